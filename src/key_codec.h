@@ -1,0 +1,100 @@
+/*
+ * key_codec.h
+ *		Order-preserving encodings of the types PostgreSQL can sort.
+ *
+ * A codec turns a non-null Datum of one btree operator family (and collation)
+ * into a normalised key whose plain unsigned comparison equals the operator
+ * class's comparison in ascending order: same order, and equal keys exactly
+ * for values that the operator class calls equal.  Direction and NULLs are not
+ * its business.
+ *
+ * A normalised key has up to two parts, compared in this order:
+ *
+ * 1. a byte string (codec->bytes != GPUSORT_BYTES_NONE), compared as
+ *    GPUSORT_BYTES_PADDED: as if followed by infinitely many zero bytes; two
+ *      different keys must differ under that rule (text has no zero bytes), or
+ *    GPUSORT_BYTES_BINARY: bytewise, and if one is a prefix of the other, the
+ *      shorter one first (bytea);
+ * 2. codec->nwords unsigned 64-bit words, most significant first.
+ *
+ * Codecs are chosen by operator family and collation, never by type name.
+ */
+#ifndef GPUSORT_KEY_CODEC_H
+#define GPUSORT_KEY_CODEC_H
+
+#include "postgres.h"
+
+#define GPUSORT_CODEC_MAX_WORDS 2
+
+typedef enum GpuSortBytesKind
+{
+	GPUSORT_BYTES_NONE,
+	GPUSORT_BYTES_PADDED,
+	GPUSORT_BYTES_BINARY
+} GpuSortBytesKind;
+
+/* One normalised key, filled by encode(). */
+typedef struct GpuSortKey
+{
+	const char *data;			/* byte part: inside the datum, or in memory of
+								 * the codec that stays valid until its next
+								 * encode() or until the reset of the context
+								 * that was current in encode() */
+	uint32		len;
+	uint64		words[GPUSORT_CODEC_MAX_WORDS];
+} GpuSortKey;
+
+typedef struct GpuSortCodec GpuSortCodec;
+
+/* A codec at work on one sort column; made by gpusort_codec_begin(). */
+typedef struct GpuSortEncoder
+{
+	const GpuSortCodec *codec;
+	Oid			type;			/* type of the column */
+	Oid			collation;
+	void	   *private_data;	/* codec's own, in the context current at begin */
+} GpuSortEncoder;
+
+struct GpuSortCodec
+{
+	const char *name;			/* for EXPLAIN and messages */
+	GpuSortBytesKind bytes;
+	uint8		nwords;
+	bool		verify;			/* encoding rests on a library whose key order
+								 * is not trusted to equal its comparison
+								 * (libc's strxfrm): check the result */
+
+	/* Optional: set encoder->private_data.  May ereport. */
+	void		(*begin) (GpuSortEncoder *encoder);
+
+	/*
+	 * Encode a non-null value.  The datum may be TOASTed: the codec detoasts
+	 * in CurrentMemoryContext, which the caller resets.  Returns false if this
+	 * very value cannot be encoded (longer than the key format can hold, an
+	 * enum label that begin() did not know): the sort is then done by
+	 * PostgreSQL's comparison instead.  May ereport only where the operator
+	 * class's comparison would too.
+	 */
+	bool		(*encode) (GpuSortEncoder *encoder, Datum value, GpuSortKey *key);
+};
+
+/*
+ * Codec for sorting a column of type `type` by ordering operator `sortop`
+ * under `collation`.  *reverse tells that the operator is the family's ">".
+ * NULL if there is none, and *reason then says why (constant string).
+ */
+extern const GpuSortCodec *gpusort_codec_lookup(Oid sortop, Oid type, Oid collation,
+												bool *reverse, const char **reason);
+
+/* Prepare a codec for one sort; memory from CurrentMemoryContext. */
+extern void gpusort_codec_begin(GpuSortEncoder *encoder, const GpuSortCodec *codec,
+								Oid type, Oid collation);
+
+/*
+ * Average bytes of normalised key, beyond its words, that a value of `width`
+ * bytes needs in memory of its own (sort keys of a collation, for example),
+ * for the planner's memory estimate.  0 where keys are used in place.
+ */
+extern double gpusort_codec_extra_bytes(const GpuSortCodec *codec, double width);
+
+#endif							/* GPUSORT_KEY_CODEC_H */
