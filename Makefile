@@ -1,0 +1,101 @@
+# gpusort: a PostgreSQL extension that takes over large sorts.
+#
+#   make                    build gpusort.so for the server of PG_CONFIG
+#   make install            install it there
+#   make check              unit, regression, isolation and TAP tests, short fuzz run
+#   make check-core         PostgreSQL's own regression suite, every sort forced through gpusort
+#   make check-all          both
+#   make demo               sorts with and without gpusort, side by side
+#   make bench              benchmarks
+#   make fuzz SECONDS=60    differential fuzzing for so many seconds
+#
+# Variables: PG_CONFIG=/path/to/pg_config, WERROR=1 (every warning is an error).
+# The check, demo, bench and fuzz targets are scripts under test/: they install
+# what they need from Debian if allowed to, run on a private copy of the server,
+# and work before there is a pg_config, so PGXS is not read for them.
+
+PG_CONFIG ?= pg_config
+
+script_goals = check check-core check-all demo bench fuzz
+goals := $(or $(MAKECMDGOALS),all)
+
+ifeq ($(filter-out $(script_goals),$(goals)),)
+
+.PHONY: $(script_goals)
+.NOTPARALLEL:
+
+export PG_CONFIG WERROR SEED
+
+check:
+	@test/check.sh
+check-core:
+	@test/core/run.sh
+check-all: check check-core
+demo:
+	@test/demo.sh
+bench:
+	@test/bench/run.sh
+fuzz:
+	@test/fuzz/run.sh $(SECONDS)
+
+else ifneq ($(filter $(script_goals),$(goals)),)
+
+# Goals of both kinds: one make for each, in the order given.
+.PHONY: $(goals)
+.NOTPARALLEL:
+$(goals):
+	@$(MAKE) --no-print-directory $@
+
+else ifeq ($(shell command -v $(PG_CONFIG)),)
+
+$(error $(PG_CONFIG) not found: install postgresql-server-dev-NN or set PG_CONFIG=/path/to/pg_config)
+
+else
+
+EXTENSION = gpusort
+MODULE_big = gpusort
+DATA = gpusort--0.1.sql
+PGFILEDESC = "gpusort - faster sorts"
+
+SRCS = $(wildcard src/*.c) $(wildcard src/engine/*.c)
+OBJS = $(SRCS:.c=.o)
+
+# make installcheck: against a running server into which gpusort is installed
+REGRESS = setup $(filter-out setup,$(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql))))
+REGRESS_OPTS = --load-extension=gpusort
+
+pg_version := $(shell $(PG_CONFIG) --version)
+pg_includedir := $(shell $(PG_CONFIG) --includedir-server)
+
+# -isystem: warnings inside the server's headers are not ours.
+PG_CPPFLAGS = -isystem $(pg_includedir) -Isrc -Isrc/engine -MMD -MP
+PG_CFLAGS = -std=gnu11 -O2 -fvisibility=hidden
+SHLIB_LINK = -lm
+
+# PostgreSQL 15 leaves PGDLLEXPORT empty, which hidden visibility would hide.
+PG_CPPFLAGS += -DPGDLLEXPORT='__attribute__((visibility("default")))'
+
+ifdef WERROR
+PG_CFLAGS += -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers -Werror
+endif
+
+# No bitcode: neither clang nor LLVM is needed to build or to install.
+override with_llvm = no
+
+EXTRA_CLEAN = $(SRCS:.c=.d) .build_flags tmp_check tmp_install
+
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+# Another server or other flags: everything is compiled again.
+build_flags = $(pg_version) $(pg_includedir) $(CC) $(CPPFLAGS) $(CFLAGS)
+ifneq ($(build_flags),$(file <.build_flags))
+.PHONY: .build_flags
+endif
+.build_flags:
+	@echo '$(subst ','\'',$(build_flags))' >$@
+$(OBJS): .build_flags Makefile
+
+-include $(SRCS:.c=.d)
+
+endif
