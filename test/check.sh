@@ -1,0 +1,124 @@
+#!/bin/bash
+# check.sh [PART]...
+#		make check: everything that can be tested on one machine without a GPU.
+#
+# Parts: unit, exports, regress, isolation, tap, fuzz; without an argument all.
+# Needs nothing but a C compiler, make and git to start from: see
+# lib/packages.sh for what is installed, lib/cluster.sh for the servers.
+
+. "$(dirname "$0")/lib/common.sh"
+. "$TREE/test/lib/packages.sh"
+. "$TREE/test/lib/cluster.sh"
+. "$TREE/test/lib/suites.sh"
+
+PARTS=${*:-unit exports regress isolation tap fuzz}
+
+wanted()
+{
+	case " $PARTS " in
+		*" $1 "*) return 0 ;;
+	esac
+	return 1
+}
+
+# The engine without a server: plain, then under ASan and UBSan.
+check_unit()
+{
+	local target start status
+
+	for target in check asan-check; do
+		start=$(now_ms)
+		make -C "$TREE/test/unit" --no-print-directory $target >"$WORK/unit-$target.log" 2>&1
+		status=$?
+		tally_of "unit $target" "$WORK/unit-$target.log" $(($(now_ms) - start)) $status
+	done
+}
+
+# Everything is hidden but what the server calls.
+check_exports()
+{
+	local found expected
+
+	found=$(nm -D --defined-only "$PKGLIBDIR/gpusort.so" | awk '{print $3}' | grep -vE '^_(init|fini)$' | sort | xargs)
+	expected=$({
+		echo Pg_magic_func _PG_init
+		sed -nE "s/^AS 'MODULE_PATHNAME', '(.*)'.*/\1 pg_finfo_\1/p" "$TREE"/gpusort--*.sql
+	} | xargs -n 1 | sort | xargs)
+	if [ "$found" = "$expected" ]; then
+		tally exports 1 0
+	else
+		say "exported: $found"
+		say "expected: $expected"
+		tally exports 0 1
+	fi
+}
+
+# Test files, where the servers' user can read them.
+copy_tests()
+{
+	mkdir -p "$WORK/tests/isolation"
+	cp -r "$TREE/sql" "$TREE/expected" "$TREE/test/t" "$WORK/tests/"
+	cp -r "$TREE/test/specs" "$WORK/tests/isolation/"
+	[ ! -d "$TREE/test/expected" ] || cp -r "$TREE/test/expected" "$WORK/tests/isolation/"
+	give_to_server "$WORK/tests"
+}
+
+# names DIR EXTENSION: the tests in DIR, setup first.
+names()
+{
+	(cd "$1" && ls -- *."$2" 2>/dev/null | sed "s/\.$2\$//" | awk '{print ($0 == "setup" ? 0 : 1), $0}' |
+		LC_ALL=C sort | cut -d ' ' -f 2)
+}
+
+check_regress()
+{
+	regress_suite regress "$PGXS_DIR/src/test/regress/pg_regress" "$WORK/tests" \
+		--dbname=gpusort_regression -- $(names "$TREE/sql" sql)
+}
+
+check_isolation()
+{
+	regress_suite isolation "$PGXS_DIR/src/test/isolation/pg_isolation_regress" "$WORK/tests/isolation" \
+		--dbname=gpusort_isolation -- $(names "$TREE/test/specs" spec)
+}
+
+check_fuzz()
+{
+	local start status
+
+	[ -x "$TREE/test/fuzz/run.sh" ] || return 0
+	start=$(now_ms)
+	"$TREE/test/fuzz/run.sh" 20 >"$WORK/fuzz.log" 2>&1 9>&-
+	status=$?
+	tally_of fuzz "$WORK/fuzz.log" $(($(now_ms) - start)) $status
+}
+
+need_packages build server tap locales
+private_begin check
+private_locales
+say "gpusort on $("$PG_CONFIG" --version), logs in ${WORK#"$TREE"/}"
+copy_tests
+
+if wanted unit && [ -f "$TREE/test/unit/Makefile" ]; then
+	check_unit
+fi
+if wanted exports; then
+	check_exports
+fi
+if wanted regress || wanted isolation; then
+	cluster_start main "shared_preload_libraries = 'gpusort'"
+	wanted regress && [ -n "$(names "$TREE/sql" sql)" ] && check_regress
+	wanted isolation && [ -n "$(names "$TREE/test/specs" spec)" ] && check_isolation
+	cluster_stop main || tally "server stops" 0 1
+	if grep -qE 'PANIC|TRAP|terminated by signal' "$WORK/main.log"; then
+		grep -E 'PANIC|TRAP|terminated by signal' "$WORK/main.log"
+		tally "no crash" 0 1
+	fi
+fi
+if wanted tap; then
+	tap_suite "$WORK/tests/t"
+fi
+if wanted fuzz; then
+	check_fuzz
+fi
+finish

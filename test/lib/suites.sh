@@ -1,0 +1,77 @@
+# suites.sh
+#		Run PostgreSQL's test drivers on a private installation, and count.
+#
+# Each function prints one line per part, and what went wrong; output and logs
+# lie in WORK.  Sourced after common.sh and cluster.sh.
+
+# count_regress LABEL LOG MS STATUS: count the lines of pg_regress, which writes
+# "test name ... ok" up to 15 and TAP from 16 on.
+count_regress()
+{
+	local label=$1 log=$2 ms=$3 status=$4 passed failed
+
+	passed=$(grep -cE '^(ok [0-9]+|(test|     )[ ]+.* \.\.\. ok)' "$log")
+	failed=$(grep -cE '^(not ok [0-9]+|(test|     )[ ]+.* \.\.\. FAILED)' "$log")
+	if [ "$failed" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$passed" -eq 0 ]; }; then
+		failed=1
+	fi
+	if [ "$failed" -gt 0 ]; then
+		grep -E '^not ok|FAILED|^Bail|failed' "$log" || tail -n 20 "$log"
+	fi
+	tally "$label" "$passed" "$failed" "$ms"
+}
+
+# regress_suite LABEL DRIVER INPUTDIR OPTION... -- TEST...: pg_regress, or the
+# isolation tester's driver, against the cluster that runs.
+regress_suite()
+{
+	local label=$1 driver=$2 input=$3 out=$WORK/$1 options=() start status
+
+	shift 3
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	mkdir -p "$out"
+	give_to_server "$out"
+	start=$(now_ms)
+	as_server "$driver" --host="$PGHOST" --port="$PGPORT" --user="$PGUSER" --bindir="$BINDIR" \
+		--dlpath="$PKGLIBDIR" --inputdir="$input" --outputdir="$out" "${options[@]}" "$@" \
+		>"$out/$label.log" 2>&1
+	status=$?
+	[ -s "$out/regression.diffs" ] && head -n 400 "$out/regression.diffs"
+	count_regress "$label" "$out/$label.log" $(($(now_ms) - start)) $status
+}
+
+# tap_suite DIR: every DIR/*.pl, with PostgreSQL's Perl modules.
+tap_suite()
+{
+	local test name log start status passed failed
+
+	for test in "$1"/*.pl; do
+		[ -f "$test" ] || continue
+		name=$(basename "$test" .pl)
+		log=$WORK/tap/$name.log
+		mkdir -p "$WORK/tap/$name/log" "$WORK/tap/$name/data"
+		give_to_server "$WORK/tap"
+		start=$(now_ms)
+		as_server env -u PGHOST -u PGUSER -u PGDATABASE PATH="$BINDIR:$PATH" TESTDIR="$WORK/tap/$name" \
+			TESTDATADIR="$WORK/tap/$name/data" TESTLOGDIR="$WORK/tap/$name/log" \
+			PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" PGPORT=65432 \
+			perl -I "$PGXS_DIR/src/test/perl" -I "$1" "$test" >"$log" 2>&1
+		status=$?
+		passed=$(grep -cE '^ok ' "$log")
+		failed=$(grep -cE '^not ok ' "$log")
+		if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
+			failed=1
+		elif [ "$passed" -eq 0 ] && ! grep -q '^1\.\.0 # SKIP' "$log"; then
+			failed=1
+		fi
+		if [ "$failed" -gt 0 ]; then
+			grep -vE '^(ok |# (Checking|Postmaster|Running|###))' "$log" | tail -n 60
+		fi
+		tally "tap $name" "$passed" "$failed" $(($(now_ms) - start))
+		[ "$failed" -gt 0 ] || rm -rf "$WORK/tap/$name"
+	done
+}
