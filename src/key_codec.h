@@ -76,6 +76,9 @@ struct GpuSortCodec
 	 * class's comparison would too.
 	 */
 	bool		(*encode) (GpuSortEncoder *encoder, Datum value, GpuSortKey *key);
+
+	/* Optional: what gpusort_codec_extra_bytes() answers; 0 without it. */
+	double		(*extra_bytes) (double width);
 };
 
 /*
