@@ -33,6 +33,9 @@ typedef enum gs_status
 	GS_CANCELLED				/* *cancel became nonzero; nothing was produced */
 } gs_status;
 
+/* Most planes that one sort takes; more are GS_INVALID. */
+#define GS_MAX_PLANES	256
+
 /* A sentence for the status, constant storage. */
 extern const char *gs_status_text(gs_status status);
 

@@ -1,0 +1,60 @@
+/*
+ * gs_bits.h
+ *		Bit counting, prefetching and the look at the cancel flag.
+ */
+#ifndef GS_BITS_H
+#define GS_BITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bits needed to write x: 0 for 0. */
+static inline unsigned
+gs_bit_width(uint64_t x)
+{
+	return x == 0 ? 0 : 64 - (unsigned) __builtin_clzll(x);
+}
+
+/* x is not 0. */
+static inline unsigned
+gs_trailing_zeros(uint64_t x)
+{
+	return (unsigned) __builtin_ctzll(x);
+}
+
+static inline unsigned
+gs_popcount(uint64_t x)
+{
+	return (unsigned) __builtin_popcountll(x);
+}
+
+/* The lowest bits ones, for 0 .. 64. */
+static inline uint64_t
+gs_low_mask(unsigned bits)
+{
+	return bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
+}
+
+/*
+ * Ask for the cache line of address.  On x86 not __builtin_prefetch: GCC 12
+ * takes a helper that does nothing but prefetch for a pure function and
+ * deletes the calls.
+ */
+static inline void
+gs_prefetch(const void *address)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__asm__ volatile("prefetcht0 %0" : : "m"(*(const char *) address));
+#else
+	__builtin_prefetch(address);
+#endif
+}
+
+static inline bool
+gs_cancelled(const volatile int *cancel)
+{
+	return cancel != NULL && *cancel != 0;
+}
+
+#endif							/* GS_BITS_H */

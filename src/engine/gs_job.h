@@ -1,0 +1,63 @@
+/*
+ * gs_job.h
+ *		One sort in progress: what its steps share.
+ *
+ * An *item* is one word per row: the bits of the slice in front, the row id in
+ * the low id_bits.  Ids make all items different, so sorting items as plain
+ * integers is stable by construction.
+ */
+#ifndef GS_JOB_H
+#define GS_JOB_H
+
+#include "gs_bits.h"
+#include "gs_layout.h"
+
+/* Counters of one digit; see gs_radix.h. */
+#define GS_DIGIT_MAX_BITS	11
+#define GS_DIGIT_MAX		(1 << GS_DIGIT_MAX_BITS)
+#define GS_MAX_DIGITS		8
+
+/* Tables too large for a backend's stack; they sit in front of the items. */
+typedef struct gs_scratch
+{
+	uint64_t	counts[GS_MAX_DIGITS][GS_DIGIT_MAX];
+	gs_layout	layout;
+	gs_slice	slice;
+} gs_scratch;
+
+typedef struct gs_job
+{
+	/* constant */
+	const gs_layout *layout;
+	gs_scratch *scratch;
+	uint64_t	nrows;
+	uint64_t   *equal;			/* may be NULL */
+	const volatile int *cancel;
+	unsigned	id_bits;
+
+	/* the two halves of the workspace, nrows words each */
+	uint64_t   *items;
+	uint64_t   *spare;
+
+	/* progress */
+	uint64_t	work;			/* rows handled since the last look at cancel */
+	uint64_t	refined_rows;
+	unsigned	passes;
+	bool		moved;
+} gs_job;
+
+/* Rows of work between two looks at *cancel: below a millisecond. */
+#define GS_POLL_ROWS	(UINT64_C(1) << 16)
+
+/* Account for work; true when the job must stop. */
+static inline bool
+gs_job_cancelled(gs_job *job, uint64_t rows)
+{
+	job->work += rows;
+	if (job->work < GS_POLL_ROWS)
+		return false;
+	job->work = 0;
+	return gs_cancelled(job->cancel);
+}
+
+#endif							/* GS_JOB_H */

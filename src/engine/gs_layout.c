@@ -1,0 +1,229 @@
+/*
+ * gs_layout.c
+ *		Finds the bits that vary, and cuts them into slices.
+ *
+ * Each plane is read once, front to back, for four folds over the words of its
+ * non-null rows: minimum, maximum, AND and OR.  The first two give the bits
+ * that are left at the top after the minimum has been subtracted, the last two
+ * the low bits on which all rows agree (whole numbers stored as float8 have
+ * dozens).  Subtracting the minimum turns shared low bits into zeros, so they
+ * can be shifted out without changing the order.
+ *
+ * Null rows take part in no fold, whatever their words contain.  The bitmap is
+ * read a word at a time; 64 rows of which none is null run through the same
+ * loop as a plane without a bitmap, and mixed words are folded without
+ * branches, so random nulls cost no mispredictions.
+ *
+ * A plane of which every row is null, or no row, needs no null flag.  A plane
+ * with one value needs no word bits.  What is left becomes fields.
+ */
+#include "gs_bits.h"
+#include "gs_layout.h"
+
+/* Rows between two looks at *cancel: about 20 microseconds. */
+#define STATS_BLOCK_ROWS	(UINT64_C(1) << 15)
+
+typedef struct plane_stats
+{
+	uint64_t	min;
+	uint64_t	max;
+	uint64_t	all_and;
+	uint64_t	all_or;
+	uint64_t	nulls;			/* rows */
+} plane_stats;
+
+static inline uint64_t
+min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t
+max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * Fold words that belong to non-null rows.  Two independent chains hide the
+ * latency of compare and conditional move.
+ */
+static void
+fold_words(plane_stats *stats, const uint64_t *words, uint64_t count)
+{
+	plane_stats a = *stats;
+	plane_stats b = *stats;
+	uint64_t	i;
+
+	for (i = 0; i + 2 <= count; i += 2)
+	{
+		a.min = min_u64(a.min, words[i]);
+		a.max = max_u64(a.max, words[i]);
+		a.all_and &= words[i];
+		a.all_or |= words[i];
+		b.min = min_u64(b.min, words[i + 1]);
+		b.max = max_u64(b.max, words[i + 1]);
+		b.all_and &= words[i + 1];
+		b.all_or |= words[i + 1];
+	}
+	if (i < count)
+	{
+		a.min = min_u64(a.min, words[i]);
+		a.max = max_u64(a.max, words[i]);
+		a.all_and &= words[i];
+		a.all_or |= words[i];
+	}
+	stats->min = min_u64(a.min, b.min);
+	stats->max = max_u64(a.max, b.max);
+	stats->all_and = a.all_and & b.all_and;
+	stats->all_or = a.all_or | b.all_or;
+}
+
+/* Fold up to 64 words; bit i of nulls excludes words[i]. */
+static void
+fold_mixed_words(plane_stats *stats, const uint64_t *words, uint64_t nulls,
+				 unsigned count)
+{
+	plane_stats a = *stats;
+
+	for (unsigned i = 0; i < count; i++)
+	{
+		uint64_t	null_mask = -((nulls >> i) & 1);
+		uint64_t	high = words[i] | null_mask;
+		uint64_t	low = words[i] & ~null_mask;
+
+		a.min = min_u64(a.min, high);
+		a.max = max_u64(a.max, low);
+		a.all_and &= high;
+		a.all_or |= low;
+	}
+	*stats = a;
+}
+
+/* Fold rows [begin, end) of a plane with a bitmap; begin is a multiple of 64. */
+static void
+fold_nullable(plane_stats *stats, const gs_plane *plane, uint64_t begin, uint64_t end)
+{
+	for (uint64_t row = begin; row < end; row += 64)
+	{
+		unsigned	count = (unsigned) min_u64(64, end - row);
+		uint64_t	valid = gs_low_mask(count);
+		uint64_t	nulls = plane->nulls[row >> 6] & valid;
+
+		stats->nulls += gs_popcount(nulls);
+		if (nulls == 0)
+			fold_words(stats, plane->words + row, count);
+		else if (nulls != valid)
+			fold_mixed_words(stats, plane->words + row, nulls, count);
+	}
+}
+
+static gs_status
+collect_stats(plane_stats *stats, const gs_plane *plane, const gs_sort_args *args)
+{
+	*stats = (plane_stats) {.min = UINT64_MAX, .all_and = UINT64_MAX};
+
+	for (uint64_t row = 0; row < args->nrows; row += STATS_BLOCK_ROWS)
+	{
+		uint64_t	end = min_u64(args->nrows, row + STATS_BLOCK_ROWS);
+
+		if (gs_cancelled(args->cancel))
+			return GS_CANCELLED;
+		if (plane->nulls == NULL)
+			fold_words(stats, plane->words + row, end - row);
+		else
+			fold_nullable(stats, plane, row, end);
+	}
+	return GS_OK;
+}
+
+static void
+add_field(gs_layout *layout, gs_field field)
+{
+	layout->fields[layout->nfields++] = field;
+	layout->key_bits += field.width;
+}
+
+static void
+add_plane(gs_layout *layout, const gs_plane *plane, const plane_stats *stats, uint64_t nrows)
+{
+	if (stats->nulls == nrows)
+		return;
+
+	if (stats->nulls > 0 && plane->null_order != GS_NULLS_NONE)
+		add_field(layout, (gs_field) {
+			.nulls = plane->nulls,
+			.flag_invert = plane->null_order == GS_NULLS_FIRST,
+			.width = 1,
+		});
+
+	if (stats->min != stats->max)
+	{
+		unsigned	shift = gs_trailing_zeros(stats->all_and ^ stats->all_or);
+
+		add_field(layout, (gs_field) {
+			.words = plane->words,
+			.nulls = stats->nulls > 0 ? plane->nulls : NULL,
+			.min = stats->min,
+			.shift = shift,
+			.width = gs_bit_width(stats->max - stats->min) - shift,
+		});
+	}
+}
+
+/* Read all planes; the layout keeps pointers into them. */
+gs_status
+gs_layout_build(gs_layout *layout, const gs_sort_args *args)
+{
+	layout->key_bits = 0;
+	layout->nfields = 0;
+
+	for (unsigned i = 0; i < args->nplanes; i++)
+	{
+		plane_stats stats;
+
+		if (collect_stats(&stats, &args->planes[i], args) != GS_OK)
+			return GS_CANCELLED;
+		add_plane(layout, &args->planes[i], &stats, args->nrows);
+	}
+	return GS_OK;
+}
+
+gs_cursor
+gs_layout_start(const gs_layout *layout)
+{
+	return (gs_cursor) {.bits_left = layout->key_bits};
+}
+
+/*
+ * Describe the next width bits and move the cursor behind them.  There must be
+ * that many, and at most GS_SLICE_MAX_BITS.
+ */
+void
+gs_slice_build(gs_slice *slice, const gs_layout *layout, gs_cursor *cursor, unsigned width)
+{
+	slice->width = width;
+	slice->npieces = 0;
+	cursor->bits_left -= width;
+
+	while (width > 0)
+	{
+		const gs_field *field = &layout->fields[cursor->field];
+		unsigned	left = field->width - cursor->field_used;
+		unsigned	take = left < width ? left : width;
+
+		slice->pieces[slice->npieces++] = (gs_piece) {
+			.field = field,
+			.shift = left - take,
+			.width = take,
+			.mask = gs_low_mask(take),
+		};
+		width -= take;
+		cursor->field_used += take;
+		if (cursor->field_used == field->width)
+		{
+			cursor->field++;
+			cursor->field_used = 0;
+		}
+	}
+}

@@ -1,0 +1,166 @@
+/*
+ * gs_pack.c
+ *		Reads the bits of a slice out of the planes.
+ *
+ * Two access patterns.  gs_pack_rows() reads consecutive rows and is a
+ * streaming loop over the planes; gs_repack_items() reads the rows that a run
+ * of tied items names, at random, and asks for the words ahead of time.  Both
+ * go through blocks that stay in the first-level cache, piece by piece, so
+ * that every inner loop is a few instructions on one plane.
+ */
+#include "gs_bits.h"
+#include "gs_pack.h"
+
+/* Rows in a block.  A multiple of 64, the rows of one bitmap word. */
+#define BLOCK_ROWS	512
+
+/* Items whose words are under way while others are being read. */
+#define REPACK_BLOCK_ITEMS	32
+
+static inline uint64_t
+row_is_null(const uint64_t *nulls, uint64_t row)
+{
+	return (nulls[row >> 6] >> (row & 63)) & 1;
+}
+
+/* All ones for a row that is not null, else 0. */
+static inline uint64_t
+valid_mask(const uint64_t *nulls, uint64_t row)
+{
+	return row_is_null(nulls, row) - 1;
+}
+
+static inline uint64_t
+word_bits(const gs_piece *piece, uint64_t word)
+{
+	return ((word - piece->field->min) >> (piece->field->shift + piece->shift)) & piece->mask;
+}
+
+static void
+append_words(uint64_t *keys, const gs_piece *piece, uint64_t first_row, uint64_t count)
+{
+	const uint64_t *words = piece->field->words + first_row;
+	const uint64_t min = piece->field->min;
+	const unsigned shift = piece->field->shift + piece->shift;
+	const unsigned width = piece->width;
+	const uint64_t mask = piece->mask;
+
+	for (uint64_t i = 0; i < count; i++)
+		keys[i] = keys[i] << width | (((words[i] - min) >> shift) & mask);
+}
+
+/* As append_words(), but a null row's bits are zeros. */
+static void
+append_nullable_words(uint64_t *keys, const gs_piece *piece, uint64_t first_row, uint64_t count)
+{
+	const uint64_t *words = piece->field->words;
+	const uint64_t *nulls = piece->field->nulls;
+
+	for (uint64_t i = 0; i < count; i += 64)
+	{
+		uint64_t	row = first_row + i;
+		uint64_t	group = count - i < 64 ? count - i : 64;
+		uint64_t	bits = nulls[row >> 6];
+
+		if (bits == 0)
+		{
+			append_words(keys + i, piece, row, group);
+			continue;
+		}
+		for (uint64_t j = 0; j < group; j++)
+		{
+			uint64_t	valid = ((bits >> j) & 1) - 1;
+
+			keys[i + j] = keys[i + j] << piece->width | (word_bits(piece, words[row + j]) & valid);
+		}
+	}
+}
+
+static void
+append_null_flags(uint64_t *keys, const gs_piece *piece, uint64_t first_row, uint64_t count)
+{
+	const uint64_t *nulls = piece->field->nulls;
+	const uint64_t invert = piece->field->flag_invert;
+
+	for (uint64_t i = 0; i < count; i++)
+		keys[i] = keys[i] << 1 | (row_is_null(nulls, first_row + i) ^ invert);
+}
+
+/* Items of the rows from first_row on, a multiple of 64. */
+void
+gs_pack_rows(uint64_t *items, const gs_slice *slice, unsigned id_bits,
+			 uint64_t first_row, uint64_t count)
+{
+	for (uint64_t done = 0; done < count; done += BLOCK_ROWS)
+	{
+		uint64_t   *block = items + done;
+		uint64_t	row = first_row + done;
+		uint64_t	rows = count - done < BLOCK_ROWS ? count - done : BLOCK_ROWS;
+
+		for (uint64_t i = 0; i < rows; i++)
+			block[i] = 0;
+		for (unsigned p = 0; p < slice->npieces; p++)
+		{
+			const gs_piece *piece = &slice->pieces[p];
+
+			if (piece->field->words == NULL)
+				append_null_flags(block, piece, row, rows);
+			else if (piece->field->nulls == NULL)
+				append_words(block, piece, row, rows);
+			else
+				append_nullable_words(block, piece, row, rows);
+		}
+		for (uint64_t i = 0; i < rows; i++)
+			block[i] = block[i] << id_bits | (row + i);
+	}
+}
+
+/* Ask for the words that a piece of field will be read from. */
+void
+gs_prefetch_row(const gs_field *field, uint64_t row)
+{
+	if (field->words != NULL)
+		gs_prefetch(field->words + row);
+	if (field->nulls != NULL)
+		gs_prefetch(field->nulls + (row >> 6));
+}
+
+static inline uint64_t
+piece_value(const gs_piece *piece, uint64_t row)
+{
+	const gs_field *field = piece->field;
+
+	if (field->words == NULL)
+		return row_is_null(field->nulls, row) ^ field->flag_invert;
+	if (field->nulls == NULL)
+		return word_bits(piece, field->words[row]);
+	return word_bits(piece, field->words[row]) & valid_mask(field->nulls, row);
+}
+
+/* The same rows, the bits of another slice. */
+void
+gs_repack_items(uint64_t *items, const gs_slice *slice, unsigned id_bits, uint64_t count)
+{
+	const uint64_t id_mask = gs_low_mask(id_bits);
+
+	for (uint64_t done = 0; done < count; done += REPACK_BLOCK_ITEMS)
+	{
+		uint64_t	left = count - done;
+		uint64_t	now = left < REPACK_BLOCK_ITEMS ? left : REPACK_BLOCK_ITEMS;
+		uint64_t	ahead = left < 2 * REPACK_BLOCK_ITEMS ? left : 2 * REPACK_BLOCK_ITEMS;
+
+		for (uint64_t i = now; i < ahead; i++)
+			for (unsigned p = 0; p < slice->npieces; p++)
+				gs_prefetch_row(slice->pieces[p].field, items[done + i] & id_mask);
+
+		for (uint64_t i = 0; i < now; i++)
+		{
+			uint64_t	row = items[done + i] & id_mask;
+			uint64_t	key = 0;
+
+			for (unsigned p = 0; p < slice->npieces; p++)
+				key = key << slice->pieces[p].width | piece_value(&slice->pieces[p], row);
+			items[done + i] = key << id_bits | row;
+		}
+	}
+}

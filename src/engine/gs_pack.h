@@ -1,0 +1,16 @@
+/*
+ * gs_pack.h
+ *		From planes to items.
+ */
+#ifndef GS_PACK_H
+#define GS_PACK_H
+
+#include "gs_layout.h"
+
+extern void gs_pack_rows(uint64_t *items, const gs_slice *slice, unsigned id_bits,
+						 uint64_t first_row, uint64_t count);
+extern void gs_repack_items(uint64_t *items, const gs_slice *slice, unsigned id_bits,
+							uint64_t count);
+extern void gs_prefetch_row(const gs_field *field, uint64_t row);
+
+#endif							/* GS_PACK_H */

@@ -1,0 +1,193 @@
+/*
+ * gs_sort.c
+ *		The host device: a stable sort of rows on one core.
+ */
+#include <string.h>
+
+#include "gs_job.h"
+#include "gs_pack.h"
+#include "gs_radix.h"
+#include "gs_refine.h"
+
+#define CACHE_LINE	64
+
+/* Keeps every size below far from overflowing. */
+#define MAX_ROWS	(UINT64_C(1) << 48)
+
+static uint64_t
+round_to_line(uint64_t bytes)
+{
+	return (bytes + CACHE_LINE - 1) & ~(uint64_t) (CACHE_LINE - 1);
+}
+
+size_t
+gs_sort_workspace_bytes(uint64_t nrows)
+{
+	uint64_t	bytes;
+
+	if (nrows > MAX_ROWS)
+		return SIZE_MAX;
+	bytes = round_to_line(sizeof(gs_scratch)) + 2 * round_to_line(nrows * sizeof(uint64_t));
+	return bytes > SIZE_MAX ? SIZE_MAX : (size_t) bytes;
+}
+
+static gs_status
+check_args(const gs_sort_args *args, const gs_sort_result *result)
+{
+	if (args == NULL || result == NULL)
+		return GS_INVALID;
+	if (args->nplanes > GS_MAX_PLANES || (args->nplanes > 0 && args->planes == NULL))
+		return GS_INVALID;
+	if (args->id_bytes != 4 && args->id_bytes != 8)
+		return GS_INVALID;
+	if (args->nrows > MAX_ROWS || (args->id_bytes == 4 && args->nrows > UINT64_C(1) << 32))
+		return GS_INVALID;
+	if (args->workspace == NULL || (uintptr_t) args->workspace % CACHE_LINE != 0)
+		return GS_INVALID;
+	for (unsigned i = 0; i < args->nplanes; i++)
+	{
+		const gs_plane *plane = &args->planes[i];
+
+		if (plane->words == NULL && args->nrows > 0)
+			return GS_INVALID;
+		if (plane->nulls != NULL && (unsigned) plane->null_order > GS_NULLS_LAST)
+			return GS_INVALID;
+	}
+	if (args->workspace_bytes < gs_sort_workspace_bytes(args->nrows))
+		return GS_NO_SPACE;
+	return GS_OK;
+}
+
+static void
+start_job(gs_job *job, const gs_sort_args *args)
+{
+	char	   *workspace = args->workspace;
+	uint64_t	half = round_to_line(args->nrows * sizeof(uint64_t));
+
+	*job = (gs_job) {
+		.nrows = args->nrows,
+		.equal = args->equal,
+		.cancel = args->cancel,
+		.id_bits = args->nrows > 1 ? gs_bit_width(args->nrows - 1) : 0,
+	};
+	job->scratch = (gs_scratch *) workspace;
+	job->layout = &job->scratch->layout;
+	workspace += round_to_line(sizeof(gs_scratch));
+	job->items = (uint64_t *) workspace;
+	job->spare = (uint64_t *) (workspace + half);
+	if (job->equal != NULL)
+		memset(job->equal, 0, (job->nrows + 63) / 64 * sizeof(uint64_t));
+}
+
+/* All rows are equal: the ids in order of arrival. */
+static void
+emit_identity(const gs_job *job, const gs_sort_args *args, gs_sort_result *result)
+{
+	result->ids = job->spare;
+	if (args->id_bytes == 4)
+		for (uint64_t i = 0; i < job->nrows; i++)
+			((uint32_t *) result->ids)[i] = (uint32_t) i;
+	else
+		for (uint64_t i = 0; i < job->nrows; i++)
+			((uint64_t *) result->ids)[i] = i;
+
+	if (job->equal == NULL || job->nrows == 0)
+		return;
+	memset(job->equal, 0xff, job->nrows / 64 * sizeof(uint64_t));
+	if (job->nrows % 64 != 0)
+		job->equal[job->nrows / 64] = gs_low_mask(job->nrows % 64);
+	job->equal[0] &= ~UINT64_C(1);
+}
+
+static void
+emit_ids(const gs_job *job, const gs_sort_args *args, gs_sort_result *result)
+{
+	const uint64_t id_mask = gs_low_mask(job->id_bits);
+
+	result->ids = job->spare;
+	if (args->id_bytes == 4)
+		for (uint64_t i = 0; i < job->nrows; i++)
+			((uint32_t *) result->ids)[i] = (uint32_t) (job->items[i] & id_mask);
+	else
+		for (uint64_t i = 0; i < job->nrows; i++)
+			((uint64_t *) result->ids)[i] = job->items[i] & id_mask;
+}
+
+static bool
+pack_first_slice(gs_job *job, gs_cursor *cursor)
+{
+	gs_slice   *slice = &job->scratch->slice;
+
+	gs_slice_build(slice, job->layout, cursor,
+				   gs_slice_bits(job->nrows, job->id_bits, cursor->bits_left));
+	for (uint64_t row = 0; row < job->nrows; row += GS_POLL_ROWS)
+	{
+		uint64_t	left = job->nrows - row;
+		uint64_t	count = left < GS_POLL_ROWS ? left : GS_POLL_ROWS;
+
+		gs_pack_rows(job->items + row, slice, job->id_bits, row, count);
+		if (gs_job_cancelled(job, count))
+			return false;
+	}
+	return true;
+}
+
+static gs_status
+sort_items(gs_job *job)
+{
+	gs_cursor	cursor = gs_layout_start(job->layout);
+	uint64_t   *sorted;
+
+	if (!pack_first_slice(job, &cursor))
+		return GS_CANCELLED;
+	for (uint64_t i = 1; i < job->nrows; i++)
+		if (job->items[i] < job->items[i - 1])
+		{
+			job->moved = true;
+			break;
+		}
+	if (job->moved)
+	{
+		sorted = gs_radix_sort(job, job->items, job->spare, job->nrows, job->id_bits,
+							   job->id_bits + job->scratch->slice.width);
+		if (sorted == NULL)
+			return GS_CANCELLED;
+		if (sorted != job->items)
+		{
+			job->spare = job->items;
+			job->items = sorted;
+		}
+	}
+	return gs_refine(job, 0, job->nrows, cursor) ? GS_OK : GS_CANCELLED;
+}
+
+gs_status
+gs_sort(const gs_sort_args *args, gs_sort_result *result)
+{
+	gs_status	status = check_args(args, result);
+	gs_job		job;
+
+	if (status != GS_OK)
+		return status;
+	start_job(&job, args);
+	if (gs_cancelled(args->cancel))
+		return GS_CANCELLED;
+	status = gs_layout_build(&job.scratch->layout, args);
+	if (status != GS_OK)
+		return status;
+
+	if (job.layout->key_bits == 0)
+		emit_identity(&job, args, result);
+	else
+	{
+		status = sort_items(&job);
+		if (status != GS_OK)
+			return status;
+		emit_ids(&job, args, result);
+	}
+	result->key_bits = (unsigned) job.layout->key_bits;
+	result->passes = job.passes;
+	result->refined_rows = job.refined_rows;
+	result->presorted = !job.moved;
+	return GS_OK;
+}

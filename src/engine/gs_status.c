@@ -1,0 +1,22 @@
+/*
+ * gs_status.c
+ *		What a status means, in words.
+ */
+#include "gs_engine.h"
+
+const char *
+gs_status_text(gs_status status)
+{
+	switch (status)
+	{
+		case GS_OK:
+			return "sorted";
+		case GS_INVALID:
+			return "sort arguments contradict each other";
+		case GS_NO_SPACE:
+			return "sort workspace is too small";
+		case GS_CANCELLED:
+			return "sort was cancelled";
+	}
+	return "unknown sort status";
+}
