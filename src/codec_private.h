@@ -16,6 +16,7 @@
 #include "port/pg_bswap.h"
 
 #include "key_codec.h"
+#include "pg_compat.h"
 
 /* codec_scalar.c */
 extern const GpuSortCodec gpusort_codec_bool;

@@ -14,7 +14,6 @@
 #include "catalog/pg_type.h"
 
 #include "codec_private.h"
-#include "pg_compat.h"
 
 /*
  * Families that pg_opfamily.dat gives no symbol.  Their OIDs are pinned all
@@ -53,6 +52,7 @@ static const FamilyCodec family_codecs[] = {
 	{DATETIME_BTREE_FAM_OID, DATEOID, &gpusort_codec_int4},
 	{DATETIME_BTREE_FAM_OID, TIMESTAMPOID, &gpusort_codec_int8},
 	{DATETIME_BTREE_FAM_OID, TIMESTAMPTZOID, &gpusort_codec_int8},
+	{ENUM_BTREE_FAM_OID, ANYENUMOID, &gpusort_codec_enum},
 	{FLOAT_BTREE_FAM_OID, FLOAT4OID, &gpusort_codec_float4},
 	{FLOAT_BTREE_FAM_OID, FLOAT8OID, &gpusort_codec_float8},
 	{INTEGER_BTREE_FAM_OID, INT2OID, &gpusort_codec_int2},
@@ -63,6 +63,7 @@ static const FamilyCodec family_codecs[] = {
 	{MACADDR8_BTREE_FAM_OID, MACADDR8OID, &gpusort_codec_macaddr8},
 	{MONEY_BTREE_FAM_OID, MONEYOID, &gpusort_codec_int8},
 	{NETWORK_BTREE_FAM_OID, INETOID, &gpusort_codec_inet},
+	{NUMERIC_BTREE_FAM_OID, NUMERICOID, &gpusort_codec_numeric},
 	{OID_BTREE_FAM_OID, OIDOID, &gpusort_codec_oid},
 	{PG_LSN_BTREE_FAM_OID, PG_LSNOID, &gpusort_codec_uint8},
 	{TEXT_PATTERN_BTREE_FAM_OID, TEXTOID, &gpusort_codec_text_c},
@@ -86,6 +87,10 @@ gpusort_codec_lookup(Oid sortop, Oid type, Oid collation, bool *reverse, const c
 		*reason = "operator is not a btree ordering operator";
 		return NULL;
 	}
+
+	/* Strings take their codec from the collation. */
+	if (opfamily == TEXT_BTREE_FAM_OID || opfamily == BPCHAR_BTREE_FAM_OID)
+		return gpusort_codec_for_string(opcintype, collation, reason);
 
 	for (int i = 0; i < lengthof(family_codecs); i++)
 	{

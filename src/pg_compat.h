@@ -12,8 +12,17 @@
 
 /* ---------- key codecs ---------- */
 
+/*
+ * 16: the VARxxx macros have left postgres.h (core commit "New header varatt.h
+ * split off from postgres.h").
+ */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
 #include "access/stratnum.h"
 #include "utils/lsyscache.h"
+#include "utils/pg_locale.h"
 
 /*
  * 18: get_ordering_op_properties() reports a CompareType instead of a btree
@@ -40,5 +49,45 @@ gpusort_ordering_op(Oid opno, Oid *opfamily, Oid *opcintype, bool *reverse)
 #endif
 	return true;
 }
+
+/*
+ * 18: lc_collate_is_c() is gone; the locale, which now always exists, says it
+ * (core commit "Remove lc_collate_is_c()").
+ */
+static inline bool
+gpusort_collation_is_c(Oid collation)
+{
+#if PG_VERSION_NUM >= 180000
+	return pg_newlocale_from_collation(collation)->collate_is_c;
+#else
+	return lc_collate_is_c(collation);
+#endif
+}
+
+#ifdef USE_ICU
+/*
+ * 16: pg_strnxfrm() makes ICU sort keys for any server encoding, and
+ * icu_to_uchar() is on its way out (core commit "Refactor pg_locale_t
+ * routines"); 15 has only the latter.
+ *
+ * Returns the key's length without its terminating zero byte.  If that is not
+ * below size, the contents of key are undefined.
+ */
+static inline Size
+gpusort_icu_sort_key(char *key, Size size, const char *string, int32 len, pg_locale_t locale)
+{
+#if PG_VERSION_NUM >= 160000
+	return pg_strnxfrm(key, size, string, len, locale);
+#else
+	UChar	   *string_utf16;
+	int32_t		len_utf16 = icu_to_uchar(&string_utf16, string, len);
+	int32_t		needed = ucol_getSortKey(locale->info.icu.ucol, string_utf16, len_utf16,
+										 (uint8_t *) key, Min(size, PG_INT32_MAX));
+
+	pfree(string_utf16);
+	return needed - 1;
+#endif
+}
+#endif							/* USE_ICU */
 
 #endif							/* GPUSORT_PG_COMPAT_H */
