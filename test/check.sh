@@ -21,16 +21,27 @@ wanted()
 	return 1
 }
 
-# The engine without a server: plain, then under ASan and UBSan.
+# The engine without a server: plain, then under ASan and UBSan.  The programs'
+# TAP lies in build.
 check_unit()
 {
-	local target start status
+	local target dir log passed failed start status
 
 	for target in check asan-check; do
+		dir=$TREE/test/unit/build
+		[ $target = check ] || dir=$dir/asan
+		rm -f "$dir"/*.tap
+		log=$WORK/unit-$target.log
 		start=$(now_ms)
-		make -C "$TREE/test/unit" --no-print-directory $target >"$WORK/unit-$target.log" 2>&1
+		make -C "$TREE/test/unit" --no-print-directory $target >"$log" 2>&1
 		status=$?
-		tally_of "unit $target" "$WORK/unit-$target.log" $(($(now_ms) - start)) $status
+		passed=$(cat "$dir"/*.tap 2>/dev/null | grep -c '^ok ')
+		failed=$(cat "$dir"/*.tap 2>/dev/null | grep -c '^not ok ')
+		if [ "$failed" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$passed" -eq 0 ]; }; then
+			failed=1
+		fi
+		[ "$failed" -eq 0 ] || tail -n 60 "$log"
+		tally "unit $target" "$passed" "$failed" $(($(now_ms) - start))
 	done
 }
 

@@ -10,7 +10,8 @@
 #								install it there
 #	cluster_start NAME [LINE]..	initdb and start, with these lines in postgresql.conf
 #	cluster_stop NAME [MODE]
-#	private_locales				before a cluster_start: let it know en_US and de_DE too
+#	private_locales [NAME]..	before a cluster_start: let it know en_US, de_DE and these
+#								locales, in UTF-8
 #	as_server COMMAND...		run as the user that servers run as
 #	sql [PSQL OPTION]...		psql on the cluster started last
 #
@@ -140,9 +141,11 @@ private_locales()
 	local dir=$WORK/locale name
 
 	mkdir -p "$dir"
-	for name in C en_US de_DE; do
-		localedef -c -i $name -f UTF-8 "$dir/$name.UTF-8" >>"$WORK/localedef.log" 2>&1
-		[ -d "$dir/$name.UTF-8" ] || die "localedef cannot make $name.UTF-8: see $WORK/localedef.log"
+	LOCALES="en_US de_DE ${*}"
+	for name in C $LOCALES; do
+		localedef -c -i $name -f UTF-8 "$dir/$name.utf8" >>"$WORK/localedef.log" 2>&1
+		[ -d "$dir/$name.utf8" ] || die "localedef cannot make $name.utf8: see $WORK/localedef.log"
+		[ $name = C ] || ln -s $name.utf8 "$dir/$name"
 	done
 	export LOCPATH=$dir
 }
@@ -155,7 +158,7 @@ import_private_locales()
 
 	sql -c 'ALTER DATABASE template0 ALLOW_CONNECTIONS true' || die "cannot connect"
 	for database in template0 template1 postgres; do
-		for locale in en_US de_DE; do
+		for locale in $LOCALES; do
 			printf 'CREATE COLLATION IF NOT EXISTS pg_catalog."%s" (provider = libc, locale = %s);\n' \
 				$locale "'$locale.UTF-8'" "$locale.utf8" "'$locale.UTF-8'"
 		done | sql -d $database >>"$WORK/localedef.log" 2>&1 || die "cannot make collations: see $WORK/localedef.log"

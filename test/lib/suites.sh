@@ -10,8 +10,8 @@ count_regress()
 {
 	local label=$1 log=$2 ms=$3 status=$4 passed failed
 
-	passed=$(grep -cE '^(ok [0-9]+|(test|     )[ ]+.* \.\.\. ok)' "$log")
-	failed=$(grep -cE '^(not ok [0-9]+|(test|     )[ ]+.* \.\.\. FAILED)' "$log")
+	passed=$(grep -cE '^(ok [0-9]+|(test|    ) +.* \.\.\. ok)' "$log")
+	failed=$(grep -cE '^(not ok [0-9]+|(test|    ) +.* \.\.\. FAILED)' "$log")
 	if [ "$failed" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$passed" -eq 0 ]; }; then
 		failed=1
 	fi
