@@ -90,4 +90,92 @@ gpusort_icu_sort_key(char *key, Size size, const char *string, int32 len, pg_loc
 }
 #endif							/* USE_ICU */
 
+/* ---------- planner ---------- */
+
+#include "nodes/pathnodes.h"
+
+/*
+ * 18: a PathKey holds a CompareType instead of a strategy number (core commit
+ * "Convert PathKey to use CompareType").
+ *
+ * The family's operator that sorts values of `type` as the pathkey says.
+ */
+static inline Oid
+gpusort_pathkey_operator(const PathKey *pathkey, Oid type)
+{
+#if PG_VERSION_NUM >= 180000
+	return get_opfamily_member_for_cmptype(pathkey->pk_opfamily, type, type,
+										   pathkey->pk_cmptype);
+#else
+	return get_opfamily_member(pathkey->pk_opfamily, type, type, pathkey->pk_strategy);
+#endif
+}
+
+/*
+ * 18: paths count disabled nodes instead of carrying a disable_cost (core
+ * commit "Treat number of disabled nodes in a path as a separate cost metric").
+ *
+ * A sort obeys enable_sort, as PostgreSQL's own does.
+ */
+#include "optimizer/cost.h"
+
+static inline void
+gpusort_set_path_disabled(Path *path, const Path *input)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes = input->disabled_nodes + (enable_sort ? 0 : 1);
+#else
+	if (!enable_sort)
+	{
+		path->startup_cost += disable_cost;
+		path->total_cost += disable_cost;
+	}
+#endif
+}
+
+/* ---------- executor ---------- */
+
+#include "executor/executor.h"
+
+/*
+ * 16: a custom scan can choose its scan slot's kind (core commit "Allow custom
+ * scans to define their scan tuple slot's type"); 15 always makes a virtual slot, which
+ * gpusort_init_slots() replaces.
+ */
+static inline void
+gpusort_set_slot_ops(CustomScanState *css, const TupleTableSlotOps *ops)
+{
+#if PG_VERSION_NUM >= 160000
+	css->slotOps = ops;
+#endif
+}
+
+static inline void
+gpusort_init_slots(CustomScanState *css, TupleDesc desc, const TupleTableSlotOps *ops)
+{
+#if PG_VERSION_NUM < 160000
+	ExecInitScanTupleSlot(css->ss.ps.state, &css->ss, desc, ops);
+	ExecAssignScanProjectionInfoWithVarno(&css->ss, INDEX_VAR);
+#endif
+}
+
+/* ---------- EXPLAIN ---------- */
+
+/*
+ * 18: explain.h was split up (core commit "Create explain_format.c and move
+ * relevant code there").
+ */
+#include "commands/explain.h"
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+
+/* Indentation of a line of text format: what ExplainIndentText() does. */
+static inline void
+gpusort_explain_indent(ExplainState *es)
+{
+	appendStringInfoSpaces(es->str, es->indent * 2);
+}
+
 #endif							/* GPUSORT_PG_COMPAT_H */

@@ -1,0 +1,257 @@
+/*
+ * collect.c
+ *		Taking rows in: tuple into the row store, keys into the planes.
+ *
+ * Per row: one copy of the tuple, one deforming of the attributes up to the
+ * last sort column, one call of a codec for each sort column, one word written
+ * to each plane.  Nothing is palloc'd unless a key has to be detoasted.
+ *
+ * Byte strings keep their first word in the plane and a reference to the whole.
+ * A string that lies in the source tuple is referred to where the tuple was
+ * copied to; one that the codec made (a collation's sort key, a detoasted
+ * value) is appended to the row store if the word does not say it all.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/tuplesort.h"
+
+#include "settings.h"
+#include "sort_internal.h"
+
+/* Planes grow by doubling, within these numbers of rows. */
+#define MIN_GROW_ROWS	4096
+#define MAX_GROW_ROWS	(1 << 20)
+
+#define FAULT_ROW		100
+
+static bool
+grow_range(GpuSortRange *range, size_t bytes)
+{
+	return range == NULL || gpusort_range_grow(range, bytes);
+}
+
+static inline size_t
+bitmap_bytes(uint64 rows)
+{
+	return (rows + 63) / 64 * sizeof(uint64);
+}
+
+/* Make room for more rows in every plane; false if that exceeds the limit. */
+static bool
+grow_planes(GpuSort *sort)
+{
+	uint64		step = Min(Max(sort->capacity, MIN_GROW_ROWS), MAX_GROW_ROWS);
+	uint64		capacity = sort->capacity + step;
+
+	if (capacity > PG_UINT32_MAX ||
+		sort->rows_used + capacity * sort->row_overhead > sort->limit_bytes)
+		return false;
+	if (!grow_range(sort->row_refs, capacity * sizeof(uint32)))
+		return false;
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+
+		if (!grow_range(column->prefix, capacity * sizeof(uint64)) ||
+			!grow_range(column->refs, capacity * sizeof(uint64)) ||
+			!grow_range(column->nulls, bitmap_bytes(capacity)))
+			return false;
+		for (int w = 0; w < column->nwords; w++)
+			if (!grow_range(column->words[w], capacity * sizeof(uint64)))
+				return false;
+	}
+	sort->capacity = capacity;
+	gpusort_row_store_set_end(sort);
+	return true;
+}
+
+/* Mark row `id` null in the column; the bitmap appears with the first null. */
+static bool
+set_null(GpuSort *sort, GpuSortColumn *column, uint32 id)
+{
+	if (column->nulls == NULL)
+	{
+		GpuSortRange *range = gpusort_acquire_range(sort, GPUSORT_RANGE_PLANE +
+													(int) (column - sort->columns) * 8 + 7);
+
+		if (range == NULL || !gpusort_range_grow(range, bitmap_bytes(sort->capacity)))
+		{
+			if (range != NULL)
+				gpusort_range_release(range);
+			return false;
+		}
+		/* words are cleared when their first row arrives (put_keys) */
+		memset(range->base, 0, bitmap_bytes((uint64) id + 1));
+		column->nulls = range;
+	}
+	RANGE_U64(column->nulls)[id >> 6] |= UINT64CONST(1) << (id & 63);
+	return true;
+}
+
+/* Keep track of how many leading bytes all strings of the column share. */
+static void
+note_common_prefix(GpuSort *sort, GpuSortColumn *column, uint64 ref, const char *data,
+				   uint32 len)
+{
+	const char *first;
+	uint32		common = 0;
+
+	if (column->common_ref == 0)
+	{
+		column->common_ref = ref;
+		column->common_len = len;
+		return;
+	}
+	first = sort->rows->base + KEY_REF_OFFSET(column->common_ref);
+	len = Min(len, column->common_len);
+	while (common < len && first[common] == data[common])
+		common++;
+	column->common_len = common;
+}
+
+/* Store a byte string key of row `id`. */
+static bool
+put_bytes(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key,
+		  const GpuSortStoredRow *row)
+{
+	uint64		ref = 0;
+
+	RANGE_U64(column->prefix)[id] = bytes_word(column->bytes, key->data, key->len, 0) ^
+		column->flip;
+
+	if (bytes_continue(column->bytes, key->len, 0))
+	{
+		size_t		offset;
+
+		if (unlikely(key->len > KEY_REF_MAX_LENGTH))
+		{
+			sort->value_refused = true;
+			return false;
+		}
+		if (row->source != NULL && key->data >= row->source &&
+			key->data + key->len <= row->source + row->source_len)
+			offset = row->copy + (key->data - row->source) - sort->rows->base;
+		else
+		{
+			if (!gpusort_row_store_reserve(sort, key->len, &offset))
+				return false;
+			memcpy(sort->rows->base + offset, key->data, key->len);
+		}
+		ref = KEY_REF(offset, key->len);
+		column->long_keys = true;
+		if (column->common_len > 0)
+			note_common_prefix(sort, column, ref, key->data, key->len);
+	}
+	else
+	{
+		/* a complete key lies in its word, which serves as its string too */
+		ref = key->len;
+		column->common_len = 0;
+	}
+	RANGE_U64(column->refs)[id] = ref;
+	return true;
+}
+
+/* Encode the sort columns of a row that is in the row store. */
+static bool
+put_keys(GpuSort *sort, TupleTableSlot *slot, const GpuSortStoredRow *row, uint32 id)
+{
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+		int			att = column->attno - 1;
+		GpuSortKey	key;
+
+		if (column->nulls != NULL && (id & 63) == 0)
+			RANGE_U64(column->nulls)[id >> 6] = 0;
+		if (slot->tts_isnull[att])
+		{
+			if (!set_null(sort, column, id))
+				return false;
+			continue;
+		}
+		if (unlikely(!column->encoder.codec->encode(&column->encoder,
+													slot->tts_values[att], &key)))
+		{
+			sort->value_refused = true;
+			return false;
+		}
+		if (column->bytes != GPUSORT_BYTES_NONE &&
+			unlikely(!put_bytes(sort, column, id, &key, row)))
+			return false;
+		for (int w = 0; w < column->nwords; w++)
+			RANGE_U64(column->words[w])[id] = key.words[w] ^ column->flip;
+	}
+	return true;
+}
+
+/* Take one row in; false if it did not fit and left no trace. */
+static bool
+collect_row(GpuSort *sort, TupleTableSlot *slot)
+{
+	uint32		id = (uint32) sort->nrows;
+	size_t		rows_used = sort->rows_used;
+	GpuSortStoredRow row;
+	bool		stored;
+
+	if (unlikely(sort->nrows == sort->capacity) && !grow_planes(sort))
+		return false;
+	if (unlikely(gpusort_inject_fault == GPUSORT_FAULT_CODEC && sort->nrows >= FAULT_ROW))
+	{
+		sort->value_refused = true;
+		return false;
+	}
+	if (!gpusort_row_store_put(sort, slot, &row))
+		return false;
+	RANGE_U32(sort->row_refs)[id] = (uint32) (row.offset / sort->row_unit);
+
+	if (sort->any_bytes)
+	{
+		MemoryContext old;
+
+		if (row.source == NULL)
+		{
+			/* look at the values where they will stay */
+			slot = gpusort_row_slot(sort);
+			ExecStoreMinimalTuple((MinimalTuple) (sort->rows->base + row.offset), slot, false);
+			row.source = row.copy = sort->rows->base + row.offset;
+			row.source_len = ((MinimalTuple) row.source)->t_len;
+		}
+		slot_getsomeattrs(slot, sort->max_attno);
+		old = MemoryContextSwitchTo(sort->scratch);
+		stored = put_keys(sort, slot, &row, id);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(sort->scratch);
+	}
+	else
+	{
+		slot_getsomeattrs(slot, sort->max_attno);
+		stored = put_keys(sort, slot, &row, id);
+	}
+
+	if (unlikely(!stored))
+	{
+		sort->rows_used = rows_used;
+		return false;
+	}
+	sort->nrows++;
+	return true;
+}
+
+void
+gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot)
+{
+	Assert(!sort->performed);
+
+	sort->stats.rows++;
+	if (likely(sort->tuplesort == NULL))
+	{
+		if (likely(collect_row(sort, slot)))
+			return;
+		gpusort_hand_over(sort, sort->value_refused ? GPUSORT_HANDOVER_VALUE
+						  : GPUSORT_HANDOVER_MEMORY);
+	}
+	tuplesort_puttupleslot(sort->tuplesort, slot);
+}

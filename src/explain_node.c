@@ -1,0 +1,224 @@
+/*
+ * explain_node.c
+ *		What EXPLAIN says about a GpuSort node.
+ *
+ * "Sort Key" is printed exactly as for a Sort node.  EXPLAIN ANALYZE adds how
+ * the rows were sorted, EXPLAIN VERBOSE how the keys are encoded.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_collation.h"
+#include "lib/stringinfo.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+#include "utils/tuplesort.h"
+#include "utils/typcache.h"
+
+#include "key_codec.h"
+#include "pg_compat.h"
+#include "plan_node.h"
+
+/* Append what distinguishes the column's order from its type's default. */
+static void
+append_order_options(StringInfo buf, Node *column, Oid sortop, Oid collation, bool nulls_first)
+{
+	Oid			type = exprType(column);
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	bool		reverse = false;
+
+	if (OidIsValid(collation) && collation != get_typcollation(type))
+		appendStringInfo(buf, " COLLATE %s", quote_identifier(get_collation_name(collation)));
+
+	if (sortop == entry->gt_opr)
+	{
+		appendStringInfoString(buf, " DESC");
+		reverse = true;
+	}
+	else if (sortop != entry->lt_opr)
+	{
+		char	   *name = get_opname(sortop);
+
+		if (name == NULL)
+			elog(ERROR, "cache lookup failed for operator %u", sortop);
+		appendStringInfo(buf, " USING %s", name);
+		(void) get_equality_op_for_ordering_op(sortop, &reverse);
+	}
+
+	if (nulls_first && !reverse)
+		appendStringInfoString(buf, " NULLS FIRST");
+	else if (!nulls_first && reverse)
+		appendStringInfoString(buf, " NULLS LAST");
+}
+
+static void
+explain_sort_key(GpuSortScanState *node, List *ancestors, ExplainState *es)
+{
+	CustomScan *scan = (CustomScan *) node->css.ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, &scan->scan.plan, ancestors);
+	bool		use_prefix = list_length(es->rtable) > 1 || es->verbose;
+	List	   *keys = NIL;
+
+	for (int i = 0; i < node->spec.nkeys; i++)
+	{
+		TargetEntry *tle = list_nth_node(TargetEntry, scan->custom_scan_tlist,
+										 node->spec.attnos[i] - 1);
+		StringInfoData buf;
+
+		initStringInfo(&buf);
+		appendStringInfoString(&buf, deparse_expression((Node *) tle->expr, context,
+														use_prefix, true));
+		append_order_options(&buf, (Node *) tle->expr, node->spec.sortops[i],
+							 node->spec.collations[i], node->spec.nulls_first[i]);
+		keys = lappend(keys, buf.data);
+	}
+	ExplainPropertyList("Sort Key", keys, es);
+}
+
+/* Names of the codecs at work. */
+static void
+explain_encoding(GpuSortScanState *node, ExplainState *es)
+{
+	CustomScan *scan = (CustomScan *) node->css.ss.ps.plan;
+	List	   *names = NIL;
+
+	for (int i = 0; i < node->spec.nkeys; i++)
+	{
+		TargetEntry *tle = list_nth_node(TargetEntry, scan->custom_scan_tlist,
+										 node->spec.attnos[i] - 1);
+		const char *reason;
+		bool		reverse;
+		const GpuSortCodec *codec = gpusort_codec_lookup(node->spec.sortops[i],
+														 exprType((Node *) tle->expr),
+														 node->spec.collations[i],
+														 &reverse, &reason);
+
+		names = lappend(names, pstrdup(codec ? codec->name : reason));
+	}
+	ExplainPropertyList("Key Encoding", names, es);
+}
+
+static const char *
+handover_reason(GpuSortHandover why)
+{
+	switch (why)
+	{
+		case GPUSORT_HANDOVER_MEMORY:
+			return "memory limit reached";
+		case GPUSORT_HANDOVER_VALUE:
+			return "value without encoding";
+		case GPUSORT_HANDOVER_ORDER:
+			return "order not confirmed";
+		default:
+			return "none";
+	}
+}
+
+/* The sort has ended up in tuplesort. */
+static void
+explain_handover(GpuSortScanState *node, ExplainState *es)
+{
+	const GpuSortStats *stats = gpusort_get_stats(node->sort);
+	TuplesortInstrumentation core;
+	const char *method;
+	const char *space;
+
+	tuplesort_get_stats(gpusort_tuplesort(node->sort), &core);
+	method = tuplesort_method_name(core.sortMethod);
+	space = tuplesort_space_type_name(core.spaceType);
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		gpusort_explain_indent(es);
+		appendStringInfo(es->str, "Sort Method: %s  %s: " INT64_FORMAT "kB\n",
+						 method, space, (int64) core.spaceUsed);
+		gpusort_explain_indent(es);
+		appendStringInfo(es->str, "Handed Over: %s after " UINT64_FORMAT " rows\n",
+						 handover_reason(stats->handover), stats->handover_rows);
+		return;
+	}
+	ExplainPropertyText("Sort Method", method, es);
+	ExplainPropertyInteger("Sort Space Used", "kB", core.spaceUsed, es);
+	ExplainPropertyText("Sort Space Type", space, es);
+	ExplainPropertyText("Handed Over", handover_reason(stats->handover), es);
+	ExplainPropertyInteger("Rows Before Handover", NULL, stats->handover_rows, es);
+}
+
+/* How our own engine sorted. */
+static void
+explain_engine(GpuSortScanState *node, ExplainState *es)
+{
+	const GpuSortStats *stats = gpusort_get_stats(node->sort);
+	int64		memory_kb = (stats->memory_bytes + 1023) / 1024;
+
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		gpusort_explain_indent(es);
+		appendStringInfo(es->str, "Sort Method: radix  Memory: " INT64_FORMAT "kB\n", memory_kb);
+		gpusort_explain_indent(es);
+		appendStringInfo(es->str, "Engine: host  Key: %u bits  Passes: %u  Refined Rows: "
+						 UINT64_FORMAT "%s%s\n",
+						 stats->key_bits, stats->passes, stats->refined_rows,
+						 stats->presorted ? "  Presorted" : "",
+						 stats->verified ? "  Verified" : "");
+		return;
+	}
+	ExplainPropertyText("Sort Method", "radix", es);
+	ExplainPropertyInteger("Sort Space Used", "kB", memory_kb, es);
+	ExplainPropertyText("Sort Space Type", "Memory", es);
+	ExplainPropertyText("Engine", "host", es);
+	ExplainPropertyInteger("Key Bits", NULL, stats->key_bits, es);
+	ExplainPropertyInteger("Partition Passes", NULL, stats->passes, es);
+	ExplainPropertyInteger("Refined Rows", NULL, stats->refined_rows, es);
+	ExplainPropertyBool("Presorted", stats->presorted, es);
+	ExplainPropertyBool("Verified", stats->verified, es);
+}
+
+static void
+explain_times(GpuSortScanState *node, ExplainState *es)
+{
+	const GpuSortStats *stats = gpusort_get_stats(node->sort);
+	const struct
+	{
+		const char *phase;
+		const char *property;
+		double		ms;
+	}			times[] = {
+		{"collect", "Collect Time", INSTR_TIME_GET_MILLISEC(node->collect_time)},
+		{"sort", "Sort Time", INSTR_TIME_GET_MILLISEC(stats->sort_time)},
+		{"refine", "Refine Time", INSTR_TIME_GET_MILLISEC(stats->refine_time)},
+		{"verify", "Verify Time", INSTR_TIME_GET_MILLISEC(stats->verify_time)},
+	};
+
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		gpusort_explain_indent(es);
+		appendStringInfoString(es->str, "Phases:");
+		for (int i = 0; i < lengthof(times); i++)
+			appendStringInfo(es->str, "%s %s %.3f ms", i > 0 ? "," : "", times[i].phase,
+							 times[i].ms);
+		appendStringInfoChar(es->str, '\n');
+		return;
+	}
+	for (int i = 0; i < lengthof(times); i++)
+		ExplainPropertyFloat(times[i].property, "ms", times[i].ms, 3, es);
+}
+
+void
+gpusort_explain(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	GpuSortScanState *node = (GpuSortScanState *) css;
+
+	explain_sort_key(node, ancestors, es);
+	if (es->verbose)
+		explain_encoding(node, es);
+	if (!es->analyze || !node->sorted)
+		return;
+	if (gpusort_tuplesort(node->sort) != NULL)
+		explain_handover(node, es);
+	else
+		explain_engine(node, es);
+	if (es->timing)
+		explain_times(node, es);
+}

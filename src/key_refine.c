@@ -1,0 +1,540 @@
+/*
+ * key_refine.c
+ *		Ties on key prefixes (GPUTeraSort's wide keys, section 4.3).
+ *
+ * The engine sorts by fixed-width planes.  Where the strings of a column go on
+ * beyond their first word, that word decides all but the rows that agree in it,
+ * and nothing behind it may take part.  So the engine gets the planes up to and
+ * including the first such prefix and marks which neighbours are equal in them;
+ * here every run of equal rows is put in order by what follows: the next word
+ * of the string, then the remaining columns, and so on, word by word, for the
+ * rows that are still tied only.
+ *
+ * Three things keep that cheap.  Leading bytes that all strings of a column
+ * share are left out of the prefix to begin with (gpusort_rebase_prefixes).  A
+ * word in which a whole run agrees is not sorted by: the run's common prefix is
+ * skipped in one go.  And the words of a run are fetched once, with prefetching,
+ * and sorted without touching the rows again: on the stack if the run is short,
+ * by the engine if it is long.
+ *
+ * A sort step splits its run or moves the position forward, so it ends; the
+ * recursion enters all subruns but the largest, so its depth is at most log2 of
+ * the number of rows.
+ *
+ * The order of equal rows is that of their ids, here as in the engine.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+
+#include "sort_internal.h"
+
+/* Runs up to this length are sorted on the stack, longer ones by the engine. */
+#define SMALL_RUN		256
+
+/* Rows looked ahead when fetching words: references, then the strings. */
+#define REF_AHEAD		16
+#define STRING_AHEAD	8
+
+/*
+ * Leading bytes that all strings of a column must share for its prefixes to be
+ * rebuilt behind them.  A pass over all strings costs 10-20 ns a row, each byte
+ * left out halves the ties up to 8 times.
+ */
+#define MIN_COMMON_BYTES 3
+
+typedef struct WordAndId
+{
+	uint64		word;
+	uint32		id;
+} WordAndId;
+
+#define ST_SORT sort_words
+#define ST_ELEMENT_TYPE WordAndId
+#define ST_COMPARE(a, b) \
+	((a)->word < (b)->word ? -1 : (a)->word > (b)->word ? 1 : \
+	 (a)->id < (b)->id ? -1 : (a)->id > (b)->id ? 1 : 0)
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
+ * A place in the sort key: in a column, either at a byte of its string
+ * (word < 0) or at one of its words.
+ */
+typedef struct KeyPlace
+{
+	int			column;
+	int			word;
+	uint32		byte;
+} KeyPlace;
+
+/* What fetching the words of a run found. */
+typedef struct RunWords
+{
+	uint64		first;			/* word of the first row */
+	bool		same;			/* all rows have that word */
+	bool		longer;			/* some string has bytes at or after the place */
+} RunWords;
+
+/* Where the key goes on behind the prefix words that the engine sorted by. */
+static KeyPlace
+place_behind_prefix(const GpuSort *sort, int column)
+{
+	const GpuSortColumn *c = &sort->columns[column];
+	KeyPlace	place = {column, -1, c->base + bytes_per_word(c->bytes)};
+
+	return place;
+}
+
+static bool
+place_is_string(const KeyPlace *place)
+{
+	return place->word < 0;
+}
+
+/* At the beginning of a column nulls are told from values. */
+static bool
+place_begins_column(const GpuSort *sort, const KeyPlace *place)
+{
+	if (place_is_string(place))
+		return place->byte == 0;
+	return place->word == 0 && sort->columns[place->column].bytes == GPUSORT_BYTES_NONE;
+}
+
+static void
+begin_column_place(const GpuSort *sort, KeyPlace *place, int column)
+{
+	place->column = column;
+	place->byte = 0;
+	place->word = column < sort->ncolumns &&
+		sort->columns[column].bytes == GPUSORT_BYTES_NONE ? 0 : -1;
+}
+
+/* Move to the next part of the key; false at its end. */
+static bool
+next_part(const GpuSort *sort, KeyPlace *place)
+{
+	const GpuSortColumn *column = &sort->columns[place->column];
+
+	place->word++;
+	if (place->word >= column->nwords)
+		begin_column_place(sort, place, place->column + 1);
+	return place->column < sort->ncolumns;
+}
+
+/* Skip the rest of the column (its values are all null); false at the end. */
+static bool
+next_column(const GpuSort *sort, KeyPlace *place)
+{
+	begin_column_place(sort, place, place->column + 1);
+	return place->column < sort->ncolumns;
+}
+
+static inline const char *
+string_by_ref(const GpuSort *sort, uint64 ref)
+{
+	return sort->rows->base + KEY_REF_OFFSET(ref);
+}
+
+/* A word of a string, from byte `from` on, ascending or descending. */
+static inline uint64
+string_word(const GpuSort *sort, const GpuSortColumn *column, uint32 id, uint32 from,
+			bool *longer)
+{
+	uint64		ref = RANGE_U64(column->refs)[id];
+	uint32		len = KEY_REF_LENGTH(ref);
+
+	/* a string that its first word holds completely is stored nowhere else */
+	if (from == 0)
+	{
+		*longer |= len > 0;
+		return RANGE_U64(column->prefix)[id];
+	}
+	if (len <= from)
+		return column->flip;
+	*longer = true;
+	return bytes_word(column->bytes, string_by_ref(sort, ref), len, from) ^ column->flip;
+}
+
+/* Fetch the words at `place` of the rows ids[0 .. n-1] into words[]. */
+static RunWords
+fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint32 n,
+			uint64 *words, size_t stride)
+{
+	const GpuSortColumn *column = &sort->columns[place->column];
+	RunWords	found = {0, true, false};
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint64		word;
+
+		if (place_is_string(place))
+		{
+			const uint64 *refs = RANGE_U64(column->refs);
+
+			if (i + REF_AHEAD < n)
+				prefetch_line(&refs[ids[i + REF_AHEAD]]);
+			if (i + STRING_AHEAD < n)
+				prefetch_line(string_by_ref(sort, refs[ids[i + STRING_AHEAD]]) + place->byte);
+			word = string_word(sort, column, ids[i], place->byte, &found.longer);
+		}
+		else
+		{
+			word = RANGE_U64(column->words[place->word])[ids[i]];
+			if (i + REF_AHEAD < n)
+				prefetch_line(&RANGE_U64(column->words[place->word])[ids[i + REF_AHEAD]]);
+		}
+		if (i == 0)
+			found.first = word;
+		found.same &= word == found.first;
+		*words = word;
+		words = (uint64 *) ((char *) words + stride);
+	}
+	return found;
+}
+
+/* Bytes from `from` on that the strings of all rows of a run have in common. */
+static uint32
+common_length(const GpuSort *sort, const GpuSortColumn *column, const uint32 *ids, uint32 n,
+			  uint32 from)
+{
+	uint64		first_ref = RANGE_U64(column->refs)[ids[0]];
+	const char *first = string_by_ref(sort, first_ref);
+	uint32		end = KEY_REF_LENGTH(first_ref);
+
+	for (uint32 i = 1; i < n && end > from; i++)
+	{
+		uint64		ref = RANGE_U64(column->refs)[ids[i]];
+		const char *data = string_by_ref(sort, ref);
+		uint32		len = Min(end, KEY_REF_LENGTH(ref));
+		uint32		at = from;
+
+		if (i + STRING_AHEAD < n)
+			prefetch_line(string_by_ref(sort, RANGE_U64(column->refs)[ids[i + STRING_AHEAD]]) +
+						  from);
+		while (at < len && first[at] == data[at])
+			at++;
+		end = at;
+	}
+	return end > from ? end - from : 0;
+}
+
+/*
+ * Order a run by the words at `place`, and set bit i of equal where the word at
+ * position i is that of position i - 1.  Not if all words are the same: then
+ * nothing is done.  This one is for short runs: (word, id) pairs on the stack.
+ */
+static RunWords
+sort_small_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
+{
+	WordAndId	items[SMALL_RUN];
+	RunWords	found;
+
+	found = fetch_words(sort, place, ids, n, &items[0].word, sizeof(WordAndId));
+	if (found.same)
+		return found;
+
+	for (uint32 i = 0; i < n; i++)
+		items[i].id = ids[i];
+	sort_words(items, n);
+	memset(equal, 0, SMALL_RUN / 8);
+	for (uint32 i = 0; i < n; i++)
+	{
+		ids[i] = items[i].id;
+		if (i > 0 && items[i].word == items[i - 1].word)
+			equal[i / 64] |= UINT64CONST(1) << (i % 64);
+	}
+	return found;
+}
+
+/*
+ * The same for long runs, by the engine.  The words, and then the sorted ids,
+ * lie in the plane of prefixes that the engine has already sorted by.
+ */
+static RunWords
+sort_large_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
+{
+	uint64	   *words = RANGE_U64(sort->columns[sort->refine_column].prefix);
+	uint32	   *sorted = (uint32 *) words;
+	RunWords	found = fetch_words(sort, place, ids, n, words, sizeof(uint64));
+	gs_plane	plane = {.words = words};
+	gs_sort_args args = {
+		.nrows = n,
+		.nplanes = 1,
+		.planes = &plane,
+		.id_bytes = sizeof(uint32),
+		.workspace = sort->workspace->base,
+		.workspace_bytes = sort->workspace->usable,
+		.equal = equal,
+	};
+	gs_sort_result result;
+
+	if (found.same)
+		return found;
+	gpusort_run_engine(&args, &result);
+	for (uint32 i = 0; i < n; i++)
+		sorted[i] = ids[((const uint32 *) result.ids)[i]];
+	memcpy(ids, sorted, n * sizeof(uint32));
+	return found;
+}
+
+/*
+ * Move the nulls of the column to the side where they belong, keeping the order
+ * within both groups.  Returns how many there are.
+ */
+static uint32
+split_nulls(const GpuSort *sort, const GpuSortColumn *column, uint32 *ids, uint32 n)
+{
+	uint32	   *sorted = (uint32 *) RANGE_U64(sort->columns[sort->refine_column].prefix);
+	uint32		nnulls = 0;
+	uint32		null_at;
+	uint32		value_at;
+
+	for (uint32 i = 0; i < n; i++)
+		nnulls += column_is_null(column, ids[i]);
+	if (nnulls == 0)
+		return 0;
+	null_at = column->nulls_first ? 0 : n - nnulls;
+	value_at = column->nulls_first ? nnulls : 0;
+	for (uint32 i = 0; i < n; i++)
+		sorted[column_is_null(column, ids[i]) ? null_at++ : value_at++] = ids[i];
+	memcpy(ids, sorted, n * sizeof(uint32));
+	return nnulls;
+}
+
+/* Where the key goes on for rows that agree in their words at `place`. */
+static bool
+next_place(const GpuSort *sort, KeyPlace *place)
+{
+	if (!place_is_string(place))
+		return next_part(sort, place);
+	place->byte += bytes_per_word(sort->columns[place->column].bytes);
+	return true;
+}
+
+/* ... and for a run that was found to agree. */
+static bool
+skip_same(const GpuSort *sort, const RunWords *found, const uint32 *ids, uint32 n,
+		  KeyPlace *place)
+{
+	if (place_is_string(place) && found->longer)
+	{
+		const GpuSortColumn *column = &sort->columns[place->column];
+		uint32		common = place->byte == 0 ? 0
+			: common_length(sort, column, ids, n, place->byte);
+
+		place->byte += Max(common, bytes_per_word(column->bytes));
+		return true;
+	}
+	return next_part(sort, place);
+}
+
+static void refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place);
+
+/*
+ * Refine the subruns of equal words, all but the largest, which is left to the
+ * caller.  Returns its length, and its start in *largest.
+ */
+static uint32
+refine_subruns(GpuSort *sort, uint32 *ids, uint32 n, const uint64 *equal, KeyPlace place,
+			   uint32 *largest)
+{
+	uint32		largest_n = 0;
+
+	for (uint32 start = 0, end; start < n; start = end)
+	{
+		uint32		len;
+
+		for (end = start + 1; end < n && (equal[end / 64] >> (end % 64) & 1) != 0;)
+			end++;
+		len = end - start;
+		if (len > largest_n && len > 1)
+		{
+			uint32		previous = *largest;
+			uint32		previous_n = largest_n;
+
+			*largest = start;
+			largest_n = len;
+			start = previous;
+			len = previous_n;
+		}
+		if (len > 1)
+			refine_run(sort, ids + start, len, place);
+	}
+	return largest_n;
+}
+
+/* Order a run of rows that agree in everything before `place`. */
+static void
+refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
+{
+	while (n > 1)
+	{
+		const GpuSortColumn *column = &sort->columns[place.column];
+		uint64		small_equal[SMALL_RUN / 64];
+		uint64	   *equal = small_equal;
+		uint32		largest = 0;
+		RunWords	found;
+
+		CHECK_FOR_INTERRUPTS();
+		check_stack_depth();
+
+		if (column->nulls != NULL && place_begins_column(sort, &place))
+		{
+			uint32		nnulls = split_nulls(sort, column, ids, n);
+			uint32	   *nulls = column->nulls_first ? ids : ids + (n - nnulls);
+			KeyPlace	behind = place;
+
+			if (nnulls > 1 && next_column(sort, &behind))
+				refine_run(sort, nulls, nnulls, behind);
+			n -= nnulls;
+			if (column->nulls_first)
+				ids += nnulls;
+			if (n < 2)
+				return;
+		}
+
+		if (n <= SMALL_RUN)
+			found = sort_small_run(sort, &place, ids, n, equal);
+		else
+		{
+			equal = palloc_extended((n + 63) / 64 * sizeof(uint64), MCXT_ALLOC_HUGE);
+			found = sort_large_run(sort, &place, ids, n, equal);
+		}
+
+		if (found.same)
+		{
+			if (!skip_same(sort, &found, ids, n, &place))
+				n = 0;
+		}
+		else if (next_place(sort, &place))
+		{
+			n = refine_subruns(sort, ids, n, equal, place, &largest);
+			ids += largest;
+		}
+		else
+			n = 0;
+		if (equal != small_equal)
+			pfree(equal);
+	}
+}
+
+/*
+ * Prefetch what refining the tied rows among positions from .. from + 63 needs.
+ */
+static void
+prefetch_tied(const GpuSort *sort, uint64 from, uint64 tied, bool strings)
+{
+	const GpuSortColumn *column = &sort->columns[sort->refine_column];
+	const uint64 *refs = RANGE_U64(column->refs);
+	const uint32 *order = RANGE_U32(sort->order) + from;
+
+	/* a run's first row has no bit of its own */
+	for (tied |= tied >> 1; tied != 0; tied &= tied - 1)
+	{
+		uint32		id = order[pg_rightmost_one_pos64(tied)];
+
+		if (strings)
+			prefetch_line(string_by_ref(sort, refs[id]) + column->base);
+		else
+			prefetch_line(&refs[id]);
+	}
+}
+
+/* Put rows in order that tie on the planes up to sort->refine_column. */
+void
+gpusort_refine(GpuSort *sort)
+{
+	const uint64 *equal = RANGE_U64(sort->equal);
+	uint64		nwords = (sort->nrows + 63) / 64;
+	uint64		end = 0;
+	KeyPlace	place = place_behind_prefix(sort, sort->refine_column);
+
+	for (uint64 w = 0; w < nwords; w++)
+	{
+		if (w + 2 < nwords)
+			prefetch_tied(sort, (w + 2) * 64, equal[w + 2], false);
+		if (w + 1 < nwords)
+			prefetch_tied(sort, (w + 1) * 64, equal[w + 1], true);
+
+		for (uint64 tied = equal[w]; tied != 0; tied &= tied - 1)
+		{
+			uint64		start = w * 64 + pg_rightmost_one_pos64(tied) - 1;
+
+			if (start + 1 < end)
+				continue;		/* inside the run that was last refined */
+			for (end = start + 2; end < sort->nrows &&
+				 (equal[end / 64] >> (end % 64) & 1) != 0;)
+				end++;
+			sort->stats.refined_rows += end - start;
+			refine_run(sort, RANGE_U32(sort->order) + start, (uint32) (end - start), place);
+		}
+	}
+}
+
+/*
+ * Leave out leading bytes that all strings of a column share: fill its prefix
+ * plane with the words behind them.
+ */
+static void
+rebase_prefix(GpuSort *sort, GpuSortColumn *column)
+{
+	uint64	   *prefix = RANGE_U64(column->prefix);
+	const uint64 *refs = RANGE_U64(column->refs);
+
+	column->base = column->common_len;
+	column->long_keys = false;
+	for (uint64 id = 0; id < sort->nrows; id++)
+	{
+		uint32		len;
+
+		if ((id & 0xffff) == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (column_is_null(column, (uint32) id))
+			continue;
+		len = KEY_REF_LENGTH(refs[id]);
+		prefix[id] = bytes_word(column->bytes, string_by_ref(sort, refs[id]), len,
+								column->base) ^ column->flip;
+		column->long_keys |= bytes_continue(column->bytes, len, column->base);
+	}
+}
+
+/*
+ * Fill planes[] (three a column at most) with what the engine is to sort by and
+ * return how many; sets refine_column to the column whose strings go on behind
+ * the last of them, or -1.
+ */
+unsigned
+gpusort_engine_planes(GpuSort *sort, gs_plane *planes)
+{
+	unsigned	n = 0;
+
+	sort->refine_column = -1;
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+		const uint64 *nulls = column->nulls != NULL ? RANGE_U64(column->nulls) : NULL;
+		gs_null_order null_order = column->nulls_first ? GS_NULLS_FIRST : GS_NULLS_LAST;
+
+		if (column->bytes != GPUSORT_BYTES_NONE)
+		{
+			if (column->long_keys && column->common_len >= MIN_COMMON_BYTES)
+				rebase_prefix(sort, column);
+			planes[n++] = (gs_plane) {RANGE_U64(column->prefix), nulls, null_order};
+			null_order = GS_NULLS_NONE;
+			if (column->long_keys)
+			{
+				sort->refine_column = i;
+				return n;
+			}
+		}
+		for (int w = 0; w < column->nwords; w++)
+		{
+			planes[n++] = (gs_plane) {RANGE_U64(column->words[w]), nulls, null_order};
+			null_order = GS_NULLS_NONE;
+		}
+	}
+	return n;
+}

@@ -1,0 +1,96 @@
+/*
+ * plan_node.h
+ *		The plan node "Custom Scan (GpuSort)": how it is made, costed, executed.
+ *
+ * The node does what a Sort node does and stands where a Sort node would: one
+ * child, in lefttree, whose rows it returns in order.  custom_private holds the
+ * sort columns as a Sort node has them, so that the node can be copied, written
+ * out and sent to parallel workers.
+ */
+#ifndef GPUSORT_PLAN_NODE_H
+#define GPUSORT_PLAN_NODE_H
+
+#include "commands/explain.h"
+#include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
+
+#include "sort_state.h"
+
+/* What custom_private's elements are: integer and OID lists, one per key. */
+typedef enum GpuSortPrivate
+{
+	GPUSORT_PRIVATE_ATTNOS,
+	GPUSORT_PRIVATE_SORTOPS,
+	GPUSORT_PRIVATE_COLLATIONS,
+	GPUSORT_PRIVATE_NULLS_FIRST
+} GpuSortPrivate;
+
+typedef struct GpuSortScanState
+{
+	CustomScanState css;		/* must be first field */
+	GpuSortSpec spec;
+	MemoryContext context;		/* of the sort; below the query's context */
+	GpuSort    *sort;			/* NULL before the first execution */
+	bool		random_access;
+	bool		sorted;
+	instr_time	collect_time;	/* the child's time included */
+
+	/*
+	 * Position: number of rows before the next one; at_end after a fetch found
+	 * none.  As in tuplesort, the row returned last is the one at next - 1.
+	 */
+	uint64		next;
+	bool		at_end;
+	uint64		mark_next;
+	bool		mark_at_end;
+
+	/* pointers of the rows of one block */
+#define GPUSORT_EMIT_BLOCK 32
+	uint64		block_from;
+	int			block_count;	/* 0: none loaded */
+	MinimalTuple block[GPUSORT_EMIT_BLOCK];
+} GpuSortScanState;
+
+/* plan_node.c */
+extern const CustomScanMethods gpusort_scan_methods;
+extern CustomScan *gpusort_make_plan(const Sort *sort);
+extern void gpusort_reference_child(CustomScan *scan);
+extern bool gpusort_is_our_plan(const Plan *plan);
+extern void gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec);
+
+/* plan_cost.c */
+
+/* What a sort is estimated to be; cost in the planner's units. */
+typedef struct GpuSortEstimate
+{
+	Cost		startup_cost;	/* from the last input row to the first output row,
+								 * and collecting the input */
+	Cost		run_cost;		/* returning all rows */
+	double		memory_bytes;
+} GpuSortEstimate;
+
+/*
+ * Whether, as far as estimates tell, a sort is worth and able to be taken over.
+ * limit_rows: how many rows will be fetched at most; negative: all; 0: some
+ * number unknown yet.  If not, *reason says why (constant string).
+ */
+extern bool gpusort_worth_it(double rows, int width, double limit_rows,
+							 const GpuSortEstimate *estimate, const char **reason);
+
+/* Key codecs of all columns; false with *reason if one has none. */
+extern bool gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types,
+							 const Oid *collations, double rows, int width,
+							 GpuSortEstimate *estimate, const char **reason);
+
+/* plan_order_by.c, plan_replace.c */
+extern void gpusort_install_order_by_hook(void);
+extern void gpusort_install_replace_hook(void);
+
+/* exec_node.c */
+extern Node *gpusort_create_scan_state(CustomScan *scan);
+
+/* explain_node.c */
+extern void gpusort_explain(CustomScanState *node, List *ancestors, ExplainState *es);
+
+#endif							/* GPUSORT_PLAN_NODE_H */

@@ -1,0 +1,151 @@
+/*
+ * plan_order_by.c
+ *		A GpuSort path for the query's ORDER BY, competing by cost.
+ *
+ * The path is offered at UPPERREL_ORDERED beside the planner's own Sort.  Its
+ * plan is built from a finished Sort node (plan_node.c): the path's child is a
+ * SortPath over the input.
+ *
+ * Not offered, although the sort itself may be taken over later by
+ * plan_replace.c: set operations (upper_targets is not filled in, and Vars have
+ * no range table entry to refer to) and queries that carry row identity Vars,
+ * which must not show up in custom_scan_tlist.
+ */
+#include "postgres.h"
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+#include "utils/lsyscache.h"
+
+#include "pg_compat.h"
+#include "plan_node.h"
+#include "settings.h"
+
+static create_upper_paths_hook_type previous_upper_paths_hook = NULL;
+
+static Plan *
+plan_order_by_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
+				   List *clauses, List *custom_plans)
+{
+	Sort	   *sort = linitial_node(Sort, custom_plans);
+
+	return &gpusort_make_plan(sort)->scan.plan;
+}
+
+static const CustomPathMethods order_by_path_methods = {
+	.CustomName = "GpuSort",
+	.PlanCustomPath = plan_order_by_path
+};
+
+/*
+ * Ordering operators, types and collations of pathkeys.  A class may have
+ * members of several types of one family; whichever the planner sorts by, the
+ * estimate is good enough with the first.
+ */
+static bool
+estimate_pathkeys(List *pathkeys, double rows, int width, GpuSortEstimate *estimate,
+				  const char **reason)
+{
+	int			nkeys = list_length(pathkeys);
+	Oid		   *sortops = palloc(nkeys * sizeof(Oid));
+	Oid		   *types = palloc(nkeys * sizeof(Oid));
+	Oid		   *collations = palloc(nkeys * sizeof(Oid));
+	ListCell   *lc;
+
+	foreach(lc, pathkeys)
+	{
+		PathKey    *pathkey = lfirst_node(PathKey, lc);
+		EquivalenceClass *ec = pathkey->pk_eclass;
+		EquivalenceMember *em = linitial_node(EquivalenceMember, ec->ec_members);
+		int			i = foreach_current_index(lc);
+
+		sortops[i] = gpusort_pathkey_operator(pathkey, em->em_datatype);
+		types[i] = exprType((Node *) em->em_expr);
+		collations[i] = ec->ec_collation;
+		if (!OidIsValid(sortops[i]))
+		{
+			*reason = "operator family has no ordering operator for the type";
+			return false;
+		}
+	}
+	return gpusort_estimate(nkeys, sortops, types, collations, rows, width, estimate, reason);
+}
+
+/* The path, not projected yet. */
+static Path *
+make_order_by_path(PlannerInfo *root, RelOptInfo *rel, Path *input,
+				   const GpuSortEstimate *estimate)
+{
+	CustomPath *cpath = makeNode(CustomPath);
+	Path	   *path = &cpath->path;
+
+	path->pathtype = T_CustomScan;
+	path->parent = rel;
+	path->pathtarget = input->pathtarget;
+	path->param_info = input->param_info;
+	path->parallel_aware = false;
+	path->parallel_safe = rel->consider_parallel && input->parallel_safe;
+	path->parallel_workers = input->parallel_workers;
+	path->rows = input->rows;
+	path->startup_cost = input->total_cost + estimate->startup_cost;
+	path->total_cost = path->startup_cost + estimate->run_cost;
+	gpusort_set_path_disabled(path, input);
+	path->pathkeys = root->sort_pathkeys;
+	cpath->flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN | CUSTOMPATH_SUPPORT_MARK_RESTORE;
+	cpath->custom_paths = list_make1(create_sort_path(root, rel, input, root->sort_pathkeys, -1));
+	cpath->methods = &order_by_path_methods;
+	return path;
+}
+
+static void
+add_order_by_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
+{
+	Path	   *input = input_rel->cheapest_total_path;
+	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
+	double		limit_rows = root->limit_tuples;
+	GpuSortEstimate estimate;
+	const char *reason;
+	Path	   *path;
+
+	if (input == NULL || target == NULL || root->sort_pathkeys == NIL ||
+		root->parse->setOperations != NULL || root->row_identity_vars != NIL ||
+		pathkeys_contained_in(root->sort_pathkeys, input->pathkeys))
+		return;
+
+	/* a limit whose value is not known yet */
+	if (limit_rows < 0 && root->parse->limitCount != NULL &&
+		!IsA(root->parse->limitCount, Const))
+		limit_rows = 0;
+
+	/* the reason is told when the Sort node in the plan is looked at */
+	if (!estimate_pathkeys(root->sort_pathkeys, input->rows, input->pathtarget->width,
+						   &estimate, &reason) ||
+		!gpusort_worth_it(input->rows, input->pathtarget->width, limit_rows, &estimate,
+						  &reason))
+		return;
+
+	path = make_order_by_path(root, ordered_rel, input, &estimate);
+	if (path->pathtarget != target)
+		path = apply_projection_to_path(root, ordered_rel, path, target);
+	add_path(ordered_rel, path);
+}
+
+static void
+consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+					 RelOptInfo *output_rel, void *extra)
+{
+	if (previous_upper_paths_hook)
+		previous_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+
+	if (stage == UPPERREL_ORDERED && gpusort_enabled && gpusort_enable_order_by)
+		add_order_by_path(root, input_rel, output_rel);
+}
+
+void
+gpusort_install_order_by_hook(void)
+{
+	previous_upper_paths_hook = create_upper_paths_hook;
+	create_upper_paths_hook = consider_upper_paths;
+}

@@ -1,0 +1,194 @@
+/*
+ * plan_replace.c
+ *		Taking over the Sort nodes of a finished plan.
+ *
+ * The planner puts sorts below merge joins, window functions, grouping, set
+ * operations, in subplans and below Gather Merge without asking anybody.  When
+ * a plan is finished, every Sort node in it whose key can be encoded and whose
+ * estimate says that it pays becomes a GpuSort node in place: node id, child,
+ * parameters and initplans stay what they are.
+ *
+ * A limit is passed down through the same nodes through which the executor
+ * tells a Sort its bound (ExecSetTupleBound), since a GpuSort is told none: for
+ * few rows the bounded Sort stays.
+ *
+ * The ORDER BY paths that the planner has chosen are brought into their final
+ * form here as well.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/planner.h"
+#include "utils/lsyscache.h"
+
+#include "pg_compat.h"
+#include "plan_node.h"
+#include "settings.h"
+
+static planner_hook_type previous_planner_hook = NULL;
+
+/* No limit, as gpusort_worth_it() has it. */
+#define NO_LIMIT (-1.0)
+
+static Plan *replace_in_plan(Plan *plan, double limit_rows);
+
+/* Rows that a Limit node will ask for at most; 0 if only execution will tell. */
+static double
+rows_of_limit(const Limit *limit)
+{
+	double		rows = 0;
+	const Node *parts[] = {limit->limitCount, limit->limitOffset};
+
+	if (limit->limitCount == NULL)
+		return NO_LIMIT;
+	for (int i = 0; i < lengthof(parts); i++)
+	{
+		const Const *value = (const Const *) parts[i];
+
+		if (value == NULL)
+			continue;
+		if (!IsA(value, Const))
+			return 0;
+		if (value->constisnull)
+		{
+			if (i == 0)
+				return NO_LIMIT;	/* LIMIT NULL */
+			continue;
+		}
+		rows += (double) DatumGetInt64(value->constvalue);
+	}
+	return rows;
+}
+
+/* Why the sort is left to PostgreSQL, or NULL if it is to be taken over. */
+static const char *
+reason_to_leave(const Sort *sort, double limit_rows)
+{
+	const Plan *child = sort->plan.lefttree;
+	Oid		   *types = palloc(sort->numCols * sizeof(Oid));
+	GpuSortEstimate estimate;
+	const char *reason = NULL;
+
+	for (int i = 0; i < sort->numCols; i++)
+	{
+		TargetEntry *tle = list_nth_node(TargetEntry, child->targetlist,
+										 sort->sortColIdx[i] - 1);
+
+		types[i] = exprType((Node *) tle->expr);
+	}
+	if (!gpusort_estimate(sort->numCols, sort->sortOperators, types, sort->collations,
+						  child->plan_rows, child->plan_width, &estimate, &reason) ||
+		!gpusort_worth_it(child->plan_rows, child->plan_width, limit_rows, &estimate, &reason))
+		return reason;
+	if (!gpusort_force &&
+		estimate.startup_cost + estimate.run_cost > sort->plan.total_cost - child->total_cost)
+		return "estimated to cost more than PostgreSQL's sort";
+	return NULL;
+}
+
+static Plan *
+replace_sort(Sort *sort, double limit_rows)
+{
+	const char *reason;
+	CustomScan *scan;
+
+	if (!gpusort_enable_order_by)
+		reason = "gpusort.enable_order_by is off";
+	else
+		reason = reason_to_leave(sort, limit_rows);
+	if (reason != NULL)
+	{
+		ereport(DEBUG1,
+				(errmsg_internal("gpusort leaves a sort of %.0f estimated rows to PostgreSQL: %s",
+								 sort->plan.lefttree->plan_rows, reason)));
+		return &sort->plan;
+	}
+
+	scan = gpusort_make_plan(sort);
+	gpusort_reference_child(scan);
+	return &scan->scan.plan;
+}
+
+static void
+replace_in_list(List *plans, double limit_rows)
+{
+	ListCell   *lc;
+
+	foreach(lc, plans)
+		lfirst(lc) = replace_in_plan((Plan *) lfirst(lc), limit_rows);
+}
+
+/* Replace below a node, and the node itself if it is a Sort. */
+static Plan *
+replace_in_plan(Plan *plan, double limit_rows)
+{
+	double		child_limit = NO_LIMIT;
+
+	if (plan == NULL)
+		return NULL;
+	check_stack_depth();
+
+	switch (nodeTag(plan))
+	{
+		case T_Limit:
+			child_limit = rows_of_limit((Limit *) plan);
+			break;
+		case T_Append:
+			replace_in_list(((Append *) plan)->appendplans, limit_rows);
+			break;
+		case T_MergeAppend:
+			replace_in_list(((MergeAppend *) plan)->mergeplans, limit_rows);
+			break;
+		case T_SubqueryScan:
+			((SubqueryScan *) plan)->subplan =
+				replace_in_plan(((SubqueryScan *) plan)->subplan,
+								plan->qual == NIL ? limit_rows : NO_LIMIT);
+			break;
+		case T_CustomScan:
+			replace_in_list(((CustomScan *) plan)->custom_plans, NO_LIMIT);
+			if (gpusort_is_our_plan(plan))
+				gpusort_reference_child((CustomScan *) plan);
+			break;
+		case T_Result:
+		case T_ProjectSet:
+			child_limit = plan->qual == NIL && IsA(plan, Result) ? limit_rows : NO_LIMIT;
+			break;
+		case T_Gather:
+		case T_GatherMerge:
+			child_limit = limit_rows;
+			break;
+		default:
+			break;
+	}
+
+	plan->lefttree = replace_in_plan(plan->lefttree, child_limit);
+	plan->righttree = replace_in_plan(plan->righttree, NO_LIMIT);
+	return IsA(plan, Sort) ? replace_sort((Sort *) plan, limit_rows) : plan;
+}
+
+static PlannedStmt *
+plan_and_replace(Query *parse, const char *query_string, int cursor_options,
+				 ParamListInfo bound_params)
+{
+	PlannedStmt *stmt;
+
+	if (previous_planner_hook)
+		stmt = previous_planner_hook(parse, query_string, cursor_options, bound_params);
+	else
+		stmt = standard_planner(parse, query_string, cursor_options, bound_params);
+
+	if (gpusort_enabled)
+	{
+		stmt->planTree = replace_in_plan(stmt->planTree, NO_LIMIT);
+		replace_in_list(stmt->subplans, NO_LIMIT);
+	}
+	return stmt;
+}
+
+void
+gpusort_install_replace_hook(void)
+{
+	previous_planner_hook = planner_hook;
+	planner_hook = plan_and_replace;
+}

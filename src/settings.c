@@ -1,0 +1,113 @@
+/*
+ * settings.c
+ *		Definitions of the gpusort.* configuration variables.
+ *
+ * The cost constants are in the planner's units.  One unit of
+ * cpu_operator_cost (0.0025) corresponds to about 10 ns on the machine on which
+ * the defaults were measured (test/bench), so that a sort of 10^7 rows of 50
+ * bytes by an int8, which takes about 100 ns a row beyond its input, costs what
+ * ten operator calls cost.
+ */
+#include "postgres.h"
+
+#include <float.h>
+#include <limits.h>
+
+#include "utils/guc.h"
+
+#include "settings.h"
+
+bool		gpusort_enabled = true;
+bool		gpusort_enable_order_by = true;
+int			gpusort_engine = GPUSORT_ENGINE_AUTO;
+int			gpusort_min_rows = 10000;
+bool		gpusort_force = false;
+bool		gpusort_verify = false;
+int			gpusort_keep_memory = 256 * 1024;
+int			gpusort_inject_fault = GPUSORT_FAULT_NONE;
+
+double		gpusort_cost_startup = 25.0;
+double		gpusort_cost_row = 0.015;
+double		gpusort_cost_key_byte = 0.0005;
+double		gpusort_cost_row_byte = 0.00005;
+double		gpusort_cost_emit = 0.01;
+
+static const struct config_enum_entry engine_options[] = {
+	{"auto", GPUSORT_ENGINE_AUTO, false},
+	{"host", GPUSORT_ENGINE_HOST, false},
+	{"cuda", GPUSORT_ENGINE_CUDA, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry fault_options[] = {
+	{"none", GPUSORT_FAULT_NONE, false},
+	{"memory", GPUSORT_FAULT_MEMORY, false},
+	{"codec", GPUSORT_FAULT_CODEC, false},
+	{"verify", GPUSORT_FAULT_VERIFY, false},
+	{NULL, 0, false}
+};
+
+static void
+define_bool(const char *name, const char *description, bool *variable)
+{
+	DefineCustomBoolVariable(name, description, NULL, variable, *variable,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+}
+
+static void
+define_cost(const char *name, const char *description, double *variable)
+{
+	DefineCustomRealVariable(name, description, NULL, variable, *variable,
+							 0, DBL_MAX, PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+}
+
+void
+gpusort_define_settings(void)
+{
+	define_bool("gpusort.enabled",
+				"Lets gpusort take over sorts.", &gpusort_enabled);
+	define_bool("gpusort.enable_order_by",
+				"Offers gpusort to the planner for the query's ORDER BY.",
+				&gpusort_enable_order_by);
+	define_bool("gpusort.force",
+				"Takes over every eligible sort, whatever its size and cost.",
+				&gpusort_force);
+	define_bool("gpusort.verify",
+				"Compares neighbouring rows of every result with the operator class's comparison.",
+				&gpusort_verify);
+
+	DefineCustomEnumVariable("gpusort.engine",
+							 "Chooses what sorts the keys.",
+							 "\"auto\" takes a GPU where there is one, and the CPU otherwise.",
+							 &gpusort_engine, gpusort_engine, engine_options,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpusort.min_rows",
+							"Sets the number of estimated rows below which a sort is left to PostgreSQL.",
+							NULL, &gpusort_min_rows, gpusort_min_rows, 0, INT_MAX,
+							PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpusort.keep_memory",
+							"Sets how much memory of finished sorts a session keeps for its next ones.",
+							NULL, &gpusort_keep_memory, gpusort_keep_memory,
+							0, MAX_KILOBYTES,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpusort.inject_fault",
+							 "Provokes the named failure in every sort, for testing.",
+							 NULL, &gpusort_inject_fault, gpusort_inject_fault,
+							 fault_options, PGC_SUSET,
+							 GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL, NULL, NULL, NULL);
+
+	define_cost("gpusort.cost_startup",
+				"Sets the planner's cost of starting a sort.", &gpusort_cost_startup);
+	define_cost("gpusort.cost_row",
+				"Sets the planner's cost of collecting and sorting a row.",
+				&gpusort_cost_row);
+	define_cost("gpusort.cost_key_byte",
+				"Sets the planner's cost of a byte of sort key.", &gpusort_cost_key_byte);
+	define_cost("gpusort.cost_row_byte",
+				"Sets the planner's cost of a byte of row.", &gpusort_cost_row_byte);
+	define_cost("gpusort.cost_emit",
+				"Sets the planner's cost of returning a sorted row.", &gpusort_cost_emit);
+
+	MarkGUCPrefixReserved("gpusort");
+}

@@ -1,0 +1,41 @@
+/*
+ * settings.h
+ *		The gpusort.* configuration variables (see README.md for their meaning).
+ */
+#ifndef GPUSORT_SETTINGS_H
+#define GPUSORT_SETTINGS_H
+
+typedef enum GpuSortEngine
+{
+	GPUSORT_ENGINE_AUTO,
+	GPUSORT_ENGINE_HOST,
+	GPUSORT_ENGINE_CUDA
+} GpuSortEngine;
+
+typedef enum GpuSortFault
+{
+	GPUSORT_FAULT_NONE,
+	GPUSORT_FAULT_MEMORY,		/* row store reports being full half-way */
+	GPUSORT_FAULT_CODEC,		/* a codec refuses a value half-way */
+	GPUSORT_FAULT_VERIFY		/* verification reports an inversion */
+} GpuSortFault;
+
+extern bool gpusort_enabled;
+extern bool gpusort_enable_order_by;
+extern int	gpusort_engine;
+extern int	gpusort_min_rows;
+extern bool gpusort_force;
+extern bool gpusort_verify;
+extern int	gpusort_keep_memory;	/* kB */
+extern int	gpusort_inject_fault;
+
+/* Cost constants, in the planner's units. */
+extern double gpusort_cost_startup;
+extern double gpusort_cost_row;
+extern double gpusort_cost_key_byte;
+extern double gpusort_cost_row_byte;
+extern double gpusort_cost_emit;
+
+extern void gpusort_define_settings(void);
+
+#endif							/* GPUSORT_SETTINGS_H */

@@ -1,0 +1,237 @@
+/*
+ * sort_internal.h
+ *		What the files that make up a sort share: sort_state.c (life cycle),
+ *		collect.c (rows and keys in), row_store.c (tuples), key_refine.c (ties on
+ *		key prefixes), sort_verify.c and sort_handover.c.
+ *
+ * A row exists in three places, all indexed by its row id, which is its place
+ * in the order of arrival:
+ *
+ *	- the row store holds its MinimalTuple, contiguous, in place until the sort
+ *	  ends, followed by those key bytes that are not part of the tuple;
+ *	- row_refs[id] says where, in units of row_unit bytes from the base;
+ *	- every part of every sort column has a plane: words[id] is the normalised
+ *	  key word, complemented for descending order, and for byte strings
+ *	  refs[id] says where the whole string lies.
+ *
+ * After the engine and the refinement, order[position] is the row id.
+ */
+#ifndef GPUSORT_SORT_INTERNAL_H
+#define GPUSORT_SORT_INTERNAL_H
+
+#include "access/htup.h"
+#include "port/pg_bswap.h"
+#include "utils/sortsupport.h"
+
+#include "engine/gs_engine.h"
+#include "key_codec.h"
+#include "memory_range.h"
+#include "sort_state.h"
+
+/*
+ * Where a key's byte string lies: offset from the row store's base in the upper
+ * 40 bits, length in the lower 24.  Longer strings have no encoding.
+ */
+#define KEY_REF_LENGTH_BITS 24
+#define KEY_REF_MAX_LENGTH	((1 << KEY_REF_LENGTH_BITS) - 1)
+#define KEY_REF(offset, len) (((uint64) (offset) << KEY_REF_LENGTH_BITS) | (len))
+#define KEY_REF_OFFSET(ref) ((ref) >> KEY_REF_LENGTH_BITS)
+#define KEY_REF_LENGTH(ref) ((uint32) ((ref) & KEY_REF_MAX_LENGTH))
+#define ROW_STORE_MAX_BYTES ((size_t) 1 << 40)
+
+/*
+ * Bytes of a string that one key word covers.  A binary string's word ends with
+ * the number of bytes left, at most 8, so that "a" sorts before "a\0".
+ */
+#define PADDED_WORD_BYTES	8
+#define BINARY_WORD_BYTES	7
+
+/* One sort column. */
+typedef struct GpuSortColumn
+{
+	AttrNumber	attno;
+	bool		nulls_first;
+	GpuSortEncoder encoder;
+	uint64		flip;			/* all ones for descending order */
+
+	/* byte string part, if the codec has one */
+	GpuSortBytesKind bytes;
+	GpuSortRange *prefix;		/* first word of the string, uint64 */
+	GpuSortRange *refs;			/* KEY_REF of the string, uint64 */
+	bool		long_keys;		/* some string goes beyond its first word */
+	uint32		common_len;		/* leading bytes that all strings share so far */
+	uint64		common_ref;		/* a string to compare with; 0: none yet */
+	uint32		base;			/* where in the string the prefix word begins */
+
+	int			nwords;
+	GpuSortRange *words[GPUSORT_CODEC_MAX_WORDS];
+
+	GpuSortRange *nulls;		/* bitmap, once a null was seen */
+} GpuSortColumn;
+
+struct GpuSort
+{
+	MemoryContext context;
+	MemoryContext scratch;		/* detoasted values; reset for each row */
+	MemoryContextCallback on_reset;
+	TupleDesc	desc;
+	GpuSortSpec spec;
+	bool		random_access;
+	int			ncolumns;
+	GpuSortColumn *columns;
+	AttrNumber	max_attno;		/* last attribute that keys need */
+	bool		any_bytes;		/* some column has a byte string part */
+	bool		untrusted;		/* some codec asks for verification */
+
+	/* memory */
+	size_t		limit_bytes;
+	size_t		reserve_bytes;	/* reservation of each range */
+	size_t		row_overhead;	/* bytes a row takes outside the row store */
+	GpuSortRange *rows;
+	size_t		rows_used;
+	size_t		rows_end;		/* rows_used may grow so far without asking */
+	size_t		row_unit;		/* rows begin at multiples of this */
+	GpuSortRange *row_refs;		/* uint32 */
+	uint64		nrows;
+	uint64		capacity;		/* rows that the planes have room for */
+	bool		value_refused;	/* a key had no encoding */
+
+	/* result */
+	GpuSortRange *workspace;
+	GpuSortRange *order;		/* uint32 */
+	GpuSortRange *equal;		/* engine's bitmap */
+	int			refine_column;	/* its strings go on behind the engine's key; -1 */
+	bool		performed;
+
+	/* a slot of the row descriptor, to look into stored rows; made on demand */
+	TupleTableSlot *row_slot;
+
+	struct Tuplesortstate *tuplesort;
+	GpuSortStats stats;
+};
+
+#define RANGE_U64(range) ((uint64 *) (range)->base)
+#define RANGE_U32(range) ((uint32 *) (range)->base)
+
+static inline MinimalTuple
+row_by_id(const GpuSort *sort, uint32 id)
+{
+	return (MinimalTuple) (sort->rows->base +
+						   (size_t) RANGE_U32(sort->row_refs)[id] * sort->row_unit);
+}
+
+static inline bool
+column_is_null(const GpuSortColumn *column, uint32 id)
+{
+	return column->nulls != NULL &&
+		(RANGE_U64(column->nulls)[id >> 6] >> (id & 63) & 1) != 0;
+}
+
+/*
+ * Prefetch for reading.  Inline assembly, because GCC deletes calls of helpers
+ * that contain nothing but __builtin_prefetch when it does not inline them.
+ */
+static inline void
+prefetch_line(const void *address)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("prefetcht0 %0" : : "m"(*(const char *) address));
+#else
+	__builtin_prefetch(address);
+#endif
+}
+
+/* A big-endian word of up to 8 bytes, zero-padded on the right. */
+static inline uint64
+load_padded_word(const char *data, uint32 len)
+{
+	uint64		word = 0;
+
+	if (likely(len >= 8))
+		memcpy(&word, data, 8);
+	else if (len >= 4)
+	{
+		uint32		head,
+					tail;
+
+		memcpy(&head, data, 4);
+		memcpy(&tail, data + len - 4, 4);
+		return ((uint64) pg_ntoh32(head) << 32) |
+			((uint64) pg_ntoh32(tail) << (64 - 8 * len));
+	}
+	else
+	{
+		for (uint32 i = 0; i < len; i++)
+			word |= (uint64) (unsigned char) data[i] << (56 - 8 * i);
+		return word;
+	}
+	return pg_ntoh64(word);
+}
+
+/* The key word of a byte string of length len, from byte `from` on. */
+static inline uint64
+bytes_word(GpuSortBytesKind kind, const char *data, uint32 len, uint32 from)
+{
+	uint32		left = len > from ? len - from : 0;
+
+	if (kind == GPUSORT_BYTES_PADDED)
+		return load_padded_word(data + from, left);
+	return (load_padded_word(data + from, Min(left, BINARY_WORD_BYTES)) & ~UINT64CONST(0xff)) |
+		Min(left, 8);
+}
+
+/* Does the string go beyond the word that begins at byte `from`? */
+static inline bool
+bytes_continue(GpuSortBytesKind kind, uint32 len, uint32 from)
+{
+	return len > from + (kind == GPUSORT_BYTES_PADDED ? PADDED_WORD_BYTES : BINARY_WORD_BYTES);
+}
+
+static inline uint32
+bytes_per_word(GpuSortBytesKind kind)
+{
+	return kind == GPUSORT_BYTES_PADDED ? PADDED_WORD_BYTES : BINARY_WORD_BYTES;
+}
+
+/* sort_state.c */
+extern GpuSortRange *gpusort_acquire_range(GpuSort *sort, int role);
+extern TupleTableSlot *gpusort_row_slot(GpuSort *sort);
+extern void gpusort_run_engine(gs_sort_args *args, gs_sort_result *result);
+
+/* row_store.c */
+
+/*
+ * Room for `bytes` more bytes of row store, at *offset from its base; false if
+ * the limit or the system does not allow it.
+ */
+extern bool gpusort_row_store_reserve(GpuSort *sort, size_t bytes, size_t *offset);
+
+extern void gpusort_row_store_set_end(GpuSort *sort);
+
+/*
+ * Store the slot's tuple.  *source and *source_len tell where the values of
+ * the slot lie if they lie in a tuple, and *copy where that place is in the
+ * stored row: a pointer into the former can be translated into the latter.
+ */
+typedef struct GpuSortStoredRow
+{
+	size_t		offset;			/* of the row from the row store's base */
+	const char *source;			/* NULL: values lie outside any tuple */
+	size_t		source_len;
+	char	   *copy;			/* where source[0] went, or would have gone */
+} GpuSortStoredRow;
+
+extern bool gpusort_row_store_put(GpuSort *sort, TupleTableSlot *slot,
+								  GpuSortStoredRow *row);
+
+/* key_refine.c */
+extern unsigned gpusort_engine_planes(GpuSort *sort, gs_plane *planes);
+extern void gpusort_refine(GpuSort *sort);
+
+/* sort_verify.c */
+extern bool gpusort_order_is_right(GpuSort *sort);
+
+/* sort_handover.c */
+extern void gpusort_hand_over(GpuSort *sort, GpuSortHandover why);
+
+#endif							/* GPUSORT_SORT_INTERNAL_H */

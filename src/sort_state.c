@@ -1,0 +1,382 @@
+/*
+ * sort_state.c
+ *		Life cycle of a sort: begin, perform, fetch, reset, end.
+ *
+ * Memory.  Rows, planes and workspace are ranges (memory_range.h), each with
+ * address space for the whole limit, so that whichever grows can.  The limit
+ * counts the bytes in use: rows, planes and, from the first row on, the
+ * workspace that the engine will need for them.  All of it is released by a
+ * callback of the memory context that was current at begin, so that an error
+ * anywhere, also in the input, releases it too.
+ */
+#include "postgres.h"
+
+#include <unistd.h>
+
+#include "catalog/pg_type.h"
+#include "executor/nodeHash.h"
+#include "executor/tuptable.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/tuplesort.h"
+
+#include "sort_internal.h"
+
+/* At most so many planes go to the engine: three of each column. */
+#define PLANES_PER_COLUMN 3
+
+size_t
+gpusort_memory_limit(void)
+{
+	static size_t machine_bytes = 0;
+
+	if (machine_bytes == 0)
+	{
+		long		pages = sysconf(_SC_PHYS_PAGES);
+
+		machine_bytes = pages > 0 ? (size_t) pages * sysconf(_SC_PAGESIZE)
+			: ROW_STORE_MAX_BYTES;
+		machine_bytes = Min(machine_bytes, ROW_STORE_MAX_BYTES - 1);
+	}
+	return Min(get_hash_memory_limit(), machine_bytes);
+}
+
+/* A range that can grow to the limit; NULL if there is no address space. */
+GpuSortRange *
+gpusort_acquire_range(GpuSort *sort, int role)
+{
+	return gpusort_range_acquire(role, sort->reserve_bytes);
+}
+
+static void
+release_range(GpuSortRange **range)
+{
+	if (*range != NULL)
+		gpusort_range_release(*range);
+	*range = NULL;
+}
+
+/* Release everything that palloc did not provide. */
+static void
+release_memory(GpuSort *sort)
+{
+	release_range(&sort->order);
+	release_range(&sort->equal);
+	release_range(&sort->workspace);
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+
+		release_range(&column->prefix);
+		release_range(&column->refs);
+		release_range(&column->nulls);
+		for (int w = 0; w < column->nwords; w++)
+			release_range(&column->words[w]);
+	}
+	release_range(&sort->row_refs);
+	release_range(&sort->rows);
+}
+
+static void
+context_callback(void *arg)
+{
+	release_memory((GpuSort *) arg);
+}
+
+/* Forget the rows, keep the memory. */
+static void
+forget_rows(GpuSort *sort)
+{
+	sort->rows_used = 0;
+	sort->nrows = 0;
+	sort->value_refused = false;
+	sort->performed = false;
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+
+		column->long_keys = false;
+		column->common_len = PG_UINT32_MAX;
+		column->common_ref = 0;
+		column->base = 0;
+		release_range(&column->nulls);
+	}
+	memset(&sort->stats, 0, sizeof(sort->stats));
+}
+
+static void
+begin_column(GpuSort *sort, int i)
+{
+	GpuSortColumn *column = &sort->columns[i];
+	Oid			type = TupleDescAttr(sort->desc, sort->spec.attnos[i] - 1)->atttypid;
+	const GpuSortCodec *codec;
+	const char *reason;
+	bool		reverse;
+
+	codec = gpusort_codec_lookup(sort->spec.sortops[i], type, sort->spec.collations[i],
+								 &reverse, &reason);
+	if (codec == NULL)
+		elog(ERROR, "gpusort: no key codec for sort column %d: %s", i + 1, reason);
+
+	column->attno = sort->spec.attnos[i];
+	column->nulls_first = sort->spec.nulls_first[i];
+	column->flip = reverse ? PG_UINT64_MAX : 0;
+	gpusort_codec_begin(&column->encoder, codec, type, sort->spec.collations[i]);
+	column->bytes = codec->bytes;
+	column->nwords = codec->nwords;
+
+	sort->max_attno = Max(sort->max_attno, column->attno);
+	sort->any_bytes |= column->bytes != GPUSORT_BYTES_NONE;
+	sort->untrusted |= codec->verify;
+	sort->row_overhead += column->nwords * sizeof(uint64);
+	if (column->bytes != GPUSORT_BYTES_NONE)
+		sort->row_overhead += 2 * sizeof(uint64);
+}
+
+/* Get the ranges that collection needs; false if there is no address space. */
+static bool
+acquire_memory(GpuSort *sort)
+{
+	sort->rows = gpusort_acquire_range(sort, GPUSORT_RANGE_ROWS);
+	sort->row_refs = gpusort_acquire_range(sort, GPUSORT_RANGE_ROW_REFS);
+	if (sort->rows == NULL || sort->row_refs == NULL)
+		return false;
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+		int			role = GPUSORT_RANGE_PLANE + i * 8;
+
+		if (column->bytes != GPUSORT_BYTES_NONE)
+		{
+			column->prefix = gpusort_acquire_range(sort, role);
+			column->refs = gpusort_acquire_range(sort, role + 1);
+			if (column->prefix == NULL || column->refs == NULL)
+				return false;
+		}
+		for (int w = 0; w < column->nwords; w++)
+		{
+			column->words[w] = gpusort_acquire_range(sort, role + 2 + w);
+			if (column->words[w] == NULL)
+				return false;
+		}
+	}
+	return true;
+}
+
+GpuSort *
+gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
+{
+	GpuSort    *sort = palloc0(sizeof(GpuSort));
+
+	sort->context = CurrentMemoryContext;
+	sort->scratch = AllocSetContextCreate(CurrentMemoryContext, "gpusort keys",
+										  ALLOCSET_DEFAULT_SIZES);
+	sort->desc = desc;
+	sort->spec = *spec;
+	sort->random_access = random_access;
+
+	/* row reference, engine's two items, order, bit of the equal bitmap */
+	sort->row_overhead = sizeof(uint32) + 2 * sizeof(uint64) + sizeof(uint32) + 1;
+	sort->columns = palloc0(spec->nkeys * sizeof(GpuSortColumn));
+	for (int i = 0; i < spec->nkeys; i++)
+		begin_column(sort, i);
+	sort->ncolumns = spec->nkeys;
+
+	sort->limit_bytes = gpusort_memory_limit();
+	sort->reserve_bytes = sort->limit_bytes;
+	for (sort->row_unit = MAXIMUM_ALIGNOF;
+		 sort->limit_bytes / sort->row_unit > PG_UINT32_MAX;)
+		sort->row_unit *= 2;
+
+	sort->on_reset.func = context_callback;
+	sort->on_reset.arg = sort;
+	MemoryContextRegisterResetCallback(sort->context, &sort->on_reset);
+
+	forget_rows(sort);
+	if (!acquire_memory(sort))
+	{
+		release_memory(sort);
+		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
+	}
+	return sort;
+}
+
+TupleTableSlot *
+gpusort_row_slot(GpuSort *sort)
+{
+	if (sort->row_slot == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(sort->context);
+
+		/* the slot must hold no reference that only ExecDropSingle... drops */
+		sort->row_slot = MakeTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
+		MemoryContextSwitchTo(old);
+	}
+	return sort->row_slot;
+}
+
+/* Run the engine; interrupts are served while it works. */
+void
+gpusort_run_engine(gs_sort_args *args, gs_sort_result *result)
+{
+	gs_status	status;
+
+	args->cancel = (const volatile int *) &InterruptPending;
+	while ((status = gs_sort(args, result)) == GS_CANCELLED)
+	{
+		CHECK_FOR_INTERRUPTS();
+		/* an interrupt that can't be served now must not stop us for ever */
+		if (InterruptPending)
+			args->cancel = NULL;
+	}
+	if (status != GS_OK)
+		elog(ERROR, "gpusort: engine failed: %s", gs_status_text(status));
+}
+
+/* Get memory for the result; it was counted while collecting. */
+static bool
+acquire_result_memory(GpuSort *sort)
+{
+	if (sort->workspace == NULL)
+		sort->workspace = gpusort_acquire_range(sort, GPUSORT_RANGE_WORKSPACE);
+	if (sort->order == NULL)
+		sort->order = gpusort_acquire_range(sort, GPUSORT_RANGE_ORDER);
+	if (sort->equal == NULL)
+		sort->equal = gpusort_acquire_range(sort, GPUSORT_RANGE_EQUAL);
+	return sort->workspace != NULL && sort->order != NULL && sort->equal != NULL &&
+		gpusort_range_grow(sort->workspace, gs_sort_workspace_bytes(sort->nrows)) &&
+		gpusort_range_grow(sort->order, sort->nrows * sizeof(uint32)) &&
+		gpusort_range_grow(sort->equal, (sort->nrows + 63) / 64 * sizeof(uint64));
+}
+
+/* Sort what was collected; false if there is no memory for it. */
+static bool
+sort_rows(GpuSort *sort)
+{
+	gs_plane   *planes = palloc(sort->ncolumns * PLANES_PER_COLUMN * sizeof(gs_plane));
+	gs_sort_args args = {0};
+	gs_sort_result result;
+	instr_time	start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	if (!acquire_result_memory(sort))
+		return false;
+	args.nrows = sort->nrows;
+	args.planes = planes;
+	args.nplanes = gpusort_engine_planes(sort, planes);
+	args.id_bytes = sizeof(uint32);
+	args.workspace = sort->workspace->base;
+	args.workspace_bytes = sort->workspace->usable;
+	args.equal = sort->refine_column >= 0 ? RANGE_U64(sort->equal) : NULL;
+	gpusort_run_engine(&args, &result);
+	memcpy(sort->order->base, result.ids, sort->nrows * sizeof(uint32));
+	pfree(planes);
+
+	sort->stats.key_bits = result.key_bits;
+	sort->stats.passes = result.passes;
+	sort->stats.refined_rows = result.refined_rows;
+	sort->stats.presorted = result.presorted;
+	INSTR_TIME_SET_CURRENT(sort->stats.sort_time);
+	INSTR_TIME_SUBTRACT(sort->stats.sort_time, start);
+
+	if (sort->refine_column >= 0)
+	{
+		INSTR_TIME_SET_CURRENT(start);
+		gpusort_refine(sort);
+		INSTR_TIME_SET_CURRENT(sort->stats.refine_time);
+		INSTR_TIME_SUBTRACT(sort->stats.refine_time, start);
+	}
+	return true;
+}
+
+void
+gpusort_perform(GpuSort *sort)
+{
+	Assert(!sort->performed);
+
+	if (sort->tuplesort == NULL)
+	{
+		sort->stats.memory_bytes = sort->rows_used + sort->nrows * sort->row_overhead;
+		if (!sort_rows(sort))
+			gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
+		else if (!gpusort_order_is_right(sort))
+			gpusort_hand_over(sort, GPUSORT_HANDOVER_ORDER);
+	}
+	if (sort->tuplesort != NULL)
+		tuplesort_performsort(sort->tuplesort);
+	sort->performed = true;
+}
+
+uint64
+gpusort_rows(const GpuSort *sort)
+{
+	return sort->stats.rows;
+}
+
+void
+gpusort_fetch_block(const GpuSort *sort, uint64 from, int count, MinimalTuple *rows)
+{
+	const uint32 *order = RANGE_U32(sort->order) + from;
+	const uint32 *row_refs = RANGE_U32(sort->row_refs);
+	uint64		left = sort->nrows - from;
+	int			ahead_to = (int) Min(left, 2 * (uint64) count);
+
+	Assert(count <= left);
+	for (int i = 0; i < count; i++)
+	{
+		rows[i] = (MinimalTuple) (sort->rows->base + (size_t) row_refs[order[i]] * sort->row_unit);
+		prefetch_line(rows[i]);
+	}
+	for (int i = count; i < ahead_to; i++)
+		prefetch_line(&row_refs[order[i]]);
+}
+
+Tuplesortstate *
+gpusort_tuplesort(const GpuSort *sort)
+{
+	return sort->tuplesort;
+}
+
+void
+gpusort_reset(GpuSort *sort)
+{
+	if (sort->row_slot != NULL)
+		ExecClearTuple(sort->row_slot);
+	if (sort->tuplesort != NULL)
+	{
+		tuplesort_end(sort->tuplesort);
+		sort->tuplesort = NULL;
+	}
+	forget_rows(sort);
+	if (sort->rows == NULL)
+		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
+}
+
+void
+gpusort_end(GpuSort *sort)
+{
+	if (sort->row_slot != NULL)
+		ExecClearTuple(sort->row_slot);
+	if (sort->tuplesort != NULL)
+		tuplesort_end(sort->tuplesort);
+	sort->tuplesort = NULL;
+	release_memory(sort);
+}
+
+const GpuSortStats *
+gpusort_get_stats(const GpuSort *sort)
+{
+	return &sort->stats;
+}
+
+char *
+gpusort_describe_key(const GpuSort *sort)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	for (int i = 0; i < sort->ncolumns; i++)
+		appendStringInfo(&buf, "%s%s", i > 0 ? ", " : "", sort->columns[i].encoder.codec->name);
+	return buf.data;
+}

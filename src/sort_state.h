@@ -1,0 +1,104 @@
+/*
+ * sort_state.h
+ *		One sort: rows in, rows out in order.  The counterpart of tuplesort.h.
+ *
+ * Life of a sort: begin, put every row, perform, fetch rows by position, then
+ * reset for another input or end.  The state and everything it refers to hangs
+ * on the memory context that was current at begin: deleting or resetting that
+ * context ends the sort, on error as well.
+ *
+ * What can't be sorted here (no memory within the limit, a value without an
+ * encoding, an order that the verification rejects) is handed over to
+ * PostgreSQL's tuplesort, at any point of collection; the caller sees no
+ * difference but gpusort_stats.handover.
+ */
+#ifndef GPUSORT_SORT_STATE_H
+#define GPUSORT_SORT_STATE_H
+
+#include "access/attnum.h"
+#include "executor/tuptable.h"
+#include "portability/instr_time.h"
+
+/* The sort key, as in a Sort plan node. */
+typedef struct GpuSortSpec
+{
+	int			nkeys;
+	AttrNumber *attnos;
+	Oid		   *sortops;
+	Oid		   *collations;
+	bool	   *nulls_first;
+} GpuSortSpec;
+
+/* Why a sort ended up in tuplesort. */
+typedef enum GpuSortHandover
+{
+	GPUSORT_HANDOVER_NONE,
+	GPUSORT_HANDOVER_MEMORY,	/* no room for the rows within the limit */
+	GPUSORT_HANDOVER_VALUE,		/* a value had no encoding */
+	GPUSORT_HANDOVER_ORDER		/* verification found an inversion */
+} GpuSortHandover;
+
+typedef struct GpuSortStats
+{
+	uint64		rows;
+	GpuSortHandover handover;
+	uint64		handover_rows;	/* rows collected before the handover */
+	unsigned	key_bits;		/* significant bits of the engine's key */
+	unsigned	passes;
+	uint64		refined_rows;	/* rows ordered by more than the engine's key */
+	bool		presorted;
+	bool		verified;
+	uint64		memory_bytes;	/* rows, planes and workspace in use at the peak */
+	instr_time	sort_time;		/* engine */
+	instr_time	refine_time;	/* ties on key prefixes */
+	instr_time	verify_time;
+} GpuSortStats;
+
+typedef struct GpuSort GpuSort;
+
+/*
+ * Begin a sort of rows of the given descriptor, which must outlive it.
+ * random_access: the rows will be read more than once or backward.  All keys
+ * must have a codec (gpusort_codec_lookup).
+ */
+extern GpuSort *gpusort_begin(TupleDesc desc, const GpuSortSpec *spec,
+							  bool random_access);
+
+/* Take a row in; the slot's contents are copied. */
+extern void gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot);
+
+/* All rows are in: sort them. */
+extern void gpusort_perform(GpuSort *sort);
+
+/* Rows in sorted order; valid after gpusort_perform(). */
+extern uint64 gpusort_rows(const GpuSort *sort);
+
+/*
+ * Store the pointers of rows at positions from .. from + count - 1 in rows[],
+ * and prefetch them and what the block after them will need.  The tuples stay
+ * valid until reset or end.  Only while gpusort_tuplesort() is NULL.
+ */
+extern void gpusort_fetch_block(const GpuSort *sort, uint64 from, int count,
+								MinimalTuple *rows);
+
+/* The tuplesort that has taken over, or NULL. */
+extern struct Tuplesortstate *gpusort_tuplesort(const GpuSort *sort);
+
+/* Forget all rows, keep the memory for the next input. */
+extern void gpusort_reset(GpuSort *sort);
+
+/* End the sort and release its memory. */
+extern void gpusort_end(GpuSort *sort);
+
+extern const GpuSortStats *gpusort_get_stats(const GpuSort *sort);
+
+/* Comma-separated codec names of the key columns, palloc'd, for EXPLAIN. */
+extern char *gpusort_describe_key(const GpuSort *sort);
+
+/*
+ * Bytes of memory one sort may use: work_mem x hash_mem_multiplier, no more
+ * than the machine has.
+ */
+extern size_t gpusort_memory_limit(void);
+
+#endif							/* GPUSORT_SORT_STATE_H */
