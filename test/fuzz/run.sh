@@ -1,0 +1,46 @@
+#!/bin/bash
+# run.sh [SECONDS] [OPTION OF fuzz.pl]...
+#		make fuzz SECONDS=n: differential fuzzing on a throw-away server.
+#
+# Then real_text.pl on a part of Debian's package index, where there is one; on
+# all of it if SECONDS is 60 or more.  SEED=s starts at that seed.
+# Against a running server: fuzz.pl and real_text.pl themselves.
+
+. "$(dirname "$0")/../lib/common.sh"
+. "$TREE/test/lib/packages.sh"
+. "$TREE/test/lib/cluster.sh"
+
+DURATION=60
+if [[ ${1:-} =~ ^[0-9]+$ ]]; then
+	DURATION=$1
+	shift
+fi
+
+# part LABEL COMMAND...: run, show, and count.
+part()
+{
+	local label=$1 start status
+
+	shift
+	start=$(now_ms)
+	"$@" 2>&1 | tee "$WORK/$label.log"
+	status=${PIPESTATUS[0]}
+	grep -q '^real text: skipped' "$WORK/$label.log" && return
+	tally_of "$label" "$WORK/$label.log" $(($(now_ms) - start)) "$status" >"$WORK/tally"
+	tail -n 1 "$WORK/tally"
+}
+
+need_packages build server tap locales
+private_begin fuzz
+private_locales
+cluster_start main "shared_preload_libraries = 'gpusort'" "autovacuum = off" "max_parallel_workers = 4"
+part fuzz "$TREE/test/fuzz/fuzz.pl" --seconds "$DURATION" ${SEED:+--seed "$SEED"} "$@"
+if [ "$DURATION" -ge 60 ]; then
+	part real-text "$TREE/test/fuzz/real_text.pl"
+else
+	part real-text "$TREE/test/fuzz/real_text.pl" --rows 8000
+fi
+if grep -E 'PANIC|TRAP|terminated by signal' "$WORK/main.log"; then
+	tally "no crash" 0 1
+fi
+finish
