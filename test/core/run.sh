@@ -93,10 +93,13 @@ run_suite with "shared_preload_libraries = 'gpusort'" "gpusort.force = on" "gpus
 [ -z "$CRASHED" ] || tally "no crash" 0 1
 
 listed=$TREE/test/core/differences/$PG_MAJOR
-mkdir -p "$listed"
-as_expected=$(results with | grep -c ' ok$')
-"$TREE/test/core/compare.pl" $UPDATE "$WORK/without-out/results" "$WORK/with-out/results" "$listed" \
-	$(results with | sed -n 's/ failed$//p') >"$WORK/compare.log"
-tally "core, as PostgreSQL" "$as_expected" 0
-tally_of "core, as listed" "$WORK/compare.log" 0 0
+[ -z "$UPDATE" ] || mkdir -p "$listed"
+differing=$(results with | sed -n 's/ failed$//p')
+tally "core, as PostgreSQL" "$(results with | grep -c ' ok$')" 0
+if [ -n "$differing" ]; then
+	# shellcheck disable=SC2086 # names are words
+	"$TREE/test/core/compare.pl" $UPDATE "$WORK/without-out/results" "$WORK/with-out/results" "$listed" \
+		$differing >"$WORK/compare.log"
+	tally_of "core, as listed" "$WORK/compare.log" 0 $?
+fi
 finish

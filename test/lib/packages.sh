@@ -94,9 +94,7 @@ missing_for()
 			[ -f /usr/share/i18n/locales/en_US ] && command -v localedef >/dev/null || echo locales
 			;;
 		source)
-			command -v dpkg-source >/dev/null || echo dpkg-dev
 			command -v bzip2 >/dev/null || echo bzip2
-			[ -d /etc/ssl/certs ] || echo ca-certificates
 			;;
 		chroot)
 			[ -x /usr/sbin/debootstrap ] || echo debootstrap
