@@ -12,15 +12,14 @@
 #include "gs_bits.h"
 #include "gs_layout.h"
 
-/* Counters of one digit; see gs_radix.h. */
-#define GS_DIGIT_MAX_BITS	11
-#define GS_DIGIT_MAX		(1 << GS_DIGIT_MAX_BITS)
+/* The widest digit, see gs_radix.c, and how many digits an item can have. */
+#define GS_DIGIT_MAX_BITS	10
 #define GS_MAX_DIGITS		8
 
 /* Tables too large for a backend's stack; they sit in front of the items. */
 typedef struct gs_scratch
 {
-	uint64_t	counts[GS_MAX_DIGITS][GS_DIGIT_MAX];
+	uint64_t	counts[GS_MAX_DIGITS][1 << GS_DIGIT_MAX_BITS];
 	gs_layout	layout;
 	gs_slice	slice;
 } gs_scratch;
@@ -58,6 +57,15 @@ gs_job_cancelled(gs_job *job, uint64_t rows)
 		return false;
 	job->work = 0;
 	return gs_cancelled(job->cancel);
+}
+
+static inline void
+gs_job_swap_halves(gs_job *job)
+{
+	uint64_t   *items = job->items;
+
+	job->items = job->spare;
+	job->spare = items;
 }
 
 #endif							/* GS_JOB_H */

@@ -11,9 +11,6 @@
 #include "gs_bits.h"
 #include "gs_pack.h"
 
-/* Rows in a block.  A multiple of 64, the rows of one bitmap word. */
-#define BLOCK_ROWS	512
-
 /* Items whose words are under way while others are being read. */
 #define REPACK_BLOCK_ITEMS	32
 
@@ -37,7 +34,7 @@ word_bits(const gs_piece *piece, uint64_t word)
 }
 
 static void
-append_words(uint64_t *keys, const gs_piece *piece, uint64_t first_row, uint64_t count)
+append_words(uint64_t *keys, const gs_piece *piece, uint64_t first_row, unsigned count)
 {
 	const uint64_t *words = piece->field->words + first_row;
 	const uint64_t min = piece->field->min;
@@ -45,21 +42,21 @@ append_words(uint64_t *keys, const gs_piece *piece, uint64_t first_row, uint64_t
 	const unsigned width = piece->width;
 	const uint64_t mask = piece->mask;
 
-	for (uint64_t i = 0; i < count; i++)
+	for (unsigned i = 0; i < count; i++)
 		keys[i] = keys[i] << width | (((words[i] - min) >> shift) & mask);
 }
 
 /* As append_words(), but a null row's bits are zeros. */
 static void
-append_nullable_words(uint64_t *keys, const gs_piece *piece, uint64_t first_row, uint64_t count)
+append_nullable_words(uint64_t *keys, const gs_piece *piece, uint64_t first_row, unsigned count)
 {
 	const uint64_t *words = piece->field->words;
 	const uint64_t *nulls = piece->field->nulls;
 
-	for (uint64_t i = 0; i < count; i += 64)
+	for (unsigned i = 0; i < count; i += 64)
 	{
 		uint64_t	row = first_row + i;
-		uint64_t	group = count - i < 64 ? count - i : 64;
+		unsigned	group = count - i < 64 ? count - i : 64;
 		uint64_t	bits = nulls[row >> 6];
 
 		if (bits == 0)
@@ -67,7 +64,7 @@ append_nullable_words(uint64_t *keys, const gs_piece *piece, uint64_t first_row,
 			append_words(keys + i, piece, row, group);
 			continue;
 		}
-		for (uint64_t j = 0; j < group; j++)
+		for (unsigned j = 0; j < group; j++)
 		{
 			uint64_t	valid = ((bits >> j) & 1) - 1;
 
@@ -77,42 +74,61 @@ append_nullable_words(uint64_t *keys, const gs_piece *piece, uint64_t first_row,
 }
 
 static void
-append_null_flags(uint64_t *keys, const gs_piece *piece, uint64_t first_row, uint64_t count)
+append_null_flags(uint64_t *keys, const gs_piece *piece, uint64_t first_row, unsigned count)
 {
 	const uint64_t *nulls = piece->field->nulls;
 	const uint64_t invert = piece->field->flag_invert;
 
-	for (uint64_t i = 0; i < count; i++)
+	for (unsigned i = 0; i < count; i++)
 		keys[i] = keys[i] << 1 | (row_is_null(nulls, first_row + i) ^ invert);
 }
 
-/* Items of the rows from first_row on, a multiple of 64. */
-void
-gs_pack_rows(uint64_t *items, const gs_slice *slice, unsigned id_bits,
-			 uint64_t first_row, uint64_t count)
+/* The common case, all bits from one plane without nulls: one loop. */
+static void
+pack_words(uint64_t *items, const gs_piece *piece, unsigned id_bits, uint64_t first_row,
+		   unsigned count)
 {
-	for (uint64_t done = 0; done < count; done += BLOCK_ROWS)
+	const uint64_t *words = piece->field->words + first_row;
+	const uint64_t min = piece->field->min;
+	const unsigned shift = piece->field->shift + piece->shift;
+	const uint64_t mask = piece->mask;
+
+	for (unsigned i = 0; i < count; i++)
+		items[i] = (((words[i] - min) >> shift) & mask) << id_bits | (first_row + i);
+}
+
+static void
+append_piece(uint64_t *keys, const gs_piece *piece, uint64_t first_row, unsigned count)
+{
+	if (piece->field->words == NULL)
+		append_null_flags(keys, piece, first_row, count);
+	else if (piece->field->nulls == NULL)
+		append_words(keys, piece, first_row, count);
+	else
+		append_nullable_words(keys, piece, first_row, count);
+}
+
+/*
+ * Items of the rows from first_row, a multiple of 64, on; at most
+ * GS_PACK_BLOCK_ROWS, so that they stay in the cache from piece to piece.
+ */
+void
+gs_pack_rows(uint64_t *items, const gs_slice *slice, unsigned id_bits, uint64_t first_row,
+			 unsigned count)
+{
+	const gs_piece *first = &slice->pieces[0];
+
+	if (slice->npieces == 1 && first->field->words != NULL && first->field->nulls == NULL)
 	{
-		uint64_t   *block = items + done;
-		uint64_t	row = first_row + done;
-		uint64_t	rows = count - done < BLOCK_ROWS ? count - done : BLOCK_ROWS;
-
-		for (uint64_t i = 0; i < rows; i++)
-			block[i] = 0;
-		for (unsigned p = 0; p < slice->npieces; p++)
-		{
-			const gs_piece *piece = &slice->pieces[p];
-
-			if (piece->field->words == NULL)
-				append_null_flags(block, piece, row, rows);
-			else if (piece->field->nulls == NULL)
-				append_words(block, piece, row, rows);
-			else
-				append_nullable_words(block, piece, row, rows);
-		}
-		for (uint64_t i = 0; i < rows; i++)
-			block[i] = block[i] << id_bits | (row + i);
+		pack_words(items, first, id_bits, first_row, count);
+		return;
 	}
+	for (unsigned i = 0; i < count; i++)
+		items[i] = 0;
+	for (unsigned p = 0; p < slice->npieces; p++)
+		append_piece(items, &slice->pieces[p], first_row, count);
+	for (unsigned i = 0; i < count; i++)
+		items[i] = items[i] << id_bits | (first_row + i);
 }
 
 /* Ask for the words that a piece of field will be read from. */

@@ -7,8 +7,11 @@
 
 #include "gs_layout.h"
 
+/* Rows that are packed at a time; a multiple of 64, the rows of a bitmap word. */
+#define GS_PACK_BLOCK_ROWS	512
+
 extern void gs_pack_rows(uint64_t *items, const gs_slice *slice, unsigned id_bits,
-						 uint64_t first_row, uint64_t count);
+						 uint64_t first_row, unsigned count);
 extern void gs_repack_items(uint64_t *items, const gs_slice *slice, unsigned id_bits,
 							uint64_t count);
 extern void gs_prefetch_row(const gs_field *field, uint64_t row);

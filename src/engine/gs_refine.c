@@ -32,6 +32,9 @@
 #define RUN_INSERTION	24
 #define RUN_MERGE		512
 
+/* Items of a run that are repacked and counted at a time. */
+#define LOAD_ITEMS		512
+
 /* Runs looked up ahead, and the rows of each that are prefetched. */
 #define QUEUE_RUNS		16
 #define QUEUE_PREFETCH	8
@@ -52,26 +55,6 @@ static inline uint64_t
 run_rows(run r)
 {
 	return r.end - r.begin;
-}
-
-/*
- * Width of the slice that sorts so many rows.  Random keys tie rarely once
- * they are sorted on log2(nrows) + 9 bits; more bits would be more passes.
- */
-unsigned
-gs_slice_bits(uint64_t nrows, unsigned id_bits, uint64_t bits_left)
-{
-	unsigned	wanted = 64 - id_bits;
-
-	if (nrows > RUN_MERGE)
-	{
-		unsigned	enough = gs_bit_width(nrows) + 9;
-
-		enough = (enough + GS_DIGIT_MAX_BITS - 1) / GS_DIGIT_MAX_BITS * GS_DIGIT_MAX_BITS;
-		if (enough < wanted)
-			wanted = enough;
-	}
-	return bits_left < wanted ? (unsigned) bits_left : wanted;
 }
 
 static void
@@ -138,56 +121,90 @@ merge_sort(uint64_t *items, uint64_t *spare, uint64_t count)
 		memcpy(items, from, count * sizeof(*items));
 }
 
-/* Returns false when the items are in order already. */
+/*
+ * Give a run's items the bits of slice and count their digits, if it has any.
+ * *sorted tells whether they are in order as they are.  False when cancelled.
+ */
 static bool
-needs_sorting(const uint64_t *items, uint64_t count)
+load_run(gs_job *job, run r, const gs_slice *slice, gs_digits digits, bool *sorted)
 {
-	for (uint64_t i = 1; i < count; i++)
-		if (items[i] < items[i - 1])
-			return true;
-	return false;
+	uint64_t	last = 0;
+
+	*sorted = true;
+	for (uint64_t begin = r.begin; begin < r.end; begin += LOAD_ITEMS)
+	{
+		uint64_t   *items = job->items + begin;
+		uint64_t	count = r.end - begin < LOAD_ITEMS ? r.end - begin : LOAD_ITEMS;
+
+		gs_repack_items(items, slice, job->id_bits, count);
+		for (uint64_t i = 0; i < count && *sorted; i++)
+		{
+			*sorted = last <= items[i];
+			last = items[i];
+		}
+		gs_radix_count(job, digits, items, count);
+		if (gs_job_cancelled(job, count))
+			return false;
+	}
+	return true;
 }
 
-/* Sort a run on a slice of its own; false when cancelled. */
+/* Sort a run of more than RUN_MERGE rows; false when cancelled. */
 static bool
-sort_run(gs_job *job, run r, const gs_slice *slice)
+sort_large_run(gs_job *job, run r, const gs_slice *slice)
 {
 	uint64_t   *items = job->items + r.begin;
-	uint64_t   *spare = job->spare + r.begin;
-	uint64_t	count = run_rows(r);
-	uint64_t   *sorted;
+	gs_digits	digits = gs_radix_digits(run_rows(r), job->id_bits, slice->width);
+	uint64_t   *result;
+	bool		sorted;
 
-	gs_repack_items(items, slice, job->id_bits, count);
-	if (gs_job_cancelled(job, count))
+	gs_radix_clear(job, digits);
+	if (!load_run(job, r, slice, digits, &sorted))
 		return false;
-	if (!needs_sorting(items, count))
+	if (sorted)
 		return true;
 	job->moved = true;
-	if (count <= RUN_INSERTION)
-		insertion_sort(items, count);
-	else if (count <= RUN_MERGE)
-		merge_sort(items, spare, count);
+	result = gs_radix_partition(job, digits, items, job->spare + r.begin, run_rows(r));
+	if (result == NULL)
+		return false;
+	if (result != items)
+		memcpy(items, result, run_rows(r) * sizeof(*items));
+	return true;
+}
+
+/* Sort a run of at most RUN_MERGE rows; false when cancelled. */
+static bool
+sort_small_run(gs_job *job, run r, const gs_slice *slice)
+{
+	uint64_t   *items = job->items + r.begin;
+	bool		sorted;
+
+	if (!load_run(job, r, slice, (gs_digits) {.count = 0}, &sorted))
+		return false;
+	if (sorted)
+		return true;
+	job->moved = true;
+	if (run_rows(r) <= RUN_INSERTION)
+		insertion_sort(items, run_rows(r));
 	else
-	{
-		sorted = gs_radix_sort(job, items, spare, count, job->id_bits,
-							   job->id_bits + slice->width);
-		if (sorted == NULL)
-			return false;
-		if (sorted != items)
-			memcpy(items, sorted, count * sizeof(*items));
-	}
+		merge_sort(items, job->spare + r.begin, run_rows(r));
 	return true;
 }
 
 /* Sort a run on the next bits and move the cursor behind them. */
 static bool
-sort_run_next(gs_job *job, run r, gs_cursor *cursor)
+sort_run(gs_job *job, run r, gs_cursor *cursor)
 {
+	bool		small = run_rows(r) <= RUN_MERGE;
+	unsigned	bits = 64 - job->id_bits;
 	gs_slice	slice;
 
-	gs_slice_build(&slice, job->layout, cursor,
-				   gs_slice_bits(run_rows(r), job->id_bits, cursor->bits_left));
-	return sort_run(job, r, &slice);
+	if (cursor->bits_left < bits)
+		bits = (unsigned) cursor->bits_left;
+	if (!small)
+		bits = gs_radix_bits(run_rows(r), bits);
+	gs_slice_build(&slice, job->layout, cursor, bits);
+	return small ? sort_small_run(job, r, &slice) : sort_large_run(job, r, &slice);
 }
 
 static inline bool
@@ -214,12 +231,20 @@ next_run(const gs_job *job, uint64_t from, uint64_t end)
 	return r;
 }
 
+/* Set the bits of all items that tie with their predecessor. */
 static void
 mark_equal(gs_job *job, uint64_t begin, uint64_t end)
 {
-	for (uint64_t i = begin + 1; i < end; i++)
-		if (items_tie(job, i))
-			job->equal[i >> 6] |= UINT64_C(1) << (i & 63);
+	for (uint64_t i = begin + 1; i < end;)
+	{
+		uint64_t	word_end = (i | 63) + 1 < end ? (i | 63) + 1 : end;
+		uint64_t   *word = &job->equal[i >> 6];
+		uint64_t	bits = 0;
+
+		for (; i < word_end; i++)
+			bits |= (uint64_t) items_tie(job, i) << (i & 63);
+		*word |= bits;
+	}
 }
 
 static void
@@ -240,7 +265,7 @@ refine_queue(gs_job *job, run_queue *queue, gs_cursor cursor)
 	{
 		gs_cursor	next = cursor;
 
-		if (!sort_run_next(job, queue->runs[i], &next) ||
+		if (!sort_run(job, queue->runs[i], &next) ||
 			!gs_refine(job, queue->runs[i].begin, queue->runs[i].end, next))
 			return false;
 	}
@@ -290,7 +315,7 @@ gs_refine(gs_job *job, uint64_t begin, uint64_t end, gs_cursor cursor)
 			return false;
 		if (run_rows(largest) == 0)
 			return true;
-		if (!sort_run_next(job, largest, &cursor))
+		if (!sort_run(job, largest, &cursor))
 			return false;
 		begin = largest.begin;
 		end = largest.end;

@@ -7,7 +7,6 @@
 
 #include "gs_job.h"
 
-extern unsigned gs_slice_bits(uint64_t nrows, unsigned id_bits, uint64_t bits_left);
 extern bool gs_refine(gs_job *job, uint64_t begin, uint64_t end, gs_cursor cursor);
 
 #endif							/* GS_REFINE_H */

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "gs_job.h"
-#include "gs_pack.h"
-#include "gs_radix.h"
 #include "gs_refine.h"
+#include "gs_scan.h"
 
 #define CACHE_LINE	64
 
@@ -113,50 +112,39 @@ emit_ids(const gs_job *job, const gs_sort_args *args, gs_sort_result *result)
 			((uint64_t *) result->ids)[i] = job->items[i] & id_mask;
 }
 
-static bool
-pack_first_slice(gs_job *job, gs_cursor *cursor)
-{
-	gs_slice   *slice = &job->scratch->slice;
-
-	gs_slice_build(slice, job->layout, cursor,
-				   gs_slice_bits(job->nrows, job->id_bits, cursor->bits_left));
-	for (uint64_t row = 0; row < job->nrows; row += GS_POLL_ROWS)
-	{
-		uint64_t	left = job->nrows - row;
-		uint64_t	count = left < GS_POLL_ROWS ? left : GS_POLL_ROWS;
-
-		gs_pack_rows(job->items + row, slice, job->id_bits, row, count);
-		if (gs_job_cancelled(job, count))
-			return false;
-	}
-	return true;
-}
-
+/* Sort on as many leading bits as pay, then refine what ties on them. */
 static gs_status
 sort_items(gs_job *job)
 {
+	gs_slice   *slice = &job->scratch->slice;
 	gs_cursor	cursor = gs_layout_start(job->layout);
-	uint64_t   *sorted;
+	unsigned	available = 64 - job->id_bits;
+	unsigned	bits;
+	gs_digits	digits;
+	gs_order	order;
 
-	if (!pack_first_slice(job, &cursor))
+	if (cursor.bits_left < available)
+		available = (unsigned) cursor.bits_left;
+	bits = gs_radix_bits(job->nrows, available);
+	digits = gs_radix_digits(job->nrows, job->id_bits, bits);
+	gs_slice_build(slice, job->layout, &cursor, bits);
+	if (!gs_scan_rows(job, slice, digits, &order))
 		return GS_CANCELLED;
-	for (uint64_t i = 1; i < job->nrows; i++)
-		if (job->items[i] < job->items[i - 1])
-		{
-			job->moved = true;
-			break;
-		}
-	if (job->moved)
+
+	job->moved = !order.ascending;
+	if (order.descending && !order.ascending)
 	{
-		sorted = gs_radix_sort(job, job->items, job->spare, job->nrows, job->id_bits,
-							   job->id_bits + job->scratch->slice.width);
+		if (!gs_scan_reverse(job))
+			return GS_CANCELLED;
+	}
+	else if (!order.ascending)
+	{
+		uint64_t   *sorted = gs_radix_partition(job, digits, job->items, job->spare, job->nrows);
+
 		if (sorted == NULL)
 			return GS_CANCELLED;
 		if (sorted != job->items)
-		{
-			job->spare = job->items;
-			job->items = sorted;
-		}
+			gs_job_swap_halves(job);
 	}
 	return gs_refine(job, 0, job->nrows, cursor) ? GS_OK : GS_CANCELLED;
 }
