@@ -141,7 +141,7 @@ sub run_side
 	my ($c, $query, $settings, $explain) = @_;
 	insist($c, 'RESET ALL');
 	$c->must(set_sql({ %$settings, statement_timeout => 0 }));
-	insist($c, "SET statement_timeout = $settings->{statement_timeout}");
+	insist($c, "SET statement_timeout = " . ($settings->{statement_timeout} // 0));
 	my @results;
 	insist($c, 'BEGIN') if $query->{transaction} && !$query->{nested};
 	for my $step (@{ $query->{steps} })
