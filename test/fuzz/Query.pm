@@ -376,6 +376,8 @@ sub q_insert
 	else
 	{
 		@steps = ({ sql => 'CREATE TABLE ctas (' . $names . ") AS $sql$limit", check => 'status', explain => 1 },
+			# or workers bring the rows in any order
+			{ sql => 'SET LOCAL max_parallel_workers_per_gather = 0', check => 'status' },
 			{ sql => 'SELECT * FROM ctas', out => $out, check => 'positions', exact => 1 });
 	}
 	return { steps => \@steps, transaction => 1 };
