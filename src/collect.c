@@ -21,7 +21,7 @@
 #include "sort_internal.h"
 
 /* Planes grow by doubling, within these numbers of rows. */
-#define MIN_GROW_ROWS	4096
+#define MIN_GROW_ROWS	256
 #define MAX_GROW_ROWS	(1 << 20)
 
 #define FAULT_ROW		100

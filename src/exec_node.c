@@ -20,6 +20,7 @@
 
 #include "pg_compat.h"
 #include "plan_node.h"
+#include "prefetch.h"
 
 static void begin_node(CustomScanState *css, EState *estate, int eflags);
 static TupleTableSlot *exec_node(CustomScanState *css);
@@ -88,7 +89,9 @@ sort_input(GpuSortScanState *node)
 	node->sorted = true;
 	node->next = 0;
 	node->at_end = false;
-	node->block_count = 0;
+	node->block = &node->blocks[0];
+	node->ahead = &node->blocks[1];
+	node->block->count = node->ahead->count = 0;
 }
 
 /*
@@ -110,20 +113,42 @@ store_tuple(TupleTableSlot *slot, MinimalTuple tuple)
 	mslot->minhdr.t_data = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
 }
 
+/* Load the block of pointers that begins at a position; none if there is none. */
+static void
+load_block(GpuSortScanState *node, GpuSortBlock *block, uint64 from)
+{
+	uint64		rows = gpusort_rows(node->sort);
+
+	block->from = from;
+	block->count = from < rows ? (int) Min(rows - from, GPUSORT_EMIT_BLOCK) : 0;
+	if (block->count > 0)
+		gpusort_fetch_block(node->sort, from, block->count, block->rows);
+}
+
 /* The row at a position, which exists. */
 static inline MinimalTuple
 row_at(GpuSortScanState *node, uint64 position)
 {
-	if (position - node->block_from >= (uint64) node->block_count)
-	{
-		uint64		from = position - position % GPUSORT_EMIT_BLOCK;
-		uint64		left = gpusort_rows(node->sort) - from;
+	GpuSortBlock *block = node->block;
+	uint64		i = position - block->from;
 
-		node->block_from = from;
-		node->block_count = (int) Min(left, GPUSORT_EMIT_BLOCK);
-		gpusort_fetch_block(node->sort, from, node->block_count, node->block);
+	if (unlikely(i >= (uint64) block->count))
+	{
+		GpuSortBlock *ahead = node->ahead;
+		uint64		from = position - position % GPUSORT_EMIT_BLOCK;
+
+		if (ahead->count == 0 || ahead->from != from)
+			load_block(node, ahead, from);
+		node->block = ahead;
+		node->ahead = block;
+		load_block(node, block, from + GPUSORT_EMIT_BLOCK);
+		block = ahead;
+		i = position - from;
 	}
-	return node->block[position - node->block_from];
+	/* touch the row that will be returned a block later */
+	if (likely(i < (uint64) node->ahead->count))
+		prefetch_line(node->ahead->rows[i]);
+	return block->rows[i];
 }
 
 /* Move one row in the direction of the scan; false if there is none. */

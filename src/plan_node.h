@@ -26,6 +26,16 @@ typedef enum GpuSortPrivate
 	GPUSORT_PRIVATE_NULLS_FIRST
 } GpuSortPrivate;
 
+/* Pointers of consecutive rows in sorted order. */
+#define GPUSORT_EMIT_BLOCK 32
+
+typedef struct GpuSortBlock
+{
+	uint64		from;			/* position of the first */
+	int			count;			/* 0: none loaded */
+	MinimalTuple rows[GPUSORT_EMIT_BLOCK];
+} GpuSortBlock;
+
 typedef struct GpuSortScanState
 {
 	CustomScanState css;		/* must be first field */
@@ -45,11 +55,10 @@ typedef struct GpuSortScanState
 	uint64		mark_next;
 	bool		mark_at_end;
 
-	/* pointers of the rows of one block */
-#define GPUSORT_EMIT_BLOCK 32
-	uint64		block_from;
-	int			block_count;	/* 0: none loaded */
-	MinimalTuple block[GPUSORT_EMIT_BLOCK];
+	/* the rows being returned, and the next ones, which are being prefetched */
+	GpuSortBlock *block;
+	GpuSortBlock *ahead;
+	GpuSortBlock blocks[2];
 } GpuSortScanState;
 
 /* plan_node.c */

@@ -26,6 +26,7 @@
 #include "engine/gs_engine.h"
 #include "key_codec.h"
 #include "memory_range.h"
+#include "prefetch.h"
 #include "sort_state.h"
 
 /*
@@ -125,20 +126,6 @@ column_is_null(const GpuSortColumn *column, uint32 id)
 {
 	return column->nulls != NULL &&
 		(RANGE_U64(column->nulls)[id >> 6] >> (id & 63) & 1) != 0;
-}
-
-/*
- * Prefetch for reading.  Inline assembly, because GCC deletes calls of helpers
- * that contain nothing but __builtin_prefetch when it does not inline them.
- */
-static inline void
-prefetch_line(const void *address)
-{
-#if defined(__x86_64__)
-	__asm__ volatile("prefetcht0 %0" : : "m"(*(const char *) address));
-#else
-	__builtin_prefetch(address);
-#endif
 }
 
 /* A big-endian word of up to 8 bytes, zero-padded on the right. */

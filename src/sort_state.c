@@ -324,10 +324,7 @@ gpusort_fetch_block(const GpuSort *sort, uint64 from, int count, MinimalTuple *r
 
 	Assert(count <= left);
 	for (int i = 0; i < count; i++)
-	{
-		rows[i] = (MinimalTuple) (sort->rows->base + (size_t) row_refs[order[i]] * sort->row_unit);
-		prefetch_line(rows[i]);
-	}
+		rows[i] = row_by_id(sort, order[i]);
 	for (int i = count; i < ahead_to; i++)
 		prefetch_line(&row_refs[order[i]]);
 }

@@ -75,8 +75,9 @@ extern uint64 gpusort_rows(const GpuSort *sort);
 
 /*
  * Store the pointers of rows at positions from .. from + count - 1 in rows[],
- * and prefetch them and what the block after them will need.  The tuples stay
- * valid until reset or end.  Only while gpusort_tuplesort() is NULL.
+ * and prefetch what that takes for the block after them; the tuples themselves
+ * are the caller's to prefetch.  They stay valid until reset or end.  Only
+ * while gpusort_tuplesort() is NULL.
  */
 extern void gpusort_fetch_block(const GpuSort *sort, uint64 from, int count,
 								MinimalTuple *rows);
