@@ -59,6 +59,15 @@ gs_job_cancelled(gs_job *job, uint64_t rows)
 	return gs_cancelled(job->cancel);
 }
 
+/* Width of the slice at cursor: as much of the key as an item holds. */
+static inline unsigned
+gs_job_slice_bits(const gs_job *job, gs_cursor cursor)
+{
+	unsigned	available = 64 - job->id_bits;
+
+	return cursor.bits_left < available ? (unsigned) cursor.bits_left : available;
+}
+
 static inline void
 gs_job_swap_halves(gs_job *job)
 {

@@ -11,8 +11,8 @@
 #include "gs_bits.h"
 #include "gs_pack.h"
 
-/* Items whose words are under way while others are being read. */
-#define REPACK_BLOCK_ITEMS	32
+/* How many items ahead of the one being read words are asked for. */
+#define PREFETCH_ITEMS		24
 
 static inline uint64_t
 row_is_null(const uint64_t *nulls, uint64_t row)
@@ -153,30 +153,61 @@ piece_value(const gs_piece *piece, uint64_t row)
 	return word_bits(piece, field->words[row]) & valid_mask(field->nulls, row);
 }
 
+static inline uint64_t
+slice_value(const gs_slice *slice, uint64_t row)
+{
+	uint64_t	key = 0;
+
+	for (unsigned p = 0; p < slice->npieces; p++)
+		key = key << slice->pieces[p].width | piece_value(&slice->pieces[p], row);
+	return key;
+}
+
+static void
+prefetch_slice(const gs_slice *slice, uint64_t row)
+{
+	for (unsigned p = 0; p < slice->npieces; p++)
+		gs_prefetch_row(slice->pieces[p].field, row);
+}
+
+/* The common case, all bits from one plane without nulls. */
+static void
+repack_words(uint64_t *items, const gs_piece *piece, unsigned id_bits, uint64_t count)
+{
+	const uint64_t *words = piece->field->words;
+	const uint64_t id_mask = gs_low_mask(id_bits);
+	const uint64_t min = piece->field->min;
+	const unsigned shift = piece->field->shift + piece->shift;
+	const uint64_t mask = piece->mask;
+
+	for (uint64_t i = 0; i < count; i++)
+	{
+		uint64_t	row = items[i] & id_mask;
+
+		if (i + PREFETCH_ITEMS < count)
+			gs_prefetch(words + (items[i + PREFETCH_ITEMS] & id_mask));
+		items[i] = (((words[row] - min) >> shift) & mask) << id_bits | row;
+	}
+}
+
 /* The same rows, the bits of another slice. */
 void
 gs_repack_items(uint64_t *items, const gs_slice *slice, unsigned id_bits, uint64_t count)
 {
+	const gs_piece *first = &slice->pieces[0];
 	const uint64_t id_mask = gs_low_mask(id_bits);
 
-	for (uint64_t done = 0; done < count; done += REPACK_BLOCK_ITEMS)
+	if (slice->npieces == 1 && first->field->words != NULL && first->field->nulls == NULL)
 	{
-		uint64_t	left = count - done;
-		uint64_t	now = left < REPACK_BLOCK_ITEMS ? left : REPACK_BLOCK_ITEMS;
-		uint64_t	ahead = left < 2 * REPACK_BLOCK_ITEMS ? left : 2 * REPACK_BLOCK_ITEMS;
+		repack_words(items, first, id_bits, count);
+		return;
+	}
+	for (uint64_t i = 0; i < count; i++)
+	{
+		uint64_t	row = items[i] & id_mask;
 
-		for (uint64_t i = now; i < ahead; i++)
-			for (unsigned p = 0; p < slice->npieces; p++)
-				gs_prefetch_row(slice->pieces[p].field, items[done + i] & id_mask);
-
-		for (uint64_t i = 0; i < now; i++)
-		{
-			uint64_t	row = items[done + i] & id_mask;
-			uint64_t	key = 0;
-
-			for (unsigned p = 0; p < slice->npieces; p++)
-				key = key << slice->pieces[p].width | piece_value(&slice->pieces[p], row);
-			items[done + i] = key << id_bits | row;
-		}
+		if (i + PREFETCH_ITEMS < count)
+			prefetch_slice(slice, items[i + PREFETCH_ITEMS] & id_mask);
+		items[i] = slice_value(slice, row) << id_bits | row;
 	}
 }

@@ -5,8 +5,8 @@
 #ifndef GS_REFINE_H
 #define GS_REFINE_H
 
-#include "gs_job.h"
+#include "gs_items.h"
 
-extern bool gs_refine(gs_job *job, uint64_t begin, uint64_t end, gs_cursor cursor);
+extern bool gs_refine(gs_job *job, gs_range range, gs_cursor cursor);
 
 #endif							/* GS_REFINE_H */

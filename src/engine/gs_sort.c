@@ -98,55 +98,71 @@ emit_identity(const gs_job *job, const gs_sort_args *args, gs_sort_result *resul
 	job->equal[0] &= ~UINT64_C(1);
 }
 
+/* Unpack ids [begin, end) from the items. */
 static void
-emit_ids(const gs_job *job, const gs_sort_args *args, gs_sort_result *result)
+emit_range(void *ids, unsigned id_bytes, const gs_job *job, uint64_t begin, uint64_t end)
 {
 	const uint64_t id_mask = gs_low_mask(job->id_bits);
 
-	result->ids = job->spare;
-	if (args->id_bytes == 4)
-		for (uint64_t i = 0; i < job->nrows; i++)
-			((uint32_t *) result->ids)[i] = (uint32_t) (job->items[i] & id_mask);
+	if (id_bytes == 4)
+		for (uint64_t i = begin; i < end; i++)
+			((uint32_t *) ids)[i] = (uint32_t) (job->items[i] & id_mask);
 	else
-		for (uint64_t i = 0; i < job->nrows; i++)
-			((uint64_t *) result->ids)[i] = job->items[i] & id_mask;
+		for (uint64_t i = begin; i < end; i++)
+			((uint64_t *) ids)[i] = job->items[i] & id_mask;
 }
 
-/* Sort on as many leading bits as pay, then refine what ties on them. */
+/* Unpack the ids into the other half.  False when cancelled. */
+static bool
+emit_ids(gs_job *job, const gs_sort_args *args, gs_sort_result *result)
+{
+	result->ids = job->spare;
+	for (uint64_t i = 0; i < job->nrows; i += GS_POLL_ROWS)
+	{
+		uint64_t	end = job->nrows - i < GS_POLL_ROWS ? job->nrows : i + GS_POLL_ROWS;
+
+		emit_range(result->ids, args->id_bytes, job, i, end);
+		if (gs_job_cancelled(job, end - i))
+			return false;
+	}
+	return true;
+}
+
+/* Sort the scanned items by the digits, which are the slice's leading ones. */
+static bool
+partition_items(gs_job *job, gs_digits digits)
+{
+	uint64_t   *sorted = gs_radix_partition(job, digits, job->items, job->spare, job->nrows);
+
+	if (sorted == NULL)
+		return false;
+	if (sorted != job->items)
+		gs_job_swap_halves(job);
+	return gs_items_sort_ties(job, (gs_range) {0, job->nrows}, digits.low_bit);
+}
+
+/* Sort on the first slice, then refine what ties on it. */
 static gs_status
 sort_items(gs_job *job)
 {
 	gs_slice   *slice = &job->scratch->slice;
 	gs_cursor	cursor = gs_layout_start(job->layout);
-	unsigned	available = 64 - job->id_bits;
-	unsigned	bits;
-	gs_digits	digits;
+	unsigned	slice_bits = gs_job_slice_bits(job, cursor);
+	unsigned	bits = gs_radix_bits(job->nrows, slice_bits);
+	unsigned	low_bit = job->id_bits + slice_bits - bits;
+	gs_digits	digits = gs_radix_digits(job->nrows, low_bit, bits);
 	gs_order	order;
+	bool		done = true;
 
-	if (cursor.bits_left < available)
-		available = (unsigned) cursor.bits_left;
-	bits = gs_radix_bits(job->nrows, available);
-	digits = gs_radix_digits(job->nrows, job->id_bits, bits);
-	gs_slice_build(slice, job->layout, &cursor, bits);
+	gs_slice_build(slice, job->layout, &cursor, slice_bits);
 	if (!gs_scan_rows(job, slice, digits, &order))
 		return GS_CANCELLED;
-
 	job->moved = !order.ascending;
-	if (order.descending && !order.ascending)
-	{
-		if (!gs_scan_reverse(job))
-			return GS_CANCELLED;
-	}
-	else if (!order.ascending)
-	{
-		uint64_t   *sorted = gs_radix_partition(job, digits, job->items, job->spare, job->nrows);
-
-		if (sorted == NULL)
-			return GS_CANCELLED;
-		if (sorted != job->items)
-			gs_job_swap_halves(job);
-	}
-	return gs_refine(job, 0, job->nrows, cursor) ? GS_OK : GS_CANCELLED;
+	if (!order.ascending)
+		done = order.descending ? gs_scan_reverse(job) : partition_items(job, digits);
+	if (!done || !gs_refine(job, (gs_range) {0, job->nrows}, cursor))
+		return GS_CANCELLED;
+	return GS_OK;
 }
 
 gs_status
@@ -171,7 +187,8 @@ gs_sort(const gs_sort_args *args, gs_sort_result *result)
 		status = sort_items(&job);
 		if (status != GS_OK)
 			return status;
-		emit_ids(&job, args, result);
+		if (!emit_ids(&job, args, result))
+			return GS_CANCELLED;
 	}
 	result->key_bits = (unsigned) job.layout->key_bits;
 	result->passes = job.passes;
