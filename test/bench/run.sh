@@ -18,7 +18,7 @@ ARGUMENTS=("$@")
 [ -z "${OUTPUT:-}" ] || ARGUMENTS+=(--output "$OUTPUT")
 
 # Half of the memory, 4 GB at most, so that the tables stay cached.
-buffers_mb=$(awk '/^MemTotal/ {mb = int($2 / 2048); print mb > 4096 ? 4096 : mb}' /proc/meminfo)
+buffers_mb=$(awk '/^MemTotal/ {mb = int($2 / 2048); print (mb > 4096 ? 4096 : mb)}' /proc/meminfo)
 
 need_packages build server tap locales
 private_begin bench
@@ -34,8 +34,7 @@ cluster_stop sorts
 if [[ " ${ARGUMENTS[*]} " != *" --case "* ]]; then
 	say
 	cluster_start planning "shared_buffers = '512MB'" "autovacuum = off" "synchronous_commit = off"
-	# shellcheck disable=SC2046 # two numbers
-	PATH=$BINDIR:$PATH "$TREE/test/bench/planning.sh" $([ -z "${QUICK:-}" ] || echo 5 1) 2>&1 | tee "$WORK/planning.log"
+	"$TREE/test/bench/planning.pl" ${QUICK:+--rounds 50} 2>&1 | tee "$WORK/planning.log"
 	status=${PIPESTATUS[0]}
 	tally_of planning "$WORK/planning.log" 0 "$status" >/dev/null
 	cluster_stop planning

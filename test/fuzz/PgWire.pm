@@ -34,7 +34,8 @@ sub connect
 
 	my $self = bless { sock => $sock, in => '', user => $user, params => {} }, $class;
 	my $startup = pack('N', 196608);
-	$startup .= "$_\0" for ('user', $user, 'database', $db, 'application_name', $args{name} // 'gpusort test');
+	$startup .= "$_\0" for ('user', $user, 'database', $db, 'application_name', $args{name} // 'gpusort test',
+		$args{options} ? ('options', $args{options}) : ());
 	$startup .= "\0";
 	$self->send_raw(pack('N', length($startup) + 4) . $startup);
 	$self->authenticate;
