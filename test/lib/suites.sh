@@ -70,6 +70,9 @@ tap_suite()
 		fi
 		if [ "$failed" -gt 0 ]; then
 			grep -vE '^(ok |# (Checking|Postmaster|Running|###))' "$log" | tail -n 60
+			# what the test has died of
+			find "$WORK/tap/$name" -name 'regress_log_*' -exec grep -ahE '^(error|psql|#|[Bb]ail|.* at .* line )' {} + |
+				grep -vE '^# (Checking|Postmaster|Running|###)' | tail -n 10
 		fi
 		tally "tap $name" "$passed" "$failed" $(($(now_ms) - start))
 		[ "$failed" -gt 0 ] || rm -rf "$WORK/tap/$name"
