@@ -4,7 +4,8 @@
 #   make install            install it there
 #   make check              unit, regression, isolation and TAP tests, short fuzz run
 #   make check-core         PostgreSQL's own regression suite, every sort forced through gpusort
-#   make check-all          both
+#   make check-core UPDATE=1  the same, and rewrite the list of expected differences
+#   make check-all          check and check-core
 #   make demo               sorts with and without gpusort, side by side
 #   make bench              benchmarks
 #   make fuzz SECONDS=60    differential fuzzing for so many seconds
@@ -29,7 +30,7 @@ export PG_CONFIG WERROR SEED
 check:
 	@test/check.sh
 check-core:
-	@test/core/run.sh
+	@test/core/run.sh $(if $(UPDATE),--update)
 check-all: check check-core
 demo:
 	@test/demo.sh

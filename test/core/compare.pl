@@ -6,10 +6,11 @@
 # WITHOUT and WITH are directories of psql output, TEST.out each; the TESTs are
 # those whose output with gpusort matches none of PostgreSQL's expected files.
 # Both outputs are normalised: a plan with "Custom Scan (GpuSort)" in place of
-# "Sort" is the same plan.  What differs after that must be listed in
+# "Sort" is the same plan, whatever the sort's method.  What differs after that must be listed in
 # LISTED/TEST.diff, line by line, each part under its reason:
 #
-#	# why these lines differ
+#	# why these lines differ, in one line
+#	# the statement
 #	-line without gpusort
 #	+line with gpusort
 #
@@ -42,7 +43,7 @@ sub read_lines
 }
 
 # Lines that only GpuSort's own EXPLAIN output has.
-my $own_property = qr/^\s*(?:Engine|Significant Bits|Memory Used|Sort Phases|GpuSort [A-Z]\w*):/;
+my $own_property = qr/^\s*(?:Engine|Key Encoding|Phases|Handed Over):/;
 
 # One table of psql's output: header, ruler, rows, count.  Column widths follow
 # the longest row, so all padding goes; the rows of a plan keep their indentation.
@@ -51,7 +52,11 @@ sub normalise_plan
 	my ($header, $ruler, @rows) = @_;
 	my $count = pop @rows;
 
-	s/Custom Scan \(GpuSort\)/Sort/ for @rows;
+	for (@rows)
+	{
+		s/Custom Scan \(GpuSort\)/Sort/;
+		s/Sort Method: (?:radix|quicksort|top-N heapsort)/Sort Method: any/;
+	}
 	@rows = grep { !/$own_property/ } @rows;
 	s/\s*\+?$// for @rows;
 	s/\s+(?=\|)//g for @rows;
@@ -68,7 +73,7 @@ sub normalise
 
 	for (my $i = 0; $i < @in; $i++)
 	{
-		if ($i + 1 < @in && $in[$i + 1] =~ /^-[-+]*$/)
+		if ($i + 1 < @in && $in[$i + 1] =~ /^-[-+]*$/ && length $in[$i] == length $in[$i + 1])
 		{
 			my $end = $i + 2;
 
@@ -85,19 +90,37 @@ sub normalise
 	return @out;
 }
 
-# The lines that differ, in parts: each a reference to a list of "-..." and "+...".
+# The statement whose output line $n (from 1) belongs to, on one line.
+sub statement_before
+{
+	my ($n, @lines) = @_;
+	my $end = $n - 1;
+	my $begin;
+
+	$end-- while $end > 0 && $lines[$end] !~ /;\s*(?:--.*)?$/;
+	$begin = $end;
+	$begin-- while $begin > 0 && $lines[ $begin - 1 ] !~ /;\s*(?:--.*)?$|^\s*$|^--|^\(\d+ rows?\)$|^\(rows\)$|^(?:ERROR|NOTICE|DETAIL):/;
+	my $statement = join ' ', @lines[$begin .. $end];
+	$statement =~ s/\s+/ /g;
+	return length $statement > 300 ? substr($statement, 0, 297) . '...' : $statement;
+}
+
+# The lines that differ, in parts: each a reference to a list of the statement and
+# "-..." and "+..." lines.
 sub difference
 {
 	my ($test) = @_;
 	my @file = map { "$_/$test.normalised" } $without, $with;
 	my (@parts, $part);
+	my @output;
 
 	for my $i (0, 1)
 	{
 		my $dir = ($without, $with)[$i];
 
 		open my $fh, '>', $file[$i] or die "$file[$i]: $!";
-		print $fh "$_\n" for normalise(read_lines("$dir/$test.out"));
+		@output = normalise(read_lines("$dir/$test.out"));
+		print $fh "$_\n" for @output;
 		close $fh or die "$file[$i]: $!";
 	}
 	open my $diff, '-|', 'diff', '-U0', @file or die "diff: $!";
@@ -106,9 +129,15 @@ sub difference
 		chomp $line;
 		next if $line =~ /^(?:---|\+\+\+) \Q$without\E|^(?:---|\+\+\+) \Q$with\E/;
 		next if $line =~ /^\\/;
-		if ($line =~ /^@@/)
+		if ($line =~ /^@@ \S+ \+(\d+)/)
 		{
-			push @parts, $part = [];
+			my $statement = statement_before($1, @output);
+
+			if (!@parts || $parts[-1][0] ne $statement)
+			{
+				push @parts, [$statement];
+			}
+			$part = $parts[-1];
 			next;
 		}
 		push @$part, $line;
@@ -156,15 +185,18 @@ sub write_listed
 	for my $old (read_listed($test))
 	{
 		my ($reason, @lines) = @$old;
+
+		$reason =~ s/\n.*//s;
 		$reason_of{ join "\n", @lines } = $reason;
 	}
 	open my $fh, '>', "$listed/$test.diff" or die "$listed/$test.diff: $!";
 	for my $part (@parts)
 	{
-		my $reason = $reason_of{ join "\n", @$part } // 'REASON MISSING';
+		my ($statement, @lines) = @$part;
+		my $reason = $reason_of{ join "\n", @lines } // 'REASON MISSING';
 
-		print $fh "# $_\n" for split /\n/, $reason;
-		print $fh "$_\n" for @$part;
+		print $fh "# $reason\n# $statement\n";
+		print $fh "$_\n" for @lines;
 	}
 	close $fh;
 }
@@ -185,7 +217,7 @@ sub unexplained
 		my $count = $reason =~ /^may differ:/ ? \%optional : \%budget;
 		$count->{$_}++ for @lines;
 	}
-	for my $line (map { @$_ } @$found)
+	for my $line (map { @$_[1 .. $#$_] } @$found)
 	{
 		if    ($budget{$line})   { $budget{$line}--; }
 		elsif ($optional{$line}) { $optional{$line}--; }
