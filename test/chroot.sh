@@ -84,7 +84,7 @@ create()
 	own="postgresql-$MAJOR postgresql-client-$MAJOR postgresql-server-dev-$MAJOR"
 	{
 		inside apt-get -qq update &&
-			inside apt-get -qq -y install gcc libc6-dev make perl libipc-run-perl locales bzip2 \
+			inside apt-get -qq -y install gcc libc6-dev libicu-dev make perl libipc-run-perl locales bzip2 \
 				$(dependencies $own) &&
 			inside sh -c "cd /var/cache/apt && apt-get -qq download $own &&
 				for deb in *.deb; do dpkg-deb -x \$deb / || exit; done; rm *.deb" &&

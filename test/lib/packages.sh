@@ -81,6 +81,8 @@ missing_for()
 			command -v make >/dev/null || echo make
 			[ -x "$(command -v "$PG_CONFIG")" ] && [ -f "$("$PG_CONFIG" --pgxs)" ] ||
 				echo "postgresql-server-dev-$PG_MAJOR"
+			# the server's pg_locale.h includes it
+			[ -f /usr/include/unicode/ucol.h ] || echo libicu-dev
 			;;
 		server)
 			[ -x "$(command -v "$PG_CONFIG")" ] && [ -x "$("$PG_CONFIG" --bindir)/postgres" ] ||
