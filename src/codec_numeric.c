@@ -222,7 +222,8 @@ encode_long(NumericState *state, const NumericParts *parts, GpuSortKey *key)
 	}
 	else
 	{
-		uint16		weight = pg_hton16((uint16) (parts->weight - PG_INT16_MIN));
+		/* All weights of one escape have the same sign: no need to flip it. */
+		uint16		weight = pg_hton16((uint16) parts->weight);
 
 		word = parts->weight < MIN_WORD_WEIGHT ? TINY_WORD : HUGE_WORD;
 		memcpy(state->buffer + len, &weight, sizeof(weight));

@@ -429,7 +429,7 @@ prefetch_tied(const GpuSort *sort, uint64 from, uint64 tied, bool strings)
 {
 	const GpuSortColumn *column = &sort->columns[sort->refine_column];
 	const uint64 *refs = RANGE_U64(column->refs);
-	const uint32 *order = RANGE_U32(sort->order) + from;
+	const uint32 *order = sort->order + from;
 
 	/* a run's first row has no bit of its own */
 	for (tied |= tied >> 1; tied != 0; tied &= tied - 1)
@@ -469,7 +469,7 @@ gpusort_refine(GpuSort *sort)
 				 (equal[end / 64] >> (end % 64) & 1) != 0;)
 				end++;
 			sort->stats.refined_rows += end - start;
-			refine_run(sort, RANGE_U32(sort->order) + start, (uint32) (end - start), place);
+			refine_run(sort, sort->order + start, (uint32) (end - start), place);
 		}
 	}
 }

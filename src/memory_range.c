@@ -11,14 +11,22 @@
  * beyond what is left of that budget is given back at once.  Since roles are
  * matched first, the second sort of a kind in a session finds every part warm.
  *
- * Huge pages: a row that is fetched in sorted order misses the TLB on each
- * access if it lies in 4 kB pages; measured, that makes emission 2.5 times as
- * slow (113-165 against 48 ns a row).  Ranges of 64 MB and more ask for them,
- * smaller ones do not, since 2 MB is then too coarse a unit of allocation.
+ * Huge pages.  A row that is fetched in sorted order misses the TLB on each
+ * access if it lies in 4 kB pages, which makes emission 2.5 times as slow
+ * (113-165 against 48 ns a row), so large row stores ask for huge pages; other
+ * ranges are read and written in sequence and do not need them.  Fresh huge
+ * pages are usually cheap (0.2 s a GiB), but a virtual machine that returns
+ * free memory to its host gets it back slowly in units of huge pages (3 s a
+ * GiB, against 0.5-0.8 s in small ones).  A range that is used for the first
+ * time therefore times the first fault of each step of growth, and takes the
+ * step in small pages if that was slow; a range that is used again has earned
+ * its huge pages, and gets them.
  */
 #include "postgres.h"
 
 #include <sys/mman.h>
+
+#include "portability/instr_time.h"
 
 #include "memory_range.h"
 #include "settings.h"
@@ -28,6 +36,9 @@
 
 /* The system is asked for access rights in steps of at least this. */
 #define GROW_STEP_BYTES		((size_t) 1 << 20)
+
+/* Fault of a huge page that tells of a slow host; zeroing 2 MB takes 0.1-0.3. */
+#define SLOW_FAULT_MS		1.0
 
 /* A process keeps no more ranges than this, whatever their size. */
 #define MAX_KEPT_RANGES		64
@@ -49,10 +60,18 @@ unmap_range(GpuSortRange *range)
 	free(range);
 }
 
+static void
+advise(char *base, size_t bytes, bool huge)
+{
+#ifdef MADV_HUGEPAGE
+	(void) madvise(base, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+#endif
+}
+
 static GpuSortRange *
 map_range(int role, size_t reserve_bytes)
 {
-	bool		huge = reserve_bytes >= HUGE_RANGE_BYTES;
+	bool		huge = role == GPUSORT_RANGE_ROWS && reserve_bytes >= HUGE_RANGE_BYTES;
 	size_t		align = huge ? HUGE_PAGE_BYTES : 4096;
 	size_t		bytes = round_up(reserve_bytes, GROW_STEP_BYTES) + (huge ? align : 0);
 	GpuSortRange *range = malloc(sizeof(GpuSortRange));
@@ -79,15 +98,15 @@ map_range(int role, size_t reserve_bytes)
 		bytes -= align;
 		if (align > lead)
 			munmap(base + bytes, align - lead);
-#ifdef MADV_HUGEPAGE
-		(void) madvise(base, bytes, MADV_HUGEPAGE);
-#endif
+		advise(base, bytes, true);
 	}
 
 	memset(range, 0, sizeof(*range));
 	range->base = base;
 	range->reserved = bytes;
 	range->role = role;
+	range->huge = huge;
+	range->fresh = true;
 	return range;
 }
 
@@ -117,12 +136,43 @@ gpusort_range_acquire(int role, size_t reserve_bytes)
 		if (range->reserved >= reserve_bytes)
 		{
 			range->usable = range->touched;
+			range->fresh = false;
+			if (range->small_pages)
+			{
+				/* let them be faulted in again, as huge ones */
+				(void) madvise(range->base, range->touched, MADV_DONTNEED);
+				advise(range->base, range->reserved, true);
+				range->small_pages = false;
+			}
 			return range;
 		}
 		unmap_range(range);		/* work_mem was raised since */
 		break;
 	}
 	return map_range(role, reserve_bytes);
+}
+
+/*
+ * The range has grown by [from, to): decide on the pages it is to have.
+ */
+static void
+choose_pages(GpuSortRange *range, size_t from, size_t to)
+{
+	size_t		probe = round_up(from, HUGE_PAGE_BYTES);
+	instr_time	start;
+	instr_time	duration;
+
+	if (!range->huge || !range->fresh || probe + HUGE_PAGE_BYTES > to)
+		return;
+	INSTR_TIME_SET_CURRENT(start);
+	*(volatile char *) (range->base + probe) = 0;
+	INSTR_TIME_SET_CURRENT(duration);
+	INSTR_TIME_SUBTRACT(duration, start);
+	if (INSTR_TIME_GET_MILLISEC(duration) > SLOW_FAULT_MS)
+	{
+		advise(range->base + probe + HUGE_PAGE_BYTES, to - probe - HUGE_PAGE_BYTES, false);
+		range->small_pages = true;
+	}
 }
 
 bool
@@ -141,6 +191,7 @@ gpusort_range_grow(GpuSortRange *range, size_t bytes)
 	if (mprotect(range->base + range->usable, target - range->usable,
 				 PROT_READ | PROT_WRITE) != 0)
 		return false;
+	choose_pages(range, range->usable, target);
 	range->usable = target;
 	range->touched = Max(range->touched, target);
 	return true;
@@ -149,7 +200,7 @@ gpusort_range_grow(GpuSortRange *range, size_t bytes)
 void
 gpusort_range_discard(GpuSortRange *range, size_t from, size_t to)
 {
-	size_t		unit = range->reserved >= HUGE_RANGE_BYTES ? HUGE_PAGE_BYTES : 4096;
+	size_t		unit = range->huge ? HUGE_PAGE_BYTES : 4096;
 
 	from = round_up(from, unit);
 	to = to / unit * unit;

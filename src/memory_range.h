@@ -20,7 +20,7 @@ typedef enum GpuSortRangeRole
 	GPUSORT_RANGE_ROWS,
 	GPUSORT_RANGE_ROW_REFS,
 	GPUSORT_RANGE_WORKSPACE,
-	GPUSORT_RANGE_ORDER,
+	GPUSORT_RANGE_REFINED,
 	GPUSORT_RANGE_EQUAL,
 	GPUSORT_RANGE_PLANE			/* PLANE + i for the i-th plane or bitmap */
 } GpuSortRangeRole;
@@ -32,6 +32,9 @@ typedef struct GpuSortRange
 	size_t		usable;			/* bytes that may be touched */
 	size_t		touched;		/* highest usable ever: what may be resident */
 	int			role;
+	bool		huge;			/* asks for huge pages */
+	bool		fresh;			/* not kept from an earlier sort */
+	bool		small_pages;	/* was given small ones in places */
 	struct GpuSortRange *next;
 } GpuSortRange;
 

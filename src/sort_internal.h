@@ -99,8 +99,11 @@ struct GpuSort
 
 	/* result */
 	GpuSortRange *workspace;
-	GpuSortRange *order;		/* uint32 */
-	GpuSortRange *equal;		/* engine's bitmap */
+	uint32	   *order;			/* row ids by position: the engine's, in workspace,
+								 * or a copy in refined, if there are ties to
+								 * refine */
+	GpuSortRange *refined;
+	GpuSortRange *equal;		/* engine's bitmap, for the refinement */
 	int			refine_column;	/* its strings go on behind the engine's key; -1 */
 	bool		performed;
 

@@ -61,7 +61,7 @@ release_range(GpuSortRange **range)
 static void
 release_memory(GpuSort *sort)
 {
-	release_range(&sort->order);
+	release_range(&sort->refined);
 	release_range(&sort->equal);
 	release_range(&sort->workspace);
 	for (int i = 0; i < sort->ncolumns; i++)
@@ -234,58 +234,89 @@ gpusort_run_engine(gs_sort_args *args, gs_sort_result *result)
 		elog(ERROR, "gpusort: engine failed: %s", gs_status_text(status));
 }
 
-/* Get memory for the result; it was counted while collecting. */
+/* Get a range, if there is none yet, and make its first bytes usable. */
+static bool
+provide_range(GpuSort *sort, GpuSortRange **range, int role, size_t bytes)
+{
+	if (*range == NULL)
+		*range = gpusort_acquire_range(sort, role);
+	return *range != NULL && gpusort_range_grow(*range, bytes);
+}
+
+/* Memory for the result, which was counted while collecting. */
 static bool
 acquire_result_memory(GpuSort *sort)
 {
-	if (sort->workspace == NULL)
-		sort->workspace = gpusort_acquire_range(sort, GPUSORT_RANGE_WORKSPACE);
-	if (sort->order == NULL)
-		sort->order = gpusort_acquire_range(sort, GPUSORT_RANGE_ORDER);
-	if (sort->equal == NULL)
-		sort->equal = gpusort_acquire_range(sort, GPUSORT_RANGE_EQUAL);
-	return sort->workspace != NULL && sort->order != NULL && sort->equal != NULL &&
-		gpusort_range_grow(sort->workspace, gs_sort_workspace_bytes(sort->nrows)) &&
-		gpusort_range_grow(sort->order, sort->nrows * sizeof(uint32)) &&
-		gpusort_range_grow(sort->equal, (sort->nrows + 63) / 64 * sizeof(uint64));
+	uint64		rows = sort->nrows;
+
+	if (!provide_range(sort, &sort->workspace, GPUSORT_RANGE_WORKSPACE,
+					   gs_sort_workspace_bytes(rows)))
+		return false;
+	return sort->refine_column < 0 ||
+		(provide_range(sort, &sort->refined, GPUSORT_RANGE_REFINED, rows * sizeof(uint32)) &&
+		 provide_range(sort, &sort->equal, GPUSORT_RANGE_EQUAL,
+					   (rows + 63) / 64 * sizeof(uint64)));
+}
+
+/* Sort by the engine's planes. */
+static bool
+sort_by_engine(GpuSort *sort)
+{
+	gs_plane   *planes = palloc(sort->ncolumns * PLANES_PER_COLUMN * sizeof(gs_plane));
+	gs_sort_args args = {0};
+	gs_sort_result result;
+
+	args.nrows = sort->nrows;
+	args.planes = planes;
+	args.nplanes = gpusort_engine_planes(sort, planes);
+	args.id_bytes = sizeof(uint32);
+	if (!acquire_result_memory(sort))
+		return false;
+	args.workspace = sort->workspace->base;
+	args.workspace_bytes = sort->workspace->usable;
+	args.equal = sort->refine_column >= 0 ? RANGE_U64(sort->equal) : NULL;
+	gpusort_run_engine(&args, &result);
+	pfree(planes);
+
+	sort->order = result.ids;
+	sort->stats.key_bits = result.key_bits;
+	sort->stats.passes = result.passes;
+	sort->stats.refined_rows = result.refined_rows;
+	sort->stats.presorted = result.presorted;
+	return true;
+}
+
+/* Put the ties in order; the engine's workspace becomes scratch memory. */
+static void
+refine_ties(GpuSort *sort)
+{
+	memcpy(sort->refined->base, sort->order, sort->nrows * sizeof(uint32));
+	sort->order = RANGE_U32(sort->refined);
+	gpusort_refine(sort);
+}
+
+static void
+set_elapsed(instr_time *elapsed, instr_time start)
+{
+	INSTR_TIME_SET_CURRENT(*elapsed);
+	INSTR_TIME_SUBTRACT(*elapsed, start);
 }
 
 /* Sort what was collected; false if there is no memory for it. */
 static bool
 sort_rows(GpuSort *sort)
 {
-	gs_plane   *planes = palloc(sort->ncolumns * PLANES_PER_COLUMN * sizeof(gs_plane));
-	gs_sort_args args = {0};
-	gs_sort_result result;
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);
-	if (!acquire_result_memory(sort))
+	if (!sort_by_engine(sort))
 		return false;
-	args.nrows = sort->nrows;
-	args.planes = planes;
-	args.nplanes = gpusort_engine_planes(sort, planes);
-	args.id_bytes = sizeof(uint32);
-	args.workspace = sort->workspace->base;
-	args.workspace_bytes = sort->workspace->usable;
-	args.equal = sort->refine_column >= 0 ? RANGE_U64(sort->equal) : NULL;
-	gpusort_run_engine(&args, &result);
-	memcpy(sort->order->base, result.ids, sort->nrows * sizeof(uint32));
-	pfree(planes);
-
-	sort->stats.key_bits = result.key_bits;
-	sort->stats.passes = result.passes;
-	sort->stats.refined_rows = result.refined_rows;
-	sort->stats.presorted = result.presorted;
-	INSTR_TIME_SET_CURRENT(sort->stats.sort_time);
-	INSTR_TIME_SUBTRACT(sort->stats.sort_time, start);
-
+	set_elapsed(&sort->stats.sort_time, start);
 	if (sort->refine_column >= 0)
 	{
 		INSTR_TIME_SET_CURRENT(start);
-		gpusort_refine(sort);
-		INSTR_TIME_SET_CURRENT(sort->stats.refine_time);
-		INSTR_TIME_SUBTRACT(sort->stats.refine_time, start);
+		refine_ties(sort);
+		set_elapsed(&sort->stats.refine_time, start);
 	}
 	return true;
 }
@@ -317,7 +348,7 @@ gpusort_rows(const GpuSort *sort)
 void
 gpusort_fetch_block(const GpuSort *sort, uint64 from, int count, MinimalTuple *rows)
 {
-	const uint32 *order = RANGE_U32(sort->order) + from;
+	const uint32 *order = sort->order + from;
 	const uint32 *row_refs = RANGE_U32(sort->row_refs);
 	uint64		left = sort->nrows - from;
 	int			ahead_to = (int) Min(left, 2 * (uint64) count);

@@ -69,7 +69,7 @@ static bool
 check_neighbours(Verifier *v)
 {
 	GpuSort    *sort = v->sort;
-	const uint32 *order = RANGE_U32(sort->order);
+	const uint32 *order = sort->order;
 	MemoryContext compare_context = AllocSetContextCreate(CurrentMemoryContext,
 														  "gpusort verify",
 														  ALLOCSET_DEFAULT_SIZES);

@@ -77,13 +77,17 @@ typedef struct gs_sort_result
 								 * inside workspace; equal keys in ascending
 								 * row id order (the sort is stable) */
 	unsigned	key_bits;		/* significant bits of the composite key */
-	unsigned	passes;			/* partition passes made over all rows */
-	uint64_t	refined_rows;	/* rows whose order needed bits beyond the first
-								 * prefix */
+	unsigned	passes;			/* radix passes made over all rows */
+	uint64_t	refined_rows;	/* rows that tied on the bits an item holds, 64
+								 * less those of a row id, so that the planes
+								 * had to be read again */
 	bool		presorted;		/* input was found in order, nothing was moved */
 } gs_sort_result;
 
-/* Bytes of workspace that a sort of so many rows needs (any planes). */
+/*
+ * Bytes of workspace that a sort of so many rows needs, whatever the planes:
+ * 16 a row and about 64 kB.  SIZE_MAX when there are too many rows (2^48).
+ */
 extern size_t gs_sort_workspace_bytes(uint64_t nrows);
 
 /*

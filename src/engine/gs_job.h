@@ -12,9 +12,14 @@
 #include "gs_bits.h"
 #include "gs_layout.h"
 
-/* The widest digit, see gs_radix.c, and how many digits an item can have. */
+/*
+ * The widest digit, see gs_radix.c, and the most digits that are counted at
+ * once.  gs_radix_bits() asks for log2(rows) + 5 bits, rounded up to digits,
+ * of the 64 - log2(rows) that an item has: never more than 38 bits in digits
+ * of 10, or 24 in the narrower ones that few rows take.
+ */
 #define GS_DIGIT_MAX_BITS	10
-#define GS_MAX_DIGITS		8
+#define GS_MAX_DIGITS		4
 
 /* Tables too large for a backend's stack; they sit in front of the items. */
 typedef struct gs_scratch
@@ -33,6 +38,7 @@ typedef struct gs_job
 	uint64_t   *equal;			/* may be NULL */
 	const volatile int *cancel;
 	unsigned	id_bits;
+	uint64_t	bits_behind_first;	/* of the key, behind its first slice */
 
 	/* the two halves of the workspace, nrows words each */
 	uint64_t   *items;

@@ -131,16 +131,6 @@ gs_pack_rows(uint64_t *items, const gs_slice *slice, unsigned id_bits, uint64_t 
 		items[i] = items[i] << id_bits | (first_row + i);
 }
 
-/* Ask for the words that a piece of field will be read from. */
-void
-gs_prefetch_row(const gs_field *field, uint64_t row)
-{
-	if (field->words != NULL)
-		gs_prefetch(field->words + row);
-	if (field->nulls != NULL)
-		gs_prefetch(field->nulls + (row >> 6));
-}
-
 static inline uint64_t
 piece_value(const gs_piece *piece, uint64_t row)
 {
@@ -163,11 +153,19 @@ slice_value(const gs_slice *slice, uint64_t row)
 	return key;
 }
 
-static void
-prefetch_slice(const gs_slice *slice, uint64_t row)
+/* Ask for the words that a slice of row is read from. */
+void
+gs_prefetch_slice(const gs_slice *slice, uint64_t row)
 {
 	for (unsigned p = 0; p < slice->npieces; p++)
-		gs_prefetch_row(slice->pieces[p].field, row);
+	{
+		const gs_field *field = slice->pieces[p].field;
+
+		if (field->words != NULL)
+			gs_prefetch(field->words + row);
+		if (field->nulls != NULL)
+			gs_prefetch(field->nulls + (row >> 6));
+	}
 }
 
 /* The common case, all bits from one plane without nulls. */
@@ -207,7 +205,7 @@ gs_repack_items(uint64_t *items, const gs_slice *slice, unsigned id_bits, uint64
 		uint64_t	row = items[i] & id_mask;
 
 		if (i + PREFETCH_ITEMS < count)
-			prefetch_slice(slice, items[i + PREFETCH_ITEMS] & id_mask);
+			gs_prefetch_slice(slice, items[i + PREFETCH_ITEMS] & id_mask);
 		items[i] = slice_value(slice, row) << id_bits | row;
 	}
 }

@@ -14,6 +14,6 @@ extern void gs_pack_rows(uint64_t *items, const gs_slice *slice, unsigned id_bit
 						 uint64_t first_row, unsigned count);
 extern void gs_repack_items(uint64_t *items, const gs_slice *slice, unsigned id_bits,
 							uint64_t count);
-extern void gs_prefetch_row(const gs_field *field, uint64_t row);
+extern void gs_prefetch_slice(const gs_slice *slice, uint64_t row);
 
 #endif							/* GS_PACK_H */

@@ -23,15 +23,20 @@
 /* Items of a run that are repacked and compared at a time. */
 #define LOAD_ITEMS		512
 
-/* Runs looked up ahead, and the rows of each that are prefetched. */
+/* Runs looked up ahead, and the rows of each whose words are prefetched. */
 #define QUEUE_RUNS		16
-#define QUEUE_PREFETCH	8
+#define QUEUE_PREFETCH	24
 
-typedef struct run_queue
+/* The runs of one range; all need the same slice next. */
+typedef struct refinement
 {
+	gs_cursor	cursor;			/* what the range is sorted on so far */
+	gs_cursor	next;			/* behind slice */
+	gs_slice	slice;			/* built for the first run */
+	gs_range	largest;		/* not queued; empty if there are no runs */
 	unsigned	count;
 	gs_range	runs[QUEUE_RUNS];
-} run_queue;
+} refinement;
 
 /*
  * Give a run's items the bits of slice; *sorted tells whether they are in
@@ -60,18 +65,13 @@ load_run(gs_job *job, gs_range run, const gs_slice *slice, bool *sorted)
 	return true;
 }
 
-/*
- * Sort a run on the next bits, as many as an item holds, and move the cursor
- * behind them.  False when cancelled.
- */
+/* Sort a run on the next slice.  False when cancelled. */
 static bool
-sort_run(gs_job *job, gs_range run, gs_cursor *cursor)
+sort_run(gs_job *job, gs_range run, const gs_slice *slice)
 {
-	gs_slice	slice;
 	bool		sorted;
 
-	gs_slice_build(&slice, job->layout, cursor, gs_job_slice_bits(job, *cursor));
-	if (!load_run(job, run, &slice, &sorted))
+	if (!load_run(job, run, slice, &sorted))
 		return false;
 	if (sorted)
 		return true;
@@ -98,66 +98,73 @@ mark_equal(gs_job *job, gs_range range)
 	return true;
 }
 
-static void
-prefetch_run(const gs_job *job, gs_range run, gs_cursor cursor)
+/* Refine all queued runs.  False when cancelled. */
+static bool
+refine_queue(gs_job *job, refinement *r)
 {
-	const gs_field *field = &job->layout->fields[cursor.field];
+	for (unsigned i = 0; i < r->count; i++)
+		if (!sort_run(job, r->runs[i], &r->slice) || !gs_refine(job, r->runs[i], r->next))
+			return false;
+	r->count = 0;
+	return true;
+}
+
+static void
+prefetch_run(const gs_job *job, const refinement *r, gs_range run)
+{
 	const uint64_t id_mask = gs_low_mask(job->id_bits);
 	uint64_t	rows = gs_range_rows(run);
 
 	for (uint64_t i = 0; i < rows && i < QUEUE_PREFETCH; i++)
-		gs_prefetch_row(field, job->items[run.begin + i] & id_mask);
+		gs_prefetch_slice(&r->slice, job->items[run.begin + i] & id_mask);
 }
 
-/* Refine all runs of a queue and empty it.  False when cancelled. */
+/* Queue a run, or the largest up to now in its place.  False when cancelled. */
 static bool
-refine_queue(gs_job *job, run_queue *queue, gs_cursor cursor)
+add_run(gs_job *job, refinement *r, gs_range run)
 {
-	for (unsigned i = 0; i < queue->count; i++)
-	{
-		gs_cursor	next = cursor;
+	gs_range	queued = run;
 
-		if (!sort_run(job, queue->runs[i], &next) || !gs_refine(job, queue->runs[i], next))
-			return false;
+	if (gs_range_rows(r->largest) == 0)
+	{
+		r->next = r->cursor;
+		gs_slice_build(&r->slice, job->layout, &r->next, gs_job_slice_bits(job, r->cursor));
 	}
-	queue->count = 0;
-	return true;
+	if (gs_range_rows(run) > gs_range_rows(r->largest))
+	{
+		queued = r->largest;
+		r->largest = run;
+	}
+	if (r->cursor.bits_left == job->bits_behind_first)
+		job->refined_rows += gs_range_rows(run);
+	if (gs_range_rows(queued) == 0)
+		return true;
+	prefetch_run(job, r, queued);
+	r->runs[r->count++] = queued;
+	return r->count < QUEUE_RUNS || refine_queue(job, r);
 }
 
 /*
- * Refine all runs of a range but the largest, which is left to the caller.
- * False when cancelled.
+ * Sort all runs of a range on the next slice, and refine all but the largest
+ * to the end of the key.  False when cancelled.
  */
 static bool
-refine_runs(gs_job *job, gs_range range, gs_cursor cursor, gs_range *largest)
+refine_runs(gs_job *job, refinement *r, gs_range range)
 {
-	run_queue	queue = {.count = 0};
-
-	*largest = (gs_range) {range.begin, range.begin};
+	r->largest = (gs_range) {range.begin, range.begin};
+	r->count = 0;
 	while (range.begin < range.end)
 	{
 		gs_range	run = gs_next_ties(job, range, job->id_bits);
 
 		if (gs_job_cancelled(job, run.end - range.begin))
 			return false;
-		range.begin = run.end;
-		if (cursor.bits_left + job->scratch->slice.width == job->layout->key_bits)
-			job->refined_rows += gs_range_rows(run);
-		if (gs_range_rows(run) > gs_range_rows(*largest))
-		{
-			gs_range	smaller = *largest;
-
-			*largest = run;
-			run = smaller;
-		}
-		if (gs_range_rows(run) == 0)
-			continue;
-		prefetch_run(job, run, cursor);
-		queue.runs[queue.count++] = run;
-		if (queue.count == QUEUE_RUNS && !refine_queue(job, &queue, cursor))
+		if (gs_range_rows(run) > 0 && !add_run(job, r, run))
 			return false;
+		range.begin = run.end;
 	}
-	return refine_queue(job, &queue, cursor);
+	return refine_queue(job, r) &&
+		(gs_range_rows(r->largest) == 0 || sort_run(job, r->largest, &r->slice));
 }
 
 /*
@@ -168,17 +175,15 @@ refine_runs(gs_job *job, gs_range range, gs_cursor cursor, gs_range *largest)
 bool
 gs_refine(gs_job *job, gs_range range, gs_cursor cursor)
 {
-	while (cursor.bits_left > 0)
-	{
-		gs_range	largest;
+	refinement	r;
 
-		if (!refine_runs(job, range, cursor, &largest))
+	for (r.cursor = cursor; r.cursor.bits_left > 0; r.cursor = r.next)
+	{
+		if (!refine_runs(job, &r, range))
 			return false;
-		if (gs_range_rows(largest) == 0)
+		if (gs_range_rows(r.largest) == 0)
 			return true;
-		if (!sort_run(job, largest, &cursor))
-			return false;
-		range = largest;
+		range = r.largest;
 	}
 	return job->equal == NULL || mark_equal(job, range);
 }

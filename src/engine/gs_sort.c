@@ -1,6 +1,26 @@
 /*
  * gs_sort.c
  *		The host device: a stable sort of rows on one core.
+ *
+ *	gs_layout	reads all planes: which bits vary makes up the key
+ *	gs_scan		reads the planes again: one item a row, as much of the key as
+ *				fits beside the row id; notices rows that are in order
+ *	gs_radix	sorts the items on as many leading bits as pay
+ *	gs_items	sorts neighbours that tie on those by the item's other bits
+ *	gs_refine	sorts rows that tie on the whole item by further slices of the
+ *				key, which are read from the planes row by row
+ *	here		the row ids are unpacked
+ *
+ * The workspace is a table of counters and two halves of one word a row.
+ * Items move from half to half; the ids end up in the half that is not theirs.
+ *
+ * Every loop over many rows accounts for its work with gs_job_cancelled(), and
+ * whatever may be cancelled returns false for it, up to here.
+ *
+ * Random 62-bit keys take about 11 ns a row at 10^7 rows (Zen 4), keys of 16
+ * bits 6, rows in order 2, in reverse order 5.  The dearest are keys that tie
+ * on 40 bits in runs spread all over memory: each slice costs a cache miss a
+ * row, 10 to 20 ns.
  */
 #include <string.h>
 
@@ -30,6 +50,7 @@ gs_sort_workspace_bytes(uint64_t nrows)
 	return bytes > SIZE_MAX ? SIZE_MAX : (size_t) bytes;
 }
 
+/* GS_INVALID comes before GS_NO_SPACE. */
 static gs_status
 check_args(const gs_sort_args *args, const gs_sort_result *result)
 {
@@ -78,54 +99,64 @@ start_job(gs_job *job, const gs_sort_args *args)
 		memset(job->equal, 0, (job->nrows + 63) / 64 * sizeof(uint64_t));
 }
 
-/* All rows are equal: the ids in order of arrival. */
+/* Unpack ids [begin, end) from the items. */
 static void
-emit_identity(const gs_job *job, const gs_sort_args *args, gs_sort_result *result)
+emit_range(const gs_job *job, void *ids, unsigned id_bytes, uint64_t begin, uint64_t end)
 {
-	result->ids = job->spare;
-	if (args->id_bytes == 4)
-		for (uint64_t i = 0; i < job->nrows; i++)
-			((uint32_t *) result->ids)[i] = (uint32_t) i;
-	else
-		for (uint64_t i = 0; i < job->nrows; i++)
-			((uint64_t *) result->ids)[i] = i;
+	const uint64_t *items = job->items;
+	const uint64_t id_mask = gs_low_mask(job->id_bits);
 
+	if (id_bytes == 4)
+		for (uint64_t i = begin; i < end; i++)
+			((uint32_t *) ids)[i] = (uint32_t) (items[i] & id_mask);
+	else
+		for (uint64_t i = begin; i < end; i++)
+			((uint64_t *) ids)[i] = items[i] & id_mask;
+}
+
+/* The ids [begin, end) of rows that are all equal. */
+static void
+emit_identity(void *ids, unsigned id_bytes, uint64_t begin, uint64_t end)
+{
+	if (id_bytes == 4)
+		for (uint64_t i = begin; i < end; i++)
+			((uint32_t *) ids)[i] = (uint32_t) i;
+	else
+		for (uint64_t i = begin; i < end; i++)
+			((uint64_t *) ids)[i] = i;
+}
+
+/* Write all ids to the half that does not hold the items. */
+static gs_status
+emit_ids(gs_job *job, unsigned id_bytes)
+{
+	bool		identity = job->layout->key_bits == 0;
+
+	for (uint64_t begin = 0; begin < job->nrows; begin += GS_POLL_ROWS)
+	{
+		uint64_t	left = job->nrows - begin;
+		uint64_t	end = begin + (left < GS_POLL_ROWS ? left : GS_POLL_ROWS);
+
+		if (identity)
+			emit_identity(job->spare, id_bytes, begin, end);
+		else
+			emit_range(job, job->spare, id_bytes, begin, end);
+		if (gs_job_cancelled(job, end - begin))
+			return GS_CANCELLED;
+	}
+	return GS_OK;
+}
+
+/* All rows are equal: set every bit but the first. */
+static void
+mark_all_equal(gs_job *job)
+{
 	if (job->equal == NULL || job->nrows == 0)
 		return;
 	memset(job->equal, 0xff, job->nrows / 64 * sizeof(uint64_t));
 	if (job->nrows % 64 != 0)
 		job->equal[job->nrows / 64] = gs_low_mask(job->nrows % 64);
 	job->equal[0] &= ~UINT64_C(1);
-}
-
-/* Unpack ids [begin, end) from the items. */
-static void
-emit_range(void *ids, unsigned id_bytes, const gs_job *job, uint64_t begin, uint64_t end)
-{
-	const uint64_t id_mask = gs_low_mask(job->id_bits);
-
-	if (id_bytes == 4)
-		for (uint64_t i = begin; i < end; i++)
-			((uint32_t *) ids)[i] = (uint32_t) (job->items[i] & id_mask);
-	else
-		for (uint64_t i = begin; i < end; i++)
-			((uint64_t *) ids)[i] = job->items[i] & id_mask;
-}
-
-/* Unpack the ids into the other half.  False when cancelled. */
-static bool
-emit_ids(gs_job *job, const gs_sort_args *args, gs_sort_result *result)
-{
-	result->ids = job->spare;
-	for (uint64_t i = 0; i < job->nrows; i += GS_POLL_ROWS)
-	{
-		uint64_t	end = job->nrows - i < GS_POLL_ROWS ? job->nrows : i + GS_POLL_ROWS;
-
-		emit_range(result->ids, args->id_bytes, job, i, end);
-		if (gs_job_cancelled(job, end - i))
-			return false;
-	}
-	return true;
 }
 
 /* Sort the scanned items by the digits, which are the slice's leading ones. */
@@ -141,7 +172,10 @@ partition_items(gs_job *job, gs_digits digits)
 	return gs_items_sort_ties(job, (gs_range) {0, job->nrows}, digits.low_bit);
 }
 
-/* Sort on the first slice, then refine what ties on it. */
+/*
+ * Sort on the first slice, then refine what ties on it.  gs_radix_bits() of its
+ * leading bits take a pass over all rows, the others only sort out ties.
+ */
 static gs_status
 sort_items(gs_job *job)
 {
@@ -155,6 +189,7 @@ sort_items(gs_job *job)
 	bool		done = true;
 
 	gs_slice_build(slice, job->layout, &cursor, slice_bits);
+	job->bits_behind_first = cursor.bits_left;
 	if (!gs_scan_rows(job, slice, digits, &order))
 		return GS_CANCELLED;
 	job->moved = !order.ascending;
@@ -181,15 +216,15 @@ gs_sort(const gs_sort_args *args, gs_sort_result *result)
 		return status;
 
 	if (job.layout->key_bits == 0)
-		emit_identity(&job, args, result);
+		mark_all_equal(&job);
 	else
-	{
 		status = sort_items(&job);
-		if (status != GS_OK)
-			return status;
-		if (!emit_ids(&job, args, result))
-			return GS_CANCELLED;
-	}
+	if (status == GS_OK)
+		status = emit_ids(&job, args->id_bytes);
+	if (status != GS_OK)
+		return status;
+
+	result->ids = job.spare;
 	result->key_bits = (unsigned) job.layout->key_bits;
 	result->passes = job.passes;
 	result->refined_rows = job.refined_rows;
