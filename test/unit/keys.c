@@ -20,6 +20,9 @@ static const char *const shape_names[KEY_SHAPES] = {
 	[KEYS_REVERSE] = "reverse",
 	[KEYS_REVERSE_WIDE] = "reverse, wide steps",
 	[KEYS_REVERSE_TIES] = "reverse with ties",
+	[KEYS_SORTED_HALVES] = "sorted, two values",
+	[KEYS_SORTED_TIE] = "sorted, one tie",
+	[KEYS_SAWTOOTH] = "sawtooth",
 	[KEYS_ORGAN_PIPE] = "organ pipe",
 	[KEYS_ZIPF05] = "Zipf 0.5",
 	[KEYS_ZIPF1] = "Zipf 1",
@@ -112,6 +115,12 @@ ordered_word(key_shape shape, uint64_t i, uint64_t count, uint64_t *state)
 			return ((count - i) << 40) + (random_word(state) >> 24);
 		case KEYS_REVERSE_TIES:
 			return (count - i) / 4 << 33;
+		case KEYS_SORTED_HALVES:
+			return i < count / 2 ? 0 : UINT64_MAX;
+		case KEYS_SORTED_TIE:
+			return (i < 65536 ? i : i - 1) << 40;
+		case KEYS_SAWTOOTH:
+			return i % 512;
 		default:				/* KEYS_ORGAN_PIPE */
 			return i < count / 2 ? i : count - i;
 	}

@@ -22,6 +22,9 @@ typedef enum key_shape
 	KEYS_REVERSE,
 	KEYS_REVERSE_WIDE,
 	KEYS_REVERSE_TIES,			/* descending, each key about four times */
+	KEYS_SORTED_HALVES,			/* 0, then 2^64 - 1 */
+	KEYS_SORTED_TIE,			/* ascending; rows 2^16 - 1 and 2^16 tie */
+	KEYS_SAWTOOTH,				/* falls every 512 rows only */
 	KEYS_ORGAN_PIPE,
 	KEYS_ZIPF05,
 	KEYS_ZIPF1,

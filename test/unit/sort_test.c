@@ -175,6 +175,26 @@ test_random(void)
 	}
 }
 
+/*
+ * The only tie lies where the engine pauses to look at the cancel flag, and
+ * the second plane would turn it round.
+ */
+static void
+test_lone_tie(void)
+{
+	sort_case	c = plain_case(KEYS_SORTED_TIE, 70000);
+
+	c.nplanes = 3;
+	c.planes[1].keys = KEYS_EXTREMES;
+	c.planes[2].keys = KEYS_REVERSE;
+	tap_ok(sort_case_passes(&c, NULL), "a tie between rows 65535 and 65536");
+	c.nplanes = 4;
+	c.planes[1].keys = KEYS_SORTED_TIE;
+	c.planes[2].keys = KEYS_SORTED_TIE;
+	c.planes[3].keys = KEYS_REVERSE;
+	tap_ok(sort_case_passes(&c, NULL), "the same beyond the first slice");
+}
+
 static void
 test_large(void)
 {
@@ -197,6 +217,7 @@ main(int argc, char **argv)
 	test_sizes();
 	test_nulls();
 	test_many_planes();
+	test_lone_tie();
 	test_random();
 	test_large();
 	return tap_finish();
