@@ -102,6 +102,7 @@ sub statement_before
 	$begin-- while $begin > 0 && $lines[ $begin - 1 ] !~ /;\s*(?:--.*)?$|^\s*$|^--|^\(\d+ rows?\)$|^\(rows\)$|^(?:ERROR|NOTICE|DETAIL):/;
 	my $statement = join ' ', @lines[$begin .. $end];
 	$statement =~ s/\s+/ /g;
+	$statement =~ s/^\\x //;
 	return length $statement > 300 ? substr($statement, 0, 297) . '...' : $statement;
 }
 
