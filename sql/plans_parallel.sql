@@ -3,6 +3,9 @@ LOAD 'gpusort';
 SET client_min_messages = warning;
 SET search_path = gpusort_plan, public;
 SET gpusort.force = on;
+-- our own path for the ORDER BY, above Gather, is not to win: PostgreSQL's Sort
+-- below Gather Merge does, and that is taken over in the finished plan
+SET gpusort.cost_row = 1e6;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
@@ -40,6 +43,9 @@ END $$;
 
 SELECT lines('SELECT * FROM par ORDER BY k, id');
 SELECT parallel_compare('SELECT * FROM par ORDER BY k, id');
+SET gpusort.cost_row = 0;
+SELECT parallel_compare('SELECT * FROM par ORDER BY k, id');
+SET gpusort.cost_row = 1e6;
 SELECT parallel_compare('SELECT id, k FROM par ORDER BY pad DESC, id');
 SELECT parallel_compare('SELECT id FROM par ORDER BY pad NULLS FIRST, k DESC, id LIMIT 1000');
 SELECT parallel_compare('SELECT id FROM par WHERE id < 0 ORDER BY pad, id');

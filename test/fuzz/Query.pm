@@ -11,7 +11,7 @@
 #	exact		compare text as it is, not canonical forms: true where the result
 #				cannot contain one of several equal values by chance
 #	ordered		output columns that are sort keys, as positions from 0
-#	explain		the statement can be put behind EXPLAIN
+#	explain		the statement can be put behind EXPLAIN, or another that tells its plan
 #	params, fetch	run it by the extended protocol, so many rows at a time
 # Queries are built so that what is compared does not depend on the order of
 # ties: either the unique id is the last key, or only ranks, counts and sums over
@@ -409,7 +409,7 @@ sub q_plpgsql
 	my ($sql, $out) = total_order(pick('t', 'u'));
 	(my $quoted = $sql) =~ s/'/''/g;
 	my $stop = pick(0, 1, 10, 1000, 100000);
-	my @steps = ({ sql => "SELECT * FROM fuzz_loop('$quoted', $stop)", out => [$text], check => 'positions', exact => 1 });
+	my @steps = ({ sql => "SELECT * FROM fuzz_loop('$quoted', $stop)", out => [$text], check => 'positions', exact => 1, explain => $sql });
 	if (chance(0.5))
 	{
 		my ($failing) = total_order('u');

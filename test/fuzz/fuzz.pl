@@ -149,7 +149,7 @@ sub run_side
 		if ($explain && $step->{explain})
 		{
 			$c->query('SAVEPOINT e') if $query->{transaction};
-			my $plan = $c->query("EXPLAIN (COSTS OFF) $step->{sql}");
+			my $plan = $c->query('EXPLAIN (COSTS OFF) ' . ($step->{explain} eq '1' ? $step->{sql} : $step->{explain}));
 			$explain->($step, $plan) if !$step->{params} || !@{ $step->{params} };
 			$c->query('ROLLBACK TO e') if $query->{transaction} && $plan->{error};
 		}
