@@ -85,8 +85,10 @@ BEGIN
 	RETURN format('%s: ok %s rows', label, rows);
 END $$;
 
--- All directions of sorting a table by its column k, by the operators of its
--- type's default class or by two others.
+-- All directions of sorting a table by an expression, by the operators of its
+-- type's default class or by two others.  Alone, the key's order is tested; with
+-- a second key that differs between rows that look different, so is that
+-- equal values have equal keys (0 and -0, 1.0 and 1.00).
 CREATE FUNCTION gpusort_test.check_directions(source text, key text DEFAULT 'k',
 											  less text DEFAULT NULL, greater text DEFAULT NULL)
 RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -99,10 +101,15 @@ BEGIN
 		FOREACH nulls IN ARRAY ARRAY['NULLS FIRST', 'NULLS LAST'] LOOP
 			RETURN NEXT gpusort_test.check_sort(
 				format('%s by %s %s %s', source, key, direction, nulls),
-				format('SELECT *, %s AS sort_key FROM %s ORDER BY %s %s %s', key, source, key,
+				format('SELECT *, %s AS sort_key FROM %s ORDER BY sort_key %s %s', key, source,
 					   direction, nulls),
 				'sort_key');
 		END LOOP;
+		RETURN NEXT gpusort_test.check_sort(
+			format('%s by %s %s and another key', source, key, direction),
+			format('SELECT *, %1$s AS sort_key, hashtext(%2$s::text) AS tie FROM %2$s ORDER BY sort_key %3$s, tie',
+				   key, source, direction),
+			'sort_key', 'tie');
 	END LOOP;
 END $$;
 

@@ -21,7 +21,7 @@ $$;
 CREATE TABLE t_collate (id int, k text);
 INSERT INTO t_collate SELECT i, collate_sample(i) FROM generate_series(1, 4000) i;
 INSERT INTO t_collate SELECT 0, unnest(ARRAY['', 'a', 'A', ' a', 'a ', NULL, NULL]);
-INSERT INTO t_collate SELECT i, repeat(md5((i % 3)::text), 500) || i % 17 FROM generate_series(1, 60) i;
+INSERT INTO t_collate SELECT i, repeat(md5((i % 3)::text), 200) || i % 5 FROM generate_series(1, 20) i;
 
 CREATE COLLATION natural_sort (provider = icu, locale = 'en-u-kn-true');
 CREATE COLLATION upper_first (provider = icu, locale = 'en-u-kf-upper');

@@ -11,7 +11,7 @@ INSERT INTO t_inet SELECT 0, unnest('{0.0.0.0/0,0.0.0.0,1.2.3.4/0,255.255.255.25
 	::,::/0,::1,1::/16,1::1/16,ffff::/1,ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff,
 	ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/0,ffff:ffff:ffff:ffff:ffff:ffff:ffff:fffe/0,
 	2001:db8::/32,2001:db8::1/63,2001:db8::1/64,2001:db8::1/65,2001:db8:0:0:8000::/64,
-	2001:db8:0:0:8000::/65,2001:db8:0:0:8000::1/65,2001:db8::fffe/127,2001:db8::ffff/127,
+	2001:db8:0:0:8000::/65,2001:db8:0:0:8000::1/65,2001:db8:0:0:8000::/33,2001:db8:0:0:4000::1/33,2001:db8::fffe/127,2001:db8::ffff/127,
 	::ffff:1.2.3.4,::ffff:1.2.3.4/96,NULL,NULL}'::inet[]);
 INSERT INTO t_inet SELECT i, format('%s.%s.%s.%s/%s', random('a', i, 3) * 127, random('b', i, 256),
 									random('c', i, 2), random('d', i, 256), random('m', i, 33))::inet

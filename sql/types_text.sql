@@ -21,7 +21,7 @@ CREATE TABLE t_text (id int, k text COLLATE "C");
 INSERT INTO t_text SELECT 0, unnest(ARRAY['', '', 'a', 'a', 'aa', 'a ', 'A', E'a\001', E'\001', E'\177', '~',
 	'aaaaaaa', 'aaaaaaaa', 'aaaaaaaab', 'aaaaaaaaa', 'aaaaaaab', NULL, NULL]);
 INSERT INTO t_text SELECT i, text_sample(i) FROM generate_series(1, 4000) i;
-INSERT INTO t_text SELECT i, repeat(md5((i % 3)::text), 1000) || i % 17 FROM generate_series(1, 60) i;
+INSERT INTO t_text SELECT i, repeat(md5((i % 3)::text), 500) || i % 5 FROM generate_series(1, 20) i;
 ALTER TABLE t_text ADD external text COLLATE "C";
 ALTER TABLE t_text ALTER external SET STORAGE EXTERNAL;
 UPDATE t_text SET external = k WHERE length(k) > 2000;
