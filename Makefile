@@ -83,7 +83,7 @@ endif
 # No bitcode: neither clang nor LLVM is needed to build or to install.
 override with_llvm = no
 
-EXTRA_CLEAN = $(SRCS:.c=.d) .build_flags tmp_check tmp_source
+EXTRA_CLEAN = $(SRCS:.c=.d) .build_flags tmp_check tmp_source test/unit/build
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)

@@ -16,7 +16,7 @@ $node->safe_psql('postgres', q(
 	CREATE TABLE t AS
 	SELECT i, hashint8(i) AS h, (hashint8(i) % 1000)::int2 AS few, md5(i::text) COLLATE "C" AS m,
 		CASE WHEN i % 7 <> 0 THEN hashint8(i)::numeric / 7 END AS n
-	FROM generate_series(1, 200000) i;
+	FROM generate_series(1, 100000) i;
 	VACUUM ANALYZE t;
 	CREATE FUNCTION anonymous_kb() RETURNS int LANGUAGE sql AS
 	$$ SELECT (regexp_match(pg_read_file('/proc/self/status'), 'RssAnon:\s+(\d+)'))[1]::int $$));
@@ -29,7 +29,7 @@ for my $order (@orders)
 {
 	$analyzed = analyzed_plan_of($node, "SELECT * FROM t ORDER BY $order", work_mem => '256MB');
 	unlike($analyzed, qr/Handed Over/, "ORDER BY $order: fits");
-	like($analyzed, qr/rows=200000/, "ORDER BY $order: every row comes out");
+	like($analyzed, qr/rows=100000/, "ORDER BY $order: every row comes out");
 	same_answer($node, "SELECT * FROM t ORDER BY $order", "ORDER BY $order", work_mem => '256MB');
 }
 
@@ -50,9 +50,9 @@ for my $work_mem ('64kB', '1MB', '4MB')
 is_deeply([ temp_files($node) ], [], 'no temporary files are left');
 
 # hash_mem_multiplier counts.
-$analyzed = analyzed_plan_of($node, 'SELECT h FROM t ORDER BY h', work_mem => '4MB', hash_mem_multiplier => '1');
+$analyzed = analyzed_plan_of($node, 'SELECT h FROM t ORDER BY h', work_mem => '2MB', hash_mem_multiplier => '1');
 like($analyzed, qr/Handed Over/, 'hash_mem_multiplier = 1: handed over');
-$analyzed = analyzed_plan_of($node, 'SELECT h FROM t ORDER BY h', work_mem => '4MB', hash_mem_multiplier => '16');
+$analyzed = analyzed_plan_of($node, 'SELECT h FROM t ORDER BY h', work_mem => '2MB', hash_mem_multiplier => '16');
 unlike($analyzed, qr/Handed Over/, 'hash_mem_multiplier = 16: fits');
 
 # Without force the planner leaves to PostgreSQL what it expects not to fit.
