@@ -14,9 +14,9 @@
 
 /*
  * The widest digit, see gs_radix.c, and the most digits that are counted at
- * once.  gs_radix_bits() asks for log2(rows) + 5 bits, rounded up to digits,
- * of the 64 - log2(rows) that an item has: never more than 38 bits in digits
- * of 10, or 24 in the narrower ones that few rows take.
+ * once.  gs_radix_bits() asks for log2(rows) + 3 bits, rounded up to digits,
+ * of the 64 - log2(rows) that an item has: never more than 40 bits in digits
+ * of 10, or 16 in the narrower ones that few rows take.
  */
 #define GS_DIGIT_MAX_BITS	10
 #define GS_MAX_DIGITS		4

@@ -18,7 +18,7 @@ static const uint64_t small_sizes[] = {
 
 static const uint64_t medium_sizes[] = {16383, 16384, 19997, 20000, 20003, 65535, 65536, 65537};
 
-static const uint64_t large_sizes[] = {131071, 131073, 300000};
+static const uint64_t large_sizes[] = {131071, 200003};
 
 #define LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
 
