@@ -2,11 +2,12 @@
  * gs_pack.c
  *		Reads the bits of a slice out of the planes.
  *
- * Two access patterns.  gs_pack_rows() reads consecutive rows and is a
- * streaming loop over the planes; gs_repack_items() reads the rows that a run
- * of tied items names, at random, and asks for the words ahead of time.  Both
- * go through blocks that stay in the first-level cache, piece by piece, so
- * that every inner loop is a few instructions on one plane.
+ * Two access patterns.  gs_pack_rows() reads consecutive rows, a block that
+ * stays in the first-level cache at a time, piece by piece, so that every inner
+ * loop is a few instructions on one plane.  gs_repack_items() reads the rows
+ * that a run of tied items names, row by row, and asks for their words some
+ * rows ahead: the planes are larger than the caches, and a row's words are
+ * nowhere near the next row's.
  */
 #include "gs_bits.h"
 #include "gs_pack.h"
