@@ -40,6 +40,11 @@ gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types, const Oid *col
 	double		keys = 0;
 	double		row_bytes = MAXALIGN(width) + MAXALIGN(SizeofMinimalTupleHeader);
 
+	if (nkeys > GPUSORT_MAX_KEYS)
+	{
+		*reason = "too many sort columns";
+		return false;
+	}
 	for (int i = 0; i < nkeys; i++)
 	{
 		bool		reverse;

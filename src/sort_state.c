@@ -23,8 +23,10 @@
 
 #include "sort_internal.h"
 
-/* At most so many planes go to the engine: three of each column. */
-#define PLANES_PER_COLUMN 3
+#define PLANES_PER_COLUMN (1 + GPUSORT_CODEC_MAX_WORDS)
+
+StaticAssertDecl(GPUSORT_MAX_KEYS * PLANES_PER_COLUMN <= GS_MAX_PLANES,
+				 "the engine must take all planes");
 
 size_t
 gpusort_memory_limit(void)

@@ -19,6 +19,9 @@
 #include "executor/tuptable.h"
 #include "portability/instr_time.h"
 
+/* More sort columns than this are left to PostgreSQL. */
+#define GPUSORT_MAX_KEYS	64
+
 /* The sort key, as in a Sort plan node. */
 typedef struct GpuSortSpec
 {
