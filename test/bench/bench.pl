@@ -109,7 +109,7 @@ sub measure
 	my ($case, $query) = @_;
 	my %ms = (off => [], on => []);
 	my $node;
-	for my $i ($case->{cold} ? 1 : 0 .. $opt{repeat})
+	for my $i (($case->{cold} ? 1 : 0) .. $opt{repeat})
 	{
 		for my $which ('off', 'on')
 		{
