@@ -67,26 +67,42 @@ grow_planes(GpuSort *sort)
 	return true;
 }
 
-/* Mark row `id` null in the column; the bitmap appears with the first null. */
+/* The bitmap of nulls appears with a column's first null, row `id`. */
 static bool
-set_null(GpuSort *sort, GpuSortColumn *column, uint32 id)
+begin_nulls(GpuSort *sort, GpuSortColumn *column, uint32 id)
 {
-	if (column->nulls == NULL)
-	{
-		GpuSortRange *range = gpusort_acquire_range(sort, GPUSORT_RANGE_PLANE +
-													(int) (column - sort->columns) * 8 + 7);
+	GpuSortRange *range = gpusort_acquire_range(sort, GPUSORT_RANGE_PLANE +
+												(int) (column - sort->columns) * 8 + 7);
 
-		if (range == NULL || !gpusort_range_grow(range, bitmap_bytes(sort->capacity)))
-		{
-			if (range != NULL)
-				gpusort_range_release(range);
-			return false;
-		}
-		/* words are cleared when their first row arrives (put_keys) */
-		memset(range->base, 0, bitmap_bytes((uint64) id + 1));
-		column->nulls = range;
+	if (range == NULL || !gpusort_range_grow(range, bitmap_bytes(sort->capacity)))
+	{
+		if (range != NULL)
+			gpusort_range_release(range);
+		return false;
 	}
+	/* later words are cleared when their first row arrives (put_keys) */
+	memset(range->base, 0, bitmap_bytes((uint64) id + 1));
+	column->nulls = range;
+	return true;
+}
+
+/*
+ * Mark row `id` null in the column.  The engine does not look at its words; the
+ * refinement of nulls that tie finds an empty string and zeros.
+ */
+static bool
+put_null(GpuSort *sort, GpuSortColumn *column, uint32 id)
+{
+	if (column->nulls == NULL && !begin_nulls(sort, column, id))
+		return false;
 	RANGE_U64(column->nulls)[id >> 6] |= UINT64CONST(1) << (id & 63);
+	if (column->bytes != GPUSORT_BYTES_NONE)
+	{
+		RANGE_U64(column->prefix)[id] = 0;
+		RANGE_U64(column->refs)[id] = 0;
+	}
+	for (int w = 0; w < column->nwords; w++)
+		RANGE_U64(column->words[w])[id] = 0;
 	return true;
 }
 
@@ -168,7 +184,7 @@ put_keys(GpuSort *sort, TupleTableSlot *slot, const GpuSortStoredRow *row, uint3
 			RANGE_U64(column->nulls)[id >> 6] = 0;
 		if (slot->tts_isnull[att])
 		{
-			if (!set_null(sort, column, id))
+			if (!put_null(sort, column, id))
 				return false;
 			continue;
 		}
