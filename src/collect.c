@@ -127,6 +127,46 @@ note_common_prefix(GpuSort *sort, GpuSortColumn *column, uint64 ref, const char 
 	column->common_len = common;
 }
 
+/*
+ * Have a string in the row store: in the stored tuple, if it lies in the tuple
+ * that was copied, else in a copy of its own.
+ */
+static bool
+keep_string(GpuSort *sort, const GpuSortKey *key, const GpuSortStoredRow *row, size_t *offset)
+{
+	if (unlikely(key->len > KEY_REF_MAX_LENGTH))
+	{
+		sort->value_refused = true;
+		return false;
+	}
+	if (row->source != NULL && key->data >= row->source &&
+		key->data + key->len <= row->source + row->source_len)
+	{
+		*offset = row->copy + (key->data - row->source) - sort->rows->base;
+		return true;
+	}
+	if (!gpusort_row_store_reserve(sort, key->len, offset))
+		return false;
+	memcpy(sort->rows->base + *offset, key->data, key->len);
+	return true;
+}
+
+/* Store the first word of row `id`, and the string that its key is made of. */
+static bool
+put_lazy(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key,
+		 const GpuSortStoredRow *row)
+{
+	size_t		offset;
+
+	if (!keep_string(sort, key, row, &offset))
+		return false;
+	RANGE_U64(column->prefix)[id] = key->prefix ^ column->flip;
+	RANGE_U64(column->refs)[id] = KEY_REF(offset, key->len);
+	column->long_keys = true;
+	column->common_len = 0;
+	return true;
+}
+
 /* Store a byte string key of row `id`. */
 static bool
 put_bytes(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key,
@@ -141,20 +181,8 @@ put_bytes(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key
 	{
 		size_t		offset;
 
-		if (unlikely(key->len > KEY_REF_MAX_LENGTH))
-		{
-			sort->value_refused = true;
+		if (!keep_string(sort, key, row, &offset))
 			return false;
-		}
-		if (row->source != NULL && key->data >= row->source &&
-			key->data + key->len <= row->source + row->source_len)
-			offset = row->copy + (key->data - row->source) - sort->rows->base;
-		else
-		{
-			if (!gpusort_row_store_reserve(sort, key->len, &offset))
-				return false;
-			memcpy(sort->rows->base + offset, key->data, key->len);
-		}
 		ref = KEY_REF(offset, key->len);
 		column->long_keys = true;
 		if (column->common_len > 0)
@@ -195,7 +223,7 @@ put_keys(GpuSort *sort, TupleTableSlot *slot, const GpuSortStoredRow *row, uint3
 			return false;
 		}
 		if (column->bytes != GPUSORT_BYTES_NONE &&
-			unlikely(!put_bytes(sort, column, id, &key, row)))
+			unlikely(!(column->lazy ? put_lazy : put_bytes) (sort, column, id, &key, row)))
 			return false;
 		for (int w = 0; w < column->nwords; w++)
 			RANGE_U64(column->words[w])[id] = key.words[w] ^ column->flip;
@@ -266,8 +294,7 @@ gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot)
 	{
 		if (likely(collect_row(sort, slot)))
 			return;
-		gpusort_hand_over(sort, sort->value_refused ? GPUSORT_HANDOVER_VALUE
-						  : GPUSORT_HANDOVER_MEMORY);
+		gpusort_hand_over(sort, gpusort_handover_cause(sort));
 	}
 	tuplesort_puttupleslot(sort->tuplesort, slot);
 }

@@ -58,7 +58,7 @@ explain_sort_key(GpuSortScanState *node, List *ancestors, ExplainState *es)
 {
 	CustomScan *scan = (CustomScan *) node->css.ss.ps.plan;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, &scan->scan.plan, ancestors);
-	bool		use_prefix = list_length(es->rtable) > 1 || es->verbose;
+	bool		use_prefix = gpusort_explain_prefix(es);
 	List	   *keys = NIL;
 
 	for (int i = 0; i < node->spec.nkeys; i++)

@@ -17,10 +17,12 @@
 
 PG_MODULE_MAGIC;
 
+PGDLLEXPORT void _PG_init(void);
+PGDLLEXPORT Datum gpusort_version(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum gpusort_engines(PG_FUNCTION_ARGS);
+
 PG_FUNCTION_INFO_V1(gpusort_version);
 PG_FUNCTION_INFO_V1(gpusort_engines);
-
-PGDLLEXPORT void _PG_init(void);
 
 void
 _PG_init(void)

@@ -18,6 +18,11 @@
  * 2. codec->nwords unsigned 64-bit words, most significant first.
  *
  * Codecs are chosen by operator family and collation, never by type name.
+ *
+ * Where the byte string costs much more to make than its beginning (ICU's sort
+ * keys), the codec encodes lazily: encode() gives a first word and the string
+ * that the key is made of, and complete() makes the key for those rows that tie
+ * on the first word with rows of another string.
  */
 #ifndef GPUSORT_KEY_CODEC_H
 #define GPUSORT_KEY_CODEC_H
@@ -42,6 +47,8 @@ typedef struct GpuSortKey
 								 * that was current in encode() */
 	uint32		len;
 	uint64		words[GPUSORT_CODEC_MAX_WORDS];
+	uint64		prefix;			/* lazy codecs only: a word that decides the order
+								 * of keys that differ in it */
 } GpuSortKey;
 
 typedef struct GpuSortCodec GpuSortCodec;
@@ -76,6 +83,14 @@ struct GpuSortCodec
 	 * class's comparison would too.
 	 */
 	bool		(*encode) (GpuSortEncoder *encoder, Datum value, GpuSortKey *key);
+
+	/*
+	 * Optional, for lazy codecs of kind GPUSORT_BYTES_PADDED: the whole key of
+	 * a string that encode() has given out.  Equal strings have equal keys.
+	 * The key need not begin with the prefix word.  False as for encode().
+	 */
+	bool		(*complete) (GpuSortEncoder *encoder, const char *string, uint32 len,
+							 GpuSortKey *key);
 
 	/* Optional: what gpusort_codec_extra_bytes() answers; 0 without it. */
 	double		(*extra_bytes) (double width);

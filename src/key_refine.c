@@ -11,7 +11,7 @@
  * rows that are still tied only.
  *
  * Three things keep that cheap.  Leading bytes that all strings of a column
- * share are left out of the prefix to begin with (gpusort_rebase_prefixes).  A
+ * share are left out of the prefix to begin with (key_planes.c).  A
  * word in which a whole run agrees is not sorted by: the run's common prefix is
  * skipped in one go.  And the words of a run are fetched once, with prefetching,
  * and sorted without touching the rows again: on the stack if the run is short,
@@ -22,11 +22,15 @@
  * the number of rows.
  *
  * The order of equal rows is that of their ids, here as in the engine.
+ *
+ * Strings of lazy codecs get their keys here, one run at a time, unless all
+ * strings of the run are the same anyway.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+#include "utils/memutils.h"
 
 #include "sort_internal.h"
 
@@ -36,13 +40,6 @@
 /* Rows looked ahead when fetching words: references, then the strings. */
 #define REF_AHEAD		16
 #define STRING_AHEAD	8
-
-/*
- * Leading bytes that all strings of a column must share for its prefixes to be
- * rebuilt behind them.  A pass over all strings costs 10-20 ns a row, each byte
- * left out halves the ties up to 8 times.
- */
-#define MIN_COMMON_BYTES 3
 
 typedef struct WordAndId
 {
@@ -68,6 +65,7 @@ typedef struct KeyPlace
 	int			column;
 	int			word;
 	uint32		byte;
+	bool		lazy;			/* the column's strings have no keys yet */
 } KeyPlace;
 
 /* What fetching the words of a run found. */
@@ -83,7 +81,7 @@ static KeyPlace
 place_behind_prefix(const GpuSort *sort, int column)
 {
 	const GpuSortColumn *c = &sort->columns[column];
-	KeyPlace	place = {column, -1, c->base + bytes_per_word(c->bytes)};
+	KeyPlace	place = {column, -1, c->base + bytes_per_word(c->bytes), c->lazy};
 
 	return place;
 }
@@ -110,6 +108,7 @@ begin_column_place(const GpuSort *sort, KeyPlace *place, int column)
 	place->byte = 0;
 	place->word = column < sort->ncolumns &&
 		sort->columns[column].bytes == GPUSORT_BYTES_NONE ? 0 : -1;
+	place->lazy = column < sort->ncolumns && sort->columns[column].lazy;
 }
 
 /* Move to the next part of the key; false at its end. */
@@ -130,12 +129,6 @@ next_column(const GpuSort *sort, KeyPlace *place)
 {
 	begin_column_place(sort, place, place->column + 1);
 	return place->column < sort->ncolumns;
-}
-
-static inline const char *
-string_by_ref(const GpuSort *sort, uint64 ref)
-{
-	return sort->rows->base + KEY_REF_OFFSET(ref);
 }
 
 /* A word of a string, from byte `from` on, ascending or descending. */
@@ -322,13 +315,81 @@ skip_same(const GpuSort *sort, const RunWords *found, const uint32 *ids, uint32 
 	if (place_is_string(place) && found->longer)
 	{
 		const GpuSortColumn *column = &sort->columns[place->column];
-		uint32		common = place->byte == 0 ? 0
+		uint32		common = place->byte == 0 ? 0	/* lies in the prefix plane */
 			: common_length(sort, column, ids, n, place->byte);
 
 		place->byte += Max(common, bytes_per_word(column->bytes));
 		return true;
 	}
 	return next_part(sort, place);
+}
+
+/* Do all rows of the run have the same string? */
+static bool
+same_strings(const GpuSort *sort, const GpuSortColumn *column, const uint32 *ids, uint32 n)
+{
+	const uint64 *refs = RANGE_U64(column->refs);
+	uint32		len = KEY_REF_LENGTH(refs[ids[0]]);
+	const char *string = string_by_ref(sort, refs[ids[0]]);
+
+	for (uint32 i = 1; i < n; i++)
+	{
+		uint64		ref = refs[ids[i]];
+
+		if (i + STRING_AHEAD < n)
+			prefetch_line(string_by_ref(sort, refs[ids[i + STRING_AHEAD]]));
+		if (KEY_REF_LENGTH(ref) != len || memcmp(string_by_ref(sort, ref), string, len) != 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Make the key of a row's string, and put it into the row store in place of
+ * the string: behind a word of zeros, which stands for the prefix that was
+ * sorted by, so that positions in the key count on from there.
+ */
+static bool
+complete_key(GpuSort *sort, GpuSortColumn *column, uint32 id)
+{
+	uint64	   *ref = &RANGE_U64(column->refs)[id];
+	GpuSortKey	key;
+	size_t		offset;
+
+	if (!column->encoder.codec->complete(&column->encoder, string_by_ref(sort, *ref),
+										 KEY_REF_LENGTH(*ref), &key) ||
+		key.len > KEY_REF_MAX_LENGTH - PADDED_WORD_BYTES)
+	{
+		sort->value_refused = true;
+		return false;
+	}
+	if (!gpusort_row_store_reserve(sort, PADDED_WORD_BYTES + key.len, &offset))
+	{
+		sort->out_of_room = true;
+		return false;
+	}
+	memset(sort->rows->base + offset, 0, PADDED_WORD_BYTES);
+	memcpy(sort->rows->base + offset + PADDED_WORD_BYTES, key.data, key.len);
+	*ref = KEY_REF(offset, PADDED_WORD_BYTES + key.len);
+	return true;
+}
+
+/* The same for a run of rows. */
+static bool
+complete_keys(GpuSort *sort, GpuSortColumn *column, const uint32 *ids, uint32 n)
+{
+	MemoryContext old = MemoryContextSwitchTo(sort->scratch);
+	bool		complete = true;
+
+	for (uint32 i = 0; i < n && complete; i++)
+	{
+		if ((i & 0xfff) == 0xfff)
+			CHECK_FOR_INTERRUPTS();
+		complete = complete_key(sort, column, ids[i]);
+		MemoryContextReset(sort->scratch);
+	}
+	MemoryContextSwitchTo(old);
+	return complete;
 }
 
 static void refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place);
@@ -366,13 +427,16 @@ refine_subruns(GpuSort *sort, uint32 *ids, uint32 n, const uint64 *equal, KeyPla
 	return largest_n;
 }
 
-/* Order a run of rows that agree in everything before `place`. */
+/*
+ * Order a run of rows that agree in everything before `place`.  Does nothing
+ * useful any more once a key could not be completed.
+ */
 static void
 refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
 {
-	while (n > 1)
+	while (n > 1 && !sort->value_refused && !sort->out_of_room)
 	{
-		const GpuSortColumn *column = &sort->columns[place.column];
+		GpuSortColumn *column = &sort->columns[place.column];
 		uint64		small_equal[SMALL_RUN / 64];
 		uint64	   *equal = small_equal;
 		uint32		largest = 0;
@@ -394,6 +458,18 @@ refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
 				ids += nnulls;
 			if (n < 2)
 				return;
+		}
+
+		if (place.lazy && place.byte > 0)
+		{
+			if (same_strings(sort, column, ids, n))
+			{
+				if (!next_part(sort, &place))
+					return;
+			}
+			else if (complete_keys(sort, column, ids, n))
+				place.lazy = false;
+			continue;
 		}
 
 		if (n <= SMALL_RUN)
@@ -443,8 +519,11 @@ prefetch_tied(const GpuSort *sort, uint64 from, uint64 tied, bool strings)
 	}
 }
 
-/* Put rows in order that tie on the planes up to sort->refine_column. */
-void
+/*
+ * Put rows in order that tie on the planes up to sort->refine_column.  False if
+ * a key could not be completed.
+ */
+bool
 gpusort_refine(GpuSort *sort)
 {
 	const uint64 *equal = RANGE_U64(sort->equal);
@@ -452,7 +531,7 @@ gpusort_refine(GpuSort *sort)
 	uint64		end = 0;
 	KeyPlace	place = place_behind_prefix(sort, sort->refine_column);
 
-	for (uint64 w = 0; w < nwords; w++)
+	for (uint64 w = 0; w < nwords && !sort->value_refused && !sort->out_of_room; w++)
 	{
 		if (w + 2 < nwords)
 			prefetch_tied(sort, (w + 2) * 64, equal[w + 2], false);
@@ -472,69 +551,5 @@ gpusort_refine(GpuSort *sort)
 			refine_run(sort, sort->order + start, (uint32) (end - start), place);
 		}
 	}
-}
-
-/*
- * Leave out leading bytes that all strings of a column share: fill its prefix
- * plane with the words behind them.
- */
-static void
-rebase_prefix(GpuSort *sort, GpuSortColumn *column)
-{
-	uint64	   *prefix = RANGE_U64(column->prefix);
-	const uint64 *refs = RANGE_U64(column->refs);
-
-	column->base = column->common_len;
-	column->long_keys = false;
-	for (uint64 id = 0; id < sort->nrows; id++)
-	{
-		uint32		len;
-
-		if ((id & 0xffff) == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (column_is_null(column, (uint32) id))
-			continue;
-		len = KEY_REF_LENGTH(refs[id]);
-		prefix[id] = bytes_word(column->bytes, string_by_ref(sort, refs[id]), len,
-								column->base) ^ column->flip;
-		column->long_keys |= bytes_continue(column->bytes, len, column->base);
-	}
-}
-
-/*
- * Fill planes[] (three a column at most) with what the engine is to sort by and
- * return how many; sets refine_column to the column whose strings go on behind
- * the last of them, or -1.
- */
-unsigned
-gpusort_engine_planes(GpuSort *sort, gs_plane *planes)
-{
-	unsigned	n = 0;
-
-	sort->refine_column = -1;
-	for (int i = 0; i < sort->ncolumns; i++)
-	{
-		GpuSortColumn *column = &sort->columns[i];
-		const uint64 *nulls = column->nulls != NULL ? RANGE_U64(column->nulls) : NULL;
-		gs_null_order null_order = column->nulls_first ? GS_NULLS_FIRST : GS_NULLS_LAST;
-
-		if (column->bytes != GPUSORT_BYTES_NONE)
-		{
-			if (column->long_keys && column->common_len >= MIN_COMMON_BYTES)
-				rebase_prefix(sort, column);
-			planes[n++] = (gs_plane) {RANGE_U64(column->prefix), nulls, null_order};
-			null_order = GS_NULLS_NONE;
-			if (column->long_keys)
-			{
-				sort->refine_column = i;
-				return n;
-			}
-		}
-		for (int w = 0; w < column->nwords; w++)
-		{
-			planes[n++] = (gs_plane) {RANGE_U64(column->words[w]), nulls, null_order};
-			null_order = GS_NULLS_NONE;
-		}
-	}
-	return n;
+	return !sort->value_refused && !sort->out_of_room;
 }

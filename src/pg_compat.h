@@ -13,8 +13,7 @@
 /* ---------- key codecs ---------- */
 
 /*
- * 16: the VARxxx macros have left postgres.h (core commit "New header varatt.h
- * split off from postgres.h").
+ * 16: the VARxxx macros have left postgres.h.
  */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
@@ -26,8 +25,7 @@
 
 /*
  * 18: get_ordering_op_properties() reports a CompareType instead of a btree
- * strategy number, for index methods of other strategies than btree's (core
- * commit "Convert PathKey to use CompareType").
+ * strategy number, for index methods of other strategies than btree's.
  *
  * True if opno is the "<" or (*reverse) ">" of some btree-like family.
  */
@@ -51,8 +49,7 @@ gpusort_ordering_op(Oid opno, Oid *opfamily, Oid *opcintype, bool *reverse)
 }
 
 /*
- * 18: lc_collate_is_c() is gone; the locale, which now always exists, says it
- * (core commit "Remove lc_collate_is_c()").
+ * 18: lc_collate_is_c() is gone; the locale, which now always exists, says it.
  */
 static inline bool
 gpusort_collation_is_c(Oid collation)
@@ -67,8 +64,7 @@ gpusort_collation_is_c(Oid collation)
 #ifdef USE_ICU
 /*
  * 16: pg_strnxfrm() makes ICU sort keys for any server encoding, and
- * icu_to_uchar() is on its way out (core commit "Refactor pg_locale_t
- * routines"); 15 has only the latter.
+ * icu_to_uchar() is on its way out; 15 has only the latter.
  *
  * Returns the key's length without its terminating zero byte.  If that is not
  * below size, the contents of key are undefined.
@@ -95,8 +91,7 @@ gpusort_icu_sort_key(char *key, Size size, const char *string, int32 len, pg_loc
 #include "nodes/pathnodes.h"
 
 /*
- * 18: a PathKey holds a CompareType instead of a strategy number (core commit
- * "Convert PathKey to use CompareType").
+ * 18: a PathKey holds a CompareType instead of a strategy number.
  *
  * The family's operator that sorts values of `type` as the pathkey says.
  */
@@ -112,8 +107,7 @@ gpusort_pathkey_operator(const PathKey *pathkey, Oid type)
 }
 
 /*
- * 18: paths count disabled nodes instead of carrying a disable_cost (core
- * commit "Treat number of disabled nodes in a path as a separate cost metric").
+ * 18: paths count disabled nodes instead of carrying a disable_cost.
  *
  * A sort obeys enable_sort, as PostgreSQL's own does.
  */
@@ -138,8 +132,7 @@ gpusort_set_path_disabled(Path *path, const Path *input)
 #include "executor/executor.h"
 
 /*
- * 16: a custom scan can choose its scan slot's kind (core commit "Allow custom
- * scans to define their scan tuple slot's type"); 15 always makes a virtual slot, which
+ * 16: a custom scan can choose its scan slot's kind; 15 always makes a virtual slot, which
  * gpusort_init_slots() replaces.
  */
 static inline void
@@ -162,14 +155,27 @@ gpusort_init_slots(CustomScanState *css, TupleDesc desc, const TupleTableSlotOps
 /* ---------- EXPLAIN ---------- */
 
 /*
- * 18: explain.h was split up (core commit "Create explain_format.c and move
- * relevant code there").
+ * 18: explain.h was split up.
  */
 #include "commands/explain.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
 #endif
+
+/*
+ * 18: the entry of grouped expressions in the range table is not counted when
+ * EXPLAIN decides whether columns need their table's name.
+ */
+static inline bool
+gpusort_explain_prefix(const ExplainState *es)
+{
+#if PG_VERSION_NUM >= 180000
+	return es->rtable_size > 1 || es->verbose;
+#else
+	return list_length(es->rtable) > 1 || es->verbose;
+#endif
+}
 
 /* Indentation of a line of text format: what ExplainIndentText() does. */
 static inline void

@@ -1,8 +1,9 @@
 /*
  * sort_internal.h
  *		What the files that make up a sort share: sort_state.c (life cycle),
- *		collect.c (rows and keys in), row_store.c (tuples), key_refine.c (ties on
- *		key prefixes), sort_verify.c and sort_handover.c.
+ *		collect.c (rows and keys in), row_store.c (tuples), key_planes.c (what the
+ *		engine sorts by), key_refine.c (ties on key prefixes), sort_verify.c and
+ *		sort_handover.c.
  *
  * A row exists in three places, all indexed by its row id, which is its place
  * in the order of arrival:
@@ -57,6 +58,8 @@ typedef struct GpuSortColumn
 
 	/* byte string part, if the codec has one */
 	GpuSortBytesKind bytes;
+	bool		lazy;			/* refs are to strings without a key, until the
+								 * refinement needs one */
 	GpuSortRange *prefix;		/* first word of the string, uint64 */
 	GpuSortRange *refs;			/* KEY_REF of the string, uint64 */
 	bool		long_keys;		/* some string goes beyond its first word */
@@ -96,6 +99,7 @@ struct GpuSort
 	uint64		nrows;
 	uint64		capacity;		/* rows that the planes have room for */
 	bool		value_refused;	/* a key had no encoding */
+	bool		out_of_room;	/* the refinement found no memory for a key */
 
 	/* result */
 	GpuSortRange *workspace;
@@ -122,6 +126,12 @@ row_by_id(const GpuSort *sort, uint32 id)
 {
 	return (MinimalTuple) (sort->rows->base +
 						   (size_t) RANGE_U32(sort->row_refs)[id] * sort->row_unit);
+}
+
+static inline const char *
+string_by_ref(const GpuSort *sort, uint64 ref)
+{
+	return sort->rows->base + KEY_REF_OFFSET(ref);
 }
 
 static inline bool
@@ -214,14 +224,24 @@ typedef struct GpuSortStoredRow
 extern bool gpusort_row_store_put(GpuSort *sort, TupleTableSlot *slot,
 								  GpuSortStoredRow *row);
 
-/* key_refine.c */
+/* key_planes.c */
 extern unsigned gpusort_engine_planes(GpuSort *sort, gs_plane *planes);
-extern void gpusort_refine(GpuSort *sort);
+
+/* key_refine.c */
+extern bool gpusort_refine(GpuSort *sort);
 
 /* sort_verify.c */
 extern bool gpusort_order_is_right(GpuSort *sort);
 
 /* sort_handover.c */
+
+/* Why taking a row in, or sorting, has failed. */
+static inline GpuSortHandover
+gpusort_handover_cause(const GpuSort *sort)
+{
+	return sort->value_refused ? GPUSORT_HANDOVER_VALUE : GPUSORT_HANDOVER_MEMORY;
+}
+
 extern void gpusort_hand_over(GpuSort *sort, GpuSortHandover why);
 
 #endif							/* GPUSORT_SORT_INTERNAL_H */

@@ -93,6 +93,7 @@ forget_rows(GpuSort *sort)
 	sort->rows_used = 0;
 	sort->nrows = 0;
 	sort->value_refused = false;
+	sort->out_of_room = false;
 	sort->performed = false;
 	for (int i = 0; i < sort->ncolumns; i++)
 	{
@@ -126,6 +127,7 @@ begin_column(GpuSort *sort, int i)
 	column->flip = reverse ? PG_UINT64_MAX : 0;
 	gpusort_codec_begin(&column->encoder, codec, type, sort->spec.collations[i]);
 	column->bytes = codec->bytes;
+	column->lazy = codec->complete != NULL;
 	column->nwords = codec->nwords;
 
 	sort->max_attno = Max(sort->max_attno, column->attno);
@@ -289,12 +291,12 @@ sort_by_engine(GpuSort *sort)
 }
 
 /* Put the ties in order; the engine's workspace becomes scratch memory. */
-static void
+static bool
 refine_ties(GpuSort *sort)
 {
 	memcpy(sort->refined->base, sort->order, sort->nrows * sizeof(uint32));
 	sort->order = RANGE_U32(sort->refined);
-	gpusort_refine(sort);
+	return gpusort_refine(sort);
 }
 
 static void
@@ -304,7 +306,10 @@ set_elapsed(instr_time *elapsed, instr_time start)
 	INSTR_TIME_SUBTRACT(*elapsed, start);
 }
 
-/* Sort what was collected; false if there is no memory for it. */
+/*
+ * Sort what was collected; false if there is no memory for it or a value turned
+ * out to have no encoding.
+ */
 static bool
 sort_rows(GpuSort *sort)
 {
@@ -317,7 +322,8 @@ sort_rows(GpuSort *sort)
 	if (sort->refine_column >= 0)
 	{
 		INSTR_TIME_SET_CURRENT(start);
-		refine_ties(sort);
+		if (!refine_ties(sort))
+			return false;
 		set_elapsed(&sort->stats.refine_time, start);
 	}
 	return true;
@@ -330,9 +336,11 @@ gpusort_perform(GpuSort *sort)
 
 	if (sort->tuplesort == NULL)
 	{
+		bool		sorted = sort_rows(sort);
+
 		sort->stats.memory_bytes = sort->rows_used + sort->nrows * sort->row_overhead;
-		if (!sort_rows(sort))
-			gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
+		if (!sorted)
+			gpusort_hand_over(sort, gpusort_handover_cause(sort));
 		else if (!gpusort_order_is_right(sort))
 			gpusort_hand_over(sort, GPUSORT_HANDOVER_ORDER);
 	}
