@@ -4,7 +4,9 @@
  *
  * Per row: one copy of the tuple, one deforming of the attributes up to the
  * last sort column, one call of a codec for each sort column, one word written
- * to each plane.  Nothing is palloc'd unless a key has to be detoasted.
+ * to each plane.  Nothing is palloc'd unless a key has to be detoasted.  Tuples
+ * that come straight from a page (collect_scan.c) are not deformed at all if the
+ * sort columns lie where they always lie.
  *
  * Byte strings keep their first word in the plane and a reference to the whole.
  * A string that lies in the source tuple is referred to where the tuple was
@@ -13,6 +15,8 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "access/tupmacs.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
@@ -198,48 +202,70 @@ put_bytes(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key
 	return true;
 }
 
-/* Encode the sort columns of a row that is in the row store. */
-static bool
-put_keys(GpuSort *sort, TupleTableSlot *slot, const GpuSortStoredRow *row, uint32 id)
+/* Encode one sort column's value of a row that is in the row store. */
+static inline bool
+put_key(GpuSort *sort, GpuSortColumn *column, uint32 id, Datum value, bool is_null,
+		const GpuSortStoredRow *row)
 {
+	GpuSortKey	key;
+
+	if (column->nulls != NULL && (id & 63) == 0)
+		RANGE_U64(column->nulls)[id >> 6] = 0;
+	if (is_null)
+		return put_null(sort, column, id);
+	if (unlikely(!column->encoder.codec->encode(&column->encoder, value, &key)))
+	{
+		sort->value_refused = true;
+		return false;
+	}
+	if (column->bytes != GPUSORT_BYTES_NONE &&
+		unlikely(!(column->lazy ? put_lazy : put_bytes) (sort, column, id, &key, row)))
+		return false;
+	for (int w = 0; w < column->nwords; w++)
+		RANGE_U64(column->words[w])[id] = key.words[w] ^ column->flip;
+	return true;
+}
+
+/* Encode the sort columns from a slot that holds the row's values. */
+static bool
+put_slot_keys(GpuSort *sort, TupleTableSlot *slot, const GpuSortStoredRow *row, uint32 id)
+{
+	slot_getsomeattrs(slot, sort->max_attno);
 	for (int i = 0; i < sort->ncolumns; i++)
 	{
 		GpuSortColumn *column = &sort->columns[i];
 		int			att = column->attno - 1;
-		GpuSortKey	key;
 
-		if (column->nulls != NULL && (id & 63) == 0)
-			RANGE_U64(column->nulls)[id >> 6] = 0;
-		if (slot->tts_isnull[att])
-		{
-			if (!put_null(sort, column, id))
-				return false;
-			continue;
-		}
-		if (unlikely(!column->encoder.codec->encode(&column->encoder,
-													slot->tts_values[att], &key)))
-		{
-			sort->value_refused = true;
+		if (!put_key(sort, column, id, slot->tts_values[att], slot->tts_isnull[att], row))
 			return false;
-		}
-		if (column->bytes != GPUSORT_BYTES_NONE &&
-			unlikely(!(column->lazy ? put_lazy : put_bytes) (sort, column, id, &key, row)))
-			return false;
-		for (int w = 0; w < column->nwords; w++)
-			RANGE_U64(column->words[w])[id] = key.words[w] ^ column->flip;
 	}
 	return true;
 }
 
-/* Take one row in; false if it did not fit and left no trace. */
+/* Encode the sort columns from where they lie in a tuple without nulls. */
 static bool
-collect_row(GpuSort *sort, TupleTableSlot *slot)
+put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row, uint32 id)
 {
-	uint32		id = (uint32) sort->nrows;
-	size_t		rows_used = sort->rows_used;
-	GpuSortStoredRow row;
-	bool		stored;
+	const char *data = (const char *) tuple + tuple->t_hoff;
 
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+		int			offset = column->fixed_offset;
+
+		if (column->attlen == -1)
+			offset = att_align_pointer(offset, column->attalign, -1, data + offset);
+		if (!put_key(sort, column, id,
+					 fetch_att(data + offset, column->attbyval, column->attlen), false, row))
+			return false;
+	}
+	return true;
+}
+
+/* Make sure that one more row fits into the planes. */
+static inline bool
+begin_row(GpuSort *sort)
+{
 	if (unlikely(sort->nrows == sort->capacity) && !grow_planes(sort))
 		return false;
 	if (unlikely(gpusort_inject_fault == GPUSORT_FAULT_CODEC && sort->nrows >= FAULT_ROW))
@@ -247,41 +273,70 @@ collect_row(GpuSort *sort, TupleTableSlot *slot)
 		sort->value_refused = true;
 		return false;
 	}
-	if (!gpusort_row_store_put(sort, slot, &row))
-		return false;
-	RANGE_U32(sort->row_refs)[id] = (uint32) (row.offset / sort->row_unit);
+	return true;
+}
 
+/* Note where the next row lies. */
+static inline void
+put_row_ref(GpuSort *sort, uint32 id, size_t offset)
+{
+	RANGE_U32(sort->row_refs)[id] = (uint32) (offset / sort->row_unit);
+	if (unlikely(id == 1))
+		sort->stride = offset;
+	sort->uniform &= offset == id * sort->stride;
+}
+
+/*
+ * Encode the keys of the stored row `id`, from the slot or, if that is NULL,
+ * from fixed places in the tuple, and count the row in.
+ */
+static bool
+finish_row(GpuSort *sort, TupleTableSlot *slot, HeapTupleHeader tuple,
+		   const GpuSortStoredRow *row, size_t rows_used_before)
+{
+	uint32		id = (uint32) sort->nrows;
+	MemoryContext old = CurrentMemoryContext;
+	bool		stored;
+
+	put_row_ref(sort, id, row->offset);
+	if (sort->any_bytes)
+		old = MemoryContextSwitchTo(sort->scratch);
+	if (slot != NULL)
+		stored = put_slot_keys(sort, slot, row, id);
+	else
+		stored = put_fixed_keys(sort, tuple, row, id);
 	if (sort->any_bytes)
 	{
-		MemoryContext old;
-
-		if (row.source == NULL)
-		{
-			/* look at the values where they will stay */
-			slot = gpusort_row_slot(sort);
-			ExecStoreMinimalTuple((MinimalTuple) (sort->rows->base + row.offset), slot, false);
-			row.source = row.copy = sort->rows->base + row.offset;
-			row.source_len = ((MinimalTuple) row.source)->t_len;
-		}
-		slot_getsomeattrs(slot, sort->max_attno);
-		old = MemoryContextSwitchTo(sort->scratch);
-		stored = put_keys(sort, slot, &row, id);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(sort->scratch);
 	}
-	else
-	{
-		slot_getsomeattrs(slot, sort->max_attno);
-		stored = put_keys(sort, slot, &row, id);
-	}
-
 	if (unlikely(!stored))
 	{
-		sort->rows_used = rows_used;
+		sort->rows_used = rows_used_before;
 		return false;
 	}
 	sort->nrows++;
 	return true;
+}
+
+/* Take one row in; false if it did not fit and left no trace. */
+static bool
+collect_slot(GpuSort *sort, TupleTableSlot *slot)
+{
+	size_t		rows_used = sort->rows_used;
+	GpuSortStoredRow row;
+
+	if (!begin_row(sort) || !gpusort_row_store_put(sort, slot, &row))
+		return false;
+	if (sort->any_bytes && row.source == NULL)
+	{
+		/* look at the values where they will stay */
+		slot = gpusort_row_slot(sort);
+		ExecStoreMinimalTuple((MinimalTuple) (sort->rows->base + row.offset), slot, false);
+		row.source = row.copy = sort->rows->base + row.offset;
+		row.source_len = ((MinimalTuple) row.source)->t_len;
+	}
+	return finish_row(sort, slot, NULL, &row, rows_used);
 }
 
 void
@@ -292,9 +347,26 @@ gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot)
 	sort->stats.rows++;
 	if (likely(sort->tuplesort == NULL))
 	{
-		if (likely(collect_row(sort, slot)))
+		if (likely(collect_slot(sort, slot)))
 			return;
 		gpusort_hand_over(sort, gpusort_handover_cause(sort));
 	}
 	tuplesort_puttupleslot(sort->tuplesort, slot);
+}
+
+bool
+gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple)
+{
+	size_t		rows_used = sort->rows_used;
+	GpuSortStoredRow row;
+
+	if (!sort->fixed_keys || HeapTupleHasNulls(tuple) ||
+		HeapTupleHeaderGetNatts(tuple->t_data) < sort->max_attno ||
+		sort->tuplesort != NULL)
+		return false;
+	if (!begin_row(sort) || !gpusort_row_store_put_tuple(sort, tuple, &row) ||
+		!finish_row(sort, NULL, tuple->t_data, &row, rows_used))
+		return false;
+	sort->stats.rows++;
+	return true;
 }

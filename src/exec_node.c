@@ -18,6 +18,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
 
+#include "collect_scan.h"
 #include "pg_compat.h"
 #include "plan_node.h"
 #include "prefetch.h"
@@ -72,14 +73,7 @@ sort_input(GpuSortScanState *node)
 								   node->random_access);
 		MemoryContextSwitchTo(old);
 	}
-	for (;;)
-	{
-		TupleTableSlot *slot = ExecProcNode(child);
-
-		if (TupIsNull(slot))
-			break;
-		gpusort_put_slot(node->sort, slot);
-	}
+	gpusort_drain(node->sort, child);
 	INSTR_TIME_SET_CURRENT(node->collect_time);
 	INSTR_TIME_SUBTRACT(node->collect_time, start);
 

@@ -111,6 +111,13 @@ put_values(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row)
 }
 
 bool
+gpusort_row_store_put_tuple(GpuSort *sort, HeapTuple tuple, GpuSortStoredRow *row)
+{
+	return put_tuple(sort, (const char *) tuple->t_data + MINIMAL_TUPLE_OFFSET,
+					 tuple->t_len - MINIMAL_TUPLE_OFFSET, row);
+}
+
+bool
 gpusort_row_store_put(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row)
 {
 	if (TTS_IS_BUFFERTUPLE(slot) || TTS_IS_HEAPTUPLE(slot))
@@ -119,8 +126,7 @@ gpusort_row_store_put(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row
 
 		/* a heap slot may hold nothing but values so far */
 		if (tuple != NULL)
-			return put_tuple(sort, (const char *) tuple->t_data + MINIMAL_TUPLE_OFFSET,
-							 tuple->t_len - MINIMAL_TUPLE_OFFSET, row);
+			return gpusort_row_store_put_tuple(sort, tuple, row);
 	}
 	else if (TTS_IS_MINIMALTUPLE(slot))
 	{

@@ -10,7 +10,8 @@
  *
  *	- the row store holds its MinimalTuple, contiguous, in place until the sort
  *	  ends, followed by those key bytes that are not part of the tuple;
- *	- row_refs[id] says where, in units of row_unit bytes from the base;
+ *	- row_refs[id] says where, in units of row_unit bytes from the base (while
+ *	  all rows have the same length, so does id * stride, without a cache miss);
  *	- every part of every sort column has a plane: words[id] is the normalised
  *	  key word, complemented for descending order, and for byte strings
  *	  refs[id] says where the whole string lies.
@@ -53,6 +54,13 @@ typedef struct GpuSortColumn
 {
 	AttrNumber	attno;
 	bool		nulls_first;
+
+	/* where the attribute lies in a tuple without nulls; -1: that varies */
+	int			fixed_offset;
+	int16		attlen;
+	bool		attbyval;
+	char		attalign;
+
 	GpuSortEncoder encoder;
 	uint64		flip;			/* all ones for descending order */
 
@@ -85,6 +93,7 @@ struct GpuSort
 	GpuSortColumn *columns;
 	AttrNumber	max_attno;		/* last attribute that keys need */
 	bool		any_bytes;		/* some column has a byte string part */
+	bool		fixed_keys;		/* all columns have a fixed offset */
 	bool		untrusted;		/* some codec asks for verification */
 
 	/* memory */
@@ -96,6 +105,8 @@ struct GpuSort
 	size_t		rows_end;		/* rows_used may grow so far without asking */
 	size_t		row_unit;		/* rows begin at multiples of this */
 	GpuSortRange *row_refs;		/* uint32 */
+	bool		uniform;		/* row id lies at id * stride */
+	size_t		stride;
 	uint64		nrows;
 	uint64		capacity;		/* rows that the planes have room for */
 	bool		value_refused;	/* a key had no encoding */
@@ -124,8 +135,10 @@ struct GpuSort
 static inline MinimalTuple
 row_by_id(const GpuSort *sort, uint32 id)
 {
-	return (MinimalTuple) (sort->rows->base +
-						   (size_t) RANGE_U32(sort->row_refs)[id] * sort->row_unit);
+	size_t		offset = sort->uniform ? id * sort->stride
+		: (size_t) RANGE_U32(sort->row_refs)[id] * sort->row_unit;
+
+	return (MinimalTuple) (sort->rows->base + offset);
 }
 
 static inline const char *
@@ -223,6 +236,8 @@ typedef struct GpuSortStoredRow
 
 extern bool gpusort_row_store_put(GpuSort *sort, TupleTableSlot *slot,
 								  GpuSortStoredRow *row);
+extern bool gpusort_row_store_put_tuple(GpuSort *sort, HeapTuple tuple,
+										GpuSortStoredRow *row);
 
 /* key_planes.c */
 extern unsigned gpusort_engine_planes(GpuSort *sort, gs_plane *planes);

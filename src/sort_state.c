@@ -13,7 +13,7 @@
 
 #include <unistd.h>
 
-#include "catalog/pg_type.h"
+#include "access/tupmacs.h"
 #include "executor/nodeHash.h"
 #include "executor/tuptable.h"
 #include "lib/stringinfo.h"
@@ -92,6 +92,8 @@ forget_rows(GpuSort *sort)
 {
 	sort->rows_used = 0;
 	sort->nrows = 0;
+	sort->uniform = true;
+	sort->stride = 0;
 	sort->value_refused = false;
 	sort->out_of_room = false;
 	sort->performed = false;
@@ -108,11 +110,37 @@ forget_rows(GpuSort *sort)
 	memset(&sort->stats, 0, sizeof(sort->stats));
 }
 
+/*
+ * Where the attribute begins in the data of a tuple without nulls, before the
+ * alignment that a varlena may need or not; -1 if that varies.
+ */
+static int
+fixed_offset(TupleDesc desc, AttrNumber attno)
+{
+	int			offset = 0;
+
+	for (int i = 0; i < attno; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (i == attno - 1 && att->attlen == -1)
+			return offset;
+		offset = att_align_nominal(offset, att->attalign);
+		if (i == attno - 1)
+			return offset;
+		if (att->attlen < 0)
+			break;
+		offset += att->attlen;
+	}
+	return -1;
+}
+
 static void
 begin_column(GpuSort *sort, int i)
 {
 	GpuSortColumn *column = &sort->columns[i];
-	Oid			type = TupleDescAttr(sort->desc, sort->spec.attnos[i] - 1)->atttypid;
+	Form_pg_attribute att = TupleDescAttr(sort->desc, sort->spec.attnos[i] - 1);
+	Oid			type = att->atttypid;
 	const GpuSortCodec *codec;
 	const char *reason;
 	bool		reverse;
@@ -124,6 +152,11 @@ begin_column(GpuSort *sort, int i)
 
 	column->attno = sort->spec.attnos[i];
 	column->nulls_first = sort->spec.nulls_first[i];
+	column->fixed_offset = fixed_offset(sort->desc, column->attno);
+	column->attlen = att->attlen;
+	column->attbyval = att->attbyval;
+	column->attalign = att->attalign;
+	sort->fixed_keys &= column->fixed_offset >= 0;
 	column->flip = reverse ? PG_UINT64_MAX : 0;
 	gpusort_codec_begin(&column->encoder, codec, type, sort->spec.collations[i]);
 	column->bytes = codec->bytes;
@@ -182,6 +215,7 @@ gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 
 	/* row reference, engine's two items, order, bit of the equal bitmap */
 	sort->row_overhead = sizeof(uint32) + 2 * sizeof(uint64) + sizeof(uint32) + 1;
+	sort->fixed_keys = true;
 	sort->columns = palloc0(spec->nkeys * sizeof(GpuSortColumn));
 	for (int i = 0; i < spec->nkeys; i++)
 		begin_column(sort, i);
@@ -366,6 +400,8 @@ gpusort_fetch_block(const GpuSort *sort, uint64 from, int count, MinimalTuple *r
 	Assert(count <= left);
 	for (int i = 0; i < count; i++)
 		rows[i] = row_by_id(sort, order[i]);
+	if (sort->uniform)
+		return;
 	for (int i = count; i < ahead_to; i++)
 		prefetch_line(&row_refs[order[i]]);
 }

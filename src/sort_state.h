@@ -16,6 +16,7 @@
 #define GPUSORT_SORT_STATE_H
 
 #include "access/attnum.h"
+#include "access/htup.h"
 #include "executor/tuptable.h"
 #include "portability/instr_time.h"
 
@@ -69,6 +70,12 @@ extern GpuSort *gpusort_begin(TupleDesc desc, const GpuSortSpec *spec,
 
 /* Take a row in; the slot's contents are copied. */
 extern void gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot);
+
+/*
+ * The same for a tuple on a page, of a table whose descriptor is the sort's, if
+ * that is possible without deforming it; false if not (use a slot then).
+ */
+extern bool gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple);
 
 /* All rows are in: sort them. */
 extern void gpusort_perform(GpuSort *sort);
