@@ -23,7 +23,7 @@ int			gpusort_engine = GPUSORT_ENGINE_AUTO;
 int			gpusort_min_rows = 10000;
 bool		gpusort_force = false;
 bool		gpusort_verify = false;
-int			gpusort_keep_memory = 256 * 1024;
+int			gpusort_keep_memory = 1024 * 1024;
 int			gpusort_inject_fault = GPUSORT_FAULT_NONE;
 
 double		gpusort_cost_startup = 25.0;
