@@ -75,6 +75,62 @@ put_tuple(GpuSort *sort, const char *body, uint32 len, GpuSortStoredRow *row)
 	return true;
 }
 
+/*
+ * Work out how tuples without nulls look if all attributes have a fixed length:
+ * then a row is a copy of a template with the values put in.  Leaves
+ * sort->template NULL if some attribute varies.
+ */
+void
+gpusort_row_store_make_template(GpuSort *sort)
+{
+	TupleDesc	desc = sort->desc;
+	Size		header = MAXALIGN(SizeofMinimalTupleHeader);
+	Size		offset = 0;
+	MinimalTuple tuple;
+
+	sort->template_offsets = palloc(desc->natts * sizeof(uint32));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (att->attlen <= 0)
+			return;
+		offset = att_align_nominal(offset, att->attalign);
+		sort->template_offsets[i] = header + offset;
+		offset += att->attlen;
+	}
+	tuple = palloc0(header + offset);
+	tuple->t_len = header + offset;
+	HeapTupleHeaderSetNatts(tuple, desc->natts);
+	tuple->t_hoff = header + MINIMAL_TUPLE_OFFSET;
+	sort->template = tuple;
+}
+
+/* Form a tuple of fixed-length values, none of them null. */
+static bool
+put_fixed_values(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row)
+{
+	TupleDesc	desc = sort->desc;
+	char	   *tuple;
+
+	if (!gpusort_row_store_reserve(sort, sort->template->t_len, &row->offset))
+		return false;
+	tuple = sort->rows->base + row->offset;
+	memcpy(tuple, sort->template, sort->template->t_len);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		char	   *place = tuple + sort->template_offsets[i];
+
+		if (att->attbyval)
+			store_att_byval(place, slot->tts_values[i], att->attlen);
+		else
+			memcpy(place, DatumGetPointer(slot->tts_values[i]), att->attlen);
+	}
+	row->source = NULL;
+	return true;
+}
+
 /* Form a tuple from the slot's values. */
 static bool
 put_values(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row)
@@ -88,6 +144,8 @@ put_values(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row)
 
 	for (int i = 0; i < natts; i++)
 		has_nulls |= slot->tts_isnull[i];
+	if (sort->template != NULL && !has_nulls)
+		return put_fixed_values(sort, slot, row);
 	if (has_nulls)
 		header += BITMAPLEN(natts);
 	header = MAXALIGN(header);

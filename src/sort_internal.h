@@ -105,6 +105,8 @@ struct GpuSort
 	size_t		rows_end;		/* rows_used may grow so far without asking */
 	size_t		row_unit;		/* rows begin at multiples of this */
 	GpuSortRange *row_refs;		/* uint32 */
+	MinimalTuple template;		/* rows of fixed-length values, or NULL */
+	uint32	   *template_offsets;	/* of the attributes in template */
 	bool		uniform;		/* row id lies at id * stride */
 	size_t		stride;
 	uint64		nrows;
@@ -220,6 +222,7 @@ extern void gpusort_run_engine(gs_sort_args *args, gs_sort_result *result);
 extern bool gpusort_row_store_reserve(GpuSort *sort, size_t bytes, size_t *offset);
 
 extern void gpusort_row_store_set_end(GpuSort *sort);
+extern void gpusort_row_store_make_template(GpuSort *sort);
 
 /*
  * Store the slot's tuple.  *source and *source_len tell where the values of

@@ -220,6 +220,7 @@ gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 	for (int i = 0; i < spec->nkeys; i++)
 		begin_column(sort, i);
 	sort->ncolumns = spec->nkeys;
+	gpusort_row_store_make_template(sort);
 
 	sort->limit_bytes = gpusort_memory_limit();
 	sort->reserve_bytes = sort->limit_bytes;
