@@ -24,8 +24,12 @@
 #include "settings.h"
 #include "sort_internal.h"
 
-/* Planes grow by doubling, within these numbers of rows. */
+/*
+ * Planes grow by doubling, within these numbers of rows, or by what the limit
+ * leaves, but not in too small steps.
+ */
 #define MIN_GROW_ROWS	256
+#define MIN_STEP_ROWS	16
 #define MAX_GROW_ROWS	(1 << 20)
 
 #define FAULT_ROW		100
@@ -47,10 +51,16 @@ static bool
 grow_planes(GpuSort *sort)
 {
 	uint64		step = Min(Max(sort->capacity, MIN_GROW_ROWS), MAX_GROW_ROWS);
-	uint64		capacity = sort->capacity + step;
+	uint64		capacity;
+	size_t		used = sort->rows_used + sort->capacity * sort->row_overhead;
+	size_t		row_bytes = sort->nrows > 0 ? sort->rows_used / sort->nrows : 0;
 
-	if (capacity > PG_UINT32_MAX ||
-		sort->rows_used + capacity * sort->row_overhead > sort->limit_bytes)
+	/* near the limit, no more rows than will fit with their tuples */
+	if (used >= sort->limit_bytes)
+		return false;
+	step = Min(step, (sort->limit_bytes - used) / (sort->row_overhead + row_bytes));
+	capacity = sort->capacity + step;
+	if (step < MIN_STEP_ROWS || capacity > PG_UINT32_MAX)
 		return false;
 	if (!grow_range(sort->row_refs, capacity * sizeof(uint32)))
 		return false;

@@ -104,28 +104,42 @@ put_rest_of_page(GpuSort *sort, ScanState *node, bool plain)
 	return passed;
 }
 
+/*
+ * Let the scan go to the next page with visible tuples and put the first one into
+ * its slot; false if there is none.  Charged to the node, together with the rows
+ * that were taken from it since the last time.
+ */
+static bool
+next_page(ScanState *node, uint64 rows)
+{
+	Instrumentation *instrument = node->ps.instrument;
+	bool		found;
+
+	if (instrument != NULL)
+		InstrStartNode(instrument);
+	found = table_scan_getnextslot(node->ss_currentScanDesc, ForwardScanDirection,
+								   node->ss_ScanTupleSlot);
+	if (instrument != NULL)
+		InstrStopNode(instrument, rows);
+	return found;
+}
+
 /* Continue a sequential scan whose first row has been taken. */
 static void
 drain_scan(GpuSort *sort, SeqScanState *child)
 {
 	ScanState  *node = &child->ss;
 	bool		plain = node->ps.qual == NULL && node->ps.ps_ProjInfo == NULL;
-	Instrumentation *instrument = node->ps.instrument;
+	bool		found;
 	uint64		rows = 0;
 
-	if (instrument != NULL)
-		InstrStartNode(instrument);
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
 		rows += put_rest_of_page(sort, node, plain);
-		if (!table_scan_getnextslot(node->ss_currentScanDesc, ForwardScanDirection,
-									node->ss_ScanTupleSlot))
-			break;
-		rows += put_scanned(sort, node);
-	} while (true);
-	if (instrument != NULL)
-		InstrStopNode(instrument, rows);
+		found = next_page(node, rows);
+		rows = found ? put_scanned(sort, node) : 0;
+	} while (found);
 }
 
 void

@@ -189,24 +189,26 @@ exec_proc_node(PlanState *ps)
 									   NULL);
 	else
 		found = fetch_row(node, forward, slot);
-	if (unlikely(!found))
-	{
-		if (ps->ps_ProjInfo != NULL)
-			ExecClearTuple(ps->ps_ProjInfo->pi_state.resultslot);
-		return ExecClearTuple(slot);
-	}
-
-	if (likely(ps->ps_ProjInfo == NULL))
-		return slot;
-	ResetExprContext(ps->ps_ExprContext);
-	ps->ps_ExprContext->ecxt_scantuple = slot;
-	return ExecProject(ps->ps_ProjInfo);
+	return likely(found) ? slot : ExecClearTuple(slot);
 }
 
 static TupleTableSlot *
 exec_node(CustomScanState *css)
 {
 	return exec_proc_node(&css->ss.ps);
+}
+
+/*
+ * What the node returns is what it scans, column by column, whatever its target
+ * list has been made of: no projection, and the scan slot is the result.
+ */
+static void
+return_scanned_rows(PlanState *ps)
+{
+	ps->ps_ProjInfo = NULL;
+	ps->resultops = ps->scanops;
+	ps->resultopsfixed = ps->scanopsfixed;
+	ps->resultopsset = ps->scanopsset;
 }
 
 static void
@@ -226,6 +228,7 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 										eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD |
 												   EXEC_FLAG_MARK));
 	gpusort_init_slots(css, ExecTypeFromTL(scan->custom_scan_tlist), &TTSOpsMinimalTuple);
+	return_scanned_rows(&css->ss.ps);
 	css->ss.ps.ExecProcNode = exec_proc_node;
 }
 

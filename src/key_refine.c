@@ -17,9 +17,10 @@
  * and sorted without touching the rows again: on the stack if the run is short,
  * by the engine if it is long.
  *
- * A sort step splits its run or moves the position forward, so it ends; the
- * recursion enters all subruns but the largest, so its depth is at most log2 of
- * the number of rows.
+ * A sort step splits its run or moves the position forward, so it ends.  The
+ * recursion enters all subruns of equal words but the largest, and the nulls of a
+ * column with the columns behind it, so its depth is at most the number of
+ * columns plus log2 of the number of rows.
  *
  * The order of equal rows is that of their ids, here as in the engine.
  *
@@ -40,6 +41,9 @@
 /* Rows looked ahead when fetching words: references, then the strings. */
 #define REF_AHEAD		16
 #define STRING_AHEAD	8
+
+/* Interrupts are served every so many rows (a power of two, less one). */
+#define CHECK_MASK		0x3fff
 
 typedef struct WordAndId
 {
@@ -163,6 +167,8 @@ fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint3
 	{
 		uint64		word;
 
+		if ((i & CHECK_MASK) == CHECK_MASK)
+			CHECK_FOR_INTERRUPTS();
 		if (place_is_string(place))
 		{
 			const uint64 *refs = RANGE_U64(column->refs);
@@ -204,6 +210,8 @@ common_length(const GpuSort *sort, const GpuSortColumn *column, const uint32 *id
 		uint32		len = Min(end, KEY_REF_LENGTH(ref));
 		uint32		at = from;
 
+		if ((i & CHECK_MASK) == CHECK_MASK)
+			CHECK_FOR_INTERRUPTS();
 		if (i + STRING_AHEAD < n)
 			prefetch_line(string_by_ref(sort, RANGE_U64(column->refs)[ids[i + STRING_AHEAD]]) +
 						  from);
@@ -336,6 +344,8 @@ same_strings(const GpuSort *sort, const GpuSortColumn *column, const uint32 *ids
 	{
 		uint64		ref = refs[ids[i]];
 
+		if ((i & CHECK_MASK) == CHECK_MASK)
+			CHECK_FOR_INTERRUPTS();
 		if (i + STRING_AHEAD < n)
 			prefetch_line(string_by_ref(sort, refs[ids[i + STRING_AHEAD]]));
 		if (KEY_REF_LENGTH(ref) != len || memcmp(string_by_ref(sort, ref), string, len) != 0)
@@ -383,7 +393,7 @@ complete_keys(GpuSort *sort, GpuSortColumn *column, const uint32 *ids, uint32 n)
 
 	for (uint32 i = 0; i < n && complete; i++)
 	{
-		if ((i & 0xfff) == 0xfff)
+		if ((i & CHECK_MASK) == CHECK_MASK)
 			CHECK_FOR_INTERRUPTS();
 		complete = complete_key(sort, column, ids[i]);
 		MemoryContextReset(sort->scratch);

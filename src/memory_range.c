@@ -25,6 +25,7 @@
 #include "postgres.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "portability/instr_time.h"
 
@@ -53,6 +54,16 @@ round_up(size_t bytes, size_t unit)
 	return (bytes + unit - 1) / unit * unit;
 }
 
+static size_t
+page_bytes(void)
+{
+	static size_t bytes = 0;
+
+	if (bytes == 0)
+		bytes = sysconf(_SC_PAGESIZE);
+	return bytes;
+}
+
 static void
 unmap_range(GpuSortRange *range)
 {
@@ -72,7 +83,7 @@ static GpuSortRange *
 map_range(int role, size_t reserve_bytes)
 {
 	bool		huge = role == GPUSORT_RANGE_ROWS && reserve_bytes >= HUGE_RANGE_BYTES;
-	size_t		align = huge ? HUGE_PAGE_BYTES : 4096;
+	size_t		align = huge ? HUGE_PAGE_BYTES : page_bytes();
 	size_t		bytes = round_up(reserve_bytes, GROW_STEP_BYTES) + (huge ? align : 0);
 	GpuSortRange *range = malloc(sizeof(GpuSortRange));
 	char	   *base;
@@ -200,7 +211,7 @@ gpusort_range_grow(GpuSortRange *range, size_t bytes)
 void
 gpusort_range_discard(GpuSortRange *range, size_t from, size_t to)
 {
-	size_t		unit = range->huge ? HUGE_PAGE_BYTES : 4096;
+	size_t		unit = range->huge ? HUGE_PAGE_BYTES : page_bytes();
 
 	from = round_up(from, unit);
 	to = to / unit * unit;
@@ -209,21 +220,23 @@ gpusort_range_discard(GpuSortRange *range, size_t from, size_t to)
 }
 
 void
-gpusort_range_release(GpuSortRange *range)
+gpusort_range_trim(size_t keep_bytes)
 {
-	size_t		budget = (size_t) gpusort_keep_memory * 1024;
-	size_t		room;
-
-	/* the setting may have been lowered */
-	while (kept_ranges != NULL && kept_bytes > budget)
+	while (kept_ranges != NULL && kept_bytes > keep_bytes)
 	{
 		GpuSortRange *victim = kept_ranges;
 
 		unlink_kept(&kept_ranges);
 		unmap_range(victim);
 	}
+}
 
-	room = budget - kept_bytes;
+void
+gpusort_range_release(GpuSortRange *range)
+{
+	size_t		budget = (size_t) gpusort_keep_memory * 1024;
+	size_t		room = budget - Min(budget, kept_bytes);
+
 	if (room == 0 || kept_count >= MAX_KEPT_RANGES)
 	{
 		unmap_range(range);

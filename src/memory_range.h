@@ -57,4 +57,7 @@ extern void gpusort_range_discard(GpuSortRange *range, size_t from, size_t to);
 /* Hand the range over to the cache, or to the system. */
 extern void gpusort_range_release(GpuSortRange *range);
 
+/* Let the cache keep no more than so much. */
+extern void gpusort_range_trim(size_t keep_bytes);
+
 #endif							/* GPUSORT_MEMORY_RANGE_H */

@@ -148,7 +148,6 @@ gpusort_init_slots(CustomScanState *css, TupleDesc desc, const TupleTableSlotOps
 {
 #if PG_VERSION_NUM < 160000
 	ExecInitScanTupleSlot(css->ss.ps.state, &css->ss, desc, ops);
-	ExecAssignScanProjectionInfoWithVarno(&css->ss, INDEX_VAR);
 #endif
 }
 

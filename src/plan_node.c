@@ -57,6 +57,16 @@ gpusort_make_plan(const Sort *sort)
 	return scan;
 }
 
+static void
+copy_labels(TargetEntry *to, const TargetEntry *from)
+{
+	to->resname = from->resname;
+	to->ressortgroupref = from->ressortgroupref;
+	to->resorigtbl = from->resorigtbl;
+	to->resorigcol = from->resorigcol;
+	to->resjunk = from->resjunk;
+}
+
 /*
  * In a finished plan: describe the rows as the child's, as a Sort node does.
  * What is scanned refers to the child's target list, and what is returned to
@@ -83,21 +93,36 @@ gpusort_reference_child(CustomScan *scan)
 	}
 
 	/* labels that were put on the node itself, such as an INSERT's resnames */
-	Assert(list_length(returned) == list_length(scan->scan.plan.targetlist));
-	foreach(lc, returned)
+	if (list_length(returned) != list_length(scan->scan.plan.targetlist))
+		elog(ERROR, "gpusort: node and child disagree about their columns");
+	foreach(lc, scan->scan.plan.targetlist)
 	{
-		TargetEntry *tle = lfirst_node(TargetEntry, lc);
-		TargetEntry *old = list_nth_node(TargetEntry, scan->scan.plan.targetlist,
-										 foreach_current_index(lc));
+		TargetEntry *old = lfirst_node(TargetEntry, lc);
 
-		tle->resname = old->resname;
-		tle->ressortgroupref = old->ressortgroupref;
-		tle->resorigtbl = old->resorigtbl;
-		tle->resorigcol = old->resorigcol;
-		tle->resjunk = old->resjunk;
+		copy_labels(list_nth_node(TargetEntry, returned, foreach_current_index(lc)), old);
+		copy_labels(list_nth_node(TargetEntry, scanned, foreach_current_index(lc)), old);
 	}
 	scan->custom_scan_tlist = scanned;
 	scan->scan.plan.targetlist = returned;
+}
+
+/* The Sort node that a node in its final form stands for. */
+Sort *
+gpusort_make_sort(const CustomScan *scan)
+{
+	Sort	   *sort = makeNode(Sort);
+	GpuSortSpec spec;
+
+	gpusort_read_spec(scan, &spec);
+	sort->plan = scan->scan.plan;
+	NodeSetTag(sort, T_Sort);
+	sort->plan.targetlist = scan->custom_scan_tlist;
+	sort->numCols = spec.nkeys;
+	sort->sortColIdx = spec.attnos;
+	sort->sortOperators = spec.sortops;
+	sort->collations = spec.collations;
+	sort->nullsFirst = spec.nulls_first;
+	return sort;
 }
 
 /* Read custom_private into arrays, palloc'd. */

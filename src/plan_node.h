@@ -66,6 +66,7 @@ extern const CustomScanMethods gpusort_scan_methods;
 extern CustomScan *gpusort_make_plan(const Sort *sort);
 extern void gpusort_reference_child(CustomScan *scan);
 extern bool gpusort_is_our_plan(const Plan *plan);
+extern Sort *gpusort_make_sort(const CustomScan *scan);
 extern void gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec);
 
 /* plan_cost.c */

@@ -13,7 +13,11 @@
  * few rows the bounded Sort stays.
  *
  * The ORDER BY paths that the planner has chosen are brought into their final
- * form here as well.
+ * form here as well, also if gpusort has been switched off since; those of a
+ * subquery that turns out to stand below a limit become Sorts again.
+ *
+ * Plans inside other extensions' custom scans are not touched: the extension may
+ * expect to find a Sort there.
  */
 #include "postgres.h"
 
@@ -61,13 +65,15 @@ rows_of_limit(const Limit *limit)
 	return rows;
 }
 
-/* Why the sort is left to PostgreSQL, or NULL if it is to be taken over. */
+/*
+ * Why the sort is left to PostgreSQL for its kind, size or limit, or NULL if it
+ * may be taken over; *estimate is filled in then.
+ */
 static const char *
-reason_to_leave(const Sort *sort, double limit_rows)
+reason_to_leave(const Sort *sort, double limit_rows, GpuSortEstimate *estimate)
 {
 	const Plan *child = sort->plan.lefttree;
 	Oid		   *types = palloc(sort->numCols * sizeof(Oid));
-	GpuSortEstimate estimate;
 	const char *reason = NULL;
 
 	for (int i = 0; i < sort->numCols; i++)
@@ -78,35 +84,61 @@ reason_to_leave(const Sort *sort, double limit_rows)
 		types[i] = exprType((Node *) tle->expr);
 	}
 	if (!gpusort_estimate(sort->numCols, sort->sortOperators, types, sort->collations,
-						  child->plan_rows, child->plan_width, &estimate, &reason) ||
-		!gpusort_worth_it(child->plan_rows, child->plan_width, limit_rows, &estimate, &reason))
+						  child->plan_rows, child->plan_width, estimate, &reason) ||
+		!gpusort_worth_it(child->plan_rows, child->plan_width, limit_rows, estimate, &reason))
 		return reason;
-	if (!gpusort_force &&
-		estimate.startup_cost + estimate.run_cost > sort->plan.total_cost - child->total_cost)
-		return "estimated to cost more than PostgreSQL's sort";
 	return NULL;
 }
 
 static Plan *
+leave_sort(Sort *sort, const char *reason)
+{
+	ereport(DEBUG1,
+			(errmsg_internal("gpusort leaves a sort of %.0f estimated rows to PostgreSQL: %s",
+							 sort->plan.lefttree->plan_rows, reason)));
+	return &sort->plan;
+}
+
+/* Take a Sort node over, or leave it. */
+static Plan *
 replace_sort(Sort *sort, double limit_rows)
 {
 	const char *reason;
+	GpuSortEstimate estimate;
 	CustomScan *scan;
 
-	if (!gpusort_enable_order_by)
-		reason = "gpusort.enable_order_by is off";
-	else
-		reason = reason_to_leave(sort, limit_rows);
-	if (reason != NULL)
-	{
-		ereport(DEBUG1,
-				(errmsg_internal("gpusort leaves a sort of %.0f estimated rows to PostgreSQL: %s",
-								 sort->plan.lefttree->plan_rows, reason)));
+	if (!gpusort_enabled)
 		return &sort->plan;
-	}
+	if (!gpusort_enable_order_by)
+		return leave_sort(sort, "gpusort.enable_order_by is off");
+	reason = reason_to_leave(sort, limit_rows, &estimate);
+	if (reason != NULL)
+		return leave_sort(sort, reason);
+	if (!gpusort_force && estimate.startup_cost + estimate.run_cost >
+		sort->plan.total_cost - sort->plan.lefttree->total_cost)
+		return leave_sort(sort, "estimated to cost more than PostgreSQL's sort");
 
 	scan = gpusort_make_plan(sort);
 	gpusort_reference_child(scan);
+	return &scan->scan.plan;
+}
+
+/* Finish the plan of an ORDER BY path. */
+static Plan *
+finish_path(CustomScan *scan, double limit_rows)
+{
+	gpusort_reference_child(scan);
+
+	/* the path has been compared by cost, but without a limit outside its query */
+	if (limit_rows >= 0)
+	{
+		Sort	   *sort = gpusort_make_sort(scan);
+		GpuSortEstimate estimate;
+		const char *reason = reason_to_leave(sort, limit_rows, &estimate);
+
+		if (reason != NULL)
+			return leave_sort(sort, reason);
+	}
 	return &scan->scan.plan;
 }
 
@@ -145,11 +177,6 @@ replace_in_plan(Plan *plan, double limit_rows)
 				replace_in_plan(((SubqueryScan *) plan)->subplan,
 								plan->qual == NIL ? limit_rows : NO_LIMIT);
 			break;
-		case T_CustomScan:
-			replace_in_list(((CustomScan *) plan)->custom_plans, NO_LIMIT);
-			if (gpusort_is_our_plan(plan))
-				gpusort_reference_child((CustomScan *) plan);
-			break;
 		case T_Result:
 		case T_ProjectSet:
 			child_limit = plan->qual == NIL && IsA(plan, Result) ? limit_rows : NO_LIMIT;
@@ -164,6 +191,8 @@ replace_in_plan(Plan *plan, double limit_rows)
 
 	plan->lefttree = replace_in_plan(plan->lefttree, child_limit);
 	plan->righttree = replace_in_plan(plan->righttree, NO_LIMIT);
+	if (gpusort_is_our_plan(plan))
+		return finish_path((CustomScan *) plan, limit_rows);
 	return IsA(plan, Sort) ? replace_sort((Sort *) plan, limit_rows) : plan;
 }
 
@@ -178,11 +207,8 @@ plan_and_replace(Query *parse, const char *query_string, int cursor_options,
 	else
 		stmt = standard_planner(parse, query_string, cursor_options, bound_params);
 
-	if (gpusort_enabled)
-	{
-		stmt->planTree = replace_in_plan(stmt->planTree, NO_LIMIT);
-		replace_in_list(stmt->subplans, NO_LIMIT);
-	}
+	stmt->planTree = replace_in_plan(stmt->planTree, NO_LIMIT);
+	replace_in_list(stmt->subplans, NO_LIMIT);
 	return stmt;
 }
 

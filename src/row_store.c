@@ -88,6 +88,8 @@ gpusort_row_store_make_template(GpuSort *sort)
 	Size		offset = 0;
 	MinimalTuple tuple;
 
+	if (desc->natts > MaxTupleAttributeNumber)
+		return;
 	sort->template_offsets = palloc(desc->natts * sizeof(uint32));
 	for (int i = 0; i < desc->natts; i++)
 	{
@@ -142,6 +144,9 @@ put_values(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row)
 	MinimalTuple tuple;
 	bool		has_nulls = false;
 
+	/* tuplesort has the error message for it */
+	if (natts > MaxTupleAttributeNumber)
+		return false;
 	for (int i = 0; i < natts; i++)
 		has_nulls |= slot->tts_isnull[i];
 	if (sort->template != NULL && !has_nulls)

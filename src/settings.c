@@ -15,6 +15,7 @@
 
 #include "utils/guc.h"
 
+#include "memory_range.h"
 #include "settings.h"
 
 bool		gpusort_enabled = true;
@@ -62,13 +63,19 @@ define_cost(const char *name, const char *description, double *variable)
 							 NULL, NULL, NULL);
 }
 
+static void
+assign_keep_memory(int newval, void *extra)
+{
+	gpusort_range_trim((size_t) newval * 1024);
+}
+
 void
 gpusort_define_settings(void)
 {
 	define_bool("gpusort.enabled",
 				"Lets gpusort take over sorts.", &gpusort_enabled);
 	define_bool("gpusort.enable_order_by",
-				"Offers gpusort to the planner for the query's ORDER BY.",
+				"Lets gpusort take over the sorts of queries: ORDER BY, and those that joins, grouping and others need.",
 				&gpusort_enable_order_by);
 	define_bool("gpusort.force",
 				"Takes over every eligible sort, whatever its size and cost.",
@@ -90,7 +97,7 @@ gpusort_define_settings(void)
 							"Sets how much memory of finished sorts a session keeps for its next ones.",
 							NULL, &gpusort_keep_memory, gpusort_keep_memory,
 							0, MAX_KILOBYTES,
-							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+							PGC_USERSET, GUC_UNIT_KB, NULL, assign_keep_memory, NULL);
 	DefineCustomEnumVariable("gpusort.inject_fault",
 							 "Provokes the named failure in every sort, for testing.",
 							 NULL, &gpusort_inject_fault, gpusort_inject_fault,

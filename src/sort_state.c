@@ -25,6 +25,9 @@
 
 #define PLANES_PER_COLUMN (1 + GPUSORT_CODEC_MAX_WORDS)
 
+/* The engine is started anew so often before it listens to cancels only. */
+#define MAX_RESTARTS 3
+
 StaticAssertDecl(GPUSORT_MAX_KEYS * PLANES_PER_COLUMN <= GS_MAX_PLANES,
 				 "the engine must take all planes");
 
@@ -63,9 +66,12 @@ release_range(GpuSortRange **range)
 static void
 release_memory(GpuSort *sort)
 {
+	/* the dearest first, while there is room in gpusort.keep_memory */
+	release_range(&sort->rows);
+	release_range(&sort->row_refs);
+	release_range(&sort->workspace);
 	release_range(&sort->refined);
 	release_range(&sort->equal);
-	release_range(&sort->workspace);
 	for (int i = 0; i < sort->ncolumns; i++)
 	{
 		GpuSortColumn *column = &sort->columns[i];
@@ -76,8 +82,6 @@ release_memory(GpuSort *sort)
 		for (int w = 0; w < column->nwords; w++)
 			release_range(&column->words[w]);
 	}
-	release_range(&sort->row_refs);
-	release_range(&sort->rows);
 }
 
 static void
@@ -255,18 +259,25 @@ gpusort_row_slot(GpuSort *sort)
 	return sort->row_slot;
 }
 
-/* Run the engine; interrupts are served while it works. */
+/*
+ * Run the engine; interrupts are served while it works.  One that does not end
+ * the query makes it start again, which must not go on for ever: some interrupts
+ * come back regularly (client_connection_check_interval), and some can't be
+ * served now.
+ */
 void
 gpusort_run_engine(gs_sort_args *args, gs_sort_result *result)
 {
 	gs_status	status;
+	int			restarts = 0;
 
 	args->cancel = (const volatile int *) &InterruptPending;
 	while ((status = gs_sort(args, result)) == GS_CANCELLED)
 	{
 		CHECK_FOR_INTERRUPTS();
-		/* an interrupt that can't be served now must not stop us for ever */
-		if (InterruptPending)
+		if (++restarts == MAX_RESTARTS)
+			args->cancel = (const volatile int *) &QueryCancelPending;
+		if (QueryCancelPending)
 			args->cancel = NULL;
 	}
 	if (status != GS_OK)
@@ -331,6 +342,8 @@ refine_ties(GpuSort *sort)
 {
 	memcpy(sort->refined->base, sort->order, sort->nrows * sizeof(uint32));
 	sort->order = RANGE_U32(sort->refined);
+	sort->stats.presorted = false;
+	sort->stats.refined_rows = 0;
 	return gpusort_refine(sort);
 }
 

@@ -49,7 +49,8 @@ typedef struct GpuSortStats
 	uint64		handover_rows;	/* rows collected before the handover */
 	unsigned	key_bits;		/* significant bits of the engine's key */
 	unsigned	passes;
-	uint64		refined_rows;	/* rows ordered by more than the engine's key */
+	uint64		refined_rows;	/* rows ordered by more than the first words of
+								 * strings, or than one item of the engine */
 	bool		presorted;
 	bool		verified;
 	uint64		memory_bytes;	/* rows, planes and workspace in use at the peak */
