@@ -37,14 +37,17 @@ static planner_hook_type previous_planner_hook = NULL;
 
 static Plan *replace_in_plan(Plan *plan, double limit_rows);
 
-/* Rows that a Limit node will ask for at most; 0 if only execution will tell. */
+/*
+ * Rows that a Limit node will ask for at most; 0 if only execution will tell.
+ * WITH TIES has to look for the end of the ties, so it does not bound a Sort.
+ */
 static double
 rows_of_limit(const Limit *limit)
 {
 	double		rows = 0;
 	const Node *parts[] = {limit->limitCount, limit->limitOffset};
 
-	if (limit->limitCount == NULL)
+	if (limit->limitCount == NULL || limit->limitOption == LIMIT_OPTION_WITH_TIES)
 		return NO_LIMIT;
 	for (int i = 0; i < lengthof(parts); i++)
 	{
@@ -178,9 +181,6 @@ replace_in_plan(Plan *plan, double limit_rows)
 								plan->qual == NIL ? limit_rows : NO_LIMIT);
 			break;
 		case T_Result:
-		case T_ProjectSet:
-			child_limit = plan->qual == NIL && IsA(plan, Result) ? limit_rows : NO_LIMIT;
-			break;
 		case T_Gather:
 		case T_GatherMerge:
 			child_limit = limit_rows;
