@@ -14,12 +14,11 @@
  * has disagreed with strcoll() in released C libraries.  So our libc codecs ask
  * for the result to be verified.
  *
- * The beginning of a key decides the order of most strings, and takes less than
- * half the time to make, so the codecs are lazy (key_codec.h) where they can be.
- * ICU makes partial keys (204 against 482 ns for 8 to 40 random characters); it
- * does not promise that they are the beginning of the whole ones, only that they
- * order alike.  strxfrm() is given the beginning of the string (376 against 800
- * ns); see make_prefix_libc().
+ * ICU can also make just the beginning of a key, in less than half the time (204
+ * against 482 ns for 8 to 40 random characters), and that decides the order of
+ * most strings.  So in UTF8 databases ICU's codecs are lazy (key_codec.h).  ICU
+ * does not promise that the partial key is the beginning of the whole one, only
+ * that it orders alike.
  *
  * Making a key costs some 200 ns for a string of 16 bytes, and columns of few
  * different values are common.  Therefore the keys of short strings are kept
@@ -56,14 +55,6 @@
 #define CACHE_ENTRIES 1024
 #define CACHE_MAX_STRING_BYTES 64
 
-/*
- * Of a long string, libc's codecs transform so many bytes; the result must have
- * so many weights on the first level, and is expected to fit into the buffer.
- */
-#define PREFIX_STRING_BYTES 12
-#define PREFIX_WEIGHTS (sizeof(uint64) + 2)
-#define PREFIX_BUFFER_BYTES 256
-
 /* A string's key. */
 typedef struct CollatedKey
 {
@@ -91,10 +82,6 @@ struct CollateState
 	 */
 	bool		(*make_sort_key) (CollateState *state, CollatedKey *key,
 								  const char *string, uint32 len);
-
-	/* The first word of the key of a string. */
-	bool		(*make_prefix) (CollateState *state, const char *string, uint32 len,
-								uint64 *word);
 
 	pg_locale_t locale;			/* NULL: libc's locale of the process */
 	bool		deterministic;
@@ -141,25 +128,21 @@ reserve_key(CollateState *state, CollatedKey *key, Size size)
 	return true;
 }
 
-/* strxfrm() of a string that needs no NUL behind it. */
-static Size
-transform_libc(CollateState *state, char *buffer, Size size, const char *string, uint32 len)
+static bool
+make_sort_key_libc(CollateState *state, CollatedKey *key, const char *string, uint32 len)
 {
 	reserve_scratch(state, len + 1);
 	memcpy(state->scratch, string, len);
 	state->scratch[len] = '\0';
-	if (state->locale)
-		return strxfrm_l(buffer, state->scratch, size, state->locale->info.lt);
-	return strxfrm(buffer, state->scratch, size);
-}
 
-static bool
-make_sort_key_libc(CollateState *state, CollatedKey *key, const char *string, uint32 len)
-{
 	for (;;)
 	{
-		Size		needed = transform_libc(state, key->buffer, key->size, string, len);
+		Size		needed;
 
+		if (state->locale)
+			needed = strxfrm_l(key->buffer, state->scratch, key->size, state->locale->info.lt);
+		else
+			needed = strxfrm(key->buffer, state->scratch, key->size);
 		if (needed < key->size)
 		{
 			key->sort_key_len = needed;
@@ -168,42 +151,6 @@ make_sort_key_libc(CollateState *state, CollatedKey *key, const char *string, ui
 		if (needed >= MaxAllocSize || !reserve_key(state, key, needed + 1))
 			return false;
 	}
-}
-
-/*
- * The first word of the key of a long string, from its beginning alone.  A key
- * has the weights of all characters on the first level, then the byte 1, then
- * those on the second, and so on.  If the beginning of the string has more
- * weights on the first level than the word takes, the word is that of the whole
- * string; the rest, and some weights to spare for characters that are weighed
- * together with their neighbours, make sure that where the string was cut does
- * not matter.  (Should some locale work otherwise, verification finds out.)
- */
-static bool
-make_prefix_libc(CollateState *state, const char *string, uint32 len, uint64 *word)
-{
-	uint32		begin = pg_mbcliplen(string, len, PREFIX_STRING_BYTES);
-	char		part[PREFIX_BUFFER_BYTES] = {0};
-	Size		needed;
-
-	if (begin < len)
-	{
-		needed = transform_libc(state, part, sizeof(part), string, begin);
-		if (needed < sizeof(part) && needed >= PREFIX_WEIGHTS &&
-			memchr(part, 1, PREFIX_WEIGHTS) == NULL)
-		{
-			*word = load_be64(part);
-			return true;
-		}
-	}
-	if (!reserve_key(state, &state->uncached, 4 * len + 32) ||
-		!make_sort_key_libc(state, &state->uncached, string, len))
-		return false;
-	state->uncached.string_len = PG_UINT32_MAX;
-	memset(part, 0, sizeof(uint64));
-	memcpy(part, state->uncached.buffer, Min(state->uncached.sort_key_len, sizeof(uint64)));
-	*word = load_be64(part);
-	return true;
 }
 
 #ifdef USE_ICU
@@ -257,22 +204,6 @@ make_sort_key_icu(CollateState *state, CollatedKey *key, const char *string, uin
 	}
 }
 
-/* The first word of ICU's partial sort key of a UTF-8 string. */
-static bool
-make_prefix_icu(CollateState *state, const char *string, uint32 len, uint64 *word)
-{
-	UErrorCode	status = U_ZERO_ERROR;
-	UCharIterator iterator;
-	uint32_t	position[2] = {0, 0};
-	uint8_t		part[sizeof(uint64)] = {0};
-
-	uiter_setUTF8(&iterator, string, len);
-	ucol_nextSortKeyPart(state->locale->info.icu.ucol, &iterator, position, part,
-						 sizeof(part), &status);
-	*word = load_be64(part);
-	return U_SUCCESS(status);
-}
-
 #endif							/* USE_ICU */
 
 static void
@@ -284,14 +215,10 @@ begin_collated(GpuSortEncoder *encoder)
 	state->locale = pg_newlocale_from_collation(encoder->collation);
 	state->deterministic = state->locale == NULL || state->locale->deterministic;
 	state->make_sort_key = make_sort_key_libc;
-	state->make_prefix = make_prefix_libc;
 #ifdef USE_ICU
 	if (state->locale && state->locale->provider == COLLPROVIDER_ICU)
-	{
 		state->make_sort_key = GetDatabaseEncoding() == PG_UTF8 ?
 			make_sort_key_icu_utf8 : make_sort_key_icu;
-		state->make_prefix = make_prefix_icu;
-	}
 #endif
 
 	state->uncached.string_len = PG_UINT32_MAX;
@@ -420,6 +347,24 @@ encode_name(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 	return encode_collated(encoder->private_data, source.string, source.len, key);
 }
 
+#ifdef USE_ICU
+
+/* The first word of ICU's partial sort key of a UTF-8 string. */
+static bool
+make_prefix_icu(CollateState *state, const char *string, uint32 len, uint64 *word)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	UCharIterator iterator;
+	uint32_t	position[2] = {0, 0};
+	uint8_t		part[sizeof(uint64)] = {0};
+
+	uiter_setUTF8(&iterator, string, len);
+	ucol_nextSortKeyPart(state->locale->info.icu.ucol, &iterator, position, part,
+						 sizeof(part), &status);
+	*word = load_be64(part);
+	return U_SUCCESS(status);
+}
+
 static bool
 encode_lazily(CollateState *state, Source source, GpuSortKey *key)
 {
@@ -430,14 +375,14 @@ encode_lazily(CollateState *state, Source source, GpuSortKey *key)
 	if (source.len > MAX_STRING_BYTES)
 		return false;
 	if (source.len > CACHE_MAX_STRING_BYTES)
-		return state->make_prefix(state, source.string, source.len, &key->prefix);
+		return make_prefix_icu(state, source.string, source.len, &key->prefix);
 
 	cached = &state->prefixes[cache_entry(source.string, source.len)];
 	if (cached->string_len != source.len ||
 		memcmp(cached->string, source.string, source.len) != 0)
 	{
 		cached->string_len = PG_UINT32_MAX;
-		if (!state->make_prefix(state, source.string, source.len, &cached->word))
+		if (!make_prefix_icu(state, source.string, source.len, &cached->word))
 			return false;
 		memcpy(cached->string, source.string, source.len);
 		cached->string_len = source.len;
@@ -470,24 +415,32 @@ complete_collated(GpuSortEncoder *encoder, const char *string, uint32 len, GpuSo
 	return encode_collated(encoder->private_data, string, len, key);
 }
 
+#endif							/* USE_ICU */
+
 /*
- * Whole keys, measured on strings of 16 bytes, mostly Latin letters and digits:
- * ICU makes 20 to 30 bytes, strxfrm() of glibc 2.36 108 to 118.  Lazy codecs make
- * those of some rows only.
+ * Measured on strings of 16 bytes, mostly Latin letters and digits: ICU's sort
+ * keys have 20 to 30 bytes, strxfrm() of glibc 2.36 makes 108 to 118.
  */
+static double
+extra_bytes_icu(double width)
+{
+	return 3 * width;
+}
+
+/* ... of which a lazy codec makes those of some rows. */
 static double
 extra_bytes_lazy(double width)
 {
 	return width;
 }
 
-#ifdef USE_ICU
-
 static double
-extra_bytes_icu(double width)
+extra_bytes_libc(double width)
 {
-	return 3 * width;
+	return 8 * width;
 }
+
+#ifdef USE_ICU
 
 /* Other encodings than UTF-8. */
 static const GpuSortCodec codec_text_icu = {
@@ -549,9 +502,8 @@ static const GpuSortCodec codec_text_libc = {
 	.bytes = GPUSORT_BYTES_PADDED,
 	.verify = true,
 	.begin = begin_collated,
-	.encode = encode_text_lazily,
-	.complete = complete_collated,
-	.extra_bytes = extra_bytes_lazy,
+	.encode = encode_text,
+	.extra_bytes = extra_bytes_libc,
 };
 
 static const GpuSortCodec codec_bpchar_libc = {
@@ -559,9 +511,8 @@ static const GpuSortCodec codec_bpchar_libc = {
 	.bytes = GPUSORT_BYTES_PADDED,
 	.verify = true,
 	.begin = begin_collated,
-	.encode = encode_bpchar_lazily,
-	.complete = complete_collated,
-	.extra_bytes = extra_bytes_lazy,
+	.encode = encode_bpchar,
+	.extra_bytes = extra_bytes_libc,
 };
 
 static const GpuSortCodec codec_name_libc = {
@@ -569,9 +520,8 @@ static const GpuSortCodec codec_name_libc = {
 	.bytes = GPUSORT_BYTES_PADDED,
 	.verify = true,
 	.begin = begin_collated,
-	.encode = encode_name_lazily,
-	.complete = complete_collated,
-	.extra_bytes = extra_bytes_lazy,
+	.encode = encode_name,
+	.extra_bytes = extra_bytes_libc,
 };
 
 typedef struct StringCodecs
