@@ -30,7 +30,10 @@ typedef enum gs_status
 	GS_OK = 0,
 	GS_INVALID,					/* arguments contradict each other */
 	GS_NO_SPACE,				/* workspace smaller than gs_sort_workspace_bytes() */
-	GS_CANCELLED				/* *cancel became nonzero; nothing was produced */
+	GS_CANCELLED,				/* *cancel became nonzero; nothing was produced */
+	GS_DEVICE_ERROR,			/* a device refused an operation; the next job may do
+								 * better */
+	GS_DEVICE_LOST				/* a device has failed for good */
 } gs_status;
 
 /* Most planes that one sort takes; more are GS_INVALID. */

@@ -23,15 +23,6 @@
 /* Rows between two looks at *cancel: about 20 microseconds. */
 #define STATS_BLOCK_ROWS	(UINT64_C(1) << 15)
 
-typedef struct plane_stats
-{
-	uint64_t	min;
-	uint64_t	max;
-	uint64_t	all_and;
-	uint64_t	all_or;
-	uint64_t	nulls;			/* rows */
-} plane_stats;
-
 static inline uint64_t
 min_u64(uint64_t a, uint64_t b)
 {
@@ -49,10 +40,10 @@ max_u64(uint64_t a, uint64_t b)
  * latency of compare and conditional move.
  */
 static void
-fold_words(plane_stats *stats, const uint64_t *words, uint64_t count)
+fold_words(gs_plane_stats *stats, const uint64_t *words, uint64_t count)
 {
-	plane_stats a = *stats;
-	plane_stats b = *stats;
+	gs_plane_stats a = *stats;
+	gs_plane_stats b = *stats;
 	uint64_t	i;
 
 	for (i = 0; i + 2 <= count; i += 2)
@@ -81,10 +72,10 @@ fold_words(plane_stats *stats, const uint64_t *words, uint64_t count)
 
 /* Fold up to 64 words; bit i of nulls excludes words[i]. */
 static void
-fold_mixed_words(plane_stats *stats, const uint64_t *words, uint64_t nulls,
+fold_mixed_words(gs_plane_stats *stats, const uint64_t *words, uint64_t nulls,
 				 unsigned count)
 {
-	plane_stats a = *stats;
+	gs_plane_stats a = *stats;
 
 	for (unsigned i = 0; i < count; i++)
 	{
@@ -102,7 +93,7 @@ fold_mixed_words(plane_stats *stats, const uint64_t *words, uint64_t nulls,
 
 /* Fold rows [begin, end) of a plane with a bitmap; begin is a multiple of 64. */
 static void
-fold_nullable(plane_stats *stats, const gs_plane *plane, uint64_t begin, uint64_t end)
+fold_nullable(gs_plane_stats *stats, const gs_plane *plane, uint64_t begin, uint64_t end)
 {
 	for (uint64_t row = begin; row < end; row += 64)
 	{
@@ -119,9 +110,9 @@ fold_nullable(plane_stats *stats, const gs_plane *plane, uint64_t begin, uint64_
 }
 
 static gs_status
-collect_stats(plane_stats *stats, const gs_plane *plane, const gs_sort_args *args)
+collect_stats(gs_plane_stats *stats, const gs_plane *plane, const gs_sort_args *args)
 {
-	*stats = (plane_stats) {.min = UINT64_MAX, .all_and = UINT64_MAX};
+	*stats = (gs_plane_stats) GS_PLANE_STATS_INIT;
 
 	for (uint64_t row = 0; row < args->nrows; row += STATS_BLOCK_ROWS)
 	{
@@ -144,14 +135,28 @@ add_field(gs_layout *layout, gs_field field)
 	layout->key_bits += field.width;
 }
 
-static void
-add_plane(gs_layout *layout, const gs_plane *plane, const plane_stats *stats, uint64_t nrows)
+void
+gs_layout_clear(gs_layout *layout)
+{
+	layout->key_bits = 0;
+	layout->nfields = 0;
+}
+
+/*
+ * Append what a plane has to say.  Of *plane only null_order counts here; its
+ * pointers, which may be NULL, are passed on to those who read words by them.
+ */
+void
+gs_layout_add_plane(gs_layout *layout, unsigned index, const gs_plane *plane,
+					const gs_plane_stats *stats, uint64_t nrows)
 {
 	if (stats->nulls == nrows)
 		return;
 
 	if (stats->nulls > 0 && plane->null_order != GS_NULLS_NONE)
 		add_field(layout, (gs_field) {
+			.plane = index,
+			.is_null_flag = true,
 			.nulls = plane->nulls,
 			.flag_invert = plane->null_order == GS_NULLS_FIRST,
 			.width = 1,
@@ -162,6 +167,8 @@ add_plane(gs_layout *layout, const gs_plane *plane, const plane_stats *stats, ui
 		unsigned	shift = gs_trailing_zeros(stats->all_and ^ stats->all_or);
 
 		add_field(layout, (gs_field) {
+			.plane = index,
+			.nullable = stats->nulls > 0,
 			.words = plane->words,
 			.nulls = stats->nulls > 0 ? plane->nulls : NULL,
 			.min = stats->min,
@@ -175,16 +182,14 @@ add_plane(gs_layout *layout, const gs_plane *plane, const plane_stats *stats, ui
 gs_status
 gs_layout_build(gs_layout *layout, const gs_sort_args *args)
 {
-	layout->key_bits = 0;
-	layout->nfields = 0;
-
+	gs_layout_clear(layout);
 	for (unsigned i = 0; i < args->nplanes; i++)
 	{
-		plane_stats stats;
+		gs_plane_stats stats;
 
 		if (collect_stats(&stats, &args->planes[i], args) != GS_OK)
 			return GS_CANCELLED;
-		add_plane(layout, &args->planes[i], &stats, args->nrows);
+		gs_layout_add_plane(layout, i, &args->planes[i], &stats, args->nrows);
 	}
 	return GS_OK;
 }

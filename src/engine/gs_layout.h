@@ -5,7 +5,7 @@
  * The key of a row is never stored as a whole.  The layout describes it as a
  * sequence of *fields*, most significant first, each a null flag of one bit or
  * the varying bits of a plane's word.  A *slice* is the part of that sequence
- * which one sorting step looks at, at most 63 bits wide; a *cursor* remembers
+ * which one sorting step looks at, at most 64 bits wide; a *cursor* remembers
  * where the next slice begins.
  */
 #ifndef GS_LAYOUT_H
@@ -13,10 +13,25 @@
 
 #include "gs_engine.h"
 
+/* Folds over the words of a plane's non-null rows, see gs_layout.c. */
+typedef struct gs_plane_stats
+{
+	uint64_t	min;
+	uint64_t	max;
+	uint64_t	all_and;
+	uint64_t	all_or;
+	uint64_t	nulls;			/* rows */
+} gs_plane_stats;
+
+#define GS_PLANE_STATS_INIT	{.min = UINT64_MAX, .all_and = UINT64_MAX}
+
 /* One null flag, or the varying bits of one plane. */
 typedef struct gs_field
 {
-	const uint64_t *words;		/* NULL: the field is the null flag */
+	unsigned	plane;
+	bool		is_null_flag;
+	bool		nullable;		/* words: some row is null, and its bits are zeros */
+	const uint64_t *words;		/* of the plane, for the host's own sort */
 	const uint64_t *nulls;		/* NULL: no row is null */
 	uint64_t	min;			/* words: subtracted first */
 	uint64_t	flag_invert;	/* null flag: 1 when nulls sort first */
@@ -39,8 +54,8 @@ typedef struct gs_cursor
 	unsigned	field_used;		/* leading bits of it that are behind us */
 } gs_cursor;
 
-/* The widest slice: an item has at least one bit of row id. */
-#define GS_SLICE_MAX_BITS	63
+/* The widest slice.  The host's items have room for 63 bits beside a row id. */
+#define GS_SLICE_MAX_BITS	64
 
 /* Consecutive bits of one field. */
 typedef struct gs_piece
@@ -57,6 +72,11 @@ typedef struct gs_slice
 	unsigned	npieces;
 	gs_piece	pieces[GS_SLICE_MAX_BITS];
 } gs_slice;
+
+/* The layout of no planes; then add them, most significant first. */
+extern void gs_layout_clear(gs_layout *layout);
+extern void gs_layout_add_plane(gs_layout *layout, unsigned index, const gs_plane *plane,
+								const gs_plane_stats *stats, uint64_t nrows);
 
 extern gs_status gs_layout_build(gs_layout *layout, const gs_sort_args *args);
 extern gs_cursor gs_layout_start(const gs_layout *layout);

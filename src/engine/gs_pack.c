@@ -101,9 +101,9 @@ pack_words(uint64_t *items, const gs_piece *piece, unsigned id_bits, uint64_t fi
 static void
 append_piece(uint64_t *keys, const gs_piece *piece, uint64_t first_row, unsigned count)
 {
-	if (piece->field->words == NULL)
+	if (piece->field->is_null_flag)
 		append_null_flags(keys, piece, first_row, count);
-	else if (piece->field->nulls == NULL)
+	else if (!piece->field->nullable)
 		append_words(keys, piece, first_row, count);
 	else
 		append_nullable_words(keys, piece, first_row, count);
@@ -119,7 +119,7 @@ gs_pack_rows(uint64_t *items, const gs_slice *slice, unsigned id_bits, uint64_t 
 {
 	const gs_piece *first = &slice->pieces[0];
 
-	if (slice->npieces == 1 && first->field->words != NULL && first->field->nulls == NULL)
+	if (slice->npieces == 1 && !first->field->is_null_flag && !first->field->nullable)
 	{
 		pack_words(items, first, id_bits, first_row, count);
 		return;
@@ -137,9 +137,9 @@ piece_value(const gs_piece *piece, uint64_t row)
 {
 	const gs_field *field = piece->field;
 
-	if (field->words == NULL)
+	if (field->is_null_flag)
 		return row_is_null(field->nulls, row) ^ field->flag_invert;
-	if (field->nulls == NULL)
+	if (!field->nullable)
 		return word_bits(piece, field->words[row]);
 	return word_bits(piece, field->words[row]) & valid_mask(field->nulls, row);
 }
@@ -162,7 +162,7 @@ gs_prefetch_slice(const gs_slice *slice, uint64_t row)
 	{
 		const gs_field *field = slice->pieces[p].field;
 
-		if (field->words != NULL)
+		if (!field->is_null_flag)
 			gs_prefetch(field->words + row);
 		if (field->nulls != NULL)
 			gs_prefetch(field->nulls + (row >> 6));
@@ -196,7 +196,7 @@ gs_repack_items(uint64_t *items, const gs_slice *slice, unsigned id_bits, uint64
 	const gs_piece *first = &slice->pieces[0];
 	const uint64_t id_mask = gs_low_mask(id_bits);
 
-	if (slice->npieces == 1 && first->field->words != NULL && first->field->nulls == NULL)
+	if (slice->npieces == 1 && !first->field->is_null_flag && !first->field->nullable)
 	{
 		repack_words(items, first, id_bits, count);
 		return;

@@ -17,6 +17,10 @@ gs_status_text(gs_status status)
 			return "sort workspace is too small";
 		case GS_CANCELLED:
 			return "sort was cancelled";
+		case GS_DEVICE_ERROR:
+			return "device refused an operation";
+		case GS_DEVICE_LOST:
+			return "device has failed";
 	}
 	return "unknown sort status";
 }
