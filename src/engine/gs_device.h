@@ -39,7 +39,9 @@
  * Rows are named to kernels in segments of so many (the last one of a job may
  * be shorter): 2 MB of key words.
  */
+#ifndef GS_SEGMENT_SHIFT		/* tests set shorter ones */
 #define GS_SEGMENT_SHIFT	18
+#endif
 #define GS_SEGMENT_ROWS		(UINT64_C(1) << GS_SEGMENT_SHIFT)
 
 /* One partitioning digit, and the most bins that rows are scattered into. */

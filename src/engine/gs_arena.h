@@ -1,0 +1,33 @@
+/*
+ * gs_arena.h
+ *		Handing out pieces of one large stretch of memory.
+ */
+#ifndef GS_ARENA_H
+#define GS_ARENA_H
+
+#include <stddef.h>
+
+#define GS_ARENA_ALIGNMENT	256
+
+typedef struct gs_arena gs_arena;
+
+/*
+ * An arena over [base, base + bytes), which is never touched; base is aligned
+ * to GS_ARENA_ALIGNMENT.  NULL when the host has no memory for the bookkeeping.
+ */
+extern gs_arena *gs_arena_open(void *base, size_t bytes);
+extern void gs_arena_close(gs_arena *arena);
+
+/* Aligned to GS_ARENA_ALIGNMENT; NULL: no room. */
+extern void *gs_arena_alloc(gs_arena *arena, size_t bytes);
+
+/* Does nothing with NULL. */
+extern void gs_arena_free(gs_arena *arena, void *memory);
+
+/* The most that one gs_arena_alloc() would get now. */
+extern size_t gs_arena_largest_free(const gs_arena *arena);
+
+/* Bytes handed out, rounded up to the alignment. */
+extern size_t gs_arena_used(const gs_arena *arena);
+
+#endif							/* GS_ARENA_H */
