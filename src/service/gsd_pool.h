@@ -19,13 +19,20 @@
  * A job has two state words, each written by one side only (and by the
  * supervisor for a daemon that is dead, after it was reaped):
  *
- *	backend   NONE -> OPEN -> RUN -> CLOSED -> NONE
+ *	backend   NONE -> CLAIMED -> OPEN -> RUN -> CLOSED -> NONE
  *	daemon    IDLE -> OPENED -> RUNNING -> DONE | FAILED -> IDLE
  *
  * The daemon goes to IDLE only after it has seen CLOSED and no device touches
  * the job's extents any more.  A slot is free when it is NONE and IDLE.  What a
- * side needs to know about a state is written before the state (release) and
- * read after it (acquire).
+ * side needs to know about a state is written before the state and read after
+ * it.
+ *
+ * A backend that finds IDLE after it has said CLOSED may take its extents away,
+ * although the daemon may not have seen the job yet.  So whoever leaves IDLE (or
+ * fails a job for a dead daemon) looks at the backend's state again afterwards,
+ * and goes back to IDLE, with nothing touched, if the job is not open any more.
+ * For that to work, states are read and written sequentially consistent (the
+ * plain operators on _Atomic are).
  */
 #ifndef GSD_POOL_H
 #define GSD_POOL_H
@@ -52,6 +59,7 @@
 typedef enum gsd_backend_state
 {
 	GSD_BACKEND_NONE,
+	GSD_BACKEND_CLAIMED,		/* descriptor is being written */
 	GSD_BACKEND_OPEN,			/* descriptor is there, rows are still coming */
 	GSD_BACKEND_RUN,			/* all rows are there: sort */
 	GSD_BACKEND_CLOSED			/* no longer interested */
@@ -251,10 +259,24 @@ extern void gsd_leave_extent(gsd_header *header, uint32_t extent, uint32_t owner
 /* Give back all that an owner has; returns how many extents. */
 extern uint32_t gsd_give_all(gsd_header *header, uint32_t owner);
 
-/* Free abandoned jobs that the daemon is done with; returns how many. */
+/*
+ * Claim a free job, for a backend; -1 if there is none.  Sets pid and clears
+ * cancel and abandoned.
+ */
+extern int	gsd_claim_job(gsd_header *header, uint32_t pid);
+
+/*
+ * Free jobs that are CLOSED, abandoned and IDLE, with their extents; returns how
+ * many.
+ */
 extern unsigned gsd_reap_jobs(gsd_header *header);
 
-/* The daemon is dead and reaped: fail its jobs, wake those who wait for them. */
+/*
+ * No daemon is alive, the last one was reaped: play its part.  Jobs that are OPEN
+ * or RUN become FAILED with GSD_FAILURE_GONE, unless they are DONE, and their
+ * backends are woken; all others become IDLE.  May be called again and again
+ * until the next daemon is started.
+ */
 extern void gsd_daemon_died(gsd_pool *pool);
 
 extern void gsd_ring(int bell);	/* add to an eventfd; safe in a signal handler */
