@@ -66,7 +66,10 @@ extern void gs_plan_end(gs_bucket_plan *plan);
  */
 extern unsigned gs_plan_wanted(gs_bucket_plan *plan, gs_counted *counted);
 
-/* The answer, for the prefixes last wanted: counts[device][i][digit]. */
+/*
+ * The answer, for the prefixes last wanted: counts[device][i][digit].
+ * GS_INVALID when it contradicts earlier ones, GS_NO_SPACE without memory.
+ */
 extern gs_status gs_plan_counted(gs_bucket_plan *plan,
 								 const uint64_t (*const *counts)[GS_DEVICE_DIGITS]);
 
@@ -83,9 +86,11 @@ extern const uint64_t *gs_plan_cuts(const gs_bucket_plan *plan);	/* nshares + 1 
 extern unsigned gs_plan_buckets(const gs_bucket_plan *plan, const gs_bucket **buckets);
 
 /*
- * How rows of the shares [first, last] find their places: the tree, the
- * position at which each bin begins, and positions[device][bin], where the rows
- * begin that lie on each device.  *digits is true if bins are the digits of the
+ * How rows of the shares [first, last], at most ndevices of them from a multiple
+ * of it on, find their places: the tree, and positions[device][bin], where the
+ * bin's rows begin that lie on each device.  A bin of equal keys begins before
+ * the first share, or ends behind the last, when these were cut apart; every
+ * other bin is in one bucket.  *digits is true if bins are the digits of the
  * root, so that the tile counts of its histogram serve.
  */
 extern void gs_plan_bins(const gs_bucket_plan *plan, unsigned first_share, unsigned last_share,

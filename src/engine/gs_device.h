@@ -158,7 +158,8 @@ typedef struct gs_scatter
 	/*
 	 * Device memory of GS_MAX_BINS words: position at which the bin's next row
 	 * goes.  The operation moves them on, so that rows that come in several
-	 * calls stay in order.
+	 * calls stay in order.  A row whose position is outside of all targets is
+	 * counted, but not stored: a bin of equal keys may reach beyond them.
 	 */
 	uint64_t   *positions;
 
