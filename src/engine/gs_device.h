@@ -20,7 +20,8 @@
  * on different queues only wait for each other through events.  Every call
  * returns at once where the device can work asynchronously; arguments that lie
  * in host memory, but for the source of upload() and the target of download(),
- * are copied before it returns.
+ * are copied before it returns.  Host memory that the device was not told of will
+ * do for transfers of a few kilobytes, which may then wait for their queue.
  *
  * Errors.  Every operation returns a status; anything but GS_OK leaves a
  * sentence in device->error and the job is over: the caller calls reset(),
@@ -77,7 +78,11 @@ gs_rows_segments(gs_rows rows)
 	return (rows.nrows + GS_SEGMENT_ROWS - 1) >> GS_SEGMENT_SHIFT;
 }
 
-/* A plane's words and null bits of some rows: pointers by segment. */
+/*
+ * A plane's words and null bits of some rows: pointers by segment.  Segments,
+ * here and in all arguments, are those of the rows at hand: [0] is the one that
+ * begins with rows.first_row.
+ */
 typedef struct gs_plane_rows
 {
 	const uint64_t *const *words;
@@ -222,8 +227,9 @@ typedef struct gs_device_ops
 	/*
 	 * An event stands for everything on the queue so far.  wait() makes a queue
 	 * wait for it, of whatever device of the group; sync() waits on the host,
-	 * done() looks.  Events are the caller's to release; all are released by
-	 * reset().
+	 * done() looks, and is true as well when the device has failed.  Events are
+	 * the caller's to release, as soon as no further call is to name them; all
+	 * are released by reset().
 	 */
 	gs_status	(*record) (gs_device *device, gs_queue queue, gs_event_ref *event);
 	gs_status	(*wait) (gs_device *device, gs_queue queue, gs_event_ref event);
@@ -236,11 +242,13 @@ typedef struct gs_device_ops
 						   size_t bytes);
 	gs_status	(*download) (gs_device *device, gs_queue queue, void *to, const void *from,
 							 size_t bytes);
+
+	/* From another device, or this one, to memory of the device whose queue it is. */
 	gs_status	(*copy) (gs_device *device, gs_queue queue, void *to, gs_device *from_device,
 						 const void *from, size_t bytes);
 	gs_status	(*clear) (gs_device *device, gs_queue queue, void *memory, size_t bytes);
 
-	/* Fold rows of a plane into *stats, device memory that the caller has set up. */
+	/* Fold rows of a plane into *stats, device memory set to GS_PLANE_STATS_INIT. */
 	gs_status	(*plane_stats) (gs_device *device, gs_queue queue, gs_rows rows,
 								gs_plane_rows plane, gs_plane_stats *stats);
 
