@@ -58,7 +58,7 @@ MODULE_big = gpusort
 DATA = gpusort--0.1.sql
 PGFILEDESC = "gpusort - faster sorts"
 
-SRCS = $(wildcard src/*.c) $(wildcard src/engine/*.c)
+SRCS = $(wildcard src/*.c) $(wildcard src/engine/*.c) src/service/gsd_pool.c
 OBJS = $(SRCS:.c=.o)
 
 # make installcheck: against a running server into which gpusort is installed

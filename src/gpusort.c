@@ -11,6 +11,7 @@
 #include "utils/tuplestore.h"
 
 #include "plan_node.h"
+#include "pool.h"
 #include "settings.h"
 
 #define GPUSORT_VERSION "0.1"
@@ -28,6 +29,8 @@ void
 _PG_init(void)
 {
 	gpusort_define_settings();
+	if (process_shared_preload_libraries_in_progress)
+		gpusort_pool_install();
 	RegisterCustomScanMethods(&gpusort_scan_methods);
 	gpusort_install_order_by_hook();
 	gpusort_install_replace_hook();

@@ -13,9 +13,11 @@
 #include <float.h>
 #include <limits.h>
 
+#include "miscadmin.h"
 #include "utils/guc.h"
 
 #include "memory_range.h"
+#include "pool.h"
 #include "settings.h"
 
 bool		gpusort_enabled = true;
@@ -25,6 +27,8 @@ int			gpusort_min_rows = 10000;
 bool		gpusort_force = false;
 bool		gpusort_verify = false;
 int			gpusort_keep_memory = 1024 * 1024;
+int			gpusort_pool_size = -1;
+int			gpusort_pool_quota = 75;
 int			gpusort_inject_fault = GPUSORT_FAULT_NONE;
 
 double		gpusort_cost_startup = 25.0;
@@ -69,6 +73,36 @@ assign_keep_memory(int newval, void *extra)
 	gpusort_range_trim((size_t) newval * 1024);
 }
 
+/*
+ * Show what is in effect: the size that -1 stands for, and 0 in a process that
+ * has loaded the library too late to have a pool.
+ */
+static bool
+check_pool_size(int *newval, void **extra, GucSource source)
+{
+	if (!process_shared_preload_libraries_in_progress && gpusort_pool == NULL)
+		*newval = 0;
+	else if (*newval == -1)
+		*newval = gpusort_pool_default_mb();
+	return true;
+}
+
+static void
+define_pool_settings(void)
+{
+	/* a postmaster's setting can't be defined any later */
+	DefineCustomIntVariable("gpusort.pool_size",
+							"Sets the size of the memory pool that all sorts share.",
+							"-1 means a quarter of the machine's memory, at most 16 GB.",
+							&gpusort_pool_size, gpusort_pool_size, -1, MAX_KILOBYTES / 1024,
+							process_shared_preload_libraries_in_progress ? PGC_POSTMASTER : PGC_SIGHUP,
+							GUC_UNIT_MB, check_pool_size, NULL, NULL);
+	DefineCustomIntVariable("gpusort.pool_quota",
+							"Sets how much of the pool one sort may take, in per cent.",
+							NULL, &gpusort_pool_quota, gpusort_pool_quota, 0, 100,
+							PGC_SUSET, GUC_EXPLAIN, NULL, NULL, NULL);
+}
+
 void
 gpusort_define_settings(void)
 {
@@ -98,6 +132,7 @@ gpusort_define_settings(void)
 							NULL, &gpusort_keep_memory, gpusort_keep_memory,
 							0, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB, NULL, assign_keep_memory, NULL);
+	define_pool_settings();
 	DefineCustomEnumVariable("gpusort.inject_fault",
 							 "Provokes the named failure in every sort, for testing.",
 							 NULL, &gpusort_inject_fault, gpusort_inject_fault,

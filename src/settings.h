@@ -27,6 +27,8 @@ extern int	gpusort_min_rows;
 extern bool gpusort_force;
 extern bool gpusort_verify;
 extern int	gpusort_keep_memory;	/* kB */
+extern int	gpusort_pool_size;	/* MB, in effect */
+extern int	gpusort_pool_quota; /* per cent */
 extern int	gpusort_inject_fault;
 
 /* Cost constants, in the planner's units. */

@@ -7,7 +7,8 @@
  * memfd at different addresses.  So everything in it is numbers: extents, not
  * pointers.
  *
- *	header | owners, one word an extent | extents of 2 MB ...
+ *	header | owners, one word an extent | states, one byte an extent |
+ *	extents of 2 MB ...
  *
  * The memfd is made anew whenever the server (re)initialises shared memory, so a
  * daemon that outlives a crash of the server keeps the old pool to itself and
@@ -55,6 +56,17 @@
 /* owners[]: free, a backend's pid, or GSD_OWNER_JOB | job number. */
 #define GSD_OWNER_NONE		0u
 #define GSD_OWNER_JOB		0x80000000u
+
+/*
+ * What the memory behind an extent is like.  Pool memory stays with the pool once
+ * it has been touched, so an extent only ever moves down this list.
+ */
+typedef enum gsd_extent_state
+{
+	GSD_EXTENT_FRESH,			/* touched in part or not at all */
+	GSD_EXTENT_POPULATED,		/* there, in small pages */
+	GSD_EXTENT_HUGE				/* one huge page: mapping it costs nothing */
+} gsd_extent_state;
 
 typedef enum gsd_backend_state
 {
@@ -143,7 +155,8 @@ typedef struct gsd_job
 	/* written by the backend */
 	_Atomic uint32_t backend_state;
 	_Atomic uint32_t cancel;	/* with CLOSED: stop as soon as possible */
-	_Atomic uint32_t abandoned; /* with CLOSED: nobody waits; whoever reaps frees */
+	_Atomic uint32_t abandoned; /* with CLOSED, 1: nobody waits, whoever reaps
+								 * frees; 2: being reaped */
 	uint32_t	pid;
 	uint32_t	descriptor;		/* extent */
 
@@ -206,14 +219,14 @@ typedef struct gsd_header
 	uint64_t	extents_offset; /* of extent 0, multiple of GSD_EXTENT_BYTES */
 	uint32_t	nextents;
 	uint32_t	huge;			/* backed by MFD_HUGETLB pages */
-	_Atomic uint32_t free_extents;
-	_Atomic uint32_t hint;		/* where to look for a free one */
+	_Atomic uint32_t free_extents;	/* never less than there are */
+	_Atomic uint32_t hint;		/* hardly any free ones below this */
 	gsd_service service;
 	gsd_job		jobs[GSD_MAX_JOBS];
 	_Atomic uint32_t owners[];	/* nextents */
 } gsd_header;
 
-/* A process's view of the pool. */
+/* A process's view of the pool.  The eventfds do not block. */
 typedef struct gsd_pool
 {
 	gsd_header *header;			/* where the memfd is mapped */
@@ -236,6 +249,13 @@ gsd_extent_offset(const gsd_pool *pool, uint32_t extent)
 	return pool->header->extents_offset + ((uint64_t) extent << GSD_EXTENT_SHIFT);
 }
 
+/* How the memory of an extent is: a gsd_extent_state, set by whoever owns it. */
+static inline _Atomic uint8_t *
+gsd_extent_state_of(gsd_header *header, uint32_t extent)
+{
+	return (_Atomic uint8_t *) (header->owners + header->nextents) + extent;
+}
+
 /* Bytes of memfd for so many extents, header included. */
 extern uint64_t gsd_pool_bytes(uint32_t nextents);
 
@@ -247,7 +267,9 @@ extern const char *gsd_pool_check(const gsd_header *header, uint64_t pool_bytes)
 
 /*
  * Take extents.  gsd_take_extent() takes a particular one if it is free;
- * gsd_take_any() the first free one from the hint on, false if there is none.
+ * gsd_take_any() a free one, low ones first, so that those in use lie together
+ * and memory that was never needed stays untouched; false if there is none.
+ * Giving or leaving an extent that is not the owner's does nothing.
  */
 extern bool gsd_take_extent(gsd_header *header, uint32_t extent, uint32_t owner);
 extern bool gsd_take_any(gsd_header *header, uint32_t owner, uint32_t *extent);
@@ -256,7 +278,10 @@ extern void gsd_give_extent(gsd_header *header, uint32_t extent, uint32_t owner)
 /* Leave an extent to a job that the daemon may still write for. */
 extern void gsd_leave_extent(gsd_header *header, uint32_t extent, uint32_t owner, uint32_t job);
 
-/* Give back all that an owner has; returns how many extents. */
+/*
+ * Give back all that an owner has; returns how many extents.  This and the three
+ * above may be called in signal handlers.
+ */
 extern uint32_t gsd_give_all(gsd_header *header, uint32_t owner);
 
 /*
