@@ -196,6 +196,14 @@ gs_arena_free(gs_arena *arena, void *memory)
 }
 
 size_t
+gs_arena_block_bytes(const gs_arena *arena, const void *memory)
+{
+	if (memory == NULL)
+		return 0;
+	return arena->blocks[find_block(arena, (size_t) ((const char *) memory - arena->base))].bytes;
+}
+
+size_t
 gs_arena_largest_free(const gs_arena *arena)
 {
 	size_t		largest = 0;

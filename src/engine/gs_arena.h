@@ -24,6 +24,9 @@ extern void *gs_arena_alloc(gs_arena *arena, size_t bytes);
 /* Does nothing with NULL. */
 extern void gs_arena_free(gs_arena *arena, void *memory);
 
+/* Bytes of a block that was handed out, rounded up; 0 with NULL. */
+extern size_t gs_arena_block_bytes(const gs_arena *arena, const void *memory);
+
 /* The most that one gs_arena_alloc() would get now. */
 extern size_t gs_arena_largest_free(const gs_arena *arena);
 

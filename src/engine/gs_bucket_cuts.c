@@ -311,11 +311,12 @@ gs_plan_bins(const gs_bucket_plan *plan, unsigned first_share, unsigned last_sha
 	unsigned	nbins;
 
 	*digits = plan->nnodes == 1;
-	for (unsigned device = 0; device < plan->args.ndevices; device++)
+	for (unsigned device = 0; device <= plan->args.ndevices; device++)
 		memset(positions[device], 0, sizeof(positions[device]));
 	if (plan->nnodes == 0)
 	{
 		one_bin(plan, tree);
+		positions[1][0] = plan->args.nrows;
 		return;
 	}
 
@@ -337,7 +338,7 @@ gs_plan_bins(const gs_bucket_plan *plan, unsigned first_share, unsigned last_sha
 	{
 		uint64_t	position = begins[bin];
 
-		for (unsigned device = 0; device < plan->args.ndevices; device++)
+		for (unsigned device = 0; device <= plan->args.ndevices; device++)
 		{
 			uint64_t	rows = positions[device][bin];
 

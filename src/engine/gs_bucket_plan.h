@@ -88,9 +88,9 @@ extern unsigned gs_plan_buckets(const gs_bucket_plan *plan, const gs_bucket **bu
 /*
  * How rows of the shares [first, last], at most ndevices of them from a multiple
  * of it on, find their places: the tree, and positions[device][bin], where the
- * bin's rows begin that lie on each device.  A bin of equal keys begins before
- * the first share, or ends behind the last, when these were cut apart; every
- * other bin is in one bucket.  *digits is true if bins are the digits of the
+ * bin's rows begin that lie on each device, and end for device == ndevices.  A
+ * bin of equal keys begins before the first share, or ends behind the last, when
+ * these were cut apart; every other bin is in one bucket.  *digits is true if bins are the digits of the
  * root, so that the tile counts of its histogram serve.
  */
 extern void gs_plan_bins(const gs_bucket_plan *plan, unsigned first_share, unsigned last_share,

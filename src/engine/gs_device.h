@@ -286,7 +286,8 @@ typedef struct gs_device_ops
 	 * Set bit p of `bitmap` (device memory, bit 0 being position first_bit) for
 	 * every row i > 0 whose key equals that of row i - 1, and for row 0 if
 	 * `tied`; p = positions[i], or first_bit + i when positions is NULL.
-	 * Positions count from first_bit as well.
+	 * Positions count from first_bit as well.  Calls on other queues may set
+	 * other bits of the same words at the same time.
 	 */
 	gs_status	(*mark_equal) (gs_device *device, gs_queue queue, const uint64_t *keys,
 							   const uint32_t *positions, uint64_t nrows, bool tied,

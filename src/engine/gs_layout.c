@@ -91,10 +91,15 @@ fold_mixed_words(gs_plane_stats *stats, const uint64_t *words, uint64_t nulls,
 	*stats = a;
 }
 
-/* Fold rows [begin, end) of a plane with a bitmap; begin is a multiple of 64. */
-static void
-fold_nullable(gs_plane_stats *stats, const gs_plane *plane, uint64_t begin, uint64_t end)
+/* Fold rows [begin, end) of a plane; begin is a multiple of 64. */
+void
+gs_plane_stats_fold(gs_plane_stats *stats, const gs_plane *plane, uint64_t begin, uint64_t end)
 {
+	if (plane->nulls == NULL)
+	{
+		fold_words(stats, plane->words + begin, end - begin);
+		return;
+	}
 	for (uint64_t row = begin; row < end; row += 64)
 	{
 		unsigned	count = (unsigned) min_u64(64, end - row);
@@ -120,10 +125,7 @@ collect_stats(gs_plane_stats *stats, const gs_plane *plane, const gs_sort_args *
 
 		if (gs_cancelled(args->cancel))
 			return GS_CANCELLED;
-		if (plane->nulls == NULL)
-			fold_words(stats, plane->words + row, end - row);
-		else
-			fold_nullable(stats, plane, row, end);
+		gs_plane_stats_fold(stats, plane, row, end);
 	}
 	return GS_OK;
 }

@@ -25,6 +25,9 @@ typedef struct gs_plane_stats
 
 #define GS_PLANE_STATS_INIT	{.min = UINT64_MAX, .all_and = UINT64_MAX}
 
+extern void gs_plane_stats_fold(gs_plane_stats *stats, const gs_plane *plane, uint64_t begin,
+								uint64_t end);
+
 /* One null flag, or the varying bits of one plane. */
 typedef struct gs_field
 {

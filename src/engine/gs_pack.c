@@ -34,6 +34,13 @@ word_bits(const gs_piece *piece, uint64_t word)
 	return ((word - piece->field->min) >> (piece->field->shift + piece->shift)) & piece->mask;
 }
 
+/* Make room for width bits, 1 .. 64. */
+static inline uint64_t
+shift_in(uint64_t key, unsigned width)
+{
+	return key << (width - 1) << 1;
+}
+
 static void
 append_words(uint64_t *keys, const gs_piece *piece, uint64_t first_row, unsigned count)
 {
@@ -44,7 +51,7 @@ append_words(uint64_t *keys, const gs_piece *piece, uint64_t first_row, unsigned
 	const uint64_t mask = piece->mask;
 
 	for (unsigned i = 0; i < count; i++)
-		keys[i] = keys[i] << width | (((words[i] - min) >> shift) & mask);
+		keys[i] = shift_in(keys[i], width) | (((words[i] - min) >> shift) & mask);
 }
 
 /* As append_words(), but a null row's bits are zeros. */
@@ -69,7 +76,8 @@ append_nullable_words(uint64_t *keys, const gs_piece *piece, uint64_t first_row,
 		{
 			uint64_t	valid = ((bits >> j) & 1) - 1;
 
-			keys[i + j] = keys[i + j] << piece->width | (word_bits(piece, words[row + j]) & valid);
+			keys[i + j] = shift_in(keys[i + j], piece->width) |
+				(word_bits(piece, words[row + j]) & valid);
 		}
 	}
 }
@@ -110,9 +118,19 @@ append_piece(uint64_t *keys, const gs_piece *piece, uint64_t first_row, unsigned
 }
 
 /*
- * Items of the rows from first_row, a multiple of 64, on; at most
+ * The slices of the rows from first_row, a multiple of 64, on; at most
  * GS_PACK_BLOCK_ROWS, so that they stay in the cache from piece to piece.
  */
+void
+gs_pack_keys(uint64_t *keys, const gs_slice *slice, uint64_t first_row, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		keys[i] = 0;
+	for (unsigned p = 0; p < slice->npieces; p++)
+		append_piece(keys, &slice->pieces[p], first_row, count);
+}
+
+/* The same as items, with the row ids behind. */
 void
 gs_pack_rows(uint64_t *items, const gs_slice *slice, unsigned id_bits, uint64_t first_row,
 			 unsigned count)
@@ -124,10 +142,7 @@ gs_pack_rows(uint64_t *items, const gs_slice *slice, unsigned id_bits, uint64_t 
 		pack_words(items, first, id_bits, first_row, count);
 		return;
 	}
-	for (unsigned i = 0; i < count; i++)
-		items[i] = 0;
-	for (unsigned p = 0; p < slice->npieces; p++)
-		append_piece(items, &slice->pieces[p], first_row, count);
+	gs_pack_keys(items, slice, first_row, count);
 	for (unsigned i = 0; i < count; i++)
 		items[i] = items[i] << id_bits | (first_row + i);
 }
@@ -144,13 +159,14 @@ piece_value(const gs_piece *piece, uint64_t row)
 	return word_bits(piece, field->words[row]) & valid_mask(field->nulls, row);
 }
 
-static inline uint64_t
-slice_value(const gs_slice *slice, uint64_t row)
+/* The slice of one row. */
+uint64_t
+gs_pack_row(const gs_slice *slice, uint64_t row)
 {
 	uint64_t	key = 0;
 
 	for (unsigned p = 0; p < slice->npieces; p++)
-		key = key << slice->pieces[p].width | piece_value(&slice->pieces[p], row);
+		key = shift_in(key, slice->pieces[p].width) | piece_value(&slice->pieces[p], row);
 	return key;
 }
 
@@ -207,6 +223,6 @@ gs_repack_items(uint64_t *items, const gs_slice *slice, unsigned id_bits, uint64
 
 		if (i + PREFETCH_ITEMS < count)
 			gs_prefetch_slice(slice, items[i + PREFETCH_ITEMS] & id_mask);
-		items[i] = slice_value(slice, row) << id_bits | row;
+		items[i] = gs_pack_row(slice, row) << id_bits | row;
 	}
 }

@@ -244,12 +244,14 @@ static void
 scatter_round(context *x, unsigned first, unsigned last)
 {
 	static gs_bin_tree tree;
-	static uint64_t positions[GS_MAX_DEVICES][GS_MAX_BINS];
+	static uint64_t positions[GS_MAX_DEVICES + 1][GS_MAX_BINS];
+	static uint64_t starts[GS_MAX_DEVICES + 1][GS_MAX_BINS];
 	const gs_plan_args *args = &x->c->args;
 	const uint64_t *cuts = gs_plan_cuts(x->plan);
 	bool		digits;
 
 	gs_plan_bins(x->plan, first, last, &tree, positions, &digits);
+	memcpy(starts, positions, sizeof(starts));
 	check_tree(x, &tree, digits);
 	for (unsigned device = 0; device < args->ndevices; device++)
 		for (uint64_t i = device_begin(args, device);
@@ -267,6 +269,9 @@ scatter_round(context *x, unsigned first, unsigned last)
 			check(x, x->scattered[position].id == UINT64_MAX, "two rows at one place");
 			x->scattered[position] = (row) {x->c->keys[i], i};
 		}
+	for (unsigned device = 0; device < args->ndevices; device++)
+		for (unsigned bin = 0; bin < tree.nbins; bin++)
+			check(x, positions[device][bin] == starts[device + 1][bin], "where rows of a bin end");
 }
 
 static void
