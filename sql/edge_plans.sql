@@ -30,8 +30,9 @@ SELECT * FROM sorted LIMIT 3;
 EXPLAIN (COSTS OFF) SELECT * FROM sorted LIMIT 40000;
 EXPLAIN (COSTS OFF) SELECT * FROM sorted;
 
--- the memory that a sort may have, it can use: 7.1 of 8 MB, no hand-over
+-- the private memory that a sort may have, it can use: 7.1 of 8 MB, no hand-over
 RESET work_mem;
+SET gpusort.pool_quota = 0;
 CREATE TEMP TABLE v AS
 SELECT md5(i::text)::uuid a, md5((i + 1)::text)::uuid b, md5((i + 2)::text)::uuid c, md5((i + 3)::text)::uuid d
 FROM generate_series(1, 44000) i;
@@ -50,6 +51,7 @@ BEGIN
 END
 $$;
 SELECT * FROM pg_temp.methods('SELECT * FROM v ORDER BY a, b, c, d');
+RESET gpusort.pool_quota;
 
 -- interrupts that do not end the query do not keep it from ending by itself
 SET gpusort.force = on;

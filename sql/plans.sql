@@ -148,6 +148,7 @@ SELECT lines('SELECT * FROM t ORDER BY a LIMIT ALL');
 -- a limit that only execution will tell
 SELECT lines('SELECT * FROM t ORDER BY a LIMIT (SELECT 1)');
 -- rows that are estimated not to fit
+SET LOCAL gpusort.pool_quota = 0;
 SET LOCAL work_mem = '64kB';
 SET LOCAL hash_mem_multiplier = 1;
 SELECT lines('SELECT * FROM t ORDER BY a');

@@ -5,6 +5,7 @@ SET client_min_messages = warning;
 SET search_path = gpusort_plan, public;
 SET max_parallel_workers_per_gather = 0;
 SET gpusort.force = on;
+SET gpusort.pool_quota = 0;
 SET jit = off;
 VACUUM ANALYZE t, u;
 

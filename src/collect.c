@@ -24,79 +24,21 @@
 #include "settings.h"
 #include "sort_internal.h"
 
-/*
- * Planes grow by doubling, within these numbers of rows, or by what the limit
- * leaves, but not in too small steps.
- */
-#define MIN_GROW_ROWS	256
-#define MIN_STEP_ROWS	16
-#define MAX_GROW_ROWS	(1 << 20)
-
 #define FAULT_ROW		100
-
-static bool
-grow_range(GpuSortRange *range, size_t bytes)
-{
-	return range == NULL || gpusort_range_grow(range, bytes);
-}
-
-static inline size_t
-bitmap_bytes(uint64 rows)
-{
-	return (rows + 63) / 64 * sizeof(uint64);
-}
-
-/* Make room for more rows in every plane; false if that exceeds the limit. */
-static bool
-grow_planes(GpuSort *sort)
-{
-	uint64		step = Min(Max(sort->capacity, MIN_GROW_ROWS), MAX_GROW_ROWS);
-	uint64		capacity;
-	size_t		used = sort->rows_used + sort->capacity * sort->row_overhead;
-	size_t		row_bytes = sort->nrows > 0 ? sort->rows_used / sort->nrows : 0;
-
-	/* near the limit, no more rows than will fit with their tuples */
-	if (used >= sort->limit_bytes)
-		return false;
-	step = Min(step, (sort->limit_bytes - used) / (sort->row_overhead + row_bytes));
-	capacity = sort->capacity + step;
-	if (step < MIN_STEP_ROWS || capacity > PG_UINT32_MAX)
-		return false;
-	if (!grow_range(sort->row_refs, capacity * sizeof(uint32)))
-		return false;
-	for (int i = 0; i < sort->ncolumns; i++)
-	{
-		GpuSortColumn *column = &sort->columns[i];
-
-		if (!grow_range(column->prefix, capacity * sizeof(uint64)) ||
-			!grow_range(column->refs, capacity * sizeof(uint64)) ||
-			!grow_range(column->nulls, bitmap_bytes(capacity)))
-			return false;
-		for (int w = 0; w < column->nwords; w++)
-			if (!grow_range(column->words[w], capacity * sizeof(uint64)))
-				return false;
-	}
-	sort->capacity = capacity;
-	gpusort_row_store_set_end(sort);
-	return true;
-}
 
 /* The bitmap of nulls appears with a column's first null, row `id`. */
 static bool
 begin_nulls(GpuSort *sort, GpuSortColumn *column, uint32 id)
 {
-	GpuSortRange *range = gpusort_acquire_range(sort, GPUSORT_RANGE_PLANE +
-												(int) (column - sort->columns) * 8 + 7);
+	GpuSortRange *range = gpusort_acquire_bitmap(sort, GPUSORT_RANGE_PLANE +
+												 (int) (column - sort->columns) * 8 + 7);
 
-	if (range == NULL || !gpusort_range_grow(range, bitmap_bytes(sort->capacity)))
-	{
-		if (range != NULL)
-			gpusort_range_release(range);
+	if (range == NULL)
 		return false;
-	}
 	/* later words are cleared when their first row arrives (put_keys) */
-	memset(range->base, 0, bitmap_bytes((uint64) id + 1));
+	memset(range->base, 0, (id / 64 + 1) * sizeof(uint64));
 	column->nulls = range;
+	gpusort_set_rows_end(sort);
 	return true;
 }
 
@@ -276,7 +218,7 @@ put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row
 static inline bool
 begin_row(GpuSort *sort)
 {
-	if (unlikely(sort->nrows == sort->capacity) && !grow_planes(sort))
+	if (unlikely(sort->nrows == sort->capacity) && !gpusort_grow_planes(sort))
 		return false;
 	if (unlikely(gpusort_inject_fault == GPUSORT_FAULT_CODEC && sort->nrows >= FAULT_ROW))
 	{

@@ -151,11 +151,15 @@ explain_engine(GpuSortScanState *node, ExplainState *es)
 {
 	const GpuSortStats *stats = gpusort_get_stats(node->sort);
 	int64		memory_kb = (stats->memory_bytes + 1023) / 1024;
+	int64		pool_kb = stats->pool_bytes / 1024;
 
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
 		gpusort_explain_indent(es);
-		appendStringInfo(es->str, "Sort Method: radix  Memory: " INT64_FORMAT "kB\n", memory_kb);
+		appendStringInfo(es->str, "Sort Method: radix  Memory: " INT64_FORMAT "kB", memory_kb);
+		if (pool_kb > 0)
+			appendStringInfo(es->str, "  Pool: " INT64_FORMAT "kB", pool_kb);
+		appendStringInfoChar(es->str, '\n');
 		gpusort_explain_indent(es);
 		appendStringInfo(es->str, "Engine: host  Key: %u bits  Passes: %u  Refined Rows: "
 						 UINT64_FORMAT "%s%s\n",
@@ -167,6 +171,7 @@ explain_engine(GpuSortScanState *node, ExplainState *es)
 	ExplainPropertyText("Sort Method", "radix", es);
 	ExplainPropertyInteger("Sort Space Used", "kB", memory_kb, es);
 	ExplainPropertyText("Sort Space Type", "Memory", es);
+	ExplainPropertyInteger("Pool Space Used", "kB", pool_kb, es);
 	ExplainPropertyText("Engine", "host", es);
 	ExplainPropertyInteger("Key Bits", NULL, stats->key_bits, es);
 	ExplainPropertyInteger("Partition Passes", NULL, stats->passes, es);

@@ -4,9 +4,19 @@
  *
  * A range is a stretch of reserved address space of which a prefix is usable.
  * It grows in place, so pointers into it stay valid and growing copies nothing.
- * Memory that a finished sort has touched is kept by the process for the next
- * one, up to gpusort.keep_memory: the page faults on fresh memory cost more
- * than the sort does (0.5 s a GiB, src/README.md).
+ * It grows by extents of the pool (pool.h) as long as there are any for it, and
+ * by private memory from then on:
+ *
+ *	base | extent | extent | ... | private memory | address space only
+ *
+ * Extent i of a range covers bytes [i * GSD_EXTENT_BYTES, (i + 1) * ...), so that
+ * a list of extent numbers tells another process what the range holds.
+ *
+ * Private memory that a finished sort has touched is kept by the process for the
+ * next one, up to gpusort.keep_memory: the page faults on fresh memory cost more
+ * than the sort does (0.5 s a GiB, src/README.md).  Extents go back to the pool
+ * at once; where they were mapped is remembered, so that the next sort gets the
+ * same ones for nothing if they are still free.
  *
  * Nothing here raises an error: running out of memory is an answer, since a
  * sort that finds no room goes on in PostgreSQL's tuplesort.
@@ -25,12 +35,31 @@ typedef enum GpuSortRangeRole
 	GPUSORT_RANGE_PLANE			/* PLANE + i for the i-th plane or bitmap */
 } GpuSortRangeRole;
 
+/* What the ranges of one sort may take of the pool, together. */
+typedef struct GpuSortPoolShare
+{
+	uint32		max_extents;	/* 0: private memory only */
+	uint32		extents;		/* owned */
+} GpuSortPoolShare;
+
 typedef struct GpuSortRange
 {
-	char	   *base;
+	char	   *base;			/* aligned to GSD_EXTENT_BYTES */
 	size_t		reserved;		/* bytes of address space */
 	size_t		usable;			/* bytes that may be touched */
-	size_t		touched;		/* highest usable ever: what may be resident */
+	size_t		private_end;	/* end of the private memory made accessible ever,
+								 * which is what may be resident; it begins
+								 * behind the mapped extents */
+	GpuSortPoolShare *share;	/* the sort's; unused while kept */
+
+	/* extents, in arrays of extents_size; private to range_extents.c */
+	uint32	   *owned;			/* numbers; PG_UINT32_MAX: given back */
+	uint32	   *mapped;			/* what is mapped there, owned or not */
+	uint32		nowned;
+	uint32		nmapped;
+	uint32		extents_size;
+	uint32		left_to;		/* job + 1 that gets them at the end; 0: none */
+
 	int			role;
 	bool		huge;			/* asks for huge pages */
 	bool		fresh;			/* not kept from an earlier sort */
@@ -41,9 +70,10 @@ typedef struct GpuSortRange
 /*
  * A range of at least so many reserved bytes, nothing of it usable yet as far
  * as the caller is concerned; contents undefined.  NULL if there is no address
- * space.  The caller owns it until it releases it.
+ * space.  The caller owns it until it releases it; the share must live as long.
  */
-extern GpuSortRange *gpusort_range_acquire(int role, size_t reserve_bytes);
+extern GpuSortRange *gpusort_range_acquire(int role, size_t reserve_bytes,
+										   GpuSortPoolShare *share);
 
 /*
  * Make at least the first `bytes` bytes usable (a little more may become so).
@@ -51,13 +81,43 @@ extern GpuSortRange *gpusort_range_acquire(int role, size_t reserve_bytes);
  */
 extern bool gpusort_range_grow(GpuSortRange *range, size_t bytes);
 
-/* Give the pages of [from, to) back to the system; contents become undefined. */
+/*
+ * Take extents for the first `bytes` bytes, as far as there are any, without
+ * making anything usable.
+ */
+extern void gpusort_range_reserve(GpuSortRange *range, size_t bytes);
+
+/* Bytes from the base on that have, or will have, pool memory behind them. */
+extern size_t gpusort_range_pool_bytes(const GpuSortRange *range);
+
+/* Has the range begun to use private memory?  It takes no more extents then. */
+extern bool gpusort_range_is_private(const GpuSortRange *range);
+
+/*
+ * The numbers of the extents that hold the usable bytes, valid until the range
+ * grows.  False if some of those bytes are private memory.
+ */
+extern bool gpusort_range_extents(const GpuSortRange *range, const uint32 **list, uint32 *count);
+
+/*
+ * When the range's memory is given back, leave its extents to this job, for which
+ * gpusortd may still be writing.
+ */
+extern void gpusort_range_leave(GpuSortRange *range, uint32 job);
+
+/*
+ * Give the memory of [from, to) back, whole pages or extents only; contents become
+ * undefined.  The range can't grow any more until it is rewound.
+ */
 extern void gpusort_range_discard(GpuSortRange *range, size_t from, size_t to);
+
+/* Begin again with nothing usable; the extents go back to the pool. */
+extern void gpusort_range_rewind(GpuSortRange *range);
 
 /* Hand the range over to the cache, or to the system. */
 extern void gpusort_range_release(GpuSortRange *range);
 
-/* Let the cache keep no more than so much. */
+/* Let the cache keep no more than so much private memory. */
 extern void gpusort_range_trim(size_t keep_bytes);
 
 #endif							/* GPUSORT_MEMORY_RANGE_H */

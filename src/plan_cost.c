@@ -20,7 +20,7 @@
  */
 #define BOUNDED_SORT_SHARE	16
 
-/* Row reference, two engine items, position: sort_state.c's row_overhead. */
+/* Row reference, two engine items, position and equal bit of rows with strings. */
 #define ROW_OVERHEAD_BYTES	25
 
 /* Assumed length of a byte string key, where costs have to guess. */
@@ -75,8 +75,10 @@ gpusort_worth_it(double rows, int width, double limit_rows, const GpuSortEstimat
 		*reason = "fewer rows estimated than gpusort.min_rows";
 	else if (limit_rows >= 0 && limit_rows < rows / BOUNDED_SORT_SHARE)
 		*reason = "few rows wanted of many, which a bounded sort finds faster";
-	else if (estimate->memory_bytes > gpusort_memory_limit())
-		*reason = "rows estimated not to fit into work_mem * hash_mem_multiplier";
+	else if (estimate->memory_bytes > gpusort_memory_limit() + gpusort_pool_limit())
+		*reason = gpusort_pool_limit() == 0 ?
+			"rows estimated not to fit into work_mem * hash_mem_multiplier" :
+			"rows estimated not to fit into work_mem * hash_mem_multiplier and gpusort.pool_quota";
 	else
 		return true;
 	return false;

@@ -20,36 +20,13 @@
 /* The fault injected for testing strikes at this row. */
 #define FAULT_ROW 100
 
-/*
- * Recompute how far rows may go: as far as memory is usable and as the limit
- * allows beside the planes.
- */
-void
-gpusort_row_store_set_end(GpuSort *sort)
-{
-	size_t		planes = sort->capacity * sort->row_overhead;
-	size_t		allowed = sort->limit_bytes > planes ? sort->limit_bytes - planes : 0;
-
-	sort->rows_end = Min(sort->rows->usable, allowed);
-}
-
-/* Make the row store usable up to `end`; false if that can't be. */
-static bool
-make_room(GpuSort *sort, size_t end)
-{
-	if (!gpusort_range_grow(sort->rows, end))
-		return false;
-	gpusort_row_store_set_end(sort);
-	return end <= sort->rows_end;
-}
-
 bool
 gpusort_row_store_reserve(GpuSort *sort, size_t bytes, size_t *offset)
 {
 	size_t		start = TYPEALIGN(sort->row_unit, sort->rows_used);
 	size_t		end = start + bytes;
 
-	if (unlikely(end > sort->rows_end) && !make_room(sort, end))
+	if (unlikely(end > sort->rows_end) && !gpusort_grow_rows(sort, end))
 		return false;
 	if (unlikely(gpusort_inject_fault == GPUSORT_FAULT_MEMORY && sort->nrows >= FAULT_ROW))
 		return false;

@@ -18,24 +18,6 @@
 /* Rows are given back in pieces of this size. */
 #define DISCARD_BYTES	((size_t) 8 << 20)
 
-static void
-release_planes(GpuSort *sort)
-{
-	for (int i = 0; i < sort->ncolumns; i++)
-	{
-		GpuSortColumn *column = &sort->columns[i];
-		GpuSortRange *planes[] = {column->prefix, column->refs,
-			column->nwords > 0 ? column->words[0] : NULL,
-		column->nwords > 1 ? column->words[1] : NULL};
-
-		for (int p = 0; p < lengthof(planes); p++)
-			if (planes[p] != NULL)
-				gpusort_range_discard(planes[p], 0, planes[p]->usable);
-	}
-	if (sort->workspace != NULL)
-		gpusort_range_discard(sort->workspace, 0, sort->workspace->usable);
-}
-
 void
 gpusort_hand_over(GpuSort *sort, GpuSortHandover why)
 {
@@ -53,7 +35,7 @@ gpusort_hand_over(GpuSort *sort, GpuSortHandover why)
 	MemoryContextSwitchTo(old);
 
 	if (sort->nrows > 0)
-		release_planes(sort);
+		gpusort_discard_planes(sort);
 	for (uint64 id = 0; id < sort->nrows; id++)
 	{
 		MinimalTuple tuple = row_by_id(sort, (uint32) id);
@@ -70,7 +52,10 @@ gpusort_hand_over(GpuSort *sort, GpuSortHandover why)
 	}
 	ExecClearTuple(slot);
 	if (sort->nrows > 0)
-		gpusort_range_discard(sort->rows, discarded, sort->rows_used);
+	{
+		gpusort_range_discard(sort->rows, discarded, sort->rows->usable);
+		gpusort_range_discard(sort->row_refs, 0, sort->row_refs->usable);
+	}
 	sort->nrows = 0;
 	sort->rows_used = 0;
 }

@@ -1,7 +1,7 @@
 /*
  * sort_internal.h
  *		What the files that make up a sort share: sort_state.c (life cycle),
- *		collect.c (rows and keys in), row_store.c (tuples), key_planes.c (what the
+ *		sort_memory.c (ranges and limits), collect.c (rows and keys in), row_store.c (tuples), key_planes.c (what the
  *		engine sorts by), key_refine.c (ties on key prefixes), sort_verify.c and
  *		sort_handover.c.
  *
@@ -97,9 +97,11 @@ struct GpuSort
 	bool		untrusted;		/* some codec asks for verification */
 
 	/* memory */
-	size_t		limit_bytes;
+	size_t		limit_bytes;	/* of private memory */
+	GpuSortPoolShare pool_share;
 	size_t		reserve_bytes;	/* reservation of each range */
-	size_t		row_overhead;	/* bytes a row takes outside the row store */
+	size_t		planes_private; /* private memory of planes and workspace; a sum
+								 * in the making for sort_memory.c */
 	GpuSortRange *rows;
 	size_t		rows_used;
 	size_t		rows_end;		/* rows_used may grow so far without asking */
@@ -208,8 +210,46 @@ bytes_per_word(GpuSortBytesKind kind)
 	return kind == GPUSORT_BYTES_PADDED ? PADDED_WORD_BYTES : BINARY_WORD_BYTES;
 }
 
-/* sort_state.c */
+/* sort_memory.c */
 extern GpuSortRange *gpusort_acquire_range(GpuSort *sort, int role);
+
+/* Find out the limits. */
+extern void gpusort_begin_memory(GpuSort *sort);
+
+/* Get all ranges but those of nulls; false if there is no address space. */
+extern bool gpusort_acquire_memory(GpuSort *sort);
+
+/* Release everything that palloc did not provide. */
+extern void gpusort_release_memory(GpuSort *sort);
+
+/* Begin again with empty ranges. */
+extern void gpusort_rewind_memory(GpuSort *sort);
+
+/* Give back the memory of all but the rows and what points to them, until rewound. */
+extern void gpusort_discard_planes(GpuSort *sort);
+
+/* Make room for more rows in every plane; false if that exceeds the limits. */
+extern bool gpusort_grow_planes(GpuSort *sort);
+
+/*
+ * Make the row store usable up to `end`, and tell in sort->rows_end how far rows
+ * may go; false if they may not go so far.
+ */
+extern bool gpusort_grow_rows(GpuSort *sort, size_t end);
+
+/* Recompute sort->rows_end. */
+extern void gpusort_set_rows_end(GpuSort *sort);
+
+/* A bitmap with room for as many rows as the planes have; NULL if there is none. */
+extern GpuSortRange *gpusort_acquire_bitmap(GpuSort *sort, int role);
+
+/* Memory for the result, which was counted while collecting. */
+extern bool gpusort_grow_workspace(GpuSort *sort);
+
+/* Put the memory in use into the statistics. */
+extern void gpusort_note_memory(GpuSort *sort);
+
+/* sort_state.c */
 extern TupleTableSlot *gpusort_row_slot(GpuSort *sort);
 extern void gpusort_run_engine(gs_sort_args *args, gs_sort_result *result);
 
@@ -221,7 +261,6 @@ extern void gpusort_run_engine(gs_sort_args *args, gs_sort_result *result);
  */
 extern bool gpusort_row_store_reserve(GpuSort *sort, size_t bytes, size_t *offset);
 
-extern void gpusort_row_store_set_end(GpuSort *sort);
 extern void gpusort_row_store_make_template(GpuSort *sort);
 
 /*

@@ -2,19 +2,13 @@
  * sort_state.c
  *		Life cycle of a sort: begin, perform, fetch, reset, end.
  *
- * Memory.  Rows, planes and workspace are ranges (memory_range.h), each with
- * address space for the whole limit, so that whichever grows can.  The limit
- * counts the bytes in use: rows, planes and, from the first row on, the
- * workspace that the engine will need for them.  All of it is released by a
- * callback of the memory context that was current at begin, so that an error
- * anywhere, also in the input, releases it too.
+ * What palloc does not provide (sort_memory.c) is released by a callback of the
+ * memory context that was current at begin, so that an error anywhere, also in
+ * the input, releases it too.
  */
 #include "postgres.h"
 
-#include <unistd.h>
-
 #include "access/tupmacs.h"
-#include "executor/nodeHash.h"
 #include "executor/tuptable.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -31,63 +25,10 @@
 StaticAssertDecl(GPUSORT_MAX_KEYS * PLANES_PER_COLUMN <= GS_MAX_PLANES,
 				 "the engine must take all planes");
 
-size_t
-gpusort_memory_limit(void)
-{
-	static size_t machine_bytes = 0;
-
-	if (machine_bytes == 0)
-	{
-		long		pages = sysconf(_SC_PHYS_PAGES);
-
-		machine_bytes = pages > 0 ? (size_t) pages * sysconf(_SC_PAGESIZE)
-			: ROW_STORE_MAX_BYTES;
-		machine_bytes = Min(machine_bytes, ROW_STORE_MAX_BYTES - 1);
-	}
-	return Min(get_hash_memory_limit(), machine_bytes);
-}
-
-/* A range that can grow to the limit; NULL if there is no address space. */
-GpuSortRange *
-gpusort_acquire_range(GpuSort *sort, int role)
-{
-	return gpusort_range_acquire(role, sort->reserve_bytes);
-}
-
-static void
-release_range(GpuSortRange **range)
-{
-	if (*range != NULL)
-		gpusort_range_release(*range);
-	*range = NULL;
-}
-
-/* Release everything that palloc did not provide. */
-static void
-release_memory(GpuSort *sort)
-{
-	/* the dearest first, while there is room in gpusort.keep_memory */
-	release_range(&sort->rows);
-	release_range(&sort->row_refs);
-	release_range(&sort->workspace);
-	release_range(&sort->refined);
-	release_range(&sort->equal);
-	for (int i = 0; i < sort->ncolumns; i++)
-	{
-		GpuSortColumn *column = &sort->columns[i];
-
-		release_range(&column->prefix);
-		release_range(&column->refs);
-		release_range(&column->nulls);
-		for (int w = 0; w < column->nwords; w++)
-			release_range(&column->words[w]);
-	}
-}
-
 static void
 context_callback(void *arg)
 {
-	release_memory((GpuSort *) arg);
+	gpusort_release_memory((GpuSort *) arg);
 }
 
 /* Forget the rows, keep the memory. */
@@ -109,7 +50,9 @@ forget_rows(GpuSort *sort)
 		column->common_len = PG_UINT32_MAX;
 		column->common_ref = 0;
 		column->base = 0;
-		release_range(&column->nulls);
+		if (column->nulls != NULL)
+			gpusort_range_release(column->nulls);
+		column->nulls = NULL;
 	}
 	memset(&sort->stats, 0, sizeof(sort->stats));
 }
@@ -170,39 +113,6 @@ begin_column(GpuSort *sort, int i)
 	sort->max_attno = Max(sort->max_attno, column->attno);
 	sort->any_bytes |= column->bytes != GPUSORT_BYTES_NONE;
 	sort->untrusted |= codec->verify;
-	sort->row_overhead += column->nwords * sizeof(uint64);
-	if (column->bytes != GPUSORT_BYTES_NONE)
-		sort->row_overhead += 2 * sizeof(uint64);
-}
-
-/* Get the ranges that collection needs; false if there is no address space. */
-static bool
-acquire_memory(GpuSort *sort)
-{
-	sort->rows = gpusort_acquire_range(sort, GPUSORT_RANGE_ROWS);
-	sort->row_refs = gpusort_acquire_range(sort, GPUSORT_RANGE_ROW_REFS);
-	if (sort->rows == NULL || sort->row_refs == NULL)
-		return false;
-	for (int i = 0; i < sort->ncolumns; i++)
-	{
-		GpuSortColumn *column = &sort->columns[i];
-		int			role = GPUSORT_RANGE_PLANE + i * 8;
-
-		if (column->bytes != GPUSORT_BYTES_NONE)
-		{
-			column->prefix = gpusort_acquire_range(sort, role);
-			column->refs = gpusort_acquire_range(sort, role + 1);
-			if (column->prefix == NULL || column->refs == NULL)
-				return false;
-		}
-		for (int w = 0; w < column->nwords; w++)
-		{
-			column->words[w] = gpusort_acquire_range(sort, role + 2 + w);
-			if (column->words[w] == NULL)
-				return false;
-		}
-	}
-	return true;
 }
 
 GpuSort *
@@ -217,8 +127,6 @@ gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 	sort->spec = *spec;
 	sort->random_access = random_access;
 
-	/* row reference, engine's two items, order, bit of the equal bitmap */
-	sort->row_overhead = sizeof(uint32) + 2 * sizeof(uint64) + sizeof(uint32) + 1;
 	sort->fixed_keys = true;
 	sort->columns = palloc0(spec->nkeys * sizeof(GpuSortColumn));
 	for (int i = 0; i < spec->nkeys; i++)
@@ -226,20 +134,15 @@ gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 	sort->ncolumns = spec->nkeys;
 	gpusort_row_store_make_template(sort);
 
-	sort->limit_bytes = gpusort_memory_limit();
-	sort->reserve_bytes = sort->limit_bytes;
-	for (sort->row_unit = MAXIMUM_ALIGNOF;
-		 sort->limit_bytes / sort->row_unit > PG_UINT32_MAX;)
-		sort->row_unit *= 2;
-
+	gpusort_begin_memory(sort);
 	sort->on_reset.func = context_callback;
 	sort->on_reset.arg = sort;
 	MemoryContextRegisterResetCallback(sort->context, &sort->on_reset);
 
 	forget_rows(sort);
-	if (!acquire_memory(sort))
+	if (!gpusort_acquire_memory(sort))
 	{
-		release_memory(sort);
+		gpusort_release_memory(sort);
 		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
 	}
 	return sort;
@@ -284,30 +187,6 @@ gpusort_run_engine(gs_sort_args *args, gs_sort_result *result)
 		elog(ERROR, "gpusort: engine failed: %s", gs_status_text(status));
 }
 
-/* Get a range, if there is none yet, and make its first bytes usable. */
-static bool
-provide_range(GpuSort *sort, GpuSortRange **range, int role, size_t bytes)
-{
-	if (*range == NULL)
-		*range = gpusort_acquire_range(sort, role);
-	return *range != NULL && gpusort_range_grow(*range, bytes);
-}
-
-/* Memory for the result, which was counted while collecting. */
-static bool
-acquire_result_memory(GpuSort *sort)
-{
-	uint64		rows = sort->nrows;
-
-	if (!provide_range(sort, &sort->workspace, GPUSORT_RANGE_WORKSPACE,
-					   gs_sort_workspace_bytes(rows)))
-		return false;
-	return sort->refine_column < 0 ||
-		(provide_range(sort, &sort->refined, GPUSORT_RANGE_REFINED, rows * sizeof(uint32)) &&
-		 provide_range(sort, &sort->equal, GPUSORT_RANGE_EQUAL,
-					   (rows + 63) / 64 * sizeof(uint64)));
-}
-
 /* Sort by the engine's planes. */
 static bool
 sort_by_engine(GpuSort *sort)
@@ -320,7 +199,7 @@ sort_by_engine(GpuSort *sort)
 	args.planes = planes;
 	args.nplanes = gpusort_engine_planes(sort, planes);
 	args.id_bytes = sizeof(uint32);
-	if (!acquire_result_memory(sort))
+	if (!gpusort_grow_workspace(sort))
 		return false;
 	args.workspace = sort->workspace->base;
 	args.workspace_bytes = sort->workspace->usable;
@@ -386,7 +265,7 @@ gpusort_perform(GpuSort *sort)
 	{
 		bool		sorted = sort_rows(sort);
 
-		sort->stats.memory_bytes = sort->rows_used + sort->nrows * sort->row_overhead;
+		gpusort_note_memory(sort);
 		if (!sorted)
 			gpusort_hand_over(sort, gpusort_handover_cause(sort));
 		else if (!gpusort_order_is_right(sort))
@@ -435,6 +314,7 @@ gpusort_reset(GpuSort *sort)
 	{
 		tuplesort_end(sort->tuplesort);
 		sort->tuplesort = NULL;
+		gpusort_rewind_memory(sort);
 	}
 	forget_rows(sort);
 	if (sort->rows == NULL)
@@ -449,7 +329,7 @@ gpusort_end(GpuSort *sort)
 	if (sort->tuplesort != NULL)
 		tuplesort_end(sort->tuplesort);
 	sort->tuplesort = NULL;
-	release_memory(sort);
+	gpusort_release_memory(sort);
 }
 
 const GpuSortStats *

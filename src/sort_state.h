@@ -53,7 +53,8 @@ typedef struct GpuSortStats
 								 * strings, or than one item of the engine */
 	bool		presorted;
 	bool		verified;
-	uint64		memory_bytes;	/* rows, planes and workspace in use at the peak */
+	uint64		memory_bytes;	/* private memory of rows, planes and workspace */
+	uint64		pool_bytes;		/* extents */
 	instr_time	sort_time;		/* engine */
 	instr_time	refine_time;	/* ties on key prefixes */
 	instr_time	verify_time;
@@ -108,9 +109,10 @@ extern const GpuSortStats *gpusort_get_stats(const GpuSort *sort);
 extern char *gpusort_describe_key(const GpuSort *sort);
 
 /*
- * Bytes of memory one sort may use: work_mem x hash_mem_multiplier, no more
- * than the machine has.
+ * Bytes of private memory one sort may use: work_mem x hash_mem_multiplier, no
+ * more than the machine has; and of the pool, if they are free.
  */
 extern size_t gpusort_memory_limit(void);
+extern size_t gpusort_pool_limit(void);
 
 #endif							/* GPUSORT_SORT_STATE_H */
