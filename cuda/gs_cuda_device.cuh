@@ -1,0 +1,172 @@
+/*
+ * gs_cuda_device.cuh
+ *		The CUDA device from inside: its state, errors and launches.
+ *
+ * One noun a file: cuda_device.cu opens devices and owns what they have,
+ * cuda_queue.cu streams and events, cuda_table.cu the way of small arguments,
+ * cuda_trace.cu the spans; the rest are operations.
+ *
+ * Every operation begins with GS_CUDA_ENTER, which selects the GPU, and checks
+ * each call of CUDA with GS_CUDA_TRY and each kernel launch with
+ * GS_CUDA_LAUNCHED.  A failure clears CUDA's sticky error, leaves a sentence in
+ * device->error and, where the context is beyond use, marks the device as lost.
+ */
+#ifndef GS_CUDA_DEVICE_CUH
+#define GS_CUDA_DEVICE_CUH
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuda_runtime.h>
+
+extern "C"
+{
+#include "gs_arena.h"
+#include "gs_cuda.h"
+}
+
+/* Spans that one trace holds; a job of 8 planes and 256 buckets has some 1,000. */
+#define GS_CUDA_MAX_SPANS	4096
+
+/* Ring sections in flight before a caller has to wait, see cuda_table.cu. */
+#define GS_CUDA_RING_MARKS	16
+
+struct gs_event
+{
+	cudaEvent_t event;
+	gs_event   *next;			/* of the device's live or idle ones */
+	gs_event   *previous;		/* live ones only */
+};
+
+/* Staging memory for the small arguments of one queue's kernels. */
+struct gs_cuda_ring
+{
+	unsigned char *host;		/* pinned */
+	unsigned char *device;
+	uint64_t	head;			/* bytes ever reserved */
+	uint64_t	tail;			/* bytes known to be free again */
+	uint64_t	marked;			/* head at the last mark */
+	unsigned	first_mark;		/* marks in flight, oldest first */
+	unsigned	nmarks;
+	uint64_t	mark_heads[GS_CUDA_RING_MARKS];
+	cudaEvent_t mark_events[GS_CUDA_RING_MARKS];
+};
+
+struct gs_cuda_span
+{
+	const char *name;
+	gs_queue	queue;
+	bool		ended;
+	cudaEvent_t begin;
+	cudaEvent_t end;
+};
+
+struct gs_cuda_trace
+{
+	unsigned	nspans;
+	unsigned	nevents;		/* spans whose two events exist */
+	int			open[GS_QUEUES];	/* number of the span begun, or -1 */
+	cudaStream_t stream;		/* for the origin alone */
+	cudaEvent_t origin;
+	double		origin_ms;		/* host clock at the origin */
+	double		epoch_ms;		/* host clock at the group's instant 0 */
+	gs_cuda_span spans[GS_CUDA_MAX_SPANS];
+};
+
+struct gs_cuda_device
+{
+	gs_device	base;			/* must be first field */
+	int			cuda_device;
+	bool		lost;
+	uint32_t	peers;			/* bit i: device i of the group can be written to */
+	cudaDeviceProp properties;
+
+	void	   *arena_memory;
+	size_t		arena_bytes;
+	gs_arena   *arena;
+
+	cudaStream_t streams[GS_QUEUES];
+	gs_event   *live_events;
+	gs_event   *idle_events;
+	gs_cuda_ring rings[GS_QUEUES];
+	uint64_t   *answer;			/* pinned, for what find_ties() has to wait for */
+	gs_cuda_trace trace;
+};
+
+static inline gs_cuda_device *
+gs_cuda(gs_device *device)
+{
+	return reinterpret_cast<gs_cuda_device *>(device);
+}
+
+/* Note a failed call; returns the status to hand on. */
+extern gs_status gs_cuda_failed(gs_cuda_device *device, cudaError_t error, const char *what);
+
+/* Note an error of our own. */
+extern gs_status gs_cuda_refused(gs_cuda_device *device, gs_status status, const char *why);
+
+/* Select the device's GPU. */
+extern gs_status gs_cuda_enter(gs_cuda_device *device);
+
+#define GS_CUDA_TRY(device, call) \
+	do { \
+		cudaError_t error_ = (call); \
+		if (error_ != cudaSuccess) \
+			return gs_cuda_failed((device), error_, #call); \
+	} while (0)
+
+#define GS_CUDA_CHECK(status_call) \
+	do { \
+		gs_status status_ = (status_call); \
+		if (status_ != GS_OK) \
+			return status_; \
+	} while (0)
+
+#define GS_CUDA_ENTER(device)	GS_CUDA_CHECK(gs_cuda_enter(device))
+
+/* The status of a kernel launch, as the last statement of an operation. */
+static inline gs_status
+gs_cuda_launched(gs_cuda_device *device, const char *kernel)
+{
+	cudaError_t error = cudaGetLastError();
+
+	return error == cudaSuccess ? GS_OK : gs_cuda_failed(device, error, kernel);
+}
+
+#define GS_CUDA_LAUNCHED(device, kernel) GS_CUDA_CHECK(gs_cuda_launched((device), (kernel)))
+
+/* Blocks of a grid whose threads stride over `work` blocks' worth of work. */
+static inline unsigned
+gs_cuda_grid(const gs_cuda_device *device, uint64_t work, unsigned blocks_per_sm)
+{
+	uint64_t	most = (uint64_t) device->properties.multiProcessorCount * blocks_per_sm;
+
+	return (unsigned) (work < most ? work : most);
+}
+
+/* Life of the parts that have a file of their own. */
+extern gs_status gs_cuda_queues_open(gs_cuda_device *device);
+extern void gs_cuda_queues_close(gs_cuda_device *device);
+extern gs_status gs_cuda_rings_open(gs_cuda_device *device);
+extern void gs_cuda_rings_close(gs_cuda_device *device);
+extern void gs_cuda_rings_reset(gs_cuda_device *device);
+extern gs_status gs_cuda_trace_open(gs_cuda_device *device);
+extern void gs_cuda_trace_close(gs_cuda_device *device);
+extern gs_status gs_cuda_trace_reset(gs_cuda_device *device);
+extern gs_status gs_cuda_scatter_open(gs_cuda_device *device);
+extern double gs_cuda_clock_ms(void);
+
+/* Entries for the table of operations. */
+extern void gs_cuda_add_queue_ops(gs_device_ops *ops);
+extern void gs_cuda_add_copy_ops(gs_device_ops *ops);
+extern void gs_cuda_add_trace_ops(gs_device_ops *ops);
+extern void gs_cuda_add_stats_ops(gs_device_ops *ops);
+extern void gs_cuda_add_pack_ops(gs_device_ops *ops);
+extern void gs_cuda_add_histogram_ops(gs_device_ops *ops);
+extern void gs_cuda_add_scatter_ops(gs_device_ops *ops);
+extern void gs_cuda_add_sort_ops(gs_device_ops *ops);
+extern void gs_cuda_add_ties_ops(gs_device_ops *ops);
+extern void gs_cuda_add_ids_ops(gs_device_ops *ops);
+
+#endif							/* GS_CUDA_DEVICE_CUH */

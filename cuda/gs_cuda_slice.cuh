@@ -1,0 +1,52 @@
+/*
+ * gs_cuda_slice.cuh
+ *		The bits of a slice, read out of planes by kernels.
+ */
+#ifndef GS_CUDA_SLICE_CUH
+#define GS_CUDA_SLICE_CUH
+
+#include "gs_cuda_rows.cuh"
+
+/* What a kernel needs of a gs_piece. */
+struct gs_cuda_piece
+{
+	gs_cuda_segments words;
+	gs_cuda_segments nulls;
+	uint64_t	min;
+	uint64_t	mask;
+	unsigned	shift;			/* of the word, down to the piece */
+	unsigned	width;
+	bool		is_null_flag;
+	bool		nullable;
+	uint64_t	flag_invert;
+};
+
+/* A slice's pieces, in device memory. */
+struct gs_cuda_slice
+{
+	const gs_cuda_piece *pieces;
+	unsigned	npieces;
+	unsigned	width;
+};
+
+/* The bits of a piece of one row of a segment. */
+static __device__ __forceinline__ uint64_t
+piece_bits(const gs_cuda_piece &piece, const uint64_t *words, const uint64_t *nulls, unsigned row)
+{
+	if (piece.is_null_flag)
+		return (row_is_null(nulls, row) ? 1 : 0) ^ piece.flag_invert;
+	if (piece.nullable && row_is_null(nulls, row))
+		return 0;
+	return ((words[row] - piece.min) >> piece.shift) & piece.mask;
+}
+
+/*
+ * A slice for a kernel: the bytes to reserve for it, and staging it.  planes[i]
+ * belongs to slice->pieces[i].
+ */
+extern size_t gs_cuda_slice_bytes(const gs_slice *slice, const gs_plane_rows *planes,
+								  uint64_t nsegments);
+extern gs_cuda_slice gs_cuda_stage_slice(gs_cuda_staging *staging, const gs_slice *slice,
+										 const gs_plane_rows *planes, uint64_t nsegments);
+
+#endif							/* GS_CUDA_SLICE_CUH */
