@@ -51,6 +51,15 @@ choose_cuts(gs_bucket_plan *plan)
 	return GS_OK;
 }
 
+/* Was an equal leaf cut where a share begins? */
+bool
+gs_plan_cut_ties(const gs_bucket_plan *plan, unsigned share)
+{
+	uint64_t	cut = plan->cuts[share];
+
+	return cut < plan->args.nrows && plan->leaves[gs_plan_leaf_at(plan, cut)].begin < cut;
+}
+
 static bool
 push_bucket(gs_bucket_plan *plan, gs_bucket bucket)
 {

@@ -85,6 +85,9 @@ extern unsigned gs_plan_leaves(const gs_bucket_plan *plan, const gs_leaf **leave
 extern const uint64_t *gs_plan_cuts(const gs_bucket_plan *plan);	/* nshares + 1 positions */
 extern unsigned gs_plan_buckets(const gs_bucket_plan *plan, const gs_bucket **buckets);
 
+/* Was a leaf of equal keys cut where a share begins? */
+extern bool gs_plan_cut_ties(const gs_bucket_plan *plan, unsigned share);
+
 /*
  * How rows of the shares [first, last], at most ndevices of them from a multiple
  * of it on, find their places: the tree, and positions[device][bin], where the

@@ -14,6 +14,8 @@
  *
  * Everything here runs in one thread, and a call that returns anything but
  * GS_OK has already cleaned up: the only thing left to do is to end the job.
+ * Any number of jobs of a group may be fed, but only one at a time sorted: from
+ * gs_device_run() to gs_device_end().
  */
 #ifndef GS_DEVICE_SORT_H
 #define GS_DEVICE_SORT_H

@@ -1,0 +1,56 @@
+/*
+ * device_case.h
+ *		One sort on a group of devices, checked in every respect.
+ */
+#ifndef DEVICE_CASE_H
+#define DEVICE_CASE_H
+
+#include "case_data.h"
+#include "gs_device_sort.h"
+
+/* Planes and what should come out; used for any number of sorts. */
+typedef struct prepared_case
+{
+	sort_case	c;
+	case_data	data;
+	uint64_t   *ids;
+	uint64_t   *equal;
+} prepared_case;
+
+extern prepared_case *case_prepare(const sort_case *c);
+extern void case_release(prepared_case *prepared);
+
+typedef enum feed_shape
+{
+	FEED_NOTHING,
+	FEED_ALL,					/* every full segment, before the run */
+	FEED_SOME,					/* about half of them, in no order */
+	FEED_AGAIN,					/* wrong words first, taken back, then some */
+	FEED_SHAPES
+} feed_shape;
+
+/* How a sort is called; zeros are the simplest way. */
+typedef struct device_setup
+{
+	unsigned	span_shift;		/* parts of 2^span_shift bytes; 0: one part */
+	feed_shape	feed;
+	uint64_t	expected_rows;	/* 0: the right number */
+	bool		quit;			/* end the job without waiting for the result */
+} device_setup;
+
+/*
+ * Sort and compare with the reference; afterwards the devices' memory must be all
+ * free again.  A failure is explained with tap_note().  result may be NULL.
+ */
+extern bool device_case_passes(const prepared_case *prepared, gs_group *group,
+							   const device_setup *setup, gs_device_result *result);
+
+/*
+ * The same for a sort that may fail: returns its status, and sets *fault to what
+ * is wrong beside it, NULL if nothing is.  With GS_OK the result is right.
+ */
+extern gs_status device_case_run(const prepared_case *prepared, gs_group *group,
+								 const device_setup *setup, const volatile int *cancel,
+								 gs_device_result *result, const char **fault);
+
+#endif							/* DEVICE_CASE_H */
