@@ -1,7 +1,7 @@
 # gpusort: a PostgreSQL extension that takes over large sorts.
 #
-#   make                    build gpusort.so for the server of PG_CONFIG
-#   make install            install it there
+#   make                    build gpusort.so and gpusortd for the server of PG_CONFIG
+#   make install            install them there
 #   make check              unit, regression, isolation and TAP tests, short fuzz run
 #   make check-core         PostgreSQL's own regression suite, every sort forced through gpusort
 #   make check-core UPDATE=1  the same, and rewrite the list of expected differences
@@ -58,7 +58,7 @@ MODULE_big = gpusort
 DATA = gpusort--0.1.sql
 PGFILEDESC = "gpusort - faster sorts"
 
-SRCS = $(wildcard src/*.c) $(wildcard src/engine/*.c) src/service/gsd_pool.c
+SRCS = $(wildcard src/*.c) $(wildcard src/engine/*.c) $(wildcard src/service/*.c)
 OBJS = $(SRCS:.c=.o)
 
 # make installcheck: against a running server into which gpusort is installed
@@ -69,7 +69,7 @@ pg_version := $(shell $(PG_CONFIG) --version)
 pg_includedir := $(shell $(PG_CONFIG) --includedir-server)
 
 # -isystem: warnings inside the server's headers are not ours.
-PG_CPPFLAGS = -isystem $(pg_includedir) -Isrc -Isrc/engine -MMD -MP
+PG_CPPFLAGS = -isystem $(pg_includedir) -Isrc -Isrc/engine -Isrc/service -MMD -MP
 PG_CFLAGS = -std=gnu11 -O2 -fvisibility=hidden
 SHLIB_LINK = -lm
 
@@ -83,7 +83,7 @@ endif
 # No bitcode: neither clang nor LLVM is needed to build or to install.
 override with_llvm = no
 
-EXTRA_CLEAN = $(SRCS:.c=.d) .build_flags tmp_check tmp_source test/unit/build
+EXTRA_CLEAN = $(SRCS:.c=.d) .build_flags tmp_check tmp_source test/unit/build build gpusortd
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
@@ -98,5 +98,31 @@ endif
 $(OBJS): .build_flags Makefile
 
 -include $(SRCS:.c=.d)
+
+# gpusortd: no PostgreSQL in it, so nothing of PGXS but where to put it.
+DAEMON_SRCS = $(wildcard cuda/*.c) $(wildcard src/engine/*.c) $(wildcard src/service/*.c)
+DAEMON_OBJS = $(DAEMON_SRCS:%.c=build/gpusortd/%.o)
+DAEMON_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
+	-Wno-format-truncation $(if $(WERROR),-Werror)
+DAEMON_CPPFLAGS = -Icuda -Isrc/engine -Isrc/service -MMD -MP
+
+all: gpusortd
+
+gpusortd: $(DAEMON_OBJS)
+	$(CC) -o $@ $^ $(DAEMON_LIBS) -lm
+
+build/gpusortd/%.o: %.c .build_flags Makefile
+	@mkdir -p $(@D)
+	$(CC) $(DAEMON_CFLAGS) $(DAEMON_CPPFLAGS) -c -o $@ $<
+
+-include $(DAEMON_OBJS:.o=.d)
+
+.PHONY: install-gpusortd uninstall-gpusortd
+install: install-gpusortd
+install-gpusortd: gpusortd installdirs
+	$(INSTALL_PROGRAM) gpusortd '$(DESTDIR)$(pkglibdir)/gpusortd'
+uninstall: uninstall-gpusortd
+uninstall-gpusortd:
+	rm -f '$(DESTDIR)$(pkglibdir)/gpusortd'
 
 endif

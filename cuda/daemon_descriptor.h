@@ -1,0 +1,38 @@
+/*
+ * daemon_descriptor.h
+ *		Job descriptors: numbers from another process, made into addresses.
+ */
+#ifndef DAEMON_DESCRIPTOR_H
+#define DAEMON_DESCRIPTOR_H
+
+#include "gs_device_sort.h"
+
+#include "gsd_pool.h"
+
+/* What a job asks for, as the engine takes it. */
+typedef struct gsd_arguments
+{
+	gs_device_args args;
+	gs_span_plane planes[GS_MAX_PLANES];
+	void	  **parts;			/* by place in the descriptor's list; malloc'd */
+} gsd_arguments;
+
+/*
+ * The job's descriptor, NULL if the extent that it is said to be in is not the
+ * job's.
+ */
+extern gsd_descriptor *gsd_job_descriptor(const gsd_pool *pool, unsigned job);
+
+/* Words of a segment of a plane of an open job; NULL if there is no such extent. */
+extern const uint64_t *gsd_segment_words(const gsd_pool *pool, unsigned job, unsigned plane,
+										 uint64_t segment);
+
+/*
+ * Translate the descriptor of a job that is to be run; NULL, or what is wrong
+ * with it.  gsd_free_arguments() afterwards in any case.
+ */
+extern const char *gsd_read_arguments(const gsd_pool *pool, unsigned job,
+									  gsd_arguments *arguments);
+extern void gsd_free_arguments(gsd_arguments *arguments);
+
+#endif							/* DAEMON_DESCRIPTOR_H */

@@ -1,0 +1,202 @@
+/*
+ * daemon_process.c
+ *		gpusortd as a process: its command line, its birth and its death.
+ *
+ * The program lies beside the library.  It inherits the pool's memfd and the
+ * bells, and no other file: it must not hold on to the server's sockets or data.
+ */
+#define _GNU_SOURCE
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+
+#include "daemon_process.h"
+#include "service_settings.h"
+
+#define PROGRAM "gpusortd"
+
+/* Exit statuses of gpusortd, and one of ours for a program that is not there. */
+#define STATUS_USAGE		1
+#define STATUS_NO_DEVICE	3
+#define STATUS_WRONG_POOL	4
+#define STATUS_DEVICE_LOST	5
+#define STATUS_NO_PROGRAM	127
+
+#define MAX_ARGUMENTS 16
+
+/* Where close_range() is missing, files with larger numbers are not looked for. */
+#define MAX_FD	1024
+
+typedef struct CommandLine
+{
+	char		path[MAXPGPATH];
+	char	   *argv[MAX_ARGUMENTS + 1];
+	int			argc;
+} CommandLine;
+
+DaemonSettings
+gpusort_daemon_settings(void)
+{
+	DaemonSettings settings;
+
+	memset(&settings, 0, sizeof(settings));
+	strlcpy(settings.daemon, gpusort_daemon, sizeof(settings.daemon));
+	strlcpy(settings.devices, gpusort_devices, sizeof(settings.devices));
+	strlcpy(settings.memory, gpusort_device_memory, sizeof(settings.memory));
+	strlcpy(settings.fault, gpusort_daemon_fault, sizeof(settings.fault));
+	return settings;
+}
+
+static void
+add_argument(CommandLine *command, const char *format,...) pg_attribute_printf(2, 3);
+
+static void
+add_argument(CommandLine *command, const char *format,...)
+{
+	char		text[1024];
+	va_list		args;
+
+	Assert(command->argc < MAX_ARGUMENTS);
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	command->argv[command->argc++] = pstrdup(text);
+	command->argv[command->argc] = NULL;
+}
+
+static void
+add_job_bells(CommandLine *command, const gsd_pool *pool)
+{
+	StringInfoData bells;
+
+	initStringInfo(&bells);
+	for (int i = 0; i < GSD_MAX_JOBS; i++)
+		appendStringInfo(&bells, "%s%d", i > 0 ? "," : "", pool->job_bells[i]);
+	add_argument(command, "--job-bells=%s", bells.data);
+	pfree(bells.data);
+}
+
+static void
+make_command_line(CommandLine *command, const gsd_pool *pool, const DaemonSettings *settings)
+{
+	int			host_devices = gpusort_daemon_host_devices(settings->daemon);
+
+	memset(command, 0, sizeof(*command));
+	snprintf(command->path, sizeof(command->path), "%s/%s", pkglib_path, PROGRAM);
+	add_argument(command, "%s", PROGRAM);
+	if (host_devices > 0)
+	{
+		add_argument(command, "--engine=host");
+		add_argument(command, "--devices=%d", host_devices);
+	}
+	else
+	{
+		add_argument(command, "--engine=%s", settings->daemon);
+		add_argument(command, "--devices=%s", settings->devices);
+	}
+	add_argument(command, "--device-memory=%s", settings->memory);
+	if (settings->fault[0] != '\0')
+		add_argument(command, "--inject-fault=%s", settings->fault);
+	add_argument(command, "--supervisor-pid=%d", (int) getpid());
+	add_argument(command, "--pool-fd=%d", pool->fd);
+	add_argument(command, "--pool-bytes=" UINT64_FORMAT, pool->header->pool_bytes);
+	add_argument(command, "--doorbell=%d", pool->doorbell);
+	add_argument(command, "--supervisor-bell=%d", pool->supervisor_bell);
+	add_job_bells(command, pool);
+}
+
+static void
+free_command_line(CommandLine *command)
+{
+	for (int i = 0; i < command->argc; i++)
+		pfree(command->argv[i]);
+}
+
+/* Of all files above stderr, only the pool and the bells outlive exec. */
+static void
+keep_pool_files(const gsd_pool *pool)
+{
+	if (close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) != 0)
+		for (int fd = STDERR_FILENO + 1; fd < MAX_FD; fd++)
+			(void) fcntl(fd, F_SETFD, FD_CLOEXEC);
+	(void) fcntl(pool->fd, F_SETFD, 0);
+	(void) fcntl(pool->doorbell, F_SETFD, 0);
+	(void) fcntl(pool->supervisor_bell, F_SETFD, 0);
+	for (int i = 0; i < GSD_MAX_JOBS; i++)
+		(void) fcntl(pool->job_bells[i], F_SETFD, 0);
+}
+
+/* In the child: only what is safe after fork, and nothing of PostgreSQL's. */
+static void
+become_program(const gsd_pool *pool, const CommandLine *command)
+{
+	sigset_t	none;
+
+	for (int i = 1; i < NSIG; i++)
+		(void) signal(i, SIG_DFL);
+	sigemptyset(&none);
+	(void) sigprocmask(SIG_SETMASK, &none, NULL);
+	keep_pool_files(pool);
+	execv(command->path, command->argv);
+	_exit(STATUS_NO_PROGRAM);
+}
+
+pid_t
+gpusort_start_daemon(const gsd_pool *pool, const DaemonSettings *settings)
+{
+	CommandLine command;
+	sigset_t	all;
+	sigset_t	saved;
+	pid_t		pid;
+
+	make_command_line(&command, pool, settings);
+
+	/* the child must not run our signal handlers */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &saved);
+	pid = fork();
+	if (pid == 0)
+		become_program(pool, &command);
+	sigprocmask(SIG_SETMASK, &saved, NULL);
+	free_command_line(&command);
+	return pid;
+}
+
+DaemonDeath
+gpusort_daemon_death(int status, const char *said)
+{
+	DaemonDeath death = {0};
+	int			code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+
+	death.no_device = code == STATUS_NO_DEVICE;
+	death.permanent = death.no_device || code == STATUS_USAGE || code == STATUS_WRONG_POOL ||
+		code == STATUS_NO_PROGRAM;
+	if (code == STATUS_NO_DEVICE)
+		strlcpy(death.reason, said[0] != '\0' ? said : "no device", sizeof(death.reason));
+	else if (code == STATUS_USAGE)
+		strlcpy(death.reason, "it did not understand its command line", sizeof(death.reason));
+	else if (code == STATUS_WRONG_POOL)
+		strlcpy(death.reason, "it is of another version than the library", sizeof(death.reason));
+	else if (code == STATUS_DEVICE_LOST)
+		strlcpy(death.reason, "a device is lost", sizeof(death.reason));
+	else if (code == STATUS_NO_PROGRAM)
+		snprintf(death.reason, sizeof(death.reason), "there is no program %s/%s", pkglib_path,
+				 PROGRAM);
+	else if (code >= 0)
+		snprintf(death.reason, sizeof(death.reason), "it exited with status %d", code);
+	else
+		snprintf(death.reason, sizeof(death.reason), "it was terminated by signal %d",
+				 WTERMSIG(status));
+
+	if (death.no_device)
+		snprintf(death.message, sizeof(death.message), "gpusort uses no GPU: %s", death.reason);
+	else
+		snprintf(death.message, sizeof(death.message), "gpusortd has ended: %s", death.reason);
+	return death;
+}

@@ -1,0 +1,19 @@
+/*
+ * service_settings.h
+ *		The settings of the service that sorts on GPUs: gpusort.daemon and its like.
+ */
+#ifndef GPUSORT_SERVICE_SETTINGS_H
+#define GPUSORT_SERVICE_SETTINGS_H
+
+extern char *gpusort_daemon;		/* auto, off, host:N */
+extern char *gpusort_devices;		/* all, or a list of numbers */
+extern char *gpusort_device_memory; /* 80%, or an amount with its unit */
+extern char *gpusort_daemon_fault;	/* --inject-fault of gpusortd, or empty */
+extern int	gpusort_min_gpu_rows;
+
+extern void gpusort_define_service_settings(void);
+
+/* The N of host:N; 0 if gpusort.daemon is not of that kind. */
+extern int	gpusort_daemon_host_devices(const char *daemon);
+
+#endif							/* GPUSORT_SERVICE_SETTINGS_H */
