@@ -5,7 +5,6 @@
  * The program lies beside the library.  It inherits the pool's memfd and the
  * bells, and no other file: it must not hold on to the server's sockets or data.
  */
-#define _GNU_SOURCE
 #include "postgres.h"
 
 #include <fcntl.h>

@@ -12,7 +12,9 @@
 
 #include "plan_node.h"
 #include "pool.h"
+#include "service_settings.h"
 #include "settings.h"
+#include "supervisor.h"
 
 #define GPUSORT_VERSION "0.1"
 
@@ -30,7 +32,10 @@ _PG_init(void)
 {
 	gpusort_define_settings();
 	if (process_shared_preload_libraries_in_progress)
+	{
 		gpusort_pool_install();
+		gpusort_supervisor_install();
+	}
 	RegisterCustomScanMethods(&gpusort_scan_methods);
 	gpusort_install_order_by_hook();
 	gpusort_install_replace_hook();

@@ -18,6 +18,7 @@
 
 #include "memory_range.h"
 #include "pool.h"
+#include "service_settings.h"
 #include "settings.h"
 
 bool		gpusort_enabled = true;
@@ -133,6 +134,7 @@ gpusort_define_settings(void)
 							0, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB, NULL, assign_keep_memory, NULL);
 	define_pool_settings();
+	gpusort_define_service_settings();
 	DefineCustomEnumVariable("gpusort.inject_fault",
 							 "Provokes the named failure in every sort, for testing.",
 							 NULL, &gpusort_inject_fault, gpusort_inject_fault,

@@ -129,7 +129,7 @@ build_gpusort()
 		grep -vE '^(gcc|cc) ' "$log" | tail -n 40
 		die "gpusort does not compile"
 	fi
-	install -m 755 "$TREE/gpusort.so" "$PKGLIBDIR/" &&
+	install -m 755 "$TREE/gpusort.so" "$TREE/gpusortd" "$PKGLIBDIR/" &&
 		install -m 644 "$TREE/gpusort.control" "$TREE"/gpusort--*.sql "$SHAREDIR/extension/" ||
 		die "could not install gpusort into $WORK"
 }
