@@ -22,3 +22,44 @@ ROWS 4;
 
 COMMENT ON FUNCTION gpusort_engines() IS
 'engines that can sort, and whether this server can use them';
+
+CREATE FUNCTION gpusort_service(
+	OUT state text,
+	OUT message text,
+	OUT pid int,
+	OUT uptime interval,
+	OUT restarts int,
+	OUT engine text,
+	OUT devices int,
+	OUT jobs_done bigint,
+	OUT jobs_failed bigint,
+	OUT jobs_cancelled bigint,
+	OUT jobs_open int,
+	OUT jobs_queued int,
+	OUT rows_sorted bigint,
+	OUT fallbacks bigint,
+	OUT device_bytes_used bigint,
+	OUT pool_bytes bigint,
+	OUT pool_bytes_free bigint,
+	OUT pool_huge_pages bool)
+RETURNS record
+AS 'MODULE_PATHNAME', 'gpusort_service'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION gpusort_service() IS
+'gpusortd, the program that sorts on GPUs: its state, its jobs, and the pool';
+
+CREATE FUNCTION gpusort_devices(
+	OUT number int,
+	OUT name text,
+	OUT memory_bytes bigint,
+	OUT arena_bytes bigint,
+	OUT peers int[],
+	OUT state text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'gpusort_devices'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE
+ROWS 8;
+
+COMMENT ON FUNCTION gpusort_devices() IS
+'devices that gpusortd sorts on';

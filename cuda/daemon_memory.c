@@ -62,7 +62,9 @@ populate_extent(const gsd_pool *pool, uint32_t extent)
 {
 	void	   *memory = gsd_extent(pool, extent);
 
-	if (!pool->header->huge && madvise(memory, GSD_EXTENT_BYTES, MADV_COLLAPSE) == 0)
+	/* an extent without any page is not collapsed */
+	if (!pool->header->huge && madvise(memory, 1, MADV_POPULATE_WRITE) == 0 &&
+		madvise(memory, GSD_EXTENT_BYTES, MADV_COLLAPSE) == 0)
 	{
 		raise_state(pool, extent, GSD_EXTENT_HUGE);
 		return true;

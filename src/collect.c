@@ -214,11 +214,19 @@ put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row
 	return true;
 }
 
+/* Make room for more rows, and let gpusortd have those that are there. */
+static pg_noinline bool
+enlarge_planes(GpuSort *sort)
+{
+	gpusort_service_feed(sort);
+	return gpusort_grow_planes(sort);
+}
+
 /* Make sure that one more row fits into the planes. */
 static inline bool
 begin_row(GpuSort *sort)
 {
-	if (unlikely(sort->nrows == sort->capacity) && !gpusort_grow_planes(sort))
+	if (unlikely(sort->nrows == sort->capacity) && !enlarge_planes(sort))
 		return false;
 	if (unlikely(gpusort_inject_fault == GPUSORT_FAULT_CODEC && sort->nrows >= FAULT_ROW))
 	{

@@ -46,7 +46,7 @@ gpusort_daemon_settings(void)
 
 	memset(&settings, 0, sizeof(settings));
 	strlcpy(settings.daemon, gpusort_daemon, sizeof(settings.daemon));
-	strlcpy(settings.devices, gpusort_devices, sizeof(settings.devices));
+	strlcpy(settings.devices, gpusort_device_list, sizeof(settings.devices));
 	strlcpy(settings.memory, gpusort_device_memory, sizeof(settings.memory));
 	strlcpy(settings.fault, gpusort_daemon_fault, sizeof(settings.fault));
 	return settings;

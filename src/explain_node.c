@@ -145,6 +145,20 @@ explain_handover(GpuSortScanState *node, ExplainState *es)
 	ExplainPropertyInteger("Rows Before Handover", NULL, stats->handover_rows, es);
 }
 
+static const char *
+engine_name(GpuSortSortedBy engine)
+{
+	switch (engine)
+	{
+		case GPUSORT_SORTED_BY_CUDA:
+			return "cuda";
+		case GPUSORT_SORTED_BY_SIMULATION:
+			return "simulated";
+		default:
+			return "host";
+	}
+}
+
 /* How our own engine sorted. */
 static void
 explain_engine(GpuSortScanState *node, ExplainState *es)
@@ -152,6 +166,7 @@ explain_engine(GpuSortScanState *node, ExplainState *es)
 	const GpuSortStats *stats = gpusort_get_stats(node->sort);
 	int64		memory_kb = (stats->memory_bytes + 1023) / 1024;
 	int64		pool_kb = stats->pool_bytes / 1024;
+	bool		on_host = stats->engine == GPUSORT_SORTED_BY_HOST;
 
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
@@ -161,23 +176,33 @@ explain_engine(GpuSortScanState *node, ExplainState *es)
 			appendStringInfo(es->str, "  Pool: " INT64_FORMAT "kB", pool_kb);
 		appendStringInfoChar(es->str, '\n');
 		gpusort_explain_indent(es);
-		appendStringInfo(es->str, "Engine: host  Key: %u bits  Passes: %u  Refined Rows: "
-						 UINT64_FORMAT "%s%s\n",
-						 stats->key_bits, stats->passes, stats->refined_rows,
+		appendStringInfo(es->str, "Engine: %s", engine_name(stats->engine));
+		if (!on_host)
+			appendStringInfo(es->str, "  Devices: %u", stats->devices);
+		appendStringInfo(es->str, "  Key: %u bits  %s: %u  Refined Rows: " UINT64_FORMAT "%s%s",
+						 stats->key_bits, on_host ? "Passes" : "Rounds", stats->passes,
+						 stats->refined_rows,
 						 stats->presorted ? "  Presorted" : "",
 						 stats->verified ? "  Verified" : "");
+		if (stats->fallback[0] != '\0')
+			appendStringInfo(es->str, "  Fallback: %s", stats->fallback);
+		appendStringInfoChar(es->str, '\n');
 		return;
 	}
 	ExplainPropertyText("Sort Method", "radix", es);
 	ExplainPropertyInteger("Sort Space Used", "kB", memory_kb, es);
 	ExplainPropertyText("Sort Space Type", "Memory", es);
 	ExplainPropertyInteger("Pool Space Used", "kB", pool_kb, es);
-	ExplainPropertyText("Engine", "host", es);
+	ExplainPropertyText("Engine", engine_name(stats->engine), es);
+	if (!on_host)
+		ExplainPropertyInteger("Devices", NULL, stats->devices, es);
 	ExplainPropertyInteger("Key Bits", NULL, stats->key_bits, es);
-	ExplainPropertyInteger("Partition Passes", NULL, stats->passes, es);
+	ExplainPropertyInteger(on_host ? "Partition Passes" : "Rounds", NULL, stats->passes, es);
 	ExplainPropertyInteger("Refined Rows", NULL, stats->refined_rows, es);
 	ExplainPropertyBool("Presorted", stats->presorted, es);
 	ExplainPropertyBool("Verified", stats->verified, es);
+	if (stats->fallback[0] != '\0')
+		ExplainPropertyText("Fallback", stats->fallback, es);
 }
 
 static void

@@ -32,6 +32,7 @@ typedef enum GpuSortRangeRole
 	GPUSORT_RANGE_WORKSPACE,
 	GPUSORT_RANGE_REFINED,
 	GPUSORT_RANGE_EQUAL,
+	GPUSORT_RANGE_DESCRIPTOR,	/* of a job for gpusortd */
 	GPUSORT_RANGE_PLANE			/* PLANE + i for the i-th plane or bitmap */
 } GpuSortRangeRole;
 

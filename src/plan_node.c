@@ -135,6 +135,7 @@ gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec)
 	List	   *nulls_first = list_nth(scan->custom_private, GPUSORT_PRIVATE_NULLS_FIRST);
 
 	spec->nkeys = list_length(attnos);
+	spec->expected_rows = scan->scan.plan.plan_rows;
 	spec->attnos = palloc(spec->nkeys * sizeof(AttrNumber));
 	spec->sortops = palloc(spec->nkeys * sizeof(Oid));
 	spec->collations = palloc(spec->nkeys * sizeof(Oid));

@@ -21,7 +21,7 @@
 #define MAX_DEVICE_NUMBER 255
 
 char	   *gpusort_daemon = NULL;
-char	   *gpusort_devices = NULL;
+char	   *gpusort_device_list = NULL;
 char	   *gpusort_device_memory = NULL;
 char	   *gpusort_daemon_fault = NULL;
 int			gpusort_min_gpu_rows = 100000;
@@ -128,7 +128,7 @@ gpusort_define_service_settings(void)
 	DefineCustomStringVariable("gpusort.devices",
 							   "Sets the CUDA devices to use.",
 							   "\"all\", or a list of numbers.",
-							   &gpusort_devices, "all",
+							   &gpusort_device_list, "all",
 							   PGC_SIGHUP, 0, check_devices, NULL, NULL);
 	DefineCustomStringVariable("gpusort.device_memory",
 							   "Sets how much memory to take on each device.",

@@ -6,7 +6,7 @@
 #define GPUSORT_SERVICE_SETTINGS_H
 
 extern char *gpusort_daemon;		/* auto, off, host:N */
-extern char *gpusort_devices;		/* all, or a list of numbers */
+extern char *gpusort_device_list;		/* all, or a list of numbers */
 extern char *gpusort_device_memory; /* 80%, or an amount with its unit */
 extern char *gpusort_daemon_fault;	/* --inject-fault of gpusortd, or empty */
 extern int	gpusort_min_gpu_rows;

@@ -2,8 +2,8 @@
  * sort_internal.h
  *		What the files that make up a sort share: sort_state.c (life cycle),
  *		sort_memory.c (ranges and limits), collect.c (rows and keys in), row_store.c (tuples), key_planes.c (what the
- *		engine sorts by), key_refine.c (ties on key prefixes), sort_verify.c and
- *		sort_handover.c.
+ *		engine sorts by), key_refine.c (ties on key prefixes), sort_verify.c,
+ *		sort_handover.c and sort_service.c (having it sorted elsewhere).
  *
  * A row exists in three places, all indexed by its row id, which is its place
  * in the order of arrival:
@@ -29,6 +29,7 @@
 #include "key_codec.h"
 #include "memory_range.h"
 #include "prefetch.h"
+#include "service_client.h"
 #include "sort_state.h"
 
 /*
@@ -125,6 +126,15 @@ struct GpuSort
 	GpuSortRange *equal;		/* engine's bitmap, for the refinement */
 	int			refine_column;	/* its strings go on behind the engine's key; -1 */
 	bool		performed;
+
+	/* what the engine sorts by */
+	gs_plane   *planes;
+	unsigned	nplanes;
+
+	/* having it done by gpusortd (sort_service.c) */
+	GpuSortJob	job;
+	GpuSortRange *job_memory;	/* descriptor of an open job */
+	uint64		ready;			/* so many positions of order are valid */
 
 	/* a slot of the row descriptor, to look into stored rows; made on demand */
 	TupleTableSlot *row_slot;
@@ -253,6 +263,31 @@ extern void gpusort_note_memory(GpuSort *sort);
 extern TupleTableSlot *gpusort_row_slot(GpuSort *sort);
 extern void gpusort_run_engine(gs_sort_args *args, gs_sort_result *result);
 
+/* Sort with the engine in this process; false if there is no memory for it. */
+extern bool gpusort_sort_on_host(GpuSort *sort);
+
+/* sort_service.c */
+
+/* While collecting: what has arrived may be worth telling gpusortd. */
+extern void gpusort_service_feed(GpuSort *sort);
+
+/*
+ * Have gpusortd sort; false if it does not.  all_at_once: every row must be in
+ * place when this returns, else some of them may become ready later.
+ */
+extern bool gpusort_service_sort(GpuSort *sort, bool all_at_once);
+
+/* Wait until the first `rows` positions are ready. */
+extern void gpusort_service_await(GpuSort *sort, uint64 rows);
+
+/*
+ * Have no job any more.  gpusortd may still hold on to some ranges: then they must
+ * not be written to again, but be released, and gpusort_service_abandon() called.
+ */
+extern void gpusort_service_end(GpuSort *sort);
+extern bool gpusort_service_holds_memory(const GpuSort *sort);
+extern void gpusort_service_abandon(GpuSort *sort);
+
 /* row_store.c */
 
 /*
@@ -288,6 +323,7 @@ extern unsigned gpusort_engine_planes(GpuSort *sort, gs_plane *planes);
 extern bool gpusort_refine(GpuSort *sort);
 
 /* sort_verify.c */
+extern bool gpusort_must_verify(const GpuSort *sort);
 extern bool gpusort_order_is_right(GpuSort *sort);
 
 /* sort_handover.c */

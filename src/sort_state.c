@@ -25,16 +25,34 @@
 StaticAssertDecl(GPUSORT_MAX_KEYS * PLANES_PER_COLUMN <= GS_MAX_PLANES,
 				 "the engine must take all planes");
 
+/* Release everything that palloc did not provide. */
+static void
+release_all(GpuSort *sort)
+{
+	gpusort_service_end(sort);
+	gpusort_release_memory(sort);
+	gpusort_service_abandon(sort);
+}
+
 static void
 context_callback(void *arg)
 {
-	gpusort_release_memory((GpuSort *) arg);
+	release_all((GpuSort *) arg);
 }
 
-/* Forget the rows, keep the memory. */
+/* Forget the rows, keep the memory, but for what gpusortd may still write to. */
 static void
 forget_rows(GpuSort *sort)
 {
+	gpusort_service_end(sort);
+	if (gpusort_service_holds_memory(sort))
+	{
+		release_all(sort);
+		sort->capacity = 0;
+		if (!gpusort_acquire_memory(sort))
+			gpusort_release_memory(sort);
+	}
+	sort->ready = 0;
 	sort->rows_used = 0;
 	sort->nrows = 0;
 	sort->uniform = true;
@@ -129,6 +147,7 @@ gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 
 	sort->fixed_keys = true;
 	sort->columns = palloc0(spec->nkeys * sizeof(GpuSortColumn));
+	sort->planes = palloc(spec->nkeys * PLANES_PER_COLUMN * sizeof(gs_plane));
 	for (int i = 0; i < spec->nkeys; i++)
 		begin_column(sort, i);
 	sort->ncolumns = spec->nkeys;
@@ -142,7 +161,7 @@ gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 	forget_rows(sort);
 	if (!gpusort_acquire_memory(sort))
 	{
-		gpusort_release_memory(sort);
+		release_all(sort);
 		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
 	}
 	return sort;
@@ -187,27 +206,26 @@ gpusort_run_engine(gs_sort_args *args, gs_sort_result *result)
 		elog(ERROR, "gpusort: engine failed: %s", gs_status_text(status));
 }
 
-/* Sort by the engine's planes. */
-static bool
-sort_by_engine(GpuSort *sort)
+bool
+gpusort_sort_on_host(GpuSort *sort)
 {
-	gs_plane   *planes = palloc(sort->ncolumns * PLANES_PER_COLUMN * sizeof(gs_plane));
 	gs_sort_args args = {0};
 	gs_sort_result result;
 
-	args.nrows = sort->nrows;
-	args.planes = planes;
-	args.nplanes = gpusort_engine_planes(sort, planes);
-	args.id_bytes = sizeof(uint32);
 	if (!gpusort_grow_workspace(sort))
 		return false;
+	args.nrows = sort->nrows;
+	args.planes = sort->planes;
+	args.nplanes = sort->nplanes;
+	args.id_bytes = sizeof(uint32);
 	args.workspace = sort->workspace->base;
 	args.workspace_bytes = sort->workspace->usable;
 	args.equal = sort->refine_column >= 0 ? RANGE_U64(sort->equal) : NULL;
 	gpusort_run_engine(&args, &result);
-	pfree(planes);
 
 	sort->order = result.ids;
+	sort->ready = sort->nrows;
+	sort->stats.engine = GPUSORT_SORTED_BY_HOST;
 	sort->stats.key_bits = result.key_bits;
 	sort->stats.passes = result.passes;
 	sort->stats.refined_rows = result.refined_rows;
@@ -215,10 +233,24 @@ sort_by_engine(GpuSort *sort)
 	return true;
 }
 
+/* Sort by the engine's planes, here or in gpusortd. */
+static bool
+sort_by_engine(GpuSort *sort)
+{
+	bool		refine;
+
+	sort->nplanes = gpusort_engine_planes(sort, sort->planes);
+	refine = sort->refine_column >= 0;
+	return gpusort_service_sort(sort, refine || gpusort_must_verify(sort)) ||
+		gpusort_sort_on_host(sort);
+}
+
 /* Put the ties in order; the engine's workspace becomes scratch memory. */
 static bool
 refine_ties(GpuSort *sort)
 {
+	if (!gpusort_grow_workspace(sort))
+		return false;
 	memcpy(sort->refined->base, sort->order, sort->nrows * sizeof(uint32));
 	sort->order = RANGE_U32(sort->refined);
 	sort->stats.presorted = false;
@@ -283,14 +315,17 @@ gpusort_rows(const GpuSort *sort)
 }
 
 void
-gpusort_fetch_block(const GpuSort *sort, uint64 from, int count, MinimalTuple *rows)
+gpusort_fetch_block(GpuSort *sort, uint64 from, int count, MinimalTuple *rows)
 {
-	const uint32 *order = sort->order + from;
 	const uint32 *row_refs = RANGE_U32(sort->row_refs);
 	uint64		left = sort->nrows - from;
 	int			ahead_to = (int) Min(left, 2 * (uint64) count);
+	const uint32 *order;
 
 	Assert(count <= left);
+	if (unlikely(from + ahead_to > sort->ready))
+		gpusort_service_await(sort, from + ahead_to);
+	order = sort->order + from;
 	for (int i = 0; i < count; i++)
 		rows[i] = row_by_id(sort, order[i]);
 	if (sort->uniform)
@@ -329,7 +364,7 @@ gpusort_end(GpuSort *sort)
 	if (sort->tuplesort != NULL)
 		tuplesort_end(sort->tuplesort);
 	sort->tuplesort = NULL;
-	gpusort_release_memory(sort);
+	release_all(sort);
 }
 
 const GpuSortStats *

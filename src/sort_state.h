@@ -31,6 +31,7 @@ typedef struct GpuSortSpec
 	Oid		   *sortops;
 	Oid		   *collations;
 	bool	   *nulls_first;
+	double		expected_rows;	/* the planner's estimate */
 } GpuSortSpec;
 
 /* Why a sort ended up in tuplesort. */
@@ -42,13 +43,24 @@ typedef enum GpuSortHandover
 	GPUSORT_HANDOVER_ORDER		/* verification found an inversion */
 } GpuSortHandover;
 
+typedef enum GpuSortSortedBy
+{
+	GPUSORT_SORTED_BY_HOST,		/* the engine in this process */
+	GPUSORT_SORTED_BY_CUDA,		/* gpusortd */
+	GPUSORT_SORTED_BY_SIMULATION	/* gpusortd without GPUs */
+} GpuSortSortedBy;
+
 typedef struct GpuSortStats
 {
 	uint64		rows;
 	GpuSortHandover handover;
 	uint64		handover_rows;	/* rows collected before the handover */
+	GpuSortSortedBy engine;
+	char		fallback[128];	/* why gpusortd did not sort, although it should
+								 * have; or empty */
+	unsigned	devices;		/* of gpusortd that took part */
 	unsigned	key_bits;		/* significant bits of the engine's key */
-	unsigned	passes;
+	unsigned	passes;			/* over all rows; of gpusortd: rounds */
 	uint64		refined_rows;	/* rows ordered by more than the first words of
 								 * strings, or than one item of the engine */
 	bool		presorted;
@@ -91,7 +103,7 @@ extern uint64 gpusort_rows(const GpuSort *sort);
  * are the caller's to prefetch.  They stay valid until reset or end.  Only
  * while gpusort_tuplesort() is NULL.
  */
-extern void gpusort_fetch_block(const GpuSort *sort, uint64 from, int count,
+extern void gpusort_fetch_block(GpuSort *sort, uint64 from, int count,
 								MinimalTuple *rows);
 
 /* The tuplesort that has taken over, or NULL. */

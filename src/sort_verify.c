@@ -98,6 +98,12 @@ check_neighbours(Verifier *v)
 }
 
 bool
+gpusort_must_verify(const GpuSort *sort)
+{
+	return (gpusort_verify || sort->untrusted) && sort->nrows >= 2;
+}
+
+bool
 gpusort_order_is_right(GpuSort *sort)
 {
 	MemoryContext context;
@@ -106,7 +112,7 @@ gpusort_order_is_right(GpuSort *sort)
 	bool		right;
 	instr_time	start;
 
-	if ((!gpusort_verify && !sort->untrusted) || sort->nrows < 2)
+	if (!gpusort_must_verify(sort))
 		return true;
 
 	INSTR_TIME_SET_CURRENT(start);
