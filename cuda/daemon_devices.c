@@ -59,6 +59,8 @@ gsd_open_devices(const gsd_options *options, gs_group *group, bool *cuda, char *
 				 size_t why_size)
 {
 	memset(group, 0, sizeof(*group));
+	group->options.device_rows = options->device_rows;
+	group->options.bucket_rows = options->bucket_rows;
 	*cuda = options->engine != GSD_ENGINE_HOST;
 	if (!*cuda)
 		return open_host_devices(options, group, why, why_size);

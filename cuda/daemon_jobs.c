@@ -287,6 +287,18 @@ publish_result(gsd_job *job, const gs_device_result *result)
 	};
 }
 
+/* Do wrong what was asked for, if now is the time. */
+static void
+act_up(gsd_server *server, gsd_fault crash, gsd_fault stop)
+{
+	gsd_fault	fault = server->fault;
+
+	if (server->runs != server->fault_at || (fault != crash && fault != stop))
+		return;
+	server->fault = GSD_FAULT_NONE;
+	raise(fault == crash ? SIGSEGV : SIGSTOP);
+}
+
 /* Tell the backend about rows as they become ready, until all are. */
 static gs_status
 wait_for_rows(gsd_server *server, unsigned n, const char **message)
@@ -308,6 +320,8 @@ wait_for_rows(gsd_server *server, unsigned n, const char **message)
 			gsd_ring(server->pool->job_bells[n]);
 			rung_ms = now_ms();
 		}
+		if (ready < nrows)
+			act_up(server, GSD_FAULT_CRASH_LATE, GSD_FAULT_STOP_LATE);
 		look_at_jobs(server);
 	}
 	return GS_OK;
@@ -324,8 +338,7 @@ sort_job(gsd_server *server, unsigned n, const char **message)
 	if (*message != NULL)
 		return GS_INVALID;
 	server->runs++;
-	if (server->runs == server->fault_at && server->fault == GSD_FAULT_CRASH)
-		raise(SIGSEGV);
+	act_up(server, GSD_FAULT_CRASH, GSD_FAULT_STOP);
 	if (server->runs == server->fault_at && server->fault == GSD_FAULT_LOST)
 	{
 		*message = "a lost device was asked for";

@@ -21,6 +21,8 @@ enum
 	OPTION_ENGINE = 256,
 	OPTION_DEVICES,
 	OPTION_DEVICE_MEMORY,
+	OPTION_DEVICE_ROWS,
+	OPTION_BUCKET_ROWS,
 	OPTION_SUPERVISOR_PID,
 	OPTION_POOL_FD,
 	OPTION_POOL_BYTES,
@@ -37,6 +39,8 @@ static const struct option long_options[] = {
 	{"engine", required_argument, NULL, OPTION_ENGINE},
 	{"devices", required_argument, NULL, OPTION_DEVICES},
 	{"device-memory", required_argument, NULL, OPTION_DEVICE_MEMORY},
+	{"device-rows", required_argument, NULL, OPTION_DEVICE_ROWS},
+	{"bucket-rows", required_argument, NULL, OPTION_BUCKET_ROWS},
 	{"supervisor-pid", required_argument, NULL, OPTION_SUPERVISOR_PID},
 	{"pool-fd", required_argument, NULL, OPTION_POOL_FD},
 	{"pool-bytes", required_argument, NULL, OPTION_POOL_BYTES},
@@ -199,6 +203,9 @@ read_fault(gsd_options *options, const char *text)
 		{"operation:", GSD_FAULT_OPERATION},
 		{"lost:", GSD_FAULT_LOST},
 		{"crash:", GSD_FAULT_CRASH},
+		{"crash-late:", GSD_FAULT_CRASH_LATE},
+		{"stop:", GSD_FAULT_STOP},
+		{"stop-late:", GSD_FAULT_STOP_LATE},
 	};
 
 	if (strcmp(text, "abi") == 0)
@@ -229,6 +236,10 @@ read_option(gsd_options *options, int option, const char *value)
 			return read_devices(options, value);
 		case OPTION_DEVICE_MEMORY:
 			return read_memory(options, value);
+		case OPTION_DEVICE_ROWS:
+			return read_whole_number(value, &options->device_rows);
+		case OPTION_BUCKET_ROWS:
+			return read_whole_number(value, &options->bucket_rows);
 		case OPTION_SUPERVISOR_PID:
 			return read_whole_number(value, &options->supervisor_pid);
 		case OPTION_POOL_FD:

@@ -32,7 +32,10 @@ typedef enum gsd_fault
 	GSD_FAULT_OPERATION,		/* the fault_at-th operation of a device fails */
 	GSD_FAULT_LOST,				/* the fault_at-th run loses a device */
 	GSD_FAULT_ABI,				/* another ABI version */
-	GSD_FAULT_CRASH				/* the program crashes in its fault_at-th run */
+	GSD_FAULT_CRASH,			/* the program crashes in its fault_at-th run */
+	GSD_FAULT_CRASH_LATE,		/* ... when the first rows are ready */
+	GSD_FAULT_STOP,				/* it stops, as by SIGSTOP, in that run, once */
+	GSD_FAULT_STOP_LATE			/* ... when the first rows are ready */
 } gsd_fault;
 
 typedef struct gsd_options
@@ -57,6 +60,10 @@ typedef struct gsd_options
 	int			supervisor_bell;
 	int			job_bells[GSD_MAX_JOBS];
 	unsigned	njob_bells;
+
+	/* --device-rows, --bucket-rows: see gs_device_options; 0 for the default */
+	uint64_t	device_rows;
+	uint64_t	bucket_rows;
 
 	gsd_fault	fault;
 	uint64_t	fault_at;

@@ -27,7 +27,9 @@
 #define STATUS_DEVICE_LOST	5
 #define STATUS_NO_PROGRAM	127
 
-#define MAX_ARGUMENTS 16
+/* Those behind the settings, and all. */
+#define FIXED_ARGUMENTS 6
+#define MAX_ARGUMENTS	24
 
 /* Where close_range() is missing, files with larger numbers are not looked for. */
 #define MAX_FD	1024
@@ -48,7 +50,7 @@ gpusort_daemon_settings(void)
 	strlcpy(settings.daemon, gpusort_daemon, sizeof(settings.daemon));
 	strlcpy(settings.devices, gpusort_device_list, sizeof(settings.devices));
 	strlcpy(settings.memory, gpusort_device_memory, sizeof(settings.memory));
-	strlcpy(settings.fault, gpusort_daemon_fault, sizeof(settings.fault));
+	strlcpy(settings.options, gpusort_daemon_options, sizeof(settings.options));
 	return settings;
 }
 
@@ -67,6 +69,23 @@ add_argument(CommandLine *command, const char *format,...)
 	va_end(args);
 	command->argv[command->argc++] = pstrdup(text);
 	command->argv[command->argc] = NULL;
+}
+
+/* Arguments separated by spaces; those that are too many are left out. */
+static void
+add_arguments(CommandLine *command, const char *text)
+{
+	for (;;)
+	{
+		size_t		length;
+
+		text += strspn(text, " ");
+		length = strcspn(text, " ");
+		if (length == 0 || command->argc >= MAX_ARGUMENTS - FIXED_ARGUMENTS)
+			return;
+		add_argument(command, "%.*s", (int) length, text);
+		text += length;
+	}
 }
 
 static void
@@ -100,8 +119,7 @@ make_command_line(CommandLine *command, const gsd_pool *pool, const DaemonSettin
 		add_argument(command, "--devices=%s", settings->devices);
 	}
 	add_argument(command, "--device-memory=%s", settings->memory);
-	if (settings->fault[0] != '\0')
-		add_argument(command, "--inject-fault=%s", settings->fault);
+	add_arguments(command, settings->options);
 	add_argument(command, "--supervisor-pid=%d", (int) getpid());
 	add_argument(command, "--pool-fd=%d", pool->fd);
 	add_argument(command, "--pool-bytes=" UINT64_FORMAT, pool->header->pool_bytes);

@@ -17,7 +17,7 @@ typedef struct DaemonSettings
 	char		daemon[DAEMON_SETTING_MAX];
 	char		devices[DAEMON_SETTING_MAX];
 	char		memory[DAEMON_SETTING_MAX];
-	char		fault[DAEMON_SETTING_MAX];
+	char		options[DAEMON_SETTING_MAX];
 } DaemonSettings;
 
 /* How a process that has died is to be spoken of. */

@@ -23,7 +23,7 @@
 char	   *gpusort_daemon = NULL;
 char	   *gpusort_device_list = NULL;
 char	   *gpusort_device_memory = NULL;
-char	   *gpusort_daemon_fault = NULL;
+char	   *gpusort_daemon_options = NULL;
 int			gpusort_min_gpu_rows = 100000;
 
 /* Digits, no more than max; NULL, or what comes behind them. */
@@ -135,9 +135,9 @@ gpusort_define_service_settings(void)
 							   "A share of what is free there, or an amount with a unit.",
 							   &gpusort_device_memory, "80%",
 							   PGC_SIGHUP, 0, check_device_memory, NULL, NULL);
-	DefineCustomStringVariable("gpusort.daemon_fault",
-							   "Provokes the named failure in gpusortd, for testing.",
-							   NULL, &gpusort_daemon_fault, "",
+	DefineCustomStringVariable("gpusort.daemon_options",
+							   "Sets further options of gpusortd, for testing.",
+							   NULL, &gpusort_daemon_options, "",
 							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL,
 							   NULL, NULL, NULL);
 	DefineCustomIntVariable("gpusort.min_gpu_rows",

@@ -8,7 +8,7 @@
 extern char *gpusort_daemon;		/* auto, off, host:N */
 extern char *gpusort_device_list;		/* all, or a list of numbers */
 extern char *gpusort_device_memory; /* 80%, or an amount with its unit */
-extern char *gpusort_daemon_fault;	/* --inject-fault of gpusortd, or empty */
+extern char *gpusort_daemon_options;	/* further ones, separated by spaces */
 extern int	gpusort_min_gpu_rows;
 
 extern void gpusort_define_service_settings(void);
