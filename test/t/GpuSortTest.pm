@@ -10,7 +10,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(start_node plan_of analyzed_plan_of same_answer session_of temp_files);
+our @EXPORT = qw(start_node plan_of analyzed_plan_of same_answer session_of temp_files
+	service set_daemon all_is_free);
 
 # A running node with gpusort preloaded and these lines in postgresql.conf.
 sub start_node
@@ -77,6 +78,40 @@ sub session_of
 	$node->psql('postgres', join(";\n", @statements) . ';',
 		stdout => \$out, stderr => \$err, on_error_stop => 0, on_error_die => 0);
 	return ($out, $err);
+}
+
+# A column of gpusort_service().
+sub service
+{
+	my ($node, $column) = @_;
+
+	return $node->safe_psql('postgres', "SELECT $column FROM gpusort_service()");
+}
+
+# Another gpusort.daemon, and options of gpusortd; returns when the state is as
+# expected, in a process that was not there before.
+sub set_daemon
+{
+	my ($node, $daemon, $options, $state) = @_;
+	my $pid = service($node, 'pid') || 0;
+
+	$options //= '';
+	$state //= 'up';
+	$node->safe_psql('postgres', $_)
+		for "ALTER SYSTEM SET gpusort.daemon = '$daemon'", "ALTER SYSTEM SET gpusort.daemon_options = '$options'";
+	$node->reload;
+	$node->poll_query_until('postgres', "SELECT state = '$state' AND pid IS DISTINCT FROM $pid FROM gpusort_service()")
+		or die "gpusortd is not $state";
+}
+
+# All jobs and their memory, in the pool and on devices, are given back.
+sub all_is_free
+{
+	my ($node, $pool_bytes, $label) = @_;
+	my $free = "jobs_open = 0 AND device_bytes_used = 0 AND pool_bytes_free = $pool_bytes";
+
+	ok($node->poll_query_until('postgres', "SELECT $free FROM gpusort_service()"), "$label: everything is given back")
+		or diag $node->safe_psql('postgres', 'SELECT * FROM gpusort_service()');
 }
 
 # Names of temporary files of the node.

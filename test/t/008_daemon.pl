@@ -1,0 +1,173 @@
+# Sorting in gpusortd, on simulated devices: answers, counters, settings, and what
+# the machinery costs.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use GpuSortTest;
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = start_node('main', 'work_mem = 256MB', 'max_parallel_workers_per_gather = 0', 'max_connections = 90',
+	'gpusort.pool_size = 768MB', "gpusort.daemon = 'host:2'", "gpusort.engine = 'cuda'", 'gpusort.force = on');
+my $idle_bytes;
+
+$node->safe_psql('postgres', q(
+	CREATE EXTENSION gpusort;
+	CREATE TABLE t AS
+	SELECT i, hashint8(i) AS h, (hashint8(i) % 1000)::int2 AS few, md5(i::text) COLLATE "C" AS m,
+		CASE WHEN i % 7 <> 0 THEN hashint8(i)::numeric / 7 END AS n,
+		md5((i % 1000)::text)::uuid AS u, hashint8(i)::float8 / 1e6 AS f,
+		timestamp '2020-01-01' + i * interval '1 minute' AS ts, 'prefix/' || (hashint8(i) % 50000) AS tx
+	FROM generate_series(1, 12000) i;
+	CREATE TABLE large AS SELECT hashint8extended(i, 0) AS k, i FROM generate_series(1, 550000) i;
+	VACUUM ANALYZE));
+
+# It starts with the server, which does not wait for it.
+ok($node->poll_query_until('postgres', q(SELECT state = 'up' FROM gpusort_service())), 'gpusortd comes up');
+$idle_bytes = service($node, 'pool_bytes_free');
+is($idle_bytes, service($node, 'pool_bytes'), 'the whole pool is free');
+
+# Every number of devices gives PostgreSQL's answer, position by position.
+my @orders = (
+	'h, i', 'h DESC, i DESC', 'few, i', 'few DESC, m', 'm', 'm DESC, i', 'n NULLS FIRST, i', 'n DESC NULLS LAST, i',
+	'u, h, few, n, i', 'f DESC, i', 'ts', 'tx, i', 'tx COLLATE "C" DESC, few, h, f, ts, i');
+
+for my $devices (1, 3, 4)
+{
+	my ($done, $fallbacks);
+
+	set_daemon($node, "host:$devices");
+	is(service($node, 'devices'), $devices, "host:$devices: so many devices");
+	is($node->safe_psql('postgres', 'SELECT count(*), min(cardinality(peers)) FROM gpusort_devices()'),
+		"$devices|" . ($devices - 1), "host:$devices: gpusort_devices() shows them");
+	($done, $fallbacks) = (service($node, 'jobs_done'), service($node, 'fallbacks'));
+	for my $order (@orders)
+	{
+		my $label = "host:$devices, ORDER BY $order";
+
+		like(analyzed_plan_of($node, "SELECT * FROM t ORDER BY $order"),
+			qr/Engine: simulated  Devices: \d+  Key: \d+ bits/, "$label: sorted by gpusortd");
+		same_answer($node, "SELECT * FROM t ORDER BY $order", $label);
+	}
+	cmp_ok(service($node, 'jobs_done') - $done, '>=', 2 * @orders, "host:$devices: jobs are counted");
+	is(service($node, 'fallbacks'), $fallbacks, "host:$devices: nothing was sorted elsewhere");
+	same_answer($node, 'SELECT * FROM large ORDER BY k', "host:$devices, fed while collecting");
+	same_answer($node, 'SELECT * FROM large ORDER BY k DESC, i', "host:$devices, two planes fed");
+	all_is_free($node, $idle_bytes, "host:$devices");
+}
+
+# Rows are returned while others are being sorted.
+set_daemon($node, 'host:3', '--device-rows=1000 --bucket-rows=1000');
+for my $order ('k', 'k DESC, i', 'k % 16, i')
+{
+	same_answer($node, "SELECT * FROM large ORDER BY $order", "many buckets, ORDER BY $order");
+}
+is($node->safe_psql('postgres', q(
+	BEGIN;
+	DECLARE c SCROLL CURSOR FOR SELECT k FROM large ORDER BY k;
+	MOVE 100 IN c; MOVE BACKWARD 50 IN c; MOVE LAST IN c; MOVE 10 IN c;
+	FETCH FIRST FROM c;
+	COMMIT)),
+	$node->safe_psql('postgres', 'SELECT min(k) FROM large'), 'a cursor moves over rows that are not ready');
+all_is_free($node, $idle_bytes, 'many buckets');
+
+# A refinement, and a verification, want all rows.
+for my $verify ('off', 'on')
+{
+	same_answer($node, 'SELECT * FROM t ORDER BY m, i', "text, verify = $verify", 'gpusort.verify' => $verify);
+	same_answer($node, 'SELECT * FROM large ORDER BY k', "int8, verify = $verify", 'gpusort.verify' => $verify);
+}
+
+# More sorts at a time than there are jobs: gpusortd is stopped meanwhile.
+{
+	my $pid = service($node, 'pid');
+	my $fallbacks = service($node, 'fallbacks');
+	my $script = $node->basedir . '/sort.sql';
+	my ($out, $err, $pgbench) = ('', '');
+
+	append_to_file($script, 'SELECT 1 / (count(*) = 100)::int FROM (SELECT i FROM generate_series(1, 100) i ORDER BY -i OFFSET 0) s;');
+	kill 'STOP', $pid;
+	$pgbench = IPC::Run::start(
+		[ 'pgbench', '-n', '-c', '70', '-t', '1', '-f', $script, $node->connstr('postgres') ],
+		'>', \$out, '2>', \$err, IPC::Run::timeout(60));
+	ok($node->poll_query_until('postgres', "SELECT jobs_open = 64 AND fallbacks = $fallbacks + 6 FROM gpusort_service()"),
+		'64 jobs are open, the others sort by themselves');
+	is(service($node, 'jobs_queued'), 64, 'all jobs wait');
+	kill 'CONT', $pid;
+	$pgbench->finish;
+	like($out, qr{transactions actually processed: 70/70}, 'all 70 sorts come out');
+	all_is_free($node, $idle_bytes, '70 sorts');
+}
+
+# Who asks for gpusortd, and who does not.
+set_daemon($node, 'host:2');
+my $query = 'SELECT h FROM t ORDER BY h';
+like(analyzed_plan_of($node, $query, 'gpusort.engine' => 'auto'), qr/Engine: host  /,
+	'engine = auto does not take simulated devices');
+like(analyzed_plan_of($node, $query, 'gpusort.engine' => 'host'), qr/Engine: host  /, 'engine = host stays');
+unlike(analyzed_plan_of($node, $query, 'gpusort.engine' => 'host'), qr/Fallback/, '... and that is no fallback');
+like(analyzed_plan_of($node, $query, 'gpusort.pool_quota' => 0), qr/Engine: host .*Fallback: the pool is full/,
+	'private memory is not for gpusortd');
+
+# EXPLAIN in other formats
+my $json = $node->safe_psql('postgres', "EXPLAIN (ANALYZE, FORMAT JSON) $query");
+like($json, qr/"Engine": "simulated"/, 'JSON: engine');
+like($json, qr/"Devices": [12],/, 'JSON: devices');
+like($json, qr/"Rounds": 1,/, 'JSON: rounds');
+unlike($json, qr/"Fallback"/, 'JSON: no fallback');
+
+# Parallel workers
+same_answer($node, 'SELECT k FROM large ORDER BY k', 'in parallel workers',
+	max_parallel_workers_per_gather => 2, parallel_setup_cost => 0, parallel_tuple_cost => 0,
+	min_parallel_table_scan_size => 0);
+all_is_free($node, $idle_bytes, 'parallel workers');
+
+# Settings
+for my $case (
+	[ 'gpusort.daemon', 'on' ], [ 'gpusort.daemon', 'host:0' ], [ 'gpusort.daemon', 'host:17' ],
+	[ 'gpusort.daemon', 'host:3x' ], [ 'gpusort.devices', '' ], [ 'gpusort.devices', '0,0' ],
+	[ 'gpusort.devices', '0,' ], [ 'gpusort.devices', 'none' ], [ 'gpusort.device_memory', '80' ],
+	[ 'gpusort.device_memory', '0%' ], [ 'gpusort.device_memory', '101%' ], [ 'gpusort.device_memory', '4 GB' ])
+{
+	my ($name, $value) = @$case;
+	my ($rc, $out, $err) = $node->psql('postgres', "ALTER SYSTEM SET $name = '$value'");
+
+	ok($rc != 0 && $err =~ /invalid value.*Valid values/s, "$name = '$value' is refused, with a hint");
+}
+set_daemon($node, 'off', '', 'off');
+is(service($node, 'pid'), '', 'daemon = off: no process');
+like(analyzed_plan_of($node, $query), qr/Engine: host  (?!.*Fallback)/, 'daemon = off: the host sorts');
+same_answer($node, $query, 'daemon = off');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM gpusort_devices()'), '0', 'daemon = off: no devices');
+
+# What a job costs: two rows, sorted again and again.
+set_daemon($node, 'host:1');
+{
+	my ($out, $err) = session_of($node, ('EXPLAIN ANALYZE SELECT i FROM generate_series(1, 2) i ORDER BY -i') x 101);
+	my @ms = sort { $a <=> $b } $out =~ /, sort ([0-9.]+) ms/g;
+
+	is(scalar @ms, 101, 'all sorts tell their time');
+	note sprintf 'submit, wake, sort two rows, answer, close: median %.3f ms, maximum %.3f ms', $ms[50], $ms[100];
+	cmp_ok($ms[50], '<', 5, 'an idle gpusortd answers at once');
+}
+
+$node->stop;
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal|leak/, 'nothing odd in the log');
+
+# A server without a pool
+$node->append_conf('postgresql.conf', "gpusort.pool_size = 0");
+$node->start;
+is($node->safe_psql('postgres', 'SELECT state, pid, jobs_done, pool_bytes FROM gpusort_service()'), 'off||0|0',
+	'no pool: gpusort_service()');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM gpusort_devices()'), '0', 'no pool: gpusort_devices()');
+same_answer($node, $query, 'no pool');
+$node->stop;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = ''");
+$node->start;
+is($node->safe_psql('postgres', "LOAD 'gpusort'; SELECT state, pid, jobs_done, pool_bytes FROM gpusort_service()"), 'off||0|0',
+	'not preloaded: gpusort_service()');
+$node->stop;
+done_testing();
