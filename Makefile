@@ -10,7 +10,9 @@
 #   make bench              benchmarks
 #   make fuzz SECONDS=60    differential fuzzing for so many seconds
 #
-# Variables: PG_CONFIG=/path/to/pg_config, WERROR=1 (every warning is an error).
+# Variables: PG_CONFIG=/path/to/pg_config, WERROR=1 (every warning is an error),
+# NVCC=/path/to/nvcc, WITH_CUDA=0 (gpusortd without GPUs), GS_CUDA_ARCH=-arch=sm_90
+# (GPUs of one kind only; compiling for all takes minutes).
 # The check, demo, bench and fuzz targets are scripts under test/: they install
 # what they need from Debian if allowed to, run on a private copy of the server,
 # and work before there is a pg_config, so PGXS is not read for them.
@@ -25,7 +27,7 @@ ifeq ($(filter-out $(script_goals),$(goals)),)
 .PHONY: $(script_goals)
 .NOTPARALLEL:
 
-export PG_CONFIG WERROR SEED
+export PG_CONFIG WERROR SEED $(foreach v,NVCC WITH_CUDA GS_CUDA_ARCH,$(if $($v),$v))
 
 check:
 	@test/check.sh
@@ -106,12 +108,31 @@ DAEMON_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-
 	-Wno-format-truncation $(if $(WERROR),-Werror)
 DAEMON_CPPFLAGS = -Icuda -Isrc/engine -Isrc/service -MMD -MP
 
+# On GPUs it sorts if there is a CUDA compiler.
+NVCC ?= $(or $(shell command -v nvcc),$(wildcard /usr/local/cuda/bin/nvcc))
+WITH_CUDA ?= $(if $(NVCC),1,0)
+ifeq ($(WITH_CUDA),1)
+GS_CUDA_DIR = cuda
+GS_ENGINE_DIR = src/engine
+GS_CUDA_BUILD = build/cuda
+include cuda/cuda.mk
+$(GS_CUDA_OBJECTS): build/.cuda_flags
+DAEMON_CPPFLAGS += -DGS_WITH_CUDA
+endif
+cuda_flags = $(WITH_CUDA) $(GS_CUDA_NVCCFLAGS)
+ifneq ($(cuda_flags),$(file <build/.cuda_flags))
+.PHONY: build/.cuda_flags
+endif
+build/.cuda_flags:
+	@mkdir -p build
+	@echo '$(cuda_flags)' >$@
+
 all: gpusortd
 
-gpusortd: $(DAEMON_OBJS)
-	$(CC) -o $@ $^ $(DAEMON_LIBS) -lm
+gpusortd: $(DAEMON_OBJS) $(GS_CUDA_LIB)
+	$(CC) -o $@ $^ $(GS_CUDA_LDLIBS) -lm
 
-build/gpusortd/%.o: %.c .build_flags Makefile
+build/gpusortd/%.o: %.c .build_flags build/.cuda_flags Makefile
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_CFLAGS) $(DAEMON_CPPFLAGS) -c -o $@ $<
 

@@ -54,6 +54,49 @@ open_host_devices(const gsd_options *options, gs_group *group, char *why, size_t
 	return true;
 }
 
+#ifdef GS_WITH_CUDA
+
+/* The number of the i-th CUDA device to open. */
+static int
+cuda_device_number(const gsd_options *options, unsigned i)
+{
+	return (int) (options->ncuda_devices > 0 ? options->cuda_devices[i] : i);
+}
+
+static bool
+open_cuda_devices(const gsd_options *options, gs_group *group, char *why, size_t why_size)
+{
+	unsigned	present = gs_cuda_count();
+	unsigned	n = options->ncuda_devices > 0 ? options->ncuda_devices : present;
+
+	if (present == 0)
+	{
+		snprintf(why, why_size, "there is no CUDA device, or no driver for it");
+		return false;
+	}
+	if (n > GSD_MAX_DEVICES)
+		n = GSD_MAX_DEVICES;
+	for (unsigned i = 0; i < n; i++)
+	{
+		group->devices[i] = gs_cuda_device_open(i, cuda_device_number(options, i),
+												options->memory_bytes, options->memory_percent,
+												why, why_size);
+		if (group->devices[i] == NULL)
+		{
+			gsd_close_devices(group);
+			return false;
+		}
+		group->ndevices = i + 1;
+	}
+	if (gs_cuda_group_connect(group->devices, n) == GS_OK)
+		return true;
+	snprintf(why, why_size, "%s", group->devices[0]->error);
+	gsd_close_devices(group);
+	return false;
+}
+
+#endif							/* GS_WITH_CUDA */
+
 bool
 gsd_open_devices(const gsd_options *options, gs_group *group, bool *cuda, char *why,
 				 size_t why_size)
