@@ -44,6 +44,9 @@
 /* After SIGTERM, gpusortd is killed when it has had so long. */
 #define PATIENCE_MS			2000
 
+/* At shutdown, a killed gpusortd is waited for so long. */
+#define KILL_WAIT_MS		1000
+
 /* An old program is looked for so often. */
 #define POLL_MS				50
 
@@ -291,12 +294,12 @@ stop_for_good(Supervisor *supervisor)
 
 		if (waitpid(supervisor->pid, &status, WNOHANG) == supervisor->pid)
 			break;
-		if (supervisor->kill_at <= GetCurrentTimestamp())
-		{
-			/* it dies when it can, after us if a driver holds it up */
+		if (TimestampDifferenceExceeds(supervisor->kill_at, GetCurrentTimestamp(), 0))
 			kill(supervisor->pid, SIGKILL);
+
+		/* a driver may hold it up: then it dies when it can, after us */
+		if (TimestampDifferenceExceeds(supervisor->kill_at, GetCurrentTimestamp(), KILL_WAIT_MS))
 			return;
-		}
 		wait_for_events(POLL_MS);
 	}
 	service()->daemon_pid = 0;

@@ -2,7 +2,9 @@
 # check.sh [PART]...
 #		make check: everything that can be tested on one machine without a GPU.
 #
-# Parts: unit, exports, regress, isolation, tap, fuzz; without an argument all.
+# Parts: unit, exports, regress, daemon, isolation, tap, fuzz; without an argument
+# all.  daemon is the type tests once more, sorted by gpusortd on simulated devices,
+# or on GPUs with GPUSORT_TEST_DAEMON=auto.
 # Needs nothing but a C compiler, make and git to start from: see
 # lib/packages.sh for what is installed, lib/cluster.sh for the servers.
 
@@ -11,7 +13,7 @@
 . "$TREE/test/lib/cluster.sh"
 . "$TREE/test/lib/suites.sh"
 
-PARTS=${*:-unit exports regress isolation tap fuzz}
+PARTS=${*:-unit exports regress daemon isolation tap fuzz}
 
 wanted()
 {
@@ -87,6 +89,25 @@ check_regress()
 		--dbname=gpusort_regression -- $(names "$TREE/sql" sql)
 }
 
+# Types and odd rows, every sort by gpusortd: none may have been left to the host.
+check_daemon()
+{
+	local counts
+
+	cluster_start daemon "shared_preload_libraries = 'gpusort'" "gpusort.engine = cuda" \
+		"gpusort.daemon = '${GPUSORT_TEST_DAEMON:-host:3}'"
+	regress_suite daemon "$PGXS_DIR/src/test/regress/pg_regress" "$WORK/tests" \
+		--dbname=gpusort_daemon -- setup $(names "$TREE/sql" sql | grep '^types_') edge_rows
+	sql -c 'CREATE EXTENSION gpusort' && counts=$(sql -At -c 'SELECT jobs_done > 500, fallbacks FROM gpusort_service()')
+	if [ "$counts" = 't|0' ]; then
+		tally "sorted by gpusortd" 1 0
+	else
+		sql -x -c 'SELECT * FROM gpusort_service()'
+		tally "sorted by gpusortd" 0 1
+	fi
+	cluster_stop daemon || tally "server stops" 0 1
+}
+
 check_isolation()
 {
 	regress_suite isolation "$PGXS_DIR/src/test/isolation/pg_isolation_regress" "$WORK/tests/isolation" \
@@ -125,6 +146,9 @@ if wanted regress || wanted isolation; then
 		grep -E 'PANIC|TRAP|terminated by signal' "$WORK/main.log"
 		tally "no crash" 0 1
 	fi
+fi
+if wanted daemon; then
+	check_daemon
 fi
 if wanted tap; then
 	tap_suite "$WORK/tests/t"

@@ -1,0 +1,213 @@
+# Whatever happens to gpusortd, sessions get the right answer, the server stays up,
+# and pool, jobs and device memory are given back.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use GpuSortTest;
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+# Jobs small enough to have several buckets, so that rows become ready step by step.
+my $small = '--device-rows=1000 --bucket-rows=1000';
+my $node = start_node('main', 'work_mem = 256MB', 'max_parallel_workers_per_gather = 0', 'max_connections = 90',
+	'gpusort.pool_size = 1GB', "gpusort.daemon = 'host:3'", "gpusort.daemon_options = '$small'",
+	"gpusort.engine = 'cuda'", 'gpusort.force = on', 'restart_after_crash = off');
+my $idle_bytes;
+
+$node->safe_psql('postgres', q(
+	CREATE EXTENSION gpusort;
+	CREATE TABLE t AS
+	SELECT i, hashint8(i) AS h, md5(i::text) COLLATE "C" AS m, (hashint8(i) % 100)::int2 AS few
+	FROM generate_series(1, 20000) i;
+	CREATE TABLE few AS SELECT i FROM generate_series(1, 200) i;
+	CREATE TABLE large AS SELECT hashint8extended(i, 0) AS k, i FROM generate_series(1, 600000) i;
+	VACUUM ANALYZE));
+ok($node->poll_query_until('postgres', q(SELECT state = 'up' FROM gpusort_service())), 'gpusortd comes up');
+$idle_bytes = service($node, 'pool_bytes_free');
+
+my $sort = 'SELECT * FROM t ORDER BY h, i';
+my $serial = 0;
+
+# Another gpusortd, with these options; a new process even if nothing has changed.
+sub restart_daemon
+{
+	my ($options, $state) = @_;
+
+	$serial++;
+	set_daemon($node, 'host:3', "$small --device-memory=" . (1000 + $serial) . "MB $options", $state);
+}
+
+# The sort falls back, with this reason, and gives the right answer.
+sub falls_back
+{
+	my ($query, $reason, $label) = @_;
+	my $before = service($node, 'fallbacks');
+
+	like(analyzed_plan_of($node, $query), qr/Engine: host .*  Fallback: $reason/, "$label: EXPLAIN tells");
+	cmp_ok(service($node, 'fallbacks'), '>', $before, "$label: counted");
+}
+
+sub comes_back
+{
+	my ($label) = @_;
+	my $begin = time;
+
+	ok($node->poll_query_until('postgres', q(SELECT state = 'up' FROM gpusort_service())), "$label: gpusortd is back");
+	cmp_ok(time - $begin, '<', 5, "$label: within seconds");
+	all_is_free($node, $idle_bytes, $label);
+}
+
+# Crashes of the program, before and after the first rows.
+for my $query ($sort, 'SELECT * FROM t ORDER BY m, i', 'SELECT * FROM large ORDER BY k')
+{
+	for my $fault ('crash:1', 'crash-late:1')
+	{
+		restart_daemon("--inject-fault=$fault");
+		same_answer($node, $query, "$fault, $query");
+		comes_back("$fault, $query");
+	}
+	restart_daemon('--inject-fault=crash:1');
+	falls_back($query, 'gpusortd has died', "crash, $query");
+}
+
+# The n-th operation of a device fails, for n = 1 .. and further on.
+for my $n (1 .. 12, map { 7 * $_ } 2 .. 12)
+{
+	restart_daemon("--inject-fault=operation:$n");
+	same_answer($node, $n % 2 ? $sort : 'SELECT * FROM t ORDER BY few, m', "operation $n fails");
+	is(service($node, 'state'), 'up', "operation $n fails: gpusortd goes on");
+}
+cmp_ok(service($node, 'jobs_failed'), '>', 5, 'failed jobs are counted');
+all_is_free($node, $idle_bytes, 'failing operations');
+
+# A device is lost: the program ends itself.
+restart_daemon('--inject-fault=lost:1');
+falls_back($sort, 'a lost device', 'lost device');
+comes_back('lost device');
+
+# Too little device memory
+restart_daemon('--device-memory=1MB');
+same_answer($node, 'SELECT * FROM large ORDER BY k', 'little device memory');
+all_is_free($node, $idle_bytes, 'little device memory');
+
+# Programs that do not start: of another version, or not there.
+restart_daemon('--inject-fault=abi', 'down');
+falls_back($sort, 'gpusortd is not running', 'wrong ABI');
+like(service($node, 'message'), qr/another version/, 'wrong ABI: gpusort_service() tells');
+restart_daemon('--nonsense', 'down');
+like(service($node, 'message'), qr/command line/, 'unknown option: gpusort_service() tells');
+{
+	my $program = $node->config_data('--pkglibdir') . '/gpusortd';
+
+	rename $program, "$program.gone" or die $!;
+	restart_daemon('', 'down');
+	falls_back($sort, 'gpusortd is not running', 'missing program');
+	like(service($node, 'message'), qr/there is no program/, 'missing program: gpusort_service() tells');
+	rename "$program.gone", $program or die $!;
+	$node->reload;
+	comes_back('missing program');
+}
+
+# kill -9 again and again while 50 sessions sort.
+{
+	my $script = $node->basedir . '/sort.sql';
+	my $digest = "SELECT md5(string_agg(h || ' ' || i, ',')) FROM (SELECT h, i FROM t ORDER BY h, i OFFSET 0) s";
+	my $expected = $node->safe_psql('postgres', "SET gpusort.enabled = off; $digest");
+	my $restarts = service($node, 'restarts');
+	my ($out, $err, $pgbench) = ('', '');
+
+	restart_daemon('');
+	append_to_file($script, "SELECT 1 / (($digest) = '$expected')::int;\n");
+	$pgbench = IPC::Run::start([ 'pgbench', '-n', '-c', '50', '-t', '4', '-f', $script, $node->connstr('postgres') ],
+		'>', \$out, '2>', \$err, IPC::Run::timeout(120));
+	for (1 .. 8)
+	{
+		my $pid = service($node, 'pid');
+
+		kill 'KILL', $pid if $pid;
+		sleep 0.2;
+	}
+	$pgbench->finish;
+	like($out, qr{transactions actually processed: 200/200}, 'kill -9: all 200 answers are right') or diag $err;
+	cmp_ok(service($node, 'restarts'), '>', $restarts, 'kill -9: restarts are counted');
+	restart_daemon('');
+	comes_back('kill -9');
+}
+
+# phase => statements that spend their time there, gpusortd being stopped or made to
+# stop itself.
+my %waiting = (
+	collect => [ '', 'SELECT count(*) FROM (SELECT i, pg_sleep(0.05) FROM few ORDER BY i DESC OFFSET 0) s' ],
+	wait => [ '--inject-fault=stop:1', "SELECT count(*) FROM ($sort OFFSET 0) s" ],
+	emit => [ '--inject-fault=stop-late:1', "SELECT count(*) FROM ($sort OFFSET 0) s" ]);
+
+for my $phase (sort keys %waiting)
+{
+	my ($fault, $query) = @{ $waiting{$phase} };
+
+	for my $end ('statement_timeout', 'pg_cancel_backend', 'pg_terminate_backend')
+	{
+		my $label = "$end in $phase";
+		my ($out, $err, $pid, $victim) = ('', '');
+
+		restart_daemon($fault);
+		$pid = service($node, 'pid');
+		kill 'STOP', $pid if $phase eq 'collect';
+		$victim = IPC::Run::start(
+			[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET application_name = 'victim'",
+				'-c', 'SET statement_timeout = ' . ($end eq 'statement_timeout' ? 700 : 0),
+				'-c', $query, '-c', "SELECT 'alive'" ],
+			'>', \$out, '2>', \$err, IPC::Run::timeout(60));
+		if ($end ne 'statement_timeout')
+		{
+			$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity
+				WHERE application_name = 'victim' AND wait_event IN ('PgSleep', 'Extension'))) or die "$label: no victim";
+			$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'victim'");
+		}
+		$victim->finish;
+		like($err, $end eq 'statement_timeout' ? qr/statement timeout/ :
+			$end eq 'pg_cancel_backend' ? qr/due to user request/ : qr/terminating connection/, "$label: the error is reported");
+		is($out, $end eq 'pg_terminate_backend' ? '' : "alive\n", "$label: the session goes on, or not");
+		cmp_ok(service($node, 'pool_bytes_free'), '<', $idle_bytes, "$label: gpusortd keeps what it may still touch")
+			if $phase ne 'collect';
+		kill 'CONT', $pid;
+		all_is_free($node, $idle_bytes, $label);
+		is(service($node, 'pid'), $pid, "$label: gpusortd goes on");
+		same_answer($node, $sort, "$label: the next sort");
+	}
+}
+
+# The same, but gpusortd dies instead of going on.
+for my $fault ('stop:1', 'stop-late:1')
+{
+	my ($out, $err);
+
+	restart_daemon("--inject-fault=$fault");
+	($out, $err) = session_of($node, "SET statement_timeout = 500", "SELECT count(*) FROM ($sort OFFSET 0) s",
+		'RESET statement_timeout', "SELECT count(*) FROM few");
+	like($err, qr/statement timeout/, "$fault: cancelled");
+	kill 'KILL', service($node, 'pid');
+	comes_back("$fault and kill -9");
+}
+
+# A stopped program is ended all the same: by a change of settings, and with the server.
+restart_daemon('');
+kill 'STOP', service($node, 'pid');
+restart_daemon('');
+same_answer($node, $sort, 'after a stopped gpusortd was replaced');
+{
+	my $pid = service($node, 'pid');
+	my $begin = time;
+
+	kill 'STOP', $pid;
+	$node->stop;
+	cmp_ok(time - $begin, '<', 6, 'the server stops within seconds');
+	is(kill(0, $pid), 0, 'and gpusortd has ended with it');
+}
+
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated|leak|WARNING/, 'nothing odd in the log');
+done_testing();
