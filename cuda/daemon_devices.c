@@ -145,19 +145,13 @@ gsd_publish_devices(const gs_group *group, bool cuda, gsd_service *service)
 }
 
 uint64_t
-gsd_device_bytes_used(const gs_group *group)
+gsd_device_bytes_free(const gs_group *group)
 {
-	uint64_t	used = 0;
+	uint64_t	bytes = 0;
 
 	for (unsigned i = 0; i < group->ndevices; i++)
-	{
-		gs_device  *device = group->devices[i];
-		gs_device_info info;
-
-		device->ops->info(device, &info);
-		used += info.arena_bytes - device->ops->largest_free(device);
-	}
-	return used;
+		bytes += group->devices[i]->ops->largest_free(group->devices[i]);
+	return bytes;
 }
 
 void

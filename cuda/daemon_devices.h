@@ -21,8 +21,8 @@ extern void gsd_close_devices(gs_group *group);
 /* Fill the pool's table of devices. */
 extern void gsd_publish_devices(const gs_group *group, bool cuda, gsd_service *service);
 
-/* Arena memory in use on all devices. */
-extern uint64_t gsd_device_bytes_used(const gs_group *group);
+/* Memory for sorting that is free, of all devices. */
+extern uint64_t gsd_device_bytes_free(const gs_group *group);
 
 /* Print the devices, for --probe. */
 extern void gsd_print_devices(const gs_group *group, bool cuda);

@@ -54,10 +54,17 @@ struct gsd_server
 	gs_group   *group;
 	gsd_fault	fault;
 	uint64_t	fault_at;
+	uint64_t	step_rows;
 	uint64_t	runs;
 	uint64_t	arrivals;
+	double		rung_ms;		/* when a backend was last told of rows */
+	uint64_t	idle_bytes;		/* free on the devices when there is no job */
 	bool		lost;			/* a device is */
-	gsd_arguments arguments;	/* of the job that runs */
+
+	/* of the job that runs */
+	gsd_arguments arguments;
+	gs_device_result result;
+
 	slot		slots[GSD_MAX_JOBS];
 };
 
@@ -82,6 +89,8 @@ gsd_server_begin(gsd_pool *pool, gs_group *group, const gsd_options *options)
 	server->group = group;
 	server->fault = options->fault;
 	server->fault_at = options->fault_at;
+	server->step_rows = options->step_rows;
+	server->idle_bytes = gsd_device_bytes_free(group);
 	return server;
 }
 
@@ -98,7 +107,7 @@ end_device_job(gsd_server *server, slot *slot)
 		return;
 	gs_device_end(slot->job);
 	slot->job = NULL;
-	server->service->device_bytes_used = gsd_device_bytes_used(server->group);
+	server->service->device_bytes_used = server->idle_bytes - gsd_device_bytes_free(server->group);
 }
 
 /* Answer a job with a failure. */
@@ -299,29 +308,42 @@ act_up(gsd_server *server, gsd_fault crash, gsd_fault stop)
 	raise(fault == crash ? SIGSEGV : SIGSTOP);
 }
 
-/* Tell the backend about rows as they become ready, until all are. */
+/* Tell the backend of rows that have become ready, the last of them excepted. */
+static void
+publish_rows(gsd_server *server, unsigned n, uint64_t before, uint64_t ready)
+{
+	gsd_job    *job = pool_job(server, n);
+	uint64_t	step = server->step_rows > 0 ? server->step_rows : ready;
+
+	while (before < ready)
+	{
+		before = ready - before > step ? before + step : ready;
+		job->ready_rows = before;
+		if (before == server->arguments.args.nrows)
+			return;				/* DONE will tell */
+		if (now_ms() - server->rung_ms >= RING_INTERVAL_MS)
+		{
+			gsd_ring(server->pool->job_bells[n]);
+			server->rung_ms = now_ms();
+		}
+		act_up(server, GSD_FAULT_CRASH_LATE, GSD_FAULT_STOP_LATE);
+	}
+}
+
+/* See the sort through to its last row. */
 static gs_status
 wait_for_rows(gsd_server *server, unsigned n, const char **message)
 {
-	gsd_job    *job = pool_job(server, n);
-	uint64_t	nrows = server->arguments.args.nrows;
 	uint64_t	ready = 0;
-	double		rung_ms = 0;
 
-	while (ready < nrows)
+	while (ready < server->arguments.args.nrows)
 	{
+		uint64_t	before = ready;
 		gs_status	status = gs_device_wait(server->slots[n].job, &ready, message);
 
 		if (status != GS_OK)
 			return status;
-		job->ready_rows = ready;
-		if (ready < nrows && now_ms() - rung_ms >= RING_INTERVAL_MS)
-		{
-			gsd_ring(server->pool->job_bells[n]);
-			rung_ms = now_ms();
-		}
-		if (ready < nrows)
-			act_up(server, GSD_FAULT_CRASH_LATE, GSD_FAULT_STOP_LATE);
+		publish_rows(server, n, before, ready);
 		look_at_jobs(server);
 	}
 	return GS_OK;
@@ -331,7 +353,6 @@ wait_for_rows(gsd_server *server, unsigned n, const char **message)
 static gs_status
 sort_job(gsd_server *server, unsigned n, const char **message)
 {
-	gs_device_result result;
 	gs_status	status;
 
 	*message = gsd_read_arguments(server->pool, n, &server->arguments);
@@ -344,11 +365,28 @@ sort_job(gsd_server *server, unsigned n, const char **message)
 		*message = "a lost device was asked for";
 		return GS_DEVICE_LOST;
 	}
-	status = gs_device_run(server->slots[n].job, &server->arguments.args, &result, message);
+	status = gs_device_run(server->slots[n].job, &server->arguments.args, &server->result,
+						   message);
 	if (status != GS_OK)
 		return status;
-	publish_result(pool_job(server, n), &result);
+	publish_result(pool_job(server, n), &server->result);
 	return wait_for_rows(server, n, message);
+}
+
+/* A device has failed: what others have uploaded may be gone. */
+static void
+feed_all_again(gsd_server *server)
+{
+	for (unsigned n = 0; n < GSD_MAX_JOBS; n++)
+	{
+		slot	   *slot = &server->slots[n];
+
+		if (slot->job == NULL)
+			continue;
+		for (unsigned plane = 0; plane < slot->nplanes; plane++)
+			gs_device_unfeed(slot->job, plane);
+		memset(slot->fed_segments, 0, sizeof(slot->fed_segments));
+	}
 }
 
 static void
@@ -378,6 +416,8 @@ run_job(gsd_server *server, unsigned n)
 		fail_job(server, n, failure_of(status), message != NULL ? message : gs_status_text(status));
 	end_device_job(server, slot);
 	gsd_free_arguments(&server->arguments);
+	if (status == GS_DEVICE_ERROR)
+		feed_all_again(server);
 	server->lost = status == GS_DEVICE_LOST;
 }
 

@@ -23,6 +23,7 @@ enum
 	OPTION_DEVICE_MEMORY,
 	OPTION_DEVICE_ROWS,
 	OPTION_BUCKET_ROWS,
+	OPTION_STEP_ROWS,
 	OPTION_SUPERVISOR_PID,
 	OPTION_POOL_FD,
 	OPTION_POOL_BYTES,
@@ -41,6 +42,7 @@ static const struct option long_options[] = {
 	{"device-memory", required_argument, NULL, OPTION_DEVICE_MEMORY},
 	{"device-rows", required_argument, NULL, OPTION_DEVICE_ROWS},
 	{"bucket-rows", required_argument, NULL, OPTION_BUCKET_ROWS},
+	{"step-rows", required_argument, NULL, OPTION_STEP_ROWS},
 	{"supervisor-pid", required_argument, NULL, OPTION_SUPERVISOR_PID},
 	{"pool-fd", required_argument, NULL, OPTION_POOL_FD},
 	{"pool-bytes", required_argument, NULL, OPTION_POOL_BYTES},
@@ -240,6 +242,8 @@ read_option(gsd_options *options, int option, const char *value)
 			return read_whole_number(value, &options->device_rows);
 		case OPTION_BUCKET_ROWS:
 			return read_whole_number(value, &options->bucket_rows);
+		case OPTION_STEP_ROWS:
+			return read_whole_number(value, &options->step_rows);
 		case OPTION_SUPERVISOR_PID:
 			return read_whole_number(value, &options->supervisor_pid);
 		case OPTION_POOL_FD:

@@ -61,9 +61,10 @@ typedef struct gsd_options
 	int			job_bells[GSD_MAX_JOBS];
 	unsigned	njob_bells;
 
-	/* --device-rows, --bucket-rows: see gs_device_options; 0 for the default */
+	/* for tests: gs_device_options, and the most rows that become ready at once */
 	uint64_t	device_rows;
 	uint64_t	bucket_rows;
+	uint64_t	step_rows;		/* 0: any number */
 
 	gsd_fault	fault;
 	uint64_t	fault_at;

@@ -60,7 +60,7 @@ for my $devices (1, 3, 4)
 }
 
 # Rows are returned while others are being sorted.
-set_daemon($node, 'host:3', '--device-rows=1000 --bucket-rows=1000');
+set_daemon($node, 'host:3', '--device-rows=1000 --bucket-rows=1000 --step-rows=5000');
 for my $order ('k', 'k DESC, i', 'k % 16, i')
 {
 	same_answer($node, "SELECT * FROM large ORDER BY $order", "many buckets, ORDER BY $order");

@@ -11,8 +11,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-# Jobs small enough to have several buckets, so that rows become ready step by step.
-my $small = '--device-rows=1000 --bucket-rows=1000';
+# Small jobs on all devices, and rows that become ready step by step.
+my $small = '--device-rows=1000 --bucket-rows=1000 --step-rows=2000';
 my $node = start_node('main', 'work_mem = 256MB', 'max_parallel_workers_per_gather = 0', 'max_connections = 90',
 	'gpusort.pool_size = 1GB', "gpusort.daemon = 'host:3'", "gpusort.daemon_options = '$small'",
 	"gpusort.engine = 'cuda'", 'gpusort.force = on', 'restart_after_crash = off');
