@@ -89,6 +89,7 @@ make_ops(void)
 	gs_cuda_add_histogram_ops(&ops);
 	gs_cuda_add_scatter_ops(&ops);
 	gs_cuda_add_sort_ops(&ops);
+	gs_cuda_add_runs_ops(&ops);
 	gs_cuda_add_ties_ops(&ops);
 	gs_cuda_add_ids_ops(&ops);
 	return ops;

@@ -16,37 +16,37 @@
 template <typename Id>
 static cudaError_t
 sort_pairs(void *temp, size_t *temp_bytes, gs_pairs pairs, gs_pairs spare, uint64_t nrows,
-		   unsigned bits, cudaStream_t stream, bool *in_spare)
+		   unsigned low_bit, unsigned bits, cudaStream_t stream, bool *in_spare)
 {
 	cub::DoubleBuffer<uint64_t> keys(pairs.keys, spare.keys);
 	cub::DoubleBuffer<Id> ids((Id *) pairs.ids, (Id *) spare.ids);
 	cudaError_t error;
 
-	error = cub::DeviceRadixSort::SortPairs(temp, *temp_bytes, keys, ids, nrows, 0, (int) bits,
-											stream);
+	error = cub::DeviceRadixSort::SortPairs(temp, *temp_bytes, keys, ids, nrows, (int) low_bit,
+											(int) bits, stream);
 	*in_spare = keys.selector != 0;
 	return error;
 }
 
 static gs_status
 sort(gs_device *base, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned id_bytes,
-	 uint64_t nrows, unsigned bits, void *temp, bool *in_spare)
+	 uint64_t nrows, unsigned low_bit, unsigned bits, void *temp, bool *in_spare)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	cudaStream_t stream = device->streams[queue];
 	size_t		temp_bytes;
 
 	*in_spare = false;
-	if (nrows < 2 || bits == 0)
+	if (nrows < 2 || bits == low_bit)
 		return GS_OK;
 	GS_CUDA_ENTER(device);
 	temp_bytes = base->ops->sort_temp_bytes(base, id_bytes, nrows);
 	if (id_bytes == sizeof(uint32_t))
-		GS_CUDA_TRY(device, sort_pairs<uint32_t>(temp, &temp_bytes, pairs, spare, nrows, bits,
-												 stream, in_spare));
+		GS_CUDA_TRY(device, sort_pairs<uint32_t>(temp, &temp_bytes, pairs, spare, nrows, low_bit,
+												 bits, stream, in_spare));
 	else
-		GS_CUDA_TRY(device, sort_pairs<uint64_t>(temp, &temp_bytes, pairs, spare, nrows, bits,
-												 stream, in_spare));
+		GS_CUDA_TRY(device, sort_pairs<uint64_t>(temp, &temp_bytes, pairs, spare, nrows, low_bit,
+												 bits, stream, in_spare));
 	return GS_OK;
 }
 
@@ -63,9 +63,9 @@ sort_temp_bytes(gs_device *base, unsigned id_bytes, uint64_t nrows)
 	if (gs_cuda_enter(device) != GS_OK)
 		return SIZE_MAX;
 	if (id_bytes == sizeof(uint32_t))
-		error = sort_pairs<uint32_t>(nullptr, &temp_bytes, none, none, nrows, 64, nullptr, &in_spare);
+		error = sort_pairs<uint32_t>(nullptr, &temp_bytes, none, none, nrows, 0, 64, nullptr, &in_spare);
 	else
-		error = sort_pairs<uint64_t>(nullptr, &temp_bytes, none, none, nrows, 64, nullptr, &in_spare);
+		error = sort_pairs<uint64_t>(nullptr, &temp_bytes, none, none, nrows, 0, 64, nullptr, &in_spare);
 	if (error != cudaSuccess)
 	{
 		(void) gs_cuda_failed(device, error, "cub::DeviceRadixSort::SortPairs");

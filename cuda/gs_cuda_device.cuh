@@ -166,6 +166,7 @@ extern void gs_cuda_add_pack_ops(gs_device_ops *ops);
 extern void gs_cuda_add_histogram_ops(gs_device_ops *ops);
 extern void gs_cuda_add_scatter_ops(gs_device_ops *ops);
 extern void gs_cuda_add_sort_ops(gs_device_ops *ops);
+extern void gs_cuda_add_runs_ops(gs_device_ops *ops);
 extern void gs_cuda_add_ties_ops(gs_device_ops *ops);
 extern void gs_cuda_add_ids_ops(gs_device_ops *ops);
 

@@ -56,6 +56,9 @@
 
 #define GS_MAX_DEVICES		16
 
+/* Rows of a run that sort_runs() puts in order. */
+#define GS_SHORT_RUN		16
+
 typedef enum gs_queue
 {
 	GS_QUEUE_UP,				/* uploads */
@@ -274,13 +277,23 @@ typedef struct gs_device_ops
 	size_t		(*scatter_temp_bytes) (gs_device *device, gs_rows rows);
 
 	/*
-	 * Sort pairs by bits [0, bits) of the keys, stably; *in_spare says which of
+	 * Sort pairs by bits [low_bit, bits) of the keys, stably; *in_spare says which of
 	 * the two arrays holds the result.  The other's contents are lost.
 	 */
 	gs_status	(*sort) (gs_device *device, gs_queue queue, gs_pairs pairs, gs_pairs spare,
-						 unsigned id_bytes, uint64_t nrows, unsigned bits, void *temp,
-						 bool *in_spare);
+						 unsigned id_bytes, uint64_t nrows, unsigned low_bit, unsigned bits,
+						 void *temp, bool *in_spare);
 	size_t		(*sort_temp_bytes) (gs_device *device, unsigned id_bytes, uint64_t nrows);
+
+	/*
+	 * Pairs that are in the order of the bits from low_bit up: put runs that agree
+	 * in those, of at most GS_SHORT_RUN rows, in the order of the whole key, stably.
+	 * Sets *unsorted, device memory, to 1 if a longer run is out of order; longer
+	 * runs stay as they are.
+	 */
+	gs_status	(*sort_runs) (gs_device *device, gs_queue queue, gs_pairs pairs,
+							  unsigned id_bytes, uint64_t nrows, unsigned low_bit,
+							  uint32_t *unsorted);
 
 	/*
 	 * Set bit p of `bitmap` (device memory, bit 0 being position first_bit) for

@@ -5,7 +5,9 @@
  * A device's buckets are sorted in the order of their positions, by turns on two
  * queues so that the end of one sort and the beginning of the next overlap.
  * Each is downloaded as soon as it is sorted, while others still are.  Devices
- * take turns in being given work, so that none of them waits for the host.
+ * take turns in being given work, so that none of them waits for the host.  Where
+ * keys are spread, buckets are sorted by their leading bits (gs_device_early.c),
+ * and the few that come out unsorted are sorted and downloaded once more.
  *
  * A key that goes on behind its first slice is not in order yet: then buckets are
  * only sorted, into the memory they are in, and gs_device_ties.c takes over.
@@ -58,46 +60,127 @@ copy_back(gs_device_job *job, unsigned d, gs_queue queue, gs_pairs to, gs_pairs 
 	return GS_OK;
 }
 
-/* Mark equal neighbours of a bucket; `tied`: its first row has one before it. */
-static gs_status
-mark_bucket(gs_device_job *job, unsigned d, gs_queue queue, const gs_bucket *bucket,
-			const uint64_t *keys)
+/* Where the rows of a bucket are, sorted or not. */
+static gs_pairs
+bucket_pairs(const gs_device_job *job, unsigned d, const gs_bucket *bucket, bool in_spare)
 {
-	const uint64_t *cuts = gs_plan_cuts(job->plan);
-	uint64_t	bit = bucket->begin - (cuts[bucket->share] & ~UINT64_C(63));
-	bool		tied = bucket->begin == cuts[bucket->share] &&
-		gs_plan_cut_ties(job->plan, bucket->share);
+	const gs_job_device *jd = &job->devices[d];
+	uint64_t	row = bucket->begin - gs_plan_cuts(job->plan)[bucket->share];
 
-	GS_DO(job, d, mark_equal, queue, keys, NULL, bucket->end - bucket->begin, tied,
-		  (unsigned) (bit % 32), (uint32_t *) job->devices[d].bitmap + bit / 32);
-	return GS_OK;
+	return pairs_at(job, in_spare ? jd->spare : jd->pairs, row);
 }
 
-/* Sort a bucket, the ordinal'th of its device in this round. */
+/*
+ * Put a bucket in order, the ordinal'th of its device in this round, by bits from
+ * low_bit up.  It goes on from where its rows are, and remembers where they went.
+ */
+static gs_status
+order_bucket(gs_device_job *job, unsigned d, gs_queue queue, const gs_bucket *bucket,
+			 unsigned ordinal, unsigned low_bit)
+{
+	gs_job_device *jd = &job->devices[d];
+	uint64_t	nrows = bucket->end - bucket->begin;
+	bool	   *in_spare = &jd->in_spare[ordinal];
+	gs_pairs	from = bucket_pairs(job, d, bucket, *in_spare);
+	gs_pairs	other = bucket_pairs(job, d, bucket, !*in_spare);
+	bool		moved = false;
+
+	if (bucket->bits == 0 || nrows < 2)
+		return GS_OK;
+	GS_DO(job, d, sort, queue, from, other, job->args.id_bytes, nrows, low_bit, bucket->bits,
+		  jd->sort_temp[queue == GS_QUEUE_WORK2], &moved);
+	*in_spare = moved != *in_spare;
+	if (low_bit == 0)
+		return GS_OK;
+	return gs_early_sort_runs(job, d, queue, moved ? other : from, nrows, low_bit, ordinal);
+}
+
+/* Sort a bucket and send it on its way. */
 static gs_status
 sort_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
 {
 	gs_job_device *jd = &job->devices[d];
 	gs_queue	queue = ordinal & 1 ? GS_QUEUE_WORK2 : GS_QUEUE_WORK;
-	uint64_t	row = bucket->begin - gs_plan_cuts(job->plan)[bucket->share];
-	uint64_t	nrows = bucket->end - bucket->begin;
-	gs_pairs	pairs = pairs_at(job, jd->pairs, row);
-	gs_pairs	spare = pairs_at(job, jd->spare, row);
-	bool		wide = job->cursor.bits_left > 0;
-	bool		in_spare = false;
 
+	jd->in_spare[ordinal] = false;
 	gs_job_span_begin(job, d, queue, "sort");
-	if (bucket->bits > 0 && nrows > 1)
-		GS_DO(job, d, sort, queue, pairs, spare, job->args.id_bytes, nrows, bucket->bits,
-			  jd->sort_temp[ordinal & 1], &in_spare);
-	if (wide && in_spare)
-		GS_TRY(copy_back(job, d, queue, pairs, spare, nrows));
+	GS_TRY(order_bucket(job, d, queue, bucket, ordinal, gs_early_low_bit(job, bucket)));
 	gs_job_span_end(job, d, queue);
-	if (wide)
+	if (job->cursor.bits_left > 0)
 		return GS_OK;
-	if (jd->bitmap != NULL)
-		GS_TRY(mark_bucket(job, d, queue, bucket, in_spare ? spare.keys : pairs.keys));
-	return gs_result_download(job, d, queue, bucket, in_spare ? spare.ids : pairs.ids);
+	return gs_result_download(job, d, queue, bucket,
+							  bucket_pairs(job, d, bucket, jd->in_spare[ordinal]).ids);
+}
+
+/* Sort a bucket by all bits if its runs turned out to be too long. */
+static gs_status
+sort_unsorted(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
+{
+	gs_job_device *jd = &job->devices[d];
+
+	if (!jd->unsorted[ordinal])
+		return GS_OK;
+	job->result->resorted_rows += bucket->end - bucket->begin;
+	gs_job_span_begin(job, d, GS_QUEUE_WORK, "sort");
+	GS_TRY(order_bucket(job, d, GS_QUEUE_WORK, bucket, ordinal, 0));
+	gs_job_span_end(job, d, GS_QUEUE_WORK);
+	if (job->cursor.bits_left > 0)
+		return GS_OK;
+	return gs_result_download(job, d, GS_QUEUE_WORK, bucket,
+							  bucket_pairs(job, d, bucket, jd->in_spare[ordinal]).ids);
+}
+
+/* Mark equal neighbours of a bucket. */
+static gs_status
+mark_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
+{
+	const uint64_t *cuts = gs_plan_cuts(job->plan);
+	const gs_job_device *jd = &job->devices[d];
+	uint64_t	bit = bucket->begin - (cuts[bucket->share] & ~UINT64_C(63));
+	bool		tied = bucket->begin == cuts[bucket->share] &&
+		gs_plan_cut_ties(job->plan, bucket->share);
+
+	GS_DO(job, d, mark_equal, GS_QUEUE_WORK,
+		  bucket_pairs(job, d, bucket, jd->in_spare[ordinal]).keys, NULL,
+		  bucket->end - bucket->begin, tied, (unsigned) (bit % 32),
+		  (uint32_t *) jd->bitmap + bit / 32);
+	return GS_OK;
+}
+
+/* All buckets of a device are in order: what is left to be done with one of them. */
+static gs_status
+finish_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
+{
+	gs_job_device *jd = &job->devices[d];
+
+	if (job->cursor.bits_left == 0)
+		return jd->bitmap == NULL ? GS_OK : mark_bucket(job, d, bucket, ordinal);
+	if (!jd->in_spare[ordinal])
+		return GS_OK;
+	return copy_back(job, d, GS_QUEUE_WORK, bucket_pairs(job, d, bucket, false),
+					 bucket_pairs(job, d, bucket, true), bucket->end - bucket->begin);
+}
+
+/* Do something with all buckets of a round, devices by turns. */
+static gs_status
+for_all_buckets(gs_device_job *job, const round_buckets *buckets,
+				gs_status (*act) (gs_device_job *, unsigned, const gs_bucket *, unsigned))
+{
+	for (unsigned i = 0; i < buckets->most; i++)
+	{
+		GS_TRY(gs_job_poll(job));
+		for (unsigned d = 0; d < job->ndevices; d++)
+			if (i < buckets->count[d])
+				GS_TRY(act(job, d, buckets->first[d] + i, i));
+	}
+	return GS_OK;
+}
+
+static gs_status
+download_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
+{
+	return gs_result_download(job, d, GS_QUEUE_WORK, bucket,
+							  bucket_pairs(job, d, bucket, false).ids);
 }
 
 /* Prepare a device for the sorting of its share. */
@@ -112,6 +195,15 @@ begin_share(gs_device_job *job, unsigned d, unsigned share, unsigned nbuckets)
 	return nbuckets > 1 ? gs_job_follow(job, d, GS_QUEUE_WORK2, d, GS_QUEUE_WORK) : GS_OK;
 }
 
+/* What comes on the first queue comes behind the sorts on the second one, too. */
+static gs_status
+follow_second_queue(gs_device_job *job)
+{
+	for (unsigned d = 0; d < job->ndevices; d++)
+		GS_TRY(gs_job_follow(job, d, GS_QUEUE_WORK, d, GS_QUEUE_WORK2));
+	return GS_OK;
+}
+
 /* Sort the shares of a round. */
 gs_status
 gs_buckets_round(gs_device_job *job, unsigned round)
@@ -122,25 +214,20 @@ gs_buckets_round(gs_device_job *job, unsigned round)
 	find_buckets(job, round, &buckets);
 	for (unsigned d = 0; d < job->ndevices; d++)
 		GS_TRY(begin_share(job, d, first_share + d, buckets.count[d]));
-	for (unsigned i = 0; i < buckets.most; i++)
+	GS_TRY(gs_early_begin_round(job));
+	GS_TRY(for_all_buckets(job, &buckets, sort_bucket));
+	GS_TRY(follow_second_queue(job));
+	if (job->stop_early)
 	{
-		GS_TRY(gs_job_poll(job));
-		for (unsigned d = 0; d < job->ndevices; d++)
-			if (i < buckets.count[d])
-				GS_TRY(sort_bucket(job, d, buckets.first[d] + i, i));
+		GS_TRY(gs_early_end_round(job));
+		GS_TRY(for_all_buckets(job, &buckets, sort_unsorted));
 	}
+	if (job->cursor.bits_left > 0 || job->args.equal.parts != NULL)
+		GS_TRY(for_all_buckets(job, &buckets, finish_bucket));
 	if (job->cursor.bits_left > 0)
 	{
 		GS_TRY(gs_ties_round(job, round));
-		for (unsigned d = 0; d < job->ndevices; d++)
-			for (unsigned i = 0; i < buckets.count[d]; i++)
-			{
-				const gs_bucket *bucket = buckets.first[d] + i;
-				uint64_t	row = bucket->begin - gs_plan_cuts(job->plan)[bucket->share];
-
-				GS_TRY(gs_result_download(job, d, GS_QUEUE_WORK, bucket,
-										  pairs_at(job, job->devices[d].pairs, row).ids));
-			}
+		GS_TRY(for_all_buckets(job, &buckets, download_bucket));
 	}
 	for (unsigned d = 0; d < job->ndevices && job->args.equal.parts != NULL; d++)
 		GS_TRY(gs_result_bitmap(job, d, first_share + d));

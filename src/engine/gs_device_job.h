@@ -39,6 +39,7 @@ typedef struct gs_device_tables
 	gs_plane_stats stats[GS_MAX_PLANES];
 	uint64_t	positions[GS_MAX_BINS];
 	uint64_t	counts[GS_MAX_COUNTED][GS_DEVICE_DIGITS];
+	uint32_t	unsorted[GS_MAX_BINS];	/* by bucket of the round */
 } gs_device_tables;
 
 /* The refinement of a share whose key is wider than a slice; gs_device_ties.c. */
@@ -81,6 +82,10 @@ typedef struct gs_job_device
 	void	   *scatter_temp;
 	void	   *sort_temp[2];	/* by queue */
 	uint64_t   *bitmap;			/* NULL: equal neighbours are not wanted */
+
+	/* buckets of the round, at most GS_MAX_BINS */
+	bool		in_spare[GS_MAX_BINS];	/* where the sorted rows are */
+	uint32_t	unsorted[GS_MAX_BINS];	/* see gs_device_early.c */
 	gs_ties		ties;
 
 	/* words of the bitmap that other shares may have bits of */
@@ -146,6 +151,7 @@ struct gs_device_job
 	gs_cursor	cursor;			/* behind it */
 	gs_keys		keys;			/* but for the words */
 	int			key_plane;		/* whose words are the keys, or -1: packed */
+	bool		stop_early;		/* see gs_device_early.c */
 
 	/* shares: number `round * ndevices + d` is sorted on device d */
 	unsigned	rounds;
@@ -233,6 +239,15 @@ extern gs_status gs_exchange_rows(gs_device_job *job, unsigned round);
 
 /* gs_device_buckets.c */
 extern gs_status gs_buckets_round(gs_device_job *job, unsigned round);
+
+/* gs_device_early.c */
+extern void gs_early_choose(gs_device_job *job);
+extern unsigned gs_early_low_bit(const gs_device_job *job, const gs_bucket *bucket);
+extern gs_status gs_early_sort_runs(gs_device_job *job, unsigned d, gs_queue queue,
+									gs_pairs pairs, uint64_t nrows, unsigned low_bit,
+									unsigned ordinal);
+extern gs_status gs_early_begin_round(gs_device_job *job);
+extern gs_status gs_early_end_round(gs_device_job *job);
 
 /* gs_device_ties.c */
 extern gs_status gs_ties_round(gs_device_job *job, unsigned round);

@@ -82,6 +82,9 @@ download_ids(gs_device_job *job, unsigned d, unsigned i, uint64_t begin, uint64_
 	gs_job_span_begin(job, d, GS_QUEUE_DOWN, "download");
 	GS_TRY(download_span(job, d, job->args.ids, begin * id_bytes, ids, (end - begin) * id_bytes));
 	gs_job_span_end(job, d, GS_QUEUE_DOWN);
+	if (job->ready[i].event != NULL)	/* downloaded before, but not in order */
+		job->devices[d].device->ops->release(job->devices[d].device, job->ready[i].event);
+	job->ready[i].event = NULL;
 	job->ready[i].end = end;
 	job->ready[i].device = d;
 	GS_DO(job, d, record, GS_QUEUE_DOWN, &job->ready[i].event);

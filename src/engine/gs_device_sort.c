@@ -177,6 +177,7 @@ sort_shares(gs_device_job *job, unsigned min_rounds)
 	result->histograms = gs_plan_passes(job->plan);
 	result->buckets = gs_plan_buckets(job->plan, &buckets);
 	result->refined_rows = 0;
+	result->resorted_rows = 0;
 	GS_TRY(gs_result_begin(job, result->buckets));
 	GS_TRY(gs_exchange_prepare(job));
 	GS_TRY(gs_memory_take(job));
@@ -204,6 +205,7 @@ sort_rows(gs_device_job *job)
 		return gs_result_identity(job);
 
 	GS_TRY(gs_partition_keys(job));
+	gs_early_choose(job);
 	status = sort_shares(job, 1);
 	while (status == GS_NO_SPACE && job->rounds > 0 &&
 		   2 * job->rounds * job->ndevices <= GS_MAX_SHARES)

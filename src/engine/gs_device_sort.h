@@ -91,6 +91,8 @@ typedef struct gs_device_result
 	unsigned	buckets;		/* sorted one by one */
 	uint64_t	exchanged_rows;	/* that moved to another device */
 	uint64_t	refined_rows;	/* that tied on the first 64 bits */
+	uint64_t	resorted_rows;	/* of buckets whose keys turned out to be clustered
+								 * after they had been sorted by some bits */
 	uint64_t	largest_share_rows;	/* most rows that one device sorted in a
 									 * round */
 	bool		presorted;

@@ -121,7 +121,7 @@ sort_ties(gs_device_job *job, unsigned d, unsigned bits)
 	bool		in_spare = false;
 
 	GS_DO(job, d, sort, GS_QUEUE_WORK, ties->pairs, ties->other, job->args.id_bytes, ties->nrows,
-		  bits, ties->sort_temp, &in_spare);
+		  0, bits, ties->sort_temp, &in_spare);
 	if (in_spare)
 	{
 		gs_pairs	sorted = ties->other;

@@ -300,11 +300,21 @@ scatter_temp_bytes(gs_device *device, gs_rows rows)
 
 static gs_status
 sort(gs_device *device, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned id_bytes,
-	 uint64_t nrows, unsigned bits, void *temp, bool *in_spare)
+	 uint64_t nrows, unsigned low_bit, unsigned bits, void *temp, bool *in_spare)
 {
 	BEGIN(device, "sort");
 	*(uint64_t *) temp = nrows;
-	*in_spare = gs_host_sort(pairs, spare, id_bytes, nrows, bits);
+	*in_spare = gs_host_sort(pairs, spare, id_bytes, nrows, low_bit, bits);
+	return GS_OK;
+}
+
+static gs_status
+sort_runs(gs_device *device, gs_queue queue, gs_pairs pairs, unsigned id_bytes, uint64_t nrows,
+		  unsigned low_bit, uint32_t *unsorted)
+{
+	BEGIN(device, "sort_runs");
+	if (!gs_host_sort_runs(pairs, id_bytes, nrows, low_bit))
+		*unsorted = 1;
 	return GS_OK;
 }
 
@@ -410,6 +420,7 @@ static const gs_device_ops host_ops = {
 	.scatter = scatter,
 	.scatter_temp_bytes = scatter_temp_bytes,
 	.sort = sort,
+	.sort_runs = sort_runs,
 	.sort_temp_bytes = sort_temp_bytes,
 	.mark_equal = mark_equal,
 	.find_ties = find_ties,

@@ -17,7 +17,10 @@ extern void gs_host_scatter(const gs_scatter *scatter);
 
 /* gs_host_order.c */
 extern bool gs_host_sort(gs_pairs pairs, gs_pairs spare, unsigned id_bytes, uint64_t nrows,
-						 unsigned bits);
+						 unsigned low_bit, unsigned bits);
+extern bool gs_host_sort_runs(gs_pairs pairs, unsigned id_bytes, uint64_t nrows,
+							  unsigned low_bit);
+extern uint64_t gs_host_slice(const gs_slice *slice, const gs_plane_rows *planes, uint64_t row);
 extern void gs_host_mark_equal(const uint64_t *keys, const uint32_t *positions, uint64_t nrows,
 							   bool tied, unsigned first_bit, uint32_t *bitmap);
 extern gs_tie_counts gs_host_find_ties(const uint64_t *keys, uint64_t nrows, uint64_t *ranks);

@@ -61,11 +61,12 @@ radix_pass(gs_pairs from, gs_pairs to, unsigned id_bytes, uint64_t nrows, unsign
 
 /* Least significant digit first; true if the result is in spare. */
 bool
-gs_host_sort(gs_pairs pairs, gs_pairs spare, unsigned id_bytes, uint64_t nrows, unsigned bits)
+gs_host_sort(gs_pairs pairs, gs_pairs spare, unsigned id_bytes, uint64_t nrows, unsigned low_bit,
+			 unsigned bits)
 {
 	bool		in_spare = false;
 
-	for (unsigned shift = 0; shift < bits && nrows > 1; shift += RADIX_BITS)
+	for (unsigned shift = low_bit; shift < bits && nrows > 1; shift += RADIX_BITS)
 	{
 		unsigned	digit_bits = bits - shift < RADIX_BITS ? bits - shift : RADIX_BITS;
 
@@ -74,6 +75,50 @@ gs_host_sort(gs_pairs pairs, gs_pairs spare, unsigned id_bytes, uint64_t nrows, 
 			in_spare = !in_spare;
 	}
 	return in_spare;
+}
+
+/* Sort a short run by insertion. */
+static void
+sort_run(gs_pairs pairs, unsigned id_bytes, uint64_t begin, uint64_t end)
+{
+	for (uint64_t i = begin + 1; i < end; i++)
+	{
+		uint64_t	key = pairs.keys[i];
+		uint64_t	id = get_id(pairs.ids, id_bytes, i);
+		uint64_t	at = i;
+
+		for (; at > begin && pairs.keys[at - 1] > key; at--)
+		{
+			pairs.keys[at] = pairs.keys[at - 1];
+			put_id(pairs.ids, id_bytes, at, get_id(pairs.ids, id_bytes, at - 1));
+		}
+		pairs.keys[at] = key;
+		put_id(pairs.ids, id_bytes, at, id);
+	}
+}
+
+/* False if a run too long to be sorted here is out of order. */
+bool
+gs_host_sort_runs(gs_pairs pairs, unsigned id_bytes, uint64_t nrows, unsigned low_bit)
+{
+	bool		sorted = true;
+	uint64_t	end;
+
+	for (uint64_t begin = 0; begin < nrows; begin = end)
+	{
+		bool		ascending = true;
+
+		for (end = begin + 1;
+			 end < nrows && (pairs.keys[end] ^ pairs.keys[begin]) >> low_bit == 0; end++)
+			ascending = ascending && pairs.keys[end - 1] <= pairs.keys[end];
+		if (ascending)
+			continue;
+		if (end - begin <= GS_SHORT_RUN)
+			sort_run(pairs, id_bytes, begin, end);
+		else
+			sorted = false;
+	}
+	return sorted;
 }
 
 void
@@ -116,8 +161,8 @@ gs_host_find_ties(const uint64_t *keys, uint64_t nrows, uint64_t *ranks)
 }
 
 /* The slice of one row of the job. */
-static uint64_t
-slice_of_row(const gs_slice *slice, const gs_plane_rows *planes, uint64_t row)
+uint64_t
+gs_host_slice(const gs_slice *slice, const gs_plane_rows *planes, uint64_t row)
 {
 	uint64_t	s = row >> GS_SEGMENT_SHIFT;
 	uint64_t	key = 0;
@@ -151,7 +196,7 @@ gs_host_take_ties(gs_pairs from, const uint32_t *positions, const uint64_t *rank
 		to_positions[place] = positions == NULL ? (uint32_t) i : positions[i];
 		put_id(to.ids, id_bytes, place, id);
 		to.keys[place] = slice->width == 64 ? 0 : ranks[i] >> 32 << slice->width;
-		to.keys[place] |= slice_of_row(slice, planes, id);
+		to.keys[place] |= gs_host_slice(slice, planes, id);
 	}
 }
 

@@ -182,7 +182,7 @@ do_sort(void)
 {
 	bool		in_spare;
 
-	must(device->ops->sort(device, GS_QUEUE_WORK, pairs, spare, 4, nrows, sort_bits, temp,
+	must(device->ops->sort(device, GS_QUEUE_WORK, pairs, spare, 4, nrows, 0, sort_bits, temp,
 						   &in_spare), "sort");
 }
 

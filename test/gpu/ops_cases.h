@@ -21,6 +21,7 @@ extern void test_scatter(bool small);
 
 /* ops_order.c: sorted rows */
 extern void test_sort(bool small);
+extern void test_sort_runs(bool small);
 extern void test_ties(bool small);
 
 #endif							/* OPS_CASES_H */

@@ -31,7 +31,8 @@ make_ids(unsigned id_bytes, uint64_t nrows)
 
 /* Sorts in place. */
 static void
-sort_on(side *s, uint64_t *keys, void *ids, unsigned id_bytes, uint64_t nrows, unsigned bits)
+sort_on(side *s, uint64_t *keys, void *ids, unsigned id_bytes, uint64_t nrows, unsigned low_bit,
+		unsigned bits)
 {
 	const gs_device_ops *ops = s->device->ops;
 	size_t		key_bytes = nrows * sizeof(uint64_t);
@@ -40,8 +41,8 @@ sort_on(side *s, uint64_t *keys, void *ids, unsigned id_bytes, uint64_t nrows, u
 	void	   *temp = side_alloc(s, ops->sort_temp_bytes(s->device, id_bytes, nrows));
 	bool		in_spare;
 
-	must(s, ops->sort(s->device, GS_QUEUE_WORK, pairs, spare, id_bytes, nrows, bits, temp,
-					  &in_spare), "sort");
+	must(s, ops->sort(s->device, GS_QUEUE_WORK, pairs, spare, id_bytes, nrows, low_bit, bits,
+					  temp, &in_spare), "sort");
 	side_get(s, keys, in_spare ? spare.keys : pairs.keys, key_bytes);
 	side_get(s, ids, in_spare ? spare.ids : pairs.ids, nrows * id_bytes);
 	side_clear(s);
@@ -56,6 +57,7 @@ test_sort(bool small)
 	{
 		uint64_t	nrows = row_counts[n / 7];
 		unsigned	bits = bit_counts[n % 7];
+		unsigned	low_bit = random_below(bits + 1) & (n % 2 ? ~0u : 0u);
 		unsigned	id_bytes = random_below(2) ? 4 : 8;
 		uint64_t   *keys[2];
 		void	   *ids[2];
@@ -67,12 +69,92 @@ test_sort(bool small)
 			keys[i] = malloc(nrows * sizeof(uint64_t));
 			keys_fill(keys[i], nrows, n % 3 == 0 ? KEYS_ZIPF1 : KEYS_UNIFORM64, n);
 			ids[i] = make_ids(id_bytes, nrows);
-			sort_on(&ops_sides()[i], keys[i], ids[i], id_bytes, nrows, bits);
+			sort_on(&ops_sides()[i], keys[i], ids[i], id_bytes, nrows, low_bit, bits);
 		}
 		tap_ok(memcmp(keys[0], keys[1], nrows * sizeof(uint64_t)) == 0 &&
 			   memcmp(ids[0], ids[1], nrows * id_bytes) == 0,
-			   "sort %llu rows by %u bits, ids of %u bytes", (unsigned long long) nrows, bits,
-			   id_bytes);
+			   "sort %llu rows by bits %u to %u, ids of %u bytes", (unsigned long long) nrows,
+			   low_bit, bits, id_bytes);
+		for (int i = 0; i < 2; i++)
+		{
+			free(keys[i]);
+			free(ids[i]);
+		}
+	}
+}
+
+/*
+ * Keys in the order of the bits from low_bit up: runs of 1 .. longest rows, of
+ * which those of more than GS_SHORT_RUN are out of order only if long_unsorted.
+ */
+static void
+make_runs(uint64_t *keys, uint64_t nrows, unsigned low_bit, unsigned longest, bool long_unsorted)
+{
+	uint64_t	run = 3;
+
+	for (uint64_t i = 0; i < nrows; run++)
+	{
+		uint64_t	end = i + 1 + random_below(longest);
+		bool		ascending = end - i > GS_SHORT_RUN && !long_unsorted;
+
+		for (uint64_t n = 0; i < end && i < nrows; i++, n++)
+			keys[i] = run << low_bit |
+				(ascending ? n / 2 : random_below(UINT64_C(1) << low_bit) & ~(n & 1));
+	}
+}
+
+/* Sorts in place; returns what the operation says of long runs. */
+static uint32_t
+sort_runs_on(side *s, uint64_t *keys, void *ids, unsigned id_bytes, uint64_t nrows,
+			 unsigned low_bit)
+{
+	const gs_device_ops *ops = s->device->ops;
+	gs_pairs	pairs = {side_put(s, keys, nrows * sizeof(uint64_t)),
+	side_put(s, ids, nrows * id_bytes)};
+	uint32_t	unsorted = 0;
+	uint32_t   *flag = side_put(s, &unsorted, sizeof(unsorted));
+
+	must(s, ops->sort_runs(s->device, GS_QUEUE_WORK, pairs, id_bytes, nrows, low_bit, flag),
+		 "sort_runs");
+	side_get(s, keys, pairs.keys, nrows * sizeof(uint64_t));
+	side_get(s, ids, pairs.ids, nrows * id_bytes);
+	side_get(s, &unsorted, flag, sizeof(unsorted));
+	side_clear(s);
+	return unsorted;
+}
+
+void
+test_sort_runs(bool small)
+{
+	static const unsigned longest_runs[] = {1, 2, GS_SHORT_RUN, GS_SHORT_RUN + 1, 1000};
+
+	for (unsigned n = 0; n < ROW_COUNTS * 10; n++)
+	{
+		uint64_t	nrows = row_counts[n / 10];
+		unsigned	longest = longest_runs[n % 5];
+		bool		long_unsorted = n / 5 % 2;
+		unsigned	low_bit = 12 + (unsigned) random_below(20);
+		unsigned	id_bytes = random_below(2) ? 4 : 8;
+		uint64_t   *keys[2];
+		void	   *ids[2];
+		uint32_t	unsorted[2];
+
+		if (small && nrows > 10000)
+			continue;
+		for (int i = 0; i < 2; i++)
+		{
+			keys[i] = malloc(nrows * sizeof(uint64_t));
+			ids[i] = make_ids(id_bytes, nrows);
+		}
+		make_runs(keys[0], nrows, low_bit, longest, long_unsorted);
+		memcpy(keys[1], keys[0], nrows * sizeof(uint64_t));
+		for (int i = 0; i < 2; i++)
+			unsorted[i] = sort_runs_on(&ops_sides()[i], keys[i], ids[i], id_bytes, nrows, low_bit);
+		tap_ok(unsorted[0] == unsorted[1] &&
+			   memcmp(keys[0], keys[1], nrows * sizeof(uint64_t)) == 0 &&
+			   memcmp(ids[0], ids[1], nrows * id_bytes) == 0,
+			   "sort runs of up to %u of %llu rows, ids of %u bytes%s", longest,
+			   (unsigned long long) nrows, id_bytes, unsorted[0] ? ", too long ones" : "");
 		for (int i = 0; i < 2; i++)
 		{
 			free(keys[i]);

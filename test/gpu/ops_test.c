@@ -163,6 +163,7 @@ main(int argc, char **argv)
 	test_histogram(small);
 	test_scatter(small);
 	test_sort(small);
+	test_sort_runs(small);
 	test_ties(small);
 
 	second->ops->close(second);
