@@ -13,8 +13,9 @@
  * adding one.
  *
  * Prefixes.  Those of a bucket plan are disjoint ranges of keys, so a row is
- * counted once at most, below the last prefix that begins at or before its key.
- * Ranges that do overlap are counted one after the other.
+ * counted once at most, and most rows not at all: a table by the key's leading 8
+ * bits says at once where no range is.  Ranges that do overlap are counted one
+ * after the other.
  *
  * The tile counts that the interface offers to the scatter are not needed: it
  * looks back to earlier tiles instead (cuda_scatter.cu).
@@ -52,25 +53,64 @@ struct counted_ranges
 	counted_range ranges[GS_MAX_COUNTED];	/* ascending and disjoint */
 };
 
-/* The counter of a key: range * GS_DEVICE_DIGITS + digit, or NOT_COUNTED. */
-static __device__ __forceinline__ uint32_t
-counter_of(const counted_range *ranges, unsigned nranges, uint64_t key)
+/*
+ * Which ranges to look at for a key, by its leading 8 bits: [begin, end).  Few
+ * leading digits have any.
+ */
+struct lead_table
 {
+	unsigned	shift;			/* down to the leading bits */
+	uint8_t		begin[GS_DEVICE_DIGITS];
+	uint8_t		end[GS_DEVICE_DIGITS];
+	counted_range ranges[GS_MAX_COUNTED];
+};
+
+/* Set up a block's table, one thread for each leading digit. */
+static __device__ __forceinline__ void
+make_lead_table(lead_table *table, const counted_ranges &counted, unsigned width)
+{
+	unsigned	shift = width > GS_DEVICE_DIGIT_BITS ? width - GS_DEVICE_DIGIT_BITS : 0;
+	uint64_t	first_key = (uint64_t) threadIdx.x << shift;
+	uint64_t	last_key = first_key + ((UINT64_C(1) << shift) - 1);
 	unsigned	begin = 0;
-	unsigned	end = nranges;
+	unsigned	end = 0;
 
-	while (end - begin > 1)
+	for (unsigned i = 0; i < counted.count; i++)
 	{
-		unsigned	middle = (begin + end) / 2;
-
-		if (ranges[middle].low <= key)
-			begin = middle;
-		else
-			end = middle;
+		if (counted.ranges[i].low + counted.ranges[i].span < first_key)
+			begin = i + 1;
+		if (counted.ranges[i].low <= last_key)
+			end = i + 1;
 	}
-	if (key - ranges[begin].low > ranges[begin].span)
-		return NOT_COUNTED;
-	return begin * GS_DEVICE_DIGITS + (unsigned) (key >> ranges[begin].shift & ranges[begin].mask);
+	table->begin[threadIdx.x] = (uint8_t) begin;
+	table->end[threadIdx.x] = (uint8_t) end;
+	if (threadIdx.x < counted.count)
+		table->ranges[threadIdx.x] = counted.ranges[threadIdx.x];
+	if (threadIdx.x == 0)
+		table->shift = shift;
+}
+
+static __device__ __forceinline__ uint32_t
+digit_counter(const counted_range &range, unsigned number, uint64_t key)
+{
+	return number * GS_DEVICE_DIGITS + (unsigned) (key >> range.shift & range.mask);
+}
+
+/* The counter of a key: range * GS_DEVICE_DIGITS + digit, or NOT_COUNTED. */
+template <bool ALL_KEYS>
+static __device__ __forceinline__ uint32_t
+counter_of(const lead_table &table, uint64_t key)
+{
+	if (ALL_KEYS)
+		return digit_counter(table.ranges[0], 0, key);
+
+	unsigned	lead = (unsigned) (key >> table.shift);
+	unsigned	end = table.end[lead];
+
+	for (unsigned i = table.begin[lead]; i < end; i++)
+		if (key - table.ranges[i].low <= table.ranges[i].span)
+			return digit_counter(table.ranges[i], i, key);
+	return NOT_COUNTED;
 }
 
 /* The count that a thread holds back. */
@@ -88,8 +128,9 @@ release_held(held_count *held, uint32_t *counters)
 	held->count = 0;
 }
 
+template <bool ALL_KEYS>
 static __device__ __forceinline__ void
-count_tile(held_count *held, uint32_t *counters, const counted_range *ranges, unsigned nranges,
+count_tile(held_count *held, uint32_t *counters, const lead_table &table,
 		   const gs_cuda_keys &keys, const uint64_t *words, unsigned count)
 {
 	uint64_t	items[COUNT_ITEMS];
@@ -105,8 +146,8 @@ count_tile(held_count *held, uint32_t *counters, const counted_range *ranges, un
 	for (unsigned i = 0; i < COUNT_ITEMS; i++)
 	{
 		unsigned	at = i * COUNT_THREADS + threadIdx.x;
-		uint32_t	counter = at < count ? counter_of(ranges, nranges, key_of(keys, items[i])) :
-			NOT_COUNTED;
+		uint32_t	counter = at < count ?
+			counter_of<ALL_KEYS>(table, key_of(keys, items[i])) : NOT_COUNTED;
 
 		if (i == 0 && counter != NOT_COUNTED && counter != held->counter)
 		{
@@ -140,12 +181,13 @@ add_counters(const counted_ranges &counted, const uint32_t *counters, unsigned n
 	}
 }
 
+template <bool ALL_KEYS>
 static __global__ void __launch_bounds__(COUNT_THREADS)
-count_rows(uint64_t nrows, uint64_t ntiles, gs_cuda_keys keys,
+count_rows(uint64_t nrows, uint64_t ntiles, gs_cuda_keys keys, unsigned width,
 		   const __grid_constant__ counted_ranges counted, uint64_t (*counts)[GS_DEVICE_DIGITS])
 {
 	extern __shared__ uint32_t all_counters[];
-	__shared__ counted_range ranges[GS_MAX_COUNTED];
+	__shared__ lead_table table;
 	unsigned	ncounters = counted.count * GS_DEVICE_DIGITS;
 	unsigned	copy = threadIdx.x / GS_WARP_THREADS % counted.copies;
 	uint32_t   *counters = all_counters + copy * ncounters;
@@ -153,17 +195,16 @@ count_rows(uint64_t nrows, uint64_t ntiles, gs_cuda_keys keys,
 
 	for (unsigned i = threadIdx.x; i < counted.copies * ncounters; i += COUNT_THREADS)
 		all_counters[i] = 0;
-	if (threadIdx.x < counted.count)
-		ranges[threadIdx.x] = counted.ranges[threadIdx.x];
+	make_lead_table(&table, counted, width);
 	__syncthreads();
 
 	for (uint64_t number = blockIdx.x; number < ntiles; number += gridDim.x)
 	{
 		gs_cuda_tile tile = find_tile<COUNT_TILE>(number, nrows);
 
-		count_tile(&held, counters, ranges, counted.count, keys,
-				   segment_memory(keys.words, tile.segment, GS_SEGMENT_ROWS) + tile.first,
-				   tile.count);
+		count_tile<ALL_KEYS>(&held, counters, table, keys,
+							 segment_memory(keys.words, tile.segment, GS_SEGMENT_ROWS) +
+								 tile.first, tile.count);
 	}
 	release_held(&held, counters);
 	__syncthreads();
@@ -207,13 +248,18 @@ ranges_are_disjoint(const counted_ranges *ranges)
 
 static gs_status
 count_ranges(gs_cuda_device *device, gs_queue queue, gs_rows rows, const gs_cuda_keys &keys,
-			 const counted_ranges &ranges, uint64_t (*counts)[GS_DEVICE_DIGITS])
+			 unsigned width, const counted_ranges &ranges, uint64_t (*counts)[GS_DEVICE_DIGITS])
 {
 	uint64_t	ntiles = count_tiles(rows.nrows, COUNT_TILE);
 	size_t		shared_bytes = ranges.copies * ranges.count * GS_DEVICE_DIGITS * sizeof(uint32_t);
 
-	count_rows<<<gs_cuda_grid(device, ntiles, BLOCKS_PER_SM), COUNT_THREADS, shared_bytes,
-		device->streams[queue]>>>(rows.nrows, ntiles, keys, ranges, counts);
+	const counted_range *first = &ranges.ranges[0];
+	bool		all_keys = ranges.count == 1 && first->low == 0 &&
+		first->span >= (width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX);
+	auto		kernel = all_keys ? count_rows<true> : count_rows<false>;
+
+	kernel<<<gs_cuda_grid(device, ntiles, BLOCKS_PER_SM), COUNT_THREADS, shared_bytes,
+		device->streams[queue]>>>(rows.nrows, ntiles, keys, width, ranges, counts);
 	return gs_cuda_launched(device, "count_rows");
 }
 
@@ -235,11 +281,11 @@ histogram(gs_device *base, gs_queue queue, gs_rows rows, gs_keys keys, unsigned 
 										&sent.words));
 	make_ranges(&ranges, counted, ncounted, keys.width, 0);
 	if (ranges_are_disjoint(&ranges))
-		return count_ranges(device, queue, rows, sent, ranges, counts);
+		return count_ranges(device, queue, rows, sent, keys.width, ranges, counts);
 	for (unsigned i = 0; i < ncounted; i++)
 	{
 		make_ranges(&ranges, &counted[i], 1, keys.width, i);
-		GS_CUDA_CHECK(count_ranges(device, queue, rows, sent, ranges, counts));
+		GS_CUDA_CHECK(count_ranges(device, queue, rows, sent, keys.width, ranges, counts));
 	}
 	return GS_OK;
 }

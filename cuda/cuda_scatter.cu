@@ -8,21 +8,27 @@
  * order, and it reads the keys once, without counts of each tile made before:
  *
  * 1. A block takes the next tile, in the order of rows.
- * 2. Each warp ranks its rows among themselves, 32 at a time: lanes of the same
- *    bin find each other by ballots on the bits of the bin number, whatever the
- *    distribution, and the warp's counter of the bin tells what came before.
- * 3. The tile's count of each bin is published.  One thread a bin looks back over
- *    the counts of earlier tiles, adding them up, until it meets one that has
- *    published its sum of all tiles so far (Merrill and Garland's decoupled
- *    look-back).  A tile's predecessors have been taken before, so they are
- *    running or done: nobody waits for a block that has no multiprocessor.
- * 4. Rows go to shared memory at their rank in the tile, and from there to the
- *    targets, which may be memory of other GPUs.  A row is stored as its key and
- *    its number in the tile; ids are made on the way out.
+ * 2. Its warps count their rows by bin, and the tile's sums are published.
+ * 3. Each warp ranks its rows, 32 at a time: lanes of the same bin find each other
+ *    by setting their bits in a word of shared memory, and a counter of the warp
+ *    and the bin, which begins with what earlier warps and bins have, tells how
+ *    many rows come before.
+ * 4. Rows go to shared memory at their rank in the tile.
+ * 5. One thread a bin looks back over what earlier tiles have published, adding it
+ *    up, until it meets one that has published its sum of all tiles so far
+ *    (Merrill and Garland's decoupled look-back).  A tile's predecessors have
+ *    been taken before, so they are running or done: nobody waits for a block
+ *    that has no multiprocessor.
+ * 6. Rows leave in the order of ranks, each bin's run for its place in a target,
+ *    which may be memory of another GPU.  A row in shared memory is a key and the
+ *    row's number in the tile; ids are made on the way out.
  *
  * A bin's run has one address for its first row in almost all tiles.  Only where
  * it crosses from one target into the next, or out of them all, are addresses
  * looked up row by row.
+ *
+ * The kernel is bound by the number of its instructions.  Hence rows without a bin
+ * are treated as if they had one, until they are left out of shared memory.
  *
  * Published counts have 30 bits, so a launch takes up to 2^29 rows; the next one
  * begins where it has moved the positions to.
@@ -31,20 +37,18 @@
 
 #include "gs_cuda_rows.cuh"
 
-#define SCATTER_THREADS	512u
-#define SCATTER_WARPS	(SCATTER_THREADS / GS_WARP_THREADS)
-
 /*
- * Rows that a thread has in hand.  A tile of 512 threads takes 11 bytes of shared
- * memory a row and 21 kB besides: two blocks of 12 rows a thread fit into the
- * 227 kB that a Hopper multiprocessor gives, one of 6 rows into the 64 kB of
- * Turing.
+ * Threads of a block and rows that a thread has in hand.  A block takes 11 bytes of
+ * shared memory a row, 2 kB a warp and 10 kB besides.  Of the large ones two fit
+ * into the 227 kB that a Hopper multiprocessor gives, of the small ones one into
+ * the 64 kB of Turing.
  */
-#define ITEMS_LARGE		12u
-#define ITEMS_SMALL		6u
-
-/* Nodes of the bin tree kept in shared memory, beginning with the root. */
-#define SHARED_NODES	8u
+#define THREADS_LARGE	384u
+#define THREADS_SMALL	256u
+#define ITEMS_LARGE		16u
+#define ITEMS_SMALL		12u
+#define MIN_BLOCKS_LARGE 2
+#define MIN_BLOCKS_SMALL 1
 
 #define PORTION_SEGMENTS	((UINT64_C(1) << 29) >> GS_SEGMENT_SHIFT)
 
@@ -53,11 +57,15 @@
 #define PUBLISHED_SUM		(2u << 30)
 #define PUBLISHED_MASK		(PUBLISHED_COUNT - 1)
 
+/* Tiles that are looked at together on the way back. */
+#define LOOK_BACK_TILES	8
+
 /* Targets that one scatter() writes to: a kernel parameter of 2 kB. */
 #define MAX_TARGETS		64
 
-/* A row that takes no part, beside bins 0 .. GS_MAX_BINS - 1. */
-#define NO_BIN			0xffffu
+/* The bin of rows that take no part, beside 0 .. GS_MAX_BINS - 1. */
+#define NO_BIN			GS_MAX_BINS
+#define COUNTED_BINS	(GS_MAX_BINS + 1)
 
 template <typename Id> struct scatter_target
 {
@@ -74,11 +82,9 @@ template <typename Id> struct scatter_args
 	uint64_t	first_row;
 	gs_cuda_keys keys;
 	const gs_bin_tree *tree;
-	unsigned	nnodes;
 	unsigned	root_shift;		/* digit of node 0 */
 	unsigned	root_mask;
 	unsigned	nbins;
-	unsigned	bin_bits;		/* of the greatest bin number */
 	uint64_t   *positions;
 	const uint64_t *starts;		/* what positions were when the launch began */
 	uint32_t   *published;		/* [tile][GS_MAX_BINS] */
@@ -87,23 +93,31 @@ template <typename Id> struct scatter_args
 	scatter_target<Id> targets[MAX_TARGETS];
 };
 
-/* A block's shared memory. */
-template <unsigned ITEMS, typename Id> struct scatter_shared
+/* Addresses that a bin's row of rank 0 in the tile would have. */
+template <typename Id> struct bin_place
 {
-	static constexpr unsigned TILE = SCATTER_THREADS * ITEMS;
+	uint64_t   *keys;
+	Id		   *ids;
+};
 
-	uint64_t	keys[TILE];
-	uint64_t	bin_begin[GS_MAX_BINS];	/* position of a bin's first row, less its
-										 * rank in the tile */
-	uint64_t   *bin_keys[GS_MAX_BINS];	/* address that rank 0 would have */
-	Id		   *bin_ids[GS_MAX_BINS];
+/* A block's shared memory. */
+template <unsigned THREADS, unsigned ITEMS, typename Id> struct scatter_shared
+{
+	static constexpr unsigned WARPS = THREADS / GS_WARP_THREADS;
+	static constexpr unsigned TILE = THREADS * ITEMS;
+
+	uint64_t	keys[TILE];		/* by rank */
+	bin_place<Id> places[GS_MAX_BINS];
+	uint64_t	begins[GS_MAX_BINS];	/* position that rank 0 would have */
+	uint32_t	counts[WARPS][COUNTED_BINS];	/* first rows by warp and bin,
+												 * then the rank of the next */
+	uint32_t	masks[WARPS][COUNTED_BINS]; /* lanes by bin */
 	uint32_t	warp_sums[GS_MAX_BINS / GS_WARP_THREADS];
 	unsigned	tile;
 	unsigned	split;			/* some run crosses the end of its target */
 	unsigned	ranked;			/* rows that have a bin */
-	uint16_t	numbers[TILE];	/* in the tile */
-	uint16_t	counts[SCATTER_WARPS][GS_MAX_BINS];
-	uint16_t	entries[SHARED_NODES][GS_DEVICE_DIGITS];
+	uint16_t	root[GS_DEVICE_DIGITS]; /* entries of node 0 */
+	uint16_t	numbers[TILE];	/* in the tile, by rank */
 	uint8_t		bins[TILE];
 };
 
@@ -122,73 +136,26 @@ prepare_scatter(uint32_t *published, uint64_t nwords, unsigned *next_tile, uint6
 		*next_tile = 0;
 }
 
-template <unsigned ITEMS, typename Id>
-static __device__ __forceinline__ unsigned
-find_bin(const scatter_args<Id> &args, const scatter_shared<ITEMS, Id> &shared, uint64_t key)
+/* Down the tree from an entry that is a node. */
+template <typename Id>
+static __device__ __noinline__ unsigned
+find_deep_bin(const scatter_args<Id> &args, unsigned entry, uint64_t key)
 {
-	unsigned	entry = shared.entries[0][(unsigned) (key >> args.root_shift) & args.root_mask];
-
 	while (entry & GS_TREE_NODE)
 	{
 		unsigned	node = entry & ~GS_TREE_NODE;
 		unsigned	mask = (1u << args.tree->nodes[node].digit_bits) - 1;
-		unsigned	digit = (unsigned) (key >> args.tree->nodes[node].digit_shift) & mask;
 
-		entry = node < SHARED_NODES ? shared.entries[node][digit] : args.tree->entries[node][digit];
+		entry = args.tree->entries[node][(unsigned) (key >> args.tree->nodes[node].digit_shift) &
+										 mask];
 	}
-	return entry == GS_BIN_NONE ? NO_BIN : entry;
-}
-
-/* Lanes of the warp that have the same bin, among those that have one. */
-static __device__ __forceinline__ unsigned
-lanes_of_bin(unsigned bin, unsigned bin_bits)
-{
-	unsigned	lanes = __ballot_sync(~0u, bin != NO_BIN);
-
-	for (unsigned bit = 0; bit < bin_bits; bit++)
-	{
-		bool		set = (bin >> bit) & 1;
-		unsigned	vote = __ballot_sync(~0u, set);
-
-		lanes &= set ? vote : ~vote;
-	}
-	return lanes;
-}
-
-/*
- * Rank a warp's rows within each bin, in the order of rows: the thread's item i
- * is row i * 32 + lane of the warp.  Returns the bin in the upper half and the
- * rank in the lower; leaves the warp's count of each bin in counts[].
- */
-template <unsigned ITEMS>
-static __device__ __forceinline__ void
-rank_in_warp(uint32_t (&ranked)[ITEMS], uint16_t *counts, unsigned bin_bits)
-{
-	unsigned	lane = threadIdx.x % GS_WARP_THREADS;
-	unsigned	lanes_before = (1u << lane) - 1;
-
-#pragma unroll
-	for (unsigned i = 0; i < ITEMS; i++)
-	{
-		unsigned	bin = ranked[i];
-		unsigned	lanes = lanes_of_bin(bin, bin_bits);
-		unsigned	before = __popc(lanes & lanes_before);
-		unsigned	base = 0;
-
-		if (bin != NO_BIN)
-			base = counts[bin];
-		__syncwarp();
-		if (bin != NO_BIN && before == 0)
-			counts[bin] = (uint16_t) (base + __popc(lanes));
-		__syncwarp();
-		ranked[i] = bin << 16 | (base + before);
-	}
+	return entry;
 }
 
 /* Exclusive sum over the threads of one value for each bin. */
-template <unsigned ITEMS, typename Id>
+template <typename Shared>
 static __device__ __forceinline__ unsigned
-sum_before_bin(scatter_shared<ITEMS, Id> &shared, unsigned count)
+sum_before_bin(Shared &shared, unsigned count)
 {
 	unsigned	lane = threadIdx.x % GS_WARP_THREADS;
 	unsigned	warp = threadIdx.x / GS_WARP_THREADS;
@@ -210,23 +177,56 @@ sum_before_bin(scatter_shared<ITEMS, Id> &shared, unsigned count)
 	return sum - count;
 }
 
-/* Rows of the bin in all earlier tiles. */
+/*
+ * A published word is state and count in one, so that nothing has to be ordered
+ * between one block's writing it and another's reading it.
+ */
+static __device__ __forceinline__ void
+publish(uint32_t *published, unsigned tile, unsigned bin, uint32_t word)
+{
+	asm volatile("st.relaxed.gpu.global.u32 [%0], %1;"
+				 :: "l"(published + (uint64_t) tile * GS_MAX_BINS + bin), "r"(word) : "memory");
+}
+
+static __device__ __forceinline__ uint32_t
+read_published(const uint32_t *published, unsigned tile, unsigned bin)
+{
+	uint32_t	word;
+
+	asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
+				 : "=r"(word)
+				 : "l"(published + (uint64_t) tile * GS_MAX_BINS + bin) : "memory");
+	return word;
+}
+
+/*
+ * Rows of the bin in all earlier tiles.  Several tiles' words are read at a time:
+ * the chain of tiles that wait for each other's sums is what limits the speed.
+ * Before tile 0 lies a sum of nothing.
+ */
 static __device__ __forceinline__ uint32_t
 look_back(const uint32_t *published, unsigned tile, unsigned bin)
 {
 	uint32_t	sum = 0;
+	bool		found = false;
 
-	while (tile > 0)
+	while (!found)
 	{
-		uint32_t	word = ((const volatile uint32_t *) published)
-			[(uint64_t) (tile - 1) * GS_MAX_BINS + bin];
+		uint32_t	words[LOOK_BACK_TILES];
+		unsigned	taken = 0;
 
-		if (word == 0)
-			continue;
-		sum += word & PUBLISHED_MASK;
-		if (word & PUBLISHED_SUM)
-			break;
-		tile--;
+#pragma unroll
+		for (unsigned i = 0; i < LOOK_BACK_TILES; i++)
+			words[i] = i < tile ? read_published(published, tile - 1 - i, bin) : PUBLISHED_SUM;
+#pragma unroll
+		for (unsigned i = 0; i < LOOK_BACK_TILES; i++)
+			if (!found && taken == i && words[i] != 0)
+			{
+				sum += words[i] & PUBLISHED_MASK;
+				found = words[i] & PUBLISHED_SUM;
+				taken++;
+			}
+		tile -= min(taken, tile);
 	}
 	return sum;
 }
@@ -246,46 +246,54 @@ find_target(const scatter_args<Id> &args, uint64_t position)
  * Say where a bin's run, ranks [rank, rank + count) of the tile, goes: from
  * position `begin` on.
  */
-template <unsigned ITEMS, typename Id>
+template <typename Shared, typename Id>
 static __device__ __forceinline__ void
-place_run(const scatter_args<Id> &args, scatter_shared<ITEMS, Id> &shared, unsigned bin,
+place_run(const scatter_args<Id> &args, Shared &shared, unsigned bin,
 		  uint64_t begin, unsigned rank, unsigned count)
 {
 	const scatter_target<Id> *target = find_target(args, begin);
 
-	shared.bin_begin[bin] = begin - rank;
+	shared.begins[bin] = begin - rank;
 	if (target == nullptr || begin + count > target->end)
 	{
 		shared.split = 1;
 		return;
 	}
-	shared.bin_keys[bin] = target->keys + (begin - target->begin) - rank;
-	shared.bin_ids[bin] = target->ids + (begin - target->begin) - rank;
+	shared.places[bin].keys = target->keys + (begin - target->begin) - rank;
+	shared.places[bin].ids = target->ids + (begin - target->begin) - rank;
 }
 
 /* Write the tile's rows out, where every run stays in one target. */
-template <unsigned ITEMS, typename Id>
+template <unsigned THREADS, unsigned ITEMS, typename Id>
 static __device__ __forceinline__ void
-store_rows(const scatter_shared<ITEMS, Id> &shared, uint64_t first_row)
+store_rows(const scatter_shared<THREADS, ITEMS, Id> &shared, uint64_t first_row)
 {
-	for (unsigned rank = threadIdx.x; rank < shared.ranked; rank += SCATTER_THREADS)
-	{
-		unsigned	bin = shared.bins[rank];
+	unsigned	nranked = shared.ranked;
 
-		shared.bin_keys[bin][rank] = shared.keys[rank];
-		shared.bin_ids[bin][rank] = (Id) (first_row + shared.numbers[rank]);
+#pragma unroll
+	for (unsigned i = 0; i < ITEMS; i++)
+	{
+		unsigned	rank = i * THREADS + threadIdx.x;
+
+		if (rank < nranked)
+		{
+			bin_place<Id> place = shared.places[shared.bins[rank]];
+
+			place.keys[rank] = shared.keys[rank];
+			place.ids[rank] = (Id) first_row + shared.numbers[rank];
+		}
 	}
 }
 
 /* The same, wherever they go. */
-template <unsigned ITEMS, typename Id>
-static __device__ void
-store_split_rows(const scatter_args<Id> &args, const scatter_shared<ITEMS, Id> &shared,
+template <unsigned THREADS, unsigned ITEMS, typename Id>
+static __device__ __noinline__ void
+store_split_rows(const scatter_args<Id> &args, const scatter_shared<THREADS, ITEMS, Id> &shared,
 				 uint64_t first_row)
 {
-	for (unsigned rank = threadIdx.x; rank < shared.ranked; rank += SCATTER_THREADS)
+	for (unsigned rank = threadIdx.x; rank < shared.ranked; rank += THREADS)
 	{
-		uint64_t	position = shared.bin_begin[shared.bins[rank]] + rank;
+		uint64_t	position = shared.begins[shared.bins[rank]] + rank;
 		const scatter_target<Id> *target = find_target(args, position);
 
 		if (target == nullptr)
@@ -295,26 +303,49 @@ store_split_rows(const scatter_args<Id> &args, const scatter_shared<ITEMS, Id> &
 	}
 }
 
-/* Take a tile and clear what the last one left. */
-template <unsigned ITEMS, typename Id>
+/* Take a tile, clear the counters, and copy the root of the tree. */
+template <unsigned THREADS, unsigned ITEMS, typename Id>
 static __device__ __forceinline__ void
-begin_tile(const scatter_args<Id> &args, scatter_shared<ITEMS, Id> &shared)
+begin_tile(const scatter_args<Id> &args, scatter_shared<THREADS, ITEMS, Id> &shared)
 {
-	uint32_t   *counts = reinterpret_cast<uint32_t *>(shared.counts);
-	unsigned	nshared = min(args.nnodes, SHARED_NODES) * GS_DEVICE_DIGITS;
+	uint32_t   *counters = &shared.counts[0][0];	/* and masks behind them */
 
 	if (threadIdx.x == 0)
 	{
 		shared.tile = atomicAdd(args.next_tile, 1);
 		shared.split = 0;
 	}
-	for (unsigned i = threadIdx.x; i < sizeof(shared.counts) / sizeof(uint32_t);
-		 i += SCATTER_THREADS)
-		counts[i] = 0;
-	for (unsigned i = threadIdx.x; i < nshared; i += SCATTER_THREADS)
-		shared.entries[i / GS_DEVICE_DIGITS][i % GS_DEVICE_DIGITS] =
-			args.tree->entries[i / GS_DEVICE_DIGITS][i % GS_DEVICE_DIGITS];
+	for (unsigned i = threadIdx.x; i < 2 * shared.WARPS * COUNTED_BINS; i += THREADS)
+		counters[i] = 0;
+	if (threadIdx.x < GS_DEVICE_DIGITS)
+		shared.root[threadIdx.x] = args.tree->entries[0][threadIdx.x];
 	__syncthreads();
+}
+
+/* A thread's rows: their keys, and bins by the tree. */
+template <unsigned THREADS, unsigned ITEMS, typename Id>
+static __device__ __forceinline__ void
+load_rows(const scatter_args<Id> &args, const scatter_shared<THREADS, ITEMS, Id> &shared,
+		  const gs_cuda_tile &tile, unsigned first, uint64_t (&keys)[ITEMS],
+		  unsigned (&bins)[ITEMS])
+{
+	const uint64_t *words = segment_memory(args.keys.words, tile.segment, GS_SEGMENT_ROWS) +
+		tile.first + first;
+
+#pragma unroll
+	for (unsigned i = 0; i < ITEMS; i++)
+		keys[i] = first + i * GS_WARP_THREADS < tile.count ? words[i * GS_WARP_THREADS] : 0;
+#pragma unroll
+	for (unsigned i = 0; i < ITEMS; i++)
+	{
+		unsigned	entry;
+
+		keys[i] = key_of(args.keys, keys[i]);
+		entry = shared.root[(unsigned) (keys[i] >> args.root_shift) & args.root_mask];
+		if (entry & GS_TREE_NODE)
+			entry = find_deep_bin(args, entry, keys[i]);
+		bins[i] = first + i * GS_WARP_THREADS < tile.count ? min(entry, NO_BIN) : NO_BIN;
+	}
 }
 
 /*
@@ -322,10 +353,10 @@ begin_tile(const scatter_args<Id> &args, scatter_shared<ITEMS, Id> &shared)
  * there.  Publishes the tile's counts.  Returns, to the bin's thread, the bin's
  * first rank and its count.
  */
-template <unsigned ITEMS, typename Id>
+template <unsigned THREADS, unsigned ITEMS, typename Id>
 static __device__ __forceinline__ void
-rank_in_tile(const scatter_args<Id> &args, scatter_shared<ITEMS, Id> &shared, unsigned *first,
-			 unsigned *count)
+sum_counts(const scatter_args<Id> &args, scatter_shared<THREADS, ITEMS, Id> &shared,
+		   unsigned *first, unsigned *count)
 {
 	unsigned	bin = threadIdx.x;
 	unsigned	rank;
@@ -333,20 +364,21 @@ rank_in_tile(const scatter_args<Id> &args, scatter_shared<ITEMS, Id> &shared, un
 	*count = 0;
 	if (bin < GS_MAX_BINS)
 	{
-		for (unsigned warp = 0; warp < SCATTER_WARPS; warp++)
+#pragma unroll
+		for (unsigned warp = 0; warp < shared.WARPS; warp++)
 			*count += shared.counts[warp][bin];
-		((volatile uint32_t *) args.published)[(uint64_t) shared.tile * GS_MAX_BINS + bin] =
-			(shared.tile == 0 ? PUBLISHED_SUM : PUBLISHED_COUNT) | *count;
+		publish(args.published, shared.tile, bin,
+				(shared.tile == 0 ? PUBLISHED_SUM : PUBLISHED_COUNT) | *count);
 	}
-	*first = sum_before_bin(shared, *count);
+	*first = rank = sum_before_bin(shared, *count);
 	if (bin < GS_MAX_BINS)
 	{
-		rank = *first;
-		for (unsigned warp = 0; warp < SCATTER_WARPS; warp++)
+#pragma unroll
+		for (unsigned warp = 0; warp < shared.WARPS; warp++)
 		{
 			unsigned	of_warp = shared.counts[warp][bin];
 
-			shared.counts[warp][bin] = (uint16_t) rank;
+			shared.counts[warp][bin] = rank;
 			rank += of_warp;
 		}
 		if (bin == GS_MAX_BINS - 1)
@@ -354,73 +386,84 @@ rank_in_tile(const scatter_args<Id> &args, scatter_shared<ITEMS, Id> &shared, un
 	}
 }
 
+/*
+ * The rank of the warp's rows in the tile: of rows before them in their bins, and
+ * of all bins before.
+ */
+static __device__ __forceinline__ unsigned
+rank_row(uint32_t *counts, uint32_t *masks, unsigned bin)
+{
+	unsigned	lane_bit = 1u << threadIdx.x % GS_WARP_THREADS;
+	unsigned	lanes;
+	unsigned	before;
+	unsigned	rank;
+
+	atomicOr(&masks[bin], lane_bit);
+	__syncwarp();
+	lanes = masks[bin];
+	rank = counts[bin];
+	before = __popc(lanes & (lane_bit - 1));
+	__syncwarp();
+	if (before == 0)
+	{
+		counts[bin] = rank + __popc(lanes);
+		masks[bin] = 0;
+	}
+	__syncwarp();
+	return rank + before;
+}
+
 /* Find out where the bin's run goes, and tell later tiles. */
-template <unsigned ITEMS, typename Id>
+template <unsigned THREADS, unsigned ITEMS, typename Id>
 static __device__ __forceinline__ void
-place_bin(const scatter_args<Id> &args, scatter_shared<ITEMS, Id> &shared, unsigned first,
-		  unsigned count)
+place_bin(const scatter_args<Id> &args, scatter_shared<THREADS, ITEMS, Id> &shared,
+		  unsigned first, unsigned count)
 {
 	unsigned	bin = threadIdx.x;
 	uint32_t	before = look_back(args.published, shared.tile, bin);
 
 	if (shared.tile > 0)
-		((volatile uint32_t *) args.published)[(uint64_t) shared.tile * GS_MAX_BINS + bin] =
-			PUBLISHED_SUM | (before + count);
+		publish(args.published, shared.tile, bin, PUBLISHED_SUM | (before + count));
 	if (shared.tile == args.ntiles - 1)
 		args.positions[bin] = args.starts[bin] + before + count;
 	if (count > 0)
 		place_run(args, shared, bin, args.starts[bin] + before, first, count);
 }
 
-template <unsigned ITEMS, typename Id>
-static __global__ void __launch_bounds__(SCATTER_THREADS, 2)
+template <unsigned THREADS, unsigned ITEMS, unsigned MIN_BLOCKS, typename Id>
+static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 scatter_rows(const __grid_constant__ scatter_args<Id> args)
 {
 	extern __shared__ __align__(16) unsigned char shared_bytes[];
-	auto	   &shared = *reinterpret_cast<scatter_shared<ITEMS, Id> *>(shared_bytes);
+	auto	   &shared = *reinterpret_cast<scatter_shared<THREADS, ITEMS, Id> *>(shared_bytes);
 	unsigned	warp = threadIdx.x / GS_WARP_THREADS;
 	unsigned	first_item = warp * GS_WARP_THREADS * ITEMS + threadIdx.x % GS_WARP_THREADS;
 	uint64_t	keys[ITEMS];
-	uint32_t	ranked[ITEMS];
+	unsigned	bins[ITEMS];
 	unsigned	first;
 	unsigned	count;
 
 	begin_tile(args, shared);
-	gs_cuda_tile tile = find_tile<SCATTER_THREADS * ITEMS>(shared.tile, args.nrows);
-	const uint64_t *words = segment_memory(args.keys.words, tile.segment, GS_SEGMENT_ROWS) +
-		tile.first;
+	gs_cuda_tile tile = find_tile<THREADS * ITEMS>(shared.tile, args.nrows);
 
+	load_rows(args, shared, tile, first_item, keys, bins);
 #pragma unroll
 	for (unsigned i = 0; i < ITEMS; i++)
-	{
-		unsigned	at = first_item + i * GS_WARP_THREADS;
-
-		keys[i] = at < tile.count ? words[at] : 0;
-	}
-#pragma unroll
-	for (unsigned i = 0; i < ITEMS; i++)
-	{
-		keys[i] = key_of(args.keys, keys[i]);
-		ranked[i] = first_item + i * GS_WARP_THREADS < tile.count ?
-			find_bin(args, shared, keys[i]) : NO_BIN;
-	}
-	rank_in_warp<ITEMS>(ranked, shared.counts[warp], args.bin_bits);
+		atomicAdd(&shared.counts[warp][bins[i]], 1);
 	__syncthreads();
-	rank_in_tile(args, shared, &first, &count);
+	sum_counts(args, shared, &first, &count);
 	__syncthreads();
 
 #pragma unroll
 	for (unsigned i = 0; i < ITEMS; i++)
 	{
-		unsigned	bin = ranked[i] >> 16;
+		unsigned	rank = rank_row(shared.counts[warp], shared.masks[warp], bins[i]);
 
-		if (bin != NO_BIN)
+		if (bins[i] != NO_BIN)
 		{
-			unsigned	rank = shared.counts[warp][bin] + (ranked[i] & 0xffff);
-
 			shared.keys[rank] = keys[i];
 			shared.numbers[rank] = (uint16_t) (first_item + i * GS_WARP_THREADS);
-			shared.bins[rank] = (uint8_t) bin;
+			shared.bins[rank] = (uint8_t) bins[i];
 		}
 	}
 	if (threadIdx.x < args.nbins)
@@ -435,39 +478,43 @@ scatter_rows(const __grid_constant__ scatter_args<Id> args)
 		store_rows(shared, first_row);
 }
 
-/* Does a block of the large tile fit into this GPU's shared memory? */
-static bool
-use_large_tile(const gs_cuda_device *device)
+/* The kernel for a GPU and a width of ids. */
+template <typename Id> struct scatter_kernel
 {
-	return device->properties.sharedMemPerBlockOptin >= sizeof(scatter_shared<ITEMS_LARGE, uint64_t>);
+	void		(*kernel) (scatter_args<Id> args);
+	unsigned	threads;
+	unsigned	tile_rows;
+	size_t		shared_bytes;
+};
+
+template <typename Id>
+static scatter_kernel<Id>
+choose_kernel(const gs_cuda_device *device)
+{
+	typedef scatter_shared<THREADS_LARGE, ITEMS_LARGE, Id> large;
+	typedef scatter_shared<THREADS_SMALL, ITEMS_SMALL, Id> small;
+
+	if (device->properties.sharedMemPerBlockOptin >= sizeof(large))
+		return {scatter_rows<THREADS_LARGE, ITEMS_LARGE, MIN_BLOCKS_LARGE, Id>, THREADS_LARGE,
+				large::TILE, sizeof(large)};
+	return {scatter_rows<THREADS_SMALL, ITEMS_SMALL, MIN_BLOCKS_SMALL, Id>, THREADS_SMALL,
+			small::TILE, sizeof(small)};
 }
 
-static unsigned
-scatter_tile_rows(const gs_cuda_device *device)
-{
-	return SCATTER_THREADS * (use_large_tile(device) ? ITEMS_LARGE : ITEMS_SMALL);
-}
-
-template <unsigned ITEMS, typename Id>
-static gs_status
-allow_shared(gs_cuda_device *device)
-{
-	GS_CUDA_TRY(device, cudaFuncSetAttribute(scatter_rows<ITEMS, Id>,
-											 cudaFuncAttributeMaxDynamicSharedMemorySize,
-											 (int) sizeof(scatter_shared<ITEMS, Id>)));
-	return GS_OK;
-}
-
+/* Let the kernels have the shared memory that they ask for. */
 gs_status
 gs_cuda_scatter_open(gs_cuda_device *device)
 {
-	if (use_large_tile(device))
-	{
-		GS_CUDA_CHECK((allow_shared<ITEMS_LARGE, uint32_t>(device)));
-		return allow_shared<ITEMS_LARGE, uint64_t>(device);
-	}
-	GS_CUDA_CHECK((allow_shared<ITEMS_SMALL, uint32_t>(device)));
-	return allow_shared<ITEMS_SMALL, uint64_t>(device);
+	scatter_kernel<uint32_t> narrow = choose_kernel<uint32_t>(device);
+	scatter_kernel<uint64_t> wide = choose_kernel<uint64_t>(device);
+
+	GS_CUDA_TRY(device, cudaFuncSetAttribute(narrow.kernel,
+											 cudaFuncAttributeMaxDynamicSharedMemorySize,
+											 (int) narrow.shared_bytes));
+	GS_CUDA_TRY(device, cudaFuncSetAttribute(wide.kernel,
+											 cudaFuncAttributeMaxDynamicSharedMemorySize,
+											 (int) wide.shared_bytes));
+	return GS_OK;
 }
 
 /* What scatter() keeps in the caller's temp. */
@@ -478,20 +525,10 @@ struct scatter_temp
 	alignas(256) uint32_t published[];
 };
 
-static unsigned
-bits_of(unsigned number)
-{
-	unsigned	bits = 0;
-
-	for (; number > 0; number >>= 1)
-		bits++;
-	return bits;
-}
-
 template <typename Id>
 static gs_status
-launch_portion(gs_cuda_device *device, gs_queue queue, scatter_args<Id> &args,
-			   scatter_temp *temp)
+launch_portion(gs_cuda_device *device, gs_queue queue, const scatter_kernel<Id> &kernel,
+			   const scatter_args<Id> &args, scatter_temp *temp)
 {
 	cudaStream_t stream = device->streams[queue];
 	uint64_t	nwords = args.ntiles * GS_MAX_BINS;
@@ -499,12 +536,7 @@ launch_portion(gs_cuda_device *device, gs_queue queue, scatter_args<Id> &args,
 	prepare_scatter<<<gs_cuda_grid(device, nwords / 1024 + 1, 4), 256, 0, stream>>>(
 		args.published, nwords, args.next_tile, temp->starts, args.positions, args.nbins);
 	GS_CUDA_LAUNCHED(device, "prepare_scatter");
-	if (use_large_tile(device))
-		scatter_rows<ITEMS_LARGE, Id><<<(unsigned) args.ntiles, SCATTER_THREADS,
-			sizeof(scatter_shared<ITEMS_LARGE, Id>), stream>>>(args);
-	else
-		scatter_rows<ITEMS_SMALL, Id><<<(unsigned) args.ntiles, SCATTER_THREADS,
-			sizeof(scatter_shared<ITEMS_SMALL, Id>), stream>>>(args);
+	kernel.kernel<<<(unsigned) args.ntiles, kernel.threads, kernel.shared_bytes, stream>>>(args);
 	return gs_cuda_launched(device, "scatter_rows");
 }
 
@@ -515,15 +547,14 @@ launch_scatter(gs_cuda_device *device, gs_queue queue, const gs_scatter *scatter
 			   const gs_bin_tree *tree, gs_cuda_segments words)
 {
 	scatter_temp *temp = (scatter_temp *) scatter->temp;
+	scatter_kernel<Id> kernel = choose_kernel<Id>(device);
 	scatter_args<Id> args = {};
 
 	args.keys = {words, scatter->keys.min, scatter->keys.shift};
 	args.tree = tree;
-	args.nnodes = scatter->tree->nnodes;
 	args.root_shift = scatter->tree->nodes[0].digit_shift;
 	args.root_mask = (1u << scatter->tree->nodes[0].digit_bits) - 1;
 	args.nbins = scatter->tree->nbins;
-	args.bin_bits = bits_of(args.nbins - 1);
 	args.positions = scatter->positions;
 	args.starts = temp->starts;
 	args.published = temp->published;
@@ -543,12 +574,12 @@ launch_scatter(gs_cuda_device *device, gs_queue queue, const gs_scatter *scatter
 
 		args.first_row = scatter->rows.first_row + begin;
 		args.nrows = std::min(scatter->rows.nrows - begin, PORTION_SEGMENTS * GS_SEGMENT_ROWS);
-		args.ntiles = count_tiles(args.nrows, scatter_tile_rows(device));
+		args.ntiles = count_tiles(args.nrows, kernel.tile_rows);
 		if (words.table != nullptr)
 			args.keys.words.table = words.table + segment;
 		else
 			args.keys.words.base = words.base + begin;
-		GS_CUDA_CHECK(launch_portion(device, queue, args, temp));
+		GS_CUDA_CHECK(launch_portion(device, queue, kernel, args, temp));
 	}
 	return GS_OK;
 }
@@ -591,8 +622,9 @@ scatter_temp_bytes(gs_device *base, gs_rows rows)
 {
 	uint64_t	nrows = std::min(rows.nrows, PORTION_SEGMENTS * GS_SEGMENT_ROWS);
 
-	return sizeof(scatter_temp) +
-		count_tiles(nrows, scatter_tile_rows(gs_cuda(base))) * GS_MAX_BINS * sizeof(uint32_t);
+	unsigned	tile_rows = choose_kernel<uint64_t>(gs_cuda(base)).tile_rows;
+
+	return sizeof(scatter_temp) + count_tiles(nrows, tile_rows) * GS_MAX_BINS * sizeof(uint32_t);
 }
 
 void
