@@ -1,0 +1,502 @@
+/*
+ * device_bench.c
+ *		Sorting on a group of devices, host memory to host memory.
+ *
+ *		device_bench [--host] [--rows N,...] [--devices N,...] [--keys NAME,...]
+ *					 [--exchange auto|store|copy,...] [--repeat N] [--feed] [--equal]
+ *					 [--bucket-rows N] [--same-gpu] [--arena BYTES] [--out DIR]
+ *
+ * Every combination of rows, keys, devices and exchange is one case.  Keys are 64-bit
+ * words of one plane, ids take 32 bits; both lie in host memory that was touched
+ * and registered beforehand.  A case is run once to warm up and have its result
+ * checked row by row, then --repeat times; the table gives medians:
+ *
+ *	total		from the first call until the last id is in place
+ *	link		bytes over the speed that the links gave to as many devices at
+ *				the start: 8 bytes a row up, then 4 down
+ *	work		the busiest device: everything but statistics and transfers
+ *	plain sort	DeviceRadixSort of the packed bits of all rows on one device
+ *
+ * With --feed all full segments are handed over ahead of the clock, as when rows
+ * arrive slowly.  --same-gpu opens the first GPU as often as there are devices.
+ * --out takes the table as markdown and CSV, and a trace of each case's last run.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_host.h"
+#include "device_bench.h"
+#include "gs_cuda.h"
+
+#define MAX_LIST		16
+#define MAX_REPEATS		99
+
+static const char *const exchange_names[] = {
+	[GS_EXCHANGE_AUTO] = "auto",
+	[GS_EXCHANGE_STORE] = "store",
+	[GS_EXCHANGE_COPY] = "copy",
+};
+
+typedef struct list
+{
+	unsigned	count;
+	uint64_t	values[MAX_LIST];
+} list;
+
+typedef struct options
+{
+	bool		host;
+	bool		feed;
+	bool		equal;
+	bool		same_gpu;
+	size_t		arena_bytes;
+	uint64_t	bucket_rows;	/* 0: the engine's default */
+	unsigned	repeats;
+	list		rows;
+	list		devices;
+	list		keys;
+	list		exchanges;
+	const char *out;
+} options;
+
+static options opt = {
+	.repeats = 5,
+	.rows = {1, {10000000}},
+	.devices = {1, {1}},
+	.keys = {1, {BENCH_UNIFORM64}},
+	.exchanges = {1, {GS_EXCHANGE_AUTO}},
+};
+
+/* What a case is about, and what was measured. */
+typedef struct bench_case
+{
+	uint64_t	nrows;
+	bench_keys	keys;
+	unsigned	ndevices;
+	gs_exchange exchange;
+	gs_device_result result;
+	double		total_ms;
+	double		least_ms;
+	double		most_ms;
+	double		link_ms;
+	double		plain_ms;
+	bench_phases phases;		/* of the last run */
+} bench_case;
+
+static gs_group all_devices;
+static bench_link_speeds speeds;
+static bench_spans spans[GS_MAX_DEVICES];
+static uint64_t *words;
+static uint32_t *ids;
+static uint64_t *equal;
+static FILE *table;
+static FILE *csv;
+
+static void
+usage(void)
+{
+	fprintf(stderr, "see the head of device_bench.c\n");
+	exit(2);
+}
+
+/* One word of a list of numbers or names. */
+static uint64_t
+parse_value(int option, const char *word)
+{
+	if (option == 'k' && bench_keys_find(word) < BENCH_KEYS)
+		return bench_keys_find(word);
+	if (option == 'x')
+		for (unsigned i = 0; i < 3; i++)
+			if (strcmp(exchange_names[i], word) == 0)
+				return i;
+	if (option == 'k' || option == 'x' || strtod(word, NULL) < 1)
+		usage();
+	return (uint64_t) strtod(word, NULL);
+}
+
+static list
+parse_list(int option, char *text)
+{
+	list		l = {.count = 0};
+
+	for (char *word = strtok(text, ","); word != NULL; word = strtok(NULL, ","))
+	{
+		if (l.count == MAX_LIST)
+			usage();
+		l.values[l.count++] = parse_value(option, word);
+	}
+	return l;
+}
+
+static void
+parse_options(int argc, char **argv)
+{
+	static const struct option names[] = {
+		{"host", no_argument, NULL, 'h'},
+		{"feed", no_argument, NULL, 'f'},
+		{"equal", no_argument, NULL, 'e'},
+		{"same-gpu", no_argument, NULL, 's'},
+		{"arena", required_argument, NULL, 'a'},
+		{"bucket-rows", required_argument, NULL, 'b'},
+		{"rows", required_argument, NULL, 'r'},
+		{"devices", required_argument, NULL, 'd'},
+		{"keys", required_argument, NULL, 'k'},
+		{"exchange", required_argument, NULL, 'x'},
+		{"repeat", required_argument, NULL, 'n'},
+		{"out", required_argument, NULL, 'o'},
+		{NULL, 0, NULL, 0}
+	};
+	int			c;
+
+	while ((c = getopt_long(argc, argv, "", names, NULL)) != -1)
+		switch (c)
+		{
+			case 'h':
+				opt.host = true;
+				break;
+			case 'f':
+				opt.feed = true;
+				break;
+			case 'e':
+				opt.equal = true;
+				break;
+			case 's':
+				opt.same_gpu = true;
+				break;
+			case 'a':
+				opt.arena_bytes = (size_t) strtod(optarg, NULL);
+				break;
+			case 'b':
+				opt.bucket_rows = (uint64_t) strtod(optarg, NULL);
+				break;
+			case 'n':
+				opt.repeats = (unsigned) atoi(optarg);
+				break;
+			case 'o':
+				opt.out = optarg;
+				break;
+			case 'r':
+				opt.rows = parse_list(c, optarg);
+				break;
+			case 'd':
+				opt.devices = parse_list(c, optarg);
+				break;
+			case 'k':
+				opt.keys = parse_list(c, optarg);
+				break;
+			case 'x':
+				opt.exchanges = parse_list(c, optarg);
+				break;
+			default:
+				usage();
+		}
+	if (opt.repeats < 1 || opt.repeats > MAX_REPEATS)
+		usage();
+}
+
+static uint64_t
+greatest(const list *l)
+{
+	uint64_t	most = 0;
+
+	for (unsigned i = 0; i < l->count; i++)
+		most = l->values[i] > most ? l->values[i] : most;
+	return most;
+}
+
+static gs_device *
+open_device(unsigned index, uint64_t most_rows)
+{
+	char		error[256] = "no memory";
+	gs_device  *device;
+	unsigned	ngpus;
+
+	if (opt.host)
+		device = gs_host_device_open(index, opt.arena_bytes > 0 ? opt.arena_bytes :
+									 most_rows * 64 + ((size_t) 256 << 20), 0);
+	else
+	{
+		ngpus = opt.same_gpu ? 1 : gs_cuda_count();
+		device = gs_cuda_device_open(index, ngpus == 0 ? 0 : (int) (index % ngpus),
+									 opt.arena_bytes,
+									 opt.same_gpu ? 80 / (unsigned) greatest(&opt.devices) : 0,
+									 error, sizeof(error));
+	}
+	if (device == NULL)
+	{
+		fprintf(stderr, "cannot open device %u: %s\n", index, error);
+		exit(1);
+	}
+	return device;
+}
+
+static void
+open_devices(uint64_t most_rows)
+{
+	uint64_t	ndevices = greatest(&opt.devices);
+
+	if (ndevices > GS_MAX_DEVICES)
+		usage();
+	all_devices.ndevices = (unsigned) ndevices;
+	for (unsigned d = 0; d < ndevices; d++)
+		all_devices.devices[d] = open_device(d, most_rows);
+	if (!opt.host)
+		bench_must(all_devices.devices[0],
+				   gs_cuda_group_connect(all_devices.devices, all_devices.ndevices), "connect");
+}
+
+static void *
+allocate_registered(size_t bytes)
+{
+	gs_device  *device = all_devices.devices[0];
+	void	   *memory = bench_allocate(bytes);
+
+	bench_must(device, device->ops->host_register(device, memory, bytes), "host_register");
+	return memory;
+}
+
+/* Ends the program unless the status is GS_OK. */
+static void
+must_job(gs_status status, const char *message)
+{
+	if (status == GS_OK)
+		return;
+	fprintf(stderr, "%s (%s)\n", gs_status_text(status), message == NULL ? "" : message);
+	exit(1);
+}
+
+static void
+read_spans(const gs_group *group)
+{
+	for (unsigned d = 0; d < group->ndevices; d++)
+		spans[d].count = group->devices[d]->ops->read_trace(group->devices[d], spans[d].spans,
+														   BENCH_MAX_SPANS);
+}
+
+/* One sort; its milliseconds. */
+static double
+sort_once(gs_group *group, uint64_t nrows, gs_device_result *result)
+{
+	void	   *word_part = words;
+	void	   *id_part = ids;
+	void	   *equal_part = equal;
+	gs_span_plane plane = {.words = {&word_part, 63}};
+	gs_device_args args = {
+		.nrows = nrows,
+		.nplanes = 1,
+		.planes = &plane,
+		.id_bytes = 4,
+		.ids = {&id_part, 63},
+		.equal = {opt.equal ? &equal_part : NULL, 63},
+	};
+	const char *message = NULL;
+	gs_device_job *job;
+	uint64_t	ready = 0;
+	double		begin;
+
+	for (unsigned d = 0; d < group->ndevices; d++)
+		bench_must(group->devices[d], group->devices[d]->ops->reset(group->devices[d]), "reset");
+	begin = bench_now_ms();
+	must_job(gs_device_begin(group, 1, nrows, &job), NULL);
+	if (opt.feed)
+	{
+		for (uint64_t segment = 0; segment < nrows >> GS_SEGMENT_SHIFT; segment++)
+			gs_device_feed(job, 0, segment, words + (segment << GS_SEGMENT_SHIFT));
+		for (unsigned d = 0; d < group->ndevices; d++)
+			bench_finish(group->devices[d], GS_QUEUE_WORK);
+		begin = bench_now_ms();
+	}
+	must_job(gs_device_run(job, &args, result, &message), message);
+	while (ready < nrows)
+		must_job(gs_device_wait(job, &ready, &message), message);
+	begin = bench_now_ms() - begin;
+	read_spans(group);
+	gs_device_end(job);
+	return begin;
+}
+
+/* The time that the links alone need: all words up, then all ids down. */
+static double
+link_ms(const bench_case *c)
+{
+	unsigned	n = c->result.devices;
+	double		up = opt.feed ? 0 : 8.0 * (double) c->nrows / speeds.all_up[n];
+
+	if (speeds.all_up[n] <= 0 || speeds.all_down[n] <= 0)
+		return 0;
+	return (up + 4.0 * (double) c->nrows / speeds.all_down[n]) / 1e6;
+}
+
+static void
+write_case_trace(const bench_case *c)
+{
+	char		path[1024];
+
+	if (opt.out == NULL || spans[0].count == 0)
+		return;
+	snprintf(path, sizeof(path), "%s/trace-%llu-%s-%u-%s.json", opt.out,
+			 (unsigned long long) c->nrows, bench_keys_name(c->keys), c->ndevices,
+			 exchange_names[c->exchange]);
+	bench_write_trace(path, spans, c->ndevices);
+}
+
+static void
+report_phases(const bench_case *c, FILE *to)
+{
+	for (unsigned i = 0; i < c->phases.nphases; i++)
+		fprintf(to, "%s%s %.2f", i == 0 ? "" : ", ", c->phases.phases[i].name,
+				c->phases.phases[i].ms);
+}
+
+static void
+report(const bench_case *c)
+{
+	FILE	   *outputs[2] = {stdout, table};
+
+	for (unsigned i = 0; i < 2; i++)
+	{
+		if (outputs[i] == NULL)
+			continue;
+		fprintf(outputs[i], "| %llu | %s | %u | %s | %u | %u | %u | %.1f %% | %.2f | %.2f-%.2f | %.2f "
+				"| %.2f | %.2f | %.2f | ",
+				(unsigned long long) c->nrows, bench_keys_name(c->keys), c->result.devices,
+				exchange_names[c->exchange], c->result.key_bits, c->result.histograms,
+				c->result.buckets, 100.0 * (double) c->result.exchanged_rows / (double) c->nrows,
+				c->total_ms, c->least_ms, c->most_ms, c->link_ms,
+				c->link_ms > 0 ? c->total_ms / c->link_ms : 0, c->phases.work_ms, c->plain_ms);
+		report_phases(c, outputs[i]);
+		fprintf(outputs[i], " |\n");
+		fflush(outputs[i]);
+	}
+	if (csv == NULL)
+		return;
+	fprintf(csv, "%llu,%s,%u,%s,%u,%u,%u,%u,%llu,%llu,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,\"",
+			(unsigned long long) c->nrows, bench_keys_name(c->keys), c->result.devices,
+			exchange_names[c->exchange], c->result.key_bits, c->result.rounds,
+			c->result.histograms, c->result.buckets,
+			(unsigned long long) c->result.exchanged_rows,
+			(unsigned long long) c->result.largest_share_rows, c->total_ms, c->least_ms,
+			c->most_ms, c->link_ms, c->phases.work_ms, c->plain_ms);
+	report_phases(c, csv);
+	fprintf(csv, "\"\n");
+	fflush(csv);
+}
+
+static void
+run_case(bench_case *c)
+{
+	gs_group	group = all_devices;
+	double		ms[MAX_REPEATS];
+
+	group.ndevices = c->ndevices;
+	group.options.exchange = c->exchange;
+	group.options.bucket_rows = opt.bucket_rows;
+	memset(ids, 0xff, c->nrows * sizeof(*ids));
+	sort_once(&group, c->nrows, &c->result);
+	if (!bench_verify(words, ids, c->nrows))
+		exit(1);
+	for (unsigned i = 0; i < opt.repeats; i++)
+		ms[i] = sort_once(&group, c->nrows, &c->result);
+	c->total_ms = bench_median(ms, opt.repeats);
+	c->least_ms = ms[0];
+	c->most_ms = ms[opt.repeats - 1];
+	c->link_ms = link_ms(c);
+	c->phases = bench_sum_phases(spans, group.ndevices);
+	write_case_trace(c);
+	report(c);
+}
+
+static FILE *
+open_output(const char *name)
+{
+	char		path[1024];
+	FILE	   *file;
+
+	snprintf(path, sizeof(path), "%s/%s", opt.out, name);
+	file = fopen(path, "w");
+	if (file == NULL)
+	{
+		perror(path);
+		exit(1);
+	}
+	return file;
+}
+
+static void
+print_head(FILE *to)
+{
+	gs_device_info info;
+
+	for (unsigned d = 0; d < all_devices.ndevices; d++)
+	{
+		all_devices.devices[d]->ops->info(all_devices.devices[d], &info);
+		fprintf(to, "device %u: %s %u, arena %.1f GB, reaches %x, link %.1f up, %.1f down; "
+				"first %u devices together %.1f up, %.1f GB/s down\n", d, info.name, info.number,
+				(double) info.arena_bytes / 1e9, info.peers, speeds.up[d], speeds.down[d], d + 1,
+				speeds.all_up[d + 1], speeds.all_down[d + 1]);
+	}
+	fprintf(to, "\nms, medians of %u runs%s\n\n| rows | keys | devices | exchange | bits | passes "
+			"| buckets | moved | total | range | link | total / link | work | plain sort "
+			"| phases |\n| ---: | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: "
+			"| ---: | ---: | ---: | ---: | --- |\n", opt.repeats,
+			opt.feed ? ", words uploaded ahead" : "");
+	fflush(to);
+}
+
+static void
+run_keys(uint64_t nrows, bench_keys keys)
+{
+	double		plain_ms;
+
+	bench_fill(words, nrows, keys, 1);
+	plain_ms = bench_plain_sort(all_devices.devices[0], words, nrows, opt.repeats);
+	for (unsigned d = 0; d < opt.devices.count; d++)
+		for (unsigned x = 0; x < opt.exchanges.count; x++)
+		{
+			bench_case	c = {
+				.nrows = nrows,
+				.keys = keys,
+				.ndevices = (unsigned) opt.devices.values[d],
+				.exchange = (gs_exchange) opt.exchanges.values[x],
+				.plain_ms = plain_ms,
+			};
+
+			if (c.ndevices > 1 || x == 0)
+				run_case(&c);
+		}
+}
+
+int
+main(int argc, char **argv)
+{
+	uint64_t	most_rows;
+
+	parse_options(argc, argv);
+	most_rows = greatest(&opt.rows);
+	if (most_rows > UINT32_MAX)
+		usage();
+	open_devices(most_rows);
+	words = allocate_registered(most_rows * sizeof(*words));
+	ids = allocate_registered(most_rows * sizeof(*ids));
+	if (opt.equal)
+		equal = allocate_registered((most_rows / 64 + 1) * sizeof(*equal));
+	speeds = bench_links(all_devices.devices, all_devices.ndevices, words,
+						 most_rows * sizeof(*words));
+	print_head(stdout);
+	if (opt.out != NULL)
+	{
+		table = open_output("devices.md");
+		csv = open_output("devices.csv");
+		print_head(table);
+		fprintf(csv, "rows,keys,devices,exchange,bits,rounds,passes,buckets,moved_rows,"
+				"largest_share_rows,total_ms,least_ms,most_ms,link_ms,work_ms,plain_sort_ms,phases\n");
+	}
+	for (unsigned r = 0; r < opt.rows.count; r++)
+		for (unsigned k = 0; k < opt.keys.count; k++)
+			run_keys(opt.rows.values[r], (bench_keys) opt.keys.values[k]);
+	for (unsigned d = 0; d < all_devices.ndevices; d++)
+		all_devices.devices[d]->ops->close(all_devices.devices[d]);
+	return 0;
+}
