@@ -6,7 +6,9 @@
  * What gpusortd may still write must not go to anybody else, so a job that it has
  * not let go of after CLOSE_WAIT_MS keeps its memory; the supervisor frees both
  * when it has.  And nobody waits for a program that is not there: its supervisor
- * fails the jobs of a dead one, and whoever waits looks for himself as well.
+ * fails the jobs of a dead one, and whoever waits looks for himself as well.  A
+ * program that is there but hangs, in a driver perhaps, is given up when it has
+ * made no progress with any job for gpusort.daemon_timeout.
  */
 #include "postgres.h"
 
@@ -15,10 +17,12 @@
 #include "miscadmin.h"
 #include "portability/instr_time.h"
 #include "storage/latch.h"
+#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "pool.h"
 #include "service_client.h"
+#include "service_settings.h"
 
 /*
  * gpusortd lets go of a job within milliseconds, if it is well.  Longer than this
@@ -232,9 +236,21 @@ look_at_answer(const GpuSortJob *job, uint64 rows, uint64 *ready, const char **w
 	return true;
 }
 
+/* A number that changes when gpusortd gets on with this job or any other. */
+static uint64
+progress_of_service(const GpuSortJob *job)
+{
+	const gsd_service *service = &gpusort_pool->header->service;
+
+	return service->jobs_done + service->jobs_failed + service->jobs_cancelled +
+		service->rows_sorted + pool_job(job)->ready_rows;
+}
+
 const char *
 gpusort_job_wait(GpuSortJob *job, uint64 rows, uint64 *ready)
 {
+	uint64		progress = progress_of_service(job);
+	TimestampTz since = GetCurrentTimestamp();
 	const char *why;
 
 	while (!look_at_answer(job, rows, ready, &why))
@@ -245,6 +261,14 @@ gpusort_job_wait(GpuSortJob *job, uint64 rows, uint64 *ready)
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 		gsd_silence(bell_of(job));
+		if (progress != progress_of_service(job))
+		{
+			progress = progress_of_service(job);
+			since = GetCurrentTimestamp();
+		}
+		else if (gpusort_daemon_timeout > 0 &&
+				 TimestampDifferenceExceeds(since, GetCurrentTimestamp(), gpusort_daemon_timeout))
+			return "gpusortd does not answer";
 	}
 	return why;
 }
@@ -302,7 +326,10 @@ gpusort_job_close(GpuSortJob *job)
 	else if (answered)
 		gpusort_job_abandon(job);	/* what is answered is not touched any more */
 	else
+	{
 		job->left_behind = true;
+		gsd_ring(gpusort_pool->supervisor_bell);
+	}
 }
 
 void

@@ -25,6 +25,7 @@ char	   *gpusort_device_list = NULL;
 char	   *gpusort_device_memory = NULL;
 char	   *gpusort_daemon_options = NULL;
 int			gpusort_min_gpu_rows = 100000;
+int			gpusort_daemon_timeout = 60000;
 
 /* Digits, no more than max; NULL, or what comes behind them. */
 static const char *
@@ -144,4 +145,9 @@ gpusort_define_service_settings(void)
 							"Sets the number of rows below which a sort does not ask for a GPU.",
 							NULL, &gpusort_min_gpu_rows, gpusort_min_gpu_rows, 0, INT_MAX,
 							PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpusort.daemon_timeout",
+							"Sets how long to wait for a gpusortd that makes no progress.",
+							"Then sorts go on without it, and it is replaced. 0 means for ever.",
+							&gpusort_daemon_timeout, gpusort_daemon_timeout, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
 }

@@ -10,6 +10,7 @@ extern char *gpusort_device_list;		/* all, or a list of numbers */
 extern char *gpusort_device_memory; /* 80%, or an amount with its unit */
 extern char *gpusort_daemon_options;	/* further ones, separated by spaces */
 extern int	gpusort_min_gpu_rows;
+extern int	gpusort_daemon_timeout; /* ms; 0: none */
 
 extern void gpusort_define_service_settings(void);
 

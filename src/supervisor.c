@@ -8,6 +8,9 @@
  * started at all, is not started again before the configuration is reloaded.
  * Changed settings end it and start another.
  *
+ * A program that does not let go of a job that its session has closed hangs.  It
+ * is killed after gpusort.daemon_timeout.
+ *
  * The worker also plays the dead program's part in the pool (gsd_daemon_died),
  * and frees what sessions have left to jobs.  It has no part in sorting: sessions
  * and gpusortd talk to each other through the pool.
@@ -68,6 +71,8 @@ typedef struct Supervisor
 	TimestampTz kill_at;		/* COURSE_STOP: patience ends */
 	int			delay_ms;		/* before the start after the next death */
 	DaemonSettings settings;	/* that the one running was started with */
+	TimestampTz closed_since[GSD_MAX_JOBS]; /* and not let go; 0: not so */
+	TimestampTz oldest_closed;	/* the earliest of them, or 0 */
 } Supervisor;
 
 void
@@ -142,6 +147,7 @@ start(Supervisor *supervisor)
 	supervisor->pid = pid;
 	supervisor->course = COURSE_WATCH;
 	supervisor->started = GetCurrentTimestamp();
+	memset(supervisor->closed_since, 0, sizeof(supervisor->closed_since));
 	service()->started_us = supervisor->started +
 		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
 	service()->starts++;
@@ -224,6 +230,36 @@ reload(Supervisor *supervisor)
 	}
 }
 
+/* Note since when jobs are closed that gpusortd has not let go of. */
+static void
+watch_closed_jobs(Supervisor *supervisor)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	supervisor->oldest_closed = 0;
+	for (int i = 0; i < GSD_MAX_JOBS; i++)
+	{
+		const gsd_job *job = &gpusort_pool->header->jobs[i];
+		TimestampTz *since = &supervisor->closed_since[i];
+
+		if (job->backend_state != GSD_BACKEND_CLOSED || job->daemon_state == GSD_DAEMON_IDLE)
+			*since = 0;
+		else if (*since == 0)
+			*since = now;
+		if (*since != 0 && (supervisor->oldest_closed == 0 || *since < supervisor->oldest_closed))
+			supervisor->oldest_closed = *since;
+	}
+}
+
+/* When a gpusortd that hangs is to be killed; 0: it does not. */
+static TimestampTz
+end_of_trust(const Supervisor *supervisor)
+{
+	if (supervisor->oldest_closed == 0 || gpusort_daemon_timeout == 0)
+		return 0;
+	return TimestampTzPlusMilliseconds(supervisor->oldest_closed, gpusort_daemon_timeout);
+}
+
 /* Milliseconds until something is to be done without being asked; -1: never. */
 static long
 patience_ms(const Supervisor *supervisor)
@@ -234,6 +270,10 @@ patience_ms(const Supervisor *supervisor)
 	{
 		case COURSE_START:
 			return TimestampDifferenceMilliseconds(now, supervisor->next_start);
+		case COURSE_WATCH:
+			if (end_of_trust(supervisor) == 0)
+				return -1;
+			return Max(TimestampDifferenceMilliseconds(now, end_of_trust(supervisor)), POLL_MS);
 		case COURSE_STOP:
 			/* and look again after the kill, should SIGCHLD get lost */
 			return Max(TimestampDifferenceMilliseconds(now, supervisor->kill_at), POLL_MS);
@@ -253,6 +293,15 @@ proceed(Supervisor *supervisor)
 		start(supervisor);
 	if (supervisor->course == COURSE_STOP && supervisor->kill_at <= now)
 		kill(supervisor->pid, SIGKILL);
+	if (supervisor->course == COURSE_WATCH)
+	{
+		watch_closed_jobs(supervisor);
+		if (end_of_trust(supervisor) != 0 && end_of_trust(supervisor) <= now)
+		{
+			ereport(LOG, (errmsg("gpusortd hangs, it is killed")));
+			kill(supervisor->pid, SIGKILL);
+		}
+	}
 	if (supervisor->pid == 0)
 		gsd_daemon_died(gpusort_pool);
 	gsd_reap_jobs(gpusort_pool->header);

@@ -181,7 +181,23 @@ for my $phase (sort keys %waiting)
 	}
 }
 
-# The same, but gpusortd dies instead of going on.
+# A program that hangs is given up, and replaced.
+{
+	my $pid;
+
+	restart_daemon('--inject-fault=stop:1');
+	$pid = service($node, 'pid');
+	$node->safe_psql('postgres', "ALTER SYSTEM SET gpusort.daemon_timeout = '1s'");
+	$node->reload;
+	falls_back($sort, 'gpusortd does not answer', 'hanging gpusortd');
+	ok($node->poll_query_until('postgres', "SELECT state = 'up' AND pid <> $pid FROM gpusort_service()"),
+		'hanging gpusortd: replaced');
+	all_is_free($node, $idle_bytes, 'hanging gpusortd');
+	$node->safe_psql('postgres', 'ALTER SYSTEM RESET gpusort.daemon_timeout');
+	$node->reload;
+}
+
+# Cancelled while gpusortd is stopped, which then dies instead of going on.
 for my $fault ('stop:1', 'stop-late:1')
 {
 	my ($out, $err);
