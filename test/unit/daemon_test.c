@@ -1,0 +1,518 @@
+/*
+ * daemon_test.c
+ *		gpusortd without its process: jobs in a pool, served step by step.
+ *
+ * The test plays the backend's part, and calls gsd_serve() where the daemon would
+ * have been woken.  Most of it is about descriptors that are wrong: each must
+ * fail its own job, with a message, and nothing else.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "daemon_devices.h"
+#include "daemon_jobs.h"
+#include "tap.h"
+
+#define EXTENTS		16
+#define PID			4711
+#define OTHER_PID	4712
+#define NROWS		UINT64_C(300000)
+
+/* Which extents of the pool hold what. */
+enum
+{
+	DESCRIPTOR,
+	WORDS,						/* and the next two */
+	NULLS = WORDS + 3,
+	IDS,
+	EQUAL,
+	FOREIGN,					/* of another process */
+	UNOWNED
+};
+
+static gsd_pool pool;
+static gs_group group;
+static gsd_server *server;
+
+static void
+make_pool(void)
+{
+	uint64_t	bytes = gsd_pool_bytes(EXTENTS);
+
+	pool.header = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (pool.header == MAP_FAILED)
+		abort();
+	gsd_pool_init(pool.header, bytes, false);
+	pool.doorbell = eventfd(0, EFD_NONBLOCK);
+	pool.supervisor_bell = eventfd(0, EFD_NONBLOCK);
+	for (int i = 0; i < GSD_MAX_JOBS; i++)
+		pool.job_bells[i] = eventfd(0, EFD_NONBLOCK);
+	for (uint32_t i = 0; i < UNOWNED; i++)
+		(void) gsd_take_extent(pool.header, i, i == FOREIGN ? OTHER_PID : PID);
+}
+
+static void
+start_server(unsigned ndevices)
+{
+	gsd_options options;
+	char		why[200];
+	bool		cuda;
+
+	memset(&options, 0, sizeof(options));
+	options.engine = GSD_ENGINE_HOST;
+	options.host_devices = ndevices;
+	options.memory_bytes = UINT64_C(32) << 20;
+	options.device_rows = 1000;
+	if (!gsd_open_devices(&options, &group, &cuda, why, sizeof(why)))
+		abort();
+	server = gsd_server_begin(&pool, &group, &options);
+	if (server == NULL)
+		abort();
+}
+
+static void
+stop_server(void)
+{
+	gsd_close_devices(&group);
+	free(server);
+}
+
+static gsd_job *
+job_of(int n)
+{
+	return &pool.header->jobs[n];
+}
+
+static gsd_descriptor *
+descriptor(void)
+{
+	return gsd_extent(&pool, DESCRIPTOR);
+}
+
+static uint64_t
+word_of(uint64_t row)
+{
+	return (row * UINT64_C(0x9e3779b97f4a7c15)) >> 40;
+}
+
+/* A descriptor of NROWS rows of one plane, in which everything is right. */
+static void
+describe(bool nulls, bool equal)
+{
+	gsd_descriptor *d = descriptor();
+	uint64_t   *words = gsd_extent(&pool, WORDS);
+	static const uint32_t list[] = {WORDS, WORDS + 1, WORDS + 2, NULLS, IDS, EQUAL};
+
+	memset(d, 0, sizeof(*d));
+	d->nrows = d->expected_rows = NROWS;
+	d->nplanes = 1;
+	d->id_bytes = sizeof(uint32_t);
+	memcpy(d->list, list, sizeof(list));
+	d->list_size = sizeof(list) / sizeof(list[0]);
+	d->planes[0].words = (gsd_extents) {0, 3};
+	d->planes[0].null_order = GS_NULLS_LAST;
+	if (nulls)
+		d->planes[0].nulls = (gsd_extents) {3, 1};
+	d->ids = (gsd_extents) {4, 1};
+	if (equal)
+		d->equal = (gsd_extents) {5, 1};
+	for (uint64_t i = 0; i < NROWS; i++)
+		words[i] = word_of(i);
+	memset(gsd_extent(&pool, NULLS), 0, GSD_EXTENT_BYTES);
+	memset(gsd_extent(&pool, IDS), 0xff, GSD_EXTENT_BYTES);
+}
+
+static int
+open_job(void)
+{
+	int			n = gsd_claim_job(pool.header, PID);
+
+	job_of(n)->descriptor = DESCRIPTOR;
+	job_of(n)->backend_state = GSD_BACKEND_OPEN;
+	return n;
+}
+
+static void
+run_job(int n)
+{
+	job_of(n)->backend_state = GSD_BACKEND_RUN;
+	(void) gsd_serve(server);
+}
+
+/* Close a job; true if the daemon has let go of it. */
+static bool
+close_job(int n)
+{
+	bool		idle;
+
+	job_of(n)->backend_state = GSD_BACKEND_CLOSED;
+	(void) gsd_serve(server);
+	idle = job_of(n)->daemon_state == GSD_DAEMON_IDLE;
+	job_of(n)->backend_state = GSD_BACKEND_NONE;
+	return idle;
+}
+
+/* Are all rows there, ordered by word, and by row among equals? */
+static bool
+ids_are_right(void)
+{
+	const uint32_t *ids = gsd_extent(&pool, IDS);
+	uint8_t    *seen = calloc(NROWS, 1);
+	bool		right = true;
+
+	for (uint64_t i = 0; i < NROWS && right; i++)
+	{
+		right = ids[i] < NROWS && !seen[ids[i]];
+		if (right && i > 0)
+			right = word_of(ids[i - 1]) < word_of(ids[i]) ||
+				(word_of(ids[i - 1]) == word_of(ids[i]) && ids[i - 1] < ids[i]);
+		if (right)
+			seen[ids[i]] = 1;
+	}
+	free(seen);
+	return right;
+}
+
+static bool
+equal_is_right(void)
+{
+	const uint32_t *ids = gsd_extent(&pool, IDS);
+	const uint64_t *equal = gsd_extent(&pool, EQUAL);
+
+	for (uint64_t i = 0; i < NROWS; i++)
+	{
+		bool		bit = (equal[i >> 6] >> (i & 63) & 1) != 0;
+
+		if (bit != (i > 0 && word_of(ids[i]) == word_of(ids[i - 1])))
+			return false;
+	}
+	return true;
+}
+
+static void
+test_life(bool nulls, bool equal, bool feed)
+{
+	uint64_t	idle_bytes = gsd_device_bytes_free(&group);
+	const char *label = feed ? "fed" : nulls ? "with nulls" : equal ? "with bitmap" : "plain";
+	int			n;
+
+	describe(nulls, equal);
+	n = open_job();
+	(void) gsd_serve(server);
+	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_OPENED, "%s: opened", label);
+	if (feed)
+	{
+		descriptor()->fed_rows[0] = GS_SEGMENT_ROWS;
+		(void) gsd_serve(server);
+		tap_ok(gsd_device_bytes_free(&group) < idle_bytes, "%s: uploaded ahead", label);
+	}
+	run_job(n);
+	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_DONE, "%s: done", label);
+	tap_ok(job_of(n)->ready_rows == NROWS, "%s: all rows are ready", label);
+	tap_ok(ids_are_right(), "%s: ids", label);
+	tap_ok(!equal || equal_is_right(), "%s: bitmap", label);
+	tap_ok(close_job(n), "%s: let go", label);
+	tap_ok(pool.header->service.device_bytes_used == 0, "%s: device memory is free", label);
+}
+
+/* The change that makes a descriptor wrong. */
+typedef struct mistake
+{
+	const char *name;
+	void		(*make) (gsd_descriptor *d);
+} mistake;
+
+static void
+no_rows(gsd_descriptor *d)
+{
+	d->nrows = 0;
+}
+
+static void
+too_many_rows(gsd_descriptor *d)
+{
+	d->nrows = UINT64_C(1) << 33;
+}
+
+static void
+more_rows_than_words(gsd_descriptor *d)
+{
+	d->nrows = 3 * GSD_EXTENT_BYTES / sizeof(uint64_t) + 1;
+}
+
+static void
+no_planes(gsd_descriptor *d)
+{
+	d->nplanes = 0;
+}
+
+static void
+too_many_planes(gsd_descriptor *d)
+{
+	d->nplanes = GS_MAX_PLANES + 1;
+}
+
+static void
+plane_without_words(gsd_descriptor *d)
+{
+	d->nplanes = 2;
+}
+
+static void
+odd_ids(gsd_descriptor *d)
+{
+	d->id_bytes = 5;
+}
+
+static void
+odd_null_order(gsd_descriptor *d)
+{
+	d->planes[0].null_order = 3;
+}
+
+static void
+long_list(gsd_descriptor *d)
+{
+	d->list_size = GSD_LIST_MAX + 1;
+}
+
+static void
+stretch_behind_list(gsd_descriptor *d)
+{
+	d->planes[0].words.first = d->list_size - 2;
+}
+
+static void
+stretch_around(gsd_descriptor *d)
+{
+	d->ids = (gsd_extents) {UINT32_MAX, 2};
+}
+
+static void
+short_ids(gsd_descriptor *d)
+{
+	d->id_bytes = sizeof(uint64_t);
+}
+
+static void
+extent_behind_pool(gsd_descriptor *d)
+{
+	d->list[1] = EXTENTS;
+	d->list[2] = UINT32_MAX;
+}
+
+static void
+extent_of_another(gsd_descriptor *d)
+{
+	d->list[4] = FOREIGN;
+}
+
+static void
+extent_of_nobody(gsd_descriptor *d)
+{
+	d->list[0] = UNOWNED;
+}
+
+static void
+bitmap_of_another(gsd_descriptor *d)
+{
+	d->equal = (gsd_extents) {5, 1};
+	d->list[5] = FOREIGN;
+}
+
+static void
+nulls_of_another(gsd_descriptor *d)
+{
+	d->planes[0].nulls = (gsd_extents) {3, 1};
+	d->list[3] = FOREIGN;
+}
+
+static const mistake mistakes[] = {
+	{"no rows", no_rows},
+	{"too many rows for their ids", too_many_rows},
+	{"more rows than words", more_rows_than_words},
+	{"no planes", no_planes},
+	{"too many planes", too_many_planes},
+	{"a plane without words", plane_without_words},
+	{"ids of 5 bytes", odd_ids},
+	{"unknown order of nulls", odd_null_order},
+	{"a list longer than its extent", long_list},
+	{"a stretch that ends behind the list", stretch_behind_list},
+	{"a stretch that begins behind all numbers", stretch_around},
+	{"less room for ids than rows", short_ids},
+	{"an extent behind the pool", extent_behind_pool},
+	{"another process's extent for ids", extent_of_another},
+	{"nobody's extent for words", extent_of_nobody},
+	{"another process's extent for the bitmap", bitmap_of_another},
+	{"another process's extent for nulls", nulls_of_another},
+};
+
+static bool
+is_untouched(const uint64_t *words)
+{
+	for (uint64_t i = 0; i < GSD_EXTENT_BYTES / sizeof(*words); i++)
+		if (words[i] != 0)
+			return false;
+	return true;
+}
+
+/* Wrong from the beginning, or from the run on. */
+static void
+test_mistake(const mistake *mistake, bool late)
+{
+	uint64_t	failed = pool.header->service.jobs_failed;
+	int			n;
+
+	describe(false, false);
+	if (!late)
+		mistake->make(descriptor());
+	n = open_job();
+	(void) gsd_serve(server);
+	mistake->make(descriptor());
+	run_job(n);
+	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_FAILED && job_of(n)->failure == GSD_FAILURE_JOB,
+		   "%s, %s: fails", mistake->name, late ? "late" : "early");
+	tap_ok(job_of(n)->message[0] != '\0', "%s: for the reason \"%s\"", mistake->name, job_of(n)->message);
+	tap_ok(is_untouched(gsd_extent(&pool, FOREIGN)), "%s: another's memory is untouched", mistake->name);
+	tap_ok(pool.header->service.jobs_failed == failed + 1, "%s: is counted", mistake->name);
+	tap_ok(close_job(n), "%s: let go", mistake->name);
+}
+
+/* A fed segment that is not there, or not the job's, is left for the run. */
+static void
+test_bad_feed(void)
+{
+	int			n;
+
+	describe(false, false);
+	descriptor()->list[0] = FOREIGN;
+	n = open_job();
+	descriptor()->fed_rows[0] = UINT64_MAX;
+	(void) gsd_serve(server);
+	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_OPENED, "fed too much: still open");
+	tap_ok(close_job(n), "fed too much: let go");
+
+	/* what the list does not reach yet is not read */
+	describe(false, false);
+	descriptor()->planes[0].words.count = 0;
+	descriptor()->list[0] = EQUAL;
+	n = open_job();
+	descriptor()->fed_rows[0] = GS_SEGMENT_ROWS;
+	(void) gsd_serve(server);
+	descriptor()->planes[0].words.count = 3;
+	descriptor()->list[0] = WORDS;
+	run_job(n);
+	tap_ok(ids_are_right(), "fed before it was listed: ids");
+	tap_ok(close_job(n), "fed before it was listed: let go");
+}
+
+static void
+test_descriptor_of_another(void)
+{
+	int			n = gsd_claim_job(pool.header, OTHER_PID);
+
+	describe(false, false);
+	job_of(n)->descriptor = DESCRIPTOR;
+	job_of(n)->backend_state = GSD_BACKEND_OPEN;
+	(void) gsd_serve(server);
+	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_FAILED, "another's descriptor: fails");
+	tap_ok(close_job(n), "another's descriptor: let go");
+	n = gsd_claim_job(pool.header, PID);
+	job_of(n)->descriptor = UINT32_MAX;
+	job_of(n)->backend_state = GSD_BACKEND_RUN;
+	(void) gsd_serve(server);
+	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_FAILED, "descriptor behind the pool: fails");
+	tap_ok(close_job(n), "descriptor behind the pool: let go");
+}
+
+/* Jobs that end before they have begun, and what an earlier daemon has left. */
+static void
+test_ends(void)
+{
+	gsd_service *service = &pool.header->service;
+	uint64_t	cancelled = service->jobs_cancelled;
+	uint64_t	idle_bytes = gsd_device_bytes_free(&group);
+	int			n;
+
+	describe(false, false);
+	n = open_job();
+	tap_ok(close_job(n), "closed before it was seen: let go");
+	tap_ok(service->jobs_cancelled == cancelled, "closed before it was seen: not counted");
+
+	n = open_job();
+	descriptor()->fed_rows[0] = GS_SEGMENT_ROWS;
+	(void) gsd_serve(server);
+	tap_ok(close_job(n), "closed while open: let go");
+	tap_ok(gsd_device_bytes_free(&group) == idle_bytes, "closed while open: device memory is free");
+	tap_ok(service->jobs_cancelled == cancelled + 1, "closed while open: counted as cancelled");
+
+	n = open_job();
+	job_of(n)->cancel = 1;
+	run_job(n);
+	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_FAILED, "cancelled: no result");
+	tap_ok(close_job(n), "cancelled: let go");
+
+	n = open_job();
+	job_of(n)->daemon_state = GSD_DAEMON_FAILED;
+	run_job(n);
+	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_FAILED, "an earlier daemon's: left as it is");
+	tap_ok(close_job(n), "an earlier daemon's: let go");
+
+	n = open_job();
+	(void) gsd_serve(server);
+	job_of(n)->backend_state = GSD_BACKEND_CLOSED;
+	job_of(n)->abandoned = 1;
+	gsd_silence(pool.supervisor_bell);
+	(void) gsd_serve(server);
+	tap_ok(eventfd_read(pool.supervisor_bell, &(eventfd_t) {0}) == 0, "abandoned: the supervisor is told");
+	tap_ok(gsd_reap_jobs(pool.header) == 1, "abandoned: can be freed");
+}
+
+/* Two jobs over the same memory: served in the order in which they were ready. */
+static void
+test_two_jobs(void)
+{
+	int			first;
+	int			second;
+
+	describe(false, false);
+	first = open_job();
+	second = open_job();
+	(void) gsd_serve(server);
+	run_job(second);
+	tap_ok(job_of(second)->daemon_state == GSD_DAEMON_DONE &&
+		   job_of(first)->daemon_state == GSD_DAEMON_OPENED, "the job that is ready is served");
+	run_job(first);
+	tap_ok(job_of(first)->daemon_state == GSD_DAEMON_DONE, "the other one later");
+	tap_ok(close_job(first) && close_job(second), "two jobs: let go");
+}
+
+int
+main(void)
+{
+	make_pool();
+	for (unsigned ndevices = 1; ndevices <= 3; ndevices += 2)
+	{
+		start_server(ndevices);
+		test_life(false, false, false);
+		test_life(true, false, false);
+		test_life(false, true, false);
+		test_life(false, true, true);
+		for (unsigned i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++)
+		{
+			test_mistake(&mistakes[i], false);
+			test_mistake(&mistakes[i], true);
+		}
+		test_bad_feed();
+		test_descriptor_of_another();
+		test_ends();
+		test_two_jobs();
+		test_life(false, false, false);
+		stop_server();
+	}
+	return tap_finish();
+}
