@@ -171,7 +171,7 @@ sort_once(plain_sort *p, unsigned bits)
 	begin = bench_now_ms();
 	ops->span_begin(p->device, GS_QUEUE_WORK, "sort");
 	bench_must(p->device, ops->sort(p->device, GS_QUEUE_WORK, p->pairs, p->spare, 4, p->nrows,
-									bits, p->temp, &in_spare), "sort");
+									0, bits, p->temp, &in_spare), "sort");
 	ops->span_end(p->device, GS_QUEUE_WORK);
 	bench_finish(p->device, GS_QUEUE_WORK);
 	if (ops->read_trace(p->device, &span, 1) == 1)
