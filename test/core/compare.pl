@@ -56,6 +56,7 @@ sub normalise_plan
 	{
 		s/Custom Scan \(GpuSort\)/Sort/;
 		s/Sort Method: (?:radix|quicksort|top-N heapsort)/Sort Method: any/;
+		s/^(\s*(?:Worker \d+:  )?Sort Method: any .*)  Pool: \w+/$1/;
 	}
 	@rows = grep { !/$own_property/ } @rows;
 	s/\s*\+?$// for @rows;

@@ -108,6 +108,7 @@ sub random_gpusort
 		'gpusort.engine' => pick('auto', 'host'), 'gpusort.inject_fault' => chance(0.85) ? 'none' : pick('memory', 'codec', 'verify'));
 	$set{'gpusort.keep_memory'} = pick("'0'", "'1MB'", "'256MB'") if chance(0.3);
 	$set{'gpusort.min_rows'} = pick(0, 100) if chance(0.3);
+	$set{'gpusort.pool_quota'} = pick(0, 0, 4, 10, 30) if chance(0.5);
 	$set{'gpusort.enable_order_by'} = 'off' if chance(0.1);
 	return \%set;
 }

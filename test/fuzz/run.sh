@@ -33,7 +33,7 @@ part()
 need_packages build server tap locales
 private_begin fuzz
 private_locales
-cluster_start main "shared_preload_libraries = 'gpusort'" "autovacuum = off" "max_parallel_workers = 4"
+cluster_start main "shared_preload_libraries = 'gpusort'" "gpusort.pool_size = 64MB" "autovacuum = off" "max_parallel_workers = 4"
 part fuzz "$TREE/test/fuzz/fuzz.pl" --seconds "$DURATION" ${SEED:+--seed "$SEED"} "$@"
 if [ "$DURATION" -ge 60 ]; then
 	part real-text "$TREE/test/fuzz/real_text.pl"
