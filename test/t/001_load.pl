@@ -75,6 +75,7 @@ my @bad = (
 	[ 'gpusort.min_rows', '-1' ],
 	[ 'gpusort.min_rows', '2147483648' ],
 	[ 'gpusort.keep_memory', '-1' ],
+	[ 'gpusort.pool_quota', '101' ],
 	[ 'gpusort.inject_fault', 'earthquake' ],
 	[ 'gpusort.cost_row', '-0.1' ],
 	[ 'gpusort.nonsense', '1' ]);
@@ -98,6 +99,11 @@ is($node->psql('postgres', 'SET gpusort.enabled = off', extra_params => [ '-U', 
 	'anybody may switch gpusort off');
 $rc = $node->psql('postgres', "SET gpusort.inject_fault = 'memory'", extra_params => [ '-U', 'sorter' ], stderr => \$err);
 ok($rc != 0 && $err =~ /permission denied/, 'only superusers inject faults');
+
+$rc = $node->psql('postgres', 'SET gpusort.pool_quota = 100', extra_params => [ '-U', 'sorter' ], stderr => \$err);
+ok($rc != 0 && $err =~ /permission denied/, 'only superusers share out the pool');
+$rc = $node->psql('postgres', "SET gpusort.pool_size = '1GB'", stderr => \$err);
+ok($rc != 0 && $err =~ /cannot be changed/, 'the pool has its size');
 
 $node->stop;
 done_testing();
