@@ -236,20 +236,23 @@ look_at_answer(const GpuSortJob *job, uint64 rows, uint64 *ready, const char **w
 	return true;
 }
 
-/* A number that changes when gpusortd gets on with this job or any other. */
+/* A number that changes when gpusortd gets on with any job. */
 static uint64
-progress_of_service(const GpuSortJob *job)
+progress_of_service(void)
 {
-	const gsd_service *service = &gpusort_pool->header->service;
+	const gsd_header *header = gpusort_pool->header;
+	uint64		progress = header->service.jobs_done + header->service.jobs_failed +
+		header->service.jobs_cancelled;
 
-	return service->jobs_done + service->jobs_failed + service->jobs_cancelled +
-		service->rows_sorted + pool_job(job)->ready_rows;
+	for (int i = 0; i < GSD_MAX_JOBS; i++)
+		progress = progress * 31 + header->jobs[i].ready_rows + header->jobs[i].daemon_state;
+	return progress;
 }
 
 const char *
 gpusort_job_wait(GpuSortJob *job, uint64 rows, uint64 *ready)
 {
-	uint64		progress = progress_of_service(job);
+	uint64		progress = progress_of_service();
 	TimestampTz since = GetCurrentTimestamp();
 	const char *why;
 
@@ -261,9 +264,9 @@ gpusort_job_wait(GpuSortJob *job, uint64 rows, uint64 *ready)
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 		gsd_silence(bell_of(job));
-		if (progress != progress_of_service(job))
+		if (progress != progress_of_service())
 		{
-			progress = progress_of_service(job);
+			progress = progress_of_service();
 			since = GetCurrentTimestamp();
 		}
 		else if (gpusort_daemon_timeout > 0 &&

@@ -92,13 +92,18 @@ check_regress()
 # Types and odd rows, every sort by gpusortd: none may have been left to the host.
 check_daemon()
 {
-	local counts
+	local counts i
 
 	cluster_start daemon "shared_preload_libraries = 'gpusort'" "gpusort.engine = cuda" \
 		"gpusort.daemon = '${GPUSORT_TEST_DAEMON:-host:3}'"
+	sql -c 'CREATE EXTENSION gpusort'
+	for i in $(seq 100); do
+		[ "$(sql -At -c 'SELECT state FROM gpusort_service()')" != up ] || break
+		sleep 0.2
+	done
 	regress_suite daemon "$PGXS_DIR/src/test/regress/pg_regress" "$WORK/tests" \
 		--dbname=gpusort_daemon -- setup $(names "$TREE/sql" sql | grep '^types_') edge_rows
-	sql -c 'CREATE EXTENSION gpusort' && counts=$(sql -At -c 'SELECT jobs_done > 500, fallbacks FROM gpusort_service()')
+	counts=$(sql -At -c 'SELECT jobs_done > 500, fallbacks FROM gpusort_service()')
 	if [ "$counts" = 't|0' ]; then
 		tally "sorted by gpusortd" 1 0
 	else
