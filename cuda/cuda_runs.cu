@@ -4,15 +4,31 @@
  *
  * Nearly all rows differ in the bits that were sorted by, so this reads the keys
  * once and writes next to nothing.  The thread of a short run's first row sorts
- * the run where it is, by insertion.  Other threads may read its keys meanwhile,
- * but nothing depends on their order: rows of a short run ask how long it is, and
+ * the run where it is, by insertion.  Longer runs that are out of order are
+ * listed, each by the first row that is less than the one before, and sorted by a
+ * thread block each: the local sort of the hybrid radix sort (section 4.1).
+ *
+ * Other threads may read the keys of a short run while it is being sorted, but
+ * nothing depends on their order: rows of a short run ask how long it is, and
  * neighbours of the run only for the bits in which all of it agrees.  The order
- * of a long run's keys matters, and nobody changes them.
+ * of a longer run's keys matters, and nobody changes them before they are listed.
  */
+#include <cub/block/block_radix_sort.cuh>
+
 #include "gs_cuda_device.cuh"
 
 #define RUNS_THREADS	256u
 #define BLOCKS_PER_SM	8u
+
+#define LONG_ITEMS		(GS_LONG_RUN / RUNS_THREADS)
+#define LONG_BLOCKS		64u
+
+/* Runs to be sorted by blocks; in the temp of the sort. */
+struct long_runs
+{
+	unsigned	count;			/* may exceed GS_MANY_RUNS */
+	uint64_t	first[GS_MANY_RUNS];	/* their first rows */
+};
 
 /* Do the rows at two places agree in the bits from low_bit up? */
 static __device__ __forceinline__ bool
@@ -23,8 +39,7 @@ agree(uint64_t a, uint64_t b, unsigned low_bit)
 
 /* Rows of the run from `first` on, at most `most`. */
 static __device__ __forceinline__ unsigned
-run_length(const uint64_t *keys, uint64_t nrows, uint64_t first, unsigned low_bit,
-		   unsigned most)
+run_length(const uint64_t *keys, uint64_t nrows, uint64_t first, unsigned low_bit, unsigned most)
 {
 	uint64_t	key = keys[first];
 	unsigned	length = 1;
@@ -36,7 +51,7 @@ run_length(const uint64_t *keys, uint64_t nrows, uint64_t first, unsigned low_bi
 
 template <typename Id>
 static __device__ void
-sort_run(uint64_t *keys, Id *ids, unsigned length)
+sort_short_run(uint64_t *keys, Id *ids, unsigned length)
 {
 	for (unsigned i = 1; i < length; i++)
 	{
@@ -56,22 +71,52 @@ sort_run(uint64_t *keys, Id *ids, unsigned length)
 	}
 }
 
-/* Row i is not in order with the one before: is their run a long one? */
+/* Is the run of row i longer than a short one? */
 static __device__ bool
 in_long_run(const uint64_t *keys, uint64_t nrows, uint64_t i, unsigned low_bit)
 {
 	uint64_t	key = keys[i];
-	unsigned	before = 1;
+	unsigned	before = 0;
 
 	while (before < GS_SHORT_RUN && i > before && agree(keys[i - before - 1], key, low_bit))
 		before++;
-	return before + run_length(keys, nrows, i, low_bit, GS_SHORT_RUN) > GS_SHORT_RUN;
+	return before + run_length(keys, nrows, i, low_bit, GS_SHORT_RUN + 1) > GS_SHORT_RUN;
+}
+
+/*
+ * Row i of a long run is less than the one before.  If it is the first such row,
+ * list the run.
+ */
+static __device__ void
+list_long_run(const uint64_t *keys, uint64_t i, unsigned low_bit, long_runs *runs,
+			  uint32_t *unsorted)
+{
+	uint64_t	key = keys[i];
+	uint64_t	first = i - 1;
+	unsigned	at;
+
+	while (first > 0 && agree(keys[first - 1], key, low_bit))
+	{
+		if (keys[first - 1] > keys[first])
+			return;
+		if (i - first >= GS_LONG_RUN)
+		{
+			*unsorted = 1;
+			return;
+		}
+		first--;
+	}
+	at = atomicAdd(&runs->count, 1);
+	if (at < GS_MANY_RUNS)
+		runs->first[at] = first;
+	else
+		*unsorted = 1;
 }
 
 template <typename Id>
 static __global__ void __launch_bounds__(RUNS_THREADS)
-sort_short_runs(uint64_t *keys, Id *ids, uint64_t nrows, unsigned low_bit,
-				uint32_t *unsorted)
+find_runs(uint64_t *keys, Id *ids, uint64_t nrows, unsigned low_bit, long_runs *runs,
+		  uint32_t *unsorted)
 {
 	for (uint64_t i = (uint64_t) blockIdx.x * RUNS_THREADS + threadIdx.x; i < nrows;
 		 i += (uint64_t) gridDim.x * RUNS_THREADS)
@@ -82,37 +127,112 @@ sort_short_runs(uint64_t *keys, Id *ids, uint64_t nrows, unsigned low_bit,
 		if (i > 0 && agree(last, key, low_bit))
 		{
 			if (last > key && in_long_run(keys, nrows, i, low_bit))
-				*unsorted = 1;
+				list_long_run(keys, i, low_bit, runs, unsorted);
 		}
 		else if (i + 1 < nrows && agree(keys[i + 1], key, low_bit))
 		{
 			unsigned	length = run_length(keys, nrows, i, low_bit, GS_SHORT_RUN + 1);
 
 			if (length <= GS_SHORT_RUN)
-				sort_run(keys + i, ids + i, length);
+				sort_short_run(keys + i, ids + i, length);
 		}
 	}
 }
 
+/* Sort a run with all threads of a block. */
+template <typename Id>
+static __device__ void
+sort_long_run(uint64_t *keys, Id *ids, unsigned length, unsigned low_bit)
+{
+	using Sort = cub::BlockRadixSort<uint64_t, RUNS_THREADS, LONG_ITEMS, Id>;
+
+	__shared__ typename Sort::TempStorage shared;
+	uint64_t	thread_keys[LONG_ITEMS];
+	Id			thread_ids[LONG_ITEMS];
+
+#pragma unroll
+	for (unsigned item = 0; item < LONG_ITEMS; item++)
+	{
+		unsigned	i = threadIdx.x * LONG_ITEMS + item;
+
+		thread_keys[item] = i < length ? keys[i] : UINT64_MAX;
+		thread_ids[item] = i < length ? ids[i] : 0;
+	}
+	Sort(shared).Sort(thread_keys, thread_ids, 0, (int) low_bit);
+#pragma unroll
+	for (unsigned item = 0; item < LONG_ITEMS; item++)
+	{
+		unsigned	i = threadIdx.x * LONG_ITEMS + item;
+
+		if (i < length)
+		{
+			keys[i] = thread_keys[item];
+			ids[i] = thread_ids[item];
+		}
+	}
+}
+
+template <typename Id>
+static __global__ void __launch_bounds__(RUNS_THREADS)
+sort_long_runs(uint64_t *keys, Id *ids, uint64_t nrows, unsigned low_bit, const long_runs *runs,
+			   uint32_t *unsorted)
+{
+	__shared__ unsigned length;
+	unsigned	count = min(runs->count, (unsigned) GS_MANY_RUNS);
+
+	for (unsigned number = blockIdx.x; number < count; number += gridDim.x)
+	{
+		uint64_t	first = runs->first[number];
+
+		__syncthreads();
+		if (threadIdx.x == 0)
+			length = run_length(keys, nrows, first, low_bit, GS_LONG_RUN + 1);
+		__syncthreads();
+		if (length <= GS_LONG_RUN)
+			sort_long_run(keys + first, ids + first, length, low_bit);
+		else if (threadIdx.x == 0)
+			*unsorted = 1;
+	}
+}
+
+template <typename Id>
+static gs_status
+launch_runs(gs_cuda_device *device, gs_queue queue, gs_pairs pairs, uint64_t nrows,
+			unsigned low_bit, long_runs *runs, uint32_t *unsorted)
+{
+	cudaStream_t stream = device->streams[queue];
+	unsigned	grid = gs_cuda_grid(device, (nrows + RUNS_THREADS - 1) / RUNS_THREADS,
+									BLOCKS_PER_SM);
+
+	GS_CUDA_TRY(device, cudaMemsetAsync(&runs->count, 0, sizeof(runs->count), stream));
+	find_runs<Id><<<grid, RUNS_THREADS, 0, stream>>>(pairs.keys, (Id *) pairs.ids, nrows, low_bit,
+													runs, unsorted);
+	GS_CUDA_LAUNCHED(device, "find_runs");
+	sort_long_runs<Id><<<LONG_BLOCKS, RUNS_THREADS, 0, stream>>>(pairs.keys, (Id *) pairs.ids,
+																 nrows, low_bit, runs, unsorted);
+	return gs_cuda_launched(device, "sort_long_runs");
+}
+
 static gs_status
 sort_runs(gs_device *base, gs_queue queue, gs_pairs pairs, unsigned id_bytes, uint64_t nrows,
-		  unsigned low_bit, uint32_t *unsorted)
+		  unsigned low_bit, void *temp, uint32_t *unsorted)
 {
 	gs_cuda_device *device = gs_cuda(base);
-	cudaStream_t stream = device->streams[queue];
-	unsigned	grid;
 
 	if (nrows < 2 || low_bit == 0)
 		return GS_OK;
 	GS_CUDA_ENTER(device);
-	grid = gs_cuda_grid(device, (nrows + RUNS_THREADS - 1) / RUNS_THREADS, BLOCKS_PER_SM);
 	if (id_bytes == sizeof(uint32_t))
-		sort_short_runs<<<grid, RUNS_THREADS, 0, stream>>>(pairs.keys, (uint32_t *) pairs.ids,
-														   nrows, low_bit, unsorted);
-	else
-		sort_short_runs<<<grid, RUNS_THREADS, 0, stream>>>(pairs.keys, (uint64_t *) pairs.ids,
-														   nrows, low_bit, unsorted);
-	return gs_cuda_launched(device, "sort_short_runs");
+		return launch_runs<uint32_t>(device, queue, pairs, nrows, low_bit, (long_runs *) temp,
+									 unsorted);
+	return launch_runs<uint64_t>(device, queue, pairs, nrows, low_bit, (long_runs *) temp,
+								 unsorted);
+}
+
+size_t
+gs_cuda_runs_temp_bytes(void)
+{
+	return sizeof(long_runs);
 }
 
 void

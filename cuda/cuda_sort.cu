@@ -8,6 +8,8 @@
  * Its templates are what takes long to compile here, hence a file of their own
  * and no instances but two: 32-bit and 64-bit ids, both with 64-bit counts.
  */
+#include <algorithm>
+
 #include <cub/device/device_radix_sort.cuh>
 
 #include "gs_cuda_device.cuh"
@@ -50,7 +52,7 @@ sort(gs_device *base, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned i
 	return GS_OK;
 }
 
-/* The widest sort asks for the most.  SIZE_MAX, which no arena has, if CUB cannot tell. */
+/* The widest sort asks for the most, if sort_runs() does not.  SIZE_MAX, which no arena has, if CUB cannot tell. */
 static size_t
 sort_temp_bytes(gs_device *base, unsigned id_bytes, uint64_t nrows)
 {
@@ -71,7 +73,7 @@ sort_temp_bytes(gs_device *base, unsigned id_bytes, uint64_t nrows)
 		(void) gs_cuda_failed(device, error, "cub::DeviceRadixSort::SortPairs");
 		return SIZE_MAX;
 	}
-	return temp_bytes;
+	return std::max(temp_bytes, gs_cuda_runs_temp_bytes());
 }
 
 void

@@ -156,6 +156,7 @@ extern void gs_cuda_trace_close(gs_cuda_device *device);
 extern gs_status gs_cuda_trace_reset(gs_cuda_device *device);
 extern gs_status gs_cuda_scatter_open(gs_cuda_device *device);
 extern double gs_cuda_clock_ms(void);
+extern size_t gs_cuda_runs_temp_bytes(void);
 
 /* Entries for the table of operations. */
 extern void gs_cuda_add_queue_ops(gs_device_ops *ops);

@@ -56,8 +56,13 @@
 
 #define GS_MAX_DEVICES		16
 
-/* Rows of a run that sort_runs() puts in order. */
+/*
+ * Runs that sort_runs() puts in order: short ones, and so many of those that are
+ * not too long.
+ */
 #define GS_SHORT_RUN		16
+#define GS_LONG_RUN			4096
+#define GS_MANY_RUNS		1024
 
 typedef enum gs_queue
 {
@@ -287,13 +292,14 @@ typedef struct gs_device_ops
 
 	/*
 	 * Pairs that are in the order of the bits from low_bit up: put runs that agree
-	 * in those, of at most GS_SHORT_RUN rows, in the order of the whole key, stably.
-	 * Sets *unsorted, device memory, to 1 if a longer run is out of order; longer
-	 * runs stay as they are.
+	 * in those, of at most GS_LONG_RUN rows, in the order of the whole key, stably.
+	 * Sets *unsorted, device memory, to 1 if a run that is longer, or one of more
+	 * than GS_MANY_RUNS that are longer than GS_SHORT_RUN, is out of order; such
+	 * runs stay as they are.  temp is that of sort().
 	 */
 	gs_status	(*sort_runs) (gs_device *device, gs_queue queue, gs_pairs pairs,
 							  unsigned id_bytes, uint64_t nrows, unsigned low_bit,
-							  uint32_t *unsorted);
+							  void *temp, uint32_t *unsorted);
 
 	/*
 	 * Set bit p of `bitmap` (device memory, bit 0 being position first_bit) for

@@ -7,7 +7,8 @@
  * seven times; by the 32 in front four times, and then the few neighbours that
  * agree in those are put in order where they are, by one pass over the keys.
  * This is what the hybrid radix sort gains by its local sorts (section 4.1), with
- * runs in the place of small buckets.
+ * runs in the place of small buckets.  Where some keys are more frequent than others
+ * there are longer runs, which are sorted by a thread block each.
  *
  * Whether rows are spread is asked of a sample: keys in clusters tie in far more
  * bits than chance would have it, and equal keys are no matter.  A sample can be
@@ -109,13 +110,15 @@ gs_early_low_bit(const gs_device_job *job, const gs_bucket *bucket)
 	return job->stop_early && bucket->bits >= bits + MIN_SAVED_BITS ? bucket->bits - bits : 0;
 }
 
-/* Sort a bucket's short runs; behind its sort, on the same queue. */
+/* Sort a bucket's runs; behind its sort, on the same queue. */
 gs_status
 gs_early_sort_runs(gs_device_job *job, unsigned d, gs_queue queue, gs_pairs pairs,
 				   uint64_t nrows, unsigned low_bit, unsigned ordinal)
 {
+	gs_job_device *jd = &job->devices[d];
+
 	GS_DO(job, d, sort_runs, queue, pairs, job->args.id_bytes, nrows, low_bit,
-		  &job->devices[d].tables->unsorted[ordinal]);
+		  jd->sort_temp[queue == GS_QUEUE_WORK2], &jd->tables->unsorted[ordinal]);
 	return GS_OK;
 }
 

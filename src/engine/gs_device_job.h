@@ -120,7 +120,7 @@ struct gs_device_job
 {
 	/* set by gs_device_begin() */
 	gs_group   *group;
-	gs_device_options options;	/* without zeros but for memory_bytes */
+	gs_device_options options;	/* bucket_rows and memory_bytes may be 0 */
 	bool		store;			/* devices exchange rows by stores */
 	unsigned	fed_planes;		/* that may be fed */
 	gs_plane_stats (*stats)[GS_MAX_PLANES];	/* by device */

@@ -25,7 +25,6 @@
 #include "gs_device_job.h"
 
 #define DEFAULT_DEVICE_ROWS	(UINT64_C(4) << 20)
-#define DEFAULT_BUCKET_ROWS	(UINT64_C(1) << 20)
 
 #define MAX_ROWS			(UINT64_C(1) << 48)
 
@@ -87,8 +86,6 @@ gs_device_begin(gs_group *group, unsigned nplanes, uint64_t expected_rows, gs_de
 	job->options = group->options;
 	if (job->options.device_rows == 0)
 		job->options.device_rows = DEFAULT_DEVICE_ROWS;
-	if (job->options.bucket_rows == 0)
-		job->options.bucket_rows = DEFAULT_BUCKET_ROWS;
 	job->store = may_store(group);
 	for (unsigned d = 0; d < group->ndevices; d++)
 		job->devices[d].device = group->devices[d];

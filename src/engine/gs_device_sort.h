@@ -57,7 +57,7 @@ typedef struct gs_device_options
 	uint64_t	device_rows;	/* fewer rows than this do not pay for a device
 								 * of their own (default 4 M) */
 	uint64_t	bucket_rows;	/* buckets smaller than this are fused whatever
-								 * it costs (default 1 M) */
+								 * it costs (default 2 M to 8 M) */
 	uint64_t	memory_bytes;	/* most arena memory to use on each device, to
 								 * test what happens when there is little */
 } gs_device_options;

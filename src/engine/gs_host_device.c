@@ -310,7 +310,7 @@ sort(gs_device *device, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned
 
 static gs_status
 sort_runs(gs_device *device, gs_queue queue, gs_pairs pairs, unsigned id_bytes, uint64_t nrows,
-		  unsigned low_bit, uint32_t *unsorted)
+		  unsigned low_bit, void *temp, uint32_t *unsorted)
 {
 	BEGIN(device, "sort_runs");
 	if (!gs_host_sort_runs(pairs, id_bytes, nrows, low_bit))

@@ -97,10 +97,11 @@ sort_run(gs_pairs pairs, unsigned id_bytes, uint64_t begin, uint64_t end)
 	}
 }
 
-/* False if a run too long to be sorted here is out of order. */
+/* False if there are runs out of order that are too long or too many. */
 bool
 gs_host_sort_runs(gs_pairs pairs, unsigned id_bytes, uint64_t nrows, unsigned low_bit)
 {
+	unsigned	nlong = 0;
 	bool		sorted = true;
 	uint64_t	end;
 
@@ -113,7 +114,8 @@ gs_host_sort_runs(gs_pairs pairs, unsigned id_bytes, uint64_t nrows, unsigned lo
 			ascending = ascending && pairs.keys[end - 1] <= pairs.keys[end];
 		if (ascending)
 			continue;
-		if (end - begin <= GS_SHORT_RUN)
+		if (end - begin <= GS_SHORT_RUN ||
+			(end - begin <= GS_LONG_RUN && ++nlong <= GS_MANY_RUNS))
 			sort_run(pairs, id_bytes, begin, end);
 		else
 			sorted = false;

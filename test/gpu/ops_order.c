@@ -111,11 +111,12 @@ sort_runs_on(side *s, uint64_t *keys, void *ids, unsigned id_bytes, uint64_t nro
 	const gs_device_ops *ops = s->device->ops;
 	gs_pairs	pairs = {side_put(s, keys, nrows * sizeof(uint64_t)),
 	side_put(s, ids, nrows * id_bytes)};
+	void	   *temp = side_alloc(s, ops->sort_temp_bytes(s->device, id_bytes, nrows));
 	uint32_t	unsorted = 0;
 	uint32_t   *flag = side_put(s, &unsorted, sizeof(unsorted));
 
-	must(s, ops->sort_runs(s->device, GS_QUEUE_WORK, pairs, id_bytes, nrows, low_bit, flag),
-		 "sort_runs");
+	must(s, ops->sort_runs(s->device, GS_QUEUE_WORK, pairs, id_bytes, nrows, low_bit, temp,
+						   flag), "sort_runs");
 	side_get(s, keys, pairs.keys, nrows * sizeof(uint64_t));
 	side_get(s, ids, pairs.ids, nrows * id_bytes);
 	side_get(s, &unsorted, flag, sizeof(unsorted));
@@ -126,13 +127,15 @@ sort_runs_on(side *s, uint64_t *keys, void *ids, unsigned id_bytes, uint64_t nro
 void
 test_sort_runs(bool small)
 {
-	static const unsigned longest_runs[] = {1, 2, GS_SHORT_RUN, GS_SHORT_RUN + 1, 1000};
+	static const unsigned longest_runs[] = {
+		1, 2, GS_SHORT_RUN, GS_SHORT_RUN + 1, 1000, GS_LONG_RUN, GS_LONG_RUN + 100
+	};
 
-	for (unsigned n = 0; n < ROW_COUNTS * 10; n++)
+	for (unsigned n = 0; n < ROW_COUNTS * 14; n++)
 	{
-		uint64_t	nrows = row_counts[n / 10];
-		unsigned	longest = longest_runs[n % 5];
-		bool		long_unsorted = n / 5 % 2;
+		uint64_t	nrows = row_counts[n / 14];
+		unsigned	longest = longest_runs[n % 7];
+		bool		long_unsorted = n / 7 % 2;
 		unsigned	low_bit = 12 + (unsigned) random_below(20);
 		unsigned	id_bytes = random_below(2) ? 4 : 8;
 		uint64_t   *keys[2];
@@ -150,9 +153,10 @@ test_sort_runs(bool small)
 		memcpy(keys[1], keys[0], nrows * sizeof(uint64_t));
 		for (int i = 0; i < 2; i++)
 			unsorted[i] = sort_runs_on(&ops_sides()[i], keys[i], ids[i], id_bytes, nrows, low_bit);
+		/* which of too many long runs are sorted is the device's choice */
 		tap_ok(unsorted[0] == unsorted[1] &&
-			   memcmp(keys[0], keys[1], nrows * sizeof(uint64_t)) == 0 &&
-			   memcmp(ids[0], ids[1], nrows * id_bytes) == 0,
+			   (unsorted[0] || (memcmp(keys[0], keys[1], nrows * sizeof(uint64_t)) == 0 &&
+								memcmp(ids[0], ids[1], nrows * id_bytes) == 0)),
 			   "sort runs of up to %u of %llu rows, ids of %u bytes%s", longest,
 			   (unsigned long long) nrows, id_bytes, unsorted[0] ? ", too long ones" : "");
 		for (int i = 0; i < 2; i++)
