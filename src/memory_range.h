@@ -53,7 +53,7 @@ typedef struct GpuSortRange
 								 * behind the mapped extents */
 	GpuSortPoolShare *share;	/* the sort's; unused while kept */
 
-	/* extents, in arrays of extents_size; private to range_extents.c */
+	/* extents, in malloc'd arrays of extents_size (range_extents.c) */
 	uint32	   *owned;			/* numbers; PG_UINT32_MAX: given back */
 	uint32	   *mapped;			/* what is mapped there, owned or not */
 	uint32		nowned;

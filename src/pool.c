@@ -187,7 +187,8 @@ startup_hook(void)
 				(errmsg("could not make gpusort's memory pool of %d MB: %m", wanted_mb),
 				 errdetail("Sorts will use private memory within work_mem * hash_mem_multiplier."),
 				 huge_pages == HUGE_PAGES_ON ?
-				 errhint("With huge_pages = on the pool takes huge pages. Reserve more of them, or reduce gpusort.pool_size.") : 0));
+				 errhint("With huge_pages = on the pool takes huge pages. "
+						 "Reserve more of them, or reduce gpusort.pool_size.") : 0));
 
 	/* show what is in effect */
 	gpusort_pool_size = made ? wanted_mb : 0;

@@ -1,9 +1,10 @@
 /*
  * sort_internal.h
  *		What the files that make up a sort share: sort_state.c (life cycle),
- *		sort_memory.c (ranges and limits), collect.c (rows and keys in), row_store.c (tuples), key_planes.c (what the
- *		engine sorts by), key_refine.c (ties on key prefixes), sort_verify.c,
- *		sort_handover.c and sort_service.c (having it sorted elsewhere).
+ *		sort_memory.c (ranges and limits), collect.c (rows and keys in),
+ *		row_store.c (tuples), key_planes.c (what the engine sorts by),
+ *		key_refine.c (ties on key prefixes), sort_verify.c, sort_handover.c and
+ *		sort_service.c (having it sorted elsewhere).
  *
  * A row exists in three places, all indexed by its row id, which is its place
  * in the order of arrival:
