@@ -169,6 +169,7 @@ struct gs_device_job
 	gs_ready   *ready;			/* by bucket */
 	unsigned	nborders;
 	gs_border_word *borders;
+	uint64_t   *border_bits;	/* of all devices, downloaded in the end */
 };
 
 /* Return from a function that returns a status unless `call` is GS_OK. */

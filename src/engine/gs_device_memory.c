@@ -80,7 +80,7 @@ gs_memory_planes(const gs_device_job *job, uint64_t nrows, unsigned nplanes)
 {
 	unsigned	ndevices = job->ndevices;
 	size_t		memory = least_memory(job, ndevices);
-	uint64_t	rows = nrows / ndevices + GS_SEGMENT_ROWS;
+	uint64_t	rows = nrows < GS_SEGMENT_ROWS ? nrows + 1 : nrows / ndevices + GS_SEGMENT_ROWS;
 	uint64_t	words = rows * sizeof(uint64_t);
 	unsigned	pairs = exchange_by_copy(job, ndevices) ? 3 : 2;
 	unsigned	id_bytes = job->args.id_bytes == 0 ? 8 : job->args.id_bytes;
@@ -168,7 +168,7 @@ gs_memory_packed_segments(const gs_device_job *job, unsigned d)
 {
 	const gs_job_device *jd = &job->devices[d];
 	uint64_t	segment_bytes = GS_SEGMENT_ROWS * sizeof(uint64_t);
-	uint64_t	bytes = jd->nsegments * segment_bytes;
+	uint64_t	bytes = gs_job_rows(job, jd->first_segment, jd->nsegments).nrows * sizeof(uint64_t);
 	uint64_t	rows = with_epsilon(job->args.nrows / job->ndevices);
 	size_t		memory = gs_job_available(job, d);
 	uint64_t	few;

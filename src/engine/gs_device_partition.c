@@ -38,11 +38,11 @@ static gs_status
 take_packed_memory(gs_device_job *job, unsigned d)
 {
 	gs_job_device *jd = &job->devices[d];
-	uint64_t	bytes;
+	gs_rows		rows;
 
 	jd->chunk_segments = gs_memory_packed_segments(job, d);
-	bytes = jd->chunk_segments * GS_SEGMENT_ROWS * sizeof(uint64_t);
-	jd->packed = gs_job_alloc(job, d, bytes);
+	rows = gs_job_rows(job, jd->first_segment, jd->chunk_segments);
+	jd->packed = gs_job_alloc(job, d, rows.nrows * sizeof(uint64_t));
 	jd->packed_words = malloc(jd->chunk_segments * sizeof(*jd->packed_words));
 	if (jd->packed == NULL || jd->packed_words == NULL)
 		return gs_job_fail(job, GS_NO_SPACE, "not enough device memory");
@@ -82,10 +82,8 @@ pack_rows(gs_device_job *job, unsigned d, gs_rows rows)
 		planes[i].words = p->words + segment;
 		planes[i].nulls = p->nulls == NULL ? NULL : p->nulls + segment;
 	}
-	gs_job_span_begin(job, d, GS_QUEUE_WORK, "pack");
 	GS_DO(job, d, pack, GS_QUEUE_WORK, rows, &job->slice, planes,
 		  (uint64_t *const *) job->devices[d].packed_words);
-	gs_job_span_end(job, d, GS_QUEUE_WORK);
 	return GS_OK;
 }
 
@@ -126,8 +124,10 @@ gs_partition_keys(gs_device_job *job)
 		if (jd->nsegments == 0)
 			continue;
 		GS_TRY(take_packed_memory(job, d));
+		gs_job_span_begin(job, d, GS_QUEUE_WORK, "pack");
 		if (packed_stay(jd))
 			GS_TRY(pack_rows(job, d, chunk_rows(job, jd, 0)));
+		gs_job_span_end(job, d, GS_QUEUE_WORK);
 	}
 	return GS_OK;
 }

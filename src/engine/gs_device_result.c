@@ -44,7 +44,8 @@ gs_result_begin(gs_device_job *job, unsigned nready)
 	job->ready = calloc(nready + 1, sizeof(*job->ready));
 	job->nborders = 0;
 	job->borders = malloc((2 * job->nshares + 1) * sizeof(*job->borders));
-	if (job->ready == NULL || job->borders == NULL)
+	job->border_bits = malloc((2 * job->nshares + 1) * sizeof(*job->border_bits));
+	if (job->ready == NULL || job->borders == NULL || job->border_bits == NULL)
 		return gs_job_fail(job, GS_NO_SPACE, "out of memory");
 	job->nready = nready;
 	job->next_ready = 0;
@@ -67,8 +68,10 @@ gs_result_end(gs_device_job *job)
 	}
 	free(job->ready);
 	free(job->borders);
+	free(job->border_bits);
 	job->ready = NULL;
 	job->borders = NULL;
+	job->border_bits = NULL;
 	job->nready = 0;
 }
 
@@ -159,30 +162,25 @@ download_borders(gs_device_job *job, unsigned d, uint64_t *bits)
 static gs_status
 join_borders(gs_device_job *job)
 {
-	uint64_t   *bits = malloc((job->nborders + 1) * sizeof(*bits));
 	unsigned	first[GS_MAX_DEVICES];
 	unsigned	count = 0;
-	gs_status	status = GS_OK;
 
-	if (bits == NULL)
-		return gs_job_fail(job, GS_NO_SPACE, "out of memory");
-	for (unsigned d = 0; d < job->ndevices && status == GS_OK; d++)
+	for (unsigned d = 0; d < job->ndevices; d++)
 	{
 		first[d] = count;
 		count += job->devices[d].nborders;
-		status = download_borders(job, d, bits + first[d]);
+		GS_TRY(download_borders(job, d, job->border_bits + first[d]));
 	}
-	for (unsigned i = 0; i < job->nborders && status == GS_OK; i++)
+	for (unsigned i = 0; i < job->nborders; i++)
 		*(uint64_t *) gs_span_at(job->args.equal, job->borders[i].word * sizeof(uint64_t)) = 0;
-	for (unsigned i = 0; i < job->nborders && status == GS_OK; i++)
+	for (unsigned i = 0; i < job->nborders; i++)
 	{
 		const gs_border_word *border = &job->borders[i];
 
 		*(uint64_t *) gs_span_at(job->args.equal, border->word * sizeof(uint64_t)) |=
-			bits[first[border->device] + border->slot];
+			job->border_bits[first[border->device] + border->slot];
 	}
-	free(bits);
-	return status;
+	return GS_OK;
 }
 
 /* All rows but the first equal the one before. */

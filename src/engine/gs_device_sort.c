@@ -63,6 +63,7 @@ free_job(gs_device_job *job)
 	free(job->tree);
 	free(job->ready);
 	free(job->borders);
+	free(job->border_bits);
 	free(job);
 }
 
@@ -154,6 +155,18 @@ undo_shares(gs_device_job *job)
 	return GS_OK;
 }
 
+static uint64_t
+largest_share(const gs_device_job *job)
+{
+	const uint64_t *cuts = gs_plan_cuts(job->plan);
+	uint64_t	largest = 0;
+
+	for (unsigned share = 0; share < job->nshares; share++)
+		if (cuts[share + 1] - cuts[share] > largest)
+			largest = cuts[share + 1] - cuts[share];
+	return largest;
+}
+
 /* Plan shares, at least min_rounds a device, and sort them. */
 static gs_status
 sort_shares(gs_device_job *job, unsigned min_rounds)
@@ -175,6 +188,7 @@ sort_shares(gs_device_job *job, unsigned min_rounds)
 	result->buckets = gs_plan_buckets(job->plan, &buckets);
 	result->refined_rows = 0;
 	result->resorted_rows = 0;
+	result->largest_share_rows = largest_share(job);
 	GS_TRY(gs_result_begin(job, result->buckets));
 	GS_TRY(gs_exchange_prepare(job));
 	GS_TRY(gs_memory_take(job));

@@ -126,6 +126,18 @@ run_length(const gs_device_job *job, const gs_job_plane *plane, unsigned d, uint
 	return end - segment;
 }
 
+/* Bytes of a run's words; the last segment is as long as its rows. */
+static size_t
+run_bytes(const gs_device_job *job, const gs_words_run *run)
+{
+	uint64_t	first_row = run->first_segment << GS_SEGMENT_SHIFT;
+	uint64_t	nrows = run->nsegments << GS_SEGMENT_SHIFT;
+
+	if (job->args.nrows > first_row && job->args.nrows - first_row < nrows)
+		nrows = job->args.nrows - first_row;
+	return nrows * sizeof(uint64_t);
+}
+
 /* Where a segment's words go on the device; NULL: no room. */
 static uint64_t *
 place_segment(gs_device_job *job, gs_job_plane *plane, unsigned d, uint64_t segment)
@@ -143,11 +155,11 @@ place_segment(gs_device_job *job, gs_job_plane *plane, unsigned d, uint64_t segm
 	if (!reserve_run(plane))
 		return NULL;
 	run.nsegments = run_length(job, plane, d, segment);
-	run.words = gs_job_alloc(job, d, run.nsegments * GS_SEGMENT_ROWS * sizeof(uint64_t));
+	run.words = gs_job_alloc(job, d, run_bytes(job, &run));
 	if (run.words == NULL)
 	{
 		run.nsegments = 1;
-		run.words = gs_job_alloc(job, d, GS_SEGMENT_ROWS * sizeof(uint64_t));
+		run.words = gs_job_alloc(job, d, run_bytes(job, &run));
 	}
 	if (run.words != NULL)
 		plane->runs[plane->nruns++] = run;

@@ -1,16 +1,34 @@
 /*
  * device_test.c
  *		Sorting on groups of devices against the reference.
+ *
+ * Runs on whatever devices test_group.h stands for.  Options are so small that a
+ * few thousand rows take part in everything: several devices, buckets,
+ * rounds.  With --small, for runs under sanitizers, part of the cases is left
+ * out.
  */
 #include <string.h>
 
 #include "device_case.h"
+#include "gs_bits.h"
 #include "tap.h"
 #include "test_group.h"
 
 #define LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
 
 #define ARENA_BYTES	((size_t) 64 << 20)
+
+/* Parts as short as they may be: a segment's words lie in one piece. */
+#define SHORT_PARTS	(GS_SEGMENT_SHIFT + 3)
+
+static const unsigned group_sizes[] = {1, 2, 3, 4, 5, 8};
+
+/* One for each of the group sizes; NULL where there are not as many devices. */
+static gs_group *groups[LENGTH(group_sizes)];
+
+static bool small_run;
+
+static const gs_device_options tiny_options = {.device_rows = 1, .bucket_rows = 500};
 
 static sort_case
 plain_case(key_shape shape, uint64_t nrows)
@@ -27,31 +45,359 @@ plain_case(key_shape shape, uint64_t nrows)
 	return c;
 }
 
-int
-main(void)
+/* A case on all groups, exchanging in both ways. */
+static bool
+passes_everywhere(const sort_case *c, const device_setup *setup, gs_device_options options)
 {
-	static const unsigned groups[] = {1, 2, 3, 4, 5, 8};
+	prepared_case *prepared = case_prepare(c);
+	bool		passed = true;
+
+	for (size_t i = 0; i < LENGTH(groups); i++)
+		for (int exchange = GS_EXCHANGE_STORE; exchange <= GS_EXCHANGE_COPY; exchange++)
+		{
+			if (groups[i] == NULL || (exchange == GS_EXCHANGE_COPY && groups[i]->ndevices == 1))
+				continue;
+			groups[i]->options = options;
+			groups[i]->options.exchange = (gs_exchange) exchange;
+			passed &= device_case_passes(prepared, groups[i], setup, NULL);
+		}
+	case_release(prepared);
+	return passed;
+}
+
+/* Every shape; as one plane, and ties broken by a second one. */
+static void
+test_shapes(void)
+{
+	const device_setup setup = {.span_shift = 0};
 
 	for (int shape = 0; shape < KEY_SHAPES; shape++)
 	{
-		bool		passed = true;
 		sort_case	c = plain_case((key_shape) shape, 20003);
-		prepared_case *prepared = case_prepare(&c);
+		bool		passed = passes_everywhere(&c, &setup, tiny_options);
 
-		for (size_t i = 0; i < LENGTH(groups); i++)
-		{
-			gs_group   *group = test_group_open(groups[i], ARENA_BYTES);
-			device_setup setup = {0};
-
-			group->options.device_rows = 1;
-			group->options.bucket_rows = 500;
-			passed &= device_case_passes(prepared, group, &setup, NULL);
-			group->options.exchange = GS_EXCHANGE_COPY;
-			passed &= device_case_passes(prepared, group, &setup, NULL);
-			test_group_close(group);
-		}
-		case_release(prepared);
+		c.nrows = 7001;
+		c.nplanes = 2;
+		c.planes[1].keys = KEYS_REVERSE;
+		passed &= passes_everywhere(&c, &setup, tiny_options);
 		tap_ok(passed, "%s", key_shape_name((key_shape) shape));
 	}
+}
+
+/* All sizes up to 1000, each with another shape, group and way to call. */
+static void
+test_few_rows(void)
+{
+	gs_device_options options = {.device_rows = 1, .bucket_rows = 20};
+	bool		passed = true;
+
+	for (uint64_t nrows = 0; nrows <= 1000; nrows++)
+	{
+		sort_case	c = plain_case((key_shape) (nrows % KEY_SHAPES), nrows);
+		device_setup setup = {.feed = (feed_shape) (nrows % FEED_SHAPES)};
+		gs_group   *group = groups[nrows % LENGTH(groups)];
+		prepared_case *prepared;
+
+		c.id_bytes = nrows / 7 % 2 == 0 ? 4 : 8;
+		c.want_equal = nrows % 3 > 0;
+		c.planes[0].nulls = nrows % 5 > 0 ? NULLS_ABSENT : NULLS_RARE;
+		c.planes[0].order = GS_NULLS_FIRST;
+		if (nrows <= 70 || nrows % 100 < 2)
+			passed &= passes_everywhere(&c, &setup, options);
+		if (group == NULL)
+			continue;
+		prepared = case_prepare(&c);
+		group->options = options;
+		group->options.exchange = (gs_exchange) (nrows / 11 % 3);
+		passed &= device_case_passes(prepared, group, &setup, NULL);
+		case_release(prepared);
+	}
+	tap_ok(passed, "0 to 1000 rows");
+}
+
+static void
+test_sizes(void)
+{
+	const device_setup setup = {.span_shift = SHORT_PARTS};
+
+	for (uint64_t thousands = 1; thousands <= 20; thousands += thousands < 10 ? 1 : 10)
+	{
+		bool		passed = true;
+
+		for (uint64_t nrows = thousands * 1000 - 3; nrows <= thousands * 1000 + 3; nrows++)
+		{
+			sort_case	c = plain_case(nrows & 1 ? KEYS_ZIPF1 : KEYS_UNIFORM64, nrows);
+
+			c.id_bytes = nrows & 2 ? 4 : 8;
+			if (!small_run || nrows % 3 == 0)
+				passed &= passes_everywhere(&c, &setup, tiny_options);
+		}
+		tap_ok(passed, "around %u rows", (unsigned) (thousands * 1000));
+	}
+}
+
+/* Keys of many planes that tie until late. */
+static void
+test_wide(void)
+{
+	static const unsigned counts[] = {2, 3, 5, 20, GS_MAX_PLANES};
+
+	for (size_t i = 0; i < LENGTH(counts); i++)
+	{
+		sort_case	c = plain_case(KEYS_TWO_VALUES, counts[i] > 20 ? 300 : 3000);
+		device_setup setup = {.span_shift = SHORT_PARTS};
+		bool		passed = true;
+
+		c.nplanes = counts[i];
+		for (unsigned p = 0; p < c.nplanes; p++)
+			c.planes[p] = (case_plane) {
+				.keys = p % 3 == 2 ? KEYS_ZERO : KEYS_EXTREMES,
+				.nulls = p % 5 == 4 ? NULLS_RARE : NULLS_ABSENT,
+				.order = GS_NULLS_LAST,
+			};
+		passed &= passes_everywhere(&c, &setup, tiny_options);
+		c.planes[0].keys = KEYS_STAIRCASE;
+		c.planes[c.nplanes - 1].keys = KEYS_UNIFORM4;
+		passed &= passes_everywhere(&c, &setup, tiny_options);
+		c.planes[c.nplanes - 1].keys = KEYS_REVERSE;
+		passed &= passes_everywhere(&c, &setup, tiny_options);
+		tap_ok(passed, "%u planes", counts[i]);
+	}
+}
+
+/* Every null shape with every order. */
+static void
+test_nulls(void)
+{
+	for (int nulls = 0; nulls < NULL_SHAPES; nulls++)
+	{
+		bool		passed = true;
+
+		for (int order = GS_NULLS_NONE; order <= GS_NULLS_LAST; order++)
+		{
+			sort_case	c = plain_case(KEYS_UNIFORM64, 5003);
+			device_setup setup = {.feed = (feed_shape) order};
+
+			c.planes[0].nulls = (null_shape) nulls;
+			c.planes[0].order = (gs_null_order) order;
+			passed &= passes_everywhere(&c, &setup, tiny_options);
+			c.nplanes = 2;
+			c.planes[1] = c.planes[0];
+			c.planes[0].keys = KEYS_UNIFORM4;
+			passed &= passes_everywhere(&c, &setup, tiny_options);
+		}
+		tap_ok(passed, "null shape %d", nulls);
+	}
+}
+
+/*
+ * Less and less memory: the result stays right, or there is GS_NO_SPACE, and
+ * several numbers of rounds come up on the way.
+ */
+static bool
+memory_passes(const sort_case *c, gs_group *group, unsigned *rounds_seen)
+{
+	prepared_case *prepared = case_prepare(c);
+	device_setup setup = {.span_shift = SHORT_PARTS};
+	bool		passed = true;
+
+	for (uint64_t bytes = 1 << 20; bytes > 110000 && passed; bytes -= bytes / (bytes > 250000 ? 4 : 20))
+	{
+		gs_device_result result;
+		const char *fault;
+		gs_status	status;
+
+		group->options.memory_bytes = bytes;
+		status = device_case_run(prepared, group, &setup, NULL, &result, &fault);
+		passed = fault == NULL && (status == GS_OK || status == GS_NO_SPACE);
+		if (status == GS_OK)
+			*rounds_seen |= result.rounds < 32 ? 1u << result.rounds : 0;
+		if (!passed)
+			case_describe(c, fault != NULL ? fault : gs_status_text(status));
+	}
+	case_release(prepared);
+	return passed;
+}
+
+static void
+test_memory(void)
+{
+	static const key_shape shapes[] = {KEYS_UNIFORM64, KEYS_ZIPF1, KEYS_SORTED_WIDE, KEYS_ZERO};
+
+	for (size_t i = 0; i < LENGTH(groups); i++)
+		for (int exchange = GS_EXCHANGE_STORE; exchange <= GS_EXCHANGE_COPY; exchange++)
+		{
+			unsigned	rounds_seen = 0;
+			bool		passed = true;
+
+			if (groups[i] == NULL || (small_run && i % 2 == 1))
+				continue;
+			groups[i]->options = tiny_options;
+			groups[i]->options.exchange = (gs_exchange) exchange;
+			for (size_t s = (i + exchange) % 2; s < LENGTH(shapes); s += 2)
+			{
+				sort_case	c = plain_case(shapes[s], 20011);
+
+				passed &= memory_passes(&c, groups[i], &rounds_seen);
+				c.nplanes = 3;
+				c.planes[0].nulls = NULLS_HALF;
+				c.planes[0].order = GS_NULLS_FIRST;
+				c.planes[1].keys = KEYS_EXTREMES;
+				c.planes[2].keys = KEYS_SORTED_HALVES;
+				passed &= memory_passes(&c, groups[i], &rounds_seen);
+			}
+			tap_ok(passed && (rounds_seen & 2) && gs_popcount(rounds_seen >> 2) >= 2, "little memory, %u devices, exchange %d",
+				   groups[i]->ndevices, exchange);
+		}
+}
+
+static sort_case
+random_case(uint64_t *state)
+{
+	sort_case	c = {.seed = random_word(state)};
+
+	c.nrows = random_word(state) % (30000 >> random_word(state) % 8) + 1;
+	c.nplanes = 1 + random_word(state) % 4;
+	c.id_bytes = random_word(state) & 1 ? 4 : 8;
+	c.want_equal = random_word(state) & 1;
+	for (unsigned p = 0; p < c.nplanes; p++)
+	{
+		c.planes[p].keys = (key_shape) (random_word(state) % KEY_SHAPES);
+		c.planes[p].nulls = random_word(state) & 1 ? NULLS_ABSENT
+			: (null_shape) (random_word(state) % NULL_SHAPES);
+		c.planes[p].order = (gs_null_order) (random_word(state) % 3);
+	}
+	return c;
+}
+
+static device_setup
+random_setup(uint64_t *state, uint64_t nrows)
+{
+	device_setup setup = {.feed = (feed_shape) (random_word(state) % FEED_SHAPES)};
+
+	if (random_word(state) & 1)
+		setup.span_shift = SHORT_PARTS + random_word(state) % 3;
+	if (random_word(state) % 4 == 0)
+		setup.expected_rows = 1 + random_word(state) % (3 * nrows);
+	setup.quit = random_word(state) % 16 == 0;
+	return setup;
+}
+
+static gs_device_options
+random_options(uint64_t *state, uint64_t nrows)
+{
+	return (gs_device_options) {
+		.exchange = (gs_exchange) (random_word(state) % 3),
+		.device_rows = 1 + random_word(state) % (nrows / 2 + 1),
+		.bucket_rows = 1 + random_word(state) % (nrows / 4 + 1),
+		.memory_bytes = random_word(state) % 4 == 0 ? 300000 + nrows * (random_word(state) % 100) : 0,
+	};
+}
+
+/* Everything at once. */
+static void
+test_random(void)
+{
+	uint64_t	state = 20250702;
+
+	for (int batch = 0; batch < (small_run ? 4 : 10); batch++)
+	{
+		bool		passed = true;
+
+		for (int i = 0; i < 60; i++)
+		{
+			sort_case	c = random_case(&state);
+			prepared_case *prepared = case_prepare(&c);
+			gs_group   *group = groups[random_word(&state) % LENGTH(groups)];
+			device_setup setup = random_setup(&state, c.nrows);
+
+			if (group != NULL)
+			{
+				group->options = random_options(&state, c.nrows);
+				passed &= device_case_passes(prepared, group, &setup, NULL);
+			}
+			case_release(prepared);
+		}
+		tap_ok(passed, "random cases, batch %d", batch);
+	}
+}
+
+/* What a result says about itself. */
+static void
+test_result(void)
+{
+	for (size_t i = 0; i < LENGTH(groups); i++)
+	{
+		sort_case	c = plain_case(KEYS_UNIFORM64, 100000);
+		prepared_case *prepared = case_prepare(&c);
+		device_setup setup = {.span_shift = 0};
+		gs_device_result result = {.rounds = 0};
+		unsigned	g = group_sizes[i];
+		bool		passed;
+
+		if (groups[i] == NULL)
+			continue;
+		groups[i]->options = (gs_device_options) {.device_rows = c.nrows / g, .bucket_rows = 1000};
+		passed = device_case_passes(prepared, groups[i], &setup, &result);
+		tap_ok(passed && result.key_bits == 64 && result.devices == g && result.rounds == 1 &&
+			   result.refined_rows == 0 && result.largest_share_rows >= c.nrows / g &&
+			   result.largest_share_rows <= c.nrows / g + c.nrows / g / 100 + 1 &&
+			   result.buckets >= 4 * g, "uniform keys on %u devices", g);
+		case_release(prepared);
+
+		groups[i]->options.device_rows = c.nrows / g + 1;
+		c.planes[0].keys = KEYS_EXTREMES;
+		c.nplanes = 2;
+		c.planes[1].keys = KEYS_UNIFORM64;
+		prepared = case_prepare(&c);
+		passed = device_case_passes(prepared, groups[i], &setup, &result);
+		tap_ok(passed && result.key_bits == 128 && result.refined_rows == c.nrows &&
+			   result.devices == (g > 1 ? g - 1 : 1), "wide keys on %u devices", g);
+		case_release(prepared);
+	}
+}
+
+/* Sorted rows stay where they are, but for a few at the borders. */
+static void
+test_exchanged(void)
+{
+	sort_case	c = plain_case(KEYS_SORTED, 16 << GS_SEGMENT_SHIFT);
+	prepared_case *prepared;
+	device_setup setup = {.span_shift = 0};
+	gs_device_result result = {.exchanged_rows = UINT64_MAX};
+	bool		passed;
+
+	if (GS_SEGMENT_SHIFT > 12 || groups[3] == NULL)
+		return;
+	groups[3]->options = tiny_options;
+	prepared = case_prepare(&c);
+	passed = device_case_passes(prepared, groups[3], &setup, &result);
+	tap_ok(passed && result.exchanged_rows <= c.nrows / 100, "sorted rows are not exchanged");
+	case_release(prepared);
+	c.planes[0].keys = KEYS_REVERSE;
+	prepared = case_prepare(&c);
+	passed = device_case_passes(prepared, groups[3], &setup, &result);
+	tap_ok(passed && result.exchanged_rows >= c.nrows - c.nrows / 100, "reversed rows all are");
+	case_release(prepared);
+}
+
+int
+main(int argc, char **argv)
+{
+	small_run = argc > 1 && strcmp(argv[1], "--small") == 0;
+	for (size_t i = 0; i < LENGTH(groups); i++)
+		groups[i] = test_group_open(group_sizes[i], ARENA_BYTES);
+	test_few_rows();
+	test_shapes();
+	test_sizes();
+	test_wide();
+	test_nulls();
+	test_memory();
+	test_random();
+	test_result();
+	test_exchanged();
+	for (size_t i = 0; i < LENGTH(groups); i++)
+		if (groups[i] != NULL)
+			test_group_close(groups[i]);
 	return tap_finish();
 }

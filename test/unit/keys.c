@@ -10,7 +10,10 @@ static const char *const shape_names[KEY_SHAPES] = {
 	[KEYS_UNIFORM64] = "uniform 64 bits",
 	[KEYS_UNIFORM62] = "uniform 62 bits",
 	[KEYS_UNIFORM40] = "uniform 40 bits",
+	[KEYS_UNIFORM32] = "uniform 32 bits",
 	[KEYS_UNIFORM16] = "uniform 16 bits",
+	[KEYS_UNIFORM8] = "uniform 8 bits",
+	[KEYS_UNIFORM4] = "uniform 4 bits",
 	[KEYS_SPREAD16] = "2^16 values over 64 bits",
 	[KEYS_NORMAL] = "normal",
 	[KEYS_ZERO] = "zero",
@@ -26,8 +29,10 @@ static const char *const shape_names[KEY_SHAPES] = {
 	[KEYS_ORGAN_PIPE] = "organ pipe",
 	[KEYS_ZIPF05] = "Zipf 0.5",
 	[KEYS_ZIPF1] = "Zipf 1",
+	[KEYS_ZIPF15] = "Zipf 1.5",
 	[KEYS_ZIPF2] = "Zipf 2",
 	[KEYS_AND2] = "AND of 2",
+	[KEYS_AND3] = "AND of 3",
 	[KEYS_AND4] = "AND of 4",
 	[KEYS_AND8] = "AND of 8",
 	[KEYS_TWO_VALUES] = "two values",
@@ -137,8 +142,14 @@ random_shaped(key_shape shape, uint64_t i, uint64_t *state)
 			return random_word(state) >> 2;
 		case KEYS_UNIFORM40:
 			return random_word(state) >> 24;
+		case KEYS_UNIFORM32:
+			return random_word(state) >> 32;
 		case KEYS_UNIFORM16:
 			return random_word(state) >> 48;
+		case KEYS_UNIFORM8:
+			return random_word(state) >> 56;
+		case KEYS_UNIFORM4:
+			return random_word(state) >> 60;
 		case KEYS_SPREAD16:
 			{
 				uint64_t	value = random_word(state) >> 48;
@@ -151,10 +162,14 @@ random_shaped(key_shape shape, uint64_t i, uint64_t *state)
 			return random_zipf(state, 0.5);
 		case KEYS_ZIPF1:
 			return random_zipf(state, 1);
+		case KEYS_ZIPF15:
+			return random_zipf(state, 1.5);
 		case KEYS_ZIPF2:
 			return random_zipf(state, 2);
 		case KEYS_AND2:
 			return random_and(state, 2);
+		case KEYS_AND3:
+			return random_and(state, 3);
 		case KEYS_AND4:
 			return random_and(state, 4);
 		case KEYS_AND8:

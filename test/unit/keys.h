@@ -12,7 +12,10 @@ typedef enum key_shape
 	KEYS_UNIFORM64,
 	KEYS_UNIFORM62,
 	KEYS_UNIFORM40,
+	KEYS_UNIFORM32,
 	KEYS_UNIFORM16,
+	KEYS_UNIFORM8,
+	KEYS_UNIFORM4,
 	KEYS_SPREAD16,				/* 2^16 different words all over 64 bits */
 	KEYS_NORMAL,
 	KEYS_ZERO,
@@ -28,8 +31,10 @@ typedef enum key_shape
 	KEYS_ORGAN_PIPE,
 	KEYS_ZIPF05,
 	KEYS_ZIPF1,
+	KEYS_ZIPF15,
 	KEYS_ZIPF2,
 	KEYS_AND2,					/* AND of two random words: 52 bits of entropy */
+	KEYS_AND3,
 	KEYS_AND4,
 	KEYS_AND8,
 	KEYS_TWO_VALUES,
