@@ -183,7 +183,8 @@ download_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigne
 							  bucket_pairs(job, d, bucket, false).ids);
 }
 
-/* Prepare a device for the sorting of its share. */
+/* Prepare a device for the sorting of its share; the last step before the second
+ * queue joins in. */
 static gs_status
 begin_share(gs_device_job *job, unsigned d, unsigned share, unsigned nbuckets)
 {
@@ -212,9 +213,9 @@ gs_buckets_round(gs_device_job *job, unsigned round)
 	round_buckets buckets;
 
 	find_buckets(job, round, &buckets);
+	GS_TRY(gs_early_begin_round(job));
 	for (unsigned d = 0; d < job->ndevices; d++)
 		GS_TRY(begin_share(job, d, first_share + d, buckets.count[d]));
-	GS_TRY(gs_early_begin_round(job));
 	GS_TRY(for_all_buckets(job, &buckets, sort_bucket));
 	GS_TRY(follow_second_queue(job));
 	if (job->stop_early)

@@ -40,6 +40,7 @@ static const char *const shape_names[KEY_SHAPES] = {
 	[KEYS_SHARED_HIGH] = "shared leading bits",
 	[KEYS_SHARED_LOW] = "shared trailing bits",
 	[KEYS_OUTLIER] = "one outlier",
+	[KEYS_CLUSTER] = "a cluster",
 	[KEYS_STAIRCASE] = "staircase",
 };
 
@@ -184,6 +185,9 @@ random_shaped(key_shape shape, uint64_t i, uint64_t *state)
 			return random_word(state) << 40 | UINT64_C(0xabcdef0123);
 		case KEYS_OUTLIER:
 			return i == 100 ? UINT64_MAX : random_word(state) >> 36;
+		case KEYS_CLUSTER:
+			return i % 97 == 5 ? UINT64_C(0xabcdef0123) << 24 | random_word(state) >> 40
+				: random_word(state);
 		case KEYS_STAIRCASE:
 			/* half of the rows leave the others at each bit */
 			return UINT64_MAX << (random_word(state) % 64) ^ (random_word(state) & 1);

@@ -42,6 +42,8 @@ typedef enum key_shape
 	KEYS_SHARED_HIGH,			/* 40 leading bits in common */
 	KEYS_SHARED_LOW,			/* 40 trailing bits in common */
 	KEYS_OUTLIER,				/* narrow, but for one row */
+	KEYS_CLUSTER,				/* uniform, but for one row in 97 that all share
+								 * their 40 leading bits */
 	KEYS_STAIRCASE,				/* tie on every prefix, in long runs */
 	KEY_SHAPES
 } key_shape;

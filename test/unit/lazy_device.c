@@ -57,6 +57,7 @@ typedef struct call
 	gs_pairs	spare;
 	unsigned	id_bytes;
 	uint64_t	nrows;
+	unsigned	low_bit;
 	unsigned	bits;
 	bool		flag;
 	void	   *temp;
@@ -514,7 +515,7 @@ run_sort(call *c)
 {
 	bool		in_spare;
 
-	REAL(c, sort, c->pairs, c->spare, c->id_bytes, c->nrows, c->bits, c->temp, &in_spare);
+	REAL(c, sort, c->pairs, c->spare, c->id_bytes, c->nrows, c->low_bit, c->bits, c->temp, &in_spare);
 	if (in_spare != c->flag)
 	{
 		gs_pairs	to = c->flag ? c->spare : c->pairs;
@@ -529,7 +530,7 @@ run_sort(call *c)
 
 static gs_status
 sort(gs_device *device, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned id_bytes,
-	 uint64_t nrows, unsigned bits, void *temp, bool *in_spare)
+	 uint64_t nrows, unsigned low_bit, unsigned bits, void *temp, bool *in_spare)
 {
 	call	   *c = add_call(device, queue, run_sort);
 
@@ -537,6 +538,7 @@ sort(gs_device *device, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned
 	c->spare = spare;
 	c->id_bytes = id_bytes;
 	c->nrows = nrows;
+	c->low_bit = low_bit;
 	c->bits = bits;
 	c->temp = temp;
 	c->flag = *in_spare = random_word(&lazy_of(device)->group->seed) & 1;
@@ -547,6 +549,26 @@ static size_t
 sort_temp_bytes(gs_device *device, unsigned id_bytes, uint64_t nrows)
 {
 	return lazy_of(device)->real->ops->sort_temp_bytes(lazy_of(device)->real, id_bytes, nrows);
+}
+
+static void
+run_sort_runs(call *c)
+{
+	REAL(c, sort_runs, c->pairs, c->id_bytes, c->nrows, c->low_bit, c->to);
+}
+
+static gs_status
+sort_runs(gs_device *device, gs_queue queue, gs_pairs pairs, unsigned id_bytes, uint64_t nrows,
+		  unsigned low_bit, uint32_t *unsorted)
+{
+	call	   *c = add_call(device, queue, run_sort_runs);
+
+	c->pairs = pairs;
+	c->id_bytes = id_bytes;
+	c->nrows = nrows;
+	c->low_bit = low_bit;
+	c->to = unsorted;
+	return GS_OK;
 }
 
 static void
@@ -718,6 +740,7 @@ static const gs_device_ops lazy_ops = {
 	.scatter_temp_bytes = scatter_temp_bytes,
 	.sort = sort,
 	.sort_temp_bytes = sort_temp_bytes,
+	.sort_runs = sort_runs,
 	.mark_equal = mark_equal,
 	.find_ties = find_ties,
 	.ties_temp_bytes = ties_temp_bytes,
