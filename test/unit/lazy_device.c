@@ -554,12 +554,12 @@ sort_temp_bytes(gs_device *device, unsigned id_bytes, uint64_t nrows)
 static void
 run_sort_runs(call *c)
 {
-	REAL(c, sort_runs, c->pairs, c->id_bytes, c->nrows, c->low_bit, c->to);
+	REAL(c, sort_runs, c->pairs, c->id_bytes, c->nrows, c->low_bit, c->temp, c->to);
 }
 
 static gs_status
 sort_runs(gs_device *device, gs_queue queue, gs_pairs pairs, unsigned id_bytes, uint64_t nrows,
-		  unsigned low_bit, uint32_t *unsorted)
+		  unsigned low_bit, void *temp, uint32_t *unsorted)
 {
 	call	   *c = add_call(device, queue, run_sort_runs);
 
@@ -567,6 +567,7 @@ sort_runs(gs_device *device, gs_queue queue, gs_pairs pairs, unsigned id_bytes, 
 	c->id_bytes = id_bytes;
 	c->nrows = nrows;
 	c->low_bit = low_bit;
+	c->temp = temp;
 	c->to = unsorted;
 	return GS_OK;
 }
