@@ -17,6 +17,9 @@
 
 #include "gs_device_job.h"
 
+/* Ids that a device counts up to at a time, unless the options say otherwise. */
+#define COUNTED_ROWS	(UINT64_C(4) << 20)
+
 /* Download bytes of an array to where they belong in a span. */
 static gs_status
 download_span(gs_device_job *job, unsigned d, gs_span to, uint64_t offset, const void *from,
@@ -205,7 +208,7 @@ gs_status
 gs_result_identity(gs_device_job *job)
 {
 	unsigned	id_bytes = job->args.id_bytes;
-	uint64_t	chunk = job->options.bucket_rows;
+	uint64_t	chunk = job->options.bucket_rows > 0 ? job->options.bucket_rows : COUNTED_ROWS;
 	uint64_t	nchunks;
 
 	for (unsigned d = 0; d < job->ndevices; d++)

@@ -84,6 +84,21 @@ test_shapes(void)
 	}
 }
 
+/* Options that nobody has set. */
+static void
+test_defaults(void)
+{
+	const device_setup setup = {.feed = FEED_ALL};
+
+	for (int shape = 0; shape < KEY_SHAPES; shape++)
+	{
+		sort_case	c = plain_case((key_shape) shape, 2500);
+
+		tap_ok(passes_everywhere(&c, &setup, (gs_device_options) {.device_rows = 0}),
+			   "%s, default options", key_shape_name((key_shape) shape));
+	}
+}
+
 /* All sizes up to 1000, each with another shape, group and way to call. */
 static void
 test_few_rows(void)
@@ -389,6 +404,7 @@ main(int argc, char **argv)
 		groups[i] = test_group_open(group_sizes[i], ARENA_BYTES);
 	test_few_rows();
 	test_shapes();
+	test_defaults();
 	test_sizes();
 	test_wide();
 	test_nulls();
