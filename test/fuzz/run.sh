@@ -4,6 +4,7 @@
 #
 # Then real_text.pl on a part of Debian's package index, where there is one; on
 # all of it if SECONDS is 60 or more.  SEED=s starts at that seed.
+# GPUSORT_TEST_DAEMON=host:3 (a value of gpusort.daemon) has gpusortd sort.
 # Against a running server: fuzz.pl and real_text.pl themselves.
 
 . "$(dirname "$0")/../lib/common.sh"
@@ -33,7 +34,12 @@ part()
 need_packages build server tap locales
 private_begin fuzz
 private_locales
-cluster_start main "shared_preload_libraries = 'gpusort'" "gpusort.pool_size = 64MB" "autovacuum = off" "max_parallel_workers = 4"
+ENGINE=()
+if [ -n "${GPUSORT_TEST_DAEMON:-}" ]; then
+	ENGINE=("gpusort.engine = cuda" "gpusort.daemon = '$GPUSORT_TEST_DAEMON'"
+		"gpusort.daemon_options = '--device-rows=50 --bucket-rows=50 --step-rows=20'")
+fi
+cluster_start main "${ENGINE[@]}" "shared_preload_libraries = 'gpusort'" "gpusort.pool_size = 64MB" "autovacuum = off" "max_parallel_workers = 4"
 part fuzz "$TREE/test/fuzz/fuzz.pl" --seconds "$DURATION" ${SEED:+--seed "$SEED"} "$@"
 if [ "$DURATION" -ge 60 ]; then
 	part real-text "$TREE/test/fuzz/real_text.pl"
