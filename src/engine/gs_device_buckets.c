@@ -14,6 +14,9 @@
  */
 #include "gs_device_job.h"
 
+/* Buckets of each device that are put on their way before the first is looked at. */
+#define TRIED_BUCKETS	2
+
 /* Buckets of the shares of a round, one share a device. */
 typedef struct round_buckets
 {
@@ -92,6 +95,7 @@ order_bucket(gs_device_job *job, unsigned d, gs_queue queue, const gs_bucket *bu
 	*in_spare = moved != *in_spare;
 	if (low_bit == 0)
 		return GS_OK;
+	job->stopped_early = true;
 	return gs_early_sort_runs(job, d, queue, moved ? other : from, nrows, low_bit, ordinal);
 }
 
@@ -161,12 +165,12 @@ finish_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned 
 					 bucket_pairs(job, d, bucket, true), bucket->end - bucket->begin);
 }
 
-/* Do something with all buckets of a round, devices by turns. */
+/* Do something with buckets [first, end) of each device, devices by turns. */
 static gs_status
-for_all_buckets(gs_device_job *job, const round_buckets *buckets,
-				gs_status (*act) (gs_device_job *, unsigned, const gs_bucket *, unsigned))
+for_buckets(gs_device_job *job, const round_buckets *buckets, unsigned first, unsigned end,
+			gs_status (*act) (gs_device_job *, unsigned, const gs_bucket *, unsigned))
 {
-	for (unsigned i = 0; i < buckets->most; i++)
+	for (unsigned i = first; i < end; i++)
 	{
 		GS_TRY(gs_job_poll(job));
 		for (unsigned d = 0; d < job->ndevices; d++)
@@ -174,6 +178,13 @@ for_all_buckets(gs_device_job *job, const round_buckets *buckets,
 				GS_TRY(act(job, d, buckets->first[d] + i, i));
 	}
 	return GS_OK;
+}
+
+static gs_status
+for_all_buckets(gs_device_job *job, const round_buckets *buckets,
+				gs_status (*act) (gs_device_job *, unsigned, const gs_bucket *, unsigned))
+{
+	return for_buckets(job, buckets, 0, buckets->most, act);
 }
 
 static gs_status
@@ -186,14 +197,14 @@ download_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigne
 /* Prepare a device for the sorting of its share; the last step before the second
  * queue joins in. */
 static gs_status
-begin_share(gs_device_job *job, unsigned d, unsigned share, unsigned nbuckets)
+begin_share(gs_device_job *job, unsigned d, unsigned share)
 {
 	const uint64_t *cuts = gs_plan_cuts(job->plan);
 
 	if (job->devices[d].bitmap != NULL)
 		GS_DO(job, d, clear, GS_QUEUE_WORK, job->devices[d].bitmap,
 			  (cuts[share + 1] - (cuts[share] & ~UINT64_C(63)) + 63) / 64 * sizeof(uint64_t));
-	return nbuckets > 1 ? gs_job_follow(job, d, GS_QUEUE_WORK2, d, GS_QUEUE_WORK) : GS_OK;
+	return GS_OK;
 }
 
 /* What comes on the first queue comes behind the sorts on the second one, too. */
@@ -205,6 +216,36 @@ follow_second_queue(gs_device_job *job)
 	return GS_OK;
 }
 
+/*
+ * Sort all buckets of a round by as many bits as it takes.  If the first one of a
+ * device comes out unsorted the others are not tried; it is looked at while the
+ * second one is being sorted.
+ */
+static gs_status
+sort_buckets(gs_device_job *job, const round_buckets *buckets)
+{
+	unsigned	tried = 0;
+
+	GS_TRY(gs_early_begin_round(job));
+	for (unsigned d = 0; d < job->ndevices; d++)
+		if (buckets->count[d] > 1)
+			GS_TRY(gs_job_follow(job, d, GS_QUEUE_WORK2, d, GS_QUEUE_WORK));
+	if (job->stop_early && buckets->most > TRIED_BUCKETS)
+	{
+		tried = TRIED_BUCKETS;
+		GS_TRY(for_buckets(job, buckets, 0, tried, sort_bucket));
+		GS_TRY(gs_early_look(job));
+		for (unsigned d = 0; d < job->ndevices; d++)
+			job->stop_early = job->stop_early && !job->devices[d].unsorted[0];
+	}
+	GS_TRY(for_buckets(job, buckets, tried, buckets->most, sort_bucket));
+	GS_TRY(follow_second_queue(job));
+	if (!job->stopped_early)
+		return GS_OK;
+	GS_TRY(gs_early_look(job));
+	return for_all_buckets(job, buckets, sort_unsorted);
+}
+
 /* Sort the shares of a round. */
 gs_status
 gs_buckets_round(gs_device_job *job, unsigned round)
@@ -213,16 +254,9 @@ gs_buckets_round(gs_device_job *job, unsigned round)
 	round_buckets buckets;
 
 	find_buckets(job, round, &buckets);
-	GS_TRY(gs_early_begin_round(job));
 	for (unsigned d = 0; d < job->ndevices; d++)
-		GS_TRY(begin_share(job, d, first_share + d, buckets.count[d]));
-	GS_TRY(for_all_buckets(job, &buckets, sort_bucket));
-	GS_TRY(follow_second_queue(job));
-	if (job->stop_early)
-	{
-		GS_TRY(gs_early_end_round(job));
-		GS_TRY(for_all_buckets(job, &buckets, sort_unsorted));
-	}
+		GS_TRY(begin_share(job, d, first_share + d));
+	GS_TRY(sort_buckets(job, &buckets));
 	if (job->cursor.bits_left > 0 || job->args.equal.parts != NULL)
 		GS_TRY(for_all_buckets(job, &buckets, finish_bucket));
 	if (job->cursor.bits_left > 0)

@@ -14,8 +14,9 @@
  * bits than chance would have it, and equal keys are no matter.  A sample can be
  * wrong, so sort_runs() says of each bucket whether runs were too long for it, and
  * then the bucket is sorted again by all bits.  That costs such a bucket half as
- * much again, and waiting for the answer costs the host a look at each device when
- * all sorts of a round are done; downloads go on meanwhile.
+ * much again; if it befalls the first of a device, the other buckets are sorted by
+ * all bits from the start.  Waiting for the answer costs the host a look at each device
+ * when all sorts of a round are done; downloads go on meanwhile.
  */
 #include <stdlib.h>
 
@@ -126,24 +127,25 @@ gs_early_sort_runs(gs_device_job *job, unsigned d, gs_queue queue, gs_pairs pair
 gs_status
 gs_early_begin_round(gs_device_job *job)
 {
+	job->stopped_early = false;
 	for (unsigned d = 0; d < job->ndevices && job->stop_early; d++)
 		GS_DO(job, d, clear, GS_QUEUE_WORK, job->devices[d].tables->unsorted,
 			  sizeof(job->devices[d].tables->unsorted));
 	return GS_OK;
 }
 
-/* Find out which buckets are unsorted, when all sorts of the round are done. */
+/* Find out which buckets are unsorted, of those that the first queue has sorted. */
 gs_status
-gs_early_end_round(gs_device_job *job)
+gs_early_look(gs_device_job *job)
 {
-	for (unsigned d = 0; d < job->ndevices && job->stop_early; d++)
+	for (unsigned d = 0; d < job->ndevices; d++)
 	{
 		gs_job_device *jd = &job->devices[d];
 
 		GS_DO(job, d, download, GS_QUEUE_WORK, jd->unsorted, jd->tables->unsorted,
 			  sizeof(jd->unsorted));
 	}
-	for (unsigned d = 0; d < job->ndevices && job->stop_early; d++)
+	for (unsigned d = 0; d < job->ndevices; d++)
 		GS_TRY(gs_job_sync_queue(job, d, GS_QUEUE_WORK));
 	return GS_OK;
 }

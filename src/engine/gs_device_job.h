@@ -152,6 +152,7 @@ struct gs_device_job
 	gs_keys		keys;			/* but for the words */
 	int			key_plane;		/* whose words are the keys, or -1: packed */
 	bool		stop_early;		/* see gs_device_early.c */
+	bool		stopped_early;	/* a bucket of the round was sorted so */
 
 	/* shares: number `round * ndevices + d` is sorted on device d */
 	unsigned	rounds;
@@ -248,7 +249,7 @@ extern gs_status gs_early_sort_runs(gs_device_job *job, unsigned d, gs_queue que
 									gs_pairs pairs, uint64_t nrows, unsigned low_bit,
 									unsigned ordinal);
 extern gs_status gs_early_begin_round(gs_device_job *job);
-extern gs_status gs_early_end_round(gs_device_job *job);
+extern gs_status gs_early_look(gs_device_job *job);
 
 /* gs_device_ties.c */
 extern gs_status gs_ties_round(gs_device_job *job, unsigned round);

@@ -298,14 +298,27 @@ random_setup(uint64_t *state, uint64_t nrows)
 	return setup;
 }
 
+/* Device memory that a sort needs whatever its rows. */
+static uint64_t
+temp_bytes(const gs_group *group, uint64_t nrows)
+{
+	gs_device  *device = group->devices[0];
+	gs_rows		rows = {0, nrows};
+
+	return 2 * device->ops->sort_temp_bytes(device, 8, nrows) +
+		device->ops->scatter_temp_bytes(device, rows) +
+		device->ops->tile_counts_bytes(device, rows) + device->ops->ties_temp_bytes(device, nrows);
+}
+
 static gs_device_options
-random_options(uint64_t *state, uint64_t nrows)
+random_options(uint64_t *state, const gs_group *group, uint64_t nrows)
 {
 	return (gs_device_options) {
 		.exchange = (gs_exchange) (random_word(state) % 3),
 		.device_rows = 1 + random_word(state) % (nrows / 2 + 1),
 		.bucket_rows = 1 + random_word(state) % (nrows / 4 + 1),
-		.memory_bytes = random_word(state) % 4 == 0 ? 300000 + nrows * (random_word(state) % 100) : 0,
+		.memory_bytes = random_word(state) % 4 > 0 ? 0
+			: 300000 + temp_bytes(group, nrows) + nrows * (random_word(state) % 100),
 	};
 }
 
@@ -328,7 +341,7 @@ test_random(void)
 
 			if (group != NULL)
 			{
-				group->options = random_options(&state, c.nrows);
+				group->options = random_options(&state, group, c.nrows);
 				passed &= device_case_passes(prepared, group, &setup, NULL);
 			}
 			case_release(prepared);
