@@ -194,8 +194,7 @@ download_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigne
 							  bucket_pairs(job, d, bucket, false).ids);
 }
 
-/* Prepare a device for the sorting of its share; the last step before the second
- * queue joins in. */
+/* Prepare a device for the sorting of its share. */
 static gs_status
 begin_share(gs_device_job *job, unsigned d, unsigned share)
 {

@@ -16,7 +16,7 @@
 
 #define LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
 
-#define ARENA_BYTES	((size_t) 8 << 20)
+#define ARENA_BYTES	((size_t) 2 << 20)
 
 #define SHORT_PARTS	(GS_SEGMENT_SHIFT + 3)
 
@@ -72,6 +72,8 @@ static const situation situations[] = {
 	{.device_rows = 1, .bucket_rows = 900, .memory_bytes = 180000}},
 	{"rounds, copies", KEYS_UNIFORM40, 1, NULLS_ABSENT, 9000, {.feed = FEED_ALL}, 2,
 	{.device_rows = 1, .bucket_rows = 900, .memory_bytes = 180000, .exchange = GS_EXCHANGE_COPY}},
+	{"equal keys cut between rounds, copies", KEYS_TWO_VALUES, 1, NULLS_ABSENT, 9000, {0}, 2,
+	{.device_rows = 1, .bucket_rows = 900, .memory_bytes = 180000, .exchange = GS_EXCHANGE_COPY}},
 	{"wide keys", KEYS_EXTREMES, 4, NULLS_RARE, 3000, {0}, 2,
 	{.device_rows = 1, .bucket_rows = 300}},
 	{"wide keys, rounds", KEYS_UNIFORM8, 4, NULLS_RARE, 9000, {.feed = FEED_ALL}, 2,
@@ -101,7 +103,7 @@ test_late(const situation *s)
 	prepared_case *prepared = case_prepare(&c);
 	bool		passed = true;
 
-	for (uint64_t seed = 1; seed <= (small_run ? 5 : 30) && passed; seed++)
+	for (uint64_t seed = 1; seed <= (small_run ? 10 : 80) && passed; seed++)
 	{
 		lazy_group *lazy = lazy_group_open(s->devices, ARENA_BYTES, seed);
 		gs_group   *group = lazy_group_of(lazy);
@@ -205,7 +207,7 @@ test_cancel(const situation *s)
 	prepared_case *prepared = case_prepare(&c);
 	lazy_group *lazy = lazy_group_open(s->devices, ARENA_BYTES, 7);
 	gs_group   *group = lazy_group_of(lazy);
-	uint64_t	step = small_run ? 23 : 3;
+	uint64_t	step = small_run ? 11 : 1;
 	uint64_t	cancelled = 0;
 	gs_status	status = GS_CANCELLED;
 	const char *fault = NULL;

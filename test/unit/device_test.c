@@ -237,7 +237,7 @@ memory_passes(const sort_case *c, gs_group *group, unsigned *rounds_seen)
 static void
 test_memory(void)
 {
-	static const key_shape shapes[] = {KEYS_UNIFORM64, KEYS_ZIPF1, KEYS_SORTED_WIDE, KEYS_ZERO};
+	static const key_shape shapes[] = {KEYS_TWO_VALUES, KEYS_ZIPF1, KEYS_SORTED_WIDE, KEYS_UNIFORM64};
 
 	for (size_t i = 0; i < LENGTH(groups); i++)
 		for (int exchange = GS_EXCHANGE_STORE; exchange <= GS_EXCHANGE_COPY; exchange++)
@@ -254,6 +254,9 @@ test_memory(void)
 				sort_case	c = plain_case(shapes[s], 20011);
 
 				passed &= memory_passes(&c, groups[i], &rounds_seen);
+				if (s > 1)
+					continue;
+				c.nrows = 9011;
 				c.nplanes = 3;
 				c.planes[0].nulls = NULLS_HALF;
 				c.planes[0].order = GS_NULLS_FIRST;

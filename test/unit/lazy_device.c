@@ -17,173 +17,7 @@
 #include <string.h>
 
 #include "keys.h"
-#include "lazy_device.h"
-
-/* Gone when neither its owner nor a queue needs it. */
-struct gs_event
-{
-	unsigned	references;
-	bool		done;
-	bool		owned;			/* not released yet */
-	lazy_group *group;
-	gs_device  *device;
-	gs_event_ref next;			/* of all of the group */
-};
-
-/* One operation with its arguments; which of them are used depends on it. */
-typedef struct call
-{
-	struct call *next;
-	void		(*run) (struct call *call);
-	gs_device  *real;
-	gs_event_ref event;
-	void	   *to;
-	const void *from;
-	gs_device  *from_device;
-	size_t		bytes;
-	gs_rows		rows;
-	gs_plane_rows planes[GS_SLICE_MAX_BITS];
-	unsigned	nplanes;
-	gs_slice	slice;
-	gs_field	fields[GS_SLICE_MAX_BITS];
-	uint64_t  **packed;
-	gs_keys		keys;
-	gs_counted	counted[GS_MAX_COUNTED];
-	unsigned	ncounted;
-	void	   *tile_counts;
-	gs_scatter	scatter;
-	gs_target	targets[GS_MAX_DEVICES];
-	gs_pairs	pairs;
-	gs_pairs	spare;
-	unsigned	id_bytes;
-	uint64_t	nrows;
-	unsigned	low_bit;
-	unsigned	bits;
-	bool		flag;
-	void	   *temp;
-	const uint32_t *positions;
-	uint32_t   *to_positions;
-	uint64_t   *ranks;
-	uint64_t	first;
-	gs_tie_counts *counts;
-} call;
-
-typedef struct queue
-{
-	call	   *first;
-	call	  **last;
-	int			open_spans;
-} queue;
-
-typedef struct lazy_device
-{
-	gs_device	device;			/* must be first */
-	lazy_group *group;
-	gs_device  *real;
-	queue		queues[GS_QUEUES];
-} lazy_device;
-
-struct lazy_group
-{
-	gs_group	group;
-	lazy_device devices[GS_MAX_DEVICES];
-	uint64_t	seed;
-	gs_event_ref events;
-	const char *fault;
-	volatile int *flag;
-	uint64_t	calls_left;		/* until it is set; 0: never */
-};
-
-static lazy_device *
-lazy_of(gs_device *device)
-{
-	return (lazy_device *) device;
-}
-
-static void
-count_call(lazy_group *group)
-{
-	if (group->calls_left > 0 && --group->calls_left == 0)
-		*group->flag = 1;
-}
-
-static void
-drop_event(gs_event_ref event)
-{
-	gs_event_ref *link = &event->group->events;
-
-	if (--event->references > 0)
-		return;
-	while (*link != event)
-		link = &(*link)->next;
-	*link = event->next;
-	free(event);
-}
-
-static bool
-may_go_on(const queue *q)
-{
-	return q->first != NULL &&
-		(q->first->event == NULL || !q->first->flag || q->first->event->done);
-}
-
-static void
-free_call(call *c)
-{
-	for (unsigned i = 0; i < c->nplanes; i++)
-	{
-		free((void *) c->planes[i].words);
-		free((void *) c->planes[i].nulls);
-	}
-	free((void *) c->keys.words);
-	free((void *) c->scatter.keys.words);
-	free((void *) c->scatter.tree);
-	free(c->packed);
-	if (c->event != NULL)
-		drop_event(c->event);
-	free(c);
-}
-
-/* Do the next operation of a queue that may go on; false if there is none. */
-static bool
-work(lazy_group *group)
-{
-	queue	   *ready[GS_MAX_DEVICES * GS_QUEUES];
-	unsigned	nready = 0;
-	queue	   *q;
-	call	   *c;
-
-	for (unsigned d = 0; d < group->group.ndevices; d++)
-		for (int i = 0; i < GS_QUEUES; i++)
-			if (may_go_on(&group->devices[d].queues[i]))
-				ready[nready++] = &group->devices[d].queues[i];
-	if (nready == 0)
-		return false;
-	q = ready[random_word(&group->seed) % nready];
-	c = q->first;
-	q->first = c->next;
-	if (q->first == NULL)
-		q->last = &q->first;
-	if (c->run != NULL)
-		c->run(c);
-	free_call(c);
-	return true;
-}
-
-static call *
-add_call(gs_device *device, gs_queue number, void (*run) (call *))
-{
-	lazy_device *lazy = lazy_of(device);
-	queue	   *q = &lazy->queues[number];
-	call	   *c = calloc(1, sizeof(*c));
-
-	count_call(lazy->group);
-	c->run = run;
-	c->real = lazy->real;
-	*q->last = c;
-	q->last = &c->next;
-	return c;
-}
+#include "lazy_work.h"
 
 /* The real device must do what it is told. */
 static void
@@ -283,7 +117,7 @@ static gs_status
 record(gs_device *device, gs_queue queue, gs_event_ref *event)
 {
 	lazy_group *group = lazy_of(device)->group;
-	call	   *c = add_call(device, queue, run_record);
+	call	   *c = lazy_add_call(device, queue, run_record);
 
 	*event = malloc(sizeof(**event));
 	**event = (struct gs_event) {2, false, true, group, device, group->events};
@@ -295,7 +129,7 @@ record(gs_device *device, gs_queue queue, gs_event_ref *event)
 static gs_status
 wait_event(gs_device *device, gs_queue queue, gs_event_ref event)
 {
-	call	   *c = add_call(device, queue, NULL);
+	call	   *c = lazy_add_call(device, queue, NULL);
 
 	event->references++;
 	c->event = event;
@@ -306,19 +140,25 @@ wait_event(gs_device *device, gs_queue queue, gs_event_ref event)
 static gs_status
 sync_event(gs_device *device, gs_event_ref event)
 {
-	count_call(event->group);
-	while (!event->done && work(event->group))
+	lazy_count_call(event->group);
+	while (!event->done && lazy_work(event->group))
 		;
 	if (!event->done)
 		event->group->fault = "an event that can't come";
 	return event->done ? GS_OK : GS_DEVICE_ERROR;
 }
 
+/* Whoever asks lets some time pass. */
 static bool
 event_done(gs_device *device, gs_event_ref event)
 {
-	count_call(event->group);
-	return event->done || !work(event->group);
+	unsigned	steps = 1 + random_word(&event->group->seed) % 32;
+
+	lazy_count_call(event->group);
+	while (steps-- > 0 && !event->done)
+		if (!lazy_work(event->group))
+			return true;
+	return event->done;
 }
 
 static void
@@ -327,7 +167,7 @@ release_event(gs_device *device, gs_event_ref event)
 	if (event->device != device)
 		event->group->fault = "an event released through another device";
 	event->owned = false;
-	drop_event(event);
+	lazy_drop_event(event);
 }
 
 static gs_status
@@ -336,7 +176,7 @@ reset(gs_device *device)
 	lazy_device *lazy = lazy_of(device);
 	gs_event_ref next;
 
-	while (work(lazy->group))
+	while (lazy_work(lazy->group))
 		;
 	for (gs_event_ref event = lazy->group->events; event != NULL; event = next)
 	{
@@ -358,7 +198,7 @@ run_upload(call *c)
 static gs_status
 upload(gs_device *device, gs_queue queue, void *to, const void *from, size_t bytes)
 {
-	call	   *c = add_call(device, queue, run_upload);
+	call	   *c = lazy_add_call(device, queue, run_upload);
 
 	c->to = to;
 	c->from = from;
@@ -375,7 +215,7 @@ run_download(call *c)
 static gs_status
 download(gs_device *device, gs_queue queue, void *to, const void *from, size_t bytes)
 {
-	call	   *c = add_call(device, queue, run_download);
+	call	   *c = lazy_add_call(device, queue, run_download);
 
 	c->to = to;
 	c->from = from;
@@ -393,7 +233,7 @@ static gs_status
 copy_memory(gs_device *device, gs_queue queue, void *to, gs_device *from_device, const void *from,
 			size_t bytes)
 {
-	call	   *c = add_call(device, queue, run_copy);
+	call	   *c = lazy_add_call(device, queue, run_copy);
 
 	c->to = to;
 	c->from = from;
@@ -411,7 +251,7 @@ run_clear(call *c)
 static gs_status
 clear_memory(gs_device *device, gs_queue queue, void *memory, size_t bytes)
 {
-	call	   *c = add_call(device, queue, run_clear);
+	call	   *c = lazy_add_call(device, queue, run_clear);
 
 	c->to = memory;
 	c->bytes = bytes;
@@ -428,7 +268,7 @@ static gs_status
 plane_stats(gs_device *device, gs_queue queue, gs_rows rows, gs_plane_rows plane,
 			gs_plane_stats *stats)
 {
-	call	   *c = add_call(device, queue, run_stats);
+	call	   *c = lazy_add_call(device, queue, run_stats);
 
 	c->rows = rows;
 	copy_planes(c, &plane, 1, gs_rows_segments(rows));
@@ -446,7 +286,7 @@ static gs_status
 pack(gs_device *device, gs_queue queue, gs_rows rows, const gs_slice *slice,
 	 const gs_plane_rows *planes, uint64_t *const *packed)
 {
-	call	   *c = add_call(device, queue, run_pack);
+	call	   *c = lazy_add_call(device, queue, run_pack);
 
 	c->rows = rows;
 	copy_slice(c, slice);
@@ -471,7 +311,7 @@ static gs_status
 histogram(gs_device *device, gs_queue queue, gs_rows rows, gs_keys keys, unsigned ncounted,
 		  const gs_counted *counted, uint64_t (*counts)[GS_DEVICE_DIGITS], void *tile_counts)
 {
-	call	   *c = add_call(device, queue, run_histogram);
+	call	   *c = lazy_add_call(device, queue, run_histogram);
 
 	c->rows = rows;
 	c->keys = keys;
@@ -492,7 +332,7 @@ run_scatter(call *c)
 static gs_status
 scatter(gs_device *device, gs_queue queue, const gs_scatter *args)
 {
-	call	   *c = add_call(device, queue, run_scatter);
+	call	   *c = lazy_add_call(device, queue, run_scatter);
 
 	c->scatter = *args;
 	c->scatter.keys.words = copy_array(args->keys.words, gs_rows_segments(args->rows),
@@ -532,7 +372,7 @@ static gs_status
 sort(gs_device *device, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned id_bytes,
 	 uint64_t nrows, unsigned low_bit, unsigned bits, void *temp, bool *in_spare)
 {
-	call	   *c = add_call(device, queue, run_sort);
+	call	   *c = lazy_add_call(device, queue, run_sort);
 
 	c->pairs = pairs;
 	c->spare = spare;
@@ -561,7 +401,7 @@ static gs_status
 sort_runs(gs_device *device, gs_queue queue, gs_pairs pairs, unsigned id_bytes, uint64_t nrows,
 		  unsigned low_bit, void *temp, uint32_t *unsorted)
 {
-	call	   *c = add_call(device, queue, run_sort_runs);
+	call	   *c = lazy_add_call(device, queue, run_sort_runs);
 
 	c->pairs = pairs;
 	c->id_bytes = id_bytes;
@@ -582,7 +422,7 @@ static gs_status
 mark_equal(gs_device *device, gs_queue queue, const uint64_t *keys, const uint32_t *positions,
 		   uint64_t nrows, bool tied, unsigned first_bit, uint32_t *bitmap)
 {
-	call	   *c = add_call(device, queue, run_mark_equal);
+	call	   *c = lazy_add_call(device, queue, run_mark_equal);
 
 	c->from = keys;
 	c->positions = positions;
@@ -603,7 +443,7 @@ static gs_status
 find_ties(gs_device *device, gs_queue queue, const uint64_t *keys, uint64_t nrows,
 		  uint64_t *ranks, void *temp, gs_tie_counts *counts)
 {
-	call	   *c = add_call(device, queue, run_find_ties);
+	call	   *c = lazy_add_call(device, queue, run_find_ties);
 	gs_event_ref event;
 	gs_status	status;
 
@@ -636,7 +476,7 @@ take_ties(gs_device *device, gs_queue queue, gs_pairs from, const uint32_t *posi
 		  const uint64_t *ranks, uint64_t nrows, unsigned id_bytes, const gs_slice *slice,
 		  const gs_plane_rows *planes, uint64_t job_segments, uint32_t *to_positions, gs_pairs to)
 {
-	call	   *c = add_call(device, queue, run_take_ties);
+	call	   *c = lazy_add_call(device, queue, run_take_ties);
 
 	c->pairs = from;
 	c->positions = positions;
@@ -661,7 +501,7 @@ static gs_status
 put_ids(gs_device *device, gs_queue queue, void *ids, const uint32_t *positions,
 		const void *from_ids, unsigned id_bytes, uint64_t nrows)
 {
-	call	   *c = add_call(device, queue, run_put_ids);
+	call	   *c = lazy_add_call(device, queue, run_put_ids);
 
 	c->to = ids;
 	c->positions = positions;
@@ -681,7 +521,7 @@ static gs_status
 count_up(gs_device *device, gs_queue queue, void *ids, unsigned id_bytes, uint64_t first,
 		 uint64_t nrows)
 {
-	call	   *c = add_call(device, queue, run_count_up);
+	call	   *c = lazy_add_call(device, queue, run_count_up);
 
 	c->to = ids;
 	c->id_bytes = id_bytes;
@@ -714,7 +554,7 @@ read_trace(gs_device *device, gs_span_time *spans, unsigned max)
 	return 0;
 }
 
-static const gs_device_ops lazy_ops = {
+const gs_device_ops lazy_device_ops = {
 	.close = close_device,
 	.info = device_info,
 	.can_reach = can_reach,
@@ -752,63 +592,3 @@ static const gs_device_ops lazy_ops = {
 	.span_end = span_end,
 	.read_trace = read_trace,
 };
-
-lazy_group *
-lazy_group_open(unsigned g, size_t arena_bytes, uint64_t seed)
-{
-	lazy_group *lazy = calloc(1, sizeof(*lazy));
-
-	lazy->seed = seed;
-	lazy->group.ndevices = g;
-	for (unsigned d = 0; d < g; d++)
-	{
-		lazy_device *device = &lazy->devices[d];
-
-		device->device = (gs_device) {.ops = &lazy_ops, .index = d};
-		device->group = lazy;
-		device->real = gs_host_device_open(d, arena_bytes, 0);
-		for (int q = 0; q < GS_QUEUES; q++)
-			device->queues[q].last = &device->queues[q].first;
-		lazy->group.devices[d] = &device->device;
-	}
-	return lazy;
-}
-
-gs_group *
-lazy_group_of(lazy_group *lazy)
-{
-	return &lazy->group;
-}
-
-void
-lazy_group_set_at(lazy_group *lazy, volatile int *flag, uint64_t nth)
-{
-	lazy->flag = flag;
-	lazy->calls_left = nth;
-}
-
-const char *
-lazy_group_fault(const lazy_group *lazy)
-{
-	if (lazy->fault != NULL)
-		return lazy->fault;
-	if (lazy->events != NULL)
-		return "events that were not released";
-	for (unsigned d = 0; d < lazy->group.ndevices; d++)
-		for (int q = 0; q < GS_QUEUES; q++)
-		{
-			if (lazy->devices[d].queues[q].first != NULL)
-				return "work that nobody waited for";
-			if (lazy->devices[d].queues[q].open_spans != 0)
-				return "a span without an end";
-		}
-	return NULL;
-}
-
-void
-lazy_group_close(lazy_group *lazy)
-{
-	for (unsigned d = 0; d < lazy->group.ndevices; d++)
-		close_device(&lazy->devices[d].device);
-	free(lazy);
-}
