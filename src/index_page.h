@@ -1,0 +1,159 @@
+/*
+ * index_page.h
+ *		Filling one btree page from front to back.
+ *
+ * A sorted load needs nothing of what PageAddItem() is for: no search for a free
+ * line pointer, no shifting of those behind, no checks of a header that nobody
+ * else has touched.  Line pointers grow up, tuples grow down, and two offsets
+ * say all about the page until it is sealed, which writes them to its header.
+ *
+ * The first line pointer belongs to the high key, which is known only when the
+ * page is full.  A page without a right sibling has none, and its line pointers
+ * move down by one.
+ *
+ * Pages are handed from owner to owner as plain BLCKSZ bytes (char *), aligned
+ * for direct I/O.
+ */
+#ifndef GPUSORT_INDEX_PAGE_H
+#define GPUSORT_INDEX_PAGE_H
+
+#include "postgres.h"
+
+#include "access/itup.h"
+#include "access/nbtree.h"
+#include "storage/bufpage.h"
+
+typedef struct IndexPage
+{
+	char	   *data;
+	uint32		lower;			/* end of the line pointers */
+	uint32		upper;			/* start of the tuples, the last one's address */
+	uint32		nitems;			/* without the high key */
+} IndexPage;
+
+/*
+ * Bytes of the longest tuple a leaf page takes: BTMaxItemSize, which has an
+ * argument up to PostgreSQL 17.
+ *
+ * Three tuples and a high key's heap TID fit on a page.
+ */
+#define INDEX_PAGE_MAX_TUPLE \
+	(MAXALIGN_DOWN((BLCKSZ - MAXALIGN(SizeOfPageHeaderData + 3 * sizeof(ItemIdData)) - \
+					MAXALIGN(sizeof(BTPageOpaqueData))) / 3) - MAXALIGN(sizeof(ItemPointerData)))
+
+/* Bytes of the longest pivot: the longest tuple's key and a heap TID. */
+#define INDEX_PAGE_MAX_PIVOT	(INDEX_PAGE_MAX_TUPLE + MAXALIGN(sizeof(ItemPointerData)))
+
+/* Bytes to leave free for a fillfactor, as BTGetTargetPageFreeSpace() has it. */
+#define INDEX_PAGE_FREE_SPACE(fillfactor)	(BLCKSZ * (100 - (fillfactor)) / 100)
+
+static inline void
+index_page_begin(IndexPage *page, char *data, uint32 level)
+{
+	BTPageOpaque opaque;
+
+	_bt_pageinit((Page) data, BLCKSZ);
+	opaque = BTPageGetOpaque((Page) data);
+	opaque->btpo_level = level;
+	opaque->btpo_flags = level == 0 ? BTP_LEAF : 0;
+	page->data = data;
+	page->lower = SizeOfPageHeaderData + sizeof(ItemIdData);
+	page->upper = BLCKSZ - MAXALIGN(sizeof(BTPageOpaqueData));
+	page->nitems = 0;
+}
+
+/* Bytes that a further tuple can have, its line pointer accounted for; may be negative. */
+static inline int
+index_page_space(const IndexPage *page)
+{
+	return (int) (page->upper - page->lower) - (int) sizeof(ItemIdData);
+}
+
+static inline IndexTuple
+index_page_last(const IndexPage *page)
+{
+	return (IndexTuple) (page->data + page->upper);
+}
+
+/* The last tuple but one; the page has at least two. */
+static inline IndexTuple
+index_page_last_but_one(const IndexPage *page)
+{
+	ItemId		item = (ItemId) (page->data + page->lower) - 2;
+
+	return (IndexTuple) (page->data + ItemIdGetOffset(item));
+}
+
+/* Room for a tuple of `size` bytes (MAXALIGN'd), which must be there. */
+static inline char *
+index_page_append(IndexPage *page, Size size)
+{
+	page->upper -= size;
+	ItemIdSetNormal((ItemId) (page->data + page->lower), page->upper, size);
+	page->lower += sizeof(ItemIdData);
+	page->nitems++;
+	return page->data + page->upper;
+}
+
+/* Give the last tuple's room back.  Its bytes stay until the next append. */
+static inline void
+index_page_remove_last(IndexPage *page)
+{
+	page->lower -= sizeof(ItemIdData);
+	page->upper += ItemIdGetLength((ItemId) (page->data + page->lower));
+	page->nitems--;
+}
+
+static inline void
+index_page_set_high_key(IndexPage *page, IndexTuple key)
+{
+	Size		size = MAXALIGN(IndexTupleSize(key));
+
+	page->upper -= size;
+	ItemIdSetNormal(PageGetItemId(page->data, P_HIKEY), page->upper, size);
+	memcpy(page->data + page->upper, key, size);
+}
+
+/* The last tuple becomes the high key, where it lies. */
+static inline void
+index_page_turn_last_into_high_key(IndexPage *page)
+{
+	page->lower -= sizeof(ItemIdData);
+	*PageGetItemId(page->data, P_HIKEY) = *(ItemId) (page->data + page->lower);
+	page->nitems--;
+}
+
+static inline void
+index_page_omit_high_key(IndexPage *page)
+{
+	char	   *items = (char *) PageGetItemId(page->data, P_HIKEY);
+
+	page->lower -= sizeof(ItemIdData);
+	memmove(items, items + sizeof(ItemIdData), page->nitems * sizeof(ItemIdData));
+}
+
+/* Complete the page but for its links to siblings. */
+static inline void
+index_page_seal(IndexPage *page)
+{
+	memset(page->data + page->lower, 0, page->upper - page->lower);
+	((PageHeader) page->data)->pd_lower = page->lower;
+	((PageHeader) page->data)->pd_upper = page->upper;
+}
+
+static inline void
+index_page_link(char *data, BlockNumber left, BlockNumber right)
+{
+	BTPageOpaque opaque = BTPageGetOpaque((Page) data);
+
+	opaque->btpo_prev = left;
+	opaque->btpo_next = right;
+}
+
+static inline void
+index_page_mark_root(char *data)
+{
+	BTPageGetOpaque((Page) data)->btpo_flags |= BTP_ROOT;
+}
+
+#endif							/* GPUSORT_INDEX_PAGE_H */

@@ -1,0 +1,203 @@
+/*
+ * index_storage.c
+ *		Finished index pages out to WAL and disk; see index_storage.h.
+ *
+ * Buffers go round: a batch of pages is written and its buffers are filled anew,
+ * so that a build of any size works in some 300 kB that stay in the cache and
+ * never causes a page fault.
+ *
+ * Pages come nearly in the order of their blocks, leaves one after another.  An
+ * internal page gets its block when it is begun and comes back hundreds of
+ * leaves later; until then the file has zeros in its place.
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "access/xloginsert.h"
+#include "access/xlogrecord.h"
+#include "storage/bufpage.h"
+#include "storage/proc.h"
+#include "storage/smgr.h"
+#include "utils/memutils.h"
+
+#include "index_storage.h"
+#include "pg_compat.h"
+
+/*
+ * Pages written at a time: as many as one WAL record can hold.
+ */
+#define BATCH_PAGES		XLR_MAX_BLOCK_ID
+
+typedef struct QueuedPage
+{
+	BlockNumber block;
+	char	   *page;
+} QueuedPage;
+
+struct IndexStorage
+{
+	Relation	index;
+	bool		use_wal;
+	XLogRecPtr	start_redo;		/* redo pointer before the first write */
+	MemoryContext context;		/* page buffers live here */
+
+	BlockNumber next_block;		/* blocks given out */
+	BlockNumber file_blocks;	/* blocks of the file, zeroed ones included */
+
+	int			nqueued;
+	QueuedPage	queue[BATCH_PAGES];	/* ascending blocks */
+
+	int			nfree;
+	int			max_free;
+	char	  **free_pages;
+
+	char	   *zero_page;
+};
+
+IndexStorage *
+index_storage_begin(Relation index)
+{
+	IndexStorage *storage = palloc0(sizeof(IndexStorage));
+
+	storage->index = index;
+	storage->use_wal = RelationNeedsWAL(index);
+	storage->start_redo = GetRedoRecPtr();
+	storage->context = CurrentMemoryContext;
+	storage->max_free = 2 * BATCH_PAGES;
+	storage->free_pages = palloc(storage->max_free * sizeof(char *));
+	storage->zero_page = gpusort_alloc_page(storage->context);
+	memset(storage->zero_page, 0, BLCKSZ);
+	return storage;
+}
+
+BlockNumber
+index_storage_new_block(IndexStorage *storage)
+{
+	return storage->next_block++;
+}
+
+BlockNumber
+index_storage_next_block(const IndexStorage *storage)
+{
+	return storage->next_block;
+}
+
+char *
+index_storage_get_page(IndexStorage *storage)
+{
+	if (storage->nfree > 0)
+		return storage->free_pages[--storage->nfree];
+	return gpusort_alloc_page(storage->context);
+}
+
+static void
+extend_file(IndexStorage *storage, BlockNumber block, char *page)
+{
+	SMgrRelation smgr = RelationGetSmgr(storage->index);
+
+	while (storage->file_blocks < block)
+		smgrextend(smgr, MAIN_FORKNUM, storage->file_blocks++, storage->zero_page, true);
+	smgrextend(smgr, MAIN_FORKNUM, block, page, true);
+	storage->file_blocks++;
+}
+
+/*
+ * The WAL writer is told, as after an asynchronous commit, so that it writes and
+ * flushes WAL while this process fills pages.  Otherwise WAL buffers run full and
+ * this process writes them out one by one, and all is left for the commit to
+ * flush.  10 M int8 keys: 570 ms become 480.
+ */
+static void
+log_queue(IndexStorage *storage)
+{
+	BlockNumber blocks[BATCH_PAGES];
+	Page		pages[BATCH_PAGES];
+
+	for (int i = 0; i < storage->nqueued; i++)
+	{
+		blocks[i] = storage->queue[i].block;
+		pages[i] = (Page) storage->queue[i].page;
+	}
+	log_newpages(gpusort_relation_locator(storage->index), MAIN_FORKNUM, storage->nqueued,
+				 blocks, pages, true);
+	XLogSetAsyncXactLSN(PageGetLSN(pages[0]));
+}
+
+static void
+flush_queue(IndexStorage *storage)
+{
+	if (storage->use_wal && storage->nqueued > 0)
+		log_queue(storage);
+
+	for (int i = 0; i < storage->nqueued; i++)
+	{
+		BlockNumber block = storage->queue[i].block;
+		char	   *page = storage->queue[i].page;
+
+		gpusort_set_page_checksum(page, block);
+		if (block >= storage->file_blocks)
+			extend_file(storage, block, page);
+		else
+			smgrwrite(RelationGetSmgr(storage->index), MAIN_FORKNUM, block, page, true);
+
+		if (storage->nfree == storage->max_free)
+			pfree(page);
+		else
+			storage->free_pages[storage->nfree++] = page;
+	}
+	storage->nqueued = 0;
+}
+
+void
+index_storage_put_page(IndexStorage *storage, BlockNumber block, char *page)
+{
+	int			place;
+
+	if (storage->nqueued == BATCH_PAGES)
+		flush_queue(storage);
+
+	for (place = storage->nqueued; place > 0 && storage->queue[place - 1].block > block; place--)
+		storage->queue[place] = storage->queue[place - 1];
+	storage->queue[place].block = block;
+	storage->queue[place].page = page;
+	storage->nqueued++;
+}
+
+/*
+ * Pages were written without telling the checkpointer.  What was WAL-logged
+ * behind the redo pointer of a checkpoint that is still to come would be
+ * replayed after a crash, so that it is enough to have that checkpoint sync the
+ * file.  If one has started since the first page it may have missed some.
+ *
+ * Unlogged relations need the sync before a clean shutdown.  Those whose WAL is
+ * skipped (wal_level = minimal) are synced by the commit; the request is
+ * superfluous then, but they can't be told apart here.
+ */
+static void
+make_durable(IndexStorage *storage)
+{
+	SMgrRelation smgr = RelationGetSmgr(storage->index);
+	bool		missed;
+
+	if (RelationUsesLocalBuffers(storage->index))
+		return;
+
+	/* No checkpoint shall start between the look and the request. */
+	Assert((MyProc->delayChkptFlags & DELAY_CHKPT_START) == 0);
+	MyProc->delayChkptFlags |= DELAY_CHKPT_START;
+	missed = storage->use_wal && GetRedoRecPtr() != storage->start_redo;
+	if (!missed)
+		gpusort_register_sync(smgr, storage->file_blocks);
+	MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
+
+	if (missed)
+		smgrimmedsync(smgr, MAIN_FORKNUM);
+}
+
+void
+index_storage_finish(IndexStorage *storage)
+{
+	flush_queue(storage);
+	Assert(storage->file_blocks == storage->next_block);
+	make_durable(storage);
+}
