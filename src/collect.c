@@ -194,6 +194,34 @@ put_slot_keys(GpuSort *sort, TupleTableSlot *slot, const GpuSortStoredRow *row, 
 	return true;
 }
 
+/*
+ * Encode the sort columns, the first attributes of an index tuple, from the
+ * tuple if it is the source of its row, else from the values.
+ */
+static bool
+put_index_keys(GpuSort *sort, const Datum *values, const bool *isnull,
+			   const GpuSortStoredRow *row, uint32 id)
+{
+	IndexTuple	tuple = (IndexTuple) row->source;
+
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		bool		is_null;
+		Datum		value;
+
+		if (tuple != NULL)
+			value = index_getattr(tuple, i + 1, sort->desc, &is_null);
+		else
+		{
+			value = values[i];
+			is_null = isnull[i];
+		}
+		if (!put_key(sort, &sort->columns[i], id, value, is_null, row))
+			return false;
+	}
+	return true;
+}
+
 /* Encode the sort columns from where they lie in a tuple without nulls. */
 static bool
 put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row, uint32 id)
@@ -246,13 +274,19 @@ put_row_ref(GpuSort *sort, uint32 id, size_t offset)
 	sort->uniform &= offset == id * sort->stride;
 }
 
-/*
- * Encode the keys of the stored row `id`, from the slot or, if that is NULL,
- * from fixed places in the tuple, and count the row in.
- */
+/* Where the values of a row are to be found: one of the three. */
+typedef struct RowValues
+{
+	TupleTableSlot *slot;
+	HeapTupleHeader tuple;		/* at fixed places */
+	const Datum *values;		/* of an index tuple */
+	const bool *isnull;
+} RowValues;
+
+/* Encode the keys of the stored row after the last, and count the row in. */
 static bool
-finish_row(GpuSort *sort, TupleTableSlot *slot, HeapTupleHeader tuple,
-		   const GpuSortStoredRow *row, size_t rows_used_before)
+finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
+		   size_t rows_used_before)
 {
 	uint32		id = (uint32) sort->nrows;
 	MemoryContext old = CurrentMemoryContext;
@@ -261,10 +295,12 @@ finish_row(GpuSort *sort, TupleTableSlot *slot, HeapTupleHeader tuple,
 	put_row_ref(sort, id, row->offset);
 	if (sort->any_bytes)
 		old = MemoryContextSwitchTo(sort->scratch);
-	if (slot != NULL)
-		stored = put_slot_keys(sort, slot, row, id);
+	if (values->slot != NULL)
+		stored = put_slot_keys(sort, values->slot, row, id);
+	else if (values->tuple != NULL)
+		stored = put_fixed_keys(sort, values->tuple, row, id);
 	else
-		stored = put_fixed_keys(sort, tuple, row, id);
+		stored = put_index_keys(sort, values->values, values->isnull, row, id);
 	if (sort->any_bytes)
 	{
 		MemoryContextSwitchTo(old);
@@ -293,10 +329,10 @@ collect_slot(GpuSort *sort, TupleTableSlot *slot)
 		/* look at the values where they will stay */
 		slot = gpusort_row_slot(sort);
 		ExecStoreMinimalTuple((MinimalTuple) (sort->rows->base + row.offset), slot, false);
-		row.source = row.copy = sort->rows->base + row.offset;
-		row.source_len = ((MinimalTuple) row.source)->t_len;
+		stored_row_is_source(sort, &row,
+							 ((MinimalTuple) (sort->rows->base + row.offset))->t_len);
 	}
-	return finish_row(sort, slot, NULL, &row, rows_used);
+	return finish_row(sort, &(RowValues) {.slot = slot}, &row, rows_used);
 }
 
 void
@@ -325,8 +361,71 @@ gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple)
 		sort->tuplesort != NULL)
 		return false;
 	if (!begin_row(sort) || !gpusort_row_store_put_tuple(sort, tuple, &row) ||
-		!finish_row(sort, NULL, tuple->t_data, &row, rows_used))
+		!finish_row(sort, &(RowValues) {.tuple = tuple->t_data}, &row, rows_used))
 		return false;
 	sort->stats.rows++;
 	return true;
+}
+
+/* A tuple of an index was stored. */
+static inline void
+note_index_row(GpuSort *sort, IndexTuple tuple)
+{
+	uint64		word = tid_word(&tuple->t_tid);
+
+	sort->any_dead |= gpusort_tuple_is_dead(tuple);
+	sort->tids_ordered &= word >= sort->last_tid;
+	sort->last_tid = word;
+	sort->stats.rows++;
+}
+
+bool
+gpusort_put_index_values(GpuSort *sort, const Datum *values, const bool *isnull,
+						 ItemPointer tid, bool alive)
+{
+	size_t		rows_used = sort->rows_used;
+	GpuSortStoredRow row;
+
+	if (begin_row(sort) &&
+		gpusort_row_store_put_index(sort, values, isnull, tid, &row) &&
+		finish_row(sort, &(RowValues) {.values = values, .isnull = isnull}, &row, rows_used))
+	{
+		IndexTuple	tuple = (IndexTuple) (sort->rows->base + row.offset);
+
+		if (unlikely(!alive))
+			tuple->t_info |= INDEX_AM_RESERVED_BIT;
+		note_index_row(sort, tuple);
+		return true;
+	}
+	sort->stats.handover = gpusort_handover_cause(sort);
+	return false;
+}
+
+bool
+gpusort_put_index_tuple(GpuSort *sort, IndexTuple tuple)
+{
+	size_t		rows_used = sort->rows_used;
+	Size		size = IndexTupleSize(tuple);
+	GpuSortStoredRow row;
+
+	if (begin_row(sort) && gpusort_row_store_reserve(sort, size, &row.offset))
+	{
+		memcpy(sort->rows->base + row.offset, tuple, size);
+		stored_row_is_source(sort, &row, size);
+		if (finish_row(sort, &(RowValues) {0}, &row, rows_used))
+		{
+			note_index_row(sort, tuple);
+			return true;
+		}
+	}
+	sort->stats.handover = gpusort_handover_cause(sort);
+	return false;
+}
+
+void
+gpusort_unmark_dead(GpuSort *sort)
+{
+	for (uint64 id = 0; sort->any_dead && id < sort->nrows; id++)
+		((IndexTuple) row_by_id(sort, (uint32) id))->t_info &= ~INDEX_AM_RESERVED_BIT;
+	sort->any_dead = false;
 }

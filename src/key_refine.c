@@ -22,7 +22,10 @@
  * column with the columns behind it, so its depth is at most the number of
  * columns plus log2 of the number of rows.
  *
- * The order of equal rows is that of their ids, here as in the engine.
+ * The order of equal rows is that of their ids, here as in the engine.  In an
+ * index build it is that of their TIDs, which is another one if rows did not come
+ * in that order: then TIDs are what is behind the last column.  And the runs
+ * that get there are marked in the equal bitmap, in which only they are left.
  *
  * Strings of lazy codecs get their keys here, one run at a time, unless all
  * strings of the run are the same anyway.
@@ -62,7 +65,7 @@ typedef struct WordAndId
 
 /*
  * A place in the sort key: in a column, either at a byte of its string
- * (word < 0) or at one of its words.
+ * (word < 0) or at one of its words, or behind the last column.
  */
 typedef struct KeyPlace
 {
@@ -96,6 +99,19 @@ place_is_string(const KeyPlace *place)
 	return place->word < 0;
 }
 
+static bool
+place_is_end(const GpuSort *sort, const KeyPlace *place)
+{
+	return place->column == sort->ncolumns;
+}
+
+/* Is there anything to be done for runs that get to the place? */
+static bool
+place_matters(const GpuSort *sort, const KeyPlace *place)
+{
+	return !place_is_end(sort, place) || sort->index_rows;
+}
+
 /* At the beginning of a column nulls are told from values. */
 static bool
 place_begins_column(const GpuSort *sort, const KeyPlace *place)
@@ -115,7 +131,7 @@ begin_column_place(const GpuSort *sort, KeyPlace *place, int column)
 	place->lazy = column < sort->ncolumns && sort->columns[column].lazy;
 }
 
-/* Move to the next part of the key; false at its end. */
+/* Move to the next part of the key; false if there is nothing to be done. */
 static bool
 next_part(const GpuSort *sort, KeyPlace *place)
 {
@@ -124,15 +140,15 @@ next_part(const GpuSort *sort, KeyPlace *place)
 	place->word++;
 	if (place->word >= column->nwords)
 		begin_column_place(sort, place, place->column + 1);
-	return place->column < sort->ncolumns;
+	return place_matters(sort, place);
 }
 
-/* Skip the rest of the column (its values are all null); false at the end. */
+/* Skip the rest of the column (its values are all null); false as above. */
 static bool
 next_column(const GpuSort *sort, KeyPlace *place)
 {
 	begin_column_place(sort, place, place->column + 1);
-	return place->column < sort->ncolumns;
+	return place_matters(sort, place);
 }
 
 /* A word of a string, from byte `from` on, ascending or descending. */
@@ -162,6 +178,7 @@ fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint3
 {
 	const GpuSortColumn *column = &sort->columns[place->column];
 	RunWords	found = {0, true, false};
+	bool		tids = place_is_end(sort, place);
 
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -169,7 +186,13 @@ fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint3
 
 		if ((i & CHECK_MASK) == CHECK_MASK)
 			CHECK_FOR_INTERRUPTS();
-		if (place_is_string(place))
+		if (tids)
+		{
+			if (i + STRING_AHEAD < n)
+				prefetch_line(row_by_id(sort, ids[i + STRING_AHEAD]));
+			word = tid_word(&((IndexTuple) row_by_id(sort, ids[i]))->t_tid);
+		}
+		else if (place_is_string(place))
 		{
 			const uint64 *refs = RANGE_U64(column->refs);
 
@@ -250,14 +273,23 @@ sort_small_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n
 	return found;
 }
 
+/* A plane that the engine has already sorted by. */
+static uint64 *
+scratch_plane(const GpuSort *sort)
+{
+	const GpuSortColumn *column = &sort->columns[Max(sort->refine_column, 0)];
+
+	return RANGE_U64(column->prefix != NULL ? column->prefix : column->words[0]);
+}
+
 /*
  * The same for long runs, by the engine.  The words, and then the sorted ids,
- * lie in the plane of prefixes that the engine has already sorted by.
+ * lie in a plane that the engine has already sorted by.
  */
 static RunWords
 sort_large_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
 {
-	uint64	   *words = RANGE_U64(sort->columns[sort->refine_column].prefix);
+	uint64	   *words = scratch_plane(sort);
 	uint32	   *sorted = (uint32 *) words;
 	RunWords	found = fetch_words(sort, place, ids, n, words, sizeof(uint64));
 	gs_plane	plane = {.words = words};
@@ -288,7 +320,7 @@ sort_large_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n
 static uint32
 split_nulls(const GpuSort *sort, const GpuSortColumn *column, uint32 *ids, uint32 n)
 {
-	uint32	   *sorted = (uint32 *) RANGE_U64(sort->columns[sort->refine_column].prefix);
+	uint32	   *sorted = (uint32 *) scratch_plane(sort);
 	uint32		nnulls = 0;
 	uint32		null_at;
 	uint32		value_at;
@@ -402,6 +434,27 @@ complete_keys(GpuSort *sort, GpuSortColumn *column, const uint32 *ids, uint32 n)
 	return complete;
 }
 
+/*
+ * Mark the rows of a run, which have equal keys, as equal to their predecessors,
+ * and order them by TID.
+ */
+static void
+finish_equal_run(GpuSort *sort, const KeyPlace *end, uint32 *ids, uint32 n)
+{
+	uint64	   *equal = RANGE_U64(sort->equal);
+	uint64		first = ids - sort->order;
+	uint64		small_equal[SMALL_RUN / 64];
+
+	for (uint64 i = first + 1; i < first + n; i++)
+		equal[i / 64] |= UINT64CONST(1) << (i % 64);
+	if (sort->tids_ordered)
+		return;
+	if (n <= SMALL_RUN)
+		sort_small_run(sort, end, ids, n, small_equal);
+	else
+		sort_large_run(sort, end, ids, n, NULL);
+}
+
 static void refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place);
 
 /*
@@ -454,6 +507,12 @@ refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
 
 		CHECK_FOR_INTERRUPTS();
 		check_stack_depth();
+
+		if (place_is_end(sort, &place))
+		{
+			finish_equal_run(sort, &place, ids, n);
+			return;
+		}
 
 		if (column->nulls != NULL && place_begins_column(sort, &place))
 		{
@@ -513,8 +572,6 @@ refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
 static void
 prefetch_tied(const GpuSort *sort, uint64 from, uint64 tied, bool strings)
 {
-	const GpuSortColumn *column = &sort->columns[sort->refine_column];
-	const uint64 *refs = RANGE_U64(column->refs);
 	const uint32 *order = sort->order + from;
 
 	/* a run's first row has no bit of its own */
@@ -522,24 +579,54 @@ prefetch_tied(const GpuSort *sort, uint64 from, uint64 tied, bool strings)
 	{
 		uint32		id = order[pg_rightmost_one_pos64(tied)];
 
-		if (strings)
-			prefetch_line(string_by_ref(sort, refs[id]) + column->base);
+		if (sort->refine_column < 0)
+		{
+			if (strings)
+				prefetch_line(row_by_id(sort, id));
+			else if (!sort->uniform)
+				prefetch_line(&RANGE_U32(sort->row_refs)[id]);
+		}
 		else
-			prefetch_line(&refs[id]);
+		{
+			const GpuSortColumn *column = &sort->columns[sort->refine_column];
+			const uint64 *ref = &RANGE_U64(column->refs)[id];
+
+			prefetch_line(strings ? (const void *) (string_by_ref(sort, *ref) + column->base)
+						  : ref);
+		}
 	}
 }
 
+/* Where the key goes on behind what the engine has sorted by. */
+static KeyPlace
+first_place(const GpuSort *sort)
+{
+	KeyPlace	place;
+
+	if (sort->refine_column >= 0)
+		return place_behind_prefix(sort, sort->refine_column);
+	begin_column_place(sort, &place, sort->ncolumns);
+	return place;
+}
+
+static void
+clear_bits(uint64 *bits, uint64 from, uint64 end)
+{
+	for (uint64 i = from; i < end; i++)
+		bits[i / 64] &= ~(UINT64CONST(1) << (i % 64));
+}
+
 /*
- * Put rows in order that tie on the planes up to sort->refine_column.  False if
- * a key could not be completed.
+ * Put rows in order that tie on the engine's planes, which end with those of
+ * sort->refine_column or are all.  False if a key could not be completed.
  */
 bool
 gpusort_refine(GpuSort *sort)
 {
-	const uint64 *equal = RANGE_U64(sort->equal);
+	uint64	   *equal = RANGE_U64(sort->equal);
 	uint64		nwords = (sort->nrows + 63) / 64;
 	uint64		end = 0;
-	KeyPlace	place = place_behind_prefix(sort, sort->refine_column);
+	KeyPlace	place = first_place(sort);
 
 	for (uint64 w = 0; w < nwords && !sort->value_refused && !sort->out_of_room; w++)
 	{
@@ -557,6 +644,8 @@ gpusort_refine(GpuSort *sort)
 			for (end = start + 2; end < sort->nrows &&
 				 (equal[end / 64] >> (end % 64) & 1) != 0;)
 				end++;
+			if (sort->index_rows)
+				clear_bits(equal, start + 1, end);
 			sort->stats.refined_rows += end - start;
 			refine_run(sort, sort->order + start, (uint32) (end - start), place);
 		}

@@ -33,7 +33,7 @@ typedef struct GpuSortBlock
 {
 	uint64		from;			/* position of the first */
 	int			count;			/* 0: none loaded */
-	MinimalTuple rows[GPUSORT_EMIT_BLOCK];
+	void	   *rows[GPUSORT_EMIT_BLOCK];
 } GpuSortBlock;
 
 typedef struct GpuSortScanState

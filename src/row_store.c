@@ -5,7 +5,7 @@
  * A row is stored as a MinimalTuple, the form in which tuplesort and the scan
  * slot want it, and stays where it is: sorting moves row ids only.  Slots that
  * hold a tuple (heap pages, minimal tuples) cost one memcpy; a slot of values
- * is formed in place, without palloc.
+ * is formed in place, without palloc.  Index tuples are row_store_index.c's.
  */
 #include "postgres.h"
 
@@ -54,16 +54,14 @@ put_tuple(GpuSort *sort, const char *body, uint32 len, GpuSortStoredRow *row)
 
 /*
  * Work out how tuples without nulls look if all attributes have a fixed length:
- * then a row is a copy of a template with the values put in.  Leaves
- * sort->template NULL if some attribute varies.
+ * then a row is a copy of a template with the values put in, behind a header of
+ * so many bytes.  Leaves sort->template NULL if some attribute varies.
  */
 void
-gpusort_row_store_make_template(GpuSort *sort)
+gpusort_row_store_make_template(GpuSort *sort, size_t header)
 {
 	TupleDesc	desc = sort->desc;
-	Size		header = MAXALIGN(SizeofMinimalTupleHeader);
-	Size		offset = 0;
-	MinimalTuple tuple;
+	size_t		offset = 0;
 
 	if (desc->natts > MaxTupleAttributeNumber)
 		return;
@@ -78,33 +76,45 @@ gpusort_row_store_make_template(GpuSort *sort)
 		sort->template_offsets[i] = header + offset;
 		offset += att->attlen;
 	}
-	tuple = palloc0(header + offset);
-	tuple->t_len = header + offset;
-	HeapTupleHeaderSetNatts(tuple, desc->natts);
-	tuple->t_hoff = header + MINIMAL_TUPLE_OFFSET;
-	sort->template = tuple;
+	sort->template_len = header + offset;
+	sort->template = palloc0(MAXALIGN(sort->template_len));
 }
 
-/* Form a tuple of fixed-length values, none of them null. */
-static bool
-put_fixed_values(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row)
+/* The same, with the header of a MinimalTuple. */
+void
+gpusort_row_store_make_minimal_template(GpuSort *sort)
+{
+	size_t		header = MAXALIGN(SizeofMinimalTupleHeader);
+	MinimalTuple tuple;
+
+	gpusort_row_store_make_template(sort, header);
+	if (sort->template == NULL)
+		return;
+	tuple = (MinimalTuple) sort->template;
+	tuple->t_len = sort->template_len;
+	HeapTupleHeaderSetNatts(tuple, sort->desc->natts);
+	tuple->t_hoff = header + MINIMAL_TUPLE_OFFSET;
+}
+
+bool
+gpusort_row_store_put_fixed(GpuSort *sort, const Datum *values, GpuSortStoredRow *row)
 {
 	TupleDesc	desc = sort->desc;
 	char	   *tuple;
 
-	if (!gpusort_row_store_reserve(sort, sort->template->t_len, &row->offset))
+	if (!gpusort_row_store_reserve(sort, sort->template_len, &row->offset))
 		return false;
 	tuple = sort->rows->base + row->offset;
-	memcpy(tuple, sort->template, sort->template->t_len);
+	memcpy(tuple, sort->template, sort->template_len);
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 		char	   *place = tuple + sort->template_offsets[i];
 
 		if (att->attbyval)
-			store_att_byval(place, slot->tts_values[i], att->attlen);
+			store_att_byval(place, values[i], att->attlen);
 		else
-			memcpy(place, DatumGetPointer(slot->tts_values[i]), att->attlen);
+			memcpy(place, DatumGetPointer(values[i]), att->attlen);
 	}
 	row->source = NULL;
 	return true;
@@ -127,7 +137,7 @@ put_values(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row)
 	for (int i = 0; i < natts; i++)
 		has_nulls |= slot->tts_isnull[i];
 	if (sort->template != NULL && !has_nulls)
-		return put_fixed_values(sort, slot, row);
+		return gpusort_row_store_put_fixed(sort, slot->tts_values, row);
 	if (has_nulls)
 		header += BITMAPLEN(natts);
 	header = MAXALIGN(header);

@@ -9,8 +9,9 @@
  * A row exists in three places, all indexed by its row id, which is its place
  * in the order of arrival:
  *
- *	- the row store holds its MinimalTuple, contiguous, in place until the sort
- *	  ends, followed by those key bytes that are not part of the tuple;
+ *	- the row store holds its MinimalTuple or IndexTuple, contiguous, in place
+ *	  until the sort ends, followed by those key bytes that are not part of the
+ *	  tuple;
  *	- row_refs[id] says where, in units of row_unit bytes from the base (while
  *	  all rows have the same length, so does id * stride, without a cache miss);
  *	- every part of every sort column has a plane: words[id] is the normalised
@@ -23,6 +24,7 @@
 #define GPUSORT_SORT_INTERNAL_H
 
 #include "access/htup.h"
+#include "access/itup.h"
 #include "port/pg_bswap.h"
 #include "utils/sortsupport.h"
 
@@ -109,12 +111,20 @@ struct GpuSort
 	size_t		rows_end;		/* rows_used may grow so far without asking */
 	size_t		row_unit;		/* rows begin at multiples of this */
 	GpuSortRange *row_refs;		/* uint32 */
-	MinimalTuple template;		/* rows of fixed-length values, or NULL */
+	char	   *template;		/* rows of fixed-length values, or NULL */
+	size_t		template_len;
 	uint32	   *template_offsets;	/* of the attributes in template */
 	bool		uniform;		/* row id lies at id * stride */
 	size_t		stride;
 	uint64		nrows;
 	uint64		capacity;		/* rows that the planes have room for */
+
+	/* index builds */
+	bool		index_rows;		/* rows are IndexTuples */
+	bool		tids_ordered;	/* they arrived in the order of their TIDs */
+	uint64		last_tid;
+	bool		any_dead;		/* some are marked dead */
+
 	bool		value_refused;	/* a key had no encoding */
 	bool		out_of_room;	/* the refinement found no memory for a key */
 
@@ -124,7 +134,8 @@ struct GpuSort
 								 * or a copy in refined, if there are ties to
 								 * refine */
 	GpuSortRange *refined;
-	GpuSortRange *equal;		/* engine's bitmap, for the refinement */
+	GpuSortRange *equal;		/* engine's bitmap, for the refinement; in index
+								 * sorts exact after it */
 	int			refine_column;	/* its strings go on behind the engine's key; -1 */
 	bool		performed;
 
@@ -147,13 +158,35 @@ struct GpuSort
 #define RANGE_U64(range) ((uint64 *) (range)->base)
 #define RANGE_U32(range) ((uint32 *) (range)->base)
 
-static inline MinimalTuple
+static inline void *
 row_by_id(const GpuSort *sort, uint32 id)
 {
 	size_t		offset = sort->uniform ? id * sort->stride
 		: (size_t) RANGE_U32(sort->row_refs)[id] * sort->row_unit;
 
-	return (MinimalTuple) (sort->rows->base + offset);
+	return sort->rows->base + offset;
+}
+
+/* A TID as a number that sorts like it. */
+static inline uint64
+tid_word(const ItemPointerData *tid)
+{
+	return (uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16 |
+		ItemPointerGetOffsetNumberNoCheck(tid);
+}
+
+/* Is it of interest which rows are equal to the engine? */
+static inline bool
+needs_equal_rows(const GpuSort *sort)
+{
+	return sort->refine_column >= 0 || sort->index_rows;
+}
+
+/* Is there an order among rows that are equal to the engine? */
+static inline bool
+needs_refinement(const GpuSort *sort)
+{
+	return sort->refine_column >= 0 || (sort->index_rows && !sort->tids_ordered);
 }
 
 static inline const char *
@@ -224,8 +257,8 @@ bytes_per_word(GpuSortBytesKind kind)
 /* sort_memory.c */
 extern GpuSortRange *gpusort_acquire_range(GpuSort *sort, int role);
 
-/* Find out the limits. */
-extern void gpusort_begin_memory(GpuSort *sort);
+/* Find out the limits, given that of private memory. */
+extern void gpusort_begin_memory(GpuSort *sort, size_t limit_bytes);
 
 /* Get all ranges but those of nulls; false if there is no address space. */
 extern bool gpusort_acquire_memory(GpuSort *sort);
@@ -297,7 +330,8 @@ extern void gpusort_service_abandon(GpuSort *sort);
  */
 extern bool gpusort_row_store_reserve(GpuSort *sort, size_t bytes, size_t *offset);
 
-extern void gpusort_row_store_make_template(GpuSort *sort);
+extern void gpusort_row_store_make_template(GpuSort *sort, size_t header);
+extern void gpusort_row_store_make_minimal_template(GpuSort *sort);
 
 /*
  * Store the slot's tuple.  *source and *source_len tell where the values of
@@ -312,10 +346,27 @@ typedef struct GpuSortStoredRow
 	char	   *copy;			/* where source[0] went, or would have gone */
 } GpuSortStoredRow;
 
+/* A stored tuple that its values are to be looked up in. */
+static inline void
+stored_row_is_source(const GpuSort *sort, GpuSortStoredRow *row, size_t len)
+{
+	row->source = row->copy = sort->rows->base + row->offset;
+	row->source_len = len;
+}
+
 extern bool gpusort_row_store_put(GpuSort *sort, TupleTableSlot *slot,
 								  GpuSortStoredRow *row);
 extern bool gpusort_row_store_put_tuple(GpuSort *sort, HeapTuple tuple,
 										GpuSortStoredRow *row);
+
+/* Store a tuple of fixed-length values, none of them null, by the template. */
+extern bool gpusort_row_store_put_fixed(GpuSort *sort, const Datum *values,
+										GpuSortStoredRow *row);
+
+/* row_store_index.c */
+extern void gpusort_row_store_make_index_template(GpuSort *sort);
+extern bool gpusort_row_store_put_index(GpuSort *sort, const Datum *values,
+										const bool *isnull, ItemPointer tid, GpuSortStoredRow *row);
 
 /* key_planes.c */
 extern unsigned gpusort_engine_planes(GpuSort *sort, gs_plane *planes);

@@ -7,7 +7,8 @@
  * for all that the sort may take, so that whichever grows can.
  *
  * Two limits hold.  Extents of the pool: the share that gpusort.pool_quota grants
- * to one sort, and what is free.  Private memory: work_mem * hash_mem_multiplier.
+ * to one sort, and what is free.  Private memory: work_mem * hash_mem_multiplier,
+ * in an index build maintenance_work_mem.
  * A range grows in the pool first, so what counts against the private limit is
  * that part of each range that lies behind its extents:
  *
@@ -37,14 +38,21 @@
 /* Called with a range and the bytes that so many rows take of it. */
 typedef bool (*range_visitor) (GpuSort *sort, GpuSortRange **range, size_t bytes);
 
-size_t
-gpusort_memory_limit(void)
+/* No more than the machine has, or than the row store can address. */
+static size_t
+possible_bytes(size_t bytes)
 {
 	uint64		machine_bytes = gpusort_machine_memory();
 
 	if (machine_bytes == 0 || machine_bytes >= ROW_STORE_MAX_BYTES)
 		machine_bytes = ROW_STORE_MAX_BYTES - 1;
-	return Min(get_hash_memory_limit(), machine_bytes);
+	return Min(bytes, machine_bytes);
+}
+
+size_t
+gpusort_memory_limit(void)
+{
+	return possible_bytes(get_hash_memory_limit());
 }
 
 size_t
@@ -54,9 +62,9 @@ gpusort_pool_limit(void)
 }
 
 void
-gpusort_begin_memory(GpuSort *sort)
+gpusort_begin_memory(GpuSort *sort, size_t limit_bytes)
 {
-	sort->limit_bytes = gpusort_memory_limit();
+	sort->limit_bytes = possible_bytes(limit_bytes);
 	sort->pool_share.max_extents = gpusort_pool_quota_extents();
 	sort->reserve_bytes = Min(sort->limit_bytes + gpusort_pool_limit(), ROW_STORE_MAX_BYTES - 1);
 	for (sort->row_unit = MAXIMUM_ALIGNOF;
@@ -149,7 +157,7 @@ gpusort_acquire_memory(GpuSort *sort)
 	sort->workspace = gpusort_acquire_range(sort, GPUSORT_RANGE_WORKSPACE);
 	if (sort->rows == NULL || sort->row_refs == NULL || sort->workspace == NULL)
 		return false;
-	if (sort->any_bytes)
+	if (sort->any_bytes || sort->index_rows)
 	{
 		sort->refined = gpusort_acquire_range(sort, GPUSORT_RANGE_REFINED);
 		sort->equal = gpusort_acquire_range(sort, GPUSORT_RANGE_EQUAL);
@@ -339,9 +347,10 @@ gpusort_grow_workspace(GpuSort *sort)
 
 	if (!gpusort_range_grow(sort->workspace, gs_sort_workspace_bytes(rows)))
 		return false;
-	return sort->refine_column < 0 ||
-		(gpusort_range_grow(sort->refined, rows * sizeof(uint32)) &&
-		 gpusort_range_grow(sort->equal, bitmap_bytes(rows)));
+	return (!needs_equal_rows(sort) ||
+			gpusort_range_grow(sort->equal, bitmap_bytes(rows))) &&
+		(!needs_refinement(sort) ||
+		 gpusort_range_grow(sort->refined, rows * sizeof(uint32)));
 }
 
 void

@@ -7,9 +7,9 @@
  * last row arrives.  Those are all but the words of strings, which may yet be
  * renumbered (key_planes.c).  The rest is said when the job is run.
  *
- * The result, row ids, arrives in the workspace from its beginning on.  If neither
- * refinement nor verification has to see all of it first, rows are returned as
- * they become ready, while others are still being sorted.
+ * The result, row ids, arrives in the workspace from its beginning on.  If no
+ * refinement, verification or index build has to see all of it first, rows are
+ * returned as they become ready, while others are still being sorted.
  *
  * Whatever goes wrong, at whatever moment, the host engine sorts instead.  Its
  * permutation is the very same, so it can take over half-way through the rows.
@@ -203,21 +203,21 @@ run_job(GpuSort *sort)
 {
 	GpuSortJobPlane planes[GS_MAX_PLANES];
 	unsigned	nplanes = list_planes(sort, planes);
-	bool		refine = sort->refine_column >= 0;
+	bool		equal = needs_equal_rows(sort);
 	const char *why;
 	bool		cuda;
 
 	if (!gpusort_service_is_up(&cuda))
 		return "gpusortd is not running";
 	if (!gpusort_range_grow(sort->workspace, sort->nrows * sizeof(uint32)) ||
-		(refine && !gpusort_range_grow(sort->equal, (sort->nrows + 63) / 64 * sizeof(uint64))))
+		(equal && !gpusort_range_grow(sort->equal, (sort->nrows + 63) / 64 * sizeof(uint64))))
 		return "there is no memory for the result";
 	if (!sort->job.open && (why = open_job(sort, nplanes)) != NULL)
 		return why;
 	for (unsigned i = 0; i < sort->nplanes; i++)
 		planes[i].null_order = sort->planes[i].null_order;
 	return gpusort_job_run(&sort->job, sort->nrows, sort->nplanes, planes, sort->workspace,
-						   refine ? sort->equal : NULL);
+						   equal ? sort->equal : NULL);
 }
 
 static void

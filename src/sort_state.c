@@ -13,6 +13,7 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/tuplesort.h"
 
 #include "sort_internal.h"
@@ -57,6 +58,9 @@ forget_rows(GpuSort *sort)
 	sort->nrows = 0;
 	sort->uniform = true;
 	sort->stride = 0;
+	sort->tids_ordered = true;
+	sort->last_tid = 0;
+	sort->any_dead = false;
 	sort->value_refused = false;
 	sort->out_of_room = false;
 	sort->performed = false;
@@ -75,12 +79,8 @@ forget_rows(GpuSort *sort)
 	memset(&sort->stats, 0, sizeof(sort->stats));
 }
 
-/*
- * Where the attribute begins in the data of a tuple without nulls, before the
- * alignment that a varlena may need or not; -1 if that varies.
- */
-static int
-fixed_offset(TupleDesc desc, AttrNumber attno)
+int
+gpusort_fixed_offset(TupleDesc desc, AttrNumber attno)
 {
 	int			offset = 0;
 
@@ -117,7 +117,7 @@ begin_column(GpuSort *sort, int i)
 
 	column->attno = sort->spec.attnos[i];
 	column->nulls_first = sort->spec.nulls_first[i];
-	column->fixed_offset = fixed_offset(sort->desc, column->attno);
+	column->fixed_offset = gpusort_fixed_offset(sort->desc, column->attno);
 	column->attlen = att->attlen;
 	column->attbyval = att->attbyval;
 	column->attalign = att->attalign;
@@ -133,8 +133,9 @@ begin_column(GpuSort *sort, int i)
 	sort->untrusted |= codec->verify;
 }
 
-GpuSort *
-gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
+/* A sort without memory for its rows. */
+static GpuSort *
+make_sort(TupleDesc desc, const GpuSortSpec *spec, size_t limit_bytes)
 {
 	GpuSort    *sort = palloc0(sizeof(GpuSort));
 
@@ -143,7 +144,6 @@ gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 										  ALLOCSET_DEFAULT_SIZES);
 	sort->desc = desc;
 	sort->spec = *spec;
-	sort->random_access = random_access;
 
 	sort->fixed_keys = true;
 	sort->columns = palloc0(spec->nkeys * sizeof(GpuSortColumn));
@@ -151,18 +151,45 @@ gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 	for (int i = 0; i < spec->nkeys; i++)
 		begin_column(sort, i);
 	sort->ncolumns = spec->nkeys;
-	gpusort_row_store_make_template(sort);
 
-	gpusort_begin_memory(sort);
+	gpusort_begin_memory(sort, limit_bytes);
 	sort->on_reset.func = context_callback;
 	sort->on_reset.arg = sort;
 	MemoryContextRegisterResetCallback(sort->context, &sort->on_reset);
 
 	forget_rows(sort);
+	return sort;
+}
+
+GpuSort *
+gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
+{
+	GpuSort    *sort = make_sort(desc, spec, gpusort_memory_limit());
+
+	sort->random_access = random_access;
+	gpusort_row_store_make_minimal_template(sort);
 	if (!gpusort_acquire_memory(sort))
 	{
 		release_all(sort);
 		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
+	}
+	return sort;
+}
+
+GpuSort *
+gpusort_begin_index(Relation index, const GpuSortSpec *spec, size_t limit_bytes)
+{
+	GpuSort    *sort = make_sort(RelationGetDescr(index), spec, limit_bytes);
+
+	/* without keys rows only pass through: no extents for them */
+	if (spec->nkeys == 0)
+		sort->pool_share.max_extents = 0;
+	sort->index_rows = true;
+	gpusort_row_store_make_index_template(sort);
+	if (!gpusort_acquire_memory(sort))
+	{
+		release_all(sort);
+		return NULL;
 	}
 	return sort;
 }
@@ -220,7 +247,7 @@ gpusort_sort_on_host(GpuSort *sort)
 	args.id_bytes = sizeof(uint32);
 	args.workspace = sort->workspace->base;
 	args.workspace_bytes = sort->workspace->usable;
-	args.equal = sort->refine_column >= 0 ? RANGE_U64(sort->equal) : NULL;
+	args.equal = needs_equal_rows(sort) ? RANGE_U64(sort->equal) : NULL;
 	gpusort_run_engine(&args, &result);
 
 	sort->order = result.ids;
@@ -237,11 +264,8 @@ gpusort_sort_on_host(GpuSort *sort)
 static bool
 sort_by_engine(GpuSort *sort)
 {
-	bool		refine;
-
 	sort->nplanes = gpusort_engine_planes(sort, sort->planes);
-	refine = sort->refine_column >= 0;
-	return gpusort_service_sort(sort, refine || gpusort_must_verify(sort)) ||
+	return gpusort_service_sort(sort, needs_equal_rows(sort) || gpusort_must_verify(sort)) ||
 		gpusort_sort_on_host(sort);
 }
 
@@ -278,7 +302,7 @@ sort_rows(GpuSort *sort)
 	if (!sort_by_engine(sort))
 		return false;
 	set_elapsed(&sort->stats.sort_time, start);
-	if (sort->refine_column >= 0)
+	if (needs_refinement(sort))
 	{
 		INSTR_TIME_SET_CURRENT(start);
 		if (!refine_ties(sort))
@@ -286,6 +310,16 @@ sort_rows(GpuSort *sort)
 		set_elapsed(&sort->stats.refine_time, start);
 	}
 	return true;
+}
+
+/* The collected rows can't be sorted here. */
+static void
+give_up(GpuSort *sort, GpuSortHandover why)
+{
+	if (sort->index_rows)
+		sort->stats.handover = why;
+	else
+		gpusort_hand_over(sort, why);
 }
 
 void
@@ -299,9 +333,9 @@ gpusort_perform(GpuSort *sort)
 
 		gpusort_note_memory(sort);
 		if (!sorted)
-			gpusort_hand_over(sort, gpusort_handover_cause(sort));
+			give_up(sort, gpusort_handover_cause(sort));
 		else if (!gpusort_order_is_right(sort))
-			gpusort_hand_over(sort, GPUSORT_HANDOVER_ORDER);
+			give_up(sort, GPUSORT_HANDOVER_ORDER);
 	}
 	if (sort->tuplesort != NULL)
 		tuplesort_performsort(sort->tuplesort);
@@ -315,7 +349,7 @@ gpusort_rows(const GpuSort *sort)
 }
 
 void
-gpusort_fetch_block(GpuSort *sort, uint64 from, int count, MinimalTuple *rows)
+gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
 {
 	const uint32 *row_refs = RANGE_U32(sort->row_refs);
 	uint64		left = sort->nrows - from;
@@ -332,6 +366,27 @@ gpusort_fetch_block(GpuSort *sort, uint64 from, int count, MinimalTuple *rows)
 		return;
 	for (int i = count; i < ahead_to; i++)
 		prefetch_line(&row_refs[order[i]]);
+}
+
+size_t
+gpusort_row_bytes(const GpuSort *sort)
+{
+	return sort->nrows > 0 ? sort->rows_used / sort->nrows : 0;
+}
+
+const void *
+gpusort_stored_rows(const GpuSort *sort, Size *bytes)
+{
+	Assert(sort->index_rows && sort->ncolumns == 0);
+	*bytes = sort->rows_used;
+	return sort->rows->base;
+}
+
+const uint64 *
+gpusort_equal_rows(const GpuSort *sort)
+{
+	Assert(sort->index_rows && sort->performed);
+	return RANGE_U64(sort->equal);
 }
 
 Tuplesortstate *

@@ -11,14 +11,20 @@
  * encoding, an order that the verification rejects) is handed over to
  * PostgreSQL's tuplesort, at any point of collection; the caller sees no
  * difference but gpusort_stats.handover.
+ *
+ * The rows of an index build are IndexTuples, ordered by their key columns and
+ * then by TID, whatever the order of arrival.  Such a sort is never handed over:
+ * its caller is told that it has failed, and lets PostgreSQL build the index.
  */
 #ifndef GPUSORT_SORT_STATE_H
 #define GPUSORT_SORT_STATE_H
 
 #include "access/attnum.h"
 #include "access/htup.h"
+#include "access/itup.h"
 #include "executor/tuptable.h"
 #include "portability/instr_time.h"
+#include "utils/relcache.h"
 
 /* More sort columns than this are left to PostgreSQL. */
 #define GPUSORT_MAX_KEYS	64
@@ -34,7 +40,7 @@ typedef struct GpuSortSpec
 	double		expected_rows;	/* the planner's estimate */
 } GpuSortSpec;
 
-/* Why a sort ended up in tuplesort. */
+/* Why a sort ended up in tuplesort, or was given up. */
 typedef enum GpuSortHandover
 {
 	GPUSORT_HANDOVER_NONE,
@@ -91,6 +97,31 @@ extern void gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot);
  */
 extern bool gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple);
 
+/*
+ * Begin a sort of tuples of an open btree index by spec, its key columns, in at
+ * most limit_bytes.  NULL if there is no memory.  Without columns it can't be
+ * performed, but keep rows (gpusort_stored_rows).
+ */
+extern GpuSort *gpusort_begin_index(Relation index, const GpuSortSpec *spec,
+									size_t limit_bytes);
+
+/*
+ * Form the index tuple of a row and take it in; false if the sort must be given
+ * up.  Rows that are not alive don't count for uniqueness: see
+ * gpusort_tuple_is_dead().
+ */
+extern bool gpusort_put_index_values(GpuSort *sort, const Datum *values, const bool *isnull,
+									 ItemPointer tid, bool alive);
+
+/* Take in an index tuple that another such sort has stored; false as above. */
+extern bool gpusort_put_index_tuple(GpuSort *sort, IndexTuple tuple);
+
+/*
+ * The stored tuples of an index sort without key columns, end to end.  Valid
+ * until the next one comes.
+ */
+extern const void *gpusort_stored_rows(const GpuSort *sort, Size *bytes);
+
 /* All rows are in: sort them. */
 extern void gpusort_perform(GpuSort *sort);
 
@@ -100,11 +131,32 @@ extern uint64 gpusort_rows(const GpuSort *sort);
 /*
  * Store the pointers of rows at positions from .. from + count - 1 in rows[],
  * and prefetch what that takes for the block after them; the tuples themselves
- * are the caller's to prefetch.  They stay valid until reset or end.  Only
- * while gpusort_tuplesort() is NULL.
+ * (MinimalTuple or IndexTuple) are the caller's to prefetch.  They stay valid
+ * until reset or end.  Only while gpusort_tuplesort() is NULL.
  */
 extern void gpusort_fetch_block(GpuSort *sort, uint64 from, int count,
-								MinimalTuple *rows);
+								void **rows);
+
+/* Average bytes of a row in the row store. */
+extern size_t gpusort_row_bytes(const GpuSort *sort);
+
+/*
+ * Of an index sort that was performed: bit i is set where all key columns of
+ * the row at position i are equal to those of the row before, nulls included.
+ */
+extern const uint64 *gpusort_equal_rows(const GpuSort *sort);
+
+/*
+ * The row store's tuples of dead rows carry a mark, which an index must not
+ * have: remove it once uniqueness has been checked.
+ */
+static inline bool
+gpusort_tuple_is_dead(IndexTuple tuple)
+{
+	return (tuple->t_info & INDEX_AM_RESERVED_BIT) != 0;
+}
+
+extern void gpusort_unmark_dead(GpuSort *sort);
 
 /* The tuplesort that has taken over, or NULL. */
 extern struct Tuplesortstate *gpusort_tuplesort(const GpuSort *sort);
@@ -119,6 +171,12 @@ extern const GpuSortStats *gpusort_get_stats(const GpuSort *sort);
 
 /* Comma-separated codec names of the key columns, palloc'd, for EXPLAIN. */
 extern char *gpusort_describe_key(const GpuSort *sort);
+
+/*
+ * Where the attribute begins in the data of a tuple without nulls, before the
+ * alignment that a varlena may need or not; -1 if that varies.
+ */
+extern int	gpusort_fixed_offset(TupleDesc desc, AttrNumber attno);
 
 /*
  * Bytes of private memory one sort may use: work_mem x hash_mem_multiplier, no

@@ -6,6 +6,9 @@
  * neighbours, so n - 1 comparisons prove what took n log n to make.  Done for
  * codecs that rest on a library's word (libc's strxfrm need not agree with its
  * strcoll), and for every sort with gpusort.verify.
+ *
+ * In an index build the equal bitmap is checked too, since uniqueness is judged
+ * by it, and the TIDs of equal rows.
  */
 #include "postgres.h"
 
@@ -13,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "settings.h"
+#include "pg_compat.h"
 #include "sort_internal.h"
 
 /* Rows looked ahead, for prefetching. */
@@ -22,7 +26,9 @@ typedef struct Verifier
 {
 	GpuSort    *sort;
 	SortSupport keys;
-	TupleTableSlot *slots[2];
+	TupleTableSlot *slots[2];	/* of minimal tuples */
+	Datum	   *values[2];		/* keys of a row and the one before */
+	bool	   *isnull[2];
 } Verifier;
 
 static void
@@ -42,27 +48,66 @@ begin_verifier(Verifier *v, GpuSort *sort)
 		PrepareSortSupportFromOrderingOp(sort->spec.sortops[i], key);
 	}
 	for (int i = 0; i < 2; i++)
-		v->slots[i] = MakeTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
+	{
+		if (!sort->index_rows)
+			v->slots[i] = MakeTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
+		v->values[i] = palloc(sort->ncolumns * sizeof(Datum));
+		v->isnull[i] = palloc(sort->ncolumns * sizeof(bool));
+	}
 }
 
-/* Is the row in slot a not after the row in slot b? */
-static bool
-in_order(Verifier *v, TupleTableSlot *a, TupleTableSlot *b)
+/* Get the keys of a stored row as number `which` of the two. */
+static void
+load_keys(Verifier *v, int which, uint32 id)
 {
-	for (int i = 0; i < v->sort->ncolumns; i++)
-	{
-		SortSupport key = &v->keys[i];
-		int			att = key->ssup_attno - 1;
-		int			cmp;
+	GpuSort    *sort = v->sort;
+	TupleTableSlot *slot = v->slots[which];
+	void	   *row = row_by_id(sort, id);
 
-		slot_getsomeattrs(a, att + 1);
-		slot_getsomeattrs(b, att + 1);
-		cmp = ApplySortComparator(a->tts_values[att], a->tts_isnull[att],
-								  b->tts_values[att], b->tts_isnull[att], key);
-		if (cmp != 0)
-			return cmp < 0;
+	if (!sort->index_rows)
+		ExecStoreMinimalTuple(row, slot, false);
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		bool	   *isnull = &v->isnull[which][i];
+		AttrNumber	attno = v->keys[i].ssup_attno;
+
+		v->values[which][i] = sort->index_rows
+			? index_getattr((IndexTuple) row, attno, sort->desc, isnull)
+			: slot_getattr(slot, attno, isnull);
 	}
-	return true;
+}
+
+/* Compare the keys of row number a with those of row number b. */
+static int
+compare_keys(Verifier *v, int a, int b)
+{
+	int			cmp = 0;
+
+	for (int i = 0; i < v->sort->ncolumns && cmp == 0; i++)
+		cmp = ApplySortComparator(v->values[a][i], v->isnull[a][i],
+								  v->values[b][i], v->isnull[b][i], &v->keys[i]);
+	return cmp;
+}
+
+/*
+ * Is the row at position i in the right relation to the one before, given the
+ * comparison of that one with it?
+ */
+static bool
+neighbours_are_right(const GpuSort *sort, uint64 i, int cmp)
+{
+	bool		equal;
+	IndexTuple	before;
+	IndexTuple	now;
+
+	if (!sort->index_rows || cmp > 0)
+		return cmp <= 0;
+	equal = (RANGE_U64(sort->equal)[i / 64] >> (i % 64) & 1) != 0;
+	if (equal != (cmp == 0))
+		return false;
+	before = row_by_id(sort, sort->order[i - 1]);
+	now = row_by_id(sort, sort->order[i]);
+	return !equal || tid_word(&before->t_tid) < tid_word(&now->t_tid);
 }
 
 static bool
@@ -78,7 +123,7 @@ check_neighbours(Verifier *v)
 
 	for (uint64 i = 0; i < sort->nrows && right; i++)
 	{
-		TupleTableSlot *now = v->slots[i & 1];
+		int			now = i & 1;
 
 		if ((i & 1023) == 0)
 		{
@@ -87,11 +132,11 @@ check_neighbours(Verifier *v)
 		}
 		if (i + VERIFY_AHEAD < sort->nrows)
 			prefetch_line(row_by_id(sort, order[i + VERIFY_AHEAD]));
-		ExecStoreMinimalTuple(row_by_id(sort, order[i]), now, false);
+		load_keys(v, now, order[i]);
 		if (i > 0)
-			right = in_order(v, v->slots[(i & 1) ^ 1], now);
+			right = neighbours_are_right(sort, i, compare_keys(v, now ^ 1, now));
 	}
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2 && !sort->index_rows; i++)
 		ExecClearTuple(v->slots[i]);
 	MemoryContextSwitchTo(old);
 	return right;
