@@ -23,6 +23,18 @@ ROWS 4;
 COMMENT ON FUNCTION gpusort_engines() IS
 'engines that can sort, and whether this server can use them';
 
+CREATE FUNCTION gpusort_index_builds(
+	OUT built int8,
+	OUT given_up int8,
+	OUT left_alone int8,
+	OUT workers int8)
+RETURNS record
+AS 'MODULE_PATHNAME', 'gpusort_index_builds'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION gpusort_index_builds() IS
+'btree builds of this session: by gpusort, given up by it, and left to PostgreSQL from the start; workers that helped it';
+
 CREATE FUNCTION gpusort_service(
 	OUT state text,
 	OUT message text,

@@ -4,10 +4,13 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "fmgr.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "index_build.h"
 #include "plan_node.h"
 #include "pool.h"
 #include "settings.h"
@@ -19,8 +22,10 @@ PG_MODULE_MAGIC;
 
 PGDLLEXPORT void _PG_init(void);
 PGDLLEXPORT Datum gpusort_version(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum gpusort_index_builds(PG_FUNCTION_ARGS);
 
 PG_FUNCTION_INFO_V1(gpusort_version);
+PG_FUNCTION_INFO_V1(gpusort_index_builds);
 
 void
 _PG_init(void)
@@ -34,10 +39,29 @@ _PG_init(void)
 	RegisterCustomScanMethods(&gpusort_scan_methods);
 	gpusort_install_order_by_hook();
 	gpusort_install_replace_hook();
+	gpusort_install_index_hooks();
 }
 
 Datum
 gpusort_version(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_TEXT_P(cstring_to_text(GPUSORT_VERSION));
+}
+
+/* What became of the index builds of this session. */
+Datum
+gpusort_index_builds(PG_FUNCTION_ARGS)
+{
+	Datum		values[] = {
+		Int64GetDatum(gpusort_index_counters.built),
+		Int64GetDatum(gpusort_index_counters.given_up),
+		Int64GetDatum(gpusort_index_counters.left),
+		Int64GetDatum(gpusort_index_counters.workers),
+	};
+	bool		nulls[lengthof(values)] = {0};
+	TupleDesc	desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }

@@ -23,6 +23,7 @@
 
 bool		gpusort_enabled = true;
 bool		gpusort_enable_order_by = true;
+bool		gpusort_enable_index_build = true;
 int			gpusort_engine = GPUSORT_ENGINE_AUTO;
 int			gpusort_min_rows = 10000;
 bool		gpusort_force = false;
@@ -112,6 +113,9 @@ gpusort_define_settings(void)
 	define_bool("gpusort.enable_order_by",
 				"Lets gpusort take over the sorts of queries: ORDER BY, and those that joins, grouping and others need.",
 				&gpusort_enable_order_by);
+	define_bool("gpusort.enable_index_build",
+				"Lets gpusort build btree indexes.",
+				&gpusort_enable_index_build);
 	define_bool("gpusort.force",
 				"Takes over every eligible sort, whatever its size and cost.",
 				&gpusort_force);

@@ -22,6 +22,7 @@ typedef enum GpuSortFault
 
 extern bool gpusort_enabled;
 extern bool gpusort_enable_order_by;
+extern bool gpusort_enable_index_build;
 extern int	gpusort_engine;
 extern int	gpusort_min_rows;
 extern bool gpusort_force;

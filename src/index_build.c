@@ -1,0 +1,347 @@
+/*
+ * index_build.c
+ *		Building a btree index: collect, sort, check, write.
+ *
+ * The counterpart of btbuild(), and what it does as seen from outside: the same
+ * index, counts, progress phases and errors.  Rows that are dead but not to all
+ * go into the same sort as live ones and carry a mark, instead of into a second
+ * sort, so that one stream in index order comes out.
+ *
+ * Until the first page is written nothing has happened that btbuild() could not do
+ * again, so whatever stops us ends there: an index that we have no key encoding
+ * for, a table too small to bother, memory that does not suffice, a value without
+ * encoding.  Such a table is scanned once more.
+ *
+ * There is no state outside of the build, since builds nest: a function in an
+ * index expression may build an index.  Everything hangs on a memory context of
+ * the build.
+ */
+#include "postgres.h"
+
+#include "access/nbtree.h"
+#include "access/transam.h"
+#include "catalog/catalog.h"
+#include "commands/progress.h"
+#include "miscadmin.h"
+#include "optimizer/plancat.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "index_build.h"
+#include "index_writer.h"
+#include "pg_compat.h"
+#include "plan_node.h"
+#include "prefetch.h"
+#include "settings.h"
+
+/* Tuples handed to the writer at a time, while as many are being prefetched. */
+#define WRITE_BLOCK		32
+
+/* Width of a value of unknown length, as the planner assumes it. */
+#define UNKNOWN_WIDTH	32
+
+GpuSortIndexCounters gpusort_index_counters;
+
+/* When the phases of a build began; the last one is its end. */
+typedef struct BuildTimes
+{
+	instr_time	scan;
+	instr_time	sort;
+	instr_time	write;
+} BuildTimes;
+
+/* The sort key of an index; false if an operator class has no ordering for us. */
+static bool
+make_spec(Relation index, GpuSortSpec *spec, const char **reason)
+{
+	int			nkeys = IndexRelationGetNumberOfKeyAttributes(index);
+
+	spec->nkeys = nkeys;
+	spec->attnos = palloc(nkeys * sizeof(AttrNumber));
+	spec->sortops = palloc(nkeys * sizeof(Oid));
+	spec->collations = index->rd_indcollation;
+	spec->nulls_first = palloc(nkeys * sizeof(bool));
+	for (int i = 0; i < nkeys; i++)
+	{
+		int16		option = index->rd_indoption[i];
+		Oid			type = index->rd_opcintype[i];
+
+		spec->attnos[i] = i + 1;
+		spec->sortops[i] = get_opfamily_member(index->rd_opfamily[i], type, type,
+											   (option & INDOPTION_DESC) != 0
+											   ? BTGreaterStrategyNumber
+											   : BTLessStrategyNumber);
+		spec->nulls_first[i] = (option & INDOPTION_NULLS_FIRST) != 0;
+		if (!OidIsValid(spec->sortops[i]))
+		{
+			*reason = "operator family has no ordering operator";
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Average width of an index's tuples, without their header. */
+static int
+tuple_width(Relation heap, Relation index, const IndexInfo *info)
+{
+	TupleDesc	desc = RelationGetDescr(index);
+	int			width = 0;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		AttrNumber	heap_attno = info->ii_IndexAttrNumbers[i];
+		int			att_width = att->attlen;
+
+		if (att_width <= 0 && heap_attno > 0)
+			att_width = get_attavgwidth(RelationGetRelid(heap), heap_attno);
+		width += att_width > 0 ? att_width : UNKNOWN_WIDTH;
+	}
+	return width;
+}
+
+/*
+ * Is the build large enough, and small enough for the memory it may use?  Notes
+ * how many rows are expected.
+ */
+static bool
+is_worth_it(Relation heap, Relation index, const IndexInfo *info, GpuSortSpec *spec,
+			size_t limit_bytes, const char **reason)
+{
+	GpuSortEstimate estimate;
+	Oid		   *types = palloc(spec->nkeys * sizeof(Oid));
+	BlockNumber pages;
+	double		rows;
+	double		all_visible;
+	double		header_bytes = MAXALIGN(SizeofMinimalTupleHeader) - sizeof(IndexTupleData);
+
+	for (int i = 0; i < spec->nkeys; i++)
+		types[i] = TupleDescAttr(RelationGetDescr(index), i)->atttypid;
+	estimate_rel_size(heap, NULL, &pages, &rows, &all_visible);
+	if (!gpusort_estimate(spec->nkeys, spec->sortops, types, spec->collations, rows,
+						  tuple_width(heap, index, info), &estimate, reason))
+		return false;
+	spec->expected_rows = rows;
+	if (gpusort_force)
+		return true;
+	if (rows < gpusort_min_rows)
+		*reason = "fewer rows estimated than gpusort.min_rows";
+	else if (info->ii_Predicate == NIL &&
+			 estimate.memory_bytes - rows * header_bytes > limit_bytes + gpusort_pool_limit())
+		*reason = "tuples estimated not to fit into maintenance_work_mem and the pool";
+	else
+		return true;
+	return false;
+}
+
+/* Can the build be ours?  Fills *spec. */
+static bool
+is_eligible(Relation heap, Relation index, const IndexInfo *info, GpuSortSpec *spec,
+			size_t limit_bytes, const char **reason)
+{
+	if (!gpusort_enabled || !gpusort_enable_index_build)
+		*reason = "switched off";
+	else if (RelationGetRelid(heap) < FirstNormalObjectId || IsCatalogRelation(heap) ||
+			 IsToastRelation(heap))
+		*reason = "index of a system table";
+	else if (RelationGetNumberOfBlocks(index) != 0)
+		*reason = "index has pages";
+	else
+		return make_spec(index, spec, reason) &&
+			is_worth_it(heap, index, info, spec, limit_bytes, reason);
+	return false;
+}
+
+static void
+set_phase(int64 phase)
+{
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
+}
+
+/* Scan the table; false if some row could not be taken in. */
+static bool
+collect(GpuSortIndexBuild *build, IndexBuildResult *result)
+{
+	const int	params[] = {
+		PROGRESS_CREATEIDX_TUPLES_TOTAL,
+		PROGRESS_SCAN_BLOCKS_TOTAL,
+		PROGRESS_SCAN_BLOCKS_DONE
+	};
+	int64		values[] = {0, 0, 0};
+
+	set_phase(PROGRESS_BTREE_PHASE_INDEXBUILD_TABLESCAN);
+	result->heap_tuples = gpusort_index_collect(build);
+	result->index_tuples = gpusort_rows(build->sort);
+	if (build->failed)
+		return false;
+	values[0] = result->index_tuples;
+	pgstat_progress_update_multi_param(lengthof(params), params, values);
+	return true;
+}
+
+/* Sort, and judge uniqueness; false if the sort must be given up. */
+static bool
+sort_and_check(GpuSortIndexBuild *build)
+{
+	set_phase(PROGRESS_BTREE_PHASE_PERFORMSORT_1);
+	gpusort_perform(build->sort);
+	if (gpusort_get_stats(build->sort)->handover != GPUSORT_HANDOVER_NONE)
+		return false;
+	if (build->info->ii_Unique)
+		gpusort_index_check_unique(build);
+	gpusort_unmark_dead(build->sort);
+	return true;
+}
+
+/*
+ * Get the pointers of a block of tuples, and prefetch those: the line that a tuple
+ * begins in and, if that is another one, the line that one of average size ends in.
+ */
+static int
+load_block(GpuSort *sort, uint64 from, void **tuples)
+{
+	int			count = (int) Min(gpusort_rows(sort) - from, WRITE_BLOCK);
+	size_t		tuple_bytes = gpusort_row_bytes(sort);
+
+	if (count == 0)
+		return 0;
+	gpusort_fetch_block(sort, from, count, tuples);
+	for (int i = 0; i < count; i++)
+	{
+		prefetch_line(tuples[i]);
+		if (tuple_bytes > sizeof(IndexTupleData) + sizeof(uint64))
+			prefetch_line((char *) tuples[i] + tuple_bytes - 1);
+	}
+	return count;
+}
+
+/* Write the sorted tuples into the index. */
+static void
+write_index(GpuSortIndexBuild *build)
+{
+	const uint64 *equal = gpusort_equal_rows(build->sort);
+	GpuSortIndexWriter *writer;
+	void	   *blocks[2][WRITE_BLOCK];
+	uint64		from = 0;
+	int			count;
+	int			which = 0;
+
+	set_phase(PROGRESS_BTREE_PHASE_LEAF_LOAD);
+	writer = gpusort_index_writer_begin(build->heap, build->index, build->info->ii_Unique);
+	count = load_block(build->sort, 0, blocks[0]);
+	while (count > 0)
+	{
+		int			next = load_block(build->sort, from + count, blocks[which ^ 1]);
+
+		CHECK_FOR_INTERRUPTS();
+		gpusort_index_writer_put(writer, (IndexTuple *) blocks[which], count, equal, from);
+		from += count;
+		count = next;
+		which ^= 1;
+	}
+	gpusort_index_writer_finish(writer);
+}
+
+static double
+ms_between(instr_time from, instr_time to)
+{
+	INSTR_TIME_SUBTRACT(to, from);
+	return INSTR_TIME_GET_MILLISEC(to);
+}
+
+static void
+log_build(const GpuSortIndexBuild *build, const BuildTimes *times)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	ereport(DEBUG1,
+			(errmsg_internal("gpusort: built index \"%s\": " UINT64_FORMAT " rows, %d workers, scan %.1f ms, sort %.1f ms, write %.1f ms",
+							 RelationGetRelationName(build->index), gpusort_rows(build->sort),
+							 build->workers, ms_between(times->scan, times->sort),
+							 ms_between(times->sort, times->write),
+							 ms_between(times->write, now))));
+}
+
+static const char *
+give_up_reason(const GpuSort *sort)
+{
+	switch (gpusort_get_stats(sort)->handover)
+	{
+		case GPUSORT_HANDOVER_VALUE:
+			return "value without encoding";
+		case GPUSORT_HANDOVER_ORDER:
+			return "order not confirmed";
+		default:
+			return "memory limit reached";
+	}
+}
+
+/* Build the index; false, and *reason, if nothing was written. */
+static bool
+build_sorted(GpuSortIndexBuild *build, const GpuSortSpec *spec, size_t limit_bytes,
+			 IndexBuildResult *result, const char **reason)
+{
+	BuildTimes	times;
+
+	build->sort = gpusort_begin_index(build->index, spec, limit_bytes);
+	if (build->sort == NULL)
+	{
+		*reason = "no address space";
+		return false;
+	}
+	INSTR_TIME_SET_CURRENT(times.scan);
+	if (collect(build, result))
+	{
+		INSTR_TIME_SET_CURRENT(times.sort);
+		if (sort_and_check(build))
+		{
+			INSTR_TIME_SET_CURRENT(times.write);
+			write_index(build);
+			log_build(build, &times);
+			gpusort_end(build->sort);
+			return true;
+		}
+	}
+	*reason = give_up_reason(build->sort);
+	gpusort_end(build->sort);
+	return false;
+}
+
+IndexBuildResult *
+gpusort_build_index(Relation heap, Relation index, IndexInfo *info)
+{
+	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
+	GpuSortIndexBuild build = {.heap = heap, .index = index, .info = info};
+	size_t		limit_bytes = (size_t) maintenance_work_mem * 1024;
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpusort index build",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	const char *reason = NULL;
+	GpuSortSpec spec;
+	bool		built = false;
+
+	if (!is_eligible(heap, index, info, &spec, limit_bytes, &reason))
+		gpusort_index_counters.left++;
+	else if (build_sorted(&build, &spec, limit_bytes, result, &reason))
+	{
+		gpusort_index_counters.built++;
+		built = true;
+	}
+	else
+		gpusort_index_counters.given_up++;
+	gpusort_index_counters.workers += build.workers;
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	if (built)
+		return result;
+
+	ereport(DEBUG1,
+			(errmsg_internal("gpusort: left index \"%s\" to PostgreSQL: %s",
+							 RelationGetRelationName(index), reason)));
+	pfree(result);
+	return btbuild(heap, index, info);
+}
