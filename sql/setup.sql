@@ -136,3 +136,66 @@ SELECT gpusort_test.check_sort('wrong rows', $$
 SELECT gpusort_test.check_sort('lost row', $$
 	SELECT k FROM gpusort_test.wrong
 	WHERE current_setting('gpusort.enabled') = 'off' OR id <> 1000 ORDER BY k$$, 'k');
+
+-- What an index consists of: the items of each page, level by level from left to
+-- right, but for the numbers of the blocks that downlinks lead to.
+CREATE EXTENSION IF NOT EXISTS gpusort;
+CREATE EXTENSION amcheck;
+CREATE EXTENSION pageinspect;
+CREATE FUNCTION gpusort_test.index_pages(index regclass)
+RETURNS TABLE (level int, place int8, items text)
+LANGUAGE sql AS $$
+	SELECT s.btpo_level::int, row_number() OVER (PARTITION BY s.btpo_level ORDER BY block),
+		(SELECT md5(string_agg(concat_ws(' ', CASE s.btpo_level WHEN 0 THEN i.ctid::text
+										 ELSE split_part(i.ctid::text, ',', 2) END,
+										 i.itemlen, i.nulls, i.vars, i.data, i.tids),
+							   E'\n' ORDER BY i.itemoffset))
+		 FROM bt_page_items(index::text, block) i)
+	FROM generate_series(1, pg_relation_size(index) / current_setting('block_size')::int - 1) block,
+		bt_page_stats(index::text, block) s
+$$;
+
+-- In what way our index differs from PostgreSQL's; null if it does not.
+CREATE FUNCTION gpusort_test.index_differences(ours regclass, theirs regclass)
+RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(difference, E'\n')
+	FROM ((SELECT format('level %s page %s: %s instead of %s', level, place, a.items, b.items) AS difference
+		   FROM gpusort_test.index_pages(ours) a
+		   FULL JOIN gpusort_test.index_pages(theirs) b USING (level, place)
+		   WHERE a.items IS DISTINCT FROM b.items ORDER BY level, place LIMIT 3)
+		  UNION ALL
+		  SELECT format('metapage: %s instead of %s', a, b)
+		  FROM bt_metap(ours::text) a, bt_metap(theirs::text) b
+		  WHERE (a.version, a.level, a.fastlevel, a.allequalimage) <> (b.version, b.level, b.fastlevel, b.allequalimage)
+			OR a.root <> a.fastroot) d
+$$;
+
+-- Create an index with PostgreSQL and with gpusort.  The definition has %s in
+-- place of the name.  Ours must be built by us, be valid, and consist of the same
+-- pages.  One line of result if all is well, else what is wrong.
+CREATE FUNCTION gpusort_test.check_index(definition text)
+RETURNS text LANGUAGE plpgsql
+SET client_min_messages = warning
+AS $$
+DECLARE
+	built int8;
+	problem text;
+	pages int8;
+BEGIN
+	PERFORM set_config('gpusort.enabled', 'off', false);
+	EXECUTE format(definition, 'postgres_index');
+	PERFORM set_config('gpusort.enabled', 'on', false);
+	PERFORM set_config('gpusort.force', 'on', false);
+	built := (gpusort_index_builds()).built;
+	EXECUTE format(definition, 'gpusort_index');
+	PERFORM set_config('gpusort.force', 'off', false);
+	problem := gpusort_test.index_differences('gpusort_index', 'postgres_index');
+	IF (gpusort_index_builds()).built <> built + 1 THEN
+		problem := concat_ws(E'\n', 'not built by gpusort', problem);
+	END IF;
+	PERFORM bt_index_parent_check('gpusort_index', true, true);
+	pages := pg_relation_size('gpusort_index') / current_setting('block_size')::int;
+	DROP INDEX postgres_index, gpusort_index;
+	RETURN CASE WHEN problem IS NULL THEN format('%s: ok %s pages', replace(definition, '%s ', ''), pages)
+		ELSE format(E'%s: FAILED\n%s', replace(definition, '%s ', ''), problem) END;
+END $$;
