@@ -12,6 +12,7 @@
 #	--case NAME		only this case; may be repeated, "-" in front leaves it out
 #	--repeat N		executions of each side (5)
 #	--work_mem M	for both sides (2GB)
+#	--indexes		index builds instead of sorts
 #	--list			names of the cases
 #	--output FILE	the table also goes there
 #	--keep			keep the database
@@ -26,10 +27,11 @@ use PgWire;
 use cases;
 
 my %opt = (work_mem => '2GB', case => []);
-GetOptions(\%opt, 'rows=i', 'quick', 'case=s@', 'repeat=i', 'work_mem=s', 'list', 'output=s', 'keep') or exit 2;
+GetOptions(\%opt, 'rows=i', 'quick', 'case=s@', 'repeat=i', 'work_mem=s', 'indexes', 'list', 'output=s', 'keep') or exit 2;
 $opt{rows} //= $opt{quick} ? 300_000 : 10_000_000;
 $opt{repeat} //= $opt{quick} ? 3 : 5;
-if ($opt{list}) { print "$_->{name}\n" for @cases::cases; exit; }
+my @cases = $opt{indexes} ? @cases::index_cases : @cases::cases;
+if ($opt{list}) { print "$_->{name}\n" for @cases; exit; }
 $| = 1;
 
 my $floor = 0.97;
@@ -55,7 +57,7 @@ sub selected
 sub session
 {
 	my $c = PgWire->connect(dbname => $db, name => 'gpusort bench');
-	$c->must("SET work_mem = '$opt{work_mem}'; SET max_parallel_workers_per_gather = 0; SET jit = off; SET client_min_messages = warning; SET timezone = 'UTC'");
+	$c->must("SET work_mem = '$opt{work_mem}'; SET maintenance_work_mem = '$opt{work_mem}'; SET max_parallel_maintenance_workers = 0; SET max_parallel_workers_per_gather = 0; SET jit = off; SET client_min_messages = warning; SET timezone = 'UTC'");
 	return $c;
 }
 
@@ -137,6 +139,62 @@ sub phases
 	return join ', ', @parts;
 }
 
+# One build: its milliseconds, and whether it was ours.
+sub build
+{
+	my $statement = shift;
+	my $built = $conn->value('SELECT built FROM gpusort_index_builds()');
+	my $start = time;
+	$conn->must("CREATE $statement");
+	my $ms = 1000 * (time - $start);
+	return ($ms, $conn->value('SELECT built FROM gpusort_index_builds()') > $built);
+}
+
+# Builds on both sides in turn; the last pair is compared.
+sub measure_builds
+{
+	my ($statement) = @_;
+	my %ms = (off => [], on => []);
+	my ($ours, %bytes);
+	for my $i (0 .. $opt{repeat})
+	{
+		for my $which ('off', 'on')
+		{
+			side($conn, $which);
+			(my $ms, $ours) = build($statement);
+			push @{ $ms{$which} }, $ms if $i;
+			$bytes{$which} = $conn->value("SELECT pg_relation_size('i')");
+			$conn->must("SELECT bt_index_parent_check('i', true)") if $which eq 'on' && $i == $opt{repeat};
+			$conn->must('DROP INDEX i');
+		}
+	}
+	return (\%ms, $ours, $bytes{on} > 1.01 * $bytes{off} ? 'TOO LARGE' : undef);
+}
+
+# Times of the phases, as one more build reports them.
+sub build_phases
+{
+	my $statement = shift;
+	my $result = $conn->must("SET client_min_messages = debug1; CREATE $statement; SET client_min_messages = warning; DROP INDEX i");
+	for my $notice (@{ $result->{notices} }) { return $1 if $notice->{M} =~ /^gpusort: built .*rows, (.*)/; }
+	return '';
+}
+
+sub run_build
+{
+	my ($case, $n) = @_;
+	my $statement = sprintf $case->{index}, $table;
+	my ($ms, $ours, $problem) = measure_builds($statement);
+	my ($core, $gpusort) = map { median(@{ $ms->{$_} }) } 'off', 'on';
+	my $ratio = $core / $gpusort;
+	my $target = $case->{target}[ $conn->{version} >= 160000 ? 1 : 0 ];
+	my $mark = $problem // (!$ours ? 'NOT USED' : $ratio >= $target ? 'ok' : $opt{quick} ? 'below' : 'TOO SLOW');
+	if ($mark =~ /^[A-Z]/) { $failed++; }
+	else { $passed++; }
+	say_line(sprintf '| %s | %s | %.0f ±%.0f %% | %.0f ±%.0f %% | **%.2f** | %s | %s | %s |', $case->{name}, scale($n), $core, spread(@{ $ms->{off} }),
+		$gpusort, spread(@{ $ms->{on} }), $ratio, $target, $mark, build_phases($statement));
+}
+
 sub run_case
 {
 	my $case = shift;
@@ -147,6 +205,7 @@ sub run_case
 		$case->{columns} = [ map { s/%s/$collation/r } @{ $case->{columns} } ];
 	}
 	my $n = make_table($case);
+	return run_build($case, $n) if $case->{index};
 	my $query = sprintf $case->{query}, $table;
 	my ($ms, $node) = measure($case, $query);
 	my ($core, $ours) = map { median(@{ $ms->{$_} }) } 'off', 'on';
@@ -178,6 +237,7 @@ $admin->must("CREATE DATABASE $db");
 eval {
 	$conn = session();
 	die "gpusort is not loaded: add it to shared_preload_libraries\n" if $conn->query('SHOW gpusort.min_rows')->{error};
+	$conn->must('CREATE EXTENSION gpusort; CREATE EXTENSION amcheck') if $opt{indexes};
 	$conn->{version} = $conn->value('SHOW server_version_num');
 	my $cpu = (map { /^model name\s*:\s*(.*)/ ? $1 : () } split /\n/, `cat /proc/cpuinfo`)[0] // 'unknown CPU';
 	say_line(sprintf 'PostgreSQL %s, %s, %d CPUs; shared_buffers %s, work_mem %s, hash_mem_multiplier %s, no parallel query, no JIT; medians of %d',
@@ -186,7 +246,7 @@ eval {
 	say_line('');
 	say_line('| case | rows | PostgreSQL, ms | gpusort, ms | ratio | target | | phases, ms |');
 	say_line('| --- | ---: | ---: | ---: | ---: | ---: | --- | --- |');
-	for my $case (@cases::cases)
+	for my $case (@cases)
 	{
 		run_case($case) if selected($case->{name});
 	}

@@ -14,6 +14,7 @@
 #				slower
 #	cold		every execution in a session of its own
 #	needs		collation that must be there
+#	index		instead of query: an index to build, %s is the table
 # Neighbouring cases with the same columns and values share one table.
 package cases;
 use strict;
@@ -54,5 +55,24 @@ our @cases = (
 	keyed('presorted', 'int8', 'i * 7'), keyed('reversed', 'int8', '-i * 7'), keyed('all-equal', 'int8', '42'), keyed('two-values', 'int8', 'r & 1'),
 	keyed('shared-prefix', 'text COLLATE "C"', "'a prefix that all of them share' || $text"),
 	{ %{ keyed('rows-100k', 'int8', 'r') }, rows => 100_000 });
+
+# Index builds
+my @build = (target => [ 3, 2.2 ]);
+
+sub built
+{
+	my ($name, $index, @more) = @_;
+	return { name => "index-$name", columns => \@row, values => \@row_values, index => $index, @more };
+}
+
+our @index_cases = (
+	built('int8', 'INDEX i ON %s (k)', @build),
+	built('int8-unique', 'UNIQUE INDEX i ON %s (k)', @build),
+	built('int4-int4', 'INDEX i ON %s (a, b)', columns => [ 'a int4', 'b int4', @row[ 1, 2 ] ],
+		values => [ '(r & 65535)::int4', '(r >> 32)::int4', @row_values[ 1, 2 ] ], @build),
+	(map { my $case = $_; built($case->{name}, 'INDEX i ON %s (k)', %$case{qw(columns values needs)}, $case->{name} =~ /en_US/ ? (target => [ 4, 4 ]) : @build) }
+		grep { $_->{name} =~ /^(timestamptz|uuid|text-c|text-en_US)$/ } @cases),
+	(map { my $case = $_; built($case->[0], 'INDEX i ON %s (k)', values => [ $case->[1], @row_values[ 1, 2 ] ], target => [ 2, 2 ]) }
+		[ 'presorted', 'i * 7' ], [ 'reversed', '-i * 7' ], [ '100-values', 'r % 100' ]));
 
 1;
