@@ -3,6 +3,7 @@
 #   make                    build gpusort.so and gpusortd for the server of PG_CONFIG
 #   make install            install them there
 #   make check              unit, regression, isolation and TAP tests, short fuzz run
+#   make check-server       the same without the unit tests, which need no server
 #   make check-core         PostgreSQL's own regression suite, every sort forced through gpusort
 #   make check-core UPDATE=1  the same, and rewrite the list of expected differences
 #   make check-all          check and check-core
@@ -19,7 +20,7 @@
 
 PG_CONFIG ?= pg_config
 
-script_goals = check check-core check-all demo bench fuzz
+script_goals = check check-server check-core check-all demo bench fuzz
 goals := $(or $(MAKECMDGOALS),all)
 
 ifeq ($(filter-out $(script_goals),$(goals)),)
@@ -31,6 +32,8 @@ export PG_CONFIG WERROR SEED $(foreach v,NVCC WITH_CUDA GS_CUDA_ARCH,$(if $($v),
 
 check:
 	@test/check.sh
+check-server:
+	@test/check.sh exports regress isolation daemon tap fuzz
 check-core:
 	@test/core/run.sh $(if $(UPDATE),--update)
 check-all: check check-core
