@@ -132,7 +132,7 @@ struct gs_device_job
 	unsigned	allocation_room;
 	gs_allocation *allocations;
 
-	bool		failed;			/* nothing is uploaded ahead any more */
+	bool		failed;			/* while rows were fed: all is to be done again */
 	char		message[320];
 
 	/* where rows are: at first expected to be */

@@ -120,23 +120,26 @@ abandon(gs_device_job *job, gs_status status)
 	gs_result_end(job);
 	gs_job_free_from(job, 0);
 	gs_upload_drop(job);
-	job->failed = true;
+	job->failed = false;
 	return status;
 }
 
+/*
+ * What goes wrong while rows are fed is put right when the job is run.  The devices
+ * can't be reset now: they may be sorting for another job.
+ */
 void
 gs_device_feed(gs_device_job *job, unsigned plane, uint64_t segment, const uint64_t *words)
 {
-	if (plane < job->resident_planes && plane < job->fed_planes && !job->failed &&
-		gs_upload_ahead(job, plane, segment, words) != GS_OK)
-		abandon(job, GS_DEVICE_ERROR);
+	if (plane < job->resident_planes && plane < job->fed_planes && !job->failed)
+		job->failed = gs_upload_ahead(job, plane, segment, words) != GS_OK;
 }
 
 void
 gs_device_unfeed(gs_device_job *job, unsigned plane)
 {
-	if (plane < job->fed_planes && gs_upload_forget(job, plane) != GS_OK)
-		abandon(job, GS_DEVICE_ERROR);
+	if (plane < job->fed_planes && !job->failed)
+		job->failed = gs_upload_forget(job, plane) != GS_OK;
 }
 
 /* Throw away what was done from the plan on. */
@@ -246,8 +249,9 @@ gs_device_run(gs_device_job *job, const gs_device_args *args, gs_device_result *
 		return gs_job_fail(job, GS_INVALID, gs_status_text(GS_INVALID));
 	job->args = *args;
 	job->result = result;
-	job->failed = false;
-	if (args->nrows > 0)
+	if (job->failed)
+		status = abandon(job, GS_OK);
+	if (args->nrows > 0 && status == GS_OK)
 		status = sort_rows(job);
 	return status == GS_OK ? GS_OK : abandon(job, status);
 }

@@ -246,12 +246,10 @@ gs_upload_forget(gs_device_job *job, unsigned plane)
 
 	if (p->uploaded == 0)
 		return GS_OK;
+	/* statistics come behind all uploads */
 	for (unsigned d = 0; d < job->group->ndevices; d++)
 		if (job->devices[d].tables != NULL)
-		{
-			GS_TRY(gs_job_sync_queue(job, d, GS_QUEUE_UP));
 			GS_TRY(gs_job_sync_queue(job, d, GS_QUEUE_WORK));
-		}
 	free_runs(job, p);
 	memset(p->words, 0, p->room * sizeof(*p->words));
 	return clear_stats(job, plane);
