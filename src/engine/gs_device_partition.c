@@ -304,12 +304,13 @@ scatter_rows(gs_device_job *job, unsigned round, unsigned d, bool digits)
 gs_status
 gs_partition_round(gs_device_job *job, unsigned round)
 {
-	static const gs_queue busy[] = {GS_QUEUE_WORK, GS_QUEUE_WORK2, GS_QUEUE_DOWN};
+	/* the second queue's sorts are in front of what is on the first one now */
+	static const gs_queue busy[] = {GS_QUEUE_WORK, GS_QUEUE_DOWN};
 	bool		digits;
 
 	gs_exchange_tree(job, round, &digits);
 	if (round > 0)
-		GS_TRY(gs_exchange_meet(job, busy, 3));
+		GS_TRY(gs_exchange_meet(job, busy, 2));
 	for (unsigned d = 0; d < job->ndevices; d++)
 		GS_TRY(scatter_rows(job, round, d, digits));
 	return gs_exchange_rows(job, round);

@@ -68,6 +68,12 @@ static const situation situations[] = {
 	{.device_rows = 1, .bucket_rows = 300}},
 	{"a cluster", KEYS_CLUSTER, 1, NULLS_ABSENT, 5000, {0}, 2,
 	{.device_rows = 1, .bucket_rows = 500}},
+	{"a cluster in a first bucket", KEYS_CLUSTER, 1, NULLS_ABSENT, 9000, {0}, 3,
+	{.device_rows = 1, .bucket_rows = 500}},
+	{"a cluster, two planes", KEYS_CLUSTER, 2, NULLS_ABSENT, 9000, {0}, 1,
+	{.bucket_rows = 500}},
+	{"a cluster, rounds", KEYS_CLUSTER, 1, NULLS_ABSENT, 9000, {.feed = FEED_ALL}, 2,
+	{.device_rows = 1, .bucket_rows = 900, .memory_bytes = 180000}},
 	{"rounds, stores", KEYS_UNIFORM40, 1, NULLS_HALF, 9000, {.span_shift = SHORT_PARTS}, 2,
 	{.device_rows = 1, .bucket_rows = 900, .memory_bytes = 180000}},
 	{"rounds, copies", KEYS_UNIFORM40, 1, NULLS_ABSENT, 9000, {.feed = FEED_ALL}, 2,
@@ -92,7 +98,8 @@ as_planned(const situation *s, const gs_device_result *result)
 {
 	return (result->rounds > 1) == (s->options.memory_bytes != 0) &&
 		result->devices == s->devices &&
-		(result->resorted_rows > 0) == (s->keys == KEYS_CLUSTER) && (result->refined_rows > 0) == (s->nplanes == 4);
+		(result->resorted_rows > 0) == (s->keys == KEYS_CLUSTER) &&
+		(result->refined_rows > 0) == (s->nplanes == 4);
 }
 
 /* Orders of work that differ by seed. */
