@@ -4,7 +4,7 @@
 #   make install            install them there
 #   make check              unit, regression, isolation and TAP tests, short fuzz run
 #   make check-server       the same without the unit tests, which need no server
-#   make check-core         PostgreSQL's own regression suite, every sort forced through gpusort
+#   make check-core         PostgreSQL's own regression suites, every sort and build forced through gpusort
 #   make check-core UPDATE=1  the same, and rewrite the list of expected differences
 #   make check-all          check and check-core
 #   make demo               sorts with and without gpusort, side by side

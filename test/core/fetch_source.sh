@@ -1,6 +1,7 @@
 #!/bin/bash
 # fetch_source.sh MAJOR VERSION DIRECTORY
-#		Unpack src/test/regress of PostgreSQL VERSION into DIRECTORY.
+#		Unpack the test suites of PostgreSQL VERSION into DIRECTORY: the core suite,
+#		src/test/regress, and those of contrib that look into btrees.
 #
 # The source comes from Debian's source package by apt, which checks it, with a
 # sources list and package lists of its own under DIRECTORY: the system's apt is
@@ -74,6 +75,7 @@ for version in $(apt-cache showsrc "$PACKAGE" 2>/dev/null | sed -nE 's/^Version:
 	fi
 done
 [ -n "$found" ] || { tail -n 5 apt/log >&2; die "$MIRROR has no source of $PACKAGE"; }
-tar -xf apt/"${PACKAGE}"_*.orig.tar.* --strip-components=4 --wildcards '*/src/test/regress' || exit
+tar -xf apt/"${PACKAGE}"_*.orig.tar.* --strip-components=1 --wildcards '*/src/test/regress' \
+	'*/contrib/amcheck' '*/contrib/pageinspect' || exit
 rm -rf apt
 printf '%s\n' "${found%%-*}"
