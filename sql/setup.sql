@@ -137,37 +137,39 @@ SELECT gpusort_test.check_sort('lost row', $$
 	SELECT k FROM gpusort_test.wrong
 	WHERE current_setting('gpusort.enabled') = 'off' OR id <> 1000 ORDER BY k$$, 'k');
 
--- What an index consists of: the items of each page, level by level from left to
--- right, but for the numbers of the blocks that downlinks lead to.
+-- What an index consists of: links and statistics of each page, and its items.
 CREATE EXTENSION IF NOT EXISTS gpusort;
 CREATE EXTENSION amcheck;
 CREATE EXTENSION pageinspect;
 CREATE FUNCTION gpusort_test.index_pages(index regclass)
-RETURNS TABLE (level int, place int8, items text)
+RETURNS TABLE (block int8, stats text, items text)
 LANGUAGE sql AS $$
-	SELECT s.btpo_level::int, row_number() OVER (PARTITION BY s.btpo_level ORDER BY block),
-		(SELECT md5(string_agg(concat_ws(' ', CASE s.btpo_level WHEN 0 THEN i.ctid::text
-										 ELSE split_part(i.ctid::text, ',', 2) END,
-										 i.itemlen, i.nulls, i.vars, i.data, i.tids),
+	SELECT block,
+		(SELECT format('%s %s %s', s::text, h.lower, h.flags)
+		 FROM bt_page_stats(index::text, block) s, page_header(get_raw_page(index::text, block::int)) h),
+		(SELECT md5(string_agg(concat_ws(' ', i.ctid, i.itemlen, i.nulls, i.vars, i.data, i.tids),
 							   E'\n' ORDER BY i.itemoffset))
 		 FROM bt_page_items(index::text, block) i)
-	FROM generate_series(1, pg_relation_size(index) / current_setting('block_size')::int - 1) block,
-		bt_page_stats(index::text, block) s
+	FROM generate_series(1, pg_relation_size(index) / current_setting('block_size')::int - 1) block
 $$;
 
--- In what way our index differs from PostgreSQL's; null if it does not.
+-- In what way our index differs from PostgreSQL's, block by block; null if it
+-- does not.
 CREATE FUNCTION gpusort_test.index_differences(ours regclass, theirs regclass)
 RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(difference, E'\n')
-	FROM ((SELECT format('level %s page %s: %s instead of %s', level, place, a.items, b.items) AS difference
+	FROM ((SELECT format('block %s: %s %s instead of %s %s', block, a.stats, a.items, b.stats, b.items) AS difference
 		   FROM gpusort_test.index_pages(ours) a
-		   FULL JOIN gpusort_test.index_pages(theirs) b USING (level, place)
-		   WHERE a.items IS DISTINCT FROM b.items ORDER BY level, place LIMIT 3)
+		   FULL JOIN gpusort_test.index_pages(theirs) b USING (block)
+		   WHERE (a.stats, a.items) IS DISTINCT FROM (b.stats, b.items) ORDER BY block LIMIT 3)
 		  UNION ALL
 		  SELECT format('metapage: %s instead of %s', a, b)
 		  FROM bt_metap(ours::text) a, bt_metap(theirs::text) b
-		  WHERE (a.version, a.level, a.fastlevel, a.allequalimage) <> (b.version, b.level, b.fastlevel, b.allequalimage)
-			OR a.root <> a.fastroot) d
+		  WHERE a IS DISTINCT FROM b
+		  UNION ALL
+		  SELECT format('%s pages of %s rows instead of %s of %s', a.relpages, a.reltuples, b.relpages, b.reltuples)
+		  FROM pg_class a, pg_class b
+		  WHERE a.oid = ours AND b.oid = theirs AND (a.relpages, a.reltuples) <> (b.relpages, b.reltuples)) d
 $$;
 
 -- Create an index with PostgreSQL and with gpusort.  The definition has %s in

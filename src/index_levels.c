@@ -30,11 +30,11 @@ index_levels_begin(IndexLevels *levels, IndexStorage *storage)
  * Open the level's next page, to which `low_key` will lead.
  */
 static void
-open_page(IndexLevels *levels, int number, IndexTuple low_key)
+open_page(IndexLevels *levels, int number, BlockNumber block, IndexTuple low_key)
 {
 	IndexLevel *level = levels->level[number];
 
-	level->block = index_storage_new_block(levels->storage);
+	level->block = block;
 	index_page_begin(&level->page, index_storage_get_page(levels->storage), number);
 	memcpy(level->low_key, low_key, IndexTupleSize(low_key));
 }
@@ -60,7 +60,7 @@ begin_level(IndexLevels *levels, IndexTuple low_key)
 	level = palloc(sizeof(IndexLevel));
 	level->left = P_NONE;
 	levels->level[++levels->height] = level;
-	open_page(levels, levels->height, low_key);
+	open_page(levels, levels->height, index_storage_new_block(levels->storage), low_key);
 }
 
 /*
@@ -83,16 +83,17 @@ turn_page(IndexLevels *levels, int number)
 	IndexLevel *level = levels->level[number];
 	IndexPage	full = level->page;
 	BlockNumber block = level->block;
+	BlockNumber right = index_storage_new_block(levels->storage);
 	IndexTuple	last = index_page_last(&full);
 
 	add_downlink(levels, number + 1, (IndexTuple) level->low_key, block);
 
-	open_page(levels, number, last);
+	open_page(levels, number, right, last);
 	append_minus_infinity(&level->page, last);
 
 	index_page_turn_last_into_high_key(&full);
 	index_page_seal(&full);
-	index_page_link(full.data, level->left, level->block);
+	index_page_link(full.data, level->left, right);
 	index_storage_put_page(levels->storage, block, full.data);
 	level->left = block;
 }

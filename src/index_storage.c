@@ -76,12 +76,6 @@ index_storage_new_block(IndexStorage *storage)
 	return storage->next_block++;
 }
 
-BlockNumber
-index_storage_next_block(const IndexStorage *storage)
-{
-	return storage->next_block;
-}
-
 char *
 index_storage_get_page(IndexStorage *storage)
 {

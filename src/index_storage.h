@@ -28,9 +28,6 @@ extern IndexStorage *index_storage_begin(Relation index);
 /* The next block number. */
 extern BlockNumber index_storage_new_block(IndexStorage *storage);
 
-/* What index_storage_new_block() will return next. */
-extern BlockNumber index_storage_next_block(const IndexStorage *storage);
-
 /* A page buffer, not initialised, the caller's until it puts or the end. */
 extern char *index_storage_get_page(IndexStorage *storage);
 

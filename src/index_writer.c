@@ -6,11 +6,11 @@
  *	put ──▶ index_dedup ──▶ index_leaf ──page──▶ here ──page──▶ index_storage
  *	                                              └──downlink──▶ index_levels ──page──┘
  *
- * Block 0 is the metapage, written last.  A leaf is given its block when it is
- * complete.  Its downlink goes up first: that may open internal pages, which take
- * blocks, and only then is it settled that the next block is the right sibling's.
- * So leaves lie in key order and, but for the internal pages between them, side
- * by side, and each is written once, in order.
+ * Block 0 is the metapage, written last.  A leaf is given its block when the one
+ * before is complete, on each level so, and only then does the downlink go up, which
+ * may open internal pages.  So leaves lie in key order and, but for the internal
+ * pages between them, side by side, and each is written once, in order; and every
+ * page has the block that the server's build gives it.
  *
  * Forming leaves in several processes.  The leaf builder was cut for it: a worker
  * can run one over a slice of the sorted order into private memory, since nothing
@@ -52,6 +52,7 @@ struct GpuSortIndexWriter
 	IndexStorage *storage;
 
 	BlockNumber last_leaf;		/* P_NONE: none yet */
+	BlockNumber next_leaf;		/* P_NONE: has no block yet, or there is no more */
 };
 
 static char *
@@ -64,15 +65,18 @@ static void
 put_leaf(void *arg, char *page, IndexTuple low_key, bool last)
 {
 	GpuSortIndexWriter *writer = arg;
-	BlockNumber block = index_storage_new_block(writer->storage);
+	BlockNumber block = writer->next_leaf;
+
+	if (block == P_NONE)
+		block = index_storage_new_block(writer->storage);
+	writer->next_leaf = last ? P_NONE : index_storage_new_block(writer->storage);
 
 	if (last && writer->last_leaf == P_NONE)
 		index_page_mark_root(page);
 	else
 		index_levels_add(&writer->levels, low_key, block);
 
-	index_page_link(page, writer->last_leaf,
-					last ? P_NONE : index_storage_next_block(writer->storage));
+	index_page_link(page, writer->last_leaf, writer->next_leaf);
 	index_storage_put_page(writer->storage, block, page);
 	writer->last_leaf = block;
 }
@@ -92,6 +96,7 @@ gpusort_index_writer_begin(Relation heap, Relation index, bool unique)
 	writer->allequalimage = _bt_allequalimage(index, true);
 	writer->deduplicate = writer->allequalimage && !unique && BTGetDeduplicateItems(index);
 	writer->last_leaf = P_NONE;
+	writer->next_leaf = P_NONE;
 
 	scan_key->allequalimage = writer->allequalimage;
 	writer->storage = index_storage_begin(index);
