@@ -27,7 +27,8 @@ owns_extent(const gsd_pool *pool, unsigned job, uint32_t extent)
 	if (extent >= pool->header->nextents)
 		return false;
 	owner = pool->header->owners[extent];
-	return owner == pool->header->jobs[job].pid || owner == (GSD_OWNER_JOB | job);
+	return gsd_owner_is_backend(owner, pool->header->jobs[job].pid) ||
+		owner == (GSD_OWNER_JOB | job);
 }
 
 gsd_descriptor *

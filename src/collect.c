@@ -23,6 +23,7 @@
 
 #include "settings.h"
 #include "sort_internal.h"
+#include "sort_share.h"
 
 #define FAULT_ROW		100
 
@@ -30,8 +31,8 @@
 static bool
 begin_nulls(GpuSort *sort, GpuSortColumn *column, uint32 id)
 {
-	GpuSortRange *range = gpusort_acquire_bitmap(sort, GPUSORT_RANGE_PLANE +
-												 (int) (column - sort->columns) * 8 + 7);
+	GpuSortRange *range = gpusort_acquire_bitmap(sort, GPUSORT_PLANE_ROLE(column - sort->columns,
+																	GPUSORT_NULLS_ROLE));
 
 	if (range == NULL)
 		return false;
@@ -62,10 +63,9 @@ put_null(GpuSort *sort, GpuSortColumn *column, uint32 id)
 	return true;
 }
 
-/* Keep track of how many leading bytes all strings of the column share. */
-static void
-note_common_prefix(GpuSort *sort, GpuSortColumn *column, uint64 ref, const char *data,
-				   uint32 len)
+void
+gpusort_note_common_prefix(GpuSort *sort, GpuSortColumn *column, uint64 ref, const char *data,
+						   uint32 len)
 {
 	const char *first;
 	uint32		common = 0;
@@ -142,7 +142,7 @@ put_bytes(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key
 		ref = KEY_REF(offset, key->len);
 		column->long_keys = true;
 		if (column->common_len > 0)
-			note_common_prefix(sort, column, ref, key->data, key->len);
+			gpusort_note_common_prefix(sort, column, ref, key->data, key->len);
 	}
 	else
 	{
@@ -246,7 +246,8 @@ put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row
 static pg_noinline bool
 enlarge_planes(GpuSort *sort)
 {
-	gpusort_service_feed(sort);
+	if (!sort->is_part)
+		gpusort_service_feed(sort);
 	return gpusort_grow_planes(sort);
 }
 
@@ -348,6 +349,15 @@ gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot)
 		gpusort_hand_over(sort, gpusort_handover_cause(sort));
 	}
 	tuplesort_puttupleslot(sort->tuplesort, slot);
+}
+
+bool
+gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot)
+{
+	if (!collect_slot(part, slot))
+		return false;
+	part->stats.rows++;
+	return true;
 }
 
 bool

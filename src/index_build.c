@@ -52,9 +52,8 @@ typedef struct BuildTimes
 	instr_time	write;
 } BuildTimes;
 
-/* The sort key of an index; false if an operator class has no ordering for us. */
-static bool
-make_spec(Relation index, GpuSortSpec *spec, const char **reason)
+bool
+gpusort_index_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 {
 	int			nkeys = IndexRelationGetNumberOfKeyAttributes(index);
 
@@ -150,7 +149,7 @@ is_eligible(Relation heap, Relation index, const IndexInfo *info, GpuSortSpec *s
 	else if (RelationGetNumberOfBlocks(index) != 0)
 		*reason = "index has pages";
 	else
-		return make_spec(index, spec, reason) &&
+		return gpusort_index_sort_spec(index, spec, reason) &&
 			is_worth_it(heap, index, info, spec, limit_bytes, reason);
 	return false;
 }

@@ -24,6 +24,8 @@ typedef struct GpuSortIndexBuild
 	Relation	index;
 	IndexInfo  *info;
 	GpuSort    *sort;
+	GpuSort    *part;			/* of a shared sort: what this process collects */
+	bool		part_full;		/* rows go into `sort`, of a worker to the leader */
 	bool		failed;			/* some row could not be taken in */
 	int			workers;		/* that read the table, too */
 	GpuSortIndexQueues *queues; /* while they do: of rows between processes */
@@ -51,6 +53,9 @@ extern IndexBuildResult *gpusort_build_index(Relation heap, Relation index,
  * table_index_build_scan() does.
  */
 extern double gpusort_index_collect(GpuSortIndexBuild *build);
+
+/* The sort key of an index; false if an operator class has no ordering for us. */
+extern bool gpusort_index_sort_spec(Relation index, GpuSortSpec *spec, const char **reason);
 
 /* ERROR if two live rows of the performed sort violate the index's uniqueness. */
 extern void gpusort_index_check_unique(const GpuSortIndexBuild *build);

@@ -11,15 +11,27 @@
 #include "index_parallel.h"
 
 void
+gpusort_index_put(GpuSortIndexBuild *build, const Datum *values, const bool *isnull,
+				  ItemPointer tid, bool alive)
+{
+	if (build->failed)
+		return;
+	if (build->part != NULL && !build->part_full)
+	{
+		if (gpusort_put_index_values(build->part, values, isnull, tid, alive))
+			return;
+		build->part_full = true;
+	}
+	build->failed = !gpusort_put_index_values(build->sort, values, isnull, tid, alive);
+}
+
+void
 gpusort_index_put_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive,
 					  void *state)
 {
 	GpuSortIndexBuild *build = state;
 
-	if (build->failed)
-		return;
-	build->failed = !gpusort_put_index_values(build->sort, values, isnull, tid,
-											  alive || !build->info->ii_Unique);
+	gpusort_index_put(build, values, isnull, tid, alive || !build->info->ii_Unique);
 	if (build->queues != NULL)
 		gpusort_index_exchange_rows(build);
 }

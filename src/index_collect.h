@@ -9,7 +9,12 @@
 
 #include "index_build.h"
 
-/* Takes a row in, for table_index_build_scan(); state is the build. */
+/* Takes a row in, unless the build has failed; rows that are dead don't count for
+ * uniqueness. */
+extern void gpusort_index_put(GpuSortIndexBuild *build, const Datum *values, const bool *isnull,
+							  ItemPointer tid, bool alive);
+
+/* The same, for table_index_build_scan(); state is the build. */
 extern void gpusort_index_put_row(Relation index, ItemPointer tid, Datum *values,
 								  bool *isnull, bool alive, void *state);
 

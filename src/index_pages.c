@@ -255,8 +255,7 @@ put_rows(PageScan *scan, Buffer buffer, const OffsetNumber *offsets, int count)
 			fetch_deformed(scan, &tuple, buffer, values, nulls);
 			isnull = nulls;
 		}
-		build->failed = !gpusort_put_index_values(build->sort, values, isnull, &tuple.t_self,
-												  true);
+		gpusort_index_put(build, values, isnull, &tuple.t_self, true);
 	}
 	scan->live += count;
 }

@@ -2,13 +2,14 @@
  * index_parallel.c
  *		Reading the table of an index build in several processes.
  *
- * Workers do what costs most in reading a table: they look at pages and rows,
- * evaluate expressions and form index tuples, and send those to the leader, in
- * batches, through a queue each.  The leader encodes their keys.  While its queues
- * are empty it reads pages as well; it looks into them after each page or few rows.
+ * Workers and leader collect into parts of a shared sort (sort_share.h), which the
+ * leader joins when all are done.
  *
- * A worker's rows go into a sort of its own that has no key columns: a row store
- * that is sent and emptied whenever it holds a batch.
+ * Rows that there is no pool memory for go to the leader's private memory.  A worker
+ * sends them, in batches, through a queue: they go into a sort of its own that has
+ * no key columns, a row store that is sent and emptied whenever it holds a batch.
+ * The leader encodes their keys.  It looks into its queues after each page or few
+ * rows that it has read itself.
  *
  * Everybody takes pages from one counter (or from the server's parallel scan,
  * where the server reads), so rows do not arrive in the order of their TIDs.
@@ -38,6 +39,7 @@
 
 #include "index_collect.h"
 #include "index_parallel.h"
+#include "sort_share.h"
 
 /* Parts of the shared memory. */
 #define KEY_BUILD			UINT64CONST(0x4753000000000001)
@@ -68,6 +70,8 @@ struct GpuSortParallelBuild
 	bool		concurrent;
 	bool		unique;
 	bool		by_pages;		/* not by the server's parallel scan */
+	bool		has_share;
+	uint32		share;			/* number of the shared sort */
 
 	pg_atomic_uint32 next_page;
 
@@ -97,6 +101,7 @@ typedef struct LeaderState
 	ParallelTableScanDesc scan;
 	WalUsage   *wal_usage;
 	BufferUsage *buffer_usage;
+	GpuSortShare *share;		/* NULL: there is no pool memory */
 } LeaderState;
 
 bool
@@ -208,15 +213,37 @@ receive_rest(GpuSortIndexBuild *build)
 	}
 }
 
-/* Read this process's share of the table. */
+/* Read this process's part of the table. */
 static double
-scan_share(GpuSortIndexBuild *build, ParallelTableScanDesc parallel_scan, bool leader)
+scan_part(GpuSortIndexBuild *build, ParallelTableScanDesc parallel_scan, bool leader)
 {
 	if (build->queues->shared->by_pages)
 		return gpusort_index_read_pages(build, leader);
 	return table_index_build_scan(build->heap, build->index, build->info, true, leader,
 								  gpusort_index_put_row, build,
 								  table_beginscan_parallel(build->heap, parallel_scan));
+}
+
+/* The same, into a part of the shared sort, if there is one. */
+static double
+collect_part(GpuSortIndexBuild *build, GpuSortShare *share, ParallelTableScanDesc parallel_scan,
+			 bool leader)
+{
+	GpuSortSpec spec;
+	const char *reason;
+	double		live;
+
+	if (share != NULL && gpusort_index_sort_spec(build->index, &spec, &reason))
+		build->part = gpusort_share_begin_index_part(share, build->index, &spec);
+	live = scan_part(build, parallel_scan, leader);
+	if (build->part != NULL)
+	{
+		if (!build->failed)
+			gpusort_share_finish_part(share, build->part);
+		gpusort_end(build->part);
+		build->part = NULL;
+	}
+	return live;
 }
 
 /* Make the parallel context and its shared memory; false if there is none. */
@@ -266,6 +293,10 @@ fill_shared_memory(LeaderState *leader, GpuSortIndexBuild *build, bool by_pages)
 	shared->concurrent = build->info->ii_Concurrent;
 	shared->unique = build->info->ii_Unique;
 	shared->by_pages = by_pages;
+	leader->share = gpusort_share_create(build->sort, leader->context->nworkers + 1);
+	shared->has_share = leader->share != NULL;
+	if (shared->has_share)
+		shared->share = gpusort_share_number(leader->share);
 	pg_atomic_init_u32(&shared->next_page, 0);
 	SpinLockInit(&shared->mutex);
 	if (!by_pages)
@@ -349,9 +380,11 @@ gpusort_index_collect_parallel(GpuSortIndexBuild *build, double *live)
 		return false;
 	}
 	build->workers = build->queues->count;
-	*live = scan_share(build, leader.scan, true);
+	*live = collect_part(build, leader.share, leader.scan, true);
 	receive_rest(build);
 	finish_workers(&leader, build, live);
+	if (leader.share != NULL && !build->failed)
+		gpusort_share_join(leader.share, build->sort);
 	build->queues = NULL;
 	end_parallel(&leader);
 	return true;
@@ -362,7 +395,8 @@ static void
 scan_as_worker(GpuSortIndexBuild *build, ParallelTableScanDesc scan)
 {
 	GpuSortParallelBuild *shared = build->queues->shared;
-	double		live = scan_share(build, scan, false);
+	GpuSortShare *share = shared->has_share ? gpusort_share_attach(shared->share) : NULL;
+	double		live = collect_part(build, share, scan, false);
 
 	send_rows(build);
 	SpinLockAcquire(&shared->mutex);

@@ -24,6 +24,8 @@
 #ifndef GPUSORT_MEMORY_RANGE_H
 #define GPUSORT_MEMORY_RANGE_H
 
+#include "port/atomics.h"
+
 /* What a range is for: the next sort's same part gets the same memory. */
 typedef enum GpuSortRangeRole
 {
@@ -33,14 +35,26 @@ typedef enum GpuSortRangeRole
 	GPUSORT_RANGE_REFINED,
 	GPUSORT_RANGE_EQUAL,
 	GPUSORT_RANGE_DESCRIPTOR,	/* of a job for gpusortd */
-	GPUSORT_RANGE_PLANE			/* PLANE + i for the i-th plane or bitmap */
+	GPUSORT_RANGE_PLANE			/* what columns have: GPUSORT_PLANE_ROLE() */
 } GpuSortRangeRole;
+
+/* Roles of a column's ranges: its prefix, the references, words, and nulls. */
+#define GPUSORT_COLUMN_ROLES	8
+#define GPUSORT_PREFIX_ROLE		0
+#define GPUSORT_REFS_ROLE		1
+#define GPUSORT_WORDS_ROLE		2
+#define GPUSORT_NULLS_ROLE		7
+#define GPUSORT_PLANE_ROLE(column, role) \
+	(GPUSORT_RANGE_PLANE + (column) * GPUSORT_COLUMN_ROLES + (role))
 
 /* What the ranges of one sort may take of the pool, together. */
 typedef struct GpuSortPoolShare
 {
+	uint32		owner;			/* what its extents are marked with (gsd_pool.h) */
 	uint32		max_extents;	/* 0: private memory only */
-	uint32		extents;		/* owned */
+	pg_atomic_uint32 *extents;	/* owned: own_extents, or a count in shared memory
+								 * if several processes collect rows */
+	pg_atomic_uint32 own_extents;
 } GpuSortPoolShare;
 
 typedef struct GpuSortRange
@@ -99,6 +113,18 @@ extern bool gpusort_range_is_private(const GpuSortRange *range);
  * grows.  False if some of those bytes are private memory.
  */
 extern bool gpusort_range_extents(const GpuSortRange *range, const uint32 **list, uint32 *count);
+
+/*
+ * Let somebody else have the first `count` extents, whose numbers are stored in
+ * list[], and give the others back.  The range can't be used before it is rewound.
+ */
+extern void gpusort_range_yield(GpuSortRange *range, uint32 count, uint32 *list);
+
+/*
+ * Begin an empty range with extents that are the sort's already; none of it is usable
+ * before the range grows.  False if it has no room for them.
+ */
+extern bool gpusort_range_adopt(GpuSortRange *range, const uint32 *list, uint32 count);
 
 /*
  * When the range's memory is given back, leave its extents to this job, for which

@@ -59,11 +59,11 @@ static bool can_populate = true;
 static void
 give_all(int code, Datum arg)
 {
-	(void) gsd_give_all(gpusort_pool->header, (uint32) MyProcPid);
+	(void) gsd_give_backend(gpusort_pool->header, (uint32) MyProcPid);
 }
 
-static void
-register_exit(void)
+void
+gpusort_extents_register_exit(void)
 {
 	static bool registered = false;
 
@@ -100,14 +100,14 @@ take_next(GpuSortRange *range)
 {
 	gsd_header *header = gpusort_pool->header;
 	uint32		i = range->nowned;
-	uint32		owner = (uint32) MyProcPid;
+	uint32		owner = range->share->owner;
 
 	if (i < range->nmapped && gsd_take_extent(header, range->mapped[i], owner))
 		range->owned[i] = range->mapped[i];
 	else if (!gsd_take_any(header, owner, &range->owned[i]))
 		return false;
 	range->nowned++;
-	range->share->extents++;
+	pg_atomic_fetch_add_u32(range->share->extents, 1);
 	return true;
 }
 
@@ -118,8 +118,9 @@ gpusort_extents_take(GpuSortRange *range, size_t bytes)
 
 	if (count <= range->nowned || !enlarge_arrays(range, count))
 		return;
-	register_exit();
-	while (range->nowned < count && range->share->extents < range->share->max_extents)
+	gpusort_extents_register_exit();
+	while (range->nowned < count &&
+		   pg_atomic_read_u32(range->share->extents) < range->share->max_extents)
 		if (!take_next(range))
 			break;
 }
@@ -250,7 +251,7 @@ gpusort_extents_populate(GpuSortRange *range, size_t to)
 void
 gpusort_extents_give(GpuSortRange *range, uint32 from, uint32 to)
 {
-	uint32		owner = (uint32) MyProcPid;
+	uint32		owner = range->share->owner;
 
 	for (uint32 i = from; i < to; i++)
 	{
@@ -261,6 +262,26 @@ gpusort_extents_give(GpuSortRange *range, uint32 from, uint32 to)
 		else
 			gsd_give_extent(gpusort_pool->header, range->owned[i], owner);
 		range->owned[i] = NO_EXTENT;
-		range->share->extents--;
+		pg_atomic_fetch_sub_u32(range->share->extents, 1);
 	}
+}
+
+void
+gpusort_range_yield(GpuSortRange *range, uint32 count, uint32 *list)
+{
+	Assert(count <= range->nowned);
+	gpusort_extents_give(range, count, range->nowned);
+	memcpy(list, range->owned, count * sizeof(uint32));
+	memset(range->owned, 0xff, count * sizeof(uint32)); /* NO_EXTENT */
+}
+
+bool
+gpusort_range_adopt(GpuSortRange *range, const uint32 *list, uint32 count)
+{
+	Assert(range->nowned == 0 && range->usable == 0);
+	if (count * EXTENT_BYTES > range->reserved || !enlarge_arrays(range, count))
+		return false;
+	memcpy(range->owned, list, count * sizeof(uint32));
+	range->nowned = count;
+	return true;
 }

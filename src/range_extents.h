@@ -7,6 +7,9 @@
 
 #include "memory_range.h"
 
+/* See to it that what this process owns is given back when it exits. */
+extern void gpusort_extents_register_exit(void);
+
 /* Own extents for the first `bytes` bytes, as far as pool and share allow. */
 extern void gpusort_extents_take(GpuSortRange *range, size_t bytes);
 

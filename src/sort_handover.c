@@ -18,12 +18,50 @@
 /* Rows are given back in pieces of this size. */
 #define DISCARD_BYTES	((size_t) 8 << 20)
 
+#define INTERRUPT_ROWS	65536
+
+void
+gpusort_discard_read_rows(GpuSortRange *rows, size_t *discarded, size_t offset)
+{
+	if (offset - *discarded < DISCARD_BYTES)
+		return;
+	CHECK_FOR_INTERRUPTS();
+	gpusort_range_discard(rows, *discarded, offset);
+	*discarded = offset / DISCARD_BYTES * DISCARD_BYTES;
+}
+
+void
+gpusort_move_to_tuplesort(GpuSort *sort)
+{
+	TupleTableSlot *slot = gpusort_row_slot(sort);
+	bool		in_order = sort->stats.joined_rows == 0;
+	size_t		discarded = 0;
+
+	if (sort->nrows == 0)
+		return;
+	gpusort_discard_planes(sort);
+	for (uint64 id = 0; id < sort->nrows; id++)
+	{
+		MinimalTuple tuple = row_by_id(sort, (uint32) id);
+
+		if (in_order)
+			gpusort_discard_read_rows(sort->rows, &discarded, (char *) tuple - sort->rows->base);
+		else if (id % INTERRUPT_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		ExecStoreMinimalTuple(tuple, slot, false);
+		tuplesort_puttupleslot(sort->tuplesort, slot);
+	}
+	ExecClearTuple(slot);
+	gpusort_range_discard(sort->rows, discarded, sort->rows->usable);
+	gpusort_range_discard(sort->row_refs, 0, sort->row_refs->usable);
+	sort->nrows = 0;
+	sort->rows_used = 0;
+}
+
 void
 gpusort_hand_over(GpuSort *sort, GpuSortHandover why)
 {
-	TupleTableSlot *slot = gpusort_row_slot(sort);
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
-	size_t		discarded = 0;
 
 	gpusort_service_end(sort);
 	sort->stats.handover = why;
@@ -34,29 +72,5 @@ gpusort_hand_over(GpuSort *sort, GpuSortHandover why)
 										   sort->random_access ? TUPLESORT_RANDOMACCESS
 										   : TUPLESORT_NONE);
 	MemoryContextSwitchTo(old);
-
-	if (sort->nrows > 0)
-		gpusort_discard_planes(sort);
-	for (uint64 id = 0; id < sort->nrows; id++)
-	{
-		MinimalTuple tuple = row_by_id(sort, (uint32) id);
-		size_t		offset = (char *) tuple - sort->rows->base;
-
-		if (offset - discarded >= DISCARD_BYTES)
-		{
-			CHECK_FOR_INTERRUPTS();
-			gpusort_range_discard(sort->rows, discarded, offset);
-			discarded = offset / DISCARD_BYTES * DISCARD_BYTES;
-		}
-		ExecStoreMinimalTuple(tuple, slot, false);
-		tuplesort_puttupleslot(sort->tuplesort, slot);
-	}
-	ExecClearTuple(slot);
-	if (sort->nrows > 0)
-	{
-		gpusort_range_discard(sort->rows, discarded, sort->rows->usable);
-		gpusort_range_discard(sort->row_refs, 0, sort->row_refs->usable);
-	}
-	sort->nrows = 0;
-	sort->rows_used = 0;
+	gpusort_move_to_tuplesort(sort);
 }

@@ -128,6 +128,13 @@ struct GpuSort
 	bool		value_refused;	/* a key had no encoding */
 	bool		out_of_room;	/* the refinement found no memory for a key */
 
+	/* rows that several processes collect (sort_share.c) */
+	struct GpuSortShare *share; /* of a part; of a sort while it is joined */
+	bool		is_part;
+	uint32		part_number;	/* of a part that is finished */
+	GpuSortRange *aside_rows;	/* rows that were put into the sort itself: */
+	GpuSortRange *aside_refs;	/* rows and row_refs, while parts are joined */
+
 	/* result */
 	GpuSortRange *workspace;
 	uint32	   *order;			/* row ids by position: the engine's, in workspace,
@@ -254,7 +261,23 @@ bytes_per_word(GpuSortBytesKind kind)
 	return kind == GPUSORT_BYTES_PADDED ? PADDED_WORD_BYTES : BINARY_WORD_BYTES;
 }
 
+/* collect.c */
+
+/*
+ * Keep track of how many leading bytes all strings of the column share, given one
+ * more of them, or what others have in common.
+ */
+extern void gpusort_note_common_prefix(GpuSort *sort, GpuSortColumn *column, uint64 ref,
+									   const char *data, uint32 len);
+
 /* sort_memory.c */
+
+/* Called with a range and the bytes that so many rows take of it; false: stop. */
+typedef bool (*GpuSortRangeVisitor) (GpuSort *sort, GpuSortRange **range, size_t bytes);
+
+/* Visit all ranges that the sort has for its rows. */
+extern bool gpusort_visit_memory(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit);
+
 extern GpuSortRange *gpusort_acquire_range(GpuSort *sort, int role);
 
 /* Find out the limits, given that of private memory. */
@@ -266,6 +289,11 @@ extern bool gpusort_acquire_memory(GpuSort *sort);
 /* Release everything that palloc did not provide. */
 extern void gpusort_release_memory(GpuSort *sort);
 
+/* All but the rows; bitmaps of nulls; what was set aside. */
+extern void gpusort_release_planes(GpuSort *sort);
+extern void gpusort_release_nulls(GpuSort *sort);
+extern void gpusort_release_rows_aside(GpuSort *sort);
+
 /* Begin again with empty ranges. */
 extern void gpusort_rewind_memory(GpuSort *sort);
 
@@ -274,6 +302,9 @@ extern void gpusort_discard_planes(GpuSort *sort);
 
 /* Make room for more rows in every plane; false if that exceeds the limits. */
 extern bool gpusort_grow_planes(GpuSort *sort);
+
+/* Make room for so many rows, which are there already, whatever the limits say. */
+extern bool gpusort_grow_planes_to(GpuSort *sort, uint64 rows);
 
 /*
  * Make the row store usable up to `end`, and tell in sort->rows_end how far rows
@@ -293,7 +324,21 @@ extern bool gpusort_grow_workspace(GpuSort *sort);
 /* Put the memory in use into the statistics. */
 extern void gpusort_note_memory(GpuSort *sort);
 
+/* sort_share.c */
+
+/* Make a sort that has no memory yet a part. */
+extern void gpusort_share_enter(struct GpuSortShare *share, GpuSort *part);
+
+/* Let a part's planes have room for so many rows more; false if all would have too many. */
+extern bool gpusort_share_claim_rows(struct GpuSortShare *share, uint64 rows);
+
+/* The sort, which has released its memory, is no shared one any more, if it was. */
+extern void gpusort_share_end(GpuSort *sort);
+
 /* sort_state.c */
+
+/* Forget the rows, keep the memory, but for what gpusortd may still write to. */
+extern void gpusort_forget_rows(GpuSort *sort);
 extern TupleTableSlot *gpusort_row_slot(GpuSort *sort);
 extern void gpusort_run_engine(gs_sort_args *args, gs_sort_result *result);
 
@@ -388,5 +433,14 @@ gpusort_handover_cause(const GpuSort *sort)
 }
 
 extern void gpusort_hand_over(GpuSort *sort, GpuSortHandover why);
+
+/* Move all rows into the sort's tuplesort. */
+extern void gpusort_move_to_tuplesort(GpuSort *sort);
+
+/*
+ * Rows are read in the order in which they are stored, and this is the offset of the
+ * next one: give the memory in front of it back.
+ */
+extern void gpusort_discard_read_rows(GpuSortRange *rows, size_t *discarded, size_t offset);
 
 #endif							/* GPUSORT_SORT_INTERNAL_H */

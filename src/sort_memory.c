@@ -35,9 +35,6 @@
 #define MIN_STEP_ROWS	16
 #define MAX_GROW_ROWS	(1 << 20)
 
-/* Called with a range and the bytes that so many rows take of it. */
-typedef bool (*range_visitor) (GpuSort *sort, GpuSortRange **range, size_t bytes);
-
 /* No more than the machine has, or than the row store can address. */
 static size_t
 possible_bytes(size_t bytes)
@@ -65,7 +62,10 @@ void
 gpusort_begin_memory(GpuSort *sort, size_t limit_bytes)
 {
 	sort->limit_bytes = possible_bytes(limit_bytes);
+	sort->pool_share.owner = gsd_owner(MyProcPid, 0);
 	sort->pool_share.max_extents = gpusort_pool_quota_extents();
+	pg_atomic_init_u32(&sort->pool_share.own_extents, 0);
+	sort->pool_share.extents = &sort->pool_share.own_extents;
 	sort->reserve_bytes = Min(sort->limit_bytes + gpusort_pool_limit(), ROW_STORE_MAX_BYTES - 1);
 	for (sort->row_unit = MAXIMUM_ALIGNOF;
 		 sort->reserve_bytes / sort->row_unit > PG_UINT32_MAX;)
@@ -86,14 +86,14 @@ bitmap_bytes(uint64 rows)
 }
 
 static bool
-visit_range(GpuSort *sort, GpuSortRange **range, size_t bytes, range_visitor visit)
+visit_range(GpuSort *sort, GpuSortRange **range, size_t bytes, GpuSortRangeVisitor visit)
 {
 	return *range == NULL || visit(sort, range, bytes);
 }
 
 /* Visit the planes of all columns; stops when a visitor says false. */
 static bool
-visit_columns(GpuSort *sort, uint64 rows, range_visitor visit)
+visit_columns(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit)
 {
 	for (int i = 0; i < sort->ncolumns; i++)
 	{
@@ -112,7 +112,7 @@ visit_columns(GpuSort *sort, uint64 rows, range_visitor visit)
 
 /* Visit all that has something for each row while rows are collected. */
 static bool
-visit_planes(GpuSort *sort, uint64 rows, range_visitor visit)
+visit_planes(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit)
 {
 	return visit_range(sort, &sort->row_refs, rows * sizeof(uint32), visit) &&
 		visit_columns(sort, rows, visit);
@@ -120,29 +120,36 @@ visit_planes(GpuSort *sort, uint64 rows, range_visitor visit)
 
 /* Visit what is needed when all rows are in. */
 static bool
-visit_workspace(GpuSort *sort, uint64 rows, range_visitor visit)
+visit_workspace(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit)
 {
 	return visit_range(sort, &sort->workspace, gs_sort_workspace_bytes(rows), visit) &&
 		visit_range(sort, &sort->refined, rows * sizeof(uint32), visit) &&
 		visit_range(sort, &sort->equal, bitmap_bytes(rows), visit);
 }
 
+bool
+gpusort_visit_memory(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit)
+{
+	return visit_range(sort, &sort->rows, sort->rows_used, visit) &&
+		visit_planes(sort, rows, visit) &&
+		visit_workspace(sort, rows, visit);
+}
+
 static bool
 acquire_planes(GpuSort *sort, int i)
 {
 	GpuSortColumn *column = &sort->columns[i];
-	int			role = GPUSORT_RANGE_PLANE + i * 8;
 
 	if (column->bytes != GPUSORT_BYTES_NONE)
 	{
-		column->prefix = gpusort_acquire_range(sort, role);
-		column->refs = gpusort_acquire_range(sort, role + 1);
+		column->prefix = gpusort_acquire_range(sort, GPUSORT_PLANE_ROLE(i, GPUSORT_PREFIX_ROLE));
+		column->refs = gpusort_acquire_range(sort, GPUSORT_PLANE_ROLE(i, GPUSORT_REFS_ROLE));
 		if (column->prefix == NULL || column->refs == NULL)
 			return false;
 	}
 	for (int w = 0; w < column->nwords; w++)
 	{
-		column->words[w] = gpusort_acquire_range(sort, role + 2 + w);
+		column->words[w] = gpusort_acquire_range(sort, GPUSORT_PLANE_ROLE(i, GPUSORT_WORDS_ROLE + w));
 		if (column->words[w] == NULL)
 			return false;
 	}
@@ -179,12 +186,33 @@ release_range(GpuSort *sort, GpuSortRange **range, size_t bytes)
 }
 
 void
+gpusort_release_planes(GpuSort *sort)
+{
+	visit_workspace(sort, 0, release_range);
+	visit_planes(sort, 0, release_range);
+}
+
+void
+gpusort_release_nulls(GpuSort *sort)
+{
+	for (int i = 0; i < sort->ncolumns; i++)
+		visit_range(sort, &sort->columns[i].nulls, 0, release_range);
+}
+
+void
+gpusort_release_rows_aside(GpuSort *sort)
+{
+	visit_range(sort, &sort->aside_rows, 0, release_range);
+	visit_range(sort, &sort->aside_refs, 0, release_range);
+}
+
+void
 gpusort_release_memory(GpuSort *sort)
 {
 	/* the dearest first, while there is room in gpusort.keep_memory */
 	visit_range(sort, &sort->rows, 0, release_range);
-	visit_workspace(sort, 0, release_range);
-	visit_planes(sort, 0, release_range);
+	gpusort_release_rows_aside(sort);
+	gpusort_release_planes(sort);
 }
 
 static bool
@@ -254,6 +282,8 @@ private_bytes_of_planes(GpuSort *sort, uint64 rows)
 	sort->planes_private = 0;
 	visit_planes(sort, rows, add_private_bytes);
 	visit_workspace(sort, rows, add_private_bytes);
+	if (sort->is_part)
+		return sort->planes_private;
 	return sort->planes_private - Min(sort->planes_private, gs_sort_workspace_bytes(0));
 }
 
@@ -261,11 +291,11 @@ private_bytes_of_planes(GpuSort *sort, uint64 rows)
 static size_t
 pool_bytes_left(const GpuSort *sort)
 {
-	uint32		left;
+	uint32		taken = pg_atomic_read_u32(sort->pool_share.extents);
+	uint32		left = sort->pool_share.max_extents - Min(taken, sort->pool_share.max_extents);
 
-	if (sort->pool_share.extents >= sort->pool_share.max_extents)
+	if (left == 0)
 		return 0;
-	left = sort->pool_share.max_extents - sort->pool_share.extents;
 	return Min(left, gpusort_pool->header->free_extents) * (size_t) GSD_EXTENT_BYTES;
 }
 
@@ -302,10 +332,22 @@ gpusort_grow_planes(GpuSort *sort)
 		if (step < MIN_STEP_ROWS)
 			return false;
 	}
+	if (sort->is_part && !gpusort_share_claim_rows(sort->share, step))
+		return false;
 	if (!visit_planes(sort, sort->capacity + step, grow_range))
 		return false;
 	sort->capacity += step;
 	gpusort_set_rows_end(sort);
+	return true;
+}
+
+bool
+gpusort_grow_planes_to(GpuSort *sort, uint64 rows)
+{
+	visit_planes(sort, rows, reserve_range);
+	if (rows > sort->capacity && !visit_planes(sort, rows, grow_range))
+		return false;
+	sort->capacity = rows;
 	return true;
 }
 
@@ -332,7 +374,10 @@ gpusort_acquire_bitmap(GpuSort *sort, int role)
 {
 	GpuSortRange *range = gpusort_acquire_range(sort, role);
 
-	if (range != NULL && !gpusort_range_grow(range, bitmap_bytes(sort->capacity)))
+	if (range == NULL)
+		return NULL;
+	if (!gpusort_range_grow(range, bitmap_bytes(sort->capacity)) ||
+		(sort->is_part && gpusort_range_is_private(range)))
 	{
 		gpusort_range_release(range);
 		return NULL;
@@ -358,5 +403,5 @@ gpusort_note_memory(GpuSort *sort)
 {
 	sort->stats.memory_bytes = private_bytes_of_planes(sort, sort->nrows) +
 		bytes_behind_extents(sort->rows, sort->rows_used);
-	sort->stats.pool_bytes = sort->pool_share.extents * GSD_EXTENT_BYTES;
+	sort->stats.pool_bytes = pg_atomic_read_u32(sort->pool_share.extents) * GSD_EXTENT_BYTES;
 }

@@ -17,6 +17,7 @@
 #include "utils/tuplesort.h"
 
 #include "sort_internal.h"
+#include "sort_share.h"
 
 #define PLANES_PER_COLUMN (1 + GPUSORT_CODEC_MAX_WORDS)
 
@@ -33,6 +34,7 @@ release_all(GpuSort *sort)
 	gpusort_service_end(sort);
 	gpusort_release_memory(sort);
 	gpusort_service_abandon(sort);
+	gpusort_share_end(sort);
 }
 
 static void
@@ -41,9 +43,8 @@ context_callback(void *arg)
 	release_all((GpuSort *) arg);
 }
 
-/* Forget the rows, keep the memory, but for what gpusortd may still write to. */
-static void
-forget_rows(GpuSort *sort)
+void
+gpusort_forget_rows(GpuSort *sort)
 {
 	gpusort_service_end(sort);
 	if (gpusort_service_holds_memory(sort))
@@ -72,10 +73,8 @@ forget_rows(GpuSort *sort)
 		column->common_len = PG_UINT32_MAX;
 		column->common_ref = 0;
 		column->base = 0;
-		if (column->nulls != NULL)
-			gpusort_range_release(column->nulls);
-		column->nulls = NULL;
 	}
+	gpusort_release_nulls(sort);
 	memset(&sort->stats, 0, sizeof(sort->stats));
 }
 
@@ -157,7 +156,7 @@ make_sort(TupleDesc desc, const GpuSortSpec *spec, size_t limit_bytes)
 	sort->on_reset.arg = sort;
 	MemoryContextRegisterResetCallback(sort->context, &sort->on_reset);
 
-	forget_rows(sort);
+	gpusort_forget_rows(sort);
 	return sort;
 }
 
@@ -192,6 +191,36 @@ gpusort_begin_index(Relation index, const GpuSortSpec *spec, size_t limit_bytes)
 		return NULL;
 	}
 	return sort;
+}
+
+/* Give a part its memory; NULL if there is no address space. */
+static GpuSort *
+begin_part(GpuSortShare *share, GpuSort *part)
+{
+	gpusort_share_enter(share, part);
+	if (gpusort_acquire_memory(part))
+		return part;
+	release_all(part);
+	return NULL;
+}
+
+GpuSort *
+gpusort_share_begin_part(GpuSortShare *share, TupleDesc desc, const GpuSortSpec *spec)
+{
+	GpuSort    *part = make_sort(desc, spec, 0);
+
+	gpusort_row_store_make_minimal_template(part);
+	return begin_part(share, part);
+}
+
+GpuSort *
+gpusort_share_begin_index_part(GpuSortShare *share, Relation index, const GpuSortSpec *spec)
+{
+	GpuSort    *part = make_sort(RelationGetDescr(index), spec, 0);
+
+	part->index_rows = true;
+	gpusort_row_store_make_index_template(part);
+	return begin_part(share, part);
 }
 
 TupleTableSlot *
@@ -327,6 +356,9 @@ gpusort_perform(GpuSort *sort)
 {
 	Assert(!sort->performed);
 
+	/* an index sort that has failed */
+	if (sort->stats.handover != GPUSORT_HANDOVER_NONE && sort->index_rows)
+		return;
 	if (sort->tuplesort == NULL)
 	{
 		bool		sorted = sort_rows(sort);
@@ -406,7 +438,7 @@ gpusort_reset(GpuSort *sort)
 		sort->tuplesort = NULL;
 		gpusort_rewind_memory(sort);
 	}
-	forget_rows(sort);
+	gpusort_forget_rows(sort);
 	if (sort->rows == NULL)
 		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
 }

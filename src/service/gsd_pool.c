@@ -164,6 +164,23 @@ gsd_give_all(gsd_header *header, uint32_t owner)
 	return given;
 }
 
+uint32_t
+gsd_give_backend(gsd_header *header, uint32_t pid)
+{
+	uint32_t	given = 0;
+
+	for (uint32_t i = 0; i < header->nextents; i++)
+	{
+		uint32_t	owner = atomic_load_explicit(&header->owners[i], memory_order_relaxed);
+
+		if (!gsd_owner_is_backend(owner, pid))
+			continue;
+		gsd_give_extent(header, i, owner);
+		given++;
+	}
+	return given;
+}
+
 int
 gsd_claim_job(gsd_header *header, uint32_t pid)
 {

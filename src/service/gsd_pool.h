@@ -53,9 +53,27 @@
 #define GSD_MAX_JOBS		64
 #define GSD_MAX_DEVICES		16
 
-/* owners[]: free, a backend's pid, or GSD_OWNER_JOB | job number. */
+/*
+ * owners[]: free, a backend's, or GSD_OWNER_JOB | job number.  A backend's is its
+ * pid, below 2^22 on Linux, and above it the number of one of its sorts that several
+ * processes collect rows for, from 1; 0 stands for what is the backend's alone.
+ */
 #define GSD_OWNER_NONE		0u
 #define GSD_OWNER_JOB		0x80000000u
+#define GSD_OWNER_PID_BITS	22
+#define GSD_OWNER_SORTS		(1u << (31 - GSD_OWNER_PID_BITS))
+
+static inline uint32_t
+gsd_owner(uint32_t pid, uint32_t sort)
+{
+	return sort << GSD_OWNER_PID_BITS | pid;
+}
+
+static inline bool
+gsd_owner_is_backend(uint32_t owner, uint32_t pid)
+{
+	return (owner & (GSD_OWNER_JOB | ((1u << GSD_OWNER_PID_BITS) - 1))) == pid;
+}
 
 /*
  * What the memory behind an extent is like.  Pool memory stays with the pool once
@@ -279,10 +297,11 @@ extern void gsd_give_extent(gsd_header *header, uint32_t extent, uint32_t owner)
 extern void gsd_leave_extent(gsd_header *header, uint32_t extent, uint32_t owner, uint32_t job);
 
 /*
- * Give back all that an owner has; returns how many extents.  This and the three
- * above may be called in signal handlers.
+ * Give back all that an owner has, or a backend under whatever owner word of its; returns
+ * how many extents.  These two and the three above may be called in signal handlers.
  */
 extern uint32_t gsd_give_all(gsd_header *header, uint32_t owner);
+extern uint32_t gsd_give_backend(gsd_header *header, uint32_t pid);
 
 /*
  * Claim a free job, for a backend; -1 if there is none.  Sets pid and clears

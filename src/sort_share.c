@@ -1,0 +1,625 @@
+/*
+ * sort_share.c
+ *		One sort whose rows are collected by several processes; see sort_share.h.
+ *
+ * What the participants share lies in one extent: counters, and for each part that
+ * is finished what it is made of, as extents by number.
+ *
+ * A part numbers its rows from 0 and counts offsets from the beginning of its own row
+ * store.  To be joined without touching a row, parts of planes must become parts of
+ * planes, and offsets must be those of the whole:
+ *
+ *	- A *granule* is so many rows that each plane of them fills whole extents.  Full
+ *	  granules are mapped into the planes of the sort, one part's after the other's.
+ *	  What is left of each part, less than a granule, is copied behind them.
+ *	- Row stores are mapped one behind the other.  A part that is finished gets its
+ *	  place there from a counter and moves its references by as much, so that this
+ *	  is done by all participants side by side.
+ *
+ * Extents for the sort's workspace are taken by the parts, along with those of their
+ * planes, and adopted without ever having been mapped.
+ *
+ * Until it is joined, the sort itself takes no extents: rows that are put into it lie
+ * in private memory, from where they are put again, behind all others.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#include "pool.h"
+#include "range_extents.h"
+#include "sort_internal.h"
+#include "sort_share.h"
+
+#define NO_EXTENT		PG_UINT32_MAX
+#define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
+
+/* An extent of row references; two of words. */
+#define GRANULE_ROWS	(EXTENT_BYTES / sizeof(uint32))
+
+/* Roles of ranges that a sort may have. */
+#define ROLES			GPUSORT_PLANE_ROLE(GPUSORT_MAX_KEYS, 0)
+
+/* list[first .. first + count) */
+typedef struct ShareExtents
+{
+	uint32		first;
+	uint32		count;
+} ShareExtents;
+
+typedef struct ShareColumn
+{
+	bool		long_keys;
+	uint32		common_len;
+	uint64		common_ref;
+} ShareColumn;
+
+/* A part that is finished, in the terms of GpuSort. */
+typedef struct SharePart
+{
+	uint64		nrows;
+	uint32		first_row_extent;	/* its place in the row store of all */
+	bool		uniform;
+	size_t		stride;
+	bool		tids_ordered;
+	uint64		last_tid;
+	bool		any_dead;
+	ShareColumn columns[GPUSORT_MAX_KEYS];
+	ShareExtents extents[ROLES];
+} SharePart;
+
+struct GpuSortShare
+{
+	/* fixed */
+	uint32		owner;
+	uint32		max_extents;
+	size_t		reserve_bytes;	/* of the row store of all */
+	size_t		row_unit;
+	uint32		max_parts;
+
+	/* counters: of what has been given out so far */
+	pg_atomic_uint32 extents;
+	pg_atomic_uint64 rows;		/* room in planes */
+	pg_atomic_uint32 row_extents;
+	pg_atomic_uint32 listed;
+	pg_atomic_uint32 nparts;
+
+	/* max_parts of them, and behind them the list of extents */
+	SharePart	parts[FLEXIBLE_ARRAY_MEMBER];
+};
+
+/* Numbers of shared sorts of this process that are in use, from 1. */
+static bool numbers_used[GSD_OWNER_SORTS];
+
+static uint32 *
+share_list(GpuSortShare *share)
+{
+	return (uint32 *) &share->parts[share->max_parts];
+}
+
+/* Most extents that the list has room for. */
+static uint32
+list_room(int participants)
+{
+	size_t		head = offsetof(GpuSortShare, parts) + participants * sizeof(SharePart);
+
+	return head < EXTENT_BYTES ? (EXTENT_BYTES - head) / sizeof(uint32) : 0;
+}
+
+/* The owner word for a new shared sort; that of the process if there is none. */
+static uint32
+take_owner(void)
+{
+	for (uint32 number = 1; number < GSD_OWNER_SORTS; number++)
+		if (!numbers_used[number])
+		{
+			numbers_used[number] = true;
+			return gsd_owner(MyProcPid, number);
+		}
+	return gsd_owner(MyProcPid, 0);
+}
+
+void
+gpusort_share_end(GpuSort *sort)
+{
+	uint32		number = sort->pool_share.owner >> GSD_OWNER_PID_BITS;
+
+	if (sort->is_part || number == 0)
+		return;
+	gsd_give_all(gpusort_pool->header, sort->pool_share.owner);
+	numbers_used[number] = false;
+	sort->pool_share.owner = gsd_owner(MyProcPid, 0);
+	sort->pool_share.max_extents = gpusort_pool_quota_extents();
+	pg_atomic_write_u32(&sort->pool_share.own_extents, 0);
+}
+
+GpuSortShare *
+gpusort_share_create(GpuSort *sort, int participants)
+{
+	GpuSortShare *share;
+	uint32		extent;
+	uint32		owner;
+
+	gpusort_rewind_memory(sort);
+	gpusort_share_end(sort);
+	if (sort->tuplesort != NULL || sort->pool_share.max_extents == 0 ||
+		list_room(participants) < sort->pool_share.max_extents)
+		return NULL;
+	owner = take_owner();
+	if (owner == sort->pool_share.owner)
+		return NULL;
+	sort->pool_share.owner = owner;
+	gpusort_extents_register_exit();
+	if (!gsd_take_any(gpusort_pool->header, owner, &extent))
+	{
+		gpusort_share_end(sort);
+		return NULL;
+	}
+
+	share = gsd_extent(gpusort_pool, extent);
+	memset(share, 0, offsetof(GpuSortShare, parts) + participants * sizeof(SharePart));
+	share->owner = owner;
+	share->max_extents = sort->pool_share.max_extents;
+	share->reserve_bytes = sort->reserve_bytes;
+	share->row_unit = sort->row_unit;
+	share->max_parts = participants;
+	pg_atomic_init_u32(&share->extents, 1);
+	pg_atomic_init_u64(&share->rows, 0);
+	pg_atomic_init_u32(&share->row_extents, 0);
+	pg_atomic_init_u32(&share->listed, 0);
+	pg_atomic_init_u32(&share->nparts, 0);
+
+	sort->pool_share.max_extents = 0;
+	return share;
+}
+
+uint32
+gpusort_share_number(const GpuSortShare *share)
+{
+	return ((char *) share - (char *) gsd_extent(gpusort_pool, 0)) >> GSD_EXTENT_SHIFT;
+}
+
+GpuSortShare *
+gpusort_share_attach(uint32 number)
+{
+	return gsd_extent(gpusort_pool, number);
+}
+
+/* Make a sort that has no memory yet a part of a shared one. */
+void
+gpusort_share_enter(GpuSortShare *share, GpuSort *part)
+{
+	part->is_part = true;
+	part->share = share;
+	part->limit_bytes = 0;
+	part->reserve_bytes = share->max_extents * EXTENT_BYTES;
+	part->row_unit = share->row_unit;
+	part->pool_share.owner = share->owner;
+	part->pool_share.max_extents = share->max_extents;
+	part->pool_share.extents = &share->extents;
+}
+
+/* Let a part's planes have room for so many rows more; false if that were too many. */
+bool
+gpusort_share_claim_rows(GpuSortShare *share, uint64 rows)
+{
+	if (pg_atomic_fetch_add_u64(&share->rows, rows) + rows <= PG_UINT32_MAX)
+		return true;
+	pg_atomic_fetch_sub_u64(&share->rows, rows);
+	return false;
+}
+
+/* List the extents that the part's rows take of a range; the others are given back. */
+static bool
+list_range(GpuSort *part, GpuSortRange **range, size_t bytes)
+{
+	GpuSortShare *share = part->share;
+	ShareExtents *extents = &share->parts[part->part_number].extents[(*range)->role];
+
+	extents->count = (bytes + EXTENT_BYTES - 1) / EXTENT_BYTES;
+	extents->first = pg_atomic_fetch_add_u32(&share->listed, extents->count);
+	if (extents->first + extents->count > list_room(share->max_parts))
+		elog(ERROR, "gpusort: extents of a shared sort don't fit into their list");
+	gpusort_range_yield(*range, extents->count, share_list(share) + extents->first);
+	return true;
+}
+
+/* Count offsets in the row store of all. */
+static void
+move_refs(GpuSort *part, uint32 first_row_extent)
+{
+	size_t		offset = first_row_extent * EXTENT_BYTES;
+	uint32		units = (uint32) (offset / part->row_unit);
+
+	if (offset == 0)
+		return;
+	for (uint64 id = 0; id < part->nrows; id++)
+		RANGE_U32(part->row_refs)[id] += units;
+	for (int i = 0; i < part->ncolumns; i++)
+	{
+		GpuSortColumn *column = &part->columns[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (column->common_ref != 0)
+			column->common_ref += KEY_REF(offset, 0);
+		if (column->refs == NULL)
+			continue;
+		/* a string that lies in its word has no offset */
+		for (uint64 id = 0; id < part->nrows; id++)
+			if (KEY_REF_OFFSET(RANGE_U64(column->refs)[id]) != 0)
+				RANGE_U64(column->refs)[id] += KEY_REF(offset, 0);
+	}
+}
+
+void
+gpusort_share_finish_part(GpuSortShare *share, GpuSort *part)
+{
+	uint32		row_extents = (part->rows_used + EXTENT_BYTES - 1) / EXTENT_BYTES;
+	SharePart  *published;
+
+	if (part->nrows == 0)
+		return;
+	part->part_number = pg_atomic_fetch_add_u32(&share->nparts, 1);
+	if (part->part_number >= share->max_parts)
+		elog(ERROR, "gpusort: more parts of a sort than participants");
+	published = &share->parts[part->part_number];
+	published->first_row_extent = pg_atomic_fetch_add_u32(&share->row_extents, row_extents);
+	move_refs(part, published->first_row_extent);
+	published->uniform = part->uniform;
+	published->stride = part->stride;
+	published->tids_ordered = part->tids_ordered;
+	published->last_tid = part->last_tid;
+	published->any_dead = part->any_dead;
+	for (int i = 0; i < part->ncolumns; i++)
+		published->columns[i] = (ShareColumn) {
+			.long_keys = part->columns[i].long_keys,
+			.common_len = part->columns[i].common_len,
+			.common_ref = part->columns[i].common_ref,
+		};
+	gpusort_visit_memory(part, part->nrows, list_range);
+	published->nrows = part->nrows;
+	part->nrows = 0;
+}
+
+/* Extents of a granule in a range of this role; 0: not made of granules. */
+static uint32
+granule_extents(int role)
+{
+	if (role == GPUSORT_RANGE_ROW_REFS)
+		return 1;
+	if (role < GPUSORT_RANGE_PLANE ||
+		(role - GPUSORT_RANGE_PLANE) % GPUSORT_COLUMN_ROLES == GPUSORT_NULLS_ROLE)
+		return 0;
+	return sizeof(uint64) / sizeof(uint32);
+}
+
+/* Take extents of a part's list out of it, to be at list[*at] and behind. */
+static void
+take_listed(GpuSortShare *share, const ShareExtents *extents, uint32 count, uint32 *list,
+			uint32 *at)
+{
+	uint32	   *listed = share_list(share) + extents->first;
+
+	memcpy(list + *at, listed, count * sizeof(uint32));
+	memset(listed, 0xff, count * sizeof(uint32));	/* NO_EXTENT */
+	*at += count;
+}
+
+/* Let a range of the sort have the extents that parts have for it. */
+static bool
+adopt_extents(GpuSort *sort, GpuSortRange **range, size_t bytes)
+{
+	GpuSortShare *share = sort->share;
+	int			role = (*range)->role;
+	uint32		nparts = pg_atomic_read_u32(&share->nparts);
+	uint32	   *list = palloc(pg_atomic_read_u32(&share->listed) * sizeof(uint32));
+	uint32		count = 0;
+	bool		in_use = true;
+	size_t		adopted;
+
+	for (uint32 i = 0; i < nparts; i++)
+	{
+		const SharePart *part = &share->parts[i];
+		const ShareExtents *extents = &part->extents[role];
+
+		if (granule_extents(role) > 0)
+			take_listed(share, extents, part->nrows / GRANULE_ROWS * granule_extents(role), list,
+						&count);
+		else if (role == GPUSORT_RANGE_ROWS)
+		{
+			uint32		at = part->first_row_extent;
+
+			take_listed(share, extents, extents->count, list, &at);
+			count += extents->count;
+		}
+		else
+		{
+			/* workspace: used when the sort begins */
+			in_use = false;
+			take_listed(share, extents, extents->count, list, &count);
+		}
+	}
+	adopted = count * EXTENT_BYTES;
+	if (!gpusort_range_adopt(*range, list, count) ||
+		(in_use && (!gpusort_range_grow(*range, adopted) ||
+					gpusort_range_pool_bytes(*range) < adopted)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed to map %zu MB of rows that other processes have collected.",
+						   adopted >> 20)));
+	pfree(list);
+	return true;
+}
+
+/* Element `at` of a part's array of elements of so many bytes. */
+static const char *
+part_element(GpuSortShare *share, const ShareExtents *extents, uint64 at, size_t element_bytes,
+			 uint64 *contiguous)
+{
+	size_t		offset = at * element_bytes;
+	uint32		extent = share_list(share)[extents->first + offset / EXTENT_BYTES];
+
+	*contiguous = (EXTENT_BYTES - offset % EXTENT_BYTES) / element_bytes;
+	return (const char *) gsd_extent(gpusort_pool, extent) + offset % EXTENT_BYTES;
+}
+
+/* Copy elements [from, from + count) of a part's array to the end of the sort's. */
+static void
+copy_elements(GpuSort *sort, GpuSortRange *range, const SharePart *part, uint64 from,
+			  uint64 count, size_t element_bytes)
+{
+	char	   *to;
+
+	if (range == NULL)
+		return;
+	to = range->base + sort->nrows * element_bytes;
+	while (count > 0)
+	{
+		uint64		step;
+		const char *source = part_element(sort->share, &part->extents[range->role], from,
+										  element_bytes, &step);
+
+		step = Min(step, count);
+		memcpy(to, source, step * element_bytes);
+		to += step * element_bytes;
+		from += step;
+		count -= step;
+	}
+}
+
+/* Set the null bits of rows from .. from + count of a part, which are `at` in the sort. */
+static void
+copy_nulls(GpuSort *sort, GpuSortColumn *column, const SharePart *part, uint64 from,
+		   uint64 count, uint64 at)
+{
+	const ShareExtents *extents;
+
+	if (column->nulls == NULL)
+		return;
+	extents = &part->extents[column->nulls->role];
+	for (uint64 i = from; i < from + count && extents->count > 0; i++)
+	{
+		uint64		step;
+		uint64		word = *(const uint64 *) part_element(sort->share, extents, i / 64,
+														  sizeof(uint64), &step);
+		uint64		to = at + i - from;
+
+		if (i % 64 == 0 && to % 64 == 0 && from + count - i >= 64)
+		{
+			RANGE_U64(column->nulls)[to / 64] = word;
+			i += 63;
+		}
+		else if ((word >> (i % 64) & 1) != 0)
+			RANGE_U64(column->nulls)[to / 64] |= UINT64CONST(1) << (to % 64);
+	}
+}
+
+/* Copy the rows of a part that fill no granule. */
+static void
+copy_rest(GpuSort *sort, const SharePart *part)
+{
+	uint64		from = part->nrows / GRANULE_ROWS * GRANULE_ROWS;
+	uint64		count = part->nrows - from;
+
+	copy_elements(sort, sort->row_refs, part, from, count, sizeof(uint32));
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+
+		copy_elements(sort, column->prefix, part, from, count, sizeof(uint64));
+		copy_elements(sort, column->refs, part, from, count, sizeof(uint64));
+		for (int w = 0; w < column->nwords; w++)
+			copy_elements(sort, column->words[w], part, from, count, sizeof(uint64));
+		copy_nulls(sort, column, part, from, count, sort->nrows);
+	}
+	sort->nrows += count;
+}
+
+/* What is known about the strings of a column, all parts together. */
+static void
+join_column(GpuSort *sort, GpuSortColumn *column, const ShareColumn *other)
+{
+	column->long_keys |= other->long_keys;
+	if (column->common_len == 0 || other->common_ref == 0)
+		column->common_len = Min(column->common_len, other->common_len);
+	else
+		gpusort_note_common_prefix(sort, column, other->common_ref,
+								   string_by_ref(sort, other->common_ref), other->common_len);
+}
+
+/* A bitmap for the column's nulls, if any part has some. */
+static void
+begin_nulls(GpuSort *sort, int i, uint32 nparts)
+{
+	GpuSortColumn *column = &sort->columns[i];
+	int			role = GPUSORT_PLANE_ROLE(i, GPUSORT_NULLS_ROLE);
+	bool		any = false;
+
+	for (uint32 p = 0; p < nparts; p++)
+		any |= sort->share->parts[p].extents[role].count > 0;
+	if (!any)
+		return;
+	column->nulls = gpusort_acquire_bitmap(sort, role);
+	if (column->nulls == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	memset(column->nulls->base, 0, (sort->capacity + 63) / 64 * sizeof(uint64));
+}
+
+/* Put the planes together: the granules, which were adopted, and the rest. */
+static void
+join_planes(GpuSort *sort, uint32 nparts)
+{
+	const SharePart *parts = sort->share->parts;
+	uint64		rows = 0;
+	uint64		at = 0;
+
+	for (uint32 p = 0; p < nparts; p++)
+	{
+		sort->nrows += parts[p].nrows / GRANULE_ROWS * GRANULE_ROWS;
+		rows += parts[p].nrows;
+	}
+	sort->capacity = sort->nrows;
+	if (!gpusort_grow_planes_to(sort, rows))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	for (int i = 0; i < sort->ncolumns; i++)
+		begin_nulls(sort, i, nparts);
+	for (uint32 p = 0; p < nparts; p++)
+	{
+		uint64		full = parts[p].nrows / GRANULE_ROWS * GRANULE_ROWS;
+
+		for (int i = 0; i < sort->ncolumns; i++)
+		{
+			copy_nulls(sort, &sort->columns[i], &parts[p], 0, full, at);
+			join_column(sort, &sort->columns[i], &parts[p].columns[i]);
+		}
+		at += full;
+		CHECK_FOR_INTERRUPTS();
+	}
+	for (uint32 p = 0; p < nparts; p++)
+		copy_rest(sort, &parts[p]);
+}
+
+/* Give back extents of parts that nobody has adopted. */
+static void
+give_rest(GpuSortShare *share)
+{
+	const uint32 *list = share_list(share);
+
+	for (uint32 i = 0; i < pg_atomic_read_u32(&share->listed); i++)
+	{
+		if (list[i] == NO_EXTENT)
+			continue;
+		gsd_give_extent(gpusort_pool->header, list[i], share->owner);
+		pg_atomic_fetch_sub_u32(&share->extents, 1);
+	}
+	pg_atomic_write_u32(&share->listed, 0);
+}
+
+/* All parts become the rows of a sort that has none. */
+static void
+join_parts(GpuSort *sort)
+{
+	GpuSortShare *share = sort->share;
+	uint32		nparts = pg_atomic_read_u32(&share->nparts);
+	bool		one = nparts == 1;
+
+	sort->pool_share.max_extents = share->max_extents;
+	sort->pool_share.extents = &share->extents;
+	if (nparts > 0)
+	{
+		gpusort_visit_memory(sort, 0, adopt_extents);
+		sort->rows_used = pg_atomic_read_u32(&share->row_extents) * EXTENT_BYTES;
+		join_planes(sort, nparts);
+		sort->uniform = one && share->parts[0].uniform;
+		sort->stride = share->parts[0].stride;
+		sort->tids_ordered = one && share->parts[0].tids_ordered;
+		sort->last_tid = share->parts[0].last_tid;
+		for (uint32 p = 0; p < nparts; p++)
+			sort->any_dead |= share->parts[p].any_dead;
+		give_rest(share);
+		gpusort_set_rows_end(sort);
+	}
+	pg_atomic_write_u32(&sort->pool_share.own_extents, pg_atomic_read_u32(&share->extents));
+	sort->pool_share.extents = &sort->pool_share.own_extents;
+	sort->stats.rows += sort->nrows;
+	sort->stats.joined_rows = sort->nrows;
+}
+
+/*
+ * Set the rows that were put into the sort itself aside.  Fills *rows with what it
+ * takes to find them.
+ */
+static void
+set_rows_aside(GpuSort *sort, GpuSort *rows)
+{
+	*rows = *sort;
+	sort->aside_rows = sort->rows;
+	sort->aside_refs = sort->row_refs;
+	sort->rows = NULL;
+	sort->row_refs = NULL;
+	gpusort_release_planes(sort);
+	gpusort_forget_rows(sort);
+	sort->capacity = 0;
+	if (!gpusort_acquire_memory(sort))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed to reserve address space for a sort.")));
+}
+
+/* Put rows that were set aside into the sort again, behind those of its parts. */
+static void
+put_rows_again(GpuSort *sort, const GpuSort *rows)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
+	size_t		discarded = 0;
+
+	for (uint64 id = 0; id < rows->nrows; id++)
+	{
+		char	   *row = row_by_id(rows, (uint32) id);
+
+		gpusort_discard_read_rows(rows->rows, &discarded, row - rows->rows->base);
+		if (!sort->index_rows)
+		{
+			ExecStoreMinimalTuple((MinimalTuple) row, slot, false);
+			gpusort_put_slot(sort, slot);
+		}
+		else if (!gpusort_put_index_tuple(sort, (IndexTuple) row))
+			break;
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	gpusort_release_rows_aside(sort);
+}
+
+void
+gpusort_share_join(GpuSortShare *share, GpuSort *sort)
+{
+	sort->share = share;
+	if (sort->tuplesort != NULL)
+	{
+		gpusort_rewind_memory(sort);
+		gpusort_release_nulls(sort);
+		join_parts(sort);
+		gpusort_move_to_tuplesort(sort);
+	}
+	else if (sort->nrows == 0)
+	{
+		gpusort_rewind_memory(sort);
+		join_parts(sort);
+	}
+	else
+	{
+		GpuSort		rows;
+
+		set_rows_aside(sort, &rows);
+		join_parts(sort);
+		put_rows_again(sort, &rows);
+	}
+	sort->share = NULL;
+}
