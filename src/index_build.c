@@ -258,9 +258,10 @@ log_build(const GpuSortIndexBuild *build, const BuildTimes *times)
 
 	INSTR_TIME_SET_CURRENT(now);
 	ereport(DEBUG1,
-			(errmsg_internal("gpusort: built index \"%s\": " UINT64_FORMAT " rows, %d workers, scan %.1f ms, sort %.1f ms, write %.1f ms",
+			(errmsg_internal("gpusort: built index \"%s\": " UINT64_FORMAT " rows, %d workers, scan %.1f ms (joining %.1f ms), sort %.1f ms, write %.1f ms",
 							 RelationGetRelationName(build->index), gpusort_rows(build->sort),
 							 build->workers, ms_between(times->scan, times->sort),
+							 INSTR_TIME_GET_MILLISEC(gpusort_get_stats(build->sort)->join_time),
 							 ms_between(times->sort, times->write),
 							 ms_between(times->write, now))));
 }

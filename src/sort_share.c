@@ -600,6 +600,9 @@ put_rows_again(GpuSort *sort, const GpuSort *rows)
 void
 gpusort_share_join(GpuSortShare *share, GpuSort *sort)
 {
+	instr_time	start;
+
+	INSTR_TIME_SET_CURRENT(start);
 	sort->share = share;
 	if (sort->tuplesort != NULL)
 	{
@@ -622,4 +625,6 @@ gpusort_share_join(GpuSortShare *share, GpuSort *sort)
 		put_rows_again(sort, &rows);
 	}
 	sort->share = NULL;
+	INSTR_TIME_SET_CURRENT(sort->stats.join_time);
+	INSTR_TIME_SUBTRACT(sort->stats.join_time, start);
 }
