@@ -583,7 +583,7 @@ prefetch_tied(const GpuSort *sort, uint64 from, uint64 tied, bool strings)
 		{
 			if (strings)
 				prefetch_line(row_by_id(sort, id));
-			else if (!sort->uniform)
+			else if (!row_place_is_known(sort, id))
 				prefetch_line(&RANGE_U32(sort->row_refs)[id]);
 		}
 		else

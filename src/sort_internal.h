@@ -12,8 +12,9 @@
  *	- the row store holds its MinimalTuple or IndexTuple, contiguous, in place
  *	  until the sort ends, followed by those key bytes that are not part of the
  *	  tuple;
- *	- row_refs[id] says where, in units of row_unit bytes from the base (while
- *	  all rows have the same length, so does id * stride, without a cache miss);
+ *	- row_refs[id] says where, in units of row_unit bytes from the base; while
+ *	  all rows have the same length, so does id * stride, or the place of a granule
+ *	  of rows (sort_share.c), without a cache miss;
  *	- every part of every sort column has a plane: words[id] is the normalised
  *	  key word, complemented for descending order, and for byte strings
  *	  refs[id] says where the whole string lies.
@@ -116,6 +117,8 @@ struct GpuSort
 	uint32	   *template_offsets;	/* of the attributes in template */
 	bool		uniform;		/* row id lies at id * stride */
 	size_t		stride;
+	uint64		granule_rows;	/* rows below this lie in granules: */
+	size_t	   *granule_offsets;	/* of the first row of each; stride apart */
 	uint64		nrows;
 	uint64		capacity;		/* rows that the planes have room for */
 
@@ -165,12 +168,29 @@ struct GpuSort
 #define RANGE_U64(range) ((uint64 *) (range)->base)
 #define RANGE_U32(range) ((uint32 *) (range)->base)
 
+/* Rows of a shared sort that fill whole extents in every plane. */
+#define GRANULE_SHIFT	(GSD_EXTENT_SHIFT - 2)
+#define GRANULE_ROWS	(UINT64CONST(1) << GRANULE_SHIFT)
+
+/* Is the place of a row known without looking it up? */
+static inline bool
+row_place_is_known(const GpuSort *sort, uint32 id)
+{
+	return sort->uniform || id < sort->granule_rows;
+}
+
 static inline void *
 row_by_id(const GpuSort *sort, uint32 id)
 {
-	size_t		offset = sort->uniform ? id * sort->stride
-		: (size_t) RANGE_U32(sort->row_refs)[id] * sort->row_unit;
+	size_t		offset;
 
+	if (sort->uniform)
+		offset = id * sort->stride;
+	else if (id < sort->granule_rows)
+		offset = sort->granule_offsets[id >> GRANULE_SHIFT] +
+			(id & (GRANULE_ROWS - 1)) * sort->stride;
+	else
+		offset = (size_t) RANGE_U32(sort->row_refs)[id] * sort->row_unit;
 	return sort->rows->base + offset;
 }
 

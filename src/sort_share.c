@@ -9,7 +9,8 @@
  * store.  To be joined without touching a row, parts of planes must become parts of
  * planes, and offsets must be those of the whole:
  *
- *	- A *granule* is so many rows that each plane of them fills whole extents.  Full
+ *	- A *granule* is so many rows that each plane of them fills whole extents: one of
+ *	  row references, two of words.  Full
  *	  granules are mapped into the planes of the sort, one part's after the other's.
  *	  What is left of each part, less than a granule, is copied behind them.
  *	- Row stores are mapped one behind the other.  A part that is finished gets its
@@ -34,9 +35,6 @@
 
 #define NO_EXTENT		PG_UINT32_MAX
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
-
-/* An extent of row references; two of words. */
-#define GRANULE_ROWS	(EXTENT_BYTES / sizeof(uint32))
 
 /* Roles of ranges that a sort may have. */
 #define ROLES			GPUSORT_PLANE_ROLE(GPUSORT_MAX_KEYS, 0)
@@ -521,6 +519,33 @@ give_rest(GpuSortShare *share)
 	pg_atomic_write_u32(&share->listed, 0);
 }
 
+/* If all rows have the same length, the granules' places tell where they are. */
+static void
+locate_granules(GpuSort *sort, uint32 nparts)
+{
+	const SharePart *parts = sort->share->parts;
+	uint64		granules = 0;
+	uint64		at = 0;
+	size_t		stride = 0;
+
+	for (uint32 p = 0; p < nparts; p++)
+	{
+		if (parts[p].nrows < GRANULE_ROWS)
+			continue;
+		if (!parts[p].uniform || (granules > 0 && parts[p].stride != stride))
+			return;
+		granules += parts[p].nrows / GRANULE_ROWS;
+		stride = parts[p].stride;
+	}
+	sort->granule_offsets = MemoryContextAlloc(sort->context, (granules + 1) * sizeof(size_t));
+	for (uint32 p = 0; p < nparts; p++)
+		for (uint64 i = 0; i < parts[p].nrows / GRANULE_ROWS; i++)
+			sort->granule_offsets[at++] = parts[p].first_row_extent * EXTENT_BYTES +
+				i * GRANULE_ROWS * stride;
+	sort->granule_rows = granules * GRANULE_ROWS;
+	sort->stride = stride;
+}
+
 /* All parts become the rows of a sort that has none. */
 static void
 join_parts(GpuSort *sort)
@@ -536,8 +561,10 @@ join_parts(GpuSort *sort)
 		gpusort_visit_memory(sort, 0, adopt_extents);
 		sort->rows_used = pg_atomic_read_u32(&share->row_extents) * EXTENT_BYTES;
 		join_planes(sort, nparts);
-		sort->uniform = one && share->parts[0].uniform;
+		sort->uniform = one && share->parts[0].uniform && share->parts[0].first_row_extent == 0;
 		sort->stride = share->parts[0].stride;
+		if (!sort->uniform)
+			locate_granules(sort, nparts);
 		sort->tids_ordered = one && share->parts[0].tids_ordered;
 		sort->last_tid = share->parts[0].last_tid;
 		for (uint32 p = 0; p < nparts; p++)

@@ -59,6 +59,10 @@ gpusort_forget_rows(GpuSort *sort)
 	sort->nrows = 0;
 	sort->uniform = true;
 	sort->stride = 0;
+	sort->granule_rows = 0;
+	if (sort->granule_offsets != NULL)
+		pfree(sort->granule_offsets);
+	sort->granule_offsets = NULL;
 	sort->tids_ordered = true;
 	sort->last_tid = 0;
 	sort->any_dead = false;
@@ -397,7 +401,8 @@ gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
 	if (sort->uniform)
 		return;
 	for (int i = count; i < ahead_to; i++)
-		prefetch_line(&row_refs[order[i]]);
+		if (!row_place_is_known(sort, order[i]))
+			prefetch_line(&row_refs[order[i]]);
 }
 
 size_t
