@@ -102,7 +102,7 @@ check_daemon()
 		sleep 0.2
 	done
 	regress_suite daemon "$PGXS_DIR/src/test/regress/pg_regress" "$WORK/tests" \
-		--dbname=gpusort_daemon -- setup $(names "$TREE/sql" sql | grep -E '^(types_|index_(types|unique|parallel|shared))') edge_rows
+		--dbname=gpusort_daemon -- setup $(names "$TREE/sql" sql | grep -E '^(types_|index_(types|unique|parallel))') edge_rows
 	counts=$(sql -At -c 'SELECT jobs_done > 500, fallbacks FROM gpusort_service()')
 	if [ "$counts" = 't|0' ]; then
 		tally "sorted by gpusortd" 1 0
