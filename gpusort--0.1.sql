@@ -27,13 +27,14 @@ CREATE FUNCTION gpusort_index_builds(
 	OUT built int8,
 	OUT given_up int8,
 	OUT left_alone int8,
-	OUT workers int8)
+	OUT workers int8,
+	OUT slices int8)
 RETURNS record
 AS 'MODULE_PATHNAME', 'gpusort_index_builds'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION gpusort_index_builds() IS
-'btree builds of this session: by gpusort, given up by it, and left to PostgreSQL from the start; workers that helped it';
+'btree builds of this session: by gpusort, given up by it, and left to PostgreSQL from the start; workers that helped it, and slices of indexes that were written by several processes';
 
 CREATE FUNCTION gpusort_service(
 	OUT state text,

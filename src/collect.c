@@ -384,6 +384,7 @@ note_index_row(GpuSort *sort, IndexTuple tuple)
 	uint64		word = tid_word(&tuple->t_tid);
 
 	sort->any_dead |= gpusort_tuple_is_dead(tuple);
+	sort->other_lengths |= IndexTupleSize(tuple) != sort->template_len;
 	sort->tids_ordered &= word >= sort->last_tid;
 	sort->last_tid = word;
 	sort->stats.rows++;

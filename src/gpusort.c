@@ -57,6 +57,7 @@ gpusort_index_builds(PG_FUNCTION_ARGS)
 		Int64GetDatum(gpusort_index_counters.given_up),
 		Int64GetDatum(gpusort_index_counters.left),
 		Int64GetDatum(gpusort_index_counters.workers),
+		Int64GetDatum(gpusort_index_counters.slices),
 	};
 	bool		nulls[lengthof(values)] = {0};
 	TupleDesc	desc;

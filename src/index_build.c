@@ -30,14 +30,11 @@
 #include "utils/rel.h"
 
 #include "index_build.h"
+#include "index_parallel.h"
 #include "index_writer.h"
 #include "pg_compat.h"
 #include "plan_node.h"
-#include "prefetch.h"
 #include "settings.h"
-
-/* Tuples handed to the writer at a time, while as many are being prefetched. */
-#define WRITE_BLOCK		32
 
 /* Width of a value of unknown length, as the planner assumes it. */
 #define UNKNOWN_WIDTH	32
@@ -195,55 +192,6 @@ sort_and_check(GpuSortIndexBuild *build)
 	return true;
 }
 
-/*
- * Get the pointers of a block of tuples, and prefetch those: the line that a tuple
- * begins in and, if that is another one, the line that one of average size ends in.
- */
-static int
-load_block(GpuSort *sort, uint64 from, void **tuples)
-{
-	int			count = (int) Min(gpusort_rows(sort) - from, WRITE_BLOCK);
-	size_t		tuple_bytes = gpusort_row_bytes(sort);
-
-	if (count == 0)
-		return 0;
-	gpusort_fetch_block(sort, from, count, tuples);
-	for (int i = 0; i < count; i++)
-	{
-		prefetch_line(tuples[i]);
-		if (tuple_bytes > sizeof(IndexTupleData) + sizeof(uint64))
-			prefetch_line((char *) tuples[i] + tuple_bytes - 1);
-	}
-	return count;
-}
-
-/* Write the sorted tuples into the index. */
-static void
-write_index(GpuSortIndexBuild *build)
-{
-	const uint64 *equal = gpusort_equal_rows(build->sort);
-	GpuSortIndexWriter *writer;
-	void	   *blocks[2][WRITE_BLOCK];
-	uint64		from = 0;
-	int			count;
-	int			which = 0;
-
-	set_phase(PROGRESS_BTREE_PHASE_LEAF_LOAD);
-	writer = gpusort_index_writer_begin(build->heap, build->index, build->info->ii_Unique);
-	count = load_block(build->sort, 0, blocks[0]);
-	while (count > 0)
-	{
-		int			next = load_block(build->sort, from + count, blocks[which ^ 1]);
-
-		CHECK_FOR_INTERRUPTS();
-		gpusort_index_writer_put(writer, (IndexTuple *) blocks[which], count, equal, from);
-		from += count;
-		count = next;
-		which ^= 1;
-	}
-	gpusort_index_writer_finish(writer);
-}
-
 static double
 ms_between(instr_time from, instr_time to)
 {
@@ -258,9 +206,10 @@ log_build(const GpuSortIndexBuild *build, const BuildTimes *times)
 
 	INSTR_TIME_SET_CURRENT(now);
 	ereport(DEBUG1,
-			(errmsg_internal("gpusort: built index \"%s\": " UINT64_FORMAT " rows, %d workers, scan %.1f ms (joining %.1f ms), sort %.1f ms, write %.1f ms",
+			(errmsg_internal("gpusort: built index \"%s\": " UINT64_FORMAT " rows, %d workers, %u slices, scan %.1f ms (joining %.1f ms), sort %.1f ms, write %.1f ms",
 							 RelationGetRelationName(build->index), gpusort_rows(build->sort),
-							 build->workers, ms_between(times->scan, times->sort),
+							 build->workers, build->slices_written,
+							 ms_between(times->scan, times->sort),
 							 INSTR_TIME_GET_MILLISEC(gpusort_get_stats(build->sort)->join_time),
 							 ms_between(times->sort, times->write),
 							 ms_between(times->write, now))));
@@ -300,13 +249,16 @@ build_sorted(GpuSortIndexBuild *build, const GpuSortSpec *spec, size_t limit_byt
 		if (sort_and_check(build))
 		{
 			INSTR_TIME_SET_CURRENT(times.write);
-			write_index(build);
+			set_phase(PROGRESS_BTREE_PHASE_LEAF_LOAD);
+			gpusort_index_write(build);
+			gpusort_index_end_parallel(build);
 			log_build(build, &times);
 			gpusort_end(build->sort);
 			return true;
 		}
 	}
 	*reason = give_up_reason(build->sort);
+	gpusort_index_end_parallel(build);
 	gpusort_end(build->sort);
 	return false;
 }
@@ -334,6 +286,7 @@ gpusort_build_index(Relation heap, Relation index, IndexInfo *info)
 	else
 		gpusort_index_counters.given_up++;
 	gpusort_index_counters.workers += build.workers;
+	gpusort_index_counters.slices += build.slices_written;
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 	if (built)

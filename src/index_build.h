@@ -16,6 +16,8 @@
 #include "sort_state.h"
 
 typedef struct GpuSortIndexQueues GpuSortIndexQueues;
+typedef struct GpuSortParallelLeader GpuSortParallelLeader;
+typedef struct GpuSortIndexSlices GpuSortIndexSlices;
 
 /* One build, from the table to the sorted tuples. */
 typedef struct GpuSortIndexBuild
@@ -29,6 +31,9 @@ typedef struct GpuSortIndexBuild
 	bool		failed;			/* some row could not be taken in */
 	int			workers;		/* that read the table, too */
 	GpuSortIndexQueues *queues; /* while they do: of rows between processes */
+	GpuSortParallelLeader *parallel;	/* while there are workers */
+	GpuSortIndexSlices *slices;	/* of the index, if workers can write them */
+	uint32		slices_written;	/* 0: the leader has written all alone */
 } GpuSortIndexBuild;
 
 /* What became of the index builds that this session was asked for. */
@@ -38,6 +43,7 @@ typedef struct GpuSortIndexCounters
 	int64		given_up;		/* begun, and then left to PostgreSQL */
 	int64		left;			/* to PostgreSQL, from the start */
 	int64		workers;		/* that took part in what was begun */
+	int64		slices;			/* of indexes that several processes have written */
 } GpuSortIndexCounters;
 
 extern GpuSortIndexCounters gpusort_index_counters;

@@ -15,7 +15,6 @@ index_dedup_begin(IndexDedup *dedup, IndexLeafBuilder *leaf)
 	dedup->base = NULL;
 	dedup->ntids = 0;
 	dedup->max_tids = 0;
-	dedup->held = palloc(INDEX_PAGE_MAX_TUPLE);
 }
 
 static void
@@ -44,15 +43,4 @@ index_dedup_flush(IndexDedup *dedup)
 	dedup->base = NULL;
 	dedup->ntids = 0;
 	dedup->max_tids = 0;
-}
-
-void
-index_dedup_hold(IndexDedup *dedup)
-{
-	if (dedup->base == NULL || dedup->base == (IndexTuple) dedup->held)
-		return;
-	if (IndexTupleSize(dedup->base) > INDEX_PAGE_MAX_TUPLE)
-		index_leaf_refuse(dedup->leaf, dedup->base);
-	memcpy(dedup->held, dedup->base, IndexTupleSize(dedup->base));
-	dedup->base = (IndexTuple) dedup->held;
 }

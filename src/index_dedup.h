@@ -28,23 +28,29 @@ typedef struct IndexDedup
 	int			ntids;			/* pending */
 	int			max_tids;		/* that base can take; at least 1 */
 	ItemPointerData tids[INDEX_DEDUP_MAX_TUPLE / sizeof(ItemPointerData)];
-	char	   *held;			/* copy of base, see index_dedup_hold() */
 } IndexDedup;
+
+/* TIDs of the longest posting list that begins with this tuple. */
+static inline int
+index_dedup_max_tids(IndexTuple base)
+{
+	int			bytes = (int) INDEX_DEDUP_MAX_TUPLE - (int) IndexTupleSize(base);
+
+	return Max(bytes / (int) sizeof(ItemPointerData), 1);
+}
 
 extern void index_dedup_begin(IndexDedup *dedup, IndexLeafBuilder *leaf);
 
 /* Put what is pending on the leaf page. */
 extern void index_dedup_flush(IndexDedup *dedup);
 
-/* What is pending is kept, though the caller's tuples go away. */
-extern void index_dedup_hold(IndexDedup *dedup);
-
-/* Append a tuple; `equal`: its key equals that of the tuple before. */
+/*
+ * Append a tuple, which must stay until the next flush; `equal`: its key equals
+ * that of the tuple before.
+ */
 static inline void
 index_dedup_add(IndexDedup *dedup, IndexTuple tuple, bool equal)
 {
-	int			key_bytes;
-
 	if (equal && dedup->ntids < dedup->max_tids)
 	{
 		dedup->tids[dedup->ntids++] = tuple->t_tid;
@@ -55,11 +61,10 @@ index_dedup_add(IndexDedup *dedup, IndexTuple tuple, bool equal)
 	else
 		index_dedup_flush(dedup);
 
-	key_bytes = IndexTupleSize(tuple);
 	dedup->base = tuple;
 	dedup->tids[0] = tuple->t_tid;
 	dedup->ntids = 1;
-	dedup->max_tids = ((int) INDEX_DEDUP_MAX_TUPLE - key_bytes) / (int) sizeof(ItemPointerData);
+	dedup->max_tids = index_dedup_max_tids(tuple);
 }
 
 #endif							/* GPUSORT_INDEX_DEDUP_H */

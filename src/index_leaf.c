@@ -33,6 +33,34 @@ index_leaf_begin(IndexLeafBuilder *leaf, Relation heap, Relation index,
 }
 
 /*
+ * What tells the page's last tuple from the one before; allocated in
+ * truncate_context.
+ */
+static IndexTuple
+make_high_key(IndexLeafBuilder *leaf, const IndexPage *page)
+{
+	MemoryContext caller = MemoryContextSwitchTo(leaf->truncate_context);
+	IndexTuple	high_key = _bt_truncate(leaf->index, index_page_last_but_one(page),
+										index_page_last(page), leaf->scan_key);
+
+	MemoryContextSwitchTo(caller);
+	return high_key;
+}
+
+/* Replace the page's last tuple by the high key, and hand the page over. */
+static void
+end_page(IndexLeafBuilder *leaf, IndexPage *page, IndexTuple high_key, bool last)
+{
+	index_page_remove_last(page);
+	index_page_set_high_key(page, high_key);
+	index_page_seal(page);
+	leaf->sink.put_page(leaf->sink.arg, page->data, (IndexTuple) leaf->low_key, last);
+
+	memcpy(leaf->low_key, high_key, IndexTupleSize(high_key));
+	MemoryContextReset(leaf->truncate_context);
+}
+
+/*
  * End the page before its last tuple and begin the next one with it.
  */
 void
@@ -41,25 +69,48 @@ index_leaf_turn_page(IndexLeafBuilder *leaf)
 	IndexPage	full = leaf->page;
 	IndexTuple	first_right = index_page_last(&full);
 	Size		size = MAXALIGN(IndexTupleSize(first_right));
-	MemoryContext caller = MemoryContextSwitchTo(leaf->truncate_context);
 	IndexTuple	high_key;
 
 	CHECK_FOR_INTERRUPTS();
-
-	high_key = _bt_truncate(leaf->index, index_page_last_but_one(&full), first_right,
-							leaf->scan_key);
-	MemoryContextSwitchTo(caller);
-
+	high_key = make_high_key(leaf, &full);
 	index_page_begin(&leaf->page, leaf->sink.get_page(leaf->sink.arg), 0);
 	memcpy(index_page_append(&leaf->page, size), first_right, size);
+	end_page(leaf, &full, high_key, false);
+}
 
-	index_page_remove_last(&full);
-	index_page_set_high_key(&full, high_key);
-	index_page_seal(&full);
-	leaf->sink.put_page(leaf->sink.arg, full.data, (IndexTuple) leaf->low_key, false);
+/*
+ * The next slice's first tuple is put on the page like any other, so that there is
+ * room for a high key in its place.  If the page was full, a page of one tuple comes
+ * out.
+ */
+void
+index_leaf_end_slice(IndexLeafBuilder *leaf, IndexTuple next)
+{
+	IndexPage	full;
 
-	memcpy(leaf->low_key, high_key, IndexTupleSize(high_key));
-	MemoryContextReset(leaf->truncate_context);
+	index_leaf_add(leaf, next);
+	full = leaf->page;
+	end_page(leaf, &full, make_high_key(leaf, &full), true);
+	index_page_begin(&leaf->page, leaf->sink.get_page(leaf->sink.arg), 0);
+	leaf->last_posting = 0;
+}
+
+int
+index_leaf_tuples_per_page(const IndexLeafBuilder *leaf, Size size)
+{
+	IndexLeafBuilder probe = *leaf;
+
+	index_page_clear(&probe.page);
+	probe.last_posting = 0;
+	while (!index_leaf_is_full(&probe, size))
+	{
+		probe.page.upper -= size;
+		probe.page.lower += sizeof(ItemIdData);
+		probe.page.nitems++;
+	}
+
+	/* the last one goes to the next page */
+	return probe.page.nitems - 1;
 }
 
 void

@@ -35,7 +35,7 @@ typedef struct IndexLeafSink
 	/*
 	 * A page without links.  `low_key` is the key of its downlink (a pivot
 	 * tuple, without a key for the leftmost page) and valid for the call only.
-	 * `last` says that no other page follows.
+	 * `last` says that no other page follows before the builder's end.
 	 */
 	void		(*put_page) (void *arg, char *page, IndexTuple low_key, bool last);
 } IndexLeafSink;
@@ -58,8 +58,22 @@ typedef struct IndexLeafBuilder
 extern void index_leaf_begin(IndexLeafBuilder *leaf, Relation heap, Relation index,
 							 BTScanInsert scan_key, const IndexLeafSink *sink);
 
-/* Hand over the last page, if there is any. */
+/* Hand over the last page of the index, if there is any. */
 extern void index_leaf_finish(IndexLeafBuilder *leaf);
+
+/*
+ * Hand over the last page of a slice, which ends before the tuple `next` of another
+ * slice, and begin anew.  The low keys of a slice's pages are not to be relied on:
+ * that of its first page is the high key of the page before, which has another
+ * builder.
+ */
+extern void index_leaf_end_slice(IndexLeafBuilder *leaf, IndexTuple next);
+
+/*
+ * Tuples of such a size on each page but the last one, which may have one more; that
+ * is, if they have no posting lists.
+ */
+extern int	index_leaf_tuples_per_page(const IndexLeafBuilder *leaf, Size size);
 
 /* For the inline part below only. */
 extern void index_leaf_turn_page(IndexLeafBuilder *leaf);

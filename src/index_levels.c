@@ -151,3 +151,13 @@ index_levels_finish(IndexLevels *levels, uint32 *height)
 		}
 	}
 }
+
+void
+index_levels_write_metapage(IndexLevels *levels, BlockNumber root, uint32 height,
+							bool allequalimage)
+{
+	char	   *metapage = index_storage_get_page(levels->storage);
+
+	_bt_initmetapage((Page) metapage, root, height, allequalimage);
+	index_storage_put_page(levels->storage, BTREE_METAPAGE, metapage);
+}

@@ -44,4 +44,8 @@ extern void index_levels_add(IndexLevels *levels, IndexTuple low_key, BlockNumbe
  */
 extern BlockNumber index_levels_finish(IndexLevels *levels, uint32 *height);
 
+/* Write the metapage, for the root at this level. */
+extern void index_levels_write_metapage(IndexLevels *levels, BlockNumber root, uint32 height,
+										bool allequalimage);
+
 #endif							/* GPUSORT_INDEX_LEVELS_H */

@@ -47,6 +47,15 @@ typedef struct IndexPage
 /* Bytes to leave free for a fillfactor, as BTGetTargetPageFreeSpace() has it. */
 #define INDEX_PAGE_FREE_SPACE(fillfactor)	(BLCKSZ * (100 - (fillfactor)) / 100)
 
+/* Nothing on it, whatever the page itself says. */
+static inline void
+index_page_clear(IndexPage *page)
+{
+	page->lower = SizeOfPageHeaderData + sizeof(ItemIdData);
+	page->upper = BLCKSZ - MAXALIGN(sizeof(BTPageOpaqueData));
+	page->nitems = 0;
+}
+
 static inline void
 index_page_begin(IndexPage *page, char *data, uint32 level)
 {
@@ -57,9 +66,7 @@ index_page_begin(IndexPage *page, char *data, uint32 level)
 	opaque->btpo_level = level;
 	opaque->btpo_flags = level == 0 ? BTP_LEAF : 0;
 	page->data = data;
-	page->lower = SizeOfPageHeaderData + sizeof(ItemIdData);
-	page->upper = BLCKSZ - MAXALIGN(sizeof(BTPageOpaqueData));
-	page->nitems = 0;
+	index_page_clear(page);
 }
 
 /* Bytes that a further tuple can have, its line pointer accounted for; may be negative. */

@@ -1,6 +1,6 @@
 /*
  * index_parallel.c
- *		Reading the table of an index build in several processes.
+ *		Several processes for one index build: reading the table.
  *
  * Workers and leader collect into parts of a shared sort (sort_share.h), which the
  * leader joins when all are done.
@@ -13,6 +13,8 @@
  *
  * Everybody takes pages from one counter (or from the server's parallel scan,
  * where the server reads), so rows do not arrive in the order of their TIDs.
+ *
+ * Workers that have read all stay, to write the index (index_slices.c).
  *
  * A leader that gives the build up detaches from the queues, which makes the
  * workers stop; a worker that cannot take a row in says so in shared memory.
@@ -39,6 +41,7 @@
 
 #include "index_collect.h"
 #include "index_parallel.h"
+#include "index_slices.h"
 #include "sort_share.h"
 
 /* Parts of the shared memory. */
@@ -48,6 +51,7 @@
 #define KEY_QUERY			UINT64CONST(0x4753000000000004)
 #define KEY_WAL_USAGE		UINT64CONST(0x4753000000000005)
 #define KEY_BUFFER_USAGE	UINT64CONST(0x4753000000000006)
+#define KEY_SLICES			UINT64CONST(0x4753000000000007)
 
 /*
  * A batch is half a queue at most, so that a worker fills one while the leader
@@ -76,6 +80,7 @@ struct GpuSortParallelBuild
 	pg_atomic_uint32 next_page;
 
 	slock_t		mutex;			/* protects what workers report: */
+	int			reports;
 	double		live;
 	bool		broken_hot_chain;
 	bool		failed;
@@ -93,7 +98,7 @@ struct GpuSortIndexQueues
 };
 
 /* What the leader has to clean up. */
-typedef struct LeaderState
+struct GpuSortParallelLeader
 {
 	ParallelContext *context;
 	Snapshot	snapshot;
@@ -102,7 +107,8 @@ typedef struct LeaderState
 	WalUsage   *wal_usage;
 	BufferUsage *buffer_usage;
 	GpuSortShare *share;		/* NULL: there is no pool memory */
-} LeaderState;
+	GpuSortSharedSlices *slices;	/* NULL: workers can't write */
+};
 
 bool
 gpusort_index_next_pages(GpuSortIndexBuild *build, BlockNumber nblocks, BlockNumber *from,
@@ -248,7 +254,7 @@ collect_part(GpuSortIndexBuild *build, GpuSortShare *share, ParallelTableScanDes
 
 /* Make the parallel context and its shared memory; false if there is none. */
 static bool
-make_shared_memory(LeaderState *leader, GpuSortIndexBuild *build, bool by_pages)
+make_shared_memory(GpuSortParallelLeader *leader, GpuSortIndexBuild *build, bool by_pages)
 {
 	int			workers = build->info->ii_ParallelWorkers;
 	const char *query = debug_query_string != NULL ? debug_query_string : "";
@@ -256,19 +262,27 @@ make_shared_memory(LeaderState *leader, GpuSortIndexBuild *build, bool by_pages)
 	shm_toc_estimator *estimator = &context->estimator;
 	Size		scan_bytes = by_pages ? 1
 		: table_parallelscan_estimate(build->heap, leader->snapshot);
+	Size		slices_bytes = gpusort_slices_bytes(workers);
 
 	leader->context = context;
+	shm_toc_estimate_chunk(estimator, Max(slices_bytes, 1));
 	shm_toc_estimate_chunk(estimator, sizeof(GpuSortParallelBuild));
 	shm_toc_estimate_chunk(estimator, scan_bytes);
 	shm_toc_estimate_chunk(estimator, mul_size(QUEUE_BYTES, workers));
 	shm_toc_estimate_chunk(estimator, strlen(query) + 1);
 	shm_toc_estimate_chunk(estimator, mul_size(sizeof(WalUsage), workers));
 	shm_toc_estimate_chunk(estimator, mul_size(sizeof(BufferUsage), workers));
-	shm_toc_estimate_keys(estimator, 6);
+	shm_toc_estimate_keys(estimator, 7);
 	InitializeParallelDSM(context);
 	if (context->seg == NULL)
 		return false;
 
+	if (slices_bytes > 0)
+	{
+		leader->slices = shm_toc_allocate(context->toc, slices_bytes);
+		gpusort_slices_init(leader->slices, workers);
+		shm_toc_insert(context->toc, KEY_SLICES, leader->slices);
+	}
 	leader->shared = shm_toc_allocate(context->toc, sizeof(GpuSortParallelBuild));
 	leader->scan = shm_toc_allocate(context->toc, scan_bytes);
 	leader->wal_usage = shm_toc_allocate(context->toc, mul_size(sizeof(WalUsage), workers));
@@ -283,7 +297,7 @@ make_shared_memory(LeaderState *leader, GpuSortIndexBuild *build, bool by_pages)
 }
 
 static void
-fill_shared_memory(LeaderState *leader, GpuSortIndexBuild *build, bool by_pages)
+fill_shared_memory(GpuSortParallelLeader *leader, GpuSortIndexBuild *build, bool by_pages)
 {
 	GpuSortParallelBuild *shared = leader->shared;
 
@@ -305,7 +319,7 @@ fill_shared_memory(LeaderState *leader, GpuSortIndexBuild *build, bool by_pages)
 
 /* Make the queues and start the workers. */
 static GpuSortIndexQueues *
-start_workers(LeaderState *leader)
+start_workers(GpuSortParallelLeader *leader)
 {
 	ParallelContext *context = leader->context;
 	int			workers = context->nworkers;
@@ -330,8 +344,35 @@ start_workers(LeaderState *leader)
 	return queues;
 }
 
+/* What the workers have read is complete; take over what they report. */
 static void
-end_parallel(LeaderState *leader)
+finish_reading(GpuSortParallelLeader *leader, GpuSortIndexBuild *build, double *live)
+{
+	GpuSortParallelBuild *shared = leader->shared;
+	int			reports;
+
+	/* those who still send give up */
+	for (int i = 0; i < build->queues->count; i++)
+		shm_mq_detach(build->queues->queues[i]);
+	build->queues = NULL;
+
+	SpinLockAcquire(&shared->mutex);
+	reports = shared->reports;
+	*live += shared->live;
+	build->failed |= shared->failed;
+	build->info->ii_BrokenHotChain |= shared->broken_hot_chain;
+	SpinLockRelease(&shared->mutex);
+	if (!build->failed && reports < leader->context->nworkers_launched)
+	{
+		/* some worker is gone; this has the error message */
+		gpusort_slices_end(build);
+		WaitForParallelWorkersToFinish(leader->context);
+		elog(ERROR, "a worker of an index build was lost");
+	}
+}
+
+static void
+end_parallel(GpuSortParallelLeader *leader)
 {
 	if (IsMVCCSnapshot(leader->snapshot))
 		UnregisterSnapshot(leader->snapshot);
@@ -339,54 +380,53 @@ end_parallel(LeaderState *leader)
 	ExitParallelMode();
 }
 
-/* Let the workers end, and take over what they report. */
-static void
-finish_workers(LeaderState *leader, GpuSortIndexBuild *build, double *live)
+void
+gpusort_index_end_parallel(GpuSortIndexBuild *build)
 {
-	ParallelContext *context = leader->context;
-	GpuSortParallelBuild *shared = leader->shared;
+	GpuSortParallelLeader *leader = build->parallel;
 
-	/* those who still send give up */
-	for (int i = 0; i < build->queues->count; i++)
-		shm_mq_detach(build->queues->queues[i]);
-	WaitForParallelWorkersToFinish(context);
-	for (int i = 0; i < context->nworkers_launched; i++)
+	if (leader == NULL)
+		return;
+	gpusort_slices_end(build);
+	WaitForParallelWorkersToFinish(leader->context);
+	for (int i = 0; i < leader->context->nworkers_launched; i++)
 		InstrAccumParallelQuery(&leader->buffer_usage[i], &leader->wal_usage[i]);
-	*live += shared->live;
-	build->failed |= shared->failed;
-	build->info->ii_BrokenHotChain |= shared->broken_hot_chain;
+	end_parallel(leader);
+	build->slices = NULL;
+	build->parallel = NULL;
 }
 
 bool
 gpusort_index_collect_parallel(GpuSortIndexBuild *build, double *live)
 {
-	LeaderState leader = {0};
+	GpuSortParallelLeader *leader = palloc0(sizeof(GpuSortParallelLeader));
 	bool		by_pages = gpusort_index_can_read_pages(build);
 
 	EnterParallelMode();
-	leader.snapshot = build->info->ii_Concurrent
+	leader->snapshot = build->info->ii_Concurrent
 		? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
-	if (!make_shared_memory(&leader, build, by_pages))
+	if (!make_shared_memory(leader, build, by_pages))
 	{
-		end_parallel(&leader);
+		end_parallel(leader);
 		return false;
 	}
-	fill_shared_memory(&leader, build, by_pages);
-	build->queues = start_workers(&leader);
+	fill_shared_memory(leader, build, by_pages);
+	build->queues = start_workers(leader);
 	if (build->queues->count == 0)
 	{
 		build->queues = NULL;
-		end_parallel(&leader);
+		end_parallel(leader);
 		return false;
 	}
+	build->parallel = leader;
 	build->workers = build->queues->count;
-	*live = collect_part(build, leader.share, leader.scan, true);
+	if (leader->slices != NULL)
+		gpusort_slices_attach(build, leader->slices, leader->context);
+	*live = collect_part(build, leader->share, leader->scan, true);
 	receive_rest(build);
-	finish_workers(&leader, build, live);
-	if (leader.share != NULL && !build->failed)
-		gpusort_share_join(leader.share, build->sort);
-	build->queues = NULL;
-	end_parallel(&leader);
+	finish_reading(leader, build, live);
+	if (leader->share != NULL && !build->failed)
+		gpusort_share_join(leader->share, build->sort);
 	return true;
 }
 
@@ -400,6 +440,7 @@ scan_as_worker(GpuSortIndexBuild *build, ParallelTableScanDesc scan)
 
 	send_rows(build);
 	SpinLockAcquire(&shared->mutex);
+	shared->reports++;
 	shared->live += live;
 	shared->broken_hot_chain |= build->info->ii_BrokenHotChain;
 	shared->failed |= build->failed;
@@ -407,11 +448,13 @@ scan_as_worker(GpuSortIndexBuild *build, ParallelTableScanDesc scan)
 	shm_mq_detach(build->queues->queues[0]);
 }
 
-/* Open the relations as the leader has, and scan. */
+/* Open the relations as the leader has, scan, and write what there will be. */
 static void
-build_as_worker(GpuSortParallelBuild *shared, GpuSortIndexQueues *queues,
-				ParallelTableScanDesc scan)
+build_as_worker(dsm_segment *segment, shm_toc *toc, GpuSortIndexQueues *queues)
 {
+	GpuSortParallelBuild *shared = queues->shared;
+	GpuSortSharedSlices *slices = shm_toc_lookup(toc, KEY_SLICES, true);
+	shm_mq_handle *notes = slices != NULL ? gpusort_slices_join(slices, segment) : NULL;
 	LOCKMODE	heap_lock = shared->concurrent ? ShareUpdateExclusiveLock : ShareLock;
 	LOCKMODE	index_lock = shared->concurrent ? RowExclusiveLock : AccessExclusiveLock;
 	GpuSortIndexBuild build = {.queues = queues};
@@ -428,8 +471,10 @@ build_as_worker(GpuSortParallelBuild *shared, GpuSortIndexQueues *queues,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
 				 errdetail("A worker of an index build has found no address space.")));
-	scan_as_worker(&build, scan);
+	scan_as_worker(&build, shm_toc_lookup(toc, KEY_SCAN, false));
 	gpusort_end(build.sort);
+	if (slices != NULL)
+		gpusort_slices_work(slices, notes, &build);
 	index_close(build.index, index_lock);
 	table_close(build.heap, heap_lock);
 }
@@ -454,6 +499,6 @@ gpusort_index_worker(dsm_segment *segment, shm_toc *toc)
 	queues->queues[0] = shm_mq_attach(queue, segment, NULL);
 
 	InstrStartParallelQuery();
-	build_as_worker(queues->shared, queues, shm_toc_lookup(toc, KEY_SCAN, false));
+	build_as_worker(segment, toc, queues);
 	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
 }

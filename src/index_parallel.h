@@ -1,6 +1,6 @@
 /*
  * index_parallel.h
- *		Reading the table of an index build in several processes.
+ *		Several processes for one index build: reading the table.
  */
 #ifndef GPUSORT_INDEX_PARALLEL_H
 #define GPUSORT_INDEX_PARALLEL_H
@@ -12,9 +12,13 @@ typedef struct GpuSortParallelBuild GpuSortParallelBuild;
 
 /*
  * Read the table with the planned workers' help, as gpusort_index_collect() does;
- * false if there are no workers to be had and nothing was done.
+ * false if there are no workers to be had and nothing was done.  The workers stay,
+ * and this process in parallel mode, until gpusort_index_end_parallel().
  */
 extern bool gpusort_index_collect_parallel(GpuSortIndexBuild *build, double *live);
+
+/* Let the workers end, if there are any. */
+extern void gpusort_index_end_parallel(GpuSortIndexBuild *build);
 
 /*
  * To be called now and then by whoever scans: passes rows on, if this is a worker,

@@ -16,6 +16,7 @@
 #include "access/xloginsert.h"
 #include "access/xlogrecord.h"
 #include "storage/bufpage.h"
+#include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "storage/smgr.h"
 #include "utils/memutils.h"
@@ -41,6 +42,7 @@ struct IndexStorage
 	XLogRecPtr	start_redo;		/* redo pointer before the first write */
 	MemoryContext context;		/* page buffers live here */
 
+	IndexSharedFile *shared;	/* or NULL, and then: */
 	BlockNumber next_block;		/* blocks given out */
 	BlockNumber file_blocks;	/* blocks of the file, zeroed ones included */
 
@@ -70,10 +72,52 @@ index_storage_begin(Relation index)
 	return storage;
 }
 
-BlockNumber
-index_storage_new_block(IndexStorage *storage)
+void
+index_storage_share(IndexStorage *storage, IndexSharedFile *file)
 {
-	return storage->next_block++;
+	storage->shared = file;
+}
+
+void
+index_storage_lock(IndexStorage *storage)
+{
+	LockRelationForExtension(storage->index, ExclusiveLock);
+}
+
+void
+index_storage_unlock(IndexStorage *storage)
+{
+	UnlockRelationForExtension(storage->index, ExclusiveLock);
+}
+
+/*
+ * The file grows by writing the last one of the blocks, which leaves a hole that
+ * will be filled, so that it grows in order whoever writes what when: only then
+ * may it be continued in further files (segments).
+ */
+static BlockNumber
+claim_shared(IndexStorage *storage, uint32 count)
+{
+	BlockNumber first;
+
+	index_storage_lock(storage);
+	first = storage->shared->blocks;
+	smgrextend(RelationGetSmgr(storage->index), MAIN_FORKNUM, first + count - 1,
+			   storage->zero_page, true);
+	storage->shared->blocks = first + count;
+	index_storage_unlock(storage);
+	return first;
+}
+
+BlockNumber
+index_storage_claim(IndexStorage *storage, uint32 count)
+{
+	BlockNumber first = storage->next_block;
+
+	if (storage->shared != NULL)
+		return claim_shared(storage, count);
+	storage->next_block += count;
+	return first;
 }
 
 char *
@@ -117,8 +161,8 @@ log_queue(IndexStorage *storage)
 	XLogSetAsyncXactLSN(PageGetLSN(pages[0]));
 }
 
-static void
-flush_queue(IndexStorage *storage)
+void
+index_storage_flush(IndexStorage *storage)
 {
 	if (storage->use_wal && storage->nqueued > 0)
 		log_queue(storage);
@@ -129,7 +173,7 @@ flush_queue(IndexStorage *storage)
 		char	   *page = storage->queue[i].page;
 
 		gpusort_set_page_checksum(page, block);
-		if (block >= storage->file_blocks)
+		if (storage->shared == NULL && block >= storage->file_blocks)
 			extend_file(storage, block, page);
 		else
 			smgrwrite(RelationGetSmgr(storage->index), MAIN_FORKNUM, block, page, true);
@@ -148,7 +192,7 @@ index_storage_put_page(IndexStorage *storage, BlockNumber block, char *page)
 	int			place;
 
 	if (storage->nqueued == BATCH_PAGES)
-		flush_queue(storage);
+		index_storage_flush(storage);
 
 	for (place = storage->nqueued; place > 0 && storage->queue[place - 1].block > block; place--)
 		storage->queue[place] = storage->queue[place - 1];
@@ -191,7 +235,9 @@ make_durable(IndexStorage *storage)
 void
 index_storage_finish(IndexStorage *storage)
 {
-	flush_queue(storage);
+	index_storage_flush(storage);
+	if (storage->shared != NULL)
+		storage->next_block = storage->file_blocks = storage->shared->blocks;
 	Assert(storage->file_blocks == storage->next_block);
 	make_durable(storage);
 }

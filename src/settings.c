@@ -32,6 +32,7 @@ int			gpusort_keep_memory = 1024 * 1024;
 int			gpusort_pool_size = -1;
 int			gpusort_pool_quota = 75;
 int			gpusort_inject_fault = GPUSORT_FAULT_NONE;
+int			gpusort_slice_pages = 1000;
 
 double		gpusort_cost_startup = 25.0;
 double		gpusort_cost_row = 0.015;
@@ -144,6 +145,10 @@ gpusort_define_settings(void)
 							 NULL, &gpusort_inject_fault, gpusort_inject_fault,
 							 fault_options, PGC_SUSET,
 							 GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpusort.slice_pages",
+							"Sets how many pages of an index a process writes at a time, for testing.",
+							NULL, &gpusort_slice_pages, gpusort_slice_pages, 1, 1000000,
+							PGC_SUSET, GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL, NULL, NULL, NULL);
 
 	define_cost("gpusort.cost_startup",
 				"Sets the planner's cost of starting a sort.", &gpusort_cost_startup);

@@ -31,6 +31,7 @@ extern int	gpusort_keep_memory;	/* kB */
 extern int	gpusort_pool_size;	/* MB, in effect */
 extern int	gpusort_pool_quota; /* per cent */
 extern int	gpusort_inject_fault;
+extern int	gpusort_slice_pages;
 
 /* Cost constants, in the planner's units. */
 extern double gpusort_cost_startup;

@@ -127,6 +127,7 @@ struct GpuSort
 	bool		tids_ordered;	/* they arrived in the order of their TIDs */
 	uint64		last_tid;
 	bool		any_dead;		/* some are marked dead */
+	bool		other_lengths;	/* some are not as long as the template */
 
 	bool		value_refused;	/* a key had no encoding */
 	bool		out_of_room;	/* the refinement found no memory for a key */

@@ -63,6 +63,7 @@ typedef struct SharePart
 	bool		tids_ordered;
 	uint64		last_tid;
 	bool		any_dead;
+	bool		other_lengths;
 	ShareColumn columns[GPUSORT_MAX_KEYS];
 	ShareExtents extents[ROLES];
 } SharePart;
@@ -269,6 +270,7 @@ gpusort_share_finish_part(GpuSortShare *share, GpuSort *part)
 	published->tids_ordered = part->tids_ordered;
 	published->last_tid = part->last_tid;
 	published->any_dead = part->any_dead;
+	published->other_lengths = part->other_lengths;
 	for (int i = 0; i < part->ncolumns; i++)
 		published->columns[i] = (ShareColumn) {
 			.long_keys = part->columns[i].long_keys,
@@ -568,7 +570,10 @@ join_parts(GpuSort *sort)
 		sort->tids_ordered = one && share->parts[0].tids_ordered;
 		sort->last_tid = share->parts[0].last_tid;
 		for (uint32 p = 0; p < nparts; p++)
+		{
 			sort->any_dead |= share->parts[p].any_dead;
+			sort->other_lengths |= share->parts[p].other_lengths;
+		}
 		give_rest(share);
 		gpusort_set_rows_end(sort);
 	}

@@ -66,6 +66,7 @@ gpusort_forget_rows(GpuSort *sort)
 	sort->tids_ordered = true;
 	sort->last_tid = 0;
 	sort->any_dead = false;
+	sort->other_lengths = false;
 	sort->value_refused = false;
 	sort->out_of_room = false;
 	sort->performed = false;
