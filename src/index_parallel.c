@@ -415,6 +415,7 @@ gpusort_index_collect_parallel(GpuSortIndexBuild *build, double *live)
 	if (build->queues->count == 0)
 	{
 		build->queues = NULL;
+		gpusort_share_dissolve(build->sort);
 		end_parallel(leader);
 		return false;
 	}

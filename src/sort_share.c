@@ -133,6 +133,14 @@ gpusort_share_end(GpuSort *sort)
 	pg_atomic_write_u32(&sort->pool_share.own_extents, 0);
 }
 
+void
+gpusort_share_dissolve(GpuSort *sort)
+{
+	Assert(sort->nrows == 0);
+	gpusort_rewind_memory(sort);
+	gpusort_share_end(sort);
+}
+
 GpuSortShare *
 gpusort_share_create(GpuSort *sort, int participants)
 {
@@ -140,8 +148,7 @@ gpusort_share_create(GpuSort *sort, int participants)
 	uint32		extent;
 	uint32		owner;
 
-	gpusort_rewind_memory(sort);
-	gpusort_share_end(sort);
+	gpusort_share_dissolve(sort);
 	if (sort->tuplesort != NULL || sort->pool_share.max_extents == 0 ||
 		list_room(participants) < sort->pool_share.max_extents)
 		return NULL;

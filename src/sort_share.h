@@ -39,6 +39,9 @@ typedef struct GpuSortShare GpuSortShare;
  */
 extern GpuSortShare *gpusort_share_create(GpuSort *sort, int participants);
 
+/* Make it an ordinary sort again; rows of parts are lost. */
+extern void gpusort_share_dissolve(GpuSort *sort);
+
 /* Its number, by which other processes find it, until it is created anew or ended. */
 extern uint32 gpusort_share_number(const GpuSortShare *share);
 extern GpuSortShare *gpusort_share_attach(uint32 number);
