@@ -76,3 +76,20 @@ ROWS 8;
 
 COMMENT ON FUNCTION gpusort_devices() IS
 'devices that gpusortd sorts on';
+
+CREATE FUNCTION gpusort_calibrate(
+	OUT name text,
+	OUT unit text,
+	OUT measured float8,
+	OUT setting text,
+	OUT current_value text,
+	OUT suggested_value text,
+	OUT meaning text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'gpusort_calibrate'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+COST 100000
+ROWS 15;
+
+COMMENT ON FUNCTION gpusort_calibrate() IS
+'what sorting costs on this machine, and settings that follow from it; takes seconds';

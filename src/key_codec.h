@@ -71,6 +71,9 @@ struct GpuSortCodec
 								 * is not trusted to equal its comparison
 								 * (libc's strxfrm): check the result */
 
+	bool		collated;		/* keys come from a collation's library, and cost
+								 * far more than others */
+
 	/* Optional: set encoder->private_data.  May ereport. */
 	void		(*begin) (GpuSortEncoder *encoder);
 

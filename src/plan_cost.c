@@ -4,9 +4,12 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/htup_details.h"
 #include "nodes/extensible.h"
 #include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
 
 #include "key_codec.h"
 #include "plan_node.h"
@@ -19,6 +22,47 @@
  * beyond, before its k log k log(n/k) updates of the heap weigh as much.
  */
 #define BOUNDED_SORT_SHARE	16
+
+/*
+ * What PostgreSQL's sort costs beyond what the planner thinks of it, which is
+ * log2(rows) comparisons a row of 2 cpu_operator_cost each, whatever the key and the
+ * row.  That is right for integers; a comparison takes so many times as long for
+ * strings of bytes and numerics, and for libc's collations.  ICU's has abbreviated
+ * keys, which take it as long to make as our first words.  To that comes copying
+ * the row, and waiting for it when it is returned.
+ * (test/bench/plan_grid.pl: 8-12 ns, 13-20 ns and 60-73 ns for each of log2(rows); 30 ns
+ * a row, 0.6 ns a byte.)
+ */
+#define CORE_COMPARE_BYTES	1.4
+#define CORE_COMPARE_LIBC	5.5
+#define CORE_COST_ROW		0.012
+#define CORE_COST_ROW_BYTE	0.00024
+
+/*
+ * Of gpusort.cost_row, collecting a row, as distinct from sorting it: 25 of 36 ns
+ * (src/README.md, "What a row costs").
+ */
+#define COLLECT_SHARE	0.7
+
+/*
+ * A lazy codec makes the first words of all keys and the rest of few: 240 ns where
+ * libc takes 650 (test/bench/plan_grid.pl).
+ */
+#define LAZY_SHARE		0.35
+
+/*
+ * Rows that stay in a core's own cache between collecting and returning cost a quarter
+ * of what they cost that have to come from memory: 0.05 and 0.2 ns a byte, 5 and
+ * 15 ns a row (test/bench/plan_grid.pl, 10^4 rows of 250 and of 1000 bytes).
+ */
+#define CACHE_BYTES		(4.0 * 1024 * 1024)
+#define CACHED_SHARE	0.25
+
+/*
+ * Memory that neither the pool nor the session has is touched for the first time:
+ * 0.5 s a GiB, where copying rows takes 0.2 (src/README.md, "The pool").
+ */
+#define FRESH_BYTE_FACTOR	2.5
 
 /* Row reference, two engine items, position and equal bit of rows with strings. */
 #define ROW_OVERHEAD_BYTES	25
@@ -33,12 +77,84 @@ key_bytes(const GpuSortCodec *codec)
 		(codec->bytes != GPUSORT_BYTES_NONE ? STRING_KEY_BYTES : 0);
 }
 
+double
+gpusort_collated_share(const GpuSortCodec *codec)
+{
+	return codec->complete != NULL ? LAZY_SHARE : 1;
+}
+
+/* Making the key of a row. */
+static Cost
+key_cost(const GpuSortCodec *codec)
+{
+	Cost		cost = key_bytes(codec) * gpusort_cost_key_byte;
+
+	if (codec->collated)
+		cost += gpusort_cost_key_collated * gpusort_collated_share(codec);
+	return cost;
+}
+
+/*
+ * What the planner does not know about PostgreSQL's sort of so many rows, by its
+ * first column: what it costs beyond the planner's estimate, and if the rows come in
+ * order, which it finds out with one comparison a row.
+ */
+static void
+estimate_core(const GpuSortCodec *codec, double rows, double row_bytes, GpuSortEstimate *estimate)
+{
+	Cost		row = CORE_COST_ROW + row_bytes * CORE_COST_ROW_BYTE;
+	Cost		comparison = 2.0 * cpu_operator_cost;
+	double		factor = 1;
+
+	if (codec->bytes != GPUSORT_BYTES_NONE)
+		factor = codec->verify ? CORE_COMPARE_LIBC : CORE_COMPARE_BYTES;
+	if (codec->collated && !codec->verify)
+		row += key_cost(codec);
+	estimate->core_extra_cost = rows * (row + (factor - 1) * comparison * log2(Max(rows, 2.0)));
+	estimate->core_sorted_cost = rows * (row + factor * comparison + cpu_operator_cost);
+}
+
+/* Touching memory that the sort has to get from the system. */
+static Cost
+fresh_memory_cost(double bytes)
+{
+	double		warm = (double) gpusort_pool_limit() + (double) gpusort_keep_memory * 1024;
+
+	return Max(bytes - warm, 0) * gpusort_cost_row_byte * FRESH_BYTE_FACTOR;
+}
+
+double
+gpusort_memory_factor(double bytes)
+{
+	return bytes <= CACHE_BYTES ? CACHED_SHARE
+		: 1 - (1 - CACHED_SHARE) * CACHE_BYTES / bytes;
+}
+
+/*
+ * Costs of a sort of so many rows, which take memory_bytes, given what it costs to
+ * make a row's key.
+ */
+static void
+estimate_cost(double rows, double row_bytes, Cost key, GpuSortEstimate *estimate)
+{
+	Cost		sort = rows * gpusort_cost_row * (1 - COLLECT_SHARE);
+	double		memory = gpusort_memory_factor(rows * row_bytes);
+
+	estimate->collect_cost = rows * (gpusort_cost_row * COLLECT_SHARE + key +
+									 row_bytes * gpusort_cost_row_byte * memory);
+	estimate->startup_cost = gpusort_cost_startup + estimate->collect_cost + sort +
+		fresh_memory_cost(estimate->memory_bytes);
+	estimate->run_cost = rows * gpusort_cost_emit * memory;
+}
+
 bool
 gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types, const Oid *collations,
 				 double rows, int width, GpuSortEstimate *estimate, const char **reason)
 {
 	double		keys = 0;
+	Cost		key = 0;
 	double		row_bytes = MAXALIGN(width) + MAXALIGN(SizeofMinimalTupleHeader);
+	double		key_row_bytes = 0;
 
 	if (nkeys > GPUSORT_MAX_KEYS)
 	{
@@ -54,14 +170,14 @@ gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types, const Oid *col
 		if (codec == NULL)
 			return false;
 		keys += key_bytes(codec);
-		row_bytes += gpusort_codec_extra_bytes(codec, Min(width, STRING_KEY_BYTES));
+		key += key_cost(codec);
+		key_row_bytes += gpusort_codec_extra_bytes(codec, Min(width, STRING_KEY_BYTES));
+		if (i == 0)
+			estimate_core(codec, rows, row_bytes, estimate);
 	}
 
-	estimate->startup_cost = gpusort_cost_startup +
-		rows * (gpusort_cost_row + keys * gpusort_cost_key_byte +
-				row_bytes * gpusort_cost_row_byte);
-	estimate->run_cost = rows * gpusort_cost_emit;
-	estimate->memory_bytes = rows * (row_bytes + keys + ROW_OVERHEAD_BYTES);
+	estimate->memory_bytes = rows * (row_bytes + key_row_bytes + keys + ROW_OVERHEAD_BYTES);
+	estimate_cost(rows, row_bytes, key, estimate);
 	return true;
 }
 

@@ -15,6 +15,7 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
+#include "key_codec.h"
 #include "sort_state.h"
 
 /* What custom_private's elements are: integer and OID lists, one per key. */
@@ -76,8 +77,13 @@ typedef struct GpuSortEstimate
 {
 	Cost		startup_cost;	/* from the last input row to the first output row,
 								 * and collecting the input */
+	Cost		collect_cost;	/* the latter */
 	Cost		run_cost;		/* returning all rows */
 	double		memory_bytes;
+
+	/* PostgreSQL's sort of the same rows */
+	Cost		core_extra_cost;	/* beyond the planner's estimate */
+	Cost		core_sorted_cost;	/* all of it, if the rows come in order */
 } GpuSortEstimate;
 
 /*
@@ -92,6 +98,21 @@ extern bool gpusort_worth_it(double rows, int width, double limit_rows,
 extern bool gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types,
 							 const Oid *collations, double rows, int width,
 							 GpuSortEstimate *estimate, const char **reason);
+
+/*
+ * Parts of the formula: how much of the full price memory accesses cost for so many
+ * bytes of rows, and how much of gpusort.cost_key_collated a codec's key costs.
+ */
+extern double gpusort_memory_factor(double bytes);
+extern double gpusort_collated_share(const GpuSortCodec *codec);
+
+/* plan_statistics.c */
+
+/*
+ * Do statistics say that the rows come in order?  For a Sort of a finished plan
+ * that has this range table.
+ */
+extern bool gpusort_input_is_sorted(const Sort *sort, const List *rtable);
 
 /* plan_order_by.c, plan_replace.c */
 extern void gpusort_install_order_by_hook(void);

@@ -35,7 +35,7 @@ static planner_hook_type previous_planner_hook = NULL;
 /* No limit, as gpusort_worth_it() has it. */
 #define NO_LIMIT (-1.0)
 
-static Plan *replace_in_plan(Plan *plan, double limit_rows);
+static Plan *replace_in_plan(Plan *plan, double limit_rows, const List *rtable);
 
 /*
  * Rows that a Limit node will ask for at most; 0 if only execution will tell.
@@ -102,9 +102,21 @@ leave_sort(Sort *sort, const char *reason)
 	return &sort->plan;
 }
 
+/*
+ * What PostgreSQL's sort of the rows costs: the planner's estimate, and what we
+ * know better.
+ */
+static Cost
+core_cost(const Sort *sort, const GpuSortEstimate *estimate, const List *rtable)
+{
+	if (gpusort_input_is_sorted(sort, rtable))
+		return estimate->core_sorted_cost;
+	return sort->plan.total_cost - sort->plan.lefttree->total_cost + estimate->core_extra_cost;
+}
+
 /* Take a Sort node over, or leave it. */
 static Plan *
-replace_sort(Sort *sort, double limit_rows)
+replace_sort(Sort *sort, double limit_rows, const List *rtable)
 {
 	const char *reason;
 	GpuSortEstimate estimate;
@@ -117,8 +129,8 @@ replace_sort(Sort *sort, double limit_rows)
 	reason = reason_to_leave(sort, limit_rows, &estimate);
 	if (reason != NULL)
 		return leave_sort(sort, reason);
-	if (!gpusort_force && estimate.startup_cost + estimate.run_cost >
-		sort->plan.total_cost - sort->plan.lefttree->total_cost)
+	if (!gpusort_force &&
+		estimate.startup_cost + estimate.run_cost > core_cost(sort, &estimate, rtable))
 		return leave_sort(sort, "estimated to cost more than PostgreSQL's sort");
 
 	scan = gpusort_make_plan(sort);
@@ -146,17 +158,17 @@ finish_path(CustomScan *scan, double limit_rows)
 }
 
 static void
-replace_in_list(List *plans, double limit_rows)
+replace_in_list(List *plans, double limit_rows, const List *rtable)
 {
 	ListCell   *lc;
 
 	foreach(lc, plans)
-		lfirst(lc) = replace_in_plan((Plan *) lfirst(lc), limit_rows);
+		lfirst(lc) = replace_in_plan((Plan *) lfirst(lc), limit_rows, rtable);
 }
 
 /* Replace below a node, and the node itself if it is a Sort. */
 static Plan *
-replace_in_plan(Plan *plan, double limit_rows)
+replace_in_plan(Plan *plan, double limit_rows, const List *rtable)
 {
 	double		child_limit = NO_LIMIT;
 
@@ -170,15 +182,15 @@ replace_in_plan(Plan *plan, double limit_rows)
 			child_limit = rows_of_limit((Limit *) plan);
 			break;
 		case T_Append:
-			replace_in_list(((Append *) plan)->appendplans, limit_rows);
+			replace_in_list(((Append *) plan)->appendplans, limit_rows, rtable);
 			break;
 		case T_MergeAppend:
-			replace_in_list(((MergeAppend *) plan)->mergeplans, limit_rows);
+			replace_in_list(((MergeAppend *) plan)->mergeplans, limit_rows, rtable);
 			break;
 		case T_SubqueryScan:
 			((SubqueryScan *) plan)->subplan =
 				replace_in_plan(((SubqueryScan *) plan)->subplan,
-								plan->qual == NIL ? limit_rows : NO_LIMIT);
+								plan->qual == NIL ? limit_rows : NO_LIMIT, rtable);
 			break;
 		case T_Result:
 		case T_Gather:
@@ -189,11 +201,11 @@ replace_in_plan(Plan *plan, double limit_rows)
 			break;
 	}
 
-	plan->lefttree = replace_in_plan(plan->lefttree, child_limit);
-	plan->righttree = replace_in_plan(plan->righttree, NO_LIMIT);
+	plan->lefttree = replace_in_plan(plan->lefttree, child_limit, rtable);
+	plan->righttree = replace_in_plan(plan->righttree, NO_LIMIT, rtable);
 	if (gpusort_is_our_plan(plan))
 		return finish_path((CustomScan *) plan, limit_rows);
-	return IsA(plan, Sort) ? replace_sort((Sort *) plan, limit_rows) : plan;
+	return IsA(plan, Sort) ? replace_sort((Sort *) plan, limit_rows, rtable) : plan;
 }
 
 static PlannedStmt *
@@ -207,8 +219,8 @@ plan_and_replace(Query *parse, const char *query_string, int cursor_options,
 	else
 		stmt = standard_planner(parse, query_string, cursor_options, bound_params);
 
-	stmt->planTree = replace_in_plan(stmt->planTree, NO_LIMIT);
-	replace_in_list(stmt->subplans, NO_LIMIT);
+	stmt->planTree = replace_in_plan(stmt->planTree, NO_LIMIT, stmt->rtable);
+	replace_in_list(stmt->subplans, NO_LIMIT, stmt->rtable);
 	return stmt;
 }
 

@@ -2,11 +2,11 @@
  * settings.c
  *		Definitions of the gpusort.* configuration variables.
  *
- * The cost constants are in the planner's units.  One unit of
- * cpu_operator_cost (0.0025) corresponds to about 10 ns on the machine on which
- * the defaults were measured (test/bench), so that a sort of 10^7 rows of 50
- * bytes by an int8, which takes about 100 ns a row beyond its input, costs what
- * ten operator calls cost.
+ * The cost constants are in the planner's units.  One of them is taken for 2.5 us:
+ * what a sequential scan of a cached table takes for its cpu_tuple_cost (25 ns a row, at
+ * 0.01), and PostgreSQL's sort for the comparisons of integers that the planner
+ * charges it for (1.5 us a unit for 10^4 rows, 2.7 for 10^7).  gpusort_calibrate()
+ * measures these and ours; the defaults are what test/bench/plan_grid.pl found.
  */
 #include "postgres.h"
 
@@ -34,11 +34,12 @@ int			gpusort_pool_quota = 75;
 int			gpusort_inject_fault = GPUSORT_FAULT_NONE;
 int			gpusort_slice_pages = 1000;
 
-double		gpusort_cost_startup = 25.0;
-double		gpusort_cost_row = 0.015;
-double		gpusort_cost_key_byte = 0.0005;
-double		gpusort_cost_row_byte = 0.00005;
-double		gpusort_cost_emit = 0.01;
+double		gpusort_cost_startup = 10.0;
+double		gpusort_cost_row = 0.004;
+double		gpusort_cost_key_byte = 0.0002;
+double		gpusort_cost_key_collated = 0.26;
+double		gpusort_cost_row_byte = 0.0001;
+double		gpusort_cost_emit = 0.006;
 
 static const struct config_enum_entry engine_options[] = {
 	{"auto", GPUSORT_ENGINE_AUTO, false},
@@ -157,6 +158,9 @@ gpusort_define_settings(void)
 				&gpusort_cost_row);
 	define_cost("gpusort.cost_key_byte",
 				"Sets the planner's cost of a byte of sort key.", &gpusort_cost_key_byte);
+	define_cost("gpusort.cost_key_collated",
+				"Sets the planner's cost of a sort key of a libc collation.",
+				&gpusort_cost_key_collated);
 	define_cost("gpusort.cost_row_byte",
 				"Sets the planner's cost of a byte of row.", &gpusort_cost_row_byte);
 	define_cost("gpusort.cost_emit",

@@ -37,6 +37,7 @@ extern int	gpusort_slice_pages;
 extern double gpusort_cost_startup;
 extern double gpusort_cost_row;
 extern double gpusort_cost_key_byte;
+extern double gpusort_cost_key_collated;
 extern double gpusort_cost_row_byte;
 extern double gpusort_cost_emit;
 

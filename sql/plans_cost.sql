@@ -1,0 +1,51 @@
+-- Which sorts are taken over for their cost: by kind of key, width and order of the input.
+LOAD 'gpusort';
+SET client_min_messages = warning;
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE cost_rows AS
+SELECT i AS id, hashint4(i) AS number,
+	lpad(i::text, 8, '0') COLLATE "C" AS bytes_sorted,
+	lpad(i::text, 8, '0') COLLATE "C.utf8" AS text_sorted,
+	md5(i::text) COLLATE "C.utf8" AS text_random,
+	repeat('x', 1000) AS pad
+FROM generate_series(1, 10000) i;
+VACUUM ANALYZE cost_rows;
+CREATE FUNCTION sort_node(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		IF line ~ 'Sort' THEN
+			RETURN trim(line);
+		END IF;
+	END LOOP;
+END $$;
+
+-- Integers and bytes, also those that come in order, and wide rows
+SELECT sort_node('SELECT number FROM cost_rows ORDER BY number');
+SELECT sort_node('SELECT id FROM cost_rows ORDER BY id');
+SELECT sort_node('SELECT bytes_sorted FROM cost_rows ORDER BY bytes_sorted');
+SELECT sort_node('SELECT * FROM cost_rows ORDER BY number');
+
+-- libc's keys cost more than finding out that the input is in order, ...
+SELECT sort_node('SELECT text_random FROM cost_rows ORDER BY text_random');
+SELECT sort_node('SELECT text_sorted FROM cost_rows ORDER BY text_sorted');
+-- ... if it is: by this operator, under this collation, in this table, by this column alone
+SELECT sort_node('SELECT text_sorted FROM cost_rows ORDER BY text_sorted DESC');
+SELECT sort_node('SELECT text_sorted FROM cost_rows ORDER BY text_sorted COLLATE "en-x-icu"');
+SELECT sort_node('SELECT text_sorted FROM cost_rows ORDER BY text_sorted || ''x''');
+SELECT sort_node('SELECT text_sorted FROM cost_rows ORDER BY text_sorted, id');
+SELECT sort_node('SELECT text_sorted FROM (SELECT * FROM cost_rows OFFSET 0) s ORDER BY text_sorted');
+-- without statistics nobody knows
+DELETE FROM pg_statistic WHERE starelid = 'cost_rows'::regclass;
+SELECT sort_node('SELECT text_sorted FROM cost_rows ORDER BY text_sorted');
+
+-- A key that costs nothing is never left
+SET gpusort.cost_key_collated = 0;
+ANALYZE cost_rows;
+SELECT sort_node('SELECT text_sorted FROM cost_rows ORDER BY text_sorted');
+SET gpusort.cost_key_collated = 100;
+SELECT sort_node('SELECT text_random FROM cost_rows ORDER BY text_random');
+RESET gpusort.cost_key_collated;
+DROP TABLE cost_rows;
+DROP FUNCTION sort_node;

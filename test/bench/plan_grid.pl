@@ -1,0 +1,250 @@
+#!/usr/bin/perl
+# plan_grid.pl
+#	Does the planner take the better plan?  A grid of sorts, each executed by every plan
+#	that there is for it.
+#
+# Runs against the server of PGHOST, PGPORT and PGUSER with gpusort loaded, in a
+# database of its own.  A cell of the grid is a number of rows, a width, a kind of
+# key, an order of the rows in the table (with an index or without), and a number of
+# workers that a query may have.  For each cell the planner is made to plan
+# PostgreSQL's serial and parallel sorts, its index scan, and gpusort's plans; the
+# different ones are executed in turn in one session, and the times are medians
+# of EXPLAIN (ANALYZE, TIMING OFF).  The plan that it takes when left alone is good if its
+# time is within 10 % of the better one: of the best with gpusort, and of what the
+# planner takes without gpusort.  (Beside it stands the best of all, which tells how well
+# PostgreSQL's own plans are costed.)  Exit status 1: fewer than 95 % of the cells are.
+#
+#	--quick				few cells, up to 300,000 rows; nothing is judged
+#	--rows A,B,...		exponents of ten (4,4.5,...,7)
+#	--widths A,B,...	bytes of a row (8,64,250,1000)
+#	--keys A,B,...		names of %keys below (all)
+#	--orders A,B,...	random, nearly (sorted but for neighbours), sorted, indexed (random,
+#						with an index), clustered (sorted, with an index)
+#	--workers A,B,...	max_parallel_workers_per_gather (0)
+#	--max_bytes N		no tables larger than this (2e9)
+#	--work_mem M		(256MB)
+#	--budget S			seconds that a plan may take in all its executions (6)
+#	--set NAME=VALUE	setting for the plan that is judged; may be repeated
+#	--output FILE		every cell with all times, as tab-separated values
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../fuzz";
+use Getopt::Long;
+use JSON::PP;
+use PgWire;
+
+my %opt = (rows => '4,4.5,5,5.5,6,6.5,7', widths => '8,64,250,1000', workers => '0', max_bytes => 2e9, work_mem => '256MB', budget => 6, set => []);
+GetOptions(\%opt, 'quick', 'rows=s', 'widths=s', 'keys=s', 'orders=s', 'workers=s', 'max_bytes=f', 'work_mem=s', 'budget=f', 'set=s@', 'output=s') or exit 2;
+$| = 1;
+
+# The key and its columns: expressions over x, a bigint, in whose order the keys are.
+# r is a random bigint of the row.
+my $text = "lpad(to_hex(x), 16, '0') || left(md5(r::text), 4 + (r & 15)::int)";
+my %keys = (
+	int8 => [ 'k', 'x AS k' ],
+	int4_date => [ 'a, b', "(x >> 48)::int4 AS a, date '2000-01-01' + ((x >> 36) & 4095)::int4 AS b" ],
+	numeric => [ 'k', 'x::numeric / 1000 AS k' ],
+	text_c => [ 'k', "($text) COLLATE \"C\" AS k" ],
+	text_icu => [ 'k', "($text) COLLATE \"en-x-icu\" AS k" ],
+	text_libc => [ 'k', "($text) COLLATE \"en_US.utf8\" AS k" ]);
+my %orders = (
+	random => { x => '(r & 9223372036854775807)' },
+	nearly => { x => 'i * (9000000000000000000 / ROWS) + (r & 1048575) * 85830688000' },
+	sorted => { x => 'i * (9000000000000000000 / ROWS)' },
+	indexed => { x => '(r & 9223372036854775807)', index => 1 },
+	clustered => { x => 'i * (9000000000000000000 / ROWS)', index => 1 });
+
+if ($opt{quick}) { @opt{qw(rows widths)} = ('4,5,5.5', '8,250'); $opt{budget} = 1; }
+my @keys = split /,/, $opt{keys} // join ',', sort keys %keys;
+my @orders = split /,/, $opt{orders} // 'random,nearly,sorted,indexed,clustered';
+
+# Plans, each by the settings that leave the planner no other.
+my %serial = (max_parallel_workers_per_gather => 0);
+my %parallel = (parallel_setup_cost => 0, parallel_tuple_cost => 0);
+my %core = ('gpusort.enabled' => 'off');
+my %no_index = (enable_indexscan => 'off', enable_indexonlyscan => 'off');
+my %gpusort = ('gpusort.force' => 'on', %no_index);
+my @plans = (
+	{ name => 'sort', set => { %core, %no_index, %serial } },
+	{ name => 'parallel sort', set => { %core, %no_index, %parallel }, parallel => 1 },
+	{ name => 'index', set => { %core, %serial, enable_sort => 'off', enable_seqscan => 'off' }, index => 1 },
+	{ name => 'parallel index', set => { %core, %parallel, enable_sort => 'off', enable_seqscan => 'off' }, parallel => 1, index => 1 },
+	{ name => 'gpusort', set => { %gpusort, %serial } },
+	{ name => 'parallel gpusort', set => { %gpusort, %parallel, enable_gathermerge => 'off' }, parallel => 1 },
+	{ name => 'gpusort in workers', set => { %no_index, %parallel, 'gpusort.force' => 'on', 'gpusort.cost_row' => 10 }, parallel => 1 });
+
+my $db = "grid_$$";
+my ($conn, $out, %judged, @of_all);
+
+sub median { my @s = sort { $a <=> $b } @_; return @s % 2 ? $s[ $#s / 2 ] : ($s[ @s / 2 - 1 ] + $s[ @s / 2 ]) / 2; }
+
+# A session; private memory of sorts before is gone.
+sub session
+{
+	$conn->close if $conn;
+	$conn = PgWire->connect(dbname => $db, name => 'gpusort grid');
+	$conn->must("SET work_mem = '$opt{work_mem}'; SET maintenance_work_mem = '1GB'; SET jit = off; SET client_min_messages = warning");
+}
+
+sub with_settings
+{
+	my ($settings, $workers, $statement) = @_;
+	my %set = (max_parallel_workers_per_gather => $workers, %$settings);
+	$conn->must('BEGIN; ' . join '; ', map { "SET LOCAL $_ = $set{$_}" } sort keys %set);
+	my $result = decode_json($conn->value($statement))->[0];
+	$conn->must('ROLLBACK');
+	return $result;
+}
+
+# The nodes of a plan from top to bottom: two plans are the same if these are.
+sub shape
+{
+	my $node = shift;
+	my $name = $node->{'Custom Plan Provider'} // $node->{'Node Type'};
+	$name = "$name($node->{'Workers Planned'})" if $node->{'Workers Planned'};
+	return join '-', $name, map { shape($_) } @{ $node->{Plans} || [] };
+}
+
+sub plan { my ($set, $workers, $query) = @_; return with_settings($set, $workers, "EXPLAIN (FORMAT JSON) $query")->{Plan}; }
+
+sub execute { my ($set, $workers, $query) = @_; return with_settings($set, $workers, "EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF, FORMAT JSON) $query")->{'Execution Time'}; }
+
+sub make_table
+{
+	my ($rows, $width, $key, $order) = @_;
+	my $pad = $width > 16 ? $width - 16 : 0;
+	my $x = $orders{$order}{x} =~ s/ROWS/$rows/gr;
+	my $select = $keys{$key}[1] . ($pad ? sprintf(", repeat('x', %d) AS pad", $pad) : '');
+	# not INSERT, which puts rows that fit into gaps of earlier pages
+	$conn->must('DROP TABLE IF EXISTS t');
+	$conn->must("CREATE TABLE t AS SELECT $select FROM (SELECT $x AS x, r FROM (SELECT i, hashint8extended(i, 0) AS r FROM generate_series(1::int8, $rows) i) s OFFSET 0) s");
+	$conn->must("CREATE INDEX ON t ($keys{$key}[0])") if $orders{$order}{index};
+	$conn->must('VACUUM (FREEZE, ANALYZE) t');
+	$conn->must('SELECT count(*) FROM t');
+}
+
+# The plans that there are for a cell, by their shape; the one taken is marked.
+sub plans_of
+{
+	my ($cell, $query) = @_;
+	my %by_shape;
+	for my $plan (@plans)
+	{
+		next if $plan->{index} && !$orders{ $cell->{order} }{index} || $plan->{parallel} && !$cell->{workers};
+		my $planned = plan($plan->{set}, $cell->{workers}, $query);
+		my $shape = shape($planned);
+		next if $plan->{name} =~ /gpusort/ ? $shape !~ /GpuSort/ : $shape =~ /GpuSort/;
+		$by_shape{$shape} //= { %$plan, cost => $planned->{'Total Cost'} };
+	}
+	my $without = shape(plan(\%core, $cell->{workers}, $query));
+	$by_shape{$without} //= { name => $without, set => \%core };
+	$by_shape{$without}{core} = 1;
+	my %chosen = map { split /=/, $_, 2 } @{ $opt{set} };
+	my $shape = shape(plan(\%chosen, $cell->{workers}, $query));
+	$by_shape{$shape} //= { name => $shape, set => \%chosen };
+	$by_shape{$shape}{taken} = 1;
+	return values %by_shape;
+}
+
+# Execute all plans in turn; the first execution warms up and tells how many there can be.
+sub measure
+{
+	my ($cell, $query, @plans) = @_;
+	my $repeat = 0;
+	for my $plan (@plans)
+	{
+		my $ms = execute($plan->{set}, $cell->{workers}, $query);
+		my $n = int($opt{budget} * 1000 / ($ms || 1));
+		$n = $n < 3 ? 3 : $n > 15 ? 15 : $n;
+		$repeat = $n if !$repeat || $n < $repeat;
+	}
+	for (1 .. $repeat)
+	{
+		push @{ $_->{times} }, execute($_->{set}, $cell->{workers}, $query) for @plans;
+	}
+	$_->{ms} = median(@{ $_->{times} }) for @plans;
+}
+
+sub judge
+{
+	my ($cell, @plans) = @_;
+	my ($taken) = grep { $_->{taken} } @plans;
+	my ($best) = sort { $a->{ms} <=> $b->{ms} } @plans;
+	my ($better) = sort { $a->{ms} <=> $b->{ms} } grep { $_->{core} || $_->{name} =~ /gpusort/ } @plans;
+	my $ratio = $taken->{ms} / $better->{ms};
+	my $of_all = $taken->{ms} / $best->{ms};
+	my $group = "$cell->{key} $cell->{order} $cell->{workers}";
+	push @{ $judged{$group}{ $cell->{exponent} } }, $ratio;
+	push @of_all, $of_all;
+	my $line = join "\t", @$cell{qw(key order workers rows width)}, $taken->{name}, $better->{name}, sprintf('%.2f', $ratio), sprintf('of all %.2f', $of_all),
+		sprintf('scan %.2f ms', $cell->{scan}), map { sprintf '%s %.2f ms cost %.0f', $_->{name}, $_->{ms}, $_->{cost} // 0 } sort { $a->{name} cmp $b->{name} } @plans;
+	print $out "$line\n" if $out;
+	print STDERR "$line\n" if !$out || $ratio > 1.1;
+}
+
+sub run_table
+{
+	my ($exponent, $width, $key, $order) = @_;
+	my $rows = int(10**$exponent + 0.5);
+	return if $rows * ($width + 32) > $opt{max_bytes};
+	session();
+	make_table($rows, $width, $key, $order);
+	for my $workers (split /,/, $opt{workers})
+	{
+		my $cell = { rows => $rows, exponent => $exponent, width => $width, key => $key, order => $order, workers => $workers };
+		my $query = "SELECT * FROM t ORDER BY $keys{$key}[0]";
+		my @plans = plans_of($cell, $query);
+		measure($cell, $query, @plans);
+		$cell->{scan} = median(map { execute({}, 0, 'SELECT * FROM t') } 1 .. 3);
+		judge($cell, @plans);
+	}
+}
+
+# For each group and number of rows: good cells of all, and the worst.
+sub summary
+{
+	my @exponents = split /,/, $opt{rows};
+	my ($good, $all) = (0, 0);
+	print '| key, order, workers | ', join(' | ', map { "10^$_" } @exponents), " |\n| --- ", '| --- ' x @exponents, "|\n";
+	for my $group (sort keys %judged)
+	{
+		my @row;
+		for my $exponent (@exponents)
+		{
+			my @ratios = sort { $a <=> $b } @{ $judged{$group}{$exponent} || [] };
+			my $ok = grep { $_ <= 1.1 } @ratios;
+			$good += $ok;
+			$all += @ratios;
+			push @row, @ratios ? sprintf('%d/%d%s', $ok, scalar @ratios, $ratios[-1] > 1.1 ? sprintf(' (%.2f)', $ratios[-1]) : '') : '';
+		}
+		print "| $group | ", join(' | ', @row), " |\n";
+	}
+	my $share = $all ? 100 * $good / $all : 0;
+	printf "\n%d of %d cells within 10 %% of the better plan: %.1f %%\n", $good, $all, $share;
+	printf "%d of %d within 10 %% of the best of all\n", scalar(grep { $_ <= 1.1 } @of_all), scalar @of_all;
+	return $share;
+}
+
+if ($opt{output}) { open $out, '>', $opt{output} or die "$opt{output}: $!\n"; $out->autoflush; }
+my $admin = PgWire->connect(dbname => $ENV{PGDATABASE} // 'postgres');
+$admin->must("CREATE DATABASE $db");
+my $share = eval {
+	session();
+	die "gpusort is not loaded: add it to shared_preload_libraries\n" if $conn->query('SHOW gpusort.min_rows')->{error};
+	for my $exponent (split /,/, $opt{rows})
+	{
+		for my $key (@keys)
+		{
+			for my $order (@orders)
+			{
+				run_table($exponent, $_, $key, $order) for split /,/, $opt{widths};
+			}
+		}
+	}
+	$conn->close;
+	summary();
+};
+print "FAILED: $@" if $@;
+$admin->query("DROP DATABASE $db WITH (FORCE)");
+exit(defined $share && ($opt{quick} || $share >= 95) ? 0 : 1);
