@@ -25,6 +25,7 @@
 #include "pgstat.h"
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
+#include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/proc.h"
 
@@ -38,6 +39,9 @@
 
 /* Of notes: some slices of int8 keys, and any high key. */
 #define QUEUE_BYTES		((Size) 128 * 1024)
+
+/* How long a slice takes at least that a fault makes slow. */
+#define SLOW_SLICE_MS	100
 
 /* What a worker is waiting to be told. */
 typedef enum SliceStage
@@ -201,6 +205,20 @@ take_slice(GpuSortSharedSlices *shared, SliceWriter *writer, Slice *slice)
 	return any;
 }
 
+/* What goes wrong in a slice, for testing. */
+static void
+inject_fault(void)
+{
+	if (gpusort_inject_fault < GPUSORT_FAULT_SLOW_SLICES)
+		return;
+	if (IsParallelWorker() && gpusort_inject_fault == GPUSORT_FAULT_WORKER_ERROR)
+		elog(ERROR, "injected error in a slice of an index");
+	if (IsParallelWorker() && gpusort_inject_fault == GPUSORT_FAULT_WORKER_EXIT)
+		proc_exit(0);
+	(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLOW_SLICE_MS, PG_WAIT_EXTENSION);
+	CHECK_FOR_INTERRUPTS();
+}
+
 /* Write slices until there are no more. */
 static void
 write_slices(GpuSortSharedSlices *shared, SliceWriter *writer)
@@ -208,7 +226,10 @@ write_slices(GpuSortSharedSlices *shared, SliceWriter *writer)
 	Slice		slice;
 
 	while (take_slice(shared, writer, &slice))
+	{
+		inject_fault();
 		slice_writer_write(writer, &slice);
+	}
 }
 
 /* ---------- the leader ---------- */
