@@ -94,22 +94,33 @@ key_cost(const GpuSortCodec *codec)
 	return cost;
 }
 
+/* How much longer PostgreSQL compares by a column than the planner thinks. */
+static double
+core_compare_factor(const GpuSortCodec *codec)
+{
+	if (codec->bytes == GPUSORT_BYTES_NONE)
+		return 1;
+	return codec->verify ? CORE_COMPARE_LIBC : CORE_COMPARE_BYTES;
+}
+
+/* Abbreviated keys that PostgreSQL makes for all rows. */
+static Cost
+core_key_cost(const GpuSortCodec *codec)
+{
+	return codec->collated && !codec->verify ? key_cost(codec) : 0;
+}
+
 /*
- * What the planner does not know about PostgreSQL's sort of so many rows, by its
- * first column: what it costs beyond the planner's estimate, and if the rows come in
- * order, which it finds out with one comparison a row.
+ * What the planner does not know about PostgreSQL's sort of so many rows: what it
+ * costs beyond the planner's estimate, and if the rows come in order, which it finds
+ * out with one comparison a row.  factor: of its comparisons.
  */
 static void
-estimate_core(const GpuSortCodec *codec, double rows, double row_bytes, GpuSortEstimate *estimate)
+estimate_core(double rows, double row_bytes, double factor, Cost key, GpuSortEstimate *estimate)
 {
-	Cost		row = CORE_COST_ROW + row_bytes * CORE_COST_ROW_BYTE;
+	Cost		row = CORE_COST_ROW + row_bytes * CORE_COST_ROW_BYTE + key;
 	Cost		comparison = 2.0 * cpu_operator_cost;
-	double		factor = 1;
 
-	if (codec->bytes != GPUSORT_BYTES_NONE)
-		factor = codec->verify ? CORE_COMPARE_LIBC : CORE_COMPARE_BYTES;
-	if (codec->collated && !codec->verify)
-		row += key_cost(codec);
 	estimate->core_extra_cost = rows * (row + (factor - 1) * comparison * log2(Max(rows, 2.0)));
 	estimate->core_sorted_cost = rows * (row + factor * comparison + cpu_operator_cost);
 }
@@ -155,6 +166,8 @@ gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types, const Oid *col
 	Cost		key = 0;
 	double		row_bytes = MAXALIGN(width) + MAXALIGN(SizeofMinimalTupleHeader);
 	double		key_row_bytes = 0;
+	double		core_factor = 1;
+	Cost		core_key = 0;
 
 	if (nkeys > GPUSORT_MAX_KEYS)
 	{
@@ -172,12 +185,16 @@ gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types, const Oid *col
 		keys += key_bytes(codec);
 		key += key_cost(codec);
 		key_row_bytes += gpusort_codec_extra_bytes(codec, Min(width, STRING_KEY_BYTES));
+
+		/* as if all columns before it were equal: ours encodes it in any case */
+		core_factor = Max(core_factor, core_compare_factor(codec));
 		if (i == 0)
-			estimate_core(codec, rows, row_bytes, estimate);
+			core_key = core_key_cost(codec);
 	}
 
 	estimate->memory_bytes = rows * (row_bytes + key_row_bytes + keys + ROW_OVERHEAD_BYTES);
 	estimate_cost(rows, row_bytes, key, estimate);
+	estimate_core(rows, row_bytes, core_factor, core_key, estimate);
 	return true;
 }
 
