@@ -358,6 +358,8 @@ await_notes(GpuSortIndexSlices *slices)
 			WaitForParallelWorkersToFinish(slices->context);
 			elog(ERROR, "slice %u of index was not written", slices->next_notes);
 		}
+		if (!any_sender(slices))
+			continue;			/* the last one has just gone */
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0, PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 	}

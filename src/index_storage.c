@@ -29,12 +29,6 @@
  */
 #define BATCH_PAGES		XLR_MAX_BLOCK_ID
 
-typedef struct QueuedPage
-{
-	BlockNumber block;
-	char	   *page;
-} QueuedPage;
-
 struct IndexStorage
 {
 	Relation	index;
@@ -47,7 +41,8 @@ struct IndexStorage
 	BlockNumber file_blocks;	/* blocks of the file, zeroed ones included */
 
 	int			nqueued;
-	QueuedPage	queue[BATCH_PAGES];	/* ascending blocks */
+	BlockNumber blocks[BATCH_PAGES];	/* ascending */
+	char	   *pages[BATCH_PAGES];
 
 	int			nfree;
 	int			max_free;
@@ -148,17 +143,35 @@ extend_file(IndexStorage *storage, BlockNumber block, char *page)
 static void
 log_queue(IndexStorage *storage)
 {
-	BlockNumber blocks[BATCH_PAGES];
-	Page		pages[BATCH_PAGES];
-
-	for (int i = 0; i < storage->nqueued; i++)
-	{
-		blocks[i] = storage->queue[i].block;
-		pages[i] = (Page) storage->queue[i].page;
-	}
 	log_newpages(gpusort_relation_locator(storage->index), MAIN_FORKNUM, storage->nqueued,
-				 blocks, pages, true);
-	XLogSetAsyncXactLSN(PageGetLSN(pages[0]));
+				 storage->blocks, (Page *) storage->pages, true);
+	XLogSetAsyncXactLSN(PageGetLSN((Page) storage->pages[0]));
+}
+
+/* Is the block there, if only as zeros? */
+static bool
+block_exists(const IndexStorage *storage, BlockNumber block)
+{
+	return storage->shared != NULL || block < storage->file_blocks;
+}
+
+/* Write a queued page, and with it its neighbours if they exist; returns how many. */
+static int
+write_run(IndexStorage *storage, int i)
+{
+	BlockNumber block = storage->blocks[i];
+	int			count = 1;
+
+	if (!block_exists(storage, block))
+	{
+		extend_file(storage, block, storage->pages[i]);
+		return 1;
+	}
+	while (i + count < storage->nqueued && storage->blocks[i + count] == block + count &&
+		   block_exists(storage, block + count))
+		count++;
+	gpusort_write_blocks(RelationGetSmgr(storage->index), block, storage->pages + i, count);
+	return count;
 }
 
 void
@@ -166,22 +179,16 @@ index_storage_flush(IndexStorage *storage)
 {
 	if (storage->use_wal && storage->nqueued > 0)
 		log_queue(storage);
-
+	for (int i = 0; i < storage->nqueued; i++)
+		gpusort_set_page_checksum(storage->pages[i], storage->blocks[i]);
+	for (int i = 0; i < storage->nqueued;)
+		i += write_run(storage, i);
 	for (int i = 0; i < storage->nqueued; i++)
 	{
-		BlockNumber block = storage->queue[i].block;
-		char	   *page = storage->queue[i].page;
-
-		gpusort_set_page_checksum(page, block);
-		if (storage->shared == NULL && block >= storage->file_blocks)
-			extend_file(storage, block, page);
-		else
-			smgrwrite(RelationGetSmgr(storage->index), MAIN_FORKNUM, block, page, true);
-
 		if (storage->nfree == storage->max_free)
-			pfree(page);
+			pfree(storage->pages[i]);
 		else
-			storage->free_pages[storage->nfree++] = page;
+			storage->free_pages[storage->nfree++] = storage->pages[i];
 	}
 	storage->nqueued = 0;
 }
@@ -194,10 +201,13 @@ index_storage_put_page(IndexStorage *storage, BlockNumber block, char *page)
 	if (storage->nqueued == BATCH_PAGES)
 		index_storage_flush(storage);
 
-	for (place = storage->nqueued; place > 0 && storage->queue[place - 1].block > block; place--)
-		storage->queue[place] = storage->queue[place - 1];
-	storage->queue[place].block = block;
-	storage->queue[place].page = page;
+	for (place = storage->nqueued; place > 0 && storage->blocks[place - 1] > block; place--)
+	{
+		storage->blocks[place] = storage->blocks[place - 1];
+		storage->pages[place] = storage->pages[place - 1];
+	}
+	storage->blocks[place] = block;
+	storage->pages[place] = page;
 	storage->nqueued++;
 }
 

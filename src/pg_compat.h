@@ -229,6 +229,20 @@ gpusort_set_page_checksum(char *page, BlockNumber block)
 }
 
 /*
+ * 17: smgrwritev() writes neighbouring blocks, which exist, with one call.
+ */
+static inline void
+gpusort_write_blocks(SMgrRelation smgr, BlockNumber block, char **pages, int count)
+{
+#if PG_VERSION_NUM >= 170000
+	smgrwritev(smgr, MAIN_FORKNUM, block, (const void **) pages, count, true);
+#else
+	for (int i = 0; i < count; i++)
+		smgrwrite(smgr, MAIN_FORKNUM, block + i, pages[i], true);
+#endif
+}
+
+/*
  * 17: smgrregistersync() has the next checkpoint sync a relation; before, the
  * request has to be made for each of its files, as md.c does.
  *

@@ -15,6 +15,9 @@
 /* Bytes that the smallest of tuples takes. */
 #define MIN_TUPLE_BYTES	(MAXALIGN(sizeof(IndexTupleData) + 1) + sizeof(ItemIdData))
 
+/* Pages of a slice that costs nothing; fewer would be taken too often. */
+#define EXACT_SLICE_PAGES	256
+
 /* Tuples looked at to tell how long they are. */
 #define SAMPLE			1024
 
@@ -70,7 +73,7 @@ slice_cuts_make(SliceCuts *cuts, const IndexStream *stream, int slice_pages)
 		!(stream->deduplicate && count_equal(view, 0, nrows) > 0))
 	{
 		unit = cuts->page_rows = index_leaf_tuples_per_page(&stream->leaf, view->tuple_bytes);
-		cuts->slice_rows = (uint64) slice_pages * cuts->page_rows;
+		cuts->slice_rows = (uint64) Min(slice_pages, EXACT_SLICE_PAGES) * cuts->page_rows;
 	}
 	cuts->slice_rows = Max(cuts->slice_rows, SLICE_MIN_ROWS);
 	cuts->slice_rows = (cuts->slice_rows + unit - 1) / unit * unit;

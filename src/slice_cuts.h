@@ -6,7 +6,7 @@
  *
  * If all tuples are of one length and none goes into a posting list, every page has the
  * same number of them, and slices are cut where pages end anyway: the pages are those
- * that one process would write.  Otherwise the last page of a slice is as full as it
+ * that one process would write, however short the slices are.  Otherwise the last page of a slice is as full as it
  * happens to be, half on average: slices of 1000 pages cost 0.05 % of space.
  *
  * Posting lists are not cut.  In a run of equal keys they are all as long as they may
