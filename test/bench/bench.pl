@@ -12,6 +12,7 @@
 #	--case NAME		only this case; may be repeated, "-" in front leaves it out
 #	--repeat N		executions of each side (5)
 #	--work_mem M	for both sides (2GB)
+#	--workers N		parallel workers of a query or a build, for both sides (0)
 #	--indexes		index builds instead of sorts
 #	--list			names of the cases
 #	--output FILE	the table also goes there
@@ -26,8 +27,8 @@ use Time::HiRes qw(time);
 use PgWire;
 use cases;
 
-my %opt = (work_mem => '2GB', case => []);
-GetOptions(\%opt, 'rows=i', 'quick', 'case=s@', 'repeat=i', 'work_mem=s', 'indexes', 'list', 'output=s', 'keep') or exit 2;
+my %opt = (work_mem => '2GB', workers => 0, case => []);
+GetOptions(\%opt, 'rows=i', 'quick', 'case=s@', 'repeat=i', 'work_mem=s', 'workers=i', 'indexes', 'list', 'output=s', 'keep') or exit 2;
 $opt{rows} //= $opt{quick} ? 300_000 : 10_000_000;
 $opt{repeat} //= $opt{quick} ? 3 : 5;
 my @cases = $opt{indexes} ? @cases::index_cases : @cases::cases;
@@ -57,7 +58,7 @@ sub selected
 sub session
 {
 	my $c = PgWire->connect(dbname => $db, name => 'gpusort bench');
-	$c->must("SET work_mem = '$opt{work_mem}'; SET maintenance_work_mem = '$opt{work_mem}'; SET max_parallel_maintenance_workers = 0; SET max_parallel_workers_per_gather = 0; SET jit = off; SET client_min_messages = warning; SET timezone = 'UTC'");
+	$c->must("SET work_mem = '$opt{work_mem}'; SET maintenance_work_mem = '$opt{work_mem}'; SET max_parallel_maintenance_workers = $opt{workers}; SET max_parallel_workers_per_gather = $opt{workers}; SET jit = off; SET client_min_messages = warning; SET timezone = 'UTC'");
 	return $c;
 }
 
@@ -240,9 +241,9 @@ eval {
 	$conn->must('CREATE EXTENSION gpusort; CREATE EXTENSION amcheck') if $opt{indexes};
 	$conn->{version} = $conn->value('SHOW server_version_num');
 	my $cpu = (map { /^model name\s*:\s*(.*)/ ? $1 : () } split /\n/, `cat /proc/cpuinfo`)[0] // 'unknown CPU';
-	say_line(sprintf 'PostgreSQL %s, %s, %d CPUs; shared_buffers %s, work_mem %s, hash_mem_multiplier %s, no parallel query, no JIT; medians of %d',
+	say_line(sprintf 'PostgreSQL %s, %s, %d CPUs; shared_buffers %s, work_mem %s, hash_mem_multiplier %s, %d parallel workers, no JIT; medians of %d',
 		$conn->value('SHOW server_version') =~ s/ .*//r, $cpu, scalar(() = `cat /proc/cpuinfo` =~ /^processor/mg), $conn->value('SHOW shared_buffers'),
-		$opt{work_mem}, $conn->value('SHOW hash_mem_multiplier'), $opt{repeat});
+		$opt{work_mem}, $conn->value('SHOW hash_mem_multiplier'), $opt{workers}, $opt{repeat});
 	say_line('');
 	say_line('| case | rows | PostgreSQL, ms | gpusort, ms | ratio | target | | phases, ms |');
 	say_line('| --- | ---: | ---: | ---: | ---: | ---: | --- | --- |');
