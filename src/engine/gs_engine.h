@@ -4,7 +4,8 @@
  *
  * The engine knows nothing of PostgreSQL and nothing of CUDA.  It is plain C11
  * without globals, it never allocates, and it never calls back: the caller
- * hands it memory, and gets back a status.
+ * hands it memory, and gets back a status.  How far a sort has come can be seen in
+ * a word of the caller's that it raises.
  *
  * A *plane* holds one 64-bit word per row of one sort column (or of one part
  * of a wide column), encoded so that unsigned comparison of the words is the
@@ -24,6 +25,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "gs_progress.h"
 
 typedef enum gs_status
 {
@@ -72,6 +75,8 @@ typedef struct gs_sort_args
 								 * row at position i-1.  Bit 0 is never set */
 	const volatile int *cancel; /* optional: polled; nonzero makes the engine
 								 * return GS_CANCELLED within milliseconds */
+	gs_progress *progress;		/* optional: raised from where it is to the end of
+								 * its stage, which need not be planned */
 } gs_sort_args;
 
 typedef struct gs_sort_result
@@ -95,8 +100,8 @@ extern size_t gs_sort_workspace_bytes(uint64_t nrows);
 
 /*
  * Sort.  The planes are read only.  On any status but GS_OK the contents of
- * workspace, equal and *result are undefined and nothing else has changed, so
- * the call may simply be repeated.
+ * workspace, equal and *result are undefined and nothing else has changed but
+ * the progress, so the call may simply be repeated.
  */
 extern gs_status gs_sort(const gs_sort_args *args, gs_sort_result *result);
 

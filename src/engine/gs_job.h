@@ -37,6 +37,7 @@ typedef struct gs_job
 	uint64_t	nrows;
 	uint64_t   *equal;			/* may be NULL */
 	const volatile int *cancel;
+	gs_progress *progress;		/* may be NULL */
 	unsigned	id_bits;
 	uint64_t	bits_behind_first;	/* of the key, behind its first slice */
 
@@ -46,6 +47,7 @@ typedef struct gs_job
 
 	/* progress */
 	uint64_t	work;			/* rows handled since the last look at cancel */
+	double		row_cost;		/* of the present step, as planned */
 	uint64_t	refined_rows;
 	unsigned	passes;
 	bool		moved;
@@ -54,15 +56,15 @@ typedef struct gs_job
 /* Rows of work between two looks at *cancel: below a millisecond. */
 #define GS_POLL_ROWS	(UINT64_C(1) << 16)
 
+/* Tell of the work that was accounted for; true when the job must stop. */
+extern bool gs_job_look(gs_job *job);
+
 /* Account for work; true when the job must stop. */
 static inline bool
 gs_job_cancelled(gs_job *job, uint64_t rows)
 {
 	job->work += rows;
-	if (job->work < GS_POLL_ROWS)
-		return false;
-	job->work = 0;
-	return gs_cancelled(job->cancel);
+	return job->work >= GS_POLL_ROWS && gs_job_look(job);
 }
 
 /* Width of the slice at cursor: as much of the key as an item holds. */

@@ -126,6 +126,7 @@ collect_stats(gs_plane_stats *stats, const gs_plane *plane, const gs_sort_args *
 		if (gs_cancelled(args->cancel))
 			return GS_CANCELLED;
 		gs_plane_stats_fold(stats, plane, row, end);
+		gs_progress_advance(args->progress, (double) (end - row) * GS_LAYOUT_COST);
 	}
 	return GS_OK;
 }

@@ -13,6 +13,9 @@
 
 #include "gs_engine.h"
 
+/* What reading a word of a plane costs, for the progress; see gs_sort.c. */
+#define GS_LAYOUT_COST	1.4
+
 /* Folds over the words of a plane's non-null rows, see gs_layout.c. */
 typedef struct gs_plane_stats
 {

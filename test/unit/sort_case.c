@@ -4,6 +4,10 @@
  *
  * The expected order is computed from copies of the planes before the engine
  * runs.  Everything the engine gets lies between red zones.
+ *
+ * Every step of the engine's progress is seen here: the linker is told to have
+ * gs_progress_tell() called through us.  The engine is given the middle third of a
+ * word's range.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +15,46 @@
 #include "case_data.h"
 #include "reference.h"
 #include "sort_case.h"
+
+typedef struct progress_watch
+{
+	int64_t		word;
+	int64_t		last;			/* seen */
+	unsigned	steps;
+	bool		fallen;
+} progress_watch;
+
+static progress_watch watch;
+
+extern void __real_gs_progress_tell(gs_progress *progress);
+extern void __wrap_gs_progress_tell(gs_progress *progress);
+
+void
+__wrap_gs_progress_tell(gs_progress *progress)
+{
+	__real_gs_progress_tell(progress);
+	watch.fallen |= watch.word < watch.last;
+	watch.steps += watch.word > watch.last;
+	watch.last = watch.word;
+}
+
+unsigned
+sort_case_steps(void)
+{
+	return watch.steps;
+}
+
+/* The stage of gs_sort(): from nrows to 2 * nrows. */
+static void
+begin_progress(gs_progress *progress, const sort_case *c)
+{
+	watch = (progress_watch) {.word = -1};
+	gs_progress_begin(progress, &watch.word, (int64_t) (3 * c->nrows));
+	gs_progress_plan(progress, 3);
+	progress->at = progress->end / 3;
+	progress->end *= 2.0 / 3;
+	watch.last = (int64_t) c->nrows;
+}
 
 static bool
 ids_inside(const gs_sort_result *result, const guarded *workspace, const sort_case *c)
@@ -30,6 +74,7 @@ find_fault(const sort_case *c, const case_data *data, const uint64_t *expected_i
 	guarded		workspace = guarded_alloc(gs_sort_workspace_bytes(c->nrows));
 	guarded		equal = guarded_alloc(equal_bytes);
 	const char *fault = NULL;
+	gs_progress progress;
 	gs_sort_args args = {
 		.nrows = c->nrows,
 		.nplanes = c->nplanes,
@@ -38,8 +83,10 @@ find_fault(const sort_case *c, const case_data *data, const uint64_t *expected_i
 		.workspace = guarded_data(&workspace),
 		.workspace_bytes = workspace.bytes,
 		.equal = c->want_equal ? guarded_data(&equal) : NULL,
+		.progress = &progress,
 	};
 
+	begin_progress(&progress, c);
 	if (gs_sort(&args, result) != GS_OK)
 		fault = "status";
 	else if (!ids_inside(result, &workspace, c))
@@ -52,6 +99,8 @@ find_fault(const sort_case *c, const case_data *data, const uint64_t *expected_i
 		fault = "red zones";
 	else if (!case_data_untouched(data, c))
 		fault = "planes changed";
+	else if (watch.fallen || watch.last > watch.word || watch.word != (int64_t) (2 * c->nrows))
+		fault = "progress";
 	guarded_free(&workspace);
 	guarded_free(&equal);
 	return fault;

@@ -41,9 +41,12 @@ typedef struct sort_case
 
 /*
  * Generate, sort, and compare with the reference: ids, equal bitmap, inputs
- * untouched, nothing written outside of workspace and bitmap.  A failure is
- * explained with tap_note().  result may be NULL.
+ * untouched, nothing written outside of workspace and bitmap, progress that
+ * rises to its end.  A failure is explained with tap_note().  result may be NULL.
  */
 extern bool sort_case_passes(const sort_case *c, gs_sort_result *result);
+
+/* How often the last one raised its progress to another value. */
+extern unsigned sort_case_steps(void);
 
 #endif							/* SORT_CASE_H */
