@@ -26,11 +26,13 @@
 #include "optimizer/plancat.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
+#include "storage/lock.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "index_build.h"
 #include "index_parallel.h"
+#include "index_progress.h"
 #include "index_writer.h"
 #include "pg_compat.h"
 #include "plan_node.h"
@@ -38,6 +40,20 @@
 
 /* Width of a value of unknown length, as the planner assumes it. */
 #define UNKNOWN_WIDTH	32
+
+/* Of the time for sorting that the check of uniqueness may take at most. */
+#define UNIQUE_PART		0.02
+
+/* Where inject_fault = pause waits for the advisory lock (class, place). */
+#define PAUSE_LOCK_CLASS	4753
+
+typedef enum PausePlace
+{
+	PAUSE_SCANNED = 1,
+	PAUSE_SORTED,
+	PAUSE_CHECKED,
+	PAUSE_WRITTEN
+} PausePlace;
 
 GpuSortIndexCounters gpusort_index_counters;
 
@@ -151,44 +167,59 @@ is_eligible(Relation heap, Relation index, const IndexInfo *info, GpuSortSpec *s
 	return false;
 }
 
+/* For tests: stand still, to be looked at, while somebody has the place's lock. */
 static void
-set_phase(int64 phase)
+pause_at(PausePlace place)
 {
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
+	LOCKTAG		lock;
+
+	if (likely(gpusort_inject_fault != GPUSORT_FAULT_PAUSE))
+		return;
+	/* not by the function, which refuses to while there are workers */
+	SET_LOCKTAG_ADVISORY(lock, MyDatabaseId, PAUSE_LOCK_CLASS, place, 2);
+	(void) LockAcquire(&lock, ShareLock, false, false);
+	LockRelease(&lock, ShareLock, false);
 }
 
 /* Scan the table; false if some row could not be taken in. */
 static bool
 collect(GpuSortIndexBuild *build, IndexBuildResult *result)
 {
-	const int	params[] = {
-		PROGRESS_CREATEIDX_TUPLES_TOTAL,
-		PROGRESS_SCAN_BLOCKS_TOTAL,
-		PROGRESS_SCAN_BLOCKS_DONE
-	};
-	int64		values[] = {0, 0, 0};
-
-	set_phase(PROGRESS_BTREE_PHASE_INDEXBUILD_TABLESCAN);
+	gpusort_progress_phase(PROGRESS_BTREE_PHASE_INDEXBUILD_TABLESCAN, 0);
 	result->heap_tuples = gpusort_index_collect(build);
 	result->index_tuples = gpusort_rows(build->sort);
-	if (build->failed)
-		return false;
-	values[0] = result->index_tuples;
-	pgstat_progress_update_multi_param(lengthof(params), params, values);
-	return true;
+	pause_at(PAUSE_SCANNED);
+	return !build->failed;
 }
 
 /* Sort, and judge uniqueness; false if the sort must be given up. */
 static bool
 sort_and_check(GpuSortIndexBuild *build)
 {
-	set_phase(PROGRESS_BTREE_PHASE_PERFORMSORT_1);
+	uint64		rows = gpusort_rows(build->sort);
+	gs_progress space;
+	gs_progress *progress;
+	gs_progress outer;
+
+	gpusort_progress_phase(PROGRESS_BTREE_PHASE_PERFORMSORT_1, rows);
+	progress = gpusort_progress_rows(&space, rows);
+	gs_progress_plan(progress, 1);
+	outer = gs_progress_enter(progress, build->info->ii_Unique ? 1 - UNIQUE_PART : 1);
+	gpusort_show_progress(build->sort, progress);
 	gpusort_perform(build->sort);
+	gpusort_show_progress(build->sort, NULL);
+	gs_progress_leave(progress, &outer);
+	pause_at(PAUSE_SORTED);
 	if (gpusort_get_stats(build->sort)->handover != GPUSORT_HANDOVER_NONE)
 		return false;
 	if (build->info->ii_Unique)
-		gpusort_index_check_unique(build);
+	{
+		gs_progress_plan(progress, rows);
+		gpusort_index_check_unique(build, progress);
+	}
 	gpusort_unmark_dead(build->sort);
+	gs_progress_finish(progress);
+	pause_at(PAUSE_CHECKED);
 	return true;
 }
 
@@ -249,9 +280,10 @@ build_sorted(GpuSortIndexBuild *build, const GpuSortSpec *spec, size_t limit_byt
 		if (sort_and_check(build))
 		{
 			INSTR_TIME_SET_CURRENT(times.write);
-			set_phase(PROGRESS_BTREE_PHASE_LEAF_LOAD);
+			gpusort_progress_phase(PROGRESS_BTREE_PHASE_LEAF_LOAD, gpusort_rows(build->sort));
 			gpusort_index_write(build);
 			gpusort_index_end_parallel(build);
+			pause_at(PAUSE_WRITTEN);
 			log_build(build, &times);
 			gpusort_end(build->sort);
 			return true;
@@ -295,6 +327,7 @@ gpusort_build_index(Relation heap, Relation index, IndexInfo *info)
 	ereport(DEBUG1,
 			(errmsg_internal("gpusort: left index \"%s\" to PostgreSQL: %s",
 							 RelationGetRelationName(index), reason)));
+	gpusort_progress_reset();
 	pfree(result);
 	return btbuild(heap, index, info);
 }

@@ -30,6 +30,7 @@ typedef struct GpuSortIndexBuild
 	bool		part_full;		/* rows go into `sort`, of a worker to the leader */
 	bool		failed;			/* some row could not be taken in */
 	int			workers;		/* that read the table, too */
+	BlockNumber pages_read;		/* by this process, where it reads page by page */
 	GpuSortIndexQueues *queues; /* while they do: of rows between processes */
 	GpuSortParallelLeader *parallel;	/* while there are workers */
 	GpuSortIndexSlices *slices;	/* of the index, if workers can write them */
@@ -63,7 +64,10 @@ extern double gpusort_index_collect(GpuSortIndexBuild *build);
 /* The sort key of an index; false if an operator class has no ordering for us. */
 extern bool gpusort_index_sort_spec(Relation index, GpuSortSpec *spec, const char **reason);
 
-/* ERROR if two live rows of the performed sort violate the index's uniqueness. */
-extern void gpusort_index_check_unique(const GpuSortIndexBuild *build);
+/*
+ * ERROR if two live rows of the performed sort violate the index's uniqueness.  The
+ * progress is planned as rows.
+ */
+extern void gpusort_index_check_unique(const GpuSortIndexBuild *build, gs_progress *progress);
 
 #endif							/* GPUSORT_INDEX_BUILD_H */

@@ -25,7 +25,6 @@
 #include "access/tableam.h"
 #include "access/tupmacs.h"
 #include "access/xact.h"
-#include "commands/progress.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -286,6 +285,8 @@ read_range(PageScan *scan, BlockNumber from, BlockNumber end)
 
 	while (block < end && !build->failed)
 	{
+		BlockNumber begin = block;
+
 		CHECK_FOR_INTERRUPTS();
 		if (read_page(scan, block))
 		{
@@ -304,8 +305,11 @@ read_range(PageScan *scan, BlockNumber from, BlockNumber end)
 		}
 		gpusort_index_exchange_rows(build);
 		if (scan->progress)
-			pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, block);
+			gpusort_index_count_pages(build, block - begin, scan->nblocks);
 	}
+	/* workers would get into each other's way if they counted each page */
+	if (!scan->progress)
+		gpusort_index_count_pages(build, end - from, scan->nblocks);
 }
 
 double
@@ -318,11 +322,9 @@ gpusort_index_read_pages(GpuSortIndexBuild *build, bool progress)
 	begin_page_scan(&scan, build);
 	scan.progress = progress;
 	if (progress)
-		pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, scan.nblocks);
+		gpusort_index_count_pages(build, 0, scan.nblocks);
 	while (!build->failed && gpusort_index_next_pages(build, scan.nblocks, &from, &end))
 		read_range(&scan, from, end);
-	if (progress)
-		pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, scan.nblocks);
 	end_page_scan(&scan);
 	return scan.live;
 }

@@ -41,6 +41,7 @@
 
 #include "index_collect.h"
 #include "index_parallel.h"
+#include "index_progress.h"
 #include "index_slices.h"
 #include "sort_share.h"
 
@@ -78,6 +79,7 @@ struct GpuSortParallelBuild
 	uint32		share;			/* number of the shared sort */
 
 	pg_atomic_uint32 next_page;
+	pg_atomic_uint32 pages_read;
 
 	slock_t		mutex;			/* protects what workers report: */
 	int			reports;
@@ -93,6 +95,8 @@ struct GpuSortIndexQueues
 {
 	GpuSortParallelBuild *shared;
 	bool		worker;
+	BlockNumber pages;			/* of the table, of which the leader reports those
+								 * that were read; 0: does not */
 	int			count;			/* queues; the first `count` are not detached */
 	shm_mq_handle *queues[FLEXIBLE_ARRAY_MEMBER];
 };
@@ -127,6 +131,30 @@ gpusort_index_next_pages(GpuSortIndexBuild *build, BlockNumber nblocks, BlockNum
 		return false;
 	*end = build->queues == NULL ? nblocks : Min(nblocks - *from, CHUNK_PAGES) + *from;
 	return true;
+}
+
+/* Show the pages that all have read, if that is for this process to do. */
+static void
+report_pages(const GpuSortIndexQueues *queues)
+{
+	if (queues->pages > 0)
+		gpusort_progress_pages(pg_atomic_read_u32(&queues->shared->pages_read), queues->pages);
+}
+
+void
+gpusort_index_count_pages(GpuSortIndexBuild *build, BlockNumber pages, BlockNumber nblocks)
+{
+	GpuSortIndexQueues *queues = build->queues;
+
+	build->pages_read += pages;
+	if (queues == NULL)
+		gpusort_progress_pages(build->pages_read, nblocks);
+	else
+	{
+		pg_atomic_fetch_add_u32(&queues->shared->pages_read, pages);
+		queues->pages = queues->worker ? 0 : nblocks;
+		report_pages(queues);
+	}
 }
 
 /* Send a worker's rows; the build has failed if nobody wants them. */
@@ -176,6 +204,7 @@ receive_rows(GpuSortIndexBuild *build)
 			case SHM_MQ_SUCCESS:
 				put_batch(build, batch, bytes);
 				any = true;
+				report_pages(queues);
 				break;
 			case SHM_MQ_WOULD_BLOCK:
 				i++;
@@ -312,6 +341,7 @@ fill_shared_memory(GpuSortParallelLeader *leader, GpuSortIndexBuild *build, bool
 	if (shared->has_share)
 		shared->share = gpusort_share_number(leader->share);
 	pg_atomic_init_u32(&shared->next_page, 0);
+	pg_atomic_init_u32(&shared->pages_read, 0);
 	SpinLockInit(&shared->mutex);
 	if (!by_pages)
 		table_parallelscan_initialize(build->heap, leader->scan, leader->snapshot);
@@ -354,6 +384,7 @@ finish_reading(GpuSortParallelLeader *leader, GpuSortIndexBuild *build, double *
 	/* those who still send give up */
 	for (int i = 0; i < build->queues->count; i++)
 		shm_mq_detach(build->queues->queues[i]);
+	report_pages(build->queues);
 	build->queues = NULL;
 
 	SpinLockAcquire(&shared->mutex);

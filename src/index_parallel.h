@@ -32,4 +32,11 @@ extern void gpusort_index_exchange_rows(GpuSortIndexBuild *build);
 extern bool gpusort_index_next_pages(GpuSortIndexBuild *build, BlockNumber nblocks,
 									 BlockNumber *from, BlockNumber *end);
 
+/*
+ * So many pages more have been read, of so many in all.  Who reports to
+ * pg_stat_progress_create_index does, for all processes.
+ */
+extern void gpusort_index_count_pages(GpuSortIndexBuild *build, BlockNumber pages,
+									  BlockNumber nblocks);
+
 #endif							/* GPUSORT_INDEX_PARALLEL_H */

@@ -70,6 +70,7 @@ index_stream_put(IndexStream *stream, uint64 from, uint64 to)
 	{
 		int			next = load_block(&stream->view, from + count, to, blocks[which ^ 1]);
 
+		stream->position = from;
 		put_block(stream, blocks[which], count, from);
 		from += count;
 		count = next;

@@ -19,6 +19,8 @@ typedef struct IndexStream
 	bool		deduplicate;
 	IndexDedup	dedup;
 	IndexLeafBuilder leaf;
+	uint64		position;		/* tuples before this have been put, of a block that is
+								 * being put none */
 } IndexStream;
 
 /*

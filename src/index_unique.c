@@ -79,7 +79,7 @@ check_run(const GpuSortIndexBuild *build, uint64 start, uint64 end)
 }
 
 void
-gpusort_index_check_unique(const GpuSortIndexBuild *build)
+gpusort_index_check_unique(const GpuSortIndexBuild *build, gs_progress *progress)
 {
 	const uint64 *equal = gpusort_equal_rows(build->sort);
 	uint64		rows = gpusort_rows(build->sort);
@@ -97,7 +97,10 @@ gpusort_index_check_unique(const GpuSortIndexBuild *build)
 				end++;
 			check_run(build, start, end);
 		}
-		if ((w & 0xfff) == 0)
+		if ((w & 0xfff) == 0xfff)
+		{
 			CHECK_FOR_INTERRUPTS();
+			gs_progress_advance(progress, 0x1000 * 64);
+		}
 	}
 }

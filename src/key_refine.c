@@ -48,6 +48,9 @@
 /* Interrupts are served every so many rows (a power of two, less one). */
 #define CHECK_MASK		0x3fff
 
+/* ... and words of the bitmap that are told as progress at a time. */
+#define SWEEP_MASK		0xff
+
 typedef struct WordAndId
 {
 	uint64		word;
@@ -185,7 +188,10 @@ fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint3
 		uint64		word;
 
 		if ((i & CHECK_MASK) == CHECK_MASK)
+		{
 			CHECK_FOR_INTERRUPTS();
+			gs_progress_advance(sort->progress, (CHECK_MASK + 1) * GPUSORT_TIED_COST);
+		}
 		if (tids)
 		{
 			if (i + STRING_AHEAD < n)
@@ -214,6 +220,7 @@ fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint3
 		*words = word;
 		words = (uint64 *) ((char *) words + stride);
 	}
+	gs_progress_advance(sort->progress, (n & CHECK_MASK) * GPUSORT_TIED_COST);
 	return found;
 }
 
@@ -234,7 +241,10 @@ common_length(const GpuSort *sort, const GpuSortColumn *column, const uint32 *id
 		uint32		at = from;
 
 		if ((i & CHECK_MASK) == CHECK_MASK)
+		{
 			CHECK_FOR_INTERRUPTS();
+			gs_progress_advance(sort->progress, (CHECK_MASK + 1) * GPUSORT_TIED_COST);
+		}
 		if (i + STRING_AHEAD < n)
 			prefetch_line(string_by_ref(sort, RANGE_U64(column->refs)[ids[i + STRING_AHEAD]]) +
 						  from);
@@ -301,12 +311,16 @@ sort_large_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n
 		.workspace = sort->workspace->base,
 		.workspace_bytes = sort->workspace->usable,
 		.equal = equal,
+		.progress = sort->progress,
 	};
 	gs_sort_result result;
+	gs_progress outer;
 
 	if (found.same)
 		return found;
+	outer = gs_progress_enter(sort->progress, n * GPUSORT_TIED_COST);
 	gpusort_run_engine(&args, &result);
+	gs_progress_leave(sort->progress, &outer);
 	for (uint32 i = 0; i < n; i++)
 		sorted[i] = ids[((const uint32 *) result.ids)[i]];
 	memcpy(ids, sorted, n * sizeof(uint32));
@@ -377,7 +391,10 @@ same_strings(const GpuSort *sort, const GpuSortColumn *column, const uint32 *ids
 		uint64		ref = refs[ids[i]];
 
 		if ((i & CHECK_MASK) == CHECK_MASK)
+		{
 			CHECK_FOR_INTERRUPTS();
+			gs_progress_advance(sort->progress, (CHECK_MASK + 1) * GPUSORT_TIED_COST);
+		}
 		if (i + STRING_AHEAD < n)
 			prefetch_line(string_by_ref(sort, refs[ids[i + STRING_AHEAD]]));
 		if (KEY_REF_LENGTH(ref) != len || memcmp(string_by_ref(sort, ref), string, len) != 0)
@@ -428,6 +445,7 @@ complete_keys(GpuSort *sort, GpuSortColumn *column, const uint32 *ids, uint32 n)
 		if ((i & CHECK_MASK) == CHECK_MASK)
 			CHECK_FOR_INTERRUPTS();
 		complete = complete_key(sort, column, ids[i]);
+		gs_progress_advance(sort->progress, GPUSORT_COMPLETE_COST);
 		MemoryContextReset(sort->scratch);
 	}
 	MemoryContextSwitchTo(old);
@@ -630,6 +648,8 @@ gpusort_refine(GpuSort *sort)
 
 	for (uint64 w = 0; w < nwords && !sort->value_refused && !sort->out_of_room; w++)
 	{
+		if ((w & SWEEP_MASK) == SWEEP_MASK)
+			gs_progress_advance(sort->progress, (SWEEP_MASK + 1) * 64 * GPUSORT_SWEEP_COST);
 		if (w + 2 < nwords)
 			prefetch_tied(sort, (w + 2) * 64, equal[w + 2], false);
 		if (w + 1 < nwords)

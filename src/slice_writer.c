@@ -97,14 +97,15 @@ static void
 send_notes(SliceWriter *writer, bool last)
 {
 	SliceNotes *notes = (SliceNotes *) writer->notes.data;
+	uint64		position;
 
 	notes->slice = writer->slice.number;
 	notes->last = last;
 	if (last)
-	{
 		index_storage_flush(writer->storage);
-		notes->ntuples = writer->slice.to - writer->slice.from;
-	}
+	position = last ? writer->slice.to : writer->stream.position;
+	notes->ntuples = position - writer->noted;
+	writer->noted = position;
 	writer->send(writer->send_arg, notes, writer->notes.len);
 
 	memset(writer->notes.data, 0, sizeof(SliceNotes));
@@ -143,6 +144,7 @@ slice_writer_write(SliceWriter *writer, const Slice *slice)
 {
 	writer->slice = *slice;
 	writer->next_block = slice->first + 1;
+	writer->noted = slice->from;
 	writer->left = slice->left;
 	writer->begun = false;
 	writer->npages = 0;

@@ -40,7 +40,7 @@ typedef struct SliceNotes
 {
 	uint32		slice;
 	uint32		npages;
-	uint64		ntuples;		/* that were put since the last notes */
+	uint64		ntuples;		/* that were put since the last notes, for progress */
 	bool		last;			/* the slice is complete, and written */
 } SliceNotes;
 
@@ -61,6 +61,7 @@ typedef struct SliceWriter
 	StringInfoData notes;
 
 	Slice		slice;
+	uint64		noted;			/* position of the first tuple not in notes yet */
 	BlockNumber next_block;		/* of those set aside; slice.last is not among them */
 	BlockNumber left;			/* of pages[0]: its left sibling */
 	bool		begun;			/* slice.first is in use */

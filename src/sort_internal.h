@@ -3,8 +3,8 @@
  *		What the files that make up a sort share: sort_state.c (life cycle),
  *		sort_memory.c (ranges and limits), collect.c (rows and keys in),
  *		row_store.c (tuples), key_planes.c (what the engine sorts by),
- *		key_refine.c (ties on key prefixes), sort_verify.c, sort_handover.c and
- *		sort_service.c (having it sorted elsewhere).
+ *		key_refine.c (ties on key prefixes), sort_verify.c, sort_handover.c,
+ *		sort_progress.c and sort_service.c (having it sorted elsewhere).
  *
  * A row exists in three places, all indexed by its row id, which is its place
  * in the order of arrival:
@@ -158,6 +158,8 @@ struct GpuSort
 	GpuSortJob	job;
 	GpuSortRange *job_memory;	/* descriptor of an open job */
 	uint64		ready;			/* so many positions of order are valid */
+
+	gs_progress *progress;		/* of gpusort_perform(), or NULL: nobody looks */
 
 	/* a slot of the row descriptor, to look into stored rows; made on demand */
 	TupleTableSlot *row_slot;
@@ -436,6 +438,22 @@ extern bool gpusort_row_store_put_index(GpuSort *sort, const Datum *values,
 
 /* key_planes.c */
 extern unsigned gpusort_engine_planes(GpuSort *sort, gs_plane *planes);
+
+/*
+ * sort_progress.c: plan what is left of a sort that is performed, and enter its
+ * next step; gs_progress_leave() sort->progress when that is done.
+ */
+extern gs_progress gpusort_enter_engine(GpuSort *sort);
+extern gs_progress gpusort_enter_refinement(GpuSort *sort);
+extern gs_progress gpusort_enter_verification(GpuSort *sort);
+
+/*
+ * Units of work in the refinement, nanoseconds a row: looking at one that does not
+ * tie, at a word of one that does, making a lazy key.  Verification counts rows.
+ */
+#define GPUSORT_SWEEP_COST		0.3
+#define GPUSORT_TIED_COST		130.0
+#define GPUSORT_COMPLETE_COST	900.0
 
 /* key_refine.c */
 extern bool gpusort_refine(GpuSort *sort);

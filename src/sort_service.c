@@ -237,6 +237,23 @@ take_result(GpuSort *sort)
 		gpusort_service_end(sort);
 }
 
+/* Wait until so many rows are ready; NULL, or why that will never be. */
+static const char *
+wait_for_rows(GpuSort *sort, uint64 rows)
+{
+	const char *why = NULL;
+
+	gs_progress_plan(sort->progress, sort->nrows);
+	while (why == NULL && sort->ready < rows)
+	{
+		uint64		before = sort->ready;
+
+		why = gpusort_job_wait(&sort->job, before + 1, &sort->ready);
+		gs_progress_advance(sort->progress, sort->ready - before);
+	}
+	return why;
+}
+
 bool
 gpusort_service_sort(GpuSort *sort, bool all_at_once)
 {
@@ -253,7 +270,7 @@ gpusort_service_sort(GpuSort *sort, bool all_at_once)
 	}
 	why = run_job(sort);
 	if (why == NULL)
-		why = gpusort_job_wait(&sort->job, all_at_once ? sort->nrows : 1, &sort->ready);
+		why = wait_for_rows(sort, all_at_once ? sort->nrows : 1);
 	if (why != NULL)
 	{
 		fall_back(sort, why, sort->job.open && sort->job.running);

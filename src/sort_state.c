@@ -282,6 +282,7 @@ gpusort_sort_on_host(GpuSort *sort)
 	args.workspace = sort->workspace->base;
 	args.workspace_bytes = sort->workspace->usable;
 	args.equal = needs_equal_rows(sort) ? RANGE_U64(sort->equal) : NULL;
+	args.progress = sort->progress;
 	gpusort_run_engine(&args, &result);
 
 	sort->order = result.ids;
@@ -298,22 +299,34 @@ gpusort_sort_on_host(GpuSort *sort)
 static bool
 sort_by_engine(GpuSort *sort)
 {
+	gs_progress outer;
+	bool		sorted;
+
 	sort->nplanes = gpusort_engine_planes(sort, sort->planes);
-	return gpusort_service_sort(sort, needs_equal_rows(sort) || gpusort_must_verify(sort)) ||
+	outer = gpusort_enter_engine(sort);
+	sorted = gpusort_service_sort(sort, needs_equal_rows(sort) || gpusort_must_verify(sort)) ||
 		gpusort_sort_on_host(sort);
+	gs_progress_leave(sort->progress, &outer);
+	return sorted;
 }
 
 /* Put the ties in order; the engine's workspace becomes scratch memory. */
 static bool
 refine_ties(GpuSort *sort)
 {
+	gs_progress outer;
+	bool		refined;
+
 	if (!gpusort_grow_workspace(sort))
 		return false;
 	memcpy(sort->refined->base, sort->order, sort->nrows * sizeof(uint32));
 	sort->order = RANGE_U32(sort->refined);
 	sort->stats.presorted = false;
 	sort->stats.refined_rows = 0;
-	return gpusort_refine(sort);
+	outer = gpusort_enter_refinement(sort);
+	refined = gpusort_refine(sort);
+	gs_progress_leave(sort->progress, &outer);
+	return refined;
 }
 
 static void

@@ -26,6 +26,8 @@
 #include "portability/instr_time.h"
 #include "utils/relcache.h"
 
+#include "engine/gs_progress.h"
+
 /* More sort columns than this are left to PostgreSQL. */
 #define GPUSORT_MAX_KEYS	64
 
@@ -123,6 +125,12 @@ extern bool gpusort_put_index_tuple(GpuSort *sort, IndexTuple tuple);
  * until the next one comes.
  */
 extern const void *gpusort_stored_rows(const GpuSort *sort, Size *bytes);
+
+/*
+ * Let *progress go to the end of its stage while the rows are sorted; NULL, as in
+ * the beginning, when it ceases to exist.
+ */
+extern void gpusort_show_progress(GpuSort *sort, gs_progress *progress);
 
 /* All rows are in: sort them. */
 extern void gpusort_perform(GpuSort *sort);

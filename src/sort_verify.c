@@ -128,6 +128,7 @@ check_neighbours(Verifier *v)
 		if ((i & 1023) == 0)
 		{
 			CHECK_FOR_INTERRUPTS();
+			gs_progress_advance(sort->progress, 1024);
 			MemoryContextReset(compare_context);
 		}
 		if (i + VERIFY_AHEAD < sort->nrows)
@@ -156,6 +157,7 @@ gpusort_order_is_right(GpuSort *sort)
 	Verifier	verifier;
 	bool		right;
 	instr_time	start;
+	gs_progress outer;
 
 	if (!gpusort_must_verify(sort))
 		return true;
@@ -164,7 +166,9 @@ gpusort_order_is_right(GpuSort *sort)
 	context = AllocSetContextCreate(sort->context, "gpusort verifier", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
 	begin_verifier(&verifier, sort);
+	outer = gpusort_enter_verification(sort);
 	right = check_neighbours(&verifier) && gpusort_inject_fault != GPUSORT_FAULT_VERIFY;
+	gs_progress_leave(sort->progress, &outer);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 
