@@ -16,6 +16,7 @@
 
 MAJOR=${1:-}
 STEPS='create run remove'
+SMALL_DISK=
 shift
 case ${1:-} in
 	create | run | remove)
@@ -37,27 +38,31 @@ esac
 inside()
 {
 	chroot "$ROOT" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
-		DEBIAN_FRONTEND=noninteractive ${SEED:+SEED="$SEED"} ${WERROR:+WERROR="$WERROR"} "$@"
+		DEBIAN_FRONTEND=noninteractive ${SEED:+SEED="$SEED"} ${WERROR:+WERROR="$WERROR"} \
+		${SMALL_DISK:+GPUSORT_TEST_SMALL_DISK="$SMALL_DISK"} "$@"
 }
 
 unmount_all()
 {
 	local dir
 
-	for dir in dev/shm proc; do
+	for dir in mnt dev/shm proc; do
 		mountpoint -q "$ROOT/$dir" && umount "$ROOT/$dir"
 	done
 	true
 }
 
-# /proc for maintainer scripts; a real /dev/shm for the server.  Some containers
-# forbid mounts; most things work without.
+# /proc for maintainer scripts; a real /dev/shm for the server; a small disk for the
+# TAP tests (suites.sh).  Some containers forbid mounts; most things work without.
 mount_all()
 {
 	at_exit unmount_all
 	mountpoint -q "$ROOT/proc" || mount -t proc proc "$ROOT/proc" 2>/dev/null
 	mountpoint -q "$ROOT/dev/shm" || mount -t tmpfs -o mode=1777 tmpfs "$ROOT/dev/shm" 2>/dev/null ||
 		chmod 1777 "$ROOT/dev/shm"
+	if mountpoint -q "$ROOT/mnt" || mount -t tmpfs -o size=8m,mode=1777 tmpfs "$ROOT/mnt" 2>/dev/null; then
+		SMALL_DISK=/mnt
+	fi
 }
 
 # What these packages need, but for PostgreSQL's own management and LLVM.

@@ -44,11 +44,26 @@ regress_suite()
 	count_regress "$label" "$out/$label.log" $(($(now_ms) - start)) $status
 }
 
+# A file system of 8 MB, to test what happens when a disk is full.  Needs root;
+# tests that want it are skipped if there is none.
+make_small_disk()
+{
+	local disk=$WORK/small_disk
+
+	[ -z "${GPUSORT_TEST_SMALL_DISK:-}" ] || return 0
+	mkdir -p "$disk"
+	mount -t tmpfs -o size=8m,mode=0755 tmpfs "$disk" 2>/dev/null || return 0
+	at_exit "umount -l '$disk'"
+	give_to_server "$disk"
+	export GPUSORT_TEST_SMALL_DISK=$disk
+}
+
 # tap_suite DIR: every DIR/*.pl, with PostgreSQL's Perl modules.
 tap_suite()
 {
 	local test name log start status passed failed
 
+	make_small_disk
 	for test in "$1"/*.pl; do
 		[ -f "$test" ] || continue
 		name=$(basename "$test" .pl)

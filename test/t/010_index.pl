@@ -1,6 +1,5 @@
 # Index builds: crashes, cancels and errors leave nothing behind or a valid index;
-# a standby has the same index; a server without the library reads and writes it;
-# concurrent writers lose nothing.
+# a standby has the same index; a server without the library reads and writes it.
 use strict;
 use warnings;
 
@@ -155,41 +154,6 @@ is($node->safe_psql('postgres', q(
 		INSERT INTO t SELECT 300000 + i, i, i, md5((300000 + i)::text) FROM generate_series(1, 20000) i;
 		VACUUM t;
 		SELECT valid_indexes())), 3, 'a server without the library writes and vacuums the indexes');
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'gpusort'");
-$node->restart;
-$node->safe_psql('postgres', 'CREATE EXTENSION gpusort; DROP INDEX i_k, i_few, i_s');
-
-# Writers beside CREATE INDEX CONCURRENTLY and REINDEX CONCURRENTLY
-$node->safe_psql('postgres', q(
-	CREATE TABLE w (id bigserial, k int, s text COLLATE "C");
-	INSERT INTO w (k, s) SELECT i % 5000, md5(i::text) FROM generate_series(1, 50000) i;
-	CREATE UNIQUE INDEX w_id ON w (id)));
-my $script = $node->basedir . '/writers.sql';
-append_to_file($script, q(\set k random(1, 5000)
-\set what random(1, 4)
-\if :what = 1
-INSERT INTO w (k, s) VALUES (:k, md5(:k::text));
-\elif :what = 2
-UPDATE w SET s = s || 'x' WHERE id = :k * 3;
-\elif :what = 3
-UPDATE w SET k = k + 1 WHERE id = :k * 5;
-\else
-DELETE FROM w WHERE id = :k * 7;
-\endif
-));
-{
-	my ($in, $out, $err) = ('', '', '');
-	my $writers = IPC::Run::start([ 'pgbench', '-n', '-c', '4', '-T', '8', '-f', $script, $node->connstr('postgres') ], \$in, \$out, \$err);
-	my ($results, $errors) = session_of($node,
-		(map { ("CREATE INDEX CONCURRENTLY w_k$_ ON w (k)", "CREATE INDEX CONCURRENTLY w_s$_ ON w (s)", 'REINDEX INDEX CONCURRENTLY w_id') } 1 .. 2),
-		'SELECT built FROM gpusort_index_builds()');
-	is($errors, '', 'concurrent builds: no error');
-	is($results, 6, 'concurrent builds: all are ours');
-	$writers->finish;
-	is($err =~ /aborted|ERROR/ ? $err : '', '', 'concurrent writers: no error');
-	is($node->safe_psql('postgres', q(SELECT count(bt_index_parent_check(indexrelid, true, true)) FROM pg_index WHERE indrelid = 'w'::regclass AND indisvalid)),
-		5, 'concurrent builds: all rows are in the indexes');
-}
 
 $node->stop;
 done_testing();

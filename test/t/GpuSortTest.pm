@@ -11,15 +11,17 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT = qw(start_node plan_of analyzed_plan_of same_answer session_of temp_files
-	service set_daemon all_is_free);
+	service set_daemon all_is_free create_index_checks sum_checksums);
 
-# A running node with gpusort preloaded and these lines in postgresql.conf.
+# A running node with gpusort preloaded and these lines in postgresql.conf, behind
+# a hash of parameters for init() if there is one.
 sub start_node
 {
 	my ($name, @lines) = @_;
+	my %init = @lines && ref $lines[0] ? %{ shift @lines } : ();
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
-	$node->init;
+	$node->init(%init);
 	$node->append_conf('postgresql.conf', join "\n",
 		"shared_preload_libraries = 'gpusort'",
 		"jit = off", "log_statement = none", "autovacuum = off", @lines, '');
@@ -120,6 +122,90 @@ sub temp_files
 	my ($node) = @_;
 
 	return glob $node->data_dir . '/base/pgsql_tmp/*';
+}
+
+# check_indexes(): looks at all valid btree indexes of the schema public; says how
+# many there are, and what is wrong with them.  Each is checked by amcheck, with its
+# table, and scanned in both directions, which must find what is in the table.
+sub create_index_checks
+{
+	my ($node) = @_;
+
+	$node->safe_psql('postgres', q(
+		CREATE EXTENSION amcheck;
+		CREATE FUNCTION scan_problem(index regclass) RETURNS text LANGUAGE plpgsql AS $$
+		DECLARE
+			i pg_index;
+			expression text := pg_get_indexdef(index, 1, false);
+			source text;
+			directions text[] := ARRAY['DESC NULLS FIRST', 'ASC NULLS LAST', 'DESC NULLS LAST', 'ASC NULLS FIRST'];
+			first int := 1;
+			query text;
+			plan text := '';
+			line text;
+			wanted text;
+			found text;
+		BEGIN
+			SELECT * INTO i FROM pg_index WHERE indexrelid = index;
+			IF i.indcollation[0] <> 0 THEN
+				expression := format('%s COLLATE %s', expression, i.indcollation[0]::regcollation);
+			END IF;
+			source := format('%s AS x FROM %s', expression, i.indrelid::regclass) ||
+				coalesce(' WHERE ' || pg_get_expr(i.indpred, i.indrelid), '');
+			IF pg_index_column_has_property(index, 1, 'asc') = pg_index_column_has_property(index, 1, 'nulls_first') THEN
+				first := 3;
+			END IF;
+			PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_indexscan', 'off', true),
+				set_config('enable_indexonlyscan', 'off', true), set_config('enable_bitmapscan', 'off', true);
+			EXECUTE format('SELECT format(''%%s %%s'', count(*), sum(hashtext(x::text)::int8)) FROM (SELECT %s) s', source)
+				INTO wanted;
+			PERFORM set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'on', true),
+				set_config('enable_indexonlyscan', 'on', true), set_config('enable_sort', 'off', true),
+				set_config('gpusort.enabled', 'off', true);
+			FOR n IN first .. first + 1 LOOP
+				query := format('SELECT format(''%%s %%s'', count(*), sum(hashtext(x::text)::int8)) FROM (SELECT %s ORDER BY %s %s OFFSET 0) s',
+					source, expression, directions[n]);
+				FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+					plan := plan || line || E'\n';
+				END LOOP;
+				EXECUTE query INTO found;
+				IF found <> wanted THEN
+					RETURN format('%s: found %s instead of %s', index, found, wanted);
+				END IF;
+			END LOOP;
+			IF plan !~ 'Index (Only )?Scan Backward using' OR plan !~ 'Index (Only )?Scan using' THEN
+				RETURN format(E'%s: not scanned:\n%s', index, plan);
+			END IF;
+			RETURN NULL;
+		END $$;
+		CREATE FUNCTION check_indexes() RETURNS text LANGUAGE plpgsql AS $$
+		DECLARE
+			index regclass;
+			number int := 0;
+			problems text[];
+		BEGIN
+			FOR index IN SELECT indexrelid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+				WHERE relnamespace = 'public'::regnamespace AND relkind = 'i' AND indisvalid AND relam = 403 ORDER BY relname
+			LOOP
+				IF pg_is_in_recovery() THEN
+					PERFORM bt_index_check(index, true);
+				ELSE
+					PERFORM bt_index_parent_check(index, true, true);
+				END IF;
+				number := number + 1;
+				problems := problems || scan_problem(index);
+			END LOOP;
+			RETURN concat_ws(E'\n', number || ' valid', nullif(array_to_string(problems, E'\n'), ''));
+		END $$));
+}
+
+# Stop the node; every page in its files must have the checksum that it should have.
+sub sum_checksums
+{
+	my ($node, $label) = @_;
+
+	$node->stop;
+	is(system_log('pg_checksums', '--check', '-D', $node->data_dir), 0, "$label: checksums are right");
 }
 
 1;
