@@ -85,38 +85,4 @@ SELECT check_index('CREATE INDEX %s ON t (k)');
 SELECT check_index('CREATE INDEX %s ON t (added, k)');
 SELECT check_index('CREATE INDEX %s ON t (later DESC, name)');
 SELECT check_index('CREATE INDEX %s ON t (name, added) INCLUDE (later)');
-
--- Afterwards it is an index like any other: read both ways, written, split, vacuumed.
-CREATE TABLE used (id int, k int);
-INSERT INTO used SELECT i, random('used', i, 3000) FROM generate_series(1, 10000) i;
-SET gpusort.force = on;
-CREATE INDEX used_k ON used (k);
-CREATE UNIQUE INDEX used_id ON used (id);
-SET gpusort.force = off;
-CREATE FUNCTION check_use() RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	whole text;
-	scanned text;
-	backward text;
-BEGIN
-	PERFORM set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true);
-	SELECT string_agg(k::text, ' ') INTO scanned FROM (SELECT k FROM used WHERE k >= 0 ORDER BY k) s;
-	SELECT string_agg(k::text, ' ' ORDER BY k) INTO backward FROM (SELECT k FROM used WHERE k >= 0 ORDER BY k DESC) s;
-	PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_indexscan', 'off', true), set_config('enable_indexonlyscan', 'off', true);
-	SELECT string_agg(k::text, ' ' ORDER BY k) INTO whole FROM used;
-	PERFORM bt_index_parent_check('used_k', true, true), bt_index_parent_check('used_id', true, true);
-	RETURN format('forward %s, backward %s', scanned = whole, backward = whole);
-END $$;
-SELECT check_use();
-INSERT INTO used SELECT i, random('more', i, 6000) FROM generate_series(10001, 20000) i;
-SELECT check_use();
-DELETE FROM used WHERE id % 3 = 0 OR k BETWEEN 1000 AND 2000;
-SELECT check_use();
-VACUUM used;
-SELECT check_use();
-INSERT INTO used SELECT id + 20000, k FROM used;
-SELECT check_use();
-INSERT INTO used VALUES (20001, 0) ON CONFLICT DO NOTHING;
-\set VERBOSITY terse
-INSERT INTO used VALUES (1, 0);
 DROP SCHEMA gpusort_index_tables CASCADE;
