@@ -70,16 +70,21 @@ SELECT check_index('CREATE INDEX %s ON strings (k COLLATE "und-x-icu" DESC, id)'
 SELECT check_index('CREATE INDEX %s ON strings (k COLLATE ignore_case, id DESC)');
 SELECT check_index('CREATE INDEX %s ON strings (k COLLATE ignore_case)');
 SELECT check_index('CREATE INDEX %s ON strings (k COLLATE "C", k COLLATE "en-x-icu")');
--- ... and of libc: silent, for the locales are not the same everywhere
+-- ... and of libc: silent, for the locales are not the same everywhere.  Of digits, blanks and
+-- letters of both cases come strings that strxfrm() and strcoll() disagree on.
+CREATE TABLE ascii AS
+SELECT id, (SELECT string_agg((ARRAY['c', 'h', 'C', 'H', '7', '1', '-', ' '])[1 + gpusort_test.random('ascii' || j, id, 8)], '')
+			FROM generate_series(1, 2 + id % 6) j) AS k
+FROM t;
 DO $$
 DECLARE
 	result text;
 BEGIN
 	FOR result IN
-		SELECT gpusort_test.check_index(format('CREATE INDEX %%s ON strings (k COLLATE %I)', collname))
-		FROM pg_collation
+		SELECT gpusort_test.check_index(format('CREATE INDEX %%s ON %s (k COLLATE %I)', source, collname))
+		FROM pg_collation, (VALUES ('strings'), ('ascii')) AS sources (source)
 		WHERE collprovider = 'c' AND collnamespace = 'pg_catalog'::regnamespace AND
-			collname IN ('en_US.utf8', 'de_DE.utf8', 'C.utf8') AND
+			collname IN ('en_US.utf8', 'de_DE.utf8', 'cs_CZ.utf8', 'C.utf8') AND
 			collencoding IN (-1, pg_char_to_encoding(getdatabaseencoding()))
 	LOOP
 		IF result !~ ': ok \d+ pages$' THEN

@@ -14,11 +14,10 @@
  * has disagreed with strcoll() in released C libraries.  So our libc codecs ask
  * for the result to be verified.
  *
- * ICU can also make just the beginning of a key, in less than half the time (204
- * against 482 ns for 8 to 40 random characters), and that decides the order of
- * most strings.  So in UTF8 databases ICU's codecs are lazy (key_codec.h).  ICU
- * does not promise that the partial key is the beginning of the whole one, only
- * that it orders alike.
+ * The beginning of a key, which costs much less than the whole of it, decides the order
+ * of most strings.  So the codecs are lazy (key_codec.h) where the library lets them:
+ * under ICU in UTF8 databases, and wherever we know how libc's keys are made
+ * (collate_library.h).
  *
  * Making a key costs some 200 ns for a string of 16 bytes, and columns of few
  * different values are common.  Therefore the keys of short strings are kept
@@ -31,15 +30,9 @@
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
-#include "utils/memutils.h"
 
 #include "codec_private.h"
-
-#ifdef USE_ICU
-#include <unicode/uiter.h>
-#include <unicode/ustring.h>
-#endif
+#include "collate_library.h"
 
 /*
  * Longer strings are left to PostgreSQL's comparison, which seldom has to look
@@ -55,180 +48,43 @@
 #define CACHE_ENTRIES 1024
 #define CACHE_MAX_STRING_BYTES 64
 
-/* A string's key. */
-typedef struct CollatedKey
+/* A short string's key, with the string behind its zero byte. */
+typedef struct CachedKey
 {
-	char	   *buffer;			/* sort key, zero byte, string */
-	uint32		size;			/* allocated bytes */
-	uint32		sort_key_len;	/* without the zero byte */
-	uint32		string_len;		/* PG_UINT32_MAX: no valid key here */
-} CollatedKey;
+	CollatedKey key;
+	uint32		string_len;		/* PG_UINT32_MAX: nothing here */
+} CachedKey;
 
-/* The first word of a string's key. */
-typedef struct CollatedPrefix
+/* A short string's first word. */
+typedef struct CachedWord
 {
 	uint64		word;
 	uint32		string_len;		/* PG_UINT32_MAX: nothing here */
 	char		string[CACHE_MAX_STRING_BYTES];
-} CollatedPrefix;
+} CachedWord;
 
-typedef struct CollateState CollateState;
-
-struct CollateState
+typedef struct CollateState
 {
-	/*
-	 * Put the library's key of a string into key->buffer, with a zero byte
-	 * behind it, and set key->sort_key_len.
-	 */
-	bool		(*make_sort_key) (CollateState *state, CollatedKey *key,
-								  const char *string, uint32 len);
-
-	pg_locale_t locale;			/* NULL: libc's locale of the process */
-	bool		deterministic;
-	MemoryContext context;		/* for all buffers */
-
-	char	   *scratch;		/* the string as the library wants it */
-	Size		scratch_size;
-
-	CollatedKey uncached;		/* for long strings */
-	CollatedKey cache[CACHE_ENTRIES];
-	CollatedPrefix *prefixes;	/* CACHE_ENTRIES of them, for lazy codecs */
-};
-
-static void
-reserve_scratch(CollateState *state, Size size)
-{
-	if (size <= state->scratch_size)
-		return;
-	if (state->scratch)
-		pfree(state->scratch);
-	state->scratch = NULL;
-	state->scratch_size = 0;
-	state->scratch = MemoryContextAlloc(state->context, size * 2);
-	state->scratch_size = size * 2;
-}
-
-/*
- * Make room for size bytes in a key's buffer, keeping its contents.  False if
- * that is more than memory contexts give.
- */
-static bool
-reserve_key(CollateState *state, CollatedKey *key, Size size)
-{
-	if (size <= key->size)
-		return true;
-	if (!AllocSizeIsValid(size))
-		return false;
-	size = Min(MAXALIGN(size + size / 4), MaxAllocSize);
-	if (key->buffer)
-		key->buffer = repalloc(key->buffer, size);
-	else
-		key->buffer = MemoryContextAlloc(state->context, size);
-	key->size = size;
-	return true;
-}
-
-static bool
-make_sort_key_libc(CollateState *state, CollatedKey *key, const char *string, uint32 len)
-{
-	reserve_scratch(state, len + 1);
-	memcpy(state->scratch, string, len);
-	state->scratch[len] = '\0';
-
-	for (;;)
-	{
-		Size		needed;
-
-		if (state->locale)
-			needed = strxfrm_l(key->buffer, state->scratch, key->size, state->locale->info.lt);
-		else
-			needed = strxfrm(key->buffer, state->scratch, key->size);
-		if (needed < key->size)
-		{
-			key->sort_key_len = needed;
-			return true;
-		}
-		if (needed >= MaxAllocSize || !reserve_key(state, key, needed + 1))
-			return false;
-	}
-}
-
-#ifdef USE_ICU
-
-static bool
-make_sort_key_icu_utf8(CollateState *state, CollatedKey *key, const char *string, uint32 len)
-{
-	UErrorCode	status = U_ZERO_ERROR;
-	int32_t		length_utf16;
-
-	/* UTF-16 has at most as many units as UTF-8 has bytes. */
-	reserve_scratch(state, len * sizeof(UChar));
-	u_strFromUTF8((UChar *) state->scratch, len, &length_utf16, string, len, &status);
-	if (U_FAILURE(status))
-		return false;
-
-	for (;;)
-	{
-		int32_t		needed = ucol_getSortKey(state->locale->info.icu.ucol,
-											 (UChar *) state->scratch, length_utf16,
-											 (uint8_t *) key->buffer, key->size);
-
-		if (needed <= 0)
-			return false;
-		if (needed <= key->size)
-		{
-			key->sort_key_len = needed - 1;		/* without its zero byte */
-			return true;
-		}
-		if (!reserve_key(state, key, needed))
-			return false;
-	}
-}
-
-/* Same for the other server encodings, through PostgreSQL's conversion. */
-static bool
-make_sort_key_icu(CollateState *state, CollatedKey *key, const char *string, uint32 len)
-{
-	for (;;)
-	{
-		Size		needed = gpusort_icu_sort_key(key->buffer, key->size, string, len,
-												  state->locale);
-
-		if (needed < key->size)
-		{
-			key->sort_key_len = needed;
-			return true;
-		}
-		if (!reserve_key(state, key, needed + 1))
-			return false;
-	}
-}
-
-#endif							/* USE_ICU */
+	CollateLibrary library;
+	CachedKey	uncached;		/* for long strings */
+	CachedKey	keys[CACHE_ENTRIES];
+	CachedWord *words;			/* CACHE_ENTRIES of them, for lazy codecs */
+} CollateState;
 
 static void
 begin_collated(GpuSortEncoder *encoder)
 {
 	CollateState *state = palloc0(sizeof(CollateState));
 
-	state->context = CurrentMemoryContext;
-	state->locale = pg_newlocale_from_collation(encoder->collation);
-	state->deterministic = state->locale == NULL || state->locale->deterministic;
-	state->make_sort_key = make_sort_key_libc;
-#ifdef USE_ICU
-	if (state->locale && state->locale->provider == COLLPROVIDER_ICU)
-		state->make_sort_key = GetDatabaseEncoding() == PG_UTF8 ?
-			make_sort_key_icu_utf8 : make_sort_key_icu;
-#endif
-
+	gpusort_collate_begin(&state->library, encoder->collation);
 	state->uncached.string_len = PG_UINT32_MAX;
 	for (int i = 0; i < CACHE_ENTRIES; i++)
-		state->cache[i].string_len = PG_UINT32_MAX;
+		state->keys[i].string_len = PG_UINT32_MAX;
 	if (encoder->codec->complete)
 	{
-		state->prefixes = palloc(CACHE_ENTRIES * sizeof(CollatedPrefix));
+		state->words = palloc(CACHE_ENTRIES * sizeof(CachedWord));
 		for (int i = 0; i < CACHE_ENTRIES; i++)
-			state->prefixes[i].string_len = PG_UINT32_MAX;
+			state->words[i].string_len = PG_UINT32_MAX;
 	}
 	encoder->private_data = state;
 }
@@ -263,30 +119,33 @@ StaticAssertDecl(CACHE_ENTRIES == 1 << (64 - 54), "hash must cover the cache");
 static bool
 encode_collated(CollateState *state, const char *string, uint32 len, GpuSortKey *key)
 {
+	CollateLibrary *library = &state->library;
+	CachedKey  *cached;
 	CollatedKey *collated;
 
 	if (likely(len <= CACHE_MAX_STRING_BYTES))
-		collated = &state->cache[cache_entry(string, len)];
+		cached = &state->keys[cache_entry(string, len)];
 	else if (len <= MAX_STRING_BYTES)
-		collated = &state->uncached;
+		cached = &state->uncached;
 	else
 		return false;
 
-	if (collated->string_len != len ||
+	collated = &cached->key;
+	if (cached->string_len != len ||
 		memcmp(collated->buffer + collated->sort_key_len + 1, string, len) != 0)
 	{
-		collated->string_len = PG_UINT32_MAX;
-		if (!reserve_key(state, collated, 4 * len + 32) ||
-			!state->make_sort_key(state, collated, string, len) ||
-			!reserve_key(state, collated, collated->sort_key_len + 1 + len))
+		cached->string_len = PG_UINT32_MAX;
+		if (!gpusort_collate_reserve(library, collated, 4 * len + 32) ||
+			!library->make_key(library, collated, string, len) ||
+			!gpusort_collate_reserve(library, collated, collated->sort_key_len + 1 + len))
 			return false;
 		memcpy(collated->buffer + collated->sort_key_len + 1, string, len);
-		collated->string_len = len;
+		cached->string_len = len;
 	}
 
 	key->data = collated->buffer;
 	key->len = collated->sort_key_len;
-	if (state->deterministic)
+	if (library->deterministic)
 		key->len += 1 + len;
 	return true;
 }
@@ -347,42 +206,29 @@ encode_name(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 	return encode_collated(encoder->private_data, source.string, source.len, key);
 }
 
-#ifdef USE_ICU
-
-/* The first word of ICU's partial sort key of a UTF-8 string. */
-static bool
-make_prefix_icu(CollateState *state, const char *string, uint32 len, uint64 *word)
-{
-	UErrorCode	status = U_ZERO_ERROR;
-	UCharIterator iterator;
-	uint32_t	position[2] = {0, 0};
-	uint8_t		part[sizeof(uint64)] = {0};
-
-	uiter_setUTF8(&iterator, string, len);
-	ucol_nextSortKeyPart(state->locale->info.icu.ucol, &iterator, position, part,
-						 sizeof(part), &status);
-	*word = load_be64(part);
-	return U_SUCCESS(status);
-}
-
 static bool
 encode_lazily(CollateState *state, Source source, GpuSortKey *key)
 {
-	CollatedPrefix *cached;
+	CollateLibrary *library = &state->library;
+	CachedWord *cached;
 
 	key->data = source.string;
 	key->len = source.len;
 	if (source.len > MAX_STRING_BYTES)
 		return false;
+	/* quicker than looking for it */
+	if (library->weights != NULL &&
+		collate_word(library->weights, source.string, source.len, &key->prefix))
+		return true;
 	if (source.len > CACHE_MAX_STRING_BYTES)
-		return make_prefix_icu(state, source.string, source.len, &key->prefix);
+		return library->make_word(library, source.string, source.len, &key->prefix);
 
-	cached = &state->prefixes[cache_entry(source.string, source.len)];
+	cached = &state->words[cache_entry(source.string, source.len)];
 	if (cached->string_len != source.len ||
 		memcmp(cached->string, source.string, source.len) != 0)
 	{
 		cached->string_len = PG_UINT32_MAX;
-		if (!make_prefix_icu(state, source.string, source.len, &cached->word))
+		if (!library->make_word(library, source.string, source.len, &cached->word))
 			return false;
 		memcpy(cached->string, source.string, source.len);
 		cached->string_len = source.len;
@@ -415,8 +261,6 @@ complete_collated(GpuSortEncoder *encoder, const char *string, uint32 len, GpuSo
 	return encode_collated(encoder->private_data, string, len, key);
 }
 
-#endif							/* USE_ICU */
-
 /*
  * Measured on strings of 16 bytes, mostly Latin letters and digits: ICU's sort
  * keys have 20 to 30 bytes, strxfrm() of glibc 2.36 makes 108 to 118.
@@ -442,7 +286,7 @@ extra_bytes_libc(double width)
 
 #ifdef USE_ICU
 
-/* Other encodings than UTF-8. */
+/* ICU, in other encodings than UTF-8. */
 static const GpuSortCodec codec_text_icu = {
 	.name = "text, ICU sort key",
 	.bytes = GPUSORT_BYTES_PADDED,
@@ -470,8 +314,8 @@ static const GpuSortCodec codec_name_icu = {
 	.extra_bytes = extra_bytes_icu,
 };
 
-/* UTF-8. */
-static const GpuSortCodec codec_text_lazy = {
+/* ICU, in UTF-8. */
+static const GpuSortCodec codec_text_icu_lazy = {
 	.name = "text, ICU sort key",
 	.bytes = GPUSORT_BYTES_PADDED,
 	.collated = true,
@@ -481,7 +325,7 @@ static const GpuSortCodec codec_text_lazy = {
 	.extra_bytes = extra_bytes_lazy,
 };
 
-static const GpuSortCodec codec_bpchar_lazy = {
+static const GpuSortCodec codec_bpchar_icu_lazy = {
 	.name = "bpchar, ICU sort key",
 	.bytes = GPUSORT_BYTES_PADDED,
 	.collated = true,
@@ -491,7 +335,7 @@ static const GpuSortCodec codec_bpchar_lazy = {
 	.extra_bytes = extra_bytes_lazy,
 };
 
-static const GpuSortCodec codec_name_lazy = {
+static const GpuSortCodec codec_name_icu_lazy = {
 	.name = "name, ICU sort key",
 	.bytes = GPUSORT_BYTES_PADDED,
 	.collated = true,
@@ -513,6 +357,17 @@ static const GpuSortCodec codec_text_libc = {
 	.extra_bytes = extra_bytes_libc,
 };
 
+static const GpuSortCodec codec_text_libc_lazy = {
+	.name = "text, strxfrm",
+	.bytes = GPUSORT_BYTES_PADDED,
+	.verify = true,
+	.collated = true,
+	.begin = begin_collated,
+	.encode = encode_text_lazily,
+	.complete = complete_collated,
+	.extra_bytes = extra_bytes_lazy,
+};
+
 static const GpuSortCodec codec_bpchar_libc = {
 	.name = "bpchar, strxfrm",
 	.bytes = GPUSORT_BYTES_PADDED,
@@ -521,6 +376,17 @@ static const GpuSortCodec codec_bpchar_libc = {
 	.begin = begin_collated,
 	.encode = encode_bpchar,
 	.extra_bytes = extra_bytes_libc,
+};
+
+static const GpuSortCodec codec_bpchar_libc_lazy = {
+	.name = "bpchar, strxfrm",
+	.bytes = GPUSORT_BYTES_PADDED,
+	.verify = true,
+	.collated = true,
+	.begin = begin_collated,
+	.encode = encode_bpchar_lazily,
+	.complete = complete_collated,
+	.extra_bytes = extra_bytes_lazy,
 };
 
 static const GpuSortCodec codec_name_libc = {
@@ -533,14 +399,26 @@ static const GpuSortCodec codec_name_libc = {
 	.extra_bytes = extra_bytes_libc,
 };
 
+static const GpuSortCodec codec_name_libc_lazy = {
+	.name = "name, strxfrm",
+	.bytes = GPUSORT_BYTES_PADDED,
+	.verify = true,
+	.collated = true,
+	.begin = begin_collated,
+	.encode = encode_name_lazily,
+	.complete = complete_collated,
+	.extra_bytes = extra_bytes_lazy,
+};
+
 typedef struct StringCodecs
 {
 	Oid			opcintype;
 	const GpuSortCodec *c;
 	const GpuSortCodec *libc;
+	const GpuSortCodec *libc_lazy;
 #ifdef USE_ICU
 	const GpuSortCodec *icu;
-	const GpuSortCodec *icu_utf8;
+	const GpuSortCodec *icu_lazy;
 #endif
 } StringCodecs;
 
@@ -551,12 +429,12 @@ typedef struct StringCodecs
 #endif
 
 static const StringCodecs string_codecs[] = {
-	{TEXTOID, &gpusort_codec_text_c, &codec_text_libc
-	ICU_CODECS(&codec_text_icu, &codec_text_lazy)},
-	{BPCHAROID, &gpusort_codec_bpchar_c, &codec_bpchar_libc
-	ICU_CODECS(&codec_bpchar_icu, &codec_bpchar_lazy)},
-	{NAMEOID, &gpusort_codec_name_c, &codec_name_libc
-	ICU_CODECS(&codec_name_icu, &codec_name_lazy)},
+	{TEXTOID, &gpusort_codec_text_c, &codec_text_libc, &codec_text_libc_lazy
+	ICU_CODECS(&codec_text_icu, &codec_text_icu_lazy)},
+	{BPCHAROID, &gpusort_codec_bpchar_c, &codec_bpchar_libc, &codec_bpchar_libc_lazy
+	ICU_CODECS(&codec_bpchar_icu, &codec_bpchar_icu_lazy)},
+	{NAMEOID, &gpusort_codec_name_c, &codec_name_libc, &codec_name_libc_lazy
+	ICU_CODECS(&codec_name_icu, &codec_name_icu_lazy)},
 };
 
 /*
@@ -589,10 +467,10 @@ gpusort_codec_for_string(Oid opcintype, Oid collation, const char **reason)
 
 	locale = pg_newlocale_from_collation(collation);
 	if (locale == NULL || locale->provider == COLLPROVIDER_LIBC)
-		return codecs->libc;
+		return gpusort_collate_has_words(locale) ? codecs->libc_lazy : codecs->libc;
 #ifdef USE_ICU
 	if (locale->provider == COLLPROVIDER_ICU)
-		return GetDatabaseEncoding() == PG_UTF8 ? codecs->icu_utf8 : codecs->icu;
+		return gpusort_collate_has_words(locale) ? codecs->icu_lazy : codecs->icu;
 #endif
 	*reason = "collation provider has no key encoding";
 	return NULL;

@@ -184,6 +184,8 @@ explain_engine(GpuSortScanState *node, ExplainState *es)
 						 stats->refined_rows,
 						 stats->presorted ? "  Presorted" : "",
 						 stats->verified ? "  Verified" : "");
+		if (stats->repaired_rows > 0)
+			appendStringInfo(es->str, "  Repaired Rows: " UINT64_FORMAT, stats->repaired_rows);
 		if (stats->fallback[0] != '\0')
 			appendStringInfo(es->str, "  Fallback: %s", stats->fallback);
 		appendStringInfoChar(es->str, '\n');
@@ -201,6 +203,8 @@ explain_engine(GpuSortScanState *node, ExplainState *es)
 	ExplainPropertyInteger("Refined Rows", NULL, stats->refined_rows, es);
 	ExplainPropertyBool("Presorted", stats->presorted, es);
 	ExplainPropertyBool("Verified", stats->verified, es);
+	if (stats->repaired_rows > 0)
+		ExplainPropertyInteger("Repaired Rows", NULL, stats->repaired_rows, es);
 	if (stats->fallback[0] != '\0')
 		ExplainPropertyText("Fallback", stats->fallback, es);
 }

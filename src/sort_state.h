@@ -73,6 +73,7 @@ typedef struct GpuSortStats
 								 * strings, or than one item of the engine */
 	bool		presorted;
 	bool		verified;
+	uint64		repaired_rows;	/* that the verification has put in their places */
 	uint64		memory_bytes;	/* private memory of rows, planes and workspace */
 	uint64		pool_bytes;		/* extents */
 	uint64		joined_rows;	/* collected in parts (sort_share.h) */

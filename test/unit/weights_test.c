@@ -1,0 +1,203 @@
+/*
+ * weights_test.c
+ *		Keys and words of strings against what strxfrm() makes of them.
+ *
+ * For the locales there are of those below: LOCPATH may lead to some.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "collate_weights.h"
+#include "tap.h"
+
+/* glibc's newlocale() forgets a copy of LOCPATH. */
+extern const char *__lsan_default_suppressions(void) __attribute__((visibility("default")));
+
+const char *
+__lsan_default_suppressions(void)
+{
+	return "leak:__argz_add_sep";
+}
+
+#define MAX_CHARS	40
+#define MAX_BYTES	(4 * MAX_CHARS)
+#define KEY_BYTES	(64 * MAX_BYTES)
+
+static int	nstrings = 100000;
+static uint64_t state;
+
+static uint32_t
+random_below(uint32_t bound)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (state >> 33) % bound;
+}
+
+/* Characters of several kinds; pairs that some language takes for one letter come often. */
+static const char *const characters[] = {
+	"a", "b", "c", "ch", "d", "dz", "dzs", "e", "g", "gy", "h", "i", "j", "k", "l", "lj", "ll", "ly", "n",
+	"nj", "ny", "o", "r", "s", "sz", "t", "ty", "y", "z", "zs", "A", "C", "CH", "Ch", "D", "DZ", "I", "L", "Z", "0", "1",
+	"7", "9", " ", "-", "_", "'", ".", "/", "~", "\t", "\x7f", "\xc3\xa4", "\xc3\xa9", "\xc3\x9f", "\xcc\x81", "\xc4\xb1",
+	"\xe6\x97\xa5", "\xf0\x9f\x98\x80"
+};
+
+#define NCHARACTERS	(int) (sizeof(characters) / sizeof(characters[0]))
+#define NLETTERS	50			/* printable ASCII ones, in front */
+
+typedef struct String
+{
+	char		bytes[MAX_BYTES + 1];
+	size_t		len;
+	char		key[KEY_BYTES];	/* strxfrm()'s */
+	size_t		key_len;
+	uint64_t	word;
+} String;
+
+/* Few characters out of few, so that strings share beginnings. */
+static void
+make_string(String *s, bool ascii, locale_t locale)
+{
+	int			nchars = random_below(4) == 0 ? random_below(MAX_CHARS) : random_below(12);
+	int			few = 1 + random_below(ascii ? NLETTERS : NCHARACTERS);
+	int			first = random_below((ascii ? NLETTERS : NCHARACTERS) - few + 1);
+
+	s->bytes[0] = '\0';
+	for (int i = 0; i < nchars; i++)
+		strcat(s->bytes, characters[first + random_below(few)]);
+	s->len = strlen(s->bytes);
+	s->key_len = strxfrm_l(s->key, s->bytes, KEY_BYTES, locale);
+}
+
+/* strcmp() of keys, which hold no zero bytes. */
+static int
+compare_keys(const String *a, const String *b)
+{
+	return strcmp(a->key, b->key);
+}
+
+typedef struct Counts
+{
+	int			keys;			/* that were made */
+	int			wrong_keys;
+	int			words;
+	int			wrong_words;
+	int			wrong_orders;
+} Counts;
+
+static void
+try_string(const CollateWeights *w, String *s, Counts *counts)
+{
+	/* not a byte more than promised, so that the sanitizer sees what is beyond */
+	char	   *key = malloc(s->len * COLLATE_CHAR_BYTES + COLLATE_KEY_SLACK);
+	size_t		key_len;
+	uint64_t	word;
+
+	s->word = collate_word_of_key(w, s->key, s->key_len);
+	if (collate_key(w, s->bytes, s->len, key, &key_len))
+	{
+		counts->keys++;
+		if (key_len != s->key_len || memcmp(key, s->key, key_len) != 0)
+		{
+			if (counts->wrong_keys++ == 0)
+				tap_note("wrong key: \"%s\"", s->bytes);
+		}
+	}
+	if (collate_word(w, s->bytes, s->len, &word))
+	{
+		counts->words++;
+		if (word != s->word)
+		{
+			if (counts->wrong_words++ == 0)
+				tap_note("wrong word: \"%s\", %016llx, not %016llx", s->bytes, (unsigned long long) word, (unsigned long long) s->word);
+		}
+	}
+	free(key);
+}
+
+static void
+test_strings(const char *name, const CollateWeights *w, bool ascii, locale_t locale)
+{
+	Counts		counts = {0};
+	String	   *strings = calloc(2, sizeof(String));
+	const char *kind = ascii ? "ASCII" : "any";
+
+	state = 4711;
+	for (int i = 0; i < nstrings; i++)
+	{
+		String	   *now = &strings[i & 1];
+		String	   *before = &strings[~i & 1];
+
+		make_string(now, ascii, locale);
+		try_string(w, now, &counts);
+		if (i > 0 && now->word != before->word &&
+			(now->word < before->word) != (compare_keys(now, before) < 0))
+		{
+			if (counts.wrong_orders++ == 0)
+				tap_note("wrong order: \"%s\", \"%s\"", before->bytes, now->bytes);
+		}
+	}
+	tap_ok(counts.wrong_keys == 0, "%s, %s strings: %d keys", name, kind, counts.keys);
+	tap_ok(counts.wrong_words == 0, "%s, %s strings: %d words", name, kind, counts.words);
+	tap_ok(counts.wrong_orders == 0, "%s, %s strings: words order like keys", name, kind);
+	tap_ok(counts.keys > nstrings / 10 && counts.words >= counts.keys, "%s, %s strings: enough of them", name, kind);
+	free(strings);
+}
+
+static bool
+makes_key(const CollateWeights *w, const char *string)
+{
+	char		key[256];
+	size_t		len;
+
+	return collate_key(w, string, strlen(string), key, &len);
+}
+
+static void
+test_locale(const char *name)
+{
+	locale_t	locale = newlocale(LC_ALL_MASK, name, (locale_t) 0);
+	CollateWeights w;
+
+	if (locale == (locale_t) 0)
+	{
+		tap_note("no locale %s here", name);
+		return;
+	}
+	tap_ok(collate_learn_weights(&w, locale), "%s: weights", name);
+	tap_ok(collate_learn_pairs(&w, locale), "%s: pairs", name);
+	test_strings(name, &w, true, locale);
+	test_strings(name, &w, false, locale);
+	if (strcmp(name, "cs_CZ.utf8") == 0)
+		tap_ok(!makes_key(&w, "bach") && makes_key(&w, "hc") && makes_key(&w, "c-h"), "%s: ch is a letter", name);
+	if (strcmp(name, "en_US.utf8") == 0)
+		tap_ok(makes_key(&w, "bach") && makes_key(&w, "") && !makes_key(&w, "\xc3\xa4") && !makes_key(&w, "a\n"),
+			   "%s: what is left to strxfrm()", name);
+	freelocale(locale);
+}
+
+/* Keys that are the string itself are not made of weights. */
+static void
+test_c(void)
+{
+	locale_t	locale = newlocale(LC_ALL_MASK, "C", (locale_t) 0);
+	CollateWeights w;
+
+	tap_ok(!collate_learn_weights(&w, locale), "C: no weights");
+	freelocale(locale);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const char *const names[] = {
+		"en_US.utf8", "de_DE.utf8", "cs_CZ.utf8", "hu_HU.utf8", "tr_TR.utf8"
+	};
+
+	if (argc > 1 && strcmp(argv[1], "--small") == 0)
+		nstrings = 5000;
+	test_c();
+	for (int i = 0; i < (int) (sizeof(names) / sizeof(names[0])); i++)
+		test_locale(names[i]);
+	return tap_finish();
+}
