@@ -9,6 +9,9 @@
  * tuples when it returns a page's first one, so the others are taken from the
  * page itself, and the scan is told that they have been read.
  *
+ * Where a row is refused, reading stops in the middle of a page, with the scan's
+ * position at that row, and goes on there.
+ *
  * The scan stays the child's own: its snapshot, its scan descriptor (also a
  * parallel one), its place in synchronised scans, predicate locks, statistics,
  * quals, projection and instrumentation.  Only the loop over a page is ours.
@@ -28,6 +31,7 @@
 #include "utils/snapmgr.h"
 
 #include "collect_scan.h"
+#include "sort_share.h"
 
 /* Is the child, which has returned its first row, a scan that we can continue? */
 static bool
@@ -46,62 +50,87 @@ is_plain_scan(PlanState *child)
 		TTS_IS_BUFFERTUPLE(((SeqScanState *) child)->ss.ss_ScanTupleSlot);
 }
 
-/*
- * Put a tuple that is in the scan slot through the node's qual and projection,
- * as ExecScan() does, and into the sort.  True if it passed the qual.
- */
-static bool
-put_scanned(GpuSort *sort, ScanState *node)
+/* Put a row into the sort; false if it does not take it. */
+static inline bool
+put_row(GpuSortDrain *drain, TupleTableSlot *slot)
 {
-	ExprContext *econtext = node->ps.ps_ExprContext;
-
-	ResetExprContext(econtext);
-	econtext->ecxt_scantuple = node->ss_ScanTupleSlot;
-	if (node->ps.qual != NULL && !ExecQual(node->ps.qual, econtext))
-	{
-		InstrCountFiltered1(node, 1);
+	if (drain->sort == NULL ||
+		(drain->is_part && !gpusort_put_part_slot(drain->sort, slot)))
 		return false;
-	}
-	gpusort_put_slot(sort, node->ps.ps_ProjInfo != NULL ?
-					 ExecProject(node->ps.ps_ProjInfo) : node->ss_ScanTupleSlot);
+	if (!drain->is_part)
+		gpusort_put_slot(drain->sort, slot);
+	drain->taken++;
 	return true;
 }
 
 /*
- * Put the visible tuples of the scan's current page behind the current one into
- * the sort, and move the scan behind them.  Returns how many passed the qual.
+ * Put a tuple that is in the scan slot through the node's qual and projection,
+ * as ExecScan() does, and into the sort.  Returns the row if it is refused.
  */
-static uint64
-put_rest_of_page(GpuSort *sort, ScanState *node, bool plain)
+static TupleTableSlot *
+put_scanned(GpuSortDrain *drain)
 {
-	HeapScanDesc scan = (HeapScanDesc) node->ss_currentScanDesc;
-	Page		page = BufferGetPage(scan->rs_cbuf);
-	HeapTupleData tuple;
-	uint64		passed = 0;
+	ScanState  *node = (ScanState *) drain->child;
+	ExprContext *econtext = node->ps.ps_ExprContext;
+	TupleTableSlot *row = node->ss_ScanTupleSlot;
 
-	tuple.t_tableOid = RelationGetRelid(scan->rs_base.rs_rd);
+	ResetExprContext(econtext);
+	econtext->ecxt_scantuple = row;
+	if (node->ps.qual != NULL && !ExecQual(node->ps.qual, econtext))
+	{
+		InstrCountFiltered1(node, 1);
+		return NULL;
+	}
+	drain->uncharged++;
+	if (node->ps.ps_ProjInfo != NULL)
+		row = ExecProject(node->ps.ps_ProjInfo);
+	return put_row(drain, row) ? NULL : row;
+}
+
+/*
+ * Put the visible tuples of the scan's current page behind the current one into
+ * the sort, and move the scan behind them; or behind one that is refused, which
+ * is returned.
+ */
+static TupleTableSlot *
+put_rest_of_page(GpuSortDrain *drain)
+{
+	ScanState  *node = (ScanState *) drain->child;
+	HeapScanDesc scan = (HeapScanDesc) node->ss_currentScanDesc;
+	bool		plain = node->ps.qual == NULL && node->ps.ps_ProjInfo == NULL && drain->sort != NULL;
+	Page		page = BufferGetPage(scan->rs_cbuf);
+	HeapTuple	tuple = &drain->tuple;
+
+	tuple->t_tableOid = RelationGetRelid(scan->rs_base.rs_rd);
 	for (int i = (int) scan->rs_cindex + 1; i < (int) scan->rs_ntuples; i++)
 	{
 		OffsetNumber offset = scan->rs_vistuples[i];
 		ItemId		item = PageGetItemId(page, offset);
+		TupleTableSlot *refused;
 
-		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-		tuple.t_len = ItemIdGetLength(item);
+		tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple->t_len = ItemIdGetLength(item);
 		pgstat_count_heap_getnext(scan->rs_base.rs_rd);
-		if (plain && gpusort_put_heap_tuple(sort, &tuple))
+		if (plain && gpusort_put_heap_tuple(drain->sort, tuple))
 		{
-			passed++;
+			drain->uncharged++;
+			drain->taken++;
 			continue;
 		}
-		ItemPointerSet(&tuple.t_self, BufferGetBlockNumber(scan->rs_cbuf), offset);
-		ExecStoreBufferHeapTuple(&tuple, node->ss_ScanTupleSlot, scan->rs_cbuf);
-		passed += put_scanned(sort, node);
+		ItemPointerSet(&tuple->t_self, BufferGetBlockNumber(scan->rs_cbuf), offset);
+		ExecStoreBufferHeapTuple(tuple, node->ss_ScanTupleSlot, scan->rs_cbuf);
+		refused = put_scanned(drain);
+		if (unlikely(refused != NULL))
+		{
+			scan->rs_cindex = i;
+			return refused;
+		}
 	}
 
 	/* the slot must not keep referring to our tuple */
 	ExecClearTuple(node->ss_ScanTupleSlot);
 	scan->rs_cindex = scan->rs_ntuples - 1;
-	return passed;
+	return NULL;
 }
 
 /*
@@ -110,8 +139,9 @@ put_rest_of_page(GpuSort *sort, ScanState *node, bool plain)
  * that were taken from it since the last time.
  */
 static bool
-next_page(ScanState *node, uint64 rows)
+next_page(GpuSortDrain *drain)
 {
+	ScanState  *node = (ScanState *) drain->child;
 	Instrumentation *instrument = node->ps.instrument;
 	bool		found;
 
@@ -120,42 +150,42 @@ next_page(ScanState *node, uint64 rows)
 	found = table_scan_getnextslot(node->ss_currentScanDesc, ForwardScanDirection,
 								   node->ss_ScanTupleSlot);
 	if (instrument != NULL)
-		InstrStopNode(instrument, rows);
+		InstrStopNode(instrument, drain->uncharged);
+	drain->uncharged = 0;
 	return found;
 }
 
-/* Continue a sequential scan whose first row has been taken. */
-static void
-drain_scan(GpuSort *sort, SeqScanState *child)
+/* Continue a sequential scan behind a row that has been taken or refused. */
+static TupleTableSlot *
+drain_pages(GpuSortDrain *drain)
 {
-	ScanState  *node = &child->ss;
-	bool		plain = node->ps.qual == NULL && node->ps.ps_ProjInfo == NULL;
-	bool		found;
-	uint64		rows = 0;
+	TupleTableSlot *refused;
 
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		rows += put_rest_of_page(sort, node, plain);
-		found = next_page(node, rows);
-		rows = found ? put_scanned(sort, node) : 0;
-	} while (found);
+		refused = put_rest_of_page(drain);
+		if (refused != NULL)
+			return refused;
+		if (!next_page(drain))
+			return NULL;
+		refused = put_scanned(drain);
+	} while (refused == NULL);
+	return refused;
 }
 
-void
-gpusort_drain(GpuSort *sort, PlanState *child)
+TupleTableSlot *
+gpusort_drain(GpuSortDrain *drain)
 {
-	for (;;)
+	while (!drain->in_page)
 	{
-		TupleTableSlot *slot = ExecProcNode(child);
+		TupleTableSlot *slot = ExecProcNode(drain->child);
 
 		if (TupIsNull(slot))
-			return;
-		gpusort_put_slot(sort, slot);
-		if (is_plain_scan(child))
-		{
-			drain_scan(sort, (SeqScanState *) child);
-			return;
-		}
+			return NULL;
+		drain->in_page = is_plain_scan(drain->child);
+		if (!put_row(drain, slot))
+			return slot;
 	}
+	return drain_pages(drain);
 }

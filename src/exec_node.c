@@ -8,6 +8,9 @@
  * copied and nothing palloc'd.  Positions, mark and direction behave as
  * tuplesort's do.
  *
+ * If the child is a Gather over a GpuSort Collect node, the participants of that
+ * have collected nearly all rows when the child has been drained.
+ *
  * ExecProcNode is pointed at our own function, which saves the detour over
  * nodeCustom.c for each row; it checks for interrupts as that does.
  */
@@ -19,6 +22,7 @@
 #include "utils/tuplesort.h"
 
 #include "collect_scan.h"
+#include "exec_collect.h"
 #include "pg_compat.h"
 #include "plan_node.h"
 #include "prefetch.h"
@@ -73,7 +77,11 @@ sort_input(GpuSortScanState *node)
 								   node->random_access);
 		MemoryContextSwitchTo(old);
 	}
-	gpusort_drain(node->sort, child);
+	if (node->collect != NULL)
+		gpusort_collect_for(node->collect, node->sort, node->context);
+	gpusort_drain(&(GpuSortDrain) {.child = child, .sort = node->sort});
+	if (node->collect != NULL)
+		gpusort_collect_join(node->collect);
 	INSTR_TIME_SET_CURRENT(node->collect_time);
 	INSTR_TIME_SUBTRACT(node->collect_time, start);
 
@@ -227,6 +235,7 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 	outerPlanState(node) = ExecInitNode(outerPlan(scan), estate,
 										eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD |
 												   EXEC_FLAG_MARK));
+	node->collect = gpusort_find_collect(outerPlanState(node));
 	gpusort_init_slots(css, ExecTypeFromTL(scan->custom_scan_tlist), &TTSOpsMinimalTuple);
 	return_scanned_rows(&css->ss.ps);
 	css->ss.ps.ExecProcNode = exec_proc_node;

@@ -37,6 +37,7 @@ _PG_init(void)
 		gpusort_supervisor_install();
 	}
 	RegisterCustomScanMethods(&gpusort_scan_methods);
+	RegisterCustomScanMethods(&gpusort_collect_methods);
 	gpusort_install_order_by_hook();
 	gpusort_install_replace_hook();
 	gpusort_install_index_hooks();

@@ -127,6 +127,15 @@ gpusort_set_path_disabled(Path *path, const Path *input)
 #endif
 }
 
+/* The same for a path that is no sort of its own, but costs what its input does. */
+static inline void
+gpusort_copy_path_disabled(Path *path, const Path *input)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes = input->disabled_nodes;
+#endif
+}
+
 /* ---------- executor ---------- */
 
 #include "executor/executor.h"

@@ -13,6 +13,7 @@
 
 #include "key_codec.h"
 #include "plan_node.h"
+#include "pool.h"
 #include "settings.h"
 
 /*
@@ -165,6 +166,7 @@ gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types, const Oid *col
 {
 	double		keys = 0;
 	Cost		key = 0;
+	int			ranges = 2;		/* rows and references to them */
 	double		row_bytes = MAXALIGN(width) + MAXALIGN(SizeofMinimalTupleHeader);
 	double		key_row_bytes = 0;
 	double		core_factor = 1;
@@ -185,6 +187,7 @@ gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types, const Oid *col
 			return false;
 		keys += key_bytes(codec);
 		key += key_cost(codec);
+		ranges += codec->nwords + (codec->bytes != GPUSORT_BYTES_NONE ? 2 : 0);
 		key_row_bytes += gpusort_codec_extra_bytes(codec, Min(width, STRING_KEY_BYTES));
 
 		/* as if all columns before it were equal: ours encodes it in any case */
@@ -194,6 +197,7 @@ gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types, const Oid *col
 	}
 
 	estimate->memory_bytes = rows * (row_bytes + key_row_bytes + keys + ROW_OVERHEAD_BYTES);
+	estimate->ranges = ranges;
 	estimate_cost(rows, row_bytes, key, estimate);
 	estimate_core(rows, row_bytes, core_factor, core_key, estimate);
 	return true;
@@ -216,4 +220,12 @@ gpusort_worth_it(double rows, int width, double limit_rows, const GpuSortEstimat
 	else
 		return true;
 	return false;
+}
+
+/* The last extent of each range is half empty, on average. */
+bool
+gpusort_fits_pool(const GpuSortEstimate *estimate, int participants)
+{
+	return estimate->memory_bytes + participants * estimate->ranges * (GSD_EXTENT_BYTES / 2.0) <=
+		gpusort_pool_limit();
 }

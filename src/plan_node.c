@@ -67,6 +67,24 @@ copy_labels(TargetEntry *to, const TargetEntry *from)
 	to->resjunk = from->resjunk;
 }
 
+/* The child's columns, one to one: a target list of Vars of this varno. */
+List *
+gpusort_reference_columns(const Plan *child, int varno)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, child->targetlist)
+	{
+		TargetEntry *column = lfirst_node(TargetEntry, lc);
+		TargetEntry *tle = flatCopyTargetEntry(column);
+
+		tle->expr = (Expr *) makeVarFromTargetEntry(varno, column);
+		columns = lappend(columns, tle);
+	}
+	return columns;
+}
+
 /*
  * In a finished plan: describe the rows as the child's, as a Sort node does.
  * What is scanned refers to the child's target list, and what is returned to
@@ -75,22 +93,9 @@ copy_labels(TargetEntry *to, const TargetEntry *from)
 void
 gpusort_reference_child(CustomScan *scan)
 {
-	List	   *scanned = NIL;
-	List	   *returned = NIL;
+	List	   *scanned = gpusort_reference_columns(scan->scan.plan.lefttree, OUTER_VAR);
+	List	   *returned = gpusort_reference_columns(scan->scan.plan.lefttree, INDEX_VAR);
 	ListCell   *lc;
-
-	foreach(lc, scan->scan.plan.lefttree->targetlist)
-	{
-		TargetEntry *child = lfirst_node(TargetEntry, lc);
-		TargetEntry *tle;
-
-		tle = flatCopyTargetEntry(child);
-		tle->expr = (Expr *) makeVarFromTargetEntry(OUTER_VAR, child);
-		scanned = lappend(scanned, tle);
-		tle = flatCopyTargetEntry(child);
-		tle->expr = (Expr *) makeVarFromTargetEntry(INDEX_VAR, child);
-		returned = lappend(returned, tle);
-	}
 
 	/* labels that were put on the node itself, such as an INSERT's resnames */
 	if (list_length(returned) != list_length(scan->scan.plan.targetlist))

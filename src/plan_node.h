@@ -1,11 +1,16 @@
 /*
  * plan_node.h
- *		The plan node "Custom Scan (GpuSort)": how it is made, costed, executed.
+ *		The plan nodes "Custom Scan (GpuSort)" and, below it, "Custom Scan (GpuSort
+ *		Collect)": how they are made, costed, executed.
  *
  * The node does what a Sort node does and stands where a Sort node would: one
  * child, in lefttree, whose rows it returns in order.  custom_private holds the
  * sort columns as a Sort node has them, so that the node can be copied, written
  * out and sent to parallel workers.
+ *
+ * GpuSort Collect is the part of it that parallel workers do: GpuSort's child is a
+ * Gather then, and that one's a GpuSort Collect, which has the same columns and
+ * returns only the rows that it could not collect.
  */
 #ifndef GPUSORT_PLAN_NODE_H
 #define GPUSORT_PLAN_NODE_H
@@ -43,6 +48,7 @@ typedef struct GpuSortScanState
 	GpuSortSpec spec;
 	MemoryContext context;		/* of the sort; below the query's context */
 	GpuSort    *sort;			/* NULL before the first execution */
+	struct GpuSortCollectState *collect;	/* collects the rows, or NULL */
 	bool		random_access;
 	bool		sorted;
 	instr_time	collect_time;	/* the child's time included */
@@ -64,8 +70,10 @@ typedef struct GpuSortScanState
 
 /* plan_node.c */
 extern const CustomScanMethods gpusort_scan_methods;
+extern const CustomScanMethods gpusort_collect_methods;
 extern CustomScan *gpusort_make_plan(const Sort *sort);
 extern void gpusort_reference_child(CustomScan *scan);
+extern List *gpusort_reference_columns(const Plan *child, int varno);
 extern bool gpusort_is_our_plan(const Plan *plan);
 extern Sort *gpusort_make_sort(const CustomScan *scan);
 extern void gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec);
@@ -77,9 +85,10 @@ typedef struct GpuSortEstimate
 {
 	Cost		startup_cost;	/* from the last input row to the first output row,
 								 * and collecting the input */
-	Cost		collect_cost;	/* the latter */
+	Cost		collect_cost;	/* the latter: what participants share */
 	Cost		run_cost;		/* returning all rows */
 	double		memory_bytes;
+	int			ranges;			/* that rows are collected in */
 
 	/* PostgreSQL's sort of the same rows */
 	Cost		core_extra_cost;	/* beyond the planner's estimate */
@@ -100,6 +109,12 @@ extern bool gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types,
 							 GpuSortEstimate *estimate, const char **reason);
 
 /*
+ * Whether the pool is estimated to hold all rows if so many participants collect
+ * them, each in ranges of its own.
+ */
+extern bool gpusort_fits_pool(const GpuSortEstimate *estimate, int participants);
+
+/*
  * Parts of the formula: how much of the full price memory accesses cost for so many
  * bytes of rows, and how much of gpusort.cost_key_collated a codec's key costs.
  */
@@ -118,10 +133,33 @@ extern bool gpusort_input_is_sorted(const Sort *sort, const List *rtable);
 extern void gpusort_install_order_by_hook(void);
 extern void gpusort_install_replace_hook(void);
 
+/* plan_gather.c */
+
+/*
+ * Paths that sort the input's rows by root->sort_pathkeys, collected by parallel
+ * workers: a List of Path, not projected yet.
+ */
+extern List *gpusort_make_gather_paths(PlannerInfo *root, RelOptInfo *input_rel,
+									   RelOptInfo *ordered_rel, const GpuSortEstimate *estimate);
+
+/* Is the plan a GpuSort Collect?  The Gather between it and a GpuSort, or NULL. */
+extern bool gpusort_is_collect_plan(const Plan *plan);
+extern Gather *gpusort_plan_gather(const CustomScan *scan);
+
+/* In a finished plan: bring the Gather into its final form. */
+extern void gpusort_reference_gathered(Gather *gather);
+
+/* What does the same in workers that sort, for a node in its final form. */
+extern Plan *gpusort_make_gather_merge(const CustomScan *scan);
+
 /* exec_node.c */
 extern Node *gpusort_create_scan_state(CustomScan *scan);
 
-/* explain_node.c */
+/* exec_collect.c */
+extern Node *gpusort_create_collect_state(CustomScan *scan);
+
+/* explain_node.c, explain_collect.c */
 extern void gpusort_explain(CustomScanState *node, List *ancestors, ExplainState *es);
+extern void gpusort_explain_collect(CustomScanState *node, List *ancestors, ExplainState *es);
 
 #endif							/* GPUSORT_PLAN_NODE_H */

@@ -1,10 +1,11 @@
 /*
  * plan_order_by.c
- *		A GpuSort path for the query's ORDER BY, competing by cost.
+ *		GpuSort paths for the query's ORDER BY, competing by cost.
  *
- * The path is offered at UPPERREL_ORDERED beside the planner's own Sort.  Its
- * plan is built from a finished Sort node (plan_node.c): the path's child is a
- * SortPath over the input.
+ * The paths are offered at UPPERREL_ORDERED beside the planner's own Sort: one
+ * over the cheapest input, others over inputs that parallel workers read
+ * (plan_gather.c).  A plan is built from a finished Sort node (plan_node.c): the
+ * path's child is a SortPath over the input.
  *
  * Not offered, although the sort itself may be taken over later by
  * plan_replace.c: set operations (upper_targets is not filled in, and Vars have
@@ -100,14 +101,15 @@ make_order_by_path(PlannerInfo *root, RelOptInfo *rel, Path *input,
 }
 
 static void
-add_order_by_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
+add_order_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
 {
 	Path	   *input = input_rel->cheapest_total_path;
 	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
 	double		limit_rows = root->limit_tuples;
 	GpuSortEstimate estimate;
 	const char *reason;
-	Path	   *path;
+	List	   *paths;
+	ListCell   *lc;
 
 	if (input == NULL || target == NULL || root->sort_pathkeys == NIL ||
 		root->parse->setOperations != NULL || root->row_identity_vars != NIL ||
@@ -126,10 +128,16 @@ add_order_by_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 						  &reason))
 		return;
 
-	path = make_order_by_path(root, ordered_rel, input, &estimate);
-	if (path->pathtarget != target)
-		path = apply_projection_to_path(root, ordered_rel, path, target);
-	add_path(ordered_rel, path);
+	paths = gpusort_make_gather_paths(root, input_rel, ordered_rel, &estimate);
+	paths = lcons(make_order_by_path(root, ordered_rel, input, &estimate), paths);
+	foreach(lc, paths)
+	{
+		Path	   *path = (Path *) lfirst(lc);
+
+		if (path->pathtarget != target)
+			path = apply_projection_to_path(root, ordered_rel, path, target);
+		add_path(ordered_rel, path);
+	}
 }
 
 static void
@@ -140,7 +148,7 @@ consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *inp
 		previous_upper_paths_hook(root, stage, input_rel, output_rel, extra);
 
 	if (stage == UPPERREL_ORDERED && gpusort_enabled && gpusort_enable_order_by)
-		add_order_by_path(root, input_rel, output_rel);
+		add_order_by_paths(root, input_rel, output_rel);
 }
 
 void

@@ -87,8 +87,8 @@ reason_to_leave(const Sort *sort, double limit_rows, GpuSortEstimate *estimate)
 		types[i] = exprType((Node *) tle->expr);
 	}
 	if (!gpusort_estimate(sort->numCols, sort->sortOperators, types, sort->collations,
-						  child->plan_rows, child->plan_width, estimate, &reason) ||
-		!gpusort_worth_it(child->plan_rows, child->plan_width, limit_rows, estimate, &reason))
+						  sort->plan.plan_rows, child->plan_width, estimate, &reason) ||
+		!gpusort_worth_it(sort->plan.plan_rows, child->plan_width, limit_rows, estimate, &reason))
 		return reason;
 	return NULL;
 }
@@ -98,7 +98,7 @@ leave_sort(Sort *sort, const char *reason)
 {
 	ereport(DEBUG1,
 			(errmsg_internal("gpusort leaves a sort of %.0f estimated rows to PostgreSQL: %s",
-							 sort->plan.lefttree->plan_rows, reason)));
+							 sort->plan.plan_rows, reason)));
 	return &sort->plan;
 }
 
@@ -142,6 +142,10 @@ replace_sort(Sort *sort, double limit_rows, const List *rtable)
 static Plan *
 finish_path(CustomScan *scan, double limit_rows)
 {
+	Gather	   *gather = gpusort_plan_gather(scan);
+
+	if (gather != NULL)
+		gpusort_reference_gathered(gather);
 	gpusort_reference_child(scan);
 
 	/* the path has been compared by cost, but without a limit outside its query */
@@ -152,7 +156,10 @@ finish_path(CustomScan *scan, double limit_rows)
 		const char *reason = reason_to_leave(sort, limit_rows, &estimate);
 
 		if (reason != NULL)
-			return leave_sort(sort, reason);
+		{
+			leave_sort(sort, reason);
+			return gather != NULL ? gpusort_make_gather_merge(scan) : &sort->plan;
+		}
 	}
 	return &scan->scan.plan;
 }
@@ -205,6 +212,8 @@ replace_in_plan(Plan *plan, double limit_rows, const List *rtable)
 	plan->righttree = replace_in_plan(plan->righttree, NO_LIMIT, rtable);
 	if (gpusort_is_our_plan(plan))
 		return finish_path((CustomScan *) plan, limit_rows);
+	if (gpusort_is_collect_plan(plan))
+		gpusort_reference_child((CustomScan *) plan);
 	return IsA(plan, Sort) ? replace_sort((Sort *) plan, limit_rows, rtable) : plan;
 }
 

@@ -27,6 +27,7 @@ typedef enum GpuSortFault
 extern bool gpusort_enabled;
 extern bool gpusort_enable_order_by;
 extern bool gpusort_enable_index_build;
+extern bool gpusort_enable_parallel_collect;
 extern int	gpusort_engine;
 extern int	gpusort_min_rows;
 extern bool gpusort_force;

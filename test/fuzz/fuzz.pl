@@ -92,7 +92,7 @@ sub random_settings
 		plan_cache_mode => pick('auto', 'force_generic_plan', 'force_custom_plan'),
 		cursor_tuple_fraction => pick(0.1, 1),
 		jit => 'off', statement_timeout => "'60s'", intervalstyle => 'iso_8601', timezone => "'UTC'", extra_float_digits => 1, bytea_output => 'hex', client_min_messages => 'warning');
-	if (chance(0.2))
+	if (chance(0.3))
 	{
 		%set = (%set, parallel_setup_cost => 0, parallel_tuple_cost => pick(0, 0, 0.001), min_parallel_table_scan_size => 0, max_parallel_workers_per_gather => between(1, 3));
 		$set{parallel_leader_participation} = 'off' if chance(0.2);
@@ -110,6 +110,9 @@ sub random_gpusort
 	$set{'gpusort.min_rows'} = pick(0, 100) if chance(0.3);
 	$set{'gpusort.pool_quota'} = pick(0, 0, 4, 10, 30) if chance(0.5);
 	$set{'gpusort.enable_order_by'} = 'off' if chance(0.1);
+	$set{'gpusort.enable_parallel_collect'} = 'off' if chance(0.1);
+	# so cheap that collecting in parallel pays for small tables, too
+	%set = (%set, map { ("gpusort.cost_$_" => 0) } qw(startup row key_byte key_collated row_byte emit)) if chance(0.7);
 	return \%set;
 }
 
@@ -194,6 +197,7 @@ sub note_plan
 	if ($ours)
 	{
 		$stats{parallel}++ if $text =~ /Gather/;
+		$stats{collected}++ if $text =~ /GpuSort Collect/;
 		$stats{merge_join}++ if $text =~ /Merge (\w+ )?Join/;
 		$stats{several}++ if $ours > 1;
 		$stats{types}{ $_->{name} }++ for grep { exists $_->{gens} || exists $_->{gen} } @{ $step->{out} || [] };
@@ -287,7 +291,8 @@ sub print_statistics
 	printf "%d queries (%d statements) in %.0f s, %.0f a second\n", $stats{queries} // 0, $stats{statements} // 0, $seconds, $n / ($seconds || 1);
 	printf "plans: %d, with GpuSort %d (%s); GpuSort nodes %d, Sort nodes left %d\n", $stats{plans} // 0, $stats{used} // 0,
 	  $share->($stats{used}, $stats{plans}), $stats{nodes} // 0, $stats{core_sorts} // 0;
-	printf "with GpuSort: several nodes %d, merge joins %d, parallel %d\n", map { $_ // 0 } @stats{qw(several merge_join parallel)};
+	printf "with GpuSort: several nodes %d, merge joins %d, parallel %d, collected in parallel %d\n",
+	  map { $_ // 0 } @stats{qw(several merge_join parallel collected)};
 	printf "verify %s, small work_mem %s, faults: memory %d, codec %d, verify %d; interrupted %d\n", $share->($stats{verify}, $n),
 	  $share->($stats{small_work_mem}, $n), map { $_ // 0 } @stats{ 'fault memory', 'fault codec', 'fault verify', 'interrupted' };
 	print 'queries by shape (with GpuSort): ', join(', ', map { "$_ $stats{shape}{$_} (" . ($stats{shape_used}{$_} // 0) . ')' } sort keys %{ $stats{shape} }), "\n";

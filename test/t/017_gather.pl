@@ -1,0 +1,219 @@
+# Sorts whose rows are collected by parallel workers: little pool, none, no workers,
+# failures in every phase; every extent comes back, and no row is wrong.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use GpuSortTest;
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = start_node('main', 'max_worker_processes = 12', 'max_parallel_workers = 8', 'max_parallel_workers_per_gather = 2',
+	'parallel_setup_cost = 0', 'min_parallel_table_scan_size = 0', 'gpusort.force = on', 'restart_after_crash = on',
+	"gpusort.pool_size = '128MB'", 'hash_mem_multiplier = 1', 'work_mem = 64MB',
+	map { "gpusort.cost_$_ = 0" } 'startup', 'row', 'key_byte', 'key_collated', 'row_byte', 'emit');
+
+$node->safe_psql('postgres', q(
+	CREATE EXTENSION gpusort;
+	CREATE TABLE t WITH (parallel_workers = 2) AS
+	SELECT i, hashint8(i) AS h, (hashint8(i) % 1000)::int2 AS few, md5(i::text) COLLATE "C" AS m,
+		CASE WHEN i % 7 <> 0 THEN hashint8(i)::numeric / 7 END AS n
+	FROM generate_series(1, 100000) i;
+	CREATE TABLE few WITH (parallel_workers = 2) AS SELECT i, repeat('x', 1000) AS pad FROM generate_series(1, 400) i;
+	CREATE FUNCTION slow(anyelement) RETURNS anyelement LANGUAGE sql PARALLEL SAFE VOLATILE
+	AS 'SELECT CASE WHEN pg_sleep(0.05) IS NOT NULL THEN $1 END';
+	VACUUM ANALYZE));
+
+my @orders = ('h, i', 'few DESC, m', 'm DESC', 'n NULLS FIRST, i DESC');
+
+sub all_extents_back
+{
+	my ($label) = @_;
+
+	ok($node->poll_query_until('postgres', 'SELECT pool_bytes_free = pool_bytes FROM gpusort_service()'),
+		"$label: all extents are back");
+}
+
+sub collects
+{
+	my ($label, $query, @settings) = @_;
+
+	like(plan_of($node, $query, @settings), qr/GpuSort\).*Gather\n.*Parallel Custom Scan \(GpuSort Collect\)/s,
+		"$label: collected in parallel");
+}
+
+# Rows collected in the pool, and through Gather.
+sub counts
+{
+	my ($query, @settings) = @_;
+	my $plan = analyzed_plan_of($node, $query, @settings);
+
+	return $plan =~ /Rows Collected: (\d+)  Through Gather: (\d+)/ ? ($1, $2) : ();
+}
+
+# All of the pool, some of it, next to nothing of it; with memory for the rest, and without.
+for my $case (
+	[ 100, '64MB', 'all' ], [ 50, '64MB', undef ], [ 25, '64MB', undef ], [ 15, '64MB', 'some' ], [ 2, '64MB', undef ],
+	[ 15, '64kB', 'some' ], [ 15, '1MB', 'some' ], [ 2, '64kB', undef ])
+{
+	my ($quota, $work_mem, $wanted) = @$case;
+	my @settings = ('gpusort.pool_quota' => $quota, work_mem => $work_mem);
+
+	for my $order (@orders)
+	{
+		my $label = "ORDER BY $order with $quota % and $work_mem";
+		my $query = "SELECT * FROM t ORDER BY $order";
+
+		collects($label, $query, @settings);
+		my ($collected, $gathered) = counts($query, @settings);
+		is($collected + $gathered, 100000, "$label: all rows are counted");
+		is($gathered, 0, "$label: all in the pool") if ($wanted // '') eq 'all';
+		ok($collected > 0 && $gathered > 0, "$label: some in the pool") or diag "$collected $gathered" if ($wanted // '') eq 'some';
+		same_answer($node, $query, $label, @settings);
+	}
+}
+all_extents_back('sorts of all kinds');
+unlike(plan_of($node, 'SELECT * FROM t ORDER BY h, i', 'gpusort.force' => 'off', 'gpusort.pool_quota' => 10), qr/Collect/,
+	'not planned with too little of the pool');
+like(plan_of($node, 'SELECT * FROM t ORDER BY h, i', 'gpusort.force' => 'off'), qr/Collect/, '... but with enough');
+
+# Faults, workers, leader.
+for my $settings (
+	[ 'gpusort.inject_fault' => 'memory' ], [ 'gpusort.inject_fault' => 'codec' ], [ 'gpusort.inject_fault' => 'verify' ],
+	[ 'gpusort.verify' => 'on' ], [ parallel_leader_participation => 'off' ], [ max_parallel_workers => 0 ],
+	[ max_parallel_workers => 1 ], [ max_parallel_workers => 0, parallel_leader_participation => 'off' ],
+	[ 'gpusort.keep_memory' => 0 ])
+{
+	same_answer($node, "SELECT * FROM t ORDER BY $_", "@$settings, ORDER BY $_", @$settings) for @orders;
+}
+is((counts('SELECT * FROM t ORDER BY h, i', max_parallel_workers => 0))[0], 100000, 'no workers: in the pool all the same');
+
+# A cursor: no workers, no shared memory; it is open when the session ends.
+{
+	my $holder = $node->background_psql('postgres', on_error_stop => 0);
+
+	$holder->query_safe('BEGIN');
+	$holder->query_safe('DECLARE c CURSOR FOR SELECT * FROM t ORDER BY h, i');
+	$holder->query_safe('FETCH 10 FROM c');
+	$holder->quit;
+	all_extents_back('a session that ends with an open cursor');
+}
+
+# Sessions that want more together than there is, of the pool and of workers.
+my $digest = "SELECT md5(string_agg(q::text, '')) FROM (SELECT * FROM t ORDER BY %s OFFSET 0) q";
+my %expected = map { $_ => $node->safe_psql('postgres', 'SET gpusort.enabled = off; ' . sprintf $digest, $_) } @orders;
+for my $work_mem ('64kB', '64MB')
+{
+	my @sessions;
+
+	for my $n (0 .. 4)
+	{
+		my @mine = map { $orders[ ($_ + $n) % @orders ] } 0 .. 7;
+		my $session = { out => '', err => '', wanted => join('', map { "$expected{$_}\n" } @mine) };
+
+		$session->{run} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'),
+			'-c', "SET work_mem = '$work_mem'", map { ('-c', sprintf $digest, $_) } @mine ],
+			'>', \$session->{out}, '2>', \$session->{err}, IPC::Run::timeout(180));
+		push @sessions, $session;
+	}
+	for my $n (0 .. $#sessions)
+	{
+		$sessions[$n]{run}->finish;
+		is($sessions[$n]{err}, '', "competing with $work_mem, session $n: no error");
+		is($sessions[$n]{out}, $sessions[$n]{wanted}, "competing with $work_mem, session $n: every answer is right");
+	}
+	all_extents_back("competing with $work_mem");
+}
+
+# Whatever ends a query gives everything back.
+my $sort = 'SELECT count(*) FROM (SELECT * FROM t ORDER BY h, i OFFSET 0) s';
+my $slow_collect = 'SELECT count(*) FROM (SELECT i FROM few WHERE slow(i) > 0 ORDER BY pad, i OFFSET 0) s';
+my $slow_emit = 'SELECT count(pg_sleep(0.05)::text) FROM (SELECT i FROM few ORDER BY pad, i DESC OFFSET 0) s';
+
+collects('slow collection', $slow_collect);
+collects('slow emission', $slow_emit);
+my %failing = (
+	'error in the input' => [ 'SELECT sum(x) FROM (SELECT 1 / (i - 50000) AS x, h FROM t ORDER BY h, i OFFSET 0) s' ],
+	'error in the input, leader stands aside' => [ 'SET parallel_leader_participation = off',
+		'SELECT sum(x) FROM (SELECT 1 / (i - 50000) AS x, h FROM t ORDER BY h, i OFFSET 0) s', 'RESET parallel_leader_participation' ],
+	'error above the sort' => [ 'SELECT sum(1 / (i - 50000)) FROM (SELECT * FROM t ORDER BY h, i OFFSET 0) s' ],
+	'error in a subtransaction' => [
+		"DO \$\$ BEGIN PERFORM sum(x) FROM (SELECT 1 / (i - 50000) AS x, h FROM t ORDER BY h, i OFFSET 0) s;
+		EXCEPTION WHEN division_by_zero THEN RAISE WARNING 'caught %', (SELECT pool_bytes_free = pool_bytes FROM gpusort_service()); END \$\$" ],
+	'statement_timeout while collecting' => [ 'SET statement_timeout = 500', $slow_collect ],
+	'statement_timeout while collecting, workers alone' =>
+		[ 'SET parallel_leader_participation = off', 'SET statement_timeout = 500', $slow_collect, 'RESET parallel_leader_participation' ],
+	'statement_timeout while returning rows' => [ 'SET statement_timeout = 500', $slow_emit ],
+	map { ("statement_timeout, soon ($_ ms)" => [ "SET statement_timeout = $_", $sort ]) } 1, 3, 6, 10, 15, 20, 30, 45, 60);
+for my $label (sort keys %failing)
+{
+	my ($out, $err) = session_of($node, @{ $failing{$label} }, 'RESET statement_timeout', $sort,
+		'SELECT pool_bytes_free = pool_bytes FROM gpusort_service()');
+
+	like($err, qr/ERROR|caught t/, "$label: reported") unless $label =~ /soon/;
+	like($out, qr/100000\nt$/, "$label: the next sort is right, and all extents are back");
+}
+
+# Cancel and terminate the leader, and workers, while they collect and later.
+sub victim
+{
+	my ($query) = @_;
+	my $victim = { out => '', err => '' };
+
+	$victim->{run} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', $query ],
+		'>', \$victim->{out}, '2>', \$victim->{err}, IPC::Run::timeout(60));
+	return $victim;
+}
+
+my $leader = q(backend_type = 'client backend' AND wait_event = 'PgSleep');
+my $worker = q(backend_type = 'parallel worker' AND wait_event = 'PgSleep');
+my $reading = q(backend_type = 'client backend' AND query LIKE '%slow(i)%' AND pid <> pg_backend_pid());
+for my $case (
+	[ 'cancel of the leader, collecting', $slow_collect, $reading, 'pg_cancel_backend' ],
+	[ 'termination of the leader, collecting', $slow_collect, $reading, 'pg_terminate_backend' ],
+	[ 'cancel of the leader, returning rows', $slow_emit, $leader, 'pg_cancel_backend' ],
+	[ 'termination of the leader, returning rows', $slow_emit, $leader, 'pg_terminate_backend' ],
+	[ 'cancel of a worker', $slow_collect, $worker, 'pg_cancel_backend' ],
+	[ 'termination of a worker', $slow_collect, $worker, 'pg_terminate_backend' ])
+{
+	my ($label, $query, $who, $function) = @$case;
+	my $victim = victim($query);
+
+	ok($node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_activity WHERE " .
+			($query eq $slow_collect ? $worker : $leader)), "$label: it is running");
+	cmp_ok(service($node, 'pool_bytes - pool_bytes_free'), '>', 0, "$label: it has extents");
+	$node->safe_psql('postgres', "SELECT count($function(pid)) FROM (SELECT pid FROM pg_stat_activity WHERE $who LIMIT 1) p");
+	$victim->{run}->finish;
+	like($victim->{err}, qr/canceling statement|terminating (?:connection|background worker)|lost connection to parallel worker/, "$label: it ends");
+	all_extents_back($label);
+	same_answer($node, "SELECT * FROM t ORDER BY h, i", "$label, afterwards");
+}
+
+# kill -9: all others go, and there is a new pool.
+for my $who ($worker, $reading)
+{
+	my $victim = victim($slow_collect);
+
+	ok($node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_activity WHERE $worker"), 'kill -9: a sort is running');
+	kill 'KILL', $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE $who LIMIT 1");
+	$victim->{run}->finish;
+	ok($node->poll_query_until('postgres', 'SELECT true', 't'), 'kill -9: the server is back');
+	all_extents_back('kill -9');
+	same_answer($node, "SELECT * FROM t ORDER BY $_", "kill -9, ORDER BY $_") for @orders;
+}
+
+# Workers that the server can't start, and a server without a pool.
+$node->append_conf('postgresql.conf', 'max_worker_processes = 1');
+$node->restart;
+collects('no workers to be had', 'SELECT * FROM t ORDER BY h, i');
+same_answer($node, "SELECT * FROM t ORDER BY $_", "no workers to be had, ORDER BY $_") for @orders;
+all_extents_back('no workers to be had');
+
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|resource was not closed|leak|signal (?!9:)/, 'nothing odd in the log');
+$node->append_conf('postgresql.conf', 'gpusort.pool_size = 0');
+$node->restart;
+unlike(plan_of($node, 'SELECT * FROM t ORDER BY h, i'), qr/Collect/, 'not planned without a pool');
+$node->stop;
+done_testing();
