@@ -1,0 +1,236 @@
+#!/bin/bash
+# parallel.sh [CASE]...
+#		Sorts that parallel workers collect for, beside PostgreSQL's plans.
+#
+# Cases: star key three client copy window join scaling; without an argument all, in
+# this order.  Needs PostgreSQL's programs, bash, coreutils and util-linux, and
+# nothing that has to be compiled, so that it runs on a machine to which gpusort.so
+# was copied.
+#
+#	ROWS=n		rows of the tables (50,000,000; those of "join" have two fifths, that
+#				of "client" a fifth)
+#	WORKERS=n	of a query (8); PostgreSQL's plans are also measured without any
+#	SCALING=..	workers of the case "scaling" ("0 1 2 4 8 12")
+#	REPEAT=n	executions of each plan, of which the fastest counts (1)
+#	SECONDS_MAX=n	what has not begun by then is left out (440)
+#	WORK_MEM=m	for both sides; the default has PostgreSQL sort in memory
+#	BINDIR=dir	PostgreSQL's programs (pg_config --bindir)
+#	LIBDIR=dir	where gpusort.so lies (the top of this tree)
+#	WORK_ROOT=dir	of the throw-away server (/tmp)
+#	SETTINGS=s	more lines of postgresql.conf
+#
+# One line for each measurement, as soon as it is there:
+#
+#	case  side  workers  what  milliseconds  plan
+#
+# "executor" is EXPLAIN (ANALYZE, TIMING OFF) without the client, "psql" the query with
+# its output to /dev/null, "copy" COPY (query) TO STDOUT through psql into wc, and "first row"
+# the time until its first line.  The sides are PostgreSQL's plan without workers,
+# one with as many as gpusort has, which parallel_tuple_cost = 0 makes it take, and gpusort's.
+
+. "$(dirname "$0")/../lib/common.sh"
+. "$TREE/test/lib/cluster.sh"
+
+ROWS=${ROWS:-50000000}
+WORKERS=${WORKERS:-8}
+SCALING=${SCALING:-0 1 2 4 8 12}
+REPEAT=${REPEAT:-1}
+SECONDS_MAX=${SECONDS_MAX:-440}
+WORK_MEM=${WORK_MEM:-$((ROWS / 5000 + 64))MB}
+BINDIR=${BINDIR:-$(pg_config --bindir)} || die "set BINDIR to where PostgreSQL's programs are"
+LIBDIR=${LIBDIR:-$TREE}
+CASES=${*:-star key three client copy window join scaling}
+LOADERS=$(nproc)
+
+start_server()
+{
+	local mb
+
+	# half of the memory for the pool and the tables, each
+	mb=$(awk '/^MemTotal/ {print int($2 / 1024)}' /proc/meminfo)
+	choose_server_user
+	WORK=$(mktemp -d "${WORK_ROOT:-/tmp}/gpusort.XXXXXX") || exit
+	# shellcheck disable=SC2034 # cluster.sh makes sockets there
+	SHORT=$WORK
+	at_exit "rm -rf '$WORK'"
+	at_exit clusters_stop
+	mkdir "$WORK/lib"
+	cp "$LIBDIR/gpusort.so" "$WORK/lib/" || die "no gpusort.so in $LIBDIR"
+	[ ! -f "$LIBDIR/gpusortd" ] || cp "$LIBDIR/gpusortd" "$WORK/lib/"
+	chmod -R a+rX "$WORK"
+	give_to_server "$WORK"
+	cluster_start data "shared_preload_libraries = 'gpusort'" "dynamic_library_path = '$WORK/lib:\$libdir'" \
+		"gpusort.pool_size = '$((mb / 3))MB'" "gpusort.pool_quota = 100" "shared_buffers = '$((mb / 4))MB'" \
+		"max_worker_processes = 40" "max_parallel_workers = 32" "autovacuum = off" "wal_level = minimal" \
+		"max_wal_senders = 0" "max_wal_size = '32GB'" "checkpoint_timeout = '1h'" "synchronous_commit = off" \
+		"work_mem = '$WORK_MEM'" "default_statistics_target = 30" "${SETTINGS:-}"
+}
+
+wanted()
+{
+	local case
+
+	for case in "$@"; do
+		[[ " $CASES " != *" $case "* ]] || return 0
+	done
+	return 1
+}
+
+# make_table NAME ROWS COLUMNS VALUES: of the row i, whose random bits are r; by all cores.
+make_table()
+{
+	local name=$1 rows=$2 start n jobs=()
+
+	start=$(now_ms)
+	sql -c "CREATE UNLOGGED TABLE $name ($3)"
+	for ((n = 0; n < LOADERS; n++)); do
+		sql -c "INSERT INTO $name SELECT $4 FROM (SELECT i, hashint8extended(i, 0) AS r
+			FROM generate_series($rows::int8 * $n / $LOADERS + 1, $rows::int8 * ($n + 1) / $LOADERS) i) s" &
+		jobs+=($!)
+	done
+	wait "${jobs[@]}"
+	sql -c "VACUUM (ANALYZE) $name"
+	say "table $name: $rows rows, $(sql -At -c "SELECT pg_size_pretty(pg_table_size('$name'))"), $(seconds $(($(now_ms) - start)))"
+}
+
+# side SIDE WORKERS: its settings.
+side()
+{
+	printf "SET gpusort.enabled = %s; SET max_parallel_workers_per_gather = %d;" \
+		"$([ "$1" = gpusort ] && echo on || echo off)" "$2"
+	printf "SET parallel_setup_cost = 100; SET min_parallel_table_scan_size = 0; "
+	printf "ALTER TABLE %s SET (parallel_workers = %d); " "$TABLE" "$2"
+	[ "$1" = gpusort ] || printf "SET parallel_tuple_cost = 0; "
+	[ -z "${OTHER_TABLE:-}" ] || printf "ALTER TABLE %s SET (parallel_workers = %d); " "$OTHER_TABLE" "$2"
+	printf '%s' "${JUST:-}"
+}
+
+# What a plan is, in one line: its nodes from the top.
+plan_nodes()
+{
+	sed -nE -e 's/^ *(->  )?((Parallel |Partial |Finalize )?(Custom Scan \([A-Za-z ]+\)|[A-Z][A-Za-z ]+)) *(on [^(]*|using [^(]*)?\((cost|actual).*/\2/p' |
+		sed -E -e 's/Custom Scan \((.*)\)/\1/' -e 's/ (on|using) .*//' -e 's/ *$//' | paste -sd/ | sed 's#/# > #g'
+}
+
+report()
+{
+	printf '%-8s %-10s %2d  %-10s %8d ms  %s\n' "$1" "$2" "$3" "$4" "$5" "$6"
+}
+
+# executor CASE SIDE WORKERS QUERY
+executor()
+{
+	local n ms best="" out
+
+	for ((n = 0; n < REPEAT; n++)); do
+		out=$({ side "$2" "$3"; echo "EXPLAIN (ANALYZE, TIMING OFF) $4;"; } | sql -At) || return
+		ms=$(sed -nE 's/^Execution Time: ([0-9]+).*/\1/p' <<<"$out")
+		[ -n "$best" ] && [ "$best" -le "$ms" ] || best=$ms
+	done
+	report "$1" "$2" "$3" executor "$best" "$(plan_nodes <<<"$out")$(
+		sed -nE 's/^ *(Sort Method: external.*|Handed Over.*|Engine: cuda.*|Rows Collected: .*|Workers Launched: .*)/ [\1]/p' <<<"$out" | tr -d '\n')"
+}
+
+# client CASE SIDE WORKERS QUERY: rows to the client, which prints them.
+client()
+{
+	local n start ms best=""
+
+	for ((n = 0; n < REPEAT; n++)); do
+		start=$(now_ms)
+		{ side "$2" "$3"; echo "$4;"; } | sql -At -o /dev/null || return
+		ms=$(($(now_ms) - start))
+		[ -n "$best" ] && [ "$best" -le "$ms" ] || best=$ms
+	done
+	report "$1" "$2" "$3" psql "$best" ""
+}
+
+# copy CASE SIDE WORKERS QUERY: the same by COPY, and when the first row is there.
+copy()
+{
+	local n start first end lines best="" best_first=""
+
+	for ((n = 0; n < REPEAT; n++)); do
+		start=$(now_ms)
+		{
+			read -r _
+			first=$(now_ms)
+			lines=$(($(wc -l) + 1))
+			end=$(now_ms)
+		} < <({ side "$2" "$3"; echo "COPY ($4) TO STDOUT;"; } | sql)
+		[ "$lines" -eq "$ROWS" ] || say "$lines rows instead of $ROWS"
+		[ -n "$best" ] && [ "$best" -le $((end - start)) ] || best=$((end - start)) best_first=$((first - start))
+	done
+	report "$1" "$2" "$3" "first row" "$best_first" ""
+	report "$1" "$2" "$3" copy "$best" "$lines rows"
+}
+
+# measure FUNCTION CASE SIDE WORKERS QUERY: if there is time.
+measure()
+{
+	if [ "$SECONDS" -ge "$SECONDS_MAX" ]; then
+		say "$2 $3 $4: left out, $SECONDS s have passed"
+		return
+	fi
+	"$@"
+}
+
+# three_sides FUNCTION CASE QUERY: ours first, which are the ones that nobody knows yet.
+three_sides()
+{
+	measure "$1" "$2" gpusort "$WORKERS" "$3"
+	measure "$1" "$2" postgres "$WORKERS" "$3"
+	measure "$1" "$2" postgres 0 "$3"
+}
+
+start_server
+say "$("$BINDIR/postgres" --version), $(nproc) CPUs, work_mem $WORK_MEM, pool $(sql -At -c 'SHOW gpusort.pool_size')"
+row='k int8, v int4, pad text'
+row_values="r, i, lpad(i::text, 16, 'x')"
+JUST=
+
+if wanted star key copy scaling; then
+	make_table rows "$ROWS" "$row" "$row_values"
+	TABLE=rows
+	# the pool's memory is touched for the first time
+	measure executor first gpusort "$WORKERS" 'SELECT * FROM rows ORDER BY k'
+	! wanted star || three_sides executor star 'SELECT * FROM rows ORDER BY k'
+	! wanted key || three_sides executor key 'SELECT k FROM rows ORDER BY k'
+fi
+if wanted three window; then
+	make_table three "$ROWS" 'a int4, d date, s text COLLATE "C", v int4' \
+		"r & 255, date '2015-01-01' + (r >> 8 & 4095)::int4, left(md5(i::text), 16), i"
+	TABLE=three
+	! wanted three || three_sides executor three 'SELECT * FROM three ORDER BY a, d, s'
+fi
+if wanted client; then
+	TABLE=fewer
+	make_table fewer $((ROWS / 5)) "$row" "$row_values"
+	three_sides client client 'SELECT * FROM fewer ORDER BY k'
+fi
+if wanted copy; then
+	TABLE=rows
+	three_sides copy copy 'SELECT * FROM rows ORDER BY k'
+fi
+if wanted window; then
+	TABLE=three
+	three_sides executor window 'SELECT a, d, rank() OVER (PARTITION BY a ORDER BY d) FROM three'
+fi
+if wanted join; then
+	for TABLE in lefts rights; do
+		make_table $TABLE $((ROWS * 2 / 5)) "$row" "$row_values"
+	done
+	TABLE=lefts OTHER_TABLE=rights JUST='SET enable_hashjoin = off; SET enable_nestloop = off; '
+	three_sides executor join 'SELECT count(*) FROM lefts l JOIN rights r ON l.k = r.k'
+	OTHER_TABLE="" JUST=""
+fi
+if wanted scaling; then
+	TABLE=rows
+	for n in $SCALING; do
+		measure executor scaling gpusort "$n" 'SELECT * FROM rows ORDER BY k'
+	done
+	for n in $SCALING; do
+		[ "$n" -eq 0 ] || measure executor scaling postgres "$n" 'SELECT * FROM rows ORDER BY k'
+	done
+fi
+say "$SECONDS s"
