@@ -1,4 +1,5 @@
--- Every way in which a btree gets built, and who builds it.
+-- Every way in which a btree gets built, who builds it, and that it comes out as
+-- PostgreSQL would have built it.
 LOAD 'gpusort';
 SET client_min_messages = warning;
 CREATE SCHEMA gpusort_index_builds;
@@ -7,7 +8,7 @@ SET gpusort.min_rows = 100;
 -- also without workers, when the server does not ask the planner
 SET max_parallel_maintenance_workers = 0;
 
--- What became of the builds since the last call, and the state of this table's indexes.
+-- What became of the builds since the last call.
 CREATE FUNCTION builds() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	now record;
@@ -17,13 +18,34 @@ BEGIN
 	PERFORM set_config('gpusort_test.builds', format('{%s,%s,%s}', now.built, now.given_up, now.left_alone), false);
 	RETURN format('built %s, given up %s', now.built - before[1], now.given_up - before[2]);
 END $$;
+
+-- Whether an index is valid and has the pages that PostgreSQL would give it now; what is
+-- built to see that is undone.
+CREATE FUNCTION pages_of(index regclass) RETURNS text LANGUAGE sql AS $$
+	SELECT bt_metap(index::text)::text || coalesce((SELECT string_agg(p::text, E'\n' ORDER BY block) FROM index_pages(index) p), '')
+$$;
+CREATE FUNCTION is_as_postgres_builds_it(index regclass) RETURNS bool LANGUAGE plpgsql SET gpusort.enabled = off AS $$
+DECLARE
+	ours text := pages_of(index);
+	theirs text;
+BEGIN
+	PERFORM bt_index_parent_check(index, true, true);
+	BEGIN
+		EXECUTE format('REINDEX INDEX %s', index);
+		theirs := pages_of(index);
+		RAISE EXCEPTION USING errcode = 'GS000';
+	EXCEPTION WHEN SQLSTATE 'GS000' THEN
+		RETURN ours = theirs;
+	END;
+END $$;
 CREATE FUNCTION valid() RETURNS text LANGUAGE sql AS $$
-	SELECT count(bt_index_parent_check(indexrelid, true, true)) || ' valid' ||
-		(SELECT CASE WHEN count(*) > 0 THEN ', not valid: ' || string_agg(indexrelid::regclass::text, ' ') ELSE '' END
-		 FROM pg_index JOIN pg_class i ON i.oid = indexrelid
-		 WHERE relnamespace = 'gpusort_index_builds'::regnamespace AND NOT indisvalid)
-	FROM pg_index JOIN pg_class i ON i.oid = indexrelid JOIN pg_am ON pg_am.oid = relam
-	WHERE relnamespace = 'gpusort_index_builds'::regnamespace AND relkind = 'i' AND indisvalid AND amname = 'btree'
+	SELECT count(*) FILTER (WHERE same) || ' valid' ||
+		coalesce(', not as PostgreSQL builds it: ' || string_agg(i::text, ' ') FILTER (WHERE NOT same), '') ||
+		coalesce(', not valid: ' || string_agg(i::text, ' ') FILTER (WHERE same IS NULL), '')
+	FROM (SELECT oid::regclass AS i, CASE WHEN indisvalid THEN is_as_postgres_builds_it(oid) END AS same
+		  FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+		  WHERE relnamespace = 'gpusort_index_builds'::regnamespace AND relkind = 'i' AND
+			relam = (SELECT oid FROM pg_am WHERE amname = 'btree') ORDER BY relname) s
 $$;
 
 CREATE TABLE t (id int, k int8, s text COLLATE "C");
@@ -81,12 +103,53 @@ SELECT builds(), valid();
 
 -- a failed CONCURRENTLY, and its repair
 INSERT INTO t SELECT 5000, k, 'other' FROM t WHERE id = 100;
+REINDEX TABLE t;
+SELECT builds(), valid();
 \set VERBOSITY terse
 CREATE UNIQUE INDEX CONCURRENTLY t_unique ON t (k);
 SELECT builds(), valid();
 DELETE FROM t WHERE id = 5000;
 REINDEX INDEX t_unique;
+SELECT builds();
+REINDEX TABLE t;
 SELECT builds(), valid();
+DROP TABLE t;
+
+-- constraints of all kinds; an operator class that has no encoding
+CREATE TABLE t (id int PRIMARY KEY, k int8 UNIQUE DEFERRABLE, a int, UNIQUE NULLS NOT DISTINCT (a, id));
+INSERT INTO t SELECT i, random('build', i), CASE WHEN i % 3 > 0 THEN i - 1500 END FROM generate_series(1, 3000) i;
+REINDEX TABLE t;
+ALTER TABLE t ADD UNIQUE (k, id), ADD EXCLUDE USING btree (id WITH =) WHERE (a > 0);
+SELECT builds(), valid();
+CREATE FUNCTION abs_less(int, int) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT abs($1) < abs($2)';
+CREATE FUNCTION abs_equal(int, int) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT abs($1) = abs($2)';
+CREATE FUNCTION abs_compare(int, int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT btint4cmp(abs($1), abs($2))';
+CREATE OPERATOR |<| (FUNCTION = abs_less, LEFTARG = int, RIGHTARG = int);
+CREATE OPERATOR |=| (FUNCTION = abs_equal, LEFTARG = int, RIGHTARG = int);
+CREATE OPERATOR CLASS abs_ops FOR TYPE int USING btree AS OPERATOR 1 |<|, OPERATOR 3 |=|, FUNCTION 1 abs_compare(int, int);
+CREATE INDEX t_abs ON t (a abs_ops);
+SELECT builds(), valid();
+ALTER TABLE t DROP COLUMN a CASCADE;
+-- other rewrites
+ALTER TABLE t ADD r float8 DEFAULT pg_catalog.random();
+SELECT builds(), valid();
+-- a table and its TOAST table, of rows enough; system tables
+ALTER TABLE t ADD b bytea;
+ALTER TABLE t ALTER b SET STORAGE EXTERNAL;
+UPDATE t SET b = decode(repeat(md5(id::text), 160), 'hex');
+VACUUM t;
+SET gpusort.force = on;
+SELECT left_alone AS before FROM gpusort_index_builds() \gset
+REINDEX TABLE t;
+REINDEX TABLE pg_attribute;
+REINDEX INDEX pg_class_oid_index;
+REINDEX TABLE pg_database;
+SELECT left_alone - :before > 5 AS left_alone, builds(), valid() FROM gpusort_index_builds();
+REINDEX SYSTEM :"DBNAME";
+SELECT left_alone > :before + 100 AS left_alone, builds() FROM gpusort_index_builds();
+REINDEX DATABASE :"DBNAME";
+SELECT builds(), valid();
+RESET gpusort.force;
 DROP TABLE t;
 
 -- a temporary and an unlogged table

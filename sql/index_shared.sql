@@ -26,7 +26,7 @@ BEGIN
 	SELECT * INTO builds FROM gpusort_index_builds();
 	built := builds.built > before.built;
 	workers := builds.workers > before.workers;
-	PERFORM bt_index_check('ours', true);
+	PERFORM bt_index_parent_check('ours', true, true);
 	PERFORM set_config('gpusort.enabled', 'off', true);
 	EXECUTE format('CREATE INDEX stock ON t (%s)', columns);
 	PERFORM set_config('gpusort.enabled', 'on', true);

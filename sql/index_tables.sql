@@ -38,6 +38,7 @@ SELECT check_index('CREATE INDEX %s ON t (few) INCLUDE (k)');
 SELECT check_index('CREATE INDEX %s ON t (f)');
 SELECT check_index('CREATE INDEX %s ON t (n)');
 SELECT check_index('CREATE INDEX %s ON t (gaps)');
+SELECT check_index('CREATE UNIQUE INDEX %s ON t (gaps NULLS FIRST, id) NULLS NOT DISTINCT');
 SELECT check_index('CREATE INDEX %s ON t (mod(k, 7), (few + 1)) WHERE few > 20');
 SELECT check_index('CREATE INDEX %s ON t (id) WHERE false');
 -- in the order of the index already, and the other way round

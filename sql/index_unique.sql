@@ -24,6 +24,8 @@ BEGIN
 		BEGIN
 			EXECUTE command;
 			outcome[i] := 'ok';
+			PERFORM bt_index_parent_check(indexrelid, true, true) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+			WHERE relnamespace = 'gpusort_index_unique'::regnamespace AND relam = (SELECT oid FROM pg_am WHERE amname = 'btree');
 			EXECUTE cleanup;
 		EXCEPTION WHEN unique_violation THEN
 			GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, constraint_name = CONSTRAINT_NAME;

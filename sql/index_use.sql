@@ -1,26 +1,28 @@
 -- Indexes that gpusort has built are like any other afterwards: read in both directions,
 -- written, split, their posting lists split, cleaned, vacuumed, their pages deleted
--- and used again.
+-- and used again; also those that workers have written in slices.
 LOAD 'gpusort';
 SET client_min_messages = warning;
 CREATE SCHEMA gpusort_index_use;
 SET search_path = gpusort_index_use, gpusort_test, public;
-SET max_parallel_maintenance_workers = 0;
 
-CREATE TABLE used (id int, k int, s text COLLATE "C", n numeric, gaps int, other int) WITH (autovacuum_enabled = off, fillfactor = 90);
+CREATE TABLE used (id int, k int, s text COLLATE "C", n numeric, gaps int, other int) WITH (autovacuum_enabled = off, parallel_workers = 2, fillfactor = 90);
 INSERT INTO used SELECT i, random('used', i, 3000), md5((i % 2000)::text), random('used', i, 500) / 4.0,
 	CASE WHEN i % 3 > 0 THEN i % 60 END, 0
 FROM generate_series(1, 10000) i;
 SET gpusort.force = on;
-SELECT built AS before FROM gpusort_index_builds() \gset
+SELECT built AS before, slices AS slices_before FROM gpusort_index_builds() \gset
+SET max_parallel_maintenance_workers = 0;
 CREATE UNIQUE INDEX used_id ON used (id);
 CREATE INDEX used_k ON used (k);
 CREATE INDEX used_s ON used (s DESC) WITH (fillfactor = 100);
+CREATE INDEX used_plain ON used ((k % 100), id) WITH (deduplicate_items = off);
+SET max_parallel_maintenance_workers = 2;
+SET gpusort.slice_pages = 1;
 CREATE INDEX used_n ON used (n DESC NULLS LAST, k) INCLUDE (id);
 CREATE INDEX used_gaps ON used (gaps NULLS FIRST);
-CREATE INDEX used_plain ON used ((k % 100), id) WITH (deduplicate_items = off);
 CREATE INDEX used_partial ON used ((-id)) WHERE gaps IS NOT NULL;
-SELECT built - :before AS built FROM gpusort_index_builds();
+SELECT built - :before AS built, slices - :slices_before >= 3 * 2 AS slices FROM gpusort_index_builds();
 RESET gpusort.force;
 
 -- Each index's first column in index order, forward and backward; must be what the
