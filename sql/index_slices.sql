@@ -99,6 +99,14 @@ ALTER TABLE wide ALTER b SET STORAGE EXTERNAL;
 INSERT INTO wide SELECT i, decode(repeat(md5((i % 700)::text), i % 50 * 2), 'hex') FROM generate_series(1, 8000) i;
 SELECT check_slices('CREATE INDEX %s ON wide (b)', false);
 SELECT check_slices('CREATE INDEX %s ON wide (b DESC, id) WITH (fillfactor = 70)', false);
+-- of one length, few on a page
+CREATE TYPE long;
+CREATE FUNCTION long_in(cstring) RETURNS long IMMUTABLE STRICT LANGUAGE internal AS 'textin';
+CREATE FUNCTION long_out(long) RETURNS cstring IMMUTABLE STRICT LANGUAGE internal AS 'textout';
+CREATE TYPE long (INPUT = long_in, OUTPUT = long_out, internallength = 2604, alignment = int4);
+CREATE TABLE few_a_page (id int, l long) WITH (parallel_workers = 2);
+INSERT INTO few_a_page SELECT i, repeat('x', 2600)::long FROM generate_series(1, 6000) i;
+SELECT check_slices('CREATE INDEX %s ON few_a_page (id) INCLUDE (l)', true);
 CREATE UNLOGGED TABLE u WITH (parallel_workers = 2) AS SELECT * FROM t;
 SELECT check_slices('CREATE INDEX %s ON u (k)', true);
 SELECT check_slices('CREATE INDEX %s ON u (s, few)', false);
@@ -136,4 +144,11 @@ SELECT count(bt_index_parent_check(indexrelid, true, true)) FROM pg_index WHERE 
 \set VERBOSITY terse
 INSERT INTO wide SELECT -1, decode(string_agg(md5(i::text), ''), 'hex') FROM generate_series(1, 200) i;
 CREATE INDEX too_long ON wide (b DESC);
+CREATE TYPE longer;
+CREATE FUNCTION longer_in(cstring) RETURNS longer IMMUTABLE STRICT LANGUAGE internal AS 'textin';
+CREATE FUNCTION longer_out(longer) RETURNS cstring IMMUTABLE STRICT LANGUAGE internal AS 'textout';
+CREATE TYPE longer (INPUT = longer_in, OUTPUT = longer_out, internallength = 4104, alignment = int4);
+CREATE TABLE one_a_page (id int, l longer) WITH (parallel_workers = 2);
+INSERT INTO one_a_page SELECT i, repeat('x', 4100)::longer FROM generate_series(1, 6000) i;
+CREATE INDEX too_long ON one_a_page (id) INCLUDE (l);
 DROP SCHEMA gpusort_index_slices CASCADE;

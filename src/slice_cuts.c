@@ -69,7 +69,7 @@ slice_cuts_make(SliceCuts *cuts, const IndexStream *stream, int slice_pages)
 	cuts->nrows = nrows;
 	cuts->page_rows = 0;
 	cuts->slice_rows = Max(nrows / pages, 1) * slice_pages;
-	if (view->tuple_bytes > 0 &&
+	if (view->tuple_bytes > 0 && view->tuple_bytes <= INDEX_PAGE_MAX_TUPLE &&
 		!(stream->deduplicate && count_equal(view, 0, nrows) > 0))
 	{
 		unit = cuts->page_rows = index_leaf_tuples_per_page(&stream->leaf, view->tuple_bytes);
