@@ -105,6 +105,12 @@ extern void gpusort_range_reserve(GpuSortRange *range, size_t bytes);
 /* Bytes from the base on that have, or will have, pool memory behind them. */
 extern size_t gpusort_range_pool_bytes(const GpuSortRange *range);
 
+/*
+ * How much of its pool memory has never been touched by anybody, which takes
+ * time when it becomes usable.
+ */
+extern size_t gpusort_range_fresh_bytes(const GpuSortRange *range);
+
 /* Has the range begun to use private memory?  It takes no more extents then. */
 extern bool gpusort_range_is_private(const GpuSortRange *range);
 

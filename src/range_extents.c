@@ -248,6 +248,19 @@ gpusort_extents_populate(GpuSortRange *range, size_t to)
 	return Max(range->usable, Min(to, done * EXTENT_BYTES));
 }
 
+size_t
+gpusort_range_fresh_bytes(const GpuSortRange *range)
+{
+	uint32		count = 0;
+
+	for (uint32 i = range->usable / EXTENT_BYTES; i < range->nowned; i++)
+		if (range->owned[i] != NO_EXTENT &&
+			atomic_load_explicit(gsd_extent_state_of(gpusort_pool->header, range->owned[i]),
+								 memory_order_relaxed) == GSD_EXTENT_FRESH)
+			count++;
+	return count * EXTENT_BYTES;
+}
+
 void
 gpusort_extents_give(GpuSortRange *range, uint32 from, uint32 to)
 {

@@ -341,6 +341,9 @@ extern void gpusort_set_rows_end(GpuSort *sort);
 /* A bitmap with room for as many rows as the planes have; NULL if there is none. */
 extern GpuSortRange *gpusort_acquire_bitmap(GpuSort *sort, int role);
 
+/* gpusort_range_grow() for a range of the sort's, interruptible and with progress. */
+extern bool gpusort_grow_in_steps(GpuSort *sort, GpuSortRange *range, size_t bytes);
+
 /* Memory for the result, which was counted while collecting. */
 extern bool gpusort_grow_workspace(GpuSort *sort);
 
@@ -444,6 +447,7 @@ extern unsigned gpusort_engine_planes(GpuSort *sort, gs_plane *planes);
  * next step; gs_progress_leave() sort->progress when that is done.
  */
 extern gs_progress gpusort_enter_engine(GpuSort *sort);
+extern gs_progress gpusort_enter_growth(GpuSort *sort, size_t bytes, size_t fresh_bytes);
 extern gs_progress gpusort_enter_refinement(GpuSort *sort);
 extern gs_progress gpusort_enter_verification(GpuSort *sort);
 

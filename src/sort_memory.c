@@ -35,6 +35,9 @@
 #define MIN_STEP_ROWS	16
 #define MAX_GROW_ROWS	(1 << 20)
 
+/* Touched between two looks for interrupts: 2 to 40 ms if it is fresh. */
+#define GROW_STEP_BYTES	((size_t) 16 << 20)
+
 /* No more than the machine has, or than the row store can address. */
 static size_t
 possible_bytes(size_t bytes)
@@ -386,16 +389,39 @@ gpusort_acquire_bitmap(GpuSort *sort, int role)
 }
 
 bool
+gpusort_grow_in_steps(GpuSort *sort, GpuSortRange *range, size_t bytes)
+{
+	while (range->usable < bytes)
+	{
+		size_t		from = range->usable;
+		size_t		to = bytes - from < 2 * GROW_STEP_BYTES ? bytes : from + GROW_STEP_BYTES;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!gpusort_range_grow(range, to))
+			return false;
+		gs_progress_advance(sort->progress, range->usable - from);
+	}
+	return true;
+}
+
+bool
 gpusort_grow_workspace(GpuSort *sort)
 {
 	uint64		rows = sort->nrows;
+	size_t		workspace_bytes = gs_sort_workspace_bytes(rows);
+	size_t		refined_bytes = needs_refinement(sort) ? rows * sizeof(uint32) : 0;
+	size_t		fresh_bytes = gpusort_range_fresh_bytes(sort->workspace);
+	gs_progress outer;
+	bool		grown;
 
-	if (!gpusort_range_grow(sort->workspace, gs_sort_workspace_bytes(rows)))
-		return false;
-	return (!needs_equal_rows(sort) ||
-			gpusort_range_grow(sort->equal, bitmap_bytes(rows))) &&
-		(!needs_refinement(sort) ||
-		 gpusort_range_grow(sort->refined, rows * sizeof(uint32)));
+	if (refined_bytes > 0)
+		fresh_bytes += gpusort_range_fresh_bytes(sort->refined);
+	outer = gpusort_enter_growth(sort, workspace_bytes + refined_bytes, fresh_bytes);
+	grown = gpusort_grow_in_steps(sort, sort->workspace, workspace_bytes) &&
+		(refined_bytes == 0 || gpusort_grow_in_steps(sort, sort->refined, refined_bytes));
+	gs_progress_leave(sort->progress, &outer);
+	return grown &&
+		(!needs_equal_rows(sort) || gpusort_range_grow(sort->equal, bitmap_bytes(rows)));
 }
 
 void

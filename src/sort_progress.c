@@ -4,7 +4,8 @@
  *
  * Who wants to see a sort advance gives it a gs_progress (engine/gs_progress.h).
  * Engine, refinement and verification are a stage each; how long the latter two
- * take is planned anew when a step is done and more is known.
+ * take is planned anew when a step is done and more is known.  Memory that is touched
+ * for the first time is a stage within the engine's.
  */
 #include "postgres.h"
 
@@ -19,6 +20,9 @@
 #define ENGINE_COST		25.0
 #define VERIFY_COST		200.0
 #define LIBRARY_COST	1000.0	/* ... by a collation of a library */
+
+/* Nanoseconds a byte of pool memory that nobody has touched (range_extents.c). */
+#define FRESH_COST		0.3
 
 /* Words that a tied row is expected to be ordered by. */
 #define TIED_WORDS		3.0
@@ -69,6 +73,15 @@ enter(GpuSort *sort, double work, double rest)
 {
 	gs_progress_plan(sort->progress, work + rest);
 	return gs_progress_enter(sort->progress, work);
+}
+
+gs_progress
+gpusort_enter_growth(GpuSort *sort, size_t bytes, size_t fresh_bytes)
+{
+	gs_progress outer = enter(sort, fresh_bytes * FRESH_COST, sort->nrows * ENGINE_COST);
+
+	gs_progress_plan(sort->progress, bytes);
+	return outer;
 }
 
 gs_progress

@@ -36,6 +36,9 @@
 #define NO_EXTENT		PG_UINT32_MAX
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
 
+/* Rows between two looks for interrupts: a key may take microseconds. */
+#define CHECK_ROWS		1024
+
 /* Roles of ranges that a sort may have. */
 #define ROLES			GPUSORT_PLANE_ROLE(GPUSORT_MAX_KEYS, 0)
 
@@ -349,7 +352,7 @@ adopt_extents(GpuSort *sort, GpuSortRange **range, size_t bytes)
 	}
 	adopted = count * EXTENT_BYTES;
 	if (!gpusort_range_adopt(*range, list, count) ||
-		(in_use && (!gpusort_range_grow(*range, adopted) ||
+		(in_use && (!gpusort_grow_in_steps(sort, *range, adopted) ||
 					gpusort_range_pool_bytes(*range) < adopted)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
@@ -623,6 +626,8 @@ put_rows_again(GpuSort *sort, const GpuSort *rows)
 	{
 		char	   *row = row_by_id(rows, (uint32) id);
 
+		if (id % CHECK_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
 		gpusort_discard_read_rows(rows->rows, &discarded, row - rows->rows->base);
 		if (!sort->index_rows)
 		{
