@@ -90,7 +90,8 @@ struct gs_cuda_device
 	gs_event   *live_events;
 	gs_event   *idle_events;
 	gs_cuda_ring rings[GS_QUEUES];
-	uint64_t   *answer;			/* pinned, for what find_ties() has to wait for */
+	uint64_t   *answer;			/* pinned, for what find_ties() and place_rows()
+								 * have to wait for */
 	gs_cuda_trace trace;
 };
 
@@ -170,5 +171,6 @@ extern void gs_cuda_add_sort_ops(gs_device_ops *ops);
 extern void gs_cuda_add_runs_ops(gs_device_ops *ops);
 extern void gs_cuda_add_ties_ops(gs_device_ops *ops);
 extern void gs_cuda_add_ids_ops(gs_device_ops *ops);
+extern void gs_cuda_add_rows_ops(gs_device_ops *ops);
 
 #endif							/* GS_CUDA_DEVICE_CUH */

@@ -66,6 +66,15 @@
 #endif
 #define GS_MANY_RUNS		1024
 
+/*
+ * Rows are stored on a device in slabs of so many bytes, the least that they take;
+ * 800 of them hold 50 M rows of 64 bytes.
+ */
+#ifndef GS_SLAB_SHIFT			/* tests have fewer rows */
+#define GS_SLAB_SHIFT		22
+#endif
+#define GS_SLAB_BYTES		(UINT64_C(1) << GS_SLAB_SHIFT)
+
 typedef enum gs_queue
 {
 	GS_QUEUE_UP,				/* uploads */
@@ -193,6 +202,60 @@ typedef struct gs_tie_counts
 	uint64_t	rows;
 	uint64_t	runs;
 } gs_tie_counts;
+
+/*
+ * Rows that have lengths of their own, and where they tell them: the length in bytes of
+ * the row that begins with a 64-bit word is word >> shift & mask.
+ */
+typedef struct gs_row_length
+{
+	unsigned	shift;			/* below 64 */
+	uint64_t	mask;
+} gs_row_length;
+
+static inline uint64_t
+gs_row_bytes(gs_row_length length, uint64_t word)
+{
+	return word >> length.shift & length.mask;
+}
+
+/*
+ * Rows in device memory: an array of `bytes` bytes, a multiple of 8, in slabs that may lie
+ * anywhere.  The row with an id begins at id * stride; or, when stride is 0, at
+ * refs[id] * unit, and has a length of its own.  stride or unit, a power of two, are
+ * multiples of 8.
+ */
+typedef struct gs_stored_rows
+{
+	const uint64_t *const *slabs;	/* host memory */
+	uint64_t	bytes;
+	uint64_t	nrows;
+	uint64_t	stride;
+	const uint32_t *refs;		/* device memory */
+	unsigned	unit;
+	gs_row_length length;
+} gs_stored_rows;
+
+/*
+ * Rows to be copied out of there, end to end, each of those with a length of its
+ * own in as many units as it takes.  All pointers are to device memory.
+ *
+ * Numbers come from a process that is not trusted: an id or a reference that leads
+ * nowhere gives some row, or none, and nothing outside of the slabs is read.
+ */
+typedef struct gs_gather
+{
+	gs_stored_rows from;
+	uint64_t	nrows;
+	const uint32_t *ids;
+	void	   *rows;			/* out */
+
+	/* only if stride is 0 */
+	uint64_t   *ends;			/* by place_rows(): units up to and with row i */
+	uint32_t	first_ref;
+	uint32_t   *refs;			/* out: first_ref + units before row i */
+	void	   *temp;			/* place_temp_bytes() */
+} gs_gather;
 
 typedef struct gs_device_info
 {
@@ -344,6 +407,17 @@ typedef struct gs_device_ops
 	/* ids[i] = first + i */
 	gs_status	(*count_up) (gs_device *device, gs_queue queue, void *ids, unsigned id_bytes,
 							 uint64_t first, uint64_t nrows);
+
+	/*
+	 * Find out where rows with lengths of their own go; waits for *units, what all of
+	 * them take.
+	 */
+	gs_status	(*place_rows) (gs_device *device, gs_queue queue, const gs_gather *gather,
+							   uint64_t *units);
+	size_t		(*place_temp_bytes) (gs_device *device, uint64_t nrows);
+
+	/* Copy rows, behind place_rows() if stride is 0. */
+	gs_status	(*gather_rows) (gs_device *device, gs_queue queue, const gs_gather *gather);
 
 	/*
 	 * What runs on a queue between the two calls is shown as `name` (constant

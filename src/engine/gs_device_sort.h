@@ -60,6 +60,8 @@ typedef struct gs_device_options
 								 * it costs (default 2 M to 8 M) */
 	uint64_t	memory_bytes;	/* most arena memory to use on each device, to
 								 * test what happens when there is little */
+	uint64_t	window_bytes;	/* of rows that are reordered at a time (default
+								 * 32 MB) */
 } gs_device_options;
 
 /* A group of devices; the caller opens and closes them. */

@@ -377,6 +377,29 @@ count_up(gs_device *device, gs_queue queue, void *ids, unsigned id_bytes, uint64
 	return GS_OK;
 }
 
+static gs_status
+place_rows(gs_device *device, gs_queue queue, const gs_gather *gather, uint64_t *units)
+{
+	BEGIN(device, "place_rows");
+	*(uint64_t *) gather->temp = gather->nrows;
+	*units = gs_host_place_rows(gather);
+	return GS_OK;
+}
+
+static size_t
+place_temp_bytes(gs_device *device, uint64_t nrows)
+{
+	return sizeof(uint64_t);
+}
+
+static gs_status
+gather_rows(gs_device *device, gs_queue queue, const gs_gather *gather)
+{
+	BEGIN(device, "gather_rows");
+	gs_host_gather_rows(gather);
+	return GS_OK;
+}
+
 /* The host device keeps no trace. */
 static void
 span_begin(gs_device *device, gs_queue queue, const char *name)
@@ -428,6 +451,9 @@ static const gs_device_ops host_ops = {
 	.take_ties = take_ties,
 	.put_ids = put_ids,
 	.count_up = count_up,
+	.place_rows = place_rows,
+	.place_temp_bytes = place_temp_bytes,
+	.gather_rows = gather_rows,
 	.span_begin = span_begin,
 	.span_end = span_end,
 	.read_trace = read_trace,

@@ -31,4 +31,8 @@ extern void gs_host_put_ids(void *ids, const uint32_t *positions, const void *fr
 							unsigned id_bytes, uint64_t nrows);
 extern void gs_host_count_up(void *ids, unsigned id_bytes, uint64_t first, uint64_t nrows);
 
+/* gs_host_rows.c */
+extern uint64_t gs_host_place_rows(const gs_gather *gather);
+extern void gs_host_gather_rows(const gs_gather *gather);
+
 #endif							/* GS_HOST_KERNELS_H */

@@ -24,4 +24,7 @@ extern void test_sort(bool small);
 extern void test_sort_runs(bool small);
 extern void test_ties(bool small);
 
+/* ops_rows.c: stored rows */
+extern void test_rows(bool small);
+
 #endif							/* OPS_CASES_H */

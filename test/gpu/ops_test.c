@@ -165,6 +165,7 @@ main(int argc, char **argv)
 	test_sort(small);
 	test_sort_runs(small);
 	test_ties(small);
+	test_rows(small);
 
 	second->ops->close(second);
 	sides[0].device->ops->close(sides[0].device);

@@ -530,6 +530,56 @@ count_up(gs_device *device, gs_queue queue, void *ids, unsigned id_bytes, uint64
 	return GS_OK;
 }
 
+/* Arguments of an operation on stored rows, whose slabs are listed in host memory. */
+static void
+copy_gather(call *c, const gs_gather *gather)
+{
+	c->gather = *gather;
+	c->gather.from.slabs = copy_array(gather->from.slabs,
+									  (gather->from.bytes + GS_SLAB_BYTES - 1) >> GS_SLAB_SHIFT,
+									  sizeof(void *));
+}
+
+static void
+run_place_rows(call *c)
+{
+	REAL(c, place_rows, &c->gather, c->units);
+}
+
+static gs_status
+place_rows(gs_device *device, gs_queue queue, const gs_gather *gather, uint64_t *units)
+{
+	call	   *c = lazy_add_call(device, queue, run_place_rows);
+	gs_event_ref event;
+	gs_status	status;
+
+	copy_gather(c, gather);
+	c->units = units;
+	record(device, queue, &event);
+	status = sync_event(device, event);
+	release_event(device, event);
+	return status;
+}
+
+static size_t
+place_temp_bytes(gs_device *device, uint64_t nrows)
+{
+	return lazy_of(device)->real->ops->place_temp_bytes(lazy_of(device)->real, nrows);
+}
+
+static void
+run_gather_rows(call *c)
+{
+	REAL(c, gather_rows, &c->gather);
+}
+
+static gs_status
+gather_rows(gs_device *device, gs_queue queue, const gs_gather *gather)
+{
+	copy_gather(lazy_add_call(device, queue, run_gather_rows), gather);
+	return GS_OK;
+}
+
 static void
 span_begin(gs_device *device, gs_queue queue, const char *name)
 {
@@ -588,6 +638,9 @@ const gs_device_ops lazy_device_ops = {
 	.take_ties = take_ties,
 	.put_ids = put_ids,
 	.count_up = count_up,
+	.place_rows = place_rows,
+	.place_temp_bytes = place_temp_bytes,
+	.gather_rows = gather_rows,
 	.span_begin = span_begin,
 	.span_end = span_end,
 	.read_trace = read_trace,

@@ -46,6 +46,7 @@ free_call(call *c)
 	free((void *) c->scatter.keys.words);
 	free((void *) c->scatter.tree);
 	free(c->packed);
+	free((void *) c->gather.from.slabs);
 	if (c->event != NULL)
 		lazy_drop_event(c->event);
 	free(c);
