@@ -39,20 +39,35 @@ gsd_job_descriptor(const gsd_pool *pool, unsigned job)
 	return owns_extent(pool, job, extent) ? gsd_extent(pool, extent) : NULL;
 }
 
+/* Extent number i of a stretch of the list of an open job; NULL if there is none. */
+static const void *
+listed_extent(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
+			  gsd_extents extents, uint64_t i)
+{
+	uint32_t	extent;
+
+	if (i >= extents.count || extents.first + i >= GSD_LIST_MAX)
+		return NULL;
+	extent = descriptor->list[extents.first + i];
+	return owns_extent(pool, job, extent) ? gsd_extent(pool, extent) : NULL;
+}
+
 const uint64_t *
 gsd_segment_words(const gsd_pool *pool, unsigned job, unsigned plane, uint64_t segment)
 {
 	const gsd_descriptor *descriptor = gsd_job_descriptor(pool, job);
-	gsd_extents words;
-	uint32_t	extent;
 
 	if (descriptor == NULL)
 		return NULL;
-	words = descriptor->planes[plane].words;
-	if (segment >= words.count || words.first + segment >= GSD_LIST_MAX)
-		return NULL;
-	extent = descriptor->list[words.first + segment];
-	return owns_extent(pool, job, extent) ? gsd_extent(pool, extent) : NULL;
+	return listed_extent(pool, job, descriptor, descriptor->planes[plane].words, segment);
+}
+
+const void *
+gsd_row_extent(const gsd_pool *pool, unsigned job, uint64_t i)
+{
+	const gsd_descriptor *descriptor = gsd_job_descriptor(pool, job);
+
+	return descriptor == NULL ? NULL : listed_extent(pool, job, descriptor, descriptor->rows.rows, i);
 }
 
 /* Addresses of a stretch of the list that is to hold so many bytes. */
@@ -110,6 +125,45 @@ read_plane(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
 							  arguments->parts, &to->nulls);
 }
 
+/* What is to be reordered behind the sort. */
+static const char *
+read_rows(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
+		  uint32_t list_size, gsd_arguments *arguments)
+{
+	gsd_rows	from = descriptor->rows;
+	gs_reorder_args *to = &arguments->rows;
+	uint64_t	nrows = arguments->args.nrows;
+	uint64_t	refs_bytes = from.stride == 0 ? nrows * sizeof(uint32_t) : 0;
+	void	  **parts = arguments->parts;
+	const char *mistake;
+
+	if (from.rows.count == 0)
+		return NULL;
+	if (arguments->args.id_bytes != sizeof(uint32_t) || from.unit > GSD_EXTENT_BYTES ||
+		from.length_shift >= 64 || from.row_bytes > UINT64_C(1) << 48)
+		return "rows that can't be reordered";
+	*to = (gs_reorder_args) {
+		.nrows = nrows,
+		.ids = arguments->args.ids,
+		.row_bytes = from.row_bytes,
+		.stride = from.stride,
+		.unit = (unsigned) from.unit,
+		.length = {(unsigned) from.length_shift, from.length_mask},
+		.to_bytes = (uint64_t) from.to_rows.count << GSD_EXTENT_SHIFT,
+		.cancel = arguments->args.cancel,
+	};
+	arguments->reorder = true;
+	mistake = read_span(pool, job, descriptor, list_size, from.rows, from.row_bytes, parts, &to->rows);
+	if (mistake == NULL)
+		mistake = read_span(pool, job, descriptor, list_size, from.refs, refs_bytes, parts, &to->refs);
+	if (mistake == NULL)
+		mistake = read_span(pool, job, descriptor, list_size, from.to_rows, 0, parts, &to->to_rows);
+	if (mistake == NULL)
+		mistake = read_span(pool, job, descriptor, list_size, from.to_refs, refs_bytes, parts,
+							&to->to_refs);
+	return mistake;
+}
+
 const char *
 gsd_read_arguments(const gsd_pool *pool, unsigned job, gsd_arguments *arguments)
 {
@@ -136,6 +190,7 @@ gsd_read_arguments(const gsd_pool *pool, unsigned job, gsd_arguments *arguments)
 		args->nrows > (args->id_bytes == sizeof(uint32_t) ? UINT32_MAX : UINT64_C(1) << 48))
 		return "wrong number of rows";
 
+	args->cancel = (const volatile int *) &pool->header->jobs[job].cancel;
 	arguments->parts = calloc(list_size, sizeof(void *));
 	if (arguments->parts == NULL)
 		return "out of memory";
@@ -146,7 +201,8 @@ gsd_read_arguments(const gsd_pool *pool, unsigned job, gsd_arguments *arguments)
 									 BITMAP_BYTES(args->nrows), arguments->parts, &args->equal);
 	for (unsigned i = 0; mistake == NULL && i < args->nplanes; i++)
 		mistake = read_plane(pool, job, descriptor, list_size, i, arguments);
-	args->cancel = (const volatile int *) &pool->header->jobs[job].cancel;
+	if (mistake == NULL)
+		mistake = read_rows(pool, job, descriptor, list_size, arguments);
 	return mistake;
 }
 

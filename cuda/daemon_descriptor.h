@@ -5,7 +5,7 @@
 #ifndef DAEMON_DESCRIPTOR_H
 #define DAEMON_DESCRIPTOR_H
 
-#include "gs_device_sort.h"
+#include "gs_reorder.h"
 
 #include "gsd_pool.h"
 
@@ -14,6 +14,8 @@ typedef struct gsd_arguments
 {
 	gs_device_args args;
 	gs_span_plane planes[GS_MAX_PLANES];
+	bool		reorder;
+	gs_reorder_args rows;		/* if that is wanted */
 	void	  **parts;			/* by place in the descriptor's list; malloc'd */
 } gsd_arguments;
 
@@ -26,6 +28,9 @@ extern gsd_descriptor *gsd_job_descriptor(const gsd_pool *pool, unsigned job);
 /* Words of a segment of a plane of an open job; NULL if there is no such extent. */
 extern const uint64_t *gsd_segment_words(const gsd_pool *pool, unsigned job, unsigned plane,
 										 uint64_t segment);
+
+/* Extent number i of the rows of an open job; NULL if there is none. */
+extern const void *gsd_row_extent(const gsd_pool *pool, unsigned job, uint64_t i);
 
 /*
  * Translate the descriptor of a job that is to be run; NULL, or what is wrong

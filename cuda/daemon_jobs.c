@@ -45,6 +45,8 @@ typedef struct slot
 	gs_device_job *job;			/* NULL: not begun, or ended */
 	unsigned	nplanes;		/* that it was begun with */
 	uint64_t	fed_segments[GS_MAX_PLANES];
+	gs_reorder *reorder;		/* NULL: no rows to be reordered, so far */
+	uint64_t	fed_extents;	/* of rows */
 } slot;
 
 struct gsd_server
@@ -103,11 +105,18 @@ pool_job(gsd_server *server, unsigned n)
 static void
 end_device_job(gsd_server *server, slot *slot)
 {
-	if (slot->job == NULL)
-		return;
 	gs_device_end(slot->job);
 	slot->job = NULL;
 	server->service->device_bytes_used = server->idle_bytes - gsd_device_bytes_free(server->group);
+}
+
+/* Have nothing on the devices any more. */
+static void
+empty_slot(gsd_server *server, slot *slot)
+{
+	gs_reorder_end(slot->reorder);
+	slot->reorder = NULL;
+	end_device_job(server, slot);
 }
 
 /* Answer a job with a failure. */
@@ -118,7 +127,7 @@ fail_job(gsd_server *server, unsigned n, gsd_failure failure, const char *messag
 
 	snprintf(job->message, sizeof(job->message), "%s", message);
 	job->failure = failure;
-	end_device_job(server, &server->slots[n]);
+	empty_slot(server, &server->slots[n]);
 	server->slots[n].phase = SLOT_ANSWERED;
 	if (failure == GSD_FAILURE_DEVICE)
 		gsd_log("a sort has failed: %s", job->message);
@@ -152,6 +161,7 @@ open_job(gsd_server *server, unsigned n)
 	gs_status	status;
 
 	job->ready_rows = 0;
+	job->reordered_rows = 0;
 	job->failure = GSD_FAILURE_NONE;
 	job->daemon_state = GSD_DAEMON_OPENED;
 	state = job->backend_state;
@@ -178,6 +188,25 @@ open_job(gsd_server *server, unsigned n)
 	}
 }
 
+/* Upload what is new of the rows of an open job, as far as there is room. */
+static void
+feed_rows(gsd_server *server, unsigned n, const gsd_descriptor *descriptor)
+{
+	slot	   *slot = &server->slots[n];
+	uint64_t	extents = descriptor->fed_row_bytes >> GSD_EXTENT_SHIFT;
+
+	if (slot->fed_extents < extents && slot->reorder == NULL)
+		slot->reorder = gs_reorder_begin(server->group);
+	while (slot->reorder != NULL && slot->fed_extents < extents)
+	{
+		const void *rows = gsd_row_extent(server->pool, n, slot->fed_extents);
+
+		if (rows == NULL || !gs_reorder_feed(slot->reorder, rows, GSD_EXTENT_BYTES))
+			break;				/* the rest is uploaded in the end, or nothing is reordered */
+		slot->fed_extents++;
+	}
+}
+
 /* Upload what is new in the planes of an open job. */
 static void
 feed_job(gsd_server *server, unsigned n)
@@ -200,6 +229,8 @@ feed_job(gsd_server *server, unsigned n)
 			slot->fed_segments[plane]++;
 		}
 	}
+	if (descriptor != NULL)
+		feed_rows(server, n, descriptor);
 }
 
 /* The backend has closed the job, or an earlier daemon has left it. */
@@ -211,7 +242,7 @@ release_job(gsd_server *server, unsigned n)
 
 	if (slot->phase == SLOT_OPEN || slot->phase == SLOT_READY)
 		server->service->jobs_cancelled++;
-	end_device_job(server, slot);
+	empty_slot(server, slot);
 	slot->phase = SLOT_FREE;
 	job->daemon_state = GSD_DAEMON_IDLE;
 	gsd_ring(server->pool->job_bells[n]);
@@ -308,7 +339,20 @@ act_up(gsd_server *server, gsd_fault crash, gsd_fault stop)
 	raise(fault == crash ? SIGSEGV : SIGSTOP);
 }
 
-/* Tell the backend of rows that have become ready, the last of them excepted. */
+/* Tell the backend that there is something new, but not all the time. */
+static void
+ring_backend(gsd_server *server, unsigned n)
+{
+	if (now_ms() - server->rung_ms < RING_INTERVAL_MS)
+		return;
+	gsd_ring(server->pool->job_bells[n]);
+	server->rung_ms = now_ms();
+}
+
+/*
+ * Tell the backend of rows that have become ready, the last of them excepted, which
+ * DONE will tell of if nothing is to follow.
+ */
 static void
 publish_rows(gsd_server *server, unsigned n, uint64_t before, uint64_t ready)
 {
@@ -320,13 +364,29 @@ publish_rows(gsd_server *server, unsigned n, uint64_t before, uint64_t ready)
 		before = ready - before > step ? before + step : ready;
 		job->ready_rows = before;
 		if (before == server->arguments.args.nrows)
-			return;				/* DONE will tell */
-		if (now_ms() - server->rung_ms >= RING_INTERVAL_MS)
 		{
-			gsd_ring(server->pool->job_bells[n]);
-			server->rung_ms = now_ms();
+			if (server->arguments.reorder)
+				gsd_ring(server->pool->job_bells[n]);
+			return;
 		}
+		ring_backend(server, n);
 		act_up(server, GSD_FAULT_CRASH_LATE, GSD_FAULT_STOP_LATE);
+	}
+}
+
+/* The same for rows that have been reordered. */
+static void
+publish_reordered(gsd_server *server, unsigned n, uint64_t before, uint64_t ready)
+{
+	gsd_job    *job = pool_job(server, n);
+	uint64_t	step = server->step_rows > 0 ? server->step_rows : ready;
+
+	while (before < ready)
+	{
+		before = ready - before > step ? before + step : ready;
+		job->reordered_rows = before;
+		ring_backend(server, n);
+		act_up(server, GSD_FAULT_CRASH_REORDER, GSD_FAULT_STOP_REORDER);
 	}
 }
 
@@ -373,6 +433,36 @@ sort_job(gsd_server *server, unsigned n, const char **message)
 	return wait_for_rows(server, n, message);
 }
 
+/*
+ * Reorder the rows of a job that is sorted, as far as its backend still wants them.
+ * If it does not work out the rows are as they were, and the job is done all the same.
+ */
+static gs_status
+reorder_job(gsd_server *server, unsigned n)
+{
+	slot	   *slot = &server->slots[n];
+	const char *message = "out of memory";
+	uint64_t	ready = 0;
+	gs_status	status = GS_NO_SPACE;
+
+	if (slot->reorder == NULL)
+		slot->reorder = gs_reorder_begin(server->group);
+	if (slot->reorder != NULL)
+		status = gs_reorder_run(slot->reorder, &server->arguments.rows, &message);
+	while (status == GS_OK && ready < server->arguments.args.nrows)
+	{
+		uint64_t	before = ready;
+
+		status = gs_reorder_wait(slot->reorder, &ready, &message);
+		if (status == GS_OK)
+			publish_reordered(server, n, before, ready);
+		look_at_jobs(server);
+	}
+	if (status == GS_DEVICE_ERROR || status == GS_DEVICE_LOST)
+		gsd_log("rows could not be reordered: %s", message);
+	return status;
+}
+
 /* A device has failed: what others have uploaded may be gone. */
 static void
 feed_all_again(gsd_server *server)
@@ -381,6 +471,9 @@ feed_all_again(gsd_server *server)
 	{
 		slot	   *slot = &server->slots[n];
 
+		gs_reorder_end(slot->reorder);
+		slot->reorder = NULL;
+		slot->fed_extents = 0;
 		if (slot->job == NULL)
 			continue;
 		for (unsigned plane = 0; plane < slot->nplanes; plane++)
@@ -396,6 +489,7 @@ run_job(gsd_server *server, unsigned n)
 	slot	   *slot = &server->slots[n];
 	double		begin_ms = now_ms();
 	const char *message = NULL;
+	gs_status	reordered = GS_OK;
 	gs_status	status;
 
 	slot->phase = SLOT_RUNNING;
@@ -404,6 +498,13 @@ run_job(gsd_server *server, unsigned n)
 	if (status == GS_OK)
 	{
 		job->result.device_ms = now_ms() - begin_ms;
+		end_device_job(server, slot);
+		if (server->arguments.reorder)
+		{
+			reordered = reorder_job(server, n);
+			job->result.reorder_ms = now_ms() - begin_ms - job->result.device_ms;
+		}
+		empty_slot(server, slot);
 		server->service->jobs_done++;
 		server->service->rows_sorted += server->arguments.args.nrows;
 		slot->phase = SLOT_ANSWERED;
@@ -414,11 +515,11 @@ run_job(gsd_server *server, unsigned n)
 		slot->phase = SLOT_READY;	/* counted as cancelled when it is released */
 	else
 		fail_job(server, n, failure_of(status), message != NULL ? message : gs_status_text(status));
-	end_device_job(server, slot);
+	empty_slot(server, slot);
 	gsd_free_arguments(&server->arguments);
-	if (status == GS_DEVICE_ERROR)
+	if (status == GS_DEVICE_ERROR || reordered == GS_DEVICE_ERROR)
 		feed_all_again(server);
-	server->lost = status == GS_DEVICE_LOST;
+	server->lost = status == GS_DEVICE_LOST || reordered == GS_DEVICE_LOST;
 }
 
 /* A device is lost: all jobs go back to where they came from. */

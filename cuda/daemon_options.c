@@ -208,6 +208,8 @@ read_fault(gsd_options *options, const char *text)
 		{"crash-late:", GSD_FAULT_CRASH_LATE},
 		{"stop:", GSD_FAULT_STOP},
 		{"stop-late:", GSD_FAULT_STOP_LATE},
+		{"crash-reorder:", GSD_FAULT_CRASH_REORDER},
+		{"stop-reorder:", GSD_FAULT_STOP_REORDER},
 	};
 
 	if (strcmp(text, "abi") == 0)

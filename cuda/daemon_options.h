@@ -35,7 +35,9 @@ typedef enum gsd_fault
 	GSD_FAULT_CRASH,			/* the program crashes in its fault_at-th run */
 	GSD_FAULT_CRASH_LATE,		/* ... when the first rows are ready */
 	GSD_FAULT_STOP,				/* it stops, as by SIGSTOP, in that run, once */
-	GSD_FAULT_STOP_LATE			/* ... when the first rows are ready */
+	GSD_FAULT_STOP_LATE,		/* ... when the first rows are ready */
+	GSD_FAULT_CRASH_REORDER,	/* it crashes when the first rows are reordered */
+	GSD_FAULT_STOP_REORDER
 } gsd_fault;
 
 typedef struct gsd_options

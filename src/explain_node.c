@@ -186,6 +186,8 @@ explain_engine(GpuSortScanState *node, ExplainState *es)
 						 stats->verified ? "  Verified" : "");
 		if (stats->repaired_rows > 0)
 			appendStringInfo(es->str, "  Repaired Rows: " UINT64_FORMAT, stats->repaired_rows);
+		if (stats->reordered_rows > 0)
+			appendStringInfo(es->str, "  Reordered Rows: " UINT64_FORMAT, stats->reordered_rows);
 		if (stats->fallback[0] != '\0')
 			appendStringInfo(es->str, "  Fallback: %s", stats->fallback);
 		appendStringInfoChar(es->str, '\n');
@@ -201,6 +203,8 @@ explain_engine(GpuSortScanState *node, ExplainState *es)
 	ExplainPropertyInteger("Key Bits", NULL, stats->key_bits, es);
 	ExplainPropertyInteger(on_host ? "Partition Passes" : "Rounds", NULL, stats->passes, es);
 	ExplainPropertyInteger("Refined Rows", NULL, stats->refined_rows, es);
+	if (!on_host)
+		ExplainPropertyInteger("Reordered Rows", NULL, stats->reordered_rows, es);
 	ExplainPropertyBool("Presorted", stats->presorted, es);
 	ExplainPropertyBool("Verified", stats->verified, es);
 	if (stats->repaired_rows > 0)

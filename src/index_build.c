@@ -237,13 +237,14 @@ log_build(const GpuSortIndexBuild *build, const BuildTimes *times)
 
 	INSTR_TIME_SET_CURRENT(now);
 	ereport(DEBUG1,
-			(errmsg_internal("gpusort: built index \"%s\": " UINT64_FORMAT " rows, %d workers, %u slices, scan %.1f ms (joining %.1f ms), sort %.1f ms, write %.1f ms",
+			(errmsg_internal("gpusort: built index \"%s\": " UINT64_FORMAT " rows, %d workers, %u slices, scan %.1f ms (joining %.1f ms), sort %.1f ms, write %.1f ms%s",
 							 RelationGetRelationName(build->index), gpusort_rows(build->sort),
 							 build->workers, build->slices_written,
 							 ms_between(times->scan, times->sort),
 							 INSTR_TIME_GET_MILLISEC(gpusort_get_stats(build->sort)->join_time),
 							 ms_between(times->sort, times->write),
-							 ms_between(times->write, now))));
+							 ms_between(times->write, now),
+							 gpusort_get_stats(build->sort)->reordered_rows > 0 ? ", reordered" : "")));
 }
 
 static const char *

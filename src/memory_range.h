@@ -35,6 +35,8 @@ typedef enum GpuSortRangeRole
 	GPUSORT_RANGE_REFINED,
 	GPUSORT_RANGE_EQUAL,
 	GPUSORT_RANGE_DESCRIPTOR,	/* of a job for gpusortd */
+	GPUSORT_RANGE_SORTED_ROWS,	/* rows once more, in order */
+	GPUSORT_RANGE_SORTED_REFS,
 	GPUSORT_RANGE_PLANE			/* what columns have: GPUSORT_PLANE_ROLE() */
 } GpuSortRangeRole;
 

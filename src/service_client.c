@@ -33,6 +33,10 @@
 /* Who waits for an answer looks after the program itself so often. */
 #define LOOK_MS			1000
 
+/* Something to ask about a job: true if it is answered, with *why if it has failed. */
+typedef bool (*job_question) (const GpuSortJob *job, uint64 wanted, uint64 *rows,
+							  const char **why);
+
 static gsd_job *
 pool_job(const GpuSortJob *job)
 {
@@ -112,14 +116,15 @@ gpusort_job_open(GpuSortJob *job, GpuSortRange *memory, unsigned nplanes, uint64
 	job->open = true;
 	job->number = (uint32) number;
 	job->descriptor = descriptor;
-	job->plane_extents = Min(gpusort_pool->header->nextents, GSD_LIST_MAX / (nplanes + 1));
-	job->list_used = job->plane_extents * nplanes;
+	job->plane_extents = Min(gpusort_pool->header->nextents, GSD_LIST_MAX / (nplanes + 2));
+	job->list_used = job->plane_extents * (nplanes + 1);
 
 	memset(descriptor, 0, sizeof(*descriptor));
 	descriptor->nplanes = nplanes;
 	descriptor->expected_rows = expected_rows;
 	for (unsigned i = 0; i < nplanes; i++)
 		descriptor->planes[i].words.first = i * job->plane_extents;
+	descriptor->rows.rows.first = nplanes * job->plane_extents;
 	pool_job(job)->descriptor = extent;
 	gsd_silence(bell_of(job));
 	pool_job(job)->backend_state = GSD_BACKEND_OPEN;
@@ -127,20 +132,25 @@ gpusort_job_open(GpuSortJob *job, GpuSortRange *memory, unsigned nplanes, uint64
 	return NULL;
 }
 
-/* List the extents of a plane's words, in the plane's place. */
+/* List the extents of what grows while rows arrive, in its own place in the list. */
 static bool
-list_words(GpuSortJob *job, unsigned plane, const GpuSortRange *words)
+list_growing(GpuSortJob *job, const GpuSortRange *range, gsd_extents *extents)
 {
-	gsd_extents *extents = &job->descriptor->planes[plane].words;
 	const uint32 *list;
 	uint32		count;
 
-	if (!gpusort_range_extents(words, &list, &count) || count > job->plane_extents)
+	if (!gpusort_range_extents(range, &list, &count) || count > job->plane_extents)
 		return false;
 	memcpy(job->descriptor->list + extents->first + extents->count, list + extents->count,
 		   (count - extents->count) * sizeof(uint32));
 	extents->count = count;
 	return true;
+}
+
+static bool
+list_words(GpuSortJob *job, unsigned plane, const GpuSortRange *words)
+{
+	return list_growing(job, words, &job->descriptor->planes[plane].words);
 }
 
 /* List the extents of anything else, behind all that is listed already. */
@@ -172,6 +182,39 @@ gpusort_job_feed(GpuSortJob *job, unsigned plane, const GpuSortRange *words, uin
 	gsd_ring(gpusort_pool->doorbell);
 }
 
+void
+gpusort_job_feed_rows(GpuSortJob *job, const GpuSortRange *rows, size_t bytes)
+{
+	gsd_descriptor *descriptor = job->descriptor;
+
+	bytes -= bytes % GSD_EXTENT_BYTES;
+	if (bytes <= descriptor->fed_row_bytes ||
+		!list_growing(job, rows, &descriptor->rows.rows))
+		return;
+	descriptor->fed_row_bytes = bytes;
+	gsd_ring(gpusort_pool->doorbell);
+}
+
+bool
+gpusort_job_reorder(GpuSortJob *job, const GpuSortJobRows *rows)
+{
+	gsd_rows   *to = &job->descriptor->rows;
+	uint32		list_used = job->list_used;
+
+	to->row_bytes = rows->row_bytes;
+	to->stride = rows->stride;
+	to->unit = rows->unit;
+	to->length_shift = rows->length_shift;
+	to->length_mask = rows->length_mask;
+	job->reorder = list_growing(job, rows->rows, &to->rows) &&
+		list_range(job, rows->to_rows, &to->to_rows) &&
+		(rows->refs == NULL || list_range(job, rows->refs, &to->refs)) &&
+		(rows->to_refs == NULL || list_range(job, rows->to_refs, &to->to_refs));
+	if (!job->reorder)
+		job->list_used = list_used;
+	return job->reorder;
+}
+
 const char *
 gpusort_job_run(GpuSortJob *job, uint64 nrows, unsigned nplanes, const GpuSortJobPlane *planes,
 				const GpuSortRange *ids, const GpuSortRange *equal)
@@ -191,6 +234,9 @@ gpusort_job_run(GpuSortJob *job, uint64 nrows, unsigned nplanes, const GpuSortJo
 	if (!listed)
 		return "not all of the sort lies in the pool";
 
+	/* rows may have been fed that will not be reordered after all */
+	if (!job->reorder)
+		descriptor->rows.rows.count = 0;
 	descriptor->nrows = job->nrows = nrows;
 	descriptor->nplanes = nplanes;
 	descriptor->id_bytes = sizeof(uint32);
@@ -201,32 +247,36 @@ gpusort_job_run(GpuSortJob *job, uint64 nrows, unsigned nplanes, const GpuSortJo
 	return NULL;
 }
 
+uint64
+gpusort_job_ready(const GpuSortJob *job)
+{
+	const gsd_job *shared = pool_job(job);
+	bool		failed = shared->daemon_state == GSD_DAEMON_FAILED;
+	uint64		ready = Min(shared->ready_rows, job->nrows);
+
+	/* when all ids are in place it has failed at something else */
+	return failed && ready < job->nrows ? 0 : ready;
+}
+
 /*
- * Has the job an answer?  True if it has failed, with *why, or if rows are ready,
- * with *ready.
+ * Has the job an answer?  True if it has failed, with *why, or if so many rows are
+ * ready, with *ready.
  */
 static bool
 look_at_answer(const GpuSortJob *job, uint64 rows, uint64 *ready, const char **why)
 {
 	gsd_job    *shared = pool_job(job);
+	bool		failed = shared->daemon_state == GSD_DAEMON_FAILED;
 	bool		cuda;
 
 	*why = NULL;
-	switch ((gsd_daemon_state) shared->daemon_state)
+	*ready = Max(*ready, gpusort_job_ready(job));
+	if (*ready >= rows)
+		return true;
+	if (failed)
 	{
-		case GSD_DAEMON_DONE:
-			*ready = job->nrows;
-			return true;
-		case GSD_DAEMON_FAILED:
-			*why = shared->message;
-			return true;
-		case GSD_DAEMON_RUNNING:
-			*ready = Min(shared->ready_rows, job->nrows);
-			if (*ready >= rows)
-				return true;
-			break;
-		default:
-			break;
+		*why = shared->message;
+		return true;
 	}
 	if (gpusort_service_is_up(&cuda))
 		return false;
@@ -234,6 +284,28 @@ look_at_answer(const GpuSortJob *job, uint64 rows, uint64 *ready, const char **w
 	if (*why == NULL)
 		*why = "gpusortd has been switched off";
 	return true;
+}
+
+bool
+gpusort_job_reordered(const GpuSortJob *job, uint64 *rows)
+{
+	const gsd_job *shared = pool_job(job);
+	uint32		state = shared->daemon_state;
+
+	*rows = Min(shared->reordered_rows, job->nrows);
+	return state == GSD_DAEMON_DONE || state == GSD_DAEMON_FAILED;
+}
+
+/* The same question about rows that are reordered. */
+static bool
+look_at_reordered(const GpuSortJob *job, uint64 wanted, uint64 *rows, const char **why)
+{
+	bool		cuda;
+
+	*why = NULL;
+	if (gpusort_job_reordered(job, rows) || !gpusort_service_is_up(&cuda))
+		*why = "gpusortd reorders no more rows";
+	return *why != NULL || *rows >= wanted;
 }
 
 /* A number that changes when gpusortd gets on with any job. */
@@ -245,18 +317,20 @@ progress_of_service(void)
 		header->service.jobs_cancelled;
 
 	for (int i = 0; i < GSD_MAX_JOBS; i++)
-		progress = progress * 31 + header->jobs[i].ready_rows + header->jobs[i].daemon_state;
+		progress = progress * 31 + header->jobs[i].ready_rows +
+			header->jobs[i].reordered_rows + header->jobs[i].daemon_state;
 	return progress;
 }
 
-const char *
-gpusort_job_wait(GpuSortJob *job, uint64 rows, uint64 *ready)
+/* Ask until there is an answer; NULL, or why there will be none. */
+static const char *
+wait_for(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
 {
 	uint64		progress = progress_of_service();
 	TimestampTz since = GetCurrentTimestamp();
 	const char *why;
 
-	while (!look_at_answer(job, rows, ready, &why))
+	while (!look(job, rows, ready, &why))
 	{
 		(void) WaitLatchOrSocket(MyLatch,
 								 WL_LATCH_SET | WL_SOCKET_READABLE | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
@@ -274,6 +348,18 @@ gpusort_job_wait(GpuSortJob *job, uint64 rows, uint64 *ready)
 			return "gpusortd does not answer";
 	}
 	return why;
+}
+
+const char *
+gpusort_job_wait(GpuSortJob *job, uint64 rows, uint64 *ready)
+{
+	return wait_for(job, look_at_answer, rows, ready);
+}
+
+bool
+gpusort_job_wait_reordered(GpuSortJob *job, uint64 wanted, uint64 *rows)
+{
+	return wait_for(job, look_at_reordered, wanted, rows) != NULL;
 }
 
 const gsd_result *

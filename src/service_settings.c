@@ -26,6 +26,14 @@ char	   *gpusort_device_memory = NULL;
 char	   *gpusort_daemon_options = NULL;
 int			gpusort_min_gpu_rows = 100000;
 int			gpusort_daemon_timeout = 60000;
+int			gpusort_reorder_rows = GPUSORT_REORDER_OFF;
+
+static const struct config_enum_entry reorder_options[] = {
+	{"off", GPUSORT_REORDER_OFF, false},
+	{"auto", GPUSORT_REORDER_AUTO, false},
+	{"on", GPUSORT_REORDER_ON, false},
+	{NULL, 0, false}
+};
 
 /* Digits, no more than max; NULL, or what comes behind them. */
 static const char *
@@ -145,6 +153,11 @@ gpusort_define_service_settings(void)
 							"Sets the number of rows below which a sort does not ask for a GPU.",
 							NULL, &gpusort_min_gpu_rows, gpusort_min_gpu_rows, 0, INT_MAX,
 							PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpusort.reorder_rows",
+							 "Has rows brought into sorted order by gpusortd, so that they are read one after the other.",
+							 "\"auto\" does so on GPUs where it should pay; \"on\" does so wherever possible and waits for it, which is for testing.",
+							 &gpusort_reorder_rows, gpusort_reorder_rows, reorder_options,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpusort.daemon_timeout",
 							"Sets how long to wait for a gpusortd that makes no progress.",
 							"Then sorts go on without it, and it is replaced. 0 means for ever.",

@@ -11,6 +11,15 @@ extern char *gpusort_device_memory; /* 80%, or an amount with its unit */
 extern char *gpusort_daemon_options;	/* further ones, separated by spaces */
 extern int	gpusort_min_gpu_rows;
 extern int	gpusort_daemon_timeout; /* ms; 0: none */
+extern int	gpusort_reorder_rows;	/* GpuSortReorderRows */
+
+/* gpusort.reorder_rows */
+typedef enum GpuSortReorderRows
+{
+	GPUSORT_REORDER_OFF,
+	GPUSORT_REORDER_AUTO,		/* by GPUs, if it should pay */
+	GPUSORT_REORDER_ON			/* wherever possible, and wait for it */
+} GpuSortReorderRows;
 
 extern void gpusort_define_service_settings(void);
 

@@ -64,6 +64,7 @@ gpusort_hand_over(GpuSort *sort, GpuSortHandover why)
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
 
 	gpusort_service_end(sort);
+	gpusort_reorder_forget(sort);
 	sort->stats.handover = why;
 	sort->stats.handover_rows = sort->nrows;
 	sort->tuplesort = tuplesort_begin_heap(sort->desc, sort->spec.nkeys, sort->spec.attnos,

@@ -4,7 +4,8 @@
  *		sort_memory.c (ranges and limits), collect.c (rows and keys in),
  *		row_store.c (tuples), key_planes.c (what the engine sorts by),
  *		key_refine.c (ties on key prefixes), sort_verify.c, sort_handover.c,
- *		sort_progress.c and sort_service.c (having it sorted elsewhere).
+ *		sort_progress.c, sort_service.c (having it sorted elsewhere) and
+ *		sort_reorder.c (having its rows brought into order there).
  *
  * A row exists in three places, all indexed by its row id, which is its place
  * in the order of arrival:
@@ -158,6 +159,12 @@ struct GpuSort
 	GpuSortJob	job;
 	GpuSortRange *job_memory;	/* descriptor of an open job */
 	uint64		ready;			/* so many positions of order are valid */
+
+	/* having rows brought into order (sort_reorder.c) */
+	bool		reordering;		/* the job goes on with that */
+	uint64		reordered;		/* so many positions of sorted_rows are valid */
+	GpuSortRange *sorted_rows;	/* rows by position, NULL: there are none; */
+	GpuSortRange *sorted_refs;	/* where, in row_unit; NULL: at position * stride */
 
 	gs_progress *progress;		/* of gpusort_perform(), or NULL: nobody looks */
 
@@ -392,6 +399,32 @@ extern void gpusort_service_await(GpuSort *sort, uint64 rows);
 extern void gpusort_service_end(GpuSort *sort);
 extern bool gpusort_service_holds_memory(const GpuSort *sort);
 extern void gpusort_service_abandon(GpuSort *sort);
+
+/* sort_reorder.c */
+
+/* While collecting, with an open job: let gpusortd have rows it may reorder. */
+extern void gpusort_reorder_feed(GpuSort *sort);
+
+/* Before the job is run: have rows reordered behind the sort, if that pays and there is room. */
+extern void gpusort_reorder_begin(GpuSort *sort);
+
+/*
+ * While rows are reordered: find out how many are, or, where that was asked for, wait for
+ * the first `rows` of them.
+ */
+extern void gpusort_reorder_look(GpuSort *sort, uint64 rows);
+
+/* Wait until no more rows will be reordered; all are ready before that. */
+extern void gpusort_reorder_finish(GpuSort *sort);
+
+/* The order is going to change: have no rows reordered. */
+extern void gpusort_reorder_abandon(GpuSort *sort);
+
+/* As gpusort_fetch_block(), of rows that have been reordered. */
+extern void gpusort_reorder_fetch(GpuSort *sort, uint64 from, int count, void **rows);
+
+/* Forget the rows in order, whose memory gpusortd has let go of or is left to the job. */
+extern void gpusort_reorder_forget(GpuSort *sort);
 
 /* row_store.c */
 

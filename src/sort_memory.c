@@ -215,6 +215,7 @@ gpusort_release_memory(GpuSort *sort)
 	/* the dearest first, while there is room in gpusort.keep_memory */
 	visit_range(sort, &sort->rows, 0, release_range);
 	gpusort_release_rows_aside(sort);
+	gpusort_reorder_forget(sort);
 	gpusort_release_planes(sort);
 }
 

@@ -9,7 +9,8 @@
  *
  * The result, row ids, arrives in the workspace from its beginning on.  If no
  * refinement, verification or index build has to see all of it first, rows are
- * returned as they become ready, while others are still being sorted.
+ * returned as they become ready, while others are still being sorted.  Then the job
+ * may go on with the rows themselves (sort_reorder.c).
  *
  * Whatever goes wrong, at whatever moment, the host engine sorts instead.  Its
  * permutation is the very same, so it can take over half-way through the rows.
@@ -102,6 +103,7 @@ gpusort_service_feed(GpuSort *sort)
 		for (int w = 0; w < sort->columns[i].nwords; w++, plane++)
 			gpusort_job_feed(&sort->job, plane, planes[plane].words, sort->nrows);
 	}
+	gpusort_reorder_feed(sort);
 }
 
 /* Give the job's ranges to a visitor. */
@@ -111,6 +113,10 @@ visit_job_ranges(GpuSort *sort, range_visitor visit)
 	visit(sort, sort->job_memory);
 	visit(sort, sort->workspace);
 	visit(sort, sort->equal);
+	visit(sort, sort->rows);
+	visit(sort, sort->row_refs);
+	visit(sort, sort->sorted_rows);
+	visit(sort, sort->sorted_refs);
 	for (int i = 0; i < sort->ncolumns; i++)
 	{
 		GpuSortColumn *column = &sort->columns[i];
@@ -132,6 +138,7 @@ leave_range(GpuSort *sort, GpuSortRange *range)
 void
 gpusort_service_end(GpuSort *sort)
 {
+	sort->reordering = false;
 	if (!sort->job.open)
 		return;
 	gpusort_job_close(&sort->job);
@@ -189,6 +196,7 @@ fall_back(GpuSort *sort, const char *why, bool failed)
 	strlcpy(sort->stats.fallback, why, sizeof(sort->stats.fallback));
 	gpusort_pool->header->service.fallbacks++;
 	gpusort_service_end(sort);
+	gpusort_reorder_forget(sort);
 	if (sort->job.left_behind)
 	{
 		replace_range(sort, &sort->workspace, GPUSORT_RANGE_WORKSPACE);
@@ -216,6 +224,7 @@ run_job(GpuSort *sort)
 		return why;
 	for (unsigned i = 0; i < sort->nplanes; i++)
 		planes[i].null_order = sort->planes[i].null_order;
+	gpusort_reorder_begin(sort);
 	return gpusort_job_run(&sort->job, sort->nrows, sort->nplanes, planes, sort->workspace,
 						   equal ? sort->equal : NULL);
 }
@@ -233,7 +242,7 @@ take_result(GpuSort *sort)
 	sort->stats.passes = result->rounds;
 	sort->stats.refined_rows = result->refined_rows;
 	sort->stats.presorted = result->presorted != 0;
-	if (sort->ready == sort->nrows)
+	if (sort->ready == sort->nrows && !sort->reordering)
 		gpusort_service_end(sort);
 }
 
@@ -294,6 +303,6 @@ gpusort_service_await(GpuSort *sort, uint64 rows)
 					 errmsg("out of memory"),
 					 errdetail("gpusortd has failed during a sort, and there is no memory to repeat it.")));
 	}
-	else if (sort->ready == sort->nrows)
+	else if (sort->ready == sort->nrows && !sort->reordering)
 		gpusort_service_end(sort);
 }

@@ -54,6 +54,7 @@ gpusort_forget_rows(GpuSort *sort)
 		if (!gpusort_acquire_memory(sort))
 			gpusort_release_memory(sort);
 	}
+	gpusort_reorder_forget(sort);
 	sort->ready = 0;
 	sort->rows_used = 0;
 	sort->nrows = 0;
@@ -310,6 +311,18 @@ sort_by_engine(GpuSort *sort)
 	return sorted;
 }
 
+/* Are there rows whose order the engine could not tell? */
+static bool
+any_equal_rows(const GpuSort *sort)
+{
+	const uint64 *equal = RANGE_U64(sort->equal);
+
+	for (uint64 w = 0; w < (sort->nrows + 63) / 64; w++)
+		if (equal[w] != 0)
+			return true;
+	return false;
+}
+
 /* Put the ties in order; the engine's workspace becomes scratch memory. */
 static bool
 refine_ties(GpuSort *sort)
@@ -349,9 +362,10 @@ sort_rows(GpuSort *sort)
 	if (!sort_by_engine(sort))
 		return false;
 	set_elapsed(&sort->stats.sort_time, start);
-	if (needs_refinement(sort))
+	if (needs_refinement(sort) && any_equal_rows(sort))
 	{
 		INSTR_TIME_SET_CURRENT(start);
+		gpusort_reorder_abandon(sort);
 		if (!refine_ties(sort))
 			return false;
 		set_elapsed(&sort->stats.refine_time, start);
@@ -409,6 +423,13 @@ gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
 	Assert(count <= left);
 	if (unlikely(from + ahead_to > sort->ready))
 		gpusort_service_await(sort, from + ahead_to);
+	if (unlikely(sort->reordering))
+		gpusort_reorder_look(sort, from + ahead_to);
+	if (from + count <= sort->reordered)
+	{
+		gpusort_reorder_fetch(sort, from, count, rows);
+		return;
+	}
 	order = sort->order + from;
 	for (int i = 0; i < count; i++)
 		rows[i] = row_by_id(sort, order[i]);

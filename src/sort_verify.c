@@ -145,6 +145,7 @@ move_row(GpuSort *sort, uint64 i, uint64 to, bool equal)
 {
 	uint32		id = sort->order[i];
 
+	Assert(sort->sorted_rows == NULL);
 	memmove(&sort->order[to + 1], &sort->order[to], (i - to) * sizeof(uint32));
 	sort->order[to] = id;
 	if (sort->index_rows)

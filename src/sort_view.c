@@ -55,16 +55,33 @@ shared_offsets(const GpuSortSharedView *shared)
 	return (size_t *) ((char *) shared + list_bytes());
 }
 
-void
-gpusort_view(const GpuSort *sort, GpuSortView *view)
+/* Do all rows lie in order? */
+static bool
+all_reordered(const GpuSort *sort)
 {
+	return sort->nrows > 0 && sort->reordered == sort->nrows;
+}
+
+void
+gpusort_view(GpuSort *sort, GpuSortView *view)
+{
+	const GpuSortRange *row_refs = sort->uniform ? NULL : sort->row_refs;
+
+	gpusort_reorder_finish(sort);
 	Assert(sort->index_rows && sort->performed && sort->ready == sort->nrows);
 	view->rows = sort->rows->base;
-	view->row_refs = sort->uniform ? NULL : RANGE_U32(sort->row_refs);
 	view->granule_rows = sort->granule_rows;
 	view->granule_shift = GRANULE_SHIFT;
 	view->granule_offsets = sort->granule_offsets;
 	view->order = sort->order;
+	if (all_reordered(sort))
+	{
+		row_refs = sort->sorted_refs;
+		view->rows = sort->sorted_rows->base;
+		view->granule_rows = 0;
+		view->order = NULL;
+	}
+	view->row_refs = row_refs == NULL ? NULL : RANGE_U32(row_refs);
 	view->equal = RANGE_U64(sort->equal);
 	view->nrows = sort->nrows;
 	view->row_unit = sort->row_unit;
@@ -104,10 +121,12 @@ publish_part(GpuSortSharedView *shared, GpuSortViewPart number, const GpuSortRan
 }
 
 bool
-gpusort_publish_view(const GpuSort *sort, GpuSortSharedView *shared)
+gpusort_publish_view(GpuSort *sort, GpuSortSharedView *shared)
 {
 	GpuSortView *view = &shared->view;
 	const GpuSortRange *order_range = sort->workspace;
+	const GpuSortRange *rows = all_reordered(sort) ? sort->sorted_rows : sort->rows;
+	const GpuSortRange *row_refs = all_reordered(sort) ? sort->sorted_refs : sort->row_refs;
 
 	gpusort_view(sort, view);
 	if (view->granule_rows > 0)
@@ -115,11 +134,11 @@ gpusort_publish_view(const GpuSort *sort, GpuSortSharedView *shared)
 			   (view->granule_rows >> view->granule_shift) * sizeof(size_t));
 	if (sort->refined != NULL && view->order == RANGE_U32(sort->refined))
 		order_range = sort->refined;
-	return publish_part(shared, GPUSORT_VIEW_ROWS, sort->rows, view->rows, sort->rows_used) &&
-		publish_part(shared, GPUSORT_VIEW_ROW_REFS, sort->row_refs, view->row_refs,
+	return publish_part(shared, GPUSORT_VIEW_ROWS, rows, view->rows, sort->rows_used) &&
+		publish_part(shared, GPUSORT_VIEW_ROW_REFS, row_refs, view->row_refs,
 					 view->row_refs == NULL ? 0 : view->nrows * sizeof(uint32)) &&
 		publish_part(shared, GPUSORT_VIEW_ORDER, order_range, view->order,
-					 view->nrows * sizeof(uint32)) &&
+					 view->order == NULL ? 0 : view->nrows * sizeof(uint32)) &&
 		publish_part(shared, GPUSORT_VIEW_EQUAL, sort->equal, view->equal,
 					 (view->nrows + 63) / 64 * sizeof(uint64));
 }
@@ -193,7 +212,8 @@ gpusort_attach_view(const GpuSortSharedView *shared, GpuSortView *view,
 	view->rows = mapping->base[GPUSORT_VIEW_ROWS] + parts[GPUSORT_VIEW_ROWS].offset;
 	if (parts[GPUSORT_VIEW_ROW_REFS].count > 0)
 		view->row_refs = (uint32 *) (mapping->base[GPUSORT_VIEW_ROW_REFS] + parts[GPUSORT_VIEW_ROW_REFS].offset);
-	view->order = (uint32 *) (mapping->base[GPUSORT_VIEW_ORDER] + parts[GPUSORT_VIEW_ORDER].offset);
+	if (parts[GPUSORT_VIEW_ORDER].count > 0)
+		view->order = (uint32 *) (mapping->base[GPUSORT_VIEW_ORDER] + parts[GPUSORT_VIEW_ORDER].offset);
 	view->equal = (uint64 *) (mapping->base[GPUSORT_VIEW_EQUAL] + parts[GPUSORT_VIEW_EQUAL].offset);
 	return true;
 }

@@ -34,7 +34,7 @@ typedef struct GpuSortView
 	uint64		granule_rows;	/* rows below this lie in granules, of this many rows, */
 	int			granule_shift;	/* as a power of two; stride apart */
 	const size_t *granule_offsets;	/* first row of each */
-	const uint32 *order;		/* row ids */
+	const uint32 *order;		/* row ids; NULL: rows lie in order (sort_reorder.c) */
 	const uint64 *equal;		/* as gpusort_equal_rows() */
 	uint64		nrows;
 	size_t		row_unit;
@@ -43,8 +43,8 @@ typedef struct GpuSortView
 	size_t		tuple_bytes;	/* of each tuple; 0: that varies */
 } GpuSortView;
 
-/* A view of a performed index sort, in its own process. */
-extern void gpusort_view(const GpuSort *sort, GpuSortView *view);
+/* A view of a performed index sort, in its own process; waits for rows to be reordered. */
+extern void gpusort_view(GpuSort *sort, GpuSortView *view);
 
 /* In shared memory, of so many bytes; needs a pool. */
 typedef struct GpuSortSharedView GpuSortSharedView;
@@ -52,7 +52,7 @@ typedef struct GpuSortSharedView GpuSortSharedView;
 extern Size gpusort_shared_view_bytes(void);
 
 /* False if some of the sort's memory is private. */
-extern bool gpusort_publish_view(const GpuSort *sort, GpuSortSharedView *shared);
+extern bool gpusort_publish_view(GpuSort *sort, GpuSortSharedView *shared);
 
 /* What a process has mapped. */
 typedef struct GpuSortViewMapping
@@ -69,7 +69,7 @@ extern void gpusort_detach_view(GpuSortViewMapping *mapping);
 static inline void *
 gpusort_view_row(const GpuSortView *view, uint64 position)
 {
-	uint32		id = view->order[position];
+	uint32		id = view->order != NULL ? view->order[position] : (uint32) position;
 	size_t		offset;
 
 	if (view->row_refs == NULL)
@@ -90,7 +90,7 @@ gpusort_view_fetch(const GpuSortView *view, uint64 from, int count, void **rows)
 
 	for (int i = 0; i < count; i++)
 		rows[i] = gpusort_view_row(view, from + i);
-	if (view->row_refs == NULL)
+	if (view->row_refs == NULL || view->order == NULL)
 		return;
 	for (uint64 i = from + count; i < ahead_to; i++)
 		if (view->order[i] >= view->granule_rows)

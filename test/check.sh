@@ -3,8 +3,8 @@
 #		make check: everything that can be tested on one machine without a GPU.
 #
 # Parts: unit, exports, regress, daemon, isolation, tap, fuzz; without an argument
-# all.  daemon is the type tests once more, sorted by gpusortd on simulated devices,
-# or on GPUs with GPUSORT_TEST_DAEMON=auto.
+# all.  daemon is the type tests once more, sorted and reordered by gpusortd on
+# simulated devices, or on GPUs with GPUSORT_TEST_DAEMON=auto.
 # Needs nothing but a C compiler, make and git to start from: see
 # lib/packages.sh for what is installed, lib/cluster.sh for the servers.
 
@@ -95,6 +95,7 @@ check_daemon()
 	local counts i
 
 	cluster_start daemon "shared_preload_libraries = 'gpusort'" "gpusort.engine = cuda" "autovacuum_naptime = 1d" \
+		"gpusort.reorder_rows = on" \
 		"gpusort.daemon = '${GPUSORT_TEST_DAEMON:-host:3}'"
 	sql -c 'CREATE EXTENSION gpusort'
 	for i in $(seq 100); do

@@ -195,6 +195,8 @@ gsd_claim_job(gsd_header *header, uint32_t pid)
 		job->pid = pid;
 		atomic_store(&job->cancel, 0);
 		atomic_store(&job->abandoned, 0);
+		atomic_store(&job->ready_rows, 0);
+		atomic_store(&job->reordered_rows, 0);
 		return i;
 	}
 	return -1;

@@ -46,7 +46,7 @@
 #include "gs_engine.h"
 
 #define GSD_MAGIC			UINT64_C(0x67707573727430)
-#define GSD_ABI_VERSION		1
+#define GSD_ABI_VERSION		2
 
 #define GSD_EXTENT_SHIFT	21
 #define GSD_EXTENT_BYTES	(UINT64_C(1) << GSD_EXTENT_SHIFT)
@@ -128,6 +128,23 @@ typedef struct gsd_plane
 } gsd_plane;
 
 /*
+ * Rows that are to be brought into the order found, once it is.  They and what points to
+ * them are as gs_stored_rows describes.
+ */
+typedef struct gsd_rows
+{
+	gsd_extents rows;			/* count 0: not wanted */
+	gsd_extents refs;
+	gsd_extents to_rows;		/* out */
+	gsd_extents to_refs;		/* out */
+	uint64_t	row_bytes;
+	uint64_t	stride;
+	uint64_t	unit;
+	uint64_t	length_shift;
+	uint64_t	length_mask;
+} gsd_rows;
+
+/*
  * A job's descriptor fills one extent: this, then the list of extent numbers up
  * to the extent's end.  Every plane and result has a stretch of the list for
  * itself, laid out before the job is opened, so that planes can grow side by
@@ -136,7 +153,8 @@ typedef struct gsd_plane
  * While the job is open, nplanes, expected_rows and the planes' words are
  * meaningful, as far as fed_rows goes: the words of rows below fed_rows[i] of
  * plane i are final, so that they may be uploaded ahead.  The backend raises it
- * (release) by whole extents, after the words and the list.  When the job is
+ * (release) by whole extents, after the words and the list.  So are the first
+ * fed_row_bytes of the rows, whose extents are listed at rows.rows.  When the job is
  * run, everything is.
  */
 typedef struct gsd_descriptor
@@ -149,6 +167,8 @@ typedef struct gsd_descriptor
 	gsd_extents equal;			/* out; count 0: not wanted */
 	gsd_plane	planes[GS_MAX_PLANES];
 	_Atomic uint64_t fed_rows[GS_MAX_PLANES];	/* 0: not fed */
+	gsd_rows	rows;
+	_Atomic uint64_t fed_row_bytes;
 	uint32_t	list_size;		/* entries of list[] that may be read */
 	uint32_t	list[];
 } gsd_descriptor;
@@ -165,7 +185,8 @@ typedef struct gsd_result
 	uint32_t	presorted;
 	uint64_t	exchanged_rows;
 	uint64_t	refined_rows;
-	double		device_ms;		/* from RUN seen to the last row ready */
+	double		device_ms;		/* from RUN seen to the last id ready */
+	double		reorder_ms;		/* and on to the last row in place */
 } gsd_result;
 
 typedef struct gsd_job
@@ -178,9 +199,11 @@ typedef struct gsd_job
 	uint32_t	pid;
 	uint32_t	descriptor;		/* extent */
 
-	/* written by the daemon */
+	/* written by the daemon; the counts are 0 when a job is claimed */
 	_Atomic uint32_t daemon_state;
 	_Atomic uint64_t ready_rows;	/* ids in place; all of them when DONE */
+	_Atomic uint64_t reordered_rows;	/* rows in place, after all ids; as many as
+									 * will be when DONE or FAILED */
 	uint32_t	failure;		/* gsd_failure */
 	gsd_result	result;			/* complete from the first ready row on */
 	char		message[200];

@@ -16,7 +16,7 @@
 #include "daemon_jobs.h"
 #include "tap.h"
 
-#define EXTENTS		16
+#define EXTENTS		48
 #define PID			4711
 #define OTHER_PID	4712
 #define NROWS		UINT64_C(300000)
@@ -29,6 +29,10 @@ enum
 	NULLS = WORDS + 3,
 	IDS,
 	EQUAL,
+	ROWS,						/* and the next two */
+	REFS = ROWS + 3,
+	TO_ROWS,					/* and the next two */
+	TO_REFS = TO_ROWS + 3,
 	FOREIGN,					/* of another process */
 	UNOWNED
 };
@@ -65,7 +69,7 @@ start_server(unsigned ndevices)
 	memset(&options, 0, sizeof(options));
 	options.engine = GSD_ENGINE_HOST;
 	options.host_devices = ndevices;
-	options.memory_bytes = UINT64_C(32) << 20;
+	options.memory_bytes = UINT64_C(64) << 20;
 	options.device_rows = 1000;
 	if (!gsd_open_devices(&options, &group, &cuda, why, sizeof(why)))
 		abort();
@@ -105,7 +109,10 @@ describe(bool nulls, bool equal)
 {
 	gsd_descriptor *d = descriptor();
 	uint64_t   *words = gsd_extent(&pool, WORDS);
-	static const uint32_t list[] = {WORDS, WORDS + 1, WORDS + 2, NULLS, IDS, EQUAL};
+	static const uint32_t list[] = {
+		WORDS, WORDS + 1, WORDS + 2, NULLS, IDS, EQUAL, ROWS, ROWS + 1, ROWS + 2, REFS,
+		TO_ROWS, TO_ROWS + 1, TO_ROWS + 2, TO_REFS
+	};
 
 	memset(d, 0, sizeof(*d));
 	d->nrows = d->expected_rows = NROWS;
@@ -124,6 +131,50 @@ describe(bool nulls, bool equal)
 		words[i] = word_of(i);
 	memset(gsd_extent(&pool, NULLS), 0, GSD_EXTENT_BYTES);
 	memset(gsd_extent(&pool, IDS), 0xff, GSD_EXTENT_BYTES);
+}
+
+/* Rows behind a descriptor: 16 bytes each, with their length, number and word. */
+static void
+describe_rows(bool equal_length)
+{
+	gsd_rows   *rows = &descriptor()->rows;
+	uint32_t   *refs = gsd_extent(&pool, REFS);
+
+	*rows = (gsd_rows) {
+		.rows = {6, 3},
+		.refs = {9, 1},
+		.to_rows = {10, 3},
+		.to_refs = {13, 1},
+		.row_bytes = NROWS * 16,
+		.stride = equal_length ? 16 : 0,
+		.unit = 8,
+		.length_mask = UINT32_MAX,
+	};
+	for (uint32_t i = 0; i < NROWS; i++)
+	{
+		uint32_t   *row = (uint32_t *) gsd_extent(&pool, ROWS) + i * 4;
+
+		row[0] = 16;
+		row[1] = i;
+		row[2] = row[3] = (uint32_t) word_of(i);
+		refs[i] = i * 2;
+	}
+	memset(gsd_extent(&pool, TO_ROWS), 0xff, 3 * GSD_EXTENT_BYTES);
+	memset(gsd_extent(&pool, TO_REFS), 0xff, GSD_EXTENT_BYTES);
+}
+
+static bool
+rows_are_right(bool equal_length)
+{
+	const uint32_t *ids = gsd_extent(&pool, IDS);
+	const uint32_t *rows = gsd_extent(&pool, TO_ROWS);
+	const uint32_t *refs = gsd_extent(&pool, TO_REFS);
+
+	for (uint64_t i = 0; i < NROWS; i++)
+		if (rows[i * 4] != 16 || rows[i * 4 + 1] != ids[i] || rows[i * 4 + 3] != word_of(ids[i]) ||
+			(!equal_length && refs[i] != i * 2))
+			return false;
+	return true;
 }
 
 static int
@@ -217,6 +268,55 @@ test_life(bool nulls, bool equal, bool feed)
 	tap_ok(!equal || equal_is_right(), "%s: bitmap", label);
 	tap_ok(close_job(n), "%s: let go", label);
 	tap_ok(pool.header->service.device_bytes_used == 0, "%s: device memory is free", label);
+}
+
+/* Rows are brought into order behind the sort, which is done whether that works or not. */
+static void
+test_rows(bool equal_length, bool feed)
+{
+	uint64_t	idle_bytes = gsd_device_bytes_free(&group);
+	const char *label = feed ? "rows, fed" : equal_length ? "equal rows" : "rows";
+	int			n;
+
+	describe(false, false);
+	describe_rows(equal_length);
+	n = open_job();
+	(void) gsd_serve(server);
+	if (feed)
+	{
+		descriptor()->fed_row_bytes = 2 * GSD_EXTENT_BYTES;
+		(void) gsd_serve(server);
+		tap_ok(gsd_device_bytes_free(&group) < idle_bytes, "%s: uploaded ahead", label);
+	}
+	run_job(n);
+	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_DONE && ids_are_right(), "%s: sorted", label);
+	tap_ok(job_of(n)->reordered_rows == NROWS, "%s: all are in place", label);
+	tap_ok(rows_are_right(equal_length), "%s: in order", label);
+	tap_ok(close_job(n), "%s: let go", label);
+	tap_ok(gsd_device_bytes_free(&group) == idle_bytes, "%s: device memory is free", label);
+
+	/* fed, and not wanted after all */
+	describe(false, false);
+	describe_rows(equal_length);
+	n = open_job();
+	descriptor()->fed_row_bytes = UINT64_MAX;
+	(void) gsd_serve(server);
+	descriptor()->rows.rows.count = 0;
+	run_job(n);
+	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_DONE && job_of(n)->reordered_rows == 0,
+		   "%s: not wanted after all", label);
+	tap_ok(close_job(n), "%s: let go again", label);
+
+	/* rows that are too long for where they are to go */
+	describe(false, false);
+	describe_rows(equal_length);
+	descriptor()->rows.to_rows.count = 1;
+	n = open_job();
+	run_job(n);
+	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_DONE && ids_are_right() &&
+		   job_of(n)->reordered_rows < NROWS, "%s: no room for all", label);
+	tap_ok(*(uint8_t *) gsd_extent(&pool, TO_ROWS + 1) == 0xff, "%s: nothing behind it is written", label);
+	tap_ok(close_job(n) && gsd_device_bytes_free(&group) == idle_bytes, "%s: everything is given back", label);
 }
 
 /* The change that makes a descriptor wrong. */
@@ -331,6 +431,47 @@ nulls_of_another(gsd_descriptor *d)
 	d->list[3] = FOREIGN;
 }
 
+static void
+rows_of_another(gsd_descriptor *d)
+{
+	d->rows.rows = (gsd_extents) {5, 3};
+	d->rows.row_bytes = NROWS * 8;
+	d->list[5] = FOREIGN;
+	d->rows.unit = 8;
+}
+
+static void
+rows_to_another(gsd_descriptor *d)
+{
+	d->rows = (gsd_rows) {{5, 1}, {5, 1}, {6, 1}, {5, 1}, 4096, 0, 8, 0, UINT32_MAX};
+	d->nrows = 100;
+	d->list[6] = FOREIGN;
+}
+
+static void
+few_references(gsd_descriptor *d)
+{
+	d->rows = (gsd_rows) {{5, 1}, {5, 0}, {5, 1}, {5, 1}, 4096, 0, 8, 0, UINT32_MAX};
+}
+
+static void
+wide_unit(gsd_descriptor *d)
+{
+	d->rows = (gsd_rows) {{5, 1}, {5, 1}, {5, 1}, {5, 1}, 4096, 0, UINT64_C(1) << 33, 0, UINT32_MAX};
+}
+
+static void
+length_in_another_word(gsd_descriptor *d)
+{
+	d->rows = (gsd_rows) {{5, 1}, {5, 1}, {5, 1}, {5, 1}, 4096, 0, 8, 64, UINT32_MAX};
+}
+
+static void
+more_bytes_than_rows(gsd_descriptor *d)
+{
+	d->rows = (gsd_rows) {{5, 1}, {5, 1}, {5, 1}, {5, 1}, GSD_EXTENT_BYTES + 1, 0, 8, 0, UINT32_MAX};
+}
+
 static const mistake mistakes[] = {
 	{"no rows", no_rows},
 	{"too many rows for their ids", too_many_rows},
@@ -349,6 +490,12 @@ static const mistake mistakes[] = {
 	{"nobody's extent for words", extent_of_nobody},
 	{"another process's extent for the bitmap", bitmap_of_another},
 	{"another process's extent for nulls", nulls_of_another},
+	{"another process's rows", rows_of_another},
+	{"rows to go to another process", rows_to_another},
+	{"fewer references than rows", few_references},
+	{"an odd unit of references", wide_unit},
+	{"lengths that are not in a row's first word", length_in_another_word},
+	{"more bytes than the rows have", more_bytes_than_rows},
 };
 
 static bool
@@ -502,6 +649,9 @@ main(void)
 		test_life(true, false, false);
 		test_life(false, true, false);
 		test_life(false, true, true);
+		test_rows(true, false);
+		test_rows(false, false);
+		test_rows(false, true);
 		for (unsigned i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++)
 		{
 			test_mistake(&mistakes[i], false);
