@@ -2,11 +2,13 @@
  * daemon_process.c
  *		gpusortd as a process: its command line, its birth and its death.
  *
- * The program lies beside the library.  It inherits the pool's memfd and the
+ * The program lies beside the library, wherever the server has loaded that from, or
+ * where `make install` puts it.  It inherits the pool's memfd and the
  * bells, and no other file: it must not hold on to the server's sockets or data.
  */
 #include "postgres.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -100,13 +102,40 @@ add_job_bells(CommandLine *command, const gsd_pool *pool)
 	pfree(bells.data);
 }
 
+/* The directory that this library was loaded from; pkglib_path if that can't be told. */
+static void
+library_directory(char *directory)
+{
+	Dl_info		library;
+
+	if (dladdr((void *) gpusort_start_daemon, &library) != 0 && library.dli_fname != NULL)
+	{
+		strlcpy(directory, library.dli_fname, MAXPGPATH);
+		get_parent_directory(directory);
+	}
+	else
+		strlcpy(directory, pkglib_path, MAXPGPATH);
+}
+
+/* The program beside the library, or else in the server's own directory. */
+static void
+find_program(char *path)
+{
+	char		directory[MAXPGPATH];
+
+	library_directory(directory);
+	join_path_components(path, directory, PROGRAM);
+	if (access(path, X_OK) != 0)
+		join_path_components(path, pkglib_path, PROGRAM);
+}
+
 static void
 make_command_line(CommandLine *command, const gsd_pool *pool, const DaemonSettings *settings)
 {
 	int			host_devices = gpusort_daemon_host_devices(settings->daemon);
 
 	memset(command, 0, sizeof(*command));
-	snprintf(command->path, sizeof(command->path), "%s/%s", pkglib_path, PROGRAM);
+	find_program(command->path);
 	add_argument(command, "%s", PROGRAM);
 	if (host_devices > 0)
 	{
@@ -185,6 +214,19 @@ gpusort_start_daemon(const gsd_pool *pool, const DaemonSettings *settings)
 	return pid;
 }
 
+static void
+describe_missing_program(char *reason, size_t size)
+{
+	char		directory[MAXPGPATH];
+
+	library_directory(directory);
+	if (strcmp(directory, pkglib_path) == 0)
+		snprintf(reason, size, "there is no program %s/%s", directory, PROGRAM);
+	else
+		snprintf(reason, size, "there is no program %s in %s or %s", PROGRAM, directory,
+				 pkglib_path);
+}
+
 DaemonDeath
 gpusort_daemon_death(int status, const char *said)
 {
@@ -203,8 +245,7 @@ gpusort_daemon_death(int status, const char *said)
 	else if (code == STATUS_DEVICE_LOST)
 		strlcpy(death.reason, "a device is lost", sizeof(death.reason));
 	else if (code == STATUS_NO_PROGRAM)
-		snprintf(death.reason, sizeof(death.reason), "there is no program %s/%s", pkglib_path,
-				 PROGRAM);
+		describe_missing_program(death.reason, sizeof(death.reason));
 	else if (code >= 0)
 		snprintf(death.reason, sizeof(death.reason), "it exited with status %d", code);
 	else

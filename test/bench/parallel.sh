@@ -66,6 +66,27 @@ start_server()
 		"work_mem = '$WORK_MEM'" "default_statistics_target = 30" "${SETTINGS:-}"
 }
 
+# Functions of the library that was loaded, which need not be the installed one.
+make_functions()
+{
+	sed -e '/^\\/d' -e "s#MODULE_PATHNAME#$WORK/lib/gpusort#" "$TREE"/gpusort--*.sql | sql
+}
+
+# Where there is a GPU, gpusortd may need seconds to open it; what it is in the end is
+# told, since sorts go without.
+await_service()
+{
+	local n
+
+	for ((n = 0; n < 150; n++)); do
+		case $(sql -At -c 'SELECT state, message FROM gpusort_service()') in
+			up* | 'no device'* | off\|?* | down\|'there is no program'*) break ;;
+		esac
+		sleep 0.2
+	done
+	say "gpusortd: $(sql -At -F ', ' -c 'SELECT state, engine, devices, message FROM gpusort_service()')"
+}
+
 wanted()
 {
 	local case
@@ -128,7 +149,7 @@ executor()
 		[ -n "$best" ] && [ "$best" -le "$ms" ] || best=$ms
 	done
 	report "$1" "$2" "$3" executor "$best" "$(plan_nodes <<<"$out")$(
-		sed -nE 's/^ *(Sort Method: external.*|Handed Over.*|Engine: cuda.*|Rows Collected: .*|Workers Launched: .*)/ [\1]/p' <<<"$out" | tr -d '\n')"
+		sed -nE 's/^ *(Sort Method: external.*|Handed Over.*|Engine: .*|Rows Collected: .*|Workers Launched: .*)/ [\1]/p' <<<"$out" | tr -d '\n')"
 }
 
 # client CASE SIDE WORKERS QUERY: rows to the client, which prints them.
@@ -184,6 +205,8 @@ three_sides()
 }
 
 start_server
+make_functions
+await_service
 say "$("$BINDIR/postgres" --version), $(nproc) CPUs, work_mem $WORK_MEM, pool $(sql -At -c 'SHOW gpusort.pool_size')"
 row='k int8, v int4, pad text'
 row_values="r, i, lpad(i::text, 16, 'x')"

@@ -5,6 +5,7 @@ use warnings;
 
 use FindBin;
 use lib $FindBin::RealBin;
+use File::Copy;
 use GpuSortTest;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
@@ -142,6 +143,41 @@ is(service($node, 'pid'), '', 'daemon = off: no process');
 like(analyzed_plan_of($node, $query), qr/Engine: host  (?!.*Fallback)/, 'daemon = off: the host sorts');
 same_answer($node, $query, 'daemon = off');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM gpusort_devices()'), '0', 'daemon = off: no devices');
+
+# The program that is started: the one beside the library, or else the server's.
+{
+	my $installed = $node->config_data('--pkglibdir');
+	my $ours = $node->basedir . '/lib';
+	my $program = sub { readlink '/proc/' . service($node, 'pid') . '/exe' };
+
+	set_daemon($node, 'host:1');
+	is($program->(), "$installed/gpusortd", 'gpusortd is the installed one');
+
+	mkdir $ours or die $!;
+	for my $file ('gpusort.so', 'gpusortd')
+	{
+		copy("$installed/$file", "$ours/$file") or die $!;
+		chmod 0755, "$ours/$file";
+	}
+	# functions of the library that is preloaded, wherever it lies
+	$node->safe_psql('postgres', q(UPDATE pg_proc SET probin = 'gpusort' WHERE probin = '$libdir/gpusort'));
+	$node->append_conf('postgresql.conf', "dynamic_library_path = '$ours:\$libdir'");
+	$node->restart;
+	ok($node->poll_query_until('postgres', q(SELECT state = 'up' FROM gpusort_service())), 'loaded from elsewhere: gpusortd comes up');
+	is($program->(), "$ours/gpusortd", 'loaded from elsewhere: the one beside the library');
+
+	unlink "$ours/gpusortd";
+	set_daemon($node, 'host:2');
+	is($program->(), "$installed/gpusortd", '... or the installed one if there is none');
+
+	rename "$installed/gpusortd", "$installed/gpusortd.gone" or die $!;
+	set_daemon($node, 'host:1', '', 'down');
+	is(service($node, 'message'), "there is no program gpusortd in $ours or $installed", '... or none');
+	rename "$installed/gpusortd.gone", "$installed/gpusortd" or die $!;
+	set_daemon($node, 'off', '', 'off');
+	$node->append_conf('postgresql.conf', "dynamic_library_path = '\$libdir'");
+	$node->restart;
+}
 
 # What a job costs: two rows, sorted again and again.
 set_daemon($node, 'host:1');
