@@ -36,9 +36,13 @@
 #include "settings.h"
 #include "slice_cuts.h"
 #include "slice_writer.h"
+#include "sort_verify.h"
 
 /* Of notes: some slices of int8 keys, and any high key. */
 #define QUEUE_BYTES		((Size) 128 * 1024)
+
+/* How often to look after workers that are waited for. */
+#define LOST_WORKER_MS	100
 
 /* How long a slice takes at least that a fault makes slow. */
 #define SLOW_SLICE_MS	100
@@ -47,6 +51,7 @@
 typedef enum SliceStage
 {
 	SLICE_STAGE_WAIT,			/* the leader collects and sorts */
+	SLICE_STAGE_VERIFY,			/* ... and has its order verified; may be skipped */
 	SLICE_STAGE_WRITE,
 	SLICE_STAGE_END				/* nothing to write for workers */
 } SliceStage;
@@ -56,6 +61,10 @@ struct GpuSortSharedSlices
 	int			workers;
 	ConditionVariable stage_changed;
 	pg_atomic_uint32 stage;
+
+	/* made before the stage is VERIFY */
+	GpuSortVerifyShare verify;
+	ConditionVariable verified;
 
 	/* set before the stage is WRITE */
 	SliceCuts	cuts;
@@ -90,6 +99,8 @@ struct GpuSortIndexSlices
 	ParallelContext *context;
 	int			nqueues;
 	NoteQueue  *queues;
+	bool		published;		/* the view of the sort */
+	GpuSortVerifyCrew crew;
 
 	/* writing */
 	SliceWriter writer;
@@ -129,24 +140,9 @@ gpusort_slices_init(GpuSortSharedSlices *shared, int workers)
 	shared->workers = workers;
 	ConditionVariableInit(&shared->stage_changed);
 	pg_atomic_init_u32(&shared->stage, SLICE_STAGE_WAIT);
+	ConditionVariableInit(&shared->verified);
 	for (int i = 0; i < workers; i++)
 		shm_mq_set_receiver(shm_mq_create(queue_space(shared, i), QUEUE_BYTES), MyProc);
-}
-
-void
-gpusort_slices_attach(GpuSortIndexBuild *build, GpuSortSharedSlices *shared,
-					  ParallelContext *context)
-{
-	GpuSortIndexSlices *slices = palloc0(sizeof(GpuSortIndexSlices));
-
-	slices->shared = shared;
-	slices->context = context;
-	slices->nqueues = context->nworkers_launched;
-	slices->queues = palloc0(slices->nqueues * sizeof(NoteQueue));
-	for (int i = 0; i < slices->nqueues; i++)
-		slices->queues[i].handle = shm_mq_attach((shm_mq *) queue_space(shared, i), context->seg,
-												 context->worker[i].bgwhandle);
-	build->slices = slices;
 }
 
 static void
@@ -162,8 +158,87 @@ void
 gpusort_slices_end(GpuSortIndexBuild *build)
 {
 	if (build->slices != NULL &&
-		pg_atomic_read_u32(&build->slices->shared->stage) == SLICE_STAGE_WAIT)
+		pg_atomic_read_u32(&build->slices->shared->stage) < SLICE_STAGE_WRITE)
 		set_stage(build->slices->shared, SLICE_STAGE_END);
+}
+
+/* ---------- verifying ---------- */
+
+/* Let workers see the sort; once, for its memory stays what it is. */
+static bool
+publish_sort(GpuSortIndexBuild *build)
+{
+	GpuSortIndexSlices *slices = build->slices;
+
+	if (!slices->published)
+		slices->published = gpusort_publish_view(build->sort, shared_view(slices->shared));
+	return slices->published;
+}
+
+/* A GpuSortVerifyCrew's summon. */
+static bool
+summon_verifiers(void *arg)
+{
+	GpuSortIndexBuild *build = arg;
+
+	if (!publish_sort(build))
+		return false;
+	set_stage(build->slices->shared, SLICE_STAGE_VERIFY);
+	return true;
+}
+
+/* Has a worker ended that should not have? */
+static bool
+any_worker_lost(const GpuSortIndexSlices *slices)
+{
+	for (int i = 0; i < slices->nqueues; i++)
+	{
+		pid_t		pid;
+
+		if (GetBackgroundWorkerPid(slices->context->worker[i].bgwhandle, &pid) == BGWH_STOPPED)
+			return true;
+	}
+	return false;
+}
+
+/* A GpuSortVerifyCrew's await. */
+static void
+await_verifiers(void *arg)
+{
+	GpuSortIndexBuild *build = arg;
+	GpuSortIndexSlices *slices = build->slices;
+	GpuSortSharedSlices *shared = slices->shared;
+
+	while (!gpusort_verify_is_done(&shared->verify))
+	{
+		if (ConditionVariableTimedSleep(&shared->verified, LOST_WORKER_MS, PG_WAIT_EXTENSION) &&
+			any_worker_lost(slices))
+		{
+			/* it has the error message, if a worker has failed */
+			gpusort_slices_end(build);
+			WaitForParallelWorkersToFinish(slices->context);
+			elog(ERROR, "a worker of an index build was lost");
+		}
+	}
+	ConditionVariableCancelSleep();
+}
+
+void
+gpusort_slices_attach(GpuSortIndexBuild *build, GpuSortSharedSlices *shared,
+					  ParallelContext *context)
+{
+	GpuSortIndexSlices *slices = palloc0(sizeof(GpuSortIndexSlices));
+
+	slices->shared = shared;
+	slices->context = context;
+	slices->nqueues = context->nworkers_launched;
+	slices->queues = palloc0(slices->nqueues * sizeof(NoteQueue));
+	for (int i = 0; i < slices->nqueues; i++)
+		slices->queues[i].handle = shm_mq_attach((shm_mq *) queue_space(shared, i), context->seg,
+												 context->worker[i].bgwhandle);
+	slices->crew = (GpuSortVerifyCrew) {&shared->verify, summon_verifiers, await_verifiers, build};
+	gpusort_verify_with(build->sort, &slices->crew);
+	build->slices = slices;
 }
 
 /* Set blocks aside for the next slice to be taken. */
@@ -205,14 +280,14 @@ take_slice(GpuSortSharedSlices *shared, SliceWriter *writer, Slice *slice)
 	return any;
 }
 
-/* What goes wrong in a slice, for testing. */
+/* What goes wrong in a worker's part of something, for testing. */
 static void
-inject_fault(void)
+inject_fault(const char *part)
 {
 	if (gpusort_inject_fault < GPUSORT_FAULT_SLOW_SLICES)
 		return;
 	if (IsParallelWorker() && gpusort_inject_fault == GPUSORT_FAULT_WORKER_ERROR)
-		elog(ERROR, "injected error in a slice of an index");
+		elog(ERROR, "injected error in %s of an index", part);
 	if (IsParallelWorker() && gpusort_inject_fault == GPUSORT_FAULT_WORKER_EXIT)
 		proc_exit(0);
 	(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLOW_SLICE_MS, PG_WAIT_EXTENSION);
@@ -227,7 +302,7 @@ write_slices(GpuSortSharedSlices *shared, SliceWriter *writer)
 
 	while (take_slice(shared, writer, &slice))
 	{
-		inject_fault();
+		inject_fault("a slice");
 		slice_writer_write(writer, &slice);
 	}
 }
@@ -400,8 +475,7 @@ gpusort_slices_write(GpuSortIndexBuild *build, const GpuSortView *view)
 	writer = &slices->writer;
 	slice_writer_begin(writer, view, build, index_storage_begin(build->index));
 	slice_cuts_make(&slices->shared->cuts, &writer->stream, gpusort_slice_pages);
-	if (slices->shared->cuts.nslices < 2 ||
-		!gpusort_publish_view(build->sort, shared_view(slices->shared)))
+	if (slices->shared->cuts.nslices < 2 || !publish_sort(build))
 		return false;
 
 	begin_writing(slices);
@@ -435,36 +509,66 @@ queue_notes(void *arg, const SliceNotes *notes, Size bytes)
 				 errmsg("the leader of an index build is gone")));
 }
 
+/* Wait for another stage than the one that was seen. */
 static SliceStage
-await_stage(GpuSortSharedSlices *shared)
+await_stage(GpuSortSharedSlices *shared, SliceStage seen)
 {
 	SliceStage	stage;
 
 	ConditionVariablePrepareToSleep(&shared->stage_changed);
-	while ((stage = pg_atomic_read_u32(&shared->stage)) == SLICE_STAGE_WAIT)
+	while ((stage = pg_atomic_read_u32(&shared->stage)) == seen)
 		ConditionVariableSleep(&shared->stage_changed, PG_WAIT_EXTENSION);
 	ConditionVariableCancelSleep();
 	pg_memory_barrier();
 	return stage;
 }
 
-void
-gpusort_slices_work(GpuSortSharedSlices *shared, shm_mq_handle *queue, GpuSortIndexBuild *build)
+static void
+verify_slices(GpuSortSharedSlices *shared, const GpuSortView *view, GpuSortIndexBuild *build)
 {
-	GpuSortViewMapping mapping;
-	GpuSortView view;
-	SliceWriter *writer;
-	IndexStorage *storage;
+	GpuSortSpec spec;
+	const char *reason;
 
-	if (await_stage(shared) != SLICE_STAGE_WRITE ||
-		!gpusort_attach_view(shared_view(shared), &view, &mapping))
-		return;
-	storage = index_storage_begin(build->index);
+	inject_fault("the verification");
+	if (gpusort_index_sort_spec(build->index, &spec, &reason))
+		gpusort_verify_help(&shared->verify, view, RelationGetDescr(build->index), &spec);
+	ConditionVariableBroadcast(&shared->verified);
+}
+
+static void
+write_as_worker(GpuSortSharedSlices *shared, shm_mq_handle *queue, const GpuSortView *view,
+				GpuSortIndexBuild *build)
+{
+	IndexStorage *storage = index_storage_begin(build->index);
+	SliceWriter *writer = palloc(sizeof(SliceWriter));
+
 	index_storage_share(storage, &shared->file);
-	writer = palloc(sizeof(SliceWriter));
-	slice_writer_begin(writer, &view, build, storage);
+	slice_writer_begin(writer, view, build, storage);
 	writer->send = queue_notes;
 	writer->send_arg = queue;
 	write_slices(shared, writer);
+}
+
+void
+gpusort_slices_work(GpuSortSharedSlices *shared, shm_mq_handle *queue, GpuSortIndexBuild *build)
+{
+	SliceStage	stage = await_stage(shared, SLICE_STAGE_WAIT);
+	GpuSortViewMapping mapping;
+	GpuSortView view;
+	bool		attached;
+
+	if (stage == SLICE_STAGE_END)
+		return;
+	attached = gpusort_attach_view(shared_view(shared), &view, &mapping);
+	if (stage == SLICE_STAGE_VERIFY)
+	{
+		if (attached)
+			verify_slices(shared, &view, build);
+		stage = await_stage(shared, SLICE_STAGE_VERIFY);
+	}
+	if (!attached)
+		return;
+	if (stage == SLICE_STAGE_WRITE)
+		write_as_worker(shared, queue, &view, build);
 	gpusort_detach_view(&mapping);
 }

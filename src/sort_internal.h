@@ -101,6 +101,7 @@ struct GpuSort
 	bool		any_bytes;		/* some column has a byte string part */
 	bool		fixed_keys;		/* all columns have a fixed offset */
 	bool		untrusted;		/* some codec asks for verification */
+	const struct GpuSortVerifyCrew *crew;	/* who helps with it; NULL: nobody */
 
 	/* memory */
 	size_t		limit_bytes;	/* of private memory */

@@ -68,7 +68,7 @@ gpusort_view(GpuSort *sort, GpuSortView *view)
 	const GpuSortRange *row_refs = sort->uniform ? NULL : sort->row_refs;
 
 	gpusort_reorder_finish(sort);
-	Assert(sort->index_rows && sort->performed && sort->ready == sort->nrows);
+	Assert(sort->index_rows && sort->order != NULL && sort->ready == sort->nrows);
 	view->rows = sort->rows->base;
 	view->granule_rows = sort->granule_rows;
 	view->granule_shift = GRANULE_SHIFT;

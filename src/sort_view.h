@@ -43,7 +43,10 @@ typedef struct GpuSortView
 	size_t		tuple_bytes;	/* of each tuple; 0: that varies */
 } GpuSortView;
 
-/* A view of a performed index sort, in its own process; waits for rows to be reordered. */
+/*
+ * A view of an index sort that is in order, in its own process; waits for rows to be
+ * reordered.
+ */
 extern void gpusort_view(GpuSort *sort, GpuSortView *view);
 
 /* In shared memory, of so many bytes; needs a pool. */

@@ -44,7 +44,9 @@ sub nothing_is_left
 
 my @cases = ([ 'error in a worker', qr/injected error in a slice/, 'SET gpusort.inject_fault = worker_error' ],
 	[ 'worker ends without a word', qr/lost connection to parallel worker/, 'SET gpusort.inject_fault = worker_exit' ],
-	[ 'timeout', qr/statement timeout/, 'SET gpusort.inject_fault = slow_slices', 'SET statement_timeout = 1500' ]);
+	[ 'timeout', qr/statement timeout/, 'SET gpusort.inject_fault = slow_slices', 'SET statement_timeout = 1500' ],
+	[ 'error in a verifying worker', qr/injected error in the verification/, 'SET gpusort.inject_fault = worker_error', 'SET gpusort.verify = on' ],
+	[ 'verifying worker ends without a word', qr/lost connection to parallel worker/, 'SET gpusort.inject_fault = worker_exit', 'SET gpusort.verify = on' ]);
 for my $case (@cases)
 {
 	my ($label, $expected, @settings) = @$case;
