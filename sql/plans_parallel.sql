@@ -6,6 +6,8 @@ SET gpusort.force = on;
 -- our own path for the ORDER BY, above Gather, is not to win: PostgreSQL's Sort
 -- below Gather Merge does, and that is taken over in the finished plan
 SET gpusort.cost_row = 1e6;
+-- and the rows are not to be collected for a single sort
+SET gpusort.enable_parallel_collect = off;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;

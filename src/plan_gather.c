@@ -51,15 +51,28 @@ gpusort_plan_gather(const CustomScan *scan)
 	return IsA(child, Gather) && gpusort_is_collect_plan(child->lefttree) ? (Gather *) child : NULL;
 }
 
+CustomScan *
+gpusort_make_collect(const Sort *sort)
+{
+	CustomScan *scan = gpusort_make_plan(sort);
+
+	scan->methods = &gpusort_collect_methods;
+	scan->flags = 0;
+	return scan;
+}
+
+/* Each collects as many rows as it reads: those of the partial path. */
+Cost
+gpusort_participants_cost(const GpuSortEstimate *estimate, double partial_rows, double all_rows)
+{
+	return estimate->collect_cost * Min(partial_rows / all_rows, 1);
+}
+
 static Plan *
 plan_collect_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
 				  List *clauses, List *custom_plans)
 {
-	CustomScan *scan = gpusort_make_plan(linitial_node(Sort, custom_plans));
-
-	scan->methods = &gpusort_collect_methods;
-	scan->flags = 0;
-	return &scan->scan.plan;
+	return &gpusort_make_collect(linitial_node(Sort, custom_plans))->scan.plan;
 }
 
 static Plan *
@@ -109,7 +122,7 @@ make_collect_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, double all_
 	path->parallel_workers = partial->parallel_workers;
 	path->rows = 0;
 	path->total_cost = partial->total_cost +
-		estimate->collect_cost * Min(partial->rows / all_rows, 1);
+		gpusort_participants_cost(estimate, partial->rows, all_rows);
 	path->startup_cost = path->total_cost;
 	gpusort_copy_path_disabled(path, partial);
 	cpath->custom_paths = list_make1(create_sort_path(root, rel, partial, root->sort_pathkeys, -1));

@@ -133,6 +133,18 @@ extern bool gpusort_input_is_sorted(const Sort *sort, const List *rtable);
 extern void gpusort_install_order_by_hook(void);
 extern void gpusort_install_replace_hook(void);
 
+/*
+ * Why a Sort of a finished plan is left to PostgreSQL for its kind, size or limit (as
+ * gpusort_worth_it() has it), or NULL if it may be taken over.  *estimate is filled in
+ * unless its kind is the reason.
+ */
+extern const char *gpusort_reason_to_leave(const Sort *sort, double limit_rows,
+										   GpuSortEstimate *estimate);
+
+/* What PostgreSQL's sort of the rows costs, its input apart. */
+extern Cost gpusort_core_cost(const Sort *sort, const GpuSortEstimate *estimate,
+							  const List *rtable);
+
 /* plan_gather.c */
 
 /*
@@ -141,6 +153,13 @@ extern void gpusort_install_replace_hook(void);
  */
 extern List *gpusort_make_gather_paths(PlannerInfo *root, RelOptInfo *input_rel,
 									   RelOptInfo *ordered_rel, const GpuSortEstimate *estimate);
+
+/* A GpuSort Collect node that collects what the Sort node sorts. */
+extern CustomScan *gpusort_make_collect(const Sort *sort);
+
+/* What collecting costs each participant that reads so many of the rows. */
+extern Cost gpusort_participants_cost(const GpuSortEstimate *estimate, double partial_rows,
+									  double all_rows);
 
 /* Is the plan a GpuSort Collect?  The Gather between it and a GpuSort, or NULL. */
 extern bool gpusort_is_collect_plan(const Plan *plan);
@@ -151,6 +170,22 @@ extern void gpusort_reference_gathered(Gather *gather);
 
 /* What does the same in workers that sort, for a node in its final form. */
 extern Plan *gpusort_make_gather_merge(const CustomScan *scan);
+
+/* plan_collect.c */
+
+/* A finished plan that is being gone through. */
+typedef struct GpuSortStatement
+{
+	PlannedStmt *stmt;
+	int			last_node_id;	/* 0: not looked up yet */
+} GpuSortStatement;
+
+/*
+ * Have the rows of a Sort below Gather Merge, or above Gather, collected by the workers,
+ * if the plan is one of these and it is worth it; else the plan as it is.  The new
+ * nodes are to be brought into their final form, like those of paths.
+ */
+extern Plan *gpusort_collect_sort(Plan *plan, double limit_rows, GpuSortStatement *statement);
 
 /* exec_node.c */
 extern Node *gpusort_create_scan_state(CustomScan *scan);

@@ -12,6 +12,9 @@
  * tells a Sort its bound (ExecSetTupleBound), since a GpuSort is told none: for
  * few rows the bounded Sort stays.
  *
+ * Where workers read the input of such a Sort, they may collect its rows for a single
+ * GpuSort instead (plan_collect.c).
+ *
  * The ORDER BY paths that the planner has chosen are brought into their final
  * form here as well, also if gpusort has been switched off since; those of a
  * subquery that turns out to stand below a limit become Sorts again.
@@ -35,7 +38,7 @@ static planner_hook_type previous_planner_hook = NULL;
 /* No limit, as gpusort_worth_it() has it. */
 #define NO_LIMIT (-1.0)
 
-static Plan *replace_in_plan(Plan *plan, double limit_rows, const List *rtable);
+static Plan *replace_in_plan(Plan *plan, double limit_rows, GpuSortStatement *statement);
 
 /*
  * Rows that a Limit node will ask for at most; 0 if only execution will tell.
@@ -68,12 +71,8 @@ rows_of_limit(const Limit *limit)
 	return rows;
 }
 
-/*
- * Why the sort is left to PostgreSQL for its kind, size or limit, or NULL if it
- * may be taken over; *estimate is filled in then.
- */
-static const char *
-reason_to_leave(const Sort *sort, double limit_rows, GpuSortEstimate *estimate)
+const char *
+gpusort_reason_to_leave(const Sort *sort, double limit_rows, GpuSortEstimate *estimate)
 {
 	const Plan *child = sort->plan.lefttree;
 	Oid		   *types = palloc(sort->numCols * sizeof(Oid));
@@ -102,12 +101,9 @@ leave_sort(Sort *sort, const char *reason)
 	return &sort->plan;
 }
 
-/*
- * What PostgreSQL's sort of the rows costs: the planner's estimate, and what we
- * know better.
- */
-static Cost
-core_cost(const Sort *sort, const GpuSortEstimate *estimate, const List *rtable)
+/* The planner's estimate, and what we know better. */
+Cost
+gpusort_core_cost(const Sort *sort, const GpuSortEstimate *estimate, const List *rtable)
 {
 	if (gpusort_input_is_sorted(sort, rtable))
 		return estimate->core_sorted_cost;
@@ -116,7 +112,7 @@ core_cost(const Sort *sort, const GpuSortEstimate *estimate, const List *rtable)
 
 /* Take a Sort node over, or leave it. */
 static Plan *
-replace_sort(Sort *sort, double limit_rows, const List *rtable)
+replace_sort(Sort *sort, double limit_rows, GpuSortStatement *statement)
 {
 	const char *reason;
 	GpuSortEstimate estimate;
@@ -126,11 +122,11 @@ replace_sort(Sort *sort, double limit_rows, const List *rtable)
 		return &sort->plan;
 	if (!gpusort_enable_order_by)
 		return leave_sort(sort, "gpusort.enable_order_by is off");
-	reason = reason_to_leave(sort, limit_rows, &estimate);
+	reason = gpusort_reason_to_leave(sort, limit_rows, &estimate);
 	if (reason != NULL)
 		return leave_sort(sort, reason);
-	if (!gpusort_force &&
-		estimate.startup_cost + estimate.run_cost > core_cost(sort, &estimate, rtable))
+	if (!gpusort_force && estimate.startup_cost + estimate.run_cost >
+		gpusort_core_cost(sort, &estimate, statement->stmt->rtable))
 		return leave_sort(sort, "estimated to cost more than PostgreSQL's sort");
 
 	scan = gpusort_make_plan(sort);
@@ -153,7 +149,7 @@ finish_path(CustomScan *scan, double limit_rows)
 	{
 		Sort	   *sort = gpusort_make_sort(scan);
 		GpuSortEstimate estimate;
-		const char *reason = reason_to_leave(sort, limit_rows, &estimate);
+		const char *reason = gpusort_reason_to_leave(sort, limit_rows, &estimate);
 
 		if (reason != NULL)
 		{
@@ -165,17 +161,17 @@ finish_path(CustomScan *scan, double limit_rows)
 }
 
 static void
-replace_in_list(List *plans, double limit_rows, const List *rtable)
+replace_in_list(List *plans, double limit_rows, GpuSortStatement *statement)
 {
 	ListCell   *lc;
 
 	foreach(lc, plans)
-		lfirst(lc) = replace_in_plan((Plan *) lfirst(lc), limit_rows, rtable);
+		lfirst(lc) = replace_in_plan((Plan *) lfirst(lc), limit_rows, statement);
 }
 
 /* Replace below a node, and the node itself if it is a Sort. */
 static Plan *
-replace_in_plan(Plan *plan, double limit_rows, const List *rtable)
+replace_in_plan(Plan *plan, double limit_rows, GpuSortStatement *statement)
 {
 	double		child_limit = NO_LIMIT;
 
@@ -183,21 +179,22 @@ replace_in_plan(Plan *plan, double limit_rows, const List *rtable)
 		return NULL;
 	check_stack_depth();
 
+	plan = gpusort_collect_sort(plan, limit_rows, statement);
 	switch (nodeTag(plan))
 	{
 		case T_Limit:
 			child_limit = rows_of_limit((Limit *) plan);
 			break;
 		case T_Append:
-			replace_in_list(((Append *) plan)->appendplans, limit_rows, rtable);
+			replace_in_list(((Append *) plan)->appendplans, limit_rows, statement);
 			break;
 		case T_MergeAppend:
-			replace_in_list(((MergeAppend *) plan)->mergeplans, limit_rows, rtable);
+			replace_in_list(((MergeAppend *) plan)->mergeplans, limit_rows, statement);
 			break;
 		case T_SubqueryScan:
 			((SubqueryScan *) plan)->subplan =
 				replace_in_plan(((SubqueryScan *) plan)->subplan,
-								plan->qual == NIL ? limit_rows : NO_LIMIT, rtable);
+								plan->qual == NIL ? limit_rows : NO_LIMIT, statement);
 			break;
 		case T_Result:
 		case T_Gather:
@@ -208,13 +205,13 @@ replace_in_plan(Plan *plan, double limit_rows, const List *rtable)
 			break;
 	}
 
-	plan->lefttree = replace_in_plan(plan->lefttree, child_limit, rtable);
-	plan->righttree = replace_in_plan(plan->righttree, NO_LIMIT, rtable);
+	plan->lefttree = replace_in_plan(plan->lefttree, child_limit, statement);
+	plan->righttree = replace_in_plan(plan->righttree, NO_LIMIT, statement);
 	if (gpusort_is_our_plan(plan))
 		return finish_path((CustomScan *) plan, limit_rows);
 	if (gpusort_is_collect_plan(plan))
 		gpusort_reference_child((CustomScan *) plan);
-	return IsA(plan, Sort) ? replace_sort((Sort *) plan, limit_rows, rtable) : plan;
+	return IsA(plan, Sort) ? replace_sort((Sort *) plan, limit_rows, statement) : plan;
 }
 
 static PlannedStmt *
@@ -222,14 +219,16 @@ plan_and_replace(Query *parse, const char *query_string, int cursor_options,
 				 ParamListInfo bound_params)
 {
 	PlannedStmt *stmt;
+	GpuSortStatement statement;
 
 	if (previous_planner_hook)
 		stmt = previous_planner_hook(parse, query_string, cursor_options, bound_params);
 	else
 		stmt = standard_planner(parse, query_string, cursor_options, bound_params);
 
-	stmt->planTree = replace_in_plan(stmt->planTree, NO_LIMIT, stmt->rtable);
-	replace_in_list(stmt->subplans, NO_LIMIT, stmt->rtable);
+	statement = (GpuSortStatement) {.stmt = stmt};
+	stmt->planTree = replace_in_plan(stmt->planTree, NO_LIMIT, &statement);
+	replace_in_list(stmt->subplans, NO_LIMIT, &statement);
 	return stmt;
 }
 

@@ -37,7 +37,7 @@ for my $query (@queries)
 
 # PostgreSQL's own plan with ours in place of its sorts.
 my $query = 'SELECT h, i FROM t ORDER BY h, i';
-my @merge = ('gpusort.force' => 'on', 'gpusort.cost_row' => '10');
+my @merge = ('gpusort.force' => 'on', 'gpusort.cost_row' => '10', 'gpusort.enable_parallel_collect' => 'off');
 like(plan_of($node, $query, @merge), qr/Gather Merge.*->  Custom Scan \(GpuSort\).*->  Parallel Seq Scan/s,
 	'sorted in the workers');
 my $analyzed = analyzed_plan_of($node, $query, @merge);
