@@ -217,6 +217,26 @@ for my $who ($worker, $reading)
 	same_answer($node, "SELECT * FROM t ORDER BY $_", "kill -9, ORDER BY $_") for @orders;
 }
 
+# Scans that join one which is in the middle of the table begin there, and end there.
+$node->append_conf('postgresql.conf', "shared_buffers = '1MB'");
+$node->restart;
+{
+	my $reader = $node->background_psql('postgres', on_error_stop => 0);
+
+	$reader->query_safe('BEGIN');
+	$reader->query_safe('DECLARE c CURSOR FOR SELECT i FROM t');
+	$reader->query_safe('MOVE 60000 IN c');
+	cmp_ok($node->safe_psql('postgres', 'SELECT i FROM t LIMIT 1'), '>', 1000, 'synchronised scans: they begin in the middle');
+	for my $order (@orders)
+	{
+		collects("synchronised scans, ORDER BY $order", "SELECT * FROM t ORDER BY $order");
+		same_answer($node, "SELECT * FROM t ORDER BY $order", "synchronised scans, ORDER BY $order");
+	}
+	same_answer($node, 'SELECT * FROM t ORDER BY h, i', 'synchronised scans, little of the pool', 'gpusort.pool_quota' => 15, work_mem => '64kB');
+	$reader->quit;
+	all_extents_back('synchronised scans');
+}
+
 # Workers that the server can't start, and a server without a pool.
 $node->append_conf('postgresql.conf', 'max_worker_processes = 1');
 $node->restart;
