@@ -19,8 +19,8 @@ SELECT lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
 SET enable_gathermerge = off;
 SELECT lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
 RESET enable_gathermerge;
-SELECT lines('SELECT DISTINCT pad, n FROM par');
-SELECT lines('SELECT pad, array_agg(id) FROM par GROUP BY pad');
+SELECT lines('SELECT DISTINCT ON (pad, n) pad, n FROM par');
+SELECT lines('SELECT pad, json_agg(id) FROM par GROUP BY pad');
 SELECT lines('SELECT a.id, b.id FROM par a FULL JOIN par b ON a.k = b.id');
 -- a Gather Merge that leaves out a sort expression
 CREATE FUNCTION leaders_rows(int) RETURNS SETOF int LANGUAGE plpgsql PARALLEL RESTRICTED ROWS 2
@@ -56,7 +56,7 @@ SELECT count(*) FROM lines('SELECT id, rank() OVER (ORDER BY ARRAY[k]) FROM par'
 SET enable_nestloop = on;
 SET gpusort.cost_startup = 1000;
 SELECT lines('SELECT par.id FROM par ORDER BY k LIMIT 10');
-SELECT lines('SELECT DISTINCT k, id FROM par LIMIT 10');
+SELECT lines('SELECT DISTINCT ON (k, id) k, id FROM par LIMIT 10');
 RESET gpusort.cost_startup;
 SET enable_nestloop = off;
 
@@ -69,7 +69,7 @@ SELECT compare('SELECT k, id, rank() OVER (ORDER BY pad DESC, id) FROM par', 'Wi
 SELECT compare('SELECT k, pad, id, lag(id) OVER (PARTITION BY k ORDER BY pad NULLS FIRST, id) FROM par', 'WindowAgg');
 SELECT compare('SELECT id, rank() OVER (ORDER BY k, id), row_number() OVER (PARTITION BY n ORDER BY id) FROM par', 'WindowAgg.*WindowAgg');
 SELECT gpusort_test.check_sort('ties', 'SELECT k, id, rank() OVER (ORDER BY k) AS r FROM par', 'k', 'r');
-SELECT compare('SELECT DISTINCT pad, n FROM par', 'Unique');
+SELECT compare('SELECT DISTINCT ON (pad, n) pad, n FROM par', 'Unique');
 SELECT compare('SELECT DISTINCT ON (k) k, id, pad FROM par ORDER BY k, id DESC', 'Unique');
 SELECT compare('SELECT pad, count(DISTINCT id), max(k) FROM par GROUP BY pad', 'GroupAggregate');
 SELECT compare('SELECT k, id FROM par UNION SELECT k + 1, id FROM par', 'Unique.*Append');
