@@ -14,7 +14,8 @@ use Test::More;
 my @workers = ('max_parallel_maintenance_workers = 2', 'min_parallel_table_scan_size = 0', 'gpusort.slice_pages = 2');
 my $primary = start_node('primary', { allows_streaming => 1, has_archiving => 1, extra => ['-k'] }, 'gpusort.force = on',
 	'maintenance_work_mem = 128MB', 'shared_buffers = 16MB', 'wal_consistency_checking = btree', 'max_connections = 20',
-	@workers);
+	# what a checkpoint would remove before the standby has it
+	'wal_keep_size = 2GB', @workers);
 
 $primary->safe_psql('postgres', q(
 	CREATE EXTENSION gpusort;

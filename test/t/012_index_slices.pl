@@ -14,7 +14,7 @@ use Time::HiRes 'usleep';
 
 my @lines = ("shared_preload_libraries = 'gpusort'", 'autovacuum = off', 'maintenance_work_mem = 256MB',
 	'gpusort.pool_size = 512MB', 'gpusort.force = on', 'gpusort.slice_pages = 5', 'max_parallel_maintenance_workers = 2',
-	'min_parallel_table_scan_size = 0', 'restart_after_crash = on', '');
+	'min_parallel_table_scan_size = 0', 'restart_after_crash = on', 'wal_keep_size = 2GB', '');
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(allows_streaming => 1, extra => ['--data-checksums']);
 $node->append_conf('postgresql.conf', join "\n", @lines);
