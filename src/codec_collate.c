@@ -43,7 +43,7 @@
 
 /*
  * With 1024 entries, five of six lookups hit if a column has 200 different
- * values.  The buffers of strings of up to 64 bytes take 0.5 MB at the most.
+ * values.  The buffers of strings of up to 64 bytes take 1.3 MB at the most.
  */
 #define CACHE_ENTRIES 1024
 #define CACHE_MAX_STRING_BYTES 64

@@ -10,8 +10,8 @@
  *
  * Nearly always a string's weights are those of its characters, one after the other.
  * So a table of every character's weights, taken from strxfrm() of that character
- * alone, is enough to make the same bytes for any string, in a seventh of the time
- * (test/bench/README.md).  Which two characters make something else together, as c and
+ * alone, is enough to make the same bytes for any string, in a sixth of the time
+ * (test/unit/weights_test --time).  Which two characters make something else together, as c and
  * h in Czech, is found out by trying all pairs.  Strings in which such a pair may occur, and
  * those with anything but printable ASCII, are left to strxfrm().
  *

@@ -2,11 +2,14 @@
  * weights_test.c
  *		Keys and words of strings against what strxfrm() makes of them.
  *
- * For the locales there are of those below: LOCPATH may lead to some.
+ * For the locales there are of those below: LOCPATH may lead to some.  With --time LOCALE
+ * it tells instead what each takes for a string of 16 letters, digits and blanks.
  */
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "collate_weights.h"
 #include "tap.h"
@@ -187,6 +190,57 @@ test_c(void)
 	freelocale(locale);
 }
 
+/* ---------- --time ---------- */
+
+#define TIMED_STRINGS	200000
+#define TIMED_BYTES		16
+
+static double
+ns_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1e9 + now.tv_nsec;
+}
+
+static int
+tell_times(const char *name)
+{
+	locale_t	locale = newlocale(LC_ALL_MASK, name, (locale_t) 0);
+	char		(*strings)[TIMED_BYTES + 1] = calloc(TIMED_STRINGS, sizeof(*strings));
+	char		key[TIMED_BYTES * COLLATE_CHAR_BYTES + COLLATE_KEY_SLACK];
+	double		start[4];
+	size_t		sum = 0;
+	size_t		len;
+	uint64_t	word;
+	CollateWeights w;
+
+	if (locale == (locale_t) 0 || !collate_learn_weights(&w, locale) || !collate_learn_pairs(&w, locale))
+	{
+		fprintf(stderr, "nothing is learned of %s\n", name);
+		return 1;
+	}
+	for (int i = 0; i < TIMED_STRINGS; i++)
+		for (int j = 0; j < TIMED_BYTES; j++)
+			strings[i][j] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ -"[random_below(64)];
+	start[0] = ns_now();
+	for (int i = 0; i < TIMED_STRINGS; i++)
+		sum += strxfrm_l(key, strings[i], sizeof(key), locale);
+	start[1] = ns_now();
+	for (int i = 0; i < TIMED_STRINGS; i++)
+		sum += collate_key(&w, strings[i], TIMED_BYTES, key, &len);
+	start[2] = ns_now();
+	for (int i = 0; i < TIMED_STRINGS; i++)
+		sum += collate_word(&w, strings[i], TIMED_BYTES, &word) && word > 0;
+	start[3] = ns_now();
+	printf("%s, ns: strxfrm %.0f, key %.0f, word %.0f (%zu)\n", name, (start[1] - start[0]) / TIMED_STRINGS,
+		   (start[2] - start[1]) / TIMED_STRINGS, (start[3] - start[2]) / TIMED_STRINGS, sum);
+	free(strings);
+	freelocale(locale);
+	return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -194,6 +248,8 @@ main(int argc, char **argv)
 		"en_US.utf8", "de_DE.utf8", "cs_CZ.utf8", "hu_HU.utf8", "tr_TR.utf8"
 	};
 
+	if (argc == 3 && strcmp(argv[1], "--time") == 0)
+		return tell_times(argv[2]);
 	if (argc > 1 && strcmp(argv[1], "--small") == 0)
 		nstrings = 5000;
 	test_c();
