@@ -127,24 +127,7 @@ my %expected = map { $_ => $node->safe_psql('postgres', 'SET gpusort.enabled = o
 # Sessions that want more together than there is.
 for my $work_mem ('64kB', '8MB', '256MB')
 {
-	my @sessions;
-
-	for my $n (0 .. 4)
-	{
-		my @mine = map { $orders[ ($_ + $n) % @orders ] } 0 .. 7;
-		my $session = { out => '', err => '', wanted => join('', map { "$expected{$_}\n" } @mine) };
-
-		$session->{run} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'),
-			'-c', "SET work_mem = '$work_mem'", map { ('-c', sprintf $digest, $_) } @mine ],
-			'>', \$session->{out}, '2>', \$session->{err}, IPC::Run::timeout(120));
-		push @sessions, $session;
-	}
-	for my $n (0 .. $#sessions)
-	{
-		$sessions[$n]{run}->finish;
-		is($sessions[$n]{err}, '', "competing with $work_mem, session $n: no error");
-		is($sessions[$n]{out}, $sessions[$n]{wanted}, "competing with $work_mem, session $n: every answer is right");
-	}
+	compete($node, $work_mem, $digest, \%expected, @orders);
 	all_extents_back("competing with $work_mem");
 }
 

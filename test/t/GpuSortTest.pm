@@ -6,11 +6,12 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(start_node plan_of analyzed_plan_of same_answer session_of temp_files
+our @EXPORT = qw(compete start_node plan_of analyzed_plan_of same_answer session_of temp_files
 	service set_daemon all_is_free create_index_checks sum_checksums);
 
 # A running node with gpusort preloaded and these lines in postgresql.conf, behind
@@ -206,6 +207,31 @@ sub sum_checksums
 
 	$node->stop;
 	is(system_log('pg_checksums', '--check', '-D', $node->data_dir), 0, "$label: checksums are right");
+}
+
+# Sessions that sort the same table at the same time, each in another order of orders:
+# $digest has %s in place of the ORDER BY, %$expected the answer to each.
+sub compete
+{
+	my ($node, $work_mem, $digest, $expected, @orders) = @_;
+	my @sessions;
+
+	for my $n (0 .. 4)
+	{
+		my @mine = map { $orders[ ($_ + $n) % @orders ] } 0 .. 7;
+		my $session = { out => '', err => '', wanted => join('', map { "$expected->{$_}\n" } @mine) };
+
+		$session->{run} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'),
+			'-c', "SET work_mem = '$work_mem'", map { ('-c', sprintf $digest, $_) } @mine ],
+			'>', \$session->{out}, '2>', \$session->{err}, IPC::Run::timeout(180));
+		push @sessions, $session;
+	}
+	for my $n (0 .. $#sessions)
+	{
+		$sessions[$n]{run}->finish;
+		is($sessions[$n]{err}, '', "competing with $work_mem, session $n: no error");
+		is($sessions[$n]{out}, $sessions[$n]{wanted}, "competing with $work_mem, session $n: every answer is right");
+	}
 }
 
 1;
