@@ -1,5 +1,5 @@
-# Crashes at random moments of all kinds of index builds and right after them.  After
-# recovery there is no index or a valid one, and those that were reported are there.
+# Crashes at random moments of all kinds of index builds and right after them, each of
+# which has its turn.  After recovery there is no index or a valid one, and those that were reported are there.
 # Workers help to write them, in slices of a few pages, but at every third point.
 # SEED=n repeats the moments.
 use strict;
@@ -9,11 +9,11 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpuSortTest;
 use IPC::Run;
+use List::Util qw(shuffle);
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time usleep);
 
-my $points = 12;
 my $rows = 40000;
 my $seed = $ENV{SEED} || int(time) % 1000000;
 srand $seed;
@@ -84,38 +84,53 @@ sub undo_work
 my $indexes = q(SELECT string_agg(indexrelid::regclass::text, ' ' ORDER BY indexrelid::regclass::text) FROM pg_index
 	WHERE indisvalid AND indrelid IN ('t'::regclass, 'unlogged'::regclass));
 
-# How long it takes, without a crash.
-my $begin = time;
+# Wait until so many commands of the session are done, or it has ended.
+sub wait_for_done
+{
+	my ($session, $commands) = @_;
+	my $done = sub { return scalar(() = $session->{out} =~ /^done/mg) };
+
+	while ($done->() < $commands && $session->{run}->pumpable) { $session->{run}->pump }
+	return time;
+}
+
+# How long each takes, without a crash.
 my $rehearsal = start_work();
+my @times = map { wait_for_done($rehearsal, $_) } 0 .. @work;
 $rehearsal->{run}->finish;
-my $seconds = time - $begin;
 is($rehearsal->{err}, '', 'without a crash: no error');
 is($node->safe_psql('postgres', $indexes), $work[-1][1], 'without a crash: all indexes are there');
 is($node->safe_psql('postgres', 'SELECT check_indexes()'), '6 valid', 'without a crash: they are valid');
 undo_work();
 
 my %moments;
-for my $point (1 .. $points)
+my $point = 0;
+for my $command (shuffle 0 .. $#work)
 {
+	$point++;
 	# every other time without WAL for new files
 	$node->append_conf('postgresql.conf', $point % 2 ? "wal_level = replica" : "wal_level = minimal\nwal_skip_threshold = 0");
 	$node->append_conf('postgresql.conf', 'max_parallel_maintenance_workers = ' . ($point % 3 ? 2 : 0));
 	$node->restart;
 
-	my $moment = rand($seconds * 1.02);
+	my $seconds = $times[ $command + 1 ] - $times[$command];
+	my $moment = rand($seconds * 1.1);
 	my $checkpoint = rand(3) < 1 ? rand($moment) : undef;
-	my $label = sprintf('point %d, %.3f s of %.3f%s', $point, $moment, $seconds, defined $checkpoint ? ', with a checkpoint' : '');
+	my $label = sprintf('point %d, %.3f s of %.3f in command %d%s', $point, $moment, $seconds, $command,
+		defined $checkpoint ? ', with a checkpoint' : '');
 	my $session = start_work();
+	my $begin = wait_for_done($session, $command);
 
 	if (defined $checkpoint)
 	{
 		usleep(1e6 * $checkpoint);
-		my $before = time;
 		$node->psql('postgres', 'CHECKPOINT');
-		$moment -= $checkpoint + time - $before;
 	}
+	$moment -= time - $begin;
 	usleep(1e6 * $moment) if $moment > 0;
-	$node->stop('immediate');
+	# as stop('immediate') does, but pg_ctl takes longer to start than some commands to end
+	kill QUIT => $node->{_pid};
+	$node->stop('immediate', fail_ok => 1);
 	eval { $session->{run}->finish };
 	unlike($session->{err}, qr/ERROR/, "$label: no error before");
 	$node->start;
@@ -133,7 +148,7 @@ for my $point (1 .. $points)
 	is_deeply([ temp_files($node), glob $node->data_dir . '/base/*/t[0-9]*_*' ], [], "$label: no temporary files");
 	undo_work();
 }
-cmp_ok(scalar keys %moments, '>', $points / 3, 'crashes at different moments');
+cmp_ok(scalar keys %moments, '>', @work / 3, 'crashes at different moments');
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|signal 11|invalid page/, 'nothing odd in the log');
 sum_checksums($node, 'after all crashes');
 done_testing();
