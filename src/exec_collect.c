@@ -243,7 +243,7 @@ exec_node(CustomScanState *css)
 	if (refused == NULL)
 		finish_collecting(node);
 	else if ((counts = my_counts(node)) != NULL)
-		counts->gathered++;
+		counts->refused++;
 	return refused;
 }
 

@@ -8,15 +8,8 @@
 #include "nodes/execnodes.h"
 
 #include "collect_scan.h"
+#include "explain_node.h"
 #include "sort_share.h"
-
-/* What became of the rows that a participant read. */
-typedef struct GpuSortCollectCounts
-{
-	uint64		taken;			/* into its part, or by the leader into the sort */
-	uint64		gathered;		/* returned: through Gather into the sort */
-	bool		took_part;
-} GpuSortCollectCounts;
 
 /* In dynamic shared memory. */
 typedef struct GpuSortCollectShared

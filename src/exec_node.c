@@ -3,10 +3,7 @@
  *		Executing a GpuSort node.
  *
  * The first fetch drains the child into a GpuSort and sorts it; further ones
- * hand out pointers to the stored tuples.  A row costs a pointer from the
- * block, five stores into the slot and one prefetched cache miss: nothing is
- * copied and nothing palloc'd.  Positions, mark and direction behave as
- * tuplesort's do.
+ * return its rows (exec_cursor.h).
  *
  * If the child is a Gather over a GpuSort Collect node, the participants of that
  * have collected nearly all rows when the child has been drained.
@@ -19,13 +16,11 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
-#include "utils/tuplesort.h"
 
 #include "collect_scan.h"
 #include "exec_collect.h"
 #include "pg_compat.h"
 #include "plan_node.h"
-#include "prefetch.h"
 
 static void begin_node(CustomScanState *css, EState *estate, int eflags);
 static TupleTableSlot *exec_node(CustomScanState *css);
@@ -89,95 +84,7 @@ sort_input(GpuSortScanState *node)
 
 	estate->es_direction = direction;
 	node->sorted = true;
-	node->next = 0;
-	node->at_end = false;
-	node->block = &node->blocks[0];
-	node->ahead = &node->blocks[1];
-	node->block->count = node->ahead->count = 0;
-}
-
-/*
- * Put a tuple that outlives its stay there into a minimal tuple slot:
- * ExecStoreMinimalTuple() for the case that needs no clean-up.
- */
-static inline void
-store_tuple(TupleTableSlot *slot, MinimalTuple tuple)
-{
-	MinimalTupleTableSlot *mslot = (MinimalTupleTableSlot *) slot;
-
-	if (unlikely(TTS_SHOULDFREE(slot)))
-		ExecClearTuple(slot);
-	slot->tts_nvalid = 0;
-	slot->tts_flags &= ~TTS_FLAG_EMPTY;
-	mslot->off = 0;
-	mslot->mintuple = tuple;
-	mslot->minhdr.t_len = tuple->t_len + MINIMAL_TUPLE_OFFSET;
-	mslot->minhdr.t_data = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
-}
-
-/* Load the block of pointers that begins at a position; none if there is none. */
-static void
-load_block(GpuSortScanState *node, GpuSortBlock *block, uint64 from)
-{
-	uint64		rows = gpusort_rows(node->sort);
-
-	block->from = from;
-	block->count = from < rows ? (int) Min(rows - from, GPUSORT_EMIT_BLOCK) : 0;
-	if (block->count > 0)
-		gpusort_fetch_block(node->sort, from, block->count, block->rows);
-}
-
-/* The row at a position, which exists. */
-static inline MinimalTuple
-row_at(GpuSortScanState *node, uint64 position)
-{
-	GpuSortBlock *block = node->block;
-	uint64		i = position - block->from;
-
-	if (unlikely(i >= (uint64) block->count))
-	{
-		GpuSortBlock *ahead = node->ahead;
-		uint64		from = position - position % GPUSORT_EMIT_BLOCK;
-
-		if (ahead->count == 0 || ahead->from != from)
-			load_block(node, ahead, from);
-		node->block = ahead;
-		node->ahead = block;
-		load_block(node, block, from + GPUSORT_EMIT_BLOCK);
-		block = ahead;
-		i = position - from;
-	}
-	/* touch the row that will be returned a block later */
-	if (likely(i < (uint64) node->ahead->count))
-		prefetch_line(node->ahead->rows[i]);
-	return block->rows[i];
-}
-
-/* Move one row in the direction of the scan; false if there is none. */
-static inline bool
-fetch_row(GpuSortScanState *node, bool forward, TupleTableSlot *slot)
-{
-	if (likely(forward))
-	{
-		if (unlikely(node->next >= gpusort_rows(node->sort)))
-		{
-			node->at_end = true;
-			return false;
-		}
-		node->next++;
-	}
-	else
-	{
-		/* after the end, the last row comes again; else the one before it */
-		if (node->next == 0)
-			return false;
-		if (node->at_end)
-			node->at_end = false;
-		else if (--node->next == 0)
-			return false;
-	}
-	store_tuple(slot, row_at(node, node->next - 1));
-	return true;
+	gpusort_cursor_open_sort(&node->cursor, node->sort);
 }
 
 static TupleTableSlot *
@@ -186,18 +93,13 @@ exec_proc_node(PlanState *ps)
 	GpuSortScanState *node = (GpuSortScanState *) ps;
 	TupleTableSlot *slot = node->css.ss.ss_ScanTupleSlot;
 	bool		forward = ScanDirectionIsForward(ps->state->es_direction);
-	bool		found;
 
 	CHECK_FOR_INTERRUPTS();
 
 	if (unlikely(!node->sorted))
 		sort_input(node);
-	if (unlikely(gpusort_tuplesort(node->sort) != NULL))
-		found = tuplesort_gettupleslot(gpusort_tuplesort(node->sort), forward, false, slot,
-									   NULL);
-	else
-		found = fetch_row(node, forward, slot);
-	return likely(found) ? slot : ExecClearTuple(slot);
+	return likely(gpusort_cursor_fetch(&node->cursor, forward, slot)) ? slot
+		: ExecClearTuple(slot);
 }
 
 static TupleTableSlot *
@@ -206,13 +108,13 @@ exec_node(CustomScanState *css)
 	return exec_proc_node(&css->ss.ps);
 }
 
-/*
- * What the node returns is what it scans, column by column, whatever its target
- * list has been made of: no projection, and the scan slot is the result.
- */
-static void
-return_scanned_rows(PlanState *ps)
+void
+gpusort_return_scanned_rows(CustomScanState *css)
 {
+	PlanState  *ps = &css->ss.ps;
+	CustomScan *scan = (CustomScan *) ps->plan;
+
+	gpusort_init_slots(css, ExecTypeFromTL(scan->custom_scan_tlist), &TTSOpsMinimalTuple);
 	ps->ps_ProjInfo = NULL;
 	ps->resultops = ps->scanops;
 	ps->resultopsfixed = ps->scanopsfixed;
@@ -236,8 +138,7 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 										eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD |
 												   EXEC_FLAG_MARK));
 	node->collect = gpusort_find_collect(outerPlanState(node));
-	gpusort_init_slots(css, ExecTypeFromTL(scan->custom_scan_tlist), &TTSOpsMinimalTuple);
-	return_scanned_rows(&css->ss.ps);
+	gpusort_return_scanned_rows(css);
 	css->ss.ps.ExecProcNode = exec_proc_node;
 }
 
@@ -268,10 +169,7 @@ rescan_node(CustomScanState *css)
 	if (child->chgParam == NULL &&
 		(gpusort_tuplesort(node->sort) == NULL || node->random_access))
 	{
-		node->next = 0;
-		node->at_end = false;
-		if (gpusort_tuplesort(node->sort) != NULL)
-			tuplesort_rescan(gpusort_tuplesort(node->sort));
+		gpusort_cursor_rewind(&node->cursor);
 		return;
 	}
 
@@ -286,12 +184,8 @@ mark_position(CustomScanState *css)
 {
 	GpuSortScanState *node = (GpuSortScanState *) css;
 
-	if (!node->sorted)
-		return;
-	if (gpusort_tuplesort(node->sort) != NULL)
-		tuplesort_markpos(gpusort_tuplesort(node->sort));
-	node->mark_next = node->next;
-	node->mark_at_end = node->at_end;
+	if (node->sorted)
+		gpusort_cursor_mark(&node->cursor);
 }
 
 static void
@@ -299,10 +193,6 @@ restore_position(CustomScanState *css)
 {
 	GpuSortScanState *node = (GpuSortScanState *) css;
 
-	if (!node->sorted)
-		return;
-	if (gpusort_tuplesort(node->sort) != NULL)
-		tuplesort_restorepos(gpusort_tuplesort(node->sort));
-	node->next = node->mark_next;
-	node->at_end = node->mark_at_end;
+	if (node->sorted)
+		gpusort_cursor_restore(&node->cursor);
 }

@@ -17,6 +17,7 @@
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
 
+#include "explain_node.h"
 #include "key_codec.h"
 #include "pg_compat.h"
 #include "plan_node.h"
@@ -53,46 +54,46 @@ append_order_options(StringInfo buf, Node *column, Oid sortop, Oid collation, bo
 		appendStringInfoString(buf, " NULLS LAST");
 }
 
-static void
-explain_sort_key(GpuSortScanState *node, List *ancestors, ExplainState *es)
+void
+gpusort_explain_columns(CustomScanState *css, const GpuSortSpec *spec, int ncolumns,
+						const char *label, List *ancestors, ExplainState *es)
 {
-	CustomScan *scan = (CustomScan *) node->css.ss.ps.plan;
+	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, &scan->scan.plan, ancestors);
 	bool		use_prefix = gpusort_explain_prefix(es);
 	List	   *keys = NIL;
 
-	for (int i = 0; i < node->spec.nkeys; i++)
+	for (int i = 0; i < ncolumns; i++)
 	{
 		TargetEntry *tle = list_nth_node(TargetEntry, scan->custom_scan_tlist,
-										 node->spec.attnos[i] - 1);
+										 spec->attnos[i] - 1);
 		StringInfoData buf;
 
 		initStringInfo(&buf);
 		appendStringInfoString(&buf, deparse_expression((Node *) tle->expr, context,
 														use_prefix, true));
-		append_order_options(&buf, (Node *) tle->expr, node->spec.sortops[i],
-							 node->spec.collations[i], node->spec.nulls_first[i]);
+		append_order_options(&buf, (Node *) tle->expr, spec->sortops[i],
+							 spec->collations[i], spec->nulls_first[i]);
 		keys = lappend(keys, buf.data);
 	}
-	ExplainPropertyList("Sort Key", keys, es);
+	ExplainPropertyList(label, keys, es);
 }
 
-/* Names of the codecs at work. */
-static void
-explain_encoding(GpuSortScanState *node, ExplainState *es)
+void
+gpusort_explain_encoding(CustomScanState *css, const GpuSortSpec *spec, ExplainState *es)
 {
-	CustomScan *scan = (CustomScan *) node->css.ss.ps.plan;
+	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
 	List	   *names = NIL;
 
-	for (int i = 0; i < node->spec.nkeys; i++)
+	for (int i = 0; i < spec->nkeys; i++)
 	{
 		TargetEntry *tle = list_nth_node(TargetEntry, scan->custom_scan_tlist,
-										 node->spec.attnos[i] - 1);
+										 spec->attnos[i] - 1);
 		const char *reason;
 		bool		reverse;
-		const GpuSortCodec *codec = gpusort_codec_lookup(node->spec.sortops[i],
+		const GpuSortCodec *codec = gpusort_codec_lookup(spec->sortops[i],
 														 exprType((Node *) tle->expr),
-														 node->spec.collations[i],
+														 spec->collations[i],
 														 &reverse, &reason);
 
 		names = lappend(names, pstrdup(codec ? codec->name : reason));
@@ -118,28 +119,24 @@ handover_reason(GpuSortHandover why)
 
 /* The sort has ended up in tuplesort. */
 static void
-explain_handover(GpuSortScanState *node, ExplainState *es)
+explain_handover(const GpuSortReport *report, ExplainState *es)
 {
-	const GpuSortStats *stats = gpusort_get_stats(node->sort);
-	TuplesortInstrumentation core;
-	const char *method;
-	const char *space;
+	const GpuSortStats *stats = &report->stats;
+	const char *method = tuplesort_method_name(report->core.sortMethod);
+	const char *space = tuplesort_space_type_name(report->core.spaceType);
 
-	tuplesort_get_stats(gpusort_tuplesort(node->sort), &core);
-	method = tuplesort_method_name(core.sortMethod);
-	space = tuplesort_space_type_name(core.spaceType);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
 		gpusort_explain_indent(es);
 		appendStringInfo(es->str, "Sort Method: %s  %s: " INT64_FORMAT "kB\n",
-						 method, space, (int64) core.spaceUsed);
+						 method, space, (int64) report->core.spaceUsed);
 		gpusort_explain_indent(es);
 		appendStringInfo(es->str, "Handed Over: %s after " UINT64_FORMAT " rows\n",
 						 handover_reason(stats->handover), stats->handover_rows);
 		return;
 	}
 	ExplainPropertyText("Sort Method", method, es);
-	ExplainPropertyInteger("Sort Space Used", "kB", core.spaceUsed, es);
+	ExplainPropertyInteger("Sort Space Used", "kB", report->core.spaceUsed, es);
 	ExplainPropertyText("Sort Space Type", space, es);
 	ExplainPropertyText("Handed Over", handover_reason(stats->handover), es);
 	ExplainPropertyInteger("Rows Before Handover", NULL, stats->handover_rows, es);
@@ -161,9 +158,8 @@ engine_name(GpuSortSortedBy engine)
 
 /* How our own engine sorted. */
 static void
-explain_engine(GpuSortScanState *node, ExplainState *es)
+explain_engine(const GpuSortStats *stats, ExplainState *es)
 {
-	const GpuSortStats *stats = gpusort_get_stats(node->sort);
 	int64		memory_kb = (stats->memory_bytes + 1023) / 1024;
 	int64		pool_kb = stats->pool_bytes / 1024;
 	bool		on_host = stats->engine == GPUSORT_SORTED_BY_HOST;
@@ -214,16 +210,16 @@ explain_engine(GpuSortScanState *node, ExplainState *es)
 }
 
 static void
-explain_times(GpuSortScanState *node, ExplainState *es)
+explain_times(const GpuSortReport *report, ExplainState *es)
 {
-	const GpuSortStats *stats = gpusort_get_stats(node->sort);
+	const GpuSortStats *stats = &report->stats;
 	const struct
 	{
 		const char *phase;
 		const char *property;
 		double		ms;
 	}			times[] = {
-		{"collect", "Collect Time", INSTR_TIME_GET_MILLISEC(node->collect_time)},
+		{"collect", "Collect Time", INSTR_TIME_GET_MILLISEC(report->collect_time)},
 		{"sort", "Sort Time", INSTR_TIME_GET_MILLISEC(stats->sort_time)},
 		{"refine", "Refine Time", INSTR_TIME_GET_MILLISEC(stats->refine_time)},
 		{"verify", "Verify Time", INSTR_TIME_GET_MILLISEC(stats->verify_time)},
@@ -244,19 +240,39 @@ explain_times(GpuSortScanState *node, ExplainState *es)
 }
 
 void
+gpusort_make_report(GpuSort *sort, instr_time collect_time, GpuSortReport *report)
+{
+	memset(report, 0, sizeof(*report));
+	report->performed = true;
+	report->handed_over = gpusort_tuplesort(sort) != NULL;
+	report->stats = *gpusort_get_stats(sort);
+	if (report->handed_over)
+		tuplesort_get_stats(gpusort_tuplesort(sort), &report->core);
+	report->collect_time = collect_time;
+}
+
+void
+gpusort_explain_report(const GpuSortReport *report, ExplainState *es)
+{
+	if (report->handed_over)
+		explain_handover(report, es);
+	else
+		explain_engine(&report->stats, es);
+	if (es->timing)
+		explain_times(report, es);
+}
+
+void
 gpusort_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpuSortScanState *node = (GpuSortScanState *) css;
+	GpuSortReport report;
 
-	explain_sort_key(node, ancestors, es);
+	gpusort_explain_columns(css, &node->spec, node->spec.nkeys, "Sort Key", ancestors, es);
 	if (es->verbose)
-		explain_encoding(node, es);
+		gpusort_explain_encoding(css, &node->spec, es);
 	if (!es->analyze || !node->sorted)
 		return;
-	if (gpusort_tuplesort(node->sort) != NULL)
-		explain_handover(node, es);
-	else
-		explain_engine(node, es);
-	if (es->timing)
-		explain_times(node, es);
+	gpusort_make_report(node->sort, node->collect_time, &report);
+	gpusort_explain_report(&report, es);
 }

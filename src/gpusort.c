@@ -11,7 +11,7 @@
 #include "utils/builtins.h"
 
 #include "index_build.h"
-#include "plan_node.h"
+#include "plan_shared.h"
 #include "pool.h"
 #include "settings.h"
 #include "supervisor.h"
@@ -38,6 +38,7 @@ _PG_init(void)
 	}
 	RegisterCustomScanMethods(&gpusort_scan_methods);
 	RegisterCustomScanMethods(&gpusort_collect_methods);
+	RegisterCustomScanMethods(&gpusort_shared_methods);
 	gpusort_install_order_by_hook();
 	gpusort_install_replace_hook();
 	gpusort_install_index_hooks();

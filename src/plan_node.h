@@ -20,6 +20,7 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
+#include "exec_cursor.h"
 #include "key_codec.h"
 #include "sort_state.h"
 
@@ -29,18 +30,9 @@ typedef enum GpuSortPrivate
 	GPUSORT_PRIVATE_ATTNOS,
 	GPUSORT_PRIVATE_SORTOPS,
 	GPUSORT_PRIVATE_COLLATIONS,
-	GPUSORT_PRIVATE_NULLS_FIRST
+	GPUSORT_PRIVATE_NULLS_FIRST,
+	GPUSORT_PRIVATE_SLICE_COLUMNS	/* of GpuSort Shared only: one integer */
 } GpuSortPrivate;
-
-/* Pointers of consecutive rows in sorted order. */
-#define GPUSORT_EMIT_BLOCK 32
-
-typedef struct GpuSortBlock
-{
-	uint64		from;			/* position of the first */
-	int			count;			/* 0: none loaded */
-	void	   *rows[GPUSORT_EMIT_BLOCK];
-} GpuSortBlock;
 
 typedef struct GpuSortScanState
 {
@@ -51,21 +43,8 @@ typedef struct GpuSortScanState
 	struct GpuSortCollectState *collect;	/* collects the rows, or NULL */
 	bool		random_access;
 	bool		sorted;
+	GpuSortCursor cursor;		/* if it is sorted */
 	instr_time	collect_time;	/* the child's time included */
-
-	/*
-	 * Position: number of rows before the next one; at_end after a fetch found
-	 * none.  As in tuplesort, the row returned last is the one at next - 1.
-	 */
-	uint64		next;
-	bool		at_end;
-	uint64		mark_next;
-	bool		mark_at_end;
-
-	/* the rows being returned, and the next ones, which are being prefetched */
-	GpuSortBlock *block;
-	GpuSortBlock *ahead;
-	GpuSortBlock blocks[2];
 } GpuSortScanState;
 
 /* plan_node.c */
@@ -189,6 +168,12 @@ extern Plan *gpusort_collect_sort(Plan *plan, double limit_rows, GpuSortStatemen
 
 /* exec_node.c */
 extern Node *gpusort_create_scan_state(CustomScan *scan);
+
+/*
+ * Let a node return what it scans, minimal tuples, column by column, whatever its target
+ * list has been made of: no projection, and the scan slot is the result.
+ */
+extern void gpusort_return_scanned_rows(CustomScanState *css);
 
 /* exec_collect.c */
 extern Node *gpusort_create_collect_state(CustomScan *scan);

@@ -31,6 +31,7 @@
 
 #include "pg_compat.h"
 #include "plan_node.h"
+#include "plan_shared.h"
 #include "settings.h"
 
 static planner_hook_type previous_planner_hook = NULL;
@@ -209,7 +210,7 @@ replace_in_plan(Plan *plan, double limit_rows, GpuSortStatement *statement)
 	plan->righttree = replace_in_plan(plan->righttree, NO_LIMIT, statement);
 	if (gpusort_is_our_plan(plan))
 		return finish_path((CustomScan *) plan, limit_rows);
-	if (gpusort_is_collect_plan(plan))
+	if (gpusort_is_collect_plan(plan) || gpusort_is_shared_plan(plan))
 		gpusort_reference_child((CustomScan *) plan);
 	return IsA(plan, Sort) ? replace_sort((Sort *) plan, limit_rows, statement) : plan;
 }

@@ -137,6 +137,7 @@ struct GpuSort
 	/* rows that several processes collect (sort_share.c) */
 	struct GpuSortShare *share; /* of a part; of a sort while it is joined */
 	bool		is_part;
+	bool		is_joined;		/* to be joined by another process than the leader */
 	uint32		part_number;	/* of a part that is finished */
 	GpuSortRange *aside_rows;	/* rows that were put into the sort itself: */
 	GpuSortRange *aside_refs;	/* rows and row_refs, while parts are joined */
@@ -362,6 +363,9 @@ extern void gpusort_note_memory(GpuSort *sort);
 
 /* Make a sort that has no memory yet a part. */
 extern void gpusort_share_enter(struct GpuSortShare *share, GpuSort *part);
+
+/* ... one that parts will be joined to, but that does not own the extents. */
+extern void gpusort_share_enter_joined(struct GpuSortShare *share, GpuSort *sort);
 
 /* Let a part's planes have room for so many rows more; false if all would have too many. */
 extern bool gpusort_share_claim_rows(struct GpuSortShare *share, uint64 rows);

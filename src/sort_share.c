@@ -127,7 +127,7 @@ gpusort_share_end(GpuSort *sort)
 {
 	uint32		number = sort->pool_share.owner >> GSD_OWNER_PID_BITS;
 
-	if (sort->is_part || number == 0)
+	if (sort->is_part || sort->is_joined || number == 0)
 		return;
 	gsd_give_all(gpusort_pool->header, sort->pool_share.owner);
 	numbers_used[number] = false;
@@ -207,6 +207,17 @@ gpusort_share_enter(GpuSortShare *share, GpuSort *part)
 	part->pool_share.owner = share->owner;
 	part->pool_share.max_extents = share->max_extents;
 	part->pool_share.extents = &share->extents;
+}
+
+/* Make a sort that has no memory yet one that parts will be joined to. */
+void
+gpusort_share_enter_joined(GpuSortShare *share, GpuSort *sort)
+{
+	sort->is_joined = true;
+	sort->reserve_bytes = share->reserve_bytes;
+	sort->row_unit = share->row_unit;
+	sort->pool_share.owner = share->owner;
+	sort->pool_share.max_extents = 0;
 }
 
 /* Let a part's planes have room for so many rows more; false if that were too many. */

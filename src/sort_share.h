@@ -23,6 +23,14 @@
  * be alive then (the server waits for workers before it resets memory contexts),
  * and the leader's own part must have been begun in the context of the sort, or in
  * one below.
+ *
+ * Where any participant may be the one who sorts, the leader has a sort that is nothing
+ * but the owner of the extents:
+ *
+ *	leader			gpusort_share_begin_owner(), gpusort_share_create()
+ *	participants	as above
+ *	one of them		gpusort_share_begin_joined(), gpusort_share_join() when all have
+ *					finished, gpusort_perform(), gpusort_leave_view(), gpusort_end()
  */
 #ifndef GPUSORT_SORT_SHARE_H
 #define GPUSORT_SORT_SHARE_H
@@ -60,6 +68,16 @@ extern GpuSort *gpusort_share_begin_index_part(GpuSortShare *share, Relation ind
  * gpusort_put_heap_tuple() and gpusort_put_index_values(), which go for parts as well.
  */
 extern bool gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot);
+
+/* A sort that never has rows of its own, for gpusort_share_create(). */
+extern GpuSort *gpusort_share_begin_owner(TupleDesc desc, const GpuSortSpec *spec);
+
+/*
+ * A sort for gpusort_share_join() in any participant, which then is an ordinary one, but
+ * that its extents are the shared sort's.
+ */
+extern GpuSort *gpusort_share_begin_joined(GpuSortShare *share, TupleDesc desc,
+										   const GpuSortSpec *spec);
 
 /* All rows of the part are in: let the leader have them.  The part can only be ended. */
 extern void gpusort_share_finish_part(GpuSortShare *share, GpuSort *part);

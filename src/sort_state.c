@@ -229,6 +229,27 @@ gpusort_share_begin_index_part(GpuSortShare *share, Relation index, const GpuSor
 	return begin_part(share, part);
 }
 
+GpuSort *
+gpusort_share_begin_owner(TupleDesc desc, const GpuSortSpec *spec)
+{
+	return make_sort(desc, spec, gpusort_memory_limit());
+}
+
+GpuSort *
+gpusort_share_begin_joined(GpuSortShare *share, TupleDesc desc, const GpuSortSpec *spec)
+{
+	GpuSort    *sort = make_sort(desc, spec, gpusort_memory_limit());
+
+	gpusort_row_store_make_minimal_template(sort);
+	gpusort_share_enter_joined(share, sort);
+	if (!gpusort_acquire_memory(sort))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed to reserve address space for a sort.")));
+	return sort;
+}
+
 TupleTableSlot *
 gpusort_row_slot(GpuSort *sort)
 {

@@ -1,6 +1,6 @@
 /*
  * sort_view.c
- *		The result of an index sort, to be read by several processes at once; see
+ *		The result of a sort, to be read by several processes at once; see
  *		sort_view.h.
  *
  * The extents of a part are mapped one behind the other, since rows cross their
@@ -67,8 +67,10 @@ gpusort_view(GpuSort *sort, GpuSortView *view)
 {
 	const GpuSortRange *row_refs = sort->uniform ? NULL : sort->row_refs;
 
+	Assert(sort->order != NULL && sort->tuplesort == NULL);
+	if (sort->ready < sort->nrows)
+		gpusort_service_await(sort, sort->nrows);
 	gpusort_reorder_finish(sort);
-	Assert(sort->index_rows && sort->order != NULL && sort->ready == sort->nrows);
 	view->rows = sort->rows->base;
 	view->granule_rows = sort->granule_rows;
 	view->granule_shift = GRANULE_SHIFT;
@@ -82,19 +84,35 @@ gpusort_view(GpuSort *sort, GpuSortView *view)
 		view->order = NULL;
 	}
 	view->row_refs = row_refs == NULL ? NULL : RANGE_U32(row_refs);
-	view->equal = RANGE_U64(sort->equal);
+	view->equal = sort->index_rows ? RANGE_U64(sort->equal) : NULL;
 	view->nrows = sort->nrows;
 	view->row_unit = sort->row_unit;
 	view->stride = sort->stride;
 	view->row_bytes = gpusort_row_bytes(sort);
-	view->tuple_bytes = sort->template != NULL && !sort->other_lengths ? sort->template_len : 0;
+	view->tuple_bytes = sort->index_rows && sort->template != NULL && !sort->other_lengths ?
+		sort->template_len : 0;
 }
 
 Size
 gpusort_shared_view_bytes(void)
 {
+	if (gpusort_pool == NULL)
+		return 0;
 	/* a granule has an extent of references, if not more */
 	return add_size(list_bytes(), mul_size(gpusort_pool->header->nextents, sizeof(size_t)));
+}
+
+/* Where the parts of the sort's view lie. */
+static void
+find_ranges(const GpuSort *sort, GpuSortRange *ranges[GPUSORT_VIEW_PARTS])
+{
+	bool		reordered = all_reordered(sort);
+	bool		refined = sort->refined != NULL && sort->order == RANGE_U32(sort->refined);
+
+	ranges[GPUSORT_VIEW_ROWS] = reordered ? sort->sorted_rows : sort->rows;
+	ranges[GPUSORT_VIEW_ROW_REFS] = reordered ? sort->sorted_refs : sort->row_refs;
+	ranges[GPUSORT_VIEW_ORDER] = refined ? sort->refined : sort->workspace;
+	ranges[GPUSORT_VIEW_EQUAL] = sort->equal;
 }
 
 /* Add a part; false if it is private memory. */
@@ -108,7 +126,7 @@ publish_part(GpuSortSharedView *shared, GpuSortViewPart number, const GpuSortRan
 
 	part->first = number == 0 ? 0 : part[-1].first + part[-1].count;
 	part->count = 0;
-	if (bytes == 0)
+	if (start == NULL || bytes == 0)
 		return true;
 	if (!gpusort_range_extents(range, &extents, &count))
 		return false;
@@ -124,23 +142,40 @@ bool
 gpusort_publish_view(GpuSort *sort, GpuSortSharedView *shared)
 {
 	GpuSortView *view = &shared->view;
-	const GpuSortRange *order_range = sort->workspace;
-	const GpuSortRange *rows = all_reordered(sort) ? sort->sorted_rows : sort->rows;
-	const GpuSortRange *row_refs = all_reordered(sort) ? sort->sorted_refs : sort->row_refs;
+	GpuSortRange *ranges[GPUSORT_VIEW_PARTS];
 
 	gpusort_view(sort, view);
 	if (view->granule_rows > 0)
 		memcpy(shared_offsets(shared), view->granule_offsets,
 			   (view->granule_rows >> view->granule_shift) * sizeof(size_t));
-	if (sort->refined != NULL && view->order == RANGE_U32(sort->refined))
-		order_range = sort->refined;
-	return publish_part(shared, GPUSORT_VIEW_ROWS, rows, view->rows, sort->rows_used) &&
-		publish_part(shared, GPUSORT_VIEW_ROW_REFS, row_refs, view->row_refs,
-					 view->row_refs == NULL ? 0 : view->nrows * sizeof(uint32)) &&
-		publish_part(shared, GPUSORT_VIEW_ORDER, order_range, view->order,
-					 view->order == NULL ? 0 : view->nrows * sizeof(uint32)) &&
-		publish_part(shared, GPUSORT_VIEW_EQUAL, sort->equal, view->equal,
-					 (view->nrows + 63) / 64 * sizeof(uint64));
+	find_ranges(sort, ranges);
+	return publish_part(shared, GPUSORT_VIEW_ROWS, ranges[GPUSORT_VIEW_ROWS], view->rows,
+						sort->rows_used) &&
+		publish_part(shared, GPUSORT_VIEW_ROW_REFS, ranges[GPUSORT_VIEW_ROW_REFS],
+					 view->row_refs, view->nrows * sizeof(uint32)) &&
+		publish_part(shared, GPUSORT_VIEW_ORDER, ranges[GPUSORT_VIEW_ORDER],
+					 view->order, view->nrows * sizeof(uint32)) &&
+		publish_part(shared, GPUSORT_VIEW_EQUAL, ranges[GPUSORT_VIEW_EQUAL],
+					 view->equal, (view->nrows + 63) / 64 * sizeof(uint64));
+}
+
+bool
+gpusort_leave_view(GpuSort *sort, GpuSortSharedView *shared)
+{
+	GpuSortRange *ranges[GPUSORT_VIEW_PARTS];
+
+	if (sort->tuplesort != NULL || !gpusort_publish_view(sort, shared) ||
+		gpusort_service_holds_memory(sort))
+		return false;
+	find_ranges(sort, ranges);
+	for (int i = 0; i < GPUSORT_VIEW_PARTS; i++)
+	{
+		const SharedPart *part = &shared->parts[i];
+
+		if (part->count > 0)
+			gpusort_range_yield(ranges[i], part->count, shared->list + part->first);
+	}
+	return true;
 }
 
 /* Map the part's extents over a reservation at base. */
@@ -214,7 +249,8 @@ gpusort_attach_view(const GpuSortSharedView *shared, GpuSortView *view,
 		view->row_refs = (uint32 *) (mapping->base[GPUSORT_VIEW_ROW_REFS] + parts[GPUSORT_VIEW_ROW_REFS].offset);
 	if (parts[GPUSORT_VIEW_ORDER].count > 0)
 		view->order = (uint32 *) (mapping->base[GPUSORT_VIEW_ORDER] + parts[GPUSORT_VIEW_ORDER].offset);
-	view->equal = (uint64 *) (mapping->base[GPUSORT_VIEW_EQUAL] + parts[GPUSORT_VIEW_EQUAL].offset);
+	if (parts[GPUSORT_VIEW_EQUAL].count > 0)
+		view->equal = (uint64 *) (mapping->base[GPUSORT_VIEW_EQUAL] + parts[GPUSORT_VIEW_EQUAL].offset);
 	return true;
 }
 

@@ -1,15 +1,16 @@
 /*
  * sort_view.h
- *		The result of an index sort, to be read by several processes at once.
+ *		The result of a sort, to be read by several processes at once.
  *
- * A view is what it takes to find the tuple at a position and to see whether it
- * equals the one before.  The process that has sorted makes one of its sort; if
+ * A view is what it takes to find the tuple at a position, and, of an index sort, to
+ * see whether it equals the one before.  The process that has sorted makes one of its sort; if
  * all that it points to lies in extents of the pool, it can publish their numbers,
  * and others attach: they map the extents, read-only and anywhere, side by side as
  * in the sort's own ranges.
  *
  * Nobody but the sort owns the extents.  So the sort must not end, nor be reset,
- * before the last process has detached or is gone.
+ * before the last process has detached or is gone; unless they belong to a shared sort
+ * of another process and are left to it (gpusort_leave_view()).
  */
 #ifndef GPUSORT_SORT_VIEW_H
 #define GPUSORT_SORT_VIEW_H
@@ -35,7 +36,7 @@ typedef struct GpuSortView
 	int			granule_shift;	/* as a power of two; stride apart */
 	const size_t *granule_offsets;	/* first row of each */
 	const uint32 *order;		/* row ids; NULL: rows lie in order (sort_reorder.c) */
-	const uint64 *equal;		/* as gpusort_equal_rows() */
+	const uint64 *equal;		/* as gpusort_equal_rows(); NULL: no index sort */
 	uint64		nrows;
 	size_t		row_unit;
 	size_t		stride;
@@ -44,8 +45,8 @@ typedef struct GpuSortView
 } GpuSortView;
 
 /*
- * A view of an index sort that is in order, in its own process; waits for rows to be
- * reordered.
+ * A view of a sort that was performed and not handed over, in its own process; waits
+ * for all rows to be in place, and to be reordered.
  */
 extern void gpusort_view(GpuSort *sort, GpuSortView *view);
 
@@ -56,6 +57,13 @@ extern Size gpusort_shared_view_bytes(void);
 
 /* False if some of the sort's memory is private. */
 extern bool gpusort_publish_view(GpuSort *sort, GpuSortSharedView *shared);
+
+/*
+ * The same for a sort that a participant has joined (gpusort_share_begin_joined()), which
+ * need not stay: the extents are left to the shared sort's leader.  The sort can only be
+ * ended.  False if the view can't be published, or gpusortd has not let go of the rows.
+ */
+extern bool gpusort_leave_view(GpuSort *sort, GpuSortSharedView *shared);
 
 /* What a process has mapped. */
 typedef struct GpuSortViewMapping

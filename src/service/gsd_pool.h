@@ -69,6 +69,13 @@ gsd_owner(uint32_t pid, uint32_t sort)
 	return sort << GSD_OWNER_PID_BITS | pid;
 }
 
+/* The pid in a backend's owner word. */
+static inline uint32_t
+gsd_owner_pid(uint32_t owner)
+{
+	return owner & ((1u << GSD_OWNER_PID_BITS) - 1);
+}
+
 static inline bool
 gsd_owner_is_backend(uint32_t owner, uint32_t pid)
 {
@@ -327,8 +334,8 @@ extern uint32_t gsd_give_all(gsd_header *header, uint32_t owner);
 extern uint32_t gsd_give_backend(gsd_header *header, uint32_t pid);
 
 /*
- * Claim a free job, for a backend; -1 if there is none.  Sets pid and clears
- * cancel and abandoned.
+ * Claim a free job, for the backend that its extents belong to; -1 if there is none.
+ * Sets pid and clears cancel and abandoned.
  */
 extern int	gsd_claim_job(gsd_header *header, uint32_t pid);
 
