@@ -88,6 +88,7 @@ ANALYZE par, few;
 
 -- It wins by its costs, at least where workers cost nothing to start.
 SET parallel_setup_cost = 0;
+SET gpusort.cost_gather = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
 SELECT lines('SELECT * FROM par ORDER BY k, id');

@@ -4,6 +4,7 @@ SET client_min_messages = warning;
 SET search_path = gpusort_parallel, public;
 SET gpusort.force = on;
 SET parallel_setup_cost = 0;
+SET gpusort.cost_gather = 0;
 SET gpusort.cost_startup = 0;
 SET gpusort.cost_row = 0;
 SET gpusort.cost_emit = 0;

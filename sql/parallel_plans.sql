@@ -4,6 +4,8 @@ LOAD 'gpusort';
 SET client_min_messages = warning;
 SET search_path = gpusort_parallel, public;
 SET parallel_setup_cost = 0;
+SET gpusort.cost_gather = 0;
+SET gpusort.cost_emit = 0;
 SET parallel_tuple_cost = 0.001;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
@@ -84,7 +86,7 @@ SELECT compare('SELECT id, rank() OVER (ORDER BY k, id) FROM par LIMIT 10', 'Lim
 SELECT compare('SELECT id, rank() OVER (ORDER BY k, id) FROM par OFFSET 49990', 'Limit');
 -- Merge joins: the inner side goes back to a mark for each duplicate of the outer side.
 SELECT compare('SELECT count(*), sum(hashint8(a.id * 100003::int8 + b.id)::int8) FROM (SELECT * FROM par WHERE id <= 5000) a FULL JOIN par b ON a.k = b.k',
-	'Merge Full Join.*Collect.*Collect', setting, 'gpusort.min_rows=1000')
+	'Merge Full Join.*Collect.*Collect', setting, 'gpusort.force=on')
 FROM unnest(ARRAY['work_mem=4MB', 'gpusort.inject_fault=codec', 'gpusort.inject_fault=verify']) setting;
 -- Nodes with shared memory of their own below the collection.
 SELECT compare('SELECT a.id, b.pad, rank() OVER (ORDER BY b.pad, a.id) FROM par a JOIN par b ON a.id = b.id', 'Parallel Hash Join', setting, 'enable_hashjoin=on')

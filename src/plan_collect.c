@@ -189,19 +189,19 @@ cost_of_sort(const Sort *sort, double limit_rows, const List *rtable)
 	return reason != NULL ? core : Min(core, estimate.startup_cost + estimate.run_cost);
 }
 
-/* As gpusort_make_gather_paths() has it. */
+/* As gpusort_make_gather_paths() has them. */
 static void
 estimate_costs(Candidate *candidate)
 {
 	const Plan *partial = candidate->whole.plan.lefttree;
 	const GpuSortEstimate *estimate = &candidate->estimate;
 
-	candidate->collect_cost = partial->total_cost +
-		gpusort_participants_cost(estimate, partial->plan_rows, candidate->whole.plan.plan_rows);
+	candidate->collect_cost =
+		gpusort_participants_cost(estimate, partial->total_cost, partial->plan_rows,
+								  candidate->whole.plan.plan_rows);
 	candidate->gather_cost = candidate->collect_cost + parallel_setup_cost;
-	candidate->startup_cost = candidate->gather_cost + estimate->startup_cost -
-		estimate->collect_cost;
-	candidate->total_cost = candidate->startup_cost + estimate->run_cost;
+	gpusort_gathered_costs(estimate, candidate->gather_cost, &candidate->startup_cost,
+						   &candidate->total_cost);
 }
 
 static bool

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include <math.h>
+#include <unistd.h>
 
 #include "access/htup_details.h"
 #include "nodes/extensible.h"
@@ -29,13 +30,15 @@
  * log2(rows) comparisons a row of 2 cpu_operator_cost each, whatever the key and the
  * row.  That is right for integers; a comparison takes so many times as long for
  * strings of bytes and numerics, and for libc's collations.  ICU's has abbreviated
- * keys, which take it as long to make as our first words.  To that comes copying
- * the row, and waiting for it when it is returned.
- * (test/bench/plan_grid.pl: 8-12 ns, 13-20 ns and 60-73 ns for each of log2(rows); 30 ns
- * a row, 0.6 ns a byte.)
+ * keys, which take it as long to make as our first words.  libc's take longer the
+ * more the strings have in common, as neighbours do if the rows come in order.  To that
+ * comes copying the row, and waiting for it when it is returned.
+ * (test/bench/plan_grid.pl: 8-12 ns, 13-20 ns and 60-73 ns for each of log2(rows), 150 ns
+ * in order; 30 ns a row, 0.6 ns a byte.)
  */
 #define CORE_COMPARE_BYTES	1.4
 #define CORE_COMPARE_LIBC	5.5
+#define CORE_COMPARE_LIBC_SORTED	14
 #define CORE_COST_ROW		0.012
 #define CORE_COST_ROW_BYTE	0.00024
 
@@ -47,10 +50,18 @@
 
 /*
  * A lazy codec makes the first words of all keys and the rest of few.  ICU takes 240 ns
- * where libc takes 650 for whole keys (test/bench/plan_grid.pl); libc's words take less,
- * but the verification's strcoll() comes to them.
+ * where libc takes 650 for whole keys; libc's words and the verification's strcoll() take
+ * 110 to 240 (test/bench/plan_grid.pl).
  */
 #define LAZY_SHARE		0.35
+#define LAZY_SHARE_LIBC	0.18
+
+/*
+ * What a string is beyond the bytes of its key: a value of varying length and alignment,
+ * at the far end of a row of such, and in the row store a reference to it (18-37 ns,
+ * test/bench/plan_grid.pl).
+ */
+#define STRING_BYTES	60
 
 /*
  * Rows that stay in a core's own cache between collecting and returning cost a quarter
@@ -65,6 +76,12 @@
  * 0.5 s a GiB, where copying rows takes 0.2 (src/README.md, "The pool").
  */
 #define FRESH_BYTE_FACTOR	2.5
+
+/*
+ * Rows that other processes have written are mapped page by page when they are returned:
+ * 8 ns beside the 9 of returning narrow ones (test/bench/plan_grid.pl).
+ */
+#define FOREIGN_ROW_SHARE	1.0
 
 /* Row reference, two engine items, position and equal bit of rows with strings. */
 #define ROW_OVERHEAD_BYTES	25
@@ -82,7 +99,9 @@ key_bytes(const GpuSortCodec *codec)
 double
 gpusort_collated_share(const GpuSortCodec *codec)
 {
-	return codec->complete != NULL ? LAZY_SHARE : 1;
+	if (codec->complete == NULL)
+		return 1;
+	return codec->verify ? LAZY_SHARE_LIBC : LAZY_SHARE;
 }
 
 /* Making the key of a row. */
@@ -91,6 +110,8 @@ key_cost(const GpuSortCodec *codec)
 {
 	Cost		cost = key_bytes(codec) * gpusort_cost_key_byte;
 
+	if (codec->bytes != GPUSORT_BYTES_NONE)
+		cost += STRING_BYTES * gpusort_cost_key_byte;
 	if (codec->collated)
 		cost += gpusort_cost_key_collated * gpusort_collated_share(codec);
 	return cost;
@@ -103,6 +124,13 @@ core_compare_factor(const GpuSortCodec *codec)
 	if (codec->bytes == GPUSORT_BYTES_NONE)
 		return 1;
 	return codec->verify ? CORE_COMPARE_LIBC : CORE_COMPARE_BYTES;
+}
+
+/* ... neighbours of rows that come in order. */
+static double
+core_sorted_factor(double factor)
+{
+	return factor == CORE_COMPARE_LIBC ? CORE_COMPARE_LIBC_SORTED : factor;
 }
 
 /* Abbreviated keys that PostgreSQL makes for all rows. */
@@ -124,7 +152,8 @@ estimate_core(double rows, double row_bytes, double factor, Cost key, GpuSortEst
 	Cost		comparison = 2.0 * cpu_operator_cost;
 
 	estimate->core_extra_cost = rows * (row + (factor - 1) * comparison * log2(Max(rows, 2.0)));
-	estimate->core_sorted_cost = rows * (row + factor * comparison + cpu_operator_cost);
+	estimate->core_sorted_cost = rows * (row + core_sorted_factor(factor) * comparison +
+										 cpu_operator_cost);
 }
 
 /* Touching memory that the sort has to get from the system. */
@@ -220,6 +249,43 @@ gpusort_worth_it(double rows, int width, double limit_rows, const GpuSortEstimat
 	else
 		return true;
 	return false;
+}
+
+/* ---------- parallel collection ---------- */
+
+/* Processors that this process may run on. */
+static double
+processors(void)
+{
+	static long number = 0;
+
+	if (number == 0)
+		number = Max(sysconf(_SC_NPROCESSORS_ONLN), 1);
+	return (double) number;
+}
+
+/*
+ * Each collects as many rows as it reads: those of the partial path.  The planner divides
+ * work among participants as if each had a processor to itself.  (Forced plans are the
+ * same on every machine.)
+ */
+Cost
+gpusort_participants_cost(const GpuSortEstimate *estimate, Cost partial_cost,
+						  double partial_rows, double all_rows)
+{
+	double		share = Min(partial_rows / all_rows, 1);
+	double		crowding = gpusort_force ? 1 : Max(1 / (share * processors()), 1);
+
+	return (partial_cost + estimate->collect_cost * share) * crowding;
+}
+
+void
+gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost, Cost *startup_cost,
+					   Cost *total_cost)
+{
+	*startup_cost = gather_cost + gpusort_cost_gather + estimate->startup_cost -
+		estimate->collect_cost;
+	*total_cost = *startup_cost + estimate->run_cost * (1 + FOREIGN_ROW_SHARE);
 }
 
 /* The last extent of each range is half empty, on average. */

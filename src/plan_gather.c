@@ -61,13 +61,6 @@ gpusort_make_collect(const Sort *sort)
 	return scan;
 }
 
-/* Each collects as many rows as it reads: those of the partial path. */
-Cost
-gpusort_participants_cost(const GpuSortEstimate *estimate, double partial_rows, double all_rows)
-{
-	return estimate->collect_cost * Min(partial_rows / all_rows, 1);
-}
-
 static Plan *
 plan_collect_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
 				  List *clauses, List *custom_plans)
@@ -121,8 +114,8 @@ make_collect_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, double all_
 	path->parallel_safe = true;
 	path->parallel_workers = partial->parallel_workers;
 	path->rows = 0;
-	path->total_cost = partial->total_cost +
-		gpusort_participants_cost(estimate, partial->rows, all_rows);
+	path->total_cost = gpusort_participants_cost(estimate, partial->total_cost, partial->rows,
+												 all_rows);
 	path->startup_cost = path->total_cost;
 	gpusort_copy_path_disabled(path, partial);
 	cpath->custom_paths = list_make1(create_sort_path(root, rel, partial, root->sort_pathkeys, -1));
@@ -145,8 +138,8 @@ make_gather_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, double all_r
 	path->parent = rel;
 	path->pathtarget = partial->pathtarget;
 	path->rows = all_rows;
-	path->startup_cost = gather->total_cost + estimate->startup_cost - estimate->collect_cost;
-	path->total_cost = path->startup_cost + estimate->run_cost;
+	gpusort_gathered_costs(estimate, gather->total_cost, &path->startup_cost,
+						   &path->total_cost);
 	gpusort_set_path_disabled(path, gather);
 	path->pathkeys = root->sort_pathkeys;
 	cpath->flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN | CUSTOMPATH_SUPPORT_MARK_RESTORE;

@@ -94,6 +94,15 @@ extern bool gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types,
 extern bool gpusort_fits_pool(const GpuSortEstimate *estimate, int participants);
 
 /*
+ * If participants collect the rows.  What that costs each that reads so many of them,
+ * reading them included; and GpuSort's costs, given those of the Gather below it.
+ */
+extern Cost gpusort_participants_cost(const GpuSortEstimate *estimate, Cost partial_cost,
+									  double partial_rows, double all_rows);
+extern void gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost,
+								   Cost *startup_cost, Cost *total_cost);
+
+/*
  * Parts of the formula: how much of the full price memory accesses cost for so many
  * bytes of rows, and how much of gpusort.cost_key_collated a codec's key costs.
  */
@@ -136,9 +145,6 @@ extern List *gpusort_make_gather_paths(PlannerInfo *root, RelOptInfo *input_rel,
 /* A GpuSort Collect node that collects what the Sort node sorts. */
 extern CustomScan *gpusort_make_collect(const Sort *sort);
 
-/* What collecting costs each participant that reads so many of the rows. */
-extern Cost gpusort_participants_cost(const GpuSortEstimate *estimate, double partial_rows,
-									  double all_rows);
 
 /* Is the plan a GpuSort Collect?  The Gather between it and a GpuSort, or NULL. */
 extern bool gpusort_is_collect_plan(const Plan *plan);

@@ -72,8 +72,8 @@ gpusort_make_shared_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, List
 	path->parallel_safe = true;
 	path->parallel_workers = partial->parallel_workers;
 	path->rows = whole ? all_rows : partial->rows;
-	path->startup_cost = partial->total_cost +
-		gpusort_participants_cost(estimate, partial->rows, all_rows) +
+	path->startup_cost =
+		gpusort_participants_cost(estimate, partial->total_cost, partial->rows, all_rows) +
 		estimate->startup_cost - estimate->collect_cost;
 	path->total_cost = path->startup_cost +
 		estimate->run_cost * Min(path->rows / all_rows, 1);

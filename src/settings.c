@@ -41,6 +41,7 @@ double		gpusort_cost_key_byte = 0.0002;
 double		gpusort_cost_key_collated = 0.26;
 double		gpusort_cost_row_byte = 0.0001;
 double		gpusort_cost_emit = 0.006;
+double		gpusort_cost_gather = 2000.0;
 
 static const struct config_enum_entry engine_options[] = {
 	{"auto", GPUSORT_ENGINE_AUTO, false},
@@ -173,6 +174,9 @@ gpusort_define_settings(void)
 				"Sets the planner's cost of a byte of row.", &gpusort_cost_row_byte);
 	define_cost("gpusort.cost_emit",
 				"Sets the planner's cost of returning a sorted row.", &gpusort_cost_emit);
+	define_cost("gpusort.cost_gather",
+				"Sets the planner's cost of having rows collected by parallel workers.",
+				&gpusort_cost_gather);
 
 	MarkGUCPrefixReserved("gpusort");
 }

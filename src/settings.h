@@ -45,6 +45,7 @@ extern double gpusort_cost_key_byte;
 extern double gpusort_cost_key_collated;
 extern double gpusort_cost_row_byte;
 extern double gpusort_cost_emit;
+extern double gpusort_cost_gather;
 
 extern void gpusort_define_settings(void);
 
