@@ -14,6 +14,7 @@ BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
 		IF line !~ '^\s*(Disabled|Window|Storage|Index Searches|Params Evaluated):' THEN
 			line := regexp_replace(line, ' \(returns \$\d+\)', '');
+			line := regexp_replace(line, ' OVER (\(\?\)|w\d+)', ' OVER w', 'g');
 			RETURN NEXT regexp_replace(line, '\(InitPlan (\d+)\)\.col1', '$\1');
 		END IF;
 	END LOOP;
@@ -60,6 +61,58 @@ BEGIN
 	END LOOP;
 	RETURN format('%s rows, %s', cardinality(ours), coalesce(problem, 'same'));
 END $$;
+
+-- A query's rows in the order in which they come, by a plan like that of the query alone.
+CREATE FUNCTION stored_rows(query text) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+	stored text[];
+BEGIN
+	DROP TABLE IF EXISTS pg_temp.stored;
+	EXECUTE format('CREATE TEMP TABLE stored AS %s', query);
+	SELECT array_agg(s::text ORDER BY ctid) INTO stored FROM pg_temp.stored s;
+	RETURN stored;
+END $$;
+
+-- Run a query with and without gpusort, under further settings ('name=value'): the same
+-- rows, and at the same places if the query is an ordered one.  The plan must have workers
+-- sort together, and match the pattern.
+CREATE FUNCTION together(query text, pattern text DEFAULT '', VARIADIC settings text[] DEFAULT '{}')
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	setting text;
+	plan text;
+	core text[];
+	ours text[];
+	problem text;
+	before text[] := ARRAY(SELECT current_setting(split_part(s, '=', 1)) FROM unnest(settings) s);
+BEGIN
+	FOREACH setting IN ARRAY settings LOOP
+		PERFORM set_config(split_part(setting, '=', 1), split_part(setting, '=', 2), true);
+	END LOOP;
+	PERFORM set_config('gpusort.enabled', 'off', true);
+	core := stored_rows(query);
+	PERFORM set_config('gpusort.enabled', 'on', true);
+	plan := (SELECT string_agg(line, E'\n') FROM lines(query) line);
+	ours := stored_rows(query);
+	IF query !~ 'ORDER BY [^)]*$' THEN
+		core := ARRAY(SELECT r FROM unnest(core) r ORDER BY r COLLATE "C");
+		ours := ARRAY(SELECT r FROM unnest(ours) r ORDER BY r COLLATE "C");
+	END IF;
+	IF plan !~ 'Gather.*Parallel Custom Scan \(GpuSort Shared\)' OR plan !~ pattern THEN
+		problem := E'planned otherwise:\n' || plan;
+	ELSIF core IS DISTINCT FROM ours THEN
+		SELECT format('row %s: %s instead of %s', i, ours[i], core[i]) INTO problem
+		FROM (SELECT i, o, c FROM unnest(ours, core) WITH ORDINALITY u(o, c, i) WHERE o IS DISTINCT FROM c LIMIT 1) d;
+	END IF;
+	FOR i IN 1 .. cardinality(settings) LOOP
+		PERFORM set_config(split_part(settings[i], '=', 1), before[i], true);
+	END LOOP;
+	RETURN format('%s rows, %s', coalesce(cardinality(ours), 0), coalesce(problem, 'same'));
+END $$;
+
+-- How many nodes of a plan are shared sorts.
+CREATE FUNCTION shared(query text) RETURNS int8 LANGUAGE sql AS
+$$ SELECT count(*) FROM lines(query) line WHERE line ~ 'GpuSort Shared' $$;
 
 -- Rows collected, rows that went through Gather, and participants, of an execution.
 CREATE FUNCTION counts(query text, OUT collected int8, OUT gathered int8, OUT total bool, OUT participants int8)

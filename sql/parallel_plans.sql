@@ -1,6 +1,7 @@
 -- Sorts that the planner puts into plans by itself, their rows collected by parallel
 -- workers: below window functions, grouping and joins, in subqueries.
 LOAD 'gpusort';
+SET gpusort.enable_shared_sort = off;
 SET client_min_messages = warning;
 SET search_path = gpusort_parallel, public;
 SET parallel_setup_cost = 0;

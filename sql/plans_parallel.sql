@@ -1,5 +1,6 @@
 -- Sorts inside parallel workers, below Gather Merge and below joins.
 LOAD 'gpusort';
+SET gpusort.enable_shared_sort = off;
 SET client_min_messages = warning;
 SET search_path = gpusort_plan, public;
 SET gpusort.force = on;

@@ -40,6 +40,7 @@ _PG_init(void)
 	RegisterCustomScanMethods(&gpusort_collect_methods);
 	RegisterCustomScanMethods(&gpusort_shared_methods);
 	gpusort_install_order_by_hook();
+	gpusort_install_merge_join_hook();
 	gpusort_install_replace_hook();
 	gpusort_install_index_hooks();
 }

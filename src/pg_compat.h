@@ -136,6 +136,64 @@ gpusort_copy_path_disabled(Path *path, const Path *input)
 #endif
 }
 
+/*
+ * 18: the sort of a merge join's outer side may be an incremental one, if it is told
+ * how many of the columns are in order already.
+ *
+ * A merge join whose outer path is sorted by outersortkeys, unless NIL, and whose inner
+ * path comes in order.
+ */
+#include "optimizer/pathnode.h"
+
+typedef struct GpuSortMergeJoin
+{
+	PlannerInfo *root;
+	RelOptInfo *joinrel;
+	JoinType	jointype;
+	JoinPathExtraData *extra;
+	Path	   *outer;
+	Path	   *inner;
+	List	   *mergeclauses;
+	List	   *outersortkeys;
+	List	   *pathkeys;		/* of the result */
+} GpuSortMergeJoin;
+
+static inline MergePath *
+gpusort_create_mergejoin_path(const GpuSortMergeJoin *join)
+{
+	JoinCostWorkspace workspace;
+
+#if PG_VERSION_NUM >= 180000
+	initial_cost_mergejoin(join->root, &workspace, join->jointype, join->mergeclauses,
+						   join->outer, join->inner, join->outersortkeys, NIL, 0, join->extra);
+	return create_mergejoin_path(join->root, join->joinrel, join->jointype, &workspace,
+								 join->extra, join->outer, join->inner,
+								 join->extra->restrictlist, join->pathkeys, NULL,
+								 join->mergeclauses, join->outersortkeys, NIL, 0);
+#else
+	initial_cost_mergejoin(join->root, &workspace, join->jointype, join->mergeclauses,
+						   join->outer, join->inner, join->outersortkeys, NIL, join->extra);
+	return create_mergejoin_path(join->root, join->joinrel, join->jointype, &workspace,
+								 join->extra, join->outer, join->inner,
+								 join->extra->restrictlist, join->pathkeys, NULL,
+								 join->mergeclauses, join->outersortkeys, NIL);
+#endif
+}
+
+/*
+ * 17: the condition that lets a WindowAgg stop early has moved from the clause to the
+ * path.
+ */
+static inline List *
+gpusort_run_condition(const WindowAggPath *window)
+{
+#if PG_VERSION_NUM >= 170000
+	return window->runCondition;
+#else
+	return window->winclause->runCondition;
+#endif
+}
+
 /* ---------- executor ---------- */
 
 #include "executor/executor.h"

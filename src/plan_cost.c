@@ -9,10 +9,12 @@
 
 #include "access/htup_details.h"
 #include "nodes/extensible.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
 #include "key_codec.h"
+#include "pg_compat.h"
 #include "plan_node.h"
 #include "pool.h"
 #include "settings.h"
@@ -230,6 +232,54 @@ gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types, const Oid *col
 	estimate_cost(rows, row_bytes, key, estimate);
 	estimate_core(rows, row_bytes, core_factor, core_key, estimate);
 	return true;
+}
+
+/*
+ * The member of a class that a relation will be sorted by, or one whose type may be
+ * another one of the family, which is good enough for an estimate.
+ */
+static const EquivalenceMember *
+find_member(const EquivalenceClass *ec, const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, ec->ec_members)
+	{
+		const EquivalenceMember *em = lfirst_node(EquivalenceMember, lc);
+
+		if (!bms_is_empty(em->em_relids) && bms_is_subset(em->em_relids, rel->relids))
+			return em;
+	}
+	return linitial_node(EquivalenceMember, ec->ec_members);
+}
+
+bool
+gpusort_estimate_pathkeys(const Path *input, List *pathkeys, double rows,
+						  GpuSortEstimate *estimate, const char **reason)
+{
+	int			nkeys = list_length(pathkeys);
+	Oid		   *sortops = palloc(nkeys * sizeof(Oid));
+	Oid		   *types = palloc(nkeys * sizeof(Oid));
+	Oid		   *collations = palloc(nkeys * sizeof(Oid));
+	ListCell   *lc;
+
+	foreach(lc, pathkeys)
+	{
+		PathKey    *pathkey = lfirst_node(PathKey, lc);
+		const EquivalenceMember *em = find_member(pathkey->pk_eclass, input->parent);
+		int			i = foreach_current_index(lc);
+
+		sortops[i] = gpusort_pathkey_operator(pathkey, em->em_datatype);
+		types[i] = exprType((Node *) em->em_expr);
+		collations[i] = pathkey->pk_eclass->ec_collation;
+		if (!OidIsValid(sortops[i]))
+		{
+			*reason = "operator family has no ordering operator for the type";
+			return false;
+		}
+	}
+	return gpusort_estimate(nkeys, sortops, types, collations, rows, input->pathtarget->width,
+							estimate, reason);
 }
 
 bool

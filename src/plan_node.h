@@ -87,6 +87,10 @@ extern bool gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types,
 							 const Oid *collations, double rows, int width,
 							 GpuSortEstimate *estimate, const char **reason);
 
+/* The same for so many rows, like those of a path, and pathkeys to sort them by. */
+extern bool gpusort_estimate_pathkeys(const Path *input, List *pathkeys, double rows,
+									  GpuSortEstimate *estimate, const char **reason);
+
 /*
  * Whether the pool is estimated to hold all rows if so many participants collect
  * them, each in ranges of its own.

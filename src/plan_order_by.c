@@ -14,14 +14,13 @@
  */
 #include "postgres.h"
 
-#include "nodes/nodeFuncs.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
-#include "utils/lsyscache.h"
 
 #include "pg_compat.h"
 #include "plan_node.h"
+#include "plan_slices.h"
 #include "settings.h"
 
 static create_upper_paths_hook_type previous_upper_paths_hook = NULL;
@@ -39,40 +38,6 @@ static const CustomPathMethods order_by_path_methods = {
 	.CustomName = "GpuSort",
 	.PlanCustomPath = plan_order_by_path
 };
-
-/*
- * Ordering operators, types and collations of pathkeys.  A class may have
- * members of several types of one family; whichever the planner sorts by, the
- * estimate is good enough with the first.
- */
-static bool
-estimate_pathkeys(List *pathkeys, double rows, int width, GpuSortEstimate *estimate,
-				  const char **reason)
-{
-	int			nkeys = list_length(pathkeys);
-	Oid		   *sortops = palloc(nkeys * sizeof(Oid));
-	Oid		   *types = palloc(nkeys * sizeof(Oid));
-	Oid		   *collations = palloc(nkeys * sizeof(Oid));
-	ListCell   *lc;
-
-	foreach(lc, pathkeys)
-	{
-		PathKey    *pathkey = lfirst_node(PathKey, lc);
-		EquivalenceClass *ec = pathkey->pk_eclass;
-		EquivalenceMember *em = linitial_node(EquivalenceMember, ec->ec_members);
-		int			i = foreach_current_index(lc);
-
-		sortops[i] = gpusort_pathkey_operator(pathkey, em->em_datatype);
-		types[i] = exprType((Node *) em->em_expr);
-		collations[i] = ec->ec_collation;
-		if (!OidIsValid(sortops[i]))
-		{
-			*reason = "operator family has no ordering operator for the type";
-			return false;
-		}
-	}
-	return gpusort_estimate(nkeys, sortops, types, collations, rows, width, estimate, reason);
-}
 
 /* The path, not projected yet. */
 static Path *
@@ -122,8 +87,7 @@ add_order_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered
 		limit_rows = 0;
 
 	/* the reason is told when the Sort node in the plan is looked at */
-	if (!estimate_pathkeys(root->sort_pathkeys, input->rows, input->pathtarget->width,
-						   &estimate, &reason) ||
+	if (!gpusort_estimate_pathkeys(input, root->sort_pathkeys, input->rows, &estimate, &reason) ||
 		!gpusort_worth_it(input->rows, input->pathtarget->width, limit_rows, &estimate,
 						  &reason))
 		return;
@@ -147,8 +111,14 @@ consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *inp
 	if (previous_upper_paths_hook)
 		previous_upper_paths_hook(root, stage, input_rel, output_rel, extra);
 
-	if (stage == UPPERREL_ORDERED && gpusort_enabled && gpusort_enable_order_by)
+	if (!gpusort_enabled || !gpusort_enable_order_by)
+		return;
+	if (stage == UPPERREL_ORDERED)
 		add_order_by_paths(root, input_rel, output_rel);
+	else if (stage == UPPERREL_WINDOW)
+		gpusort_add_window_paths(root, input_rel, output_rel);
+	else if (stage == UPPERREL_GROUP_AGG)
+		gpusort_add_group_paths(root, input_rel, output_rel);
 }
 
 void

@@ -13,6 +13,7 @@
 
 #include "pg_compat.h"
 #include "plan_shared.h"
+#include "settings.h"
 
 const CustomScanMethods gpusort_shared_methods = {
 	.CustomName = "GpuSort Shared",
@@ -84,4 +85,24 @@ gpusort_make_shared_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, List
 	cpath->custom_private = list_make1(list_make1_int(slice_columns));
 	cpath->methods = &shared_path_methods;
 	return path;
+}
+
+bool
+gpusort_plans_shared(void)
+{
+	return gpusort_enabled && gpusort_enable_order_by && gpusort_enable_shared_sort &&
+		gpusort_pool_limit() > 0;
+}
+
+/* As for rows that workers collect for a leader: all of them have to fit into the pool. */
+bool
+gpusort_shared_worth_it(const Path *partial, List *pathkeys, double all_rows,
+						GpuSortEstimate *estimate)
+{
+	const char *reason;
+
+	return partial->parallel_workers > 0 && partial->param_info == NULL &&
+		gpusort_estimate_pathkeys(partial, pathkeys, all_rows, estimate, &reason) &&
+		gpusort_worth_it(all_rows, partial->pathtarget->width, -1, estimate, &reason) &&
+		(gpusort_force || gpusort_fits_pool(estimate, partial->parallel_workers + 1));
 }

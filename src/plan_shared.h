@@ -33,6 +33,17 @@ extern Path *gpusort_make_shared_path(PlannerInfo *root, RelOptInfo *rel, Path *
 									  List *pathkeys, double all_rows, int slice_columns,
 									  const GpuSortEstimate *estimate);
 
+/*
+ * Whether such a path is worth being made, with its estimate.  The settings are looked
+ * at by gpusort_plans_shared(), which comes first since it is cheap.
+ */
+extern bool gpusort_plans_shared(void);
+extern bool gpusort_shared_worth_it(const Path *partial, List *pathkeys, double all_rows,
+									GpuSortEstimate *estimate);
+
+/* plan_merge_join.c: paths whose inner side parallel workers sort together */
+extern void gpusort_install_merge_join_hook(void);
+
 extern const CustomScanMethods gpusort_shared_methods;
 
 extern bool gpusort_is_shared_plan(const Plan *plan);

@@ -25,6 +25,7 @@ bool		gpusort_enabled = true;
 bool		gpusort_enable_order_by = true;
 bool		gpusort_enable_index_build = true;
 bool		gpusort_enable_parallel_collect = true;
+bool		gpusort_enable_shared_sort = true;
 int			gpusort_engine = GPUSORT_ENGINE_AUTO;
 int			gpusort_min_rows = 10000;
 bool		gpusort_force = false;
@@ -127,6 +128,9 @@ gpusort_define_settings(void)
 	define_bool("gpusort.enable_parallel_collect",
 				"Lets the planner have parallel workers collect the rows of one sort.",
 				&gpusort_enable_parallel_collect);
+	define_bool("gpusort.enable_shared_sort",
+				"Lets the planner have parallel workers sort together what they read, below window functions, grouping and merge joins.",
+				&gpusort_enable_shared_sort);
 	define_bool("gpusort.force",
 				"Takes over every eligible sort, whatever its size and cost.",
 				&gpusort_force);

@@ -28,6 +28,7 @@ extern bool gpusort_enabled;
 extern bool gpusort_enable_order_by;
 extern bool gpusort_enable_index_build;
 extern bool gpusort_enable_parallel_collect;
+extern bool gpusort_enable_shared_sort;
 extern int	gpusort_engine;
 extern int	gpusort_min_rows;
 extern bool gpusort_force;
