@@ -231,6 +231,7 @@ make_collect(const Candidate *candidate, GpuSortStatement *statement)
 		sort.plan = *partial;
 		NodeSetTag(&sort, T_Sort);
 		sort.plan.plan_node_id = new_node_id(statement);
+		sort.plan.qual = NIL;
 		sort.plan.initPlan = NIL;
 		sort.plan.lefttree = candidate->whole.plan.lefttree;
 	}
