@@ -170,7 +170,6 @@ static void
 begin_execution(GpuSortSharedState *node)
 {
 	GpuSortShared *shared = node->shared;
-	MemoryContext old;
 
 	forget_result(node);
 	BarrierInit(&shared->barrier, 0);
@@ -178,10 +177,7 @@ begin_execution(GpuSortSharedState *node)
 	memset(&shared->report, 0, sizeof(shared->report));
 	memset(shared->counts, 0, shared->participants * sizeof(GpuSortCollectCounts));
 	begin_share(node);
-	old = MemoryContextSwitchTo(result_context(node));
-	node->refused = sts_initialize(refused_rows(shared), shared->participants, 0, 0, 0,
-								   &shared->files, "gpusort.refused");
-	MemoryContextSwitchTo(old);
+	gpusort_begin_refused(node, refused_rows(shared), result_context(node));
 }
 
 static void
@@ -215,16 +211,12 @@ attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
 {
 	GpuSortSharedState *node = (GpuSortSharedState *) css;
 	GpuSortShared *shared = coordinate;
-	MemoryContext old;
 
 	node->shared = shared;
 	if (shared->in_pool)
 		node->share = gpusort_share_attach(shared->share_number);
 	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));
-	old = MemoryContextSwitchTo(result_context(node));
-	node->refused = sts_attach(refused_rows(shared), ParallelWorkerNumber + 1,
-							   &shared->files);
-	MemoryContextSwitchTo(old);
+	gpusort_begin_refused(node, refused_rows(shared), result_context(node));
 }
 
 static void
@@ -257,20 +249,6 @@ detach_shared(CustomScanState *css)
 
 /* ---------- collecting and sorting ---------- */
 
-/* Put a row that the part has refused into this participant's file. */
-static void
-keep_refused(GpuSortSharedState *node, TupleTableSlot *row)
-{
-	MemoryContext old = MemoryContextSwitchTo(result_context(node));
-	bool		should_free;
-	MinimalTuple tuple = ExecFetchSlotMinimalTuple(row, &should_free);
-
-	sts_puttuple(node->refused, NULL, tuple);
-	if (should_free)
-		pfree(tuple);
-	MemoryContextSwitchTo(old);
-}
-
 /* Read the child into this participant's part. */
 static void
 collect(GpuSortSharedState *node)
@@ -291,10 +269,10 @@ collect(GpuSortSharedState *node)
 	}
 	while ((refused = gpusort_drain(&drain)) != NULL)
 	{
-		keep_refused(node, refused);
+		gpusort_keep_refused(node, refused);
 		counts->refused++;
 	}
-	sts_end_write(node->refused);
+	gpusort_finish_refused(node);
 	if (drain.sort != NULL)
 	{
 		gpusort_share_finish_part(node->share, drain.sort);
@@ -303,25 +281,6 @@ collect(GpuSortSharedState *node)
 	MemoryContextDelete(context);
 	counts->taken = drain.taken;
 	counts->took_part = true;
-}
-
-/* Put the rows that parts have refused into the sort. */
-static void
-put_refused(GpuSortSharedState *node, GpuSort *sort)
-{
-	TupleTableSlot *slot = MakeTupleTableSlot(ExecGetResultType(outerPlanState(node)),
-											  &TTSOpsMinimalTuple);
-	MinimalTuple tuple;
-
-	sts_begin_parallel_scan(node->refused);
-	while ((tuple = sts_parallel_scan_next(node->refused, NULL)) != NULL)
-	{
-		CHECK_FOR_INTERRUPTS();
-		ExecStoreMinimalTuple(tuple, slot, false);
-		gpusort_put_slot(sort, slot);
-	}
-	sts_end_parallel_scan(node->refused);
-	ExecClearTuple(slot);
 }
 
 static void
@@ -347,7 +306,7 @@ sort_parts(GpuSortSharedState *node, instr_time start)
 	}
 	else
 		sort = gpusort_begin(desc, &node->spec, false);
-	put_refused(node, sort);
+	gpusort_put_refused(node, sort);
 	set_elapsed(&collect_time, start);
 	gpusort_perform(sort);
 	gpusort_publish_result(node, sort, collect_time);

@@ -106,6 +106,16 @@ typedef struct GpuSortSharedState
 extern GpuSortSharedView *gpusort_shared_view(GpuSortShared *shared);
 
 /*
+ * shared_refused.c: rows that the parts refuse.  The leader makes the store, workers
+ * find it; each puts rows in, and finishes; then one puts all of them into the sort.
+ */
+extern void gpusort_begin_refused(GpuSortSharedState *node, SharedTuplestore *store,
+								  MemoryContext context);
+extern void gpusort_keep_refused(GpuSortSharedState *node, TupleTableSlot *row);
+extern void gpusort_finish_refused(GpuSortSharedState *node);
+extern void gpusort_put_refused(GpuSortSharedState *node, GpuSort *sort);
+
+/*
  * shared_result.c: the sort was performed by this participant.  Put its result where the
  * others find it, or keep it; the sort is ended, or the node's own result.
  */
