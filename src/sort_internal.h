@@ -3,7 +3,7 @@
  *		What the files that make up a sort share: sort_state.c (life cycle),
  *		sort_memory.c (ranges and limits), collect.c (rows and keys in),
  *		row_store.c (tuples), key_planes.c (what the engine sorts by),
- *		key_refine.c (ties on key prefixes), sort_verify.c, sort_handover.c,
+ *		key_refine.c and key_run.c (ties on key prefixes), sort_verify.c, sort_handover.c,
  *		sort_progress.c, sort_service.c (having it sorted elsewhere) and
  *		sort_reorder.c (having its rows brought into order there).
  *
