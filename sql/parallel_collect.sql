@@ -52,9 +52,9 @@ BEGIN
 		plan ~ '->  Sort' OR plan !~ pattern THEN
 		problem := E'planned otherwise:\n' || plan;
 	ELSIF core IS DISTINCT FROM ours THEN
-		SELECT format('row %s: %s instead of %s', i, ours[i], core[i]) INTO problem
-		FROM generate_series(1, greatest(cardinality(core), cardinality(ours))) i
-		WHERE ours[i] IS DISTINCT FROM core[i] LIMIT 1;
+		SELECT format('row %s: %s instead of %s', r.place, r.our, r.their) INTO problem
+		FROM unnest(ours, core) WITH ORDINALITY r(our, their, place)
+		WHERE r.our IS DISTINCT FROM r.their ORDER BY r.place LIMIT 1;
 	END IF;
 	FOR i IN 1 .. cardinality(settings) LOOP
 		PERFORM set_config(split_part(settings[i], '=', 1), before[i], true);
