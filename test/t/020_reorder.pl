@@ -9,7 +9,6 @@ use GpuSortTest;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(sleep time);
 
 # Rows become ready, and are reordered, in steps.
 my $small = '--device-rows=1000 --bucket-rows=1000 --step-rows=3000';
@@ -272,28 +271,10 @@ for my $end ('statement_timeout', 'pg_cancel_backend', 'pg_terminate_backend')
 }
 
 # kill -9 again and again while 20 sessions read.
-{
-	my $script = $node->basedir . '/sort.sql';
-	my $digest = "SELECT md5(string_agg(s::text, ',')) FROM (SELECT * FROM varied ORDER BY h, i OFFSET 0) s";
-	my $expected = $node->safe_psql('postgres', "SET gpusort.enabled = off; $digest");
-	my ($out, $err, $pgbench) = ('', '');
-
-	restart_daemon('');
-	append_to_file($script, "SELECT 1 / (($digest) = '$expected')::int;\n");
-	$pgbench = IPC::Run::start([ 'pgbench', '-n', '-c', '20', '-t', '6', '-f', $script, $node->connstr('postgres') ],
-		'>', \$out, '2>', \$err, IPC::Run::timeout(120));
-	for (1 .. 8)
-	{
-		my $pid = service($node, 'pid');
-
-		kill 'KILL', $pid if $pid;
-		sleep 0.2;
-	}
-	$pgbench->finish;
-	like($out, qr{transactions actually processed: 120/120}, 'kill -9: all 120 answers are right') or diag $err;
-	restart_daemon('');
-	comes_back('kill -9');
-}
+restart_daemon('');
+kill_daemons($node, "SELECT md5(string_agg(s::text, ',')) FROM (SELECT * FROM varied ORDER BY h, i OFFSET 0) s", 20, 6);
+restart_daemon('');
+comes_back('kill -9');
 
 $node->stop;
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated|leak|WARNING/, 'nothing odd in the log');

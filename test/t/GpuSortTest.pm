@@ -10,9 +10,10 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(sleep);
 
 our @EXPORT = qw(compete start_node plan_of analyzed_plan_of same_answer session_of temp_files
-	service set_daemon all_is_free create_index_checks sum_checksums);
+	service set_daemon kill_daemons all_is_free create_index_checks sum_checksums);
 
 # A running node with gpusort preloaded and these lines in postgresql.conf, behind
 # a hash of parameters for init() if there is one.
@@ -105,6 +106,31 @@ sub set_daemon
 	$node->reload;
 	$node->poll_query_until('postgres', "SELECT state = '$state' AND pid IS DISTINCT FROM $pid FROM gpusort_service()")
 		or die "gpusortd is not $state";
+}
+
+# kill -9 gpusortd again and again while so many sessions run a query so many times
+# each, whose only value is always the same: every answer must be right.
+sub kill_daemons
+{
+	my ($node, $query, $sessions, $times) = @_;
+	my $script = $node->basedir . '/sort.sql';
+	my $expected = $node->safe_psql('postgres', "SET gpusort.enabled = off; $query");
+	my $all = $sessions * $times;
+	my ($out, $err) = ('', '');
+	my $pgbench;
+
+	append_to_file($script, "SELECT 1 / (($query) = '$expected')::int;\n");
+	$pgbench = IPC::Run::start([ 'pgbench', '-n', '-c', $sessions, '-t', $times, '-f', $script, $node->connstr('postgres') ],
+		'>', \$out, '2>', \$err, IPC::Run::timeout(120));
+	for (1 .. 8)
+	{
+		my $pid = service($node, 'pid');
+
+		kill 'KILL', $pid if $pid;
+		sleep 0.2;
+	}
+	$pgbench->finish;
+	like($out, qr{transactions actually processed: $all/$all}, "kill -9: all $all answers are right") or diag $err;
 }
 
 # All jobs and their memory, in the pool and on devices, are given back.
