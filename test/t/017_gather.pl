@@ -103,6 +103,14 @@ for my $settings (
 }
 is((counts('SELECT * FROM t ORDER BY h, i', max_parallel_workers => 0))[0], 100000, 'no workers: in the pool all the same');
 
+# The leader collects beside its workers.
+{
+	my $plan = $node->safe_psql('postgres', 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' .
+		'SELECT i FROM few WHERE i % 4 = 0 AND slow(i) > 0 ORDER BY pad, i');
+
+	like($plan, qr/^\s*$_:  Rows Collected: [1-9]/m, "$_ takes part") for 'Leader', 'Worker 0', 'Worker 1';
+}
+
 # A cursor: no workers, no shared memory; it is open when the session ends.
 {
 	my $holder = $node->background_psql('postgres', on_error_stop => 0);
