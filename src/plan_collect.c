@@ -21,9 +21,11 @@
  * for these nodes:
  *
  *	Parameters	A parallel-aware node depends on its Gather's rescan parameter, which
- *				so is in extParam and allParam from there up to below the Gather;
- *				GpuSort Collect has it added.  A Gather that is new has the sets of
- *				what is below it, less the rescan parameter.
+ *				so is in extParam and allParam from there up to below the Gather.
+ *				GpuSort Collect takes the sets of the node that was there, which has
+ *				it: a partial plan shares out its rows by a node that is parallel
+ *				aware.  A Gather that is new has the same sets, less the rescan
+ *				parameter.
  *	Initplans	stay with the uppermost node, and Gather's initParam, those of them
  *				that workers use, is Gather Merge's.
  *	Node ids	name a node's share of dynamic shared memory, so new nodes get new ones.
@@ -240,8 +242,6 @@ make_collect(const Candidate *candidate, GpuSortStatement *statement)
 	plan->startup_cost = plan->total_cost = candidate->collect_cost;
 	plan->plan_rows = 0;
 	plan->parallel_aware = true;
-	plan->extParam = bms_add_member(bms_copy(plan->extParam), candidate->rescan_param);
-	plan->allParam = bms_add_member(bms_copy(plan->allParam), candidate->rescan_param);
 	return collect;
 }
 
