@@ -6,7 +6,8 @@
  * last sort column, one call of a codec for each sort column, one word written
  * to each plane.  Nothing is palloc'd unless a key has to be detoasted.  Tuples
  * that come straight from a page (collect_scan.c) are not deformed at all if the
- * sort columns lie where they always lie.
+ * sort columns lie where they always lie.  Rows that are put together in the row
+ * store have their keys looked up there.
  *
  * Byte strings keep their first word in the plane and a reference to the whole.
  * A string that lies in the source tuple is referred to where the tuple was
@@ -242,6 +243,24 @@ put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row
 	return true;
 }
 
+/* Encode the sort columns from these places in the stored row. */
+static bool
+put_placed_keys(GpuSort *sort, const uint32 *offsets, const GpuSortStoredRow *row, uint32 id)
+{
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+		uint32		offset = offsets[column->attno - 1];
+		bool		is_null = offset == 0;
+		Datum		value = is_null ? (Datum) 0 :
+			fetch_att(row->copy + offset, column->attbyval, column->attlen);
+
+		if (!put_key(sort, column, id, value, is_null, row))
+			return false;
+	}
+	return true;
+}
+
 /* Make room for more rows, and let gpusortd have those that are there. */
 static pg_noinline bool
 enlarge_planes(GpuSort *sort)
@@ -275,11 +294,12 @@ put_row_ref(GpuSort *sort, uint32 id, size_t offset)
 	sort->uniform &= offset == id * sort->stride;
 }
 
-/* Where the values of a row are to be found: one of the three. */
+/* Where the values of a row are to be found: one of the four. */
 typedef struct RowValues
 {
 	TupleTableSlot *slot;
 	HeapTupleHeader tuple;		/* at fixed places */
+	const uint32 *offsets;		/* at these places in the stored row; 0: null */
 	const Datum *values;		/* of an index tuple */
 	const bool *isnull;
 } RowValues;
@@ -300,6 +320,8 @@ finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
 		stored = put_slot_keys(sort, values->slot, row, id);
 	else if (values->tuple != NULL)
 		stored = put_fixed_keys(sort, values->tuple, row, id);
+	else if (values->offsets != NULL)
+		stored = put_placed_keys(sort, values->offsets, row, id);
 	else
 		stored = put_index_keys(sort, values->values, values->isnull, row, id);
 	if (sort->any_bytes)
@@ -316,24 +338,36 @@ finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
 	return true;
 }
 
+/* Find the values of a row that was made of a slot's where they will stay. */
+static void
+look_into_stored_row(GpuSort *sort, GpuSortStoredRow *row, RowValues *values)
+{
+	MinimalTuple tuple = (MinimalTuple) (sort->rows->base + row->offset);
+
+	stored_row_is_source(sort, row, tuple->t_len);
+	*values = (RowValues) {0};
+	if (sort->fixed_keys && (tuple->t_infomask & HEAP_HASNULL) == 0)
+		values->tuple = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
+	else
+	{
+		values->slot = gpusort_row_slot(sort);
+		ExecStoreMinimalTuple(tuple, values->slot, false);
+	}
+}
+
 /* Take one row in; false if it did not fit and left no trace. */
 static bool
 collect_slot(GpuSort *sort, TupleTableSlot *slot)
 {
 	size_t		rows_used = sort->rows_used;
+	RowValues	values = {.slot = slot};
 	GpuSortStoredRow row;
 
 	if (!begin_row(sort) || !gpusort_row_store_put(sort, slot, &row))
 		return false;
 	if (sort->any_bytes && row.source == NULL)
-	{
-		/* look at the values where they will stay */
-		slot = gpusort_row_slot(sort);
-		ExecStoreMinimalTuple((MinimalTuple) (sort->rows->base + row.offset), slot, false);
-		stored_row_is_source(sort, &row,
-							 ((MinimalTuple) (sort->rows->base + row.offset))->t_len);
-	}
-	return finish_row(sort, &(RowValues) {.slot = slot}, &row, rows_used);
+		look_into_stored_row(sort, &row, &values);
+	return finish_row(sort, &values, &row, rows_used);
 }
 
 void
@@ -372,6 +406,21 @@ gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple)
 		return false;
 	if (!begin_row(sort) || !gpusort_row_store_put_tuple(sort, tuple, &row) ||
 		!finish_row(sort, &(RowValues) {.tuple = tuple->t_data}, &row, rows_used))
+		return false;
+	sort->stats.rows++;
+	return true;
+}
+
+bool
+gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple)
+{
+	size_t		rows_used = sort->rows_used;
+	RowValues	values = {0};
+	GpuSortStoredRow row;
+
+	if (sort->tuplesort != NULL || !begin_row(sort) ||
+		!gpusort_row_store_put_columns(sort, tuple->t_data, &row, &values.offsets) ||
+		!finish_row(sort, &values, &row, rows_used))
 		return false;
 	sort->stats.rows++;
 	return true;

@@ -9,6 +9,9 @@
  * tuples when it returns a page's first one, so the others are taken from the
  * page itself, and the scan is told that they have been read.
  *
+ * Tuples that need not be projected, or only to columns of theirs, go to the sort as
+ * they lie on the page.
+ *
  * Where a row is refused, reading stops in the middle of a page, with the scan's
  * position at that row, and goes on there.
  *
@@ -50,6 +53,57 @@ is_plain_scan(PlanState *child)
 		TTS_IS_BUFFERTUPLE(((SeqScanState *) child)->ss.ss_ScanTupleSlot);
 }
 
+/*
+ * Does the scan project its tuples to columns of theirs?  Then the sort can do so
+ * itself, and is told which.
+ */
+static bool
+select_columns(GpuSort *sort, ScanState *node)
+{
+	List	   *tlist = node->ps.plan->targetlist;
+	AttrNumber *attnos = palloc(list_length(tlist) * sizeof(AttrNumber));
+	bool		selected = true;
+	ListCell   *lc;
+
+	foreach(lc, tlist)
+	{
+		const Var  *var = (const Var *) lfirst_node(TargetEntry, lc)->expr;
+
+		selected = selected && IsA(var, Var) && var->varno == ((Scan *) node->ps.plan)->scanrelid &&
+			var->varattno > 0;
+		if (selected)
+			attnos[foreach_current_index(lc)] = var->varattno;
+	}
+	selected = selected &&
+		gpusort_select_columns(sort, node->ss_ScanTupleSlot->tts_tupleDescriptor, attnos);
+	pfree(attnos);
+	return selected;
+}
+
+/* How tuples on a page can be put into the sort. */
+static void
+choose_put_tuple(GpuSortDrain *drain)
+{
+	ScanState  *node = (ScanState *) drain->child;
+
+	if (drain->sort == NULL)
+		drain->put_tuple = NULL;
+	else if (node->ps.ps_ProjInfo == NULL)
+		drain->put_tuple = gpusort_put_heap_tuple;
+	else
+		drain->put_tuple = select_columns(drain->sort, node) ? gpusort_put_heap_columns : NULL;
+}
+
+/* Put a tuple on a page into the sort; false if it must become a row first. */
+static inline bool
+put_tuple(GpuSortDrain *drain, HeapTuple tuple)
+{
+	if (drain->put_tuple == NULL || !drain->put_tuple(drain->sort, tuple))
+		return false;
+	drain->taken++;
+	return true;
+}
+
 /* Put a row into the sort; false if it does not take it. */
 static inline bool
 put_row(GpuSortDrain *drain, TupleTableSlot *slot)
@@ -82,6 +136,8 @@ put_scanned(GpuSortDrain *drain)
 		return NULL;
 	}
 	drain->uncharged++;
+	if (put_tuple(drain, ((HeapTupleTableSlot *) row)->tuple))
+		return NULL;
 	if (node->ps.ps_ProjInfo != NULL)
 		row = ExecProject(node->ps.ps_ProjInfo);
 	return put_row(drain, row) ? NULL : row;
@@ -97,7 +153,7 @@ put_rest_of_page(GpuSortDrain *drain)
 {
 	ScanState  *node = (ScanState *) drain->child;
 	HeapScanDesc scan = (HeapScanDesc) node->ss_currentScanDesc;
-	bool		plain = node->ps.qual == NULL && node->ps.ps_ProjInfo == NULL && drain->sort != NULL;
+	bool		no_qual = node->ps.qual == NULL;
 	Page		page = BufferGetPage(scan->rs_cbuf);
 	HeapTuple	tuple = &drain->tuple;
 
@@ -111,10 +167,9 @@ put_rest_of_page(GpuSortDrain *drain)
 		tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
 		tuple->t_len = ItemIdGetLength(item);
 		pgstat_count_heap_getnext(scan->rs_base.rs_rd);
-		if (plain && gpusort_put_heap_tuple(drain->sort, tuple))
+		if (no_qual && put_tuple(drain, tuple))
 		{
 			drain->uncharged++;
-			drain->taken++;
 			continue;
 		}
 		ItemPointerSet(&tuple->t_self, BufferGetBlockNumber(scan->rs_cbuf), offset);
@@ -184,6 +239,8 @@ gpusort_drain(GpuSortDrain *drain)
 		if (TupIsNull(slot))
 			return NULL;
 		drain->in_page = is_plain_scan(drain->child);
+		if (drain->in_page)
+			choose_put_tuple(drain);
 		if (!put_row(drain, slot))
 			return slot;
 	}

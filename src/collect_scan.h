@@ -24,6 +24,7 @@ typedef struct GpuSortDrain
 
 	/* a table that is being read page by page */
 	bool		in_page;
+	bool		(*put_tuple) (GpuSort *sort, HeapTuple tuple);	/* NULL: as a row only */
 	uint64		uncharged;		/* rows to be counted in the node's
 								 * instrumentation */
 	HeapTupleData tuple;		/* what the scan slot refers to */

@@ -117,6 +117,7 @@ struct GpuSort
 	char	   *template;		/* rows of fixed-length values, or NULL */
 	size_t		template_len;
 	uint32	   *template_offsets;	/* of the attributes in template */
+	struct GpuSortSelection *selection; /* columns of a table that rows are, or NULL */
 	bool		uniform;		/* row id lies at id * stride */
 	size_t		stride;
 	uint64		granule_rows;	/* rows below this lie in granules: */
@@ -471,6 +472,19 @@ extern bool gpusort_row_store_put_tuple(GpuSort *sort, HeapTuple tuple,
 /* Store a tuple of fixed-length values, none of them null, by the template. */
 extern bool gpusort_row_store_put_fixed(GpuSort *sort, const Datum *values,
 										GpuSortStoredRow *row);
+
+/* row_store_columns.c */
+
+/* Columns of a table's tuples that rows are made of. */
+typedef struct GpuSortSelection GpuSortSelection;
+
+/*
+ * Store the columns selected of a tuple on a page.  *offsets is where they lie in
+ * the row, which is their source, 0 for nulls; valid until the next one.  False, and no trace, if
+ * there is no room, or if the tuple is shorter than the table's are.
+ */
+extern bool gpusort_row_store_put_columns(GpuSort *sort, HeapTupleHeader tuple,
+										  GpuSortStoredRow *row, const uint32 **offsets);
 
 /* row_store_index.c */
 extern void gpusort_row_store_make_index_template(GpuSort *sort);

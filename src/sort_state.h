@@ -104,6 +104,14 @@ extern void gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot);
 extern bool gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple);
 
 /*
+ * Let rows be columns of a table's tuples, the one of attnos[i] being the rows' column i
+ * and of the same type; false if that can't be.  Then take in the row that a tuple
+ * on a page makes; false if it has to be projected first.
+ */
+extern bool gpusort_select_columns(GpuSort *sort, TupleDesc table, const AttrNumber *attnos);
+extern bool gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple);
+
+/*
  * Begin a sort of tuples of an open btree index by spec, its key columns, in at
  * most limit_bytes.  NULL if there is no memory.  Without columns it can't be
  * performed, but keep rows (gpusort_stored_rows).
