@@ -106,7 +106,7 @@ is((counts('SELECT * FROM t ORDER BY h, i', max_parallel_workers => 0))[0], 1000
 # The leader collects beside its workers.
 {
 	my $plan = $node->safe_psql('postgres', 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' .
-		'SELECT i FROM few WHERE i % 4 = 0 AND slow(i) > 0 ORDER BY pad, i');
+		'SELECT i FROM few WHERE CASE WHEN i % 4 = 0 THEN slow(i) > 0 END ORDER BY pad, i');
 
 	like($plan, qr/^\s*$_:  Rows Collected: [1-9]/m, "$_ takes part") for 'Leader', 'Worker 0', 'Worker 1';
 }
