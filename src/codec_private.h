@@ -57,13 +57,6 @@ extern const GpuSortCodec *gpusort_codec_for_string(Oid opcintype, Oid collation
 /* codec_enum.c */
 extern const GpuSortCodec gpusort_codec_enum;
 
-/* Order-preserving map of signed to unsigned integers. */
-static inline uint64
-word_from_int64(int64 value)
-{
-	return (uint64) value ^ (UINT64CONST(1) << 63);
-}
-
 /* The eight bytes at p, which need not be aligned, as a big-endian integer. */
 static inline uint64
 load_be64(const void *p)

@@ -139,12 +139,14 @@ const GpuSortCodec gpusort_codec_int2 = {
 const GpuSortCodec gpusort_codec_int4 = {
 	.name = "int4",
 	.nwords = 1,
+	.integer_bytes = sizeof(int32),
 	.encode = encode_int4,
 };
 
 const GpuSortCodec gpusort_codec_int8 = {
 	.name = "int8",
 	.nwords = 1,
+	.integer_bytes = sizeof(int64),
 	.encode = encode_int8,
 };
 

@@ -156,7 +156,7 @@ put_bytes(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key
 }
 
 /* Encode one sort column's value of a row that is in the row store. */
-static inline bool
+static pg_noinline bool
 put_key(GpuSort *sort, GpuSortColumn *column, uint32 id, Datum value, bool is_null,
 		const GpuSortStoredRow *row)
 {
@@ -223,8 +223,36 @@ put_index_keys(GpuSort *sort, const Datum *values, const bool *isnull,
 	return true;
 }
 
+/*
+ * The same for a value of a tuple, which is not null.  Plain integers, which dates and
+ * timestamps are, too, cost no call.
+ */
+static pg_attribute_always_inline bool
+put_stored_key(GpuSort *sort, GpuSortColumn *column, uint32 id, const char *value,
+			   const GpuSortStoredRow *row)
+{
+	uint64		word;
+
+	switch (column->integer_bytes)
+	{
+		case sizeof(int64):
+			word = word_from_int64(*(const int64 *) value);
+			break;
+		case sizeof(int32):
+			word = word_from_int64(*(const int32 *) value);
+			break;
+		default:
+			return put_key(sort, column, id, fetch_att(value, column->attbyval, column->attlen),
+						   false, row);
+	}
+	if (column->nulls != NULL && (id & 63) == 0)
+		RANGE_U64(column->nulls)[id >> 6] = 0;
+	RANGE_U64(column->words[0])[id] = word ^ column->flip;
+	return true;
+}
+
 /* Encode the sort columns from where they lie in a tuple without nulls. */
-static bool
+static pg_attribute_always_inline bool
 put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row, uint32 id)
 {
 	const char *data = (const char *) tuple + tuple->t_hoff;
@@ -236,26 +264,23 @@ put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row
 
 		if (column->attlen == -1)
 			offset = att_align_pointer(offset, column->attalign, -1, data + offset);
-		if (!put_key(sort, column, id,
-					 fetch_att(data + offset, column->attbyval, column->attlen), false, row))
+		if (!put_stored_key(sort, column, id, data + offset, row))
 			return false;
 	}
 	return true;
 }
 
 /* Encode the sort columns from these places in the stored row. */
-static bool
+static pg_attribute_always_inline bool
 put_placed_keys(GpuSort *sort, const uint32 *offsets, const GpuSortStoredRow *row, uint32 id)
 {
 	for (int i = 0; i < sort->ncolumns; i++)
 	{
 		GpuSortColumn *column = &sort->columns[i];
 		uint32		offset = offsets[column->attno - 1];
-		bool		is_null = offset == 0;
-		Datum		value = is_null ? (Datum) 0 :
-			fetch_att(row->copy + offset, column->attbyval, column->attlen);
 
-		if (!put_key(sort, column, id, value, is_null, row))
+		if (!(offset == 0 ? put_key(sort, column, id, (Datum) 0, true, row) :
+			  put_stored_key(sort, column, id, row->copy + offset, row)))
 			return false;
 	}
 	return true;
@@ -288,7 +313,7 @@ begin_row(GpuSort *sort)
 static inline void
 put_row_ref(GpuSort *sort, uint32 id, size_t offset)
 {
-	RANGE_U32(sort->row_refs)[id] = (uint32) (offset / sort->row_unit);
+	RANGE_U32(sort->row_refs)[id] = (uint32) (offset >> sort->row_shift);
 	if (unlikely(id == 1))
 		sort->stride = offset;
 	sort->uniform &= offset == id * sort->stride;
@@ -304,8 +329,11 @@ typedef struct RowValues
 	const bool *isnull;
 } RowValues;
 
-/* Encode the keys of the stored row after the last, and count the row in. */
-static bool
+/*
+ * Encode the keys of the stored row after the last, and count the row in.  Callers
+ * know where the values are, so each has code for that only.
+ */
+static pg_attribute_always_inline bool
 finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
 		   size_t rows_used_before)
 {

@@ -143,6 +143,15 @@ put_scanned(GpuSortDrain *drain)
 	return put_row(drain, row) ? NULL : row;
 }
 
+/* The tuples of the page up to this one have been read. */
+static void
+move_scan(HeapScanDesc scan, int index)
+{
+	/* what pgstat_count_heap_getnext() counts, of several tuples */
+	pgstat_count_index_tuples(scan->rs_base.rs_rd, index - (int) scan->rs_cindex);
+	scan->rs_cindex = index;
+}
+
 /*
  * Put the visible tuples of the scan's current page behind the current one into
  * the sort, and move the scan behind them; or behind one that is refused, which
@@ -166,7 +175,6 @@ put_rest_of_page(GpuSortDrain *drain)
 
 		tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
 		tuple->t_len = ItemIdGetLength(item);
-		pgstat_count_heap_getnext(scan->rs_base.rs_rd);
 		if (no_qual && put_tuple(drain, tuple))
 		{
 			drain->uncharged++;
@@ -177,14 +185,14 @@ put_rest_of_page(GpuSortDrain *drain)
 		refused = put_scanned(drain);
 		if (unlikely(refused != NULL))
 		{
-			scan->rs_cindex = i;
+			move_scan(scan, i);
 			return refused;
 		}
 	}
 
 	/* the slot must not keep referring to our tuple */
 	ExecClearTuple(node->ss_ScanTupleSlot);
-	scan->rs_cindex = scan->rs_ntuples - 1;
+	move_scan(scan, (int) scan->rs_ntuples - 1);
 	return NULL;
 }
 

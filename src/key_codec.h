@@ -67,6 +67,8 @@ struct GpuSortCodec
 	const char *name;			/* for EXPLAIN and messages */
 	GpuSortBytesKind bytes;
 	uint8		nwords;
+	uint8		integer_bytes;	/* not 0: the word is that of a signed integer of
+								 * so many bytes, as the value itself is */
 	bool		verify;			/* encoding rests on a library whose key order
 								 * is not trusted to equal its comparison
 								 * (libc's strxfrm): check the result */
@@ -117,5 +119,12 @@ extern void gpusort_codec_begin(GpuSortEncoder *encoder, const GpuSortCodec *cod
  * for the planner's memory estimate.  0 where keys are used in place.
  */
 extern double gpusort_codec_extra_bytes(const GpuSortCodec *codec, double width);
+
+/* Order-preserving map of signed to unsigned integers. */
+static inline uint64
+word_from_int64(int64 value)
+{
+	return (uint64) value ^ (UINT64CONST(1) << 63);
+}
 
 #endif							/* GPUSORT_KEY_CODEC_H */

@@ -82,6 +82,8 @@ typedef struct GpuSortColumn
 	uint32		base;			/* where in the string the prefix word begins */
 
 	int			nwords;
+	int			integer_bytes;	/* the word is that of such an integer; 0: of
+								 * something else */
 	GpuSortRange *words[GPUSORT_CODEC_MAX_WORDS];
 
 	GpuSortRange *nulls;		/* bitmap, once a null was seen */
@@ -112,7 +114,8 @@ struct GpuSort
 	GpuSortRange *rows;
 	size_t		rows_used;
 	size_t		rows_end;		/* rows_used may grow so far without asking */
-	size_t		row_unit;		/* rows begin at multiples of this */
+	size_t		row_unit;		/* rows begin at multiples of this, */
+	int			row_shift;		/* two to that power */
 	GpuSortRange *row_refs;		/* uint32 */
 	char	   *template;		/* rows of fixed-length values, or NULL */
 	size_t		template_len;

@@ -22,6 +22,7 @@
 
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 
 #include "machine_memory.h"
 #include "pool.h"
@@ -73,6 +74,7 @@ gpusort_begin_memory(GpuSort *sort, size_t limit_bytes)
 	for (sort->row_unit = MAXIMUM_ALIGNOF;
 		 sort->reserve_bytes / sort->row_unit > PG_UINT32_MAX;)
 		sort->row_unit *= 2;
+	sort->row_shift = pg_leftmost_one_pos64(sort->row_unit);
 }
 
 /* A range that can grow to the limit; NULL if there is no address space. */

@@ -26,6 +26,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/rel.h"
 
 #include "pool.h"
@@ -204,6 +205,7 @@ gpusort_share_enter(GpuSortShare *share, GpuSort *part)
 	part->limit_bytes = 0;
 	part->reserve_bytes = share->max_extents * EXTENT_BYTES;
 	part->row_unit = share->row_unit;
+	part->row_shift = pg_leftmost_one_pos64(share->row_unit);
 	part->pool_share.owner = share->owner;
 	part->pool_share.max_extents = share->max_extents;
 	part->pool_share.extents = &share->extents;

@@ -132,6 +132,7 @@ begin_column(GpuSort *sort, int i)
 	column->bytes = codec->bytes;
 	column->lazy = codec->complete != NULL;
 	column->nwords = codec->nwords;
+	column->integer_bytes = codec->integer_bytes;
 
 	sort->max_attno = Max(sort->max_attno, column->attno);
 	sort->any_bytes |= column->bytes != GPUSORT_BYTES_NONE;
