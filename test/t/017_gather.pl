@@ -223,6 +223,7 @@ $node->restart;
 		collects("synchronised scans, ORDER BY $order", "SELECT * FROM t ORDER BY $order");
 		same_answer($node, "SELECT * FROM t ORDER BY $order", "synchronised scans, ORDER BY $order");
 	}
+	same_answer($node, 'SELECT * FROM t ORDER BY h, i', 'synchronised scans, the leader alone', max_parallel_workers => 0);
 	same_answer($node, 'SELECT * FROM t ORDER BY h, i', 'synchronised scans, little of the pool', 'gpusort.pool_quota' => 15, work_mem => '64kB');
 	$reader->quit;
 	all_extents_back('synchronised scans');
