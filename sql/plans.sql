@@ -147,7 +147,8 @@ SELECT lines('SELECT * FROM t ORDER BY a OFFSET 10');
 SELECT lines('SELECT * FROM t ORDER BY a LIMIT ALL');
 -- a limit that only execution will tell
 SELECT lines('SELECT * FROM t ORDER BY a LIMIT (SELECT 1)');
--- rows that are estimated not to fit
+-- rows that are estimated not to fit, nor to be fetched
+SET LOCAL gpusort.late_rows = off;
 SET LOCAL gpusort.pool_quota = 0;
 SET LOCAL work_mem = '64kB';
 SET LOCAL hash_mem_multiplier = 1;

@@ -93,6 +93,7 @@ RESET gpusort.cost_startup;
 EXPLAIN (COSTS OFF) SELECT * FROM t ORDER BY a LIMIT 5;
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
+SET gpusort.late_rows = off;
 EXPLAIN (COSTS OFF) SELECT * FROM t ORDER BY a;
 SET gpusort.enable_order_by = off;
 EXPLAIN (COSTS OFF) SELECT * FROM t ORDER BY a;

@@ -144,12 +144,13 @@ gpusort_cursor_row(GpuSortCursor *cursor, uint64 position)
 	return block->rows[i];
 }
 
-/* Move one row in the direction of the scan; false if there is none. */
+/*
+ * Move one row in the direction of the scan, to the one at next - 1; false if there is
+ * none.  Not for a tuplesort.
+ */
 static inline bool
-gpusort_cursor_fetch(GpuSortCursor *cursor, bool forward, TupleTableSlot *slot)
+gpusort_cursor_move(GpuSortCursor *cursor, bool forward)
 {
-	if (unlikely(cursor->tuplesort != NULL))
-		return tuplesort_gettupleslot(cursor->tuplesort, forward, false, slot, NULL);
 	if (likely(forward))
 	{
 		if (unlikely(cursor->next >= cursor->end))
@@ -169,6 +170,17 @@ gpusort_cursor_fetch(GpuSortCursor *cursor, bool forward, TupleTableSlot *slot)
 		else if (--cursor->next == 0)
 			return false;
 	}
+	return true;
+}
+
+/* Return the next row in the direction of the scan; false if there is none. */
+static inline bool
+gpusort_cursor_fetch(GpuSortCursor *cursor, bool forward, TupleTableSlot *slot)
+{
+	if (unlikely(cursor->tuplesort != NULL))
+		return tuplesort_gettupleslot(cursor->tuplesort, forward, false, slot, NULL);
+	if (unlikely(!gpusort_cursor_move(cursor, forward)))
+		return false;
 	gpusort_store_tuple(slot, gpusort_cursor_row(cursor, cursor->next - 1));
 	return true;
 }

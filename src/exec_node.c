@@ -5,6 +5,9 @@
  * The first fetch drains the child into a GpuSort and sorts it; further ones
  * return its rows (exec_cursor.h).
  *
+ * A late node's rows are short ones, and stand for rows of a table that are fetched
+ * when they are returned (exec_late.c).
+ *
  * If the child is a Gather over a GpuSort Collect node, the participants of that
  * have collected nearly all rows when the child has been drained.
  *
@@ -19,6 +22,7 @@
 
 #include "collect_scan.h"
 #include "exec_collect.h"
+#include "exec_late.h"
 #include "pg_compat.h"
 #include "plan_node.h"
 
@@ -102,10 +106,25 @@ exec_proc_node(PlanState *ps)
 		: ExecClearTuple(slot);
 }
 
+/* The same for rows that are fetched by TID. */
+static TupleTableSlot *
+exec_late_proc_node(PlanState *ps)
+{
+	GpuSortScanState *node = (GpuSortScanState *) ps;
+
+	CHECK_FOR_INTERRUPTS();
+
+	if (unlikely(!node->sorted))
+		sort_input(node);
+	return gpusort_fetch_late(node->late, &node->cursor,
+							  ScanDirectionIsForward(ps->state->es_direction));
+}
+
 static TupleTableSlot *
 exec_node(CustomScanState *css)
 {
-	return exec_proc_node(&css->ss.ps);
+	return ((GpuSortScanState *) css)->late != NULL ? exec_late_proc_node(&css->ss.ps)
+		: exec_proc_node(&css->ss.ps);
 }
 
 void
@@ -140,6 +159,23 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 	node->collect = gpusort_find_collect(outerPlanState(node));
 	gpusort_return_scanned_rows(css);
 	css->ss.ps.ExecProcNode = exec_proc_node;
+	if (gpusort_is_late(scan))
+	{
+		node->late = gpusort_begin_late(node);
+		css->ss.ps.ExecProcNode = exec_late_proc_node;
+	}
+}
+
+/* Refer to no row, stored or on a page. */
+static void
+clear_slots(GpuSortScanState *node)
+{
+	ExecClearTuple(node->css.ss.ss_ScanTupleSlot);
+	if (node->late != NULL)
+	{
+		gpusort_clear_late(node->late);
+		gpusort_reset_late(node->late);
+	}
 }
 
 static void
@@ -147,7 +183,7 @@ end_node(CustomScanState *css)
 {
 	GpuSortScanState *node = (GpuSortScanState *) css;
 
-	ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	clear_slots(node);
 	ExecEndNode(outerPlanState(node));
 	if (node->sort != NULL)
 		gpusort_end(node->sort);
@@ -164,7 +200,7 @@ rescan_node(CustomScanState *css)
 	/* nothing read yet: the child is rescanned when it is, if need be */
 	if (!node->sorted)
 		return;
-	ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	clear_slots(node);
 
 	if (child->chgParam == NULL &&
 		(gpusort_tuplesort(node->sort) == NULL || node->random_access))

@@ -10,6 +10,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_collation.h"
 #include "lib/stringinfo.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -54,6 +55,17 @@ append_order_options(StringInfo buf, Node *column, Oid sortop, Oid collation, bo
 		appendStringInfoString(buf, " NULLS LAST");
 }
 
+/* A sort column, as the child returns it. */
+static Node *
+sort_column(CustomScanState *css, const GpuSortSpec *spec, int i)
+{
+	Plan	   *child = outerPlan(css->ss.ps.plan);
+
+	return (Node *) makeVarFromTargetEntry(OUTER_VAR,
+										   list_nth_node(TargetEntry, child->targetlist,
+														 spec->attnos[i] - 1));
+}
+
 void
 gpusort_explain_columns(CustomScanState *css, const GpuSortSpec *spec, int ncolumns,
 						const char *label, List *ancestors, ExplainState *es)
@@ -65,15 +77,13 @@ gpusort_explain_columns(CustomScanState *css, const GpuSortSpec *spec, int ncolu
 
 	for (int i = 0; i < ncolumns; i++)
 	{
-		TargetEntry *tle = list_nth_node(TargetEntry, scan->custom_scan_tlist,
-										 spec->attnos[i] - 1);
+		Node	   *column = sort_column(css, spec, i);
 		StringInfoData buf;
 
 		initStringInfo(&buf);
-		appendStringInfoString(&buf, deparse_expression((Node *) tle->expr, context,
-														use_prefix, true));
-		append_order_options(&buf, (Node *) tle->expr, spec->sortops[i],
-							 spec->collations[i], spec->nulls_first[i]);
+		appendStringInfoString(&buf, deparse_expression(column, context, use_prefix, true));
+		append_order_options(&buf, column, spec->sortops[i], spec->collations[i],
+							 spec->nulls_first[i]);
 		keys = lappend(keys, buf.data);
 	}
 	ExplainPropertyList(label, keys, es);
@@ -82,17 +92,14 @@ gpusort_explain_columns(CustomScanState *css, const GpuSortSpec *spec, int ncolu
 void
 gpusort_explain_encoding(CustomScanState *css, const GpuSortSpec *spec, ExplainState *es)
 {
-	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
 	List	   *names = NIL;
 
 	for (int i = 0; i < spec->nkeys; i++)
 	{
-		TargetEntry *tle = list_nth_node(TargetEntry, scan->custom_scan_tlist,
-										 spec->attnos[i] - 1);
 		const char *reason;
 		bool		reverse;
 		const GpuSortCodec *codec = gpusort_codec_lookup(spec->sortops[i],
-														 exprType((Node *) tle->expr),
+														 exprType(sort_column(css, spec, i)),
 														 spec->collations[i],
 														 &reverse, &reason);
 
@@ -269,6 +276,8 @@ gpusort_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	GpuSortReport report;
 
 	gpusort_explain_columns(css, &node->spec, node->spec.nkeys, "Sort Key", ancestors, es);
+	if (node->late != NULL)
+		ExplainPropertyText("Rows", "fetched by TID", es);
 	if (es->verbose)
 		gpusort_explain_encoding(css, &node->spec, es);
 	if (!es->analyze || !node->sorted)

@@ -5,10 +5,10 @@
 #ifndef GPUSORT_EXPLAIN_NODE_H
 #define GPUSORT_EXPLAIN_NODE_H
 
-#include "commands/explain.h"
 #include "nodes/execnodes.h"
 #include "utils/tuplesort.h"
 
+#include "pg_compat.h"
 #include "sort_state.h"
 
 /* How a sort went; plain data, so that it can be in shared memory. */

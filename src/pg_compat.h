@@ -218,6 +218,23 @@ gpusort_init_slots(CustomScanState *css, TupleDesc desc, const TupleTableSlotOps
 #endif
 }
 
+/*
+ * 17: old_snapshot_threshold is gone, after whose time rows that a snapshot sees could
+ * be removed.
+ */
+#include "access/htup_details.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "utils/snapmgr.h"
+
+static inline void
+gpusort_test_for_old_snapshot(Snapshot snapshot, Relation relation, Page page)
+{
+#if PG_VERSION_NUM < 170000
+	TestForOldSnapshot(snapshot, relation, page);
+#endif
+}
+
 /* ---------- EXPLAIN ---------- */
 
 /*

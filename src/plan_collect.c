@@ -182,11 +182,11 @@ find_candidate(Plan *plan, Candidate *candidate)
 
 /* What the Sort will cost as it stands, by PostgreSQL or by us. */
 static Cost
-cost_of_sort(const Sort *sort, double limit_rows, const List *rtable)
+cost_of_sort(const Sort *sort, double limit_rows, const PlannedStmt *stmt)
 {
 	GpuSortEstimate estimate;
-	const char *reason = gpusort_reason_to_leave(sort, limit_rows, &estimate);
-	Cost		core = gpusort_core_cost(sort, &estimate, rtable);
+	const char *reason = gpusort_reason_to_leave(sort, limit_rows, stmt, &estimate);
+	Cost		core = gpusort_core_cost(sort, &estimate, stmt->rtable);
 
 	return reason != NULL ? core : Min(core, estimate.startup_cost + estimate.run_cost);
 }
@@ -207,15 +207,15 @@ estimate_costs(Candidate *candidate)
 }
 
 static bool
-is_worth_it(Candidate *candidate, double limit_rows, const List *rtable)
+is_worth_it(Candidate *candidate, double limit_rows, const PlannedStmt *stmt)
 {
-	if (gpusort_reason_to_leave(&candidate->whole, limit_rows, &candidate->estimate) != NULL)
+	if (gpusort_reason_to_leave(&candidate->whole, limit_rows, stmt, &candidate->estimate) != NULL)
 		return false;
 	estimate_costs(candidate);
 	return gpusort_force ||
 		(gpusort_fits_pool(&candidate->estimate, candidate->workers + 1) &&
 		 candidate->total_cost < candidate->gathered_cost +
-		 cost_of_sort(candidate->sort, limit_rows, rtable));
+		 cost_of_sort(candidate->sort, limit_rows, stmt));
 }
 
 /* ---------- the new nodes ---------- */
@@ -301,7 +301,7 @@ gpusort_collect_sort(Plan *plan, double limit_rows, GpuSortStatement *statement)
 
 	if (!gpusort_enabled || !gpusort_enable_order_by || !gpusort_enable_parallel_collect ||
 		gpusort_pool_limit() == 0 || !find_candidate(plan, &candidate) ||
-		!is_worth_it(&candidate, limit_rows, statement->stmt->rtable))
+		!is_worth_it(&candidate, limit_rows, statement->stmt))
 		return plan;
 
 	scan = gpusort_make_plan(&candidate.whole);

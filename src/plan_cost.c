@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "access/htup_details.h"
+#include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -203,6 +204,8 @@ gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types, const Oid *col
 	double		core_factor = 1;
 	Cost		core_key = 0;
 
+	estimate->late_width = 0;
+	estimate->fetch_cost = 0;
 	if (nkeys > GPUSORT_MAX_KEYS)
 	{
 		*reason = "too many sort columns";
@@ -254,32 +257,57 @@ find_member(const EquivalenceClass *ec, const RelOptInfo *rel)
 }
 
 bool
-gpusort_estimate_pathkeys(const Path *input, List *pathkeys, double rows,
-						  GpuSortEstimate *estimate, const char **reason)
+gpusort_read_pathkeys(const Path *input, List *pathkeys, GpuSortPathKeys *keys,
+					  const char **reason)
 {
-	int			nkeys = list_length(pathkeys);
-	Oid		   *sortops = palloc(nkeys * sizeof(Oid));
-	Oid		   *types = palloc(nkeys * sizeof(Oid));
-	Oid		   *collations = palloc(nkeys * sizeof(Oid));
 	ListCell   *lc;
 
+	keys->count = list_length(pathkeys);
+	keys->sortops = palloc(keys->count * sizeof(Oid));
+	keys->types = palloc(keys->count * sizeof(Oid));
+	keys->collations = palloc(keys->count * sizeof(Oid));
+	keys->exprs = NIL;
 	foreach(lc, pathkeys)
 	{
 		PathKey    *pathkey = lfirst_node(PathKey, lc);
 		const EquivalenceMember *em = find_member(pathkey->pk_eclass, input->parent);
 		int			i = foreach_current_index(lc);
 
-		sortops[i] = gpusort_pathkey_operator(pathkey, em->em_datatype);
-		types[i] = exprType((Node *) em->em_expr);
-		collations[i] = pathkey->pk_eclass->ec_collation;
-		if (!OidIsValid(sortops[i]))
+		keys->sortops[i] = gpusort_pathkey_operator(pathkey, em->em_datatype);
+		keys->types[i] = exprType((Node *) em->em_expr);
+		keys->collations[i] = pathkey->pk_eclass->ec_collation;
+		keys->exprs = lappend(keys->exprs, em->em_expr);
+		if (!OidIsValid(keys->sortops[i]))
 		{
 			*reason = "operator family has no ordering operator for the type";
 			return false;
 		}
 	}
-	return gpusort_estimate(nkeys, sortops, types, collations, rows, input->pathtarget->width,
-							estimate, reason);
+	return true;
+}
+
+bool
+gpusort_estimate_pathkeys(const Path *input, List *pathkeys, double rows,
+						  GpuSortEstimate *estimate, const char **reason)
+{
+	GpuSortPathKeys keys;
+
+	return gpusort_read_pathkeys(input, pathkeys, &keys, reason) &&
+		gpusort_estimate(keys.count, keys.sortops, keys.types, keys.collations, rows,
+						 input->pathtarget->width, estimate, reason);
+}
+
+/*
+ * Does PostgreSQL's bounded sort, which must have the rows wanted in work_mem, win?  The
+ * size of a row is what cost_sort() takes it for.
+ */
+static bool
+is_for_bounded_sort(double rows, int width, double limit_rows)
+{
+	double		row_bytes = MAXALIGN(width) + MAXALIGN(SizeofHeapTupleHeader);
+
+	return limit_rows >= 0 && limit_rows < rows / BOUNDED_SORT_SHARE &&
+		limit_rows * row_bytes <= work_mem * 1024.0;
 }
 
 bool
@@ -290,7 +318,7 @@ gpusort_worth_it(double rows, int width, double limit_rows, const GpuSortEstimat
 		return true;
 	if (rows < gpusort_min_rows)
 		*reason = "fewer rows estimated than gpusort.min_rows";
-	else if (limit_rows >= 0 && limit_rows < rows / BOUNDED_SORT_SHARE)
+	else if (is_for_bounded_sort(rows, width, limit_rows))
 		*reason = "few rows wanted of many, which a bounded sort finds faster";
 	else if (estimate->memory_bytes > gpusort_memory_limit() + gpusort_pool_limit())
 		*reason = gpusort_pool_limit() == 0 ?
@@ -335,7 +363,8 @@ gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost, Cost *
 {
 	*startup_cost = gather_cost + gpusort_cost_gather + estimate->startup_cost -
 		estimate->collect_cost;
-	*total_cost = *startup_cost + estimate->run_cost * (1 + FOREIGN_ROW_SHARE);
+	*total_cost = *startup_cost + estimate->run_cost +
+		(estimate->run_cost - estimate->fetch_cost) * FOREIGN_ROW_SHARE;
 }
 
 /* The last extent of each range is half empty, on average. */

@@ -150,7 +150,7 @@ make_gather_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, double all_r
 
 List *
 gpusort_make_gather_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel,
-						  const GpuSortEstimate *estimate)
+						  const GpuSortPathKeys *keys, double limit_rows)
 {
 	double		all_rows = clamp_row_est(input_rel->cheapest_total_path->rows);
 	List	   *paths = NIL;
@@ -161,12 +161,12 @@ gpusort_make_gather_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 	foreach(lc, input_rel->partial_pathlist)
 	{
 		Path	   *partial = (Path *) lfirst(lc);
-		int			participants = partial->parallel_workers + 1;
+		GpuSortEstimate estimate;
 
 		if (partial->parallel_workers > 0 && partial->param_info == NULL &&
-			(gpusort_force || gpusort_fits_pool(estimate, participants)))
+			gpusort_estimate_path(root, partial, keys, limit_rows, &estimate))
 			paths = lappend(paths,
-							make_gather_path(root, ordered_rel, partial, all_rows, estimate));
+							make_gather_path(root, ordered_rel, partial, all_rows, &estimate));
 	}
 	return paths;
 }

@@ -51,7 +51,7 @@ gpusort_make_plan(const Sort *sort)
 	NodeSetTag(scan, T_CustomScan);
 	scan->scan.scanrelid = 0;
 	scan->flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN | CUSTOMPATH_SUPPORT_MARK_RESTORE;
-	scan->custom_private = list_make4(attnos, sortops, collations, nulls_first);
+	scan->custom_private = list_make5(attnos, sortops, collations, nulls_first, list_make1_int(0));
 	scan->custom_scan_tlist = copyObject(sort->plan.targetlist);
 	scan->methods = &gpusort_scan_methods;
 	return scan;
@@ -152,4 +152,10 @@ gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec)
 		spec->collations[i] = list_nth_oid(collations, i);
 		spec->nulls_first[i] = (bool) list_nth_int(nulls_first, i);
 	}
+}
+
+bool
+gpusort_is_late(const CustomScan *scan)
+{
+	return linitial_int(list_nth(scan->custom_private, GPUSORT_PRIVATE_LATE)) != 0;
 }

@@ -24,13 +24,14 @@
 #include "key_codec.h"
 #include "sort_state.h"
 
-/* What custom_private's elements are: integer and OID lists, one per key. */
+/* What custom_private's elements are: integer and OID lists, of the keys' properties. */
 typedef enum GpuSortPrivate
 {
 	GPUSORT_PRIVATE_ATTNOS,
 	GPUSORT_PRIVATE_SORTOPS,
 	GPUSORT_PRIVATE_COLLATIONS,
 	GPUSORT_PRIVATE_NULLS_FIRST,
+	GPUSORT_PRIVATE_LATE,		/* one integer: rows are fetched by TID (plan_late.c) */
 	GPUSORT_PRIVATE_SLICE_COLUMNS	/* of GpuSort Shared only: one integer */
 } GpuSortPrivate;
 
@@ -41,6 +42,7 @@ typedef struct GpuSortScanState
 	MemoryContext context;		/* of the sort; below the query's context */
 	GpuSort    *sort;			/* NULL before the first execution */
 	struct GpuSortCollectState *collect;	/* collects the rows, or NULL */
+	struct GpuSortLate *late;	/* fetches rows by TID, or NULL: they are stored */
 	bool		random_access;
 	bool		sorted;
 	GpuSortCursor cursor;		/* if it is sorted */
@@ -56,6 +58,7 @@ extern List *gpusort_reference_columns(const Plan *child, int varno);
 extern bool gpusort_is_our_plan(const Plan *plan);
 extern Sort *gpusort_make_sort(const CustomScan *scan);
 extern void gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec);
+extern bool gpusort_is_late(const CustomScan *scan);
 
 /* plan_cost.c */
 
@@ -66,8 +69,11 @@ typedef struct GpuSortEstimate
 								 * and collecting the input */
 	Cost		collect_cost;	/* the latter: what participants share */
 	Cost		run_cost;		/* returning all rows */
+	Cost		fetch_cost;		/* of that, fetching them from the table (plan_late.c) */
 	double		memory_bytes;
 	int			ranges;			/* that rows are collected in */
+	int			late_width;		/* of what is sorted instead of rows that are fetched
+								 * (plan_late.c); 0: rows are stored */
 
 	/* PostgreSQL's sort of the same rows */
 	Cost		core_extra_cost;	/* beyond the planner's estimate */
@@ -87,7 +93,22 @@ extern bool gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types,
 							 const Oid *collations, double rows, int width,
 							 GpuSortEstimate *estimate, const char **reason);
 
-/* The same for so many rows, like those of a path, and pathkeys to sort them by. */
+/* What paths are to be sorted by: of each key, the expression and how it is ordered. */
+typedef struct GpuSortPathKeys
+{
+	int			count;
+	List	   *exprs;
+	Oid		   *sortops;
+	Oid		   *types;
+	Oid		   *collations;
+	double		rows;			/* to be sorted, by all participants together */
+} GpuSortPathKeys;
+
+/* Of pathkeys that the path will be sorted by; rows is left to the caller.  False as above. */
+extern bool gpusort_read_pathkeys(const Path *input, List *pathkeys, GpuSortPathKeys *keys,
+								  const char **reason);
+
+/* gpusort_estimate() for so many rows, like those of a path, and pathkeys to sort them by. */
 extern bool gpusort_estimate_pathkeys(const Path *input, List *pathkeys, double rows,
 									  GpuSortEstimate *estimate, const char **reason);
 
@@ -121,7 +142,16 @@ extern double gpusort_collated_share(const GpuSortCodec *codec);
  */
 extern bool gpusort_input_is_sorted(const Sort *sort, const List *rtable);
 
+/* Correlation of a column's order by the operator with that of the table's rows; 0: unknown. */
+extern double gpusort_correlation(Oid relation, AttrNumber attno, Oid sortop, Oid collation);
+
 /* plan_order_by.c, plan_replace.c */
+
+/* Estimate a sort of an input path's rows; false if there is to be none. */
+extern bool gpusort_estimate_path(PlannerInfo *root, const Path *input,
+								  const GpuSortPathKeys *keys, double limit_rows,
+								  GpuSortEstimate *estimate);
+
 extern void gpusort_install_order_by_hook(void);
 extern void gpusort_install_replace_hook(void);
 
@@ -131,7 +161,7 @@ extern void gpusort_install_replace_hook(void);
  * unless its kind is the reason.
  */
 extern const char *gpusort_reason_to_leave(const Sort *sort, double limit_rows,
-										   GpuSortEstimate *estimate);
+										   const PlannedStmt *stmt, GpuSortEstimate *estimate);
 
 /* What PostgreSQL's sort of the rows costs, its input apart. */
 extern Cost gpusort_core_cost(const Sort *sort, const GpuSortEstimate *estimate,
@@ -144,7 +174,8 @@ extern Cost gpusort_core_cost(const Sort *sort, const GpuSortEstimate *estimate,
  * workers: a List of Path, not projected yet.
  */
 extern List *gpusort_make_gather_paths(PlannerInfo *root, RelOptInfo *input_rel,
-									   RelOptInfo *ordered_rel, const GpuSortEstimate *estimate);
+									   RelOptInfo *ordered_rel, const GpuSortPathKeys *keys,
+									   double limit_rows);
 
 /* A GpuSort Collect node that collects what the Sort node sorts. */
 extern CustomScan *gpusort_make_collect(const Sort *sort);

@@ -19,7 +19,7 @@
 #include "optimizer/planner.h"
 
 #include "pg_compat.h"
-#include "plan_node.h"
+#include "plan_late.h"
 #include "plan_slices.h"
 #include "settings.h"
 
@@ -38,6 +38,35 @@ static const CustomPathMethods order_by_path_methods = {
 	.CustomName = "GpuSort",
 	.PlanCustomPath = plan_order_by_path
 };
+
+static bool
+estimate_keys(const GpuSortPathKeys *keys, double rows, int width, GpuSortEstimate *estimate)
+{
+	const char *reason;			/* is told when the Sort node in the plan is looked at */
+
+	return gpusort_estimate(keys->count, keys->sortops, keys->types, keys->collations, rows,
+							width, estimate, &reason);
+}
+
+bool
+gpusort_estimate_path(PlannerInfo *root, const Path *input, const GpuSortPathKeys *keys,
+					  double limit_rows, GpuSortEstimate *estimate)
+{
+	int			width = input->pathtarget->width;
+	double		rows = keys->rows;
+	int			participants = input->parallel_workers + 1;
+	const char *reason;
+	GpuSortFetch fetch;
+	GpuSortEstimate narrow;
+
+	if (!estimate_keys(keys, rows, width, estimate))
+		return false;
+	if (gpusort_path_can_fetch(root, input, keys, &fetch) &&
+		estimate_keys(keys, rows, fetch.width, &narrow))
+		gpusort_choose_late(&fetch, rows, limit_rows, &narrow, estimate);
+	return gpusort_worth_it(rows, width, limit_rows, estimate, &reason) &&
+		(participants == 1 || gpusort_force || gpusort_fits_pool(estimate, participants));
+}
 
 /* The path, not projected yet. */
 static Path *
@@ -71,6 +100,7 @@ add_order_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered
 	Path	   *input = input_rel->cheapest_total_path;
 	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
 	double		limit_rows = root->limit_tuples;
+	GpuSortPathKeys keys;
 	GpuSortEstimate estimate;
 	const char *reason;
 	List	   *paths;
@@ -86,14 +116,12 @@ add_order_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered
 		!IsA(root->parse->limitCount, Const))
 		limit_rows = 0;
 
-	/* the reason is told when the Sort node in the plan is looked at */
-	if (!gpusort_estimate_pathkeys(input, root->sort_pathkeys, input->rows, &estimate, &reason) ||
-		!gpusort_worth_it(input->rows, input->pathtarget->width, limit_rows, &estimate,
-						  &reason))
+	if (!gpusort_read_pathkeys(input, root->sort_pathkeys, &keys, &reason))
 		return;
-
-	paths = gpusort_make_gather_paths(root, input_rel, ordered_rel, &estimate);
-	paths = lcons(make_order_by_path(root, ordered_rel, input, &estimate), paths);
+	keys.rows = input->rows;
+	paths = gpusort_make_gather_paths(root, input_rel, ordered_rel, &keys, limit_rows);
+	if (gpusort_estimate_path(root, input, &keys, limit_rows, &estimate))
+		paths = lcons(make_order_by_path(root, ordered_rel, input, &estimate), paths);
 	foreach(lc, paths)
 	{
 		Path	   *path = (Path *) lfirst(lc);

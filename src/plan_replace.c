@@ -30,7 +30,7 @@
 #include "utils/lsyscache.h"
 
 #include "pg_compat.h"
-#include "plan_node.h"
+#include "plan_late.h"
 #include "plan_shared.h"
 #include "settings.h"
 
@@ -72,12 +72,16 @@ rows_of_limit(const Limit *limit)
 	return rows;
 }
 
-const char *
-gpusort_reason_to_leave(const Sort *sort, double limit_rows, GpuSortEstimate *estimate)
+/* The estimate, of the whole rows or of narrow ones to be fetched, whichever is better. */
+static bool
+estimate_sort(const Sort *sort, double limit_rows, const PlannedStmt *stmt,
+			  GpuSortEstimate *estimate, const char **reason)
 {
 	const Plan *child = sort->plan.lefttree;
+	double		rows = sort->plan.plan_rows;
 	Oid		   *types = palloc(sort->numCols * sizeof(Oid));
-	const char *reason = NULL;
+	GpuSortFetch fetch;
+	GpuSortEstimate narrow;
 
 	for (int i = 0; i < sort->numCols; i++)
 	{
@@ -87,8 +91,24 @@ gpusort_reason_to_leave(const Sort *sort, double limit_rows, GpuSortEstimate *es
 		types[i] = exprType((Node *) tle->expr);
 	}
 	if (!gpusort_estimate(sort->numCols, sort->sortOperators, types, sort->collations,
-						  sort->plan.plan_rows, child->plan_width, estimate, &reason) ||
-		!gpusort_worth_it(sort->plan.plan_rows, child->plan_width, limit_rows, estimate, &reason))
+						  rows, child->plan_width, estimate, reason))
+		return false;
+	if (gpusort_plan_can_fetch(sort, stmt, &fetch) &&
+		gpusort_estimate(sort->numCols, sort->sortOperators, types, sort->collations,
+						 rows, fetch.width, &narrow, reason))
+		gpusort_choose_late(&fetch, rows, limit_rows, &narrow, estimate);
+	return true;
+}
+
+const char *
+gpusort_reason_to_leave(const Sort *sort, double limit_rows, const PlannedStmt *stmt,
+						GpuSortEstimate *estimate)
+{
+	const char *reason = NULL;
+
+	if (!estimate_sort(sort, limit_rows, stmt, estimate, &reason) ||
+		!gpusort_worth_it(sort->plan.plan_rows, sort->plan.lefttree->plan_width, limit_rows,
+						  estimate, &reason))
 		return reason;
 	return NULL;
 }
@@ -123,41 +143,44 @@ replace_sort(Sort *sort, double limit_rows, GpuSortStatement *statement)
 		return &sort->plan;
 	if (!gpusort_enable_order_by)
 		return leave_sort(sort, "gpusort.enable_order_by is off");
-	reason = gpusort_reason_to_leave(sort, limit_rows, &estimate);
+	reason = gpusort_reason_to_leave(sort, limit_rows, statement->stmt, &estimate);
 	if (reason != NULL)
 		return leave_sort(sort, reason);
-	if (!gpusort_force && estimate.startup_cost + estimate.run_cost >
+	if (!gpusort_force && gpusort_cost_until(&estimate, sort->plan.plan_rows, limit_rows) >
 		gpusort_core_cost(sort, &estimate, statement->stmt->rtable))
 		return leave_sort(sort, "estimated to cost more than PostgreSQL's sort");
 
 	scan = gpusort_make_plan(sort);
 	gpusort_reference_child(scan);
+	if (estimate.late_width > 0)
+		gpusort_make_late(scan, estimate.late_width);
 	return &scan->scan.plan;
 }
 
 /* Finish the plan of an ORDER BY path. */
 static Plan *
-finish_path(CustomScan *scan, double limit_rows)
+finish_path(CustomScan *scan, double limit_rows, GpuSortStatement *statement)
 {
 	Gather	   *gather = gpusort_plan_gather(scan);
+	Sort	   *sort;
+	GpuSortEstimate estimate;
+	const char *reason;
 
 	if (gather != NULL)
 		gpusort_reference_gathered(gather);
 	gpusort_reference_child(scan);
 
-	/* the path has been compared by cost, but without a limit outside its query */
-	if (limit_rows >= 0)
-	{
-		Sort	   *sort = gpusort_make_sort(scan);
-		GpuSortEstimate estimate;
-		const char *reason = gpusort_reason_to_leave(sort, limit_rows, &estimate);
+	sort = gpusort_make_sort(scan);
+	reason = gpusort_reason_to_leave(sort, limit_rows, statement->stmt, &estimate);
 
-		if (reason != NULL)
-		{
-			leave_sort(sort, reason);
-			return gather != NULL ? gpusort_make_gather_merge(scan) : &sort->plan;
-		}
+	/* the path has been compared by cost, but without a limit outside its query */
+	if (limit_rows >= 0 && reason != NULL)
+	{
+		leave_sort(sort, reason);
+		return gather != NULL ? gpusort_make_gather_merge(scan) : &sort->plan;
 	}
+	if (estimate.late_width > 0)
+		gpusort_make_late(scan, estimate.late_width);
 	return &scan->scan.plan;
 }
 
@@ -209,7 +232,7 @@ replace_in_plan(Plan *plan, double limit_rows, GpuSortStatement *statement)
 	plan->lefttree = replace_in_plan(plan->lefttree, child_limit, statement);
 	plan->righttree = replace_in_plan(plan->righttree, NO_LIMIT, statement);
 	if (gpusort_is_our_plan(plan))
-		return finish_path((CustomScan *) plan, limit_rows);
+		return finish_path((CustomScan *) plan, limit_rows, statement);
 	if (gpusort_is_collect_plan(plan) || gpusort_is_shared_plan(plan))
 		gpusort_reference_child((CustomScan *) plan);
 	return IsA(plan, Sort) ? replace_sort((Sort *) plan, limit_rows, statement) : plan;

@@ -26,9 +26,8 @@
  */
 #define SORTED_CORRELATION	0.99999
 
-/* Correlation of the column's order by the operator with that of the table's rows. */
-static double
-column_correlation(Oid relation, AttrNumber attno, Oid sortop, Oid collation)
+double
+gpusort_correlation(Oid relation, AttrNumber attno, Oid sortop, Oid collation)
 {
 	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relation),
 										Int16GetDatum(attno), BoolGetDatum(false));
@@ -65,6 +64,6 @@ gpusort_input_is_sorted(const Sort *sort, const List *rtable)
 		return false;
 	rte = rt_fetch(var->varno, rtable);
 	return rte->rtekind == RTE_RELATION &&
-		column_correlation(rte->relid, var->varattno, sort->sortOperators[0],
-						   sort->collations[0]) >= SORTED_CORRELATION;
+		gpusort_correlation(rte->relid, var->varattno, sort->sortOperators[0],
+							sort->collations[0]) >= SORTED_CORRELATION;
 }

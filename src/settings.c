@@ -27,6 +27,7 @@ bool		gpusort_enable_index_build = true;
 bool		gpusort_enable_parallel_collect = true;
 bool		gpusort_enable_shared_sort = true;
 int			gpusort_engine = GPUSORT_ENGINE_AUTO;
+int			gpusort_late_rows = GPUSORT_LATE_AUTO;
 int			gpusort_min_rows = 10000;
 bool		gpusort_force = false;
 bool		gpusort_verify = false;
@@ -43,11 +44,19 @@ double		gpusort_cost_key_collated = 0.26;
 double		gpusort_cost_row_byte = 0.0001;
 double		gpusort_cost_emit = 0.006;
 double		gpusort_cost_gather = 2000.0;
+double		gpusort_cost_fetch = 0.2;
 
 static const struct config_enum_entry engine_options[] = {
 	{"auto", GPUSORT_ENGINE_AUTO, false},
 	{"host", GPUSORT_ENGINE_HOST, false},
 	{"cuda", GPUSORT_ENGINE_CUDA, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry late_options[] = {
+	{"auto", GPUSORT_LATE_AUTO, false},
+	{"off", GPUSORT_LATE_OFF, false},
+	{"on", GPUSORT_LATE_ON, false},
 	{NULL, 0, false}
 };
 
@@ -143,6 +152,11 @@ gpusort_define_settings(void)
 							 "\"auto\" takes a GPU where there is one, and the CPU otherwise.",
 							 &gpusort_engine, gpusort_engine, engine_options,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpusort.late_rows",
+							 "Lets sorts of a table keep sort columns and TIDs only, and fetch the rows when they are returned.",
+							 "\"auto\" does so where it is estimated to pay.",
+							 &gpusort_late_rows, gpusort_late_rows, late_options,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpusort.min_rows",
 							"Sets the number of estimated rows below which a sort is left to PostgreSQL.",
 							NULL, &gpusort_min_rows, gpusort_min_rows, 0, INT_MAX,
@@ -181,6 +195,9 @@ gpusort_define_settings(void)
 	define_cost("gpusort.cost_gather",
 				"Sets the planner's cost of having rows collected by parallel workers.",
 				&gpusort_cost_gather);
+	define_cost("gpusort.cost_fetch",
+				"Sets the planner's cost of fetching a row of a cached table by its TID.",
+				&gpusort_cost_fetch);
 
 	MarkGUCPrefixReserved("gpusort");
 }

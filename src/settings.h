@@ -12,6 +12,13 @@ typedef enum GpuSortEngine
 	GPUSORT_ENGINE_CUDA
 } GpuSortEngine;
 
+typedef enum GpuSortLateRows
+{
+	GPUSORT_LATE_AUTO,
+	GPUSORT_LATE_OFF,
+	GPUSORT_LATE_ON
+} GpuSortLateRows;
+
 typedef enum GpuSortFault
 {
 	GPUSORT_FAULT_NONE,
@@ -30,6 +37,7 @@ extern bool gpusort_enable_index_build;
 extern bool gpusort_enable_parallel_collect;
 extern bool gpusort_enable_shared_sort;
 extern int	gpusort_engine;
+extern int	gpusort_late_rows;
 extern int	gpusort_min_rows;
 extern bool gpusort_force;
 extern bool gpusort_verify;
@@ -47,6 +55,7 @@ extern double gpusort_cost_key_collated;
 extern double gpusort_cost_row_byte;
 extern double gpusort_cost_emit;
 extern double gpusort_cost_gather;
+extern double gpusort_cost_fetch;
 
 extern void gpusort_define_settings(void);
 

@@ -109,6 +109,7 @@ sub random_gpusort
 	$set{'gpusort.keep_memory'} = pick("'0'", "'1MB'", "'256MB'") if chance(0.3);
 	$set{'gpusort.min_rows'} = pick(0, 100) if chance(0.3);
 	$set{'gpusort.pool_quota'} = pick(0, 0, 4, 10, 30) if chance(0.5);
+	$set{'gpusort.late_rows'} = pick('on', 'on', 'off') if chance(0.6);
 	$set{'gpusort.enable_order_by'} = 'off' if chance(0.1);
 	$set{'gpusort.enable_parallel_collect'} = 'off' if chance(0.1);
 	# so cheap that collecting in parallel pays for small tables, too
