@@ -174,6 +174,8 @@ SELECT compare('SELECT * FROM wide ORDER BY k, id', 'gpusort.pool_quota=0', 'wor
 -- and with other distances to look ahead
 SELECT compare('SELECT * FROM wide ORDER BY f, id', 'effective_io_concurrency=0');
 SELECT compare('SELECT * FROM wide ORDER BY f, id', 'effective_io_concurrency=200');
+SELECT compare('SELECT * FROM wide ORDER BY f, id', 'jit=on', 'jit_above_cost=0', 'jit_optimize_above_cost=0');
+SELECT compare('SELECT pad || k, whole, u FROM whole ORDER BY n, id', 'jit=on', 'jit_above_cost=0');
 
 -- Values that are stored elsewhere
 CREATE TABLE toasted (id int, k int, plain text, packed text);

@@ -141,6 +141,12 @@ gpusort_begin_late(GpuSortScanState *node)
 	late->fetched = ExecInitExtraTupleSlot(estate, RelationGetDescr(late->table),
 										   table_slot_callbacks(late->table));
 	late->result = late->fetched;
+
+	/* what the projection is compiled for: JIT deforms the slot by these */
+	ps->scandesc = RelationGetDescr(late->table);
+	ps->scanops = late->fetched->tts_ops;
+	ps->scanopsfixed = true;
+	ps->scanopsset = true;
 	if (!are_whole_rows(columns, RelationGetDescr(late->table)))
 	{
 		late->result = ps->ps_ResultTupleSlot;
@@ -207,7 +213,8 @@ pin_page(GpuSortLate *late, BlockNumber block)
 {
 	Buffer		buffer = page_buffer(late, block);
 
-	if (BufferIsValid(buffer) &&
+	/* temporary tables: 15 looks for them among the shared buffers */
+	if (BufferIsValid(buffer) && !BufferIsLocal(buffer) &&
 		ReadRecentBuffer(*gpusort_relation_locator(late->table), MAIN_FORKNUM, block, buffer))
 	{
 		pgstat_count_buffer_read(late->table);
