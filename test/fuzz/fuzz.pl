@@ -94,7 +94,7 @@ sub random_settings
 		jit => 'off', statement_timeout => "'60s'", intervalstyle => 'iso_8601', timezone => "'UTC'", extra_float_digits => 1, bytea_output => 'hex', client_min_messages => 'warning');
 	if (chance(0.3))
 	{
-		%set = (%set, parallel_setup_cost => 0, parallel_tuple_cost => pick(0, 0, 0.001), min_parallel_table_scan_size => 0, max_parallel_workers_per_gather => between(1, 3));
+		%set = (%set, parallel_setup_cost => 0, 'gpusort.cost_gather' => 0, parallel_tuple_cost => pick(0, 0, 0.001), min_parallel_table_scan_size => 0, max_parallel_workers_per_gather => between(1, 3));
 		$set{parallel_leader_participation} = 'off' if chance(0.2);
 		$set{ $caps{version} >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode' } = 'on' if chance(0.2);
 	}

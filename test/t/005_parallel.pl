@@ -9,7 +9,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = start_node('main', 'work_mem = 64MB', 'max_parallel_workers = 4', 'max_worker_processes = 8',
-	'max_parallel_workers_per_gather = 2', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0',
+	'max_parallel_workers_per_gather = 2', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'gpusort.cost_gather = 0',
 	'min_parallel_table_scan_size = 0', 'gpusort.verify = on');
 
 $node->safe_psql('postgres', q(

@@ -122,7 +122,7 @@ unlike($json, qr/"Fallback"/, 'JSON: no fallback');
 
 # Parallel workers
 same_answer($node, 'SELECT k FROM large ORDER BY k', 'in parallel workers',
-	max_parallel_workers_per_gather => 2, parallel_setup_cost => 0, parallel_tuple_cost => 0,
+	max_parallel_workers_per_gather => 2, parallel_setup_cost => 0, parallel_tuple_cost => 0, 'gpusort.cost_gather' => 0,
 	min_parallel_table_scan_size => 0);
 all_is_free($node, $idle_bytes, 'parallel workers');
 

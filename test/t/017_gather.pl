@@ -13,7 +13,7 @@ use Test::More;
 my $node = start_node('main', 'max_worker_processes = 12', 'max_parallel_workers = 8', 'max_parallel_workers_per_gather = 2',
 	'parallel_setup_cost = 0', 'min_parallel_table_scan_size = 0', 'gpusort.force = on', 'restart_after_crash = on',
 	"gpusort.pool_size = '128MB'", 'hash_mem_multiplier = 1', 'work_mem = 64MB',
-	map { "gpusort.cost_$_ = 0" } 'startup', 'row', 'key_byte', 'key_collated', 'row_byte', 'emit');
+	map { "gpusort.cost_$_ = 0" } 'startup', 'row', 'key_byte', 'key_collated', 'row_byte', 'emit', 'gather');
 
 $node->safe_psql('postgres', q(
 	CREATE EXTENSION gpusort;

@@ -122,7 +122,7 @@ for my $reading (
 	is($ours, $theirs, "$label: PostgreSQL's rows");
 	all_is_free($node, $idle_bytes, $label);
 }
-my @parallel = (max_parallel_workers_per_gather => 2, parallel_setup_cost => 0, parallel_tuple_cost => 0);
+my @parallel = (max_parallel_workers_per_gather => 2, parallel_setup_cost => 0, parallel_tuple_cost => 0, 'gpusort.cost_gather' => 0);
 $node->safe_psql('postgres', 'ALTER TABLE large SET (parallel_workers = 2)');
 like(analyzed_plan_of($node, 'SELECT * FROM large ORDER BY k', @parallel), qr/Reordered Rows: 300000.*Gather.*Workers Launched: 2/s,
 	'rows that parallel workers collect are reordered');

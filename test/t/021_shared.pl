@@ -14,7 +14,7 @@ my $node = start_node('main', 'max_worker_processes = 12', 'max_parallel_workers
 	'parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0', 'gpusort.force = on',
 	'restart_after_crash = on', "gpusort.pool_size = '128MB'", 'hash_mem_multiplier = 1', 'work_mem = 64MB',
 	'enable_hashjoin = off', 'enable_nestloop = off', 'enable_incremental_sort = off', 'enable_material = off',
-	map { "gpusort.cost_$_ = 0" } 'startup', 'row', 'key_byte', 'key_collated', 'row_byte', 'emit');
+	map { "gpusort.cost_$_ = 0" } 'startup', 'row', 'key_byte', 'key_collated', 'row_byte', 'emit', 'gather');
 
 # slow() takes so many seconds, in the session's own process or in a worker.
 $node->safe_psql('postgres', q(
