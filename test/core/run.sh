@@ -148,7 +148,7 @@ prepare_suites
 
 CRASHED=
 run_suites without
-run_suites with "shared_preload_libraries = 'gpusort'" "gpusort.force = on" "gpusort.verify = on" \
+run_suites with "shared_preload_libraries = 'gpusort'" "gpusort.force = on" "gpusort.verify = on" "gpusort.cost_gather = 0" \
 	"log_min_messages = debug1"
 
 [ -z "$CRASHED" ] || tally "no crash" 0 1
