@@ -8,6 +8,7 @@ SET gpusort.force = on;
 SET parallel_setup_cost = 0;
 SET gpusort.cost_row = 0;
 SET gpusort.cost_key_byte = 0;
+SET gpusort.cost_key_collated = 0;
 SET gpusort.cost_row_byte = 0;
 SET gpusort.cost_emit = 0;
 SET gpusort.cost_gather = 0;
