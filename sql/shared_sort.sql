@@ -86,7 +86,7 @@ SELECT shared($$SELECT s::text FROM (SELECT id, count(*) OVER (PARTITION BY seve
 SELECT shared($$SELECT s::text FROM (SELECT a.id, b.id AS j FROM sizes a JOIN sizes b ON a.several = b.several AND a.pad <= b.pad OFFSET 0) s$$);
 
 -- What EXPLAIN says.
-EXPLAIN (COSTS OFF) SELECT count(*) OVER (PARTITION BY several, pad COLLATE "POSIX" ORDER BY n DESC, id) FROM sizes;
+SELECT lines('SELECT count(*) OVER (PARTITION BY several, pad COLLATE "POSIX" ORDER BY n DESC, id) FROM sizes');
 EXPLAIN (COSTS OFF) SELECT a.id FROM sizes a JOIN sizes b ON a.several = b.several AND a.pad = b.pad;
 CREATE FUNCTION explained(query text, OUT collected int8, OUT through_files int8, OUT total bool, OUT method text, OUT sliced_by jsonb, OUT rows_to jsonb, OUT returned int8)
 LANGUAGE plpgsql AS $$
