@@ -9,7 +9,8 @@
 # Needs root, for chroot only.
 #
 # PostgreSQL's packages are unpacked, not installed: their scripts would make and
-# start clusters and pull in clang and LLVM, which nothing here needs.
+# start clusters and pull in clang and LLVM, which nothing here needs; so there is no
+# JIT.
 
 . "$(dirname "$0")/lib/common.sh"
 . "$TREE/test/lib/packages.sh"
@@ -92,7 +93,8 @@ create()
 			inside apt-get -qq -y install gcc libc6-dev libicu-dev make perl libipc-run-perl locales bzip2 \
 				$(dependencies $own) &&
 			inside sh -c "cd /var/cache/apt && apt-get -qq download $own &&
-				for deb in *.deb; do dpkg-deb -x \$deb / || exit; done; rm *.deb" &&
+				for deb in *.deb; do dpkg-deb -x \$deb / || exit; done; rm *.deb
+				rm -f /usr/lib/postgresql/$MAJOR/lib/llvmjit.so" &&
 			inside useradd -m tester
 	} >>"$ROOT.log" 2>&1 </dev/null || { tail -n 20 "$ROOT.log"; die "could not set up the chroot"; }
 	unmount_all
