@@ -50,7 +50,7 @@ sub failing_session
 {
 	my ($label, $expected, @failing) = @_;
 	my ($out, $err) = session_of($node,
-		'SELECT pg_backend_pid()', 'SELECT anonymous_kb()', @failing, 'RESET statement_timeout',
+		'SELECT pg_backend_pid()', 'SELECT anonymous_kb()', @failing, reset_timeout(),
 		$sort, $check, 'SELECT anonymous_kb()', 'SELECT pg_backend_pid()');
 
 	like($err, $expected, "$label: the error is reported");

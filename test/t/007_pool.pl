@@ -161,7 +161,7 @@ my %failing = (
 	'statement_timeout, soon' => [ 'SET statement_timeout = 15', $sort ]);
 for my $label (sort keys %failing)
 {
-	my ($out, $err) = session_of($node, @{ $failing{$label} }, 'RESET statement_timeout', $sort,
+	my ($out, $err) = session_of($node, @{ $failing{$label} }, reset_timeout(), $sort,
 		'SELECT pool_bytes_free = pool_bytes FROM gpusort_service()');
 
 	like($err, qr/ERROR|caught/, "$label: reported") unless $label =~ /soon/;

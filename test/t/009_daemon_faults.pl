@@ -190,7 +190,7 @@ for my $fault ('stop:1', 'stop-late:1')
 
 	restart_daemon("--inject-fault=$fault");
 	($out, $err) = session_of($node, "SET statement_timeout = 500", "SELECT count(*) FROM ($sort OFFSET 0) s",
-		'RESET statement_timeout', "SELECT count(*) FROM few");
+		reset_timeout(), "SELECT count(*) FROM few");
 	like($err, qr/statement timeout/, "$fault: cancelled");
 	kill 'KILL', service($node, 'pid');
 	comes_back("$fault and kill -9");

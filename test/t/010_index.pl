@@ -38,7 +38,7 @@ sub fails_cleanly
 {
 	my ($label, $expected, @failing) = @_;
 	my ($out, $err) = session_of($node, 'SELECT pg_backend_pid()', 'SELECT anonymous_kb()', @failing,
-		'RESET statement_timeout', 'SELECT count(*) FROM pg_index WHERE indrelid IN (\'t\'::regclass, \'few\'::regclass)',
+		reset_timeout(), 'SELECT count(*) FROM pg_index WHERE indrelid IN (\'t\'::regclass, \'few\'::regclass)',
 		'CREATE INDEX again ON t (k)', 'SELECT built FROM gpusort_index_builds()',
 		'SELECT valid_indexes()', 'DROP INDEX again', 'SELECT anonymous_kb()', 'SELECT pg_backend_pid()');
 	my ($pid1, $before, $left, $built, $valid, $after, $pid2) = split /\n/, $out;
@@ -55,7 +55,7 @@ sub fails_cleanly
 fails_cleanly('timeout while scanning', qr/statement timeout/, "SET statement_timeout = '300ms'", 'CREATE INDEX i ON few (slow(id))');
 for my $ms (5, 10, 20, 40, 60, 80)
 {
-	my ($out, $err) = session_of($node, "SET statement_timeout = '${ms}ms'", 'CREATE INDEX i ON t (s, k)', 'RESET statement_timeout',
+	my ($out, $err) = session_of($node, "SET statement_timeout = '${ms}ms'", 'CREATE INDEX i ON t (s, k)', reset_timeout(),
 		'SELECT valid_indexes()', 'DROP INDEX IF EXISTS i', 'SELECT valid_indexes()');
 	my @lines = split /\n/, $out;
 
@@ -102,7 +102,7 @@ fails_cleanly('too long', qr/exceeds btree version 4 maximum/,
 		is($node->safe_psql('postgres', 'SELECT valid_indexes()'), 0, "$label: no index");
 	}
 	my ($out, $err) = session_of($node, 'SET max_parallel_maintenance_workers = 2', "SET statement_timeout = '700ms'", 'CREATE INDEX i ON few (slow(id))',
-		'RESET statement_timeout', 'CREATE INDEX i ON few (id)', 'SELECT workers > 0 FROM gpusort_index_builds()', 'SELECT valid_indexes()', 'DROP INDEX i');
+		reset_timeout(), 'CREATE INDEX i ON few (id)', 'SELECT workers > 0 FROM gpusort_index_builds()', 'SELECT valid_indexes()', 'DROP INDEX i');
 	like($err, qr/statement timeout/, 'timeout with workers');
 	is($out, "t\n1", 'the next build has workers and is valid');
 }

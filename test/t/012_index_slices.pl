@@ -50,7 +50,7 @@ my @cases = ([ 'error in a worker', qr/injected error in a slice/, 'SET gpusort.
 for my $case (@cases)
 {
 	my ($label, $expected, @settings) = @$case;
-	my ($out, $err) = session_of($node, @settings, 'CREATE INDEX i ON t (k)', 'RESET statement_timeout', 'RESET gpusort.inject_fault',
+	my ($out, $err) = session_of($node, @settings, 'CREATE INDEX i ON t (k)', reset_timeout(), 'RESET gpusort.inject_fault',
 		'CREATE INDEX again ON t (s)', 'SELECT built, slices > 10 FROM gpusort_index_builds()', $valid_indexes, 'DROP INDEX again');
 
 	like($err, $expected, "$label: the build fails");

@@ -153,7 +153,7 @@ my %failing = (
 	map { ("statement_timeout, soon ($_ ms)" => [ "SET statement_timeout = $_", $sort ]) } 1, 3, 6, 10, 15, 20, 30, 45, 60);
 for my $label (sort keys %failing)
 {
-	my ($out, $err) = session_of($node, @{ $failing{$label} }, 'RESET statement_timeout', $sort,
+	my ($out, $err) = session_of($node, @{ $failing{$label} }, reset_timeout(), $sort,
 		'SELECT pool_bytes_free = pool_bytes FROM gpusort_service()');
 
 	like($err, qr/ERROR|caught t/, "$label: reported") unless $label =~ /soon/;

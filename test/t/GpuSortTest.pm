@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 
-our @EXPORT = qw(compete start_node plan_of analyzed_plan_of same_answer session_of temp_files
+our @EXPORT = qw(compete start_node plan_of analyzed_plan_of same_answer session_of reset_timeout temp_files
 	service set_daemon kill_daemons all_is_free create_index_checks sum_checksums);
 
 # A running node with gpusort preloaded and these lines in postgresql.conf, behind
@@ -82,6 +82,13 @@ sub session_of
 	$node->psql('postgres', join(";\n", @statements) . ';',
 		stdout => \$out, stderr => \$err, on_error_stop => 0, on_error_die => 0);
 	return ($out, $err);
+}
+
+# Statements for the end of a statement_timeout: a cancellation that comes just when its
+# statement ends is PostgreSQL's answer to the next one.
+sub reset_timeout
+{
+	return ('RESET statement_timeout') x 2;
 }
 
 # A column of gpusort_service().
