@@ -26,7 +26,7 @@ char	   *gpusort_device_memory = NULL;
 char	   *gpusort_daemon_options = NULL;
 int			gpusort_min_gpu_rows = 100000;
 int			gpusort_daemon_timeout = 60000;
-int			gpusort_reorder_rows = GPUSORT_REORDER_OFF;
+int			gpusort_reorder_rows = GPUSORT_REORDER_AUTO;
 
 static const struct config_enum_entry reorder_options[] = {
 	{"off", GPUSORT_REORDER_OFF, false},

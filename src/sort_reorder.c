@@ -30,14 +30,13 @@
 #include "sort_internal.h"
 
 /*
- * When it should pay; estimates, still to be measured on GPUs (test/bench/reorder.pl).
- * Fewer bytes stay in the processor's caches while rows are read in any order.  Rows
- * that are longer than the other limit cost a miss as well, but a reader that looks at a
- * few columns saves little of what copying moves through the host's memory, three
- * times their length.
+ * When it pays (test/bench/reorder.pl on a GPU; src/README.md has the figures).  Fewer
+ * bytes stay in the processor's caches while rows are read in any order.  Rows
+ * that are longer than a cache line cost a miss as well, but prefetching hides most of it,
+ * and copying moves three times their length through the host's memory.
  */
 #define MIN_REORDER_BYTES	((size_t) 64 << 20)
-#define MAX_REORDER_ROW		1024
+#define MAX_REORDER_ROW		64
 
 /* Where in the first 64-bit word of a row a field of it lies. */
 #ifdef WORDS_BIGENDIAN

@@ -11,7 +11,9 @@
 #				of "client" a fifth)
 #	WORKERS=n	of a query (8); PostgreSQL's plans are also measured without any
 #	SCALING=..	workers of the case "scaling" ("0 1 2 4 8 12")
-#	REPEAT=n	executions of each plan, of which the fastest counts (1)
+#	REPEAT=n	executions of each plan, of which the median counts (1)
+#	REPEAT_SERIAL=n	of PostgreSQL's plans without workers (REPEAT)
+#	PLANS=file	where EXPLAIN's output goes, if all of it is wanted
 #	SECONDS_MAX=n	what has not begun by then is left out (440)
 #	WORK_MEM=m	for both sides; the default has PostgreSQL sort in memory
 #	BINDIR=dir	PostgreSQL's programs (pg_config --bindir)
@@ -35,6 +37,8 @@ ROWS=${ROWS:-50000000}
 WORKERS=${WORKERS:-8}
 SCALING=${SCALING:-0 1 2 4 8 12}
 REPEAT=${REPEAT:-1}
+REPEAT_SERIAL=${REPEAT_SERIAL:-$REPEAT}
+PLANS=${PLANS:-/dev/null}
 SECONDS_MAX=${SECONDS_MAX:-440}
 WORK_MEM=${WORK_MEM:-$((ROWS / 5000 + 64))MB}
 BINDIR=${BINDIR:-$(pg_config --bindir)} || die "set BINDIR to where PostgreSQL's programs are"
@@ -138,40 +142,51 @@ report()
 	printf '%-8s %-10s %2d  %-10s %8d ms  %s\n' "$1" "$2" "$3" "$4" "$5" "$6"
 }
 
+# repetitions SIDE WORKERS
+repetitions()
+{
+	if [ "$1" = postgres ] && [ "$2" -eq 0 ]; then echo "$REPEAT_SERIAL"; else echo "$REPEAT"; fi
+}
+
+# The median of the arguments; of an even number, the lower one of the two.
+median()
+{
+	printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"
+}
+
 # executor CASE SIDE WORKERS QUERY
 executor()
 {
-	local n ms best="" out
+	local n times=() out
 
-	for ((n = 0; n < REPEAT; n++)); do
+	for ((n = $(repetitions "$2" "$3"); n > 0; n--)); do
 		out=$({ side "$2" "$3"; echo "EXPLAIN (ANALYZE, TIMING OFF) $4;"; } | sql -At) || return
-		ms=$(sed -nE 's/^Execution Time: ([0-9]+).*/\1/p' <<<"$out")
-		[ -n "$best" ] && [ "$best" -le "$ms" ] || best=$ms
+		printf '%s %s %d: %s\n%s\n\n' "$1" "$2" "$3" "$4" "$out" >>"$PLANS"
+		times+=("$(sed -nE 's/^Execution Time: ([0-9]+).*/\1/p' <<<"$out")")
 	done
-	report "$1" "$2" "$3" executor "$best" "$(plan_nodes <<<"$out")$(
+	report "$1" "$2" "$3" executor "$(median "${times[@]}")" "$(plan_nodes <<<"$out")$(
 		sed -nE 's/^ *(Sort Method: external.*|Handed Over.*|Engine: .*|Rows Collected: .*|Workers Launched: .*)/ [\1]/p' <<<"$out" | tr -d '\n')"
 }
 
 # client CASE SIDE WORKERS QUERY: rows to the client, which prints them.
 client()
 {
-	local n start ms best=""
+	local n start times=()
 
-	for ((n = 0; n < REPEAT; n++)); do
+	for ((n = $(repetitions "$2" "$3"); n > 0; n--)); do
 		start=$(now_ms)
 		{ side "$2" "$3"; echo "$4;"; } | sql -At -o /dev/null || return
-		ms=$(($(now_ms) - start))
-		[ -n "$best" ] && [ "$best" -le "$ms" ] || best=$ms
+		times+=($(($(now_ms) - start)))
 	done
-	report "$1" "$2" "$3" psql "$best" ""
+	report "$1" "$2" "$3" psql "$(median "${times[@]}")" ""
 }
 
 # copy CASE SIDE WORKERS QUERY: the same by COPY, and when the first row is there.
 copy()
 {
-	local n start first end lines best="" best_first=""
+	local n start first end lines times=() firsts=()
 
-	for ((n = 0; n < REPEAT; n++)); do
+	for ((n = $(repetitions "$2" "$3"); n > 0; n--)); do
 		start=$(now_ms)
 		{
 			read -r _
@@ -180,10 +195,11 @@ copy()
 			end=$(now_ms)
 		} < <({ side "$2" "$3"; echo "COPY ($4) TO STDOUT;"; } | sql)
 		[ "$lines" -eq "$ROWS" ] || say "$lines rows instead of $ROWS"
-		[ -n "$best" ] && [ "$best" -le $((end - start)) ] || best=$((end - start)) best_first=$((first - start))
+		times+=($((end - start)))
+		firsts+=($((first - start)))
 	done
-	report "$1" "$2" "$3" "first row" "$best_first" ""
-	report "$1" "$2" "$3" copy "$best" "$lines rows"
+	report "$1" "$2" "$3" "first row" "$(median "${firsts[@]}")" ""
+	report "$1" "$2" "$3" copy "$(median "${times[@]}")" "$lines rows"
 }
 
 # measure FUNCTION CASE SIDE WORKERS QUERY: if there is time.

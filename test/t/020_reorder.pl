@@ -83,7 +83,7 @@ same_answer($node, 'SELECT * FROM varied ORDER BY m COLLATE "C", i', 'refined st
 is(reordered('SELECT * FROM fixed ORDER BY few::text COLLATE "C.utf8", i'), 0, 'libc collations, which are verified, are not reordered');
 same_answer($node, 'SELECT * FROM fixed ORDER BY few::text COLLATE "C.utf8", i', 'libc collation');
 is(reordered('SELECT * FROM fixed ORDER BY k', 'gpusort.reorder_rows' => 'off'), 0, 'reorder_rows = off');
-is($node->safe_psql('postgres', q(SELECT boot_val FROM pg_settings WHERE name = 'gpusort.reorder_rows')), 'off', 'off is the default');
+is($node->safe_psql('postgres', q(SELECT boot_val FROM pg_settings WHERE name = 'gpusort.reorder_rows')), 'auto', 'auto is the default');
 is(reordered('SELECT * FROM large ORDER BY k', 'gpusort.reorder_rows' => 'auto'), 0, 'auto leaves simulated devices alone');
 is(reordered('SELECT * FROM large ORDER BY k', 'gpusort.engine' => 'host'), 0, 'engine = host');
 like($node->safe_psql('postgres', 'EXPLAIN (ANALYZE, FORMAT JSON) SELECT * FROM fixed ORDER BY k'),
