@@ -14,7 +14,7 @@ use Time::HiRes qw(time);
 # Small jobs on all devices, and rows that become ready step by step.
 my $small = '--device-rows=1000 --bucket-rows=1000 --step-rows=2000';
 my $node = start_node('main', 'work_mem = 256MB', 'max_parallel_workers_per_gather = 0', 'max_connections = 90',
-	'gpusort.pool_size = 1GB', "gpusort.daemon = 'host:3'", "gpusort.daemon_options = '$small'",
+	'gpusort.pool_size = 1GB', "gpusort.daemon = '" . daemon_of(3) . "'", "gpusort.daemon_options = '$small'",
 	"gpusort.engine = 'cuda'", 'gpusort.force = on', 'restart_after_crash = off');
 my $idle_bytes;
 
@@ -38,7 +38,7 @@ sub restart_daemon
 	my ($options, $state) = @_;
 
 	$serial++;
-	set_daemon($node, 'host:3', "$small --device-memory=" . (1000 + $serial) . "MB $options", $state);
+	set_daemon($node, daemon_of(3), "$small --device-memory=" . (1000 + $serial) . "MB $options", $state);
 }
 
 # The sort falls back, with this reason, and gives the right answer.

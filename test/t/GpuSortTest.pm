@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 
-our @EXPORT = qw(compete start_node plan_of analyzed_plan_of same_answer session_of reset_timeout temp_files
+our @EXPORT = qw(compete daemon_of start_node plan_of analyzed_plan_of same_answer session_of reset_timeout temp_files
 	service set_daemon kill_daemons all_is_free create_index_checks sum_checksums);
 
 # A running node with gpusort preloaded and these lines in postgresql.conf, behind
@@ -97,6 +97,14 @@ sub service
 	my ($node, $column) = @_;
 
 	return $node->safe_psql('postgres', "SELECT $column FROM gpusort_service()");
+}
+
+# gpusort.daemon for so many simulated devices, or what is to be used instead: GPUs.
+sub daemon_of
+{
+	my ($devices) = @_;
+
+	return $ENV{GPUSORT_TEST_DAEMON} || "host:$devices";
 }
 
 # Another gpusort.daemon, and options of gpusortd; returns when the state is as
