@@ -3,63 +3,20 @@
 LOAD 'gpusort';
 SET client_min_messages = warning;
 CREATE SCHEMA gpusort_late;
-SET search_path = gpusort_late, public;
+SET search_path = gpusort_late, gpusort_test, public;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 SET gpusort.late_rows = on;
 
--- A plan's lines, without costs and without what only some versions print.
-CREATE FUNCTION lines(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE format('EXPLAIN (%s) %s', options, query) LOOP
-		IF line !~ '^\s*(Disabled|Window|Storage|Index Searches|Params Evaluated|Query Identifier|Buffers|Planning|Execution)' THEN
-			RETURN NEXT regexp_replace(regexp_replace(line, '(Memory|Pool): \d+kB', '\1: NkB', 'g'), '\(actual [^)]*\)', '(actual)');
-		END IF;
-	END LOOP;
-END $$;
-
 -- Are a query's rows fetched by TID?
 CREATE FUNCTION fetched(query text) RETURNS bool LANGUAGE sql AS $$
-	SELECT count(*) > 0 FROM lines(query) line WHERE line ~ 'Rows: fetched by TID'
+	SELECT count(*) > 0 FROM plan_lines(query) line WHERE line ~ 'Rows: fetched by TID'
 $$;
 
-CREATE FUNCTION rows(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE format('SELECT r::text FROM (%s) r', query);
-END $$;
-
--- Run a query, whose order leaves no choice, with PostgreSQL's sort and with ours, under
--- further settings ('name=value'): the same rows must be at the same places.
-CREATE FUNCTION compare(query text, VARIADIC settings text[] DEFAULT '{}') RETURNS text
-LANGUAGE plpgsql SET gpusort.enabled = on SET gpusort.force = on AS $$
-DECLARE
-	setting text;
-	core text[];
-	ours text[];
-	problem text;
-	before text[] := ARRAY(SELECT current_setting(split_part(s, '=', 1)) FROM unnest(settings) s);
-BEGIN
-	PERFORM set_config('gpusort.enabled', 'off', true);
-	core := ARRAY(SELECT rows(query));
-	PERFORM set_config('gpusort.enabled', 'on', true);
-	FOREACH setting IN ARRAY settings LOOP
-		PERFORM set_config(split_part(setting, '=', 1), split_part(setting, '=', 2), true);
-	END LOOP;
-	ours := ARRAY(SELECT rows(query));
-	IF NOT fetched(query) THEN
-		problem := E'planned otherwise:\n' || (SELECT string_agg(line, E'\n') FROM lines(query) line);
-	ELSIF core IS DISTINCT FROM ours THEN
-		SELECT format('row %s: %s instead of %s', i, ours[i], core[i]) INTO problem
-		FROM generate_series(1, greatest(cardinality(core), cardinality(ours))) i
-		WHERE ours[i] IS DISTINCT FROM core[i] LIMIT 1;
-	END IF;
-	FOR i IN 1 .. cardinality(settings) LOOP
-		PERFORM set_config(split_part(settings[i], '=', 1), before[i], true);
-	END LOOP;
-	RETURN format('%s rows, %s', cardinality(ours), coalesce(problem, 'same'));
-END $$;
+-- check_rows() of an ordered query whose rows are.
+CREATE FUNCTION compare(query text, VARIADIC settings text[] DEFAULT '{}') RETURNS text LANGUAGE sql AS $$
+	SELECT check_rows(query, true, ARRAY['Rows: fetched by TID'], settings)
+$$;
 
 -- Every kind of column, in pages that are not full, with dead rows among the live.
 CREATE TABLE wide (
@@ -82,23 +39,16 @@ ALTER TABLE shorter ADD COLUMN v int DEFAULT 7;
 ANALYZE wide, whole, shorter;
 
 -- What it looks like
-SELECT lines('SELECT * FROM wide ORDER BY k, id') LIMIT 5;
+SELECT plan_lines('SELECT * FROM wide ORDER BY k, id') LIMIT 5;
 SET gpusort.force = on;
-SELECT lines('SELECT * FROM wide ORDER BY k, id');
-SELECT lines('SELECT pad, id + 1 AS next FROM wide WHERE n > 3 ORDER BY k % 10 DESC, c NULLS FIRST, id LIMIT 50', 'COSTS OFF, VERBOSE');
-SELECT lines('SELECT * FROM wide ORDER BY k, id', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF');
-CREATE FUNCTION explain_json(query text) RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE
-	plan jsonb;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT JSON, ANALYZE, TIMING OFF, BUFFERS) ' || query INTO plan;
-	RETURN plan -> 0 -> 'Plan';
-END $$;
+SELECT plan_lines('SELECT * FROM wide ORDER BY k, id');
+SELECT plan_lines('SELECT pad, id + 1 AS next FROM wide WHERE n > 3 ORDER BY k % 10 DESC, c NULLS FIRST, id LIMIT 50', 'COSTS OFF, VERBOSE');
+SELECT plan_lines('SELECT * FROM wide ORDER BY k, id', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF');
 -- pages are counted where they are read: by the node itself, beyond its child's
-SELECT plan -> 'Rows' AS rows, (plan -> 'Shared Hit Blocks')::int - (plan -> 'Plans' -> 0 -> 'Shared Hit Blocks')::int > 2000 AS fetches
-FROM explain_json('SELECT * FROM wide ORDER BY k, id') plan;
+SELECT node -> 'Rows' AS rows, (node -> 'Shared Hit Blocks')::int - (node -> 'Plans' -> 0 -> 'Shared Hit Blocks')::int > 2000 AS fetches
+FROM executed('SELECT * FROM wide ORDER BY k, id', 'GpuSort') node;
 SET gpusort.late_rows = off;
-SELECT lines('SELECT * FROM wide ORDER BY k, id');
+SELECT plan_lines('SELECT * FROM wide ORDER BY k, id');
 SET gpusort.late_rows = on;
 
 -- Keys of all kinds
@@ -114,8 +64,8 @@ SELECT compare('SELECT * FROM (SELECT * FROM shorter ORDER BY k, id OFFSET 0) s 
 SELECT compare('SELECT pad FROM wide ORDER BY id');
 SELECT compare('SELECT id FROM wide ORDER BY id');
 SELECT compare('SELECT added, pad, wide FROM wide ORDER BY k, id');
-SELECT compare('SELECT tableoid::regclass, ctid, xmin, xmax, cmin, * FROM wide ORDER BY k, id');
-SELECT compare('SELECT ctid FROM wide ORDER BY ctid DESC');
+SELECT compare('SELECT tableoid::regclass AS source, ctid AS place, xmin AS made, xmax AS locked, cmin AS command, * FROM wide ORDER BY k, id');
+SELECT compare('SELECT ctid AS place FROM wide ORDER BY ctid DESC');
 SELECT compare('SELECT id || pad, length(pad), 1 AS one, NULL::text AS nothing, coalesce(k, added) FROM wide ORDER BY length(pad), id');
 SELECT compare('SELECT added, doubled FROM wide ORDER BY added, id');
 -- where: conditions, limits, views, row level security, subqueries, joins
@@ -132,7 +82,7 @@ SELECT compare('SELECT a.id, a.pad, b.pad AS other FROM wide a JOIN wide b ON a.
 	'enable_hashjoin=off', 'enable_nestloop=off');
 SELECT compare('(SELECT id, pad FROM wide ORDER BY k, id) UNION ALL (SELECT id, c FROM wide ORDER BY f DESC, id)');
 CREATE ROLE regress_gpusort_late;
-GRANT USAGE ON SCHEMA gpusort_late TO regress_gpusort_late;
+GRANT USAGE ON SCHEMA gpusort_late, gpusort_test TO regress_gpusort_late;
 GRANT SELECT ON wide, wide_view TO regress_gpusort_late;
 ALTER TABLE wide ENABLE ROW LEVEL SECURITY;
 CREATE POLICY few ON wide USING (id % 2 = 0);
@@ -163,7 +113,7 @@ CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (100);
 CREATE TABLE parted_2 (pad text, k int, id int);
 ALTER TABLE parted ATTACH PARTITION parted_2 FOR VALUES FROM (100) TO (1000);
 INSERT INTO parted SELECT i, i * 7 % 11, repeat('x', i) FROM generate_series(0, 200) i;
-SELECT fetched('SELECT * FROM parted ORDER BY k, id'), compare('SELECT tableoid::regclass, * FROM parted WHERE id > 150 ORDER BY k, id');
+SELECT fetched('SELECT * FROM parted ORDER BY k, id'), compare('SELECT tableoid::regclass AS source, * FROM parted WHERE id > 150 ORDER BY k, id');
 
 -- Handed over to PostgreSQL's sort, verified, in private memory, by gpusortd's rules
 SELECT compare('SELECT * FROM wide ORDER BY c, id', 'gpusort.inject_fault=memory');
@@ -182,7 +132,7 @@ CREATE TABLE toasted (id int, k int, plain text, packed text);
 ALTER TABLE toasted ALTER plain SET STORAGE EXTERNAL;
 INSERT INTO toasted SELECT i, i * 37 % 101, string_agg(md5((i * j)::text), ''), repeat('abc', 9000)
 FROM generate_series(1, 200) i, generate_series(1, 400) j GROUP BY i;
-SELECT compare('SELECT id, k, md5(plain), md5(packed), plain FROM toasted ORDER BY k, id');
+SELECT compare('SELECT id, k, md5(packed) AS m, plain FROM toasted ORDER BY k, id');
 SELECT compare('SELECT * FROM toasted ORDER BY plain DESC, id');
 SELECT compare('SELECT * FROM toasted ORDER BY packed || k, id');
 
@@ -195,12 +145,12 @@ SELECT compare('SELECT o.i, (SELECT string_agg(s.pad, '' '') FROM (SELECT * FROM
 RESET enable_material;
 
 -- Cursors: the rows of their snapshot, whatever this transaction does to them, in every direction.
--- The result of the moves, each with its row.
-CREATE FUNCTION walk(side text, query text, changes text[], moves text[]) RETURNS text LANGUAGE plpgsql AS $$
+-- The rows that moves come to, each after a change.
+CREATE FUNCTION walk(side text, query text, changes text[], moves text[]) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
 	c refcursor;
 	r record;
-	result text := '';
+	result text[];
 BEGIN
 	PERFORM set_config('gpusort.enabled', side, true);
 	BEGIN
@@ -210,21 +160,19 @@ BEGIN
 		OPEN c SCROLL FOR EXECUTE query;
 		FOR i IN 1 .. cardinality(moves) LOOP
 			EXECUTE coalesce(changes[i], 'SELECT');
-			IF moves[i] = 'all' THEN
+			IF moves[i] IN ('all', 'back') THEN
 				LOOP
-					FETCH NEXT FROM c INTO r;
+					IF moves[i] = 'all' THEN
+						FETCH NEXT FROM c INTO r;
+					ELSE
+						FETCH PRIOR FROM c INTO r;
+					END IF;
 					EXIT WHEN NOT FOUND;
-					result := result || r::text || E'\n';
-				END LOOP;
-			ELSIF moves[i] = 'back' THEN
-				LOOP
-					FETCH PRIOR FROM c INTO r;
-					EXIT WHEN NOT FOUND;
-					result := result || r::text || E'\n';
+					result := result || r::text;
 				END LOOP;
 			ELSE
 				FETCH ABSOLUTE moves[i]::int FROM c INTO r;
-				result := result || coalesce(r::text, 'nothing') || E'\n';
+				result := result || coalesce(r::text, 'nothing');
 			END IF;
 		END LOOP;
 		CLOSE c;
@@ -235,13 +183,12 @@ BEGIN
 END $$;
 CREATE FUNCTION walks_alike(query text, changes text[], VARIADIC moves text[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-	core text := walk('off', query, changes, moves);
-	ours text := walk('on', query, changes, moves);
+	core text[] := walk('off', query, changes, moves);
+	ours text[] := walk('on', query, changes, moves);
 BEGIN
-	RETURN format('%s lines, %s, %s', regexp_count_lines(core), CASE WHEN fetched(query) THEN 'fetched' ELSE 'stored' END,
+	RETURN format('%s rows, %s, %s', cardinality(core), CASE WHEN fetched(query) THEN 'fetched' ELSE 'stored' END,
 		CASE WHEN core = ours THEN 'same' ELSE 'different' END);
 END $$;
-CREATE FUNCTION regexp_count_lines(t text) RETURNS int LANGUAGE sql AS $$ SELECT length(t) - length(replace(t, E'\n', '')) $$;
 SELECT walks_alike('SELECT * FROM wide ORDER BY k, id', NULL, '1', '100', '99', '2740', '2741', '-1', '-2', 'back', 'all', 'back');
 SELECT walks_alike('SELECT * FROM wide ORDER BY k, id',
 	ARRAY[NULL, 'UPDATE wide SET pad = ''changed'', k = -k', 'DELETE FROM wide WHERE id % 2 = 0', 'INSERT INTO wide (id, k, pad) SELECT id, k, pad FROM copied'],
@@ -298,7 +245,7 @@ SELECT pool_bytes_free = pool_bytes AS free FROM gpusort_service();
 -- Prepared statements
 PREPARE p(int) AS SELECT id, left(pad, 8) AS pad, $1 AS p FROM wide WHERE k > $1 ORDER BY k + $1, id;
 SET plan_cache_mode = force_generic_plan;
-SELECT lines('EXECUTE p(400)', 'COSTS OFF, VERBOSE');
+SELECT plan_lines('EXECUTE p(400)', 'COSTS OFF, VERBOSE');
 SELECT compare('SELECT * FROM wide ORDER BY k, id');
 EXECUTE p(1007);
 RESET plan_cache_mode;
@@ -311,7 +258,7 @@ SET gpusort.cost_fetch = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
 ALTER TABLE wide SET (parallel_workers = 2);
-SELECT lines('SELECT * FROM wide ORDER BY k, id', 'COSTS OFF, VERBOSE');
+SELECT plan_lines('SELECT * FROM wide ORDER BY k, id', 'COSTS OFF, VERBOSE');
 SELECT compare('SELECT * FROM wide ORDER BY k, id');
 SELECT compare('SELECT id, pad || k FROM wide WHERE n > 3 ORDER BY pad || k, c, id');
 SELECT compare('SELECT * FROM wide ORDER BY loc, id LIMIT 1000');
@@ -333,14 +280,15 @@ VACUUM ANALYZE costs;
 SELECT fetched('SELECT * FROM costs ORDER BY k LIMIT 2000'), fetched('SELECT id, k FROM costs ORDER BY k');
 SET gpusort.pool_quota = 0;
 SET work_mem = '1500kB';
-SELECT lines('SELECT * FROM costs ORDER BY k', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF');
+SELECT plan_lines('SELECT * FROM costs ORDER BY k', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF');
 SELECT compare('SELECT * FROM costs ORDER BY k, id');
 -- few rows that fit into work_mem are for PostgreSQL's bounded sort; the same without room are not
-SELECT lines('SELECT * FROM costs ORDER BY k LIMIT 1100');
+SELECT plan_lines('SELECT * FROM costs ORDER BY k LIMIT 1100');
 SET work_mem = '1000kB';
-SELECT lines('SELECT * FROM costs ORDER BY k LIMIT 1100');
+SELECT plan_lines('SELECT * FROM costs ORDER BY k LIMIT 1100');
 SET gpusort.late_rows = off;
-SELECT lines('SELECT * FROM costs ORDER BY k');
+SELECT plan_lines('SELECT * FROM costs ORDER BY k');
 RESET ALL;
 DROP SCHEMA gpusort_late CASCADE;
+DROP OWNED BY regress_gpusort_late;
 DROP ROLE regress_gpusort_late;

@@ -2,20 +2,15 @@
 -- can't be computed in parts.
 LOAD 'gpusort';
 SET client_min_messages = warning;
-SET search_path = gpusort_parallel, public;
+SET search_path = gpusort_parallel, gpusort_test, public;
+CALL have_workers();
 SET gpusort.force = on;
-SET gpusort.cost_gather = 0;
 SET gpusort.cost_key_collated = 0;
-SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0.001;
-SET min_parallel_table_scan_size = 0;
-SET max_parallel_workers_per_gather = 2;
 SET enable_incremental_sort = off;
-SET enable_indexscan = off;
-SET enable_bitmapscan = off;
 
-SELECT lines('SELECT k, mode() WITHIN GROUP (ORDER BY id) FROM par GROUP BY k');
-SELECT lines('SELECT k, pad, mode() WITHIN GROUP (ORDER BY id) FROM par GROUP BY k, pad ORDER BY k, pad');
+SELECT plan_lines('SELECT k, mode() WITHIN GROUP (ORDER BY id) FROM par GROUP BY k');
+SELECT plan_lines('SELECT k, pad, mode() WITHIN GROUP (ORDER BY id) FROM par GROUP BY k, pad ORDER BY k, pad');
 -- Others are computed in parts, or by hashing.
 SELECT shared('SELECT k, count(id) FROM par GROUP BY k');
 SELECT shared('SELECT k, max(id) FROM par GROUP BY k ORDER BY k');
@@ -51,6 +46,12 @@ SELECT together(query, 'GroupAggregate') FROM (VALUES
 	('SELECT k, count(DISTINCT id) FROM par GROUP BY k ORDER BY k DESC'),
 	('SELECT k, pad, count(DISTINCT id) AS c FROM par GROUP BY k, pad ORDER BY c, pad, k'),
 	('SELECT k, count(DISTINCT id) FROM par GROUP BY k ORDER BY k LIMIT 10')) q(query);
+-- input in order by more columns than are grouped by, some of which are no longer there
+CREATE TABLE ids (id int PRIMARY KEY);
+SELECT together(query, 'GroupAggregate.*Sliced By: s.k\n.*WindowAgg.*Sliced By: par.k\n', 'parallel_tuple_cost=0.01')
+FROM (VALUES
+	('SELECT k, mode() WITHIN GROUP (ORDER BY n) FROM (SELECT id, k, n, rank() OVER (PARTITION BY k ORDER BY id) AS r FROM par) s LEFT JOIN ids USING (id) WHERE r + 0 < 40 GROUP BY k'),
+	('SELECT k, mode() WITHIN GROUP (ORDER BY n), sum(id) FROM (SELECT id, k, n, rank() OVER (PARTITION BY k ORDER BY id) AS r FROM par) s LEFT JOIN ids USING (id) WHERE r + 0 < 40 GROUP BY k')) q(query);
 SELECT setting, together('SELECT k, count(DISTINCT id), max(pad) FROM par GROUP BY k', 'GroupAggregate', setting)
 FROM unnest(ARRAY['parallel_leader_participation=off', 'max_parallel_workers=0', 'max_parallel_workers=1',
 	'gpusort.pool_quota=1', 'gpusort.inject_fault=memory', 'gpusort.inject_fault=codec', 'gpusort.inject_fault=verify', 'work_mem=64kB']) setting;

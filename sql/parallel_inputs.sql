@@ -1,17 +1,15 @@
 -- What parallel workers can collect from: all kinds of partial paths.
 LOAD 'gpusort';
 SET client_min_messages = warning;
-SET search_path = gpusort_parallel, public;
+SET search_path = gpusort_parallel, gpusort_test, public;
+CALL have_workers();
+SET max_parallel_workers_per_gather = 3;
+SET min_parallel_index_scan_size = 0;
 SET gpusort.force = on;
-SET parallel_setup_cost = 0;
-SET gpusort.cost_gather = 0;
 SET gpusort.cost_startup = 0;
 SET gpusort.cost_row = 0;
 SET gpusort.cost_emit = 0;
 SET gpusort.cost_key_collated = 0;
-SET min_parallel_table_scan_size = 0;
-SET min_parallel_index_scan_size = 0;
-SET max_parallel_workers_per_gather = 3;
 SET enable_incremental_sort = off;
 
 -- partitions, with columns at different places, and a dropped one
@@ -25,7 +23,7 @@ CREATE TABLE parts_4 PARTITION OF parts FOR VALUES FROM (40000) TO (50000);
 INSERT INTO parts SELECT i, hashint4(i) % 1000, CASE WHEN i % 5 > 0 THEN md5((i % 3000)::text) END
 FROM generate_series(0, 39999) i;
 ANALYZE parts;
-SELECT lines('SELECT * FROM parts ORDER BY k, id');
+SELECT plan_lines('SELECT * FROM parts ORDER BY k, id');
 SELECT compare('SELECT * FROM parts ORDER BY k, id', 'Parallel Append');
 SELECT compare('SELECT * FROM parts ORDER BY t DESC, id', 'Append', 'enable_parallel_append=off');
 SELECT compare('SELECT id, t FROM parts WHERE k > 0 ORDER BY t, id', 'Parallel Append', 'gpusort.pool_quota=1');
@@ -38,20 +36,20 @@ SELECT compare('SELECT a.id, b.id AS bid, b.pad FROM parts a JOIN par b ON a.id 
 	'Parallel Hash Join', 'enable_mergejoin=off', 'enable_nestloop=off', 'gpusort.pool_quota=1', 'work_mem=64kB');
 SELECT compare('SELECT a.id, b.id AS bid FROM parts a LEFT JOIN par b ON a.id = b.id AND b.k = 7 ORDER BY a.k, a.id',
 	'Hash', 'enable_parallel_hash=off', 'enable_mergejoin=off', 'enable_nestloop=off');
-CREATE INDEX ON par (id);
-ANALYZE par;
-SELECT compare('SELECT a.id, b.pad FROM parts a JOIN par b ON b.id = a.id ORDER BY b.pad, a.id',
+CREATE TABLE indexed WITH (parallel_workers = 2) AS TABLE par;
+CREATE INDEX ON indexed (id);
+VACUUM ANALYZE indexed;
+SELECT compare('SELECT a.id, b.pad FROM parts a JOIN indexed b ON b.id = a.id ORDER BY b.pad, a.id',
 	'Nested Loop', 'enable_hashjoin=off', 'enable_mergejoin=off');
 
 -- indexes
-SELECT compare('SELECT * FROM par WHERE id BETWEEN 1000 AND 30000 ORDER BY pad, id', 'Parallel Index Scan',
+SELECT compare('SELECT * FROM indexed WHERE id BETWEEN 1000 AND 30000 ORDER BY pad, id', 'Parallel Index Scan',
 	'enable_seqscan=off', 'enable_bitmapscan=off');
-SELECT compare('SELECT * FROM par WHERE id BETWEEN 1000 AND 30000 ORDER BY pad, id', 'Parallel Bitmap Heap Scan',
+SELECT compare('SELECT * FROM indexed WHERE id BETWEEN 1000 AND 30000 ORDER BY pad, id', 'Parallel Bitmap Heap Scan',
 	'enable_seqscan=off', 'enable_indexscan=off');
-SELECT compare('SELECT * FROM par WHERE id BETWEEN 1000 AND 30000 ORDER BY pad, id', 'Parallel Bitmap Heap Scan',
+SELECT compare('SELECT * FROM indexed WHERE id BETWEEN 1000 AND 30000 ORDER BY pad, id', 'Parallel Bitmap Heap Scan',
 	'enable_seqscan=off', 'enable_indexscan=off', 'gpusort.inject_fault=codec');
-VACUUM par;
-SELECT compare('SELECT id FROM par WHERE id > 100 ORDER BY -id', 'Parallel Index Only Scan', 'enable_seqscan=off', 'enable_bitmapscan=off');
+SELECT compare('SELECT id FROM indexed WHERE id > 100 ORDER BY -id', 'Parallel Index Only Scan', 'enable_seqscan=off', 'enable_bitmapscan=off');
 
 -- functions and subqueries
 CREATE FUNCTION safe(int) RETURNS int LANGUAGE plpgsql PARALLEL SAFE IMMUTABLE AS 'BEGIN RETURN $1 % 77; END';

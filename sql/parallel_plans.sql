@@ -1,65 +1,60 @@
 -- Sorts that the planner puts into plans by itself, their rows collected by parallel
 -- workers: below window functions, grouping and joins, in subqueries.
 LOAD 'gpusort';
-SET gpusort.enable_shared_sort = off;
 SET client_min_messages = warning;
-SET search_path = gpusort_parallel, public;
-SET parallel_setup_cost = 0;
-SET gpusort.cost_gather = 0;
+SET search_path = gpusort_parallel, gpusort_test, public;
+CALL have_workers();
+SET gpusort.enable_shared_sort = off;
 SET gpusort.cost_emit = 0;
 SET parallel_tuple_cost = 0.001;
-SET min_parallel_table_scan_size = 0;
-SET max_parallel_workers_per_gather = 2;
 SET enable_incremental_sort = off;
-SET enable_indexscan = off;
-SET enable_bitmapscan = off;
 SET enable_hashagg = off;
 SET enable_hashjoin = off;
 SET enable_nestloop = off;
 
 -- Gather Merge above Sort, and Sort above Gather, become one sort.
-SELECT lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
+SELECT plan_lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
 SET enable_gathermerge = off;
-SELECT lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
+SELECT plan_lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
 RESET enable_gathermerge;
-SELECT lines('SELECT DISTINCT ON (pad, n) pad, n FROM par');
-SELECT lines('SELECT pad, json_agg(id) FROM par GROUP BY pad');
-SELECT lines('SELECT a.id, b.id FROM par a FULL JOIN par b ON a.k = b.id');
+SELECT plan_lines('SELECT DISTINCT ON (pad, n) pad, n FROM par');
+SELECT plan_lines('SELECT pad, json_agg(id) FROM par GROUP BY pad');
+SELECT plan_lines('SELECT a.id, b.id FROM par a FULL JOIN par b ON a.k = b.id');
 -- a Gather Merge that leaves out a sort expression
 CREATE FUNCTION leaders_rows(int) RETURNS SETOF int LANGUAGE plpgsql PARALLEL RESTRICTED ROWS 2
 AS 'BEGIN RETURN NEXT $1; RETURN NEXT $1 + 1; END';
 SET enable_nestloop = on;
-SELECT lines('SELECT DISTINCT s.id, md5(pad) FROM par, LATERAL (SELECT par.id FROM leaders_rows(1)) s');
+SELECT plan_lines('SELECT DISTINCT s.id, md5(pad) FROM par, LATERAL (SELECT par.id FROM leaders_rows(1)) s');
 SET enable_nestloop = off;
 -- a Gather that evaluates one
-SELECT lines('SELECT a.id, b.id FROM par a FULL JOIN par b ON a.k + 1 = b.id');
+SELECT plan_lines('SELECT a.id, b.id FROM par a FULL JOIN par b ON a.k + 1 = b.id');
 
 -- All rows count, not those of a worker; and what it costs.
-SELECT count(*) FROM lines('SELECT id, rank() OVER (ORDER BY k) FROM par') line WHERE line ~ 'Collect';
+SELECT matches('SELECT id, rank() OVER (ORDER BY k) FROM par', 'Collect');
 SET gpusort.min_rows = 30000;
-SELECT count(*) FROM lines('SELECT id, rank() OVER (ORDER BY k) FROM par') line WHERE line ~ 'Collect';
+SELECT matches('SELECT id, rank() OVER (ORDER BY k) FROM par', 'Collect');
 SET gpusort.min_rows = 60000;
-SELECT lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
+SELECT plan_lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
 RESET gpusort.min_rows;
 SET gpusort.cost_row = 1000;
-SELECT lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
+SELECT plan_lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
 RESET gpusort.cost_row;
 -- where it is dearer than sorts in workers, or can't be had, these are taken over
 SET gpusort.enable_parallel_collect = off;
-SELECT lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
+SELECT plan_lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
 RESET gpusort.enable_parallel_collect;
 SET gpusort.pool_quota = 0;
-SELECT lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
+SELECT plan_lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
 RESET gpusort.pool_quota;
 SET gpusort.enable_order_by = off;
-SELECT count(*) FROM lines('SELECT id, rank() OVER (ORDER BY k) FROM par') line WHERE line ~ 'GpuSort';
+SELECT matches('SELECT id, rank() OVER (ORDER BY k) FROM par', 'GpuSort');
 RESET gpusort.enable_order_by;
-SELECT count(*) FROM lines('SELECT id, rank() OVER (ORDER BY ARRAY[k]) FROM par') line WHERE line ~ 'GpuSort';
+SELECT matches('SELECT id, rank() OVER (ORDER BY ARRAY[k]) FROM par', 'GpuSort');
 -- a small limit is PostgreSQL's, a large one is not
 SET enable_nestloop = on;
 SET gpusort.cost_startup = 1000;
-SELECT lines('SELECT par.id FROM par ORDER BY k LIMIT 10');
-SELECT lines('SELECT DISTINCT ON (k, id) k, id FROM par LIMIT 10');
+SELECT plan_lines('SELECT par.id FROM par ORDER BY k LIMIT 10');
+SELECT plan_lines('SELECT DISTINCT ON (k, id) k, id FROM par LIMIT 10');
 RESET gpusort.cost_startup;
 SET enable_nestloop = off;
 
@@ -71,7 +66,7 @@ FROM unnest(ARRAY['enable_gathermerge=on', 'enable_gathermerge=off', 'parallel_l
 SELECT compare('SELECT k, id, rank() OVER (ORDER BY pad DESC, id) FROM par', 'WindowAgg', 'gpusort.force=on', 'gpusort.pool_quota=1', 'work_mem=64kB');
 SELECT compare('SELECT k, pad, id, lag(id) OVER (PARTITION BY k ORDER BY pad NULLS FIRST, id) FROM par', 'WindowAgg');
 SELECT compare('SELECT id, rank() OVER (ORDER BY k, id), row_number() OVER (PARTITION BY n ORDER BY id) FROM par', 'WindowAgg.*WindowAgg');
-SELECT gpusort_test.check_sort('ties', 'SELECT k, id, rank() OVER (ORDER BY k) AS r FROM par', 'k', 'r');
+SELECT check_sort('ties', 'SELECT k, id, rank() OVER (ORDER BY k) AS r FROM par', 'k', 'r');
 SELECT compare('SELECT DISTINCT ON (pad, n) pad, n FROM par', 'Unique');
 SELECT compare('SELECT DISTINCT ON (k) k, id, pad FROM par ORDER BY k, id DESC', 'Unique');
 SELECT compare('SELECT pad, count(DISTINCT id), max(k) FROM par GROUP BY pad', 'GroupAggregate');
@@ -109,11 +104,12 @@ SET enable_nestloop = off;
 -- Prepared statements; counts of what the workers did; fetching in part.
 PREPARE p(int) AS SELECT id, rank() OVER (ORDER BY k, id) FROM par WHERE k > $1;
 SET plan_cache_mode = force_generic_plan;
-SELECT lines('EXECUTE p(500)');
+SELECT plan_lines('EXECUTE p(500)');
 CREATE TABLE ranks AS EXECUTE p(500);
 SELECT count(*), bool_and(rank = ordinality) FROM (SELECT rank, row_number() OVER (ORDER BY ctid) AS ordinality FROM ranks) s;
 RESET plan_cache_mode;
-SELECT collected, gathered, total, participants FROM counts('SELECT id, rank() OVER (ORDER BY k) FROM par');
+SELECT total(node, 'Rows Collected') AS collected, total(node, 'Rows Through Gather') AS gathered
+FROM executed('SELECT id, rank() OVER (ORDER BY k) FROM par', 'GpuSort Collect') node;
 CREATE FUNCTION loop_ranks() RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
 	r record;

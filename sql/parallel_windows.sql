@@ -1,26 +1,21 @@
 -- Window functions in parallel workers, which sort together what they have read.
 LOAD 'gpusort';
 SET client_min_messages = warning;
-SET search_path = gpusort_parallel, public;
+SET search_path = gpusort_parallel, gpusort_test, public;
+CALL have_workers();
 SET gpusort.force = on;
-SET gpusort.cost_gather = 0;
 SET gpusort.cost_key_collated = 0;
-SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0.001;
-SET min_parallel_table_scan_size = 0;
-SET max_parallel_workers_per_gather = 2;
 SET enable_incremental_sort = off;
-SET enable_indexscan = off;
-SET enable_bitmapscan = off;
 
 -- Each partition is computed by one worker.
-SELECT lines('SELECT id, rank() OVER (PARTITION BY k ORDER BY id) FROM par');
-SELECT lines('SELECT r, count(*) FROM (SELECT row_number() OVER (PARTITION BY k ORDER BY id) AS r FROM par) s GROUP BY r');
-SELECT lines('SELECT id, sum(k) OVER w, lag(id) OVER v FROM par WINDOW w AS (PARTITION BY k, pad ORDER BY id), v AS (PARTITION BY k ORDER BY n, id)');
-SELECT lines('SELECT k, id, rank() OVER (PARTITION BY k ORDER BY id) FROM par ORDER BY k, id');
-SELECT lines('SELECT k, id, rank() OVER (PARTITION BY k ORDER BY id) AS r FROM par ORDER BY r, k');
+SELECT plan_lines('SELECT id, rank() OVER (PARTITION BY k ORDER BY id) FROM par');
+SELECT plan_lines('SELECT r, count(*) FROM (SELECT row_number() OVER (PARTITION BY k ORDER BY id) AS r FROM par) s GROUP BY r');
+SELECT plan_lines('SELECT id, sum(k) OVER w, lag(id) OVER v FROM par WINDOW w AS (PARTITION BY k, pad ORDER BY id), v AS (PARTITION BY k ORDER BY n, id)');
+SELECT plan_lines('SELECT k, id, rank() OVER (PARTITION BY k ORDER BY id) FROM par ORDER BY k, id');
+SELECT plan_lines('SELECT k, id, rank() OVER (PARTITION BY k ORDER BY id) AS r FROM par ORDER BY r, k');
 -- Fewer rows of each partition.
-SELECT lines('SELECT * FROM (SELECT id, rank() OVER (PARTITION BY k ORDER BY id) AS r FROM par) s WHERE r <= 2');
+SELECT plan_lines('SELECT * FROM (SELECT id, rank() OVER (PARTITION BY k ORDER BY id) AS r FROM par) s WHERE r <= 2');
 
 -- When all partitions have nothing in common, or there are none.
 SELECT shared('SELECT rank() OVER (ORDER BY k) FROM par');
@@ -74,7 +69,7 @@ SELECT query, shared(query) FROM (VALUES
 
 -- A set-returning function is left to the leader, above all.
 CREATE FUNCTION restricted_set(int8) RETURNS SETOF int8 LANGUAGE plpgsql PARALLEL RESTRICTED AS 'BEGIN RETURN NEXT $1; END';
-SELECT lines('SELECT DISTINCT restricted_set(rank() OVER (PARTITION BY k ORDER BY id)) FROM par');
+SELECT plan_lines('SELECT DISTINCT restricted_set(rank() OVER (PARTITION BY k ORDER BY id)) FROM par');
 
 -- The same rows.
 SELECT together(query) FROM (VALUES
@@ -131,7 +126,7 @@ SELECT setting, together('SELECT id, rank() OVER (PARTITION BY k ORDER BY id) FR
 FROM unnest(ARRAY['parallel_leader_participation=off', 'max_parallel_workers=0', 'max_parallel_workers=1', 'max_parallel_workers_per_gather=4',
 	'gpusort.pool_quota=1', 'gpusort.inject_fault=memory', 'gpusort.inject_fault=codec', 'gpusort.inject_fault=verify',
 	'gpusort.verify=on', 'work_mem=64kB', 'enable_hashagg=off', 'jit_above_cost=0']) setting;
-SELECT together('SELECT id, rank() OVER (PARTITION BY pad ORDER BY id) FROM par', 'WindowAgg', 'gpusort.pool_quota=1', 'work_mem=64kB',
+SELECT together('SELECT id, rank() OVER (PARTITION BY pad ORDER BY id) FROM par', 'WindowAgg', 'gpusort.inject_fault=codec', 'work_mem=64kB',
 	'parallel_leader_participation=off');
 
 -- Rescans: the same rows again, and others.

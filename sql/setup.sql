@@ -2,11 +2,21 @@
 SET client_min_messages = warning;
 CREATE SCHEMA gpusort_test;
 
--- The lines of a query's plan, without costs.
-CREATE FUNCTION gpusort_test.plan_lines(query text) RETURNS SETOF text
-LANGUAGE plpgsql AS $$
+-- The lines of a query's plan, without costs, what only some versions print, and what
+-- depends on the machine.
+CREATE FUNCTION gpusort_test.plan_lines(query text, options text DEFAULT 'COSTS OFF')
+RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
 BEGIN
-	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
+	FOR line IN EXECUTE format('EXPLAIN (%s) %s', options, query) LOOP
+		CONTINUE WHEN line ~ '^\s*(Disabled|Window|Storage|Index Searches|Params Evaluated|Query Identifier|Buffers|Planning|Planning Time|Execution Time):';
+		line := regexp_replace(line, ' \(returns \$\d+\)', '');
+		line := regexp_replace(line, ' OVER (\(\?\)|w\d+)', ' OVER w', 'g');
+		line := regexp_replace(line, '\(InitPlan (\d+)\)\.col1', '$\1');
+		line := regexp_replace(line, '\(actual rows=(\d+)(\.\d+)? loops', '(actual rows=\1 loops');
+		RETURN NEXT regexp_replace(line, '(Memory|Pool): \d+kB', '\1: NkB', 'g');
+	END LOOP;
 END $$;
 
 -- Store a query's rows in a table, numbered in the order they come in; says what
@@ -120,6 +130,62 @@ RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
 	SELECT ('x' || substr(md5(seed || i), 1, 15))::bit(60)::bigint % bound
 $$;
 
+-- Execute a query; our first node of this name in its plan, as EXPLAIN shows it.
+CREATE FUNCTION gpusort_test.executed(query text, name text) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, BUFFERS, COSTS OFF, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+	RETURN jsonb_path_query_first(plan, '$.** ? (@."Custom Plan Provider" == $name)', jsonb_build_object('name', name));
+END $$;
+
+-- Run a query with PostgreSQL's sort and with ours, under further settings
+-- ('name=value'): the same rows must come, at the same places if they are ordered, which
+-- must then leave no choice; and ours by a plan that all patterns match.  The rows are stored
+-- in tables, so that the plan is the one shown, and has workers: loops have none.
+CREATE FUNCTION gpusort_test.check_rows(query text, ordered bool, patterns text[], settings text[])
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	stored text := CASE WHEN ordered THEN 'SELECT row_number() OVER () AS place, r::text FROM %I r'
+		ELSE 'SELECT 0::int8 AS place, r::text FROM %I r' END;
+	ours text := format(stored, 'gpusort_rows');
+	theirs text := format(stored, 'postgres_rows');
+	digest text := 'SELECT concat_ws('' '', count(*), sum(hashtextextended(r, place))) FROM (%s) r';
+	before text[] := ARRAY(SELECT current_setting(split_part(s, '=', 1)) FROM unnest(settings) s);
+	our_digest text;
+	their_digest text;
+	plan text;
+	problem text;
+BEGIN
+	FOR i IN 1 .. cardinality(settings) LOOP
+		PERFORM set_config(split_part(settings[i], '=', 1), split_part(settings[i], '=', 2), true);
+	END LOOP;
+	SET LOCAL gpusort.enabled = on;
+	plan := (SELECT string_agg(line, E'\n') FROM gpusort_test.plan_lines(query) line);
+	EXECUTE 'CREATE TEMP TABLE gpusort_rows AS ' || query;
+	SET LOCAL gpusort.enabled = off;
+	EXECUTE 'CREATE TEMP TABLE postgres_rows AS ' || query;
+	FOR i IN 1 .. cardinality(settings) LOOP
+		PERFORM set_config(split_part(settings[i], '=', 1), before[i], true);
+	END LOOP;
+
+	EXECUTE format(digest, ours) INTO our_digest;
+	EXECUTE format(digest, theirs) INTO their_digest;
+	IF EXISTS (SELECT FROM unnest(patterns) pattern WHERE plan !~ pattern) THEN
+		problem := E'planned otherwise:\n' || plan;
+	ELSIF our_digest IS DISTINCT FROM their_digest THEN
+		EXECUTE format($sql$
+			SELECT string_agg(difference, ', ')
+			FROM ((SELECT 'too many: ' || d::text AS difference FROM (%1$s EXCEPT ALL %2$s ORDER BY 1, 2 LIMIT 1) d)
+				  UNION ALL
+				  (SELECT 'missing: ' || d::text FROM (%2$s EXCEPT ALL %1$s ORDER BY 1, 2 LIMIT 1) d)) d
+			$sql$, ours, theirs) INTO problem;
+	END IF;
+	DROP TABLE gpusort_rows, postgres_rows;
+	SET LOCAL gpusort.enabled = on;
+	RETURN format('%s rows, %s', split_part(our_digest, ' ', 1), coalesce(problem, 'same'));
+END $$;
+
 -- The helpers themselves: a sort that is wrong must not pass.
 LOAD 'gpusort';
 CREATE TABLE gpusort_test.wrong (k int, id int);
@@ -136,6 +202,15 @@ SELECT gpusort_test.check_sort('wrong rows', $$
 SELECT gpusort_test.check_sort('lost row', $$
 	SELECT k FROM gpusort_test.wrong
 	WHERE current_setting('gpusort.enabled') = 'off' OR id <> 1000 ORDER BY k$$, 'k');
+SELECT gpusort_test.check_rows(query, ordered, patterns, ARRAY['gpusort.force=on'])
+FROM (VALUES ('SELECT id FROM gpusort_test.wrong ORDER BY k, id', true, ARRAY['^Custom', 'Sort Key: k, id']),
+	('SELECT id FROM gpusort_test.wrong ORDER BY k, id', true, ARRAY['^Custom', 'Sort Key: k\n']),
+	('SELECT k FROM gpusort_test.wrong ORDER BY k * CASE current_setting(''gpusort.enabled'') WHEN ''on'' THEN 1 ELSE -1 END', true, '{}'),
+	('SELECT id FROM gpusort_test.wrong ORDER BY id * CASE current_setting(''gpusort.enabled'') WHEN ''on'' THEN 1 ELSE -1 END', false, '{}'),
+	('SELECT id FROM gpusort_test.wrong WHERE id < 1000 OR current_setting(''gpusort.enabled'') = ''on''', false, '{}'),
+	('SELECT k FROM gpusort_test.wrong WHERE id < 999 OR current_setting(''gpusort.enabled'') = ''off''', false, '{}'),
+	('SELECT least(id, CASE current_setting(''gpusort.enabled'') WHEN ''on'' THEN 500 ELSE 501 END) FROM gpusort_test.wrong', false, '{}'))
+	q(query, ordered, patterns);
 
 -- What an index consists of: links and statistics of each page, and its items.
 CREATE EXTENSION IF NOT EXISTS gpusort;
@@ -201,3 +276,47 @@ BEGIN
 	RETURN CASE WHEN problem IS NULL THEN format('%s: ok %s pages', replace(definition, '%s ', ''), pages)
 		ELSE format(E'%s: FAILED\n%s', replace(definition, '%s ', ''), problem) END;
 END $$;
+
+-- What the tests of parallel workers share: tables, settings, and looks at their plans.
+CREATE SCHEMA gpusort_parallel;
+CREATE TABLE gpusort_parallel.par WITH (parallel_workers = 2) AS
+SELECT i AS id, i * 7919 % 1009 AS k, nullif(md5((i % 7000)::text), md5('7')) COLLATE "C" AS pad,
+	CASE WHEN i % 11 > 0 THEN (hashint4(i) / 7)::numeric END AS n
+FROM generate_series(1, 50000) i;
+CREATE TABLE gpusort_parallel.few AS SELECT i AS id, i % 3 AS k FROM generate_series(1, 10) i;
+ANALYZE gpusort_parallel.par, gpusort_parallel.few;
+
+-- Let the planner have two workers that cost nothing to start.
+CREATE PROCEDURE gpusort_parallel.have_workers() LANGUAGE plpgsql AS $$
+BEGIN
+	SET max_parallel_workers_per_gather = 2;
+	SET min_parallel_table_scan_size = 0;
+	SET parallel_setup_cost = 0;
+	SET gpusort.cost_gather = 0;
+END $$;
+
+-- check_rows() of an ordered query whose rows workers must collect for the leader.
+CREATE FUNCTION gpusort_parallel.compare(query text, pattern text DEFAULT '', VARIADIC settings text[] DEFAULT '{}')
+RETURNS text LANGUAGE sql AS $$
+	SELECT gpusort_test.check_rows(query, true, ARRAY[pattern, '^(?!.*->  Sort)',
+		'Custom Scan \(GpuSort\)\n.*->  Gather\n.*->  Parallel Custom Scan \(GpuSort Collect\)'], settings)
+$$;
+
+-- check_rows() of a query, ordered or not, for which workers must sort together.
+CREATE FUNCTION gpusort_parallel.together(query text, pattern text DEFAULT '', VARIADIC settings text[] DEFAULT '{}')
+RETURNS text LANGUAGE sql AS $$
+	SELECT gpusort_test.check_rows(query, query ~ 'ORDER BY [^)]*$', ARRAY[pattern,
+		'Gather.*Parallel Custom Scan \(GpuSort Shared\)'], settings)
+$$;
+
+-- How many lines of a plan match; how many sorts there are in it that workers make together.
+CREATE FUNCTION gpusort_parallel.matches(query text, pattern text) RETURNS int8 LANGUAGE sql AS
+$$ SELECT count(*) FROM gpusort_test.plan_lines(query) line WHERE line ~ pattern $$;
+CREATE FUNCTION gpusort_parallel.shared(query text) RETURNS int8 LANGUAGE sql AS
+$$ SELECT gpusort_parallel.matches(query, 'GpuSort Shared') $$;
+
+-- A number of a node, if it is the sum of those of its participants.
+CREATE FUNCTION gpusort_parallel.total(node jsonb, name text) RETURNS int8 LANGUAGE sql AS $$
+	SELECT (node -> name)::int8 FROM jsonb_array_elements(node -> 'Participants') p
+	HAVING sum((p -> name)::int8) = (node -> name)::int8
+$$;

@@ -1,23 +1,18 @@
 -- Executing sorts that the participants of a Gather make together: slices, all rows to
 -- each, what EXPLAIN says.  Plans are the business of parallel_windows and
--- parallel_merge_joins, whose helpers are used here.
+-- parallel_merge_joins.
 LOAD 'gpusort';
 SET client_min_messages = warning;
-SET search_path = gpusort_parallel, public;
+SET search_path = gpusort_parallel, gpusort_test, public;
+CALL have_workers();
 SET gpusort.force = on;
-SET parallel_setup_cost = 0;
 SET gpusort.cost_row = 0;
 SET gpusort.cost_key_byte = 0;
 SET gpusort.cost_key_collated = 0;
 SET gpusort.cost_row_byte = 0;
 SET gpusort.cost_emit = 0;
-SET gpusort.cost_gather = 0;
 SET parallel_tuple_cost = 0;
-SET min_parallel_table_scan_size = 0;
-SET max_parallel_workers_per_gather = 2;
 SET enable_incremental_sort = off;
-SET enable_indexscan = off;
-SET enable_bitmapscan = off;
 SET enable_hashjoin = off;
 SET enable_nestloop = off;
 SET enable_material = off;
@@ -49,7 +44,7 @@ SELECT together('SELECT a.id, b.id AS j FROM sizes a JOIN sizes b ON a.several =
 -- Rows in files, with one participant, again and again: the Gather is rescanned.
 SET enable_nestloop = on;
 SELECT setting, together('SELECT o, s.* FROM generate_series(1, 3) o LEFT JOIN (SELECT id, count(*) OVER (PARTITION BY several) AS c FROM sizes OFFSET 0) s ON s.id % 10 - o BETWEEN 0 AND 0', 'Nested Loop.*Function Scan.*Shared', setting),
-	together('SELECT o, s.* FROM generate_series(1, 3) o LEFT JOIN (SELECT a.id, b.id AS j FROM sizes a JOIN sizes b ON a.pad = b.pad OFFSET 0) s ON s.id % 10 - o BETWEEN 0 AND 0', 'Nested Loop.*Function Scan.*Merge.*Shared',
+	together('SELECT o, s.* FROM generate_series(1, 3) o LEFT JOIN (SELECT a.id, b.id AS j FROM sizes a JOIN sizes b ON a.three = b.three OFFSET 0) s ON s.id % 10 - o BETWEEN 0 AND 0', 'Nested Loop.*Function Scan.*Merge.*Shared',
 		'enable_seqscan=on', setting)
 FROM unnest(ARRAY['gpusort.inject_fault=none', 'gpusort.inject_fault=codec', 'gpusort.inject_fault=memory', 'gpusort.inject_fault=verify', 'gpusort.pool_quota=1',
 	'max_parallel_workers=0', 'parallel_leader_participation=off']) setting;
@@ -59,7 +54,7 @@ SET enable_nestloop = off;
 CREATE FUNCTION windows_one_by_one() RETURNS SETOF text VOLATILE LANGUAGE sql SET search_path = gpusort_parallel AS
 $$ SELECT s::text FROM (SELECT id, count(*) OVER (PARTITION BY several ORDER BY id) AS c FROM sizes OFFSET 0) s $$;
 CREATE FUNCTION join_one_by_one() RETURNS SETOF text VOLATILE LANGUAGE sql SET search_path = gpusort_parallel AS
-$$ SELECT s::text FROM (SELECT a.id, b.id AS j FROM sizes a JOIN sizes b ON a.several = b.several AND a.pad <= b.pad OFFSET 0) s $$;
+$$ SELECT s::text FROM (SELECT a.id, b.id AS j FROM sizes a JOIN sizes b ON a.three = b.three AND a.pad <= b.pad OFFSET 0) s $$;
 CREATE FUNCTION one_by_one(call text, VARIADIC settings text[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	answers text[];
@@ -83,33 +78,22 @@ RESET gpusort.inject_fault;
 RESET gpusort.pool_quota;
 RESET work_mem;
 SELECT shared($$SELECT s::text FROM (SELECT id, count(*) OVER (PARTITION BY several ORDER BY id) AS c FROM sizes OFFSET 0) s$$);
-SELECT shared($$SELECT s::text FROM (SELECT a.id, b.id AS j FROM sizes a JOIN sizes b ON a.several = b.several AND a.pad <= b.pad OFFSET 0) s$$);
+SELECT shared($$SELECT s::text FROM (SELECT a.id, b.id AS j FROM sizes a JOIN sizes b ON a.three = b.three AND a.pad <= b.pad OFFSET 0) s$$);
 
 -- What EXPLAIN says.
-SELECT lines('SELECT count(*) OVER (PARTITION BY several, pad COLLATE "POSIX" ORDER BY n DESC, id) FROM sizes');
+SELECT plan_lines('SELECT count(*) OVER (PARTITION BY several, pad COLLATE "POSIX" ORDER BY n DESC, id) FROM sizes');
 EXPLAIN (COSTS OFF) SELECT a.id FROM sizes a JOIN sizes b ON a.several = b.several AND a.pad = b.pad;
-CREATE FUNCTION explained(query text, OUT collected int8, OUT through_files int8, OUT total bool, OUT method text, OUT sliced_by jsonb, OUT rows_to jsonb, OUT returned int8)
-LANGUAGE plpgsql AS $$
-DECLARE
-	plan jsonb;
-	node jsonb;
-BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, FORMAT JSON) ' || query INTO plan;
-	node := jsonb_path_query_first(plan, '$.**  ? (@."Custom Plan Provider" == "GpuSort Shared")');
-	collected := node -> 'Rows Collected';
-	through_files := node -> 'Rows Through Files';
-	total := collected = (SELECT sum((p -> 'Rows Collected')::int8) FROM jsonb_array_elements(node -> 'Participants') p)
-		AND through_files = (SELECT sum((p -> 'Rows Through Files')::int8) FROM jsonb_array_elements(node -> 'Participants') p);
-	method := node ->> 'Sort Method';
-	sliced_by := node -> 'Sliced By';
-	rows_to := node -> 'Rows To';
-	returned := round((node -> 'Actual Rows')::numeric * (node -> 'Actual Loops')::numeric, -2);
-END $$;
+CREATE FUNCTION explained(query text, OUT collected int8, OUT through_files int8, OUT method text, OUT sliced_by jsonb, OUT rows_to jsonb, OUT returned int8)
+LANGUAGE sql AS $$
+	SELECT total(node, 'Rows Collected'), total(node, 'Rows Through Files'), node ->> 'Sort Method', node -> 'Sliced By', node -> 'Rows To',
+		round((node -> 'Actual Rows')::numeric * (node -> 'Actual Loops')::numeric, -2)
+	FROM executed(query, 'GpuSort Shared') node
+$$;
 SELECT * FROM explained('SELECT count(*) OVER (PARTITION BY several ORDER BY id) FROM sizes');
-SELECT collected, through_files, total, method, rows_to FROM explained('SELECT a.id FROM sizes a JOIN sizes b ON a.pad = b.pad AND a.one = b.one');
+SELECT collected, through_files, method, rows_to FROM explained('SELECT a.id FROM sizes a JOIN sizes b ON a.pad = b.pad AND a.one = b.one');
 SET gpusort.inject_fault = codec;
-SELECT total, method, sliced_by, rows_to, returned, collected + through_files AS rows FROM explained('SELECT count(*) OVER (PARTITION BY several ORDER BY id) FROM sizes');
-SELECT total, through_files > 0 AS files, rows_to FROM explained('SELECT a.id FROM sizes a JOIN sizes b ON a.pad = b.pad AND a.one = b.one');
+SELECT method, sliced_by, rows_to, returned, collected + through_files AS rows FROM explained('SELECT count(*) OVER (PARTITION BY several ORDER BY id) FROM sizes');
+SELECT through_files > 0 AS files, rows_to FROM explained('SELECT a.id FROM sizes a JOIN sizes b ON a.pad = b.pad AND a.one = b.one');
 RESET gpusort.inject_fault;
 SET max_parallel_workers = 0;
 SELECT * FROM explained('SELECT count(*) OVER (PARTITION BY several ORDER BY id) FROM sizes');
