@@ -259,7 +259,7 @@ sub compete
 
 	for my $n (0 .. 4)
 	{
-		my @mine = map { $orders[ ($_ + $n) % @orders ] } 0 .. 7;
+		my @mine = map { $orders[ ($_ + $n) % @orders ] } 0 .. $#orders;
 		my $session = { out => '', err => '', wanted => join('', map { "$expected->{$_}\n" } @mine) };
 
 		$session->{run} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'),
