@@ -283,6 +283,18 @@ put_collation(ReturnSetInfo *rsinfo, const Measurements *m)
 				NULL, NAN, "PostgreSQL's sort by that collation as a multiple of that by COLLATE \"C\""});
 }
 
+/* What workers cost a sort that they collect for, before they have collected anything. */
+static void
+put_workers(ReturnSetInfo *rsinfo, const Measurements *m)
+{
+	double		workers = calibrate_workers(SMALL_REPEAT);
+
+	put_finding(rsinfo, &(Finding)
+				{"workers", "ns", workers, "gpusort.cost_gather",
+				Max(workers / m->unit - parallel_setup_cost, 0),
+				"parallel workers of one query that do nothing; parallel_setup_cost is a part of it"});
+}
+
 /* What gpusortd takes, and from how many rows on that is less than the host takes. */
 static void
 put_device(ReturnSetInfo *rsinfo, const Measurements *m)
@@ -333,6 +345,7 @@ gpusort_calibrate(PG_FUNCTION_ARGS)
 	put_reference(rsinfo, &m);
 	put_costs(rsinfo, &m);
 	put_collation(rsinfo, &m);
+	put_workers(rsinfo, &m);
 	break_even = measure_break_even();
 	put_finding(rsinfo, &(Finding)
 				{"break_even", "rows", break_even, "gpusort.min_rows", 10 * break_even,

@@ -49,4 +49,10 @@ extern double calibrate_scan(int repeat);
 /* Nanoseconds for touching a byte of memory for the first time. */
 extern double calibrate_fresh_memory(void);
 
+/*
+ * Nanoseconds for as many parallel workers as a Gather has, which do nothing, from the call for
+ * the first to the end of the last; NAN if they are not to be had.
+ */
+extern double calibrate_workers(int repeat);
+
 #endif							/* GPUSORT_CALIBRATE_H */
