@@ -10,7 +10,7 @@ SET gpusort.late_rows = on;
 
 -- Are a query's rows fetched by TID?
 CREATE FUNCTION fetched(query text) RETURNS bool LANGUAGE sql AS $$
-	SELECT count(*) > 0 FROM plan_lines(query) line WHERE line ~ 'Rows: fetched by TID'
+	SELECT matches(query, 'Rows: fetched by TID') > 0
 $$;
 
 -- check_rows() of an ordered query whose rows are.
@@ -60,6 +60,9 @@ SELECT compare('SELECT * FROM wide ORDER BY id');
 -- rows that are returned as they are stored
 SELECT compare('SELECT * FROM whole ORDER BY k, id'), compare('SELECT whole, k FROM whole ORDER BY pad || k, id');
 SELECT compare('SELECT * FROM (SELECT * FROM shorter ORDER BY k, id OFFSET 0) s ORDER BY v, id DESC');
+-- and not, though all columns are wanted
+CREATE TABLE twins AS SELECT id, id % 7 AS other FROM wide;
+SELECT compare('SELECT other, id FROM twins ORDER BY other, id'), compare('SELECT id, id AS same FROM twins ORDER BY other, id');
 -- what is returned: parts, whole rows, system columns, expressions, constants
 SELECT compare('SELECT pad FROM wide ORDER BY id');
 SELECT compare('SELECT id FROM wide ORDER BY id');
@@ -103,6 +106,7 @@ SELECT query, fetched(query) FROM unnest(ARRAY[
 	'SELECT id, (SELECT count(*) FROM copied) AS m FROM wide ORDER BY m, id',
 	'SELECT * FROM wide ORDER BY k, id FOR UPDATE',
 	'SELECT * FROM (SELECT * FROM wide ORDER BY k, id OFFSET 0) s, copied FOR UPDATE OF copied',
+	'UPDATE copied SET pad = (SELECT min(s.pad) FROM (SELECT * FROM wide ORDER BY k, id OFFSET 0) s)',
 	'UPDATE copied SET pad = s.pad FROM (SELECT * FROM wide ORDER BY k, id OFFSET 0) s WHERE s.id = copied.id',
 	'WITH w AS (DELETE FROM copied RETURNING *) SELECT * FROM wide ORDER BY k, id',
 	'SELECT * FROM generate_series(1, 10) i ORDER BY i',
@@ -140,6 +144,7 @@ SELECT compare('SELECT * FROM toasted ORDER BY packed || k, id');
 SET enable_material = off;
 SELECT compare('SELECT o.i, s.id, s.pad FROM generate_series(1, 3) o(i), (SELECT * FROM wide ORDER BY k, id OFFSET 0) s WHERE s.k % 50 = o.i');
 SELECT compare('SELECT o.i, s.* FROM generate_series(1, 5) o(i), LATERAL (SELECT id, pad FROM wide WHERE k > o.i * 150 ORDER BY k, id LIMIT 100) s');
+SELECT compare('SELECT o.i, s.* FROM generate_series(1, 5) o(i), LATERAL (SELECT id, pad FROM wide WHERE k > o.i * 150 ORDER BY k, id LIMIT 1) s');
 SELECT compare('SELECT o.i, (SELECT string_agg(s.pad, '' '') FROM (SELECT * FROM wide WHERE k < o.i ORDER BY f, id OFFSET 0) s) FROM generate_series(1, 5) o(i)',
 	'gpusort.inject_fault=codec');
 RESET enable_material;
@@ -282,6 +287,8 @@ SET gpusort.pool_quota = 0;
 SET work_mem = '1500kB';
 SELECT plan_lines('SELECT * FROM costs ORDER BY k', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF');
 SELECT compare('SELECT * FROM costs ORDER BY k, id');
+-- where it is not possible, nobody counts on it
+SELECT matches('SELECT s.id FROM copied, (SELECT * FROM costs ORDER BY k OFFSET 0) s FOR UPDATE OF copied', 'GpuSort');
 -- few rows that fit into work_mem are for PostgreSQL's bounded sort; the same without room are not
 SELECT plan_lines('SELECT * FROM costs ORDER BY k LIMIT 1100');
 SET work_mem = '1000kB';

@@ -70,6 +70,7 @@ SELECT query, shared(query) FROM (VALUES
 -- A set-returning function is left to the leader, above all.
 CREATE FUNCTION restricted_set(int8) RETURNS SETOF int8 LANGUAGE plpgsql PARALLEL RESTRICTED AS 'BEGIN RETURN NEXT $1; END';
 SELECT plan_lines('SELECT DISTINCT restricted_set(rank() OVER (PARTITION BY k ORDER BY id)) FROM par');
+SELECT matches('SELECT count(*) FROM (SELECT restricted_set(rank() OVER (PARTITION BY k ORDER BY id)) FROM par) s', 'Partial Aggregate');
 
 -- The same rows.
 SELECT together(query) FROM (VALUES
@@ -92,6 +93,7 @@ SELECT together(query) FROM (VALUES
 	('SELECT id, safe_sum(id % 10) OVER (PARTITION BY k ORDER BY id) FROM par'),
 	('SELECT id, sum(k + (SELECT max(k) FROM few)) OVER (PARTITION BY k ORDER BY id ROWS (SELECT min(id) FROM few) PRECEDING) FROM par'),
 	('SELECT id, sum(k) OVER w, lag(id) OVER v FROM par WINDOW w AS (PARTITION BY k, pad ORDER BY id), v AS (PARTITION BY k ORDER BY n, id)'),
+	('SELECT id, row_number() OVER (PARTITION BY k ORDER BY n, id), count(*) OVER (PARTITION BY k, n) FROM par'),
 	('SELECT id, rank() OVER (PARTITION BY pad ORDER BY k), sum(id) OVER (PARTITION BY pad, k), count(*) OVER (PARTITION BY pad) FROM par'),
 	('SELECT * FROM (SELECT id, k, rank() OVER (PARTITION BY k ORDER BY id DESC) AS r FROM par) s WHERE r <= 2'),
 	('SELECT * FROM (SELECT id, rank() OVER (PARTITION BY k ORDER BY id) AS r, count(*) OVER (PARTITION BY k, pad ORDER BY id) AS c FROM par) s WHERE r <= 2 AND c < 3'),

@@ -19,6 +19,10 @@ BEGIN
 	END LOOP;
 END $$;
 
+-- How many of them match.
+CREATE FUNCTION gpusort_test.matches(query text, pattern text) RETURNS int8 LANGUAGE sql AS
+$$ SELECT count(*) FROM gpusort_test.plan_lines(query) line WHERE line ~ pattern $$;
+
 -- Store a query's rows in a table, numbered in the order they come in; says what
 -- is wrong if they were not sorted by the plan node wanted.
 CREATE FUNCTION gpusort_test.store(result text, query text, node text, other_node text)
@@ -309,11 +313,9 @@ RETURNS text LANGUAGE sql AS $$
 		'Gather.*Parallel Custom Scan \(GpuSort Shared\)'], settings)
 $$;
 
--- How many lines of a plan match; how many sorts there are in it that workers make together.
-CREATE FUNCTION gpusort_parallel.matches(query text, pattern text) RETURNS int8 LANGUAGE sql AS
-$$ SELECT count(*) FROM gpusort_test.plan_lines(query) line WHERE line ~ pattern $$;
+-- How many sorts of a plan are made by workers together.
 CREATE FUNCTION gpusort_parallel.shared(query text) RETURNS int8 LANGUAGE sql AS
-$$ SELECT gpusort_parallel.matches(query, 'GpuSort Shared') $$;
+$$ SELECT gpusort_test.matches(query, 'GpuSort Shared') $$;
 
 -- A number of a node, if it is the sum of those of its participants.
 CREATE FUNCTION gpusort_parallel.total(node jsonb, name text) RETURNS int8 LANGUAGE sql AS $$

@@ -94,7 +94,10 @@ is_safe(PlannerInfo *root, void *expression)
 	return safe && is_parallel_safe(root, rest);
 }
 
-/* Can workers evaluate all that the windows and those below do? */
+/*
+ * Can workers evaluate all that the windows and those below do?  A window's qual is nothing
+ * but run conditions of those below.
+ */
 static bool
 are_windows_safe(PlannerInfo *root, const WindowAggPath *window)
 {
@@ -103,7 +106,6 @@ are_windows_safe(PlannerInfo *root, const WindowAggPath *window)
 		if (!is_safe(root, window->path.pathtarget->exprs) ||
 			!is_safe(root, window->winclause->startOffset) ||
 			!is_safe(root, window->winclause->endOffset) ||
-			!is_safe(root, window->qual) ||
 			!is_safe(root, gpusort_run_condition(window)))
 			return false;
 	}
