@@ -23,6 +23,8 @@ $node->safe_psql('postgres', q(
 	CREATE TABLE few AS SELECT i FROM generate_series(1, 200) i;
 	VACUUM ANALYZE));
 
+tables_stay();
+
 my @orders = ('h, i', 'few DESC, m', 'm DESC', 'n NULLS FIRST, i DESC');
 
 # Bytes of the pool that nobody has.
@@ -112,8 +114,8 @@ my %expected = map { $_ => $node->safe_psql('postgres', 'SET gpusort.enabled = o
 
 	for my $quota (75, 10, 0, 50, 4, 75, 0, 20)
 	{
-		push @script, "SET gpusort.pool_quota = $quota", map { sprintf $digest, $_ } @orders;
-		push @wanted, map { $expected{$_} } @orders;
+		push @script, "SET gpusort.pool_quota = $quota", map { sprintf $digest, $_ } @orders[ 0, 3 ];
+		push @wanted, map { $expected{$_} } @orders[ 0, 3 ];
 	}
 	for my $keep ('1GB', '0')
 	{
