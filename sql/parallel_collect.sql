@@ -93,9 +93,9 @@ SET enable_material = off;
 SELECT plan_lines('SELECT few.id, s.id FROM few, (SELECT * FROM par ORDER BY k, id OFFSET 0) s WHERE s.n > few.id * 3e7');
 SELECT compare('SELECT few.id, s.id AS sid FROM few, (SELECT * FROM par ORDER BY k, id OFFSET 0) s WHERE s.n > few.id * 3e7 ORDER BY few.id, s.k, s.id',
 	'Nested Loop.*->  Custom Scan', 'parallel_setup_cost=50');
-SELECT plan_lines($$SELECT o.id, (SELECT string_agg(s.id::text, ' ') FROM
+SELECT plan_lines($$SELECT o.id, (SELECT md5(string_agg(s.id::text, ' ')) FROM
 	(SELECT * FROM par WHERE k < (SELECT max(few.k) * 100 FROM few WHERE few.id <= o.id) ORDER BY pad, id OFFSET 0) s) AS ids FROM few o$$);
-SELECT compare($$SELECT o.id, (SELECT string_agg(s.id::text, ' ') FROM
+SELECT compare($$SELECT o.id, (SELECT md5(string_agg(s.id::text, ' ')) FROM
 	(SELECT * FROM par WHERE k < (SELECT max(few.k) * 100 FROM few WHERE few.id <= o.id) ORDER BY pad, id OFFSET 0) s) AS ids FROM few o$$, '', setting)
 FROM unnest(ARRAY['work_mem=4MB', 'gpusort.pool_quota=1', 'gpusort.inject_fault=codec', 'max_parallel_workers=0',
 	'parallel_leader_participation=off']) setting;
