@@ -62,6 +62,7 @@ for my $case ([ 100, '64MB', 'all' ], [ 15, '64MB', 'some' ], [ 2, '64MB', '' ],
 {
 	my ($quota, $work_mem, $wanted) = @$case;
 	my @settings = ('gpusort.pool_quota' => $quota, work_mem => $work_mem);
+	my $some = 0;
 
 	for my $order (@orders)
 	{
@@ -71,9 +72,11 @@ for my $case ([ 100, '64MB', 'all' ], [ 15, '64MB', 'some' ], [ 2, '64MB', '' ],
 
 		is($collected + $gathered, 100000, "$label: all rows are counted");
 		is($gathered, 0, "$label: all in the pool") if $wanted eq 'all';
-		ok($collected > 0 && $gathered > 0, "$label: some in the pool") or diag "$collected $gathered" if $wanted eq 'some';
+		$some++ if $collected > 0 && $gathered > 0;
 		same_answer($node, $query, $label, @settings);
 	}
+	# how much of it depends on how many participants get to collect
+	ok($some, "$quota % and $work_mem: some in the pool, and some not") if $wanted eq 'some';
 }
 all_extents_back('sorts of all kinds');
 unlike(plan_of($node, 'SELECT * FROM t ORDER BY h, i', 'gpusort.force' => 'off', 'gpusort.pool_quota' => 10), qr/Collect/,
