@@ -237,6 +237,14 @@ gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types, const Oid *col
 	return true;
 }
 
+void
+gpusort_estimate_in_order(int nkeys, double rows, GpuSortEstimate *estimate)
+{
+	if (nkeys == 1)
+		estimate->startup_cost -= rows * gpusort_cost_row * (1 - COLLECT_SHARE);
+	estimate->run_cost = Min(estimate->run_cost, rows * gpusort_cost_emit * CACHED_SHARE);
+}
+
 /*
  * The member of a class that a relation will be sorted by, or one whose type may be
  * another one of the family, which is good enough for an estimate.

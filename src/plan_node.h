@@ -93,6 +93,12 @@ extern bool gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types,
 							 const Oid *collations, double rows, int width,
 							 GpuSortEstimate *estimate, const char **reason);
 
+/*
+ * The same if so many rows are collected by one process and come in order by the first key:
+ * there is nothing to be moved, but for ties, and rows are returned as they lie.
+ */
+extern void gpusort_estimate_in_order(int nkeys, double rows, GpuSortEstimate *estimate);
+
 /* What paths are to be sorted by: of each key, the expression and how it is ordered. */
 typedef struct GpuSortPathKeys
 {
@@ -141,6 +147,10 @@ extern double gpusort_collated_share(const GpuSortCodec *codec);
  * that has this range table.
  */
 extern bool gpusort_input_is_sorted(const Sort *sort, const List *rtable);
+
+/* Do the rows of a path that one process executes come in order by the first of these keys? */
+extern bool gpusort_path_is_in_order(PlannerInfo *root, const Path *path,
+									 const GpuSortPathKeys *keys);
 
 /* Correlation of a column's order by the operator with that of the table's rows; 0: unknown. */
 extern double gpusort_correlation(Oid relation, AttrNumber attno, Oid sortop, Oid collation);

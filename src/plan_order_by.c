@@ -40,12 +40,16 @@ static const CustomPathMethods order_by_path_methods = {
 };
 
 static bool
-estimate_keys(const GpuSortPathKeys *keys, double rows, int width, GpuSortEstimate *estimate)
+estimate_keys(const GpuSortPathKeys *keys, bool in_order, int width, GpuSortEstimate *estimate)
 {
 	const char *reason;			/* is told when the Sort node in the plan is looked at */
 
-	return gpusort_estimate(keys->count, keys->sortops, keys->types, keys->collations, rows,
-							width, estimate, &reason);
+	if (!gpusort_estimate(keys->count, keys->sortops, keys->types, keys->collations,
+						  keys->rows, width, estimate, &reason))
+		return false;
+	if (in_order)
+		gpusort_estimate_in_order(keys->count, keys->rows, estimate);
+	return true;
 }
 
 bool
@@ -55,14 +59,15 @@ gpusort_estimate_path(PlannerInfo *root, const Path *input, const GpuSortPathKey
 	int			width = input->pathtarget->width;
 	double		rows = keys->rows;
 	int			participants = input->parallel_workers + 1;
+	bool		in_order = gpusort_path_is_in_order(root, input, keys);
 	const char *reason;
 	GpuSortFetch fetch;
 	GpuSortEstimate narrow;
 
-	if (!estimate_keys(keys, rows, width, estimate))
+	if (!estimate_keys(keys, in_order, width, estimate))
 		return false;
 	if (gpusort_path_can_fetch(root, input, keys, &fetch) &&
-		estimate_keys(keys, rows, fetch.width, &narrow))
+		estimate_keys(keys, in_order, fetch.width, &narrow))
 		gpusort_choose_late(&fetch, rows, limit_rows, &narrow, estimate);
 	return gpusort_worth_it(rows, width, limit_rows, estimate, &reason) &&
 		(participants == 1 || gpusort_force || gpusort_fits_pool(estimate, participants));

@@ -12,6 +12,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
+#include "nodes/pathnodes.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -47,12 +48,30 @@ gpusort_correlation(Oid relation, AttrNumber attno, Oid sortop, Oid collation)
 	return correlation;
 }
 
+static bool
+is_sorted_by(const RangeTblEntry *rte, const Node *key, Oid sortop, Oid collation)
+{
+	const Var  *var = (const Var *) key;
+
+	return rte->rtekind == RTE_RELATION && IsA(var, Var) && var->varattno > 0 &&
+		gpusort_correlation(rte->relid, var->varattno, sortop, collation) >= SORTED_CORRELATION;
+}
+
+bool
+gpusort_path_is_in_order(PlannerInfo *root, const Path *path, const GpuSortPathKeys *keys)
+{
+	if (IsA(path, ProjectionPath))
+		path = ((const ProjectionPath *) path)->subpath;
+	return path->pathtype == T_SeqScan && path->parallel_workers == 0 &&
+		is_sorted_by(planner_rt_fetch(path->parent->relid, root), linitial(keys->exprs),
+					 keys->sortops[0], keys->collations[0]);
+}
+
 bool
 gpusort_input_is_sorted(const Sort *sort, const List *rtable)
 {
 	const Plan *child = sort->plan.lefttree;
 	const TargetEntry *tle;
-	const RangeTblEntry *rte;
 	const Var  *var;
 
 	/* more columns than one could only decide among equals of the first */
@@ -60,10 +79,7 @@ gpusort_input_is_sorted(const Sort *sort, const List *rtable)
 		return false;
 	tle = list_nth_node(TargetEntry, child->targetlist, sort->sortColIdx[0] - 1);
 	var = (const Var *) tle->expr;
-	if (!IsA(var, Var) || var->varattno <= 0)
-		return false;
-	rte = rt_fetch(var->varno, rtable);
-	return rte->rtekind == RTE_RELATION &&
-		gpusort_correlation(rte->relid, var->varattno, sort->sortOperators[0],
-							sort->collations[0]) >= SORTED_CORRELATION;
+	return IsA(var, Var) &&
+		is_sorted_by(rt_fetch(var->varno, rtable), (const Node *) var, sort->sortOperators[0],
+					 sort->collations[0]);
 }

@@ -77,7 +77,11 @@ sub session
 	$conn = PgWire->connect(dbname => $db, name => 'gpusort late rows');
 	$conn->must("SET work_mem = '$opt{work_mem}'; SET jit = off; SET max_parallel_workers_per_gather = 0; SET gpusort.pool_quota = $opt{quota}");
 	$pid = $conn->value('SELECT pg_backend_pid()');
-	$conn->must("SET $1 = '$2'") for grep { /^([^=]+)=(.*)$/ } @{ $opt{set} };
+	for (@{ $opt{set} })
+	{
+		my ($name, $value) = split /=/, $_, 2;
+		$conn->must("SET $name = '$value'");
+	}
 }
 
 sub make_table
