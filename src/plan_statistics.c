@@ -6,7 +6,8 @@
  * already.  For most keys ours is faster even then, but not where a key costs much
  * more than a comparison, as libc's sort keys do.  A table that was loaded in order
  * of the sort column has a correlation of 1 in its statistics; the planner has no use
- * for that in a sort, and we look it up for the tables that are read directly.
+ * for that in a sort, and we look it up for the tables that are read directly, also
+ * because ours costs less then.
  */
 #include "postgres.h"
 
