@@ -329,6 +329,22 @@ typedef struct RowValues
 	const bool *isnull;
 } RowValues;
 
+/* Undo what the first keys of row `id`, whose others found no memory, have left behind. */
+static pg_noinline void
+forget_row(GpuSort *sort, uint32 id, size_t rows_used_before)
+{
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+
+		if (column->nulls != NULL)
+			RANGE_U64(column->nulls)[id >> 6] &= ~(UINT64CONST(1) << (id & 63));
+		if (KEY_REF_OFFSET(column->common_ref) >= rows_used_before)
+			column->common_ref = 0;
+	}
+	sort->rows_used = rows_used_before;
+}
+
 /*
  * Encode the keys of the stored row after the last, and count the row in.  Callers
  * know where the values are, so each has code for that only.
@@ -359,7 +375,7 @@ finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
 	}
 	if (unlikely(!stored))
 	{
-		sort->rows_used = rows_used_before;
+		forget_row(sort, id, rows_used_before);
 		return false;
 	}
 	sort->nrows++;

@@ -22,6 +22,8 @@ $node->safe_psql('postgres', q(
 		CASE WHEN i % 7 <> 0 THEN hashint8(i)::numeric / 7 END AS n
 	FROM generate_series(1, 100000) i;
 	CREATE TABLE few WITH (parallel_workers = 2) AS SELECT i, repeat('x', 1000) AS pad FROM generate_series(1, 400) i;
+	CREATE TABLE gaps WITH (parallel_workers = 2) AS
+	SELECT i, CASE WHEN i <> 2 THEN 5 END AS a, CASE WHEN i <> 2 THEN 7 END AS b FROM generate_series(1, 5) i;
 	CREATE FUNCTION slow(anyelement) RETURNS anyelement LANGUAGE sql PARALLEL SAFE VOLATILE
 	AS 'SELECT CASE WHEN pg_sleep(0.05) IS NOT NULL THEN $1 END';
 	VACUUM ANALYZE));
@@ -55,6 +57,20 @@ sub counts
 
 	like($plan, $collected_in_parallel, "$label: collected in parallel");
 	return $plan =~ /Rows Collected: (\d+)  Through Gather: (\d+)/ ? ($1, $2) : ();
+}
+
+# A row that is refused for want of its last key's memory leaves no trace of the others in the next one.
+{
+	my $refused = 0;
+
+	for my $quota (2 .. 14)
+	{
+		my @settings = ('gpusort.pool_quota' => $quota, max_parallel_workers => 0);
+
+		same_answer($node, 'SELECT * FROM gaps ORDER BY a, b, i', "nulls with $quota %", @settings);
+		$refused++ if join(' ', counts("nulls with $quota %", 'SELECT * FROM gaps ORDER BY a, b, i', @settings)) eq '4 1';
+	}
+	ok($refused, 'only the row with nulls is refused');
 }
 
 # All of the pool, some of it, next to nothing of it; with memory for the rest, and without.
