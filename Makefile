@@ -63,7 +63,9 @@ MODULE_big = gpusort
 DATA = gpusort--0.1.sql
 PGFILEDESC = "gpusort - faster sorts"
 
-SRCS = $(wildcard src/*.c) $(wildcard src/engine/*.c) $(wildcard src/service/*.c)
+# The engine on devices, real and simulated, is gpusortd's alone.
+WINGS = keys protocol memory service sort cost plan exec btree index engine engine/host
+SRCS = $(wildcard src/*.c $(WINGS:%=src/%/*.c))
 OBJS = $(SRCS:.c=.o)
 
 # make installcheck: against a running server into which gpusort is installed
@@ -74,7 +76,7 @@ pg_version := $(shell $(PG_CONFIG) --version)
 pg_includedir := $(shell $(PG_CONFIG) --includedir-server)
 
 # -isystem: warnings inside the server's headers are not ours.
-PG_CPPFLAGS = -isystem $(pg_includedir) -Isrc -Isrc/engine -Isrc/service -MMD -MP
+PG_CPPFLAGS = -isystem $(pg_includedir) -Isrc -MMD -MP
 PG_CFLAGS = -std=gnu11 -O2 -fvisibility=hidden
 SHLIB_LINK = -lm
 
@@ -105,18 +107,19 @@ $(OBJS): .build_flags Makefile
 -include $(SRCS:.c=.d)
 
 # gpusortd: no PostgreSQL in it, so nothing of PGXS but where to put it.
-DAEMON_SRCS = $(wildcard cuda/*.c) $(wildcard src/engine/*.c) $(wildcard src/service/*.c)
+DAEMON_WINGS = daemon protocol engine engine/device engine/simulated
+DAEMON_SRCS = $(wildcard $(DAEMON_WINGS:%=src/%/*.c))
 DAEMON_OBJS = $(DAEMON_SRCS:%.c=build/gpusortd/%.o)
 DAEMON_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-format-truncation $(if $(WERROR),-Werror)
-DAEMON_CPPFLAGS = -Icuda -Isrc/engine -Isrc/service -MMD -MP
+DAEMON_CPPFLAGS = -Isrc -Icuda -MMD -MP
 
 # On GPUs it sorts if there is a CUDA compiler.
 NVCC ?= $(or $(shell command -v nvcc),$(wildcard /usr/local/cuda/bin/nvcc))
 WITH_CUDA ?= $(if $(NVCC),1,0)
 ifeq ($(WITH_CUDA),1)
 GS_CUDA_DIR = cuda
-GS_ENGINE_DIR = src/engine
+GS_SRC_DIR = src
 GS_CUDA_BUILD = build/cuda
 include cuda/cuda.mk
 $(GS_CUDA_OBJECTS): build/.cuda_flags

@@ -5,7 +5,7 @@
 # included:
 #
 #	GS_CUDA_DIR		the directory of this file
-#	GS_ENGINE_DIR	src/engine
+#	GS_SRC_DIR		src
 #	GS_CUDA_BUILD	where objects and the library go (default build)
 #	NVCC			default nvcc from the path, or /usr/local/cuda/bin/nvcc
 #	GS_CUDA_ARCH	default: machine code for Hopper, and PTX from Turing on
@@ -18,12 +18,12 @@ NVCC ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
 GS_CUDA_ARCH ?= -gencode=arch=compute_90,code=sm_90 -gencode=arch=compute_75,code=compute_75
 GS_CUDA_NVCCFLAGS = -std=c++17 -O3 $(GS_CUDA_ARCH) -cudart static -lineinfo \
 	-Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-fvisibility=hidden,-fPIC \
-	-I$(GS_ENGINE_DIR) -I$(GS_CUDA_DIR) $(GS_CUDA_DEFINES)
+	-I$(GS_SRC_DIR) -I$(GS_CUDA_DIR) $(GS_CUDA_DEFINES)
 
 GS_CUDA_SOURCES := $(notdir $(wildcard $(GS_CUDA_DIR)/cuda_*.cu))
 GS_CUDA_OBJECTS := $(GS_CUDA_SOURCES:%.cu=$(GS_CUDA_BUILD)/%.o)
 GS_CUDA_HEADERS := $(wildcard $(GS_CUDA_DIR)/*.h $(GS_CUDA_DIR)/*.cuh) \
-	$(addprefix $(GS_ENGINE_DIR)/,gs_arena.h gs_device.h gs_engine.h gs_layout.h)
+	$(wildcard $(GS_SRC_DIR)/engine/*.h $(GS_SRC_DIR)/engine/device/*.h)
 
 GS_CUDA_LIB := $(GS_CUDA_BUILD)/libgs_cuda.a
 cuda_home = $(abspath $(dir $(realpath $(NVCC)))/..)

@@ -9,7 +9,7 @@
 #ifndef GS_CUDA_H
 #define GS_CUDA_H
 
-#include "gs_device.h"
+#include "engine/device/gs_device.h"
 
 #ifdef __cplusplus
 extern "C"

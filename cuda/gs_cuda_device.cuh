@@ -22,7 +22,7 @@
 
 extern "C"
 {
-#include "gs_arena.h"
+#include "engine/device/gs_arena.h"
 #include "gs_cuda.h"
 }
 

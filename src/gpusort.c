@@ -10,11 +10,11 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "index_build.h"
-#include "plan_shared.h"
-#include "pool.h"
+#include "index/index_build.h"
+#include "plan/plan_shared.h"
+#include "memory/pool.h"
 #include "settings.h"
-#include "supervisor.h"
+#include "service/supervisor.h"
 
 #define GPUSORT_VERSION "0.1"
 

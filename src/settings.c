@@ -16,9 +16,9 @@
 #include "miscadmin.h"
 #include "utils/guc.h"
 
-#include "memory_range.h"
-#include "pool.h"
-#include "service_settings.h"
+#include "memory/memory_range.h"
+#include "memory/pool.h"
+#include "service/service_settings.h"
 #include "settings.h"
 
 bool		gpusort_enabled = true;

@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gs_progress.h"
+#include "engine/gs_progress.h"
 
 typedef enum gs_status
 {

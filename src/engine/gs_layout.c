@@ -17,8 +17,8 @@
  * A plane of which every row is null, or no row, needs no null flag.  A plane
  * with one value needs no word bits.  What is left becomes fields.
  */
-#include "gs_bits.h"
-#include "gs_layout.h"
+#include "engine/gs_bits.h"
+#include "engine/gs_layout.h"
 
 /* Rows between two looks at *cancel: about 20 microseconds. */
 #define STATS_BLOCK_ROWS	(UINT64_C(1) << 15)

@@ -11,7 +11,7 @@
 #ifndef GS_LAYOUT_H
 #define GS_LAYOUT_H
 
-#include "gs_engine.h"
+#include "engine/gs_engine.h"
 
 /* What reading a word of a plane costs, for the progress; see gs_sort.c. */
 #define GS_LAYOUT_COST	1.4

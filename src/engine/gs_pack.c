@@ -9,8 +9,8 @@
  * rows ahead: the planes are larger than the caches, and a row's words are
  * nowhere near the next row's.
  */
-#include "gs_bits.h"
-#include "gs_pack.h"
+#include "engine/gs_bits.h"
+#include "engine/gs_pack.h"
 
 /* How many items ahead of the one being read words are asked for. */
 #define PREFETCH_ITEMS		24

@@ -5,7 +5,7 @@
 #ifndef GS_PACK_H
 #define GS_PACK_H
 
-#include "gs_layout.h"
+#include "engine/gs_layout.h"
 
 /* Rows that are packed at a time; a multiple of 64, the rows of a bitmap word. */
 #define GS_PACK_BLOCK_ROWS	512

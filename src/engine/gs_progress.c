@@ -9,7 +9,7 @@
  * proportion to the work in excess, 1/1000 of it after twice the planned work, and
  * a counter of a million rows still moves.
  */
-#include "gs_progress.h"
+#include "engine/gs_progress.h"
 
 /*
  * Part of the plan that is kept back.  The word jumps over about twice that part

@@ -2,7 +2,7 @@
  * gs_status.c
  *		What a status means, in words.
  */
-#include "gs_engine.h"
+#include "engine/gs_engine.h"
 
 const char *
 gs_status_text(gs_status status)

@@ -5,7 +5,7 @@
 #ifndef DEVICE_BENCH_H
 #define DEVICE_BENCH_H
 
-#include "gs_device_sort.h"
+#include "engine/device/gs_device_sort.h"
 
 #define BENCH_MAX_PHASES	16
 #define BENCH_MAX_SPANS		4096

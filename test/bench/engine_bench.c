@@ -20,8 +20,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "gs_refine.h"
-#include "gs_scan.h"
+#include "engine/host/gs_refine.h"
+#include "engine/host/gs_scan.h"
 #include "keys.h"
 
 #define MAX_PLANES		4

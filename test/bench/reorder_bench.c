@@ -27,7 +27,7 @@
 
 #include "bench_host.h"
 #include "gs_cuda.h"
-#include "gs_reorder.h"
+#include "engine/device/gs_reorder.h"
 
 #define MAX_REPEATS		99
 #define BLOCK			32

@@ -5,7 +5,7 @@
 #ifndef OPS_SIDE_H
 #define OPS_SIDE_H
 
-#include "gs_device.h"
+#include "engine/device/gs_device.h"
 
 #define SIDE_MAX_BLOCKS	256
 

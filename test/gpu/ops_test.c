@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gs_bits.h"
+#include "engine/gs_bits.h"
 #include "gs_cuda.h"
 #include "keys.h"
 #include "ops_side.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gs_arena.h"
+#include "engine/device/gs_arena.h"
 #include "keys.h"
 #include "tap.h"
 

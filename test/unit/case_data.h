@@ -5,7 +5,7 @@
 #ifndef CASE_DATA_H
 #define CASE_DATA_H
 
-#include "gs_engine.h"
+#include "engine/gs_engine.h"
 #include "sort_case.h"
 
 /* Memory between red zones, lines of a known pattern that must stay intact. */

@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon_devices.h"
-#include "daemon_jobs.h"
+#include "daemon/daemon_devices.h"
+#include "daemon/daemon_jobs.h"
 #include "tap.h"
 
 #define EXTENTS		48

@@ -6,7 +6,7 @@
 #define DEVICE_CASE_H
 
 #include "case_data.h"
-#include "gs_device_sort.h"
+#include "engine/device/gs_device_sort.h"
 
 /* Planes and what should come out; used for any number of sorts. */
 typedef struct prepared_case

@@ -5,7 +5,7 @@
 #ifndef LAZY_DEVICE_H
 #define LAZY_DEVICE_H
 
-#include "gs_device_sort.h"
+#include "engine/device/gs_device_sort.h"
 
 typedef struct lazy_group lazy_group;
 

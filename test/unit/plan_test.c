@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gs_bits.h"
-#include "gs_bucket_plan.h"
+#include "engine/gs_bits.h"
+#include "engine/device/gs_bucket_plan.h"
 #include "keys.h"
 #include "tap.h"
 

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gsd_pool.h"
+#include "protocol/gsd_pool.h"
 #include "tap.h"
 
 #define THREADS		4

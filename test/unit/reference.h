@@ -5,7 +5,7 @@
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
-#include "gs_engine.h"
+#include "engine/gs_engine.h"
 
 /* What the planes are ordered by, in the words of gs_engine.h. */
 extern int	reference_compare(const gs_plane *planes, unsigned nplanes,

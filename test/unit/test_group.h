@@ -6,7 +6,7 @@
 #ifndef TEST_GROUP_H
 #define TEST_GROUP_H
 
-#include "gs_device_sort.h"
+#include "engine/device/gs_device_sort.h"
 
 /*
  * A group of g devices with arenas of so many bytes and default options; NULL when

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "collate_weights.h"
+#include "keys/collate_weights.h"
 #include "tap.h"
 
 /* glibc's newlocale() forgets a copy of LOCPATH. */

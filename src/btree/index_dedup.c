@@ -1,0 +1,46 @@
+/*
+ * index_dedup.c
+ *		Equal neighbours of the sorted stream into posting lists; see index_dedup.h.
+ */
+#include "postgres.h"
+
+#include "access/nbtree.h"
+
+#include "btree/index_dedup.h"
+
+void
+index_dedup_begin(IndexDedup *dedup, IndexLeafBuilder *leaf)
+{
+	dedup->leaf = leaf;
+	dedup->base = NULL;
+	dedup->ntids = 0;
+	dedup->max_tids = 0;
+}
+
+static void
+form_posting_tuple(IndexDedup *dedup)
+{
+	Size		key_bytes = IndexTupleSize(dedup->base);
+	Size		tid_bytes = dedup->ntids * sizeof(ItemPointerData);
+	Size		size = MAXALIGN(key_bytes + tid_bytes);
+	char	   *place = index_leaf_append(dedup->leaf, size, size - key_bytes);
+	IndexTuple	tuple = (IndexTuple) place;
+
+	memcpy(place, dedup->base, key_bytes);
+	tuple->t_info = (tuple->t_info & ~INDEX_SIZE_MASK) | size;
+	BTreeTupleSetPosting(tuple, dedup->ntids, key_bytes);
+	memcpy(place + key_bytes, dedup->tids, tid_bytes);
+	memset(place + key_bytes + tid_bytes, 0, size - key_bytes - tid_bytes);
+}
+
+void
+index_dedup_flush(IndexDedup *dedup)
+{
+	if (dedup->ntids > 1)
+		form_posting_tuple(dedup);
+	else if (dedup->ntids == 1)
+		index_leaf_add(dedup->leaf, dedup->base);
+	dedup->base = NULL;
+	dedup->ntids = 0;
+	dedup->max_tids = 0;
+}

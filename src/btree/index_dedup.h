@@ -1,0 +1,70 @@
+/*
+ * index_dedup.h
+ *		Equal neighbours of the sorted stream into posting lists.
+ *
+ * Tuples with equal keys are gathered until one comes that differs or the list is
+ * as long as the server makes them in a build: a tenth of a page, so that pages
+ * can still be split evenly.  One tuple stays as it is, several become one tuple
+ * with the first one's key and all TIDs, formed in place on the leaf page.
+ */
+#ifndef GPUSORT_INDEX_DEDUP_H
+#define GPUSORT_INDEX_DEDUP_H
+
+#include "postgres.h"
+
+#include "access/itup.h"
+#include "storage/itemptr.h"
+
+#include "btree/index_leaf.h"
+
+/* Bytes of the longest tuple with a posting list that a build forms. */
+#define INDEX_DEDUP_MAX_TUPLE \
+	(MAXALIGN_DOWN(MAXALIGN_DOWN(BLCKSZ * 10 / 100) - sizeof(ItemIdData)))
+
+typedef struct IndexDedup
+{
+	IndexLeafBuilder *leaf;
+	IndexTuple	base;			/* first of the pending tuples, NULL if none */
+	int			ntids;			/* pending */
+	int			max_tids;		/* that base can take; at least 1 */
+	ItemPointerData tids[INDEX_DEDUP_MAX_TUPLE / sizeof(ItemPointerData)];
+} IndexDedup;
+
+/* TIDs of the longest posting list that begins with this tuple. */
+static inline int
+index_dedup_max_tids(IndexTuple base)
+{
+	int			bytes = (int) INDEX_DEDUP_MAX_TUPLE - (int) IndexTupleSize(base);
+
+	return Max(bytes / (int) sizeof(ItemPointerData), 1);
+}
+
+extern void index_dedup_begin(IndexDedup *dedup, IndexLeafBuilder *leaf);
+
+/* Put what is pending on the leaf page. */
+extern void index_dedup_flush(IndexDedup *dedup);
+
+/*
+ * Append a tuple, which must stay until the next flush; `equal`: its key equals
+ * that of the tuple before.
+ */
+static inline void
+index_dedup_add(IndexDedup *dedup, IndexTuple tuple, bool equal)
+{
+	if (equal && dedup->ntids < dedup->max_tids)
+	{
+		dedup->tids[dedup->ntids++] = tuple->t_tid;
+		return;
+	}
+	if (dedup->ntids == 1)
+		index_leaf_add(dedup->leaf, dedup->base);
+	else
+		index_dedup_flush(dedup);
+
+	dedup->base = tuple;
+	dedup->tids[0] = tuple->t_tid;
+	dedup->ntids = 1;
+	dedup->max_tids = index_dedup_max_tids(tuple);
+}
+
+#endif							/* GPUSORT_INDEX_DEDUP_H */

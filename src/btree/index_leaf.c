@@ -1,0 +1,135 @@
+/*
+ * index_leaf.c
+ *		Leaf pages from a sorted stream of tuples; see index_leaf.h.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "btree/index_leaf.h"
+
+void
+index_leaf_begin(IndexLeafBuilder *leaf, Relation heap, Relation index,
+				 BTScanInsert scan_key, const IndexLeafSink *sink)
+{
+	IndexTuple	minus_infinity;
+
+	leaf->heap = heap;
+	leaf->index = index;
+	leaf->scan_key = scan_key;
+	leaf->truncate_context = AllocSetContextCreate(CurrentMemoryContext, "gpusort high keys",
+												   ALLOCSET_DEFAULT_SIZES);
+	leaf->sink = *sink;
+	leaf->min_space = BTGetTargetPageFreeSpace(index);
+	leaf->last_posting = 0;
+
+	leaf->low_key = palloc0(INDEX_PAGE_MAX_PIVOT);
+	minus_infinity = (IndexTuple) leaf->low_key;
+	minus_infinity->t_info = sizeof(IndexTupleData);
+	BTreeTupleSetNAtts(minus_infinity, 0, false);
+
+	index_page_begin(&leaf->page, sink->get_page(sink->arg), 0);
+}
+
+/*
+ * What tells the page's last tuple from the one before; allocated in
+ * truncate_context.
+ */
+static IndexTuple
+make_high_key(IndexLeafBuilder *leaf, const IndexPage *page)
+{
+	MemoryContext caller = MemoryContextSwitchTo(leaf->truncate_context);
+	IndexTuple	high_key = _bt_truncate(leaf->index, index_page_last_but_one(page),
+										index_page_last(page), leaf->scan_key);
+
+	MemoryContextSwitchTo(caller);
+	return high_key;
+}
+
+/* Replace the page's last tuple by the high key, and hand the page over. */
+static void
+end_page(IndexLeafBuilder *leaf, IndexPage *page, IndexTuple high_key, bool last)
+{
+	index_page_remove_last(page);
+	index_page_set_high_key(page, high_key);
+	index_page_seal(page);
+	leaf->sink.put_page(leaf->sink.arg, page->data, (IndexTuple) leaf->low_key, last);
+
+	memcpy(leaf->low_key, high_key, IndexTupleSize(high_key));
+	MemoryContextReset(leaf->truncate_context);
+}
+
+/*
+ * End the page before its last tuple and begin the next one with it.
+ */
+void
+index_leaf_turn_page(IndexLeafBuilder *leaf)
+{
+	IndexPage	full = leaf->page;
+	IndexTuple	first_right = index_page_last(&full);
+	Size		size = MAXALIGN(IndexTupleSize(first_right));
+	IndexTuple	high_key;
+
+	CHECK_FOR_INTERRUPTS();
+	high_key = make_high_key(leaf, &full);
+	index_page_begin(&leaf->page, leaf->sink.get_page(leaf->sink.arg), 0);
+	memcpy(index_page_append(&leaf->page, size), first_right, size);
+	end_page(leaf, &full, high_key, false);
+}
+
+/*
+ * The next slice's first tuple is put on the page like any other, so that there is
+ * room for a high key in its place.  If the page was full, a page of one tuple comes
+ * out.
+ */
+void
+index_leaf_end_slice(IndexLeafBuilder *leaf, IndexTuple next)
+{
+	IndexPage	full;
+
+	index_leaf_add(leaf, next);
+	full = leaf->page;
+	end_page(leaf, &full, make_high_key(leaf, &full), true);
+	index_page_begin(&leaf->page, leaf->sink.get_page(leaf->sink.arg), 0);
+	leaf->last_posting = 0;
+}
+
+int
+index_leaf_tuples_per_page(const IndexLeafBuilder *leaf, Size size)
+{
+	IndexLeafBuilder probe = *leaf;
+
+	index_page_clear(&probe.page);
+	probe.last_posting = 0;
+	while (!index_leaf_is_full(&probe, size))
+	{
+		probe.page.upper -= size;
+		probe.page.lower += sizeof(ItemIdData);
+		probe.page.nitems++;
+	}
+
+	/* the last one goes to the next page */
+	return probe.page.nitems - 1;
+}
+
+void
+index_leaf_finish(IndexLeafBuilder *leaf)
+{
+	if (leaf->page.nitems == 0)
+		return;
+	index_page_omit_high_key(&leaf->page);
+	index_page_seal(&leaf->page);
+	leaf->sink.put_page(leaf->sink.arg, leaf->page.data, (IndexTuple) leaf->low_key, true);
+}
+
+/*
+ * The server's own ERROR for a tuple that is too large.
+ */
+void
+index_leaf_refuse(IndexLeafBuilder *leaf, IndexTuple tuple)
+{
+	_bt_check_third_page(leaf->index, leaf->heap, true, (Page) leaf->page.data, tuple);
+	elog(ERROR, "index row of %zu bytes does not fit on a page of index \"%s\"",
+		 IndexTupleSize(tuple), RelationGetRelationName(leaf->index));
+}

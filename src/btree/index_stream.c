@@ -1,0 +1,88 @@
+/*
+ * index_stream.c
+ *		Tuples of a sort, from one position to another, into leaf pages; see
+ *		index_stream.h.
+ */
+#include "postgres.h"
+
+#include "access/nbtree.h"
+#include "access/parallel.h"
+
+#include "btree/index_stream.h"
+
+/* Tuples put at a time, while as many are being prefetched. */
+#define PUT_BLOCK		32
+
+void
+index_stream_begin(IndexStream *stream, const GpuSortView *view, Relation heap, Relation index,
+				   bool unique, const IndexLeafSink *sink)
+{
+	BTScanInsert scan_key = _bt_mkscankey(index, NULL);
+
+	stream->view = *view;
+	stream->allequalimage = _bt_allequalimage(index, !IsParallelWorker());
+	stream->deduplicate = stream->allequalimage && !unique && BTGetDeduplicateItems(index);
+	scan_key->allequalimage = stream->allequalimage;
+	index_leaf_begin(&stream->leaf, heap, index, scan_key, sink);
+	index_dedup_begin(&stream->dedup, &stream->leaf);
+}
+
+/*
+ * Get the pointers of a block of tuples, and prefetch those: the line that a tuple
+ * begins in and, if that is another one, the line that one of average size ends in.
+ */
+static int
+load_block(const GpuSortView *view, uint64 from, uint64 to, void **tuples)
+{
+	int			count = (int) Min(to - from, PUT_BLOCK);
+
+	if (count == 0)
+		return 0;
+	gpusort_view_fetch(view, from, count, tuples);
+	for (int i = 0; i < count; i++)
+	{
+		prefetch_line(tuples[i]);
+		if (view->row_bytes > sizeof(IndexTupleData) + sizeof(uint64))
+			prefetch_line((char *) tuples[i] + view->row_bytes - 1);
+	}
+	return count;
+}
+
+static void
+put_block(IndexStream *stream, void **tuples, int count, uint64 from)
+{
+	if (!stream->deduplicate)
+		for (int i = 0; i < count; i++)
+			index_leaf_add(&stream->leaf, tuples[i]);
+	else
+		for (int i = 0; i < count; i++)
+			index_dedup_add(&stream->dedup, tuples[i],
+							gpusort_view_is_equal(&stream->view, from + i));
+}
+
+void
+index_stream_put(IndexStream *stream, uint64 from, uint64 to)
+{
+	void	   *blocks[2][PUT_BLOCK];
+	int			count = load_block(&stream->view, from, to, blocks[0]);
+
+	for (int which = 0; count > 0; which ^= 1)
+	{
+		int			next = load_block(&stream->view, from + count, to, blocks[which ^ 1]);
+
+		stream->position = from;
+		put_block(stream, blocks[which], count, from);
+		from += count;
+		count = next;
+	}
+}
+
+void
+index_stream_end(IndexStream *stream, uint64 end)
+{
+	index_dedup_flush(&stream->dedup);
+	if (end == stream->view.nrows)
+		index_leaf_finish(&stream->leaf);
+	else
+		index_leaf_end_slice(&stream->leaf, gpusort_view_row(&stream->view, end));
+}

@@ -1,0 +1,127 @@
+/*
+ * slice_cuts.c
+ *		Where a sorted order is cut into slices; see slice_cuts.h.
+ */
+#include "postgres.h"
+
+#include "port/pg_bitutils.h"
+
+#include "btree/slice_cuts.h"
+
+/* Bytes of a leaf page for tuples and their line pointers, high key included. */
+#define PAGE_BYTES \
+	(BLCKSZ - SizeOfPageHeaderData - MAXALIGN(sizeof(BTPageOpaqueData)))
+
+/* Bytes that the smallest of tuples takes. */
+#define MIN_TUPLE_BYTES	(MAXALIGN(sizeof(IndexTupleData) + 1) + sizeof(ItemIdData))
+
+/* Pages of a slice that costs nothing; fewer would be taken too often. */
+#define EXACT_SLICE_PAGES	256
+
+/* Tuples looked at to tell how long they are. */
+#define SAMPLE			1024
+
+/* Rows at positions from .. to - 1 that are equal to the one before. */
+static uint64
+count_equal(const GpuSortView *view, uint64 from, uint64 to)
+{
+	uint64		count = 0;
+
+	for (; from < to && from % 64 != 0; from++)
+		count += gpusort_view_is_equal(view, from);
+	for (; from + 64 <= to; from += 64)
+		count += pg_popcount64(view->equal[from / 64]);
+	for (; from < to; from++)
+		count += gpusort_view_is_equal(view, from);
+	return count;
+}
+
+/* Bytes of pages that rows take, if each but the equal ones takes tuple_bytes. */
+static uint64
+rows_bytes(const IndexStream *stream, uint64 from, uint64 to, size_t tuple_bytes)
+{
+	uint64		equal = stream->deduplicate ? count_equal(&stream->view, from, to) : 0;
+
+	return (to - from - equal) * tuple_bytes + equal * sizeof(ItemPointerData);
+}
+
+/* Bytes of a tuple on average, as far as some of them tell. */
+static size_t
+average_bytes(const GpuSortView *view)
+{
+	uint64		count = Min(view->nrows, SAMPLE);
+	uint64		bytes = 0;
+
+	for (uint64 i = 0; i < count; i++)
+		bytes += IndexTupleSize((IndexTuple) gpusort_view_row(view, i * (view->nrows / count)));
+	return bytes / count;
+}
+
+void
+slice_cuts_make(SliceCuts *cuts, const IndexStream *stream, int slice_pages)
+{
+	const GpuSortView *view = &stream->view;
+	uint64		nrows = view->nrows;
+	uint64		bytes = rows_bytes(stream, 0, nrows, average_bytes(view) + sizeof(ItemIdData));
+	uint64		pages = bytes / (PAGE_BYTES - stream->leaf.min_space) + 1;
+	uint64		unit = 1;
+
+	cuts->nrows = nrows;
+	cuts->page_rows = 0;
+	cuts->slice_rows = Max(nrows / pages, 1) * slice_pages;
+	if (view->tuple_bytes > 0 && view->tuple_bytes <= INDEX_PAGE_MAX_TUPLE &&
+		!(stream->deduplicate && count_equal(view, 0, nrows) > 0))
+	{
+		unit = cuts->page_rows = index_leaf_tuples_per_page(&stream->leaf, view->tuple_bytes);
+		cuts->slice_rows = (uint64) Min(slice_pages, EXACT_SLICE_PAGES) * cuts->page_rows;
+	}
+	cuts->slice_rows = Max(cuts->slice_rows, SLICE_MIN_ROWS);
+	cuts->slice_rows = (cuts->slice_rows + unit - 1) / unit * unit;
+	cuts->nslices = Max(nrows / cuts->slice_rows, 1);
+}
+
+/* The first row of the run of equal ones that a position is in. */
+static uint64
+run_start(const GpuSortView *view, uint64 position)
+{
+	while (position > 0 && gpusort_view_is_equal(view, position))
+		if (position % 64 == 63 && view->equal[position / 64] == PG_UINT64_MAX)
+			position -= 64;
+		else
+			position--;
+	return position;
+}
+
+uint64
+slice_cuts_start(const SliceCuts *cuts, const IndexStream *stream, uint32 slice)
+{
+	uint64		position = slice * cuts->slice_rows;
+	uint64		start;
+	IndexTuple	first;
+
+	if (slice == cuts->nslices)
+		return cuts->nrows;
+	if (!stream->deduplicate || !gpusort_view_is_equal(&stream->view, position))
+		return position;
+	start = run_start(&stream->view, position);
+	first = gpusort_view_row(&stream->view, start);
+	return position - (position - start) % index_dedup_max_tids(first);
+}
+
+uint32
+slice_cuts_min_pages(const SliceCuts *cuts, const IndexStream *stream, uint32 slice)
+{
+	uint64		from = slice_cuts_start(cuts, stream, slice);
+	uint64		to = slice_cuts_start(cuts, stream, slice + 1);
+	uint64		bytes;
+
+	if (cuts->page_rows > 0)
+	{
+		/* the index's last page may have one more, as the first of a next page */
+		uint64		rows = to == cuts->nrows ? to - from - 1 : to - from;
+
+		return (rows + cuts->page_rows - 1) / cuts->page_rows;
+	}
+	bytes = rows_bytes(stream, from, to, MIN_TUPLE_BYTES);
+	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+}

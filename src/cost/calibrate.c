@@ -1,0 +1,358 @@
+/*
+ * calibrate.c
+ *		gpusort_calibrate(): what sorting costs on this machine, and which settings
+ *		follow from it.
+ *
+ * The planner's unit is worth what counting the rows of a cached table takes for
+ * cpu_tuple_cost and cpu_operator_cost a row.  With it, nanoseconds become settings;
+ * plan_cost.c has the formula in which they stand, and each is found from the
+ * difference of two sorts that differ in nothing else: in the number of sort columns,
+ * the width of rows, or the collation.
+ *
+ * A sort takes some hundredths of a second, all of them a few seconds.  work_mem and
+ * some of ours are set for that, and are what they were afterwards, also after an
+ * error.  What could not be measured is null: a sort that found no memory, or a
+ * gpusortd that is not there.
+ */
+#include "postgres.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "catalog/pg_collation.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/tuplestore.h"
+
+#include "cost/calibrate.h"
+#include "keys/key_codec.h"
+#include "plan/plan_node.h"
+#include "service/service_client.h"
+#include "service/service_settings.h"
+#include "settings.h"
+
+PGDLLEXPORT Datum gpusort_calibrate(PG_FUNCTION_ARGS);
+
+PG_FUNCTION_INFO_V1(gpusort_calibrate);
+
+/*
+ * Rows of most sorts: 8 MB of rows of 64 bytes, more than a core's own cache; wide
+ * ones are half as many.
+ */
+#define ROWS			((uint64) 1 << 17)
+#define WIDE_ROWS		(ROWS / 2)
+#define WIDE_BYTES		200
+#define TEXT_ROWS		(ROWS / 4)
+#define REPEAT			9
+#define SMALL_REPEAT	21
+
+/* Memory that these sorts need at most. */
+#define WORK_MEM		"256MB"
+
+/* gpusort.min_rows is one of these: some 3 in a power of ten. */
+static const int break_even_rows[] = {100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000};
+
+/* Sorts that are measured, and what follows from the first of them. */
+typedef struct Measurements
+{
+	double		core_sort;		/* PostgreSQL, one integer, nanoseconds a row */
+	double		scan;			/* counting a row, nanoseconds */
+	double		unit;			/* nanoseconds for one unit of the planner */
+	CalibrateTimes one_key;
+	CalibrateTimes all_keys;
+	CalibrateTimes wide;
+	CalibrateTimes bytes;		/* by text, byte by byte */
+	CalibrateTimes collated;
+	double		core_bytes;		/* PostgreSQL, the same */
+	double		core_collated;
+	const GpuSortCodec *collation_codec;	/* NULL: the database's is byte by byte */
+} Measurements;
+
+/* One row of the result. */
+typedef struct Finding
+{
+	const char *name;
+	const char *unit;
+	double		measured;
+	const char *setting;		/* NULL: none follows from it */
+	double		suggested;
+	const char *meaning;
+} Finding;
+
+static void
+put_finding(ReturnSetInfo *rsinfo, const Finding *finding)
+{
+	Datum		values[7];
+	bool		nulls[7] = {0};
+	double		measured = finding->measured;
+
+	values[0] = CStringGetTextDatum(finding->name);
+	values[1] = CStringGetTextDatum(finding->unit);
+	values[2] = Float8GetDatum(measured);
+	nulls[2] = isnan(measured);
+	nulls[3] = nulls[4] = finding->setting == NULL;
+	if (finding->setting != NULL)
+	{
+		values[3] = CStringGetTextDatum(finding->setting);
+		values[4] = CStringGetTextDatum(GetConfigOption(finding->setting, false, false));
+	}
+	nulls[5] = nulls[2] || nulls[3] || isnan(finding->suggested);
+	if (!nulls[5])
+		values[5] = CStringGetTextDatum(psprintf(finding->suggested < 100 ? "%.2g" : "%.0f",
+												 finding->suggested));
+	values[6] = CStringGetTextDatum(finding->meaning);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* For the time of the measurements, until the nesting level ends. */
+static void
+set_for_now(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, superuser() ? PGC_SUSET : PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+}
+
+static bool
+all_as_wanted(const Measurements *m)
+{
+	return m->one_key.as_wanted && m->all_keys.as_wanted && m->wide.as_wanted;
+}
+
+/* What a row takes until the sort is done. */
+static double
+until_sorted(const CalibrateTimes *times)
+{
+	return times->collect + times->sort + times->refine;
+}
+
+/* The database's collation, if it has sort keys. */
+static const GpuSortCodec *
+find_collation_codec(void)
+{
+	const char *reason;
+	bool		reverse;
+	const GpuSortCodec *codec = gpusort_codec_lookup(TextLessOperator, TEXTOID,
+													 DEFAULT_COLLATION_OID, &reverse, &reason);
+
+	return codec != NULL && codec->collated ? codec : NULL;
+}
+
+/*
+ * Sorts that are compared are measured in turn, so that what disturbs one of them for
+ * a while disturbs all.
+ */
+static void
+measure_sorts(Measurements *m)
+{
+	const CalibrateRows one_key = {.rows = ROWS, .nkeys = 1};
+	const CalibrateRows all_keys = {.rows = ROWS, .nkeys = CALIBRATE_COLUMNS};
+	const CalibrateRows wide = {.rows = WIDE_ROWS, .nkeys = 1, .pad_bytes = WIDE_BYTES};
+
+	m->scan = calibrate_scan(SMALL_REPEAT);
+	m->unit = m->scan / Max(cpu_tuple_cost + cpu_operator_cost, DBL_MIN);
+	for (int i = 0; i < REPEAT; i++)
+	{
+		calibrate_core_sort(&one_key, 1, &m->core_sort);
+		calibrate_gpusort(&one_key, 1, &m->one_key);
+		calibrate_gpusort(&all_keys, 1, &m->all_keys);
+		calibrate_gpusort(&wide, 1, &m->wide);
+	}
+}
+
+static void
+measure_collation(Measurements *m)
+{
+	const CalibrateRows bytes = {.rows = TEXT_ROWS, .text_collation = C_COLLATION_OID};
+	const CalibrateRows collated = {.rows = TEXT_ROWS, .text_collation = DEFAULT_COLLATION_OID};
+
+	m->collation_codec = find_collation_codec();
+	for (int i = 0; i < REPEAT && m->collation_codec != NULL; i++)
+	{
+		calibrate_gpusort(&bytes, 1, &m->bytes);
+		calibrate_core_sort(&bytes, 1, &m->core_bytes);
+		calibrate_gpusort(&collated, 1, &m->collated);
+		calibrate_core_sort(&collated, 1, &m->core_collated);
+	}
+}
+
+/* From so many rows on gpusort is faster, beginning and end of the sort included. */
+static double
+measure_break_even(void)
+{
+	for (int i = 0; i < lengthof(break_even_rows); i++)
+	{
+		CalibrateRows what = {.rows = break_even_rows[i], .nkeys = 1};
+		CalibrateTimes times = {0};
+		double		core = 0;
+
+		calibrate_gpusort(&what, SMALL_REPEAT, &times);
+		calibrate_core_sort(&what, SMALL_REPEAT, &core);
+		if (times.as_wanted && times.total < core)
+			return break_even_rows[i];
+	}
+	return NAN;
+}
+
+static void
+put_reference(ReturnSetInfo *rsinfo, const Measurements *m)
+{
+	double		core_units = 2.0 * cpu_operator_cost * log2(ROWS) + cpu_operator_cost;
+
+	put_finding(rsinfo, &(Finding)
+				{"scan", "ns/row", m->scan, NULL, NAN,
+				"counting the rows of a cached table"});
+	put_finding(rsinfo, &(Finding)
+				{"cost_unit", "ns", m->unit, NULL, NAN,
+				"one unit of the planner, by what it takes that for; all suggestions rest on it"});
+	put_finding(rsinfo, &(Finding)
+				{"postgres_sort", "ns/row", m->core_sort, NULL, NAN, "PostgreSQL's sort by one bigint"});
+	put_finding(rsinfo, &(Finding)
+				{"postgres_sort_unit", "ns", m->core_sort / core_units, NULL, NAN,
+				"one unit of what the planner takes that sort for"});
+	put_finding(rsinfo, &(Finding)
+				{"fresh_memory", "ns/byte", calibrate_fresh_memory(), NULL, NAN,
+				"memory that is used for the first time: what a pool saves, and gpusort.keep_memory"});
+}
+
+/*
+ * Solve the formula of plan_cost.c for its constants.  Differences of sorts may come
+ * out negative where they are small; nothing is free.
+ */
+static void
+put_costs(ReturnSetInfo *rsinfo, const Measurements *m)
+{
+	const double least = 0.1;
+	bool		valid = all_as_wanted(m);
+	double		memory = gpusort_memory_factor(ROWS * m->one_key.row_bytes);
+	double		wide_memory = gpusort_memory_factor(WIDE_ROWS * m->wide.row_bytes);
+	CalibrateRows two_rows = {.rows = 2, .nkeys = 1};
+	CalibrateTimes two = {0};
+	double		startup;
+	double		key_byte;
+	double		row_byte;
+	double		row;
+
+	calibrate_gpusort(&two_rows, SMALL_REPEAT, &two);
+	startup = two.total * two_rows.rows;
+	key_byte = Max((until_sorted(&m->all_keys) - until_sorted(&m->one_key)) /
+				   ((CALIBRATE_COLUMNS - 1) * sizeof(uint64)), least);
+	row_byte = Max((m->wide.collect + m->wide.emit - m->one_key.collect - m->one_key.emit) /
+				   (m->wide.row_bytes * wide_memory - m->one_key.row_bytes * memory), least / 10);
+	row = Max(until_sorted(&m->one_key) - key_byte * sizeof(uint64) -
+			  m->one_key.row_bytes * row_byte * memory, least);
+
+	put_finding(rsinfo, &(Finding)
+				{"startup", "ns", valid ? startup : NAN, "gpusort.cost_startup", startup / m->unit,
+				"a sort of two rows"});
+	put_finding(rsinfo, &(Finding)
+				{"row", "ns/row", valid ? row : NAN, "gpusort.cost_row", row / m->unit,
+				"collecting and sorting a row, without its key's and its own bytes"});
+	put_finding(rsinfo, &(Finding)
+				{"key_byte", "ns/byte", valid ? key_byte : NAN, "gpusort.cost_key_byte",
+				key_byte / m->unit, "a byte of sort key"});
+	put_finding(rsinfo, &(Finding)
+				{"row_byte", "ns/byte", valid ? row_byte : NAN, "gpusort.cost_row_byte",
+				row_byte / m->unit, "a byte of row, where rows are more than the cache holds"});
+	put_finding(rsinfo, &(Finding)
+				{"emit", "ns/row", valid ? m->one_key.emit / memory : NAN, "gpusort.cost_emit",
+				m->one_key.emit / memory / m->unit,
+				"returning a row, where rows are more than the cache holds"});
+}
+
+static void
+put_collation(ReturnSetInfo *rsinfo, const Measurements *m)
+{
+	bool		valid = m->collation_codec != NULL && m->bytes.as_wanted && m->collated.as_wanted;
+	double		key = NAN;
+
+	if (valid)
+		key = Max(until_sorted(&m->collated) - until_sorted(&m->bytes), 0) /
+			gpusort_collated_share(m->collation_codec);
+	put_finding(rsinfo, &(Finding)
+				{"collated_key", "ns", key, "gpusort.cost_key_collated", key / m->unit,
+				"a sort key of the database's collation beyond the string's bytes; null if it has none"});
+	put_finding(rsinfo, &(Finding)
+				{"postgres_collation", "ratio", valid ? m->core_collated / m->core_bytes : NAN,
+				NULL, NAN, "PostgreSQL's sort by that collation as a multiple of that by COLLATE \"C\""});
+}
+
+/* What workers cost a sort that they collect for, before they have collected anything. */
+static void
+put_workers(ReturnSetInfo *rsinfo, const Measurements *m)
+{
+	double		workers = calibrate_workers(SMALL_REPEAT);
+
+	put_finding(rsinfo, &(Finding)
+				{"workers", "ns", workers, "gpusort.cost_gather",
+				Max(workers / m->unit - parallel_setup_cost, 0),
+				"parallel workers of one query that do nothing; parallel_setup_cost is a part of it"});
+}
+
+/* What gpusortd takes, and from how many rows on that is less than the host takes. */
+static void
+put_device(ReturnSetInfo *rsinfo, const Measurements *m)
+{
+	CalibrateRows two_rows = {.rows = 2, .nkeys = 1};
+	CalibrateRows many_rows = {.rows = ROWS, .nkeys = 1};
+	CalibrateTimes two = {0};
+	CalibrateTimes many = {0};
+	double		saved;
+	bool		cuda;
+	bool		valid = false;
+
+	if (gpusort_service_is_up(&cuda))
+	{
+		set_for_now("gpusort.engine", "cuda");
+		calibrate_gpusort(&two_rows, SMALL_REPEAT, &two);
+		calibrate_gpusort(&many_rows, REPEAT, &many);
+		valid = two.as_wanted && many.as_wanted;
+	}
+	saved = m->one_key.sort - many.sort;
+	put_finding(rsinfo, &(Finding)
+				{"device_round_trip", "ns", valid ? 2 * two.sort : NAN, "gpusort.min_gpu_rows",
+				valid && saved > 0 ? 2 * two.sort / saved : NAN,
+				"two rows sorted by gpusortd; from the suggested number on it is faster than the session"});
+	put_finding(rsinfo, &(Finding)
+				{"device_sort", "ns/row", valid ? many.sort : NAN, NULL, NAN,
+				"keys sorted by gpusortd, as far as collecting has not hidden it"});
+	put_finding(rsinfo, &(Finding)
+				{"host_sort", "ns/row", m->one_key.sort, NULL, NAN, "keys sorted by the session"});
+}
+
+Datum
+gpusort_calibrate(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Measurements m = {0};
+	double		break_even;
+	int			nest_level;
+
+	InitMaterializedSRF(fcinfo, 0);
+	nest_level = NewGUCNestLevel();
+	set_for_now("work_mem", WORK_MEM);
+	set_for_now("gpusort.engine", "host");
+	set_for_now("gpusort.verify", "off");
+
+	measure_sorts(&m);
+	measure_collation(&m);
+	put_reference(rsinfo, &m);
+	put_costs(rsinfo, &m);
+	put_collation(rsinfo, &m);
+	put_workers(rsinfo, &m);
+	break_even = measure_break_even();
+	put_finding(rsinfo, &(Finding)
+				{"break_even", "rows", break_even, "gpusort.min_rows", 10 * break_even,
+				"so many rows by one bigint are sorted faster than by PostgreSQL's sort; "
+				"ten times as many also as the first of a session"});
+	put_device(rsinfo, &m);
+
+	AtEOXact_GUC(true, nest_level);
+	return (Datum) 0;
+}

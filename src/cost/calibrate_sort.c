@@ -1,0 +1,359 @@
+/*
+ * calibrate_sort.c
+ *		Timing sorts of synthetic rows.
+ *
+ * Rows are put into a GpuSort as collect_scan.c puts those of a table, and fetched as
+ * exec_node.c fetches them, without an executor around it: what that costs is the
+ * same for every sort.  The source is one heap tuple, of which the key is rewritten
+ * for each row, so that reading the table is not part of it either.
+ *
+ * Of repeated sorts the least time of each step is taken: whatever else the machine
+ * does makes it longer, never shorter.
+ *
+ * All memory hangs on a context that is a child of the caller's; an error or a
+ * cancelled query releases it, the sorts' included.
+ */
+#include "postgres.h"
+
+#include <float.h>
+#include <sys/mman.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/tuplesort.h"
+
+#include "cost/calibrate.h"
+#include "prefetch.h"
+#include "sort/sort_state.h"
+
+/* The text of a key: so many hexadecimal digits. */
+#define KEY_DIGITS		16
+
+#define EMIT_BLOCK		32
+#define INTERRUPT_ROWS	1024
+
+#define FRESH_BYTES		((size_t) 32 << 20)
+#define PAGE_BYTES		4096
+
+/* Rows as they come from a table. */
+typedef struct RowSource
+{
+	const CalibrateRows *what;
+	TupleDesc	desc;
+	HeapTuple	tuple;
+	char	   *key;			/* the key column's value in it */
+	GpuSortSpec spec;
+} RowSource;
+
+/* Nanoseconds since the start, which becomes now. */
+static double
+lap(instr_time *start)
+{
+	instr_time	now;
+	instr_time	elapsed;
+
+	INSTR_TIME_SET_CURRENT(now);
+	elapsed = now;
+	INSTR_TIME_SUBTRACT(elapsed, *start);
+	*start = now;
+	return INSTR_TIME_GET_DOUBLE(elapsed) * 1e9;
+}
+
+/* The integer columns come first, then the text, then the padding. */
+static TupleDesc
+make_descriptor(void)
+{
+	TupleDesc	desc = CreateTemplateTupleDesc(CALIBRATE_COLUMNS + 2);
+
+	for (int i = 0; i < CALIBRATE_COLUMNS; i++)
+		TupleDescInitEntry(desc, (AttrNumber) (i + 1), NULL, INT8OID, -1, 0);
+	for (int i = CALIBRATE_COLUMNS; i < CALIBRATE_COLUMNS + 2; i++)
+		TupleDescInitEntry(desc, (AttrNumber) (i + 1), NULL, TEXTOID, -1, 0);
+	return desc;
+}
+
+static void
+make_spec(RowSource *source)
+{
+	const CalibrateRows *what = source->what;
+	GpuSortSpec *spec = &source->spec;
+	bool		text = OidIsValid(what->text_collation);
+
+	spec->nkeys = text ? 1 : what->nkeys;
+	spec->attnos = palloc(spec->nkeys * sizeof(AttrNumber));
+	spec->sortops = palloc(spec->nkeys * sizeof(Oid));
+	spec->collations = palloc(spec->nkeys * sizeof(Oid));
+	spec->nulls_first = palloc0(spec->nkeys * sizeof(bool));
+	spec->expected_rows = (double) what->rows;
+	for (int i = 0; i < spec->nkeys; i++)
+	{
+		spec->attnos[i] = (AttrNumber) (text ? CALIBRATE_COLUMNS + 1 : i + 1);
+		spec->sortops[i] = text ? TextLessOperator : Int8LessOperator;
+		spec->collations[i] = text ? what->text_collation : InvalidOid;
+	}
+}
+
+static void
+begin_source(RowSource *source, const CalibrateRows *what)
+{
+	Datum		values[CALIBRATE_COLUMNS + 2] = {0};
+	bool		isnull[CALIBRATE_COLUMNS + 2] = {0};
+	char	   *pad = palloc(what->pad_bytes + 1);
+	char		digits[KEY_DIGITS + 1];
+	int			offset;
+
+	memset(pad, 'x', what->pad_bytes);
+	pad[what->pad_bytes] = '\0';
+	memset(digits, '0', KEY_DIGITS);
+	digits[KEY_DIGITS] = '\0';
+	values[CALIBRATE_COLUMNS] = CStringGetTextDatum(digits);
+	values[CALIBRATE_COLUMNS + 1] = CStringGetTextDatum(pad);
+
+	source->what = what;
+	source->desc = make_descriptor();
+	source->tuple = heap_form_tuple(source->desc, values, isnull);
+	make_spec(source);
+	offset = gpusort_fixed_offset(source->desc, source->spec.attnos[0]);
+	if (OidIsValid(what->text_collation))
+		offset += VARHDRSZ_SHORT;
+	source->key = (char *) source->tuple->t_data + source->tuple->t_data->t_hoff + offset;
+}
+
+/* The tuple becomes row i: a random key, but the same one in every sort. */
+static inline void
+make_row(RowSource *source, uint64 i)
+{
+	uint64		value = i * UINT64CONST(0x9E3779B97F4A7C15);
+
+	/* a multiplicative hash, with its upper bits mixed into the lower ones */
+	value ^= value >> 29;
+	value *= UINT64CONST(0xBF58476D1CE4E5B9);
+	value ^= value >> 32;
+	if (OidIsValid(source->what->text_collation))
+		for (int d = 0; d < KEY_DIGITS; d++, value >>= 4)
+			source->key[d] = "0123456789abcdef"[value & 15];
+	else
+		memcpy(source->key, &value, sizeof(value));
+}
+
+/* Look at every row, each prefetched a block before. */
+static void
+emit_rows(GpuSort *sort)
+{
+	uint64		rows = gpusort_rows(sort);
+	void	   *blocks[2][EMIT_BLOCK];
+	volatile uint32 length;
+
+	for (uint64 from = 0, block = 0; from < rows + EMIT_BLOCK; from += EMIT_BLOCK, block ^= 1)
+	{
+		int			ahead = from < rows ? (int) Min(rows - from, EMIT_BLOCK) : 0;
+
+		if (from % INTERRUPT_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (ahead > 0)
+			gpusort_fetch_block(sort, from, ahead, blocks[block]);
+		for (int i = 0; i < ahead; i++)
+			prefetch_line(blocks[block][i]);
+		if (from == 0)
+			continue;
+		for (int i = 0; i < Min(rows - (from - EMIT_BLOCK), EMIT_BLOCK); i++)
+			length = ((MinimalTuple) blocks[block ^ 1][i])->t_len;
+	}
+	(void) length;
+}
+
+/* One sort by gpusort. */
+static CalibrateTimes
+time_gpusort(RowSource *source)
+{
+	uint64		rows = source->what->rows;
+	CalibrateTimes times = {0};
+	const GpuSortStats *stats;
+	GpuSort    *sort;
+	instr_time	start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	sort = gpusort_begin(source->desc, &source->spec, false);
+	for (uint64 i = 0; i < rows; i++)
+	{
+		if (i % INTERRUPT_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		make_row(source, i);
+		if (!gpusort_put_heap_tuple(sort, source->tuple))
+			break;
+	}
+	times.total = times.collect = lap(&start);
+
+	stats = gpusort_get_stats(sort);
+	if (stats->rows == rows)
+	{
+		gpusort_perform(sort);
+		times.total += lap(&start);
+		times.sort = INSTR_TIME_GET_DOUBLE(stats->sort_time) * 1e9;
+		times.refine = (INSTR_TIME_GET_DOUBLE(stats->refine_time) +
+						INSTR_TIME_GET_DOUBLE(stats->verify_time)) * 1e9;
+		times.row_bytes = (double) gpusort_row_bytes(sort) * rows;
+		times.as_wanted = stats->handover == GPUSORT_HANDOVER_NONE && stats->fallback[0] == '\0';
+		if (times.as_wanted)
+			emit_rows(sort);
+		times.emit = lap(&start);
+		times.total += times.emit;
+	}
+	gpusort_end(sort);
+	times.total += lap(&start);
+
+	times.collect /= rows;
+	times.sort /= rows;
+	times.refine /= rows;
+	times.emit /= rows;
+	times.total /= rows;
+	times.row_bytes /= rows;
+	return times;
+}
+
+/* One sort by PostgreSQL: nanoseconds. */
+static double
+time_core_sort(RowSource *source)
+{
+	GpuSortSpec *spec = &source->spec;
+	TupleTableSlot *in = MakeSingleTupleTableSlot(source->desc, &TTSOpsHeapTuple);
+	TupleTableSlot *out = MakeSingleTupleTableSlot(source->desc, &TTSOpsMinimalTuple);
+	Tuplesortstate *sort;
+	instr_time	start;
+	double		ns;
+
+	INSTR_TIME_SET_CURRENT(start);
+	sort = tuplesort_begin_heap(source->desc, spec->nkeys, spec->attnos, spec->sortops,
+								spec->collations, spec->nulls_first, work_mem, NULL,
+								TUPLESORT_NONE);
+	for (uint64 i = 0; i < source->what->rows; i++)
+	{
+		if (i % INTERRUPT_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		make_row(source, i);
+		ExecStoreHeapTuple(source->tuple, in, false);
+		tuplesort_puttupleslot(sort, in);
+	}
+	tuplesort_performsort(sort);
+	while (tuplesort_gettupleslot(sort, true, false, out, NULL))
+		CHECK_FOR_INTERRUPTS();
+	tuplesort_end(sort);
+	ns = lap(&start);
+	ExecDropSingleTupleTableSlot(in);
+	ExecDropSingleTupleTableSlot(out);
+	return ns;
+}
+
+static MemoryContext
+begin_context(void)
+{
+	return MemoryContextSwitchTo(AllocSetContextCreate(CurrentMemoryContext,
+													   "gpusort calibration",
+													   ALLOCSET_DEFAULT_SIZES));
+}
+
+static void
+end_context(MemoryContext old)
+{
+	MemoryContextDelete(MemoryContextSwitchTo(old));
+}
+
+static void
+take_least(CalibrateTimes *least, const CalibrateTimes *times)
+{
+	least->collect = Min(least->collect, times->collect);
+	least->sort = Min(least->sort, times->sort);
+	least->refine = Min(least->refine, times->refine);
+	least->emit = Min(least->emit, times->emit);
+	least->total = Min(least->total, times->total);
+	least->as_wanted &= times->as_wanted;
+}
+
+void
+calibrate_gpusort(const CalibrateRows *what, int repeat, CalibrateTimes *least)
+{
+	MemoryContext old = begin_context();
+	RowSource	source;
+
+	begin_source(&source, what);
+	/* the first one finds its memory cold */
+	if (least->total == 0)
+		*least = time_gpusort(&source);
+	for (int i = 0; i < repeat; i++)
+	{
+		CalibrateTimes times = time_gpusort(&source);
+
+		take_least(least, &times);
+	}
+	end_context(old);
+}
+
+void
+calibrate_core_sort(const CalibrateRows *what, int repeat, double *least)
+{
+	MemoryContext old = begin_context();
+	RowSource	source;
+
+	begin_source(&source, what);
+	for (int i = 0; i < repeat; i++)
+	{
+		double		ns = time_core_sort(&source) / what->rows;
+
+		*least = *least == 0 ? ns : Min(*least, ns);
+	}
+	end_context(old);
+}
+
+double
+calibrate_scan(int repeat)
+{
+	SPIPlanPtr	plan;
+	double		least = DBL_MAX;
+	uint64		rows = 0;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	/* a column that no index has */
+	plan = SPI_prepare("SELECT pg_catalog.count(proowner) FROM pg_catalog.pg_proc", 0, NULL);
+	for (int i = 0; plan != NULL && i < repeat; i++)
+	{
+		instr_time	start;
+		double		ns;
+		bool		isnull;
+
+		INSTR_TIME_SET_CURRENT(start);
+		if (SPI_execute_plan(plan, NULL, NULL, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
+			elog(ERROR, "SPI_execute_plan failed");
+		ns = lap(&start);
+		least = Min(least, ns);
+		rows = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
+										   &isnull));
+	}
+	SPI_finish();
+	return least / Max(rows, 1);
+}
+
+double
+calibrate_fresh_memory(void)
+{
+	char	   *memory = mmap(NULL, FRESH_BYTES, PROT_READ | PROT_WRITE,
+							  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	instr_time	start;
+	double		ns;
+
+	if (memory == MAP_FAILED)
+		return 0;
+	INSTR_TIME_SET_CURRENT(start);
+	for (size_t i = 0; i < FRESH_BYTES; i += PAGE_BYTES)
+		((volatile char *) memory)[i] = 1;
+	ns = lap(&start);
+	munmap(memory, FRESH_BYTES);
+	return ns / FRESH_BYTES;
+}

@@ -1,0 +1,214 @@
+/*
+ * daemon_descriptor.c
+ *		Job descriptors: numbers from another process, made into addresses.
+ *
+ * The daemon serves all sessions, so nothing that one of them writes may hurt
+ * it: every number is read once, checked, and used as it was read.  An extent must exist
+ * and belong to the job's backend, or to the job itself once that has left it;
+ * a stretch of the list must lie within the list, and be long enough for the
+ * rows.
+ *
+ * What is not checked is that planes and results overlap: a backend that says so
+ * gets nonsense, and nobody else does.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/daemon_descriptor.h"
+
+#define WORDS_BYTES(rows)	((rows) * sizeof(uint64_t))
+#define BITMAP_BYTES(rows)	(((rows) + 63) / 64 * sizeof(uint64_t))
+
+static bool
+owns_extent(const gsd_pool *pool, unsigned job, uint32_t extent)
+{
+	uint32_t	owner;
+
+	if (extent >= pool->header->nextents)
+		return false;
+	owner = pool->header->owners[extent];
+	return gsd_owner_is_backend(owner, pool->header->jobs[job].pid) ||
+		owner == (GSD_OWNER_JOB | job);
+}
+
+gsd_descriptor *
+gsd_job_descriptor(const gsd_pool *pool, unsigned job)
+{
+	uint32_t	extent = pool->header->jobs[job].descriptor;
+
+	return owns_extent(pool, job, extent) ? gsd_extent(pool, extent) : NULL;
+}
+
+/* Extent number i of a stretch of the list of an open job; NULL if there is none. */
+static const void *
+listed_extent(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
+			  gsd_extents extents, uint64_t i)
+{
+	uint32_t	extent;
+
+	if (i >= extents.count || extents.first + i >= GSD_LIST_MAX)
+		return NULL;
+	extent = descriptor->list[extents.first + i];
+	return owns_extent(pool, job, extent) ? gsd_extent(pool, extent) : NULL;
+}
+
+const uint64_t *
+gsd_segment_words(const gsd_pool *pool, unsigned job, unsigned plane, uint64_t segment)
+{
+	const gsd_descriptor *descriptor = gsd_job_descriptor(pool, job);
+
+	if (descriptor == NULL)
+		return NULL;
+	return listed_extent(pool, job, descriptor, descriptor->planes[plane].words, segment);
+}
+
+const void *
+gsd_row_extent(const gsd_pool *pool, unsigned job, uint64_t i)
+{
+	const gsd_descriptor *descriptor = gsd_job_descriptor(pool, job);
+
+	return descriptor == NULL ? NULL : listed_extent(pool, job, descriptor, descriptor->rows.rows, i);
+}
+
+/* Addresses of a stretch of the list that is to hold so many bytes. */
+static const char *
+read_span(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
+		  uint32_t list_size, gsd_extents extents, uint64_t bytes, void **parts, gs_span *span)
+{
+	if ((uint64_t) extents.first + extents.count > list_size)
+		return "a list of extents is out of range";
+	if ((uint64_t) extents.count << GSD_EXTENT_SHIFT < bytes)
+		return "a list of extents is too short";
+	for (uint32_t i = extents.first; i < extents.first + extents.count; i++)
+	{
+		uint32_t	extent = descriptor->list[i];
+
+		if (!owns_extent(pool, job, extent))
+			return "an extent does not belong to the job";
+		parts[i] = gsd_extent(pool, extent);
+	}
+	span->parts = parts + extents.first;
+	span->shift = GSD_EXTENT_SHIFT;
+	return NULL;
+}
+
+/* A span that may be missing. */
+static const char *
+read_optional_span(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
+				   uint32_t list_size, gsd_extents extents, uint64_t bytes, void **parts,
+				   gs_span *span)
+{
+	if (extents.count > 0)
+		return read_span(pool, job, descriptor, list_size, extents, bytes, parts, span);
+	span->parts = NULL;
+	span->shift = GSD_EXTENT_SHIFT;
+	return NULL;
+}
+
+static const char *
+read_plane(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
+		   uint32_t list_size, unsigned i, gsd_arguments *arguments)
+{
+	gsd_plane	from = descriptor->planes[i];
+	gs_span_plane *to = &arguments->planes[i];
+	uint64_t	nrows = arguments->args.nrows;
+	const char *mistake;
+
+	if (from.null_order > GS_NULLS_LAST)
+		return "unknown order of nulls";
+	to->null_order = (gs_null_order) from.null_order;
+	mistake = read_span(pool, job, descriptor, list_size, from.words, WORDS_BYTES(nrows),
+						arguments->parts, &to->words);
+	if (mistake != NULL)
+		return mistake;
+	return read_optional_span(pool, job, descriptor, list_size, from.nulls, BITMAP_BYTES(nrows),
+							  arguments->parts, &to->nulls);
+}
+
+/* What is to be reordered behind the sort. */
+static const char *
+read_rows(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
+		  uint32_t list_size, gsd_arguments *arguments)
+{
+	gsd_rows	from = descriptor->rows;
+	gs_reorder_args *to = &arguments->rows;
+	uint64_t	nrows = arguments->args.nrows;
+	uint64_t	refs_bytes = from.stride == 0 ? nrows * sizeof(uint32_t) : 0;
+	void	  **parts = arguments->parts;
+	const char *mistake;
+
+	if (from.rows.count == 0)
+		return NULL;
+	if (arguments->args.id_bytes != sizeof(uint32_t) || from.unit > GSD_EXTENT_BYTES ||
+		from.length_shift >= 64 || from.row_bytes > UINT64_C(1) << 48)
+		return "rows that can't be reordered";
+	*to = (gs_reorder_args) {
+		.nrows = nrows,
+		.ids = arguments->args.ids,
+		.row_bytes = from.row_bytes,
+		.stride = from.stride,
+		.unit = (unsigned) from.unit,
+		.length = {(unsigned) from.length_shift, from.length_mask},
+		.to_bytes = (uint64_t) from.to_rows.count << GSD_EXTENT_SHIFT,
+		.cancel = arguments->args.cancel,
+	};
+	arguments->reorder = true;
+	mistake = read_span(pool, job, descriptor, list_size, from.rows, from.row_bytes, parts, &to->rows);
+	if (mistake == NULL)
+		mistake = read_span(pool, job, descriptor, list_size, from.refs, refs_bytes, parts, &to->refs);
+	if (mistake == NULL)
+		mistake = read_span(pool, job, descriptor, list_size, from.to_rows, 0, parts, &to->to_rows);
+	if (mistake == NULL)
+		mistake = read_span(pool, job, descriptor, list_size, from.to_refs, refs_bytes, parts,
+							&to->to_refs);
+	return mistake;
+}
+
+const char *
+gsd_read_arguments(const gsd_pool *pool, unsigned job, gsd_arguments *arguments)
+{
+	const gsd_descriptor *descriptor = gsd_job_descriptor(pool, job);
+	gs_device_args *args = &arguments->args;
+	uint32_t	list_size;
+	const char *mistake;
+
+	memset(arguments, 0, sizeof(*arguments));
+	if (descriptor == NULL)
+		return "the descriptor does not belong to the job";
+	list_size = descriptor->list_size;
+	if (list_size > GSD_LIST_MAX)
+		return "the list of extents is too long";
+	args->nrows = descriptor->nrows;
+	args->nplanes = descriptor->nplanes;
+	args->planes = arguments->planes;
+	args->id_bytes = descriptor->id_bytes;
+	if (args->nplanes == 0 || args->nplanes > GS_MAX_PLANES)
+		return "wrong number of planes";
+	if (args->id_bytes != sizeof(uint32_t) && args->id_bytes != sizeof(uint64_t))
+		return "wrong width of row ids";
+	if (args->nrows == 0 ||
+		args->nrows > (args->id_bytes == sizeof(uint32_t) ? UINT32_MAX : UINT64_C(1) << 48))
+		return "wrong number of rows";
+
+	args->cancel = (const volatile int *) &pool->header->jobs[job].cancel;
+	arguments->parts = calloc(list_size, sizeof(void *));
+	if (arguments->parts == NULL)
+		return "out of memory";
+	mistake = read_span(pool, job, descriptor, list_size, descriptor->ids,
+						args->nrows * args->id_bytes, arguments->parts, &args->ids);
+	if (mistake == NULL)
+		mistake = read_optional_span(pool, job, descriptor, list_size, descriptor->equal,
+									 BITMAP_BYTES(args->nrows), arguments->parts, &args->equal);
+	for (unsigned i = 0; mistake == NULL && i < args->nplanes; i++)
+		mistake = read_plane(pool, job, descriptor, list_size, i, arguments);
+	if (mistake == NULL)
+		mistake = read_rows(pool, job, descriptor, list_size, arguments);
+	return mistake;
+}
+
+void
+gsd_free_arguments(gsd_arguments *arguments)
+{
+	free(arguments->parts);
+	arguments->parts = NULL;
+}

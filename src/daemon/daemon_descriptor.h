@@ -1,0 +1,43 @@
+/*
+ * daemon_descriptor.h
+ *		Job descriptors: numbers from another process, made into addresses.
+ */
+#ifndef DAEMON_DESCRIPTOR_H
+#define DAEMON_DESCRIPTOR_H
+
+#include "engine/device/gs_reorder.h"
+
+#include "protocol/gsd_pool.h"
+
+/* What a job asks for, as the engine takes it. */
+typedef struct gsd_arguments
+{
+	gs_device_args args;
+	gs_span_plane planes[GS_MAX_PLANES];
+	bool		reorder;
+	gs_reorder_args rows;		/* if that is wanted */
+	void	  **parts;			/* by place in the descriptor's list; malloc'd */
+} gsd_arguments;
+
+/*
+ * The job's descriptor, NULL if the extent that it is said to be in is not the
+ * job's.
+ */
+extern gsd_descriptor *gsd_job_descriptor(const gsd_pool *pool, unsigned job);
+
+/* Words of a segment of a plane of an open job; NULL if there is no such extent. */
+extern const uint64_t *gsd_segment_words(const gsd_pool *pool, unsigned job, unsigned plane,
+										 uint64_t segment);
+
+/* Extent number i of the rows of an open job; NULL if there is none. */
+extern const void *gsd_row_extent(const gsd_pool *pool, unsigned job, uint64_t i);
+
+/*
+ * Translate the descriptor of a job that is to be run; NULL, or what is wrong
+ * with it.  gsd_free_arguments() afterwards in any case.
+ */
+extern const char *gsd_read_arguments(const gsd_pool *pool, unsigned job,
+									  gsd_arguments *arguments);
+extern void gsd_free_arguments(gsd_arguments *arguments);
+
+#endif							/* DAEMON_DESCRIPTOR_H */

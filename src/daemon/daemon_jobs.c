@@ -1,0 +1,552 @@
+/*
+ * daemon_jobs.c
+ *		Serving the jobs of the pool.
+ *
+ * Any number of jobs may be open, since collecting rows takes seconds: what they
+ * feed is uploaded meanwhile.  One job at a time is sorted, in the order in which
+ * they were found ready, on all devices.  Between the steps of a sort the other
+ * jobs are looked at, so that their rows keep flowing.
+ *
+ * The handshake with the backends is described in gsd_pool.h.  A job that this
+ * daemon has not opened itself but that is not IDLE was left behind by an earlier
+ * daemon; its backend knows already, and it becomes IDLE when that has closed it.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "daemon/daemon_descriptor.h"
+#include "daemon/daemon_devices.h"
+#include "daemon/daemon_jobs.h"
+#include "daemon/daemon_log.h"
+
+/*
+ * A backend that reads the first rows while others are sorted is woken at most so
+ * often: a wake-up costs it some 10 us.
+ */
+#define RING_INTERVAL_MS 0.5
+
+/* A slot of the pool's jobs, as the daemon sees it. */
+typedef enum slot_phase
+{
+	SLOT_FREE,
+	SLOT_OPEN,					/* rows are coming */
+	SLOT_READY,					/* waits for its turn */
+	SLOT_RUNNING,
+	SLOT_ANSWERED				/* DONE or FAILED; waits to be closed */
+} slot_phase;
+
+typedef struct slot
+{
+	slot_phase	phase;
+	uint64_t	arrival;		/* when it became ready, in the order of all */
+	gs_device_job *job;			/* NULL: not begun, or ended */
+	unsigned	nplanes;		/* that it was begun with */
+	uint64_t	fed_segments[GS_MAX_PLANES];
+	gs_reorder *reorder;		/* NULL: no rows to be reordered, so far */
+	uint64_t	fed_extents;	/* of rows */
+} slot;
+
+struct gsd_server
+{
+	gsd_pool   *pool;
+	gsd_service *service;
+	gs_group   *group;
+	gsd_fault	fault;
+	uint64_t	fault_at;
+	uint64_t	step_rows;
+	uint64_t	runs;
+	uint64_t	arrivals;
+	double		rung_ms;		/* when a backend was last told of rows */
+	uint64_t	idle_bytes;		/* free on the devices when there is no job */
+	bool		lost;			/* a device is */
+
+	/* of the job that runs */
+	gsd_arguments arguments;
+	gs_device_result result;
+
+	slot		slots[GSD_MAX_JOBS];
+};
+
+static double
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1e3 + now.tv_nsec / 1e6;
+}
+
+gsd_server *
+gsd_server_begin(gsd_pool *pool, gs_group *group, const gsd_options *options)
+{
+	gsd_server *server = calloc(1, sizeof(*server));
+
+	if (server == NULL)
+		return NULL;
+	server->pool = pool;
+	server->service = &pool->header->service;
+	server->group = group;
+	server->fault = options->fault;
+	server->fault_at = options->fault_at;
+	server->step_rows = options->step_rows;
+	server->idle_bytes = gsd_device_bytes_free(group);
+	return server;
+}
+
+static gsd_job *
+pool_job(gsd_server *server, unsigned n)
+{
+	return &server->pool->header->jobs[n];
+}
+
+static void
+end_device_job(gsd_server *server, slot *slot)
+{
+	gs_device_end(slot->job);
+	slot->job = NULL;
+	server->service->device_bytes_used = server->idle_bytes - gsd_device_bytes_free(server->group);
+}
+
+/* Have nothing on the devices any more. */
+static void
+empty_slot(gsd_server *server, slot *slot)
+{
+	gs_reorder_end(slot->reorder);
+	slot->reorder = NULL;
+	end_device_job(server, slot);
+}
+
+/* Answer a job with a failure. */
+static void
+fail_job(gsd_server *server, unsigned n, gsd_failure failure, const char *message)
+{
+	gsd_job    *job = pool_job(server, n);
+
+	snprintf(job->message, sizeof(job->message), "%s", message);
+	job->failure = failure;
+	empty_slot(server, &server->slots[n]);
+	server->slots[n].phase = SLOT_ANSWERED;
+	if (failure == GSD_FAILURE_DEVICE)
+		gsd_log("a sort has failed: %s", job->message);
+	server->service->jobs_failed++;
+	job->daemon_state = GSD_DAEMON_FAILED;
+	gsd_ring(server->pool->job_bells[n]);
+}
+
+static gsd_failure
+failure_of(gs_status status)
+{
+	switch (status)
+	{
+		case GS_NO_SPACE:
+		case GS_CANCELLED:
+		case GS_INVALID:
+			return GSD_FAILURE_JOB;
+		default:
+			return GSD_FAILURE_DEVICE;
+	}
+}
+
+/* Open a job, unless its backend has turned away meanwhile. */
+static void
+open_job(gsd_server *server, unsigned n)
+{
+	gsd_job    *job = pool_job(server, n);
+	slot	   *slot = &server->slots[n];
+	const gsd_descriptor *descriptor;
+	uint32_t	state;
+	gs_status	status;
+
+	job->ready_rows = 0;
+	job->reordered_rows = 0;
+	job->failure = GSD_FAILURE_NONE;
+	job->daemon_state = GSD_DAEMON_OPENED;
+	state = job->backend_state;
+	if (state != GSD_BACKEND_OPEN && state != GSD_BACKEND_RUN)
+	{
+		job->daemon_state = GSD_DAEMON_IDLE;
+		return;
+	}
+
+	memset(slot, 0, sizeof(*slot));
+	slot->phase = SLOT_OPEN;
+	descriptor = gsd_job_descriptor(server->pool, n);
+	slot->nplanes = descriptor != NULL ? descriptor->nplanes : 0;
+	if (slot->nplanes == 0 || slot->nplanes > GS_MAX_PLANES)
+	{
+		fail_job(server, n, GSD_FAILURE_JOB, "the job's descriptor is not valid");
+		return;
+	}
+	status = gs_device_begin(server->group, slot->nplanes, descriptor->expected_rows, &slot->job);
+	if (status != GS_OK)
+	{
+		slot->job = NULL;
+		fail_job(server, n, failure_of(status), gs_status_text(status));
+	}
+}
+
+/* Upload what is new of the rows of an open job, as far as there is room. */
+static void
+feed_rows(gsd_server *server, unsigned n, const gsd_descriptor *descriptor)
+{
+	slot	   *slot = &server->slots[n];
+	uint64_t	extents = descriptor->fed_row_bytes >> GSD_EXTENT_SHIFT;
+
+	if (slot->fed_extents < extents && slot->reorder == NULL)
+		slot->reorder = gs_reorder_begin(server->group);
+	while (slot->reorder != NULL && slot->fed_extents < extents)
+	{
+		const void *rows = gsd_row_extent(server->pool, n, slot->fed_extents);
+
+		if (rows == NULL || !gs_reorder_feed(slot->reorder, rows, GSD_EXTENT_BYTES))
+			break;				/* the rest is uploaded in the end, or nothing is reordered */
+		slot->fed_extents++;
+	}
+}
+
+/* Upload what is new in the planes of an open job. */
+static void
+feed_job(gsd_server *server, unsigned n)
+{
+	slot	   *slot = &server->slots[n];
+	gsd_descriptor *descriptor = gsd_job_descriptor(server->pool, n);
+
+	for (unsigned plane = 0; descriptor != NULL && plane < slot->nplanes; plane++)
+	{
+		uint64_t	segments = descriptor->fed_rows[plane] >> GS_SEGMENT_SHIFT;
+
+		while (slot->fed_segments[plane] < segments)
+		{
+			uint64_t	segment = slot->fed_segments[plane];
+			const uint64_t *words = gsd_segment_words(server->pool, n, plane, segment);
+
+			if (words == NULL)
+				break;			/* the run will find out what is wrong */
+			gs_device_feed(slot->job, plane, segment, words);
+			slot->fed_segments[plane]++;
+		}
+	}
+	if (descriptor != NULL)
+		feed_rows(server, n, descriptor);
+}
+
+/* The backend has closed the job, or an earlier daemon has left it. */
+static void
+release_job(gsd_server *server, unsigned n)
+{
+	gsd_job    *job = pool_job(server, n);
+	slot	   *slot = &server->slots[n];
+
+	if (slot->phase == SLOT_OPEN || slot->phase == SLOT_READY)
+		server->service->jobs_cancelled++;
+	empty_slot(server, slot);
+	slot->phase = SLOT_FREE;
+	job->daemon_state = GSD_DAEMON_IDLE;
+	gsd_ring(server->pool->job_bells[n]);
+	if (job->abandoned)
+		gsd_ring(server->pool->supervisor_bell);
+}
+
+/* See to one job, short of sorting; true if its state has changed. */
+static bool
+look_at_job(gsd_server *server, unsigned n)
+{
+	gsd_job    *job = pool_job(server, n);
+	slot	   *slot = &server->slots[n];
+	uint32_t	state = job->backend_state;
+	bool		wanted = state == GSD_BACKEND_OPEN || state == GSD_BACKEND_RUN;
+
+	if (slot->phase == SLOT_RUNNING)
+		return false;
+	if (!wanted)
+	{
+		if (job->daemon_state == GSD_DAEMON_IDLE)
+			return false;
+		release_job(server, n);
+		return true;
+	}
+	if (slot->phase == SLOT_FREE && job->daemon_state == GSD_DAEMON_IDLE)
+	{
+		open_job(server, n);
+		return true;
+	}
+	if (slot->phase == SLOT_OPEN)
+	{
+		feed_job(server, n);
+		if (state == GSD_BACKEND_RUN)
+		{
+			slot->phase = SLOT_READY;
+			slot->arrival = ++server->arrivals;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void
+look_at_jobs(gsd_server *server)
+{
+	bool		changed;
+
+	do
+	{
+		changed = false;
+		for (unsigned n = 0; n < GSD_MAX_JOBS; n++)
+			changed |= look_at_job(server, n);
+	} while (changed);
+}
+
+/* The job that has waited longest; -1: none. */
+static int
+next_job(const gsd_server *server)
+{
+	int			next = -1;
+
+	for (int n = 0; n < GSD_MAX_JOBS; n++)
+		if (server->slots[n].phase == SLOT_READY &&
+			(next < 0 || server->slots[n].arrival < server->slots[next].arrival))
+			next = n;
+	return next;
+}
+
+static void
+publish_result(gsd_job *job, const gs_device_result *result)
+{
+	job->result = (gsd_result) {
+		.key_bits = result->key_bits,
+		.devices = result->devices,
+		.rounds = result->rounds,
+		.histograms = result->histograms,
+		.buckets = result->buckets,
+		.presorted = result->presorted,
+		.exchanged_rows = result->exchanged_rows,
+		.refined_rows = result->refined_rows,
+	};
+}
+
+/* Do wrong what was asked for, if now is the time. */
+static void
+act_up(gsd_server *server, gsd_fault crash, gsd_fault stop)
+{
+	gsd_fault	fault = server->fault;
+
+	if (server->runs != server->fault_at || (fault != crash && fault != stop))
+		return;
+	server->fault = GSD_FAULT_NONE;
+	raise(fault == crash ? SIGSEGV : SIGSTOP);
+}
+
+/* Tell the backend that there is something new, but not all the time. */
+static void
+ring_backend(gsd_server *server, unsigned n)
+{
+	if (now_ms() - server->rung_ms < RING_INTERVAL_MS)
+		return;
+	gsd_ring(server->pool->job_bells[n]);
+	server->rung_ms = now_ms();
+}
+
+/*
+ * Tell the backend of rows that have become ready, the last of them excepted, which
+ * DONE will tell of if nothing is to follow.
+ */
+static void
+publish_rows(gsd_server *server, unsigned n, uint64_t before, uint64_t ready)
+{
+	gsd_job    *job = pool_job(server, n);
+	uint64_t	step = server->step_rows > 0 ? server->step_rows : ready;
+
+	while (before < ready)
+	{
+		before = ready - before > step ? before + step : ready;
+		job->ready_rows = before;
+		if (before == server->arguments.args.nrows)
+		{
+			if (server->arguments.reorder)
+				gsd_ring(server->pool->job_bells[n]);
+			return;
+		}
+		ring_backend(server, n);
+		act_up(server, GSD_FAULT_CRASH_LATE, GSD_FAULT_STOP_LATE);
+	}
+}
+
+/* The same for rows that have been reordered. */
+static void
+publish_reordered(gsd_server *server, unsigned n, uint64_t before, uint64_t ready)
+{
+	gsd_job    *job = pool_job(server, n);
+	uint64_t	step = server->step_rows > 0 ? server->step_rows : ready;
+
+	while (before < ready)
+	{
+		before = ready - before > step ? before + step : ready;
+		job->reordered_rows = before;
+		ring_backend(server, n);
+		act_up(server, GSD_FAULT_CRASH_REORDER, GSD_FAULT_STOP_REORDER);
+	}
+}
+
+/* See the sort through to its last row. */
+static gs_status
+wait_for_rows(gsd_server *server, unsigned n, const char **message)
+{
+	uint64_t	ready = 0;
+
+	while (ready < server->arguments.args.nrows)
+	{
+		uint64_t	before = ready;
+		gs_status	status = gs_device_wait(server->slots[n].job, &ready, message);
+
+		if (status != GS_OK)
+			return status;
+		publish_rows(server, n, before, ready);
+		look_at_jobs(server);
+	}
+	return GS_OK;
+}
+
+/* Sort; on failure *message says why. */
+static gs_status
+sort_job(gsd_server *server, unsigned n, const char **message)
+{
+	gs_status	status;
+
+	*message = gsd_read_arguments(server->pool, n, &server->arguments);
+	if (*message != NULL)
+		return GS_INVALID;
+	server->runs++;
+	act_up(server, GSD_FAULT_CRASH, GSD_FAULT_STOP);
+	if (server->runs == server->fault_at && server->fault == GSD_FAULT_LOST)
+	{
+		*message = "a lost device was asked for";
+		return GS_DEVICE_LOST;
+	}
+	status = gs_device_run(server->slots[n].job, &server->arguments.args, &server->result,
+						   message);
+	if (status != GS_OK)
+		return status;
+	publish_result(pool_job(server, n), &server->result);
+	return wait_for_rows(server, n, message);
+}
+
+/*
+ * Reorder the rows of a job that is sorted, as far as its backend still wants them.
+ * If it does not work out the rows are as they were, and the job is done all the same.
+ */
+static gs_status
+reorder_job(gsd_server *server, unsigned n)
+{
+	slot	   *slot = &server->slots[n];
+	const char *message = "out of memory";
+	uint64_t	ready = 0;
+	gs_status	status = GS_NO_SPACE;
+
+	if (slot->reorder == NULL)
+		slot->reorder = gs_reorder_begin(server->group);
+	if (slot->reorder != NULL)
+		status = gs_reorder_run(slot->reorder, &server->arguments.rows, &message);
+	while (status == GS_OK && ready < server->arguments.args.nrows)
+	{
+		uint64_t	before = ready;
+
+		status = gs_reorder_wait(slot->reorder, &ready, &message);
+		if (status == GS_OK)
+			publish_reordered(server, n, before, ready);
+		look_at_jobs(server);
+	}
+	if (status == GS_DEVICE_ERROR || status == GS_DEVICE_LOST)
+		gsd_log("rows could not be reordered: %s", message);
+	return status;
+}
+
+/* A device has failed: what others have uploaded may be gone. */
+static void
+feed_all_again(gsd_server *server)
+{
+	for (unsigned n = 0; n < GSD_MAX_JOBS; n++)
+	{
+		slot	   *slot = &server->slots[n];
+
+		gs_reorder_end(slot->reorder);
+		slot->reorder = NULL;
+		slot->fed_extents = 0;
+		if (slot->job == NULL)
+			continue;
+		for (unsigned plane = 0; plane < slot->nplanes; plane++)
+			gs_device_unfeed(slot->job, plane);
+		memset(slot->fed_segments, 0, sizeof(slot->fed_segments));
+	}
+}
+
+static void
+run_job(gsd_server *server, unsigned n)
+{
+	gsd_job    *job = pool_job(server, n);
+	slot	   *slot = &server->slots[n];
+	double		begin_ms = now_ms();
+	const char *message = NULL;
+	gs_status	reordered = GS_OK;
+	gs_status	status;
+
+	slot->phase = SLOT_RUNNING;
+	job->daemon_state = GSD_DAEMON_RUNNING;
+	status = sort_job(server, n, &message);
+	if (status == GS_OK)
+	{
+		job->result.device_ms = now_ms() - begin_ms;
+		end_device_job(server, slot);
+		if (server->arguments.reorder)
+		{
+			reordered = reorder_job(server, n);
+			job->result.reorder_ms = now_ms() - begin_ms - job->result.device_ms;
+		}
+		empty_slot(server, slot);
+		server->service->jobs_done++;
+		server->service->rows_sorted += server->arguments.args.nrows;
+		slot->phase = SLOT_ANSWERED;
+		job->daemon_state = GSD_DAEMON_DONE;
+		gsd_ring(server->pool->job_bells[n]);
+	}
+	else if (job->backend_state == GSD_BACKEND_CLOSED)
+		slot->phase = SLOT_READY;	/* counted as cancelled when it is released */
+	else
+		fail_job(server, n, failure_of(status), message != NULL ? message : gs_status_text(status));
+	empty_slot(server, slot);
+	gsd_free_arguments(&server->arguments);
+	if (status == GS_DEVICE_ERROR || reordered == GS_DEVICE_ERROR)
+		feed_all_again(server);
+	server->lost = status == GS_DEVICE_LOST || reordered == GS_DEVICE_LOST;
+}
+
+/* A device is lost: all jobs go back to where they came from. */
+static void
+fail_all_jobs(gsd_server *server)
+{
+	for (unsigned n = 0; n < GSD_MAX_JOBS; n++)
+		if (server->slots[n].phase == SLOT_OPEN || server->slots[n].phase == SLOT_READY)
+			fail_job(server, n, GSD_FAILURE_DEVICE, "a device is lost");
+}
+
+bool
+gsd_serve(gsd_server *server)
+{
+	int			n;
+
+	for (;;)
+	{
+		look_at_jobs(server);
+		n = next_job(server);
+		if (n < 0)
+			return true;
+		run_job(server, n);
+		if (server->lost)
+		{
+			fail_all_jobs(server);
+			return false;
+		}
+	}
+}

@@ -1,0 +1,24 @@
+/*
+ * daemon_jobs.h
+ *		Serving the jobs of the pool.
+ */
+#ifndef DAEMON_JOBS_H
+#define DAEMON_JOBS_H
+
+#include "engine/device/gs_device_sort.h"
+
+#include "daemon/daemon_options.h"
+#include "protocol/gsd_pool.h"
+
+typedef struct gsd_server gsd_server;
+
+/* NULL: out of memory. */
+extern gsd_server *gsd_server_begin(gsd_pool *pool, gs_group *group, const gsd_options *options);
+
+/*
+ * Do what there is to do for all jobs, and return when that is nothing; false if
+ * a device is lost and all jobs have failed: the program should end.
+ */
+extern bool gsd_serve(gsd_server *server);
+
+#endif							/* DAEMON_JOBS_H */

@@ -1,0 +1,80 @@
+/*
+ * daemon_options.h
+ *		The command line of gpusortd.
+ */
+#ifndef DAEMON_OPTIONS_H
+#define DAEMON_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "protocol/gsd_pool.h"
+
+typedef enum gsd_action
+{
+	GSD_ACTION_SERVE,
+	GSD_ACTION_PROBE,
+	GSD_ACTION_VERSION,
+	GSD_ACTION_HELP
+} gsd_action;
+
+typedef enum gsd_engine
+{
+	GSD_ENGINE_AUTO,			/* CUDA */
+	GSD_ENGINE_CUDA,
+	GSD_ENGINE_HOST
+} gsd_engine;
+
+/* What the daemon is to do wrong, for tests. */
+typedef enum gsd_fault
+{
+	GSD_FAULT_NONE,
+	GSD_FAULT_OPERATION,		/* the fault_at-th operation of a device fails */
+	GSD_FAULT_LOST,				/* the fault_at-th run loses a device */
+	GSD_FAULT_ABI,				/* another ABI version */
+	GSD_FAULT_CRASH,			/* the program crashes in its fault_at-th run */
+	GSD_FAULT_CRASH_LATE,		/* ... when the first rows are ready */
+	GSD_FAULT_STOP,				/* it stops, as by SIGSTOP, in that run, once */
+	GSD_FAULT_STOP_LATE,		/* ... when the first rows are ready */
+	GSD_FAULT_CRASH_REORDER,	/* it crashes when the first rows are reordered */
+	GSD_FAULT_STOP_REORDER
+} gsd_fault;
+
+typedef struct gsd_options
+{
+	gsd_action	action;
+	gsd_engine	engine;
+
+	/* --devices: how many host devices, or the numbers of the CUDA devices */
+	unsigned	host_devices;	/* 0: not said */
+	unsigned	ncuda_devices;	/* 0: all */
+	unsigned	cuda_devices[GSD_MAX_DEVICES];
+
+	/* --device-memory: one of the two is 0 */
+	unsigned	memory_percent;
+	uint64_t	memory_bytes;
+
+	/* what the supervisor hands down */
+	uint64_t	supervisor_pid;
+	int			pool_fd;
+	uint64_t	pool_bytes;
+	int			doorbell;
+	int			supervisor_bell;
+	int			job_bells[GSD_MAX_JOBS];
+	unsigned	njob_bells;
+
+	/* for tests: gs_device_options, and the most rows that become ready at once */
+	uint64_t	device_rows;
+	uint64_t	bucket_rows;
+	uint64_t	step_rows;		/* 0: any number */
+
+	gsd_fault	fault;
+	uint64_t	fault_at;
+} gsd_options;
+
+/* Read the command line; on a mistake says so on stderr and returns false. */
+extern bool gsd_read_options(gsd_options *options, int argc, char **argv);
+
+extern void gsd_print_help(void);
+
+#endif							/* DAEMON_OPTIONS_H */

@@ -1,0 +1,158 @@
+/*
+ * gpusortd.c
+ *		The program that owns the GPUs.
+ *
+ * A database session must not open a GPU: that takes up to seconds and half a
+ * gigabyte of device memory each, and a driver's fault in a process that maps
+ * the server's shared memory ends all sessions.  So the server's supervisor
+ * (src/service/supervisor.c) starts this program beside the server.  It shares with it
+ * the pool, in which jobs and their rows lie, and nothing else: no PostgreSQL
+ * code, no connection, no files.  Whatever happens to it, the sessions sort
+ * without it.
+ *
+ * It is killed when its supervisor dies, and ends on SIGTERM at once: what it
+ * has not finished is the supervisor's to answer for.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "daemon/daemon_devices.h"
+#include "daemon/daemon_jobs.h"
+#include "daemon/daemon_log.h"
+#include "daemon/daemon_memory.h"
+#include "daemon/daemon_options.h"
+
+#define GPUSORTD_VERSION "0.1"
+
+/* What the exit status tells the supervisor. */
+enum
+{
+	EXIT_ASKED = 0,
+	EXIT_USAGE = 1,
+	EXIT_NO_DEVICE = 3,
+	EXIT_WRONG_POOL = 4,
+	EXIT_DEVICE_LOST = 5
+};
+
+static void
+end_at_once(int signal)
+{
+	_exit(EXIT_ASKED);
+}
+
+/* End with the supervisor, also if it has died already. */
+static bool
+follow_supervisor(const gsd_options *options)
+{
+	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
+		(uint64_t) getppid() == options->supervisor_pid;
+}
+
+static int
+probe(const gsd_options *options)
+{
+	char		why[sizeof(((gsd_service *) NULL)->message)];
+	gs_group	group;
+	bool		cuda;
+
+	if (!gsd_open_devices(options, &group, &cuda, why, sizeof(why)))
+	{
+		printf("no device: %s\n", why);
+		return EXIT_NO_DEVICE;
+	}
+	gsd_print_devices(&group, cuda);
+	gsd_close_devices(&group);
+	return EXIT_ASKED;
+}
+
+/* Open the devices and say so in the pool; an exit status, 0 for success. */
+static int
+start_service(const gsd_options *options, const gsd_pool *pool, gs_group *group)
+{
+	gsd_service *service = &pool->header->service;
+	bool		cuda;
+
+	if (!gsd_open_devices(options, group, &cuda, service->message, sizeof(service->message)))
+		return EXIT_NO_DEVICE;
+	if (cuda && gsd_register_pool(pool, group->devices[0]) != GS_OK)
+	{
+		snprintf(service->message, sizeof(service->message), "%s", group->devices[0]->error);
+		return EXIT_NO_DEVICE;
+	}
+	gsd_publish_devices(group, cuda, service);
+	service->message[0] = '\0';
+	service->device_bytes_used = 0;
+	service->state = GSD_SERVICE_UP;
+	gsd_log("sorting on %u %s device%s (%s)", group->ndevices, cuda ? "CUDA" : "host",
+			group->ndevices == 1 ? "" : "s", service->devices[0].name);
+	return 0;
+}
+
+/* Serve until a device is lost. */
+static int
+serve(gsd_server *server, const gsd_pool *pool)
+{
+	struct pollfd doorbell = {.fd = pool->doorbell, .events = POLLIN};
+
+	while (gsd_serve(server))
+	{
+		if (poll(&doorbell, 1, -1) < 0 && errno != EINTR)
+			break;
+		gsd_silence(pool->doorbell);
+	}
+	return EXIT_DEVICE_LOST;
+}
+
+static int
+run_service(const gsd_options *options)
+{
+	gsd_pool	pool;
+	gs_group	group;
+	gsd_server *server;
+	const char *mistake;
+	int			status;
+
+	signal(SIGTERM, end_at_once);
+	if (!follow_supervisor(options))
+		return EXIT_ASKED;
+	mistake = gsd_map_pool(options, &pool);
+	if (mistake != NULL)
+	{
+		gsd_log("%s", mistake);
+		return EXIT_WRONG_POOL;
+	}
+	status = start_service(options, &pool, &group);
+	if (status != 0)
+		return status;
+	server = gsd_server_begin(&pool, &group, options);
+	return server != NULL ? serve(server, &pool) : EXIT_USAGE;
+}
+
+int
+main(int argc, char **argv)
+{
+	gsd_options options;
+
+	if (!gsd_read_options(&options, argc, argv))
+		return EXIT_USAGE;
+	switch (options.action)
+	{
+		case GSD_ACTION_VERSION:
+			printf("gpusortd %s, pool version %d\n", GPUSORTD_VERSION, GSD_ABI_VERSION);
+			return 0;
+		case GSD_ACTION_HELP:
+			gsd_print_help();
+			return 0;
+		case GSD_ACTION_PROBE:
+			return probe(&options);
+		case GSD_ACTION_SERVE:
+			break;
+	}
+	return run_service(&options);
+}

@@ -1,0 +1,269 @@
+/*
+ * gs_device_buckets.c
+ *		Sorting the buckets of a round, and sending each on its way.
+ *
+ * A device's buckets are sorted in the order of their positions, by turns on two
+ * queues so that the end of one sort and the beginning of the next overlap.
+ * Each is downloaded as soon as it is sorted, while others still are.  Devices
+ * take turns in being given work, so that none of them waits for the host.  Where
+ * keys are spread, buckets are sorted by their leading bits (gs_device_early.c),
+ * and the few that come out unsorted are sorted and downloaded once more.
+ *
+ * A key that goes on behind its first slice is not in order yet: then buckets are
+ * only sorted, into the memory they are in, and gs_device_ties.c takes over.
+ */
+#include "engine/device/gs_device_job.h"
+
+/* Buckets of each device that are put on their way before the first is looked at. */
+#define TRIED_BUCKETS	2
+
+/* Buckets of the shares of a round, one share a device. */
+typedef struct round_buckets
+{
+	const gs_bucket *first[GS_MAX_DEVICES];
+	unsigned	count[GS_MAX_DEVICES];
+	unsigned	most;			/* of one device */
+} round_buckets;
+
+static void
+find_buckets(const gs_device_job *job, unsigned round, round_buckets *found)
+{
+	const gs_bucket *buckets;
+	unsigned	nbuckets = gs_plan_buckets(job->plan, &buckets);
+
+	*found = (round_buckets) {.most = 0};
+	for (unsigned i = 0; i < nbuckets; i++)
+	{
+		unsigned	d = buckets[i].share % job->ndevices;
+
+		if (buckets[i].share / job->ndevices != round)
+			continue;
+		if (found->count[d]++ == 0)
+			found->first[d] = &buckets[i];
+		if (found->count[d] > found->most)
+			found->most = found->count[d];
+	}
+}
+
+static gs_pairs
+pairs_at(const gs_device_job *job, gs_pairs pairs, uint64_t row)
+{
+	return (gs_pairs) {pairs.keys + row, (char *) pairs.ids + row * job->args.id_bytes};
+}
+
+/* Put sorted rows back to where they came from. */
+static gs_status
+copy_back(gs_device_job *job, unsigned d, gs_queue queue, gs_pairs to, gs_pairs from,
+		  uint64_t nrows)
+{
+	gs_device  *device = job->devices[d].device;
+
+	GS_DO(job, d, copy, queue, to.keys, device, from.keys, nrows * sizeof(uint64_t));
+	GS_DO(job, d, copy, queue, to.ids, device, from.ids, nrows * job->args.id_bytes);
+	return GS_OK;
+}
+
+/* Where the rows of a bucket are, sorted or not. */
+static gs_pairs
+bucket_pairs(const gs_device_job *job, unsigned d, const gs_bucket *bucket, bool in_spare)
+{
+	const gs_job_device *jd = &job->devices[d];
+	uint64_t	row = bucket->begin - gs_plan_cuts(job->plan)[bucket->share];
+
+	return pairs_at(job, in_spare ? jd->spare : jd->pairs, row);
+}
+
+/*
+ * Put a bucket in order, the ordinal'th of its device in this round, by bits from
+ * low_bit up.  It goes on from where its rows are, and remembers where they went.
+ */
+static gs_status
+order_bucket(gs_device_job *job, unsigned d, gs_queue queue, const gs_bucket *bucket,
+			 unsigned ordinal, unsigned low_bit)
+{
+	gs_job_device *jd = &job->devices[d];
+	uint64_t	nrows = bucket->end - bucket->begin;
+	bool	   *in_spare = &jd->in_spare[ordinal];
+	gs_pairs	from = bucket_pairs(job, d, bucket, *in_spare);
+	gs_pairs	other = bucket_pairs(job, d, bucket, !*in_spare);
+	bool		moved = false;
+
+	if (bucket->bits == 0 || nrows < 2)
+		return GS_OK;
+	GS_DO(job, d, sort, queue, from, other, job->args.id_bytes, nrows, low_bit, bucket->bits,
+		  jd->sort_temp[queue == GS_QUEUE_WORK2], &moved);
+	*in_spare = moved != *in_spare;
+	if (low_bit == 0)
+		return GS_OK;
+	job->stopped_early = true;
+	return gs_early_sort_runs(job, d, queue, moved ? other : from, nrows, low_bit, ordinal);
+}
+
+/* Sort a bucket and send it on its way. */
+static gs_status
+sort_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
+{
+	gs_job_device *jd = &job->devices[d];
+	gs_queue	queue = ordinal & 1 ? GS_QUEUE_WORK2 : GS_QUEUE_WORK;
+
+	jd->in_spare[ordinal] = false;
+	gs_job_span_begin(job, d, queue, "sort");
+	GS_TRY(order_bucket(job, d, queue, bucket, ordinal, gs_early_low_bit(job, bucket)));
+	gs_job_span_end(job, d, queue);
+	if (job->cursor.bits_left > 0)
+		return GS_OK;
+	return gs_result_download(job, d, queue, bucket,
+							  bucket_pairs(job, d, bucket, jd->in_spare[ordinal]).ids);
+}
+
+/* Sort a bucket by all bits if its runs turned out to be too long. */
+static gs_status
+sort_unsorted(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
+{
+	gs_job_device *jd = &job->devices[d];
+
+	if (!jd->unsorted[ordinal])
+		return GS_OK;
+	job->result->resorted_rows += bucket->end - bucket->begin;
+	gs_job_span_begin(job, d, GS_QUEUE_WORK, "sort");
+	GS_TRY(order_bucket(job, d, GS_QUEUE_WORK, bucket, ordinal, 0));
+	gs_job_span_end(job, d, GS_QUEUE_WORK);
+	if (job->cursor.bits_left > 0)
+		return GS_OK;
+	return gs_result_download(job, d, GS_QUEUE_WORK, bucket,
+							  bucket_pairs(job, d, bucket, jd->in_spare[ordinal]).ids);
+}
+
+/* Mark equal neighbours of a bucket. */
+static gs_status
+mark_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
+{
+	const uint64_t *cuts = gs_plan_cuts(job->plan);
+	const gs_job_device *jd = &job->devices[d];
+	uint64_t	bit = bucket->begin - (cuts[bucket->share] & ~UINT64_C(63));
+	bool		tied = bucket->begin == cuts[bucket->share] &&
+		gs_plan_cut_ties(job->plan, bucket->share);
+
+	GS_DO(job, d, mark_equal, GS_QUEUE_WORK,
+		  bucket_pairs(job, d, bucket, jd->in_spare[ordinal]).keys, NULL,
+		  bucket->end - bucket->begin, tied, (unsigned) (bit % 32),
+		  (uint32_t *) jd->bitmap + bit / 32);
+	return GS_OK;
+}
+
+/* All buckets of a device are in order: what is left to be done with one of them. */
+static gs_status
+finish_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
+{
+	gs_job_device *jd = &job->devices[d];
+
+	if (job->cursor.bits_left == 0)
+		return jd->bitmap == NULL ? GS_OK : mark_bucket(job, d, bucket, ordinal);
+	if (!jd->in_spare[ordinal])
+		return GS_OK;
+	return copy_back(job, d, GS_QUEUE_WORK, bucket_pairs(job, d, bucket, false),
+					 bucket_pairs(job, d, bucket, true), bucket->end - bucket->begin);
+}
+
+/* Do something with buckets [first, end) of each device, devices by turns. */
+static gs_status
+for_buckets(gs_device_job *job, const round_buckets *buckets, unsigned first, unsigned end,
+			gs_status (*act) (gs_device_job *, unsigned, const gs_bucket *, unsigned))
+{
+	for (unsigned i = first; i < end; i++)
+	{
+		GS_TRY(gs_job_poll(job));
+		for (unsigned d = 0; d < job->ndevices; d++)
+			if (i < buckets->count[d])
+				GS_TRY(act(job, d, buckets->first[d] + i, i));
+	}
+	return GS_OK;
+}
+
+static gs_status
+for_all_buckets(gs_device_job *job, const round_buckets *buckets,
+				gs_status (*act) (gs_device_job *, unsigned, const gs_bucket *, unsigned))
+{
+	return for_buckets(job, buckets, 0, buckets->most, act);
+}
+
+static gs_status
+download_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
+{
+	return gs_result_download(job, d, GS_QUEUE_WORK, bucket,
+							  bucket_pairs(job, d, bucket, false).ids);
+}
+
+/* Prepare a device for the sorting of its share. */
+static gs_status
+begin_share(gs_device_job *job, unsigned d, unsigned share)
+{
+	const uint64_t *cuts = gs_plan_cuts(job->plan);
+
+	if (job->devices[d].bitmap != NULL)
+		GS_DO(job, d, clear, GS_QUEUE_WORK, job->devices[d].bitmap,
+			  (cuts[share + 1] - (cuts[share] & ~UINT64_C(63)) + 63) / 64 * sizeof(uint64_t));
+	return GS_OK;
+}
+
+/* What comes on the first queue comes behind the sorts on the second one, too. */
+static gs_status
+follow_second_queue(gs_device_job *job)
+{
+	for (unsigned d = 0; d < job->ndevices; d++)
+		GS_TRY(gs_job_follow(job, d, GS_QUEUE_WORK, d, GS_QUEUE_WORK2));
+	return GS_OK;
+}
+
+/*
+ * Sort all buckets of a round by as many bits as it takes.  If the first one of a
+ * device comes out unsorted the others are not tried; it is looked at while the
+ * second one is being sorted.
+ */
+static gs_status
+sort_buckets(gs_device_job *job, const round_buckets *buckets)
+{
+	unsigned	tried = 0;
+
+	GS_TRY(gs_early_begin_round(job));
+	for (unsigned d = 0; d < job->ndevices; d++)
+		if (buckets->count[d] > 1)
+			GS_TRY(gs_job_follow(job, d, GS_QUEUE_WORK2, d, GS_QUEUE_WORK));
+	if (job->stop_early && buckets->most > TRIED_BUCKETS)
+	{
+		tried = TRIED_BUCKETS;
+		GS_TRY(for_buckets(job, buckets, 0, tried, sort_bucket));
+		GS_TRY(gs_early_look(job));
+		for (unsigned d = 0; d < job->ndevices; d++)
+			job->stop_early = job->stop_early && !job->devices[d].unsorted[0];
+	}
+	GS_TRY(for_buckets(job, buckets, tried, buckets->most, sort_bucket));
+	GS_TRY(follow_second_queue(job));
+	if (!job->stopped_early)
+		return GS_OK;
+	GS_TRY(gs_early_look(job));
+	return for_all_buckets(job, buckets, sort_unsorted);
+}
+
+/* Sort the shares of a round. */
+gs_status
+gs_buckets_round(gs_device_job *job, unsigned round)
+{
+	unsigned	first_share = round * job->ndevices;
+	round_buckets buckets;
+
+	find_buckets(job, round, &buckets);
+	for (unsigned d = 0; d < job->ndevices; d++)
+		GS_TRY(begin_share(job, d, first_share + d));
+	GS_TRY(sort_buckets(job, &buckets));
+	if (job->cursor.bits_left > 0 || job->args.equal.parts != NULL)
+		GS_TRY(for_all_buckets(job, &buckets, finish_bucket));
+	if (job->cursor.bits_left > 0)
+	{
+		GS_TRY(gs_ties_round(job, round));
+		GS_TRY(for_all_buckets(job, &buckets, download_bucket));
+	}
+	for (unsigned d = 0; d < job->ndevices && job->args.equal.parts != NULL; d++)
+		GS_TRY(gs_result_bitmap(job, d, first_share + d));
+	return GS_OK;
+}

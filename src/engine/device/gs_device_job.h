@@ -1,0 +1,266 @@
+/*
+ * gs_device_job.h
+ *		A sort on devices from inside: shared by the files that carry it out.
+ */
+#ifndef GS_DEVICE_JOB_H
+#define GS_DEVICE_JOB_H
+
+#include "engine/gs_bits.h"
+#include "engine/device/gs_bucket_plan.h"
+#include "engine/device/gs_device_sort.h"
+
+/* Consecutive segments of a plane in one piece of device memory. */
+typedef struct gs_words_run
+{
+	unsigned	device;
+	uint64_t	first_segment;
+	uint64_t	nsegments;
+	uint64_t   *words;
+} gs_words_run;
+
+typedef struct gs_job_plane
+{
+	/* by segment; words and nulls are complete once the job runs */
+	const uint64_t **host_words;	/* where they are in host memory */
+	const uint64_t **words;		/* where the device that has the rows reads them:
+								 * in its memory if uploaded */
+	const uint64_t **nulls;		/* NULL: no row is null */
+
+	uint64_t	uploaded;		/* segments */
+	uint64_t	room;			/* segments that words[] holds */
+	unsigned	nruns;
+	unsigned	run_room;
+	gs_words_run *runs;
+} gs_job_plane;
+
+/* Small tables that every device of a job has, in one block of its memory. */
+typedef struct gs_device_tables
+{
+	gs_plane_stats stats[GS_MAX_PLANES];
+	uint64_t	positions[GS_MAX_BINS];
+	uint64_t	counts[GS_MAX_COUNTED][GS_DEVICE_DIGITS];
+	uint32_t	unsorted[GS_MAX_BINS];	/* by bucket of the round */
+} gs_device_tables;
+
+/* The refinement of a share whose key is wider than a slice; gs_device_ties.c. */
+typedef struct gs_ties
+{
+	bool		active;			/* rows may tie, and the key goes on */
+	gs_cursor	cursor;			/* behind the bits that decided so far */
+	uint64_t	nrows;			/* at hand: those that tied before the last slice */
+	gs_pairs	pairs;			/* sorted */
+	gs_pairs	other;			/* free for the next ones */
+	uint32_t   *positions;		/* in the share; NULL: all rows are at hand */
+	uint32_t   *other_positions;
+	uint32_t   *free_positions;
+	uint64_t   *ranks;
+	void	   *ids;
+	void	   *temp;
+	void	   *sort_temp;
+} gs_ties;
+
+typedef struct gs_job_device
+{
+	gs_device  *device;
+	bool		touched;		/* operations were called for the job */
+	size_t		used_bytes;		/* of the arena, by the job */
+	gs_device_tables *tables;	/* device memory; NULL: not set up yet */
+	uint64_t	first_segment;	/* of the rows that lie on it */
+	uint64_t	nsegments;
+
+	/* the first slice of its rows' keys */
+	uint64_t   *packed;			/* device memory, if it had to be packed */
+	uint64_t  **packed_words;	/* by segment of a chunk */
+	uint64_t	chunk_segments; /* whose keys are there at once */
+	void	   *tile_counts;	/* may be NULL */
+
+	/* device memory for shares, the same in each round */
+	gs_pairs	pairs;
+	gs_pairs	spare;
+	gs_pairs	local;			/* rows on their way, exchange by copies */
+	uint64_t	local_rows;
+	void	   *scatter_temp;
+	void	   *sort_temp[2];	/* by queue */
+	uint64_t   *bitmap;			/* NULL: equal neighbours are not wanted */
+
+	/* buckets of the round, at most GS_MAX_BINS */
+	bool		in_spare[GS_MAX_BINS];	/* where the sorted rows are */
+	uint32_t	unsorted[GS_MAX_BINS];	/* see gs_device_early.c */
+	gs_ties		ties;
+
+	/* words of the bitmap that other shares may have bits of */
+	unsigned	nborders;
+	uint64_t   *borders;		/* device memory */
+} gs_job_device;
+
+/* Sorted rows, and the event that says that their ids are in place. */
+typedef struct gs_ready
+{
+	uint64_t	end;			/* position */
+	unsigned	device;
+	gs_event_ref event;
+} gs_ready;
+
+/* One of a device's border words. */
+typedef struct gs_border_word
+{
+	uint64_t	word;			/* of the bitmap */
+	unsigned	device;
+	unsigned	slot;			/* in its borders[] */
+} gs_border_word;
+
+typedef struct gs_allocation
+{
+	unsigned	device;
+	size_t		bytes;
+	void	   *memory;
+} gs_allocation;
+
+struct gs_device_job
+{
+	/* set by gs_device_begin() */
+	gs_group   *group;
+	gs_device_options options;	/* bucket_rows and memory_bytes may be 0 */
+	bool		store;			/* devices exchange rows by stores */
+	unsigned	fed_planes;		/* that may be fed */
+	gs_plane_stats (*stats)[GS_MAX_PLANES];	/* by device */
+	uint64_t	(*counts)[GS_MAX_COUNTED][GS_DEVICE_DIGITS];	/* by device */
+	gs_bin_tree *tree;
+
+	/* device memory, in the order in which it was taken */
+	unsigned	nallocations;
+	unsigned	allocation_room;
+	gs_allocation *allocations;
+
+	bool		failed;			/* while rows were fed: all is to be done again */
+	char		message[320];
+
+	/* where rows are: at first expected to be */
+	uint64_t	nsegments;
+	unsigned	ndevices;		/* that take part, the first ones of the group */
+	uint64_t	first_segments[GS_MAX_DEVICES + 1];
+	unsigned	resident_planes;	/* leading ones that are uploaded */
+	gs_job_plane planes[GS_MAX_PLANES];
+	gs_job_device devices[GS_MAX_DEVICES];
+
+	/* set by gs_device_run() */
+	gs_device_args args;
+	gs_device_result *result;
+	gs_layout	layout;
+	gs_slice	slice;			/* the first */
+	gs_cursor	cursor;			/* behind it */
+	gs_keys		keys;			/* but for the words */
+	int			key_plane;		/* whose words are the keys, or -1: packed */
+	bool		stop_early;		/* see gs_device_early.c */
+	bool		stopped_early;	/* a bucket of the round was sorted so */
+
+	/* shares: number `round * ndevices + d` is sorted on device d */
+	unsigned	rounds;
+	unsigned	nshares;
+	uint64_t	capacity_rows;
+	unsigned	share_allocations;	/* allocations from this one on are for shares */
+	gs_bucket_plan *plan;
+	uint64_t	(*positions)[GS_MAX_BINS];	/* ndevices + 1 a round */
+	uint64_t	(*local_positions)[GS_MAX_BINS];	/* ndevices a round; exchange
+													 * by copies, else NULL */
+
+	/* the result on its way */
+	unsigned	nready;
+	unsigned	next_ready;		/* that was not waited for yet */
+	gs_ready   *ready;			/* by bucket */
+	unsigned	nborders;
+	gs_border_word *borders;
+	uint64_t   *border_bits;	/* of all devices, downloaded in the end */
+};
+
+/* Return from a function that returns a status unless `call` is GS_OK. */
+#define GS_TRY(call) \
+	do { \
+		gs_status	try_status = (call); \
+		if (try_status != GS_OK) \
+			return try_status; \
+	} while (0)
+
+/* The same for an operation of a device: GS_DO(job, d, upload, queue, to, ...). */
+#define GS_DO(job, d, operation, ...) \
+	do { \
+		gs_device  *do_device = (job)->devices[d].device; \
+		gs_status	do_status = do_device->ops->operation(do_device, __VA_ARGS__); \
+		if (do_status != GS_OK) \
+			return gs_job_failed(job, d, do_status); \
+	} while (0)
+
+/* gs_device_job.c */
+extern gs_status gs_job_failed(gs_device_job *job, unsigned d, gs_status status);
+extern gs_status gs_job_fail(gs_device_job *job, gs_status status, const char *message);
+extern gs_rows gs_job_rows(const gs_device_job *job, uint64_t first_segment, uint64_t nsegments);
+extern void *gs_job_alloc(gs_device_job *job, unsigned d, size_t bytes);
+extern void gs_job_free(gs_device_job *job, unsigned d, void *memory);
+extern void gs_job_free_from(gs_device_job *job, unsigned first_allocation);
+extern size_t gs_job_available(const gs_device_job *job, unsigned d);
+extern gs_status gs_job_open_device(gs_device_job *job, unsigned d);
+extern gs_status gs_job_poll(gs_device_job *job);
+extern gs_status gs_job_sync(gs_device_job *job, unsigned d, gs_event_ref event);
+extern gs_status gs_job_sync_queue(gs_device_job *job, unsigned d, gs_queue queue);
+extern gs_status gs_job_drain(gs_device_job *job);
+extern gs_status gs_job_follow(gs_device_job *job, unsigned d, gs_queue queue,
+							   unsigned behind_device, gs_queue behind);
+extern void gs_job_span_begin(gs_device_job *job, unsigned d, gs_queue queue, const char *name);
+extern void gs_job_span_end(gs_device_job *job, unsigned d, gs_queue queue);
+
+/* gs_device_upload.c */
+extern void gs_upload_expect(gs_device_job *job, uint64_t nrows);
+extern gs_status gs_upload_ahead(gs_device_job *job, unsigned plane, uint64_t segment,
+								 const uint64_t *words);
+extern gs_status gs_upload_forget(gs_device_job *job, unsigned plane);
+extern void gs_upload_drop(gs_device_job *job);
+extern gs_status gs_upload_release(gs_device_job *job);
+extern gs_status gs_upload_planes(gs_device_job *job);
+extern gs_status gs_upload_layout(gs_device_job *job);
+
+/* gs_device_memory.c */
+extern unsigned gs_memory_planes(const gs_device_job *job, uint64_t nrows, unsigned nplanes);
+extern uint64_t gs_memory_packed_segments(const gs_device_job *job, unsigned d);
+extern gs_status gs_memory_shares(gs_device_job *job, unsigned min_rounds);
+extern gs_status gs_memory_take(gs_device_job *job);
+
+/* gs_device_partition.c */
+extern gs_status gs_partition_keys(gs_device_job *job);
+extern bool gs_partition_packed(const gs_device_job *job);
+extern gs_status gs_partition_plan(gs_device_job *job);
+extern gs_status gs_partition_round(gs_device_job *job, unsigned round);
+
+/* gs_device_exchange.c */
+extern gs_status gs_exchange_prepare(gs_device_job *job);
+extern void gs_exchange_tree(gs_device_job *job, unsigned round, bool *digits);
+extern const uint64_t *gs_exchange_positions(const gs_device_job *job, unsigned round, unsigned d);
+extern unsigned gs_exchange_targets(const gs_device_job *job, unsigned round, unsigned d,
+									gs_target *targets);
+extern gs_status gs_exchange_meet(gs_device_job *job, const gs_queue *queues, unsigned nqueues);
+extern gs_status gs_exchange_rows(gs_device_job *job, unsigned round);
+
+/* gs_device_buckets.c */
+extern gs_status gs_buckets_round(gs_device_job *job, unsigned round);
+
+/* gs_device_early.c */
+extern void gs_early_choose(gs_device_job *job);
+extern unsigned gs_early_low_bit(const gs_device_job *job, const gs_bucket *bucket);
+extern gs_status gs_early_sort_runs(gs_device_job *job, unsigned d, gs_queue queue,
+									gs_pairs pairs, uint64_t nrows, unsigned low_bit,
+									unsigned ordinal);
+extern gs_status gs_early_begin_round(gs_device_job *job);
+extern gs_status gs_early_look(gs_device_job *job);
+
+/* gs_device_ties.c */
+extern gs_status gs_ties_round(gs_device_job *job, unsigned round);
+
+/* gs_device_result.c */
+extern gs_status gs_result_begin(gs_device_job *job, unsigned nready);
+extern void gs_result_end(gs_device_job *job);
+extern gs_status gs_result_download(gs_device_job *job, unsigned d, gs_queue behind,
+									const gs_bucket *bucket, const void *ids);
+extern gs_status gs_result_bitmap(gs_device_job *job, unsigned d, unsigned share);
+extern gs_status gs_result_identity(gs_device_job *job);
+extern gs_status gs_result_wait(gs_device_job *job, uint64_t *ready);
+
+#endif							/* GS_DEVICE_JOB_H */

@@ -1,0 +1,254 @@
+/*
+ * gs_device_memory.c
+ *		How device memory is divided up.
+ *
+ * Bytes a row, on the device that has it:
+ *
+ *	words of each resident plane	8, from the upload on
+ *	packed first slice				8, if the key is not one plane's words
+ *	pairs, and as much to sort in	2 * (8 + id_bytes), of the rows of a share
+ *	pairs on their way				8 + id_bytes, if devices exchange by copies
+ *	ties							see gs_device_ties.c, if the key is wide
+ *
+ * Pairs come first: a device that has no room for those of all its rows sorts
+ * them in several rounds, share by share.  All shares are equally large, within
+ * epsilon.  What is left goes to the leading planes.
+ *
+ * These are estimates.  An allocation that fails, or a share that the plan could
+ * not keep below its capacity, makes the caller try again with more shares.
+ */
+#include "engine/device/gs_device_job.h"
+
+/* Memory a row that refining ties takes at worst, beside the pairs. */
+#define TIES_ROW_BYTES(id_bytes)	(8 + 2 * 4 + (id_bytes))
+
+/* Shares may exceed the ideal by epsilon at both ends. */
+static uint64_t
+with_epsilon(uint64_t rows)
+{
+	return rows + rows / 100 + 1;
+}
+
+static size_t
+pair_bytes(unsigned id_bytes)
+{
+	return sizeof(uint64_t) + id_bytes;
+}
+
+static bool
+exchange_by_copy(const gs_device_job *job, unsigned ndevices)
+{
+	return ndevices > 1 && !job->store;
+}
+
+/* The least memory that any of the devices has for a job, in use or not. */
+static size_t
+least_memory(const gs_device_job *job, unsigned ndevices)
+{
+	size_t		least = SIZE_MAX;
+
+	for (unsigned d = 0; d < ndevices; d++)
+	{
+		size_t		bytes = gs_job_available(job, d) + job->devices[d].used_bytes;
+
+		least = bytes < least ? bytes : least;
+	}
+	return least;
+}
+
+static size_t
+least_available(const gs_device_job *job)
+{
+	size_t		least = SIZE_MAX;
+
+	for (unsigned d = 0; d < job->ndevices; d++)
+	{
+		size_t		bytes = gs_job_available(job, d);
+
+		least = bytes < least ? bytes : least;
+	}
+	return least;
+}
+
+/*
+ * How many leading planes of rows in one round may be resident.  Without room for
+ * all rows' pairs, half of the memory may go to a key of one plane, so that
+ * the rounds need not read it from the host again.
+ */
+unsigned
+gs_memory_planes(const gs_device_job *job, uint64_t nrows, unsigned nplanes)
+{
+	unsigned	ndevices = job->ndevices;
+	size_t		memory = least_memory(job, ndevices);
+	uint64_t	rows = nrows < GS_SEGMENT_ROWS ? nrows + 1 : nrows / ndevices + GS_SEGMENT_ROWS;
+	uint64_t	words = rows * sizeof(uint64_t);
+	unsigned	pairs = exchange_by_copy(job, ndevices) ? 3 : 2;
+	unsigned	id_bytes = job->args.id_bytes == 0 ? 8 : job->args.id_bytes;
+	uint64_t	sorting = with_epsilon(rows) * pairs * pair_bytes(id_bytes) + sizeof(gs_device_tables);
+	uint64_t	planes;
+
+	if (nplanes > 1)
+		sorting += words;
+	if (memory < sorting + words)
+		return nplanes == 1 && words <= memory / 2 ? 1 : 0;
+	planes = (memory - sorting) / words;
+	return planes < nplanes ? (unsigned) planes : nplanes;
+}
+
+static uint64_t
+share_row_bytes(const gs_device_job *job)
+{
+	unsigned	pairs = exchange_by_copy(job, job->ndevices) ? 3 : 2;
+	uint64_t	bytes = pairs * pair_bytes(job->args.id_bytes);
+
+	if (job->cursor.bits_left > 0)
+		bytes += TIES_ROW_BYTES(job->args.id_bytes);
+	if (job->args.equal.parts != NULL)
+		bytes++;
+	return bytes;
+}
+
+/*
+ * Rows that a share may have with the memory that is free now, when all of them
+ * together are at least min_rounds for each device.
+ */
+static uint64_t
+share_capacity(const gs_device_job *job, unsigned min_rounds)
+{
+	uint64_t	rows = with_epsilon(job->args.nrows / job->ndevices / min_rounds);
+	uint64_t	capacity;
+	size_t		memory = least_available(job);
+	size_t		temp = 0;
+
+	for (unsigned d = 0; d < job->ndevices; d++)
+	{
+		gs_device  *device = job->devices[d].device;
+		gs_rows		all = {0, job->args.nrows / job->ndevices + GS_SEGMENT_ROWS};
+		size_t		bytes = 2 * device->ops->sort_temp_bytes(device, job->args.id_bytes, rows) +
+			device->ops->scatter_temp_bytes(device, all) +
+			device->ops->tile_counts_bytes(device, all);
+
+		temp = bytes > temp ? bytes : temp;
+	}
+	/* alignment and distance of a dozen blocks */
+	temp += 12 * 1024;
+	capacity = memory > temp ? (memory - temp) / share_row_bytes(job) : 0;
+	if (job->cursor.bits_left > 0 && capacity >= UINT32_MAX)
+		capacity = UINT32_MAX - 1;
+	return capacity;
+}
+
+/*
+ * Choose the number of rounds, at least min_rounds, and with it that of shares.
+ * GS_NO_SPACE when that would be too many.
+ */
+gs_status
+gs_memory_shares(gs_device_job *job, unsigned min_rounds)
+{
+	uint64_t	rows = with_epsilon(job->args.nrows / job->ndevices);
+	uint64_t	capacity = share_capacity(job, min_rounds);
+	uint64_t	rounds;
+
+	if (capacity == 0)
+		return gs_job_fail(job, GS_NO_SPACE, "not enough device memory");
+	rounds = (rows + capacity - 1) / capacity;
+	if (rounds < min_rounds)
+		rounds = min_rounds;
+	if (rounds * job->ndevices > GS_MAX_SHARES)
+		return gs_job_fail(job, GS_NO_SPACE, "not enough device memory");
+	job->rounds = (unsigned) rounds;
+	job->nshares = (unsigned) rounds * job->ndevices;
+	job->capacity_rows = capacity;
+	return GS_OK;
+}
+
+/* Segments of packed keys that a device should keep: all of its own, or a few. */
+uint64_t
+gs_memory_packed_segments(const gs_device_job *job, unsigned d)
+{
+	const gs_job_device *jd = &job->devices[d];
+	uint64_t	segment_bytes = GS_SEGMENT_ROWS * sizeof(uint64_t);
+	uint64_t	bytes = gs_job_rows(job, jd->first_segment, jd->nsegments).nrows * sizeof(uint64_t);
+	uint64_t	rows = with_epsilon(job->args.nrows / job->ndevices);
+	size_t		memory = gs_job_available(job, d);
+	uint64_t	few;
+
+	if (bytes <= memory / 2 || bytes + rows * share_row_bytes(job) <= memory)
+		return jd->nsegments;
+	few = memory / 16 / segment_bytes;
+	return few < 1 ? 1 : few > 64 ? 64 : few;
+}
+
+/* The most rows that a device gets in a round. */
+static uint64_t
+most_share_rows(const gs_device_job *job, unsigned d)
+{
+	const uint64_t *cuts = gs_plan_cuts(job->plan);
+	uint64_t	most = 0;
+
+	for (unsigned share = d; share < job->nshares; share += job->ndevices)
+		if (cuts[share + 1] - cuts[share] > most)
+			most = cuts[share + 1] - cuts[share];
+	return most;
+}
+
+static uint64_t
+most_bucket_rows(const gs_device_job *job, unsigned d)
+{
+	const gs_bucket *buckets;
+	unsigned	nbuckets = gs_plan_buckets(job->plan, &buckets);
+	uint64_t	most = 0;
+
+	for (unsigned i = 0; i < nbuckets; i++)
+		if (buckets[i].share % job->ndevices == d && buckets[i].end - buckets[i].begin > most)
+			most = buckets[i].end - buckets[i].begin;
+	return most;
+}
+
+/* Memory for pairs; false if there is none. */
+static bool
+take_pairs(gs_device_job *job, unsigned d, uint64_t rows, gs_pairs *pairs)
+{
+	pairs->keys = gs_job_alloc(job, d, rows * sizeof(uint64_t));
+	pairs->ids = gs_job_alloc(job, d, rows * job->args.id_bytes);
+	return pairs->keys != NULL && pairs->ids != NULL;
+}
+
+static bool
+take_device(gs_device_job *job, unsigned d)
+{
+	gs_job_device *jd = &job->devices[d];
+	gs_device  *device = jd->device;
+	uint64_t	rows = most_share_rows(job, d);
+	size_t		temp = device->ops->sort_temp_bytes(device, job->args.id_bytes,
+													most_bucket_rows(job, d));
+	gs_rows		chunk = {jd->first_segment << GS_SEGMENT_SHIFT,
+	jd->chunk_segments << GS_SEGMENT_SHIFT};
+
+	jd->scatter_temp = gs_job_alloc(job, d, device->ops->scatter_temp_bytes(device, chunk));
+	jd->sort_temp[0] = gs_job_alloc(job, d, temp);
+	jd->sort_temp[1] = gs_job_alloc(job, d, temp);
+	jd->borders = gs_job_alloc(job, d, 2 * job->rounds * sizeof(uint64_t));
+	if (jd->scatter_temp == NULL || jd->sort_temp[0] == NULL || jd->sort_temp[1] == NULL ||
+		jd->borders == NULL)
+		return false;
+	if (job->args.equal.parts != NULL)
+	{
+		jd->bitmap = gs_job_alloc(job, d, (rows / 64 + 3) * sizeof(uint64_t));
+		if (jd->bitmap == NULL)
+			return false;
+	}
+	if (job->local_positions != NULL && !take_pairs(job, d, jd->local_rows, &jd->local))
+		return false;
+	return take_pairs(job, d, rows, &jd->pairs) && take_pairs(job, d, rows, &jd->spare);
+}
+
+/* Take the memory that the plan's shares need. */
+gs_status
+gs_memory_take(gs_device_job *job)
+{
+	for (unsigned d = 0; d < job->ndevices; d++)
+		if (!take_device(job, d))
+			return gs_job_fail(job, GS_NO_SPACE, "not enough device memory");
+	return GS_OK;
+}

@@ -1,0 +1,282 @@
+/*
+ * gs_device_sort.c
+ *		Sorting on a group of devices: the order of the steps.
+ *
+ *	upload		words to the devices, statistics on the way	gs_device_upload.c
+ *	layout		of the key, from the statistics
+ *	keys		the first slice of it, at most 64 bits		gs_device_partition.c
+ *	plan		histograms; shares and buckets				gs_bucket_plan.c
+ *	for each round, one share on each device:
+ *		scatter	rows to their shares						gs_device_exchange.c
+ *		sort	bucket by bucket							gs_device_buckets.c
+ *		refine	what ties, if the key is wider				gs_device_ties.c
+ *		download											gs_device_result.c
+ *
+ * The host waits for devices when it needs numbers: for the statistics, for each
+ * histogram, and for the counts of ties.  All else is put on queues, and the rest
+ * of the waiting is gs_device_wait()'s.
+ *
+ * If memory turns out too small on the way, what was done from the plan on is
+ * thrown away, and done again with twice as many shares.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/device/gs_device_job.h"
+
+#define DEFAULT_DEVICE_ROWS	(UINT64_C(4) << 20)
+
+#define MAX_ROWS			(UINT64_C(1) << 48)
+
+/* May rows be stored straight to the device of their share? */
+static bool
+may_store(const gs_group *group)
+{
+	if (group->options.exchange != GS_EXCHANGE_AUTO)
+		return group->options.exchange == GS_EXCHANGE_STORE;
+	for (unsigned d = 0; d < group->ndevices; d++)
+		for (unsigned peer = 0; peer < group->ndevices; peer++)
+			if (peer != d && !group->devices[d]->ops->can_reach(group->devices[d],
+																group->devices[peer]))
+				return false;
+	return true;
+}
+
+static void
+free_job(gs_device_job *job)
+{
+	for (unsigned p = 0; p < GS_MAX_PLANES; p++)
+	{
+		free(job->planes[p].host_words);
+		free(job->planes[p].words);
+		free(job->planes[p].nulls);
+		free(job->planes[p].runs);
+	}
+	for (unsigned d = 0; d < GS_MAX_DEVICES; d++)
+		free(job->devices[d].packed_words);
+	gs_plan_end(job->plan);
+	free(job->allocations);
+	free(job->stats);
+	free(job->counts);
+	free(job->positions);
+	free(job->local_positions);
+	free(job->tree);
+	free(job->ready);
+	free(job->borders);
+	free(job->border_bits);
+	free(job);
+}
+
+gs_status
+gs_device_begin(gs_group *group, unsigned nplanes, uint64_t expected_rows, gs_device_job **result)
+{
+	gs_device_job *job = calloc(1, sizeof(*job));
+
+	*result = NULL;
+	if (job == NULL)
+		return GS_NO_SPACE;
+	job->stats = malloc(group->ndevices * sizeof(*job->stats));
+	job->counts = malloc(group->ndevices * sizeof(*job->counts));
+	job->tree = malloc(sizeof(*job->tree));
+	if (job->stats == NULL || job->counts == NULL || job->tree == NULL)
+	{
+		free_job(job);
+		return GS_NO_SPACE;
+	}
+	job->group = group;
+	job->options = group->options;
+	if (job->options.device_rows == 0)
+		job->options.device_rows = DEFAULT_DEVICE_ROWS;
+	job->store = may_store(group);
+	for (unsigned d = 0; d < group->ndevices; d++)
+		job->devices[d].device = group->devices[d];
+	job->fed_planes = nplanes < GS_MAX_PLANES ? nplanes : GS_MAX_PLANES;
+	gs_upload_expect(job, expected_rows);
+	job->resident_planes = gs_memory_planes(job, expected_rows, job->fed_planes);
+	*result = job;
+	return GS_OK;
+}
+
+/*
+ * Nothing goes on: stop the devices, give back all of their memory, and forget
+ * what was on them.  Returns status, or GS_DEVICE_LOST if that is what it is.
+ */
+static gs_status
+abandon(gs_device_job *job, gs_status status)
+{
+	for (unsigned d = 0; d < job->group->ndevices; d++)
+	{
+		gs_job_device *jd = &job->devices[d];
+
+		if (!jd->touched)
+			continue;
+		if (jd->device->ops->reset(jd->device) == GS_DEVICE_LOST)
+			status = gs_job_failed(job, d, GS_DEVICE_LOST);
+		jd->touched = false;
+		jd->tables = NULL;
+	}
+	for (unsigned i = 0; i < job->nready; i++)
+		job->ready[i].event = NULL;
+	gs_result_end(job);
+	gs_job_free_from(job, 0);
+	gs_upload_drop(job);
+	job->failed = false;
+	return status;
+}
+
+/*
+ * What goes wrong while rows are fed is put right when the job is run.  The devices
+ * can't be reset now: they may be sorting for another job.
+ */
+void
+gs_device_feed(gs_device_job *job, unsigned plane, uint64_t segment, const uint64_t *words)
+{
+	if (plane < job->resident_planes && plane < job->fed_planes && !job->failed)
+		job->failed = gs_upload_ahead(job, plane, segment, words) != GS_OK;
+}
+
+void
+gs_device_unfeed(gs_device_job *job, unsigned plane)
+{
+	if (plane < job->fed_planes && !job->failed)
+		job->failed = gs_upload_forget(job, plane) != GS_OK;
+}
+
+/* Throw away what was done from the plan on. */
+static gs_status
+undo_shares(gs_device_job *job)
+{
+	GS_TRY(gs_job_drain(job));
+	gs_result_end(job);
+	gs_plan_end(job->plan);
+	free(job->positions);
+	free(job->local_positions);
+	job->plan = NULL;
+	job->positions = NULL;
+	job->local_positions = NULL;
+	gs_job_free_from(job, job->share_allocations);
+	return GS_OK;
+}
+
+static uint64_t
+largest_share(const gs_device_job *job)
+{
+	const uint64_t *cuts = gs_plan_cuts(job->plan);
+	uint64_t	largest = 0;
+
+	for (unsigned share = 0; share < job->nshares; share++)
+		if (cuts[share + 1] - cuts[share] > largest)
+			largest = cuts[share + 1] - cuts[share];
+	return largest;
+}
+
+/* Plan shares, at least min_rounds a device, and sort them. */
+static gs_status
+sort_shares(gs_device_job *job, unsigned min_rounds)
+{
+	gs_device_result *result = job->result;
+	const gs_bucket *buckets;
+
+	job->share_allocations = job->nallocations;
+	GS_TRY(gs_memory_shares(job, min_rounds));
+	if (job->rounds > 1 && gs_partition_packed(job))
+	{
+		GS_TRY(gs_upload_release(job));
+		job->share_allocations = job->nallocations;
+		GS_TRY(gs_memory_shares(job, min_rounds));
+	}
+	GS_TRY(gs_partition_plan(job));
+	result->rounds = job->rounds;
+	result->histograms = gs_plan_passes(job->plan);
+	result->buckets = gs_plan_buckets(job->plan, &buckets);
+	result->refined_rows = 0;
+	result->resorted_rows = 0;
+	result->largest_share_rows = largest_share(job);
+	GS_TRY(gs_result_begin(job, result->buckets));
+	GS_TRY(gs_exchange_prepare(job));
+	GS_TRY(gs_memory_take(job));
+	for (unsigned round = 0; round < job->rounds; round++)
+	{
+		GS_TRY(gs_job_poll(job));
+		GS_TRY(gs_partition_round(job, round));
+		GS_TRY(gs_buckets_round(job, round));
+	}
+	return GS_OK;
+}
+
+static gs_status
+sort_rows(gs_device_job *job)
+{
+	gs_status	status;
+
+	GS_TRY(gs_job_poll(job));
+	GS_TRY(gs_upload_planes(job));
+	GS_TRY(gs_upload_layout(job));
+	job->result->key_bits = (unsigned) job->layout.key_bits;
+	job->result->devices = job->ndevices;
+	job->result->rounds = 1;
+	if (job->layout.key_bits == 0)
+		return gs_result_identity(job);
+
+	GS_TRY(gs_partition_keys(job));
+	gs_early_choose(job);
+	status = sort_shares(job, 1);
+	while (status == GS_NO_SPACE && job->rounds > 0 &&
+		   2 * job->rounds * job->ndevices <= GS_MAX_SHARES)
+	{
+		GS_TRY(undo_shares(job));
+		status = sort_shares(job, 2 * job->rounds);
+	}
+	return status;
+}
+
+static bool
+args_valid(const gs_device_args *args)
+{
+	return args->nplanes <= GS_MAX_PLANES && (args->id_bytes == 4 || args->id_bytes == 8) &&
+		args->nrows <= (args->id_bytes == 4 ? (uint64_t) UINT32_MAX : MAX_ROWS);
+}
+
+gs_status
+gs_device_run(gs_device_job *job, const gs_device_args *args, gs_device_result *result,
+			  const char **message)
+{
+	gs_status	status = GS_OK;
+
+	*result = (gs_device_result) {.rounds = 0};
+	*message = job->message;
+	if (!args_valid(args))
+		return gs_job_fail(job, GS_INVALID, gs_status_text(GS_INVALID));
+	job->args = *args;
+	job->result = result;
+	if (job->failed)
+		status = abandon(job, GS_OK);
+	if (args->nrows > 0 && status == GS_OK)
+		status = sort_rows(job);
+	return status == GS_OK ? GS_OK : abandon(job, status);
+}
+
+gs_status
+gs_device_wait(gs_device_job *job, uint64_t *ready, const char **message)
+{
+	gs_status	status;
+
+	*message = job->message;
+	if (*ready >= job->args.nrows)
+		return GS_OK;
+	status = gs_result_wait(job, ready);
+	return status == GS_OK ? GS_OK : abandon(job, status);
+}
+
+void
+gs_device_end(gs_device_job *job)
+{
+	if (job == NULL)
+		return;
+	job->args.cancel = NULL;
+	if (gs_job_drain(job) != GS_OK)
+		abandon(job, GS_DEVICE_ERROR);
+	gs_result_end(job);
+	gs_job_free_from(job, 0);
+	free_job(job);
+}

@@ -1,0 +1,159 @@
+/*
+ * gs_items.c
+ *		Sorting a range of items by the bits they carry.
+ *
+ * Up to RANK_ROWS items are sorted by rank.  More are radix sorted, in the same
+ * range of both halves, on the leading bits that vary and as many as pay
+ * (gs_radix_bits); then the runs that tie on those, by the bits below.
+ *
+ * Both compare items as integers, with the row id in the low bits: they are
+ * stable, and no two items are the same.  The recursion from radix sort to its
+ * ties ends after few levels, for each uses up more than log2(RANK_ROWS) bits.
+ */
+#include <string.h>
+
+#include "engine/host/gs_items.h"
+#include "engine/host/gs_radix.h"
+
+/*
+ * Measured on random items of 40 bits, ns a row (Zen 4):
+ *
+ *		items			2		4		8		16		24		32		64		128		512
+ *		rank			3.8		2.8		3.7		5.9		8.7		12		22		44
+ *		insertion		2.5		4.5		6.5		8.2		9.5		11		16		24
+ *		merge			2.6		4.5		6.6		8.2		9.6		12		14		17		22
+ *		radix			71		35		19		8.6		7.1		6.3		5.1		4.7		3.9
+ */
+#define RANK_ROWS	20
+
+/* Items that are looked through at a time, between looks at *cancel. */
+#define BLOCK_ITEMS		1024
+
+/*
+ * An item's position is the number of items less than it.  Quadratic, but
+ * without a branch that depends on the items; spare is overwritten.
+ */
+static void
+rank_sort(uint64_t *restrict items, uint64_t *restrict spare, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+	{
+		uint64_t	item = items[i];
+		uint64_t	rank = 0;
+
+		for (uint64_t j = 0; j < count; j++)
+			rank += items[j] < item;
+		spare[rank] = item;
+	}
+	memcpy(items, spare, count * sizeof(*items));
+}
+
+static inline uint64_t
+block_rows(gs_range range, uint64_t begin)
+{
+	return range.end - begin < BLOCK_ITEMS ? range.end - begin : BLOCK_ITEMS;
+}
+
+/* One more than the highest bit in which items differ; false when cancelled. */
+static bool
+find_high_bit(gs_job *job, gs_range range, unsigned *high_bit)
+{
+	const uint64_t first = job->items[range.begin];
+	uint64_t	difference = 0;
+
+	for (uint64_t begin = range.begin; begin < range.end; begin += BLOCK_ITEMS)
+	{
+		uint64_t	count = block_rows(range, begin);
+
+		for (uint64_t i = begin; i < begin + count; i++)
+			difference |= job->items[i] ^ first;
+		if (gs_job_cancelled(job, count))
+			return false;
+	}
+	*high_bit = gs_bit_width(difference);
+	return true;
+}
+
+static bool
+copy_items(gs_job *job, uint64_t *to, const uint64_t *from, uint64_t count)
+{
+	for (uint64_t done = 0; done < count; done += BLOCK_ITEMS)
+	{
+		uint64_t	block = count - done < BLOCK_ITEMS ? count - done : BLOCK_ITEMS;
+
+		memcpy(to + done, from + done, block * sizeof(*to));
+		if (gs_job_cancelled(job, block))
+			return false;
+	}
+	return true;
+}
+
+/* Radix sort by digits; the result is in job->items. */
+static bool
+sort_digits(gs_job *job, gs_range range, gs_digits digits)
+{
+	uint64_t   *items = job->items + range.begin;
+	uint64_t   *sorted;
+
+	gs_radix_clear(job, digits);
+	for (uint64_t begin = range.begin; begin < range.end; begin += BLOCK_ITEMS)
+	{
+		gs_radix_count(job, digits, job->items + begin, block_rows(range, begin));
+		if (gs_job_cancelled(job, block_rows(range, begin)))
+			return false;
+	}
+	sorted = gs_radix_partition(job, digits, items, job->spare + range.begin,
+								gs_range_rows(range));
+	if (sorted == NULL)
+		return false;
+	return sorted == items || copy_items(job, items, sorted, gs_range_rows(range));
+}
+
+static bool
+sort_radix(gs_job *job, gs_range range)
+{
+	unsigned	high_bit;
+	unsigned	low_bit;
+	unsigned	bits;
+
+	if (!find_high_bit(job, range, &high_bit))
+		return false;
+	if (high_bit <= job->id_bits)	/* all tie, so they are in order */
+		return true;
+	bits = gs_radix_bits(gs_range_rows(range), high_bit - job->id_bits);
+	low_bit = high_bit - bits;
+	return sort_digits(job, range, gs_radix_digits(gs_range_rows(range), low_bit, bits)) &&
+		gs_items_sort_ties(job, range, low_bit);
+}
+
+/* Sort a range of items, by all of their bits.  False when cancelled. */
+bool
+gs_items_sort(gs_job *job, gs_range range)
+{
+	uint64_t	count = gs_range_rows(range);
+
+	if (count > RANK_ROWS)
+		return sort_radix(job, range);
+	rank_sort(job->items + range.begin, job->spare + range.begin, count);
+	return !gs_job_cancelled(job, count);
+}
+
+/*
+ * Finish a range that has been sorted on the bits from shift up: sort the runs
+ * that tie on those.  False when cancelled.
+ */
+bool
+gs_items_sort_ties(gs_job *job, gs_range range, unsigned shift)
+{
+	while (shift > job->id_bits && range.begin < range.end)
+	{
+		gs_range	ties = gs_next_ties(job, range, shift);
+
+		if (gs_job_cancelled(job, ties.end - range.begin))
+			return false;
+		if (gs_range_rows(ties) > 0 && !gs_items_sort(job, ties))
+			return false;
+		range.begin = ties.end;
+	}
+	return true;
+}

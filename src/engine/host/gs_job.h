@@ -1,0 +1,88 @@
+/*
+ * gs_job.h
+ *		One sort in progress: what its steps share.
+ *
+ * An *item* is one word per row: the bits of the slice in front, the row id in
+ * the low id_bits.  Ids make all items different, so sorting items as plain
+ * integers is stable by construction.
+ */
+#ifndef GS_JOB_H
+#define GS_JOB_H
+
+#include "engine/gs_bits.h"
+#include "engine/gs_layout.h"
+
+/*
+ * The widest digit, see gs_radix.c, and the most digits that are counted at
+ * once.  gs_radix_bits() asks for log2(rows) + 3 bits, rounded up to digits,
+ * of the 64 - log2(rows) that an item has: never more than 40 bits in digits
+ * of 10, or 16 in the narrower ones that few rows take.
+ */
+#define GS_DIGIT_MAX_BITS	10
+#define GS_MAX_DIGITS		4
+
+/* Tables too large for a backend's stack; they sit in front of the items. */
+typedef struct gs_scratch
+{
+	uint64_t	counts[GS_MAX_DIGITS][1 << GS_DIGIT_MAX_BITS];
+	gs_layout	layout;
+	gs_slice	slice;
+} gs_scratch;
+
+typedef struct gs_job
+{
+	/* constant */
+	const gs_layout *layout;
+	gs_scratch *scratch;
+	uint64_t	nrows;
+	uint64_t   *equal;			/* may be NULL */
+	const volatile int *cancel;
+	gs_progress *progress;		/* may be NULL */
+	unsigned	id_bits;
+	uint64_t	bits_behind_first;	/* of the key, behind its first slice */
+
+	/* the two halves of the workspace, nrows words each */
+	uint64_t   *items;
+	uint64_t   *spare;
+
+	/* progress */
+	uint64_t	work;			/* rows handled since the last look at cancel */
+	double		row_cost;		/* of the present step, as planned */
+	uint64_t	refined_rows;
+	unsigned	passes;
+	bool		moved;
+} gs_job;
+
+/* Rows of work between two looks at *cancel: below a millisecond. */
+#define GS_POLL_ROWS	(UINT64_C(1) << 16)
+
+/* Tell of the work that was accounted for; true when the job must stop. */
+extern bool gs_job_look(gs_job *job);
+
+/* Account for work; true when the job must stop. */
+static inline bool
+gs_job_cancelled(gs_job *job, uint64_t rows)
+{
+	job->work += rows;
+	return job->work >= GS_POLL_ROWS && gs_job_look(job);
+}
+
+/* Width of the slice at cursor: as much of the key as an item holds. */
+static inline unsigned
+gs_job_slice_bits(const gs_job *job, gs_cursor cursor)
+{
+	unsigned	available = 64 - job->id_bits;
+
+	return cursor.bits_left < available ? (unsigned) cursor.bits_left : available;
+}
+
+static inline void
+gs_job_swap_halves(gs_job *job)
+{
+	uint64_t   *items = job->items;
+
+	job->items = job->spare;
+	job->spare = items;
+}
+
+#endif							/* GS_JOB_H */

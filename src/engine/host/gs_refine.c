@@ -1,0 +1,189 @@
+/*
+ * gs_refine.c
+ *		Orders rows that tie on the slices looked at so far.
+ *
+ * After a range of items has been sorted on one slice of the key, neighbours
+ * with the same slice form *runs*.  The items of each run are repacked with
+ * the next slice and sorted by themselves, and so on until the key has no bits
+ * left.  What a run costs depends on its rows only.
+ *
+ * Depth.  A run that ties as a whole goes round a loop.  When a range falls
+ * apart, its largest run is kept for the loop and only the others, each at
+ * most half of the range, are recursed into: the depth is at most log2(nrows)
+ * whatever the key's width.
+ *
+ * The rows of small runs are scattered over the planes and rarely in the
+ * cache.  Runs are therefore queued, their words are prefetched as they are
+ * found, and only a full queue is worked on.
+ */
+#include "engine/host/gs_items.h"
+#include "engine/gs_pack.h"
+#include "engine/host/gs_refine.h"
+
+/* Items of a run that are repacked and compared at a time. */
+#define LOAD_ITEMS		512
+
+/* Runs looked up ahead, and the rows of each whose words are prefetched. */
+#define QUEUE_RUNS		16
+#define QUEUE_PREFETCH	24
+
+/* The runs of one range; all need the same slice next. */
+typedef struct refinement
+{
+	gs_cursor	cursor;			/* what the range is sorted on so far */
+	gs_cursor	next;			/* behind slice */
+	gs_slice	slice;			/* built for the first run */
+	gs_range	largest;		/* not queued; empty if there are no runs */
+	unsigned	count;
+	gs_range	runs[QUEUE_RUNS];
+} refinement;
+
+/*
+ * Give a run's items the bits of slice; *sorted tells whether they are in
+ * order as they are.  False when cancelled.
+ */
+static bool
+load_run(gs_job *job, gs_range run, const gs_slice *slice, bool *sorted)
+{
+	uint64_t	last = 0;
+
+	*sorted = true;
+	for (uint64_t begin = run.begin; begin < run.end; begin += LOAD_ITEMS)
+	{
+		uint64_t   *items = job->items + begin;
+		uint64_t	count = run.end - begin < LOAD_ITEMS ? run.end - begin : LOAD_ITEMS;
+
+		gs_repack_items(items, slice, job->id_bits, count);
+		for (uint64_t i = 0; i < count && *sorted; i++)
+		{
+			*sorted = last <= items[i];
+			last = items[i];
+		}
+		if (gs_job_cancelled(job, count))
+			return false;
+	}
+	return true;
+}
+
+/* Sort a run on the next slice.  False when cancelled. */
+static bool
+sort_run(gs_job *job, gs_range run, const gs_slice *slice)
+{
+	bool		sorted;
+
+	if (!load_run(job, run, slice, &sorted))
+		return false;
+	if (sorted)
+		return true;
+	job->moved = true;
+	return gs_items_sort(job, run);
+}
+
+/* Set the bits of all items that tie with their predecessor. */
+static bool
+mark_equal(gs_job *job, gs_range range)
+{
+	for (uint64_t i = range.begin + 1; i < range.end;)
+	{
+		uint64_t	word_end = (i | 63) + 1 < range.end ? (i | 63) + 1 : range.end;
+		uint64_t   *word = &job->equal[i >> 6];
+		uint64_t	bits = 0;
+
+		for (; i < word_end; i++)
+			bits |= (uint64_t) gs_item_ties(job, i, job->id_bits) << (i & 63);
+		*word |= bits;
+		if (gs_job_cancelled(job, 64))
+			return false;
+	}
+	return true;
+}
+
+/* Refine all queued runs.  False when cancelled. */
+static bool
+refine_queue(gs_job *job, refinement *r)
+{
+	for (unsigned i = 0; i < r->count; i++)
+		if (!sort_run(job, r->runs[i], &r->slice) || !gs_refine(job, r->runs[i], r->next))
+			return false;
+	r->count = 0;
+	return true;
+}
+
+static void
+prefetch_run(const gs_job *job, const refinement *r, gs_range run)
+{
+	const uint64_t id_mask = gs_low_mask(job->id_bits);
+	uint64_t	rows = gs_range_rows(run);
+
+	for (uint64_t i = 0; i < rows && i < QUEUE_PREFETCH; i++)
+		gs_prefetch_slice(&r->slice, job->items[run.begin + i] & id_mask);
+}
+
+/* Queue a run, or the largest up to now in its place.  False when cancelled. */
+static bool
+add_run(gs_job *job, refinement *r, gs_range run)
+{
+	gs_range	queued = run;
+
+	if (gs_range_rows(r->largest) == 0)
+	{
+		r->next = r->cursor;
+		gs_slice_build(&r->slice, job->layout, &r->next, gs_job_slice_bits(job, r->cursor));
+	}
+	if (gs_range_rows(run) > gs_range_rows(r->largest))
+	{
+		queued = r->largest;
+		r->largest = run;
+	}
+	if (r->cursor.bits_left == job->bits_behind_first)
+		job->refined_rows += gs_range_rows(run);
+	if (gs_range_rows(queued) == 0)
+		return true;
+	prefetch_run(job, r, queued);
+	r->runs[r->count++] = queued;
+	return r->count < QUEUE_RUNS || refine_queue(job, r);
+}
+
+/*
+ * Sort all runs of a range on the next slice, and refine all but the largest
+ * to the end of the key.  False when cancelled.
+ */
+static bool
+refine_runs(gs_job *job, refinement *r, gs_range range)
+{
+	r->largest = (gs_range) {range.begin, range.begin};
+	r->count = 0;
+	while (range.begin < range.end)
+	{
+		gs_range	run = gs_next_ties(job, range, job->id_bits);
+
+		if (gs_job_cancelled(job, run.end - range.begin))
+			return false;
+		if (gs_range_rows(run) > 0 && !add_run(job, r, run))
+			return false;
+		range.begin = run.end;
+	}
+	return refine_queue(job, r) &&
+		(gs_range_rows(r->largest) == 0 || sort_run(job, r->largest, &r->slice));
+}
+
+/*
+ * Put a range that is sorted on the bits before the cursor, the last of them
+ * in its items, in the order of the whole key, and mark rows that are equal.
+ * False when cancelled.
+ */
+bool
+gs_refine(gs_job *job, gs_range range, gs_cursor cursor)
+{
+	refinement	r;
+
+	for (r.cursor = cursor; r.cursor.bits_left > 0; r.cursor = r.next)
+	{
+		if (!refine_runs(job, &r, range))
+			return false;
+		if (gs_range_rows(r.largest) == 0)
+			return true;
+		range = r.largest;
+	}
+	return job->equal == NULL || mark_equal(job, range);
+}

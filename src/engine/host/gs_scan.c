@@ -1,0 +1,130 @@
+/*
+ * gs_scan.c
+ *		All rows become items of the key's first slice.
+ *
+ * One pass over the planes, in blocks that stay in the first-level cache:
+ * pack, see whether the rows are still in order, and count the digits for the
+ * radix sort.  Rows that are in order need no counters, so counting begins
+ * only at the first block that spoils the order, and the blocks before are
+ * counted then.  Random rows spoil it in the first block; after that nothing
+ * is compared any more.
+ *
+ * Descending rows are reversed instead of sorted.  Rows may tie on the slice;
+ * a reversal that leaves every run of ties in its old order is a stable sort.
+ */
+#include "engine/gs_pack.h"
+#include "engine/host/gs_scan.h"
+
+#define BLOCK_ROWS	GS_PACK_BLOCK_ROWS
+
+/* Is no item less than the one before?  No branch, for it mostly is so. */
+static bool
+block_ascends(const uint64_t *items, uint64_t count)
+{
+	uint64_t	falls = 0;
+
+	for (uint64_t i = 1; i < count; i++)
+		falls |= items[i] < items[i - 1];
+	return falls == 0;
+}
+
+/* Is no item's slice greater than the one before? */
+static bool
+block_descends(const uint64_t *items, uint64_t count, unsigned id_bits)
+{
+	uint64_t	rises = 0;
+
+	for (uint64_t i = 1; i < count; i++)
+		rises |= items[i] >> id_bits > items[i - 1] >> id_bits;
+	return rises == 0;
+}
+
+static inline bool
+in_order(gs_order order)
+{
+	return order.ascending || order.descending;
+}
+
+/* What is left of the order of rows [0, begin) when it goes on to end. */
+static gs_order
+extend_order(const gs_job *job, gs_order order, uint64_t begin, uint64_t end)
+{
+	uint64_t	first = begin > 0 ? begin - 1 : 0;
+	const uint64_t *items = job->items + first;
+
+	if (order.ascending)
+		order.ascending = block_ascends(items, end - first);
+	if (order.descending)
+		order.descending = block_descends(items, end - first, job->id_bits);
+	return order;
+}
+
+/* Count the digits of the rows that turned out to be in order in vain. */
+static bool
+count_blocks(gs_job *job, gs_digits digits, uint64_t end)
+{
+	for (uint64_t row = 0; row < end; row += BLOCK_ROWS)
+	{
+		gs_radix_count(job, digits, job->items + row, BLOCK_ROWS);
+		if (gs_job_cancelled(job, BLOCK_ROWS))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Fill job->items, and the counters of digits unless the rows are in order.
+ * False when cancelled.
+ */
+bool
+gs_scan_rows(gs_job *job, const gs_slice *slice, gs_digits digits, gs_order *order)
+{
+	gs_radix_clear(job, digits);
+	*order = (gs_order) {true, true};
+
+	for (uint64_t row = 0; row < job->nrows; row += BLOCK_ROWS)
+	{
+		uint64_t	left = job->nrows - row;
+		unsigned	count = (unsigned) (left < BLOCK_ROWS ? left : BLOCK_ROWS);
+
+		gs_pack_rows(job->items + row, slice, job->id_bits, row, count);
+		if (in_order(*order))
+		{
+			*order = extend_order(job, *order, row, row + count);
+			if (!in_order(*order) && !count_blocks(job, digits, row))
+				return false;
+		}
+		if (!in_order(*order))
+			gs_radix_count(job, digits, job->items + row, count);
+		if (gs_job_cancelled(job, count))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Put descending items in ascending order; the halves change roles.  False
+ * when cancelled.
+ */
+bool
+gs_scan_reverse(gs_job *job)
+{
+	const uint64_t *from = job->items;
+	uint64_t   *to = job->spare;
+	uint64_t	end = job->nrows;
+
+	while (end > 0)
+	{
+		uint64_t	begin = end - 1;
+
+		while (begin > 0 && (from[begin - 1] ^ from[begin]) >> job->id_bits == 0)
+			begin--;
+		for (uint64_t i = begin; i < end; i++)
+			*to++ = from[i];
+		if (gs_job_cancelled(job, end - begin))
+			return false;
+		end = begin;
+	}
+	gs_job_swap_halves(job);
+	return true;
+}

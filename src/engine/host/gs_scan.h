@@ -1,0 +1,20 @@
+/*
+ * gs_scan.h
+ *		All rows become items of the key's first slice.
+ */
+#ifndef GS_SCAN_H
+#define GS_SCAN_H
+
+#include "engine/host/gs_radix.h"
+
+/* Orders that the items may have been found in; both when all tie. */
+typedef struct gs_order
+{
+	bool		ascending;
+	bool		descending;		/* never up from a row to the next */
+} gs_order;
+
+extern bool gs_scan_rows(gs_job *job, const gs_slice *slice, gs_digits digits, gs_order *order);
+extern bool gs_scan_reverse(gs_job *job);
+
+#endif							/* GS_SCAN_H */

@@ -1,0 +1,483 @@
+/*
+ * gs_host_device.c
+ *		A sorting device in plain C: memory of its own, the caller's thread.
+ *
+ * Any number of them simulate as many GPUs, so that everything above the table of
+ * operations runs without one.  Operations are done when they return; queues
+ * and events are therefore nothing but promises that were kept already.
+ *
+ * To test what happens when a device fails, the operation of a given number can
+ * be made to fail, once.  Under the address sanitizer, memory of the arena that is
+ * not handed out is poisoned, and blocks have some distance.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/device/gs_arena.h"
+#include "engine/simulated/gs_simulated_kernels.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#define DISTANCE_BYTES	GS_ARENA_ALIGNMENT
+#else
+#define ASAN_POISON_MEMORY_REGION(address, bytes)	((void) (address), (void) (bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void) (address), (void) (bytes))
+#define DISTANCE_BYTES	0
+#endif
+
+/* In a list, so that reset() finds them. */
+struct gs_event
+{
+	gs_event_ref previous;
+	gs_event_ref next;
+};
+
+typedef struct host_device
+{
+	gs_device	device;			/* must be first */
+	void	   *memory;
+	size_t		memory_bytes;
+	gs_arena   *arena;
+	gs_event_ref events;
+	uint64_t	operations;		/* so far */
+	uint64_t	fail_at;
+} host_device;
+
+static host_device *
+host_of(gs_device *device)
+{
+	return (host_device *) device;
+}
+
+/* Count an operation; its status. */
+static gs_status
+begin_operation(gs_device *device, const char *what)
+{
+	host_device *host = host_of(device);
+
+	if (++host->operations != host->fail_at)
+		return GS_OK;
+	snprintf(device->error, sizeof(device->error), "injected failure of operation %llu (%s)",
+			 (unsigned long long) host->operations, what);
+	return GS_DEVICE_ERROR;
+}
+
+/* Return from an operation that is not to succeed. */
+#define BEGIN(device, what) \
+	do { \
+		gs_status	begin_status = begin_operation(device, what); \
+		if (begin_status != GS_OK) \
+			return begin_status; \
+	} while (0)
+
+static gs_status
+reset(gs_device *device)
+{
+	host_device *host = host_of(device);
+
+	while (host->events != NULL)
+	{
+		gs_event_ref event = host->events;
+
+		host->events = event->next;
+		free(event);
+	}
+	BEGIN(device, "reset");
+	return GS_OK;
+}
+
+static void
+close_device(gs_device *device)
+{
+	host_device *host = host_of(device);
+
+	gs_arena_close(host->arena);
+	if (host->memory != NULL)
+		ASAN_UNPOISON_MEMORY_REGION(host->memory, host->memory_bytes);
+	free(host->memory);
+	free(host);
+}
+
+static void
+device_info(gs_device *device, gs_device_info *info)
+{
+	host_device *host = host_of(device);
+
+	*info = (gs_device_info) {
+		.name = "host",
+		.memory_bytes = host->memory_bytes,
+		.arena_bytes = host->memory_bytes,
+		.number = device->index,
+		.peers = UINT32_MAX,
+	};
+}
+
+static bool
+can_reach(gs_device *device, gs_device *peer)
+{
+	return device->ops == peer->ops;
+}
+
+static gs_status
+host_register(gs_device *device, void *base, size_t bytes)
+{
+	BEGIN(device, "host_register");
+	return GS_OK;
+}
+
+static void
+host_unregister(gs_device *device, void *base)
+{
+}
+
+static void *
+alloc_memory(gs_device *device, size_t bytes)
+{
+	void	   *memory = gs_arena_alloc(host_of(device)->arena, bytes + DISTANCE_BYTES);
+
+	if (memory != NULL)
+		ASAN_UNPOISON_MEMORY_REGION(memory, bytes);
+	return memory;
+}
+
+static void
+free_memory(gs_device *device, void *memory)
+{
+	host_device *host = host_of(device);
+	size_t		bytes = gs_arena_block_bytes(host->arena, memory);
+
+	ASAN_POISON_MEMORY_REGION(memory, bytes);
+	gs_arena_free(host->arena, memory);
+}
+
+static size_t
+largest_free(gs_device *device)
+{
+	size_t		bytes = gs_arena_largest_free(host_of(device)->arena);
+
+	return bytes > DISTANCE_BYTES ? bytes - DISTANCE_BYTES : 0;
+}
+
+static gs_status
+record(gs_device *device, gs_queue queue, gs_event_ref *event)
+{
+	host_device *host = host_of(device);
+
+	BEGIN(device, "record");
+	*event = malloc(sizeof(**event));
+	if (*event == NULL)
+		return GS_NO_SPACE;
+	**event = (struct gs_event) {NULL, host->events};
+	if (host->events != NULL)
+		host->events->previous = *event;
+	host->events = *event;
+	return GS_OK;
+}
+
+static gs_status
+wait_event(gs_device *device, gs_queue queue, gs_event_ref event)
+{
+	BEGIN(device, "wait");
+	return GS_OK;
+}
+
+static gs_status
+sync_event(gs_device *device, gs_event_ref event)
+{
+	BEGIN(device, "sync");
+	return GS_OK;
+}
+
+static bool
+event_done(gs_device *device, gs_event_ref event)
+{
+	return true;
+}
+
+static void
+release_event(gs_device *device, gs_event_ref event)
+{
+	host_device *host = host_of(device);
+
+	if (event->previous != NULL)
+		event->previous->next = event->next;
+	else
+		host->events = event->next;
+	if (event->next != NULL)
+		event->next->previous = event->previous;
+	free(event);
+}
+
+static gs_status
+upload(gs_device *device, gs_queue queue, void *to, const void *from, size_t bytes)
+{
+	BEGIN(device, "upload");
+	memcpy(to, from, bytes);
+	return GS_OK;
+}
+
+static gs_status
+download(gs_device *device, gs_queue queue, void *to, const void *from, size_t bytes)
+{
+	BEGIN(device, "download");
+	memcpy(to, from, bytes);
+	return GS_OK;
+}
+
+static gs_status
+copy_memory(gs_device *device, gs_queue queue, void *to, gs_device *from_device, const void *from,
+			size_t bytes)
+{
+	BEGIN(device, "copy");
+	memcpy(to, from, bytes);
+	return GS_OK;
+}
+
+static gs_status
+clear_memory(gs_device *device, gs_queue queue, void *memory, size_t bytes)
+{
+	BEGIN(device, "clear");
+	memset(memory, 0, bytes);
+	return GS_OK;
+}
+
+static gs_status
+plane_stats(gs_device *device, gs_queue queue, gs_rows rows, gs_plane_rows plane,
+			gs_plane_stats *stats)
+{
+	BEGIN(device, "plane_stats");
+	gs_host_stats(rows, plane, stats);
+	return GS_OK;
+}
+
+static gs_status
+pack(gs_device *device, gs_queue queue, gs_rows rows, const gs_slice *slice,
+	 const gs_plane_rows *planes, uint64_t *const *packed)
+{
+	BEGIN(device, "pack");
+	gs_host_pack(rows, slice, planes, packed);
+	return GS_OK;
+}
+
+static size_t
+tile_counts_bytes(gs_device *device, gs_rows rows)
+{
+	return sizeof(uint64_t);
+}
+
+/* There are no tiles: what is left is how many rows were counted. */
+static gs_status
+histogram(gs_device *device, gs_queue queue, gs_rows rows, gs_keys keys, unsigned ncounted,
+		  const gs_counted *counted, uint64_t (*counts)[GS_DEVICE_DIGITS], void *tile_counts)
+{
+	BEGIN(device, "histogram");
+	gs_host_histogram(rows, keys, ncounted, counted, counts);
+	if (tile_counts != NULL)
+		*(uint64_t *) tile_counts = rows.nrows;
+	return GS_OK;
+}
+
+static gs_status
+scatter(gs_device *device, gs_queue queue, const gs_scatter *args)
+{
+	BEGIN(device, "scatter");
+	if (args->tile_counts != NULL && *(const uint64_t *) args->tile_counts != args->rows.nrows)
+	{
+		snprintf(device->error, sizeof(device->error), "tile counts belong to other rows");
+		return GS_INVALID;
+	}
+	gs_host_scatter(args);
+	return GS_OK;
+}
+
+/* None is needed, but whoever passes too little should be found out. */
+static size_t
+scatter_temp_bytes(gs_device *device, gs_rows rows)
+{
+	return sizeof(uint64_t);
+}
+
+static gs_status
+sort(gs_device *device, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned id_bytes,
+	 uint64_t nrows, unsigned low_bit, unsigned bits, void *temp, bool *in_spare)
+{
+	BEGIN(device, "sort");
+	*(uint64_t *) temp = nrows;
+	*in_spare = gs_host_sort(pairs, spare, id_bytes, nrows, low_bit, bits);
+	return GS_OK;
+}
+
+static gs_status
+sort_runs(gs_device *device, gs_queue queue, gs_pairs pairs, unsigned id_bytes, uint64_t nrows,
+		  unsigned low_bit, void *temp, uint32_t *unsorted)
+{
+	BEGIN(device, "sort_runs");
+	if (!gs_host_sort_runs(pairs, id_bytes, nrows, low_bit))
+		*unsorted = 1;
+	return GS_OK;
+}
+
+static size_t
+sort_temp_bytes(gs_device *device, unsigned id_bytes, uint64_t nrows)
+{
+	return sizeof(uint64_t);
+}
+
+static gs_status
+mark_equal(gs_device *device, gs_queue queue, const uint64_t *keys, const uint32_t *positions,
+		   uint64_t nrows, bool tied, unsigned first_bit, uint32_t *bitmap)
+{
+	BEGIN(device, "mark_equal");
+	gs_host_mark_equal(keys, positions, nrows, tied, first_bit, bitmap);
+	return GS_OK;
+}
+
+static gs_status
+find_ties(gs_device *device, gs_queue queue, const uint64_t *keys, uint64_t nrows,
+		  uint64_t *ranks, void *temp, gs_tie_counts *counts)
+{
+	BEGIN(device, "find_ties");
+	*(uint64_t *) temp = nrows;
+	*counts = gs_host_find_ties(keys, nrows, ranks);
+	return GS_OK;
+}
+
+static size_t
+ties_temp_bytes(gs_device *device, uint64_t nrows)
+{
+	return sizeof(uint64_t);
+}
+
+static gs_status
+take_ties(gs_device *device, gs_queue queue, gs_pairs from, const uint32_t *positions,
+		  const uint64_t *ranks, uint64_t nrows, unsigned id_bytes, const gs_slice *slice,
+		  const gs_plane_rows *planes, uint64_t job_segments, uint32_t *to_positions, gs_pairs to)
+{
+	BEGIN(device, "take_ties");
+	gs_host_take_ties(from, positions, ranks, nrows, id_bytes, slice, planes, to_positions, to);
+	return GS_OK;
+}
+
+static gs_status
+put_ids(gs_device *device, gs_queue queue, void *ids, const uint32_t *positions,
+		const void *from_ids, unsigned id_bytes, uint64_t nrows)
+{
+	BEGIN(device, "put_ids");
+	gs_host_put_ids(ids, positions, from_ids, id_bytes, nrows);
+	return GS_OK;
+}
+
+static gs_status
+count_up(gs_device *device, gs_queue queue, void *ids, unsigned id_bytes, uint64_t first,
+		 uint64_t nrows)
+{
+	BEGIN(device, "count_up");
+	gs_host_count_up(ids, id_bytes, first, nrows);
+	return GS_OK;
+}
+
+static gs_status
+place_rows(gs_device *device, gs_queue queue, const gs_gather *gather, uint64_t *units)
+{
+	BEGIN(device, "place_rows");
+	*(uint64_t *) gather->temp = gather->nrows;
+	*units = gs_host_place_rows(gather);
+	return GS_OK;
+}
+
+static size_t
+place_temp_bytes(gs_device *device, uint64_t nrows)
+{
+	return sizeof(uint64_t);
+}
+
+static gs_status
+gather_rows(gs_device *device, gs_queue queue, const gs_gather *gather)
+{
+	BEGIN(device, "gather_rows");
+	gs_host_gather_rows(gather);
+	return GS_OK;
+}
+
+/* The host device keeps no trace. */
+static void
+span_begin(gs_device *device, gs_queue queue, const char *name)
+{
+}
+
+static void
+span_end(gs_device *device, gs_queue queue)
+{
+}
+
+static unsigned
+read_trace(gs_device *device, gs_span_time *spans, unsigned max)
+{
+	return 0;
+}
+
+static const gs_device_ops host_ops = {
+	.close = close_device,
+	.info = device_info,
+	.can_reach = can_reach,
+	.host_register = host_register,
+	.host_unregister = host_unregister,
+	.alloc = alloc_memory,
+	.free = free_memory,
+	.largest_free = largest_free,
+	.record = record,
+	.wait = wait_event,
+	.sync = sync_event,
+	.done = event_done,
+	.release = release_event,
+	.reset = reset,
+	.upload = upload,
+	.download = download,
+	.copy = copy_memory,
+	.clear = clear_memory,
+	.plane_stats = plane_stats,
+	.pack = pack,
+	.histogram = histogram,
+	.tile_counts_bytes = tile_counts_bytes,
+	.scatter = scatter,
+	.scatter_temp_bytes = scatter_temp_bytes,
+	.sort = sort,
+	.sort_runs = sort_runs,
+	.sort_temp_bytes = sort_temp_bytes,
+	.mark_equal = mark_equal,
+	.find_ties = find_ties,
+	.ties_temp_bytes = ties_temp_bytes,
+	.take_ties = take_ties,
+	.put_ids = put_ids,
+	.count_up = count_up,
+	.place_rows = place_rows,
+	.place_temp_bytes = place_temp_bytes,
+	.gather_rows = gather_rows,
+	.span_begin = span_begin,
+	.span_end = span_end,
+	.read_trace = read_trace,
+};
+
+gs_device *
+gs_host_device_open(unsigned index, size_t arena_bytes, uint64_t fail_at)
+{
+	host_device *host = calloc(1, sizeof(*host));
+
+	if (host == NULL)
+		return NULL;
+	host->device = (gs_device) {.ops = &host_ops, .index = index};
+	host->fail_at = fail_at;
+	host->memory_bytes = (arena_bytes + GS_ARENA_ALIGNMENT - 1) /
+		GS_ARENA_ALIGNMENT * GS_ARENA_ALIGNMENT;
+	host->memory = aligned_alloc(GS_ARENA_ALIGNMENT, host->memory_bytes);
+	if (host->memory != NULL)
+		host->arena = gs_arena_open(host->memory, host->memory_bytes);
+	if (host->arena == NULL)
+	{
+		close_device(&host->device);
+		return NULL;
+	}
+	ASAN_POISON_MEMORY_REGION(host->memory, host->memory_bytes);
+	return &host->device;
+}

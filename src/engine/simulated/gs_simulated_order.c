@@ -1,0 +1,218 @@
+/*
+ * gs_host_order.c
+ *		What the host device does to rows in key order: sorting, equal
+ *		neighbours, ties.
+ *
+ * The operations of gs_device_ops on the caller's own memory, in one thread.
+ */
+#include <string.h>
+
+#include "engine/gs_bits.h"
+#include "engine/simulated/gs_simulated_kernels.h"
+#include "engine/gs_pack.h"
+
+#define RADIX_BITS	8
+#define RADIX_DIGITS (1 << RADIX_BITS)
+
+static inline uint64_t
+get_id(const void *ids, unsigned id_bytes, uint64_t i)
+{
+	return id_bytes == 4 ? ((const uint32_t *) ids)[i] : ((const uint64_t *) ids)[i];
+}
+
+static inline void
+put_id(void *ids, unsigned id_bytes, uint64_t i, uint64_t id)
+{
+	if (id_bytes == 4)
+		((uint32_t *) ids)[i] = (uint32_t) id;
+	else
+		((uint64_t *) ids)[i] = id;
+}
+
+/* One pass on the digit at shift.  False if all rows agree in it. */
+static bool
+radix_pass(gs_pairs from, gs_pairs to, unsigned id_bytes, uint64_t nrows, unsigned shift,
+		   unsigned bits)
+{
+	const uint64_t mask = gs_low_mask(bits);
+	uint64_t	places[RADIX_DIGITS] = {0};
+	uint64_t	sum = 0;
+
+	for (uint64_t i = 0; i < nrows; i++)
+		places[from.keys[i] >> shift & mask]++;
+	if (places[from.keys[0] >> shift & mask] == nrows)
+		return false;
+	for (unsigned digit = 0; digit <= mask; digit++)
+	{
+		uint64_t	count = places[digit];
+
+		places[digit] = sum;
+		sum += count;
+	}
+	for (uint64_t i = 0; i < nrows; i++)
+	{
+		uint64_t	place = places[from.keys[i] >> shift & mask]++;
+
+		to.keys[place] = from.keys[i];
+		put_id(to.ids, id_bytes, place, get_id(from.ids, id_bytes, i));
+	}
+	return true;
+}
+
+/* Least significant digit first; true if the result is in spare. */
+bool
+gs_host_sort(gs_pairs pairs, gs_pairs spare, unsigned id_bytes, uint64_t nrows, unsigned low_bit,
+			 unsigned bits)
+{
+	bool		in_spare = false;
+
+	for (unsigned shift = low_bit; shift < bits && nrows > 1; shift += RADIX_BITS)
+	{
+		unsigned	digit_bits = bits - shift < RADIX_BITS ? bits - shift : RADIX_BITS;
+
+		if (radix_pass(in_spare ? spare : pairs, in_spare ? pairs : spare, id_bytes, nrows,
+					   shift, digit_bits))
+			in_spare = !in_spare;
+	}
+	return in_spare;
+}
+
+/* Sort a short run by insertion. */
+static void
+sort_run(gs_pairs pairs, unsigned id_bytes, uint64_t begin, uint64_t end)
+{
+	for (uint64_t i = begin + 1; i < end; i++)
+	{
+		uint64_t	key = pairs.keys[i];
+		uint64_t	id = get_id(pairs.ids, id_bytes, i);
+		uint64_t	at = i;
+
+		for (; at > begin && pairs.keys[at - 1] > key; at--)
+		{
+			pairs.keys[at] = pairs.keys[at - 1];
+			put_id(pairs.ids, id_bytes, at, get_id(pairs.ids, id_bytes, at - 1));
+		}
+		pairs.keys[at] = key;
+		put_id(pairs.ids, id_bytes, at, id);
+	}
+}
+
+/* False if there are runs out of order that are too long or too many. */
+bool
+gs_host_sort_runs(gs_pairs pairs, unsigned id_bytes, uint64_t nrows, unsigned low_bit)
+{
+	unsigned	nlong = 0;
+	bool		sorted = true;
+	uint64_t	end;
+
+	for (uint64_t begin = 0; begin < nrows; begin = end)
+	{
+		bool		ascending = true;
+
+		for (end = begin + 1;
+			 end < nrows && (pairs.keys[end] ^ pairs.keys[begin]) >> low_bit == 0; end++)
+			ascending = ascending && pairs.keys[end - 1] <= pairs.keys[end];
+		if (ascending)
+			continue;
+		if (end - begin <= GS_SHORT_RUN ||
+			(end - begin <= GS_LONG_RUN && ++nlong <= GS_MANY_RUNS))
+			sort_run(pairs, id_bytes, begin, end);
+		else
+			sorted = false;
+	}
+	return sorted;
+}
+
+void
+gs_host_mark_equal(const uint64_t *keys, const uint32_t *positions, uint64_t nrows, bool tied,
+				   unsigned first_bit, uint32_t *bitmap)
+{
+	for (uint64_t i = 0; i < nrows; i++)
+	{
+		uint64_t	bit = first_bit + (positions == NULL ? i : positions[i]);
+
+		if (i == 0 ? tied : keys[i] == keys[i - 1])
+			bitmap[bit / 32] |= UINT32_C(1) << bit % 32;
+	}
+}
+
+/*
+ * A rank is the number of the row's run and, in the lower half, the row's number
+ * among the tied ones; NOT_TIED for others.
+ */
+#define NOT_TIED	UINT64_MAX
+
+gs_tie_counts
+gs_host_find_ties(const uint64_t *keys, uint64_t nrows, uint64_t *ranks)
+{
+	gs_tie_counts counts = {0, 0};
+
+	for (uint64_t i = 0; i < nrows; i++)
+	{
+		bool		with_last = i > 0 && keys[i] == keys[i - 1];
+		bool		with_next = i + 1 < nrows && keys[i] == keys[i + 1];
+
+		ranks[i] = NOT_TIED;
+		if (!with_last && !with_next)
+			continue;
+		if (!with_last)
+			counts.runs++;
+		ranks[i] = (counts.runs - 1) << 32 | counts.rows++;
+	}
+	return counts;
+}
+
+/* The slice of one row of the job. */
+uint64_t
+gs_host_slice(const gs_slice *slice, const gs_plane_rows *planes, uint64_t row)
+{
+	uint64_t	s = row >> GS_SEGMENT_SHIFT;
+	uint64_t	key = 0;
+
+	for (unsigned i = 0; i < slice->npieces; i++)
+	{
+		gs_field	field = *slice->pieces[i].field;
+		gs_slice	piece = {.width = slice->pieces[i].width, .npieces = 1};
+
+		field.words = planes[i].words == NULL ? NULL : planes[i].words[s];
+		field.nulls = planes[i].nulls == NULL ? NULL : planes[i].nulls[s];
+		piece.pieces[0] = slice->pieces[i];
+		piece.pieces[0].field = &field;
+		key = key << (piece.width - 1) << 1 | gs_pack_row(&piece, row & (GS_SEGMENT_ROWS - 1));
+	}
+	return key;
+}
+
+void
+gs_host_take_ties(gs_pairs from, const uint32_t *positions, const uint64_t *ranks,
+				  uint64_t nrows, unsigned id_bytes, const gs_slice *slice,
+				  const gs_plane_rows *planes, uint32_t *to_positions, gs_pairs to)
+{
+	for (uint64_t i = 0; i < nrows; i++)
+	{
+		uint64_t	id = get_id(from.ids, id_bytes, i);
+		uint64_t	place = ranks[i] & UINT32_MAX;
+
+		if (ranks[i] == NOT_TIED)
+			continue;
+		to_positions[place] = positions == NULL ? (uint32_t) i : positions[i];
+		put_id(to.ids, id_bytes, place, id);
+		to.keys[place] = slice->width == 64 ? 0 : ranks[i] >> 32 << slice->width;
+		to.keys[place] |= gs_host_slice(slice, planes, id);
+	}
+}
+
+void
+gs_host_put_ids(void *ids, const uint32_t *positions, const void *from_ids, unsigned id_bytes,
+				uint64_t nrows)
+{
+	for (uint64_t i = 0; i < nrows; i++)
+		put_id(ids, id_bytes, positions[i], get_id(from_ids, id_bytes, i));
+}
+
+void
+gs_host_count_up(void *ids, unsigned id_bytes, uint64_t first, uint64_t nrows)
+{
+	for (uint64_t i = 0; i < nrows; i++)
+		put_id(ids, id_bytes, i, first + i);
+}

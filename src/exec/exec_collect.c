@@ -1,0 +1,289 @@
+/*
+ * exec_collect.c
+ *		Executing a GpuSort Collect node: collecting rows in parallel workers.
+ *
+ * Every participant, the leader among them, reads its child into a part of the
+ * GpuSort's sort (sort_share.h) and returns the rows that the part refuses; these
+ * travel through Gather as any rows do.  The node has nothing more to return when
+ * the part is finished.
+ *
+ * How leader and workers come together:
+ *
+ *	GpuSort			begins or resets the sort, tells this node about it
+ *					(gpusort_collect_for) and reads the Gather
+ *	Gather			sets up dynamic shared memory in the first execution, and lets
+ *					us set up our part of it anew in each, before it starts workers
+ *	participants	collect; a Gather that has returned its last row has waited for
+ *					all workers to end
+ *	GpuSort			joins the parts (gpusort_collect_join)
+ *
+ * Without workers there need not be any shared memory: where rows are fetched a few at a
+ * time (cursors, Execute messages with a limit), Gather has the leader do it all.
+ * Then rows go straight into the sort.
+ *
+ * A rescan reaches the leader's node after the shared memory was set up again, also in
+ * the first execution.  So rescanning concerns the leader's own reading only.
+ *
+ * The parts' extents belong to the sort, whichever process took them, and are given
+ * back with it.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "exec/exec_collect.h"
+#include "plan/plan_node.h"
+
+static void begin_node(CustomScanState *css, EState *estate, int eflags);
+static TupleTableSlot *exec_node(CustomScanState *css);
+static void end_node(CustomScanState *css);
+static void rescan_node(CustomScanState *css);
+static Size estimate_shared(CustomScanState *css, ParallelContext *pcxt);
+static void initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
+static void attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate);
+static void detach_shared(CustomScanState *css);
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "GpuSort Collect",
+	.BeginCustomScan = begin_node,
+	.ExecCustomScan = exec_node,
+	.EndCustomScan = end_node,
+	.ReScanCustomScan = rescan_node,
+	.EstimateDSMCustomScan = estimate_shared,
+	.InitializeDSMCustomScan = initialize_shared,
+	.ReInitializeDSMCustomScan = initialize_shared,
+	.InitializeWorkerCustomScan = attach_shared,
+	.ShutdownCustomScan = detach_shared,
+	.ExplainCustomScan = gpusort_explain_collect
+};
+
+Node *
+gpusort_create_collect_state(CustomScan *scan)
+{
+	GpuSortCollectState *node = palloc0(sizeof(GpuSortCollectState));
+
+	NodeSetTag(node, T_CustomScanState);
+	node->css.methods = &exec_methods;
+	return (Node *) node;
+}
+
+GpuSortCollectState *
+gpusort_find_collect(PlanState *child)
+{
+	PlanState  *below;
+
+	if (!IsA(child, GatherState))
+		return NULL;
+	below = outerPlanState(child);
+	if (!IsA(below, CustomScanState) || ((CustomScanState *) below)->methods != &exec_methods)
+		return NULL;
+	return (GpuSortCollectState *) below;
+}
+
+/* ---------- shared memory ---------- */
+
+static Size
+estimate_shared(CustomScanState *css, ParallelContext *pcxt)
+{
+	return offsetof(GpuSortCollectShared, counts) +
+		(pcxt->nworkers + 1) * sizeof(GpuSortCollectCounts);
+}
+
+/*
+ * Before workers are started, for the first or another time.  If the sort can't be
+ * shared, every row goes through Gather.
+ */
+static void
+initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	GpuSortCollectState *node = (GpuSortCollectState *) css;
+	GpuSortCollectShared *shared = coordinate;
+
+	shared->participants = pcxt->nworkers + 1;
+	memset(shared->counts, 0, shared->participants * sizeof(GpuSortCollectCounts));
+	node->share = gpusort_share_create(node->sort, shared->participants);
+	shared->sort_is_shared = node->share != NULL;
+	if (shared->sort_is_shared)
+		shared->share_number = gpusort_share_number(node->share);
+	node->shared = shared;
+}
+
+static void
+attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
+{
+	GpuSortCollectState *node = (GpuSortCollectState *) css;
+
+	node->shared = coordinate;
+	if (node->shared->sort_is_shared)
+		node->share = gpusort_share_attach(node->shared->share_number);
+}
+
+/* The shared memory is about to go. */
+static void
+detach_shared(CustomScanState *css)
+{
+	((GpuSortCollectState *) css)->shared = NULL;
+}
+
+/* ---------- the GpuSort's side ---------- */
+
+void
+gpusort_collect_for(GpuSortCollectState *node, GpuSort *sort, MemoryContext context)
+{
+	node->sort = sort;
+	node->sort_context = context;
+}
+
+/* Keep the counts for EXPLAIN, which comes when the shared memory has gone. */
+static void
+keep_counts(GpuSortCollectState *node)
+{
+	int			participants = node->shared != NULL ? node->shared->participants : 1;
+
+	if (participants != node->participants)
+	{
+		node->counts = MemoryContextAllocZero(node->css.ss.ps.state->es_query_cxt,
+											  participants * sizeof(GpuSortCollectCounts));
+		node->participants = participants;
+	}
+	if (node->shared != NULL)
+		memcpy(node->counts, node->shared->counts, participants * sizeof(GpuSortCollectCounts));
+	else
+		*node->counts = (GpuSortCollectCounts) {.taken = node->drain.taken, .took_part = true};
+}
+
+void
+gpusort_collect_join(GpuSortCollectState *node)
+{
+	keep_counts(node);
+	if (node->share != NULL)
+		gpusort_share_join(node->share, node->sort);
+	node->share = NULL;
+	node->sort = NULL;
+}
+
+/* ---------- a participant ---------- */
+
+/* Find out where this participant's rows go. */
+static void
+begin_collecting(GpuSortCollectState *node)
+{
+	PlanState  *child = outerPlanState(node);
+
+	node->drain = (GpuSortDrain) {.child = child};
+	if (node->shared == NULL)
+		node->drain.sort = node->sort;
+	else if (node->share != NULL)
+	{
+		MemoryContext parent = node->sort != NULL ? node->sort_context :
+			node->css.ss.ps.state->es_query_cxt;
+		MemoryContext old;
+
+		node->part_context = AllocSetContextCreate(parent, "GpuSort Collect",
+												   ALLOCSET_DEFAULT_SIZES);
+		old = MemoryContextSwitchTo(node->part_context);
+		node->part = gpusort_share_begin_part(node->share, ExecGetResultType(child),
+											  &node->spec);
+		MemoryContextSwitchTo(old);
+		node->drain.sort = node->part;
+		node->drain.is_part = true;
+	}
+	node->begun = true;
+}
+
+static void
+end_part(GpuSortCollectState *node)
+{
+	if (node->part != NULL)
+		gpusort_end(node->part);
+	node->part = NULL;
+	if (node->part_context != NULL)
+		MemoryContextDelete(node->part_context);
+	node->part_context = NULL;
+}
+
+/* The counts of this participant, if anybody will look at them. */
+static GpuSortCollectCounts *
+my_counts(GpuSortCollectState *node)
+{
+	return node->shared != NULL ? &node->shared->counts[ParallelWorkerNumber + 1] : NULL;
+}
+
+static void
+finish_collecting(GpuSortCollectState *node)
+{
+	GpuSortCollectCounts *counts = my_counts(node);
+
+	if (node->part != NULL)
+		gpusort_share_finish_part(node->share, node->part);
+	end_part(node);
+	if (counts != NULL)
+	{
+		counts->taken = node->drain.taken;
+		counts->took_part = true;
+	}
+	node->finished = true;
+}
+
+static TupleTableSlot *
+exec_node(CustomScanState *css)
+{
+	GpuSortCollectState *node = (GpuSortCollectState *) css;
+	GpuSortCollectCounts *counts;
+	TupleTableSlot *refused;
+
+	if (node->finished)
+		return NULL;
+	if (!node->begun)
+		begin_collecting(node);
+	refused = gpusort_drain(&node->drain);
+	if (refused == NULL)
+		finish_collecting(node);
+	else if ((counts = my_counts(node)) != NULL)
+		counts->refused++;
+	return refused;
+}
+
+/* What the node returns are the child's slots. */
+static void
+return_childs_rows(PlanState *ps)
+{
+	ps->ps_ProjInfo = NULL;
+	ps->resultops = ExecGetResultSlotOps(outerPlanState(ps), &ps->resultopsfixed);
+	ps->resultopsset = true;
+}
+
+static void
+begin_node(CustomScanState *css, EState *estate, int eflags)
+{
+	GpuSortCollectState *node = (GpuSortCollectState *) css;
+	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
+
+	gpusort_read_spec(scan, &node->spec);
+	outerPlanState(node) = ExecInitNode(outerPlan(scan), estate, eflags);
+	return_childs_rows(&css->ss.ps);
+}
+
+static void
+end_node(CustomScanState *css)
+{
+	GpuSortCollectState *node = (GpuSortCollectState *) css;
+
+	ExecEndNode(outerPlanState(node));
+	end_part(node);
+}
+
+static void
+rescan_node(CustomScanState *css)
+{
+	GpuSortCollectState *node = (GpuSortCollectState *) css;
+	PlanState  *child = outerPlanState(node);
+
+	end_part(node);
+	node->begun = node->finished = false;
+	if (child->chgParam == NULL)
+		ExecReScan(child);
+}

@@ -1,0 +1,420 @@
+/*
+ * exec_late.c
+ *		Fetching rows from their table in sorted order.
+ *
+ * What a late GpuSort (plan_late.c) has sorted are rows of TID and sort columns.  The
+ * row that is to be returned is fetched by its TID, under the query's snapshot, and
+ * projected as the scan would have done it.
+ *
+ * The row is there: the scan has seen it under the same snapshot, which the executor
+ * keeps registered, so neither pruning nor VACUUM may remove it or reuse its line
+ * pointer, whoever has updated or deleted it since, this transaction included.  What
+ * moves rows elsewhere (CLUSTER, VACUUM FULL, rewriting, TRUNCATE) needs a lock that
+ * conflicts with the scan's, and refuses in this session while the query has the table
+ * open.  A cursor that outlives its transaction is read to its end before.
+ *
+ * Rows come from anywhere in the table, so each would cost half a dozen cache misses one
+ * after the other (sorted row, three in the table of buffers, buffer header, line pointer,
+ * tuple), or a read.  Therefore rows that follow are looked at in advance, in a ring: in
+ * which buffer the page of each is, or PrefetchBuffer() begins to read it; a few rows before
+ * its turn the tuple is brought into the processor's cache.  No more reads are begun at
+ * a time than effective_io_concurrency allows.  Where pages were found is remembered, so that
+ * the table of buffers is asked once for a page instead of once for a row; a buffer
+ * that holds another page by now is noticed when it is pinned.
+ *
+ * One page is pinned at a time, that of the row returned last.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "executor/executor.h"
+#include "pgstat.h"
+#include "port/pg_bitutils.h"
+#include "storage/buf_internals.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#include "utils/spccache.h"
+
+#include "exec/exec_collect.h"
+#include "exec/exec_late.h"
+#include "pg_compat.h"
+#include "prefetch.h"
+
+/* Rows looked ahead, a power of two; and for the tuples themselves. */
+#define ROWS_AHEAD		64
+#define TUPLES_AHEAD	16
+
+/* Cache lines of a tuple that are asked for; a processor goes on by itself. */
+#define TUPLE_LINES		4
+#define LINE_BYTES		64
+
+/* Pages whose buffers are remembered, at most; 8 bytes each. */
+#define MAX_PAGES		(1 << 20)
+
+/* Where a page was; pages share entries. */
+typedef struct LatePage
+{
+	BlockNumber block;
+	Buffer		buffer;			/* invalid: nothing is known */
+} LatePage;
+
+/* A row that will be fetched. */
+typedef struct LateRow
+{
+	ItemPointerData tid;
+	Buffer		buffer;			/* where its page was, not pinned; or invalid */
+	bool		reading;		/* ... it is being read */
+} LateRow;
+
+struct GpuSortLate
+{
+	MemoryContext memory;
+	Relation	table;
+	Snapshot	snapshot;
+	ExprContext *context;
+	ProjectionInfo *projection; /* NULL: whole rows are returned */
+	TupleTableSlot *handed_over;	/* of the rows sorted */
+	TupleTableSlot *fetched;	/* of the table's rows */
+	HeapTupleData tuple;		/* what that is given */
+	TupleTableSlot *result;
+
+	/* the rows at positions first .. last - 1, each at its position modulo ROWS_AHEAD */
+	uint64		first;
+	uint64		last;
+	LateRow		ahead[ROWS_AHEAD];
+
+	LatePage   *pages;			/* NULL: not needed yet */
+	uint32		page_mask;
+	int			reads;			/* so many of them are being read */
+	int			max_reads;
+};
+
+/*
+ * Do the columns make up the table's rows as they are stored?  Not if values of some
+ * column may be missing there, since whoever copies a row knows nothing of them.
+ */
+static bool
+are_whole_rows(List *columns, TupleDesc desc)
+{
+	if (list_length(columns) != desc->natts)
+		return false;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Var		   *var = (Var *) list_nth_node(TargetEntry, columns, i)->expr;
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (!IsA(var, Var) || var->varattno != i + 1 || var->vartype != att->atttypid ||
+			att->attisdropped || att->atthasmissing)
+			return false;
+	}
+	return true;
+}
+
+/* The scan of the table, which may be in workers, too. */
+static ScanState *
+table_scan_of(GpuSortScanState *node)
+{
+	PlanState  *child = outerPlanState(node);
+
+	if (node->collect != NULL)
+		child = outerPlanState(node->collect);
+	return &castNode(SeqScanState, child)->ss;
+}
+
+GpuSortLate *
+gpusort_begin_late(GpuSortScanState *node)
+{
+	GpuSortLate *late = palloc0(sizeof(GpuSortLate));
+	PlanState  *ps = &node->css.ss.ps;
+	EState	   *estate = ps->state;
+	List	   *columns = ((CustomScan *) ps->plan)->custom_scan_tlist;
+
+	Assert(estate->es_epq_active == NULL);
+	late->memory = node->context;
+	late->table = table_scan_of(node)->ss_currentRelation;
+	late->snapshot = estate->es_snapshot;
+	late->context = ps->ps_ExprContext;
+	late->max_reads = get_tablespace_io_concurrency(late->table->rd_rel->reltablespace);
+	late->handed_over = ExecInitExtraTupleSlot(estate, ExecGetResultType(outerPlanState(node)),
+											   &TTSOpsMinimalTuple);
+	late->fetched = ExecInitExtraTupleSlot(estate, RelationGetDescr(late->table),
+										   table_slot_callbacks(late->table));
+	late->result = late->fetched;
+
+	/* what the projection is compiled for: JIT deforms the slot by these */
+	ps->scandesc = RelationGetDescr(late->table);
+	ps->scanops = late->fetched->tts_ops;
+	ps->scanopsfixed = true;
+	ps->scanopsset = true;
+	if (!are_whole_rows(columns, RelationGetDescr(late->table)))
+	{
+		late->result = ps->ps_ResultTupleSlot;
+		late->projection = ExecBuildProjectionInfo(columns, late->context, late->result, ps,
+												   RelationGetDescr(late->table));
+	}
+	ps->resultops = late->result->tts_ops;
+	ps->resultopsfixed = true;
+	ps->resultopsset = true;
+	return late;
+}
+
+void
+gpusort_reset_late(GpuSortLate *late)
+{
+	late->first = late->last = 0;
+	late->reads = 0;
+}
+
+TupleTableSlot *
+gpusort_clear_late(GpuSortLate *late)
+{
+	ExecClearTuple(late->fetched);
+	return ExecClearTuple(late->result);
+}
+
+/* ---------- pages ---------- */
+
+/* Remember as many pages as the table has, or as may be buffered. */
+static void
+make_pages(GpuSortLate *late)
+{
+	uint32		blocks = RelationGetNumberOfBlocks(late->table);
+	uint32		count = pg_nextpower2_32(Max(Min(blocks, MAX_PAGES), 1));
+
+	late->pages = MemoryContextAllocZero(late->memory, count * sizeof(LatePage));
+	late->page_mask = count - 1;
+}
+
+static inline LatePage *
+page_entry(GpuSortLate *late, BlockNumber block)
+{
+	return &late->pages[block & late->page_mask];
+}
+
+/* Where the page was; invalid if that is not known. */
+static inline Buffer
+page_buffer(GpuSortLate *late, BlockNumber block)
+{
+	LatePage   *page = page_entry(late, block);
+
+	return page->block == block ? page->buffer : InvalidBuffer;
+}
+
+static inline void
+remember_page(GpuSortLate *late, BlockNumber block, Buffer buffer)
+{
+	*page_entry(late, block) = (LatePage) {.block = block, .buffer = buffer};
+}
+
+/* Pin the page. */
+static Buffer
+pin_page(GpuSortLate *late, BlockNumber block)
+{
+	Buffer		buffer = page_buffer(late, block);
+
+	/* temporary tables: 15 looks for them among the shared buffers */
+	if (BufferIsValid(buffer) && !BufferIsLocal(buffer) &&
+		ReadRecentBuffer(*gpusort_relation_locator(late->table), MAIN_FORKNUM, block, buffer))
+	{
+		pgstat_count_buffer_read(late->table);
+		pgstat_count_buffer_hit(late->table);
+		return buffer;
+	}
+	buffer = ReadBuffer(late->table, block);
+	remember_page(late, block, buffer);
+	return buffer;
+}
+
+/*
+ * Store the tuple in the slot, which keeps its page pinned; false if there is none that
+ * the snapshot sees.  heap_fetch(), which asks the table of buffers, and locks the row for
+ * the serializable level, which the scan's lock on the table includes.
+ */
+static bool
+fetch_tuple(GpuSortLate *late, const ItemPointerData *tid)
+{
+	Buffer		buffer = pin_page(late, ItemPointerGetBlockNumber(tid));
+	OffsetNumber offset = ItemPointerGetOffsetNumber(tid);
+	HeapTupleData *tuple = &late->tuple;
+	Page		page = BufferGetPage(buffer);
+	bool		found = false;
+
+	/* nobody moves tuples about in a page that others have pinned, but may be at it */
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	gpusort_test_for_old_snapshot(late->snapshot, late->table, page);
+	if (offset <= PageGetMaxOffsetNumber(page) && ItemIdIsNormal(PageGetItemId(page, offset)))
+	{
+		ItemId		item = PageGetItemId(page, offset);
+
+		tuple->t_self = *tid;
+		tuple->t_tableOid = RelationGetRelid(late->table);
+		tuple->t_len = ItemIdGetLength(item);
+		tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
+		found = HeapTupleSatisfiesVisibility(tuple, late->snapshot, buffer);
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (found)
+		ExecStorePinnedBufferHeapTuple(tuple, late->fetched, buffer);
+	else
+		ReleaseBuffer(buffer);
+	return found;
+}
+
+/* Fetch a row. */
+static TupleTableSlot *
+fetch(GpuSortLate *late, const ItemPointerData *tid)
+{
+	if (!fetch_tuple(late, tid))
+		elog(ERROR, "gpusort: row (%u,%u) of table \"%s\" has disappeared",
+			 ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid),
+			 RelationGetRelationName(late->table));
+	if (late->projection == NULL)
+		return late->fetched;
+	ResetExprContext(late->context);
+	late->context->ecxt_scantuple = late->fetched;
+	return ExecProject(late->projection);
+}
+
+/* ---------- rows ahead ---------- */
+
+/* The first column of a sorted row, which is never null and so lies in front. */
+static inline ItemPointer
+tid_of(MinimalTuple row)
+{
+	return (ItemPointer) ((char *) row - MINIMAL_TUPLE_OFFSET + row->t_hoff);
+}
+
+/* Where a line pointer is, or was: nobody has pinned the page. */
+static inline ItemId
+line_pointer(const LateRow *row)
+{
+	return PageGetItemId(BufferGetPage(row->buffer), ItemPointerGetOffsetNumber(&row->tid));
+}
+
+/* Find out where the page of a row is, or begin to read it. */
+static void
+find_page(GpuSortLate *late, LateRow *row)
+{
+	BlockNumber block = ItemPointerGetBlockNumber(&row->tid);
+	PrefetchBufferResult found = PrefetchBuffer(late->table, MAIN_FORKNUM, block);
+
+	row->buffer = found.recent_buffer;
+	row->reading = found.initiated_io;
+	late->reads += found.initiated_io;
+	if (BufferIsValid(row->buffer))
+		remember_page(late, block, row->buffer);
+}
+
+/* A row has entered the ring: its page's header and line pointer will be needed. */
+static void
+prefetch_page(GpuSortLate *late, LateRow *row)
+{
+	row->buffer = page_buffer(late, ItemPointerGetBlockNumber(&row->tid));
+	if (!BufferIsValid(row->buffer))
+		find_page(late, row);
+	if (!BufferIsValid(row->buffer))
+		return;
+	if (!BufferIsLocal(row->buffer))
+		prefetch_line(GetBufferDescriptor(row->buffer - 1));
+	prefetch_line(line_pointer(row));
+}
+
+/*
+ * Some rows later, its tuple.  All this is read without pin or lock: if another page
+ * takes the buffer just now, something useless is prefetched.
+ */
+static void
+prefetch_tuple(GpuSortLate *late, LateRow *row)
+{
+	const char *tuple;
+
+	if (!BufferIsValid(row->buffer))
+		return;
+	if (!BufferIsLocal(row->buffer) &&
+		GetBufferDescriptor(row->buffer - 1)->tag.blockNum != ItemPointerGetBlockNumber(&row->tid))
+	{
+		if (late->reads < late->max_reads)
+			find_page(late, row);
+		return;
+	}
+	tuple = (const char *) BufferGetPage(row->buffer) + ItemIdGetOffset(line_pointer(row));
+	for (int i = 0; i < TUPLE_LINES; i++)
+		prefetch_line(tuple + i * LINE_BYTES);
+}
+
+static inline LateRow *
+row_ahead(GpuSortLate *late, uint64 position)
+{
+	return &late->ahead[position % ROWS_AHEAD];
+}
+
+/* Put the row at the next position into the ring. */
+static void
+enter_row(GpuSortLate *late, GpuSortCursor *cursor)
+{
+	LateRow    *row = row_ahead(late, late->last);
+
+	row->tid = *tid_of(gpusort_cursor_row(cursor, late->last));
+	row->buffer = InvalidBuffer;
+	row->reading = false;
+	if (late->last > late->first)
+		prefetch_page(late, row);
+	late->last++;
+}
+
+/* Let the ring begin with a position. */
+static void
+begin_ring_at(GpuSortLate *late, GpuSortCursor *cursor, uint64 position)
+{
+	if (position < late->first || position >= late->last)
+	{
+		late->first = late->last = position;
+		late->reads = 0;
+		enter_row(late, cursor);
+	}
+	for (; late->first < position; late->first++)
+		late->reads -= row_ahead(late, late->first)->reading;
+}
+
+/* Look at rows behind a position. */
+static void
+look_ahead(GpuSortLate *late, GpuSortCursor *cursor, uint64 position)
+{
+	uint64		end = Min(position + ROWS_AHEAD, cursor->end);
+
+	while (late->last < end && late->reads < late->max_reads)
+		enter_row(late, cursor);
+	if (position + TUPLES_AHEAD < late->last)
+		prefetch_tuple(late, row_ahead(late, position + TUPLES_AHEAD));
+}
+
+/* The next row of a sort that was handed over; there is no looking ahead. */
+static TupleTableSlot *
+fetch_handed_over(GpuSortLate *late, Tuplesortstate *tuplesort, bool forward)
+{
+	bool		isnull;
+
+	if (!tuplesort_gettupleslot(tuplesort, forward, false, late->handed_over, NULL))
+		return gpusort_clear_late(late);
+	return fetch(late, (ItemPointer) DatumGetPointer(slot_getattr(late->handed_over, 1, &isnull)));
+}
+
+TupleTableSlot *
+gpusort_fetch_late(GpuSortLate *late, GpuSortCursor *cursor, bool forward)
+{
+	uint64		position;
+
+	if (unlikely(late->pages == NULL))
+		make_pages(late);
+	if (unlikely(cursor->tuplesort != NULL))
+		return fetch_handed_over(late, cursor->tuplesort, forward);
+	if (unlikely(!gpusort_cursor_move(cursor, forward)))
+		return gpusort_clear_late(late);
+
+	position = cursor->next - 1;
+	begin_ring_at(late, cursor, position);
+	if (forward)
+		look_ahead(late, cursor, position);
+	return fetch(late, &row_ahead(late, position)->tid);
+}

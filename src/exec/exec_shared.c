@@ -1,0 +1,478 @@
+/*
+ * exec_shared.c
+ *		Executing a GpuSort Shared node: one sort by all participants of a Gather.
+ *
+ * Every participant reads its child, a partial plan, into its part of one sort in the
+ * pool (sort_share.h).  Then one of them, whichever is elected, joins the parts, sorts
+ * them and publishes the result, which all map and read (shared_result.c).
+ *
+ * They meet at a barrier (GpuSortSharedPhase), to which nobody belongs before he reads
+ * the node:
+ *
+ *	- Who comes while others collect, collects too.  When all who have come are through
+ *	  with their children, one sorts, and the others wait for that.
+ *	- Who comes later waits for the end of sorting, or finds it done, and only reads.
+ *	- Who is waited for returns no row before he is through, so that he never waits for
+ *	  room in his queue to the Gather; nor does anybody wait after his first row.
+ *	- A participant that never reads the node is not waited for: workers that could not
+ *	  be started, a leader that stands aside.
+ *	- A participant that fails fails the query, and all waits end with it.
+ *
+ * Rows that a part refuses (no room, no encoding) go to temporary files, one for each
+ * participant, and from there into the joined sort, behind all others, as any sort's
+ * rows; with private memory, and tuplesort behind that.
+ *
+ * All extents belong to a sort of the leader's without rows, the owner, whoever took
+ * them.  It ends with the query's memory, which is when all workers are gone, on error
+ * as well, or when the Gather is rescanned; the Gather has waited for its workers then.
+ *
+ * Where the query turns out not to run in parallel (cursors, Execute with a row limit, no
+ * dynamic shared memory), the leader sorts by itself, as a GpuSort does.
+ *
+ * A rescan reaches the leader's node after the shared memory has been set up again,
+ * which forgets the last result.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+#include "sort/collect_scan.h"
+#include "exec/exec_shared.h"
+#include "pg_compat.h"
+#include "plan/plan_shared.h"
+
+static void begin_node(CustomScanState *css, EState *estate, int eflags);
+static TupleTableSlot *exec_node(CustomScanState *css);
+static void end_node(CustomScanState *css);
+static void rescan_node(CustomScanState *css);
+static void mark_position(CustomScanState *css);
+static void restore_position(CustomScanState *css);
+static Size estimate_shared(CustomScanState *css, ParallelContext *pcxt);
+static void initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
+static void reinitialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
+static void attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate);
+static void detach_shared(CustomScanState *css);
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "GpuSort Shared",
+	.BeginCustomScan = begin_node,
+	.ExecCustomScan = exec_node,
+	.EndCustomScan = end_node,
+	.ReScanCustomScan = rescan_node,
+	.MarkPosCustomScan = mark_position,
+	.RestrPosCustomScan = restore_position,
+	.EstimateDSMCustomScan = estimate_shared,
+	.InitializeDSMCustomScan = initialize_shared,
+	.ReInitializeDSMCustomScan = reinitialize_shared,
+	.InitializeWorkerCustomScan = attach_shared,
+	.ShutdownCustomScan = detach_shared,
+	.ExplainCustomScan = gpusort_explain_shared
+};
+
+Node *
+gpusort_create_shared_state(CustomScan *scan)
+{
+	GpuSortSharedState *node = palloc0(sizeof(GpuSortSharedState));
+
+	NodeSetTag(node, T_CustomScanState);
+	node->css.methods = &exec_methods;
+	gpusort_set_slot_ops(&node->css, &TTSOpsMinimalTuple);
+	return (Node *) node;
+}
+
+/* ---------- what one execution has ---------- */
+
+/* The context of all that an execution allocates. */
+static MemoryContext
+result_context(GpuSortSharedState *node)
+{
+	if (node->result_context == NULL)
+		node->result_context = AllocSetContextCreate(node->context, "GpuSort Shared result",
+													 ALLOCSET_DEFAULT_SIZES);
+	return node->result_context;
+}
+
+static void
+forget_result(GpuSortSharedState *node)
+{
+	ExecClearTuple(node->css.ss.ss_ScanTupleSlot);
+	gpusort_close_result(node);
+	if (node->result_context != NULL)
+		MemoryContextDelete(node->result_context);
+	node->result_context = NULL;
+	node->refused = NULL;
+	node->cutter = NULL;
+	node->in_slices = false;
+	node->file_row = NULL;
+	node->file_row_size = 0;
+	node->ready = false;
+}
+
+/* ---------- shared memory ---------- */
+
+static Size
+refused_offset(int participants)
+{
+	return MAXALIGN(offsetof(GpuSortShared, counts) +
+					participants * sizeof(GpuSortCollectCounts));
+}
+
+static Size
+view_offset(int participants)
+{
+	return refused_offset(participants) + MAXALIGN(sts_estimate(participants));
+}
+
+static SharedTuplestore *
+refused_rows(GpuSortShared *shared)
+{
+	return (SharedTuplestore *) ((char *) shared + refused_offset(shared->participants));
+}
+
+GpuSortSharedView *
+gpusort_shared_view(GpuSortShared *shared)
+{
+	return (GpuSortSharedView *) ((char *) shared + view_offset(shared->participants));
+}
+
+static Size
+estimate_shared(CustomScanState *css, ParallelContext *pcxt)
+{
+	return add_size(view_offset(pcxt->nworkers + 1), gpusort_shared_view_bytes());
+}
+
+/* Let the leader have a share of the pool for all participants, if there is one. */
+static void
+begin_share(GpuSortSharedState *node)
+{
+	GpuSortShared *shared = node->shared;
+
+	if (node->owner == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(node->context);
+
+		node->owner = gpusort_share_begin_owner(ExecGetResultType(outerPlanState(node)),
+												&node->spec);
+		MemoryContextSwitchTo(old);
+	}
+	node->share = gpusort_share_create(node->owner, shared->participants);
+	shared->in_pool = node->share != NULL;
+	if (shared->in_pool)
+		shared->share_number = gpusort_share_number(node->share);
+}
+
+/* Before workers are started, for the first or another time. */
+static void
+begin_execution(GpuSortSharedState *node)
+{
+	GpuSortShared *shared = node->shared;
+
+	forget_result(node);
+	BarrierInit(&shared->barrier, 0);
+	pg_atomic_init_u32(&shared->next_slice, 0);
+	memset(&shared->report, 0, sizeof(shared->report));
+	memset(shared->counts, 0, shared->participants * sizeof(GpuSortCollectCounts));
+	begin_share(node);
+	gpusort_begin_refused(node, refused_rows(shared), result_context(node));
+}
+
+static void
+initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) css;
+
+	/* there is no segment, and no worker */
+	if (pcxt->seg == NULL)
+		return;
+	node->shared = coordinate;
+	node->shared->segment = dsm_segment_handle(pcxt->seg);
+	node->shared->participants = pcxt->nworkers + 1;
+	SharedFileSetInit(&node->shared->files, pcxt->seg);
+	begin_execution(node);
+}
+
+static void
+reinitialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) css;
+
+	if (node->shared == NULL)
+		return;
+	SharedFileSetDeleteAll(&node->shared->files);
+	begin_execution(node);
+}
+
+static void
+attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) css;
+	GpuSortShared *shared = coordinate;
+
+	node->shared = shared;
+	if (shared->in_pool)
+		node->share = gpusort_share_attach(shared->share_number);
+	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));
+	gpusort_begin_refused(node, refused_rows(shared), result_context(node));
+}
+
+static void
+keep_counts(GpuSortSharedState *node, const GpuSortCollectCounts *counts, int participants)
+{
+	if (participants > node->participants)
+		node->counts = MemoryContextAlloc(node->css.ss.ps.state->es_query_cxt,
+										  participants * sizeof(GpuSortCollectCounts));
+	node->participants = participants;
+	memcpy(node->counts, counts, participants * sizeof(GpuSortCollectCounts));
+}
+
+/*
+ * The shared memory is about to go, and nobody will fetch another row.  Workers may
+ * still run, if the leader has stopped early.
+ */
+static void
+detach_shared(CustomScanState *css)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) css;
+	GpuSortShared *shared = node->shared;
+
+	if (shared != NULL && BarrierPhase(&shared->barrier) >= GPUSORT_PHASE_READING)
+	{
+		node->report = shared->report;
+		keep_counts(node, shared->counts, shared->participants);
+	}
+	node->shared = NULL;
+}
+
+/* ---------- collecting and sorting ---------- */
+
+/* Read the child into this participant's part. */
+static void
+collect(GpuSortSharedState *node)
+{
+	GpuSortCollectCounts *counts = &node->shared->counts[ParallelWorkerNumber + 1];
+	GpuSortDrain drain = {.child = outerPlanState(node),.is_part = true};
+	MemoryContext context = AllocSetContextCreate(result_context(node), "GpuSort Shared part",
+												  ALLOCSET_DEFAULT_SIZES);
+	TupleTableSlot *refused;
+
+	if (node->share != NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(context);
+
+		drain.sort = gpusort_share_begin_part(node->share, ExecGetResultType(drain.child),
+											  &node->spec);
+		MemoryContextSwitchTo(old);
+	}
+	while ((refused = gpusort_drain(&drain)) != NULL)
+	{
+		gpusort_keep_refused(node, refused);
+		counts->refused++;
+	}
+	gpusort_finish_refused(node);
+	if (drain.sort != NULL)
+	{
+		gpusort_share_finish_part(node->share, drain.sort);
+		gpusort_end(drain.sort);
+	}
+	MemoryContextDelete(context);
+	counts->taken = drain.taken;
+	counts->took_part = true;
+}
+
+static void
+set_elapsed(instr_time *elapsed, instr_time start)
+{
+	INSTR_TIME_SET_CURRENT(*elapsed);
+	INSTR_TIME_SUBTRACT(*elapsed, start);
+}
+
+/* All have collected: sort the rows of all. */
+static void
+sort_parts(GpuSortSharedState *node, instr_time start)
+{
+	MemoryContext old = MemoryContextSwitchTo(result_context(node));
+	TupleDesc	desc = ExecGetResultType(outerPlanState(node));
+	instr_time	collect_time;
+	GpuSort    *sort;
+
+	if (node->share != NULL)
+	{
+		sort = gpusort_share_begin_joined(node->share, desc, &node->spec);
+		gpusort_share_join(node->share, sort);
+	}
+	else
+		sort = gpusort_begin(desc, &node->spec, false);
+	gpusort_put_refused(node, sort);
+	set_elapsed(&collect_time, start);
+	gpusort_perform(sort);
+	gpusort_publish_result(node, sort, collect_time);
+	MemoryContextSwitchTo(old);
+}
+
+/* Sort with the others; the result is published when this returns. */
+static void
+take_part(GpuSortSharedState *node, instr_time start)
+{
+	Barrier    *barrier = &node->shared->barrier;
+
+	switch (BarrierAttach(barrier))
+	{
+		case GPUSORT_PHASE_COLLECTING:
+			collect(node);
+			if (BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION))
+				sort_parts(node, start);
+			/* FALLTHROUGH */
+		case GPUSORT_PHASE_SORTING:
+			BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
+			break;
+		default:
+			break;
+	}
+	BarrierDetach(barrier);
+}
+
+/* There is no parallel query. */
+static void
+sort_alone(GpuSortSharedState *node, instr_time start)
+{
+	PlanState  *child = outerPlanState(node);
+	MemoryContext old = MemoryContextSwitchTo(result_context(node));
+	GpuSortDrain drain = {.child = child};
+	instr_time	collect_time;
+
+	node->sort = gpusort_begin(ExecGetResultType(child), &node->spec, node->random_access);
+	MemoryContextSwitchTo(old);
+	drain.sort = node->sort;
+	gpusort_drain(&drain);
+	set_elapsed(&collect_time, start);
+	gpusort_perform(node->sort);
+	gpusort_make_report(node->sort, collect_time, &node->report);
+	keep_counts(node, &(GpuSortCollectCounts) {.taken = drain.taken,.took_part = true}, 1);
+	gpusort_cursor_open_sort(&node->cursor, node->sort);
+}
+
+static void
+make_result(GpuSortSharedState *node)
+{
+	EState	   *estate = node->css.ss.ps.state;
+	ScanDirection direction = estate->es_direction;
+	instr_time	start;
+
+	/* the child is always read forward, whatever was asked of us */
+	estate->es_direction = ForwardScanDirection;
+	INSTR_TIME_SET_CURRENT(start);
+	node->child_read = true;
+	if (node->shared == NULL)
+		sort_alone(node, start);
+	else
+	{
+		take_part(node, start);
+		gpusort_find_result(node);
+	}
+	estate->es_direction = direction;
+	node->ready = true;
+}
+
+/* ---------- the node ---------- */
+
+static TupleTableSlot *
+exec_proc_node(PlanState *ps)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) ps;
+	TupleTableSlot *slot = node->css.ss.ss_ScanTupleSlot;
+	bool		forward = ScanDirectionIsForward(ps->state->es_direction);
+
+	CHECK_FOR_INTERRUPTS();
+
+	if (unlikely(!node->ready))
+		make_result(node);
+	return likely(gpusort_fetch_result(node, forward, slot)) ? slot : ExecClearTuple(slot);
+}
+
+static TupleTableSlot *
+exec_node(CustomScanState *css)
+{
+	return exec_proc_node(&css->ss.ps);
+}
+
+static void
+begin_node(CustomScanState *css, EState *estate, int eflags)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) css;
+	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
+
+	gpusort_read_spec(scan, &node->spec);
+	node->slice_columns = gpusort_slice_columns(scan);
+	node->random_access = (eflags & (EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD |
+									 EXEC_FLAG_MARK)) != 0;
+	node->context = AllocSetContextCreate(estate->es_query_cxt, "GpuSort Shared",
+										  ALLOCSET_DEFAULT_SIZES);
+
+	/* the child need not support what we provide */
+	outerPlanState(node) = ExecInitNode(outerPlan(scan), estate,
+										eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD |
+												   EXEC_FLAG_MARK));
+	gpusort_return_scanned_rows(css);
+	css->ss.ps.ExecProcNode = exec_proc_node;
+}
+
+/* The owner of the extents stays: workers may still be there. */
+static void
+end_node(CustomScanState *css)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) css;
+
+	forget_result(node);
+	ExecEndNode(outerPlanState(node));
+}
+
+/* Can the rows be read once more without being sorted once more? */
+static bool
+can_rewind(const GpuSortSharedState *node)
+{
+	return outerPlanState(node)->chgParam == NULL && !node->in_slices &&
+		(node->sort == NULL || node->cursor.tuplesort == NULL || node->random_access);
+}
+
+static void
+rescan_node(CustomScanState *css)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) css;
+	PlanState  *child = outerPlanState(node);
+
+	if (node->ready && can_rewind(node))
+	{
+		ExecClearTuple(css->ss.ss_ScanTupleSlot);
+		gpusort_rewind_result(node);
+		return;
+	}
+	if (node->ready && node->shared != NULL)
+		elog(ERROR, "gpusort: a shared sort can only be rescanned with its Gather");
+	if (node->ready)
+		forget_result(node);
+	if (node->child_read && child->chgParam == NULL)
+		ExecReScan(child);
+	node->child_read = false;
+}
+
+static void
+mark_position(CustomScanState *css)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) css;
+
+	if (node->ready)
+		gpusort_mark_result(node);
+}
+
+static void
+restore_position(CustomScanState *css)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) css;
+
+	if (node->ready)
+		gpusort_restore_result(node);
+}

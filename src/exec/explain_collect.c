@@ -1,0 +1,80 @@
+/*
+ * explain_collect.c
+ *		What EXPLAIN ANALYZE says about rows that several processes collect.
+ *
+ * The server's own figures for a GpuSort Collect node are right, but say little: it
+ * returns hardly any row.  So it is told how many rows were collected, and how many came
+ * another way instead, by all participants together; EXPLAIN VERBOSE tells it
+ * for each that had something to do.
+ */
+#include "postgres.h"
+
+#include "exec/exec_collect.h"
+#include "pg_compat.h"
+#include "plan/plan_node.h"
+
+static void
+explain_counts(const GpuSortCollectCounts *counts, const char *label, const char *other_way,
+			   ExplainState *es)
+{
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		gpusort_explain_indent(es);
+		appendStringInfo(es->str, "%sRows Collected: " UINT64_FORMAT "  Through %s: " UINT64_FORMAT "\n",
+						 label, counts->taken, other_way, counts->refused);
+		return;
+	}
+	ExplainPropertyUInteger("Rows Collected", NULL, counts->taken, es);
+	ExplainPropertyUInteger(psprintf("Rows Through %s", other_way), NULL, counts->refused, es);
+}
+
+/* Number 0 is the leader, number i + 1 what PostgreSQL calls Worker i. */
+static void
+explain_participant(const GpuSortCollectCounts *counts, int number, const char *other_way,
+					ExplainState *es)
+{
+	char		name[32] = "Leader";
+
+	if (number > 0)
+		snprintf(name, sizeof(name), "Worker %d", number - 1);
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		strcat(name, ":  ");
+		explain_counts(counts, name, other_way, es);
+		return;
+	}
+	ExplainOpenGroup("Participant", NULL, true, es);
+	ExplainPropertyText("Participant", name, es);
+	explain_counts(counts, name, other_way, es);
+	ExplainCloseGroup("Participant", NULL, true, es);
+}
+
+void
+gpusort_explain_counts(const GpuSortCollectCounts *counts, int participants,
+					   const char *other_way, ExplainState *es)
+{
+	GpuSortCollectCounts total = {0};
+
+	for (int i = 0; i < participants; i++)
+	{
+		total.taken += counts[i].taken;
+		total.refused += counts[i].refused;
+	}
+	explain_counts(&total, "", other_way, es);
+	if (!es->verbose)
+		return;
+	ExplainOpenGroup("Participants", "Participants", false, es);
+	for (int i = 0; i < participants; i++)
+		if (counts[i].took_part)
+			explain_participant(&counts[i], i, other_way, es);
+	ExplainCloseGroup("Participants", "Participants", false, es);
+}
+
+void
+gpusort_explain_collect(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	GpuSortCollectState *node = (GpuSortCollectState *) css;
+
+	if (es->analyze && node->counts != NULL)
+		gpusort_explain_counts(node->counts, node->participants, "Gather", es);
+}

@@ -1,0 +1,180 @@
+/*
+ * index_hook.c
+ *		How btree builds get to us.
+ *
+ * Every build in the server goes through index_build(), which calls ambuild of
+ * the index's entry in the relation cache.  There is no hook for it, but just
+ * before index_build() asks the planner for a number of workers, and the planner's
+ * dummy planning for that gets to the hook for relation information.  There the
+ * entries of the table's btree indexes, the one to be built among them, are pointed
+ * at a copy of btree's access method that differs in ambuild only.  An index's
+ * catalog entries know nothing of it, and an entry that the cache rebuilds
+ * has lost it again.
+ *
+ * The planner is not asked if max_parallel_maintenance_workers is 0.  A
+ * ProcessUtility hook makes it 1 during statements that build indexes; the number
+ * of workers planned for stays 0 all the same, for all access methods.
+ *
+ * Builds that come along neither way are done by PostgreSQL: in single-user
+ * mode, and those of empty tables in a transaction's end.
+ */
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "access/nbtree.h"
+#include "catalog/pg_am.h"
+#include "commands/defrem.h"
+#include "miscadmin.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/plancat.h"
+#include "tcop/utility.h"
+#include "utils/fmgroids.h"
+#include "utils/rel.h"
+
+#include "index/index_build.h"
+#include "settings.h"
+
+static get_relation_info_hook_type previous_relation_info_hook;
+static ProcessUtility_hook_type previous_utility_hook;
+
+/* btree's access method with our ambuild. */
+static IndexAmRoutine our_btree;
+
+/* max_parallel_maintenance_workers is 0, but for us. */
+static bool workers_raised = false;
+
+/* Have builds of the index come to us. */
+static void
+redirect_build(Relation index)
+{
+	if (index->rd_rel->relkind != RELKIND_INDEX || index->rd_rel->relam != BTREE_AM_OID ||
+		index->rd_amhandler != F_BTHANDLER || index->rd_indam == NULL ||
+		index->rd_indam->ambuild != btbuild)
+		return;
+	if (our_btree.ambuild == NULL)
+	{
+		our_btree = *index->rd_indam;
+		our_btree.ambuild = gpusort_build_index;
+	}
+	index->rd_indam = &our_btree;
+}
+
+static void
+redirect_builds(Oid heap_oid)
+{
+	Relation	heap = RelationIdGetRelation(heap_oid);
+	List	   *indexes;
+	ListCell   *lc;
+
+	if (!RelationIsValid(heap))
+		return;
+	indexes = RelationGetIndexList(heap);
+	foreach(lc, indexes)
+	{
+		Relation	index = RelationIdGetRelation(lfirst_oid(lc));
+
+		if (!RelationIsValid(index))
+			continue;
+		redirect_build(index);
+		RelationClose(index);
+	}
+	list_free(indexes);
+	RelationClose(heap);
+}
+
+/* The planning that is done for an index build has a query without a FROM. */
+static void
+relation_info_hook(PlannerInfo *root, Oid relation_oid, bool inhparent, RelOptInfo *rel)
+{
+	if (previous_relation_info_hook)
+		previous_relation_info_hook(root, relation_oid, inhparent, rel);
+	if (root->parse->jointree != NULL)
+		return;
+	if (workers_raised)
+		rel->rel_parallel_workers = 0;
+	if (gpusort_enabled && gpusort_enable_index_build)
+		redirect_builds(relation_oid);
+}
+
+/* Can the statement build an index? */
+static bool
+builds_indexes(Node *statement)
+{
+	switch (nodeTag(statement))
+	{
+		case T_IndexStmt:
+		case T_ReindexStmt:
+		case T_AlterTableStmt:
+		case T_CreateStmt:
+		case T_CreateSchemaStmt:
+		case T_ClusterStmt:
+		case T_RefreshMatViewStmt:
+		case T_TruncateStmt:
+			return true;
+		case T_VacuumStmt:
+			{
+				ListCell   *lc;
+
+				/* others may have workers, whose number is none of our business */
+				foreach(lc, ((VacuumStmt *) statement)->options)
+				{
+					DefElem    *option = lfirst(lc);
+
+					if (strcmp(option->defname, "full") == 0)
+						return defGetBoolean(option);
+				}
+				return false;
+			}
+		default:
+			return false;
+	}
+}
+
+static void
+run_utility(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtilityContext context,
+			ParamListInfo params, QueryEnvironment *environment, DestReceiver *dest,
+			QueryCompletion *completion)
+{
+	(previous_utility_hook ? previous_utility_hook : standard_ProcessUtility)
+		(pstmt, query, read_only, context, params, environment, dest, completion);
+}
+
+/*
+ * The variable is set directly, since some of these statements commit
+ * transactions, which would undo a setting made for one of them.
+ */
+static void
+utility_hook(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtilityContext context,
+			 ParamListInfo params, QueryEnvironment *environment, DestReceiver *dest,
+			 QueryCompletion *completion)
+{
+	if (max_parallel_maintenance_workers > 0 || !gpusort_enabled || !gpusort_enable_index_build ||
+		!builds_indexes(pstmt->utilityStmt))
+	{
+		run_utility(pstmt, query, read_only, context, params, environment, dest, completion);
+		return;
+	}
+	max_parallel_maintenance_workers = 1;
+	workers_raised = true;
+	PG_TRY();
+	{
+		run_utility(pstmt, query, read_only, context, params, environment, dest, completion);
+	}
+	PG_FINALLY();
+	{
+		workers_raised = false;
+		if (max_parallel_maintenance_workers == 1)
+			max_parallel_maintenance_workers = 0;
+	}
+	PG_END_TRY();
+}
+
+void
+gpusort_install_index_hooks(void)
+{
+	previous_relation_info_hook = get_relation_info_hook;
+	get_relation_info_hook = relation_info_hook;
+	previous_utility_hook = ProcessUtility_hook;
+	ProcessUtility_hook = utility_hook;
+}

@@ -1,0 +1,120 @@
+/*
+ * index_writer.c
+ *		A sorted stream of index tuples in, a complete btree index out; see
+ *		index_writer.h.
+ *
+ *	sort ──▶ index_stream ──page──▶ here ──page──▶ index_storage
+ *	                                 └──downlink──▶ index_levels ──page──┘
+ *
+ * This is how one process writes an index; index_slices.c is how several do.
+ *
+ * Block 0 is the metapage, written last.  A leaf is given its block when the one
+ * before is complete, on each level so, and only then does the downlink go up, which
+ * may open internal pages.  So leaves lie in key order and, but for the internal
+ * pages between them, side by side, and each is written once, in order; and every
+ * page has the block that the server's build gives it.
+ */
+#include "postgres.h"
+
+#include "access/nbtree.h"
+#include "commands/progress.h"
+#include "pgstat.h"
+#include "utils/memutils.h"
+
+#include "btree/index_levels.h"
+#include "index/index_slices.h"
+#include "btree/index_storage.h"
+#include "btree/index_stream.h"
+#include "index/index_writer.h"
+
+/* Tuples after which progress is reported. */
+#define PROGRESS_STEP	8192
+
+typedef struct IndexWriter
+{
+	IndexStream stream;
+	IndexLevels levels;
+	IndexStorage *storage;
+	BlockNumber last_leaf;		/* P_NONE: none yet */
+	BlockNumber next_leaf;		/* P_NONE: has no block yet, or there is no more */
+} IndexWriter;
+
+static char *
+get_leaf(void *arg)
+{
+	return index_storage_get_page(((IndexWriter *) arg)->storage);
+}
+
+static void
+put_leaf(void *arg, char *page, IndexTuple low_key, bool last)
+{
+	IndexWriter *writer = arg;
+	BlockNumber block = writer->next_leaf;
+
+	if (block == P_NONE)
+		block = index_storage_new_block(writer->storage);
+	writer->next_leaf = last ? P_NONE : index_storage_new_block(writer->storage);
+
+	if (last && writer->last_leaf == P_NONE)
+		index_page_mark_root(page);
+	else
+		index_levels_add(&writer->levels, low_key, block);
+
+	index_page_link(page, writer->last_leaf, writer->next_leaf);
+	index_storage_put_page(writer->storage, block, page);
+	writer->last_leaf = block;
+}
+
+static void
+put_tuples(IndexStream *stream, uint64 ntuples)
+{
+	for (uint64 from = 0; from < ntuples; from += PROGRESS_STEP)
+	{
+		uint64		to = Min(from + PROGRESS_STEP, ntuples);
+
+		CHECK_FOR_INTERRUPTS();
+		index_stream_put(stream, from, to);
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, to);
+	}
+	index_stream_end(stream, ntuples);
+}
+
+/* Write the index in this process. */
+static void
+write_alone(GpuSortIndexBuild *build, const GpuSortView *view)
+{
+	IndexWriter *writer = palloc0(sizeof(IndexWriter));
+	IndexLeafSink sink = {.arg = writer, .get_page = get_leaf, .put_page = put_leaf};
+	BlockNumber root;
+	uint32		height = 0;
+
+	writer->last_leaf = P_NONE;
+	writer->next_leaf = P_NONE;
+	writer->storage = index_storage_begin(build->index);
+	(void) index_storage_new_block(writer->storage);	/* metapage */
+	index_levels_begin(&writer->levels, writer->storage);
+	index_stream_begin(&writer->stream, view, build->heap, build->index, build->info->ii_Unique,
+					   &sink);
+	put_tuples(&writer->stream, view->nrows);
+
+	root = writer->last_leaf;
+	if (writer->levels.height > 0)
+		root = index_levels_finish(&writer->levels, &height);
+	index_levels_write_metapage(&writer->levels, root, height, writer->stream.allequalimage);
+	index_storage_finish(writer->storage);
+}
+
+void
+gpusort_index_write(GpuSortIndexBuild *build)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpusort index writer",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	GpuSortView view;
+
+	gpusort_view(build->sort, &view);
+	if (!gpusort_slices_write(build, &view))
+		write_alone(build, &view);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+}

@@ -1,0 +1,33 @@
+/*
+ * index_writer.h
+ *		A sorted stream of index tuples in, a complete btree index out.
+ *
+ * The writer takes over where a btree build has sorted its tuples.  It fills an
+ * index whose file is still empty with pages of the ordinary format and leaves
+ * it as the server's own build would: same tuples on the same pages, WAL-logged,
+ * checksummed and safe against a crash after commit.
+ *
+ * Tuples are copied straight from the sort to their page.  The sort also says which
+ * tuples equal their predecessor, which spares the writer a comparison per tuple.
+ *
+ * There is no state outside the writer, so builds may nest.  An ERROR at any
+ * point needs no cleaning up: the file belongs to the transaction that created
+ * it and goes away with it, and the memory hangs below the context that was
+ * current.
+ *
+ * Until the index is written its file is not a btree.
+ */
+#ifndef GPUSORT_INDEX_WRITER_H
+#define GPUSORT_INDEX_WRITER_H
+
+#include "index/index_build.h"
+
+/*
+ * Fill build->index, a btree without any block, with the tuples of the performed
+ * sort.
+ *
+ * ERROR, as in the server, if a tuple is too large for a btree page.
+ */
+extern void gpusort_index_write(GpuSortIndexBuild *build);
+
+#endif							/* GPUSORT_INDEX_WRITER_H */

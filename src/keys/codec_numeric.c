@@ -1,0 +1,305 @@
+/*
+ * codec_numeric.c
+ *		Codec of numeric.
+ *
+ * The key is the value itself as a fixed-point binary number: a first word,
+ * and behind it as many bytes of fraction as the value's digits ask for.
+ * Compared as bytes padded with zeros, that is the order of the numbers, and
+ * equal values have equal keys whatever their display scales.
+ *
+ * A finite value's magnitude is turned into such a number like this.  Its
+ * first word is in mixed radix: a code for the weight (the power of 10000 of
+ * the leading digit), then the four leading base-10000 digits.  10000^4 is a
+ * little more than 2^53, so that half of the range of a word leaves 922 codes,
+ * enough for all magnitudes from 10^-1840 to 10^1840.  The other digits follow
+ * as two bytes each.  The 13 to 16 leading decimal digits of a value are thus
+ * in the first word, and a value with no more needs only 8 bytes.  The outermost
+ * codes are escapes for weights beyond the range: there, the weight itself and
+ * all digits follow as two bytes each.
+ *
+ * Zero is the middle of the range; a positive value is the middle plus its
+ * magnitude, a negative one the middle minus its magnitude.  The subtraction
+ * is done on the whole number, fraction included: the fraction is negated in
+ * two's complement and a nonzero one borrows 1 from the first word.  Therefore
+ * a negative number needs neither a terminator nor a longer key than a positive
+ * one.  Infinity and NaN are the ends of the range, which no finite value
+ * reaches.
+ */
+#include "postgres.h"
+
+#include "keys/codec_private.h"
+
+/*
+ * The stored format of numeric, which the server keeps private but cannot
+ * change without breaking pg_upgrade.  After the varlena header comes a 16-bit
+ * header, and with the two upper bits being
+ *
+ *	00, 01	 long format, positive or negative: the header's other bits are the
+ *			 display scale; a signed 16-bit weight follows;
+ *	10		 short format: sign (1), display scale (6), weight as a signed
+ *			 integer (7);
+ *	11		 NaN, or infinity with its sign.
+ *
+ * The rest is 16-bit digits from 0 to 9999, the first of which is to be
+ * multiplied by 10000^weight.  All of it is in native byte order, without
+ * alignment if the varlena header is a short one.
+ */
+#define NUMERIC_KIND_MASK 0xC000
+#define NUMERIC_LONG_NEGATIVE 0x4000
+#define NUMERIC_KIND_SHORT 0x8000
+#define NUMERIC_KIND_SPECIAL 0xC000
+#define NUMERIC_SPECIAL_MASK 0xF000
+#define NUMERIC_NAN 0xC000
+#define NUMERIC_PLUS_INFINITY 0xD000
+#define NUMERIC_SHORT_NEGATIVE 0x2000
+#define NUMERIC_SHORT_WEIGHT_MASK 0x7F
+#define NUMERIC_SHORT_WEIGHT_SIGN 0x40
+#define NUMERIC_BASE 10000
+
+/* Leading digits in the first word, and the number of values they can take. */
+#define WORD_DIGITS 4
+#define WORD_DIGITS_RANGE (UINT64CONST(10000) * 10000 * 10000 * 10000)
+
+/* The first word of zero.  Magnitudes are smaller than this. */
+#define MIDDLE (UINT64CONST(1) << 63)
+
+/*
+ * Weight codes.  The escape for tiny values is code 0; its digits are not all
+ * zero, which would be the number zero.
+ */
+#define MAX_CODE 921
+#define MIN_WORD_WEIGHT (-460)
+#define MAX_WORD_WEIGHT (MIN_WORD_WEIGHT + MAX_CODE - 2)
+#define TINY_WORD UINT64CONST(1)
+#define HUGE_WORD (MAX_CODE * WORD_DIGITS_RANGE)
+
+StaticAssertDecl(HUGE_WORD < MIDDLE - WORD_DIGITS_RANGE / 10,
+				 "magnitudes must leave room for infinity");
+
+/* A finite value, taken apart. */
+typedef struct NumericParts
+{
+	bool		negative;
+	int			weight;
+	int			ndigits;
+	const char *digits;			/* 16-bit integers, not aligned */
+} NumericParts;
+
+/* Room for the first word and the extension, which is two bytes a digit. */
+typedef struct NumericState
+{
+	char	   *buffer;
+	uint32		size;
+} NumericState;
+
+static void
+begin_numeric(GpuSortEncoder *encoder)
+{
+	NumericState *state = palloc(sizeof(NumericState));
+
+	state->size = 64;
+	state->buffer = palloc(state->size);
+	encoder->private_data = state;
+}
+
+static inline uint16
+load_uint16(const char *p)
+{
+	uint16		value;
+
+	memcpy(&value, p, sizeof(value));
+	return value;
+}
+
+static inline uint16
+digit(const NumericParts *parts, int i)
+{
+	return load_uint16(parts->digits + i * sizeof(uint16));
+}
+
+/*
+ * Take apart the stored format of a value that is not special.  Stored values
+ * have neither leading nor trailing zero digits, but the comparison does not
+ * rely on it, and neither do we.
+ */
+static inline void
+take_apart(const char *data, uint32 len, uint16 header, NumericParts *parts)
+{
+	if ((header & NUMERIC_KIND_MASK) == NUMERIC_KIND_SHORT)
+	{
+		parts->negative = (header & NUMERIC_SHORT_NEGATIVE) != 0;
+		parts->weight = ((header & NUMERIC_SHORT_WEIGHT_MASK) ^ NUMERIC_SHORT_WEIGHT_SIGN) -
+			NUMERIC_SHORT_WEIGHT_SIGN;
+		parts->digits = data + sizeof(uint16);
+		len -= sizeof(uint16);
+	}
+	else
+	{
+		parts->negative = (header & NUMERIC_KIND_MASK) == NUMERIC_LONG_NEGATIVE;
+		parts->weight = (int16) load_uint16(data + sizeof(uint16));
+		parts->digits = data + 2 * sizeof(uint16);
+		len -= 2 * sizeof(uint16);
+	}
+	parts->ndigits = len / sizeof(uint16);
+
+	while (unlikely(parts->ndigits > 0 && digit(parts, 0) == 0))
+	{
+		parts->digits += sizeof(uint16);
+		parts->ndigits--;
+		parts->weight--;
+	}
+	while (unlikely(parts->ndigits > 0 && digit(parts, parts->ndigits - 1) == 0))
+		parts->ndigits--;
+}
+
+/* First word of the magnitude of a value of ordinary weight. */
+static inline uint64
+leading_word(const NumericParts *parts)
+{
+	uint64		word = parts->weight - MIN_WORD_WEIGHT + 1;
+
+	for (int i = 0; i < WORD_DIGITS; i++)
+		word = word * NUMERIC_BASE + (i < parts->ndigits ? digit(parts, i) : 0);
+	return word;
+}
+
+/*
+ * Append digits, from the given one on, to the len bytes in the state's buffer.
+ * Returns the new length.
+ */
+static uint32
+append_digits(NumericState *state, uint32 len, const NumericParts *parts, int first)
+{
+	for (int i = first; i < parts->ndigits; i++)
+	{
+		uint16		d = pg_hton16(digit(parts, i));
+
+		memcpy(state->buffer + len, &d, sizeof(d));
+		len += sizeof(d);
+	}
+	return len;
+}
+
+/* Negate in two's complement the number that is in the buffer's len bytes. */
+static void
+negate_bytes(char *buffer, uint32 len)
+{
+	while (len > 0 && buffer[len - 1] == 0)
+		len--;
+	if (len > 0)
+	{
+		len--;
+		buffer[len] = -buffer[len];
+	}
+	while (len > 0)
+	{
+		len--;
+		buffer[len] = ~buffer[len];
+	}
+}
+
+/*
+ * The key of a value that does not fit into the first word.
+ */
+static pg_noinline bool
+encode_long(NumericState *state, const NumericParts *parts, GpuSortKey *key)
+{
+	uint32		size = sizeof(uint64) + (parts->ndigits + 1) * sizeof(uint16);
+	uint32		len = sizeof(uint64);
+	uint64		word;
+	int			first_digit;
+
+	if (size > state->size)
+	{
+		state->size = Max(size, 2 * state->size);
+		state->buffer = repalloc(state->buffer, state->size);
+	}
+
+	if (parts->weight >= MIN_WORD_WEIGHT && parts->weight <= MAX_WORD_WEIGHT)
+	{
+		word = leading_word(parts);
+		first_digit = WORD_DIGITS;
+	}
+	else
+	{
+		/* All weights of one escape have the same sign: no need to flip it. */
+		uint16		weight = pg_hton16((uint16) parts->weight);
+
+		word = parts->weight < MIN_WORD_WEIGHT ? TINY_WORD : HUGE_WORD;
+		memcpy(state->buffer + len, &weight, sizeof(weight));
+		len += sizeof(weight);
+		first_digit = 0;
+	}
+	len = append_digits(state, len, parts, first_digit);
+
+	/*
+	 * Adding the middle flips the first bit, and so it does after negation.
+	 */
+	store_be64(state->buffer, word);
+	if (parts->negative)
+		negate_bytes(state->buffer, len);
+	state->buffer[0] ^= 0x80;
+
+	key->data = state->buffer;
+	key->len = len;
+	return true;
+}
+
+static bool
+encode_numeric(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
+{
+	NumericState *state = encoder->private_data;
+	struct varlena *numeric = detoast_packed(value);
+	const char *data = VARDATA_ANY(numeric);
+	uint16		header = load_uint16(data);
+	uint64		word;
+
+	if (unlikely((header & NUMERIC_KIND_MASK) == NUMERIC_KIND_SPECIAL))
+	{
+		if ((header & NUMERIC_SPECIAL_MASK) == NUMERIC_NAN)
+			word = PG_UINT64_MAX;
+		else if ((header & NUMERIC_SPECIAL_MASK) == NUMERIC_PLUS_INFINITY)
+			word = PG_UINT64_MAX - 1;
+		else
+			word = 0;
+	}
+	else
+	{
+		NumericParts parts;
+
+		take_apart(data, VARSIZE_ANY_EXHDR(numeric), header, &parts);
+		if (parts.ndigits == 0)
+			word = MIDDLE;
+		else if (likely(parts.ndigits <= WORD_DIGITS &&
+						parts.weight >= MIN_WORD_WEIGHT && parts.weight <= MAX_WORD_WEIGHT))
+		{
+			word = leading_word(&parts);
+			word = parts.negative ? MIDDLE - word : MIDDLE + word;
+		}
+		else
+			return encode_long(state, &parts, key);
+	}
+
+	store_be64(state->buffer, word);
+	key->data = state->buffer;
+	key->len = sizeof(word);
+	return true;
+}
+
+/*
+ * A stored value has 2 bytes a digit, after 3 to 8 bytes of headers; the first
+ * four digits become 8 bytes.
+ */
+static double
+extra_bytes_numeric(double width)
+{
+	return Max(width - 4, sizeof(uint64));
+}
+
+const GpuSortCodec gpusort_codec_numeric = {
+	.name = "numeric",
+	.bytes = GPUSORT_BYTES_PADDED,
+	.begin = begin_numeric,
+	.encode = encode_numeric,
+	.extra_bytes = extra_bytes_numeric,
+};

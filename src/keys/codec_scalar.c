@@ -1,0 +1,181 @@
+/*
+ * codec_scalar.c
+ *		Codecs of the types whose order is that of one integer or float.
+ *
+ * All of these are a few instructions: they map the value to an unsigned
+ * integer of the same order.
+ *
+ * A Datum of a 32-bit type may carry anything in its upper half, so every
+ * value goes through the type's own DatumGetXxx() first.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "storage/itemptr.h"
+
+#include "keys/codec_private.h"
+
+/*
+ * Floats are ordered by btfloat8cmp() with all NaNs equal and above infinity,
+ * and -0 equal to 0.  IEEE 754 numbers of either sign compare like their bit
+ * patterns taken as sign and magnitude; flipping the sign bit of positive ones
+ * and all bits of negative ones turns that into unsigned order.  The largest
+ * pattern so reached is infinity's, far below the all-ones given to NaN.
+ */
+static bool
+encode_float8(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
+{
+	float8		f = DatumGetFloat8(value);
+	uint64		bits;
+
+	if (unlikely(isnan(f)))
+	{
+		key->words[0] = PG_UINT64_MAX;
+		return true;
+	}
+	f += 0.0;					/* turns -0 into 0 and nothing else */
+	memcpy(&bits, &f, sizeof(bits));
+	key->words[0] = bits ^ ((uint64) ((int64) bits >> 63) | (UINT64CONST(1) << 63));
+	return true;
+}
+
+static bool
+encode_float4(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
+{
+	float4		f = DatumGetFloat4(value);
+	uint32		bits;
+
+	if (unlikely(isnan(f)))
+	{
+		key->words[0] = PG_UINT32_MAX;
+		return true;
+	}
+	f += 0.0f;
+	memcpy(&bits, &f, sizeof(bits));
+	key->words[0] = bits ^ ((uint32) ((int32) bits >> 31) | (UINT32_C(1) << 31));
+	return true;
+}
+
+static bool
+encode_int2(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
+{
+	key->words[0] = word_from_int64(DatumGetInt16(value));
+	return true;
+}
+
+static bool
+encode_int4(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
+{
+	key->words[0] = word_from_int64(DatumGetInt32(value));
+	return true;
+}
+
+static bool
+encode_int8(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
+{
+	key->words[0] = word_from_int64(DatumGetInt64(value));
+	return true;
+}
+
+static bool
+encode_uint8(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
+{
+	key->words[0] = DatumGetUInt64(value);
+	return true;
+}
+
+static bool
+encode_oid(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
+{
+	key->words[0] = DatumGetObjectId(value);
+	return true;
+}
+
+static bool
+encode_bool(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
+{
+	key->words[0] = DatumGetBool(value);
+	return true;
+}
+
+/* btcharcmp() compares "char" as unsigned. */
+static bool
+encode_char(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
+{
+	key->words[0] = DatumGetUInt8(value);
+	return true;
+}
+
+/* ItemPointerCompare(): block number, then offset, both unsigned. */
+static bool
+encode_tid(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
+{
+	ItemPointer tid = (ItemPointer) DatumGetPointer(value);
+
+	key->words[0] = ((uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16) |
+		ItemPointerGetOffsetNumberNoCheck(tid);
+	return true;
+}
+
+const GpuSortCodec gpusort_codec_bool = {
+	.name = "bool",
+	.nwords = 1,
+	.encode = encode_bool,
+};
+
+const GpuSortCodec gpusort_codec_char = {
+	.name = "char",
+	.nwords = 1,
+	.encode = encode_char,
+};
+
+const GpuSortCodec gpusort_codec_int2 = {
+	.name = "int2",
+	.nwords = 1,
+	.encode = encode_int2,
+};
+
+const GpuSortCodec gpusort_codec_int4 = {
+	.name = "int4",
+	.nwords = 1,
+	.integer_bytes = sizeof(int32),
+	.encode = encode_int4,
+};
+
+const GpuSortCodec gpusort_codec_int8 = {
+	.name = "int8",
+	.nwords = 1,
+	.integer_bytes = sizeof(int64),
+	.encode = encode_int8,
+};
+
+const GpuSortCodec gpusort_codec_uint8 = {
+	.name = "uint8",
+	.nwords = 1,
+	.encode = encode_uint8,
+};
+
+const GpuSortCodec gpusort_codec_oid = {
+	.name = "oid",
+	.nwords = 1,
+	.encode = encode_oid,
+};
+
+const GpuSortCodec gpusort_codec_tid = {
+	.name = "tid",
+	.nwords = 1,
+	.encode = encode_tid,
+};
+
+const GpuSortCodec gpusort_codec_float4 = {
+	.name = "float4",
+	.nwords = 1,
+	.encode = encode_float4,
+};
+
+const GpuSortCodec gpusort_codec_float8 = {
+	.name = "float8",
+	.nwords = 1,
+	.encode = encode_float8,
+};

@@ -1,0 +1,408 @@
+/*
+ * memory_range.c
+ *		Reserved address space, grown in place and kept between sorts.
+ *
+ * A range is mapped without access rights, which costs no memory and is not
+ * charged by the kernel's overcommit accounting.  It grows by pool extents mapped
+ * over its beginning (range_extents.c) and, when it gets no more of them, by
+ * private memory, which is made accessible step by step; a step that the system
+ * refuses is an ordinary "no".
+ *
+ * Released ranges go to a list private to the process.  What private memory they
+ * may keep resident is bounded by gpusort.keep_memory: the touched part of a
+ * range beyond what is left of that budget is given back at once.  Since roles
+ * are matched first, the second sort of a kind in a session finds every part
+ * warm.
+ *
+ * Huge pages.  A row that is fetched in sorted order misses the TLB on each
+ * access if it lies in 4 kB pages, which makes emission 2.5 times as slow
+ * (113-165 against 48 ns a row), so large row stores ask for huge pages; other
+ * ranges are read and written in sequence and do not need them.  Fresh huge
+ * pages are usually cheap (0.2 s a GiB), but a virtual machine that returns
+ * free memory to its host gets it back slowly in units of huge pages (3 s a
+ * GiB, against 0.5-0.8 s in small ones).  Private memory that is used for the
+ * first time therefore times the first fault of each step of growth, and takes the
+ * step in small pages if that was slow; memory that is used again has earned its
+ * huge pages, and gets them.
+ */
+#include "postgres.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "portability/instr_time.h"
+
+#include "memory/memory_range.h"
+#include "memory/pool.h"
+#include "memory/range_extents.h"
+#include "settings.h"
+
+#define HUGE_PAGE_BYTES		((size_t) 2 << 20)
+#define HUGE_RANGE_BYTES	((size_t) 64 << 20)
+#define EXTENT_BYTES		((size_t) GSD_EXTENT_BYTES)
+
+/* The system is asked for access rights in steps of at least this. */
+#define GROW_STEP_BYTES		((size_t) 1 << 20)
+
+/*
+ * Pool memory becomes usable in steps of an eighth of what there is, within these
+ * bounds: small sorts shall not touch much of a fresh extent, and large ones not
+ * hold many extents in reserve.
+ */
+#define MIN_POOL_STEP_BYTES	((size_t) 64 << 10)
+#define MAX_POOL_STEP_BYTES	((size_t) 16 << 20)
+
+/* Fault of a huge page that tells of a slow host; zeroing 2 MB takes 0.1-0.3. */
+#define SLOW_FAULT_MS		1.0
+
+/*
+ * A process keeps no more ranges than this, whatever their size, and no more
+ * mapped extents, each of which may be a mapping of its own (vm.max_map_count is
+ * 65530 by default).
+ */
+#define MAX_KEPT_RANGES		64
+#define MAX_KEPT_EXTENTS	16384
+
+static GpuSortRange *kept_ranges = NULL;
+static int	kept_count = 0;
+static uint32 kept_extents = 0;
+static size_t kept_bytes = 0;	/* sum of private_bytes() over kept_ranges */
+
+static size_t
+round_up(size_t bytes, size_t unit)
+{
+	return (bytes + unit - 1) / unit * unit;
+}
+
+static size_t
+page_bytes(void)
+{
+	static size_t bytes = 0;
+
+	if (bytes == 0)
+		bytes = sysconf(_SC_PAGESIZE);
+	return bytes;
+}
+
+/* Where private memory may begin. */
+static size_t
+mapped_end(const GpuSortRange *range)
+{
+	return range->nmapped * EXTENT_BYTES;
+}
+
+/* Private memory that may be resident. */
+static size_t
+private_bytes(const GpuSortRange *range)
+{
+	return range->private_end - Min(range->private_end, mapped_end(range));
+}
+
+size_t
+gpusort_range_pool_bytes(const GpuSortRange *range)
+{
+	return range->nowned * EXTENT_BYTES;
+}
+
+bool
+gpusort_range_is_private(const GpuSortRange *range)
+{
+	return range->usable > gpusort_range_pool_bytes(range);
+}
+
+static void
+unmap_range(GpuSortRange *range)
+{
+	munmap(range->base, range->reserved);
+	free(range->owned);
+	free(range->mapped);
+	free(range);
+}
+
+static void
+advise(char *base, size_t bytes, bool huge)
+{
+#ifdef MADV_HUGEPAGE
+	(void) madvise(base, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+#endif
+}
+
+static GpuSortRange *
+map_range(int role, size_t reserve_bytes)
+{
+	size_t		bytes = round_up(reserve_bytes, EXTENT_BYTES);
+	GpuSortRange *range = calloc(1, sizeof(GpuSortRange));
+	char	   *base;
+	size_t		lead;
+
+	if (range == NULL)
+		return NULL;
+	base = mmap(NULL, bytes + EXTENT_BYTES, PROT_NONE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (base == MAP_FAILED)
+	{
+		free(range);
+		return NULL;
+	}
+
+	/* cut the edges off so that the base is aligned */
+	lead = (EXTENT_BYTES - (uintptr_t) base % EXTENT_BYTES) % EXTENT_BYTES;
+	if (lead > 0)
+		munmap(base, lead);
+	munmap(base + lead + bytes, EXTENT_BYTES - lead);
+
+	range->base = base + lead;
+	range->reserved = bytes;
+	range->role = role;
+	range->huge = role == GPUSORT_RANGE_ROWS && bytes >= HUGE_RANGE_BYTES;
+	range->fresh = true;
+	if (range->huge)
+		advise(range->base, bytes, true);
+	return range;
+}
+
+static void
+unlink_kept(GpuSortRange **link)
+{
+	GpuSortRange *range = *link;
+
+	*link = range->next;
+	range->next = NULL;
+	kept_bytes -= private_bytes(range);
+	kept_extents -= range->nmapped;
+	kept_count--;
+}
+
+/* Let small pages be faulted in again, as huge ones. */
+static void
+earn_huge_pages(GpuSortRange *range)
+{
+	char	   *start = range->base + mapped_end(range);
+
+	(void) madvise(start, private_bytes(range), MADV_DONTNEED);
+	advise(start, range->reserved - mapped_end(range), true);
+	range->small_pages = false;
+}
+
+GpuSortRange *
+gpusort_range_acquire(int role, size_t reserve_bytes, GpuSortPoolShare *share)
+{
+	GpuSortRange **link = &kept_ranges;
+	GpuSortRange *range;
+
+	while (*link != NULL && (*link)->role != role)
+		link = &(*link)->next;
+	range = *link;
+	if (range != NULL)
+	{
+		unlink_kept(link);
+		range->fresh = false;
+		if (range->reserved < reserve_bytes)
+		{
+			/* limits were raised since */
+			unmap_range(range);
+			range = NULL;
+		}
+		else if (range->small_pages)
+			earn_huge_pages(range);
+	}
+	if (range == NULL)
+		range = map_range(role, reserve_bytes);
+	if (range != NULL)
+		range->share = share;
+	return range;
+}
+
+/*
+ * The range has grown by the private memory [from, to): decide on the pages it is
+ * to have.
+ */
+static void
+choose_pages(GpuSortRange *range, size_t from, size_t to)
+{
+	size_t		probe = round_up(from, HUGE_PAGE_BYTES);
+	instr_time	start;
+	instr_time	duration;
+
+	if (!range->huge || !range->fresh || probe + HUGE_PAGE_BYTES > to)
+		return;
+	INSTR_TIME_SET_CURRENT(start);
+	*(volatile char *) (range->base + probe) = 0;
+	INSTR_TIME_SET_CURRENT(duration);
+	INSTR_TIME_SUBTRACT(duration, start);
+	if (INSTR_TIME_GET_MILLISEC(duration) > SLOW_FAULT_MS)
+	{
+		advise(range->base + probe + HUGE_PAGE_BYTES, to - probe - HUGE_PAGE_BYTES, false);
+		range->small_pages = true;
+	}
+}
+
+/* Grow by extents, as far as there are any. */
+static void
+grow_in_pool(GpuSortRange *range, size_t bytes)
+{
+	size_t		step = Min(Max(range->usable / 8, MIN_POOL_STEP_BYTES), MAX_POOL_STEP_BYTES);
+	size_t		target = Max(bytes, range->usable + step);
+
+	target = Min(round_up(target, MIN_POOL_STEP_BYTES), range->reserved);
+	gpusort_extents_take(range, target);
+	range->usable = gpusort_extents_populate(range, target);
+}
+
+/*
+ * Put address space in the place of extents that are mapped behind the range's own
+ * but belong to others now.  It is not charged for, so that this can't leave a
+ * hole.
+ */
+static bool
+cover_foreign_extents(GpuSortRange *range)
+{
+	size_t		from = gpusort_range_pool_bytes(range);
+	size_t		to = mapped_end(range);
+	size_t		accessible = Max(to, range->private_end);
+
+	if (from >= to)
+		return true;
+	if (mmap(range->base + from, accessible - from, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return false;
+	if (range->huge)
+		advise(range->base + from, accessible - from, true);
+	range->nmapped = range->nowned;
+	range->private_end = 0;
+	return true;
+}
+
+/* Grow by private memory. */
+static bool
+grow_privately(GpuSortRange *range, size_t bytes)
+{
+	size_t		target = Max(bytes, range->usable + range->usable / 8);
+	size_t		from;
+
+	if (!cover_foreign_extents(range))
+		return false;
+	from = Max(range->private_end, mapped_end(range));
+	target = Max(Min(round_up(target, GROW_STEP_BYTES), range->reserved), from);
+	if (target > from)
+	{
+		if (mprotect(range->base + from, target - from, PROT_READ | PROT_WRITE) != 0)
+			return false;
+		choose_pages(range, from, target);
+		range->private_end = target;
+	}
+	range->usable = target;
+	return true;
+}
+
+bool
+gpusort_range_grow(GpuSortRange *range, size_t bytes)
+{
+	if (bytes <= range->usable)
+		return true;
+	if (bytes > range->reserved)
+		return false;
+	if (!gpusort_range_is_private(range) && range->share->max_extents > 0)
+		grow_in_pool(range, bytes);
+	return bytes <= range->usable || grow_privately(range, bytes);
+}
+
+void
+gpusort_range_reserve(GpuSortRange *range, size_t bytes)
+{
+	if (!gpusort_range_is_private(range) && range->share->max_extents > 0)
+		gpusort_extents_take(range, Min(bytes, range->reserved));
+}
+
+bool
+gpusort_range_extents(const GpuSortRange *range, const uint32 **list, uint32 *count)
+{
+	*list = range->owned;
+	*count = (range->usable + EXTENT_BYTES - 1) / EXTENT_BYTES;
+	return !gpusort_range_is_private(range);
+}
+
+void
+gpusort_range_leave(GpuSortRange *range, uint32 job)
+{
+	range->left_to = job + 1;
+}
+
+void
+gpusort_range_discard(GpuSortRange *range, size_t from, size_t to)
+{
+	size_t		pool_end = gpusort_range_pool_bytes(range);
+	size_t		unit = range->huge ? HUGE_PAGE_BYTES : page_bytes();
+
+	/* nobody will use the rest of an extent behind what is usable */
+	if (to >= range->usable)
+		to = Max(to, pool_end);
+	if (from < pool_end)
+		gpusort_extents_give(range, (from + EXTENT_BYTES - 1) / EXTENT_BYTES,
+							 Min(to, pool_end) / EXTENT_BYTES);
+	from = round_up(Max(from, pool_end), unit);
+	to = to / unit * unit;
+	if (from < to)
+		(void) madvise(range->base + from, to - from, MADV_DONTNEED);
+}
+
+void
+gpusort_range_rewind(GpuSortRange *range)
+{
+	gpusort_extents_give(range, 0, range->nowned);
+	range->nowned = 0;
+	range->left_to = 0;
+	range->usable = 0;
+}
+
+void
+gpusort_range_trim(size_t keep_bytes)
+{
+	while (kept_ranges != NULL && kept_bytes > keep_bytes)
+	{
+		GpuSortRange *victim = kept_ranges;
+
+		unlink_kept(&kept_ranges);
+		unmap_range(victim);
+	}
+}
+
+/* Give private memory beyond `room` bytes back to the system; false if that fails. */
+static bool
+trim_private(GpuSortRange *range, size_t room)
+{
+	size_t		end = mapped_end(range) + room / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+	size_t		excess = range->private_end - Min(range->private_end, end);
+
+	/* the beginning, which is what every sort uses, is kept */
+	if (excess == 0)
+		return true;
+	if (madvise(range->base + end, excess, MADV_DONTNEED) != 0 ||
+		mprotect(range->base + end, excess, PROT_NONE) != 0)
+		return false;
+	range->private_end = end;
+	return true;
+}
+
+void
+gpusort_range_release(GpuSortRange *range)
+{
+	size_t		budget = (size_t) gpusort_keep_memory * 1024;
+	size_t		room = budget - Min(budget, kept_bytes);
+
+	gpusort_range_rewind(range);
+	if (kept_count >= MAX_KEPT_RANGES ||
+		kept_extents + range->nmapped > MAX_KEPT_EXTENTS ||
+		!trim_private(range, room) ||
+		(range->nmapped == 0 && range->private_end == 0))
+	{
+		unmap_range(range);
+		return;
+	}
+	range->share = NULL;
+	range->next = kept_ranges;
+	kept_ranges = range;
+	kept_count++;
+	kept_extents += range->nmapped;
+	kept_bytes += private_bytes(range);
+}

@@ -1,0 +1,202 @@
+/*
+ * pool.c
+ *		Making the pool.
+ *
+ * The pool is a memfd that the postmaster maps before it forks, so that it lies
+ * at one address in every process.  It is made in the shmem_startup_hook, that
+ * is, again after a crash of a server process: what the old one's owners left
+ * behind goes with it, and a gpusortd that survives keeps a memfd that nobody
+ * else looks at.
+ *
+ * Address space is all that a pool costs at first.  With huge_pages = on, or try
+ * and enough of them reserved, it consists of the system's huge pages, all of
+ * them taken at start, like shared_buffers; otherwise of ordinary memory that
+ * stays untouched until an extent is used (memory_range.c).
+ *
+ * A server without a pool sorts in private memory.  So whatever goes wrong here
+ * is logged, and the server starts all the same.
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/pg_shmem.h"
+
+#include "memory/machine_memory.h"
+#include "memory/pool.h"
+#include "settings.h"
+
+/* The default: this share of the machine's memory, within bounds. */
+#define DEFAULT_SHARE	4
+#define DEFAULT_MIN_MB	64
+#define DEFAULT_MAX_MB	16384
+
+#define EXTENT_MB		((int) (GSD_EXTENT_BYTES >> 20))
+
+/* linux/memfd.h, which may be older than the kernel */
+#ifndef MFD_HUGETLB
+#define MFD_HUGETLB		0x0004U
+#endif
+#ifndef MFD_HUGE_2MB
+#define MFD_HUGE_2MB	(21U << 26)
+#endif
+
+gsd_pool   *gpusort_pool = NULL;
+
+static gsd_pool the_pool = {.fd = -1};
+static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
+
+int
+gpusort_pool_default_mb(void)
+{
+	uint64		mb = (gpusort_machine_memory() >> 20) / DEFAULT_SHARE;
+
+	mb = Max(mb, DEFAULT_MIN_MB);
+	return (int) Min(mb, DEFAULT_MAX_MB);
+}
+
+uint32
+gpusort_pool_quota_extents(void)
+{
+	if (gpusort_pool == NULL)
+		return 0;
+	return (uint32) ((uint64) gpusort_pool->header->nextents * gpusort_pool_quota / 100);
+}
+
+static void
+close_bell(int *bell)
+{
+	if (*bell >= 0)
+		close(*bell);
+	*bell = -1;
+}
+
+/* Undo as much of making a pool as was done. */
+static void
+drop_pool(gsd_pool *pool, uint64 bytes)
+{
+	close_bell(&pool->doorbell);
+	close_bell(&pool->supervisor_bell);
+	for (int i = 0; i < GSD_MAX_JOBS; i++)
+		close_bell(&pool->job_bells[i]);
+	if (pool->header != NULL)
+		munmap(pool->header, bytes);
+	pool->header = NULL;
+	if (pool->fd >= 0)
+		close(pool->fd);
+	pool->fd = -1;
+}
+
+/* All bells of the pool; false, with errno set, if there are no descriptors. */
+static bool
+make_bells(gsd_pool *pool)
+{
+	int		   *bells[GSD_MAX_JOBS + 2] = {&pool->doorbell, &pool->supervisor_bell};
+
+	for (int i = 0; i < GSD_MAX_JOBS; i++)
+		bells[i + 2] = &pool->job_bells[i];
+	for (int i = 0; i < lengthof(bells); i++)
+	{
+		*bells[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (*bells[i] < 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Map a new memfd.  Its header is allocated here, so that writing it can't fail;
+ * huge pages are reserved by mmap.
+ */
+static bool
+map_memfd(gsd_pool *pool, uint32 nextents, bool huge)
+{
+	uint64		bytes = gsd_pool_bytes(nextents);
+	uint64		header_bytes = bytes - nextents * GSD_EXTENT_BYTES;
+
+	pool->fd = memfd_create("gpusort pool",
+							MFD_CLOEXEC | (huge ? MFD_HUGETLB | MFD_HUGE_2MB : 0));
+	if (pool->fd < 0 || ftruncate(pool->fd, bytes) < 0)
+		return false;
+	pool->header = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+						MAP_SHARED | (huge ? 0 : MAP_NORESERVE), pool->fd, 0);
+	if (pool->header == MAP_FAILED)
+	{
+		pool->header = NULL;
+		return false;
+	}
+	(void) madvise(pool->header, bytes, MADV_DONTDUMP);
+	return fallocate(pool->fd, 0, 0, header_bytes) == 0;
+}
+
+/* False, with errno set and nothing left behind, if that can't be. */
+static bool
+make_pool(gsd_pool *pool, uint32 nextents, bool huge)
+{
+	uint64		bytes = gsd_pool_bytes(nextents);
+	int			saved_errno;
+
+	memset(pool, 0, sizeof(*pool));
+	pool->fd = pool->doorbell = pool->supervisor_bell = -1;
+	memset(pool->job_bells, -1, sizeof(pool->job_bells));
+	if (map_memfd(pool, nextents, huge) && make_bells(pool))
+	{
+		gsd_pool_init(pool->header, bytes, huge);
+		return true;
+	}
+	saved_errno = errno;
+	drop_pool(pool, bytes);
+	errno = saved_errno;
+	return false;
+}
+
+/* Make the pool anew; the processes that used the last one are gone. */
+static void
+startup_hook(void)
+{
+	static int	wanted_mb = -1;
+	uint32		nextents;
+	bool		made = false;
+
+	if (previous_shmem_startup_hook)
+		previous_shmem_startup_hook();
+
+	if (gpusort_pool != NULL)
+		drop_pool(gpusort_pool, gpusort_pool->header->pool_bytes);
+	gpusort_pool = NULL;
+
+	if (wanted_mb < 0)
+		wanted_mb = gpusort_pool_size;
+	nextents = wanted_mb / EXTENT_MB;
+	if (nextents == 0)
+		return;
+
+	if (huge_pages != HUGE_PAGES_OFF)
+		made = make_pool(&the_pool, nextents, true);
+	if (!made && huge_pages != HUGE_PAGES_ON)
+		made = make_pool(&the_pool, nextents, false);
+	if (made)
+		gpusort_pool = &the_pool;
+	else
+		ereport(WARNING,
+				(errmsg("could not make gpusort's memory pool of %d MB: %m", wanted_mb),
+				 errdetail("Sorts will use private memory within work_mem * hash_mem_multiplier."),
+				 huge_pages == HUGE_PAGES_ON ?
+				 errhint("With huge_pages = on the pool takes huge pages. "
+						 "Reserve more of them, or reduce gpusort.pool_size.") : 0));
+
+	/* show what is in effect */
+	gpusort_pool_size = made ? wanted_mb : 0;
+}
+
+void
+gpusort_pool_install(void)
+{
+	previous_shmem_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = startup_hook;
+}

@@ -1,0 +1,28 @@
+/*
+ * pool.h
+ *		The pool of memory that the server's processes share: creation and limits.
+ *
+ * service/gsd_pool.h has the layout, and the functions that take and give extents.
+ */
+#ifndef GPUSORT_POOL_H
+#define GPUSORT_POOL_H
+
+#include "protocol/gsd_pool.h"
+
+/*
+ * The pool, mapped at the same address in all processes of the server; NULL if
+ * there is none: gpusort was not loaded by shared_preload_libraries,
+ * gpusort.pool_size is 0, or the pool could not be made.
+ */
+extern gsd_pool *gpusort_pool;
+
+/* Have the pool made with the server's shared memory; from _PG_init(). */
+extern void gpusort_pool_install(void);
+
+/* MB to use for a gpusort.pool_size of -1. */
+extern int	gpusort_pool_default_mb(void);
+
+/* Extents that one sort may take (gpusort.pool_quota); 0 without a pool. */
+extern uint32 gpusort_pool_quota_extents(void);
+
+#endif							/* GPUSORT_POOL_H */

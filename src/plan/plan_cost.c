@@ -1,0 +1,384 @@
+/*
+ * plan_cost.c
+ *		Estimates of a GpuSort: cost and memory, and whether to take a sort over.
+ */
+#include "postgres.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "access/htup_details.h"
+#include "miscadmin.h"
+#include "nodes/extensible.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+
+#include "keys/key_codec.h"
+#include "pg_compat.h"
+#include "plan/plan_node.h"
+#include "memory/pool.h"
+#include "settings.h"
+
+/*
+ * PostgreSQL's bounded sort keeps the best k of n rows in a heap and throws
+ * nearly every row away after one comparison (about 30 ns), while a full sort
+ * pays for all of them (about 100 ns).  It wins up to k = n / 16 and somewhat
+ * beyond, before its k log k log(n/k) updates of the heap weigh as much.
+ */
+#define BOUNDED_SORT_SHARE	16
+
+/*
+ * What PostgreSQL's sort costs beyond what the planner thinks of it, which is
+ * log2(rows) comparisons a row of 2 cpu_operator_cost each, whatever the key and the
+ * row.  That is right for integers; a comparison takes so many times as long for
+ * strings of bytes and numerics, and for libc's collations.  ICU's has abbreviated
+ * keys, which take it as long to make as our first words.  libc's take longer the
+ * more the strings have in common, as neighbours do if the rows come in order.  To that
+ * comes copying the row, and waiting for it when it is returned.
+ * (test/bench/plan_grid.pl: 8-12 ns, 13-20 ns and 60-73 ns for each of log2(rows), 150 ns
+ * in order; 30 ns a row, 0.6 ns a byte.)
+ */
+#define CORE_COMPARE_BYTES	1.4
+#define CORE_COMPARE_LIBC	5.5
+#define CORE_COMPARE_LIBC_SORTED	14
+#define CORE_COST_ROW		0.012
+#define CORE_COST_ROW_BYTE	0.00024
+
+/*
+ * Of gpusort.cost_row, collecting a row, as distinct from sorting it: 25 of 36 ns
+ * (src/README.md, "What a row costs").
+ */
+#define COLLECT_SHARE	0.7
+
+/*
+ * A lazy codec makes the first words of all keys and the rest of few.  ICU takes 240 ns
+ * where libc takes 650 for whole keys; libc's words and the verification's strcoll() take
+ * 110 to 240, of which 40 are those of any string (test/bench/plan_grid.pl).
+ */
+#define LAZY_SHARE		0.35
+#define LAZY_SHARE_LIBC	0.13
+
+/*
+ * What a string is beyond the bytes of its key: a value of varying length and alignment,
+ * at the far end of a row of such, and in the row store a reference to it (18-37 ns,
+ * test/bench/plan_grid.pl).
+ */
+#define STRING_BYTES	60
+
+/*
+ * Rows that stay in a core's own cache between collecting and returning cost a quarter
+ * of what they cost that have to come from memory: 0.05 and 0.2 ns a byte, 5 and
+ * 15 ns a row (test/bench/plan_grid.pl, 10^4 rows of 250 and of 1000 bytes).
+ */
+#define CACHE_BYTES		(4.0 * 1024 * 1024)
+#define CACHED_SHARE	0.25
+
+/*
+ * Memory that neither the pool nor the session has is touched for the first time:
+ * 0.5 s a GiB, where copying rows takes 0.2 (src/README.md, "The pool").
+ */
+#define FRESH_BYTE_FACTOR	2.5
+
+/*
+ * Rows that other processes have written are mapped page by page when they are returned:
+ * 8 ns beside the 9 of returning narrow ones (test/bench/plan_grid.pl).
+ */
+#define FOREIGN_ROW_SHARE	1.0
+
+/* Row reference, two engine items, position and equal bit of rows with strings. */
+#define ROW_OVERHEAD_BYTES	25
+
+/* Assumed length of a byte string key, where costs have to guess. */
+#define STRING_KEY_BYTES	16
+
+static double
+key_bytes(const GpuSortCodec *codec)
+{
+	return codec->nwords * sizeof(uint64) +
+		(codec->bytes != GPUSORT_BYTES_NONE ? STRING_KEY_BYTES : 0);
+}
+
+double
+gpusort_collated_share(const GpuSortCodec *codec)
+{
+	if (codec->complete == NULL)
+		return 1;
+	return codec->verify ? LAZY_SHARE_LIBC : LAZY_SHARE;
+}
+
+/* Making the key of a row. */
+static Cost
+key_cost(const GpuSortCodec *codec)
+{
+	Cost		cost = key_bytes(codec) * gpusort_cost_key_byte;
+
+	if (codec->bytes != GPUSORT_BYTES_NONE)
+		cost += STRING_BYTES * gpusort_cost_key_byte;
+	if (codec->collated)
+		cost += gpusort_cost_key_collated * gpusort_collated_share(codec);
+	return cost;
+}
+
+/* How much longer PostgreSQL compares by a column than the planner thinks. */
+static double
+core_compare_factor(const GpuSortCodec *codec)
+{
+	if (codec->bytes == GPUSORT_BYTES_NONE)
+		return 1;
+	return codec->verify ? CORE_COMPARE_LIBC : CORE_COMPARE_BYTES;
+}
+
+/* ... neighbours of rows that come in order. */
+static double
+core_sorted_factor(double factor)
+{
+	return factor == CORE_COMPARE_LIBC ? CORE_COMPARE_LIBC_SORTED : factor;
+}
+
+/* Abbreviated keys that PostgreSQL makes for all rows. */
+static Cost
+core_key_cost(const GpuSortCodec *codec)
+{
+	return codec->collated && !codec->verify ? key_cost(codec) : 0;
+}
+
+/*
+ * What the planner does not know about PostgreSQL's sort of so many rows: what it
+ * costs beyond the planner's estimate, and if the rows come in order, which it finds
+ * out with one comparison a row.  factor: of its comparisons.
+ */
+static void
+estimate_core(double rows, double row_bytes, double factor, Cost key, GpuSortEstimate *estimate)
+{
+	Cost		row = CORE_COST_ROW + row_bytes * CORE_COST_ROW_BYTE + key;
+	Cost		comparison = 2.0 * cpu_operator_cost;
+
+	estimate->core_extra_cost = rows * (row + (factor - 1) * comparison * log2(Max(rows, 2.0)));
+	estimate->core_sorted_cost = rows * (row + core_sorted_factor(factor) * comparison +
+										 cpu_operator_cost);
+}
+
+/* Touching memory that the sort has to get from the system. */
+static Cost
+fresh_memory_cost(double bytes)
+{
+	double		warm = (double) gpusort_pool_limit() + (double) gpusort_keep_memory * 1024;
+
+	return Max(bytes - warm, 0) * gpusort_cost_row_byte * FRESH_BYTE_FACTOR;
+}
+
+double
+gpusort_memory_factor(double bytes)
+{
+	return bytes <= CACHE_BYTES ? CACHED_SHARE
+		: 1 - (1 - CACHED_SHARE) * CACHE_BYTES / bytes;
+}
+
+/*
+ * Costs of a sort of so many rows, which take memory_bytes, given what it costs to
+ * make a row's key.
+ */
+static void
+estimate_cost(double rows, double row_bytes, Cost key, GpuSortEstimate *estimate)
+{
+	Cost		sort = rows * gpusort_cost_row * (1 - COLLECT_SHARE);
+	double		memory = gpusort_memory_factor(rows * row_bytes);
+
+	estimate->collect_cost = rows * (gpusort_cost_row * COLLECT_SHARE + key +
+									 row_bytes * gpusort_cost_row_byte * memory);
+	estimate->startup_cost = gpusort_cost_startup + estimate->collect_cost + sort +
+		fresh_memory_cost(estimate->memory_bytes);
+	estimate->run_cost = rows * gpusort_cost_emit * memory;
+}
+
+bool
+gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types, const Oid *collations,
+				 double rows, int width, GpuSortEstimate *estimate, const char **reason)
+{
+	double		keys = 0;
+	Cost		key = 0;
+	int			ranges = 2;		/* rows and references to them */
+	double		row_bytes = MAXALIGN(width) + MAXALIGN(SizeofMinimalTupleHeader);
+	double		key_row_bytes = 0;
+	double		core_factor = 1;
+	Cost		core_key = 0;
+
+	estimate->late_width = 0;
+	estimate->fetch_cost = 0;
+	if (nkeys > GPUSORT_MAX_KEYS)
+	{
+		*reason = "too many sort columns";
+		return false;
+	}
+	for (int i = 0; i < nkeys; i++)
+	{
+		bool		reverse;
+		const GpuSortCodec *codec = gpusort_codec_lookup(sortops[i], types[i], collations[i],
+														 &reverse, reason);
+
+		if (codec == NULL)
+			return false;
+		keys += key_bytes(codec);
+		key += key_cost(codec);
+		ranges += codec->nwords + (codec->bytes != GPUSORT_BYTES_NONE ? 2 : 0);
+		key_row_bytes += gpusort_codec_extra_bytes(codec, Min(width, STRING_KEY_BYTES));
+
+		/* as if all columns before it were equal: ours encodes it in any case */
+		core_factor = Max(core_factor, core_compare_factor(codec));
+		if (i == 0)
+			core_key = core_key_cost(codec);
+	}
+
+	estimate->memory_bytes = rows * (row_bytes + key_row_bytes + keys + ROW_OVERHEAD_BYTES);
+	estimate->ranges = ranges;
+	estimate_cost(rows, row_bytes, key, estimate);
+	estimate_core(rows, row_bytes, core_factor, core_key, estimate);
+	return true;
+}
+
+void
+gpusort_estimate_in_order(int nkeys, double rows, GpuSortEstimate *estimate)
+{
+	if (nkeys == 1)
+		estimate->startup_cost -= rows * gpusort_cost_row * (1 - COLLECT_SHARE);
+	estimate->run_cost = Min(estimate->run_cost, rows * gpusort_cost_emit * CACHED_SHARE);
+}
+
+/*
+ * The member of a class that a relation will be sorted by, or one whose type may be
+ * another one of the family, which is good enough for an estimate.
+ */
+static const EquivalenceMember *
+find_member(const EquivalenceClass *ec, const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, ec->ec_members)
+	{
+		const EquivalenceMember *em = lfirst_node(EquivalenceMember, lc);
+
+		if (!bms_is_empty(em->em_relids) && bms_is_subset(em->em_relids, rel->relids))
+			return em;
+	}
+	return linitial_node(EquivalenceMember, ec->ec_members);
+}
+
+bool
+gpusort_read_pathkeys(const Path *input, List *pathkeys, GpuSortPathKeys *keys,
+					  const char **reason)
+{
+	ListCell   *lc;
+
+	keys->count = list_length(pathkeys);
+	keys->sortops = palloc(keys->count * sizeof(Oid));
+	keys->types = palloc(keys->count * sizeof(Oid));
+	keys->collations = palloc(keys->count * sizeof(Oid));
+	keys->exprs = NIL;
+	foreach(lc, pathkeys)
+	{
+		PathKey    *pathkey = lfirst_node(PathKey, lc);
+		const EquivalenceMember *em = find_member(pathkey->pk_eclass, input->parent);
+		int			i = foreach_current_index(lc);
+
+		keys->sortops[i] = gpusort_pathkey_operator(pathkey, em->em_datatype);
+		keys->types[i] = exprType((Node *) em->em_expr);
+		keys->collations[i] = pathkey->pk_eclass->ec_collation;
+		keys->exprs = lappend(keys->exprs, em->em_expr);
+		if (!OidIsValid(keys->sortops[i]))
+		{
+			*reason = "operator family has no ordering operator for the type";
+			return false;
+		}
+	}
+	return true;
+}
+
+bool
+gpusort_estimate_pathkeys(const Path *input, List *pathkeys, double rows,
+						  GpuSortEstimate *estimate, const char **reason)
+{
+	GpuSortPathKeys keys;
+
+	return gpusort_read_pathkeys(input, pathkeys, &keys, reason) &&
+		gpusort_estimate(keys.count, keys.sortops, keys.types, keys.collations, rows,
+						 input->pathtarget->width, estimate, reason);
+}
+
+/*
+ * Does PostgreSQL's bounded sort, which must have the rows wanted in work_mem, win?  The
+ * size of a row is what cost_sort() takes it for.
+ */
+static bool
+is_for_bounded_sort(double rows, int width, double limit_rows)
+{
+	double		row_bytes = MAXALIGN(width) + MAXALIGN(SizeofHeapTupleHeader);
+
+	return limit_rows >= 0 && limit_rows < rows / BOUNDED_SORT_SHARE &&
+		limit_rows * row_bytes <= work_mem * 1024.0;
+}
+
+bool
+gpusort_worth_it(double rows, int width, double limit_rows, const GpuSortEstimate *estimate,
+				 const char **reason)
+{
+	if (gpusort_force)
+		return true;
+	if (rows < gpusort_min_rows)
+		*reason = "fewer rows estimated than gpusort.min_rows";
+	else if (is_for_bounded_sort(rows, width, limit_rows))
+		*reason = "few rows wanted of many, which a bounded sort finds faster";
+	else if (estimate->memory_bytes > gpusort_memory_limit() + gpusort_pool_limit())
+		*reason = gpusort_pool_limit() == 0 ?
+			"rows estimated not to fit into work_mem * hash_mem_multiplier" :
+			"rows estimated not to fit into work_mem * hash_mem_multiplier and gpusort.pool_quota";
+	else
+		return true;
+	return false;
+}
+
+/* ---------- parallel collection ---------- */
+
+/* Processors that this process may run on. */
+static double
+processors(void)
+{
+	static long number = 0;
+
+	if (number == 0)
+		number = Max(sysconf(_SC_NPROCESSORS_ONLN), 1);
+	return (double) number;
+}
+
+/*
+ * Each collects as many rows as it reads: those of the partial path.  The planner divides
+ * work among participants as if each had a processor to itself.  (Forced plans are the
+ * same on every machine.)
+ */
+Cost
+gpusort_participants_cost(const GpuSortEstimate *estimate, Cost partial_cost,
+						  double partial_rows, double all_rows)
+{
+	double		share = Min(partial_rows / all_rows, 1);
+	double		crowding = gpusort_force ? 1 : Max(1 / (share * processors()), 1);
+
+	return (partial_cost + estimate->collect_cost * share) * crowding;
+}
+
+void
+gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost, Cost *startup_cost,
+					   Cost *total_cost)
+{
+	*startup_cost = gather_cost + gpusort_cost_gather + estimate->startup_cost -
+		estimate->collect_cost;
+	*total_cost = *startup_cost + estimate->run_cost +
+		(estimate->run_cost - estimate->fetch_cost) * FOREIGN_ROW_SHARE;
+}
+
+/* The last extent of each range is half empty, on average. */
+bool
+gpusort_fits_pool(const GpuSortEstimate *estimate, int participants)
+{
+	return estimate->memory_bytes + participants * estimate->ranges * (GSD_EXTENT_BYTES / 2.0) <=
+		gpusort_pool_limit();
+}

@@ -1,0 +1,71 @@
+/*
+ * plan_group.c
+ *		Aggregates in parallel workers that can't be computed in parts.
+ *
+ * The planner has workers compute an aggregate's value for the rows that each of them
+ * has read, and the leader combine these.  DISTINCT and ORDER BY within an aggregate, ordered
+ * sets, and aggregates without a combining function leave all to the leader.  Where
+ * the workers' rows are sorted together and dealt out in slices that cut no group
+ * (plan_slices.h), each of them computes the final values of whole groups.
+ *
+ * The planner's cheapest path of those that group sorted rows is copied.  For other
+ * aggregates it will have found something cheaper than any of these, as a rule.
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+#include "plan/plan_slices.h"
+
+/* The planner's cheapest path that groups all rows, which come in order, or NULL. */
+static const AggPath *
+find_cheapest(const RelOptInfo *grouped_rel)
+{
+	const AggPath *cheapest = NULL;
+	ListCell   *lc;
+
+	foreach(lc, grouped_rel->pathlist)
+	{
+		const AggPath *path = (const AggPath *) lfirst(lc);
+
+		if (IsA(path, AggPath) && path->aggstrategy == AGG_SORTED &&
+			path->aggsplit == AGGSPLIT_SIMPLE &&
+			(cheapest == NULL || path->path.total_cost < cheapest->path.total_cost))
+			cheapest = path;
+	}
+	return cheapest;
+}
+
+static Path *
+copy_grouping(const GpuSortSlices *slices, const void *original)
+{
+	const AggPath *grouping = original;
+	AggPath    *copy = makeNode(AggPath);
+
+	*copy = *grouping;
+	copy->subpath = slices->sort;
+	copy->numGroups = Max(copy->numGroups * slices->share, 1);
+	gpusort_share_path(slices, &copy->path, grouping->subpath, copy->subpath);
+	return &copy->path;
+}
+
+void
+gpusort_add_group_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
+{
+	const AggPath *grouping;
+	GpuSortSlices slices = {.root = root, .rel = grouped_rel};
+	List	   *pathkeys;
+
+	if (!gpusort_plans_shared() || !grouped_rel->consider_parallel ||
+		grouped_rel->reloptkind != RELOPT_UPPER_REL)
+		return;
+	grouping = find_cheapest(grouped_rel);
+	if (grouping == NULL)
+		return;
+
+	/* input that is in order anyway may be in order by more columns than are needed */
+	pathkeys = list_truncate(list_copy(grouping->subpath->pathkeys),
+							 list_length(root->group_pathkeys));
+	if (gpusort_make_slices(&slices, input_rel, pathkeys,
+							gpusort_count_leading_keys(root, grouping->groupClause, pathkeys)))
+		gpusort_offer_sliced(&slices, copy_grouping, grouping, 0);
+}

@@ -1,0 +1,341 @@
+/*
+ * plan_late.c
+ *		Sorting TIDs instead of rows: late materialisation.
+ *
+ * A sort of wide rows copies every one of them into its memory, which is a waste if
+ * few are wanted (LIMIT), and impossible if there is no room for them.  So where
+ * a GpuSort reads a table, it may read the sort columns and the TID only, and fetch
+ * the rows from the table when they are returned:
+ *
+ *		Custom Scan (GpuSort)		columns of the table's rows, fetched by TID
+ *		  -> Seq Scan				ctid and sort columns
+ *
+ * and with parallel workers, who then collect TIDs:
+ *
+ *		Custom Scan (GpuSort)		as above
+ *		  -> Gather					ctid and sort columns
+ *		    -> GpuSort Collect		... the same
+ *		      -> Parallel Seq Scan	... the same
+ *
+ * All that happens between reading and returning is that of any other sort: the child's
+ * rows are merely short ones.  The plan is made so when it is in its final form: what
+ * the scan would have returned becomes the node's custom_scan_tlist, whose Vars refer
+ * to the table, and the executor projects (exec_late.c).  Paths are costed as what
+ * is cheaper, and the same estimate decides about the finished plan.
+ *
+ * The expressions of the target list are evaluated later, or not at all for rows that
+ * nobody wants, and those of sort columns twice.  So they must not be volatile, nor
+ * depend on what the executor may have changed in the meantime (parameters that it
+ * sets, subplans).
+ *
+ * Statements that may check rows anew after waiting for another transaction
+ * (EvalPlanQual: UPDATE, DELETE, MERGE, FOR UPDATE) are left out, since such a row
+ * need not be the one that its TID leads to.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "storage/bufmgr.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "plan/plan_late.h"
+#include "settings.h"
+
+/*
+ * What a narrow row costs in addition when it is collected, since the scan projects it
+ * and it is made of values instead of being copied (test/bench/late_rows.pl: it takes
+ * as long as copying some 300 bytes).
+ */
+#define NARROW_ROW_COST	0.03
+
+/* Of gpusort.cost_fetch, if the row lies beside the one fetched before. */
+#define ORDERED_SHARE	0.3
+
+/* Copying a page from the kernel's cache. */
+#define PAGE_COPY_COST	1.0
+
+/* Columns before the sort columns: the TID. */
+#define TID_COLUMNS		1
+
+/* ---------- whether ---------- */
+
+static bool
+refers_to_executor(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		return true;
+	return expression_tree_walker(node, refers_to_executor, context);
+}
+
+/* Do expressions (or target list entries) have the same value later? */
+static bool
+can_wait(List *exprs)
+{
+	Node	   *node = (Node *) exprs;
+
+	return !contain_volatile_functions(node) && !contain_subplans(node) &&
+		!refers_to_executor(node, NULL);
+}
+
+/* A statement of this kind, with these rows to lock: is EvalPlanQual possible? */
+static bool
+may_check_rows_anew(CmdType command, const List *row_marks, bool modifying_cte)
+{
+	return (command != CMD_SELECT && command != CMD_INSERT) || row_marks != NIL || modifying_cte;
+}
+
+/* Look at a table that the statement has locked; false if its rows can't be fetched. */
+static bool
+look_at_table(Oid relid, GpuSortFetch *fetch)
+{
+	Relation	rel = table_open(relid, NoLock);
+	bool		heap = rel->rd_tableam == GetHeapamTableAmRoutine();
+
+	fetch->relid = relid;
+	if (heap)
+	{
+		fetch->pages = RelationGetNumberOfBlocks(rel);
+		fetch->table_rows = Max(rel->rd_rel->reltuples, 0);
+	}
+	table_close(rel, NoLock);
+	return heap;
+}
+
+/* Bytes of the sort columns' values, and of the TID. */
+static int
+narrow_width(const GpuSortFetch *fetch, List *keys)
+{
+	int			width = MAXALIGN(sizeof(ItemPointerData));
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		Node	   *key = (Node *) lfirst(lc);
+		int			bytes = 0;
+
+		if (IsA(key, Var) && ((Var *) key)->varattno > 0)
+			bytes = get_attavgwidth(fetch->relid, ((Var *) key)->varattno);
+		width += bytes > 0 ? bytes : get_typavgwidth(exprType(key), exprTypmod(key));
+	}
+	return width;
+}
+
+/* What is known about fetching rows in the order of these expressions, the first one's operator. */
+static void
+look_at_keys(List *keys, Oid sortop, Oid collation, GpuSortFetch *fetch)
+{
+	const Var  *first = linitial(keys);
+
+	fetch->width = narrow_width(fetch, keys);
+	if (!IsA(first, Var) || first->varattno <= 0)
+		return;
+	fetch->correlation = gpusort_correlation(fetch->relid, first->varattno, sortop, collation);
+	if (fetch->correlation == 0)	/* it may be that of the opposite order */
+		fetch->correlation = gpusort_correlation(fetch->relid, first->varattno,
+												 get_commutator(sortop), collation);
+}
+
+static bool
+is_gathered(const Plan *child)
+{
+	return IsA(child, Gather) && gpusort_is_collect_plan(child->lefttree);
+}
+
+/* The scan whose rows a sort above this plan would fetch, or NULL. */
+static SeqScan *
+scan_below(Plan *child)
+{
+	if (is_gathered(child))
+		child = child->lefttree->lefttree;
+	return IsA(child, SeqScan) ? (SeqScan *) child : NULL;
+}
+
+bool
+gpusort_plan_can_fetch(const Sort *sort, const PlannedStmt *stmt, GpuSortFetch *fetch)
+{
+	Plan	   *child = sort->plan.lefttree;
+	SeqScan    *scan = scan_below(child);
+	List	   *keys = NIL;
+	Oid			relid;
+
+	memset(fetch, 0, sizeof(*fetch));
+	if (gpusort_late_rows == GPUSORT_LATE_OFF || scan == NULL ||
+		may_check_rows_anew(stmt->commandType, stmt->rowMarks, stmt->hasModifyingCTE) ||
+		!can_wait(scan->scan.plan.targetlist))
+		return false;
+	fetch->participants = is_gathered(child) ? ((Gather *) child)->num_workers + 1 : 1;
+	relid = rt_fetch(scan->scan.scanrelid, stmt->rtable)->relid;
+	if (!look_at_table(relid, fetch))
+		return false;
+	for (int i = 0; i < sort->numCols; i++)
+		keys = lappend(keys, list_nth_node(TargetEntry, scan->scan.plan.targetlist,
+										   sort->sortColIdx[i] - 1)->expr);
+	look_at_keys(keys, sort->sortOperators[0], sort->collations[0], fetch);
+	return true;
+}
+
+bool
+gpusort_path_can_fetch(PlannerInfo *root, const Path *path, const GpuSortPathKeys *keys,
+					   GpuSortFetch *fetch)
+{
+	List	   *exprs = path->pathtarget->exprs;
+
+	memset(fetch, 0, sizeof(*fetch));
+	if (gpusort_late_rows == GPUSORT_LATE_OFF)
+		return false;
+	for (PlannerInfo *level = root; level != NULL; level = level->parent_root)
+		if (may_check_rows_anew(level->parse->commandType, level->parse->rowMarks,
+								level->parse->hasModifyingCTE))
+			return false;
+	fetch->participants = path->parallel_workers + 1;
+	if (IsA(path, ProjectionPath) && ((const ProjectionPath *) path)->dummypp)
+		path = ((const ProjectionPath *) path)->subpath;
+	if (path->pathtype != T_SeqScan || !can_wait(exprs) ||
+		!look_at_table(planner_rt_fetch(path->parent->relid, root)->relid, fetch))
+		return false;
+	look_at_keys(keys->exprs, keys->sortops[0], keys->collations[0], fetch);
+	return true;
+}
+
+/* ---------- what it costs ---------- */
+
+/*
+ * Fetching so many rows of the table, which has just been read: what fits into the
+ * caches is there, the rest of it costs random reads.  As in cost_index(), somewhere
+ * between rows that lie anywhere and rows that lie side by side.
+ */
+static Cost
+fetch_cost(const GpuSortFetch *fetch, double rows)
+{
+	PlannerInfo root = {.type = T_PlannerInfo};
+	double		pages = Max(fetch->pages, 1);
+	double		ordered = fetch->correlation * fetch->correlation;
+	double		scattered_pages;
+	double		ordered_pages = pages * Min(rows / Max(fetch->table_rows, 1), 1);
+	double		uncached = Max(1 - effective_cache_size / pages, 0);
+	double		unbuffered = Max(1 - NBuffers / pages, 0) - uncached;
+
+	/* the only thing that index_pages_fetched() wants to know about the query */
+	root.total_table_pages = pages;
+	scattered_pages = index_pages_fetched(rows, (BlockNumber) pages, 0, &root);
+
+	return rows * gpusort_cost_fetch * (1 - ordered + ordered * ORDERED_SHARE) +
+		(scattered_pages * (1 - ordered) + ordered_pages * ordered) *
+		(uncached * random_page_cost + Max(unbuffered, 0) * PAGE_COPY_COST);
+}
+
+Cost
+gpusort_cost_until(const GpuSortEstimate *estimate, double rows, double limit_rows)
+{
+	double		share = limit_rows > 0 && limit_rows < rows ? limit_rows / rows : 1;
+
+	return estimate->startup_cost + estimate->run_cost * share;
+}
+
+/* Is there room for the rows?  Several participants collect in the pool only. */
+static bool
+fits(const GpuSortEstimate *estimate, int participants)
+{
+	return participants > 1 ? gpusort_fits_pool(estimate, participants)
+		: estimate->memory_bytes <= gpusort_memory_limit() + gpusort_pool_limit();
+}
+
+void
+gpusort_choose_late(const GpuSortFetch *fetch, double rows, double limit_rows,
+					const GpuSortEstimate *narrow, GpuSortEstimate *estimate)
+{
+	GpuSortEstimate late = *narrow;
+	double		wanted = limit_rows > 0 ? Min(limit_rows, rows) : rows;
+	bool		cheaper;
+
+	late.late_width = fetch->width;
+	late.core_extra_cost = estimate->core_extra_cost;
+	late.core_sorted_cost = estimate->core_sorted_cost;
+	late.collect_cost += rows * NARROW_ROW_COST;
+	late.startup_cost += rows * NARROW_ROW_COST;
+	late.fetch_cost = fetch_cost(fetch, wanted) * (rows / Max(wanted, 1));
+	late.run_cost += late.fetch_cost;
+
+	if (fits(&late, fetch->participants) && !fits(estimate, fetch->participants))
+		cheaper = true;
+	else
+		cheaper = gpusort_cost_until(&late, rows, limit_rows) <
+			gpusort_cost_until(estimate, rows, limit_rows);
+	if (cheaper || gpusort_late_rows == GPUSORT_LATE_ON)
+		*estimate = late;
+}
+
+/* ---------- the plan ---------- */
+
+/* The TID and the sort columns of what a scan returns. */
+static List *
+narrow_columns(const SeqScan *scan, List *attnos)
+{
+	Var		   *ctid = makeVar(scan->scan.scanrelid, SelfItemPointerAttributeNumber, TIDOID, -1,
+							   InvalidOid, 0);
+	List	   *columns = list_make1(makeTargetEntry((Expr *) ctid, 1, pstrdup("ctid"), false));
+	ListCell   *lc;
+
+	foreach(lc, attnos)
+	{
+		TargetEntry *key = copyObject(list_nth_node(TargetEntry, scan->scan.plan.targetlist,
+													lfirst_int(lc) - 1));
+
+		key->resno = list_length(columns) + 1;
+		key->resjunk = false;
+		columns = lappend(columns, key);
+	}
+	return columns;
+}
+
+/* The sort columns are those behind the TID. */
+static void
+renumber_columns(CustomScan *scan)
+{
+	ListCell   *lc;
+
+	foreach(lc, list_nth(scan->custom_private, GPUSORT_PRIVATE_ATTNOS))
+		lfirst_int(lc) = foreach_current_index(lc) + 1 + TID_COLUMNS;
+	lfirst(list_nth_cell(scan->custom_private, GPUSORT_PRIVATE_LATE)) = list_make1_int(1);
+}
+
+void
+gpusort_make_late(CustomScan *scan, int width)
+{
+	Gather	   *gather = gpusort_plan_gather(scan);
+	SeqScan    *table = scan_below(scan->scan.plan.lefttree);
+	List	   *columns = table->scan.plan.targetlist;
+	ListCell   *lc;
+
+	table->scan.plan.targetlist =
+		narrow_columns(table, list_nth(scan->custom_private, GPUSORT_PRIVATE_ATTNOS));
+	table->scan.plan.plan_width = width;
+	foreach(lc, scan->custom_scan_tlist)
+		lfirst_node(TargetEntry, lc)->expr =
+			list_nth_node(TargetEntry, columns, foreach_current_index(lc))->expr;
+	renumber_columns(scan);
+	if (gather != NULL)
+	{
+		CustomScan *collect = (CustomScan *) gather->plan.lefttree;
+
+		collect->scan.plan.targetlist = copyObject(table->scan.plan.targetlist);
+		collect->scan.plan.plan_width = width;
+		gpusort_reference_child(collect);
+		renumber_columns(collect);
+		gpusort_reference_gathered(gather);
+		gather->plan.plan_width = width;
+	}
+}

@@ -1,0 +1,161 @@
+/*
+ * plan_node.c
+ *		Making a GpuSort plan node out of a Sort node.
+ *
+ * The planner's own Sort node is the pattern in both ways to a GpuSort node: a
+ * path builds one with create_sort_path() and takes its columns over, and the
+ * replacement of sorts in finished plans finds them there.  So finding sort
+ * columns, resjunk entries and projections below the sort stay the planner's.
+ */
+#include "postgres.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+
+#include "plan/plan_node.h"
+
+const CustomScanMethods gpusort_scan_methods = {
+	.CustomName = "GpuSort",
+	.CreateCustomScanState = gpusort_create_scan_state
+};
+
+bool
+gpusort_is_our_plan(const Plan *plan)
+{
+	return IsA(plan, CustomScan) &&
+		((const CustomScan *) plan)->methods == &gpusort_scan_methods;
+}
+
+/*
+ * A GpuSort node that does what the Sort node does: same child, same target
+ * list, same costs (with which the planner has compared).
+ */
+CustomScan *
+gpusort_make_plan(const Sort *sort)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	List	   *attnos = NIL;
+	List	   *sortops = NIL;
+	List	   *collations = NIL;
+	List	   *nulls_first = NIL;
+
+	for (int i = 0; i < sort->numCols; i++)
+	{
+		attnos = lappend_int(attnos, sort->sortColIdx[i]);
+		sortops = lappend_oid(sortops, sort->sortOperators[i]);
+		collations = lappend_oid(collations, sort->collations[i]);
+		nulls_first = lappend_int(nulls_first, sort->nullsFirst[i]);
+	}
+
+	scan->scan.plan = sort->plan;
+	NodeSetTag(scan, T_CustomScan);
+	scan->scan.scanrelid = 0;
+	scan->flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN | CUSTOMPATH_SUPPORT_MARK_RESTORE;
+	scan->custom_private = list_make5(attnos, sortops, collations, nulls_first, list_make1_int(0));
+	scan->custom_scan_tlist = copyObject(sort->plan.targetlist);
+	scan->methods = &gpusort_scan_methods;
+	return scan;
+}
+
+static void
+copy_labels(TargetEntry *to, const TargetEntry *from)
+{
+	to->resname = from->resname;
+	to->ressortgroupref = from->ressortgroupref;
+	to->resorigtbl = from->resorigtbl;
+	to->resorigcol = from->resorigcol;
+	to->resjunk = from->resjunk;
+}
+
+/* The child's columns, one to one: a target list of Vars of this varno. */
+List *
+gpusort_reference_columns(const Plan *child, int varno)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, child->targetlist)
+	{
+		TargetEntry *column = lfirst_node(TargetEntry, lc);
+		TargetEntry *tle = flatCopyTargetEntry(column);
+
+		tle->expr = (Expr *) makeVarFromTargetEntry(varno, column);
+		columns = lappend(columns, tle);
+	}
+	return columns;
+}
+
+/*
+ * In a finished plan: describe the rows as the child's, as a Sort node does.
+ * What is scanned refers to the child's target list, and what is returned to
+ * what is scanned, one to one, so that the executor need not project.
+ */
+void
+gpusort_reference_child(CustomScan *scan)
+{
+	List	   *scanned = gpusort_reference_columns(scan->scan.plan.lefttree, OUTER_VAR);
+	List	   *returned = gpusort_reference_columns(scan->scan.plan.lefttree, INDEX_VAR);
+	ListCell   *lc;
+
+	/* labels that were put on the node itself, such as an INSERT's resnames */
+	if (list_length(returned) != list_length(scan->scan.plan.targetlist))
+		elog(ERROR, "gpusort: node and child disagree about their columns");
+	foreach(lc, scan->scan.plan.targetlist)
+	{
+		TargetEntry *old = lfirst_node(TargetEntry, lc);
+
+		copy_labels(list_nth_node(TargetEntry, returned, foreach_current_index(lc)), old);
+		copy_labels(list_nth_node(TargetEntry, scanned, foreach_current_index(lc)), old);
+	}
+	scan->custom_scan_tlist = scanned;
+	scan->scan.plan.targetlist = returned;
+}
+
+/* The Sort node that a node in its final form stands for. */
+Sort *
+gpusort_make_sort(const CustomScan *scan)
+{
+	Sort	   *sort = makeNode(Sort);
+	GpuSortSpec spec;
+
+	gpusort_read_spec(scan, &spec);
+	sort->plan = scan->scan.plan;
+	NodeSetTag(sort, T_Sort);
+	sort->plan.targetlist = scan->custom_scan_tlist;
+	sort->numCols = spec.nkeys;
+	sort->sortColIdx = spec.attnos;
+	sort->sortOperators = spec.sortops;
+	sort->collations = spec.collations;
+	sort->nullsFirst = spec.nulls_first;
+	return sort;
+}
+
+/* Read custom_private into arrays, palloc'd. */
+void
+gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec)
+{
+	List	   *attnos = list_nth(scan->custom_private, GPUSORT_PRIVATE_ATTNOS);
+	List	   *sortops = list_nth(scan->custom_private, GPUSORT_PRIVATE_SORTOPS);
+	List	   *collations = list_nth(scan->custom_private, GPUSORT_PRIVATE_COLLATIONS);
+	List	   *nulls_first = list_nth(scan->custom_private, GPUSORT_PRIVATE_NULLS_FIRST);
+
+	spec->nkeys = list_length(attnos);
+	spec->expected_rows = scan->scan.plan.plan_rows;
+	spec->attnos = palloc(spec->nkeys * sizeof(AttrNumber));
+	spec->sortops = palloc(spec->nkeys * sizeof(Oid));
+	spec->collations = palloc(spec->nkeys * sizeof(Oid));
+	spec->nulls_first = palloc(spec->nkeys * sizeof(bool));
+	for (int i = 0; i < spec->nkeys; i++)
+	{
+		spec->attnos[i] = (AttrNumber) list_nth_int(attnos, i);
+		spec->sortops[i] = list_nth_oid(sortops, i);
+		spec->collations[i] = list_nth_oid(collations, i);
+		spec->nulls_first[i] = (bool) list_nth_int(nulls_first, i);
+	}
+}
+
+bool
+gpusort_is_late(const CustomScan *scan)
+{
+	return linitial_int(list_nth(scan->custom_private, GPUSORT_PRIVATE_LATE)) != 0;
+}

@@ -1,0 +1,108 @@
+/*
+ * plan_shared.c
+ *		Making the plan node GpuSort Shared; see plan_shared.h.
+ *
+ * As for the other nodes, the columns are those of a Sort node that the planner makes
+ * of a path below.  pathkeys that are redundant make no column, so a path that is to be
+ * sliced must be given pathkeys of which every one makes its own.
+ */
+#include "postgres.h"
+
+#include "optimizer/cost.h"
+#include "optimizer/pathnode.h"
+
+#include "pg_compat.h"
+#include "plan/plan_shared.h"
+#include "settings.h"
+
+const CustomScanMethods gpusort_shared_methods = {
+	.CustomName = "GpuSort Shared",
+	.CreateCustomScanState = gpusort_create_shared_state
+};
+
+bool
+gpusort_is_shared_plan(const Plan *plan)
+{
+	return IsA(plan, CustomScan) &&
+		((const CustomScan *) plan)->methods == &gpusort_shared_methods;
+}
+
+int
+gpusort_slice_columns(const CustomScan *scan)
+{
+	return linitial_int(list_nth(scan->custom_private, GPUSORT_PRIVATE_SLICE_COLUMNS));
+}
+
+static Plan *
+plan_shared_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
+				 List *clauses, List *custom_plans)
+{
+	const Sort *sort = linitial_node(Sort, custom_plans);
+	CustomScan *scan = gpusort_make_plan(sort);
+	List	   *slice_columns = linitial_node(List, best_path->custom_private);
+
+	if (linitial_int(slice_columns) > sort->numCols)
+		elog(ERROR, "gpusort: slices by more columns than there are");
+	scan->methods = &gpusort_shared_methods;
+	scan->flags = best_path->flags;
+	scan->custom_private = lappend(scan->custom_private, slice_columns);
+	return &scan->scan.plan;
+}
+
+static const CustomPathMethods shared_path_methods = {
+	.CustomName = "GpuSort Shared",
+	.PlanCustomPath = plan_shared_path
+};
+
+/*
+ * Collecting is shared, sorting is done once while the others wait, and what is
+ * returned is all rows or a participant's share of them.
+ */
+Path *
+gpusort_make_shared_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, List *pathkeys,
+						 double all_rows, int slice_columns, const GpuSortEstimate *estimate)
+{
+	CustomPath *cpath = makeNode(CustomPath);
+	Path	   *path = &cpath->path;
+	bool		whole = slice_columns == 0;
+
+	path->pathtype = T_CustomScan;
+	path->parent = rel;
+	path->pathtarget = partial->pathtarget;
+	path->parallel_aware = true;
+	path->parallel_safe = true;
+	path->parallel_workers = partial->parallel_workers;
+	path->rows = whole ? all_rows : partial->rows;
+	path->startup_cost =
+		gpusort_participants_cost(estimate, partial->total_cost, partial->rows, all_rows) +
+		estimate->startup_cost - estimate->collect_cost;
+	path->total_cost = path->startup_cost +
+		estimate->run_cost * Min(path->rows / all_rows, 1);
+	gpusort_set_path_disabled(path, partial);
+	path->pathkeys = pathkeys;
+	cpath->flags = whole ? CUSTOMPATH_SUPPORT_MARK_RESTORE : 0;
+	cpath->custom_paths = list_make1(create_sort_path(root, rel, partial, pathkeys, -1));
+	cpath->custom_private = list_make1(list_make1_int(slice_columns));
+	cpath->methods = &shared_path_methods;
+	return path;
+}
+
+bool
+gpusort_plans_shared(void)
+{
+	return gpusort_enabled && gpusort_enable_order_by && gpusort_enable_shared_sort &&
+		gpusort_pool_limit() > 0;
+}
+
+/* As for rows that workers collect for a leader: all of them have to fit into the pool. */
+bool
+gpusort_shared_worth_it(const Path *partial, List *pathkeys, double all_rows,
+						GpuSortEstimate *estimate)
+{
+	const char *reason;
+
+	return partial->parallel_workers > 0 && partial->param_info == NULL &&
+		gpusort_estimate_pathkeys(partial, pathkeys, all_rows, estimate, &reason) &&
+		gpusort_worth_it(all_rows, partial->pathtarget->width, -1, estimate, &reason) &&
+		(gpusort_force || gpusort_fits_pool(estimate, partial->parallel_workers + 1));
+}

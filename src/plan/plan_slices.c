@@ -1,0 +1,139 @@
+/*
+ * plan_slices.c
+ *		Paths above slices of a shared sort; see plan_slices.h.
+ */
+#include "postgres.h"
+
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "utils/selfuncs.h"
+
+#include "pg_compat.h"
+#include "plan/plan_slices.h"
+
+Path *
+gpusort_below_sort(Path *path)
+{
+	if (IsA(path, SortPath))
+		return ((SortPath *) path)->subpath;
+	if (IsA(path, IncrementalSortPath))
+		return ((IncrementalSortPath *) path)->spath.subpath;
+	return path;
+}
+
+int
+gpusort_count_leading_keys(PlannerInfo *root, List *clauses, List *pathkeys)
+{
+	List	   *wanted = make_pathkeys_for_sortclauses(root, clauses, root->processed_tlist);
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, pathkeys)
+	{
+		const EquivalenceClass *ec = lfirst_node(PathKey, lc)->pk_eclass;
+		bool		found = false;
+
+		foreach(lc2, wanted)
+			found |= lfirst_node(PathKey, lc2)->pk_eclass == ec;
+		if (!found)
+			return foreach_current_index(lc);
+	}
+	return list_length(pathkeys);
+}
+
+/* How many groups there are, the rows of each equal in so many leading columns. */
+static double
+estimate_groups(PlannerInfo *root, double all_rows, List *pathkeys, int slice_columns)
+{
+	List	   *expressions = NIL;
+
+	for (int i = 0; i < slice_columns; i++)
+	{
+		PathKey    *pathkey = list_nth_node(PathKey, pathkeys, i);
+		EquivalenceMember *em = linitial_node(EquivalenceMember, pathkey->pk_eclass->ec_members);
+
+		expressions = lappend(expressions, em->em_expr);
+	}
+	return estimate_num_groups(root, expressions, all_rows, NULL, NULL);
+}
+
+bool
+gpusort_make_slices(GpuSortSlices *slices, RelOptInfo *input_rel, List *pathkeys,
+					int slice_columns)
+{
+	Path	   *partial;
+	GpuSortEstimate estimate;
+
+	if (slice_columns == 0 || !input_rel->consider_parallel ||
+		input_rel->partial_pathlist == NIL)
+		return false;
+	partial = (Path *) linitial(input_rel->partial_pathlist);
+	slices->all_rows = clamp_row_est(input_rel->cheapest_total_path->rows);
+	if (!gpusort_shared_worth_it(partial, pathkeys, slices->all_rows, &estimate))
+		return false;
+	slices->fraction = Min(partial->rows / slices->all_rows, 1);
+	slices->share = Max(slices->fraction, 1 / estimate_groups(slices->root, slices->all_rows,
+															  pathkeys, slice_columns));
+	slices->sort = gpusort_make_shared_path(slices->root, slices->rel, partial, pathkeys,
+											slices->all_rows, slice_columns, &estimate);
+	return true;
+}
+
+void
+gpusort_share_path(const GpuSortSlices *slices, Path *copy, const Path *old_input, Path *input)
+{
+	Cost		startup = Max(copy->startup_cost - old_input->startup_cost, 0);
+	Cost		total = copy->total_cost - old_input->total_cost;
+
+	copy->parallel_aware = false;
+	copy->parallel_safe = true;
+	copy->parallel_workers = input->parallel_workers;
+	copy->pathkeys = input->pathkeys;
+	copy->rows = clamp_row_est(copy->rows * slices->fraction);
+	copy->total_cost = input->total_cost + total * slices->share;
+	copy->startup_cost = Min(input->startup_cost + startup * slices->share, copy->total_cost);
+	gpusort_copy_path_disabled(copy, input);
+}
+
+static Path *
+lower_cost(Path *gather, const Path *partial, Cost saved)
+{
+	gather->total_cost = Max(gather->total_cost - saved, partial->total_cost);
+	gather->startup_cost = Min(gather->startup_cost, gather->total_cost);
+	return gather;
+}
+
+/*
+ * All paths are made before the first is added, since add_path() frees those that it
+ * does not like, perhaps the original; and Gather has a partial path of its own for
+ * the same reason.  A set-returning function of the target list will be evaluated above
+ * the partial path, perhaps an unsafe one, so that one is kept back.
+ */
+void
+gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make, const void *original,
+					 Cost saved)
+{
+	PlannerInfo *root = slices->root;
+	RelOptInfo *rel = slices->rel;
+	Path	   *partial = make(slices, original);
+	Path	   *gathered = make(slices, original);
+	double		rows = clamp_row_est(gathered->rows / slices->fraction);
+	Path	   *gather = (Path *) create_gather_path(root, rel, gathered, gathered->pathtarget,
+													 NULL, &rows);
+	Path	   *merge = NULL;
+
+	if (root->sort_pathkeys != NIL && pathkeys_contained_in(root->sort_pathkeys, gathered->pathkeys))
+		merge = (Path *) create_gather_merge_path(root, rel, gathered, gathered->pathtarget,
+												  root->sort_pathkeys, NULL, &rows);
+
+	add_path(rel, lower_cost(gather, gathered, saved));
+	if (merge != NULL)
+		add_path(rel, lower_cost(merge, gathered, saved));
+	if (!root->parse->hasTargetSRFs)
+	{
+		rel->consider_parallel = true;
+		add_partial_path(rel, partial);
+	}
+}

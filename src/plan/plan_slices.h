@@ -1,0 +1,67 @@
+/*
+ * plan_slices.h
+ *		What plans above slices of a sort have in common.
+ *
+ *		Gather
+ *		  -> WindowAgg, GroupAggregate
+ *		    -> GpuSort Shared, sliced by leading columns of PARTITION BY, GROUP BY
+ *		      -> partial path
+ *
+ * A node that looks at one group of rows at a time, and gets it in order, does its work
+ * in every participant if slices cut no group.  Such plans are the planner's own serial
+ * ones with another input: its nodes are copied, and the sort below the lowest one
+ * exchanged for the shared one.
+ */
+#ifndef GPUSORT_PLAN_SLICES_H
+#define GPUSORT_PLAN_SLICES_H
+
+#include "plan/plan_shared.h"
+
+/* A shared sort that is cut, of the cheapest partial path of a relation. */
+typedef struct GpuSortSlices
+{
+	PlannerInfo *root;
+	RelOptInfo *rel;			/* upper relation that the paths are for */
+	Path	   *sort;
+	double		all_rows;
+	double		fraction;		/* of all rows: what one participant gets on average */
+	double		share;			/* ... the busiest one, who has at least a whole group */
+} GpuSortSlices;
+
+/* The input of a Sort or Incremental Sort, or the path itself. */
+extern Path *gpusort_below_sort(Path *path);
+
+/* How many of the pathkeys stand for one of these sort or group clauses, the first ones. */
+extern int	gpusort_count_leading_keys(PlannerInfo *root, List *clauses, List *pathkeys);
+
+/*
+ * Fill in all but root and rel, if that can be had for so many leading pathkeys, and is
+ * worth it.
+ */
+extern bool gpusort_make_slices(GpuSortSlices *slices, RelOptInfo *input_rel, List *pathkeys,
+								int slice_columns);
+
+/*
+ * Adapt a copied path to its new input.  What the node itself costs is shared by the
+ * participants; all other fields but those of Path are the caller's.
+ */
+extern void gpusort_share_path(const GpuSortSlices *slices, Path *copy, const Path *old_input,
+							   Path *input);
+
+/*
+ * Offer a partial path, as many copies as make() is called for, to the upper relation: as it
+ * is, if that is possible, and with a Gather on top, whose cost is lowered by saved.
+ */
+typedef Path *(*GpuSortMakePath) (const GpuSortSlices *slices, const void *original);
+extern void gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make,
+								 const void *original, Cost saved);
+
+/* plan_window.c: paths whose window functions are computed by parallel workers */
+extern void gpusort_add_window_paths(PlannerInfo *root, RelOptInfo *input_rel,
+									 RelOptInfo *window_rel);
+
+/* plan_group.c: paths whose aggregates are */
+extern void gpusort_add_group_paths(PlannerInfo *root, RelOptInfo *input_rel,
+									RelOptInfo *grouped_rel);
+
+#endif							/* GPUSORT_PLAN_SLICES_H */

@@ -1,0 +1,86 @@
+/*
+ * plan_statistics.c
+ *		What statistics tell about the input of a sort.
+ *
+ * PostgreSQL's sort notices with one comparison a row that its input is in order
+ * already.  For most keys ours is faster even then, but not where a key costs much
+ * more than a comparison, as libc's sort keys do.  A table that was loaded in order
+ * of the sort column has a correlation of 1 in its statistics; the planner has no use
+ * for that in a sort, and we look it up for the tables that are read directly, also
+ * because ours costs less then.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_statistic.h"
+#include "nodes/pathnodes.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "plan/plan_node.h"
+
+/*
+ * From this correlation on a column counts as sorted.  Rows that are displaced by a
+ * page or so, as those of a table filled by INSERT are, leave it above; a jitter of
+ * one per cent of the table, which costs PostgreSQL's sort as much as any
+ * order, makes it 0.9999.
+ */
+#define SORTED_CORRELATION	0.99999
+
+double
+gpusort_correlation(Oid relation, AttrNumber attno, Oid sortop, Oid collation)
+{
+	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relation),
+										Int16GetDatum(attno), BoolGetDatum(false));
+	AttStatsSlot slot;
+	double		correlation = 0;
+
+	if (!HeapTupleIsValid(tuple))
+		return 0;
+	if (get_attstatsslot(&slot, tuple, STATISTIC_KIND_CORRELATION, InvalidOid,
+						 ATTSTATSSLOT_NUMBERS))
+	{
+		if (slot.staop == sortop && slot.stacoll == collation && slot.nnumbers == 1)
+			correlation = slot.numbers[0];
+		free_attstatsslot(&slot);
+	}
+	ReleaseSysCache(tuple);
+	return correlation;
+}
+
+static bool
+is_sorted_by(const RangeTblEntry *rte, const Node *key, Oid sortop, Oid collation)
+{
+	const Var  *var = (const Var *) key;
+
+	return rte->rtekind == RTE_RELATION && IsA(var, Var) && var->varattno > 0 &&
+		gpusort_correlation(rte->relid, var->varattno, sortop, collation) >= SORTED_CORRELATION;
+}
+
+bool
+gpusort_path_is_in_order(PlannerInfo *root, const Path *path, const GpuSortPathKeys *keys)
+{
+	if (IsA(path, ProjectionPath))
+		path = ((const ProjectionPath *) path)->subpath;
+	return path->pathtype == T_SeqScan && path->parallel_workers == 0 &&
+		is_sorted_by(planner_rt_fetch(path->parent->relid, root), linitial(keys->exprs),
+					 keys->sortops[0], keys->collations[0]);
+}
+
+bool
+gpusort_input_is_sorted(const Sort *sort, const List *rtable)
+{
+	const Plan *child = sort->plan.lefttree;
+	const TargetEntry *tle;
+	const Var  *var;
+
+	/* more columns than one could only decide among equals of the first */
+	if (!IsA(child, SeqScan) || sort->numCols != 1)
+		return false;
+	tle = list_nth_node(TargetEntry, child->targetlist, sort->sortColIdx[0] - 1);
+	var = (const Var *) tle->expr;
+	return IsA(var, Var) &&
+		is_sorted_by(rt_fetch(var->varno, rtable), (const Node *) var, sort->sortOperators[0],
+					 sort->collations[0]);
+}

@@ -1,0 +1,305 @@
+/*
+ * gsd_pool.c
+ *		Extents and jobs of the pool: who owns what, and what becomes of it.
+ *
+ * Everything here works on shared memory with atomic operations only, without
+ * locks: a process that is killed in the middle of a call leaves at worst an
+ * extent too few in the count of free ones, and the server makes a new pool
+ * after such a death anyway.
+ *
+ * An extent changes hands by compare-and-swap of its owner word.  free_extents is
+ * raised before an extent becomes free and lowered after it was taken, so it is
+ * never too small, and a count of zero means that looking for one is in vain.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "protocol/gsd_pool.h"
+
+/* Where the extents begin: behind header, owners and states. */
+static uint64_t
+extents_offset(uint32_t nextents)
+{
+	uint64_t	bytes = sizeof(gsd_header) +
+		nextents * (uint64_t) (sizeof(_Atomic uint32_t) + sizeof(_Atomic uint8_t));
+
+	return (bytes + GSD_EXTENT_BYTES - 1) / GSD_EXTENT_BYTES * GSD_EXTENT_BYTES;
+}
+
+uint64_t
+gsd_pool_bytes(uint32_t nextents)
+{
+	return extents_offset(nextents) + ((uint64_t) nextents << GSD_EXTENT_SHIFT);
+}
+
+void
+gsd_pool_init(gsd_header *header, uint64_t pool_bytes, bool huge)
+{
+	uint32_t	nextents = (uint32_t) (pool_bytes >> GSD_EXTENT_SHIFT);
+
+	/* the header takes some of the space that the extents would need */
+	while (nextents > 0 && gsd_pool_bytes(nextents) > pool_bytes)
+		nextents--;
+	header->abi_version = GSD_ABI_VERSION;
+	header->extent_shift = GSD_EXTENT_SHIFT;
+	header->pool_bytes = pool_bytes;
+	header->extents_offset = extents_offset(nextents);
+	header->nextents = nextents;
+	header->huge = huge;
+	atomic_store(&header->free_extents, nextents);
+	header->magic = GSD_MAGIC;
+}
+
+const char *
+gsd_pool_check(const gsd_header *header, uint64_t pool_bytes)
+{
+	if (pool_bytes < sizeof(gsd_header))
+		return "the pool is smaller than its header";
+	if (header->magic != GSD_MAGIC)
+		return "this is no pool";
+	if (header->abi_version != GSD_ABI_VERSION)
+		return "the pool was made by another version";
+	if (header->extent_shift != GSD_EXTENT_SHIFT || header->pool_bytes != pool_bytes ||
+		header->extents_offset != extents_offset(header->nextents) ||
+		gsd_pool_bytes(header->nextents) > pool_bytes)
+		return "the pool's sizes contradict each other";
+	return NULL;
+}
+
+/* Let the search begin at this extent, if it begins further up. */
+static void
+lower_hint(gsd_header *header, uint32_t extent)
+{
+	uint32_t	hint = atomic_load_explicit(&header->hint, memory_order_relaxed);
+
+	while (hint > extent &&
+		   !atomic_compare_exchange_weak_explicit(&header->hint, &hint, extent,
+												  memory_order_relaxed,
+												  memory_order_relaxed))
+		;
+}
+
+bool
+gsd_take_extent(gsd_header *header, uint32_t extent, uint32_t owner)
+{
+	uint32_t	none = GSD_OWNER_NONE;
+
+	if (extent >= header->nextents ||
+		atomic_load_explicit(&header->owners[extent], memory_order_relaxed) != GSD_OWNER_NONE ||
+		!atomic_compare_exchange_strong_explicit(&header->owners[extent], &none, owner,
+												 memory_order_acquire,
+												 memory_order_relaxed))
+		return false;
+	atomic_fetch_sub_explicit(&header->free_extents, 1, memory_order_relaxed);
+	return true;
+}
+
+/* The first free extent of [from, to). */
+static bool
+take_between(gsd_header *header, uint32_t from, uint32_t to, uint32_t owner, uint32_t *extent)
+{
+	for (uint32_t i = from; i < to; i++)
+	{
+		if (!gsd_take_extent(header, i, owner))
+			continue;
+		*extent = i;
+		return true;
+	}
+	return false;
+}
+
+bool
+gsd_take_any(gsd_header *header, uint32_t owner, uint32_t *extent)
+{
+	uint32_t	hint = atomic_load_explicit(&header->hint, memory_order_relaxed);
+
+	if (atomic_load_explicit(&header->free_extents, memory_order_relaxed) == 0)
+		return false;
+	if (!take_between(header, hint, header->nextents, owner, extent) &&
+		!take_between(header, 0, hint, owner, extent))
+		return false;
+
+	/* unless somebody has given a lower one back meanwhile */
+	atomic_compare_exchange_strong_explicit(&header->hint, &hint, *extent + 1,
+											memory_order_relaxed, memory_order_relaxed);
+	return true;
+}
+
+void
+gsd_give_extent(gsd_header *header, uint32_t extent, uint32_t owner)
+{
+	if (extent >= header->nextents)
+		return;
+	atomic_fetch_add_explicit(&header->free_extents, 1, memory_order_relaxed);
+	if (atomic_compare_exchange_strong_explicit(&header->owners[extent], &owner,
+												GSD_OWNER_NONE, memory_order_release,
+												memory_order_relaxed))
+		lower_hint(header, extent);
+	else
+		atomic_fetch_sub_explicit(&header->free_extents, 1, memory_order_relaxed);
+}
+
+void
+gsd_leave_extent(gsd_header *header, uint32_t extent, uint32_t owner, uint32_t job)
+{
+	if (extent < header->nextents)
+		atomic_compare_exchange_strong_explicit(&header->owners[extent], &owner,
+												GSD_OWNER_JOB | job, memory_order_release,
+												memory_order_relaxed);
+}
+
+uint32_t
+gsd_give_all(gsd_header *header, uint32_t owner)
+{
+	uint32_t	given = 0;
+
+	for (uint32_t i = 0; i < header->nextents; i++)
+	{
+		if (atomic_load_explicit(&header->owners[i], memory_order_relaxed) != owner)
+			continue;
+		gsd_give_extent(header, i, owner);
+		given++;
+	}
+	return given;
+}
+
+uint32_t
+gsd_give_backend(gsd_header *header, uint32_t pid)
+{
+	uint32_t	given = 0;
+
+	for (uint32_t i = 0; i < header->nextents; i++)
+	{
+		uint32_t	owner = atomic_load_explicit(&header->owners[i], memory_order_relaxed);
+
+		if (!gsd_owner_is_backend(owner, pid))
+			continue;
+		gsd_give_extent(header, i, owner);
+		given++;
+	}
+	return given;
+}
+
+int
+gsd_claim_job(gsd_header *header, uint32_t pid)
+{
+	for (int i = 0; i < GSD_MAX_JOBS; i++)
+	{
+		gsd_job    *job = &header->jobs[i];
+		uint32_t	none = GSD_BACKEND_NONE;
+
+		if (atomic_load(&job->daemon_state) != GSD_DAEMON_IDLE ||
+			!atomic_compare_exchange_strong(&job->backend_state, &none, GSD_BACKEND_CLAIMED))
+			continue;
+		job->pid = pid;
+		atomic_store(&job->cancel, 0);
+		atomic_store(&job->abandoned, 0);
+		atomic_store(&job->ready_rows, 0);
+		atomic_store(&job->reordered_rows, 0);
+		return i;
+	}
+	return -1;
+}
+
+/* Nobody is interested in the job, and nobody writes for it. */
+static bool
+job_is_over(gsd_job *job)
+{
+	return atomic_load(&job->backend_state) == GSD_BACKEND_CLOSED &&
+		atomic_load(&job->daemon_state) == GSD_DAEMON_IDLE;
+}
+
+/*
+ * Free an abandoned job.  Several processes may try at once; the one that moves
+ * abandoned from 1 to 2 does it, after a second look, since the slot may have
+ * passed through another job since the first.
+ */
+static bool
+reap_job(gsd_header *header, uint32_t number)
+{
+	gsd_job    *job = &header->jobs[number];
+	uint32_t	abandoned = 1;
+
+	if (!job_is_over(job) ||
+		!atomic_compare_exchange_strong(&job->abandoned, &abandoned, 2))
+		return false;
+	if (!job_is_over(job))
+	{
+		atomic_store(&job->abandoned, 1);
+		return false;
+	}
+	gsd_give_all(header, GSD_OWNER_JOB | number);
+	atomic_store(&job->abandoned, 0);
+	atomic_store(&job->backend_state, GSD_BACKEND_NONE);
+	return true;
+}
+
+unsigned
+gsd_reap_jobs(gsd_header *header)
+{
+	unsigned	reaped = 0;
+
+	for (uint32_t i = 0; i < GSD_MAX_JOBS; i++)
+		reaped += reap_job(header, i);
+	return reaped;
+}
+
+/* What the dead daemon would still have to do for a job. */
+static void
+fail_job(gsd_job *job)
+{
+	uint32_t	backend = atomic_load(&job->backend_state);
+	uint32_t	daemon = atomic_load(&job->daemon_state);
+
+	if (backend == GSD_BACKEND_OPEN || backend == GSD_BACKEND_RUN)
+	{
+		/* what it said before still holds */
+		if (daemon == GSD_DAEMON_DONE || daemon == GSD_DAEMON_FAILED)
+			return;
+		job->failure = GSD_FAILURE_GONE;
+		strcpy(job->message, "gpusortd has died");
+		atomic_store(&job->daemon_state, GSD_DAEMON_FAILED);
+
+		/* if it was closed just now, nobody else will say IDLE */
+		backend = atomic_load(&job->backend_state);
+		if (backend == GSD_BACKEND_OPEN || backend == GSD_BACKEND_RUN)
+			return;
+	}
+	atomic_store(&job->daemon_state, GSD_DAEMON_IDLE);
+}
+
+void
+gsd_daemon_died(gsd_pool *pool)
+{
+	for (unsigned i = 0; i < GSD_MAX_JOBS; i++)
+	{
+		fail_job(&pool->header->jobs[i]);
+		gsd_ring(pool->job_bells[i]);
+	}
+	gsd_reap_jobs(pool->header);
+}
+
+void
+gsd_ring(int bell)
+{
+	uint64_t	one = 1;
+	int			saved_errno = errno;
+
+	/* full is as good as rung */
+	while (write(bell, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	errno = saved_errno;
+}
+
+void
+gsd_silence(int bell)
+{
+	uint64_t	count;
+	int			saved_errno = errno;
+
+	/* one read takes all, from an eventfd without EFD_SEMAPHORE */
+	while (read(bell, &count, sizeof(count)) < 0 && errno == EINTR)
+		;
+	errno = saved_errno;
+}

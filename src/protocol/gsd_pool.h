@@ -1,0 +1,359 @@
+/*
+ * gsd_pool.h
+ *		The pool: memory that the server's processes share with gpusortd, and
+ *		the jobs that pass through it.
+ *
+ * Plain C11, included by the extension and by the daemon, which map the same
+ * memfd at different addresses.  So everything in it is numbers: extents, not
+ * pointers.
+ *
+ *	header | owners, one word an extent | states, one byte an extent |
+ *	extents of 2 MB ...
+ *
+ * The memfd is made anew whenever the server (re)initialises shared memory, so a
+ * daemon that outlives a crash of the server keeps the old pool to itself and
+ * can't write into the new one.
+ *
+ * Extents belong to a backend (by pid) or, when it has left a job behind that
+ * the daemon may still be writing for, to that job; nobody else touches them.
+ *
+ * A job has two state words, each written by one side only (and by the
+ * supervisor for a daemon that is dead, after it was reaped):
+ *
+ *	backend   NONE -> CLAIMED -> OPEN -> RUN -> CLOSED -> NONE
+ *	daemon    IDLE -> OPENED -> RUNNING -> DONE | FAILED -> IDLE
+ *
+ * The daemon goes to IDLE only after it has seen CLOSED and no device touches
+ * the job's extents any more.  A slot is free when it is NONE and IDLE.  What a
+ * side needs to know about a state is written before the state and read after
+ * it.
+ *
+ * A backend that finds IDLE after it has said CLOSED may take its extents away,
+ * although the daemon may not have seen the job yet.  So whoever leaves IDLE (or
+ * fails a job for a dead daemon) looks at the backend's state again afterwards,
+ * and goes back to IDLE, with nothing touched, if the job is not open any more.
+ * For that to work, states are read and written sequentially consistent (the
+ * plain operators on _Atomic are).
+ */
+#ifndef GSD_POOL_H
+#define GSD_POOL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/gs_engine.h"
+
+#define GSD_MAGIC			UINT64_C(0x67707573727430)
+#define GSD_ABI_VERSION		2
+
+#define GSD_EXTENT_SHIFT	21
+#define GSD_EXTENT_BYTES	(UINT64_C(1) << GSD_EXTENT_SHIFT)
+#define GSD_MAX_JOBS		64
+#define GSD_MAX_DEVICES		16
+
+/*
+ * owners[]: free, a backend's, or GSD_OWNER_JOB | job number.  A backend's is its
+ * pid, below 2^22 on Linux, and above it the number of one of its sorts that several
+ * processes collect rows for, from 1; 0 stands for what is the backend's alone.
+ */
+#define GSD_OWNER_NONE		0u
+#define GSD_OWNER_JOB		0x80000000u
+#define GSD_OWNER_PID_BITS	22
+#define GSD_OWNER_SORTS		(1u << (31 - GSD_OWNER_PID_BITS))
+
+static inline uint32_t
+gsd_owner(uint32_t pid, uint32_t sort)
+{
+	return sort << GSD_OWNER_PID_BITS | pid;
+}
+
+/* The pid in a backend's owner word. */
+static inline uint32_t
+gsd_owner_pid(uint32_t owner)
+{
+	return owner & ((1u << GSD_OWNER_PID_BITS) - 1);
+}
+
+static inline bool
+gsd_owner_is_backend(uint32_t owner, uint32_t pid)
+{
+	return (owner & (GSD_OWNER_JOB | ((1u << GSD_OWNER_PID_BITS) - 1))) == pid;
+}
+
+/*
+ * What the memory behind an extent is like.  Pool memory stays with the pool once
+ * it has been touched, so an extent only ever moves down this list.
+ */
+typedef enum gsd_extent_state
+{
+	GSD_EXTENT_FRESH,			/* touched in part or not at all */
+	GSD_EXTENT_POPULATED,		/* there, in small pages */
+	GSD_EXTENT_HUGE				/* one huge page: mapping it costs nothing */
+} gsd_extent_state;
+
+typedef enum gsd_backend_state
+{
+	GSD_BACKEND_NONE,
+	GSD_BACKEND_CLAIMED,		/* descriptor is being written */
+	GSD_BACKEND_OPEN,			/* descriptor is there, rows are still coming */
+	GSD_BACKEND_RUN,			/* all rows are there: sort */
+	GSD_BACKEND_CLOSED			/* no longer interested */
+} gsd_backend_state;
+
+typedef enum gsd_daemon_state
+{
+	GSD_DAEMON_IDLE,
+	GSD_DAEMON_OPENED,
+	GSD_DAEMON_RUNNING,
+	GSD_DAEMON_DONE,
+	GSD_DAEMON_FAILED			/* message and failure say why */
+} gsd_daemon_state;
+
+/* What a failed job says about the next one. */
+typedef enum gsd_failure
+{
+	GSD_FAILURE_NONE,
+	GSD_FAILURE_JOB,			/* this job only: too large, or bad arguments */
+	GSD_FAILURE_DEVICE,			/* a device failed: the daemon restarts */
+	GSD_FAILURE_GONE			/* the daemon has died */
+} gsd_failure;
+
+/* A plane's or a result's memory: extents list[first .. first + count). */
+typedef struct gsd_extents
+{
+	uint32_t	first;
+	uint32_t	count;
+} gsd_extents;
+
+typedef struct gsd_plane
+{
+	gsd_extents words;
+	gsd_extents nulls;			/* count 0: no row is null */
+	uint32_t	null_order;		/* gs_null_order */
+} gsd_plane;
+
+/*
+ * Rows that are to be brought into the order found, once it is.  They and what points to
+ * them are as gs_stored_rows describes.
+ */
+typedef struct gsd_rows
+{
+	gsd_extents rows;			/* count 0: not wanted */
+	gsd_extents refs;
+	gsd_extents to_rows;		/* out */
+	gsd_extents to_refs;		/* out */
+	uint64_t	row_bytes;
+	uint64_t	stride;
+	uint64_t	unit;
+	uint64_t	length_shift;
+	uint64_t	length_mask;
+} gsd_rows;
+
+/*
+ * A job's descriptor fills one extent: this, then the list of extent numbers up
+ * to the extent's end.  Every plane and result has a stretch of the list for
+ * itself, laid out before the job is opened, so that planes can grow side by
+ * side.
+ *
+ * While the job is open, nplanes, expected_rows and the planes' words are
+ * meaningful, as far as fed_rows goes: the words of rows below fed_rows[i] of
+ * plane i are final, so that they may be uploaded ahead.  The backend raises it
+ * (release) by whole extents, after the words and the list.  So are the first
+ * fed_row_bytes of the rows, whose extents are listed at rows.rows.  When the job is
+ * run, everything is.
+ */
+typedef struct gsd_descriptor
+{
+	uint64_t	nrows;
+	uint64_t	expected_rows;
+	uint32_t	nplanes;
+	uint32_t	id_bytes;
+	gsd_extents ids;			/* out */
+	gsd_extents equal;			/* out; count 0: not wanted */
+	gsd_plane	planes[GS_MAX_PLANES];
+	_Atomic uint64_t fed_rows[GS_MAX_PLANES];	/* 0: not fed */
+	gsd_rows	rows;
+	_Atomic uint64_t fed_row_bytes;
+	uint32_t	list_size;		/* entries of list[] that may be read */
+	uint32_t	list[];
+} gsd_descriptor;
+
+#define GSD_LIST_MAX ((GSD_EXTENT_BYTES - sizeof(gsd_descriptor)) / sizeof(uint32_t))
+
+typedef struct gsd_result
+{
+	uint32_t	key_bits;
+	uint32_t	devices;
+	uint32_t	rounds;
+	uint32_t	histograms;
+	uint32_t	buckets;
+	uint32_t	presorted;
+	uint64_t	exchanged_rows;
+	uint64_t	refined_rows;
+	double		device_ms;		/* from RUN seen to the last id ready */
+	double		reorder_ms;		/* and on to the last row in place */
+} gsd_result;
+
+typedef struct gsd_job
+{
+	/* written by the backend */
+	_Atomic uint32_t backend_state;
+	_Atomic uint32_t cancel;	/* with CLOSED: stop as soon as possible */
+	_Atomic uint32_t abandoned; /* with CLOSED, 1: nobody waits, whoever reaps
+								 * frees; 2: being reaped */
+	uint32_t	pid;
+	uint32_t	descriptor;		/* extent */
+
+	/* written by the daemon; the counts are 0 when a job is claimed */
+	_Atomic uint32_t daemon_state;
+	_Atomic uint64_t ready_rows;	/* ids in place; all of them when DONE */
+	_Atomic uint64_t reordered_rows;	/* rows in place, after all ids; as many as
+									 * will be when DONE or FAILED */
+	uint32_t	failure;		/* gsd_failure */
+	gsd_result	result;			/* complete from the first ready row on */
+	char		message[200];
+} gsd_job;
+
+typedef struct gsd_device_info
+{
+	char		name[64];
+	uint64_t	memory_bytes;
+	uint64_t	arena_bytes;
+	uint32_t	number;
+	uint32_t	peers;			/* bit i: reaches device i of this table */
+} gsd_device_info;
+
+typedef enum gsd_service_state
+{
+	GSD_SERVICE_OFF,			/* gpusort.daemon = off */
+	GSD_SERVICE_STARTING,		/* daemon forked, devices not open yet */
+	GSD_SERVICE_UP,
+	GSD_SERVICE_DOWN,			/* died, or could not start; will be tried again */
+	GSD_SERVICE_NO_DEVICE		/* nothing to run on; not tried again */
+} gsd_service_state;
+
+/*
+ * The service's part is written by the supervisor, but for the devices and
+ * counters, which are the daemon's.
+ */
+typedef struct gsd_service
+{
+	_Atomic uint32_t state;
+	_Atomic uint32_t daemon_pid;	/* 0: none is alive */
+	_Atomic uint32_t starts;	/* daemons started */
+	_Atomic uint64_t started_us;	/* of the one running, since the Unix epoch */
+	char		message[200];	/* why it is not up */
+
+	uint32_t	engine;			/* 1: CUDA devices, 0: host devices */
+	uint32_t	ndevices;
+	gsd_device_info devices[GSD_MAX_DEVICES];
+	_Atomic uint64_t jobs_done;
+	_Atomic uint64_t jobs_failed;
+	_Atomic uint64_t jobs_cancelled;
+	_Atomic uint64_t rows_sorted;
+	_Atomic uint64_t device_bytes_used;	/* arena memory in use, all devices */
+	_Atomic uint64_t fallbacks; /* sorts that went back to the host engine:
+								 * counted by backends */
+} gsd_service;
+
+typedef struct gsd_header
+{
+	uint64_t	magic;
+	uint32_t	abi_version;
+	uint32_t	extent_shift;
+	uint64_t	pool_bytes;		/* of the whole memfd */
+	uint64_t	extents_offset; /* of extent 0, multiple of GSD_EXTENT_BYTES */
+	uint32_t	nextents;
+	uint32_t	huge;			/* backed by MFD_HUGETLB pages */
+	_Atomic uint32_t free_extents;	/* never less than there are */
+	_Atomic uint32_t hint;		/* hardly any free ones below this */
+	gsd_service service;
+	gsd_job		jobs[GSD_MAX_JOBS];
+	_Atomic uint32_t owners[];	/* nextents */
+} gsd_header;
+
+/* A process's view of the pool.  The eventfds do not block. */
+typedef struct gsd_pool
+{
+	gsd_header *header;			/* where the memfd is mapped */
+	int			fd;
+	int			doorbell;		/* eventfd: a job wants the daemon's attention */
+	int			supervisor_bell;	/* eventfd: a job has become IDLE, or so */
+	int			job_bells[GSD_MAX_JOBS];	/* eventfds: the daemon has news */
+} gsd_pool;
+
+static inline void *
+gsd_extent(const gsd_pool *pool, uint32_t extent)
+{
+	return (char *) pool->header + pool->header->extents_offset +
+		((uint64_t) extent << GSD_EXTENT_SHIFT);
+}
+
+static inline uint64_t
+gsd_extent_offset(const gsd_pool *pool, uint32_t extent)
+{
+	return pool->header->extents_offset + ((uint64_t) extent << GSD_EXTENT_SHIFT);
+}
+
+/* How the memory of an extent is: a gsd_extent_state, set by whoever owns it. */
+static inline _Atomic uint8_t *
+gsd_extent_state_of(gsd_header *header, uint32_t extent)
+{
+	return (_Atomic uint8_t *) (header->owners + header->nextents) + extent;
+}
+
+/* Bytes of memfd for so many extents, header included. */
+extern uint64_t gsd_pool_bytes(uint32_t nextents);
+
+/* Set up an empty pool in zeroed memory. */
+extern void gsd_pool_init(gsd_header *header, uint64_t pool_bytes, bool huge);
+
+/* NULL if the header is one that this code can work with, else what is wrong. */
+extern const char *gsd_pool_check(const gsd_header *header, uint64_t pool_bytes);
+
+/*
+ * Take extents.  gsd_take_extent() takes a particular one if it is free;
+ * gsd_take_any() a free one, low ones first, so that those in use lie together
+ * and memory that was never needed stays untouched; false if there is none.
+ * Giving or leaving an extent that is not the owner's does nothing.
+ */
+extern bool gsd_take_extent(gsd_header *header, uint32_t extent, uint32_t owner);
+extern bool gsd_take_any(gsd_header *header, uint32_t owner, uint32_t *extent);
+extern void gsd_give_extent(gsd_header *header, uint32_t extent, uint32_t owner);
+
+/* Leave an extent to a job that the daemon may still write for. */
+extern void gsd_leave_extent(gsd_header *header, uint32_t extent, uint32_t owner, uint32_t job);
+
+/*
+ * Give back all that an owner has, or a backend under whatever owner word of its; returns
+ * how many extents.  These two and the three above may be called in signal handlers.
+ */
+extern uint32_t gsd_give_all(gsd_header *header, uint32_t owner);
+extern uint32_t gsd_give_backend(gsd_header *header, uint32_t pid);
+
+/*
+ * Claim a free job, for the backend that its extents belong to; -1 if there is none.
+ * Sets pid and clears cancel and abandoned.
+ */
+extern int	gsd_claim_job(gsd_header *header, uint32_t pid);
+
+/*
+ * Free jobs that are CLOSED, abandoned and IDLE, with their extents; returns how
+ * many.
+ */
+extern unsigned gsd_reap_jobs(gsd_header *header);
+
+/*
+ * No daemon is alive, the last one was reaped: play its part.  Jobs that are OPEN
+ * or RUN become FAILED with GSD_FAILURE_GONE, unless they are DONE, and their
+ * backends are woken; all others become IDLE.  May be called again and again
+ * until the next daemon is started.
+ */
+extern void gsd_daemon_died(gsd_pool *pool);
+
+extern void gsd_ring(int bell);	/* add to an eventfd; safe in a signal handler */
+extern void gsd_silence(int bell);	/* read an eventfd until it is empty */
+
+#endif							/* GSD_POOL_H */

@@ -1,0 +1,41 @@
+/*
+ * daemon_process.h
+ *		gpusortd as a process: its command line, its birth and its death.
+ */
+#ifndef GPUSORT_DAEMON_PROCESS_H
+#define GPUSORT_DAEMON_PROCESS_H
+
+#include <sys/types.h>
+
+#include "protocol/gsd_pool.h"
+
+#define DAEMON_SETTING_MAX 256
+
+/* Copies of the settings that gpusortd is started with; comparable by memcmp. */
+typedef struct DaemonSettings
+{
+	char		daemon[DAEMON_SETTING_MAX];
+	char		devices[DAEMON_SETTING_MAX];
+	char		memory[DAEMON_SETTING_MAX];
+	char		options[DAEMON_SETTING_MAX];
+} DaemonSettings;
+
+/* How a process that has died is to be spoken of. */
+typedef struct DaemonDeath
+{
+	bool		permanent;		/* the next one would die in the same way */
+	bool		no_device;
+	char		message[320];	/* for the log */
+	char		reason[200];	/* for gpusort_service() */
+} DaemonDeath;
+
+/* The settings as they are now. */
+extern DaemonSettings gpusort_daemon_settings(void);
+
+/* Start the program; -1, with errno set, if there can be no process. */
+extern pid_t gpusort_start_daemon(const gsd_pool *pool, const DaemonSettings *settings);
+
+/* What a status of waitpid() means; `said` is what the program said before. */
+extern DaemonDeath gpusort_daemon_death(int status, const char *said);
+
+#endif							/* GPUSORT_DAEMON_PROCESS_H */

@@ -1,0 +1,434 @@
+/*
+ * service_client.c
+ *		A session's side of a job for gpusortd.
+ *
+ * service/gsd_pool.h describes the handshake.  Two things are worth saying again.
+ * What gpusortd may still write must not go to anybody else, so a job that it has
+ * not let go of after CLOSE_WAIT_MS keeps its memory; the supervisor frees both
+ * when it has.  And nobody waits for a program that is not there: its supervisor
+ * fails the jobs of a dead one, and whoever waits looks for himself as well.  A
+ * program that is there but hangs, in a driver perhaps, is given up when it has
+ * made no progress with any job for gpusort.daemon_timeout.
+ */
+#include "postgres.h"
+
+#include <poll.h>
+
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+#include "storage/latch.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "memory/pool.h"
+#include "service/service_client.h"
+#include "service/service_settings.h"
+
+/*
+ * gpusortd lets go of a job within milliseconds, if it is well.  Longer than this
+ * a session that is being cancelled does not wait.
+ */
+#define CLOSE_WAIT_MS	50
+
+/* Who waits for an answer looks after the program itself so often. */
+#define LOOK_MS			1000
+
+/* Something to ask about a job: true if it is answered, with *why if it has failed. */
+typedef bool (*job_question) (const GpuSortJob *job, uint64 wanted, uint64 *rows,
+							  const char **why);
+
+static gsd_job *
+pool_job(const GpuSortJob *job)
+{
+	return &gpusort_pool->header->jobs[job->number];
+}
+
+static int
+bell_of(const GpuSortJob *job)
+{
+	return gpusort_pool->job_bells[job->number];
+}
+
+bool
+gpusort_service_is_up(bool *cuda)
+{
+	gsd_service *service;
+
+	if (gpusort_pool == NULL)
+		return false;
+	service = &gpusort_pool->header->service;
+	if (service->state != GSD_SERVICE_UP)
+		return false;
+	*cuda = service->engine != 0;
+	return true;
+}
+
+const char *
+gpusort_service_complaint(void)
+{
+	gsd_service *service;
+
+	if (gpusort_pool == NULL)
+		return NULL;
+	service = &gpusort_pool->header->service;
+	switch ((gsd_service_state) service->state)
+	{
+		case GSD_SERVICE_OFF:
+		case GSD_SERVICE_NO_DEVICE:
+			return NULL;
+		case GSD_SERVICE_STARTING:
+			return "gpusortd is starting";
+		case GSD_SERVICE_DOWN:
+			return "gpusortd is not running";
+		case GSD_SERVICE_UP:
+			break;
+	}
+	return "gpusortd did not take the job";
+}
+
+/* The number of the only extent of a range; false if it lies elsewhere. */
+static bool
+only_extent(const GpuSortRange *range, uint32 *extent)
+{
+	const uint32 *list;
+	uint32		count;
+
+	if (!gpusort_range_extents(range, &list, &count) || count == 0)
+		return false;
+	*extent = list[0];
+	return true;
+}
+
+const char *
+gpusort_job_open(GpuSortJob *job, GpuSortRange *memory, unsigned nplanes, uint64 expected_rows)
+{
+	gsd_descriptor *descriptor = (gsd_descriptor *) memory->base;
+	uint32		extent;
+	int			number;
+
+	if (!gpusort_range_grow(memory, GSD_EXTENT_BYTES) || !only_extent(memory, &extent))
+		return "the pool is full";
+	number = gsd_claim_job(gpusort_pool->header, gsd_owner_pid(memory->share->owner));
+	if (number < 0)
+		return "too many sorts at a time";
+
+	memset(job, 0, sizeof(*job));
+	job->open = true;
+	job->number = (uint32) number;
+	job->descriptor = descriptor;
+	job->plane_extents = Min(gpusort_pool->header->nextents, GSD_LIST_MAX / (nplanes + 2));
+	job->list_used = job->plane_extents * (nplanes + 1);
+
+	memset(descriptor, 0, sizeof(*descriptor));
+	descriptor->nplanes = nplanes;
+	descriptor->expected_rows = expected_rows;
+	for (unsigned i = 0; i < nplanes; i++)
+		descriptor->planes[i].words.first = i * job->plane_extents;
+	descriptor->rows.rows.first = nplanes * job->plane_extents;
+	pool_job(job)->descriptor = extent;
+	gsd_silence(bell_of(job));
+	pool_job(job)->backend_state = GSD_BACKEND_OPEN;
+	gsd_ring(gpusort_pool->doorbell);
+	return NULL;
+}
+
+/* List the extents of what grows while rows arrive, in its own place in the list. */
+static bool
+list_growing(GpuSortJob *job, const GpuSortRange *range, gsd_extents *extents)
+{
+	const uint32 *list;
+	uint32		count;
+
+	if (!gpusort_range_extents(range, &list, &count) || count > job->plane_extents)
+		return false;
+	memcpy(job->descriptor->list + extents->first + extents->count, list + extents->count,
+		   (count - extents->count) * sizeof(uint32));
+	extents->count = count;
+	return true;
+}
+
+static bool
+list_words(GpuSortJob *job, unsigned plane, const GpuSortRange *words)
+{
+	return list_growing(job, words, &job->descriptor->planes[plane].words);
+}
+
+/* List the extents of anything else, behind all that is listed already. */
+static bool
+list_range(GpuSortJob *job, const GpuSortRange *range, gsd_extents *extents)
+{
+	const uint32 *list;
+	uint32		count;
+
+	if (!gpusort_range_extents(range, &list, &count) ||
+		count > GSD_LIST_MAX - job->list_used)
+		return false;
+	memcpy(job->descriptor->list + job->list_used, list, count * sizeof(uint32));
+	extents->first = job->list_used;
+	extents->count = count;
+	job->list_used += count;
+	return true;
+}
+
+void
+gpusort_job_feed(GpuSortJob *job, unsigned plane, const GpuSortRange *words, uint64 rows)
+{
+	uint64		rows_per_extent = GSD_EXTENT_BYTES / sizeof(uint64);
+
+	rows -= rows % rows_per_extent;
+	if (rows <= job->descriptor->fed_rows[plane] || !list_words(job, plane, words))
+		return;
+	job->descriptor->fed_rows[plane] = rows;
+	gsd_ring(gpusort_pool->doorbell);
+}
+
+void
+gpusort_job_feed_rows(GpuSortJob *job, const GpuSortRange *rows, size_t bytes)
+{
+	gsd_descriptor *descriptor = job->descriptor;
+
+	bytes -= bytes % GSD_EXTENT_BYTES;
+	if (bytes <= descriptor->fed_row_bytes ||
+		!list_growing(job, rows, &descriptor->rows.rows))
+		return;
+	descriptor->fed_row_bytes = bytes;
+	gsd_ring(gpusort_pool->doorbell);
+}
+
+bool
+gpusort_job_reorder(GpuSortJob *job, const GpuSortJobRows *rows)
+{
+	gsd_rows   *to = &job->descriptor->rows;
+	uint32		list_used = job->list_used;
+
+	to->row_bytes = rows->row_bytes;
+	to->stride = rows->stride;
+	to->unit = rows->unit;
+	to->length_shift = rows->length_shift;
+	to->length_mask = rows->length_mask;
+	job->reorder = list_growing(job, rows->rows, &to->rows) &&
+		list_range(job, rows->to_rows, &to->to_rows) &&
+		(rows->refs == NULL || list_range(job, rows->refs, &to->refs)) &&
+		(rows->to_refs == NULL || list_range(job, rows->to_refs, &to->to_refs));
+	if (!job->reorder)
+		job->list_used = list_used;
+	return job->reorder;
+}
+
+const char *
+gpusort_job_run(GpuSortJob *job, uint64 nrows, unsigned nplanes, const GpuSortJobPlane *planes,
+				const GpuSortRange *ids, const GpuSortRange *equal)
+{
+	gsd_descriptor *descriptor = job->descriptor;
+	bool		listed = list_range(job, ids, &descriptor->ids);
+
+	if (equal != NULL)
+		listed = listed && list_range(job, equal, &descriptor->equal);
+	for (unsigned i = 0; listed && i < nplanes; i++)
+	{
+		descriptor->planes[i].null_order = planes[i].null_order;
+		listed = list_words(job, i, planes[i].words);
+		if (listed && planes[i].nulls != NULL)
+			listed = list_range(job, planes[i].nulls, &descriptor->planes[i].nulls);
+	}
+	if (!listed)
+		return "not all of the sort lies in the pool";
+
+	/* rows may have been fed that will not be reordered after all */
+	if (!job->reorder)
+		descriptor->rows.rows.count = 0;
+	descriptor->nrows = job->nrows = nrows;
+	descriptor->nplanes = nplanes;
+	descriptor->id_bytes = sizeof(uint32);
+	descriptor->list_size = job->list_used;
+	job->running = true;
+	pool_job(job)->backend_state = GSD_BACKEND_RUN;
+	gsd_ring(gpusort_pool->doorbell);
+	return NULL;
+}
+
+uint64
+gpusort_job_ready(const GpuSortJob *job)
+{
+	const gsd_job *shared = pool_job(job);
+	bool		failed = shared->daemon_state == GSD_DAEMON_FAILED;
+	uint64		ready = Min(shared->ready_rows, job->nrows);
+
+	/* when all ids are in place it has failed at something else */
+	return failed && ready < job->nrows ? 0 : ready;
+}
+
+/*
+ * Has the job an answer?  True if it has failed, with *why, or if so many rows are
+ * ready, with *ready.
+ */
+static bool
+look_at_answer(const GpuSortJob *job, uint64 rows, uint64 *ready, const char **why)
+{
+	gsd_job    *shared = pool_job(job);
+	bool		failed = shared->daemon_state == GSD_DAEMON_FAILED;
+	bool		cuda;
+
+	*why = NULL;
+	*ready = Max(*ready, gpusort_job_ready(job));
+	if (*ready >= rows)
+		return true;
+	if (failed)
+	{
+		*why = shared->message;
+		return true;
+	}
+	if (gpusort_service_is_up(&cuda))
+		return false;
+	*why = gpusort_service_complaint();
+	if (*why == NULL)
+		*why = "gpusortd has been switched off";
+	return true;
+}
+
+bool
+gpusort_job_reordered(const GpuSortJob *job, uint64 *rows)
+{
+	const gsd_job *shared = pool_job(job);
+	uint32		state = shared->daemon_state;
+
+	*rows = Min(shared->reordered_rows, job->nrows);
+	return state == GSD_DAEMON_DONE || state == GSD_DAEMON_FAILED;
+}
+
+/* The same question about rows that are reordered. */
+static bool
+look_at_reordered(const GpuSortJob *job, uint64 wanted, uint64 *rows, const char **why)
+{
+	bool		cuda;
+
+	*why = NULL;
+	if (gpusort_job_reordered(job, rows) || !gpusort_service_is_up(&cuda))
+		*why = "gpusortd reorders no more rows";
+	return *why != NULL || *rows >= wanted;
+}
+
+/* A number that changes when gpusortd gets on with any job. */
+static uint64
+progress_of_service(void)
+{
+	const gsd_header *header = gpusort_pool->header;
+	uint64		progress = header->service.jobs_done + header->service.jobs_failed +
+		header->service.jobs_cancelled;
+
+	for (int i = 0; i < GSD_MAX_JOBS; i++)
+		progress = progress * 31 + header->jobs[i].ready_rows +
+			header->jobs[i].reordered_rows + header->jobs[i].daemon_state;
+	return progress;
+}
+
+/* Ask until there is an answer; NULL, or why there will be none. */
+static const char *
+wait_for(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
+{
+	uint64		progress = progress_of_service();
+	TimestampTz since = GetCurrentTimestamp();
+	const char *why;
+
+	while (!look(job, rows, ready, &why))
+	{
+		(void) WaitLatchOrSocket(MyLatch,
+								 WL_LATCH_SET | WL_SOCKET_READABLE | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+								 bell_of(job), LOOK_MS, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		gsd_silence(bell_of(job));
+		if (progress != progress_of_service())
+		{
+			progress = progress_of_service();
+			since = GetCurrentTimestamp();
+		}
+		else if (gpusort_daemon_timeout > 0 &&
+				 TimestampDifferenceExceeds(since, GetCurrentTimestamp(), gpusort_daemon_timeout))
+			return "gpusortd does not answer";
+	}
+	return why;
+}
+
+const char *
+gpusort_job_wait(GpuSortJob *job, uint64 rows, uint64 *ready)
+{
+	return wait_for(job, look_at_answer, rows, ready);
+}
+
+bool
+gpusort_job_wait_reordered(GpuSortJob *job, uint64 wanted, uint64 *rows)
+{
+	return wait_for(job, look_at_reordered, wanted, rows) != NULL;
+}
+
+const gsd_result *
+gpusort_job_result(const GpuSortJob *job)
+{
+	return &pool_job(job)->result;
+}
+
+/* Wait a little for gpusortd to let go of a closed job, without interrupts. */
+static bool
+wait_for_idle(const GpuSortJob *job)
+{
+	struct pollfd bell = {.fd = bell_of(job), .events = POLLIN};
+	instr_time	begin;
+	instr_time	now;
+	double		left_ms = CLOSE_WAIT_MS;
+
+	INSTR_TIME_SET_CURRENT(begin);
+	for (;;)
+	{
+		gsd_silence(bell.fd);
+		if (pool_job(job)->daemon_state == GSD_DAEMON_IDLE)
+			return true;
+		INSTR_TIME_SET_CURRENT(now);
+		INSTR_TIME_SUBTRACT(now, begin);
+		left_ms = CLOSE_WAIT_MS - INSTR_TIME_GET_MILLISEC(now);
+		if (left_ms <= 0)
+			return false;
+		(void) poll(&bell, 1, (int) left_ms + 1);
+	}
+}
+
+void
+gpusort_job_close(GpuSortJob *job)
+{
+	gsd_job    *shared;
+	bool		answered;
+
+	if (!job->open)
+		return;
+	shared = pool_job(job);
+	answered = shared->daemon_state == GSD_DAEMON_DONE || shared->daemon_state == GSD_DAEMON_FAILED;
+	shared->cancel = !answered;
+	shared->backend_state = GSD_BACKEND_CLOSED;
+	gsd_ring(gpusort_pool->doorbell);
+
+	/* a program that has died leaves this to its supervisor */
+	if (answered && shared->failure == GSD_FAILURE_GONE)
+		gsd_ring(gpusort_pool->supervisor_bell);
+	job->open = false;
+	if (wait_for_idle(job))
+		shared->backend_state = GSD_BACKEND_NONE;
+	else if (answered)
+		gpusort_job_abandon(job);	/* what is answered is not touched any more */
+	else
+	{
+		job->left_behind = true;
+		gsd_ring(gpusort_pool->supervisor_bell);
+	}
+}
+
+void
+gpusort_job_abandon(GpuSortJob *job)
+{
+	gsd_job    *shared = pool_job(job);
+
+	job->left_behind = false;
+	shared->abandoned = 1;
+	/* else whoever makes it IDLE rings */
+	if (shared->daemon_state == GSD_DAEMON_IDLE)
+		gsd_ring(gpusort_pool->supervisor_bell);
+}

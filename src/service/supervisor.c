@@ -1,0 +1,385 @@
+/*
+ * supervisor.c
+ *		The background worker that keeps gpusortd running.
+ *
+ * It starts the program when the server starts, and again when it has died: at
+ * once the first time, then after 1, 2, 4 ... 60 s, until one has lived for a
+ * minute.  A program that says that there is nothing to sort on, or that can't be
+ * started at all, is not started again before the configuration is reloaded.
+ * Changed settings end it and start another.
+ *
+ * A program that does not let go of a job that its session has closed hangs.  It
+ * is killed after gpusort.daemon_timeout.
+ *
+ * The worker also plays the dead program's part in the pool (gsd_daemon_died),
+ * and frees what sessions have left to jobs.  It has no part in sorting: sessions
+ * and gpusortd talk to each other through the pool.
+ *
+ * gpusortd dies with the worker (it asks the kernel for that), so an error here
+ * ends both; the postmaster starts the worker again, which then waits until the
+ * old program is really gone, since it may still write to the pool.
+ */
+#include "postgres.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "service/daemon_process.h"
+#include "memory/pool.h"
+#include "service/service_settings.h"
+#include "service/supervisor.h"
+
+#define WORKER_RESTART_S	5
+#define MAX_DELAY_MS		60000
+#define FIRST_DELAY_MS		1000
+#define LONG_LIFE_MS		60000
+
+/* After SIGTERM, gpusortd is killed when it has had so long. */
+#define PATIENCE_MS			2000
+
+/* At shutdown, a killed gpusortd is waited for so long. */
+#define KILL_WAIT_MS		1000
+
+/* An old program is looked for so often. */
+#define POLL_MS				50
+
+/* What to do about gpusortd. */
+typedef enum Course
+{
+	COURSE_NONE,				/* none is wanted, or none is possible */
+	COURSE_START,				/* when it is time */
+	COURSE_WATCH,				/* one is running */
+	COURSE_STOP					/* one is running that should not */
+} Course;
+
+typedef struct Supervisor
+{
+	Course		course;
+	pid_t		pid;			/* of the one running */
+	TimestampTz started;
+	TimestampTz next_start;		/* COURSE_START */
+	TimestampTz kill_at;		/* COURSE_STOP: patience ends */
+	int			delay_ms;		/* before the start after the next death */
+	DaemonSettings settings;	/* that the one running was started with */
+	TimestampTz closed_since[GSD_MAX_JOBS]; /* and not let go; 0: not so */
+	TimestampTz oldest_closed;	/* the earliest of them, or 0 */
+} Supervisor;
+
+void
+gpusort_supervisor_install(void)
+{
+	BackgroundWorker worker = {
+		.bgw_name = "gpusort supervisor",
+		.bgw_type = "gpusort supervisor",
+		.bgw_flags = BGWORKER_SHMEM_ACCESS,
+		.bgw_start_time = BgWorkerStart_PostmasterStart,
+		.bgw_restart_time = WORKER_RESTART_S,
+		.bgw_library_name = "gpusort",
+		.bgw_function_name = "gpusort_supervisor_main",
+	};
+
+	RegisterBackgroundWorker(&worker);
+}
+
+static void
+child_has_died(SIGNAL_ARGS)
+{
+	int			saved_errno = errno;
+
+	SetLatch(MyLatch);
+	errno = saved_errno;
+}
+
+static gsd_service *
+service(void)
+{
+	return &gpusort_pool->header->service;
+}
+
+/* Say why there is no gpusortd. */
+static void
+set_state(gsd_service_state state, const char *message)
+{
+	strlcpy(service()->message, message, sizeof(service()->message));
+	service()->state = state;
+}
+
+/* Start as soon as possible, or not at all, as the settings say. */
+static void
+plan_start(Supervisor *supervisor)
+{
+	supervisor->delay_ms = 0;
+	supervisor->next_start = GetCurrentTimestamp();
+	if (strcmp(gpusort_daemon, "off") == 0)
+	{
+		supervisor->course = COURSE_NONE;
+		set_state(GSD_SERVICE_OFF, "gpusort.daemon is off");
+	}
+	else
+		supervisor->course = COURSE_START;
+}
+
+static void
+start(Supervisor *supervisor)
+{
+	pid_t		pid;
+
+	supervisor->settings = gpusort_daemon_settings();
+	set_state(GSD_SERVICE_STARTING, "gpusortd is starting");
+	pid = gpusort_start_daemon(gpusort_pool, &supervisor->settings);
+	if (pid < 0)
+	{
+		ereport(LOG, (errmsg("could not start gpusortd: %m")));
+		set_state(GSD_SERVICE_DOWN, "no process could be started");
+		supervisor->next_start = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), MAX_DELAY_MS);
+		return;
+	}
+	supervisor->pid = pid;
+	supervisor->course = COURSE_WATCH;
+	supervisor->started = GetCurrentTimestamp();
+	memset(supervisor->closed_since, 0, sizeof(supervisor->closed_since));
+	service()->started_us = supervisor->started +
+		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
+	service()->starts++;
+	service()->daemon_pid = pid;
+}
+
+static void
+stop(Supervisor *supervisor)
+{
+	if (supervisor->course != COURSE_WATCH)
+		return;
+	kill(supervisor->pid, SIGTERM);
+	supervisor->course = COURSE_STOP;
+	supervisor->kill_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), PATIENCE_MS);
+}
+
+/* gpusortd has died by itself: start another one, now or later or never. */
+static void
+plan_restart(Supervisor *supervisor, int status)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	DaemonDeath death = gpusort_daemon_death(status, service()->message);
+
+	if (TimestampDifferenceExceeds(supervisor->started, now, LONG_LIFE_MS))
+		supervisor->delay_ms = 0;
+	ereport(LOG,
+			(errmsg_internal("%s", death.message),
+			 errdetail("Sorts run on the CPU."),
+			 death.permanent ? errhint("It is tried again when the configuration is reloaded.") : 0));
+	set_state(death.no_device ? GSD_SERVICE_NO_DEVICE : GSD_SERVICE_DOWN, death.reason);
+	if (death.permanent)
+	{
+		supervisor->course = COURSE_NONE;
+		return;
+	}
+	supervisor->course = COURSE_START;
+	supervisor->next_start = TimestampTzPlusMilliseconds(now, supervisor->delay_ms);
+	supervisor->delay_ms = Min(Max(2 * supervisor->delay_ms, FIRST_DELAY_MS), MAX_DELAY_MS);
+}
+
+/* See whether gpusortd has died. */
+static void
+reap(Supervisor *supervisor)
+{
+	int			status;
+
+	if (supervisor->pid == 0 || waitpid(supervisor->pid, &status, WNOHANG) != supervisor->pid)
+		return;
+	supervisor->pid = 0;
+	if (supervisor->course == COURSE_STOP)
+		plan_start(supervisor);
+	else
+		plan_restart(supervisor, status);
+	service()->daemon_pid = 0;
+	service()->ndevices = 0;
+	gsd_daemon_died(gpusort_pool);
+}
+
+/* The configuration may have changed: anew, if it concerns us. */
+static void
+reload(Supervisor *supervisor)
+{
+	DaemonSettings settings;
+
+	ConfigReloadPending = false;
+	ProcessConfigFile(PGC_SIGHUP);
+	settings = gpusort_daemon_settings();
+	switch (supervisor->course)
+	{
+		case COURSE_NONE:
+		case COURSE_START:
+			plan_start(supervisor);
+			break;
+		case COURSE_WATCH:
+			if (memcmp(&settings, &supervisor->settings, sizeof(settings)) != 0)
+				stop(supervisor);
+			break;
+		case COURSE_STOP:
+			break;
+	}
+}
+
+/* Note since when jobs are closed that gpusortd has not let go of. */
+static void
+watch_closed_jobs(Supervisor *supervisor)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	supervisor->oldest_closed = 0;
+	for (int i = 0; i < GSD_MAX_JOBS; i++)
+	{
+		const gsd_job *job = &gpusort_pool->header->jobs[i];
+		TimestampTz *since = &supervisor->closed_since[i];
+
+		if (job->backend_state != GSD_BACKEND_CLOSED || job->daemon_state == GSD_DAEMON_IDLE)
+			*since = 0;
+		else if (*since == 0)
+			*since = now;
+		if (*since != 0 && (supervisor->oldest_closed == 0 || *since < supervisor->oldest_closed))
+			supervisor->oldest_closed = *since;
+	}
+}
+
+/* When a gpusortd that hangs is to be killed; 0: it does not. */
+static TimestampTz
+end_of_trust(const Supervisor *supervisor)
+{
+	if (supervisor->oldest_closed == 0 || gpusort_daemon_timeout == 0)
+		return 0;
+	return TimestampTzPlusMilliseconds(supervisor->oldest_closed, gpusort_daemon_timeout);
+}
+
+/* Milliseconds until something is to be done without being asked; -1: never. */
+static long
+patience_ms(const Supervisor *supervisor)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	switch (supervisor->course)
+	{
+		case COURSE_START:
+			return TimestampDifferenceMilliseconds(now, supervisor->next_start);
+		case COURSE_WATCH:
+			if (end_of_trust(supervisor) == 0)
+				return -1;
+			return Max(TimestampDifferenceMilliseconds(now, end_of_trust(supervisor)), POLL_MS);
+		case COURSE_STOP:
+			/* and look again after the kill, should SIGCHLD get lost */
+			return Max(TimestampDifferenceMilliseconds(now, supervisor->kill_at), POLL_MS);
+		default:
+			return -1;
+	}
+}
+
+/* Do what it is time for. */
+static void
+proceed(Supervisor *supervisor)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	reap(supervisor);
+	if (supervisor->course == COURSE_START && supervisor->next_start <= now)
+		start(supervisor);
+	if (supervisor->course == COURSE_STOP && supervisor->kill_at <= now)
+		kill(supervisor->pid, SIGKILL);
+	if (supervisor->course == COURSE_WATCH)
+	{
+		watch_closed_jobs(supervisor);
+		if (end_of_trust(supervisor) != 0 && end_of_trust(supervisor) <= now)
+		{
+			ereport(LOG, (errmsg("gpusortd hangs, it is killed")));
+			kill(supervisor->pid, SIGKILL);
+		}
+	}
+	if (supervisor->pid == 0)
+		gsd_daemon_died(gpusort_pool);
+	gsd_reap_jobs(gpusort_pool->header);
+}
+
+static void
+wait_for_events(long timeout_ms)
+{
+	int			events = WL_LATCH_SET | WL_SOCKET_READABLE | WL_EXIT_ON_PM_DEATH |
+		(timeout_ms >= 0 ? WL_TIMEOUT : 0);
+
+	(void) WaitLatchOrSocket(MyLatch, events, gpusort_pool->supervisor_bell, timeout_ms,
+							 PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	gsd_silence(gpusort_pool->supervisor_bell);
+}
+
+/* Wait until the program that an earlier worker has left is gone. */
+static void
+outlive_predecessor(void)
+{
+	pid_t		pid = service()->daemon_pid;
+
+	while (pid != 0 && kill(pid, 0) == 0 && !ShutdownRequestPending)
+		wait_for_events(POLL_MS);
+	service()->daemon_pid = 0;
+	gsd_daemon_died(gpusort_pool);
+}
+
+/* The server is being shut down, or somebody has terminated us. */
+static void
+stop_for_good(Supervisor *supervisor)
+{
+	set_state(GSD_SERVICE_DOWN, "the supervisor has ended");
+	stop(supervisor);
+	while (supervisor->pid != 0)
+	{
+		int			status;
+
+		if (waitpid(supervisor->pid, &status, WNOHANG) == supervisor->pid)
+			break;
+		if (TimestampDifferenceExceeds(supervisor->kill_at, GetCurrentTimestamp(), 0))
+			kill(supervisor->pid, SIGKILL);
+
+		/* a driver may hold it up: then it dies when it can, after us */
+		if (TimestampDifferenceExceeds(supervisor->kill_at, GetCurrentTimestamp(), KILL_WAIT_MS))
+			return;
+		wait_for_events(POLL_MS);
+	}
+	service()->daemon_pid = 0;
+	gsd_daemon_died(gpusort_pool);
+}
+
+void
+gpusort_supervisor_main(Datum arg)
+{
+	Supervisor	supervisor = {0};
+
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+	pqsignal(SIGCHLD, child_has_died);
+	BackgroundWorkerUnblockSignals();
+
+	/* the pool could not be made: a normal end, the worker is not started again */
+	if (gpusort_pool == NULL)
+		proc_exit(0);
+
+	outlive_predecessor();
+	plan_start(&supervisor);
+	while (!ShutdownRequestPending)
+	{
+		if (ConfigReloadPending)
+			reload(&supervisor);
+		proceed(&supervisor);
+		wait_for_events(patience_ms(&supervisor));
+	}
+	stop_for_good(&supervisor);
+
+	/* started again if it was not the server's shutdown */
+	proc_exit(1);
+}

@@ -1,0 +1,535 @@
+/*
+ * collect.c
+ *		Taking rows in: tuple into the row store, keys into the planes.
+ *
+ * Per row: one copy of the tuple, one deforming of the attributes up to the
+ * last sort column, one call of a codec for each sort column, one word written
+ * to each plane.  Nothing is palloc'd unless a key has to be detoasted.  Tuples
+ * that come straight from a page (collect_scan.c) are not deformed at all if the
+ * sort columns lie where they always lie.  Rows that are put together in the row
+ * store have their keys looked up there.
+ *
+ * Byte strings keep their first word in the plane and a reference to the whole.
+ * A string that lies in the source tuple is referred to where the tuple was
+ * copied to; one that the codec made (a collation's sort key, a detoasted
+ * value) is appended to the row store if the word does not say it all.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/tupmacs.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/tuplesort.h"
+
+#include "settings.h"
+#include "sort/sort_internal.h"
+#include "sort/sort_share.h"
+
+#define FAULT_ROW		100
+
+/* The bitmap of nulls appears with a column's first null, row `id`. */
+static bool
+begin_nulls(GpuSort *sort, GpuSortColumn *column, uint32 id)
+{
+	GpuSortRange *range = gpusort_acquire_bitmap(sort, GPUSORT_PLANE_ROLE(column - sort->columns,
+																	GPUSORT_NULLS_ROLE));
+
+	if (range == NULL)
+		return false;
+	/* later words are cleared when their first row arrives (put_keys) */
+	memset(range->base, 0, (id / 64 + 1) * sizeof(uint64));
+	column->nulls = range;
+	gpusort_set_rows_end(sort);
+	return true;
+}
+
+/*
+ * Mark row `id` null in the column.  The engine does not look at its words; the
+ * refinement of nulls that tie finds an empty string and zeros.
+ */
+static bool
+put_null(GpuSort *sort, GpuSortColumn *column, uint32 id)
+{
+	if (column->nulls == NULL && !begin_nulls(sort, column, id))
+		return false;
+	RANGE_U64(column->nulls)[id >> 6] |= UINT64CONST(1) << (id & 63);
+	if (column->bytes != GPUSORT_BYTES_NONE)
+	{
+		RANGE_U64(column->prefix)[id] = 0;
+		RANGE_U64(column->refs)[id] = 0;
+	}
+	for (int w = 0; w < column->nwords; w++)
+		RANGE_U64(column->words[w])[id] = 0;
+	return true;
+}
+
+void
+gpusort_note_common_prefix(GpuSort *sort, GpuSortColumn *column, uint64 ref, const char *data,
+						   uint32 len)
+{
+	const char *first;
+	uint32		common = 0;
+
+	if (column->common_ref == 0)
+	{
+		column->common_ref = ref;
+		column->common_len = len;
+		return;
+	}
+	first = sort->rows->base + KEY_REF_OFFSET(column->common_ref);
+	len = Min(len, column->common_len);
+	while (common < len && first[common] == data[common])
+		common++;
+	column->common_len = common;
+}
+
+/*
+ * Have a string in the row store: in the stored tuple, if it lies in the tuple
+ * that was copied, else in a copy of its own.
+ */
+static bool
+keep_string(GpuSort *sort, const GpuSortKey *key, const GpuSortStoredRow *row, size_t *offset)
+{
+	if (unlikely(key->len > KEY_REF_MAX_LENGTH))
+	{
+		sort->value_refused = true;
+		return false;
+	}
+	if (row->source != NULL && key->data >= row->source &&
+		key->data + key->len <= row->source + row->source_len)
+	{
+		*offset = row->copy + (key->data - row->source) - sort->rows->base;
+		return true;
+	}
+	if (!gpusort_row_store_reserve(sort, key->len, offset))
+		return false;
+	memcpy(sort->rows->base + *offset, key->data, key->len);
+	return true;
+}
+
+/* Store the first word of row `id`, and the string that its key is made of. */
+static bool
+put_lazy(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key,
+		 const GpuSortStoredRow *row)
+{
+	size_t		offset;
+
+	if (!keep_string(sort, key, row, &offset))
+		return false;
+	RANGE_U64(column->prefix)[id] = key->prefix ^ column->flip;
+	RANGE_U64(column->refs)[id] = KEY_REF(offset, key->len);
+	column->long_keys = true;
+	column->common_len = 0;
+	return true;
+}
+
+/* Store a byte string key of row `id`. */
+static bool
+put_bytes(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key,
+		  const GpuSortStoredRow *row)
+{
+	uint64		ref = 0;
+
+	RANGE_U64(column->prefix)[id] = bytes_word(column->bytes, key->data, key->len, 0) ^
+		column->flip;
+
+	if (bytes_continue(column->bytes, key->len, 0))
+	{
+		size_t		offset;
+
+		if (!keep_string(sort, key, row, &offset))
+			return false;
+		ref = KEY_REF(offset, key->len);
+		column->long_keys = true;
+		if (column->common_len > 0)
+			gpusort_note_common_prefix(sort, column, ref, key->data, key->len);
+	}
+	else
+	{
+		/* a complete key lies in its word, which serves as its string too */
+		ref = key->len;
+		column->common_len = 0;
+	}
+	RANGE_U64(column->refs)[id] = ref;
+	return true;
+}
+
+/* Encode one sort column's value of a row that is in the row store. */
+static pg_noinline bool
+put_key(GpuSort *sort, GpuSortColumn *column, uint32 id, Datum value, bool is_null,
+		const GpuSortStoredRow *row)
+{
+	GpuSortKey	key;
+
+	if (column->nulls != NULL && (id & 63) == 0)
+		RANGE_U64(column->nulls)[id >> 6] = 0;
+	if (is_null)
+		return put_null(sort, column, id);
+	if (unlikely(!column->encoder.codec->encode(&column->encoder, value, &key)))
+	{
+		sort->value_refused = true;
+		return false;
+	}
+	if (column->bytes != GPUSORT_BYTES_NONE &&
+		unlikely(!(column->lazy ? put_lazy : put_bytes) (sort, column, id, &key, row)))
+		return false;
+	for (int w = 0; w < column->nwords; w++)
+		RANGE_U64(column->words[w])[id] = key.words[w] ^ column->flip;
+	return true;
+}
+
+/* Encode the sort columns from a slot that holds the row's values. */
+static bool
+put_slot_keys(GpuSort *sort, TupleTableSlot *slot, const GpuSortStoredRow *row, uint32 id)
+{
+	slot_getsomeattrs(slot, sort->max_attno);
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+		int			att = column->attno - 1;
+
+		if (!put_key(sort, column, id, slot->tts_values[att], slot->tts_isnull[att], row))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Encode the sort columns, the first attributes of an index tuple, from the
+ * tuple if it is the source of its row, else from the values.
+ */
+static bool
+put_index_keys(GpuSort *sort, const Datum *values, const bool *isnull,
+			   const GpuSortStoredRow *row, uint32 id)
+{
+	IndexTuple	tuple = (IndexTuple) row->source;
+
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		bool		is_null;
+		Datum		value;
+
+		if (tuple != NULL)
+			value = index_getattr(tuple, i + 1, sort->desc, &is_null);
+		else
+		{
+			value = values[i];
+			is_null = isnull[i];
+		}
+		if (!put_key(sort, &sort->columns[i], id, value, is_null, row))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The same for a value of a tuple, which is not null.  Plain integers, which dates and
+ * timestamps are, too, cost no call.
+ */
+static pg_attribute_always_inline bool
+put_stored_key(GpuSort *sort, GpuSortColumn *column, uint32 id, const char *value,
+			   const GpuSortStoredRow *row)
+{
+	uint64		word;
+
+	switch (column->integer_bytes)
+	{
+		case sizeof(int64):
+			word = word_from_int64(*(const int64 *) value);
+			break;
+		case sizeof(int32):
+			word = word_from_int64(*(const int32 *) value);
+			break;
+		default:
+			return put_key(sort, column, id, fetch_att(value, column->attbyval, column->attlen),
+						   false, row);
+	}
+	if (column->nulls != NULL && (id & 63) == 0)
+		RANGE_U64(column->nulls)[id >> 6] = 0;
+	RANGE_U64(column->words[0])[id] = word ^ column->flip;
+	return true;
+}
+
+/* Encode the sort columns from where they lie in a tuple without nulls. */
+static pg_attribute_always_inline bool
+put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row, uint32 id)
+{
+	const char *data = (const char *) tuple + tuple->t_hoff;
+
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+		int			offset = column->fixed_offset;
+
+		if (column->attlen == -1)
+			offset = att_align_pointer(offset, column->attalign, -1, data + offset);
+		if (!put_stored_key(sort, column, id, data + offset, row))
+			return false;
+	}
+	return true;
+}
+
+/* Encode the sort columns from these places in the stored row. */
+static pg_attribute_always_inline bool
+put_placed_keys(GpuSort *sort, const uint32 *offsets, const GpuSortStoredRow *row, uint32 id)
+{
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+		uint32		offset = offsets[column->attno - 1];
+
+		if (!(offset == 0 ? put_key(sort, column, id, (Datum) 0, true, row) :
+			  put_stored_key(sort, column, id, row->copy + offset, row)))
+			return false;
+	}
+	return true;
+}
+
+/* Make room for more rows, and let gpusortd have those that are there. */
+static pg_noinline bool
+enlarge_planes(GpuSort *sort)
+{
+	if (!sort->is_part)
+		gpusort_service_feed(sort);
+	return gpusort_grow_planes(sort);
+}
+
+/* Make sure that one more row fits into the planes. */
+static inline bool
+begin_row(GpuSort *sort)
+{
+	if (unlikely(sort->nrows == sort->capacity) && !enlarge_planes(sort))
+		return false;
+	if (unlikely(gpusort_inject_fault == GPUSORT_FAULT_CODEC && sort->nrows >= FAULT_ROW))
+	{
+		sort->value_refused = true;
+		return false;
+	}
+	return true;
+}
+
+/* Note where the next row lies. */
+static inline void
+put_row_ref(GpuSort *sort, uint32 id, size_t offset)
+{
+	RANGE_U32(sort->row_refs)[id] = (uint32) (offset >> sort->row_shift);
+	if (unlikely(id == 1))
+		sort->stride = offset;
+	sort->uniform &= offset == id * sort->stride;
+}
+
+/* Where the values of a row are to be found: one of the four. */
+typedef struct RowValues
+{
+	TupleTableSlot *slot;
+	HeapTupleHeader tuple;		/* at fixed places */
+	const uint32 *offsets;		/* at these places in the stored row; 0: null */
+	const Datum *values;		/* of an index tuple */
+	const bool *isnull;
+} RowValues;
+
+/* Undo what the first keys of row `id`, whose others found no memory, have left behind. */
+static pg_noinline void
+forget_row(GpuSort *sort, uint32 id, size_t rows_used_before)
+{
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+
+		if (column->nulls != NULL)
+			RANGE_U64(column->nulls)[id >> 6] &= ~(UINT64CONST(1) << (id & 63));
+		if (KEY_REF_OFFSET(column->common_ref) >= rows_used_before)
+			column->common_ref = 0;
+	}
+	sort->rows_used = rows_used_before;
+}
+
+/*
+ * Encode the keys of the stored row after the last, and count the row in.  Callers
+ * know where the values are, so each has code for that only.
+ */
+static pg_attribute_always_inline bool
+finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
+		   size_t rows_used_before)
+{
+	uint32		id = (uint32) sort->nrows;
+	MemoryContext old = CurrentMemoryContext;
+	bool		stored;
+
+	put_row_ref(sort, id, row->offset);
+	if (sort->any_bytes)
+		old = MemoryContextSwitchTo(sort->scratch);
+	if (values->slot != NULL)
+		stored = put_slot_keys(sort, values->slot, row, id);
+	else if (values->tuple != NULL)
+		stored = put_fixed_keys(sort, values->tuple, row, id);
+	else if (values->offsets != NULL)
+		stored = put_placed_keys(sort, values->offsets, row, id);
+	else
+		stored = put_index_keys(sort, values->values, values->isnull, row, id);
+	if (sort->any_bytes)
+	{
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(sort->scratch);
+	}
+	if (unlikely(!stored))
+	{
+		forget_row(sort, id, rows_used_before);
+		return false;
+	}
+	sort->nrows++;
+	return true;
+}
+
+/* Find the values of a row that was made of a slot's where they will stay. */
+static void
+look_into_stored_row(GpuSort *sort, GpuSortStoredRow *row, RowValues *values)
+{
+	MinimalTuple tuple = (MinimalTuple) (sort->rows->base + row->offset);
+
+	stored_row_is_source(sort, row, tuple->t_len);
+	*values = (RowValues) {0};
+	if (sort->fixed_keys && (tuple->t_infomask & HEAP_HASNULL) == 0)
+		values->tuple = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
+	else
+	{
+		values->slot = gpusort_row_slot(sort);
+		ExecStoreMinimalTuple(tuple, values->slot, false);
+	}
+}
+
+/* Take one row in; false if it did not fit and left no trace. */
+static bool
+collect_slot(GpuSort *sort, TupleTableSlot *slot)
+{
+	size_t		rows_used = sort->rows_used;
+	RowValues	values = {.slot = slot};
+	GpuSortStoredRow row;
+
+	if (!begin_row(sort) || !gpusort_row_store_put(sort, slot, &row))
+		return false;
+	if (sort->any_bytes && row.source == NULL)
+		look_into_stored_row(sort, &row, &values);
+	return finish_row(sort, &values, &row, rows_used);
+}
+
+void
+gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot)
+{
+	Assert(!sort->performed);
+
+	sort->stats.rows++;
+	if (likely(sort->tuplesort == NULL))
+	{
+		if (likely(collect_slot(sort, slot)))
+			return;
+		gpusort_hand_over(sort, gpusort_handover_cause(sort));
+	}
+	tuplesort_puttupleslot(sort->tuplesort, slot);
+}
+
+bool
+gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot)
+{
+	if (!collect_slot(part, slot))
+		return false;
+	part->stats.rows++;
+	return true;
+}
+
+bool
+gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple)
+{
+	size_t		rows_used = sort->rows_used;
+	GpuSortStoredRow row;
+
+	if (!sort->fixed_keys || HeapTupleHasNulls(tuple) ||
+		HeapTupleHeaderGetNatts(tuple->t_data) < sort->max_attno ||
+		sort->tuplesort != NULL)
+		return false;
+	if (!begin_row(sort) || !gpusort_row_store_put_tuple(sort, tuple, &row) ||
+		!finish_row(sort, &(RowValues) {.tuple = tuple->t_data}, &row, rows_used))
+		return false;
+	sort->stats.rows++;
+	return true;
+}
+
+bool
+gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple)
+{
+	size_t		rows_used = sort->rows_used;
+	RowValues	values = {0};
+	GpuSortStoredRow row;
+
+	if (sort->tuplesort != NULL || !begin_row(sort) ||
+		!gpusort_row_store_put_columns(sort, tuple->t_data, &row, &values.offsets) ||
+		!finish_row(sort, &values, &row, rows_used))
+		return false;
+	sort->stats.rows++;
+	return true;
+}
+
+/* A tuple of an index was stored. */
+static inline void
+note_index_row(GpuSort *sort, IndexTuple tuple)
+{
+	uint64		word = tid_word(&tuple->t_tid);
+
+	sort->any_dead |= gpusort_tuple_is_dead(tuple);
+	sort->other_lengths |= IndexTupleSize(tuple) != sort->template_len;
+	sort->tids_ordered &= word >= sort->last_tid;
+	sort->last_tid = word;
+	sort->stats.rows++;
+}
+
+bool
+gpusort_put_index_values(GpuSort *sort, const Datum *values, const bool *isnull,
+						 ItemPointer tid, bool alive)
+{
+	size_t		rows_used = sort->rows_used;
+	GpuSortStoredRow row;
+
+	if (begin_row(sort) &&
+		gpusort_row_store_put_index(sort, values, isnull, tid, &row) &&
+		finish_row(sort, &(RowValues) {.values = values, .isnull = isnull}, &row, rows_used))
+	{
+		IndexTuple	tuple = (IndexTuple) (sort->rows->base + row.offset);
+
+		if (unlikely(!alive))
+			tuple->t_info |= INDEX_AM_RESERVED_BIT;
+		note_index_row(sort, tuple);
+		return true;
+	}
+	sort->stats.handover = gpusort_handover_cause(sort);
+	return false;
+}
+
+bool
+gpusort_put_index_tuple(GpuSort *sort, IndexTuple tuple)
+{
+	size_t		rows_used = sort->rows_used;
+	Size		size = IndexTupleSize(tuple);
+	GpuSortStoredRow row;
+
+	if (begin_row(sort) && gpusort_row_store_reserve(sort, size, &row.offset))
+	{
+		memcpy(sort->rows->base + row.offset, tuple, size);
+		stored_row_is_source(sort, &row, size);
+		if (finish_row(sort, &(RowValues) {0}, &row, rows_used))
+		{
+			note_index_row(sort, tuple);
+			return true;
+		}
+	}
+	sort->stats.handover = gpusort_handover_cause(sort);
+	return false;
+}
+
+void
+gpusort_unmark_dead(GpuSort *sort)
+{
+	for (uint64 id = 0; sort->any_dead && id < sort->nrows; id++)
+		((IndexTuple) row_by_id(sort, (uint32) id))->t_info &= ~INDEX_AM_RESERVED_BIT;
+	sort->any_dead = false;
+}

@@ -1,0 +1,256 @@
+/*
+ * collect_scan.c
+ *		Draining the input of a sort; tables page by page.
+ *
+ * An input node is normally read with ExecProcNode, row by row.  If it is a
+ * plain sequential scan of a heap, most of what that costs (40 of 65 ns a row:
+ * calls through four layers, a slot filled and emptied, instrumentation) can be
+ * saved: table_scan_getnextslot() has pinned the page and listed its visible
+ * tuples when it returns a page's first one, so the others are taken from the
+ * page itself, and the scan is told that they have been read.
+ *
+ * Tuples that need not be projected, or only to columns of theirs, go to the sort as
+ * they lie on the page.
+ *
+ * Where a row is refused, reading stops in the middle of a page, with the scan's
+ * position at that row, and goes on there.
+ *
+ * The scan stays the child's own: its snapshot, its scan descriptor (also a
+ * parallel one), its place in synchronised scans, predicate locks, statistics,
+ * quals, projection and instrumentation.  Only the loop over a page is ours.
+ * Not done for anything else than a heap read in page mode under an MVCC
+ * snapshot, nor for EvalPlanQual rechecks.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/relscan.h"
+#include "access/tableam.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "sort/collect_scan.h"
+#include "sort/sort_share.h"
+
+/* Is the child, which has returned its first row, a scan that we can continue? */
+static bool
+is_plain_scan(PlanState *child)
+{
+	TableScanDesc scan;
+
+	if (!IsA(child, SeqScanState) || child->state->es_epq_active != NULL)
+		return false;
+	scan = ((SeqScanState *) child)->ss.ss_currentScanDesc;
+	return scan != NULL &&
+		scan->rs_rd->rd_tableam == GetHeapamTableAmRoutine() &&
+		(scan->rs_flags & SO_ALLOW_PAGEMODE) != 0 &&
+		scan->rs_nkeys == 0 &&
+		IsMVCCSnapshot(scan->rs_snapshot) &&
+		TTS_IS_BUFFERTUPLE(((SeqScanState *) child)->ss.ss_ScanTupleSlot);
+}
+
+/*
+ * Does the scan project its tuples to columns of theirs?  Then the sort can do so
+ * itself, and is told which.
+ */
+static bool
+select_columns(GpuSort *sort, ScanState *node)
+{
+	List	   *tlist = node->ps.plan->targetlist;
+	AttrNumber *attnos = palloc(list_length(tlist) * sizeof(AttrNumber));
+	bool		selected = true;
+	ListCell   *lc;
+
+	foreach(lc, tlist)
+	{
+		const Var  *var = (const Var *) lfirst_node(TargetEntry, lc)->expr;
+
+		selected = selected && IsA(var, Var) && var->varno == ((Scan *) node->ps.plan)->scanrelid &&
+			var->varattno > 0;
+		if (selected)
+			attnos[foreach_current_index(lc)] = var->varattno;
+	}
+	selected = selected &&
+		gpusort_select_columns(sort, node->ss_ScanTupleSlot->tts_tupleDescriptor, attnos);
+	pfree(attnos);
+	return selected;
+}
+
+/* How tuples on a page can be put into the sort. */
+static void
+choose_put_tuple(GpuSortDrain *drain)
+{
+	ScanState  *node = (ScanState *) drain->child;
+
+	if (drain->sort == NULL)
+		drain->put_tuple = NULL;
+	else if (node->ps.ps_ProjInfo == NULL)
+		drain->put_tuple = gpusort_put_heap_tuple;
+	else
+		drain->put_tuple = select_columns(drain->sort, node) ? gpusort_put_heap_columns : NULL;
+}
+
+/* Put a tuple on a page into the sort; false if it must become a row first. */
+static inline bool
+put_tuple(GpuSortDrain *drain, HeapTuple tuple)
+{
+	if (drain->put_tuple == NULL || !drain->put_tuple(drain->sort, tuple))
+		return false;
+	drain->taken++;
+	return true;
+}
+
+/* Put a row into the sort; false if it does not take it. */
+static inline bool
+put_row(GpuSortDrain *drain, TupleTableSlot *slot)
+{
+	if (drain->sort == NULL ||
+		(drain->is_part && !gpusort_put_part_slot(drain->sort, slot)))
+		return false;
+	if (!drain->is_part)
+		gpusort_put_slot(drain->sort, slot);
+	drain->taken++;
+	return true;
+}
+
+/*
+ * Put a tuple that is in the scan slot through the node's qual and projection,
+ * as ExecScan() does, and into the sort.  Returns the row if it is refused.
+ */
+static TupleTableSlot *
+put_scanned(GpuSortDrain *drain)
+{
+	ScanState  *node = (ScanState *) drain->child;
+	ExprContext *econtext = node->ps.ps_ExprContext;
+	TupleTableSlot *row = node->ss_ScanTupleSlot;
+
+	ResetExprContext(econtext);
+	econtext->ecxt_scantuple = row;
+	if (node->ps.qual != NULL && !ExecQual(node->ps.qual, econtext))
+	{
+		InstrCountFiltered1(node, 1);
+		return NULL;
+	}
+	drain->uncharged++;
+	if (put_tuple(drain, ((HeapTupleTableSlot *) row)->tuple))
+		return NULL;
+	if (node->ps.ps_ProjInfo != NULL)
+		row = ExecProject(node->ps.ps_ProjInfo);
+	return put_row(drain, row) ? NULL : row;
+}
+
+/* The tuples of the page up to this one have been read. */
+static void
+move_scan(HeapScanDesc scan, int index)
+{
+	/* what pgstat_count_heap_getnext() counts, of several tuples */
+	pgstat_count_index_tuples(scan->rs_base.rs_rd, index - (int) scan->rs_cindex);
+	scan->rs_cindex = index;
+}
+
+/*
+ * Put the visible tuples of the scan's current page behind the current one into
+ * the sort, and move the scan behind them; or behind one that is refused, which
+ * is returned.
+ */
+static TupleTableSlot *
+put_rest_of_page(GpuSortDrain *drain)
+{
+	ScanState  *node = (ScanState *) drain->child;
+	HeapScanDesc scan = (HeapScanDesc) node->ss_currentScanDesc;
+	bool		no_qual = node->ps.qual == NULL;
+	Page		page = BufferGetPage(scan->rs_cbuf);
+	HeapTuple	tuple = &drain->tuple;
+
+	tuple->t_tableOid = RelationGetRelid(scan->rs_base.rs_rd);
+	for (int i = (int) scan->rs_cindex + 1; i < (int) scan->rs_ntuples; i++)
+	{
+		OffsetNumber offset = scan->rs_vistuples[i];
+		ItemId		item = PageGetItemId(page, offset);
+		TupleTableSlot *refused;
+
+		tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple->t_len = ItemIdGetLength(item);
+		if (no_qual && put_tuple(drain, tuple))
+		{
+			drain->uncharged++;
+			continue;
+		}
+		ItemPointerSet(&tuple->t_self, BufferGetBlockNumber(scan->rs_cbuf), offset);
+		ExecStoreBufferHeapTuple(tuple, node->ss_ScanTupleSlot, scan->rs_cbuf);
+		refused = put_scanned(drain);
+		if (unlikely(refused != NULL))
+		{
+			move_scan(scan, i);
+			return refused;
+		}
+	}
+
+	/* the slot must not keep referring to our tuple */
+	ExecClearTuple(node->ss_ScanTupleSlot);
+	move_scan(scan, (int) scan->rs_ntuples - 1);
+	return NULL;
+}
+
+/*
+ * Let the scan go to the next page with visible tuples and put the first one into
+ * its slot; false if there is none.  Charged to the node, together with the rows
+ * that were taken from it since the last time.
+ */
+static bool
+next_page(GpuSortDrain *drain)
+{
+	ScanState  *node = (ScanState *) drain->child;
+	Instrumentation *instrument = node->ps.instrument;
+	bool		found;
+
+	if (instrument != NULL)
+		InstrStartNode(instrument);
+	found = table_scan_getnextslot(node->ss_currentScanDesc, ForwardScanDirection,
+								   node->ss_ScanTupleSlot);
+	if (instrument != NULL)
+		InstrStopNode(instrument, drain->uncharged);
+	drain->uncharged = 0;
+	return found;
+}
+
+/* Continue a sequential scan behind a row that has been taken or refused. */
+static TupleTableSlot *
+drain_pages(GpuSortDrain *drain)
+{
+	TupleTableSlot *refused;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		refused = put_rest_of_page(drain);
+		if (refused != NULL)
+			return refused;
+		if (!next_page(drain))
+			return NULL;
+		refused = put_scanned(drain);
+	} while (refused == NULL);
+	return refused;
+}
+
+TupleTableSlot *
+gpusort_drain(GpuSortDrain *drain)
+{
+	while (!drain->in_page)
+	{
+		TupleTableSlot *slot = ExecProcNode(drain->child);
+
+		if (TupIsNull(slot))
+			return NULL;
+		drain->in_page = is_plain_scan(drain->child);
+		if (drain->in_page)
+			choose_put_tuple(drain);
+		if (!put_row(drain, slot))
+			return slot;
+	}
+	return drain_pages(drain);
+}

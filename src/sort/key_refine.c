@@ -1,0 +1,292 @@
+/*
+ * key_refine.c
+ *		Ties on key prefixes (GPUTeraSort's wide keys, section 4.3).
+ *
+ * The engine sorts by fixed-width planes.  Where the strings of a column go on
+ * beyond their first word, that word decides all but the rows that agree in it,
+ * and nothing behind it may take part.  So the engine gets the planes up to and
+ * including the first such prefix and marks which neighbours are equal in them;
+ * here every run of equal rows is put in order by what follows: the next word
+ * of the string, then the remaining columns, and so on, word by word, for the
+ * rows that are still tied only.
+ *
+ * Three things keep that cheap.  Leading bytes that all strings of a column
+ * share are left out of the prefix to begin with (key_planes.c).  A
+ * word in which a whole run agrees is not sorted by: the run's common prefix is
+ * skipped in one go.  And the words of a run are fetched once, and sorted without
+ * touching the rows again (key_run.c).
+ *
+ * A sort step splits its run or moves the position forward, so it ends.  The
+ * recursion enters all subruns of equal words but the largest, and the nulls of a
+ * column with the columns behind it, so its depth is at most the number of
+ * columns plus log2 of the number of rows.
+ *
+ * The order of equal rows is that of their ids, here as in the engine.  In an
+ * index build it is that of their TIDs, which is another one if rows did not come
+ * in that order: then TIDs are what is behind the last column.  And the runs
+ * that get there are marked in the equal bitmap, in which only they are left.
+ *
+ * Strings of lazy codecs get their keys here, one run at a time, unless all
+ * strings of the run are the same anyway.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "utils/memutils.h"
+
+#include "sort/key_run.h"
+
+/* Words of the bitmap that are told as progress at a time (a power of two, less one). */
+#define SWEEP_MASK		0xff
+
+/*
+ * Make the key of a row's string, and put it into the row store in place of
+ * the string: behind a word of zeros, which stands for the prefix that was
+ * sorted by, so that positions in the key count on from there.
+ */
+static bool
+complete_key(GpuSort *sort, GpuSortColumn *column, uint32 id)
+{
+	uint64	   *ref = &RANGE_U64(column->refs)[id];
+	GpuSortKey	key;
+	size_t		offset;
+
+	if (!column->encoder.codec->complete(&column->encoder, string_by_ref(sort, *ref),
+										 KEY_REF_LENGTH(*ref), &key) ||
+		key.len > KEY_REF_MAX_LENGTH - PADDED_WORD_BYTES)
+	{
+		sort->value_refused = true;
+		return false;
+	}
+	if (!gpusort_row_store_reserve(sort, PADDED_WORD_BYTES + key.len, &offset))
+	{
+		sort->out_of_room = true;
+		return false;
+	}
+	memset(sort->rows->base + offset, 0, PADDED_WORD_BYTES);
+	memcpy(sort->rows->base + offset + PADDED_WORD_BYTES, key.data, key.len);
+	*ref = KEY_REF(offset, PADDED_WORD_BYTES + key.len);
+	return true;
+}
+
+/* The same for a run of rows. */
+static bool
+complete_keys(GpuSort *sort, GpuSortColumn *column, const uint32 *ids, uint32 n)
+{
+	MemoryContext old = MemoryContextSwitchTo(sort->scratch);
+	bool		complete = true;
+
+	for (uint32 i = 0; i < n && complete; i++)
+	{
+		if ((i & CHECK_MASK) == CHECK_MASK)
+			CHECK_FOR_INTERRUPTS();
+		complete = complete_key(sort, column, ids[i]);
+		gs_progress_advance(sort->progress, GPUSORT_COMPLETE_COST);
+		MemoryContextReset(sort->scratch);
+	}
+	MemoryContextSwitchTo(old);
+	return complete;
+}
+
+/*
+ * Mark the rows of a run, which have equal keys, as equal to their predecessors,
+ * and order them by TID.
+ */
+static void
+finish_equal_run(GpuSort *sort, const KeyPlace *end, uint32 *ids, uint32 n)
+{
+	uint64	   *equal = RANGE_U64(sort->equal);
+	uint64		first = ids - sort->order;
+	uint64		small_equal[SMALL_RUN / 64];
+
+	for (uint64 i = first + 1; i < first + n; i++)
+		equal[i / 64] |= UINT64CONST(1) << (i % 64);
+	if (sort->tids_ordered)
+		return;
+	gpusort_sort_run(sort, end, ids, n, n <= SMALL_RUN ? small_equal : NULL);
+}
+
+static void refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place);
+
+/*
+ * Refine the subruns of equal words, all but the largest, which is left to the
+ * caller.  Returns its length, and its start in *largest.
+ */
+static uint32
+refine_subruns(GpuSort *sort, uint32 *ids, uint32 n, const uint64 *equal, KeyPlace place,
+			   uint32 *largest)
+{
+	uint32		largest_n = 0;
+
+	for (uint32 start = 0, end; start < n; start = end)
+	{
+		uint32		len;
+
+		for (end = start + 1; end < n && (equal[end / 64] >> (end % 64) & 1) != 0;)
+			end++;
+		len = end - start;
+		if (len > largest_n && len > 1)
+		{
+			uint32		previous = *largest;
+			uint32		previous_n = largest_n;
+
+			*largest = start;
+			largest_n = len;
+			start = previous;
+			len = previous_n;
+		}
+		if (len > 1)
+			refine_run(sort, ids + start, len, place);
+	}
+	return largest_n;
+}
+
+/*
+ * Order a run of rows that agree in everything before `place`.  Does nothing
+ * useful any more once a key could not be completed.
+ */
+static void
+refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
+{
+	while (n > 1 && !sort->value_refused && !sort->out_of_room)
+	{
+		GpuSortColumn *column = &sort->columns[place.column];
+		uint64		small_equal[SMALL_RUN / 64];
+		uint64	   *equal = small_equal;
+		uint32		largest = 0;
+		RunWords	found;
+
+		CHECK_FOR_INTERRUPTS();
+		check_stack_depth();
+
+		if (place_is_end(sort, &place))
+		{
+			finish_equal_run(sort, &place, ids, n);
+			return;
+		}
+
+		if (column->nulls != NULL && gpusort_place_begins_column(sort, &place))
+		{
+			uint32		nnulls = gpusort_split_nulls(sort, column, ids, n);
+			uint32	   *nulls = column->nulls_first ? ids : ids + (n - nnulls);
+			KeyPlace	behind = place;
+
+			if (nnulls > 1 && gpusort_next_column(sort, &behind))
+				refine_run(sort, nulls, nnulls, behind);
+			n -= nnulls;
+			if (column->nulls_first)
+				ids += nnulls;
+			if (n < 2)
+				return;
+		}
+
+		if (place.lazy && place.byte > 0)
+		{
+			if (gpusort_same_strings(sort, column, ids, n))
+			{
+				if (!gpusort_next_part(sort, &place))
+					return;
+			}
+			else if (complete_keys(sort, column, ids, n))
+				place.lazy = false;
+			continue;
+		}
+
+		if (n > SMALL_RUN)
+			equal = palloc_extended((n + 63) / 64 * sizeof(uint64), MCXT_ALLOC_HUGE);
+		found = gpusort_sort_run(sort, &place, ids, n, equal);
+
+		if (found.same)
+		{
+			if (!gpusort_skip_same(sort, &found, ids, n, &place))
+				n = 0;
+		}
+		else if (gpusort_next_place(sort, &place))
+		{
+			n = refine_subruns(sort, ids, n, equal, place, &largest);
+			ids += largest;
+		}
+		else
+			n = 0;
+		if (equal != small_equal)
+			pfree(equal);
+	}
+}
+
+/*
+ * Prefetch what refining the tied rows among positions from .. from + 63 needs.
+ */
+static void
+prefetch_tied(const GpuSort *sort, uint64 from, uint64 tied, bool strings)
+{
+	const uint32 *order = sort->order + from;
+
+	/* a run's first row has no bit of its own */
+	for (tied |= tied >> 1; tied != 0; tied &= tied - 1)
+	{
+		uint32		id = order[pg_rightmost_one_pos64(tied)];
+
+		if (sort->refine_column < 0)
+		{
+			if (strings)
+				prefetch_line(row_by_id(sort, id));
+			else if (!row_place_is_known(sort, id))
+				prefetch_line(&RANGE_U32(sort->row_refs)[id]);
+		}
+		else
+		{
+			const GpuSortColumn *column = &sort->columns[sort->refine_column];
+			const uint64 *ref = &RANGE_U64(column->refs)[id];
+
+			prefetch_line(strings ? (const void *) (string_by_ref(sort, *ref) + column->base)
+						  : ref);
+		}
+	}
+}
+
+static void
+clear_bits(uint64 *bits, uint64 from, uint64 end)
+{
+	for (uint64 i = from; i < end; i++)
+		bits[i / 64] &= ~(UINT64CONST(1) << (i % 64));
+}
+
+/*
+ * Put rows in order that tie on the engine's planes, which end with those of
+ * sort->refine_column or are all.  False if a key could not be completed.
+ */
+bool
+gpusort_refine(GpuSort *sort)
+{
+	uint64	   *equal = RANGE_U64(sort->equal);
+	uint64		nwords = (sort->nrows + 63) / 64;
+	uint64		end = 0;
+	KeyPlace	place = gpusort_first_place(sort);
+
+	for (uint64 w = 0; w < nwords && !sort->value_refused && !sort->out_of_room; w++)
+	{
+		if ((w & SWEEP_MASK) == SWEEP_MASK)
+			gs_progress_advance(sort->progress, (SWEEP_MASK + 1) * 64 * GPUSORT_SWEEP_COST);
+		if (w + 2 < nwords)
+			prefetch_tied(sort, (w + 2) * 64, equal[w + 2], false);
+		if (w + 1 < nwords)
+			prefetch_tied(sort, (w + 1) * 64, equal[w + 1], true);
+
+		for (uint64 tied = equal[w]; tied != 0; tied &= tied - 1)
+		{
+			uint64		start = w * 64 + pg_rightmost_one_pos64(tied) - 1;
+
+			if (start + 1 < end)
+				continue;		/* inside the run that was last refined */
+			for (end = start + 2; end < sort->nrows &&
+				 (equal[end / 64] >> (end % 64) & 1) != 0;)
+				end++;
+			if (sort->index_rows)
+				clear_bits(equal, start + 1, end);
+			sort->stats.refined_rows += end - start;
+			refine_run(sort, sort->order + start, (uint32) (end - start), place);
+		}
+	}
+	return !sort->value_refused && !sort->out_of_room;
+}

@@ -1,0 +1,349 @@
+/*
+ * key_run.c
+ *		Ordering a run of rows by one word of their keys; see key_run.h.
+ *
+ * The words of a run are fetched once, with prefetching, and sorted without touching
+ * the rows again: on the stack if the run is short, by the engine if it is long.  In a
+ * word in which the whole run agrees it is not sorted at all: what its strings have
+ * in common is skipped in one go.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "sort/key_run.h"
+
+/* Rows looked ahead when fetching words: references, then the strings. */
+#define REF_AHEAD		16
+#define STRING_AHEAD	8
+
+typedef struct WordAndId
+{
+	uint64		word;
+	uint32		id;
+} WordAndId;
+
+#define ST_SORT sort_words
+#define ST_ELEMENT_TYPE WordAndId
+#define ST_COMPARE(a, b) \
+	((a)->word < (b)->word ? -1 : (a)->word > (b)->word ? 1 : \
+	 (a)->id < (b)->id ? -1 : (a)->id > (b)->id ? 1 : 0)
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* Where the key goes on behind the prefix words that the engine sorted by. */
+static KeyPlace
+place_behind_prefix(const GpuSort *sort, int column)
+{
+	const GpuSortColumn *c = &sort->columns[column];
+	KeyPlace	place = {column, -1, c->base + bytes_per_word(c->bytes), c->lazy};
+
+	return place;
+}
+
+static bool
+place_is_string(const KeyPlace *place)
+{
+	return place->word < 0;
+}
+
+/* Is there anything to be done for runs that get to the place? */
+static bool
+place_matters(const GpuSort *sort, const KeyPlace *place)
+{
+	return !place_is_end(sort, place) || sort->index_rows;
+}
+
+bool
+gpusort_place_begins_column(const GpuSort *sort, const KeyPlace *place)
+{
+	if (place_is_string(place))
+		return place->byte == 0;
+	return place->word == 0 && sort->columns[place->column].bytes == GPUSORT_BYTES_NONE;
+}
+
+static void
+begin_column_place(const GpuSort *sort, KeyPlace *place, int column)
+{
+	place->column = column;
+	place->byte = 0;
+	place->word = column < sort->ncolumns &&
+		sort->columns[column].bytes == GPUSORT_BYTES_NONE ? 0 : -1;
+	place->lazy = column < sort->ncolumns && sort->columns[column].lazy;
+}
+
+bool
+gpusort_next_part(const GpuSort *sort, KeyPlace *place)
+{
+	const GpuSortColumn *column = &sort->columns[place->column];
+
+	place->word++;
+	if (place->word >= column->nwords)
+		begin_column_place(sort, place, place->column + 1);
+	return place_matters(sort, place);
+}
+
+bool
+gpusort_next_column(const GpuSort *sort, KeyPlace *place)
+{
+	begin_column_place(sort, place, place->column + 1);
+	return place_matters(sort, place);
+}
+
+KeyPlace
+gpusort_first_place(const GpuSort *sort)
+{
+	KeyPlace	place;
+
+	if (sort->refine_column >= 0)
+		return place_behind_prefix(sort, sort->refine_column);
+	begin_column_place(sort, &place, sort->ncolumns);
+	return place;
+}
+
+/* A word of a string, from byte `from` on, ascending or descending. */
+static inline uint64
+string_word(const GpuSort *sort, const GpuSortColumn *column, uint32 id, uint32 from,
+			bool *longer)
+{
+	uint64		ref = RANGE_U64(column->refs)[id];
+	uint32		len = KEY_REF_LENGTH(ref);
+
+	/* a string that its first word holds completely is stored nowhere else */
+	if (from == 0)
+	{
+		*longer |= len > 0;
+		return RANGE_U64(column->prefix)[id];
+	}
+	if (len <= from)
+		return column->flip;
+	*longer = true;
+	return bytes_word(column->bytes, string_by_ref(sort, ref), len, from) ^ column->flip;
+}
+
+/* Fetch the words at `place` of the rows ids[0 .. n-1] into words[]. */
+static RunWords
+fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint32 n,
+			uint64 *words, size_t stride)
+{
+	const GpuSortColumn *column = &sort->columns[place->column];
+	RunWords	found = {0, true, false};
+	bool		tids = place_is_end(sort, place);
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint64		word;
+
+		if ((i & CHECK_MASK) == CHECK_MASK)
+		{
+			CHECK_FOR_INTERRUPTS();
+			gs_progress_advance(sort->progress, (CHECK_MASK + 1) * GPUSORT_TIED_COST);
+		}
+		if (tids)
+		{
+			if (i + STRING_AHEAD < n)
+				prefetch_line(row_by_id(sort, ids[i + STRING_AHEAD]));
+			word = tid_word(&((IndexTuple) row_by_id(sort, ids[i]))->t_tid);
+		}
+		else if (place_is_string(place))
+		{
+			const uint64 *refs = RANGE_U64(column->refs);
+
+			if (i + REF_AHEAD < n)
+				prefetch_line(&refs[ids[i + REF_AHEAD]]);
+			if (i + STRING_AHEAD < n)
+				prefetch_line(string_by_ref(sort, refs[ids[i + STRING_AHEAD]]) + place->byte);
+			word = string_word(sort, column, ids[i], place->byte, &found.longer);
+		}
+		else
+		{
+			word = RANGE_U64(column->words[place->word])[ids[i]];
+			if (i + REF_AHEAD < n)
+				prefetch_line(&RANGE_U64(column->words[place->word])[ids[i + REF_AHEAD]]);
+		}
+		if (i == 0)
+			found.first = word;
+		found.same &= word == found.first;
+		*words = word;
+		words = (uint64 *) ((char *) words + stride);
+	}
+	gs_progress_advance(sort->progress, (n & CHECK_MASK) * GPUSORT_TIED_COST);
+	return found;
+}
+
+/* Bytes from `from` on that the strings of all rows of a run have in common. */
+static uint32
+common_length(const GpuSort *sort, const GpuSortColumn *column, const uint32 *ids, uint32 n,
+			  uint32 from)
+{
+	uint64		first_ref = RANGE_U64(column->refs)[ids[0]];
+	const char *first = string_by_ref(sort, first_ref);
+	uint32		end = KEY_REF_LENGTH(first_ref);
+
+	for (uint32 i = 1; i < n && end > from; i++)
+	{
+		uint64		ref = RANGE_U64(column->refs)[ids[i]];
+		const char *data = string_by_ref(sort, ref);
+		uint32		len = Min(end, KEY_REF_LENGTH(ref));
+		uint32		at = from;
+
+		if ((i & CHECK_MASK) == CHECK_MASK)
+		{
+			CHECK_FOR_INTERRUPTS();
+			gs_progress_advance(sort->progress, (CHECK_MASK + 1) * GPUSORT_TIED_COST);
+		}
+		if (i + STRING_AHEAD < n)
+			prefetch_line(string_by_ref(sort, RANGE_U64(column->refs)[ids[i + STRING_AHEAD]]) +
+						  from);
+		while (at < len && first[at] == data[at])
+			at++;
+		end = at;
+	}
+	return end > from ? end - from : 0;
+}
+
+/* gpusort_sort_run() for short runs: (word, id) pairs on the stack. */
+static RunWords
+sort_small_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
+{
+	WordAndId	items[SMALL_RUN];
+	RunWords	found;
+
+	found = fetch_words(sort, place, ids, n, &items[0].word, sizeof(WordAndId));
+	if (found.same)
+		return found;
+
+	for (uint32 i = 0; i < n; i++)
+		items[i].id = ids[i];
+	sort_words(items, n);
+	memset(equal, 0, SMALL_RUN / 8);
+	for (uint32 i = 0; i < n; i++)
+	{
+		ids[i] = items[i].id;
+		if (i > 0 && items[i].word == items[i - 1].word)
+			equal[i / 64] |= UINT64CONST(1) << (i % 64);
+	}
+	return found;
+}
+
+/* A plane that the engine has already sorted by. */
+static uint64 *
+scratch_plane(const GpuSort *sort)
+{
+	const GpuSortColumn *column = &sort->columns[Max(sort->refine_column, 0)];
+
+	return RANGE_U64(column->prefix != NULL ? column->prefix : column->words[0]);
+}
+
+/*
+ * The same for long runs, by the engine.  The words, and then the sorted ids,
+ * lie in a plane that the engine has already sorted by.
+ */
+static RunWords
+sort_large_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
+{
+	uint64	   *words = scratch_plane(sort);
+	uint32	   *sorted = (uint32 *) words;
+	RunWords	found = fetch_words(sort, place, ids, n, words, sizeof(uint64));
+	gs_plane	plane = {.words = words};
+	gs_sort_args args = {
+		.nrows = n,
+		.nplanes = 1,
+		.planes = &plane,
+		.id_bytes = sizeof(uint32),
+		.workspace = sort->workspace->base,
+		.workspace_bytes = sort->workspace->usable,
+		.equal = equal,
+		.progress = sort->progress,
+	};
+	gs_sort_result result;
+	gs_progress outer;
+
+	if (found.same)
+		return found;
+	outer = gs_progress_enter(sort->progress, n * GPUSORT_TIED_COST);
+	gpusort_run_engine(&args, &result);
+	gs_progress_leave(sort->progress, &outer);
+	for (uint32 i = 0; i < n; i++)
+		sorted[i] = ids[((const uint32 *) result.ids)[i]];
+	memcpy(ids, sorted, n * sizeof(uint32));
+	return found;
+}
+
+RunWords
+gpusort_sort_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
+{
+	return n <= SMALL_RUN ? sort_small_run(sort, place, ids, n, equal) :
+		sort_large_run(sort, place, ids, n, equal);
+}
+
+uint32
+gpusort_split_nulls(const GpuSort *sort, const GpuSortColumn *column, uint32 *ids, uint32 n)
+{
+	uint32	   *sorted = (uint32 *) scratch_plane(sort);
+	uint32		nnulls = 0;
+	uint32		null_at;
+	uint32		value_at;
+
+	for (uint32 i = 0; i < n; i++)
+		nnulls += column_is_null(column, ids[i]);
+	if (nnulls == 0)
+		return 0;
+	null_at = column->nulls_first ? 0 : n - nnulls;
+	value_at = column->nulls_first ? nnulls : 0;
+	for (uint32 i = 0; i < n; i++)
+		sorted[column_is_null(column, ids[i]) ? null_at++ : value_at++] = ids[i];
+	memcpy(ids, sorted, n * sizeof(uint32));
+	return nnulls;
+}
+
+bool
+gpusort_next_place(const GpuSort *sort, KeyPlace *place)
+{
+	if (!place_is_string(place))
+		return gpusort_next_part(sort, place);
+	place->byte += bytes_per_word(sort->columns[place->column].bytes);
+	return true;
+}
+
+bool
+gpusort_skip_same(const GpuSort *sort, const RunWords *found, const uint32 *ids, uint32 n,
+				  KeyPlace *place)
+{
+	if (place_is_string(place) && found->longer)
+	{
+		const GpuSortColumn *column = &sort->columns[place->column];
+		uint32		common = place->byte == 0 ? 0	/* lies in the prefix plane */
+			: common_length(sort, column, ids, n, place->byte);
+
+		place->byte += Max(common, bytes_per_word(column->bytes));
+		return true;
+	}
+	return gpusort_next_part(sort, place);
+}
+
+bool
+gpusort_same_strings(const GpuSort *sort, const GpuSortColumn *column, const uint32 *ids,
+					 uint32 n)
+{
+	const uint64 *refs = RANGE_U64(column->refs);
+	uint32		len = KEY_REF_LENGTH(refs[ids[0]]);
+	const char *string = string_by_ref(sort, refs[ids[0]]);
+
+	for (uint32 i = 1; i < n; i++)
+	{
+		uint64		ref = refs[ids[i]];
+
+		if ((i & CHECK_MASK) == CHECK_MASK)
+		{
+			CHECK_FOR_INTERRUPTS();
+			gs_progress_advance(sort->progress, (CHECK_MASK + 1) * GPUSORT_TIED_COST);
+		}
+		if (i + STRING_AHEAD < n)
+			prefetch_line(string_by_ref(sort, refs[ids[i + STRING_AHEAD]]));
+		if (KEY_REF_LENGTH(ref) != len || memcmp(string_by_ref(sort, ref), string, len) != 0)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,202 @@
+/*
+ * row_store.c
+ *		The tuples of a sort, end to end in one range.
+ *
+ * A row is stored as a MinimalTuple, the form in which tuplesort and the scan
+ * slot want it, and stays where it is: sorting moves row ids only.  Slots that
+ * hold a tuple (heap pages, minimal tuples) cost one memcpy; a slot of values
+ * is formed in place, without palloc.  Index tuples are row_store_index.c's.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/tupmacs.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "settings.h"
+#include "sort/sort_internal.h"
+
+/* The fault injected for testing strikes at this row. */
+#define FAULT_ROW 100
+
+bool
+gpusort_row_store_reserve(GpuSort *sort, size_t bytes, size_t *offset)
+{
+	size_t		start = TYPEALIGN(sort->row_unit, sort->rows_used);
+	size_t		end = start + bytes;
+
+	if (unlikely(end > sort->rows_end) && !gpusort_grow_rows(sort, end))
+		return false;
+	if (unlikely(gpusort_inject_fault == GPUSORT_FAULT_MEMORY && sort->nrows >= FAULT_ROW))
+		return false;
+	sort->rows_used = end;
+	*offset = start;
+	return true;
+}
+
+/* Store a tuple whose part from t_infomask2 on is given. */
+static bool
+put_tuple(GpuSort *sort, const char *body, uint32 len, GpuSortStoredRow *row)
+{
+	MinimalTuple tuple;
+
+	if (!gpusort_row_store_reserve(sort, len, &row->offset))
+		return false;
+	tuple = (MinimalTuple) (sort->rows->base + row->offset);
+	memcpy(tuple, body, len);
+	tuple->t_len = len;
+	row->source = body;
+	row->source_len = len;
+	row->copy = (char *) tuple;
+	return true;
+}
+
+/*
+ * Work out how tuples without nulls look if all attributes have a fixed length:
+ * then a row is a copy of a template with the values put in, behind a header of
+ * so many bytes.  Leaves sort->template NULL if some attribute varies.
+ */
+void
+gpusort_row_store_make_template(GpuSort *sort, size_t header)
+{
+	TupleDesc	desc = sort->desc;
+	size_t		offset = 0;
+
+	if (desc->natts > MaxTupleAttributeNumber)
+		return;
+	sort->template_offsets = palloc(desc->natts * sizeof(uint32));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (att->attlen <= 0)
+			return;
+		offset = att_align_nominal(offset, att->attalign);
+		sort->template_offsets[i] = header + offset;
+		offset += att->attlen;
+	}
+	sort->template_len = header + offset;
+	sort->template = palloc0(MAXALIGN(sort->template_len));
+}
+
+/* The same, with the header of a MinimalTuple. */
+void
+gpusort_row_store_make_minimal_template(GpuSort *sort)
+{
+	size_t		header = MAXALIGN(SizeofMinimalTupleHeader);
+	MinimalTuple tuple;
+
+	gpusort_row_store_make_template(sort, header);
+	if (sort->template == NULL)
+		return;
+	tuple = (MinimalTuple) sort->template;
+	tuple->t_len = sort->template_len;
+	HeapTupleHeaderSetNatts(tuple, sort->desc->natts);
+	tuple->t_hoff = header + MINIMAL_TUPLE_OFFSET;
+}
+
+bool
+gpusort_row_store_put_fixed(GpuSort *sort, const Datum *values, GpuSortStoredRow *row)
+{
+	TupleDesc	desc = sort->desc;
+	char	   *tuple;
+
+	if (!gpusort_row_store_reserve(sort, sort->template_len, &row->offset))
+		return false;
+	tuple = sort->rows->base + row->offset;
+	memcpy(tuple, sort->template, sort->template_len);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		char	   *place = tuple + sort->template_offsets[i];
+
+		if (att->attbyval)
+			store_att_byval(place, values[i], att->attlen);
+		else
+			memcpy(place, DatumGetPointer(values[i]), att->attlen);
+	}
+	row->source = NULL;
+	return true;
+}
+
+/* Form a tuple from the slot's values. */
+static bool
+put_values(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row)
+{
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+	int			natts = desc->natts;
+	Size		header = SizeofMinimalTupleHeader;
+	Size		data_len;
+	MinimalTuple tuple;
+	bool		has_nulls = false;
+
+	/* tuplesort has the error message for it */
+	if (natts > MaxTupleAttributeNumber)
+		return false;
+	for (int i = 0; i < natts; i++)
+		has_nulls |= slot->tts_isnull[i];
+	if (sort->template != NULL && !has_nulls)
+		return gpusort_row_store_put_fixed(sort, slot->tts_values, row);
+	if (has_nulls)
+		header += BITMAPLEN(natts);
+	header = MAXALIGN(header);
+	data_len = heap_compute_data_size(desc, slot->tts_values, slot->tts_isnull);
+	if (unlikely(header + data_len > MaxAllocSize))
+		return false;
+	if (!gpusort_row_store_reserve(sort, header + data_len, &row->offset))
+		return false;
+
+	tuple = (MinimalTuple) (sort->rows->base + row->offset);
+	memset(tuple, 0, header + data_len);
+	tuple->t_len = header + data_len;
+	HeapTupleHeaderSetNatts(tuple, natts);
+	tuple->t_hoff = header + MINIMAL_TUPLE_OFFSET;
+	heap_fill_tuple(desc, slot->tts_values, slot->tts_isnull, (char *) tuple + header,
+					data_len, &tuple->t_infomask, has_nulls ? tuple->t_bits : NULL);
+	row->source = NULL;
+	row->source_len = 0;
+	row->copy = NULL;
+	return true;
+}
+
+bool
+gpusort_row_store_put_tuple(GpuSort *sort, HeapTuple tuple, GpuSortStoredRow *row)
+{
+	return put_tuple(sort, (const char *) tuple->t_data + MINIMAL_TUPLE_OFFSET,
+					 tuple->t_len - MINIMAL_TUPLE_OFFSET, row);
+}
+
+bool
+gpusort_row_store_put(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row)
+{
+	if (TTS_IS_BUFFERTUPLE(slot) || TTS_IS_HEAPTUPLE(slot))
+	{
+		HeapTuple	tuple = ((HeapTupleTableSlot *) slot)->tuple;
+
+		/* a heap slot may hold nothing but values so far */
+		if (tuple != NULL)
+			return gpusort_row_store_put_tuple(sort, tuple, row);
+	}
+	else if (TTS_IS_MINIMALTUPLE(slot))
+	{
+		MinimalTuple tuple = ((MinimalTupleTableSlot *) slot)->mintuple;
+
+		if (tuple != NULL)
+			return put_tuple(sort, (const char *) tuple, tuple->t_len, row);
+	}
+	else if (!TTS_IS_VIRTUAL(slot))
+	{
+		/* a table access method's own kind of slot */
+		bool		should_free;
+		MinimalTuple tuple = ExecFetchSlotMinimalTuple(slot, &should_free);
+		bool		stored = put_tuple(sort, (const char *) tuple, tuple->t_len, row);
+
+		if (should_free)
+			pfree(tuple);
+		row->source = NULL;
+		return stored;
+	}
+	slot_getallattrs(slot);
+	return put_values(sort, slot, row);
+}

@@ -1,0 +1,125 @@
+/*
+ * row_store_index.c
+ *		Index tuples in the row store.
+ *
+ * What index_form_tuple() makes, made in place: without palloc, and without
+ * computing anything anew for rows of fixed-length values.  Values that have to
+ * be detoasted or compressed first are left to index_form_tuple() itself, which
+ * also has the error message for tuples that are too long.
+ */
+#include "postgres.h"
+
+#include "access/heaptoast.h"
+#include "access/htup_details.h"
+#include "miscadmin.h"
+
+#include "pg_compat.h"
+#include "sort/sort_internal.h"
+
+void
+gpusort_row_store_make_index_template(GpuSort *sort)
+{
+	size_t		header = IndexInfoFindDataOffset(0);
+
+	gpusort_row_store_make_template(sort, header);
+	if (sort->template == NULL)
+		return;
+	sort->template_len = MAXALIGN(sort->template_len);
+	if (sort->template_len > INDEX_SIZE_MASK)
+		sort->template = NULL;
+	else
+		((IndexTuple) sort->template)->t_info = sort->template_len;
+}
+
+/* Does the value go into a tuple as it is? */
+static bool
+is_plain_value(Form_pg_attribute att, Datum value)
+{
+	struct varlena *varlena = (struct varlena *) DatumGetPointer(value);
+
+	if (att->attlen != -1)
+		return true;
+	if (VARATT_IS_EXTERNAL(varlena))
+		return false;
+	return VARATT_IS_EXTENDED(varlena) || VARSIZE(varlena) <= TOAST_INDEX_TARGET ||
+		(att->attstorage != TYPSTORAGE_EXTENDED && att->attstorage != TYPSTORAGE_MAIN);
+}
+
+/* Store a tuple that index_form_tuple() makes. */
+static bool
+put_formed(GpuSort *sort, const Datum *values, const bool *isnull, GpuSortStoredRow *row)
+{
+	MemoryContext old = MemoryContextSwitchTo(sort->scratch);
+	IndexTuple	tuple = index_form_tuple(sort->desc, (Datum *) values, (bool *) isnull);
+	Size		size = IndexTupleSize(tuple);
+	bool		stored = gpusort_row_store_reserve(sort, size, &row->offset);
+
+	if (stored)
+		memcpy(sort->rows->base + row->offset, tuple, size);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(sort->scratch);
+	return stored;
+}
+
+/* Store a tuple of values that need no preparation. */
+static bool
+put_plain(GpuSort *sort, const Datum *values, const bool *isnull, bool has_nulls, GpuSortStoredRow *row)
+{
+	uint16		info = has_nulls ? INDEX_NULL_MASK : 0;
+	Size		header = IndexInfoFindDataOffset(info);
+	Size		data_size = heap_compute_data_size(sort->desc, (Datum *) values, (bool *) isnull);
+	Size		size = MAXALIGN(header + data_size);
+	uint16		heap_info;
+	IndexTuple	tuple;
+
+	if (size > INDEX_SIZE_MASK)
+		return put_formed(sort, values, isnull, row);
+	if (!gpusort_row_store_reserve(sort, size, &row->offset))
+		return false;
+	tuple = (IndexTuple) (sort->rows->base + row->offset);
+	memset(tuple, 0, size);
+	heap_fill_tuple(sort->desc, (Datum *) values, (bool *) isnull, (char *) tuple + header, data_size,
+					&heap_info, has_nulls ? (bits8 *) tuple + sizeof(IndexTupleData) : NULL);
+	if ((heap_info & HEAP_HASVARWIDTH) != 0)
+		info |= INDEX_VAR_MASK;
+	tuple->t_info = info | size;
+	return true;
+}
+
+/*
+ * Form and store the index tuple of the values.  row->source is NULL if the
+ * values lie where the codecs should see them, else the stored tuple: look them
+ * up there.
+ */
+bool
+gpusort_row_store_put_index(GpuSort *sort, const Datum *values, const bool *isnull, ItemPointer tid,
+							GpuSortStoredRow *row)
+{
+	int			natts = sort->desc->natts;
+	bool		has_nulls = false;
+	bool		plain = true;
+	bool		stored;
+	IndexTuple	tuple;
+
+	for (int i = 0; i < natts; i++)
+	{
+		has_nulls |= isnull[i];
+		plain = plain &&
+			(isnull[i] || is_plain_value(TupleDescAttr(sort->desc, i), values[i]));
+	}
+	if (sort->template != NULL && !has_nulls)
+		stored = gpusort_row_store_put_fixed(sort, values, row);
+	else if (plain)
+		stored = put_plain(sort, values, isnull, has_nulls, row);
+	else
+		stored = put_formed(sort, values, isnull, row);
+	if (!stored)
+		return false;
+
+	tuple = (IndexTuple) (sort->rows->base + row->offset);
+	tuple->t_tid = *tid;
+	row->source = NULL;
+	if (sort->any_bytes)
+		stored_row_is_source(sort, row, IndexTupleSize(tuple));
+	return true;
+}

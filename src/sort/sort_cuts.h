@@ -1,0 +1,28 @@
+/*
+ * sort_cuts.h
+ *		Where a sorted result may be cut so that rows which are equal in the first
+ *		columns stay together.
+ *
+ * Every process that has a view of the result finds the same places.
+ */
+#ifndef GPUSORT_SORT_CUTS_H
+#define GPUSORT_SORT_CUTS_H
+
+#include "sort/sort_view.h"
+
+typedef struct GpuSortCutter GpuSortCutter;
+
+/*
+ * Cut minimal tuples, sorted by spec, by the first so many of its columns.  Palloc'd; the
+ * view, the descriptor and the arrays of the spec must live as long.
+ */
+extern GpuSortCutter *gpusort_begin_cuts(const GpuSortView *view, TupleDesc desc,
+										 const GpuSortSpec *spec, int ncolumns);
+
+/*
+ * The first position from this one on whose row differs from the one before; the number
+ * of rows if there is none.  Positions 0 and behind the end are cuts themselves.
+ */
+extern uint64 gpusort_find_cut(GpuSortCutter *cutter, uint64 position);
+
+#endif							/* GPUSORT_SORT_CUTS_H */

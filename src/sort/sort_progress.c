@@ -1,0 +1,112 @@
+/*
+ * sort_progress.c
+ *		The steps of a sort in its progress, each in proportion to what it costs.
+ *
+ * Who wants to see a sort advance gives it a gs_progress (engine/gs_progress.h).
+ * Engine, refinement and verification are a stage each; how long the latter two
+ * take is planned anew when a step is done and more is known.  Memory that is touched
+ * for the first time is a stage within the engine's.
+ */
+#include "postgres.h"
+
+#include "port/pg_bitutils.h"
+
+#include "sort/sort_internal.h"
+
+/*
+ * Nanoseconds a row, 10^6 to 10^7 rows on one core: only their ratios count.  The
+ * engine is the host's; gpusortd is faster, so its stage passes sooner.
+ */
+#define ENGINE_COST		25.0
+#define VERIFY_COST		200.0
+#define LIBRARY_COST	1000.0	/* ... by a collation of a library */
+
+/* Nanoseconds a byte of pool memory that nobody has touched (range_extents.c). */
+#define FRESH_COST		0.3
+
+/* Words that a tied row is expected to be ordered by. */
+#define TIED_WORDS		3.0
+
+/*
+ * Part of the rows that is expected to tie, before the engine tells.  Keys with
+ * many ties make the engine's part too large, keys with none make it too small.
+ */
+#define TIED_PART		0.125
+
+void
+gpusort_show_progress(GpuSort *sort, gs_progress *progress)
+{
+	sort->progress = progress;
+}
+
+static double
+refinement_work(const GpuSort *sort, double tied_rows)
+{
+	double		row_cost = TIED_WORDS * GPUSORT_TIED_COST;
+
+	if (!needs_refinement(sort))
+		return 0;
+	if (sort->refine_column >= 0 && sort->columns[sort->refine_column].lazy)
+		row_cost += GPUSORT_COMPLETE_COST;
+	return sort->nrows * GPUSORT_SWEEP_COST + tied_rows * row_cost;
+}
+
+static double
+verification_work(const GpuSort *sort)
+{
+	if (!gpusort_must_verify(sort))
+		return 0;
+	return sort->nrows * (sort->untrusted ? LIBRARY_COST : VERIFY_COST);
+}
+
+/* Rows that tie with their predecessors on the engine's planes. */
+static double
+count_tied(const GpuSort *sort)
+{
+	return (double) pg_popcount((const char *) sort->equal->base,
+								(int) ((sort->nrows + 63) / 64 * sizeof(uint64)));
+}
+
+/* Enter a stage of so much work, after which there will be the rest. */
+static gs_progress
+enter(GpuSort *sort, double work, double rest)
+{
+	gs_progress_plan(sort->progress, work + rest);
+	return gs_progress_enter(sort->progress, work);
+}
+
+gs_progress
+gpusort_enter_growth(GpuSort *sort, size_t bytes, size_t fresh_bytes)
+{
+	gs_progress outer = enter(sort, fresh_bytes * FRESH_COST, sort->nrows * ENGINE_COST);
+
+	gs_progress_plan(sort->progress, bytes);
+	return outer;
+}
+
+gs_progress
+gpusort_enter_engine(GpuSort *sort)
+{
+	return enter(sort, sort->nrows * ENGINE_COST,
+				 refinement_work(sort, sort->nrows * TIED_PART) + verification_work(sort));
+}
+
+gs_progress
+gpusort_enter_refinement(GpuSort *sort)
+{
+	double		tied_rows = sort->progress != NULL ? count_tied(sort) : 0;
+	double		work = refinement_work(sort, tied_rows);
+	gs_progress outer = enter(sort, work, verification_work(sort));
+
+	gs_progress_plan(sort->progress, work);
+	return outer;
+}
+
+gs_progress
+gpusort_enter_verification(GpuSort *sort)
+{
+	gs_progress outer = enter(sort, verification_work(sort), 0);
+
+	gs_progress_plan(sort->progress, sort->nrows);
+	return outer;
+}

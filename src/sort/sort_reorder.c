@@ -1,0 +1,244 @@
+/*
+ * sort_reorder.c
+ *		Having rows brought into sorted order by gpusortd.
+ *
+ * Rows that are returned through pointers to where they arrived cost a cache miss each.
+ * gpusortd may copy them into the order it has found, into extents of the pool, so
+ * that they are read one after the other.
+ *
+ * Nothing depends on it.  Ids and rows are there as ever, and each block of rows comes
+ * from wherever it is to be had when it is asked for: from the copy, if gpusortd has got
+ * that far, else by pointer.  A gpusortd that is slow, dies or has no memory costs time,
+ * and a query never waits for it (but with gpusort.reorder_rows = on, for tests).  Since
+ * all rows are copied, and each finds its place by its position, whoever reads backward
+ * or anew finds them as well.
+ *
+ * An index build does wait, once: several processes read its tuples, and they are to
+ * agree on where these lie (sort_view.c).
+ *
+ * The price is memory: the rows a second time, in the pool, of which no more is
+ * taken than half of what is free.  A refinement changes the order behind gpusortd's
+ * back, so a sort that needs one is not reordered, and if it turns out only afterwards
+ * that rows of an index tie, the copy is given up.  The verification of sorts by libc's
+ * collations may change it, too, and marks of dead rows disappear from index tuples
+ * before these are written: neither are reordered.
+ */
+#include "postgres.h"
+
+#include "memory/pool.h"
+#include "service/service_settings.h"
+#include "sort/sort_internal.h"
+
+/*
+ * When it pays (test/bench/reorder.pl on a GPU; src/README.md has the figures).  Fewer
+ * bytes stay in the processor's caches while rows are read in any order.  Rows
+ * that are longer than a cache line cost a miss as well, but prefetching hides most of it,
+ * and copying moves three times their length through the host's memory.
+ */
+#define MIN_REORDER_BYTES	((size_t) 64 << 20)
+#define MAX_REORDER_ROW		64
+
+/* Where in the first 64-bit word of a row a field of it lies. */
+#ifdef WORDS_BIGENDIAN
+#define FIELD_SHIFT(offset, bytes) (64 - 8 * ((offset) + (bytes)))
+#else
+#define FIELD_SHIFT(offset, bytes) (8 * (offset))
+#endif
+
+/* Is reordering to be considered, as far as can be told while rows arrive? */
+static bool
+may_pay(const GpuSort *sort, uint64 rows)
+{
+	size_t		row_bytes = gpusort_row_bytes(sort);
+
+	if (sort->untrusted || sort->any_dead || gpusort_range_is_private(sort->rows))
+		return false;
+	switch ((GpuSortReorderRows) gpusort_reorder_rows)
+	{
+		case GPUSORT_REORDER_OFF:
+			return false;
+		case GPUSORT_REORDER_ON:
+			return true;
+		case GPUSORT_REORDER_AUTO:
+			break;
+	}
+	return gpusort_pool->header->service.engine != 0 && row_bytes <= MAX_REORDER_ROW &&
+		rows * row_bytes >= MIN_REORDER_BYTES;
+}
+
+static bool
+any_long_keys(const GpuSort *sort)
+{
+	for (int i = 0; i < sort->ncolumns; i++)
+		if (sort->columns[i].long_keys)
+			return true;
+	return false;
+}
+
+void
+gpusort_reorder_feed(GpuSort *sort)
+{
+	uint64		expected = (uint64) Max(sort->spec.expected_rows, (double) sort->nrows);
+
+	if (may_pay(sort, expected) && !any_long_keys(sort))
+		gpusort_job_feed_rows(&sort->job, sort->rows, sort->rows_used);
+}
+
+static uint32
+extents_for(size_t bytes)
+{
+	return (uint32) ((bytes + GSD_EXTENT_BYTES - 1) / GSD_EXTENT_BYTES);
+}
+
+/* Have so many bytes of the pool in *range; false if there is not enough left of it. */
+static bool
+acquire_in_pool(GpuSort *sort, GpuSortRange **range, int role, size_t bytes)
+{
+	gs_progress outer;
+	bool		grown;
+
+	*range = gpusort_acquire_range(sort, role);
+	if (*range == NULL)
+		return false;
+	gpusort_range_reserve(*range, bytes);
+	if (gpusort_range_pool_bytes(*range) < bytes)
+		return false;
+	outer = gpusort_enter_growth(sort, bytes, gpusort_range_fresh_bytes(*range));
+	grown = gpusort_grow_in_steps(sort, *range, bytes);
+	gs_progress_leave(sort->progress, &outer);
+	return grown && !gpusort_range_is_private(*range);
+}
+
+/* Do all rows take the same room?  The last one of a uniform sort need not. */
+static bool
+have_one_length(const GpuSort *sort)
+{
+	return sort->uniform &&
+		TYPEALIGN(sort->row_unit, sort->rows_used) == sort->nrows * sort->stride;
+}
+
+/*
+ * Get memory for the rows in order; false if it is better left to others.  Some may
+ * have been taken even so.
+ */
+static bool
+acquire_memory(GpuSort *sort, size_t row_bytes, size_t refs_bytes)
+{
+	uint32		extents = extents_for(row_bytes) + extents_for(refs_bytes);
+
+	if (gpusort_reorder_rows == GPUSORT_REORDER_AUTO &&
+		extents > gpusort_pool->header->free_extents / 2)
+		return false;
+	return acquire_in_pool(sort, &sort->sorted_rows, GPUSORT_RANGE_SORTED_ROWS, row_bytes) &&
+		(refs_bytes == 0 ||
+		 acquire_in_pool(sort, &sort->sorted_refs, GPUSORT_RANGE_SORTED_REFS, refs_bytes));
+}
+
+/* Say where tuples tell how long they are. */
+static void
+set_length_field(const GpuSort *sort, GpuSortJobRows *rows)
+{
+	if (sort->index_rows)
+	{
+		rows->length_shift = FIELD_SHIFT(offsetof(IndexTupleData, t_info), sizeof(uint16));
+		rows->length_mask = INDEX_SIZE_MASK;
+	}
+	else
+	{
+		rows->length_shift = FIELD_SHIFT(offsetof(MinimalTupleData, t_len), sizeof(uint32));
+		rows->length_mask = PG_UINT32_MAX;
+	}
+}
+
+void
+gpusort_reorder_begin(GpuSort *sort)
+{
+	bool		one_length = have_one_length(sort);
+	GpuSortJobRows rows = {
+		.rows = sort->rows,
+		.refs = one_length ? NULL : sort->row_refs,
+		.row_bytes = TYPEALIGN(sort->row_unit, sort->rows_used),
+		.stride = one_length ? sort->stride : 0,
+		.unit = sort->row_unit,
+	};
+
+	/* where only TIDs may be out of order, most indexes have no rows that tie */
+	if (!may_pay(sort, sort->nrows) || sort->refine_column >= 0)
+		return;
+	set_length_field(sort, &rows);
+	if (acquire_memory(sort, rows.row_bytes, one_length ? 0 : sort->nrows * sizeof(uint32)))
+	{
+		rows.to_rows = sort->sorted_rows;
+		rows.to_refs = sort->sorted_refs;
+		sort->reordering = gpusort_job_reorder(&sort->job, &rows);
+	}
+	if (!sort->reordering)
+		gpusort_reorder_forget(sort);
+}
+
+void
+gpusort_reorder_look(GpuSort *sort, uint64 rows)
+{
+	bool		over;
+
+	/* ids come first: without all of them the job must not be closed */
+	if (sort->ready < sort->nrows && gpusort_reorder_rows == GPUSORT_REORDER_ON)
+		gpusort_service_await(sort, sort->nrows);
+	else if (sort->ready < sort->nrows)
+		sort->ready = Max(sort->ready, gpusort_job_ready(&sort->job));
+	if (sort->ready < sort->nrows || !sort->reordering)
+		return;
+	if (gpusort_reorder_rows == GPUSORT_REORDER_ON && sort->reordered < rows)
+		over = gpusort_job_wait_reordered(&sort->job, rows, &sort->reordered);
+	else
+		over = gpusort_job_reordered(&sort->job, &sort->reordered);
+	if (over)
+		gpusort_service_end(sort);
+}
+
+void
+gpusort_reorder_finish(GpuSort *sort)
+{
+	if (!sort->reordering)
+		return;
+	(void) gpusort_job_wait_reordered(&sort->job, sort->nrows, &sort->reordered);
+	gpusort_service_end(sort);
+	if (sort->reordered == sort->nrows)
+		sort->stats.reordered_rows = sort->nrows;
+}
+
+void
+gpusort_reorder_fetch(GpuSort *sort, uint64 from, int count, void **rows)
+{
+	char	   *base = sort->sorted_rows->base;
+
+	if (sort->sorted_refs == NULL)
+		for (int i = 0; i < count; i++)
+			rows[i] = base + (from + i) * sort->stride;
+	else
+	{
+		const uint32 *refs = RANGE_U32(sort->sorted_refs) + from;
+
+		for (int i = 0; i < count; i++)
+			rows[i] = base + (size_t) refs[i] * sort->row_unit;
+	}
+	sort->stats.reordered_rows += count;
+}
+
+void
+gpusort_reorder_abandon(GpuSort *sort)
+{
+	gpusort_service_end(sort);
+	gpusort_reorder_forget(sort);
+}
+
+void
+gpusort_reorder_forget(GpuSort *sort)
+{
+	if (sort->sorted_rows != NULL)
+		gpusort_range_release(sort->sorted_rows);
+	if (sort->sorted_refs != NULL)
+		gpusort_range_release(sort->sorted_refs);
+	sort->sorted_rows = sort->sorted_refs = NULL;
+	sort->reordered = 0;
+}

@@ -1,0 +1,308 @@
+/*
+ * sort_service.c
+ *		Having a sort done by gpusortd.
+ *
+ * A sort that grows large opens a job while it still collects, and feeds it the
+ * planes that will not change any more, so that they are on the device when the
+ * last row arrives.  Those are all but the words of strings, which may yet be
+ * renumbered (key_planes.c).  The rest is said when the job is run.
+ *
+ * The result, row ids, arrives in the workspace from its beginning on.  If no
+ * refinement, verification or index build has to see all of it first, rows are
+ * returned as they become ready, while others are still being sorted.  Then the job
+ * may go on with the rows themselves (sort_reorder.c).
+ *
+ * Whatever goes wrong, at whatever moment, the host engine sorts instead.  Its
+ * permutation is the very same, so it can take over half-way through the rows.
+ * If gpusortd can't be made to let go of the workspace, the host engine gets
+ * another one, and the old one stays with the job.
+ */
+#include "postgres.h"
+
+#include "engine/device/gs_device.h"
+#include "memory/pool.h"
+#include "service/service_settings.h"
+#include "settings.h"
+#include "sort/sort_internal.h"
+
+/* A range of a sort that its job may hold on to. */
+typedef void (*range_visitor) (GpuSort *sort, GpuSortRange *range);
+
+/* Is a sort of so many rows to be done by gpusortd? */
+static bool
+service_is_wanted(uint64 rows)
+{
+	switch ((GpuSortEngine) gpusort_engine)
+	{
+		case GPUSORT_ENGINE_HOST:
+			return false;
+		case GPUSORT_ENGINE_CUDA:
+			return gpusort_pool != NULL && rows > 1;
+		case GPUSORT_ENGINE_AUTO:
+			break;
+	}
+	return gpusort_pool != NULL && gpusort_pool->header->service.engine != 0 &&
+		rows > 1 && rows >= (uint64) gpusort_min_gpu_rows;
+}
+
+/* Fill the planes of a job, in the order of gpusort_engine_planes(). */
+static unsigned
+list_planes(const GpuSort *sort, GpuSortJobPlane *planes)
+{
+	unsigned	n = 0;
+
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		const GpuSortColumn *column = &sort->columns[i];
+
+		if (column->bytes != GPUSORT_BYTES_NONE)
+			planes[n++] = (GpuSortJobPlane) {column->prefix, column->nulls};
+		for (int w = 0; w < column->nwords; w++)
+			planes[n++] = (GpuSortJobPlane) {column->words[w], column->nulls};
+	}
+	return n;
+}
+
+/* NULL, or why there is no job. */
+static const char *
+open_job(GpuSort *sort, unsigned nplanes)
+{
+	uint64		expected = (uint64) Max(sort->spec.expected_rows, (double) sort->nrows);
+	const char *why;
+
+	sort->job_memory = gpusort_acquire_range(sort, GPUSORT_RANGE_DESCRIPTOR);
+	if (sort->job_memory == NULL)
+		return "there is no address space";
+	why = gpusort_job_open(&sort->job, sort->job_memory, nplanes, expected);
+	if (why != NULL)
+	{
+		gpusort_range_release(sort->job_memory);
+		sort->job_memory = NULL;
+	}
+	return why;
+}
+
+void
+gpusort_service_feed(GpuSort *sort)
+{
+	GpuSortJobPlane planes[GS_MAX_PLANES];
+	unsigned	plane = 0;
+	unsigned	nplanes;
+	bool		cuda;
+
+	if (sort->nrows < GS_SEGMENT_ROWS || sort->columns[0].long_keys ||
+		!service_is_wanted(sort->nrows))
+		return;
+	nplanes = list_planes(sort, planes);
+	if (!sort->job.open &&
+		(!gpusort_service_is_up(&cuda) || open_job(sort, nplanes) != NULL))
+		return;
+	for (int i = 0; i < sort->ncolumns && !sort->columns[i].long_keys; i++)
+	{
+		plane += sort->columns[i].bytes != GPUSORT_BYTES_NONE;
+		for (int w = 0; w < sort->columns[i].nwords; w++, plane++)
+			gpusort_job_feed(&sort->job, plane, planes[plane].words, sort->nrows);
+	}
+	gpusort_reorder_feed(sort);
+}
+
+/* Give the job's ranges to a visitor. */
+static void
+visit_job_ranges(GpuSort *sort, range_visitor visit)
+{
+	visit(sort, sort->job_memory);
+	visit(sort, sort->workspace);
+	visit(sort, sort->equal);
+	visit(sort, sort->rows);
+	visit(sort, sort->row_refs);
+	visit(sort, sort->sorted_rows);
+	visit(sort, sort->sorted_refs);
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+
+		visit(sort, column->prefix);
+		visit(sort, column->nulls);
+		for (int w = 0; w < column->nwords; w++)
+			visit(sort, column->words[w]);
+	}
+}
+
+static void
+leave_range(GpuSort *sort, GpuSortRange *range)
+{
+	if (range != NULL)
+		gpusort_range_leave(range, sort->job.number);
+}
+
+void
+gpusort_service_end(GpuSort *sort)
+{
+	sort->reordering = false;
+	if (!sort->job.open)
+		return;
+	gpusort_job_close(&sort->job);
+	if (sort->job.left_behind)
+		visit_job_ranges(sort, leave_range);
+	gpusort_range_release(sort->job_memory);
+	sort->job_memory = NULL;
+}
+
+bool
+gpusort_service_holds_memory(const GpuSort *sort)
+{
+	return sort->job.left_behind;
+}
+
+void
+gpusort_service_abandon(GpuSort *sort)
+{
+	if (sort->job.left_behind)
+		gpusort_job_abandon(&sort->job);
+}
+
+/* Once for each cause in a row, so that the log says it, and no more. */
+static void
+report_fallback(const char *why, bool failed)
+{
+	static char reported[sizeof(((GpuSortStats *) NULL)->fallback)];
+	bool		news = failed && strncmp(reported, why, sizeof(reported) - 1) != 0;
+
+	if (news)
+		strlcpy(reported, why, sizeof(reported));
+	ereport(news ? LOG : DEBUG1,
+			(errmsg("gpusort sorts on the CPU: %s", why)));
+}
+
+/* Get another range, for one that gpusortd may still write to. */
+static void
+replace_range(GpuSort *sort, GpuSortRange **range, int role)
+{
+	if (*range == NULL)
+		return;
+	gpusort_range_release(*range);
+	*range = gpusort_acquire_range(sort, role);
+	if (*range == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed to reserve address space for a sort.")));
+}
+
+/* Leave the sort to the host engine.  failed: gpusortd had begun to. */
+static void
+fall_back(GpuSort *sort, const char *why, bool failed)
+{
+	strlcpy(sort->stats.fallback, why, sizeof(sort->stats.fallback));
+	gpusort_pool->header->service.fallbacks++;
+	gpusort_service_end(sort);
+	gpusort_reorder_forget(sort);
+	if (sort->job.left_behind)
+	{
+		replace_range(sort, &sort->workspace, GPUSORT_RANGE_WORKSPACE);
+		replace_range(sort, &sort->equal, GPUSORT_RANGE_EQUAL);
+	}
+	report_fallback(sort->stats.fallback, failed);
+}
+
+/* Say everything about the sort and have it begun; NULL, or why not. */
+static const char *
+run_job(GpuSort *sort)
+{
+	GpuSortJobPlane planes[GS_MAX_PLANES];
+	unsigned	nplanes = list_planes(sort, planes);
+	bool		equal = needs_equal_rows(sort);
+	const char *why;
+	bool		cuda;
+
+	if (!gpusort_service_is_up(&cuda))
+		return "gpusortd is not running";
+	if (!gpusort_range_grow(sort->workspace, sort->nrows * sizeof(uint32)) ||
+		(equal && !gpusort_range_grow(sort->equal, (sort->nrows + 63) / 64 * sizeof(uint64))))
+		return "there is no memory for the result";
+	if (!sort->job.open && (why = open_job(sort, nplanes)) != NULL)
+		return why;
+	for (unsigned i = 0; i < sort->nplanes; i++)
+		planes[i].null_order = sort->planes[i].null_order;
+	gpusort_reorder_begin(sort);
+	return gpusort_job_run(&sort->job, sort->nrows, sort->nplanes, planes, sort->workspace,
+						   equal ? sort->equal : NULL);
+}
+
+static void
+take_result(GpuSort *sort)
+{
+	const gsd_result *result = gpusort_job_result(&sort->job);
+	bool		cuda = gpusort_pool->header->service.engine != 0;
+
+	sort->order = RANGE_U32(sort->workspace);
+	sort->stats.engine = cuda ? GPUSORT_SORTED_BY_CUDA : GPUSORT_SORTED_BY_SIMULATION;
+	sort->stats.key_bits = result->key_bits;
+	sort->stats.devices = result->devices;
+	sort->stats.passes = result->rounds;
+	sort->stats.refined_rows = result->refined_rows;
+	sort->stats.presorted = result->presorted != 0;
+	if (sort->ready == sort->nrows && !sort->reordering)
+		gpusort_service_end(sort);
+}
+
+/* Wait until so many rows are ready; NULL, or why that will never be. */
+static const char *
+wait_for_rows(GpuSort *sort, uint64 rows)
+{
+	const char *why = NULL;
+
+	gs_progress_plan(sort->progress, sort->nrows);
+	while (why == NULL && sort->ready < rows)
+	{
+		uint64		before = sort->ready;
+
+		why = gpusort_job_wait(&sort->job, before + 1, &sort->ready);
+		gs_progress_advance(sort->progress, sort->ready - before);
+	}
+	return why;
+}
+
+bool
+gpusort_service_sort(GpuSort *sort, bool all_at_once)
+{
+	const char *why;
+	bool		cuda;
+
+	if (!service_is_wanted(sort->nrows))
+		return false;
+	if (!gpusort_service_is_up(&cuda) && gpusort_service_complaint() == NULL)
+	{
+		/* nobody expects it to be there */
+		gpusort_service_end(sort);
+		return false;
+	}
+	why = run_job(sort);
+	if (why == NULL)
+		why = wait_for_rows(sort, all_at_once ? sort->nrows : 1);
+	if (why != NULL)
+	{
+		fall_back(sort, why, sort->job.open && sort->job.running);
+		return false;
+	}
+	take_result(sort);
+	return true;
+}
+
+void
+gpusort_service_await(GpuSort *sort, uint64 rows)
+{
+	const char *why = gpusort_job_wait(&sort->job, rows, &sort->ready);
+
+	if (why != NULL)
+	{
+		fall_back(sort, why, true);
+		if (!gpusort_sort_on_host(sort))
+			ereport(ERROR,
+					(errcode(ERRCODE_OUT_OF_MEMORY),
+					 errmsg("out of memory"),
+					 errdetail("gpusortd has failed during a sort, and there is no memory to repeat it.")));
+	}
+	else if (sort->ready == sort->nrows && !sort->reordering)
+		gpusort_service_end(sort);
+}

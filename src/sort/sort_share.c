@@ -1,0 +1,222 @@
+/*
+ * sort_share.c
+ *		One sort whose rows are collected by several processes; see sort_share.h.
+ *
+ * Makes what they share (sort_share_parts.h), and has each of them hand in its part.
+ * Until parts are joined to it (sort_share_join.c), the sort itself takes no extents.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+
+#include "memory/pool.h"
+#include "memory/range_extents.h"
+#include "sort/sort_share_parts.h"
+
+/* Numbers of shared sorts of this process that are in use, from 1. */
+static bool numbers_used[GSD_OWNER_SORTS];
+
+/* Most extents that the list has room for. */
+static uint32
+list_room(int participants)
+{
+	size_t		head = offsetof(GpuSortShare, parts) + participants * sizeof(SharePart);
+
+	return head < EXTENT_BYTES ? (EXTENT_BYTES - head) / sizeof(uint32) : 0;
+}
+
+/* The owner word for a new shared sort; that of the process if there is none. */
+static uint32
+take_owner(void)
+{
+	for (uint32 number = 1; number < GSD_OWNER_SORTS; number++)
+		if (!numbers_used[number])
+		{
+			numbers_used[number] = true;
+			return gsd_owner(MyProcPid, number);
+		}
+	return gsd_owner(MyProcPid, 0);
+}
+
+void
+gpusort_share_end(GpuSort *sort)
+{
+	uint32		number = sort->pool_share.owner >> GSD_OWNER_PID_BITS;
+
+	if (sort->is_part || sort->is_joined || number == 0)
+		return;
+	gsd_give_all(gpusort_pool->header, sort->pool_share.owner);
+	numbers_used[number] = false;
+	sort->pool_share.owner = gsd_owner(MyProcPid, 0);
+	sort->pool_share.max_extents = gpusort_pool_quota_extents();
+	pg_atomic_write_u32(&sort->pool_share.own_extents, 0);
+}
+
+void
+gpusort_share_dissolve(GpuSort *sort)
+{
+	Assert(sort->nrows == 0);
+	gpusort_rewind_memory(sort);
+	gpusort_share_end(sort);
+}
+
+GpuSortShare *
+gpusort_share_create(GpuSort *sort, int participants)
+{
+	GpuSortShare *share;
+	uint32		extent;
+	uint32		owner;
+
+	gpusort_share_dissolve(sort);
+	if (sort->tuplesort != NULL || sort->pool_share.max_extents == 0 ||
+		list_room(participants) < sort->pool_share.max_extents)
+		return NULL;
+	owner = take_owner();
+	if (owner == sort->pool_share.owner)
+		return NULL;
+	sort->pool_share.owner = owner;
+	gpusort_extents_register_exit();
+	if (!gsd_take_any(gpusort_pool->header, owner, &extent))
+	{
+		gpusort_share_end(sort);
+		return NULL;
+	}
+
+	share = gsd_extent(gpusort_pool, extent);
+	memset(share, 0, offsetof(GpuSortShare, parts) + participants * sizeof(SharePart));
+	share->owner = owner;
+	share->max_extents = sort->pool_share.max_extents;
+	share->reserve_bytes = sort->reserve_bytes;
+	share->row_unit = sort->row_unit;
+	share->max_parts = participants;
+	pg_atomic_init_u32(&share->extents, 1);
+	pg_atomic_init_u64(&share->rows, 0);
+	pg_atomic_init_u32(&share->row_extents, 0);
+	pg_atomic_init_u32(&share->listed, 0);
+	pg_atomic_init_u32(&share->nparts, 0);
+
+	sort->pool_share.max_extents = 0;
+	return share;
+}
+
+uint32
+gpusort_share_number(const GpuSortShare *share)
+{
+	return ((char *) share - (char *) gsd_extent(gpusort_pool, 0)) >> GSD_EXTENT_SHIFT;
+}
+
+GpuSortShare *
+gpusort_share_attach(uint32 number)
+{
+	return gsd_extent(gpusort_pool, number);
+}
+
+/* Make a sort that has no memory yet a part of a shared one. */
+void
+gpusort_share_enter(GpuSortShare *share, GpuSort *part)
+{
+	part->is_part = true;
+	part->share = share;
+	part->limit_bytes = 0;
+	part->reserve_bytes = share->max_extents * EXTENT_BYTES;
+	part->row_unit = share->row_unit;
+	part->row_shift = pg_leftmost_one_pos64(share->row_unit);
+	part->pool_share.owner = share->owner;
+	part->pool_share.max_extents = share->max_extents;
+	part->pool_share.extents = &share->extents;
+}
+
+/* Make a sort that has no memory yet one that parts will be joined to. */
+void
+gpusort_share_enter_joined(GpuSortShare *share, GpuSort *sort)
+{
+	sort->is_joined = true;
+	sort->reserve_bytes = share->reserve_bytes;
+	sort->row_unit = share->row_unit;
+	sort->pool_share.owner = share->owner;
+	sort->pool_share.max_extents = 0;
+}
+
+/* Let a part's planes have room for so many rows more; false if that were too many. */
+bool
+gpusort_share_claim_rows(GpuSortShare *share, uint64 rows)
+{
+	if (pg_atomic_fetch_add_u64(&share->rows, rows) + rows <= PG_UINT32_MAX)
+		return true;
+	pg_atomic_fetch_sub_u64(&share->rows, rows);
+	return false;
+}
+
+/* List the extents that the part's rows take of a range; the others are given back. */
+static bool
+list_range(GpuSort *part, GpuSortRange **range, size_t bytes)
+{
+	GpuSortShare *share = part->share;
+	ShareExtents *extents = &share->parts[part->part_number].extents[(*range)->role];
+
+	extents->count = (bytes + EXTENT_BYTES - 1) / EXTENT_BYTES;
+	extents->first = pg_atomic_fetch_add_u32(&share->listed, extents->count);
+	if (extents->first + extents->count > list_room(share->max_parts))
+		elog(ERROR, "gpusort: extents of a shared sort don't fit into their list");
+	gpusort_range_yield(*range, extents->count, share_list(share) + extents->first);
+	return true;
+}
+
+/* Count offsets in the row store of all. */
+static void
+move_refs(GpuSort *part, uint32 first_row_extent)
+{
+	size_t		offset = first_row_extent * EXTENT_BYTES;
+	uint32		units = (uint32) (offset / part->row_unit);
+
+	if (offset == 0)
+		return;
+	for (uint64 id = 0; id < part->nrows; id++)
+		RANGE_U32(part->row_refs)[id] += units;
+	for (int i = 0; i < part->ncolumns; i++)
+	{
+		GpuSortColumn *column = &part->columns[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (column->common_ref != 0)
+			column->common_ref += KEY_REF(offset, 0);
+		if (column->refs == NULL)
+			continue;
+		/* a string that lies in its word has no offset */
+		for (uint64 id = 0; id < part->nrows; id++)
+			if (KEY_REF_OFFSET(RANGE_U64(column->refs)[id]) != 0)
+				RANGE_U64(column->refs)[id] += KEY_REF(offset, 0);
+	}
+}
+
+void
+gpusort_share_finish_part(GpuSortShare *share, GpuSort *part)
+{
+	uint32		row_extents = (part->rows_used + EXTENT_BYTES - 1) / EXTENT_BYTES;
+	SharePart  *published;
+
+	if (part->nrows == 0)
+		return;
+	part->part_number = pg_atomic_fetch_add_u32(&share->nparts, 1);
+	if (part->part_number >= share->max_parts)
+		elog(ERROR, "gpusort: more parts of a sort than participants");
+	published = &share->parts[part->part_number];
+	published->first_row_extent = pg_atomic_fetch_add_u32(&share->row_extents, row_extents);
+	move_refs(part, published->first_row_extent);
+	published->uniform = part->uniform;
+	published->stride = part->stride;
+	published->tids_ordered = part->tids_ordered;
+	published->last_tid = part->last_tid;
+	published->any_dead = part->any_dead;
+	published->other_lengths = part->other_lengths;
+	for (int i = 0; i < part->ncolumns; i++)
+		published->columns[i] = (ShareColumn) {
+			.long_keys = part->columns[i].long_keys,
+			.common_len = part->columns[i].common_len,
+			.common_ref = part->columns[i].common_ref,
+		};
+	gpusort_visit_memory(part, part->nrows, list_range);
+	published->nrows = part->nrows;
+	part->nrows = 0;
+}

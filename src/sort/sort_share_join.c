@@ -1,0 +1,400 @@
+/*
+ * sort_share_join.c
+ *		Makes the parts of a shared sort the rows of one sort (sort_share_parts.h).
+ *
+ * Ranges of the sort adopt the extents of the parts; only nulls and what is left of each
+ * part behind its granules are copied.  Rows that were put into the sort itself before
+ * lie in private memory and are put again, behind all others.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#include "memory/pool.h"
+#include "memory/range_extents.h"
+#include "sort/sort_share_parts.h"
+
+/* Rows between two looks for interrupts: a key may take microseconds. */
+#define CHECK_ROWS		1024
+
+/* Extents of a granule in a range of this role; 0: not made of granules. */
+static uint32
+granule_extents(int role)
+{
+	if (role == GPUSORT_RANGE_ROW_REFS)
+		return 1;
+	if (role < GPUSORT_RANGE_PLANE ||
+		(role - GPUSORT_RANGE_PLANE) % GPUSORT_COLUMN_ROLES == GPUSORT_NULLS_ROLE)
+		return 0;
+	return sizeof(uint64) / sizeof(uint32);
+}
+
+/* Take extents of a part's list out of it, to be at list[*at] and behind. */
+static void
+take_listed(GpuSortShare *share, const ShareExtents *extents, uint32 count, uint32 *list,
+			uint32 *at)
+{
+	uint32	   *listed = share_list(share) + extents->first;
+
+	memcpy(list + *at, listed, count * sizeof(uint32));
+	memset(listed, 0xff, count * sizeof(uint32));	/* NO_EXTENT */
+	*at += count;
+}
+
+/* Let a range of the sort have the extents that parts have for it. */
+static bool
+adopt_extents(GpuSort *sort, GpuSortRange **range, size_t bytes)
+{
+	GpuSortShare *share = sort->share;
+	int			role = (*range)->role;
+	uint32		nparts = pg_atomic_read_u32(&share->nparts);
+	uint32	   *list = palloc(pg_atomic_read_u32(&share->listed) * sizeof(uint32));
+	uint32		count = 0;
+	bool		in_use = true;
+	size_t		adopted;
+
+	for (uint32 i = 0; i < nparts; i++)
+	{
+		const SharePart *part = &share->parts[i];
+		const ShareExtents *extents = &part->extents[role];
+
+		if (granule_extents(role) > 0)
+			take_listed(share, extents, part->nrows / GRANULE_ROWS * granule_extents(role), list,
+						&count);
+		else if (role == GPUSORT_RANGE_ROWS)
+		{
+			uint32		at = part->first_row_extent;
+
+			take_listed(share, extents, extents->count, list, &at);
+			count += extents->count;
+		}
+		else
+		{
+			/* workspace: used when the sort begins */
+			in_use = false;
+			take_listed(share, extents, extents->count, list, &count);
+		}
+	}
+	adopted = count * EXTENT_BYTES;
+	if (!gpusort_range_adopt(*range, list, count) ||
+		(in_use && (!gpusort_grow_in_steps(sort, *range, adopted) ||
+					gpusort_range_pool_bytes(*range) < adopted)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed to map %zu MB of rows that other processes have collected.",
+						   adopted >> 20)));
+	pfree(list);
+	return true;
+}
+
+/* Element `at` of a part's array of elements of so many bytes. */
+static const char *
+part_element(GpuSortShare *share, const ShareExtents *extents, uint64 at, size_t element_bytes,
+			 uint64 *contiguous)
+{
+	size_t		offset = at * element_bytes;
+	uint32		extent = share_list(share)[extents->first + offset / EXTENT_BYTES];
+
+	*contiguous = (EXTENT_BYTES - offset % EXTENT_BYTES) / element_bytes;
+	return (const char *) gsd_extent(gpusort_pool, extent) + offset % EXTENT_BYTES;
+}
+
+/* Copy elements [from, from + count) of a part's array to the end of the sort's. */
+static void
+copy_elements(GpuSort *sort, GpuSortRange *range, const SharePart *part, uint64 from,
+			  uint64 count, size_t element_bytes)
+{
+	char	   *to;
+
+	if (range == NULL)
+		return;
+	to = range->base + sort->nrows * element_bytes;
+	while (count > 0)
+	{
+		uint64		step;
+		const char *source = part_element(sort->share, &part->extents[range->role], from,
+										  element_bytes, &step);
+
+		step = Min(step, count);
+		memcpy(to, source, step * element_bytes);
+		to += step * element_bytes;
+		from += step;
+		count -= step;
+	}
+}
+
+/* Set the null bits of rows from .. from + count of a part, which are `at` in the sort. */
+static void
+copy_nulls(GpuSort *sort, GpuSortColumn *column, const SharePart *part, uint64 from,
+		   uint64 count, uint64 at)
+{
+	const ShareExtents *extents;
+
+	if (column->nulls == NULL)
+		return;
+	extents = &part->extents[column->nulls->role];
+	for (uint64 i = from; i < from + count && extents->count > 0; i++)
+	{
+		uint64		step;
+		uint64		word = *(const uint64 *) part_element(sort->share, extents, i / 64,
+														  sizeof(uint64), &step);
+		uint64		to = at + i - from;
+
+		if (i % 64 == 0 && to % 64 == 0 && from + count - i >= 64)
+		{
+			RANGE_U64(column->nulls)[to / 64] = word;
+			i += 63;
+		}
+		else if ((word >> (i % 64) & 1) != 0)
+			RANGE_U64(column->nulls)[to / 64] |= UINT64CONST(1) << (to % 64);
+	}
+}
+
+/* Copy the rows of a part that fill no granule. */
+static void
+copy_rest(GpuSort *sort, const SharePart *part)
+{
+	uint64		from = part->nrows / GRANULE_ROWS * GRANULE_ROWS;
+	uint64		count = part->nrows - from;
+
+	copy_elements(sort, sort->row_refs, part, from, count, sizeof(uint32));
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+
+		copy_elements(sort, column->prefix, part, from, count, sizeof(uint64));
+		copy_elements(sort, column->refs, part, from, count, sizeof(uint64));
+		for (int w = 0; w < column->nwords; w++)
+			copy_elements(sort, column->words[w], part, from, count, sizeof(uint64));
+		copy_nulls(sort, column, part, from, count, sort->nrows);
+	}
+	sort->nrows += count;
+}
+
+/* What is known about the strings of a column, all parts together. */
+static void
+join_column(GpuSort *sort, GpuSortColumn *column, const ShareColumn *other)
+{
+	column->long_keys |= other->long_keys;
+	if (column->common_len == 0 || other->common_ref == 0)
+		column->common_len = Min(column->common_len, other->common_len);
+	else
+		gpusort_note_common_prefix(sort, column, other->common_ref,
+								   string_by_ref(sort, other->common_ref), other->common_len);
+}
+
+/* A bitmap for the column's nulls, if any part has some. */
+static void
+begin_nulls(GpuSort *sort, int i, uint32 nparts)
+{
+	GpuSortColumn *column = &sort->columns[i];
+	int			role = GPUSORT_PLANE_ROLE(i, GPUSORT_NULLS_ROLE);
+	bool		any = false;
+
+	for (uint32 p = 0; p < nparts; p++)
+		any |= sort->share->parts[p].extents[role].count > 0;
+	if (!any)
+		return;
+	column->nulls = gpusort_acquire_bitmap(sort, role);
+	if (column->nulls == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	memset(column->nulls->base, 0, (sort->capacity + 63) / 64 * sizeof(uint64));
+}
+
+/* Put the planes together: the granules, which were adopted, and the rest. */
+static void
+join_planes(GpuSort *sort, uint32 nparts)
+{
+	const SharePart *parts = sort->share->parts;
+	uint64		rows = 0;
+	uint64		at = 0;
+
+	for (uint32 p = 0; p < nparts; p++)
+	{
+		sort->nrows += parts[p].nrows / GRANULE_ROWS * GRANULE_ROWS;
+		rows += parts[p].nrows;
+	}
+	sort->capacity = sort->nrows;
+	if (!gpusort_grow_planes_to(sort, rows))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	for (int i = 0; i < sort->ncolumns; i++)
+		begin_nulls(sort, i, nparts);
+	for (uint32 p = 0; p < nparts; p++)
+	{
+		uint64		full = parts[p].nrows / GRANULE_ROWS * GRANULE_ROWS;
+
+		for (int i = 0; i < sort->ncolumns; i++)
+		{
+			copy_nulls(sort, &sort->columns[i], &parts[p], 0, full, at);
+			join_column(sort, &sort->columns[i], &parts[p].columns[i]);
+		}
+		at += full;
+		CHECK_FOR_INTERRUPTS();
+	}
+	for (uint32 p = 0; p < nparts; p++)
+		copy_rest(sort, &parts[p]);
+}
+
+/* Give back extents of parts that nobody has adopted. */
+static void
+give_rest(GpuSortShare *share)
+{
+	const uint32 *list = share_list(share);
+
+	for (uint32 i = 0; i < pg_atomic_read_u32(&share->listed); i++)
+	{
+		if (list[i] == NO_EXTENT)
+			continue;
+		gsd_give_extent(gpusort_pool->header, list[i], share->owner);
+		pg_atomic_fetch_sub_u32(&share->extents, 1);
+	}
+	pg_atomic_write_u32(&share->listed, 0);
+}
+
+/* If all rows have the same length, the granules' places tell where they are. */
+static void
+locate_granules(GpuSort *sort, uint32 nparts)
+{
+	const SharePart *parts = sort->share->parts;
+	uint64		granules = 0;
+	uint64		at = 0;
+	size_t		stride = 0;
+
+	for (uint32 p = 0; p < nparts; p++)
+	{
+		if (parts[p].nrows < GRANULE_ROWS)
+			continue;
+		if (!parts[p].uniform || (granules > 0 && parts[p].stride != stride))
+			return;
+		granules += parts[p].nrows / GRANULE_ROWS;
+		stride = parts[p].stride;
+	}
+	sort->granule_offsets = MemoryContextAlloc(sort->context, (granules + 1) * sizeof(size_t));
+	for (uint32 p = 0; p < nparts; p++)
+		for (uint64 i = 0; i < parts[p].nrows / GRANULE_ROWS; i++)
+			sort->granule_offsets[at++] = parts[p].first_row_extent * EXTENT_BYTES +
+				i * GRANULE_ROWS * stride;
+	sort->granule_rows = granules * GRANULE_ROWS;
+	sort->stride = stride;
+}
+
+/* All parts become the rows of a sort that has none. */
+static void
+join_parts(GpuSort *sort)
+{
+	GpuSortShare *share = sort->share;
+	uint32		nparts = pg_atomic_read_u32(&share->nparts);
+	bool		one = nparts == 1;
+
+	sort->pool_share.max_extents = share->max_extents;
+	sort->pool_share.extents = &share->extents;
+	if (nparts > 0)
+	{
+		gpusort_visit_memory(sort, 0, adopt_extents);
+		sort->rows_used = pg_atomic_read_u32(&share->row_extents) * EXTENT_BYTES;
+		join_planes(sort, nparts);
+		sort->uniform = one && share->parts[0].uniform && share->parts[0].first_row_extent == 0;
+		sort->stride = share->parts[0].stride;
+		if (!sort->uniform)
+			locate_granules(sort, nparts);
+		sort->tids_ordered = one && share->parts[0].tids_ordered;
+		sort->last_tid = share->parts[0].last_tid;
+		for (uint32 p = 0; p < nparts; p++)
+		{
+			sort->any_dead |= share->parts[p].any_dead;
+			sort->other_lengths |= share->parts[p].other_lengths;
+		}
+		give_rest(share);
+		gpusort_set_rows_end(sort);
+	}
+	pg_atomic_write_u32(&sort->pool_share.own_extents, pg_atomic_read_u32(&share->extents));
+	sort->pool_share.extents = &sort->pool_share.own_extents;
+	sort->stats.rows += sort->nrows;
+	sort->stats.joined_rows = sort->nrows;
+}
+
+/*
+ * Set the rows that were put into the sort itself aside.  Fills *rows with what it
+ * takes to find them.
+ */
+static void
+set_rows_aside(GpuSort *sort, GpuSort *rows)
+{
+	*rows = *sort;
+	sort->aside_rows = sort->rows;
+	sort->aside_refs = sort->row_refs;
+	sort->rows = NULL;
+	sort->row_refs = NULL;
+	gpusort_release_planes(sort);
+	gpusort_forget_rows(sort);
+	sort->capacity = 0;
+	if (!gpusort_acquire_memory(sort))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed to reserve address space for a sort.")));
+}
+
+/* Put rows that were set aside into the sort again, behind those of its parts. */
+static void
+put_rows_again(GpuSort *sort, const GpuSort *rows)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
+	size_t		discarded = 0;
+
+	for (uint64 id = 0; id < rows->nrows; id++)
+	{
+		char	   *row = row_by_id(rows, (uint32) id);
+
+		if (id % CHECK_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		gpusort_discard_read_rows(rows->rows, &discarded, row - rows->rows->base);
+		if (!sort->index_rows)
+		{
+			ExecStoreMinimalTuple((MinimalTuple) row, slot, false);
+			gpusort_put_slot(sort, slot);
+		}
+		else if (!gpusort_put_index_tuple(sort, (IndexTuple) row))
+			break;
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	gpusort_release_rows_aside(sort);
+}
+
+void
+gpusort_share_join(GpuSortShare *share, GpuSort *sort)
+{
+	instr_time	start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	sort->share = share;
+	if (sort->tuplesort != NULL)
+	{
+		gpusort_rewind_memory(sort);
+		gpusort_release_nulls(sort);
+		join_parts(sort);
+		gpusort_move_to_tuplesort(sort);
+	}
+	else if (sort->nrows == 0)
+	{
+		gpusort_rewind_memory(sort);
+		join_parts(sort);
+	}
+	else
+	{
+		GpuSort		rows;
+
+		set_rows_aside(sort, &rows);
+		join_parts(sort);
+		put_rows_again(sort, &rows);
+	}
+	sort->share = NULL;
+	INSTR_TIME_SET_CURRENT(sort->stats.join_time);
+	INSTR_TIME_SUBTRACT(sort->stats.join_time, start);
+}

@@ -1,0 +1,92 @@
+/*
+ * sort_share_parts.h
+ *		What the participants of a shared sort have in common; sort_share*.c only.
+ *
+ * It lies in one extent of the pool: counters, and for each part that
+ * is finished what it is made of, as extents by number.
+ *
+ * A part numbers its rows from 0 and counts offsets from the beginning of its own row
+ * store.  To be joined without touching a row, parts of planes must become parts of
+ * planes, and offsets must be those of the whole:
+ *
+ *	- A *granule* is so many rows that each plane of them fills whole extents: one of
+ *	  row references, two of words.  Full
+ *	  granules are mapped into the planes of the sort, one part's after the other's.
+ *	  What is left of each part, less than a granule, is copied behind them.
+ *	- Row stores are mapped one behind the other.  A part that is finished gets its
+ *	  place there from a counter and moves its references by as much, so that this
+ *	  is done by all participants side by side.
+ *
+ * Extents for the sort's workspace are taken by the parts, along with those of their
+ * planes, and adopted without ever having been mapped.
+ */
+#ifndef GPUSORT_SORT_SHARE_PARTS_H
+#define GPUSORT_SORT_SHARE_PARTS_H
+
+#include "sort/sort_internal.h"
+#include "sort/sort_share.h"
+
+/* In the list, in place of one that has been adopted. */
+#define NO_EXTENT		PG_UINT32_MAX
+#define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
+
+/* Roles of ranges that a sort may have. */
+#define ROLES			GPUSORT_PLANE_ROLE(GPUSORT_MAX_KEYS, 0)
+
+/* list[first .. first + count) */
+typedef struct ShareExtents
+{
+	uint32		first;
+	uint32		count;
+} ShareExtents;
+
+typedef struct ShareColumn
+{
+	bool		long_keys;
+	uint32		common_len;
+	uint64		common_ref;
+} ShareColumn;
+
+/* A part that is finished, in the terms of GpuSort. */
+typedef struct SharePart
+{
+	uint64		nrows;
+	uint32		first_row_extent;	/* its place in the row store of all */
+	bool		uniform;
+	size_t		stride;
+	bool		tids_ordered;
+	uint64		last_tid;
+	bool		any_dead;
+	bool		other_lengths;
+	ShareColumn columns[GPUSORT_MAX_KEYS];
+	ShareExtents extents[ROLES];
+} SharePart;
+
+struct GpuSortShare
+{
+	/* fixed */
+	uint32		owner;
+	uint32		max_extents;
+	size_t		reserve_bytes;	/* of the row store of all */
+	size_t		row_unit;
+	uint32		max_parts;
+
+	/* counters: of what has been given out so far */
+	pg_atomic_uint32 extents;
+	pg_atomic_uint64 rows;		/* room in planes */
+	pg_atomic_uint32 row_extents;
+	pg_atomic_uint32 listed;
+	pg_atomic_uint32 nparts;
+
+	/* max_parts of them, and behind them the list of extents */
+	SharePart	parts[FLEXIBLE_ARRAY_MEMBER];
+};
+
+/* Numbers of the extents that parts are made of. */
+static inline uint32 *
+share_list(GpuSortShare *share)
+{
+	return (uint32 *) &share->parts[share->max_parts];
+}
+
+#endif

@@ -1,0 +1,534 @@
+/*
+ * sort_state.c
+ *		Life cycle of a sort: begin, perform, fetch, reset, end.
+ *
+ * What palloc does not provide (sort_memory.c) is released by a callback of the
+ * memory context that was current at begin, so that an error anywhere, also in
+ * the input, releases it too.
+ */
+#include "postgres.h"
+
+#include "access/tupmacs.h"
+#include "executor/tuptable.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/tuplesort.h"
+
+#include "sort/sort_internal.h"
+#include "sort/sort_share.h"
+
+#define PLANES_PER_COLUMN (1 + GPUSORT_CODEC_MAX_WORDS)
+
+/* The engine is started anew so often before it listens to cancels only. */
+#define MAX_RESTARTS 3
+
+StaticAssertDecl(GPUSORT_MAX_KEYS * PLANES_PER_COLUMN <= GS_MAX_PLANES,
+				 "the engine must take all planes");
+
+/* Release everything that palloc did not provide. */
+static void
+release_all(GpuSort *sort)
+{
+	gpusort_service_end(sort);
+	gpusort_release_memory(sort);
+	gpusort_service_abandon(sort);
+	gpusort_share_end(sort);
+}
+
+static void
+context_callback(void *arg)
+{
+	release_all((GpuSort *) arg);
+}
+
+void
+gpusort_forget_rows(GpuSort *sort)
+{
+	gpusort_service_end(sort);
+	if (gpusort_service_holds_memory(sort))
+	{
+		release_all(sort);
+		sort->capacity = 0;
+		if (!gpusort_acquire_memory(sort))
+			gpusort_release_memory(sort);
+	}
+	gpusort_reorder_forget(sort);
+	sort->ready = 0;
+	sort->rows_used = 0;
+	sort->nrows = 0;
+	sort->uniform = true;
+	sort->stride = 0;
+	sort->granule_rows = 0;
+	if (sort->granule_offsets != NULL)
+		pfree(sort->granule_offsets);
+	sort->granule_offsets = NULL;
+	sort->tids_ordered = true;
+	sort->last_tid = 0;
+	sort->any_dead = false;
+	sort->other_lengths = false;
+	sort->value_refused = false;
+	sort->out_of_room = false;
+	sort->performed = false;
+	for (int i = 0; i < sort->ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->columns[i];
+
+		column->long_keys = false;
+		column->common_len = PG_UINT32_MAX;
+		column->common_ref = 0;
+		column->base = 0;
+	}
+	gpusort_release_nulls(sort);
+	memset(&sort->stats, 0, sizeof(sort->stats));
+}
+
+int
+gpusort_fixed_offset(TupleDesc desc, AttrNumber attno)
+{
+	int			offset = 0;
+
+	for (int i = 0; i < attno; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (i == attno - 1 && att->attlen == -1)
+			return offset;
+		offset = att_align_nominal(offset, att->attalign);
+		if (i == attno - 1)
+			return offset;
+		if (att->attlen < 0)
+			break;
+		offset += att->attlen;
+	}
+	return -1;
+}
+
+static void
+begin_column(GpuSort *sort, int i)
+{
+	GpuSortColumn *column = &sort->columns[i];
+	Form_pg_attribute att = TupleDescAttr(sort->desc, sort->spec.attnos[i] - 1);
+	Oid			type = att->atttypid;
+	const GpuSortCodec *codec;
+	const char *reason;
+	bool		reverse;
+
+	codec = gpusort_codec_lookup(sort->spec.sortops[i], type, sort->spec.collations[i],
+								 &reverse, &reason);
+	if (codec == NULL)
+		elog(ERROR, "gpusort: no key codec for sort column %d: %s", i + 1, reason);
+
+	column->attno = sort->spec.attnos[i];
+	column->nulls_first = sort->spec.nulls_first[i];
+	column->fixed_offset = gpusort_fixed_offset(sort->desc, column->attno);
+	column->attlen = att->attlen;
+	column->attbyval = att->attbyval;
+	column->attalign = att->attalign;
+	sort->fixed_keys &= column->fixed_offset >= 0;
+	column->flip = reverse ? PG_UINT64_MAX : 0;
+	gpusort_codec_begin(&column->encoder, codec, type, sort->spec.collations[i]);
+	column->bytes = codec->bytes;
+	column->lazy = codec->complete != NULL;
+	column->nwords = codec->nwords;
+	column->integer_bytes = codec->integer_bytes;
+
+	sort->max_attno = Max(sort->max_attno, column->attno);
+	sort->any_bytes |= column->bytes != GPUSORT_BYTES_NONE;
+	sort->untrusted |= codec->verify;
+}
+
+/* A sort without memory for its rows. */
+static GpuSort *
+make_sort(TupleDesc desc, const GpuSortSpec *spec, size_t limit_bytes)
+{
+	GpuSort    *sort = palloc0(sizeof(GpuSort));
+
+	sort->context = CurrentMemoryContext;
+	sort->scratch = AllocSetContextCreate(CurrentMemoryContext, "gpusort keys",
+										  ALLOCSET_DEFAULT_SIZES);
+	sort->desc = desc;
+	sort->spec = *spec;
+
+	sort->fixed_keys = true;
+	sort->columns = palloc0(spec->nkeys * sizeof(GpuSortColumn));
+	sort->planes = palloc(spec->nkeys * PLANES_PER_COLUMN * sizeof(gs_plane));
+	for (int i = 0; i < spec->nkeys; i++)
+		begin_column(sort, i);
+	sort->ncolumns = spec->nkeys;
+
+	gpusort_begin_memory(sort, limit_bytes);
+	sort->on_reset.func = context_callback;
+	sort->on_reset.arg = sort;
+	MemoryContextRegisterResetCallback(sort->context, &sort->on_reset);
+
+	gpusort_forget_rows(sort);
+	return sort;
+}
+
+GpuSort *
+gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
+{
+	GpuSort    *sort = make_sort(desc, spec, gpusort_memory_limit());
+
+	sort->random_access = random_access;
+	gpusort_row_store_make_minimal_template(sort);
+	if (!gpusort_acquire_memory(sort))
+	{
+		release_all(sort);
+		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
+	}
+	return sort;
+}
+
+GpuSort *
+gpusort_begin_index(Relation index, const GpuSortSpec *spec, size_t limit_bytes)
+{
+	GpuSort    *sort = make_sort(RelationGetDescr(index), spec, limit_bytes);
+
+	/* without keys rows only pass through: no extents for them */
+	if (spec->nkeys == 0)
+		sort->pool_share.max_extents = 0;
+	sort->index_rows = true;
+	gpusort_row_store_make_index_template(sort);
+	if (!gpusort_acquire_memory(sort))
+	{
+		release_all(sort);
+		return NULL;
+	}
+	return sort;
+}
+
+/* Give a part its memory; NULL if there is no address space. */
+static GpuSort *
+begin_part(GpuSortShare *share, GpuSort *part)
+{
+	gpusort_share_enter(share, part);
+	if (gpusort_acquire_memory(part))
+		return part;
+	release_all(part);
+	return NULL;
+}
+
+GpuSort *
+gpusort_share_begin_part(GpuSortShare *share, TupleDesc desc, const GpuSortSpec *spec)
+{
+	GpuSort    *part = make_sort(desc, spec, 0);
+
+	gpusort_row_store_make_minimal_template(part);
+	return begin_part(share, part);
+}
+
+GpuSort *
+gpusort_share_begin_index_part(GpuSortShare *share, Relation index, const GpuSortSpec *spec)
+{
+	GpuSort    *part = make_sort(RelationGetDescr(index), spec, 0);
+
+	part->index_rows = true;
+	gpusort_row_store_make_index_template(part);
+	return begin_part(share, part);
+}
+
+GpuSort *
+gpusort_share_begin_owner(TupleDesc desc, const GpuSortSpec *spec)
+{
+	return make_sort(desc, spec, gpusort_memory_limit());
+}
+
+GpuSort *
+gpusort_share_begin_joined(GpuSortShare *share, TupleDesc desc, const GpuSortSpec *spec)
+{
+	GpuSort    *sort = make_sort(desc, spec, gpusort_memory_limit());
+
+	gpusort_row_store_make_minimal_template(sort);
+	gpusort_share_enter_joined(share, sort);
+	if (!gpusort_acquire_memory(sort))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed to reserve address space for a sort.")));
+	return sort;
+}
+
+TupleTableSlot *
+gpusort_row_slot(GpuSort *sort)
+{
+	if (sort->row_slot == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(sort->context);
+
+		/* the slot must hold no reference that only ExecDropSingle... drops */
+		sort->row_slot = MakeTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
+		MemoryContextSwitchTo(old);
+	}
+	return sort->row_slot;
+}
+
+/*
+ * Run the engine; interrupts are served while it works.  One that does not end
+ * the query makes it start again, which must not go on for ever: some interrupts
+ * come back regularly (client_connection_check_interval), and some can't be
+ * served now.
+ */
+void
+gpusort_run_engine(gs_sort_args *args, gs_sort_result *result)
+{
+	gs_status	status;
+	int			restarts = 0;
+
+	args->cancel = (const volatile int *) &InterruptPending;
+	while ((status = gs_sort(args, result)) == GS_CANCELLED)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (++restarts == MAX_RESTARTS)
+			args->cancel = (const volatile int *) &QueryCancelPending;
+		if (QueryCancelPending)
+			args->cancel = NULL;
+	}
+	if (status != GS_OK)
+		elog(ERROR, "gpusort: engine failed: %s", gs_status_text(status));
+}
+
+bool
+gpusort_sort_on_host(GpuSort *sort)
+{
+	gs_sort_args args = {0};
+	gs_sort_result result;
+
+	if (!gpusort_grow_workspace(sort))
+		return false;
+	args.nrows = sort->nrows;
+	args.planes = sort->planes;
+	args.nplanes = sort->nplanes;
+	args.id_bytes = sizeof(uint32);
+	args.workspace = sort->workspace->base;
+	args.workspace_bytes = sort->workspace->usable;
+	args.equal = needs_equal_rows(sort) ? RANGE_U64(sort->equal) : NULL;
+	args.progress = sort->progress;
+	gpusort_run_engine(&args, &result);
+
+	sort->order = result.ids;
+	sort->ready = sort->nrows;
+	sort->stats.engine = GPUSORT_SORTED_BY_HOST;
+	sort->stats.key_bits = result.key_bits;
+	sort->stats.passes = result.passes;
+	sort->stats.refined_rows = result.refined_rows;
+	sort->stats.presorted = result.presorted;
+	return true;
+}
+
+/* Sort by the engine's planes, here or in gpusortd. */
+static bool
+sort_by_engine(GpuSort *sort)
+{
+	gs_progress outer;
+	bool		sorted;
+
+	sort->nplanes = gpusort_engine_planes(sort, sort->planes);
+	outer = gpusort_enter_engine(sort);
+	sorted = gpusort_service_sort(sort, needs_equal_rows(sort) || gpusort_must_verify(sort)) ||
+		gpusort_sort_on_host(sort);
+	gs_progress_leave(sort->progress, &outer);
+	return sorted;
+}
+
+/* Are there rows whose order the engine could not tell? */
+static bool
+any_equal_rows(const GpuSort *sort)
+{
+	const uint64 *equal = RANGE_U64(sort->equal);
+
+	for (uint64 w = 0; w < (sort->nrows + 63) / 64; w++)
+		if (equal[w] != 0)
+			return true;
+	return false;
+}
+
+/* Put the ties in order; the engine's workspace becomes scratch memory. */
+static bool
+refine_ties(GpuSort *sort)
+{
+	gs_progress outer;
+	bool		refined;
+
+	if (!gpusort_grow_workspace(sort))
+		return false;
+	memcpy(sort->refined->base, sort->order, sort->nrows * sizeof(uint32));
+	sort->order = RANGE_U32(sort->refined);
+	sort->stats.presorted = false;
+	sort->stats.refined_rows = 0;
+	outer = gpusort_enter_refinement(sort);
+	refined = gpusort_refine(sort);
+	gs_progress_leave(sort->progress, &outer);
+	return refined;
+}
+
+static void
+set_elapsed(instr_time *elapsed, instr_time start)
+{
+	INSTR_TIME_SET_CURRENT(*elapsed);
+	INSTR_TIME_SUBTRACT(*elapsed, start);
+}
+
+/*
+ * Sort what was collected; false if there is no memory for it or a value turned
+ * out to have no encoding.
+ */
+static bool
+sort_rows(GpuSort *sort)
+{
+	instr_time	start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	if (!sort_by_engine(sort))
+		return false;
+	set_elapsed(&sort->stats.sort_time, start);
+	if (needs_refinement(sort) && any_equal_rows(sort))
+	{
+		INSTR_TIME_SET_CURRENT(start);
+		gpusort_reorder_abandon(sort);
+		if (!refine_ties(sort))
+			return false;
+		set_elapsed(&sort->stats.refine_time, start);
+	}
+	return true;
+}
+
+/* The collected rows can't be sorted here. */
+static void
+give_up(GpuSort *sort, GpuSortHandover why)
+{
+	if (sort->index_rows)
+		sort->stats.handover = why;
+	else
+		gpusort_hand_over(sort, why);
+}
+
+void
+gpusort_perform(GpuSort *sort)
+{
+	Assert(!sort->performed);
+
+	/* an index sort that has failed */
+	if (sort->stats.handover != GPUSORT_HANDOVER_NONE && sort->index_rows)
+		return;
+	if (sort->tuplesort == NULL)
+	{
+		bool		sorted = sort_rows(sort);
+
+		gpusort_note_memory(sort);
+		if (!sorted)
+			give_up(sort, gpusort_handover_cause(sort));
+		else if (!gpusort_order_is_right(sort))
+			give_up(sort, GPUSORT_HANDOVER_ORDER);
+	}
+	if (sort->tuplesort != NULL)
+		tuplesort_performsort(sort->tuplesort);
+	sort->performed = true;
+}
+
+uint64
+gpusort_rows(const GpuSort *sort)
+{
+	return sort->stats.rows;
+}
+
+void
+gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
+{
+	const uint32 *row_refs = RANGE_U32(sort->row_refs);
+	uint64		left = sort->nrows - from;
+	int			ahead_to = (int) Min(left, 2 * (uint64) count);
+	const uint32 *order;
+
+	Assert(count <= left);
+	if (unlikely(from + ahead_to > sort->ready))
+		gpusort_service_await(sort, from + ahead_to);
+	if (unlikely(sort->reordering))
+		gpusort_reorder_look(sort, from + ahead_to);
+	if (from + count <= sort->reordered)
+	{
+		gpusort_reorder_fetch(sort, from, count, rows);
+		return;
+	}
+	order = sort->order + from;
+	for (int i = 0; i < count; i++)
+		rows[i] = row_by_id(sort, order[i]);
+	if (sort->uniform)
+		return;
+	for (int i = count; i < ahead_to; i++)
+		if (!row_place_is_known(sort, order[i]))
+			prefetch_line(&row_refs[order[i]]);
+}
+
+size_t
+gpusort_row_bytes(const GpuSort *sort)
+{
+	return sort->nrows > 0 ? sort->rows_used / sort->nrows : 0;
+}
+
+const void *
+gpusort_stored_rows(const GpuSort *sort, Size *bytes)
+{
+	Assert(sort->index_rows && sort->ncolumns == 0);
+	*bytes = sort->rows_used;
+	return sort->rows->base;
+}
+
+const uint64 *
+gpusort_equal_rows(const GpuSort *sort)
+{
+	Assert(sort->index_rows && sort->performed);
+	return RANGE_U64(sort->equal);
+}
+
+Tuplesortstate *
+gpusort_tuplesort(const GpuSort *sort)
+{
+	return sort->tuplesort;
+}
+
+void
+gpusort_reset(GpuSort *sort)
+{
+	if (sort->row_slot != NULL)
+		ExecClearTuple(sort->row_slot);
+	if (sort->tuplesort != NULL)
+	{
+		tuplesort_end(sort->tuplesort);
+		sort->tuplesort = NULL;
+		gpusort_rewind_memory(sort);
+	}
+	gpusort_forget_rows(sort);
+	if (sort->rows == NULL)
+		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
+}
+
+void
+gpusort_end(GpuSort *sort)
+{
+	if (sort->row_slot != NULL)
+		ExecClearTuple(sort->row_slot);
+	if (sort->tuplesort != NULL)
+		tuplesort_end(sort->tuplesort);
+	sort->tuplesort = NULL;
+	release_all(sort);
+}
+
+const GpuSortStats *
+gpusort_get_stats(const GpuSort *sort)
+{
+	return &sort->stats;
+}
+
+char *
+gpusort_describe_key(const GpuSort *sort)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	for (int i = 0; i < sort->ncolumns; i++)
+		appendStringInfo(&buf, "%s%s", i > 0 ? ", " : "", sort->columns[i].encoder.codec->name);
+	return buf.data;
+}

@@ -1,0 +1,117 @@
+/*
+ * sort_view.h
+ *		The result of a sort, to be read by several processes at once.
+ *
+ * A view is what it takes to find the tuple at a position, and, of an index sort, to
+ * see whether it equals the one before.  The process that has sorted makes one of its sort; if
+ * all that it points to lies in extents of the pool, it can publish their numbers,
+ * and others attach: they map the extents, read-only and anywhere, side by side as
+ * in the sort's own ranges.
+ *
+ * Nobody but the sort owns the extents.  So the sort must not end, nor be reset,
+ * before the last process has detached or is gone; unless they belong to a shared sort
+ * of another process and are left to it (gpusort_leave_view()).
+ */
+#ifndef GPUSORT_SORT_VIEW_H
+#define GPUSORT_SORT_VIEW_H
+
+#include "prefetch.h"
+#include "sort/sort_state.h"
+
+/* What a view's memory consists of. */
+typedef enum GpuSortViewPart
+{
+	GPUSORT_VIEW_ROWS,
+	GPUSORT_VIEW_ROW_REFS,
+	GPUSORT_VIEW_ORDER,
+	GPUSORT_VIEW_EQUAL,
+	GPUSORT_VIEW_PARTS
+} GpuSortViewPart;
+
+typedef struct GpuSortView
+{
+	const char *rows;
+	const uint32 *row_refs;		/* units of row_unit; NULL: row id lies at id * stride */
+	uint64		granule_rows;	/* rows below this lie in granules, of this many rows, */
+	int			granule_shift;	/* as a power of two; stride apart */
+	const size_t *granule_offsets;	/* first row of each */
+	const uint32 *order;		/* row ids; NULL: rows lie in order (sort_reorder.c) */
+	const uint64 *equal;		/* as gpusort_equal_rows(); NULL: no index sort */
+	uint64		nrows;
+	size_t		row_unit;
+	size_t		stride;
+	size_t		row_bytes;		/* average */
+	size_t		tuple_bytes;	/* of each tuple; 0: that varies */
+} GpuSortView;
+
+/*
+ * A view of a sort that was performed and not handed over, in its own process; waits
+ * for all rows to be in place, and to be reordered.
+ */
+extern void gpusort_view(GpuSort *sort, GpuSortView *view);
+
+/* In shared memory, of so many bytes; needs a pool. */
+typedef struct GpuSortSharedView GpuSortSharedView;
+
+extern Size gpusort_shared_view_bytes(void);
+
+/* False if some of the sort's memory is private. */
+extern bool gpusort_publish_view(GpuSort *sort, GpuSortSharedView *shared);
+
+/*
+ * The same for a sort that a participant has joined (gpusort_share_begin_joined()), which
+ * need not stay: the extents are left to the shared sort's leader.  The sort can only be
+ * ended.  False if the view can't be published, or gpusortd has not let go of the rows.
+ */
+extern bool gpusort_leave_view(GpuSort *sort, GpuSortSharedView *shared);
+
+/* What a process has mapped. */
+typedef struct GpuSortViewMapping
+{
+	char	   *base[GPUSORT_VIEW_PARTS];
+	size_t		bytes[GPUSORT_VIEW_PARTS];
+} GpuSortViewMapping;
+
+/* False if the system does not map it. */
+extern bool gpusort_attach_view(const GpuSortSharedView *shared, GpuSortView *view,
+								GpuSortViewMapping *mapping);
+extern void gpusort_detach_view(GpuSortViewMapping *mapping);
+
+static inline void *
+gpusort_view_row(const GpuSortView *view, uint64 position)
+{
+	uint32		id = view->order != NULL ? view->order[position] : (uint32) position;
+	size_t		offset;
+
+	if (view->row_refs == NULL)
+		offset = id * view->stride;
+	else if (id < view->granule_rows)
+		offset = view->granule_offsets[id >> view->granule_shift] +
+			(id & (((uint64) 1 << view->granule_shift) - 1)) * view->stride;
+	else
+		offset = (size_t) view->row_refs[id] * view->row_unit;
+	return (void *) (view->rows + offset);
+}
+
+/* As gpusort_fetch_block(). */
+static inline void
+gpusort_view_fetch(const GpuSortView *view, uint64 from, int count, void **rows)
+{
+	uint64		ahead_to = Min(view->nrows, from + 2 * (uint64) count);
+
+	for (int i = 0; i < count; i++)
+		rows[i] = gpusort_view_row(view, from + i);
+	if (view->row_refs == NULL || view->order == NULL)
+		return;
+	for (uint64 i = from + count; i < ahead_to; i++)
+		if (view->order[i] >= view->granule_rows)
+			prefetch_line(&view->row_refs[view->order[i]]);
+}
+
+static inline bool
+gpusort_view_is_equal(const GpuSortView *view, uint64 position)
+{
+	return (view->equal[position / 64] >> (position % 64) & 1) != 0;
+}
+
+#endif							/* GPUSORT_SORT_VIEW_H */
