@@ -3,7 +3,7 @@
  *		Executing a GpuSort Collect node: collecting rows in parallel workers.
  *
  * Every participant, the leader among them, reads its child into a part of the
- * GpuSort's sort (sort_share.h) and returns the rows that the part refuses; these
+ * GpuSort's sort (sort_parts.h) and returns the rows that the part refuses; these
  * travel through Gather as any rows do.  The node has nothing more to return when
  * the part is finished.
  *
@@ -104,10 +104,10 @@ initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 
 	shared->participants = pcxt->nworkers + 1;
 	memset(shared->counts, 0, shared->participants * sizeof(GpuSortCollectCounts));
-	node->share = gpusort_share_create(node->sort, shared->participants);
-	shared->sort_is_shared = node->share != NULL;
+	node->parts = gpusort_parts_create(node->sort, shared->participants);
+	shared->sort_is_shared = node->parts != NULL;
 	if (shared->sort_is_shared)
-		shared->share_number = gpusort_share_number(node->share);
+		shared->parts_number = gpusort_parts_number(node->parts);
 	node->shared = shared;
 }
 
@@ -118,7 +118,7 @@ attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
 
 	node->shared = coordinate;
 	if (node->shared->sort_is_shared)
-		node->share = gpusort_share_attach(node->shared->share_number);
+		node->parts = gpusort_parts_attach(node->shared->parts_number);
 }
 
 /* The shared memory is about to go. */
@@ -152,16 +152,16 @@ keep_counts(GpuSortCollectState *node)
 	if (node->shared != NULL)
 		memcpy(node->counts, node->shared->counts, participants * sizeof(GpuSortCollectCounts));
 	else
-		*node->counts = (GpuSortCollectCounts) {.taken = node->drain.taken, .took_part = true};
+		*node->counts = (GpuSortCollectCounts) {.taken = node->input.taken, .took_part = true};
 }
 
 void
 gpusort_collect_join(GpuSortCollectState *node)
 {
 	keep_counts(node);
-	if (node->share != NULL)
-		gpusort_share_join(node->share, node->sort);
-	node->share = NULL;
+	if (node->parts != NULL)
+		gpusort_parts_join(node->parts, node->sort);
+	node->parts = NULL;
 	node->sort = NULL;
 }
 
@@ -173,10 +173,10 @@ begin_collecting(GpuSortCollectState *node)
 {
 	PlanState  *child = outerPlanState(node);
 
-	node->drain = (GpuSortDrain) {.child = child};
+	node->input = (GpuSortInput) {.child = child};
 	if (node->shared == NULL)
-		node->drain.sort = node->sort;
-	else if (node->share != NULL)
+		node->input.sort = node->sort;
+	else if (node->parts != NULL)
 	{
 		MemoryContext parent = node->sort != NULL ? node->sort_context :
 			node->css.ss.ps.state->es_query_cxt;
@@ -185,11 +185,11 @@ begin_collecting(GpuSortCollectState *node)
 		node->part_context = AllocSetContextCreate(parent, "GpuSort Collect",
 												   ALLOCSET_DEFAULT_SIZES);
 		old = MemoryContextSwitchTo(node->part_context);
-		node->part = gpusort_share_begin_part(node->share, ExecGetResultType(child),
+		node->part = gpusort_parts_begin_part(node->parts, ExecGetResultType(child),
 											  &node->spec);
 		MemoryContextSwitchTo(old);
-		node->drain.sort = node->part;
-		node->drain.is_part = true;
+		node->input.sort = node->part;
+		node->input.is_part = true;
 	}
 	node->begun = true;
 }
@@ -218,11 +218,11 @@ finish_collecting(GpuSortCollectState *node)
 	GpuSortCollectCounts *counts = my_counts(node);
 
 	if (node->part != NULL)
-		gpusort_share_finish_part(node->share, node->part);
+		gpusort_parts_finish_part(node->parts, node->part);
 	end_part(node);
 	if (counts != NULL)
 	{
-		counts->taken = node->drain.taken;
+		counts->taken = node->input.taken;
 		counts->took_part = true;
 	}
 	node->finished = true;
@@ -239,7 +239,7 @@ exec_node(CustomScanState *css)
 		return NULL;
 	if (!node->begun)
 		begin_collecting(node);
-	refused = gpusort_drain(&node->drain);
+	refused = gpusort_drain_input(&node->input);
 	if (refused == NULL)
 		finish_collecting(node);
 	else if ((counts = my_counts(node)) != NULL)

@@ -7,15 +7,15 @@
 
 #include "nodes/execnodes.h"
 
-#include "sort/collect_scan.h"
+#include "sort/sort_input.h"
 #include "exec/explain_node.h"
-#include "sort/sort_share.h"
+#include "sort/sort_parts.h"
 
 /* In dynamic shared memory. */
 typedef struct GpuSortCollectShared
 {
 	bool		sort_is_shared; /* else all rows go through Gather */
-	uint32		share_number;
+	uint32		parts_number;
 	int			participants;	/* that there may be; the leader is number 0 */
 	GpuSortCollectCounts counts[FLEXIBLE_ARRAY_MEMBER];
 } GpuSortCollectShared;
@@ -31,10 +31,10 @@ typedef struct GpuSortCollectState
 	MemoryContext sort_context;
 
 	/* while rows are collected */
-	GpuSortShare *share;		/* NULL: the sort is no shared one */
+	GpuSortParts *parts;		/* NULL: the sort is no shared one */
 	GpuSort    *part;			/* NULL: none, or not begun yet */
 	MemoryContext part_context;
-	GpuSortDrain drain;
+	GpuSortInput input;
 	bool		begun;
 	bool		finished;
 

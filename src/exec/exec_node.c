@@ -20,7 +20,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "sort/collect_scan.h"
+#include "sort/sort_input.h"
 #include "exec/exec_collect.h"
 #include "exec/exec_late.h"
 #include "pg_compat.h"
@@ -78,7 +78,7 @@ sort_input(GpuSortScanState *node)
 	}
 	if (node->collect != NULL)
 		gpusort_collect_for(node->collect, node->sort, node->context);
-	gpusort_drain(&(GpuSortDrain) {.child = child, .sort = node->sort});
+	gpusort_drain_input(&(GpuSortInput) {.child = child, .sort = node->sort});
 	if (node->collect != NULL)
 		gpusort_collect_join(node->collect);
 	INSTR_TIME_SET_CURRENT(node->collect_time);

@@ -3,7 +3,7 @@
  *		Executing a GpuSort Shared node: one sort by all participants of a Gather.
  *
  * Every participant reads its child, a partial plan, into its part of one sort in the
- * pool (sort_share.h).  Then one of them, whichever is elected, joins the parts, sorts
+ * pool (sort_parts.h).  Then one of them, whichever is elected, joins the parts, sorts
  * them and publishes the result, which all map and read (shared_result.c).
  *
  * They meet at a barrier (GpuSortSharedPhase), to which nobody belongs before he reads
@@ -40,7 +40,7 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-#include "sort/collect_scan.h"
+#include "sort/sort_input.h"
 #include "exec/exec_shared.h"
 #include "pg_compat.h"
 #include "plan/plan_shared.h"
@@ -155,14 +155,14 @@ begin_share(GpuSortSharedState *node)
 	{
 		MemoryContext old = MemoryContextSwitchTo(node->context);
 
-		node->owner = gpusort_share_begin_owner(ExecGetResultType(outerPlanState(node)),
+		node->owner = gpusort_parts_begin_owner(ExecGetResultType(outerPlanState(node)),
 												&node->spec);
 		MemoryContextSwitchTo(old);
 	}
-	node->share = gpusort_share_create(node->owner, shared->participants);
-	shared->in_pool = node->share != NULL;
+	node->parts = gpusort_parts_create(node->owner, shared->participants);
+	shared->in_pool = node->parts != NULL;
 	if (shared->in_pool)
-		shared->share_number = gpusort_share_number(node->share);
+		shared->parts_number = gpusort_parts_number(node->parts);
 }
 
 /* Before workers are started, for the first or another time. */
@@ -214,7 +214,7 @@ attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
 
 	node->shared = shared;
 	if (shared->in_pool)
-		node->share = gpusort_share_attach(shared->share_number);
+		node->parts = gpusort_parts_attach(shared->parts_number);
 	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));
 	gpusort_begin_refused(node, refused_rows(shared), result_context(node));
 }
@@ -254,32 +254,32 @@ static void
 collect(GpuSortSharedState *node)
 {
 	GpuSortCollectCounts *counts = &node->shared->counts[ParallelWorkerNumber + 1];
-	GpuSortDrain drain = {.child = outerPlanState(node),.is_part = true};
+	GpuSortInput input = {.child = outerPlanState(node),.is_part = true};
 	MemoryContext context = AllocSetContextCreate(result_context(node), "GpuSort Shared part",
 												  ALLOCSET_DEFAULT_SIZES);
 	TupleTableSlot *refused;
 
-	if (node->share != NULL)
+	if (node->parts != NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(context);
 
-		drain.sort = gpusort_share_begin_part(node->share, ExecGetResultType(drain.child),
+		input.sort = gpusort_parts_begin_part(node->parts, ExecGetResultType(input.child),
 											  &node->spec);
 		MemoryContextSwitchTo(old);
 	}
-	while ((refused = gpusort_drain(&drain)) != NULL)
+	while ((refused = gpusort_drain_input(&input)) != NULL)
 	{
 		gpusort_keep_refused(node, refused);
 		counts->refused++;
 	}
 	gpusort_finish_refused(node);
-	if (drain.sort != NULL)
+	if (input.sort != NULL)
 	{
-		gpusort_share_finish_part(node->share, drain.sort);
-		gpusort_end(drain.sort);
+		gpusort_parts_finish_part(node->parts, input.sort);
+		gpusort_end(input.sort);
 	}
 	MemoryContextDelete(context);
-	counts->taken = drain.taken;
+	counts->taken = input.taken;
 	counts->took_part = true;
 }
 
@@ -299,10 +299,10 @@ sort_parts(GpuSortSharedState *node, instr_time start)
 	instr_time	collect_time;
 	GpuSort    *sort;
 
-	if (node->share != NULL)
+	if (node->parts != NULL)
 	{
-		sort = gpusort_share_begin_joined(node->share, desc, &node->spec);
-		gpusort_share_join(node->share, sort);
+		sort = gpusort_parts_begin_joined(node->parts, desc, &node->spec);
+		gpusort_parts_join(node->parts, sort);
 	}
 	else
 		sort = gpusort_begin(desc, &node->spec, false);
@@ -341,17 +341,17 @@ sort_alone(GpuSortSharedState *node, instr_time start)
 {
 	PlanState  *child = outerPlanState(node);
 	MemoryContext old = MemoryContextSwitchTo(result_context(node));
-	GpuSortDrain drain = {.child = child};
+	GpuSortInput input = {.child = child};
 	instr_time	collect_time;
 
 	node->sort = gpusort_begin(ExecGetResultType(child), &node->spec, node->random_access);
 	MemoryContextSwitchTo(old);
-	drain.sort = node->sort;
-	gpusort_drain(&drain);
+	input.sort = node->sort;
+	gpusort_drain_input(&input);
 	set_elapsed(&collect_time, start);
 	gpusort_perform(node->sort);
 	gpusort_make_report(node->sort, collect_time, &node->report);
-	keep_counts(node, &(GpuSortCollectCounts) {.taken = drain.taken,.took_part = true}, 1);
+	keep_counts(node, &(GpuSortCollectCounts) {.taken = input.taken,.took_part = true}, 1);
 	gpusort_cursor_open_sort(&node->cursor, node->sort);
 }
 

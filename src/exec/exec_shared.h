@@ -15,7 +15,7 @@
 #include "exec/exec_cursor.h"
 #include "exec/explain_node.h"
 #include "sort/sort_cuts.h"
-#include "sort/sort_share.h"
+#include "sort/sort_parts.h"
 
 /* Phases of the barrier. */
 typedef enum GpuSortSharedPhase
@@ -43,7 +43,7 @@ typedef struct GpuSortShared
 	dsm_handle	segment;		/* that this is in */
 	int			participants;	/* that there may be; the leader is number 0 */
 	bool		in_pool;		/* else all rows are refused */
-	uint32		share_number;
+	uint32		parts_number;
 	SharedFileSet files;		/* of refused rows, and of the result */
 
 	Barrier		barrier;
@@ -74,7 +74,7 @@ typedef struct GpuSortSharedState
 	GpuSort    *owner;			/* in the leader, of the extents of all */
 
 	GpuSortShared *shared;		/* NULL: there is no parallel query, or none any more */
-	GpuSortShare *share;		/* NULL: rows have no place in the pool */
+	GpuSortParts *parts;		/* NULL: rows have no place in the pool */
 
 	/* of this execution */
 	MemoryContext result_context;	/* below context; NULL: nothing has begun */

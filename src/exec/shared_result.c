@@ -87,7 +87,7 @@ gpusort_publish_result(GpuSortSharedState *node, GpuSort *sort, instr_time colle
 	shared->nrows = gpusort_rows(sort);
 	shared->nslices = number_of_slices(shared);
 	if (shared->nrows == 0 ||
-		(node->share != NULL && gpusort_leave_view(sort, gpusort_shared_view(shared))))
+		(node->parts != NULL && gpusort_leave_view(sort, gpusort_shared_view(shared))))
 		shared->place = GPUSORT_RESULT_VIEW;
 	else
 		shared->place = node->slice_columns > 0 ? GPUSORT_RESULT_OWN : GPUSORT_RESULT_FILE;

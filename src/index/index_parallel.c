@@ -2,7 +2,7 @@
  * index_parallel.c
  *		Several processes for one index build: reading the table.
  *
- * Workers and leader collect into parts of a shared sort (sort_share.h), which the
+ * Workers and leader collect into parts of a shared sort (sort_parts.h), which the
  * leader joins when all are done.
  *
  * Rows that there is no pool memory for go to the leader's private memory.  A worker
@@ -43,7 +43,7 @@
 #include "index/index_parallel.h"
 #include "index/index_progress.h"
 #include "index/index_slices.h"
-#include "sort/sort_share.h"
+#include "sort/sort_parts.h"
 
 /* Parts of the shared memory. */
 #define KEY_BUILD			UINT64CONST(0x4753000000000001)
@@ -75,8 +75,8 @@ struct GpuSortParallelBuild
 	bool		concurrent;
 	bool		unique;
 	bool		by_pages;		/* not by the server's parallel scan */
-	bool		has_share;
-	uint32		share;			/* number of the shared sort */
+	bool		has_parts;
+	uint32		parts;			/* number of the shared sort */
 
 	pg_atomic_uint32 next_page;
 	pg_atomic_uint32 pages_read;
@@ -110,7 +110,7 @@ struct GpuSortParallelLeader
 	ParallelTableScanDesc scan;
 	WalUsage   *wal_usage;
 	BufferUsage *buffer_usage;
-	GpuSortShare *share;		/* NULL: there is no pool memory */
+	GpuSortParts *parts;		/* NULL: there is no pool memory */
 	GpuSortSharedSlices *slices;	/* NULL: workers can't write */
 };
 
@@ -261,20 +261,20 @@ scan_part(GpuSortIndexBuild *build, ParallelTableScanDesc parallel_scan, bool le
 
 /* The same, into a part of the shared sort, if there is one. */
 static double
-collect_part(GpuSortIndexBuild *build, GpuSortShare *share, ParallelTableScanDesc parallel_scan,
+collect_part(GpuSortIndexBuild *build, GpuSortParts *parts, ParallelTableScanDesc parallel_scan,
 			 bool leader)
 {
 	GpuSortSpec spec;
 	const char *reason;
 	double		live;
 
-	if (share != NULL && gpusort_index_sort_spec(build->index, &spec, &reason))
-		build->part = gpusort_share_begin_index_part(share, build->index, &spec);
+	if (parts != NULL && gpusort_index_sort_spec(build->index, &spec, &reason))
+		build->part = gpusort_parts_begin_index_part(parts, build->index, &spec);
 	live = scan_part(build, parallel_scan, leader);
 	if (build->part != NULL)
 	{
 		if (!build->failed)
-			gpusort_share_finish_part(share, build->part);
+			gpusort_parts_finish_part(parts, build->part);
 		gpusort_end(build->part);
 		build->part = NULL;
 	}
@@ -336,10 +336,10 @@ fill_shared_memory(GpuSortParallelLeader *leader, GpuSortIndexBuild *build, bool
 	shared->concurrent = build->info->ii_Concurrent;
 	shared->unique = build->info->ii_Unique;
 	shared->by_pages = by_pages;
-	leader->share = gpusort_share_create(build->sort, leader->context->nworkers + 1);
-	shared->has_share = leader->share != NULL;
-	if (shared->has_share)
-		shared->share = gpusort_share_number(leader->share);
+	leader->parts = gpusort_parts_create(build->sort, leader->context->nworkers + 1);
+	shared->has_parts = leader->parts != NULL;
+	if (shared->has_parts)
+		shared->parts = gpusort_parts_number(leader->parts);
 	pg_atomic_init_u32(&shared->next_page, 0);
 	pg_atomic_init_u32(&shared->pages_read, 0);
 	SpinLockInit(&shared->mutex);
@@ -446,7 +446,7 @@ gpusort_index_collect_parallel(GpuSortIndexBuild *build, double *live)
 	if (build->queues->count == 0)
 	{
 		build->queues = NULL;
-		gpusort_share_dissolve(build->sort);
+		gpusort_parts_dissolve(build->sort);
 		end_parallel(leader);
 		return false;
 	}
@@ -454,11 +454,11 @@ gpusort_index_collect_parallel(GpuSortIndexBuild *build, double *live)
 	build->workers = build->queues->count;
 	if (leader->slices != NULL)
 		gpusort_slices_attach(build, leader->slices, leader->context);
-	*live = collect_part(build, leader->share, leader->scan, true);
+	*live = collect_part(build, leader->parts, leader->scan, true);
 	receive_rest(build);
 	finish_reading(leader, build, live);
-	if (leader->share != NULL && !build->failed)
-		gpusort_share_join(leader->share, build->sort);
+	if (leader->parts != NULL && !build->failed)
+		gpusort_parts_join(leader->parts, build->sort);
 	return true;
 }
 
@@ -467,8 +467,8 @@ static void
 scan_as_worker(GpuSortIndexBuild *build, ParallelTableScanDesc scan)
 {
 	GpuSortParallelBuild *shared = build->queues->shared;
-	GpuSortShare *share = shared->has_share ? gpusort_share_attach(shared->share) : NULL;
-	double		live = collect_part(build, share, scan, false);
+	GpuSortParts *parts = shared->has_parts ? gpusort_parts_attach(shared->parts) : NULL;
+	double		live = collect_part(build, parts, scan, false);
 
 	send_rows(build);
 	SpinLockAcquire(&shared->mutex);

@@ -63,7 +63,7 @@ struct GpuSortSharedSlices
 	pg_atomic_uint32 stage;
 
 	/* made before the stage is VERIFY */
-	GpuSortVerifyShare verify;
+	GpuSortVerifyWork verify;
 	ConditionVariable verified;
 
 	/* set before the stage is WRITE */

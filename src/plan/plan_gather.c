@@ -8,7 +8,7 @@
  *		      -> partial path
  *
  * The participants put their rows into parts of one sort in shared memory
- * (sort_share.h), so that normally none passes Gather, which therefore is
+ * (sort_parts.h), so that normally none passes Gather, which therefore is
  * expected to return 0 rows.  What is left to the leader is to sort and to return
  * the rows.
  *

@@ -1,7 +1,7 @@
 /*
  * sort_internal.h
  *		What the files that make up a sort share: sort_state.c (life cycle),
- *		sort_memory.c (ranges and limits), collect.c (rows and keys in),
+ *		sort_memory.c (ranges and limits), sort_put.c (rows and keys in),
  *		row_store.c (tuples), key_planes.c (what the engine sorts by),
  *		key_refine.c and key_run.c (ties on key prefixes), sort_verify.c, sort_handover.c,
  *		sort_progress.c, sort_service.c (having it sorted elsewhere) and
@@ -15,7 +15,7 @@
  *	  tuple;
  *	- row_refs[id] says where, in units of row_unit bytes from the base; while
  *	  all rows have the same length, so does id * stride, or the place of a granule
- *	  of rows (sort_share.c), without a cache miss;
+ *	  of rows (sort_parts.c), without a cache miss;
  *	- every part of every sort column has a plane: words[id] is the normalised
  *	  key word, complemented for descending order, and for byte strings
  *	  refs[id] says where the whole string lies.
@@ -138,8 +138,8 @@ struct GpuSort
 	bool		value_refused;	/* a key had no encoding */
 	bool		out_of_room;	/* the refinement found no memory for a key */
 
-	/* rows that several processes collect (sort_share.c) */
-	struct GpuSortShare *share; /* of a part; of a sort while it is joined */
+	/* rows that several processes collect (sort_parts.c) */
+	struct GpuSortParts *parts; /* of a part; of a sort while it is joined */
 	bool		is_part;
 	bool		is_joined;		/* to be joined by another process than the leader */
 	uint32		part_number;	/* of a part that is finished */
@@ -297,7 +297,7 @@ bytes_per_word(GpuSortBytesKind kind)
 	return kind == GPUSORT_BYTES_PADDED ? PADDED_WORD_BYTES : BINARY_WORD_BYTES;
 }
 
-/* collect.c */
+/* sort_put.c */
 
 /*
  * Keep track of how many leading bytes all strings of the column share, given one
@@ -363,19 +363,19 @@ extern bool gpusort_grow_workspace(GpuSort *sort);
 /* Put the memory in use into the statistics. */
 extern void gpusort_note_memory(GpuSort *sort);
 
-/* sort_share.c */
+/* sort_parts.c */
 
 /* Make a sort that has no memory yet a part. */
-extern void gpusort_share_enter(struct GpuSortShare *share, GpuSort *part);
+extern void gpusort_parts_enter(struct GpuSortParts *parts, GpuSort *part);
 
 /* ... one that parts will be joined to, but that does not own the extents. */
-extern void gpusort_share_enter_joined(struct GpuSortShare *share, GpuSort *sort);
+extern void gpusort_parts_enter_joined(struct GpuSortParts *parts, GpuSort *sort);
 
 /* Let a part's planes have room for so many rows more; false if all would have too many. */
-extern bool gpusort_share_claim_rows(struct GpuSortShare *share, uint64 rows);
+extern bool gpusort_parts_claim_rows(struct GpuSortParts *parts, uint64 rows);
 
 /* The sort, which has released its memory, is no shared one any more, if it was. */
-extern void gpusort_share_end(GpuSort *sort);
+extern void gpusort_parts_end(GpuSort *sort);
 
 /* sort_state.c */
 

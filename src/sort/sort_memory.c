@@ -338,7 +338,7 @@ gpusort_grow_planes(GpuSort *sort)
 		if (step < MIN_STEP_ROWS)
 			return false;
 	}
-	if (sort->is_part && !gpusort_share_claim_rows(sort->share, step))
+	if (sort->is_part && !gpusort_parts_claim_rows(sort->parts, step))
 		return false;
 	if (!visit_planes(sort, sort->capacity + step, grow_range))
 		return false;

@@ -17,7 +17,7 @@
 #include "utils/tuplesort.h"
 
 #include "sort/sort_internal.h"
-#include "sort/sort_share.h"
+#include "sort/sort_parts.h"
 
 #define PLANES_PER_COLUMN (1 + GPUSORT_CODEC_MAX_WORDS)
 
@@ -34,7 +34,7 @@ release_all(GpuSort *sort)
 	gpusort_service_end(sort);
 	gpusort_release_memory(sort);
 	gpusort_service_abandon(sort);
-	gpusort_share_end(sort);
+	gpusort_parts_end(sort);
 }
 
 static void
@@ -202,9 +202,9 @@ gpusort_begin_index(Relation index, const GpuSortSpec *spec, size_t limit_bytes)
 
 /* Give a part its memory; NULL if there is no address space. */
 static GpuSort *
-begin_part(GpuSortShare *share, GpuSort *part)
+begin_part(GpuSortParts *parts, GpuSort *part)
 {
-	gpusort_share_enter(share, part);
+	gpusort_parts_enter(parts, part);
 	if (gpusort_acquire_memory(part))
 		return part;
 	release_all(part);
@@ -212,37 +212,37 @@ begin_part(GpuSortShare *share, GpuSort *part)
 }
 
 GpuSort *
-gpusort_share_begin_part(GpuSortShare *share, TupleDesc desc, const GpuSortSpec *spec)
+gpusort_parts_begin_part(GpuSortParts *parts, TupleDesc desc, const GpuSortSpec *spec)
 {
 	GpuSort    *part = make_sort(desc, spec, 0);
 
 	gpusort_row_store_make_minimal_template(part);
-	return begin_part(share, part);
+	return begin_part(parts, part);
 }
 
 GpuSort *
-gpusort_share_begin_index_part(GpuSortShare *share, Relation index, const GpuSortSpec *spec)
+gpusort_parts_begin_index_part(GpuSortParts *parts, Relation index, const GpuSortSpec *spec)
 {
 	GpuSort    *part = make_sort(RelationGetDescr(index), spec, 0);
 
 	part->index_rows = true;
 	gpusort_row_store_make_index_template(part);
-	return begin_part(share, part);
+	return begin_part(parts, part);
 }
 
 GpuSort *
-gpusort_share_begin_owner(TupleDesc desc, const GpuSortSpec *spec)
+gpusort_parts_begin_owner(TupleDesc desc, const GpuSortSpec *spec)
 {
 	return make_sort(desc, spec, gpusort_memory_limit());
 }
 
 GpuSort *
-gpusort_share_begin_joined(GpuSortShare *share, TupleDesc desc, const GpuSortSpec *spec)
+gpusort_parts_begin_joined(GpuSortParts *parts, TupleDesc desc, const GpuSortSpec *spec)
 {
 	GpuSort    *sort = make_sort(desc, spec, gpusort_memory_limit());
 
 	gpusort_row_store_make_minimal_template(sort);
-	gpusort_share_enter_joined(share, sort);
+	gpusort_parts_enter_joined(parts, sort);
 	if (!gpusort_acquire_memory(sort))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),

@@ -76,7 +76,7 @@ typedef struct GpuSortStats
 	uint64		repaired_rows;	/* that the verification has put in their places */
 	uint64		memory_bytes;	/* private memory of rows, planes and workspace */
 	uint64		pool_bytes;		/* extents */
-	uint64		joined_rows;	/* collected in parts (sort_share.h) */
+	uint64		joined_rows;	/* collected in parts (sort_parts.h) */
 	uint64		reordered_rows; /* returned from where gpusortd had put them in order */
 	instr_time	join_time;		/* making them rows of the sort */
 	instr_time	sort_time;		/* engine */

@@ -354,58 +354,58 @@ gpusort_verify_with(GpuSort *sort, const GpuSortVerifyCrew *crew)
 }
 
 static void
-init_share(GpuSortVerifyShare *share, uint64 nrows)
+init_work(GpuSortVerifyWork *work, uint64 nrows)
 {
-	share->nrows = nrows;
-	share->stretch = Min(MAX_STRETCH, nrows / MIN_STRETCHES + 1);
-	pg_atomic_init_u64(&share->next, 1);
-	pg_atomic_init_u64(&share->checked, 1);
-	pg_atomic_init_u32(&share->nwrong, 0);
+	work->nrows = nrows;
+	work->stretch = Min(MAX_STRETCH, nrows / MIN_STRETCHES + 1);
+	pg_atomic_init_u64(&work->next, 1);
+	pg_atomic_init_u64(&work->checked, 1);
+	pg_atomic_init_u32(&work->nwrong, 0);
 }
 
 /* Take stretches until there are none left. */
 static void
-work_off(GpuSortVerifyShare *share, Verifier *v)
+work_off(GpuSortVerifyWork *work, Verifier *v)
 {
 	for (;;)
 	{
-		uint64		from = pg_atomic_read_u64(&share->next);
+		uint64		from = pg_atomic_read_u64(&work->next);
 		uint64		to;
 		uint64		at;
 		int			cmp;
 
 		/* nobody adds more than once behind the end */
-		if (from < share->nrows)
-			from = pg_atomic_fetch_add_u64(&share->next, share->stretch);
-		if (from >= share->nrows)
+		if (from < work->nrows)
+			from = pg_atomic_fetch_add_u64(&work->next, work->stretch);
+		if (from >= work->nrows)
 			return;
-		to = Min(from + share->stretch, share->nrows);
+		to = Min(from + work->stretch, work->nrows);
 		for (at = from; at < to && (at = find_wrong(v, at, to, &cmp)) < to; at++)
 		{
-			uint32		n = pg_atomic_fetch_add_u32(&share->nwrong, 1);
+			uint32		n = pg_atomic_fetch_add_u32(&work->nwrong, 1);
 
 			if (n < GPUSORT_VERIFY_WRONG)
-				share->wrong[n] = at;
+				work->wrong[n] = at;
 		}
-		pg_atomic_fetch_add_u64(&share->checked, to - from);
+		pg_atomic_fetch_add_u64(&work->checked, to - from);
 	}
 }
 
 void
-gpusort_verify_help(GpuSortVerifyShare *share, const GpuSortView *view, TupleDesc desc,
+gpusort_verify_help(GpuSortVerifyWork *work, const GpuSortView *view, TupleDesc desc,
 					const GpuSortSpec *spec)
 {
 	Verifier	verifier;
 
 	begin_verifier(&verifier, desc, spec);
 	verifier.view = *view;
-	work_off(share, &verifier);
+	work_off(work, &verifier);
 }
 
 bool
-gpusort_verify_is_done(GpuSortVerifyShare *share)
+gpusort_verify_is_done(GpuSortVerifyWork *work)
 {
-	return pg_atomic_read_u64(&share->checked) >= share->nrows;
+	return pg_atomic_read_u64(&work->checked) >= work->nrows;
 }
 
 static int
@@ -421,18 +421,18 @@ compare_positions(const void *a, const void *b)
 static bool
 check_with_crew(GpuSort *sort, Verifier *v)
 {
-	GpuSortVerifyShare *share = sort->crew->share;
+	GpuSortVerifyWork *work = sort->crew->work;
 	uint32		nwrong;
 	bool		right = true;
 
-	work_off(share, v);
+	work_off(work, v);
 	sort->crew->await(sort->crew->arg);
-	nwrong = pg_atomic_read_u32(&share->nwrong);
+	nwrong = pg_atomic_read_u32(&work->nwrong);
 	if (nwrong > GPUSORT_VERIFY_WRONG)
 		return check_and_repair(sort, v, 1, sort->nrows);
-	qsort(share->wrong, nwrong, sizeof(uint64), compare_positions);
+	qsort(work->wrong, nwrong, sizeof(uint64), compare_positions);
 	for (uint32 i = 0; i < nwrong && right; i++)
-		right = check_and_repair(sort, v, share->wrong[i], share->wrong[i] + 1);
+		right = check_and_repair(sort, v, work->wrong[i], work->wrong[i] + 1);
 	return right;
 }
 
@@ -452,7 +452,7 @@ check_order(GpuSort *sort)
 
 	begin_own_verifier(&verifier, sort);
 	if (sort->crew != NULL)
-		init_share(sort->crew->share, sort->nrows);
+		init_work(sort->crew->work, sort->nrows);
 	right = sort->crew != NULL && sort->crew->summon(sort->crew->arg)
 		? check_with_crew(sort, &verifier)
 		: check_and_repair(sort, &verifier, 1, sort->nrows);

@@ -2,7 +2,7 @@
  * sort_verify.h
  *		Verifying the order of an index sort with the help of other processes.
  *
- * The sort's own process makes the share, summons helpers, who see the sort as a
+ * The sort's own process sets the work up, summons helpers, who see the sort as a
  * view, works off stretches of the order as they do, waits until all are done, and
  * then puts right what was found.
  */
@@ -17,7 +17,7 @@
 #define GPUSORT_VERIFY_WRONG	1024
 
 /* In shared memory. */
-typedef struct GpuSortVerifyShare
+typedef struct GpuSortVerifyWork
 {
 	uint64		nrows;
 	uint64		stretch;		/* positions taken at a time */
@@ -25,13 +25,13 @@ typedef struct GpuSortVerifyShare
 	pg_atomic_uint64 checked;	/* so many are done */
 	pg_atomic_uint32 nwrong;
 	uint64		wrong[GPUSORT_VERIFY_WRONG];
-} GpuSortVerifyShare;
+} GpuSortVerifyWork;
 
 /* Who helps. */
 typedef struct GpuSortVerifyCrew
 {
-	GpuSortVerifyShare *share;
-	bool		(*summon) (void *arg);	/* the share is ready; false if nobody
+	GpuSortVerifyWork *work;
+	bool		(*summon) (void *arg);	/* the work is ready; false if nobody
 										 * comes */
 	void		(*await) (void *arg);	/* until gpusort_verify_is_done(); ERROR if a
 										 * helper is lost */
@@ -42,9 +42,9 @@ typedef struct GpuSortVerifyCrew
 extern void gpusort_verify_with(GpuSort *sort, const GpuSortVerifyCrew *crew);
 
 /* A helper's part: descriptor and sort key are those of the sort. */
-extern void gpusort_verify_help(GpuSortVerifyShare *share, const GpuSortView *view,
+extern void gpusort_verify_help(GpuSortVerifyWork *work, const GpuSortView *view,
 								TupleDesc desc, const GpuSortSpec *spec);
 
-extern bool gpusort_verify_is_done(GpuSortVerifyShare *share);
+extern bool gpusort_verify_is_done(GpuSortVerifyWork *work);
 
 #endif							/* GPUSORT_SORT_VERIFY_H */

@@ -59,7 +59,7 @@ extern Size gpusort_shared_view_bytes(void);
 extern bool gpusort_publish_view(GpuSort *sort, GpuSortSharedView *shared);
 
 /*
- * The same for a sort that a participant has joined (gpusort_share_begin_joined()), which
+ * The same for a sort that a participant has joined (gpusort_parts_begin_joined()), which
  * need not stay: the extents are left to the shared sort's leader.  The sort can only be
  * ended.  False if the view can't be published, or gpusortd has not let go of the rows.
  */

@@ -1,5 +1,5 @@
 /*
- * collect_scan.c
+ * sort_input.c
  *		Draining the input of a sort; tables page by page.
  *
  * An input node is normally read with ExecProcNode, row by row.  If it is a
@@ -33,8 +33,8 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "sort/collect_scan.h"
-#include "sort/sort_share.h"
+#include "sort/sort_input.h"
+#include "sort/sort_parts.h"
 
 /* Is the child, which has returned its first row, a scan that we can continue? */
 static bool
@@ -82,38 +82,38 @@ select_columns(GpuSort *sort, ScanState *node)
 
 /* How tuples on a page can be put into the sort. */
 static void
-choose_put_tuple(GpuSortDrain *drain)
+choose_put_tuple(GpuSortInput *input)
 {
-	ScanState  *node = (ScanState *) drain->child;
+	ScanState  *node = (ScanState *) input->child;
 
-	if (drain->sort == NULL)
-		drain->put_tuple = NULL;
+	if (input->sort == NULL)
+		input->put_tuple = NULL;
 	else if (node->ps.ps_ProjInfo == NULL)
-		drain->put_tuple = gpusort_put_heap_tuple;
+		input->put_tuple = gpusort_put_heap_tuple;
 	else
-		drain->put_tuple = select_columns(drain->sort, node) ? gpusort_put_heap_columns : NULL;
+		input->put_tuple = select_columns(input->sort, node) ? gpusort_put_heap_columns : NULL;
 }
 
 /* Put a tuple on a page into the sort; false if it must become a row first. */
 static inline bool
-put_tuple(GpuSortDrain *drain, HeapTuple tuple)
+put_tuple(GpuSortInput *input, HeapTuple tuple)
 {
-	if (drain->put_tuple == NULL || !drain->put_tuple(drain->sort, tuple))
+	if (input->put_tuple == NULL || !input->put_tuple(input->sort, tuple))
 		return false;
-	drain->taken++;
+	input->taken++;
 	return true;
 }
 
 /* Put a row into the sort; false if it does not take it. */
 static inline bool
-put_row(GpuSortDrain *drain, TupleTableSlot *slot)
+put_row(GpuSortInput *input, TupleTableSlot *slot)
 {
-	if (drain->sort == NULL ||
-		(drain->is_part && !gpusort_put_part_slot(drain->sort, slot)))
+	if (input->sort == NULL ||
+		(input->is_part && !gpusort_put_part_slot(input->sort, slot)))
 		return false;
-	if (!drain->is_part)
-		gpusort_put_slot(drain->sort, slot);
-	drain->taken++;
+	if (!input->is_part)
+		gpusort_put_slot(input->sort, slot);
+	input->taken++;
 	return true;
 }
 
@@ -122,9 +122,9 @@ put_row(GpuSortDrain *drain, TupleTableSlot *slot)
  * as ExecScan() does, and into the sort.  Returns the row if it is refused.
  */
 static TupleTableSlot *
-put_scanned(GpuSortDrain *drain)
+put_scanned(GpuSortInput *input)
 {
-	ScanState  *node = (ScanState *) drain->child;
+	ScanState  *node = (ScanState *) input->child;
 	ExprContext *econtext = node->ps.ps_ExprContext;
 	TupleTableSlot *row = node->ss_ScanTupleSlot;
 
@@ -135,12 +135,12 @@ put_scanned(GpuSortDrain *drain)
 		InstrCountFiltered1(node, 1);
 		return NULL;
 	}
-	drain->uncharged++;
-	if (put_tuple(drain, ((HeapTupleTableSlot *) row)->tuple))
+	input->uncharged++;
+	if (put_tuple(input, ((HeapTupleTableSlot *) row)->tuple))
 		return NULL;
 	if (node->ps.ps_ProjInfo != NULL)
 		row = ExecProject(node->ps.ps_ProjInfo);
-	return put_row(drain, row) ? NULL : row;
+	return put_row(input, row) ? NULL : row;
 }
 
 /* The tuples of the page up to this one have been read. */
@@ -158,13 +158,13 @@ move_scan(HeapScanDesc scan, int index)
  * is returned.
  */
 static TupleTableSlot *
-put_rest_of_page(GpuSortDrain *drain)
+put_rest_of_page(GpuSortInput *input)
 {
-	ScanState  *node = (ScanState *) drain->child;
+	ScanState  *node = (ScanState *) input->child;
 	HeapScanDesc scan = (HeapScanDesc) node->ss_currentScanDesc;
 	bool		no_qual = node->ps.qual == NULL;
 	Page		page = BufferGetPage(scan->rs_cbuf);
-	HeapTuple	tuple = &drain->tuple;
+	HeapTuple	tuple = &input->tuple;
 
 	tuple->t_tableOid = RelationGetRelid(scan->rs_base.rs_rd);
 	for (int i = (int) scan->rs_cindex + 1; i < (int) scan->rs_ntuples; i++)
@@ -175,14 +175,14 @@ put_rest_of_page(GpuSortDrain *drain)
 
 		tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
 		tuple->t_len = ItemIdGetLength(item);
-		if (no_qual && put_tuple(drain, tuple))
+		if (no_qual && put_tuple(input, tuple))
 		{
-			drain->uncharged++;
+			input->uncharged++;
 			continue;
 		}
 		ItemPointerSet(&tuple->t_self, BufferGetBlockNumber(scan->rs_cbuf), offset);
 		ExecStoreBufferHeapTuple(tuple, node->ss_ScanTupleSlot, scan->rs_cbuf);
-		refused = put_scanned(drain);
+		refused = put_scanned(input);
 		if (unlikely(refused != NULL))
 		{
 			move_scan(scan, i);
@@ -202,9 +202,9 @@ put_rest_of_page(GpuSortDrain *drain)
  * that were taken from it since the last time.
  */
 static bool
-next_page(GpuSortDrain *drain)
+next_page(GpuSortInput *input)
 {
-	ScanState  *node = (ScanState *) drain->child;
+	ScanState  *node = (ScanState *) input->child;
 	Instrumentation *instrument = node->ps.instrument;
 	bool		found;
 
@@ -213,44 +213,44 @@ next_page(GpuSortDrain *drain)
 	found = table_scan_getnextslot(node->ss_currentScanDesc, ForwardScanDirection,
 								   node->ss_ScanTupleSlot);
 	if (instrument != NULL)
-		InstrStopNode(instrument, drain->uncharged);
-	drain->uncharged = 0;
+		InstrStopNode(instrument, input->uncharged);
+	input->uncharged = 0;
 	return found;
 }
 
 /* Continue a sequential scan behind a row that has been taken or refused. */
 static TupleTableSlot *
-drain_pages(GpuSortDrain *drain)
+drain_pages(GpuSortInput *input)
 {
 	TupleTableSlot *refused;
 
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		refused = put_rest_of_page(drain);
+		refused = put_rest_of_page(input);
 		if (refused != NULL)
 			return refused;
-		if (!next_page(drain))
+		if (!next_page(input))
 			return NULL;
-		refused = put_scanned(drain);
+		refused = put_scanned(input);
 	} while (refused == NULL);
 	return refused;
 }
 
 TupleTableSlot *
-gpusort_drain(GpuSortDrain *drain)
+gpusort_drain_input(GpuSortInput *input)
 {
-	while (!drain->in_page)
+	while (!input->in_page)
 	{
-		TupleTableSlot *slot = ExecProcNode(drain->child);
+		TupleTableSlot *slot = ExecProcNode(input->child);
 
 		if (TupIsNull(slot))
 			return NULL;
-		drain->in_page = is_plain_scan(drain->child);
-		if (drain->in_page)
-			choose_put_tuple(drain);
-		if (!put_row(drain, slot))
+		input->in_page = is_plain_scan(input->child);
+		if (input->in_page)
+			choose_put_tuple(input);
+		if (!put_row(input, slot))
 			return slot;
 	}
-	return drain_pages(drain);
+	return drain_pages(input);
 }

@@ -1,6 +1,6 @@
 /*
- * sort_share_parts.h
- *		What the participants of a shared sort have in common; sort_share*.c only.
+ * parts_layout.h
+ *		What the participants of a shared sort have in common; sort_parts*.c only.
  *
  * It lies in one extent of the pool: counters, and for each part that
  * is finished what it is made of, as extents by number.
@@ -20,11 +20,11 @@
  * Extents for the sort's workspace are taken by the parts, along with those of their
  * planes, and adopted without ever having been mapped.
  */
-#ifndef GPUSORT_SORT_SHARE_PARTS_H
-#define GPUSORT_SORT_SHARE_PARTS_H
+#ifndef GPUSORT_PARTS_LAYOUT_H
+#define GPUSORT_PARTS_LAYOUT_H
 
 #include "sort/sort_internal.h"
-#include "sort/sort_share.h"
+#include "sort/sort_parts.h"
 
 /* In the list, in place of one that has been adopted. */
 #define NO_EXTENT		PG_UINT32_MAX
@@ -34,21 +34,21 @@
 #define ROLES			GPUSORT_PLANE_ROLE(GPUSORT_MAX_KEYS, 0)
 
 /* list[first .. first + count) */
-typedef struct ShareExtents
+typedef struct PartExtents
 {
 	uint32		first;
 	uint32		count;
-} ShareExtents;
+} PartExtents;
 
-typedef struct ShareColumn
+typedef struct PartColumn
 {
 	bool		long_keys;
 	uint32		common_len;
 	uint64		common_ref;
-} ShareColumn;
+} PartColumn;
 
 /* A part that is finished, in the terms of GpuSort. */
-typedef struct SharePart
+typedef struct PartEntry
 {
 	uint64		nrows;
 	uint32		first_row_extent;	/* its place in the row store of all */
@@ -58,11 +58,11 @@ typedef struct SharePart
 	uint64		last_tid;
 	bool		any_dead;
 	bool		other_lengths;
-	ShareColumn columns[GPUSORT_MAX_KEYS];
-	ShareExtents extents[ROLES];
-} SharePart;
+	PartColumn columns[GPUSORT_MAX_KEYS];
+	PartExtents extents[ROLES];
+} PartEntry;
 
-struct GpuSortShare
+struct GpuSortParts
 {
 	/* fixed */
 	uint32		owner;
@@ -79,14 +79,14 @@ struct GpuSortShare
 	pg_atomic_uint32 nparts;
 
 	/* max_parts of them, and behind them the list of extents */
-	SharePart	parts[FLEXIBLE_ARRAY_MEMBER];
+	PartEntry	entries[FLEXIBLE_ARRAY_MEMBER];
 };
 
 /* Numbers of the extents that parts are made of. */
 static inline uint32 *
-share_list(GpuSortShare *share)
+parts_list(GpuSortParts *parts)
 {
-	return (uint32 *) &share->parts[share->max_parts];
+	return (uint32 *) &parts->entries[parts->max_parts];
 }
 
 #endif

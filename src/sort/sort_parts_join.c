@@ -1,6 +1,6 @@
 /*
- * sort_share_join.c
- *		Makes the parts of a shared sort the rows of one sort (sort_share_parts.h).
+ * sort_parts_join.c
+ *		Makes the parts of a shared sort the rows of one sort (parts_layout.h).
  *
  * Ranges of the sort adopt the extents of the parts; only nulls and what is left of each
  * part behind its granules are copied.  Rows that were put into the sort itself before
@@ -13,7 +13,7 @@
 
 #include "memory/pool.h"
 #include "memory/range_extents.h"
-#include "sort/sort_share_parts.h"
+#include "sort/parts_layout.h"
 
 /* Rows between two looks for interrupts: a key may take microseconds. */
 #define CHECK_ROWS		1024
@@ -32,10 +32,10 @@ granule_extents(int role)
 
 /* Take extents of a part's list out of it, to be at list[*at] and behind. */
 static void
-take_listed(GpuSortShare *share, const ShareExtents *extents, uint32 count, uint32 *list,
+take_listed(GpuSortParts *parts, const PartExtents *extents, uint32 count, uint32 *list,
 			uint32 *at)
 {
-	uint32	   *listed = share_list(share) + extents->first;
+	uint32	   *listed = parts_list(parts) + extents->first;
 
 	memcpy(list + *at, listed, count * sizeof(uint32));
 	memset(listed, 0xff, count * sizeof(uint32));	/* NO_EXTENT */
@@ -46,34 +46,34 @@ take_listed(GpuSortShare *share, const ShareExtents *extents, uint32 count, uint
 static bool
 adopt_extents(GpuSort *sort, GpuSortRange **range, size_t bytes)
 {
-	GpuSortShare *share = sort->share;
+	GpuSortParts *parts = sort->parts;
 	int			role = (*range)->role;
-	uint32		nparts = pg_atomic_read_u32(&share->nparts);
-	uint32	   *list = palloc(pg_atomic_read_u32(&share->listed) * sizeof(uint32));
+	uint32		nparts = pg_atomic_read_u32(&parts->nparts);
+	uint32	   *list = palloc(pg_atomic_read_u32(&parts->listed) * sizeof(uint32));
 	uint32		count = 0;
 	bool		in_use = true;
 	size_t		adopted;
 
 	for (uint32 i = 0; i < nparts; i++)
 	{
-		const SharePart *part = &share->parts[i];
-		const ShareExtents *extents = &part->extents[role];
+		const PartEntry *part = &parts->entries[i];
+		const PartExtents *extents = &part->extents[role];
 
 		if (granule_extents(role) > 0)
-			take_listed(share, extents, part->nrows / GRANULE_ROWS * granule_extents(role), list,
+			take_listed(parts, extents, part->nrows / GRANULE_ROWS * granule_extents(role), list,
 						&count);
 		else if (role == GPUSORT_RANGE_ROWS)
 		{
 			uint32		at = part->first_row_extent;
 
-			take_listed(share, extents, extents->count, list, &at);
+			take_listed(parts, extents, extents->count, list, &at);
 			count += extents->count;
 		}
 		else
 		{
 			/* workspace: used when the sort begins */
 			in_use = false;
-			take_listed(share, extents, extents->count, list, &count);
+			take_listed(parts, extents, extents->count, list, &count);
 		}
 	}
 	adopted = count * EXTENT_BYTES;
@@ -91,11 +91,11 @@ adopt_extents(GpuSort *sort, GpuSortRange **range, size_t bytes)
 
 /* Element `at` of a part's array of elements of so many bytes. */
 static const char *
-part_element(GpuSortShare *share, const ShareExtents *extents, uint64 at, size_t element_bytes,
+part_element(GpuSortParts *parts, const PartExtents *extents, uint64 at, size_t element_bytes,
 			 uint64 *contiguous)
 {
 	size_t		offset = at * element_bytes;
-	uint32		extent = share_list(share)[extents->first + offset / EXTENT_BYTES];
+	uint32		extent = parts_list(parts)[extents->first + offset / EXTENT_BYTES];
 
 	*contiguous = (EXTENT_BYTES - offset % EXTENT_BYTES) / element_bytes;
 	return (const char *) gsd_extent(gpusort_pool, extent) + offset % EXTENT_BYTES;
@@ -103,7 +103,7 @@ part_element(GpuSortShare *share, const ShareExtents *extents, uint64 at, size_t
 
 /* Copy elements [from, from + count) of a part's array to the end of the sort's. */
 static void
-copy_elements(GpuSort *sort, GpuSortRange *range, const SharePart *part, uint64 from,
+copy_elements(GpuSort *sort, GpuSortRange *range, const PartEntry *part, uint64 from,
 			  uint64 count, size_t element_bytes)
 {
 	char	   *to;
@@ -114,7 +114,7 @@ copy_elements(GpuSort *sort, GpuSortRange *range, const SharePart *part, uint64 
 	while (count > 0)
 	{
 		uint64		step;
-		const char *source = part_element(sort->share, &part->extents[range->role], from,
+		const char *source = part_element(sort->parts, &part->extents[range->role], from,
 										  element_bytes, &step);
 
 		step = Min(step, count);
@@ -127,10 +127,10 @@ copy_elements(GpuSort *sort, GpuSortRange *range, const SharePart *part, uint64 
 
 /* Set the null bits of rows from .. from + count of a part, which are `at` in the sort. */
 static void
-copy_nulls(GpuSort *sort, GpuSortColumn *column, const SharePart *part, uint64 from,
+copy_nulls(GpuSort *sort, GpuSortColumn *column, const PartEntry *part, uint64 from,
 		   uint64 count, uint64 at)
 {
-	const ShareExtents *extents;
+	const PartExtents *extents;
 
 	if (column->nulls == NULL)
 		return;
@@ -138,7 +138,7 @@ copy_nulls(GpuSort *sort, GpuSortColumn *column, const SharePart *part, uint64 f
 	for (uint64 i = from; i < from + count && extents->count > 0; i++)
 	{
 		uint64		step;
-		uint64		word = *(const uint64 *) part_element(sort->share, extents, i / 64,
+		uint64		word = *(const uint64 *) part_element(sort->parts, extents, i / 64,
 														  sizeof(uint64), &step);
 		uint64		to = at + i - from;
 
@@ -154,7 +154,7 @@ copy_nulls(GpuSort *sort, GpuSortColumn *column, const SharePart *part, uint64 f
 
 /* Copy the rows of a part that fill no granule. */
 static void
-copy_rest(GpuSort *sort, const SharePart *part)
+copy_rest(GpuSort *sort, const PartEntry *part)
 {
 	uint64		from = part->nrows / GRANULE_ROWS * GRANULE_ROWS;
 	uint64		count = part->nrows - from;
@@ -175,7 +175,7 @@ copy_rest(GpuSort *sort, const SharePart *part)
 
 /* What is known about the strings of a column, all parts together. */
 static void
-join_column(GpuSort *sort, GpuSortColumn *column, const ShareColumn *other)
+join_column(GpuSort *sort, GpuSortColumn *column, const PartColumn *other)
 {
 	column->long_keys |= other->long_keys;
 	if (column->common_len == 0 || other->common_ref == 0)
@@ -194,7 +194,7 @@ begin_nulls(GpuSort *sort, int i, uint32 nparts)
 	bool		any = false;
 
 	for (uint32 p = 0; p < nparts; p++)
-		any |= sort->share->parts[p].extents[role].count > 0;
+		any |= sort->parts->entries[p].extents[role].count > 0;
 	if (!any)
 		return;
 	column->nulls = gpusort_acquire_bitmap(sort, role);
@@ -209,14 +209,14 @@ begin_nulls(GpuSort *sort, int i, uint32 nparts)
 static void
 join_planes(GpuSort *sort, uint32 nparts)
 {
-	const SharePart *parts = sort->share->parts;
+	const PartEntry *entries = sort->parts->entries;
 	uint64		rows = 0;
 	uint64		at = 0;
 
 	for (uint32 p = 0; p < nparts; p++)
 	{
-		sort->nrows += parts[p].nrows / GRANULE_ROWS * GRANULE_ROWS;
-		rows += parts[p].nrows;
+		sort->nrows += entries[p].nrows / GRANULE_ROWS * GRANULE_ROWS;
+		rows += entries[p].nrows;
 	}
 	sort->capacity = sort->nrows;
 	if (!gpusort_grow_planes_to(sort, rows))
@@ -227,58 +227,58 @@ join_planes(GpuSort *sort, uint32 nparts)
 		begin_nulls(sort, i, nparts);
 	for (uint32 p = 0; p < nparts; p++)
 	{
-		uint64		full = parts[p].nrows / GRANULE_ROWS * GRANULE_ROWS;
+		uint64		full = entries[p].nrows / GRANULE_ROWS * GRANULE_ROWS;
 
 		for (int i = 0; i < sort->ncolumns; i++)
 		{
-			copy_nulls(sort, &sort->columns[i], &parts[p], 0, full, at);
-			join_column(sort, &sort->columns[i], &parts[p].columns[i]);
+			copy_nulls(sort, &sort->columns[i], &entries[p], 0, full, at);
+			join_column(sort, &sort->columns[i], &entries[p].columns[i]);
 		}
 		at += full;
 		CHECK_FOR_INTERRUPTS();
 	}
 	for (uint32 p = 0; p < nparts; p++)
-		copy_rest(sort, &parts[p]);
+		copy_rest(sort, &entries[p]);
 }
 
 /* Give back extents of parts that nobody has adopted. */
 static void
-give_rest(GpuSortShare *share)
+give_rest(GpuSortParts *parts)
 {
-	const uint32 *list = share_list(share);
+	const uint32 *list = parts_list(parts);
 
-	for (uint32 i = 0; i < pg_atomic_read_u32(&share->listed); i++)
+	for (uint32 i = 0; i < pg_atomic_read_u32(&parts->listed); i++)
 	{
 		if (list[i] == NO_EXTENT)
 			continue;
-		gsd_give_extent(gpusort_pool->header, list[i], share->owner);
-		pg_atomic_fetch_sub_u32(&share->extents, 1);
+		gsd_give_extent(gpusort_pool->header, list[i], parts->owner);
+		pg_atomic_fetch_sub_u32(&parts->extents, 1);
 	}
-	pg_atomic_write_u32(&share->listed, 0);
+	pg_atomic_write_u32(&parts->listed, 0);
 }
 
 /* If all rows have the same length, the granules' places tell where they are. */
 static void
 locate_granules(GpuSort *sort, uint32 nparts)
 {
-	const SharePart *parts = sort->share->parts;
+	const PartEntry *entries = sort->parts->entries;
 	uint64		granules = 0;
 	uint64		at = 0;
 	size_t		stride = 0;
 
 	for (uint32 p = 0; p < nparts; p++)
 	{
-		if (parts[p].nrows < GRANULE_ROWS)
+		if (entries[p].nrows < GRANULE_ROWS)
 			continue;
-		if (!parts[p].uniform || (granules > 0 && parts[p].stride != stride))
+		if (!entries[p].uniform || (granules > 0 && entries[p].stride != stride))
 			return;
-		granules += parts[p].nrows / GRANULE_ROWS;
-		stride = parts[p].stride;
+		granules += entries[p].nrows / GRANULE_ROWS;
+		stride = entries[p].stride;
 	}
 	sort->granule_offsets = MemoryContextAlloc(sort->context, (granules + 1) * sizeof(size_t));
 	for (uint32 p = 0; p < nparts; p++)
-		for (uint64 i = 0; i < parts[p].nrows / GRANULE_ROWS; i++)
-			sort->granule_offsets[at++] = parts[p].first_row_extent * EXTENT_BYTES +
+		for (uint64 i = 0; i < entries[p].nrows / GRANULE_ROWS; i++)
+			sort->granule_offsets[at++] = entries[p].first_row_extent * EXTENT_BYTES +
 				i * GRANULE_ROWS * stride;
 	sort->granule_rows = granules * GRANULE_ROWS;
 	sort->stride = stride;
@@ -288,32 +288,32 @@ locate_granules(GpuSort *sort, uint32 nparts)
 static void
 join_parts(GpuSort *sort)
 {
-	GpuSortShare *share = sort->share;
-	uint32		nparts = pg_atomic_read_u32(&share->nparts);
+	GpuSortParts *parts = sort->parts;
+	uint32		nparts = pg_atomic_read_u32(&parts->nparts);
 	bool		one = nparts == 1;
 
-	sort->pool_share.max_extents = share->max_extents;
-	sort->pool_share.extents = &share->extents;
+	sort->pool_share.max_extents = parts->max_extents;
+	sort->pool_share.extents = &parts->extents;
 	if (nparts > 0)
 	{
 		gpusort_visit_memory(sort, 0, adopt_extents);
-		sort->rows_used = pg_atomic_read_u32(&share->row_extents) * EXTENT_BYTES;
+		sort->rows_used = pg_atomic_read_u32(&parts->row_extents) * EXTENT_BYTES;
 		join_planes(sort, nparts);
-		sort->uniform = one && share->parts[0].uniform && share->parts[0].first_row_extent == 0;
-		sort->stride = share->parts[0].stride;
+		sort->uniform = one && parts->entries[0].uniform && parts->entries[0].first_row_extent == 0;
+		sort->stride = parts->entries[0].stride;
 		if (!sort->uniform)
 			locate_granules(sort, nparts);
-		sort->tids_ordered = one && share->parts[0].tids_ordered;
-		sort->last_tid = share->parts[0].last_tid;
+		sort->tids_ordered = one && parts->entries[0].tids_ordered;
+		sort->last_tid = parts->entries[0].last_tid;
 		for (uint32 p = 0; p < nparts; p++)
 		{
-			sort->any_dead |= share->parts[p].any_dead;
-			sort->other_lengths |= share->parts[p].other_lengths;
+			sort->any_dead |= parts->entries[p].any_dead;
+			sort->other_lengths |= parts->entries[p].other_lengths;
 		}
-		give_rest(share);
+		give_rest(parts);
 		gpusort_set_rows_end(sort);
 	}
-	pg_atomic_write_u32(&sort->pool_share.own_extents, pg_atomic_read_u32(&share->extents));
+	pg_atomic_write_u32(&sort->pool_share.own_extents, pg_atomic_read_u32(&parts->extents));
 	sort->pool_share.extents = &sort->pool_share.own_extents;
 	sort->stats.rows += sort->nrows;
 	sort->stats.joined_rows = sort->nrows;
@@ -368,12 +368,12 @@ put_rows_again(GpuSort *sort, const GpuSort *rows)
 }
 
 void
-gpusort_share_join(GpuSortShare *share, GpuSort *sort)
+gpusort_parts_join(GpuSortParts *parts, GpuSort *sort)
 {
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);
-	sort->share = share;
+	sort->parts = parts;
 	if (sort->tuplesort != NULL)
 	{
 		gpusort_rewind_memory(sort);
@@ -394,7 +394,7 @@ gpusort_share_join(GpuSortShare *share, GpuSort *sort)
 		join_parts(sort);
 		put_rows_again(sort, &rows);
 	}
-	sort->share = NULL;
+	sort->parts = NULL;
 	INSTR_TIME_SET_CURRENT(sort->stats.join_time);
 	INSTR_TIME_SUBTRACT(sort->stats.join_time, start);
 }

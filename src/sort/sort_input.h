@@ -1,9 +1,9 @@
 /*
- * collect_scan.h
+ * sort_input.h
  *		Draining the input of a sort.
  */
-#ifndef GPUSORT_COLLECT_SCAN_H
-#define GPUSORT_COLLECT_SCAN_H
+#ifndef GPUSORT_SORT_INPUT_H
+#define GPUSORT_SORT_INPUT_H
 
 #include "access/htup.h"
 #include "nodes/execnodes.h"
@@ -14,11 +14,11 @@
  * Where the rows of a node go, and how far it has been read.  Set up with child,
  * sort and is_part, the rest zero.
  */
-typedef struct GpuSortDrain
+typedef struct GpuSortInput
 {
 	PlanState  *child;			/* initialised for forward scans */
 	GpuSort    *sort;			/* NULL: every row is refused */
-	bool		is_part;		/* sort is a part (sort_share.h): it may refuse
+	bool		is_part;		/* sort is a part (sort_parts.h): it may refuse
 								 * rows */
 	uint64		taken;			/* rows that the sort took */
 
@@ -28,12 +28,12 @@ typedef struct GpuSortDrain
 	uint64		uncharged;		/* rows to be counted in the node's
 								 * instrumentation */
 	HeapTupleData tuple;		/* what the scan slot refers to */
-} GpuSortDrain;
+} GpuSortInput;
 
 /*
  * Read the child to its end: NULL.  Or to a row that the sort does not take,
  * which is returned and valid until the next call goes on behind it.
  */
-extern TupleTableSlot *gpusort_drain(GpuSortDrain *drain);
+extern TupleTableSlot *gpusort_drain_input(GpuSortInput *input);
 
-#endif							/* GPUSORT_COLLECT_SCAN_H */
+#endif							/* GPUSORT_SORT_INPUT_H */

@@ -1,5 +1,5 @@
 /*
- * sort_share.h
+ * sort_parts.h
  *		One sort whose rows are collected by several processes.
  *
  * Each participant, the leader among them, collects into a *part*: a sort of its
@@ -11,11 +11,11 @@
  *
  * Life of a shared sort:
  *
- *	leader			gpusort_begin(), gpusort_share_create()
- *	participants	gpusort_share_attach(), gpusort_share_begin_part(),
- *					gpusort_put_part_slot() ..., gpusort_share_finish_part(),
+ *	leader			gpusort_begin(), gpusort_parts_create()
+ *	participants	gpusort_parts_attach(), gpusort_parts_begin_part(),
+ *					gpusort_put_part_slot() ..., gpusort_parts_finish_part(),
  *					gpusort_end()
- *	leader			gpusort_share_join() when all have finished or are gone,
+ *	leader			gpusort_parts_join() when all have finished or are gone,
  *					gpusort_perform() ...
  *
  * All extents carry one owner word, that of the sort (gsd_pool.h), whoever took them,
@@ -27,40 +27,40 @@
  * Where any participant may be the one who sorts, the leader has a sort that is nothing
  * but the owner of the extents:
  *
- *	leader			gpusort_share_begin_owner(), gpusort_share_create()
+ *	leader			gpusort_parts_begin_owner(), gpusort_parts_create()
  *	participants	as above
- *	one of them		gpusort_share_begin_joined(), gpusort_share_join() when all have
+ *	one of them		gpusort_parts_begin_joined(), gpusort_parts_join() when all have
  *					finished, gpusort_perform(), gpusort_leave_view(), gpusort_end()
  */
-#ifndef GPUSORT_SORT_SHARE_H
-#define GPUSORT_SORT_SHARE_H
+#ifndef GPUSORT_SORT_PARTS_H
+#define GPUSORT_SORT_PARTS_H
 
 #include "sort/sort_state.h"
 
 /* What the participants share; in the pool. */
-typedef struct GpuSortShare GpuSortShare;
+typedef struct GpuSortParts GpuSortParts;
 
 /*
  * Make a sort that has just begun, or was reset, a shared one.  NULL if there is no
  * pool, nothing left of it, or if there are too many shared sorts in this session:
  * it stays an ordinary one then.
  */
-extern GpuSortShare *gpusort_share_create(GpuSort *sort, int participants);
+extern GpuSortParts *gpusort_parts_create(GpuSort *sort, int participants);
 
 /* Make it an ordinary sort again; rows of parts are lost. */
-extern void gpusort_share_dissolve(GpuSort *sort);
+extern void gpusort_parts_dissolve(GpuSort *sort);
 
 /* Its number, by which other processes find it, until it is created anew or ended. */
-extern uint32 gpusort_share_number(const GpuSortShare *share);
-extern GpuSortShare *gpusort_share_attach(uint32 number);
+extern uint32 gpusort_parts_number(const GpuSortParts *parts);
+extern GpuSortParts *gpusort_parts_attach(uint32 number);
 
 /*
  * A participant's part; desc and spec (or index and spec, with index tuples as rows)
  * are those of the sort.  NULL if there is no address space for it.
  */
-extern GpuSort *gpusort_share_begin_part(GpuSortShare *share, TupleDesc desc,
+extern GpuSort *gpusort_parts_begin_part(GpuSortParts *parts, TupleDesc desc,
 										 const GpuSortSpec *spec);
-extern GpuSort *gpusort_share_begin_index_part(GpuSortShare *share, Relation index,
+extern GpuSort *gpusort_parts_begin_index_part(GpuSortParts *parts, Relation index,
 											   const GpuSortSpec *spec);
 
 /*
@@ -69,20 +69,20 @@ extern GpuSort *gpusort_share_begin_index_part(GpuSortShare *share, Relation ind
  */
 extern bool gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot);
 
-/* A sort that never has rows of its own, for gpusort_share_create(). */
-extern GpuSort *gpusort_share_begin_owner(TupleDesc desc, const GpuSortSpec *spec);
+/* A sort that never has rows of its own, for gpusort_parts_create(). */
+extern GpuSort *gpusort_parts_begin_owner(TupleDesc desc, const GpuSortSpec *spec);
 
 /*
- * A sort for gpusort_share_join() in any participant, which then is an ordinary one, but
+ * A sort for gpusort_parts_join() in any participant, which then is an ordinary one, but
  * that its extents are the shared sort's.
  */
-extern GpuSort *gpusort_share_begin_joined(GpuSortShare *share, TupleDesc desc,
+extern GpuSort *gpusort_parts_begin_joined(GpuSortParts *parts, TupleDesc desc,
 										   const GpuSortSpec *spec);
 
 /* All rows of the part are in: let the leader have them.  The part can only be ended. */
-extern void gpusort_share_finish_part(GpuSortShare *share, GpuSort *part);
+extern void gpusort_parts_finish_part(GpuSortParts *parts, GpuSort *part);
 
 /* Add the rows of all finished parts to the sort, which is an ordinary one again. */
-extern void gpusort_share_join(GpuSortShare *share, GpuSort *sort);
+extern void gpusort_parts_join(GpuSortParts *parts, GpuSort *sort);
 
-#endif							/* GPUSORT_SORT_SHARE_H */
+#endif							/* GPUSORT_SORT_PARTS_H */

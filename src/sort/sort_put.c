@@ -1,11 +1,11 @@
 /*
- * collect.c
+ * sort_put.c
  *		Taking rows in: tuple into the row store, keys into the planes.
  *
  * Per row: one copy of the tuple, one deforming of the attributes up to the
  * last sort column, one call of a codec for each sort column, one word written
  * to each plane.  Nothing is palloc'd unless a key has to be detoasted.  Tuples
- * that come straight from a page (collect_scan.c) are not deformed at all if the
+ * that come straight from a page (sort_input.c) are not deformed at all if the
  * sort columns lie where they always lie.  Rows that are put together in the row
  * store have their keys looked up there.
  *
@@ -24,7 +24,7 @@
 
 #include "settings.h"
 #include "sort/sort_internal.h"
-#include "sort/sort_share.h"
+#include "sort/sort_parts.h"
 
 #define FAULT_ROW		100
 

@@ -1,9 +1,9 @@
 /*
- * sort_share.c
- *		One sort whose rows are collected by several processes; see sort_share.h.
+ * sort_parts.c
+ *		One sort whose rows are collected by several processes; see sort_parts.h.
  *
- * Makes what they share (sort_share_parts.h), and has each of them hand in its part.
- * Until parts are joined to it (sort_share_join.c), the sort itself takes no extents.
+ * Makes what they share (parts_layout.h), and has each of them hand in its part.
+ * Until parts are joined to it (sort_parts_join.c), the sort itself takes no extents.
  */
 #include "postgres.h"
 
@@ -12,7 +12,7 @@
 
 #include "memory/pool.h"
 #include "memory/range_extents.h"
-#include "sort/sort_share_parts.h"
+#include "sort/parts_layout.h"
 
 /* Numbers of shared sorts of this process that are in use, from 1. */
 static bool numbers_used[GSD_OWNER_SORTS];
@@ -21,7 +21,7 @@ static bool numbers_used[GSD_OWNER_SORTS];
 static uint32
 list_room(int participants)
 {
-	size_t		head = offsetof(GpuSortShare, parts) + participants * sizeof(SharePart);
+	size_t		head = offsetof(GpuSortParts, entries) + participants * sizeof(PartEntry);
 
 	return head < EXTENT_BYTES ? (EXTENT_BYTES - head) / sizeof(uint32) : 0;
 }
@@ -40,7 +40,7 @@ take_owner(void)
 }
 
 void
-gpusort_share_end(GpuSort *sort)
+gpusort_parts_end(GpuSort *sort)
 {
 	uint32		number = sort->pool_share.owner >> GSD_OWNER_PID_BITS;
 
@@ -54,21 +54,21 @@ gpusort_share_end(GpuSort *sort)
 }
 
 void
-gpusort_share_dissolve(GpuSort *sort)
+gpusort_parts_dissolve(GpuSort *sort)
 {
 	Assert(sort->nrows == 0);
 	gpusort_rewind_memory(sort);
-	gpusort_share_end(sort);
+	gpusort_parts_end(sort);
 }
 
-GpuSortShare *
-gpusort_share_create(GpuSort *sort, int participants)
+GpuSortParts *
+gpusort_parts_create(GpuSort *sort, int participants)
 {
-	GpuSortShare *share;
+	GpuSortParts *parts;
 	uint32		extent;
 	uint32		owner;
 
-	gpusort_share_dissolve(sort);
+	gpusort_parts_dissolve(sort);
 	if (sort->tuplesort != NULL || sort->pool_share.max_extents == 0 ||
 		list_room(participants) < sort->pool_share.max_extents)
 		return NULL;
@@ -79,72 +79,72 @@ gpusort_share_create(GpuSort *sort, int participants)
 	gpusort_extents_register_exit();
 	if (!gsd_take_any(gpusort_pool->header, owner, &extent))
 	{
-		gpusort_share_end(sort);
+		gpusort_parts_end(sort);
 		return NULL;
 	}
 
-	share = gsd_extent(gpusort_pool, extent);
-	memset(share, 0, offsetof(GpuSortShare, parts) + participants * sizeof(SharePart));
-	share->owner = owner;
-	share->max_extents = sort->pool_share.max_extents;
-	share->reserve_bytes = sort->reserve_bytes;
-	share->row_unit = sort->row_unit;
-	share->max_parts = participants;
-	pg_atomic_init_u32(&share->extents, 1);
-	pg_atomic_init_u64(&share->rows, 0);
-	pg_atomic_init_u32(&share->row_extents, 0);
-	pg_atomic_init_u32(&share->listed, 0);
-	pg_atomic_init_u32(&share->nparts, 0);
+	parts = gsd_extent(gpusort_pool, extent);
+	memset(parts, 0, offsetof(GpuSortParts, entries) + participants * sizeof(PartEntry));
+	parts->owner = owner;
+	parts->max_extents = sort->pool_share.max_extents;
+	parts->reserve_bytes = sort->reserve_bytes;
+	parts->row_unit = sort->row_unit;
+	parts->max_parts = participants;
+	pg_atomic_init_u32(&parts->extents, 1);
+	pg_atomic_init_u64(&parts->rows, 0);
+	pg_atomic_init_u32(&parts->row_extents, 0);
+	pg_atomic_init_u32(&parts->listed, 0);
+	pg_atomic_init_u32(&parts->nparts, 0);
 
 	sort->pool_share.max_extents = 0;
-	return share;
+	return parts;
 }
 
 uint32
-gpusort_share_number(const GpuSortShare *share)
+gpusort_parts_number(const GpuSortParts *parts)
 {
-	return ((char *) share - (char *) gsd_extent(gpusort_pool, 0)) >> GSD_EXTENT_SHIFT;
+	return ((char *) parts - (char *) gsd_extent(gpusort_pool, 0)) >> GSD_EXTENT_SHIFT;
 }
 
-GpuSortShare *
-gpusort_share_attach(uint32 number)
+GpuSortParts *
+gpusort_parts_attach(uint32 number)
 {
 	return gsd_extent(gpusort_pool, number);
 }
 
 /* Make a sort that has no memory yet a part of a shared one. */
 void
-gpusort_share_enter(GpuSortShare *share, GpuSort *part)
+gpusort_parts_enter(GpuSortParts *parts, GpuSort *part)
 {
 	part->is_part = true;
-	part->share = share;
+	part->parts = parts;
 	part->limit_bytes = 0;
-	part->reserve_bytes = share->max_extents * EXTENT_BYTES;
-	part->row_unit = share->row_unit;
-	part->row_shift = pg_leftmost_one_pos64(share->row_unit);
-	part->pool_share.owner = share->owner;
-	part->pool_share.max_extents = share->max_extents;
-	part->pool_share.extents = &share->extents;
+	part->reserve_bytes = parts->max_extents * EXTENT_BYTES;
+	part->row_unit = parts->row_unit;
+	part->row_shift = pg_leftmost_one_pos64(parts->row_unit);
+	part->pool_share.owner = parts->owner;
+	part->pool_share.max_extents = parts->max_extents;
+	part->pool_share.extents = &parts->extents;
 }
 
 /* Make a sort that has no memory yet one that parts will be joined to. */
 void
-gpusort_share_enter_joined(GpuSortShare *share, GpuSort *sort)
+gpusort_parts_enter_joined(GpuSortParts *parts, GpuSort *sort)
 {
 	sort->is_joined = true;
-	sort->reserve_bytes = share->reserve_bytes;
-	sort->row_unit = share->row_unit;
-	sort->pool_share.owner = share->owner;
+	sort->reserve_bytes = parts->reserve_bytes;
+	sort->row_unit = parts->row_unit;
+	sort->pool_share.owner = parts->owner;
 	sort->pool_share.max_extents = 0;
 }
 
 /* Let a part's planes have room for so many rows more; false if that were too many. */
 bool
-gpusort_share_claim_rows(GpuSortShare *share, uint64 rows)
+gpusort_parts_claim_rows(GpuSortParts *parts, uint64 rows)
 {
-	if (pg_atomic_fetch_add_u64(&share->rows, rows) + rows <= PG_UINT32_MAX)
+	if (pg_atomic_fetch_add_u64(&parts->rows, rows) + rows <= PG_UINT32_MAX)
 		return true;
-	pg_atomic_fetch_sub_u64(&share->rows, rows);
+	pg_atomic_fetch_sub_u64(&parts->rows, rows);
 	return false;
 }
 
@@ -152,14 +152,14 @@ gpusort_share_claim_rows(GpuSortShare *share, uint64 rows)
 static bool
 list_range(GpuSort *part, GpuSortRange **range, size_t bytes)
 {
-	GpuSortShare *share = part->share;
-	ShareExtents *extents = &share->parts[part->part_number].extents[(*range)->role];
+	GpuSortParts *parts = part->parts;
+	PartExtents *extents = &parts->entries[part->part_number].extents[(*range)->role];
 
 	extents->count = (bytes + EXTENT_BYTES - 1) / EXTENT_BYTES;
-	extents->first = pg_atomic_fetch_add_u32(&share->listed, extents->count);
-	if (extents->first + extents->count > list_room(share->max_parts))
+	extents->first = pg_atomic_fetch_add_u32(&parts->listed, extents->count);
+	if (extents->first + extents->count > list_room(parts->max_parts))
 		elog(ERROR, "gpusort: extents of a shared sort don't fit into their list");
-	gpusort_range_yield(*range, extents->count, share_list(share) + extents->first);
+	gpusort_range_yield(*range, extents->count, parts_list(parts) + extents->first);
 	return true;
 }
 
@@ -191,18 +191,18 @@ move_refs(GpuSort *part, uint32 first_row_extent)
 }
 
 void
-gpusort_share_finish_part(GpuSortShare *share, GpuSort *part)
+gpusort_parts_finish_part(GpuSortParts *parts, GpuSort *part)
 {
 	uint32		row_extents = (part->rows_used + EXTENT_BYTES - 1) / EXTENT_BYTES;
-	SharePart  *published;
+	PartEntry  *published;
 
 	if (part->nrows == 0)
 		return;
-	part->part_number = pg_atomic_fetch_add_u32(&share->nparts, 1);
-	if (part->part_number >= share->max_parts)
+	part->part_number = pg_atomic_fetch_add_u32(&parts->nparts, 1);
+	if (part->part_number >= parts->max_parts)
 		elog(ERROR, "gpusort: more parts of a sort than participants");
-	published = &share->parts[part->part_number];
-	published->first_row_extent = pg_atomic_fetch_add_u32(&share->row_extents, row_extents);
+	published = &parts->entries[part->part_number];
+	published->first_row_extent = pg_atomic_fetch_add_u32(&parts->row_extents, row_extents);
 	move_refs(part, published->first_row_extent);
 	published->uniform = part->uniform;
 	published->stride = part->stride;
@@ -211,7 +211,7 @@ gpusort_share_finish_part(GpuSortShare *share, GpuSort *part)
 	published->any_dead = part->any_dead;
 	published->other_lengths = part->other_lengths;
 	for (int i = 0; i < part->ncolumns; i++)
-		published->columns[i] = (ShareColumn) {
+		published->columns[i] = (PartColumn) {
 			.long_keys = part->columns[i].long_keys,
 			.common_len = part->columns[i].common_len,
 			.common_ref = part->columns[i].common_ref,
