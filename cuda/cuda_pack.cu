@@ -1,6 +1,6 @@
 /*
  * cuda_pack.cu
- *		pack(): the first slice of each row's key, from the planes.
+ *		pack(): the first section of each row's key, from the planes.
  *
  * A thread packs some rows at a time, piece by piece, so that the loads of a
  * piece are under way together.  The arithmetic is that of gs_pack.c.
@@ -8,7 +8,7 @@
  * Pieces of one plane, its null flag and its bits, name the same pointers: each
  * list of pointers is staged once.
  */
-#include "gs_cuda_slice.cuh"
+#include "gs_cuda_section.cuh"
 
 #define PACK_THREADS	256u
 #define PACK_ITEMS		8u
@@ -35,11 +35,11 @@ first_with_nulls(const gs_plane_rows *planes, unsigned i)
 }
 
 size_t
-gs_cuda_slice_bytes(const gs_slice *slice, const gs_plane_rows *planes, uint64_t nsegments)
+gs_cuda_section_bytes(const gs_section *section, const gs_plane_rows *planes, uint64_t nsegments)
 {
-	size_t		bytes = gs_cuda_staged_bytes(slice->npieces * sizeof(gs_cuda_piece));
+	size_t		bytes = gs_cuda_staged_bytes(section->npieces * sizeof(gs_cuda_piece));
 
-	for (unsigned i = 0; i < slice->npieces; i++)
+	for (unsigned i = 0; i < section->npieces; i++)
 	{
 		if (first_with_words(planes, i) == i)
 			bytes += gs_cuda_segments_bytes(planes[i].words, nsegments, GS_SEGMENT_ROWS);
@@ -65,28 +65,28 @@ make_piece(const gs_piece *piece)
 	return made;
 }
 
-gs_cuda_slice
-gs_cuda_stage_slice(gs_cuda_staging *staging, const gs_slice *slice, const gs_plane_rows *planes,
-					uint64_t nsegments)
+gs_cuda_section
+gs_cuda_stage_section(gs_cuda_staging *staging, const gs_section *section,
+					  const gs_plane_rows *planes, uint64_t nsegments)
 {
-	gs_cuda_piece pieces[GS_SLICE_MAX_BITS];
-	gs_cuda_slice staged;
+	gs_cuda_piece pieces[GS_SECTION_MAX_BITS];
+	gs_cuda_section staged;
 
-	for (unsigned i = 0; i < slice->npieces; i++)
+	for (unsigned i = 0; i < section->npieces; i++)
 	{
 		unsigned	words = first_with_words(planes, i);
 		unsigned	nulls = first_with_nulls(planes, i);
 
-		pieces[i] = make_piece(&slice->pieces[i]);
+		pieces[i] = make_piece(&section->pieces[i]);
 		pieces[i].words = words < i ? pieces[words].words :
 			gs_cuda_stage_segments(staging, planes[i].words, nsegments, GS_SEGMENT_ROWS);
 		pieces[i].nulls = nulls < i ? pieces[nulls].nulls :
 			gs_cuda_stage_segments(staging, planes[i].nulls, nsegments, GS_SEGMENT_NULL_WORDS);
 	}
 	staged.pieces = (const gs_cuda_piece *) gs_cuda_stage(staging, pieces,
-														  slice->npieces * sizeof(*pieces));
-	staged.npieces = slice->npieces;
-	staged.width = slice->width;
+														  section->npieces * sizeof(*pieces));
+	staged.npieces = section->npieces;
+	staged.width = section->width;
 	return staged;
 }
 
@@ -111,7 +111,7 @@ append_piece(uint64_t *keys, const gs_cuda_piece &piece, const gs_cuda_tile &til
 }
 
 static __global__ void __launch_bounds__(PACK_THREADS)
-pack_rows(uint64_t nrows, uint64_t ntiles, gs_cuda_slice slice, gs_cuda_segments packed)
+pack_rows(uint64_t nrows, uint64_t ntiles, gs_cuda_section section, gs_cuda_segments packed)
 {
 	for (uint64_t number = blockIdx.x; number < ntiles; number += gridDim.x)
 	{
@@ -119,8 +119,8 @@ pack_rows(uint64_t nrows, uint64_t ntiles, gs_cuda_slice slice, gs_cuda_segments
 		uint64_t   *to = segment_memory(packed, tile.segment, GS_SEGMENT_ROWS) + tile.first;
 		uint64_t	keys[PACK_ITEMS] = {};
 
-		for (unsigned p = 0; p < slice.npieces; p++)
-			append_piece(keys, slice.pieces[p], tile);
+		for (unsigned p = 0; p < section.npieces; p++)
+			append_piece(keys, section.pieces[p], tile);
 #pragma unroll
 		for (unsigned i = 0; i < PACK_ITEMS; i++)
 		{
@@ -133,24 +133,24 @@ pack_rows(uint64_t nrows, uint64_t ntiles, gs_cuda_slice slice, gs_cuda_segments
 }
 
 static gs_status
-pack(gs_device *base, gs_queue queue, gs_rows rows, const gs_slice *slice,
+pack(gs_device *base, gs_queue queue, gs_rows rows, const gs_section *section,
 	 const gs_plane_rows *planes, uint64_t *const *packed)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	uint64_t	nsegments = gs_rows_segments(rows);
 	uint64_t	ntiles = count_tiles(rows.nrows, PACK_TILE);
 	gs_cuda_staging staging;
-	gs_cuda_slice staged;
+	gs_cuda_section staged;
 	gs_cuda_segments to;
 
 	if (rows.nrows == 0)
 		return GS_OK;
 	GS_CUDA_ENTER(device);
 	GS_CUDA_CHECK(gs_cuda_reserve(device, queue,
-								  gs_cuda_slice_bytes(slice, planes, nsegments) +
+								  gs_cuda_section_bytes(section, planes, nsegments) +
 									  gs_cuda_segments_bytes(packed, nsegments, GS_SEGMENT_ROWS),
 								  &staging));
-	staged = gs_cuda_stage_slice(&staging, slice, planes, nsegments);
+	staged = gs_cuda_stage_section(&staging, section, planes, nsegments);
 	to = gs_cuda_stage_segments(&staging, packed, nsegments, GS_SEGMENT_ROWS);
 	GS_CUDA_CHECK(gs_cuda_send(device, queue, &staging));
 	pack_rows<<<gs_cuda_grid(device, ntiles, BLOCKS_PER_SM), PACK_THREADS, 0,

@@ -14,7 +14,7 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
-#include "gs_cuda_slice.cuh"
+#include "gs_cuda_section.cuh"
 
 #define TIES_THREADS	256u
 #define BLOCKS_PER_SM	8u
@@ -158,15 +158,15 @@ find_ties(gs_device *base, gs_queue queue, const uint64_t *keys, uint64_t nrows,
 }
 
 static __device__ __forceinline__ uint64_t
-slice_of_row(const gs_cuda_slice &slice, uint64_t row)
+section_of_row(const gs_cuda_section &section, uint64_t row)
 {
 	uint64_t	segment = row >> GS_SEGMENT_SHIFT;
 	unsigned	row_in_segment = (unsigned) (row & (GS_SEGMENT_ROWS - 1));
 	uint64_t	key = 0;
 
-	for (unsigned p = 0; p < slice.npieces; p++)
+	for (unsigned p = 0; p < section.npieces; p++)
 	{
-		const gs_cuda_piece &piece = slice.pieces[p];
+		const gs_cuda_piece &piece = section.pieces[p];
 		const uint64_t *words = segment_memory(piece.words, segment, GS_SEGMENT_ROWS);
 		const uint64_t *nulls = segment_memory(piece.nulls, segment, GS_SEGMENT_NULL_WORDS);
 
@@ -179,7 +179,7 @@ slice_of_row(const gs_cuda_slice &slice, uint64_t row)
 template <typename Id>
 static __global__ void __launch_bounds__(TIES_THREADS)
 take_rows(const Id *ids, const uint32_t *positions, const uint64_t *ranks, uint64_t nrows,
-		  gs_cuda_slice slice, uint32_t *to_positions, uint64_t *to_keys, Id *to_ids)
+		  gs_cuda_section section, uint32_t *to_positions, uint64_t *to_keys, Id *to_ids)
 {
 	for (uint64_t i = (uint64_t) blockIdx.x * TIES_THREADS + threadIdx.x; i < nrows;
 		 i += (uint64_t) gridDim.x * TIES_THREADS)
@@ -193,27 +193,27 @@ take_rows(const Id *ids, const uint32_t *positions, const uint64_t *ranks, uint6
 			continue;
 		to_positions[place] = positions != nullptr ? positions[i] : (uint32_t) i;
 		to_ids[place] = ids[i];
-		to_keys[place] = (slice.width == 64 ? 0 : run << slice.width) |
-			slice_of_row(slice, (uint64_t) ids[i]);
+		to_keys[place] = (section.width == 64 ? 0 : run << section.width) |
+			section_of_row(section, (uint64_t) ids[i]);
 	}
 }
 
 static gs_status
 take_ties(gs_device *base, gs_queue queue, gs_pairs from, const uint32_t *positions,
-		  const uint64_t *ranks, uint64_t nrows, unsigned id_bytes, const gs_slice *slice,
+		  const uint64_t *ranks, uint64_t nrows, unsigned id_bytes, const gs_section *section,
 		  const gs_plane_rows *planes, uint64_t job_segments, uint32_t *to_positions, gs_pairs to)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	cudaStream_t stream = device->streams[queue];
 	gs_cuda_staging staging;
-	gs_cuda_slice staged;
+	gs_cuda_section staged;
 
 	if (nrows == 0)
 		return GS_OK;
 	GS_CUDA_ENTER(device);
-	GS_CUDA_CHECK(gs_cuda_reserve(device, queue, gs_cuda_slice_bytes(slice, planes, job_segments),
-								  &staging));
-	staged = gs_cuda_stage_slice(&staging, slice, planes, job_segments);
+	GS_CUDA_CHECK(gs_cuda_reserve(device, queue,
+								  gs_cuda_section_bytes(section, planes, job_segments), &staging));
+	staged = gs_cuda_stage_section(&staging, section, planes, job_segments);
 	GS_CUDA_CHECK(gs_cuda_send(device, queue, &staging));
 	if (id_bytes == sizeof(uint32_t))
 		take_rows<<<ties_grid(device, nrows), TIES_THREADS, 0, stream>>>(

@@ -2,7 +2,7 @@
  * daemon_devices.c
  *		The group of devices that the daemon sorts on.
  *
- * CUDA devices, if the program was built with them, or host devices, which are
+ * CUDA devices, if the program was built with them, or simulated devices, which are
  * there to test everything but the GPUs: each owns a part of this machine's
  * memory as a GPU owns its own.
  */
@@ -15,12 +15,13 @@
 #endif
 
 #include "daemon/daemon_devices.h"
+#include "engine/simulated/gs_simulated_device.h"
 
-#define DEFAULT_HOST_DEVICES 1
+#define DEFAULT_SIMULATED_DEVICES 1
 
-/* Memory of each of n host devices. */
+/* Memory of each of n simulated devices. */
 static size_t
-host_arena_bytes(const gsd_options *options, unsigned n)
+simulated_arena_bytes(const gsd_options *options, unsigned n)
 {
 	uint64_t	machine_bytes = (uint64_t) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 
@@ -30,9 +31,10 @@ host_arena_bytes(const gsd_options *options, unsigned n)
 }
 
 static bool
-open_host_devices(const gsd_options *options, gs_group *group, char *why, size_t why_size)
+open_simulated_devices(const gsd_options *options, gs_group *group, char *why, size_t why_size)
 {
-	unsigned	n = options->host_devices > 0 ? options->host_devices : DEFAULT_HOST_DEVICES;
+	unsigned	n = options->simulated_devices > 0 ? options->simulated_devices
+		: DEFAULT_SIMULATED_DEVICES;
 	uint64_t	fail_at = options->fault == GSD_FAULT_OPERATION ? options->fault_at : 0;
 
 	if (n > GSD_MAX_DEVICES)
@@ -42,10 +44,10 @@ open_host_devices(const gsd_options *options, gs_group *group, char *why, size_t
 	}
 	for (unsigned i = 0; i < n; i++)
 	{
-		group->devices[i] = gs_host_device_open(i, host_arena_bytes(options, n), fail_at);
+		group->devices[i] = gs_simulated_device_open(i, simulated_arena_bytes(options, n), fail_at);
 		if (group->devices[i] == NULL)
 		{
-			snprintf(why, why_size, "no memory for host device %u", i);
+			snprintf(why, why_size, "no memory for simulated device %u", i);
 			gsd_close_devices(group);
 			return false;
 		}
@@ -104,9 +106,9 @@ gsd_open_devices(const gsd_options *options, gs_group *group, bool *cuda, char *
 	memset(group, 0, sizeof(*group));
 	group->options.device_rows = options->device_rows;
 	group->options.bucket_rows = options->bucket_rows;
-	*cuda = options->engine != GSD_ENGINE_HOST;
+	*cuda = options->engine != GSD_ENGINE_SIMULATED;
 	if (!*cuda)
-		return open_host_devices(options, group, why, why_size);
+		return open_simulated_devices(options, group, why, why_size);
 #ifdef GS_WITH_CUDA
 	return open_cuda_devices(options, group, why, why_size);
 #else
@@ -163,7 +165,7 @@ gsd_print_devices(const gs_group *group, bool cuda)
 
 		memset(&info, 0, sizeof(info));
 		group->devices[i]->ops->info(group->devices[i], &info);
-		printf("%s device %u: %s, %.1f GiB, %.1f GiB for sorting\n", cuda ? "CUDA" : "host",
+		printf("%s device %u: %s, %.1f GiB, %.1f GiB for sorting\n", cuda ? "CUDA" : "simulated",
 			   info.number, info.name, info.memory_bytes / 1073741824.0,
 			   info.arena_bytes / 1073741824.0);
 	}

@@ -134,22 +134,22 @@ read_engine(gsd_options *options, const char *text)
 	else if (strcmp(text, "cuda") == 0)
 		options->engine = GSD_ENGINE_CUDA;
 	else if (strcmp(text, "host") == 0)
-		options->engine = GSD_ENGINE_HOST;
+		options->engine = GSD_ENGINE_SIMULATED;
 	else
 		return false;
 	return true;
 }
 
-/* "all", a list of CUDA devices, or a number of host devices: one number is both. */
+/* "all", a list of CUDA devices, or a number of simulated devices: one number is both. */
 static bool
 read_devices(gsd_options *options, const char *text)
 {
-	options->ncuda_devices = options->host_devices = 0;
+	options->ncuda_devices = options->simulated_devices = 0;
 	if (strcmp(text, "all") == 0)
 		return true;
 	options->ncuda_devices = read_list(text, options->cuda_devices, GSD_MAX_DEVICES);
 	if (options->ncuda_devices == 1)
-		options->host_devices = options->cuda_devices[0];
+		options->simulated_devices = options->cuda_devices[0];
 	return options->ncuda_devices > 0;
 }
 

@@ -22,7 +22,7 @@ typedef enum gsd_engine
 {
 	GSD_ENGINE_AUTO,			/* CUDA */
 	GSD_ENGINE_CUDA,
-	GSD_ENGINE_HOST
+	GSD_ENGINE_SIMULATED
 } gsd_engine;
 
 /* What the daemon is to do wrong, for tests. */
@@ -45,8 +45,8 @@ typedef struct gsd_options
 	gsd_action	action;
 	gsd_engine	engine;
 
-	/* --devices: how many host devices, or the numbers of the CUDA devices */
-	unsigned	host_devices;	/* 0: not said */
+	/* --devices: how many simulated devices, or the numbers of the CUDA devices */
+	unsigned	simulated_devices;	/* 0: not said */
 	unsigned	ncuda_devices;	/* 0: all */
 	unsigned	cuda_devices[GSD_MAX_DEVICES];
 

@@ -89,7 +89,7 @@ start_service(const gsd_options *options, const gsd_pool *pool, gs_group *group)
 	service->message[0] = '\0';
 	service->device_bytes_used = 0;
 	service->state = GSD_SERVICE_UP;
-	gsd_log("sorting on %u %s device%s (%s)", group->ndevices, cuda ? "CUDA" : "host",
+	gsd_log("sorting on %u %s device%s (%s)", group->ndevices, cuda ? "CUDA" : "simulated",
 			group->ndevices == 1 ? "" : "s", service->devices[0].name);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
  * gs_layout.c
- *		Finds the bits that vary, and cuts them into slices.
+ *		Finds the bits that vary, and cuts them into sections.
  *
  * Each plane is read once, front to back, for four folds over the words of its
  * non-null rows: minimum, maximum, AND and OR.  The first two give the bits
@@ -205,13 +205,13 @@ gs_layout_start(const gs_layout *layout)
 
 /*
  * Describe the next width bits and move the cursor behind them.  There must be
- * that many, and at most GS_SLICE_MAX_BITS.
+ * that many, and at most GS_SECTION_MAX_BITS.
  */
 void
-gs_slice_build(gs_slice *slice, const gs_layout *layout, gs_cursor *cursor, unsigned width)
+gs_section_build(gs_section *section, const gs_layout *layout, gs_cursor *cursor, unsigned width)
 {
-	slice->width = width;
-	slice->npieces = 0;
+	section->width = width;
+	section->npieces = 0;
 	cursor->bits_left -= width;
 
 	while (width > 0)
@@ -220,7 +220,7 @@ gs_slice_build(gs_slice *slice, const gs_layout *layout, gs_cursor *cursor, unsi
 		unsigned	left = field->width - cursor->field_used;
 		unsigned	take = left < width ? left : width;
 
-		slice->pieces[slice->npieces++] = (gs_piece) {
+		section->pieces[section->npieces++] = (gs_piece) {
 			.field = field,
 			.shift = left - take,
 			.width = take,

@@ -4,9 +4,9 @@
  *
  * The key of a row is never stored as a whole.  The layout describes it as a
  * sequence of *fields*, most significant first, each a null flag of one bit or
- * the varying bits of a plane's word.  A *slice* is the part of that sequence
+ * the varying bits of a plane's word.  A *section* is the part of that sequence
  * which one sorting step looks at, at most 64 bits wide; a *cursor* remembers
- * where the next slice begins.
+ * where the next section begins.
  */
 #ifndef GS_LAYOUT_H
 #define GS_LAYOUT_H
@@ -60,8 +60,8 @@ typedef struct gs_cursor
 	unsigned	field_used;		/* leading bits of it that are behind us */
 } gs_cursor;
 
-/* The widest slice.  The host's items have room for 63 bits beside a row id. */
-#define GS_SLICE_MAX_BITS	64
+/* The widest section.  The host's items have room for 63 bits beside a row id. */
+#define GS_SECTION_MAX_BITS	64
 
 /* Consecutive bits of one field. */
 typedef struct gs_piece
@@ -72,12 +72,12 @@ typedef struct gs_piece
 	uint64_t	mask;			/* width ones */
 } gs_piece;
 
-typedef struct gs_slice
+typedef struct gs_section
 {
 	unsigned	width;
 	unsigned	npieces;
-	gs_piece	pieces[GS_SLICE_MAX_BITS];
-} gs_slice;
+	gs_piece	pieces[GS_SECTION_MAX_BITS];
+} gs_section;
 
 /* The layout of no planes; then add them, most significant first. */
 extern void gs_layout_clear(gs_layout *layout);
@@ -86,7 +86,7 @@ extern void gs_layout_add_plane(gs_layout *layout, unsigned index, const gs_plan
 
 extern gs_status gs_layout_build(gs_layout *layout, const gs_sort_args *args);
 extern gs_cursor gs_layout_start(const gs_layout *layout);
-extern void gs_slice_build(gs_slice *slice, const gs_layout *layout,
-						   gs_cursor *cursor, unsigned width);
+extern void gs_section_build(gs_section *section, const gs_layout *layout,
+							 gs_cursor *cursor, unsigned width);
 
 #endif							/* GS_LAYOUT_H */

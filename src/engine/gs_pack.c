@@ -1,6 +1,6 @@
 /*
  * gs_pack.c
- *		Reads the bits of a slice out of the planes.
+ *		Reads the bits of a section out of the planes.
  *
  * Two access patterns.  gs_pack_rows() reads consecutive rows, a block that
  * stays in the first-level cache at a time, piece by piece, so that every inner
@@ -118,31 +118,31 @@ append_piece(uint64_t *keys, const gs_piece *piece, uint64_t first_row, unsigned
 }
 
 /*
- * The slices of the rows from first_row, a multiple of 64, on; at most
+ * The sections of the rows from first_row, a multiple of 64, on; at most
  * GS_PACK_BLOCK_ROWS, so that they stay in the cache from piece to piece.
  */
 void
-gs_pack_keys(uint64_t *keys, const gs_slice *slice, uint64_t first_row, unsigned count)
+gs_pack_keys(uint64_t *keys, const gs_section *section, uint64_t first_row, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
 		keys[i] = 0;
-	for (unsigned p = 0; p < slice->npieces; p++)
-		append_piece(keys, &slice->pieces[p], first_row, count);
+	for (unsigned p = 0; p < section->npieces; p++)
+		append_piece(keys, &section->pieces[p], first_row, count);
 }
 
 /* The same as items, with the row ids behind. */
 void
-gs_pack_rows(uint64_t *items, const gs_slice *slice, unsigned id_bits, uint64_t first_row,
+gs_pack_rows(uint64_t *items, const gs_section *section, unsigned id_bits, uint64_t first_row,
 			 unsigned count)
 {
-	const gs_piece *first = &slice->pieces[0];
+	const gs_piece *first = &section->pieces[0];
 
-	if (slice->npieces == 1 && !first->field->is_null_flag && !first->field->nullable)
+	if (section->npieces == 1 && !first->field->is_null_flag && !first->field->nullable)
 	{
 		pack_words(items, first, id_bits, first_row, count);
 		return;
 	}
-	gs_pack_keys(items, slice, first_row, count);
+	gs_pack_keys(items, section, first_row, count);
 	for (unsigned i = 0; i < count; i++)
 		items[i] = items[i] << id_bits | (first_row + i);
 }
@@ -159,24 +159,24 @@ piece_value(const gs_piece *piece, uint64_t row)
 	return word_bits(piece, field->words[row]) & valid_mask(field->nulls, row);
 }
 
-/* The slice of one row. */
+/* The section of one row. */
 uint64_t
-gs_pack_row(const gs_slice *slice, uint64_t row)
+gs_pack_row(const gs_section *section, uint64_t row)
 {
 	uint64_t	key = 0;
 
-	for (unsigned p = 0; p < slice->npieces; p++)
-		key = shift_in(key, slice->pieces[p].width) | piece_value(&slice->pieces[p], row);
+	for (unsigned p = 0; p < section->npieces; p++)
+		key = shift_in(key, section->pieces[p].width) | piece_value(&section->pieces[p], row);
 	return key;
 }
 
-/* Ask for the words that a slice of row is read from. */
+/* Ask for the words that a section of row is read from. */
 void
-gs_prefetch_slice(const gs_slice *slice, uint64_t row)
+gs_prefetch_section(const gs_section *section, uint64_t row)
 {
-	for (unsigned p = 0; p < slice->npieces; p++)
+	for (unsigned p = 0; p < section->npieces; p++)
 	{
-		const gs_field *field = slice->pieces[p].field;
+		const gs_field *field = section->pieces[p].field;
 
 		if (!field->is_null_flag)
 			gs_prefetch(field->words + row);
@@ -205,14 +205,14 @@ repack_words(uint64_t *items, const gs_piece *piece, unsigned id_bits, uint64_t 
 	}
 }
 
-/* The same rows, the bits of another slice. */
+/* The same rows, the bits of another section. */
 void
-gs_repack_items(uint64_t *items, const gs_slice *slice, unsigned id_bits, uint64_t count)
+gs_repack_items(uint64_t *items, const gs_section *section, unsigned id_bits, uint64_t count)
 {
-	const gs_piece *first = &slice->pieces[0];
+	const gs_piece *first = &section->pieces[0];
 	const uint64_t id_mask = gs_low_mask(id_bits);
 
-	if (slice->npieces == 1 && !first->field->is_null_flag && !first->field->nullable)
+	if (section->npieces == 1 && !first->field->is_null_flag && !first->field->nullable)
 	{
 		repack_words(items, first, id_bits, count);
 		return;
@@ -222,7 +222,7 @@ gs_repack_items(uint64_t *items, const gs_slice *slice, unsigned id_bits, uint64
 		uint64_t	row = items[i] & id_mask;
 
 		if (i + PREFETCH_ITEMS < count)
-			gs_prefetch_slice(slice, items[i + PREFETCH_ITEMS] & id_mask);
-		items[i] = gs_pack_row(slice, row) << id_bits | row;
+			gs_prefetch_section(section, items[i + PREFETCH_ITEMS] & id_mask);
+		items[i] = gs_pack_row(section, row) << id_bits | row;
 	}
 }

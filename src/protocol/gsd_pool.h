@@ -246,7 +246,7 @@ typedef struct gsd_service
 	_Atomic uint64_t started_us;	/* of the one running, since the Unix epoch */
 	char		message[200];	/* why it is not up */
 
-	uint32_t	engine;			/* 1: CUDA devices, 0: host devices */
+	uint32_t	engine;			/* 1: CUDA devices, 0: simulated devices */
 	uint32_t	ndevices;
 	gsd_device_info devices[GSD_MAX_DEVICES];
 	_Atomic uint64_t jobs_done;

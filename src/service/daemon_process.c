@@ -132,15 +132,15 @@ find_program(char *path)
 static void
 make_command_line(CommandLine *command, const gsd_pool *pool, const DaemonSettings *settings)
 {
-	int			host_devices = gpusort_daemon_host_devices(settings->daemon);
+	int			simulated_devices = gpusort_daemon_simulated_devices(settings->daemon);
 
 	memset(command, 0, sizeof(*command));
 	find_program(command->path);
 	add_argument(command, "%s", PROGRAM);
-	if (host_devices > 0)
+	if (simulated_devices > 0)
 	{
 		add_argument(command, "--engine=host");
-		add_argument(command, "--devices=%d", host_devices);
+		add_argument(command, "--devices=%d", simulated_devices);
 	}
 	else
 	{

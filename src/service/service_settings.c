@@ -52,7 +52,7 @@ read_number(const char *text, uint64 max, uint64 *number)
 }
 
 int
-gpusort_daemon_host_devices(const char *daemon)
+gpusort_daemon_simulated_devices(const char *daemon)
 {
 	uint64		number;
 	const char *end;
@@ -67,7 +67,7 @@ static bool
 check_daemon(char **newval, void **extra, GucSource source)
 {
 	if (strcmp(*newval, "auto") == 0 || strcmp(*newval, "off") == 0 ||
-		gpusort_daemon_host_devices(*newval) > 0)
+		gpusort_daemon_simulated_devices(*newval) > 0)
 		return true;
 	GUC_check_errdetail("Valid values are \"auto\", \"off\" and \"host:N\", with N from 1 to %d.",
 						GSD_MAX_DEVICES);

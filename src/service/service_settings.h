@@ -24,6 +24,6 @@ typedef enum GpuSortReorderRows
 extern void gpusort_define_service_settings(void);
 
 /* The N of host:N; 0 if gpusort.daemon is not of that kind. */
-extern int	gpusort_daemon_host_devices(const char *daemon);
+extern int	gpusort_daemon_simulated_devices(const char *daemon);
 
 #endif							/* GPUSORT_SERVICE_SETTINGS_H */

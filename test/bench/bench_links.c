@@ -142,7 +142,7 @@ read_stats(plain_sort *p)
 
 /* Keys packed and ids counted up, as before a sort. */
 static void
-fill_pairs(plain_sort *p, const gs_slice *slice)
+fill_pairs(plain_sort *p, const gs_section *section)
 {
 	const gs_device_ops *ops = p->device->ops;
 	const uint64_t **words = segment_pointers(p->words, p->nrows);
@@ -150,7 +150,7 @@ fill_pairs(plain_sort *p, const gs_slice *slice)
 	gs_plane_rows plane = {.words = words};
 	gs_rows		rows = {.nrows = p->nrows};
 
-	bench_must(p->device, ops->pack(p->device, GS_QUEUE_WORK, rows, slice, &plane,
+	bench_must(p->device, ops->pack(p->device, GS_QUEUE_WORK, rows, section, &plane,
 									(uint64_t *const *) packed), "pack");
 	bench_must(p->device, ops->count_up(p->device, GS_QUEUE_WORK, p->pairs.ids, 4, 0, p->nrows),
 			   "count_up");
@@ -185,7 +185,7 @@ sort_packed(plain_sort *p, unsigned repeats)
 	gs_plane_stats stats = read_stats(p);
 	gs_plane	plane = {.null_order = GS_NULLS_NONE};
 	gs_layout	layout;
-	gs_slice	slice;
+	gs_section	section;
 	gs_cursor	cursor;
 	double		ms[99];
 
@@ -194,11 +194,11 @@ sort_packed(plain_sort *p, unsigned repeats)
 	if (layout.key_bits == 0)
 		return 0;
 	cursor = gs_layout_start(&layout);
-	gs_slice_build(&slice, &layout, &cursor, (unsigned) layout.key_bits);
+	gs_section_build(&section, &layout, &cursor, (unsigned) layout.key_bits);
 	for (unsigned i = 0; i <= repeats; i++)
 	{
-		fill_pairs(p, &slice);
-		ms[i == 0 ? 0 : i - 1] = sort_once(p, slice.width);
+		fill_pairs(p, &section);
+		ms[i == 0 ? 0 : i - 1] = sort_once(p, section.width);
 	}
 	return bench_median(ms, repeats);
 }

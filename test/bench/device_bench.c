@@ -28,6 +28,7 @@
 
 #include "bench_host.h"
 #include "device_bench.h"
+#include "engine/simulated/gs_simulated_device.h"
 #include "gs_cuda.h"
 
 #define MAX_LIST		16
@@ -214,8 +215,8 @@ open_device(unsigned index, uint64_t most_rows)
 	unsigned	ngpus;
 
 	if (opt.host)
-		device = gs_host_device_open(index, opt.arena_bytes > 0 ? opt.arena_bytes :
-									 most_rows * 64 + ((size_t) 256 << 20), 0);
+		device = gs_simulated_device_open(index, opt.arena_bytes > 0 ? opt.arena_bytes :
+										  most_rows * 64 + ((size_t) 256 << 20), 0);
 	else
 	{
 		ngpus = opt.same_gpu ? 1 : gs_cuda_count();

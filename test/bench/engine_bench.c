@@ -113,7 +113,7 @@ measure_phases(const gs_sort_args *args, samples *s, int repetition)
 	gs_cursor	cursor;
 	gs_digits	digits;
 	gs_order	order;
-	unsigned	slice_bits;
+	unsigned	section_bits;
 	unsigned	bits;
 
 	job.scratch = args->workspace;
@@ -126,11 +126,11 @@ measure_phases(const gs_sort_args *args, samples *s, int repetition)
 	gs_layout_build(&job.scratch->layout, args);
 	clock[1] = now_ns();
 	cursor = gs_layout_start(job.layout);
-	slice_bits = gs_job_slice_bits(&job, cursor);
-	bits = gs_radix_bits(job.nrows, slice_bits);
-	digits = gs_radix_digits(job.nrows, job.id_bits + slice_bits - bits, bits);
-	gs_slice_build(&job.scratch->slice, job.layout, &cursor, slice_bits);
-	gs_scan_rows(&job, &job.scratch->slice, digits, &order);
+	section_bits = gs_job_section_bits(&job, cursor);
+	bits = gs_radix_bits(job.nrows, section_bits);
+	digits = gs_radix_digits(job.nrows, job.id_bits + section_bits - bits, bits);
+	gs_section_build(&job.scratch->section, job.layout, &cursor, section_bits);
+	gs_scan_rows(&job, &job.scratch->section, digits, &order);
 	clock[2] = now_ns();
 	if (order.descending && !order.ascending)
 		gs_scan_reverse(&job);

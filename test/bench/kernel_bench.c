@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "bench_host.h"
+#include "engine/simulated/gs_simulated_device.h"
 #include "gs_cuda.h"
 
 #define MAX_REPEATS		99
@@ -87,19 +88,19 @@ static void
 do_pack(void)
 {
 	static gs_field fields[2];
-	static gs_slice slice;
+	static gs_section section;
 	gs_plane_rows planes[2] = {{.words = segments}, {.words = segments}};
 	uint64_t  **to = malloc(gs_rows_segments(rows) * sizeof(*to));
 
 	fields[0] = (gs_field) {.width = 20};
 	fields[1] = (gs_field) {.shift = 20, .width = 44};
-	slice.width = 64;
-	slice.npieces = 2;
-	slice.pieces[0] = (gs_piece) {&fields[0], 0, 20, (UINT64_C(1) << 20) - 1};
-	slice.pieces[1] = (gs_piece) {&fields[1], 0, 44, (UINT64_C(1) << 44) - 1};
+	section.width = 64;
+	section.npieces = 2;
+	section.pieces[0] = (gs_piece) {&fields[0], 0, 20, (UINT64_C(1) << 20) - 1};
+	section.pieces[1] = (gs_piece) {&fields[1], 0, 44, (UINT64_C(1) << 44) - 1};
 	for (uint64_t i = 0; i < gs_rows_segments(rows); i++)
 		to[i] = packed + i * GS_SEGMENT_ROWS;
-	must(device->ops->pack(device, GS_QUEUE_WORK, rows, &slice, planes, to), "pack");
+	must(device->ops->pack(device, GS_QUEUE_WORK, rows, &section, planes, to), "pack");
 	free(to);
 }
 
@@ -304,7 +305,7 @@ main(int argc, char **argv)
 	}
 	if (repeats < 1 || repeats > MAX_REPEATS || nrows < 1)
 		return 2;
-	device = host ? gs_host_device_open(0, nrows * 56 + (64 << 20), 0) :
+	device = host ? gs_simulated_device_open(0, nrows * 56 + (64 << 20), 0) :
 		gs_cuda_device_open(0, 0, 0, 0, error, sizeof(error));
 	if (device == NULL)
 	{

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "bench_host.h"
+#include "engine/simulated/gs_simulated_device.h"
 #include "gs_cuda.h"
 #include "engine/device/gs_reorder.h"
 
@@ -292,7 +293,7 @@ main(int argc, char **argv)
 	if (b.repeats < 1 || b.repeats > MAX_REPEATS || bytes == 0)
 		return 2;
 	b.group.ndevices = 1;
-	b.group.devices[0] = host ? gs_host_device_open(0, bytes * 4 + (256 << 20), 0) :
+	b.group.devices[0] = host ? gs_simulated_device_open(0, bytes * 4 + (256 << 20), 0) :
 		gs_cuda_device_open(0, 0, 0, 0, error, sizeof(error));
 	if (b.group.devices[0] == NULL)
 		fail(error);

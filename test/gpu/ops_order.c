@@ -179,7 +179,7 @@ typedef struct ties_case
 	uint32_t   *positions;		/* another, or NULL */
 	uint64_t   *words;			/* of the plane, by row */
 	gs_layout	layout;
-	gs_slice	slice;
+	gs_section	section;
 } ties_case;
 
 /* What the operations leave. */
@@ -230,12 +230,12 @@ make_ties_case(ties_case *c, uint64_t nrows, unsigned repeats)
 	}
 	gs_layout_clear(&c->layout);
 	gs_layout_add_plane(&c->layout, 0, &plane, &stats, nrows);
-	c->slice.width = 0;
-	c->slice.npieces = 0;
+	c->section.width = 0;
+	c->section.npieces = 0;
 	if (c->layout.key_bits > 0)
 	{
 		cursor = gs_layout_start(&c->layout);
-		gs_slice_build(&c->slice, &c->layout, &cursor, (unsigned) c->layout.key_bits);
+		gs_section_build(&c->section, &c->layout, &cursor, (unsigned) c->layout.key_bits);
 	}
 }
 
@@ -255,7 +255,7 @@ take_on(side *s, const ties_case *c, ties_result *r, gs_pairs from, const uint32
 	uint32_t   *to_positions = side_alloc(s, r->counts.rows * sizeof(uint32_t));
 
 	must(s, ops->take_ties(s->device, GS_QUEUE_WORK, from, positions, ranks, c->nrows,
-						   c->id_bytes, &c->slice, &plane, segments, to_positions, to),
+						   c->id_bytes, &c->section, &plane, segments, to_positions, to),
 		 "take_ties");
 	must(s, ops->put_ids(s->device, GS_QUEUE_WORK, from.ids, to_positions, to.ids, c->id_bytes,
 						 r->counts.rows), "put_ids");

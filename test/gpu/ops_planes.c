@@ -106,7 +106,7 @@ test_stats(bool small)
 		}
 }
 
-/* Planes, their layout by the reference's statistics, and a slice of it. */
+/* Planes, their layout by the reference's statistics, and a section of it. */
 typedef struct pack_case
 {
 	uint64_t	nrows;
@@ -114,14 +114,14 @@ typedef struct pack_case
 	unsigned	nplanes;
 	plane		planes[MAX_PLANES];
 	gs_layout	layout;
-	gs_slice	slice;
+	gs_section	section;
 } pack_case;
 
 static void
 make_pack_case(pack_case *c, uint64_t nrows, segment_places places)
 {
 	gs_cursor	cursor;
-	gs_slice	skipped;
+	gs_section	skipped;
 	uint64_t	skip;
 
 	c->nrows = nrows;
@@ -146,9 +146,9 @@ make_pack_case(pack_case *c, uint64_t nrows, segment_places places)
 	cursor = gs_layout_start(&c->layout);
 	skip = random_below(2) ? 0 : random_below(c->layout.key_bits < 64 ? c->layout.key_bits : 64);
 	if (skip > 0)
-		gs_slice_build(&skipped, &c->layout, &cursor, (unsigned) skip);
-	gs_slice_build(&c->slice, &c->layout, &cursor,
-				   (unsigned) (cursor.bits_left < 64 ? cursor.bits_left : 64));
+		gs_section_build(&skipped, &c->layout, &cursor, (unsigned) skip);
+	gs_section_build(&c->section, &c->layout, &cursor,
+					 (unsigned) (cursor.bits_left < 64 ? cursor.bits_left : 64));
 }
 
 static uint64_t *
@@ -156,17 +156,17 @@ pack_on(side *s, const pack_case *c)
 {
 	uint64_t   *keys = malloc(c->nrows * sizeof(uint64_t));
 	gs_plane_rows planes[MAX_PLANES];
-	gs_plane_rows by_piece[GS_SLICE_MAX_BITS];
+	gs_plane_rows by_piece[GS_SECTION_MAX_BITS];
 	const uint64_t *const *packed;
 	gs_rows		rows = {.first_row = 0, .nrows = c->nrows};
 
 	for (unsigned i = 0; i < c->nplanes; i++)
 		planes[i] = put_plane(s, &c->planes[i], c->nrows, c->places);
-	for (unsigned i = 0; i < c->slice.npieces; i++)
-		by_piece[i] = planes[c->slice.pieces[i].field->plane];
+	for (unsigned i = 0; i < c->section.npieces; i++)
+		by_piece[i] = planes[c->section.pieces[i].field->plane];
 	packed = side_segments(s, c->planes[0].words, c->nrows, GS_SEGMENT_ROWS,
 						   c->places == SEGMENTS_ON_HOST ? SEGMENTS_ADJOIN : c->places);
-	must(s, s->device->ops->pack(s->device, GS_QUEUE_WORK, rows, &c->slice, by_piece,
+	must(s, s->device->ops->pack(s->device, GS_QUEUE_WORK, rows, &c->section, by_piece,
 								 (uint64_t *const *) packed), "pack");
 	side_get_segments(s, keys, packed, c->nrows, GS_SEGMENT_ROWS);
 	side_clear(s);
@@ -191,7 +191,7 @@ test_pack(bool small)
 				keys[i] = pack_on(&ops_sides()[i], &c);
 			tap_ok(memcmp(keys[0], keys[1], nrows * sizeof(uint64_t)) == 0,
 				   "pack %llu rows of %u planes, %u pieces, %u bits, places %d",
-				   (unsigned long long) nrows, c.nplanes, c.slice.npieces, c.slice.width,
+				   (unsigned long long) nrows, c.nplanes, c.section.npieces, c.section.width,
 				   c.places);
 			free(keys[0]);
 			free(keys[1]);

@@ -1,12 +1,12 @@
 /*
  * ops_test.c
- *		Every operation of the CUDA device against the host device's.
+ *		Every operation of the CUDA device against the simulated device's.
  *
  *		ops_test [--small] [--host] [--seed N]
  *
  * Both devices get the same random arguments; what they leave in memory has to be
  * the same, byte for byte, including what they must not touch.  --small keeps to a
- * few thousand rows, for the sanitizers; --host compares the host device with
+ * few thousand rows, for the sanitizers; --host compares the simulated device with
  * itself, which tests the test.
  */
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "engine/gs_bits.h"
+#include "engine/simulated/gs_simulated_device.h"
 #include "gs_cuda.h"
 #include "keys.h"
 #include "ops_side.h"
@@ -44,7 +45,7 @@ open_tested(unsigned index, bool host)
 	gs_device  *device;
 
 	if (host)
-		return gs_host_device_open(index, ARENA_BYTES, 0);
+		return gs_simulated_device_open(index, ARENA_BYTES, 0);
 	device = gs_cuda_device_open(index, 0, ARENA_BYTES, 0, error, sizeof(error));
 	if (device == NULL)
 		printf("Bail out! cannot open the GPU: %s\n", error);
@@ -149,7 +150,7 @@ main(int argc, char **argv)
 		else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
 			random_state = strtoull(argv[++i], NULL, 10);
 	}
-	sides[0] = (side) {.name = "reference", .device = gs_host_device_open(0, ARENA_BYTES, 0)};
+	sides[0] = (side) {.name = "reference", .device = gs_simulated_device_open(0, ARENA_BYTES, 0)};
 	sides[1] = (side) {.name = "tested", .device = open_tested(0, host)};
 	second = open_tested(1, host);
 	if (sides[0].device == NULL || sides[1].device == NULL || second == NULL)

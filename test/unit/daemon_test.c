@@ -67,8 +67,8 @@ start_server(unsigned ndevices)
 	bool		cuda;
 
 	memset(&options, 0, sizeof(options));
-	options.engine = GSD_ENGINE_HOST;
-	options.host_devices = ndevices;
+	options.engine = GSD_ENGINE_SIMULATED;
+	options.simulated_devices = ndevices;
 	options.memory_bytes = UINT64_C(64) << 20;
 	options.device_rows = 1000;
 	if (!gsd_open_devices(&options, &group, &cuda, why, sizeof(why)))

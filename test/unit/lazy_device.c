@@ -2,7 +2,7 @@
  * lazy_device.c
  *		Devices that put everything off, and then do it in an odd order.
  *
- * On a host device an operation is done when it returns, so that a forgotten
+ * On a simulated device an operation is done when it returns, so that a forgotten
  * event, or an argument that does not live long enough, changes nothing.  Here
  * operations wait in queues until somebody waits for an event; then one queue's
  * next operation after the other is done, always of a queue drawn at random from
@@ -10,7 +10,7 @@
  *
  * Arguments in host memory are copied at once, as they must be, except for the
  * source of an upload and the target of a download.  What is freed may be poisoned
- * by the host device below, so that a sanitizer sees operations that come too late.
+ * by the simulated device below, so that a sanitizer sees operations that come too late.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ expect_ok(const call *c, gs_status status)
 {
 	if (status == GS_OK)
 		return;
-	fprintf(stderr, "host device: %s\n", c->real->error);
+	fprintf(stderr, "simulated device: %s\n", c->real->error);
 	abort();
 }
 
@@ -50,13 +50,13 @@ copy_planes(call *c, const gs_plane_rows *planes, unsigned nplanes, uint64_t nse
 }
 
 static void
-copy_slice(call *c, const gs_slice *slice)
+copy_section(call *c, const gs_section *section)
 {
-	c->slice = *slice;
-	for (unsigned i = 0; i < slice->npieces; i++)
+	c->section = *section;
+	for (unsigned i = 0; i < section->npieces; i++)
 	{
-		c->fields[i] = *slice->pieces[i].field;
-		c->slice.pieces[i].field = &c->fields[i];
+		c->fields[i] = *section->pieces[i].field;
+		c->section.pieces[i].field = &c->fields[i];
 	}
 }
 
@@ -279,18 +279,18 @@ plane_stats(gs_device *device, gs_queue queue, gs_rows rows, gs_plane_rows plane
 static void
 run_pack(call *c)
 {
-	REAL(c, pack, c->rows, &c->slice, c->planes, c->packed);
+	REAL(c, pack, c->rows, &c->section, c->planes, c->packed);
 }
 
 static gs_status
-pack(gs_device *device, gs_queue queue, gs_rows rows, const gs_slice *slice,
+pack(gs_device *device, gs_queue queue, gs_rows rows, const gs_section *section,
 	 const gs_plane_rows *planes, uint64_t *const *packed)
 {
 	call	   *c = lazy_add_call(device, queue, run_pack);
 
 	c->rows = rows;
-	copy_slice(c, slice);
-	copy_planes(c, planes, slice->npieces, gs_rows_segments(rows));
+	copy_section(c, section);
+	copy_planes(c, planes, section->npieces, gs_rows_segments(rows));
 	c->packed = copy_array(packed, gs_rows_segments(rows), sizeof(void *));
 	return GS_OK;
 }
@@ -467,13 +467,13 @@ ties_temp_bytes(gs_device *device, uint64_t nrows)
 static void
 run_take_ties(call *c)
 {
-	REAL(c, take_ties, c->pairs, c->positions, c->ranks, c->nrows, c->id_bytes, &c->slice,
+	REAL(c, take_ties, c->pairs, c->positions, c->ranks, c->nrows, c->id_bytes, &c->section,
 		 c->planes, c->first, c->to_positions, c->spare);
 }
 
 static gs_status
 take_ties(gs_device *device, gs_queue queue, gs_pairs from, const uint32_t *positions,
-		  const uint64_t *ranks, uint64_t nrows, unsigned id_bytes, const gs_slice *slice,
+		  const uint64_t *ranks, uint64_t nrows, unsigned id_bytes, const gs_section *section,
 		  const gs_plane_rows *planes, uint64_t job_segments, uint32_t *to_positions, gs_pairs to)
 {
 	call	   *c = lazy_add_call(device, queue, run_take_ties);
@@ -483,8 +483,8 @@ take_ties(gs_device *device, gs_queue queue, gs_pairs from, const uint32_t *posi
 	c->ranks = (uint64_t *) ranks;
 	c->nrows = nrows;
 	c->id_bytes = id_bytes;
-	copy_slice(c, slice);
-	copy_planes(c, planes, slice->npieces, job_segments);
+	copy_section(c, section);
+	copy_planes(c, planes, section->npieces, job_segments);
 	c->first = job_segments;
 	c->to_positions = to_positions;
 	c->spare = to;

@@ -9,7 +9,7 @@
 
 typedef struct lazy_group lazy_group;
 
-/* Devices on top of host devices; `seed` decides the order in which they work. */
+/* Devices on top of simulated devices; `seed` decides the order in which they work. */
 extern lazy_group *lazy_group_open(unsigned g, size_t arena_bytes, uint64_t seed);
 extern gs_group *lazy_group_of(lazy_group *lazy);
 

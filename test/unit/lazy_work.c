@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "engine/simulated/gs_simulated_device.h"
 #include "keys.h"
 #include "lazy_work.h"
 
@@ -105,7 +106,7 @@ lazy_group_open(unsigned g, size_t arena_bytes, uint64_t seed)
 
 		device->device = (gs_device) {.ops = &lazy_device_ops, .index = d};
 		device->group = lazy;
-		device->real = gs_host_device_open(d, arena_bytes, 0);
+		device->real = gs_simulated_device_open(d, arena_bytes, 0);
 		for (int q = 0; q < GS_QUEUES; q++)
 			device->queues[q].last = &device->queues[q].first;
 		lazy->group.devices[d] = &device->device;

@@ -30,10 +30,10 @@ typedef struct call
 	gs_device  *from_device;
 	size_t		bytes;
 	gs_rows		rows;
-	gs_plane_rows planes[GS_SLICE_MAX_BITS];
+	gs_plane_rows planes[GS_SECTION_MAX_BITS];
 	unsigned	nplanes;
-	gs_slice	slice;
-	gs_field	fields[GS_SLICE_MAX_BITS];
+	gs_section	section;
+	gs_field	fields[GS_SECTION_MAX_BITS];
 	uint64_t  **packed;
 	gs_keys		keys;
 	gs_counted	counted[GS_MAX_COUNTED];

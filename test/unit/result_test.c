@@ -118,14 +118,14 @@ test_refined(void)
 	c.nplanes = 2;
 	c.planes[1].keys = KEYS_UNIFORM64;
 	passed = sort_case_passes(&c, &result);
-	tap_ok(passed && result.refined_rows == ROWS, "all rows tie on the first slice");
+	tap_ok(passed && result.refined_rows == ROWS, "all rows tie on the first section");
 	c.planes[0].keys = KEYS_UNIFORM64;
 	passed = sort_case_passes(&c, &result);
 	tap_ok(passed && result.refined_rows == 0, "no row ties on 49 random bits");
 	c.nplanes = 1;
 	c.planes[0].keys = KEYS_UNIFORM40;
 	passed = sort_case_passes(&c, &result);
-	tap_ok(passed && result.refined_rows == 0, "no row ties when the slice is the key");
+	tap_ok(passed && result.refined_rows == 0, "no row ties when the section is the key");
 }
 
 int

@@ -192,7 +192,7 @@ test_lone_tie(void)
 	c.planes[1].keys = KEYS_SORTED_TIE;
 	c.planes[2].keys = KEYS_SORTED_TIE;
 	c.planes[3].keys = KEYS_REVERSE;
-	tap_ok(sort_case_passes(&c, NULL), "the same beyond the first slice");
+	tap_ok(sort_case_passes(&c, NULL), "the same beyond the first section");
 }
 
 static void

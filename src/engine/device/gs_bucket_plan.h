@@ -45,7 +45,7 @@ typedef struct gs_bucket
 typedef struct gs_plan_args
 {
 	uint64_t	nrows;
-	unsigned	width;			/* bits of the key's first slice, 1 .. 64 */
+	unsigned	width;			/* bits of the key's first section, 1 .. 64 */
 	bool		more_bits;		/* the key goes on behind them: rows that agree in
 								 * all of them must not be cut apart */
 	unsigned	ndevices;

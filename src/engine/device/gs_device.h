@@ -3,7 +3,7 @@
  *		What a sorting device has to be able to do.
  *
  * The algorithm of gs_device_sort.c is written once, over this table of
- * operations.  Two devices implement it: the *host device* (gs_host_device.c,
+ * operations.  Two devices implement it: the *simulated device* (engine/simulated/,
  * plain C, synchronous; any number of them simulate as many GPUs) and the CUDA
  * device (cuda/).
  *
@@ -110,9 +110,9 @@ typedef struct gs_plane_rows
 } gs_plane_rows;
 
 /*
- * Where kernels find the first slice of the key.  A row's key is
+ * Where kernels find the first section of the key.  A row's key is
  * (word - min) >> shift, below 2^width: either a plane's words as they are, if
- * the slice is all of one plane without nulls, or packed ones (min, shift 0).
+ * the section is all of one plane without nulls, or packed ones (min, shift 0).
  */
 typedef struct gs_keys
 {
@@ -326,10 +326,10 @@ typedef struct gs_device_ops
 								gs_plane_rows plane, gs_plane_stats *stats);
 
 	/*
-	 * The slice of each row, at most 64 bits, into packed[segment][row].
-	 * planes[i] belongs to slice->pieces[i]; the pieces' fields say how.
+	 * The section of each row, at most 64 bits, into packed[segment][row].
+	 * planes[i] belongs to section->pieces[i]; the pieces' fields say how.
 	 */
-	gs_status	(*pack) (gs_device *device, gs_queue queue, gs_rows rows, const gs_slice *slice,
+	gs_status	(*pack) (gs_device *device, gs_queue queue, gs_rows rows, const gs_section *section,
 						 const gs_plane_rows *planes, uint64_t *const *packed);
 
 	/*
@@ -390,12 +390,12 @@ typedef struct gs_device_ops
 	/*
 	 * The tied rows, in order: to_positions[] (from positions[], or the place
 	 * itself when that is NULL), to.ids[], and to.keys[] = number of the run <<
-	 * slice->width | slice of the row, read from the planes (by segment of the
+	 * section->width | section of the row, read from the planes (by segment of the
 	 * whole job, host memory).
 	 */
 	gs_status	(*take_ties) (gs_device *device, gs_queue queue, gs_pairs from,
 							  const uint32_t *positions, const uint64_t *ranks, uint64_t nrows,
-							  unsigned id_bytes, const gs_slice *slice,
+							  unsigned id_bytes, const gs_section *section,
 							  const gs_plane_rows *planes, uint64_t job_segments,
 							  uint32_t *to_positions, gs_pairs to);
 
@@ -436,11 +436,5 @@ struct gs_device
 	unsigned	index;			/* in its group */
 	char		error[256];
 };
-
-/*
- * A host device that owns arena_bytes of memory; NULL if there is none.
- * fail_at: the operation of that number returns GS_DEVICE_ERROR, 0 for none.
- */
-extern gs_device *gs_host_device_open(unsigned index, size_t arena_bytes, uint64_t fail_at);
 
 #endif							/* GS_DEVICE_H */

@@ -9,7 +9,7 @@
  * keys are spread, buckets are sorted by their leading bits (gs_device_early.c),
  * and the few that come out unsorted are sorted and downloaded once more.
  *
- * A key that goes on behind its first slice is not in order yet: then buckets are
+ * A key that goes on behind its first section is not in order yet: then buckets are
  * only sorted, into the memory they are in, and gs_device_ties.c takes over.
  */
 #include "engine/device/gs_device_job.h"

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 
 #include "engine/device/gs_device_job.h"
-#include "engine/simulated/gs_simulated_kernels.h"
+#include "engine/device/gs_row_section.h"
 
 /*
  * Bits beyond log2(rows) that a bucket is sorted by at least: one row in 2^7 has
@@ -48,19 +48,19 @@ compare_keys(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The first slice of a row, read from host memory. */
+/* The first section of a row, read from host memory. */
 static uint64_t
 read_key(const gs_device_job *job, uint64_t row)
 {
-	gs_plane_rows planes[GS_SLICE_MAX_BITS];
+	gs_plane_rows planes[GS_SECTION_MAX_BITS];
 
-	for (unsigned i = 0; i < job->slice.npieces; i++)
+	for (unsigned i = 0; i < job->section.npieces; i++)
 	{
-		const gs_job_plane *p = &job->planes[job->slice.pieces[i].field->plane];
+		const gs_job_plane *p = &job->planes[job->section.pieces[i].field->plane];
 
 		planes[i] = (gs_plane_rows) {p->host_words, p->nulls};
 	}
-	return gs_host_slice(&job->slice, planes, row);
+	return gs_row_section(&job->section, planes, row);
 }
 
 /* Bits of a key that `rows` rows are expected to differ in. */

@@ -42,12 +42,12 @@ typedef struct gs_device_tables
 	uint32_t	unsorted[GS_MAX_BINS];	/* by bucket of the round */
 } gs_device_tables;
 
-/* The refinement of a share whose key is wider than a slice; gs_device_ties.c. */
+/* The refinement of a share whose key is wider than a section; gs_device_ties.c. */
 typedef struct gs_ties
 {
 	bool		active;			/* rows may tie, and the key goes on */
 	gs_cursor	cursor;			/* behind the bits that decided so far */
-	uint64_t	nrows;			/* at hand: those that tied before the last slice */
+	uint64_t	nrows;			/* at hand: those that tied before the last section */
 	gs_pairs	pairs;			/* sorted */
 	gs_pairs	other;			/* free for the next ones */
 	uint32_t   *positions;		/* in the share; NULL: all rows are at hand */
@@ -68,7 +68,7 @@ typedef struct gs_job_device
 	uint64_t	first_segment;	/* of the rows that lie on it */
 	uint64_t	nsegments;
 
-	/* the first slice of its rows' keys */
+	/* the first section of its rows' keys */
 	uint64_t   *packed;			/* device memory, if it had to be packed */
 	uint64_t  **packed_words;	/* by segment of a chunk */
 	uint64_t	chunk_segments; /* whose keys are there at once */
@@ -147,7 +147,7 @@ struct gs_device_job
 	gs_device_args args;
 	gs_device_result *result;
 	gs_layout	layout;
-	gs_slice	slice;			/* the first */
+	gs_section	section;			/* the first */
 	gs_cursor	cursor;			/* behind it */
 	gs_keys		keys;			/* but for the words */
 	int			key_plane;		/* whose words are the keys, or -1: packed */

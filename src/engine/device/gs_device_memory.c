@@ -5,7 +5,7 @@
  * Bytes a row, on the device that has it:
  *
  *	words of each resident plane	8, from the upload on
- *	packed first slice				8, if the key is not one plane's words
+ *	packed first section			8, if the key is not one plane's words
  *	pairs, and as much to sort in	2 * (8 + id_bytes), of the rows of a share
  *	pairs on their way				8 + id_bytes, if devices exchange by copies
  *	ties							see gs_device_ties.c, if the key is wide

@@ -2,7 +2,7 @@
  * gs_device_partition.c
  *		Keys, histograms, and the scattering of rows to their shares.
  *
- * The first slice of a row's key is read from a plane's words as they are, when
+ * The first section of a row's key is read from a plane's words as they are, when
  * it is all of one plane without nulls, else from packed ones.  Packed keys
  * that device memory has no room for are made anew in chunks whenever keys are
  * read; one chunk after the other on the same queue, so that they can use the
@@ -24,13 +24,13 @@
 #define MIN_BUCKET_ROWS	(UINT64_C(2) << 20)
 #define MAX_BUCKET_ROWS	(UINT64_C(8) << 20)
 
-/* Is the slice a plane's words as they are? */
+/* Is the section a plane's words as they are? */
 static bool
-slice_is_plane(const gs_slice *slice)
+section_is_plane(const gs_section *section)
 {
-	const gs_piece *piece = &slice->pieces[0];
+	const gs_piece *piece = &section->pieces[0];
 
-	return slice->npieces == 1 && !piece->field->is_null_flag && !piece->field->nullable &&
+	return section->npieces == 1 && !piece->field->is_null_flag && !piece->field->nullable &&
 		piece->shift == 0 && piece->width == piece->field->width;
 }
 
@@ -73,16 +73,16 @@ static gs_status
 pack_rows(gs_device_job *job, unsigned d, gs_rows rows)
 {
 	uint64_t	segment = rows.first_row >> GS_SEGMENT_SHIFT;
-	gs_plane_rows planes[GS_SLICE_MAX_BITS];
+	gs_plane_rows planes[GS_SECTION_MAX_BITS];
 
-	for (unsigned i = 0; i < job->slice.npieces; i++)
+	for (unsigned i = 0; i < job->section.npieces; i++)
 	{
-		const gs_job_plane *p = &job->planes[job->slice.pieces[i].field->plane];
+		const gs_job_plane *p = &job->planes[job->section.pieces[i].field->plane];
 
 		planes[i].words = p->words + segment;
 		planes[i].nulls = p->nulls == NULL ? NULL : p->nulls + segment;
 	}
-	GS_DO(job, d, pack, GS_QUEUE_WORK, rows, &job->slice, planes,
+	GS_DO(job, d, pack, GS_QUEUE_WORK, rows, &job->section, planes,
 		  (uint64_t *const *) job->devices[d].packed_words);
 	return GS_OK;
 }
@@ -94,20 +94,20 @@ packed_stay(const gs_job_device *jd)
 	return jd->chunk_segments >= jd->nsegments;
 }
 
-/* Find the key of a row: its first slice, and where that is read. */
+/* Find the key of a row: its first section, and where that is read. */
 gs_status
 gs_partition_keys(gs_device_job *job)
 {
 	uint64_t	key_bits = job->layout.key_bits;
 
 	job->cursor = gs_layout_start(&job->layout);
-	gs_slice_build(&job->slice, &job->layout, &job->cursor,
-				   key_bits < GS_SLICE_MAX_BITS ? (unsigned) key_bits : GS_SLICE_MAX_BITS);
-	job->keys = (gs_keys) {.width = job->slice.width};
+	gs_section_build(&job->section, &job->layout, &job->cursor,
+					 key_bits < GS_SECTION_MAX_BITS ? (unsigned) key_bits : GS_SECTION_MAX_BITS);
+	job->keys = (gs_keys) {.width = job->section.width};
 	job->key_plane = -1;
-	if (slice_is_plane(&job->slice))
+	if (section_is_plane(&job->section))
 	{
-		const gs_field *field = job->slice.pieces[0].field;
+		const gs_field *field = job->section.pieces[0].field;
 
 		job->key_plane = (int) field->plane;
 		job->keys.min = field->min;

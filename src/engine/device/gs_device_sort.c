@@ -4,7 +4,7 @@
  *
  *	upload		words to the devices, statistics on the way	gs_device_upload.c
  *	layout		of the key, from the statistics
- *	keys		the first slice of it, at most 64 bits		gs_device_partition.c
+ *	keys		the first section of it, at most 64 bits		gs_device_partition.c
  *	plan		histograms; shares and buckets				gs_bucket_plan.c
  *	for each round, one share on each device:
  *		scatter	rows to their shares						gs_device_exchange.c

@@ -1,6 +1,6 @@
 /*
  * gs_device_ties.c
- *		Keys wider than a slice: rows that tie on what they are sorted by so far.
+ *		Keys wider than a section: rows that tie on what they are sorted by so far.
  *
  * After a share has been sorted on the first 64 bits, the rows that have a
  * neighbour with the same bits are taken out, with the number of their run in
@@ -9,7 +9,7 @@
  * back to the places that the runs take.  The same again with those that still
  * tie, until none does or the key ends; what ties then is equal.
  *
- * The further slices are gathered from the planes where they are, row by row, by
+ * The further sections are gathered from the planes where they are, row by row, by
  * the device itself: out of host memory as a rule.  Cost follows the number of
  * rows that tie, and no plane is uploaded for them.
  *
@@ -20,7 +20,7 @@
  */
 #include "engine/device/gs_device_job.h"
 
-/* Begin with all rows of a share, which are sorted on the first slice. */
+/* Begin with all rows of a share, which are sorted on the first section. */
 static gs_status
 begin_ties(gs_device_job *job, unsigned d, uint64_t nrows)
 {
@@ -77,25 +77,25 @@ end_ties(gs_device_job *job, unsigned d)
 	*ties = (gs_ties) {.active = false};
 }
 
-/* Take the rows that tie out of those at hand, with the next slice of their keys. */
+/* Take the rows that tie out of those at hand, with the next section of their keys. */
 static gs_status
-gather_ties(gs_device_job *job, unsigned d, const gs_slice *slice, uint64_t tied_rows)
+gather_ties(gs_device_job *job, unsigned d, const gs_section *section, uint64_t tied_rows)
 {
 	gs_ties    *ties = &job->devices[d].ties;
-	gs_plane_rows planes[GS_SLICE_MAX_BITS];
+	gs_plane_rows planes[GS_SECTION_MAX_BITS];
 	gs_pairs	from = ties->pairs;
 	uint32_t   *from_positions = ties->positions;
 
-	for (unsigned i = 0; i < slice->npieces; i++)
+	for (unsigned i = 0; i < section->npieces; i++)
 	{
-		const gs_job_plane *p = &job->planes[slice->pieces[i].field->plane];
+		const gs_job_plane *p = &job->planes[section->pieces[i].field->plane];
 
 		/* Words on the device, if it is the one that has all of them. */
 		planes[i].words = job->ndevices == 1 ? p->words : p->host_words;
 		planes[i].nulls = p->nulls;
 	}
 	GS_DO(job, d, take_ties, GS_QUEUE_WORK, from, from_positions, ties->ranks, ties->nrows,
-		  job->args.id_bytes, slice, planes, job->nsegments, ties->other_positions, ties->other);
+		  job->args.id_bytes, section, planes, job->nsegments, ties->other_positions, ties->other);
 
 	ties->nrows = tied_rows;
 	ties->pairs = ties->other;
@@ -134,7 +134,7 @@ sort_ties(gs_device_job *job, unsigned d, unsigned bits)
 	return GS_OK;
 }
 
-/* Refine what ties on a device by one slice more. */
+/* Refine what ties on a device by one section more. */
 static gs_status
 refine_share(gs_device_job *job, unsigned d, unsigned share)
 {
@@ -142,7 +142,7 @@ refine_share(gs_device_job *job, unsigned d, unsigned share)
 	gs_ties    *ties = &jd->ties;
 	bool		first = ties->positions == NULL;
 	gs_tie_counts counts;
-	gs_slice	slice;
+	gs_section	section;
 	unsigned	run_bits;
 	unsigned	width;
 
@@ -158,11 +158,11 @@ refine_share(gs_device_job *job, unsigned d, unsigned share)
 	}
 
 	run_bits = gs_bit_width(counts.runs - 1);
-	width = GS_SLICE_MAX_BITS - run_bits;
+	width = GS_SECTION_MAX_BITS - run_bits;
 	if (width > ties->cursor.bits_left)
 		width = (unsigned) ties->cursor.bits_left;
-	gs_slice_build(&slice, &job->layout, &ties->cursor, width);
-	GS_TRY(gather_ties(job, d, &slice, counts.rows));
+	gs_section_build(&section, &job->layout, &ties->cursor, width);
+	GS_TRY(gather_ties(job, d, &section, counts.rows));
 	GS_TRY(sort_ties(job, d, run_bits + width));
 
 	ties->active = ties->cursor.bits_left > 0;
@@ -172,7 +172,7 @@ refine_share(gs_device_job *job, unsigned d, unsigned share)
 	return GS_OK;
 }
 
-/* Bring the shares of a round from the order of the first slice to that of the key. */
+/* Bring the shares of a round from the order of the first section to that of the key. */
 gs_status
 gs_ties_round(gs_device_job *job, unsigned round)
 {

@@ -2,7 +2,7 @@
  * gs_job.h
  *		One sort in progress: what its steps share.
  *
- * An *item* is one word per row: the bits of the slice in front, the row id in
+ * An *item* is one word per row: the bits of the section in front, the row id in
  * the low id_bits.  Ids make all items different, so sorting items as plain
  * integers is stable by construction.
  */
@@ -26,7 +26,7 @@ typedef struct gs_scratch
 {
 	uint64_t	counts[GS_MAX_DIGITS][1 << GS_DIGIT_MAX_BITS];
 	gs_layout	layout;
-	gs_slice	slice;
+	gs_section	section;
 } gs_scratch;
 
 typedef struct gs_job
@@ -39,7 +39,7 @@ typedef struct gs_job
 	const volatile int *cancel;
 	gs_progress *progress;		/* may be NULL */
 	unsigned	id_bits;
-	uint64_t	bits_behind_first;	/* of the key, behind its first slice */
+	uint64_t	bits_behind_first;	/* of the key, behind its first section */
 
 	/* the two halves of the workspace, nrows words each */
 	uint64_t   *items;
@@ -67,9 +67,9 @@ gs_job_cancelled(gs_job *job, uint64_t rows)
 	return job->work >= GS_POLL_ROWS && gs_job_look(job);
 }
 
-/* Width of the slice at cursor: as much of the key as an item holds. */
+/* Width of the section at cursor: as much of the key as an item holds. */
 static inline unsigned
-gs_job_slice_bits(const gs_job *job, gs_cursor cursor)
+gs_job_section_bits(const gs_job *job, gs_cursor cursor)
 {
 	unsigned	available = 64 - job->id_bits;
 

@@ -3,7 +3,7 @@
  *		Least-significant-digit radix sort of items, out of place.
  *
  * The digits of all passes are counted in one go over the items (fused with
- * packing for the sort's first slice), then each pass scatters the items from
+ * packing for the sort's first section), then each pass scatters the items from
  * one half of the workspace to the other.  A digit in which all items agree
  * costs no pass.  LSD has no bad distribution: what it costs depends on the
  * number of items and of passes only.

@@ -7,7 +7,7 @@
 
 #include "engine/host/gs_job.h"
 
-/* How the slice's bits of an item are cut into digits of one width. */
+/* How the section's bits of an item are cut into digits of one width. */
 typedef struct gs_digits
 {
 	unsigned	count;			/* 0 .. GS_MAX_DIGITS */

@@ -1,10 +1,10 @@
 /*
  * gs_refine.c
- *		Orders rows that tie on the slices looked at so far.
+ *		Orders rows that tie on the sections looked at so far.
  *
- * After a range of items has been sorted on one slice of the key, neighbours
- * with the same slice form *runs*.  The items of each run are repacked with
- * the next slice and sorted by themselves, and so on until the key has no bits
+ * After a range of items has been sorted on one section of the key, neighbours
+ * with the same section form *runs*.  The items of each run are repacked with
+ * the next section and sorted by themselves, and so on until the key has no bits
  * left.  What a run costs depends on its rows only.
  *
  * Depth.  A run that ties as a whole goes round a loop.  When a range falls
@@ -27,23 +27,23 @@
 #define QUEUE_RUNS		16
 #define QUEUE_PREFETCH	24
 
-/* The runs of one range; all need the same slice next. */
+/* The runs of one range; all need the same section next. */
 typedef struct refinement
 {
 	gs_cursor	cursor;			/* what the range is sorted on so far */
-	gs_cursor	next;			/* behind slice */
-	gs_slice	slice;			/* built for the first run */
+	gs_cursor	next;			/* behind section */
+	gs_section	section;			/* built for the first run */
 	gs_range	largest;		/* not queued; empty if there are no runs */
 	unsigned	count;
 	gs_range	runs[QUEUE_RUNS];
 } refinement;
 
 /*
- * Give a run's items the bits of slice; *sorted tells whether they are in
+ * Give a run's items the bits of section; *sorted tells whether they are in
  * order as they are.  False when cancelled.
  */
 static bool
-load_run(gs_job *job, gs_range run, const gs_slice *slice, bool *sorted)
+load_run(gs_job *job, gs_range run, const gs_section *section, bool *sorted)
 {
 	uint64_t	last = 0;
 
@@ -53,7 +53,7 @@ load_run(gs_job *job, gs_range run, const gs_slice *slice, bool *sorted)
 		uint64_t   *items = job->items + begin;
 		uint64_t	count = run.end - begin < LOAD_ITEMS ? run.end - begin : LOAD_ITEMS;
 
-		gs_repack_items(items, slice, job->id_bits, count);
+		gs_repack_items(items, section, job->id_bits, count);
 		for (uint64_t i = 0; i < count && *sorted; i++)
 		{
 			*sorted = last <= items[i];
@@ -65,13 +65,13 @@ load_run(gs_job *job, gs_range run, const gs_slice *slice, bool *sorted)
 	return true;
 }
 
-/* Sort a run on the next slice.  False when cancelled. */
+/* Sort a run on the next section.  False when cancelled. */
 static bool
-sort_run(gs_job *job, gs_range run, const gs_slice *slice)
+sort_run(gs_job *job, gs_range run, const gs_section *section)
 {
 	bool		sorted;
 
-	if (!load_run(job, run, slice, &sorted))
+	if (!load_run(job, run, section, &sorted))
 		return false;
 	if (sorted)
 		return true;
@@ -103,7 +103,7 @@ static bool
 refine_queue(gs_job *job, refinement *r)
 {
 	for (unsigned i = 0; i < r->count; i++)
-		if (!sort_run(job, r->runs[i], &r->slice) || !gs_refine(job, r->runs[i], r->next))
+		if (!sort_run(job, r->runs[i], &r->section) || !gs_refine(job, r->runs[i], r->next))
 			return false;
 	r->count = 0;
 	return true;
@@ -116,7 +116,7 @@ prefetch_run(const gs_job *job, const refinement *r, gs_range run)
 	uint64_t	rows = gs_range_rows(run);
 
 	for (uint64_t i = 0; i < rows && i < QUEUE_PREFETCH; i++)
-		gs_prefetch_slice(&r->slice, job->items[run.begin + i] & id_mask);
+		gs_prefetch_section(&r->section, job->items[run.begin + i] & id_mask);
 }
 
 /* Queue a run, or the largest up to now in its place.  False when cancelled. */
@@ -128,7 +128,7 @@ add_run(gs_job *job, refinement *r, gs_range run)
 	if (gs_range_rows(r->largest) == 0)
 	{
 		r->next = r->cursor;
-		gs_slice_build(&r->slice, job->layout, &r->next, gs_job_slice_bits(job, r->cursor));
+		gs_section_build(&r->section, job->layout, &r->next, gs_job_section_bits(job, r->cursor));
 	}
 	if (gs_range_rows(run) > gs_range_rows(r->largest))
 	{
@@ -145,7 +145,7 @@ add_run(gs_job *job, refinement *r, gs_range run)
 }
 
 /*
- * Sort all runs of a range on the next slice, and refine all but the largest
+ * Sort all runs of a range on the next section, and refine all but the largest
  * to the end of the key.  False when cancelled.
  */
 static bool
@@ -164,7 +164,7 @@ refine_runs(gs_job *job, refinement *r, gs_range range)
 		range.begin = run.end;
 	}
 	return refine_queue(job, r) &&
-		(gs_range_rows(r->largest) == 0 || sort_run(job, r->largest, &r->slice));
+		(gs_range_rows(r->largest) == 0 || sort_run(job, r->largest, &r->section));
 }
 
 /*

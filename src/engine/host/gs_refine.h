@@ -1,6 +1,6 @@
 /*
  * gs_refine.h
- *		Sorting on the bits that did not fit into the first slice.
+ *		Sorting on the bits that did not fit into the first section.
  */
 #ifndef GS_REFINE_H
 #define GS_REFINE_H

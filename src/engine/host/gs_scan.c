@@ -1,6 +1,6 @@
 /*
  * gs_scan.c
- *		All rows become items of the key's first slice.
+ *		All rows become items of the key's first section.
  *
  * One pass over the planes, in blocks that stay in the first-level cache:
  * pack, see whether the rows are still in order, and count the digits for the
@@ -9,7 +9,7 @@
  * counted then.  Random rows spoil it in the first block; after that nothing
  * is compared any more.
  *
- * Descending rows are reversed instead of sorted.  Rows may tie on the slice;
+ * Descending rows are reversed instead of sorted.  Rows may tie on the section;
  * a reversal that leaves every run of ties in its old order is a stable sort.
  */
 #include "engine/gs_pack.h"
@@ -28,7 +28,7 @@ block_ascends(const uint64_t *items, uint64_t count)
 	return falls == 0;
 }
 
-/* Is no item's slice greater than the one before? */
+/* Is no item's section greater than the one before? */
 static bool
 block_descends(const uint64_t *items, uint64_t count, unsigned id_bits)
 {
@@ -77,7 +77,7 @@ count_blocks(gs_job *job, gs_digits digits, uint64_t end)
  * False when cancelled.
  */
 bool
-gs_scan_rows(gs_job *job, const gs_slice *slice, gs_digits digits, gs_order *order)
+gs_scan_rows(gs_job *job, const gs_section *section, gs_digits digits, gs_order *order)
 {
 	gs_radix_clear(job, digits);
 	*order = (gs_order) {true, true};
@@ -87,7 +87,7 @@ gs_scan_rows(gs_job *job, const gs_slice *slice, gs_digits digits, gs_order *ord
 		uint64_t	left = job->nrows - row;
 		unsigned	count = (unsigned) (left < BLOCK_ROWS ? left : BLOCK_ROWS);
 
-		gs_pack_rows(job->items + row, slice, job->id_bits, row, count);
+		gs_pack_rows(job->items + row, section, job->id_bits, row, count);
 		if (in_order(*order))
 		{
 			*order = extend_order(job, *order, row, row + count);

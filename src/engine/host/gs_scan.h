@@ -1,6 +1,6 @@
 /*
  * gs_scan.h
- *		All rows become items of the key's first slice.
+ *		All rows become items of the key's first section.
  */
 #ifndef GS_SCAN_H
 #define GS_SCAN_H
@@ -14,7 +14,7 @@ typedef struct gs_order
 	bool		descending;		/* never up from a row to the next */
 } gs_order;
 
-extern bool gs_scan_rows(gs_job *job, const gs_slice *slice, gs_digits digits, gs_order *order);
+extern bool gs_scan_rows(gs_job *job, const gs_section *section, gs_digits digits, gs_order *order);
 extern bool gs_scan_reverse(gs_job *job);
 
 #endif							/* GS_SCAN_H */

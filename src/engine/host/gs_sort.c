@@ -1,13 +1,13 @@
 /*
  * gs_sort.c
- *		The host device: a stable sort of rows on one core.
+ *		The host engine: a stable sort of rows on one core.
  *
  *	gs_layout	reads all planes: which bits vary makes up the key
  *	gs_scan		reads the planes again: one item a row, as much of the key as
  *				fits beside the row id; notices rows that are in order
  *	gs_radix	sorts the items on as many leading bits as pay
  *	gs_items	sorts neighbours that tie on those by the item's other bits
- *	gs_refine	sorts rows that tie on the whole item by further slices of the
+ *	gs_refine	sorts rows that tie on the whole item by further sections of the
  *				key, which are read from the planes row by row
  *	here		the row ids are unpacked
  *
@@ -19,7 +19,7 @@
  *
  * Random 62-bit keys take about 11 ns a row at 10^7 rows (Zen 4), keys of 16
  * bits 6, rows in order 2, in reverse order 5.  The dearest are keys that tie
- * on 40 bits in runs spread all over memory: each slice costs a cache miss a
+ * on 40 bits in runs spread all over memory: each section costs a cache miss a
  * row, 10 to 20 ns.
  */
 #include <string.h>
@@ -203,7 +203,7 @@ mark_all_equal(gs_job *job)
 	job->equal[0] &= ~UINT64_C(1);
 }
 
-/* Sort the scanned items by the digits, which are the slice's leading ones. */
+/* Sort the scanned items by the digits, which are the section's leading ones. */
 static bool
 partition_items(gs_job *job, gs_digits digits)
 {
@@ -227,25 +227,25 @@ reverse_items(gs_job *job)
 }
 
 /*
- * Sort on the first slice, then refine what ties on it.  gs_radix_bits() of its
+ * Sort on the first section, then refine what ties on it.  gs_radix_bits() of its
  * leading bits take a pass over all rows, the others only sort out ties.
  */
 static gs_status
 sort_items(gs_job *job)
 {
-	gs_slice   *slice = &job->scratch->slice;
+	gs_section *section = &job->scratch->section;
 	gs_cursor	cursor = gs_layout_start(job->layout);
-	unsigned	slice_bits = gs_job_slice_bits(job, cursor);
-	unsigned	bits = gs_radix_bits(job->nrows, slice_bits);
-	unsigned	low_bit = job->id_bits + slice_bits - bits;
+	unsigned	section_bits = gs_job_section_bits(job, cursor);
+	unsigned	bits = gs_radix_bits(job->nrows, section_bits);
+	unsigned	low_bit = job->id_bits + section_bits - bits;
 	gs_digits	digits = gs_radix_digits(job->nrows, low_bit, bits);
 	gs_order	order;
 	bool		done = true;
 
-	gs_slice_build(slice, job->layout, &cursor, slice_bits);
+	gs_section_build(section, job->layout, &cursor, section_bits);
 	job->bits_behind_first = cursor.bits_left;
 	plan_rest(job, SCAN_COST + digits.count * PASS_COST + TIES_COST);
-	if (!begin_step(job, SCAN_COST) || !gs_scan_rows(job, slice, digits, &order))
+	if (!begin_step(job, SCAN_COST) || !gs_scan_rows(job, section, digits, &order))
 		return GS_CANCELLED;
 	job->moved = !order.ascending;
 	if (order.ascending || order.descending)

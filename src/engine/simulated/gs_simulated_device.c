@@ -1,5 +1,5 @@
 /*
- * gs_host_device.c
+ * gs_simulated_device.c
  *		A sorting device in plain C: memory of its own, the caller's thread.
  *
  * Any number of them simulate as many GPUs, so that everything above the table of
@@ -15,7 +15,10 @@
 #include <string.h>
 
 #include "engine/device/gs_arena.h"
-#include "engine/simulated/gs_simulated_kernels.h"
+#include "engine/simulated/gs_simulated_device.h"
+#include "engine/simulated/gs_simulated_order.h"
+#include "engine/simulated/gs_simulated_partition.h"
+#include "engine/simulated/gs_simulated_rows.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -33,7 +36,7 @@ struct gs_event
 	gs_event_ref next;
 };
 
-typedef struct host_device
+typedef struct simulated_device
 {
 	gs_device	device;			/* must be first */
 	void	   *memory;
@@ -42,24 +45,24 @@ typedef struct host_device
 	gs_event_ref events;
 	uint64_t	operations;		/* so far */
 	uint64_t	fail_at;
-} host_device;
+} simulated_device;
 
-static host_device *
-host_of(gs_device *device)
+static simulated_device *
+simulated_of(gs_device *device)
 {
-	return (host_device *) device;
+	return (simulated_device *) device;
 }
 
 /* Count an operation; its status. */
 static gs_status
 begin_operation(gs_device *device, const char *what)
 {
-	host_device *host = host_of(device);
+	simulated_device *simulated = simulated_of(device);
 
-	if (++host->operations != host->fail_at)
+	if (++simulated->operations != simulated->fail_at)
 		return GS_OK;
 	snprintf(device->error, sizeof(device->error), "injected failure of operation %llu (%s)",
-			 (unsigned long long) host->operations, what);
+			 (unsigned long long) simulated->operations, what);
 	return GS_DEVICE_ERROR;
 }
 
@@ -74,13 +77,13 @@ begin_operation(gs_device *device, const char *what)
 static gs_status
 reset(gs_device *device)
 {
-	host_device *host = host_of(device);
+	simulated_device *simulated = simulated_of(device);
 
-	while (host->events != NULL)
+	while (simulated->events != NULL)
 	{
-		gs_event_ref event = host->events;
+		gs_event_ref event = simulated->events;
 
-		host->events = event->next;
+		simulated->events = event->next;
 		free(event);
 	}
 	BEGIN(device, "reset");
@@ -90,24 +93,24 @@ reset(gs_device *device)
 static void
 close_device(gs_device *device)
 {
-	host_device *host = host_of(device);
+	simulated_device *simulated = simulated_of(device);
 
-	gs_arena_close(host->arena);
-	if (host->memory != NULL)
-		ASAN_UNPOISON_MEMORY_REGION(host->memory, host->memory_bytes);
-	free(host->memory);
-	free(host);
+	gs_arena_close(simulated->arena);
+	if (simulated->memory != NULL)
+		ASAN_UNPOISON_MEMORY_REGION(simulated->memory, simulated->memory_bytes);
+	free(simulated->memory);
+	free(simulated);
 }
 
 static void
 device_info(gs_device *device, gs_device_info *info)
 {
-	host_device *host = host_of(device);
+	simulated_device *simulated = simulated_of(device);
 
 	*info = (gs_device_info) {
-		.name = "host",
-		.memory_bytes = host->memory_bytes,
-		.arena_bytes = host->memory_bytes,
+		.name = "simulated",
+		.memory_bytes = simulated->memory_bytes,
+		.arena_bytes = simulated->memory_bytes,
 		.number = device->index,
 		.peers = UINT32_MAX,
 	};
@@ -134,7 +137,7 @@ host_unregister(gs_device *device, void *base)
 static void *
 alloc_memory(gs_device *device, size_t bytes)
 {
-	void	   *memory = gs_arena_alloc(host_of(device)->arena, bytes + DISTANCE_BYTES);
+	void	   *memory = gs_arena_alloc(simulated_of(device)->arena, bytes + DISTANCE_BYTES);
 
 	if (memory != NULL)
 		ASAN_UNPOISON_MEMORY_REGION(memory, bytes);
@@ -144,17 +147,17 @@ alloc_memory(gs_device *device, size_t bytes)
 static void
 free_memory(gs_device *device, void *memory)
 {
-	host_device *host = host_of(device);
-	size_t		bytes = gs_arena_block_bytes(host->arena, memory);
+	simulated_device *simulated = simulated_of(device);
+	size_t		bytes = gs_arena_block_bytes(simulated->arena, memory);
 
 	ASAN_POISON_MEMORY_REGION(memory, bytes);
-	gs_arena_free(host->arena, memory);
+	gs_arena_free(simulated->arena, memory);
 }
 
 static size_t
 largest_free(gs_device *device)
 {
-	size_t		bytes = gs_arena_largest_free(host_of(device)->arena);
+	size_t		bytes = gs_arena_largest_free(simulated_of(device)->arena);
 
 	return bytes > DISTANCE_BYTES ? bytes - DISTANCE_BYTES : 0;
 }
@@ -162,16 +165,16 @@ largest_free(gs_device *device)
 static gs_status
 record(gs_device *device, gs_queue queue, gs_event_ref *event)
 {
-	host_device *host = host_of(device);
+	simulated_device *simulated = simulated_of(device);
 
 	BEGIN(device, "record");
 	*event = malloc(sizeof(**event));
 	if (*event == NULL)
 		return GS_NO_SPACE;
-	**event = (struct gs_event) {NULL, host->events};
-	if (host->events != NULL)
-		host->events->previous = *event;
-	host->events = *event;
+	**event = (struct gs_event) {NULL, simulated->events};
+	if (simulated->events != NULL)
+		simulated->events->previous = *event;
+	simulated->events = *event;
 	return GS_OK;
 }
 
@@ -198,12 +201,12 @@ event_done(gs_device *device, gs_event_ref event)
 static void
 release_event(gs_device *device, gs_event_ref event)
 {
-	host_device *host = host_of(device);
+	simulated_device *simulated = simulated_of(device);
 
 	if (event->previous != NULL)
 		event->previous->next = event->next;
 	else
-		host->events = event->next;
+		simulated->events = event->next;
 	if (event->next != NULL)
 		event->next->previous = event->previous;
 	free(event);
@@ -247,16 +250,16 @@ plane_stats(gs_device *device, gs_queue queue, gs_rows rows, gs_plane_rows plane
 			gs_plane_stats *stats)
 {
 	BEGIN(device, "plane_stats");
-	gs_host_stats(rows, plane, stats);
+	gs_simulated_stats(rows, plane, stats);
 	return GS_OK;
 }
 
 static gs_status
-pack(gs_device *device, gs_queue queue, gs_rows rows, const gs_slice *slice,
+pack(gs_device *device, gs_queue queue, gs_rows rows, const gs_section *section,
 	 const gs_plane_rows *planes, uint64_t *const *packed)
 {
 	BEGIN(device, "pack");
-	gs_host_pack(rows, slice, planes, packed);
+	gs_simulated_pack(rows, section, planes, packed);
 	return GS_OK;
 }
 
@@ -272,7 +275,7 @@ histogram(gs_device *device, gs_queue queue, gs_rows rows, gs_keys keys, unsigne
 		  const gs_counted *counted, uint64_t (*counts)[GS_DEVICE_DIGITS], void *tile_counts)
 {
 	BEGIN(device, "histogram");
-	gs_host_histogram(rows, keys, ncounted, counted, counts);
+	gs_simulated_histogram(rows, keys, ncounted, counted, counts);
 	if (tile_counts != NULL)
 		*(uint64_t *) tile_counts = rows.nrows;
 	return GS_OK;
@@ -287,7 +290,7 @@ scatter(gs_device *device, gs_queue queue, const gs_scatter *args)
 		snprintf(device->error, sizeof(device->error), "tile counts belong to other rows");
 		return GS_INVALID;
 	}
-	gs_host_scatter(args);
+	gs_simulated_scatter(args);
 	return GS_OK;
 }
 
@@ -304,7 +307,7 @@ sort(gs_device *device, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned
 {
 	BEGIN(device, "sort");
 	*(uint64_t *) temp = nrows;
-	*in_spare = gs_host_sort(pairs, spare, id_bytes, nrows, low_bit, bits);
+	*in_spare = gs_simulated_sort(pairs, spare, id_bytes, nrows, low_bit, bits);
 	return GS_OK;
 }
 
@@ -313,7 +316,7 @@ sort_runs(gs_device *device, gs_queue queue, gs_pairs pairs, unsigned id_bytes, 
 		  unsigned low_bit, void *temp, uint32_t *unsorted)
 {
 	BEGIN(device, "sort_runs");
-	if (!gs_host_sort_runs(pairs, id_bytes, nrows, low_bit))
+	if (!gs_simulated_sort_runs(pairs, id_bytes, nrows, low_bit))
 		*unsorted = 1;
 	return GS_OK;
 }
@@ -329,7 +332,7 @@ mark_equal(gs_device *device, gs_queue queue, const uint64_t *keys, const uint32
 		   uint64_t nrows, bool tied, unsigned first_bit, uint32_t *bitmap)
 {
 	BEGIN(device, "mark_equal");
-	gs_host_mark_equal(keys, positions, nrows, tied, first_bit, bitmap);
+	gs_simulated_mark_equal(keys, positions, nrows, tied, first_bit, bitmap);
 	return GS_OK;
 }
 
@@ -339,7 +342,7 @@ find_ties(gs_device *device, gs_queue queue, const uint64_t *keys, uint64_t nrow
 {
 	BEGIN(device, "find_ties");
 	*(uint64_t *) temp = nrows;
-	*counts = gs_host_find_ties(keys, nrows, ranks);
+	*counts = gs_simulated_find_ties(keys, nrows, ranks);
 	return GS_OK;
 }
 
@@ -351,11 +354,12 @@ ties_temp_bytes(gs_device *device, uint64_t nrows)
 
 static gs_status
 take_ties(gs_device *device, gs_queue queue, gs_pairs from, const uint32_t *positions,
-		  const uint64_t *ranks, uint64_t nrows, unsigned id_bytes, const gs_slice *slice,
+		  const uint64_t *ranks, uint64_t nrows, unsigned id_bytes, const gs_section *section,
 		  const gs_plane_rows *planes, uint64_t job_segments, uint32_t *to_positions, gs_pairs to)
 {
 	BEGIN(device, "take_ties");
-	gs_host_take_ties(from, positions, ranks, nrows, id_bytes, slice, planes, to_positions, to);
+	gs_simulated_take_ties(from, positions, ranks, nrows, id_bytes, section, planes, to_positions,
+						   to);
 	return GS_OK;
 }
 
@@ -364,7 +368,7 @@ put_ids(gs_device *device, gs_queue queue, void *ids, const uint32_t *positions,
 		const void *from_ids, unsigned id_bytes, uint64_t nrows)
 {
 	BEGIN(device, "put_ids");
-	gs_host_put_ids(ids, positions, from_ids, id_bytes, nrows);
+	gs_simulated_put_ids(ids, positions, from_ids, id_bytes, nrows);
 	return GS_OK;
 }
 
@@ -373,7 +377,7 @@ count_up(gs_device *device, gs_queue queue, void *ids, unsigned id_bytes, uint64
 		 uint64_t nrows)
 {
 	BEGIN(device, "count_up");
-	gs_host_count_up(ids, id_bytes, first, nrows);
+	gs_simulated_count_up(ids, id_bytes, first, nrows);
 	return GS_OK;
 }
 
@@ -382,7 +386,7 @@ place_rows(gs_device *device, gs_queue queue, const gs_gather *gather, uint64_t 
 {
 	BEGIN(device, "place_rows");
 	*(uint64_t *) gather->temp = gather->nrows;
-	*units = gs_host_place_rows(gather);
+	*units = gs_simulated_place_rows(gather);
 	return GS_OK;
 }
 
@@ -396,11 +400,11 @@ static gs_status
 gather_rows(gs_device *device, gs_queue queue, const gs_gather *gather)
 {
 	BEGIN(device, "gather_rows");
-	gs_host_gather_rows(gather);
+	gs_simulated_gather_rows(gather);
 	return GS_OK;
 }
 
-/* The host device keeps no trace. */
+/* The simulated device keeps no trace. */
 static void
 span_begin(gs_device *device, gs_queue queue, const char *name)
 {
@@ -417,7 +421,7 @@ read_trace(gs_device *device, gs_span_time *spans, unsigned max)
 	return 0;
 }
 
-static const gs_device_ops host_ops = {
+static const gs_device_ops simulated_ops = {
 	.close = close_device,
 	.info = device_info,
 	.can_reach = can_reach,
@@ -460,24 +464,24 @@ static const gs_device_ops host_ops = {
 };
 
 gs_device *
-gs_host_device_open(unsigned index, size_t arena_bytes, uint64_t fail_at)
+gs_simulated_device_open(unsigned index, size_t arena_bytes, uint64_t fail_at)
 {
-	host_device *host = calloc(1, sizeof(*host));
+	simulated_device *simulated = calloc(1, sizeof(*simulated));
 
-	if (host == NULL)
+	if (simulated == NULL)
 		return NULL;
-	host->device = (gs_device) {.ops = &host_ops, .index = index};
-	host->fail_at = fail_at;
-	host->memory_bytes = (arena_bytes + GS_ARENA_ALIGNMENT - 1) /
+	simulated->device = (gs_device) {.ops = &simulated_ops, .index = index};
+	simulated->fail_at = fail_at;
+	simulated->memory_bytes = (arena_bytes + GS_ARENA_ALIGNMENT - 1) /
 		GS_ARENA_ALIGNMENT * GS_ARENA_ALIGNMENT;
-	host->memory = aligned_alloc(GS_ARENA_ALIGNMENT, host->memory_bytes);
-	if (host->memory != NULL)
-		host->arena = gs_arena_open(host->memory, host->memory_bytes);
-	if (host->arena == NULL)
+	simulated->memory = aligned_alloc(GS_ARENA_ALIGNMENT, simulated->memory_bytes);
+	if (simulated->memory != NULL)
+		simulated->arena = gs_arena_open(simulated->memory, simulated->memory_bytes);
+	if (simulated->arena == NULL)
 	{
-		close_device(&host->device);
+		close_device(&simulated->device);
 		return NULL;
 	}
-	ASAN_POISON_MEMORY_REGION(host->memory, host->memory_bytes);
-	return &host->device;
+	ASAN_POISON_MEMORY_REGION(simulated->memory, simulated->memory_bytes);
+	return &simulated->device;
 }

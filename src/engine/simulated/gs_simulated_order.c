@@ -1,15 +1,15 @@
 /*
- * gs_host_order.c
- *		What the host device does to rows in key order: sorting, equal
+ * gs_simulated_order.c
+ *		What the simulated device does to rows in key order: sorting, equal
  *		neighbours, ties.
  *
  * The operations of gs_device_ops on the caller's own memory, in one thread.
  */
 #include <string.h>
 
+#include "engine/device/gs_row_section.h"
 #include "engine/gs_bits.h"
-#include "engine/simulated/gs_simulated_kernels.h"
-#include "engine/gs_pack.h"
+#include "engine/simulated/gs_simulated_order.h"
 
 #define RADIX_BITS	8
 #define RADIX_DIGITS (1 << RADIX_BITS)
@@ -61,8 +61,8 @@ radix_pass(gs_pairs from, gs_pairs to, unsigned id_bytes, uint64_t nrows, unsign
 
 /* Least significant digit first; true if the result is in spare. */
 bool
-gs_host_sort(gs_pairs pairs, gs_pairs spare, unsigned id_bytes, uint64_t nrows, unsigned low_bit,
-			 unsigned bits)
+gs_simulated_sort(gs_pairs pairs, gs_pairs spare, unsigned id_bytes, uint64_t nrows,
+				  unsigned low_bit, unsigned bits)
 {
 	bool		in_spare = false;
 
@@ -99,7 +99,7 @@ sort_run(gs_pairs pairs, unsigned id_bytes, uint64_t begin, uint64_t end)
 
 /* False if there are runs out of order that are too long or too many. */
 bool
-gs_host_sort_runs(gs_pairs pairs, unsigned id_bytes, uint64_t nrows, unsigned low_bit)
+gs_simulated_sort_runs(gs_pairs pairs, unsigned id_bytes, uint64_t nrows, unsigned low_bit)
 {
 	unsigned	nlong = 0;
 	bool		sorted = true;
@@ -124,8 +124,8 @@ gs_host_sort_runs(gs_pairs pairs, unsigned id_bytes, uint64_t nrows, unsigned lo
 }
 
 void
-gs_host_mark_equal(const uint64_t *keys, const uint32_t *positions, uint64_t nrows, bool tied,
-				   unsigned first_bit, uint32_t *bitmap)
+gs_simulated_mark_equal(const uint64_t *keys, const uint32_t *positions, uint64_t nrows, bool tied,
+						unsigned first_bit, uint32_t *bitmap)
 {
 	for (uint64_t i = 0; i < nrows; i++)
 	{
@@ -143,7 +143,7 @@ gs_host_mark_equal(const uint64_t *keys, const uint32_t *positions, uint64_t nro
 #define NOT_TIED	UINT64_MAX
 
 gs_tie_counts
-gs_host_find_ties(const uint64_t *keys, uint64_t nrows, uint64_t *ranks)
+gs_simulated_find_ties(const uint64_t *keys, uint64_t nrows, uint64_t *ranks)
 {
 	gs_tie_counts counts = {0, 0};
 
@@ -162,31 +162,10 @@ gs_host_find_ties(const uint64_t *keys, uint64_t nrows, uint64_t *ranks)
 	return counts;
 }
 
-/* The slice of one row of the job. */
-uint64_t
-gs_host_slice(const gs_slice *slice, const gs_plane_rows *planes, uint64_t row)
-{
-	uint64_t	s = row >> GS_SEGMENT_SHIFT;
-	uint64_t	key = 0;
-
-	for (unsigned i = 0; i < slice->npieces; i++)
-	{
-		gs_field	field = *slice->pieces[i].field;
-		gs_slice	piece = {.width = slice->pieces[i].width, .npieces = 1};
-
-		field.words = planes[i].words == NULL ? NULL : planes[i].words[s];
-		field.nulls = planes[i].nulls == NULL ? NULL : planes[i].nulls[s];
-		piece.pieces[0] = slice->pieces[i];
-		piece.pieces[0].field = &field;
-		key = key << (piece.width - 1) << 1 | gs_pack_row(&piece, row & (GS_SEGMENT_ROWS - 1));
-	}
-	return key;
-}
-
 void
-gs_host_take_ties(gs_pairs from, const uint32_t *positions, const uint64_t *ranks,
-				  uint64_t nrows, unsigned id_bytes, const gs_slice *slice,
-				  const gs_plane_rows *planes, uint32_t *to_positions, gs_pairs to)
+gs_simulated_take_ties(gs_pairs from, const uint32_t *positions, const uint64_t *ranks,
+					   uint64_t nrows, unsigned id_bytes, const gs_section *section,
+					   const gs_plane_rows *planes, uint32_t *to_positions, gs_pairs to)
 {
 	for (uint64_t i = 0; i < nrows; i++)
 	{
@@ -197,21 +176,21 @@ gs_host_take_ties(gs_pairs from, const uint32_t *positions, const uint64_t *rank
 			continue;
 		to_positions[place] = positions == NULL ? (uint32_t) i : positions[i];
 		put_id(to.ids, id_bytes, place, id);
-		to.keys[place] = slice->width == 64 ? 0 : ranks[i] >> 32 << slice->width;
-		to.keys[place] |= gs_host_slice(slice, planes, id);
+		to.keys[place] = section->width == 64 ? 0 : ranks[i] >> 32 << section->width;
+		to.keys[place] |= gs_row_section(section, planes, id);
 	}
 }
 
 void
-gs_host_put_ids(void *ids, const uint32_t *positions, const void *from_ids, unsigned id_bytes,
-				uint64_t nrows)
+gs_simulated_put_ids(void *ids, const uint32_t *positions, const void *from_ids, unsigned id_bytes,
+					 uint64_t nrows)
 {
 	for (uint64_t i = 0; i < nrows; i++)
 		put_id(ids, id_bytes, positions[i], get_id(from_ids, id_bytes, i));
 }
 
 void
-gs_host_count_up(void *ids, unsigned id_bytes, uint64_t first, uint64_t nrows)
+gs_simulated_count_up(void *ids, unsigned id_bytes, uint64_t first, uint64_t nrows)
 {
 	for (uint64_t i = 0; i < nrows; i++)
 		put_id(ids, id_bytes, i, first + i);

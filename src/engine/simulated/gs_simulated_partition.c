@@ -1,13 +1,13 @@
 /*
- * gs_host_partition.c
- *		What the host device does to rows in the order of arrival: statistics,
+ * gs_simulated_partition.c
+ *		What the simulated device does to rows in the order of arrival: statistics,
  *		packing, histograms, scattering.
  *
  * The operations of gs_device_ops on the caller's own memory, in one thread.
  */
 #include "engine/gs_bits.h"
-#include "engine/simulated/gs_simulated_kernels.h"
 #include "engine/gs_pack.h"
+#include "engine/simulated/gs_simulated_partition.h"
 
 /* Rows in segment i of some rows. */
 static inline uint64_t
@@ -25,7 +25,7 @@ read_key(const gs_keys *keys, uint64_t word)
 }
 
 void
-gs_host_stats(gs_rows rows, gs_plane_rows plane, gs_plane_stats *stats)
+gs_simulated_stats(gs_rows rows, gs_plane_rows plane, gs_plane_stats *stats)
 {
 	for (uint64_t s = 0; s < gs_rows_segments(rows); s++)
 	{
@@ -38,15 +38,15 @@ gs_host_stats(gs_rows rows, gs_plane_rows plane, gs_plane_stats *stats)
 	}
 }
 
-/* A slice that reads the planes' segment s. */
+/* A section that reads the planes' segment s. */
 static void
-slice_of_segment(gs_slice *to, gs_field *fields, const gs_slice *slice,
-				 const gs_plane_rows *planes, uint64_t s)
+section_of_segment(gs_section *to, gs_field *fields, const gs_section *section,
+				   const gs_plane_rows *planes, uint64_t s)
 {
-	*to = *slice;
-	for (unsigned i = 0; i < slice->npieces; i++)
+	*to = *section;
+	for (unsigned i = 0; i < section->npieces; i++)
 	{
-		fields[i] = *slice->pieces[i].field;
+		fields[i] = *section->pieces[i].field;
 		fields[i].words = planes[i].words == NULL ? NULL : planes[i].words[s];
 		fields[i].nulls = planes[i].nulls == NULL ? NULL : planes[i].nulls[s];
 		to->pieces[i].field = &fields[i];
@@ -54,17 +54,17 @@ slice_of_segment(gs_slice *to, gs_field *fields, const gs_slice *slice,
 }
 
 void
-gs_host_pack(gs_rows rows, const gs_slice *slice, const gs_plane_rows *planes,
-			 uint64_t *const *packed)
+gs_simulated_pack(gs_rows rows, const gs_section *section, const gs_plane_rows *planes,
+				  uint64_t *const *packed)
 {
-	gs_field	fields[GS_SLICE_MAX_BITS];
-	gs_slice	local;
+	gs_field	fields[GS_SECTION_MAX_BITS];
+	gs_section	local;
 
 	for (uint64_t s = 0; s < gs_rows_segments(rows); s++)
 	{
 		uint64_t	nrows = segment_rows(rows, s);
 
-		slice_of_segment(&local, fields, slice, planes, s);
+		section_of_segment(&local, fields, section, planes, s);
 		for (uint64_t row = 0; row < nrows; row += GS_PACK_BLOCK_ROWS)
 			gs_pack_keys(packed[s] + row, &local, row,
 						 (unsigned) (nrows - row < GS_PACK_BLOCK_ROWS ? nrows - row
@@ -90,8 +90,8 @@ count_segment(const uint64_t *words, uint64_t nrows, const gs_keys *keys,
 }
 
 void
-gs_host_histogram(gs_rows rows, gs_keys keys, unsigned ncounted, const gs_counted *counted,
-				  uint64_t (*counts)[GS_DEVICE_DIGITS])
+gs_simulated_histogram(gs_rows rows, gs_keys keys, unsigned ncounted, const gs_counted *counted,
+					   uint64_t (*counts)[GS_DEVICE_DIGITS])
 {
 	for (uint64_t s = 0; s < gs_rows_segments(rows); s++)
 		for (unsigned i = 0; i < ncounted; i++)
@@ -163,7 +163,7 @@ scatter_segment(const gs_scatter *scatter, uint64_t s)
 }
 
 void
-gs_host_scatter(const gs_scatter *scatter)
+gs_simulated_scatter(const gs_scatter *scatter)
 {
 	for (uint64_t s = 0; s < gs_rows_segments(scatter->rows) && scatter->ntargets > 0; s++)
 		scatter_segment(scatter, s);

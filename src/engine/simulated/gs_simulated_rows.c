@@ -1,10 +1,10 @@
 /*
- * gs_host_rows.c
- *		The host device's copying of rows into another order.
+ * gs_simulated_rows.c
+ *		The simulated device's copying of rows into another order.
  */
 #include <string.h>
 
-#include "engine/simulated/gs_simulated_kernels.h"
+#include "engine/simulated/gs_simulated_rows.h"
 
 static const uint64_t *
 stored_word(const gs_stored_rows *rows, uint64_t offset)
@@ -31,7 +31,7 @@ row_units(const gs_stored_rows *rows, uint32_t id)
 }
 
 uint64_t
-gs_host_place_rows(const gs_gather *gather)
+gs_simulated_place_rows(const gs_gather *gather)
 {
 	uint64_t	units = 0;
 
@@ -61,7 +61,7 @@ copy_words(uint64_t *to, const gs_stored_rows *rows, uint64_t offset, uint64_t b
 }
 
 void
-gs_host_gather_rows(const gs_gather *gather)
+gs_simulated_gather_rows(const gs_gather *gather)
 {
 	const gs_stored_rows *from = &gather->from;
 	uint64_t	begin = 0;

@@ -1,9 +1,9 @@
 /*
- * gs_cuda_slice.cuh
- *		The bits of a slice, read out of planes by kernels.
+ * gs_cuda_section.cuh
+ *		The bits of a section, read out of planes by kernels.
  */
-#ifndef GS_CUDA_SLICE_CUH
-#define GS_CUDA_SLICE_CUH
+#ifndef GS_CUDA_SECTION_CUH
+#define GS_CUDA_SECTION_CUH
 
 #include "gs_cuda_rows.cuh"
 
@@ -21,8 +21,8 @@ struct gs_cuda_piece
 	uint64_t	flag_invert;
 };
 
-/* A slice's pieces, in device memory. */
-struct gs_cuda_slice
+/* A section's pieces, in device memory. */
+struct gs_cuda_section
 {
 	const gs_cuda_piece *pieces;
 	unsigned	npieces;
@@ -41,12 +41,12 @@ piece_bits(const gs_cuda_piece &piece, const uint64_t *words, const uint64_t *nu
 }
 
 /*
- * A slice for a kernel: the bytes to reserve for it, and staging it.  planes[i]
- * belongs to slice->pieces[i].
+ * A section for a kernel: the bytes to reserve for it, and staging it.  planes[i]
+ * belongs to section->pieces[i].
  */
-extern size_t gs_cuda_slice_bytes(const gs_slice *slice, const gs_plane_rows *planes,
-								  uint64_t nsegments);
-extern gs_cuda_slice gs_cuda_stage_slice(gs_cuda_staging *staging, const gs_slice *slice,
-										 const gs_plane_rows *planes, uint64_t nsegments);
+extern size_t gs_cuda_section_bytes(const gs_section *section, const gs_plane_rows *planes,
+									uint64_t nsegments);
+extern gs_cuda_section gs_cuda_stage_section(gs_cuda_staging *staging, const gs_section *section,
+											 const gs_plane_rows *planes, uint64_t nsegments);
 
-#endif							/* GS_CUDA_SLICE_CUH */
+#endif							/* GS_CUDA_SECTION_CUH */

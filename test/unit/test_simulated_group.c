@@ -1,9 +1,10 @@
 /*
- * test_host_group.c
- *		Tests on host devices.
+ * test_simulated_group.c
+ *		Tests on simulated devices.
  */
 #include <stdlib.h>
 
+#include "engine/simulated/gs_simulated_device.h"
 #include "test_group.h"
 
 gs_group *
@@ -13,7 +14,7 @@ test_group_open_failing(unsigned g, size_t arena_bytes, unsigned device, uint64_
 
 	group->ndevices = g;
 	for (unsigned d = 0; d < g; d++)
-		group->devices[d] = gs_host_device_open(d, arena_bytes, d == device ? fail_at : 0);
+		group->devices[d] = gs_simulated_device_open(d, arena_bytes, d == device ? fail_at : 0);
 	return group;
 }
 
