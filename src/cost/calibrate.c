@@ -5,7 +5,7 @@
  *
  * The planner's unit is worth what counting the rows of a cached table takes for
  * cpu_tuple_cost and cpu_operator_cost a row.  With it, nanoseconds become settings;
- * plan_cost.c has the formula in which they stand, and each is found from the
+ * cost.c has the formula in which they stand, and each is found from the
  * difference of two sorts that differ in nothing else: in the number of sort columns,
  * the width of rows, or the collation.
  *
@@ -32,8 +32,8 @@
 #include "utils/tuplestore.h"
 
 #include "cost/calibrate.h"
+#include "cost/cost.h"
 #include "keys/key_codec.h"
-#include "plan/plan_node.h"
 #include "service/service_client.h"
 #include "service/service_settings.h"
 #include "settings.h"
@@ -222,7 +222,7 @@ put_reference(ReturnSetInfo *rsinfo, const Measurements *m)
 }
 
 /*
- * Solve the formula of plan_cost.c for its constants.  Differences of sorts may come
+ * Solve the formula of cost.c for its constants.  Differences of sorts may come
  * out negative where they are small; nothing is free.
  */
 static void

@@ -30,12 +30,12 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "cost/cost.h"
 #include "index/index_build.h"
 #include "index/index_parallel.h"
 #include "index/index_progress.h"
 #include "index/index_writer.h"
 #include "pg_compat.h"
-#include "plan/plan_node.h"
 #include "settings.h"
 
 /* Width of a value of unknown length, as the planner assumes it. */
@@ -125,6 +125,7 @@ is_worth_it(Relation heap, Relation index, const IndexInfo *info, GpuSortSpec *s
 {
 	GpuSortEstimate estimate;
 	Oid		   *types = palloc(spec->nkeys * sizeof(Oid));
+	GpuSortCostKeys keys = {spec->nkeys, spec->sortops, types, spec->collations};
 	BlockNumber pages;
 	double		rows;
 	double		all_visible;
@@ -133,8 +134,7 @@ is_worth_it(Relation heap, Relation index, const IndexInfo *info, GpuSortSpec *s
 	for (int i = 0; i < spec->nkeys; i++)
 		types[i] = TupleDescAttr(RelationGetDescr(index), i)->atttypid;
 	estimate_rel_size(heap, NULL, &pages, &rows, &all_visible);
-	if (!gpusort_estimate(spec->nkeys, spec->sortops, types, spec->collations, rows,
-						  tuple_width(heap, index, info), &estimate, reason))
+	if (!gpusort_estimate(&keys, rows, tuple_width(heap, index, info), &estimate, reason))
 		return false;
 	spec->expected_rows = rows;
 	if (gpusort_force)

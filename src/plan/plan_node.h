@@ -20,8 +20,9 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
+#include "cost/cost.h"
 #include "exec/exec_cursor.h"
-#include "keys/key_codec.h"
+#include "plan/plan_pathkeys.h"
 #include "sort/sort_state.h"
 
 /* What custom_private's elements are: integer and OID lists, of the keys' properties. */
@@ -59,86 +60,6 @@ extern bool gpusort_is_our_plan(const Plan *plan);
 extern Sort *gpusort_make_sort(const CustomScan *scan);
 extern void gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec);
 extern bool gpusort_is_late(const CustomScan *scan);
-
-/* plan_cost.c */
-
-/* What a sort is estimated to be; cost in the planner's units. */
-typedef struct GpuSortEstimate
-{
-	Cost		startup_cost;	/* from the last input row to the first output row,
-								 * and collecting the input */
-	Cost		collect_cost;	/* the latter: what participants share */
-	Cost		run_cost;		/* returning all rows */
-	Cost		fetch_cost;		/* of that, fetching them from the table (plan_late.c) */
-	double		memory_bytes;
-	int			ranges;			/* that rows are collected in */
-	int			late_width;		/* of what is sorted instead of rows that are fetched
-								 * (plan_late.c); 0: rows are stored */
-
-	/* PostgreSQL's sort of the same rows */
-	Cost		core_extra_cost;	/* beyond the planner's estimate */
-	Cost		core_sorted_cost;	/* all of it, if the rows come in order */
-} GpuSortEstimate;
-
-/*
- * Whether, as far as estimates tell, a sort is worth and able to be taken over.
- * limit_rows: how many rows will be fetched at most; negative: all; 0: some
- * number unknown yet.  If not, *reason says why (constant string).
- */
-extern bool gpusort_worth_it(double rows, int width, double limit_rows,
-							 const GpuSortEstimate *estimate, const char **reason);
-
-/* Key codecs of all columns; false with *reason if one has none. */
-extern bool gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types,
-							 const Oid *collations, double rows, int width,
-							 GpuSortEstimate *estimate, const char **reason);
-
-/*
- * The same if so many rows are collected by one process and come in order by the first key:
- * there is nothing to be moved, but for ties, and rows are returned as they lie.
- */
-extern void gpusort_estimate_in_order(int nkeys, double rows, GpuSortEstimate *estimate);
-
-/* What paths are to be sorted by: of each key, the expression and how it is ordered. */
-typedef struct GpuSortPathKeys
-{
-	int			count;
-	List	   *exprs;
-	Oid		   *sortops;
-	Oid		   *types;
-	Oid		   *collations;
-	double		rows;			/* to be sorted, by all participants together */
-} GpuSortPathKeys;
-
-/* Of pathkeys that the path will be sorted by; rows is left to the caller.  False as above. */
-extern bool gpusort_read_pathkeys(const Path *input, List *pathkeys, GpuSortPathKeys *keys,
-								  const char **reason);
-
-/* gpusort_estimate() for so many rows, like those of a path, and pathkeys to sort them by. */
-extern bool gpusort_estimate_pathkeys(const Path *input, List *pathkeys, double rows,
-									  GpuSortEstimate *estimate, const char **reason);
-
-/*
- * Whether the pool is estimated to hold all rows if so many participants collect
- * them, each in ranges of its own.
- */
-extern bool gpusort_fits_pool(const GpuSortEstimate *estimate, int participants);
-
-/*
- * If participants collect the rows.  What that costs each that reads so many of them,
- * reading them included; and GpuSort's costs, given those of the Gather below it.
- */
-extern Cost gpusort_participants_cost(const GpuSortEstimate *estimate, Cost partial_cost,
-									  double partial_rows, double all_rows);
-extern void gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost,
-								   Cost *startup_cost, Cost *total_cost);
-
-/*
- * Parts of the formula: how much of the full price memory accesses cost for so many
- * bytes of rows, and how much of gpusort.cost_key_collated a codec's key costs.
- */
-extern double gpusort_memory_factor(double bytes);
-extern double gpusort_collated_share(const GpuSortCodec *codec);
 
 /* plan_statistics.c */
 

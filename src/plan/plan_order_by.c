@@ -44,11 +44,10 @@ estimate_keys(const GpuSortPathKeys *keys, bool in_order, int width, GpuSortEsti
 {
 	const char *reason;			/* is told when the Sort node in the plan is looked at */
 
-	if (!gpusort_estimate(keys->count, keys->sortops, keys->types, keys->collations,
-						  keys->rows, width, estimate, &reason))
+	if (!gpusort_estimate(&keys->by, keys->rows, width, estimate, &reason))
 		return false;
 	if (in_order)
-		gpusort_estimate_in_order(keys->count, keys->rows, estimate);
+		gpusort_estimate_in_order(keys->by.count, keys->rows, estimate);
 	return true;
 }
 

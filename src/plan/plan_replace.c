@@ -80,6 +80,7 @@ estimate_sort(const Sort *sort, double limit_rows, const PlannedStmt *stmt,
 	const Plan *child = sort->plan.lefttree;
 	double		rows = sort->plan.plan_rows;
 	Oid		   *types = palloc(sort->numCols * sizeof(Oid));
+	GpuSortCostKeys keys = {sort->numCols, sort->sortOperators, types, sort->collations};
 	GpuSortFetch fetch;
 	GpuSortEstimate narrow;
 
@@ -90,12 +91,10 @@ estimate_sort(const Sort *sort, double limit_rows, const PlannedStmt *stmt,
 
 		types[i] = exprType((Node *) tle->expr);
 	}
-	if (!gpusort_estimate(sort->numCols, sort->sortOperators, types, sort->collations,
-						  rows, child->plan_width, estimate, reason))
+	if (!gpusort_estimate(&keys, rows, child->plan_width, estimate, reason))
 		return false;
 	if (gpusort_plan_can_fetch(sort, stmt, &fetch) &&
-		gpusort_estimate(sort->numCols, sort->sortOperators, types, sort->collations,
-						 rows, fetch.width, &narrow, reason))
+		gpusort_estimate(&keys, rows, fetch.width, &narrow, reason))
 		gpusort_choose_late(&fetch, rows, limit_rows, &narrow, estimate);
 	return true;
 }

@@ -87,6 +87,17 @@ gpusort_make_shared_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, List
 	return path;
 }
 
+/* As gpusort_estimate(), of so many rows like the path's. */
+static bool
+estimate_pathkeys(const Path *input, List *pathkeys, double rows, GpuSortEstimate *estimate,
+				  const char **reason)
+{
+	GpuSortPathKeys keys;
+
+	return gpusort_read_pathkeys(input, pathkeys, &keys, reason) &&
+		gpusort_estimate(&keys.by, rows, input->pathtarget->width, estimate, reason);
+}
+
 bool
 gpusort_plans_shared(void)
 {
@@ -102,7 +113,7 @@ gpusort_shared_worth_it(const Path *partial, List *pathkeys, double all_rows,
 	const char *reason;
 
 	return partial->parallel_workers > 0 && partial->param_info == NULL &&
-		gpusort_estimate_pathkeys(partial, pathkeys, all_rows, estimate, &reason) &&
+		estimate_pathkeys(partial, pathkeys, all_rows, estimate, &reason) &&
 		gpusort_worth_it(all_rows, partial->pathtarget->width, -1, estimate, &reason) &&
 		(gpusort_force || gpusort_fits_pool(estimate, partial->parallel_workers + 1));
 }

@@ -65,7 +65,7 @@ gpusort_path_is_in_order(PlannerInfo *root, const Path *path, const GpuSortPathK
 		path = ((const ProjectionPath *) path)->subpath;
 	return path->pathtype == T_SeqScan && path->parallel_workers == 0 &&
 		is_sorted_by(planner_rt_fetch(path->parent->relid, root), linitial(keys->exprs),
-					 keys->sortops[0], keys->collations[0]);
+					 keys->by.sortops[0], keys->by.collations[0]);
 }
 
 bool

@@ -1,6 +1,10 @@
 /*
- * plan_cost.c
- *		Estimates of a GpuSort: cost and memory, and whether to take a sort over.
+ * cost.c
+ *		What a sort costs and how much memory it takes, and whether to take it over.
+ *
+ * A sort is charged for collecting each row, with its key and its bytes; for sorting it;
+ * and for returning it.  PostgreSQL's sort of the same rows is charged for what the
+ * planner's estimate of it leaves out, so that the two can be compared.
  */
 #include "postgres.h"
 
@@ -9,16 +13,13 @@
 
 #include "access/htup_details.h"
 #include "miscadmin.h"
-#include "nodes/extensible.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
-#include "keys/key_codec.h"
-#include "pg_compat.h"
-#include "plan/plan_node.h"
+#include "cost/cost.h"
 #include "memory/pool.h"
 #include "settings.h"
+#include "sort/sort_state.h"
 
 /*
  * PostgreSQL's bounded sort keeps the best k of n rows in a heap and throws
@@ -193,10 +194,10 @@ estimate_cost(double rows, double row_bytes, Cost key, GpuSortEstimate *estimate
 }
 
 bool
-gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types, const Oid *collations,
-				 double rows, int width, GpuSortEstimate *estimate, const char **reason)
+gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
+				 GpuSortEstimate *estimate, const char **reason)
 {
-	double		keys = 0;
+	double		all_key_bytes = 0;
 	Cost		key = 0;
 	int			ranges = 2;		/* rows and references to them */
 	double		row_bytes = MAXALIGN(width) + MAXALIGN(SizeofMinimalTupleHeader);
@@ -206,20 +207,21 @@ gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types, const Oid *col
 
 	estimate->late_width = 0;
 	estimate->fetch_cost = 0;
-	if (nkeys > GPUSORT_MAX_KEYS)
+	if (keys->count > GPUSORT_MAX_KEYS)
 	{
 		*reason = "too many sort columns";
 		return false;
 	}
-	for (int i = 0; i < nkeys; i++)
+	for (int i = 0; i < keys->count; i++)
 	{
 		bool		reverse;
-		const GpuSortCodec *codec = gpusort_codec_lookup(sortops[i], types[i], collations[i],
-														 &reverse, reason);
+		const GpuSortCodec *codec = gpusort_codec_lookup(keys->sortops[i], keys->types[i],
+														 keys->collations[i], &reverse,
+														 reason);
 
 		if (codec == NULL)
 			return false;
-		keys += key_bytes(codec);
+		all_key_bytes += key_bytes(codec);
 		key += key_cost(codec);
 		ranges += codec->nwords + (codec->bytes != GPUSORT_BYTES_NONE ? 2 : 0);
 		key_row_bytes += gpusort_codec_extra_bytes(codec, Min(width, STRING_KEY_BYTES));
@@ -230,7 +232,8 @@ gpusort_estimate(int nkeys, const Oid *sortops, const Oid *types, const Oid *col
 			core_key = core_key_cost(codec);
 	}
 
-	estimate->memory_bytes = rows * (row_bytes + key_row_bytes + keys + ROW_OVERHEAD_BYTES);
+	estimate->memory_bytes = rows * (row_bytes + key_row_bytes + all_key_bytes +
+									ROW_OVERHEAD_BYTES);
 	estimate->ranges = ranges;
 	estimate_cost(rows, row_bytes, key, estimate);
 	estimate_core(rows, row_bytes, core_factor, core_key, estimate);
@@ -245,96 +248,12 @@ gpusort_estimate_in_order(int nkeys, double rows, GpuSortEstimate *estimate)
 	estimate->run_cost = Min(estimate->run_cost, rows * gpusort_cost_emit * CACHED_SHARE);
 }
 
-/*
- * The member of a class that a relation will be sorted by, or one whose type may be
- * another one of the family, which is good enough for an estimate.
- */
-static const EquivalenceMember *
-find_member(const EquivalenceClass *ec, const RelOptInfo *rel)
+Cost
+gpusort_cost_until(const GpuSortEstimate *estimate, double rows, double limit_rows)
 {
-	ListCell   *lc;
+	double		share = limit_rows > 0 && limit_rows < rows ? limit_rows / rows : 1;
 
-	foreach(lc, ec->ec_members)
-	{
-		const EquivalenceMember *em = lfirst_node(EquivalenceMember, lc);
-
-		if (!bms_is_empty(em->em_relids) && bms_is_subset(em->em_relids, rel->relids))
-			return em;
-	}
-	return linitial_node(EquivalenceMember, ec->ec_members);
-}
-
-bool
-gpusort_read_pathkeys(const Path *input, List *pathkeys, GpuSortPathKeys *keys,
-					  const char **reason)
-{
-	ListCell   *lc;
-
-	keys->count = list_length(pathkeys);
-	keys->sortops = palloc(keys->count * sizeof(Oid));
-	keys->types = palloc(keys->count * sizeof(Oid));
-	keys->collations = palloc(keys->count * sizeof(Oid));
-	keys->exprs = NIL;
-	foreach(lc, pathkeys)
-	{
-		PathKey    *pathkey = lfirst_node(PathKey, lc);
-		const EquivalenceMember *em = find_member(pathkey->pk_eclass, input->parent);
-		int			i = foreach_current_index(lc);
-
-		keys->sortops[i] = gpusort_pathkey_operator(pathkey, em->em_datatype);
-		keys->types[i] = exprType((Node *) em->em_expr);
-		keys->collations[i] = pathkey->pk_eclass->ec_collation;
-		keys->exprs = lappend(keys->exprs, em->em_expr);
-		if (!OidIsValid(keys->sortops[i]))
-		{
-			*reason = "operator family has no ordering operator for the type";
-			return false;
-		}
-	}
-	return true;
-}
-
-bool
-gpusort_estimate_pathkeys(const Path *input, List *pathkeys, double rows,
-						  GpuSortEstimate *estimate, const char **reason)
-{
-	GpuSortPathKeys keys;
-
-	return gpusort_read_pathkeys(input, pathkeys, &keys, reason) &&
-		gpusort_estimate(keys.count, keys.sortops, keys.types, keys.collations, rows,
-						 input->pathtarget->width, estimate, reason);
-}
-
-/*
- * Does PostgreSQL's bounded sort, which must have the rows wanted in work_mem, win?  The
- * size of a row is what cost_sort() takes it for.
- */
-static bool
-is_for_bounded_sort(double rows, int width, double limit_rows)
-{
-	double		row_bytes = MAXALIGN(width) + MAXALIGN(SizeofHeapTupleHeader);
-
-	return limit_rows >= 0 && limit_rows < rows / BOUNDED_SORT_SHARE &&
-		limit_rows * row_bytes <= work_mem * 1024.0;
-}
-
-bool
-gpusort_worth_it(double rows, int width, double limit_rows, const GpuSortEstimate *estimate,
-				 const char **reason)
-{
-	if (gpusort_force)
-		return true;
-	if (rows < gpusort_min_rows)
-		*reason = "fewer rows estimated than gpusort.min_rows";
-	else if (is_for_bounded_sort(rows, width, limit_rows))
-		*reason = "few rows wanted of many, which a bounded sort finds faster";
-	else if (estimate->memory_bytes > gpusort_memory_limit() + gpusort_pool_limit())
-		*reason = gpusort_pool_limit() == 0 ?
-			"rows estimated not to fit into work_mem * hash_mem_multiplier" :
-			"rows estimated not to fit into work_mem * hash_mem_multiplier and gpusort.pool_quota";
-	else
-		return true;
-	return false;
+	return estimate->startup_cost + estimate->run_cost * share;
 }
 
 /* ---------- parallel collection ---------- */
@@ -373,6 +292,40 @@ gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost, Cost *
 		estimate->collect_cost;
 	*total_cost = *startup_cost + estimate->run_cost +
 		(estimate->run_cost - estimate->fetch_cost) * FOREIGN_ROW_SHARE;
+}
+
+/* ---------- whether ---------- */
+
+/*
+ * Does PostgreSQL's bounded sort, which must have the rows wanted in work_mem, win?  The
+ * size of a row is what cost_sort() takes it for.
+ */
+static bool
+is_for_bounded_sort(double rows, int width, double limit_rows)
+{
+	double		row_bytes = MAXALIGN(width) + MAXALIGN(SizeofHeapTupleHeader);
+
+	return limit_rows >= 0 && limit_rows < rows / BOUNDED_SORT_SHARE &&
+		limit_rows * row_bytes <= work_mem * 1024.0;
+}
+
+bool
+gpusort_worth_it(double rows, int width, double limit_rows, const GpuSortEstimate *estimate,
+				 const char **reason)
+{
+	if (gpusort_force)
+		return true;
+	if (rows < gpusort_min_rows)
+		*reason = "fewer rows estimated than gpusort.min_rows";
+	else if (is_for_bounded_sort(rows, width, limit_rows))
+		*reason = "few rows wanted of many, which a bounded sort finds faster";
+	else if (estimate->memory_bytes > gpusort_memory_limit() + gpusort_pool_limit())
+		*reason = gpusort_pool_limit() == 0 ?
+			"rows estimated not to fit into work_mem * hash_mem_multiplier" :
+			"rows estimated not to fit into work_mem * hash_mem_multiplier and gpusort.pool_quota";
+	else
+		return true;
+	return false;
 }
 
 /* The last extent of each range is half empty, on average. */

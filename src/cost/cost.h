@@ -1,0 +1,95 @@
+/*
+ * cost.h
+ *		What a sort costs, in the planner's units, and whether to take it over.
+ *
+ * The settings gpusort.cost_* are the constants of the formula; gpusort_calibrate()
+ * measures them (calibrate.c).
+ */
+#ifndef GPUSORT_COST_H
+#define GPUSORT_COST_H
+
+#include "nodes/nodes.h"
+
+#include "keys/key_codec.h"
+
+/* By what rows are sorted, as far as costs depend on it: arrays of count elements. */
+typedef struct GpuSortCostKeys
+{
+	int			count;
+	const Oid  *sortops;
+	const Oid  *types;
+	const Oid  *collations;
+} GpuSortCostKeys;
+
+typedef struct GpuSortEstimate
+{
+	/* the sort */
+	Cost		startup_cost;	/* from the first input row to the first output row, without
+								 * what the input itself costs */
+	Cost		collect_cost;	/* of that, collecting the input: what participants share */
+	Cost		run_cost;		/* returning all rows */
+
+	/* its memory */
+	double		memory_bytes;
+	int			ranges;			/* that rows are collected in */
+
+	/* if rows are fetched from their table when they are returned (cost_late.h) */
+	int			late_width;		/* of what is sorted instead; 0: whole rows are sorted */
+	Cost		fetch_cost;		/* of run_cost, fetching the rows */
+
+	/* PostgreSQL's sort of the same rows */
+	Cost		core_extra_cost;	/* beyond the planner's estimate */
+	Cost		core_sorted_cost;	/* all of it, if the rows come in order */
+} GpuSortEstimate;
+
+/* ---------- what it costs ---------- */
+
+/* Estimate a sort of so many rows; false with *reason if some key has no codec. */
+extern bool gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
+							 GpuSortEstimate *estimate, const char **reason);
+
+/*
+ * The same if so many rows are collected by one process and come in order by the first key:
+ * there is nothing to be moved, but for ties, and rows are returned as they lie.
+ */
+extern void gpusort_estimate_in_order(int nkeys, double rows, GpuSortEstimate *estimate);
+
+/* Until limit_rows of the rows have been returned; all of them if that is not above 0. */
+extern Cost gpusort_cost_until(const GpuSortEstimate *estimate, double rows, double limit_rows);
+
+/*
+ * If the participants of a parallel plan collect the rows: what that costs each that reads
+ * partial_rows of all, reading them included.
+ */
+extern Cost gpusort_participants_cost(const GpuSortEstimate *estimate, Cost partial_cost,
+									  double partial_rows, double all_rows);
+
+/* ... and what a GpuSort costs, given the cost of the Gather below it. */
+extern void gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost,
+								   Cost *startup_cost, Cost *total_cost);
+
+/* ---------- whether ---------- */
+
+/*
+ * Whether, as far as estimates tell, a sort is worth and able to be taken over.
+ * limit_rows: how many rows will be fetched at most; negative: all; 0: some
+ * number unknown yet.  If not, *reason says why (constant string).
+ */
+extern bool gpusort_worth_it(double rows, int width, double limit_rows,
+							 const GpuSortEstimate *estimate, const char **reason);
+
+/*
+ * Whether the pool is estimated to hold all rows if so many participants collect
+ * them, each in ranges of its own.
+ */
+extern bool gpusort_fits_pool(const GpuSortEstimate *estimate, int participants);
+
+/* ---------- parts of the formula, to be solved for its constants ---------- */
+
+/* How much of the full price memory accesses cost for so many bytes of rows. */
+extern double gpusort_memory_factor(double bytes);
+
+/* How much of gpusort.cost_key_collated a codec's key costs. */
+extern double gpusort_collated_share(const GpuSortCodec *codec);
+
+#endif							/* GPUSORT_COST_H */

@@ -1,0 +1,32 @@
+/*
+ * cost_late.h
+ *		What it costs to sort TIDs instead of rows, and to fetch the rows when they are
+ *		returned.
+ */
+#ifndef GPUSORT_COST_LATE_H
+#define GPUSORT_COST_LATE_H
+
+#include "cost/cost.h"
+
+/* What fetching rows of a table in the order of a sort depends on. */
+typedef struct GpuSortFetch
+{
+	/* the table */
+	Oid			relid;
+	double		pages;
+	double		table_rows;
+
+	/* the sort */
+	double		correlation;	/* of the table's order with the sort's, -1 to 1 */
+	int			width;			/* of what is sorted instead of the rows */
+	int			participants;	/* that collect it */
+} GpuSortFetch;
+
+/*
+ * Given the estimate of a sort of the whole rows, and of one of rows of fetch->width:
+ * replace the former if fetching is expected to pay.
+ */
+extern void gpusort_choose_late(const GpuSortFetch *fetch, double rows, double limit_rows,
+								const GpuSortEstimate *narrow, GpuSortEstimate *estimate);
+
+#endif							/* GPUSORT_COST_LATE_H */

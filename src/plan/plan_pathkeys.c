@@ -1,0 +1,60 @@
+/*
+ * plan_pathkeys.c
+ *		What the rows of a path are to be sorted by.
+ */
+#include "postgres.h"
+
+#include "nodes/nodeFuncs.h"
+
+#include "pg_compat.h"
+#include "plan/plan_pathkeys.h"
+
+/*
+ * The member of a class that a relation will be sorted by, or one whose type may be
+ * another one of the family, which is good enough for an estimate.
+ */
+static const EquivalenceMember *
+find_member(const EquivalenceClass *ec, const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, ec->ec_members)
+	{
+		const EquivalenceMember *em = lfirst_node(EquivalenceMember, lc);
+
+		if (!bms_is_empty(em->em_relids) && bms_is_subset(em->em_relids, rel->relids))
+			return em;
+	}
+	return linitial_node(EquivalenceMember, ec->ec_members);
+}
+
+bool
+gpusort_read_pathkeys(const Path *input, List *pathkeys, GpuSortPathKeys *keys,
+					  const char **reason)
+{
+	int			count = list_length(pathkeys);
+	Oid		   *sortops = palloc(count * sizeof(Oid));
+	Oid		   *types = palloc(count * sizeof(Oid));
+	Oid		   *collations = palloc(count * sizeof(Oid));
+	ListCell   *lc;
+
+	keys->by = (GpuSortCostKeys) {count, sortops, types, collations};
+	keys->exprs = NIL;
+	foreach(lc, pathkeys)
+	{
+		PathKey    *pathkey = lfirst_node(PathKey, lc);
+		const EquivalenceMember *em = find_member(pathkey->pk_eclass, input->parent);
+		int			i = foreach_current_index(lc);
+
+		sortops[i] = gpusort_pathkey_operator(pathkey, em->em_datatype);
+		types[i] = exprType((Node *) em->em_expr);
+		collations[i] = pathkey->pk_eclass->ec_collation;
+		keys->exprs = lappend(keys->exprs, em->em_expr);
+		if (!OidIsValid(sortops[i]))
+		{
+			*reason = "operator family has no ordering operator for the type";
+			return false;
+		}
+	}
+	return true;
+}
