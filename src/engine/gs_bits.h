@@ -1,6 +1,6 @@
 /*
  * gs_bits.h
- *		Bit counting, prefetching and the look at the cancel flag.
+ *		Bit counting and the look at the cancel flag.
  */
 #ifndef GS_BITS_H
 #define GS_BITS_H
@@ -34,21 +34,6 @@ static inline uint64_t
 gs_low_mask(unsigned bits)
 {
 	return bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
-}
-
-/*
- * Ask for the cache line of address.  On x86 not __builtin_prefetch: GCC 12
- * takes a helper that does nothing but prefetch for a pure function and
- * deletes the calls.
- */
-static inline void
-gs_prefetch(const void *address)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__asm__ volatile("prefetcht0 %0" : : "m"(*(const char *) address));
-#else
-	__builtin_prefetch(address);
-#endif
 }
 
 static inline bool

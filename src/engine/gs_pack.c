@@ -11,6 +11,7 @@
  */
 #include "engine/gs_bits.h"
 #include "engine/gs_pack.h"
+#include "prefetch.h"
 
 /* How many items ahead of the one being read words are asked for. */
 #define PREFETCH_ITEMS		24
@@ -179,9 +180,9 @@ gs_prefetch_section(const gs_section *section, uint64_t row)
 		const gs_field *field = section->pieces[p].field;
 
 		if (!field->is_null_flag)
-			gs_prefetch(field->words + row);
+			prefetch_line(field->words + row);
 		if (field->nulls != NULL)
-			gs_prefetch(field->nulls + (row >> 6));
+			prefetch_line(field->nulls + (row >> 6));
 	}
 }
 
@@ -200,7 +201,7 @@ repack_words(uint64_t *items, const gs_piece *piece, unsigned id_bits, uint64_t 
 		uint64_t	row = items[i] & id_mask;
 
 		if (i + PREFETCH_ITEMS < count)
-			gs_prefetch(words + (items[i + PREFETCH_ITEMS] & id_mask));
+			prefetch_line(words + (items[i + PREFETCH_ITEMS] & id_mask));
 		items[i] = (((words[row] - min) >> shift) & mask) << id_bits | row;
 	}
 }
