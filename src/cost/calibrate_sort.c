@@ -30,6 +30,7 @@
 #include "utils/tuplesort.h"
 
 #include "cost/calibrate.h"
+#include "interrupts.h"
 #include "prefetch.h"
 #include "sort/sort_state.h"
 
@@ -37,7 +38,6 @@
 #define KEY_DIGITS		16
 
 #define EMIT_BLOCK		32
-#define INTERRUPT_ROWS	1024
 
 #define FRESH_BYTES		((size_t) 32 << 20)
 #define PAGE_BYTES		4096
@@ -155,7 +155,7 @@ emit_rows(GpuSort *sort)
 	{
 		int			ahead = from < rows ? (int) Min(rows - from, EMIT_BLOCK) : 0;
 
-		if (from % INTERRUPT_ROWS == 0)
+		if (from % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (ahead > 0)
 			gpusort_fetch_block(sort, from, ahead, blocks[block]);
@@ -183,7 +183,7 @@ time_gpusort(RowSource *source)
 	sort = gpusort_begin(source->desc, &source->spec, false);
 	for (uint64 i = 0; i < rows; i++)
 	{
-		if (i % INTERRUPT_ROWS == 0)
+		if (i % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		make_row(source, i);
 		if (!gpusort_put_heap_tuple(sort, source->tuple))
@@ -235,7 +235,7 @@ time_core_sort(RowSource *source)
 								TUPLESORT_NONE);
 	for (uint64 i = 0; i < source->what->rows; i++)
 	{
-		if (i % INTERRUPT_ROWS == 0)
+		if (i % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		make_row(source, i);
 		ExecStoreHeapTuple(source->tuple, in, false);

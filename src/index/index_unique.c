@@ -16,6 +16,7 @@
 #include "utils/rel.h"
 
 #include "index/index_build.h"
+#include "interrupts.h"
 
 /* Violation by this tuple and a later one, in the server's words. */
 static void
@@ -63,7 +64,7 @@ check_run(const GpuSortIndexBuild *build, uint64 start, uint64 end)
 		void	   *row;
 		IndexTuple	tuple;
 
-		if ((i & 0xfff) == 0)
+		if (i % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		gpusort_fetch_block(build->sort, i, 1, &row);
 		tuple = row;
@@ -97,10 +98,10 @@ gpusort_index_check_unique(const GpuSortIndexBuild *build, gs_progress *progress
 				end++;
 			check_run(build, start, end);
 		}
-		if ((w & 0xfff) == 0xfff)
+		if ((w + 1) % GPUSORT_INTERRUPT_ROWS == 0)
 		{
 			CHECK_FOR_INTERRUPTS();
-			gs_progress_advance(progress, 0x1000 * 64);
+			gs_progress_advance(progress, GPUSORT_INTERRUPT_ROWS * 64);
 		}
 	}
 }

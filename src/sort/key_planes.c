@@ -23,6 +23,7 @@
 
 #include "miscadmin.h"
 
+#include "interrupts.h"
 #include "sort/sort_internal.h"
 
 /*
@@ -53,7 +54,7 @@ rebase_prefix(GpuSort *sort, GpuSortColumn *column)
 	{
 		uint32		len;
 
-		if ((id & 0xffff) == 0)
+		if (id % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (column_is_null(column, (uint32) id))
 			continue;
@@ -90,7 +91,7 @@ find_alphabets(const GpuSort *sort, const GpuSortColumn *column, uint64 step,
 	memset(alphabets, 0, sizeof(*alphabets));
 	for (uint64 id = 0; id < sort->nrows; id += step)
 	{
-		if ((++checked & 0xffff) == 0)
+		if (++checked % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (column_is_null(column, (uint32) id))
 			continue;
@@ -157,7 +158,7 @@ renumber_prefix(GpuSort *sort, GpuSortColumn *column)
 		uint64		word = prefix[id];
 		uint64		number = 0;
 
-		if ((id & 0xffff) == 0)
+		if (id % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		for (int p = 0; p < sizeof(uint64); p++)
 			number += digits[p][byte_at(word, p)];

@@ -35,6 +35,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
+#include "interrupts.h"
 #include "sort/key_run.h"
 
 /* Words of the bitmap that are told as progress at a time (a power of two, less one). */
@@ -79,7 +80,7 @@ complete_keys(GpuSort *sort, GpuSortColumn *column, const uint32 *ids, uint32 n)
 
 	for (uint32 i = 0; i < n && complete; i++)
 	{
-		if ((i & CHECK_MASK) == CHECK_MASK)
+		if ((i + 1) % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		complete = complete_key(sort, column, ids[i]);
 		gs_progress_advance(sort->progress, GPUSORT_COMPLETE_COST);

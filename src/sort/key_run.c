@@ -11,6 +11,7 @@
 
 #include "miscadmin.h"
 
+#include "interrupts.h"
 #include "sort/key_run.h"
 
 /* Rows looked ahead when fetching words: references, then the strings. */
@@ -135,10 +136,10 @@ fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint3
 	{
 		uint64		word;
 
-		if ((i & CHECK_MASK) == CHECK_MASK)
+		if ((i + 1) % GPUSORT_INTERRUPT_ROWS == 0)
 		{
 			CHECK_FOR_INTERRUPTS();
-			gs_progress_advance(sort->progress, (CHECK_MASK + 1) * GPUSORT_TIED_COST);
+			gs_progress_advance(sort->progress, GPUSORT_INTERRUPT_ROWS * GPUSORT_TIED_COST);
 		}
 		if (tids)
 		{
@@ -168,7 +169,7 @@ fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint3
 		*words = word;
 		words = (uint64 *) ((char *) words + stride);
 	}
-	gs_progress_advance(sort->progress, (n & CHECK_MASK) * GPUSORT_TIED_COST);
+	gs_progress_advance(sort->progress, n % GPUSORT_INTERRUPT_ROWS * GPUSORT_TIED_COST);
 	return found;
 }
 
@@ -188,10 +189,10 @@ common_length(const GpuSort *sort, const GpuSortColumn *column, const uint32 *id
 		uint32		len = Min(end, KEY_REF_LENGTH(ref));
 		uint32		at = from;
 
-		if ((i & CHECK_MASK) == CHECK_MASK)
+		if ((i + 1) % GPUSORT_INTERRUPT_ROWS == 0)
 		{
 			CHECK_FOR_INTERRUPTS();
-			gs_progress_advance(sort->progress, (CHECK_MASK + 1) * GPUSORT_TIED_COST);
+			gs_progress_advance(sort->progress, GPUSORT_INTERRUPT_ROWS * GPUSORT_TIED_COST);
 		}
 		if (i + STRING_AHEAD < n)
 			prefetch_line(string_by_ref(sort, RANGE_U64(column->refs)[ids[i + STRING_AHEAD]]) +
@@ -335,10 +336,10 @@ gpusort_same_strings(const GpuSort *sort, const GpuSortColumn *column, const uin
 	{
 		uint64		ref = refs[ids[i]];
 
-		if ((i & CHECK_MASK) == CHECK_MASK)
+		if ((i + 1) % GPUSORT_INTERRUPT_ROWS == 0)
 		{
 			CHECK_FOR_INTERRUPTS();
-			gs_progress_advance(sort->progress, (CHECK_MASK + 1) * GPUSORT_TIED_COST);
+			gs_progress_advance(sort->progress, GPUSORT_INTERRUPT_ROWS * GPUSORT_TIED_COST);
 		}
 		if (i + STRING_AHEAD < n)
 			prefetch_line(string_by_ref(sort, refs[ids[i + STRING_AHEAD]]));

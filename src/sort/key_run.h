@@ -14,9 +14,6 @@
 /* Runs up to this length are sorted on the stack, longer ones by the engine. */
 #define SMALL_RUN		256
 
-/* Interrupts are served every so many rows (a power of two, less one). */
-#define CHECK_MASK		0x3fff
-
 /*
  * A place in the sort key: in a column, either at a byte of its string
  * (word < 0) or at one of its words, or behind the last column.

@@ -13,12 +13,11 @@
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
 
+#include "interrupts.h"
 #include "sort/sort_internal.h"
 
 /* Rows are given back in pieces of this size. */
 #define DISCARD_BYTES	((size_t) 8 << 20)
-
-#define INTERRUPT_ROWS	65536
 
 void
 gpusort_discard_read_rows(GpuSortRange *rows, size_t *discarded, size_t offset)
@@ -46,7 +45,7 @@ gpusort_move_to_tuplesort(GpuSort *sort)
 
 		if (in_order)
 			gpusort_discard_read_rows(sort->rows, &discarded, (char *) tuple - sort->rows->base);
-		else if (id % INTERRUPT_ROWS == 0)
+		else if (id % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		ExecStoreMinimalTuple(tuple, slot, false);
 		tuplesort_puttupleslot(sort->tuplesort, slot);

@@ -11,12 +11,10 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
+#include "interrupts.h"
 #include "memory/pool.h"
 #include "memory/range_extents.h"
 #include "sort/parts_layout.h"
-
-/* Rows between two looks for interrupts: a key may take microseconds. */
-#define CHECK_ROWS		1024
 
 /* Extents of a granule in a range of this role; 0: not made of granules. */
 static uint32
@@ -352,7 +350,7 @@ put_rows_again(GpuSort *sort, const GpuSort *rows)
 	{
 		char	   *row = row_by_id(rows, (uint32) id);
 
-		if (id % CHECK_ROWS == 0)
+		if (id % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		gpusort_discard_read_rows(rows->rows, &discarded, row - rows->rows->base);
 		if (!sort->index_rows)

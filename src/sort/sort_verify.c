@@ -23,8 +23,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "settings.h"
+#include "interrupts.h"
 #include "pg_compat.h"
+#include "settings.h"
 #include "sort/sort_internal.h"
 #include "sort/sort_verify.h"
 
@@ -40,9 +41,6 @@
 /* Rows of a stretch, and stretches of small sorts. */
 #define MAX_STRETCH		((uint64) 1 << 16)
 #define MIN_STRETCHES	64
-
-/* Rows between looks at interrupts, a power of two. */
-#define CHECK_ROWS		1024
 
 typedef struct Verifier
 {
@@ -179,10 +177,10 @@ find_wrong(Verifier *v, uint64 from, uint64 to, int *cmp)
 	{
 		int			now = i & 1;
 
-		if ((i & (CHECK_ROWS - 1)) == 0)
+		if (i % GPUSORT_INTERRUPT_ROWS == 0)
 		{
 			CHECK_FOR_INTERRUPTS();
-			gs_progress_advance(v->progress, CHECK_ROWS);
+			gs_progress_advance(v->progress, GPUSORT_INTERRUPT_ROWS);
 			MemoryContextReset(v->compare_context);
 		}
 		if (i + VERIFY_AHEAD < nrows)
@@ -257,7 +255,7 @@ end_of_equals(Verifier *v, uint64 i, uint64 nrows)
 
 	while (end < nrows)
 	{
-		if ((end & (CHECK_ROWS - 1)) == 0)
+		if (end % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		load_keys(v, ~i & 1, end);
 		if (compare_keys(v, i & 1, ~i & 1) != 0 || !neighbours_are_right(v, end, 0))
