@@ -30,6 +30,7 @@
 #include "utils/tuplesort.h"
 
 #include "cost/calibrate.h"
+#include "elapsed.h"
 #include "interrupts.h"
 #include "prefetch.h"
 #include "sort/sort_state.h"
@@ -56,13 +57,9 @@ typedef struct RowSource
 static double
 lap(instr_time *start)
 {
-	instr_time	now;
-	instr_time	elapsed;
+	instr_time	elapsed = gpusort_elapsed(*start);
 
-	INSTR_TIME_SET_CURRENT(now);
-	elapsed = now;
-	INSTR_TIME_SUBTRACT(elapsed, *start);
-	*start = now;
+	INSTR_TIME_ADD(*start, elapsed);
 	return INSTR_TIME_GET_DOUBLE(elapsed) * 1e9;
 }
 

@@ -13,6 +13,7 @@
 #include "storage/dsm.h"
 
 #include "cost/calibrate.h"
+#include "elapsed.h"
 
 PGDLLEXPORT void gpusort_idle_worker(dsm_segment *segment, shm_toc *toc);
 
@@ -39,8 +40,7 @@ start_and_end(int workers)
 	WaitForParallelWorkersToFinish(context);
 	DestroyParallelContext(context);
 	ExitParallelMode();
-	INSTR_TIME_SET_CURRENT(elapsed);
-	INSTR_TIME_SUBTRACT(elapsed, start);
+	elapsed = gpusort_elapsed(start);
 	return launched ? INSTR_TIME_GET_DOUBLE(elapsed) * 1e9 : NAN;
 }
 

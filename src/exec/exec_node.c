@@ -20,11 +20,12 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "sort/sort_input.h"
+#include "elapsed.h"
 #include "exec/exec_collect.h"
 #include "exec/exec_late.h"
 #include "pg_compat.h"
 #include "plan/plan_node.h"
+#include "sort/sort_input.h"
 
 static void begin_node(CustomScanState *css, EState *estate, int eflags);
 static TupleTableSlot *exec_node(CustomScanState *css);
@@ -81,8 +82,7 @@ sort_input(GpuSortScanState *node)
 	gpusort_drain_input(&(GpuSortInput) {.child = child, .sort = node->sort});
 	if (node->collect != NULL)
 		gpusort_collect_join(node->collect);
-	INSTR_TIME_SET_CURRENT(node->collect_time);
-	INSTR_TIME_SUBTRACT(node->collect_time, start);
+	node->collect_time = gpusort_elapsed(start);
 
 	gpusort_perform(node->sort);
 

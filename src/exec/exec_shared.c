@@ -40,10 +40,11 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-#include "sort/sort_input.h"
+#include "elapsed.h"
 #include "exec/exec_shared.h"
 #include "pg_compat.h"
 #include "plan/plan_shared.h"
+#include "sort/sort_input.h"
 
 static void begin_node(CustomScanState *css, EState *estate, int eflags);
 static TupleTableSlot *exec_node(CustomScanState *css);
@@ -283,13 +284,6 @@ collect(GpuSortSharedState *node)
 	counts->took_part = true;
 }
 
-static void
-set_elapsed(instr_time *elapsed, instr_time start)
-{
-	INSTR_TIME_SET_CURRENT(*elapsed);
-	INSTR_TIME_SUBTRACT(*elapsed, start);
-}
-
 /* All have collected: sort the rows of all. */
 static void
 sort_parts(GpuSortSharedState *node, instr_time start)
@@ -307,7 +301,7 @@ sort_parts(GpuSortSharedState *node, instr_time start)
 	else
 		sort = gpusort_begin(desc, &node->spec, false);
 	gpusort_put_refused(node, sort);
-	set_elapsed(&collect_time, start);
+	collect_time = gpusort_elapsed(start);
 	gpusort_perform(sort);
 	gpusort_publish_result(node, sort, collect_time);
 	MemoryContextSwitchTo(old);
@@ -348,7 +342,7 @@ sort_alone(GpuSortSharedState *node, instr_time start)
 	MemoryContextSwitchTo(old);
 	input.sort = node->sort;
 	gpusort_drain_input(&input);
-	set_elapsed(&collect_time, start);
+	collect_time = gpusort_elapsed(start);
 	gpusort_perform(node->sort);
 	gpusort_make_report(node->sort, collect_time, &node->report);
 	keep_counts(node, &(GpuSortCollectCounts) {.taken = input.taken,.took_part = true}, 1);

@@ -32,6 +32,7 @@
 
 #include "portability/instr_time.h"
 
+#include "elapsed.h"
 #include "memory/memory_range.h"
 #include "memory/pool.h"
 #include "memory/range_extents.h"
@@ -228,8 +229,7 @@ choose_pages(GpuSortRange *range, size_t from, size_t to)
 		return;
 	INSTR_TIME_SET_CURRENT(start);
 	*(volatile char *) (range->base + probe) = 0;
-	INSTR_TIME_SET_CURRENT(duration);
-	INSTR_TIME_SUBTRACT(duration, start);
+	duration = gpusort_elapsed(start);
 	if (INSTR_TIME_GET_MILLISEC(duration) > SLOW_FAULT_MS)
 	{
 		advise(range->base + probe + HUGE_PAGE_BYTES, to - probe - HUGE_PAGE_BYTES, false);

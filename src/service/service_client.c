@@ -20,6 +20,7 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "elapsed.h"
 #include "memory/pool.h"
 #include "service/service_client.h"
 #include "service/service_settings.h"
@@ -374,7 +375,7 @@ wait_for_idle(const GpuSortJob *job)
 {
 	struct pollfd bell = {.fd = bell_of(job), .events = POLLIN};
 	instr_time	begin;
-	instr_time	now;
+	instr_time	elapsed;
 	double		left_ms = CLOSE_WAIT_MS;
 
 	INSTR_TIME_SET_CURRENT(begin);
@@ -383,9 +384,8 @@ wait_for_idle(const GpuSortJob *job)
 		gsd_silence(bell.fd);
 		if (pool_job(job)->daemon_state == GSD_DAEMON_IDLE)
 			return true;
-		INSTR_TIME_SET_CURRENT(now);
-		INSTR_TIME_SUBTRACT(now, begin);
-		left_ms = CLOSE_WAIT_MS - INSTR_TIME_GET_MILLISEC(now);
+		elapsed = gpusort_elapsed(begin);
+		left_ms = CLOSE_WAIT_MS - INSTR_TIME_GET_MILLISEC(elapsed);
 		if (left_ms <= 0)
 			return false;
 		(void) poll(&bell, 1, (int) left_ms + 1);

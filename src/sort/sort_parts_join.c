@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
+#include "elapsed.h"
 #include "interrupts.h"
 #include "memory/pool.h"
 #include "memory/range_extents.h"
@@ -393,6 +394,5 @@ gpusort_parts_join(GpuSortParts *parts, GpuSort *sort)
 		put_rows_again(sort, &rows);
 	}
 	sort->parts = NULL;
-	INSTR_TIME_SET_CURRENT(sort->stats.join_time);
-	INSTR_TIME_SUBTRACT(sort->stats.join_time, start);
+	sort->stats.join_time = gpusort_elapsed(start);
 }

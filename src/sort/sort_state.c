@@ -16,6 +16,7 @@
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
 
+#include "elapsed.h"
 #include "sort/sort_internal.h"
 #include "sort/sort_parts.h"
 
@@ -364,13 +365,6 @@ refine_ties(GpuSort *sort)
 	return refined;
 }
 
-static void
-set_elapsed(instr_time *elapsed, instr_time start)
-{
-	INSTR_TIME_SET_CURRENT(*elapsed);
-	INSTR_TIME_SUBTRACT(*elapsed, start);
-}
-
 /*
  * Sort what was collected; false if there is no memory for it or a value turned
  * out to have no encoding.
@@ -383,14 +377,14 @@ sort_rows(GpuSort *sort)
 	INSTR_TIME_SET_CURRENT(start);
 	if (!sort_by_engine(sort))
 		return false;
-	set_elapsed(&sort->stats.sort_time, start);
+	sort->stats.sort_time = gpusort_elapsed(start);
 	if (needs_refinement(sort) && any_equal_rows(sort))
 	{
 		INSTR_TIME_SET_CURRENT(start);
 		gpusort_reorder_abandon(sort);
 		if (!refine_ties(sort))
 			return false;
-		set_elapsed(&sort->stats.refine_time, start);
+		sort->stats.refine_time = gpusort_elapsed(start);
 	}
 	return true;
 }

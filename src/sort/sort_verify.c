@@ -23,6 +23,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "elapsed.h"
 #include "interrupts.h"
 #include "pg_compat.h"
 #include "settings.h"
@@ -481,8 +482,7 @@ gpusort_order_is_right(GpuSort *sort)
 	MemoryContextDelete(context);
 
 	sort->stats.verified = true;
-	INSTR_TIME_SET_CURRENT(sort->stats.verify_time);
-	INSTR_TIME_SUBTRACT(sort->stats.verify_time, start);
+	sort->stats.verify_time = gpusort_elapsed(start);
 
 	/* an untrusted library is known to do that; anything else is our mistake */
 	if (!right && !sort->untrusted && gpusort_inject_fault != GPUSORT_FAULT_VERIFY)
