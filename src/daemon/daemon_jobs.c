@@ -28,6 +28,9 @@
  */
 #define RING_INTERVAL_MS 0.5
 
+/* What backends say about whole extents is passed on to devices by segments. */
+_Static_assert(GS_SEGMENT_ROWS == GSD_EXTENT_WORDS, "a segment of words fills an extent");
+
 /* A slot of the pool's jobs, as the daemon sees it. */
 typedef enum slot_phase
 {

@@ -20,9 +20,6 @@
 #include "engine/gs_bits.h"
 #include "engine/gs_layout.h"
 
-/* Rows between two looks at *cancel: about 20 microseconds. */
-#define STATS_BLOCK_ROWS	(UINT64_C(1) << 15)
-
 static inline uint64_t
 min_u64(uint64_t a, uint64_t b)
 {
@@ -114,23 +111,6 @@ gs_plane_stats_fold(gs_plane_stats *stats, const gs_plane *plane, uint64_t begin
 	}
 }
 
-static gs_status
-collect_stats(gs_plane_stats *stats, const gs_plane *plane, const gs_sort_args *args)
-{
-	*stats = (gs_plane_stats) GS_PLANE_STATS_INIT;
-
-	for (uint64_t row = 0; row < args->nrows; row += STATS_BLOCK_ROWS)
-	{
-		uint64_t	end = min_u64(args->nrows, row + STATS_BLOCK_ROWS);
-
-		if (gs_cancelled(args->cancel))
-			return GS_CANCELLED;
-		gs_plane_stats_fold(stats, plane, row, end);
-		gs_progress_advance(args->progress, (double) (end - row) * GS_LAYOUT_COST);
-	}
-	return GS_OK;
-}
-
 static void
 add_field(gs_layout *layout, gs_field field)
 {
@@ -179,22 +159,6 @@ gs_layout_add_plane(gs_layout *layout, unsigned index, const gs_plane *plane,
 			.width = gs_bit_width(stats->max - stats->min) - shift,
 		});
 	}
-}
-
-/* Read all planes; the layout keeps pointers into them. */
-gs_status
-gs_layout_build(gs_layout *layout, const gs_sort_args *args)
-{
-	gs_layout_clear(layout);
-	for (unsigned i = 0; i < args->nplanes; i++)
-	{
-		gs_plane_stats stats;
-
-		if (collect_stats(&stats, &args->planes[i], args) != GS_OK)
-			return GS_CANCELLED;
-		gs_layout_add_plane(layout, i, &args->planes[i], &stats, args->nrows);
-	}
-	return GS_OK;
 }
 
 gs_cursor

@@ -13,9 +13,6 @@
 
 #include "engine/gs_engine.h"
 
-/* What reading a word of a plane costs, for the progress; see gs_sort.c. */
-#define GS_LAYOUT_COST	1.4
-
 /* Folds over the words of a plane's non-null rows, see gs_layout.c. */
 typedef struct gs_plane_stats
 {
@@ -84,7 +81,6 @@ extern void gs_layout_clear(gs_layout *layout);
 extern void gs_layout_add_plane(gs_layout *layout, unsigned index, const gs_plane *plane,
 								const gs_plane_stats *stats, uint64_t nrows);
 
-extern gs_status gs_layout_build(gs_layout *layout, const gs_sort_args *args);
 extern gs_cursor gs_layout_start(const gs_layout *layout);
 extern void gs_section_build(gs_section *section, const gs_layout *layout,
 							 gs_cursor *cursor, unsigned width);

@@ -50,6 +50,7 @@
 
 #define GSD_EXTENT_SHIFT	21
 #define GSD_EXTENT_BYTES	(UINT64_C(1) << GSD_EXTENT_SHIFT)
+#define GSD_EXTENT_WORDS	(GSD_EXTENT_BYTES / sizeof(uint64_t))	/* of so many rows */
 #define GSD_MAX_JOBS		64
 #define GSD_MAX_DEVICES		16
 

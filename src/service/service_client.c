@@ -174,9 +174,7 @@ list_range(GpuSortJob *job, const GpuSortRange *range, gsd_extents *extents)
 void
 gpusort_job_feed(GpuSortJob *job, unsigned plane, const GpuSortRange *words, uint64 rows)
 {
-	uint64		rows_per_extent = GSD_EXTENT_BYTES / sizeof(uint64);
-
-	rows -= rows % rows_per_extent;
+	rows -= rows % GSD_EXTENT_WORDS;
 	if (rows <= job->descriptor->fed_rows[plane] || !list_words(job, plane, words))
 		return;
 	job->descriptor->fed_rows[plane] = rows;

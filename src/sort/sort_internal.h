@@ -30,7 +30,7 @@
 #include "port/pg_bswap.h"
 #include "utils/sortsupport.h"
 
-#include "engine/gs_engine.h"
+#include "engine/host/gs_sort.h"
 #include "keys/key_codec.h"
 #include "memory/memory_range.h"
 #include "prefetch.h"

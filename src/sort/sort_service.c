@@ -19,7 +19,6 @@
  */
 #include "postgres.h"
 
-#include "engine/device/gs_device.h"
 #include "memory/pool.h"
 #include "service/service_settings.h"
 #include "settings.h"
@@ -90,7 +89,7 @@ gpusort_service_feed(GpuSort *sort)
 	unsigned	nplanes;
 	bool		cuda;
 
-	if (sort->nrows < GS_SEGMENT_ROWS || sort->columns[0].long_keys ||
+	if (sort->nrows < GSD_EXTENT_WORDS || sort->columns[0].long_keys ||
 		!service_is_wanted(sort->nrows))
 		return;
 	nplanes = list_planes(sort, planes);

@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "engine/host/gs_key.h"
 #include "engine/host/gs_refine.h"
 #include "engine/host/gs_scan.h"
 #include "keys.h"
@@ -123,7 +124,7 @@ measure_phases(const gs_sort_args *args, samples *s, int repetition)
 	job.spare = job.items + args->nrows;
 
 	clock[0] = now_ns();
-	gs_layout_build(&job.scratch->layout, args);
+	gs_key_build(&job.scratch->layout, args);
 	clock[1] = now_ns();
 	cursor = gs_layout_start(job.layout);
 	section_bits = gs_job_section_bits(&job, cursor);

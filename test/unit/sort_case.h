@@ -5,7 +5,7 @@
 #ifndef SORT_CASE_H
 #define SORT_CASE_H
 
-#include "engine/gs_engine.h"
+#include "engine/host/gs_sort.h"
 #include "keys.h"
 
 #define CASE_MAX_PLANES	GS_MAX_PLANES

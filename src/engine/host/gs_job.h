@@ -11,6 +11,7 @@
 
 #include "engine/gs_bits.h"
 #include "engine/gs_layout.h"
+#include "engine/gs_progress.h"
 
 /*
  * The widest digit, see gs_radix.c, and the most digits that are counted at

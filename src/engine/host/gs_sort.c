@@ -2,7 +2,7 @@
  * gs_sort.c
  *		The host engine: a stable sort of rows on one core.
  *
- *	gs_layout	reads all planes: which bits vary makes up the key
+ *	gs_key		reads all planes: which bits vary makes up the key
  *	gs_scan		reads the planes again: one item a row, as much of the key as
  *				fits beside the row id; notices rows that are in order
  *	gs_radix	sorts the items on as many leading bits as pay
@@ -25,8 +25,10 @@
 #include <string.h>
 
 #include "engine/host/gs_job.h"
+#include "engine/host/gs_key.h"
 #include "engine/host/gs_refine.h"
 #include "engine/host/gs_scan.h"
+#include "engine/host/gs_sort.h"
 
 #define CACHE_LINE	64
 
@@ -112,14 +114,6 @@ start_job(gs_job *job, const gs_sort_args *args)
 	job->spare = (uint64_t *) (workspace + half);
 	if (job->equal != NULL)
 		memset(job->equal, 0, (job->nrows + 63) / 64 * sizeof(uint64_t));
-}
-
-bool
-gs_job_look(gs_job *job)
-{
-	gs_progress_advance(job->progress, (double) job->work * job->row_cost);
-	job->work = 0;
-	return gs_cancelled(job->cancel);
 }
 
 /* From here on a row of work costs so much.  False when cancelled. */
@@ -270,8 +264,8 @@ gs_sort(const gs_sort_args *args, gs_sort_result *result)
 	if (gs_cancelled(args->cancel))
 		return GS_CANCELLED;
 	gs_progress_plan(args->progress,
-					 (double) args->nrows * (args->nplanes * GS_LAYOUT_COST + UNKNOWN_COST));
-	status = gs_layout_build(&job.scratch->layout, args);
+					 (double) args->nrows * (args->nplanes * GS_KEY_COST + UNKNOWN_COST));
+	status = gs_key_build(&job.scratch->layout, args);
 	if (status != GS_OK)
 		return status;
 

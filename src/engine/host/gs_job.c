@@ -1,0 +1,14 @@
+/*
+ * gs_job.c
+ *		What all steps of a sort on the host do now and then: tell how far they have
+ *		come, and look whether they are still wanted.
+ */
+#include "engine/host/gs_job.h"
+
+bool
+gs_job_look(gs_job *job)
+{
+	gs_progress_advance(job->progress, (double) job->work * job->row_cost);
+	job->work = 0;
+	return gs_cancelled(job->cancel);
+}

@@ -1,0 +1,60 @@
+/*
+ * gs_sort.h
+ *		The engine on the host: a stable sort of rows on one CPU.
+ *
+ * It is plain C11 without globals, it never allocates, and it never calls back: the
+ * caller hands it memory, and gets back a status.  How far a sort has come can be
+ * seen in a word of the caller's that it raises.
+ */
+#ifndef GS_SORT_H
+#define GS_SORT_H
+
+#include "engine/gs_engine.h"
+#include "engine/gs_progress.h"
+
+typedef struct gs_sort_args
+{
+	uint64_t	nrows;
+	unsigned	nplanes;
+	const gs_plane *planes;		/* most significant first */
+	unsigned	id_bytes;		/* 4 or 8: width of the row ids in the result;
+								 * 4 needs nrows <= 2^32 */
+	void	   *workspace;		/* aligned to 64 bytes */
+	size_t		workspace_bytes;	/* at least gs_sort_workspace_bytes() */
+	uint64_t   *equal;			/* out, optional: bitmap of (nrows + 63) / 64
+								 * words; bit i set means that the row at
+								 * position i has the same composite key as the
+								 * row at position i-1.  Bit 0 is never set */
+	const volatile int *cancel; /* optional: polled; nonzero makes the engine
+								 * return GS_CANCELLED within milliseconds */
+	gs_progress *progress;		/* optional: raised from where it is to the end of
+								 * its stage, which need not be planned */
+} gs_sort_args;
+
+typedef struct gs_sort_result
+{
+	void	   *ids;			/* nrows row ids of id_bytes each, in key order,
+								 * inside workspace; equal keys in ascending
+								 * row id order (the sort is stable) */
+	unsigned	key_bits;		/* significant bits of the composite key */
+	unsigned	passes;			/* radix passes made over all rows */
+	uint64_t	refined_rows;	/* rows that tied on the bits an item holds, 64
+								 * less those of a row id, so that the planes
+								 * had to be read again */
+	bool		presorted;		/* input was found in order, nothing was moved */
+} gs_sort_result;
+
+/*
+ * Bytes of workspace that a sort of so many rows needs, whatever the planes:
+ * 16 a row and about 64 kB.  SIZE_MAX when there are too many rows (2^48).
+ */
+extern size_t gs_sort_workspace_bytes(uint64_t nrows);
+
+/*
+ * Sort.  The planes are read only.  On any status but GS_OK the contents of
+ * workspace, equal and *result are undefined and nothing else has changed but
+ * the progress, so the call may simply be repeated.
+ */
+extern gs_status gs_sort(const gs_sort_args *args, gs_sort_result *result);
+
+#endif							/* GS_SORT_H */
