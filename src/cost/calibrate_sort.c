@@ -33,7 +33,10 @@
 #include "elapsed.h"
 #include "interrupts.h"
 #include "prefetch.h"
-#include "sort/sort_state.h"
+#include "sort/fixed_offset.h"
+#include "sort/sort.h"
+#include "sort/sort_fetch.h"
+#include "sort/sort_put.h"
 
 /* The text of a key: so many hexadecimal digits. */
 #define KEY_DIGITS		16

@@ -19,7 +19,8 @@
 #include "cost/cost.h"
 #include "memory/pool.h"
 #include "settings.h"
-#include "sort/sort_state.h"
+#include "sort/sort.h"
+#include "sort/sort_limits.h"
 
 /*
  * PostgreSQL's bounded sort keeps the best k of n rows in a heap and throws

@@ -12,7 +12,7 @@
 
 #include "cost/cost_late.h"
 #include "settings.h"
-#include "sort/sort_state.h"
+#include "sort/sort_limits.h"
 
 /*
  * What a narrow row costs in addition when it is collected, since the scan projects it

@@ -18,7 +18,8 @@
 #include "utils/tuplesort.h"
 
 #include "prefetch.h"
-#include "sort/sort_state.h"
+#include "sort/sort.h"
+#include "sort/sort_fetch.h"
 #include "sort/sort_view.h"
 
 /* Pointers of consecutive rows in sorted order. */

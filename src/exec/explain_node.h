@@ -9,7 +9,7 @@
 #include "utils/tuplesort.h"
 
 #include "pg_compat.h"
-#include "sort/sort_state.h"
+#include "sort/sort.h"
 
 /* How a sort went; plain data, so that it can be in shared memory. */
 typedef struct GpuSortReport

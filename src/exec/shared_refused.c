@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 
 #include "exec/exec_shared.h"
+#include "sort/sort_put.h"
 
 void
 gpusort_begin_refused(GpuSortSharedState *node, SharedTuplestore *store, MemoryContext context)

@@ -37,6 +37,8 @@
 #include "index/index_writer.h"
 #include "pg_compat.h"
 #include "settings.h"
+#include "sort/dead_rows.h"
+#include "sort/sort_limits.h"
 
 /* Width of a value of unknown length, as the planner assumes it. */
 #define UNKNOWN_WIDTH	32

@@ -13,7 +13,7 @@
 #include "nodes/execnodes.h"
 #include "utils/relcache.h"
 
-#include "sort/sort_state.h"
+#include "sort/sort.h"
 
 typedef struct GpuSortIndexQueues GpuSortIndexQueues;
 typedef struct GpuSortParallelLeader GpuSortParallelLeader;

@@ -9,6 +9,7 @@
 
 #include "index/index_collect.h"
 #include "index/index_parallel.h"
+#include "sort/sort_put.h"
 
 void
 gpusort_index_put(GpuSortIndexBuild *build, const Datum *values, const bool *isnull,

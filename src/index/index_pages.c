@@ -36,6 +36,7 @@
 #include "index/index_build.h"
 #include "index/index_collect.h"
 #include "index/index_parallel.h"
+#include "sort/fixed_offset.h"
 
 /* Most pages that the server's scan gets without a look at them. */
 #define MAX_CAREFUL_PAGES	64

@@ -43,7 +43,9 @@
 #include "index/index_parallel.h"
 #include "index/index_progress.h"
 #include "index/index_slices.h"
+#include "sort/sort_fetch.h"
 #include "sort/sort_parts.h"
+#include "sort/sort_put.h"
 
 /* Parts of the shared memory. */
 #define KEY_BUILD			UINT64CONST(0x4753000000000001)

@@ -17,6 +17,8 @@
 
 #include "index/index_build.h"
 #include "interrupts.h"
+#include "sort/dead_rows.h"
+#include "sort/sort_fetch.h"
 
 /* Violation by this tuple and a later one, in the server's words. */
 static void

@@ -41,6 +41,7 @@
 
 #include "plan/plan_node.h"
 #include "settings.h"
+#include "sort/sort_limits.h"
 
 /* A sort as it stands, and as it would be. */
 typedef struct Candidate

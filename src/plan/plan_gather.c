@@ -30,6 +30,7 @@
 #include "pg_compat.h"
 #include "plan/plan_node.h"
 #include "settings.h"
+#include "sort/sort_limits.h"
 
 const CustomScanMethods gpusort_collect_methods = {
 	.CustomName = "GpuSort Collect",

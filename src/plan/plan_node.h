@@ -23,7 +23,7 @@
 #include "cost/cost.h"
 #include "exec/exec_cursor.h"
 #include "plan/plan_pathkeys.h"
-#include "sort/sort_state.h"
+#include "sort/sort.h"
 
 /* What custom_private's elements are: integer and OID lists, of the keys' properties. */
 typedef enum GpuSortPrivate

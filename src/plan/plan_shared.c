@@ -14,6 +14,7 @@
 #include "pg_compat.h"
 #include "plan/plan_shared.h"
 #include "settings.h"
+#include "sort/sort_limits.h"
 
 const CustomScanMethods gpusort_shared_methods = {
 	.CustomName = "GpuSort Shared",

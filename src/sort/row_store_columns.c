@@ -15,7 +15,9 @@
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
 
+#include "sort/fixed_offset.h"
 #include "sort/sort_internal.h"
+#include "sort/sort_put.h"
 
 /* A column of the rows. */
 typedef struct SelectedColumn

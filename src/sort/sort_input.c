@@ -35,6 +35,7 @@
 
 #include "sort/sort_input.h"
 #include "sort/sort_parts.h"
+#include "sort/sort_put.h"
 
 /* Is the child, which has returned its first row, a scan that we can continue? */
 static bool

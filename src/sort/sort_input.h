@@ -8,7 +8,7 @@
 #include "access/htup.h"
 #include "nodes/execnodes.h"
 
-#include "sort/sort_state.h"
+#include "sort/sort.h"
 
 /*
  * Where the rows of a node go, and how far it has been read.  Set up with child,

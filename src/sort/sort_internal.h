@@ -1,6 +1,6 @@
 /*
  * sort_internal.h
- *		What the files that make up a sort share: sort_state.c (life cycle),
+ *		What the files that make up a sort share: sort.c (life cycle),
  *		sort_memory.c (ranges and limits), sort_put.c (rows and keys in),
  *		row_store.c (tuples), key_planes.c (what the engine sorts by),
  *		key_refine.c and key_run.c (ties on key prefixes), sort_verify.c, sort_handover.c,
@@ -35,7 +35,7 @@
 #include "memory/memory_range.h"
 #include "prefetch.h"
 #include "service/service_client.h"
-#include "sort/sort_state.h"
+#include "sort/sort.h"
 
 /*
  * Where a key's byte string lies: offset from the row store's base in the upper
@@ -377,7 +377,7 @@ extern bool gpusort_parts_claim_rows(struct GpuSortParts *parts, uint64 rows);
 /* The sort, which has released its memory, is no shared one any more, if it was. */
 extern void gpusort_parts_end(GpuSort *sort);
 
-/* sort_state.c */
+/* sort.c */
 
 /* Forget the rows, keep the memory, but for what gpusortd may still write to. */
 extern void gpusort_forget_rows(GpuSort *sort);
@@ -520,6 +520,9 @@ extern bool gpusort_refine(GpuSort *sort);
 /* sort_verify.c */
 extern bool gpusort_must_verify(const GpuSort *sort);
 extern bool gpusort_order_is_right(GpuSort *sort);
+
+/* Comma-separated codec names of the key columns, palloc'd. */
+extern char *gpusort_describe_key(const GpuSort *sort);
 
 /* sort_handover.c */
 

@@ -20,13 +20,12 @@
  */
 #include "postgres.h"
 
-#include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
-#include "memory/machine_memory.h"
 #include "memory/pool.h"
 #include "sort/sort_internal.h"
+#include "sort/sort_limits.h"
 
 /*
  * Planes grow by doubling, within these numbers of rows, or by what the limit
@@ -39,33 +38,10 @@
 /* Touched between two looks for interrupts: 2 to 40 ms if it is fresh. */
 #define GROW_STEP_BYTES	((size_t) 16 << 20)
 
-/* No more than the machine has, or than the row store can address. */
-static size_t
-possible_bytes(size_t bytes)
-{
-	uint64		machine_bytes = gpusort_machine_memory();
-
-	if (machine_bytes == 0 || machine_bytes >= ROW_STORE_MAX_BYTES)
-		machine_bytes = ROW_STORE_MAX_BYTES - 1;
-	return Min(bytes, machine_bytes);
-}
-
-size_t
-gpusort_memory_limit(void)
-{
-	return possible_bytes(get_hash_memory_limit());
-}
-
-size_t
-gpusort_pool_limit(void)
-{
-	return gpusort_pool_quota_extents() * (size_t) GSD_EXTENT_BYTES;
-}
-
 void
 gpusort_begin_memory(GpuSort *sort, size_t limit_bytes)
 {
-	sort->limit_bytes = possible_bytes(limit_bytes);
+	sort->limit_bytes = gpusort_possible_bytes(limit_bytes);
 	sort->pool_share.owner = gsd_owner(MyProcPid, 0);
 	sort->pool_share.max_extents = gpusort_pool_quota_extents();
 	pg_atomic_init_u32(&sort->pool_share.own_extents, 0);

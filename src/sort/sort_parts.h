@@ -35,7 +35,7 @@
 #ifndef GPUSORT_SORT_PARTS_H
 #define GPUSORT_SORT_PARTS_H
 
-#include "sort/sort_state.h"
+#include "sort/sort.h"
 
 /* What the participants share; in the pool. */
 typedef struct GpuSortParts GpuSortParts;
@@ -62,12 +62,6 @@ extern GpuSort *gpusort_parts_begin_part(GpuSortParts *parts, TupleDesc desc,
 										 const GpuSortSpec *spec);
 extern GpuSort *gpusort_parts_begin_index_part(GpuSortParts *parts, Relation index,
 											   const GpuSortSpec *spec);
-
-/*
- * Take a row in; false if there is no room for it, or no encoding.  The same as
- * gpusort_put_heap_tuple() and gpusort_put_index_values(), which go for parts as well.
- */
-extern bool gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot);
 
 /* A sort that never has rows of its own, for gpusort_parts_create(). */
 extern GpuSort *gpusort_parts_begin_owner(TupleDesc desc, const GpuSortSpec *spec);

@@ -16,6 +16,7 @@
 #include "memory/pool.h"
 #include "memory/range_extents.h"
 #include "sort/parts_layout.h"
+#include "sort/sort_put.h"
 
 /* Extents of a granule in a range of this role; 0: not made of granules. */
 static uint32

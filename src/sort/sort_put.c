@@ -23,8 +23,10 @@
 #include "utils/tuplesort.h"
 
 #include "settings.h"
+#include "sort/dead_rows.h"
 #include "sort/sort_internal.h"
 #include "sort/sort_parts.h"
+#include "sort/sort_put.h"
 
 #define FAULT_ROW		100
 
@@ -497,7 +499,7 @@ gpusort_put_index_values(GpuSort *sort, const Datum *values, const bool *isnull,
 		IndexTuple	tuple = (IndexTuple) (sort->rows->base + row.offset);
 
 		if (unlikely(!alive))
-			tuple->t_info |= INDEX_AM_RESERVED_BIT;
+			gpusort_mark_dead(tuple);
 		note_index_row(sort, tuple);
 		return true;
 	}
@@ -526,10 +528,3 @@ gpusort_put_index_tuple(GpuSort *sort, IndexTuple tuple)
 	return false;
 }
 
-void
-gpusort_unmark_dead(GpuSort *sort)
-{
-	for (uint64 id = 0; sort->any_dead && id < sort->nrows; id++)
-		((IndexTuple) row_by_id(sort, (uint32) id))->t_info &= ~INDEX_AM_RESERVED_BIT;
-	sort->any_dead = false;
-}

@@ -27,6 +27,7 @@
 
 #include "memory/pool.h"
 #include "service/service_settings.h"
+#include "sort/sort_fetch.h"
 #include "sort/sort_internal.h"
 
 /*

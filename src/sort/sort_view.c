@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "memory/pool.h"
+#include "sort/sort_fetch.h"
 #include "sort/sort_internal.h"
 #include "sort/sort_view.h"
 

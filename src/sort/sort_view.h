@@ -16,7 +16,7 @@
 #define GPUSORT_SORT_VIEW_H
 
 #include "prefetch.h"
-#include "sort/sort_state.h"
+#include "sort/sort.h"
 
 /* What a view's memory consists of. */
 typedef enum GpuSortViewPart

@@ -1,9 +1,9 @@
 /*
- * sort_state.h
+ * sort.h
  *		One sort: rows in, rows out in order.  The counterpart of tuplesort.h.
  *
- * Life of a sort: begin, put every row, perform, fetch rows by position, then
- * reset for another input or end.  The state and everything it refers to hangs
+ * Life of a sort: begin, put every row (sort_put.h), perform, fetch rows by position
+ * (sort_fetch.h), then reset for another input or end.  The state and everything it refers to hangs
  * on the memory context that was current at begin: deleting or resetting that
  * context ends the sort, on error as well.
  *
@@ -16,8 +16,8 @@
  * then by TID, whatever the order of arrival.  Such a sort is never handed over:
  * its caller is told that it has failed, and lets PostgreSQL build the index.
  */
-#ifndef GPUSORT_SORT_STATE_H
-#define GPUSORT_SORT_STATE_H
+#ifndef GPUSORT_SORT_H
+#define GPUSORT_SORT_H
 
 #include "access/attnum.h"
 #include "access/htup.h"
@@ -94,23 +94,6 @@ typedef struct GpuSort GpuSort;
 extern GpuSort *gpusort_begin(TupleDesc desc, const GpuSortSpec *spec,
 							  bool random_access);
 
-/* Take a row in; the slot's contents are copied. */
-extern void gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot);
-
-/*
- * The same for a tuple on a page, of a table whose descriptor is the sort's, if
- * that is possible without deforming it; false if not (use a slot then).
- */
-extern bool gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple);
-
-/*
- * Let rows be columns of a table's tuples, the one of attnos[i] being the rows' column i
- * and of the same type; false if that can't be.  Then take in the row that a tuple
- * on a page makes; false if it has to be projected first.
- */
-extern bool gpusort_select_columns(GpuSort *sort, TupleDesc table, const AttrNumber *attnos);
-extern bool gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple);
-
 /*
  * Begin a sort of tuples of an open btree index by spec, its key columns, in at
  * most limit_bytes.  NULL if there is no memory.  Without columns it can't be
@@ -118,23 +101,6 @@ extern bool gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple);
  */
 extern GpuSort *gpusort_begin_index(Relation index, const GpuSortSpec *spec,
 									size_t limit_bytes);
-
-/*
- * Form the index tuple of a row and take it in; false if the sort must be given
- * up.  Rows that are not alive don't count for uniqueness: see
- * gpusort_tuple_is_dead().
- */
-extern bool gpusort_put_index_values(GpuSort *sort, const Datum *values, const bool *isnull,
-									 ItemPointer tid, bool alive);
-
-/* Take in an index tuple that another such sort has stored; false as above. */
-extern bool gpusort_put_index_tuple(GpuSort *sort, IndexTuple tuple);
-
-/*
- * The stored tuples of an index sort without key columns, end to end.  Valid
- * until the next one comes.
- */
-extern const void *gpusort_stored_rows(const GpuSort *sort, Size *bytes);
 
 /*
  * Let *progress go to the end of its stage while the rows are sorted; NULL, as in
@@ -148,36 +114,6 @@ extern void gpusort_perform(GpuSort *sort);
 /* Rows in sorted order; valid after gpusort_perform(). */
 extern uint64 gpusort_rows(const GpuSort *sort);
 
-/*
- * Store the pointers of rows at positions from .. from + count - 1 in rows[],
- * and prefetch what that takes for the block after them; the tuples themselves
- * (MinimalTuple or IndexTuple) are the caller's to prefetch.  They stay valid
- * until reset or end.  Only while gpusort_tuplesort() is NULL.
- */
-extern void gpusort_fetch_block(GpuSort *sort, uint64 from, int count,
-								void **rows);
-
-/* Average bytes of a row in the row store. */
-extern size_t gpusort_row_bytes(const GpuSort *sort);
-
-/*
- * Of an index sort that was performed: bit i is set where all key columns of
- * the row at position i are equal to those of the row before, nulls included.
- */
-extern const uint64 *gpusort_equal_rows(const GpuSort *sort);
-
-/*
- * The row store's tuples of dead rows carry a mark, which an index must not
- * have: remove it once uniqueness has been checked.
- */
-static inline bool
-gpusort_tuple_is_dead(IndexTuple tuple)
-{
-	return (tuple->t_info & INDEX_AM_RESERVED_BIT) != 0;
-}
-
-extern void gpusort_unmark_dead(GpuSort *sort);
-
 /* The tuplesort that has taken over, or NULL. */
 extern struct Tuplesortstate *gpusort_tuplesort(const GpuSort *sort);
 
@@ -189,20 +125,4 @@ extern void gpusort_end(GpuSort *sort);
 
 extern const GpuSortStats *gpusort_get_stats(const GpuSort *sort);
 
-/* Comma-separated codec names of the key columns, palloc'd, for EXPLAIN. */
-extern char *gpusort_describe_key(const GpuSort *sort);
-
-/*
- * Where the attribute begins in the data of a tuple without nulls, before the
- * alignment that a varlena may need or not; -1 if that varies.
- */
-extern int	gpusort_fixed_offset(TupleDesc desc, AttrNumber attno);
-
-/*
- * Bytes of private memory one sort may use: work_mem x hash_mem_multiplier, no
- * more than the machine has; and of the pool, if they are free.
- */
-extern size_t gpusort_memory_limit(void);
-extern size_t gpusort_pool_limit(void);
-
-#endif							/* GPUSORT_SORT_STATE_H */
+#endif							/* GPUSORT_SORT_H */

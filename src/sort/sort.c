@@ -1,5 +1,5 @@
 /*
- * sort_state.c
+ * sort.c
  *		Life cycle of a sort: begin, perform, fetch, reset, end.
  *
  * What palloc does not provide (sort_memory.c) is released by a callback of the
@@ -17,7 +17,9 @@
 #include "utils/tuplesort.h"
 
 #include "elapsed.h"
+#include "sort/fixed_offset.h"
 #include "sort/sort_internal.h"
+#include "sort/sort_limits.h"
 #include "sort/sort_parts.h"
 
 #define PLANES_PER_COLUMN (1 + GPUSORT_CODEC_MAX_WORDS)
@@ -83,27 +85,6 @@ gpusort_forget_rows(GpuSort *sort)
 	}
 	gpusort_release_nulls(sort);
 	memset(&sort->stats, 0, sizeof(sort->stats));
-}
-
-int
-gpusort_fixed_offset(TupleDesc desc, AttrNumber attno)
-{
-	int			offset = 0;
-
-	for (int i = 0; i < attno; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (i == attno - 1 && att->attlen == -1)
-			return offset;
-		offset = att_align_nominal(offset, att->attalign);
-		if (i == attno - 1)
-			return offset;
-		if (att->attlen < 0)
-			break;
-		offset += att->attlen;
-	}
-	return -1;
 }
 
 static void
@@ -426,55 +407,6 @@ uint64
 gpusort_rows(const GpuSort *sort)
 {
 	return sort->stats.rows;
-}
-
-void
-gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
-{
-	const uint32 *row_refs = RANGE_U32(sort->row_refs);
-	uint64		left = sort->nrows - from;
-	int			ahead_to = (int) Min(left, 2 * (uint64) count);
-	const uint32 *order;
-
-	Assert(count <= left);
-	if (unlikely(from + ahead_to > sort->ready))
-		gpusort_service_await(sort, from + ahead_to);
-	if (unlikely(sort->reordering))
-		gpusort_reorder_look(sort, from + ahead_to);
-	if (from + count <= sort->reordered)
-	{
-		gpusort_reorder_fetch(sort, from, count, rows);
-		return;
-	}
-	order = sort->order + from;
-	for (int i = 0; i < count; i++)
-		rows[i] = row_by_id(sort, order[i]);
-	if (sort->uniform)
-		return;
-	for (int i = count; i < ahead_to; i++)
-		if (!row_place_is_known(sort, order[i]))
-			prefetch_line(&row_refs[order[i]]);
-}
-
-size_t
-gpusort_row_bytes(const GpuSort *sort)
-{
-	return sort->nrows > 0 ? sort->rows_used / sort->nrows : 0;
-}
-
-const void *
-gpusort_stored_rows(const GpuSort *sort, Size *bytes)
-{
-	Assert(sort->index_rows && sort->ncolumns == 0);
-	*bytes = sort->rows_used;
-	return sort->rows->base;
-}
-
-const uint64 *
-gpusort_equal_rows(const GpuSort *sort)
-{
-	Assert(sort->index_rows && sort->performed);
-	return RANGE_U64(sort->equal);
 }
 
 Tuplesortstate *

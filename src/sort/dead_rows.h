@@ -1,0 +1,30 @@
+/*
+ * dead_rows.h
+ *		The mark of dead rows in index tuples.
+ *
+ * Rows of an index build that are not alive don't count for uniqueness.  So the row
+ * store's tuples of them carry a mark, which the index must not have.
+ *
+ * Public: other folders include it.
+ */
+#ifndef GPUSORT_DEAD_ROWS_H
+#define GPUSORT_DEAD_ROWS_H
+
+#include "sort/sort.h"
+
+static inline void
+gpusort_mark_dead(IndexTuple tuple)
+{
+	tuple->t_info |= INDEX_AM_RESERVED_BIT;
+}
+
+static inline bool
+gpusort_tuple_is_dead(IndexTuple tuple)
+{
+	return (tuple->t_info & INDEX_AM_RESERVED_BIT) != 0;
+}
+
+/* Remove all marks, once uniqueness has been checked. */
+extern void gpusort_unmark_dead(GpuSort *sort);
+
+#endif							/* GPUSORT_DEAD_ROWS_H */

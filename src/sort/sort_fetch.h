@@ -1,0 +1,36 @@
+/*
+ * sort_fetch.h
+ *		Rows out: what a sort has to show, by position.
+ *
+ * Public: other folders include it.
+ */
+#ifndef GPUSORT_SORT_FETCH_H
+#define GPUSORT_SORT_FETCH_H
+
+#include "sort/sort.h"
+
+/*
+ * Store the pointers of rows at positions from .. from + count - 1 in rows[],
+ * and prefetch what that takes for the block after them; the tuples themselves
+ * (MinimalTuple or IndexTuple) are the caller's to prefetch.  They stay valid
+ * until reset or end.  Only while gpusort_tuplesort() is NULL.
+ */
+extern void gpusort_fetch_block(GpuSort *sort, uint64 from, int count,
+								void **rows);
+
+/* Average bytes of a row in the row store. */
+extern size_t gpusort_row_bytes(const GpuSort *sort);
+
+/*
+ * Of an index sort that was performed: bit i is set where all key columns of
+ * the row at position i are equal to those of the row before, nulls included.
+ */
+extern const uint64 *gpusort_equal_rows(const GpuSort *sort);
+
+/*
+ * The stored tuples of an index sort without key columns, end to end.  Valid
+ * until the next one comes.
+ */
+extern const void *gpusort_stored_rows(const GpuSort *sort, Size *bytes);
+
+#endif							/* GPUSORT_SORT_FETCH_H */

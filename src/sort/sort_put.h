@@ -1,0 +1,46 @@
+/*
+ * sort_put.h
+ *		Rows in: what the caller of a sort puts into it.
+ *
+ * Public: other folders include it.
+ */
+#ifndef GPUSORT_SORT_PUT_H
+#define GPUSORT_SORT_PUT_H
+
+#include "sort/sort.h"
+
+/* Take a row in; the slot's contents are copied. */
+extern void gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot);
+
+/*
+ * The same for a part (sort_parts.h); false if there is no room for the row, or no
+ * encoding.  gpusort_put_heap_tuple() and gpusort_put_index_values() go for parts as well.
+ */
+extern bool gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot);
+
+/*
+ * Take in a tuple on a page, of a table whose descriptor is the sort's, if
+ * that is possible without deforming it; false if not (use a slot then).
+ */
+extern bool gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple);
+
+/*
+ * Let rows be columns of a table's tuples, the one of attnos[i] being the rows' column i
+ * and of the same type; false if that can't be.  Then take in the row that a tuple
+ * on a page makes; false if it has to be projected first.
+ */
+extern bool gpusort_select_columns(GpuSort *sort, TupleDesc table, const AttrNumber *attnos);
+extern bool gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple);
+
+/*
+ * Form the index tuple of a row and take it in; false if the sort must be given
+ * up.  Rows that are not alive don't count for uniqueness: see
+ * gpusort_tuple_is_dead().
+ */
+extern bool gpusort_put_index_values(GpuSort *sort, const Datum *values, const bool *isnull,
+									 ItemPointer tid, bool alive);
+
+/* Take in an index tuple that another such sort has stored; false as above. */
+extern bool gpusort_put_index_tuple(GpuSort *sort, IndexTuple tuple);
+
+#endif							/* GPUSORT_SORT_PUT_H */
