@@ -3,7 +3,7 @@
  *		An index written by several processes; see index_slices.h.
  *
  *	slices ──taken in order──▶ slice_writer, in each process ──page──▶ file, WAL
- *	                                     └─notes─▶ the leader ──▶ index_levels ──page──┘
+ *	                                     └─notes─▶ the leader ──▶ btree_levels ──page──┘
  *
  * Workers that have read their share of the table wait until the leader has sorted
  * and says what is next.
@@ -29,13 +29,13 @@
 #include "storage/latch.h"
 #include "storage/proc.h"
 
-#include "btree/index_levels.h"
+#include "btree/btree_levels.h"
 #include "index/index_slices.h"
-#include "btree/index_storage.h"
+#include "btree/btree_storage.h"
 #include "memory/pool.h"
 #include "settings.h"
-#include "btree/slice_cuts.h"
-#include "btree/slice_writer.h"
+#include "btree/btree_slice_cuts.h"
+#include "btree/btree_slice_writer.h"
 #include "sort/sort_verify.h"
 
 /* Of notes: some slices of int8 keys, and any high key. */
@@ -67,10 +67,10 @@ struct GpuSortSharedSlices
 	ConditionVariable verified;
 
 	/* set before the stage is WRITE */
-	SliceCuts	cuts;
+	GpuSortSliceCuts cuts;
 
 	/* protected by the index's extension lock */
-	IndexSharedFile file;
+	GpuSortSharedFile file;
 	uint32		next_slice;
 	BlockNumber left;			/* last block of the slice before that */
 	BlockNumber first;			/* blocks set aside for it */
@@ -83,14 +83,14 @@ struct GpuSortSharedSlices
 typedef struct NoteQueue
 {
 	shm_mq_handle *handle;		/* NULL: detached */
-	const SliceNotes *front;	/* received, but not its turn yet; NULL: none */
+	const GpuSortSliceNotes *front;	/* received, but not its turn yet; NULL: none */
 } NoteQueue;
 
 /* The leader's own notes that have to wait for others' slices. */
 typedef struct OwnNotes
 {
 	struct OwnNotes *next;
-	SliceNotes *notes;
+	GpuSortSliceNotes *notes;
 } OwnNotes;
 
 struct GpuSortIndexSlices
@@ -103,8 +103,8 @@ struct GpuSortIndexSlices
 	GpuSortVerifyCrew crew;
 
 	/* writing */
-	SliceWriter writer;
-	IndexLevels levels;
+	GpuSortSliceWriter writer;
+	GpuSortLevels levels;
 	uint32		next_notes;		/* slice whose notes are next */
 	OwnNotes   *own_first;
 	OwnNotes   *own_last;
@@ -243,28 +243,28 @@ gpusort_slices_attach(GpuSortIndexBuild *build, GpuSortSharedSlices *shared,
 
 /* Set blocks aside for the next slice to be taken. */
 static void
-set_aside(GpuSortSharedSlices *shared, SliceWriter *writer)
+set_aside(GpuSortSharedSlices *shared, GpuSortSliceWriter *writer)
 {
-	uint32		pages = slice_cuts_min_pages(&shared->cuts, &writer->stream, shared->next_slice);
+	uint32		pages = gpusort_slice_cuts_min_pages(&shared->cuts, &writer->stream, shared->next_slice);
 
-	shared->first = index_storage_claim(writer->storage, pages);
+	shared->first = gpusort_storage_claim(writer->storage, pages);
 	shared->last = shared->first + pages - 1;
 }
 
 /* Take the next slice; false if there is none left. */
 static bool
-take_slice(GpuSortSharedSlices *shared, SliceWriter *writer, Slice *slice)
+take_slice(GpuSortSharedSlices *shared, GpuSortSliceWriter *writer, GpuSortSlice *slice)
 {
-	const SliceCuts *cuts = &shared->cuts;
+	const GpuSortSliceCuts *cuts = &shared->cuts;
 	bool		any;
 
-	index_storage_lock(writer->storage);
+	gpusort_storage_lock(writer->storage);
 	any = shared->next_slice < cuts->nslices;
 	if (any)
 	{
 		slice->number = shared->next_slice++;
-		slice->from = slice_cuts_start(cuts, &writer->stream, slice->number);
-		slice->to = slice_cuts_start(cuts, &writer->stream, slice->number + 1);
+		slice->from = gpusort_slice_cuts_start(cuts, &writer->stream, slice->number);
+		slice->to = gpusort_slice_cuts_start(cuts, &writer->stream, slice->number + 1);
 		slice->left = shared->left;
 		slice->first = shared->first;
 		slice->last = shared->last;
@@ -276,7 +276,7 @@ take_slice(GpuSortSharedSlices *shared, SliceWriter *writer, Slice *slice)
 			slice->right = shared->first;
 		}
 	}
-	index_storage_unlock(writer->storage);
+	gpusort_storage_unlock(writer->storage);
 	return any;
 }
 
@@ -296,14 +296,14 @@ inject_fault(const char *part)
 
 /* Write slices until there are no more. */
 static void
-write_slices(GpuSortSharedSlices *shared, SliceWriter *writer)
+write_slices(GpuSortSharedSlices *shared, GpuSortSliceWriter *writer)
 {
-	Slice		slice;
+	GpuSortSlice slice;
 
 	while (take_slice(shared, writer, &slice))
 	{
 		inject_fault("a slice");
-		slice_writer_write(writer, &slice);
+		gpusort_slice_writer_write(writer, &slice);
 	}
 }
 
@@ -311,16 +311,16 @@ write_slices(GpuSortSharedSlices *shared, SliceWriter *writer)
 
 /* Add the downlinks to pages that were noted, which are next. */
 static void
-take_notes(GpuSortIndexSlices *slices, const SliceNotes *notes)
+take_notes(GpuSortIndexSlices *slices, const GpuSortSliceNotes *notes)
 {
 	const char *at = (const char *) (notes + 1);
 
 	Assert(notes->slice == slices->next_notes);
 	for (uint32 i = 0; i < notes->npages; i++)
 	{
-		const SliceNote *note = (const SliceNote *) at;
+		const GpuSortSliceNote *note = (const GpuSortSliceNote *) at;
 
-		index_levels_add(&slices->levels, (IndexTuple) slices->low_key, note->block);
+		gpusort_levels_add(&slices->levels, (IndexTuple) slices->low_key, note->block);
 		memcpy(slices->low_key, note + 1, note->high_key_bytes);
 		at = (const char *) (note + 1) + note->high_key_bytes;
 	}
@@ -391,7 +391,7 @@ take_due_notes(GpuSortIndexSlices *slices)
 
 /* A SliceWriter's send, in the leader. */
 static void
-keep_notes(void *arg, const SliceNotes *notes, Size bytes)
+keep_notes(void *arg, const GpuSortSliceNotes *notes, Size bytes)
 {
 	GpuSortIndexSlices *slices = arg;
 	OwnNotes   *own = palloc0(sizeof(OwnNotes));
@@ -445,18 +445,18 @@ static void
 begin_writing(GpuSortIndexSlices *slices)
 {
 	GpuSortSharedSlices *shared = slices->shared;
-	SliceWriter *writer = &slices->writer;
-	IndexTuple	minus_infinity = palloc0(INDEX_PAGE_MAX_PIVOT);
+	GpuSortSliceWriter *writer = &slices->writer;
+	IndexTuple	minus_infinity = palloc0(GPUSORT_PAGE_MAX_PIVOT);
 
 	minus_infinity->t_info = sizeof(IndexTupleData);
 	BTreeTupleSetNAtts(minus_infinity, 0, false);
 	slices->low_key = (char *) minus_infinity;
 	writer->send = keep_notes;
 	writer->send_arg = slices;
-	index_levels_begin(&slices->levels, writer->storage);
-	index_storage_share(writer->storage, &shared->file);
+	gpusort_levels_begin(&slices->levels, writer->storage);
+	gpusort_storage_share(writer->storage, &shared->file);
 
-	(void) index_storage_new_block(writer->storage);	/* metapage */
+	(void) gpusort_storage_new_block(writer->storage);	/* metapage */
 	shared->left = P_NONE;
 	set_aside(shared, writer);
 	set_stage(shared, SLICE_STAGE_WRITE);
@@ -466,24 +466,24 @@ bool
 gpusort_slices_write(GpuSortIndexBuild *build, const GpuSortView *view)
 {
 	GpuSortIndexSlices *slices = build->slices;
-	SliceWriter *writer;
+	GpuSortSliceWriter *writer;
 	BlockNumber root;
 	uint32		height;
 
-	if (slices == NULL || view->nrows < 2 * SLICE_MIN_ROWS)
+	if (slices == NULL || view->nrows < 2 * GPUSORT_SLICE_MIN_ROWS)
 		return false;
 	writer = &slices->writer;
-	slice_writer_begin(writer, view, build, index_storage_begin(build->index));
-	slice_cuts_make(&slices->shared->cuts, &writer->stream, gpusort_slice_pages);
+	gpusort_slice_writer_begin(writer, view, build, gpusort_storage_begin(build->index));
+	gpusort_slice_cuts_make(&slices->shared->cuts, &writer->stream, gpusort_slice_pages);
 	if (slices->shared->cuts.nslices < 2 || !publish_sort(build))
 		return false;
 
 	begin_writing(slices);
 	write_slices(slices->shared, writer);
 	await_notes(slices);
-	root = index_levels_finish(&slices->levels, &height);
-	index_levels_write_metapage(&slices->levels, root, height, writer->stream.allequalimage);
-	index_storage_finish(writer->storage);
+	root = gpusort_levels_finish(&slices->levels, &height);
+	gpusort_levels_write_metapage(&slices->levels, root, height, writer->stream.allequalimage);
+	gpusort_storage_finish(writer->storage);
 	build->slices_written = slices->shared->cuts.nslices;
 	return true;
 }
@@ -501,7 +501,7 @@ gpusort_slices_join(GpuSortSharedSlices *shared, dsm_segment *segment)
 
 /* A SliceWriter's send, in a worker. */
 static void
-queue_notes(void *arg, const SliceNotes *notes, Size bytes)
+queue_notes(void *arg, const GpuSortSliceNotes *notes, Size bytes)
 {
 	if (shm_mq_send(arg, bytes, notes, false, true) != SHM_MQ_SUCCESS)
 		ereport(ERROR,
@@ -539,11 +539,11 @@ static void
 write_as_worker(GpuSortSharedSlices *shared, shm_mq_handle *queue, const GpuSortView *view,
 				GpuSortIndexBuild *build)
 {
-	IndexStorage *storage = index_storage_begin(build->index);
-	SliceWriter *writer = palloc(sizeof(SliceWriter));
+	GpuSortStorage *storage = gpusort_storage_begin(build->index);
+	GpuSortSliceWriter *writer = palloc(sizeof(GpuSortSliceWriter));
 
-	index_storage_share(storage, &shared->file);
-	slice_writer_begin(writer, view, build, storage);
+	gpusort_storage_share(storage, &shared->file);
+	gpusort_slice_writer_begin(writer, view, build, storage);
 	writer->send = queue_notes;
 	writer->send_arg = queue;
 	write_slices(shared, writer);

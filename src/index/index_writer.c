@@ -3,8 +3,8 @@
  *		A sorted stream of index tuples in, a complete btree index out; see
  *		index_writer.h.
  *
- *	sort ──▶ index_stream ──page──▶ here ──page──▶ index_storage
- *	                                 └──downlink──▶ index_levels ──page──┘
+ *	sort ──▶ btree_stream ──page──▶ here ──page──▶ btree_storage
+ *	                                 └──downlink──▶ btree_levels ──page──┘
  *
  * This is how one process writes an index; index_slices.c is how several do.
  *
@@ -21,10 +21,10 @@
 #include "pgstat.h"
 #include "utils/memutils.h"
 
-#include "btree/index_levels.h"
+#include "btree/btree_levels.h"
 #include "index/index_slices.h"
-#include "btree/index_storage.h"
-#include "btree/index_stream.h"
+#include "btree/btree_storage.h"
+#include "btree/btree_stream.h"
 #include "index/index_writer.h"
 
 /* Tuples after which progress is reported. */
@@ -32,9 +32,9 @@
 
 typedef struct IndexWriter
 {
-	IndexStream stream;
-	IndexLevels levels;
-	IndexStorage *storage;
+	GpuSortStream stream;
+	GpuSortLevels levels;
+	GpuSortStorage *storage;
 	BlockNumber last_leaf;		/* P_NONE: none yet */
 	BlockNumber next_leaf;		/* P_NONE: has no block yet, or there is no more */
 } IndexWriter;
@@ -42,7 +42,7 @@ typedef struct IndexWriter
 static char *
 get_leaf(void *arg)
 {
-	return index_storage_get_page(((IndexWriter *) arg)->storage);
+	return gpusort_storage_get_page(((IndexWriter *) arg)->storage);
 }
 
 static void
@@ -52,31 +52,31 @@ put_leaf(void *arg, char *page, IndexTuple low_key, bool last)
 	BlockNumber block = writer->next_leaf;
 
 	if (block == P_NONE)
-		block = index_storage_new_block(writer->storage);
-	writer->next_leaf = last ? P_NONE : index_storage_new_block(writer->storage);
+		block = gpusort_storage_new_block(writer->storage);
+	writer->next_leaf = last ? P_NONE : gpusort_storage_new_block(writer->storage);
 
 	if (last && writer->last_leaf == P_NONE)
-		index_page_mark_root(page);
+		gpusort_page_mark_root(page);
 	else
-		index_levels_add(&writer->levels, low_key, block);
+		gpusort_levels_add(&writer->levels, low_key, block);
 
-	index_page_link(page, writer->last_leaf, writer->next_leaf);
-	index_storage_put_page(writer->storage, block, page);
+	gpusort_page_link(page, writer->last_leaf, writer->next_leaf);
+	gpusort_storage_put_page(writer->storage, block, page);
 	writer->last_leaf = block;
 }
 
 static void
-put_tuples(IndexStream *stream, uint64 ntuples)
+put_tuples(GpuSortStream *stream, uint64 ntuples)
 {
 	for (uint64 from = 0; from < ntuples; from += PROGRESS_STEP)
 	{
 		uint64		to = Min(from + PROGRESS_STEP, ntuples);
 
 		CHECK_FOR_INTERRUPTS();
-		index_stream_put(stream, from, to);
+		gpusort_stream_put(stream, from, to);
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, to);
 	}
-	index_stream_end(stream, ntuples);
+	gpusort_stream_end(stream, ntuples);
 }
 
 /* Write the index in this process. */
@@ -84,24 +84,24 @@ static void
 write_alone(GpuSortIndexBuild *build, const GpuSortView *view)
 {
 	IndexWriter *writer = palloc0(sizeof(IndexWriter));
-	IndexLeafSink sink = {.arg = writer, .get_page = get_leaf, .put_page = put_leaf};
+	GpuSortLeafSink sink = {.arg = writer, .get_page = get_leaf, .put_page = put_leaf};
 	BlockNumber root;
 	uint32		height = 0;
 
 	writer->last_leaf = P_NONE;
 	writer->next_leaf = P_NONE;
-	writer->storage = index_storage_begin(build->index);
-	(void) index_storage_new_block(writer->storage);	/* metapage */
-	index_levels_begin(&writer->levels, writer->storage);
-	index_stream_begin(&writer->stream, view, build->heap, build->index, build->info->ii_Unique,
-					   &sink);
+	writer->storage = gpusort_storage_begin(build->index);
+	(void) gpusort_storage_new_block(writer->storage);	/* metapage */
+	gpusort_levels_begin(&writer->levels, writer->storage);
+	gpusort_stream_begin(&writer->stream, view, build->heap, build->index, build->info->ii_Unique,
+						 &sink);
 	put_tuples(&writer->stream, view->nrows);
 
 	root = writer->last_leaf;
 	if (writer->levels.height > 0)
-		root = index_levels_finish(&writer->levels, &height);
-	index_levels_write_metapage(&writer->levels, root, height, writer->stream.allequalimage);
-	index_storage_finish(writer->storage);
+		root = gpusort_levels_finish(&writer->levels, &height);
+	gpusort_levels_write_metapage(&writer->levels, root, height, writer->stream.allequalimage);
+	gpusort_storage_finish(writer->storage);
 }
 
 void

@@ -1,5 +1,5 @@
 /*
- * index_leaf.h
+ * btree_leaf.h
  *		Leaf pages from a sorted stream of tuples.
  *
  * The builder knows nothing of block numbers, siblings, WAL or files: it fills
@@ -14,18 +14,18 @@
  * server's _bt_truncate()).  A posting list does not count against the free
  * space when its tuple is the last, since a high key never holds it.
  */
-#ifndef GPUSORT_INDEX_LEAF_H
-#define GPUSORT_INDEX_LEAF_H
+#ifndef GPUSORT_BTREE_LEAF_H
+#define GPUSORT_BTREE_LEAF_H
 
 #include "postgres.h"
 
 #include "access/nbtree.h"
 #include "utils/rel.h"
 
-#include "btree/index_page.h"
+#include "btree/btree_page.h"
 
 /* Where the pages come from and go to. */
-typedef struct IndexLeafSink
+typedef struct GpuSortLeafSink
 {
 	void	   *arg;
 
@@ -38,28 +38,28 @@ typedef struct IndexLeafSink
 	 * `last` says that no other page follows before the builder's end.
 	 */
 	void		(*put_page) (void *arg, char *page, IndexTuple low_key, bool last);
-} IndexLeafSink;
+} GpuSortLeafSink;
 
-typedef struct IndexLeafBuilder
+typedef struct GpuSortLeafBuilder
 {
 	Relation	heap;
 	Relation	index;
 	BTScanInsert scan_key;		/* how to compare, for truncation */
 	MemoryContext truncate_context; /* reset for each page */
-	IndexLeafSink sink;
+	GpuSortLeafSink sink;
 	int			min_space;		/* fillfactor: bytes a page keeps free */
 
-	IndexPage	page;			/* data NULL: no page begun */
+	GpuSortPage page;			/* data NULL: no page begun */
 	int			last_posting;	/* bytes of the last tuple's posting list */
 	char	   *low_key;		/* of the page; MAXALIGN'd */
-} IndexLeafBuilder;
+} GpuSortLeafBuilder;
 
 /* Memory comes from the current context. */
-extern void index_leaf_begin(IndexLeafBuilder *leaf, Relation heap, Relation index,
-							 BTScanInsert scan_key, const IndexLeafSink *sink);
+extern void gpusort_leaf_begin(GpuSortLeafBuilder *leaf, Relation heap, Relation index,
+							   BTScanInsert scan_key, const GpuSortLeafSink *sink);
 
 /* Hand over the last page of the index, if there is any. */
-extern void index_leaf_finish(IndexLeafBuilder *leaf);
+extern void gpusort_leaf_finish(GpuSortLeafBuilder *leaf);
 
 /*
  * Hand over the last page of a slice, which ends before the tuple `next` of another
@@ -67,25 +67,25 @@ extern void index_leaf_finish(IndexLeafBuilder *leaf);
  * that of its first page is the high key of the page before, which has another
  * builder.
  */
-extern void index_leaf_end_slice(IndexLeafBuilder *leaf, IndexTuple next);
+extern void gpusort_leaf_end_slice(GpuSortLeafBuilder *leaf, IndexTuple next);
 
 /*
  * Tuples of such a size on each page but the last one, which may have one more; that
  * is, if they have no posting lists.
  */
-extern int	index_leaf_tuples_per_page(const IndexLeafBuilder *leaf, Size size);
+extern int	gpusort_leaf_tuples_per_page(const GpuSortLeafBuilder *leaf, Size size);
 
 /* For the inline part below only. */
-extern void index_leaf_turn_page(IndexLeafBuilder *leaf);
-extern void index_leaf_refuse(IndexLeafBuilder *leaf, IndexTuple tuple);
+extern void gpusort_leaf_turn_page(GpuSortLeafBuilder *leaf);
+extern void gpusort_leaf_refuse(GpuSortLeafBuilder *leaf, IndexTuple tuple);
 
 /*
  * Does the page end before a tuple of `size` bytes?
  */
 static inline bool
-index_leaf_is_full(const IndexLeafBuilder *leaf, Size size)
+gpusort_leaf_is_full(const GpuSortLeafBuilder *leaf, Size size)
 {
-	int			space = index_page_space(&leaf->page);
+	int			space = gpusort_page_space(&leaf->page);
 
 	/* The high key may turn out longer than the last tuple, by a heap TID. */
 	if (unlikely(space < (int) (size + MAXALIGN(sizeof(ItemPointerData)))))
@@ -95,28 +95,28 @@ index_leaf_is_full(const IndexLeafBuilder *leaf, Size size)
 
 /*
  * Room for the next tuple, of `size` bytes (MAXALIGN'd, at most
- * INDEX_PAGE_MAX_TUPLE), `posting` of which are its posting list.
+ * GPUSORT_PAGE_MAX_TUPLE), `posting` of which are its posting list.
  */
 static inline char *
-index_leaf_append(IndexLeafBuilder *leaf, Size size, int posting)
+gpusort_leaf_append(GpuSortLeafBuilder *leaf, Size size, int posting)
 {
-	if (index_leaf_is_full(leaf, size))
-		index_leaf_turn_page(leaf);
+	if (gpusort_leaf_is_full(leaf, size))
+		gpusort_leaf_turn_page(leaf);
 	leaf->last_posting = posting;
-	return index_page_append(&leaf->page, size);
+	return gpusort_page_append(&leaf->page, size);
 }
 
 /* Append a tuple as it is. */
 static inline void
-index_leaf_add(IndexLeafBuilder *leaf, IndexTuple tuple)
+gpusort_leaf_add(GpuSortLeafBuilder *leaf, IndexTuple tuple)
 {
 	Size		size = IndexTupleSize(tuple);
 	char	   *to;
 
-	if (unlikely(size > INDEX_PAGE_MAX_TUPLE))
-		index_leaf_refuse(leaf, tuple);
+	if (unlikely(size > GPUSORT_PAGE_MAX_TUPLE))
+		gpusort_leaf_refuse(leaf, tuple);
 	Assert(size == MAXALIGN(size));
-	to = index_leaf_append(leaf, size, 0);
+	to = gpusort_leaf_append(leaf, size, 0);
 
 	/* Most keys are one word; don't call memcpy() for two. */
 	if (likely(size == 16))
@@ -125,4 +125,4 @@ index_leaf_add(IndexLeafBuilder *leaf, IndexTuple tuple)
 		memcpy(to, tuple, size);
 }
 
-#endif							/* GPUSORT_INDEX_LEAF_H */
+#endif							/* GPUSORT_BTREE_LEAF_H */

@@ -1,5 +1,5 @@
 /*
- * slice_writer.h
+ * btree_slice_writer.h
  *		One process's part in writing an index: slices of the sorted order into leaf
  *		pages, and those into the file.
  *
@@ -9,17 +9,17 @@
  * So both ends of a seam know each other's block although neither page exists, and
  * a slice's pages lie side by side but for those that could not be foreseen.
  */
-#ifndef GPUSORT_SLICE_WRITER_H
-#define GPUSORT_SLICE_WRITER_H
+#ifndef GPUSORT_BTREE_SLICE_WRITER_H
+#define GPUSORT_BTREE_SLICE_WRITER_H
 
 #include "lib/stringinfo.h"
 
 #include "index/index_build.h"
-#include "btree/index_storage.h"
-#include "btree/index_stream.h"
+#include "btree/btree_storage.h"
+#include "btree/btree_stream.h"
 
 /* Pages completed before they are linked and written. */
-#define SLICE_BATCH		32
+#define GPUSORT_SLICE_BATCH		32
 
 typedef struct Slice
 {
@@ -30,7 +30,7 @@ typedef struct Slice
 	BlockNumber first;			/* of the blocks set aside */
 	BlockNumber last;
 	BlockNumber right;			/* first block of the slice after, or P_NONE */
-} Slice;
+} GpuSortSlice;
 
 /*
  * Notes of some pages of a slice, in order: this, then for each page a SliceNote and
@@ -42,40 +42,40 @@ typedef struct SliceNotes
 	uint32		npages;
 	uint64		ntuples;		/* that were put since the last notes, for progress */
 	bool		last;			/* the slice is complete, and written */
-} SliceNotes;
+} GpuSortSliceNotes;
 
 typedef struct SliceNote
 {
 	BlockNumber block;
 	uint32		high_key_bytes; /* 0: the index's last page */
-} SliceNote;
+} GpuSortSliceNote;
 
 typedef struct SliceWriter
 {
-	IndexStream stream;
-	IndexStorage *storage;
+	GpuSortStream stream;
+	GpuSortStorage *storage;
 
 	/* where notes go; they are the callee's to read until it returns */
-	void		(*send) (void *arg, const SliceNotes *notes, Size bytes);
+	void		(*send) (void *arg, const GpuSortSliceNotes *notes, Size bytes);
 	void	   *send_arg;
 	StringInfoData notes;
 
-	Slice		slice;
+	GpuSortSlice slice;
 	uint64		noted;			/* position of the first tuple not in notes yet */
 	BlockNumber next_block;		/* of those set aside; slice.last is not among them */
 	BlockNumber left;			/* of pages[0]: its left sibling */
 	bool		begun;			/* slice.first is in use */
 	int			npages;
 	int			nblocks;		/* pages that have a block, the first ones */
-	char	   *pages[SLICE_BATCH];
-	BlockNumber blocks[SLICE_BATCH];
-} SliceWriter;
+	char	   *pages[GPUSORT_SLICE_BATCH];
+	BlockNumber blocks[GPUSORT_SLICE_BATCH];
+} GpuSortSliceWriter;
 
 /* Memory comes from the current context; the storage is the caller's. */
-extern void slice_writer_begin(SliceWriter *writer, const GpuSortView *view,
-							   const GpuSortIndexBuild *build, IndexStorage *storage);
+extern void gpusort_slice_writer_begin(GpuSortSliceWriter *writer, const GpuSortView *view,
+									   const GpuSortIndexBuild *build, GpuSortStorage *storage);
 
 /* Form and write a slice; everything but the first page's left sibling is there then. */
-extern void slice_writer_write(SliceWriter *writer, const Slice *slice);
+extern void gpusort_slice_writer_write(GpuSortSliceWriter *writer, const GpuSortSlice *slice);
 
-#endif							/* GPUSORT_SLICE_WRITER_H */
+#endif							/* GPUSORT_BTREE_SLICE_WRITER_H */

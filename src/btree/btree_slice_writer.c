@@ -1,18 +1,18 @@
 /*
- * slice_writer.c
- *		One process's part in writing an index; see slice_writer.h.
+ * btree_slice_writer.c
+ *		One process's part in writing an index; see btree_slice_writer.h.
  */
 #include "postgres.h"
 
 #include "access/nbtree.h"
 #include "miscadmin.h"
 
-#include "btree/slice_writer.h"
+#include "btree/btree_slice_writer.h"
 
 static char *
 get_page(void *arg)
 {
-	return index_storage_get_page(((SliceWriter *) arg)->storage);
+	return gpusort_storage_get_page(((GpuSortSliceWriter *) arg)->storage);
 }
 
 /*
@@ -20,9 +20,9 @@ get_page(void *arg)
  * up new ones.
  */
 static void
-give_blocks(SliceWriter *writer, bool last)
+give_blocks(GpuSortSliceWriter *writer, bool last)
 {
-	const Slice *slice = &writer->slice;
+	const GpuSortSlice *slice = &writer->slice;
 	int			end = last ? writer->npages - 1 : writer->npages;
 	int			i = writer->nblocks;
 
@@ -33,7 +33,7 @@ give_blocks(SliceWriter *writer, bool last)
 		writer->blocks[i++] = writer->next_block++;
 	if (i < end)
 	{
-		BlockNumber block = index_storage_claim(writer->storage, end - i);
+		BlockNumber block = gpusort_storage_claim(writer->storage, end - i);
 
 		while (i < end)
 			writer->blocks[i++] = block++;
@@ -49,10 +49,10 @@ give_blocks(SliceWriter *writer, bool last)
 }
 
 static void
-note_page(SliceWriter *writer, char *page, BlockNumber block)
+note_page(GpuSortSliceWriter *writer, char *page, BlockNumber block)
 {
 	StringInfo	notes = &writer->notes;
-	SliceNote	note = {.block = block};
+	GpuSortSliceNote note = {.block = block};
 	IndexTuple	high_key = NULL;
 
 	if (!P_RIGHTMOST(BTPageGetOpaque((Page) page)))
@@ -63,7 +63,7 @@ note_page(SliceWriter *writer, char *page, BlockNumber block)
 	appendBinaryStringInfo(notes, (char *) &note, sizeof(note));
 	if (high_key != NULL)
 		appendBinaryStringInfo(notes, (char *) high_key, note.high_key_bytes);
-	((SliceNotes *) notes->data)->npages++;
+	((GpuSortSliceNotes *) notes->data)->npages++;
 }
 
 /*
@@ -71,7 +71,7 @@ note_page(SliceWriter *writer, char *page, BlockNumber block)
  * block, unless it is the slice's last.
  */
 static void
-put_pages(SliceWriter *writer, bool last)
+put_pages(GpuSortSliceWriter *writer, bool last)
 {
 	int			count = last ? writer->npages : writer->npages - 1;
 	BlockNumber *blocks = writer->blocks;
@@ -81,9 +81,9 @@ put_pages(SliceWriter *writer, bool last)
 	{
 		BlockNumber right = i + 1 < writer->npages ? blocks[i + 1] : writer->slice.right;
 
-		index_page_link(writer->pages[i], writer->left, right);
+		gpusort_page_link(writer->pages[i], writer->left, right);
 		note_page(writer, writer->pages[i], blocks[i]);
-		index_storage_put_page(writer->storage, blocks[i], writer->pages[i]);
+		gpusort_storage_put_page(writer->storage, blocks[i], writer->pages[i]);
 		writer->left = blocks[i];
 	}
 	writer->pages[0] = writer->pages[count];
@@ -94,53 +94,53 @@ put_pages(SliceWriter *writer, bool last)
 
 /* Send what was noted; notes of complete slices come when their pages are written. */
 static void
-send_notes(SliceWriter *writer, bool last)
+send_notes(GpuSortSliceWriter *writer, bool last)
 {
-	SliceNotes *notes = (SliceNotes *) writer->notes.data;
+	GpuSortSliceNotes *notes = (GpuSortSliceNotes *) writer->notes.data;
 	uint64		position;
 
 	notes->slice = writer->slice.number;
 	notes->last = last;
 	if (last)
-		index_storage_flush(writer->storage);
+		gpusort_storage_flush(writer->storage);
 	position = last ? writer->slice.to : writer->stream.position;
 	notes->ntuples = position - writer->noted;
 	writer->noted = position;
 	writer->send(writer->send_arg, notes, writer->notes.len);
 
-	memset(writer->notes.data, 0, sizeof(SliceNotes));
-	writer->notes.len = sizeof(SliceNotes);
+	memset(writer->notes.data, 0, sizeof(GpuSortSliceNotes));
+	writer->notes.len = sizeof(GpuSortSliceNotes);
 }
 
 static void
 put_page(void *arg, char *page, IndexTuple low_key, bool last)
 {
-	SliceWriter *writer = arg;
+	GpuSortSliceWriter *writer = arg;
 
 	writer->pages[writer->npages++] = page;
-	if (!last && writer->npages < SLICE_BATCH)
+	if (!last && writer->npages < GPUSORT_SLICE_BATCH)
 		return;
 	put_pages(writer, last);
 	send_notes(writer, last);
 }
 
 void
-slice_writer_begin(SliceWriter *writer, const GpuSortView *view, const GpuSortIndexBuild *build,
-				   IndexStorage *storage)
+gpusort_slice_writer_begin(GpuSortSliceWriter *writer, const GpuSortView *view, const GpuSortIndexBuild *build,
+						   GpuSortStorage *storage)
 {
-	IndexLeafSink sink = {.arg = writer, .get_page = get_page, .put_page = put_page};
+	GpuSortLeafSink sink = {.arg = writer, .get_page = get_page, .put_page = put_page};
 
 	memset(writer, 0, sizeof(*writer));
 	writer->storage = storage;
 	initStringInfo(&writer->notes);
-	writer->notes.len = sizeof(SliceNotes);
-	memset(writer->notes.data, 0, sizeof(SliceNotes));
-	index_stream_begin(&writer->stream, view, build->heap, build->index, build->info->ii_Unique,
-					   &sink);
+	writer->notes.len = sizeof(GpuSortSliceNotes);
+	memset(writer->notes.data, 0, sizeof(GpuSortSliceNotes));
+	gpusort_stream_begin(&writer->stream, view, build->heap, build->index, build->info->ii_Unique,
+						 &sink);
 }
 
 void
-slice_writer_write(SliceWriter *writer, const Slice *slice)
+gpusort_slice_writer_write(GpuSortSliceWriter *writer, const GpuSortSlice *slice)
 {
 	writer->slice = *slice;
 	writer->next_block = slice->first + 1;
@@ -149,6 +149,6 @@ slice_writer_write(SliceWriter *writer, const Slice *slice)
 	writer->begun = false;
 	writer->npages = 0;
 	writer->nblocks = 0;
-	index_stream_put(&writer->stream, slice->from, slice->to);
-	index_stream_end(&writer->stream, slice->to);
+	gpusort_stream_put(&writer->stream, slice->from, slice->to);
+	gpusort_stream_end(&writer->stream, slice->to);
 }

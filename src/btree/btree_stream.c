@@ -1,21 +1,21 @@
 /*
- * index_stream.c
+ * btree_stream.c
  *		Tuples of a sort, from one position to another, into leaf pages; see
- *		index_stream.h.
+ *		btree_stream.h.
  */
 #include "postgres.h"
 
 #include "access/nbtree.h"
 #include "access/parallel.h"
 
-#include "btree/index_stream.h"
+#include "btree/btree_stream.h"
 
 /* Tuples put at a time, while as many are being prefetched. */
 #define PUT_BLOCK		32
 
 void
-index_stream_begin(IndexStream *stream, const GpuSortView *view, Relation heap, Relation index,
-				   bool unique, const IndexLeafSink *sink)
+gpusort_stream_begin(GpuSortStream *stream, const GpuSortView *view, Relation heap, Relation index,
+					 bool unique, const GpuSortLeafSink *sink)
 {
 	BTScanInsert scan_key = _bt_mkscankey(index, NULL);
 
@@ -23,8 +23,8 @@ index_stream_begin(IndexStream *stream, const GpuSortView *view, Relation heap, 
 	stream->allequalimage = _bt_allequalimage(index, !IsParallelWorker());
 	stream->deduplicate = stream->allequalimage && !unique && BTGetDeduplicateItems(index);
 	scan_key->allequalimage = stream->allequalimage;
-	index_leaf_begin(&stream->leaf, heap, index, scan_key, sink);
-	index_dedup_begin(&stream->dedup, &stream->leaf);
+	gpusort_leaf_begin(&stream->leaf, heap, index, scan_key, sink);
+	gpusort_dedup_begin(&stream->dedup, &stream->leaf);
 }
 
 /*
@@ -49,19 +49,19 @@ load_block(const GpuSortView *view, uint64 from, uint64 to, void **tuples)
 }
 
 static void
-put_block(IndexStream *stream, void **tuples, int count, uint64 from)
+put_block(GpuSortStream *stream, void **tuples, int count, uint64 from)
 {
 	if (!stream->deduplicate)
 		for (int i = 0; i < count; i++)
-			index_leaf_add(&stream->leaf, tuples[i]);
+			gpusort_leaf_add(&stream->leaf, tuples[i]);
 	else
 		for (int i = 0; i < count; i++)
-			index_dedup_add(&stream->dedup, tuples[i],
-							gpusort_view_is_equal(&stream->view, from + i));
+			gpusort_dedup_add(&stream->dedup, tuples[i],
+							  gpusort_view_is_equal(&stream->view, from + i));
 }
 
 void
-index_stream_put(IndexStream *stream, uint64 from, uint64 to)
+gpusort_stream_put(GpuSortStream *stream, uint64 from, uint64 to)
 {
 	void	   *blocks[2][PUT_BLOCK];
 	int			count = load_block(&stream->view, from, to, blocks[0]);
@@ -78,11 +78,11 @@ index_stream_put(IndexStream *stream, uint64 from, uint64 to)
 }
 
 void
-index_stream_end(IndexStream *stream, uint64 end)
+gpusort_stream_end(GpuSortStream *stream, uint64 end)
 {
-	index_dedup_flush(&stream->dedup);
+	gpusort_dedup_flush(&stream->dedup);
 	if (end == stream->view.nrows)
-		index_leaf_finish(&stream->leaf);
+		gpusort_leaf_finish(&stream->leaf);
 	else
-		index_leaf_end_slice(&stream->leaf, gpusort_view_row(&stream->view, end));
+		gpusort_leaf_end_slice(&stream->leaf, gpusort_view_row(&stream->view, end));
 }

@@ -1,5 +1,5 @@
 /*
- * index_storage.h
+ * btree_storage.h
  *		Finished index pages out to WAL and disk.
  *
  * The storage gives out block numbers and page buffers and takes back finished
@@ -16,56 +16,56 @@
  * is part of the page; no fsync request per page but one for the relation, or an
  * immediate fsync if a checkpoint has begun meanwhile that missed them.
  */
-#ifndef GPUSORT_INDEX_STORAGE_H
-#define GPUSORT_INDEX_STORAGE_H
+#ifndef GPUSORT_BTREE_STORAGE_H
+#define GPUSORT_BTREE_STORAGE_H
 
 #include "postgres.h"
 
 #include "storage/block.h"
 #include "utils/rel.h"
 
-typedef struct IndexStorage IndexStorage;
+typedef struct GpuSortStorage GpuSortStorage;
 
 /* For an index without blocks.  Allocates in the current context. */
-extern IndexStorage *index_storage_begin(Relation index);
+extern GpuSortStorage *gpusort_storage_begin(Relation index);
 
 /* The first of `count` new blocks side by side. */
-extern BlockNumber index_storage_claim(IndexStorage *storage, uint32 count);
+extern BlockNumber gpusort_storage_claim(GpuSortStorage *storage, uint32 count);
 
 /* The next block number. */
 static inline BlockNumber
-index_storage_new_block(IndexStorage *storage)
+gpusort_storage_new_block(GpuSortStorage *storage)
 {
-	return index_storage_claim(storage, 1);
+	return gpusort_storage_claim(storage, 1);
 }
 
 /*
  * A file that several processes write, each with a storage of its own.
  * In shared memory, zero at first, and protected by the relation's extension lock.
  */
-typedef struct IndexSharedFile
+typedef struct GpuSortSharedFile
 {
 	BlockNumber blocks;			/* given out, and there */
-} IndexSharedFile;
+} GpuSortSharedFile;
 
-extern void index_storage_share(IndexStorage *storage, IndexSharedFile *file);
+extern void gpusort_storage_share(GpuSortStorage *storage, GpuSortSharedFile *file);
 
-extern void index_storage_lock(IndexStorage *storage);
-extern void index_storage_unlock(IndexStorage *storage);
+extern void gpusort_storage_lock(GpuSortStorage *storage);
+extern void gpusort_storage_unlock(GpuSortStorage *storage);
 
 /* A page buffer, not initialised, the caller's until it puts or the end. */
-extern char *index_storage_get_page(IndexStorage *storage);
+extern char *gpusort_storage_get_page(GpuSortStorage *storage);
 
 /* Take a finished page and its buffer. */
-extern void index_storage_put_page(IndexStorage *storage, BlockNumber block, char *page);
+extern void gpusort_storage_put_page(GpuSortStorage *storage, BlockNumber block, char *page);
 
 /* Write what is queued. */
-extern void index_storage_flush(IndexStorage *storage);
+extern void gpusort_storage_flush(GpuSortStorage *storage);
 
 /*
  * Write what is queued and make the file durable: all of it, so others who write to
  * it must have flushed.
  */
-extern void index_storage_finish(IndexStorage *storage);
+extern void gpusort_storage_finish(GpuSortStorage *storage);
 
-#endif							/* GPUSORT_INDEX_STORAGE_H */
+#endif							/* GPUSORT_BTREE_STORAGE_H */

@@ -1,12 +1,12 @@
 /*
- * slice_cuts.c
- *		Where a sorted order is cut into slices; see slice_cuts.h.
+ * btree_slice_cuts.c
+ *		Where a sorted order is cut into slices; see btree_slice_cuts.h.
  */
 #include "postgres.h"
 
 #include "port/pg_bitutils.h"
 
-#include "btree/slice_cuts.h"
+#include "btree/btree_slice_cuts.h"
 
 /* Bytes of a leaf page for tuples and their line pointers, high key included. */
 #define PAGE_BYTES \
@@ -38,7 +38,7 @@ count_equal(const GpuSortView *view, uint64 from, uint64 to)
 
 /* Bytes of pages that rows take, if each but the equal ones takes tuple_bytes. */
 static uint64
-rows_bytes(const IndexStream *stream, uint64 from, uint64 to, size_t tuple_bytes)
+rows_bytes(const GpuSortStream *stream, uint64 from, uint64 to, size_t tuple_bytes)
 {
 	uint64		equal = stream->deduplicate ? count_equal(&stream->view, from, to) : 0;
 
@@ -58,7 +58,7 @@ average_bytes(const GpuSortView *view)
 }
 
 void
-slice_cuts_make(SliceCuts *cuts, const IndexStream *stream, int slice_pages)
+gpusort_slice_cuts_make(GpuSortSliceCuts *cuts, const GpuSortStream *stream, int slice_pages)
 {
 	const GpuSortView *view = &stream->view;
 	uint64		nrows = view->nrows;
@@ -69,13 +69,13 @@ slice_cuts_make(SliceCuts *cuts, const IndexStream *stream, int slice_pages)
 	cuts->nrows = nrows;
 	cuts->page_rows = 0;
 	cuts->slice_rows = Max(nrows / pages, 1) * slice_pages;
-	if (view->tuple_bytes > 0 && view->tuple_bytes <= INDEX_PAGE_MAX_TUPLE &&
+	if (view->tuple_bytes > 0 && view->tuple_bytes <= GPUSORT_PAGE_MAX_TUPLE &&
 		!(stream->deduplicate && count_equal(view, 0, nrows) > 0))
 	{
-		unit = cuts->page_rows = index_leaf_tuples_per_page(&stream->leaf, view->tuple_bytes);
+		unit = cuts->page_rows = gpusort_leaf_tuples_per_page(&stream->leaf, view->tuple_bytes);
 		cuts->slice_rows = (uint64) Min(slice_pages, EXACT_SLICE_PAGES) * cuts->page_rows;
 	}
-	cuts->slice_rows = Max(cuts->slice_rows, SLICE_MIN_ROWS);
+	cuts->slice_rows = Max(cuts->slice_rows, GPUSORT_SLICE_MIN_ROWS);
 	cuts->slice_rows = (cuts->slice_rows + unit - 1) / unit * unit;
 	cuts->nslices = Max(nrows / cuts->slice_rows, 1);
 }
@@ -93,7 +93,7 @@ run_start(const GpuSortView *view, uint64 position)
 }
 
 uint64
-slice_cuts_start(const SliceCuts *cuts, const IndexStream *stream, uint32 slice)
+gpusort_slice_cuts_start(const GpuSortSliceCuts *cuts, const GpuSortStream *stream, uint32 slice)
 {
 	uint64		position = slice * cuts->slice_rows;
 	uint64		start;
@@ -105,14 +105,14 @@ slice_cuts_start(const SliceCuts *cuts, const IndexStream *stream, uint32 slice)
 		return position;
 	start = run_start(&stream->view, position);
 	first = gpusort_view_row(&stream->view, start);
-	return position - (position - start) % index_dedup_max_tids(first);
+	return position - (position - start) % gpusort_dedup_max_tids(first);
 }
 
 uint32
-slice_cuts_min_pages(const SliceCuts *cuts, const IndexStream *stream, uint32 slice)
+gpusort_slice_cuts_min_pages(const GpuSortSliceCuts *cuts, const GpuSortStream *stream, uint32 slice)
 {
-	uint64		from = slice_cuts_start(cuts, stream, slice);
-	uint64		to = slice_cuts_start(cuts, stream, slice + 1);
+	uint64		from = gpusort_slice_cuts_start(cuts, stream, slice);
+	uint64		to = gpusort_slice_cuts_start(cuts, stream, slice + 1);
 	uint64		bytes;
 
 	if (cuts->page_rows > 0)

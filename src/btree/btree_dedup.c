@@ -1,15 +1,15 @@
 /*
- * index_dedup.c
- *		Equal neighbours of the sorted stream into posting lists; see index_dedup.h.
+ * btree_dedup.c
+ *		Equal neighbours of the sorted stream into posting lists; see btree_dedup.h.
  */
 #include "postgres.h"
 
 #include "access/nbtree.h"
 
-#include "btree/index_dedup.h"
+#include "btree/btree_dedup.h"
 
 void
-index_dedup_begin(IndexDedup *dedup, IndexLeafBuilder *leaf)
+gpusort_dedup_begin(GpuSortDedup *dedup, GpuSortLeafBuilder *leaf)
 {
 	dedup->leaf = leaf;
 	dedup->base = NULL;
@@ -18,12 +18,12 @@ index_dedup_begin(IndexDedup *dedup, IndexLeafBuilder *leaf)
 }
 
 static void
-form_posting_tuple(IndexDedup *dedup)
+form_posting_tuple(GpuSortDedup *dedup)
 {
 	Size		key_bytes = IndexTupleSize(dedup->base);
 	Size		tid_bytes = dedup->ntids * sizeof(ItemPointerData);
 	Size		size = MAXALIGN(key_bytes + tid_bytes);
-	char	   *place = index_leaf_append(dedup->leaf, size, size - key_bytes);
+	char	   *place = gpusort_leaf_append(dedup->leaf, size, size - key_bytes);
 	IndexTuple	tuple = (IndexTuple) place;
 
 	memcpy(place, dedup->base, key_bytes);
@@ -34,12 +34,12 @@ form_posting_tuple(IndexDedup *dedup)
 }
 
 void
-index_dedup_flush(IndexDedup *dedup)
+gpusort_dedup_flush(GpuSortDedup *dedup)
 {
 	if (dedup->ntids > 1)
 		form_posting_tuple(dedup);
 	else if (dedup->ntids == 1)
-		index_leaf_add(dedup->leaf, dedup->base);
+		gpusort_leaf_add(dedup->leaf, dedup->base);
 	dedup->base = NULL;
 	dedup->ntids = 0;
 	dedup->max_tids = 0;

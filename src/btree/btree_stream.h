@@ -1,43 +1,43 @@
 /*
- * index_stream.h
+ * btree_stream.h
  *		Tuples of a sort, from one position to another, into leaf pages.
  *
  * Tuples come from all over memory, so what takes longest is the cache misses: a
  * block of them is prefetched while the one before goes to the pages.
  */
-#ifndef GPUSORT_INDEX_STREAM_H
-#define GPUSORT_INDEX_STREAM_H
+#ifndef GPUSORT_BTREE_STREAM_H
+#define GPUSORT_BTREE_STREAM_H
 
-#include "btree/index_dedup.h"
-#include "btree/index_leaf.h"
+#include "btree/btree_dedup.h"
+#include "btree/btree_leaf.h"
 #include "sort/sort_view.h"
 
-typedef struct IndexStream
+typedef struct GpuSortStream
 {
 	GpuSortView view;
 	bool		allequalimage;	/* for the metapage */
 	bool		deduplicate;
-	IndexDedup	dedup;
-	IndexLeafBuilder leaf;
+	GpuSortDedup dedup;
+	GpuSortLeafBuilder leaf;
 	uint64		position;		/* tuples before this have been put, of a block that is
 								 * being put none */
-} IndexStream;
+} GpuSortStream;
 
 /*
  * `unique` says that this build enforces uniqueness (ii_Unique, which REINDEX may
  * have cleared); such an index gets no posting lists, as in the server.  All else
  * is read off the index.  Memory comes from the current context.
  */
-extern void index_stream_begin(IndexStream *stream, const GpuSortView *view, Relation heap,
-							   Relation index, bool unique, const IndexLeafSink *sink);
+extern void gpusort_stream_begin(GpuSortStream *stream, const GpuSortView *view, Relation heap,
+								 Relation index, bool unique, const GpuSortLeafSink *sink);
 
 /*
  * Append the tuples at positions from .. to - 1, which follow those of the call
  * before.  ERROR, as in the server, if a tuple is too large for a btree page.
  */
-extern void index_stream_put(IndexStream *stream, uint64 from, uint64 to);
+extern void gpusort_stream_put(GpuSortStream *stream, uint64 from, uint64 to);
 
 /* The stream ends before this position, at the end of the sort or within. */
-extern void index_stream_end(IndexStream *stream, uint64 end);
+extern void gpusort_stream_end(GpuSortStream *stream, uint64 end);
 
-#endif							/* GPUSORT_INDEX_STREAM_H */
+#endif							/* GPUSORT_BTREE_STREAM_H */

@@ -1,5 +1,5 @@
 /*
- * slice_cuts.h
+ * btree_slice_cuts.h
  *		Where a sorted order is cut into slices.
  *
  * Pure arithmetic on a view, the same in every process.
@@ -12,16 +12,16 @@
  * Posting lists are not cut.  In a run of equal keys they are all as long as they may
  * be, so that their ends are known: a run may be cut there, however long it is.
  */
-#ifndef GPUSORT_SLICE_CUTS_H
-#define GPUSORT_SLICE_CUTS_H
+#ifndef GPUSORT_BTREE_SLICE_CUTS_H
+#define GPUSORT_BTREE_SLICE_CUTS_H
 
-#include "btree/index_stream.h"
+#include "btree/btree_stream.h"
 
 /*
  * Even if all tuples of a slice go into posting lists it has this many TIDs, for two
  * pages at least: a slice's first and last page have to be different ones.
  */
-#define SLICE_MIN_ROWS		(2 * BLCKSZ / sizeof(ItemPointerData))
+#define GPUSORT_SLICE_MIN_ROWS		(2 * BLCKSZ / sizeof(ItemPointerData))
 
 typedef struct SliceCuts
 {
@@ -29,15 +29,15 @@ typedef struct SliceCuts
 	uint64		slice_rows;		/* about, and if exact precisely, but for the last one */
 	uint32		nslices;
 	uint32		page_rows;		/* of each page; 0: not known */
-} SliceCuts;
+} GpuSortSliceCuts;
 
 /* Slices of about so many pages. */
-extern void slice_cuts_make(SliceCuts *cuts, const IndexStream *stream, int slice_pages);
+extern void gpusort_slice_cuts_make(GpuSortSliceCuts *cuts, const GpuSortStream *stream, int slice_pages);
 
 /* The first position of a slice; of slice nslices: the end. */
-extern uint64 slice_cuts_start(const SliceCuts *cuts, const IndexStream *stream, uint32 slice);
+extern uint64 gpusort_slice_cuts_start(const GpuSortSliceCuts *cuts, const GpuSortStream *stream, uint32 slice);
 
 /* Leaf pages that a slice has at least; precisely, if page_rows are known. */
-extern uint32 slice_cuts_min_pages(const SliceCuts *cuts, const IndexStream *stream, uint32 slice);
+extern uint32 gpusort_slice_cuts_min_pages(const GpuSortSliceCuts *cuts, const GpuSortStream *stream, uint32 slice);
 
-#endif							/* GPUSORT_SLICE_CUTS_H */
+#endif							/* GPUSORT_BTREE_SLICE_CUTS_H */

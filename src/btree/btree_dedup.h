@@ -1,5 +1,5 @@
 /*
- * index_dedup.h
+ * btree_dedup.h
  *		Equal neighbours of the sorted stream into posting lists.
  *
  * Tuples with equal keys are gathered until one comes that differs or the list is
@@ -7,49 +7,49 @@
  * can still be split evenly.  One tuple stays as it is, several become one tuple
  * with the first one's key and all TIDs, formed in place on the leaf page.
  */
-#ifndef GPUSORT_INDEX_DEDUP_H
-#define GPUSORT_INDEX_DEDUP_H
+#ifndef GPUSORT_BTREE_DEDUP_H
+#define GPUSORT_BTREE_DEDUP_H
 
 #include "postgres.h"
 
 #include "access/itup.h"
 #include "storage/itemptr.h"
 
-#include "btree/index_leaf.h"
+#include "btree/btree_leaf.h"
 
 /* Bytes of the longest tuple with a posting list that a build forms. */
-#define INDEX_DEDUP_MAX_TUPLE \
+#define GPUSORT_DEDUP_MAX_TUPLE \
 	(MAXALIGN_DOWN(MAXALIGN_DOWN(BLCKSZ * 10 / 100) - sizeof(ItemIdData)))
 
-typedef struct IndexDedup
+typedef struct GpuSortDedup
 {
-	IndexLeafBuilder *leaf;
+	GpuSortLeafBuilder *leaf;
 	IndexTuple	base;			/* first of the pending tuples, NULL if none */
 	int			ntids;			/* pending */
 	int			max_tids;		/* that base can take; at least 1 */
-	ItemPointerData tids[INDEX_DEDUP_MAX_TUPLE / sizeof(ItemPointerData)];
-} IndexDedup;
+	ItemPointerData tids[GPUSORT_DEDUP_MAX_TUPLE / sizeof(ItemPointerData)];
+} GpuSortDedup;
 
 /* TIDs of the longest posting list that begins with this tuple. */
 static inline int
-index_dedup_max_tids(IndexTuple base)
+gpusort_dedup_max_tids(IndexTuple base)
 {
-	int			bytes = (int) INDEX_DEDUP_MAX_TUPLE - (int) IndexTupleSize(base);
+	int			bytes = (int) GPUSORT_DEDUP_MAX_TUPLE - (int) IndexTupleSize(base);
 
 	return Max(bytes / (int) sizeof(ItemPointerData), 1);
 }
 
-extern void index_dedup_begin(IndexDedup *dedup, IndexLeafBuilder *leaf);
+extern void gpusort_dedup_begin(GpuSortDedup *dedup, GpuSortLeafBuilder *leaf);
 
 /* Put what is pending on the leaf page. */
-extern void index_dedup_flush(IndexDedup *dedup);
+extern void gpusort_dedup_flush(GpuSortDedup *dedup);
 
 /*
  * Append a tuple, which must stay until the next flush; `equal`: its key equals
  * that of the tuple before.
  */
 static inline void
-index_dedup_add(IndexDedup *dedup, IndexTuple tuple, bool equal)
+gpusort_dedup_add(GpuSortDedup *dedup, IndexTuple tuple, bool equal)
 {
 	if (equal && dedup->ntids < dedup->max_tids)
 	{
@@ -57,14 +57,14 @@ index_dedup_add(IndexDedup *dedup, IndexTuple tuple, bool equal)
 		return;
 	}
 	if (dedup->ntids == 1)
-		index_leaf_add(dedup->leaf, dedup->base);
+		gpusort_leaf_add(dedup->leaf, dedup->base);
 	else
-		index_dedup_flush(dedup);
+		gpusort_dedup_flush(dedup);
 
 	dedup->base = tuple;
 	dedup->tids[0] = tuple->t_tid;
 	dedup->ntids = 1;
-	dedup->max_tids = index_dedup_max_tids(tuple);
+	dedup->max_tids = gpusort_dedup_max_tids(tuple);
 }
 
-#endif							/* GPUSORT_INDEX_DEDUP_H */
+#endif							/* GPUSORT_BTREE_DEDUP_H */

@@ -1,6 +1,6 @@
 /*
- * index_storage.c
- *		Finished index pages out to WAL and disk; see index_storage.h.
+ * btree_storage.c
+ *		Finished index pages out to WAL and disk; see btree_storage.h.
  *
  * Buffers go round: a batch of pages is written and its buffers are filled anew,
  * so that a build of any size works in some 300 kB that stay in the cache and
@@ -21,7 +21,7 @@
 #include "storage/smgr.h"
 #include "utils/memutils.h"
 
-#include "btree/index_storage.h"
+#include "btree/btree_storage.h"
 #include "pg_compat.h"
 
 /*
@@ -29,14 +29,14 @@
  */
 #define BATCH_PAGES		XLR_MAX_BLOCK_ID
 
-struct IndexStorage
+struct GpuSortStorage
 {
 	Relation	index;
 	bool		use_wal;
 	XLogRecPtr	start_redo;		/* redo pointer before the first write */
 	MemoryContext context;		/* page buffers live here */
 
-	IndexSharedFile *shared;	/* or NULL, and then: */
+	GpuSortSharedFile *shared;	/* or NULL, and then: */
 	BlockNumber next_block;		/* blocks given out */
 	BlockNumber file_blocks;	/* blocks of the file, zeroed ones included */
 
@@ -51,10 +51,10 @@ struct IndexStorage
 	char	   *zero_page;
 };
 
-IndexStorage *
-index_storage_begin(Relation index)
+GpuSortStorage *
+gpusort_storage_begin(Relation index)
 {
-	IndexStorage *storage = palloc0(sizeof(IndexStorage));
+	GpuSortStorage *storage = palloc0(sizeof(GpuSortStorage));
 
 	storage->index = index;
 	storage->use_wal = RelationNeedsWAL(index);
@@ -68,19 +68,19 @@ index_storage_begin(Relation index)
 }
 
 void
-index_storage_share(IndexStorage *storage, IndexSharedFile *file)
+gpusort_storage_share(GpuSortStorage *storage, GpuSortSharedFile *file)
 {
 	storage->shared = file;
 }
 
 void
-index_storage_lock(IndexStorage *storage)
+gpusort_storage_lock(GpuSortStorage *storage)
 {
 	LockRelationForExtension(storage->index, ExclusiveLock);
 }
 
 void
-index_storage_unlock(IndexStorage *storage)
+gpusort_storage_unlock(GpuSortStorage *storage)
 {
 	UnlockRelationForExtension(storage->index, ExclusiveLock);
 }
@@ -91,21 +91,21 @@ index_storage_unlock(IndexStorage *storage)
  * may it be continued in further files (segments).
  */
 static BlockNumber
-claim_shared(IndexStorage *storage, uint32 count)
+claim_shared(GpuSortStorage *storage, uint32 count)
 {
 	BlockNumber first;
 
-	index_storage_lock(storage);
+	gpusort_storage_lock(storage);
 	first = storage->shared->blocks;
 	smgrextend(RelationGetSmgr(storage->index), MAIN_FORKNUM, first + count - 1,
 			   storage->zero_page, true);
 	storage->shared->blocks = first + count;
-	index_storage_unlock(storage);
+	gpusort_storage_unlock(storage);
 	return first;
 }
 
 BlockNumber
-index_storage_claim(IndexStorage *storage, uint32 count)
+gpusort_storage_claim(GpuSortStorage *storage, uint32 count)
 {
 	BlockNumber first = storage->next_block;
 
@@ -116,7 +116,7 @@ index_storage_claim(IndexStorage *storage, uint32 count)
 }
 
 char *
-index_storage_get_page(IndexStorage *storage)
+gpusort_storage_get_page(GpuSortStorage *storage)
 {
 	if (storage->nfree > 0)
 		return storage->free_pages[--storage->nfree];
@@ -124,7 +124,7 @@ index_storage_get_page(IndexStorage *storage)
 }
 
 static void
-extend_file(IndexStorage *storage, BlockNumber block, char *page)
+extend_file(GpuSortStorage *storage, BlockNumber block, char *page)
 {
 	SMgrRelation smgr = RelationGetSmgr(storage->index);
 
@@ -141,7 +141,7 @@ extend_file(IndexStorage *storage, BlockNumber block, char *page)
  * flush.  10 M int8 keys: 570 ms become 480.
  */
 static void
-log_queue(IndexStorage *storage)
+log_queue(GpuSortStorage *storage)
 {
 	log_newpages(gpusort_relation_locator(storage->index), MAIN_FORKNUM, storage->nqueued,
 				 storage->blocks, (Page *) storage->pages, true);
@@ -150,14 +150,14 @@ log_queue(IndexStorage *storage)
 
 /* Is the block there, if only as zeros? */
 static bool
-block_exists(const IndexStorage *storage, BlockNumber block)
+block_exists(const GpuSortStorage *storage, BlockNumber block)
 {
 	return storage->shared != NULL || block < storage->file_blocks;
 }
 
 /* Write a queued page, and with it its neighbours if they exist; returns how many. */
 static int
-write_run(IndexStorage *storage, int i)
+write_run(GpuSortStorage *storage, int i)
 {
 	BlockNumber block = storage->blocks[i];
 	int			count = 1;
@@ -175,7 +175,7 @@ write_run(IndexStorage *storage, int i)
 }
 
 void
-index_storage_flush(IndexStorage *storage)
+gpusort_storage_flush(GpuSortStorage *storage)
 {
 	if (storage->use_wal && storage->nqueued > 0)
 		log_queue(storage);
@@ -194,12 +194,12 @@ index_storage_flush(IndexStorage *storage)
 }
 
 void
-index_storage_put_page(IndexStorage *storage, BlockNumber block, char *page)
+gpusort_storage_put_page(GpuSortStorage *storage, BlockNumber block, char *page)
 {
 	int			place;
 
 	if (storage->nqueued == BATCH_PAGES)
-		index_storage_flush(storage);
+		gpusort_storage_flush(storage);
 
 	for (place = storage->nqueued; place > 0 && storage->blocks[place - 1] > block; place--)
 	{
@@ -222,7 +222,7 @@ index_storage_put_page(IndexStorage *storage, BlockNumber block, char *page)
  * superfluous then, but they can't be told apart here.
  */
 static void
-make_durable(IndexStorage *storage)
+make_durable(GpuSortStorage *storage)
 {
 	SMgrRelation smgr = RelationGetSmgr(storage->index);
 	bool		missed;
@@ -243,9 +243,9 @@ make_durable(IndexStorage *storage)
 }
 
 void
-index_storage_finish(IndexStorage *storage)
+gpusort_storage_finish(GpuSortStorage *storage)
 {
-	index_storage_flush(storage);
+	gpusort_storage_flush(storage);
 	if (storage->shared != NULL)
 		storage->next_block = storage->file_blocks = storage->shared->blocks;
 	Assert(storage->file_blocks == storage->next_block);

@@ -1,17 +1,17 @@
 /*
- * index_leaf.c
- *		Leaf pages from a sorted stream of tuples; see index_leaf.h.
+ * btree_leaf.c
+ *		Leaf pages from a sorted stream of tuples; see btree_leaf.h.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "btree/index_leaf.h"
+#include "btree/btree_leaf.h"
 
 void
-index_leaf_begin(IndexLeafBuilder *leaf, Relation heap, Relation index,
-				 BTScanInsert scan_key, const IndexLeafSink *sink)
+gpusort_leaf_begin(GpuSortLeafBuilder *leaf, Relation heap, Relation index,
+				   BTScanInsert scan_key, const GpuSortLeafSink *sink)
 {
 	IndexTuple	minus_infinity;
 
@@ -24,12 +24,12 @@ index_leaf_begin(IndexLeafBuilder *leaf, Relation heap, Relation index,
 	leaf->min_space = BTGetTargetPageFreeSpace(index);
 	leaf->last_posting = 0;
 
-	leaf->low_key = palloc0(INDEX_PAGE_MAX_PIVOT);
+	leaf->low_key = palloc0(GPUSORT_PAGE_MAX_PIVOT);
 	minus_infinity = (IndexTuple) leaf->low_key;
 	minus_infinity->t_info = sizeof(IndexTupleData);
 	BTreeTupleSetNAtts(minus_infinity, 0, false);
 
-	index_page_begin(&leaf->page, sink->get_page(sink->arg), 0);
+	gpusort_page_begin(&leaf->page, sink->get_page(sink->arg), 0);
 }
 
 /*
@@ -37,11 +37,11 @@ index_leaf_begin(IndexLeafBuilder *leaf, Relation heap, Relation index,
  * truncate_context.
  */
 static IndexTuple
-make_high_key(IndexLeafBuilder *leaf, const IndexPage *page)
+make_high_key(GpuSortLeafBuilder *leaf, const GpuSortPage *page)
 {
 	MemoryContext caller = MemoryContextSwitchTo(leaf->truncate_context);
-	IndexTuple	high_key = _bt_truncate(leaf->index, index_page_last_but_one(page),
-										index_page_last(page), leaf->scan_key);
+	IndexTuple	high_key = _bt_truncate(leaf->index, gpusort_page_last_but_one(page),
+										gpusort_page_last(page), leaf->scan_key);
 
 	MemoryContextSwitchTo(caller);
 	return high_key;
@@ -49,11 +49,11 @@ make_high_key(IndexLeafBuilder *leaf, const IndexPage *page)
 
 /* Replace the page's last tuple by the high key, and hand the page over. */
 static void
-end_page(IndexLeafBuilder *leaf, IndexPage *page, IndexTuple high_key, bool last)
+end_page(GpuSortLeafBuilder *leaf, GpuSortPage *page, IndexTuple high_key, bool last)
 {
-	index_page_remove_last(page);
-	index_page_set_high_key(page, high_key);
-	index_page_seal(page);
+	gpusort_page_remove_last(page);
+	gpusort_page_set_high_key(page, high_key);
+	gpusort_page_seal(page);
 	leaf->sink.put_page(leaf->sink.arg, page->data, (IndexTuple) leaf->low_key, last);
 
 	memcpy(leaf->low_key, high_key, IndexTupleSize(high_key));
@@ -64,17 +64,17 @@ end_page(IndexLeafBuilder *leaf, IndexPage *page, IndexTuple high_key, bool last
  * End the page before its last tuple and begin the next one with it.
  */
 void
-index_leaf_turn_page(IndexLeafBuilder *leaf)
+gpusort_leaf_turn_page(GpuSortLeafBuilder *leaf)
 {
-	IndexPage	full = leaf->page;
-	IndexTuple	first_right = index_page_last(&full);
+	GpuSortPage full = leaf->page;
+	IndexTuple	first_right = gpusort_page_last(&full);
 	Size		size = MAXALIGN(IndexTupleSize(first_right));
 	IndexTuple	high_key;
 
 	CHECK_FOR_INTERRUPTS();
 	high_key = make_high_key(leaf, &full);
-	index_page_begin(&leaf->page, leaf->sink.get_page(leaf->sink.arg), 0);
-	memcpy(index_page_append(&leaf->page, size), first_right, size);
+	gpusort_page_begin(&leaf->page, leaf->sink.get_page(leaf->sink.arg), 0);
+	memcpy(gpusort_page_append(&leaf->page, size), first_right, size);
 	end_page(leaf, &full, high_key, false);
 }
 
@@ -84,25 +84,25 @@ index_leaf_turn_page(IndexLeafBuilder *leaf)
  * out.
  */
 void
-index_leaf_end_slice(IndexLeafBuilder *leaf, IndexTuple next)
+gpusort_leaf_end_slice(GpuSortLeafBuilder *leaf, IndexTuple next)
 {
-	IndexPage	full;
+	GpuSortPage full;
 
-	index_leaf_add(leaf, next);
+	gpusort_leaf_add(leaf, next);
 	full = leaf->page;
 	end_page(leaf, &full, make_high_key(leaf, &full), true);
-	index_page_begin(&leaf->page, leaf->sink.get_page(leaf->sink.arg), 0);
+	gpusort_page_begin(&leaf->page, leaf->sink.get_page(leaf->sink.arg), 0);
 	leaf->last_posting = 0;
 }
 
 int
-index_leaf_tuples_per_page(const IndexLeafBuilder *leaf, Size size)
+gpusort_leaf_tuples_per_page(const GpuSortLeafBuilder *leaf, Size size)
 {
-	IndexLeafBuilder probe = *leaf;
+	GpuSortLeafBuilder probe = *leaf;
 
-	index_page_clear(&probe.page);
+	gpusort_page_clear(&probe.page);
 	probe.last_posting = 0;
-	while (!index_leaf_is_full(&probe, size))
+	while (!gpusort_leaf_is_full(&probe, size))
 	{
 		probe.page.upper -= size;
 		probe.page.lower += sizeof(ItemIdData);
@@ -114,12 +114,12 @@ index_leaf_tuples_per_page(const IndexLeafBuilder *leaf, Size size)
 }
 
 void
-index_leaf_finish(IndexLeafBuilder *leaf)
+gpusort_leaf_finish(GpuSortLeafBuilder *leaf)
 {
 	if (leaf->page.nitems == 0)
 		return;
-	index_page_omit_high_key(&leaf->page);
-	index_page_seal(&leaf->page);
+	gpusort_page_omit_high_key(&leaf->page);
+	gpusort_page_seal(&leaf->page);
 	leaf->sink.put_page(leaf->sink.arg, leaf->page.data, (IndexTuple) leaf->low_key, true);
 }
 
@@ -127,7 +127,7 @@ index_leaf_finish(IndexLeafBuilder *leaf)
  * The server's own ERROR for a tuple that is too large.
  */
 void
-index_leaf_refuse(IndexLeafBuilder *leaf, IndexTuple tuple)
+gpusort_leaf_refuse(GpuSortLeafBuilder *leaf, IndexTuple tuple)
 {
 	_bt_check_third_page(leaf->index, leaf->heap, true, (Page) leaf->page.data, tuple);
 	elog(ERROR, "index row of %zu bytes does not fit on a page of index \"%s\"",

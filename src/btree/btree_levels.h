@@ -1,5 +1,5 @@
 /*
- * index_levels.h
+ * btree_levels.h
  *		The levels above the leaves, bottom up.
  *
  * Each level has one page open.  A downlink goes to the page of its level; when
@@ -12,40 +12,40 @@
  * a page has no key: it stands for minus infinity, and the key it had is the left
  * sibling's high key and the key of the page's own downlink.
  */
-#ifndef GPUSORT_INDEX_LEVELS_H
-#define GPUSORT_INDEX_LEVELS_H
+#ifndef GPUSORT_BTREE_LEVELS_H
+#define GPUSORT_BTREE_LEVELS_H
 
 #include "postgres.h"
 
 #include "access/itup.h"
 
-#include "btree/index_storage.h"
+#include "btree/btree_storage.h"
 
 /* Far more than the 2^32 blocks of a relation can need, at 3 tuples a page. */
-#define INDEX_MAX_LEVELS	32
+#define GPUSORT_MAX_LEVELS	32
 
-typedef struct IndexLevel IndexLevel;
+typedef struct GpuSortLevel GpuSortLevel;
 
-typedef struct IndexLevels
+typedef struct GpuSortLevels
 {
-	IndexStorage *storage;
+	GpuSortStorage *storage;
 	int			height;			/* levels begun; level 1 is the lowest */
-	IndexLevel *level[INDEX_MAX_LEVELS];
-} IndexLevels;
+	GpuSortLevel *level[GPUSORT_MAX_LEVELS];
+} GpuSortLevels;
 
-extern void index_levels_begin(IndexLevels *levels, IndexStorage *storage);
+extern void gpusort_levels_begin(GpuSortLevels *levels, GpuSortStorage *storage);
 
 /* Add the downlink to a leaf, leaves in order.  Sets the tuple's downlink. */
-extern void index_levels_add(IndexLevels *levels, IndexTuple low_key, BlockNumber leaf);
+extern void gpusort_levels_add(GpuSortLevels *levels, IndexTuple low_key, BlockNumber leaf);
 
 /*
  * Complete the open pages.  Returns the root; *height is its level.  There has
  * been at least one downlink.
  */
-extern BlockNumber index_levels_finish(IndexLevels *levels, uint32 *height);
+extern BlockNumber gpusort_levels_finish(GpuSortLevels *levels, uint32 *height);
 
 /* Write the metapage, for the root at this level. */
-extern void index_levels_write_metapage(IndexLevels *levels, BlockNumber root, uint32 height,
-										bool allequalimage);
+extern void gpusort_levels_write_metapage(GpuSortLevels *levels, BlockNumber root, uint32 height,
+										  bool allequalimage);
 
-#endif							/* GPUSORT_INDEX_LEVELS_H */
+#endif							/* GPUSORT_BTREE_LEVELS_H */

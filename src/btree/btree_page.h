@@ -1,5 +1,5 @@
 /*
- * index_page.h
+ * btree_page.h
  *		Filling one btree page from front to back.
  *
  * A sorted load needs nothing of what PageAddItem() is for: no search for a free
@@ -14,8 +14,8 @@
  * Pages are handed from owner to owner as plain BLCKSZ bytes (char *), aligned
  * for direct I/O.
  */
-#ifndef GPUSORT_INDEX_PAGE_H
-#define GPUSORT_INDEX_PAGE_H
+#ifndef GPUSORT_BTREE_PAGE_H
+#define GPUSORT_BTREE_PAGE_H
 
 #include "postgres.h"
 
@@ -23,13 +23,13 @@
 #include "access/nbtree.h"
 #include "storage/bufpage.h"
 
-typedef struct IndexPage
+typedef struct GpuSortPage
 {
 	char	   *data;
 	uint32		lower;			/* end of the line pointers */
 	uint32		upper;			/* start of the tuples, the last one's address */
 	uint32		nitems;			/* without the high key */
-} IndexPage;
+} GpuSortPage;
 
 /*
  * Bytes of the longest tuple a leaf page takes: BTMaxItemSize, which has an
@@ -37,19 +37,19 @@ typedef struct IndexPage
  *
  * Three tuples and a high key's heap TID fit on a page.
  */
-#define INDEX_PAGE_MAX_TUPLE \
+#define GPUSORT_PAGE_MAX_TUPLE \
 	(MAXALIGN_DOWN((BLCKSZ - MAXALIGN(SizeOfPageHeaderData + 3 * sizeof(ItemIdData)) - \
 					MAXALIGN(sizeof(BTPageOpaqueData))) / 3) - MAXALIGN(sizeof(ItemPointerData)))
 
 /* Bytes of the longest pivot: the longest tuple's key and a heap TID. */
-#define INDEX_PAGE_MAX_PIVOT	(INDEX_PAGE_MAX_TUPLE + MAXALIGN(sizeof(ItemPointerData)))
+#define GPUSORT_PAGE_MAX_PIVOT	(GPUSORT_PAGE_MAX_TUPLE + MAXALIGN(sizeof(ItemPointerData)))
 
 /* Bytes to leave free for a fillfactor, as BTGetTargetPageFreeSpace() has it. */
-#define INDEX_PAGE_FREE_SPACE(fillfactor)	(BLCKSZ * (100 - (fillfactor)) / 100)
+#define GPUSORT_PAGE_FREE_SPACE(fillfactor)	(BLCKSZ * (100 - (fillfactor)) / 100)
 
 /* Nothing on it, whatever the page itself says. */
 static inline void
-index_page_clear(IndexPage *page)
+gpusort_page_clear(GpuSortPage *page)
 {
 	page->lower = SizeOfPageHeaderData + sizeof(ItemIdData);
 	page->upper = BLCKSZ - MAXALIGN(sizeof(BTPageOpaqueData));
@@ -57,7 +57,7 @@ index_page_clear(IndexPage *page)
 }
 
 static inline void
-index_page_begin(IndexPage *page, char *data, uint32 level)
+gpusort_page_begin(GpuSortPage *page, char *data, uint32 level)
 {
 	BTPageOpaque opaque;
 
@@ -66,25 +66,25 @@ index_page_begin(IndexPage *page, char *data, uint32 level)
 	opaque->btpo_level = level;
 	opaque->btpo_flags = level == 0 ? BTP_LEAF : 0;
 	page->data = data;
-	index_page_clear(page);
+	gpusort_page_clear(page);
 }
 
 /* Bytes that a further tuple can have, its line pointer accounted for; may be negative. */
 static inline int
-index_page_space(const IndexPage *page)
+gpusort_page_space(const GpuSortPage *page)
 {
 	return (int) (page->upper - page->lower) - (int) sizeof(ItemIdData);
 }
 
 static inline IndexTuple
-index_page_last(const IndexPage *page)
+gpusort_page_last(const GpuSortPage *page)
 {
 	return (IndexTuple) (page->data + page->upper);
 }
 
 /* The last tuple but one; the page has at least two. */
 static inline IndexTuple
-index_page_last_but_one(const IndexPage *page)
+gpusort_page_last_but_one(const GpuSortPage *page)
 {
 	ItemId		item = (ItemId) (page->data + page->lower) - 2;
 
@@ -93,7 +93,7 @@ index_page_last_but_one(const IndexPage *page)
 
 /* Room for a tuple of `size` bytes (MAXALIGN'd), which must be there. */
 static inline char *
-index_page_append(IndexPage *page, Size size)
+gpusort_page_append(GpuSortPage *page, Size size)
 {
 	page->upper -= size;
 	ItemIdSetNormal((ItemId) (page->data + page->lower), page->upper, size);
@@ -104,7 +104,7 @@ index_page_append(IndexPage *page, Size size)
 
 /* Give the last tuple's room back.  Its bytes stay until the next append. */
 static inline void
-index_page_remove_last(IndexPage *page)
+gpusort_page_remove_last(GpuSortPage *page)
 {
 	page->lower -= sizeof(ItemIdData);
 	page->upper += ItemIdGetLength((ItemId) (page->data + page->lower));
@@ -112,7 +112,7 @@ index_page_remove_last(IndexPage *page)
 }
 
 static inline void
-index_page_set_high_key(IndexPage *page, IndexTuple key)
+gpusort_page_set_high_key(GpuSortPage *page, IndexTuple key)
 {
 	Size		size = MAXALIGN(IndexTupleSize(key));
 
@@ -123,7 +123,7 @@ index_page_set_high_key(IndexPage *page, IndexTuple key)
 
 /* The last tuple becomes the high key, where it lies. */
 static inline void
-index_page_turn_last_into_high_key(IndexPage *page)
+gpusort_page_turn_last_into_high_key(GpuSortPage *page)
 {
 	page->lower -= sizeof(ItemIdData);
 	*PageGetItemId(page->data, P_HIKEY) = *(ItemId) (page->data + page->lower);
@@ -131,7 +131,7 @@ index_page_turn_last_into_high_key(IndexPage *page)
 }
 
 static inline void
-index_page_omit_high_key(IndexPage *page)
+gpusort_page_omit_high_key(GpuSortPage *page)
 {
 	char	   *items = (char *) PageGetItemId(page->data, P_HIKEY);
 
@@ -141,7 +141,7 @@ index_page_omit_high_key(IndexPage *page)
 
 /* Complete the page but for its links to siblings. */
 static inline void
-index_page_seal(IndexPage *page)
+gpusort_page_seal(GpuSortPage *page)
 {
 	memset(page->data + page->lower, 0, page->upper - page->lower);
 	((PageHeader) page->data)->pd_lower = page->lower;
@@ -149,7 +149,7 @@ index_page_seal(IndexPage *page)
 }
 
 static inline void
-index_page_link(char *data, BlockNumber left, BlockNumber right)
+gpusort_page_link(char *data, BlockNumber left, BlockNumber right)
 {
 	BTPageOpaque opaque = BTPageGetOpaque((Page) data);
 
@@ -158,9 +158,9 @@ index_page_link(char *data, BlockNumber left, BlockNumber right)
 }
 
 static inline void
-index_page_mark_root(char *data)
+gpusort_page_mark_root(char *data)
 {
 	BTPageGetOpaque((Page) data)->btpo_flags |= BTP_ROOT;
 }
 
-#endif							/* GPUSORT_INDEX_PAGE_H */
+#endif							/* GPUSORT_BTREE_PAGE_H */
