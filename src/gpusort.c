@@ -9,12 +9,15 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 
 #include "index/index_build.h"
-#include "plan/plan_shared.h"
+#include "memory/memory_settings.h"
 #include "memory/pool.h"
-#include "settings.h"
+#include "plan/plan_shared.h"
+#include "service/service_settings.h"
 #include "service/supervisor.h"
+#include "settings.h"
 
 #define GPUSORT_VERSION "0.1"
 
@@ -31,6 +34,9 @@ void
 _PG_init(void)
 {
 	gpusort_define_settings();
+	gpusort_define_memory_settings();
+	gpusort_define_service_settings();
+	MarkGUCPrefixReserved("gpusort");
 	if (process_shared_preload_libraries_in_progress)
 	{
 		gpusort_pool_install();

@@ -1,6 +1,9 @@
 /*
  * settings.c
- *		Definitions of the gpusort.* configuration variables.
+ *		Configuration variables that more than one folder looks at.
+ *
+ * Those of the pool and of kept memory are in memory/memory_settings.c, those of
+ * gpusortd in service/service_settings.c.
  *
  * The cost constants are in the planner's units.  One of them is taken for 2.5 us:
  * what a sequential scan of a cached table takes for its cpu_tuple_cost (25 ns a row, at
@@ -13,12 +16,8 @@
 #include <float.h>
 #include <limits.h>
 
-#include "miscadmin.h"
 #include "utils/guc.h"
 
-#include "memory/memory_range.h"
-#include "memory/pool.h"
-#include "service/service_settings.h"
 #include "settings.h"
 
 bool		gpusort_enabled = true;
@@ -31,9 +30,6 @@ int			gpusort_late_rows = GPUSORT_LATE_AUTO;
 int			gpusort_min_rows = 10000;
 bool		gpusort_force = false;
 bool		gpusort_verify = false;
-int			gpusort_keep_memory = 1024 * 1024;
-int			gpusort_pool_size = -1;
-int			gpusort_pool_quota = 75;
 int			gpusort_inject_fault = GPUSORT_FAULT_NONE;
 int			gpusort_slice_pages = 1000;
 
@@ -87,42 +83,6 @@ define_cost(const char *name, const char *description, double *variable)
 							 NULL, NULL, NULL);
 }
 
-static void
-assign_keep_memory(int newval, void *extra)
-{
-	gpusort_range_trim((size_t) newval * 1024);
-}
-
-/*
- * Show what is in effect: the size that -1 stands for, and 0 in a process that
- * has loaded the library too late to have a pool.
- */
-static bool
-check_pool_size(int *newval, void **extra, GucSource source)
-{
-	if (!process_shared_preload_libraries_in_progress && gpusort_pool == NULL)
-		*newval = 0;
-	else if (*newval == -1)
-		*newval = gpusort_pool_default_mb();
-	return true;
-}
-
-static void
-define_pool_settings(void)
-{
-	/* a postmaster's setting can't be defined any later */
-	DefineCustomIntVariable("gpusort.pool_size",
-							"Sets the size of the memory pool that all sorts share.",
-							"-1 means a quarter of the machine's memory, at most 16 GB.",
-							&gpusort_pool_size, gpusort_pool_size, -1, MAX_KILOBYTES / 1024,
-							process_shared_preload_libraries_in_progress ? PGC_POSTMASTER : PGC_SIGHUP,
-							GUC_UNIT_MB, check_pool_size, NULL, NULL);
-	DefineCustomIntVariable("gpusort.pool_quota",
-							"Sets how much of the pool one sort may take, in per cent.",
-							NULL, &gpusort_pool_quota, gpusort_pool_quota, 0, 100,
-							PGC_SUSET, GUC_EXPLAIN, NULL, NULL, NULL);
-}
-
 void
 gpusort_define_settings(void)
 {
@@ -161,13 +121,6 @@ gpusort_define_settings(void)
 							"Sets the number of estimated rows below which a sort is left to PostgreSQL.",
 							NULL, &gpusort_min_rows, gpusort_min_rows, 0, INT_MAX,
 							PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpusort.keep_memory",
-							"Sets how much memory of finished sorts a session keeps for its next ones.",
-							NULL, &gpusort_keep_memory, gpusort_keep_memory,
-							0, MAX_KILOBYTES,
-							PGC_USERSET, GUC_UNIT_KB, NULL, assign_keep_memory, NULL);
-	define_pool_settings();
-	gpusort_define_service_settings();
 	DefineCustomEnumVariable("gpusort.inject_fault",
 							 "Provokes the named failure in every sort, for testing.",
 							 NULL, &gpusort_inject_fault, gpusort_inject_fault,
@@ -198,6 +151,4 @@ gpusort_define_settings(void)
 	define_cost("gpusort.cost_fetch",
 				"Sets the planner's cost of fetching a row of a cached table by its TID.",
 				&gpusort_cost_fetch);
-
-	MarkGUCPrefixReserved("gpusort");
 }

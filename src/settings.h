@@ -1,6 +1,7 @@
 /*
  * settings.h
- *		The gpusort.* configuration variables (see README.md for their meaning).
+ *		Configuration variables that more than one folder looks at (see README.md for
+ *		their meaning).
  */
 #ifndef GPUSORT_SETTINGS_H
 #define GPUSORT_SETTINGS_H
@@ -41,9 +42,6 @@ extern int	gpusort_late_rows;
 extern int	gpusort_min_rows;
 extern bool gpusort_force;
 extern bool gpusort_verify;
-extern int	gpusort_keep_memory;	/* kB */
-extern int	gpusort_pool_size;	/* MB, in effect */
-extern int	gpusort_pool_quota; /* per cent */
 extern int	gpusort_inject_fault;
 extern int	gpusort_slice_pages;
 
@@ -57,6 +55,7 @@ extern double gpusort_cost_emit;
 extern double gpusort_cost_gather;
 extern double gpusort_cost_fetch;
 
+/* From _PG_init(). */
 extern void gpusort_define_settings(void);
 
 #endif							/* GPUSORT_SETTINGS_H */

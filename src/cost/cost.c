@@ -17,6 +17,7 @@
 #include "optimizer/optimizer.h"
 
 #include "cost/cost.h"
+#include "memory/memory_range.h"
 #include "memory/pool.h"
 #include "settings.h"
 #include "sort/sort.h"
@@ -165,7 +166,7 @@ estimate_core(double rows, double row_bytes, double factor, Cost key, GpuSortEst
 static Cost
 fresh_memory_cost(double bytes)
 {
-	double		warm = (double) gpusort_pool_limit() + (double) gpusort_keep_memory * 1024;
+	double		warm = (double) gpusort_pool_limit() + (double) gpusort_range_keep_bytes();
 
 	return Max(bytes - warm, 0) * gpusort_cost_row_byte * FRESH_BYTE_FACTOR;
 }

@@ -36,7 +36,6 @@
 #include "memory/memory_range.h"
 #include "memory/pool.h"
 #include "memory/range_extents.h"
-#include "settings.h"
 
 #define HUGE_PAGE_BYTES		((size_t) 2 << 20)
 #define HUGE_RANGE_BYTES	((size_t) 64 << 20)
@@ -68,6 +67,7 @@ static GpuSortRange *kept_ranges = NULL;
 static int	kept_count = 0;
 static uint32 kept_extents = 0;
 static size_t kept_bytes = 0;	/* sum of private_bytes() over kept_ranges */
+static size_t keep_bytes = 0;	/* most of that */
 
 static size_t
 round_up(size_t bytes, size_t unit)
@@ -356,8 +356,9 @@ gpusort_range_rewind(GpuSortRange *range)
 }
 
 void
-gpusort_range_trim(size_t keep_bytes)
+gpusort_range_keep(size_t bytes)
 {
+	keep_bytes = bytes;
 	while (kept_ranges != NULL && kept_bytes > keep_bytes)
 	{
 		GpuSortRange *victim = kept_ranges;
@@ -365,6 +366,12 @@ gpusort_range_trim(size_t keep_bytes)
 		unlink_kept(&kept_ranges);
 		unmap_range(victim);
 	}
+}
+
+size_t
+gpusort_range_keep_bytes(void)
+{
+	return keep_bytes;
 }
 
 /* Give private memory beyond `room` bytes back to the system; false if that fails. */
@@ -387,8 +394,7 @@ trim_private(GpuSortRange *range, size_t room)
 void
 gpusort_range_release(GpuSortRange *range)
 {
-	size_t		budget = (size_t) gpusort_keep_memory * 1024;
-	size_t		room = budget - Min(budget, kept_bytes);
+	size_t		room = keep_bytes - Min(keep_bytes, kept_bytes);
 
 	gpusort_range_rewind(range);
 	if (kept_count >= MAX_KEPT_RANGES ||

@@ -152,7 +152,10 @@ extern void gpusort_range_rewind(GpuSortRange *range);
 /* Hand the range over to the cache, or to the system. */
 extern void gpusort_range_release(GpuSortRange *range);
 
-/* Let the cache keep no more than so much private memory. */
-extern void gpusort_range_trim(size_t keep_bytes);
+/* From now on, let the cache keep at most so much private memory. */
+extern void gpusort_range_keep(size_t bytes);
+
+/* What was said last. */
+extern size_t gpusort_range_keep_bytes(void);
 
 #endif							/* GPUSORT_MEMORY_RANGE_H */

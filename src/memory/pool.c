@@ -29,7 +29,6 @@
 
 #include "memory/machine_memory.h"
 #include "memory/pool.h"
-#include "settings.h"
 
 /* The default: this share of the machine's memory, within bounds. */
 #define DEFAULT_SHARE	4
@@ -47,6 +46,8 @@
 #endif
 
 gsd_pool   *gpusort_pool = NULL;
+int			gpusort_pool_size = -1;
+int			gpusort_pool_quota = 75;
 
 static gsd_pool the_pool = {.fd = -1};
 static shmem_startup_hook_type previous_shmem_startup_hook = NULL;

@@ -2,7 +2,7 @@
  * pool.h
  *		The pool of memory that the server's processes share: creation and limits.
  *
- * service/gsd_pool.h has the layout, and the functions that take and give extents.
+ * protocol/gsd_pool.h has the layout, and the functions that take and give extents.
  */
 #ifndef GPUSORT_POOL_H
 #define GPUSORT_POOL_H
@@ -15,6 +15,10 @@
  * gpusort.pool_size is 0, or the pool could not be made.
  */
 extern gsd_pool *gpusort_pool;
+
+/* Settings. */
+extern int	gpusort_pool_size;	/* MB, in effect; -1: not decided yet */
+extern int	gpusort_pool_quota; /* per cent */
 
 /* Have the pool made with the server's shared memory; from _PG_init(). */
 extern void gpusort_pool_install(void);

@@ -2,7 +2,7 @@
  * service_client.c
  *		A session's side of a job for gpusortd.
  *
- * service/gsd_pool.h describes the handshake.  Two things are worth saying again.
+ * protocol/gsd_pool.h describes the handshake.  Two things are worth saying again.
  * What gpusortd may still write must not go to anybody else, so a job that it has
  * not let go of after CLOSE_WAIT_MS keeps its memory; the supervisor frees both
  * when it has.  And nobody waits for a program that is not there: its supervisor

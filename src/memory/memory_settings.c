@@ -1,0 +1,56 @@
+/*
+ * memory_settings.c
+ *		The settings of the pool, and of memory that sessions keep.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/guc.h"
+
+#include "memory/memory_range.h"
+#include "memory/memory_settings.h"
+#include "memory/pool.h"
+
+#define DEFAULT_KEEP_KB		(1024 * 1024)
+
+static int	keep_memory_kb = DEFAULT_KEEP_KB;
+
+static void
+assign_keep_memory(int newval, void *extra)
+{
+	gpusort_range_keep((size_t) newval * 1024);
+}
+
+/*
+ * Show what is in effect: the size that -1 stands for, and 0 in a process that
+ * has loaded the library too late to have a pool.
+ */
+static bool
+check_pool_size(int *newval, void **extra, GucSource source)
+{
+	if (!process_shared_preload_libraries_in_progress && gpusort_pool == NULL)
+		*newval = 0;
+	else if (*newval == -1)
+		*newval = gpusort_pool_default_mb();
+	return true;
+}
+
+void
+gpusort_define_memory_settings(void)
+{
+	/* a postmaster's setting can't be defined any later */
+	DefineCustomIntVariable("gpusort.pool_size",
+							"Sets the size of the memory pool that all sorts share.",
+							"-1 means a quarter of the machine's memory, at most 16 GB.",
+							&gpusort_pool_size, gpusort_pool_size, -1, MAX_KILOBYTES / 1024,
+							process_shared_preload_libraries_in_progress ? PGC_POSTMASTER : PGC_SIGHUP,
+							GUC_UNIT_MB, check_pool_size, NULL, NULL);
+	DefineCustomIntVariable("gpusort.pool_quota",
+							"Sets how much of the pool one sort may take, in per cent.",
+							NULL, &gpusort_pool_quota, gpusort_pool_quota, 0, 100,
+							PGC_SUSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpusort.keep_memory",
+							"Sets how much memory of finished sorts a session keeps for its next ones.",
+							NULL, &keep_memory_kb, keep_memory_kb, 0, MAX_KILOBYTES,
+							PGC_USERSET, GUC_UNIT_KB, NULL, assign_keep_memory, NULL);
+}
