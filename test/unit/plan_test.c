@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "engine/gs_bits.h"
-#include "engine/device/gs_bucket_plan.h"
+#include "engine/device/gs_bucket_cuts.h"
 #include "keys.h"
 #include "tap.h"
 

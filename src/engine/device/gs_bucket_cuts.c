@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/device/gs_bucket_cuts.h"
 #include "engine/device/gs_bucket_tree.h"
 
 /* Buckets beyond this part of a share are not fused for the sake of launches. */

@@ -12,7 +12,12 @@
  * A key that goes on behind its first section is not in order yet: then buckets are
  * only sorted, into the memory they are in, and gs_device_ties.c takes over.
  */
+#include "engine/device/gs_bucket_cuts.h"
+#include "engine/device/gs_device_buckets.h"
+#include "engine/device/gs_device_early.h"
 #include "engine/device/gs_device_job.h"
+#include "engine/device/gs_device_result.h"
+#include "engine/device/gs_device_ties.h"
 
 /* Buckets of each device that are put on their way before the first is looked at. */
 #define TRIED_BUCKETS	2

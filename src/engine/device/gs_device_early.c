@@ -20,6 +20,7 @@
  */
 #include <stdlib.h>
 
+#include "engine/device/gs_device_early.h"
 #include "engine/device/gs_device_job.h"
 #include "engine/device/gs_row_section.h"
 

@@ -13,6 +13,8 @@
  */
 #include <stdlib.h>
 
+#include "engine/device/gs_bucket_cuts.h"
+#include "engine/device/gs_device_exchange.h"
 #include "engine/device/gs_device_job.h"
 
 /*

@@ -1,6 +1,6 @@
 /*
  * gs_device_job.h
- *		A sort on devices from inside: shared by the files that carry it out.
+ *		A sort on devices from inside: what its steps share, and do alike.
  */
 #ifndef GS_DEVICE_JOB_H
 #define GS_DEVICE_JOB_H
@@ -190,7 +190,6 @@ struct gs_device_job
 			return gs_job_failed(job, d, do_status); \
 	} while (0)
 
-/* gs_device_job.c */
 extern gs_status gs_job_failed(gs_device_job *job, unsigned d, gs_status status);
 extern gs_status gs_job_fail(gs_device_job *job, gs_status status, const char *message);
 extern gs_rows gs_job_rows(const gs_device_job *job, uint64_t first_segment, uint64_t nsegments);
@@ -207,60 +206,5 @@ extern gs_status gs_job_follow(gs_device_job *job, unsigned d, gs_queue queue,
 							   unsigned behind_device, gs_queue behind);
 extern void gs_job_span_begin(gs_device_job *job, unsigned d, gs_queue queue, const char *name);
 extern void gs_job_span_end(gs_device_job *job, unsigned d, gs_queue queue);
-
-/* gs_device_upload.c */
-extern void gs_upload_expect(gs_device_job *job, uint64_t nrows);
-extern gs_status gs_upload_ahead(gs_device_job *job, unsigned plane, uint64_t segment,
-								 const uint64_t *words);
-extern gs_status gs_upload_forget(gs_device_job *job, unsigned plane);
-extern void gs_upload_drop(gs_device_job *job);
-extern gs_status gs_upload_release(gs_device_job *job);
-extern gs_status gs_upload_planes(gs_device_job *job);
-extern gs_status gs_upload_layout(gs_device_job *job);
-
-/* gs_device_memory.c */
-extern unsigned gs_memory_planes(const gs_device_job *job, uint64_t nrows, unsigned nplanes);
-extern uint64_t gs_memory_packed_segments(const gs_device_job *job, unsigned d);
-extern gs_status gs_memory_shares(gs_device_job *job, unsigned min_rounds);
-extern gs_status gs_memory_take(gs_device_job *job);
-
-/* gs_device_partition.c */
-extern gs_status gs_partition_keys(gs_device_job *job);
-extern bool gs_partition_packed(const gs_device_job *job);
-extern gs_status gs_partition_plan(gs_device_job *job);
-extern gs_status gs_partition_round(gs_device_job *job, unsigned round);
-
-/* gs_device_exchange.c */
-extern gs_status gs_exchange_prepare(gs_device_job *job);
-extern void gs_exchange_tree(gs_device_job *job, unsigned round, bool *digits);
-extern const uint64_t *gs_exchange_positions(const gs_device_job *job, unsigned round, unsigned d);
-extern unsigned gs_exchange_targets(const gs_device_job *job, unsigned round, unsigned d,
-									gs_target *targets);
-extern gs_status gs_exchange_meet(gs_device_job *job, const gs_queue *queues, unsigned nqueues);
-extern gs_status gs_exchange_rows(gs_device_job *job, unsigned round);
-
-/* gs_device_buckets.c */
-extern gs_status gs_buckets_round(gs_device_job *job, unsigned round);
-
-/* gs_device_early.c */
-extern void gs_early_choose(gs_device_job *job);
-extern unsigned gs_early_low_bit(const gs_device_job *job, const gs_bucket *bucket);
-extern gs_status gs_early_sort_runs(gs_device_job *job, unsigned d, gs_queue queue,
-									gs_pairs pairs, uint64_t nrows, unsigned low_bit,
-									unsigned ordinal);
-extern gs_status gs_early_begin_round(gs_device_job *job);
-extern gs_status gs_early_look(gs_device_job *job);
-
-/* gs_device_ties.c */
-extern gs_status gs_ties_round(gs_device_job *job, unsigned round);
-
-/* gs_device_result.c */
-extern gs_status gs_result_begin(gs_device_job *job, unsigned nready);
-extern void gs_result_end(gs_device_job *job);
-extern gs_status gs_result_download(gs_device_job *job, unsigned d, gs_queue behind,
-									const gs_bucket *bucket, const void *ids);
-extern gs_status gs_result_bitmap(gs_device_job *job, unsigned d, unsigned share);
-extern gs_status gs_result_identity(gs_device_job *job);
-extern gs_status gs_result_wait(gs_device_job *job, uint64_t *ready);
 
 #endif							/* GS_DEVICE_JOB_H */

@@ -18,6 +18,7 @@
  * not keep below its capacity, makes the caller try again with more shares.
  */
 #include "engine/device/gs_device_job.h"
+#include "engine/device/gs_device_memory.h"
 
 /* Memory a row that refining ties takes at worst, beside the pairs. */
 #define TIES_ROW_BYTES(id_bytes)	(8 + 2 * 4 + (id_bytes))

@@ -14,7 +14,11 @@
  */
 #include <stdlib.h>
 
+#include "engine/device/gs_bucket_cuts.h"
+#include "engine/device/gs_device_exchange.h"
 #include "engine/device/gs_device_job.h"
+#include "engine/device/gs_device_memory.h"
+#include "engine/device/gs_device_partition.h"
 
 /*
  * On four H200s 10^7, 10^8 and 10^9 rows were sorted fastest with buckets of 2, 4

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "engine/device/gs_device_job.h"
+#include "engine/device/gs_device_result.h"
 
 /* Ids that a device counts up to at a time, unless the options say otherwise. */
 #define COUNTED_ROWS	(UINT64_C(4) << 20)

@@ -22,7 +22,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/device/gs_device_buckets.h"
+#include "engine/device/gs_device_early.h"
+#include "engine/device/gs_device_exchange.h"
 #include "engine/device/gs_device_job.h"
+#include "engine/device/gs_device_memory.h"
+#include "engine/device/gs_device_partition.h"
+#include "engine/device/gs_device_result.h"
+#include "engine/device/gs_device_upload.h"
 
 #define DEFAULT_DEVICE_ROWS	(UINT64_C(4) << 20)
 

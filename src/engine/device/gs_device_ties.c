@@ -19,6 +19,7 @@
  * the share are the result; and the share's spare.
  */
 #include "engine/device/gs_device_job.h"
+#include "engine/device/gs_device_ties.h"
 
 /* Begin with all rows of a share, which are sorted on the first section. */
 static gs_status

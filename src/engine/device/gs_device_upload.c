@@ -21,6 +21,8 @@
 #include <string.h>
 
 #include "engine/device/gs_device_job.h"
+#include "engine/device/gs_device_memory.h"
+#include "engine/device/gs_device_upload.h"
 
 /* Segments that are given memory in one piece, and uploaded in one piece. */
 #define RUN_SEGMENTS	16
