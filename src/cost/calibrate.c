@@ -141,7 +141,7 @@ find_collation_codec(void)
 	const GpuSortCodec *codec = gpusort_codec_lookup(TextLessOperator, TEXTOID,
 													 DEFAULT_COLLATION_OID, &reverse, &reason);
 
-	return codec != NULL && codec->collated ? codec : NULL;
+	return codec != NULL && codec->collated_by != GPUSORT_COLLATED_BY_NONE ? codec : NULL;
 }
 
 /*
@@ -274,7 +274,7 @@ put_collation(ReturnSetInfo *rsinfo, const Measurements *m)
 
 	if (valid)
 		key = Max(until_sorted(&m->collated) - until_sorted(&m->bytes), 0) /
-			gpusort_collated_share(m->collation_codec);
+			gpusort_collated_share(m->collation_codec, DEFAULT_COLLATION_OID);
 	put_finding(rsinfo, &(Finding)
 				{"collated_key", "ns", key, "gpusort.cost_key_collated", key / m->unit,
 				"a sort key of the database's collation beyond the string's bytes; null if it has none"});

@@ -103,23 +103,23 @@ key_bytes(const GpuSortCodec *codec)
 }
 
 double
-gpusort_collated_share(const GpuSortCodec *codec)
+gpusort_collated_share(const GpuSortCodec *codec, Oid collation)
 {
-	if (codec->complete == NULL)
+	if (!gpusort_codec_is_lazy(codec, collation))
 		return 1;
-	return codec->verify ? LAZY_SHARE_LIBC : LAZY_SHARE;
+	return codec->collated_by == GPUSORT_COLLATED_BY_LIBC ? LAZY_SHARE_LIBC : LAZY_SHARE;
 }
 
 /* Making the key of a row. */
 static Cost
-key_cost(const GpuSortCodec *codec)
+key_cost(const GpuSortCodec *codec, Oid collation)
 {
 	Cost		cost = key_bytes(codec) * gpusort_cost_key_byte;
 
 	if (codec->bytes != GPUSORT_BYTES_NONE)
 		cost += STRING_BYTES * gpusort_cost_key_byte;
-	if (codec->collated)
-		cost += gpusort_cost_key_collated * gpusort_collated_share(codec);
+	if (codec->collated_by != GPUSORT_COLLATED_BY_NONE)
+		cost += gpusort_cost_key_collated * gpusort_collated_share(codec, collation);
 	return cost;
 }
 
@@ -129,7 +129,7 @@ core_compare_factor(const GpuSortCodec *codec)
 {
 	if (codec->bytes == GPUSORT_BYTES_NONE)
 		return 1;
-	return codec->verify ? CORE_COMPARE_LIBC : CORE_COMPARE_BYTES;
+	return codec->collated_by == GPUSORT_COLLATED_BY_LIBC ? CORE_COMPARE_LIBC : CORE_COMPARE_BYTES;
 }
 
 /* ... neighbours of rows that come in order. */
@@ -141,9 +141,9 @@ core_sorted_factor(double factor)
 
 /* Abbreviated keys that PostgreSQL makes for all rows. */
 static Cost
-core_key_cost(const GpuSortCodec *codec)
+core_key_cost(const GpuSortCodec *codec, Oid collation)
 {
-	return codec->collated && !codec->verify ? key_cost(codec) : 0;
+	return codec->collated_by == GPUSORT_COLLATED_BY_ICU ? key_cost(codec, collation) : 0;
 }
 
 /*
@@ -224,14 +224,15 @@ gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 		if (codec == NULL)
 			return false;
 		all_key_bytes += key_bytes(codec);
-		key += key_cost(codec);
+		key += key_cost(codec, keys->collations[i]);
 		ranges += codec->nwords + (codec->bytes != GPUSORT_BYTES_NONE ? 2 : 0);
-		key_row_bytes += gpusort_codec_extra_bytes(codec, Min(width, STRING_KEY_BYTES));
+		key_row_bytes += gpusort_codec_extra_bytes(codec, keys->collations[i],
+												   Min(width, STRING_KEY_BYTES));
 
 		/* as if all columns before it were equal: ours encodes it in any case */
 		core_factor = Max(core_factor, core_compare_factor(codec));
 		if (i == 0)
-			core_key = core_key_cost(codec);
+			core_key = core_key_cost(codec, keys->collations[i]);
 	}
 
 	estimate->memory_bytes = rows * (row_bytes + key_row_bytes + all_key_bytes +

@@ -90,6 +90,6 @@ extern bool gpusort_fits_pool(const GpuSortEstimate *estimate, int participants)
 extern double gpusort_memory_factor(double bytes);
 
 /* How much of gpusort.cost_key_collated a codec's key costs. */
-extern double gpusort_collated_share(const GpuSortCodec *codec);
+extern double gpusort_collated_share(const GpuSortCodec *codec, Oid collation);
 
 #endif							/* GPUSORT_COST_H */

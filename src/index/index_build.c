@@ -93,6 +93,9 @@ gpusort_index_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 			*reason = "operator family has no ordering operator";
 			return false;
 		}
+		if (!gpusort_codec_fits_class(spec->sortops[i], index->rd_opfamily[i], type,
+									  index_getprocid(index, i + 1, BTORDER_PROC), reason))
+			return false;
 	}
 	return true;
 }

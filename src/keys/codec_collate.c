@@ -9,13 +9,13 @@
  * follow.  (A key that is a prefix of another sorts before it that way, and
  * equal keys mean equal strings.)
  *
- * ICU promises that its sort keys order like its comparison, and PostgreSQL
- * relies on it for its abbreviated keys.  It does not rely on strxfrm(), which
- * has disagreed with strcoll() in released C libraries.  So our libc codecs ask
- * for the result to be verified.
+ * Neither library's keys are believed: strxfrm() has disagreed with strcoll() in released
+ * C libraries, and ICU's keys with ucol_strcollUTF8() where punctuation is ignored or
+ * combining marks come in an unusual order.  So these codecs ask for the result to be
+ * verified with the comparison that PostgreSQL uses.
  *
  * The beginning of a key, which costs much less than the whole of it, decides the order
- * of most strings.  So the codecs are lazy (key_codec.h) where the library lets them:
+ * of most strings.  So an encoder is lazy (key_codec.h) where the library makes words:
  * under ICU in UTF8 databases, and wherever we know how libc's keys are made
  * (collate_library.h).
  *
@@ -30,9 +30,12 @@
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
 
 #include "keys/codec_private.h"
-#include "keys/collate_library.h"
+#include "keys/collate_libc.h"
+#include "keys/collate_open.h"
+#include "keys/collation_kind.h"
 
 /*
  * Longer strings are left to PostgreSQL's comparison, which seldom has to look
@@ -63,31 +66,23 @@ typedef struct CachedWord
 	char		string[CACHE_MAX_STRING_BYTES];
 } CachedWord;
 
+/* A string whose key is wanted. */
+typedef struct Source
+{
+	const char *string;
+	uint32		len;
+} Source;
+
+typedef Source (*SourceFunction) (Datum value);
+
 typedef struct CollateState
 {
 	CollateLibrary library;
+	SourceFunction source;
 	CachedKey	uncached;		/* for long strings */
 	CachedKey	keys[CACHE_ENTRIES];
-	CachedWord *words;			/* CACHE_ENTRIES of them, for lazy codecs */
+	CachedWord *words;			/* CACHE_ENTRIES of them, for lazy encoders */
 } CollateState;
-
-static void
-begin_collated(GpuSortEncoder *encoder)
-{
-	CollateState *state = palloc0(sizeof(CollateState));
-
-	gpusort_collate_begin(&state->library, encoder->collation);
-	state->uncached.string_len = PG_UINT32_MAX;
-	for (int i = 0; i < CACHE_ENTRIES; i++)
-		state->keys[i].string_len = PG_UINT32_MAX;
-	if (encoder->codec->complete)
-	{
-		state->words = palloc(CACHE_ENTRIES * sizeof(CachedWord));
-		for (int i = 0; i < CACHE_ENTRIES; i++)
-			state->words[i].string_len = PG_UINT32_MAX;
-	}
-	encoder->private_data = state;
-}
 
 /*
  * The cache entry of a short string.  Only its ends are hashed; strings that
@@ -150,14 +145,7 @@ encode_collated(CollateState *state, const char *string, uint32 len, GpuSortKey 
 	return true;
 }
 
-/* A string whose key is wanted. */
-typedef struct Source
-{
-	const char *string;
-	uint32		len;
-} Source;
-
-static inline Source
+static Source
 source_text(Datum value)
 {
 	struct varlena *text = detoast_packed(value);
@@ -165,7 +153,7 @@ source_text(Datum value)
 	return (Source) {VARDATA_ANY(text), VARSIZE_ANY_EXHDR(text)};
 }
 
-static inline Source
+static Source
 source_bpchar(Datum value)
 {
 	Source		source = source_text(value);
@@ -174,36 +162,12 @@ source_bpchar(Datum value)
 	return source;
 }
 
-static inline Source
+static Source
 source_name(Datum value)
 {
 	const char *string = DatumGetCString(value);
 
 	return (Source) {string, strnlen(string, NAMEDATALEN)};
-}
-
-static bool
-encode_text(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
-{
-	Source		source = source_text(value);
-
-	return encode_collated(encoder->private_data, source.string, source.len, key);
-}
-
-static bool
-encode_bpchar(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
-{
-	Source		source = source_bpchar(value);
-
-	return encode_collated(encoder->private_data, source.string, source.len, key);
-}
-
-static bool
-encode_name(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
-{
-	Source		source = source_name(value);
-
-	return encode_collated(encoder->private_data, source.string, source.len, key);
 }
 
 static bool
@@ -216,9 +180,7 @@ encode_lazily(CollateState *state, Source source, GpuSortKey *key)
 	key->len = source.len;
 	if (source.len > MAX_STRING_BYTES)
 		return false;
-	/* quicker than looking for it */
-	if (library->weights != NULL &&
-		collate_word(library->weights, source.string, source.len, &key->prefix))
+	if (library->make_known_word(library, source.string, source.len, &key->prefix))
 		return true;
 	if (source.len > CACHE_MAX_STRING_BYTES)
 		return library->make_word(library, source.string, source.len, &key->prefix);
@@ -238,215 +200,111 @@ encode_lazily(CollateState *state, Source source, GpuSortKey *key)
 }
 
 static bool
-encode_text_lazily(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
+encode(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 {
-	return encode_lazily(encoder->private_data, source_text(value), key);
+	CollateState *state = encoder->private_data;
+	Source		source = state->source(value);
+
+	if (encoder->lazy)
+		return encode_lazily(state, source, key);
+	return encode_collated(state, source.string, source.len, key);
 }
 
 static bool
-encode_bpchar_lazily(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
-{
-	return encode_lazily(encoder->private_data, source_bpchar(value), key);
-}
-
-static bool
-encode_name_lazily(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
-{
-	return encode_lazily(encoder->private_data, source_name(value), key);
-}
-
-static bool
-complete_collated(GpuSortEncoder *encoder, const char *string, uint32 len, GpuSortKey *key)
+complete(GpuSortEncoder *encoder, const char *string, uint32 len, GpuSortKey *key)
 {
 	return encode_collated(encoder->private_data, string, len, key);
 }
 
+static void
+begin(GpuSortEncoder *encoder, SourceFunction source)
+{
+	CollateState *state = palloc0(sizeof(CollateState));
+
+	gpusort_collate_open(&state->library, encoder->collation);
+	state->source = source;
+	state->uncached.string_len = PG_UINT32_MAX;
+	for (int i = 0; i < CACHE_ENTRIES; i++)
+		state->keys[i].string_len = PG_UINT32_MAX;
+	encoder->lazy = state->library.make_word != NULL;
+	if (encoder->lazy)
+	{
+		state->words = palloc(CACHE_ENTRIES * sizeof(CachedWord));
+		for (int i = 0; i < CACHE_ENTRIES; i++)
+			state->words[i].string_len = PG_UINT32_MAX;
+	}
+	encoder->private_data = state;
+}
+
+static void
+begin_text(GpuSortEncoder *encoder)
+{
+	begin(encoder, source_text);
+}
+
+static void
+begin_bpchar(GpuSortEncoder *encoder)
+{
+	begin(encoder, source_bpchar);
+}
+
+static void
+begin_name(GpuSortEncoder *encoder)
+{
+	begin(encoder, source_name);
+}
+
 /*
  * Measured on strings of 16 bytes, mostly Latin letters and digits: ICU's sort
- * keys have 20 to 30 bytes, strxfrm() of glibc 2.36 makes 108 to 118.
+ * keys have 20 to 30 bytes, strxfrm() of glibc 2.36 makes 108 to 118.  Lazy encoders
+ * make those of some rows.
  */
 static double
-extra_bytes_icu(double width)
+extra_bytes_icu(double width, bool lazy)
 {
-	return 3 * width;
-}
-
-/* ... of which a lazy codec makes those of some rows. */
-static double
-extra_bytes_lazy(double width)
-{
-	return width;
+	return lazy ? width : 3 * width;
 }
 
 static double
-extra_bytes_libc(double width)
+extra_bytes_libc(double width, bool lazy)
 {
-	return 8 * width;
+	return lazy ? width : 8 * width;
 }
 
-#ifdef USE_ICU
+#define COLLATED_CODEC(type, library_name, its_provider, its_extra_bytes) \
+	{ \
+		.name = CppAsString(type) ", " library_name, \
+		.bytes = GPUSORT_BYTES_PADDED, \
+		.collated_by = its_provider, \
+		.begin = begin_##type, \
+		.encode = encode, \
+		.complete = complete, \
+		.extra_bytes = its_extra_bytes, \
+	}
+#define LIBC_CODEC(type) \
+	COLLATED_CODEC(type, "strxfrm", GPUSORT_COLLATED_BY_LIBC, extra_bytes_libc)
+#define ICU_CODEC(type) \
+	COLLATED_CODEC(type, "ICU sort key", GPUSORT_COLLATED_BY_ICU, extra_bytes_icu)
 
-/* ICU, in other encodings than UTF-8. */
-static const GpuSortCodec codec_text_icu = {
-	.name = "text, ICU sort key",
-	.bytes = GPUSORT_BYTES_PADDED,
-	.collated = true,
-	.begin = begin_collated,
-	.encode = encode_text,
-	.extra_bytes = extra_bytes_icu,
-};
-
-static const GpuSortCodec codec_bpchar_icu = {
-	.name = "bpchar, ICU sort key",
-	.bytes = GPUSORT_BYTES_PADDED,
-	.collated = true,
-	.begin = begin_collated,
-	.encode = encode_bpchar,
-	.extra_bytes = extra_bytes_icu,
-};
-
-static const GpuSortCodec codec_name_icu = {
-	.name = "name, ICU sort key",
-	.bytes = GPUSORT_BYTES_PADDED,
-	.collated = true,
-	.begin = begin_collated,
-	.encode = encode_name,
-	.extra_bytes = extra_bytes_icu,
-};
-
-/* ICU, in UTF-8. */
-static const GpuSortCodec codec_text_icu_lazy = {
-	.name = "text, ICU sort key",
-	.bytes = GPUSORT_BYTES_PADDED,
-	.collated = true,
-	.begin = begin_collated,
-	.encode = encode_text_lazily,
-	.complete = complete_collated,
-	.extra_bytes = extra_bytes_lazy,
-};
-
-static const GpuSortCodec codec_bpchar_icu_lazy = {
-	.name = "bpchar, ICU sort key",
-	.bytes = GPUSORT_BYTES_PADDED,
-	.collated = true,
-	.begin = begin_collated,
-	.encode = encode_bpchar_lazily,
-	.complete = complete_collated,
-	.extra_bytes = extra_bytes_lazy,
-};
-
-static const GpuSortCodec codec_name_icu_lazy = {
-	.name = "name, ICU sort key",
-	.bytes = GPUSORT_BYTES_PADDED,
-	.collated = true,
-	.begin = begin_collated,
-	.encode = encode_name_lazily,
-	.complete = complete_collated,
-	.extra_bytes = extra_bytes_lazy,
-};
-
-#endif							/* USE_ICU */
-
-static const GpuSortCodec codec_text_libc = {
-	.name = "text, strxfrm",
-	.bytes = GPUSORT_BYTES_PADDED,
-	.verify = true,
-	.collated = true,
-	.begin = begin_collated,
-	.encode = encode_text,
-	.extra_bytes = extra_bytes_libc,
-};
-
-static const GpuSortCodec codec_text_libc_lazy = {
-	.name = "text, strxfrm",
-	.bytes = GPUSORT_BYTES_PADDED,
-	.verify = true,
-	.collated = true,
-	.begin = begin_collated,
-	.encode = encode_text_lazily,
-	.complete = complete_collated,
-	.extra_bytes = extra_bytes_lazy,
-};
-
-static const GpuSortCodec codec_bpchar_libc = {
-	.name = "bpchar, strxfrm",
-	.bytes = GPUSORT_BYTES_PADDED,
-	.verify = true,
-	.collated = true,
-	.begin = begin_collated,
-	.encode = encode_bpchar,
-	.extra_bytes = extra_bytes_libc,
-};
-
-static const GpuSortCodec codec_bpchar_libc_lazy = {
-	.name = "bpchar, strxfrm",
-	.bytes = GPUSORT_BYTES_PADDED,
-	.verify = true,
-	.collated = true,
-	.begin = begin_collated,
-	.encode = encode_bpchar_lazily,
-	.complete = complete_collated,
-	.extra_bytes = extra_bytes_lazy,
-};
-
-static const GpuSortCodec codec_name_libc = {
-	.name = "name, strxfrm",
-	.bytes = GPUSORT_BYTES_PADDED,
-	.verify = true,
-	.collated = true,
-	.begin = begin_collated,
-	.encode = encode_name,
-	.extra_bytes = extra_bytes_libc,
-};
-
-static const GpuSortCodec codec_name_libc_lazy = {
-	.name = "name, strxfrm",
-	.bytes = GPUSORT_BYTES_PADDED,
-	.verify = true,
-	.collated = true,
-	.begin = begin_collated,
-	.encode = encode_name_lazily,
-	.complete = complete_collated,
-	.extra_bytes = extra_bytes_lazy,
-};
-
+/* By the operator class's input type: under collations of bytes, of libc and of ICU. */
 typedef struct StringCodecs
 {
 	Oid			opcintype;
-	const GpuSortCodec *c;
-	const GpuSortCodec *libc;
-	const GpuSortCodec *libc_lazy;
-#ifdef USE_ICU
-	const GpuSortCodec *icu;
-	const GpuSortCodec *icu_lazy;
-#endif
+	const GpuSortCodec *bytes;
+	GpuSortCodec libc;
+	GpuSortCodec icu;
 } StringCodecs;
 
-#ifdef USE_ICU
-#define ICU_CODECS(whole, lazy) , whole, lazy
-#else
-#define ICU_CODECS(whole, lazy)
-#endif
-
 static const StringCodecs string_codecs[] = {
-	{TEXTOID, &gpusort_codec_text_c, &codec_text_libc, &codec_text_libc_lazy
-	ICU_CODECS(&codec_text_icu, &codec_text_icu_lazy)},
-	{BPCHAROID, &gpusort_codec_bpchar_c, &codec_bpchar_libc, &codec_bpchar_libc_lazy
-	ICU_CODECS(&codec_bpchar_icu, &codec_bpchar_icu_lazy)},
-	{NAMEOID, &gpusort_codec_name_c, &codec_name_libc, &codec_name_libc_lazy
-	ICU_CODECS(&codec_name_icu, &codec_name_icu_lazy)},
+	{TEXTOID, &gpusort_codec_text_c, LIBC_CODEC(text), ICU_CODEC(text)},
+	{BPCHAROID, &gpusort_codec_bpchar_c, LIBC_CODEC(bpchar), ICU_CODEC(bpchar)},
+	{NAMEOID, &gpusort_codec_name_c, LIBC_CODEC(name), ICU_CODEC(name)},
 };
 
-/*
- * The codec of a string type, by the operator class's input type, under a
- * collation; NULL with a reason if there is none.  May ereport if the collation
- * cannot be used.
- */
 const GpuSortCodec *
 gpusort_codec_for_string(Oid opcintype, Oid collation, const char **reason)
 {
 	const StringCodecs *codecs = string_codecs;
-	pg_locale_t locale;
 
 	while (codecs->opcintype != opcintype)
 	{
@@ -457,21 +315,40 @@ gpusort_codec_for_string(Oid opcintype, Oid collation, const char **reason)
 		}
 	}
 
-	if (!OidIsValid(collation))
+	switch (gpusort_collation_kind(collation))
 	{
-		*reason = "collation could not be determined";
-		return NULL;
+		case GPUSORT_COLLATION_BYTES:
+			return codecs->bytes;
+		case GPUSORT_COLLATION_LIBC:
+			return &codecs->libc;
+		case GPUSORT_COLLATION_ICU:
+			return &codecs->icu;
+		case GPUSORT_COLLATION_NONE:
+			*reason = "collation could not be determined";
+			break;
+		case GPUSORT_COLLATION_OTHER:
+			*reason = "collation provider has no key encoding";
+			break;
 	}
-	if (gpusort_collation_is_c(collation))
-		return codecs->c;
-
-	locale = pg_newlocale_from_collation(collation);
-	if (locale == NULL || locale->provider == COLLPROVIDER_LIBC)
-		return gpusort_collate_has_words(locale) ? codecs->libc_lazy : codecs->libc;
-#ifdef USE_ICU
-	if (locale->provider == COLLPROVIDER_ICU)
-		return gpusort_collate_has_words(locale) ? codecs->icu_lazy : codecs->icu;
-#endif
-	*reason = "collation provider has no key encoding";
 	return NULL;
+}
+
+bool
+gpusort_codec_is_lazy(const GpuSortCodec *codec, Oid collation)
+{
+	char	   *name;
+
+	switch (codec->collated_by)
+	{
+		case GPUSORT_COLLATED_BY_NONE:
+			break;
+		case GPUSORT_COLLATED_BY_ICU:
+			return GetDatabaseEncoding() == PG_UTF8;
+		case GPUSORT_COLLATED_BY_LIBC:
+			if (collation == DEFAULT_COLLATION_OID)
+				return gpusort_collate_libc_default_has_words();
+			name = gpusort_collation_libc_name(collation);
+			return name != NULL && gpusort_collate_libc_has_words(name);
+	}
+	return false;
 }

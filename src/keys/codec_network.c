@@ -125,7 +125,7 @@ encode_inet(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 
 /* IPv4 and IPv6 addresses without host bits need 8 and 18 bytes. */
 static double
-extra_bytes_inet(double width)
+extra_bytes_inet(double width, bool lazy)
 {
 	return width > 12 ? 18 : 8;
 }

@@ -291,7 +291,7 @@ encode_numeric(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
  * four digits become 8 bytes.
  */
 static double
-extra_bytes_numeric(double width)
+extra_bytes_numeric(double width, bool lazy)
 {
 	return Max(width - 4, sizeof(uint64));
 }

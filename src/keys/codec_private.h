@@ -50,7 +50,10 @@ extern const GpuSortCodec gpusort_codec_name_c;
 extern const GpuSortCodec gpusort_codec_bytea;
 extern const GpuSortCodec gpusort_codec_bit;
 
-/* codec_collate.c: the codec of a string type under a collation */
+/*
+ * codec_collate.c: the codec of a string type, by the operator class's input type, under a
+ * collation; NULL with a reason if there is none.
+ */
 extern const GpuSortCodec *gpusort_codec_for_string(Oid opcintype, Oid collation,
 													const char **reason);
 

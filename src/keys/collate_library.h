@@ -1,6 +1,9 @@
 /*
  * collate_library.h
  *		Sort keys of strings, as the library of a collation makes them.
+ *
+ * That is ICU's sort key (collate_icu.c) or the result of libc's strxfrm()
+ * (collate_libc.c).  Neither holds a zero byte.
  */
 #ifndef GPUSORT_COLLATE_LIBRARY_H
 #define GPUSORT_COLLATE_LIBRARY_H
@@ -8,8 +11,6 @@
 #include "postgres.h"
 
 #include "utils/pg_locale.h"
-
-#include "keys/collate_weights.h"
 
 /* A string's key. */
 typedef struct CollatedKey
@@ -31,15 +32,24 @@ struct CollateLibrary
 							 const char *string, uint32 len);
 
 	/*
-	 * A word that orders strings like their keys, where it differs.  Only if
-	 * gpusort_collate_has_words().
+	 * A word that orders strings like their keys, where it differs.  NULL if it is not
+	 * to be had for much less than the key.  All processes of a sort find the same: this
+	 * depends on the collation and the database alone.
 	 */
 	bool		(*make_word) (CollateLibrary *library, const char *string, uint32 len,
 							  uint64 *word);
 
+	/*
+	 * The same word, made from what is known of characters, in less time than it takes
+	 * to look one up in a cache.  False for strings that it does not know, or at all.
+	 */
+	bool		(*make_known_word) (CollateLibrary *library, const char *string, uint32 len,
+									uint64 *word);
+
 	pg_locale_t locale;			/* NULL: libc's locale of the process */
 	bool		deterministic;
-	const CollateWeights *weights;	/* libc only; NULL if they are not known */
+	const struct CollateWeights *weights;	/* of libc; NULL if they are not known */
+	struct CollatePrimaries *primaries; /* of ICU; NULL if they can't be */
 
 	MemoryContext context;		/* for all buffers */
 	char	   *scratch;		/* the string as the library wants it */
@@ -47,16 +57,13 @@ struct CollateLibrary
 	CollatedKey whole;			/* one that only a word is wanted of */
 };
 
-/* Prepare for a collation; memory from CurrentMemoryContext. */
-extern void gpusort_collate_begin(CollateLibrary *library, Oid collation);
-
-/* Is the first word of a key to be had for much less than the key? */
-extern bool gpusort_collate_has_words(pg_locale_t locale);
-
 /*
  * Make room for size bytes in a key's buffer, keeping its contents.  False if
  * that is more than memory contexts give.
  */
 extern bool gpusort_collate_reserve(CollateLibrary *library, CollatedKey *key, Size size);
+
+/* Make room for size bytes of scratch, whose contents are lost. */
+extern void gpusort_collate_reserve_scratch(CollateLibrary *library, Size size);
 
 #endif							/* GPUSORT_COLLATE_LIBRARY_H */

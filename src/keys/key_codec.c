@@ -3,15 +3,17 @@
  *		Finds the codec of a sort column.
  *
  * What decides is the btree operator family that the ordering operator belongs
- * to, and the input type it is declared for: together they name the comparison
- * that the codec has to reproduce.  The type of the column itself matters only
+ * to, the input type it is declared for and the family's comparison of that type (support
+ * function 1), which the codec has to reproduce.  The type of the column itself matters only
  * to polymorphic families; it may be a domain, or a type such as regclass or
  * varchar that is sorted by another type's operators.
  */
 #include "postgres.h"
 
+#include "access/nbtree.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
+#include "utils/fmgroids.h"
 
 #include "keys/codec_private.h"
 
@@ -40,66 +42,104 @@ typedef struct FamilyCodec
 {
 	Oid			opfamily;
 	Oid			opcintype;
-	const GpuSortCodec *codec;
+	Oid			compare;		/* support function 1, which the codec reproduces */
+	const GpuSortCodec *codec;	/* NULL: a string's, which depends on the collation */
 } FamilyCodec;
 
 static const FamilyCodec family_codecs[] = {
-	{BIT_BTREE_FAM_OID, BITOID, &gpusort_codec_bit},
-	{BOOL_BTREE_FAM_OID, BOOLOID, &gpusort_codec_bool},
-	{BPCHAR_PATTERN_BTREE_FAM_OID, BPCHAROID, &gpusort_codec_bpchar_c},
-	{BYTEA_BTREE_FAM_OID, BYTEAOID, &gpusort_codec_bytea},
-	{CHAR_BTREE_FAM_OID, CHAROID, &gpusort_codec_char},
-	{DATETIME_BTREE_FAM_OID, DATEOID, &gpusort_codec_int4},
-	{DATETIME_BTREE_FAM_OID, TIMESTAMPOID, &gpusort_codec_int8},
-	{DATETIME_BTREE_FAM_OID, TIMESTAMPTZOID, &gpusort_codec_int8},
-	{ENUM_BTREE_FAM_OID, ANYENUMOID, &gpusort_codec_enum},
-	{FLOAT_BTREE_FAM_OID, FLOAT4OID, &gpusort_codec_float4},
-	{FLOAT_BTREE_FAM_OID, FLOAT8OID, &gpusort_codec_float8},
-	{INTEGER_BTREE_FAM_OID, INT2OID, &gpusort_codec_int2},
-	{INTEGER_BTREE_FAM_OID, INT4OID, &gpusort_codec_int4},
-	{INTEGER_BTREE_FAM_OID, INT8OID, &gpusort_codec_int8},
-	{INTERVAL_BTREE_FAM_OID, INTERVALOID, &gpusort_codec_interval},
-	{MACADDR_BTREE_FAM_OID, MACADDROID, &gpusort_codec_macaddr},
-	{MACADDR8_BTREE_FAM_OID, MACADDR8OID, &gpusort_codec_macaddr8},
-	{MONEY_BTREE_FAM_OID, MONEYOID, &gpusort_codec_int8},
-	{NETWORK_BTREE_FAM_OID, INETOID, &gpusort_codec_inet},
-	{NUMERIC_BTREE_FAM_OID, NUMERICOID, &gpusort_codec_numeric},
-	{OID_BTREE_FAM_OID, OIDOID, &gpusort_codec_oid},
-	{PG_LSN_BTREE_FAM_OID, PG_LSNOID, &gpusort_codec_uint8},
-	{TEXT_PATTERN_BTREE_FAM_OID, TEXTOID, &gpusort_codec_text_c},
-	{TID_BTREE_FAM_OID, TIDOID, &gpusort_codec_tid},
-	{TIME_BTREE_FAM_OID, TIMEOID, &gpusort_codec_int8},
-	{TIMETZ_BTREE_FAM_OID, TIMETZOID, &gpusort_codec_timetz},
-	{UUID_BTREE_FAM_OID, UUIDOID, &gpusort_codec_uuid},
-	{VARBIT_BTREE_FAM_OID, VARBITOID, &gpusort_codec_bit},
-	{XID8_BTREE_FAM_OID, XID8OID, &gpusort_codec_uint8},
+	{BIT_BTREE_FAM_OID, BITOID, F_BITCMP, &gpusort_codec_bit},
+	{BOOL_BTREE_FAM_OID, BOOLOID, F_BTBOOLCMP, &gpusort_codec_bool},
+	{BPCHAR_PATTERN_BTREE_FAM_OID, BPCHAROID, F_BTBPCHAR_PATTERN_CMP, &gpusort_codec_bpchar_c},
+	{BPCHAR_BTREE_FAM_OID, BPCHAROID, F_BPCHARCMP, NULL},
+	{BYTEA_BTREE_FAM_OID, BYTEAOID, F_BYTEACMP, &gpusort_codec_bytea},
+	{CHAR_BTREE_FAM_OID, CHAROID, F_BTCHARCMP, &gpusort_codec_char},
+	{DATETIME_BTREE_FAM_OID, DATEOID, F_DATE_CMP, &gpusort_codec_int4},
+	{DATETIME_BTREE_FAM_OID, TIMESTAMPOID, F_TIMESTAMP_CMP, &gpusort_codec_int8},
+	{DATETIME_BTREE_FAM_OID, TIMESTAMPTZOID, F_TIMESTAMPTZ_CMP, &gpusort_codec_int8},
+	{ENUM_BTREE_FAM_OID, ANYENUMOID, F_ENUM_CMP, &gpusort_codec_enum},
+	{FLOAT_BTREE_FAM_OID, FLOAT4OID, F_BTFLOAT4CMP, &gpusort_codec_float4},
+	{FLOAT_BTREE_FAM_OID, FLOAT8OID, F_BTFLOAT8CMP, &gpusort_codec_float8},
+	{INTEGER_BTREE_FAM_OID, INT2OID, F_BTINT2CMP, &gpusort_codec_int2},
+	{INTEGER_BTREE_FAM_OID, INT4OID, F_BTINT4CMP, &gpusort_codec_int4},
+	{INTEGER_BTREE_FAM_OID, INT8OID, F_BTINT8CMP, &gpusort_codec_int8},
+	{INTERVAL_BTREE_FAM_OID, INTERVALOID, F_INTERVAL_CMP, &gpusort_codec_interval},
+	{MACADDR_BTREE_FAM_OID, MACADDROID, F_MACADDR_CMP, &gpusort_codec_macaddr},
+	{MACADDR8_BTREE_FAM_OID, MACADDR8OID, F_MACADDR8_CMP, &gpusort_codec_macaddr8},
+	{MONEY_BTREE_FAM_OID, MONEYOID, F_CASH_CMP, &gpusort_codec_int8},
+	{NETWORK_BTREE_FAM_OID, INETOID, F_NETWORK_CMP, &gpusort_codec_inet},
+	{NUMERIC_BTREE_FAM_OID, NUMERICOID, F_NUMERIC_CMP, &gpusort_codec_numeric},
+	{OID_BTREE_FAM_OID, OIDOID, F_BTOIDCMP, &gpusort_codec_oid},
+	{PG_LSN_BTREE_FAM_OID, PG_LSNOID, F_PG_LSN_CMP, &gpusort_codec_uint8},
+	{TEXT_BTREE_FAM_OID, NAMEOID, F_BTNAMECMP, NULL},
+	{TEXT_BTREE_FAM_OID, TEXTOID, F_BTTEXTCMP, NULL},
+	{TEXT_PATTERN_BTREE_FAM_OID, TEXTOID, F_BTTEXT_PATTERN_CMP, &gpusort_codec_text_c},
+	{TID_BTREE_FAM_OID, TIDOID, F_BTTIDCMP, &gpusort_codec_tid},
+	{TIME_BTREE_FAM_OID, TIMEOID, F_TIME_CMP, &gpusort_codec_int8},
+	{TIMETZ_BTREE_FAM_OID, TIMETZOID, F_TIMETZ_CMP, &gpusort_codec_timetz},
+	{UUID_BTREE_FAM_OID, UUIDOID, F_UUID_CMP, &gpusort_codec_uuid},
+	{VARBIT_BTREE_FAM_OID, VARBITOID, F_VARBITCMP, &gpusort_codec_bit},
+	{XID8_BTREE_FAM_OID, XID8OID, F_XID8CMP, &gpusort_codec_uint8},
 };
 
-const GpuSortCodec *
-gpusort_codec_lookup(Oid sortop, Oid type, Oid collation, bool *reverse, const char **reason)
+/*
+ * What the ordering operator belongs to.  A user's operator class may have the
+ * operators of a type and a comparison of its own; its family is not in the table, and an operator
+ * that is in several is taken for the oldest one's, as PostgreSQL's sorts take it.
+ */
+static const FamilyCodec *
+find_family(Oid sortop, bool *reverse, const char **reason)
 {
 	Oid			opfamily;
 	Oid			opcintype;
 
-	*reason = NULL;
 	if (!gpusort_ordering_op(sortop, &opfamily, &opcintype, reverse))
 	{
 		*reason = "operator is not a btree ordering operator";
 		return NULL;
 	}
-
-	/* Strings take their codec from the collation. */
-	if (opfamily == TEXT_BTREE_FAM_OID || opfamily == BPCHAR_BTREE_FAM_OID)
-		return gpusort_codec_for_string(opcintype, collation, reason);
-
 	for (int i = 0; i < lengthof(family_codecs); i++)
 	{
 		if (family_codecs[i].opfamily == opfamily && family_codecs[i].opcintype == opcintype)
-			return family_codecs[i].codec;
+			return &family_codecs[i];
 	}
-
 	*reason = "operator family has no key encoding";
 	return NULL;
+}
+
+const GpuSortCodec *
+gpusort_codec_lookup(Oid sortop, Oid type, Oid collation, bool *reverse, const char **reason)
+{
+	const FamilyCodec *found;
+
+	*reason = NULL;
+	found = find_family(sortop, reverse, reason);
+	if (found == NULL)
+		return NULL;
+	if (get_opfamily_proc(found->opfamily, found->opcintype, found->opcintype,
+						  BTORDER_PROC) != found->compare)
+	{
+		*reason = "operator family has a comparison of its own";
+		return NULL;
+	}
+	if (found->codec == NULL)
+		return gpusort_codec_for_string(found->opcintype, collation, reason);
+	return found->codec;
+}
+
+bool
+gpusort_codec_fits_class(Oid sortop, Oid opfamily, Oid opcintype, Oid compare,
+						 const char **reason)
+{
+	bool		reverse;
+	const FamilyCodec *found = find_family(sortop, &reverse, reason);
+
+	if (found == NULL)
+		return false;
+	if (found->opfamily == opfamily && found->opcintype == opcintype &&
+		found->compare == compare)
+		return true;
+	*reason = "operator class has a comparison of its own";
+	return false;
 }
 
 void
@@ -108,13 +148,16 @@ gpusort_codec_begin(GpuSortEncoder *encoder, const GpuSortCodec *codec, Oid type
 	encoder->codec = codec;
 	encoder->type = type;
 	encoder->collation = collation;
+	encoder->lazy = false;
 	encoder->private_data = NULL;
 	if (codec->begin)
 		codec->begin(encoder);
 }
 
 double
-gpusort_codec_extra_bytes(const GpuSortCodec *codec, double width)
+gpusort_codec_extra_bytes(const GpuSortCodec *codec, Oid collation, double width)
 {
-	return codec->extra_bytes ? codec->extra_bytes(width) : 0;
+	if (codec->extra_bytes == NULL)
+		return 0;
+	return codec->extra_bytes(width, gpusort_codec_is_lazy(codec, collation));
 }

@@ -20,7 +20,7 @@
  * Codecs are chosen by operator family and collation, never by type name.
  *
  * Where the byte string costs much more to make than its beginning (ICU's sort
- * keys), the codec encodes lazily: encode() gives a first word and the string
+ * keys), an encoder may be lazy: encode() gives a first word and the string
  * that the key is made of, and complete() makes the key for those rows that tie
  * on the first word with rows of another string.
  */
@@ -38,6 +38,14 @@ typedef enum GpuSortBytesKind
 	GPUSORT_BYTES_BINARY
 } GpuSortBytesKind;
 
+/* Libraries of collations. */
+typedef enum GpuSortCollatedBy
+{
+	GPUSORT_COLLATED_BY_NONE,
+	GPUSORT_COLLATED_BY_LIBC,
+	GPUSORT_COLLATED_BY_ICU
+} GpuSortCollatedBy;
+
 /* One normalised key, filled by encode(). */
 typedef struct GpuSortKey
 {
@@ -47,7 +55,7 @@ typedef struct GpuSortKey
 								 * that was current in encode() */
 	uint32		len;
 	uint64		words[GPUSORT_CODEC_MAX_WORDS];
-	uint64		prefix;			/* lazy codecs only: a word that decides the order
+	uint64		prefix;			/* lazy encoders only: a word that decides the order
 								 * of keys that differ in it */
 } GpuSortKey;
 
@@ -59,6 +67,7 @@ typedef struct GpuSortEncoder
 	const GpuSortCodec *codec;
 	Oid			type;			/* type of the column */
 	Oid			collation;
+	bool		lazy;			/* encode() gives strings that complete() makes keys of */
 	void	   *private_data;	/* codec's own, in the context current at begin */
 } GpuSortEncoder;
 
@@ -69,14 +78,13 @@ struct GpuSortCodec
 	uint8		nwords;
 	uint8		integer_bytes;	/* not 0: the word is that of a signed integer of
 								 * so many bytes, as the value itself is */
-	bool		verify;			/* encoding rests on a library whose key order
-								 * is not trusted to equal its comparison
-								 * (libc's strxfrm): check the result */
+	/*
+	 * Whose library makes the keys, if any.  They cost far more than others, and their order
+	 * is not trusted to be that of the library's comparison: the result is to be verified.
+	 */
+	GpuSortCollatedBy collated_by;
 
-	bool		collated;		/* keys come from a collation's library, and cost
-								 * far more than others */
-
-	/* Optional: set encoder->private_data.  May ereport. */
+	/* Optional: set encoder->private_data, and lazy.  May ereport. */
 	void		(*begin) (GpuSortEncoder *encoder);
 
 	/*
@@ -90,7 +98,7 @@ struct GpuSortCodec
 	bool		(*encode) (GpuSortEncoder *encoder, Datum value, GpuSortKey *key);
 
 	/*
-	 * Optional, for lazy codecs of kind GPUSORT_BYTES_PADDED: the whole key of
+	 * Optional, for lazy encoders of kind GPUSORT_BYTES_PADDED: the whole key of
 	 * a string that encode() has given out.  Equal strings have equal keys.
 	 * The key need not begin with the prefix word.  False as for encode().
 	 */
@@ -98,27 +106,52 @@ struct GpuSortCodec
 							 GpuSortKey *key);
 
 	/* Optional: what gpusort_codec_extra_bytes() answers; 0 without it. */
-	double		(*extra_bytes) (double width);
+	double		(*extra_bytes) (double width, bool lazy);
 };
 
 /*
  * Codec for sorting a column of type `type` by ordering operator `sortop`
  * under `collation`.  *reverse tells that the operator is the family's ">".
- * NULL if there is none, and *reason then says why (constant string).
+ * NULL if there is none, and *reason then says why (constant string).  Opens no
+ * collation, so the planner may ask.
  */
 extern const GpuSortCodec *gpusort_codec_lookup(Oid sortop, Oid type, Oid collation,
 												bool *reverse, const char **reason);
 
-/* Prepare a codec for one sort; memory from CurrentMemoryContext. */
+/*
+ * Does the codec that gpusort_codec_lookup() finds for an operator compare as this operator
+ * class of btrees does, given its family, input type and support function 1?  If not,
+ * *reason says why.
+ */
+extern bool gpusort_codec_fits_class(Oid sortop, Oid opfamily, Oid opcintype, Oid compare,
+									 const char **reason);
+
+/*
+ * Prepare a codec for one sort; memory from CurrentMemoryContext.  Raises an error if the
+ * collation can't be opened, as PostgreSQL's sort does.
+ */
 extern void gpusort_codec_begin(GpuSortEncoder *encoder, const GpuSortCodec *codec,
 								Oid type, Oid collation);
 
+/* Is the result to be verified with PostgreSQL's comparison? */
+static inline bool
+gpusort_codec_is_untrusted(const GpuSortCodec *codec)
+{
+	return codec->collated_by != GPUSORT_COLLATED_BY_NONE;
+}
+
 /*
- * Average bytes of normalised key, beyond its words, that a value of `width`
- * bytes needs in memory of its own (sort keys of a collation, for example),
- * for the planner's memory estimate.  0 where keys are used in place.
+ * For the planner: will encoders under this collation be lazy, as far as that can be told
+ * without opening it?
  */
-extern double gpusort_codec_extra_bytes(const GpuSortCodec *codec, double width);
+extern bool gpusort_codec_is_lazy(const GpuSortCodec *codec, Oid collation);
+
+/*
+ * ... and the average bytes of normalised key, beyond its words, that a value of `width`
+ * bytes needs in memory of its own (sort keys of a collation, for example).  0 where
+ * keys are used in place.
+ */
+extern double gpusort_codec_extra_bytes(const GpuSortCodec *codec, Oid collation, double width);
 
 /* Order-preserving map of signed to unsigned integers. */
 static inline uint64

@@ -112,13 +112,13 @@ begin_column(GpuSort *sort, int i)
 	column->flip = reverse ? PG_UINT64_MAX : 0;
 	gpusort_codec_begin(&column->encoder, codec, type, sort->spec.collations[i]);
 	column->bytes = codec->bytes;
-	column->lazy = codec->complete != NULL;
+	column->lazy = column->encoder.lazy;
 	column->nwords = codec->nwords;
 	column->integer_bytes = codec->integer_bytes;
 
 	sort->max_attno = Max(sort->max_attno, column->attno);
 	sort->any_bytes |= column->bytes != GPUSORT_BYTES_NONE;
-	sort->untrusted |= codec->verify;
+	sort->untrusted |= gpusort_codec_is_untrusted(codec);
 }
 
 /* A sort without memory for its rows. */

@@ -1,0 +1,100 @@
+/*
+ * collate_icu.c
+ *		Sort keys of ICU's collations.
+ *
+ * ICU can also make just the beginning of a key, in less than half the time (204
+ * against 482 ns for 8 to 40 random characters), and for most strings we can
+ * (collate_primaries.h).
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+
+#include "keys/codec_private.h"
+#include "keys/collate_icu.h"
+#include "keys/collate_primaries.h"
+
+#ifdef USE_ICU
+
+#include <unicode/ustring.h>
+
+static bool
+make_key_icu_utf8(CollateLibrary *library, CollatedKey *key, const char *string, uint32 len)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	int32_t		length_utf16;
+
+	/* UTF-16 has at most as many units as UTF-8 has bytes. */
+	gpusort_collate_reserve_scratch(library, len * sizeof(UChar));
+	u_strFromUTF8((UChar *) library->scratch, len, &length_utf16, string, len, &status);
+	if (U_FAILURE(status))
+		return false;
+
+	for (;;)
+	{
+		int32_t		needed = ucol_getSortKey(library->locale->info.icu.ucol,
+											 (UChar *) library->scratch, length_utf16,
+											 (uint8_t *) key->buffer, key->size);
+
+		if (needed <= 0)
+			return false;
+		if (needed <= key->size)
+		{
+			key->sort_key_len = needed - 1;		/* without its zero byte */
+			return true;
+		}
+		if (!gpusort_collate_reserve(library, key, needed))
+			return false;
+	}
+}
+
+/* Same for the other server encodings, through PostgreSQL's conversion. */
+static bool
+make_key_icu(CollateLibrary *library, CollatedKey *key, const char *string, uint32 len)
+{
+	for (;;)
+	{
+		Size		needed = gpusort_icu_sort_key(key->buffer, key->size, string, len,
+												  library->locale);
+
+		if (needed < key->size)
+		{
+			key->sort_key_len = needed;
+			return true;
+		}
+		if (!gpusort_collate_reserve(library, key, needed + 1))
+			return false;
+	}
+}
+
+/* The first eight bytes of primary weights. */
+static bool
+make_word_icu(CollateLibrary *library, const char *string, uint32 len, uint64 *word)
+{
+	if (library->primaries != NULL)
+		gpusort_primaries_asked(library->primaries);
+	return gpusort_primaries_ask(library->locale->info.icu.ucol, string, len, word);
+}
+
+static bool
+make_known_word_icu(CollateLibrary *library, const char *string, uint32 len, uint64 *word)
+{
+	return library->primaries != NULL && library->primaries->learned &&
+		gpusort_primaries_word(library->primaries, string, len, word);
+}
+
+void
+gpusort_collate_begin_icu(CollateLibrary *library)
+{
+	if (GetDatabaseEncoding() != PG_UTF8)
+	{
+		library->make_key = make_key_icu;
+		return;
+	}
+	library->make_key = make_key_icu_utf8;
+	library->make_word = make_word_icu;
+	library->make_known_word = make_known_word_icu;
+	library->primaries = gpusort_primaries_of(library->locale->info.icu.ucol);
+}
+
+#endif							/* USE_ICU */

@@ -1,0 +1,204 @@
+/*
+ * collate_libc.c
+ *		Sort keys of libc's collations: what strxfrm() makes.
+ *
+ * How glibc makes them is known (collate_weights.h), which saves most calls.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "keys/codec_private.h"
+#include "keys/collate_libc.h"
+#include "keys/collate_weights.h"
+
+/* A locale of libc and what has been learned of it, kept as long as the process. */
+typedef struct KnownLocale
+{
+	struct KnownLocale *next;
+	locale_t	locale;			/* 0: the locale of the process */
+	bool		has_weights;	/* keys look like made of weights ... */
+	bool		has_pairs;		/* ... and they are */
+	bool		pairs_tried;
+	CollateWeights weights;
+} KnownLocale;
+
+static KnownLocale *known_locales = NULL;
+
+/*
+ * What is known of a locale.  Pairs of characters take half a millisecond, and
+ * are learned not before there is something to sort; whether a codec is lazy must not
+ * depend on them, for all processes of a sort have to find the same.
+ */
+static const KnownLocale *
+know_locale(pg_locale_t pg_locale, bool pairs)
+{
+	locale_t	locale = pg_locale ? pg_locale->info.lt : (locale_t) 0;
+	KnownLocale *known = known_locales;
+	KnownLocale *made = NULL;
+	locale_t	copy;
+
+	while (known != NULL && known->locale != locale)
+		known = known->next;
+	if (known != NULL && (!pairs || !known->has_weights || known->pairs_tried))
+		return known;
+
+	copy = duplocale(locale != (locale_t) 0 ? locale : LC_GLOBAL_LOCALE);
+	if (known == NULL && copy != (locale_t) 0)
+	{
+		made = MemoryContextAllocExtended(TopMemoryContext, sizeof(KnownLocale),
+										  MCXT_ALLOC_NO_OOM | MCXT_ALLOC_ZERO);
+		if (made == NULL)
+			freelocale(copy);
+	}
+	if (copy == (locale_t) 0 || (known == NULL && made == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed while looking into a locale.")));
+	if (known == NULL)
+	{
+		known = made;
+		known->locale = locale;
+		known->has_weights = collate_learn_weights(&known->weights, copy);
+		known->next = known_locales;
+		known_locales = known;
+	}
+	if (known->has_weights && pairs)
+	{
+		known->has_pairs = collate_learn_pairs(&known->weights, copy);
+		known->pairs_tried = true;
+	}
+	freelocale(copy);
+	return known;
+}
+
+static bool
+call_strxfrm(CollateLibrary *library, CollatedKey *key, const char *string, uint32 len)
+{
+	gpusort_collate_reserve_scratch(library, len + 1);
+	memcpy(library->scratch, string, len);
+	library->scratch[len] = '\0';
+
+	for (;;)
+	{
+		Size		needed;
+
+		if (library->locale)
+			needed = strxfrm_l(key->buffer, library->scratch, key->size, library->locale->info.lt);
+		else
+			needed = strxfrm(key->buffer, library->scratch, key->size);
+		if (needed < key->size)
+		{
+			key->sort_key_len = needed;
+			return true;
+		}
+		if (needed >= MaxAllocSize || !gpusort_collate_reserve(library, key, needed + 1))
+			return false;
+	}
+}
+
+static bool
+make_key_libc(CollateLibrary *library, CollatedKey *key, const char *string, uint32 len)
+{
+	const CollateWeights *weights = library->weights;
+	size_t		key_len;
+
+	if (weights != NULL &&
+		gpusort_collate_reserve(library, key,
+								(Size) len * COLLATE_CHAR_BYTES + COLLATE_KEY_SLACK) &&
+		collate_key(weights, string, len, key->buffer, &key_len))
+	{
+		key->buffer[key_len] = '\0';
+		key->sort_key_len = key_len;
+		return true;
+	}
+	return call_strxfrm(library, key, string, len);
+}
+
+/* The first letters of the key, or its first bytes if letters are not known. */
+static bool
+make_word_libc(CollateLibrary *library, const char *string, uint32 len, uint64 *word)
+{
+	CollatedKey *key = &library->whole;
+	char		first[sizeof(uint64)] = {0};
+
+	if (!gpusort_collate_reserve(library, key, 4 * (Size) len + 32) ||
+		!call_strxfrm(library, key, string, len))
+		return false;
+	if (library->weights != NULL)
+	{
+		*word = collate_word_of_key(library->weights, key->buffer, key->sort_key_len);
+		return true;
+	}
+	memcpy(first, key->buffer, Min(key->sort_key_len, sizeof(first)));
+	*word = load_be64(first);
+	return true;
+}
+
+static bool
+make_known_word_libc(CollateLibrary *library, const char *string, uint32 len, uint64 *word)
+{
+	return library->weights != NULL && collate_word(library->weights, string, len, word);
+}
+
+bool
+gpusort_collate_libc_default_has_words(void)
+{
+	return know_locale(NULL, false)->has_weights;
+}
+
+/* What the planner has found out about a locale. */
+typedef struct NamedLocale
+{
+	struct NamedLocale *next;
+	bool		has_words;
+	char		name[FLEXIBLE_ARRAY_MEMBER];
+} NamedLocale;
+
+static NamedLocale *named_locales = NULL;
+
+bool
+gpusort_collate_libc_has_words(const char *name)
+{
+	NamedLocale *named = named_locales;
+	CollateWeights weights;
+	locale_t	locale;
+	bool		has_words;
+
+	while (named != NULL && strcmp(named->name, name) != 0)
+		named = named->next;
+	if (named != NULL)
+		return named->has_words;
+
+	locale = newlocale(LC_COLLATE_MASK | LC_CTYPE_MASK, name, (locale_t) 0);
+	if (locale == (locale_t) 0)
+		return false;
+	has_words = collate_learn_weights(&weights, locale);
+	freelocale(locale);
+	named = MemoryContextAllocExtended(TopMemoryContext,
+									   offsetof(NamedLocale, name) + strlen(name) + 1,
+									   MCXT_ALLOC_NO_OOM);
+	if (named != NULL)
+	{
+		strcpy(named->name, name);
+		named->has_words = has_words;
+		named->next = named_locales;
+		named_locales = named;
+	}
+	return has_words;
+}
+
+void
+gpusort_collate_begin_libc(CollateLibrary *library)
+{
+	const KnownLocale *known = know_locale(library->locale, true);
+
+	library->make_key = make_key_libc;
+	if (!known->has_weights)
+		return;
+	library->make_word = make_word_libc;
+	library->make_known_word = make_known_word_libc;
+	if (known->has_pairs)
+		library->weights = &known->weights;
+}

@@ -1,0 +1,16 @@
+/*
+ * collate_open.h
+ *		Finds the library of a collation.
+ */
+#ifndef GPUSORT_COLLATE_OPEN_H
+#define GPUSORT_COLLATE_OPEN_H
+
+#include "keys/collate_library.h"
+
+/*
+ * Prepare for a collation; memory from CurrentMemoryContext.  Raises an error if the
+ * collation can't be opened.
+ */
+extern void gpusort_collate_open(CollateLibrary *library, Oid collation);
+
+#endif							/* GPUSORT_COLLATE_OPEN_H */

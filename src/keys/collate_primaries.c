@@ -1,0 +1,293 @@
+/*
+ * collate_primaries.c
+ *		The beginnings of ICU's sort keys, made without calling ICU.
+ *
+ * See collate_primaries.h.  What is known of sort keys and used here: within the primary
+ * level ICU leaves out a weight's first byte if the weight before has the same and
+ * that byte is one of those that are shared by a whole script; where such a stretch ends and another
+ * weight follows, a byte says whether that is less (02) or greater (ff).  Whether a first byte is one of
+ * those shows in the key of the character doubled.
+ *
+ * What was learned is tried on random strings, and given up if a single word differs
+ * from ICU's.  Nothing has to be believed, though: sorts by collations are verified.
+ */
+#include "keys/collate_primaries.h"
+
+#ifdef USE_ICU
+
+#include <unicode/ucoleitr.h>
+#include <unicode/uchar.h>
+#include <unicode/uiter.h>
+#include <unicode/uset.h>
+#include <unicode/ustring.h>
+
+#include "keys/codec_private.h"
+#include "utils/memutils.h"
+
+#define FIRST_CHAR			0x20
+
+/* A learned word takes 15 ns, asking ICU 200 and more, learning 8 ms. */
+#define LEARN_AFTER			20000
+
+#define LEVEL_SEPARATOR		0x01
+#define LOWER_FOLLOWS		0x02
+#define HIGHER_FOLLOWS		0xff
+
+/* Strings that what was learned is tried on, and their characters at most. */
+#define TRIALS				512
+#define TRIAL_CHARS			12
+
+/* Enough for the keys of two characters, and for a contraction. */
+#define SHORT_KEY_BYTES		128
+#define CONTRACTION_UNITS	64
+
+static CollatePrimaries *known_collators = NULL;
+
+CollatePrimaries *
+gpusort_primaries_of(const UCollator *collator)
+{
+	CollatePrimaries *known = known_collators;
+
+	while (known != NULL && known->collator != collator)
+		known = known->next;
+	if (known != NULL)
+		return known;
+	known = MemoryContextAllocExtended(TopMemoryContext, sizeof(CollatePrimaries),
+									   MCXT_ALLOC_NO_OOM | MCXT_ALLOC_ZERO);
+	if (known == NULL)
+		return NULL;
+	known->collator = collator;
+	known->next = known_collators;
+	known_collators = known;
+	return known;
+}
+
+bool
+gpusort_primaries_word(const CollatePrimaries *primaries, const char *string, uint32 len,
+					   uint64 *word)
+{
+	const uint8 *p = (const uint8 *) string;
+	const uint8 *end = p + len;
+	uint8		bytes[2 * sizeof(uint64)] = {0};
+	uint32		used = 0;
+	uint32		before = 0;		/* first byte of the last weight, if it is left out */
+	bool		opens = false;
+
+	while (p < end)
+	{
+		uint32		c = *p++;
+		const CollatePrimary *primary;
+
+		if (c >= 0x80)
+		{
+			if (c >= 0xe0 || p == end)
+				return false;
+			c = (c & 0x1f) << 6 | (*p++ & 0x3f);
+		}
+		primary = &primaries->of[c];
+		if (primary->len == 0 || (opens && (primary->kind & PRIMARY_CLOSES)))
+			return false;
+		/* one character more has been looked at than the word holds */
+		if (used >= sizeof(uint64))
+			break;
+		opens = (primary->kind & PRIMARY_OPENS) != 0;
+
+		if (primary->bytes[0] == before)
+		{
+			memcpy(bytes + used, primary->bytes + 1, 3);
+			used += primary->len - 1;
+			continue;
+		}
+		if (before != 0)
+			bytes[used++] = primary->bytes[0] < before ? LOWER_FOLLOWS : HIGHER_FOLLOWS;
+		memcpy(bytes + used, primary->bytes, 4);
+		used += primary->len;
+		before = (primary->kind & PRIMARY_COMPRESSES) ? primary->bytes[0] : 0;
+	}
+	*word = load_be64(bytes);
+	return true;
+}
+
+bool
+gpusort_primaries_ask(const UCollator *collator, const char *string, uint32 len, uint64 *word)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	UCharIterator iterator;
+	uint32_t	position[2] = {0, 0};
+	uint8_t		part[sizeof(uint64)] = {0};
+	uint8_t    *separator;
+
+	uiter_setUTF8(&iterator, string, len);
+	ucol_nextSortKeyPart(collator, &iterator, position, part, sizeof(part), &status);
+
+	/* accents and case are no part of the word */
+	separator = memchr(part, LEVEL_SEPARATOR, sizeof(part));
+	if (separator != NULL)
+		memset(separator, 0, part + sizeof(part) - separator);
+	*word = load_be64(part);
+	return U_SUCCESS(status);
+}
+
+/* ---------- learning ---------- */
+
+/* The key of a short string; returns the length of its primary level, 0 if it has none. */
+static uint32
+primary_level(const UCollator *collator, const UChar *string, int32_t len, uint8_t *key)
+{
+	int32_t		key_len = ucol_getSortKey(collator, string, len, key, SHORT_KEY_BYTES);
+	uint8_t    *separator;
+
+	if (key_len <= 0 || key_len > SHORT_KEY_BYTES)
+		return 0;
+	separator = memchr(key, LEVEL_SEPARATOR, key_len);
+	return separator != NULL ? separator - key : 0;
+}
+
+/* Is a character's primary level a single weight? */
+static bool
+has_one_primary(UCollationElements *elements, UChar c)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	int32_t		order;
+	int			n = 0;
+
+	ucol_setText(elements, &c, 1, &status);
+	while (U_SUCCESS(status) && (order = ucol_next(elements, &status)) != UCOL_NULLORDER)
+	{
+		/* an element that continues the one before says so in its tertiary weight */
+		if (ucol_primaryOrder(order) != 0 && (n == 0 || (order & 0xc0) != 0xc0))
+			n++;
+	}
+	return U_SUCCESS(status) && n == 1;
+}
+
+static void
+learn_character(CollatePrimaries *primaries, UCollationElements *elements, UChar c)
+{
+	CollatePrimary *primary = &primaries->of[c];
+	UChar		twice[2] = {c, c};
+	uint8_t		key[SHORT_KEY_BYTES];
+	uint8_t		key_twice[SHORT_KEY_BYTES];
+	uint32		len;
+	uint32		len_twice;
+
+	if (u_getCombiningClass(c) != 0 || !has_one_primary(elements, c))
+		return;
+	len = primary_level(primaries->collator, twice, 1, key);
+	len_twice = primary_level(primaries->collator, twice, 2, key_twice);
+	if (len == 0 || len > sizeof(primary->bytes) ||
+		(len_twice != 2 * len && len_twice != 2 * len - 1))
+		return;
+	memcpy(primary->bytes, key, len);
+	primary->len = len;
+	if (len_twice != 2 * len)
+		primary->kind |= PRIMARY_COMPRESSES;
+}
+
+/* Note which characters a contraction may begin or go on with. */
+static bool
+learn_contractions(CollatePrimaries *primaries)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	USet	   *contractions = uset_openEmpty();
+	int32_t		nitems = 0;
+
+	if (contractions == NULL)
+		return false;
+	ucol_getContractionsAndExpansions(primaries->collator, contractions, NULL, true, &status);
+	if (U_SUCCESS(status))
+		nitems = uset_getItemCount(contractions);
+	for (int32_t i = 0; i < nitems && U_SUCCESS(status); i++)
+	{
+		UChar		string[CONTRACTION_UNITS];
+		UChar32		first;
+		UChar32		last;
+		int32_t		len = uset_getItem(contractions, i, &first, &last, string, lengthof(string),
+									   &status);
+
+		for (int32_t j = 0; j < len; j++)
+		{
+			if (string[j] < PRIMARIES_CHARS)
+				primaries->of[string[j]].kind |= j == 0 ? PRIMARY_OPENS : PRIMARY_CLOSES;
+		}
+	}
+	uset_close(contractions);
+	return U_SUCCESS(status);
+}
+
+/* Are words of random strings what ICU makes of them? */
+static bool
+try_words(const CollatePrimaries *primaries)
+{
+	uint64		random = UINT64CONST(0x9E3779B97F4A7C15);
+
+	for (int i = 0; i < TRIALS; i++)
+	{
+		char		string[2 * TRIAL_CHARS];
+		uint32		len = 0;
+		uint64		word;
+		uint64		asked;
+
+		for (int n = i % TRIAL_CHARS + 1; n > 0; n--)
+		{
+			uint32		c;
+
+			random = random * UINT64CONST(6364136223846793005) + UINT64CONST(1442695040888963407);
+			c = random >> 33;
+			if (i % 3 == 0)
+				c %= 0x80;		/* ASCII */
+			else if (i % 3 == 1)
+				c = c % 0x40 + i / 3 % (PRIMARIES_CHARS / 0x40) * 0x40; /* one script */
+			else
+				c %= PRIMARIES_CHARS;
+			if (primaries->of[c].len == 0)
+				continue;
+			if (c < 0x80)
+				string[len++] = c;
+			else
+			{
+				string[len++] = 0xc0 | c >> 6;
+				string[len++] = 0x80 | (c & 0x3f);
+			}
+		}
+		if (gpusort_primaries_word(primaries, string, len, &word) &&
+			(!gpusort_primaries_ask(primaries->collator, string, len, &asked) || word != asked))
+			return false;
+	}
+	return true;
+}
+
+static bool
+learn(CollatePrimaries *primaries)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	UCollationElements *elements = ucol_openElements(primaries->collator, NULL, 0, &status);
+
+	if (U_FAILURE(status))
+		return false;
+	for (UChar c = FIRST_CHAR; c < PRIMARIES_CHARS; c++)
+		learn_character(primaries, elements, c);
+	ucol_closeElements(elements);
+
+	/* such collations take several digits for one number */
+	if (ucol_getAttribute(primaries->collator, UCOL_NUMERIC_COLLATION, &status) != UCOL_OFF)
+	{
+		for (UChar c = 0; c < PRIMARIES_CHARS; c++)
+		{
+			if (u_isdigit(c))
+				primaries->of[c].len = 0;
+		}
+	}
+	return U_SUCCESS(status) && learn_contractions(primaries) && try_words(primaries);
+}
+
+void
+gpusort_primaries_asked(CollatePrimaries *primaries)
+{
+	if (primaries->tried || ++primaries->asked < LEARN_AFTER)
+		return;
+	primaries->tried = true;
+	primaries->learned = learn(primaries);
+}
+
+#endif							/* USE_ICU */
