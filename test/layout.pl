@@ -1,0 +1,233 @@
+#!/usr/bin/perl
+# layout.pl [TREE]
+#		Does the code keep to src/layout.txt?
+#
+# Three checks, each a line of TAP: includes against the table; what object files take from each other
+# against the table (where the tree has been built: nm tells); and no circles of files, by includes and
+# by symbols.  A circle is shown with the symbols that close it.  Ends with "N passed, N failed".
+use strict;
+use warnings;
+
+my $tree = shift // '.';
+chdir $tree or die "$tree: $!\n";
+
+# ---------- the table ----------
+
+my (%allowed, @base);
+open my $table, '<', 'src/layout.txt' or die "src/layout.txt: $!\n";
+while (<$table>)
+{
+	s/#.*//;
+	next unless /^(\S+):\s*(.*?)\s*$/;
+	my ($folder, @may) = ($1, split ' ', $2);
+	if ($folder eq 'base')
+	{
+		@base = @may;
+		next;
+	}
+	$allowed{$folder} = { map { $_ => 1 } map { $_ eq 'base' ? @base : $_ } @may };
+}
+
+# Paths are relative to src/, but those of cuda/, which are relative to the top.
+sub folder
+{
+	my $path = shift;
+	return $path =~ m{^(.*)/} ? $1 : '.';
+}
+
+# May a file use another one's header, or what belongs to it?
+sub may
+{
+	my ($user, $used) = @_;
+	my ($from, $to) = (folder($user), folder($used));
+	return 1 if $from eq $to && $from ne '.';
+	return 0 if $used =~ /_private\.h$/;
+	my $rule = $allowed{$user} // $allowed{$from};
+	return 0 unless $rule;
+	return 1 if $rule->{'*'} || ($to ne '.' && $rule->{$to}) || $rule->{$used};
+	# its own header
+	(my $stem = $user) =~ s/\.\w+$//;
+	(my $header = $used) =~ s/\.\w+$//;
+	return $stem eq $header;
+}
+
+# ---------- includes ----------
+
+sub files
+{
+	my ($directory, $pattern) = @_;
+	my @found;
+	opendir my $handle, $directory or die "$directory: $!\n";
+	for my $name (sort readdir $handle)
+	{
+		next if $name =~ /^\./;
+		my $path = "$directory/$name";
+		if (-d $path)
+		{
+			push @found, files($path, $pattern);
+		}
+		elsif ($name =~ $pattern)
+		{
+			push @found, $path;
+		}
+	}
+	return @found;
+}
+
+sub logical
+{
+	my $path = shift;
+	$path =~ s{^src/}{};
+	return $path;
+}
+
+my @sources = (files('src', qr/\.[ch]$/), files('cuda', qr/\.(c|h|cu|cuh)$/));
+my %is_ours = map { logical($_) => 1 } @sources;
+my (@wrong, %includes, %unknown_folder);
+
+for my $path (@sources)
+{
+	my $user = logical($path);
+	$unknown_folder{ folder($user) } = 1 unless $allowed{ folder($user) } || $allowed{$user};
+	open my $source, '<', $path or die "$path: $!\n";
+	while (<$source>)
+	{
+		next unless /^\s*#\s*include\s+"([^"]+)"/;
+		my $used = $1;
+		$used = "cuda/$used" if !$is_ours{$used} && $is_ours{"cuda/$used"};
+		if (!$is_ours{$used})
+		{
+			# a server's header otherwise; ours are named from src/ on
+			push @wrong, "$path:$.: \"$used\" is to be named from src/ on"
+			  if $is_ours{ folder($user) . "/$used" };
+			next;
+		}
+		$includes{$user}{$used} = 1;
+		push @wrong, "$path:$.: " . folder($user) . " may not include $used" unless may($user, $used);
+	}
+}
+push @wrong, map { "src/layout.txt does not know the folder $_" } sort keys %unknown_folder;
+
+# ---------- symbols ----------
+
+# What the object files below a directory define and use: {file}{file} = [symbols].
+sub symbol_graph
+{
+	my ($directory, $strip) = @_;
+	my (%defines, %uses, %graph);
+	for my $object (files($directory, qr/\.o$/))
+	{
+		(my $file = $object) =~ s{^\Q$strip\E/}{};
+		$file =~ s/o$/c/;
+		$file = logical($file);
+		next unless $is_ours{$file};
+		open my $nm, '-|', 'nm', $object or die "nm: $!\n";
+		while (<$nm>)
+		{
+			my ($type, $symbol) = /(\w) (\S+)$/ or next;
+			$uses{$file}{$symbol} = 1 if $type eq 'U';
+			$defines{$symbol} = $file if $type =~ /[TDBRVWC]/ && $symbol !~ /^(_PG_|Pg_magic)/;
+		}
+	}
+	for my $file (sort keys %uses)
+	{
+		for my $symbol (sort keys %{ $uses{$file} })
+		{
+			my $other = $defines{$symbol} // next;
+			push @{ $graph{$file}{$other} }, $symbol if $other ne $file;
+		}
+	}
+	return \%graph;
+}
+
+my @graphs = (symbol_graph('src', 'src'), -d 'build/gpusortd' ? symbol_graph('build/gpusortd', 'build/gpusortd') : {});
+my @upward;
+for my $graph (@graphs)
+{
+	for my $file (sort keys %$graph)
+	{
+		for my $other (sort keys %{ $graph->{$file} })
+		{
+			# a header of that name, or of its folder, is what the table is about
+			(my $header = $other) =~ s/c$/h/;
+			next if may($file, $is_ours{$header} ? $header : $other) || may($file, $other);
+			next if grep { $_ eq $header } @base;
+			push @upward, "$file uses $other: " . join ' ', @{ $graph->{$file}{$other} };
+		}
+	}
+}
+
+# ---------- circles ----------
+
+# Strongly connected parts of a graph that are more than one file (Tarjan).
+sub circles
+{
+	my $graph = shift;
+	my ($count, @stack, %on_stack, %index, %low, @found) = (0);
+	my $visit;
+	$visit = sub {
+		my $file = shift;
+		$index{$file} = $low{$file} = $count++;
+		push @stack, $file;
+		$on_stack{$file} = 1;
+		for my $other (sort keys %{ $graph->{$file} // {} })
+		{
+			if (!defined $index{$other})
+			{
+				$visit->($other);
+				$low{$file} = $low{$other} if $low{$other} < $low{$file};
+			}
+			elsif ($on_stack{$other})
+			{
+				$low{$file} = $index{$other} if $index{$other} < $low{$file};
+			}
+		}
+		return if $low{$file} != $index{$file};
+		my @part;
+		do
+		{
+			push @part, pop @stack;
+			delete $on_stack{ $part[-1] };
+		} until $part[-1] eq $file;
+		push @found, [ sort @part ] if @part > 1;
+	};
+	defined $index{$_} or $visit->($_) for sort keys %$graph;
+	return @found;
+}
+
+my @circles;
+for my $graph (\%includes, @graphs)
+{
+	for my $circle (circles($graph))
+	{
+		my %member = map { $_ => 1 } @$circle;
+		push @circles, 'circle of ' . join ', ', @$circle;
+		for my $file (@$circle)
+		{
+			for my $other (grep { $member{$_} } sort keys %{ $graph->{$file} })
+			{
+				my $why = $graph->{$file}{$other};
+				push @circles, "  $file -> $other" . (ref $why ? ": @$why" : '');
+			}
+		}
+	}
+}
+
+# ---------- the answer ----------
+
+my ($passed, $failed) = (0, 0);
+
+sub report
+{
+	my ($what, @problems) = @_;
+	print @problems ? 'not ok' : 'ok', ' ', $passed + $failed + 1, " - $what\n";
+	print "# $_\n" for @problems;
+	@problems ? $failed++ : $passed++;
+}
+
+my $built = grep { %$_ } @graphs;
+report('includes keep to src/layout.txt', @wrong);
+report('calls keep to src/layout.txt' . ($built ? '' : ' (nothing is built)'), @upward);
+report('no circles of files', @circles);
+print "$passed passed, $failed failed\n";
+exit($failed > 0);
