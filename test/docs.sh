@@ -1,0 +1,125 @@
+#!/bin/bash
+# docs.sh
+#		Is the manual true?
+#
+# Checks links, names of files, settings and SQL functions in all *.md, the length of
+# README.md and of lines.  Needs no server and nothing but perl: what the settings are
+# is told by expected/settings.out, which the regression test "settings" compares with
+# a server, and by the source.
+
+. "$(dirname "$0")/lib/common.sh"
+
+# check LABEL COMMAND...: passes if the command prints nothing and succeeds.
+check()
+{
+	local label=$1 problems status
+
+	shift
+	problems=$("$@" 2>&1)
+	status=$?
+	if [ -n "$problems" ] || [ $status -ne 0 ]; then
+		say "${problems:-$* failed}"
+		tally "$label" 0 1
+	else
+		tally "$label" 1 0
+	fi
+}
+
+# All files of the tree, without what is built, run or fetched in it.
+tree_files()
+{
+	find . \( -name .git -o -name 'tmp_*' -o -name build -o -name results \) -prune -o -type f -print |
+		sed 's,^\./,,' | LC_ALL=C sort
+}
+
+# missing MESSAGE WANTED PRESENT: say what is in the first list, but not in the second.
+missing()
+{
+	local name status=1
+
+	while read -r name; do
+		status=0
+		grep -qxF -- "$name" <<<"$3" || say "$1: $name"
+	done < <(grep . <<<"$2")
+	[ $status -eq 0 ] || say "$1: nothing found to compare"
+}
+
+# both_ways WHERE LIST WHERE LIST: they must be the same.
+both_ways()
+{
+	missing "not in $3" "$2" "$4"
+	missing "not in $1" "$4" "$2"
+}
+
+source_settings()
+{
+	grep -ohE '"gpusort\.[a-z_]+"' src/settings.c src/service/service_settings.c | tr -d '"' | LC_ALL=C sort -u
+}
+
+check_length()
+{
+	[ "$(wc -l <README.md)" -lt 150 ] || say "README.md has $(wc -l <README.md) lines"
+}
+
+# What a server says of each setting, and what the manual does.
+check_table()
+{
+	both_ways expected/settings.out "$(grep '^| `gpusort\.' expected/settings.out)" \
+		"the table of docs/settings.md" "$(grep -E '^\| `gpusort\.[a-z_]+` \| [a-z]+ \|' docs/settings.md)"
+}
+
+check_sections()
+{
+	both_ways expected/settings.out "$(sed -nE 's/^\| `(gpusort\.[a-z_]+)` .*/\1/p' expected/settings.out)" \
+		"the headings of docs/settings.md" "$(sed -nE 's/^### (gpusort\.[a-z_]+)$/\1/p' docs/settings.md)"
+}
+
+# Those that are hidden, too.
+check_source()
+{
+	both_ways "the source" "$(source_settings)" \
+		docs/settings.md "$(grep -oE '`gpusort\.[a-z_]+`' docs/settings.md | tr -d '`' | LC_ALL=C sort -u)"
+}
+
+# Names of settings on all pages; files' names look alike.
+check_names()
+{
+	missing "no setting" "$(grep -ohE '\bgpusort\.[a-z_]+\b' "${PAGES[@]}" |
+		grep -vE '\.(so|c|control|sql|cost_)$' | LC_ALL=C sort -u)" "$(source_settings)"
+}
+
+check_functions()
+{
+	both_ways "gpusort--*.sql" "$(sed -nE 's/^CREATE FUNCTION ([a-z_]+)\(.*/\1/p' gpusort--*.sql | LC_ALL=C sort -u)" \
+		"the headings of docs/using.md" "$(sed -nE 's/^### (gpusort_[a-z_]+)\(\)$/\1/p' docs/using.md)"
+}
+
+# Each plot is shown somewhere.
+check_figures()
+{
+	local plot
+
+	for plot in docs/figures/*.svg; do
+		grep -qF "figures/$(basename "$plot")" "${PAGES[@]}" || say "no page shows $plot"
+	done
+}
+
+BEGUN=$(now_ms)
+cd "$TREE" || exit
+FILES=$(mktemp) || exit
+at_exit 'rm -f "$FILES"'
+tree_files >"$FILES"
+mapfile -t PAGES < <(grep '\.md$' "$FILES")
+
+check links test/lib/docs.pl links "${PAGES[@]}"
+check "names of files" test/lib/docs.pl files "$FILES" "${PAGES[@]}"
+check "width of lines" test/lib/docs.pl width 100 $(grep -E '^([A-Z]+|docs/.*)\.md$' "$FILES")
+check "length of README.md" check_length
+check "table of settings" check_table
+check "sections of settings" check_sections
+check "settings of the source" check_source
+check "names of settings" check_names
+check "SQL functions" check_functions
+check figures check_figures
+say "($(seconds $(($(now_ms) - BEGUN))))"
+finish

@@ -1,0 +1,169 @@
+#!/usr/bin/perl
+# docs.pl CHECK [ARGUMENT] FILE.md...
+#	What test/docs.sh looks for in pages; prints one line for each problem.
+#
+#	links PAGE...			relative links, and anchors of links into pages
+#	files LIST PAGE...		names of source files; LIST holds the names of all files
+#	width COLUMNS PAGE...	lines that are longer
+#
+# Needs perl-base.
+use strict;
+use warnings;
+use utf8;
+
+binmode STDOUT, ':utf8';
+
+# Files that are not ours: PostgreSQL's, and those that a command makes.
+my %foreign = map { $_ => 1 } qw(
+	nbtsort.c md.c tuplesort.c pg_locale.h postgresql.conf devices.csv NAME.sql NAME.out NAME_test.c
+	NAME.spec NNN_NAME.pl file.sql);
+
+# The lines of a page; those of code blocks are empty if code is not wanted.
+sub lines_of
+{
+	my ($page, $with_code) = @_;
+	my ($in_code, @lines) = 0;
+
+	open my $file, '<:utf8', $page or die "$page: $!\n";
+	while (my $line = <$file>)
+	{
+		chomp $line;
+		my $fence = $line =~ /^\s*```/;
+		$in_code = !$in_code if $fence;
+		push @lines, ($in_code || $fence || $line =~ /^(    |\t)/) && !$with_code ? '' : $line;
+	}
+	return @lines;
+}
+
+# The anchor that GitHub makes of a heading.
+sub anchor
+{
+	my ($heading) = @_;
+
+	$heading =~ s/\[([^\]]*)\]\([^)]*\)/$1/g;
+	$heading = lc $heading;
+	$heading =~ s/[^\w\- ]//g;
+	$heading =~ s/ /-/g;
+	return $heading;
+}
+
+my %anchors_of;
+
+sub anchors
+{
+	my ($page) = @_;
+	my %count;
+
+	return $anchors_of{$page} //= { map { $_ => 1 } map { $count{$_}++ ? "$_-" . ($count{$_} - 1) : $_ }
+			map { anchor($_) } map { /^#{1,6} +(.*?)\s*$/ ? $1 : () } lines_of($page) };
+}
+
+# dir/../other/file without the ".."; undef if it leads out of the tree.
+sub normal
+{
+	my @parts;
+
+	for my $part (split m{/}, shift)
+	{
+		next if $part eq '.' || $part eq '';
+		if ($part eq '..')
+		{
+			return undef if !@parts;
+			pop @parts;
+			next;
+		}
+		push @parts, $part;
+	}
+	return join '/', @parts;
+}
+
+sub directory { return $_[0] =~ m{^(.*)/} ? $1 : '.'; }
+
+sub check_links
+{
+	for my $page (@_)
+	{
+		my $number = 0;
+
+		for my $line (lines_of($page))
+		{
+			$number++;
+			(my $text = $line) =~ s/`[^`]*`/``/g;
+			while ($text =~ /\]\(([^)\s]+)[^)]*\)/g)
+			{
+				my $link = $1;
+
+				next if $link =~ m{^[a-z]+:};
+				my ($path, $anchor) = $link =~ /^([^#]*)(?:#(.*))?$/;
+				my $file = $path eq '' ? $page : normal(directory($page) . "/$path");
+
+				if (!defined $file || !-e ($file eq '' ? '.' : $file))
+				{
+					print "$page:$number: no file: $link\n";
+				}
+				elsif (defined $anchor && ($file !~ /\.md$/ || !anchors($file)->{$anchor}))
+				{
+					print "$page:$number: no heading: $link\n";
+				}
+			}
+		}
+	}
+}
+
+# Names with * or [ch] in them stand for any that match.
+sub pattern
+{
+	my ($name) = @_;
+
+	$name = quotemeta $name;
+	$name =~ s/\\\*/[^\/]*/g;
+	$name =~ s/\\\[(\w+)\\\]/[$1]/g;
+	return qr{(?:^|/)$name$};
+}
+
+sub check_files
+{
+	my ($list, @pages) = @_;
+	my @files;
+
+	open my $names, '<:utf8', $list or die "$list: $!\n";
+	chomp(@files = <$names>);
+	for my $page (@pages)
+	{
+		my $number = 0;
+
+		for my $line (lines_of($page, 1))
+		{
+			$number++;
+			while ($line =~ m{(?<![\w*/.-])((?:\.\./|\./)*[\w*][\w*/.-]*\.(?:\[\w+\]|(?:c|h|cu|cuh|mk|pl|pm|py|sh|sql|spec|md|svg|csv))(?!\w))}g)
+			{
+				(my $name = $1) =~ s{^(?:\.\.?/)+}{};
+
+				(my $base = $name) =~ s{.*/}{};
+				next if $foreign{$base};
+				my $pattern = pattern($name);
+				print "$page:$number: no file: $name\n" if !grep { /$pattern/ } @files;
+			}
+		}
+	}
+}
+
+sub check_width
+{
+	my ($columns, @pages) = @_;
+
+	for my $page (@pages)
+	{
+		my $number = 0;
+
+		for my $line (lines_of($page, 1))
+		{
+			$number++;
+			print "$page:$number: ", length $line, " columns\n" if length $line > $columns;
+		}
+	}
+}
+
+my %checks = (links => \&check_links, files => \&check_files, width => \&check_width);
+my $check = $checks{ shift // '' } or die "usage: docs.pl links|files|width ...\n";
+$check->(@ARGV);
