@@ -53,7 +53,7 @@ both_ways()
 
 source_settings()
 {
-	grep -ohE '"gpusort\.[a-z_]+"' src/settings.c src/service/service_settings.c | tr -d '"' | LC_ALL=C sort -u
+	grep -ohE '"gpusort\.[a-z_]+"' src/settings.c src/*/*_settings.c | tr -d '"' | LC_ALL=C sort -u
 }
 
 check_length()
@@ -94,6 +94,21 @@ check_functions()
 		"the headings of docs/using.md" "$(sed -nE 's/^### (gpusort_[a-z_]+)\(\)$/\1/p' docs/using.md)"
 }
 
+# What gpusort says when it leaves something to PostgreSQL, or to the session.  One of
+# these sentences is never shown.
+check_reasons()
+{
+	local reason
+
+	{
+		grep -ohE '\*reason = "[^"]+"' src/*/*.c
+		grep -ohE '(leave_sort\(sort, |why = |return )"[a-z][^"]* [^"]*"' src/plan/*.c src/service/service_client.c src/sort/*service*.c |
+			grep -v "reorders no more rows"
+	} | sed -E 's/^[^"]*"(.*)"$/\1/' | LC_ALL=C sort -u | while read -r reason; do
+		grep -qF -- "\`$reason" docs/troubleshooting.md || say "docs/troubleshooting.md lacks: $reason"
+	done
+}
+
 # Each plot is shown somewhere.
 check_figures()
 {
@@ -120,6 +135,7 @@ check "sections of settings" check_sections
 check "settings of the source" check_source
 check "names of settings" check_names
 check "SQL functions" check_functions
+check "reasons in troubleshooting" check_reasons
 check figures check_figures
 say "($(seconds $(($(now_ms) - BEGUN))))"
 finish
