@@ -30,7 +30,7 @@ simulated_arena_bytes(const gsd_options *options, unsigned n)
 	return machine_bytes / 100 * options->memory_percent / n;
 }
 
-static bool
+static gsd_exit
 open_simulated_devices(const gsd_options *options, gs_group *group, char *why, size_t why_size)
 {
 	unsigned	n = options->simulated_devices > 0 ? options->simulated_devices
@@ -40,7 +40,7 @@ open_simulated_devices(const gsd_options *options, gs_group *group, char *why, s
 	if (n > GSD_MAX_DEVICES)
 	{
 		snprintf(why, why_size, "at most %d devices are possible", GSD_MAX_DEVICES);
-		return false;
+		return GSD_EXIT_NO_DEVICE;
 	}
 	for (unsigned i = 0; i < n; i++)
 	{
@@ -49,11 +49,11 @@ open_simulated_devices(const gsd_options *options, gs_group *group, char *why, s
 		{
 			snprintf(why, why_size, "no memory for simulated device %u", i);
 			gsd_close_devices(group);
-			return false;
+			return GSD_EXIT_NO_MEMORY;
 		}
 		group->ndevices = i + 1;
 	}
-	return true;
+	return GSD_EXIT_ASKED;
 }
 
 #ifdef GS_WITH_CUDA
@@ -65,7 +65,7 @@ cuda_device_number(const gsd_options *options, unsigned i)
 	return (int) (options->ncuda_devices > 0 ? options->cuda_devices[i] : i);
 }
 
-static bool
+static gsd_exit
 open_cuda_devices(const gsd_options *options, gs_group *group, char *why, size_t why_size)
 {
 	unsigned	present = gs_cuda_count();
@@ -74,7 +74,7 @@ open_cuda_devices(const gsd_options *options, gs_group *group, char *why, size_t
 	if (present == 0)
 	{
 		snprintf(why, why_size, "there is no CUDA device, or no driver for it");
-		return false;
+		return GSD_EXIT_NO_DEVICE;
 	}
 	if (n > GSD_MAX_DEVICES)
 		n = GSD_MAX_DEVICES;
@@ -86,20 +86,20 @@ open_cuda_devices(const gsd_options *options, gs_group *group, char *why, size_t
 		if (group->devices[i] == NULL)
 		{
 			gsd_close_devices(group);
-			return false;
+			return GSD_EXIT_NO_DEVICE;
 		}
 		group->ndevices = i + 1;
 	}
 	if (gs_cuda_group_connect(group->devices, n) == GS_OK)
-		return true;
+		return GSD_EXIT_ASKED;
 	snprintf(why, why_size, "%s", group->devices[0]->error);
 	gsd_close_devices(group);
-	return false;
+	return GSD_EXIT_NO_DEVICE;
 }
 
 #endif							/* GS_WITH_CUDA */
 
-bool
+gsd_exit
 gsd_open_devices(const gsd_options *options, gs_group *group, bool *cuda, char *why,
 				 size_t why_size)
 {
@@ -113,7 +113,7 @@ gsd_open_devices(const gsd_options *options, gs_group *group, bool *cuda, char *
 	return open_cuda_devices(options, group, why, why_size);
 #else
 	snprintf(why, why_size, "this gpusortd was built without CUDA");
-	return false;
+	return GSD_EXIT_NO_DEVICE;
 #endif
 }
 

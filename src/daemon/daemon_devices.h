@@ -8,13 +8,14 @@
 #include "engine/device/gs_device_sort.h"
 
 #include "daemon/daemon_options.h"
+#include "protocol/gsd_exit.h"
 
 /*
- * Open the devices; false if there are none, and why[] says why not.  *cuda tells
- * which kind they are.
+ * Open the devices; 0, or the exit status to end with if there are none, and why[] says
+ * why not.  *cuda tells which kind they are.
  */
-extern bool gsd_open_devices(const gsd_options *options, gs_group *group, bool *cuda,
-							 char *why, size_t why_size);
+extern gsd_exit gsd_open_devices(const gsd_options *options, gs_group *group, bool *cuda,
+								 char *why, size_t why_size);
 
 extern void gsd_close_devices(gs_group *group);
 

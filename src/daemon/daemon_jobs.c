@@ -52,7 +52,7 @@ typedef struct slot
 	uint64_t	fed_extents;	/* of rows */
 } slot;
 
-struct gsd_server
+struct gsd_jobs
 {
 	gsd_pool   *pool;
 	gsd_service *service;
@@ -82,61 +82,61 @@ now_ms(void)
 	return now.tv_sec * 1e3 + now.tv_nsec / 1e6;
 }
 
-gsd_server *
-gsd_server_begin(gsd_pool *pool, gs_group *group, const gsd_options *options)
+gsd_jobs *
+gsd_jobs_begin(gsd_pool *pool, gs_group *group, const gsd_options *options)
 {
-	gsd_server *server = calloc(1, sizeof(*server));
+	gsd_jobs *jobs = calloc(1, sizeof(*jobs));
 
-	if (server == NULL)
+	if (jobs == NULL)
 		return NULL;
-	server->pool = pool;
-	server->service = &pool->header->service;
-	server->group = group;
-	server->fault = options->fault;
-	server->fault_at = options->fault_at;
-	server->step_rows = options->step_rows;
-	server->idle_bytes = gsd_device_bytes_free(group);
-	return server;
+	jobs->pool = pool;
+	jobs->service = &pool->header->service;
+	jobs->group = group;
+	jobs->fault = options->fault;
+	jobs->fault_at = options->fault_at;
+	jobs->step_rows = options->step_rows;
+	jobs->idle_bytes = gsd_device_bytes_free(group);
+	return jobs;
 }
 
 static gsd_job *
-pool_job(gsd_server *server, unsigned n)
+pool_job(gsd_jobs *jobs, unsigned n)
 {
-	return &server->pool->header->jobs[n];
+	return &jobs->pool->header->jobs[n];
 }
 
 static void
-end_device_job(gsd_server *server, slot *slot)
+end_device_job(gsd_jobs *jobs, slot *slot)
 {
 	gs_device_end(slot->job);
 	slot->job = NULL;
-	server->service->device_bytes_used = server->idle_bytes - gsd_device_bytes_free(server->group);
+	jobs->service->device_bytes_used = jobs->idle_bytes - gsd_device_bytes_free(jobs->group);
 }
 
 /* Have nothing on the devices any more. */
 static void
-empty_slot(gsd_server *server, slot *slot)
+empty_slot(gsd_jobs *jobs, slot *slot)
 {
 	gs_reorder_end(slot->reorder);
 	slot->reorder = NULL;
-	end_device_job(server, slot);
+	end_device_job(jobs, slot);
 }
 
 /* Answer a job with a failure. */
 static void
-fail_job(gsd_server *server, unsigned n, gsd_failure failure, const char *message)
+fail_job(gsd_jobs *jobs, unsigned n, gsd_failure failure, const char *message)
 {
-	gsd_job    *job = pool_job(server, n);
+	gsd_job    *job = pool_job(jobs, n);
 
 	snprintf(job->message, sizeof(job->message), "%s", message);
 	job->failure = failure;
-	empty_slot(server, &server->slots[n]);
-	server->slots[n].phase = SLOT_ANSWERED;
+	empty_slot(jobs, &jobs->slots[n]);
+	jobs->slots[n].phase = SLOT_ANSWERED;
 	if (failure == GSD_FAILURE_DEVICE)
 		gsd_log("a sort has failed: %s", job->message);
-	server->service->jobs_failed++;
+	jobs->service->jobs_failed++;
 	job->daemon_state = GSD_DAEMON_FAILED;
-	gsd_ring(server->pool->job_bells[n]);
+	gsd_ring(jobs->pool->job_bells[n]);
 }
 
 static gsd_failure
@@ -155,10 +155,10 @@ failure_of(gs_status status)
 
 /* Open a job, unless its backend has turned away meanwhile. */
 static void
-open_job(gsd_server *server, unsigned n)
+open_job(gsd_jobs *jobs, unsigned n)
 {
-	gsd_job    *job = pool_job(server, n);
-	slot	   *slot = &server->slots[n];
+	gsd_job    *job = pool_job(jobs, n);
+	slot	   *slot = &jobs->slots[n];
 	const gsd_descriptor *descriptor;
 	uint32_t	state;
 	gs_status	status;
@@ -176,33 +176,33 @@ open_job(gsd_server *server, unsigned n)
 
 	memset(slot, 0, sizeof(*slot));
 	slot->phase = SLOT_OPEN;
-	descriptor = gsd_job_descriptor(server->pool, n);
+	descriptor = gsd_job_descriptor(jobs->pool, n);
 	slot->nplanes = descriptor != NULL ? descriptor->nplanes : 0;
 	if (slot->nplanes == 0 || slot->nplanes > GS_MAX_PLANES)
 	{
-		fail_job(server, n, GSD_FAILURE_JOB, "the job's descriptor is not valid");
+		fail_job(jobs, n, GSD_FAILURE_JOB, "the job's descriptor is not valid");
 		return;
 	}
-	status = gs_device_begin(server->group, slot->nplanes, descriptor->expected_rows, &slot->job);
+	status = gs_device_begin(jobs->group, slot->nplanes, descriptor->expected_rows, &slot->job);
 	if (status != GS_OK)
 	{
 		slot->job = NULL;
-		fail_job(server, n, failure_of(status), gs_status_text(status));
+		fail_job(jobs, n, failure_of(status), gs_status_text(status));
 	}
 }
 
 /* Upload what is new of the rows of an open job, as far as there is room. */
 static void
-feed_rows(gsd_server *server, unsigned n, const gsd_descriptor *descriptor)
+feed_rows(gsd_jobs *jobs, unsigned n, const gsd_descriptor *descriptor)
 {
-	slot	   *slot = &server->slots[n];
+	slot	   *slot = &jobs->slots[n];
 	uint64_t	extents = descriptor->fed_row_bytes >> GSD_EXTENT_SHIFT;
 
 	if (slot->fed_extents < extents && slot->reorder == NULL)
-		slot->reorder = gs_reorder_begin(server->group);
+		slot->reorder = gs_reorder_begin(jobs->group);
 	while (slot->reorder != NULL && slot->fed_extents < extents)
 	{
-		const void *rows = gsd_row_extent(server->pool, n, slot->fed_extents);
+		const void *rows = gsd_row_extent(jobs->pool, n, slot->fed_extents);
 
 		if (rows == NULL || !gs_reorder_feed(slot->reorder, rows, GSD_EXTENT_BYTES))
 			break;				/* the rest is uploaded in the end, or nothing is reordered */
@@ -212,10 +212,10 @@ feed_rows(gsd_server *server, unsigned n, const gsd_descriptor *descriptor)
 
 /* Upload what is new in the planes of an open job. */
 static void
-feed_job(gsd_server *server, unsigned n)
+feed_job(gsd_jobs *jobs, unsigned n)
 {
-	slot	   *slot = &server->slots[n];
-	gsd_descriptor *descriptor = gsd_job_descriptor(server->pool, n);
+	slot	   *slot = &jobs->slots[n];
+	gsd_descriptor *descriptor = gsd_job_descriptor(jobs->pool, n);
 
 	for (unsigned plane = 0; descriptor != NULL && plane < slot->nplanes; plane++)
 	{
@@ -224,7 +224,7 @@ feed_job(gsd_server *server, unsigned n)
 		while (slot->fed_segments[plane] < segments)
 		{
 			uint64_t	segment = slot->fed_segments[plane];
-			const uint64_t *words = gsd_segment_words(server->pool, n, plane, segment);
+			const uint64_t *words = gsd_segment_words(jobs->pool, n, plane, segment);
 
 			if (words == NULL)
 				break;			/* the run will find out what is wrong */
@@ -233,32 +233,32 @@ feed_job(gsd_server *server, unsigned n)
 		}
 	}
 	if (descriptor != NULL)
-		feed_rows(server, n, descriptor);
+		feed_rows(jobs, n, descriptor);
 }
 
 /* The backend has closed the job, or an earlier daemon has left it. */
 static void
-release_job(gsd_server *server, unsigned n)
+release_job(gsd_jobs *jobs, unsigned n)
 {
-	gsd_job    *job = pool_job(server, n);
-	slot	   *slot = &server->slots[n];
+	gsd_job    *job = pool_job(jobs, n);
+	slot	   *slot = &jobs->slots[n];
 
 	if (slot->phase == SLOT_OPEN || slot->phase == SLOT_READY)
-		server->service->jobs_cancelled++;
-	empty_slot(server, slot);
+		jobs->service->jobs_cancelled++;
+	empty_slot(jobs, slot);
 	slot->phase = SLOT_FREE;
 	job->daemon_state = GSD_DAEMON_IDLE;
-	gsd_ring(server->pool->job_bells[n]);
+	gsd_ring(jobs->pool->job_bells[n]);
 	if (job->abandoned)
-		gsd_ring(server->pool->supervisor_bell);
+		gsd_ring(jobs->pool->supervisor_bell);
 }
 
 /* See to one job, short of sorting; true if its state has changed. */
 static bool
-look_at_job(gsd_server *server, unsigned n)
+look_at_job(gsd_jobs *jobs, unsigned n)
 {
-	gsd_job    *job = pool_job(server, n);
-	slot	   *slot = &server->slots[n];
+	gsd_job    *job = pool_job(jobs, n);
+	slot	   *slot = &jobs->slots[n];
 	uint32_t	state = job->backend_state;
 	bool		wanted = state == GSD_BACKEND_OPEN || state == GSD_BACKEND_RUN;
 
@@ -268,21 +268,21 @@ look_at_job(gsd_server *server, unsigned n)
 	{
 		if (job->daemon_state == GSD_DAEMON_IDLE)
 			return false;
-		release_job(server, n);
+		release_job(jobs, n);
 		return true;
 	}
 	if (slot->phase == SLOT_FREE && job->daemon_state == GSD_DAEMON_IDLE)
 	{
-		open_job(server, n);
+		open_job(jobs, n);
 		return true;
 	}
 	if (slot->phase == SLOT_OPEN)
 	{
-		feed_job(server, n);
+		feed_job(jobs, n);
 		if (state == GSD_BACKEND_RUN)
 		{
 			slot->phase = SLOT_READY;
-			slot->arrival = ++server->arrivals;
+			slot->arrival = ++jobs->arrivals;
 			return true;
 		}
 	}
@@ -290,7 +290,7 @@ look_at_job(gsd_server *server, unsigned n)
 }
 
 static void
-look_at_jobs(gsd_server *server)
+look_at_jobs(gsd_jobs *jobs)
 {
 	bool		changed;
 
@@ -298,19 +298,19 @@ look_at_jobs(gsd_server *server)
 	{
 		changed = false;
 		for (unsigned n = 0; n < GSD_MAX_JOBS; n++)
-			changed |= look_at_job(server, n);
+			changed |= look_at_job(jobs, n);
 	} while (changed);
 }
 
 /* The job that has waited longest; -1: none. */
 static int
-next_job(const gsd_server *server)
+next_job(const gsd_jobs *jobs)
 {
 	int			next = -1;
 
 	for (int n = 0; n < GSD_MAX_JOBS; n++)
-		if (server->slots[n].phase == SLOT_READY &&
-			(next < 0 || server->slots[n].arrival < server->slots[next].arrival))
+		if (jobs->slots[n].phase == SLOT_READY &&
+			(next < 0 || jobs->slots[n].arrival < jobs->slots[next].arrival))
 			next = n;
 	return next;
 }
@@ -332,24 +332,24 @@ publish_result(gsd_job *job, const gs_device_result *result)
 
 /* Do wrong what was asked for, if now is the time. */
 static void
-act_up(gsd_server *server, gsd_fault crash, gsd_fault stop)
+act_up(gsd_jobs *jobs, gsd_fault crash, gsd_fault stop)
 {
-	gsd_fault	fault = server->fault;
+	gsd_fault	fault = jobs->fault;
 
-	if (server->runs != server->fault_at || (fault != crash && fault != stop))
+	if (jobs->runs != jobs->fault_at || (fault != crash && fault != stop))
 		return;
-	server->fault = GSD_FAULT_NONE;
+	jobs->fault = GSD_FAULT_NONE;
 	raise(fault == crash ? SIGSEGV : SIGSTOP);
 }
 
 /* Tell the backend that there is something new, but not all the time. */
 static void
-ring_backend(gsd_server *server, unsigned n)
+ring_backend(gsd_jobs *jobs, unsigned n)
 {
-	if (now_ms() - server->rung_ms < RING_INTERVAL_MS)
+	if (now_ms() - jobs->rung_ms < RING_INTERVAL_MS)
 		return;
-	gsd_ring(server->pool->job_bells[n]);
-	server->rung_ms = now_ms();
+	gsd_ring(jobs->pool->job_bells[n]);
+	jobs->rung_ms = now_ms();
 }
 
 /*
@@ -357,83 +357,83 @@ ring_backend(gsd_server *server, unsigned n)
  * DONE will tell of if nothing is to follow.
  */
 static void
-publish_rows(gsd_server *server, unsigned n, uint64_t before, uint64_t ready)
+publish_rows(gsd_jobs *jobs, unsigned n, uint64_t before, uint64_t ready)
 {
-	gsd_job    *job = pool_job(server, n);
-	uint64_t	step = server->step_rows > 0 ? server->step_rows : ready;
+	gsd_job    *job = pool_job(jobs, n);
+	uint64_t	step = jobs->step_rows > 0 ? jobs->step_rows : ready;
 
 	while (before < ready)
 	{
 		before = ready - before > step ? before + step : ready;
 		job->ready_rows = before;
-		if (before == server->arguments.args.nrows)
+		if (before == jobs->arguments.args.nrows)
 		{
-			if (server->arguments.reorder)
-				gsd_ring(server->pool->job_bells[n]);
+			if (jobs->arguments.reorder)
+				gsd_ring(jobs->pool->job_bells[n]);
 			return;
 		}
-		ring_backend(server, n);
-		act_up(server, GSD_FAULT_CRASH_LATE, GSD_FAULT_STOP_LATE);
+		ring_backend(jobs, n);
+		act_up(jobs, GSD_FAULT_CRASH_LATE, GSD_FAULT_STOP_LATE);
 	}
 }
 
 /* The same for rows that have been reordered. */
 static void
-publish_reordered(gsd_server *server, unsigned n, uint64_t before, uint64_t ready)
+publish_reordered(gsd_jobs *jobs, unsigned n, uint64_t before, uint64_t ready)
 {
-	gsd_job    *job = pool_job(server, n);
-	uint64_t	step = server->step_rows > 0 ? server->step_rows : ready;
+	gsd_job    *job = pool_job(jobs, n);
+	uint64_t	step = jobs->step_rows > 0 ? jobs->step_rows : ready;
 
 	while (before < ready)
 	{
 		before = ready - before > step ? before + step : ready;
 		job->reordered_rows = before;
-		ring_backend(server, n);
-		act_up(server, GSD_FAULT_CRASH_REORDER, GSD_FAULT_STOP_REORDER);
+		ring_backend(jobs, n);
+		act_up(jobs, GSD_FAULT_CRASH_REORDER, GSD_FAULT_STOP_REORDER);
 	}
 }
 
 /* See the sort through to its last row. */
 static gs_status
-wait_for_rows(gsd_server *server, unsigned n, const char **message)
+wait_for_rows(gsd_jobs *jobs, unsigned n, const char **message)
 {
 	uint64_t	ready = 0;
 
-	while (ready < server->arguments.args.nrows)
+	while (ready < jobs->arguments.args.nrows)
 	{
 		uint64_t	before = ready;
-		gs_status	status = gs_device_wait(server->slots[n].job, &ready, message);
+		gs_status	status = gs_device_wait(jobs->slots[n].job, &ready, message);
 
 		if (status != GS_OK)
 			return status;
-		publish_rows(server, n, before, ready);
-		look_at_jobs(server);
+		publish_rows(jobs, n, before, ready);
+		look_at_jobs(jobs);
 	}
 	return GS_OK;
 }
 
 /* Sort; on failure *message says why. */
 static gs_status
-sort_job(gsd_server *server, unsigned n, const char **message)
+sort_job(gsd_jobs *jobs, unsigned n, const char **message)
 {
 	gs_status	status;
 
-	*message = gsd_read_arguments(server->pool, n, &server->arguments);
+	*message = gsd_read_arguments(jobs->pool, n, &jobs->arguments);
 	if (*message != NULL)
 		return GS_INVALID;
-	server->runs++;
-	act_up(server, GSD_FAULT_CRASH, GSD_FAULT_STOP);
-	if (server->runs == server->fault_at && server->fault == GSD_FAULT_LOST)
+	jobs->runs++;
+	act_up(jobs, GSD_FAULT_CRASH, GSD_FAULT_STOP);
+	if (jobs->runs == jobs->fault_at && jobs->fault == GSD_FAULT_LOST)
 	{
 		*message = "a lost device was asked for";
 		return GS_DEVICE_LOST;
 	}
-	status = gs_device_run(server->slots[n].job, &server->arguments.args, &server->result,
+	status = gs_device_run(jobs->slots[n].job, &jobs->arguments.args, &jobs->result,
 						   message);
 	if (status != GS_OK)
 		return status;
-	publish_result(pool_job(server, n), &server->result);
-	return wait_for_rows(server, n, message);
+	publish_result(pool_job(jobs, n), &jobs->result);
+	return wait_for_rows(jobs, n, message);
 }
 
 /*
@@ -441,25 +441,25 @@ sort_job(gsd_server *server, unsigned n, const char **message)
  * If it does not work out the rows are as they were, and the job is done all the same.
  */
 static gs_status
-reorder_job(gsd_server *server, unsigned n)
+reorder_job(gsd_jobs *jobs, unsigned n)
 {
-	slot	   *slot = &server->slots[n];
+	slot	   *slot = &jobs->slots[n];
 	const char *message = "out of memory";
 	uint64_t	ready = 0;
 	gs_status	status = GS_NO_SPACE;
 
 	if (slot->reorder == NULL)
-		slot->reorder = gs_reorder_begin(server->group);
+		slot->reorder = gs_reorder_begin(jobs->group);
 	if (slot->reorder != NULL)
-		status = gs_reorder_run(slot->reorder, &server->arguments.rows, &message);
-	while (status == GS_OK && ready < server->arguments.args.nrows)
+		status = gs_reorder_run(slot->reorder, &jobs->arguments.rows, &message);
+	while (status == GS_OK && ready < jobs->arguments.args.nrows)
 	{
 		uint64_t	before = ready;
 
 		status = gs_reorder_wait(slot->reorder, &ready, &message);
 		if (status == GS_OK)
-			publish_reordered(server, n, before, ready);
-		look_at_jobs(server);
+			publish_reordered(jobs, n, before, ready);
+		look_at_jobs(jobs);
 	}
 	if (status == GS_DEVICE_ERROR || status == GS_DEVICE_LOST)
 		gsd_log("rows could not be reordered: %s", message);
@@ -468,11 +468,11 @@ reorder_job(gsd_server *server, unsigned n)
 
 /* A device has failed: what others have uploaded may be gone. */
 static void
-feed_all_again(gsd_server *server)
+feed_all_again(gsd_jobs *jobs)
 {
 	for (unsigned n = 0; n < GSD_MAX_JOBS; n++)
 	{
-		slot	   *slot = &server->slots[n];
+		slot	   *slot = &jobs->slots[n];
 
 		gs_reorder_end(slot->reorder);
 		slot->reorder = NULL;
@@ -486,10 +486,10 @@ feed_all_again(gsd_server *server)
 }
 
 static void
-run_job(gsd_server *server, unsigned n)
+run_job(gsd_jobs *jobs, unsigned n)
 {
-	gsd_job    *job = pool_job(server, n);
-	slot	   *slot = &server->slots[n];
+	gsd_job    *job = pool_job(jobs, n);
+	slot	   *slot = &jobs->slots[n];
 	double		begin_ms = now_ms();
 	const char *message = NULL;
 	gs_status	reordered = GS_OK;
@@ -497,58 +497,58 @@ run_job(gsd_server *server, unsigned n)
 
 	slot->phase = SLOT_RUNNING;
 	job->daemon_state = GSD_DAEMON_RUNNING;
-	status = sort_job(server, n, &message);
+	status = sort_job(jobs, n, &message);
 	if (status == GS_OK)
 	{
 		job->result.device_ms = now_ms() - begin_ms;
-		end_device_job(server, slot);
-		if (server->arguments.reorder)
+		end_device_job(jobs, slot);
+		if (jobs->arguments.reorder)
 		{
-			reordered = reorder_job(server, n);
+			reordered = reorder_job(jobs, n);
 			job->result.reorder_ms = now_ms() - begin_ms - job->result.device_ms;
 		}
-		empty_slot(server, slot);
-		server->service->jobs_done++;
-		server->service->rows_sorted += server->arguments.args.nrows;
+		empty_slot(jobs, slot);
+		jobs->service->jobs_done++;
+		jobs->service->rows_sorted += jobs->arguments.args.nrows;
 		slot->phase = SLOT_ANSWERED;
 		job->daemon_state = GSD_DAEMON_DONE;
-		gsd_ring(server->pool->job_bells[n]);
+		gsd_ring(jobs->pool->job_bells[n]);
 	}
 	else if (job->backend_state == GSD_BACKEND_CLOSED)
 		slot->phase = SLOT_READY;	/* counted as cancelled when it is released */
 	else
-		fail_job(server, n, failure_of(status), message != NULL ? message : gs_status_text(status));
-	empty_slot(server, slot);
-	gsd_free_arguments(&server->arguments);
+		fail_job(jobs, n, failure_of(status), message != NULL ? message : gs_status_text(status));
+	empty_slot(jobs, slot);
+	gsd_free_arguments(&jobs->arguments);
 	if (status == GS_DEVICE_ERROR || reordered == GS_DEVICE_ERROR)
-		feed_all_again(server);
-	server->lost = status == GS_DEVICE_LOST || reordered == GS_DEVICE_LOST;
+		feed_all_again(jobs);
+	jobs->lost = status == GS_DEVICE_LOST || reordered == GS_DEVICE_LOST;
 }
 
 /* A device is lost: all jobs go back to where they came from. */
 static void
-fail_all_jobs(gsd_server *server)
+fail_all_jobs(gsd_jobs *jobs)
 {
 	for (unsigned n = 0; n < GSD_MAX_JOBS; n++)
-		if (server->slots[n].phase == SLOT_OPEN || server->slots[n].phase == SLOT_READY)
-			fail_job(server, n, GSD_FAILURE_DEVICE, "a device is lost");
+		if (jobs->slots[n].phase == SLOT_OPEN || jobs->slots[n].phase == SLOT_READY)
+			fail_job(jobs, n, GSD_FAILURE_DEVICE, "a device is lost");
 }
 
 bool
-gsd_serve(gsd_server *server)
+gsd_jobs_serve(gsd_jobs *jobs)
 {
 	int			n;
 
 	for (;;)
 	{
-		look_at_jobs(server);
-		n = next_job(server);
+		look_at_jobs(jobs);
+		n = next_job(jobs);
 		if (n < 0)
 			return true;
-		run_job(server, n);
-		if (server->lost)
+		run_job(jobs, n);
+		if (jobs->lost)
 		{
-			fail_all_jobs(server);
+			fail_all_jobs(jobs);
 			return false;
 		}
 	}

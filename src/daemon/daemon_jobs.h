@@ -10,15 +10,15 @@
 #include "daemon/daemon_options.h"
 #include "protocol/gsd_pool.h"
 
-typedef struct gsd_server gsd_server;
+typedef struct gsd_jobs gsd_jobs;
 
 /* NULL: out of memory. */
-extern gsd_server *gsd_server_begin(gsd_pool *pool, gs_group *group, const gsd_options *options);
+extern gsd_jobs *gsd_jobs_begin(gsd_pool *pool, gs_group *group, const gsd_options *options);
 
 /*
  * Do what there is to do for all jobs, and return when that is nothing; false if
  * a device is lost and all jobs have failed: the program should end.
  */
-extern bool gsd_serve(gsd_server *server);
+extern bool gsd_jobs_serve(gsd_jobs *jobs);
 
 #endif							/* DAEMON_JOBS_H */

@@ -22,27 +22,48 @@
 #define MADV_COLLAPSE 25
 #endif
 
-const char *
+/* What is wrong with the pool that was mapped; NULL: nothing. */
+static const char *
+pool_mistake(const gsd_options *options, const gsd_header *header)
+{
+	if (options->fault == GSD_FAULT_ABI)
+		return "another ABI version was asked for";
+	return gsd_pool_check(header, options->pool_bytes);
+}
+
+gsd_exit
 gsd_map_pool(const gsd_options *options, gsd_pool *pool)
 {
 	struct stat file;
+	const char *mistake;
 	void	   *base;
 
 	if (fstat(options->pool_fd, &file) != 0 || (uint64_t) file.st_size < options->pool_bytes)
-		return "the pool's file is shorter than the pool";
+	{
+		gsd_log("the pool's file is shorter than the pool");
+		return GSD_EXIT_WRONG_POOL;
+	}
 	base = mmap(NULL, options->pool_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 				options->pool_fd, 0);
 	if (base == MAP_FAILED)
-		return "the pool cannot be mapped";
+	{
+		gsd_log("the pool cannot be mapped");
+		return GSD_EXIT_NO_MEMORY;
+	}
+	(void) madvise(base, options->pool_bytes, MADV_DONTDUMP);
+	mistake = pool_mistake(options, base);
+	if (mistake != NULL)
+	{
+		gsd_log("%s", mistake);
+		return GSD_EXIT_WRONG_POOL;
+	}
 	pool->header = base;
 	pool->fd = options->pool_fd;
 	pool->doorbell = options->doorbell;
 	pool->supervisor_bell = options->supervisor_bell;
 	for (unsigned i = 0; i < GSD_MAX_JOBS; i++)
 		pool->job_bells[i] = options->job_bells[i];
-	if (options->fault == GSD_FAULT_ABI)
-		return "another ABI version was asked for";
-	return gsd_pool_check(pool->header, options->pool_bytes);
+	return GSD_EXIT_ASKED;
 }
 
 /* Say what is behind an extent now, unless a session has said something better. */

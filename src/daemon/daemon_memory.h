@@ -8,10 +8,11 @@
 #include "engine/device/gs_device.h"
 
 #include "daemon/daemon_options.h"
+#include "protocol/gsd_exit.h"
 #include "protocol/gsd_pool.h"
 
-/* Map the pool; NULL, or why that is not possible. */
-extern const char *gsd_map_pool(const gsd_options *options, gsd_pool *pool);
+/* Map the pool; 0, or the exit status to end with, and the reason is in the log. */
+extern gsd_exit gsd_map_pool(const gsd_options *options, gsd_pool *pool);
 
 /*
  * Have every page of the pool present, and tell the devices of it, so that they

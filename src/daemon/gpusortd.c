@@ -27,23 +27,14 @@
 #include "daemon/daemon_log.h"
 #include "daemon/daemon_memory.h"
 #include "daemon/daemon_options.h"
+#include "protocol/gsd_exit.h"
 
 #define GPUSORTD_VERSION "0.1"
-
-/* What the exit status tells the supervisor. */
-enum
-{
-	EXIT_ASKED = 0,
-	EXIT_USAGE = 1,
-	EXIT_NO_DEVICE = 3,
-	EXIT_WRONG_POOL = 4,
-	EXIT_DEVICE_LOST = 5
-};
 
 static void
 end_at_once(int signal)
 {
-	_exit(EXIT_ASKED);
+	_exit(GSD_EXIT_ASKED);
 }
 
 /* End with the supervisor, also if it has died already. */
@@ -54,36 +45,41 @@ follow_supervisor(const gsd_options *options)
 		(uint64_t) getppid() == options->supervisor_pid;
 }
 
-static int
+static gsd_exit
 probe(const gsd_options *options)
 {
 	char		why[sizeof(((gsd_service *) NULL)->message)];
 	gs_group	group;
 	bool		cuda;
+	gsd_exit	status = gsd_open_devices(options, &group, &cuda, why, sizeof(why));
 
-	if (!gsd_open_devices(options, &group, &cuda, why, sizeof(why)))
+	if (status != 0)
 	{
 		printf("no device: %s\n", why);
-		return EXIT_NO_DEVICE;
+		return status;
 	}
 	gsd_print_devices(&group, cuda);
 	gsd_close_devices(&group);
-	return EXIT_ASKED;
+	return GSD_EXIT_ASKED;
 }
 
-/* Open the devices and say so in the pool; an exit status, 0 for success. */
-static int
+/* Open the devices and say so in the pool; 0, or the exit status to end with. */
+static gsd_exit
 start_service(const gsd_options *options, const gsd_pool *pool, gs_group *group)
 {
 	gsd_service *service = &pool->header->service;
 	bool		cuda;
+	gsd_exit	status = gsd_open_devices(options, group, &cuda, service->message,
+										  sizeof(service->message));
+	gs_status	registered;
 
-	if (!gsd_open_devices(options, group, &cuda, service->message, sizeof(service->message)))
-		return EXIT_NO_DEVICE;
-	if (cuda && gsd_register_pool(pool, group->devices[0]) != GS_OK)
+	if (status != 0)
+		return status;
+	registered = cuda ? gsd_register_pool(pool, group->devices[0]) : GS_OK;
+	if (registered != GS_OK)
 	{
 		snprintf(service->message, sizeof(service->message), "%s", group->devices[0]->error);
-		return EXIT_NO_DEVICE;
+		return registered == GS_NO_SPACE ? GSD_EXIT_NO_MEMORY : GSD_EXIT_NO_DEVICE;
 	}
 	gsd_publish_devices(group, cuda, service);
 	service->message[0] = '\0';
@@ -95,43 +91,38 @@ start_service(const gsd_options *options, const gsd_pool *pool, gs_group *group)
 }
 
 /* Serve until a device is lost. */
-static int
-serve(gsd_server *server, const gsd_pool *pool)
+static gsd_exit
+serve(gsd_jobs *jobs, const gsd_pool *pool)
 {
 	struct pollfd doorbell = {.fd = pool->doorbell, .events = POLLIN};
 
-	while (gsd_serve(server))
+	while (gsd_jobs_serve(jobs))
 	{
 		if (poll(&doorbell, 1, -1) < 0 && errno != EINTR)
 			break;
 		gsd_silence(pool->doorbell);
 	}
-	return EXIT_DEVICE_LOST;
+	return GSD_EXIT_DEVICE_LOST;
 }
 
-static int
+static gsd_exit
 run_service(const gsd_options *options)
 {
 	gsd_pool	pool;
 	gs_group	group;
-	gsd_server *server;
-	const char *mistake;
-	int			status;
+	gsd_jobs   *jobs;
+	gsd_exit	status;
 
 	signal(SIGTERM, end_at_once);
 	if (!follow_supervisor(options))
-		return EXIT_ASKED;
-	mistake = gsd_map_pool(options, &pool);
-	if (mistake != NULL)
-	{
-		gsd_log("%s", mistake);
-		return EXIT_WRONG_POOL;
-	}
-	status = start_service(options, &pool, &group);
+		return GSD_EXIT_ASKED;
+	status = gsd_map_pool(options, &pool);
+	if (status == 0)
+		status = start_service(options, &pool, &group);
 	if (status != 0)
 		return status;
-	server = gsd_server_begin(&pool, &group, options);
-	return server != NULL ? serve(server, &pool) : EXIT_USAGE;
+	jobs = gsd_jobs_begin(&pool, &group, options);
+	return jobs != NULL ? serve(jobs, &pool) : GSD_EXIT_NO_MEMORY;
 }
 
 int
@@ -140,7 +131,7 @@ main(int argc, char **argv)
 	gsd_options options;
 
 	if (!gsd_read_options(&options, argc, argv))
-		return EXIT_USAGE;
+		return GSD_EXIT_USAGE;
 	switch (options.action)
 	{
 		case GSD_ACTION_VERSION:

@@ -17,17 +17,11 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 
+#include "protocol/gsd_exit.h"
 #include "service/daemon_process.h"
 #include "service/service_settings.h"
 
 #define PROGRAM "gpusortd"
-
-/* Exit statuses of gpusortd, and one of ours for a program that is not there. */
-#define STATUS_USAGE		1
-#define STATUS_NO_DEVICE	3
-#define STATUS_WRONG_POOL	4
-#define STATUS_DEVICE_LOST	5
-#define STATUS_NO_PROGRAM	127
 
 /* Those behind the settings, and all. */
 #define FIXED_ARGUMENTS 6
@@ -43,10 +37,10 @@ typedef struct CommandLine
 	int			argc;
 } CommandLine;
 
-DaemonSettings
+GpuSortDaemonSettings
 gpusort_daemon_settings(void)
 {
-	DaemonSettings settings;
+	GpuSortDaemonSettings settings;
 
 	memset(&settings, 0, sizeof(settings));
 	strlcpy(settings.daemon, gpusort_daemon, sizeof(settings.daemon));
@@ -130,7 +124,7 @@ find_program(char *path)
 }
 
 static void
-make_command_line(CommandLine *command, const gsd_pool *pool, const DaemonSettings *settings)
+make_command_line(CommandLine *command, const gsd_pool *pool, const GpuSortDaemonSettings *settings)
 {
 	int			simulated_devices = gpusort_daemon_simulated_devices(settings->daemon);
 
@@ -190,11 +184,11 @@ become_program(const gsd_pool *pool, const CommandLine *command)
 	(void) sigprocmask(SIG_SETMASK, &none, NULL);
 	keep_pool_files(pool);
 	execv(command->path, command->argv);
-	_exit(STATUS_NO_PROGRAM);
+	_exit(errno == ENOMEM || errno == EAGAIN ? GSD_EXIT_NO_MEMORY : GSD_EXIT_NO_PROGRAM);
 }
 
 pid_t
-gpusort_start_daemon(const gsd_pool *pool, const DaemonSettings *settings)
+gpusort_start_daemon(const gsd_pool *pool, const GpuSortDaemonSettings *settings)
 {
 	CommandLine command;
 	sigset_t	all;
@@ -227,27 +221,46 @@ describe_missing_program(char *reason, size_t size)
 				 pkglib_path);
 }
 
-DaemonDeath
+/* Why a program that has exited with this status is not there any more. */
+static void
+describe_exit(int status, const char *said, char *reason, size_t size)
+{
+	switch ((gsd_exit) status)
+	{
+		case GSD_EXIT_NO_DEVICE:
+			strlcpy(reason, said[0] != '\0' ? said : "no device", size);
+			break;
+		case GSD_EXIT_USAGE:
+			strlcpy(reason, "it did not understand its command line", size);
+			break;
+		case GSD_EXIT_WRONG_POOL:
+			strlcpy(reason, "it is of another version than the library", size);
+			break;
+		case GSD_EXIT_DEVICE_LOST:
+			strlcpy(reason, "a device is lost", size);
+			break;
+		case GSD_EXIT_NO_MEMORY:
+			strlcpy(reason, "it ran out of memory", size);
+			break;
+		case GSD_EXIT_NO_PROGRAM:
+			describe_missing_program(reason, size);
+			break;
+		default:
+			snprintf(reason, size, "it exited with status %d", status);
+			break;
+	}
+}
+
+GpuSortDaemonDeath
 gpusort_daemon_death(int status, const char *said)
 {
-	DaemonDeath death = {0};
+	GpuSortDaemonDeath death = {0};
 	int			code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 
-	death.no_device = code == STATUS_NO_DEVICE;
-	death.permanent = death.no_device || code == STATUS_USAGE || code == STATUS_WRONG_POOL ||
-		code == STATUS_NO_PROGRAM;
-	if (code == STATUS_NO_DEVICE)
-		strlcpy(death.reason, said[0] != '\0' ? said : "no device", sizeof(death.reason));
-	else if (code == STATUS_USAGE)
-		strlcpy(death.reason, "it did not understand its command line", sizeof(death.reason));
-	else if (code == STATUS_WRONG_POOL)
-		strlcpy(death.reason, "it is of another version than the library", sizeof(death.reason));
-	else if (code == STATUS_DEVICE_LOST)
-		strlcpy(death.reason, "a device is lost", sizeof(death.reason));
-	else if (code == STATUS_NO_PROGRAM)
-		describe_missing_program(death.reason, sizeof(death.reason));
-	else if (code >= 0)
-		snprintf(death.reason, sizeof(death.reason), "it exited with status %d", code);
+	death.no_device = code == GSD_EXIT_NO_DEVICE;
+	death.permanent = gsd_exit_is_permanent(code);
+	if (code >= 0)
+		describe_exit(code, said, death.reason, sizeof(death.reason));
 	else
 		snprintf(death.reason, sizeof(death.reason), "it was terminated by signal %d",
 				 WTERMSIG(status));

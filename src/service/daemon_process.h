@@ -12,30 +12,30 @@
 #define DAEMON_SETTING_MAX 256
 
 /* Copies of the settings that gpusortd is started with; comparable by memcmp. */
-typedef struct DaemonSettings
+typedef struct GpuSortDaemonSettings
 {
 	char		daemon[DAEMON_SETTING_MAX];
 	char		devices[DAEMON_SETTING_MAX];
 	char		memory[DAEMON_SETTING_MAX];
 	char		options[DAEMON_SETTING_MAX];
-} DaemonSettings;
+} GpuSortDaemonSettings;
 
 /* How a process that has died is to be spoken of. */
-typedef struct DaemonDeath
+typedef struct GpuSortDaemonDeath
 {
 	bool		permanent;		/* the next one would die in the same way */
 	bool		no_device;
 	char		message[320];	/* for the log */
 	char		reason[200];	/* for gpusort_service() */
-} DaemonDeath;
+} GpuSortDaemonDeath;
 
 /* The settings as they are now. */
-extern DaemonSettings gpusort_daemon_settings(void);
+extern GpuSortDaemonSettings gpusort_daemon_settings(void);
 
 /* Start the program; -1, with errno set, if there can be no process. */
-extern pid_t gpusort_start_daemon(const gsd_pool *pool, const DaemonSettings *settings);
+extern pid_t gpusort_start_daemon(const gsd_pool *pool, const GpuSortDaemonSettings *settings);
 
 /* What a status of waitpid() means; `said` is what the program said before. */
-extern DaemonDeath gpusort_daemon_death(int status, const char *said);
+extern GpuSortDaemonDeath gpusort_daemon_death(int status, const char *said);
 
 #endif							/* GPUSORT_DAEMON_PROCESS_H */

@@ -70,7 +70,7 @@ typedef struct Supervisor
 	TimestampTz next_start;		/* COURSE_START */
 	TimestampTz kill_at;		/* COURSE_STOP: patience ends */
 	int			delay_ms;		/* before the start after the next death */
-	DaemonSettings settings;	/* that the one running was started with */
+	GpuSortDaemonSettings settings;	/* that the one running was started with */
 	TimestampTz closed_since[GSD_MAX_JOBS]; /* and not let go; 0: not so */
 	TimestampTz oldest_closed;	/* the earliest of them, or 0 */
 } Supervisor;
@@ -169,7 +169,7 @@ static void
 plan_restart(Supervisor *supervisor, int status)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	DaemonDeath death = gpusort_daemon_death(status, service()->message);
+	GpuSortDaemonDeath death = gpusort_daemon_death(status, service()->message);
 
 	if (TimestampDifferenceExceeds(supervisor->started, now, LONG_LIFE_MS))
 		supervisor->delay_ms = 0;
@@ -210,7 +210,7 @@ reap(Supervisor *supervisor)
 static void
 reload(Supervisor *supervisor)
 {
-	DaemonSettings settings;
+	GpuSortDaemonSettings settings;
 
 	ConfigReloadPending = false;
 	ProcessConfigFile(PGC_SIGHUP);

@@ -94,6 +94,20 @@ restart_daemon('--device-memory=1MB');
 same_answer($node, 'SELECT * FROM large ORDER BY k', 'little device memory');
 all_is_free($node, $idle_bytes, 'little device memory');
 
+# A program that finds no memory is started again and again, until it finds some.
+{
+	my $starts;
+
+	restart_daemon('--device-memory=200TB', 'down');
+	like(service($node, 'message'), qr/out of memory/, 'out of memory: gpusort_service() tells');
+	falls_back($sort, 'gpusortd is not running', 'out of memory');
+	$starts = service($node, 'restarts');
+	ok($node->poll_query_until('postgres', "SELECT restarts >= $starts + 2 FROM gpusort_service()"),
+		'out of memory: started again and again');
+	restart_daemon('');
+	comes_back('out of memory');
+}
+
 # Programs that do not start: of another version, or not there.
 restart_daemon('--inject-fault=abi', 'down');
 falls_back($sort, 'gpusortd is not running', 'wrong ABI');

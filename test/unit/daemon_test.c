@@ -2,7 +2,7 @@
  * daemon_test.c
  *		gpusortd without its process: jobs in a pool, served step by step.
  *
- * The test plays the backend's part, and calls gsd_serve() where the daemon would
+ * The test plays the backend's part, and calls gsd_jobs_serve() where the daemon would
  * have been woken.  Most of it is about descriptors that are wrong: each must
  * fail its own job, with a message, and nothing else.
  */
@@ -39,7 +39,7 @@ enum
 
 static gsd_pool pool;
 static gs_group group;
-static gsd_server *server;
+static gsd_jobs *jobs;
 
 static void
 make_pool(void)
@@ -60,7 +60,7 @@ make_pool(void)
 }
 
 static void
-start_server(unsigned ndevices)
+start_jobs(unsigned ndevices)
 {
 	gsd_options options;
 	char		why[200];
@@ -71,18 +71,18 @@ start_server(unsigned ndevices)
 	options.simulated_devices = ndevices;
 	options.memory_bytes = UINT64_C(64) << 20;
 	options.device_rows = 1000;
-	if (!gsd_open_devices(&options, &group, &cuda, why, sizeof(why)))
+	if (gsd_open_devices(&options, &group, &cuda, why, sizeof(why)) != 0)
 		abort();
-	server = gsd_server_begin(&pool, &group, &options);
-	if (server == NULL)
+	jobs = gsd_jobs_begin(&pool, &group, &options);
+	if (jobs == NULL)
 		abort();
 }
 
 static void
-stop_server(void)
+stop_jobs(void)
 {
 	gsd_close_devices(&group);
-	free(server);
+	free(jobs);
 }
 
 static gsd_job *
@@ -191,7 +191,7 @@ static void
 run_job(int n)
 {
 	job_of(n)->backend_state = GSD_BACKEND_RUN;
-	(void) gsd_serve(server);
+	(void) gsd_jobs_serve(jobs);
 }
 
 /* Close a job; true if the daemon has let go of it. */
@@ -201,7 +201,7 @@ close_job(int n)
 	bool		idle;
 
 	job_of(n)->backend_state = GSD_BACKEND_CLOSED;
-	(void) gsd_serve(server);
+	(void) gsd_jobs_serve(jobs);
 	idle = job_of(n)->daemon_state == GSD_DAEMON_IDLE;
 	job_of(n)->backend_state = GSD_BACKEND_NONE;
 	return idle;
@@ -253,12 +253,12 @@ test_life(bool nulls, bool equal, bool feed)
 
 	describe(nulls, equal);
 	n = open_job();
-	(void) gsd_serve(server);
+	(void) gsd_jobs_serve(jobs);
 	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_OPENED, "%s: opened", label);
 	if (feed)
 	{
 		descriptor()->fed_rows[0] = GS_SEGMENT_ROWS;
-		(void) gsd_serve(server);
+		(void) gsd_jobs_serve(jobs);
 		tap_ok(gsd_device_bytes_free(&group) < idle_bytes, "%s: uploaded ahead", label);
 	}
 	run_job(n);
@@ -281,11 +281,11 @@ test_rows(bool equal_length, bool feed)
 	describe(false, false);
 	describe_rows(equal_length);
 	n = open_job();
-	(void) gsd_serve(server);
+	(void) gsd_jobs_serve(jobs);
 	if (feed)
 	{
 		descriptor()->fed_row_bytes = 2 * GSD_EXTENT_BYTES;
-		(void) gsd_serve(server);
+		(void) gsd_jobs_serve(jobs);
 		tap_ok(gsd_device_bytes_free(&group) < idle_bytes, "%s: uploaded ahead", label);
 	}
 	run_job(n);
@@ -300,7 +300,7 @@ test_rows(bool equal_length, bool feed)
 	describe_rows(equal_length);
 	n = open_job();
 	descriptor()->fed_row_bytes = UINT64_MAX;
-	(void) gsd_serve(server);
+	(void) gsd_jobs_serve(jobs);
 	descriptor()->rows.rows.count = 0;
 	run_job(n);
 	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_DONE && job_of(n)->reordered_rows == 0,
@@ -518,7 +518,7 @@ test_mistake(const mistake *mistake, bool late)
 	if (!late)
 		mistake->make(descriptor());
 	n = open_job();
-	(void) gsd_serve(server);
+	(void) gsd_jobs_serve(jobs);
 	mistake->make(descriptor());
 	run_job(n);
 	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_FAILED && job_of(n)->failure == GSD_FAILURE_JOB,
@@ -539,7 +539,7 @@ test_bad_feed(void)
 	descriptor()->list[0] = FOREIGN;
 	n = open_job();
 	descriptor()->fed_rows[0] = UINT64_MAX;
-	(void) gsd_serve(server);
+	(void) gsd_jobs_serve(jobs);
 	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_OPENED, "fed too much: still open");
 	tap_ok(close_job(n), "fed too much: let go");
 
@@ -549,7 +549,7 @@ test_bad_feed(void)
 	descriptor()->list[0] = EQUAL;
 	n = open_job();
 	descriptor()->fed_rows[0] = GS_SEGMENT_ROWS;
-	(void) gsd_serve(server);
+	(void) gsd_jobs_serve(jobs);
 	descriptor()->planes[0].words.count = 3;
 	descriptor()->list[0] = WORDS;
 	run_job(n);
@@ -565,13 +565,13 @@ test_descriptor_of_another(void)
 	describe(false, false);
 	job_of(n)->descriptor = DESCRIPTOR;
 	job_of(n)->backend_state = GSD_BACKEND_OPEN;
-	(void) gsd_serve(server);
+	(void) gsd_jobs_serve(jobs);
 	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_FAILED, "another's descriptor: fails");
 	tap_ok(close_job(n), "another's descriptor: let go");
 	n = gsd_claim_job(pool.header, PID);
 	job_of(n)->descriptor = UINT32_MAX;
 	job_of(n)->backend_state = GSD_BACKEND_RUN;
-	(void) gsd_serve(server);
+	(void) gsd_jobs_serve(jobs);
 	tap_ok(job_of(n)->daemon_state == GSD_DAEMON_FAILED, "descriptor behind the pool: fails");
 	tap_ok(close_job(n), "descriptor behind the pool: let go");
 }
@@ -592,7 +592,7 @@ test_ends(void)
 
 	n = open_job();
 	descriptor()->fed_rows[0] = GS_SEGMENT_ROWS;
-	(void) gsd_serve(server);
+	(void) gsd_jobs_serve(jobs);
 	tap_ok(close_job(n), "closed while open: let go");
 	tap_ok(gsd_device_bytes_free(&group) == idle_bytes, "closed while open: device memory is free");
 	tap_ok(service->jobs_cancelled == cancelled + 1, "closed while open: counted as cancelled");
@@ -610,11 +610,11 @@ test_ends(void)
 	tap_ok(close_job(n), "an earlier daemon's: let go");
 
 	n = open_job();
-	(void) gsd_serve(server);
+	(void) gsd_jobs_serve(jobs);
 	job_of(n)->backend_state = GSD_BACKEND_CLOSED;
 	job_of(n)->abandoned = 1;
 	gsd_silence(pool.supervisor_bell);
-	(void) gsd_serve(server);
+	(void) gsd_jobs_serve(jobs);
 	tap_ok(eventfd_read(pool.supervisor_bell, &(eventfd_t) {0}) == 0, "abandoned: the supervisor is told");
 	tap_ok(gsd_reap_jobs(pool.header) == 1, "abandoned: can be freed");
 }
@@ -629,7 +629,7 @@ test_two_jobs(void)
 	describe(false, false);
 	first = open_job();
 	second = open_job();
-	(void) gsd_serve(server);
+	(void) gsd_jobs_serve(jobs);
 	run_job(second);
 	tap_ok(job_of(second)->daemon_state == GSD_DAEMON_DONE &&
 		   job_of(first)->daemon_state == GSD_DAEMON_OPENED, "the job that is ready is served");
@@ -638,13 +638,52 @@ test_two_jobs(void)
 	tap_ok(close_job(first) && close_job(second), "two jobs: let go");
 }
 
+/* Which ends of gpusortd there is no point in trying again after. */
+static void
+test_exits(void)
+{
+	tap_ok(gsd_exit_is_permanent(GSD_EXIT_USAGE) && gsd_exit_is_permanent(GSD_EXIT_NO_DEVICE) &&
+		   gsd_exit_is_permanent(GSD_EXIT_WRONG_POOL) && gsd_exit_is_permanent(GSD_EXIT_NO_PROGRAM),
+		   "exit status: what the next one would find as well is permanent");
+	tap_ok(!gsd_exit_is_permanent(GSD_EXIT_ASKED) && !gsd_exit_is_permanent(GSD_EXIT_DEVICE_LOST) &&
+		   !gsd_exit_is_permanent(GSD_EXIT_NO_MEMORY) && !gsd_exit_is_permanent(-1),
+		   "exit status: memory, a lost device and a crash are not");
+}
+
+/* Under the address sanitizer, too, memory that is not there is an answer. */
+extern const char *__asan_default_options(void);
+
+__attribute__((visibility("default"))) const char *
+__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+/* Devices that there is no memory for. */
+static void
+test_no_memory(void)
+{
+	gsd_options options = {
+		.engine = GSD_ENGINE_SIMULATED,
+		.simulated_devices = 2,
+		.memory_bytes = UINT64_C(1) << 62,
+	};
+	char		why[200] = "";
+	bool		cuda;
+
+	tap_ok(gsd_open_devices(&options, &group, &cuda, why, sizeof(why)) == GSD_EXIT_NO_MEMORY &&
+		   group.ndevices == 0 && why[0] != '\0', "no memory for devices: said so");
+}
+
 int
 main(void)
 {
 	make_pool();
+	test_exits();
+	test_no_memory();
 	for (unsigned ndevices = 1; ndevices <= 3; ndevices += 2)
 	{
-		start_server(ndevices);
+		start_jobs(ndevices);
 		test_life(false, false, false);
 		test_life(true, false, false);
 		test_life(false, true, false);
@@ -662,7 +701,7 @@ main(void)
 		test_ends();
 		test_two_jobs();
 		test_life(false, false, false);
-		stop_server();
+		stop_jobs();
 	}
 	return tap_finish();
 }
