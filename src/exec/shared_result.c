@@ -127,11 +127,11 @@ map_view(GpuSortSharedState *node)
 				 errdetail("Failed to map the rows of a shared sort.")));
 
 	/* these lie in the shared memory, which goes earlier */
-	if (view->granule_rows > 0)
+	if (view->places.granule_rows > 0)
 	{
-		Size		bytes = (view->granule_rows >> view->granule_shift) * sizeof(size_t);
+		Size		bytes = (view->places.granule_rows >> GPUSORT_GRANULE_SHIFT) * sizeof(size_t);
 
-		view->granule_offsets = memcpy(palloc(bytes), view->granule_offsets, bytes);
+		view->places.granule_offsets = memcpy(palloc(bytes), view->places.granule_offsets, bytes);
 	}
 }
 

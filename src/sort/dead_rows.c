@@ -10,7 +10,7 @@
 void
 gpusort_unmark_dead(GpuSort *sort)
 {
-	for (uint64 id = 0; sort->any_dead && id < sort->nrows; id++)
-		((IndexTuple) row_by_id(sort, (uint32) id))->t_info &= ~INDEX_AM_RESERVED_BIT;
-	sort->any_dead = false;
+	for (uint64 id = 0; sort->index.any_dead && id < sort->rows.count; id++)
+		((IndexTuple) gpusort_row_at(&sort->rows.places, (uint32) id))->t_info &= ~INDEX_AM_RESERVED_BIT;
+	sort->index.any_dead = false;
 }

@@ -48,9 +48,9 @@ rebase_prefix(GpuSort *sort, GpuSortColumn *column)
 	uint64	   *prefix = RANGE_U64(column->prefix);
 	const uint64 *refs = RANGE_U64(column->refs);
 
-	column->base = column->common_len;
-	column->long_keys = false;
-	for (uint64 id = 0; id < sort->nrows; id++)
+	column->base = column->facts.common_len;
+	column->facts.long_keys = false;
+	for (uint64 id = 0; id < sort->rows.count; id++)
 	{
 		uint32		len;
 
@@ -59,9 +59,9 @@ rebase_prefix(GpuSort *sort, GpuSortColumn *column)
 		if (column_is_null(column, (uint32) id))
 			continue;
 		len = KEY_REF_LENGTH(refs[id]);
-		prefix[id] = bytes_word(column->bytes, string_by_ref(sort, refs[id]), len,
+		prefix[id] = bytes_word(column->bytes, string_by_ref(&sort->rows, refs[id]), len,
 								column->base) ^ column->flip;
-		column->long_keys |= bytes_continue(column->bytes, len, column->base);
+		column->facts.long_keys |= bytes_continue(column->bytes, len, column->base);
 	}
 }
 
@@ -89,7 +89,7 @@ find_alphabets(const GpuSort *sort, const GpuSortColumn *column, uint64 step,
 	uint64		checked = 0;
 
 	memset(alphabets, 0, sizeof(*alphabets));
-	for (uint64 id = 0; id < sort->nrows; id += step)
+	for (uint64 id = 0; id < sort->rows.count; id += step)
 	{
 		if (++checked % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -114,7 +114,7 @@ range_bits(const GpuSort *sort, const GpuSortColumn *column, uint64 step)
 	uint64		min = PG_UINT64_MAX;
 	uint64		max = 0;
 
-	for (uint64 id = 0; id < sort->nrows; id += step)
+	for (uint64 id = 0; id < sort->rows.count; id += step)
 	{
 		if (column_is_null(column, (uint32) id))
 			continue;
@@ -129,14 +129,14 @@ static void
 renumber_prefix(GpuSort *sort, GpuSortColumn *column)
 {
 	uint64	   *prefix = RANGE_U64(column->prefix);
-	uint64		sample_step = sort->nrows / ALPHABET_SAMPLE_ROWS + 1;
+	uint64		sample_step = sort->rows.count / ALPHABET_SAMPLE_ROWS + 1;
 	Alphabets	alphabets;
 	uint64		digits[sizeof(uint64)][256];	/* rank times weight of position */
 	uint64		weight = 1;
 
 	/* a sample has no larger alphabets and no wider range than the whole */
 	find_alphabets(sort, column, sample_step, &alphabets);
-	if (sort->nrows < ALPHABET_MIN_ROWS ||
+	if (sort->rows.count < ALPHABET_MIN_ROWS ||
 		alphabets.bits + ALPHABET_MIN_BITS > range_bits(sort, column, sample_step))
 		return;
 	find_alphabets(sort, column, 1, &alphabets);
@@ -153,7 +153,7 @@ renumber_prefix(GpuSort *sort, GpuSortColumn *column)
 		}
 		weight *= Max(rank, 1);
 	}
-	for (uint64 id = 0; id < sort->nrows; id++)
+	for (uint64 id = 0; id < sort->rows.count; id++)
 	{
 		uint64		word = prefix[id];
 		uint64		number = 0;
@@ -176,23 +176,23 @@ gpusort_engine_planes(GpuSort *sort, gs_plane *planes)
 {
 	unsigned	n = 0;
 
-	sort->refine_column = -1;
-	for (int i = 0; i < sort->ncolumns; i++)
+	sort->keys.refine_column = -1;
+	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
-		GpuSortColumn *column = &sort->columns[i];
+		GpuSortColumn *column = &sort->keys.columns[i];
 		const uint64 *nulls = column->nulls != NULL ? RANGE_U64(column->nulls) : NULL;
 		gs_null_order null_order = column->nulls_first ? GS_NULLS_FIRST : GS_NULLS_LAST;
 
 		if (column->bytes != GPUSORT_BYTES_NONE)
 		{
-			if (column->long_keys && column->common_len >= MIN_COMMON_BYTES)
+			if (column->facts.long_keys && column->facts.common_len >= MIN_COMMON_BYTES)
 				rebase_prefix(sort, column);
 			renumber_prefix(sort, column);
 			planes[n++] = (gs_plane) {RANGE_U64(column->prefix), nulls, null_order};
 			null_order = GS_NULLS_NONE;
-			if (column->long_keys)
+			if (column->facts.long_keys)
 			{
-				sort->refine_column = i;
+				sort->keys.refine_column = i;
 				return n;
 			}
 		}

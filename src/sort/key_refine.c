@@ -53,20 +53,20 @@ complete_key(GpuSort *sort, GpuSortColumn *column, uint32 id)
 	GpuSortKey	key;
 	size_t		offset;
 
-	if (!column->encoder.codec->complete(&column->encoder, string_by_ref(sort, *ref),
+	if (!column->encoder.codec->complete(&column->encoder, string_by_ref(&sort->rows, *ref),
 										 KEY_REF_LENGTH(*ref), &key) ||
 		key.len > KEY_REF_MAX_LENGTH - PADDED_WORD_BYTES)
 	{
-		sort->value_refused = true;
+		sort->keys.value_refused = true;
 		return false;
 	}
 	if (!gpusort_row_store_reserve(sort, PADDED_WORD_BYTES + key.len, &offset))
 	{
-		sort->out_of_room = true;
+		sort->keys.out_of_room = true;
 		return false;
 	}
-	memset(sort->rows->base + offset, 0, PADDED_WORD_BYTES);
-	memcpy(sort->rows->base + offset + PADDED_WORD_BYTES, key.data, key.len);
+	memset(sort->rows.places.base + offset, 0, PADDED_WORD_BYTES);
+	memcpy(sort->rows.places.base + offset + PADDED_WORD_BYTES, key.data, key.len);
 	*ref = KEY_REF(offset, PADDED_WORD_BYTES + key.len);
 	return true;
 }
@@ -97,13 +97,13 @@ complete_keys(GpuSort *sort, GpuSortColumn *column, const uint32 *ids, uint32 n)
 static void
 finish_equal_run(GpuSort *sort, const KeyPlace *end, uint32 *ids, uint32 n)
 {
-	uint64	   *equal = RANGE_U64(sort->equal);
-	uint64		first = ids - sort->order;
+	uint64	   *equal = RANGE_U64(sort->order.equal);
+	uint64		first = ids - sort->order.ids;
 	uint64		small_equal[SMALL_RUN / 64];
 
 	for (uint64 i = first + 1; i < first + n; i++)
 		equal[i / 64] |= UINT64CONST(1) << (i % 64);
-	if (sort->tids_ordered)
+	if (sort->index.tids_ordered)
 		return;
 	gpusort_sort_run(sort, end, ids, n, n <= SMALL_RUN ? small_equal : NULL);
 }
@@ -150,9 +150,9 @@ refine_subruns(GpuSort *sort, uint32 *ids, uint32 n, const uint64 *equal, KeyPla
 static void
 refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
 {
-	while (n > 1 && !sort->value_refused && !sort->out_of_room)
+	while (n > 1 && !sort->keys.value_refused && !sort->keys.out_of_room)
 	{
-		GpuSortColumn *column = &sort->columns[place.column];
+		GpuSortColumn *column = &sort->keys.columns[place.column];
 		uint64		small_equal[SMALL_RUN / 64];
 		uint64	   *equal = small_equal;
 		uint32		largest = 0;
@@ -221,26 +221,26 @@ refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
 static void
 prefetch_tied(const GpuSort *sort, uint64 from, uint64 tied, bool strings)
 {
-	const uint32 *order = sort->order + from;
+	const uint32 *order = sort->order.ids + from;
 
 	/* a run's first row has no bit of its own */
 	for (tied |= tied >> 1; tied != 0; tied &= tied - 1)
 	{
 		uint32		id = order[pg_rightmost_one_pos64(tied)];
 
-		if (sort->refine_column < 0)
+		if (sort->keys.refine_column < 0)
 		{
 			if (strings)
-				prefetch_line(row_by_id(sort, id));
-			else if (!row_place_is_known(sort, id))
-				prefetch_line(&RANGE_U32(sort->row_refs)[id]);
+				prefetch_line(gpusort_row_at(&sort->rows.places, id));
+			else if (!gpusort_place_is_known(&sort->rows.places, id))
+				prefetch_line(&sort->rows.places.refs[id]);
 		}
 		else
 		{
-			const GpuSortColumn *column = &sort->columns[sort->refine_column];
+			const GpuSortColumn *column = &sort->keys.columns[sort->keys.refine_column];
 			const uint64 *ref = &RANGE_U64(column->refs)[id];
 
-			prefetch_line(strings ? (const void *) (string_by_ref(sort, *ref) + column->base)
+			prefetch_line(strings ? (const void *) (string_by_ref(&sort->rows, *ref) + column->base)
 						  : ref);
 		}
 	}
@@ -255,17 +255,17 @@ clear_bits(uint64 *bits, uint64 from, uint64 end)
 
 /*
  * Put rows in order that tie on the engine's planes, which end with those of
- * sort->refine_column or are all.  False if a key could not be completed.
+ * sort->keys.refine_column or are all.  False if a key could not be completed.
  */
 bool
 gpusort_refine(GpuSort *sort)
 {
-	uint64	   *equal = RANGE_U64(sort->equal);
-	uint64		nwords = (sort->nrows + 63) / 64;
+	uint64	   *equal = RANGE_U64(sort->order.equal);
+	uint64		nwords = (sort->rows.count + 63) / 64;
 	uint64		end = 0;
 	KeyPlace	place = gpusort_first_place(sort);
 
-	for (uint64 w = 0; w < nwords && !sort->value_refused && !sort->out_of_room; w++)
+	for (uint64 w = 0; w < nwords && !sort->keys.value_refused && !sort->keys.out_of_room; w++)
 	{
 		if ((w & SWEEP_MASK) == SWEEP_MASK)
 			gs_progress_advance(sort->progress, (SWEEP_MASK + 1) * 64 * GPUSORT_SWEEP_COST);
@@ -280,14 +280,14 @@ gpusort_refine(GpuSort *sort)
 
 			if (start + 1 < end)
 				continue;		/* inside the run that was last refined */
-			for (end = start + 2; end < sort->nrows &&
+			for (end = start + 2; end < sort->rows.count &&
 				 (equal[end / 64] >> (end % 64) & 1) != 0;)
 				end++;
 			if (sort->index_rows)
 				clear_bits(equal, start + 1, end);
 			sort->stats.refined_rows += end - start;
-			refine_run(sort, sort->order + start, (uint32) (end - start), place);
+			refine_run(sort, sort->order.ids + start, (uint32) (end - start), place);
 		}
 	}
-	return !sort->value_refused && !sort->out_of_room;
+	return !sort->keys.value_refused && !sort->keys.out_of_room;
 }

@@ -37,7 +37,7 @@ typedef struct WordAndId
 static KeyPlace
 place_behind_prefix(const GpuSort *sort, int column)
 {
-	const GpuSortColumn *c = &sort->columns[column];
+	const GpuSortColumn *c = &sort->keys.columns[column];
 	KeyPlace	place = {column, -1, c->base + bytes_per_word(c->bytes), c->lazy};
 
 	return place;
@@ -61,7 +61,7 @@ gpusort_place_begins_column(const GpuSort *sort, const KeyPlace *place)
 {
 	if (place_is_string(place))
 		return place->byte == 0;
-	return place->word == 0 && sort->columns[place->column].bytes == GPUSORT_BYTES_NONE;
+	return place->word == 0 && sort->keys.columns[place->column].bytes == GPUSORT_BYTES_NONE;
 }
 
 static void
@@ -69,15 +69,15 @@ begin_column_place(const GpuSort *sort, KeyPlace *place, int column)
 {
 	place->column = column;
 	place->byte = 0;
-	place->word = column < sort->ncolumns &&
-		sort->columns[column].bytes == GPUSORT_BYTES_NONE ? 0 : -1;
-	place->lazy = column < sort->ncolumns && sort->columns[column].lazy;
+	place->word = column < sort->keys.ncolumns &&
+		sort->keys.columns[column].bytes == GPUSORT_BYTES_NONE ? 0 : -1;
+	place->lazy = column < sort->keys.ncolumns && sort->keys.columns[column].lazy;
 }
 
 bool
 gpusort_next_part(const GpuSort *sort, KeyPlace *place)
 {
-	const GpuSortColumn *column = &sort->columns[place->column];
+	const GpuSortColumn *column = &sort->keys.columns[place->column];
 
 	place->word++;
 	if (place->word >= column->nwords)
@@ -97,9 +97,9 @@ gpusort_first_place(const GpuSort *sort)
 {
 	KeyPlace	place;
 
-	if (sort->refine_column >= 0)
-		return place_behind_prefix(sort, sort->refine_column);
-	begin_column_place(sort, &place, sort->ncolumns);
+	if (sort->keys.refine_column >= 0)
+		return place_behind_prefix(sort, sort->keys.refine_column);
+	begin_column_place(sort, &place, sort->keys.ncolumns);
 	return place;
 }
 
@@ -120,7 +120,7 @@ string_word(const GpuSort *sort, const GpuSortColumn *column, uint32 id, uint32 
 	if (len <= from)
 		return column->flip;
 	*longer = true;
-	return bytes_word(column->bytes, string_by_ref(sort, ref), len, from) ^ column->flip;
+	return bytes_word(column->bytes, string_by_ref(&sort->rows, ref), len, from) ^ column->flip;
 }
 
 /* Fetch the words at `place` of the rows ids[0 .. n-1] into words[]. */
@@ -128,7 +128,7 @@ static RunWords
 fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint32 n,
 			uint64 *words, size_t stride)
 {
-	const GpuSortColumn *column = &sort->columns[place->column];
+	const GpuSortColumn *column = &sort->keys.columns[place->column];
 	RunWords	found = {0, true, false};
 	bool		tids = place_is_end(sort, place);
 
@@ -144,8 +144,8 @@ fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint3
 		if (tids)
 		{
 			if (i + STRING_AHEAD < n)
-				prefetch_line(row_by_id(sort, ids[i + STRING_AHEAD]));
-			word = tid_word(&((IndexTuple) row_by_id(sort, ids[i]))->t_tid);
+				prefetch_line(gpusort_row_at(&sort->rows.places, ids[i + STRING_AHEAD]));
+			word = tid_word(&((IndexTuple) gpusort_row_at(&sort->rows.places, ids[i]))->t_tid);
 		}
 		else if (place_is_string(place))
 		{
@@ -154,7 +154,7 @@ fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint3
 			if (i + REF_AHEAD < n)
 				prefetch_line(&refs[ids[i + REF_AHEAD]]);
 			if (i + STRING_AHEAD < n)
-				prefetch_line(string_by_ref(sort, refs[ids[i + STRING_AHEAD]]) + place->byte);
+				prefetch_line(string_by_ref(&sort->rows, refs[ids[i + STRING_AHEAD]]) + place->byte);
 			word = string_word(sort, column, ids[i], place->byte, &found.longer);
 		}
 		else
@@ -179,13 +179,13 @@ common_length(const GpuSort *sort, const GpuSortColumn *column, const uint32 *id
 			  uint32 from)
 {
 	uint64		first_ref = RANGE_U64(column->refs)[ids[0]];
-	const char *first = string_by_ref(sort, first_ref);
+	const char *first = string_by_ref(&sort->rows, first_ref);
 	uint32		end = KEY_REF_LENGTH(first_ref);
 
 	for (uint32 i = 1; i < n && end > from; i++)
 	{
 		uint64		ref = RANGE_U64(column->refs)[ids[i]];
-		const char *data = string_by_ref(sort, ref);
+		const char *data = string_by_ref(&sort->rows, ref);
 		uint32		len = Min(end, KEY_REF_LENGTH(ref));
 		uint32		at = from;
 
@@ -195,7 +195,7 @@ common_length(const GpuSort *sort, const GpuSortColumn *column, const uint32 *id
 			gs_progress_advance(sort->progress, GPUSORT_INTERRUPT_ROWS * GPUSORT_TIED_COST);
 		}
 		if (i + STRING_AHEAD < n)
-			prefetch_line(string_by_ref(sort, RANGE_U64(column->refs)[ids[i + STRING_AHEAD]]) +
+			prefetch_line(string_by_ref(&sort->rows, RANGE_U64(column->refs)[ids[i + STRING_AHEAD]]) +
 						  from);
 		while (at < len && first[at] == data[at])
 			at++;
@@ -232,7 +232,7 @@ sort_small_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n
 static uint64 *
 scratch_plane(const GpuSort *sort)
 {
-	const GpuSortColumn *column = &sort->columns[Max(sort->refine_column, 0)];
+	const GpuSortColumn *column = &sort->keys.columns[Max(sort->keys.refine_column, 0)];
 
 	return RANGE_U64(column->prefix != NULL ? column->prefix : column->words[0]);
 }
@@ -253,8 +253,8 @@ sort_large_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n
 		.nplanes = 1,
 		.planes = &plane,
 		.id_bytes = sizeof(uint32),
-		.workspace = sort->workspace->base,
-		.workspace_bytes = sort->workspace->usable,
+		.workspace = sort->order.workspace->base,
+		.workspace_bytes = sort->order.workspace->usable,
 		.equal = equal,
 		.progress = sort->progress,
 	};
@@ -304,7 +304,7 @@ gpusort_next_place(const GpuSort *sort, KeyPlace *place)
 {
 	if (!place_is_string(place))
 		return gpusort_next_part(sort, place);
-	place->byte += bytes_per_word(sort->columns[place->column].bytes);
+	place->byte += bytes_per_word(sort->keys.columns[place->column].bytes);
 	return true;
 }
 
@@ -314,7 +314,7 @@ gpusort_skip_same(const GpuSort *sort, const RunWords *found, const uint32 *ids,
 {
 	if (place_is_string(place) && found->longer)
 	{
-		const GpuSortColumn *column = &sort->columns[place->column];
+		const GpuSortColumn *column = &sort->keys.columns[place->column];
 		uint32		common = place->byte == 0 ? 0	/* lies in the prefix plane */
 			: common_length(sort, column, ids, n, place->byte);
 
@@ -330,7 +330,7 @@ gpusort_same_strings(const GpuSort *sort, const GpuSortColumn *column, const uin
 {
 	const uint64 *refs = RANGE_U64(column->refs);
 	uint32		len = KEY_REF_LENGTH(refs[ids[0]]);
-	const char *string = string_by_ref(sort, refs[ids[0]]);
+	const char *string = string_by_ref(&sort->rows, refs[ids[0]]);
 
 	for (uint32 i = 1; i < n; i++)
 	{
@@ -342,8 +342,8 @@ gpusort_same_strings(const GpuSort *sort, const GpuSortColumn *column, const uin
 			gs_progress_advance(sort->progress, GPUSORT_INTERRUPT_ROWS * GPUSORT_TIED_COST);
 		}
 		if (i + STRING_AHEAD < n)
-			prefetch_line(string_by_ref(sort, refs[ids[i + STRING_AHEAD]]));
-		if (KEY_REF_LENGTH(ref) != len || memcmp(string_by_ref(sort, ref), string, len) != 0)
+			prefetch_line(string_by_ref(&sort->rows, refs[ids[i + STRING_AHEAD]]));
+		if (KEY_REF_LENGTH(ref) != len || memcmp(string_by_ref(&sort->rows, ref), string, len) != 0)
 			return false;
 	}
 	return true;

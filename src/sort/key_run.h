@@ -37,7 +37,7 @@ typedef struct RunWords
 static inline bool
 place_is_end(const GpuSort *sort, const KeyPlace *place)
 {
-	return place->column == sort->ncolumns;
+	return place->column == sort->keys.ncolumns;
 }
 
 /* Where the key goes on behind what the engine has sorted by. */

@@ -40,13 +40,6 @@ typedef struct PartExtents
 	uint32		count;
 } PartExtents;
 
-typedef struct PartColumn
-{
-	bool		long_keys;
-	uint32		common_len;
-	uint64		common_ref;
-} PartColumn;
-
 /* A part that is finished, in the terms of GpuSort. */
 typedef struct PartEntry
 {
@@ -54,11 +47,8 @@ typedef struct PartEntry
 	uint32		first_row_extent;	/* its place in the row store of all */
 	bool		uniform;
 	size_t		stride;
-	bool		tids_ordered;
-	uint64		last_tid;
-	bool		any_dead;
-	bool		other_lengths;
-	PartColumn columns[GPUSORT_MAX_KEYS];
+	GpuSortIndexFacts index;
+	GpuSortStringFacts columns[GPUSORT_MAX_KEYS];
 	PartExtents extents[ROLES];
 } PartEntry;
 

@@ -23,14 +23,14 @@
 bool
 gpusort_row_store_reserve(GpuSort *sort, size_t bytes, size_t *offset)
 {
-	size_t		start = TYPEALIGN(sort->row_unit, sort->rows_used);
+	size_t		start = TYPEALIGN(sort->rows.places.unit, sort->rows.used);
 	size_t		end = start + bytes;
 
-	if (unlikely(end > sort->rows_end) && !gpusort_grow_rows(sort, end))
+	if (unlikely(end > sort->rows.end) && !gpusort_grow_rows(sort, end))
 		return false;
-	if (unlikely(gpusort_inject_fault == GPUSORT_FAULT_MEMORY && sort->nrows >= FAULT_ROW))
+	if (unlikely(gpusort_inject_fault == GPUSORT_FAULT_MEMORY && sort->rows.count >= FAULT_ROW))
 		return false;
-	sort->rows_used = end;
+	sort->rows.used = end;
 	*offset = start;
 	return true;
 }
@@ -43,7 +43,7 @@ put_tuple(GpuSort *sort, const char *body, uint32 len, GpuSortStoredRow *row)
 
 	if (!gpusort_row_store_reserve(sort, len, &row->offset))
 		return false;
-	tuple = (MinimalTuple) (sort->rows->base + row->offset);
+	tuple = (MinimalTuple) (sort->rows.places.base + row->offset);
 	memcpy(tuple, body, len);
 	tuple->t_len = len;
 	row->source = body;
@@ -55,7 +55,7 @@ put_tuple(GpuSort *sort, const char *body, uint32 len, GpuSortStoredRow *row)
 /*
  * Work out how tuples without nulls look if all attributes have a fixed length:
  * then a row is a copy of a template with the values put in, behind a header of
- * so many bytes.  Leaves sort->template NULL if some attribute varies.
+ * so many bytes.  Leaves sort->rows.template.tuple NULL if some attribute varies.
  */
 void
 gpusort_row_store_make_template(GpuSort *sort, size_t header)
@@ -65,7 +65,7 @@ gpusort_row_store_make_template(GpuSort *sort, size_t header)
 
 	if (desc->natts > MaxTupleAttributeNumber)
 		return;
-	sort->template_offsets = palloc(desc->natts * sizeof(uint32));
+	sort->rows.template.offsets = palloc(desc->natts * sizeof(uint32));
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
@@ -73,11 +73,11 @@ gpusort_row_store_make_template(GpuSort *sort, size_t header)
 		if (att->attlen <= 0)
 			return;
 		offset = att_align_nominal(offset, att->attalign);
-		sort->template_offsets[i] = header + offset;
+		sort->rows.template.offsets[i] = header + offset;
 		offset += att->attlen;
 	}
-	sort->template_len = header + offset;
-	sort->template = palloc0(MAXALIGN(sort->template_len));
+	sort->rows.template.length = header + offset;
+	sort->rows.template.tuple = palloc0(MAXALIGN(sort->rows.template.length));
 }
 
 /* The same, with the header of a MinimalTuple. */
@@ -88,10 +88,10 @@ gpusort_row_store_make_minimal_template(GpuSort *sort)
 	MinimalTuple tuple;
 
 	gpusort_row_store_make_template(sort, header);
-	if (sort->template == NULL)
+	if (sort->rows.template.tuple == NULL)
 		return;
-	tuple = (MinimalTuple) sort->template;
-	tuple->t_len = sort->template_len;
+	tuple = (MinimalTuple) sort->rows.template.tuple;
+	tuple->t_len = sort->rows.template.length;
 	HeapTupleHeaderSetNatts(tuple, sort->desc->natts);
 	tuple->t_hoff = header + MINIMAL_TUPLE_OFFSET;
 }
@@ -102,14 +102,14 @@ gpusort_row_store_put_fixed(GpuSort *sort, const Datum *values, GpuSortStoredRow
 	TupleDesc	desc = sort->desc;
 	char	   *tuple;
 
-	if (!gpusort_row_store_reserve(sort, sort->template_len, &row->offset))
+	if (!gpusort_row_store_reserve(sort, sort->rows.template.length, &row->offset))
 		return false;
-	tuple = sort->rows->base + row->offset;
-	memcpy(tuple, sort->template, sort->template_len);
+	tuple = sort->rows.places.base + row->offset;
+	memcpy(tuple, sort->rows.template.tuple, sort->rows.template.length);
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
-		char	   *place = tuple + sort->template_offsets[i];
+		char	   *place = tuple + sort->rows.template.offsets[i];
 
 		if (att->attbyval)
 			store_att_byval(place, values[i], att->attlen);
@@ -136,7 +136,7 @@ put_values(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row)
 		return false;
 	for (int i = 0; i < natts; i++)
 		has_nulls |= slot->tts_isnull[i];
-	if (sort->template != NULL && !has_nulls)
+	if (sort->rows.template.tuple != NULL && !has_nulls)
 		return gpusort_row_store_put_fixed(sort, slot->tts_values, row);
 	if (has_nulls)
 		header += BITMAPLEN(natts);
@@ -147,7 +147,7 @@ put_values(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row)
 	if (!gpusort_row_store_reserve(sort, header + data_len, &row->offset))
 		return false;
 
-	tuple = (MinimalTuple) (sort->rows->base + row->offset);
+	tuple = (MinimalTuple) (sort->rows.places.base + row->offset);
 	memset(tuple, 0, header + data_len);
 	tuple->t_len = header + data_len;
 	HeapTupleHeaderSetNatts(tuple, natts);

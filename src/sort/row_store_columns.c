@@ -47,7 +47,7 @@ gpusort_select_columns(GpuSort *sort, TupleDesc table, const AttrNumber *attnos)
 	GpuSortSelection *selection;
 
 	/* the input of a sort that is done anew is still the same */
-	if (sort->selection != NULL)
+	if (sort->rows.selection != NULL)
 		return true;
 	if (ncolumns == 0 || ncolumns > MaxTupleAttributeNumber)
 		return false;
@@ -55,7 +55,7 @@ gpusort_select_columns(GpuSort *sort, TupleDesc table, const AttrNumber *attnos)
 									   ncolumns * sizeof(SelectedColumn));
 	selection->table = table;
 	selection->ncolumns = ncolumns;
-	selection->fixed = sort->template != NULL;
+	selection->fixed = sort->rows.template.tuple != NULL;
 	for (int i = 0; i < ncolumns; i++)
 	{
 		SelectedColumn *column = &selection->columns[i];
@@ -76,7 +76,7 @@ gpusort_select_columns(GpuSort *sort, TupleDesc table, const AttrNumber *attnos)
 	}
 	selection->values = MemoryContextAlloc(sort->context, selection->natts * sizeof(char *));
 	selection->offsets = MemoryContextAlloc(sort->context, ncolumns * sizeof(uint32));
-	sort->selection = selection;
+	sort->rows.selection = selection;
 	return true;
 }
 
@@ -101,19 +101,19 @@ copy_value(char *to, const char *from, size_t bytes)
 static bool
 put_fixed_columns(GpuSort *sort, HeapTupleHeader tuple, GpuSortStoredRow *row)
 {
-	const GpuSortSelection *selection = sort->selection;
+	const GpuSortSelection *selection = sort->rows.selection;
 	const char *data = (const char *) tuple + tuple->t_hoff;
 	char	   *to;
 
-	if (!gpusort_row_store_reserve(sort, sort->template_len, &row->offset))
+	if (!gpusort_row_store_reserve(sort, sort->rows.template.length, &row->offset))
 		return false;
-	to = sort->rows->base + row->offset;
-	memcpy(to, sort->template, sort->template_len);
+	to = sort->rows.places.base + row->offset;
+	memcpy(to, sort->rows.template.tuple, sort->rows.template.length);
 	for (int i = 0; i < selection->ncolumns; i++)
 	{
 		const SelectedColumn *column = &selection->columns[i];
 
-		copy_value(to + sort->template_offsets[i], data + column->fixed_offset, column->attlen);
+		copy_value(to + sort->rows.template.offsets[i], data + column->fixed_offset, column->attlen);
 	}
 	return true;
 }
@@ -193,7 +193,7 @@ lay_out_row(GpuSortSelection *selection, uint16 *infomask)
 static bool
 put_columns(GpuSort *sort, HeapTupleHeader source, GpuSortStoredRow *row)
 {
-	GpuSortSelection *selection = sort->selection;
+	GpuSortSelection *selection = sort->rows.selection;
 	MinimalTuple tuple;
 	uint16		infomask;
 	uint32		length;
@@ -204,7 +204,7 @@ put_columns(GpuSort *sort, HeapTupleHeader source, GpuSortStoredRow *row)
 	if (!gpusort_row_store_reserve(sort, length, &row->offset))
 		return false;
 
-	tuple = (MinimalTuple) (sort->rows->base + row->offset);
+	tuple = (MinimalTuple) (sort->rows.places.base + row->offset);
 	end = header_bytes(selection, infomask);
 	memset(tuple, 0, end);
 	tuple->t_len = length;
@@ -233,14 +233,14 @@ bool
 gpusort_row_store_put_columns(GpuSort *sort, HeapTupleHeader tuple, GpuSortStoredRow *row,
 							  const uint32 **offsets)
 {
-	const GpuSortSelection *selection = sort->selection;
+	const GpuSortSelection *selection = sort->rows.selection;
 	bool		fixed = selection->fixed && (tuple->t_infomask & HEAP_HASNULL) == 0;
 
 	/* attributes that were added later have defaults, which are not in the tuple */
 	if (HeapTupleHeaderGetNatts(tuple) < selection->natts ||
 		!(fixed ? put_fixed_columns : put_columns) (sort, tuple, row))
 		return false;
-	stored_row_is_source(sort, row, ((MinimalTuple) (sort->rows->base + row->offset))->t_len);
-	*offsets = fixed ? sort->template_offsets : selection->offsets;
+	stored_row_is_source(sort, row, ((MinimalTuple) (sort->rows.places.base + row->offset))->t_len);
+	*offsets = fixed ? sort->rows.template.offsets : selection->offsets;
 	return true;
 }

@@ -22,13 +22,13 @@ gpusort_row_store_make_index_template(GpuSort *sort)
 	size_t		header = IndexInfoFindDataOffset(0);
 
 	gpusort_row_store_make_template(sort, header);
-	if (sort->template == NULL)
+	if (sort->rows.template.tuple == NULL)
 		return;
-	sort->template_len = MAXALIGN(sort->template_len);
-	if (sort->template_len > INDEX_SIZE_MASK)
-		sort->template = NULL;
+	sort->rows.template.length = MAXALIGN(sort->rows.template.length);
+	if (sort->rows.template.length > INDEX_SIZE_MASK)
+		sort->rows.template.tuple = NULL;
 	else
-		((IndexTuple) sort->template)->t_info = sort->template_len;
+		((IndexTuple) sort->rows.template.tuple)->t_info = sort->rows.template.length;
 }
 
 /* Does the value go into a tuple as it is? */
@@ -55,7 +55,7 @@ put_formed(GpuSort *sort, const Datum *values, const bool *isnull, GpuSortStored
 	bool		stored = gpusort_row_store_reserve(sort, size, &row->offset);
 
 	if (stored)
-		memcpy(sort->rows->base + row->offset, tuple, size);
+		memcpy(sort->rows.places.base + row->offset, tuple, size);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(sort->scratch);
 	return stored;
@@ -76,7 +76,7 @@ put_plain(GpuSort *sort, const Datum *values, const bool *isnull, bool has_nulls
 		return put_formed(sort, values, isnull, row);
 	if (!gpusort_row_store_reserve(sort, size, &row->offset))
 		return false;
-	tuple = (IndexTuple) (sort->rows->base + row->offset);
+	tuple = (IndexTuple) (sort->rows.places.base + row->offset);
 	memset(tuple, 0, size);
 	heap_fill_tuple(sort->desc, (Datum *) values, (bool *) isnull, (char *) tuple + header, data_size,
 					&heap_info, has_nulls ? (bits8 *) tuple + sizeof(IndexTupleData) : NULL);
@@ -107,7 +107,7 @@ gpusort_row_store_put_index(GpuSort *sort, const Datum *values, const bool *isnu
 		plain = plain &&
 			(isnull[i] || is_plain_value(TupleDescAttr(sort->desc, i), values[i]));
 	}
-	if (sort->template != NULL && !has_nulls)
+	if (sort->rows.template.tuple != NULL && !has_nulls)
 		stored = gpusort_row_store_put_fixed(sort, values, row);
 	else if (plain)
 		stored = put_plain(sort, values, isnull, has_nulls, row);
@@ -116,10 +116,10 @@ gpusort_row_store_put_index(GpuSort *sort, const Datum *values, const bool *isnu
 	if (!stored)
 		return false;
 
-	tuple = (IndexTuple) (sort->rows->base + row->offset);
+	tuple = (IndexTuple) (sort->rows.places.base + row->offset);
 	tuple->t_tid = *tid;
 	row->source = NULL;
-	if (sort->any_bytes)
+	if (sort->keys.any_bytes)
 		stored_row_is_source(sort, row, IndexTupleSize(tuple));
 	return true;
 }

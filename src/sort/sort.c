@@ -53,34 +53,34 @@ gpusort_forget_rows(GpuSort *sort)
 	if (gpusort_service_holds_memory(sort))
 	{
 		release_all(sort);
-		sort->capacity = 0;
+		sort->memory.capacity = 0;
 		if (!gpusort_acquire_memory(sort))
 			gpusort_release_memory(sort);
 	}
 	gpusort_reorder_forget(sort);
-	sort->ready = 0;
-	sort->rows_used = 0;
-	sort->nrows = 0;
-	sort->uniform = true;
-	sort->stride = 0;
-	sort->granule_rows = 0;
-	if (sort->granule_offsets != NULL)
-		pfree(sort->granule_offsets);
-	sort->granule_offsets = NULL;
-	sort->tids_ordered = true;
-	sort->last_tid = 0;
-	sort->any_dead = false;
-	sort->other_lengths = false;
-	sort->value_refused = false;
-	sort->out_of_room = false;
-	sort->performed = false;
-	for (int i = 0; i < sort->ncolumns; i++)
+	sort->order.ready = 0;
+	sort->rows.used = 0;
+	sort->rows.count = 0;
+	sort->rows.places.uniform = true;
+	sort->rows.places.stride = 0;
+	sort->rows.places.granule_rows = 0;
+	if (sort->rows.places.granule_offsets != NULL)
+		pfree(sort->rows.places.granule_offsets);
+	sort->rows.places.granule_offsets = NULL;
+	sort->index.tids_ordered = true;
+	sort->index.last_tid = 0;
+	sort->index.any_dead = false;
+	sort->index.other_lengths = false;
+	sort->keys.value_refused = false;
+	sort->keys.out_of_room = false;
+	sort->order.performed = false;
+	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
-		GpuSortColumn *column = &sort->columns[i];
+		GpuSortColumn *column = &sort->keys.columns[i];
 
-		column->long_keys = false;
-		column->common_len = PG_UINT32_MAX;
-		column->common_ref = 0;
+		column->facts.long_keys = false;
+		column->facts.common_len = PG_UINT32_MAX;
+		column->facts.common_ref = 0;
 		column->base = 0;
 	}
 	gpusort_release_nulls(sort);
@@ -90,7 +90,7 @@ gpusort_forget_rows(GpuSort *sort)
 static void
 begin_column(GpuSort *sort, int i)
 {
-	GpuSortColumn *column = &sort->columns[i];
+	GpuSortColumn *column = &sort->keys.columns[i];
 	Form_pg_attribute att = TupleDescAttr(sort->desc, sort->spec.attnos[i] - 1);
 	Oid			type = att->atttypid;
 	const GpuSortCodec *codec;
@@ -108,7 +108,7 @@ begin_column(GpuSort *sort, int i)
 	column->attlen = att->attlen;
 	column->attbyval = att->attbyval;
 	column->attalign = att->attalign;
-	sort->fixed_keys &= column->fixed_offset >= 0;
+	sort->keys.fixed &= column->fixed_offset >= 0;
 	column->flip = reverse ? PG_UINT64_MAX : 0;
 	gpusort_codec_begin(&column->encoder, codec, type, sort->spec.collations[i]);
 	column->bytes = codec->bytes;
@@ -116,9 +116,9 @@ begin_column(GpuSort *sort, int i)
 	column->nwords = codec->nwords;
 	column->integer_bytes = codec->integer_bytes;
 
-	sort->max_attno = Max(sort->max_attno, column->attno);
-	sort->any_bytes |= column->bytes != GPUSORT_BYTES_NONE;
-	sort->untrusted |= gpusort_codec_is_untrusted(codec);
+	sort->keys.max_attno = Max(sort->keys.max_attno, column->attno);
+	sort->keys.any_bytes |= column->bytes != GPUSORT_BYTES_NONE;
+	sort->keys.untrusted |= gpusort_codec_is_untrusted(codec);
 }
 
 /* A sort without memory for its rows. */
@@ -133,12 +133,12 @@ make_sort(TupleDesc desc, const GpuSortSpec *spec, size_t limit_bytes)
 	sort->desc = desc;
 	sort->spec = *spec;
 
-	sort->fixed_keys = true;
-	sort->columns = palloc0(spec->nkeys * sizeof(GpuSortColumn));
-	sort->planes = palloc(spec->nkeys * PLANES_PER_COLUMN * sizeof(gs_plane));
+	sort->keys.fixed = true;
+	sort->keys.columns = palloc0(spec->nkeys * sizeof(GpuSortColumn));
+	sort->keys.planes = palloc(spec->nkeys * PLANES_PER_COLUMN * sizeof(gs_plane));
 	for (int i = 0; i < spec->nkeys; i++)
 		begin_column(sort, i);
-	sort->ncolumns = spec->nkeys;
+	sort->keys.ncolumns = spec->nkeys;
 
 	gpusort_begin_memory(sort, limit_bytes);
 	sort->on_reset.func = context_callback;
@@ -171,7 +171,7 @@ gpusort_begin_index(Relation index, const GpuSortSpec *spec, size_t limit_bytes)
 
 	/* without keys rows only pass through: no extents for them */
 	if (spec->nkeys == 0)
-		sort->pool_share.max_extents = 0;
+		sort->memory.pool_share.max_extents = 0;
 	sort->index_rows = true;
 	gpusort_row_store_make_index_template(sort);
 	if (!gpusort_acquire_memory(sort))
@@ -280,18 +280,18 @@ gpusort_sort_on_host(GpuSort *sort)
 
 	if (!gpusort_grow_workspace(sort))
 		return false;
-	args.nrows = sort->nrows;
-	args.planes = sort->planes;
-	args.nplanes = sort->nplanes;
+	args.nrows = sort->rows.count;
+	args.planes = sort->keys.planes;
+	args.nplanes = sort->keys.nplanes;
 	args.id_bytes = sizeof(uint32);
-	args.workspace = sort->workspace->base;
-	args.workspace_bytes = sort->workspace->usable;
-	args.equal = needs_equal_rows(sort) ? RANGE_U64(sort->equal) : NULL;
+	args.workspace = sort->order.workspace->base;
+	args.workspace_bytes = sort->order.workspace->usable;
+	args.equal = needs_equal_rows(sort) ? RANGE_U64(sort->order.equal) : NULL;
 	args.progress = sort->progress;
 	gpusort_run_engine(&args, &result);
 
-	sort->order = result.ids;
-	sort->ready = sort->nrows;
+	sort->order.ids = result.ids;
+	sort->order.ready = sort->rows.count;
 	sort->stats.engine = GPUSORT_SORTED_BY_HOST;
 	sort->stats.key_bits = result.key_bits;
 	sort->stats.passes = result.passes;
@@ -307,7 +307,7 @@ sort_by_engine(GpuSort *sort)
 	gs_progress outer;
 	bool		sorted;
 
-	sort->nplanes = gpusort_engine_planes(sort, sort->planes);
+	sort->keys.nplanes = gpusort_engine_planes(sort, sort->keys.planes);
 	outer = gpusort_enter_engine(sort);
 	sorted = gpusort_service_sort(sort, needs_equal_rows(sort) || gpusort_must_verify(sort)) ||
 		gpusort_sort_on_host(sort);
@@ -319,9 +319,9 @@ sort_by_engine(GpuSort *sort)
 static bool
 any_equal_rows(const GpuSort *sort)
 {
-	const uint64 *equal = RANGE_U64(sort->equal);
+	const uint64 *equal = RANGE_U64(sort->order.equal);
 
-	for (uint64 w = 0; w < (sort->nrows + 63) / 64; w++)
+	for (uint64 w = 0; w < (sort->rows.count + 63) / 64; w++)
 		if (equal[w] != 0)
 			return true;
 	return false;
@@ -336,8 +336,8 @@ refine_ties(GpuSort *sort)
 
 	if (!gpusort_grow_workspace(sort))
 		return false;
-	memcpy(sort->refined->base, sort->order, sort->nrows * sizeof(uint32));
-	sort->order = RANGE_U32(sort->refined);
+	memcpy(sort->order.refined->base, sort->order.ids, sort->rows.count * sizeof(uint32));
+	sort->order.ids = RANGE_U32(sort->order.refined);
 	sort->stats.presorted = false;
 	sort->stats.refined_rows = 0;
 	outer = gpusort_enter_refinement(sort);
@@ -383,7 +383,7 @@ give_up(GpuSort *sort, GpuSortHandover why)
 void
 gpusort_perform(GpuSort *sort)
 {
-	Assert(!sort->performed);
+	Assert(!sort->order.performed);
 
 	/* an index sort that has failed */
 	if (sort->stats.handover != GPUSORT_HANDOVER_NONE && sort->index_rows)
@@ -400,7 +400,7 @@ gpusort_perform(GpuSort *sort)
 	}
 	if (sort->tuplesort != NULL)
 		tuplesort_performsort(sort->tuplesort);
-	sort->performed = true;
+	sort->order.performed = true;
 }
 
 uint64
@@ -427,7 +427,7 @@ gpusort_reset(GpuSort *sort)
 		gpusort_rewind_memory(sort);
 	}
 	gpusort_forget_rows(sort);
-	if (sort->rows == NULL)
+	if (sort->rows.store == NULL)
 		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
 }
 
@@ -454,7 +454,7 @@ gpusort_describe_key(const GpuSort *sort)
 	StringInfoData buf;
 
 	initStringInfo(&buf);
-	for (int i = 0; i < sort->ncolumns; i++)
-		appendStringInfo(&buf, "%s%s", i > 0 ? ", " : "", sort->columns[i].encoder.codec->name);
+	for (int i = 0; i < sort->keys.ncolumns; i++)
+		appendStringInfo(&buf, "%s%s", i > 0 ? ", " : "", sort->keys.columns[i].encoder.codec->name);
 	return buf.data;
 }

@@ -36,25 +36,25 @@ gpusort_move_to_tuplesort(GpuSort *sort)
 	bool		in_order = sort->stats.joined_rows == 0;
 	size_t		discarded = 0;
 
-	if (sort->nrows == 0)
+	if (sort->rows.count == 0)
 		return;
 	gpusort_discard_planes(sort);
-	for (uint64 id = 0; id < sort->nrows; id++)
+	for (uint64 id = 0; id < sort->rows.count; id++)
 	{
-		MinimalTuple tuple = row_by_id(sort, (uint32) id);
+		MinimalTuple tuple = gpusort_row_at(&sort->rows.places, (uint32) id);
 
 		if (in_order)
-			gpusort_discard_read_rows(sort->rows, &discarded, (char *) tuple - sort->rows->base);
+			gpusort_discard_read_rows(sort->rows.store, &discarded, (char *) tuple - sort->rows.places.base);
 		else if (id % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		ExecStoreMinimalTuple(tuple, slot, false);
 		tuplesort_puttupleslot(sort->tuplesort, slot);
 	}
 	ExecClearTuple(slot);
-	gpusort_range_discard(sort->rows, discarded, sort->rows->usable);
-	gpusort_range_discard(sort->row_refs, 0, sort->row_refs->usable);
-	sort->nrows = 0;
-	sort->rows_used = 0;
+	gpusort_range_discard(sort->rows.store, discarded, sort->rows.store->usable);
+	gpusort_range_discard(sort->rows.refs, 0, sort->rows.refs->usable);
+	sort->rows.count = 0;
+	sort->rows.used = 0;
 }
 
 void
@@ -65,7 +65,7 @@ gpusort_hand_over(GpuSort *sort, GpuSortHandover why)
 	gpusort_service_end(sort);
 	gpusort_reorder_forget(sort);
 	sort->stats.handover = why;
-	sort->stats.handover_rows = sort->nrows;
+	sort->stats.handover_rows = sort->rows.count;
 	sort->tuplesort = tuplesort_begin_heap(sort->desc, sort->spec.nkeys, sort->spec.attnos,
 										   sort->spec.sortops, sort->spec.collations,
 										   sort->spec.nulls_first, work_mem, NULL,

@@ -35,6 +35,7 @@
 #include "memory/memory_range.h"
 #include "prefetch.h"
 #include "service/service_client.h"
+#include "sort/row_places.h"
 #include "sort/sort.h"
 
 /*
@@ -54,6 +55,14 @@
  */
 #define PADDED_WORD_BYTES	8
 #define BINARY_WORD_BYTES	7
+
+/* What is known about all strings of a column. */
+typedef struct GpuSortStringFacts
+{
+	bool		long_keys;		/* some go beyond their first word */
+	uint32		common_len;		/* leading bytes that all share so far */
+	uint64		common_ref;		/* a string to compare with; 0: none yet */
+} GpuSortStringFacts;
 
 /* One sort column. */
 typedef struct GpuSortColumn
@@ -76,9 +85,7 @@ typedef struct GpuSortColumn
 								 * refinement needs one */
 	GpuSortRange *prefix;		/* first word of the string, uint64 */
 	GpuSortRange *refs;			/* KEY_REF of the string, uint64 */
-	bool		long_keys;		/* some string goes beyond its first word */
-	uint32		common_len;		/* leading bytes that all strings share so far */
-	uint64		common_ref;		/* a string to compare with; 0: none yet */
+	GpuSortStringFacts facts;
 	uint32		base;			/* where in the string the prefix word begins */
 
 	int			nwords;
@@ -89,6 +96,106 @@ typedef struct GpuSortColumn
 	GpuSortRange *nulls;		/* bitmap, once a null was seen */
 } GpuSortColumn;
 
+/* The sort columns, and what the engine sorts by. */
+typedef struct GpuSortKeys
+{
+	int			ncolumns;
+	GpuSortColumn *columns;
+	AttrNumber	max_attno;		/* last attribute that keys need */
+	bool		any_bytes;		/* some column has a byte string part */
+	bool		fixed;			/* all columns have a fixed offset */
+	bool		untrusted;		/* some codec asks for verification */
+
+	gs_plane   *planes;			/* the engine's */
+	unsigned	nplanes;
+	int			refine_column;	/* its strings go on behind the planes; -1: none do */
+
+	bool		value_refused;	/* a key had no encoding */
+	bool		out_of_room;	/* the refinement found no memory for a key */
+} GpuSortKeys;
+
+/* How rows look if all their values are of fixed length and none is null. */
+typedef struct GpuSortTemplate
+{
+	char	   *tuple;			/* NULL: some value varies */
+	size_t		length;
+	uint32	   *offsets;		/* of the attributes in it */
+} GpuSortTemplate;
+
+/* The rows: tuples end to end in a store. */
+typedef struct GpuSortRows
+{
+	GpuSortRowPlaces places;
+	uint64		count;
+	GpuSortRange *store;
+	size_t		used;			/* bytes of it */
+	size_t		end;			/* used may grow so far without asking */
+	GpuSortRange *refs;			/* that of places */
+	int			shift;			/* places.unit is two to this power */
+	GpuSortTemplate template;
+	struct GpuSortSelection *selection; /* columns of a table that rows are, or NULL */
+} GpuSortRows;
+
+/* What is known about the rows of an index build. */
+typedef struct GpuSortIndexFacts
+{
+	bool		tids_ordered;	/* they arrived in the order of their TIDs */
+	uint64		last_tid;
+	bool		any_dead;		/* some are marked dead */
+	bool		other_lengths;	/* some are not as long as the template */
+} GpuSortIndexFacts;
+
+/* What a sort has of memory, and may have. */
+typedef struct GpuSortMemory
+{
+	size_t		limit_bytes;	/* of private memory */
+	GpuSortPoolShare pool_share;
+	size_t		reserve_bytes;	/* reservation of each range */
+	size_t		planes_private; /* private memory of planes and workspace; a sum
+								 * in the making for sort_memory.c */
+	uint64		capacity;		/* rows that the planes have room for */
+} GpuSortMemory;
+
+/* What a sort is in one whose rows several processes collect (sort_parts.h). */
+typedef struct GpuSortMember
+{
+	struct GpuSortParts *parts; /* of a part; of a sort while it is joined */
+	bool		is_part;
+	bool		is_joined;		/* to be joined by another process than the leader */
+	uint32		number;			/* of a part that is finished */
+} GpuSortMember;
+
+/* The result. */
+typedef struct GpuSortOrder
+{
+	GpuSortRange *workspace;
+	uint32	   *ids;			/* row ids by position: the engine's, in workspace,
+								 * or a copy in refined, if there are ties to
+								 * refine */
+	uint64		ready;			/* so many positions of ids are valid */
+	GpuSortRange *refined;
+	GpuSortRange *equal;		/* engine's bitmap, for the refinement; in index
+								 * sorts exact after it */
+	bool		performed;
+} GpuSortOrder;
+
+/* Having it done by gpusortd (sort_service.c). */
+typedef struct GpuSortJobState
+{
+	GpuSortJob	job;
+	GpuSortRange *descriptor;	/* of an open job */
+} GpuSortJobState;
+
+/* Having rows brought into order (sort_reorder.c). */
+typedef struct GpuSortReordered
+{
+	bool		running;		/* the job goes on with that */
+	uint64		count;			/* so many positions are valid */
+	GpuSortRange *rows;			/* NULL: there are none */
+	GpuSortRange *refs;			/* NULL: all rows are as long */
+	GpuSortRowPlaces places;	/* in these ranges; an id is a position here */
+} GpuSortReordered;
+
 struct GpuSort
 {
 	MemoryContext context;
@@ -96,119 +203,32 @@ struct GpuSort
 	MemoryContextCallback on_reset;
 	TupleDesc	desc;
 	GpuSortSpec spec;
-	bool		random_access;
-	int			ncolumns;
-	GpuSortColumn *columns;
-	AttrNumber	max_attno;		/* last attribute that keys need */
-	bool		any_bytes;		/* some column has a byte string part */
-	bool		fixed_keys;		/* all columns have a fixed offset */
-	bool		untrusted;		/* some codec asks for verification */
-	const struct GpuSortVerifyCrew *crew;	/* who helps with it; NULL: nobody */
+	bool		index_rows;		/* rows are IndexTuples, else MinimalTuples */
 
-	/* memory */
-	size_t		limit_bytes;	/* of private memory */
-	GpuSortPoolShare pool_share;
-	size_t		reserve_bytes;	/* reservation of each range */
-	size_t		planes_private; /* private memory of planes and workspace; a sum
-								 * in the making for sort_memory.c */
-	GpuSortRange *rows;
-	size_t		rows_used;
-	size_t		rows_end;		/* rows_used may grow so far without asking */
-	size_t		row_unit;		/* rows begin at multiples of this, */
-	int			row_shift;		/* two to that power */
-	GpuSortRange *row_refs;		/* uint32 */
-	char	   *template;		/* rows of fixed-length values, or NULL */
-	size_t		template_len;
-	uint32	   *template_offsets;	/* of the attributes in template */
-	struct GpuSortSelection *selection; /* columns of a table that rows are, or NULL */
-	bool		uniform;		/* row id lies at id * stride */
-	size_t		stride;
-	uint64		granule_rows;	/* rows below this lie in granules: */
-	size_t	   *granule_offsets;	/* of the first row of each; stride apart */
-	uint64		nrows;
-	uint64		capacity;		/* rows that the planes have room for */
+	GpuSortKeys keys;
+	GpuSortRows rows;
+	GpuSortRows aside;			/* rows that were put into the sort itself, while
+								 * parts are joined to it */
+	GpuSortIndexFacts index;
+	GpuSortMemory memory;
+	GpuSortMember member;
+	GpuSortOrder order;
+	GpuSortJobState service;
+	GpuSortReordered reorder;
 
-	/* index builds */
-	bool		index_rows;		/* rows are IndexTuples */
-	bool		tids_ordered;	/* they arrived in the order of their TIDs */
-	uint64		last_tid;
-	bool		any_dead;		/* some are marked dead */
-	bool		other_lengths;	/* some are not as long as the template */
-
-	bool		value_refused;	/* a key had no encoding */
-	bool		out_of_room;	/* the refinement found no memory for a key */
-
-	/* rows that several processes collect (sort_parts.c) */
-	struct GpuSortParts *parts; /* of a part; of a sort while it is joined */
-	bool		is_part;
-	bool		is_joined;		/* to be joined by another process than the leader */
-	uint32		part_number;	/* of a part that is finished */
-	GpuSortRange *aside_rows;	/* rows that were put into the sort itself: */
-	GpuSortRange *aside_refs;	/* rows and row_refs, while parts are joined */
-
-	/* result */
-	GpuSortRange *workspace;
-	uint32	   *order;			/* row ids by position: the engine's, in workspace,
-								 * or a copy in refined, if there are ties to
-								 * refine */
-	GpuSortRange *refined;
-	GpuSortRange *equal;		/* engine's bitmap, for the refinement; in index
-								 * sorts exact after it */
-	int			refine_column;	/* its strings go on behind the engine's key; -1 */
-	bool		performed;
-
-	/* what the engine sorts by */
-	gs_plane   *planes;
-	unsigned	nplanes;
-
-	/* having it done by gpusortd (sort_service.c) */
-	GpuSortJob	job;
-	GpuSortRange *job_memory;	/* descriptor of an open job */
-	uint64		ready;			/* so many positions of order are valid */
-
-	/* having rows brought into order (sort_reorder.c) */
-	bool		reordering;		/* the job goes on with that */
-	uint64		reordered;		/* so many positions of sorted_rows are valid */
-	GpuSortRange *sorted_rows;	/* rows by position, NULL: there are none; */
-	GpuSortRange *sorted_refs;	/* where, in row_unit; NULL: at position * stride */
-
+	const struct GpuSortVerifyCrew *crew;	/* who helps to verify; NULL: nobody */
 	gs_progress *progress;		/* of gpusort_perform(), or NULL: nobody looks */
 
 	/* a slot of the row descriptor, to look into stored rows; made on demand */
 	TupleTableSlot *row_slot;
 
-	struct Tuplesortstate *tuplesort;
+	bool		random_access;	/* what the tuplesort must be able to do */
+	struct Tuplesortstate *tuplesort;	/* that the sort was handed over to */
 	GpuSortStats stats;
 };
 
 #define RANGE_U64(range) ((uint64 *) (range)->base)
 #define RANGE_U32(range) ((uint32 *) (range)->base)
-
-/* Rows of a shared sort that fill whole extents in every plane. */
-#define GRANULE_SHIFT	(GSD_EXTENT_SHIFT - 2)
-#define GRANULE_ROWS	(UINT64CONST(1) << GRANULE_SHIFT)
-
-/* Is the place of a row known without looking it up? */
-static inline bool
-row_place_is_known(const GpuSort *sort, uint32 id)
-{
-	return sort->uniform || id < sort->granule_rows;
-}
-
-static inline void *
-row_by_id(const GpuSort *sort, uint32 id)
-{
-	size_t		offset;
-
-	if (sort->uniform)
-		offset = id * sort->stride;
-	else if (id < sort->granule_rows)
-		offset = sort->granule_offsets[id >> GRANULE_SHIFT] +
-			(id & (GRANULE_ROWS - 1)) * sort->stride;
-	else
-		offset = (size_t) RANGE_U32(sort->row_refs)[id] * sort->row_unit;
-	return sort->rows->base + offset;
-}
 
 /* A TID as a number that sorts like it. */
 static inline uint64
@@ -222,20 +242,20 @@ tid_word(const ItemPointerData *tid)
 static inline bool
 needs_equal_rows(const GpuSort *sort)
 {
-	return sort->refine_column >= 0 || sort->index_rows;
+	return sort->keys.refine_column >= 0 || sort->index_rows;
 }
 
 /* Is there an order among rows that are equal to the engine? */
 static inline bool
 needs_refinement(const GpuSort *sort)
 {
-	return sort->refine_column >= 0 || (sort->index_rows && !sort->tids_ordered);
+	return sort->keys.refine_column >= 0 || (sort->index_rows && !sort->index.tids_ordered);
 }
 
 static inline const char *
-string_by_ref(const GpuSort *sort, uint64 ref)
+string_by_ref(const GpuSortRows *rows, uint64 ref)
 {
-	return sort->rows->base + KEY_REF_OFFSET(ref);
+	return rows->places.base + KEY_REF_OFFSET(ref);
 }
 
 static inline bool
@@ -343,12 +363,12 @@ extern bool gpusort_grow_planes(GpuSort *sort);
 extern bool gpusort_grow_planes_to(GpuSort *sort, uint64 rows);
 
 /*
- * Make the row store usable up to `end`, and tell in sort->rows_end how far rows
+ * Make the row store usable up to `end`, and tell in sort->rows.end how far rows
  * may go; false if they may not go so far.
  */
 extern bool gpusort_grow_rows(GpuSort *sort, size_t end);
 
-/* Recompute sort->rows_end. */
+/* Recompute sort->rows.end. */
 extern void gpusort_set_rows_end(GpuSort *sort);
 
 /* A bitmap with room for as many rows as the planes have; NULL if there is none. */
@@ -463,7 +483,7 @@ typedef struct GpuSortStoredRow
 static inline void
 stored_row_is_source(const GpuSort *sort, GpuSortStoredRow *row, size_t len)
 {
-	row->source = row->copy = sort->rows->base + row->offset;
+	row->source = row->copy = sort->rows.places.base + row->offset;
 	row->source_len = len;
 }
 
@@ -530,7 +550,7 @@ extern char *gpusort_describe_key(const GpuSort *sort);
 static inline GpuSortHandover
 gpusort_handover_cause(const GpuSort *sort)
 {
-	return sort->value_refused ? GPUSORT_HANDOVER_VALUE : GPUSORT_HANDOVER_MEMORY;
+	return sort->keys.value_refused ? GPUSORT_HANDOVER_VALUE : GPUSORT_HANDOVER_MEMORY;
 }
 
 extern void gpusort_hand_over(GpuSort *sort, GpuSortHandover why);

@@ -41,23 +41,24 @@
 void
 gpusort_begin_memory(GpuSort *sort, size_t limit_bytes)
 {
-	sort->limit_bytes = gpusort_possible_bytes(limit_bytes);
-	sort->pool_share.owner = gsd_owner(MyProcPid, 0);
-	sort->pool_share.max_extents = gpusort_pool_quota_extents();
-	pg_atomic_init_u32(&sort->pool_share.own_extents, 0);
-	sort->pool_share.extents = &sort->pool_share.own_extents;
-	sort->reserve_bytes = Min(sort->limit_bytes + gpusort_pool_limit(), ROW_STORE_MAX_BYTES - 1);
-	for (sort->row_unit = MAXIMUM_ALIGNOF;
-		 sort->reserve_bytes / sort->row_unit > PG_UINT32_MAX;)
-		sort->row_unit *= 2;
-	sort->row_shift = pg_leftmost_one_pos64(sort->row_unit);
+	sort->memory.limit_bytes = gpusort_possible_bytes(limit_bytes);
+	sort->memory.pool_share.owner = gsd_owner(MyProcPid, 0);
+	sort->memory.pool_share.max_extents = gpusort_pool_quota_extents();
+	pg_atomic_init_u32(&sort->memory.pool_share.own_extents, 0);
+	sort->memory.pool_share.extents = &sort->memory.pool_share.own_extents;
+	sort->memory.reserve_bytes = Min(sort->memory.limit_bytes + gpusort_pool_limit(),
+									 ROW_STORE_MAX_BYTES - 1);
+	for (sort->rows.places.unit = MAXIMUM_ALIGNOF;
+		 sort->memory.reserve_bytes / sort->rows.places.unit > PG_UINT32_MAX;)
+		sort->rows.places.unit *= 2;
+	sort->rows.shift = pg_leftmost_one_pos64(sort->rows.places.unit);
 }
 
 /* A range that can grow to the limit; NULL if there is no address space. */
 GpuSortRange *
 gpusort_acquire_range(GpuSort *sort, int role)
 {
-	return gpusort_range_acquire(role, sort->reserve_bytes, &sort->pool_share);
+	return gpusort_range_acquire(role, sort->memory.reserve_bytes, &sort->memory.pool_share);
 }
 
 static size_t
@@ -76,9 +77,9 @@ visit_range(GpuSort *sort, GpuSortRange **range, size_t bytes, GpuSortRangeVisit
 static bool
 visit_columns(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit)
 {
-	for (int i = 0; i < sort->ncolumns; i++)
+	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
-		GpuSortColumn *column = &sort->columns[i];
+		GpuSortColumn *column = &sort->keys.columns[i];
 
 		if (!visit_range(sort, &column->prefix, rows * sizeof(uint64), visit) ||
 			!visit_range(sort, &column->refs, rows * sizeof(uint64), visit) ||
@@ -95,7 +96,7 @@ visit_columns(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit)
 static bool
 visit_planes(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit)
 {
-	return visit_range(sort, &sort->row_refs, rows * sizeof(uint32), visit) &&
+	return visit_range(sort, &sort->rows.refs, rows * sizeof(uint32), visit) &&
 		visit_columns(sort, rows, visit);
 }
 
@@ -103,15 +104,15 @@ visit_planes(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit)
 static bool
 visit_workspace(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit)
 {
-	return visit_range(sort, &sort->workspace, gs_sort_workspace_bytes(rows), visit) &&
-		visit_range(sort, &sort->refined, rows * sizeof(uint32), visit) &&
-		visit_range(sort, &sort->equal, bitmap_bytes(rows), visit);
+	return visit_range(sort, &sort->order.workspace, gs_sort_workspace_bytes(rows), visit) &&
+		visit_range(sort, &sort->order.refined, rows * sizeof(uint32), visit) &&
+		visit_range(sort, &sort->order.equal, bitmap_bytes(rows), visit);
 }
 
 bool
 gpusort_visit_memory(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit)
 {
-	return visit_range(sort, &sort->rows, sort->rows_used, visit) &&
+	return visit_range(sort, &sort->rows.store, sort->rows.used, visit) &&
 		visit_planes(sort, rows, visit) &&
 		visit_workspace(sort, rows, visit);
 }
@@ -119,7 +120,7 @@ gpusort_visit_memory(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit)
 static bool
 acquire_planes(GpuSort *sort, int i)
 {
-	GpuSortColumn *column = &sort->columns[i];
+	GpuSortColumn *column = &sort->keys.columns[i];
 
 	if (column->bytes != GPUSORT_BYTES_NONE)
 	{
@@ -140,19 +141,21 @@ acquire_planes(GpuSort *sort, int i)
 bool
 gpusort_acquire_memory(GpuSort *sort)
 {
-	sort->rows = gpusort_acquire_range(sort, GPUSORT_RANGE_ROWS);
-	sort->row_refs = gpusort_acquire_range(sort, GPUSORT_RANGE_ROW_REFS);
-	sort->workspace = gpusort_acquire_range(sort, GPUSORT_RANGE_WORKSPACE);
-	if (sort->rows == NULL || sort->row_refs == NULL || sort->workspace == NULL)
+	sort->rows.store = gpusort_acquire_range(sort, GPUSORT_RANGE_ROWS);
+	sort->rows.refs = gpusort_acquire_range(sort, GPUSORT_RANGE_ROW_REFS);
+	sort->order.workspace = gpusort_acquire_range(sort, GPUSORT_RANGE_WORKSPACE);
+	if (sort->rows.store == NULL || sort->rows.refs == NULL || sort->order.workspace == NULL)
 		return false;
-	if (sort->any_bytes || sort->index_rows)
+	sort->rows.places.base = sort->rows.store->base;
+	sort->rows.places.refs = RANGE_U32(sort->rows.refs);
+	if (sort->keys.any_bytes || sort->index_rows)
 	{
-		sort->refined = gpusort_acquire_range(sort, GPUSORT_RANGE_REFINED);
-		sort->equal = gpusort_acquire_range(sort, GPUSORT_RANGE_EQUAL);
-		if (sort->refined == NULL || sort->equal == NULL)
+		sort->order.refined = gpusort_acquire_range(sort, GPUSORT_RANGE_REFINED);
+		sort->order.equal = gpusort_acquire_range(sort, GPUSORT_RANGE_EQUAL);
+		if (sort->order.refined == NULL || sort->order.equal == NULL)
 			return false;
 	}
-	for (int i = 0; i < sort->ncolumns; i++)
+	for (int i = 0; i < sort->keys.ncolumns; i++)
 		if (!acquire_planes(sort, i))
 			return false;
 	return true;
@@ -176,22 +179,22 @@ gpusort_release_planes(GpuSort *sort)
 void
 gpusort_release_nulls(GpuSort *sort)
 {
-	for (int i = 0; i < sort->ncolumns; i++)
-		visit_range(sort, &sort->columns[i].nulls, 0, release_range);
+	for (int i = 0; i < sort->keys.ncolumns; i++)
+		visit_range(sort, &sort->keys.columns[i].nulls, 0, release_range);
 }
 
 void
 gpusort_release_rows_aside(GpuSort *sort)
 {
-	visit_range(sort, &sort->aside_rows, 0, release_range);
-	visit_range(sort, &sort->aside_refs, 0, release_range);
+	visit_range(sort, &sort->aside.store, 0, release_range);
+	visit_range(sort, &sort->aside.refs, 0, release_range);
 }
 
 void
 gpusort_release_memory(GpuSort *sort)
 {
 	/* the dearest first, while there is room in gpusort.keep_memory */
-	visit_range(sort, &sort->rows, 0, release_range);
+	visit_range(sort, &sort->rows.store, 0, release_range);
 	gpusort_release_rows_aside(sort);
 	gpusort_reorder_forget(sort);
 	gpusort_release_planes(sort);
@@ -207,11 +210,11 @@ rewind_range(GpuSort *sort, GpuSortRange **range, size_t bytes)
 void
 gpusort_rewind_memory(GpuSort *sort)
 {
-	visit_range(sort, &sort->rows, 0, rewind_range);
+	visit_range(sort, &sort->rows.store, 0, rewind_range);
 	visit_workspace(sort, 0, rewind_range);
 	visit_planes(sort, 0, rewind_range);
-	sort->capacity = 0;
-	sort->rows_end = 0;
+	sort->memory.capacity = 0;
+	sort->rows.end = 0;
 }
 
 static bool
@@ -250,7 +253,7 @@ bytes_behind_extents(const GpuSortRange *range, size_t bytes)
 static bool
 add_private_bytes(GpuSort *sort, GpuSortRange **range, size_t bytes)
 {
-	sort->planes_private += bytes_behind_extents(*range, bytes);
+	sort->memory.planes_private += bytes_behind_extents(*range, bytes);
 	return true;
 }
 
@@ -261,20 +264,20 @@ add_private_bytes(GpuSort *sort, GpuSortRange **range, size_t bytes)
 static size_t
 private_bytes_of_planes(GpuSort *sort, uint64 rows)
 {
-	sort->planes_private = 0;
+	sort->memory.planes_private = 0;
 	visit_planes(sort, rows, add_private_bytes);
 	visit_workspace(sort, rows, add_private_bytes);
-	if (sort->is_part)
-		return sort->planes_private;
-	return sort->planes_private - Min(sort->planes_private, gs_sort_workspace_bytes(0));
+	if (sort->member.is_part)
+		return sort->memory.planes_private;
+	return sort->memory.planes_private - Min(sort->memory.planes_private, gs_sort_workspace_bytes(0));
 }
 
 /* Bytes of extents that the sort may still take, if nobody else does first. */
 static size_t
 pool_bytes_left(const GpuSort *sort)
 {
-	uint32		taken = pg_atomic_read_u32(sort->pool_share.extents);
-	uint32		left = sort->pool_share.max_extents - Min(taken, sort->pool_share.max_extents);
+	uint32		taken = pg_atomic_read_u32(sort->memory.pool_share.extents);
+	uint32		left = sort->memory.pool_share.max_extents - Min(taken, sort->memory.pool_share.max_extents);
 
 	if (left == 0)
 		return 0;
@@ -288,37 +291,37 @@ pool_bytes_left(const GpuSort *sort)
 static bool
 rows_fit(GpuSort *sort, uint64 rows)
 {
-	size_t		row_bytes = sort->nrows > 0 ? sort->rows_used / sort->nrows : 0;
+	size_t		row_bytes = sort->rows.count > 0 ? sort->rows.used / sort->rows.count : 0;
 	size_t		rows_private;
 	size_t		planes_private;
 
 	visit_planes(sort, rows, reserve_range);
 	visit_workspace(sort, rows, reserve_range);
 	planes_private = private_bytes_of_planes(sort, rows);
-	rows_private = bytes_behind_extents(sort->rows,
-										sort->rows_used + (rows - sort->capacity) * row_bytes);
-	if (!gpusort_range_is_private(sort->rows))
+	rows_private = bytes_behind_extents(sort->rows.store,
+										sort->rows.used + (rows - sort->memory.capacity) * row_bytes);
+	if (!gpusort_range_is_private(sort->rows.store))
 		rows_private -= Min(rows_private, pool_bytes_left(sort));
-	return planes_private <= sort->limit_bytes &&
-		rows_private <= sort->limit_bytes - planes_private;
+	return planes_private <= sort->memory.limit_bytes &&
+		rows_private <= sort->memory.limit_bytes - planes_private;
 }
 
 bool
 gpusort_grow_planes(GpuSort *sort)
 {
-	uint64		step = Min(Max(sort->capacity, MIN_GROW_ROWS), MAX_GROW_ROWS);
+	uint64		step = Min(Max(sort->memory.capacity, MIN_GROW_ROWS), MAX_GROW_ROWS);
 
-	while (sort->capacity + step > PG_UINT32_MAX || !rows_fit(sort, sort->capacity + step))
+	while (sort->memory.capacity + step > PG_UINT32_MAX || !rows_fit(sort, sort->memory.capacity + step))
 	{
 		step /= 2;
 		if (step < MIN_STEP_ROWS)
 			return false;
 	}
-	if (sort->is_part && !gpusort_parts_claim_rows(sort->parts, step))
+	if (sort->member.is_part && !gpusort_parts_claim_rows(sort->member.parts, step))
 		return false;
-	if (!visit_planes(sort, sort->capacity + step, grow_range))
+	if (!visit_planes(sort, sort->memory.capacity + step, grow_range))
 		return false;
-	sort->capacity += step;
+	sort->memory.capacity += step;
 	gpusort_set_rows_end(sort);
 	return true;
 }
@@ -327,28 +330,28 @@ bool
 gpusort_grow_planes_to(GpuSort *sort, uint64 rows)
 {
 	visit_planes(sort, rows, reserve_range);
-	if (rows > sort->capacity && !visit_planes(sort, rows, grow_range))
+	if (rows > sort->memory.capacity && !visit_planes(sort, rows, grow_range))
 		return false;
-	sort->capacity = rows;
+	sort->memory.capacity = rows;
 	return true;
 }
 
 void
 gpusort_set_rows_end(GpuSort *sort)
 {
-	size_t		planes = private_bytes_of_planes(sort, sort->capacity);
-	size_t		allowed = sort->limit_bytes > planes ? sort->limit_bytes - planes : 0;
+	size_t		planes = private_bytes_of_planes(sort, sort->memory.capacity);
+	size_t		allowed = sort->memory.limit_bytes > planes ? sort->memory.limit_bytes - planes : 0;
 
-	sort->rows_end = Min(sort->rows->usable, gpusort_range_pool_bytes(sort->rows) + allowed);
+	sort->rows.end = Min(sort->rows.store->usable, gpusort_range_pool_bytes(sort->rows.store) + allowed);
 }
 
 bool
 gpusort_grow_rows(GpuSort *sort, size_t end)
 {
-	if (!gpusort_range_grow(sort->rows, end))
+	if (!gpusort_range_grow(sort->rows.store, end))
 		return false;
 	gpusort_set_rows_end(sort);
-	return end <= sort->rows_end;
+	return end <= sort->rows.end;
 }
 
 GpuSortRange *
@@ -358,8 +361,8 @@ gpusort_acquire_bitmap(GpuSort *sort, int role)
 
 	if (range == NULL)
 		return NULL;
-	if (!gpusort_range_grow(range, bitmap_bytes(sort->capacity)) ||
-		(sort->is_part && gpusort_range_is_private(range)))
+	if (!gpusort_range_grow(range, bitmap_bytes(sort->memory.capacity)) ||
+		(sort->member.is_part && gpusort_range_is_private(range)))
 	{
 		gpusort_range_release(range);
 		return NULL;
@@ -386,27 +389,27 @@ gpusort_grow_in_steps(GpuSort *sort, GpuSortRange *range, size_t bytes)
 bool
 gpusort_grow_workspace(GpuSort *sort)
 {
-	uint64		rows = sort->nrows;
+	uint64		rows = sort->rows.count;
 	size_t		workspace_bytes = gs_sort_workspace_bytes(rows);
 	size_t		refined_bytes = needs_refinement(sort) ? rows * sizeof(uint32) : 0;
-	size_t		fresh_bytes = gpusort_range_fresh_bytes(sort->workspace);
+	size_t		fresh_bytes = gpusort_range_fresh_bytes(sort->order.workspace);
 	gs_progress outer;
 	bool		grown;
 
 	if (refined_bytes > 0)
-		fresh_bytes += gpusort_range_fresh_bytes(sort->refined);
+		fresh_bytes += gpusort_range_fresh_bytes(sort->order.refined);
 	outer = gpusort_enter_growth(sort, workspace_bytes + refined_bytes, fresh_bytes);
-	grown = gpusort_grow_in_steps(sort, sort->workspace, workspace_bytes) &&
-		(refined_bytes == 0 || gpusort_grow_in_steps(sort, sort->refined, refined_bytes));
+	grown = gpusort_grow_in_steps(sort, sort->order.workspace, workspace_bytes) &&
+		(refined_bytes == 0 || gpusort_grow_in_steps(sort, sort->order.refined, refined_bytes));
 	gs_progress_leave(sort->progress, &outer);
 	return grown &&
-		(!needs_equal_rows(sort) || gpusort_range_grow(sort->equal, bitmap_bytes(rows)));
+		(!needs_equal_rows(sort) || gpusort_range_grow(sort->order.equal, bitmap_bytes(rows)));
 }
 
 void
 gpusort_note_memory(GpuSort *sort)
 {
-	sort->stats.memory_bytes = private_bytes_of_planes(sort, sort->nrows) +
-		bytes_behind_extents(sort->rows, sort->rows_used);
-	sort->stats.pool_bytes = pg_atomic_read_u32(sort->pool_share.extents) * GSD_EXTENT_BYTES;
+	sort->stats.memory_bytes = private_bytes_of_planes(sort, sort->rows.count) +
+		bytes_behind_extents(sort->rows.store, sort->rows.used);
+	sort->stats.pool_bytes = pg_atomic_read_u32(sort->memory.pool_share.extents) * GSD_EXTENT_BYTES;
 }

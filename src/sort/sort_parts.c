@@ -42,21 +42,21 @@ take_owner(void)
 void
 gpusort_parts_end(GpuSort *sort)
 {
-	uint32		number = sort->pool_share.owner >> GSD_OWNER_PID_BITS;
+	uint32		number = sort->memory.pool_share.owner >> GSD_OWNER_PID_BITS;
 
-	if (sort->is_part || sort->is_joined || number == 0)
+	if (sort->member.is_part || sort->member.is_joined || number == 0)
 		return;
-	gsd_give_all(gpusort_pool->header, sort->pool_share.owner);
+	gsd_give_all(gpusort_pool->header, sort->memory.pool_share.owner);
 	numbers_used[number] = false;
-	sort->pool_share.owner = gsd_owner(MyProcPid, 0);
-	sort->pool_share.max_extents = gpusort_pool_quota_extents();
-	pg_atomic_write_u32(&sort->pool_share.own_extents, 0);
+	sort->memory.pool_share.owner = gsd_owner(MyProcPid, 0);
+	sort->memory.pool_share.max_extents = gpusort_pool_quota_extents();
+	pg_atomic_write_u32(&sort->memory.pool_share.own_extents, 0);
 }
 
 void
 gpusort_parts_dissolve(GpuSort *sort)
 {
-	Assert(sort->nrows == 0);
+	Assert(sort->rows.count == 0);
 	gpusort_rewind_memory(sort);
 	gpusort_parts_end(sort);
 }
@@ -69,13 +69,13 @@ gpusort_parts_create(GpuSort *sort, int participants)
 	uint32		owner;
 
 	gpusort_parts_dissolve(sort);
-	if (sort->tuplesort != NULL || sort->pool_share.max_extents == 0 ||
-		list_room(participants) < sort->pool_share.max_extents)
+	if (sort->tuplesort != NULL || sort->memory.pool_share.max_extents == 0 ||
+		list_room(participants) < sort->memory.pool_share.max_extents)
 		return NULL;
 	owner = take_owner();
-	if (owner == sort->pool_share.owner)
+	if (owner == sort->memory.pool_share.owner)
 		return NULL;
-	sort->pool_share.owner = owner;
+	sort->memory.pool_share.owner = owner;
 	gpusort_extents_register_exit();
 	if (!gsd_take_any(gpusort_pool->header, owner, &extent))
 	{
@@ -86,9 +86,9 @@ gpusort_parts_create(GpuSort *sort, int participants)
 	parts = gsd_extent(gpusort_pool, extent);
 	memset(parts, 0, offsetof(GpuSortParts, entries) + participants * sizeof(PartEntry));
 	parts->owner = owner;
-	parts->max_extents = sort->pool_share.max_extents;
-	parts->reserve_bytes = sort->reserve_bytes;
-	parts->row_unit = sort->row_unit;
+	parts->max_extents = sort->memory.pool_share.max_extents;
+	parts->reserve_bytes = sort->memory.reserve_bytes;
+	parts->row_unit = sort->rows.places.unit;
 	parts->max_parts = participants;
 	pg_atomic_init_u32(&parts->extents, 1);
 	pg_atomic_init_u64(&parts->rows, 0);
@@ -96,7 +96,7 @@ gpusort_parts_create(GpuSort *sort, int participants)
 	pg_atomic_init_u32(&parts->listed, 0);
 	pg_atomic_init_u32(&parts->nparts, 0);
 
-	sort->pool_share.max_extents = 0;
+	sort->memory.pool_share.max_extents = 0;
 	return parts;
 }
 
@@ -116,26 +116,26 @@ gpusort_parts_attach(uint32 number)
 void
 gpusort_parts_enter(GpuSortParts *parts, GpuSort *part)
 {
-	part->is_part = true;
-	part->parts = parts;
-	part->limit_bytes = 0;
-	part->reserve_bytes = parts->max_extents * EXTENT_BYTES;
-	part->row_unit = parts->row_unit;
-	part->row_shift = pg_leftmost_one_pos64(parts->row_unit);
-	part->pool_share.owner = parts->owner;
-	part->pool_share.max_extents = parts->max_extents;
-	part->pool_share.extents = &parts->extents;
+	part->member.is_part = true;
+	part->member.parts = parts;
+	part->memory.limit_bytes = 0;
+	part->memory.reserve_bytes = parts->max_extents * EXTENT_BYTES;
+	part->rows.places.unit = parts->row_unit;
+	part->rows.shift = pg_leftmost_one_pos64(parts->row_unit);
+	part->memory.pool_share.owner = parts->owner;
+	part->memory.pool_share.max_extents = parts->max_extents;
+	part->memory.pool_share.extents = &parts->extents;
 }
 
 /* Make a sort that has no memory yet one that parts will be joined to. */
 void
 gpusort_parts_enter_joined(GpuSortParts *parts, GpuSort *sort)
 {
-	sort->is_joined = true;
-	sort->reserve_bytes = parts->reserve_bytes;
-	sort->row_unit = parts->row_unit;
-	sort->pool_share.owner = parts->owner;
-	sort->pool_share.max_extents = 0;
+	sort->member.is_joined = true;
+	sort->memory.reserve_bytes = parts->reserve_bytes;
+	sort->rows.places.unit = parts->row_unit;
+	sort->memory.pool_share.owner = parts->owner;
+	sort->memory.pool_share.max_extents = 0;
 }
 
 /* Let a part's planes have room for so many rows more; false if that were too many. */
@@ -152,8 +152,8 @@ gpusort_parts_claim_rows(GpuSortParts *parts, uint64 rows)
 static bool
 list_range(GpuSort *part, GpuSortRange **range, size_t bytes)
 {
-	GpuSortParts *parts = part->parts;
-	PartExtents *extents = &parts->entries[part->part_number].extents[(*range)->role];
+	GpuSortParts *parts = part->member.parts;
+	PartExtents *extents = &parts->entries[part->member.number].extents[(*range)->role];
 
 	extents->count = (bytes + EXTENT_BYTES - 1) / EXTENT_BYTES;
 	extents->first = pg_atomic_fetch_add_u32(&parts->listed, extents->count);
@@ -168,23 +168,23 @@ static void
 move_refs(GpuSort *part, uint32 first_row_extent)
 {
 	size_t		offset = first_row_extent * EXTENT_BYTES;
-	uint32		units = (uint32) (offset / part->row_unit);
+	uint32		units = (uint32) (offset / part->rows.places.unit);
 
 	if (offset == 0)
 		return;
-	for (uint64 id = 0; id < part->nrows; id++)
-		RANGE_U32(part->row_refs)[id] += units;
-	for (int i = 0; i < part->ncolumns; i++)
+	for (uint64 id = 0; id < part->rows.count; id++)
+		part->rows.places.refs[id] += units;
+	for (int i = 0; i < part->keys.ncolumns; i++)
 	{
-		GpuSortColumn *column = &part->columns[i];
+		GpuSortColumn *column = &part->keys.columns[i];
 
 		CHECK_FOR_INTERRUPTS();
-		if (column->common_ref != 0)
-			column->common_ref += KEY_REF(offset, 0);
+		if (column->facts.common_ref != 0)
+			column->facts.common_ref += KEY_REF(offset, 0);
 		if (column->refs == NULL)
 			continue;
 		/* a string that lies in its word has no offset */
-		for (uint64 id = 0; id < part->nrows; id++)
+		for (uint64 id = 0; id < part->rows.count; id++)
 			if (KEY_REF_OFFSET(RANGE_U64(column->refs)[id]) != 0)
 				RANGE_U64(column->refs)[id] += KEY_REF(offset, 0);
 	}
@@ -193,30 +193,23 @@ move_refs(GpuSort *part, uint32 first_row_extent)
 void
 gpusort_parts_finish_part(GpuSortParts *parts, GpuSort *part)
 {
-	uint32		row_extents = (part->rows_used + EXTENT_BYTES - 1) / EXTENT_BYTES;
+	uint32		row_extents = (part->rows.used + EXTENT_BYTES - 1) / EXTENT_BYTES;
 	PartEntry  *published;
 
-	if (part->nrows == 0)
+	if (part->rows.count == 0)
 		return;
-	part->part_number = pg_atomic_fetch_add_u32(&parts->nparts, 1);
-	if (part->part_number >= parts->max_parts)
+	part->member.number = pg_atomic_fetch_add_u32(&parts->nparts, 1);
+	if (part->member.number >= parts->max_parts)
 		elog(ERROR, "gpusort: more parts of a sort than participants");
-	published = &parts->entries[part->part_number];
+	published = &parts->entries[part->member.number];
 	published->first_row_extent = pg_atomic_fetch_add_u32(&parts->row_extents, row_extents);
 	move_refs(part, published->first_row_extent);
-	published->uniform = part->uniform;
-	published->stride = part->stride;
-	published->tids_ordered = part->tids_ordered;
-	published->last_tid = part->last_tid;
-	published->any_dead = part->any_dead;
-	published->other_lengths = part->other_lengths;
-	for (int i = 0; i < part->ncolumns; i++)
-		published->columns[i] = (PartColumn) {
-			.long_keys = part->columns[i].long_keys,
-			.common_len = part->columns[i].common_len,
-			.common_ref = part->columns[i].common_ref,
-		};
-	gpusort_visit_memory(part, part->nrows, list_range);
-	published->nrows = part->nrows;
-	part->nrows = 0;
+	published->uniform = part->rows.places.uniform;
+	published->stride = part->rows.places.stride;
+	published->index = part->index;
+	for (int i = 0; i < part->keys.ncolumns; i++)
+		published->columns[i] = part->keys.columns[i].facts;
+	gpusort_visit_memory(part, part->rows.count, list_range);
+	published->nrows = part->rows.count;
+	part->rows.count = 0;
 }

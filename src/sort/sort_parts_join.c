@@ -46,7 +46,7 @@ take_listed(GpuSortParts *parts, const PartExtents *extents, uint32 count, uint3
 static bool
 adopt_extents(GpuSort *sort, GpuSortRange **range, size_t bytes)
 {
-	GpuSortParts *parts = sort->parts;
+	GpuSortParts *parts = sort->member.parts;
 	int			role = (*range)->role;
 	uint32		nparts = pg_atomic_read_u32(&parts->nparts);
 	uint32	   *list = palloc(pg_atomic_read_u32(&parts->listed) * sizeof(uint32));
@@ -60,7 +60,7 @@ adopt_extents(GpuSort *sort, GpuSortRange **range, size_t bytes)
 		const PartExtents *extents = &part->extents[role];
 
 		if (granule_extents(role) > 0)
-			take_listed(parts, extents, part->nrows / GRANULE_ROWS * granule_extents(role), list,
+			take_listed(parts, extents, part->nrows / GPUSORT_GRANULE_ROWS * granule_extents(role), list,
 						&count);
 		else if (role == GPUSORT_RANGE_ROWS)
 		{
@@ -110,11 +110,11 @@ copy_elements(GpuSort *sort, GpuSortRange *range, const PartEntry *part, uint64 
 
 	if (range == NULL)
 		return;
-	to = range->base + sort->nrows * element_bytes;
+	to = range->base + sort->rows.count * element_bytes;
 	while (count > 0)
 	{
 		uint64		step;
-		const char *source = part_element(sort->parts, &part->extents[range->role], from,
+		const char *source = part_element(sort->member.parts, &part->extents[range->role], from,
 										  element_bytes, &step);
 
 		step = Min(step, count);
@@ -138,7 +138,7 @@ copy_nulls(GpuSort *sort, GpuSortColumn *column, const PartEntry *part, uint64 f
 	for (uint64 i = from; i < from + count && extents->count > 0; i++)
 	{
 		uint64		step;
-		uint64		word = *(const uint64 *) part_element(sort->parts, extents, i / 64,
+		uint64		word = *(const uint64 *) part_element(sort->member.parts, extents, i / 64,
 														  sizeof(uint64), &step);
 		uint64		to = at + i - from;
 
@@ -156,45 +156,45 @@ copy_nulls(GpuSort *sort, GpuSortColumn *column, const PartEntry *part, uint64 f
 static void
 copy_rest(GpuSort *sort, const PartEntry *part)
 {
-	uint64		from = part->nrows / GRANULE_ROWS * GRANULE_ROWS;
+	uint64		from = part->nrows / GPUSORT_GRANULE_ROWS * GPUSORT_GRANULE_ROWS;
 	uint64		count = part->nrows - from;
 
-	copy_elements(sort, sort->row_refs, part, from, count, sizeof(uint32));
-	for (int i = 0; i < sort->ncolumns; i++)
+	copy_elements(sort, sort->rows.refs, part, from, count, sizeof(uint32));
+	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
-		GpuSortColumn *column = &sort->columns[i];
+		GpuSortColumn *column = &sort->keys.columns[i];
 
 		copy_elements(sort, column->prefix, part, from, count, sizeof(uint64));
 		copy_elements(sort, column->refs, part, from, count, sizeof(uint64));
 		for (int w = 0; w < column->nwords; w++)
 			copy_elements(sort, column->words[w], part, from, count, sizeof(uint64));
-		copy_nulls(sort, column, part, from, count, sort->nrows);
+		copy_nulls(sort, column, part, from, count, sort->rows.count);
 	}
-	sort->nrows += count;
+	sort->rows.count += count;
 }
 
 /* What is known about the strings of a column, all parts together. */
 static void
-join_column(GpuSort *sort, GpuSortColumn *column, const PartColumn *other)
+join_column(GpuSort *sort, GpuSortColumn *column, const GpuSortStringFacts *other)
 {
-	column->long_keys |= other->long_keys;
-	if (column->common_len == 0 || other->common_ref == 0)
-		column->common_len = Min(column->common_len, other->common_len);
+	column->facts.long_keys |= other->long_keys;
+	if (column->facts.common_len == 0 || other->common_ref == 0)
+		column->facts.common_len = Min(column->facts.common_len, other->common_len);
 	else
 		gpusort_note_common_prefix(sort, column, other->common_ref,
-								   string_by_ref(sort, other->common_ref), other->common_len);
+								   string_by_ref(&sort->rows, other->common_ref), other->common_len);
 }
 
 /* A bitmap for the column's nulls, if any part has some. */
 static void
 begin_nulls(GpuSort *sort, int i, uint32 nparts)
 {
-	GpuSortColumn *column = &sort->columns[i];
+	GpuSortColumn *column = &sort->keys.columns[i];
 	int			role = GPUSORT_PLANE_ROLE(i, GPUSORT_NULLS_ROLE);
 	bool		any = false;
 
 	for (uint32 p = 0; p < nparts; p++)
-		any |= sort->parts->entries[p].extents[role].count > 0;
+		any |= sort->member.parts->entries[p].extents[role].count > 0;
 	if (!any)
 		return;
 	column->nulls = gpusort_acquire_bitmap(sort, role);
@@ -202,37 +202,37 @@ begin_nulls(GpuSort *sort, int i, uint32 nparts)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
-	memset(column->nulls->base, 0, (sort->capacity + 63) / 64 * sizeof(uint64));
+	memset(column->nulls->base, 0, (sort->memory.capacity + 63) / 64 * sizeof(uint64));
 }
 
 /* Put the planes together: the granules, which were adopted, and the rest. */
 static void
 join_planes(GpuSort *sort, uint32 nparts)
 {
-	const PartEntry *entries = sort->parts->entries;
+	const PartEntry *entries = sort->member.parts->entries;
 	uint64		rows = 0;
 	uint64		at = 0;
 
 	for (uint32 p = 0; p < nparts; p++)
 	{
-		sort->nrows += entries[p].nrows / GRANULE_ROWS * GRANULE_ROWS;
+		sort->rows.count += entries[p].nrows / GPUSORT_GRANULE_ROWS * GPUSORT_GRANULE_ROWS;
 		rows += entries[p].nrows;
 	}
-	sort->capacity = sort->nrows;
+	sort->memory.capacity = sort->rows.count;
 	if (!gpusort_grow_planes_to(sort, rows))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
-	for (int i = 0; i < sort->ncolumns; i++)
+	for (int i = 0; i < sort->keys.ncolumns; i++)
 		begin_nulls(sort, i, nparts);
 	for (uint32 p = 0; p < nparts; p++)
 	{
-		uint64		full = entries[p].nrows / GRANULE_ROWS * GRANULE_ROWS;
+		uint64		full = entries[p].nrows / GPUSORT_GRANULE_ROWS * GPUSORT_GRANULE_ROWS;
 
-		for (int i = 0; i < sort->ncolumns; i++)
+		for (int i = 0; i < sort->keys.ncolumns; i++)
 		{
-			copy_nulls(sort, &sort->columns[i], &entries[p], 0, full, at);
-			join_column(sort, &sort->columns[i], &entries[p].columns[i]);
+			copy_nulls(sort, &sort->keys.columns[i], &entries[p], 0, full, at);
+			join_column(sort, &sort->keys.columns[i], &entries[p].columns[i]);
 		}
 		at += full;
 		CHECK_FOR_INTERRUPTS();
@@ -261,79 +261,74 @@ give_rest(GpuSortParts *parts)
 static void
 locate_granules(GpuSort *sort, uint32 nparts)
 {
-	const PartEntry *entries = sort->parts->entries;
+	const PartEntry *entries = sort->member.parts->entries;
 	uint64		granules = 0;
 	uint64		at = 0;
 	size_t		stride = 0;
 
 	for (uint32 p = 0; p < nparts; p++)
 	{
-		if (entries[p].nrows < GRANULE_ROWS)
+		if (entries[p].nrows < GPUSORT_GRANULE_ROWS)
 			continue;
 		if (!entries[p].uniform || (granules > 0 && entries[p].stride != stride))
 			return;
-		granules += entries[p].nrows / GRANULE_ROWS;
+		granules += entries[p].nrows / GPUSORT_GRANULE_ROWS;
 		stride = entries[p].stride;
 	}
-	sort->granule_offsets = MemoryContextAlloc(sort->context, (granules + 1) * sizeof(size_t));
+	sort->rows.places.granule_offsets = MemoryContextAlloc(sort->context, (granules + 1) * sizeof(size_t));
 	for (uint32 p = 0; p < nparts; p++)
-		for (uint64 i = 0; i < entries[p].nrows / GRANULE_ROWS; i++)
-			sort->granule_offsets[at++] = entries[p].first_row_extent * EXTENT_BYTES +
-				i * GRANULE_ROWS * stride;
-	sort->granule_rows = granules * GRANULE_ROWS;
-	sort->stride = stride;
+		for (uint64 i = 0; i < entries[p].nrows / GPUSORT_GRANULE_ROWS; i++)
+			sort->rows.places.granule_offsets[at++] = entries[p].first_row_extent * EXTENT_BYTES +
+				i * GPUSORT_GRANULE_ROWS * stride;
+	sort->rows.places.granule_rows = granules * GPUSORT_GRANULE_ROWS;
+	sort->rows.places.stride = stride;
 }
 
 /* All parts become the rows of a sort that has none. */
 static void
 join_parts(GpuSort *sort)
 {
-	GpuSortParts *parts = sort->parts;
+	GpuSortParts *parts = sort->member.parts;
 	uint32		nparts = pg_atomic_read_u32(&parts->nparts);
 	bool		one = nparts == 1;
 
-	sort->pool_share.max_extents = parts->max_extents;
-	sort->pool_share.extents = &parts->extents;
+	sort->memory.pool_share.max_extents = parts->max_extents;
+	sort->memory.pool_share.extents = &parts->extents;
 	if (nparts > 0)
 	{
 		gpusort_visit_memory(sort, 0, adopt_extents);
-		sort->rows_used = pg_atomic_read_u32(&parts->row_extents) * EXTENT_BYTES;
+		sort->rows.used = pg_atomic_read_u32(&parts->row_extents) * EXTENT_BYTES;
 		join_planes(sort, nparts);
-		sort->uniform = one && parts->entries[0].uniform && parts->entries[0].first_row_extent == 0;
-		sort->stride = parts->entries[0].stride;
-		if (!sort->uniform)
+		sort->rows.places.uniform = one && parts->entries[0].uniform && parts->entries[0].first_row_extent == 0;
+		sort->rows.places.stride = parts->entries[0].stride;
+		if (!sort->rows.places.uniform)
 			locate_granules(sort, nparts);
-		sort->tids_ordered = one && parts->entries[0].tids_ordered;
-		sort->last_tid = parts->entries[0].last_tid;
+		sort->index.tids_ordered = one && parts->entries[0].index.tids_ordered;
+		sort->index.last_tid = parts->entries[0].index.last_tid;
 		for (uint32 p = 0; p < nparts; p++)
 		{
-			sort->any_dead |= parts->entries[p].any_dead;
-			sort->other_lengths |= parts->entries[p].other_lengths;
+			sort->index.any_dead |= parts->entries[p].index.any_dead;
+			sort->index.other_lengths |= parts->entries[p].index.other_lengths;
 		}
 		give_rest(parts);
 		gpusort_set_rows_end(sort);
 	}
-	pg_atomic_write_u32(&sort->pool_share.own_extents, pg_atomic_read_u32(&parts->extents));
-	sort->pool_share.extents = &sort->pool_share.own_extents;
-	sort->stats.rows += sort->nrows;
-	sort->stats.joined_rows = sort->nrows;
+	pg_atomic_write_u32(&sort->memory.pool_share.own_extents, pg_atomic_read_u32(&parts->extents));
+	sort->memory.pool_share.extents = &sort->memory.pool_share.own_extents;
+	sort->stats.rows += sort->rows.count;
+	sort->stats.joined_rows = sort->rows.count;
 }
 
-/*
- * Set the rows that were put into the sort itself aside.  Fills *rows with what it
- * takes to find them.
- */
+/* Set the rows that were put into the sort itself aside. */
 static void
-set_rows_aside(GpuSort *sort, GpuSort *rows)
+set_rows_aside(GpuSort *sort)
 {
-	*rows = *sort;
-	sort->aside_rows = sort->rows;
-	sort->aside_refs = sort->row_refs;
-	sort->rows = NULL;
-	sort->row_refs = NULL;
+	sort->aside = sort->rows;
+	sort->rows.store = NULL;
+	sort->rows.refs = NULL;
 	gpusort_release_planes(sort);
 	gpusort_forget_rows(sort);
-	sort->capacity = 0;
+	sort->memory.capacity = 0;
 	if (!gpusort_acquire_memory(sort))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
@@ -343,18 +338,19 @@ set_rows_aside(GpuSort *sort, GpuSort *rows)
 
 /* Put rows that were set aside into the sort again, behind those of its parts. */
 static void
-put_rows_again(GpuSort *sort, const GpuSort *rows)
+put_rows_again(GpuSort *sort)
 {
+	const GpuSortRows *rows = &sort->aside;
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
 	size_t		discarded = 0;
 
-	for (uint64 id = 0; id < rows->nrows; id++)
+	for (uint64 id = 0; id < rows->count; id++)
 	{
-		char	   *row = row_by_id(rows, (uint32) id);
+		char	   *row = gpusort_row_at(&rows->places, (uint32) id);
 
 		if (id % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
-		gpusort_discard_read_rows(rows->rows, &discarded, row - rows->rows->base);
+		gpusort_discard_read_rows(rows->store, &discarded, row - rows->places.base);
 		if (!sort->index_rows)
 		{
 			ExecStoreMinimalTuple((MinimalTuple) row, slot, false);
@@ -373,7 +369,7 @@ gpusort_parts_join(GpuSortParts *parts, GpuSort *sort)
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);
-	sort->parts = parts;
+	sort->member.parts = parts;
 	if (sort->tuplesort != NULL)
 	{
 		gpusort_rewind_memory(sort);
@@ -381,19 +377,17 @@ gpusort_parts_join(GpuSortParts *parts, GpuSort *sort)
 		join_parts(sort);
 		gpusort_move_to_tuplesort(sort);
 	}
-	else if (sort->nrows == 0)
+	else if (sort->rows.count == 0)
 	{
 		gpusort_rewind_memory(sort);
 		join_parts(sort);
 	}
 	else
 	{
-		GpuSort		rows;
-
-		set_rows_aside(sort, &rows);
+		set_rows_aside(sort);
 		join_parts(sort);
-		put_rows_again(sort, &rows);
+		put_rows_again(sort);
 	}
-	sort->parts = NULL;
+	sort->member.parts = NULL;
 	sort->stats.join_time = gpusort_elapsed(start);
 }

@@ -46,9 +46,9 @@ refinement_work(const GpuSort *sort, double tied_rows)
 
 	if (!needs_refinement(sort))
 		return 0;
-	if (sort->refine_column >= 0 && sort->columns[sort->refine_column].lazy)
+	if (sort->keys.refine_column >= 0 && sort->keys.columns[sort->keys.refine_column].lazy)
 		row_cost += GPUSORT_COMPLETE_COST;
-	return sort->nrows * GPUSORT_SWEEP_COST + tied_rows * row_cost;
+	return sort->rows.count * GPUSORT_SWEEP_COST + tied_rows * row_cost;
 }
 
 static double
@@ -56,15 +56,15 @@ verification_work(const GpuSort *sort)
 {
 	if (!gpusort_must_verify(sort))
 		return 0;
-	return sort->nrows * (sort->untrusted ? LIBRARY_COST : VERIFY_COST);
+	return sort->rows.count * (sort->keys.untrusted ? LIBRARY_COST : VERIFY_COST);
 }
 
 /* Rows that tie with their predecessors on the engine's planes. */
 static double
 count_tied(const GpuSort *sort)
 {
-	return (double) pg_popcount((const char *) sort->equal->base,
-								(int) ((sort->nrows + 63) / 64 * sizeof(uint64)));
+	return (double) pg_popcount((const char *) sort->order.equal->base,
+								(int) ((sort->rows.count + 63) / 64 * sizeof(uint64)));
 }
 
 /* Enter a stage of so much work, after which there will be the rest. */
@@ -78,7 +78,7 @@ enter(GpuSort *sort, double work, double rest)
 gs_progress
 gpusort_enter_growth(GpuSort *sort, size_t bytes, size_t fresh_bytes)
 {
-	gs_progress outer = enter(sort, fresh_bytes * FRESH_COST, sort->nrows * ENGINE_COST);
+	gs_progress outer = enter(sort, fresh_bytes * FRESH_COST, sort->rows.count * ENGINE_COST);
 
 	gs_progress_plan(sort->progress, bytes);
 	return outer;
@@ -87,8 +87,8 @@ gpusort_enter_growth(GpuSort *sort, size_t bytes, size_t fresh_bytes)
 gs_progress
 gpusort_enter_engine(GpuSort *sort)
 {
-	return enter(sort, sort->nrows * ENGINE_COST,
-				 refinement_work(sort, sort->nrows * TIED_PART) + verification_work(sort));
+	return enter(sort, sort->rows.count * ENGINE_COST,
+				 refinement_work(sort, sort->rows.count * TIED_PART) + verification_work(sort));
 }
 
 gs_progress
@@ -107,6 +107,6 @@ gpusort_enter_verification(GpuSort *sort)
 {
 	gs_progress outer = enter(sort, verification_work(sort), 0);
 
-	gs_progress_plan(sort->progress, sort->nrows);
+	gs_progress_plan(sort->progress, sort->rows.count);
 	return outer;
 }

@@ -34,7 +34,7 @@
 static bool
 begin_nulls(GpuSort *sort, GpuSortColumn *column, uint32 id)
 {
-	GpuSortRange *range = gpusort_acquire_bitmap(sort, GPUSORT_PLANE_ROLE(column - sort->columns,
+	GpuSortRange *range = gpusort_acquire_bitmap(sort, GPUSORT_PLANE_ROLE(column - sort->keys.columns,
 																	GPUSORT_NULLS_ROLE));
 
 	if (range == NULL)
@@ -73,17 +73,17 @@ gpusort_note_common_prefix(GpuSort *sort, GpuSortColumn *column, uint64 ref, con
 	const char *first;
 	uint32		common = 0;
 
-	if (column->common_ref == 0)
+	if (column->facts.common_ref == 0)
 	{
-		column->common_ref = ref;
-		column->common_len = len;
+		column->facts.common_ref = ref;
+		column->facts.common_len = len;
 		return;
 	}
-	first = sort->rows->base + KEY_REF_OFFSET(column->common_ref);
-	len = Min(len, column->common_len);
+	first = sort->rows.places.base + KEY_REF_OFFSET(column->facts.common_ref);
+	len = Min(len, column->facts.common_len);
 	while (common < len && first[common] == data[common])
 		common++;
-	column->common_len = common;
+	column->facts.common_len = common;
 }
 
 /*
@@ -95,18 +95,18 @@ keep_string(GpuSort *sort, const GpuSortKey *key, const GpuSortStoredRow *row, s
 {
 	if (unlikely(key->len > KEY_REF_MAX_LENGTH))
 	{
-		sort->value_refused = true;
+		sort->keys.value_refused = true;
 		return false;
 	}
 	if (row->source != NULL && key->data >= row->source &&
 		key->data + key->len <= row->source + row->source_len)
 	{
-		*offset = row->copy + (key->data - row->source) - sort->rows->base;
+		*offset = row->copy + (key->data - row->source) - sort->rows.places.base;
 		return true;
 	}
 	if (!gpusort_row_store_reserve(sort, key->len, offset))
 		return false;
-	memcpy(sort->rows->base + *offset, key->data, key->len);
+	memcpy(sort->rows.places.base + *offset, key->data, key->len);
 	return true;
 }
 
@@ -121,8 +121,8 @@ put_lazy(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key,
 		return false;
 	RANGE_U64(column->prefix)[id] = key->prefix ^ column->flip;
 	RANGE_U64(column->refs)[id] = KEY_REF(offset, key->len);
-	column->long_keys = true;
-	column->common_len = 0;
+	column->facts.long_keys = true;
+	column->facts.common_len = 0;
 	return true;
 }
 
@@ -143,15 +143,15 @@ put_bytes(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key
 		if (!keep_string(sort, key, row, &offset))
 			return false;
 		ref = KEY_REF(offset, key->len);
-		column->long_keys = true;
-		if (column->common_len > 0)
+		column->facts.long_keys = true;
+		if (column->facts.common_len > 0)
 			gpusort_note_common_prefix(sort, column, ref, key->data, key->len);
 	}
 	else
 	{
 		/* a complete key lies in its word, which serves as its string too */
 		ref = key->len;
-		column->common_len = 0;
+		column->facts.common_len = 0;
 	}
 	RANGE_U64(column->refs)[id] = ref;
 	return true;
@@ -170,7 +170,7 @@ put_key(GpuSort *sort, GpuSortColumn *column, uint32 id, Datum value, bool is_nu
 		return put_null(sort, column, id);
 	if (unlikely(!column->encoder.codec->encode(&column->encoder, value, &key)))
 	{
-		sort->value_refused = true;
+		sort->keys.value_refused = true;
 		return false;
 	}
 	if (column->bytes != GPUSORT_BYTES_NONE &&
@@ -185,10 +185,10 @@ put_key(GpuSort *sort, GpuSortColumn *column, uint32 id, Datum value, bool is_nu
 static bool
 put_slot_keys(GpuSort *sort, TupleTableSlot *slot, const GpuSortStoredRow *row, uint32 id)
 {
-	slot_getsomeattrs(slot, sort->max_attno);
-	for (int i = 0; i < sort->ncolumns; i++)
+	slot_getsomeattrs(slot, sort->keys.max_attno);
+	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
-		GpuSortColumn *column = &sort->columns[i];
+		GpuSortColumn *column = &sort->keys.columns[i];
 		int			att = column->attno - 1;
 
 		if (!put_key(sort, column, id, slot->tts_values[att], slot->tts_isnull[att], row))
@@ -207,7 +207,7 @@ put_index_keys(GpuSort *sort, const Datum *values, const bool *isnull,
 {
 	IndexTuple	tuple = (IndexTuple) row->source;
 
-	for (int i = 0; i < sort->ncolumns; i++)
+	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
 		bool		is_null;
 		Datum		value;
@@ -219,7 +219,7 @@ put_index_keys(GpuSort *sort, const Datum *values, const bool *isnull,
 			value = values[i];
 			is_null = isnull[i];
 		}
-		if (!put_key(sort, &sort->columns[i], id, value, is_null, row))
+		if (!put_key(sort, &sort->keys.columns[i], id, value, is_null, row))
 			return false;
 	}
 	return true;
@@ -259,9 +259,9 @@ put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row
 {
 	const char *data = (const char *) tuple + tuple->t_hoff;
 
-	for (int i = 0; i < sort->ncolumns; i++)
+	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
-		GpuSortColumn *column = &sort->columns[i];
+		GpuSortColumn *column = &sort->keys.columns[i];
 		int			offset = column->fixed_offset;
 
 		if (column->attlen == -1)
@@ -276,9 +276,9 @@ put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row
 static pg_attribute_always_inline bool
 put_placed_keys(GpuSort *sort, const uint32 *offsets, const GpuSortStoredRow *row, uint32 id)
 {
-	for (int i = 0; i < sort->ncolumns; i++)
+	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
-		GpuSortColumn *column = &sort->columns[i];
+		GpuSortColumn *column = &sort->keys.columns[i];
 		uint32		offset = offsets[column->attno - 1];
 
 		if (!(offset == 0 ? put_key(sort, column, id, (Datum) 0, true, row) :
@@ -292,7 +292,7 @@ put_placed_keys(GpuSort *sort, const uint32 *offsets, const GpuSortStoredRow *ro
 static pg_noinline bool
 enlarge_planes(GpuSort *sort)
 {
-	if (!sort->is_part)
+	if (!sort->member.is_part)
 		gpusort_service_feed(sort);
 	return gpusort_grow_planes(sort);
 }
@@ -301,11 +301,11 @@ enlarge_planes(GpuSort *sort)
 static inline bool
 begin_row(GpuSort *sort)
 {
-	if (unlikely(sort->nrows == sort->capacity) && !enlarge_planes(sort))
+	if (unlikely(sort->rows.count == sort->memory.capacity) && !enlarge_planes(sort))
 		return false;
-	if (unlikely(gpusort_inject_fault == GPUSORT_FAULT_CODEC && sort->nrows >= FAULT_ROW))
+	if (unlikely(gpusort_inject_fault == GPUSORT_FAULT_CODEC && sort->rows.count >= FAULT_ROW))
 	{
-		sort->value_refused = true;
+		sort->keys.value_refused = true;
 		return false;
 	}
 	return true;
@@ -315,10 +315,10 @@ begin_row(GpuSort *sort)
 static inline void
 put_row_ref(GpuSort *sort, uint32 id, size_t offset)
 {
-	RANGE_U32(sort->row_refs)[id] = (uint32) (offset >> sort->row_shift);
+	sort->rows.places.refs[id] = (uint32) (offset >> sort->rows.shift);
 	if (unlikely(id == 1))
-		sort->stride = offset;
-	sort->uniform &= offset == id * sort->stride;
+		sort->rows.places.stride = offset;
+	sort->rows.places.uniform &= offset == id * sort->rows.places.stride;
 }
 
 /* Where the values of a row are to be found: one of the four. */
@@ -335,16 +335,16 @@ typedef struct RowValues
 static pg_noinline void
 forget_row(GpuSort *sort, uint32 id, size_t rows_used_before)
 {
-	for (int i = 0; i < sort->ncolumns; i++)
+	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
-		GpuSortColumn *column = &sort->columns[i];
+		GpuSortColumn *column = &sort->keys.columns[i];
 
 		if (column->nulls != NULL)
 			RANGE_U64(column->nulls)[id >> 6] &= ~(UINT64CONST(1) << (id & 63));
-		if (KEY_REF_OFFSET(column->common_ref) >= rows_used_before)
-			column->common_ref = 0;
+		if (KEY_REF_OFFSET(column->facts.common_ref) >= rows_used_before)
+			column->facts.common_ref = 0;
 	}
-	sort->rows_used = rows_used_before;
+	sort->rows.used = rows_used_before;
 }
 
 /*
@@ -355,12 +355,12 @@ static pg_attribute_always_inline bool
 finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
 		   size_t rows_used_before)
 {
-	uint32		id = (uint32) sort->nrows;
+	uint32		id = (uint32) sort->rows.count;
 	MemoryContext old = CurrentMemoryContext;
 	bool		stored;
 
 	put_row_ref(sort, id, row->offset);
-	if (sort->any_bytes)
+	if (sort->keys.any_bytes)
 		old = MemoryContextSwitchTo(sort->scratch);
 	if (values->slot != NULL)
 		stored = put_slot_keys(sort, values->slot, row, id);
@@ -370,7 +370,7 @@ finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
 		stored = put_placed_keys(sort, values->offsets, row, id);
 	else
 		stored = put_index_keys(sort, values->values, values->isnull, row, id);
-	if (sort->any_bytes)
+	if (sort->keys.any_bytes)
 	{
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(sort->scratch);
@@ -380,7 +380,7 @@ finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
 		forget_row(sort, id, rows_used_before);
 		return false;
 	}
-	sort->nrows++;
+	sort->rows.count++;
 	return true;
 }
 
@@ -388,11 +388,11 @@ finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
 static void
 look_into_stored_row(GpuSort *sort, GpuSortStoredRow *row, RowValues *values)
 {
-	MinimalTuple tuple = (MinimalTuple) (sort->rows->base + row->offset);
+	MinimalTuple tuple = (MinimalTuple) (sort->rows.places.base + row->offset);
 
 	stored_row_is_source(sort, row, tuple->t_len);
 	*values = (RowValues) {0};
-	if (sort->fixed_keys && (tuple->t_infomask & HEAP_HASNULL) == 0)
+	if (sort->keys.fixed && (tuple->t_infomask & HEAP_HASNULL) == 0)
 		values->tuple = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
 	else
 	{
@@ -405,13 +405,13 @@ look_into_stored_row(GpuSort *sort, GpuSortStoredRow *row, RowValues *values)
 static bool
 collect_slot(GpuSort *sort, TupleTableSlot *slot)
 {
-	size_t		rows_used = sort->rows_used;
+	size_t		rows_used = sort->rows.used;
 	RowValues	values = {.slot = slot};
 	GpuSortStoredRow row;
 
 	if (!begin_row(sort) || !gpusort_row_store_put(sort, slot, &row))
 		return false;
-	if (sort->any_bytes && row.source == NULL)
+	if (sort->keys.any_bytes && row.source == NULL)
 		look_into_stored_row(sort, &row, &values);
 	return finish_row(sort, &values, &row, rows_used);
 }
@@ -419,7 +419,7 @@ collect_slot(GpuSort *sort, TupleTableSlot *slot)
 void
 gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot)
 {
-	Assert(!sort->performed);
+	Assert(!sort->order.performed);
 
 	sort->stats.rows++;
 	if (likely(sort->tuplesort == NULL))
@@ -443,11 +443,11 @@ gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot)
 bool
 gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple)
 {
-	size_t		rows_used = sort->rows_used;
+	size_t		rows_used = sort->rows.used;
 	GpuSortStoredRow row;
 
-	if (!sort->fixed_keys || HeapTupleHasNulls(tuple) ||
-		HeapTupleHeaderGetNatts(tuple->t_data) < sort->max_attno ||
+	if (!sort->keys.fixed || HeapTupleHasNulls(tuple) ||
+		HeapTupleHeaderGetNatts(tuple->t_data) < sort->keys.max_attno ||
 		sort->tuplesort != NULL)
 		return false;
 	if (!begin_row(sort) || !gpusort_row_store_put_tuple(sort, tuple, &row) ||
@@ -460,7 +460,7 @@ gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple)
 bool
 gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple)
 {
-	size_t		rows_used = sort->rows_used;
+	size_t		rows_used = sort->rows.used;
 	RowValues	values = {0};
 	GpuSortStoredRow row;
 
@@ -478,10 +478,10 @@ note_index_row(GpuSort *sort, IndexTuple tuple)
 {
 	uint64		word = tid_word(&tuple->t_tid);
 
-	sort->any_dead |= gpusort_tuple_is_dead(tuple);
-	sort->other_lengths |= IndexTupleSize(tuple) != sort->template_len;
-	sort->tids_ordered &= word >= sort->last_tid;
-	sort->last_tid = word;
+	sort->index.any_dead |= gpusort_tuple_is_dead(tuple);
+	sort->index.other_lengths |= IndexTupleSize(tuple) != sort->rows.template.length;
+	sort->index.tids_ordered &= word >= sort->index.last_tid;
+	sort->index.last_tid = word;
 	sort->stats.rows++;
 }
 
@@ -489,14 +489,14 @@ bool
 gpusort_put_index_values(GpuSort *sort, const Datum *values, const bool *isnull,
 						 ItemPointer tid, bool alive)
 {
-	size_t		rows_used = sort->rows_used;
+	size_t		rows_used = sort->rows.used;
 	GpuSortStoredRow row;
 
 	if (begin_row(sort) &&
 		gpusort_row_store_put_index(sort, values, isnull, tid, &row) &&
 		finish_row(sort, &(RowValues) {.values = values, .isnull = isnull}, &row, rows_used))
 	{
-		IndexTuple	tuple = (IndexTuple) (sort->rows->base + row.offset);
+		IndexTuple	tuple = (IndexTuple) (sort->rows.places.base + row.offset);
 
 		if (unlikely(!alive))
 			gpusort_mark_dead(tuple);
@@ -510,13 +510,13 @@ gpusort_put_index_values(GpuSort *sort, const Datum *values, const bool *isnull,
 bool
 gpusort_put_index_tuple(GpuSort *sort, IndexTuple tuple)
 {
-	size_t		rows_used = sort->rows_used;
+	size_t		rows_used = sort->rows.used;
 	Size		size = IndexTupleSize(tuple);
 	GpuSortStoredRow row;
 
 	if (begin_row(sort) && gpusort_row_store_reserve(sort, size, &row.offset))
 	{
-		memcpy(sort->rows->base + row.offset, tuple, size);
+		memcpy(sort->rows.places.base + row.offset, tuple, size);
 		stored_row_is_source(sort, &row, size);
 		if (finish_row(sort, &(RowValues) {0}, &row, rows_used))
 		{

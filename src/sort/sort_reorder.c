@@ -52,7 +52,7 @@ may_pay(const GpuSort *sort, uint64 rows)
 {
 	size_t		row_bytes = gpusort_row_bytes(sort);
 
-	if (sort->untrusted || sort->any_dead || gpusort_range_is_private(sort->rows))
+	if (sort->keys.untrusted || sort->index.any_dead || gpusort_range_is_private(sort->rows.store))
 		return false;
 	switch ((GpuSortReorderRows) gpusort_reorder_rows)
 	{
@@ -70,8 +70,8 @@ may_pay(const GpuSort *sort, uint64 rows)
 static bool
 any_long_keys(const GpuSort *sort)
 {
-	for (int i = 0; i < sort->ncolumns; i++)
-		if (sort->columns[i].long_keys)
+	for (int i = 0; i < sort->keys.ncolumns; i++)
+		if (sort->keys.columns[i].facts.long_keys)
 			return true;
 	return false;
 }
@@ -79,10 +79,10 @@ any_long_keys(const GpuSort *sort)
 void
 gpusort_reorder_feed(GpuSort *sort)
 {
-	uint64		expected = (uint64) Max(sort->spec.expected_rows, (double) sort->nrows);
+	uint64		expected = (uint64) Max(sort->spec.expected_rows, (double) sort->rows.count);
 
 	if (may_pay(sort, expected) && !any_long_keys(sort))
-		gpusort_job_feed_rows(&sort->job, sort->rows, sort->rows_used);
+		gpusort_job_feed_rows(&sort->service.job, sort->rows.store, sort->rows.used);
 }
 
 static uint32
@@ -114,8 +114,8 @@ acquire_in_pool(GpuSort *sort, GpuSortRange **range, int role, size_t bytes)
 static bool
 have_one_length(const GpuSort *sort)
 {
-	return sort->uniform &&
-		TYPEALIGN(sort->row_unit, sort->rows_used) == sort->nrows * sort->stride;
+	return sort->rows.places.uniform &&
+		TYPEALIGN(sort->rows.places.unit, sort->rows.used) == sort->rows.count * sort->rows.places.stride;
 }
 
 /*
@@ -130,9 +130,9 @@ acquire_memory(GpuSort *sort, size_t row_bytes, size_t refs_bytes)
 	if (gpusort_reorder_rows == GPUSORT_REORDER_AUTO &&
 		extents > gpusort_pool->header->free_extents / 2)
 		return false;
-	return acquire_in_pool(sort, &sort->sorted_rows, GPUSORT_RANGE_SORTED_ROWS, row_bytes) &&
+	return acquire_in_pool(sort, &sort->reorder.rows, GPUSORT_RANGE_SORTED_ROWS, row_bytes) &&
 		(refs_bytes == 0 ||
-		 acquire_in_pool(sort, &sort->sorted_refs, GPUSORT_RANGE_SORTED_REFS, refs_bytes));
+		 acquire_in_pool(sort, &sort->reorder.refs, GPUSORT_RANGE_SORTED_REFS, refs_bytes));
 }
 
 /* Say where tuples tell how long they are. */
@@ -156,24 +156,31 @@ gpusort_reorder_begin(GpuSort *sort)
 {
 	bool		one_length = have_one_length(sort);
 	GpuSortJobRows rows = {
-		.rows = sort->rows,
-		.refs = one_length ? NULL : sort->row_refs,
-		.row_bytes = TYPEALIGN(sort->row_unit, sort->rows_used),
-		.stride = one_length ? sort->stride : 0,
-		.unit = sort->row_unit,
+		.rows = sort->rows.store,
+		.refs = one_length ? NULL : sort->rows.refs,
+		.row_bytes = TYPEALIGN(sort->rows.places.unit, sort->rows.used),
+		.stride = one_length ? sort->rows.places.stride : 0,
+		.unit = sort->rows.places.unit,
 	};
 
 	/* where only TIDs may be out of order, most indexes have no rows that tie */
-	if (!may_pay(sort, sort->nrows) || sort->refine_column >= 0)
+	if (!may_pay(sort, sort->rows.count) || sort->keys.refine_column >= 0)
 		return;
 	set_length_field(sort, &rows);
-	if (acquire_memory(sort, rows.row_bytes, one_length ? 0 : sort->nrows * sizeof(uint32)))
+	if (acquire_memory(sort, rows.row_bytes, one_length ? 0 : sort->rows.count * sizeof(uint32)))
 	{
-		rows.to_rows = sort->sorted_rows;
-		rows.to_refs = sort->sorted_refs;
-		sort->reordering = gpusort_job_reorder(&sort->job, &rows);
+		rows.to_rows = sort->reorder.rows;
+		rows.to_refs = sort->reorder.refs;
+		sort->reorder.places = (GpuSortRowPlaces) {
+			.base = sort->reorder.rows->base,
+			.refs = one_length ? NULL : RANGE_U32(sort->reorder.refs),
+			.unit = sort->rows.places.unit,
+			.uniform = one_length,
+			.stride = rows.stride,
+		};
+		sort->reorder.running = gpusort_job_reorder(&sort->service.job, &rows);
 	}
-	if (!sort->reordering)
+	if (!sort->reorder.running)
 		gpusort_reorder_forget(sort);
 }
 
@@ -183,16 +190,16 @@ gpusort_reorder_look(GpuSort *sort, uint64 rows)
 	bool		over;
 
 	/* ids come first: without all of them the job must not be closed */
-	if (sort->ready < sort->nrows && gpusort_reorder_rows == GPUSORT_REORDER_ON)
-		gpusort_service_await(sort, sort->nrows);
-	else if (sort->ready < sort->nrows)
-		sort->ready = Max(sort->ready, gpusort_job_ready(&sort->job));
-	if (sort->ready < sort->nrows || !sort->reordering)
+	if (sort->order.ready < sort->rows.count && gpusort_reorder_rows == GPUSORT_REORDER_ON)
+		gpusort_service_await(sort, sort->rows.count);
+	else if (sort->order.ready < sort->rows.count)
+		sort->order.ready = Max(sort->order.ready, gpusort_job_ready(&sort->service.job));
+	if (sort->order.ready < sort->rows.count || !sort->reorder.running)
 		return;
-	if (gpusort_reorder_rows == GPUSORT_REORDER_ON && sort->reordered < rows)
-		over = gpusort_job_wait_reordered(&sort->job, rows, &sort->reordered);
+	if (gpusort_reorder_rows == GPUSORT_REORDER_ON && sort->reorder.count < rows)
+		over = gpusort_job_wait_reordered(&sort->service.job, rows, &sort->reorder.count);
 	else
-		over = gpusort_job_reordered(&sort->job, &sort->reordered);
+		over = gpusort_job_reordered(&sort->service.job, &sort->reorder.count);
 	if (over)
 		gpusort_service_end(sort);
 }
@@ -200,29 +207,19 @@ gpusort_reorder_look(GpuSort *sort, uint64 rows)
 void
 gpusort_reorder_finish(GpuSort *sort)
 {
-	if (!sort->reordering)
+	if (!sort->reorder.running)
 		return;
-	(void) gpusort_job_wait_reordered(&sort->job, sort->nrows, &sort->reordered);
+	(void) gpusort_job_wait_reordered(&sort->service.job, sort->rows.count, &sort->reorder.count);
 	gpusort_service_end(sort);
-	if (sort->reordered == sort->nrows)
-		sort->stats.reordered_rows = sort->nrows;
+	if (sort->reorder.count == sort->rows.count)
+		sort->stats.reordered_rows = sort->rows.count;
 }
 
 void
 gpusort_reorder_fetch(GpuSort *sort, uint64 from, int count, void **rows)
 {
-	char	   *base = sort->sorted_rows->base;
-
-	if (sort->sorted_refs == NULL)
-		for (int i = 0; i < count; i++)
-			rows[i] = base + (from + i) * sort->stride;
-	else
-	{
-		const uint32 *refs = RANGE_U32(sort->sorted_refs) + from;
-
-		for (int i = 0; i < count; i++)
-			rows[i] = base + (size_t) refs[i] * sort->row_unit;
-	}
+	for (int i = 0; i < count; i++)
+		rows[i] = gpusort_row_at(&sort->reorder.places, (uint32) (from + i));
 	sort->stats.reordered_rows += count;
 }
 
@@ -236,10 +233,10 @@ gpusort_reorder_abandon(GpuSort *sort)
 void
 gpusort_reorder_forget(GpuSort *sort)
 {
-	if (sort->sorted_rows != NULL)
-		gpusort_range_release(sort->sorted_rows);
-	if (sort->sorted_refs != NULL)
-		gpusort_range_release(sort->sorted_refs);
-	sort->sorted_rows = sort->sorted_refs = NULL;
-	sort->reordered = 0;
+	if (sort->reorder.rows != NULL)
+		gpusort_range_release(sort->reorder.rows);
+	if (sort->reorder.refs != NULL)
+		gpusort_range_release(sort->reorder.refs);
+	sort->reorder.rows = sort->reorder.refs = NULL;
+	sort->reorder.count = 0;
 }

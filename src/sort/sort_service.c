@@ -50,9 +50,9 @@ list_planes(const GpuSort *sort, GpuSortJobPlane *planes)
 {
 	unsigned	n = 0;
 
-	for (int i = 0; i < sort->ncolumns; i++)
+	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
-		const GpuSortColumn *column = &sort->columns[i];
+		const GpuSortColumn *column = &sort->keys.columns[i];
 
 		if (column->bytes != GPUSORT_BYTES_NONE)
 			planes[n++] = (GpuSortJobPlane) {column->prefix, column->nulls};
@@ -66,17 +66,17 @@ list_planes(const GpuSort *sort, GpuSortJobPlane *planes)
 static const char *
 open_job(GpuSort *sort, unsigned nplanes)
 {
-	uint64		expected = (uint64) Max(sort->spec.expected_rows, (double) sort->nrows);
+	uint64		expected = (uint64) Max(sort->spec.expected_rows, (double) sort->rows.count);
 	const char *why;
 
-	sort->job_memory = gpusort_acquire_range(sort, GPUSORT_RANGE_DESCRIPTOR);
-	if (sort->job_memory == NULL)
+	sort->service.descriptor = gpusort_acquire_range(sort, GPUSORT_RANGE_DESCRIPTOR);
+	if (sort->service.descriptor == NULL)
 		return "there is no address space";
-	why = gpusort_job_open(&sort->job, sort->job_memory, nplanes, expected);
+	why = gpusort_job_open(&sort->service.job, sort->service.descriptor, nplanes, expected);
 	if (why != NULL)
 	{
-		gpusort_range_release(sort->job_memory);
-		sort->job_memory = NULL;
+		gpusort_range_release(sort->service.descriptor);
+		sort->service.descriptor = NULL;
 	}
 	return why;
 }
@@ -89,18 +89,18 @@ gpusort_service_feed(GpuSort *sort)
 	unsigned	nplanes;
 	bool		cuda;
 
-	if (sort->nrows < GSD_EXTENT_WORDS || sort->columns[0].long_keys ||
-		!service_is_wanted(sort->nrows))
+	if (sort->rows.count < GSD_EXTENT_WORDS || sort->keys.columns[0].facts.long_keys ||
+		!service_is_wanted(sort->rows.count))
 		return;
 	nplanes = list_planes(sort, planes);
-	if (!sort->job.open &&
+	if (!sort->service.job.open &&
 		(!gpusort_service_is_up(&cuda) || open_job(sort, nplanes) != NULL))
 		return;
-	for (int i = 0; i < sort->ncolumns && !sort->columns[i].long_keys; i++)
+	for (int i = 0; i < sort->keys.ncolumns && !sort->keys.columns[i].facts.long_keys; i++)
 	{
-		plane += sort->columns[i].bytes != GPUSORT_BYTES_NONE;
-		for (int w = 0; w < sort->columns[i].nwords; w++, plane++)
-			gpusort_job_feed(&sort->job, plane, planes[plane].words, sort->nrows);
+		plane += sort->keys.columns[i].bytes != GPUSORT_BYTES_NONE;
+		for (int w = 0; w < sort->keys.columns[i].nwords; w++, plane++)
+			gpusort_job_feed(&sort->service.job, plane, planes[plane].words, sort->rows.count);
 	}
 	gpusort_reorder_feed(sort);
 }
@@ -109,16 +109,16 @@ gpusort_service_feed(GpuSort *sort)
 static void
 visit_job_ranges(GpuSort *sort, range_visitor visit)
 {
-	visit(sort, sort->job_memory);
-	visit(sort, sort->workspace);
-	visit(sort, sort->equal);
-	visit(sort, sort->rows);
-	visit(sort, sort->row_refs);
-	visit(sort, sort->sorted_rows);
-	visit(sort, sort->sorted_refs);
-	for (int i = 0; i < sort->ncolumns; i++)
+	visit(sort, sort->service.descriptor);
+	visit(sort, sort->order.workspace);
+	visit(sort, sort->order.equal);
+	visit(sort, sort->rows.store);
+	visit(sort, sort->rows.refs);
+	visit(sort, sort->reorder.rows);
+	visit(sort, sort->reorder.refs);
+	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
-		GpuSortColumn *column = &sort->columns[i];
+		GpuSortColumn *column = &sort->keys.columns[i];
 
 		visit(sort, column->prefix);
 		visit(sort, column->nulls);
@@ -131,33 +131,33 @@ static void
 leave_range(GpuSort *sort, GpuSortRange *range)
 {
 	if (range != NULL)
-		gpusort_range_leave(range, sort->job.number);
+		gpusort_range_leave(range, sort->service.job.number);
 }
 
 void
 gpusort_service_end(GpuSort *sort)
 {
-	sort->reordering = false;
-	if (!sort->job.open)
+	sort->reorder.running = false;
+	if (!sort->service.job.open)
 		return;
-	gpusort_job_close(&sort->job);
-	if (sort->job.left_behind)
+	gpusort_job_close(&sort->service.job);
+	if (sort->service.job.left_behind)
 		visit_job_ranges(sort, leave_range);
-	gpusort_range_release(sort->job_memory);
-	sort->job_memory = NULL;
+	gpusort_range_release(sort->service.descriptor);
+	sort->service.descriptor = NULL;
 }
 
 bool
 gpusort_service_holds_memory(const GpuSort *sort)
 {
-	return sort->job.left_behind;
+	return sort->service.job.left_behind;
 }
 
 void
 gpusort_service_abandon(GpuSort *sort)
 {
-	if (sort->job.left_behind)
-		gpusort_job_abandon(&sort->job);
+	if (sort->service.job.left_behind)
+		gpusort_job_abandon(&sort->service.job);
 }
 
 /* Once for each cause in a row, so that the log says it, and no more. */
@@ -196,10 +196,10 @@ fall_back(GpuSort *sort, const char *why, bool failed)
 	gpusort_pool->header->service.fallbacks++;
 	gpusort_service_end(sort);
 	gpusort_reorder_forget(sort);
-	if (sort->job.left_behind)
+	if (sort->service.job.left_behind)
 	{
-		replace_range(sort, &sort->workspace, GPUSORT_RANGE_WORKSPACE);
-		replace_range(sort, &sort->equal, GPUSORT_RANGE_EQUAL);
+		replace_range(sort, &sort->order.workspace, GPUSORT_RANGE_WORKSPACE);
+		replace_range(sort, &sort->order.equal, GPUSORT_RANGE_EQUAL);
 	}
 	report_fallback(sort->stats.fallback, failed);
 }
@@ -216,32 +216,32 @@ run_job(GpuSort *sort)
 
 	if (!gpusort_service_is_up(&cuda))
 		return "gpusortd is not running";
-	if (!gpusort_range_grow(sort->workspace, sort->nrows * sizeof(uint32)) ||
-		(equal && !gpusort_range_grow(sort->equal, (sort->nrows + 63) / 64 * sizeof(uint64))))
+	if (!gpusort_range_grow(sort->order.workspace, sort->rows.count * sizeof(uint32)) ||
+		(equal && !gpusort_range_grow(sort->order.equal, (sort->rows.count + 63) / 64 * sizeof(uint64))))
 		return "there is no memory for the result";
-	if (!sort->job.open && (why = open_job(sort, nplanes)) != NULL)
+	if (!sort->service.job.open && (why = open_job(sort, nplanes)) != NULL)
 		return why;
-	for (unsigned i = 0; i < sort->nplanes; i++)
-		planes[i].null_order = sort->planes[i].null_order;
+	for (unsigned i = 0; i < sort->keys.nplanes; i++)
+		planes[i].null_order = sort->keys.planes[i].null_order;
 	gpusort_reorder_begin(sort);
-	return gpusort_job_run(&sort->job, sort->nrows, sort->nplanes, planes, sort->workspace,
-						   equal ? sort->equal : NULL);
+	return gpusort_job_run(&sort->service.job, sort->rows.count, sort->keys.nplanes, planes, sort->order.workspace,
+						   equal ? sort->order.equal : NULL);
 }
 
 static void
 take_result(GpuSort *sort)
 {
-	const gsd_result *result = gpusort_job_result(&sort->job);
+	const gsd_result *result = gpusort_job_result(&sort->service.job);
 	bool		cuda = gpusort_pool->header->service.engine != 0;
 
-	sort->order = RANGE_U32(sort->workspace);
+	sort->order.ids = RANGE_U32(sort->order.workspace);
 	sort->stats.engine = cuda ? GPUSORT_SORTED_BY_CUDA : GPUSORT_SORTED_BY_SIMULATION;
 	sort->stats.key_bits = result->key_bits;
 	sort->stats.devices = result->devices;
 	sort->stats.passes = result->rounds;
 	sort->stats.refined_rows = result->refined_rows;
 	sort->stats.presorted = result->presorted != 0;
-	if (sort->ready == sort->nrows && !sort->reordering)
+	if (sort->order.ready == sort->rows.count && !sort->reorder.running)
 		gpusort_service_end(sort);
 }
 
@@ -251,13 +251,13 @@ wait_for_rows(GpuSort *sort, uint64 rows)
 {
 	const char *why = NULL;
 
-	gs_progress_plan(sort->progress, sort->nrows);
-	while (why == NULL && sort->ready < rows)
+	gs_progress_plan(sort->progress, sort->rows.count);
+	while (why == NULL && sort->order.ready < rows)
 	{
-		uint64		before = sort->ready;
+		uint64		before = sort->order.ready;
 
-		why = gpusort_job_wait(&sort->job, before + 1, &sort->ready);
-		gs_progress_advance(sort->progress, sort->ready - before);
+		why = gpusort_job_wait(&sort->service.job, before + 1, &sort->order.ready);
+		gs_progress_advance(sort->progress, sort->order.ready - before);
 	}
 	return why;
 }
@@ -268,7 +268,7 @@ gpusort_service_sort(GpuSort *sort, bool all_at_once)
 	const char *why;
 	bool		cuda;
 
-	if (!service_is_wanted(sort->nrows))
+	if (!service_is_wanted(sort->rows.count))
 		return false;
 	if (!gpusort_service_is_up(&cuda) && gpusort_service_complaint() == NULL)
 	{
@@ -278,10 +278,10 @@ gpusort_service_sort(GpuSort *sort, bool all_at_once)
 	}
 	why = run_job(sort);
 	if (why == NULL)
-		why = wait_for_rows(sort, all_at_once ? sort->nrows : 1);
+		why = wait_for_rows(sort, all_at_once ? sort->rows.count : 1);
 	if (why != NULL)
 	{
-		fall_back(sort, why, sort->job.open && sort->job.running);
+		fall_back(sort, why, sort->service.job.open && sort->service.job.running);
 		return false;
 	}
 	take_result(sort);
@@ -291,7 +291,7 @@ gpusort_service_sort(GpuSort *sort, bool all_at_once)
 void
 gpusort_service_await(GpuSort *sort, uint64 rows)
 {
-	const char *why = gpusort_job_wait(&sort->job, rows, &sort->ready);
+	const char *why = gpusort_job_wait(&sort->service.job, rows, &sort->order.ready);
 
 	if (why != NULL)
 	{
@@ -302,6 +302,6 @@ gpusort_service_await(GpuSort *sort, uint64 rows)
 					 errmsg("out of memory"),
 					 errdetail("gpusortd has failed during a sort, and there is no memory to repeat it.")));
 	}
-	else if (sort->ready == sort->nrows && !sort->reordering)
+	else if (sort->order.ready == sort->rows.count && !sort->reorder.running)
 		gpusort_service_end(sort);
 }

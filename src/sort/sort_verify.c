@@ -92,7 +92,7 @@ begin_own_verifier(Verifier *v, GpuSort *sort)
 {
 	begin_verifier(v, sort->desc, &sort->spec);
 	v->progress = sort->progress;
-	v->moves_left = MOVES * sort->nrows;
+	v->moves_left = MOVES * sort->rows.count;
 	if (sort->index_rows)
 	{
 		gpusort_view(sort, &v->view);
@@ -106,7 +106,7 @@ begin_own_verifier(Verifier *v, GpuSort *sort)
 static inline void *
 row_at(const Verifier *v, uint64 position)
 {
-	return v->sort != NULL ? row_by_id(v->sort, v->sort->order[position])
+	return v->sort != NULL ? gpusort_row_at(&v->sort->rows.places, v->sort->order.ids[position])
 		: gpusort_view_row(&v->view, position);
 }
 
@@ -170,7 +170,7 @@ static uint64
 find_wrong(Verifier *v, uint64 from, uint64 to, int *cmp)
 {
 	MemoryContext old = MemoryContextSwitchTo(v->compare_context);
-	uint64		nrows = v->sort != NULL ? v->sort->nrows : v->view.nrows;
+	uint64		nrows = v->sort != NULL ? v->sort->rows.count : v->view.nrows;
 	uint64		i;
 
 	load_keys(v, (from - 1) & 1, from - 1);
@@ -200,14 +200,14 @@ find_wrong(Verifier *v, uint64 from, uint64 to, int *cmp)
 static bool
 is_equal(const GpuSort *sort, uint64 i)
 {
-	return (RANGE_U64(sort->equal)[i / 64] >> (i % 64) & 1) != 0;
+	return (RANGE_U64(sort->order.equal)[i / 64] >> (i % 64) & 1) != 0;
 }
 
 static void
 set_equal(GpuSort *sort, uint64 i, bool equal)
 {
 	uint64		bit = UINT64CONST(1) << (i % 64);
-	uint64	   *word = &RANGE_U64(sort->equal)[i / 64];
+	uint64	   *word = &RANGE_U64(sort->order.equal)[i / 64];
 
 	*word = equal ? *word | bit : *word & ~bit;
 }
@@ -233,10 +233,10 @@ move_rows(GpuSort *sort, uint64 from, uint64 end, uint64 to, bool equal)
 {
 	uint64		n = end - from;
 
-	Assert(sort->sorted_rows == NULL);
-	reverse(sort->order + to, from - to);
-	reverse(sort->order + from, n);
-	reverse(sort->order + to, end - to);
+	Assert(sort->reorder.rows == NULL);
+	reverse(sort->order.ids + to, from - to);
+	reverse(sort->order.ids + from, n);
+	reverse(sort->order.ids + to, end - to);
 	sort->stats.repaired_rows += n;
 	if (!sort->index_rows)
 		return;
@@ -308,7 +308,7 @@ static uint64
 repair_rows(GpuSort *sort, Verifier *v, uint64 i)
 {
 	MemoryContext old = MemoryContextSwitchTo(v->compare_context);
-	uint64		end = end_of_equals(v, i, sort->nrows);
+	uint64		end = end_of_equals(v, i, sort->rows.count);
 	int			cmp;
 	uint64		to = find_place(v, i, &cmp);
 
@@ -335,12 +335,12 @@ check_and_repair(GpuSort *sort, Verifier *v, uint64 from, uint64 to)
 
 		if (wrong == to)
 			return true;
-		if (cmp <= 0 || !sort->untrusted)
+		if (cmp <= 0 || !sort->keys.untrusted)
 			return false;
 		from = repair_rows(sort, v, wrong);
 		if (from == 0)
 			return false;
-		to = Max(to, Min(from + 1, sort->nrows));
+		to = Max(to, Min(from + 1, sort->rows.count));
 	}
 }
 
@@ -428,7 +428,7 @@ check_with_crew(GpuSort *sort, Verifier *v)
 	sort->crew->await(sort->crew->arg);
 	nwrong = pg_atomic_read_u32(&work->nwrong);
 	if (nwrong > GPUSORT_VERIFY_WRONG)
-		return check_and_repair(sort, v, 1, sort->nrows);
+		return check_and_repair(sort, v, 1, sort->rows.count);
 	qsort(work->wrong, nwrong, sizeof(uint64), compare_positions);
 	for (uint32 i = 0; i < nwrong && right; i++)
 		right = check_and_repair(sort, v, work->wrong[i], work->wrong[i] + 1);
@@ -440,7 +440,7 @@ check_with_crew(GpuSort *sort, Verifier *v)
 bool
 gpusort_must_verify(const GpuSort *sort)
 {
-	return (gpusort_verify || sort->untrusted) && sort->nrows >= 2;
+	return (gpusort_verify || sort->keys.untrusted) && sort->rows.count >= 2;
 }
 
 static bool
@@ -451,10 +451,10 @@ check_order(GpuSort *sort)
 
 	begin_own_verifier(&verifier, sort);
 	if (sort->crew != NULL)
-		init_work(sort->crew->work, sort->nrows);
+		init_work(sort->crew->work, sort->rows.count);
 	right = sort->crew != NULL && sort->crew->summon(sort->crew->arg)
 		? check_with_crew(sort, &verifier)
-		: check_and_repair(sort, &verifier, 1, sort->nrows);
+		: check_and_repair(sort, &verifier, 1, sort->rows.count);
 	for (int i = 0; i < 2 && verifier.slots[i] != NULL; i++)
 		ExecClearTuple(verifier.slots[i]);
 	return right;
@@ -485,7 +485,7 @@ gpusort_order_is_right(GpuSort *sort)
 	sort->stats.verify_time = gpusort_elapsed(start);
 
 	/* an untrusted library is known to do that; anything else is our mistake */
-	if (!right && !sort->untrusted && gpusort_inject_fault != GPUSORT_FAULT_VERIFY)
+	if (!right && !sort->keys.untrusted && gpusort_inject_fault != GPUSORT_FAULT_VERIFY)
 		ereport(WARNING,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("gpusort found its own result out of order and sorts it again with PostgreSQL's comparison"),

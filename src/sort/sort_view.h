@@ -16,30 +16,25 @@
 #define GPUSORT_SORT_VIEW_H
 
 #include "prefetch.h"
+#include "sort/row_places.h"
 #include "sort/sort.h"
 
 /* What a view's memory consists of. */
-typedef enum GpuSortViewPart
+typedef enum GpuSortViewPiece
 {
 	GPUSORT_VIEW_ROWS,
 	GPUSORT_VIEW_ROW_REFS,
 	GPUSORT_VIEW_ORDER,
 	GPUSORT_VIEW_EQUAL,
-	GPUSORT_VIEW_PARTS
-} GpuSortViewPart;
+	GPUSORT_VIEW_PIECES
+} GpuSortViewPiece;
 
 typedef struct GpuSortView
 {
-	const char *rows;
-	const uint32 *row_refs;		/* units of row_unit; NULL: row id lies at id * stride */
-	uint64		granule_rows;	/* rows below this lie in granules, of this many rows, */
-	int			granule_shift;	/* as a power of two; stride apart */
-	const size_t *granule_offsets;	/* first row of each */
-	const uint32 *order;		/* row ids; NULL: rows lie in order (sort_reorder.c) */
+	GpuSortRowPlaces places;
+	const uint32 *order;		/* row ids; NULL: rows lie in order, a position is an id */
 	const uint64 *equal;		/* as gpusort_equal_rows(); NULL: no index sort */
 	uint64		nrows;
-	size_t		row_unit;
-	size_t		stride;
 	size_t		row_bytes;		/* average */
 	size_t		tuple_bytes;	/* of each tuple; 0: that varies */
 } GpuSortView;
@@ -68,8 +63,8 @@ extern bool gpusort_leave_view(GpuSort *sort, GpuSortSharedView *shared);
 /* What a process has mapped. */
 typedef struct GpuSortViewMapping
 {
-	char	   *base[GPUSORT_VIEW_PARTS];
-	size_t		bytes[GPUSORT_VIEW_PARTS];
+	char	   *base[GPUSORT_VIEW_PIECES];
+	size_t		bytes[GPUSORT_VIEW_PIECES];
 } GpuSortViewMapping;
 
 /* False if the system does not map it. */
@@ -81,16 +76,8 @@ static inline void *
 gpusort_view_row(const GpuSortView *view, uint64 position)
 {
 	uint32		id = view->order != NULL ? view->order[position] : (uint32) position;
-	size_t		offset;
 
-	if (view->row_refs == NULL)
-		offset = id * view->stride;
-	else if (id < view->granule_rows)
-		offset = view->granule_offsets[id >> view->granule_shift] +
-			(id & (((uint64) 1 << view->granule_shift) - 1)) * view->stride;
-	else
-		offset = (size_t) view->row_refs[id] * view->row_unit;
-	return (void *) (view->rows + offset);
+	return gpusort_row_at(&view->places, id);
 }
 
 /* As gpusort_fetch_block(). */
@@ -101,11 +88,11 @@ gpusort_view_fetch(const GpuSortView *view, uint64 from, int count, void **rows)
 
 	for (int i = 0; i < count; i++)
 		rows[i] = gpusort_view_row(view, from + i);
-	if (view->row_refs == NULL || view->order == NULL)
+	if (view->places.uniform || view->order == NULL)
 		return;
 	for (uint64 i = from + count; i < ahead_to; i++)
-		if (view->order[i] >= view->granule_rows)
-			prefetch_line(&view->row_refs[view->order[i]]);
+		if (!gpusort_place_is_known(&view->places, view->order[i]))
+			prefetch_line(&view->places.refs[view->order[i]]);
 }
 
 static inline bool
