@@ -76,7 +76,10 @@ struct gs_reorder
 	do { \
 		gs_status	do_status = (reorder)->device->ops->operation((reorder)->device, __VA_ARGS__); \
 		if (do_status != GS_OK) \
-			return device_failed(reorder, do_status); \
+		{ \
+			tell_device_error(reorder, do_status); \
+			return do_status; \
+		} \
 	} while (0)
 
 static gs_status
@@ -86,14 +89,14 @@ fail(gs_reorder *reorder, gs_status status, const char *message)
 	return status;
 }
 
-static gs_status
-device_failed(gs_reorder *reorder, gs_status status)
+/* The message of what the device has failed with. */
+static void
+tell_device_error(gs_reorder *reorder, gs_status status)
 {
 	const gs_device *device = reorder->device;
 
 	snprintf(reorder->message, sizeof(reorder->message), "device %u: %s", device->index,
 			 device->error[0] != '\0' ? device->error : gs_status_text(status));
-	return status;
 }
 
 gs_reorder *
@@ -306,7 +309,10 @@ clean_up(gs_reorder *reorder, gs_status status)
 	if (broken || drain(reorder) != GS_OK)
 	{
 		if (device->ops->reset(device) == GS_DEVICE_LOST)
-			status = device_failed(reorder, GS_DEVICE_LOST);
+		{
+			status = GS_DEVICE_LOST;
+			tell_device_error(reorder, status);
+		}
 		for (unsigned i = 0; i < WINDOWS; i++)
 			reorder->windows[i].event = NULL;
 	}
