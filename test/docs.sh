@@ -109,6 +109,21 @@ check_reasons()
 	done
 }
 
+# Each wing has a README, which tells what each of its files is.
+check_wings()
+{
+	local folder file
+
+	for folder in src/*/ src/engine/*/ cuda/; do
+		[ -f "${folder}README.md" ] || { say "no ${folder}README.md"; continue; }
+		for file in "$folder"*.c "$folder"*.cu; do
+			[ ! -f "$file" ] || grep -qF "\`${file##*/}\`" "${folder}README.md" ||
+				say "${folder}README.md does not mention ${file##*/}"
+		done
+	done
+	[ "$(wc -l <src/README.md)" -le 250 ] || say "src/README.md has $(wc -l <src/README.md) lines"
+}
+
 # Each plot is shown somewhere.
 check_figures()
 {
@@ -128,7 +143,7 @@ mapfile -t PAGES < <(grep '\.md$' "$FILES")
 
 check links test/lib/docs.pl links "${PAGES[@]}"
 check "names of files" test/lib/docs.pl files "$FILES" "${PAGES[@]}"
-check "width of lines" test/lib/docs.pl width 100 $(grep -E '^([A-Z]+|docs/.*)\.md$' "$FILES")
+check "width of lines" test/lib/docs.pl width 100 "${PAGES[@]}"
 check "length of README.md" check_length
 check "table of settings" check_table
 check "sections of settings" check_sections
@@ -136,6 +151,7 @@ check "settings of the source" check_source
 check "names of settings" check_names
 check "SQL functions" check_functions
 check "reasons in troubleshooting" check_reasons
+check "READMEs of folders" check_wings
 check figures check_figures
 say "($(seconds $(($(now_ms) - BEGUN))))"
 finish
