@@ -1,6 +1,6 @@
 /*
  * settings.h
- *		Configuration variables that more than one folder looks at (see README.md for
+ *		Configuration variables that more than one folder looks at (see docs/settings.md for
  *		their meaning).
  */
 #ifndef GPUSORT_SETTINGS_H

@@ -104,6 +104,7 @@ check_reasons()
 		grep -ohE '\*reason = "[^"]+"' src/*/*.c
 		grep -ohE '(leave_sort\(sort, |why = |return )"[a-z][^"]* [^"]*"' src/plan/*.c src/service/service_client.c src/sort/*service*.c |
 			grep -v "reorders no more rows"
+		grep -ohE 'strlcpy\(reason, "[^"]+"' src/service/daemon_process.c
 	} | sed -E 's/^[^"]*"(.*)"$/\1/' | LC_ALL=C sort -u | while read -r reason; do
 		grep -qF -- "\`$reason" docs/troubleshooting.md || say "docs/troubleshooting.md lacks: $reason"
 	done

@@ -50,7 +50,7 @@
 
 /*
  * Of gpusort.cost_row, collecting a row, as distinct from sorting it: 25 of 36 ns
- * (src/README.md, "What a row costs").
+ * (docs/performance.md, "What a row costs").
  */
 #define COLLECT_SHARE	0.7
 
@@ -79,7 +79,7 @@
 
 /*
  * Memory that neither the pool nor the session has is touched for the first time:
- * 0.5 s a GiB, where copying rows takes 0.2 (src/README.md, "The pool").
+ * 0.5 s a GiB, where copying rows takes 0.2 (docs/performance.md, "The pool").
  */
 #define FRESH_BYTE_FACTOR	2.5
 

@@ -14,7 +14,7 @@
  *
  * Private memory that a finished sort has touched is kept by the process for the
  * next one, up to gpusort.keep_memory: the page faults on fresh memory cost more
- * than the sort does (0.5 s a GiB, src/README.md).  Extents go back to the pool
+ * than the sort does (0.5 s a GiB, docs/performance.md).  Extents go back to the pool
  * at once; where they were mapped is remembered, so that the next sort gets the
  * same ones for nothing if they are still free.
  *

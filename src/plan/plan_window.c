@@ -32,8 +32,8 @@
 
 /*
  * What a WindowAgg costs a row beyond the planner's estimate of about 0.02: it puts the
- * row into a tuplestore and takes it out again, 200 to 310 ns in all (src/README.md, "What is
- * planned above a shared sort").
+ * row into a tuplestore and takes it out again, 200 to 310 ns in all (docs/performance.md,
+ * "Sorts that workers make together").
  */
 #define WINDOW_COST_ROW 0.08
 

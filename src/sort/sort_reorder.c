@@ -31,7 +31,7 @@
 #include "sort/sort_internal.h"
 
 /*
- * When it pays (test/bench/reorder.pl on a GPU; src/README.md has the figures).  Fewer
+ * When it pays (test/bench/reorder.pl on a GPU; docs/performance.md has the figures).  Fewer
  * bytes stay in the processor's caches while rows are read in any order.  Rows
  * that are longer than a cache line cost a miss as well, but prefetching hides most of it,
  * and copying moves three times their length through the host's memory.
