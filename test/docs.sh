@@ -125,11 +125,12 @@ check_wings()
 	[ "$(wc -l <src/README.md)" -le 250 ] || say "src/README.md has $(wc -l <src/README.md) lines"
 }
 
-# Each plot is shown somewhere.
+# Each plot is shown somewhere, and its milliseconds are in the manual's tables.
 check_figures()
 {
 	local plot
 
+	test/lib/docs.pl figures docs/performance.md docs/figures/*.csv
 	for plot in docs/figures/*.svg; do
 		grep -qF "figures/$(basename "$plot")" "${PAGES[@]}" || say "no page shows $plot"
 	done

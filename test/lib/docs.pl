@@ -5,6 +5,7 @@
 #	links PAGE...			relative links, and anchors of links into pages
 #	files LIST PAGE...		names of source files; LIST holds the names of all files
 #	width COLUMNS PAGE...	lines that are longer
+#	figures PAGE FILE.csv...	columns of milliseconds that the page does not have
 #
 # Needs perl-base.
 use strict;
@@ -164,6 +165,33 @@ sub check_width
 	}
 }
 
-my %checks = (links => \&check_links, files => \&check_files, width => \&check_width);
-my $check = $checks{ shift // '' } or die "usage: docs.pl links|files|width ...\n";
+# Columns "..._ms" and "ms", and "phases", which holds names and milliseconds.
+sub check_figures
+{
+	my ($page, @tables) = @_;
+	my $text = join "\n", lines_of($page, 1);
+
+	for my $table (@tables)
+	{
+		my ($head, @rows) = lines_of($table, 1);
+		my @names = split /,/, $head;
+
+		print "$table: no figures\n" if !@rows || !grep { /^(.*_)?ms$/ } @names;
+		for my $row (@rows)
+		{
+			my @values = $row =~ /("(?:[^"]|"")*"|[^,]*)(?:,|$)/g;
+
+			for my $i (grep { $names[$_] =~ /^(.*_)?ms$|^phases$/ } 0 .. $#names)
+			{
+				for my $number ($values[$i] =~ /\d+(?:\.\d+)?/g)
+				{
+					print "$table: $page lacks $number\n" if $text !~ /(?<![\d.])\Q$number\E(?![\d.]*\d)/;
+				}
+			}
+		}
+	}
+}
+
+my %checks = (links => \&check_links, files => \&check_files, width => \&check_width, figures => \&check_figures);
+my $check = $checks{ shift // '' } or die "usage: docs.pl links|files|width|figures ...\n";
 $check->(@ARGV);
