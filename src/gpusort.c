@@ -11,10 +11,11 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
+#include "exec/exec_methods.h"
 #include "index/index_build.h"
 #include "memory/memory_settings.h"
 #include "memory/pool.h"
-#include "plan/plan_shared.h"
+#include "plan/plan_hooks.h"
 #include "service/service_settings.h"
 #include "service/supervisor.h"
 #include "settings.h"
@@ -42,12 +43,8 @@ _PG_init(void)
 		gpusort_pool_install();
 		gpusort_supervisor_install();
 	}
-	RegisterCustomScanMethods(&gpusort_scan_methods);
-	RegisterCustomScanMethods(&gpusort_collect_methods);
-	RegisterCustomScanMethods(&gpusort_shared_methods);
-	gpusort_install_order_by_hook();
-	gpusort_install_merge_join_hook();
-	gpusort_install_replace_hook();
+	gpusort_register_nodes();
+	gpusort_install_planner_hooks();
 	gpusort_install_index_hooks();
 }
 

@@ -3,7 +3,7 @@
  *		Timing sorts of synthetic rows.
  *
  * Rows are put into a GpuSort as sort_input.c puts those of a table, and fetched as
- * exec_node.c fetches them, without an executor around it: what that costs is the
+ * exec_sort.c fetches them, without an executor around it: what that costs is the
  * same for every sort.  The source is one heap tuple, of which the key is rewritten
  * for each row, so that reading the table is not part of it either.
  *

@@ -54,7 +54,7 @@ extern bool gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width
  */
 extern void gpusort_estimate_in_order(int nkeys, double rows, GpuSortEstimate *estimate);
 
-/* Until limit_rows of the rows have been returned; all of them if that is not above 0. */
+/* Until limit_rows of the rows have been returned; all of them if no such number is known. */
 extern Cost gpusort_cost_until(const GpuSortEstimate *estimate, double rows, double limit_rows);
 
 /*
@@ -70,10 +70,12 @@ extern void gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_
 
 /* ---------- whether ---------- */
 
+/* A limit on the rows that will be fetched, if there is none; 0: it is not known yet. */
+#define GPUSORT_NO_LIMIT	(-1.0)
+
 /*
- * Whether, as far as estimates tell, a sort is worth and able to be taken over.
- * limit_rows: how many rows will be fetched at most; negative: all; 0: some
- * number unknown yet.  If not, *reason says why (constant string).
+ * Whether, as far as estimates tell, a sort is worth and able to be taken over.  If not,
+ * *reason says why (constant string).
  */
 extern bool gpusort_worth_it(double rows, int width, double limit_rows,
 							 const GpuSortEstimate *estimate, const char **reason);

@@ -35,7 +35,41 @@
 #include "utils/memutils.h"
 
 #include "exec/exec_collect.h"
+#include "exec/explain_counts.h"
 #include "plan/plan_node.h"
+#include "sort/sort_input.h"
+#include "sort/sort_parts.h"
+
+/* In dynamic shared memory. */
+typedef struct GpuSortCollectShared
+{
+	bool		sort_is_shared; /* else all rows go through Gather */
+	uint32		parts_number;
+	int			participants;	/* that there may be; the leader is number 0 */
+	GpuSortCollectCounts counts[FLEXIBLE_ARRAY_MEMBER];
+} GpuSortCollectShared;
+
+struct GpuSortCollectState
+{
+	CustomScanState css;		/* must be first field */
+	GpuSortSpec spec;
+	GpuSortCollectShared *shared;	/* NULL: there are no workers */
+
+	/* in the leader, from gpusort_collect_for() to gpusort_collect_join() */
+	GpuSort    *sort;			/* what all is collected for */
+	MemoryContext sort_context;
+
+	/* this participant's part, while rows are collected */
+	GpuSortParts *parts;		/* NULL: the sort is no shared one */
+	GpuSort    *part;			/* NULL: none, or not begun yet */
+	MemoryContext part_context;
+	GpuSortInput input;
+	bool		begun;
+	bool		finished;
+
+	/* in the leader, for EXPLAIN */
+	GpuSortKeptCounts kept;
+};
 
 static void begin_node(CustomScanState *css, EState *estate, int eflags);
 static TupleTableSlot *exec_node(CustomScanState *css);
@@ -45,9 +79,10 @@ static Size estimate_shared(CustomScanState *css, ParallelContext *pcxt);
 static void initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
 static void attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate);
 static void detach_shared(CustomScanState *css);
+static void explain_node(CustomScanState *css, List *ancestors, ExplainState *es);
 
 static const CustomExecMethods exec_methods = {
-	.CustomName = "GpuSort Collect",
+	.CustomName = GPUSORT_COLLECT_NODE,
 	.BeginCustomScan = begin_node,
 	.ExecCustomScan = exec_node,
 	.EndCustomScan = end_node,
@@ -57,7 +92,7 @@ static const CustomExecMethods exec_methods = {
 	.ReInitializeDSMCustomScan = initialize_shared,
 	.InitializeWorkerCustomScan = attach_shared,
 	.ShutdownCustomScan = detach_shared,
-	.ExplainCustomScan = gpusort_explain_collect
+	.ExplainCustomScan = explain_node
 };
 
 Node *
@@ -81,6 +116,12 @@ gpusort_find_collect(PlanState *child)
 	if (!IsA(below, CustomScanState) || ((CustomScanState *) below)->methods != &exec_methods)
 		return NULL;
 	return (GpuSortCollectState *) below;
+}
+
+PlanState *
+gpusort_collect_input(GpuSortCollectState *node)
+{
+	return outerPlanState(node);
 }
 
 /* ---------- shared memory ---------- */
@@ -137,22 +178,17 @@ gpusort_collect_for(GpuSortCollectState *node, GpuSort *sort, MemoryContext cont
 	node->sort_context = context;
 }
 
-/* Keep the counts for EXPLAIN, which comes when the shared memory has gone. */
 static void
 keep_counts(GpuSortCollectState *node)
 {
-	int			participants = node->shared != NULL ? node->shared->participants : 1;
+	GpuSortCollectCounts alone = {.taken = node->input.taken, .took_part = true};
+	MemoryContext context = node->css.ss.ps.state->es_query_cxt;
 
-	if (participants != node->participants)
-	{
-		node->counts = MemoryContextAllocZero(node->css.ss.ps.state->es_query_cxt,
-											  participants * sizeof(GpuSortCollectCounts));
-		node->participants = participants;
-	}
 	if (node->shared != NULL)
-		memcpy(node->counts, node->shared->counts, participants * sizeof(GpuSortCollectCounts));
+		gpusort_keep_counts(&node->kept, node->shared->counts, node->shared->participants,
+							context);
 	else
-		*node->counts = (GpuSortCollectCounts) {.taken = node->input.taken, .took_part = true};
+		gpusort_keep_counts(&node->kept, &alone, 1, context);
 }
 
 void
@@ -286,4 +322,13 @@ rescan_node(CustomScanState *css)
 	node->begun = node->finished = false;
 	if (child->chgParam == NULL)
 		ExecReScan(child);
+}
+
+static void
+explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	GpuSortCollectState *node = (GpuSortCollectState *) css;
+
+	if (es->analyze && node->kept.counts != NULL)
+		gpusort_explain_counts(&node->kept, "Gather", es);
 }

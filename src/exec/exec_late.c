@@ -36,7 +36,6 @@
 #include "utils/rel.h"
 #include "utils/spccache.h"
 
-#include "exec/exec_collect.h"
 #include "exec/exec_late.h"
 #include "pg_compat.h"
 #include "prefetch.h"
@@ -111,32 +110,21 @@ are_whole_rows(List *columns, TupleDesc desc)
 	return true;
 }
 
-/* The scan of the table, which may be in workers, too. */
-static ScanState *
-table_scan_of(GpuSortScanState *node)
-{
-	PlanState  *child = outerPlanState(node);
-
-	if (node->collect != NULL)
-		child = outerPlanState(node->collect);
-	return &castNode(SeqScanState, child)->ss;
-}
-
 GpuSortLate *
-gpusort_begin_late(GpuSortScanState *node)
+gpusort_begin_late(CustomScanState *css, const ScanState *table_scan, MemoryContext context)
 {
 	GpuSortLate *late = palloc0(sizeof(GpuSortLate));
-	PlanState  *ps = &node->css.ss.ps;
+	PlanState  *ps = &css->ss.ps;
 	EState	   *estate = ps->state;
 	List	   *columns = ((CustomScan *) ps->plan)->custom_scan_tlist;
 
 	Assert(estate->es_epq_active == NULL);
-	late->memory = node->context;
-	late->table = table_scan_of(node)->ss_currentRelation;
+	late->memory = context;
+	late->table = table_scan->ss_currentRelation;
 	late->snapshot = estate->es_snapshot;
 	late->context = ps->ps_ExprContext;
 	late->max_reads = get_tablespace_io_concurrency(late->table->rd_rel->reltablespace);
-	late->handed_over = ExecInitExtraTupleSlot(estate, ExecGetResultType(outerPlanState(node)),
+	late->handed_over = ExecInitExtraTupleSlot(estate, ExecGetResultType(outerPlanState(css)),
 											   &TTSOpsMinimalTuple);
 	late->fetched = ExecInitExtraTupleSlot(estate, RelationGetDescr(late->table),
 										   table_slot_callbacks(late->table));

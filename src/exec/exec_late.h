@@ -5,12 +5,18 @@
 #ifndef GPUSORT_EXEC_LATE_H
 #define GPUSORT_EXEC_LATE_H
 
-#include "plan/plan_node.h"
+#include "nodes/execnodes.h"
+
+#include "exec/exec_cursor.h"
 
 typedef struct GpuSortLate GpuSortLate;
 
-/* For a node whose child has been initialised; what it returns from then on. */
-extern GpuSortLate *gpusort_begin_late(GpuSortScanState *node);
+/*
+ * For a node whose child has been initialised: from now on it returns rows of the table
+ * that this scan below it reads.  Memory is taken from the context.
+ */
+extern GpuSortLate *gpusort_begin_late(CustomScanState *css, const ScanState *table_scan,
+									   MemoryContext context);
 
 /* The next row in the direction of the scan; empty if there is none. */
 extern TupleTableSlot *gpusort_fetch_late(GpuSortLate *late, GpuSortCursor *cursor, bool forward);

@@ -1,130 +1,28 @@
 /*
  * exec_node.c
- *		Executing a GpuSort node.
- *
- * The first fetch drains the child into a GpuSort and sorts it; further ones
- * return its rows (exec_cursor.h).
- *
- * A late node's rows are short ones, and stand for rows of a table that are fetched
- * when they are returned (exec_late.c).
- *
- * If the child is a Gather over a GpuSort Collect node, the participants of that
- * have collected nearly all rows when the child has been drained.
- *
- * ExecProcNode is pointed at our own function, which saves the detour over
- * nodeCustom.c for each row; it checks for interrupts as that does.
+ *		What nodes that return a sort's rows do alike.
  */
 #include "postgres.h"
 
 #include "executor/executor.h"
-#include "miscadmin.h"
-#include "utils/memutils.h"
 
-#include "elapsed.h"
-#include "exec/exec_collect.h"
-#include "exec/exec_late.h"
+#include "exec/exec_node.h"
 #include "pg_compat.h"
-#include "plan/plan_node.h"
-#include "sort/sort_input.h"
 
-static void begin_node(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *exec_node(CustomScanState *css);
-static void end_node(CustomScanState *css);
-static void rescan_node(CustomScanState *css);
-static void mark_position(CustomScanState *css);
-static void restore_position(CustomScanState *css);
+/* What we provide, and the child need not support. */
+#define RANDOM_ACCESS	(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)
 
-static const CustomExecMethods exec_methods = {
-	.CustomName = "GpuSort",
-	.BeginCustomScan = begin_node,
-	.ExecCustomScan = exec_node,
-	.EndCustomScan = end_node,
-	.ReScanCustomScan = rescan_node,
-	.MarkPosCustomScan = mark_position,
-	.RestrPosCustomScan = restore_position,
-	.ExplainCustomScan = gpusort_explain
-};
-
-Node *
-gpusort_create_scan_state(CustomScan *scan)
+bool
+gpusort_is_random_access(int eflags)
 {
-	GpuSortScanState *node = palloc0(sizeof(GpuSortScanState));
-
-	NodeSetTag(node, T_CustomScanState);
-	node->css.methods = &exec_methods;
-	gpusort_set_slot_ops(&node->css, &TTSOpsMinimalTuple);
-	return (Node *) node;
+	return (eflags & RANDOM_ACCESS) != 0;
 }
 
-/* Collect and sort the child's rows. */
-static void
-sort_input(GpuSortScanState *node)
+void
+gpusort_begin_child(CustomScanState *css, EState *estate, int eflags)
 {
-	PlanState  *child = outerPlanState(node);
-	EState	   *estate = node->css.ss.ps.state;
-	ScanDirection direction = estate->es_direction;
-	instr_time	start;
-
-	/* the child is always read forward, whatever was asked of us */
-	estate->es_direction = ForwardScanDirection;
-
-	INSTR_TIME_SET_CURRENT(start);
-	if (node->sort == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(node->context);
-
-		node->sort = gpusort_begin(ExecGetResultType(child), &node->spec,
-								   node->random_access);
-		MemoryContextSwitchTo(old);
-	}
-	if (node->collect != NULL)
-		gpusort_collect_for(node->collect, node->sort, node->context);
-	gpusort_drain_input(&(GpuSortInput) {.child = child, .sort = node->sort});
-	if (node->collect != NULL)
-		gpusort_collect_join(node->collect);
-	node->collect_time = gpusort_elapsed(start);
-
-	gpusort_perform(node->sort);
-
-	estate->es_direction = direction;
-	node->sorted = true;
-	gpusort_cursor_open_sort(&node->cursor, node->sort);
-}
-
-static TupleTableSlot *
-exec_proc_node(PlanState *ps)
-{
-	GpuSortScanState *node = (GpuSortScanState *) ps;
-	TupleTableSlot *slot = node->css.ss.ss_ScanTupleSlot;
-	bool		forward = ScanDirectionIsForward(ps->state->es_direction);
-
-	CHECK_FOR_INTERRUPTS();
-
-	if (unlikely(!node->sorted))
-		sort_input(node);
-	return likely(gpusort_cursor_fetch(&node->cursor, forward, slot)) ? slot
-		: ExecClearTuple(slot);
-}
-
-/* The same for rows that are fetched by TID. */
-static TupleTableSlot *
-exec_late_proc_node(PlanState *ps)
-{
-	GpuSortScanState *node = (GpuSortScanState *) ps;
-
-	CHECK_FOR_INTERRUPTS();
-
-	if (unlikely(!node->sorted))
-		sort_input(node);
-	return gpusort_fetch_late(node->late, &node->cursor,
-							  ScanDirectionIsForward(ps->state->es_direction));
-}
-
-static TupleTableSlot *
-exec_node(CustomScanState *css)
-{
-	return ((GpuSortScanState *) css)->late != NULL ? exec_late_proc_node(&css->ss.ps)
-		: exec_proc_node(&css->ss.ps);
+	outerPlanState(css) = ExecInitNode(outerPlan(css->ss.ps.plan), estate,
+									   eflags & ~RANDOM_ACCESS);
 }
 
 void
@@ -138,97 +36,4 @@ gpusort_return_scanned_rows(CustomScanState *css)
 	ps->resultops = ps->scanops;
 	ps->resultopsfixed = ps->scanopsfixed;
 	ps->resultopsset = ps->scanopsset;
-}
-
-static void
-begin_node(CustomScanState *css, EState *estate, int eflags)
-{
-	GpuSortScanState *node = (GpuSortScanState *) css;
-	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
-
-	gpusort_read_spec(scan, &node->spec);
-	node->random_access = (eflags & (EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD |
-									 EXEC_FLAG_MARK)) != 0;
-	node->context = AllocSetContextCreate(estate->es_query_cxt, "GpuSort",
-										  ALLOCSET_DEFAULT_SIZES);
-
-	/* the child need not support what we provide */
-	outerPlanState(node) = ExecInitNode(outerPlan(scan), estate,
-										eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD |
-												   EXEC_FLAG_MARK));
-	node->collect = gpusort_find_collect(outerPlanState(node));
-	gpusort_return_scanned_rows(css);
-	css->ss.ps.ExecProcNode = exec_proc_node;
-	if (gpusort_is_late(scan))
-	{
-		node->late = gpusort_begin_late(node);
-		css->ss.ps.ExecProcNode = exec_late_proc_node;
-	}
-}
-
-/* Refer to no row, stored or on a page. */
-static void
-clear_slots(GpuSortScanState *node)
-{
-	ExecClearTuple(node->css.ss.ss_ScanTupleSlot);
-	if (node->late != NULL)
-	{
-		gpusort_clear_late(node->late);
-		gpusort_reset_late(node->late);
-	}
-}
-
-static void
-end_node(CustomScanState *css)
-{
-	GpuSortScanState *node = (GpuSortScanState *) css;
-
-	clear_slots(node);
-	ExecEndNode(outerPlanState(node));
-	if (node->sort != NULL)
-		gpusort_end(node->sort);
-	node->sort = NULL;
-	MemoryContextDelete(node->context);
-}
-
-static void
-rescan_node(CustomScanState *css)
-{
-	GpuSortScanState *node = (GpuSortScanState *) css;
-	PlanState  *child = outerPlanState(node);
-
-	/* nothing read yet: the child is rescanned when it is, if need be */
-	if (!node->sorted)
-		return;
-	clear_slots(node);
-
-	if (child->chgParam == NULL &&
-		(gpusort_tuplesort(node->sort) == NULL || node->random_access))
-	{
-		gpusort_cursor_rewind(&node->cursor);
-		return;
-	}
-
-	node->sorted = false;
-	gpusort_reset(node->sort);
-	if (child->chgParam == NULL)
-		ExecReScan(child);
-}
-
-static void
-mark_position(CustomScanState *css)
-{
-	GpuSortScanState *node = (GpuSortScanState *) css;
-
-	if (node->sorted)
-		gpusort_cursor_mark(&node->cursor);
-}
-
-static void
-restore_position(CustomScanState *css)
-{
-	GpuSortScanState *node = (GpuSortScanState *) css;
-
-	if (node->sorted)
-		gpusort_cursor_restore(&node->cursor);
 }

@@ -6,25 +6,27 @@
  * pool (sort_parts.h).  Then one of them, whichever is elected, joins the parts, sorts
  * them and publishes the result, which all map and read (shared_result.c).
  *
- * They meet at a barrier (GpuSortSharedPhase), to which nobody belongs before he reads
- * the node:
+ * They meet at a barrier (GpuSortSharedPhase).  A participant belongs to it from when it
+ * first reads the node:
  *
- *	- Who comes while others collect, collects too.  When all who have come are through
- *	  with their children, one sorts, and the others wait for that.
- *	- Who comes later waits for the end of sorting, or finds it done, and only reads.
- *	- Who is waited for returns no row before he is through, so that he never waits for
- *	  room in his queue to the Gather; nor does anybody wait after his first row.
+ *	- A participant that comes while others collect, collects too.  When all that have
+ *	  come have read their children to the end, one sorts, and the others wait for that.
+ *	- A participant that comes later waits for the end of sorting, or finds it done, and
+ *	  only reads.
+ *	- A participant that others wait for returns no row meanwhile, so that it never waits
+ *	  for room in its queue to the Gather; and none waits after its first row.
  *	- A participant that never reads the node is not waited for: workers that could not
  *	  be started, a leader that stands aside.
  *	- A participant that fails fails the query, and all waits end with it.
  *
  * Rows that a part refuses (no room, no encoding) go to temporary files, one for each
- * participant, and from there into the joined sort, behind all others, as any sort's
- * rows; with private memory, and tuplesort behind that.
+ * participant (shared_refused.c), and from there into the joined sort, behind all others,
+ * as any sort's rows; with private memory, and tuplesort behind that.
  *
- * All extents belong to a sort of the leader's without rows, the owner, whoever took
- * them.  It ends with the query's memory, which is when all workers are gone, on error
- * as well, or when the Gather is rescanned; the Gather has waited for its workers then.
+ * All extents belong to a sort of the leader's that has no rows, the owner, whichever
+ * participant took them.  It ends with the query's memory, which is when all workers are
+ * gone, on error as well, or when the Gather is rescanned; the Gather has waited for its
+ * workers then.
  *
  * Where the query turns out not to run in parallel (cursors, Execute with a row limit, no
  * dynamic shared memory), the leader sorts by itself, as a GpuSort does.
@@ -37,14 +39,84 @@
 #include "access/parallel.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "storage/barrier.h"
+#include "storage/dsm.h"
+#include "storage/sharedfileset.h"
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
 #include "elapsed.h"
+#include "exec/exec_node.h"
 #include "exec/exec_shared.h"
+#include "exec/explain_counts.h"
+#include "exec/explain_key.h"
+#include "exec/explain_report.h"
+#include "exec/shared_refused.h"
+#include "exec/shared_result.h"
 #include "pg_compat.h"
+#include "plan/plan_node.h"
 #include "plan/plan_shared.h"
 #include "sort/sort_input.h"
+#include "sort/sort_parts.h"
+
+/* Phases of the barrier. */
+typedef enum GpuSortSharedPhase
+{
+	GPUSORT_PHASE_COLLECTING,	/* a participant that attaches now collects */
+	GPUSORT_PHASE_SORTING,		/* one sorts, the others wait */
+	GPUSORT_PHASE_READING		/* the result is there */
+} GpuSortSharedPhase;
+
+/*
+ * In dynamic shared memory; behind it the store of refused rows, and room for a view of
+ * the result.
+ */
+typedef struct GpuSortShared
+{
+	/* written before participants are started */
+	dsm_handle	segment;		/* that this is in */
+	int			participants;	/* that there may be; the leader is number 0 */
+	bool		in_pool;		/* else all rows are refused */
+	uint32		parts_number;
+	SharedFileSet files;		/* of refused rows, and of the result */
+
+	Barrier		barrier;
+	GpuSortSharedResult result;
+	GpuSortCollectCounts counts[FLEXIBLE_ARRAY_MEMBER];
+} GpuSortShared;
+
+typedef struct GpuSortSharedState
+{
+	CustomScanState css;		/* must be first field */
+
+	/* what is asked for */
+	GpuSortSpec spec;
+	int			slice_columns;	/* 0: all rows to each */
+	bool		random_access;
+
+	/* what the participants share */
+	GpuSortShared *shared;		/* NULL: there is no parallel query, or none any more */
+	GpuSortParts *parts;		/* NULL: rows have no place in the pool */
+	GpuSort    *owner;			/* in the leader, of the extents of all */
+	GpuSortRefused refused;
+
+	/*
+	 * Memory.  The first context lives until the query's memory goes, when no worker is
+	 * left: a node is ended before its Gather waits for them.  The second is below it, for
+	 * one execution; NULL: nothing has begun.
+	 */
+	MemoryContext context;
+	MemoryContext result_context;
+
+	/* this execution */
+	bool		child_read;		/* since the child was initialised or rescanned */
+	bool		ready;			/* rows may be returned */
+	GpuSortResult result;
+
+	/* in the leader, for EXPLAIN, which comes when the shared memory has gone */
+	GpuSortReport report;
+	GpuSortKeptCounts kept;
+} GpuSortSharedState;
 
 static void begin_node(CustomScanState *css, EState *estate, int eflags);
 static TupleTableSlot *exec_node(CustomScanState *css);
@@ -57,9 +129,10 @@ static void initialize_shared(CustomScanState *css, ParallelContext *pcxt, void 
 static void reinitialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
 static void attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate);
 static void detach_shared(CustomScanState *css);
+static void explain_node(CustomScanState *css, List *ancestors, ExplainState *es);
 
 static const CustomExecMethods exec_methods = {
-	.CustomName = "GpuSort Shared",
+	.CustomName = GPUSORT_SHARED_NODE,
 	.BeginCustomScan = begin_node,
 	.ExecCustomScan = exec_node,
 	.EndCustomScan = end_node,
@@ -71,7 +144,7 @@ static const CustomExecMethods exec_methods = {
 	.ReInitializeDSMCustomScan = reinitialize_shared,
 	.InitializeWorkerCustomScan = attach_shared,
 	.ShutdownCustomScan = detach_shared,
-	.ExplainCustomScan = gpusort_explain_shared
+	.ExplainCustomScan = explain_node
 };
 
 Node *
@@ -101,15 +174,10 @@ static void
 forget_result(GpuSortSharedState *node)
 {
 	ExecClearTuple(node->css.ss.ss_ScanTupleSlot);
-	gpusort_close_result(node);
+	gpusort_close_result(&node->result);
 	if (node->result_context != NULL)
 		MemoryContextDelete(node->result_context);
 	node->result_context = NULL;
-	node->refused = NULL;
-	node->cutter = NULL;
-	node->in_slices = false;
-	node->file_row = NULL;
-	node->file_row_size = 0;
 	node->ready = false;
 }
 
@@ -134,8 +202,8 @@ refused_rows(GpuSortShared *shared)
 	return (SharedTuplestore *) ((char *) shared + refused_offset(shared->participants));
 }
 
-GpuSortSharedView *
-gpusort_shared_view(GpuSortShared *shared)
+static GpuSortSharedView *
+room_for_view(GpuSortShared *shared)
 {
 	return (GpuSortSharedView *) ((char *) shared + view_offset(shared->participants));
 }
@@ -146,9 +214,9 @@ estimate_shared(CustomScanState *css, ParallelContext *pcxt)
 	return add_size(view_offset(pcxt->nworkers + 1), gpusort_shared_view_bytes());
 }
 
-/* Let the leader have a share of the pool for all participants, if there is one. */
+/* Let the participants have parts in the pool, if there is one. */
 static void
-begin_share(GpuSortSharedState *node)
+create_parts(GpuSortSharedState *node)
 {
 	GpuSortShared *shared = node->shared;
 
@@ -166,6 +234,25 @@ begin_share(GpuSortSharedState *node)
 		shared->parts_number = gpusort_parts_number(node->parts);
 }
 
+/* Have access to what the participants share, in the leader and in workers. */
+static void
+begin_access(GpuSortSharedState *node)
+{
+	GpuSortShared *shared = node->shared;
+	GpuSortResult *result = &node->result;
+	MemoryContext old = MemoryContextSwitchTo(result_context(node));
+
+	gpusort_begin_refused(&node->refused, refused_rows(shared), shared->participants,
+						  &shared->files);
+	MemoryContextSwitchTo(old);
+	result->spec = &node->spec;
+	result->desc = ExecGetResultType(outerPlanState(node));
+	result->slice_columns = node->slice_columns;
+	result->shared = &shared->result;
+	result->room = shared->in_pool ? room_for_view(shared) : NULL;
+	result->files = &shared->files;
+}
+
 /* Before workers are started, for the first or another time. */
 static void
 begin_execution(GpuSortSharedState *node)
@@ -174,11 +261,10 @@ begin_execution(GpuSortSharedState *node)
 
 	forget_result(node);
 	BarrierInit(&shared->barrier, 0);
-	pg_atomic_init_u32(&shared->next_slice, 0);
-	memset(&shared->report, 0, sizeof(shared->report));
+	gpusort_init_shared_result(&shared->result);
 	memset(shared->counts, 0, shared->participants * sizeof(GpuSortCollectCounts));
-	begin_share(node);
-	gpusort_begin_refused(node, refused_rows(shared), result_context(node));
+	create_parts(node);
+	begin_access(node);
 }
 
 static void
@@ -217,21 +303,18 @@ attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
 	if (shared->in_pool)
 		node->parts = gpusort_parts_attach(shared->parts_number);
 	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));
-	gpusort_begin_refused(node, refused_rows(shared), result_context(node));
+	begin_access(node);
 }
 
 static void
 keep_counts(GpuSortSharedState *node, const GpuSortCollectCounts *counts, int participants)
 {
-	if (participants > node->participants)
-		node->counts = MemoryContextAlloc(node->css.ss.ps.state->es_query_cxt,
-										  participants * sizeof(GpuSortCollectCounts));
-	node->participants = participants;
-	memcpy(node->counts, counts, participants * sizeof(GpuSortCollectCounts));
+	gpusort_keep_counts(&node->kept, counts, participants,
+						node->css.ss.ps.state->es_query_cxt);
 }
 
 /*
- * The shared memory is about to go, and nobody will fetch another row.  Workers may
+ * The shared memory is about to go, and no other row will be fetched.  Workers may
  * still run, if the leader has stopped early.
  */
 static void
@@ -242,10 +325,11 @@ detach_shared(CustomScanState *css)
 
 	if (shared != NULL && BarrierPhase(&shared->barrier) >= GPUSORT_PHASE_READING)
 	{
-		node->report = shared->report;
+		node->report = shared->result.report;
 		keep_counts(node, shared->counts, shared->participants);
 	}
 	node->shared = NULL;
+	node->result.shared = NULL;
 }
 
 /* ---------- collecting and sorting ---------- */
@@ -255,7 +339,7 @@ static void
 collect(GpuSortSharedState *node)
 {
 	GpuSortCollectCounts *counts = &node->shared->counts[ParallelWorkerNumber + 1];
-	GpuSortInput input = {.child = outerPlanState(node),.is_part = true};
+	GpuSortInput input = {.child = outerPlanState(node), .is_part = true};
 	MemoryContext context = AllocSetContextCreate(result_context(node), "GpuSort Shared part",
 												  ALLOCSET_DEFAULT_SIZES);
 	TupleTableSlot *refused;
@@ -270,10 +354,10 @@ collect(GpuSortSharedState *node)
 	}
 	while ((refused = gpusort_drain_input(&input)) != NULL)
 	{
-		gpusort_keep_refused(node, refused);
+		gpusort_keep_refused(&node->refused, refused);
 		counts->refused++;
 	}
-	gpusort_finish_refused(node);
+	gpusort_finish_refused(&node->refused);
 	if (input.sort != NULL)
 	{
 		gpusort_parts_finish_part(node->parts, input.sort);
@@ -300,10 +384,10 @@ sort_parts(GpuSortSharedState *node, instr_time start)
 	}
 	else
 		sort = gpusort_begin(desc, &node->spec, false);
-	gpusort_put_refused(node, sort);
+	gpusort_put_refused(&node->refused, desc, sort);
 	collect_time = gpusort_elapsed(start);
 	gpusort_perform(sort);
-	gpusort_publish_result(node, sort, collect_time);
+	gpusort_publish_result(&node->result, sort, node->shared->participants, collect_time);
 	MemoryContextSwitchTo(old);
 }
 
@@ -335,18 +419,30 @@ sort_alone(GpuSortSharedState *node, instr_time start)
 {
 	PlanState  *child = outerPlanState(node);
 	MemoryContext old = MemoryContextSwitchTo(result_context(node));
-	GpuSortInput input = {.child = child};
+	GpuSort    *sort = gpusort_begin(ExecGetResultType(child), &node->spec,
+									 node->random_access);
+	GpuSortInput input = {.child = child, .sort = sort};
 	instr_time	collect_time;
 
-	node->sort = gpusort_begin(ExecGetResultType(child), &node->spec, node->random_access);
 	MemoryContextSwitchTo(old);
-	input.sort = node->sort;
 	gpusort_drain_input(&input);
 	collect_time = gpusort_elapsed(start);
-	gpusort_perform(node->sort);
-	gpusort_make_report(node->sort, collect_time, &node->report);
-	keep_counts(node, &(GpuSortCollectCounts) {.taken = input.taken,.took_part = true}, 1);
-	gpusort_cursor_open_sort(&node->cursor, node->sort);
+	gpusort_perform(sort);
+	gpusort_make_report(sort, collect_time, &node->report);
+	keep_counts(node, &(GpuSortCollectCounts) {.taken = input.taken, .took_part = true}, 1);
+	gpusort_keep_result(&node->result, sort);
+}
+
+/* There is one: sort with the others, and find the result. */
+static void
+sort_together(GpuSortSharedState *node, instr_time start)
+{
+	MemoryContext old;
+
+	take_part(node, start);
+	old = MemoryContextSwitchTo(result_context(node));
+	gpusort_find_result(&node->result);
+	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -363,10 +459,7 @@ make_result(GpuSortSharedState *node)
 	if (node->shared == NULL)
 		sort_alone(node, start);
 	else
-	{
-		take_part(node, start);
-		gpusort_find_result(node);
-	}
+		sort_together(node, start);
 	estate->es_direction = direction;
 	node->ready = true;
 }
@@ -384,7 +477,7 @@ exec_proc_node(PlanState *ps)
 
 	if (unlikely(!node->ready))
 		make_result(node);
-	return likely(gpusort_fetch_result(node, forward, slot)) ? slot : ExecClearTuple(slot);
+	return likely(gpusort_fetch_result(&node->result, forward, slot)) ? slot : ExecClearTuple(slot);
 }
 
 static TupleTableSlot *
@@ -401,15 +494,11 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 
 	gpusort_read_spec(scan, &node->spec);
 	node->slice_columns = gpusort_slice_columns(scan);
-	node->random_access = (eflags & (EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD |
-									 EXEC_FLAG_MARK)) != 0;
+	node->random_access = gpusort_is_random_access(eflags);
 	node->context = AllocSetContextCreate(estate->es_query_cxt, "GpuSort Shared",
 										  ALLOCSET_DEFAULT_SIZES);
 
-	/* the child need not support what we provide */
-	outerPlanState(node) = ExecInitNode(outerPlan(scan), estate,
-										eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD |
-												   EXEC_FLAG_MARK));
+	gpusort_begin_child(css, estate, eflags);
 	gpusort_return_scanned_rows(css);
 	css->ss.ps.ExecProcNode = exec_proc_node;
 }
@@ -428,8 +517,8 @@ end_node(CustomScanState *css)
 static bool
 can_rewind(const GpuSortSharedState *node)
 {
-	return outerPlanState(node)->chgParam == NULL && !node->in_slices &&
-		(node->sort == NULL || node->cursor.tuplesort == NULL || node->random_access);
+	return outerPlanState(node)->chgParam == NULL &&
+		gpusort_can_rewind_result(&node->result, node->random_access);
 }
 
 static void
@@ -441,7 +530,7 @@ rescan_node(CustomScanState *css)
 	if (node->ready && can_rewind(node))
 	{
 		ExecClearTuple(css->ss.ss_ScanTupleSlot);
-		gpusort_rewind_result(node);
+		gpusort_rewind_result(&node->result);
 		return;
 	}
 	if (node->ready && node->shared != NULL)
@@ -459,7 +548,7 @@ mark_position(CustomScanState *css)
 	GpuSortSharedState *node = (GpuSortSharedState *) css;
 
 	if (node->ready)
-		gpusort_mark_result(node);
+		gpusort_mark_result(&node->result);
 }
 
 static void
@@ -468,5 +557,27 @@ restore_position(CustomScanState *css)
 	GpuSortSharedState *node = (GpuSortSharedState *) css;
 
 	if (node->ready)
-		gpusort_restore_result(node);
+		gpusort_restore_result(&node->result);
+}
+
+/*
+ * What a GpuSort says about the sort, which one of the participants does; what each of
+ * them gets of the result; and how the rows were collected.
+ */
+static void
+explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) css;
+
+	gpusort_explain_columns(css, &node->spec, node->spec.nkeys, "Sort Key", ancestors, es);
+	if (node->slice_columns > 0)
+		gpusort_explain_columns(css, &node->spec, node->slice_columns, "Sliced By", ancestors, es);
+	else
+		ExplainPropertyText("Rows To", "each participant", es);
+	if (es->verbose)
+		gpusort_explain_encoding(css, &node->spec, es);
+	if (!es->analyze || !node->report.performed)
+		return;
+	gpusort_explain_report(&node->report, es);
+	gpusort_explain_counts(&node->kept, "Files", es);
 }

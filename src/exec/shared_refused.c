@@ -3,7 +3,7 @@
  *		Rows that the parts of a shared sort have refused.
  *
  * Each participant writes its own into a temporary file, if there are any, in a store
- * that the participant who sorts reads when all have finished.
+ * that the participant that sorts reads when all have finished.
  */
 #include "postgres.h"
 
@@ -11,56 +11,52 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
-#include "exec/exec_shared.h"
+#include "exec/shared_refused.h"
 #include "sort/sort_put.h"
 
 void
-gpusort_begin_refused(GpuSortSharedState *node, SharedTuplestore *store, MemoryContext context)
+gpusort_begin_refused(GpuSortRefused *refused, SharedTuplestore *store, int participants,
+					  SharedFileSet *files)
 {
-	SharedFileSet *files = &node->shared->files;
-	MemoryContext old = MemoryContextSwitchTo(context);
-
+	refused->context = CurrentMemoryContext;
 	if (IsParallelWorker())
-		node->refused = sts_attach(store, ParallelWorkerNumber + 1, files);
+		refused->rows = sts_attach(store, ParallelWorkerNumber + 1, files);
 	else
-		node->refused = sts_initialize(store, node->shared->participants, 0, 0, 0, files,
-									   "gpusort.refused");
-	MemoryContextSwitchTo(old);
+		refused->rows = sts_initialize(store, participants, 0, 0, 0, files, "gpusort.refused");
 }
 
 void
-gpusort_keep_refused(GpuSortSharedState *node, TupleTableSlot *row)
+gpusort_keep_refused(GpuSortRefused *refused, TupleTableSlot *row)
 {
-	MemoryContext old = MemoryContextSwitchTo(node->result_context);
+	MemoryContext old = MemoryContextSwitchTo(refused->context);
 	bool		should_free;
 	MinimalTuple tuple = ExecFetchSlotMinimalTuple(row, &should_free);
 
-	sts_puttuple(node->refused, NULL, tuple);
+	sts_puttuple(refused->rows, NULL, tuple);
 	if (should_free)
 		pfree(tuple);
 	MemoryContextSwitchTo(old);
 }
 
 void
-gpusort_finish_refused(GpuSortSharedState *node)
+gpusort_finish_refused(GpuSortRefused *refused)
 {
-	sts_end_write(node->refused);
+	sts_end_write(refused->rows);
 }
 
 void
-gpusort_put_refused(GpuSortSharedState *node, GpuSort *sort)
+gpusort_put_refused(GpuSortRefused *refused, TupleDesc desc, GpuSort *sort)
 {
-	TupleTableSlot *slot = MakeTupleTableSlot(ExecGetResultType(outerPlanState(node)),
-											  &TTSOpsMinimalTuple);
+	TupleTableSlot *slot = MakeTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	MinimalTuple tuple;
 
-	sts_begin_parallel_scan(node->refused);
-	while ((tuple = sts_parallel_scan_next(node->refused, NULL)) != NULL)
+	sts_begin_parallel_scan(refused->rows);
+	while ((tuple = sts_parallel_scan_next(refused->rows, NULL)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ExecStoreMinimalTuple(tuple, slot, false);
 		gpusort_put_slot(sort, slot);
 	}
-	sts_end_parallel_scan(node->refused);
+	sts_end_parallel_scan(refused->rows);
 	ExecClearTuple(slot);
 }

@@ -1,34 +1,29 @@
 /*
  * shared_result.c
- *		The result of a sort that several participants have collected, in each of them.
+ *		The result of a sort that participants have collected, in each of them.
  *
  * Normally all of it lies in extents of the pool.  Then the participant that has sorted
  * publishes a view of it (sort_view.h), leaves the extents to the leader's owner, gives
- * back the rest, which is more, and reads the result like everybody else.
+ * back the rest, which is more, and reads the result like every other participant.
  *
  * If some of it is private memory, or if the sort was handed over to tuplesort: what goes
- * to everybody is written to a temporary file; what would go to one participant or
- * another all goes to the one who has sorted.  Neither is fast, nor often needed.
+ * to every participant is written to a temporary file (result_file.h); what would go to
+ * one participant or another all goes to the one that has sorted.  Neither is fast, nor
+ * often needed.
  *
  * Slices.  The result is divided into many more slices than there are participants, so
- * that all end at about the same time.  They are handed out in order; so whoever takes
- * them gets rows in order.  A slice begins at the first position from its nominal
- * one on where a group of rows begins that are equal in the first columns, which each
- * finds out for itself (sort_cuts.h).  If a group fills more than a slice, others are
- * empty.
+ * that all participants end at about the same time.  They are handed out in order; so
+ * each participant gets its rows in order.  A slice begins at the first position from its
+ * nominal one on where a group of rows begins that are equal in the first columns, which
+ * each participant finds out for itself (sort_cuts.h).  If a group fills more than a
+ * slice, others are empty.
  */
 #include "postgres.h"
 
-#include <fcntl.h>
-
-#include "executor/executor.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "exec/exec_shared.h"
+#include "exec/shared_result.h"
 #include "settings.h"
-
-#define RESULT_FILE				"gpusort.result"
 
 /* Slices for each participant, unless they would have less rows than that. */
 #define SLICES_PER_PARTICIPANT	8
@@ -46,59 +41,43 @@ typedef struct MappedView
 
 /* ---------- publishing ---------- */
 
+void
+gpusort_init_shared_result(GpuSortSharedResult *shared)
+{
+	memset(shared, 0, sizeof(*shared));
+	pg_atomic_init_u32(&shared->next_slice, 0);
+}
+
 static uint32
-number_of_slices(const GpuSortShared *shared)
+number_of_slices(uint64 nrows, int participants)
 {
 	uint64		slice_rows = gpusort_force ? MIN_FORCED_SLICE_ROWS : MIN_SLICE_ROWS;
-	uint64		slices = Min(shared->nrows / slice_rows,
-							 shared->participants * SLICES_PER_PARTICIPANT);
+	uint64		slices = Min(nrows / slice_rows, participants * SLICES_PER_PARTICIPANT);
 
 	return (uint32) Max(slices, 1);
 }
 
-/* Write all rows to a file that others can open. */
-static void
-write_file(GpuSortShared *shared, GpuSort *sort, TupleDesc desc)
-{
-	BufFile    *file = BufFileCreateFileSet(&shared->files.fs, RESULT_FILE);
-	TupleTableSlot *slot = MakeTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	GpuSortCursor cursor;
-
-	gpusort_cursor_open_sort(&cursor, sort);
-	while (gpusort_cursor_fetch(&cursor, true, slot))
-	{
-		bool		should_free;
-		MinimalTuple tuple = ExecFetchSlotMinimalTuple(slot, &should_free);
-
-		CHECK_FOR_INTERRUPTS();
-		Assert(!should_free);
-		BufFileWrite(file, tuple, tuple->t_len);
-	}
-	ExecClearTuple(slot);
-	BufFileExportFileSet(file);
-	BufFileClose(file);
-}
-
 void
-gpusort_publish_result(GpuSortSharedState *node, GpuSort *sort, instr_time collect_time)
+gpusort_publish_result(GpuSortResult *result, GpuSort *sort, int participants,
+					   instr_time collect_time)
 {
-	GpuSortShared *shared = node->shared;
+	GpuSortSharedResult *shared = result->shared;
 
 	shared->nrows = gpusort_rows(sort);
-	shared->nslices = number_of_slices(shared);
+	shared->nslices = number_of_slices(shared->nrows, participants);
 	if (shared->nrows == 0 ||
-		(node->parts != NULL && gpusort_leave_view(sort, gpusort_shared_view(shared))))
+		(result->room != NULL && gpusort_leave_view(sort, result->room)))
 		shared->place = GPUSORT_RESULT_VIEW;
 	else
-		shared->place = node->slice_columns > 0 ? GPUSORT_RESULT_OWN : GPUSORT_RESULT_FILE;
+		shared->place = result->slice_columns > 0 ? GPUSORT_RESULT_OWN : GPUSORT_RESULT_FILE;
 	gpusort_make_report(sort, collect_time, &shared->report);
 	if (shared->place == GPUSORT_RESULT_OWN)
 	{
-		node->sort = sort;
+		result->sort = sort;
 		return;
 	}
 	if (shared->place == GPUSORT_RESULT_FILE)
-		write_file(shared, sort, ExecGetResultType(outerPlanState(node)));
+		gpusort_write_result_file(result->files, sort, result->desc);
 	gpusort_end(sort);
 }
 
@@ -110,17 +89,17 @@ unmap_view(void *arg)
 	gpusort_detach_view(&((MappedView *) arg)->mapping);
 }
 
-/* Map the view; unmapped with the execution's memory. */
+/* Map the view; unmapped with the current memory context. */
 static void
-map_view(GpuSortSharedState *node)
+map_view(GpuSortResult *result)
 {
 	MappedView *mapped = palloc0(sizeof(MappedView));
-	GpuSortView *view = &node->view;
+	GpuSortView *view = &result->view;
 
 	mapped->on_reset.func = unmap_view;
 	mapped->on_reset.arg = mapped;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &mapped->on_reset);
-	if (!gpusort_attach_view(gpusort_shared_view(node->shared), view, &mapped->mapping))
+	if (!gpusort_attach_view(result->room, view, &mapped->mapping))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
@@ -136,72 +115,69 @@ map_view(GpuSortSharedState *node)
 }
 
 static void
-find_view(GpuSortSharedState *node)
+find_view(GpuSortResult *result)
 {
-	gpusort_cursor_open_view(&node->cursor, &node->view);
-	if (node->shared->nrows == 0)
+	gpusort_cursor_open_view(&result->cursor, &result->view);
+	if (result->shared->nrows == 0)
 		return;
-	map_view(node);
-	if (node->slice_columns == 0)
-	{
-		gpusort_cursor_limit(&node->cursor, 0, node->view.nrows);
-		return;
-	}
-	node->in_slices = true;
-	node->cutter = gpusort_begin_cuts(&node->view, ExecGetResultType(outerPlanState(node)),
-									  &node->spec, node->slice_columns);
+	map_view(result);
+	if (result->slice_columns == 0)
+		gpusort_cursor_limit(&result->cursor, 0, result->view.nrows);
+	else
+		result->cutter = gpusort_begin_cuts(&result->view, result->desc, result->spec,
+											result->slice_columns);
 }
 
 void
-gpusort_find_result(GpuSortSharedState *node)
+gpusort_find_result(GpuSortResult *result)
 {
-	MemoryContext old = MemoryContextSwitchTo(node->result_context);
-
-	switch (node->shared->place)
+	switch (result->shared->place)
 	{
 		case GPUSORT_RESULT_VIEW:
-			find_view(node);
+			find_view(result);
 			break;
 		case GPUSORT_RESULT_FILE:
-			node->file = BufFileOpenFileSet(&node->shared->files.fs, RESULT_FILE, O_RDONLY,
-											false);
-			node->file_rows = node->shared->nrows;
-			node->file_next = 0;
+			gpusort_open_result_file(&result->file, result->files, result->shared->nrows);
 			break;
 		case GPUSORT_RESULT_OWN:
-			if (node->sort != NULL)
-				gpusort_cursor_open_sort(&node->cursor, node->sort);
+			if (result->sort != NULL)
+				gpusort_cursor_open_sort(&result->cursor, result->sort);
 			else
-				gpusort_cursor_open_view(&node->cursor, NULL);
+				gpusort_cursor_open_view(&result->cursor, NULL);
 			break;
 	}
-	MemoryContextSwitchTo(old);
 }
 
 void
-gpusort_close_result(GpuSortSharedState *node)
+gpusort_keep_result(GpuSortResult *result, GpuSort *sort)
 {
-	if (node->file != NULL)
-		BufFileClose(node->file);
-	node->file = NULL;
-	if (node->sort != NULL)
-		gpusort_end(node->sort);
-	node->sort = NULL;
+	result->sort = sort;
+	gpusort_cursor_open_sort(&result->cursor, sort);
+}
+
+void
+gpusort_close_result(GpuSortResult *result)
+{
+	gpusort_close_result_file(&result->file);
+	if (result->sort != NULL)
+		gpusort_end(result->sort);
+	result->sort = NULL;
+	result->cutter = NULL;
 }
 
 /* ---------- reading ---------- */
 
 static uint64
-slice_start(const GpuSortShared *shared, uint32 slice)
+slice_start(const GpuSortSharedResult *shared, uint32 slice)
 {
 	return shared->nrows * slice / shared->nslices;
 }
 
 /* Take slices until one has rows; false if there are no more. */
 static bool
-claim_slice(GpuSortSharedState *node)
+claim_slice(GpuSortResult *result)
 {
-	GpuSortShared *shared = node->shared;
+	GpuSortSharedResult *shared = result->shared;
 
 	while (shared != NULL && pg_atomic_read_u32(&shared->next_slice) < shared->nslices)
 	{
@@ -211,96 +187,59 @@ claim_slice(GpuSortSharedState *node)
 
 		if (slice >= shared->nslices)
 			break;
-		from = gpusort_find_cut(node->cutter, slice_start(shared, slice));
-		end = gpusort_find_cut(node->cutter, slice_start(shared, slice + 1));
+		from = gpusort_find_cut(result->cutter, slice_start(shared, slice));
+		end = gpusort_find_cut(result->cutter, slice_start(shared, slice + 1));
 		if (from < end)
 		{
-			gpusort_cursor_limit(&node->cursor, from, end);
+			gpusort_cursor_limit(&result->cursor, from, end);
 			return true;
 		}
 	}
 	return false;
 }
 
-static void
-read_file(BufFile *file, void *to, Size bytes)
-{
-	if (BufFileRead(file, to, bytes) != bytes)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read the result of a shared sort from its temporary file")));
-}
-
-static bool
-fetch_from_file(GpuSortSharedState *node, TupleTableSlot *slot)
-{
-	uint32		len;
-
-	ExecClearTuple(slot);
-	if (node->file_next == node->file_rows)
-		return false;
-	read_file(node->file, &len, sizeof(len));
-	if (len > node->file_row_size)
-	{
-		if (node->file_row != NULL)
-			pfree(node->file_row);
-		node->file_row_size = Max(len, 1024);
-		node->file_row = MemoryContextAlloc(node->result_context, node->file_row_size);
-	}
-	node->file_row->t_len = len;
-	read_file(node->file, (char *) node->file_row + sizeof(len), len - sizeof(len));
-	node->file_next++;
-	gpusort_store_tuple(slot, node->file_row);
-	return true;
-}
-
 bool
-gpusort_fetch_result(GpuSortSharedState *node, bool forward, TupleTableSlot *slot)
+gpusort_fetch_result(GpuSortResult *result, bool forward, TupleTableSlot *slot)
 {
-	if (unlikely(node->file != NULL))
-		return fetch_from_file(node, slot);
-	while (unlikely(!gpusort_cursor_fetch(&node->cursor, forward, slot)))
-		if (!node->in_slices || !claim_slice(node))
+	if (unlikely(result->file.file != NULL))
+		return gpusort_fetch_from_file(&result->file, slot);
+	while (unlikely(!gpusort_cursor_fetch(&result->cursor, forward, slot)))
+		if (result->cutter == NULL || !claim_slice(result))
 			return false;
 	return true;
 }
 
-static void
-seek_file(GpuSortSharedState *node, int fileno, off_t offset, uint64 next)
+/* Slices are taken once, and a tuplesort rewinds only if it was told so. */
+bool
+gpusort_can_rewind_result(const GpuSortResult *result, bool random_access)
 {
-	if (BufFileSeek(node->file, fileno, offset, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in the temporary file of a shared sort")));
-	node->file_next = next;
+	return result->cutter == NULL &&
+		(result->sort == NULL || result->cursor.tuplesort == NULL || random_access);
 }
 
 void
-gpusort_rewind_result(GpuSortSharedState *node)
+gpusort_rewind_result(GpuSortResult *result)
 {
-	if (node->file != NULL)
-		seek_file(node, 0, 0, 0);
+	if (result->file.file != NULL)
+		gpusort_rewind_result_file(&result->file);
 	else
-		gpusort_cursor_rewind(&node->cursor);
+		gpusort_cursor_rewind(&result->cursor);
 }
 
 void
-gpusort_mark_result(GpuSortSharedState *node)
+gpusort_mark_result(GpuSortResult *result)
 {
-	if (node->file == NULL)
-	{
-		gpusort_cursor_mark(&node->cursor);
-		return;
-	}
-	BufFileTell(node->file, &node->mark_fileno, &node->mark_offset);
-	node->mark_file_next = node->file_next;
-}
-
-void
-gpusort_restore_result(GpuSortSharedState *node)
-{
-	if (node->file == NULL)
-		gpusort_cursor_restore(&node->cursor);
+	if (result->file.file != NULL)
+		gpusort_mark_result_file(&result->file);
 	else
-		seek_file(node, node->mark_fileno, node->mark_offset, node->mark_file_next);
+		gpusort_cursor_mark(&result->cursor);
+}
+
+void
+gpusort_restore_result(GpuSortResult *result)
+{
+	if (result->file.file != NULL)
+		gpusort_restore_result_file(&result->file);
+	else
+		gpusort_cursor_restore(&result->cursor);
 }

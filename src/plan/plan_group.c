@@ -14,6 +14,8 @@
 #include "postgres.h"
 
 #include "pg_compat.h"
+#include "plan/plan_group.h"
+#include "plan/plan_shared.h"
 #include "plan/plan_slices.h"
 
 /* The planner's cheapest path that groups all rows, which come in order, or NULL. */

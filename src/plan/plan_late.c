@@ -49,7 +49,9 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "plan/plan_collect.h"
 #include "plan/plan_late.h"
+#include "plan/plan_statistics.h"
 #include "settings.h"
 
 /* Columns before the sort columns: the TID. */
@@ -135,17 +137,11 @@ look_at_keys(List *keys, Oid sortop, Oid collation, GpuSortFetch *fetch)
 												 get_commutator(sortop), collation);
 }
 
-static bool
-is_gathered(const Plan *child)
-{
-	return IsA(child, Gather) && gpusort_is_collect_plan(child->lefttree);
-}
-
 /* The scan whose rows a sort above this plan would fetch, or NULL. */
 static SeqScan *
 scan_below(Plan *child)
 {
-	if (is_gathered(child))
+	if (gpusort_is_collect_gather(child))
 		child = child->lefttree->lefttree;
 	return IsA(child, SeqScan) ? (SeqScan *) child : NULL;
 }
@@ -163,7 +159,7 @@ gpusort_plan_can_fetch(const Sort *sort, const PlannedStmt *stmt, GpuSortFetch *
 		may_check_rows_anew(stmt->commandType, stmt->rowMarks, stmt->hasModifyingCTE) ||
 		!can_wait(scan->scan.plan.targetlist))
 		return false;
-	fetch->participants = is_gathered(child) ? ((Gather *) child)->num_workers + 1 : 1;
+	fetch->participants = gpusort_is_collect_gather(child) ? ((Gather *) child)->num_workers + 1 : 1;
 	relid = rt_fetch(scan->scan.scanrelid, stmt->rtable)->relid;
 	if (!look_at_table(relid, fetch))
 		return false;
@@ -234,7 +230,7 @@ renumber_columns(CustomScan *scan)
 void
 gpusort_make_late(CustomScan *scan, int width)
 {
-	Gather	   *gather = gpusort_plan_gather(scan);
+	Gather	   *gather = gpusort_find_gather(scan);
 	SeqScan    *table = scan_below(scan->scan.plan.lefttree);
 	List	   *columns = table->scan.plan.targetlist;
 	ListCell   *lc;

@@ -5,8 +5,10 @@
 #ifndef GPUSORT_PLAN_LATE_H
 #define GPUSORT_PLAN_LATE_H
 
+#include "nodes/plannodes.h"
+
 #include "cost/cost_late.h"
-#include "plan/plan_node.h"
+#include "plan/plan_pathkeys.h"
 
 /*
  * Can the rows be fetched by TID?  Of a Sort of a finished plan, which may stand above
@@ -19,7 +21,7 @@ extern bool gpusort_path_can_fetch(PlannerInfo *root, const Path *path,
 								   const GpuSortPathKeys *keys, GpuSortFetch *fetch);
 
 /*
- * Make a node in its final form, for which that is possible, fetch its rows.  width: the
+ * Make a GpuSort in its final form, for which that is possible, fetch its rows.  width: the
  * estimate's late_width.
  */
 extern void gpusort_make_late(CustomScan *scan, int width);

@@ -24,10 +24,9 @@
 #include "optimizer/paths.h"
 
 #include "pg_compat.h"
+#include "plan/plan_merge_join.h"
 #include "plan/plan_shared.h"
 #include "settings.h"
-
-static set_join_pathlist_hook_type previous_join_hook = NULL;
 
 /*
  * Rows without a partner on the outer side are found by the worker that has them; on the
@@ -73,18 +72,18 @@ static void
 add_merge_joins(GpuSortMergeJoin *join, RelOptInfo *outerrel, RelOptInfo *innerrel,
 				List *outerkeys)
 {
-	Path	   *partial = (Path *) linitial(innerrel->partial_pathlist);
-	List	   *innerkeys;
-	GpuSortEstimate estimate;
+	GpuSortSharedSort sort = {
+		.partial = (Path *) linitial(innerrel->partial_pathlist),
+		.all_rows = clamp_row_est(innerrel->rows)
+	};
 	ListCell   *lc;
 
 	join->mergeclauses = find_mergeclauses_for_outer_pathkeys(join->root, outerkeys,
 															  join->extra->mergeclause_list);
-	innerkeys = make_inner_pathkeys_for_merge(join->root, join->mergeclauses, outerkeys);
-	if (!gpusort_shared_worth_it(partial, innerkeys, innerrel->rows, &estimate))
+	sort.pathkeys = make_inner_pathkeys_for_merge(join->root, join->mergeclauses, outerkeys);
+	if (!gpusort_shared_worth_it(&sort))
 		return;
-	join->inner = gpusort_make_shared_path(join->root, innerrel, partial, innerkeys,
-										   clamp_row_est(innerrel->rows), 0, &estimate);
+	join->inner = gpusort_make_shared_path(join->root, innerrel, &sort);
 	foreach(lc, outerrel->partial_pathlist)
 	{
 		Path	   *outer = (Path *) lfirst(lc);
@@ -94,17 +93,14 @@ add_merge_joins(GpuSortMergeJoin *join, RelOptInfo *outerrel, RelOptInfo *innerr
 	}
 }
 
-static void
-consider_merge_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-					 RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+void
+gpusort_add_merge_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+							 RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
 	GpuSortMergeJoin join = {
 		.root = root, .joinrel = joinrel, .jointype = jointype, .extra = extra
 	};
 	List	   *pathkeys;
-
-	if (previous_join_hook)
-		previous_join_hook(root, joinrel, outerrel, innerrel, jointype, extra);
 
 	if (!enable_mergejoin || extra->mergeclause_list == NIL || !can_be_partial(jointype) ||
 		!joinrel->consider_parallel || !bms_is_empty(joinrel->lateral_relids) ||
@@ -116,11 +112,4 @@ consider_merge_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerre
 	pathkeys = select_outer_pathkeys_for_merge(root, extra->mergeclause_list, joinrel);
 	for (int i = 0; i < list_length(pathkeys); i++)
 		add_merge_joins(&join, outerrel, innerrel, with_first(pathkeys, i));
-}
-
-void
-gpusort_install_merge_join_hook(void)
-{
-	previous_join_hook = set_join_pathlist_hook;
-	set_join_pathlist_hook = consider_merge_joins;
 }

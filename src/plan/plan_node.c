@@ -1,6 +1,6 @@
 /*
  * plan_node.c
- *		Making a GpuSort plan node out of a Sort node.
+ *		Making a plan node of ours out of a Sort node.
  *
  * The planner's own Sort node is the pattern in both ways to a GpuSort node: a
  * path builds one with create_sort_path() and takes its columns over, and the
@@ -14,24 +14,21 @@
 
 #include "plan/plan_node.h"
 
-const CustomScanMethods gpusort_scan_methods = {
-	.CustomName = "GpuSort",
-	.CreateCustomScanState = gpusort_create_scan_state
-};
-
-bool
-gpusort_is_our_plan(const Plan *plan)
+const CustomScanMethods *
+gpusort_node_methods(const char *name)
 {
-	return IsA(plan, CustomScan) &&
-		((const CustomScan *) plan)->methods == &gpusort_scan_methods;
+	return GetCustomScanMethods(name, false);
 }
 
-/*
- * A GpuSort node that does what the Sort node does: same child, same target
- * list, same costs (with which the planner has compared).
- */
+bool
+gpusort_is_node(const Plan *plan, const char *name)
+{
+	return IsA(plan, CustomScan) &&
+		((const CustomScan *) plan)->methods == gpusort_node_methods(name);
+}
+
 CustomScan *
-gpusort_make_plan(const Sort *sort)
+gpusort_make_node(const char *name, const Sort *sort, uint32 flags)
 {
 	CustomScan *scan = makeNode(CustomScan);
 	List	   *attnos = NIL;
@@ -50,10 +47,10 @@ gpusort_make_plan(const Sort *sort)
 	scan->scan.plan = sort->plan;
 	NodeSetTag(scan, T_CustomScan);
 	scan->scan.scanrelid = 0;
-	scan->flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN | CUSTOMPATH_SUPPORT_MARK_RESTORE;
+	scan->flags = flags;
 	scan->custom_private = list_make5(attnos, sortops, collations, nulls_first, list_make1_int(0));
 	scan->custom_scan_tlist = copyObject(sort->plan.targetlist);
-	scan->methods = &gpusort_scan_methods;
+	scan->methods = gpusort_node_methods(name);
 	return scan;
 }
 
@@ -67,7 +64,6 @@ copy_labels(TargetEntry *to, const TargetEntry *from)
 	to->resjunk = from->resjunk;
 }
 
-/* The child's columns, one to one: a target list of Vars of this varno. */
 List *
 gpusort_reference_columns(const Plan *child, int varno)
 {
@@ -86,7 +82,6 @@ gpusort_reference_columns(const Plan *child, int varno)
 }
 
 /*
- * In a finished plan: describe the rows as the child's, as a Sort node does.
  * What is scanned refers to the child's target list, and what is returned to
  * what is scanned, one to one, so that the executor need not project.
  */
@@ -111,7 +106,6 @@ gpusort_reference_child(CustomScan *scan)
 	scan->scan.plan.targetlist = returned;
 }
 
-/* The Sort node that a node in its final form stands for. */
 Sort *
 gpusort_make_sort(const CustomScan *scan)
 {
@@ -130,7 +124,6 @@ gpusort_make_sort(const CustomScan *scan)
 	return sort;
 }
 
-/* Read custom_private into arrays, palloc'd. */
 void
 gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec)
 {

@@ -13,7 +13,7 @@
  * few rows the bounded Sort stays.
  *
  * Where workers read the input of such a Sort, they may collect its rows for a single
- * GpuSort instead (plan_collect.c).
+ * GpuSort instead (plan_replace_gathered.c).
  *
  * The ORDER BY paths that the planner has chosen are brought into their final
  * form here as well, also if gpusort has been switched off since; those of a
@@ -25,19 +25,13 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/planner.h"
-#include "utils/lsyscache.h"
 
-#include "pg_compat.h"
+#include "plan/plan_collect.h"
+#include "plan/plan_estimate.h"
 #include "plan/plan_late.h"
-#include "plan/plan_shared.h"
+#include "plan/plan_replace.h"
+#include "plan/plan_replace_gathered.h"
 #include "settings.h"
-
-static planner_hook_type previous_planner_hook = NULL;
-
-/* No limit, as gpusort_worth_it() has it. */
-#define NO_LIMIT (-1.0)
 
 static Plan *replace_in_plan(Plan *plan, double limit_rows, GpuSortStatement *statement);
 
@@ -52,7 +46,7 @@ rows_of_limit(const Limit *limit)
 	const Node *parts[] = {limit->limitCount, limit->limitOffset};
 
 	if (limit->limitCount == NULL || limit->limitOption == LIMIT_OPTION_WITH_TIES)
-		return NO_LIMIT;
+		return GPUSORT_NO_LIMIT;
 	for (int i = 0; i < lengthof(parts); i++)
 	{
 		const Const *value = (const Const *) parts[i];
@@ -64,52 +58,12 @@ rows_of_limit(const Limit *limit)
 		if (value->constisnull)
 		{
 			if (i == 0)
-				return NO_LIMIT;	/* LIMIT NULL */
+				return GPUSORT_NO_LIMIT;	/* LIMIT NULL */
 			continue;
 		}
 		rows += (double) DatumGetInt64(value->constvalue);
 	}
 	return rows;
-}
-
-/* The estimate, of the whole rows or of narrow ones to be fetched, whichever is better. */
-static bool
-estimate_sort(const Sort *sort, double limit_rows, const PlannedStmt *stmt,
-			  GpuSortEstimate *estimate, const char **reason)
-{
-	const Plan *child = sort->plan.lefttree;
-	double		rows = sort->plan.plan_rows;
-	Oid		   *types = palloc(sort->numCols * sizeof(Oid));
-	GpuSortCostKeys keys = {sort->numCols, sort->sortOperators, types, sort->collations};
-	GpuSortFetch fetch;
-	GpuSortEstimate narrow;
-
-	for (int i = 0; i < sort->numCols; i++)
-	{
-		TargetEntry *tle = list_nth_node(TargetEntry, child->targetlist,
-										 sort->sortColIdx[i] - 1);
-
-		types[i] = exprType((Node *) tle->expr);
-	}
-	if (!gpusort_estimate(&keys, rows, child->plan_width, estimate, reason))
-		return false;
-	if (gpusort_plan_can_fetch(sort, stmt, &fetch) &&
-		gpusort_estimate(&keys, rows, fetch.width, &narrow, reason))
-		gpusort_choose_late(&fetch, rows, limit_rows, &narrow, estimate);
-	return true;
-}
-
-const char *
-gpusort_reason_to_leave(const Sort *sort, double limit_rows, const PlannedStmt *stmt,
-						GpuSortEstimate *estimate)
-{
-	const char *reason = NULL;
-
-	if (!estimate_sort(sort, limit_rows, stmt, estimate, &reason) ||
-		!gpusort_worth_it(sort->plan.plan_rows, sort->plan.lefttree->plan_width, limit_rows,
-						  estimate, &reason))
-		return reason;
-	return NULL;
 }
 
 static Plan *
@@ -119,15 +73,6 @@ leave_sort(Sort *sort, const char *reason)
 			(errmsg_internal("gpusort leaves a sort of %.0f estimated rows to PostgreSQL: %s",
 							 sort->plan.plan_rows, reason)));
 	return &sort->plan;
-}
-
-/* The planner's estimate, and what we know better. */
-Cost
-gpusort_core_cost(const Sort *sort, const GpuSortEstimate *estimate, const List *rtable)
-{
-	if (gpusort_input_is_sorted(sort, rtable))
-		return estimate->core_sorted_cost;
-	return sort->plan.total_cost - sort->plan.lefttree->total_cost + estimate->core_extra_cost;
 }
 
 /* Take a Sort node over, or leave it. */
@@ -149,7 +94,7 @@ replace_sort(Sort *sort, double limit_rows, GpuSortStatement *statement)
 		gpusort_core_cost(sort, &estimate, statement->stmt->rtable))
 		return leave_sort(sort, "estimated to cost more than PostgreSQL's sort");
 
-	scan = gpusort_make_plan(sort);
+	scan = gpusort_make_node(GPUSORT_NODE, sort, GPUSORT_NODE_FLAGS);
 	gpusort_reference_child(scan);
 	if (estimate.late_width > 0)
 		gpusort_make_late(scan, estimate.late_width);
@@ -160,7 +105,7 @@ replace_sort(Sort *sort, double limit_rows, GpuSortStatement *statement)
 static Plan *
 finish_path(CustomScan *scan, double limit_rows, GpuSortStatement *statement)
 {
-	Gather	   *gather = gpusort_plan_gather(scan);
+	Gather	   *gather = gpusort_find_gather(scan);
 	Sort	   *sort;
 	GpuSortEstimate estimate;
 	const char *reason;
@@ -196,13 +141,13 @@ replace_in_list(List *plans, double limit_rows, GpuSortStatement *statement)
 static Plan *
 replace_in_plan(Plan *plan, double limit_rows, GpuSortStatement *statement)
 {
-	double		child_limit = NO_LIMIT;
+	double		child_limit = GPUSORT_NO_LIMIT;
 
 	if (plan == NULL)
 		return NULL;
 	check_stack_depth();
 
-	plan = gpusort_collect_sort(plan, limit_rows, statement);
+	plan = gpusort_replace_gathered(plan, limit_rows, statement);
 	switch (nodeTag(plan))
 	{
 		case T_Limit:
@@ -217,7 +162,7 @@ replace_in_plan(Plan *plan, double limit_rows, GpuSortStatement *statement)
 		case T_SubqueryScan:
 			((SubqueryScan *) plan)->subplan =
 				replace_in_plan(((SubqueryScan *) plan)->subplan,
-								plan->qual == NIL ? limit_rows : NO_LIMIT, statement);
+								plan->qual == NIL ? limit_rows : GPUSORT_NO_LIMIT, statement);
 			break;
 		case T_Result:
 		case T_Gather:
@@ -229,35 +174,19 @@ replace_in_plan(Plan *plan, double limit_rows, GpuSortStatement *statement)
 	}
 
 	plan->lefttree = replace_in_plan(plan->lefttree, child_limit, statement);
-	plan->righttree = replace_in_plan(plan->righttree, NO_LIMIT, statement);
-	if (gpusort_is_our_plan(plan))
+	plan->righttree = replace_in_plan(plan->righttree, GPUSORT_NO_LIMIT, statement);
+	if (gpusort_is_node(plan, GPUSORT_NODE))
 		return finish_path((CustomScan *) plan, limit_rows, statement);
-	if (gpusort_is_collect_plan(plan) || gpusort_is_shared_plan(plan))
+	if (gpusort_is_node(plan, GPUSORT_COLLECT_NODE) || gpusort_is_node(plan, GPUSORT_SHARED_NODE))
 		gpusort_reference_child((CustomScan *) plan);
 	return IsA(plan, Sort) ? replace_sort((Sort *) plan, limit_rows, statement) : plan;
 }
 
-static PlannedStmt *
-plan_and_replace(Query *parse, const char *query_string, int cursor_options,
-				 ParamListInfo bound_params)
-{
-	PlannedStmt *stmt;
-	GpuSortStatement statement;
-
-	if (previous_planner_hook)
-		stmt = previous_planner_hook(parse, query_string, cursor_options, bound_params);
-	else
-		stmt = standard_planner(parse, query_string, cursor_options, bound_params);
-
-	statement = (GpuSortStatement) {.stmt = stmt};
-	stmt->planTree = replace_in_plan(stmt->planTree, NO_LIMIT, &statement);
-	replace_in_list(stmt->subplans, NO_LIMIT, &statement);
-	return stmt;
-}
-
 void
-gpusort_install_replace_hook(void)
+gpusort_replace_sorts(PlannedStmt *stmt)
 {
-	previous_planner_hook = planner_hook;
-	planner_hook = plan_and_replace;
+	GpuSortStatement statement = {.stmt = stmt};
+
+	stmt->planTree = replace_in_plan(stmt->planTree, GPUSORT_NO_LIMIT, &statement);
+	replace_in_list(stmt->subplans, GPUSORT_NO_LIMIT, &statement);
 }

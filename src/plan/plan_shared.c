@@ -12,21 +12,11 @@
 #include "optimizer/pathnode.h"
 
 #include "pg_compat.h"
+#include "plan/plan_node.h"
+#include "plan/plan_pathkeys.h"
 #include "plan/plan_shared.h"
 #include "settings.h"
 #include "sort/sort_limits.h"
-
-const CustomScanMethods gpusort_shared_methods = {
-	.CustomName = "GpuSort Shared",
-	.CreateCustomScanState = gpusort_create_shared_state
-};
-
-bool
-gpusort_is_shared_plan(const Plan *plan)
-{
-	return IsA(plan, CustomScan) &&
-		((const CustomScan *) plan)->methods == &gpusort_shared_methods;
-}
 
 int
 gpusort_slice_columns(const CustomScan *scan)
@@ -39,19 +29,17 @@ plan_shared_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 				 List *clauses, List *custom_plans)
 {
 	const Sort *sort = linitial_node(Sort, custom_plans);
-	CustomScan *scan = gpusort_make_plan(sort);
+	CustomScan *scan = gpusort_make_node(GPUSORT_SHARED_NODE, sort, best_path->flags);
 	List	   *slice_columns = linitial_node(List, best_path->custom_private);
 
 	if (linitial_int(slice_columns) > sort->numCols)
 		elog(ERROR, "gpusort: slices by more columns than there are");
-	scan->methods = &gpusort_shared_methods;
-	scan->flags = best_path->flags;
 	scan->custom_private = lappend(scan->custom_private, slice_columns);
 	return &scan->scan.plan;
 }
 
 static const CustomPathMethods shared_path_methods = {
-	.CustomName = "GpuSort Shared",
+	.CustomName = GPUSORT_SHARED_NODE,
 	.PlanCustomPath = plan_shared_path
 };
 
@@ -60,12 +48,13 @@ static const CustomPathMethods shared_path_methods = {
  * returned is all rows or a participant's share of them.
  */
 Path *
-gpusort_make_shared_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, List *pathkeys,
-						 double all_rows, int slice_columns, const GpuSortEstimate *estimate)
+gpusort_make_shared_path(PlannerInfo *root, RelOptInfo *rel, const GpuSortSharedSort *sort)
 {
 	CustomPath *cpath = makeNode(CustomPath);
 	Path	   *path = &cpath->path;
-	bool		whole = slice_columns == 0;
+	Path	   *partial = sort->partial;
+	const GpuSortEstimate *estimate = &sort->estimate;
+	bool		whole = sort->slice_columns == 0;
 
 	path->pathtype = T_CustomScan;
 	path->parent = rel;
@@ -73,30 +62,19 @@ gpusort_make_shared_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, List
 	path->parallel_aware = true;
 	path->parallel_safe = true;
 	path->parallel_workers = partial->parallel_workers;
-	path->rows = whole ? all_rows : partial->rows;
-	path->startup_cost =
-		gpusort_participants_cost(estimate, partial->total_cost, partial->rows, all_rows) +
+	path->rows = whole ? sort->all_rows : partial->rows;
+	path->startup_cost = gpusort_participants_cost(estimate, partial->total_cost, partial->rows,
+												   sort->all_rows) +
 		estimate->startup_cost - estimate->collect_cost;
 	path->total_cost = path->startup_cost +
-		estimate->run_cost * Min(path->rows / all_rows, 1);
+		estimate->run_cost * Min(path->rows / sort->all_rows, 1);
 	gpusort_set_path_disabled(path, partial);
-	path->pathkeys = pathkeys;
+	path->pathkeys = sort->pathkeys;
 	cpath->flags = whole ? CUSTOMPATH_SUPPORT_MARK_RESTORE : 0;
-	cpath->custom_paths = list_make1(create_sort_path(root, rel, partial, pathkeys, -1));
-	cpath->custom_private = list_make1(list_make1_int(slice_columns));
+	cpath->custom_paths = list_make1(create_sort_path(root, rel, partial, sort->pathkeys, -1));
+	cpath->custom_private = list_make1(list_make1_int(sort->slice_columns));
 	cpath->methods = &shared_path_methods;
 	return path;
-}
-
-/* As gpusort_estimate(), of so many rows like the path's. */
-static bool
-estimate_pathkeys(const Path *input, List *pathkeys, double rows, GpuSortEstimate *estimate,
-				  const char **reason)
-{
-	GpuSortPathKeys keys;
-
-	return gpusort_read_pathkeys(input, pathkeys, &keys, reason) &&
-		gpusort_estimate(&keys.by, rows, input->pathtarget->width, estimate, reason);
 }
 
 bool
@@ -106,15 +84,26 @@ gpusort_plans_shared(void)
 		gpusort_pool_limit() > 0;
 }
 
+static bool
+estimate_shared(GpuSortSharedSort *sort, const char **reason)
+{
+	GpuSortPathKeys keys;
+
+	return gpusort_read_pathkeys(sort->partial, sort->pathkeys, &keys, reason) &&
+		gpusort_estimate(&keys.by, sort->all_rows, sort->partial->pathtarget->width,
+						 &sort->estimate, reason);
+}
+
 /* As for rows that workers collect for a leader: all of them have to fit into the pool. */
 bool
-gpusort_shared_worth_it(const Path *partial, List *pathkeys, double all_rows,
-						GpuSortEstimate *estimate)
+gpusort_shared_worth_it(GpuSortSharedSort *sort)
 {
+	const Path *partial = sort->partial;
 	const char *reason;
 
 	return partial->parallel_workers > 0 && partial->param_info == NULL &&
-		estimate_pathkeys(partial, pathkeys, all_rows, estimate, &reason) &&
-		gpusort_worth_it(all_rows, partial->pathtarget->width, -1, estimate, &reason) &&
-		(gpusort_force || gpusort_fits_pool(estimate, partial->parallel_workers + 1));
+		estimate_shared(sort, &reason) &&
+		gpusort_worth_it(sort->all_rows, partial->pathtarget->width, GPUSORT_NO_LIMIT,
+						 &sort->estimate, &reason) &&
+		(gpusort_force || gpusort_fits_pool(&sort->estimate, partial->parallel_workers + 1));
 }

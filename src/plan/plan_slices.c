@@ -11,6 +11,7 @@
 #include "utils/selfuncs.h"
 
 #include "pg_compat.h"
+#include "plan/plan_shared.h"
 #include "plan/plan_slices.h"
 
 Path *
@@ -63,21 +64,19 @@ bool
 gpusort_make_slices(GpuSortSlices *slices, RelOptInfo *input_rel, List *pathkeys,
 					int slice_columns)
 {
-	Path	   *partial;
-	GpuSortEstimate estimate;
+	GpuSortSharedSort sort = {.pathkeys = pathkeys, .slice_columns = slice_columns};
 
 	if (slice_columns == 0 || !input_rel->consider_parallel ||
 		input_rel->partial_pathlist == NIL)
 		return false;
-	partial = (Path *) linitial(input_rel->partial_pathlist);
-	slices->all_rows = clamp_row_est(input_rel->cheapest_total_path->rows);
-	if (!gpusort_shared_worth_it(partial, pathkeys, slices->all_rows, &estimate))
+	sort.partial = (Path *) linitial(input_rel->partial_pathlist);
+	sort.all_rows = slices->all_rows = clamp_row_est(input_rel->cheapest_total_path->rows);
+	if (!gpusort_shared_worth_it(&sort))
 		return false;
-	slices->fraction = Min(partial->rows / slices->all_rows, 1);
+	slices->fraction = Min(sort.partial->rows / slices->all_rows, 1);
 	slices->share = Max(slices->fraction, 1 / estimate_groups(slices->root, slices->all_rows,
 															  pathkeys, slice_columns));
-	slices->sort = gpusort_make_shared_path(slices->root, slices->rel, partial, pathkeys,
-											slices->all_rows, slice_columns, &estimate);
+	slices->sort = gpusort_make_shared_path(slices->root, slices->rel, &sort);
 	return true;
 }
 

@@ -15,7 +15,7 @@
 #ifndef GPUSORT_PLAN_SLICES_H
 #define GPUSORT_PLAN_SLICES_H
 
-#include "plan/plan_shared.h"
+#include "nodes/pathnodes.h"
 
 /* A shared sort that is cut, of the cheapest partial path of a relation. */
 typedef struct GpuSortSlices
@@ -25,7 +25,7 @@ typedef struct GpuSortSlices
 	Path	   *sort;
 	double		all_rows;
 	double		fraction;		/* of all rows: what one participant gets on average */
-	double		share;			/* ... the busiest one, who has at least a whole group */
+	double		share;			/* ... the busiest one, which has at least a whole group */
 } GpuSortSlices;
 
 /* The input of a Sort or Incremental Sort, or the path itself. */
@@ -55,13 +55,5 @@ extern void gpusort_share_path(const GpuSortSlices *slices, Path *copy, const Pa
 typedef Path *(*GpuSortMakePath) (const GpuSortSlices *slices, const void *original);
 extern void gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make,
 								 const void *original, Cost saved);
-
-/* plan_window.c: paths whose window functions are computed by parallel workers */
-extern void gpusort_add_window_paths(PlannerInfo *root, RelOptInfo *input_rel,
-									 RelOptInfo *window_rel);
-
-/* plan_group.c: paths whose aggregates are */
-extern void gpusort_add_group_paths(PlannerInfo *root, RelOptInfo *input_rel,
-									RelOptInfo *grouped_rel);
 
 #endif							/* GPUSORT_PLAN_SLICES_H */

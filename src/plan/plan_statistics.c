@@ -18,7 +18,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "plan/plan_node.h"
+#include "plan/plan_statistics.h"
 
 /*
  * From this correlation on a column counts as sorted.  Rows that are displaced by a
@@ -69,7 +69,7 @@ gpusort_path_is_in_order(PlannerInfo *root, const Path *path, const GpuSortPathK
 }
 
 bool
-gpusort_input_is_sorted(const Sort *sort, const List *rtable)
+gpusort_input_is_in_order(const Sort *sort, const List *rtable)
 {
 	const Plan *child = sort->plan.lefttree;
 	const TargetEntry *tle;

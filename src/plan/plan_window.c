@@ -28,7 +28,9 @@
 #include "utils/lsyscache.h"
 
 #include "pg_compat.h"
+#include "plan/plan_shared.h"
 #include "plan/plan_slices.h"
+#include "plan/plan_window.h"
 
 /*
  * What a WindowAgg costs a row beyond the planner's estimate of about 0.02: it puts the

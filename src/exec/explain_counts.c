@@ -1,6 +1,6 @@
 /*
- * explain_collect.c
- *		What EXPLAIN ANALYZE says about rows that several processes collect.
+ * explain_counts.c
+ *		What EXPLAIN ANALYZE says about rows that participants collect.
  *
  * The server's own figures for a GpuSort Collect node are right, but say little: it
  * returns hardly any row.  So it is told how many rows were collected, and how many came
@@ -9,9 +9,18 @@
  */
 #include "postgres.h"
 
-#include "exec/exec_collect.h"
+#include "exec/explain_counts.h"
 #include "pg_compat.h"
-#include "plan/plan_node.h"
+
+void
+gpusort_keep_counts(GpuSortKeptCounts *kept, const GpuSortCollectCounts *counts,
+					int participants, MemoryContext context)
+{
+	if (participants > kept->participants)
+		kept->counts = MemoryContextAlloc(context, participants * sizeof(GpuSortCollectCounts));
+	kept->participants = participants;
+	memcpy(kept->counts, counts, participants * sizeof(GpuSortCollectCounts));
+}
 
 static void
 explain_counts(const GpuSortCollectCounts *counts, const char *label, const char *other_way,
@@ -50,31 +59,21 @@ explain_participant(const GpuSortCollectCounts *counts, int number, const char *
 }
 
 void
-gpusort_explain_counts(const GpuSortCollectCounts *counts, int participants,
-					   const char *other_way, ExplainState *es)
+gpusort_explain_counts(const GpuSortKeptCounts *kept, const char *other_way, ExplainState *es)
 {
 	GpuSortCollectCounts total = {0};
 
-	for (int i = 0; i < participants; i++)
+	for (int i = 0; i < kept->participants; i++)
 	{
-		total.taken += counts[i].taken;
-		total.refused += counts[i].refused;
+		total.taken += kept->counts[i].taken;
+		total.refused += kept->counts[i].refused;
 	}
 	explain_counts(&total, "", other_way, es);
 	if (!es->verbose)
 		return;
 	ExplainOpenGroup("Participants", "Participants", false, es);
-	for (int i = 0; i < participants; i++)
-		if (counts[i].took_part)
-			explain_participant(&counts[i], i, other_way, es);
+	for (int i = 0; i < kept->participants; i++)
+		if (kept->counts[i].took_part)
+			explain_participant(&kept->counts[i], i, other_way, es);
 	ExplainCloseGroup("Participants", "Participants", false, es);
-}
-
-void
-gpusort_explain_collect(CustomScanState *css, List *ancestors, ExplainState *es)
-{
-	GpuSortCollectState *node = (GpuSortCollectState *) css;
-
-	if (es->analyze && node->counts != NULL)
-		gpusort_explain_counts(node->counts, node->participants, "Gather", es);
 }

@@ -1,112 +1,11 @@
 /*
- * explain_node.c
- *		What EXPLAIN says about a GpuSort node.
- *
- * "Sort Key" is printed exactly as for a Sort node.  EXPLAIN ANALYZE adds how
- * the rows were sorted, EXPLAIN VERBOSE how the keys are encoded.
+ * explain_report.c
+ *		What EXPLAIN ANALYZE says about how a sort went.
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_collation.h"
-#include "lib/stringinfo.h"
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/ruleutils.h"
-#include "utils/tuplesort.h"
-#include "utils/typcache.h"
-
-#include "exec/explain_node.h"
-#include "keys/key_codec.h"
+#include "exec/explain_report.h"
 #include "pg_compat.h"
-#include "plan/plan_node.h"
-
-/* Append what distinguishes the column's order from its type's default. */
-static void
-append_order_options(StringInfo buf, Node *column, Oid sortop, Oid collation, bool nulls_first)
-{
-	Oid			type = exprType(column);
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
-	bool		reverse = false;
-
-	if (OidIsValid(collation) && collation != get_typcollation(type))
-		appendStringInfo(buf, " COLLATE %s", quote_identifier(get_collation_name(collation)));
-
-	if (sortop == entry->gt_opr)
-	{
-		appendStringInfoString(buf, " DESC");
-		reverse = true;
-	}
-	else if (sortop != entry->lt_opr)
-	{
-		char	   *name = get_opname(sortop);
-
-		if (name == NULL)
-			elog(ERROR, "cache lookup failed for operator %u", sortop);
-		appendStringInfo(buf, " USING %s", name);
-		(void) get_equality_op_for_ordering_op(sortop, &reverse);
-	}
-
-	if (nulls_first && !reverse)
-		appendStringInfoString(buf, " NULLS FIRST");
-	else if (!nulls_first && reverse)
-		appendStringInfoString(buf, " NULLS LAST");
-}
-
-/* A sort column, as the child returns it. */
-static Node *
-sort_column(CustomScanState *css, const GpuSortSpec *spec, int i)
-{
-	Plan	   *child = outerPlan(css->ss.ps.plan);
-
-	return (Node *) makeVarFromTargetEntry(OUTER_VAR,
-										   list_nth_node(TargetEntry, child->targetlist,
-														 spec->attnos[i] - 1));
-}
-
-void
-gpusort_explain_columns(CustomScanState *css, const GpuSortSpec *spec, int ncolumns,
-						const char *label, List *ancestors, ExplainState *es)
-{
-	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, &scan->scan.plan, ancestors);
-	bool		use_prefix = gpusort_explain_prefix(es);
-	List	   *keys = NIL;
-
-	for (int i = 0; i < ncolumns; i++)
-	{
-		Node	   *column = sort_column(css, spec, i);
-		StringInfoData buf;
-
-		initStringInfo(&buf);
-		appendStringInfoString(&buf, deparse_expression(column, context, use_prefix, true));
-		append_order_options(&buf, column, spec->sortops[i], spec->collations[i],
-							 spec->nulls_first[i]);
-		keys = lappend(keys, buf.data);
-	}
-	ExplainPropertyList(label, keys, es);
-}
-
-void
-gpusort_explain_encoding(CustomScanState *css, const GpuSortSpec *spec, ExplainState *es)
-{
-	List	   *names = NIL;
-
-	for (int i = 0; i < spec->nkeys; i++)
-	{
-		const char *reason;
-		bool		reverse;
-		const GpuSortCodec *codec = gpusort_codec_lookup(spec->sortops[i],
-														 exprType(sort_column(css, spec, i)),
-														 spec->collations[i],
-														 &reverse, &reason);
-
-		names = lappend(names, pstrdup(codec ? codec->name : reason));
-	}
-	ExplainPropertyList("Key Encoding", names, es);
-}
 
 static const char *
 handover_reason(GpuSortHandover why)
@@ -267,21 +166,4 @@ gpusort_explain_report(const GpuSortReport *report, ExplainState *es)
 		explain_engine(&report->stats, es);
 	if (es->timing)
 		explain_times(report, es);
-}
-
-void
-gpusort_explain(CustomScanState *css, List *ancestors, ExplainState *es)
-{
-	GpuSortScanState *node = (GpuSortScanState *) css;
-	GpuSortReport report;
-
-	gpusort_explain_columns(css, &node->spec, node->spec.nkeys, "Sort Key", ancestors, es);
-	if (node->late != NULL)
-		ExplainPropertyText("Rows", "fetched by TID", es);
-	if (es->verbose)
-		gpusort_explain_encoding(css, &node->spec, es);
-	if (!es->analyze || !node->sorted)
-		return;
-	gpusort_make_report(node->sort, node->collect_time, &report);
-	gpusort_explain_report(&report, es);
 }

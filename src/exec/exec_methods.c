@@ -1,0 +1,26 @@
+/*
+ * exec_methods.c
+ *		How the server comes from a plan node of ours to its execution.
+ */
+#include "postgres.h"
+
+#include "nodes/extensible.h"
+
+#include "exec/exec_collect.h"
+#include "exec/exec_methods.h"
+#include "exec/exec_shared.h"
+#include "exec/exec_sort.h"
+#include "plan/plan_node.h"
+
+static const CustomScanMethods nodes[] = {
+	{.CustomName = GPUSORT_NODE, .CreateCustomScanState = gpusort_create_sort_state},
+	{.CustomName = GPUSORT_COLLECT_NODE, .CreateCustomScanState = gpusort_create_collect_state},
+	{.CustomName = GPUSORT_SHARED_NODE, .CreateCustomScanState = gpusort_create_shared_state},
+};
+
+void
+gpusort_register_nodes(void)
+{
+	for (int i = 0; i < lengthof(nodes); i++)
+		RegisterCustomScanMethods(&nodes[i]);
+}

@@ -1,0 +1,22 @@
+/*
+ * exec_node.h
+ *		What nodes that return a sort's rows do alike.
+ */
+#ifndef GPUSORT_EXEC_NODE_H
+#define GPUSORT_EXEC_NODE_H
+
+#include "nodes/execnodes.h"
+
+/* Will rows be read more than once, or backward?  By the flags that a node begins with. */
+extern bool gpusort_is_random_access(int eflags);
+
+/* Initialise the child, which is read once and forward. */
+extern void gpusort_begin_child(CustomScanState *css, EState *estate, int eflags);
+
+/*
+ * Let a node return what it scans, minimal tuples, column by column, whatever its target
+ * list has been made of: no projection, and the scan slot is the result.
+ */
+extern void gpusort_return_scanned_rows(CustomScanState *css);
+
+#endif							/* GPUSORT_EXEC_NODE_H */

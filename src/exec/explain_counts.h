@@ -1,0 +1,36 @@
+/*
+ * explain_counts.h
+ *		What EXPLAIN ANALYZE says about rows that participants collect.
+ */
+#ifndef GPUSORT_EXPLAIN_COUNTS_H
+#define GPUSORT_EXPLAIN_COUNTS_H
+
+#include "commands/explain.h"
+
+/* What became of the rows that a participant read. */
+typedef struct GpuSortCollectCounts
+{
+	uint64		taken;			/* into its part, or by a leader into the sort */
+	uint64		refused;		/* by the part: they go another way */
+	bool		took_part;
+} GpuSortCollectCounts;
+
+/* The counts of all participants of the last execution; number 0 is the leader. */
+typedef struct GpuSortKeptCounts
+{
+	int			participants;
+	GpuSortCollectCounts *counts;	/* NULL: there was no execution */
+} GpuSortKeptCounts;
+
+/*
+ * Keep counts in the leader, in this context, for EXPLAIN, which comes when the shared
+ * memory has gone.
+ */
+extern void gpusort_keep_counts(GpuSortKeptCounts *kept, const GpuSortCollectCounts *counts,
+								int participants, MemoryContext context);
+
+/* other_way: how refused rows travel. */
+extern void gpusort_explain_counts(const GpuSortKeptCounts *kept, const char *other_way,
+								   ExplainState *es);
+
+#endif							/* GPUSORT_EXPLAIN_COUNTS_H */

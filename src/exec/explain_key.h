@@ -1,0 +1,21 @@
+/*
+ * explain_key.h
+ *		What EXPLAIN says about the columns that a node sorts by.
+ */
+#ifndef GPUSORT_EXPLAIN_KEY_H
+#define GPUSORT_EXPLAIN_KEY_H
+
+#include "commands/explain.h"
+#include "nodes/execnodes.h"
+
+#include "sort/sort.h"
+
+/* The first columns of the sort key, as EXPLAIN prints those of a Sort node. */
+extern void gpusort_explain_columns(CustomScanState *css, const GpuSortSpec *spec, int ncolumns,
+									const char *label, List *ancestors, ExplainState *es);
+
+/* How the keys are encoded: names of their codecs. */
+extern void gpusort_explain_encoding(CustomScanState *css, const GpuSortSpec *spec,
+									 ExplainState *es);
+
+#endif							/* GPUSORT_EXPLAIN_KEY_H */

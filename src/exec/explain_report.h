@@ -1,0 +1,26 @@
+/*
+ * explain_report.h
+ *		What EXPLAIN ANALYZE says about how a sort went.
+ */
+#ifndef GPUSORT_EXPLAIN_REPORT_H
+#define GPUSORT_EXPLAIN_REPORT_H
+
+#include "commands/explain.h"
+#include "utils/tuplesort.h"
+
+#include "sort/sort.h"
+
+/* How a sort went; plain data, so that it can be in shared memory. */
+typedef struct GpuSortReport
+{
+	bool		performed;
+	bool		handed_over;	/* to tuplesort */
+	GpuSortStats stats;
+	TuplesortInstrumentation core;
+	instr_time	collect_time;	/* the child's time included */
+} GpuSortReport;
+
+extern void gpusort_make_report(GpuSort *sort, instr_time collect_time, GpuSortReport *report);
+extern void gpusort_explain_report(const GpuSortReport *report, ExplainState *es);
+
+#endif							/* GPUSORT_EXPLAIN_REPORT_H */

@@ -1,0 +1,102 @@
+/*
+ * plan_estimate.c
+ *		Estimates of sorts in plans: of a path's rows, and of a finished plan's Sort.
+ *
+ * A sort is estimated twice if its rows could be fetched by TID (plan_late.c): of the
+ * whole rows, and of narrow ones.  The better of the two is the estimate.  The planner's
+ * choice among paths and the finished plan rest on the same estimate.
+ */
+#include "postgres.h"
+
+#include "nodes/nodeFuncs.h"
+
+#include "cost/cost_late.h"
+#include "plan/plan_estimate.h"
+#include "plan/plan_late.h"
+#include "plan/plan_statistics.h"
+#include "settings.h"
+
+/* ---------- paths ---------- */
+
+static bool
+estimate_keys(const GpuSortPathKeys *keys, bool in_order, int width, GpuSortEstimate *estimate)
+{
+	const char *reason;			/* is told when the Sort node in the plan is looked at */
+
+	if (!gpusort_estimate(&keys->by, keys->rows, width, estimate, &reason))
+		return false;
+	if (in_order)
+		gpusort_estimate_in_order(keys->by.count, keys->rows, estimate);
+	return true;
+}
+
+bool
+gpusort_estimate_path(PlannerInfo *root, const Path *input, const GpuSortPathKeys *keys,
+					  double limit_rows, GpuSortEstimate *estimate)
+{
+	int			width = input->pathtarget->width;
+	double		rows = keys->rows;
+	int			participants = input->parallel_workers + 1;
+	bool		in_order = gpusort_path_is_in_order(root, input, keys);
+	const char *reason;
+	GpuSortFetch fetch;
+	GpuSortEstimate narrow;
+
+	if (!estimate_keys(keys, in_order, width, estimate))
+		return false;
+	if (gpusort_path_can_fetch(root, input, keys, &fetch) &&
+		estimate_keys(keys, in_order, fetch.width, &narrow))
+		gpusort_choose_late(&fetch, rows, limit_rows, &narrow, estimate);
+	return gpusort_worth_it(rows, width, limit_rows, estimate, &reason) &&
+		(participants == 1 || gpusort_force || gpusort_fits_pool(estimate, participants));
+}
+
+/* ---------- finished plans ---------- */
+
+static bool
+estimate_sort(const Sort *sort, double limit_rows, const PlannedStmt *stmt,
+			  GpuSortEstimate *estimate, const char **reason)
+{
+	const Plan *child = sort->plan.lefttree;
+	double		rows = sort->plan.plan_rows;
+	Oid		   *types = palloc(sort->numCols * sizeof(Oid));
+	GpuSortCostKeys keys = {sort->numCols, sort->sortOperators, types, sort->collations};
+	GpuSortFetch fetch;
+	GpuSortEstimate narrow;
+
+	for (int i = 0; i < sort->numCols; i++)
+	{
+		TargetEntry *tle = list_nth_node(TargetEntry, child->targetlist,
+										 sort->sortColIdx[i] - 1);
+
+		types[i] = exprType((Node *) tle->expr);
+	}
+	if (!gpusort_estimate(&keys, rows, child->plan_width, estimate, reason))
+		return false;
+	if (gpusort_plan_can_fetch(sort, stmt, &fetch) &&
+		gpusort_estimate(&keys, rows, fetch.width, &narrow, reason))
+		gpusort_choose_late(&fetch, rows, limit_rows, &narrow, estimate);
+	return true;
+}
+
+const char *
+gpusort_reason_to_leave(const Sort *sort, double limit_rows, const PlannedStmt *stmt,
+						GpuSortEstimate *estimate)
+{
+	const char *reason = NULL;
+
+	if (!estimate_sort(sort, limit_rows, stmt, estimate, &reason) ||
+		!gpusort_worth_it(sort->plan.plan_rows, sort->plan.lefttree->plan_width, limit_rows,
+						  estimate, &reason))
+		return reason;
+	return NULL;
+}
+
+/* The planner's estimate, and what we know better. */
+Cost
+gpusort_core_cost(const Sort *sort, const GpuSortEstimate *estimate, const List *rtable)
+{
+	if (gpusort_input_is_in_order(sort, rtable))
+		return estimate->core_sorted_cost;
+	return sort->plan.total_cost - sort->plan.lefttree->total_cost + estimate->core_extra_cost;
+}

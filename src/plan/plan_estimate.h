@@ -1,0 +1,29 @@
+/*
+ * plan_estimate.h
+ *		Estimates of sorts in plans: of a path's rows, and of a finished plan's Sort.
+ */
+#ifndef GPUSORT_PLAN_ESTIMATE_H
+#define GPUSORT_PLAN_ESTIMATE_H
+
+#include "nodes/plannodes.h"
+
+#include "plan/plan_pathkeys.h"
+
+/* Estimate a sort of an input path's rows; false if it is not to be taken over. */
+extern bool gpusort_estimate_path(PlannerInfo *root, const Path *input,
+								  const GpuSortPathKeys *keys, double limit_rows,
+								  GpuSortEstimate *estimate);
+
+/*
+ * Why a Sort of a finished plan is left to PostgreSQL for its kind, size or limit (as
+ * gpusort_worth_it() has it), or NULL if it may be taken over.  *estimate is filled in
+ * unless its kind is the reason.
+ */
+extern const char *gpusort_reason_to_leave(const Sort *sort, double limit_rows,
+										   const PlannedStmt *stmt, GpuSortEstimate *estimate);
+
+/* What PostgreSQL's sort of the rows costs, its input apart. */
+extern Cost gpusort_core_cost(const Sort *sort, const GpuSortEstimate *estimate,
+							  const List *rtable);
+
+#endif							/* GPUSORT_PLAN_ESTIMATE_H */

@@ -1,0 +1,75 @@
+/*
+ * plan_hooks.c
+ *		Where the planner asks us.
+ *
+ * While it makes paths, ours are added, which compete by cost: for joins, and for the
+ * steps above the joins (grouping, window functions, ORDER BY).  When a plan is finished,
+ * the Sorts in it are looked at that the planner puts into plans without asking.
+ */
+#include "postgres.h"
+
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+
+#include "plan/plan_group.h"
+#include "plan/plan_hooks.h"
+#include "plan/plan_merge_join.h"
+#include "plan/plan_order_by.h"
+#include "plan/plan_replace.h"
+#include "plan/plan_window.h"
+#include "settings.h"
+
+static set_join_pathlist_hook_type previous_join_hook = NULL;
+static create_upper_paths_hook_type previous_upper_paths_hook = NULL;
+static planner_hook_type previous_planner_hook = NULL;
+
+static void
+consider_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+			   RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+{
+	if (previous_join_hook)
+		previous_join_hook(root, joinrel, outerrel, innerrel, jointype, extra);
+	gpusort_add_merge_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
+}
+
+static void
+consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+					 RelOptInfo *output_rel, void *extra)
+{
+	if (previous_upper_paths_hook)
+		previous_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+
+	if (!gpusort_enabled || !gpusort_enable_order_by)
+		return;
+	if (stage == UPPERREL_ORDERED)
+		gpusort_add_order_by_paths(root, input_rel, output_rel);
+	else if (stage == UPPERREL_WINDOW)
+		gpusort_add_window_paths(root, input_rel, output_rel);
+	else if (stage == UPPERREL_GROUP_AGG)
+		gpusort_add_group_paths(root, input_rel, output_rel);
+}
+
+static PlannedStmt *
+plan_and_replace(Query *parse, const char *query_string, int cursor_options,
+				 ParamListInfo bound_params)
+{
+	PlannedStmt *stmt;
+
+	if (previous_planner_hook)
+		stmt = previous_planner_hook(parse, query_string, cursor_options, bound_params);
+	else
+		stmt = standard_planner(parse, query_string, cursor_options, bound_params);
+	gpusort_replace_sorts(stmt);
+	return stmt;
+}
+
+void
+gpusort_install_planner_hooks(void)
+{
+	previous_join_hook = set_join_pathlist_hook;
+	set_join_pathlist_hook = consider_joins;
+	previous_upper_paths_hook = create_upper_paths_hook;
+	create_upper_paths_hook = consider_upper_paths;
+	previous_planner_hook = planner_hook;
+	planner_hook = plan_and_replace;
+}

@@ -1,0 +1,16 @@
+/*
+ * plan_replace.h
+ *		Taking over the Sort nodes of a finished plan.
+ */
+#ifndef GPUSORT_PLAN_REPLACE_H
+#define GPUSORT_PLAN_REPLACE_H
+
+#include "nodes/plannodes.h"
+
+/*
+ * Replace Sorts that are worth it, and bring all nodes of ours into their final forms;
+ * once for each finished plan, also if nothing is to be replaced.
+ */
+extern void gpusort_replace_sorts(PlannedStmt *stmt);
+
+#endif							/* GPUSORT_PLAN_REPLACE_H */

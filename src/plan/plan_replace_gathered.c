@@ -1,0 +1,321 @@
+/*
+ * plan_replace_gathered.c
+ *		Sorts of finished plans whose rows are collected by parallel workers.
+ *
+ * Sorts that the planner puts into plans by itself (below WindowAgg, Unique, a merge
+ * join, in subqueries) get their rows from workers in one of two ways:
+ *
+ *		Gather Merge -> Sort -> partial plan
+ *		Sort -> Gather -> partial plan
+ *
+ * Both pass each row through a queue.  They become what plan_order_by_gathered.c makes of an
+ * ORDER BY, with nodes that are not in their final form yet, like those of a path:
+ *
+ *		GpuSort -> Gather -> GpuSort Collect -> partial plan
+ *
+ * The planner has no say in this, so the sort must be worth it by our own estimate:
+ * all rows in the pool, and a cost below that of the plan as it stands, whose Sort may
+ * still be taken over by itself.
+ *
+ * What the executor needs to know about a plan has been computed by now, and stays true
+ * for these nodes:
+ *
+ *	Parameters	A parallel-aware node depends on its Gather's rescan parameter, which
+ *				so is in extParam and allParam from there up to below the Gather.
+ *				GpuSort Collect takes the sets of the node that was there, which has
+ *				it: a partial plan shares out its rows by a node that is parallel
+ *				aware.  A Gather that is new has the same sets, less the rescan
+ *				parameter.
+ *	Initplans	stay with the uppermost node, and Gather's initParam, those of them
+ *				that workers use, is Gather Merge's.
+ *	Node ids	name a node's share of dynamic shared memory, so new nodes get new ones.
+ *	Columns		GpuSort and Gather return what the partial plan returns.  A Gather
+ *				Merge that does not, for example since it leaves out a sort
+ *				expression, becomes a Result above them; a Gather that does not, which
+ *				evaluates the sort's expressions, as a rule, is left alone.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+
+#include "plan/plan_collect.h"
+#include "plan/plan_estimate.h"
+#include "plan/plan_replace_gathered.h"
+#include "settings.h"
+#include "sort/sort_limits.h"
+
+/* A sort as it stands, and as it would be. */
+typedef struct Candidate
+{
+	const Sort *sort;			/* of a worker's rows, or above the Gather */
+	const Gather *gather;		/* that one, or NULL */
+	Sort		whole;			/* in place of all: a Sort of all rows, straight above
+								 * the partial plan */
+	int			workers;
+	int			rescan_param;
+	Bitmapset  *init_param;
+	Cost		gathered_cost;	/* of all nodes but the Sort */
+	GpuSortEstimate estimate;	/* of the whole */
+	Cost		collect_cost;	/* of the new nodes, input included: GpuSort Collect's */
+	Cost		gather_cost;	/* ... Gather's */
+	Cost		startup_cost;	/* ... GpuSort's */
+	Cost		total_cost;
+} Candidate;
+
+/* ---------- node ids ---------- */
+
+static void note_node_ids(const Plan *plan, int *last);
+
+static void
+note_node_ids_of_list(const List *plans, int *last)
+{
+	ListCell   *lc;
+
+	foreach(lc, plans)
+		note_node_ids((const Plan *) lfirst(lc), last);
+}
+
+static void
+note_node_ids(const Plan *plan, int *last)
+{
+	if (plan == NULL)
+		return;
+	check_stack_depth();
+	*last = Max(*last, plan->plan_node_id);
+	switch (nodeTag(plan))
+	{
+		case T_Append:
+			note_node_ids_of_list(((const Append *) plan)->appendplans, last);
+			break;
+		case T_MergeAppend:
+			note_node_ids_of_list(((const MergeAppend *) plan)->mergeplans, last);
+			break;
+		case T_BitmapAnd:
+			note_node_ids_of_list(((const BitmapAnd *) plan)->bitmapplans, last);
+			break;
+		case T_BitmapOr:
+			note_node_ids_of_list(((const BitmapOr *) plan)->bitmapplans, last);
+			break;
+		case T_SubqueryScan:
+			note_node_ids(((const SubqueryScan *) plan)->subplan, last);
+			break;
+		case T_CustomScan:
+			note_node_ids_of_list(((const CustomScan *) plan)->custom_plans, last);
+			break;
+		default:
+			break;
+	}
+	note_node_ids(plan->lefttree, last);
+	note_node_ids(plan->righttree, last);
+}
+
+/* An id that no node of the statement has. */
+static int
+new_node_id(GpuSortStatement *statement)
+{
+	if (statement->last_node_id == 0)
+	{
+		note_node_ids(statement->stmt->planTree, &statement->last_node_id);
+		note_node_ids_of_list(statement->stmt->subplans, &statement->last_node_id);
+	}
+	return ++statement->last_node_id;
+}
+
+/* ---------- whether ---------- */
+
+/* Are these columns those of the node below, one to one? */
+static bool
+returns_childs_columns(const Plan *plan)
+{
+	ListCell   *lc;
+
+	if (plan->qual != NIL ||
+		list_length(plan->targetlist) != list_length(plan->lefttree->targetlist))
+		return false;
+	foreach(lc, plan->targetlist)
+	{
+		const Var  *var = (const Var *) lfirst_node(TargetEntry, lc)->expr;
+
+		if (!IsA(var, Var) || var->varno != OUTER_VAR ||
+			var->varattno != foreach_current_index(lc) + 1)
+			return false;
+	}
+	return true;
+}
+
+/* Is it one of the two kinds of plans?  Fills in all but estimate and costs of the new nodes. */
+static bool
+find_candidate(Plan *plan, Candidate *candidate)
+{
+	Plan	   *child = plan->lefttree;
+
+	memset(candidate, 0, sizeof(*candidate));
+	if (IsA(plan, GatherMerge) && IsA(child, Sort))
+	{
+		const GatherMerge *merge = (const GatherMerge *) plan;
+
+		candidate->sort = (const Sort *) child;
+		candidate->workers = merge->num_workers;
+		candidate->rescan_param = merge->rescan_param;
+		candidate->init_param = merge->initParam;
+		candidate->gathered_cost = plan->total_cost -
+			(child->total_cost - child->lefttree->total_cost);
+	}
+	else if (IsA(plan, Sort) && IsA(child, Gather) && !((Gather *) child)->single_copy &&
+			 returns_childs_columns(child))
+	{
+		candidate->sort = (const Sort *) plan;
+		candidate->gather = (const Gather *) child;
+		candidate->workers = candidate->gather->num_workers;
+		candidate->rescan_param = candidate->gather->rescan_param;
+		candidate->init_param = candidate->gather->initParam;
+		candidate->gathered_cost = child->total_cost;
+	}
+	else
+		return false;
+
+	candidate->whole = *candidate->sort;
+	candidate->whole.plan = *plan;
+	NodeSetTag(&candidate->whole, T_Sort);
+	candidate->whole.plan.targetlist = candidate->sort->plan.targetlist;
+	candidate->whole.plan.lefttree = child->lefttree;
+	return candidate->workers > 0;
+}
+
+/* What the Sort will cost as it stands, by PostgreSQL or by us. */
+static Cost
+cost_of_sort(const Sort *sort, double limit_rows, const PlannedStmt *stmt)
+{
+	GpuSortEstimate estimate;
+	const char *reason = gpusort_reason_to_leave(sort, limit_rows, stmt, &estimate);
+	Cost		core = gpusort_core_cost(sort, &estimate, stmt->rtable);
+
+	return reason != NULL ? core : Min(core, estimate.startup_cost + estimate.run_cost);
+}
+
+/* As gpusort_make_gathered_paths() has them. */
+static void
+estimate_costs(Candidate *candidate)
+{
+	const Plan *partial = candidate->whole.plan.lefttree;
+	const GpuSortEstimate *estimate = &candidate->estimate;
+
+	candidate->collect_cost =
+		gpusort_participants_cost(estimate, partial->total_cost, partial->plan_rows,
+								  candidate->whole.plan.plan_rows);
+	candidate->gather_cost = candidate->collect_cost + parallel_setup_cost;
+	gpusort_gathered_costs(estimate, candidate->gather_cost, &candidate->startup_cost,
+						   &candidate->total_cost);
+}
+
+static bool
+is_worth_it(Candidate *candidate, double limit_rows, const PlannedStmt *stmt)
+{
+	if (gpusort_reason_to_leave(&candidate->whole, limit_rows, stmt, &candidate->estimate) != NULL)
+		return false;
+	estimate_costs(candidate);
+	return gpusort_force ||
+		(gpusort_fits_pool(&candidate->estimate, candidate->workers + 1) &&
+		 candidate->total_cost < candidate->gathered_cost +
+		 cost_of_sort(candidate->sort, limit_rows, stmt));
+}
+
+/* ---------- the new nodes ---------- */
+
+static CustomScan *
+make_collect(const Candidate *candidate, GpuSortStatement *statement)
+{
+	const Plan *partial = candidate->whole.plan.lefttree;
+	Sort		sort = *candidate->sort;
+	CustomScan *collect;
+	Plan	   *plan;
+
+	if (candidate->gather != NULL)
+	{
+		sort.plan = *partial;
+		NodeSetTag(&sort, T_Sort);
+		sort.plan.plan_node_id = new_node_id(statement);
+		sort.plan.qual = NIL;
+		sort.plan.initPlan = NIL;
+		sort.plan.lefttree = candidate->whole.plan.lefttree;
+	}
+	collect = gpusort_make_collect(&sort);
+	plan = &collect->scan.plan;
+	plan->startup_cost = plan->total_cost = candidate->collect_cost;
+	plan->plan_rows = 0;
+	plan->parallel_aware = true;
+	return collect;
+}
+
+static Gather *
+make_gather(const Candidate *candidate, CustomScan *collect, GpuSortStatement *statement)
+{
+	const Plan *below = &collect->scan.plan;
+	Gather	   *gather = makeNode(Gather);
+	Plan	   *plan = &gather->plan;
+
+	if (candidate->gather != NULL)
+		*gather = *candidate->gather;
+	else
+	{
+		*plan = candidate->whole.plan;
+		NodeSetTag(gather, T_Gather);
+		plan->plan_node_id = new_node_id(statement);
+		plan->initPlan = NIL;
+		plan->extParam = bms_del_member(bms_copy(below->extParam), candidate->rescan_param);
+		plan->allParam = bms_del_member(bms_copy(below->allParam), candidate->rescan_param);
+		gather->num_workers = candidate->workers;
+		gather->rescan_param = candidate->rescan_param;
+		gather->initParam = candidate->init_param;
+	}
+	plan->startup_cost = candidate->gather_cost;
+	plan->total_cost = candidate->gather_cost;
+	plan->plan_rows = 0;
+	plan->targetlist = copyObject(below->targetlist);
+	plan->lefttree = &collect->scan.plan;
+	return gather;
+}
+
+/* A node above all that returns a Gather Merge's columns, which it evaluates. */
+static Plan *
+make_result(const GatherMerge *merge, CustomScan *scan, GpuSortStatement *statement)
+{
+	Result	   *result = makeNode(Result);
+	Plan	   *plan = &scan->scan.plan;
+	const Plan *below = plan->lefttree;
+
+	result->plan = *plan;
+	NodeSetTag(result, T_Result);
+	result->plan.targetlist = merge->plan.targetlist;
+	result->plan.lefttree = plan;
+	plan->plan_node_id = new_node_id(statement);
+	plan->initPlan = NIL;
+	plan->extParam = bms_copy(below->extParam);
+	plan->allParam = bms_copy(below->allParam);
+	return &result->plan;
+}
+
+Plan *
+gpusort_replace_gathered(Plan *plan, double limit_rows, GpuSortStatement *statement)
+{
+	Candidate	candidate;
+	CustomScan *scan;
+
+	if (!gpusort_enabled || !gpusort_enable_order_by || !gpusort_enable_parallel_collect ||
+		gpusort_pool_limit() == 0 || !find_candidate(plan, &candidate) ||
+		!is_worth_it(&candidate, limit_rows, statement->stmt))
+		return plan;
+
+	scan = gpusort_make_node(GPUSORT_NODE, &candidate.whole, GPUSORT_NODE_FLAGS);
+	scan->scan.plan.startup_cost = candidate.startup_cost;
+	scan->scan.plan.total_cost = candidate.total_cost;
+	scan->scan.plan.lefttree = (Plan *)
+		make_gather(&candidate, make_collect(&candidate, statement), statement);
+	if (!IsA(plan, GatherMerge))
+		return &scan->scan.plan;
+	if (!returns_childs_columns(plan))
+		return make_result((GatherMerge *) plan, scan, statement);
+	scan->scan.plan.targetlist = plan->targetlist;
+	return &scan->scan.plan;
+}

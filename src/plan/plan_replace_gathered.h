@@ -1,0 +1,25 @@
+/*
+ * plan_replace_gathered.h
+ *		Sorts of finished plans whose rows parallel workers collect instead.
+ */
+#ifndef GPUSORT_PLAN_REPLACE_GATHERED_H
+#define GPUSORT_PLAN_REPLACE_GATHERED_H
+
+#include "nodes/plannodes.h"
+
+/* A finished plan that is being gone through. */
+typedef struct GpuSortStatement
+{
+	PlannedStmt *stmt;
+	int			last_node_id;	/* 0: not looked up yet */
+} GpuSortStatement;
+
+/*
+ * Have the rows of a Sort below Gather Merge, or above Gather, collected by the workers,
+ * if the plan is one of these and it is worth it; else the plan as it is.  The new
+ * nodes are to be brought into their final form, like those of paths.
+ */
+extern Plan *gpusort_replace_gathered(Plan *plan, double limit_rows,
+									  GpuSortStatement *statement);
+
+#endif							/* GPUSORT_PLAN_REPLACE_GATHERED_H */
