@@ -13,6 +13,7 @@
 
 #include "exec/exec_methods.h"
 #include "index/index_build.h"
+#include "index/index_hook.h"
 #include "memory/memory_settings.h"
 #include "memory/pool.h"
 #include "plan/plan_hooks.h"

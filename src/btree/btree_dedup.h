@@ -10,8 +10,6 @@
 #ifndef GPUSORT_BTREE_DEDUP_H
 #define GPUSORT_BTREE_DEDUP_H
 
-#include "postgres.h"
-
 #include "access/itup.h"
 #include "storage/itemptr.h"
 

@@ -10,24 +10,19 @@
 #include "btree/btree_leaf.h"
 
 void
-gpusort_leaf_begin(GpuSortLeafBuilder *leaf, Relation heap, Relation index,
+gpusort_leaf_begin(GpuSortLeafBuilder *leaf, const GpuSortIndexTarget *target,
 				   BTScanInsert scan_key, const GpuSortLeafSink *sink)
 {
-	IndexTuple	minus_infinity;
-
-	leaf->heap = heap;
-	leaf->index = index;
+	leaf->target = *target;
 	leaf->scan_key = scan_key;
 	leaf->truncate_context = AllocSetContextCreate(CurrentMemoryContext, "gpusort high keys",
 												   ALLOCSET_DEFAULT_SIZES);
 	leaf->sink = *sink;
-	leaf->min_space = BTGetTargetPageFreeSpace(index);
+	leaf->min_space = BTGetTargetPageFreeSpace(target->index);
 	leaf->last_posting = 0;
 
 	leaf->low_key = palloc0(GPUSORT_PAGE_MAX_PIVOT);
-	minus_infinity = (IndexTuple) leaf->low_key;
-	minus_infinity->t_info = sizeof(IndexTupleData);
-	BTreeTupleSetNAtts(minus_infinity, 0, false);
+	gpusort_pivot_remove_key((IndexTuple) leaf->low_key);
 
 	gpusort_page_begin(&leaf->page, sink->get_page(sink->arg), 0);
 }
@@ -40,7 +35,7 @@ static IndexTuple
 make_high_key(GpuSortLeafBuilder *leaf, const GpuSortPage *page)
 {
 	MemoryContext caller = MemoryContextSwitchTo(leaf->truncate_context);
-	IndexTuple	high_key = _bt_truncate(leaf->index, gpusort_page_last_but_one(page),
+	IndexTuple	high_key = _bt_truncate(leaf->target.index, gpusort_page_last_but_one(page),
 										gpusort_page_last(page), leaf->scan_key);
 
 	MemoryContextSwitchTo(caller);
@@ -129,7 +124,8 @@ gpusort_leaf_finish(GpuSortLeafBuilder *leaf)
 void
 gpusort_leaf_refuse(GpuSortLeafBuilder *leaf, IndexTuple tuple)
 {
-	_bt_check_third_page(leaf->index, leaf->heap, true, (Page) leaf->page.data, tuple);
+	_bt_check_third_page(leaf->target.index, leaf->target.heap, true, (Page) leaf->page.data,
+						 tuple);
 	elog(ERROR, "index row of %zu bytes does not fit on a page of index \"%s\"",
-		 IndexTupleSize(tuple), RelationGetRelationName(leaf->index));
+		 IndexTupleSize(tuple), RelationGetRelationName(leaf->target.index));
 }

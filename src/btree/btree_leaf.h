@@ -17,12 +17,10 @@
 #ifndef GPUSORT_BTREE_LEAF_H
 #define GPUSORT_BTREE_LEAF_H
 
-#include "postgres.h"
-
 #include "access/nbtree.h"
-#include "utils/rel.h"
 
 #include "btree/btree_page.h"
+#include "btree/btree_target.h"
 
 /* Where the pages come from and go to. */
 typedef struct GpuSortLeafSink
@@ -42,8 +40,7 @@ typedef struct GpuSortLeafSink
 
 typedef struct GpuSortLeafBuilder
 {
-	Relation	heap;
-	Relation	index;
+	GpuSortIndexTarget target;
 	BTScanInsert scan_key;		/* how to compare, for truncation */
 	MemoryContext truncate_context; /* reset for each page */
 	GpuSortLeafSink sink;
@@ -55,7 +52,7 @@ typedef struct GpuSortLeafBuilder
 } GpuSortLeafBuilder;
 
 /* Memory comes from the current context. */
-extern void gpusort_leaf_begin(GpuSortLeafBuilder *leaf, Relation heap, Relation index,
+extern void gpusort_leaf_begin(GpuSortLeafBuilder *leaf, const GpuSortIndexTarget *target,
 							   BTScanInsert scan_key, const GpuSortLeafSink *sink);
 
 /* Hand over the last page of the index, if there is any. */

@@ -46,8 +46,7 @@ append_minus_infinity(GpuSortPage *page, IndexTuple pivot)
 	IndexTuple	tuple = (IndexTuple) gpusort_page_append(page, sizeof(IndexTupleData));
 
 	*tuple = *pivot;
-	tuple->t_info = sizeof(IndexTupleData);
-	BTreeTupleSetNAtts(tuple, 0, false);
+	gpusort_pivot_remove_key(tuple);
 }
 
 static void

@@ -15,8 +15,6 @@
 #ifndef GPUSORT_BTREE_LEVELS_H
 #define GPUSORT_BTREE_LEVELS_H
 
-#include "postgres.h"
-
 #include "access/itup.h"
 
 #include "btree/btree_storage.h"

@@ -3,8 +3,8 @@
  *		Filling one btree page from front to back.
  *
  * A sorted load needs nothing of what PageAddItem() is for: no search for a free
- * line pointer, no shifting of those behind, no checks of a header that nobody
- * else has touched.  Line pointers grow up, tuples grow down, and two offsets
+ * line pointer, no shifting of those behind, no checks of a header that no other
+ * process has touched.  Line pointers grow up, tuples grow down, and two offsets
  * say all about the page until it is sealed, which writes them to its header.
  *
  * The first line pointer belongs to the high key, which is known only when the
@@ -16,8 +16,6 @@
  */
 #ifndef GPUSORT_BTREE_PAGE_H
 #define GPUSORT_BTREE_PAGE_H
-
-#include "postgres.h"
 
 #include "access/itup.h"
 #include "access/nbtree.h"
@@ -46,6 +44,14 @@ typedef struct GpuSortPage
 
 /* Bytes to leave free for a fillfactor, as BTGetTargetPageFreeSpace() has it. */
 #define GPUSORT_PAGE_FREE_SPACE(fillfactor)	(BLCKSZ * (100 - (fillfactor)) / 100)
+
+/* Make a pivot one without a key, which stands for minus infinity. */
+static inline void
+gpusort_pivot_remove_key(IndexTuple pivot)
+{
+	pivot->t_info = sizeof(IndexTupleData);
+	BTreeTupleSetNAtts(pivot, 0, false);
+}
 
 /* Nothing on it, whatever the page itself says. */
 static inline void

@@ -109,7 +109,8 @@ gpusort_slice_cuts_start(const GpuSortSliceCuts *cuts, const GpuSortStream *stre
 }
 
 uint32
-gpusort_slice_cuts_min_pages(const GpuSortSliceCuts *cuts, const GpuSortStream *stream, uint32 slice)
+gpusort_slice_cuts_min_pages(const GpuSortSliceCuts *cuts, const GpuSortStream *stream,
+							 uint32 slice)
 {
 	uint64		from = gpusort_slice_cuts_start(cuts, stream, slice);
 	uint64		to = gpusort_slice_cuts_start(cuts, stream, slice + 1);

@@ -6,8 +6,9 @@
  *
  * If all tuples are of one length and none goes into a posting list, every page has the
  * same number of them, and slices are cut where pages end anyway: the pages are those
- * that one process would write, however short the slices are.  Otherwise the last page of a slice is as full as it
- * happens to be, half on average: slices of 1000 pages cost 0.05 % of space.
+ * that one process would write, however short the slices are.  Otherwise the last page
+ * of a slice is as full as it happens to be, half on average: slices of 1000 pages cost
+ * 0.05 % of space.
  *
  * Posting lists are not cut.  In a run of equal keys they are all as long as they may
  * be, so that their ends are known: a run may be cut there, however long it is.
@@ -23,7 +24,7 @@
  */
 #define GPUSORT_SLICE_MIN_ROWS		(2 * BLCKSZ / sizeof(ItemPointerData))
 
-typedef struct SliceCuts
+typedef struct GpuSortSliceCuts
 {
 	uint64		nrows;
 	uint64		slice_rows;		/* about, and if exact precisely, but for the last one */
@@ -32,12 +33,15 @@ typedef struct SliceCuts
 } GpuSortSliceCuts;
 
 /* Slices of about so many pages. */
-extern void gpusort_slice_cuts_make(GpuSortSliceCuts *cuts, const GpuSortStream *stream, int slice_pages);
+extern void gpusort_slice_cuts_make(GpuSortSliceCuts *cuts, const GpuSortStream *stream,
+									int slice_pages);
 
 /* The first position of a slice; of slice nslices: the end. */
-extern uint64 gpusort_slice_cuts_start(const GpuSortSliceCuts *cuts, const GpuSortStream *stream, uint32 slice);
+extern uint64 gpusort_slice_cuts_start(const GpuSortSliceCuts *cuts, const GpuSortStream *stream,
+									   uint32 slice);
 
 /* Leaf pages that a slice has at least; precisely, if page_rows are known. */
-extern uint32 gpusort_slice_cuts_min_pages(const GpuSortSliceCuts *cuts, const GpuSortStream *stream, uint32 slice);
+extern uint32 gpusort_slice_cuts_min_pages(const GpuSortSliceCuts *cuts, const GpuSortStream *stream,
+										   uint32 slice);
 
 #endif							/* GPUSORT_BTREE_SLICE_CUTS_H */

@@ -23,29 +23,30 @@ static void
 give_blocks(GpuSortSliceWriter *writer, bool last)
 {
 	const GpuSortSlice *slice = &writer->slice;
-	int			end = last ? writer->npages - 1 : writer->npages;
-	int			i = writer->nblocks;
+	GpuSortPageBatch *batch = &writer->batch;
+	int			end = last ? batch->npages - 1 : batch->npages;
+	int			i = batch->nblocks;
 
 	if (!writer->begun)
-		writer->blocks[i++] = slice->first;
+		batch->blocks[i++] = slice->first;
 	writer->begun = true;
 	while (i < end && writer->next_block < slice->last)
-		writer->blocks[i++] = writer->next_block++;
+		batch->blocks[i++] = writer->next_block++;
 	if (i < end)
 	{
 		BlockNumber block = gpusort_storage_claim(writer->storage, end - i);
 
 		while (i < end)
-			writer->blocks[i++] = block++;
+			batch->blocks[i++] = block++;
 	}
 	if (last)
 	{
 		/* what was set aside must be used, and the ends are two pages */
 		if (i != end || writer->next_block != slice->last)
 			elog(ERROR, "slice %u of an index has fewer pages than were foreseen", slice->number);
-		writer->blocks[i] = slice->last;
+		batch->blocks[i] = slice->last;
 	}
-	writer->nblocks = writer->npages;
+	batch->nblocks = batch->npages;
 }
 
 static void
@@ -73,23 +74,31 @@ note_page(GpuSortSliceWriter *writer, char *page, BlockNumber block)
 static void
 put_pages(GpuSortSliceWriter *writer, bool last)
 {
-	int			count = last ? writer->npages : writer->npages - 1;
-	BlockNumber *blocks = writer->blocks;
+	GpuSortPageBatch *batch = &writer->batch;
+	BlockNumber *blocks = batch->blocks;
+	int			count = last ? batch->npages : batch->npages - 1;
 
 	give_blocks(writer, last);
 	for (int i = 0; i < count; i++)
 	{
-		BlockNumber right = i + 1 < writer->npages ? blocks[i + 1] : writer->slice.right;
+		BlockNumber right = i + 1 < batch->npages ? blocks[i + 1] : writer->slice.right;
 
-		gpusort_page_link(writer->pages[i], writer->left, right);
-		note_page(writer, writer->pages[i], blocks[i]);
-		gpusort_storage_put_page(writer->storage, blocks[i], writer->pages[i]);
-		writer->left = blocks[i];
+		gpusort_page_link(batch->pages[i], batch->left, right);
+		note_page(writer, batch->pages[i], blocks[i]);
+		gpusort_storage_put_page(writer->storage, blocks[i], batch->pages[i]);
+		batch->left = blocks[i];
 	}
-	writer->pages[0] = writer->pages[count];
+	batch->pages[0] = batch->pages[count];
 	blocks[0] = blocks[count];
-	writer->npages -= count;
-	writer->nblocks = writer->npages;
+	batch->npages -= count;
+	batch->nblocks = batch->npages;
+}
+
+static void
+begin_notes(GpuSortSliceWriter *writer)
+{
+	memset(writer->notes.data, 0, sizeof(GpuSortSliceNotes));
+	writer->notes.len = sizeof(GpuSortSliceNotes);
 }
 
 /* Send what was noted; notes of complete slices come when their pages are written. */
@@ -106,37 +115,36 @@ send_notes(GpuSortSliceWriter *writer, bool last)
 	position = last ? writer->slice.to : writer->stream.position;
 	notes->ntuples = position - writer->noted;
 	writer->noted = position;
-	writer->send(writer->send_arg, notes, writer->notes.len);
-
-	memset(writer->notes.data, 0, sizeof(GpuSortSliceNotes));
-	writer->notes.len = sizeof(GpuSortSliceNotes);
+	writer->sink.send(writer->sink.arg, notes, writer->notes.len);
+	begin_notes(writer);
 }
 
 static void
 put_page(void *arg, char *page, IndexTuple low_key, bool last)
 {
 	GpuSortSliceWriter *writer = arg;
+	GpuSortPageBatch *batch = &writer->batch;
 
-	writer->pages[writer->npages++] = page;
-	if (!last && writer->npages < GPUSORT_SLICE_BATCH)
+	batch->pages[batch->npages++] = page;
+	if (!last && batch->npages < GPUSORT_SLICE_BATCH)
 		return;
 	put_pages(writer, last);
 	send_notes(writer, last);
 }
 
 void
-gpusort_slice_writer_begin(GpuSortSliceWriter *writer, const GpuSortView *view, const GpuSortIndexBuild *build,
-						   GpuSortStorage *storage)
+gpusort_slice_writer_begin(GpuSortSliceWriter *writer, const GpuSortIndexTarget *target,
+						   const GpuSortView *view, GpuSortStorage *storage,
+						   const GpuSortNoteSink *sink)
 {
-	GpuSortLeafSink sink = {.arg = writer, .get_page = get_page, .put_page = put_page};
+	GpuSortLeafSink pages = {.arg = writer, .get_page = get_page, .put_page = put_page};
 
 	memset(writer, 0, sizeof(*writer));
 	writer->storage = storage;
+	writer->sink = *sink;
 	initStringInfo(&writer->notes);
-	writer->notes.len = sizeof(GpuSortSliceNotes);
-	memset(writer->notes.data, 0, sizeof(GpuSortSliceNotes));
-	gpusort_stream_begin(&writer->stream, view, build->heap, build->index, build->info->ii_Unique,
-						 &sink);
+	begin_notes(writer);
+	gpusort_stream_begin(&writer->stream, target, view, &pages);
 }
 
 void
@@ -145,10 +153,10 @@ gpusort_slice_writer_write(GpuSortSliceWriter *writer, const GpuSortSlice *slice
 	writer->slice = *slice;
 	writer->next_block = slice->first + 1;
 	writer->noted = slice->from;
-	writer->left = slice->left;
 	writer->begun = false;
-	writer->npages = 0;
-	writer->nblocks = 0;
+	writer->batch.npages = 0;
+	writer->batch.nblocks = 0;
+	writer->batch.left = slice->left;
 	gpusort_stream_put(&writer->stream, slice->from, slice->to);
 	gpusort_stream_end(&writer->stream, slice->to);
 }

@@ -14,14 +14,14 @@
 
 #include "lib/stringinfo.h"
 
-#include "index/index_build.h"
 #include "btree/btree_storage.h"
 #include "btree/btree_stream.h"
+#include "btree/btree_target.h"
 
 /* Pages completed before they are linked and written. */
 #define GPUSORT_SLICE_BATCH		32
 
-typedef struct Slice
+typedef struct GpuSortSlice
 {
 	uint32		number;
 	uint64		from;
@@ -36,7 +36,7 @@ typedef struct Slice
  * Notes of some pages of a slice, in order: this, then for each page a SliceNote and
  * its high key, if it has one, MAXALIGN'd.
  */
-typedef struct SliceNotes
+typedef struct GpuSortSliceNotes
 {
 	uint32		slice;
 	uint32		npages;
@@ -44,36 +44,47 @@ typedef struct SliceNotes
 	bool		last;			/* the slice is complete, and written */
 } GpuSortSliceNotes;
 
-typedef struct SliceNote
+typedef struct GpuSortSliceNote
 {
 	BlockNumber block;
 	uint32		high_key_bytes; /* 0: the index's last page */
 } GpuSortSliceNote;
 
-typedef struct SliceWriter
+/* Where notes go; they are the callee's to read until it returns. */
+typedef struct GpuSortNoteSink
+{
+	void		(*send) (void *arg, const GpuSortSliceNotes *notes, Size bytes);
+	void	   *arg;
+} GpuSortNoteSink;
+
+/* Pages that are complete, but not linked nor written yet. */
+typedef struct GpuSortPageBatch
+{
+	int			npages;
+	int			nblocks;		/* pages that have a block, the first ones */
+	char	   *pages[GPUSORT_SLICE_BATCH];
+	BlockNumber blocks[GPUSORT_SLICE_BATCH];
+	BlockNumber left;			/* of pages[0]: its left sibling */
+} GpuSortPageBatch;
+
+typedef struct GpuSortSliceWriter
 {
 	GpuSortStream stream;
 	GpuSortStorage *storage;
-
-	/* where notes go; they are the callee's to read until it returns */
-	void		(*send) (void *arg, const GpuSortSliceNotes *notes, Size bytes);
-	void	   *send_arg;
+	GpuSortNoteSink sink;
 	StringInfoData notes;
 
 	GpuSortSlice slice;
 	uint64		noted;			/* position of the first tuple not in notes yet */
 	BlockNumber next_block;		/* of those set aside; slice.last is not among them */
-	BlockNumber left;			/* of pages[0]: its left sibling */
 	bool		begun;			/* slice.first is in use */
-	int			npages;
-	int			nblocks;		/* pages that have a block, the first ones */
-	char	   *pages[GPUSORT_SLICE_BATCH];
-	BlockNumber blocks[GPUSORT_SLICE_BATCH];
+	GpuSortPageBatch batch;
 } GpuSortSliceWriter;
 
 /* Memory comes from the current context; the storage is the caller's. */
-extern void gpusort_slice_writer_begin(GpuSortSliceWriter *writer, const GpuSortView *view,
-									   const GpuSortIndexBuild *build, GpuSortStorage *storage);
+extern void gpusort_slice_writer_begin(GpuSortSliceWriter *writer,
+									   const GpuSortIndexTarget *target, const GpuSortView *view,
+									   GpuSortStorage *storage, const GpuSortNoteSink *sink);
 
 /* Form and write a slice; everything but the first page's left sibling is there then. */
 extern void gpusort_slice_writer_write(GpuSortSliceWriter *writer, const GpuSortSlice *slice);

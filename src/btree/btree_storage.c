@@ -29,25 +29,34 @@
  */
 #define BATCH_PAGES		XLR_MAX_BLOCK_ID
 
+/* Finished pages that have to be logged and written. */
+typedef struct PageQueue
+{
+	int			count;
+	BlockNumber blocks[BATCH_PAGES];	/* ascending */
+	char	   *pages[BATCH_PAGES];
+} PageQueue;
+
+/* Buffers that are free. */
+typedef struct PageBuffers
+{
+	MemoryContext context;		/* where new ones come from */
+	int			count;
+	char	   *pages[2 * BATCH_PAGES];
+} PageBuffers;
+
 struct GpuSortStorage
 {
 	Relation	index;
 	bool		use_wal;
 	XLogRecPtr	start_redo;		/* redo pointer before the first write */
-	MemoryContext context;		/* page buffers live here */
 
 	GpuSortSharedFile *shared;	/* or NULL, and then: */
 	BlockNumber next_block;		/* blocks given out */
 	BlockNumber file_blocks;	/* blocks of the file, zeroed ones included */
 
-	int			nqueued;
-	BlockNumber blocks[BATCH_PAGES];	/* ascending */
-	char	   *pages[BATCH_PAGES];
-
-	int			nfree;
-	int			max_free;
-	char	  **free_pages;
-
+	PageQueue	queue;
+	PageBuffers buffers;
 	char	   *zero_page;
 };
 
@@ -59,10 +68,8 @@ gpusort_storage_begin(Relation index)
 	storage->index = index;
 	storage->use_wal = RelationNeedsWAL(index);
 	storage->start_redo = GetRedoRecPtr();
-	storage->context = CurrentMemoryContext;
-	storage->max_free = 2 * BATCH_PAGES;
-	storage->free_pages = palloc(storage->max_free * sizeof(char *));
-	storage->zero_page = gpusort_alloc_page(storage->context);
+	storage->buffers.context = CurrentMemoryContext;
+	storage->zero_page = gpusort_alloc_page(CurrentMemoryContext);
 	memset(storage->zero_page, 0, BLCKSZ);
 	return storage;
 }
@@ -87,7 +94,7 @@ gpusort_storage_unlock(GpuSortStorage *storage)
 
 /*
  * The file grows by writing the last one of the blocks, which leaves a hole that
- * will be filled, so that it grows in order whoever writes what when: only then
+ * will be filled, so that it grows in order whichever process writes first: only then
  * may it be continued in further files (segments).
  */
 static BlockNumber
@@ -118,9 +125,11 @@ gpusort_storage_claim(GpuSortStorage *storage, uint32 count)
 char *
 gpusort_storage_get_page(GpuSortStorage *storage)
 {
-	if (storage->nfree > 0)
-		return storage->free_pages[--storage->nfree];
-	return gpusort_alloc_page(storage->context);
+	PageBuffers *buffers = &storage->buffers;
+
+	if (buffers->count > 0)
+		return buffers->pages[--buffers->count];
+	return gpusort_alloc_page(buffers->context);
 }
 
 static void
@@ -141,11 +150,11 @@ extend_file(GpuSortStorage *storage, BlockNumber block, char *page)
  * flush.  10 M int8 keys: 570 ms become 480.
  */
 static void
-log_queue(GpuSortStorage *storage)
+log_queue(Relation index, PageQueue *queue)
 {
-	log_newpages(gpusort_relation_locator(storage->index), MAIN_FORKNUM, storage->nqueued,
-				 storage->blocks, (Page *) storage->pages, true);
-	XLogSetAsyncXactLSN(PageGetLSN((Page) storage->pages[0]));
+	log_newpages(gpusort_relation_locator(index), MAIN_FORKNUM, queue->count, queue->blocks,
+				 (Page *) queue->pages, true);
+	XLogSetAsyncXactLSN(PageGetLSN((Page) queue->pages[0]));
 }
 
 /* Is the block there, if only as zeros? */
@@ -159,56 +168,64 @@ block_exists(const GpuSortStorage *storage, BlockNumber block)
 static int
 write_run(GpuSortStorage *storage, int i)
 {
-	BlockNumber block = storage->blocks[i];
+	PageQueue  *queue = &storage->queue;
+	BlockNumber block = queue->blocks[i];
 	int			count = 1;
 
 	if (!block_exists(storage, block))
 	{
-		extend_file(storage, block, storage->pages[i]);
+		extend_file(storage, block, queue->pages[i]);
 		return 1;
 	}
-	while (i + count < storage->nqueued && storage->blocks[i + count] == block + count &&
+	while (i + count < queue->count && queue->blocks[i + count] == block + count &&
 		   block_exists(storage, block + count))
 		count++;
-	gpusort_write_blocks(RelationGetSmgr(storage->index), block, storage->pages + i, count);
+	gpusort_write_blocks(RelationGetSmgr(storage->index), block, queue->pages + i, count);
 	return count;
+}
+
+static void
+free_buffer(PageBuffers *buffers, char *page)
+{
+	if (buffers->count == lengthof(buffers->pages))
+		pfree(page);
+	else
+		buffers->pages[buffers->count++] = page;
 }
 
 void
 gpusort_storage_flush(GpuSortStorage *storage)
 {
-	if (storage->use_wal && storage->nqueued > 0)
-		log_queue(storage);
-	for (int i = 0; i < storage->nqueued; i++)
-		gpusort_set_page_checksum(storage->pages[i], storage->blocks[i]);
-	for (int i = 0; i < storage->nqueued;)
+	PageQueue  *queue = &storage->queue;
+
+	if (storage->use_wal && queue->count > 0)
+		log_queue(storage->index, queue);
+	for (int i = 0; i < queue->count; i++)
+		gpusort_set_page_checksum(queue->pages[i], queue->blocks[i]);
+	for (int i = 0; i < queue->count;)
 		i += write_run(storage, i);
-	for (int i = 0; i < storage->nqueued; i++)
-	{
-		if (storage->nfree == storage->max_free)
-			pfree(storage->pages[i]);
-		else
-			storage->free_pages[storage->nfree++] = storage->pages[i];
-	}
-	storage->nqueued = 0;
+	for (int i = 0; i < queue->count; i++)
+		free_buffer(&storage->buffers, queue->pages[i]);
+	queue->count = 0;
 }
 
 void
 gpusort_storage_put_page(GpuSortStorage *storage, BlockNumber block, char *page)
 {
+	PageQueue  *queue = &storage->queue;
 	int			place;
 
-	if (storage->nqueued == BATCH_PAGES)
+	if (queue->count == BATCH_PAGES)
 		gpusort_storage_flush(storage);
 
-	for (place = storage->nqueued; place > 0 && storage->blocks[place - 1] > block; place--)
+	for (place = queue->count; place > 0 && queue->blocks[place - 1] > block; place--)
 	{
-		storage->blocks[place] = storage->blocks[place - 1];
-		storage->pages[place] = storage->pages[place - 1];
+		queue->blocks[place] = queue->blocks[place - 1];
+		queue->pages[place] = queue->pages[place - 1];
 	}
-	storage->blocks[place] = block;
-	storage->pages[place] = page;
-	storage->nqueued++;
+	queue->blocks[place] = block;
+	queue->pages[place] = page;
+	queue->count++;
 }
 
 /*

@@ -4,7 +4,7 @@
  *
  * The storage gives out block numbers and page buffers and takes back finished
  * pages, in any order; each block given out must come back once.  Pages bypass
- * shared buffers, since nobody else can look at the index yet, and are queued to
+ * shared buffers, since no other process can look at the index yet, and are queued to
  * be WAL-logged many in a record.
  *
  * Several processes can write a file: blocks are given out under the relation's
@@ -18,8 +18,6 @@
  */
 #ifndef GPUSORT_BTREE_STORAGE_H
 #define GPUSORT_BTREE_STORAGE_H
-
-#include "postgres.h"
 
 #include "storage/block.h"
 #include "utils/rel.h"
@@ -63,8 +61,8 @@ extern void gpusort_storage_put_page(GpuSortStorage *storage, BlockNumber block,
 extern void gpusort_storage_flush(GpuSortStorage *storage);
 
 /*
- * Write what is queued and make the file durable: all of it, so others who write to
- * it must have flushed.
+ * Write what is queued and make the file durable: all of it, so other processes
+ * that write to it must have flushed.
  */
 extern void gpusort_storage_finish(GpuSortStorage *storage);
 

@@ -14,16 +14,18 @@
 #define PUT_BLOCK		32
 
 void
-gpusort_stream_begin(GpuSortStream *stream, const GpuSortView *view, Relation heap, Relation index,
-					 bool unique, const GpuSortLeafSink *sink)
+gpusort_stream_begin(GpuSortStream *stream, const GpuSortIndexTarget *target,
+					 const GpuSortView *view, const GpuSortLeafSink *sink)
 {
+	Relation	index = target->index;
 	BTScanInsert scan_key = _bt_mkscankey(index, NULL);
 
 	stream->view = *view;
 	stream->allequalimage = _bt_allequalimage(index, !IsParallelWorker());
-	stream->deduplicate = stream->allequalimage && !unique && BTGetDeduplicateItems(index);
+	stream->deduplicate = stream->allequalimage && !target->info->ii_Unique &&
+		BTGetDeduplicateItems(index);
 	scan_key->allequalimage = stream->allequalimage;
-	gpusort_leaf_begin(&stream->leaf, heap, index, scan_key, sink);
+	gpusort_leaf_begin(&stream->leaf, target, scan_key, sink);
 	gpusort_dedup_begin(&stream->dedup, &stream->leaf);
 }
 

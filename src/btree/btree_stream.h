@@ -10,6 +10,7 @@
 
 #include "btree/btree_dedup.h"
 #include "btree/btree_leaf.h"
+#include "btree/btree_target.h"
 #include "sort/sort_view.h"
 
 typedef struct GpuSortStream
@@ -24,12 +25,11 @@ typedef struct GpuSortStream
 } GpuSortStream;
 
 /*
- * `unique` says that this build enforces uniqueness (ii_Unique, which REINDEX may
- * have cleared); such an index gets no posting lists, as in the server.  All else
- * is read off the index.  Memory comes from the current context.
+ * An index whose build enforces uniqueness gets no posting lists, as in the server.
+ * Memory comes from the current context.
  */
-extern void gpusort_stream_begin(GpuSortStream *stream, const GpuSortView *view, Relation heap,
-								 Relation index, bool unique, const GpuSortLeafSink *sink);
+extern void gpusort_stream_begin(GpuSortStream *stream, const GpuSortIndexTarget *target,
+								 const GpuSortView *view, const GpuSortLeafSink *sink);
 
 /*
  * Append the tuples at positions from .. to - 1, which follow those of the call

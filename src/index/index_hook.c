@@ -33,6 +33,7 @@
 #include "utils/rel.h"
 
 #include "index/index_build.h"
+#include "index/index_hook.h"
 #include "settings.h"
 
 static get_relation_info_hook_type previous_relation_info_hook;

@@ -11,7 +11,7 @@
  * from it.
  *
  * Pages with anything else on them (HOT chains, redirected line pointers, rows that
- * are recently dead, or being written by somebody) go to the server's own scan,
+ * are recently dead, or being written by a transaction) go to the server's own scan,
  * which works on any range of blocks.  Where many such pages lie together it gets
  * more of them at a time.
  *
@@ -33,9 +33,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "index/index_build.h"
-#include "index/index_collect.h"
-#include "index/index_parallel.h"
+#include "index/index_pages.h"
 #include "sort/fixed_offset.h"
 
 /* Most pages that the server's scan gets without a look at them. */
@@ -51,27 +49,31 @@ typedef struct SourceColumn
 	char		attalign;
 } SourceColumn;
 
-typedef struct PageScan
+typedef struct SourceColumns
 {
-	GpuSortIndexBuild *build;
-	BufferAccessStrategy strategy;
-	TransactionId oldest_xmin;
-	BlockNumber nblocks;
-	bool		progress;		/* to be reported */
-	TupleTableSlot *slot;		/* for rows that have to be deformed */
 	bool		fixed;			/* all columns have a fixed offset */
 	AttrNumber	max_attno;
-	int			ncolumns;
+	int			count;
 	SourceColumn columns[INDEX_MAX_KEYS];
+} SourceColumns;
+
+typedef struct PageScan
+{
+	GpuSortIndexReader *reader;
+	Relation	heap;
+	BufferAccessStrategy strategy;
+	TransactionId oldest_xmin;
+	TupleTableSlot *slot;		/* for rows that have to be deformed */
+	SourceColumns source;
 	double		live;			/* rows */
 } PageScan;
 
 bool
-gpusort_index_can_read_pages(const GpuSortIndexBuild *build)
+gpusort_index_can_read_pages(const GpuSortIndexTarget *target)
 {
-	const IndexInfo *info = build->info;
+	const IndexInfo *info = target->info;
 
-	if (build->heap->rd_tableam != GetHeapamTableAmRoutine() || info->ii_Concurrent ||
+	if (target->heap->rd_tableam != GetHeapamTableAmRoutine() || info->ii_Concurrent ||
 		info->ii_Expressions != NIL || info->ii_Predicate != NIL)
 		return false;
 	for (int i = 0; i < info->ii_NumIndexAttrs; i++)
@@ -81,24 +83,15 @@ gpusort_index_can_read_pages(const GpuSortIndexBuild *build)
 }
 
 static void
-begin_page_scan(PageScan *scan, GpuSortIndexBuild *build)
+find_source_columns(SourceColumns *source, TupleDesc desc, const IndexInfo *info)
 {
-	Relation	heap = build->heap;
-	TupleDesc	desc = RelationGetDescr(heap);
-
-	memset(scan, 0, sizeof(*scan));
-	scan->build = build;
-	scan->nblocks = RelationGetNumberOfBlocks(heap);
-	scan->oldest_xmin = GetOldestNonRemovableTransactionId(heap);
-	if (!RelationUsesLocalBuffers(heap) && scan->nblocks > NBuffers / 4)
-		scan->strategy = GetAccessStrategy(BAS_BULKREAD);
-	scan->slot = MakeSingleTupleTableSlot(desc, &TTSOpsBufferHeapTuple);
-	scan->fixed = true;
-	scan->ncolumns = build->info->ii_NumIndexAttrs;
-	for (int i = 0; i < scan->ncolumns; i++)
+	source->fixed = true;
+	source->max_attno = 0;
+	source->count = info->ii_NumIndexAttrs;
+	for (int i = 0; i < source->count; i++)
 	{
-		SourceColumn *column = &scan->columns[i];
-		AttrNumber	attno = build->info->ii_IndexAttrNumbers[i];
+		SourceColumn *column = &source->columns[i];
+		AttrNumber	attno = info->ii_IndexAttrNumbers[i];
 		Form_pg_attribute att = TupleDescAttr(desc, attno - 1);
 
 		column->attno = attno;
@@ -106,9 +99,28 @@ begin_page_scan(PageScan *scan, GpuSortIndexBuild *build)
 		column->attlen = att->attlen;
 		column->attbyval = att->attbyval;
 		column->attalign = att->attalign;
-		scan->fixed &= column->offset >= 0;
-		scan->max_attno = Max(scan->max_attno, attno);
+		source->fixed &= column->offset >= 0;
+		source->max_attno = Max(source->max_attno, attno);
 	}
+}
+
+static void
+begin_page_scan(PageScan *scan, GpuSortIndexReader *reader)
+{
+	Relation	heap = reader->target.heap;
+	TupleDesc	desc = RelationGetDescr(heap);
+	BlockNumber nblocks = RelationGetNumberOfBlocks(heap);
+
+	scan->reader = reader;
+	scan->heap = heap;
+	scan->oldest_xmin = GetOldestNonRemovableTransactionId(heap);
+	scan->strategy = NULL;
+	if (!RelationUsesLocalBuffers(heap) && nblocks > NBuffers / 4)
+		scan->strategy = GetAccessStrategy(BAS_BULKREAD);
+	scan->slot = MakeSingleTupleTableSlot(desc, &TTSOpsBufferHeapTuple);
+	scan->live = 0;
+	find_source_columns(&scan->source, desc, reader->target.info);
+	gpusort_blocks_begin(&reader->blocks, nblocks);
 	pgstat_count_heap_scan(heap);
 }
 
@@ -123,7 +135,7 @@ end_page_scan(PageScan *scan)
 typedef enum RowState
 {
 	ROW_LIVE,
-	ROW_DEAD,					/* to everybody */
+	ROW_DEAD,					/* to all transactions */
 	ROW_DIFFICULT
 } RowState;
 
@@ -168,7 +180,7 @@ list_live_rows(const PageScan *scan, Buffer buffer, OffsetNumber *offsets)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	last = PageGetMaxOffsetNumber(page);
 	all_visible = PageIsAllVisible(page);
-	tuple.t_tableOid = RelationGetRelid(scan->build->heap);
+	tuple.t_tableOid = RelationGetRelid(scan->heap);
 	for (OffsetNumber offset = FirstOffsetNumber; offset <= last && count >= 0; offset++)
 	{
 		ItemId		item = PageGetItemId(page, offset);
@@ -195,16 +207,16 @@ list_live_rows(const PageScan *scan, Buffer buffer, OffsetNumber *offsets)
 
 /* Get the index columns of a row without deforming it, if that is possible. */
 static inline bool
-fetch_fixed(const PageScan *scan, HeapTuple tuple, Datum *values)
+fetch_fixed(const SourceColumns *source, HeapTuple tuple, Datum *values)
 {
 	const char *data = (const char *) tuple->t_data + tuple->t_data->t_hoff;
 
-	if (!scan->fixed || HeapTupleHasNulls(tuple) ||
-		HeapTupleHeaderGetNatts(tuple->t_data) < scan->max_attno)
+	if (!source->fixed || HeapTupleHasNulls(tuple) ||
+		HeapTupleHeaderGetNatts(tuple->t_data) < source->max_attno)
 		return false;
-	for (int i = 0; i < scan->ncolumns; i++)
+	for (int i = 0; i < source->count; i++)
 	{
-		const SourceColumn *column = &scan->columns[i];
+		const SourceColumn *column = &source->columns[i];
 		int			offset = column->offset;
 
 		if (column->attlen == -1)
@@ -218,10 +230,10 @@ static void
 fetch_deformed(const PageScan *scan, HeapTuple tuple, Buffer buffer, Datum *values, bool *isnull)
 {
 	ExecStoreBufferHeapTuple(tuple, scan->slot, buffer);
-	slot_getsomeattrs(scan->slot, scan->max_attno);
-	for (int i = 0; i < scan->ncolumns; i++)
+	slot_getsomeattrs(scan->slot, scan->source.max_attno);
+	for (int i = 0; i < scan->source.count; i++)
 	{
-		int			att = scan->columns[i].attno - 1;
+		int			att = scan->source.columns[i].attno - 1;
 
 		values[i] = scan->slot->tts_values[att];
 		isnull[i] = scan->slot->tts_isnull[att];
@@ -234,14 +246,14 @@ put_rows(PageScan *scan, Buffer buffer, const OffsetNumber *offsets, int count)
 {
 	Page		page = BufferGetPage(buffer);
 	BlockNumber block = BufferGetBlockNumber(buffer);
-	GpuSortIndexBuild *build = scan->build;
+	GpuSortIndexRows *rows = &scan->reader->rows;
 	const bool	no_nulls[INDEX_MAX_KEYS] = {0};
 	bool		nulls[INDEX_MAX_KEYS];
 	Datum		values[INDEX_MAX_KEYS];
 	HeapTupleData tuple;
 
-	tuple.t_tableOid = RelationGetRelid(build->heap);
-	for (int i = 0; i < count && !build->failed; i++)
+	tuple.t_tableOid = RelationGetRelid(scan->heap);
+	for (int i = 0; i < count && !rows->failed; i++)
 	{
 		ItemId		item = PageGetItemId(page, offsets[i]);
 		const bool *isnull = no_nulls;
@@ -249,13 +261,13 @@ put_rows(PageScan *scan, Buffer buffer, const OffsetNumber *offsets, int count)
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
 		tuple.t_len = ItemIdGetLength(item);
 		ItemPointerSet(&tuple.t_self, block, offsets[i]);
-		pgstat_count_heap_getnext(build->heap);
-		if (!fetch_fixed(scan, &tuple, values))
+		pgstat_count_heap_getnext(scan->heap);
+		if (!fetch_fixed(&scan->source, &tuple, values))
 		{
 			fetch_deformed(scan, &tuple, buffer, values, nulls);
 			isnull = nulls;
 		}
-		gpusort_index_put(build, values, isnull, &tuple.t_self, true);
+		gpusort_index_put_values(rows, values, isnull, &tuple.t_self, true);
 	}
 	scan->live += count;
 }
@@ -264,7 +276,7 @@ put_rows(PageScan *scan, Buffer buffer, const OffsetNumber *offsets, int count)
 static bool
 read_page(PageScan *scan, BlockNumber block)
 {
-	Buffer		buffer = ReadBufferExtended(scan->build->heap, MAIN_FORKNUM, block, RBM_NORMAL,
+	Buffer		buffer = ReadBufferExtended(scan->heap, MAIN_FORKNUM, block, RBM_NORMAL,
 											scan->strategy);
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	int			count = list_live_rows(scan, buffer, offsets);
@@ -276,15 +288,26 @@ read_page(PageScan *scan, BlockNumber block)
 	return count >= 0;
 }
 
+/* Have the server's scan read some pages. */
+static void
+read_carefully(PageScan *scan, BlockNumber from, BlockNumber pages)
+{
+	const GpuSortIndexTarget *target = &scan->reader->target;
+
+	scan->live += table_index_build_range_scan(target->heap, target->index, target->info, false,
+											   false, false, from, pages, gpusort_reader_put_row,
+											   scan->reader, NULL);
+}
+
 /* Read the pages from .. end - 1. */
 static void
 read_range(PageScan *scan, BlockNumber from, BlockNumber end)
 {
-	GpuSortIndexBuild *build = scan->build;
+	GpuSortIndexReader *reader = scan->reader;
 	BlockNumber careful = 1;	/* pages for the server's next scan */
 	BlockNumber block = from;
 
-	while (block < end && !build->failed)
+	while (block < end && !reader->rows.failed)
 	{
 		BlockNumber begin = block;
 
@@ -298,33 +321,28 @@ read_range(PageScan *scan, BlockNumber from, BlockNumber end)
 		{
 			BlockNumber pages = Min(careful, end - block);
 
-			scan->live += table_index_build_range_scan(build->heap, build->index, build->info,
-													   false, false, false, block, pages,
-													   gpusort_index_put_row, build, NULL);
+			read_carefully(scan, block, pages);
 			careful = Min(careful * 2, MAX_CAREFUL_PAGES);
 			block += pages;
 		}
-		gpusort_index_exchange_rows(build);
-		if (scan->progress)
-			gpusort_index_count_pages(build, block - begin, scan->nblocks);
+		gpusort_reader_exchange(reader);
+		if (reader->blocks.reports)
+			gpusort_blocks_count(&reader->blocks, block - begin);
 	}
 	/* workers would get into each other's way if they counted each page */
-	if (!scan->progress)
-		gpusort_index_count_pages(build, end - from, scan->nblocks);
+	if (!reader->blocks.reports)
+		gpusort_blocks_count(&reader->blocks, end - from);
 }
 
 double
-gpusort_index_read_pages(GpuSortIndexBuild *build, bool progress)
+gpusort_index_read_pages(GpuSortIndexReader *reader)
 {
 	PageScan	scan;
 	BlockNumber from;
-	BlockNumber end = 0;
+	BlockNumber end;
 
-	begin_page_scan(&scan, build);
-	scan.progress = progress;
-	if (progress)
-		gpusort_index_count_pages(build, 0, scan.nblocks);
-	while (!build->failed && gpusort_index_next_pages(build, scan.nblocks, &from, &end))
+	begin_page_scan(&scan, reader);
+	while (!reader->rows.failed && gpusort_blocks_take(&reader->blocks, &from, &end))
 		read_range(&scan, from, end);
 	end_page_scan(&scan);
 	return scan.live;

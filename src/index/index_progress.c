@@ -6,7 +6,7 @@
  * (btbuildphasename()): the table is scanned, block by block; tuples are sorted;
  * tuples are loaded.  "Dead" tuples have no sort of their own here.
  *
- * Rows done in the sort.  The engine calls nobody while it works, so it can't
+ * Rows done in the sort.  The engine makes no call while it works, so it can't
  * report by pgstat_progress_update_param(); it raises a word (gs_progress.h), and
  * that word is the counter itself, in this backend's entry of the server's status
  * array.  That is right, although readers expect entries to be written between two
@@ -63,6 +63,12 @@ gpusort_progress_pages(BlockNumber done, BlockNumber total)
 	const int64 values[] = {total, Min(done, total)};
 
 	pgstat_progress_update_multi_param(lengthof(params), params, values);
+}
+
+void
+gpusort_progress_tuples(int64 done)
+{
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
 }
 
 gs_progress *

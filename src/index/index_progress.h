@@ -5,6 +5,8 @@
 #ifndef GPUSORT_INDEX_PROGRESS_H
 #define GPUSORT_INDEX_PROGRESS_H
 
+#include "storage/block.h"
+
 #include "engine/gs_progress.h"
 
 /* Begin a phase of btree builds, PROGRESS_BTREE_PHASE_*: 0 of so many rows are done. */
@@ -12,6 +14,9 @@ extern void gpusort_progress_phase(int64 phase, int64 rows);
 
 /* Pages of the table that have been read, by all processes together. */
 extern void gpusort_progress_pages(BlockNumber done, BlockNumber total);
+
+/* Tuples of the phase that are done, of the rows that it was begun with. */
+extern void gpusort_progress_tuples(int64 done);
 
 /*
  * The progress of a phase that has just begun, which is seen as rows done while it

@@ -4,47 +4,50 @@
  *
  * The sorted order is cut into slices.  Every process, the leader among them, takes
  * one after another, forms its leaf pages and writes them, WAL included.  What goes
- * to the leader is a note of each page: its block and its high key, of which the
- * leader makes the levels above.
+ * to the leader is a note of each page (index_notes.h), of which the leader makes the
+ * levels above.
  */
 #ifndef GPUSORT_INDEX_SLICES_H
 #define GPUSORT_INDEX_SLICES_H
 
-#include "storage/dsm.h"
-#include "storage/shm_mq.h"
-#include "access/parallel.h"
+#include "btree/btree_slice_cuts.h"
+#include "btree/btree_storage.h"
+#include "btree/btree_target.h"
+#include "index/index_notes.h"
+#include "index/index_stage.h"
 
-#include "index/index_build.h"
-#include "sort/sort_view.h"
+/* In shared memory, zero at first. */
+typedef struct GpuSortSharedSlices
+{
+	/* set before the stage is WRITE */
+	GpuSortSliceCuts cuts;
 
-/* In shared memory, of so many bytes; 0 bytes if slices can't be: no pool. */
-typedef struct GpuSortSharedSlices GpuSortSharedSlices;
+	/* protected by the index's extension lock */
+	GpuSortSharedFile file;
+	uint32		next;			/* slice */
+	BlockNumber left;			/* last block of the slice before that */
+	BlockNumber first;			/* blocks set aside for it */
+	BlockNumber last;
+} GpuSortSharedSlices;
 
-extern Size gpusort_slices_bytes(int workers);
-
-/* By the leader, before the workers are launched. */
-extern void gpusort_slices_init(GpuSortSharedSlices *shared, int workers);
-
-/* By the leader, when they are; makes build->slices. */
-extern void gpusort_slices_attach(GpuSortIndexBuild *build, GpuSortSharedSlices *shared,
-								  ParallelContext *context);
+/* What the leader writes slices with. */
+typedef struct GpuSortIndexSlices
+{
+	GpuSortSharedSlices *shared;
+	GpuSortStageControl *stage;
+	GpuSortIndexNotes *notes;
+} GpuSortIndexSlices;
 
 /*
- * By the leader: write the index with the workers' help.  False if that can't be,
- * and nothing was done: there are no workers, the sort is not in the pool, or the
+ * By the leader: write the index with the workers' help.  Returns the number of slices;
+ * 0 if that can't be, and nothing was done: the sort is not in the pool, or the
  * index is too small.
  */
-extern bool gpusort_slices_write(GpuSortIndexBuild *build, const GpuSortView *view);
+extern uint32 gpusort_slices_write(const GpuSortIndexSlices *slices,
+								   const GpuSortIndexTarget *target, const GpuSortView *view);
 
-/* By the leader: let workers go that still wait for something to write. */
-extern void gpusort_slices_end(GpuSortIndexBuild *build);
-
-/*
- * By a worker, first and when it has read its share of the table.  The latter waits
- * until there is something to write or there will not be, and writes.
- */
-extern shm_mq_handle *gpusort_slices_join(GpuSortSharedSlices *shared, dsm_segment *segment);
-extern void gpusort_slices_work(GpuSortSharedSlices *shared, shm_mq_handle *queue,
-								GpuSortIndexBuild *build);
+/* By a worker: help to write; notes go to its queue. */
+extern void gpusort_slices_help(GpuSortSharedSlices *shared, const GpuSortIndexTarget *target,
+								const GpuSortView *view, shm_mq_handle *notes);
 
 #endif							/* GPUSORT_INDEX_SLICES_H */

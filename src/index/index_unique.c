@@ -15,28 +15,28 @@
 #include "port/pg_bitutils.h"
 #include "utils/rel.h"
 
-#include "index/index_build.h"
+#include "index/index_unique.h"
 #include "interrupts.h"
 #include "sort/dead_rows.h"
 #include "sort/sort_fetch.h"
 
 /* Violation by this tuple and a later one, in the server's words. */
 static void
-report_duplicate(const GpuSortIndexBuild *build, IndexTuple tuple)
+report_duplicate(const GpuSortIndexTarget *target, IndexTuple tuple)
 {
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
 	char	   *key;
 
-	index_deform_tuple(tuple, RelationGetDescr(build->index), values, isnull);
-	key = BuildIndexValueDescription(build->index, values, isnull);
+	index_deform_tuple(tuple, RelationGetDescr(target->index), values, isnull);
+	key = BuildIndexValueDescription(target->index, values, isnull);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNIQUE_VIOLATION),
 			 errmsg("could not create unique index \"%s\"",
-					RelationGetRelationName(build->index)),
+					RelationGetRelationName(target->index)),
 			 key != NULL ? errdetail("Key %s is duplicated.", key)
 			 : errdetail("Duplicate keys exist."),
-			 errtableconstraint(build->heap, RelationGetRelationName(build->index))));
+			 errtableconstraint(target->heap, RelationGetRelationName(target->index))));
 }
 
 static bool
@@ -57,7 +57,7 @@ has_null_key(Relation index, IndexTuple tuple)
 
 /* Check the run of equal rows at positions start .. end - 1. */
 static void
-check_run(const GpuSortIndexBuild *build, uint64 start, uint64 end)
+check_run(const GpuSortIndexTarget *target, GpuSort *sort, uint64 start, uint64 end)
 {
 	IndexTuple	first = NULL;	/* live one */
 
@@ -68,24 +68,25 @@ check_run(const GpuSortIndexBuild *build, uint64 start, uint64 end)
 
 		if (i % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
-		gpusort_fetch_block(build->sort, i, 1, &row);
+		gpusort_fetch_block(sort, i, 1, &row);
 		tuple = row;
-		if (i == start && !build->info->ii_NullsNotDistinct &&
-			has_null_key(build->index, tuple))
+		if (i == start && !target->info->ii_NullsNotDistinct &&
+			has_null_key(target->index, tuple))
 			return;
 		if (gpusort_tuple_is_dead(tuple))
 			continue;
 		if (first != NULL)
-			report_duplicate(build, first);
+			report_duplicate(target, first);
 		first = tuple;
 	}
 }
 
 void
-gpusort_index_check_unique(const GpuSortIndexBuild *build, gs_progress *progress)
+gpusort_index_check_unique(const GpuSortIndexTarget *target, GpuSort *sort,
+						   gs_progress *progress)
 {
-	const uint64 *equal = gpusort_equal_rows(build->sort);
-	uint64		rows = gpusort_rows(build->sort);
+	const uint64 *equal = gpusort_equal_rows(sort);
+	uint64		rows = gpusort_rows(sort);
 	uint64		end = 0;
 
 	for (uint64 w = 0; w < (rows + 63) / 64; w++)
@@ -98,7 +99,7 @@ gpusort_index_check_unique(const GpuSortIndexBuild *build, gs_progress *progress
 				continue;		/* inside the run that was last checked */
 			for (end = start + 2; end < rows && (equal[end / 64] >> (end % 64) & 1) != 0;)
 				end++;
-			check_run(build, start, end);
+			check_run(target, sort, start, end);
 		}
 		if ((w + 1) % GPUSORT_INTERRUPT_ROWS == 0)
 		{

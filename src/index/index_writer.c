@@ -17,38 +17,36 @@
 #include "postgres.h"
 
 #include "access/nbtree.h"
-#include "commands/progress.h"
-#include "pgstat.h"
-#include "utils/memutils.h"
+#include "miscadmin.h"
 
 #include "btree/btree_levels.h"
-#include "index/index_slices.h"
 #include "btree/btree_storage.h"
 #include "btree/btree_stream.h"
+#include "index/index_progress.h"
 #include "index/index_writer.h"
 
 /* Tuples after which progress is reported. */
 #define PROGRESS_STEP	8192
 
-typedef struct IndexWriter
+typedef struct Writer
 {
 	GpuSortStream stream;
 	GpuSortLevels levels;
 	GpuSortStorage *storage;
 	BlockNumber last_leaf;		/* P_NONE: none yet */
 	BlockNumber next_leaf;		/* P_NONE: has no block yet, or there is no more */
-} IndexWriter;
+} Writer;
 
 static char *
 get_leaf(void *arg)
 {
-	return gpusort_storage_get_page(((IndexWriter *) arg)->storage);
+	return gpusort_storage_get_page(((Writer *) arg)->storage);
 }
 
 static void
 put_leaf(void *arg, char *page, IndexTuple low_key, bool last)
 {
-	IndexWriter *writer = arg;
+	Writer	   *writer = arg;
 	BlockNumber block = writer->next_leaf;
 
 	if (block == P_NONE)
@@ -74,27 +72,25 @@ put_tuples(GpuSortStream *stream, uint64 ntuples)
 
 		CHECK_FOR_INTERRUPTS();
 		gpusort_stream_put(stream, from, to);
-		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, to);
+		gpusort_progress_tuples(to);
 	}
 	gpusort_stream_end(stream, ntuples);
 }
 
-/* Write the index in this process. */
-static void
-write_alone(GpuSortIndexBuild *build, const GpuSortView *view)
+void
+gpusort_index_write(const GpuSortIndexTarget *target, const GpuSortView *view)
 {
-	IndexWriter *writer = palloc0(sizeof(IndexWriter));
+	Writer	   *writer = palloc0(sizeof(Writer));
 	GpuSortLeafSink sink = {.arg = writer, .get_page = get_leaf, .put_page = put_leaf};
 	BlockNumber root;
 	uint32		height = 0;
 
 	writer->last_leaf = P_NONE;
 	writer->next_leaf = P_NONE;
-	writer->storage = gpusort_storage_begin(build->index);
+	writer->storage = gpusort_storage_begin(target->index);
 	(void) gpusort_storage_new_block(writer->storage);	/* metapage */
 	gpusort_levels_begin(&writer->levels, writer->storage);
-	gpusort_stream_begin(&writer->stream, view, build->heap, build->index, build->info->ii_Unique,
-						 &sink);
+	gpusort_stream_begin(&writer->stream, target, view, &sink);
 	put_tuples(&writer->stream, view->nrows);
 
 	root = writer->last_leaf;
@@ -102,19 +98,4 @@ write_alone(GpuSortIndexBuild *build, const GpuSortView *view)
 		root = gpusort_levels_finish(&writer->levels, &height);
 	gpusort_levels_write_metapage(&writer->levels, root, height, writer->stream.allequalimage);
 	gpusort_storage_finish(writer->storage);
-}
-
-void
-gpusort_index_write(GpuSortIndexBuild *build)
-{
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpusort index writer",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(context);
-	GpuSortView view;
-
-	gpusort_view(build->sort, &view);
-	if (!gpusort_slices_write(build, &view))
-		write_alone(build, &view);
-	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(context);
 }

@@ -20,14 +20,14 @@
 #ifndef GPUSORT_INDEX_WRITER_H
 #define GPUSORT_INDEX_WRITER_H
 
-#include "index/index_build.h"
+#include "btree/btree_target.h"
+#include "sort/sort_view.h"
 
 /*
- * Fill build->index, a btree without any block, with the tuples of the performed
- * sort.
+ * Fill the index, a btree without any block, with the tuples of the view.
  *
  * ERROR, as in the server, if a tuple is too large for a btree page.
  */
-extern void gpusort_index_write(GpuSortIndexBuild *build);
+extern void gpusort_index_write(const GpuSortIndexTarget *target, const GpuSortView *view);
 
 #endif							/* GPUSORT_INDEX_WRITER_H */

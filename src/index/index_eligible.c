@@ -1,0 +1,94 @@
+/*
+ * index_eligible.c
+ *		Whether an index is built here; see index_eligible.h.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/catalog.h"
+#include "optimizer/plancat.h"
+#include "storage/bufmgr.h"
+#include "utils/lsyscache.h"
+
+#include "cost/cost.h"
+#include "index/index_eligible.h"
+#include "index/index_key.h"
+#include "settings.h"
+#include "sort/sort_limits.h"
+
+/* Width of a value of unknown length, as the planner assumes it. */
+#define UNKNOWN_WIDTH	32
+
+/* Average width of the index's tuples, without their header. */
+static int
+average_width(const GpuSortIndexTarget *target)
+{
+	TupleDesc	desc = RelationGetDescr(target->index);
+	int			width = 0;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		AttrNumber	heap_attno = target->info->ii_IndexAttrNumbers[i];
+		int			att_width = att->attlen;
+
+		if (att_width <= 0 && heap_attno > 0)
+			att_width = get_attavgwidth(RelationGetRelid(target->heap), heap_attno);
+		width += att_width > 0 ? att_width : UNKNOWN_WIDTH;
+	}
+	return width;
+}
+
+/*
+ * Is the build large enough, and small enough for the memory it may use?  Notes
+ * how many rows are expected.
+ */
+static bool
+is_worth_it(const GpuSortIndexTarget *target, size_t limit_bytes, GpuSortSpec *spec,
+			const char **reason)
+{
+	GpuSortEstimate estimate;
+	Oid		   *types = palloc(spec->nkeys * sizeof(Oid));
+	GpuSortCostKeys keys = {spec->nkeys, spec->sortops, types, spec->collations};
+	BlockNumber pages;
+	double		rows;
+	double		all_visible;
+	double		header_bytes = MAXALIGN(SizeofMinimalTupleHeader) - sizeof(IndexTupleData);
+
+	for (int i = 0; i < spec->nkeys; i++)
+		types[i] = TupleDescAttr(RelationGetDescr(target->index), i)->atttypid;
+	estimate_rel_size(target->heap, NULL, &pages, &rows, &all_visible);
+	if (!gpusort_estimate(&keys, rows, average_width(target), &estimate, reason))
+		return false;
+	spec->expected_rows = rows;
+	if (gpusort_force)
+		return true;
+	if (rows < gpusort_min_rows)
+		*reason = "fewer rows estimated than gpusort.min_rows";
+	else if (target->info->ii_Predicate == NIL &&
+			 estimate.memory_bytes - rows * header_bytes > limit_bytes + gpusort_pool_limit())
+		*reason = "tuples estimated not to fit into maintenance_work_mem and the pool";
+	else
+		return true;
+	return false;
+}
+
+bool
+gpusort_index_is_eligible(const GpuSortIndexTarget *target, size_t limit_bytes, GpuSortSpec *spec,
+						  const char **reason)
+{
+	Relation	heap = target->heap;
+
+	if (!gpusort_enabled || !gpusort_enable_index_build)
+		*reason = "switched off";
+	else if (RelationGetRelid(heap) < FirstNormalObjectId || IsCatalogRelation(heap) ||
+			 IsToastRelation(heap))
+		*reason = "index of a system table";
+	else if (RelationGetNumberOfBlocks(target->index) != 0)
+		*reason = "index has pages";
+	else
+		return gpusort_index_sort_spec(target->index, spec, reason) &&
+			is_worth_it(target, limit_bytes, spec, reason);
+	return false;
+}

@@ -1,0 +1,136 @@
+/*
+ * index_exchange.c
+ *		Rows of an index build that workers hand to the leader; see
+ *		index_exchange.h.
+ */
+#include "postgres.h"
+
+#include "index/index_exchange.h"
+#include "index/index_queues.h"
+#include "sort/sort_fetch.h"
+
+/*
+ * A batch is half a queue at most, so that a worker fills one while the leader
+ * reads another.
+ */
+#define QUEUE_BYTES		((Size) 256 * 1024)
+#define BATCH_BYTES		((Size) 64 * 1024)
+
+struct GpuSortRowExchange
+{
+	bool		worker;
+	int			count;			/* queues that are not detached, the first ones */
+	shm_mq_handle **queues;
+};
+
+Size
+gpusort_exchange_bytes(int workers)
+{
+	return gpusort_queues_bytes(workers, QUEUE_BYTES);
+}
+
+void
+gpusort_exchange_init(char *space, int workers)
+{
+	gpusort_queues_init(space, workers, QUEUE_BYTES);
+}
+
+GpuSortRowExchange *
+gpusort_exchange_attach(char *space, const ParallelContext *context)
+{
+	GpuSortRowExchange *exchange = palloc0(sizeof(GpuSortRowExchange));
+
+	exchange->count = context->nworkers_launched;
+	exchange->queues = gpusort_queues_attach(space, QUEUE_BYTES, context);
+	return exchange;
+}
+
+GpuSortRowExchange *
+gpusort_exchange_join(char *space, dsm_segment *segment)
+{
+	GpuSortRowExchange *exchange = palloc0(sizeof(GpuSortRowExchange));
+
+	exchange->worker = true;
+	exchange->count = 1;
+	exchange->queues = palloc(sizeof(shm_mq_handle *));
+	exchange->queues[0] = gpusort_queues_join(space, QUEUE_BYTES, segment);
+	return exchange;
+}
+
+/* Send a worker's rows; the build has failed if the leader takes no more. */
+static void
+send_rows(GpuSortRowExchange *exchange, GpuSortIndexRows *rows)
+{
+	Size		bytes;
+	const void *batch = gpusort_stored_rows(rows->sort, &bytes);
+
+	if (bytes == 0 || rows->failed)
+		return;
+	if (shm_mq_send(exchange->queues[0], bytes, batch, false, true) != SHM_MQ_SUCCESS)
+		rows->failed = true;
+	gpusort_reset(rows->sort);
+}
+
+/* Queues whose worker is done are dropped. */
+bool
+gpusort_exchange_receive(GpuSortRowExchange *exchange, GpuSortIndexRows *rows)
+{
+	bool		any = false;
+
+	for (int i = 0; i < exchange->count && !rows->failed;)
+	{
+		Size		bytes;
+		void	   *batch;
+
+		switch (shm_mq_receive(exchange->queues[i], &bytes, &batch, true))
+		{
+			case SHM_MQ_SUCCESS:
+				gpusort_index_put_tuples(rows, batch, bytes);
+				any = true;
+				break;
+			case SHM_MQ_WOULD_BLOCK:
+				i++;
+				break;
+			case SHM_MQ_DETACHED:
+				exchange->queues[i] = exchange->queues[--exchange->count];
+				break;
+		}
+	}
+	return any;
+}
+
+void
+gpusort_exchange_rows(GpuSortRowExchange *exchange, GpuSortIndexRows *rows)
+{
+	if (rows->failed)
+		return;
+	if (!exchange->worker)
+		gpusort_exchange_receive(exchange, rows);
+	else
+	{
+		Size		bytes;
+
+		(void) gpusort_stored_rows(rows->sort, &bytes);
+		if (bytes >= BATCH_BYTES)
+			send_rows(exchange, rows);
+	}
+}
+
+void
+gpusort_exchange_send_rest(GpuSortRowExchange *exchange, GpuSortIndexRows *rows)
+{
+	send_rows(exchange, rows);
+}
+
+bool
+gpusort_exchange_is_open(const GpuSortRowExchange *exchange)
+{
+	return exchange->count > 0;
+}
+
+void
+gpusort_exchange_close(GpuSortRowExchange *exchange)
+{
+	while (exchange->count > 0)
+		shm_mq_detach(exchange->queues[--exchange->count]);
+}

@@ -1,0 +1,193 @@
+/*
+ * index_leader.c
+ *		The leader of an index build by several processes; see index_leader.h.
+ *
+ * A leader that gives the build up detaches from the queues, which makes the
+ * workers stop; a worker that cannot take a row in says so in shared memory.
+ * Errors travel the server's way, and so does the end of a worker that could not say
+ * anything.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/latch.h"
+#include "utils/snapmgr.h"
+#include "utils/wait_event.h"
+
+#include "index/index_leader.h"
+#include "index/index_shared.h"
+
+struct GpuSortIndexLeader
+{
+	ParallelContext *context;
+	Snapshot	snapshot;		/* of the server's parallel scan */
+	GpuSortSharedMemory shared;
+	GpuSortStageControl stage;
+	GpuSortIndexSlices slices;
+};
+
+/* Say what is to be built, and how. */
+static void
+fill_task(GpuSortSharedTask *task, const GpuSortIndexReader *reader)
+{
+	const GpuSortIndexTarget *target = &reader->target;
+
+	task->heap = RelationGetRelid(target->heap);
+	task->index = RelationGetRelid(target->index);
+	task->concurrent = target->info->ii_Concurrent;
+	task->unique = target->info->ii_Unique;
+	task->by_pages = reader->by_pages;
+	task->has_parts = reader->rows.parts != NULL;
+	if (task->has_parts)
+		task->parts = gpusort_parts_number(reader->rows.parts);
+}
+
+/* Make what the workers find; false if there is no shared memory. */
+static bool
+make_shared_memory(GpuSortIndexLeader *leader, GpuSortIndexReader *reader)
+{
+	Relation	heap = reader->target.heap;
+	GpuSortSharedMemory *shared = &leader->shared;
+	int			workers = leader->context->nworkers;
+	Size		scan_bytes = reader->by_pages ? 0
+		: table_parallelscan_estimate(heap, leader->snapshot);
+
+	if (!gpusort_shared_create(shared, leader->context, scan_bytes))
+		return false;
+	reader->rows.parts = gpusort_parts_create(reader->rows.sort, workers + 1);
+	memset(shared->build, 0, sizeof(*shared->build));
+	fill_task(&shared->build->task, reader);
+	gpusort_blocks_init(&shared->build->blocks);
+	gpusort_reports_init(&shared->build->reports);
+	gpusort_stage_init(&shared->build->stage);
+	gpusort_index_verify_init(&shared->build->verify);
+	if (shared->scan != NULL)
+		table_parallelscan_initialize(heap, shared->scan, leader->snapshot);
+	gpusort_exchange_init(shared->row_queues, workers);
+	if (shared->note_queues != NULL)
+		gpusort_notes_init(shared->note_queues, workers);
+	return true;
+}
+
+/* The workers are launched: what the leader has to do with them. */
+static void
+attach_workers(GpuSortIndexLeader *leader, GpuSortIndexReader *reader)
+{
+	GpuSortSharedMemory *shared = &leader->shared;
+
+	reader->scan = shared->scan;
+	reader->blocks.shared = &shared->build->blocks;
+	reader->exchange = gpusort_exchange_attach(shared->row_queues, leader->context);
+	leader->stage = (GpuSortStageControl) {
+		.shared = &shared->build->stage,
+		.context = leader->context,
+		.index = reader->target.index,
+		.sort = reader->rows.sort,
+		.view = shared->view
+	};
+	if (shared->note_queues == NULL)
+		return;
+	leader->slices = (GpuSortIndexSlices) {
+		.shared = &shared->build->slices,
+		.stage = &leader->stage,
+		.notes = gpusort_notes_attach(shared->note_queues, &leader->stage)
+	};
+	gpusort_index_verify_with(&shared->build->verify, &leader->stage);
+}
+
+static void
+end_parallel_mode(GpuSortIndexLeader *leader)
+{
+	if (IsMVCCSnapshot(leader->snapshot))
+		UnregisterSnapshot(leader->snapshot);
+	DestroyParallelContext(leader->context);
+	ExitParallelMode();
+}
+
+GpuSortIndexLeader *
+gpusort_leader_begin(GpuSortIndexReader *reader)
+{
+	GpuSortIndexLeader *leader = palloc0(sizeof(GpuSortIndexLeader));
+	const IndexInfo *info = reader->target.info;
+
+	EnterParallelMode();
+	leader->snapshot = info->ii_Concurrent
+		? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
+	leader->context = CreateParallelContext("gpusort", "gpusort_index_worker",
+											info->ii_ParallelWorkers);
+	if (!make_shared_memory(leader, reader))
+	{
+		end_parallel_mode(leader);
+		return NULL;
+	}
+	LaunchParallelWorkers(leader->context);
+	if (leader->context->nworkers_launched == 0)
+	{
+		gpusort_parts_dissolve(reader->rows.sort);
+		reader->rows.parts = NULL;
+		end_parallel_mode(leader);
+		return NULL;
+	}
+	attach_workers(leader, reader);
+	return leader;
+}
+
+/* Take in what workers still have to send. */
+static void
+receive_rest(GpuSortIndexReader *reader)
+{
+	GpuSortIndexRows *rows = &reader->rows;
+
+	while (gpusort_exchange_is_open(reader->exchange) && !rows->failed)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (gpusort_exchange_receive(reader->exchange, rows))
+			gpusort_blocks_report(&reader->blocks);
+		else if (gpusort_exchange_is_open(reader->exchange))
+		{
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0, PG_WAIT_EXTENSION);
+			ResetLatch(MyLatch);
+		}
+	}
+}
+
+double
+gpusort_leader_finish_reading(GpuSortIndexLeader *leader, GpuSortIndexReader *reader, double live)
+{
+	GpuSortIndexRows *rows = &reader->rows;
+	int			reports;
+
+	receive_rest(reader);
+	gpusort_exchange_close(reader->exchange);
+	reader->exchange = NULL;
+	gpusort_blocks_report(&reader->blocks);
+	reports = gpusort_reports_take(&leader->shared.build->reports, reader, &live);
+	if (!rows->failed && reports < leader->context->nworkers_launched)
+		gpusort_stage_fail(&leader->stage);
+	if (rows->parts != NULL && !rows->failed)
+		gpusort_parts_join(rows->parts, rows->sort);
+	return live;
+}
+
+int
+gpusort_leader_workers(const GpuSortIndexLeader *leader)
+{
+	return leader->context->nworkers_launched;
+}
+
+const GpuSortIndexSlices *
+gpusort_leader_slices(const GpuSortIndexLeader *leader)
+{
+	return leader->slices.shared != NULL ? &leader->slices : NULL;
+}
+
+void
+gpusort_leader_end(GpuSortIndexLeader *leader)
+{
+	gpusort_stage_end(&leader->stage);
+	WaitForParallelWorkersToFinish(leader->context);
+	for (int i = 0; i < leader->context->nworkers_launched; i++)
+		InstrAccumParallelQuery(&leader->shared.buffer_usage[i], &leader->shared.wal_usage[i]);
+	end_parallel_mode(leader);
+}

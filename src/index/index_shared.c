@@ -1,0 +1,98 @@
+/*
+ * index_shared.c
+ *		The shared memory of an index build by several processes; see index_shared.h.
+ */
+#include "postgres.h"
+
+#include "tcop/tcopprot.h"
+
+#include "index/index_shared.h"
+#include "memory/pool.h"
+
+/* Keys of the parts are this and those behind it. */
+#define FIRST_KEY		UINT64CONST(0x4753000000000001)
+
+typedef enum Part
+{
+	PART_BUILD,
+	PART_SCAN,
+	PART_ROW_QUEUES,
+	PART_NOTE_QUEUES,
+	PART_VIEW,
+	PART_QUERY,
+	PART_WAL_USAGE,
+	PART_BUFFER_USAGE,
+	PARTS
+} Part;
+
+static void
+set_parts(GpuSortSharedMemory *memory, void **parts)
+{
+	memory->build = parts[PART_BUILD];
+	memory->scan = parts[PART_SCAN];
+	memory->row_queues = parts[PART_ROW_QUEUES];
+	memory->note_queues = parts[PART_NOTE_QUEUES];
+	memory->view = parts[PART_VIEW];
+	memory->query = parts[PART_QUERY];
+	memory->wal_usage = parts[PART_WAL_USAGE];
+	memory->buffer_usage = parts[PART_BUFFER_USAGE];
+}
+
+/* Make the parts that have bytes. */
+static bool
+make_parts(ParallelContext *context, const Size *bytes, void **parts)
+{
+	for (int i = 0; i < PARTS; i++)
+	{
+		if (bytes[i] == 0)
+			continue;
+		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
+		shm_toc_estimate_keys(&context->estimator, 1);
+	}
+	InitializeParallelDSM(context);
+	if (context->seg == NULL)
+		return false;
+	for (int i = 0; i < PARTS; i++)
+	{
+		if (bytes[i] == 0)
+			continue;
+		parts[i] = shm_toc_allocate(context->toc, bytes[i]);
+		shm_toc_insert(context->toc, FIRST_KEY + i, parts[i]);
+	}
+	return true;
+}
+
+bool
+gpusort_shared_create(GpuSortSharedMemory *memory, ParallelContext *context, Size scan_bytes)
+{
+	const char *query = debug_query_string != NULL ? debug_query_string : "";
+	int			workers = context->nworkers;
+	bool		can_write = gpusort_pool != NULL;
+	void	   *parts[PARTS] = {NULL};
+	Size		bytes[PARTS] = {
+		[PART_BUILD] = sizeof(GpuSortSharedBuild),
+		[PART_SCAN] = scan_bytes,
+		[PART_ROW_QUEUES] = gpusort_exchange_bytes(workers),
+		[PART_NOTE_QUEUES] = can_write ? gpusort_notes_bytes(workers) : 0,
+		[PART_VIEW] = can_write ? gpusort_shared_view_bytes() : 0,
+		[PART_QUERY] = strlen(query) + 1,
+		[PART_WAL_USAGE] = mul_size(sizeof(WalUsage), workers),
+		[PART_BUFFER_USAGE] = mul_size(sizeof(BufferUsage), workers)
+	};
+
+	if (!make_parts(context, bytes, parts))
+		return false;
+	set_parts(memory, parts);
+	strcpy(memory->query, query);
+	return true;
+}
+
+void
+gpusort_shared_find(GpuSortSharedMemory *memory, shm_toc *toc)
+{
+	void	   *parts[PARTS];
+
+	for (int i = 0; i < PARTS; i++)
+		parts[i] = shm_toc_lookup(toc, FIRST_KEY + i, true);
+	set_parts(memory, parts);
+}

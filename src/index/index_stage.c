@@ -1,0 +1,67 @@
+/*
+ * index_stage.c
+ *		What the leader of an index build tells its workers to do; see index_stage.h.
+ */
+#include "postgres.h"
+
+#include "utils/rel.h"
+#include "utils/wait_event.h"
+
+#include "index/index_stage.h"
+
+void
+gpusort_stage_init(GpuSortSharedStage *shared)
+{
+	ConditionVariableInit(&shared->changed);
+	pg_atomic_init_u32(&shared->stage, GPUSORT_STAGE_WAIT);
+}
+
+/* Once, for the sort's memory stays what it is. */
+bool
+gpusort_stage_publish(GpuSortStageControl *control)
+{
+	if (!control->published)
+		control->published = gpusort_publish_view(control->sort, control->view);
+	return control->published;
+}
+
+void
+gpusort_stage_set(GpuSortStageControl *control, GpuSortStage stage)
+{
+	/* a worker that sees the stage must see what was written before */
+	pg_memory_barrier();
+	pg_atomic_write_u32(&control->shared->stage, stage);
+	ConditionVariableBroadcast(&control->shared->changed);
+}
+
+void
+gpusort_stage_end(GpuSortStageControl *control)
+{
+	if (pg_atomic_read_u32(&control->shared->stage) < GPUSORT_STAGE_WRITE)
+		gpusort_stage_set(control, GPUSORT_STAGE_END);
+}
+
+void
+gpusort_stage_fail(GpuSortStageControl *control)
+{
+	gpusort_stage_end(control);
+	WaitForParallelWorkersToFinish(control->context);
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("lost parallel worker while building index \"%s\"",
+					RelationGetRelationName(control->index)),
+			 errhint("More details may be available in the server log.")));
+}
+
+GpuSortStage
+gpusort_stage_await(GpuSortSharedStage *shared, GpuSortStage seen)
+{
+	GpuSortStage stage;
+
+	ConditionVariablePrepareToSleep(&shared->changed);
+	while ((stage = pg_atomic_read_u32(&shared->stage)) == seen)
+		ConditionVariableSleep(&shared->changed, PG_WAIT_EXTENSION);
+	ConditionVariableCancelSleep();
+	pg_memory_barrier();
+	return stage;
+}

@@ -1,0 +1,64 @@
+/*
+ * index_stage.h
+ *		What the leader of an index build tells its workers to do.
+ *
+ * Workers that have read their share of the table wait until the leader has sorted, and
+ * says what is next.  What that takes, they read from a view of the sort.
+ */
+#ifndef GPUSORT_INDEX_STAGE_H
+#define GPUSORT_INDEX_STAGE_H
+
+#include "access/parallel.h"
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "utils/relcache.h"
+
+#include "sort/sort_view.h"
+
+typedef enum GpuSortStage
+{
+	GPUSORT_STAGE_WAIT,			/* the leader reads the table and sorts */
+	GPUSORT_STAGE_VERIFY,		/* ... and has its order verified; may be skipped */
+	GPUSORT_STAGE_WRITE,
+	GPUSORT_STAGE_END			/* nothing to write for workers */
+} GpuSortStage;
+
+/* In shared memory. */
+typedef struct GpuSortSharedStage
+{
+	ConditionVariable changed;
+	pg_atomic_uint32 stage;
+} GpuSortSharedStage;
+
+/* The leader's end of it. */
+typedef struct GpuSortStageControl
+{
+	GpuSortSharedStage *shared;
+	ParallelContext *context;	/* of the workers */
+	Relation	index;
+	GpuSort    *sort;
+	GpuSortSharedView *view;	/* of the sort, if it is published */
+	bool		published;
+} GpuSortStageControl;
+
+extern void gpusort_stage_init(GpuSortSharedStage *shared);
+
+/* By the leader: let workers see the sort; false if some of its memory is private. */
+extern bool gpusort_stage_publish(GpuSortStageControl *control);
+
+/* By the leader. */
+extern void gpusort_stage_set(GpuSortStageControl *control, GpuSortStage stage);
+
+/* By the leader: let workers go that still wait for something to write. */
+extern void gpusort_stage_end(GpuSortStageControl *control);
+
+/*
+ * By the leader, if a worker has ended before its part was done: ERROR, the worker's own
+ * if there was one.
+ */
+extern void gpusort_stage_fail(GpuSortStageControl *control) pg_attribute_noreturn();
+
+/* By a worker: wait for another stage than the one that was seen. */
+extern GpuSortStage gpusort_stage_await(GpuSortSharedStage *shared, GpuSortStage seen);
+
+#endif							/* GPUSORT_INDEX_STAGE_H */

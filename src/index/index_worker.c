@@ -1,0 +1,114 @@
+/*
+ * index_worker.c
+ *		What a worker of an index build does: read its share of the table, and then what
+ *		the leader says.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/index.h"
+#include "pgstat.h"
+#include "tcop/tcopprot.h"
+
+#include "index/index_scan.h"
+#include "index/index_shared.h"
+
+/* A worker's row store: a batch and a tuple, and what the sort adds to each row. */
+#define SORT_BYTES		((size_t) 4 * 1024 * 1024)
+
+PGDLLEXPORT void gpusort_index_worker(dsm_segment *segment, shm_toc *toc);
+
+/* Read this worker's share of the table, and report. */
+static void
+read_share(GpuSortIndexReader *reader, const GpuSortSharedMemory *shared)
+{
+	GpuSortSharedTask *task = &shared->build->task;
+	GpuSortIndexRows *rows = &reader->rows;
+	GpuSortSpec no_keys = {0};
+	double		live;
+
+	reader->by_pages = task->by_pages;
+	reader->scan = shared->scan;
+	reader->blocks.shared = &shared->build->blocks;
+	rows->sort = gpusort_begin_index(reader->target.index, &no_keys, SORT_BYTES);
+	if (rows->sort == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed to reserve address space in a worker of an index build.")));
+	if (task->has_parts)
+		rows->parts = gpusort_parts_attach(task->parts);
+	live = gpusort_index_scan(reader);
+	gpusort_exchange_send_rest(reader->exchange, rows);
+	gpusort_reports_add(&shared->build->reports, reader, live);
+	gpusort_exchange_close(reader->exchange);
+	gpusort_end(rows->sort);
+}
+
+/* Wait until there is something to be done with the sorted rows, or there will not be. */
+static void
+follow_leader(const GpuSortIndexTarget *target, const GpuSortSharedMemory *shared,
+			  shm_mq_handle *notes)
+{
+	GpuSortSharedBuild *build = shared->build;
+	GpuSortStage stage = gpusort_stage_await(&build->stage, GPUSORT_STAGE_WAIT);
+	GpuSortViewMapping mapping;
+	GpuSortView view;
+	bool		attached;
+
+	if (stage == GPUSORT_STAGE_END)
+		return;
+	attached = gpusort_attach_view(shared->view, &view, &mapping);
+	if (stage == GPUSORT_STAGE_VERIFY)
+	{
+		if (attached)
+			gpusort_index_verify_help(&build->verify, target, &view);
+		stage = gpusort_stage_await(&build->stage, GPUSORT_STAGE_VERIFY);
+	}
+	if (!attached)
+		return;
+	if (stage == GPUSORT_STAGE_WRITE)
+		gpusort_slices_help(&build->slices, target, &view, notes);
+	gpusort_detach_view(&mapping);
+}
+
+/* Open the relations as the leader has, and build. */
+static void
+take_part(const GpuSortSharedMemory *shared, dsm_segment *segment)
+{
+	const GpuSortSharedTask *task = &shared->build->task;
+	LOCKMODE	heap_lock = task->concurrent ? ShareUpdateExclusiveLock : ShareLock;
+	LOCKMODE	index_lock = task->concurrent ? RowExclusiveLock : AccessExclusiveLock;
+	GpuSortIndexReader reader = {0};
+	GpuSortIndexTarget *target = &reader.target;
+	shm_mq_handle *notes = NULL;
+
+	reader.exchange = gpusort_exchange_join(shared->row_queues, segment);
+	if (shared->note_queues != NULL)
+		notes = gpusort_notes_join(shared->note_queues, segment);
+	target->heap = table_open(task->heap, heap_lock);
+	target->index = index_open(task->index, index_lock);
+	target->info = BuildIndexInfo(target->index);
+	target->info->ii_Concurrent = task->concurrent;
+	target->info->ii_Unique = task->unique;
+	read_share(&reader, shared);
+	if (notes != NULL)
+		follow_leader(target, shared, notes);
+	index_close(target->index, index_lock);
+	table_close(target->heap, heap_lock);
+}
+
+void
+gpusort_index_worker(dsm_segment *segment, shm_toc *toc)
+{
+	GpuSortSharedMemory shared;
+
+	gpusort_shared_find(&shared, toc);
+	debug_query_string = shared.query;
+	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+	InstrStartParallelQuery();
+	take_part(&shared, segment);
+	InstrEndParallelQuery(&shared.buffer_usage[ParallelWorkerNumber],
+						  &shared.wal_usage[ParallelWorkerNumber]);
+}
