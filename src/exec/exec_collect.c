@@ -37,6 +37,7 @@
 #include "exec/exec_collect.h"
 #include "exec/explain_counts.h"
 #include "plan/plan_node.h"
+#include "sort/parts_join.h"
 #include "sort/sort_input.h"
 #include "sort/sort_parts.h"
 

@@ -56,6 +56,7 @@
 #include "pg_compat.h"
 #include "plan/plan_node.h"
 #include "plan/plan_shared.h"
+#include "sort/parts_join.h"
 #include "sort/sort_input.h"
 #include "sort/sort_parts.h"
 

@@ -17,6 +17,7 @@
 
 #include "index/index_leader.h"
 #include "index/index_shared.h"
+#include "sort/parts_join.h"
 
 struct GpuSortIndexLeader
 {

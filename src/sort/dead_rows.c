@@ -5,12 +5,18 @@
 #include "postgres.h"
 
 #include "sort/dead_rows.h"
-#include "sort/sort_internal.h"
+#include "sort/sort_state.h"
 
 void
 gpusort_unmark_dead(GpuSort *sort)
 {
-	for (uint64 id = 0; sort->index.any_dead && id < sort->rows.count; id++)
-		((IndexTuple) gpusort_row_at(&sort->rows.places, (uint32) id))->t_info &= ~INDEX_AM_RESERVED_BIT;
+	if (!sort->index.any_dead)
+		return;
+	for (uint64 id = 0; id < sort->rows.count; id++)
+	{
+		IndexTuple	tuple = gpusort_row_at(&sort->rows.places, (uint32) id);
+
+		tuple->t_info &= ~INDEX_AM_RESERVED_BIT;
+	}
 	sort->index.any_dead = false;
 }

@@ -1,6 +1,6 @@
 /*
  * key_planes.c
- *		Which planes the engine sorts by.
+ *		What the engine sorts by; see key_planes.h.
  *
  * Planes of all columns, in order, up to the first one whose strings go on
  * behind their first word: what lies behind an undecided prefix must not take
@@ -15,7 +15,7 @@
  *
  * If all strings of that column begin alike (a protocol, a path, a tag), their
  * first words tell nothing.  The prefixes are then taken from behind what they
- * share, which is known from collecting.
+ * have in common, which was noted when they came.
  */
 #include "postgres.h"
 
@@ -24,7 +24,8 @@
 #include "miscadmin.h"
 
 #include "interrupts.h"
-#include "sort/sort_internal.h"
+#include "sort/key_planes.h"
+#include "sort/key_strings.h"
 
 /*
  * Leading bytes that all strings of a column must share for its prefixes to be
@@ -43,14 +44,14 @@
 
 /* Fill the column's prefix plane with the words behind what its strings share. */
 static void
-rebase_prefix(GpuSort *sort, GpuSortColumn *column)
+rebase_prefix(GpuSortColumn *column, const GpuSortRows *rows)
 {
 	uint64	   *prefix = RANGE_U64(column->prefix);
 	const uint64 *refs = RANGE_U64(column->refs);
 
 	column->base = column->facts.common_len;
 	column->facts.long_keys = false;
-	for (uint64 id = 0; id < sort->rows.count; id++)
+	for (uint64 id = 0; id < rows->count; id++)
 	{
 		uint32		len;
 
@@ -59,7 +60,7 @@ rebase_prefix(GpuSort *sort, GpuSortColumn *column)
 		if (column_is_null(column, (uint32) id))
 			continue;
 		len = KEY_REF_LENGTH(refs[id]);
-		prefix[id] = bytes_word(column->bytes, string_by_ref(&sort->rows, refs[id]), len,
+		prefix[id] = bytes_word(column->bytes, string_by_ref(rows->places.base, refs[id]), len,
 								column->base) ^ column->flip;
 		column->facts.long_keys |= bytes_continue(column->bytes, len, column->base);
 	}
@@ -82,14 +83,13 @@ byte_at(uint64 word, int position)
 
 /* Find the alphabets of every step-th row that is not null. */
 static void
-find_alphabets(const GpuSort *sort, const GpuSortColumn *column, uint64 step,
-			   Alphabets *alphabets)
+find_alphabets(const GpuSortColumn *column, uint64 nrows, uint64 step, Alphabets *alphabets)
 {
 	const uint64 *prefix = RANGE_U64(column->prefix);
 	uint64		checked = 0;
 
 	memset(alphabets, 0, sizeof(*alphabets));
-	for (uint64 id = 0; id < sort->rows.count; id += step)
+	for (uint64 id = 0; id < nrows; id += step)
 	{
 		if (++checked % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -108,13 +108,13 @@ find_alphabets(const GpuSort *sort, const GpuSortColumn *column, uint64 step,
 
 /* Bits that the engine would keep of the plane: those of its range. */
 static double
-range_bits(const GpuSort *sort, const GpuSortColumn *column, uint64 step)
+range_bits(const GpuSortColumn *column, uint64 nrows, uint64 step)
 {
 	const uint64 *prefix = RANGE_U64(column->prefix);
 	uint64		min = PG_UINT64_MAX;
 	uint64		max = 0;
 
-	for (uint64 id = 0; id < sort->rows.count; id += step)
+	for (uint64 id = 0; id < nrows; id += step)
 	{
 		if (column_is_null(column, (uint32) id))
 			continue;
@@ -126,20 +126,20 @@ range_bits(const GpuSort *sort, const GpuSortColumn *column, uint64 step)
 
 /* Renumber the words of the column's prefix plane, if that saves bits. */
 static void
-renumber_prefix(GpuSort *sort, GpuSortColumn *column)
+renumber_prefix(GpuSortColumn *column, uint64 nrows)
 {
 	uint64	   *prefix = RANGE_U64(column->prefix);
-	uint64		sample_step = sort->rows.count / ALPHABET_SAMPLE_ROWS + 1;
+	uint64		sample_step = nrows / ALPHABET_SAMPLE_ROWS + 1;
 	Alphabets	alphabets;
 	uint64		digits[sizeof(uint64)][256];	/* rank times weight of position */
 	uint64		weight = 1;
 
 	/* a sample has no larger alphabets and no wider range than the whole */
-	find_alphabets(sort, column, sample_step, &alphabets);
-	if (sort->rows.count < ALPHABET_MIN_ROWS ||
-		alphabets.bits + ALPHABET_MIN_BITS > range_bits(sort, column, sample_step))
+	find_alphabets(column, nrows, sample_step, &alphabets);
+	if (nrows < ALPHABET_MIN_ROWS ||
+		alphabets.bits + ALPHABET_MIN_BITS > range_bits(column, nrows, sample_step))
 		return;
-	find_alphabets(sort, column, 1, &alphabets);
+	find_alphabets(column, nrows, 1, &alphabets);
 
 	/* the product of all sizes is at most 256^8, so the largest number fits */
 	for (int p = sizeof(uint64) - 1; p >= 0; p--)
@@ -153,7 +153,7 @@ renumber_prefix(GpuSort *sort, GpuSortColumn *column)
 		}
 		weight *= Max(rank, 1);
 	}
-	for (uint64 id = 0; id < sort->rows.count; id++)
+	for (uint64 id = 0; id < nrows; id++)
 	{
 		uint64		word = prefix[id];
 		uint64		number = 0;
@@ -166,34 +166,30 @@ renumber_prefix(GpuSort *sort, GpuSortColumn *column)
 	}
 }
 
-/*
- * Fill planes[] (three a column at most) with what the engine is to sort by and
- * return how many; sets refine_column to the column whose strings go on behind
- * the last of them, or -1.
- */
-unsigned
-gpusort_engine_planes(GpuSort *sort, gs_plane *planes)
+void
+gpusort_choose_planes(GpuSortKeys *keys, const GpuSortRows *rows)
 {
+	gs_plane   *planes = keys->planes;
 	unsigned	n = 0;
 
-	sort->keys.refine_column = -1;
-	for (int i = 0; i < sort->keys.ncolumns; i++)
+	keys->refine_column = -1;
+	for (int i = 0; i < keys->ncolumns; i++)
 	{
-		GpuSortColumn *column = &sort->keys.columns[i];
+		GpuSortColumn *column = &keys->columns[i];
 		const uint64 *nulls = column->nulls != NULL ? RANGE_U64(column->nulls) : NULL;
 		gs_null_order null_order = column->nulls_first ? GS_NULLS_FIRST : GS_NULLS_LAST;
 
 		if (column->bytes != GPUSORT_BYTES_NONE)
 		{
 			if (column->facts.long_keys && column->facts.common_len >= MIN_COMMON_BYTES)
-				rebase_prefix(sort, column);
-			renumber_prefix(sort, column);
+				rebase_prefix(column, rows);
+			renumber_prefix(column, rows->count);
 			planes[n++] = (gs_plane) {RANGE_U64(column->prefix), nulls, null_order};
 			null_order = GS_NULLS_NONE;
 			if (column->facts.long_keys)
 			{
-				sort->keys.refine_column = i;
-				return n;
+				keys->refine_column = i;
+				break;
 			}
 		}
 		for (int w = 0; w < column->nwords; w++)
@@ -202,5 +198,5 @@ gpusort_engine_planes(GpuSort *sort, gs_plane *planes)
 			null_order = GS_NULLS_NONE;
 		}
 	}
-	return n;
+	keys->nplanes = n;
 }

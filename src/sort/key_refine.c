@@ -36,7 +36,12 @@
 #include "utils/memutils.h"
 
 #include "interrupts.h"
+#include "prefetch.h"
+#include "sort/key_refine.h"
 #include "sort/key_run.h"
+#include "sort/key_strings.h"
+#include "sort/row_store.h"
+#include "sort/sort_progress.h"
 
 /* Words of the bitmap that are told as progress at a time (a power of two, less one). */
 #define SWEEP_MASK		0xff
@@ -50,11 +55,11 @@ static bool
 complete_key(GpuSort *sort, GpuSortColumn *column, uint32 id)
 {
 	uint64	   *ref = &RANGE_U64(column->refs)[id];
+	const char *string = string_by_ref(sort->rows.places.base, *ref);
 	GpuSortKey	key;
 	size_t		offset;
 
-	if (!column->encoder.codec->complete(&column->encoder, string_by_ref(&sort->rows, *ref),
-										 KEY_REF_LENGTH(*ref), &key) ||
+	if (!column->encoder.codec->complete(&column->encoder, string, KEY_REF_LENGTH(*ref), &key) ||
 		key.len > KEY_REF_MAX_LENGTH - PADDED_WORD_BYTES)
 	{
 		sort->keys.value_refused = true;
@@ -240,8 +245,10 @@ prefetch_tied(const GpuSort *sort, uint64 from, uint64 tied, bool strings)
 			const GpuSortColumn *column = &sort->keys.columns[sort->keys.refine_column];
 			const uint64 *ref = &RANGE_U64(column->refs)[id];
 
-			prefetch_line(strings ? (const void *) (string_by_ref(&sort->rows, *ref) + column->base)
-						  : ref);
+			if (strings)
+				prefetch_line(string_by_ref(sort->rows.places.base, *ref) + column->base);
+			else
+				prefetch_line(ref);
 		}
 	}
 }
@@ -253,10 +260,6 @@ clear_bits(uint64 *bits, uint64 from, uint64 end)
 		bits[i / 64] &= ~(UINT64CONST(1) << (i % 64));
 }
 
-/*
- * Put rows in order that tie on the engine's planes, which end with those of
- * sort->keys.refine_column or are all.  False if a key could not be completed.
- */
 bool
 gpusort_refine(GpuSort *sort)
 {

@@ -12,7 +12,12 @@
 #include "miscadmin.h"
 
 #include "interrupts.h"
+#include "prefetch.h"
+#include "sort/host_engine.h"
 #include "sort/key_run.h"
+#include "sort/key_strings.h"
+#include "sort/row_store_index.h"
+#include "sort/sort_progress.h"
 
 /* Rows looked ahead when fetching words: references, then the strings. */
 #define REF_AHEAD		16
@@ -105,8 +110,7 @@ gpusort_first_place(const GpuSort *sort)
 
 /* A word of a string, from byte `from` on, ascending or descending. */
 static inline uint64
-string_word(const GpuSort *sort, const GpuSortColumn *column, uint32 id, uint32 from,
-			bool *longer)
+string_word(const char *base, const GpuSortColumn *column, uint32 id, uint32 from, bool *longer)
 {
 	uint64		ref = RANGE_U64(column->refs)[id];
 	uint32		len = KEY_REF_LENGTH(ref);
@@ -120,7 +124,7 @@ string_word(const GpuSort *sort, const GpuSortColumn *column, uint32 id, uint32 
 	if (len <= from)
 		return column->flip;
 	*longer = true;
-	return bytes_word(column->bytes, string_by_ref(&sort->rows, ref), len, from) ^ column->flip;
+	return bytes_word(column->bytes, string_by_ref(base, ref), len, from) ^ column->flip;
 }
 
 /* Fetch the words at `place` of the rows ids[0 .. n-1] into words[]. */
@@ -129,6 +133,7 @@ fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint3
 			uint64 *words, size_t stride)
 {
 	const GpuSortColumn *column = &sort->keys.columns[place->column];
+	const char *base = sort->rows.places.base;
 	RunWords	found = {0, true, false};
 	bool		tids = place_is_end(sort, place);
 
@@ -154,8 +159,8 @@ fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint3
 			if (i + REF_AHEAD < n)
 				prefetch_line(&refs[ids[i + REF_AHEAD]]);
 			if (i + STRING_AHEAD < n)
-				prefetch_line(string_by_ref(&sort->rows, refs[ids[i + STRING_AHEAD]]) + place->byte);
-			word = string_word(sort, column, ids[i], place->byte, &found.longer);
+				prefetch_line(string_by_ref(base, refs[ids[i + STRING_AHEAD]]) + place->byte);
+			word = string_word(base, column, ids[i], place->byte, &found.longer);
 		}
 		else
 		{
@@ -178,14 +183,15 @@ static uint32
 common_length(const GpuSort *sort, const GpuSortColumn *column, const uint32 *ids, uint32 n,
 			  uint32 from)
 {
-	uint64		first_ref = RANGE_U64(column->refs)[ids[0]];
-	const char *first = string_by_ref(&sort->rows, first_ref);
-	uint32		end = KEY_REF_LENGTH(first_ref);
+	const uint64 *refs = RANGE_U64(column->refs);
+	const char *base = sort->rows.places.base;
+	const char *first = string_by_ref(base, refs[ids[0]]);
+	uint32		end = KEY_REF_LENGTH(refs[ids[0]]);
 
 	for (uint32 i = 1; i < n && end > from; i++)
 	{
-		uint64		ref = RANGE_U64(column->refs)[ids[i]];
-		const char *data = string_by_ref(&sort->rows, ref);
+		uint64		ref = refs[ids[i]];
+		const char *data = string_by_ref(base, ref);
 		uint32		len = Min(end, KEY_REF_LENGTH(ref));
 		uint32		at = from;
 
@@ -195,8 +201,7 @@ common_length(const GpuSort *sort, const GpuSortColumn *column, const uint32 *id
 			gs_progress_advance(sort->progress, GPUSORT_INTERRUPT_ROWS * GPUSORT_TIED_COST);
 		}
 		if (i + STRING_AHEAD < n)
-			prefetch_line(string_by_ref(&sort->rows, RANGE_U64(column->refs)[ids[i + STRING_AHEAD]]) +
-						  from);
+			prefetch_line(string_by_ref(base, refs[ids[i + STRING_AHEAD]]) + from);
 		while (at < len && first[at] == data[at])
 			at++;
 		end = at;
@@ -330,7 +335,8 @@ gpusort_same_strings(const GpuSort *sort, const GpuSortColumn *column, const uin
 {
 	const uint64 *refs = RANGE_U64(column->refs);
 	uint32		len = KEY_REF_LENGTH(refs[ids[0]]);
-	const char *string = string_by_ref(&sort->rows, refs[ids[0]]);
+	const char *base = sort->rows.places.base;
+	const char *string = string_by_ref(base, refs[ids[0]]);
 
 	for (uint32 i = 1; i < n; i++)
 	{
@@ -342,8 +348,8 @@ gpusort_same_strings(const GpuSort *sort, const GpuSortColumn *column, const uin
 			gs_progress_advance(sort->progress, GPUSORT_INTERRUPT_ROWS * GPUSORT_TIED_COST);
 		}
 		if (i + STRING_AHEAD < n)
-			prefetch_line(string_by_ref(&sort->rows, refs[ids[i + STRING_AHEAD]]));
-		if (KEY_REF_LENGTH(ref) != len || memcmp(string_by_ref(&sort->rows, ref), string, len) != 0)
+			prefetch_line(string_by_ref(base, refs[ids[i + STRING_AHEAD]]));
+		if (KEY_REF_LENGTH(ref) != len || memcmp(string_by_ref(base, ref), string, len) != 0)
 			return false;
 	}
 	return true;

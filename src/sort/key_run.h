@@ -5,11 +5,13 @@
  *
  * A run is a stretch of the sorted order whose rows agree in everything before some
  * place in the key.
+ *
+ * Private to src/sort.
  */
 #ifndef GPUSORT_KEY_RUN_H
 #define GPUSORT_KEY_RUN_H
 
-#include "sort/sort_internal.h"
+#include "sort/sort_state.h"
 
 /* Runs up to this length are sorted on the stack, longer ones by the engine. */
 #define SMALL_RUN		256

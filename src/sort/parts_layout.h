@@ -1,6 +1,6 @@
 /*
  * parts_layout.h
- *		What the participants of a shared sort have in common; sort_parts*.c only.
+ *		What the participants of a shared sort have in common.
  *
  * It lies in one extent of the pool: counters, and for each part that
  * is finished what it is made of, as extents by number.
@@ -10,21 +10,23 @@
  * planes, and offsets must be those of the whole:
  *
  *	- A *granule* is so many rows that each plane of them fills whole extents: one of
- *	  row references, two of words.  Full
- *	  granules are mapped into the planes of the sort, one part's after the other's.
- *	  What is left of each part, less than a granule, is copied behind them.
+ *	  row references, two of words.  Full granules are mapped into the planes of the sort,
+ *	  one part's after the other's.  What is left of each part, less than a granule, is
+ *	  copied behind them.
  *	- Row stores are mapped one behind the other.  A part that is finished gets its
  *	  place there from a counter and moves its references by as much, so that this
  *	  is done by all participants side by side.
  *
  * Extents for the sort's workspace are taken by the parts, along with those of their
  * planes, and adopted without ever having been mapped.
+ *
+ * Private to src/sort.
  */
 #ifndef GPUSORT_PARTS_LAYOUT_H
 #define GPUSORT_PARTS_LAYOUT_H
 
-#include "sort/sort_internal.h"
 #include "sort/sort_parts.h"
+#include "sort/sort_state.h"
 
 /* In the list, in place of one that has been adopted. */
 #define NO_EXTENT		PG_UINT32_MAX
@@ -79,4 +81,4 @@ parts_list(GpuSortParts *parts)
 	return (uint32 *) &parts->entries[parts->max_parts];
 }
 
-#endif
+#endif							/* GPUSORT_PARTS_LAYOUT_H */

@@ -5,7 +5,7 @@
  * A row is stored as a MinimalTuple, the form in which tuplesort and the scan
  * slot want it, and stays where it is: sorting moves row ids only.  Slots that
  * hold a tuple (heap pages, minimal tuples) cost one memcpy; a slot of values
- * is formed in place, without palloc.  Index tuples are row_store_index.c's.
+ * is formed in place, without palloc.
  */
 #include "postgres.h"
 
@@ -15,10 +15,30 @@
 #include "utils/memutils.h"
 
 #include "settings.h"
-#include "sort/sort_internal.h"
+#include "sort/row_store.h"
+#include "sort/sort_memory.h"
+#include "sort/sort_state.h"
 
 /* The fault injected for testing strikes at this row. */
 #define FAULT_ROW 100
+
+/* Rows that have been read are given back in pieces of this size. */
+#define DISCARD_BYTES	((size_t) 8 << 20)
+
+void
+gpusort_empty_rows(GpuSortRows *rows)
+{
+	GpuSortRowPlaces *places = &rows->places;
+
+	rows->used = 0;
+	rows->count = 0;
+	places->uniform = true;
+	places->stride = 0;
+	places->granule_rows = 0;
+	if (places->granule_offsets != NULL)
+		pfree(places->granule_offsets);
+	places->granule_offsets = NULL;
+}
 
 bool
 gpusort_row_store_reserve(GpuSort *sort, size_t bytes, size_t *offset)
@@ -52,20 +72,14 @@ put_tuple(GpuSort *sort, const char *body, uint32 len, GpuSortStoredRow *row)
 	return true;
 }
 
-/*
- * Work out how tuples without nulls look if all attributes have a fixed length:
- * then a row is a copy of a template with the values put in, behind a header of
- * so many bytes.  Leaves sort->rows.template.tuple NULL if some attribute varies.
- */
 void
-gpusort_row_store_make_template(GpuSort *sort, size_t header)
+gpusort_make_template(GpuSortTemplate *template, TupleDesc desc, size_t header)
 {
-	TupleDesc	desc = sort->desc;
 	size_t		offset = 0;
 
 	if (desc->natts > MaxTupleAttributeNumber)
 		return;
-	sort->rows.template.offsets = palloc(desc->natts * sizeof(uint32));
+	template->offsets = palloc(desc->natts * sizeof(uint32));
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
@@ -73,26 +87,25 @@ gpusort_row_store_make_template(GpuSort *sort, size_t header)
 		if (att->attlen <= 0)
 			return;
 		offset = att_align_nominal(offset, att->attalign);
-		sort->rows.template.offsets[i] = header + offset;
+		template->offsets[i] = header + offset;
 		offset += att->attlen;
 	}
-	sort->rows.template.length = header + offset;
-	sort->rows.template.tuple = palloc0(MAXALIGN(sort->rows.template.length));
+	template->length = header + offset;
+	template->tuple = palloc0(MAXALIGN(template->length));
 }
 
-/* The same, with the header of a MinimalTuple. */
 void
-gpusort_row_store_make_minimal_template(GpuSort *sort)
+gpusort_make_minimal_template(GpuSortTemplate *template, TupleDesc desc)
 {
 	size_t		header = MAXALIGN(SizeofMinimalTupleHeader);
 	MinimalTuple tuple;
 
-	gpusort_row_store_make_template(sort, header);
-	if (sort->rows.template.tuple == NULL)
+	gpusort_make_template(template, desc, header);
+	if (template->tuple == NULL)
 		return;
-	tuple = (MinimalTuple) sort->rows.template.tuple;
-	tuple->t_len = sort->rows.template.length;
-	HeapTupleHeaderSetNatts(tuple, sort->desc->natts);
+	tuple = (MinimalTuple) template->tuple;
+	tuple->t_len = template->length;
+	HeapTupleHeaderSetNatts(tuple, desc->natts);
 	tuple->t_hoff = header + MINIMAL_TUPLE_OFFSET;
 }
 
@@ -199,4 +212,16 @@ gpusort_row_store_put(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row
 	}
 	slot_getallattrs(slot);
 	return put_values(sort, slot, row);
+}
+
+void
+gpusort_discard_read_rows(GpuSortRows *rows, size_t *discarded, const void *next)
+{
+	size_t		offset = (const char *) next - rows->places.base;
+
+	if (offset - *discarded < DISCARD_BYTES)
+		return;
+	CHECK_FOR_INTERRUPTS();
+	gpusort_range_discard(rows->store, *discarded, offset);
+	*discarded = offset / DISCARD_BYTES * DISCARD_BYTES;
 }

@@ -1,6 +1,6 @@
 /*
  * row_store_columns.c
- *		Rows that are columns of a table's tuples.
+ *		Storing rows that are columns of a table's tuples; see row_store_columns.h.
  *
  * Where a scan projects nothing but columns of its table, the row is put together
  * from the tuple on the page, straight in the row store: no expression is
@@ -16,8 +16,8 @@
 #include "access/tupmacs.h"
 
 #include "sort/fixed_offset.h"
-#include "sort/sort_internal.h"
-#include "sort/sort_put.h"
+#include "sort/row_store_columns.h"
+#include "sort/sort_state.h"
 
 /* A column of the rows. */
 typedef struct SelectedColumn
@@ -29,7 +29,7 @@ typedef struct SelectedColumn
 	uint32		bytes;			/* of its value in the row being made */
 } SelectedColumn;
 
-struct GpuSortSelection
+typedef struct GpuSortSelection
 {
 	TupleDesc	table;
 	int			natts;			/* of the table, up to the last one wanted */
@@ -38,10 +38,10 @@ struct GpuSortSelection
 	uint32	   *offsets;		/* of a row that is not fixed: by column, 0: null */
 	int			ncolumns;
 	SelectedColumn columns[FLEXIBLE_ARRAY_MEMBER];
-};
+} GpuSortSelection;
 
 bool
-gpusort_select_columns(GpuSort *sort, TupleDesc table, const AttrNumber *attnos)
+gpusort_row_store_select(GpuSort *sort, TupleDesc table, const AttrNumber *attnos)
 {
 	int			ncolumns = sort->desc->natts;
 	GpuSortSelection *selection;
@@ -102,18 +102,19 @@ static bool
 put_fixed_columns(GpuSort *sort, HeapTupleHeader tuple, GpuSortStoredRow *row)
 {
 	const GpuSortSelection *selection = sort->rows.selection;
+	const GpuSortTemplate *template = &sort->rows.template;
 	const char *data = (const char *) tuple + tuple->t_hoff;
 	char	   *to;
 
-	if (!gpusort_row_store_reserve(sort, sort->rows.template.length, &row->offset))
+	if (!gpusort_row_store_reserve(sort, template->length, &row->offset))
 		return false;
 	to = sort->rows.places.base + row->offset;
-	memcpy(to, sort->rows.template.tuple, sort->rows.template.length);
+	memcpy(to, template->tuple, template->length);
 	for (int i = 0; i < selection->ncolumns; i++)
 	{
 		const SelectedColumn *column = &selection->columns[i];
 
-		copy_value(to + sort->rows.template.offsets[i], data + column->fixed_offset, column->attlen);
+		copy_value(to + template->offsets[i], data + column->fixed_offset, column->attlen);
 	}
 	return true;
 }
@@ -235,12 +236,14 @@ gpusort_row_store_put_columns(GpuSort *sort, HeapTupleHeader tuple, GpuSortStore
 {
 	const GpuSortSelection *selection = sort->rows.selection;
 	bool		fixed = selection->fixed && (tuple->t_infomask & HEAP_HASNULL) == 0;
+	MinimalTuple stored;
 
 	/* attributes that were added later have defaults, which are not in the tuple */
 	if (HeapTupleHeaderGetNatts(tuple) < selection->natts ||
 		!(fixed ? put_fixed_columns : put_columns) (sort, tuple, row))
 		return false;
-	stored_row_is_source(sort, row, ((MinimalTuple) (sort->rows.places.base + row->offset))->t_len);
+	stored = (MinimalTuple) (sort->rows.places.base + row->offset);
+	stored_row_is_source(&sort->rows, row, stored->t_len);
 	*offsets = fixed ? sort->rows.template.offsets : selection->offsets;
 	return true;
 }

@@ -1,6 +1,6 @@
 /*
  * row_store_index.c
- *		Index tuples in the row store.
+ *		Storing rows as index tuples; see row_store_index.h.
  *
  * What index_form_tuple() makes, made in place: without palloc, and without
  * computing anything anew for rows of fixed-length values.  Values that have to
@@ -14,21 +14,20 @@
 #include "miscadmin.h"
 
 #include "pg_compat.h"
-#include "sort/sort_internal.h"
+#include "sort/row_store_index.h"
+#include "sort/sort_state.h"
 
 void
-gpusort_row_store_make_index_template(GpuSort *sort)
+gpusort_make_index_template(GpuSortTemplate *template, TupleDesc desc)
 {
-	size_t		header = IndexInfoFindDataOffset(0);
-
-	gpusort_row_store_make_template(sort, header);
-	if (sort->rows.template.tuple == NULL)
+	gpusort_make_template(template, desc, IndexInfoFindDataOffset(0));
+	if (template->tuple == NULL)
 		return;
-	sort->rows.template.length = MAXALIGN(sort->rows.template.length);
-	if (sort->rows.template.length > INDEX_SIZE_MASK)
-		sort->rows.template.tuple = NULL;
+	template->length = MAXALIGN(template->length);
+	if (template->length > INDEX_SIZE_MASK)
+		template->tuple = NULL;
 	else
-		((IndexTuple) sort->rows.template.tuple)->t_info = sort->rows.template.length;
+		((IndexTuple) template->tuple)->t_info = template->length;
 }
 
 /* Does the value go into a tuple as it is? */
@@ -63,7 +62,8 @@ put_formed(GpuSort *sort, const Datum *values, const bool *isnull, GpuSortStored
 
 /* Store a tuple of values that need no preparation. */
 static bool
-put_plain(GpuSort *sort, const Datum *values, const bool *isnull, bool has_nulls, GpuSortStoredRow *row)
+put_plain(GpuSort *sort, const Datum *values, const bool *isnull, bool has_nulls,
+		  GpuSortStoredRow *row)
 {
 	uint16		info = has_nulls ? INDEX_NULL_MASK : 0;
 	Size		header = IndexInfoFindDataOffset(info);
@@ -78,19 +78,15 @@ put_plain(GpuSort *sort, const Datum *values, const bool *isnull, bool has_nulls
 		return false;
 	tuple = (IndexTuple) (sort->rows.places.base + row->offset);
 	memset(tuple, 0, size);
-	heap_fill_tuple(sort->desc, (Datum *) values, (bool *) isnull, (char *) tuple + header, data_size,
-					&heap_info, has_nulls ? (bits8 *) tuple + sizeof(IndexTupleData) : NULL);
+	heap_fill_tuple(sort->desc, (Datum *) values, (bool *) isnull, (char *) tuple + header,
+					data_size, &heap_info,
+					has_nulls ? (bits8 *) tuple + sizeof(IndexTupleData) : NULL);
 	if ((heap_info & HEAP_HASVARWIDTH) != 0)
 		info |= INDEX_VAR_MASK;
 	tuple->t_info = info | size;
 	return true;
 }
 
-/*
- * Form and store the index tuple of the values.  row->source is NULL if the
- * values lie where the codecs should see them, else the stored tuple: look them
- * up there.
- */
 bool
 gpusort_row_store_put_index(GpuSort *sort, const Datum *values, const bool *isnull, ItemPointer tid,
 							GpuSortStoredRow *row)
@@ -120,6 +116,6 @@ gpusort_row_store_put_index(GpuSort *sort, const Datum *values, const bool *isnu
 	tuple->t_tid = *tid;
 	row->source = NULL;
 	if (sort->keys.any_bytes)
-		stored_row_is_source(sort, row, IndexTupleSize(tuple));
+		stored_row_is_source(&sort->rows, row, IndexTupleSize(tuple));
 	return true;
 }

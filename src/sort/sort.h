@@ -3,18 +3,20 @@
  *		One sort: rows in, rows out in order.  The counterpart of tuplesort.h.
  *
  * Life of a sort: begin, put every row (sort_put.h), perform, fetch rows by position
- * (sort_fetch.h), then reset for another input or end.  The state and everything it refers to hangs
- * on the memory context that was current at begin: deleting or resetting that
- * context ends the sort, on error as well.
+ * (sort_fetch.h), then reset for another input or end.  The state and everything it
+ * refers to hangs on the memory context that was current at begin: deleting or resetting
+ * that context ends the sort, on error as well.
  *
  * What can't be sorted here (no memory within the limit, a value without an
  * encoding, an order that the verification rejects) is handed over to
- * PostgreSQL's tuplesort, at any point of collection; the caller sees no
+ * PostgreSQL's tuplesort, at any point while rows come in; the caller sees no
  * difference but gpusort_stats.handover.
  *
  * The rows of an index build are IndexTuples, ordered by their key columns and
  * then by TID, whatever the order of arrival.  Such a sort is never handed over:
  * its caller is told that it has failed, and lets PostgreSQL build the index.
+ *
+ * Public: other folders include it.
  */
 #ifndef GPUSORT_SORT_H
 #define GPUSORT_SORT_H
@@ -62,7 +64,7 @@ typedef struct GpuSortStats
 {
 	uint64		rows;
 	GpuSortHandover handover;
-	uint64		handover_rows;	/* rows collected before the handover */
+	uint64		handover_rows;	/* rows put before the handover */
 	GpuSortSortedBy engine;
 	char		fallback[128];	/* why gpusortd did not sort, although it should
 								 * have; or empty */

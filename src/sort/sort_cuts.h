@@ -4,6 +4,8 @@
  *		columns stay together.
  *
  * Every process that has a view of the result finds the same places.
+ *
+ * Public: other folders include it.
  */
 #ifndef GPUSORT_SORT_CUTS_H
 #define GPUSORT_SORT_CUTS_H

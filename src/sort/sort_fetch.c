@@ -4,41 +4,50 @@
  */
 #include "postgres.h"
 
+#include "prefetch.h"
+#include "sort/sort_await.h"
 #include "sort/sort_fetch.h"
-#include "sort/sort_internal.h"
+#include "sort/sort_state.h"
+
+/* Rows that gpusortd has brought into order. */
+static void
+fetch_reordered(GpuSort *sort, uint64 from, int count, void **rows)
+{
+	for (int i = 0; i < count; i++)
+		rows[i] = gpusort_row_at(&sort->reorder.places, (uint32) (from + i));
+	sort->stats.reordered_rows += count;
+}
 
 void
 gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
 {
-	const uint32 *row_refs = sort->rows.places.refs;
+	const GpuSortRowPlaces *places = &sort->rows.places;
 	uint64		left = sort->rows.count - from;
 	int			ahead_to = (int) Min(left, 2 * (uint64) count);
 	const uint32 *order;
 
 	Assert(count <= left);
-	if (unlikely(from + ahead_to > sort->order.ready))
-		gpusort_service_await(sort, from + ahead_to);
-	if (unlikely(sort->reorder.running))
-		gpusort_reorder_look(sort, from + ahead_to);
+	if (unlikely(from + ahead_to > sort->order.ready || sort->reorder.running))
+		gpusort_await_rows(sort, from + ahead_to);
 	if (from + count <= sort->reorder.count)
 	{
-		gpusort_reorder_fetch(sort, from, count, rows);
+		fetch_reordered(sort, from, count, rows);
 		return;
 	}
 	order = sort->order.ids + from;
 	for (int i = 0; i < count; i++)
-		rows[i] = gpusort_row_at(&sort->rows.places, order[i]);
-	if (sort->rows.places.uniform)
+		rows[i] = gpusort_row_at(places, order[i]);
+	if (places->uniform)
 		return;
 	for (int i = count; i < ahead_to; i++)
-		if (!gpusort_place_is_known(&sort->rows.places, order[i]))
-			prefetch_line(&row_refs[order[i]]);
+		if (!gpusort_place_is_known(places, order[i]))
+			prefetch_line(&places->refs[order[i]]);
 }
 
 size_t
 gpusort_row_bytes(const GpuSort *sort)
 {
-	return sort->rows.count > 0 ? sort->rows.used / sort->rows.count : 0;
+	return average_row_bytes(&sort->rows);
 }
 
 const void *

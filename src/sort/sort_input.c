@@ -34,7 +34,6 @@
 #include "utils/snapmgr.h"
 
 #include "sort/sort_input.h"
-#include "sort/sort_parts.h"
 #include "sort/sort_put.h"
 
 /* Is the child, which has returned its first row, a scan that we can continue? */

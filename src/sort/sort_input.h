@@ -1,6 +1,8 @@
 /*
  * sort_input.h
  *		Draining the input of a sort.
+ *
+ * Public: other folders include it.
  */
 #ifndef GPUSORT_SORT_INPUT_H
 #define GPUSORT_SORT_INPUT_H

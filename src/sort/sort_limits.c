@@ -8,7 +8,7 @@
 
 #include "memory/machine_memory.h"
 #include "memory/pool.h"
-#include "sort/sort_internal.h"
+#include "sort/key_strings.h"
 #include "sort/sort_limits.h"
 
 size_t

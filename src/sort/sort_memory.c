@@ -1,14 +1,7 @@
 /*
  * sort_memory.c
- *		What memory a sort has, and how much more it may take.
+ *		How much memory a sort takes, and how much more it may take; see sort_memory.h.
  *
- * A sort lives in ranges (memory_range.h): rows, row references, a plane for each
- * word of each sort column, and the engine's workspace.  Each has address space
- * for all that the sort may take, so that whichever grows can.
- *
- * Two limits hold.  Extents of the pool: the share that gpusort.pool_quota grants
- * to one sort, and what is free.  Private memory: work_mem * hash_mem_multiplier,
- * in an index build maintenance_work_mem.
  * A range grows in the pool first, so what counts against the private limit is
  * that part of each range that lies behind its extents:
  *
@@ -21,11 +14,15 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 
+#include "engine/host/gs_sort.h"
 #include "memory/pool.h"
-#include "sort/sort_internal.h"
+#include "sort/key_strings.h"
 #include "sort/sort_limits.h"
+#include "sort/sort_memory.h"
+#include "sort/sort_progress.h"
+#include "sort/sort_ranges.h"
+#include "sort/sort_state.h"
 
 /*
  * Planes grow by doubling, within these numbers of rows, or by what the limit
@@ -41,205 +38,30 @@
 void
 gpusort_begin_memory(GpuSort *sort, size_t limit_bytes)
 {
-	sort->memory.limit_bytes = gpusort_possible_bytes(limit_bytes);
-	sort->memory.pool_share.owner = gsd_owner(MyProcPid, 0);
-	sort->memory.pool_share.max_extents = gpusort_pool_quota_extents();
-	pg_atomic_init_u32(&sort->memory.pool_share.own_extents, 0);
-	sort->memory.pool_share.extents = &sort->memory.pool_share.own_extents;
-	sort->memory.reserve_bytes = Min(sort->memory.limit_bytes + gpusort_pool_limit(),
-									 ROW_STORE_MAX_BYTES - 1);
-	for (sort->rows.places.unit = MAXIMUM_ALIGNOF;
-		 sort->memory.reserve_bytes / sort->rows.places.unit > PG_UINT32_MAX;)
-		sort->rows.places.unit *= 2;
-	sort->rows.shift = pg_leftmost_one_pos64(sort->rows.places.unit);
-}
+	GpuSortMemory *memory = &sort->memory;
+	size_t		unit = MAXIMUM_ALIGNOF;
 
-/* A range that can grow to the limit; NULL if there is no address space. */
-GpuSortRange *
-gpusort_acquire_range(GpuSort *sort, int role)
-{
-	return gpusort_range_acquire(role, sort->memory.reserve_bytes, &sort->memory.pool_share);
-}
-
-static size_t
-bitmap_bytes(uint64 rows)
-{
-	return (rows + 63) / 64 * sizeof(uint64);
+	memory->limit_bytes = gpusort_possible_bytes(limit_bytes);
+	memory->pool_share.owner = gsd_owner(MyProcPid, 0);
+	memory->pool_share.max_extents = gpusort_pool_quota_extents();
+	pg_atomic_init_u32(&memory->pool_share.own_extents, 0);
+	memory->pool_share.extents = &memory->pool_share.own_extents;
+	memory->reserve_bytes = Min(memory->limit_bytes + gpusort_pool_limit(),
+								ROW_STORE_MAX_BYTES - 1);
+	while (memory->reserve_bytes / unit > PG_UINT32_MAX)
+		unit *= 2;
+	set_row_unit(&sort->rows, unit);
 }
 
 static bool
-visit_range(GpuSort *sort, GpuSortRange **range, size_t bytes, GpuSortRangeVisitor visit)
-{
-	return *range == NULL || visit(sort, range, bytes);
-}
-
-/* Visit the planes of all columns; stops when a visitor says false. */
-static bool
-visit_columns(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit)
-{
-	for (int i = 0; i < sort->keys.ncolumns; i++)
-	{
-		GpuSortColumn *column = &sort->keys.columns[i];
-
-		if (!visit_range(sort, &column->prefix, rows * sizeof(uint64), visit) ||
-			!visit_range(sort, &column->refs, rows * sizeof(uint64), visit) ||
-			!visit_range(sort, &column->nulls, bitmap_bytes(rows), visit))
-			return false;
-		for (int w = 0; w < column->nwords; w++)
-			if (!visit_range(sort, &column->words[w], rows * sizeof(uint64), visit))
-				return false;
-	}
-	return true;
-}
-
-/* Visit all that has something for each row while rows are collected. */
-static bool
-visit_planes(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit)
-{
-	return visit_range(sort, &sort->rows.refs, rows * sizeof(uint32), visit) &&
-		visit_columns(sort, rows, visit);
-}
-
-/* Visit what is needed when all rows are in. */
-static bool
-visit_workspace(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit)
-{
-	return visit_range(sort, &sort->order.workspace, gs_sort_workspace_bytes(rows), visit) &&
-		visit_range(sort, &sort->order.refined, rows * sizeof(uint32), visit) &&
-		visit_range(sort, &sort->order.equal, bitmap_bytes(rows), visit);
-}
-
-bool
-gpusort_visit_memory(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit)
-{
-	return visit_range(sort, &sort->rows.store, sort->rows.used, visit) &&
-		visit_planes(sort, rows, visit) &&
-		visit_workspace(sort, rows, visit);
-}
-
-static bool
-acquire_planes(GpuSort *sort, int i)
-{
-	GpuSortColumn *column = &sort->keys.columns[i];
-
-	if (column->bytes != GPUSORT_BYTES_NONE)
-	{
-		column->prefix = gpusort_acquire_range(sort, GPUSORT_PLANE_ROLE(i, GPUSORT_PREFIX_ROLE));
-		column->refs = gpusort_acquire_range(sort, GPUSORT_PLANE_ROLE(i, GPUSORT_REFS_ROLE));
-		if (column->prefix == NULL || column->refs == NULL)
-			return false;
-	}
-	for (int w = 0; w < column->nwords; w++)
-	{
-		column->words[w] = gpusort_acquire_range(sort, GPUSORT_PLANE_ROLE(i, GPUSORT_WORDS_ROLE + w));
-		if (column->words[w] == NULL)
-			return false;
-	}
-	return true;
-}
-
-bool
-gpusort_acquire_memory(GpuSort *sort)
-{
-	sort->rows.store = gpusort_acquire_range(sort, GPUSORT_RANGE_ROWS);
-	sort->rows.refs = gpusort_acquire_range(sort, GPUSORT_RANGE_ROW_REFS);
-	sort->order.workspace = gpusort_acquire_range(sort, GPUSORT_RANGE_WORKSPACE);
-	if (sort->rows.store == NULL || sort->rows.refs == NULL || sort->order.workspace == NULL)
-		return false;
-	sort->rows.places.base = sort->rows.store->base;
-	sort->rows.places.refs = RANGE_U32(sort->rows.refs);
-	if (sort->keys.any_bytes || sort->index_rows)
-	{
-		sort->order.refined = gpusort_acquire_range(sort, GPUSORT_RANGE_REFINED);
-		sort->order.equal = gpusort_acquire_range(sort, GPUSORT_RANGE_EQUAL);
-		if (sort->order.refined == NULL || sort->order.equal == NULL)
-			return false;
-	}
-	for (int i = 0; i < sort->keys.ncolumns; i++)
-		if (!acquire_planes(sort, i))
-			return false;
-	return true;
-}
-
-static bool
-release_range(GpuSort *sort, GpuSortRange **range, size_t bytes)
-{
-	gpusort_range_release(*range);
-	*range = NULL;
-	return true;
-}
-
-void
-gpusort_release_planes(GpuSort *sort)
-{
-	visit_workspace(sort, 0, release_range);
-	visit_planes(sort, 0, release_range);
-}
-
-void
-gpusort_release_nulls(GpuSort *sort)
-{
-	for (int i = 0; i < sort->keys.ncolumns; i++)
-		visit_range(sort, &sort->keys.columns[i].nulls, 0, release_range);
-}
-
-void
-gpusort_release_rows_aside(GpuSort *sort)
-{
-	visit_range(sort, &sort->aside.store, 0, release_range);
-	visit_range(sort, &sort->aside.refs, 0, release_range);
-}
-
-void
-gpusort_release_memory(GpuSort *sort)
-{
-	/* the dearest first, while there is room in gpusort.keep_memory */
-	visit_range(sort, &sort->rows.store, 0, release_range);
-	gpusort_release_rows_aside(sort);
-	gpusort_reorder_forget(sort);
-	gpusort_release_planes(sort);
-}
-
-static bool
-rewind_range(GpuSort *sort, GpuSortRange **range, size_t bytes)
-{
-	gpusort_range_rewind(*range);
-	return true;
-}
-
-void
-gpusort_rewind_memory(GpuSort *sort)
-{
-	visit_range(sort, &sort->rows.store, 0, rewind_range);
-	visit_workspace(sort, 0, rewind_range);
-	visit_planes(sort, 0, rewind_range);
-	sort->memory.capacity = 0;
-	sort->rows.end = 0;
-}
-
-static bool
-discard_range(GpuSort *sort, GpuSortRange **range, size_t bytes)
-{
-	gpusort_range_discard(*range, 0, (*range)->usable);
-	return true;
-}
-
-void
-gpusort_discard_planes(GpuSort *sort)
-{
-	visit_workspace(sort, 0, discard_range);
-	visit_columns(sort, 0, discard_range);
-}
-
-static bool
-reserve_range(GpuSort *sort, GpuSortRange **range, size_t bytes)
+reserve_range(GpuSortRange **range, size_t bytes, void *arg)
 {
 	gpusort_range_reserve(*range, bytes);
 	return true;
 }
 
 static bool
-grow_range(GpuSort *sort, GpuSortRange **range, size_t bytes)
+grow_range(GpuSortRange **range, size_t bytes, void *arg)
 {
 	return gpusort_range_grow(*range, bytes);
 }
@@ -251,9 +73,9 @@ bytes_behind_extents(const GpuSortRange *range, size_t bytes)
 }
 
 static bool
-add_private_bytes(GpuSort *sort, GpuSortRange **range, size_t bytes)
+add_private_bytes(GpuSortRange **range, size_t bytes, void *arg)
 {
-	sort->memory.planes_private += bytes_behind_extents(*range, bytes);
+	*(size_t *) arg += bytes_behind_extents(*range, bytes);
 	return true;
 }
 
@@ -264,20 +86,19 @@ add_private_bytes(GpuSort *sort, GpuSortRange **range, size_t bytes)
 static size_t
 private_bytes_of_planes(GpuSort *sort, uint64 rows)
 {
-	sort->memory.planes_private = 0;
-	visit_planes(sort, rows, add_private_bytes);
-	visit_workspace(sort, rows, add_private_bytes);
-	if (sort->member.is_part)
-		return sort->memory.planes_private;
-	return sort->memory.planes_private - Min(sort->memory.planes_private, gs_sort_workspace_bytes(0));
+	size_t		bytes = 0;
+
+	gpusort_visit_planes(sort, rows, add_private_bytes, &bytes);
+	gpusort_visit_workspace(sort, rows, add_private_bytes, &bytes);
+	return sort->is_part ? bytes : bytes - Min(bytes, gs_sort_workspace_bytes(0));
 }
 
 /* Bytes of extents that the sort may still take, if nobody else does first. */
 static size_t
-pool_bytes_left(const GpuSort *sort)
+pool_bytes_left(const GpuSortPoolShare *share)
 {
-	uint32		taken = pg_atomic_read_u32(sort->memory.pool_share.extents);
-	uint32		left = sort->memory.pool_share.max_extents - Min(taken, sort->memory.pool_share.max_extents);
+	uint32		taken = pg_atomic_read_u32(share->extents);
+	uint32		left = share->max_extents - Min(taken, share->max_extents);
 
 	if (left == 0)
 		return 0;
@@ -291,37 +112,48 @@ pool_bytes_left(const GpuSort *sort)
 static bool
 rows_fit(GpuSort *sort, uint64 rows)
 {
-	size_t		row_bytes = sort->rows.count > 0 ? sort->rows.used / sort->rows.count : 0;
+	const GpuSortMemory *memory = &sort->memory;
+	size_t		more_bytes = (rows - memory->capacity) * average_row_bytes(&sort->rows);
 	size_t		rows_private;
 	size_t		planes_private;
 
-	visit_planes(sort, rows, reserve_range);
-	visit_workspace(sort, rows, reserve_range);
+	gpusort_visit_planes(sort, rows, reserve_range, NULL);
+	gpusort_visit_workspace(sort, rows, reserve_range, NULL);
 	planes_private = private_bytes_of_planes(sort, rows);
-	rows_private = bytes_behind_extents(sort->rows.store,
-										sort->rows.used + (rows - sort->memory.capacity) * row_bytes);
+	rows_private = bytes_behind_extents(sort->rows.store, sort->rows.used + more_bytes);
 	if (!gpusort_range_is_private(sort->rows.store))
-		rows_private -= Min(rows_private, pool_bytes_left(sort));
-	return planes_private <= sort->memory.limit_bytes &&
-		rows_private <= sort->memory.limit_bytes - planes_private;
+		rows_private -= Min(rows_private, pool_bytes_left(&memory->pool_share));
+	return planes_private <= memory->limit_bytes &&
+		rows_private <= memory->limit_bytes - planes_private;
+}
+
+/* Let a part's planes have room for so many rows more; false if all would have too many. */
+static bool
+claim_rows(pg_atomic_uint64 *claimed, uint64 rows)
+{
+	if (pg_atomic_fetch_add_u64(claimed, rows) + rows <= PG_UINT32_MAX)
+		return true;
+	pg_atomic_fetch_sub_u64(claimed, rows);
+	return false;
 }
 
 bool
 gpusort_grow_planes(GpuSort *sort)
 {
-	uint64		step = Min(Max(sort->memory.capacity, MIN_GROW_ROWS), MAX_GROW_ROWS);
+	GpuSortMemory *memory = &sort->memory;
+	uint64		step = Min(Max(memory->capacity, MIN_GROW_ROWS), MAX_GROW_ROWS);
 
-	while (sort->memory.capacity + step > PG_UINT32_MAX || !rows_fit(sort, sort->memory.capacity + step))
+	while (memory->capacity + step > PG_UINT32_MAX || !rows_fit(sort, memory->capacity + step))
 	{
 		step /= 2;
 		if (step < MIN_STEP_ROWS)
 			return false;
 	}
-	if (sort->member.is_part && !gpusort_parts_claim_rows(sort->member.parts, step))
+	if (memory->claimed_rows != NULL && !claim_rows(memory->claimed_rows, step))
 		return false;
-	if (!visit_planes(sort, sort->memory.capacity + step, grow_range))
+	if (!gpusort_visit_planes(sort, memory->capacity + step, grow_range, NULL))
 		return false;
-	sort->memory.capacity += step;
+	memory->capacity += step;
 	gpusort_set_rows_end(sort);
 	return true;
 }
@@ -329,8 +161,8 @@ gpusort_grow_planes(GpuSort *sort)
 bool
 gpusort_grow_planes_to(GpuSort *sort, uint64 rows)
 {
-	visit_planes(sort, rows, reserve_range);
-	if (rows > sort->memory.capacity && !visit_planes(sort, rows, grow_range))
+	gpusort_visit_planes(sort, rows, reserve_range, NULL);
+	if (rows > sort->memory.capacity && !gpusort_visit_planes(sort, rows, grow_range, NULL))
 		return false;
 	sort->memory.capacity = rows;
 	return true;
@@ -340,9 +172,11 @@ void
 gpusort_set_rows_end(GpuSort *sort)
 {
 	size_t		planes = private_bytes_of_planes(sort, sort->memory.capacity);
-	size_t		allowed = sort->memory.limit_bytes > planes ? sort->memory.limit_bytes - planes : 0;
+	size_t		limit = sort->memory.limit_bytes;
+	size_t		allowed = limit > planes ? limit - planes : 0;
+	const GpuSortRange *store = sort->rows.store;
 
-	sort->rows.end = Min(sort->rows.store->usable, gpusort_range_pool_bytes(sort->rows.store) + allowed);
+	sort->rows.end = Min(store->usable, gpusort_range_pool_bytes(store) + allowed);
 }
 
 bool
@@ -361,8 +195,8 @@ gpusort_acquire_bitmap(GpuSort *sort, int role)
 
 	if (range == NULL)
 		return NULL;
-	if (!gpusort_range_grow(range, bitmap_bytes(sort->memory.capacity)) ||
-		(sort->member.is_part && gpusort_range_is_private(range)))
+	if (!gpusort_range_grow(range, gpusort_bitmap_bytes(sort->memory.capacity)) ||
+		(sort->is_part && gpusort_range_is_private(range)))
 	{
 		gpusort_range_release(range);
 		return NULL;
@@ -403,7 +237,8 @@ gpusort_grow_workspace(GpuSort *sort)
 		(refined_bytes == 0 || gpusort_grow_in_steps(sort, sort->order.refined, refined_bytes));
 	gs_progress_leave(sort->progress, &outer);
 	return grown &&
-		(!needs_equal_rows(sort) || gpusort_range_grow(sort->order.equal, bitmap_bytes(rows)));
+		(!needs_equal_rows(sort) ||
+		 gpusort_range_grow(sort->order.equal, gpusort_bitmap_bytes(rows)));
 }
 
 void

@@ -2,20 +2,22 @@
  * sort_parts.c
  *		One sort whose rows are collected by several processes; see sort_parts.h.
  *
- * Makes what they share (parts_layout.h), and has each of them hand in its part.
- * Until parts are joined to it (sort_parts_join.c), the sort itself takes no extents.
+ * Makes what they have in common (parts_layout.h), begins their parts, and has each of them
+ * hand in its part.  Until parts are joined to it (parts_join.h), the sort itself takes no
+ * extents.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
+#include "utils/rel.h"
 
 #include "memory/pool.h"
-#include "memory/range_extents.h"
+#include "sort/key_strings.h"
 #include "sort/parts_layout.h"
-
-/* Numbers of shared sorts of this process that are in use, from 1. */
-static bool numbers_used[GSD_OWNER_SORTS];
+#include "sort/parts_owner.h"
+#include "sort/row_store_index.h"
+#include "sort/sort_limits.h"
+#include "sort/sort_ranges.h"
 
 /* Most extents that the list has room for. */
 static uint32
@@ -26,67 +28,35 @@ list_room(int participants)
 	return head < EXTENT_BYTES ? (EXTENT_BYTES - head) / sizeof(uint32) : 0;
 }
 
-/* The owner word for a new shared sort; that of the process if there is none. */
-static uint32
-take_owner(void)
-{
-	for (uint32 number = 1; number < GSD_OWNER_SORTS; number++)
-		if (!numbers_used[number])
-		{
-			numbers_used[number] = true;
-			return gsd_owner(MyProcPid, number);
-		}
-	return gsd_owner(MyProcPid, 0);
-}
-
-void
-gpusort_parts_end(GpuSort *sort)
-{
-	uint32		number = sort->memory.pool_share.owner >> GSD_OWNER_PID_BITS;
-
-	if (sort->member.is_part || sort->member.is_joined || number == 0)
-		return;
-	gsd_give_all(gpusort_pool->header, sort->memory.pool_share.owner);
-	numbers_used[number] = false;
-	sort->memory.pool_share.owner = gsd_owner(MyProcPid, 0);
-	sort->memory.pool_share.max_extents = gpusort_pool_quota_extents();
-	pg_atomic_write_u32(&sort->memory.pool_share.own_extents, 0);
-}
-
 void
 gpusort_parts_dissolve(GpuSort *sort)
 {
 	Assert(sort->rows.count == 0);
-	gpusort_rewind_memory(sort);
-	gpusort_parts_end(sort);
+	gpusort_rewind_ranges(sort);
+	gpusort_give_owner(&sort->memory.pool_share);
 }
 
 GpuSortParts *
 gpusort_parts_create(GpuSort *sort, int participants)
 {
+	GpuSortPoolShare *share = &sort->memory.pool_share;
 	GpuSortParts *parts;
 	uint32		extent;
-	uint32		owner;
 
 	gpusort_parts_dissolve(sort);
-	if (sort->tuplesort != NULL || sort->memory.pool_share.max_extents == 0 ||
-		list_room(participants) < sort->memory.pool_share.max_extents)
+	if (sort->tuplesort != NULL || share->max_extents == 0 ||
+		list_room(participants) < share->max_extents || !gpusort_take_owner(share))
 		return NULL;
-	owner = take_owner();
-	if (owner == sort->memory.pool_share.owner)
-		return NULL;
-	sort->memory.pool_share.owner = owner;
-	gpusort_extents_register_exit();
-	if (!gsd_take_any(gpusort_pool->header, owner, &extent))
+	if (!gsd_take_any(gpusort_pool->header, share->owner, &extent))
 	{
-		gpusort_parts_end(sort);
+		gpusort_give_owner(share);
 		return NULL;
 	}
 
 	parts = gsd_extent(gpusort_pool, extent);
 	memset(parts, 0, offsetof(GpuSortParts, entries) + participants * sizeof(PartEntry));
-	parts->owner = owner;
-	parts->max_extents = sort->memory.pool_share.max_extents;
+	parts->owner = share->owner;
+	parts->max_extents = share->max_extents;
 	parts->reserve_bytes = sort->memory.reserve_bytes;
 	parts->row_unit = sort->rows.places.unit;
 	parts->max_parts = participants;
@@ -96,7 +66,7 @@ gpusort_parts_create(GpuSort *sort, int participants)
 	pg_atomic_init_u32(&parts->listed, 0);
 	pg_atomic_init_u32(&parts->nparts, 0);
 
-	sort->memory.pool_share.max_extents = 0;
+	share->max_extents = 0;
 	return parts;
 }
 
@@ -112,48 +82,83 @@ gpusort_parts_attach(uint32 number)
 	return gsd_extent(gpusort_pool, number);
 }
 
-/* Make a sort that has no memory yet a part of a shared one. */
-void
-gpusort_parts_enter(GpuSortParts *parts, GpuSort *part)
+/* Give a part its memory; NULL if there is no address space. */
+static GpuSort *
+begin_part(GpuSortParts *parts, GpuSort *part)
 {
-	part->member.is_part = true;
-	part->member.parts = parts;
-	part->memory.limit_bytes = 0;
-	part->memory.reserve_bytes = parts->max_extents * EXTENT_BYTES;
-	part->rows.places.unit = parts->row_unit;
-	part->rows.shift = pg_leftmost_one_pos64(parts->row_unit);
-	part->memory.pool_share.owner = parts->owner;
-	part->memory.pool_share.max_extents = parts->max_extents;
-	part->memory.pool_share.extents = &parts->extents;
+	GpuSortMemory *memory = &part->memory;
+
+	part->is_part = true;
+	set_row_unit(&part->rows, parts->row_unit);
+	memory->limit_bytes = 0;
+	memory->reserve_bytes = parts->max_extents * EXTENT_BYTES;
+	memory->claimed_rows = &parts->rows;
+	memory->pool_share.owner = parts->owner;
+	memory->pool_share.max_extents = parts->max_extents;
+	memory->pool_share.extents = &parts->extents;
+	if (gpusort_acquire_ranges(part))
+		return part;
+	gpusort_release_state(part);
+	return NULL;
 }
 
-/* Make a sort that has no memory yet one that parts will be joined to. */
-void
-gpusort_parts_enter_joined(GpuSortParts *parts, GpuSort *sort)
+GpuSort *
+gpusort_parts_begin_part(GpuSortParts *parts, TupleDesc desc, const GpuSortSpec *spec)
 {
-	sort->member.is_joined = true;
+	GpuSort    *part = gpusort_make_state(desc, spec, 0);
+
+	gpusort_make_minimal_template(&part->rows.template, desc);
+	return begin_part(parts, part);
+}
+
+GpuSort *
+gpusort_parts_begin_index_part(GpuSortParts *parts, Relation index, const GpuSortSpec *spec)
+{
+	GpuSort    *part = gpusort_make_state(RelationGetDescr(index), spec, 0);
+
+	part->index_rows = true;
+	gpusort_make_index_template(&part->rows.template, part->desc);
+	return begin_part(parts, part);
+}
+
+GpuSort *
+gpusort_parts_begin_owner(TupleDesc desc, const GpuSortSpec *spec)
+{
+	return gpusort_make_state(desc, spec, gpusort_memory_limit());
+}
+
+GpuSort *
+gpusort_parts_begin_joined(GpuSortParts *parts, TupleDesc desc, const GpuSortSpec *spec)
+{
+	GpuSort    *sort = gpusort_make_state(desc, spec, gpusort_memory_limit());
+
+	gpusort_make_minimal_template(&sort->rows.template, desc);
+	sort->is_joined = true;
+	set_row_unit(&sort->rows, parts->row_unit);
 	sort->memory.reserve_bytes = parts->reserve_bytes;
-	sort->rows.places.unit = parts->row_unit;
 	sort->memory.pool_share.owner = parts->owner;
 	sort->memory.pool_share.max_extents = 0;
+	if (!gpusort_acquire_ranges(sort))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed to reserve address space for a sort.")));
+	return sort;
 }
 
-/* Let a part's planes have room for so many rows more; false if that were too many. */
-bool
-gpusort_parts_claim_rows(GpuSortParts *parts, uint64 rows)
+/* A part that is being handed in. */
+typedef struct FinishedPart
 {
-	if (pg_atomic_fetch_add_u64(&parts->rows, rows) + rows <= PG_UINT32_MAX)
-		return true;
-	pg_atomic_fetch_sub_u64(&parts->rows, rows);
-	return false;
-}
+	GpuSortParts *parts;
+	PartEntry  *entry;
+} FinishedPart;
 
 /* List the extents that the part's rows take of a range; the others are given back. */
 static bool
-list_range(GpuSort *part, GpuSortRange **range, size_t bytes)
+list_range(GpuSortRange **range, size_t bytes, void *arg)
 {
-	GpuSortParts *parts = part->member.parts;
-	PartExtents *extents = &parts->entries[part->member.number].extents[(*range)->role];
+	GpuSortParts *parts = ((FinishedPart *) arg)->parts;
+	PartExtents *extents = &((FinishedPart *) arg)->entry->extents[(*range)->role];
 
 	extents->count = (bytes + EXTENT_BYTES - 1) / EXTENT_BYTES;
 	extents->first = pg_atomic_fetch_add_u32(&parts->listed, extents->count);
@@ -165,18 +170,18 @@ list_range(GpuSort *part, GpuSortRange **range, size_t bytes)
 
 /* Count offsets in the row store of all. */
 static void
-move_refs(GpuSort *part, uint32 first_row_extent)
+move_refs(const GpuSortRows *rows, GpuSortKeys *keys, uint32 first_row_extent)
 {
 	size_t		offset = first_row_extent * EXTENT_BYTES;
-	uint32		units = (uint32) (offset / part->rows.places.unit);
+	uint32		units = (uint32) (offset / rows->places.unit);
 
 	if (offset == 0)
 		return;
-	for (uint64 id = 0; id < part->rows.count; id++)
-		part->rows.places.refs[id] += units;
-	for (int i = 0; i < part->keys.ncolumns; i++)
+	for (uint64 id = 0; id < rows->count; id++)
+		rows->places.refs[id] += units;
+	for (int i = 0; i < keys->ncolumns; i++)
 	{
-		GpuSortColumn *column = &part->keys.columns[i];
+		GpuSortColumn *column = &keys->columns[i];
 
 		CHECK_FOR_INTERRUPTS();
 		if (column->facts.common_ref != 0)
@@ -184,7 +189,7 @@ move_refs(GpuSort *part, uint32 first_row_extent)
 		if (column->refs == NULL)
 			continue;
 		/* a string that lies in its word has no offset */
-		for (uint64 id = 0; id < part->rows.count; id++)
+		for (uint64 id = 0; id < rows->count; id++)
 			if (KEY_REF_OFFSET(RANGE_U64(column->refs)[id]) != 0)
 				RANGE_U64(column->refs)[id] += KEY_REF(offset, 0);
 	}
@@ -193,23 +198,25 @@ move_refs(GpuSort *part, uint32 first_row_extent)
 void
 gpusort_parts_finish_part(GpuSortParts *parts, GpuSort *part)
 {
-	uint32		row_extents = (part->rows.used + EXTENT_BYTES - 1) / EXTENT_BYTES;
-	PartEntry  *published;
+	GpuSortRows *rows = &part->rows;
+	uint32		row_extents = (rows->used + EXTENT_BYTES - 1) / EXTENT_BYTES;
+	uint32		number;
+	PartEntry  *entry;
 
-	if (part->rows.count == 0)
+	if (rows->count == 0)
 		return;
-	part->member.number = pg_atomic_fetch_add_u32(&parts->nparts, 1);
-	if (part->member.number >= parts->max_parts)
+	number = pg_atomic_fetch_add_u32(&parts->nparts, 1);
+	if (number >= parts->max_parts)
 		elog(ERROR, "gpusort: more parts of a sort than participants");
-	published = &parts->entries[part->member.number];
-	published->first_row_extent = pg_atomic_fetch_add_u32(&parts->row_extents, row_extents);
-	move_refs(part, published->first_row_extent);
-	published->uniform = part->rows.places.uniform;
-	published->stride = part->rows.places.stride;
-	published->index = part->index;
+	entry = &parts->entries[number];
+	entry->first_row_extent = pg_atomic_fetch_add_u32(&parts->row_extents, row_extents);
+	move_refs(rows, &part->keys, entry->first_row_extent);
+	entry->uniform = rows->places.uniform;
+	entry->stride = rows->places.stride;
+	entry->index = part->index;
 	for (int i = 0; i < part->keys.ncolumns; i++)
-		published->columns[i] = part->keys.columns[i].facts;
-	gpusort_visit_memory(part, part->rows.count, list_range);
-	published->nrows = part->rows.count;
-	part->rows.count = 0;
+		entry->columns[i] = part->keys.columns[i].facts;
+	gpusort_visit_ranges(part, rows->count, list_range, &(FinishedPart) {parts, entry});
+	entry->nrows = rows->count;
+	rows->count = 0;
 }

@@ -31,6 +31,8 @@
  *	participants	as above
  *	one of them		gpusort_parts_begin_joined(), gpusort_parts_join() when all have
  *					finished, gpusort_perform(), gpusort_leave_view(), gpusort_end()
+ *
+ * Public: other folders include it.
  */
 #ifndef GPUSORT_SORT_PARTS_H
 #define GPUSORT_SORT_PARTS_H
@@ -75,8 +77,5 @@ extern GpuSort *gpusort_parts_begin_joined(GpuSortParts *parts, TupleDesc desc,
 
 /* All rows of the part are in: let the leader have them.  The part can only be ended. */
 extern void gpusort_parts_finish_part(GpuSortParts *parts, GpuSort *part);
-
-/* Add the rows of all finished parts to the sort, which is an ordinary one again. */
-extern void gpusort_parts_join(GpuSortParts *parts, GpuSort *sort);
 
 #endif							/* GPUSORT_SORT_PARTS_H */

@@ -1,17 +1,13 @@
 /*
  * sort_progress.c
- *		The steps of a sort in its progress, each in proportion to what it costs.
- *
- * Who wants to see a sort advance gives it a gs_progress (engine/gs_progress.h).
- * Engine, refinement and verification are a stage each; how long the latter two
- * take is planned anew when a step is done and more is known.  Memory that is touched
- * for the first time is a stage within the engine's.
+ *		The steps of a sort in its progress; see sort_progress.h.
  */
 #include "postgres.h"
 
 #include "port/pg_bitutils.h"
 
-#include "sort/sort_internal.h"
+#include "sort/sort_progress.h"
+#include "sort/sort_state.h"
 
 /*
  * Nanoseconds a row, 10^6 to 10^7 rows on one core: only their ratios count.  The
@@ -33,12 +29,6 @@
  */
 #define TIED_PART		0.125
 
-void
-gpusort_show_progress(GpuSort *sort, gs_progress *progress)
-{
-	sort->progress = progress;
-}
-
 static double
 refinement_work(const GpuSort *sort, double tied_rows)
 {
@@ -54,7 +44,7 @@ refinement_work(const GpuSort *sort, double tied_rows)
 static double
 verification_work(const GpuSort *sort)
 {
-	if (!gpusort_must_verify(sort))
+	if (!needs_verification(sort))
 		return 0;
 	return sort->rows.count * (sort->keys.untrusted ? LIBRARY_COST : VERIFY_COST);
 }

@@ -1,6 +1,6 @@
 /*
  * sort_put.c
- *		Taking rows in: tuple into the row store, keys into the planes.
+ *		Rows in: tuple into the row store, keys into the planes; see sort_put.h.
  *
  * Per row: one copy of the tuple, one deforming of the attributes up to the
  * last sort column, one call of a codec for each sort column, one word written
@@ -24,9 +24,15 @@
 
 #include "settings.h"
 #include "sort/dead_rows.h"
-#include "sort/sort_internal.h"
-#include "sort/sort_parts.h"
+#include "sort/key_strings.h"
+#include "sort/row_store.h"
+#include "sort/row_store_columns.h"
+#include "sort/row_store_index.h"
+#include "sort/sort_handover.h"
+#include "sort/sort_memory.h"
 #include "sort/sort_put.h"
+#include "sort/sort_service.h"
+#include "sort/sort_state.h"
 
 #define FAULT_ROW		100
 
@@ -34,8 +40,8 @@
 static bool
 begin_nulls(GpuSort *sort, GpuSortColumn *column, uint32 id)
 {
-	GpuSortRange *range = gpusort_acquire_bitmap(sort, GPUSORT_PLANE_ROLE(column - sort->keys.columns,
-																	GPUSORT_NULLS_ROLE));
+	int			role = GPUSORT_PLANE_ROLE(column - sort->keys.columns, GPUSORT_NULLS_ROLE);
+	GpuSortRange *range = gpusort_acquire_bitmap(sort, role);
 
 	if (range == NULL)
 		return false;
@@ -64,26 +70,6 @@ put_null(GpuSort *sort, GpuSortColumn *column, uint32 id)
 	for (int w = 0; w < column->nwords; w++)
 		RANGE_U64(column->words[w])[id] = 0;
 	return true;
-}
-
-void
-gpusort_note_common_prefix(GpuSort *sort, GpuSortColumn *column, uint64 ref, const char *data,
-						   uint32 len)
-{
-	const char *first;
-	uint32		common = 0;
-
-	if (column->facts.common_ref == 0)
-	{
-		column->facts.common_ref = ref;
-		column->facts.common_len = len;
-		return;
-	}
-	first = sort->rows.places.base + KEY_REF_OFFSET(column->facts.common_ref);
-	len = Min(len, column->facts.common_len);
-	while (common < len && first[common] == data[common])
-		common++;
-	column->facts.common_len = common;
 }
 
 /*
@@ -145,7 +131,8 @@ put_bytes(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key
 		ref = KEY_REF(offset, key->len);
 		column->facts.long_keys = true;
 		if (column->facts.common_len > 0)
-			gpusort_note_common_prefix(sort, column, ref, key->data, key->len);
+			gpusort_note_common_prefix(&column->facts, sort->rows.places.base, ref, key->data,
+									   key->len);
 	}
 	else
 	{
@@ -292,7 +279,7 @@ put_placed_keys(GpuSort *sort, const uint32 *offsets, const GpuSortStoredRow *ro
 static pg_noinline bool
 enlarge_planes(GpuSort *sort)
 {
-	if (!sort->member.is_part)
+	if (!sort->is_part)
 		gpusort_service_feed(sort);
 	return gpusort_grow_planes(sort);
 }
@@ -390,7 +377,7 @@ look_into_stored_row(GpuSort *sort, GpuSortStoredRow *row, RowValues *values)
 {
 	MinimalTuple tuple = (MinimalTuple) (sort->rows.places.base + row->offset);
 
-	stored_row_is_source(sort, row, tuple->t_len);
+	stored_row_is_source(&sort->rows, row, tuple->t_len);
 	*values = (RowValues) {0};
 	if (sort->keys.fixed && (tuple->t_infomask & HEAP_HASNULL) == 0)
 		values->tuple = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
@@ -403,7 +390,7 @@ look_into_stored_row(GpuSort *sort, GpuSortStoredRow *row, RowValues *values)
 
 /* Take one row in; false if it did not fit and left no trace. */
 static bool
-collect_slot(GpuSort *sort, TupleTableSlot *slot)
+take_slot(GpuSort *sort, TupleTableSlot *slot)
 {
 	size_t		rows_used = sort->rows.used;
 	RowValues	values = {.slot = slot};
@@ -424,9 +411,9 @@ gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot)
 	sort->stats.rows++;
 	if (likely(sort->tuplesort == NULL))
 	{
-		if (likely(collect_slot(sort, slot)))
+		if (likely(take_slot(sort, slot)))
 			return;
-		gpusort_hand_over(sort, gpusort_handover_cause(sort));
+		gpusort_hand_over(sort, handover_cause(&sort->keys));
 	}
 	tuplesort_puttupleslot(sort->tuplesort, slot);
 }
@@ -434,7 +421,7 @@ gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot)
 bool
 gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot)
 {
-	if (!collect_slot(part, slot))
+	if (!take_slot(part, slot))
 		return false;
 	part->stats.rows++;
 	return true;
@@ -455,6 +442,12 @@ gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple)
 		return false;
 	sort->stats.rows++;
 	return true;
+}
+
+bool
+gpusort_select_columns(GpuSort *sort, TupleDesc table, const AttrNumber *attnos)
+{
+	return gpusort_row_store_select(sort, table, attnos);
 }
 
 bool
@@ -503,7 +496,7 @@ gpusort_put_index_values(GpuSort *sort, const Datum *values, const bool *isnull,
 		note_index_row(sort, tuple);
 		return true;
 	}
-	sort->stats.handover = gpusort_handover_cause(sort);
+	sort->stats.handover = handover_cause(&sort->keys);
 	return false;
 }
 
@@ -517,14 +510,14 @@ gpusort_put_index_tuple(GpuSort *sort, IndexTuple tuple)
 	if (begin_row(sort) && gpusort_row_store_reserve(sort, size, &row.offset))
 	{
 		memcpy(sort->rows.places.base + row.offset, tuple, size);
-		stored_row_is_source(sort, &row, size);
+		stored_row_is_source(&sort->rows, &row, size);
 		if (finish_row(sort, &(RowValues) {0}, &row, rows_used))
 		{
 			note_index_row(sort, tuple);
 			return true;
 		}
 	}
-	sort->stats.handover = gpusort_handover_cause(sort);
+	sort->stats.handover = handover_cause(&sort->keys);
 	return false;
 }
 

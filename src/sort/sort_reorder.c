@@ -1,6 +1,6 @@
 /*
  * sort_reorder.c
- *		Having rows brought into sorted order by gpusortd.
+ *		Having rows brought into sorted order by gpusortd; see sort_reorder.h.
  *
  * Rows that are returned through pointers to where they arrived cost a cache miss each.
  * gpusortd may copy them into the order it has found, into extents of the pool, so
@@ -10,7 +10,7 @@
  * from wherever it is to be had when it is asked for: from the copy, if gpusortd has got
  * that far, else by pointer.  A gpusortd that is slow, dies or has no memory costs time,
  * and a query never waits for it (but with gpusort.reorder_rows = on, for tests).  Since
- * all rows are copied, and each finds its place by its position, whoever reads backward
+ * all rows are copied, and each finds its place by its position, a query that reads backward
  * or anew finds them as well.
  *
  * An index build does wait, once: several processes read its tuples, and they are to
@@ -27,8 +27,11 @@
 
 #include "memory/pool.h"
 #include "service/service_settings.h"
-#include "sort/sort_fetch.h"
-#include "sort/sort_internal.h"
+#include "sort/sort_memory.h"
+#include "sort/sort_progress.h"
+#include "sort/sort_ranges.h"
+#include "sort/sort_reorder.h"
+#include "sort/sort_state.h"
 
 /*
  * When it pays (test/bench/reorder.pl on a GPU; docs/performance.md has the figures).  Fewer
@@ -50,7 +53,7 @@
 static bool
 may_pay(const GpuSort *sort, uint64 rows)
 {
-	size_t		row_bytes = gpusort_row_bytes(sort);
+	size_t		row_bytes = average_row_bytes(&sort->rows);
 
 	if (sort->keys.untrusted || sort->index.any_dead || gpusort_range_is_private(sort->rows.store))
 		return false;
@@ -112,10 +115,11 @@ acquire_in_pool(GpuSort *sort, GpuSortRange **range, int role, size_t bytes)
 
 /* Do all rows take the same room?  The last one of a uniform sort need not. */
 static bool
-have_one_length(const GpuSort *sort)
+have_one_length(const GpuSortRows *rows)
 {
-	return sort->rows.places.uniform &&
-		TYPEALIGN(sort->rows.places.unit, sort->rows.used) == sort->rows.count * sort->rows.places.stride;
+	const GpuSortRowPlaces *places = &rows->places;
+
+	return places->uniform && TYPEALIGN(places->unit, rows->used) == rows->count * places->stride;
 }
 
 /*
@@ -154,7 +158,7 @@ set_length_field(const GpuSort *sort, GpuSortJobRows *rows)
 void
 gpusort_reorder_begin(GpuSort *sort)
 {
-	bool		one_length = have_one_length(sort);
+	bool		one_length = have_one_length(&sort->rows);
 	GpuSortJobRows rows = {
 		.rows = sort->rows.store,
 		.refs = one_length ? NULL : sort->rows.refs,
@@ -181,62 +185,6 @@ gpusort_reorder_begin(GpuSort *sort)
 		sort->reorder.running = gpusort_job_reorder(&sort->service.job, &rows);
 	}
 	if (!sort->reorder.running)
-		gpusort_reorder_forget(sort);
+		gpusort_release_reordered(sort);
 }
 
-void
-gpusort_reorder_look(GpuSort *sort, uint64 rows)
-{
-	bool		over;
-
-	/* ids come first: without all of them the job must not be closed */
-	if (sort->order.ready < sort->rows.count && gpusort_reorder_rows == GPUSORT_REORDER_ON)
-		gpusort_service_await(sort, sort->rows.count);
-	else if (sort->order.ready < sort->rows.count)
-		sort->order.ready = Max(sort->order.ready, gpusort_job_ready(&sort->service.job));
-	if (sort->order.ready < sort->rows.count || !sort->reorder.running)
-		return;
-	if (gpusort_reorder_rows == GPUSORT_REORDER_ON && sort->reorder.count < rows)
-		over = gpusort_job_wait_reordered(&sort->service.job, rows, &sort->reorder.count);
-	else
-		over = gpusort_job_reordered(&sort->service.job, &sort->reorder.count);
-	if (over)
-		gpusort_service_end(sort);
-}
-
-void
-gpusort_reorder_finish(GpuSort *sort)
-{
-	if (!sort->reorder.running)
-		return;
-	(void) gpusort_job_wait_reordered(&sort->service.job, sort->rows.count, &sort->reorder.count);
-	gpusort_service_end(sort);
-	if (sort->reorder.count == sort->rows.count)
-		sort->stats.reordered_rows = sort->rows.count;
-}
-
-void
-gpusort_reorder_fetch(GpuSort *sort, uint64 from, int count, void **rows)
-{
-	for (int i = 0; i < count; i++)
-		rows[i] = gpusort_row_at(&sort->reorder.places, (uint32) (from + i));
-	sort->stats.reordered_rows += count;
-}
-
-void
-gpusort_reorder_abandon(GpuSort *sort)
-{
-	gpusort_service_end(sort);
-	gpusort_reorder_forget(sort);
-}
-
-void
-gpusort_reorder_forget(GpuSort *sort)
-{
-	if (sort->reorder.rows != NULL)
-		gpusort_range_release(sort->reorder.rows);
-	if (sort->reorder.refs != NULL)
-		gpusort_range_release(sort->reorder.refs);
-	sort->reorder.rows = sort->reorder.refs = NULL;
-	sort->reorder.count = 0;
-}

@@ -1,8 +1,8 @@
 /*
  * sort_service.c
- *		Having a sort done by gpusortd.
+ *		Having a sort done by gpusortd; see sort_service.h.
  *
- * A sort that grows large opens a job while it still collects, and feeds it the
+ * A sort that grows large opens a job while rows still come in, and feeds it the
  * planes that will not change any more, so that they are on the device when the
  * last row arrives.  Those are all but the words of strings, which may yet be
  * renumbered (key_planes.c).  The rest is said when the job is run.
@@ -22,7 +22,11 @@
 #include "memory/pool.h"
 #include "service/service_settings.h"
 #include "settings.h"
-#include "sort/sort_internal.h"
+#include "sort/host_engine.h"
+#include "sort/sort_ranges.h"
+#include "sort/sort_reorder.h"
+#include "sort/sort_service.h"
+#include "sort/sort_state.h"
 
 /* A range of a sort that its job may hold on to. */
 typedef void (*range_visitor) (GpuSort *sort, GpuSortRange *range);
@@ -44,15 +48,15 @@ service_is_wanted(uint64 rows)
 		rows > 1 && rows >= (uint64) gpusort_min_gpu_rows;
 }
 
-/* Fill the planes of a job, in the order of gpusort_engine_planes(). */
+/* Fill the planes of a job, in the order of gpusort_choose_planes(). */
 static unsigned
-list_planes(const GpuSort *sort, GpuSortJobPlane *planes)
+list_planes(const GpuSortKeys *keys, GpuSortJobPlane *planes)
 {
 	unsigned	n = 0;
 
-	for (int i = 0; i < sort->keys.ncolumns; i++)
+	for (int i = 0; i < keys->ncolumns; i++)
 	{
-		const GpuSortColumn *column = &sort->keys.columns[i];
+		const GpuSortColumn *column = &keys->columns[i];
 
 		if (column->bytes != GPUSORT_BYTES_NONE)
 			planes[n++] = (GpuSortJobPlane) {column->prefix, column->nulls};
@@ -92,7 +96,7 @@ gpusort_service_feed(GpuSort *sort)
 	if (sort->rows.count < GSD_EXTENT_WORDS || sort->keys.columns[0].facts.long_keys ||
 		!service_is_wanted(sort->rows.count))
 		return;
-	nplanes = list_planes(sort, planes);
+	nplanes = list_planes(&sort->keys, planes);
 	if (!sort->service.job.open &&
 		(!gpusort_service_is_up(&cuda) || open_job(sort, nplanes) != NULL))
 		return;
@@ -195,7 +199,7 @@ fall_back(GpuSort *sort, const char *why, bool failed)
 	strlcpy(sort->stats.fallback, why, sizeof(sort->stats.fallback));
 	gpusort_pool->header->service.fallbacks++;
 	gpusort_service_end(sort);
-	gpusort_reorder_forget(sort);
+	gpusort_release_reordered(sort);
 	if (sort->service.job.left_behind)
 	{
 		replace_range(sort, &sort->order.workspace, GPUSORT_RANGE_WORKSPACE);
@@ -209,23 +213,24 @@ static const char *
 run_job(GpuSort *sort)
 {
 	GpuSortJobPlane planes[GS_MAX_PLANES];
-	unsigned	nplanes = list_planes(sort, planes);
+	unsigned	nplanes = list_planes(&sort->keys, planes);
+	uint64		nrows = sort->rows.count;
 	bool		equal = needs_equal_rows(sort);
 	const char *why;
 	bool		cuda;
 
 	if (!gpusort_service_is_up(&cuda))
 		return "gpusortd is not running";
-	if (!gpusort_range_grow(sort->order.workspace, sort->rows.count * sizeof(uint32)) ||
-		(equal && !gpusort_range_grow(sort->order.equal, (sort->rows.count + 63) / 64 * sizeof(uint64))))
+	if (!gpusort_range_grow(sort->order.workspace, nrows * sizeof(uint32)) ||
+		(equal && !gpusort_range_grow(sort->order.equal, gpusort_bitmap_bytes(nrows))))
 		return "there is no memory for the result";
 	if (!sort->service.job.open && (why = open_job(sort, nplanes)) != NULL)
 		return why;
 	for (unsigned i = 0; i < sort->keys.nplanes; i++)
 		planes[i].null_order = sort->keys.planes[i].null_order;
 	gpusort_reorder_begin(sort);
-	return gpusort_job_run(&sort->service.job, sort->rows.count, sort->keys.nplanes, planes, sort->order.workspace,
-						   equal ? sort->order.equal : NULL);
+	return gpusort_job_run(&sort->service.job, nrows, sort->keys.nplanes, planes,
+						   sort->order.workspace, equal ? sort->order.equal : NULL);
 }
 
 static void
@@ -272,7 +277,7 @@ gpusort_service_sort(GpuSort *sort, bool all_at_once)
 		return false;
 	if (!gpusort_service_is_up(&cuda) && gpusort_service_complaint() == NULL)
 	{
-		/* nobody expects it to be there */
+		/* no user expects it to be there */
 		gpusort_service_end(sort);
 		return false;
 	}

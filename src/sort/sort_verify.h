@@ -1,10 +1,12 @@
 /*
  * sort_verify.h
- *		Verifying the order of an index sort with the help of other processes.
+ *		Verifying the order of a sort, an index sort's with the help of other processes.
  *
  * The sort's own process sets the work up, summons helpers, who see the sort as a
  * view, works off stretches of the order as they do, waits until all are done, and
  * then puts right what was found.
+ *
+ * Public: other folders include it.
  */
 #ifndef GPUSORT_SORT_VERIFY_H
 #define GPUSORT_SORT_VERIFY_H
@@ -21,7 +23,7 @@ typedef struct GpuSortVerifyWork
 {
 	uint64		nrows;
 	uint64		stretch;		/* positions taken at a time */
-	pg_atomic_uint64 next;		/* first position that nobody has taken */
+	pg_atomic_uint64 next;		/* first position that no process has taken */
 	pg_atomic_uint64 checked;	/* so many are done */
 	pg_atomic_uint32 nwrong;
 	uint64		wrong[GPUSORT_VERIFY_WRONG];
@@ -46,5 +48,11 @@ extern void gpusort_verify_help(GpuSortVerifyWork *work, const GpuSortView *view
 								TupleDesc desc, const GpuSortSpec *spec);
 
 extern bool gpusort_verify_is_done(GpuSortVerifyWork *work);
+
+/*
+ * Of a sort in the midst of gpusort_perform(): verify the order, if that is called for, and
+ * repair it.  False if it is not right even so.
+ */
+extern bool gpusort_order_is_right(GpuSort *sort);
 
 #endif							/* GPUSORT_SORT_VERIFY_H */

@@ -15,8 +15,9 @@
 #include <sys/mman.h>
 
 #include "memory/pool.h"
-#include "sort/sort_fetch.h"
-#include "sort/sort_internal.h"
+#include "sort/sort_await.h"
+#include "sort/sort_service.h"
+#include "sort/sort_state.h"
 #include "sort/sort_view.h"
 
 /* asm-generic/mman-common.h, which may be older than the kernel */
@@ -67,14 +68,12 @@ void
 gpusort_view(GpuSort *sort, GpuSortView *view)
 {
 	Assert(sort->order.ids != NULL && sort->tuplesort == NULL);
-	if (sort->order.ready < sort->rows.count)
-		gpusort_service_await(sort, sort->rows.count);
-	gpusort_reorder_finish(sort);
+	gpusort_await_all(sort);
 	view->places = all_reordered(sort) ? sort->reorder.places : sort->rows.places;
 	view->order = all_reordered(sort) ? NULL : sort->order.ids;
 	view->equal = sort->index_rows ? RANGE_U64(sort->order.equal) : NULL;
 	view->nrows = sort->rows.count;
-	view->row_bytes = gpusort_row_bytes(sort);
+	view->row_bytes = average_row_bytes(&sort->rows);
 	view->tuple_bytes = sort->index_rows && sort->rows.template.tuple != NULL &&
 		!sort->index.other_lengths ? sort->rows.template.length : 0;
 }

@@ -11,6 +11,8 @@
  * Nobody but the sort owns the extents.  So the sort must not end, nor be reset,
  * before the last process has detached or is gone; unless they belong to a shared sort
  * of another process and are left to it (gpusort_leave_view()).
+ *
+ * Public: other folders include it.
  */
 #ifndef GPUSORT_SORT_VIEW_H
 #define GPUSORT_SORT_VIEW_H

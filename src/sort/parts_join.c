@@ -1,10 +1,10 @@
 /*
- * sort_parts_join.c
- *		Makes the parts of a shared sort the rows of one sort (parts_layout.h).
+ * parts_join.c
+ *		Making the parts of a shared sort the rows of one sort; see parts_join.h.
  *
- * Ranges of the sort adopt the extents of the parts; only nulls and what is left of each
- * part behind its granules are copied.  Rows that were put into the sort itself before
- * lie in private memory and are put again, behind all others.
+ * Ranges of the sort adopt the extents of the parts (parts_layout.h); only nulls and what is
+ * left of each part behind its granules are copied.  Rows that were put into the sort itself
+ * before lie in private memory and are put again, behind all others.
  */
 #include "postgres.h"
 
@@ -14,9 +14,36 @@
 #include "elapsed.h"
 #include "interrupts.h"
 #include "memory/pool.h"
-#include "memory/range_extents.h"
+#include "sort/key_strings.h"
+#include "sort/parts_join.h"
 #include "sort/parts_layout.h"
+#include "sort/sort_handover.h"
+#include "sort/sort_memory.h"
 #include "sort/sort_put.h"
+#include "sort/sort_ranges.h"
+
+/* Which parts become rows of which sort. */
+typedef struct Join
+{
+	GpuSort    *sort;
+	GpuSortParts *parts;
+	uint32		nparts;
+} Join;
+
+/* Consecutive rows of a part. */
+typedef struct Stretch
+{
+	const PartEntry *part;
+	uint64		from;
+	uint64		count;
+} Stretch;
+
+/* Rows of a part that fill whole granules. */
+static uint64
+granule_rows(const PartEntry *part)
+{
+	return part->nrows / GPUSORT_GRANULE_ROWS * GPUSORT_GRANULE_ROWS;
+}
 
 /* Extents of a granule in a range of this role; 0: not made of granules. */
 static uint32
@@ -44,23 +71,24 @@ take_listed(GpuSortParts *parts, const PartExtents *extents, uint32 count, uint3
 
 /* Let a range of the sort have the extents that parts have for it. */
 static bool
-adopt_extents(GpuSort *sort, GpuSortRange **range, size_t bytes)
+adopt_extents(GpuSortRange **range, size_t bytes, void *arg)
 {
-	GpuSortParts *parts = sort->member.parts;
+	const Join *join = arg;
+	GpuSortParts *parts = join->parts;
 	int			role = (*range)->role;
-	uint32		nparts = pg_atomic_read_u32(&parts->nparts);
+	uint32		per_granule = granule_extents(role);
 	uint32	   *list = palloc(pg_atomic_read_u32(&parts->listed) * sizeof(uint32));
 	uint32		count = 0;
 	bool		in_use = true;
 	size_t		adopted;
 
-	for (uint32 i = 0; i < nparts; i++)
+	for (uint32 i = 0; i < join->nparts; i++)
 	{
 		const PartEntry *part = &parts->entries[i];
 		const PartExtents *extents = &part->extents[role];
 
-		if (granule_extents(role) > 0)
-			take_listed(parts, extents, part->nrows / GPUSORT_GRANULE_ROWS * granule_extents(role), list,
+		if (per_granule > 0)
+			take_listed(parts, extents, part->nrows / GPUSORT_GRANULE_ROWS * per_granule, list,
 						&count);
 		else if (role == GPUSORT_RANGE_ROWS)
 		{
@@ -78,7 +106,7 @@ adopt_extents(GpuSort *sort, GpuSortRange **range, size_t bytes)
 	}
 	adopted = count * EXTENT_BYTES;
 	if (!gpusort_range_adopt(*range, list, count) ||
-		(in_use && (!gpusort_grow_in_steps(sort, *range, adopted) ||
+		(in_use && (!gpusort_grow_in_steps(join->sort, *range, adopted) ||
 					gpusort_range_pool_bytes(*range) < adopted)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
@@ -101,48 +129,46 @@ part_element(GpuSortParts *parts, const PartExtents *extents, uint64 at, size_t 
 	return (const char *) gsd_extent(gpusort_pool, extent) + offset % EXTENT_BYTES;
 }
 
-/* Copy elements [from, from + count) of a part's array to the end of the sort's. */
+/* Copy the elements of the rows to the end of the sort's, in a range of such elements. */
 static void
-copy_elements(GpuSort *sort, GpuSortRange *range, const PartEntry *part, uint64 from,
-			  uint64 count, size_t element_bytes)
+copy_elements(const Join *join, GpuSortRange *range, Stretch rows, size_t element_bytes)
 {
 	char	   *to;
 
 	if (range == NULL)
 		return;
-	to = range->base + sort->rows.count * element_bytes;
-	while (count > 0)
+	to = range->base + join->sort->rows.count * element_bytes;
+	while (rows.count > 0)
 	{
 		uint64		step;
-		const char *source = part_element(sort->member.parts, &part->extents[range->role], from,
-										  element_bytes, &step);
+		const char *source = part_element(join->parts, &rows.part->extents[range->role],
+										  rows.from, element_bytes, &step);
 
-		step = Min(step, count);
+		step = Min(step, rows.count);
 		memcpy(to, source, step * element_bytes);
 		to += step * element_bytes;
-		from += step;
-		count -= step;
+		rows.from += step;
+		rows.count -= step;
 	}
 }
 
-/* Set the null bits of rows from .. from + count of a part, which are `at` in the sort. */
+/* Set the null bits of the rows, the first of which is row `at` of the sort. */
 static void
-copy_nulls(GpuSort *sort, GpuSortColumn *column, const PartEntry *part, uint64 from,
-		   uint64 count, uint64 at)
+copy_nulls(const Join *join, GpuSortColumn *column, const Stretch *rows, uint64 at)
 {
 	const PartExtents *extents;
 
 	if (column->nulls == NULL)
 		return;
-	extents = &part->extents[column->nulls->role];
-	for (uint64 i = from; i < from + count && extents->count > 0; i++)
+	extents = &rows->part->extents[column->nulls->role];
+	for (uint64 i = rows->from; i < rows->from + rows->count && extents->count > 0; i++)
 	{
 		uint64		step;
-		uint64		word = *(const uint64 *) part_element(sort->member.parts, extents, i / 64,
+		uint64		word = *(const uint64 *) part_element(join->parts, extents, i / 64,
 														  sizeof(uint64), &step);
-		uint64		to = at + i - from;
+		uint64		to = at + i - rows->from;
 
-		if (i % 64 == 0 && to % 64 == 0 && from + count - i >= 64)
+		if (i % 64 == 0 && to % 64 == 0 && rows->from + rows->count - i >= 64)
 		{
 			RANGE_U64(column->nulls)[to / 64] = word;
 			i += 63;
@@ -154,47 +180,49 @@ copy_nulls(GpuSort *sort, GpuSortColumn *column, const PartEntry *part, uint64 f
 
 /* Copy the rows of a part that fill no granule. */
 static void
-copy_rest(GpuSort *sort, const PartEntry *part)
+copy_rest(const Join *join, const PartEntry *part)
 {
-	uint64		from = part->nrows / GPUSORT_GRANULE_ROWS * GPUSORT_GRANULE_ROWS;
-	uint64		count = part->nrows - from;
+	GpuSort    *sort = join->sort;
+	uint64		from = granule_rows(part);
+	Stretch		rest = {part, from, part->nrows - from};
 
-	copy_elements(sort, sort->rows.refs, part, from, count, sizeof(uint32));
+	copy_elements(join, sort->rows.refs, rest, sizeof(uint32));
 	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
 		GpuSortColumn *column = &sort->keys.columns[i];
 
-		copy_elements(sort, column->prefix, part, from, count, sizeof(uint64));
-		copy_elements(sort, column->refs, part, from, count, sizeof(uint64));
+		copy_elements(join, column->prefix, rest, sizeof(uint64));
+		copy_elements(join, column->refs, rest, sizeof(uint64));
 		for (int w = 0; w < column->nwords; w++)
-			copy_elements(sort, column->words[w], part, from, count, sizeof(uint64));
-		copy_nulls(sort, column, part, from, count, sort->rows.count);
+			copy_elements(join, column->words[w], rest, sizeof(uint64));
+		copy_nulls(join, column, &rest, sort->rows.count);
 	}
-	sort->rows.count += count;
+	sort->rows.count += rest.count;
 }
 
 /* What is known about the strings of a column, all parts together. */
 static void
-join_column(GpuSort *sort, GpuSortColumn *column, const GpuSortStringFacts *other)
+join_facts(GpuSortStringFacts *facts, const char *base, const GpuSortStringFacts *other)
 {
-	column->facts.long_keys |= other->long_keys;
-	if (column->facts.common_len == 0 || other->common_ref == 0)
-		column->facts.common_len = Min(column->facts.common_len, other->common_len);
+	facts->long_keys |= other->long_keys;
+	if (facts->common_len == 0 || other->common_ref == 0)
+		facts->common_len = Min(facts->common_len, other->common_len);
 	else
-		gpusort_note_common_prefix(sort, column, other->common_ref,
-								   string_by_ref(&sort->rows, other->common_ref), other->common_len);
+		gpusort_note_common_prefix(facts, base, other->common_ref,
+								   string_by_ref(base, other->common_ref), other->common_len);
 }
 
 /* A bitmap for the column's nulls, if any part has some. */
 static void
-begin_nulls(GpuSort *sort, int i, uint32 nparts)
+begin_nulls(const Join *join, int i)
 {
+	GpuSort    *sort = join->sort;
 	GpuSortColumn *column = &sort->keys.columns[i];
 	int			role = GPUSORT_PLANE_ROLE(i, GPUSORT_NULLS_ROLE);
 	bool		any = false;
 
-	for (uint32 p = 0; p < nparts; p++)
-		any |= sort->member.parts->entries[p].extents[role].count > 0;
+	for (uint32 p = 0; p < join->nparts; p++)
+		any |= join->parts->entries[p].extents[role].count > 0;
 	if (!any)
 		return;
 	column->nulls = gpusort_acquire_bitmap(sort, role);
@@ -202,20 +230,21 @@ begin_nulls(GpuSort *sort, int i, uint32 nparts)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
-	memset(column->nulls->base, 0, (sort->memory.capacity + 63) / 64 * sizeof(uint64));
+	memset(column->nulls->base, 0, gpusort_bitmap_bytes(sort->memory.capacity));
 }
 
 /* Put the planes together: the granules, which were adopted, and the rest. */
 static void
-join_planes(GpuSort *sort, uint32 nparts)
+join_planes(const Join *join)
 {
-	const PartEntry *entries = sort->member.parts->entries;
+	GpuSort    *sort = join->sort;
+	const PartEntry *entries = join->parts->entries;
 	uint64		rows = 0;
 	uint64		at = 0;
 
-	for (uint32 p = 0; p < nparts; p++)
+	for (uint32 p = 0; p < join->nparts; p++)
 	{
-		sort->rows.count += entries[p].nrows / GPUSORT_GRANULE_ROWS * GPUSORT_GRANULE_ROWS;
+		sort->rows.count += granule_rows(&entries[p]);
 		rows += entries[p].nrows;
 	}
 	sort->memory.capacity = sort->rows.count;
@@ -224,21 +253,23 @@ join_planes(GpuSort *sort, uint32 nparts)
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
 	for (int i = 0; i < sort->keys.ncolumns; i++)
-		begin_nulls(sort, i, nparts);
-	for (uint32 p = 0; p < nparts; p++)
+		begin_nulls(join, i);
+	for (uint32 p = 0; p < join->nparts; p++)
 	{
-		uint64		full = entries[p].nrows / GPUSORT_GRANULE_ROWS * GPUSORT_GRANULE_ROWS;
+		Stretch		full = {&entries[p], 0, granule_rows(&entries[p])};
 
 		for (int i = 0; i < sort->keys.ncolumns; i++)
 		{
-			copy_nulls(sort, &sort->keys.columns[i], &entries[p], 0, full, at);
-			join_column(sort, &sort->keys.columns[i], &entries[p].columns[i]);
+			GpuSortColumn *column = &sort->keys.columns[i];
+
+			copy_nulls(join, column, &full, at);
+			join_facts(&column->facts, sort->rows.places.base, &entries[p].columns[i]);
 		}
-		at += full;
+		at += full.count;
 		CHECK_FOR_INTERRUPTS();
 	}
-	for (uint32 p = 0; p < nparts; p++)
-		copy_rest(sort, &entries[p]);
+	for (uint32 p = 0; p < join->nparts; p++)
+		copy_rest(join, &entries[p]);
 }
 
 /* Give back extents of parts that nobody has adopted. */
@@ -259,14 +290,15 @@ give_rest(GpuSortParts *parts)
 
 /* If all rows have the same length, the granules' places tell where they are. */
 static void
-locate_granules(GpuSort *sort, uint32 nparts)
+locate_granules(const Join *join)
 {
-	const PartEntry *entries = sort->member.parts->entries;
+	const PartEntry *entries = join->parts->entries;
+	GpuSortRowPlaces *places = &join->sort->rows.places;
 	uint64		granules = 0;
 	uint64		at = 0;
 	size_t		stride = 0;
 
-	for (uint32 p = 0; p < nparts; p++)
+	for (uint32 p = 0; p < join->nparts; p++)
 	{
 		if (entries[p].nrows < GPUSORT_GRANULE_ROWS)
 			continue;
@@ -275,46 +307,58 @@ locate_granules(GpuSort *sort, uint32 nparts)
 		granules += entries[p].nrows / GPUSORT_GRANULE_ROWS;
 		stride = entries[p].stride;
 	}
-	sort->rows.places.granule_offsets = MemoryContextAlloc(sort->context, (granules + 1) * sizeof(size_t));
-	for (uint32 p = 0; p < nparts; p++)
-		for (uint64 i = 0; i < entries[p].nrows / GPUSORT_GRANULE_ROWS; i++)
-			sort->rows.places.granule_offsets[at++] = entries[p].first_row_extent * EXTENT_BYTES +
-				i * GPUSORT_GRANULE_ROWS * stride;
-	sort->rows.places.granule_rows = granules * GPUSORT_GRANULE_ROWS;
-	sort->rows.places.stride = stride;
+	places->granule_offsets = MemoryContextAlloc(join->sort->context,
+												 (granules + 1) * sizeof(size_t));
+	for (uint32 p = 0; p < join->nparts; p++)
+		for (uint64 row = 0; row < granule_rows(&entries[p]); row += GPUSORT_GRANULE_ROWS)
+			places->granule_offsets[at++] = entries[p].first_row_extent * EXTENT_BYTES +
+				row * stride;
+	places->granule_rows = granules * GPUSORT_GRANULE_ROWS;
+	places->stride = stride;
+}
+
+/* What is known about the rows, all parts together. */
+static void
+join_rows(const Join *join)
+{
+	GpuSort    *sort = join->sort;
+	const PartEntry *first = join->parts->entries;
+	bool		one = join->nparts == 1;
+
+	sort->rows.places.uniform = one && first->uniform && first->first_row_extent == 0;
+	sort->rows.places.stride = first->stride;
+	if (!sort->rows.places.uniform)
+		locate_granules(join);
+	sort->index.tids_ordered = one && first->index.tids_ordered;
+	sort->index.last_tid = first->index.last_tid;
+	for (uint32 p = 0; p < join->nparts; p++)
+	{
+		sort->index.any_dead |= first[p].index.any_dead;
+		sort->index.other_lengths |= first[p].index.other_lengths;
+	}
 }
 
 /* All parts become the rows of a sort that has none. */
 static void
-join_parts(GpuSort *sort)
+join_parts(Join *join)
 {
-	GpuSortParts *parts = sort->member.parts;
-	uint32		nparts = pg_atomic_read_u32(&parts->nparts);
-	bool		one = nparts == 1;
+	GpuSort    *sort = join->sort;
+	GpuSortParts *parts = join->parts;
+	GpuSortPoolShare *share = &sort->memory.pool_share;
 
-	sort->memory.pool_share.max_extents = parts->max_extents;
-	sort->memory.pool_share.extents = &parts->extents;
-	if (nparts > 0)
+	share->max_extents = parts->max_extents;
+	share->extents = &parts->extents;
+	if (join->nparts > 0)
 	{
-		gpusort_visit_memory(sort, 0, adopt_extents);
+		gpusort_visit_ranges(sort, 0, adopt_extents, join);
 		sort->rows.used = pg_atomic_read_u32(&parts->row_extents) * EXTENT_BYTES;
-		join_planes(sort, nparts);
-		sort->rows.places.uniform = one && parts->entries[0].uniform && parts->entries[0].first_row_extent == 0;
-		sort->rows.places.stride = parts->entries[0].stride;
-		if (!sort->rows.places.uniform)
-			locate_granules(sort, nparts);
-		sort->index.tids_ordered = one && parts->entries[0].index.tids_ordered;
-		sort->index.last_tid = parts->entries[0].index.last_tid;
-		for (uint32 p = 0; p < nparts; p++)
-		{
-			sort->index.any_dead |= parts->entries[p].index.any_dead;
-			sort->index.other_lengths |= parts->entries[p].index.other_lengths;
-		}
+		join_planes(join);
+		join_rows(join);
 		give_rest(parts);
 		gpusort_set_rows_end(sort);
 	}
-	pg_atomic_write_u32(&sort->memory.pool_share.own_extents, pg_atomic_read_u32(&parts->extents));
-	sort->memory.pool_share.extents = &sort->memory.pool_share.own_extents;
+	pg_atomic_write_u32(&share->own_extents, pg_atomic_read_u32(&parts->extents));
+	share->extents = &share->own_extents;
 	sort->stats.rows += sort->rows.count;
 	sort->stats.joined_rows = sort->rows.count;
 }
@@ -329,7 +373,7 @@ set_rows_aside(GpuSort *sort)
 	gpusort_release_planes(sort);
 	gpusort_forget_rows(sort);
 	sort->memory.capacity = 0;
-	if (!gpusort_acquire_memory(sort))
+	if (!gpusort_acquire_ranges(sort))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
@@ -340,54 +384,53 @@ set_rows_aside(GpuSort *sort)
 static void
 put_rows_again(GpuSort *sort)
 {
-	const GpuSortRows *rows = &sort->aside;
+	GpuSortRows *rows = &sort->aside;
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
 	size_t		discarded = 0;
 
 	for (uint64 id = 0; id < rows->count; id++)
 	{
-		char	   *row = gpusort_row_at(&rows->places, (uint32) id);
+		void	   *row = gpusort_row_at(&rows->places, (uint32) id);
 
 		if (id % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
-		gpusort_discard_read_rows(rows->store, &discarded, row - rows->places.base);
+		gpusort_discard_read_rows(rows, &discarded, row);
 		if (!sort->index_rows)
 		{
-			ExecStoreMinimalTuple((MinimalTuple) row, slot, false);
+			ExecStoreMinimalTuple(row, slot, false);
 			gpusort_put_slot(sort, slot);
 		}
-		else if (!gpusort_put_index_tuple(sort, (IndexTuple) row))
+		else if (!gpusort_put_index_tuple(sort, row))
 			break;
 	}
 	ExecDropSingleTupleTableSlot(slot);
-	gpusort_release_rows_aside(sort);
+	gpusort_release_aside(sort);
 }
 
 void
 gpusort_parts_join(GpuSortParts *parts, GpuSort *sort)
 {
+	Join		join = {sort, parts, pg_atomic_read_u32(&parts->nparts)};
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);
-	sort->member.parts = parts;
 	if (sort->tuplesort != NULL)
 	{
-		gpusort_rewind_memory(sort);
+		gpusort_rewind_ranges(sort);
 		gpusort_release_nulls(sort);
-		join_parts(sort);
+		join_parts(&join);
 		gpusort_move_to_tuplesort(sort);
 	}
 	else if (sort->rows.count == 0)
 	{
-		gpusort_rewind_memory(sort);
-		join_parts(sort);
+		gpusort_rewind_ranges(sort);
+		join_parts(&join);
 	}
 	else
 	{
 		set_rows_aside(sort);
-		join_parts(sort);
+		join_parts(&join);
 		put_rows_again(sort);
 	}
-	sort->member.parts = NULL;
 	sort->stats.join_time = gpusort_elapsed(start);
 }

@@ -1,0 +1,67 @@
+/*
+ * host_engine.c
+ *		Having the engine sort in this process; see host_engine.h.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "sort/host_engine.h"
+#include "sort/sort_memory.h"
+#include "sort/sort_state.h"
+
+/* The engine is started anew so often before it listens to cancels only. */
+#define MAX_RESTARTS 3
+
+/*
+ * Run the engine; interrupts are served while it works.  One that does not end
+ * the query makes it start again, which must not go on for ever: some interrupts
+ * come back regularly (client_connection_check_interval), and some can't be
+ * served now.
+ */
+void
+gpusort_run_engine(gs_sort_args *args, gs_sort_result *result)
+{
+	gs_status	status;
+	int			restarts = 0;
+
+	args->cancel = (const volatile int *) &InterruptPending;
+	while ((status = gs_sort(args, result)) == GS_CANCELLED)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (++restarts == MAX_RESTARTS)
+			args->cancel = (const volatile int *) &QueryCancelPending;
+		if (QueryCancelPending)
+			args->cancel = NULL;
+	}
+	if (status != GS_OK)
+		elog(ERROR, "gpusort: engine failed: %s", gs_status_text(status));
+}
+
+bool
+gpusort_sort_on_host(GpuSort *sort)
+{
+	gs_sort_args args = {0};
+	gs_sort_result result;
+
+	if (!gpusort_grow_workspace(sort))
+		return false;
+	args.nrows = sort->rows.count;
+	args.planes = sort->keys.planes;
+	args.nplanes = sort->keys.nplanes;
+	args.id_bytes = sizeof(uint32);
+	args.workspace = sort->order.workspace->base;
+	args.workspace_bytes = sort->order.workspace->usable;
+	args.equal = needs_equal_rows(sort) ? RANGE_U64(sort->order.equal) : NULL;
+	args.progress = sort->progress;
+	gpusort_run_engine(&args, &result);
+
+	sort->order.ids = result.ids;
+	sort->order.ready = sort->rows.count;
+	sort->stats.engine = GPUSORT_SORTED_BY_HOST;
+	sort->stats.key_bits = result.key_bits;
+	sort->stats.passes = result.passes;
+	sort->stats.refined_rows = result.refined_rows;
+	sort->stats.presorted = result.presorted;
+	return true;
+}

@@ -1,0 +1,106 @@
+/*
+ * key_columns.c
+ *		The columns that a sort is by; see key_columns.h.
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+
+#include "sort/fixed_offset.h"
+#include "sort/key_columns.h"
+#include "sort/key_strings.h"
+
+#define PLANES_PER_COLUMN (1 + GPUSORT_CODEC_MAX_WORDS)
+
+StaticAssertDecl(GPUSORT_MAX_KEYS * PLANES_PER_COLUMN <= GS_MAX_PLANES,
+				 "the engine must take all planes");
+
+static void
+begin_column(GpuSortKeys *keys, int i, TupleDesc desc, const GpuSortSpec *spec)
+{
+	GpuSortColumn *column = &keys->columns[i];
+	Form_pg_attribute att = TupleDescAttr(desc, spec->attnos[i] - 1);
+	Oid			type = att->atttypid;
+	const GpuSortCodec *codec;
+	const char *reason;
+	bool		reverse;
+
+	codec = gpusort_codec_lookup(spec->sortops[i], type, spec->collations[i], &reverse, &reason);
+	if (codec == NULL)
+		elog(ERROR, "gpusort: no key codec for sort column %d: %s", i + 1, reason);
+
+	column->attno = spec->attnos[i];
+	column->nulls_first = spec->nulls_first[i];
+	column->fixed_offset = gpusort_fixed_offset(desc, column->attno);
+	column->attlen = att->attlen;
+	column->attbyval = att->attbyval;
+	column->attalign = att->attalign;
+	column->flip = reverse ? PG_UINT64_MAX : 0;
+	gpusort_codec_begin(&column->encoder, codec, type, spec->collations[i]);
+	column->bytes = codec->bytes;
+	column->lazy = codec->complete != NULL;
+	column->nwords = codec->nwords;
+	column->integer_bytes = codec->integer_bytes;
+
+	keys->max_attno = Max(keys->max_attno, column->attno);
+	keys->any_bytes |= column->bytes != GPUSORT_BYTES_NONE;
+	keys->fixed &= column->fixed_offset >= 0;
+	keys->untrusted |= gpusort_codec_is_untrusted(codec);
+}
+
+void
+gpusort_begin_columns(GpuSortKeys *keys, TupleDesc desc, const GpuSortSpec *spec)
+{
+	memset(keys, 0, sizeof(*keys));
+	keys->ncolumns = spec->nkeys;
+	keys->columns = palloc0(spec->nkeys * sizeof(GpuSortColumn));
+	keys->planes = palloc(spec->nkeys * PLANES_PER_COLUMN * sizeof(gs_plane));
+	keys->fixed = true;
+	for (int i = 0; i < spec->nkeys; i++)
+		begin_column(keys, i, desc, spec);
+}
+
+void
+gpusort_forget_values(GpuSortKeys *keys)
+{
+	keys->value_refused = false;
+	keys->out_of_room = false;
+	for (int i = 0; i < keys->ncolumns; i++)
+	{
+		GpuSortColumn *column = &keys->columns[i];
+
+		column->facts = (GpuSortStringFacts) {.common_len = PG_UINT32_MAX};
+		column->base = 0;
+	}
+}
+
+void
+gpusort_note_common_prefix(GpuSortStringFacts *facts, const char *base, uint64 ref,
+						   const char *data, uint32 len)
+{
+	const char *first;
+	uint32		common = 0;
+
+	if (facts->common_ref == 0)
+	{
+		facts->common_ref = ref;
+		facts->common_len = len;
+		return;
+	}
+	first = string_by_ref(base, facts->common_ref);
+	len = Min(len, facts->common_len);
+	while (common < len && first[common] == data[common])
+		common++;
+	facts->common_len = common;
+}
+
+char *
+gpusort_describe_columns(const GpuSortKeys *keys)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	for (int i = 0; i < keys->ncolumns; i++)
+		appendStringInfo(&buf, "%s%s", i > 0 ? ", " : "", keys->columns[i].encoder.codec->name);
+	return buf.data;
+}

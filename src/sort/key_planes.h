@@ -1,0 +1,20 @@
+/*
+ * key_planes.h
+ *		Which planes the engine sorts by.
+ *
+ * Private to src/sort.
+ */
+#ifndef GPUSORT_KEY_PLANES_H
+#define GPUSORT_KEY_PLANES_H
+
+#include "sort/key_columns.h"
+#include "sort/row_store.h"
+
+/*
+ * Fill planes[] of the keys (three a column at most) with what the engine is to sort these
+ * rows by, and set refine_column to the column whose strings go on behind the last of them,
+ * or to -1.
+ */
+extern void gpusort_choose_planes(GpuSortKeys *keys, const GpuSortRows *rows);
+
+#endif							/* GPUSORT_KEY_PLANES_H */

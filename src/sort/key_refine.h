@@ -1,0 +1,18 @@
+/*
+ * key_refine.h
+ *		Ordering rows that tie on what the engine sorts by.
+ *
+ * Private to src/sort.
+ */
+#ifndef GPUSORT_KEY_REFINE_H
+#define GPUSORT_KEY_REFINE_H
+
+#include "sort/sort.h"
+
+/*
+ * Put rows in order that tie on the engine's planes, which end with those of
+ * keys.refine_column or are all.  False if a key could not be completed.
+ */
+extern bool gpusort_refine(GpuSort *sort);
+
+#endif							/* GPUSORT_KEY_REFINE_H */

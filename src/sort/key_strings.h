@@ -1,0 +1,93 @@
+/*
+ * key_strings.h
+ *		The byte strings of keys: where they lie, and their words.
+ *
+ * Private to src/sort.
+ */
+#ifndef GPUSORT_KEY_STRINGS_H
+#define GPUSORT_KEY_STRINGS_H
+
+#include "port/pg_bswap.h"
+
+#include "keys/key_codec.h"
+
+/*
+ * Where a key's byte string lies: offset from the row store's base in the upper
+ * 40 bits, length in the lower 24.  Longer strings have no encoding.
+ */
+#define KEY_REF_LENGTH_BITS 24
+#define KEY_REF_MAX_LENGTH	((1 << KEY_REF_LENGTH_BITS) - 1)
+#define KEY_REF(offset, len) (((uint64) (offset) << KEY_REF_LENGTH_BITS) | (len))
+#define KEY_REF_OFFSET(ref) ((ref) >> KEY_REF_LENGTH_BITS)
+#define KEY_REF_LENGTH(ref) ((uint32) ((ref) & KEY_REF_MAX_LENGTH))
+
+/* So a row store has less than this. */
+#define ROW_STORE_MAX_BYTES ((size_t) 1 << (64 - KEY_REF_LENGTH_BITS))
+
+/*
+ * Bytes of a string that one key word covers.  A binary string's word ends with
+ * the number of bytes left, at most 8, so that "a" sorts before "a\0".
+ */
+#define PADDED_WORD_BYTES	8
+#define BINARY_WORD_BYTES	7
+
+/* The string that a reference is to, given the row store's base. */
+static inline const char *
+string_by_ref(const char *base, uint64 ref)
+{
+	return base + KEY_REF_OFFSET(ref);
+}
+
+/* A big-endian word of up to 8 bytes, zero-padded on the right. */
+static inline uint64
+load_padded_word(const char *data, uint32 len)
+{
+	uint64		word = 0;
+
+	if (likely(len >= 8))
+		memcpy(&word, data, 8);
+	else if (len >= 4)
+	{
+		uint32		head,
+					tail;
+
+		memcpy(&head, data, 4);
+		memcpy(&tail, data + len - 4, 4);
+		return ((uint64) pg_ntoh32(head) << 32) |
+			((uint64) pg_ntoh32(tail) << (64 - 8 * len));
+	}
+	else
+	{
+		for (uint32 i = 0; i < len; i++)
+			word |= (uint64) (unsigned char) data[i] << (56 - 8 * i);
+		return word;
+	}
+	return pg_ntoh64(word);
+}
+
+/* The key word of a byte string of length len, from byte `from` on. */
+static inline uint64
+bytes_word(GpuSortBytesKind kind, const char *data, uint32 len, uint32 from)
+{
+	uint32		left = len > from ? len - from : 0;
+
+	if (kind == GPUSORT_BYTES_PADDED)
+		return load_padded_word(data + from, left);
+	return (load_padded_word(data + from, Min(left, BINARY_WORD_BYTES)) & ~UINT64CONST(0xff)) |
+		Min(left, 8);
+}
+
+/* Does the string go beyond the word that begins at byte `from`? */
+static inline bool
+bytes_continue(GpuSortBytesKind kind, uint32 len, uint32 from)
+{
+	return len > from + (kind == GPUSORT_BYTES_PADDED ? PADDED_WORD_BYTES : BINARY_WORD_BYTES);
+}
+
+static inline uint32
+bytes_per_word(GpuSortBytesKind kind)
+{
+	return kind == GPUSORT_BYTES_PADDED ? PADDED_WORD_BYTES : BINARY_WORD_BYTES;
+}
+
+#endif							/* GPUSORT_KEY_STRINGS_H */

@@ -1,0 +1,42 @@
+/*
+ * parts_owner.c
+ *		Owner words of shared sorts; see parts_owner.h.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "memory/pool.h"
+#include "memory/range_extents.h"
+#include "sort/parts_owner.h"
+
+/* Numbers of shared sorts of this process that are in use, from 1. */
+static bool numbers_used[GSD_OWNER_SORTS];
+
+bool
+gpusort_take_owner(GpuSortPoolShare *share)
+{
+	for (uint32 number = 1; number < GSD_OWNER_SORTS; number++)
+		if (!numbers_used[number])
+		{
+			numbers_used[number] = true;
+			share->owner = gsd_owner(MyProcPid, number);
+			gpusort_extents_register_exit();
+			return true;
+		}
+	return false;
+}
+
+void
+gpusort_give_owner(GpuSortPoolShare *share)
+{
+	uint32		number = share->owner >> GSD_OWNER_PID_BITS;
+
+	if (number == 0)
+		return;
+	gsd_give_all(gpusort_pool->header, share->owner);
+	numbers_used[number] = false;
+	share->owner = gsd_owner(MyProcPid, 0);
+	share->max_extents = gpusort_pool_quota_extents();
+	pg_atomic_write_u32(&share->own_extents, 0);
+}

@@ -1,0 +1,23 @@
+/*
+ * row_store_columns.h
+ *		Storing rows that are columns of a table's tuples.
+ *
+ * Private to src/sort.
+ */
+#ifndef GPUSORT_ROW_STORE_COLUMNS_H
+#define GPUSORT_ROW_STORE_COLUMNS_H
+
+#include "sort/row_store.h"
+
+/* As gpusort_select_columns(). */
+extern bool gpusort_row_store_select(GpuSort *sort, TupleDesc table, const AttrNumber *attnos);
+
+/*
+ * Store the columns selected of a tuple on a page.  *offsets is where they lie in
+ * the row, which is their source, 0 for nulls; valid until the next one.  False, and no
+ * trace, if there is no room, or if the tuple is shorter than the table's are.
+ */
+extern bool gpusort_row_store_put_columns(GpuSort *sort, HeapTupleHeader tuple,
+										  GpuSortStoredRow *row, const uint32 **offsets);
+
+#endif							/* GPUSORT_ROW_STORE_COLUMNS_H */

@@ -1,0 +1,21 @@
+/*
+ * sort_await.h
+ *		Waiting for what gpusortd has yet to do for a sort that has been performed.
+ *
+ * Private to src/sort.
+ */
+#ifndef GPUSORT_SORT_AWAIT_H
+#define GPUSORT_SORT_AWAIT_H
+
+#include "sort/sort.h"
+
+/*
+ * Wait until the first `rows` positions are ready, and find out how many rows lie in
+ * order; with gpusort.reorder_rows = on also wait for these.
+ */
+extern void gpusort_await_rows(GpuSort *sort, uint64 rows);
+
+/* Wait until all positions are ready, and until no more rows will be brought into order. */
+extern void gpusort_await_all(GpuSort *sort);
+
+#endif							/* GPUSORT_SORT_AWAIT_H */

@@ -1,0 +1,25 @@
+/*
+ * sort_handover.h
+ *		Going on in PostgreSQL's tuplesort.
+ *
+ * Private to src/sort.
+ */
+#ifndef GPUSORT_SORT_HANDOVER_H
+#define GPUSORT_SORT_HANDOVER_H
+
+#include "sort/key_columns.h"
+
+/* Why taking a row in, or sorting, has failed. */
+static inline GpuSortHandover
+handover_cause(const GpuSortKeys *keys)
+{
+	return keys->value_refused ? GPUSORT_HANDOVER_VALUE : GPUSORT_HANDOVER_MEMORY;
+}
+
+/* Let a tuplesort have all rows, and all that follow. */
+extern void gpusort_hand_over(GpuSort *sort, GpuSortHandover why);
+
+/* Move all rows into the tuplesort that the sort was handed over to. */
+extern void gpusort_move_to_tuplesort(GpuSort *sort);
+
+#endif							/* GPUSORT_SORT_HANDOVER_H */

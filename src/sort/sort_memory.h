@@ -1,0 +1,47 @@
+/*
+ * sort_memory.h
+ *		How much memory a sort takes, and how much more it may take.
+ *
+ * Two limits hold.  Extents of the pool: the share that gpusort.pool_quota grants
+ * to one sort, and what is free.  Private memory: work_mem * hash_mem_multiplier,
+ * in an index build maintenance_work_mem.
+ *
+ * Private to src/sort.
+ */
+#ifndef GPUSORT_SORT_MEMORY_H
+#define GPUSORT_SORT_MEMORY_H
+
+#include "memory/memory_range.h"
+#include "sort/sort.h"
+
+/* Find out the limits, given that of private memory. */
+extern void gpusort_begin_memory(GpuSort *sort, size_t limit_bytes);
+
+/* Make room for more rows in every plane; false if that exceeds the limits. */
+extern bool gpusort_grow_planes(GpuSort *sort);
+
+/* Make room for so many rows, which are there already, whatever the limits say. */
+extern bool gpusort_grow_planes_to(GpuSort *sort, uint64 rows);
+
+/*
+ * Make the row store usable up to `end`, and tell in sort->rows.end how far rows
+ * may go; false if they may not go so far.
+ */
+extern bool gpusort_grow_rows(GpuSort *sort, size_t end);
+
+/* Recompute sort->rows.end. */
+extern void gpusort_set_rows_end(GpuSort *sort);
+
+/* A bitmap with room for as many rows as the planes have; NULL if there is none. */
+extern GpuSortRange *gpusort_acquire_bitmap(GpuSort *sort, int role);
+
+/* gpusort_range_grow() for a range of the sort's, interruptible and with progress. */
+extern bool gpusort_grow_in_steps(GpuSort *sort, GpuSortRange *range, size_t bytes);
+
+/* Memory for the result, which was counted while rows came in. */
+extern bool gpusort_grow_workspace(GpuSort *sort);
+
+/* Put the memory in use into the statistics. */
+extern void gpusort_note_memory(GpuSort *sort);
+
+#endif							/* GPUSORT_SORT_MEMORY_H */

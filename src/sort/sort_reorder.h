@@ -1,0 +1,18 @@
+/*
+ * sort_reorder.h
+ *		Having rows brought into sorted order by gpusortd.
+ *
+ * Private to src/sort.
+ */
+#ifndef GPUSORT_SORT_REORDER_H
+#define GPUSORT_SORT_REORDER_H
+
+#include "sort/sort.h"
+
+/* While rows come in, with an open job: let gpusortd have rows it may reorder. */
+extern void gpusort_reorder_feed(GpuSort *sort);
+
+/* Before the job is run: have rows reordered behind the sort, if that pays and there is room. */
+extern void gpusort_reorder_begin(GpuSort *sort);
+
+#endif							/* GPUSORT_SORT_REORDER_H */

@@ -1,0 +1,163 @@
+/*
+ * sort_repair.c
+ *		Putting rows in order that a verification finds in wrong places; see sort_repair.h.
+ *
+ * glibc's functions disagree on few strings (2.36: on which of "1-B" and "-1b-" is less), and
+ * these are neighbours or nearly so.  So a row before which another one belongs, with all
+ * that are equal to it, is put in its place among the rows before it, which are known to be
+ * in order.  Only if that comes to more than moving all rows a few times is the whole sort
+ * done again by comparison.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "interrupts.h"
+#include "sort/sort_repair.h"
+#include "sort/sort_state.h"
+
+static bool
+is_equal(const GpuSort *sort, uint64 i)
+{
+	return (RANGE_U64(sort->order.equal)[i / 64] >> (i % 64) & 1) != 0;
+}
+
+static void
+set_equal(GpuSort *sort, uint64 i, bool equal)
+{
+	uint64		bit = UINT64CONST(1) << (i % 64);
+	uint64	   *word = &RANGE_U64(sort->order.equal)[i / 64];
+
+	*word = equal ? *word | bit : *word & ~bit;
+}
+
+static void
+reverse(uint32 *ids, uint64 n)
+{
+	for (uint64 i = 0; i < n / 2; i++)
+	{
+		uint32		id = ids[i];
+
+		ids[i] = ids[n - 1 - i];
+		ids[n - 1 - i] = id;
+	}
+}
+
+/*
+ * Move the equal rows from position `from` up to `end` to position `to` before them.
+ * equal: they are equal to the row before that.
+ */
+static void
+move_rows(GpuSort *sort, uint64 from, uint64 end, uint64 to, bool equal)
+{
+	uint64		n = end - from;
+
+	Assert(sort->reorder.rows == NULL);
+	reverse(sort->order.ids + to, from - to);
+	reverse(sort->order.ids + from, n);
+	reverse(sort->order.ids + to, end - to);
+	sort->stats.repaired_rows += n;
+	if (!sort->index_rows)
+		return;
+	for (uint64 i = from - 1; i > to; i--)
+		set_equal(sort, i + n, is_equal(sort, i));
+	set_equal(sort, to + n, false);
+	for (uint64 i = to + 1; i < to + n; i++)
+		set_equal(sort, i, true);
+	set_equal(sort, to, equal);
+}
+
+/* The first position behind the rows that are equal to the one at i, which is loaded. */
+static uint64
+end_of_equals(GpuSortVerifier *v, uint64 i, uint64 nrows)
+{
+	uint64		end = i + 1;
+
+	while (end < nrows)
+	{
+		if (end % GPUSORT_INTERRUPT_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		gpusort_verifier_load_keys(v, ~i & 1, end);
+		if (gpusort_verifier_compare_keys(v, i & 1, ~i & 1) != 0 ||
+			!gpusort_neighbours_are_right(v, end, 0))
+			break;
+		end++;
+	}
+	return end;
+}
+
+/*
+ * Among the rows before position i, which are in order: where the row at i belongs,
+ * behind the last one that is not greater.  It is loaded, and the one before it is
+ * greater.  *cmp is how the row before that place compares.
+ */
+static uint64
+find_place(GpuSortVerifier *v, uint64 i, int *cmp)
+{
+	uint64		greater = i - 1;	/* this row is */
+	uint64		other = 0;		/* so many rows in front are not */
+	uint64		step = 1;
+
+	*cmp = -1;
+	while (greater > other)
+	{
+		/* rows are nearly where they belong: ever longer steps, then halves */
+		uint64		probe = other == 0 && step <= greater ? greater - step
+			: other + (greater - other) / 2;
+		int			result;
+
+		gpusort_verifier_load_keys(v, ~i & 1, probe);
+		result = gpusort_verifier_compare_keys(v, ~i & 1, i & 1);
+		if (result > 0)
+			greater = probe;
+		else
+		{
+			other = probe + 1;
+			*cmp = result;
+		}
+		step *= 2;
+	}
+	return greater;
+}
+
+/*
+ * The row at position i, whose keys are loaded, is less than the one before: put it,
+ * and those that are equal to it, behind the last row that is not greater.  Returns
+ * the position behind them, or 0 if that can't be done.
+ */
+static uint64
+repair_rows(GpuSort *sort, GpuSortVerifier *v, uint64 i)
+{
+	MemoryContext old = MemoryContextSwitchTo(v->compare_context);
+	uint64		end = end_of_equals(v, i, sort->rows.count);
+	int			cmp;
+	uint64		to = find_place(v, i, &cmp);
+
+	MemoryContextSwitchTo(old);
+	if (end - to > v->moves_left)
+		return 0;
+	v->moves_left -= end - to;
+	move_rows(sort, i, end, to, to > 0 && cmp == 0);
+	return to == 0 || gpusort_neighbours_are_right(v, to, cmp) ? end : 0;
+}
+
+bool
+gpusort_check_and_repair(GpuSort *sort, GpuSortVerifier *v, uint64 from, uint64 to)
+{
+	int			cmp;
+
+	for (;;)
+	{
+		uint64		wrong = from < to ? gpusort_verifier_find_wrong(v, from, to, &cmp) : to;
+
+		if (wrong == to)
+			return true;
+		if (cmp <= 0 || !sort->keys.untrusted)
+			return false;
+		from = repair_rows(sort, v, wrong);
+		if (from == 0)
+			return false;
+		to = Max(to, Min(from + 1, sort->rows.count));
+	}
+}

@@ -1,0 +1,85 @@
+/*
+ * sort_state.c
+ *		Making, emptying and releasing what a sort consists of; see sort_state.h.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "sort/parts_owner.h"
+#include "sort/sort_memory.h"
+#include "sort/sort_ranges.h"
+#include "sort/sort_service.h"
+#include "sort/sort_state.h"
+
+void
+gpusort_release_state(GpuSort *sort)
+{
+	gpusort_service_end(sort);
+	gpusort_release_ranges(sort);
+	gpusort_service_abandon(sort);
+	if (!sort->is_part && !sort->is_joined)
+		gpusort_give_owner(&sort->memory.pool_share);
+}
+
+static void
+context_callback(void *arg)
+{
+	gpusort_release_state((GpuSort *) arg);
+}
+
+void
+gpusort_forget_rows(GpuSort *sort)
+{
+	gpusort_service_end(sort);
+	if (gpusort_service_holds_memory(sort))
+	{
+		gpusort_release_state(sort);
+		sort->memory.capacity = 0;
+		if (!gpusort_acquire_ranges(sort))
+			gpusort_release_ranges(sort);
+	}
+	gpusort_release_reordered(sort);
+	gpusort_release_nulls(sort);
+	gpusort_empty_rows(&sort->rows);
+	gpusort_forget_values(&sort->keys);
+	sort->index = (GpuSortIndexFacts) {.tids_ordered = true};
+	sort->order.ready = 0;
+	sort->order.performed = false;
+	memset(&sort->stats, 0, sizeof(sort->stats));
+}
+
+GpuSort *
+gpusort_make_state(TupleDesc desc, const GpuSortSpec *spec, size_t limit_bytes)
+{
+	GpuSort    *sort = palloc0(sizeof(GpuSort));
+
+	sort->context = CurrentMemoryContext;
+	sort->scratch = AllocSetContextCreate(CurrentMemoryContext, "gpusort keys",
+										  ALLOCSET_DEFAULT_SIZES);
+	sort->desc = desc;
+	sort->spec = *spec;
+	gpusort_begin_columns(&sort->keys, desc, spec);
+
+	gpusort_begin_memory(sort, limit_bytes);
+	sort->on_reset.func = context_callback;
+	sort->on_reset.arg = sort;
+	MemoryContextRegisterResetCallback(sort->context, &sort->on_reset);
+
+	gpusort_forget_rows(sort);
+	return sort;
+}
+
+TupleTableSlot *
+gpusort_row_slot(GpuSort *sort)
+{
+	if (sort->row_slot == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(sort->context);
+
+		/* the slot must hold no reference that only ExecDropSingle... drops */
+		sort->row_slot = MakeTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
+		MemoryContextSwitchTo(old);
+	}
+	return sort->row_slot;
+}

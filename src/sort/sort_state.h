@@ -1,0 +1,139 @@
+/*
+ * sort_state.h
+ *		What a sort consists of.
+ *
+ * A row exists in three places, all indexed by its row id, which is its place in the order
+ * of arrival: its tuple lies in the row store (row_store.h), a table of references says where
+ * (row_places.h), and every part of every sort column has a plane (key_columns.h).  After the
+ * engine and the refinement, order.ids[position] is the row id.
+ *
+ * Private to src/sort.
+ */
+#ifndef GPUSORT_SORT_STATE_H
+#define GPUSORT_SORT_STATE_H
+
+#include "service/service_client.h"
+#include "settings.h"
+#include "sort/key_columns.h"
+#include "sort/row_store.h"
+
+/* What is known about the rows of an index build. */
+typedef struct GpuSortIndexFacts
+{
+	bool		tids_ordered;	/* they arrived in the order of their TIDs */
+	uint64		last_tid;
+	bool		any_dead;		/* some are marked dead */
+	bool		other_lengths;	/* some are not as long as the template */
+} GpuSortIndexFacts;
+
+/* What a sort may have of memory (sort_memory.h). */
+typedef struct GpuSortMemory
+{
+	size_t		limit_bytes;	/* of private memory */
+	GpuSortPoolShare pool_share;
+	size_t		reserve_bytes;	/* reservation of each range */
+	uint64		capacity;		/* rows that the planes have room for */
+	pg_atomic_uint64 *claimed_rows; /* ... those of all parts; NULL: this is none */
+} GpuSortMemory;
+
+/* The result. */
+typedef struct GpuSortOrder
+{
+	GpuSortRange *workspace;
+	uint32	   *ids;			/* row ids by position: the engine's, in workspace,
+								 * or a copy in refined, if there are ties to
+								 * refine */
+	uint64		ready;			/* so many positions of ids are valid */
+	GpuSortRange *refined;
+	GpuSortRange *equal;		/* engine's bitmap, for the refinement; in index
+								 * sorts exact after it */
+	bool		performed;
+} GpuSortOrder;
+
+/* Having it done by gpusortd (sort_service.h). */
+typedef struct GpuSortJobState
+{
+	GpuSortJob	job;
+	GpuSortRange *descriptor;	/* of an open job */
+} GpuSortJobState;
+
+/* Having rows brought into order there (sort_reorder.h). */
+typedef struct GpuSortReordered
+{
+	bool		running;		/* the job goes on with that */
+	uint64		count;			/* so many positions are valid */
+	GpuSortRange *rows;			/* NULL: there are none */
+	GpuSortRange *refs;			/* NULL: all rows are as long */
+	GpuSortRowPlaces places;	/* in these ranges; an id is a position here */
+} GpuSortReordered;
+
+struct GpuSort
+{
+	MemoryContext context;
+	MemoryContext scratch;		/* detoasted values; reset for each row */
+	MemoryContextCallback on_reset;
+	TupleDesc	desc;
+	GpuSortSpec spec;
+	bool		index_rows;		/* rows are IndexTuples, else MinimalTuples */
+
+	/* in a sort whose rows several processes collect (sort_parts.h) */
+	bool		is_part;
+	bool		is_joined;		/* to be joined by another process than the leader */
+
+	GpuSortKeys keys;
+	GpuSortRows rows;
+	GpuSortRows aside;			/* rows that were put into the sort itself, while
+								 * parts are joined to it */
+	GpuSortIndexFacts index;
+	GpuSortMemory memory;
+	GpuSortOrder order;
+	GpuSortJobState service;
+	GpuSortReordered reorder;
+
+	const struct GpuSortVerifyCrew *crew;	/* processes that help to verify, or NULL */
+	gs_progress *progress;		/* of gpusort_perform(), or NULL */
+
+	/* a slot of the row descriptor, to look into stored rows; made on demand */
+	TupleTableSlot *row_slot;
+
+	bool		random_access;	/* what the tuplesort must be able to do */
+	struct Tuplesortstate *tuplesort;	/* that the sort was handed over to */
+	GpuSortStats stats;
+};
+
+/* Is it of interest which rows are equal to the engine? */
+static inline bool
+needs_equal_rows(const GpuSort *sort)
+{
+	return sort->keys.refine_column >= 0 || sort->index_rows;
+}
+
+/* Is there an order among rows that are equal to the engine? */
+static inline bool
+needs_refinement(const GpuSort *sort)
+{
+	return sort->keys.refine_column >= 0 || (sort->index_rows && !sort->index.tids_ordered);
+}
+
+/* Is the order to be checked by PostgreSQL's comparison? */
+static inline bool
+needs_verification(const GpuSort *sort)
+{
+	return (gpusort_verify || sort->keys.untrusted) && sort->rows.count >= 2;
+}
+
+/*
+ * A sort without memory for its rows, in the current context, which releases what palloc
+ * did not provide when it is reset or deleted.
+ */
+extern GpuSort *gpusort_make_state(TupleDesc desc, const GpuSortSpec *spec, size_t limit_bytes);
+
+/* Forget the rows, keep the memory, but for what gpusortd may still write to. */
+extern void gpusort_forget_rows(GpuSort *sort);
+
+/* Release everything that palloc did not provide. */
+extern void gpusort_release_state(GpuSort *sort);
+
+extern TupleTableSlot *gpusort_row_slot(GpuSort *sort);
+
+#endif							/* GPUSORT_SORT_STATE_H */
