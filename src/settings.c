@@ -65,6 +65,7 @@ static const struct config_enum_entry fault_options[] = {
 	{"slow_slices", GPUSORT_FAULT_SLOW_SLICES, false},
 	{"worker_error", GPUSORT_FAULT_WORKER_ERROR, false},
 	{"worker_exit", GPUSORT_FAULT_WORKER_EXIT, false},
+	{"supervisor", GPUSORT_FAULT_SUPERVISOR, false},
 	{NULL, 0, false}
 };
 

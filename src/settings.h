@@ -29,7 +29,8 @@ typedef enum GpuSortFault
 	GPUSORT_FAULT_PAUSE,		/* index builds pause at the end of each phase */
 	GPUSORT_FAULT_SLOW_SLICES,	/* slices of indexes take their time */
 	GPUSORT_FAULT_WORKER_ERROR, /* the same, and a worker fails in its first one */
-	GPUSORT_FAULT_WORKER_EXIT	/* or ends without a word */
+	GPUSORT_FAULT_WORKER_EXIT,	/* or ends without a word */
+	GPUSORT_FAULT_SUPERVISOR	/* gpusortd's supervisor fails at the next reload */
 } GpuSortFault;
 
 extern bool gpusort_enabled;

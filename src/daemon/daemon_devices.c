@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifdef GS_WITH_CUDA
@@ -98,6 +99,28 @@ open_cuda_devices(const gsd_options *options, gs_group *group, char *why, size_t
 }
 
 #endif							/* GS_WITH_CUDA */
+
+void
+gsd_wake_driver(const gsd_options *options)
+{
+#ifdef GS_WITH_CUDA
+	pid_t		pid;
+
+	if (options->engine == GSD_ENGINE_SIMULATED ||
+		(access("/dev/nvidiactl", F_OK) == 0 && access("/dev/nvidia-uvm", F_OK) == 0))
+		return;
+
+	/* the driver starts threads, so this process must not be the one to use it */
+	pid = fork();
+	if (pid == 0)
+	{
+		(void) gs_cuda_count();
+		_exit(0);
+	}
+	if (pid > 0)
+		(void) waitpid(pid, NULL, 0);
+#endif
+}
 
 gsd_exit
 gsd_open_devices(const gsd_options *options, gs_group *group, bool *cuda, char *why,

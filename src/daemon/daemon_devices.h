@@ -11,6 +11,13 @@
 #include "protocol/gsd_exit.h"
 
 /*
+ * Have the driver make its device files, if it has not, by whatever program it calls for
+ * that.  It is the last chance: one that runs as root can't be called any more after the
+ * right to gain privileges has been given up.
+ */
+extern void gsd_wake_driver(const gsd_options *options);
+
+/*
  * Open the devices; 0, or the exit status to end with if there are none, and why[] says
  * why not.  *cuda tells which kind they are.
  */

@@ -21,12 +21,13 @@
 #include "daemon/daemon_devices.h"
 #include "daemon/daemon_jobs.h"
 #include "daemon/daemon_log.h"
+#include "protocol/gsd_wake.h"
 
 /*
  * A backend that reads the first rows while others are sorted is woken at most so
  * often: a wake-up costs it some 10 us.
  */
-#define RING_INTERVAL_MS 0.5
+#define WAKE_INTERVAL_MS 0.5
 
 /* What backends say about whole extents is passed on to devices by segments. */
 _Static_assert(GS_SEGMENT_ROWS == GSD_EXTENT_WORDS, "a segment of words fills an extent");
@@ -62,7 +63,7 @@ struct gsd_jobs
 	uint64_t	step_rows;
 	uint64_t	runs;
 	uint64_t	arrivals;
-	double		rung_ms;		/* when a backend was last told of rows */
+	double		woken_ms;		/* when a backend was last told of rows */
 	uint64_t	idle_bytes;		/* free on the devices when there is no job */
 	bool		lost;			/* a device is */
 
@@ -136,7 +137,7 @@ fail_job(gsd_jobs *jobs, unsigned n, gsd_failure failure, const char *message)
 		gsd_log("a sort has failed: %s", job->message);
 	jobs->service->jobs_failed++;
 	job->daemon_state = GSD_DAEMON_FAILED;
-	gsd_ring(jobs->pool->job_bells[n]);
+	gsd_wake_waiter(job);
 }
 
 static gsd_failure
@@ -170,7 +171,7 @@ open_job(gsd_jobs *jobs, unsigned n)
 	state = job->backend_state;
 	if (state != GSD_BACKEND_OPEN && state != GSD_BACKEND_RUN)
 	{
-		job->daemon_state = GSD_DAEMON_IDLE;
+		gsd_let_go(job);
 		return;
 	}
 
@@ -247,10 +248,9 @@ release_job(gsd_jobs *jobs, unsigned n)
 		jobs->service->jobs_cancelled++;
 	empty_slot(jobs, slot);
 	slot->phase = SLOT_FREE;
-	job->daemon_state = GSD_DAEMON_IDLE;
-	gsd_ring(jobs->pool->job_bells[n]);
+	gsd_let_go(job);
 	if (job->abandoned)
-		gsd_ring(jobs->pool->supervisor_bell);
+		gsd_wake_supervisor(jobs->pool->header);
 }
 
 /* See to one job, short of sorting; true if its state has changed. */
@@ -344,12 +344,12 @@ act_up(gsd_jobs *jobs, gsd_fault crash, gsd_fault stop)
 
 /* Tell the backend that there is something new, but not all the time. */
 static void
-ring_backend(gsd_jobs *jobs, unsigned n)
+tell_backend(gsd_jobs *jobs, unsigned n)
 {
-	if (now_ms() - jobs->rung_ms < RING_INTERVAL_MS)
+	if (now_ms() - jobs->woken_ms < WAKE_INTERVAL_MS)
 		return;
-	gsd_ring(jobs->pool->job_bells[n]);
-	jobs->rung_ms = now_ms();
+	gsd_wake_waiter(pool_job(jobs, n));
+	jobs->woken_ms = now_ms();
 }
 
 /*
@@ -369,10 +369,10 @@ publish_rows(gsd_jobs *jobs, unsigned n, uint64_t before, uint64_t ready)
 		if (before == jobs->arguments.args.nrows)
 		{
 			if (jobs->arguments.reorder)
-				gsd_ring(jobs->pool->job_bells[n]);
+				gsd_wake_waiter(job);
 			return;
 		}
-		ring_backend(jobs, n);
+		tell_backend(jobs, n);
 		act_up(jobs, GSD_FAULT_CRASH_LATE, GSD_FAULT_STOP_LATE);
 	}
 }
@@ -388,7 +388,7 @@ publish_reordered(gsd_jobs *jobs, unsigned n, uint64_t before, uint64_t ready)
 	{
 		before = ready - before > step ? before + step : ready;
 		job->reordered_rows = before;
-		ring_backend(jobs, n);
+		tell_backend(jobs, n);
 		act_up(jobs, GSD_FAULT_CRASH_REORDER, GSD_FAULT_STOP_REORDER);
 	}
 }
@@ -512,7 +512,7 @@ run_job(gsd_jobs *jobs, unsigned n)
 		jobs->service->rows_sorted += jobs->arguments.args.nrows;
 		slot->phase = SLOT_ANSWERED;
 		job->daemon_state = GSD_DAEMON_DONE;
-		gsd_ring(jobs->pool->job_bells[n]);
+		gsd_wake_waiter(job);
 	}
 	else if (job->backend_state == GSD_BACKEND_CLOSED)
 		slot->phase = SLOT_READY;	/* counted as cancelled when it is released */

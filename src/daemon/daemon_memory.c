@@ -59,10 +59,6 @@ gsd_map_pool(const gsd_options *options, gsd_pool *pool)
 	}
 	pool->header = base;
 	pool->fd = options->pool_fd;
-	pool->doorbell = options->doorbell;
-	pool->supervisor_bell = options->supervisor_bell;
-	for (unsigned i = 0; i < GSD_MAX_JOBS; i++)
-		pool->job_bells[i] = options->job_bells[i];
 	return GSD_EXIT_ASKED;
 }
 

@@ -27,9 +27,6 @@ enum
 	OPTION_SUPERVISOR_PID,
 	OPTION_POOL_FD,
 	OPTION_POOL_BYTES,
-	OPTION_DOORBELL,
-	OPTION_SUPERVISOR_BELL,
-	OPTION_JOB_BELLS,
 	OPTION_INJECT_FAULT,
 	OPTION_PROBE,
 	OPTION_VERSION,
@@ -46,9 +43,6 @@ static const struct option long_options[] = {
 	{"supervisor-pid", required_argument, NULL, OPTION_SUPERVISOR_PID},
 	{"pool-fd", required_argument, NULL, OPTION_POOL_FD},
 	{"pool-bytes", required_argument, NULL, OPTION_POOL_BYTES},
-	{"doorbell", required_argument, NULL, OPTION_DOORBELL},
-	{"supervisor-bell", required_argument, NULL, OPTION_SUPERVISOR_BELL},
-	{"job-bells", required_argument, NULL, OPTION_JOB_BELLS},
 	{"inject-fault", required_argument, NULL, OPTION_INJECT_FAULT},
 	{"probe", no_argument, NULL, OPTION_PROBE},
 	{"version", no_argument, NULL, OPTION_VERSION},
@@ -182,17 +176,6 @@ read_memory(gsd_options *options, const char *text)
 	return number > 0 && number <= UINT64_MAX >> shift;
 }
 
-static bool
-read_job_bells(gsd_options *options, const char *text)
-{
-	unsigned	bells[GSD_MAX_JOBS];
-
-	options->njob_bells = read_list(text, bells, GSD_MAX_JOBS);
-	for (unsigned i = 0; i < options->njob_bells; i++)
-		options->job_bells[i] = (int) bells[i];
-	return options->njob_bells == GSD_MAX_JOBS;
-}
-
 /* "abi", or a kind of fault and the number of the event that it happens in. */
 static bool
 read_fault(gsd_options *options, const char *text)
@@ -252,12 +235,6 @@ read_option(gsd_options *options, int option, const char *value)
 			return read_fd(value, &options->pool_fd);
 		case OPTION_POOL_BYTES:
 			return read_whole_number(value, &options->pool_bytes);
-		case OPTION_DOORBELL:
-			return read_fd(value, &options->doorbell);
-		case OPTION_SUPERVISOR_BELL:
-			return read_fd(value, &options->supervisor_bell);
-		case OPTION_JOB_BELLS:
-			return read_job_bells(options, value);
 		case OPTION_INJECT_FAULT:
 			return read_fault(options, value);
 		case OPTION_PROBE:
@@ -282,7 +259,7 @@ gsd_read_options(gsd_options *options, int argc, char **argv)
 
 	memset(options, 0, sizeof(*options));
 	options->memory_percent = DEFAULT_MEMORY_PERCENT;
-	options->pool_fd = options->doorbell = options->supervisor_bell = -1;
+	options->pool_fd = -1;
 
 	while ((option = getopt_long(argc, argv, "", long_options, &index)) != -1)
 	{
@@ -301,10 +278,10 @@ gsd_read_options(gsd_options *options, int argc, char **argv)
 		return false;
 	}
 	if (options->action == GSD_ACTION_SERVE &&
-		(options->supervisor_pid == 0 || options->pool_fd < 0 || options->pool_bytes == 0 || options->doorbell < 0 ||
-		 options->supervisor_bell < 0 || options->njob_bells == 0))
+		(options->supervisor_pid == 0 || options->pool_fd < 0 || options->pool_bytes == 0))
 	{
-		fprintf(stderr, "gpusortd: the PostgreSQL server starts this program, see gpusortd --help\n");
+		fprintf(stderr,
+				"gpusortd: the PostgreSQL server starts this program, see gpusortd --help\n");
 		return false;
 	}
 	return true;

@@ -58,10 +58,6 @@ typedef struct gsd_options
 	uint64_t	supervisor_pid;
 	int			pool_fd;
 	uint64_t	pool_bytes;
-	int			doorbell;
-	int			supervisor_bell;
-	int			job_bells[GSD_MAX_JOBS];
-	unsigned	njob_bells;
 
 	/* for tests: gs_device_options, and the most rows that become ready at once */
 	uint64_t	device_rows;

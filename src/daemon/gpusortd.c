@@ -7,15 +7,13 @@
  * the server's shared memory ends all sessions.  So the server's supervisor
  * (src/service/supervisor.c) starts this program beside the server.  It shares with it
  * the pool, in which jobs and their rows lie, and nothing else: no PostgreSQL
- * code, no connection, no files.  Whatever happens to it, the sessions sort
- * without it.
+ * code, no connection, no files but the log (see src/service/daemon_process.c).
+ * Whatever happens to it, the sessions sort without it.
  *
  * It is killed when its supervisor dies, and ends on SIGTERM at once: what it
  * has not finished is the supervisor's to answer for.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +26,7 @@
 #include "daemon/daemon_memory.h"
 #include "daemon/daemon_options.h"
 #include "protocol/gsd_exit.h"
+#include "protocol/gsd_wake.h"
 
 #define GPUSORTD_VERSION "0.1"
 
@@ -35,6 +34,13 @@ static void
 end_at_once(int signal)
 {
 	_exit(GSD_EXIT_ASKED);
+}
+
+/* Nothing that is executed from here on has more rights than this process. */
+static void
+give_up_gaining_privileges(void)
+{
+	(void) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
 /* End with the supervisor, also if it has died already. */
@@ -92,17 +98,16 @@ start_service(const gsd_options *options, const gsd_pool *pool, gs_group *group)
 
 /* Serve until a device is lost. */
 static gsd_exit
-serve(gsd_jobs *jobs, const gsd_pool *pool)
+serve(gsd_jobs *jobs, gsd_header *header)
 {
-	struct pollfd doorbell = {.fd = pool->doorbell, .events = POLLIN};
-
-	while (gsd_jobs_serve(jobs))
+	for (;;)
 	{
-		if (poll(&doorbell, 1, -1) < 0 && errno != EINTR)
-			break;
-		gsd_silence(pool->doorbell);
+		uint32_t	rings = header->rings;
+
+		if (!gsd_jobs_serve(jobs))
+			return GSD_EXIT_DEVICE_LOST;
+		gsd_sleep_until_rung(header, rings);
 	}
-	return GSD_EXIT_DEVICE_LOST;
 }
 
 static gsd_exit
@@ -114,15 +119,18 @@ run_service(const gsd_options *options)
 	gsd_exit	status;
 
 	signal(SIGTERM, end_at_once);
+	signal(SIGUSR1, SIG_IGN);
 	if (!follow_supervisor(options))
 		return GSD_EXIT_ASKED;
+	gsd_wake_driver(options);
+	give_up_gaining_privileges();
 	status = gsd_map_pool(options, &pool);
 	if (status == 0)
 		status = start_service(options, &pool, &group);
 	if (status != 0)
 		return status;
 	jobs = gsd_jobs_begin(&pool, &group, options);
-	return jobs != NULL ? serve(jobs, &pool) : GSD_EXIT_NO_MEMORY;
+	return jobs != NULL ? serve(jobs, pool.header) : GSD_EXIT_NO_MEMORY;
 }
 
 int

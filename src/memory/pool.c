@@ -19,7 +19,6 @@
 #include "postgres.h"
 
 #include <fcntl.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -69,45 +68,16 @@ gpusort_pool_quota_extents(void)
 	return (uint32) ((uint64) gpusort_pool->header->nextents * gpusort_pool_quota / 100);
 }
 
-static void
-close_bell(int *bell)
-{
-	if (*bell >= 0)
-		close(*bell);
-	*bell = -1;
-}
-
 /* Undo as much of making a pool as was done. */
 static void
 drop_pool(gsd_pool *pool, uint64 bytes)
 {
-	close_bell(&pool->doorbell);
-	close_bell(&pool->supervisor_bell);
-	for (int i = 0; i < GSD_MAX_JOBS; i++)
-		close_bell(&pool->job_bells[i]);
 	if (pool->header != NULL)
 		munmap(pool->header, bytes);
 	pool->header = NULL;
 	if (pool->fd >= 0)
 		close(pool->fd);
 	pool->fd = -1;
-}
-
-/* All bells of the pool; false, with errno set, if there are no descriptors. */
-static bool
-make_bells(gsd_pool *pool)
-{
-	int		   *bells[GSD_MAX_JOBS + 2] = {&pool->doorbell, &pool->supervisor_bell};
-
-	for (int i = 0; i < GSD_MAX_JOBS; i++)
-		bells[i + 2] = &pool->job_bells[i];
-	for (int i = 0; i < lengthof(bells); i++)
-	{
-		*bells[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		if (*bells[i] < 0)
-			return false;
-	}
-	return true;
 }
 
 /*
@@ -143,9 +113,8 @@ make_pool(gsd_pool *pool, uint32 nextents, bool huge)
 	int			saved_errno;
 
 	memset(pool, 0, sizeof(*pool));
-	pool->fd = pool->doorbell = pool->supervisor_bell = -1;
-	memset(pool->job_bells, -1, sizeof(pool->job_bells));
-	if (map_memfd(pool, nextents, huge) && make_bells(pool))
+	pool->fd = -1;
+	if (map_memfd(pool, nextents, huge))
 	{
 		gsd_pool_init(pool->header, bytes, huge);
 		return true;

@@ -11,11 +11,10 @@
  * raised before an extent becomes free and lowered after it was taken, so it is
  * never too small, and a count of zero means that looking for one is in vain.
  */
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "protocol/gsd_pool.h"
+#include "protocol/gsd_wake.h"
 
 /* Where the extents begin: behind header, owners and states. */
 static uint64_t
@@ -195,6 +194,7 @@ gsd_claim_job(gsd_header *header, uint32_t pid)
 		job->pid = pid;
 		atomic_store(&job->cancel, 0);
 		atomic_store(&job->abandoned, 0);
+		atomic_store(&job->waiter, 0);
 		atomic_store(&job->ready_rows, 0);
 		atomic_store(&job->reordered_rows, 0);
 		return i;
@@ -260,46 +260,21 @@ fail_job(gsd_job *job)
 		job->failure = GSD_FAILURE_GONE;
 		strcpy(job->message, "gpusortd has died");
 		atomic_store(&job->daemon_state, GSD_DAEMON_FAILED);
+		gsd_wake_waiter(job);
 
 		/* if it was closed just now, nobody else will say IDLE */
 		backend = atomic_load(&job->backend_state);
 		if (backend == GSD_BACKEND_OPEN || backend == GSD_BACKEND_RUN)
 			return;
 	}
-	atomic_store(&job->daemon_state, GSD_DAEMON_IDLE);
+	if (atomic_load(&job->daemon_state) != GSD_DAEMON_IDLE)
+		gsd_let_go(job);
 }
 
 void
-gsd_daemon_died(gsd_pool *pool)
+gsd_daemon_died(gsd_header *header)
 {
 	for (unsigned i = 0; i < GSD_MAX_JOBS; i++)
-	{
-		fail_job(&pool->header->jobs[i]);
-		gsd_ring(pool->job_bells[i]);
-	}
-	gsd_reap_jobs(pool->header);
-}
-
-void
-gsd_ring(int bell)
-{
-	uint64_t	one = 1;
-	int			saved_errno = errno;
-
-	/* full is as good as rung */
-	while (write(bell, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
-	errno = saved_errno;
-}
-
-void
-gsd_silence(int bell)
-{
-	uint64_t	count;
-	int			saved_errno = errno;
-
-	/* one read takes all, from an eventfd without EFD_SEMAPHORE */
-	while (read(bell, &count, sizeof(count)) < 0 && errno == EINTR)
-		;
-	errno = saved_errno;
+		fail_job(&header->jobs[i]);
+	gsd_reap_jobs(header);
 }

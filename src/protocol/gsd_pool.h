@@ -46,7 +46,7 @@
 #include "engine/gs_engine.h"
 
 #define GSD_MAGIC			UINT64_C(0x67707573727430)
-#define GSD_ABI_VERSION		2
+#define GSD_ABI_VERSION		3
 
 #define GSD_EXTENT_SHIFT	21
 #define GSD_EXTENT_BYTES	(UINT64_C(1) << GSD_EXTENT_SHIFT)
@@ -204,6 +204,7 @@ typedef struct gsd_job
 	_Atomic uint32_t cancel;	/* with CLOSED: stop as soon as possible */
 	_Atomic uint32_t abandoned; /* with CLOSED, 1: nobody waits, whoever reaps
 								 * frees; 2: being reaped */
+	_Atomic uint32_t waiter;	/* process that sleeps until there is news; 0: none */
 	uint32_t	pid;
 	uint32_t	descriptor;		/* extent */
 
@@ -242,6 +243,7 @@ typedef enum gsd_service_state
 typedef struct gsd_service
 {
 	_Atomic uint32_t state;
+	_Atomic uint32_t supervisor_pid;	/* 0: there is none */
 	_Atomic uint32_t daemon_pid;	/* 0: none is alive */
 	_Atomic uint32_t starts;	/* daemons started */
 	_Atomic uint64_t started_us;	/* of the one running, since the Unix epoch */
@@ -270,19 +272,17 @@ typedef struct gsd_header
 	uint32_t	huge;			/* backed by MFD_HUGETLB pages */
 	_Atomic uint32_t free_extents;	/* never less than there are */
 	_Atomic uint32_t hint;		/* hardly any free ones below this */
+	_Atomic uint32_t rings;		/* how often gpusortd was asked to look; see gsd_wake.h */
 	gsd_service service;
 	gsd_job		jobs[GSD_MAX_JOBS];
 	_Atomic uint32_t owners[];	/* nextents */
 } gsd_header;
 
-/* A process's view of the pool.  The eventfds do not block. */
+/* A process's view of the pool. */
 typedef struct gsd_pool
 {
 	gsd_header *header;			/* where the memfd is mapped */
 	int			fd;
-	int			doorbell;		/* eventfd: a job wants the daemon's attention */
-	int			supervisor_bell;	/* eventfd: a job has become IDLE, or so */
-	int			job_bells[GSD_MAX_JOBS];	/* eventfds: the daemon has news */
 } gsd_pool;
 
 static inline void *
@@ -336,7 +336,7 @@ extern uint32_t gsd_give_backend(gsd_header *header, uint32_t pid);
 
 /*
  * Claim a free job, for the backend that its extents belong to; -1 if there is none.
- * Sets pid and clears cancel and abandoned.
+ * Sets pid and clears cancel, abandoned and waiter.
  */
 extern int	gsd_claim_job(gsd_header *header, uint32_t pid);
 
@@ -352,9 +352,6 @@ extern unsigned gsd_reap_jobs(gsd_header *header);
  * backends are woken; all others become IDLE.  May be called again and again
  * until the next daemon is started.
  */
-extern void gsd_daemon_died(gsd_pool *pool);
-
-extern void gsd_ring(int bell);	/* add to an eventfd; safe in a signal handler */
-extern void gsd_silence(int bell);	/* read an eventfd until it is empty */
+extern void gsd_daemon_died(gsd_header *header);
 
 #endif							/* GSD_POOL_H */

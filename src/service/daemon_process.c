@@ -3,18 +3,26 @@
  *		gpusortd as a process: its command line, its birth and its death.
  *
  * The program lies beside the library, wherever the server has loaded that from, or
- * where `make install` puts it.  It inherits the pool's memfd and the
- * bells, and no other file: it must not hold on to the server's sockets or data.
+ * where `make install` puts it.  It shares the pool with the server and nothing else.
+ * Of the server's files it has the log, and the memfd of the pool; it runs in the root
+ * directory, and of the environment it sees what the CUDA driver reads: the server's may
+ * hold secrets.  It gives up the right to gain privileges by itself, once the driver is
+ * awake (daemon_devices.c).
+ *
+ * There is no filter of system calls.  What a driver calls changes with its version, and
+ * what it does it does by ioctl(), on which a filter sees no sense; one that let all of
+ * that through would not keep much out, and before Linux 5.16 it would slow
+ * the program down.
  */
 #include "postgres.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 
 #include "protocol/gsd_exit.h"
@@ -24,18 +32,39 @@
 #define PROGRAM "gpusortd"
 
 /* Those behind the settings, and all. */
-#define FIXED_ARGUMENTS 6
+#define FIXED_ARGUMENTS 3
 #define MAX_ARGUMENTS	24
 
-/* Where close_range() is missing, files with larger numbers are not looked for. */
-#define MAX_FD	1024
+/* The environment: what libcuda.so looks for. */
+#define MAX_VARIABLES	64
 
+static const char *const kept_variables[] = {
+	"HOME=",					/* the cache of compiled kernels */
+	"LD_LIBRARY_PATH=",
+	"TMPDIR=",
+	"CUDA_",
+	"NVIDIA_"
+};
+
+/* Where the program finds the pool's memfd. */
+#define POOL_FD			(STDERR_FILENO + 1)
+
+/* Where close_range() is missing, files with larger numbers are not looked for. */
+#define MAX_FD			1024
+
+/* How to become the program. */
 typedef struct CommandLine
 {
 	char		path[MAXPGPATH];
 	char	   *argv[MAX_ARGUMENTS + 1];
 	int			argc;
+	char	   *envp[MAX_VARIABLES + 1];
 } CommandLine;
+
+extern char **environ;
+
+/* In /proc/<pid>/stat: ppid to nice. */
+#define PROC_WORDS_BETWEEN " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
 
 GpuSortDaemonSettings
 gpusort_daemon_settings(void)
@@ -84,16 +113,23 @@ add_arguments(CommandLine *command, const char *text)
 	}
 }
 
-static void
-add_job_bells(CommandLine *command, const gsd_pool *pool)
+static bool
+is_kept(const char *variable)
 {
-	StringInfoData bells;
+	for (int i = 0; i < lengthof(kept_variables); i++)
+		if (strncmp(variable, kept_variables[i], strlen(kept_variables[i])) == 0)
+			return true;
+	return false;
+}
 
-	initStringInfo(&bells);
-	for (int i = 0; i < GSD_MAX_JOBS; i++)
-		appendStringInfo(&bells, "%s%d", i > 0 ? "," : "", pool->job_bells[i]);
-	add_argument(command, "--job-bells=%s", bells.data);
-	pfree(bells.data);
+static void
+choose_environment(CommandLine *command)
+{
+	int			n = 0;
+
+	for (char **variable = environ; *variable != NULL && n < MAX_VARIABLES; variable++)
+		if (is_kept(*variable))
+			command->envp[n++] = *variable;
 }
 
 /* The directory that this library was loaded from; pkglib_path if that can't be told. */
@@ -102,7 +138,8 @@ library_directory(char *directory)
 {
 	Dl_info		library;
 
-	if (dladdr((void *) gpusort_start_daemon, &library) != 0 && library.dli_fname != NULL)
+	if (dladdr((void *) gpusort_start_daemon, &library) != 0 && library.dli_fname != NULL &&
+		is_absolute_path(library.dli_fname))
 	{
 		strlcpy(directory, library.dli_fname, MAXPGPATH);
 		get_parent_directory(directory);
@@ -144,11 +181,9 @@ make_command_line(CommandLine *command, const gsd_pool *pool, const GpuSortDaemo
 	add_argument(command, "--device-memory=%s", settings->memory);
 	add_arguments(command, settings->options);
 	add_argument(command, "--supervisor-pid=%d", (int) getpid());
-	add_argument(command, "--pool-fd=%d", pool->fd);
+	add_argument(command, "--pool-fd=%d", POOL_FD);
 	add_argument(command, "--pool-bytes=" UINT64_FORMAT, pool->header->pool_bytes);
-	add_argument(command, "--doorbell=%d", pool->doorbell);
-	add_argument(command, "--supervisor-bell=%d", pool->supervisor_bell);
-	add_job_bells(command, pool);
+	choose_environment(command);
 }
 
 static void
@@ -158,21 +193,27 @@ free_command_line(CommandLine *command)
 		pfree(command->argv[i]);
 }
 
-/* Of all files above stderr, only the pool and the bells outlive exec. */
+/* Of all files only the log, and the pool's memfd at its place, outlive this. */
 static void
-keep_pool_files(const gsd_pool *pool)
+keep_pool_file(const gsd_pool *pool)
 {
-	if (close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) != 0)
-		for (int fd = STDERR_FILENO + 1; fd < MAX_FD; fd++)
-			(void) fcntl(fd, F_SETFD, FD_CLOEXEC);
-	(void) fcntl(pool->fd, F_SETFD, 0);
-	(void) fcntl(pool->doorbell, F_SETFD, 0);
-	(void) fcntl(pool->supervisor_bell, F_SETFD, 0);
-	for (int i = 0; i < GSD_MAX_JOBS; i++)
-		(void) fcntl(pool->job_bells[i], F_SETFD, 0);
+	int			nothing = open("/dev/null", O_RDWR);
+
+	(void) dup2(nothing, STDIN_FILENO);
+	(void) dup2(nothing, STDOUT_FILENO);
+	if (pool->fd != POOL_FD)
+		(void) dup2(pool->fd, POOL_FD);
+	else
+		(void) fcntl(POOL_FD, F_SETFD, 0);
+	if (close_range(POOL_FD + 1, ~0U, 0) != 0)
+		for (int fd = POOL_FD + 1; fd < MAX_FD; fd++)
+			(void) close(fd);
 }
 
-/* In the child: only what is safe after fork, and nothing of PostgreSQL's. */
+/*
+ * In the child: only what is safe after fork, and nothing of PostgreSQL's.  It gets a
+ * session of its own, since the postmaster signals the process group of each child.
+ */
 static void
 become_program(const gsd_pool *pool, const CommandLine *command)
 {
@@ -182,8 +223,11 @@ become_program(const gsd_pool *pool, const CommandLine *command)
 		(void) signal(i, SIG_DFL);
 	sigemptyset(&none);
 	(void) sigprocmask(SIG_SETMASK, &none, NULL);
-	keep_pool_files(pool);
-	execv(command->path, command->argv);
+	(void) setsid();
+	keep_pool_file(pool);
+	(void) umask(S_IRWXG | S_IRWXO);
+	if (chdir("/") == 0)
+		execve(command->path, command->argv, command->envp);
 	_exit(errno == ENOMEM || errno == EAGAIN ? GSD_EXIT_NO_MEMORY : GSD_EXIT_NO_PROGRAM);
 }
 
@@ -206,6 +250,31 @@ gpusort_start_daemon(const gsd_pool *pool, const GpuSortDaemonSettings *settings
 	sigprocmask(SIG_SETMASK, &saved, NULL);
 	free_command_line(&command);
 	return pid;
+}
+
+/*
+ * /proc/<pid>/stat begins with "pid (name) state" and has the number of threads 17 words
+ * further on.  The first thread may be dead while a driver still holds up another.
+ */
+bool
+gpusort_daemon_is_alive(pid_t pid)
+{
+	char		path[64];
+	char		name[64];
+	char		state;
+	long		threads;
+	FILE	   *file;
+	int			nread;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
+	file = fopen(path, "r");
+	if (file == NULL)
+		return kill(pid, 0) == 0;
+	nread = fscanf(file, "%*d (%63[^)]) %c" PROC_WORDS_BETWEEN " %ld", name, &state, &threads);
+	fclose(file);
+	if (nread < 3 || strcmp(name, PROGRAM) != 0)
+		return false;
+	return (state != 'Z' && state != 'X') || threads > 1;
 }
 
 static void

@@ -35,6 +35,12 @@ extern GpuSortDaemonSettings gpusort_daemon_settings(void);
 /* Start the program; -1, with errno set, if there can be no process. */
 extern pid_t gpusort_start_daemon(const gsd_pool *pool, const GpuSortDaemonSettings *settings);
 
+/*
+ * Is the process one of gpusortd that has not died?  One that has, and that its parent
+ * takes no notice of, counts as dead; and so does somebody else's that has got the pid.
+ */
+extern bool gpusort_daemon_is_alive(pid_t pid);
+
 /* What a status of waitpid() means; `said` is what the program said before. */
 extern GpuSortDaemonDeath gpusort_daemon_death(int status, const char *said);
 

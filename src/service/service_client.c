@@ -12,16 +12,14 @@
  */
 #include "postgres.h"
 
-#include <poll.h>
-
 #include "miscadmin.h"
-#include "portability/instr_time.h"
 #include "storage/latch.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "elapsed.h"
 #include "memory/pool.h"
+#include "protocol/gsd_wake.h"
 #include "service/service_client.h"
 #include "service/service_settings.h"
 
@@ -42,12 +40,6 @@ static gsd_job *
 pool_job(const GpuSortJob *job)
 {
 	return &gpusort_pool->header->jobs[job->number];
-}
-
-static int
-bell_of(const GpuSortJob *job)
-{
-	return gpusort_pool->job_bells[job->number];
 }
 
 bool
@@ -127,9 +119,8 @@ gpusort_job_open(GpuSortJob *job, GpuSortRange *memory, unsigned nplanes, uint64
 		descriptor->planes[i].words.first = i * job->plane_extents;
 	descriptor->rows.rows.first = nplanes * job->plane_extents;
 	pool_job(job)->descriptor = extent;
-	gsd_silence(bell_of(job));
 	pool_job(job)->backend_state = GSD_BACKEND_OPEN;
-	gsd_ring(gpusort_pool->doorbell);
+	gsd_ring(gpusort_pool->header);
 	return NULL;
 }
 
@@ -178,7 +169,7 @@ gpusort_job_feed(GpuSortJob *job, unsigned plane, const GpuSortRange *words, uin
 	if (rows <= job->descriptor->fed_rows[plane] || !list_words(job, plane, words))
 		return;
 	job->descriptor->fed_rows[plane] = rows;
-	gsd_ring(gpusort_pool->doorbell);
+	gsd_ring(gpusort_pool->header);
 }
 
 void
@@ -191,7 +182,7 @@ gpusort_job_feed_rows(GpuSortJob *job, const GpuSortRange *rows, size_t bytes)
 		!list_growing(job, rows, &descriptor->rows.rows))
 		return;
 	descriptor->fed_row_bytes = bytes;
-	gsd_ring(gpusort_pool->doorbell);
+	gsd_ring(gpusort_pool->header);
 }
 
 bool
@@ -242,7 +233,7 @@ gpusort_job_run(GpuSortJob *job, uint64 nrows, unsigned nplanes, const GpuSortJo
 	descriptor->list_size = job->list_used;
 	job->running = true;
 	pool_job(job)->backend_state = GSD_BACKEND_RUN;
-	gsd_ring(gpusort_pool->doorbell);
+	gsd_ring(gpusort_pool->header);
 	return NULL;
 }
 
@@ -323,7 +314,7 @@ progress_of_service(void)
 
 /* Ask until there is an answer; NULL, or why there will be none. */
 static const char *
-wait_for(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
+ask(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
 {
 	uint64		progress = progress_of_service();
 	TimestampTz since = GetCurrentTimestamp();
@@ -331,12 +322,10 @@ wait_for(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
 
 	while (!look(job, rows, ready, &why))
 	{
-		(void) WaitLatchOrSocket(MyLatch,
-								 WL_LATCH_SET | WL_SOCKET_READABLE | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-								 bell_of(job), LOOK_MS, PG_WAIT_EXTENSION);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LOOK_MS,
+						 PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
-		gsd_silence(bell_of(job));
 		if (progress != progress_of_service())
 		{
 			progress = progress_of_service();
@@ -346,6 +335,18 @@ wait_for(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
 				 TimestampDifferenceExceeds(since, GetCurrentTimestamp(), gpusort_daemon_timeout))
 			return "gpusortd does not answer";
 	}
+	return why;
+}
+
+/* The same, woken when there is news; an interrupt leaves the rest to the job's end. */
+static const char *
+wait_for(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
+{
+	const char *why;
+
+	pool_job(job)->waiter = (uint32) MyProcPid;
+	why = ask(job, look, rows, ready);
+	pool_job(job)->waiter = 0;
 	return why;
 }
 
@@ -367,29 +368,6 @@ gpusort_job_result(const GpuSortJob *job)
 	return &pool_job(job)->result;
 }
 
-/* Wait a little for gpusortd to let go of a closed job, without interrupts. */
-static bool
-wait_for_idle(const GpuSortJob *job)
-{
-	struct pollfd bell = {.fd = bell_of(job), .events = POLLIN};
-	instr_time	begin;
-	instr_time	elapsed;
-	double		left_ms = CLOSE_WAIT_MS;
-
-	INSTR_TIME_SET_CURRENT(begin);
-	for (;;)
-	{
-		gsd_silence(bell.fd);
-		if (pool_job(job)->daemon_state == GSD_DAEMON_IDLE)
-			return true;
-		elapsed = gpusort_elapsed(begin);
-		left_ms = CLOSE_WAIT_MS - INSTR_TIME_GET_MILLISEC(elapsed);
-		if (left_ms <= 0)
-			return false;
-		(void) poll(&bell, 1, (int) left_ms + 1);
-	}
-}
-
 void
 gpusort_job_close(GpuSortJob *job)
 {
@@ -400,22 +378,23 @@ gpusort_job_close(GpuSortJob *job)
 		return;
 	shared = pool_job(job);
 	answered = shared->daemon_state == GSD_DAEMON_DONE || shared->daemon_state == GSD_DAEMON_FAILED;
+	shared->waiter = 0;
 	shared->cancel = !answered;
 	shared->backend_state = GSD_BACKEND_CLOSED;
-	gsd_ring(gpusort_pool->doorbell);
+	gsd_ring(gpusort_pool->header);
 
 	/* a program that has died leaves this to its supervisor */
 	if (answered && shared->failure == GSD_FAILURE_GONE)
-		gsd_ring(gpusort_pool->supervisor_bell);
+		gsd_wake_supervisor(gpusort_pool->header);
 	job->open = false;
-	if (wait_for_idle(job))
+	if (gsd_sleep_until_let_go(shared, CLOSE_WAIT_MS))
 		shared->backend_state = GSD_BACKEND_NONE;
 	else if (answered)
 		gpusort_job_abandon(job);	/* what is answered is not touched any more */
 	else
 	{
 		job->left_behind = true;
-		gsd_ring(gpusort_pool->supervisor_bell);
+		gsd_wake_supervisor(gpusort_pool->header);
 	}
 }
 
@@ -428,5 +407,5 @@ gpusort_job_abandon(GpuSortJob *job)
 	shared->abandoned = 1;
 	/* else whoever makes it IDLE rings */
 	if (shared->daemon_state == GSD_DAEMON_IDLE)
-		gsd_ring(gpusort_pool->supervisor_bell);
+		gsd_wake_supervisor(gpusort_pool->header);
 }

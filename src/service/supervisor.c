@@ -16,8 +16,9 @@
  * and gpusortd talk to each other through the pool.
  *
  * gpusortd dies with the worker (it asks the kernel for that), so an error here
- * ends both; the postmaster starts the worker again, which then waits until the
- * old program is really gone, since it may still write to the pool.
+ * ends both; the postmaster starts the worker again, which starts no other program
+ * before the old one is really gone, since it may still write to the pool.  That takes
+ * for ever if a driver does not let go of it: then sorts run on the CPU.
  */
 #include "postgres.h"
 
@@ -34,10 +35,12 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
-#include "service/daemon_process.h"
 #include "memory/pool.h"
+#include "protocol/gsd_wake.h"
+#include "service/daemon_process.h"
 #include "service/service_settings.h"
 #include "service/supervisor.h"
+#include "settings.h"
 
 #define WORKER_RESTART_S	5
 #define MAX_DELAY_MS		60000
@@ -50,12 +53,15 @@
 /* At shutdown, a killed gpusortd is waited for so long. */
 #define KILL_WAIT_MS		1000
 
-/* An old program is looked for so often. */
+/* An old program is looked for so often, and less often when it takes so long. */
 #define POLL_MS				50
+#define SLOW_POLL_MS		1000
+#define OUTLIVE_MS			10000
 
 /* What to do about gpusortd. */
 typedef enum Course
 {
+	COURSE_OUTLIVE,				/* an earlier worker's is still there */
 	COURSE_NONE,				/* none is wanted, or none is possible */
 	COURSE_START,				/* when it is time */
 	COURSE_WATCH,				/* one is running */
@@ -65,14 +71,20 @@ typedef enum Course
 typedef struct Supervisor
 {
 	Course		course;
-	pid_t		pid;			/* of the one running */
+	TimestampTz begun;			/* of this worker */
+	bool		complained;		/* of the one that it has to outlive */
+
+	/* the one running */
+	pid_t		pid;
 	TimestampTz started;
+	GpuSortDaemonSettings settings; /* that it was started with */
+	TimestampTz closed_since[GSD_MAX_JOBS]; /* and not let go; 0: not so */
+	TimestampTz oldest_closed;	/* the earliest of them, or 0 */
+
+	/* what comes next */
 	TimestampTz next_start;		/* COURSE_START */
 	TimestampTz kill_at;		/* COURSE_STOP: patience ends */
 	int			delay_ms;		/* before the start after the next death */
-	GpuSortDaemonSettings settings;	/* that the one running was started with */
-	TimestampTz closed_since[GSD_MAX_JOBS]; /* and not let go; 0: not so */
-	TimestampTz oldest_closed;	/* the earliest of them, or 0 */
 } Supervisor;
 
 void
@@ -91,8 +103,9 @@ gpusort_supervisor_install(void)
 	RegisterBackgroundWorker(&worker);
 }
 
+/* A child has died, or somebody has something to do for us. */
 static void
-child_has_died(SIGNAL_ARGS)
+wake_up(SIGNAL_ARGS)
 {
 	int			saved_errno = errno;
 
@@ -114,6 +127,17 @@ set_state(gsd_service_state state, const char *message)
 	service()->state = state;
 }
 
+/* An earlier worker may have left a program, which has been killed by now. */
+static void
+begin(Supervisor *supervisor)
+{
+	memset(supervisor, 0, sizeof(*supervisor));
+	supervisor->course = COURSE_OUTLIVE;
+	supervisor->begun = GetCurrentTimestamp();
+	if (service()->daemon_pid != 0)
+		set_state(GSD_SERVICE_DOWN, "an earlier gpusortd has not ended yet");
+}
+
 /* Start as soon as possible, or not at all, as the settings say. */
 static void
 plan_start(Supervisor *supervisor)
@@ -127,6 +151,27 @@ plan_start(Supervisor *supervisor)
 	}
 	else
 		supervisor->course = COURSE_START;
+}
+
+/* Go on when the program that an earlier worker has left is gone. */
+static void
+look_for_predecessor(Supervisor *supervisor)
+{
+	pid_t		pid = (pid_t) service()->daemon_pid;
+
+	if (pid == 0 || !gpusort_daemon_is_alive(pid))
+	{
+		service()->daemon_pid = 0;
+		plan_start(supervisor);
+	}
+	else if (!supervisor->complained &&
+			 TimestampDifferenceExceeds(supervisor->begun, GetCurrentTimestamp(), OUTLIVE_MS))
+	{
+		ereport(LOG,
+				(errmsg("an earlier gpusortd, with PID %d, does not end", (int) pid),
+				 errdetail("Sorts run on the CPU until it does.")));
+		supervisor->complained = true;
+	}
 }
 
 static void
@@ -203,7 +248,7 @@ reap(Supervisor *supervisor)
 		plan_restart(supervisor, status);
 	service()->daemon_pid = 0;
 	service()->ndevices = 0;
-	gsd_daemon_died(gpusort_pool);
+	gsd_daemon_died(gpusort_pool->header);
 }
 
 /* The configuration may have changed: anew, if it concerns us. */
@@ -214,9 +259,13 @@ reload(Supervisor *supervisor)
 
 	ConfigReloadPending = false;
 	ProcessConfigFile(PGC_SIGHUP);
+	if (gpusort_inject_fault == GPUSORT_FAULT_SUPERVISOR)
+		elog(ERROR, "injected failure of the supervisor");
 	settings = gpusort_daemon_settings();
 	switch (supervisor->course)
 	{
+		case COURSE_OUTLIVE:
+			break;
 		case COURSE_NONE:
 		case COURSE_START:
 			plan_start(supervisor);
@@ -268,6 +317,8 @@ patience_ms(const Supervisor *supervisor)
 
 	switch (supervisor->course)
 	{
+		case COURSE_OUTLIVE:
+			return supervisor->complained ? SLOW_POLL_MS : POLL_MS;
 		case COURSE_START:
 			return TimestampDifferenceMilliseconds(now, supervisor->next_start);
 		case COURSE_WATCH:
@@ -289,6 +340,8 @@ proceed(Supervisor *supervisor)
 	TimestampTz now = GetCurrentTimestamp();
 
 	reap(supervisor);
+	if (supervisor->course == COURSE_OUTLIVE)
+		look_for_predecessor(supervisor);
 	if (supervisor->course == COURSE_START && supervisor->next_start <= now)
 		start(supervisor);
 	if (supervisor->course == COURSE_STOP && supervisor->kill_at <= now)
@@ -302,33 +355,18 @@ proceed(Supervisor *supervisor)
 			kill(supervisor->pid, SIGKILL);
 		}
 	}
-	if (supervisor->pid == 0)
-		gsd_daemon_died(gpusort_pool);
+	if (supervisor->course != COURSE_OUTLIVE && supervisor->pid == 0)
+		gsd_daemon_died(gpusort_pool->header);
 	gsd_reap_jobs(gpusort_pool->header);
 }
 
 static void
 wait_for_events(long timeout_ms)
 {
-	int			events = WL_LATCH_SET | WL_SOCKET_READABLE | WL_EXIT_ON_PM_DEATH |
-		(timeout_ms >= 0 ? WL_TIMEOUT : 0);
+	int			events = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (timeout_ms >= 0 ? WL_TIMEOUT : 0);
 
-	(void) WaitLatchOrSocket(MyLatch, events, gpusort_pool->supervisor_bell, timeout_ms,
-							 PG_WAIT_EXTENSION);
+	(void) WaitLatch(MyLatch, events, timeout_ms, PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
-	gsd_silence(gpusort_pool->supervisor_bell);
-}
-
-/* Wait until the program that an earlier worker has left is gone. */
-static void
-outlive_predecessor(void)
-{
-	pid_t		pid = service()->daemon_pid;
-
-	while (pid != 0 && kill(pid, 0) == 0 && !ShutdownRequestPending)
-		wait_for_events(POLL_MS);
-	service()->daemon_pid = 0;
-	gsd_daemon_died(gpusort_pool);
 }
 
 /* The server is being shut down, or somebody has terminated us. */
@@ -336,6 +374,8 @@ static void
 stop_for_good(Supervisor *supervisor)
 {
 	set_state(GSD_SERVICE_DOWN, "the supervisor has ended");
+	if (supervisor->course == COURSE_OUTLIVE)
+		return;
 	stop(supervisor);
 	while (supervisor->pid != 0)
 	{
@@ -352,25 +392,33 @@ stop_for_good(Supervisor *supervisor)
 		wait_for_events(POLL_MS);
 	}
 	service()->daemon_pid = 0;
-	gsd_daemon_died(gpusort_pool);
+	gsd_daemon_died(gpusort_pool->header);
+}
+
+static void
+forget_supervisor(int code, Datum arg)
+{
+	service()->supervisor_pid = 0;
 }
 
 void
 gpusort_supervisor_main(Datum arg)
 {
-	Supervisor	supervisor = {0};
+	Supervisor	supervisor;
 
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
-	pqsignal(SIGCHLD, child_has_died);
+	pqsignal(SIGCHLD, wake_up);
+	pqsignal(SIGUSR1, wake_up);
 	BackgroundWorkerUnblockSignals();
 
 	/* the pool could not be made: a normal end, the worker is not started again */
 	if (gpusort_pool == NULL)
 		proc_exit(0);
 
-	outlive_predecessor();
-	plan_start(&supervisor);
+	on_shmem_exit(forget_supervisor, (Datum) 0);
+	service()->supervisor_pid = (uint32) MyProcPid;
+	begin(&supervisor);
 	while (!ShutdownRequestPending)
 	{
 		if (ConfigReloadPending)

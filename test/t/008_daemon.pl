@@ -179,6 +179,41 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM gpusort_devices()'), '0', 
 	$node->restart;
 }
 
+# gpusortd shares the pool with the server, and nothing else.
+{
+	my ($pid, $supervisor, $status, %files, %ours, @variables);
+	my $entries = sub {
+		my ($dir) = @_;
+
+		opendir my $handle, $dir or die "$dir: $!";
+		return map { $_ => readlink "$dir/$_" } grep { !/^\./ } readdir $handle;
+	};
+
+	local $ENV{GPUSORT_TEST_SECRET} = 'hunter2';
+	local $ENV{CUDA_VISIBLE_DEVICES} = '0';
+	set_daemon($node, 'host:2');
+	$node->restart;
+	ok($node->poll_query_until('postgres', q(SELECT state = 'up' FROM gpusort_service())), 'a new server: gpusortd comes up');
+	$pid = service($node, 'pid');
+	$supervisor = parent_of($pid);
+	@variables = map { s/=.*//rs } split /\0/, slurp_file("/proc/$pid/environ");
+	is_deeply([ grep { !/^(HOME|LD_LIBRARY_PATH|TMPDIR|(CUDA|NVIDIA)_.*)$/ } @variables ], [], 'environment: what a driver looks for');
+	ok((grep { $_ eq 'CUDA_VISIBLE_DEVICES' } @variables), '... which it does get');
+	is(readlink "/proc/$pid/cwd", '/', 'directory: the root');
+	$status = slurp_file("/proc/$pid/status");
+	like($status, qr/^NoNewPrivs:\s*1$/m, 'no new privileges');
+	like($status, qr/^Umask:\s*0077$/m, 'files that it makes are its own');
+	%files = $entries->("/proc/$pid/fd");
+	is_deeply([ sort keys %files ], [ 0 .. 3 ], 'files: the standard ones and one more') or diag explain \%files;
+	is_deeply([ @files{ 0, 1 } ], [ '/dev/null', '/dev/null' ], '... nothing to read, nowhere to write');
+	like($files{3}, qr/^\/memfd:gpusort pool/, '... the pool');
+	isnt(getpgrp($pid), getpgrp($supervisor), 'signals to the supervisor\'s process group are not for it');
+
+	# No process of the server has more of it than that.
+	%ours = $entries->("/proc/$supervisor/fd");
+	is(scalar(grep { /gpusort pool|eventfd/ } values %ours), 1, 'a process of the server has one descriptor of the pool');
+}
+
 # What a job costs: two rows, sorted again and again.
 set_daemon($node, 'host:1');
 {

@@ -7,9 +7,15 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpuSortTest;
 use IPC::Run;
+use POSIX ();
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
+
+# Orphans become children of this process, which takes no notice of their deaths, as if
+# it were an init that does not: prctl(PR_SET_CHILD_SUBREAPER, 1).
+my $prctl = { x86_64 => 157, aarch64 => 167 }->{ (POSIX::uname())[4] };
+my $subreaper = defined $prctl && syscall($prctl, 36, 1, 0, 0, 0) == 0;
 
 # Small jobs on all devices, and rows that become ready step by step.
 my $small = '--device-rows=1000 --bucket-rows=1000 --step-rows=2000';
@@ -208,6 +214,27 @@ for my $fault ('stop:1', 'stop-late:1')
 	like($err, qr/statement timeout/, "$fault: cancelled");
 	kill 'KILL', service($node, 'pid');
 	comes_back("$fault and kill -9");
+}
+
+# The supervisor fails: gpusortd dies with it, and another pair takes their places, even
+# if nobody takes notice of the death.
+SKIP:
+{
+	my ($pid, $supervisor);
+
+	skip 'orphans are not given to this process', 4 unless $subreaper;
+	restart_daemon('');
+	$pid = service($node, 'pid');
+	$supervisor = parent_of($pid);
+	$node->safe_psql('postgres', q(ALTER SYSTEM SET gpusort.inject_fault = 'supervisor'));
+	$node->reload;
+	ok($node->poll_query_until('postgres', "SELECT state = 'up' AND pid <> $pid FROM gpusort_service()"),
+		'the supervisor fails: gpusortd is replaced');
+	isnt(parent_of(service($node, 'pid')), $supervisor, 'by another supervisor');
+	like(slurp_file("/proc/$pid/stat"), qr/^$pid \(gpusortd\) Z /, 'although the old one is a zombie');
+	all_is_free($node, $idle_bytes, 'after the supervisor has failed');
+	same_answer($node, $sort, 'after the supervisor has failed');
+	$node->safe_psql('postgres', 'ALTER SYSTEM RESET gpusort.inject_fault');
 }
 
 # A stopped program is ended all the same: by a change of settings, and with the server.

@@ -13,7 +13,7 @@ use Test::More;
 use Time::HiRes qw(sleep);
 
 our @EXPORT = qw(compete daemon_of start_node plan_of analyzed_plan_of same_answer tables_stay session_of reset_timeout temp_files
-	service set_daemon kill_daemons all_is_free create_index_checks sum_checksums);
+	service set_daemon parent_of kill_daemons all_is_free create_index_checks sum_checksums);
 
 # A running node with gpusort preloaded and these lines in postgresql.conf, behind
 # a hash of parameters for init() if there is one.
@@ -129,6 +129,14 @@ sub set_daemon
 	$node->reload;
 	$node->poll_query_until('postgres', "SELECT state = '$state' AND pid IS DISTINCT FROM $pid FROM gpusort_service()")
 		or die "gpusortd is not $state";
+}
+
+# The process that has started this one.
+sub parent_of
+{
+	my ($pid) = @_;
+
+	return slurp_file("/proc/$pid/status") =~ /^PPid:\s*(\d+)/m ? $1 : die "process $pid has no parent";
 }
 
 # kill -9 gpusortd again and again while so many sessions run a query so many times

@@ -1,7 +1,7 @@
 /*
  * pool_test.c
  *		The pool: extents that change hands between threads, jobs that are
- *		abandoned, a daemon that dies.
+ *		abandoned, a daemon that dies, and who is woken.
  *
  * The threads stand for processes.  Each extent that is taken gets its owner's
  * number written into its memory, which nobody else may change until it is given
@@ -9,13 +9,13 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "protocol/gsd_pool.h"
+#include "protocol/gsd_wake.h"
 #include "tap.h"
 
 #define THREADS		4
@@ -34,20 +34,12 @@ make_pool(uint32_t nextents)
 		abort();
 	gsd_pool_init(pool.header, bytes, false);
 	pool.fd = -1;
-	pool.doorbell = eventfd(0, EFD_NONBLOCK);
-	pool.supervisor_bell = eventfd(0, EFD_NONBLOCK);
-	for (int i = 0; i < GSD_MAX_JOBS; i++)
-		pool.job_bells[i] = eventfd(0, EFD_NONBLOCK);
 	return pool;
 }
 
 static void
 free_pool(gsd_pool *pool)
 {
-	close(pool->doorbell);
-	close(pool->supervisor_bell);
-	for (int i = 0; i < GSD_MAX_JOBS; i++)
-		close(pool->job_bells[i]);
 	munmap(pool->header, pool->header->pool_bytes);
 }
 
@@ -391,12 +383,12 @@ test_claiming(void)
 	free_pool(&pool);
 }
 
-static bool
-has_rung(int bell)
-{
-	uint64_t	count;
+static volatile sig_atomic_t signals;
 
-	return read(bell, &count, sizeof(count)) == sizeof(count);
+static void
+count_signal(int signal)
+{
+	signals++;
 }
 
 static void
@@ -416,11 +408,15 @@ test_death(void)
 	jobs[4].backend_state = GSD_BACKEND_CLOSED;
 	jobs[4].daemon_state = GSD_DAEMON_RUNNING;
 	abandon(pool.header, 5, GSD_DAEMON_RUNNING);
-	gsd_daemon_died(&pool);
+	jobs[0].waiter = jobs[2].waiter = (uint32_t) getpid();
+	signal(SIGUSR1, count_signal);
+	signals = 0;
+	gsd_daemon_died(pool.header);
 
 	tap_ok(jobs[0].daemon_state == GSD_DAEMON_FAILED && jobs[0].failure == GSD_FAILURE_GONE &&
-		   jobs[0].message[0] != '\0' && has_rung(pool.job_bells[0]), "a running job fails, and is told");
-	tap_ok(jobs[1].daemon_state == GSD_DAEMON_FAILED && has_rung(pool.job_bells[1]), "so does an open one");
+		   jobs[0].message[0] != '\0', "a running job fails");
+	tap_ok(signals == 1, "who waits for it is told, and nobody else");
+	tap_ok(jobs[1].daemon_state == GSD_DAEMON_FAILED, "an open one fails, too");
 	tap_ok(jobs[2].daemon_state == GSD_DAEMON_DONE, "a finished one is finished");
 	tap_ok(jobs[3].daemon_state == GSD_DAEMON_FAILED && jobs[3].failure == GSD_FAILURE_JOB,
 		   "one that failed keeps its reason");
@@ -430,25 +426,56 @@ test_death(void)
 		   "an abandoned one is reaped");
 
 	jobs[0].backend_state = GSD_BACKEND_CLOSED;
-	gsd_daemon_died(&pool);
+	gsd_daemon_died(pool.header);
 	tap_ok(jobs[0].daemon_state == GSD_DAEMON_IDLE, "a failed one is freed once it is closed");
 	free_pool(&pool);
 }
 
-static void
-test_bells(void)
+/* Somebody who rings for gpusortd, and lets go of a job, a little later. */
+static void *
+ring_later(void *arg)
 {
-	int			bell = eventfd(0, EFD_NONBLOCK);
+	hammer	   *self = arg;
+
+	usleep(20000);
+	gsd_ring(self->pool->header);
+	gsd_let_go(&self->pool->header->jobs[0]);
+	return NULL;
+}
+
+static void
+test_waking(void)
+{
+	gsd_pool	pool = make_pool(4);
+	gsd_job    *job = &pool.header->jobs[0];
+	hammer		other = {.pool = &pool};
+
+	signal(SIGUSR1, count_signal);
+	job->daemon_state = GSD_DAEMON_RUNNING;
+	pthread_create(&other.thread, NULL, ring_later, &other);
+	while (pool.header->rings == 0)
+		gsd_sleep_until_rung(pool.header, 0);
+	tap_ok(gsd_sleep_until_let_go(job, 10000), "a job is waited for until it is let go");
+	pthread_join(other.thread, NULL);
+	gsd_sleep_until_rung(pool.header, 0);
+	tap_ok(pool.header->rings == 1, "a ring that has come already is not slept through");
+	tap_ok(gsd_sleep_until_let_go(job, 0), "nor is a job that is let go");
+	job->daemon_state = GSD_DAEMON_RUNNING;
+	tap_ok(!gsd_sleep_until_let_go(job, 20), "a job that is kept is not waited for any longer");
 
 	errno = ENOENT;
-	gsd_ring(bell);
-	gsd_ring(bell);
-	tap_ok(errno == ENOENT, "ringing leaves errno alone");
-	gsd_silence(bell);
-	tap_ok(!has_rung(bell), "one silencing takes all rings");
-	gsd_silence(bell);
-	tap_ok(errno == ENOENT || errno == EAGAIN, "silencing a silent bell does not block");
-	close(bell);
+	signals = 0;
+	gsd_ring(pool.header);
+	gsd_wake_supervisor(pool.header);
+	gsd_wake_waiter(job);
+	tap_ok(errno == ENOENT && signals == 0, "nobody there: nothing happens");
+	job->waiter = (uint32_t) getpid();
+	gsd_wake_waiter(job);
+	tap_ok(errno == ENOENT && signals == 1, "who waits for a job is sent a signal");
+	job->waiter = INT32_MAX;
+	gsd_wake_waiter(job);
+	tap_ok(errno == ENOENT && signals == 1, "what can't be a process is not");
+	free_pool(&pool);
 }
 
 int
@@ -465,6 +492,6 @@ main(int argc, char **argv)
 	test_claiming();
 	test_reaping();
 	test_death();
-	test_bells();
+	test_waking();
 	return tap_finish();
 }
