@@ -31,7 +31,8 @@
 #include "utils/guc.h"
 #include "utils/tuplestore.h"
 
-#include "cost/calibrate.h"
+#include "cost/calibrate_machine.h"
+#include "cost/calibrate_sort.h"
 #include "cost/cost.h"
 #include "keys/key_codec.h"
 #include "service/service_client.h"
@@ -65,11 +66,11 @@ typedef struct Measurements
 	double		core_sort;		/* PostgreSQL, one integer, nanoseconds a row */
 	double		scan;			/* counting a row, nanoseconds */
 	double		unit;			/* nanoseconds for one unit of the planner */
-	CalibrateTimes one_key;
-	CalibrateTimes all_keys;
-	CalibrateTimes wide;
-	CalibrateTimes bytes;		/* by text, byte by byte */
-	CalibrateTimes collated;
+	GpuSortTimes one_key;
+	GpuSortTimes all_keys;
+	GpuSortTimes wide;
+	GpuSortTimes bytes;			/* by text, byte by byte */
+	GpuSortTimes collated;
 	double		core_bytes;		/* PostgreSQL, the same */
 	double		core_collated;
 	const GpuSortCodec *collation_codec;	/* NULL: the database's is byte by byte */
@@ -127,7 +128,7 @@ all_as_wanted(const Measurements *m)
 
 /* What a row takes until the sort is done. */
 static double
-until_sorted(const CalibrateTimes *times)
+until_sorted(const GpuSortTimes *times)
 {
 	return times->collect + times->sort + times->refine;
 }
@@ -151,34 +152,34 @@ find_collation_codec(void)
 static void
 measure_sorts(Measurements *m)
 {
-	const CalibrateRows one_key = {.rows = ROWS, .nkeys = 1};
-	const CalibrateRows all_keys = {.rows = ROWS, .nkeys = CALIBRATE_COLUMNS};
-	const CalibrateRows wide = {.rows = WIDE_ROWS, .nkeys = 1, .pad_bytes = WIDE_BYTES};
+	const GpuSortTimedRows one_key = {.rows = ROWS, .nkeys = 1};
+	const GpuSortTimedRows all_keys = {.rows = ROWS, .nkeys = GPUSORT_TIMED_COLUMNS};
+	const GpuSortTimedRows wide = {.rows = WIDE_ROWS, .nkeys = 1, .pad_bytes = WIDE_BYTES};
 
-	m->scan = calibrate_scan(SMALL_REPEAT);
+	m->scan = gpusort_time_scan(SMALL_REPEAT);
 	m->unit = m->scan / Max(cpu_tuple_cost + cpu_operator_cost, DBL_MIN);
 	for (int i = 0; i < REPEAT; i++)
 	{
-		calibrate_core_sort(&one_key, 1, &m->core_sort);
-		calibrate_gpusort(&one_key, 1, &m->one_key);
-		calibrate_gpusort(&all_keys, 1, &m->all_keys);
-		calibrate_gpusort(&wide, 1, &m->wide);
+		gpusort_time_core_sort(&one_key, 1, &m->core_sort);
+		gpusort_time_sort(&one_key, 1, &m->one_key);
+		gpusort_time_sort(&all_keys, 1, &m->all_keys);
+		gpusort_time_sort(&wide, 1, &m->wide);
 	}
 }
 
 static void
 measure_collation(Measurements *m)
 {
-	const CalibrateRows bytes = {.rows = TEXT_ROWS, .text_collation = C_COLLATION_OID};
-	const CalibrateRows collated = {.rows = TEXT_ROWS, .text_collation = DEFAULT_COLLATION_OID};
+	const GpuSortTimedRows bytes = {.rows = TEXT_ROWS, .text_collation = C_COLLATION_OID};
+	const GpuSortTimedRows collated = {.rows = TEXT_ROWS, .text_collation = DEFAULT_COLLATION_OID};
 
 	m->collation_codec = find_collation_codec();
 	for (int i = 0; i < REPEAT && m->collation_codec != NULL; i++)
 	{
-		calibrate_gpusort(&bytes, 1, &m->bytes);
-		calibrate_core_sort(&bytes, 1, &m->core_bytes);
-		calibrate_gpusort(&collated, 1, &m->collated);
-		calibrate_core_sort(&collated, 1, &m->core_collated);
+		gpusort_time_sort(&bytes, 1, &m->bytes);
+		gpusort_time_core_sort(&bytes, 1, &m->core_bytes);
+		gpusort_time_sort(&collated, 1, &m->collated);
+		gpusort_time_core_sort(&collated, 1, &m->core_collated);
 	}
 }
 
@@ -188,12 +189,12 @@ measure_break_even(void)
 {
 	for (int i = 0; i < lengthof(break_even_rows); i++)
 	{
-		CalibrateRows what = {.rows = break_even_rows[i], .nkeys = 1};
-		CalibrateTimes times = {0};
+		GpuSortTimedRows what = {.rows = break_even_rows[i], .nkeys = 1};
+		GpuSortTimes times = {0};
 		double		core = 0;
 
-		calibrate_gpusort(&what, SMALL_REPEAT, &times);
-		calibrate_core_sort(&what, SMALL_REPEAT, &core);
+		gpusort_time_sort(&what, SMALL_REPEAT, &times);
+		gpusort_time_core_sort(&what, SMALL_REPEAT, &core);
 		if (times.as_wanted && times.total < core)
 			return break_even_rows[i];
 	}
@@ -217,7 +218,7 @@ put_reference(ReturnSetInfo *rsinfo, const Measurements *m)
 				{"postgres_sort_unit", "ns", m->core_sort / core_units, NULL, NAN,
 				"one unit of what the planner takes that sort for"});
 	put_finding(rsinfo, &(Finding)
-				{"fresh_memory", "ns/byte", calibrate_fresh_memory(), NULL, NAN,
+				{"fresh_memory", "ns/byte", gpusort_time_fresh_memory(), NULL, NAN,
 				"memory that is used for the first time: what a pool saves, and gpusort.keep_memory"});
 }
 
@@ -232,17 +233,17 @@ put_costs(ReturnSetInfo *rsinfo, const Measurements *m)
 	bool		valid = all_as_wanted(m);
 	double		memory = gpusort_memory_factor(ROWS * m->one_key.row_bytes);
 	double		wide_memory = gpusort_memory_factor(WIDE_ROWS * m->wide.row_bytes);
-	CalibrateRows two_rows = {.rows = 2, .nkeys = 1};
-	CalibrateTimes two = {0};
+	GpuSortTimedRows two_rows = {.rows = 2, .nkeys = 1};
+	GpuSortTimes two = {0};
 	double		startup;
 	double		key_byte;
 	double		row_byte;
 	double		row;
 
-	calibrate_gpusort(&two_rows, SMALL_REPEAT, &two);
+	gpusort_time_sort(&two_rows, SMALL_REPEAT, &two);
 	startup = two.total * two_rows.rows;
 	key_byte = Max((until_sorted(&m->all_keys) - until_sorted(&m->one_key)) /
-				   ((CALIBRATE_COLUMNS - 1) * sizeof(uint64)), least);
+				   ((GPUSORT_TIMED_COLUMNS - 1) * sizeof(uint64)), least);
 	row_byte = Max((m->wide.collect + m->wide.emit - m->one_key.collect - m->one_key.emit) /
 				   (m->wide.row_bytes * wide_memory - m->one_key.row_bytes * memory), least / 10);
 	row = Max(until_sorted(&m->one_key) - key_byte * sizeof(uint64) -
@@ -287,7 +288,7 @@ put_collation(ReturnSetInfo *rsinfo, const Measurements *m)
 static void
 put_workers(ReturnSetInfo *rsinfo, const Measurements *m)
 {
-	double		workers = calibrate_workers(SMALL_REPEAT);
+	double		workers = gpusort_time_workers(SMALL_REPEAT);
 
 	put_finding(rsinfo, &(Finding)
 				{"workers", "ns", workers, "gpusort.cost_gather",
@@ -299,10 +300,10 @@ put_workers(ReturnSetInfo *rsinfo, const Measurements *m)
 static void
 put_device(ReturnSetInfo *rsinfo, const Measurements *m)
 {
-	CalibrateRows two_rows = {.rows = 2, .nkeys = 1};
-	CalibrateRows many_rows = {.rows = ROWS, .nkeys = 1};
-	CalibrateTimes two = {0};
-	CalibrateTimes many = {0};
+	GpuSortTimedRows two_rows = {.rows = 2, .nkeys = 1};
+	GpuSortTimedRows many_rows = {.rows = ROWS, .nkeys = 1};
+	GpuSortTimes two = {0};
+	GpuSortTimes many = {0};
 	double		saved;
 	bool		cuda;
 	bool		valid = false;
@@ -310,8 +311,8 @@ put_device(ReturnSetInfo *rsinfo, const Measurements *m)
 	if (gpusort_service_is_up(&cuda))
 	{
 		set_for_now("gpusort.engine", "cuda");
-		calibrate_gpusort(&two_rows, SMALL_REPEAT, &two);
-		calibrate_gpusort(&many_rows, REPEAT, &many);
+		gpusort_time_sort(&two_rows, SMALL_REPEAT, &two);
+		gpusort_time_sort(&many_rows, REPEAT, &many);
 		valid = two.as_wanted && many.as_wanted;
 	}
 	saved = m->one_key.sort - many.sort;

@@ -15,13 +15,9 @@
  */
 #include "postgres.h"
 
-#include <float.h>
-#include <sys/mman.h>
-
 #include "access/htup_details.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
@@ -29,7 +25,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
 
-#include "cost/calibrate.h"
+#include "cost/calibrate_sort.h"
 #include "elapsed.h"
 #include "interrupts.h"
 #include "prefetch.h"
@@ -43,13 +39,10 @@
 
 #define EMIT_BLOCK		32
 
-#define FRESH_BYTES		((size_t) 32 << 20)
-#define PAGE_BYTES		4096
-
 /* Rows as they come from a table. */
 typedef struct RowSource
 {
-	const CalibrateRows *what;
+	const GpuSortTimedRows *what;
 	TupleDesc	desc;
 	HeapTuple	tuple;
 	char	   *key;			/* the key column's value in it */
@@ -70,11 +63,11 @@ lap(instr_time *start)
 static TupleDesc
 make_descriptor(void)
 {
-	TupleDesc	desc = CreateTemplateTupleDesc(CALIBRATE_COLUMNS + 2);
+	TupleDesc	desc = CreateTemplateTupleDesc(GPUSORT_TIMED_COLUMNS + 2);
 
-	for (int i = 0; i < CALIBRATE_COLUMNS; i++)
+	for (int i = 0; i < GPUSORT_TIMED_COLUMNS; i++)
 		TupleDescInitEntry(desc, (AttrNumber) (i + 1), NULL, INT8OID, -1, 0);
-	for (int i = CALIBRATE_COLUMNS; i < CALIBRATE_COLUMNS + 2; i++)
+	for (int i = GPUSORT_TIMED_COLUMNS; i < GPUSORT_TIMED_COLUMNS + 2; i++)
 		TupleDescInitEntry(desc, (AttrNumber) (i + 1), NULL, TEXTOID, -1, 0);
 	return desc;
 }
@@ -82,7 +75,7 @@ make_descriptor(void)
 static void
 make_spec(RowSource *source)
 {
-	const CalibrateRows *what = source->what;
+	const GpuSortTimedRows *what = source->what;
 	GpuSortSpec *spec = &source->spec;
 	bool		text = OidIsValid(what->text_collation);
 
@@ -94,17 +87,17 @@ make_spec(RowSource *source)
 	spec->expected_rows = (double) what->rows;
 	for (int i = 0; i < spec->nkeys; i++)
 	{
-		spec->attnos[i] = (AttrNumber) (text ? CALIBRATE_COLUMNS + 1 : i + 1);
+		spec->attnos[i] = (AttrNumber) (text ? GPUSORT_TIMED_COLUMNS + 1 : i + 1);
 		spec->sortops[i] = text ? TextLessOperator : Int8LessOperator;
 		spec->collations[i] = text ? what->text_collation : InvalidOid;
 	}
 }
 
 static void
-begin_source(RowSource *source, const CalibrateRows *what)
+begin_source(RowSource *source, const GpuSortTimedRows *what)
 {
-	Datum		values[CALIBRATE_COLUMNS + 2] = {0};
-	bool		isnull[CALIBRATE_COLUMNS + 2] = {0};
+	Datum		values[GPUSORT_TIMED_COLUMNS + 2] = {0};
+	bool		isnull[GPUSORT_TIMED_COLUMNS + 2] = {0};
 	char	   *pad = palloc(what->pad_bytes + 1);
 	char		digits[KEY_DIGITS + 1];
 	int			offset;
@@ -113,8 +106,8 @@ begin_source(RowSource *source, const CalibrateRows *what)
 	pad[what->pad_bytes] = '\0';
 	memset(digits, '0', KEY_DIGITS);
 	digits[KEY_DIGITS] = '\0';
-	values[CALIBRATE_COLUMNS] = CStringGetTextDatum(digits);
-	values[CALIBRATE_COLUMNS + 1] = CStringGetTextDatum(pad);
+	values[GPUSORT_TIMED_COLUMNS] = CStringGetTextDatum(digits);
+	values[GPUSORT_TIMED_COLUMNS + 1] = CStringGetTextDatum(pad);
 
 	source->what = what;
 	source->desc = make_descriptor();
@@ -170,11 +163,11 @@ emit_rows(GpuSort *sort)
 }
 
 /* One sort by gpusort. */
-static CalibrateTimes
+static GpuSortTimes
 time_gpusort(RowSource *source)
 {
 	uint64		rows = source->what->rows;
-	CalibrateTimes times = {0};
+	GpuSortTimes times = {0};
 	const GpuSortStats *stats;
 	GpuSort    *sort;
 	instr_time	start;
@@ -266,7 +259,7 @@ end_context(MemoryContext old)
 }
 
 static void
-take_least(CalibrateTimes *least, const CalibrateTimes *times)
+take_least(GpuSortTimes *least, const GpuSortTimes *times)
 {
 	least->collect = Min(least->collect, times->collect);
 	least->sort = Min(least->sort, times->sort);
@@ -277,7 +270,7 @@ take_least(CalibrateTimes *least, const CalibrateTimes *times)
 }
 
 void
-calibrate_gpusort(const CalibrateRows *what, int repeat, CalibrateTimes *least)
+gpusort_time_sort(const GpuSortTimedRows *what, int repeat, GpuSortTimes *least)
 {
 	MemoryContext old = begin_context();
 	RowSource	source;
@@ -288,7 +281,7 @@ calibrate_gpusort(const CalibrateRows *what, int repeat, CalibrateTimes *least)
 		*least = time_gpusort(&source);
 	for (int i = 0; i < repeat; i++)
 	{
-		CalibrateTimes times = time_gpusort(&source);
+		GpuSortTimes times = time_gpusort(&source);
 
 		take_least(least, &times);
 	}
@@ -296,7 +289,7 @@ calibrate_gpusort(const CalibrateRows *what, int repeat, CalibrateTimes *least)
 }
 
 void
-calibrate_core_sort(const CalibrateRows *what, int repeat, double *least)
+gpusort_time_core_sort(const GpuSortTimedRows *what, int repeat, double *least)
 {
 	MemoryContext old = begin_context();
 	RowSource	source;
@@ -309,51 +302,4 @@ calibrate_core_sort(const CalibrateRows *what, int repeat, double *least)
 		*least = *least == 0 ? ns : Min(*least, ns);
 	}
 	end_context(old);
-}
-
-double
-calibrate_scan(int repeat)
-{
-	SPIPlanPtr	plan;
-	double		least = DBL_MAX;
-	uint64		rows = 0;
-
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	/* a column that no index has */
-	plan = SPI_prepare("SELECT pg_catalog.count(proowner) FROM pg_catalog.pg_proc", 0, NULL);
-	for (int i = 0; plan != NULL && i < repeat; i++)
-	{
-		instr_time	start;
-		double		ns;
-		bool		isnull;
-
-		INSTR_TIME_SET_CURRENT(start);
-		if (SPI_execute_plan(plan, NULL, NULL, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
-			elog(ERROR, "SPI_execute_plan failed");
-		ns = lap(&start);
-		least = Min(least, ns);
-		rows = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
-										   &isnull));
-	}
-	SPI_finish();
-	return least / Max(rows, 1);
-}
-
-double
-calibrate_fresh_memory(void)
-{
-	char	   *memory = mmap(NULL, FRESH_BYTES, PROT_READ | PROT_WRITE,
-							  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	instr_time	start;
-	double		ns;
-
-	if (memory == MAP_FAILED)
-		return 0;
-	INSTR_TIME_SET_CURRENT(start);
-	for (size_t i = 0; i < FRESH_BYTES; i += PAGE_BYTES)
-		((volatile char *) memory)[i] = 1;
-	ns = lap(&start);
-	munmap(memory, FRESH_BYTES);
-	return ns / FRESH_BYTES;
 }
