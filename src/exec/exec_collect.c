@@ -12,7 +12,7 @@
  *	GpuSort			begins or resets the sort, tells this node about it
  *					(gpusort_collect_for) and reads the Gather
  *	Gather			sets up dynamic shared memory in the first execution, and lets
- *					us set up our part of it anew in each, before it starts workers
+ *					this node set up its part anew in each, before it starts workers
  *	participants	collect; a Gather that has returned its last row has waited for
  *					all workers to end
  *	GpuSort			joins the parts (gpusort_collect_join)
@@ -242,7 +242,7 @@ end_part(GpuSortCollectState *node)
 	node->part_context = NULL;
 }
 
-/* The counts of this participant, if anybody will look at them. */
+/* The counts of this participant, in shared memory; NULL: there are no workers. */
 static GpuSortCollectCounts *
 my_counts(GpuSortCollectState *node)
 {

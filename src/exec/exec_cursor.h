@@ -34,7 +34,7 @@ typedef struct GpuSortBlock
 
 typedef struct GpuSortCursor
 {
-	/* one of the two */
+	/* what is read: one of the two */
 	GpuSort    *sort;
 	const GpuSortView *view;
 	Tuplesortstate *tuplesort;	/* that has taken over from the sort, or NULL */
@@ -46,6 +46,8 @@ typedef struct GpuSortCursor
 	 */
 	uint64		next;
 	bool		at_end;
+
+	/* the mark, another position */
 	uint64		mark_next;
 	bool		mark_at_end;
 

@@ -8,7 +8,7 @@
  *
  * The row is there: the scan has seen it under the same snapshot, which the executor
  * keeps registered, so neither pruning nor VACUUM may remove it or reuse its line
- * pointer, whoever has updated or deleted it since, this transaction included.  What
+ * pointer, whichever transaction has updated or deleted it since, also this one.  What
  * moves rows elsewhere (CLUSTER, VACUUM FULL, rewriting, TRUNCATE) needs a lock that
  * conflicts with the scan's, and refuses in this session while the query has the table
  * open.  A cursor that outlives its transaction is read to its end before.
@@ -69,8 +69,12 @@ typedef struct LateRow
 struct GpuSortLate
 {
 	MemoryContext memory;
+
+	/* where rows are fetched from */
 	Relation	table;
 	Snapshot	snapshot;
+
+	/* what is returned of them */
 	ExprContext *context;
 	ProjectionInfo *projection; /* NULL: whole rows are returned */
 	TupleTableSlot *handed_over;	/* of the rows sorted */
@@ -83,15 +87,16 @@ struct GpuSortLate
 	uint64		last;
 	LateRow		ahead[ROWS_AHEAD];
 
+	/* where pages are; reads that are going on */
 	LatePage   *pages;			/* NULL: not needed yet */
 	uint32		page_mask;
-	int			reads;			/* so many of them are being read */
+	int			reads;			/* so many pages are being read */
 	int			max_reads;
 };
 
 /*
  * Do the columns make up the table's rows as they are stored?  Not if values of some
- * column may be missing there, since whoever copies a row knows nothing of them.
+ * column may be missing there, since a copy of the row would not have them.
  */
 static bool
 are_whole_rows(List *columns, TupleDesc desc)
@@ -228,7 +233,7 @@ fetch_tuple(GpuSortLate *late, const ItemPointerData *tid)
 	Page		page = BufferGetPage(buffer);
 	bool		found = false;
 
-	/* nobody moves tuples about in a page that others have pinned, but may be at it */
+	/* no process begins to move tuples in a page that another has pinned; one may be at it */
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	gpusort_test_for_old_snapshot(late->snapshot, late->table, page);
 	if (offset <= PageGetMaxOffsetNumber(page) && ItemIdIsNormal(PageGetItemId(page, offset)))
@@ -273,7 +278,7 @@ tid_of(MinimalTuple row)
 	return (ItemPointer) ((char *) row - MINIMAL_TUPLE_OFFSET + row->t_hoff);
 }
 
-/* Where a line pointer is, or was: nobody has pinned the page. */
+/* Where a line pointer is, or was: the page is not pinned. */
 static inline ItemId
 line_pointer(const LateRow *row)
 {

@@ -29,7 +29,8 @@ explain_counts(const GpuSortCollectCounts *counts, const char *label, const char
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
 		gpusort_explain_indent(es);
-		appendStringInfo(es->str, "%sRows Collected: " UINT64_FORMAT "  Through %s: " UINT64_FORMAT "\n",
+		appendStringInfo(es->str,
+						 "%sRows Collected: " UINT64_FORMAT "  Through %s: " UINT64_FORMAT "\n",
 						 label, counts->taken, other_way, counts->refused);
 		return;
 	}

@@ -10,7 +10,7 @@
  *		Custom Scan (GpuSort)		columns of the table's rows, fetched by TID
  *		  -> Seq Scan				ctid and sort columns
  *
- * and with parallel workers, who then collect TIDs:
+ * and with parallel workers, which then collect TIDs:
  *
  *		Custom Scan (GpuSort)		as above
  *		  -> Gather					ctid and sort columns
@@ -24,7 +24,7 @@
  * is cheaper, and the same estimate decides about the finished plan.
  *
  * The expressions of the target list are evaluated later, or not at all for rows that
- * nobody wants, and those of sort columns twice.  So they must not be volatile, nor
+ * are not wanted, and those of sort columns twice.  So they must not be volatile, nor
  * depend on what the executor may have changed in the meantime (parameters that it
  * sets, subplans).
  *
@@ -159,7 +159,9 @@ gpusort_plan_can_fetch(const Sort *sort, const PlannedStmt *stmt, GpuSortFetch *
 		may_check_rows_anew(stmt->commandType, stmt->rowMarks, stmt->hasModifyingCTE) ||
 		!can_wait(scan->scan.plan.targetlist))
 		return false;
-	fetch->participants = gpusort_is_collect_gather(child) ? ((Gather *) child)->num_workers + 1 : 1;
+	fetch->participants = 1;
+	if (gpusort_is_collect_gather(child))
+		fetch->participants += ((Gather *) child)->num_workers;
 	relid = rt_fetch(scan->scan.scanrelid, stmt->rtable)->relid;
 	if (!look_at_table(relid, fetch))
 		return false;

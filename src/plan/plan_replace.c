@@ -3,7 +3,7 @@
  *		Taking over the Sort nodes of a finished plan.
  *
  * The planner puts sorts below merge joins, window functions, grouping, set
- * operations, in subplans and below Gather Merge without asking anybody.  When
+ * operations, in subplans and below Gather Merge without offering a choice.  When
  * a plan is finished, every Sort node in it whose key can be encoded and whose
  * estimate says that it pays becomes a GpuSort node in place: node id, child,
  * parameters and initplans stay what they are.

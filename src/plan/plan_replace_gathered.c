@@ -48,18 +48,22 @@
 /* A sort as it stands, and as it would be. */
 typedef struct Candidate
 {
+	/* the nodes as they stand */
 	const Sort *sort;			/* of a worker's rows, or above the Gather */
 	const Gather *gather;		/* that one, or NULL */
-	Sort		whole;			/* in place of all: a Sort of all rows, straight above
-								 * the partial plan */
 	int			workers;
 	int			rescan_param;
 	Bitmapset  *init_param;
 	Cost		gathered_cost;	/* of all nodes but the Sort */
-	GpuSortEstimate estimate;	/* of the whole */
-	Cost		collect_cost;	/* of the new nodes, input included: GpuSort Collect's */
-	Cost		gather_cost;	/* ... Gather's */
-	Cost		startup_cost;	/* ... GpuSort's */
+
+	/* in place of all: a Sort of all rows, straight above the partial plan */
+	Sort		whole;
+	GpuSortEstimate estimate;
+
+	/* what the new nodes cost, input included */
+	Cost		collect_cost;	/* GpuSort Collect */
+	Cost		gather_cost;	/* Gather */
+	Cost		startup_cost;	/* GpuSort */
 	Cost		total_cost;
 } Candidate;
 

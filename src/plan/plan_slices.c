@@ -123,7 +123,8 @@ gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make, const vo
 													 NULL, &rows);
 	Path	   *merge = NULL;
 
-	if (root->sort_pathkeys != NIL && pathkeys_contained_in(root->sort_pathkeys, gathered->pathkeys))
+	if (root->sort_pathkeys != NIL &&
+		pathkeys_contained_in(root->sort_pathkeys, gathered->pathkeys))
 		merge = (Path *) create_gather_merge_path(root, rel, gathered, gathered->pathtarget,
 												  root->sort_pathkeys, NULL, &rows);
 
