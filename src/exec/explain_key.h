@@ -5,9 +5,9 @@
 #ifndef GPUSORT_EXPLAIN_KEY_H
 #define GPUSORT_EXPLAIN_KEY_H
 
-#include "commands/explain.h"
 #include "nodes/execnodes.h"
 
+#include "pg_compat.h"
 #include "sort/sort.h"
 
 /* The first columns of the sort key, as EXPLAIN prints those of a Sort node. */

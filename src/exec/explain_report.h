@@ -5,9 +5,9 @@
 #ifndef GPUSORT_EXPLAIN_REPORT_H
 #define GPUSORT_EXPLAIN_REPORT_H
 
-#include "commands/explain.h"
 #include "utils/tuplesort.h"
 
+#include "pg_compat.h"
 #include "sort/sort.h"
 
 /* How a sort went; plain data, so that it can be in shared memory. */
