@@ -14,11 +14,25 @@
 #define DEFAULT_KEEP_KB		(1024 * 1024)
 
 static int	keep_memory_kb = DEFAULT_KEEP_KB;
+static int	keep_memory_limit_kb = -1;
+
+/* A session keeps what it wants to, up to what the administrator allows. */
+static void
+keep_memory(int wanted_kb, int limit_kb)
+{
+	gpusort_range_keep((size_t) (limit_kb < 0 ? wanted_kb : Min(wanted_kb, limit_kb)) * 1024);
+}
 
 static void
 assign_keep_memory(int newval, void *extra)
 {
-	gpusort_range_keep((size_t) newval * 1024);
+	keep_memory(newval, keep_memory_limit_kb);
+}
+
+static void
+assign_keep_memory_limit(int newval, void *extra)
+{
+	keep_memory(keep_memory_kb, newval);
 }
 
 /*
@@ -53,4 +67,9 @@ gpusort_define_memory_settings(void)
 							"Sets how much memory of finished sorts a session keeps for its next ones.",
 							NULL, &keep_memory_kb, keep_memory_kb, 0, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB, NULL, assign_keep_memory, NULL);
+	DefineCustomIntVariable("gpusort.keep_memory_limit",
+							"Sets how much memory of finished sorts a session may keep at most.",
+							"What gpusort.keep_memory says beyond that has no effect. -1 means no limit.",
+							&keep_memory_limit_kb, keep_memory_limit_kb, -1, MAX_KILOBYTES,
+							PGC_SUSET, GUC_UNIT_KB, NULL, assign_keep_memory_limit, NULL);
 }

@@ -99,5 +99,28 @@ for my $case ([ '0', 0 ], [ '8MB', 8 * 1024 ], [ '256MB', 256 * 1024 ])
 	cmp_ok($lines[-1] - $lines[0], '<', $limit_kb + 12 * 1024, "keep_memory = $setting: bounded");
 }
 
+# An administrator limits that, for sessions that have kept more already, too.
+{
+	my @sorts = map { 'SELECT count(*) FROM (SELECT * FROM t ORDER BY h OFFSET 0) s' } 1 .. 2;
+	my ($out, $err) = session_of($node, "SET gpusort.keep_memory = '256MB'", "SET work_mem = '256MB'",
+		'SELECT anonymous_kb()', @sorts, 'SELECT anonymous_kb()',
+		"SET gpusort.keep_memory_limit = '1MB'", 'SELECT anonymous_kb()',
+		"SET gpusort.keep_memory = '512MB'", @sorts, 'SELECT anonymous_kb()',
+		'RESET gpusort.keep_memory_limit', @sorts, 'SELECT anonymous_kb()');
+	my @kb = (split /\n/, $out)[ 0, 3, 4, 7, 10 ];
+
+	is($err, '', 'keep_memory_limit: no error');
+	cmp_ok($kb[1] - $kb[0], '>', 4 * 1024, 'keep_memory: memory is kept');
+	cmp_ok($kb[2] - $kb[0], '<', $kb[1] - $kb[2], 'keep_memory_limit: it goes when the limit is set');
+	cmp_ok($kb[3] - $kb[0], '<', $kb[1] - $kb[3], '... and no more is kept, whatever keep_memory says');
+	cmp_ok($kb[4] - $kb[0], '>', 4 * 1024, '... until there is no limit');
+
+	$node->safe_psql('postgres', 'CREATE ROLE somebody LOGIN; ALTER ROLE somebody SET gpusort.keep_memory_limit = \'2MB\'');
+	($out, $err) = session_of($node, 'SET SESSION AUTHORIZATION somebody', 'SET gpusort.keep_memory_limit = -1');
+	like($err, qr/permission denied to set parameter/, 'keep_memory_limit: superusers only');
+	is($node->safe_psql('postgres', 'SHOW gpusort.keep_memory_limit', extra_params => [ '-U', 'somebody' ]), '2MB',
+		'keep_memory_limit: of a role');
+}
+
 $node->stop;
 done_testing();
