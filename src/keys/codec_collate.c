@@ -216,6 +216,22 @@ complete(GpuSortEncoder *encoder, const char *string, uint32 len, GpuSortKey *ke
 	return encode_collated(encoder->private_data, string, len, key);
 }
 
+/* Values that have to be fetched and unpacked first are as quickly compared. */
+static bool
+proven_word(GpuSortEncoder *encoder, Datum value, uint64 *word)
+{
+	CollateState *state = encoder->private_data;
+	Source		source;
+
+	if (state->library.make_proven_word == NULL ||
+		(state->source != source_name &&
+		 (VARATT_IS_COMPRESSED(DatumGetPointer(value)) ||
+		  VARATT_IS_EXTERNAL(DatumGetPointer(value)))))
+		return false;
+	source = state->source(value);
+	return state->library.make_proven_word(&state->library, source.string, source.len, word);
+}
+
 static void
 begin(GpuSortEncoder *encoder, SourceFunction source)
 {
@@ -279,6 +295,7 @@ extra_bytes_libc(double width, bool lazy)
 		.begin = begin_##type, \
 		.encode = encode, \
 		.complete = complete, \
+		.proven_word = proven_word, \
 		.extra_bytes = its_extra_bytes, \
 	}
 #define LIBC_CODEC(type) \

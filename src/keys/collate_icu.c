@@ -83,6 +83,13 @@ make_known_word_icu(CollateLibrary *library, const char *string, uint32 len, uin
 		gpusort_primaries_word(library->primaries, string, len, word);
 }
 
+static bool
+make_proven_word_icu(CollateLibrary *library, const char *string, uint32 len, uint64 *word)
+{
+	return library->primaries != NULL && library->primaries->proves &&
+		make_known_word_icu(library, string, len, word);
+}
+
 void
 gpusort_collate_begin_icu(CollateLibrary *library)
 {
@@ -94,6 +101,7 @@ gpusort_collate_begin_icu(CollateLibrary *library)
 	library->make_key = make_key_icu_utf8;
 	library->make_word = make_word_icu;
 	library->make_known_word = make_known_word_icu;
+	library->make_proven_word = make_proven_word_icu;
 	library->primaries = gpusort_primaries_of(library->locale->info.icu.ucol);
 }
 

@@ -46,6 +46,13 @@ struct CollateLibrary
 	bool		(*make_known_word) (CollateLibrary *library, const char *string, uint32 len,
 									uint64 *word);
 
+	/*
+	 * ... and where two such words differ, it is proven that the library's comparison
+	 * orders the strings like them.  NULL if there is no such proof.
+	 */
+	bool		(*make_proven_word) (CollateLibrary *library, const char *string, uint32 len,
+									 uint64 *word);
+
 	pg_locale_t locale;			/* NULL: libc's locale of the process */
 	bool		deterministic;
 	const struct CollateWeights *weights;	/* of libc; NULL if they are not known */

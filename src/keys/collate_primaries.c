@@ -5,7 +5,7 @@
  * See collate_primaries.h.  What is known of sort keys and used here: within the primary
  * level ICU leaves out a weight's first byte if the weight before has the same and
  * that byte is one of those that are shared by a whole script; where such a stretch ends and another
- * weight follows, a byte says whether that is less (02) or greater (ff).  Whether a first byte is one of
+ * weight follows, a byte says whether that is less (03) or greater (ff).  Whether a first byte is one of
  * those shows in the key of the character doubled.
  *
  * What was learned is tried on random strings, and given up if a single word differs
@@ -30,7 +30,7 @@
 #define LEARN_AFTER			20000
 
 #define LEVEL_SEPARATOR		0x01
-#define LOWER_FOLLOWS		0x02
+#define LOWER_FOLLOWS		0x03
 #define HIGHER_FOLLOWS		0xff
 
 /* Strings that what was learned is tried on, and their characters at most. */
@@ -40,6 +40,9 @@
 /* Enough for the keys of two characters, and for a contraction. */
 #define SHORT_KEY_BYTES		128
 #define CONTRACTION_UNITS	64
+
+/* A collation that moves more scripts than these is not believed. */
+#define REORDER_CODES		64
 
 static CollatePrimaries *known_collators = NULL;
 
@@ -62,6 +65,27 @@ gpusort_primaries_of(const UCollator *collator)
 	return known;
 }
 
+/* The word of a string of which as much as matters is simple letters. */
+static inline bool
+word_of_singles(const CollatePrimaries *primaries, const uint8 *p, uint32 len, uint64 *word)
+{
+	uint32		n = Min(len, sizeof(uint64));
+	uint64		made = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint8		byte = primaries->single[p[i]];
+
+		if (byte == 0)
+			return false;
+		made = made << 8 | byte;
+	}
+	if (len > n && primaries->single[p[n]] == 0)
+		return false;
+	*word = n == 0 ? 0 : made << (8 * (sizeof(uint64) - n));
+	return true;
+}
+
 bool
 gpusort_primaries_word(const CollatePrimaries *primaries, const char *string, uint32 len,
 					   uint64 *word)
@@ -73,6 +97,8 @@ gpusort_primaries_word(const CollatePrimaries *primaries, const char *string, ui
 	uint32		before = 0;		/* first byte of the last weight, if it is left out */
 	bool		opens = false;
 
+	if (word_of_singles(primaries, p, len, word))
+		return true;
 	while (p < end)
 	{
 		uint32		c = *p++;
@@ -215,48 +241,96 @@ learn_contractions(CollatePrimaries *primaries)
 	return U_SUCCESS(status);
 }
 
-/* Are words of random strings what ICU makes of them? */
-static bool
-try_words(const CollatePrimaries *primaries)
+typedef struct Trial
 {
-	uint64		random = UINT64CONST(0x9E3779B97F4A7C15);
+	char		string[2 * TRIAL_CHARS];
+	uint32		len;
+	uint64		word;
+	bool		known;			/* the word was made without ICU */
+} Trial;
 
+/* Make the number-th random string of characters that were learned, and its word. */
+static void
+make_trial(const CollatePrimaries *primaries, int number, Trial *trial)
+{
+	static uint64 random = UINT64CONST(0x9E3779B97F4A7C15);
+
+	trial->len = 0;
+	for (int n = number % TRIAL_CHARS + 1; n > 0; n--)
+	{
+		uint32		c;
+
+		random = random * UINT64CONST(6364136223846793005) + UINT64CONST(1442695040888963407);
+		c = random >> 33;
+		if (number % 3 == 0)
+			c %= 0x80;			/* ASCII */
+		else if (number % 3 == 1)
+			c = c % 0x40 + number / 3 % (PRIMARIES_CHARS / 0x40) * 0x40;	/* one script */
+		else
+			c %= PRIMARIES_CHARS;
+		if (primaries->of[c].len == 0)
+			continue;
+		if (c < 0x80)
+			trial->string[trial->len++] = c;
+		else
+		{
+			trial->string[trial->len++] = 0xc0 | c >> 6;
+			trial->string[trial->len++] = 0x80 | (c & 0x3f);
+		}
+	}
+	trial->known = gpusort_primaries_word(primaries, trial->string, trial->len, &trial->word);
+}
+
+/*
+ * Are words of random strings what ICU makes of them?  Notes as well whether ICU's comparison
+ * agrees with them.
+ */
+static bool
+try_words(CollatePrimaries *primaries)
+{
+	Trial		trials[2];
+
+	trials[1].known = false;
 	for (int i = 0; i < TRIALS; i++)
 	{
-		char		string[2 * TRIAL_CHARS];
-		uint32		len = 0;
-		uint64		word;
+		Trial	   *a = &trials[i % 2];
+		Trial	   *b = &trials[(i + 1) % 2];
+		UErrorCode	status = U_ZERO_ERROR;
 		uint64		asked;
+		int			cmp;
 
-		for (int n = i % TRIAL_CHARS + 1; n > 0; n--)
-		{
-			uint32		c;
-
-			random = random * UINT64CONST(6364136223846793005) + UINT64CONST(1442695040888963407);
-			c = random >> 33;
-			if (i % 3 == 0)
-				c %= 0x80;		/* ASCII */
-			else if (i % 3 == 1)
-				c = c % 0x40 + i / 3 % (PRIMARIES_CHARS / 0x40) * 0x40; /* one script */
-			else
-				c %= PRIMARIES_CHARS;
-			if (primaries->of[c].len == 0)
-				continue;
-			if (c < 0x80)
-				string[len++] = c;
-			else
-			{
-				string[len++] = 0xc0 | c >> 6;
-				string[len++] = 0x80 | (c & 0x3f);
-			}
-		}
-		if (gpusort_primaries_word(primaries, string, len, &word) &&
-			(!gpusort_primaries_ask(primaries->collator, string, len, &asked) || word != asked))
+		make_trial(primaries, i, a);
+		if (!a->known)
+			continue;
+		if (!gpusort_primaries_ask(primaries->collator, a->string, a->len, &asked) ||
+			a->word != asked)
 			return false;
+		if (!b->known || a->word == b->word)
+			continue;
+		cmp = ucol_strcollUTF8(primaries->collator, a->string, a->len, b->string, b->len, &status);
+		if (U_FAILURE(status) || cmp != (a->word < b->word ? UCOL_LESS : UCOL_GREATER))
+			primaries->proves = false;
 	}
 	return true;
 }
 
+/* Does the collation leave digits and punctuation in front of all scripts? */
+static bool
+only_scripts_move(const UCollator *collator)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	int32_t		codes[REORDER_CODES];
+	int32_t		ncodes = ucol_getReorderCodes(collator, codes, lengthof(codes), &status);
+
+	for (int32_t i = 0; i < ncodes && U_SUCCESS(status); i++)
+	{
+		if (codes[i] >= UCOL_REORDER_CODE_FIRST)
+			return false;
+	}
+	return U_SUCCESS(status);
+}
+
+/* Fill in the table; false if what is in it then is not to be used. */
 static bool
 learn(CollatePrimaries *primaries)
 {
@@ -278,7 +352,17 @@ learn(CollatePrimaries *primaries)
 				primaries->of[c].len = 0;
 		}
 	}
-	return U_SUCCESS(status) && learn_contractions(primaries) && try_words(primaries);
+	if (!learn_contractions(primaries))
+		return false;
+	for (int c = FIRST_CHAR; c < 0x80; c++)
+	{
+		const CollatePrimary *primary = &primaries->of[c];
+
+		if (primary->len == 1 && !(primary->kind & (PRIMARY_COMPRESSES | PRIMARY_CLOSES)))
+			primaries->single[c] = primary->bytes[0];
+	}
+	primaries->proves = only_scripts_move(primaries->collator);
+	return U_SUCCESS(status) && try_words(primaries);
 }
 
 void

@@ -105,6 +105,13 @@ struct GpuSortCodec
 	bool		(*complete) (GpuSortEncoder *encoder, const char *string, uint32 len,
 							 GpuSortKey *key);
 
+	/*
+	 * Optional, for codecs that are not trusted: a word of a value such that where the
+	 * words of two values differ, it is proven that the operator class's comparison
+	 * orders the values as it orders the words.  False if this value has none.
+	 */
+	bool		(*proven_word) (GpuSortEncoder *encoder, Datum value, uint64 *word);
+
 	/* Optional: what gpusort_codec_extra_bytes() answers; 0 without it. */
 	double		(*extra_bytes) (double width, bool lazy);
 };

@@ -2,7 +2,7 @@
 # instructions.sh [CASE]...
 #		Instructions a row, by step, of gpusort's sorts and of PostgreSQL's.
 #
-# Cases: int8, text-c, text-en_US (each with all columns, and -key with the key alone);
+# Cases: int8, text-c, text-en_US, text-icu (each with all columns, and -key with the key alone);
 # without an argument all.  Counted by valgrind's callgrind (package valgrind), which
 # sees what processes do and nothing of kernel and caches.  So the figures are the same on any
 # machine of an architecture, however busy it is; nanoseconds are bench.pl's.
@@ -18,7 +18,7 @@
 . "$TREE/test/lib/cluster.sh"
 
 ROWS=${ROWS:-200000}
-CASES=${*:-int8 int8-key text-c text-c-key text-en_US text-en_US-key}
+CASES=${*:-int8 int8-key text-c text-c-key text-en_US text-en_US-key text-icu}
 
 command -v valgrind >/dev/null || die "missing: valgrind"
 need_packages build server locales
@@ -70,6 +70,7 @@ cluster_start tables "shared_buffers = '256MB'" "autovacuum = off" "wal_level = 
 text="left(md5(r::text) || md5((r # 1)::text), 8 + (r & 31)::int)"
 ! wanted int8 || make_table int8 int8 r || exit
 ! wanted text-c || make_table text-c 'text COLLATE "C"' "$text" || exit
+! wanted text-icu || make_table text-icu 'text COLLATE "en-x-icu"' "$text" || exit
 ! wanted text-en_US || make_table text-en_US 'text COLLATE "en_US"' \
 	"translate($text, '0123456789', 'ABCDEFghij')" || exit
 cluster_stop tables
