@@ -203,8 +203,11 @@ static bool
 encode(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 {
 	CollateState *state = encoder->private_data;
-	Source		source = state->source(value);
+	Source		source;
 
+	if (unlikely(state->library.has_no_order))
+		return false;
+	source = state->source(value);
 	if (encoder->lazy)
 		return encode_lazily(state, source, key);
 	return encode_collated(state, source.string, source.len, key);

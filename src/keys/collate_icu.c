@@ -18,6 +18,9 @@
 
 #include <unicode/ustring.h>
 
+/* A collation that moves more scripts than these is not believed. */
+#define REORDER_CODES		64
+
 static bool
 make_key_icu_utf8(CollateLibrary *library, CollatedKey *key, const char *string, uint32 len)
 {
@@ -90,9 +93,37 @@ make_proven_word_icu(CollateLibrary *library, const char *string, uint32 len, ui
 		make_known_word_icu(library, string, len, word);
 }
 
+/* Does the collation leave digits and punctuation in front of all scripts? */
+static bool
+only_scripts_move(const UCollator *collator)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	int32_t		codes[REORDER_CODES];
+	int32_t		ncodes = ucol_getReorderCodes(collator, codes, lengthof(codes), &status);
+
+	for (int32_t i = 0; i < ncodes && U_SUCCESS(status); i++)
+	{
+		if (codes[i] >= UCOL_REORDER_CODE_FIRST)
+			return false;
+	}
+	return U_SUCCESS(status);
+}
+
+static bool
+is_shifted(const UCollator *collator)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+
+	return ucol_getAttribute(collator, UCOL_ALTERNATE_HANDLING, &status) != UCOL_NON_IGNORABLE ||
+		U_FAILURE(status);
+}
+
 void
 gpusort_collate_begin_icu(CollateLibrary *library)
 {
+	const UCollator *collator = library->locale->info.icu.ucol;
+
+	library->has_no_order = is_shifted(collator) || !only_scripts_move(collator);
 	if (GetDatabaseEncoding() != PG_UTF8)
 	{
 		library->make_key = make_key_icu;
@@ -102,7 +133,7 @@ gpusort_collate_begin_icu(CollateLibrary *library)
 	library->make_word = make_word_icu;
 	library->make_known_word = make_known_word_icu;
 	library->make_proven_word = make_proven_word_icu;
-	library->primaries = gpusort_primaries_of(library->locale->info.icu.ucol);
+	library->primaries = gpusort_primaries_of(collator);
 }
 
 #endif							/* USE_ICU */

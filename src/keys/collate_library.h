@@ -53,6 +53,12 @@ struct CollateLibrary
 	bool		(*make_proven_word) (CollateLibrary *library, const char *string, uint32 len,
 									 uint64 *word);
 
+	/*
+	 * Keys are of no use, as the comparison is known to disagree with them: no value
+	 * has an encoding.
+	 */
+	bool		has_no_order;
+
 	pg_locale_t locale;			/* NULL: libc's locale of the process */
 	bool		deterministic;
 	const struct CollateWeights *weights;	/* of libc; NULL if they are not known */

@@ -41,9 +41,6 @@
 #define SHORT_KEY_BYTES		128
 #define CONTRACTION_UNITS	64
 
-/* A collation that moves more scripts than these is not believed. */
-#define REORDER_CODES		64
-
 static CollatePrimaries *known_collators = NULL;
 
 CollatePrimaries *
@@ -314,22 +311,6 @@ try_words(CollatePrimaries *primaries)
 	return true;
 }
 
-/* Does the collation leave digits and punctuation in front of all scripts? */
-static bool
-only_scripts_move(const UCollator *collator)
-{
-	UErrorCode	status = U_ZERO_ERROR;
-	int32_t		codes[REORDER_CODES];
-	int32_t		ncodes = ucol_getReorderCodes(collator, codes, lengthof(codes), &status);
-
-	for (int32_t i = 0; i < ncodes && U_SUCCESS(status); i++)
-	{
-		if (codes[i] >= UCOL_REORDER_CODE_FIRST)
-			return false;
-	}
-	return U_SUCCESS(status);
-}
-
 /* Fill in the table; false if what is in it then is not to be used. */
 static bool
 learn(CollatePrimaries *primaries)
@@ -361,7 +342,7 @@ learn(CollatePrimaries *primaries)
 		if (primary->len == 1 && !(primary->kind & (PRIMARY_COMPRESSES | PRIMARY_CLOSES)))
 			primaries->single[c] = primary->bytes[0];
 	}
-	primaries->proves = only_scripts_move(primaries->collator);
+	primaries->proves = true;
 	return U_SUCCESS(status) && try_words(primaries);
 }
 

@@ -19,10 +19,8 @@
  * compare the primary weights of the strings first, in the order of the characters.  The table holds
  * characters with one such weight of their own, that no normalisation moves, and gives up
  * on any two that may be seen as one, the first one behind the word included.  So where two words
- * differ, the comparison finds the same difference.  Not so where a collation puts digits or
- * punctuation among the scripts (kr-latn-digit): ICU's comparison of Latin letters does not
- * know about that.  So such collations prove nothing, nor any other that a trial with
- * random strings speaks against.
+ * differ, the comparison finds the same difference.  A trial with random strings must not speak
+ * against it.
  *
  * Learning takes some 8 ms for a collation, so it begins when ICU has been asked often
  * enough to have taken as long.

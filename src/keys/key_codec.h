@@ -140,7 +140,7 @@ extern bool gpusort_codec_fits_class(Oid sortop, Oid opfamily, Oid opcintype, Oi
 extern void gpusort_codec_begin(GpuSortEncoder *encoder, const GpuSortCodec *codec,
 								Oid type, Oid collation);
 
-/* Is the result to be verified with PostgreSQL's comparison? */
+/* Is the result to be verified with PostgreSQL's comparison (sort_verify.c)? */
 static inline bool
 gpusort_codec_is_untrusted(const GpuSortCodec *codec)
 {

@@ -67,7 +67,8 @@ typedef struct GpuSortKeys
 	AttrNumber	max_attno;		/* last attribute that keys need */
 	bool		any_bytes;		/* some column has a byte string part */
 	bool		fixed;			/* all columns have a fixed offset */
-	bool		untrusted;		/* some codec asks for verification */
+	bool		untrusted;		/* some codec asks for verification, ... */
+	bool		irreparable;	/* ... and what that finds can't be put right */
 
 	gs_plane   *planes;			/* the engine's (key_planes.h) */
 	unsigned	nplanes;

@@ -7,6 +7,10 @@
  * that are equal to it, is put in its place among the rows before it, which are known to be
  * in order.  Only if that comes to more than moving all rows a few times is the whole sort
  * done again by comparison.
+ *
+ * Where ICU's keys and its comparison disagree, the comparison is no order (a < b < c < a), so
+ * neighbours prove nothing: the sort is done again by PostgreSQL at once, with the same result as
+ * without us.
  */
 #include "postgres.h"
 
@@ -153,7 +157,7 @@ gpusort_check_and_repair(GpuSort *sort, GpuSortVerifier *v, uint64 from, uint64 
 
 		if (wrong == to)
 			return true;
-		if (cmp <= 0 || !sort->keys.untrusted)
+		if (cmp <= 0 || !sort->keys.untrusted || sort->keys.irreparable)
 			return false;
 		from = repair_rows(sort, v, wrong);
 		if (from == 0)

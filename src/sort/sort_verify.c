@@ -4,8 +4,10 @@
  *
  * A comparison that is a total order has sorted the whole if it has sorted all
  * neighbours, so n - 1 comparisons prove what took n log n to make.  Done for
- * codecs that rest on a library's word (libc's strxfrm need not agree with its
- * strcoll), and for every sort with gpusort.verify.  A row before which another one
+ * codecs that rest on a library's word (keys of libc's and of ICU's collations need not
+ * order as their comparisons do), and for every sort with gpusort.verify.  Where a codec can
+ * prove the order of two values, from the stored values themselves, in less time than the
+ * comparison takes, that counts as one.  A row before which another one
  * belongs is not the end of it (sort_repair.c).
  *
  * In an index build the equal bitmap is checked too, since uniqueness is judged

@@ -10,6 +10,7 @@
 #include "interrupts.h"
 #include "pg_compat.h"
 #include "prefetch.h"
+#include "settings.h"
 #include "sort/row_store_index.h"
 #include "sort/sort_state.h"
 #include "sort/verifier.h"
@@ -22,6 +23,22 @@
  * They cost a few ns, where the verification takes 200.
  */
 #define MOVES			4
+
+/* Words are no proof to somebody who has asked for the comparison. */
+static void
+begin_encoder(GpuSortVerifier *v, const GpuSortSpec *spec)
+{
+	Oid			type = TupleDescAttr(v->desc, spec->attnos[0] - 1)->atttypid;
+	bool		reverse;
+	const char *reason;
+	const GpuSortCodec *codec = gpusort_codec_lookup(spec->sortops[0], type,
+													 spec->collations[0], &reverse, &reason);
+
+	if (gpusort_verify || codec == NULL || codec->proven_word == NULL)
+		return;
+	v->encoder = palloc(sizeof(GpuSortEncoder));
+	gpusort_codec_begin(v->encoder, codec, type, spec->collations[0]);
+}
 
 void
 gpusort_begin_verifier(GpuSortVerifier *v, TupleDesc desc, const GpuSortSpec *spec)
@@ -41,6 +58,7 @@ gpusort_begin_verifier(GpuSortVerifier *v, TupleDesc desc, const GpuSortSpec *sp
 		key->abbreviate = false;
 		PrepareSortSupportFromOrderingOp(spec->sortops[i], key);
 	}
+	begin_encoder(v, spec);
 	for (int i = 0; i < 2; i++)
 	{
 		v->values[i] = palloc(spec->nkeys * sizeof(Datum));
@@ -90,6 +108,8 @@ gpusort_verifier_load_keys(GpuSortVerifier *v, int which, uint64 position)
 			? slot_getattr(slot, attno, isnull)
 			: index_getattr((IndexTuple) row, attno, v->desc, isnull);
 	}
+	v->proves[which] = v->encoder != NULL && !v->isnull[which][0] &&
+		v->encoder->codec->proven_word(v->encoder, v->values[which][0], &v->word[which]);
 }
 
 int
@@ -97,6 +117,8 @@ gpusort_verifier_compare_keys(GpuSortVerifier *v, int a, int b)
 {
 	int			cmp = 0;
 
+	if (v->proves[a] && v->proves[b] && v->word[a] != v->word[b])
+		return (v->word[a] < v->word[b]) != v->keys[0].ssup_reverse ? -1 : 1;
 	for (int i = 0; i < v->ncolumns && cmp == 0; i++)
 		cmp = ApplySortComparator(v->values[a][i], v->isnull[a][i],
 								  v->values[b][i], v->isnull[b][i], &v->keys[i]);

@@ -9,12 +9,15 @@
 
 #include "utils/sortsupport.h"
 
+#include "keys/key_codec.h"
 #include "sort/sort_view.h"
 
 typedef struct GpuSortVerifier
 {
 	int			ncolumns;
 	SortSupport keys;
+	GpuSortEncoder *encoder;	/* of the first column, if its codec may prove the order
+								 * of two values (key_codec.h); or NULL */
 	TupleDesc	desc;
 	const GpuSort *sort;		/* minimal tuples; NULL: index tuples */
 	GpuSortView view;			/* index tuples */
@@ -24,6 +27,8 @@ typedef struct GpuSortVerifier
 	Datum	   *values[2];		/* keys of a row and the one before: that of position
 								 * i is number i % 2 */
 	bool	   *isnull[2];
+	bool		proves[2];		/* does the first value have a word that does? */
+	uint64		word[2];
 	uint64		moves_left;
 } GpuSortVerifier;
 
