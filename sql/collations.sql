@@ -130,6 +130,12 @@ RESET enable_seqscan;
 CREATE COLLATION broken (provider = libc, locale = 'C.utf8');
 UPDATE pg_collation SET collcollate = 'xx_XX.utf8', collctype = 'xx_XX.utf8' WHERE collname = 'broken';
 CREATE TABLE gone AS SELECT i::text AS t FROM generate_series(1, 10) i;
+\c -
+LOAD 'gpusort';
+SET search_path = gpusort_collations, gpusort_test, public;
+SET client_min_messages = warning;
+SET max_parallel_maintenance_workers = 0;
+SET max_parallel_workers_per_gather = 0;
 SET gpusort.force = on;
 EXPLAIN (COSTS OFF) SELECT * FROM gone ORDER BY t COLLATE broken;
 \set VERBOSITY sqlstate
