@@ -13,7 +13,7 @@ chdir $tree or die "$tree: $!\n";
 
 # ---------- the table ----------
 
-my (%allowed, @base);
+my (%allowed, %public, @base);
 open my $table, '<', 'src/layout.txt' or die "src/layout.txt: $!\n";
 while (<$table>)
 {
@@ -23,6 +23,12 @@ while (<$table>)
 	if ($folder eq 'base')
 	{
 		@base = @may;
+		next;
+	}
+	if ($folder =~ m{^(.+)/\*$})
+	{
+		my $of = $1;
+		$public{$of}{$_} = 1 for @may;
 		next;
 	}
 	$allowed{$folder} = { map { $_ => 1 } map { $_ eq 'base' ? @base : $_ } @may };
@@ -42,6 +48,7 @@ sub may
 	my ($from, $to) = (folder($user), folder($used));
 	return 1 if $from eq $to && $from ne '.';
 	return 0 if $used =~ /_private\.h$/;
+	return 0 if $public{$to} && $used =~ m{([^/]+)\.\w+$} && !$public{$to}{"$1.h"};
 	my $rule = $allowed{$user} // $allowed{$from};
 	return 0 unless $rule;
 	return 1 if $rule->{'*'} || ($to ne '.' && $rule->{$to}) || $rule->{$used};
