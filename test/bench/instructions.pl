@@ -11,14 +11,14 @@ use warnings;
 
 # PostgreSQL's executables have no names for static functions: these are global ones.
 my @steps = (
-	[ scan => qr/^(?:ExecScan|slot_getsomeattrs_int|heap_getnextslot|heapgetpage|heap_prepare_pagescan)$/, qr{/collect_scan\.c$} ],
+	[ scan => qr/^(?:ExecScan|slot_getsomeattrs_int|heap_getnextslot|heapgetpage|heap_prepare_pagescan)$/, qr{/sort_input\.c$} ],
 	[ row => qr/^heap_form_minimal_tuple$/, qr{/row_store(?:_columns)?\.c$} ],
 	[ key => undef, qr{/(?:codec_\w+|collate_\w+|key_codec)\.c$} ],
 	[ emit => qr/^(?:tuplesort_get(?:tupleslot|datum)|gpusort_fetch_block)$/, qr{/exec_sort\.c$} ],
-	[ collect => qr/^tuplesort_put(?:tupleslot|datum)$/, qr{/(?:sort_put|sort_memory|memory_range)\.c$} ],
+	[ collect => qr/^tuplesort_put(?:tupleslot|datum)$/, qr{/(?:sort_put|sort_memory|sort_ranges|memory_range)\.c$} ],
 	[ refine => undef, qr{/key_(?:refine|run)\.c$} ],
-	[ verify => undef, qr{/sort_verify\.c$} ],
-	[ sort => qr/^tuplesort_performsort$/, qr{/(?:sort_state|key_planes|gs_\w+)\.c$} ],
+	[ verify => undef, qr{/(?:sort_verify|sort_repair|verifier)\.c$} ],
+	[ sort => qr/^tuplesort_performsort$/, qr{/(?:sort|host_engine|key_planes|gs_\w+)\.c$} ],
 	[ executor => qr/^standard_ExecutorRun$/ ]);
 my @names = map { $_->[0] } @steps;
 
