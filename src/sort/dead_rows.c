@@ -4,6 +4,9 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
+#include "interrupts.h"
 #include "sort/dead_rows.h"
 #include "sort/sort_state.h"
 
@@ -16,6 +19,8 @@ gpusort_unmark_dead(GpuSort *sort)
 	{
 		IndexTuple	tuple = gpusort_row_at(&sort->rows.places, (uint32) id);
 
+		if (id % GPUSORT_INTERRUPT_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
 		tuple->t_info &= ~INDEX_AM_RESERVED_BIT;
 	}
 	sort->index.any_dead = false;

@@ -10,14 +10,28 @@
 #include "sort/sort_memory.h"
 #include "sort/sort_state.h"
 
-/* The engine is started anew so often before it listens to cancels only. */
+/* The engine is started anew so often before it stops for the end of query or session only. */
 #define MAX_RESTARTS 3
 
 /*
- * Run the engine; interrupts are served while it works.  One that does not end
- * the query makes it start again, which must not go on for ever: some interrupts
- * come back regularly (client_connection_check_interval), and some can't be
- * served now.
+ * Say what the engine has to stop for: all interrupts at first, later only those that
+ * end the query or the session; never for what can't be served now.
+ */
+static void
+listen_to_interrupts(gs_sort_args *args, int restarts)
+{
+	volatile sig_atomic_t *flag = restarts < MAX_RESTARTS ? &InterruptPending : &QueryCancelPending;
+	bool		may_die = InterruptHoldoffCount == 0 && CritSectionCount == 0;
+	bool		may_cancel = may_die && QueryCancelHoldoffCount == 0;
+
+	args->cancel = may_cancel ? (const volatile int *) flag : NULL;
+	args->also_cancel = may_die ? (const volatile int *) &ProcDiePending : NULL;
+}
+
+/*
+ * Interrupts are served while the engine works.  One that does not end the query makes it
+ * start again, which must not go on for ever: some interrupts come back regularly
+ * (client_connection_check_interval), and some can't be served now.
  */
 void
 gpusort_run_engine(gs_sort_args *args, gs_sort_result *result)
@@ -25,15 +39,12 @@ gpusort_run_engine(gs_sort_args *args, gs_sort_result *result)
 	gs_status	status;
 	int			restarts = 0;
 
-	args->cancel = (const volatile int *) &InterruptPending;
-	while ((status = gs_sort(args, result)) == GS_CANCELLED)
+	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (++restarts == MAX_RESTARTS)
-			args->cancel = (const volatile int *) &QueryCancelPending;
-		if (QueryCancelPending)
-			args->cancel = NULL;
-	}
+		listen_to_interrupts(args, restarts++);
+		status = gs_sort(args, result);
+	} while (status == GS_CANCELLED);
 	if (status != GS_OK)
 		elog(ERROR, "gpusort: engine failed: %s", gs_status_text(status));
 }

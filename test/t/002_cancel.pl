@@ -110,6 +110,54 @@ for my $phase (sort keys %slow)
 	}
 }
 
+# pg_terminate_backend while the engine sorts, which does not stop any more for interrupts that
+# keep coming: it ends at once all the same.  The sort's progress tells where it is.
+{
+	my $build = join ';', "SET client_connection_check_interval = '1ms'", "SET gpusort.engine = 'host'",
+		"SET maintenance_work_mem = '1GB'", 'SET max_parallel_maintenance_workers = 0', 'CREATE INDEX ON many (k)';
+	my $seen = '';
+
+	$node->safe_psql('postgres', q(
+		CREATE TABLE many AS SELECT hashint8(i)::int8 * 1000003 + i AS k FROM generate_series(1, 3000000) i;
+		CREATE FUNCTION terminate_in_sort(OUT at bigint, OUT last bigint, OUT total bigint) LANGUAGE plpgsql AS $$
+		DECLARE
+			s record;
+			victim int;
+			until timestamptz := clock_timestamp() + interval '60 s';
+		BEGIN
+			WHILE clock_timestamp() < until LOOP
+				PERFORM pg_stat_clear_snapshot();
+				SELECT * INTO s FROM pg_stat_progress_create_index;
+				EXIT WHEN victim IS NOT NULL AND s.pid IS DISTINCT FROM victim;
+				-- the counters begin anew when the tree is built
+				last := CASE WHEN victim IS NULL OR s.phase ~ 'sorting' THEN s.tuples_done ELSE total END;
+				IF victim IS NULL AND s.phase ~ 'sorting' AND s.tuples_done BETWEEN s.tuples_total / 5 AND s.tuples_total / 2 THEN
+					victim := s.pid;
+					at := s.tuples_done;
+					total := s.tuples_total;
+					PERFORM pg_terminate_backend(victim);
+				END IF;
+				EXIT WHEN victim IS NULL AND s.phase ~ 'loading';
+			END LOOP;
+		END $$));
+
+	# the sort may be over before it was seen
+	for (1 .. 5)
+	{
+		my $err = '';
+		my $victim = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), map { ('-c', $_) } split /;/, $build ],
+			'>', \my $out, '2>', \$err, IPC::Run::timeout(120));
+
+		$seen = $node->safe_psql('postgres', 'SELECT at, last, total FROM terminate_in_sort() WHERE at IS NOT NULL');
+		$victim->finish;
+		next if $seen eq '';
+		like($err, qr/terminating connection/, 'terminated while the engine sorts');
+		last;
+	}
+	my ($at, $last, $total) = split /\|/, $seen;
+	ok($seen ne '' && $last - $at < ($total - $at) / 2, 'it did not sort to the end') or diag "at | last | total: $seen";
+}
+
 # A client that leaves with a half-read result.
 {
 	my ($out, $err) = session_of($node, 'SELECT pg_backend_pid()', 'SELECT anonymous_kb()',

@@ -182,6 +182,12 @@ test_cancel(void)
 		if (shapes[i] == KEYS_UNIFORM64 || shapes[i] == KEYS_SPREAD16)
 			tap_ok(cancelled, "%s, cancelled at least once", name);
 	}
+	args.cancel = NULL;
+	args.also_cancel = &cancel_flag;
+	cancel_flag = 1;
+	tap_ok(gs_sort(&args, &result) == GS_CANCELLED, "cancelled by the other flag before it began");
+	keys_fill((uint64_t *) plane.words, LONG_ROWS, KEYS_UNIFORM64, 1);
+	tap_ok(test_cancel_after(&args, 4000, "by the other flag"), "cancelled by the other flag");
 	free_args(&args);
 }
 

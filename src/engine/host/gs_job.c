@@ -10,5 +10,5 @@ gs_job_look(gs_job *job)
 {
 	gs_progress_advance(job->progress, (double) job->work * job->row_cost);
 	job->work = 0;
-	return gs_cancelled(job->cancel);
+	return gs_cancelled(job->cancel) || gs_cancelled(job->also_cancel);
 }

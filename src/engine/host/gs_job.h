@@ -38,6 +38,7 @@ typedef struct gs_job
 	uint64_t	nrows;
 	uint64_t   *equal;			/* may be NULL */
 	const volatile int *cancel;
+	const volatile int *also_cancel;
 	gs_progress *progress;		/* may be NULL */
 	unsigned	id_bits;
 	uint64_t	bits_behind_first;	/* of the key, behind its first section */

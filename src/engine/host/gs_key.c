@@ -18,7 +18,7 @@ collect_stats(gs_plane_stats *stats, const gs_plane *plane, const gs_sort_args *
 		uint64_t	left = args->nrows - row;
 		uint64_t	end = row + (left < STATS_BLOCK_ROWS ? left : STATS_BLOCK_ROWS);
 
-		if (gs_cancelled(args->cancel))
+		if (gs_cancelled(args->cancel) || gs_cancelled(args->also_cancel))
 			return GS_CANCELLED;
 		gs_plane_stats_fold(stats, plane, row, end);
 		gs_progress_advance(args->progress, (double) (end - row) * GS_KEY_COST);

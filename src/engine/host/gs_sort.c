@@ -104,6 +104,7 @@ start_job(gs_job *job, const gs_sort_args *args)
 		.nrows = args->nrows,
 		.equal = args->equal,
 		.cancel = args->cancel,
+		.also_cancel = args->also_cancel,
 		.progress = args->progress,
 		.id_bits = args->nrows > 1 ? gs_bit_width(args->nrows - 1) : 0,
 	};

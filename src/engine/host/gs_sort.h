@@ -27,6 +27,7 @@ typedef struct gs_sort_args
 								 * row at position i-1.  Bit 0 is never set */
 	const volatile int *cancel; /* optional: polled; nonzero makes the engine
 								 * return GS_CANCELLED within milliseconds */
+	const volatile int *also_cancel;	/* optional: another such flag */
 	gs_progress *progress;		/* optional: raised from where it is to the end of
 								 * its stage, which need not be planned */
 } gs_sort_args;
