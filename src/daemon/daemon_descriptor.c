@@ -67,49 +67,57 @@ gsd_row_extent(const gsd_pool *pool, unsigned job, uint64_t i)
 {
 	const gsd_descriptor *descriptor = gsd_job_descriptor(pool, job);
 
-	return descriptor == NULL ? NULL : listed_extent(pool, job, descriptor, descriptor->rows.rows, i);
+	if (descriptor == NULL)
+		return NULL;
+	return listed_extent(pool, job, descriptor, descriptor->rows.rows, i);
 }
+
+/* What a descriptor's stretches of extents are looked up by, while it is read. */
+typedef struct reader
+{
+	const gsd_pool *pool;
+	unsigned	job;
+	const gsd_descriptor *descriptor;
+	uint32_t	list_size;		/* of its list, as it was when it was checked */
+	void	  **parts;			/* where the addresses go, by place in the list */
+} reader;
 
 /* Addresses of a stretch of the list that is to hold so many bytes. */
 static const char *
-read_span(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
-		  uint32_t list_size, gsd_extents extents, uint64_t bytes, void **parts, gs_span *span)
+read_span(const reader *reader, gsd_extents extents, uint64_t bytes, gs_span *span)
 {
-	if ((uint64_t) extents.first + extents.count > list_size)
+	if ((uint64_t) extents.first + extents.count > reader->list_size)
 		return "a list of extents is out of range";
 	if ((uint64_t) extents.count << GSD_EXTENT_SHIFT < bytes)
 		return "a list of extents is too short";
 	for (uint32_t i = extents.first; i < extents.first + extents.count; i++)
 	{
-		uint32_t	extent = descriptor->list[i];
+		uint32_t	extent = reader->descriptor->list[i];
 
-		if (!owns_extent(pool, job, extent))
+		if (!owns_extent(reader->pool, reader->job, extent))
 			return "an extent does not belong to the job";
-		parts[i] = gsd_extent(pool, extent);
+		reader->parts[i] = gsd_extent(reader->pool, extent);
 	}
-	span->parts = parts + extents.first;
+	span->parts = reader->parts + extents.first;
 	span->shift = GSD_EXTENT_SHIFT;
 	return NULL;
 }
 
 /* A span that may be missing. */
 static const char *
-read_optional_span(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
-				   uint32_t list_size, gsd_extents extents, uint64_t bytes, void **parts,
-				   gs_span *span)
+read_optional_span(const reader *reader, gsd_extents extents, uint64_t bytes, gs_span *span)
 {
 	if (extents.count > 0)
-		return read_span(pool, job, descriptor, list_size, extents, bytes, parts, span);
+		return read_span(reader, extents, bytes, span);
 	span->parts = NULL;
 	span->shift = GSD_EXTENT_SHIFT;
 	return NULL;
 }
 
 static const char *
-read_plane(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
-		   uint32_t list_size, unsigned i, gsd_arguments *arguments)
+read_plane(const reader *reader, unsigned i, gsd_arguments *arguments)
 {
-	gsd_plane	from = descriptor->planes[i];
+	gsd_plane	from = reader->descriptor->planes[i];
 	gs_span_plane *to = &arguments->planes[i];
 	uint64_t	nrows = arguments->args.nrows;
 	const char *mistake;
@@ -117,24 +125,20 @@ read_plane(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
 	if (from.null_order > GS_NULLS_LAST)
 		return "unknown order of nulls";
 	to->null_order = (gs_null_order) from.null_order;
-	mistake = read_span(pool, job, descriptor, list_size, from.words, WORDS_BYTES(nrows),
-						arguments->parts, &to->words);
+	mistake = read_span(reader, from.words, WORDS_BYTES(nrows), &to->words);
 	if (mistake != NULL)
 		return mistake;
-	return read_optional_span(pool, job, descriptor, list_size, from.nulls, BITMAP_BYTES(nrows),
-							  arguments->parts, &to->nulls);
+	return read_optional_span(reader, from.nulls, BITMAP_BYTES(nrows), &to->nulls);
 }
 
 /* What is to be reordered behind the sort. */
 static const char *
-read_rows(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
-		  uint32_t list_size, gsd_arguments *arguments)
+read_rows(const reader *reader, gsd_arguments *arguments)
 {
-	gsd_rows	from = descriptor->rows;
+	gsd_rows	from = reader->descriptor->rows;
 	gs_reorder_args *to = &arguments->rows;
 	uint64_t	nrows = arguments->args.nrows;
 	uint64_t	refs_bytes = from.stride == 0 ? nrows * sizeof(uint32_t) : 0;
-	void	  **parts = arguments->parts;
 	const char *mistake;
 
 	if (from.rows.count == 0)
@@ -153,34 +157,22 @@ read_rows(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
 		.cancel = arguments->args.cancel,
 	};
 	arguments->reorder = true;
-	mistake = read_span(pool, job, descriptor, list_size, from.rows, from.row_bytes, parts, &to->rows);
+	mistake = read_span(reader, from.rows, from.row_bytes, &to->rows);
 	if (mistake == NULL)
-		mistake = read_span(pool, job, descriptor, list_size, from.refs, refs_bytes, parts, &to->refs);
+		mistake = read_span(reader, from.refs, refs_bytes, &to->refs);
 	if (mistake == NULL)
-		mistake = read_span(pool, job, descriptor, list_size, from.to_rows, 0, parts, &to->to_rows);
+		mistake = read_span(reader, from.to_rows, 0, &to->to_rows);
 	if (mistake == NULL)
-		mistake = read_span(pool, job, descriptor, list_size, from.to_refs, refs_bytes, parts,
-							&to->to_refs);
+		mistake = read_span(reader, from.to_refs, refs_bytes, &to->to_refs);
 	return mistake;
 }
 
-const char *
-gsd_read_arguments(const gsd_pool *pool, unsigned job, gsd_arguments *arguments)
+/* The numbers that have no memory behind them; NULL, or what is wrong. */
+static const char *
+read_numbers(const gsd_descriptor *descriptor, gs_device_args *args)
 {
-	const gsd_descriptor *descriptor = gsd_job_descriptor(pool, job);
-	gs_device_args *args = &arguments->args;
-	uint32_t	list_size;
-	const char *mistake;
-
-	memset(arguments, 0, sizeof(*arguments));
-	if (descriptor == NULL)
-		return "the descriptor does not belong to the job";
-	list_size = descriptor->list_size;
-	if (list_size > GSD_LIST_MAX)
-		return "the list of extents is too long";
 	args->nrows = descriptor->nrows;
 	args->nplanes = descriptor->nplanes;
-	args->planes = arguments->planes;
 	args->id_bytes = descriptor->id_bytes;
 	if (args->nplanes == 0 || args->nplanes > GS_MAX_PLANES)
 		return "wrong number of planes";
@@ -189,20 +181,40 @@ gsd_read_arguments(const gsd_pool *pool, unsigned job, gsd_arguments *arguments)
 	if (args->nrows == 0 ||
 		args->nrows > (args->id_bytes == sizeof(uint32_t) ? UINT32_MAX : UINT64_C(1) << 48))
 		return "wrong number of rows";
+	return NULL;
+}
 
+const char *
+gsd_read_arguments(const gsd_pool *pool, unsigned job, gsd_arguments *arguments)
+{
+	const gsd_descriptor *descriptor = gsd_job_descriptor(pool, job);
+	gs_device_args *args = &arguments->args;
+	reader		reader = {.pool = pool, .job = job, .descriptor = descriptor};
+	const char *mistake;
+
+	memset(arguments, 0, sizeof(*arguments));
+	if (descriptor == NULL)
+		return "the descriptor does not belong to the job";
+	reader.list_size = descriptor->list_size;
+	if (reader.list_size > GSD_LIST_MAX)
+		return "the list of extents is too long";
+	mistake = read_numbers(descriptor, args);
+	if (mistake != NULL)
+		return mistake;
+
+	args->planes = arguments->planes;
 	args->cancel = (const volatile int *) &pool->header->jobs[job].cancel;
-	arguments->parts = calloc(list_size, sizeof(void *));
+	arguments->parts = reader.parts = calloc(reader.list_size, sizeof(void *));
 	if (arguments->parts == NULL)
 		return "out of memory";
-	mistake = read_span(pool, job, descriptor, list_size, descriptor->ids,
-						args->nrows * args->id_bytes, arguments->parts, &args->ids);
+	mistake = read_span(&reader, descriptor->ids, args->nrows * args->id_bytes, &args->ids);
 	if (mistake == NULL)
-		mistake = read_optional_span(pool, job, descriptor, list_size, descriptor->equal,
-									 BITMAP_BYTES(args->nrows), arguments->parts, &args->equal);
+		mistake = read_optional_span(&reader, descriptor->equal, BITMAP_BYTES(args->nrows),
+									 &args->equal);
 	for (unsigned i = 0; mistake == NULL && i < args->nplanes; i++)
-		mistake = read_plane(pool, job, descriptor, list_size, i, arguments);
+		mistake = read_plane(&reader, i, arguments);
 	if (mistake == NULL)
-		mistake = read_rows(pool, job, descriptor, list_size, arguments);
+		mistake = read_rows(&reader, arguments);
 	return mistake;
 }
 
