@@ -221,7 +221,8 @@ plan_restart(Supervisor *supervisor, int status)
 	ereport(LOG,
 			(errmsg_internal("%s", death.message),
 			 errdetail("Sorts run on the CPU."),
-			 death.permanent ? errhint("It is tried again when the configuration is reloaded.") : 0));
+			 death.permanent
+			 ? errhint("It is tried again when the configuration is reloaded.") : 0));
 	set_state(death.no_device ? GSD_SERVICE_NO_DEVICE : GSD_SERVICE_DOWN, death.reason);
 	if (death.permanent)
 	{

@@ -8,7 +8,8 @@
 #include "engine/device/gs_device.h"
 
 /* planes[i] belongs to section->pieces[i], by segment of the whole job, in host memory. */
-extern uint64_t gs_row_section(const gs_section *section, const gs_plane_rows *planes, uint64_t row);
+extern uint64_t gs_row_section(const gs_section *section, const gs_plane_rows *planes,
+							   uint64_t row);
 
 
 #endif							/* GS_ROW_SECTION_H */
