@@ -1,0 +1,323 @@
+/*
+ * primaries_test.c
+ *		Words of strings, made without ICU, against what ICU makes of them.
+ *
+ * For every collation of ICU's that is unlike the ones before, and for some with settings of
+ * their own: where gpusort_primaries_word() makes a word it is gpusort_primaries_ask()'s, and
+ * words that differ and prove order like ucol_strcollUTF8().
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+#include "keys/collate_primaries.h"
+#include "utils/memutils.h"
+
+/* the server's headers have a function of their own for this */
+#undef sprintf
+
+#ifdef USE_ICU
+
+#include <unicode/uloc.h>
+
+MemoryContext TopMemoryContext = NULL;
+
+/* Collators are asked about more often than they are learned after. */
+#define ENOUGH_QUESTIONS	30000
+
+#define MAX_COLLATORS		400
+#define MAX_CHARS			12		/* of a string */
+#define STRING_BYTES		(4 * MAX_CHARS)
+
+static int	nstrings = 4000;
+static uint64 state = 4711;
+
+/* What is allocated is a table for each collator, and freed with it. */
+void *
+MemoryContextAllocExtended(MemoryContext context, Size size, int flags)
+{
+	return calloc(1, size);
+}
+
+static uint32
+random_below(uint32 bound)
+{
+	state = state * UINT64CONST(6364136223846793005) + UINT64CONST(1442695040888963407);
+	return (state >> 33) % bound;
+}
+
+/* ---------- strings ---------- */
+
+typedef struct Range
+{
+	uint32		first;
+	uint32		count;
+} Range;
+
+/* Those in front make words; what is behind is left to ICU now and then or always. */
+static const Range ranges[] = {
+	{'a', 26}, {'a', 26}, {' ', 0x5f}, {' ', 0x5f}, {'A', 26}, {0xc0, 0x140}, {0x370, 0x90}, {0x400, 0x130},
+	/* combining marks, right to left, Indic, Thai, Hangul, any, invisible ones, nearly all */
+	{0x300, 0x70}, {0x590, 0x150}, {0x900, 0x100}, {0xe00, 0x60}, {0xac00, 0x2000}, {0x1, 0x7ff},
+	{0x200b, 0x60}, {0xfe00, 0x10}, {0x20, 0x2ff00}
+};
+
+#define NEASY		8
+
+static uint32
+random_char(bool easy)
+{
+	const Range *range = &ranges[random_below(easy ? NEASY : lengthof(ranges))];
+	uint32		c = range->first + random_below(range->count);
+
+	return c >= 0xd800 && c < 0xe000 ? 'a' : c;
+}
+
+typedef struct String
+{
+	char		bytes[STRING_BYTES];
+	uint32		len;
+	uint64		word;
+	bool		known;			/* the word was made without ICU */
+} String;
+
+static void
+append_char(String *s, uint32 c)
+{
+	char	   *p = s->bytes + s->len;
+
+	if (c < 0x80)
+		*p++ = c;
+	else if (c < 0x800)
+	{
+		*p++ = 0xc0 | c >> 6;
+		*p++ = 0x80 | (c & 0x3f);
+	}
+	else
+	{
+		if (c < 0x10000)
+			*p++ = 0xe0 | c >> 12;
+		else
+		{
+			*p++ = 0xf0 | c >> 18;
+			*p++ = 0x80 | (c >> 12 & 0x3f);
+		}
+		*p++ = 0x80 | (c >> 6 & 0x3f);
+		*p++ = 0x80 | (c & 0x3f);
+	}
+	s->len = p - s->bytes;
+}
+
+/* Two strings that begin alike and are short more often than not. */
+static void
+make_strings(String *a, String *b)
+{
+	bool		easy = random_below(2) == 0;
+
+	a->len = 0;
+	for (int n = random_below(4); n > 0; n--)
+		append_char(a, random_char(easy));
+	*b = *a;
+	for (int n = random_below(MAX_CHARS - 3); n > 0; n--)
+		append_char(a, random_char(easy));
+	for (int n = random_below(MAX_CHARS - 3); n > 0; n--)
+		append_char(b, random_char(easy));
+}
+
+static const char *
+hex(const String *s)
+{
+	static char texts[2][2 * STRING_BYTES + 1];
+	static int	which = 0;
+	char	   *text = texts[which ^= 1];
+
+	text[0] = '\0';
+	for (uint32 i = 0; i < s->len; i++)
+		sprintf(text + 2 * i, "%02x", (uint8) s->bytes[i]);
+	return text;
+}
+
+/* ---------- collators ---------- */
+
+typedef struct Counts
+{
+	int			collators;
+	int			learned;
+	int			proving;
+	int			words;
+	int			wrong_words;
+	int			decided;		/* pairs of different words that prove */
+	int			wrong_orders;
+} Counts;
+
+static void
+try_string(const CollatePrimaries *primaries, const char *name, String *s, Counts *counts)
+{
+	/* not a byte more than promised, so that the sanitizer sees what is beyond */
+	char	   *copy = malloc(s->len > 0 ? s->len : 1);
+	uint64		asked;
+
+	memcpy(copy, s->bytes, s->len);
+	s->known = gpusort_primaries_word(primaries, copy, s->len, &s->word);
+	free(copy);
+	if (!s->known)
+		return;
+	counts->words++;
+	if (!gpusort_primaries_ask(primaries->collator, s->bytes, s->len, &asked) ||
+		asked != s->word)
+	{
+		if (counts->wrong_words++ < 5)
+			tap_note("wrong word, %s: %s is %016llx, not %016llx", name, hex(s),
+					 (unsigned long long) asked, (unsigned long long) s->word);
+	}
+}
+
+static void
+try_order(const CollatePrimaries *primaries, const char *name, const String *a, const String *b,
+		  Counts *counts)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	int			cmp;
+
+	if (!primaries->proves || !a->known || !b->known || a->word == b->word)
+		return;
+	counts->decided++;
+	cmp = ucol_strcollUTF8(primaries->collator, a->bytes, a->len, b->bytes, b->len, &status);
+	if (U_FAILURE(status) || cmp != (a->word < b->word ? UCOL_LESS : UCOL_GREATER))
+	{
+		if (counts->wrong_orders++ < 5)
+			tap_note("wrong order, %s: %s and %s compare %d", name, hex(a), hex(b), cmp);
+	}
+}
+
+static void
+test_collator(const CollatePrimaries *primaries, const char *name, Counts *counts)
+{
+	counts->collators++;
+	counts->learned += primaries->learned;
+	counts->proving += primaries->learned && primaries->proves;
+	if (!primaries->learned)
+		return;
+	for (int i = 0; i < nstrings; i++)
+	{
+		String		a;
+		String		b;
+
+		make_strings(&a, &b);
+		try_string(primaries, name, &a, counts);
+		try_string(primaries, name, &b, counts);
+		try_order(primaries, name, &a, &b, counts);
+	}
+}
+
+/*
+ * Closed collators' addresses come again, and with them tables that were made for others.  So all
+ * stay open to the end.
+ */
+typedef struct Opened
+{
+	UCollator  *collators[MAX_COLLATORS];
+	CollatePrimaries *primaries[MAX_COLLATORS];
+	int			count;
+} Opened;
+
+/* Open and learn a collation; NULL if there is none, or one like it is open. */
+static CollatePrimaries *
+open_collator(Opened *opened, const char *name)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	UCollator  *collator = ucol_open(name, &status);
+	CollatePrimaries *primaries;
+	bool		is_new = U_SUCCESS(status) && opened->count < MAX_COLLATORS;
+
+	for (int i = 0; i < opened->count && is_new; i++)
+		is_new = !ucol_equals(opened->collators[i], collator);
+	if (!is_new)
+	{
+		if (U_SUCCESS(status))
+			ucol_close(collator);
+		return NULL;
+	}
+	primaries = gpusort_primaries_of(collator);
+	for (int i = 0; i < ENOUGH_QUESTIONS; i++)
+		gpusort_primaries_asked(primaries);
+	opened->collators[opened->count] = collator;
+	opened->primaries[opened->count++] = primaries;
+	return primaries;
+}
+
+static void
+close_collators(Opened *opened)
+{
+	for (int i = 0; i < opened->count; i++)
+	{
+		ucol_close(opened->collators[i]);
+		free(opened->primaries[i]);
+	}
+}
+
+static void
+tell_counts(const char *kind, const Counts *counts)
+{
+	tap_ok(counts->collators > 0 && counts->learned == counts->collators,
+		   "%s: %d of %d learned", kind, counts->learned, counts->collators);
+	tap_ok(counts->wrong_words == 0, "%s: %d words", kind, counts->words);
+	tap_ok(counts->wrong_orders == 0, "%s: %d pairs of strings in order", kind, counts->decided);
+	tap_ok(counts->proving > counts->collators / 2 &&
+		   counts->words > counts->learned * nstrings / 2 &&
+		   counts->decided > counts->proving * nstrings / 8,
+		   "%s: enough of them, %d prove", kind, counts->proving);
+}
+
+static void
+test_collations(void)
+{
+	static const char *const custom[] = {
+		"und-u-ka-shifted", "de-u-kn", "und-u-kf-upper", "und-u-ks-level1", "fr-u-kb-true", "und-u-kc",
+		"da-u-ka-shifted-kn", "und-u-kk-true", "en-u-kr-latn-digit", "und-u-kr-grek-latn",
+		"th-u-ks-identic", "zh-u-co-pinyin", "ja-u-ks-level4", "de-u-co-phonebk", "es-u-co-trad",
+		"und-u-ka-shifted-kv-symbol"
+	};
+	static Opened opened;
+	Counts		counts[2] = {0};
+
+	for (int i = 0; i < (int) lengthof(custom); i++)
+	{
+		CollatePrimaries *primaries = open_collator(&opened, custom[i]);
+
+		if (primaries != NULL)
+			test_collator(primaries, custom[i], &counts[0]);
+	}
+	for (int i = 0; i < uloc_countAvailable(); i++)
+	{
+		const char *name = uloc_getAvailable(i);
+		CollatePrimaries *primaries = open_collator(&opened, name);
+
+		if (primaries != NULL)
+			test_collator(primaries, name, &counts[1]);
+	}
+	tell_counts("collations with settings", &counts[0]);
+	tell_counts("predefined collations", &counts[1]);
+	close_collators(&opened);
+}
+
+#else							/* !USE_ICU */
+
+static int	nstrings;
+
+static void
+test_collations(void)
+{
+	tap_ok(nstrings > 0, "PostgreSQL was built without ICU: nothing to test");
+}
+
+#endif							/* USE_ICU */
+
+int
+main(int argc, char **argv)
+{
+	nstrings = argc > 1 && strcmp(argv[1], "--small") == 0 ? 500 : 4000;
+	test_collations();
+	return tap_finish();
+}
