@@ -2,8 +2,9 @@
 #
 #   make                    build gpusort.so and gpusortd for the server of PG_CONFIG
 #   make install            install them there
-#   make check              unit, regression, isolation and TAP tests, short fuzz run
-#   make check-server       the same without the unit tests, which need no server
+#   make check              manual, layout, unit, regression, isolation and TAP tests, short fuzz run
+#   make check TEST=name    one test of any kind, or a part (test/lib/catalogue.sh)
+#   make check-server       what needs a server of it
 #   make check-core         PostgreSQL's own regression suites, every sort and build forced through gpusort
 #   make check-core UPDATE=1  the same, and rewrite the list of expected differences
 #   make check-all          check and check-core
@@ -31,7 +32,7 @@ ifeq ($(filter-out $(script_goals),$(goals)),)
 export PG_CONFIG WERROR SEED $(foreach v,NVCC WITH_CUDA GS_CUDA_ARCH,$(if $($v),$v))
 
 check:
-	@test/check.sh
+	@test/check.sh $(TEST)
 check-server:
 	@test/check.sh exports regress isolation daemon tap fuzz
 check-core:

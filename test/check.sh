@@ -1,10 +1,20 @@
 #!/bin/bash
-# check.sh [PART]...
+# check.sh [NAME]...
 #		make check: everything that can be tested on one machine without a GPU.
 #
-# Parts: unit, exports, regress, daemon, isolation, tap, fuzz; without an argument
-# all.  daemon is the type tests once more, sorted and reordered by gpusortd on
-# simulated devices, or on GPUs with GPUSORT_TEST_DAEMON=auto.
+# A NAME is a part or a test (make check TEST=NAME): see lib/catalogue.sh.  The parts:
+#
+#	docs		is the manual true?
+#	layout		does the code keep to its folders?
+#	unit		engine, pool and gpusortd without a server, plain and under sanitizers
+#	exports		symbols of gpusort.so
+#	regress		pg_regress
+#	daemon		types and odd rows once more, sorted and reordered by gpusortd on
+#				simulated devices, or on GPUs with GPUSORT_TEST_DAEMON=auto
+#	isolation	several sessions in a fixed order
+#	tap			restarts, crashes, settings
+#	fuzz		20 seconds of the fuzzer
+#
 # Needs nothing but a C compiler, make and git to start from: see
 # lib/packages.sh for what is installed, lib/cluster.sh for the servers.
 
@@ -12,15 +22,18 @@
 . "$TREE/test/lib/packages.sh"
 . "$TREE/test/lib/cluster.sh"
 . "$TREE/test/lib/suites.sh"
+. "$TREE/test/lib/catalogue.sh"
 
-PARTS=${*:-unit exports regress daemon isolation tap fuzz}
-
-wanted()
+# check_script PART SCRIPT: a script that says "N passed, N failed"; nothing if there is none.
+check_script()
 {
-	case " $PARTS " in
-		*" $1 "*) return 0 ;;
-	esac
-	return 1
+	local start status log=$WORK/$1.log
+
+	[ -x "$TREE/test/$2" ] || return 0
+	start=$(now_ms)
+	"$TREE/test/$2" "$TREE" >"$log" 2>&1 9>&-
+	status=$?
+	tally_of "$1" "$log" $(($(now_ms) - start)) $status
 }
 
 # The engine without a server: plain, then under ASan and UBSan.  The programs'
@@ -35,7 +48,7 @@ check_unit()
 		rm -f "$dir"/*.tap
 		log=$WORK/unit-$target.log
 		start=$(now_ms)
-		make -C "$TREE/test/unit" --no-print-directory $target >"$log" 2>&1
+		make -C "$TREE/test/unit" --no-print-directory TESTS="$(chosen_tests unit | xargs)" $target >"$log" 2>&1
 		status=$?
 		passed=$(cat "$dir"/*.tap 2>/dev/null | grep -c '^ok ')
 		failed=$(cat "$dir"/*.tap 2>/dev/null | grep -c '^not ok ')
@@ -76,23 +89,16 @@ copy_tests()
 	give_to_server "$WORK/tests"
 }
 
-# names DIR EXTENSION: the tests in DIR, setup first.
-names()
-{
-	(cd "$1" && ls -- *."$2" 2>/dev/null | sed "s/\.$2\$//" | awk '{print ($0 == "setup" ? 0 : 1), $0}' |
-		LC_ALL=C sort | cut -d ' ' -f 2)
-}
-
 check_regress()
 {
 	regress_suite regress "$PGXS_DIR/src/test/regress/pg_regress" "$WORK/tests" \
-		--dbname=gpusort_regression -- $(names "$TREE/sql" sql)
+		--dbname=gpusort_regression -- $(with_helpers regress)
 }
 
 # Types and odd rows, every sort by gpusortd: none may have been left to the host.
 check_daemon()
 {
-	local counts i
+	local counts i jobs
 
 	cluster_start daemon "shared_preload_libraries = 'gpusort'" "gpusort.engine = cuda" "autovacuum_naptime = 1d" \
 		"gpusort.reorder_rows = on" \
@@ -103,8 +109,10 @@ check_daemon()
 		sleep 0.2
 	done
 	regress_suite daemon "$PGXS_DIR/src/test/regress/pg_regress" "$WORK/tests" \
-		--dbname=gpusort_daemon -- setup $(names "$TREE/sql" sql | grep -E '^(types_|index_(types|unique|parallel))') edge_rows
-	counts=$(sql -At -c 'SELECT jobs_done > 500, fallbacks FROM gpusort_service()')
+		--dbname=gpusort_daemon -- $(with_helpers daemon)
+	jobs=0
+	! is_whole daemon || jobs=500
+	counts=$(sql -At -c "SELECT jobs_done > $jobs, fallbacks FROM gpusort_service()")
 	if [ "$counts" = 't|0' ]; then
 		tally "sorted by gpusortd" 1 0
 	else
@@ -117,52 +125,78 @@ check_daemon()
 check_isolation()
 {
 	regress_suite isolation "$PGXS_DIR/src/test/isolation/pg_isolation_regress" "$WORK/tests/isolation" \
-		--dbname=gpusort_isolation -- $(names "$TREE/test/specs" spec)
+		--dbname=gpusort_isolation -- $(chosen_tests isolation)
 }
 
+# Rounds of seeds, or what 20 seconds allow.
 check_fuzz()
 {
-	local start status
+	local seed
 
-	[ -x "$TREE/test/fuzz/run.sh" ] || return 0
-	start=$(now_ms)
-	"$TREE/test/fuzz/run.sh" 20 >"$WORK/fuzz.log" 2>&1 9>&-
-	status=$?
-	tally_of fuzz "$WORK/fuzz.log" $(($(now_ms) - start)) $status
+	[ -n "${CHOSEN[fuzz]// /}" ] || fuzz fuzz 20
+	for seed in ${CHOSEN[fuzz]}; do
+		SEED=$seed fuzz "fuzz $seed" 600 --rounds 1
+	done
 }
 
-need_packages build server tap locales
-private_begin check
-private_locales cs_CZ hu_HU tr_TR
-say "gpusort on $("$PG_CONFIG" --version), logs in ${WORK#"$TREE"/}"
-copy_tests
+# fuzz LABEL ARGUMENT...
+fuzz()
+{
+	local label=$1 start status
 
-if wanted unit && [ -f "$TREE/test/unit/Makefile" ]; then
-	check_unit
-fi
-if wanted exports; then
-	check_exports
-fi
+	shift
+	start=$(now_ms)
+	"$TREE/test/fuzz/run.sh" "$@" >"$WORK/fuzz.log" 2>&1 9>&-
+	status=$?
+	tally_of "$label" "$WORK/fuzz.log" $(($(now_ms) - start)) $status
+}
+
 # Autovacuum's snapshots would decide which dead rows are in an index, and which
 # pages VACUUM can delete.  It never gets its turn; if it were off, builds of indexes
 # would not count the table's rows, from PostgreSQL 18 on.
-if wanted regress || wanted isolation; then
+check_on_main()
+{
 	cluster_start main "shared_preload_libraries = 'gpusort'" "autovacuum_naptime = 1d"
-	wanted regress && [ -n "$(names "$TREE/sql" sql)" ] && check_regress
-	wanted isolation && [ -n "$(names "$TREE/test/specs" spec)" ] && check_isolation
+	! chosen regress || check_regress
+	! chosen isolation || check_isolation
 	cluster_stop main || tally "server stops" 0 1
 	if grep -qE 'PANIC|TRAP|terminated by signal' "$WORK/main.log"; then
 		grep -E 'PANIC|TRAP|terminated by signal' "$WORK/main.log"
 		tally "no crash" 0 1
 	fi
+}
+
+# What is chosen needs: a build and a server, or a compiler, or nothing.
+prepare()
+{
+	if chosen layout || chosen exports || chosen regress || chosen daemon || chosen isolation || chosen tap; then
+		need_packages build server tap locales
+		private_begin check
+		say "gpusort on $("$PG_CONFIG" --version), logs in ${WORK#"$TREE"/}"
+		private_locales cs_CZ hu_HU tr_TR
+		copy_tests
+	elif chosen unit; then
+		need_packages compiler locales
+		work_begin check
+		private_locales cs_CZ hu_HU tr_TR
+	else
+		work_begin check
+	fi
+}
+
+[ $# -gt 0 ] || set -- $PARTS
+for name in "$@"; do
+	choose "$name"
+done
+prepare
+! chosen docs || check_script docs docs.sh
+! chosen layout || check_script layout layout.pl
+! chosen unit || check_unit
+! chosen exports || check_exports
+if chosen regress || chosen isolation; then
+	check_on_main
 fi
-if wanted daemon; then
-	check_daemon
-fi
-if wanted tap; then
-	tap_suite "$WORK/tests/t"
-fi
-if wanted fuzz; then
-	check_fuzz
-fi
+! chosen daemon || check_daemon
+! chosen tap || tap_suite "$WORK/tests/t" $(chosen_tests tap)
+! chosen fuzz || check_fuzz
 finish

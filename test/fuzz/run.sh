@@ -2,8 +2,8 @@
 # run.sh [SECONDS] [OPTION OF fuzz.pl]...
 #		make fuzz SECONDS=n: differential fuzzing on a throw-away server.
 #
-# Then real_text.pl on a part of Debian's package index, where there is one; on
-# all of it if SECONDS is 60 or more.  SEED=s starts at that seed.
+# Then, without options, real_text.pl on a part of Debian's package index, where there
+# is one; on all of it if SECONDS is 60 or more.  SEED=s starts at that seed.
 # GPUSORT_TEST_DAEMON=host:3 (a value of gpusort.daemon) has gpusortd sort.
 # Against a running server: fuzz.pl and real_text.pl themselves.
 
@@ -41,7 +41,9 @@ if [ -n "${GPUSORT_TEST_DAEMON:-}" ]; then
 fi
 cluster_start main "${ENGINE[@]}" "shared_preload_libraries = 'gpusort'" "gpusort.pool_size = 64MB" "autovacuum = off" "max_parallel_workers = 4"
 part fuzz "$TREE/test/fuzz/fuzz.pl" --seconds "$DURATION" ${SEED:+--seed "$SEED"} "$@"
-if [ "$DURATION" -ge 60 ]; then
+if [ $# -gt 0 ]; then
+	:
+elif [ "$DURATION" -ge 60 ]; then
 	part real-text "$TREE/test/fuzz/real_text.pl"
 else
 	part real-text "$TREE/test/fuzz/real_text.pl" --rows 8000

@@ -6,8 +6,8 @@
 # bin, lib and share under the same relative paths is an installation of its own;
 # the copy takes 25 MB and a tenth of a second.
 #
-#	private_begin NAME			make the work directory and the copy, build gpusort and
-#								install it there
+#	work_begin NAME				make the work directory
+#	private_begin NAME			the same and the copy, build gpusort and install it there
 #	cluster_start NAME [LINE]..	initdb and start, with these lines in postgresql.conf
 #	cluster_stop NAME [MODE]
 #	private_locales [NAME]..	before a cluster_start: let it know en_US, de_DE and these
@@ -17,8 +17,9 @@
 #
 # and the variables
 #
-#	WORK		work directory: TREE/tmp_check/NAME-MAJOR, or a temporary one if the
-#				servers' user cannot reach the tree; kept if a test fails (in TREE)
+#	WORK		work directory: TREE/tmp_check/NAME-MAJOR (NAME without a server), or a
+#				temporary one if the servers' user cannot reach the tree; kept if a test
+#				fails (in TREE)
 #	BINDIR PKGLIBDIR SHAREDIR	of the private copy
 #	PGXS_DIR	where pg_regress, isolationtester and the Perl modules lie
 #	PGHOST PGPORT PGUSER PGDATABASE		of the cluster started last
@@ -60,9 +61,9 @@ give_to_server()
 	[ ${#BECOME[@]} -eq 0 ] || chown -R "$SERVER_USER:" "$@"
 }
 
-private_begin()
+work_begin()
 {
-	local name=$1 parent=$TREE/tmp_check pid
+	local name=$1${PG_MAJOR:+-$PG_MAJOR} parent=$TREE/tmp_check pid
 
 	choose_server_user
 	mkdir -p "$parent" || die "cannot write to $TREE"
@@ -71,9 +72,9 @@ private_begin()
 		chmod 755 "$parent"
 		at_exit "rm -rf '$parent'"
 	fi
-	WORK=$parent/$name-$PG_MAJOR
+	WORK=$parent/$name
 
-	exec 9>"$TREE/tmp_check/$name-$PG_MAJOR.lock"
+	exec 9>"$TREE/tmp_check/$name.lock"
 	flock -n 9 || die "$name is already running in this tree"
 	# Servers of a run that was killed
 	for pid in "$WORK"/*/postmaster.pid; do
@@ -87,10 +88,15 @@ private_begin()
 	at_exit "rm -rf '$SHORT'"
 	at_exit private_end
 	at_exit clusters_stop
+	give_to_server "$WORK" "$SHORT"
+}
 
+private_begin()
+{
+	work_begin "$1"
 	copy_installation
 	build_gpusort
-	give_to_server "$WORK" "$SHORT"
+	give_to_server "$WORK"
 }
 
 # Success leaves nothing; after a failure logs stay in the tree.

@@ -3,14 +3,16 @@
 #
 # need_packages WHAT... takes any of
 #
-#	build	compiler, make and the server's headers
+#	compiler	compiler and make
+#	build	the same and the server's headers
 #	server	the server itself
 #	tap		Perl modules of the TAP tests
 #	locales	locale definitions
 #	source	what it takes to fetch and unpack a source package
 #	chroot	debootstrap
 #
-# and sets PG_CONFIG and PG_MAJOR.  Nothing is installed if all of it is there.
+# and sets PG_CONFIG and PG_MAJOR for build and server.  Nothing is installed if all of it
+# is there.
 # As root, or with a sudo that asks for no password, the missing packages are
 # installed; otherwise the script ends with one line that says what is missing.
 #
@@ -19,6 +21,8 @@
 # clusters that were there before are never touched.
 
 PG_CONFIG=${PG_CONFIG:-pg_config}
+
+. "$TREE/test/lib/versions.sh"
 
 as_root()
 {
@@ -57,7 +61,7 @@ find_major()
 		return
 	fi
 	[ "$PG_CONFIG" = pg_config ] || die "there is no $PG_CONFIG"
-	for major in 18 17 16 15; do
+	for major in $(known_majors); do
 		if [ -x /usr/lib/postgresql/$major/bin/pg_config ]; then
 			PG_MAJOR=$major
 			PG_CONFIG=/usr/lib/postgresql/$major/bin/pg_config
@@ -76,9 +80,13 @@ find_major()
 missing_for()
 {
 	case $1 in
-		build)
-			command -v gcc >/dev/null || command -v cc >/dev/null || echo gcc libc6-dev
+		compiler)
+			command -v gcc >/dev/null || command -v cc >/dev/null || echo gcc
+			[ -f /usr/include/stdio.h ] || echo libc6-dev
 			command -v make >/dev/null || echo make
+			;;
+		build)
+			missing_for compiler
 			[ -x "$(command -v "$PG_CONFIG")" ] && [ -f "$("$PG_CONFIG" --pgxs)" ] ||
 				echo "postgresql-server-dev-$PG_MAJOR"
 			# the server's pg_locale.h includes it
@@ -109,14 +117,19 @@ missing_for()
 
 need_packages()
 {
-	local what missing had_cluster=no
+	local what missing had_cluster=no server=no
 
-	find_major
+	case " $* " in
+		*" build "* | *" server "*)
+			server=yes
+			find_major
+			;;
+	esac
 	missing=$(for what in "$@"; do missing_for "$what"; done | xargs)
 	if [ -n "$missing" ]; then
 		can_install || die "missing: $missing (as root: apt-get install $missing)"
 		say "installing $missing"
-		if [ -e "/etc/postgresql/$PG_MAJOR" ] || [ -e "/var/lib/postgresql/$PG_MAJOR" ]; then
+		if [ $server = no ] || [ -e "/etc/postgresql/$PG_MAJOR" ] || [ -e "/var/lib/postgresql/$PG_MAJOR" ]; then
 			had_cluster=yes
 		fi
 		if [ "${APT_UPDATED:-no}" = no ]; then
@@ -129,6 +142,8 @@ need_packages()
 				die "could not remove the cluster that the new package has made"
 		fi
 	fi
-	PG_CONFIG=$(command -v "$PG_CONFIG")
-	export PG_CONFIG
+	if [ $server = yes ]; then
+		PG_CONFIG=$(command -v "$PG_CONFIG")
+		export PG_CONFIG
+	fi
 }

@@ -58,15 +58,15 @@ make_small_disk()
 	export GPUSORT_TEST_SMALL_DISK=$disk
 }
 
-# tap_suite DIR: every DIR/*.pl, with PostgreSQL's Perl modules.
+# tap_suite DIR NAME...: each DIR/NAME.pl, with PostgreSQL's Perl modules.
 tap_suite()
 {
-	local test name log start status passed failed
+	local dir=$1 test name log start status passed failed
 
+	shift
 	make_small_disk
-	for test in "$1"/*.pl; do
-		[ -f "$test" ] || continue
-		name=$(basename "$test" .pl)
+	for name in "$@"; do
+		test=$dir/$name.pl
 		log=$WORK/tap/$name.log
 		mkdir -p "$WORK/tap/$name/log" "$WORK/tap/$name/data"
 		give_to_server "$WORK/tap"
@@ -74,7 +74,7 @@ tap_suite()
 		as_server env -u PGHOST -u PGUSER -u PGDATABASE PATH="$BINDIR:$PATH" TESTDIR="$WORK/tap/$name" \
 			TESTDATADIR="$WORK/tap/$name/data" TESTLOGDIR="$WORK/tap/$name/log" \
 			PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" PGPORT=65432 \
-			perl -I "$PGXS_DIR/src/test/perl" -I "$1" "$test" >"$log" 2>&1
+			perl -I "$PGXS_DIR/src/test/perl" -I "$dir" "$test" >"$log" 2>&1
 		status=$?
 		passed=$(grep -cE '^ok ' "$log")
 		failed=$(grep -cE '^not ok ' "$log")
