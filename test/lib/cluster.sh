@@ -132,7 +132,7 @@ build_gpusort()
 
 	if ! make -C "$TREE" --no-print-directory -j"$(nproc)" PG_CONFIG="$PG_CONFIG" \
 		 ${WERROR:+WERROR="$WERROR"} all >"$log" 2>&1; then
-		grep -vE '^(gcc|cc) ' "$log" | tail -n 40
+		grep -vE '^([^ ]*-)?(gcc|cc) ' "$log" | tail -n 40
 		die "gpusort does not compile"
 	fi
 	install -m 755 "$TREE/gpusort.so" "$TREE/gpusortd" "$PKGLIBDIR/" &&
