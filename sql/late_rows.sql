@@ -99,6 +99,53 @@ CREATE TABLE copied AS SELECT * FROM wide ORDER BY k DESC, id;
 INSERT INTO copied SELECT * FROM wide ORDER BY k, id;
 SELECT count(*), count(DISTINCT copied) FROM copied;
 
+-- Expressions are evaluated once for a row, those of sort columns too, as calls of a function
+-- show; others at most once
+CREATE SEQUENCE calls;
+CREATE FUNCTION counted(x anyelement) RETURNS anyelement LANGUAGE plpgsql STABLE AS $$ BEGIN PERFORM nextval('calls'); RETURN x; END $$;
+CREATE FUNCTION fixed(x anyelement) RETURNS anyelement LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM nextval('calls'); RETURN x; END $$;
+CREATE FUNCTION vague(x anyelement) RETURNS anyelement LANGUAGE plpgsql VOLATILE AS $$ BEGIN PERFORM nextval('calls'); RETURN x; END $$;
+-- calls a row, of all rows returned or of the first so many
+CREATE FUNCTION calls_for(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	called int8;
+	returned int8;
+	input int8;
+BEGIN
+	PERFORM setval('calls', 1, false);
+	EXECUTE format('SELECT count(q) FROM (%s) q', query) INTO returned;
+	SELECT last_value - 1 + is_called::int INTO called FROM calls;
+	SELECT count(*) INTO input FROM wide;
+	RETURN format('%s, %s', CASE WHEN fetched(query) THEN 'fetched' ELSE 'stored' END, CASE
+		WHEN called = input THEN 'once' WHEN called = 2 * input THEN 'twice' WHEN called = input + returned THEN 'once, and once for each row returned'
+		ELSE called || ' calls' END);
+END $$;
+SELECT query, calls_for(query) FROM unnest(ARRAY[
+	'SELECT id, counted(k) AS c FROM wide ORDER BY c, id OFFSET 0',
+	'SELECT id, fixed(k) AS c FROM wide ORDER BY c, id OFFSET 0',
+	'SELECT id, pad, fixed(pad) AS c FROM wide ORDER BY c, id OFFSET 0',
+	'SELECT id FROM wide ORDER BY counted(k), id OFFSET 0',
+	'SELECT id, counted(pad) AS c FROM wide ORDER BY k, id OFFSET 0',
+	'SELECT id, counted(k) AS c, counted(pad) AS d FROM wide ORDER BY c, id OFFSET 0',
+	'SELECT id, counted(k) AS c FROM wide ORDER BY c, id LIMIT 100',
+	'SELECT id, counted(k) AS c, counted(pad) AS d FROM wide ORDER BY c, id LIMIT 100',
+	'SELECT id, pad, fixed(k) AS c, rank() OVER (ORDER BY fixed(k), id) FROM wide']) query;
+SELECT compare('SELECT id, counted(k) AS c, pad FROM wide ORDER BY c, id'), compare('SELECT counted(c) AS c, pad, counted(u) AS u, id FROM wide ORDER BY u, c, id');
+SELECT compare('SELECT fixed(pad) AS p, id, k FROM wide ORDER BY p DESC, id', 'gpusort.inject_fault=codec');
+SELECT compare('SELECT fixed(pad) AS p, id, k FROM wide ORDER BY p DESC, id', 'jit=on', 'jit_above_cost=0', 'jit_optimize_above_cost=0');
+-- a sort column whose number is that of the table's column
+CREATE TABLE pair AS SELECT id, k FROM wide;
+SELECT compare('SELECT id, fixed(k) AS k FROM pair ORDER BY 2, id'), compare('SELECT id, k + 1 AS k FROM pair ORDER BY k + 1, id');
+SELECT plan_lines('SELECT id, k + 1 AS next FROM pair ORDER BY next, id', 'COSTS OFF, VERBOSE');
+-- volatile ones, wherever they hide, keep rows from being fetched, unless they are evaluated above the sort
+SELECT query, calls_for(query) FROM unnest(ARRAY[
+	'SELECT id, vague(k) AS c FROM wide ORDER BY c, id OFFSET 0',
+	'SELECT id, (vague(k) + 1) * 2 AS c FROM wide ORDER BY c, id OFFSET 0',
+	'SELECT id, CASE WHEN id > 0 THEN coalesce(vague(k), 0) END AS c FROM wide ORDER BY c, id OFFSET 0',
+	'SELECT id, (ARRAY[vague(k)])[1] AS c FROM wide ORDER BY c, id OFFSET 0',
+	'SELECT id, length(ROW(k, vague(pad))::text) AS c FROM wide ORDER BY c, id OFFSET 0',
+	'SELECT id, ARRAY[vague(k)] AS c FROM wide ORDER BY k, id OFFSET 0']) query;
+
 -- Not for what must be evaluated once, or belongs to somebody else, or may be checked anew
 SELECT query, fetched(query) FROM unnest(ARRAY[
 	'SELECT id, random() FROM wide ORDER BY 2',

@@ -207,8 +207,7 @@ gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 	double		core_factor = 1;
 	Cost		core_key = 0;
 
-	estimate->late_width = 0;
-	estimate->fetch_cost = 0;
+	memset(estimate, 0, sizeof(*estimate));
 	if (keys->count > GPUSORT_MAX_KEYS)
 	{
 		*reason = "too many sort columns";

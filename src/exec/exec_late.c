@@ -4,7 +4,8 @@
  *
  * What a late GpuSort (plan_late.c) has sorted are rows of TID and sort columns.  The
  * row that is to be returned is fetched by its TID, under the query's snapshot, and
- * projected as the scan would have done it.
+ * projected as the scan would have done it.  Sort expressions have been evaluated for the
+ * sort; their values are taken from there.
  *
  * The row is there: the scan has seen it under the same snapshot, which the executor
  * keeps registered, so neither pruning nor VACUUM may remove it or reuse its line
@@ -64,6 +65,7 @@ typedef struct LateRow
 	ItemPointerData tid;
 	Buffer		buffer;			/* where its page was, not pinned; or invalid */
 	bool		reading;		/* ... it is being read */
+	MinimalTuple sorted;		/* what was sorted for it */
 } LateRow;
 
 struct GpuSortLate
@@ -77,7 +79,8 @@ struct GpuSortLate
 	/* what is returned of them */
 	ExprContext *context;
 	ProjectionInfo *projection; /* NULL: whole rows are returned */
-	TupleTableSlot *handed_over;	/* of the rows sorted */
+	bool		carries;		/* some columns are those of the rows sorted */
+	TupleTableSlot *sorted;		/* of the rows sorted */
 	TupleTableSlot *fetched;	/* of the table's rows */
 	HeapTupleData tuple;		/* what that is given */
 	TupleTableSlot *result;
@@ -108,11 +111,27 @@ are_whole_rows(List *columns, TupleDesc desc)
 		Var		   *var = (Var *) list_nth_node(TargetEntry, columns, i)->expr;
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 
-		if (!IsA(var, Var) || var->varattno != i + 1 || var->vartype != att->atttypid ||
-			att->attisdropped || att->atthasmissing)
+		if (!IsA(var, Var) || var->varno == OUTER_VAR || var->varattno != i + 1 ||
+			var->vartype != att->atttypid || att->attisdropped || att->atthasmissing)
 			return false;
 	}
 	return true;
+}
+
+/* Are there columns that come from the rows sorted? */
+static bool
+carries_values(List *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		Var		   *var = (Var *) lfirst_node(TargetEntry, lc)->expr;
+
+		if (IsA(var, Var) && var->varno == OUTER_VAR)
+			return true;
+	}
+	return false;
 }
 
 GpuSortLate *
@@ -129,8 +148,9 @@ gpusort_begin_late(CustomScanState *css, const ScanState *table_scan, MemoryCont
 	late->snapshot = estate->es_snapshot;
 	late->context = ps->ps_ExprContext;
 	late->max_reads = get_tablespace_io_concurrency(late->table->rd_rel->reltablespace);
-	late->handed_over = ExecInitExtraTupleSlot(estate, ExecGetResultType(outerPlanState(css)),
-											   &TTSOpsMinimalTuple);
+	late->carries = carries_values(columns);
+	late->sorted = ExecInitExtraTupleSlot(estate, ExecGetResultType(outerPlanState(css)),
+										  &TTSOpsMinimalTuple);
 	late->fetched = ExecInitExtraTupleSlot(estate, RelationGetDescr(late->table),
 										   table_slot_callbacks(late->table));
 	late->result = late->fetched;
@@ -140,6 +160,9 @@ gpusort_begin_late(CustomScanState *css, const ScanState *table_scan, MemoryCont
 	ps->scanops = late->fetched->tts_ops;
 	ps->scanopsfixed = true;
 	ps->scanopsset = true;
+	ps->outerops = late->sorted->tts_ops;
+	ps->outeropsfixed = true;
+	ps->outeropsset = true;
 	if (!are_whole_rows(columns, RelationGetDescr(late->table)))
 	{
 		late->result = ps->ps_ResultTupleSlot;
@@ -162,6 +185,7 @@ gpusort_reset_late(GpuSortLate *late)
 TupleTableSlot *
 gpusort_clear_late(GpuSortLate *late)
 {
+	ExecClearTuple(late->sorted);
 	ExecClearTuple(late->fetched);
 	return ExecClearTuple(late->result);
 }
@@ -254,7 +278,7 @@ fetch_tuple(GpuSortLate *late, const ItemPointerData *tid)
 	return found;
 }
 
-/* Fetch a row. */
+/* Fetch a row.  Where values are carried, what was sorted for it is in its slot. */
 static TupleTableSlot *
 fetch(GpuSortLate *late, const ItemPointerData *tid)
 {
@@ -266,6 +290,7 @@ fetch(GpuSortLate *late, const ItemPointerData *tid)
 		return late->fetched;
 	ResetExprContext(late->context);
 	late->context->ecxt_scantuple = late->fetched;
+	late->context->ecxt_outertuple = late->sorted;
 	return ExecProject(late->projection);
 }
 
@@ -348,7 +373,8 @@ enter_row(GpuSortLate *late, GpuSortCursor *cursor)
 {
 	LateRow    *row = row_ahead(late, late->last);
 
-	row->tid = *tid_of(gpusort_cursor_row(cursor, late->last));
+	row->sorted = gpusort_cursor_row(cursor, late->last);
+	row->tid = *tid_of(row->sorted);
 	row->buffer = InvalidBuffer;
 	row->reading = false;
 	if (late->last > late->first)
@@ -388,15 +414,16 @@ fetch_handed_over(GpuSortLate *late, Tuplesortstate *tuplesort, bool forward)
 {
 	bool		isnull;
 
-	if (!tuplesort_gettupleslot(tuplesort, forward, false, late->handed_over, NULL))
+	if (!tuplesort_gettupleslot(tuplesort, forward, false, late->sorted, NULL))
 		return gpusort_clear_late(late);
-	return fetch(late, (ItemPointer) DatumGetPointer(slot_getattr(late->handed_over, 1, &isnull)));
+	return fetch(late, (ItemPointer) DatumGetPointer(slot_getattr(late->sorted, 1, &isnull)));
 }
 
 TupleTableSlot *
 gpusort_fetch_late(GpuSortLate *late, GpuSortCursor *cursor, bool forward)
 {
 	uint64		position;
+	LateRow    *row;
 
 	if (unlikely(late->pages == NULL))
 		make_pages(late);
@@ -409,5 +436,8 @@ gpusort_fetch_late(GpuSortLate *late, GpuSortCursor *cursor, bool forward)
 	begin_ring_at(late, cursor, position);
 	if (forward)
 		look_ahead(late, cursor, position);
-	return fetch(late, &row_ahead(late, position)->tid);
+	row = row_ahead(late, position);
+	if (late->carries)
+		gpusort_store_tuple(late->sorted, row->sorted);
+	return fetch(late, &row->tid);
 }

@@ -23,10 +23,10 @@
  * to the table, and the executor projects (exec_late.c).  Paths are costed as what
  * is cheaper, and the same estimate decides about the finished plan.
  *
- * The expressions of the target list are evaluated later, or not at all for rows that
- * are not wanted, and those of sort columns twice.  So they must not be volatile, nor
- * depend on what the executor may have changed in the meantime (parameters that it
- * sets, subplans).
+ * Each expression of the target list is evaluated once for a row at most: sort
+ * expressions before the sort, whose rows carry the values; the others later, or not at all
+ * for rows that are not wanted.  So they must not be volatile, nor depend on what the executor
+ * may have changed in the meantime (parameters that it sets, subplans).
  *
  * Statements that may check rows anew after waiting for another transaction
  * (EvalPlanQual: UPDATE, DELETE, MERGE, FOR UPDATE) are left out, since such a row
@@ -229,20 +229,44 @@ renumber_columns(CustomScan *scan)
 	lfirst(list_nth_cell(scan->custom_private, GPUSORT_PRIVATE_LATE)) = list_make1_int(1);
 }
 
+/*
+ * What a column of the rows returned is: as the scan has it, by the table's columns; or the
+ * value that a row sorted carries, if a sort expression was evaluated for it.
+ */
+static Expr *
+late_column(const TargetEntry *column, const List *narrow, List *attnos)
+{
+	ListCell   *lc;
+
+	if (IsA(column->expr, Var))
+		return column->expr;
+	foreach(lc, attnos)
+	{
+		if (lfirst_int(lc) == column->resno)
+			return (Expr *)
+				makeVarFromTargetEntry(OUTER_VAR,
+									   list_nth_node(TargetEntry, narrow,
+													 foreach_current_index(lc) + TID_COLUMNS));
+	}
+	return column->expr;
+}
+
 void
 gpusort_make_late(CustomScan *scan, int width)
 {
 	Gather	   *gather = gpusort_find_gather(scan);
 	SeqScan    *table = scan_below(scan->scan.plan.lefttree);
+	List	   *attnos = list_nth(scan->custom_private, GPUSORT_PRIVATE_ATTNOS);
 	List	   *columns = table->scan.plan.targetlist;
+	List	   *narrow = narrow_columns(table, attnos);
 	ListCell   *lc;
 
-	table->scan.plan.targetlist =
-		narrow_columns(table, list_nth(scan->custom_private, GPUSORT_PRIVATE_ATTNOS));
+	table->scan.plan.targetlist = narrow;
 	table->scan.plan.plan_width = width;
 	foreach(lc, scan->custom_scan_tlist)
 		lfirst_node(TargetEntry, lc)->expr =
-			list_nth_node(TargetEntry, columns, foreach_current_index(lc))->expr;
+			late_column(list_nth_node(TargetEntry, columns, foreach_current_index(lc)), narrow,
+						attnos);
 	renumber_columns(scan);
 	if (gather != NULL)
 	{
