@@ -26,6 +26,8 @@ use PgWire;
 use Types qw(pick chance between);
 use Schema;
 use Query;
+use Strings;
+use Index;
 use Compare qw(difference);
 use Shrink;
 
@@ -63,7 +65,16 @@ sub find_capabilities
 		$caps{ci} = 'fuzz_ci';
 		push @{ $caps{collations} }, 'fuzz_natural', 'fuzz_shifted';
 	}
-	$conn->must($_) for Types::setup_sql(\%caps);
+	$conn->must($_) for Types::setup_sql(\%caps), Index::setup_sql();
+	# every one of ICU's, and those of our own that this ICU knows
+	$caps{icu_collations} = $caps{icu} ? [ map { $_->[0] } @{ $conn->must("SELECT collname FROM pg_collation WHERE collprovider = 'i' AND collnamespace = 'pg_catalog'::regnamespace ORDER BY 1")->{rows} } ] : [];
+	$caps{custom_collations} = [];
+	my %custom = Strings::custom_collations();
+	for my $name ($caps{icu} ? sort keys %custom : ())
+	{
+		my $made = $conn->query($custom{$name});
+		push @{ $caps{custom_collations} }, $name if !$made->{error} || $made->{error}{C} eq '42710';
+	}
 }
 
 sub on_server_loss
@@ -237,6 +248,36 @@ sub report
 	print "$script-- end of the script\n";
 }
 
+# ---- indexes ----
+
+# Some indexes of a table of their own, in front of query $k.
+sub index_turn
+{
+	my ($seed, $k) = @_;
+	srand($seed * 1013 + $k);
+	my @cases = Index::make(\%caps);
+	my $again = "-- reproduce: fuzz.pl --seed $seed --rounds 1 --query $k --shape index\n";
+	$conn->must('RESET ALL; SET client_min_messages = warning');
+	$conn->must($_) for Index::table_sql($cases[0]);
+	for my $case (@cases)
+	{
+		print '  ', Index::index_sql($case), ";\n" if $opt{verbose};
+		my $reason = eval { Index::run($conn, $case, \%stats) };
+		if ($@)
+		{
+			on_server_loss("$@$again" . Index::index_sql($case) . "\n");
+			return;
+		}
+		if (!defined $reason) { $passed++; next; }
+		$failed++;
+		print 'FAILED: index: ', $reason, "\n", $again, Index::index_sql($case), ";\n";
+		my $script = eval { Index::script($conn, $case) } // "could not shrink: $@";
+		print "$script-- end of the script\n";
+		$stop = 1 if $failed >= $opt{failures};
+		return;
+	}
+}
+
 # ---- rounds ----
 
 sub round
@@ -254,6 +295,7 @@ sub round
 	for my $k (1 .. $opt{queries})
 	{
 		return if $stop || time > $opt{deadline};
+		index_turn($seed, $k) if $k % 5 == 1 && (!$opt{query} || $opt{query} == $k) && (!$opt{shape} || $opt{shape} eq 'index');
 		# every query has its own seed, so that it can be run alone
 		srand($seed * 1009 + $k);
 		my $query = Query::make($schema, \%caps);
@@ -296,6 +338,7 @@ sub print_statistics
 	  map { $_ // 0 } @stats{qw(several merge_join parallel collected)};
 	printf "verify %s, small work_mem %s, faults: memory %d, codec %d, verify %d; interrupted %d\n", $share->($stats{verify}, $n),
 	  $share->($stats{small_work_mem}, $n), map { $_ // 0 } @stats{ 'fault memory', 'fault codec', 'fault verify', 'interrupted' };
+	printf "indexes %d, built by gpusort %d, refused %d, not right in PostgreSQL either %d\n", map { $_ // 0 } @stats{qw(indexes indexes_built indexes_failed indexes_no_order)};
 	print 'queries by shape (with GpuSort): ', join(', ', map { "$_ $stats{shape}{$_} (" . ($stats{shape_used}{$_} // 0) . ')' } sort keys %{ $stats{shape} }), "\n";
 	print 'types put out by GpuSort plans: ', join(', ', map { "$_ $stats{types}{$_}" } sort keys %{ $stats{types} }), "\n" if $stats{types};
 }
