@@ -1,7 +1,8 @@
 # Query.pm
 #	Random queries over the tables of Schema.pm, each with what must agree.
 #
-# A query is { name, steps, transaction }.  A step is { sql } and
+# A query is { name, steps, transaction, oracle }.  The oracle takes the steps' results,
+# where none is an error, and says what they have to do with each other that is wrong.  A step is { sql } and
 #	out			types of the output columns, for their canonical forms
 #	check		'positions'	every row at its place
 #				'rows'		the multiset of rows, and the columns in `ordered`
@@ -441,11 +442,135 @@ sub q_derived
 	return { steps => [ { sql => $sql, out => $out, check => 'positions', explain => 1 } ] };
 }
 
+# ---- oracles that need no other server ----
+
+# A predicate that is true of some rows, false of some, and null of some.
+sub predicate
+{
+	my $r = shift;
+	my $c = column($r);
+	my $other = "(SELECT x.$c->{column} FROM $r x WHERE x.id = " . between(1, $schema->{n}{$r} || 1) . ')';
+	return pick(condition($r), "$c->{sql} < $other", "$c->{sql} >= $other", "$c->{sql} IS DISTINCT FROM $other", "nullif($r.id % 3, 1) = 0",
+		"($c->{sql} IS NULL OR nullif($r.id % 5, 2) > 2)");
+}
+
+sub parts { my $p = shift; return ("($p)", "NOT ($p)", "($p) IS NULL"); }
+
+# Rows by their whole text, and how many of each.
+sub bag
+{
+	my %bag;
+	$bag{ join "\x1f", map { $_ // "\0" } @$_ }++ for map { @{ $_->{rows} } } @_;
+	return \%bag;
+}
+
+sub same_rows
+{
+	my ($what, $whole, @parts) = @_;
+	my ($a, $b) = (bag($whole), bag(@parts));
+	for (keys %$a, keys %$b) { return "$what: " . ($b->{$_} // 0) . ' of ' . ($a->{$_} // 0) . ' rows (' . join(', ', split /\x1f/) . ')' if ($a->{$_} // 0) != ($b->{$_} // 0); }
+	return undef;
+}
+
+# Ternary logic partitioning: the rows where p, where not p and where p is null make the
+# whole, and in a total order each part's rows follow each other as in the whole.
+sub q_tlp_sort
+{
+	my $r = pick('t', 'u');
+	my $from = source($r);
+	my @keys = keys_for($r, custom => 1);
+	my @out = ((map { $_->{type} } @keys), $int);
+	my $query = sub { 'SELECT ' . join(', ', (map { $_->{sql} } @keys), "$r.id") . " FROM $from$_[0] ORDER BY " . orders(@keys) . ", $r.id" };
+	my @steps = map { +{ sql => $query->($_), out => \@out, check => 'positions', exact => 1, explain => 1 } } '', map { " WHERE $_" } parts(predicate($r));
+	return {
+		steps => \@steps,
+		oracle => sub {
+			my ($whole, @parts) = @_;
+			my $wrong = same_rows('TLP', $whole, @parts);
+			return $wrong if defined $wrong;
+			my %position;
+			my $n = 0;
+			# the id comes twice where a source doubles rows
+			$position{ $_->[-1] // 'null' } //= $n++ for @{ $whole->{rows} };
+			for my $part (@parts)
+			{
+				my $last = -1;
+				for (@{ $part->{rows} })
+				{
+					my $at = $position{ $_->[-1] // 'null' };
+					return "TLP: a part's row of id $_->[-1] comes in another order than in the whole" if $at < $last;
+					$last = $at;
+				}
+			}
+			return undef;
+		}
+	};
+}
+
+# By a predicate over what windows are partitioned by, every window is of one part.
+sub q_tlp_window
+{
+	my $r = pick('t', 'u');
+	my $c = column($r);
+	my @order = keys_for($r);
+	my $other = "(SELECT x.$c->{column} FROM $r x WHERE x.id = " . between(1, $schema->{n}{$r} || 1) . ')';
+	my $p = pick("$c->{sql} <= $other", "$c->{sql} = $other", "$c->{sql} IS NULL");
+	my $by = "PARTITION BY $c->{sql} ORDER BY " . orders(@order);
+	my $list = "$r.id, rank() OVER ($by), row_number() OVER ($by, $r.id), sum($r.id) OVER ($by), count(*) OVER (PARTITION BY $c->{sql})";
+	my @steps = map { +{ sql => "SELECT $list FROM $r$_", out => [ ($int) x 5 ], check => 'rows', exact => 1, ordered => [], explain => 1 } } '', map { " WHERE $_" } parts($p);
+	return { steps => \@steps, oracle => sub { my ($whole, @parts) = @_; return same_rows('TLP', $whole, @parts); } };
+}
+
+# Groups of the parts together are those of the whole.
+sub q_tlp_group
+{
+	my $r = pick('t', 'u');
+	my $from = source($r);
+	my @keys = keys_for($r, plain => 1);
+	my $by = join ', ', map { $_->{sql} } @keys;
+	my @out = ((map { $_->{type} } @keys), ($int) x 4);
+	my @steps = map { +{ sql => "SELECT $by, count(*), sum($r.id), min($r.id), max($r.id) FROM $from$_ GROUP BY $by", out => \@out, check => 'rows', ordered => [], explain => 1 } } '', map { " WHERE $_" } parts(predicate($r));
+	my $together = sub {
+		my %groups;
+		for my $row (map { @{ $_->{rows} } } @_)
+		{
+			my $key = join "\x1f", map { my $v = $row->[$_]; !defined $v ? "\0" : $out[$_]{canon} ? $out[$_]{canon}->($v) : $v } 0 .. $#keys;
+			my $g = $groups{$key} //= [ 0, 0, undef, undef ];
+			my ($count, $sum, $min, $max) = @$row[ -4 .. -1 ];
+			$g->[0] += $count;
+			$g->[1] += $sum // 0;
+			$g->[2] = $min if defined $min && (!defined $g->[2] || $min < $g->[2]);
+			$g->[3] = $max if defined $max && (!defined $g->[3] || $max > $g->[3]);
+		}
+		return { rows => [ map { [ $_, @{ $groups{$_} } ] } keys %groups ] };
+	};
+	return { steps => \@steps, oracle => sub { my ($whole, @parts) = @_; return same_rows('TLP of groups', $together->($whole), $together->(@parts)); } };
+}
+
+# NoREC: what a filter lets through in an optimised query is what it is true of when it is
+# evaluated for each row.
+sub q_norec
+{
+	my $r = pick('t', 'u');
+	my $from = chance(0.7) ? source($r) : "$r JOIN (SELECT id AS other FROM " . ($r eq 't' ? 'u' : 't') . ") o ON o.other = $r.id";
+	my @keys = keys_for($r);
+	my $p = predicate($r);
+	my $order = ' ORDER BY ' . orders(@keys);
+	my @steps = (
+		{ sql => "SELECT $r.id FROM $from WHERE $p$order", out => [$int], check => 'rows', exact => 1, ordered => [], explain => 1 },
+		{ sql => "SELECT $r.id, ($p) IS TRUE FROM $from" . pick('', $order), out => [ $int, $int ], check => 'rows', exact => 1, ordered => [], explain => 1 });
+	return {
+		steps => \@steps,
+		oracle => sub { my ($fast, $slow) = @_; return same_rows('NoREC', $fast, { rows => [ map { [ $_->[0] ] } grep { $_->[1] eq 't' } @{ $slow->{rows} } ] }); }
+	};
+}
+
 my @shapes = (
 	[ 'order by', 30, \&q_order_by ], [ 'distinct', 8, \&q_distinct ], [ 'set operation', 6, \&q_setop ], [ 'window', 9, \&q_window ],
 	[ 'group', 7, \&q_group ], [ 'join', 12, \&q_join ], [ 'lateral', 6, \&q_lateral ], [ 'subplan', 4, \&q_subplan ], [ 'cte', 5, \&q_cte ],
 	[ 'recursive', 1, \&q_recursive ], [ 'cursor', 9, \&q_cursor ], [ 'prepared', 5, \&q_prepared ], [ 'insert', 4, \&q_insert ],
-	[ 'modify', 3, \&q_modify ], [ 'locking', 3, \&q_locking ], [ 'plpgsql', 4, \&q_plpgsql ], [ 'derived', 5, \&q_derived ]);
+	[ 'modify', 3, \&q_modify ], [ 'locking', 3, \&q_locking ], [ 'plpgsql', 4, \&q_plpgsql ], [ 'derived', 5, \&q_derived ],
+	[ 'tlp sort', 4, \&q_tlp_sort ], [ 'tlp window', 3, \&q_tlp_window ], [ 'tlp group', 3, \&q_tlp_group ], [ 'norec', 4, \&q_norec ]);
 my $total = 0;
 $total += $_->[1] for @shapes;
 

@@ -25,28 +25,26 @@ my @marks = ([ 0x300, 0x36f ], [ 0x300, 0x36f ], [ 0x20d0, 0x20f0 ], [ 0xfe00, 0
 
 sub character { my $range = pick(@_); return between(@$range); }
 
-# One string of up to $max characters out of these.
-sub string
-{
-	my ($max, $alphabets) = @_;
-	return [ map { chance(0.3) ? character(@marks) : character(@$alphabets) } 1 .. between(0, $max) ];
-}
-
-# $n strings, as lists of code points: some begin alike, some differ in a mark, some come again.
+# $n strings, as lists of code points.  Mostly of a few characters each, so that many differ
+# in nothing but a mark, or in the order of two; some begin alike and some come again.
 sub strings
 {
 	my ($n, $utf8) = @_;
-	my @few = map { pick(@letters, @scripts) } 1 .. between(1, 3);
-	my $alphabets = !$utf8 ? [ [ 0x20, 0x7e ] ] : pick(\@letters, [ @letters, @scripts ], \@few, [ [ 0x20, 0x40 ], @few ]);
-	my $make = $utf8 ? sub { string($_[0], $alphabets) } : sub { [ map { character(@$alphabets) } 1 .. between(0, $_[0]) ] };
-	my $max = pick(2, 4, 8);
-	my $again = pick(0, 0.1, 0.7);
-	my @starts = map { $make->(3) } 1 .. between(1, 4);
+	my @ranges = !$utf8 ? [ 0x20, 0x7e ] : pick([@letters], [ @letters, @scripts ], [ map { pick(@letters, @scripts) } 1 .. 2 ])->@*;
+	my $any = sub { $utf8 && chance(0.35) ? character(@marks) : character(@ranges) };
+	if (chance(0.75))
+	{
+		my @few = map { $any->() } 1 .. between(3, 8);
+		push @few, character([ 0x20, 0x40 ]);
+		$any = sub { pick(@few) };
+	}
+	my $max = pick(2, 3, 4, 8);
+	my $again = pick(0, 0, 0.1, 0.7);
+	my @starts = map { [ map { $any->() } 1 .. between(0, 3) ] } 1 .. between(1, 4);
 	my @made;
 	for (1 .. $n)
 	{
-		if (@made && chance($again)) { push @made, pick(@made); next; }
-		push @made, [ chance(0.5) ? @{ pick(@starts) } : (), @{ $make->($max) } ];
+		push @made, @made && chance($again) ? pick(@made) : [ chance(0.3) ? @{ pick(@starts) } : (), map { $any->() } 1 .. between(0, $max) ];
 	}
 	return @made;
 }
@@ -79,5 +77,8 @@ sub custom_collations
 {
 	return map { ("fuzz_$_->[0]" => "CREATE COLLATION fuzz_$_->[0] (provider = icu, locale = '$_->[1]', deterministic = " . ($_->[2] ? 'true' : 'false') . ')') } @custom;
 }
+
+# Is it a collation whose equal strings are the same strings?
+sub is_deterministic { my $name = shift; return !grep { "fuzz_$_->[0]" eq $name && !$_->[2] } @custom; }
 
 1;

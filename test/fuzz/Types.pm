@@ -81,6 +81,12 @@ my @ascii = ('abcdefghijklmnop', 'aAbBcCdDeEfF -_g', 'ab', "a\tb c\x01d.,:;e f",
 my @utf8 = ('aáàâäAÁbBßçñøœžz', 'абвгдеёжзАБВГДЕЁ', 'aб中文字あいうえお😀z', "ae\xcc\x81o\xcc\x88n\xcc\x83 bcdE-'",
 	'ıIiİßſsSñnŋæaeAE');
 
+# Scripts that combine, contract or expand, marks in any order, and what is ignored; for
+# collations whose comparison is an order.
+my @odd = ("ae\xcc\x81\xcc\xa3\xcc\x87 *-\xe2\x83\xa3\xef\xb8\x8fbA1", "a\xc2\xad\xe2\x80\x8b\xe2\x80\x8db\x01-*c",
+	"กขเแไ่้ะาก1a", "कखगिी्ा़ंa ", "කඛා්ෙ a", "ကခဂ္ိ်း 1", "កខគ្ាុំ a", "ཀཁགྐྲཱིུ a", "가각나다\xe1\x84\x80\xe1\x85\xa1a", "אבגְִשׁabc", "بةتثًٌّ اabc");
+my $no_order = qr/shifted|digits|^th/;
+
 # A random string expression of up to about $max characters over $v.
 sub text_gen
 {
@@ -208,6 +214,11 @@ sub catalogue
 		push @t, text_type("text $short", 'text', $coll, pick(3, 8, 12, 30, 60), $alphabets);
 		push @t, text_type("varchar $short", 'varchar(70)', $coll, 30, $alphabets) if chance(0.2);
 		push @t, text_type("bpchar $short", 'char(48)', $coll, 8, $alphabets, canon => \&canon_bpchar) if chance(0.3);
+	}
+	# others of ICU's, other ones each round
+	for my $coll ($caps->{utf8} && @{ $caps->{icu_collations} // [] } ? ((map { pick(@{ $caps->{icu_collations} }) } 1 .. 4), map { pick(@{ $caps->{ordering_collations} }) } 1 .. 2) : ())
+	{
+		push @t, text_type("text $coll", 'text', $coll, pick(3, 8, 20), $coll =~ $no_order ? \@ascii : [ @ascii, @odd, @odd ]);
 	}
 	push @t, text_type('name', 'name', undef, 9, \@ascii),
 	  text_type('bpchar unconstrained', 'bpchar', 'C', 9, \@ascii, canon => \&canon_bpchar),

@@ -75,6 +75,7 @@ sub find_capabilities
 		my $made = $conn->query($custom{$name});
 		push @{ $caps{custom_collations} }, $name if !$made->{error} || $made->{error}{C} eq '42710';
 	}
+	$caps{ordering_collations} = [ grep { Strings::is_deterministic($_) } @{ $caps{custom_collations} } ];
 }
 
 sub on_server_loss
@@ -121,6 +122,10 @@ sub random_gpusort
 	$set{'gpusort.min_rows'} = pick(0, 100) if chance(0.3);
 	$set{'gpusort.pool_quota'} = pick(0, 0, 4, 10, 30) if chance(0.5);
 	$set{'gpusort.late_rows'} = pick('on', 'on', 'off') if chance(0.6);
+	$set{'gpusort.keep_memory_limit'} = pick(-1, "'0'", "'2MB'") if chance(0.1);
+	$set{'gpusort.min_gpu_rows'} = pick(0, 50, 1000) if chance(0.3);
+	$set{'gpusort.reorder_rows'} = pick('on', 'off', 'auto') if chance(0.3);
+	$set{'gpusort.enable_shared_sort'} = 'off' if chance(0.2);
 	$set{'gpusort.enable_order_by'} = 'off' if chance(0.1);
 	$set{'gpusort.enable_parallel_collect'} = 'off' if chance(0.1);
 	# so cheap that collecting in parallel pays for small tables, too
@@ -191,7 +196,10 @@ sub judge
 		my $d = difference($step, $off->[$i], $on->[$i]);
 		return "step $i: $d" if defined $d;
 	}
-	return undef;
+	return undef if !$query->{oracle} || grep { $_->{error} } @$off, @$on;
+	my $wrong = $query->{oracle}->(@$on);
+	return $wrong if !defined $wrong;
+	return $wrong . ($query->{oracle}->(@$off) ? ' (in PostgreSQL, too)' : '');
 }
 
 sub note_plan
