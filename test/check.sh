@@ -166,7 +166,7 @@ check_on_main()
 	fi
 }
 
-# What is chosen needs: a build and a server, or a compiler, or nothing.
+# What is chosen needs: a build and a server, or a compiler and headers, or nothing.
 prepare()
 {
 	if chosen layout || chosen exports || chosen regress || chosen daemon || chosen isolation || chosen tap; then
@@ -176,7 +176,7 @@ prepare()
 		private_locales cs_CZ hu_HU tr_TR
 		copy_tests
 	elif chosen unit; then
-		need_packages compiler locales
+		need_packages build locales
 		work_begin check
 		private_locales cs_CZ hu_HU tr_TR
 	else

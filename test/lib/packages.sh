@@ -3,8 +3,7 @@
 #
 # need_packages WHAT... takes any of
 #
-#	compiler	compiler and make
-#	build	the same and the server's headers
+#	build	compiler, make and the server's headers
 #	server	the server itself
 #	tap		Perl modules of the TAP tests
 #	locales	locale definitions
@@ -80,13 +79,10 @@ find_major()
 missing_for()
 {
 	case $1 in
-		compiler)
+		build)
 			command -v gcc >/dev/null || command -v cc >/dev/null || echo gcc
 			[ -f /usr/include/stdio.h ] || echo libc6-dev
 			command -v make >/dev/null || echo make
-			;;
-		build)
-			missing_for compiler
 			[ -x "$(command -v "$PG_CONFIG")" ] && [ -f "$("$PG_CONFIG" --pgxs)" ] ||
 				echo "postgresql-server-dev-$PG_MAJOR"
 			# the server's pg_locale.h includes it
