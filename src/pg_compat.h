@@ -49,6 +49,13 @@ gpusort_ordering_op(Oid opno, Oid *opfamily, Oid *opcintype, bool *reverse)
 }
 
 /*
+ * 18: the OID of the collation "POSIX", which stays what it was, has lost its name.
+ */
+#if PG_VERSION_NUM >= 180000
+#define POSIX_COLLATION_OID 951
+#endif
+
+/*
  * 18: lc_collate_is_c() is gone; the locale, which now always exists, says it.
  */
 static inline bool

@@ -56,7 +56,7 @@ extern void gpusort_stage_end(GpuSortStageControl *control);
  * By the leader, if a worker has ended before its part was done: ERROR, the worker's own
  * if there was one.
  */
-extern void gpusort_stage_fail(GpuSortStageControl *control) pg_attribute_noreturn();
+extern void gpusort_stage_fail(GpuSortStageControl *control) __attribute__((noreturn));
 
 /* By a worker: wait for another stage than the one that was seen. */
 extern GpuSortStage gpusort_stage_await(GpuSortSharedStage *shared, GpuSortStage seen);
