@@ -14,7 +14,7 @@
 #
 # Variables: PG_CONFIG=/path/to/pg_config, WERROR=1 (every warning is an error),
 # NVCC=/path/to/nvcc, WITH_CUDA=0 (gpusortd without GPUs), GS_CUDA_ARCH=-arch=sm_90
-# (GPUs of one kind only; compiling for all takes minutes).
+# (GPUs of one kind only; compiling for all takes minutes), SANITIZE=address,undefined.
 # The check, demo, bench and fuzz targets are scripts under test/: they install
 # what they need from Debian if allowed to, run on a private copy of the server,
 # and work before there is a pg_config, so PGXS is not read for them.
@@ -29,7 +29,7 @@ ifeq ($(filter-out $(script_goals),$(goals)),)
 .PHONY: $(script_goals)
 .NOTPARALLEL:
 
-export PG_CONFIG WERROR SEED $(foreach v,NVCC WITH_CUDA GS_CUDA_ARCH,$(if $($v),$v))
+export PG_CONFIG WERROR SANITIZE SEED $(foreach v,NVCC WITH_CUDA GS_CUDA_ARCH,$(if $($v),$v))
 
 check:
 	@test/check.sh $(TEST)
@@ -80,6 +80,11 @@ pg_includedir := $(shell $(PG_CONFIG) --includedir-server)
 PG_CPPFLAGS = -isystem $(pg_includedir) -Isrc -MMD -MP
 PG_CFLAGS = -std=gnu11 -O2 -fvisibility=hidden
 SHLIB_LINK = -lm
+ifdef SANITIZE
+SANITIZER_FLAGS = -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+PG_CFLAGS += $(SANITIZER_FLAGS)
+SHLIB_LINK += $(SANITIZER_FLAGS)
+endif
 
 # PostgreSQL 15 leaves PGDLLEXPORT empty, which hidden visibility would hide.
 PG_CPPFLAGS += -DPGDLLEXPORT='__attribute__((visibility("default")))'
@@ -112,7 +117,7 @@ DAEMON_WINGS = daemon protocol engine engine/device engine/simulated
 DAEMON_SRCS = $(wildcard $(DAEMON_WINGS:%=src/%/*.c))
 DAEMON_OBJS = $(DAEMON_SRCS:%.c=build/gpusortd/%.o)
 DAEMON_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
-	-Wno-format-truncation $(if $(WERROR),-Werror)
+	-Wno-format-truncation $(if $(WERROR),-Werror) $(SANITIZER_FLAGS)
 DAEMON_CPPFLAGS = -Isrc -Icuda -MMD -MP
 
 # On GPUs it sorts if there is a CUDA compiler.
@@ -137,7 +142,7 @@ build/.cuda_flags:
 all: gpusortd
 
 gpusortd: $(DAEMON_OBJS) $(GS_CUDA_LIB)
-	$(CC) -o $@ $^ $(GS_CUDA_LDLIBS) -lm
+	$(CC) $(SANITIZER_FLAGS) -o $@ $^ $(GS_CUDA_LDLIBS) -lm
 
 build/gpusortd/%.o: %.c .build_flags build/.cuda_flags Makefile
 	@mkdir -p $(@D)

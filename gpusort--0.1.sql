@@ -93,3 +93,6 @@ ROWS 15;
 
 COMMENT ON FUNCTION gpusort_calibrate() IS
 'what sorting costs on this machine, and settings that follow from it; takes seconds';
+
+-- it keeps a processor busy for seconds
+REVOKE ALL ON FUNCTION gpusort_calibrate() FROM PUBLIC;

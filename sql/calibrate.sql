@@ -42,3 +42,10 @@ SELECT current_setting('work_mem'), current_setting('gpusort.engine'), pool_in_u
 SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'gpusort%';
 DROP TABLE calibration;
 DROP FUNCTION pool_in_use;
+
+-- not for everybody
+CREATE ROLE regress_gpusort_user;
+SET ROLE regress_gpusort_user;
+SELECT count(*) FROM gpusort_calibrate();
+RESET ROLE;
+DROP ROLE regress_gpusort_user;

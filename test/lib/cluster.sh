@@ -131,7 +131,7 @@ build_gpusort()
 	local log=$WORK/build.log
 
 	if ! make -C "$TREE" --no-print-directory -j"$(nproc)" PG_CONFIG="$PG_CONFIG" \
-		 ${WERROR:+WERROR="$WERROR"} all >"$log" 2>&1; then
+		 ${WERROR:+WERROR="$WERROR"} ${SANITIZE:+SANITIZE="$SANITIZE"} all >"$log" 2>&1; then
 		grep -vE '^([^ ]*-)?(gcc|cc) ' "$log" | tail -n 40
 		die "gpusort does not compile"
 	fi
