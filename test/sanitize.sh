@@ -13,7 +13,7 @@
 . "$TREE/test/lib/cluster.sh"
 . "$TREE/test/lib/suites.sh"
 
-export SANITIZE=address,undefined
+export SANITIZE=address,undefined WITH_CUDA=0
 TESTS=${*:-$(cd "$TREE/sql" && ls *.sql | sed 's/\.sql$//' | grep -v '^setup$')}
 
 need_packages build server tap locales
