@@ -179,4 +179,10 @@ SELECT array_agg(d) FROM (SELECT DISTINCT ON (n / 100) i % 10 AS d FROM (SELECT 
 CREATE INDEX numbers_digit ON numbers (i last_digit_ops);
 SELECT bt_index_check('numbers_digit', true);
 RESET gpusort.force;
+
+-- An empty string whose key is the first to be completed.
+CREATE COLLATION identical (provider = icu, locale = 'und-u-ks-identic');
+CREATE TABLE empty (id int, k text COLLATE identical);
+INSERT INTO empty SELECT i, CASE WHEN i % 2 = 1 THEN '' ELSE U&'\00AD' END FROM generate_series(1, 20) i;
+SELECT check_sort('identical', 'SELECT * FROM empty ORDER BY k', 'k');
 DROP SCHEMA gpusort_collations CASCADE;
