@@ -34,11 +34,13 @@ sub strings
 	my $any = sub { $utf8 && chance(0.35) ? character(@marks) : character(@ranges) };
 	if (chance(0.75))
 	{
-		my @few = map { $any->() } 1 .. between(3, 8);
-		push @few, character([ 0x20, 0x40 ]);
+		my @few = map { $any->() } 1 .. between(1, 3);
+		# what some collations ignore, and what it takes with it: most of all marks for symbols
+		push @few, pick(0x20, 0x2a, 0x2d, 0x2e);
+		push @few, (map { character(@marks) } 1 .. between(1, 2)), chance(0.7) ? character([ 0x20d0, 0x20f0 ]) : () if $utf8;
 		$any = sub { pick(@few) };
 	}
-	my $max = pick(2, 3, 4, 8);
+	my $max = pick(2, 3, 3, 4, 8);
 	my $again = pick(0, 0, 0.1, 0.7);
 	my @starts = map { [ map { $any->() } 1 .. between(0, 3) ] } 1 .. between(1, 4);
 	my @made;
