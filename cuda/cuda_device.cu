@@ -92,6 +92,7 @@ make_ops(void)
 	gs_cuda_add_runs_ops(&ops);
 	gs_cuda_add_ties_ops(&ops);
 	gs_cuda_add_ids_ops(&ops);
+	gs_cuda_add_check_ops(&ops);
 	gs_cuda_add_rows_ops(&ops);
 	return ops;
 }

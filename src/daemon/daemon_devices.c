@@ -54,6 +54,9 @@ open_simulated_devices(const gsd_options *options, gs_group *group, char *why, s
 		}
 		group->ndevices = i + 1;
 	}
+	if (options->fault == GSD_FAULT_WRONG)
+		gs_simulated_device_spoil(group->devices[0], options->damage, options->fault_at,
+								  options->fault_at);
 	return GSD_EXIT_ASKED;
 }
 

@@ -29,6 +29,9 @@
  */
 #define WAKE_INTERVAL_MS 0.5
 
+/* Devices are not used any more when they have sorted wrongly so many times. */
+#define MAX_WRONG_RUNS	2
+
 /* What backends say about whole extents is passed on to devices by segments. */
 _Static_assert(GS_SEGMENT_ROWS == GSD_EXTENT_WORDS, "a segment of words fills an extent");
 
@@ -65,7 +68,8 @@ struct gsd_jobs
 	uint64_t	arrivals;
 	double		woken_ms;		/* when a backend was last told of rows */
 	uint64_t	idle_bytes;		/* free on the devices when there is no job */
-	bool		lost;			/* a device is */
+	unsigned	wrong_runs;		/* that devices sorted wrongly */
+	gsd_exit	end;			/* why nothing goes on; GSD_EXIT_ASKED: it does */
 
 	/* of the job that runs */
 	gsd_arguments arguments;
@@ -520,21 +524,27 @@ run_job(gsd_jobs *jobs, unsigned n)
 		fail_job(jobs, n, failure_of(status), message != NULL ? message : gs_status_text(status));
 	empty_slot(jobs, slot);
 	gsd_free_arguments(&jobs->arguments);
-	if (status == GS_DEVICE_ERROR || reordered == GS_DEVICE_ERROR)
+	if (status == GS_DEVICE_ERROR || status == GS_DEVICE_WRONG || reordered == GS_DEVICE_ERROR)
 		feed_all_again(jobs);
-	jobs->lost = status == GS_DEVICE_LOST || reordered == GS_DEVICE_LOST;
+	if (status == GS_DEVICE_LOST || reordered == GS_DEVICE_LOST)
+		jobs->end = GSD_EXIT_DEVICE_LOST;
+	else if (status == GS_DEVICE_WRONG && ++jobs->wrong_runs == MAX_WRONG_RUNS)
+		jobs->end = GSD_EXIT_DEVICE_WRONG;
 }
 
-/* A device is lost: all jobs go back to where they came from. */
+/* Devices can't be used any more: all jobs go back to where they came from. */
 static void
 fail_all_jobs(gsd_jobs *jobs)
 {
+	const char *why = jobs->end == GSD_EXIT_DEVICE_LOST ? "a device is lost"
+		: "devices have sorted wrongly";
+
 	for (unsigned n = 0; n < GSD_MAX_JOBS; n++)
 		if (jobs->slots[n].phase == SLOT_OPEN || jobs->slots[n].phase == SLOT_READY)
-			fail_job(jobs, n, GSD_FAILURE_DEVICE, "a device is lost");
+			fail_job(jobs, n, GSD_FAILURE_DEVICE, why);
 }
 
-bool
+gsd_exit
 gsd_jobs_serve(gsd_jobs *jobs)
 {
 	int			n;
@@ -544,12 +554,12 @@ gsd_jobs_serve(gsd_jobs *jobs)
 		look_at_jobs(jobs);
 		n = next_job(jobs);
 		if (n < 0)
-			return true;
+			return GSD_EXIT_ASKED;
 		run_job(jobs, n);
-		if (jobs->lost)
+		if (jobs->end != GSD_EXIT_ASKED)
 		{
 			fail_all_jobs(jobs);
-			return false;
+			return jobs->end;
 		}
 	}
 }

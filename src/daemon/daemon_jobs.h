@@ -8,6 +8,7 @@
 #include "engine/device/gs_device_sort.h"
 
 #include "daemon/daemon_options.h"
+#include "protocol/gsd_exit.h"
 #include "protocol/gsd_pool.h"
 
 typedef struct gsd_jobs gsd_jobs;
@@ -16,9 +17,10 @@ typedef struct gsd_jobs gsd_jobs;
 extern gsd_jobs *gsd_jobs_begin(gsd_pool *pool, gs_group *group, const gsd_options *options);
 
 /*
- * Do what there is to do for all jobs, and return when that is nothing; false if
- * a device is lost and all jobs have failed: the program should end.
+ * Do what there is to do for all jobs, and return GSD_EXIT_ASKED when that is nothing;
+ * else all jobs have failed, for a device is lost or devices sort wrongly, and the
+ * program should end with this status.
  */
-extern bool gsd_jobs_serve(gsd_jobs *jobs);
+extern gsd_exit gsd_jobs_serve(gsd_jobs *jobs);
 
 #endif							/* DAEMON_JOBS_H */

@@ -184,15 +184,21 @@ read_fault(gsd_options *options, const char *text)
 	{
 		const char *prefix;
 		gsd_fault	fault;
+		gs_damage	damage;
 	}			counted[] = {
-		{"operation:", GSD_FAULT_OPERATION},
-		{"lost:", GSD_FAULT_LOST},
-		{"crash:", GSD_FAULT_CRASH},
-		{"crash-late:", GSD_FAULT_CRASH_LATE},
-		{"stop:", GSD_FAULT_STOP},
-		{"stop-late:", GSD_FAULT_STOP_LATE},
-		{"crash-reorder:", GSD_FAULT_CRASH_REORDER},
-		{"stop-reorder:", GSD_FAULT_STOP_REORDER},
+		{"operation:", GSD_FAULT_OPERATION, GS_DAMAGE_NONE},
+		{"wrong-key:", GSD_FAULT_WRONG, GS_DAMAGE_KEY_BIT},
+		{"wrong-id:", GSD_FAULT_WRONG, GS_DAMAGE_ID_BIT},
+		{"swapped:", GSD_FAULT_WRONG, GS_DAMAGE_SWAP},
+		{"swapped-ids:", GSD_FAULT_WRONG, GS_DAMAGE_SWAP_IDS},
+		{"doubled:", GSD_FAULT_WRONG, GS_DAMAGE_DOUBLE},
+		{"lost:", GSD_FAULT_LOST, GS_DAMAGE_NONE},
+		{"crash:", GSD_FAULT_CRASH, GS_DAMAGE_NONE},
+		{"crash-late:", GSD_FAULT_CRASH_LATE, GS_DAMAGE_NONE},
+		{"stop:", GSD_FAULT_STOP, GS_DAMAGE_NONE},
+		{"stop-late:", GSD_FAULT_STOP_LATE, GS_DAMAGE_NONE},
+		{"crash-reorder:", GSD_FAULT_CRASH_REORDER, GS_DAMAGE_NONE},
+		{"stop-reorder:", GSD_FAULT_STOP_REORDER, GS_DAMAGE_NONE},
 	};
 
 	if (strcmp(text, "abi") == 0)
@@ -207,6 +213,7 @@ read_fault(gsd_options *options, const char *text)
 		if (strncmp(text, counted[i].prefix, length) != 0)
 			continue;
 		options->fault = counted[i].fault;
+		options->damage = counted[i].damage;
 		return read_whole_number(text + length, &options->fault_at) && options->fault_at > 0;
 	}
 	return false;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/simulated/gs_simulated_spoil.h"
 #include "protocol/gsd_pool.h"
 
 typedef enum gsd_action
@@ -30,6 +31,8 @@ typedef enum gsd_fault
 {
 	GSD_FAULT_NONE,
 	GSD_FAULT_OPERATION,		/* the fault_at-th operation of a device fails */
+	GSD_FAULT_WRONG,			/* the first device damages rows each fault_at-th time that it
+								 * moves some */
 	GSD_FAULT_LOST,				/* the fault_at-th run loses a device */
 	GSD_FAULT_ABI,				/* another ABI version */
 	GSD_FAULT_CRASH,			/* the program crashes in its fault_at-th run */
@@ -66,6 +69,7 @@ typedef struct gsd_options
 
 	gsd_fault	fault;
 	uint64_t	fault_at;
+	gs_damage	damage;			/* GSD_FAULT_WRONG */
 } gsd_options;
 
 /* Read the command line; on a mistake says so on stderr and returns false. */

@@ -96,16 +96,17 @@ start_service(const gsd_options *options, const gsd_pool *pool, gs_group *group)
 	return 0;
 }
 
-/* Serve until a device is lost. */
+/* Serve until a device is lost, or devices are not to be trusted. */
 static gsd_exit
 serve(gsd_jobs *jobs, gsd_header *header)
 {
 	for (;;)
 	{
 		uint32_t	rings = header->rings;
+		gsd_exit	status = gsd_jobs_serve(jobs);
 
-		if (!gsd_jobs_serve(jobs))
-			return GSD_EXIT_DEVICE_LOST;
+		if (status != GSD_EXIT_ASKED)
+			return status;
 		gsd_sleep_until_rung(header, rings);
 	}
 }

@@ -33,7 +33,8 @@ typedef enum gs_status
 	GS_CANCELLED,				/* *cancel became nonzero; nothing was produced */
 	GS_DEVICE_ERROR,			/* a device refused an operation; the next job may do
 								 * better */
-	GS_DEVICE_LOST				/* a device has failed for good */
+	GS_DEVICE_LOST,				/* a device has failed for good */
+	GS_DEVICE_WRONG				/* what devices returned is not the rows in order */
 } gs_status;
 
 /* Most planes that one sort takes; more are GS_INVALID. */

@@ -21,6 +21,8 @@ gs_status_text(gs_status status)
 			return "device refused an operation";
 		case GS_DEVICE_LOST:
 			return "device has failed";
+		case GS_DEVICE_WRONG:
+			return "device has sorted wrongly";
 	}
 	return "unknown sort status";
 }

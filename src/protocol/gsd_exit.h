@@ -15,6 +15,7 @@ typedef enum gsd_exit
 	GSD_EXIT_WRONG_POOL = 4,	/* the pool was made by another version */
 	GSD_EXIT_DEVICE_LOST = 5,
 	GSD_EXIT_NO_MEMORY = 6,
+	GSD_EXIT_DEVICE_WRONG = 7,	/* its devices have sorted wrongly, more than once */
 	GSD_EXIT_NO_PROGRAM = 127	/* there is no such program: its parent's word for it */
 } gsd_exit;
 

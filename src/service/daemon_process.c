@@ -308,6 +308,9 @@ describe_exit(int status, const char *said, char *reason, size_t size)
 		case GSD_EXIT_DEVICE_LOST:
 			strlcpy(reason, "a device is lost", size);
 			break;
+		case GSD_EXIT_DEVICE_WRONG:
+			strlcpy(reason, "its devices have sorted wrongly twice", size);
+			break;
 		case GSD_EXIT_NO_MEMORY:
 			strlcpy(reason, "it ran out of memory", size);
 			break;
@@ -326,7 +329,7 @@ gpusort_daemon_death(int status, const char *said)
 	GpuSortDaemonDeath death = {0};
 	int			code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 
-	death.no_device = code == GSD_EXIT_NO_DEVICE;
+	death.no_device = code == GSD_EXIT_NO_DEVICE || code == GSD_EXIT_DEVICE_WRONG;
 	death.permanent = gsd_exit_is_permanent(code);
 	if (code >= 0)
 		describe_exit(code, said, death.reason, sizeof(death.reason));

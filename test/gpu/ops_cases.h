@@ -23,6 +23,8 @@ extern void test_scatter(bool small);
 extern void test_sort(bool small);
 extern void test_sort_runs(bool small);
 extern void test_ties(bool small);
+extern void test_check(bool small);
+extern void test_sums(bool small);
 
 /* ops_rows.c: stored rows */
 extern void test_rows(bool small);

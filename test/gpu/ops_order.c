@@ -377,3 +377,99 @@ test_ties(bool small)
 				   (unsigned long long) nrows);
 	}
 }
+
+/* What a device says of rows that are in order, but for some. */
+static gs_order_check
+check_on(side *s, const ties_case *c, bool has_keys, bool has_before, bool placed)
+{
+	size_t		id_bytes = c->id_bytes * c->nrows;
+	uint64_t	key_before = 4;
+	uint64_t	id_before = c->nrows;
+	gs_order_check check = {.ties = 5, .sums = {1, 2}};
+	gs_order_check *to = side_put(s, &check, sizeof(check));
+	gs_checked_rows rows = {
+		.rows = {has_keys ? side_put(s, c->keys, c->nrows * sizeof(uint64_t)) : NULL,
+		side_put(s, c->ids, id_bytes)},
+		.id_bytes = c->id_bytes,
+		.nrows = c->nrows,
+		.nids = c->nrows - c->nrows / 3,
+	};
+
+	if (has_before)
+		rows.before = (gs_pairs) {side_put(s, &key_before, sizeof(key_before)),
+		side_put(s, &id_before, sizeof(id_before))};
+	if (placed && c->positions != NULL)
+	{
+		rows.positions = side_put(s, c->positions, c->nrows * sizeof(uint32_t));
+		rows.placed = side_put(s, c->ids, id_bytes);
+	}
+	must(s, s->device->ops->check_rows(s->device, GS_QUEUE_WORK, &rows, to), "check_rows");
+	side_get(s, &check, to, sizeof(check));
+	side_clear(s);
+	return check;
+}
+
+/* The rows of a case, some of them out of order. */
+void
+test_check(bool small)
+{
+	for (unsigned n = 0; n < ROW_COUNTS * 8; n++)
+	{
+		static ties_case c;
+		ties_result none[2] = {{.bitmap = NULL}, {.bitmap = NULL}};
+		gs_order_check checks[2];
+		uint64_t	nrows = row_counts[n / 8];
+
+		if (small && nrows > 10000)
+			continue;
+		make_ties_case(&c, nrows, n % 2 ? 10 : 1);
+		for (uint64_t i = random_below(nrows); i < nrows; i += 1 + random_below(nrows))
+			c.keys[i] = random_below(nrows);
+		for (int i = 0; i < 2; i++)
+			checks[i] = check_on(&ops_sides()[i], &c, n % 8 != 7, n & 2, n & 4);
+		tap_ok(memcmp(&checks[0], &checks[1], sizeof(checks[0])) == 0,
+			   "check %llu rows, %llu of them wrong, ids of %u bytes", (unsigned long long) nrows,
+			   (unsigned long long) checks[0].descents, c.id_bytes);
+		free_ties(&c, none);
+	}
+}
+
+static gs_row_sums
+sums_on(side *s, const uint64_t *words, gs_rows rows, gs_keys keys, segment_places places)
+{
+	gs_row_sums sums = {3, 4};
+	gs_row_sums *to = side_put(s, &sums, sizeof(sums));
+
+	if (words != NULL)
+		keys.words = side_segments(s, words, rows.nrows, GS_SEGMENT_ROWS, places);
+	must(s, s->device->ops->sum_rows(s->device, GS_QUEUE_WORK, rows, keys, to), "sum_rows");
+	side_get(s, &sums, to, sizeof(sums));
+	side_clear(s);
+	return sums;
+}
+
+void
+test_sums(bool small)
+{
+	for (unsigned n = 0; n < ROW_COUNTS * 4; n++)
+	{
+		gs_rows		rows = {GS_SEGMENT_ROWS * random_below(5), row_counts[n / 4]};
+		gs_keys		keys = {.min = random_below(1000), .shift = (unsigned) random_below(9), .width = 64};
+		segment_places places = (segment_places) (n % 4);
+		uint64_t   *words = malloc(rows.nrows * sizeof(uint64_t));
+		gs_row_sums sums[2];
+
+		if (small && rows.nrows > 10000)
+		{
+			free(words);
+			continue;
+		}
+		keys_fill(words, rows.nrows, KEYS_UNIFORM64, n);
+		for (int i = 0; i < 2; i++)
+			sums[i] = sums_on(&ops_sides()[i], n % 4 < SEGMENT_PLACES ? words : NULL, rows, keys,
+							  places);
+		tap_ok(memcmp(&sums[0], &sums[1], sizeof(sums[0])) == 0, "sums of %llu rows%s",
+			   (unsigned long long) rows.nrows, n % 4 < SEGMENT_PLACES ? "" : ", ids only");
+		free(words);
+	}
+}

@@ -166,6 +166,8 @@ main(int argc, char **argv)
 	test_sort(small);
 	test_sort_runs(small);
 	test_ties(small);
+	test_check(small);
+	test_sums(small);
 	test_rows(small);
 
 	second->ops->close(second);

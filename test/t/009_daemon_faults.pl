@@ -90,6 +90,33 @@ for my $n (1 .. 12, map { 7 * $_ } 2 .. 12)
 cmp_ok(service($node, 'jobs_failed'), '>', 5, 'failed jobs are counted');
 all_is_free($node, $idle_bytes, 'failing operations');
 
+# A device damages rows, in every operation and in some: never is an answer wrong.
+for my $damage ('wrong-key', 'wrong-id', 'swapped', 'swapped-ids', 'doubled')
+{
+	for my $query ($sort, 'SELECT * FROM t ORDER BY few, m', 'SELECT * FROM few ORDER BY 1 - i / 1000, 0')
+	{
+		my $failed = service($node, 'jobs_failed');
+
+		restart_daemon("--inject-fault=$damage:1");
+		same_answer($node, $query, "$damage, $query");
+		cmp_ok(service($node, 'jobs_failed'), '>', $failed, "$damage, $query: found");
+	}
+	restart_daemon("--inject-fault=$damage:20");
+	same_answer($node, 'SELECT * FROM t ORDER BY few, m, i', "$damage now and then");
+}
+
+# A device that does so twice is not used any more.
+restart_daemon('--inject-fault=doubled:1');
+falls_back($sort, '[^\n]*sorted wrongly: rows', 'damaged rows');
+is(service($node, 'state'), 'up', 'damaged rows: gpusortd goes on');
+falls_back($sort, '[^\n]*sorted wrongly: rows', 'rows damaged again');
+ok($node->poll_query_until('postgres', q(SELECT state = 'no device' FROM gpusort_service())),
+	'rows damaged again: devices are retired');
+is(service($node, 'message'), 'its devices have sorted wrongly twice', 'rows damaged again: gpusort_service() tells');
+same_answer($node, $sort, 'without devices');
+all_is_free($node, $idle_bytes, 'damaged rows');
+like(slurp_file($node->logfile), qr/gpusort uses no GPU: its devices have sorted wrongly twice/, 'rows damaged again: the log tells');
+
 # A device is lost: the program ends itself.
 restart_daemon('--inject-fault=lost:1');
 falls_back($sort, 'a lost device', 'lost device');

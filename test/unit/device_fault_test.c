@@ -6,10 +6,14 @@
  * which devices get around to their work.  A failure is injected into every
  * operation of a sort in turn, and a sort is cancelled at any time; all memory must
  * come back, and the next sort must do.  With --small only some of them.
+ *
+ * Devices that damage rows, in one operation after the other and in every way, must be
+ * found out: no result is wrong, and hardly any damage does not matter.
  */
 #include <string.h>
 
 #include "device_case.h"
+#include "engine/simulated/gs_simulated_device.h"
 #include "lazy_device.h"
 #include "tap.h"
 #include "test_group.h"
@@ -242,6 +246,61 @@ test_cancel(const situation *s)
 	case_release(prepared);
 }
 
+/* What became of sorts by devices that damaged rows. */
+typedef struct damage_counts
+{
+	unsigned	sorts;
+	unsigned	found;			/* and not only harmless */
+	bool		passed;
+} damage_counts;
+
+/* A sort in which a device damages rows once; false if there was nothing to damage. */
+static bool
+damage_rows(const situation *s, const prepared_case *prepared, gs_damage damage, unsigned device,
+			uint64_t nth, damage_counts *counts)
+{
+	gs_group   *group = test_group_open(s->devices, ARENA_BYTES);
+	const char *fault;
+	gs_device_result result;
+	gs_status	status;
+	bool		spoilt;
+
+	group->options = s->options;
+	gs_simulated_device_spoil(group->devices[device], damage, nth, 0);
+	status = device_case_run(prepared, group, &s->setup, NULL, &result, &fault);
+	spoilt = gs_simulated_device_spoilt(group->devices[device]) > 0;
+	counts->sorts += spoilt;
+	counts->found += status == GS_DEVICE_WRONG;
+	if (fault != NULL || status != (spoilt && status != GS_OK ? GS_DEVICE_WRONG : GS_OK))
+	{
+		tap_note("damage %d in operation %d of device %u: %s", (int) damage, (int) nth, device,
+				 fault != NULL ? fault : gs_status_text(status));
+		counts->passed = false;
+	}
+	test_group_close(group);
+	return spoilt;
+}
+
+/*
+ * What is swapped, or a lower bit of a key that is different, before rows are sorted may
+ * be put right by the sort; so may a key whose bit was not looked at any more.
+ */
+static void
+test_damage(const situation *s)
+{
+	sort_case	c = case_of(s);
+	prepared_case *prepared = case_prepare(&c);
+	damage_counts counts = {0, 0, true};
+
+	for (int damage = GS_DAMAGE_NONE + 1; damage < GS_DAMAGES; damage++)
+		for (unsigned d = 0; d < s->devices; d++)
+			for (uint64_t nth = 1; damage_rows(s, prepared, (gs_damage) damage, d, nth, &counts);)
+				nth += small_run ? 3 : 1;
+	tap_ok(counts.passed && counts.found >= counts.sorts / 2, "%s: damaged rows", s->name);
+	tap_note("%u of %u found", counts.found, counts.sorts);
+	case_release(prepared);
+}
+
 /* A small sort costs what its operations cost: there must be few. */
 static void
 test_operations(void)
@@ -269,6 +328,7 @@ main(int argc, char **argv)
 		test_late(&situations[i]);
 		test_failures(&situations[i]);
 		test_cancel(&situations[i]);
+		test_damage(&situations[i]);
 	}
 	test_feed_failures();
 	test_operations();

@@ -541,6 +541,40 @@ copy_gather(call *c, const gs_gather *gather)
 }
 
 static void
+run_sum_rows(call *c)
+{
+	REAL(c, sum_rows, c->rows, c->keys, c->to);
+}
+
+static gs_status
+sum_rows(gs_device *device, gs_queue queue, gs_rows rows, gs_keys keys, gs_row_sums *sums)
+{
+	call	   *c = lazy_add_call(device, queue, run_sum_rows);
+
+	c->rows = rows;
+	c->keys = keys;
+	c->keys.words = copy_array(keys.words, gs_rows_segments(rows), sizeof(void *));
+	c->to = sums;
+	return GS_OK;
+}
+
+static void
+run_check_rows(call *c)
+{
+	REAL(c, check_rows, &c->checked, c->to);
+}
+
+static gs_status
+check_rows(gs_device *device, gs_queue queue, const gs_checked_rows *rows, gs_order_check *check)
+{
+	call	   *c = lazy_add_call(device, queue, run_check_rows);
+
+	c->checked = *rows;
+	c->to = check;
+	return GS_OK;
+}
+
+static void
 run_place_rows(call *c)
 {
 	REAL(c, place_rows, &c->gather, c->units);
@@ -638,6 +672,8 @@ const gs_device_ops lazy_device_ops = {
 	.take_ties = take_ties,
 	.put_ids = put_ids,
 	.count_up = count_up,
+	.sum_rows = sum_rows,
+	.check_rows = check_rows,
 	.place_rows = place_rows,
 	.place_temp_bytes = place_temp_bytes,
 	.gather_rows = gather_rows,

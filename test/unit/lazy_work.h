@@ -54,6 +54,7 @@ typedef struct call
 	uint64_t   *ranks;
 	uint64_t	first;
 	gs_tie_counts *counts;
+	gs_checked_rows checked;
 	gs_gather	gather;
 	uint64_t   *units;
 } call;

@@ -35,6 +35,7 @@
 
 #include "engine/gs_engine.h"
 #include "engine/gs_layout.h"
+#include "engine/device/gs_row_sums.h"
 
 /*
  * Rows are named to kernels in segments of so many (the last one of a job may
@@ -202,6 +203,32 @@ typedef struct gs_tie_counts
 	uint64_t	rows;
 	uint64_t	runs;
 } gs_tie_counts;
+
+/* Rows that are to be in order of keys and, where those are equal, of ids. */
+typedef struct gs_checked_rows
+{
+	gs_pairs	rows;			/* keys NULL: all keys are 0 */
+	gs_pairs	before;			/* the row in front of the first; ids NULL: none, and
+								 * keys as in rows */
+	unsigned	id_bytes;
+	uint64_t	nrows;
+	uint64_t	nids;			/* all ids are below */
+	const uint32_t *positions;	/* NULL, or ids are at placed[positions[i]], too */
+	const void *placed;
+} gs_checked_rows;
+
+/* What is found out about them; all zeros at first. */
+typedef struct gs_order_check
+{
+	gs_row_sums sums;
+	uint64_t	descents;		/* rows that do not come behind the row before, have an
+								 * id that is none, or were not placed */
+	uint64_t	ties;			/* rows that have its key */
+	uint64_t	first_key;		/* of the first rows checked, by operations in their order: */
+	uint64_t	first_id;		/* those that have no row before */
+	uint64_t	last_key;		/* of the last rows checked */
+	uint64_t	last_id;
+} gs_order_check;
 
 /*
  * Rows that have lengths of their own, and where they tell them: the length in bytes of
@@ -407,6 +434,17 @@ typedef struct gs_device_ops
 	/* ids[i] = first + i */
 	gs_status	(*count_up) (gs_device *device, gs_queue queue, void *ids, unsigned id_bytes,
 							 uint64_t first, uint64_t nrows);
+
+	/*
+	 * Add rows as they came to *sums, device memory: the ids are their numbers.
+	 * keys.words NULL: to sums->ids only.
+	 */
+	gs_status	(*sum_rows) (gs_device *device, gs_queue queue, gs_rows rows, gs_keys keys,
+							 gs_row_sums *sums);
+
+	/* Add sorted rows to *check, device memory. */
+	gs_status	(*check_rows) (gs_device *device, gs_queue queue, const gs_checked_rows *rows,
+							   gs_order_check *check);
 
 	/*
 	 * Find out where rows with lengths of their own go; waits for *units, what all of

@@ -16,6 +16,7 @@
 #include "engine/device/gs_device_buckets.h"
 #include "engine/device/gs_device_early.h"
 #include "engine/device/gs_device_job.h"
+#include "engine/device/gs_device_proof.h"
 #include "engine/device/gs_device_result.h"
 #include "engine/device/gs_device_ties.h"
 
@@ -170,6 +171,28 @@ finish_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned 
 					 bucket_pairs(job, d, bucket, true), bucket->end - bucket->begin);
 }
 
+/*
+ * Check a bucket in its place, behind the last row of the bucket before.  A key that
+ * goes on has been put back to where it came from.
+ */
+static gs_status
+check_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
+{
+	const gs_job_device *jd = &job->devices[d];
+	bool		whole = job->cursor.bits_left == 0;
+	gs_pairs	before = {NULL, NULL};
+
+	if (ordinal > 0)
+	{
+		const gs_bucket *last = bucket - 1;
+
+		before = pairs_at(job, bucket_pairs(job, d, last, whole && jd->in_spare[ordinal - 1]),
+						  last->end - last->begin - 1);
+	}
+	return gs_proof_sorted(job, d, bucket_pairs(job, d, bucket, whole && jd->in_spare[ordinal]),
+						   before, bucket->end - bucket->begin);
+}
+
 /* Do something with buckets [first, end) of each device, devices by turns. */
 static gs_status
 for_buckets(gs_device_job *job, const round_buckets *buckets, unsigned first, unsigned end,
@@ -263,12 +286,14 @@ gs_buckets_round(gs_device_job *job, unsigned round)
 	GS_TRY(sort_buckets(job, &buckets));
 	if (job->cursor.bits_left > 0 || job->args.equal.parts != NULL)
 		GS_TRY(for_all_buckets(job, &buckets, finish_bucket));
+	GS_TRY(for_all_buckets(job, &buckets, check_bucket));
 	if (job->cursor.bits_left > 0)
 	{
+		GS_TRY(gs_proof_shares(job, round));
 		GS_TRY(gs_ties_round(job, round));
 		GS_TRY(for_all_buckets(job, &buckets, download_bucket));
 	}
 	for (unsigned d = 0; d < job->ndevices && job->args.equal.parts != NULL; d++)
 		GS_TRY(gs_result_bitmap(job, d, first_share + d));
-	return GS_OK;
+	return job->cursor.bits_left > 0 ? GS_OK : gs_proof_shares(job, round);
 }

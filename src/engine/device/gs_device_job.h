@@ -33,6 +33,16 @@ typedef struct gs_job_plane
 	gs_words_run *runs;
 } gs_job_plane;
 
+/* What is summed and compared to prove a share sorted; gs_device_proof.c. */
+typedef struct gs_share_proof
+{
+	gs_row_sums given;			/* rows that the device holds, before they are scattered */
+	gs_order_check sorted;		/* its share, by the first section */
+	gs_order_check tied;		/* rows taken out of it, before they are sorted */
+	gs_order_check refined;		/* ... and sorted */
+	gs_order_check placed;		/* the ids of its share in the end */
+} gs_share_proof;
+
 /* Small tables that every device of a job has, in one block of its memory. */
 typedef struct gs_device_tables
 {
@@ -40,6 +50,7 @@ typedef struct gs_device_tables
 	uint64_t	positions[GS_MAX_BINS];
 	uint64_t	counts[GS_MAX_COUNTED][GS_DEVICE_DIGITS];
 	uint32_t	unsorted[GS_MAX_BINS];	/* by bucket of the round */
+	gs_share_proof proof;		/* of the round */
 } gs_device_tables;
 
 /* The refinement of a share whose key is wider than a section; gs_device_ties.c. */
@@ -47,6 +58,7 @@ typedef struct gs_ties
 {
 	bool		active;			/* rows may tie, and the key goes on */
 	gs_cursor	cursor;			/* behind the bits that decided so far */
+	uint64_t	known_ties;		/* neighbours that are equal, by the check of rows at hand */
 	uint64_t	nrows;			/* at hand: those that tied before the last section */
 	gs_pairs	pairs;			/* sorted */
 	gs_pairs	other;			/* free for the next ones */
@@ -87,6 +99,7 @@ typedef struct gs_job_device
 	bool		in_spare[GS_MAX_BINS];	/* where the sorted rows are */
 	uint32_t	unsorted[GS_MAX_BINS];	/* see gs_device_early.c */
 	gs_ties		ties;
+	gs_share_proof proof;		/* as it was last looked at */
 
 	/* words of the bitmap that other shares may have bits of */
 	unsigned	nborders;
@@ -163,6 +176,14 @@ struct gs_device_job
 	uint64_t	(*positions)[GS_MAX_BINS];	/* ndevices + 1 a round */
 	uint64_t	(*local_positions)[GS_MAX_BINS];	/* ndevices a round; exchange
 													 * by copies, else NULL */
+
+	/* what proves the result; gs_device_proof.c */
+	gs_row_sums given;			/* by all devices, before rows are moved */
+	gs_row_sums returned;		/* in order, of the rounds that are done */
+	bool		keys_summed;	/* are keys in the sums, or ids only? */
+	uint64_t	last_key;		/* of the last share that has rows */
+	uint64_t	last_id;
+	bool		has_last;
 
 	/* the result on its way */
 	unsigned	nready;

@@ -19,6 +19,7 @@
 #include "engine/device/gs_device_job.h"
 #include "engine/device/gs_device_memory.h"
 #include "engine/device/gs_device_partition.h"
+#include "engine/device/gs_device_proof.h"
 
 /*
  * On four H200s 10^7, 10^8 and 10^9 rows were sorted fastest with buckets of 2, 4
@@ -298,6 +299,8 @@ scatter_rows(gs_device_job *job, unsigned round, unsigned d, bool digits)
 	for (uint64_t chunk = 0; chunk < count_chunks(jd); chunk++)
 	{
 		GS_TRY(load_chunk(job, d, chunk, &scatter.rows, &scatter.keys));
+		if (round == 0)
+			GS_TRY(gs_proof_given(job, d, scatter.rows, scatter.keys));
 		GS_DO(job, d, scatter, GS_QUEUE_WORK, &scatter);
 	}
 	gs_job_span_end(job, d, GS_QUEUE_WORK);
@@ -315,6 +318,7 @@ gs_partition_round(gs_device_job *job, unsigned round)
 	gs_exchange_tree(job, round, &digits);
 	if (round > 0)
 		GS_TRY(gs_exchange_meet(job, busy, 2));
+	GS_TRY(gs_proof_begin_round(job));
 	for (unsigned d = 0; d < job->ndevices; d++)
 		GS_TRY(scatter_rows(job, round, d, digits));
 	return gs_exchange_rows(job, round);

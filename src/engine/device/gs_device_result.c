@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "engine/device/gs_device_job.h"
+#include "engine/device/gs_device_proof.h"
 #include "engine/device/gs_device_result.h"
 
 /* Ids that a device counts up to at a time, unless the options say otherwise. */
@@ -218,6 +219,7 @@ gs_result_identity(gs_device_job *job)
 	nchunks = (job->args.nrows + chunk - 1) / chunk;
 	job->nshares = 0;
 	GS_TRY(gs_result_begin(job, (unsigned) nchunks));
+	GS_TRY(gs_proof_begin_identity(job));
 	for (uint64_t i = 0; i < nchunks; i++)
 	{
 		unsigned	d = (unsigned) (i % job->ndevices);
@@ -231,13 +233,15 @@ gs_result_identity(gs_device_job *job)
 			return gs_job_fail(job, GS_NO_SPACE, "not enough device memory");
 		GS_TRY(gs_job_follow(job, d, GS_QUEUE_WORK, d, GS_QUEUE_DOWN));
 		GS_DO(job, d, count_up, GS_QUEUE_WORK, jd->pairs.ids, id_bytes, begin, end - begin);
+		GS_TRY(gs_proof_sorted(job, d, (gs_pairs) {NULL, jd->pairs.ids}, (gs_pairs) {NULL, NULL},
+							   end - begin));
 		GS_TRY(gs_job_follow(job, d, GS_QUEUE_DOWN, d, GS_QUEUE_WORK));
 		GS_TRY(download_ids(job, d, (unsigned) i, begin, end, jd->pairs.ids));
 	}
 	if (job->args.equal.parts != NULL)
 		mark_all_equal(job);
 	job->result->presorted = true;
-	return GS_OK;
+	return gs_proof_end_identity(job);
 }
 
 static gs_status

@@ -11,10 +11,12 @@
  *		sort	bucket by bucket							gs_device_buckets.c
  *		refine	what ties, if the key is wider				gs_device_ties.c
  *		download											gs_device_result.c
+ *		prove that rows are the same ones, and in order		gs_device_proof.c
  *
  * The host waits for devices when it needs numbers: for the statistics, for each
- * histogram, and for the counts of ties.  All else is put on queues, and the rest
- * of the waiting is gs_device_wait()'s.
+ * histogram, for the counts of ties, and for the proof of each round.  All else is
+ * put on queues, and the rest of the waiting is gs_device_wait()'s: downloads that
+ * were under way while devices sorted and proved.
  *
  * If memory turns out too small on the way, what was done from the plan on is
  * thrown away, and done again with twice as many shares.
@@ -28,6 +30,7 @@
 #include "engine/device/gs_device_job.h"
 #include "engine/device/gs_device_memory.h"
 #include "engine/device/gs_device_partition.h"
+#include "engine/device/gs_device_proof.h"
 #include "engine/device/gs_device_result.h"
 #include "engine/device/gs_device_upload.h"
 
@@ -202,6 +205,7 @@ sort_shares(gs_device_job *job, unsigned min_rounds)
 	GS_TRY(gs_result_begin(job, result->buckets));
 	GS_TRY(gs_exchange_prepare(job));
 	GS_TRY(gs_memory_take(job));
+	gs_proof_begin(job);
 	for (unsigned round = 0; round < job->rounds; round++)
 	{
 		GS_TRY(gs_job_poll(job));

@@ -19,6 +19,7 @@
  * the share are the result; and the share's spare.
  */
 #include "engine/device/gs_device_job.h"
+#include "engine/device/gs_device_proof.h"
 #include "engine/device/gs_device_ties.h"
 
 /* Begin with all rows of a share, which are sorted on the first section. */
@@ -31,6 +32,7 @@ begin_ties(gs_device_job *job, unsigned d, uint64_t nrows)
 	*ties = (gs_ties) {
 		.active = nrows > 1,
 		.cursor = job->cursor,
+		.known_ties = jd->proof.sorted.ties,
 		.nrows = nrows,
 		.pairs = jd->pairs,
 		.other = jd->spare,
@@ -121,6 +123,7 @@ sort_ties(gs_device_job *job, unsigned d, unsigned bits)
 	gs_ties    *ties = &jd->ties;
 	bool		in_spare = false;
 
+	GS_TRY(gs_proof_tied(job, d));
 	GS_DO(job, d, sort, GS_QUEUE_WORK, ties->pairs, ties->other, job->args.id_bytes, ties->nrows,
 		  0, bits, ties->sort_temp, &in_spare);
 	if (in_spare)
@@ -132,7 +135,7 @@ sort_ties(gs_device_job *job, unsigned d, unsigned bits)
 	}
 	GS_DO(job, d, put_ids, GS_QUEUE_WORK, jd->pairs.ids, ties->positions, ties->pairs.ids,
 		  job->args.id_bytes, ties->nrows);
-	return GS_OK;
+	return gs_proof_refined(job, d);
 }
 
 /* Refine what ties on a device by one section more. */
@@ -149,6 +152,8 @@ refine_share(gs_device_job *job, unsigned d, unsigned share)
 
 	GS_DO(job, d, find_ties, GS_QUEUE_WORK, ties->pairs.keys, ties->nrows, ties->ranks,
 		  ties->temp, &counts);
+	if (counts.rows - counts.runs != ties->known_ties)
+		return gs_job_fail(job, GS_DEVICE_WRONG, "a device has sorted wrongly: ties were not found");
 	ties->active = counts.rows > 0;
 	if (!ties->active)
 		return GS_OK;
@@ -173,11 +178,25 @@ refine_share(gs_device_job *job, unsigned d, unsigned share)
 	return GS_OK;
 }
 
+/* Make sure of what was just refined, as far as there was anything to refine. */
+static gs_status
+prove_ties(gs_device_job *job, unsigned d)
+{
+	gs_job_device *jd = &job->devices[d];
+
+	if (jd->ties.positions == NULL)
+		return GS_OK;
+	GS_TRY(gs_proof_ties(job, d));
+	jd->ties.known_ties = jd->proof.refined.ties;
+	return GS_OK;
+}
+
 /* Bring the shares of a round from the order of the first section to that of the key. */
 gs_status
 gs_ties_round(gs_device_job *job, unsigned round)
 {
 	const uint64_t *cuts = gs_plan_cuts(job->plan) + round * job->ndevices;
+	bool		refined[GS_MAX_DEVICES];
 	bool		more = true;
 
 	for (unsigned d = 0; d < job->ndevices; d++)
@@ -190,17 +209,24 @@ gs_ties_round(gs_device_job *job, unsigned round)
 		more = false;
 		GS_TRY(gs_job_poll(job));
 		for (unsigned d = 0; d < job->ndevices; d++)
-			if (job->devices[d].ties.active)
-			{
+		{
+			refined[d] = job->devices[d].ties.active;
+			if (refined[d])
 				GS_TRY(refine_share(job, d, round * job->ndevices + d));
-				more = true;
-			}
+			more |= refined[d];
+		}
+		for (unsigned d = 0; d < job->ndevices; d++)
+			if (refined[d])
+				GS_TRY(prove_ties(job, d));
 	}
 	for (unsigned d = 0; d < job->ndevices; d++)
+	{
+		GS_TRY(gs_proof_placed(job, d, cuts[d + 1] - cuts[d]));
 		gs_job_span_end(job, d, GS_QUEUE_WORK);
+	}
 	for (unsigned d = 0; d < job->ndevices; d++)
 	{
-		GS_TRY(gs_job_sync_queue(job, d, GS_QUEUE_WORK));
+		GS_TRY(gs_proof_places(job, d));
 		end_ties(job, d);
 	}
 	return GS_OK;

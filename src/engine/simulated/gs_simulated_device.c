@@ -7,7 +7,7 @@
  * and events are therefore nothing but promises that were kept already.
  *
  * To test what happens when a device fails, the operation of a given number can
- * be made to fail, once.  Under the address sanitizer, memory of the arena that is
+ * be made to fail, once, or rows to come out damaged.  Under the address sanitizer, memory of the arena that is
  * not handed out is poisoned, and blocks have some distance.
  */
 #include <stdio.h>
@@ -29,6 +29,9 @@
 #define DISTANCE_BYTES	0
 #endif
 
+/* A copy of that many bytes is one of rows, of keys or of ids. */
+#define COPIED_ROWS_BYTES	64
+
 /* In a list, so that reset() finds them. */
 struct gs_event
 {
@@ -45,6 +48,11 @@ typedef struct simulated_device
 	gs_event_ref events;
 	uint64_t	operations;		/* so far */
 	uint64_t	fail_at;
+	gs_damage	damage;			/* to rows, see gs_simulated_device_spoil() */
+	uint64_t	spoil_at;
+	uint64_t	spoil_every;
+	uint64_t	moves;			/* of rows, so far */
+	uint64_t	spoilt;
 } simulated_device;
 
 static simulated_device *
@@ -64,6 +72,22 @@ begin_operation(gs_device *device, const char *what)
 	snprintf(device->error, sizeof(device->error), "injected failure of operation %llu (%s)",
 			 (unsigned long long) simulated->operations, what);
 	return GS_DEVICE_ERROR;
+}
+
+/* Rows were written: damage them, if it is time for that. */
+static void
+moved_rows(gs_device *device, gs_pairs pairs, unsigned id_bytes, uint64_t nrows)
+{
+	simulated_device *simulated = simulated_of(device);
+
+	if (simulated->damage == GS_DAMAGE_NONE || ++simulated->moves < simulated->spoil_at)
+		return;
+	if (!gs_simulated_spoil(simulated->damage, pairs, id_bytes, nrows,
+							(simulated->moves + nrows) * 2654435761u))
+		return;
+	simulated->spoilt++;
+	simulated->spoil_at = simulated->spoil_every == 0 ? UINT64_MAX
+		: simulated->moves + simulated->spoil_every;
 }
 
 /* Return from an operation that is not to succeed. */
@@ -234,6 +258,8 @@ copy_memory(gs_device *device, gs_queue queue, void *to, gs_device *from_device,
 {
 	BEGIN(device, "copy");
 	memcpy(to, from, bytes);
+	if (bytes >= COPIED_ROWS_BYTES && simulated_of(device)->damage == GS_DAMAGE_KEY_BIT)
+		moved_rows(device, (gs_pairs) {to, NULL}, 0, bytes / sizeof(uint64_t));
 	return GS_OK;
 }
 
@@ -281,16 +307,40 @@ histogram(gs_device *device, gs_queue queue, gs_rows rows, gs_keys keys, unsigne
 	return GS_OK;
 }
 
+/* Rows of the first bin that has got some; positions: where its rows were to begin. */
+static void
+scattered_rows(gs_device *device, const gs_scatter *args, const uint64_t *positions)
+{
+	for (unsigned bin = 0; bin < args->tree->nbins; bin++)
+		for (unsigned t = 0; t < args->ntargets; t++)
+		{
+			const gs_target *target = &args->targets[t];
+			uint64_t	row = positions[bin] - target->begin;
+
+			if (row >= target->nrows || args->positions[bin] - target->begin > target->nrows ||
+				args->positions[bin] - positions[bin] < 2)
+				continue;
+			moved_rows(device, (gs_pairs) {target->pairs.keys + row,
+			(char *) target->pairs.ids + row * args->id_bytes}, args->id_bytes,
+					   args->positions[bin] - positions[bin]);
+			return;
+		}
+}
+
 static gs_status
 scatter(gs_device *device, gs_queue queue, const gs_scatter *args)
 {
+	uint64_t	positions[GS_MAX_BINS];
+
 	BEGIN(device, "scatter");
 	if (args->tile_counts != NULL && *(const uint64_t *) args->tile_counts != args->rows.nrows)
 	{
 		snprintf(device->error, sizeof(device->error), "tile counts belong to other rows");
 		return GS_INVALID;
 	}
+	memcpy(positions, args->positions, sizeof(positions));
 	gs_simulated_scatter(args);
+	scattered_rows(device, args, positions);
 	return GS_OK;
 }
 
@@ -308,6 +358,7 @@ sort(gs_device *device, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned
 	BEGIN(device, "sort");
 	*(uint64_t *) temp = nrows;
 	*in_spare = gs_simulated_sort(pairs, spare, id_bytes, nrows, low_bit, bits);
+	moved_rows(device, *in_spare ? spare : pairs, id_bytes, nrows);
 	return GS_OK;
 }
 
@@ -318,6 +369,7 @@ sort_runs(gs_device *device, gs_queue queue, gs_pairs pairs, unsigned id_bytes, 
 	BEGIN(device, "sort_runs");
 	if (!gs_simulated_sort_runs(pairs, id_bytes, nrows, low_bit))
 		*unsorted = 1;
+	moved_rows(device, pairs, id_bytes, nrows);
 	return GS_OK;
 }
 
@@ -369,6 +421,8 @@ put_ids(gs_device *device, gs_queue queue, void *ids, const uint32_t *positions,
 {
 	BEGIN(device, "put_ids");
 	gs_simulated_put_ids(ids, positions, from_ids, id_bytes, nrows);
+	moved_rows(device, (gs_pairs) {NULL, (char *) ids + (size_t) positions[0] * id_bytes}, id_bytes,
+			   positions[nrows - 1] - positions[0] + 1);
 	return GS_OK;
 }
 
@@ -378,6 +432,23 @@ count_up(gs_device *device, gs_queue queue, void *ids, unsigned id_bytes, uint64
 {
 	BEGIN(device, "count_up");
 	gs_simulated_count_up(ids, id_bytes, first, nrows);
+	moved_rows(device, (gs_pairs) {NULL, ids}, id_bytes, nrows);
+	return GS_OK;
+}
+
+static gs_status
+sum_rows(gs_device *device, gs_queue queue, gs_rows rows, gs_keys keys, gs_row_sums *sums)
+{
+	BEGIN(device, "sum_rows");
+	gs_simulated_sum_rows(rows, keys, sums);
+	return GS_OK;
+}
+
+static gs_status
+check_rows(gs_device *device, gs_queue queue, const gs_checked_rows *rows, gs_order_check *check)
+{
+	BEGIN(device, "check_rows");
+	gs_simulated_check_rows(rows, check);
 	return GS_OK;
 }
 
@@ -455,6 +526,8 @@ static const gs_device_ops simulated_ops = {
 	.take_ties = take_ties,
 	.put_ids = put_ids,
 	.count_up = count_up,
+	.sum_rows = sum_rows,
+	.check_rows = check_rows,
 	.place_rows = place_rows,
 	.place_temp_bytes = place_temp_bytes,
 	.gather_rows = gather_rows,
@@ -484,4 +557,20 @@ gs_simulated_device_open(unsigned index, size_t arena_bytes, uint64_t fail_at)
 	}
 	ASAN_POISON_MEMORY_REGION(simulated->memory, simulated->memory_bytes);
 	return &simulated->device;
+}
+
+void
+gs_simulated_device_spoil(gs_device *device, gs_damage damage, uint64_t at, uint64_t every)
+{
+	simulated_device *simulated = simulated_of(device);
+
+	simulated->damage = damage;
+	simulated->spoil_at = at;
+	simulated->spoil_every = every;
+}
+
+uint64_t
+gs_simulated_device_spoilt(const gs_device *device)
+{
+	return ((const simulated_device *) device)->spoilt;
 }

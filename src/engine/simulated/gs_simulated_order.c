@@ -195,3 +195,37 @@ gs_simulated_count_up(void *ids, unsigned id_bytes, uint64_t first, uint64_t nro
 	for (uint64_t i = 0; i < nrows; i++)
 		put_id(ids, id_bytes, i, first + i);
 }
+
+void
+gs_simulated_check_rows(const gs_checked_rows *rows, gs_order_check *check)
+{
+	const uint64_t *keys = rows->rows.keys;
+	bool		has_last = rows->before.ids != NULL;
+	uint64_t	last_key = has_last && keys != NULL ? rows->before.keys[0] : 0;
+	uint64_t	last_id = has_last ? get_id(rows->before.ids, rows->id_bytes, 0) : 0;
+
+	for (uint64_t i = 0; i < rows->nrows; i++)
+	{
+		uint64_t	key = keys != NULL ? keys[i] : 0;
+		uint64_t	id = get_id(rows->rows.ids, rows->id_bytes, i);
+
+		bool		descends = id >= rows->nids;
+
+		if (rows->positions != NULL)
+			descends |= get_id(rows->placed, rows->id_bytes, rows->positions[i]) != id;
+		gs_sum_row(&check->sums, key, id);
+		if (i > 0 || has_last)
+		{
+			descends |= key < last_key || (key == last_key && id <= last_id);
+			check->ties += key == last_key;
+		}
+		else
+		{
+			check->first_key = key;
+			check->first_id = id;
+		}
+		check->descents += descends;
+		check->last_key = last_key = key;
+		check->last_id = last_id = id;
+	}
+}

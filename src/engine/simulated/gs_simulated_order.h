@@ -21,6 +21,6 @@ extern void gs_simulated_take_ties(gs_pairs from, const uint32_t *positions, con
 extern void gs_simulated_put_ids(void *ids, const uint32_t *positions, const void *from_ids,
 								 unsigned id_bytes, uint64_t nrows);
 extern void gs_simulated_count_up(void *ids, unsigned id_bytes, uint64_t first, uint64_t nrows);
-
+extern void gs_simulated_check_rows(const gs_checked_rows *rows, gs_order_check *check);
 
 #endif							/* GS_SIMULATED_ORDER_H */

@@ -168,3 +168,18 @@ gs_simulated_scatter(const gs_scatter *scatter)
 	for (uint64_t s = 0; s < gs_rows_segments(scatter->rows) && scatter->ntargets > 0; s++)
 		scatter_segment(scatter, s);
 }
+
+void
+gs_simulated_sum_rows(gs_rows rows, gs_keys keys, gs_row_sums *sums)
+{
+	for (uint64_t i = 0; i < rows.nrows; i++)
+	{
+		uint64_t	id = rows.first_row + i;
+
+		if (keys.words == NULL)
+			sums->ids += gs_mixed_id(id);
+		else
+			gs_sum_row(sums, read_key(&keys, keys.words[i >> GS_SEGMENT_SHIFT]
+									  [i & (GS_SEGMENT_ROWS - 1)]), id);
+	}
+}

@@ -14,6 +14,6 @@ extern void gs_simulated_pack(gs_rows rows, const gs_section *section, const gs_
 extern void gs_simulated_histogram(gs_rows rows, gs_keys keys, unsigned ncounted,
 								   const gs_counted *counted, uint64_t (*counts)[GS_DEVICE_DIGITS]);
 extern void gs_simulated_scatter(const gs_scatter *scatter);
-
+extern void gs_simulated_sum_rows(gs_rows rows, gs_keys keys, gs_row_sums *sums);
 
 #endif							/* GS_SIMULATED_PARTITION_H */
