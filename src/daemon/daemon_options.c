@@ -65,7 +65,7 @@ gsd_print_help(void)
 		 "  --device-memory  memory to take on each device: 80%, 512MB or 40GB\n"
 		 "\n"
 		 "Exit status: 0 asked to stop, 1 wrong usage, 3 no device, 4 pool of another version,\n"
-		 "5 device lost, 6 out of memory.");
+		 "5 device lost, 6 out of memory, 7 devices have sorted wrongly twice.");
 }
 
 /* Digits only; *end is where they end. */
