@@ -93,9 +93,12 @@ all_is_free($node, $idle_bytes, 'failing operations');
 # A device damages rows, in every operation and in some: never is an answer wrong.
 for my $damage ('wrong-key', 'wrong-id', 'swapped', 'swapped-ids', 'doubled')
 {
-	for my $query ($sort, 'SELECT * FROM t ORDER BY few, m', 'SELECT * FROM few ORDER BY 1 - i / 1000, 0')
+	for my $query ($sort, 'SELECT * FROM t ORDER BY few, m', 'SELECT * FROM few ORDER BY i / 1000')
 	{
 		my $failed = service($node, 'jobs_failed');
+
+		# where all keys are equal none is written
+		next if $damage eq 'wrong-key' && $query =~ /1000/;
 
 		restart_daemon("--inject-fault=$damage:1");
 		same_answer($node, $query, "$damage, $query");
