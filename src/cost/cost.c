@@ -95,6 +95,22 @@
 /* Assumed length of a byte string key, where costs have to guess. */
 #define STRING_KEY_BYTES	16
 
+bool		gpusort_pool_was_short = false;
+
+/*
+ * Bytes of the pool that a sort may count on that would like to have so many: what is free now.
+ * Others may take it before the sort begins, or give more back.
+ */
+static double
+pool_bytes(double wanted)
+{
+	size_t		available = gpusort_pool_available();
+
+	if (wanted > available && available < gpusort_pool_limit())
+		gpusort_pool_was_short = true;
+	return (double) available;
+}
+
 static double
 key_bytes(const GpuSortCodec *codec)
 {
@@ -166,7 +182,7 @@ estimate_core(double rows, double row_bytes, double factor, Cost key, GpuSortEst
 static Cost
 fresh_memory_cost(double bytes)
 {
-	double		warm = (double) gpusort_pool_limit() + (double) gpusort_range_keep_bytes();
+	double		warm = pool_bytes(bytes) + (double) gpusort_range_keep_bytes();
 
 	return Max(bytes - warm, 0) * gpusort_cost_row_byte * FRESH_BYTE_FACTOR;
 }
@@ -312,6 +328,25 @@ is_for_bounded_sort(double rows, int width, double limit_rows)
 }
 
 bool
+gpusort_fits_memory(const GpuSortEstimate *estimate)
+{
+	double		private_bytes = (double) gpusort_memory_limit();
+
+	return estimate->memory_bytes <=
+		private_bytes + pool_bytes(estimate->memory_bytes - private_bytes);
+}
+
+static const char *
+why_memory_is_short(const GpuSortEstimate *estimate)
+{
+	if (gpusort_pool_limit() == 0)
+		return "rows estimated not to fit into work_mem * hash_mem_multiplier";
+	if (estimate->memory_bytes <= gpusort_memory_limit() + gpusort_pool_limit())
+		return "rows estimated not to fit into what is free of the pool";
+	return "rows estimated not to fit into work_mem * hash_mem_multiplier and gpusort.pool_quota";
+}
+
+bool
 gpusort_worth_it(double rows, int width, double limit_rows, const GpuSortEstimate *estimate,
 				 const char **reason)
 {
@@ -321,10 +356,8 @@ gpusort_worth_it(double rows, int width, double limit_rows, const GpuSortEstimat
 		*reason = "fewer rows estimated than gpusort.min_rows";
 	else if (is_for_bounded_sort(rows, width, limit_rows))
 		*reason = "few rows wanted of many, which a bounded sort finds faster";
-	else if (estimate->memory_bytes > gpusort_memory_limit() + gpusort_pool_limit())
-		*reason = gpusort_pool_limit() == 0 ?
-			"rows estimated not to fit into work_mem * hash_mem_multiplier" :
-			"rows estimated not to fit into work_mem * hash_mem_multiplier and gpusort.pool_quota";
+	else if (!gpusort_fits_memory(estimate))
+		*reason = why_memory_is_short(estimate);
 	else
 		return true;
 	return false;
@@ -334,6 +367,8 @@ gpusort_worth_it(double rows, int width, double limit_rows, const GpuSortEstimat
 bool
 gpusort_fits_pool(const GpuSortEstimate *estimate, int participants)
 {
-	return estimate->memory_bytes + participants * estimate->ranges * (GSD_EXTENT_BYTES / 2.0) <=
-		gpusort_pool_limit();
+	double		bytes = estimate->memory_bytes +
+		participants * estimate->ranges * (GSD_EXTENT_BYTES / 2.0);
+
+	return bytes <= pool_bytes(bytes);
 }

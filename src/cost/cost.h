@@ -81,6 +81,18 @@ extern bool gpusort_worth_it(double rows, int width, double limit_rows,
 							 const GpuSortEstimate *estimate, const char **reason);
 
 /*
+ * Whether private memory and what is free of the pool are estimated to hold all rows, if one
+ * process collects them.
+ */
+extern bool gpusort_fits_memory(const GpuSortEstimate *estimate);
+
+/*
+ * Some estimate since this was last set to false would be another if all of the pool were
+ * free: a plan that rests on it should not be kept for long.
+ */
+extern bool gpusort_pool_was_short;
+
+/*
  * Whether the pool is estimated to hold all rows if so many participants collect
  * them, each in ranges of its own.
  */

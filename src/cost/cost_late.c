@@ -12,7 +12,6 @@
 
 #include "cost/cost_late.h"
 #include "settings.h"
-#include "sort/sort_limits.h"
 
 /*
  * What a narrow row costs in addition when it is collected, since the scan projects it
@@ -57,7 +56,7 @@ static bool
 fits(const GpuSortEstimate *estimate, int participants)
 {
 	return participants > 1 ? gpusort_fits_pool(estimate, participants)
-		: estimate->memory_bytes <= gpusort_memory_limit() + gpusort_pool_limit();
+		: gpusort_fits_memory(estimate);
 }
 
 void

@@ -41,7 +41,7 @@ average_width(const GpuSortIndexTarget *target)
 }
 
 /*
- * Is the build large enough, and small enough for the memory it may use?  Notes
+ * Is the build large enough, and small enough for the memory that it would get now?  Notes
  * how many rows are expected.
  */
 static bool
@@ -55,6 +55,7 @@ is_worth_it(const GpuSortIndexTarget *target, size_t limit_bytes, GpuSortSpec *s
 	double		rows;
 	double		all_visible;
 	double		header_bytes = MAXALIGN(SizeofMinimalTupleHeader) - sizeof(IndexTupleData);
+	double		tuple_bytes;
 
 	for (int i = 0; i < spec->nkeys; i++)
 		types[i] = TupleDescAttr(RelationGetDescr(target->index), i)->atttypid;
@@ -64,11 +65,14 @@ is_worth_it(const GpuSortIndexTarget *target, size_t limit_bytes, GpuSortSpec *s
 	spec->expected_rows = rows;
 	if (gpusort_force)
 		return true;
+	tuple_bytes = estimate.memory_bytes - rows * header_bytes;
 	if (rows < gpusort_min_rows)
 		*reason = "fewer rows estimated than gpusort.min_rows";
-	else if (target->info->ii_Predicate == NIL &&
-			 estimate.memory_bytes - rows * header_bytes > limit_bytes + gpusort_pool_limit())
+	else if (target->info->ii_Predicate == NIL && tuple_bytes > limit_bytes + gpusort_pool_limit())
 		*reason = "tuples estimated not to fit into maintenance_work_mem and the pool";
+	else if (target->info->ii_Predicate == NIL &&
+			 tuple_bytes > limit_bytes + gpusort_pool_available())
+		*reason = "tuples estimated not to fit into what is free of the pool";
 	else
 		return true;
 	return false;

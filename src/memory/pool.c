@@ -68,6 +68,14 @@ gpusort_pool_quota_extents(void)
 	return (uint32) ((uint64) gpusort_pool->header->nextents * gpusort_pool_quota / 100);
 }
 
+uint32
+gpusort_pool_available_extents(void)
+{
+	if (gpusort_pool == NULL)
+		return 0;
+	return Min(gpusort_pool_quota_extents(), gpusort_pool->header->free_extents);
+}
+
 /* Undo as much of making a pool as was done. */
 static void
 drop_pool(gsd_pool *pool, uint64 bytes)

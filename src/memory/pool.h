@@ -29,4 +29,7 @@ extern int	gpusort_pool_default_mb(void);
 /* Extents that one sort may take (gpusort.pool_quota); 0 without a pool. */
 extern uint32 gpusort_pool_quota_extents(void);
 
+/* ... and so many of them that it would get now: those that are free. */
+extern uint32 gpusort_pool_available_extents(void);
+
 #endif							/* GPUSORT_POOL_H */

@@ -11,6 +11,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 
+#include "cost/cost.h"
 #include "plan/plan_group.h"
 #include "plan/plan_hooks.h"
 #include "plan/plan_merge_join.h"
@@ -49,17 +50,26 @@ consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *inp
 		gpusort_add_group_paths(root, input_rel, output_rel);
 }
 
+/*
+ * A plan that is what it is since others had the pool must not stay so in a prepared
+ * statement: it is made anew when transactions have come and gone.  Plans may be made while
+ * a plan is made.
+ */
 static PlannedStmt *
 plan_and_replace(Query *parse, const char *query_string, int cursor_options,
 				 ParamListInfo bound_params)
 {
 	PlannedStmt *stmt;
+	bool		outer_was_short = gpusort_pool_was_short;
 
+	gpusort_pool_was_short = false;
 	if (previous_planner_hook)
 		stmt = previous_planner_hook(parse, query_string, cursor_options, bound_params);
 	else
 		stmt = standard_planner(parse, query_string, cursor_options, bound_params);
 	gpusort_replace_sorts(stmt);
+	stmt->transientPlan |= gpusort_pool_was_short;
+	gpusort_pool_was_short |= outer_was_short;
 	return stmt;
 }
 

@@ -32,3 +32,9 @@ gpusort_pool_limit(void)
 {
 	return gpusort_pool_quota_extents() * (size_t) GSD_EXTENT_BYTES;
 }
+
+size_t
+gpusort_pool_available(void)
+{
+	return gpusort_pool_available_extents() * (size_t) GSD_EXTENT_BYTES;
+}

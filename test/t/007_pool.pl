@@ -52,6 +52,17 @@ sub uses
 	is($pool_kb // 0 > 0 ? 1 : 0, $pool, "$label: pool");
 }
 
+# Build an index in so much private memory: what became of it, and messages.
+sub build_index
+{
+	my ($memory) = @_;
+	my ($out, $err) = session_of($node, 'SET gpusort.force = off', 'SET gpusort.min_rows = 0', "SET maintenance_work_mem = '$memory'",
+		'SET max_parallel_maintenance_workers = 0', 'BEGIN', 'SET client_min_messages = debug1', 'CREATE INDEX ON t (m)',
+		q(SELECT format('%s built, %s left, %s given up', built, left_alone, given_up) FROM gpusort_index_builds()), 'ROLLBACK');
+
+	return "$out $err";
+}
+
 is($node->safe_psql('postgres', 'SHOW gpusort.pool_size'), '64MB', 'gpusort.pool_size');
 is($node->safe_psql('postgres', 'SELECT pool_bytes FROM gpusort_service()'), $pool_bytes, 'the pool has that size');
 all_extents_back('at first');
@@ -133,8 +144,10 @@ for my $work_mem ('64kB', '8MB', '256MB')
 	all_extents_back("competing with $work_mem");
 }
 
-# One session holds on to nearly all; others go on without.
+# One session holds on to nearly all; others go on without, and don't count on it.
 {
+	my @unforced = ('gpusort.force' => 'off', 'gpusort.min_rows' => 0, 'gpusort.late_rows' => 'off', work_mem => '64kB');
+	my $prepared = $node->background_psql('postgres', on_error_stop => 0);
 	my $holder = $node->background_psql('postgres', on_error_stop => 0);
 
 	$holder->query_safe('SET gpusort.pool_quota = 100');
@@ -144,7 +157,21 @@ for my $work_mem ('64kB', '8MB', '256MB')
 	cmp_ok(pool_free(), '<', $pool_bytes / 8, 'an open cursor holds most of the pool');
 	uses(1, 1, 'with the rest', 'h', work_mem => '256MB');
 	same_answer($node, "SELECT * FROM t ORDER BY $_", "ORDER BY $_ with the rest", work_mem => '1MB') for @orders;
+
+	unlike(plan_of($node, 'SELECT * FROM t ORDER BY h', @unforced), qr/GpuSort/, 'planned by what is free');
+	like(plan_of($node, 'SELECT * FROM t ORDER BY h', @unforced, work_mem => '256MB'), qr/GpuSort/, '... or by work_mem');
+	$prepared->query_safe("SET gpusort.force = off; SET gpusort.min_rows = 0; SET gpusort.late_rows = off; SET work_mem = '64kB'");
+	$prepared->query_safe('PREPARE p AS SELECT * FROM t ORDER BY h');
+	unlike($prepared->query_safe('EXPLAIN EXECUTE p'), qr/GpuSort/, '... a prepared statement, too');
+	like(build_index('1MB'), qr/0 built, 1 left, 0 given up.*what is free of the pool/s, 'a build that would not fit does not begin');
+	like(build_index('256MB'), qr/1 built, 0 left, 0 given up/, '... in enough memory of its own it does');
 	$holder->quit;
+	all_extents_back('a session that holds nearly all');
+
+	like(build_index('1MB'), qr/1 built, 0 left, 0 given up/, 'with the pool free again, a build begins');
+	$node->safe_psql('postgres', 'SELECT pg_current_xact_id()') for 1 .. 2;
+	like($prepared->query_safe('EXPLAIN EXECUTE p'), qr/GpuSort/, '... and the prepared statement is planned anew');
+	$prepared->quit;
 	all_extents_back('a session that ends with an open cursor');
 }
 
