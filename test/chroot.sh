@@ -156,8 +156,19 @@ pg_config_there()
 	[ "$PACKAGING" = bare ] || echo "PG_CONFIG=/usr/lib/postgresql/$MAJOR/bin/pg_config"
 }
 
+# What still runs in there, after a run that was killed.
+end_processes()
+{
+	local process
+
+	for process in /proc/[0-9]*; do
+		[ "$(readlink "$process/root")" != "$ROOT" ] || kill -9 "${process##*/}" 2>/dev/null
+	done
+}
+
 remove()
 {
+	end_processes
 	unmount_all
 	rm -rf --one-file-system "$ROOT" "$ROOT.log"
 	rmdir "${ROOT%/*}" 2>/dev/null
