@@ -1,19 +1,19 @@
 #!/bin/bash
 # sanitize.sh [TEST]...
-#		The extension and gpusortd under ASan and UBSan, through SQL tests.
+#		The extension and gpusortd under UBSan, through SQL tests.
 #
 # TESTs are files of sql/ (without one: all), run once with the sessions sorting and once more with
 # gpusortd on three simulated devices.  A report of a sanitizer ends the process that it is about, which
 # the server takes for a crash: the run fails, and shows the report.  The server itself is not
-# instrumented; memory contexts hide some errors from ASan, but planes, rows and pages are
-# memory of our own.
+# instrumented.  ASan is left to the unit tests of engine and daemon: preloaded, its library makes
+# Debian's postgres wait for ever in bindtextdomain(), before it has read a setting.
 
 . "$(dirname "$0")/lib/common.sh"
 . "$TREE/test/lib/packages.sh"
 . "$TREE/test/lib/cluster.sh"
 . "$TREE/test/lib/suites.sh"
 
-export SANITIZE=address,undefined WITH_CUDA=0
+export SANITIZE=undefined WITH_CUDA=0
 TESTS=${*:-$(cd "$TREE/sql" && ls *.sql | sed 's/\.sql$//' | grep -v '^setup$')}
 
 need_packages build server tap locales
@@ -23,20 +23,7 @@ mkdir -p "$WORK/tests" "$WORK/reports"
 cp -r "$TREE/sql" "$TREE/expected" "$WORK/tests/"
 give_to_server "$WORK/tests" "$WORK/reports"
 
-# Leaks are no errors in a process that ends with its memory contexts.
-export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:log_path=$WORK/reports/asan
-export UBSAN_OPTIONS=print_stacktrace=1:abort_on_error=1:log_path=$WORK/reports/ubsan
-
-# The sanitizers' libraries have to be there before the server loads ours.
-PRELOAD=$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libubsan.so)
-eval "plain_$(declare -f as_server)"
-as_server()
-{
-	case $1 in
-		*/pg_ctl) plain_as_server env LD_PRELOAD="$PRELOAD" "$@" ;;
-		*) plain_as_server "$@" ;;
-	esac
-}
+export UBSAN_OPTIONS=print_stacktrace=1:log_path=$WORK/reports/ubsan
 
 run_suite()
 {
