@@ -222,6 +222,35 @@ typedef struct Opened
 	int			count;
 } Opened;
 
+/* Are two collators made of the same rules and settings? */
+static bool
+are_alike(const UCollator *a, const UCollator *b)
+{
+	static const UColAttribute attributes[] = {
+		UCOL_ALTERNATE_HANDLING, UCOL_CASE_FIRST, UCOL_CASE_LEVEL, UCOL_FRENCH_COLLATION,
+		UCOL_NORMALIZATION_MODE, UCOL_NUMERIC_COLLATION, UCOL_STRENGTH
+	};
+	UErrorCode	status = U_ZERO_ERROR;
+	int32_t		len_a;
+	int32_t		len_b;
+	const UChar *rules_a = ucol_getRules(a, &len_a);
+	const UChar *rules_b = ucol_getRules(b, &len_b);
+	int32_t		codes_a[64];
+	int32_t		codes_b[64];
+
+	if (len_a != len_b || memcmp(rules_a, rules_b, len_a * sizeof(UChar)) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
+		if (ucol_getAttribute(a, attributes[i], &status) != ucol_getAttribute(b, attributes[i], &status))
+			return false;
+	if (ucol_getMaxVariable(a) != ucol_getMaxVariable(b))
+		return false;
+	len_a = ucol_getReorderCodes(a, codes_a, 64, &status);
+	len_b = ucol_getReorderCodes(b, codes_b, 64, &status);
+	return U_SUCCESS(status) && len_a == len_b &&
+		memcmp(codes_a, codes_b, len_a * sizeof(codes_a[0])) == 0;
+}
+
 /* Open and learn a collation; NULL if there is none, or one like it is open. */
 static CollatePrimaries *
 open_collator(Opened *opened, const char *name)
@@ -232,7 +261,7 @@ open_collator(Opened *opened, const char *name)
 	bool		is_new = U_SUCCESS(status) && opened->count < MAX_COLLATORS;
 
 	for (int i = 0; i < opened->count && is_new; i++)
-		is_new = !ucol_equals(opened->collators[i], collator);
+		is_new = !are_alike(opened->collators[i], collator);
 	if (!is_new)
 	{
 		if (U_SUCCESS(status))
