@@ -38,7 +38,7 @@ begin_column(GpuSortKeys *keys, int i, TupleDesc desc, const GpuSortSpec *spec)
 	column->flip = reverse ? PG_UINT64_MAX : 0;
 	gpusort_codec_begin(&column->encoder, codec, type, spec->collations[i]);
 	column->bytes = codec->bytes;
-	column->lazy = codec->complete != NULL;
+	column->lazy = column->encoder.lazy;
 	column->nwords = codec->nwords;
 	column->integer_bytes = codec->integer_bytes;
 
