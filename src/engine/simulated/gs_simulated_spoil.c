@@ -31,21 +31,23 @@ gs_simulated_spoil(gs_damage damage, gs_pairs pairs, unsigned id_bytes, uint64_t
 	char	   *id = (char *) pairs.ids + row * id_bytes;
 	bool		has_keys = pairs.keys != NULL;
 
+	/* bytes, as what a copy moves need not be aligned as keys are */
+	char	   *key = has_keys ? (char *) pairs.keys + row * sizeof(uint64_t) : NULL;
+
 	if (nrows < 2)
 		return false;
 	switch (damage)
 	{
 		case GS_DAMAGE_KEY_BIT:
 			if (has_keys)
-				pairs.keys[row] ^= UINT64_C(1) << seed % 20;
+				key[seed % 20 / 8] = (char) (key[seed % 20 / 8] ^ 1 << seed % 20 % 8);
 			return has_keys;
 		case GS_DAMAGE_ID_BIT:
 			*id = (char) (*id ^ 1 << seed % 8);
 			return true;
 		case GS_DAMAGE_SWAP:
 			if (has_keys)
-				swap_bytes((char *) &pairs.keys[row], (char *) &pairs.keys[row + 1],
-						   sizeof(uint64_t));
+				swap_bytes(key, key + sizeof(uint64_t), sizeof(uint64_t));
 			swap_bytes(id, id + id_bytes, id_bytes);
 			return true;
 		case GS_DAMAGE_SWAP_IDS:
@@ -53,7 +55,7 @@ gs_simulated_spoil(gs_damage damage, gs_pairs pairs, unsigned id_bytes, uint64_t
 			return true;
 		case GS_DAMAGE_DOUBLE:
 			if (has_keys)
-				pairs.keys[row + 1] = pairs.keys[row];
+				copy_bytes(key + sizeof(uint64_t), key, sizeof(uint64_t));
 			copy_bytes(id + id_bytes, id, id_bytes);
 			return true;
 		default:
