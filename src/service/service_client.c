@@ -368,6 +368,18 @@ gpusort_job_result(const GpuSortJob *job)
 	return &pool_job(job)->result;
 }
 
+/*
+ * A program that has ended, of whichever cause, leaves its jobs to the supervisor.
+ * While there is a pid, the supervisor has yet to look at all jobs, and will see what
+ * has been said of this one.
+ */
+static void
+wake_heir(void)
+{
+	if (gpusort_pool->header->service.daemon_pid == 0)
+		gsd_wake_supervisor(gpusort_pool->header);
+}
+
 void
 gpusort_job_close(GpuSortJob *job)
 {
@@ -383,9 +395,7 @@ gpusort_job_close(GpuSortJob *job)
 	shared->backend_state = GSD_BACKEND_CLOSED;
 	gsd_ring(gpusort_pool->header);
 
-	/* a program that has died leaves this to its supervisor */
-	if (answered && shared->failure == GSD_FAILURE_GONE)
-		gsd_wake_supervisor(gpusort_pool->header);
+	wake_heir();
 	job->open = false;
 	if (gsd_sleep_until_let_go(shared, CLOSE_WAIT_MS))
 		shared->backend_state = GSD_BACKEND_NONE;
@@ -408,4 +418,6 @@ gpusort_job_abandon(GpuSortJob *job)
 	/* else whoever makes it IDLE rings */
 	if (shared->daemon_state == GSD_DAEMON_IDLE)
 		gsd_wake_supervisor(gpusort_pool->header);
+	else
+		wake_heir();
 }

@@ -108,8 +108,16 @@ for my $damage ('wrong-key', 'wrong-id', 'swapped', 'swapped-ids', 'doubled')
 	same_answer($node, 'SELECT * FROM t ORDER BY few, m, i', "$damage now and then");
 }
 
-# A device that does so twice is not used any more.
+# A device that does so twice is not used any more.  A sort that is still collecting then
+# gives its job back when there is no program any more.
 restart_daemon('--inject-fault=doubled:1');
+my $lock = $node->background_psql('postgres');
+$lock->query_safe('SELECT pg_advisory_lock(1)');
+my $collecting = IPC::Run::start(
+	[ 'psql', '-XAtq', '-d', $node->connstr('postgres'),
+		'-c', 'SELECT count(*) FROM (SELECT * FROM large WHERE i < 600000 OR pg_advisory_lock(1) IS NOT NULL ORDER BY k OFFSET 0) s' ],
+	'>', \my $collected, IPC::Run::timeout(120));
+ok($node->poll_query_until('postgres', 'SELECT jobs_open = 1 FROM gpusort_service()'), 'damaged rows: a sort is collecting');
 falls_back($sort, '[^\n]*sorted wrongly: rows', 'damaged rows');
 is(service($node, 'state'), 'up', 'damaged rows: gpusortd goes on');
 falls_back($sort, '[^\n]*sorted wrongly: rows', 'rows damaged again');
@@ -117,6 +125,11 @@ ok($node->poll_query_until('postgres', q(SELECT state = 'no device' FROM gpusort
 	'rows damaged again: devices are retired');
 is(service($node, 'message'), 'its devices have sorted wrongly twice', 'rows damaged again: gpusort_service() tells');
 same_answer($node, $sort, 'without devices');
+is(service($node, 'jobs_open'), 1, 'devices are retired: a sort is still collecting');
+$lock->query_safe('SELECT pg_advisory_unlock_all()');
+$lock->quit;
+$collecting->finish;
+is($collected, "600000\n", 'devices are retired: that sort goes on');
 all_is_free($node, $idle_bytes, 'damaged rows');
 like(slurp_file($node->logfile), qr/gpusort uses no GPU: its devices have sorted wrongly twice/, 'rows damaged again: the log tells');
 
