@@ -8,6 +8,7 @@
 #   make check-core         PostgreSQL's own regression suites, every sort and build forced through gpusort
 #   make check-core UPDATE=1  the same, and rewrite the list of expected differences
 #   make check-all          check and check-core
+#   make proof              servers built and run in special ways (test/README.md); TEST=name for one
 #   make demo               sorts with and without gpusort, side by side
 #   make bench              benchmarks
 #   make fuzz SECONDS=60    differential fuzzing for so many seconds
@@ -15,13 +16,13 @@
 # Variables: PG_CONFIG=/path/to/pg_config, WERROR=1 (every warning is an error),
 # NVCC=/path/to/nvcc, WITH_CUDA=0 (gpusortd without GPUs), GS_CUDA_ARCH=-arch=sm_90
 # (GPUs of one kind only; compiling for all takes minutes), SANITIZE=address,undefined.
-# The check, demo, bench and fuzz targets are scripts under test/: they install
+# The check, proof, demo, bench and fuzz targets are scripts under test/: they install
 # what they need from Debian if allowed to, run on a private copy of the server,
 # and work before there is a pg_config, so PGXS is not read for them.
 
 PG_CONFIG ?= pg_config
 
-script_goals = check check-server check-core check-all demo bench fuzz
+script_goals = check check-server check-core check-all proof demo bench fuzz
 goals := $(or $(MAKECMDGOALS),all)
 
 ifeq ($(filter-out $(script_goals),$(goals)),)
@@ -38,6 +39,8 @@ check-server:
 check-core:
 	@test/core/run.sh $(if $(UPDATE),--update)
 check-all: check check-core
+proof:
+	@test/proof/run.sh $(TEST)
 demo:
 	@test/demo.sh
 bench:

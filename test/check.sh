@@ -14,6 +14,7 @@
 #	isolation	several sessions in a fixed order
 #	tap			restarts, crashes, settings
 #	fuzz		20 seconds of the fuzzer
+#	proof		short forms of what make proof does, on servers built or run in special ways
 #
 # Needs nothing but a C compiler, make and git to start from: see
 # lib/packages.sh for what is installed, lib/cluster.sh for the servers.
@@ -139,6 +140,18 @@ check_fuzz()
 	done
 }
 
+check_proof()
+{
+	local name start status
+
+	for name in $(chosen_tests proof); do
+		start=$(now_ms)
+		"$TREE/test/proof/$name.sh" --short >"$WORK/proof-$name.log" 2>&1 9>&-
+		status=$?
+		tally_of "proof $name" "$WORK/proof-$name.log" $(($(now_ms) - start)) $status
+	done
+}
+
 # fuzz LABEL ARGUMENT...
 fuzz()
 {
@@ -199,4 +212,5 @@ fi
 ! chosen daemon || check_daemon
 ! chosen tap || tap_suite "$WORK/tests/t" $(chosen_tests tap)
 ! chosen fuzz || check_fuzz
+! chosen proof || check_proof
 finish

@@ -88,8 +88,11 @@ put_pages(GpuSortSliceWriter *writer, bool last)
 		gpusort_storage_put_page(writer->storage, blocks[i], batch->pages[i]);
 		batch->left = blocks[i];
 	}
-	batch->pages[0] = batch->pages[count];
-	blocks[0] = blocks[count];
+	if (count < batch->npages)
+	{
+		batch->pages[0] = batch->pages[count];
+		blocks[0] = blocks[count];
+	}
 	batch->npages -= count;
 	batch->nblocks = batch->npages;
 }

@@ -284,6 +284,8 @@ gpusort_range_yield(GpuSortRange *range, uint32 count, uint32 *list)
 {
 	Assert(count <= range->nowned);
 	gpusort_extents_give(range, count, range->nowned);
+	if (count == 0)
+		return;
 	memcpy(list, range->owned, count * sizeof(uint32));
 	memset(range->owned, 0xff, count * sizeof(uint32)); /* NO_EXTENT */
 }
@@ -294,7 +296,8 @@ gpusort_range_adopt(GpuSortRange *range, const uint32 *list, uint32 count)
 	Assert(range->nowned == 0 && range->usable == 0);
 	if (count * EXTENT_BYTES > range->reserved || !enlarge_arrays(range, count))
 		return false;
-	memcpy(range->owned, list, count * sizeof(uint32));
+	if (count > 0)
+		memcpy(range->owned, list, count * sizeof(uint32));
 	range->nowned = count;
 	return true;
 }

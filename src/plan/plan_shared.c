@@ -30,7 +30,7 @@ plan_shared_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 {
 	const Sort *sort = linitial_node(Sort, custom_plans);
 	CustomScan *scan = gpusort_make_node(GPUSORT_SHARED_NODE, sort, best_path->flags);
-	List	   *slice_columns = linitial_node(List, best_path->custom_private);
+	List	   *slice_columns = linitial(best_path->custom_private);
 
 	if (linitial_int(slice_columns) > sort->numCols)
 		elog(ERROR, "gpusort: slices by more columns than there are");

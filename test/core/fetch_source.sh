@@ -1,7 +1,8 @@
 #!/bin/bash
-# fetch_source.sh MAJOR VERSION DIRECTORY
+# fetch_source.sh MAJOR VERSION DIRECTORY [PATTERN]...
 #		Unpack the test suites of PostgreSQL VERSION into DIRECTORY: the core suite,
-#		src/test/regress, and those of contrib that look into btrees.
+#		src/test/regress, and those of contrib that look into btrees; or what the PATTERNs
+#		name, '*' for all of it.
 #
 # The source comes from Debian's source package by apt, which checks it, with a
 # sources list and package lists of its own under DIRECTORY: the system's apt is
@@ -12,6 +13,8 @@
 . "$(dirname "$0")/../lib/common.sh"
 
 MAJOR=$1 VERSION=$2 DIR=$3
+shift 3
+[ $# -gt 0 ] || set -- '*/src/test/regress' '*/contrib/amcheck' '*/contrib/pageinspect'
 MIRROR=${DEBIAN_MIRROR:-http://deb.debian.org}
 PACKAGE=postgresql-$MAJOR
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -75,7 +78,6 @@ for version in $(apt-cache showsrc "$PACKAGE" 2>/dev/null | sed -nE 's/^Version:
 	fi
 done
 [ -n "$found" ] || { tail -n 5 apt/log >&2; die "$MIRROR has no source of $PACKAGE"; }
-tar -xf apt/"${PACKAGE}"_*.orig.tar.* --strip-components=1 --wildcards '*/src/test/regress' \
-	'*/contrib/amcheck' '*/contrib/pageinspect' || exit
+tar -xf apt/"${PACKAGE}"_*.orig.tar.* --strip-components=1 --wildcards "$@" || exit
 rm -rf apt
 printf '%s\n' "${found%%-*}"

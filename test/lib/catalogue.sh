@@ -8,8 +8,9 @@
 #					(isolation), sort_test (unit), 008_daemon, 008 (tap)
 #	PART/NAME		the same, of this part: daemon/types_text sorts by gpusortd
 #	fuzz/SEED		one round of the fuzzer
+#	proof/NAME		the short form of a proof
 
-PARTS='docs layout unit exports regress daemon isolation tap fuzz'
+PARTS='docs layout unit exports regress daemon isolation tap fuzz proof'
 declare -A CHOSEN=()
 
 # names DIR EXTENSION: the tests in DIR, setup first.
@@ -28,7 +29,18 @@ tests_of()
 		daemon) names "$TREE/sql" sql | grep -E '^(setup|types_.*|index_(types|unique|parallel).*)$'; echo edge_rows ;;
 		isolation) names "$TREE/test/specs" spec ;;
 		tap) names "$TREE/test/t" pl ;;
+		proof) short_proofs ;;
 	esac
+}
+
+# Those of test/proof that have a short form.
+short_proofs()
+{
+	local name
+
+	for name in $(names "$TREE/test/proof" sh); do
+		! sed -n 2p "$TREE/test/proof/$name.sh" | grep -qF '[--short]' || echo "$name"
+	done
 }
 
 # find_in PART NAME: the test of that name; of a TAP test its number will do.

@@ -7,7 +7,8 @@
 # the copy takes 25 MB and a tenth of a second.
 #
 #	work_begin NAME				make the work directory
-#	private_begin NAME			the same and the copy, build gpusort and install it there
+#	private_begin NAME			the same and the copy, build gpusort in BUILD_TREE (TREE without it)
+#								and install it there
 #	cluster_start NAME [LINE]..	initdb and start, with these lines in postgresql.conf
 #	cluster_stop NAME [MODE]
 #	private_locales [NAME]..	before a cluster_start: let it know en_US, de_DE and these
@@ -128,15 +129,15 @@ copy_installation()
 
 build_gpusort()
 {
-	local log=$WORK/build.log
+	local log=$WORK/build.log tree=${BUILD_TREE:-$TREE}
 
-	if ! make -C "$TREE" --no-print-directory -j"$(nproc)" PG_CONFIG="$PG_CONFIG" \
-		 ${WERROR:+WERROR="$WERROR"} ${SANITIZE:+SANITIZE="$SANITIZE"} all >"$log" 2>&1; then
+	if ! make -C "$tree" --no-print-directory -j"$(nproc)" PG_CONFIG="$PG_CONFIG" \
+		 ${WERROR:+WERROR="$WERROR"} ${SANITIZE:+SANITIZE="$SANITIZE"} ${COPT:+COPT="$COPT"} all >"$log" 2>&1; then
 		grep -vE '^([^ ]*-)?(gcc|cc) ' "$log" | tail -n 40
 		die "gpusort does not compile"
 	fi
-	install -m 755 "$TREE/gpusort.so" "$TREE/gpusortd" "$PKGLIBDIR/" &&
-		install -m 644 "$TREE/gpusort.control" "$TREE"/gpusort--*.sql "$SHAREDIR/extension/" ||
+	install -m 755 "$tree/gpusort.so" "$tree/gpusortd" "$PKGLIBDIR/" &&
+		install -m 644 "$tree/gpusort.control" "$tree"/gpusort--*.sql "$SHAREDIR/extension/" ||
 		die "could not install gpusort into $WORK"
 }
 

@@ -1,0 +1,130 @@
+# special.sh
+#		Servers that are built from Debian's source in special ways, and gpusort with them.
+#
+# Sourced after common.sh and packages.sh.  What is made lies in tmp_source, until make clean:
+#
+#	source_begin				fetch the source of the installed server's version, or the nearest
+#								there is; sets SOURCE
+#	server_begin NAME FLAGS [OPTION]...
+#								build it there with these CFLAGS and options of configure, unless
+#								that has been done; from then on PG_CONFIG is that server's
+#	build_apart NAME			have private_begin build gpusort in tmp_source, not in the tree, whose
+#								own build stays as it is; SANITIZE and COPT may be set for it
+#
+# Servers have ICU, and neither readline, zlib nor anything else that gpusort does not see.
+
+source_begin()
+{
+	local version start
+
+	version=$("$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9.]+).*/\1/')
+	SOURCE=$TREE/tmp_source/server-$version
+	[ ! -f "$SOURCE/fetched" ] || return 0
+	rm -rf "$SOURCE"
+	start=$(now_ms)
+	"$TREE/test/core/fetch_source.sh" "$PG_MAJOR" "$version" "$SOURCE" '*' >"$TREE/tmp_source/fetched" || die "no source"
+	mv "$TREE/tmp_source/fetched" "$SOURCE/fetched"
+	say "fetched the source of PostgreSQL $(cat "$SOURCE/fetched") ($(seconds $(($(now_ms) - start))))"
+}
+
+server_begin()
+{
+	local name=$1 flags=$2 dir start log
+
+	shift 2
+	source_begin
+	dir=$SOURCE-$name
+	log=$dir/build.log
+	if [ ! -f "$dir/built" ]; then
+		say "building PostgreSQL with $flags $*"
+		rm -rf "$dir"
+		mkdir -p "$dir/build"
+		start=$(now_ms)
+		if ! (
+			cd "$dir/build" || exit
+			"$SOURCE/configure" -q --prefix="$dir/pg" --with-icu --without-readline --without-zlib \
+				--enable-debug --enable-tap-tests CFLAGS="$flags" "$@" &&
+				make -s -j"$(nproc)" world-bin && make -s install-world-bin
+		) >"$log" 2>&1; then
+			grep -vE '^([^ ]*-)?(gcc|cc) ' "$log" | tail -n 20
+			die "the server does not compile"
+		fi
+		rm -rf "$dir/build"
+		touch "$dir/built"
+		say "built ($(seconds $(($(now_ms) - start))))"
+	fi
+	export PG_CONFIG=$dir/pg/bin/pg_config
+}
+
+# A copy keeps the files' times, so only what has changed is compiled again.
+build_apart()
+{
+	local file
+
+	BUILD_TREE=$TREE/tmp_source/build-$1-$PG_MAJOR
+	mkdir -p "$BUILD_TREE"
+	tar -C "$TREE" --exclude='*.o' --exclude='*.d' --exclude=cuda/build -cf - \
+		Makefile gpusort.control src cuda $(cd "$TREE" && ls gpusort--*.sql) | tar -C "$BUILD_TREE" -xf - || exit
+	(cd "$BUILD_TREE" && find src cuda -name '*.[ch]') | while read -r file; do
+		[ -f "$TREE/$file" ] || rm -f "$BUILD_TREE/$file"
+	done
+}
+
+# all_sql_tests: the files of sql/, but for the one that makes what they use.
+all_sql_tests()
+{
+	names "$TREE/sql" sql | grep -vx setup
+}
+
+# copy_sql_tests: where the servers' user can read them.
+copy_sql_tests()
+{
+	mkdir -p "$WORK/tests"
+	cp -r "$TREE/sql" "$TREE/expected" "$WORK/tests/"
+	give_to_server "$WORK/tests"
+}
+
+# sql_suite NAME [LINE]...: the TESTS on a server with these lines in postgresql.conf.
+sql_suite()
+{
+	local name=$1
+
+	shift
+	cluster_start "$name" "shared_preload_libraries = 'gpusort'" "autovacuum_naptime = 1d" "$@"
+	# shellcheck disable=SC2086 # names are words
+	regress_suite "$name" "$PGXS_DIR/src/test/regress/pg_regress" "$WORK/tests" \
+		--dbname="gpusort_$name" -- setup $TESTS
+	cluster_stop "$name" || tally "$name stops" 0 1
+	no_crash "$name"
+}
+
+no_crash()
+{
+	if grep -E -A 5 'PANIC|TRAP|terminated by signal|runtime error:' "$WORK/$1.log"; then
+		tally "$1 does not crash" 0 1
+	fi
+}
+
+# reports_begin KIND [OPTION]: have sanitizers of that KIND (UBSAN, ASAN, TSAN) write reports into files.
+reports_begin()
+{
+	REPORTS=$WORK/reports
+	mkdir -p "$REPORTS"
+	give_to_server "$REPORTS"
+	export "$1_OPTIONS=print_stacktrace=1:log_path=$REPORTS/$1${2:+:$2}"
+}
+
+# no_reports: fail with what they have written.
+no_reports()
+{
+	local reports
+
+	reports=$(find "$REPORTS" -type f -size +0)
+	if [ -n "$reports" ]; then
+		# shellcheck disable=SC2086 # names are words
+		head -n 60 $reports
+		tally "no reports" 0 1
+	else
+		tally "no reports" 1 0
+	fi
+}
