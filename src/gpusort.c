@@ -12,6 +12,7 @@
 #include "utils/guc.h"
 
 #include "exec/exec_methods.h"
+#include "exec/exec_rest.h"
 #include "index/index_build.h"
 #include "index/index_hook.h"
 #include "memory/memory_settings.h"
@@ -46,6 +47,7 @@ _PG_init(void)
 	}
 	gpusort_register_nodes();
 	gpusort_install_planner_hooks();
+	gpusort_install_executor_hook();
 	gpusort_install_index_hooks();
 }
 

@@ -242,6 +242,19 @@ gpusort_test_for_old_snapshot(Snapshot snapshot, Relation relation, Page page)
 #endif
 }
 
+/*
+ * 18: ExecutorRun() has lost a parameter, which told the first call from others.
+ */
+#if PG_VERSION_NUM >= 180000
+#define GPUSORT_EXECUTOR_RUN_PARAMETERS \
+	QueryDesc *query, ScanDirection direction, uint64 count
+#define GPUSORT_EXECUTOR_RUN_ARGUMENTS	query, direction, count
+#else
+#define GPUSORT_EXECUTOR_RUN_PARAMETERS \
+	QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once
+#define GPUSORT_EXECUTOR_RUN_ARGUMENTS	query, direction, count, execute_once
+#endif
+
 /* ---------- EXPLAIN ---------- */
 
 /*

@@ -41,6 +41,8 @@ gpusort_await_rows(GpuSort *sort, uint64 rows)
 		gpusort_service_await(sort, rows);
 	if (sort->reorder.running)
 		look_for_reordered(sort, rows);
+	else if (sort->service.job.open)
+		gpusort_service_look(sort);
 }
 
 void
@@ -54,6 +56,4 @@ gpusort_await_all(GpuSort *sort)
 		return;
 	(void) gpusort_job_wait_reordered(&sort->service.job, rows, &sort->reorder.count);
 	gpusort_service_end(sort);
-	if (sort->reorder.count == rows)
-		sort->stats.reordered_rows = rows;
 }

@@ -7,6 +7,7 @@
 #include "prefetch.h"
 #include "sort/sort_await.h"
 #include "sort/sort_fetch.h"
+#include "sort/sort_service.h"
 #include "sort/sort_state.h"
 
 /* Rows that gpusortd has brought into order. */
@@ -27,7 +28,7 @@ gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
 	const uint32 *order;
 
 	Assert(count <= left);
-	if (unlikely(from + ahead_to > sort->order.ready || sort->reorder.running))
+	if (unlikely(sort->service.job.open))
 		gpusort_await_rows(sort, from + ahead_to);
 	if (from + count <= sort->reorder.count)
 	{
@@ -42,6 +43,18 @@ gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
 	for (int i = count; i < ahead_to; i++)
 		if (!gpusort_place_is_known(places, order[i]))
 			prefetch_line(&places->refs[order[i]]);
+}
+
+void
+gpusort_rest(MemoryContext context)
+{
+	GpuSort    *sort;
+
+	while ((sort = gpusort_service_find(context)) != NULL)
+	{
+		gpusort_await_all(sort);
+		gpusort_service_end(sort);
+	}
 }
 
 size_t

@@ -18,6 +18,12 @@
 extern void gpusort_fetch_block(GpuSort *sort, uint64 from, int count,
 								void **rows);
 
+/*
+ * Nobody knows when more rows will be fetched from the sorts that live in a memory context or
+ * below: wait until they need nothing of gpusortd any more.
+ */
+extern void gpusort_rest(MemoryContext context);
+
 /* Average bytes of a row in the row store. */
 extern size_t gpusort_row_bytes(const GpuSort *sort);
 

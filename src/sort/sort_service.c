@@ -12,12 +12,18 @@
  * returned as they become ready, while others are still being sorted.  Then the job
  * may go on with the rows themselves (sort_reorder.c).
  *
+ * There are GSD_MAX_JOBS jobs for all sessions, and a cursor may stay open for hours.  So a
+ * job is closed as soon as all of the result is seen to be there; and a query that stops in
+ * the middle of its rows waits for that first (gpusort_rest).
+ *
  * Whatever goes wrong, at whatever moment, the host engine sorts instead.  Its
  * permutation is the very same, so it can take over half-way through the rows.
  * If gpusortd can't be made to let go of the workspace, the host engine gets
  * another one, and the old one stays with the job.
  */
 #include "postgres.h"
+
+#include "utils/memutils.h"
 
 #include "memory/pool.h"
 #include "service/service_settings.h"
@@ -27,6 +33,9 @@
 #include "sort/sort_reorder.h"
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"
+
+/* The sorts of this process that have an open job. */
+static dlist_head open_sorts = DLIST_STATIC_INIT(open_sorts);
 
 /* A range of a sort that its job may hold on to. */
 typedef void (*range_visitor) (GpuSort *sort, GpuSortRange *range);
@@ -82,6 +91,8 @@ open_job(GpuSort *sort, unsigned nplanes)
 		gpusort_range_release(sort->service.descriptor);
 		sort->service.descriptor = NULL;
 	}
+	else
+		dlist_push_tail(&open_sorts, &sort->service.node);
 	return why;
 }
 
@@ -144,6 +155,7 @@ gpusort_service_end(GpuSort *sort)
 	sort->reorder.running = false;
 	if (!sort->service.job.open)
 		return;
+	dlist_delete(&sort->service.node);
 	gpusort_job_close(&sort->service.job);
 	if (sort->service.job.left_behind)
 		visit_job_ranges(sort, leave_range);
@@ -233,6 +245,14 @@ run_job(GpuSort *sort)
 						   sort->order.workspace, equal ? sort->order.equal : NULL);
 }
 
+/* A job that has nothing more to say is closed. */
+static void
+end_if_answered(GpuSort *sort)
+{
+	if (sort->order.ready == sort->rows.count && !sort->reorder.running)
+		gpusort_service_end(sort);
+}
+
 static void
 take_result(GpuSort *sort)
 {
@@ -246,8 +266,7 @@ take_result(GpuSort *sort)
 	sort->stats.passes = result->rounds;
 	sort->stats.refined_rows = result->refined_rows;
 	sort->stats.presorted = result->presorted != 0;
-	if (sort->order.ready == sort->rows.count && !sort->reorder.running)
-		gpusort_service_end(sort);
+	end_if_answered(sort);
 }
 
 /* Wait until so many rows are ready; NULL, or why that will never be. */
@@ -307,6 +326,31 @@ gpusort_service_await(GpuSort *sort, uint64 rows)
 					 errmsg("out of memory"),
 					 errdetail("gpusortd has failed during a sort, and there is no memory to repeat it.")));
 	}
-	else if (sort->order.ready == sort->rows.count && !sort->reorder.running)
-		gpusort_service_end(sort);
+	else
+		end_if_answered(sort);
+}
+
+void
+gpusort_service_look(GpuSort *sort)
+{
+	sort->order.ready = Max(sort->order.ready, gpusort_job_ready(&sort->service.job));
+	end_if_answered(sort);
+}
+
+GpuSort *
+gpusort_service_find(MemoryContext context)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &open_sorts)
+	{
+		GpuSort    *sort = dlist_container(GpuSort, service.node, iter.cur);
+		MemoryContext above = sort->context;
+
+		while (above != NULL && above != context)
+			above = MemoryContextGetParent(above);
+		if (above != NULL && sort->order.performed)
+			return sort;
+	}
+	return NULL;
 }

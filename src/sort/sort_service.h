@@ -21,6 +21,12 @@ extern bool gpusort_service_sort(GpuSort *sort, bool all_at_once);
 /* Wait until the first `rows` positions are ready. */
 extern void gpusort_service_await(GpuSort *sort, uint64 rows);
 
+/* Find out how many positions are ready, of a sort with a job. */
+extern void gpusort_service_look(GpuSort *sort);
+
+/* A sort that was performed, has a job, and lives in the context or below; NULL: none. */
+extern GpuSort *gpusort_service_find(MemoryContext context);
+
 /*
  * Have no job any more.  gpusortd may still hold on to some ranges: then they must
  * not be written to again, but be released, and gpusort_service_abandon() called.

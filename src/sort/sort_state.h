@@ -12,6 +12,8 @@
 #ifndef GPUSORT_SORT_STATE_H
 #define GPUSORT_SORT_STATE_H
 
+#include "lib/ilist.h"
+
 #include "service/service_client.h"
 #include "settings.h"
 #include "sort/key_columns.h"
@@ -55,6 +57,7 @@ typedef struct GpuSortJobState
 {
 	GpuSortJob	job;
 	GpuSortRange *descriptor;	/* of an open job */
+	dlist_node	node;			/* in the list of sorts with an open job */
 } GpuSortJobState;
 
 /* Having rows brought into order there (sort_reorder.h). */

@@ -69,6 +69,8 @@ gpusort_view(GpuSort *sort, GpuSortView *view)
 {
 	Assert(sort->order.ids != NULL && sort->tuplesort == NULL);
 	gpusort_await_all(sort);
+	if (all_reordered(sort))
+		sort->stats.reordered_rows = sort->rows.count;
 	view->places = all_reordered(sort) ? sort->reorder.places : sort->rows.places;
 	view->order = all_reordered(sort) ? NULL : sort->order.ids;
 	view->equal = sort->index_rows ? RANGE_U64(sort->order.equal) : NULL;

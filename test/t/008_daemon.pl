@@ -103,6 +103,31 @@ for my $verify ('off', 'on')
 	all_is_free($node, $idle_bytes, '70 sorts');
 }
 
+# Cursors that rest after their first row hold no jobs, however many there are.
+set_daemon($node, 'host:1', '--device-rows=200 --bucket-rows=50 --step-rows=200');
+{
+	my @fallbacks = service($node, 'fallbacks');
+	my @sessions = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 2;
+	my $query = 'SELECT i FROM t ORDER BY h, i';
+	my ($first, $last) = map { $node->safe_psql('postgres', "SET gpusort.enabled = off; $query $_") } 'LIMIT 1', 'OFFSET 11999';
+	my $rested;
+
+	for my $session (@sessions)
+	{
+		$session->query_safe('BEGIN');
+		$session->query_safe("DECLARE c$_ SCROLL CURSOR FOR $query") for 1 .. 35;
+		$rested .= $session->query_safe("FETCH 1 FROM c$_") for 1 .. 35;
+	}
+	is($rested =~ s/\n//gr, $first x 70, '70 cursors: the first row of each');
+	is(service($node, 'jobs_open'), 0, '70 cursors: no jobs are open');
+	like(analyzed_plan_of($node, $query), qr/Engine: simulated/, '70 cursors: the next sort is done by gpusortd');
+	is(service($node, 'fallbacks'), $fallbacks[0], '70 cursors: nothing was sorted elsewhere');
+	$rested = join '', map { $sessions[1]->query_safe("FETCH LAST FROM c$_") } 1 .. 35;
+	is($rested =~ s/\n//gr, $last x 35, '70 cursors: they go on');
+	$_->quit for @sessions;
+	all_is_free($node, $idle_bytes, '70 cursors');
+}
+
 # Who asks for gpusortd, and who does not.
 set_daemon($node, 'host:2');
 my $query = 'SELECT h FROM t ORDER BY h';

@@ -1,0 +1,32 @@
+/*
+ * exec_rest.c
+ *		Queries that stop in the middle of their rows; see exec_rest.h.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+
+#include "exec/exec_rest.h"
+#include "pg_compat.h"
+#include "sort/sort_fetch.h"
+
+static ExecutorRun_hook_type previous_run_hook = NULL;
+
+/* Who asks for so many rows may ask for more, today or tomorrow. */
+static void
+run(GPUSORT_EXECUTOR_RUN_PARAMETERS)
+{
+	if (previous_run_hook)
+		previous_run_hook(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
+	else
+		standard_ExecutorRun(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
+	if (count != 0)
+		gpusort_rest(query->estate->es_query_cxt);
+}
+
+void
+gpusort_install_executor_hook(void)
+{
+	previous_run_hook = ExecutorRun_hook;
+	ExecutorRun_hook = run;
+}
