@@ -33,8 +33,8 @@ typedef struct GpuSortSlice
 } GpuSortSlice;
 
 /*
- * Notes of some pages of a slice, in order: this, then for each page a SliceNote and
- * its high key, if it has one, MAXALIGN'd.
+ * Notes of some pages of a slice, in order: this, then for each page a GpuSortSliceNote
+ * and its high key, if it has one, MAXALIGN'd.
  */
 typedef struct GpuSortSliceNotes
 {

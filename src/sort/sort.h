@@ -10,7 +10,7 @@
  * What can't be sorted here (no memory within the limit, a value without an
  * encoding, an order that the verification rejects) is handed over to
  * PostgreSQL's tuplesort, at any point while rows come in; the caller sees no
- * difference but gpusort_stats.handover.
+ * difference but the handover of GpuSortStats.
  *
  * The rows of an index build are IndexTuples, ordered by their key columns and
  * then by TID, whatever the order of arrival.  Such a sort is never handed over:
