@@ -186,7 +186,7 @@ earn_huge_pages(GpuSortRange *range)
 }
 
 GpuSortRange *
-gpusort_range_acquire(int role, size_t reserve_bytes, GpuSortPoolShare *share)
+gpusort_range_acquire(int role, size_t reserve_bytes, GpuSortPoolAccount *account)
 {
 	GpuSortRange **link = &kept_ranges;
 	GpuSortRange *range;
@@ -210,7 +210,7 @@ gpusort_range_acquire(int role, size_t reserve_bytes, GpuSortPoolShare *share)
 	if (range == NULL)
 		range = map_range(role, reserve_bytes);
 	if (range != NULL)
-		range->share = share;
+		range->account = account;
 	return range;
 }
 
@@ -302,7 +302,7 @@ gpusort_range_grow(GpuSortRange *range, size_t bytes)
 		return true;
 	if (bytes > range->reserved)
 		return false;
-	if (!gpusort_range_is_private(range) && range->share->max_extents > 0)
+	if (!gpusort_range_is_private(range) && range->account->max_extents > 0)
 		grow_in_pool(range, bytes);
 	return bytes <= range->usable || grow_privately(range, bytes);
 }
@@ -310,7 +310,7 @@ gpusort_range_grow(GpuSortRange *range, size_t bytes)
 void
 gpusort_range_reserve(GpuSortRange *range, size_t bytes)
 {
-	if (!gpusort_range_is_private(range) && range->share->max_extents > 0)
+	if (!gpusort_range_is_private(range) && range->account->max_extents > 0)
 		gpusort_extents_take(range, Min(bytes, range->reserved));
 }
 
@@ -405,7 +405,7 @@ gpusort_range_release(GpuSortRange *range)
 		unmap_range(range);
 		return;
 	}
-	range->share = NULL;
+	range->account = NULL;
 	range->next = kept_ranges;
 	kept_ranges = range;
 	kept_count++;

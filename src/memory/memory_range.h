@@ -49,15 +49,15 @@ typedef enum GpuSortRangeRole
 #define GPUSORT_PLANE_ROLE(column, role) \
 	(GPUSORT_RANGE_PLANE + (column) * GPUSORT_COLUMN_ROLES + (role))
 
-/* What the ranges of one sort may take of the pool, together. */
-typedef struct GpuSortPoolShare
+/* What the ranges of one sort have of the pool, and may have, together. */
+typedef struct GpuSortPoolAccount
 {
 	uint32		owner;			/* what its extents are marked with (gsd_pool.h) */
 	uint32		max_extents;	/* 0: private memory only */
 	pg_atomic_uint32 *extents;	/* owned: own_extents, or a count in shared memory
 								 * if several processes collect rows */
 	pg_atomic_uint32 own_extents;
-} GpuSortPoolShare;
+} GpuSortPoolAccount;
 
 typedef struct GpuSortRange
 {
@@ -67,7 +67,7 @@ typedef struct GpuSortRange
 	size_t		private_end;	/* end of the private memory made accessible ever,
 								 * which is what may be resident; it begins
 								 * behind the mapped extents */
-	GpuSortPoolShare *share;	/* the sort's; unused while kept */
+	GpuSortPoolAccount *account;	/* the sort's; unused while kept */
 
 	/* extents, in malloc'd arrays of extents_size (range_extents.c) */
 	uint32	   *owned;			/* numbers; PG_UINT32_MAX: given back */
@@ -87,10 +87,10 @@ typedef struct GpuSortRange
 /*
  * A range of at least so many reserved bytes, nothing of it usable yet as far
  * as the caller is concerned; contents undefined.  NULL if there is no address
- * space.  The caller owns it until it releases it; the share must live as long.
+ * space.  The caller owns it until it releases it; the account must live as long.
  */
 extern GpuSortRange *gpusort_range_acquire(int role, size_t reserve_bytes,
-										   GpuSortPoolShare *share);
+										   GpuSortPoolAccount *account);
 
 /*
  * Make at least the first `bytes` bytes usable (a little more may become so).

@@ -100,14 +100,14 @@ take_next(GpuSortRange *range)
 {
 	gsd_header *header = gpusort_pool->header;
 	uint32		i = range->nowned;
-	uint32		owner = range->share->owner;
+	uint32		owner = range->account->owner;
 
 	if (i < range->nmapped && gsd_take_extent(header, range->mapped[i], owner))
 		range->owned[i] = range->mapped[i];
 	else if (!gsd_take_any(header, owner, &range->owned[i]))
 		return false;
 	range->nowned++;
-	pg_atomic_fetch_add_u32(range->share->extents, 1);
+	pg_atomic_fetch_add_u32(range->account->extents, 1);
 	return true;
 }
 
@@ -120,7 +120,7 @@ gpusort_extents_take(GpuSortRange *range, size_t bytes)
 		return;
 	gpusort_extents_register_exit();
 	while (range->nowned < count &&
-		   pg_atomic_read_u32(range->share->extents) < range->share->max_extents)
+		   pg_atomic_read_u32(range->account->extents) < range->account->max_extents)
 		if (!take_next(range))
 			break;
 }
@@ -264,7 +264,7 @@ gpusort_range_fresh_bytes(const GpuSortRange *range)
 void
 gpusort_extents_give(GpuSortRange *range, uint32 from, uint32 to)
 {
-	uint32		owner = range->share->owner;
+	uint32		owner = range->account->owner;
 
 	for (uint32 i = from; i < to; i++)
 	{
@@ -275,7 +275,7 @@ gpusort_extents_give(GpuSortRange *range, uint32 from, uint32 to)
 		else
 			gsd_give_extent(gpusort_pool->header, range->owned[i], owner);
 		range->owned[i] = NO_EXTENT;
-		pg_atomic_fetch_sub_u32(range->share->extents, 1);
+		pg_atomic_fetch_sub_u32(range->account->extents, 1);
 	}
 }
 

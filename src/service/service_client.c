@@ -101,7 +101,7 @@ gpusort_job_open(GpuSortJob *job, GpuSortRange *memory, unsigned nplanes, uint64
 
 	if (!gpusort_range_grow(memory, GSD_EXTENT_BYTES) || !only_extent(memory, &extent))
 		return "the pool is full";
-	number = gsd_claim_job(gpusort_pool->header, gsd_owner_pid(memory->share->owner));
+	number = gsd_claim_job(gpusort_pool->header, gsd_owner_pid(memory->account->owner));
 	if (number < 0)
 		return "too many sorts at a time";
 

@@ -344,10 +344,10 @@ join_parts(Join *join)
 {
 	GpuSort    *sort = join->sort;
 	GpuSortParts *parts = join->parts;
-	GpuSortPoolShare *share = &sort->memory.pool_share;
+	GpuSortPoolAccount *account = &sort->memory.pool_account;
 
-	share->max_extents = parts->max_extents;
-	share->extents = &parts->extents;
+	account->max_extents = parts->max_extents;
+	account->extents = &parts->extents;
 	if (join->nparts > 0)
 	{
 		gpusort_visit_ranges(sort, 0, adopt_extents, join);
@@ -357,8 +357,8 @@ join_parts(Join *join)
 		give_rest(parts);
 		gpusort_set_rows_end(sort);
 	}
-	pg_atomic_write_u32(&share->own_extents, pg_atomic_read_u32(&parts->extents));
-	share->extents = &share->own_extents;
+	pg_atomic_write_u32(&account->own_extents, pg_atomic_read_u32(&parts->extents));
+	account->extents = &account->own_extents;
 	sort->stats.rows += sort->rows.count;
 	sort->stats.joined_rows = sort->rows.count;
 }

@@ -14,13 +14,13 @@
 static bool numbers_used[GSD_OWNER_SORTS];
 
 bool
-gpusort_take_owner(GpuSortPoolShare *share)
+gpusort_take_owner(GpuSortPoolAccount *account)
 {
 	for (uint32 number = 1; number < GSD_OWNER_SORTS; number++)
 		if (!numbers_used[number])
 		{
 			numbers_used[number] = true;
-			share->owner = gsd_owner(MyProcPid, number);
+			account->owner = gsd_owner(MyProcPid, number);
 			gpusort_extents_register_exit();
 			return true;
 		}
@@ -28,15 +28,15 @@ gpusort_take_owner(GpuSortPoolShare *share)
 }
 
 void
-gpusort_give_owner(GpuSortPoolShare *share)
+gpusort_give_owner(GpuSortPoolAccount *account)
 {
-	uint32		number = share->owner >> GSD_OWNER_PID_BITS;
+	uint32		number = account->owner >> GSD_OWNER_PID_BITS;
 
 	if (number == 0)
 		return;
-	gsd_give_all(gpusort_pool->header, share->owner);
+	gsd_give_all(gpusort_pool->header, account->owner);
 	numbers_used[number] = false;
-	share->owner = gsd_owner(MyProcPid, 0);
-	share->max_extents = gpusort_pool_quota_extents();
-	pg_atomic_write_u32(&share->own_extents, 0);
+	account->owner = gsd_owner(MyProcPid, 0);
+	account->max_extents = gpusort_pool_quota_extents();
+	pg_atomic_write_u32(&account->own_extents, 0);
 }

@@ -13,12 +13,12 @@
 #include "memory/memory_range.h"
 
 /* Have an owner word for a shared sort; false if all of this process are in use. */
-extern bool gpusort_take_owner(GpuSortPoolShare *share);
+extern bool gpusort_take_owner(GpuSortPoolAccount *account);
 
 /*
  * Give back all extents that carry the word, whoever took them, and the word itself: the
- * share is an ordinary sort's again.  Does nothing if it is one.
+ * account is an ordinary sort's again.  Does nothing if it is one.
  */
-extern void gpusort_give_owner(GpuSortPoolShare *share);
+extern void gpusort_give_owner(GpuSortPoolAccount *account);
 
 #endif							/* GPUSORT_PARTS_OWNER_H */

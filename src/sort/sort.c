@@ -44,7 +44,7 @@ gpusort_begin_index(Relation index, const GpuSortSpec *spec, size_t limit_bytes)
 
 	/* without keys rows only pass through: no extents for them */
 	if (spec->nkeys == 0)
-		sort->memory.pool_share.max_extents = 0;
+		sort->memory.pool_account.max_extents = 0;
 	sort->index_rows = true;
 	gpusort_make_index_template(&sort->rows.template, sort->desc);
 	if (!gpusort_acquire_ranges(sort))

@@ -42,10 +42,10 @@ gpusort_begin_memory(GpuSort *sort, size_t limit_bytes)
 	size_t		unit = MAXIMUM_ALIGNOF;
 
 	memory->limit_bytes = gpusort_possible_bytes(limit_bytes);
-	memory->pool_share.owner = gsd_owner(MyProcPid, 0);
-	memory->pool_share.max_extents = gpusort_pool_quota_extents();
-	pg_atomic_init_u32(&memory->pool_share.own_extents, 0);
-	memory->pool_share.extents = &memory->pool_share.own_extents;
+	memory->pool_account.owner = gsd_owner(MyProcPid, 0);
+	memory->pool_account.max_extents = gpusort_pool_quota_extents();
+	pg_atomic_init_u32(&memory->pool_account.own_extents, 0);
+	memory->pool_account.extents = &memory->pool_account.own_extents;
 	memory->reserve_bytes = Min(memory->limit_bytes + gpusort_pool_limit(),
 								ROW_STORE_MAX_BYTES - 1);
 	while (memory->reserve_bytes / unit > PG_UINT32_MAX)
@@ -95,10 +95,10 @@ private_bytes_of_planes(GpuSort *sort, uint64 rows)
 
 /* Bytes of extents that the sort may still take, if nobody else does first. */
 static size_t
-pool_bytes_left(const GpuSortPoolShare *share)
+pool_bytes_left(const GpuSortPoolAccount *account)
 {
-	uint32		taken = pg_atomic_read_u32(share->extents);
-	uint32		left = share->max_extents - Min(taken, share->max_extents);
+	uint32		taken = pg_atomic_read_u32(account->extents);
+	uint32		left = account->max_extents - Min(taken, account->max_extents);
 
 	if (left == 0)
 		return 0;
@@ -122,7 +122,7 @@ rows_fit(GpuSort *sort, uint64 rows)
 	planes_private = private_bytes_of_planes(sort, rows);
 	rows_private = bytes_behind_extents(sort->rows.store, sort->rows.used + more_bytes);
 	if (!gpusort_range_is_private(sort->rows.store))
-		rows_private -= Min(rows_private, pool_bytes_left(&memory->pool_share));
+		rows_private -= Min(rows_private, pool_bytes_left(&memory->pool_account));
 	return planes_private <= memory->limit_bytes &&
 		rows_private <= memory->limit_bytes - planes_private;
 }
@@ -246,5 +246,5 @@ gpusort_note_memory(GpuSort *sort)
 {
 	sort->stats.memory_bytes = private_bytes_of_planes(sort, sort->rows.count) +
 		bytes_behind_extents(sort->rows.store, sort->rows.used);
-	sort->stats.pool_bytes = pg_atomic_read_u32(sort->memory.pool_share.extents) * GSD_EXTENT_BYTES;
+	sort->stats.pool_bytes = pg_atomic_read_u32(sort->memory.pool_account.extents) * GSD_EXTENT_BYTES;
 }

@@ -2,7 +2,7 @@
  * sort_memory.h
  *		How much memory a sort takes, and how much more it may take.
  *
- * Two limits hold.  Extents of the pool: the share that gpusort.pool_quota grants
+ * Two limits hold.  Extents of the pool: those that gpusort.pool_quota grants
  * to one sort, and what is free.  Private memory: work_mem * hash_mem_multiplier,
  * in an index build maintenance_work_mem.
  *

@@ -33,30 +33,30 @@ gpusort_parts_dissolve(GpuSort *sort)
 {
 	Assert(sort->rows.count == 0);
 	gpusort_rewind_ranges(sort);
-	gpusort_give_owner(&sort->memory.pool_share);
+	gpusort_give_owner(&sort->memory.pool_account);
 }
 
 GpuSortParts *
 gpusort_parts_create(GpuSort *sort, int participants)
 {
-	GpuSortPoolShare *share = &sort->memory.pool_share;
+	GpuSortPoolAccount *account = &sort->memory.pool_account;
 	GpuSortParts *parts;
 	uint32		extent;
 
 	gpusort_parts_dissolve(sort);
-	if (sort->tuplesort != NULL || share->max_extents == 0 ||
-		list_room(participants) < share->max_extents || !gpusort_take_owner(share))
+	if (sort->tuplesort != NULL || account->max_extents == 0 ||
+		list_room(participants) < account->max_extents || !gpusort_take_owner(account))
 		return NULL;
-	if (!gsd_take_any(gpusort_pool->header, share->owner, &extent))
+	if (!gsd_take_any(gpusort_pool->header, account->owner, &extent))
 	{
-		gpusort_give_owner(share);
+		gpusort_give_owner(account);
 		return NULL;
 	}
 
 	parts = gsd_extent(gpusort_pool, extent);
 	memset(parts, 0, offsetof(GpuSortParts, entries) + participants * sizeof(PartEntry));
-	parts->owner = share->owner;
-	parts->max_extents = share->max_extents;
+	parts->owner = account->owner;
+	parts->max_extents = account->max_extents;
 	parts->reserve_bytes = sort->memory.reserve_bytes;
 	parts->row_unit = sort->rows.places.unit;
 	parts->max_parts = participants;
@@ -66,7 +66,7 @@ gpusort_parts_create(GpuSort *sort, int participants)
 	pg_atomic_init_u32(&parts->listed, 0);
 	pg_atomic_init_u32(&parts->nparts, 0);
 
-	share->max_extents = 0;
+	account->max_extents = 0;
 	return parts;
 }
 
@@ -93,9 +93,9 @@ begin_part(GpuSortParts *parts, GpuSort *part)
 	memory->limit_bytes = 0;
 	memory->reserve_bytes = parts->max_extents * EXTENT_BYTES;
 	memory->claimed_rows = &parts->rows;
-	memory->pool_share.owner = parts->owner;
-	memory->pool_share.max_extents = parts->max_extents;
-	memory->pool_share.extents = &parts->extents;
+	memory->pool_account.owner = parts->owner;
+	memory->pool_account.max_extents = parts->max_extents;
+	memory->pool_account.extents = &parts->extents;
 	if (gpusort_acquire_ranges(part))
 		return part;
 	gpusort_release_state(part);
@@ -136,8 +136,8 @@ gpusort_parts_begin_joined(GpuSortParts *parts, TupleDesc desc, const GpuSortSpe
 	sort->is_joined = true;
 	set_row_unit(&sort->rows, parts->row_unit);
 	sort->memory.reserve_bytes = parts->reserve_bytes;
-	sort->memory.pool_share.owner = parts->owner;
-	sort->memory.pool_share.max_extents = 0;
+	sort->memory.pool_account.owner = parts->owner;
+	sort->memory.pool_account.max_extents = 0;
 	if (!gpusort_acquire_ranges(sort))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),

@@ -11,7 +11,7 @@
 GpuSortRange *
 gpusort_acquire_range(GpuSort *sort, int role)
 {
-	return gpusort_range_acquire(role, sort->memory.reserve_bytes, &sort->memory.pool_share);
+	return gpusort_range_acquire(role, sort->memory.reserve_bytes, &sort->memory.pool_account);
 }
 
 size_t

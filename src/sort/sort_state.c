@@ -19,7 +19,7 @@ gpusort_release_state(GpuSort *sort)
 	gpusort_release_ranges(sort);
 	gpusort_service_abandon(sort);
 	if (!sort->is_part && !sort->is_joined)
-		gpusort_give_owner(&sort->memory.pool_share);
+		gpusort_give_owner(&sort->memory.pool_account);
 }
 
 static void

@@ -32,7 +32,7 @@ typedef struct GpuSortIndexFacts
 typedef struct GpuSortMemory
 {
 	size_t		limit_bytes;	/* of private memory */
-	GpuSortPoolShare pool_share;
+	GpuSortPoolAccount pool_account;
 	size_t		reserve_bytes;	/* reservation of each range */
 	uint64		capacity;		/* rows that the planes have room for */
 	pg_atomic_uint64 *claimed_rows; /* ... those of all parts; NULL: this is none */
