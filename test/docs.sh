@@ -3,9 +3,9 @@
 #		Is the manual true?
 #
 # Checks links, names of files, settings and SQL functions in all *.md, the length of
-# README.md and of lines.  Needs no server and nothing but perl: what the settings are
-# is told by expected/settings.out, which the regression test "settings" compares with
-# a server, and by the source.
+# README.md and of lines, and the names of files and settings in comments.  Needs no
+# server and nothing but perl: what the settings are is told by expected/settings.out,
+# which the regression test "settings" compares with a server, and by the source.
 
 . "$(dirname "$0")/lib/common.sh"
 
@@ -53,7 +53,8 @@ both_ways()
 
 source_settings()
 {
-	grep -ohE '"gpusort\.[a-z_]+"' src/settings.c src/*/*_settings.c | tr -d '"' | LC_ALL=C sort -u
+	find src -name '*.c' -exec grep -ohE '(Define[A-Za-z]+Variable|define_[a-z]+)\("gpusort\.[a-z0-9_]+"' {} + |
+		cut -d '"' -f 2 | LC_ALL=C sort -u
 }
 
 check_length()
@@ -65,27 +66,27 @@ check_length()
 check_table()
 {
 	both_ways expected/settings.out "$(grep '^| `gpusort\.' expected/settings.out)" \
-		"the table of docs/settings.md" "$(grep -E '^\| `gpusort\.[a-z_]+` \| [a-z]+ \|' docs/settings.md)"
+		"the table of docs/settings.md" "$(grep -E '^\| `gpusort\.[a-z0-9_]+` \| [a-z]+ \|' docs/settings.md)"
 }
 
 check_sections()
 {
-	both_ways expected/settings.out "$(sed -nE 's/^\| `(gpusort\.[a-z_]+)` .*/\1/p' expected/settings.out)" \
-		"the headings of docs/settings.md" "$(sed -nE 's/^### (gpusort\.[a-z_]+)$/\1/p' docs/settings.md)"
+	both_ways expected/settings.out "$(sed -nE 's/^\| `(gpusort\.[a-z0-9_]+)` .*/\1/p' expected/settings.out)" \
+		"the headings of docs/settings.md" "$(sed -nE 's/^### (gpusort\.[a-z0-9_]+)$/\1/p' docs/settings.md)"
 }
 
 # Those that are hidden, too.
 check_source()
 {
 	both_ways "the source" "$(source_settings)" \
-		docs/settings.md "$(grep -oE '`gpusort\.[a-z_]+`' docs/settings.md | tr -d '`' | LC_ALL=C sort -u)"
+		docs/settings.md "$(grep -oE '`gpusort\.[a-z0-9_]+`' docs/settings.md | tr -d '`' | LC_ALL=C sort -u)"
 }
 
-# Names of settings on all pages; files' names look alike.
+# Names of settings on all pages, in comments and in messages; files' names look alike.
 check_names()
 {
-	missing "no setting" "$(grep -ohE '\bgpusort\.[a-z_]+\b' "${PAGES[@]}" |
-		grep -vE '\.(so|c|control|sql|cost_)$' | LC_ALL=C sort -u)" "$(source_settings)"
+	missing "no setting" "$(grep -ohE '\bgpusort\.[a-z0-9_]+\b' "${PAGES[@]}" "${SOURCES[@]}" |
+		grep -vE '\.(so|c|control|sql|cost_|refused|result)$' | LC_ALL=C sort -u)" "$(source_settings)"
 }
 
 check_functions()
@@ -142,9 +143,11 @@ FILES=$(mktemp) || exit
 at_exit 'rm -f "$FILES"'
 tree_files >"$FILES"
 mapfile -t PAGES < <(grep '\.md$' "$FILES")
+mapfile -t SOURCES < <(grep -E '^(src|cuda|test/unit|test/gpu)/.*\.(c|h|cu|cuh)$' "$FILES")
 
 check links test/lib/docs.pl links "${PAGES[@]}"
 check "names of files" test/lib/docs.pl files "$FILES" "${PAGES[@]}"
+check "... in comments" test/lib/docs.pl files "$FILES" "${SOURCES[@]}"
 check "width of lines" test/lib/docs.pl width 100 "${PAGES[@]}"
 check "length of README.md" check_length
 check "table of settings" check_table
@@ -152,7 +155,7 @@ check "sections of settings" check_sections
 check "settings of the source" check_source
 check "names of settings" check_names
 check "SQL functions" check_functions
-check "reasons in troubleshooting" check_reasons
+check "reasons" check_reasons
 check "READMEs of folders" check_wings
 check figures check_figures
 say "($(seconds $(($(now_ms) - BEGUN))))"

@@ -2,9 +2,10 @@
 # layout.pl [TREE]
 #		Does the code keep to src/layout.txt?
 #
-# Three checks, each a line of TAP: includes against the table; what object files take from each other
-# against the table (where the tree has been built: nm tells); and no circles of files, by includes and
-# by symbols.  A circle is shown with the symbols that close it.  Ends with "N passed, N failed".
+# Five checks, each a line of TAP: includes against the table; what object files take from each other
+# against the table (where the tree has been built: nm tells); no circles of files, by includes and
+# by symbols; plain C without PostgreSQL; and one file that looks at the server's version.  A circle is
+# shown with the symbols that close it.  Ends with "N passed, N failed".
 use strict;
 use warnings;
 
@@ -13,7 +14,7 @@ chdir $tree or die "$tree: $!\n";
 
 # ---------- the table ----------
 
-my (%allowed, %public, @base);
+my (%allowed, %public, %plain, @base);
 open my $table, '<', 'src/layout.txt' or die "src/layout.txt: $!\n";
 while (<$table>)
 {
@@ -23,6 +24,11 @@ while (<$table>)
 	if ($folder eq 'base')
 	{
 		@base = @may;
+		next;
+	}
+	if ($folder eq 'plain')
+	{
+		$plain{$_} = 1 for @may;
 		next;
 	}
 	if ($folder =~ m{^(.+)/\*$})
@@ -90,7 +96,19 @@ sub logical
 
 my @sources = (files('src', qr/\.[ch]$/), files('cuda', qr/\.(c|h|cu|cuh)$/));
 my %is_ours = map { logical($_) => 1 } @sources;
-my (@wrong, %includes, %unknown_folder);
+my (@wrong, @servers, @versions, %includes, %unknown_folder);
+
+# What an include names: directory/../ is taken out of it, and ours of cuda/ get that in front.
+sub included
+{
+	my ($user, $used) = @_;
+	if ($used =~ m{(^|/)\.\.?/})
+	{
+		$used = folder($user) . "/$used" if !$is_ours{$used};
+		1 while $used =~ s{(^|/)\./}{$1} || $used =~ s{(^|/)(?!\.\./)[^/]+/\.\./}{$1};
+	}
+	return !$is_ours{$used} && $is_ours{"cuda/$used"} ? "cuda/$used" : $used;
+}
 
 for my $path (@sources)
 {
@@ -99,14 +117,22 @@ for my $path (@sources)
 	open my $source, '<', $path or die "$path: $!\n";
 	while (<$source>)
 	{
-		next unless /^\s*#\s*include\s+"([^"]+)"/;
-		my $used = $1;
-		$used = "cuda/$used" if !$is_ours{$used} && $is_ours{"cuda/$used"};
+		push @versions, "$path:$.: only pg_compat.h may ask for that"
+		  if /\bPG_(VERSION_NUM|MAJORVERSION_NUM)\b/ && $user ne 'pg_compat.h';
+		next unless /^\s*#\s*include\s*(["<])([^">]+)[">]/;
+		my ($quote, $name) = ($1, $2);
+		my $used = included($user, $name);
 		if (!$is_ours{$used})
 		{
 			# a server's header otherwise; ours are named from src/ on
-			push @wrong, "$path:$.: \"$used\" is to be named from src/ on"
-			  if $is_ours{ folder($user) . "/$used" };
+			if ($is_ours{ folder($user) . "/$used" })
+			{
+				push @wrong, "$path:$.: \"$used\" is to be named from src/ on";
+			}
+			elsif ($quote eq '"' && $plain{ folder($user) })
+			{
+				push @servers, "$path:$.: " . folder($user) . " may not include $name";
+			}
 			next;
 		}
 		$includes{$user}{$used} = 1;
@@ -236,5 +262,7 @@ my $built = grep { %$_ } @graphs;
 report('includes keep to src/layout.txt', @wrong);
 report('calls keep to src/layout.txt' . ($built ? '' : ' (nothing is built)'), @upward);
 report('no circles of files', @circles);
+report('plain C knows nothing of PostgreSQL', @servers);
+report("the server's version is asked for in one place", @versions);
 print "$passed passed, $failed failed\n";
 exit($failed > 0);

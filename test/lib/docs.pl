@@ -3,7 +3,8 @@
 #	What test/docs.sh looks for in pages; prints one line for each problem.
 #
 #	links PAGE...			relative links, and anchors of links into pages
-#	files LIST PAGE...		names of source files; LIST holds the names of all files
+#	files LIST PAGE...		names of source files, in pages or sources; LIST holds the names
+#							of all files
 #	width COLUMNS PAGE...	lines that are longer
 #	figures PAGE FILE.csv...	columns of milliseconds that the page does not have
 #
@@ -16,8 +17,8 @@ binmode STDOUT, ':utf8';
 
 # Files that are not ours: PostgreSQL's, and those that a command makes.
 my %foreign = map { $_ => 1 } qw(
-	nbtsort.c md.c tuplesort.c pg_locale.h postgresql.conf devices.csv NAME.sql NAME.out NAME_test.c
-	NAME.spec NNN_NAME.pl file.sql);
+	nbtsort.c md.c tuplesort.c tuplesort.h nodeCustom.c postgres.h pg_locale.h explain.h memfd.h mman-common.h
+	postgresql.conf devices.csv NAME.sql NAME.out NAME_test.c NAME.spec NNN_NAME.pl file.sql);
 
 # The lines of a page; those of code blocks are empty if code is not wanted.
 sub lines_of
@@ -125,7 +126,7 @@ sub pattern
 sub check_files
 {
 	my ($list, @pages) = @_;
-	my @files;
+	my (@files, %found);
 
 	open my $names, '<:utf8', $list or die "$list: $!\n";
 	chomp(@files = <$names>);
@@ -136,14 +137,16 @@ sub check_files
 		for my $line (lines_of($page, 1))
 		{
 			$number++;
-			while ($line =~ m{(?<![\w*/.-])((?:\.\./|\./)*[\w*][\w*/.-]*\.(?:\[\w+\]|(?:c|h|cu|cuh|mk|pl|pm|py|sh|sql|spec|md|svg|csv))(?!\w))}g)
+			next if $line =~ /^\s*#\s*include/;
+			while ($line =~ m{(?<![\w*/.-])((?:\.\./|\./)*[\w*][\w*/.-]*\.(?:\[\w+\]|(?:c|h|cu|cuh|mk|pl|pm|py|sh|sql|spec|md|svg|csv|txt|out))(?!\w))}g)
 			{
 				(my $name = $1) =~ s{^(?:\.\.?/)+}{};
 
 				(my $base = $name) =~ s{.*/}{};
 				next if $foreign{$base};
 				my $pattern = pattern($name);
-				print "$page:$number: no file: $name\n" if !grep { /$pattern/ } @files;
+				$found{$name} //= grep { /$pattern/ } @files;
+				print "$page:$number: no file: $name\n" if !$found{$name};
 			}
 		}
 	}
