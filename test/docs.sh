@@ -111,6 +111,17 @@ check_reasons()
 	done
 }
 
+# What tables of the manual say that gpusort says, numbers and beginnings left out.
+check_sayings()
+{
+	local saying
+
+	sed -nE 's/^\| (`(off|no device|down)` \| )?`(\.\.\. )?([a-z][^`]* [^`]*)`.*/\4/p' docs/troubleshooting.md |
+		sed -E 's/ ([0-9N]+|\.\.\.|\.\.\. .*|sorted wrongly: \.\.\.)$//' | while read -r saying; do
+		grep -rqF --include='*.[ch]' -- "$saying" src || say "nothing in src says: $saying"
+	done
+}
+
 # Each wing has a README, which tells what each of its files is.
 check_wings()
 {
@@ -156,6 +167,7 @@ check "settings of the source" check_source
 check "names of settings" check_names
 check "SQL functions" check_functions
 check "reasons" check_reasons
+check "what gpusort says" check_sayings
 check "READMEs of folders" check_wings
 check figures check_figures
 say "($(seconds $(($(now_ms) - BEGUN))))"
