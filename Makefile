@@ -5,6 +5,7 @@
 #   make check              manual, layout, unit, regression, isolation and TAP tests, short fuzz run
 #   make check TEST=name    one test of any kind, or a part (test/lib/catalogue.sh)
 #   make check-server       what needs a server of it
+#   make installcheck       the regression tests on a running server that preloads gpusort
 #   make check-core         PostgreSQL's own regression suites, every sort and build forced through gpusort
 #   make check-core UPDATE=1  the same, and rewrite the list of expected differences
 #   make check-all          check and check-core
@@ -72,7 +73,8 @@ WINGS = keys protocol memory service sort cost plan exec btree index engine engi
 SRCS = $(wildcard src/*.c $(WINGS:%=src/%/*.c))
 OBJS = $(SRCS:.c=.o)
 
-# make installcheck: against a running server into which gpusort is installed
+# make installcheck: against a running server into which gpusort is installed, and which
+# preloads it: most tests want its pool
 REGRESS = setup $(filter-out setup,$(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql))))
 REGRESS_OPTS = --load-extension=gpusort
 
@@ -103,6 +105,12 @@ EXTRA_CLEAN = $(SRCS:.c=.d) .build_flags tmp_check tmp_source test/unit/build bu
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+
+.PHONY: is-preloaded
+installcheck: is-preloaded
+is-preloaded:
+	@'$(bindir)/psql' -XAt -d postgres -c 'SHOW shared_preload_libraries' | grep -qw gpusort || \
+		{ echo "installcheck: gpusort must be in the server's shared_preload_libraries" >&2; exit 1; }
 
 # Another server or other flags: everything is compiled again.
 build_flags = $(pg_version) $(pg_includedir) $(CC) $(CPPFLAGS) $(CFLAGS)

@@ -18,9 +18,12 @@ CREATE FUNCTION compare(query text, VARIADIC settings text[] DEFAULT '{}') RETUR
 	SELECT check_rows(query, true, ARRAY['Rows: fetched by TID'], settings)
 $$;
 
--- Every kind of column, in pages that are not full, with dead rows among the live.
+-- Every kind of column, in pages that are not full, with dead rows among the live; libc's
+-- collation where the server has one.
+SELECT coalesce(max(collname), 'C') AS libc FROM pg_collation
+WHERE collname = 'en_US.utf8' AND pg_encoding_to_char(collencoding) = getdatabaseencoding() \gset
 CREATE TABLE wide (
-	id int, gone int, k int8, f float8, d date, u uuid, n numeric, c text COLLATE "C", loc text COLLATE "en_US.utf8",
+	id int, gone int, k int8, f float8, d date, u uuid, n numeric, c text COLLATE "C", loc text COLLATE :"libc",
 	dropped text, pad text, doubled int8 GENERATED ALWAYS AS (k * 2) STORED);
 INSERT INTO wide (id, gone, k, f, d, u, n, c, loc, dropped, pad)
 SELECT i, i, nullif(i * 7919 % 1009, 5), sin(i), date '2000-01-01' + i % 100, md5(i::text)::uuid, (i * 31 % 777)::numeric / 7,
