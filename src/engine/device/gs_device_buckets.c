@@ -102,7 +102,9 @@ order_bucket(gs_device_job *job, unsigned d, gs_queue queue, const gs_bucket *bu
 	if (low_bit == 0)
 		return GS_OK;
 	job->stopped_early = true;
-	return gs_early_sort_runs(job, d, queue, moved ? other : from, nrows, low_bit, ordinal);
+	GS_DO(job, d, sort_runs, queue, moved ? other : from, job->args.id_bytes, nrows, low_bit,
+		  jd->sort_temp[queue == GS_QUEUE_WORK2], &jd->tables->unsorted[ordinal]);
+	return GS_OK;
 }
 
 /* Sort a bucket and send it on its way. */

@@ -112,18 +112,6 @@ gs_early_low_bit(const gs_device_job *job, const gs_bucket *bucket)
 	return job->stop_early && bucket->bits >= bits + MIN_SAVED_BITS ? bucket->bits - bits : 0;
 }
 
-/* Sort a bucket's runs; behind its sort, on the same queue. */
-gs_status
-gs_early_sort_runs(gs_device_job *job, unsigned d, gs_queue queue, gs_pairs pairs,
-				   uint64_t nrows, unsigned low_bit, unsigned ordinal)
-{
-	gs_job_device *jd = &job->devices[d];
-
-	GS_DO(job, d, sort_runs, queue, pairs, job->args.id_bytes, nrows, low_bit,
-		  jd->sort_temp[queue == GS_QUEUE_WORK2], &jd->tables->unsorted[ordinal]);
-	return GS_OK;
-}
-
 /* No bucket of the round is known to be unsorted. */
 gs_status
 gs_early_begin_round(gs_device_job *job)

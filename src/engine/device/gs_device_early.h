@@ -9,9 +9,6 @@
 
 extern void gs_early_choose(gs_device_job *job);
 extern unsigned gs_early_low_bit(const gs_device_job *job, const gs_bucket *bucket);
-extern gs_status gs_early_sort_runs(gs_device_job *job, unsigned d, gs_queue queue,
-									gs_pairs pairs, uint64_t nrows, unsigned low_bit,
-									unsigned ordinal);
 extern gs_status gs_early_begin_round(gs_device_job *job);
 extern gs_status gs_early_look(gs_device_job *job);
 
