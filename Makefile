@@ -2,7 +2,7 @@
 #
 #   make                    build gpusort.so and gpusortd for the server of PG_CONFIG
 #   make install            install them there
-#   make check              manual, layout, unit, regression, isolation and TAP tests, short fuzz run
+#   make check              manual, layout, unit, regression, isolation and TAP tests; some fuzzing and proofs
 #   make check TEST=name    one test of any kind, or a part (test/lib/catalogue.sh)
 #   make check-server       what needs a server of it
 #   make installcheck       the regression tests on a running server that preloads gpusort
