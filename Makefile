@@ -83,7 +83,8 @@ pg_includedir := $(shell $(PG_CONFIG) --includedir-server)
 
 # -isystem: warnings inside the server's headers are not ours.
 PG_CPPFLAGS = -isystem $(pg_includedir) -Isrc -MMD -MP
-PG_CFLAGS = -std=gnu11 -O2 -fvisibility=hidden
+# The server's headers may be of a younger C than gnu11: its compiler's own is taken.
+PG_CFLAGS = -O2 -fvisibility=hidden
 SHLIB_LINK = -lm
 ifdef SANITIZE
 SANITIZER_FLAGS = -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer

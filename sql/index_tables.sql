@@ -1,6 +1,7 @@
 -- Index builds over tables in all states, and indexes in all sizes.
 LOAD 'gpusort';
 SET client_min_messages = warning;
+SET default_toast_compression = pglz;
 CREATE SCHEMA gpusort_index_tables;
 SET search_path = gpusort_index_tables, gpusort_test, public;
 SET max_parallel_maintenance_workers = 0;

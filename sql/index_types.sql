@@ -2,6 +2,7 @@
 -- page by page.
 LOAD 'gpusort';
 SET client_min_messages = warning;
+SET default_toast_compression = pglz;
 CREATE SCHEMA gpusort_index_types;
 SET search_path = gpusort_index_types, gpusort_test, public;
 SET max_parallel_maintenance_workers = 0;

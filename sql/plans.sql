@@ -4,18 +4,8 @@ LOAD 'gpusort';
 SET client_min_messages = warning;
 CREATE SCHEMA gpusort_plan;
 
--- A plan's lines, without costs and without what only some versions print.
-CREATE FUNCTION gpusort_plan.lines(query text) RETURNS SETOF text
-LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line !~ '^\s*(Disabled|Window|Storage|Index Searches):' THEN
-			RETURN NEXT replace(line, ' (returns $0)', '');
-		END IF;
-	END LOOP;
-END $$;
+CREATE FUNCTION gpusort_plan.lines(query text) RETURNS SETOF text LANGUAGE sql AS
+$$ SELECT gpusort_test.plan_lines(query) $$;
 
 -- A query's rows in the order in which they come.
 CREATE FUNCTION gpusort_plan.rows(query text) RETURNS text[]

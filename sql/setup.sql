@@ -13,7 +13,9 @@ BEGIN
 		CONTINUE WHEN line ~ '^\s*(Disabled|Window|Storage|Index Searches|Params Evaluated|Query Identifier|Buffers|Planning|Planning Time|Execution Time):';
 		line := regexp_replace(line, ' \(returns \$\d+\)', '');
 		line := regexp_replace(line, ' OVER (\(\?\)|w\d+)', ' OVER w', 'g');
-		line := regexp_replace(line, '\(InitPlan (\d+)\)\.col1', '$\1');
+		line := regexp_replace(line, '\(InitPlan \w+\)\.col1', '$1');
+		line := regexp_replace(line, '(InitPlan|SubPlan) \w+', '\1');
+		line := replace(line, '"*SELECT*"', 'unnamed_subquery');
 		line := regexp_replace(line, '\(actual rows=(\d+)(\.\d+)? loops', '(actual rows=\1 loops');
 		RETURN NEXT regexp_replace(line, '(Memory|Pool): \d+kB', '\1: NkB', 'g');
 	END LOOP;

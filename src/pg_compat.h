@@ -68,7 +68,34 @@ gpusort_collation_is_c(Oid collation)
 #endif
 }
 
+/*
+ * 19: the library's own locale has moved up within the server's.
+ */
+static inline locale_t
+gpusort_libc_locale(pg_locale_t locale)
+{
+#if PG_VERSION_NUM >= 190000
+	return locale->lt;
+#else
+	return locale->info.lt;
+#endif
+}
+
 #ifdef USE_ICU
+
+/* 19: its header is no longer included by pg_locale.h. */
+#include <unicode/ucol.h>
+
+static inline UCollator *
+gpusort_icu_collator(pg_locale_t locale)
+{
+#if PG_VERSION_NUM >= 190000
+	return locale->icu.ucol;
+#else
+	return locale->info.icu.ucol;
+#endif
+}
+
 /*
  * 16: pg_strnxfrm() makes ICU sort keys for any server encoding, and
  * icu_to_uchar() is on its way out; 15 has only the latter.
@@ -84,7 +111,7 @@ gpusort_icu_sort_key(char *key, Size size, const char *string, int32 len, pg_loc
 #else
 	UChar	   *string_utf16;
 	int32_t		len_utf16 = icu_to_uchar(&string_utf16, string, len);
-	int32_t		needed = ucol_getSortKey(locale->info.icu.ucol, string_utf16, len_utf16,
+	int32_t		needed = ucol_getSortKey(gpusort_icu_collator(locale), string_utf16, len_utf16,
 										 (uint8_t *) key, Min(size, PG_INT32_MAX));
 
 	pfree(string_utf16);
@@ -201,9 +228,60 @@ gpusort_run_condition(const WindowAggPath *window)
 #endif
 }
 
+/*
+ * 19: the planner is told about the EXPLAIN that it works for.
+ *
+ * The parameters of a planner_hook, and what it passes on.
+ */
+#if PG_VERSION_NUM >= 190000
+#define GPUSORT_PLANNER_PARAMETERS \
+	Query *parse, const char *query_string, int cursor_options, ParamListInfo bound_params, \
+	struct ExplainState *es
+#define GPUSORT_PLANNER_ARGUMENTS	parse, query_string, cursor_options, bound_params, es
+#else
+#define GPUSORT_PLANNER_PARAMETERS \
+	Query *parse, const char *query_string, int cursor_options, ParamListInfo bound_params
+#define GPUSORT_PLANNER_ARGUMENTS	parse, query_string, cursor_options, bound_params
+#endif
+
 /* ---------- executor ---------- */
 
 #include "executor/executor.h"
+
+/*
+ * 19: slots have flags from the beginning.
+ */
+static inline TupleTableSlot *
+gpusort_make_slot(TupleDesc desc, const TupleTableSlotOps *ops)
+{
+#if PG_VERSION_NUM >= 190000
+	return MakeTupleTableSlot(desc, ops, 0);
+#else
+	return MakeTupleTableSlot(desc, ops);
+#endif
+}
+
+/*
+ * 19: a descriptor made by hand is not to be used before this.
+ */
+static inline void
+gpusort_finish_tuple_desc(TupleDesc desc)
+{
+#if PG_VERSION_NUM >= 190000
+	TupleDescFinalize(desc);
+#endif
+}
+
+/*
+ * 19: that of nodes is told apart from others.
+ */
+#include "executor/instrument.h"
+
+#if PG_VERSION_NUM >= 190000
+typedef NodeInstrumentation GpuSortNodeInstrumentation;
+#else
+typedef Instrumentation GpuSortNodeInstrumentation;
+#endif
 
 /*
  * 16: a custom scan can choose its scan slot's kind; 15 always makes a virtual slot, which
@@ -286,6 +364,55 @@ gpusort_explain_indent(ExplainState *es)
 {
 	appendStringInfoSpaces(es->str, es->indent * 2);
 }
+
+/* ---------- index builds ---------- */
+
+#include "access/tableam.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/plancat.h"
+
+/*
+ * 19: a scan can be told what it is for.
+ */
+static inline TableScanDesc
+gpusort_beginscan_parallel(Relation heap, ParallelTableScanDesc scan)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_beginscan_parallel(heap, scan, SO_NONE);
+#else
+	return table_beginscan_parallel(heap, scan);
+#endif
+}
+
+/*
+ * 19: the hook for relation information has been replaced by one that sees every entry of
+ * a range table, tables or not, when its RelOptInfo has been made.
+ *
+ * GPUSORT_RELATION_HOOK names the server's variable and GpuSortRelationHook its type;
+ * GPUSORT_RELATION_HOOK_PARAMETERS has root and rel among a hook's parameters, and
+ * GPUSORT_RELATION_HOOK_TABLE is the OID of the table, InvalidOid if it is none.
+ */
+#if PG_VERSION_NUM >= 190000
+typedef build_simple_rel_hook_type GpuSortRelationHook;
+#define GPUSORT_RELATION_HOOK				build_simple_rel_hook
+#define GPUSORT_RELATION_HOOK_PARAMETERS	PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
+#define GPUSORT_RELATION_HOOK_ARGUMENTS		root, rel, rte
+#define GPUSORT_RELATION_HOOK_TABLE			(rte->rtekind == RTE_RELATION ? rte->relid : InvalidOid)
+#else
+typedef get_relation_info_hook_type GpuSortRelationHook;
+#define GPUSORT_RELATION_HOOK				get_relation_info_hook
+#define GPUSORT_RELATION_HOOK_PARAMETERS \
+	PlannerInfo *root, Oid relation_oid, bool inhparent, RelOptInfo *rel
+#define GPUSORT_RELATION_HOOK_ARGUMENTS		root, relation_oid, inhparent, rel
+#define GPUSORT_RELATION_HOOK_TABLE			relation_oid
+#endif
+
+/*
+ * 19: CLUSTER is a kind of REPACK.
+ */
+#if PG_VERSION_NUM >= 190000
+#define T_ClusterStmt	T_RepackStmt
+#endif
 
 /* ---------- index pages ---------- */
 

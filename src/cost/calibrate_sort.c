@@ -28,6 +28,7 @@
 #include "cost/calibrate_sort.h"
 #include "elapsed.h"
 #include "interrupts.h"
+#include "pg_compat.h"
 #include "prefetch.h"
 #include "sort/fixed_offset.h"
 #include "sort/sort.h"
@@ -69,6 +70,7 @@ make_descriptor(void)
 		TupleDescInitEntry(desc, (AttrNumber) (i + 1), NULL, INT8OID, -1, 0);
 	for (int i = GPUSORT_TIMED_COLUMNS; i < GPUSORT_TIMED_COLUMNS + 2; i++)
 		TupleDescInitEntry(desc, (AttrNumber) (i + 1), NULL, TEXTOID, -1, 0);
+	gpusort_finish_tuple_desc(desc);
 	return desc;
 }
 

@@ -14,6 +14,7 @@
 #ifndef GPUSORT_EXEC_CURSOR_H
 #define GPUSORT_EXEC_CURSOR_H
 
+#include "access/htup_details.h"
 #include "executor/tuptable.h"
 #include "utils/tuplesort.h"
 

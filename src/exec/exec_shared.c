@@ -397,20 +397,17 @@ static void
 take_part(GpuSortSharedState *node, instr_time start)
 {
 	Barrier    *barrier = &node->shared->barrier;
+	int			phase = BarrierAttach(barrier);
 
-	switch (BarrierAttach(barrier))
+	if (phase == GPUSORT_PHASE_COLLECTING)
 	{
-		case GPUSORT_PHASE_COLLECTING:
-			collect(node);
-			if (BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION))
-				sort_parts(node, start);
-			/* FALLTHROUGH */
-		case GPUSORT_PHASE_SORTING:
-			BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
-			break;
-		default:
-			break;
+		collect(node);
+		if (BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION))
+			sort_parts(node, start);
+		phase = GPUSORT_PHASE_SORTING;
 	}
+	if (phase == GPUSORT_PHASE_SORTING)
+		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
 	BarrierDetach(barrier);
 }
 

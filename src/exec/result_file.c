@@ -8,10 +8,12 @@
 
 #include <fcntl.h>
 
+#include "access/htup_details.h"
 #include "miscadmin.h"
 
 #include "exec/exec_cursor.h"
 #include "exec/result_file.h"
+#include "pg_compat.h"
 
 #define FILE_NAME		"gpusort.result"
 
@@ -22,7 +24,7 @@ void
 gpusort_write_result_file(SharedFileSet *files, GpuSort *sort, TupleDesc desc)
 {
 	BufFile    *file = BufFileCreateFileSet(&files->fs, FILE_NAME);
-	TupleTableSlot *slot = MakeTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	TupleTableSlot *slot = gpusort_make_slot(desc, &TTSOpsMinimalTuple);
 	GpuSortCursor cursor;
 
 	gpusort_cursor_open_sort(&cursor, sort);

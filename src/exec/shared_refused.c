@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 
 #include "exec/shared_refused.h"
+#include "pg_compat.h"
 #include "sort/sort_put.h"
 
 void
@@ -47,7 +48,7 @@ gpusort_finish_refused(GpuSortRefused *refused)
 void
 gpusort_put_refused(GpuSortRefused *refused, TupleDesc desc, GpuSort *sort)
 {
-	TupleTableSlot *slot = MakeTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	TupleTableSlot *slot = gpusort_make_slot(desc, &TTSOpsMinimalTuple);
 	MinimalTuple tuple;
 
 	sts_begin_parallel_scan(refused->rows);

@@ -27,16 +27,16 @@
 #include "miscadmin.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/plancat.h"
 #include "tcop/utility.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
 #include "index/index_build.h"
 #include "index/index_hook.h"
+#include "pg_compat.h"
 #include "settings.h"
 
-static get_relation_info_hook_type previous_relation_info_hook;
+static GpuSortRelationHook previous_relation_hook;
 static ProcessUtility_hook_type previous_utility_hook;
 
 /* btree's access method with our ambuild. */
@@ -86,16 +86,18 @@ redirect_builds(Oid heap_oid)
 
 /* The planning that is done for an index build has a query without a FROM. */
 static void
-relation_info_hook(PlannerInfo *root, Oid relation_oid, bool inhparent, RelOptInfo *rel)
+relation_hook(GPUSORT_RELATION_HOOK_PARAMETERS)
 {
-	if (previous_relation_info_hook)
-		previous_relation_info_hook(root, relation_oid, inhparent, rel);
-	if (root->parse->jointree != NULL)
+	Oid			table = GPUSORT_RELATION_HOOK_TABLE;
+
+	if (previous_relation_hook)
+		previous_relation_hook(GPUSORT_RELATION_HOOK_ARGUMENTS);
+	if (root->parse->jointree != NULL || !OidIsValid(table))
 		return;
 	if (workers_raised)
 		rel->rel_parallel_workers = 0;
 	if (gpusort_enabled && gpusort_enable_index_build)
-		redirect_builds(relation_oid);
+		redirect_builds(table);
 }
 
 /* Can the statement build an index? */
@@ -174,8 +176,8 @@ utility_hook(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtili
 void
 gpusort_install_index_hooks(void)
 {
-	previous_relation_info_hook = get_relation_info_hook;
-	get_relation_info_hook = relation_info_hook;
+	previous_relation_hook = GPUSORT_RELATION_HOOK;
+	GPUSORT_RELATION_HOOK = relation_hook;
 	previous_utility_hook = ProcessUtility_hook;
 	ProcessUtility_hook = utility_hook;
 }

@@ -6,6 +6,7 @@
 
 #include "index/index_pages.h"
 #include "index/index_scan.h"
+#include "pg_compat.h"
 
 static double
 scan_by_server(GpuSortIndexReader *reader)
@@ -14,7 +15,7 @@ scan_by_server(GpuSortIndexReader *reader)
 	TableScanDesc scan = NULL;
 
 	if (reader->scan != NULL)
-		scan = table_beginscan_parallel(target->heap, reader->scan);
+		scan = gpusort_beginscan_parallel(target->heap, reader->scan);
 	return table_index_build_scan(target->heap, target->index, target->info, true,
 								  reader->blocks.reports, gpusort_reader_put_row, reader, scan);
 }

@@ -13,6 +13,7 @@
 #include "keys/codec_private.h"
 #include "keys/collate_icu.h"
 #include "keys/collate_primaries.h"
+#include "pg_compat.h"
 
 #ifdef USE_ICU
 
@@ -35,7 +36,7 @@ make_key_icu_utf8(CollateLibrary *library, CollatedKey *key, const char *string,
 
 	for (;;)
 	{
-		int32_t		needed = ucol_getSortKey(library->locale->info.icu.ucol,
+		int32_t		needed = ucol_getSortKey(gpusort_icu_collator(library->locale),
 											 (UChar *) library->scratch, length_utf16,
 											 (uint8_t *) key->buffer, key->size);
 
@@ -76,7 +77,7 @@ make_word_icu(CollateLibrary *library, const char *string, uint32 len, uint64 *w
 {
 	if (library->primaries != NULL)
 		gpusort_primaries_asked(library->primaries);
-	return gpusort_primaries_ask(library->locale->info.icu.ucol, string, len, word);
+	return gpusort_primaries_ask(gpusort_icu_collator(library->locale), string, len, word);
 }
 
 static bool
@@ -121,7 +122,7 @@ is_shifted(const UCollator *collator)
 void
 gpusort_collate_begin_icu(CollateLibrary *library)
 {
-	const UCollator *collator = library->locale->info.icu.ucol;
+	const UCollator *collator = gpusort_icu_collator(library->locale);
 
 	library->has_no_order = is_shifted(collator) || !only_scripts_move(collator);
 	if (GetDatabaseEncoding() != PG_UTF8)

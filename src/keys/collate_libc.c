@@ -11,6 +11,7 @@
 #include "keys/codec_private.h"
 #include "keys/collate_libc.h"
 #include "keys/collate_weights.h"
+#include "pg_compat.h"
 
 /* A locale of libc and what has been learned of it, kept as long as the process. */
 typedef struct KnownLocale
@@ -33,7 +34,7 @@ static KnownLocale *known_locales = NULL;
 static const KnownLocale *
 know_locale(pg_locale_t pg_locale, bool pairs)
 {
-	locale_t	locale = pg_locale ? pg_locale->info.lt : (locale_t) 0;
+	locale_t	locale = pg_locale ? gpusort_libc_locale(pg_locale) : (locale_t) 0;
 	KnownLocale *known = known_locales;
 	KnownLocale *made = NULL;
 	locale_t	copy;
@@ -85,7 +86,8 @@ call_strxfrm(CollateLibrary *library, CollatedKey *key, const char *string, uint
 		Size		needed;
 
 		if (library->locale)
-			needed = strxfrm_l(key->buffer, library->scratch, key->size, library->locale->info.lt);
+			needed = strxfrm_l(key->buffer, library->scratch, key->size, 
+							   gpusort_libc_locale(library->locale));
 		else
 			needed = strxfrm(key->buffer, library->scratch, key->size);
 		if (needed < key->size)

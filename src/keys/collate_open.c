@@ -9,6 +9,7 @@
 #include "keys/collate_icu.h"
 #include "keys/collate_libc.h"
 #include "keys/collate_open.h"
+#include "keys/collation_kind.h"
 
 void
 gpusort_collate_open(CollateLibrary *library, Oid collation)
@@ -20,7 +21,7 @@ gpusort_collate_open(CollateLibrary *library, Oid collation)
 	library->locale = locale;
 	library->deterministic = locale == NULL || locale->deterministic;
 #ifdef USE_ICU
-	if (locale != NULL && locale->provider == COLLPROVIDER_ICU)
+	if (gpusort_collation_provider(collation) == COLLPROVIDER_ICU)
 	{
 		gpusort_collate_begin_icu(library);
 		return;

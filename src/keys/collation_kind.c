@@ -8,79 +8,41 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_database.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/pg_locale.h"
 #include "utils/syscache.h"
 
 #include "pg_compat.h"
 
-/* That of the database, which every session has opened when it began. */
-static GpuSortCollationKind
-default_kind(void)
+static char
+provider_of_database(void)
 {
-	pg_locale_t locale;
+	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+	char		provider;
 
-	if (gpusort_collation_is_c(DEFAULT_COLLATION_OID))
-		return GPUSORT_COLLATION_BYTES;
-	locale = pg_newlocale_from_collation(DEFAULT_COLLATION_OID);
-	if (locale == NULL || locale->provider == COLLPROVIDER_LIBC)
-		return GPUSORT_COLLATION_LIBC;
-	return locale->provider == COLLPROVIDER_ICU ? GPUSORT_COLLATION_ICU : GPUSORT_COLLATION_OTHER;
+	if (!HeapTupleIsValid(tuple))
+		return '\0';
+	provider = ((Form_pg_database) GETSTRUCT(tuple))->datlocprovider;
+	ReleaseSysCache(tuple);
+	return provider;
 }
 
-/* The locale of a collation of libc's, palloc'd; NULL if the catalog has none. */
-static char *
-libc_name(HeapTuple tuple)
+char
+gpusort_collation_provider(Oid collation)
 {
-	bool		isnull;
-	Datum		value = SysCacheGetAttr(COLLOID, tuple, Anum_pg_collation_collcollate, &isnull);
-
-	return isnull ? NULL : TextDatumGetCString(value);
-}
-
-/* Is that what libc's comparison by bytes is called? */
-static bool
-is_name_of_c(HeapTuple tuple)
-{
-	char	   *name = libc_name(tuple);
-
-	return name != NULL && (strcmp(name, "C") == 0 || strcmp(name, "POSIX") == 0);
-}
-
-GpuSortCollationKind
-gpusort_collation_kind(Oid collation)
-{
-	GpuSortCollationKind kind = GPUSORT_COLLATION_OTHER;
 	HeapTuple	tuple;
+	char		provider;
 
-	if (!OidIsValid(collation))
-		return GPUSORT_COLLATION_NONE;
-	if (collation == C_COLLATION_OID || collation == POSIX_COLLATION_OID)
-		return GPUSORT_COLLATION_BYTES;
 	if (collation == DEFAULT_COLLATION_OID)
-		return default_kind();
-
+		return provider_of_database();
 	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
 	if (!HeapTupleIsValid(tuple))
-		return GPUSORT_COLLATION_NONE;
-	switch (((Form_pg_collation) GETSTRUCT(tuple))->collprovider)
-	{
-		case COLLPROVIDER_LIBC:
-			kind = is_name_of_c(tuple) ? GPUSORT_COLLATION_BYTES : GPUSORT_COLLATION_LIBC;
-			break;
-#ifdef USE_ICU
-		case COLLPROVIDER_ICU:
-			kind = GPUSORT_COLLATION_ICU;
-			break;
-#endif
-#ifdef COLLPROVIDER_BUILTIN
-		case COLLPROVIDER_BUILTIN:
-			kind = GPUSORT_COLLATION_BYTES;
-			break;
-#endif
-	}
+		return '\0';
+	provider = ((Form_pg_collation) GETSTRUCT(tuple))->collprovider;
 	ReleaseSysCache(tuple);
-	return kind;
+	return provider;
 }
 
 char *
@@ -92,7 +54,52 @@ gpusort_collation_libc_name(Oid collation)
 	if (!HeapTupleIsValid(tuple))
 		return NULL;
 	if (((Form_pg_collation) GETSTRUCT(tuple))->collprovider == COLLPROVIDER_LIBC)
-		name = libc_name(tuple);
+	{
+		bool		isnull;
+		Datum		value = SysCacheGetAttr(COLLOID, tuple, Anum_pg_collation_collcollate, &isnull);
+
+		name = isnull ? NULL : TextDatumGetCString(value);
+	}
 	ReleaseSysCache(tuple);
 	return name;
+}
+
+/*
+ * Does libc compare by bytes?  That of the database is open since the session began, and
+ * says so itself.
+ */
+static bool
+is_c_of_libc(Oid collation)
+{
+	const char *name;
+
+	if (collation == DEFAULT_COLLATION_OID)
+		return gpusort_collation_is_c(collation);
+	name = gpusort_collation_libc_name(collation);
+	return name != NULL && (strcmp(name, "C") == 0 || strcmp(name, "POSIX") == 0);
+}
+
+GpuSortCollationKind
+gpusort_collation_kind(Oid collation)
+{
+	if (!OidIsValid(collation))
+		return GPUSORT_COLLATION_NONE;
+	if (collation == C_COLLATION_OID || collation == POSIX_COLLATION_OID)
+		return GPUSORT_COLLATION_BYTES;
+	switch (gpusort_collation_provider(collation))
+	{
+		case '\0':
+			return GPUSORT_COLLATION_NONE;
+		case COLLPROVIDER_LIBC:
+			return is_c_of_libc(collation) ? GPUSORT_COLLATION_BYTES : GPUSORT_COLLATION_LIBC;
+#ifdef USE_ICU
+		case COLLPROVIDER_ICU:
+			return GPUSORT_COLLATION_ICU;
+#endif
+#ifdef COLLPROVIDER_BUILTIN
+		case COLLPROVIDER_BUILTIN:
+			return GPUSORT_COLLATION_BYTES;
+#endif
+	}
+	return GPUSORT_COLLATION_OTHER;
 }

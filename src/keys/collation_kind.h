@@ -22,6 +22,9 @@ typedef enum GpuSortCollationKind
  */
 extern GpuSortCollationKind gpusort_collation_kind(Oid collation);
 
+/* The provider of a collation, of the database's if that is the default one; 0 if it is none. */
+extern char gpusort_collation_provider(Oid collation);
+
 /* What libc calls a collation of its own: palloc'd; NULL if it is none. */
 extern char *gpusort_collation_libc_name(Oid collation);
 

@@ -12,6 +12,7 @@
 #include "optimizer/planner.h"
 
 #include "cost/cost.h"
+#include "pg_compat.h"
 #include "plan/plan_group.h"
 #include "plan/plan_hooks.h"
 #include "plan/plan_merge_join.h"
@@ -56,17 +57,16 @@ consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *inp
  * a plan is made.
  */
 static PlannedStmt *
-plan_and_replace(Query *parse, const char *query_string, int cursor_options,
-				 ParamListInfo bound_params)
+plan_and_replace(GPUSORT_PLANNER_PARAMETERS)
 {
 	PlannedStmt *stmt;
 	bool		outer_was_short = gpusort_pool_was_short;
 
 	gpusort_pool_was_short = false;
 	if (previous_planner_hook)
-		stmt = previous_planner_hook(parse, query_string, cursor_options, bound_params);
+		stmt = previous_planner_hook(GPUSORT_PLANNER_ARGUMENTS);
 	else
-		stmt = standard_planner(parse, query_string, cursor_options, bound_params);
+		stmt = standard_planner(GPUSORT_PLANNER_ARGUMENTS);
 	gpusort_replace_sorts(stmt);
 	stmt->transientPlan |= gpusort_pool_was_short;
 	gpusort_pool_was_short |= outer_was_short;

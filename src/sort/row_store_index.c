@@ -80,7 +80,7 @@ put_plain(GpuSort *sort, const Datum *values, const bool *isnull, bool has_nulls
 	memset(tuple, 0, size);
 	heap_fill_tuple(sort->desc, (Datum *) values, (bool *) isnull, (char *) tuple + header,
 					data_size, &heap_info,
-					has_nulls ? (bits8 *) tuple + sizeof(IndexTupleData) : NULL);
+					has_nulls ? (uint8 *) tuple + sizeof(IndexTupleData) : NULL);
 	if ((heap_info & HEAP_HASVARWIDTH) != 0)
 		info |= INDEX_VAR_MASK;
 	tuple->t_info = info | size;

@@ -14,6 +14,7 @@
 #include "utils/memutils.h"
 #include "utils/sortsupport.h"
 
+#include "pg_compat.h"
 #include "sort/sort_cuts.h"
 
 struct GpuSortCutter
@@ -44,8 +45,8 @@ gpusort_begin_cuts(const GpuSortView *view, TupleDesc desc, const GpuSortSpec *s
 		key->ssup_attno = spec->attnos[i];
 		PrepareSortSupportFromOrderingOp(spec->sortops[i], key);
 	}
-	cutter->group = MakeTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	cutter->other = MakeTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	cutter->group = gpusort_make_slot(desc, &TTSOpsMinimalTuple);
+	cutter->other = gpusort_make_slot(desc, &TTSOpsMinimalTuple);
 	cutter->compare_context = AllocSetContextCreate(CurrentMemoryContext, "gpusort cuts",
 													ALLOCSET_SMALL_SIZES);
 	return cutter;

@@ -33,6 +33,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "pg_compat.h"
 #include "sort/sort_input.h"
 #include "sort/sort_put.h"
 
@@ -205,7 +206,7 @@ static bool
 next_page(GpuSortInput *input)
 {
 	ScanState  *node = (ScanState *) input->child;
-	Instrumentation *instrument = node->ps.instrument;
+	GpuSortNodeInstrumentation *instrument = node->ps.instrument;
 	bool		found;
 
 	if (instrument != NULL)

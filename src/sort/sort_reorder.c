@@ -25,6 +25,8 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+
 #include "memory/pool.h"
 #include "service/service_settings.h"
 #include "sort/sort_memory.h"

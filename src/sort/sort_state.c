@@ -6,6 +6,7 @@
 
 #include "utils/memutils.h"
 
+#include "pg_compat.h"
 #include "sort/parts_owner.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_ranges.h"
@@ -78,7 +79,7 @@ gpusort_row_slot(GpuSort *sort)
 		MemoryContext old = MemoryContextSwitchTo(sort->context);
 
 		/* the slot must hold no reference that only ExecDropSingle... drops */
-		sort->row_slot = MakeTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
+		sort->row_slot = gpusort_make_slot(sort->desc, &TTSOpsMinimalTuple);
 		MemoryContextSwitchTo(old);
 	}
 	return sort->row_slot;

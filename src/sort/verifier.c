@@ -81,7 +81,7 @@ gpusort_begin_own_verifier(GpuSortVerifier *v, GpuSort *sort)
 	}
 	v->sort = sort;
 	for (int i = 0; i < 2; i++)
-		v->slots[i] = MakeTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
+		v->slots[i] = gpusort_make_slot(sort->desc, &TTSOpsMinimalTuple);
 }
 
 static inline void *
