@@ -39,12 +39,14 @@ my $sort = 'SELECT * FROM t ORDER BY h, i';
 my $serial = 0;
 
 # Another gpusortd, with these options; a new process even if nothing has changed.
+# GPUs do not fail or damage rows on demand: then devices are simulated.
 sub restart_daemon
 {
 	my ($options, $state) = @_;
+	my $daemon = $options =~ /=(?:operation|wrong-|swapped|doubled)/ ? 'host:3' : daemon_of(3);
 
 	$serial++;
-	set_daemon($node, daemon_of(3), "$small --device-memory=" . (1000 + $serial) . "MB $options", $state);
+	set_daemon($node, $daemon, "$small --device-memory=" . (1000 + $serial) . "MB $options", $state);
 }
 
 # The sort falls back, with this reason, and gives the right answer.
