@@ -49,8 +49,12 @@
 #define TUPLE_LINES		4
 #define LINE_BYTES		64
 
-/* Pages whose buffers are remembered, at most; 8 bytes each. */
+/*
+ * Pages whose buffers are remembered, at most, 8 bytes each: as far as the sort leaves private
+ * memory for them.
+ */
 #define MAX_PAGES		(1 << 20)
+#define MIN_PAGES		64
 
 /* Where a page was; pages share entries. */
 typedef struct LatePage
@@ -192,15 +196,18 @@ gpusort_clear_late(GpuSortLate *late)
 
 /* ---------- pages ---------- */
 
-/* Remember as many pages as the table has, or as may be buffered. */
+/* Remember as many pages as the table has, or as there is memory for. */
 static void
-make_pages(GpuSortLate *late)
+make_pages(GpuSortLate *late, GpuSort *sort)
 {
 	uint32		blocks = RelationGetNumberOfBlocks(late->table);
-	uint32		count = pg_nextpower2_32(Max(Min(blocks, MAX_PAGES), 1));
+	uint32		count = pg_nextpower2_32(Max(Min(blocks, MAX_PAGES), MIN_PAGES));
 
+	while (count > MIN_PAGES && count * sizeof(LatePage) > gpusort_memory_left(sort))
+		count /= 2;
 	late->pages = MemoryContextAllocZero(late->memory, count * sizeof(LatePage));
 	late->page_mask = count - 1;
+	gpusort_charge(sort, count * sizeof(LatePage));
 }
 
 static inline LatePage *
@@ -426,7 +433,7 @@ gpusort_fetch_late(GpuSortLate *late, GpuSortCursor *cursor, bool forward)
 	LateRow    *row;
 
 	if (unlikely(late->pages == NULL))
-		make_pages(late);
+		make_pages(late, cursor->sort);
 	if (unlikely(cursor->tuplesort != NULL))
 		return fetch_handed_over(late, cursor->tuplesort, forward);
 	if (unlikely(!gpusort_cursor_move(cursor, forward)))

@@ -46,9 +46,13 @@
 
 /*
  * With 1024 entries, five of six lookups hit if a column has 200 different
- * values.  The buffers of strings of up to 64 bytes take 1.3 MB at the most.
+ * values.  The buffers of strings of up to 64 bytes take 1.3 MB at the most, and no
+ * more than half of what encoders may hold; the entries themselves take an eighth.
+ * Where that is little memory there are fewer entries.
  */
-#define CACHE_ENTRIES 1024
+#define CACHE_MAX_BITS	10
+#define CACHE_ENTRIES_PART	8
+#define CACHE_BUFFERS_PART	2
 #define CACHE_MAX_STRING_BYTES 64
 
 /* A short string's key, with the string behind its zero byte. */
@@ -79,9 +83,11 @@ typedef struct CollateState
 {
 	CollateLibrary library;
 	SourceFunction source;
-	CachedKey	uncached;		/* for long strings */
-	CachedKey	keys[CACHE_ENTRIES];
-	CachedWord *words;			/* CACHE_ENTRIES of them, for lazy encoders */
+	CachedKey	uncached;		/* for strings that are long, or find no room */
+	CachedKey  *keys;			/* NULL: none yet */
+	int			keys_shift;		/* of the hash, to that many entries */
+	CachedWord *words;			/* the same for lazy encoders */
+	int			words_shift;
 } CollateState;
 
 /*
@@ -89,7 +95,7 @@ typedef struct CollateState
  * differ elsewhere compete for one entry, which costs time but nothing else.
  */
 static inline uint32
-cache_entry(const char *string, uint32 len)
+cache_entry(const char *string, uint32 len, int shift)
 {
 	uint64		first = 0;
 	uint64		last = 0;
@@ -106,31 +112,92 @@ cache_entry(const char *string, uint32 len)
 	first = (first + len) * UINT64CONST(0x9E3779B185EBCA87) ^
 		last * UINT64CONST(0xC2B2AE3D27D4EB4F);
 	first ^= first >> 32;
-	return (first * UINT64CONST(0x9E3779B185EBCA87)) >> 54;
+	return (first * UINT64CONST(0x9E3779B185EBCA87)) >> shift;
 }
 
-StaticAssertDecl(CACHE_ENTRIES == 1 << (64 - 54), "hash must cover the cache");
+/* How many entries of that size a cache has, as the shift of a hash: two at least. */
+static int
+cache_shift(const GpuSortKeyMemory *memory, size_t entry_bytes)
+{
+	size_t		held = gpusort_key_memory_bytes(memory);
+	size_t		left = memory->limit_bytes - Min(held, memory->limit_bytes);
+	int			bits = CACHE_MAX_BITS;
+
+	while (bits > 1 && (entry_bytes << bits) > left / CACHE_ENTRIES_PART)
+		bits--;
+	return 64 - bits;
+}
+
+static pg_noinline void
+make_key_cache(CollateState *state)
+{
+	GpuSortKeyMemory *memory = state->library.memory;
+
+	state->keys_shift = cache_shift(memory, sizeof(CachedKey));
+	state->keys = MemoryContextAllocZero(memory->context,
+										 sizeof(CachedKey) << (64 - state->keys_shift));
+	for (int i = 0; i < 1 << (64 - state->keys_shift); i++)
+		state->keys[i].string_len = PG_UINT32_MAX;
+}
+
+static pg_noinline void
+make_word_cache(CollateState *state)
+{
+	GpuSortKeyMemory *memory = state->library.memory;
+
+	state->words_shift = cache_shift(memory, sizeof(CachedWord));
+	state->words = MemoryContextAlloc(memory->context,
+									  sizeof(CachedWord) << (64 - state->words_shift));
+	for (int i = 0; i < 1 << (64 - state->words_shift); i++)
+		state->words[i].string_len = PG_UINT32_MAX;
+}
+
+/* Is the entry the key of the string? */
+static inline bool
+is_key_of(const CachedKey *cached, const char *string, uint32 len)
+{
+	return cached->string_len == len &&
+		memcmp(cached->key.buffer + cached->key.sort_key_len + 1, string, len) == 0;
+}
+
+/* Where the key of a string is, or is to be made; NULL if strings are never so long. */
+static inline CachedKey *
+find_key(CollateState *state, const char *string, uint32 len)
+{
+	const GpuSortKeyMemory *memory = state->library.memory;
+	CachedKey  *cached;
+
+	if (unlikely(len > CACHE_MAX_STRING_BYTES))
+		return len <= MAX_STRING_BYTES ? &state->uncached : NULL;
+	if (unlikely(state->keys == NULL))
+		make_key_cache(state);
+	cached = &state->keys[cache_entry(string, len, state->keys_shift)];
+	if (unlikely(cached->key.buffer == NULL) &&
+		gpusort_key_memory_bytes(memory) > memory->limit_bytes / CACHE_BUFFERS_PART)
+		return &state->uncached;
+	return cached;
+}
+
+/* Room to begin with: short strings should not need a second attempt, long ones not too much. */
+static inline Size
+expected_bytes(uint32 len)
+{
+	return len <= CACHE_MAX_STRING_BYTES ? 4 * len + 32 : 2 * len;
+}
 
 static bool
 encode_collated(CollateState *state, const char *string, uint32 len, GpuSortKey *key)
 {
 	CollateLibrary *library = &state->library;
-	CachedKey  *cached;
-	CollatedKey *collated;
+	CachedKey  *cached = find_key(state, string, len);
+	CollatedKey *collated = &cached->key;
 
-	if (likely(len <= CACHE_MAX_STRING_BYTES))
-		cached = &state->keys[cache_entry(string, len)];
-	else if (len <= MAX_STRING_BYTES)
-		cached = &state->uncached;
-	else
+	if (unlikely(cached == NULL))
 		return false;
-
-	collated = &cached->key;
-	if (cached->string_len != len ||
-		memcmp(collated->buffer + collated->sort_key_len + 1, string, len) != 0)
+	if (!is_key_of(cached, string, len))
 	{
 		cached->string_len = PG_UINT32_MAX;
-		if (!gpusort_collate_reserve(library, collated, 4 * len + 32) ||
+		if (!gpusort_collate_reserve(library, collated, expected_bytes(len)) ||
 			!library->make_key(library, collated, string, len) ||
 			!gpusort_collate_reserve(library, collated, collated->sort_key_len + 1 + len))
 			return false;
@@ -185,7 +252,9 @@ encode_lazily(CollateState *state, Source source, GpuSortKey *key)
 	if (source.len > CACHE_MAX_STRING_BYTES)
 		return library->make_word(library, source.string, source.len, &key->prefix);
 
-	cached = &state->words[cache_entry(source.string, source.len)];
+	if (unlikely(state->words == NULL))
+		make_word_cache(state);
+	cached = &state->words[cache_entry(source.string, source.len, state->words_shift)];
 	if (cached->string_len != source.len ||
 		memcmp(cached->string, source.string, source.len) != 0)
 	{
@@ -240,19 +309,25 @@ begin(GpuSortEncoder *encoder, SourceFunction source)
 {
 	CollateState *state = palloc0(sizeof(CollateState));
 
-	gpusort_collate_open(&state->library, encoder->collation);
+	gpusort_collate_open(&state->library, encoder->collation, encoder->memory);
 	state->source = source;
 	state->uncached.string_len = PG_UINT32_MAX;
-	for (int i = 0; i < CACHE_ENTRIES; i++)
-		state->keys[i].string_len = PG_UINT32_MAX;
 	encoder->lazy = state->library.make_word != NULL;
-	if (encoder->lazy)
-	{
-		state->words = palloc(CACHE_ENTRIES * sizeof(CachedWord));
-		for (int i = 0; i < CACHE_ENTRIES; i++)
-			state->words[i].string_len = PG_UINT32_MAX;
-	}
 	encoder->private_data = state;
+}
+
+static void
+forget(GpuSortEncoder *encoder)
+{
+	CollateState *state = encoder->private_data;
+
+	state->keys = NULL;
+	state->words = NULL;
+	memset(&state->uncached, 0, sizeof(state->uncached));
+	state->uncached.string_len = PG_UINT32_MAX;
+	memset(&state->library.whole, 0, sizeof(state->library.whole));
+	state->library.scratch = NULL;
+	state->library.scratch_size = 0;
 }
 
 static void
@@ -299,6 +374,7 @@ extra_bytes_libc(double width, bool lazy)
 		.encode = encode, \
 		.complete = complete, \
 		.proven_word = proven_word, \
+		.forget = forget, \
 		.extra_bytes = its_extra_bytes, \
 	}
 #define LIBC_CODEC(type) \

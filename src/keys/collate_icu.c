@@ -29,7 +29,8 @@ make_key_icu_utf8(CollateLibrary *library, CollatedKey *key, const char *string,
 	int32_t		length_utf16;
 
 	/* UTF-16 has at most as many units as UTF-8 has bytes.  ICU must not be given a null pointer. */
-	gpusort_collate_reserve_scratch(library, (len + 1) * sizeof(UChar));
+	if (!gpusort_collate_reserve_scratch(library, (len + 1) * sizeof(UChar)))
+		return false;
 	u_strFromUTF8((UChar *) library->scratch, len, &length_utf16, string, len, &status);
 	if (U_FAILURE(status))
 		return false;

@@ -77,7 +77,8 @@ know_locale(pg_locale_t pg_locale, bool pairs)
 static bool
 call_strxfrm(CollateLibrary *library, CollatedKey *key, const char *string, uint32 len)
 {
-	gpusort_collate_reserve_scratch(library, len + 1);
+	if (!gpusort_collate_reserve_scratch(library, len + 1))
+		return false;
 	memcpy(library->scratch, string, len);
 	library->scratch[len] = '\0';
 

@@ -10,17 +10,34 @@
 
 #include "keys/collate_library.h"
 
-void
+/* May a buffer have so many bytes, instead of those it has? */
+static bool
+may_grow(GpuSortKeyMemory *memory, Size from, Size to)
+{
+	size_t		others = gpusort_key_memory_bytes(memory);
+
+	others -= Min(others, from);
+	if (AllocSizeIsValid(to) && others + to <= memory->limit_bytes)
+		return true;
+	memory->exceeded = true;
+	return false;
+}
+
+bool
 gpusort_collate_reserve_scratch(CollateLibrary *library, Size size)
 {
 	if (size <= library->scratch_size)
-		return;
+		return true;
+	size += size / 4;
+	if (!may_grow(library->memory, library->scratch_size, size))
+		return false;
 	if (library->scratch)
 		pfree(library->scratch);
 	library->scratch = NULL;
 	library->scratch_size = 0;
-	library->scratch = MemoryContextAlloc(library->context, size * 2);
-	library->scratch_size = size * 2;
+	library->scratch = MemoryContextAlloc(library->memory->context, size);
+	library->scratch_size = size;
+	return true;
 }
 
 bool
@@ -28,13 +45,13 @@ gpusort_collate_reserve(CollateLibrary *library, CollatedKey *key, Size size)
 {
 	if (size <= key->size)
 		return true;
-	if (!AllocSizeIsValid(size))
+	size = MAXALIGN(size + size / 4);
+	if (!may_grow(library->memory, key->size, size))
 		return false;
-	size = Min(MAXALIGN(size + size / 4), MaxAllocSize);
 	if (key->buffer)
 		key->buffer = repalloc(key->buffer, size);
 	else
-		key->buffer = MemoryContextAlloc(library->context, size);
+		key->buffer = MemoryContextAlloc(library->memory->context, size);
 	key->size = size;
 	return true;
 }

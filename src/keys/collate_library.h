@@ -12,6 +12,8 @@
 
 #include "utils/pg_locale.h"
 
+#include "keys/key_codec.h"
+
 /* A string's key. */
 typedef struct CollatedKey
 {
@@ -64,7 +66,7 @@ struct CollateLibrary
 	const struct CollateWeights *weights;	/* of libc; NULL if they are not known */
 	struct CollatePrimaries *primaries; /* of ICU; NULL if they can't be */
 
-	MemoryContext context;		/* for all buffers */
+	GpuSortKeyMemory *memory;	/* for all buffers */
 	char	   *scratch;		/* the string as the library wants it */
 	Size		scratch_size;
 	CollatedKey whole;			/* one that only a word is wanted of */
@@ -72,11 +74,11 @@ struct CollateLibrary
 
 /*
  * Make room for size bytes in a key's buffer, keeping its contents.  False if
- * that is more than memory contexts give.
+ * that is more than encoders may hold.
  */
 extern bool gpusort_collate_reserve(CollateLibrary *library, CollatedKey *key, Size size);
 
-/* Make room for size bytes of scratch, whose contents are lost. */
-extern void gpusort_collate_reserve_scratch(CollateLibrary *library, Size size);
+/* The same for scratch, whose contents are lost. */
+extern bool gpusort_collate_reserve_scratch(CollateLibrary *library, Size size);
 
 #endif							/* GPUSORT_COLLATE_LIBRARY_H */

@@ -12,12 +12,12 @@
 #include "keys/collation_kind.h"
 
 void
-gpusort_collate_open(CollateLibrary *library, Oid collation)
+gpusort_collate_open(CollateLibrary *library, Oid collation, GpuSortKeyMemory *memory)
 {
 	pg_locale_t locale = pg_newlocale_from_collation(collation);
 
 	memset(library, 0, sizeof(*library));
-	library->context = CurrentMemoryContext;
+	library->memory = memory;
 	library->locale = locale;
 	library->deterministic = locale == NULL || locale->deterministic;
 #ifdef USE_ICU

@@ -8,9 +8,10 @@
 #include "keys/collate_library.h"
 
 /*
- * Prepare for a collation; memory from CurrentMemoryContext.  Raises an error if the
- * collation can't be opened.
+ * Prepare for a collation, with buffers in *memory.  Raises an error if the collation
+ * can't be opened.
  */
-extern void gpusort_collate_open(CollateLibrary *library, Oid collation);
+extern void gpusort_collate_open(CollateLibrary *library, Oid collation,
+								 GpuSortKeyMemory *memory);
 
 #endif							/* GPUSORT_COLLATE_OPEN_H */

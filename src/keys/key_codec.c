@@ -14,6 +14,7 @@
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "utils/fmgroids.h"
+#include "utils/memutils.h"
 
 #include "keys/codec_private.h"
 
@@ -143,9 +144,21 @@ gpusort_codec_fits_class(Oid sortop, Oid opfamily, Oid opcintype, Oid compare,
 }
 
 void
-gpusort_codec_begin(GpuSortEncoder *encoder, const GpuSortCodec *codec, Oid type, Oid collation)
+gpusort_begin_key_memory(GpuSortKeyMemory *memory, size_t limit_bytes)
+{
+	memory->context = AllocSetContextCreate(CurrentMemoryContext, "gpusort encoders",
+											ALLOCSET_SMALL_SIZES);
+	memory->empty_bytes = memory->context->mem_allocated;
+	memory->limit_bytes = limit_bytes;
+	memory->exceeded = false;
+}
+
+void
+gpusort_codec_begin(GpuSortEncoder *encoder, const GpuSortCodec *codec, Oid type, Oid collation,
+					GpuSortKeyMemory *memory)
 {
 	encoder->codec = codec;
+	encoder->memory = memory;
 	encoder->type = type;
 	encoder->collation = collation;
 	encoder->lazy = false;

@@ -29,6 +29,8 @@
 
 #include "postgres.h"
 
+#include "nodes/memnodes.h"
+
 #define GPUSORT_CODEC_MAX_WORDS 2
 
 typedef enum GpuSortBytesKind
@@ -59,6 +61,18 @@ typedef struct GpuSortKey
 								 * of keys that differ in it */
 } GpuSortKey;
 
+/*
+ * What the encoders of a sort hold for making keys: caches, and buffers that grow with the
+ * longest string.  Keys that would take more have no encoding.
+ */
+typedef struct GpuSortKeyMemory
+{
+	MemoryContext context;
+	size_t		empty_bytes;	/* that the context has when nothing is in it */
+	size_t		limit_bytes;	/* beyond these */
+	bool		exceeded;		/* a key would have taken more */
+} GpuSortKeyMemory;
+
 typedef struct GpuSortCodec GpuSortCodec;
 
 /* A codec at work on one sort column; made by gpusort_codec_begin(). */
@@ -69,6 +83,7 @@ typedef struct GpuSortEncoder
 	Oid			collation;
 	bool		lazy;			/* encode() gives strings that complete() makes keys of */
 	void	   *private_data;	/* codec's own, in the context current at begin */
+	GpuSortKeyMemory *memory;	/* what grows lies here */
 } GpuSortEncoder;
 
 struct GpuSortCodec
@@ -112,6 +127,9 @@ struct GpuSortCodec
 	 */
 	bool		(*proven_word) (GpuSortEncoder *encoder, Datum value, uint64 *word);
 
+	/* Optional: all that was allocated in encoder->memory will be gone. */
+	void		(*forget) (GpuSortEncoder *encoder);
+
 	/* Optional: what gpusort_codec_extra_bytes() answers; 0 without it. */
 	double		(*extra_bytes) (double width, bool lazy);
 };
@@ -134,11 +152,22 @@ extern bool gpusort_codec_fits_class(Oid sortop, Oid opfamily, Oid opcintype, Oi
 									 const char **reason);
 
 /*
- * Prepare a codec for one sort; memory from CurrentMemoryContext.  Raises an error if the
+ * Prepare a codec for one sort; memory from CurrentMemoryContext.  What it will need more as
+ * values come is taken from *memory, which several encoders may share.  Raises an error if the
  * collation can't be opened, as PostgreSQL's sort does.
  */
 extern void gpusort_codec_begin(GpuSortEncoder *encoder, const GpuSortCodec *codec,
-								Oid type, Oid collation);
+								Oid type, Oid collation, GpuSortKeyMemory *memory);
+
+/* Let encoders hold so many bytes, in a new context below the current one. */
+extern void gpusort_begin_key_memory(GpuSortKeyMemory *memory, size_t limit_bytes);
+
+/* Bytes that encoders hold. */
+static inline size_t
+gpusort_key_memory_bytes(const GpuSortKeyMemory *memory)
+{
+	return memory->context->mem_allocated - memory->empty_bytes;
+}
 
 /* Is the result to be verified with PostgreSQL's comparison (sort_verify.c)? */
 static inline bool

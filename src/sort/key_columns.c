@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
+#include "utils/memutils.h"
 
 #include "sort/fixed_offset.h"
 #include "sort/key_columns.h"
@@ -36,7 +37,7 @@ begin_column(GpuSortKeys *keys, int i, TupleDesc desc, const GpuSortSpec *spec)
 	column->attbyval = att->attbyval;
 	column->attalign = att->attalign;
 	column->flip = reverse ? PG_UINT64_MAX : 0;
-	gpusort_codec_begin(&column->encoder, codec, type, spec->collations[i]);
+	gpusort_codec_begin(&column->encoder, codec, type, spec->collations[i], &keys->memory);
 	column->bytes = codec->bytes;
 	column->lazy = column->encoder.lazy;
 	column->nwords = codec->nwords;
@@ -50,9 +51,11 @@ begin_column(GpuSortKeys *keys, int i, TupleDesc desc, const GpuSortSpec *spec)
 }
 
 void
-gpusort_begin_columns(GpuSortKeys *keys, TupleDesc desc, const GpuSortSpec *spec)
+gpusort_begin_columns(GpuSortKeys *keys, TupleDesc desc, const GpuSortSpec *spec,
+					  size_t encoders_bytes)
 {
 	memset(keys, 0, sizeof(*keys));
+	gpusort_begin_key_memory(&keys->memory, encoders_bytes);
 	keys->ncolumns = spec->nkeys;
 	keys->columns = palloc0(spec->nkeys * sizeof(GpuSortColumn));
 	keys->planes = palloc(spec->nkeys * PLANES_PER_COLUMN * sizeof(gs_plane));
@@ -62,8 +65,24 @@ gpusort_begin_columns(GpuSortKeys *keys, TupleDesc desc, const GpuSortSpec *spec
 }
 
 void
+gpusort_forget_keys(GpuSortKeys *keys)
+{
+	if (gpusort_key_memory_bytes(&keys->memory) == 0)
+		return;
+	for (int i = 0; i < keys->ncolumns; i++)
+	{
+		GpuSortEncoder *encoder = &keys->columns[i].encoder;
+
+		if (encoder->codec->forget)
+			encoder->codec->forget(encoder);
+	}
+	MemoryContextReset(keys->memory.context);
+}
+
+void
 gpusort_forget_values(GpuSortKeys *keys)
 {
+	keys->memory.exceeded = false;
 	keys->value_refused = false;
 	keys->out_of_room = false;
 	for (int i = 0; i < keys->ncolumns; i++)

@@ -74,6 +74,7 @@ typedef struct GpuSortKeys
 	unsigned	nplanes;
 	int			refine_column;	/* its strings go on behind the planes; -1: none do */
 
+	GpuSortKeyMemory memory;	/* of the encoders */
 	bool		value_refused;	/* a key had no encoding */
 	bool		out_of_room;	/* the refinement found no memory for a key */
 } GpuSortKeys;
@@ -85,8 +86,15 @@ column_is_null(const GpuSortColumn *column, uint32 id)
 		(RANGE_U64(column->nulls)[id >> 6] >> (id & 63) & 1) != 0;
 }
 
-/* Columns without memory for any rows, in the current context. */
-extern void gpusort_begin_columns(GpuSortKeys *keys, TupleDesc desc, const GpuSortSpec *spec);
+/*
+ * Columns without memory for any rows, in the current context, whose encoders may hold so
+ * many bytes.
+ */
+extern void gpusort_begin_columns(GpuSortKeys *keys, TupleDesc desc, const GpuSortSpec *spec,
+								  size_t encoders_bytes);
+
+/* No more keys will be made for now: give back what the encoders hold. */
+extern void gpusort_forget_keys(GpuSortKeys *keys);
 
 /* Forget what is known about the values of rows. */
 extern void gpusort_forget_values(GpuSortKeys *keys);

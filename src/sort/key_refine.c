@@ -41,6 +41,7 @@
 #include "sort/key_run.h"
 #include "sort/key_strings.h"
 #include "sort/row_store.h"
+#include "sort/sort_memory.h"
 #include "sort/sort_progress.h"
 
 /* Words of the bitmap that are told as progress at a time (a power of two, less one). */
@@ -65,7 +66,8 @@ complete_key(GpuSort *sort, GpuSortColumn *column, uint32 id)
 		sort->keys.value_refused = true;
 		return false;
 	}
-	if (!gpusort_row_store_reserve(sort, PADDED_WORD_BYTES + key.len, &offset))
+	if (!gpusort_encoders_fit(sort) ||
+		!gpusort_row_store_reserve(sort, PADDED_WORD_BYTES + key.len, &offset))
 	{
 		sort->keys.out_of_room = true;
 		return false;

@@ -155,6 +155,7 @@ gpusort_perform(GpuSort *sort)
 		bool		sorted = sort_rows(sort);
 
 		gpusort_note_memory(sort);
+		gpusort_forget_encoders(sort);
 		if (!sorted)
 			give_up(sort, handover_cause(&sort->keys));
 		else if (!gpusort_order_is_right(sort))
@@ -163,6 +164,23 @@ gpusort_perform(GpuSort *sort)
 	if (sort->tuplesort != NULL)
 		tuplesort_performsort(sort->tuplesort);
 	sort->order.performed = true;
+}
+
+size_t
+gpusort_memory_left(GpuSort *sort)
+{
+	const GpuSortMemory *memory = &sort->memory;
+	size_t		used = sort->tuplesort != NULL ? memory->charged_bytes : gpusort_private_bytes(sort);
+
+	return memory->limit_bytes - Min(used, memory->limit_bytes);
+}
+
+void
+gpusort_charge(GpuSort *sort, size_t bytes)
+{
+	sort->memory.charged_bytes += bytes;
+	sort->memory.beside_bytes += bytes;
+	sort->stats.memory_bytes += bytes;
 }
 
 uint64

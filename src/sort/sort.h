@@ -119,6 +119,13 @@ extern uint64 gpusort_rows(const GpuSort *sort);
 /* The tuplesort that has taken over, or NULL. */
 extern struct Tuplesortstate *gpusort_tuplesort(const GpuSort *sort);
 
+/*
+ * Private memory that the sort leaves of what it may have.  What its owner takes of it, for as
+ * long as the sort lives, is to be charged.
+ */
+extern size_t gpusort_memory_left(GpuSort *sort);
+extern void gpusort_charge(GpuSort *sort, size_t bytes);
+
 /* Forget all rows, keep the memory for the next input. */
 extern void gpusort_reset(GpuSort *sort);
 

@@ -16,6 +16,7 @@
 #include "interrupts.h"
 #include "sort/row_store.h"
 #include "sort/sort_handover.h"
+#include "sort/sort_memory.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"
@@ -56,6 +57,7 @@ gpusort_hand_over(GpuSort *sort, GpuSortHandover why)
 
 	gpusort_service_end(sort);
 	gpusort_release_reordered(sort);
+	gpusort_forget_encoders(sort);
 	sort->stats.handover = why;
 	sort->stats.handover_rows = sort->rows.count;
 	sort->tuplesort = tuplesort_begin_heap(sort->desc, sort->spec.nkeys, sort->spec.attnos,

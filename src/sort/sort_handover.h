@@ -13,7 +13,8 @@
 static inline GpuSortHandover
 handover_cause(const GpuSortKeys *keys)
 {
-	return keys->value_refused ? GPUSORT_HANDOVER_VALUE : GPUSORT_HANDOVER_MEMORY;
+	return keys->value_refused && !keys->memory.exceeded ? GPUSORT_HANDOVER_VALUE
+		: GPUSORT_HANDOVER_MEMORY;
 }
 
 /* Let a tuplesort have all rows, and all that follow. */

@@ -35,6 +35,22 @@
 /* Touched between two looks for interrupts: 2 to 40 ms if it is fresh. */
 #define GROW_STEP_BYTES	((size_t) 16 << 20)
 
+/*
+ * Encoders may hold a quarter of the limit, and where that is very little, enough for strings
+ * of some hundred bytes.
+ */
+#define ENCODERS_PART		4
+#define MIN_ENCODERS_BYTES	((size_t) 32 << 10)
+
+size_t
+gpusort_encoders_limit(size_t limit_bytes)
+{
+	/* a part takes no private memory for rows; its process may use some all the same */
+	if (limit_bytes == 0)
+		limit_bytes = gpusort_memory_limit();
+	return Max(gpusort_possible_bytes(limit_bytes) / ENCODERS_PART, MIN_ENCODERS_BYTES);
+}
+
 void
 gpusort_begin_memory(GpuSort *sort, size_t limit_bytes)
 {
@@ -80,17 +96,26 @@ add_private_bytes(GpuSortRange **range, size_t bytes, void *arg)
 }
 
 /*
- * Private memory that planes and workspace take for so many rows.  The tables in
+ * Private memory that all but the row store takes for so many rows.  The tables in
  * front of the engine's workspace are left out: they would be all of a small limit.
  */
 static size_t
-private_bytes_of_planes(GpuSort *sort, uint64 rows)
+private_bytes_beside_rows(GpuSort *sort, uint64 rows)
 {
 	size_t		bytes = 0;
 
 	gpusort_visit_planes(sort, rows, add_private_bytes, &bytes);
 	gpusort_visit_workspace(sort, rows, add_private_bytes, &bytes);
-	return sort->is_part ? bytes : bytes - Min(bytes, gs_sort_workspace_bytes(0));
+	if (sort->is_part)
+		return bytes;
+	return bytes - Min(bytes, gs_sort_workspace_bytes(0)) + sort->memory.beside_bytes;
+}
+
+size_t
+gpusort_private_bytes(GpuSort *sort)
+{
+	return private_bytes_beside_rows(sort, sort->rows.count) +
+		bytes_behind_extents(sort->rows.store, sort->rows.used);
 }
 
 /* Bytes of extents that the sort may still take, if nobody else does first. */
@@ -115,16 +140,16 @@ rows_fit(GpuSort *sort, uint64 rows)
 	const GpuSortMemory *memory = &sort->memory;
 	size_t		more_bytes = (rows - memory->capacity) * average_row_bytes(&sort->rows);
 	size_t		rows_private;
-	size_t		planes_private;
+	size_t		beside_private;
 
 	gpusort_visit_planes(sort, rows, reserve_range, NULL);
 	gpusort_visit_workspace(sort, rows, reserve_range, NULL);
-	planes_private = private_bytes_of_planes(sort, rows);
+	beside_private = private_bytes_beside_rows(sort, rows);
 	rows_private = bytes_behind_extents(sort->rows.store, sort->rows.used + more_bytes);
 	if (!gpusort_range_is_private(sort->rows.store))
 		rows_private -= Min(rows_private, pool_bytes_left(&memory->pool_account));
-	return planes_private <= memory->limit_bytes &&
-		rows_private <= memory->limit_bytes - planes_private;
+	return beside_private <= memory->limit_bytes &&
+		rows_private <= memory->limit_bytes - beside_private;
 }
 
 /* Let a part's planes have room for so many rows more; false if all would have too many. */
@@ -171,12 +196,31 @@ gpusort_grow_planes_to(GpuSort *sort, uint64 rows)
 void
 gpusort_set_rows_end(GpuSort *sort)
 {
-	size_t		planes = private_bytes_of_planes(sort, sort->memory.capacity);
+	size_t		beside = private_bytes_beside_rows(sort, sort->memory.capacity);
 	size_t		limit = sort->memory.limit_bytes;
-	size_t		allowed = limit > planes ? limit - planes : 0;
+	size_t		allowed = limit > beside ? limit - beside : 0;
 	const GpuSortRange *store = sort->rows.store;
 
 	sort->rows.end = Min(store->usable, gpusort_range_pool_bytes(store) + allowed);
+}
+
+bool
+gpusort_note_encoders(GpuSort *sort)
+{
+	GpuSortMemory *memory = &sort->memory;
+
+	memory->beside_bytes = gpusort_key_memory_bytes(&sort->keys.memory) + memory->charged_bytes;
+	if (sort->is_part)
+		return true;
+	gpusort_set_rows_end(sort);
+	return gpusort_private_bytes(sort) <= memory->limit_bytes;
+}
+
+void
+gpusort_forget_encoders(GpuSort *sort)
+{
+	gpusort_forget_keys(&sort->keys);
+	sort->memory.beside_bytes = sort->memory.charged_bytes;
 }
 
 bool
@@ -244,7 +288,6 @@ gpusort_grow_workspace(GpuSort *sort)
 void
 gpusort_note_memory(GpuSort *sort)
 {
-	sort->stats.memory_bytes = private_bytes_of_planes(sort, sort->rows.count) +
-		bytes_behind_extents(sort->rows.store, sort->rows.used);
+	sort->stats.memory_bytes = gpusort_private_bytes(sort);
 	sort->stats.pool_bytes = pg_atomic_read_u32(sort->memory.pool_account.extents) * GSD_EXTENT_BYTES;
 }

@@ -12,10 +12,13 @@
 #define GPUSORT_SORT_MEMORY_H
 
 #include "memory/memory_range.h"
-#include "sort/sort.h"
+#include "sort/sort_state.h"
 
 /* Find out the limits, given that of private memory. */
 extern void gpusort_begin_memory(GpuSort *sort, size_t limit_bytes);
+
+/* Of so much private memory, what encoders may hold (key_codec.h). */
+extern size_t gpusort_encoders_limit(size_t limit_bytes);
 
 /* Make room for more rows in every plane; false if that exceeds the limits. */
 extern bool gpusort_grow_planes(GpuSort *sort);
@@ -32,6 +35,23 @@ extern bool gpusort_grow_rows(GpuSort *sort, size_t end);
 /* Recompute sort->rows.end. */
 extern void gpusort_set_rows_end(GpuSort *sort);
 
+/*
+ * To be called when a key was made: do encoders hold more than they were known to?  False if
+ * that is too much, given the rows that there are.  gpusort_note_encoders() finds out.
+ */
+extern bool gpusort_note_encoders(GpuSort *sort);
+
+static inline bool
+gpusort_encoders_fit(GpuSort *sort)
+{
+	return likely(gpusort_key_memory_bytes(&sort->keys.memory) + sort->memory.charged_bytes ==
+				  sort->memory.beside_bytes) ||
+		gpusort_note_encoders(sort);
+}
+
+/* Have encoders give back what they hold. */
+extern void gpusort_forget_encoders(GpuSort *sort);
+
 /* A bitmap with room for as many rows as the planes have; NULL if there is none. */
 extern GpuSortRange *gpusort_acquire_bitmap(GpuSort *sort, int role);
 
@@ -40,6 +60,9 @@ extern bool gpusort_grow_in_steps(GpuSort *sort, GpuSortRange *range, size_t byt
 
 /* Memory for the result, which was counted while rows came in. */
 extern bool gpusort_grow_workspace(GpuSort *sort);
+
+/* Private memory that is in use. */
+extern size_t gpusort_private_bytes(GpuSort *sort);
 
 /* Put the memory in use into the statistics. */
 extern void gpusort_note_memory(GpuSort *sort);

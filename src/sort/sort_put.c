@@ -361,6 +361,7 @@ finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
 	{
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(sort->scratch);
+		stored = stored && gpusort_encoders_fit(sort);
 	}
 	if (unlikely(!stored))
 	{

@@ -60,7 +60,7 @@ gpusort_make_state(TupleDesc desc, const GpuSortSpec *spec, size_t limit_bytes)
 										  ALLOCSET_DEFAULT_SIZES);
 	sort->desc = desc;
 	sort->spec = *spec;
-	gpusort_begin_columns(&sort->keys, desc, spec);
+	gpusort_begin_columns(&sort->keys, desc, spec, gpusort_encoders_limit(limit_bytes));
 
 	gpusort_begin_memory(sort, limit_bytes);
 	sort->on_reset.func = context_callback;

@@ -32,6 +32,10 @@ typedef struct GpuSortIndexFacts
 typedef struct GpuSortMemory
 {
 	size_t		limit_bytes;	/* of private memory */
+	size_t		beside_bytes;	/* ... of it that neither rows nor planes take: what
+								 * the encoders were seen to hold, and what the sort's
+								 * owner does (gpusort_charge) */
+	size_t		charged_bytes;	/* the latter */
 	GpuSortPoolAccount pool_account;
 	size_t		reserve_bytes;	/* reservation of each range */
 	uint64		capacity;		/* rows that the planes have room for */

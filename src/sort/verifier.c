@@ -37,7 +37,9 @@ begin_encoder(GpuSortVerifier *v, const GpuSortSpec *spec)
 	if (gpusort_verify || codec == NULL || codec->proven_word == NULL)
 		return;
 	v->encoder = palloc(sizeof(GpuSortEncoder));
-	gpusort_codec_begin(v->encoder, codec, type, spec->collations[0]);
+	/* it is asked for no keys */
+	gpusort_begin_key_memory(&v->memory, 0);
+	gpusort_codec_begin(v->encoder, codec, type, spec->collations[0], &v->memory);
 }
 
 void

@@ -16,6 +16,7 @@ typedef struct GpuSortVerifier
 {
 	int			ncolumns;
 	SortSupport keys;
+	GpuSortKeyMemory memory;	/* of the encoder */
 	GpuSortEncoder *encoder;	/* of the first column, if its codec may prove the order
 								 * of two values (key_codec.h); or NULL */
 	TupleDesc	desc;
