@@ -48,18 +48,29 @@ gpusort_blocks_take(GpuSortIndexBlocks *blocks, BlockNumber *from, BlockNumber *
 void
 gpusort_blocks_count(GpuSortIndexBlocks *blocks, BlockNumber pages)
 {
+	blocks->read += pages;
 	if (blocks->shared != NULL)
 		pg_atomic_fetch_add_u32(&blocks->shared->read, pages);
-	else
-		blocks->read += pages;
 	gpusort_blocks_report(blocks);
+}
+
+void
+gpusort_blocks_stop(GpuSortIndexBlocks *blocks)
+{
+	blocks->taken = blocks->total;
+	if (blocks->shared != NULL)
+		pg_atomic_write_u32(&blocks->shared->next, blocks->total);
+}
+
+BlockNumber
+gpusort_blocks_read(const GpuSortIndexBlocks *blocks)
+{
+	return blocks->shared != NULL ? pg_atomic_read_u32(&blocks->shared->read) : blocks->read;
 }
 
 void
 gpusort_blocks_report(const GpuSortIndexBlocks *blocks)
 {
 	if (blocks->reports && blocks->total > 0)
-		gpusort_progress_pages(blocks->shared != NULL
-							   ? pg_atomic_read_u32(&blocks->shared->read) : blocks->read,
-							   blocks->total);
+		gpusort_progress_pages(gpusort_blocks_read(blocks), blocks->total);
 }

@@ -26,7 +26,7 @@ typedef struct GpuSortIndexBlocks
 	bool		reports;		/* to pg_stat_progress_create_index, for all processes */
 	BlockNumber total;			/* pages of the table; 0: not read page by page */
 	BlockNumber taken;			/* if this process reads all: pages that were taken */
-	BlockNumber read;			/* ... and those that were read */
+	BlockNumber read;			/* pages that this process has read */
 } GpuSortIndexBlocks;
 
 extern void gpusort_blocks_init(GpuSortSharedBlocks *shared);
@@ -39,6 +39,12 @@ extern bool gpusort_blocks_take(GpuSortIndexBlocks *blocks, BlockNumber *from, B
 
 /* This process has read so many pages more. */
 extern void gpusort_blocks_count(GpuSortIndexBlocks *blocks, BlockNumber pages);
+
+/* No process is to take any more pages. */
+extern void gpusort_blocks_stop(GpuSortIndexBlocks *blocks);
+
+/* Pages that all have read. */
+extern BlockNumber gpusort_blocks_read(const GpuSortIndexBlocks *blocks);
 
 /* Show the pages that all have read, if that is for this process to do. */
 extern void gpusort_blocks_report(const GpuSortIndexBlocks *blocks);

@@ -55,6 +55,7 @@ typedef struct Build
 	GpuSortIndexReader reader;
 	GpuSortIndexLeader *leader; /* NULL: there are no workers */
 	int			workers;
+	BlockNumber pages_read;		/* of a build that was given up */
 	uint32		slices;			/* that were written; 0: this process has written all */
 	BuildTimes	times;
 } Build;
@@ -192,9 +193,11 @@ log_build(const Build *build)
 }
 
 static const char *
-give_up_reason(const GpuSort *sort)
+give_up_reason(const GpuSortIndexReader *reader)
 {
-	switch (gpusort_get_stats(sort)->handover)
+	if (reader->rows.hopeless)
+		return "tuples are not going to fit into maintenance_work_mem and the pool";
+	switch (gpusort_get_stats(reader->rows.sort)->handover)
 	{
 		case GPUSORT_HANDOVER_VALUE:
 			return "value without encoding";
@@ -227,7 +230,8 @@ build_sorted(Build *build, const GpuSortSpec *spec, size_t limit_bytes, IndexBui
 	}
 	else
 	{
-		*reason = give_up_reason(sort);
+		*reason = give_up_reason(&build->reader);
+		build->pages_read = gpusort_blocks_read(&build->reader.blocks);
 		end_workers(build);
 	}
 	gpusort_end(sort);
@@ -265,7 +269,10 @@ gpusort_build_index(Relation heap, Relation index, IndexInfo *info)
 
 	ereport(DEBUG1,
 			(errmsg_internal("gpusort: left index \"%s\" to PostgreSQL: %s",
-							 RelationGetRelationName(index), reason)));
+							 RelationGetRelationName(index), reason),
+			 build.pages_read > 0 ?
+			 errdetail_internal("%u of %u pages had been read.", build.pages_read,
+								build.reader.blocks.total) : 0));
 	gpusort_progress_reset();
 	pfree(result);
 	return btbuild(heap, index, info);

@@ -33,11 +33,15 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "index/index_forecast.h"
 #include "index/index_pages.h"
 #include "sort/fixed_offset.h"
 
 /* Most pages that the server's scan gets without a look at them. */
 #define MAX_CAREFUL_PAGES	64
+
+/* The leader makes a forecast after so many. */
+#define FORECAST_PAGES		32
 
 /* Where an index column lies in a table row without nulls; see fixed_offset. */
 typedef struct SourceColumn
@@ -299,6 +303,21 @@ read_carefully(PageScan *scan, BlockNumber from, BlockNumber pages)
 											   scan->reader, NULL);
 }
 
+/*
+ * After some pages: show them, and give up if the rest is not worth it.  No process needs to
+ * read on then.
+ */
+static void
+count_pages(GpuSortIndexReader *reader, BlockNumber pages)
+{
+	gpusort_blocks_count(&reader->blocks, pages);
+	if (reader->blocks.reports && !reader->rows.failed &&
+		reader->blocks.read / FORECAST_PAGES != (reader->blocks.read - pages) / FORECAST_PAGES)
+		reader->rows.failed = reader->rows.hopeless = gpusort_forecast_no_room(reader);
+	if (reader->rows.failed)
+		gpusort_blocks_stop(&reader->blocks);
+}
+
 /* Read the pages from .. end - 1. */
 static void
 read_range(PageScan *scan, BlockNumber from, BlockNumber end)
@@ -327,11 +346,11 @@ read_range(PageScan *scan, BlockNumber from, BlockNumber end)
 		}
 		gpusort_reader_exchange(reader);
 		if (reader->blocks.reports)
-			gpusort_blocks_count(&reader->blocks, block - begin);
+			count_pages(reader, block - begin);
 	}
 	/* workers would get into each other's way if they counted each page */
 	if (!reader->blocks.reports)
-		gpusort_blocks_count(&reader->blocks, end - from);
+		count_pages(reader, block - from);
 }
 
 double

@@ -18,7 +18,8 @@ typedef struct GpuSortIndexRows
 	GpuSortParts *parts;		/* of all processes; NULL: there are none */
 	GpuSort    *part;			/* this process's; NULL: there is none */
 	bool		part_full;		/* rows go into `sort` */
-	bool		failed;			/* some row could not be taken in */
+	bool		failed;			/* some row could not be taken in, ... */
+	bool		hopeless;		/* ... or, in the leader, not all would be */
 } GpuSortIndexRows;
 
 /* Before the first row: begin this process's part, if there are parts. */

@@ -166,6 +166,12 @@ gpusort_perform(GpuSort *sort)
 	sort->order.performed = true;
 }
 
+bool
+gpusort_would_fit(GpuSort *sort, uint64 rows, size_t private_bytes)
+{
+	return gpusort_bytes_of_rows(sort, rows) <= gpusort_pool_bytes_at_hand(sort) + private_bytes;
+}
+
 size_t
 gpusort_memory_left(GpuSort *sort)
 {

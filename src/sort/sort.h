@@ -120,6 +120,12 @@ extern uint64 gpusort_rows(const GpuSort *sort);
 extern struct Tuplesortstate *gpusort_tuplesort(const GpuSort *sort);
 
 /*
+ * While rows come in: is there room for so many in all, if they are like those that came
+ * so far?  In so much private memory, and of the pool what is free now.
+ */
+extern bool gpusort_would_fit(GpuSort *sort, uint64 rows, size_t private_bytes);
+
+/*
  * Private memory that the sort leaves of what it may have.  What its owner takes of it, for as
  * long as the sort lives, is to be charged.
  */

@@ -285,6 +285,31 @@ gpusort_grow_workspace(GpuSort *sort)
 		 gpusort_range_grow(sort->order.equal, gpusort_bitmap_bytes(rows)));
 }
 
+static bool
+add_bytes(GpuSortRange **range, size_t bytes, void *arg)
+{
+	*(size_t *) arg += bytes;
+	return true;
+}
+
+size_t
+gpusort_bytes_of_rows(GpuSort *sort, uint64 rows)
+{
+	size_t		bytes = rows * average_row_bytes(&sort->rows);
+
+	gpusort_visit_planes(sort, rows, add_bytes, &bytes);
+	gpusort_visit_workspace(sort, rows, add_bytes, &bytes);
+	return bytes - Min(bytes, gs_sort_workspace_bytes(0));
+}
+
+size_t
+gpusort_pool_bytes_at_hand(const GpuSort *sort)
+{
+	const GpuSortPoolAccount *account = &sort->memory.pool_account;
+
+	return pg_atomic_read_u32(account->extents) * (size_t) GSD_EXTENT_BYTES + pool_bytes_left(account);
+}
+
 void
 gpusort_note_memory(GpuSort *sort)
 {

@@ -61,6 +61,12 @@ extern bool gpusort_grow_in_steps(GpuSort *sort, GpuSortRange *range, size_t byt
 /* Memory for the result, which was counted while rows came in. */
 extern bool gpusort_grow_workspace(GpuSort *sort);
 
+/* What so many rows like those that are there would take, wherever it lies. */
+extern size_t gpusort_bytes_of_rows(GpuSort *sort, uint64 rows);
+
+/* Of the pool: what the sort, or all its parts, have and may still take. */
+extern size_t gpusort_pool_bytes_at_hand(const GpuSort *sort);
+
 /* Private memory that is in use. */
 extern size_t gpusort_private_bytes(GpuSort *sort);
 

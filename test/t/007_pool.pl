@@ -175,6 +175,40 @@ for my $work_mem ('64kB', '8MB', '256MB')
 	all_extents_back('a session that ends with an open cursor');
 }
 
+# Builds whose tuples are larger than statistics say: compressed strings, which keys are made of.
+# They notice before they have read much, and PostgreSQL does not find a table read twice.
+{
+	my ($pages, @before, @after);
+	my $count = q(SELECT heap_blks_read + heap_blks_hit FROM pg_statio_user_tables WHERE relname = 'packed');
+
+	$node->safe_psql('postgres', q(
+		CREATE TABLE packed AS SELECT repeat(md5(i::text), 110) COLLATE "C" AS s FROM generate_series(1, 40000) i;
+		ALTER TABLE packed SET (parallel_workers = 2);
+		VACUUM ANALYZE packed));
+	$pages = $node->safe_psql('postgres', q(SELECT relpages FROM pg_class WHERE relname = 'packed'));
+	for my $workers (0, 2)
+	{
+		my ($before, $built, $after, $err);
+		my $label = "an index that does not fit, $workers workers";
+
+		$before = $node->safe_psql('postgres', $count);
+		($built, $err) = session_of($node, 'SET gpusort.force = off', 'SET gpusort.min_rows = 0', "SET maintenance_work_mem = '1MB'",
+			"SET max_parallel_maintenance_workers = $workers", 'SET client_min_messages = debug1', 'CREATE INDEX packed_s ON packed (s)',
+			q(SELECT format('%s built, %s given up, %s workers', built, given_up, workers) FROM gpusort_index_builds()));
+		$after = $node->safe_psql('postgres', $count);
+		is($built, "0 built, 1 given up, $workers workers", "$label: given up");
+		# the smallest parts of three processes may take all of the pool at once
+		like($err, qr/left index "packed_s" to PostgreSQL: (tuples are not going to fit|memory limit reached$)/m, "$label: says why");
+		like($err, qr/tuples are not going to fit/, "$label: ... by a forecast") if $workers == 0;
+		like($err, qr/(\d+) of $pages pages had been read/, "$label: ... and when");
+		cmp_ok($err =~ /(\d+) of $pages pages/ ? $1 : $pages, '<', $pages / 4, "$label: after a small part of the table");
+		cmp_ok($after - $before, '<', 1.2 * $pages, "$label: the table is not read twice");
+		$node->safe_psql('postgres', 'DROP INDEX packed_s');
+		all_extents_back($label);
+	}
+	$node->safe_psql('postgres', 'DROP TABLE packed');
+}
+
 # Whatever ends a query gives everything back.
 my $sort = 'SELECT count(*) FROM (SELECT * FROM t ORDER BY h OFFSET 0) s';
 my $slow = 'SELECT count(pg_sleep(0.05)::text) FROM (SELECT t.i FROM t, few WHERE t.i <= 1000 ORDER BY h DESC OFFSET 0) s';
