@@ -1,0 +1,652 @@
+/*
+ * fail_nth.c
+ *		Calls that fail when they are told to, for faults.pl.
+ *
+ * Preloaded by the server, behind gpusort.  Once gpusort.so is there, its table of addresses
+ * (GOT) is changed: what it calls of the list below goes through functions of this file, which
+ * do the same but for the nth call of a kind, or all from the nth call on.  For the kinds
+ * "system ..." the same is done to the server itself, libc and ICU.
+ *
+ * What is to fail stands in the file that is named by the environment's FAIL_NTH_FILE, which
+ * faults.pl writes and all processes map.  Calls are counted by process, from 1, anew
+ * whenever the file's generation changes.
+ *
+ * Compiled with FAIL_NTH_DAEMON this is a library for LD_PRELOAD of gpusortd, which has one
+ * kind, and counts from its start.
+ */
+#ifdef FAIL_NTH_DAEMON
+#define _GNU_SOURCE
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+typedef uint32_t uint32;
+#else
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/shm_mq.h"
+#include "utils/memutils.h"
+#endif
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* The kinds of calls; faults.pl has the same list. */
+enum
+{
+	KIND_NONE,
+	KIND_PALLOC,				/* gpusort.so: the server's memory contexts */
+	KIND_MALLOC,				/* gpusort.so: malloc and the like */
+	KIND_MAP,					/* gpusort.so: mmap, mprotect, madvise, fallocate, ftruncate */
+	KIND_OPEN,					/* gpusort.so: open, fopen */
+	KIND_MESSAGE,				/* gpusort.so: messages between participants, futexes, signals */
+	KIND_SYSTEM_MALLOC,			/* everybody: malloc and the like */
+	KIND_SYSTEM_MAP,			/* everybody: the same as KIND_MAP */
+	KIND_SYSTEM_WRITE,			/* the server: writing and enlarging files of tables and rows */
+	KIND_SYSTEM_READ,			/* the server: reading them */
+	KIND_DAEMON_MALLOC,			/* gpusortd: malloc and the like */
+	KIND_DAEMON_MAP				/* gpusortd: mmap, madvise */
+};
+
+/* The file, as words. */
+typedef struct Control
+{
+	uint32		generation;
+	uint32		kind;
+	uint32		nth;			/* 0: only count */
+	uint32		for_good;		/* the nth and all that follow */
+	uint32		in_workers;		/* not in the session's own process but in its workers */
+	uint32		session;		/* its process, and the leader of these workers */
+	uint32		calls;			/* out: most calls of any process */
+	uint32		failed;			/* out: failures of all processes */
+} Control;
+
+static Control no_control;
+static volatile Control *control = &no_control;
+
+static void
+map_control(void)
+{
+	const char *path = getenv("FAIL_NTH_FILE");
+	int			fd = path != NULL ? open(path, O_RDWR) : -1;
+	void	   *map;
+
+	if (fd < 0)
+		return;
+	map = mmap(NULL, sizeof(Control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (map != MAP_FAILED)
+		control = map;
+}
+
+/* Is the failure for this process? */
+static bool
+is_ours(void)
+{
+#ifdef FAIL_NTH_DAEMON
+	return true;
+#else
+	if (control->in_workers)
+		return IsParallelWorker();
+	return (uint32) getpid() == control->session;
+#endif
+}
+
+/* Count a call; is it to fail? */
+static bool
+is_due(uint32 kind)
+{
+	static uint32 generation = 0;
+	static uint32 calls = 0;
+	uint32		nth = control->nth;
+
+	if (control->kind != kind || !is_ours())
+		return false;
+	if (generation != control->generation)
+		calls = 0;
+	generation = control->generation;
+	calls++;
+	if (calls > control->calls)
+		control->calls = calls;
+	if (nth == 0 || calls < nth || (calls > nth && !control->for_good))
+		return false;
+	__atomic_fetch_add(&control->failed, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* A function that sets errno and returns this in place of calling the real one. */
+#define FAILING(name, type, failure, error, kind, parameters, arguments) \
+static type \
+name parameters \
+{ \
+	if (is_due(kind)) \
+	{ \
+		errno = error; \
+		return failure; \
+	} \
+	return real_##name arguments; \
+}
+
+#ifdef FAIL_NTH_DAEMON
+
+/* gpusortd: functions of these names come before those of libc. */
+static void *(*real_malloc) (size_t);
+static void *(*real_calloc) (size_t, size_t);
+static void *(*real_realloc) (void *, size_t);
+static void *(*real_aligned_alloc) (size_t, size_t);
+static void *(*real_mmap) (void *, size_t, int, int, int, off_t);
+static int	(*real_madvise) (void *, size_t, int);
+
+/* Before the constructor has run nothing is asked for but by the loader itself. */
+__attribute__((constructor))
+static void
+begin(void)
+{
+	real_malloc = dlsym(RTLD_NEXT, "malloc");
+	real_calloc = dlsym(RTLD_NEXT, "calloc");
+	real_realloc = dlsym(RTLD_NEXT, "realloc");
+	real_aligned_alloc = dlsym(RTLD_NEXT, "aligned_alloc");
+	real_mmap = dlsym(RTLD_NEXT, "mmap");
+	real_madvise = dlsym(RTLD_NEXT, "madvise");
+	map_control();
+}
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+
+#define VISIBLE __attribute__((visibility("default")))
+
+VISIBLE void *
+malloc(size_t size)
+{
+	if (real_malloc == NULL)
+		return __libc_malloc(size);
+	return is_due(KIND_DAEMON_MALLOC) ? (errno = ENOMEM, NULL) : real_malloc(size);
+}
+
+VISIBLE void *
+calloc(size_t count, size_t size)
+{
+	if (real_calloc == NULL)
+		return __libc_calloc(count, size);
+	return is_due(KIND_DAEMON_MALLOC) ? (errno = ENOMEM, NULL) : real_calloc(count, size);
+}
+
+VISIBLE void *
+realloc(void *old, size_t size)
+{
+	return is_due(KIND_DAEMON_MALLOC) ? (errno = ENOMEM, NULL) : real_realloc(old, size);
+}
+
+VISIBLE void *
+aligned_alloc(size_t alignment, size_t size)
+{
+	return is_due(KIND_DAEMON_MALLOC) ? (errno = ENOMEM, NULL) : real_aligned_alloc(alignment, size);
+}
+
+VISIBLE void *
+mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	if (real_mmap == NULL)
+		return (void *) syscall(SYS_mmap, at, size, protection, flags, fd, offset);
+	return is_due(KIND_DAEMON_MAP) ? (errno = ENOMEM, MAP_FAILED)
+		: real_mmap(at, size, protection, flags, fd, offset);
+}
+
+VISIBLE int
+madvise(void *at, size_t size, int advice)
+{
+	return is_due(KIND_DAEMON_MAP) ? (errno = ENOMEM, -1) : real_madvise(at, size, advice);
+}
+
+#else
+
+PG_MODULE_MAGIC;
+
+PGDLLEXPORT void _PG_init(void);
+
+/* ---- the server's memory contexts ---- */
+
+/* What the server says, in its words. */
+static void
+out_of_memory(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("out of memory"),
+			 errdetail("Injected failure.")));
+}
+
+static void *
+fail_palloc(Size size)
+{
+	if (is_due(KIND_PALLOC))
+		out_of_memory();
+	return palloc(size);
+}
+
+static void *
+fail_palloc0(Size size)
+{
+	if (is_due(KIND_PALLOC))
+		out_of_memory();
+	return palloc0(size);
+}
+
+static void *
+fail_palloc_extended(Size size, int flags)
+{
+	if (is_due(KIND_PALLOC))
+	{
+		if (flags & MCXT_ALLOC_NO_OOM)
+			return NULL;
+		out_of_memory();
+	}
+	return palloc_extended(size, flags);
+}
+
+static void *
+fail_context_alloc(MemoryContext context, Size size)
+{
+	if (is_due(KIND_PALLOC))
+		out_of_memory();
+	return MemoryContextAlloc(context, size);
+}
+
+static void *
+fail_context_alloc_zero(MemoryContext context, Size size)
+{
+	if (is_due(KIND_PALLOC))
+		out_of_memory();
+	return MemoryContextAllocZero(context, size);
+}
+
+static void *
+fail_context_alloc_extended(MemoryContext context, Size size, int flags)
+{
+	if (is_due(KIND_PALLOC))
+	{
+		if (flags & MCXT_ALLOC_NO_OOM)
+			return NULL;
+		out_of_memory();
+	}
+	return MemoryContextAllocExtended(context, size, flags);
+}
+
+static void *
+fail_repalloc(void *old, Size size)
+{
+	if (is_due(KIND_PALLOC))
+		out_of_memory();
+	return repalloc(old, size);
+}
+
+static char *
+fail_pstrdup(const char *string)
+{
+	if (is_due(KIND_PALLOC))
+		out_of_memory();
+	return pstrdup(string);
+}
+
+static MemoryContext
+fail_context_create(MemoryContext parent, const char *name, Size min, Size first, Size max)
+{
+	if (is_due(KIND_PALLOC))
+		out_of_memory();
+	return AllocSetContextCreateInternal(parent, name, min, first, max);
+}
+
+/* ---- memory, mappings, files: errno ---- */
+
+#define real_own_malloc malloc
+#define real_own_calloc calloc
+#define real_own_realloc realloc
+#define real_own_mmap mmap
+#define real_own_mprotect mprotect
+#define real_own_madvise madvise
+#define real_own_ftruncate ftruncate
+#define real_own_fallocate fallocate
+#define real_own_memfd_create memfd_create
+#define real_own_fopen fopen
+#define real_own_kill kill
+#define real_system_malloc malloc
+#define real_system_calloc calloc
+#define real_system_realloc realloc
+#define real_system_mmap mmap
+#define real_system_ftruncate ftruncate
+#define real_system_posix_fallocate posix_fallocate
+
+FAILING(own_malloc, void *, NULL, ENOMEM, KIND_MALLOC, (size_t size), (size))
+FAILING(own_calloc, void *, NULL, ENOMEM, KIND_MALLOC, (size_t n, size_t size), (n, size))
+FAILING(own_realloc, void *, NULL, ENOMEM, KIND_MALLOC, (void *old, size_t size), (old, size))
+FAILING(own_mmap, void *, MAP_FAILED, ENOMEM, KIND_MAP,
+		(void *at, size_t size, int protection, int flags, int fd, off_t offset),
+		(at, size, protection, flags, fd, offset))
+FAILING(own_mprotect, int, -1, ENOMEM, KIND_MAP, (void *at, size_t size, int protection),
+		(at, size, protection))
+FAILING(own_madvise, int, -1, ENOMEM, KIND_MAP, (void *at, size_t size, int advice),
+		(at, size, advice))
+FAILING(own_ftruncate, int, -1, ENOMEM, KIND_MAP, (int fd, off_t size), (fd, size))
+FAILING(own_fallocate, int, -1, ENOSPC, KIND_MAP, (int fd, int mode, off_t from, off_t size),
+		(fd, mode, from, size))
+FAILING(own_memfd_create, int, -1, EMFILE, KIND_MAP, (const char *name, unsigned flags),
+		(name, flags))
+FAILING(own_fopen, FILE *, NULL, EMFILE, KIND_OPEN, (const char *path, const char *mode),
+		(path, mode))
+FAILING(own_kill, int, -1, EPERM, KIND_MESSAGE, (pid_t pid, int signal), (pid, signal))
+FAILING(system_malloc, void *, NULL, ENOMEM, KIND_SYSTEM_MALLOC, (size_t size), (size))
+FAILING(system_calloc, void *, NULL, ENOMEM, KIND_SYSTEM_MALLOC, (size_t n, size_t size), (n, size))
+FAILING(system_realloc, void *, NULL, ENOMEM, KIND_SYSTEM_MALLOC, (void *old, size_t size),
+		(old, size))
+FAILING(system_mmap, void *, MAP_FAILED, ENOMEM, KIND_SYSTEM_MAP,
+		(void *at, size_t size, int protection, int flags, int fd, off_t offset),
+		(at, size, protection, flags, fd, offset))
+FAILING(system_posix_fallocate, int, ENOSPC, ENOSPC, KIND_SYSTEM_MAP,
+		(int fd, off_t from, off_t size), (fd, from, size))
+
+/* open() in gpusort.so opens what is to be read. */
+static int
+own_open(const char *path, int flags, ...)
+{
+	if (is_due(KIND_OPEN))
+	{
+		errno = EMFILE;
+		return -1;
+	}
+	return open(path, flags);
+}
+
+/* ---- the server's files ---- */
+
+/* Is this a file of rows?  What happens to WAL and transaction states is not asked here. */
+static bool
+is_data_file(int fd)
+{
+	char		link[64];
+	char		path[MAXPGPATH];
+	ssize_t		length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, sizeof(path) - 1);
+	if (length < 0)
+		return false;
+	path[length] = '\0';
+	return strstr(path, "/base/") != NULL;
+}
+
+/* Only calls about files of rows are counted. */
+static bool
+is_due_file(int fd, uint32 kind)
+{
+	return control->kind == kind && is_data_file(fd) && is_due(kind);
+}
+
+#define FAILING_FILE(name, type, error, kind, parameters, arguments) \
+static type \
+fail_##name parameters \
+{ \
+	if (is_due_file(fd, kind)) \
+	{ \
+		errno = error; \
+		return -1; \
+	} \
+	return name arguments; \
+}
+
+FAILING_FILE(pwrite, ssize_t, ENOSPC, KIND_SYSTEM_WRITE,
+			 (int fd, const void *bytes, size_t size, off_t at), (fd, bytes, size, at))
+FAILING_FILE(pwritev, ssize_t, ENOSPC, KIND_SYSTEM_WRITE,
+			 (int fd, const struct iovec *parts, int count, off_t at), (fd, parts, count, at))
+FAILING_FILE(pread, ssize_t, EIO, KIND_SYSTEM_READ,
+			 (int fd, void *bytes, size_t size, off_t at), (fd, bytes, size, at))
+FAILING_FILE(preadv, ssize_t, EIO, KIND_SYSTEM_READ,
+			 (int fd, const struct iovec *parts, int count, off_t at), (fd, parts, count, at))
+
+static int
+fail_ftruncate(int fd, off_t size)
+{
+	if (is_due_file(fd, KIND_SYSTEM_WRITE) || is_due(KIND_SYSTEM_MAP))
+	{
+		errno = ENOSPC;
+		return -1;
+	}
+	return ftruncate(fd, size);
+}
+
+static int
+fail_posix_fallocate(int fd, off_t from, off_t size)
+{
+	return is_due_file(fd, KIND_SYSTEM_WRITE) ? ENOSPC : system_posix_fallocate(fd, from, size);
+}
+
+/* ---- messages ---- */
+
+/* The other side is gone. */
+static shm_mq_result
+fail_shm_mq_send(shm_mq_handle *queue, Size size, const void *bytes, bool nowait,
+				 bool force_flush)
+{
+	if (is_due(KIND_MESSAGE))
+		return SHM_MQ_DETACHED;
+	return shm_mq_send(queue, size, bytes, nowait, force_flush);
+}
+
+static shm_mq_result
+fail_shm_mq_receive(shm_mq_handle *queue, Size *size, void **bytes, bool nowait)
+{
+	if (is_due(KIND_MESSAGE))
+		return SHM_MQ_DETACHED;
+	return shm_mq_receive(queue, size, bytes, nowait);
+}
+
+/* A futex is a hint: it wakes nobody, and waits no longer than until a signal. */
+static long
+own_syscall(long number, void *word, long operation, long value, void *timeout)
+{
+	if (is_due(KIND_MESSAGE))
+	{
+		errno = EINTR;
+		return -1;
+	}
+	return syscall(number, word, operation, value, timeout, NULL, 0);
+}
+
+/* ---- changing the table of addresses ---- */
+
+typedef struct Replacement
+{
+	const char *name;
+	void	   *function;
+} Replacement;
+
+static const Replacement own[] = {
+	{"palloc", fail_palloc},
+	{"palloc0", fail_palloc0},
+	{"palloc_extended", fail_palloc_extended},
+	{"MemoryContextAlloc", fail_context_alloc},
+	{"MemoryContextAllocZero", fail_context_alloc_zero},
+	{"MemoryContextAllocExtended", fail_context_alloc_extended},
+	{"repalloc", fail_repalloc},
+	{"pstrdup", fail_pstrdup},
+	{"AllocSetContextCreateInternal", fail_context_create},
+	{"malloc", own_malloc},
+	{"calloc", own_calloc},
+	{"realloc", own_realloc},
+	{"mmap", own_mmap},
+	{"mprotect", own_mprotect},
+	{"madvise", own_madvise},
+	{"ftruncate", own_ftruncate},
+	{"fallocate", own_fallocate},
+	{"memfd_create", own_memfd_create},
+	{"open", own_open},
+	{"fopen", own_fopen},
+	{"kill", own_kill},
+	{"syscall", own_syscall},
+	{"shm_mq_send", fail_shm_mq_send},
+	{"shm_mq_receive", fail_shm_mq_receive},
+	{NULL, NULL}
+};
+
+static const Replacement everybody[] = {
+	{"malloc", system_malloc},
+	{"calloc", system_calloc},
+	{"realloc", system_realloc},
+	{"mmap", system_mmap},
+	{"mmap64", system_mmap},
+	{"posix_fallocate", fail_posix_fallocate},
+	{"posix_fallocate64", fail_posix_fallocate},
+	{"ftruncate", fail_ftruncate},
+	{"ftruncate64", fail_ftruncate},
+	{"pwrite", fail_pwrite},
+	{"pwrite64", fail_pwrite},
+	{"pwritev", fail_pwritev},
+	{"pwritev64", fail_pwritev},
+	{"pread", fail_pread},
+	{"pread64", fail_pread},
+	{"preadv", fail_preadv},
+	{"preadv64", fail_preadv},
+	{NULL, NULL}
+};
+
+static bool
+is_address_of_symbol(ElfW(Xword) info)
+{
+#if defined(__x86_64__)
+	return ELF64_R_TYPE(info) == R_X86_64_JUMP_SLOT || ELF64_R_TYPE(info) == R_X86_64_GLOB_DAT;
+#elif defined(__aarch64__)
+	return ELF64_R_TYPE(info) == R_AARCH64_JUMP_SLOT || ELF64_R_TYPE(info) == R_AARCH64_GLOB_DAT;
+#else
+#error "relocations of this processor are not known"
+#endif
+}
+
+static void
+replace_entry(ElfW(Addr) *entry, void *function)
+{
+	uintptr_t	page_bytes = (uintptr_t) sysconf(_SC_PAGESIZE);
+	char	   *page = (char *) ((uintptr_t) entry / page_bytes * page_bytes);
+
+	if (mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0)
+		elog(FATAL, "could not change the table of addresses: %m");
+	*entry = (ElfW(Addr)) function;
+}
+
+static int
+replace_in_list(const struct dl_phdr_info *object, const ElfW(Rela) *list, size_t bytes,
+				const ElfW(Sym) *symbols, const char *strings, const Replacement *replacements)
+{
+	int			replaced = 0;
+
+	for (size_t i = 0; list != NULL && i < bytes / sizeof(*list); i++)
+	{
+		const char *name = strings + symbols[ELF64_R_SYM(list[i].r_info)].st_name;
+
+		if (!is_address_of_symbol(list[i].r_info))
+			continue;
+		for (const Replacement *r = replacements; r->name != NULL; r++)
+		{
+			if (strcmp(name, r->name) != 0)
+				continue;
+			replace_entry((ElfW(Addr) *) (object->dlpi_addr + list[i].r_offset), r->function);
+			replaced++;
+		}
+	}
+	return replaced;
+}
+
+static int
+replace_in(const struct dl_phdr_info *object, const Replacement *replacements)
+{
+	const ElfW(Sym) *symbols = NULL;
+	const char *strings = NULL;
+	const ElfW(Rela) *lists[2] = {NULL, NULL};
+	size_t		bytes[2] = {0, 0};
+
+	for (int i = 0; i < object->dlpi_phnum; i++)
+	{
+		const ElfW(Dyn) *entry = (const ElfW(Dyn) *) (object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+
+		if (object->dlpi_phdr[i].p_type != PT_DYNAMIC)
+			continue;
+		for (; entry->d_tag != DT_NULL; entry++)
+		{
+			switch (entry->d_tag)
+			{
+				case DT_SYMTAB:
+					symbols = (const void *) entry->d_un.d_ptr;
+					break;
+				case DT_STRTAB:
+					strings = (const void *) entry->d_un.d_ptr;
+					break;
+				case DT_JMPREL:
+					lists[0] = (const void *) entry->d_un.d_ptr;
+					break;
+				case DT_PLTRELSZ:
+					bytes[0] = entry->d_un.d_val;
+					break;
+				case DT_RELA:
+					lists[1] = (const void *) entry->d_un.d_ptr;
+					break;
+				case DT_RELASZ:
+					bytes[1] = entry->d_un.d_val;
+					break;
+			}
+		}
+	}
+	if (symbols == NULL || strings == NULL)
+		return 0;
+	return replace_in_list(object, lists[0], bytes[0], symbols, strings, replacements) +
+		replace_in_list(object, lists[1], bytes[1], symbols, strings, replacements);
+}
+
+/* Counts of what was replaced in gpusort.so and elsewhere. */
+typedef struct Replaced
+{
+	int			own;
+	int			others;
+} Replaced;
+
+static int
+visit(struct dl_phdr_info *object, size_t size, void *arg)
+{
+	Replaced   *replaced = arg;
+	const char *name = object->dlpi_name;
+
+	if (strstr(name, "/gpusort.so") != NULL)
+		replaced->own += replace_in(object, own);
+	else if (name[0] == '\0' || strstr(name, "/libicu") != NULL || strstr(name, "/libc.so") != NULL)
+		replaced->others += replace_in(object, everybody);
+	return 0;
+}
+
+void
+_PG_init(void)
+{
+	Replaced	replaced = {0, 0};
+
+	map_control();
+	if (control == &no_control)
+		elog(FATAL, "FAIL_NTH_FILE names no file that can be mapped");
+	(void) dl_iterate_phdr(visit, &replaced);
+	if (replaced.own == 0 || replaced.others == 0)
+		elog(FATAL, "there are no calls of gpusort to replace");
+	elog(LOG, "%d calls of gpusort and %d of others can fail", replaced.own, replaced.others);
+}
+
+#endif

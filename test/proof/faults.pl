@@ -1,0 +1,517 @@
+#!/usr/bin/perl
+# faults.pl LOG [--short] [--case PATTERN] [--kind PATTERN]
+#		Runs queries and index builds while calls fail (fail_nth.c), and counts what comes of it.
+#
+# For each case (a query or an index build, with settings) and kind of call: how many
+# calls are there?  Then the first, the second ... fails, once, and again together
+# with all that follow; in the session's own process or in its workers, in a session that has done
+# the same before and in a new one.  Where there are more calls than the limit, the first
+# are taken, and some of the others.
+#
+# What comes out must be PostgreSQL's answer, an index that amcheck approves of, or one of the errors that are
+# proper for the kind.  Afterwards the session must not have grown, and all of the pool must be free.
+# LOG gets a line for each failure that ended in anything else.
+use strict;
+use warnings;
+
+use FindBin;
+use Getopt::Long;
+use PgWire;
+use Time::HiRes qw(sleep time);
+
+my $log_name = shift or die "usage: faults.pl LOG [--short]\n";
+my ($short, $case_pattern, $kind_pattern, $limit) = (0, '.', '.', 0);
+GetOptions('short' => \$short, 'case=s' => \$case_pattern, 'kind=s' => \$kind_pattern, 'limit=i' => \$limit) or exit 2;
+$limit ||= $short ? 6 : 60;
+open my $log, '>', $log_name or die "$log_name: $!\n";
+open my $control, '+<', $ENV{FAIL_NTH_FILE} or die "$ENV{FAIL_NTH_FILE}: $!\n";
+
+# ---- what fails ----
+
+# As in fail_nth.c; the errors that are proper: out of memory, disk full, I/O error, and that a
+# worker has ended (where the leader notices that before it hears the worker's error).
+my $no_memory = qr/^(53200|53100|58030|53000|55000|08006)$/;
+my %kinds = (
+	palloc => { number => 1, errors => qr/^53200$/, cold => 1 },
+	malloc => { number => 2, errors => qr/^53200$/, cold => 1 },
+	mapping => { number => 3, errors => qr/^53200$/, cold => 1 },
+	opening => { number => 4, errors => qr/^53/, cold => 1 },
+	message => { number => 5, errors => qr/^(08006|55000)$/ },
+	'any malloc' => { number => 6, errors => qr/^53200$/, cold => 1, system => 1 },
+	'any mapping' => { number => 7, errors => qr/^(53200|53100)$/, system => 1 },
+	write => { number => 8, errors => qr/^53100$/, system => 1 },
+	read => { number => 9, errors => qr/^58030$/, system => 1 });
+my %daemon_kinds = (
+	'gpusortd malloc' => { number => 10 },
+	'gpusortd mapping' => { number => 11 });
+
+my $generation = 0;
+
+# Tell fail_nth.c; nth = 0 only counts.
+sub arm
+{
+	my ($kind, $nth, $for_good, $in_workers, $session) = @_;
+
+	sysseek $control, 0, 0;
+	syswrite $control, pack('L8', ++$generation, $kind, $nth, $for_good, $in_workers, $session, 0, 0);
+}
+
+# Nothing fails any more; returns how many calls there were, and failures.
+sub disarm
+{
+	my $words;
+
+	sysseek $control, 0, 0;
+	sysread $control, $words, 32;
+	arm(0, 0, 0, 0, 0);
+	return (unpack 'L8', $words)[ 6, 7 ];
+}
+
+# ---- what is run ----
+
+my $rows = 4000;
+my $setup = qq{
+	SET client_min_messages = warning;
+	CREATE EXTENSION gpusort;
+	CREATE EXTENSION amcheck;
+	CREATE TABLE t WITH (parallel_workers = 2) AS
+	SELECT i AS id, hashint8(i)::int8 * 1000003 AS k, i % 50 AS few, md5(i::text) COLLATE "C" AS c,
+		md5(i::text) || chr(192 + i % 60) COLLATE "en_US" AS e, md5(i::text) || chr(192 + i % 60) COLLATE "en-x-icu" AS u,
+		(hashint8(i) % 5000)::numeric / 7 AS n, repeat('x', i % 200) AS pad
+	FROM generate_series(1, $rows) i;
+	CREATE TABLE doubled AS SELECT k FROM t UNION ALL SELECT k FROM t WHERE id = 77;
+
+};
+
+sub digest
+{
+	my ($columns, $order, $rest) = @_;
+
+	return "SELECT md5(string_agg(q::text, ',')) FROM (SELECT $columns FROM t " . ($rest // '') . "ORDER BY $order OFFSET 0) q";
+}
+
+my $parallel = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+	SET min_parallel_table_scan_size = 0; SET gpusort.cost_gather = 0;';
+my $serial = 'SET max_parallel_workers_per_gather = 0;';
+my $shared = "$parallel SET enable_hashjoin = off; SET enable_nestloop = off; SET enable_incremental_sort = off; SET enable_material = off;" .
+	join '', map { "SET gpusort.cost_$_ = 0;" } qw(startup row key_byte key_collated row_byte emit);
+my $daemon = "$serial SET gpusort.engine = cuda; SET gpusort.min_gpu_rows = 0;";
+
+# query: its only value is compared; index: is built, checked and dropped.
+my @cases = (
+	{ name => 'int8', set => $serial, query => digest('k, id, pad', 'k, id') },
+	{ name => 'text C', set => $serial, query => digest('c, id', 'c DESC, id') },
+	{ name => 'text en_US', set => $serial, query => digest('e, id', 'e, id') },
+	{ name => 'text ICU', set => $serial, query => digest('u, id', 'u, id') },
+	{ name => 'numeric, verified', set => "$serial SET gpusort.verify = on;", query => digest('n, c', 'n DESC, c') },
+	{ name => 'late rows', set => "$serial SET gpusort.late_rows = on;", query => digest('*', 'k, id') },
+	{ name => 'hand-over', set => "$serial SET work_mem = '64kB'; SET gpusort.inject_fault = memory;", query => digest('k, id, pad', 'k, id') },
+	{ name => 'little memory', set => "$serial SET work_mem = '64kB'; SET gpusort.pool_quota = 0;", query => digest('c, id, pad', 'c, id') },
+	{ name => 'parallel collection', set => $parallel, workers => 1, query => digest('k, id, pad', 'k, id') },
+	{ name => 'shared sort', set => $shared, workers => 1, plan => qr/GpuSort Shared/,
+		query => 'SELECT count(*) || \' \' || sum(hashtextextended(q::text, 0)) FROM
+			(SELECT id, rank() OVER w AS r, lag(id) OVER w AS l FROM t WINDOW w AS (PARTITION BY few ORDER BY k, id) OFFSET 0) q' },
+	{ name => 'shared sort in files', set => "$shared SET gpusort.inject_fault = codec;", workers => 1, plan => qr/GpuSort Shared/,
+		query => 'SELECT count(*) || \' \' || sum(hashtextextended(q::text, 0)) FROM
+			(SELECT a.id, b.pad FROM t a JOIN t b ON a.c = b.c OFFSET 0) q' },
+	{ name => 'cursor', set => $serial, query => 'SELECT walk()' },
+	{ name => 'index int8', set => 'SET max_parallel_maintenance_workers = 0;', index => 'CREATE INDEX x ON t (k) INCLUDE (id)' },
+	{ name => 'index text', set => 'SET max_parallel_maintenance_workers = 0;', index => 'CREATE INDEX x ON t (e, u DESC)' },
+	{ name => 'index unique', set => 'SET max_parallel_maintenance_workers = 0;', index => 'CREATE UNIQUE INDEX x ON t (c)' },
+	{ name => 'index not unique', set => 'SET max_parallel_maintenance_workers = 0;', index => 'CREATE UNIQUE INDEX x ON doubled (k)',
+		error => '23505' },
+	{ name => 'index parallel', set => 'SET max_parallel_maintenance_workers = 2; SET min_parallel_table_scan_size = 0; SET gpusort.slice_pages = 2;',
+		workers => 1, index => 'CREATE INDEX x ON t (k, id)' },
+	{ name => 'index parallel, text', set => 'SET max_parallel_maintenance_workers = 2; SET min_parallel_table_scan_size = 0; SET gpusort.slice_pages = 2;',
+		workers => 1, index => 'CREATE UNIQUE INDEX x ON t (u, id)' },
+	{ name => 'int8, gpusortd', set => $daemon, daemon => 1, query => digest('k, id, pad', 'k, id') },
+	{ name => 'text, gpusortd', set => "$daemon SET gpusort.reorder_rows = on;", daemon => 1, query => digest('c, n, id', 'c, n, id') },
+	{ name => 'index, gpusortd', set => "$daemon SET max_parallel_maintenance_workers = 0;", daemon => 1, index => 'CREATE INDEX x ON t (k, c)' });
+
+# The short form's.
+my %in_short = map { $_ => 1 } 'text en_US', 'late rows', 'hand-over', 'parallel collection', 'shared sort', 'index text', 'index parallel',
+	'int8, gpusortd';
+
+my $cursor_function = q{
+	CREATE FUNCTION walk() RETURNS text LANGUAGE plpgsql AS $$
+	DECLARE
+		c SCROLL CURSOR FOR SELECT * FROM (SELECT id, k, pad FROM t ORDER BY k, id) s;
+		r record;
+		answer text := '';
+	BEGIN
+		OPEN c;
+		MOVE FORWARD 1000 IN c;
+		FETCH c INTO r;
+		answer := r::text;
+		MOVE BACKWARD 500 IN c;
+		FETCH PRIOR FROM c INTO r;
+		answer := answer || r::text;
+		RETURN answer;
+	END $$;
+};
+
+# ---- sessions ----
+
+my $admin;
+
+# A session for a case, that has done its work before.
+sub session_for
+{
+	my ($case) = @_;
+	my $session = PgWire->connect(name => $case->{name});
+
+	$session->must("SET jit = off; SET gpusort.force = on; $case->{set}");
+	$session->{pid} = $session->value('SELECT pg_backend_pid()');
+	return $session;
+}
+
+# Kilobytes of its own, open files and mappings of a process.
+sub size_of
+{
+	my ($pid) = @_;
+	my ($kilobytes, @files, $maps);
+
+	open my $status, '<', "/proc/$pid/status" or die "the session is gone\n";
+	/^RssAnon:\s+(\d+)/ and $kilobytes = $1 while <$status>;
+	@files = glob "/proc/$pid/fd/*";
+	open my $mappings, '<', "/proc/$pid/maps" or die "the session is gone\n";
+	$maps = () = <$mappings>;
+	return ($kilobytes, scalar @files, $maps);
+}
+
+# Run the case once: its answer, or its error's code and message.
+sub run_case
+{
+	my ($session, $case) = @_;
+	my $result = $session->query($case->{query} // $case->{index});
+
+	return $result->{error} ? ($result->{error}{C}, "$result->{error}{M}") : ('', $result->{rows}[0][0]);
+}
+
+# What is wrong with what came out?  Nothing: ''.
+sub judge
+{
+	my ($session, $case, $kind, $code, $answer) = @_;
+	my $problem = '';
+
+	if ($code ne '')
+	{
+		$problem = "error $code: $answer" unless $code =~ $kind->{errors} || $code eq ($case->{error} // '');
+	}
+	elsif ($case->{query})
+	{
+		$problem = 'wrong answer' if $answer ne $case->{answer};
+	}
+	elsif ($case->{error})
+	{
+		$problem = 'no error';
+	}
+	if ($case->{index})
+	{
+		my $check = $session->query(q{SELECT bt_index_parent_check(oid, true, true) FROM pg_class WHERE relname = 'x'});
+		my $there = @{ $check->{rows} };
+
+		$problem = "amcheck: $check->{error}{M}" if $check->{error};
+		$problem = $there ? 'there is an index' : 'there is no index' if !$problem && !!$there != ($code eq '');
+		$session->must('DROP INDEX IF EXISTS x') if $there || $check->{error};
+	}
+	return $problem;
+}
+
+# ---- counting ----
+
+my ($passed, $failed) = (0, 0);
+my %sums;
+
+sub note_problem
+{
+	my ($what, $problem) = @_;
+
+	print $log "$what: $problem\n";
+	$log->flush;
+	$failed++;
+	print "$what: $problem\n" if $failed <= 40;
+}
+
+# The calls to fail: all, or the first and some of the others.
+sub choose_calls
+{
+	my ($calls) = @_;
+	my $first = int($limit / 2);
+	my %chosen;
+
+	return 1 .. $calls if $calls <= $limit;
+	$chosen{$_} = 1 for 1 .. $first;
+	$chosen{ $first + 1 + int(($calls - $first) * ($_ + rand) / ($limit - $first)) } = 1 for 0 .. $limit - $first - 1;
+	return grep { $_ <= $calls } sort { $a <=> $b } keys %chosen;
+}
+
+# How many calls a case has; the second of two runs, unless the session is new each time.
+sub count_calls
+{
+	my ($session, $case, $kind, $in_workers) = @_;
+	my $calls;
+
+	arm($kind->{number}, 0, 0, $in_workers, $session->{pid});
+	my ($code, $answer) = run_case($session, $case);
+	($calls) = disarm();
+	my $problem = judge($session, $case, { errors => qr/^$/ }, $code, $answer);
+	die "$case->{name} without a failure: $problem\n" if $problem;
+	return $calls;
+}
+
+# One failure; returns the outcome for the table.
+sub fail_once
+{
+	my ($session, $case, $kind, $label, @arm) = @_;
+	my ($code, $answer, $injected, $problem);
+
+	arm($kind->{number}, @arm, $session->{pid});
+	eval { ($code, $answer) = run_case($session, $case) };
+	my $lost = $@;
+	(undef, $injected) = disarm();
+	die "$label: $lost" if $lost;
+	$problem = judge($session, $case, $kind, $code, $answer);
+	if ($problem)
+	{
+		note_problem($label, $problem);
+		return $problem =~ /^error (\S+):/ ? "$1!" : 'wrong!';
+	}
+	$passed++;
+	return $injected == 0 ? 'not reached' : $code eq '' ? 'right' : $code;
+}
+
+# All calls of a kind, in a session that stays.
+sub fail_warm
+{
+	my ($case, $kind_name, $in_workers, $outcomes) = @_;
+	my $kind = $kinds{$kind_name};
+	my $session = session_for($case);
+	my ($calls, @before, @after);
+
+	$calls = count_calls($session, $case, $kind, $in_workers) for 1 .. 3;
+	# after the first errors, which make a session larger
+	fail_once($session, $case, $kind, 'warming up', 1, $_, $in_workers) for 0, 1, 0, 1;
+	@before = size_of($session->{pid});
+	for my $for_good (0, 1)
+	{
+		for my $nth (choose_calls($calls))
+		{
+			my $outcome = fail_once($session, $case, $kind, label_of($case, $kind_name, $in_workers, $nth, $calls, $for_good),
+				$nth, $for_good, $in_workers);
+
+			$outcomes->{$outcome}++;
+		}
+	}
+	count_calls($session, $case, $kind, $in_workers);
+	@after = size_of($session->{pid});
+	check_size("$case->{name}, $kind_name" . ($in_workers ? ' in workers' : ''), \@before, \@after);
+	$session->close;
+	check_pool("$case->{name}, $kind_name");
+	return $calls;
+}
+
+# The same, in a new session each.
+sub fail_cold
+{
+	my ($case, $kind_name, $outcomes) = @_;
+	my $kind = $kinds{$kind_name};
+	my $session = session_for($case);
+	my $calls = count_calls($session, $case, $kind, 0);
+
+	$session->close;
+	for my $for_good (0, 1)
+	{
+		for my $nth (choose_calls($calls))
+		{
+			$session = session_for($case);
+			my $label = label_of($case, "$kind_name, new session", 0, $nth, $calls, $for_good);
+			my $outcome = fail_once($session, $case, $kind, $label, $nth, $for_good, 0);
+
+			$outcomes->{$outcome}++;
+			# and once more, without a failure
+			count_calls($session, $case, $kind, 0);
+			$session->close;
+		}
+	}
+	check_pool("$case->{name}, $kind_name");
+	return $calls;
+}
+
+sub label_of
+{
+	my ($case, $kind_name, $in_workers, $nth, $calls, $for_good) = @_;
+
+	return sprintf '%s, %s%s, call %d of %d%s', $case->{name}, $kind_name, $in_workers ? ' in workers' : '', $nth, $calls,
+		$for_good ? ' and all after it' : '';
+}
+
+# Nothing may grow with the number of failures: not by a file, nor by a mapping or 16 kB for every fourth.
+sub check_size
+{
+	my ($label, $before, $after) = @_;
+	my @grown = map { $after->[$_] - $before->[$_] } 0 .. 2;
+
+	if ($grown[0] > 1024 || $grown[1] > 2 || $grown[2] > 8)
+	{
+		note_problem($label, sprintf 'the session has grown by %d kB, %d files, %d mappings', @grown);
+	}
+	else { $passed++ }
+	return;
+}
+
+sub check_pool
+{
+	my ($label) = @_;
+	my $free;
+
+	for (1 .. 50)
+	{
+		$free = $admin->value('SELECT pool_bytes_free = pool_bytes AND jobs_open = 0 FROM gpusort_service()');
+		last if $free eq 't';
+		sleep 0.1;
+	}
+	if ($free eq 't') { $passed++ }
+	else { note_problem($label, 'not all of the pool is free') }
+}
+
+sub print_row
+{
+	my ($case, $kind, $calls, $outcomes) = @_;
+
+	return if !$calls;
+	printf "%-22s %-26s %7d  %s\n", $case, $kind, $calls,
+		join ', ', map { "$outcomes->{$_} $_" } sort { $b =~ /right/ <=> $a =~ /right/ || $a cmp $b } keys %$outcomes;
+	STDOUT->flush;
+}
+
+# ---- gpusortd ----
+
+my $serial_number = 1000;
+
+# Another gpusortd, with these options.
+sub restart_daemon
+{
+	my ($options) = @_;
+	my $pid = $admin->value('SELECT coalesce(pid, 0) FROM gpusort_service()');
+	my $state;
+
+	$admin->must("ALTER SYSTEM SET gpusort.daemon = 'host:3'");
+	$admin->must(sprintf "ALTER SYSTEM SET gpusort.daemon_options = '--device-memory=%dMB --segment-rows=64 %s'", ++$serial_number, $options);
+	$admin->must('SELECT pg_reload_conf()');
+	for (1 .. 100)
+	{
+		$state = $admin->value("SELECT CASE WHEN pid IS DISTINCT FROM $pid THEN state ELSE 'old' END FROM gpusort_service()");
+		return $state if $state eq 'up' || $state eq 'down' || $state eq 'no_device';
+		sleep 0.05;
+	}
+	return $state;
+}
+
+# Operations of devices, and what the program itself asks the system for.
+sub fail_daemon
+{
+	my ($case, $kind_name) = @_;
+	my %outcomes;
+	my $calls = 0;
+	my $kind = { errors => qr/^$/ };
+
+	for my $for_good (0, 1)
+	{
+		my $most = $limit;
+
+		for (my $nth = 1; $nth <= $most; $nth += $nth < $limit / 2 ? 1 : 1 + int rand 8)
+		{
+			my $label = label_of($case, $kind_name, 0, $nth, $calls, $for_good);
+			my ($state, $code, $answer, $injected, $problem);
+
+			arm($daemon_kinds{$kind_name}{number}, $nth, $for_good, 0, 0) if $daemon_kinds{$kind_name};
+			$state = restart_daemon($daemon_kinds{$kind_name} ? '' : ($for_good ? '--inject-fault=operations:' : '--inject-fault=operation:') . $nth);
+			my $session = session_for($case);
+			($code, $answer) = run_case($session, $case);
+			($code, $answer) = run_case($session, $case) if $code eq '' && $case->{query} && $answer eq $case->{answer};
+			($calls, $injected) = disarm() if $daemon_kinds{$kind_name};
+			$problem = judge($session, $case, $kind, $code, $answer);
+			$session->close;
+			note_problem($label, $problem) if $problem;
+			$passed++ if !$problem;
+			$outcomes{ $problem ? 'wrong!' : $state eq 'up' ? 'right' : "right, gpusortd is $state" }++;
+			last if $daemon_kinds{$kind_name} && !$injected;
+		}
+	}
+	arm(0, 0, 0, 0, 0);
+	restart_daemon('');
+	check_pool("$case->{name}, $kind_name");
+	print_row($case->{name}, $kind_name, $calls || $limit, \%outcomes);
+}
+
+# ---- all of it ----
+
+sub prepare_case
+{
+	my ($case) = @_;
+	my $session = session_for($case);
+	my $plan = $case->{plan} // qr/GpuSort/;
+
+	if ($case->{query})
+	{
+		my $explained = join "\n", map { $_->[0] } @{ $session->must("EXPLAIN (COSTS OFF) $case->{query}")->{rows} };
+
+		die "$case->{name}: not planned as wanted:\n$explained\n" if $explained !~ $plan && $case->{query} !~ /walk/;
+		$session->must('SET gpusort.enabled = off');
+		$case->{answer} = $session->value($case->{query});
+	}
+	$session->close;
+}
+
+sub fail_case
+{
+	my ($case) = @_;
+
+	for my $kind (sort { $kinds{$a}{number} <=> $kinds{$b}{number} } keys %kinds)
+	{
+		next if $kind !~ /$kind_pattern/;
+		for my $in_workers ($case->{workers} ? (0, 1) : 0)
+		{
+			my %outcomes;
+			my $calls = fail_warm($case, $kind, $in_workers, \%outcomes);
+
+			print_row($case->{name}, $kind . ($in_workers ? ' in workers' : ''), $calls, \%outcomes);
+		}
+		if ($kinds{$kind}{cold} && !$short)
+		{
+			my %outcomes;
+			my $calls = fail_cold($case, $kind, \%outcomes);
+
+			print_row($case->{name}, "$kind, new session", $calls, \%outcomes);
+		}
+	}
+	return if !$case->{daemon} || $short;
+	for my $kind ('device operation', sort keys %daemon_kinds)
+	{
+		fail_daemon($case, $kind) if $kind =~ /$kind_pattern/;
+	}
+}
+
+srand($ENV{SEED} // 1);
+$admin = PgWire->connect(name => 'admin');
+$admin->must($setup);
+$admin->must('VACUUM ANALYZE');
+$admin->must($cursor_function);
+my $start = $admin->value('SELECT pg_postmaster_start_time()');
+printf "%-22s %-26s %7s  %s\n", 'what is run', 'what fails', 'calls', 'outcomes';
+for my $case (@cases)
+{
+	next if $case->{name} !~ /$case_pattern/ || $short && !$in_short{ $case->{name} };
+	restart_daemon('') if $case->{daemon};
+	prepare_case($case);
+	eval { fail_case($case); 1 } or do
+	{
+		note_problem($case->{name}, "gave up: $@");
+		$admin = eval { PgWire->connect(name => 'admin') } or last;
+	};
+}
+if (eval { $admin->value('SELECT pg_postmaster_start_time()') eq $start }) { $passed++ }
+else { note_problem('the end', 'the server is not up') }
+print "$passed passed, $failed failed\n";
+exit($failed ? 1 : 0);
