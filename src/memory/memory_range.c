@@ -304,7 +304,7 @@ gpusort_range_grow(GpuSortRange *range, size_t bytes)
 		return false;
 	if (!gpusort_range_is_private(range) && range->account->max_extents > 0)
 		grow_in_pool(range, bytes);
-	return bytes <= range->usable || grow_privately(range, bytes);
+	return bytes <= range->usable || (!range->account->pool_only && grow_privately(range, bytes));
 }
 
 void

@@ -54,6 +54,7 @@ typedef struct GpuSortPoolAccount
 {
 	uint32		owner;			/* what its extents are marked with (gsd_pool.h) */
 	uint32		max_extents;	/* 0: private memory only */
+	bool		pool_only;		/* no private memory: others are to read it all */
 	pg_atomic_uint32 *extents;	/* owned: own_extents, or a count in shared memory
 								 * if several processes collect rows */
 	pg_atomic_uint32 own_extents;
@@ -94,7 +95,8 @@ extern GpuSortRange *gpusort_range_acquire(int role, size_t reserve_bytes,
 
 /*
  * Make at least the first `bytes` bytes usable (a little more may become so).
- * False if that exceeds the reservation or the system has no memory.
+ * False if that exceeds the reservation, if the system has no memory, or if only the pool
+ * will do and has no more.
  */
 extern bool gpusort_range_grow(GpuSortRange *range, size_t bytes);
 

@@ -60,6 +60,7 @@ gpusort_begin_memory(GpuSort *sort, size_t limit_bytes)
 	memory->limit_bytes = gpusort_possible_bytes(limit_bytes);
 	memory->pool_account.owner = gsd_owner(MyProcPid, 0);
 	memory->pool_account.max_extents = gpusort_pool_quota_extents();
+	memory->pool_account.pool_only = false;
 	pg_atomic_init_u32(&memory->pool_account.own_extents, 0);
 	memory->pool_account.extents = &memory->pool_account.own_extents;
 	memory->reserve_bytes = Min(memory->limit_bytes + gpusort_pool_limit(),
@@ -239,8 +240,7 @@ gpusort_acquire_bitmap(GpuSort *sort, int role)
 
 	if (range == NULL)
 		return NULL;
-	if (!gpusort_range_grow(range, gpusort_bitmap_bytes(sort->memory.capacity)) ||
-		(sort->is_part && gpusort_range_is_private(range)))
+	if (!gpusort_range_grow(range, gpusort_bitmap_bytes(sort->memory.capacity)))
 	{
 		gpusort_range_release(range);
 		return NULL;

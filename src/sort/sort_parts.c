@@ -95,6 +95,7 @@ begin_part(GpuSortParts *parts, GpuSort *part)
 	memory->claimed_rows = &parts->rows;
 	memory->pool_account.owner = parts->owner;
 	memory->pool_account.max_extents = parts->max_extents;
+	memory->pool_account.pool_only = true;
 	memory->pool_account.extents = &parts->extents;
 	if (gpusort_acquire_ranges(part))
 		return part;
