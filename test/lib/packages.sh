@@ -9,6 +9,7 @@
 #	locales	locale definitions
 #	source	what it takes to fetch and unpack a source package
 #	chroot	debootstrap
+#	sqlsmith
 #
 # and sets PG_CONFIG and PG_MAJOR for build and server.  Nothing is installed if all of it
 # is there.
@@ -104,6 +105,9 @@ missing_for()
 			;;
 		chroot)
 			[ -x /usr/sbin/debootstrap ] || echo debootstrap
+			;;
+		sqlsmith)
+			[ -x /usr/games/sqlsmith ] || command -v sqlsmith >/dev/null || echo sqlsmith
 			;;
 		*)
 			die "need_packages: what is $1?"

@@ -41,6 +41,9 @@ my %kinds = (
 	read => { number => 9, errors => qr/^58030$/, system => 1 });
 # A worker that could not begin, or ended without a word: what PostgreSQL's leader says.
 my $worker_errors = qr/^(55000|08006)$/;
+# What the server says when ICU or libc lacks memory, which either may remember for the rest of
+# the process, and when a worker can't take over a setting.
+my $library_errors = qr/^(could not (open collator|create locale|read time zone file)|invalid value for parameter)/;
 my %daemon_kinds = (
 	'gpusortd malloc' => { number => 10 },
 	'gpusortd mapping' => { number => 11 });
@@ -197,7 +200,7 @@ sub judge
 	if ($code ne '')
 	{
 		$problem = "error $code: $answer" unless $code =~ $kind->{errors} || $code eq ($case->{error} // '') ||
-			$case->{workers} && $code =~ $worker_errors;
+			$case->{workers} && $code =~ $worker_errors || $kind->{system} && $answer =~ $library_errors;
 	}
 	elsif ($case->{query})
 	{
@@ -256,7 +259,7 @@ sub count_calls
 	arm($kind->{number}, 0, 0, $in_workers, $session->{pid});
 	my ($code, $answer) = run_case($session, $case);
 	($calls) = disarm();
-	my $problem = judge($session, $case, { errors => qr/^$/ }, $code, $answer);
+	my $problem = judge($session, $case, { errors => qr/^$/, system => $kind->{system} }, $code, $answer);
 	die "$case->{name} without a failure: $problem\n" if $problem;
 	return $calls;
 }
