@@ -43,7 +43,7 @@ my %kinds = (
 my $worker_errors = qr/^(55000|08006)$/;
 # What the server says when ICU or libc lacks memory, which either may remember for the rest of
 # the process, and when a worker can't take over a setting.
-my $library_errors = qr/^(could not (open collator|create locale|read time zone file)|invalid value for parameter)/;
+my $library_errors = qr/^(could not (open collator|create locale|read time zone file)|invalid value for parameter|failed to initialize)/;
 my %daemon_kinds = (
 	'gpusortd malloc' => { number => 10 },
 	'gpusortd mapping' => { number => 11 });
@@ -117,7 +117,7 @@ my @cases = (
 	{ name => 'shared sort in files', set => "$shared SET gpusort.inject_fault = codec;", workers => 1, plan => qr/GpuSort Shared/,
 		query => 'SELECT count(*) || \' \' || sum(hashtextextended(q::text, 0)) FROM
 			(SELECT a.id, b.pad FROM t a JOIN t b ON a.c = b.c OFFSET 0) q' },
-	{ name => 'cursor', set => $serial, query => 'SELECT walk()' },
+	{ name => 'cursor', set => "LOAD 'plpgsql'; $serial", query => 'SELECT walk()' },
 	{ name => 'index int8', set => 'SET max_parallel_maintenance_workers = 0;', index => 'CREATE INDEX x ON t (k) INCLUDE (id)' },
 	{ name => 'index text', set => 'SET max_parallel_maintenance_workers = 0;', index => 'CREATE INDEX x ON t (e, u DESC)' },
 	{ name => 'index unique', set => 'SET max_parallel_maintenance_workers = 0;', index => 'CREATE UNIQUE INDEX x ON t (c)' },

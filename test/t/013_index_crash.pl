@@ -1,7 +1,7 @@
 # Crashes at random moments of all kinds of index builds and right after them, each of
 # which has its turn.  After recovery there is no index or a valid one, and those that were reported are there.
 # Workers help to write them, in slices of a few pages, but at every third point.
-# SEED=n repeats the moments.
+# SEED=n repeats the moments, STOPS=n has more of them (test/proof/stops.sh).
 use strict;
 use warnings;
 
@@ -23,6 +23,7 @@ my $node = start_node('main', { extra => ['-k'] }, 'gpusort.force = on', 'mainte
 	'max_parallel_maintenance_workers = 2', 'min_parallel_table_scan_size = 0', 'gpusort.slice_pages = 2');
 
 # What a session does, in order; then the indexes that are there for certain.
+my $last = 't_e t_few t_k t_pkey t_s unlogged_k';
 my @work = (
 	[ 'CREATE INDEX t_k ON t (k)', 't_k' ],
 	[ 'CREATE UNIQUE INDEX t_s ON t (s) INCLUDE (id)', 't_k t_s' ],
@@ -37,7 +38,12 @@ my @work = (
 	[ 'BEGIN; TRUNCATE other; INSERT INTO other SELECT id, k FROM t LIMIT 10000; REINDEX TABLE other; COMMIT',
 		't_few t_k t_pkey t_s unlogged_k' ],
 	[ 'REINDEX TABLE CONCURRENTLY t', 't_few t_k t_pkey t_s unlogged_k' ],
-	[ 'ALTER TABLE unlogged SET LOGGED', 't_few t_k t_pkey t_s unlogged_k' ]);
+	[ 'ALTER TABLE unlogged SET LOGGED', 't_few t_k t_pkey t_s unlogged_k' ],
+	[ 'CREATE INDEX t_e ON t ((s COLLATE "und-x-icu"), k DESC)', $last ],
+	[ q(BEGIN; CREATE TABLE made AS SELECT id, k, s FROM t LIMIT 10000; CREATE INDEX made_s ON made (s);
+		SAVEPOINT a; CREATE UNIQUE INDEX made_id ON made (id); ROLLBACK TO a; CREATE UNIQUE INDEX made_k ON made (k, id);
+		INSERT INTO made SELECT -id, k, s FROM t LIMIT 2000; COMMIT), "made_k made_s $last" ],
+	[ 'BEGIN; DROP TABLE made; REINDEX TABLE t; COMMIT', $last ]);
 
 $node->safe_psql('postgres', qq(
 	CREATE EXTENSION gpusort;
@@ -68,7 +74,8 @@ sub undo_work
 	$node->safe_psql('postgres', q(
 		ALTER TABLE t DROP CONSTRAINT IF EXISTS t_pkey;
 		ALTER TABLE unlogged SET UNLOGGED;
-		DROP INDEX IF EXISTS t_k, t_s, t_few, unlogged_k;
+		DROP INDEX IF EXISTS t_k, t_s, t_few, t_e, unlogged_k;
+		DROP TABLE IF EXISTS made;
 		DO $$
 		DECLARE
 			index regclass;
@@ -82,7 +89,7 @@ sub undo_work
 }
 
 my $indexes = q(SELECT string_agg(indexrelid::regclass::text, ' ' ORDER BY indexrelid::regclass::text) FROM pg_index
-	WHERE indisvalid AND indrelid IN ('t'::regclass, 'unlogged'::regclass));
+	WHERE indisvalid AND indrelid IN ('t'::regclass, 'unlogged'::regclass, to_regclass('made')));
 
 # Wait until so many commands of the session are done, or it has ended.
 sub wait_for_done
@@ -100,14 +107,15 @@ my @times = map { wait_for_done($rehearsal, $_) } 0 .. @work;
 $rehearsal->{run}->finish;
 is($rehearsal->{err}, '', 'without a crash: no error');
 is($node->safe_psql('postgres', $indexes), $work[-1][1], 'without a crash: all indexes are there');
-is($node->safe_psql('postgres', 'SELECT check_indexes()'), '6 valid', 'without a crash: they are valid');
+is($node->safe_psql('postgres', 'SELECT check_indexes()'), '7 valid', 'without a crash: they are valid');
 undo_work();
 
 my %moments;
 my $point = 0;
-for my $command (shuffle 0 .. $#work)
+my $points = $ENV{STOPS} || @work;
+for my $command (map { shuffle 0 .. $#work } 1 .. 1 + $points / @work)
 {
-	$point++;
+	last if $point++ == $points;
 	# every other time without WAL for new files
 	$node->append_conf('postgresql.conf', $point % 2 ? "wal_level = replica" : "wal_level = minimal\nwal_skip_threshold = 0");
 	$node->append_conf('postgresql.conf', 'max_parallel_maintenance_workers = ' . ($point % 3 ? 2 : 0));
