@@ -20,6 +20,7 @@ struct GpuSortRowExchange
 {
 	bool		worker;
 	int			count;			/* queues that are not detached, the first ones */
+	uint64		bytes;			/* sent, or received */
 	shm_mq_handle **queues;
 };
 
@@ -68,6 +69,7 @@ send_rows(GpuSortRowExchange *exchange, GpuSortIndexRows *rows)
 		return;
 	if (shm_mq_send(exchange->queues[0], bytes, batch, false, true) != SHM_MQ_SUCCESS)
 		rows->failed = true;
+	exchange->bytes += bytes;
 	gpusort_reset(rows->sort);
 }
 
@@ -86,6 +88,7 @@ gpusort_exchange_receive(GpuSortRowExchange *exchange, GpuSortIndexRows *rows)
 		{
 			case SHM_MQ_SUCCESS:
 				gpusort_index_put_tuples(rows, batch, bytes);
+				exchange->bytes += bytes;
 				any = true;
 				break;
 			case SHM_MQ_WOULD_BLOCK:
@@ -120,6 +123,12 @@ void
 gpusort_exchange_send_rest(GpuSortRowExchange *exchange, GpuSortIndexRows *rows)
 {
 	send_rows(exchange, rows);
+}
+
+uint64
+gpusort_exchange_moved_bytes(const GpuSortRowExchange *exchange)
+{
+	return exchange->bytes;
 }
 
 bool

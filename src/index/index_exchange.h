@@ -38,6 +38,9 @@ extern void gpusort_exchange_send_rest(GpuSortRowExchange *exchange, GpuSortInde
 /* By the leader: take in what is there.  Returns whether anything was. */
 extern bool gpusort_exchange_receive(GpuSortRowExchange *exchange, GpuSortIndexRows *rows);
 
+/* Bytes of rows that a worker has sent, or that the leader has received. */
+extern uint64 gpusort_exchange_moved_bytes(const GpuSortRowExchange *exchange);
+
 /* By the leader: may some worker still send? */
 extern bool gpusort_exchange_is_open(const GpuSortRowExchange *exchange);
 

@@ -157,14 +157,15 @@ double
 gpusort_leader_finish_reading(GpuSortIndexLeader *leader, GpuSortIndexReader *reader, double live)
 {
 	GpuSortIndexRows *rows = &reader->rows;
-	int			reports;
+	bool		complete;
 
 	receive_rest(reader);
+	gpusort_blocks_report(&reader->blocks);
+	complete = gpusort_reports_take(&leader->shared.build->reports, reader,
+									leader->context->nworkers_launched, &live);
 	gpusort_exchange_close(reader->exchange);
 	reader->exchange = NULL;
-	gpusort_blocks_report(&reader->blocks);
-	reports = gpusort_reports_take(&leader->shared.build->reports, reader, &live);
-	if (!rows->failed && reports < leader->context->nworkers_launched)
+	if (!rows->failed && !complete)
 		gpusort_stage_fail(&leader->stage);
 	if (rows->parts != NULL && !rows->failed)
 		gpusort_parts_join(rows->parts, rows->sort);

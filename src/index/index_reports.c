@@ -19,21 +19,24 @@ gpusort_reports_add(GpuSortSharedReports *reports, const GpuSortIndexReader *rea
 	SpinLockAcquire(&reports->mutex);
 	reports->count++;
 	reports->live += live;
+	reports->sent_bytes += gpusort_exchange_moved_bytes(reader->exchange);
 	reports->broken_hot_chain |= reader->target.info->ii_BrokenHotChain;
 	reports->failed |= reader->rows.failed;
 	SpinLockRelease(&reports->mutex);
 }
 
-int
-gpusort_reports_take(GpuSortSharedReports *reports, GpuSortIndexReader *reader, double *live)
+bool
+gpusort_reports_take(GpuSortSharedReports *reports, GpuSortIndexReader *reader, int workers,
+					 double *live)
 {
-	int			count;
+	bool		complete;
 
 	SpinLockAcquire(&reports->mutex);
-	count = reports->count;
+	complete = reports->count == workers &&
+		reports->sent_bytes == gpusort_exchange_moved_bytes(reader->exchange);
 	*live += reports->live;
 	reader->target.info->ii_BrokenHotChain |= reports->broken_hot_chain;
 	reader->rows.failed |= reports->failed;
 	SpinLockRelease(&reports->mutex);
-	return count;
+	return complete;
 }

@@ -16,6 +16,7 @@ typedef struct GpuSortSharedReports
 	slock_t		mutex;			/* protects: */
 	int			count;			/* workers that have reported */
 	double		live;			/* rows that they have read */
+	uint64		sent_bytes;		/* of rows, to the leader */
 	bool		broken_hot_chain;
 	bool		failed;
 } GpuSortSharedReports;
@@ -26,8 +27,11 @@ extern void gpusort_reports_init(GpuSortSharedReports *reports);
 extern void gpusort_reports_add(GpuSortSharedReports *reports, const GpuSortIndexReader *reader,
 								double live);
 
-/* By the leader: take over what workers have reported; returns how many have. */
-extern int	gpusort_reports_take(GpuSortSharedReports *reports, GpuSortIndexReader *reader,
-								 double *live);
+/*
+ * By the leader: take over what so many workers have reported.  False if one of them has not,
+ * or if what they have sent is not what has come.
+ */
+extern bool gpusort_reports_take(GpuSortSharedReports *reports, GpuSortIndexReader *reader,
+								 int workers, double *live);
 
 #endif							/* GPUSORT_INDEX_REPORTS_H */

@@ -5,7 +5,8 @@
  * Preloaded by the server, behind gpusort.  Once gpusort.so is there, its table of addresses
  * (GOT) is changed: what it calls of the list below goes through functions of this file, which
  * do the same but for the nth call of a kind, or all from the nth call on.  For the kinds
- * "system ..." the same is done to the server itself, libc and ICU.
+ * "system ..." the same is done to the server itself and libc.  (Not to ICU, which crashes when
+ * malloc() fails: ICU's failures are what it tells its callers.)
  *
  * What is to fail stands in the file that is named by the environment's FAIL_NTH_FILE, which
  * faults.pl writes and all processes map.  Calls are counted by process, from 1, anew
@@ -35,7 +36,7 @@ typedef uint32_t uint32;
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <linux/futex.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -60,7 +61,8 @@ enum
 	KIND_SYSTEM_WRITE,			/* the server: writing and enlarging files of tables and rows */
 	KIND_SYSTEM_READ,			/* the server: reading them */
 	KIND_DAEMON_MALLOC,			/* gpusortd: malloc and the like */
-	KIND_DAEMON_MAP				/* gpusortd: mmap, madvise */
+	KIND_DAEMON_MAP,			/* gpusortd: mmap, madvise */
+	KIND_LIBRARY				/* gpusort.so: ICU, and libc's locales */
 };
 
 /* The file, as words. */
@@ -467,12 +469,87 @@ own_syscall(long number, void *word, long operation, long value, void *timeout)
 	return syscall(number, word, operation, value, timeout, NULL, 0);
 }
 
+/* ---- collations ---- */
+
+/* UErrorCode: U_MEMORY_ALLOCATION_ERROR */
+#define ICU_NO_MEMORY	7
+
+static int32_t (*real_get_key) (const void *, const void *, int32_t, void *, int32_t);
+static int32_t (*real_next_part) (const void *, void *, uint32_t *, void *, int32_t, int *);
+static void *(*real_open_elements) (const void *, const void *, int32_t, int *);
+static void *(*real_open_set) (void);
+static void (*real_contractions) (const void *, void *, void *, int8_t, int *);
+static void *(*real_from_utf8) (void *, int32_t, int32_t *, const char *, int32_t, int *);
+static int (*real_collate) (const void *, const char *, int32_t, const char *, int32_t, int *);
+
+#define real_own_newlocale newlocale
+#define real_own_duplocale duplocale
+
+FAILING(own_newlocale, locale_t, (locale_t) 0, ENOMEM, KIND_LIBRARY,
+		(int mask, const char *name, locale_t base), (mask, name, base))
+FAILING(own_duplocale, locale_t, (locale_t) 0, ENOMEM, KIND_LIBRARY, (locale_t locale), (locale))
+
+static int32_t
+icu_get_key(const void *collator, const void *string, int32_t length, void *key, int32_t size)
+{
+	return is_due(KIND_LIBRARY) ? 0 : real_get_key(collator, string, length, key, size);
+}
+
+static int32_t
+icu_next_part(const void *collator, void *iterator, uint32_t *state, void *part, int32_t size,
+			  int *status)
+{
+	return is_due(KIND_LIBRARY) ? (*status = ICU_NO_MEMORY, 0)
+		: real_next_part(collator, iterator, state, part, size, status);
+}
+
+static void *
+icu_open_elements(const void *collator, const void *text, int32_t length, int *status)
+{
+	return is_due(KIND_LIBRARY) ? (*status = ICU_NO_MEMORY, NULL)
+		: real_open_elements(collator, text, length, status);
+}
+
+static void *
+icu_open_set(void)
+{
+	return is_due(KIND_LIBRARY) ? NULL : real_open_set();
+}
+
+static void
+icu_contractions(const void *collator, void *contractions, void *expansions, int8_t prefixes,
+				 int *status)
+{
+	if (is_due(KIND_LIBRARY))
+		*status = ICU_NO_MEMORY;
+	else
+		real_contractions(collator, contractions, expansions, prefixes, status);
+}
+
+static void *
+icu_from_utf8(void *to, int32_t size, int32_t *written, const char *string, int32_t length,
+			  int *status)
+{
+	return is_due(KIND_LIBRARY) ? (*status = ICU_NO_MEMORY, NULL)
+		: real_from_utf8(to, size, written, string, length, status);
+}
+
+static int
+icu_collate(const void *collator, const char *a, int32_t a_length, const char *b, int32_t b_length,
+			int *status)
+{
+	return is_due(KIND_LIBRARY) ? (*status = ICU_NO_MEMORY, 0)
+		: real_collate(collator, a, a_length, b, b_length, status);
+}
+
 /* ---- changing the table of addresses ---- */
 
 typedef struct Replacement
 {
 	const char *name;
 	void	   *function;
+	void	   *real;			/* where the replaced function's address is to go; then the name has
+								 * a version behind it */
 } Replacement;
 
 static const Replacement own[] = {
@@ -500,6 +577,15 @@ static const Replacement own[] = {
 	{"syscall", own_syscall},
 	{"shm_mq_send", fail_shm_mq_send},
 	{"shm_mq_receive", fail_shm_mq_receive},
+	{"newlocale", own_newlocale},
+	{"duplocale", own_duplocale},
+	{"ucol_getSortKey", icu_get_key, &real_get_key},
+	{"ucol_nextSortKeyPart", icu_next_part, &real_next_part},
+	{"ucol_openElements", icu_open_elements, &real_open_elements},
+	{"uset_openEmpty", icu_open_set, &real_open_set},
+	{"ucol_getContractionsAndExpansions", icu_contractions, &real_contractions},
+	{"u_strFromUTF8", icu_from_utf8, &real_from_utf8},
+	{"ucol_strcollUTF8", icu_collate, &real_collate},
 	{NULL, NULL}
 };
 
@@ -536,6 +622,19 @@ is_address_of_symbol(ElfW(Xword) info)
 #endif
 }
 
+/* ICU's functions are called ucol_open_72 and the like. */
+static bool
+has_name(const char *name, const Replacement *replacement)
+{
+	size_t		length = strlen(replacement->name);
+
+	if (strncmp(name, replacement->name, length) != 0)
+		return false;
+	return name[length] == '\0' ||
+		(replacement->real != NULL && name[length] == '_' &&
+		 strspn(name + length + 1, "0123456789") == strlen(name + length + 1));
+}
+
 static void
 replace_entry(ElfW(Addr) *entry, void *function)
 {
@@ -561,8 +660,10 @@ replace_in_list(const struct dl_phdr_info *object, const ElfW(Rela) *list, size_
 			continue;
 		for (const Replacement *r = replacements; r->name != NULL; r++)
 		{
-			if (strcmp(name, r->name) != 0)
+			if (!has_name(name, r))
 				continue;
+			if (r->real != NULL)
+				*(void **) r->real = dlsym(RTLD_DEFAULT, name);
 			replace_entry((ElfW(Addr) *) (object->dlpi_addr + list[i].r_offset), r->function);
 			replaced++;
 		}
@@ -630,7 +731,7 @@ visit(struct dl_phdr_info *object, size_t size, void *arg)
 
 	if (strstr(name, "/gpusort.so") != NULL)
 		replaced->own += replace_in(object, own);
-	else if (name[0] == '\0' || strstr(name, "/libicu") != NULL || strstr(name, "/libc.so") != NULL)
+	else if (name[0] == '\0' || strstr(name, "/libc.so") != NULL)
 		replaced->others += replace_in(object, everybody);
 	return 0;
 }

@@ -35,6 +35,7 @@ my %kinds = (
 	mapping => { number => 3, errors => qr/^53200$/, cold => 1 },
 	opening => { number => 4, errors => qr/^53/, cold => 1 },
 	message => { number => 5, errors => qr/^(08006|55000)$/ },
+	collation => { number => 12, errors => qr/^53200$/, cold => 1 },
 	'any malloc' => { number => 6, errors => qr/^53200$/, cold => 1, system => 1 },
 	'any mapping' => { number => 7, errors => qr/^(53200|53100)$/, system => 1 },
 	write => { number => 8, errors => qr/^53100$/, system => 1 },
@@ -176,10 +177,11 @@ sub size_of
 
 	open my $status, '<', "/proc/$pid/status" or die "the session is gone\n";
 	/^RssAnon:\s+(\d+)/ and $kilobytes = $1 while <$status>;
-	@files = glob "/proc/$pid/fd/*";
+	# but those of tables, which the server keeps open
+	@files = grep { $_ !~ m{/base/\d+/\d+(_fsm|_vm)?$|/global/|/pg_wal/|/pg_xact/} } map { readlink $_ // '' } glob "/proc/$pid/fd/*";
 	open my $mappings, '<', "/proc/$pid/maps" or die "the session is gone\n";
 	$maps = () = <$mappings>;
-	return ($kilobytes, scalar @files, $maps);
+	return ($kilobytes, scalar @files, $maps, join ' ', sort @files);
 }
 
 # Run the case once: its answer, or its error's code and message.
@@ -358,7 +360,8 @@ sub check_size
 
 	if ($grown[0] > 1024 || $grown[1] > 2 || $grown[2] > 8)
 	{
-		note_problem($label, sprintf 'the session has grown by %d kB, %d files, %d mappings', @grown);
+		note_problem($label, sprintf "the session has grown by %d kB, %d files, %d mappings\n\tfiles before: %s\n\tafter: %s", @grown,
+			$before->[3], $after->[3]);
 	}
 	else { $passed++ }
 	return;
