@@ -186,7 +186,7 @@ random_shaped(key_shape shape, uint64_t i, uint64_t *state)
 		case KEYS_OUTLIER:
 			return i == 100 ? UINT64_MAX : random_word(state) >> 36;
 		case KEYS_CLUSTER:
-			return i % 97 == 5 ? UINT64_C(0xabcdef0123) << 24 | random_word(state) >> 40
+			return i % KEYS_CLUSTER_EVERY == 5 ? UINT64_C(0xabcdef0123) << 24 | random_word(state) >> 40
 				: random_word(state);
 		case KEYS_STAIRCASE:
 			/* half of the rows leave the others at each bit */

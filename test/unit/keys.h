@@ -42,11 +42,13 @@ typedef enum key_shape
 	KEYS_SHARED_HIGH,			/* 40 leading bits in common */
 	KEYS_SHARED_LOW,			/* 40 trailing bits in common */
 	KEYS_OUTLIER,				/* narrow, but for one row */
-	KEYS_CLUSTER,				/* uniform, but for one row in 97 that all share
-								 * their 40 leading bits */
+	KEYS_CLUSTER,				/* uniform, but for one row in KEYS_CLUSTER_EVERY
+								 * that all share their 40 leading bits */
 	KEYS_STAIRCASE,				/* tie on every prefix, in long runs */
 	KEY_SHAPES
 } key_shape;
+
+#define KEYS_CLUSTER_EVERY	97
 
 extern const char *key_shape_name(key_shape shape);
 extern void keys_fill(uint64_t *words, uint64_t count, key_shape shape, uint64_t seed);
