@@ -1,6 +1,6 @@
 #!/bin/bash
-# sqlsmith.sh [--short] [SECONDS]
-#		Debian's sqlsmith, for an hour (--short: 30 s), with every sort forced through gpusort.
+# sqlsmith.sh [SECONDS]
+#		Debian's sqlsmith, for an hour, with every sort forced through gpusort.
 #
 # sqlsmith makes random statements from the catalog: joins, subqueries, window functions, MERGE.
 # None may end in an internal error (XX000) unless PostgreSQL alone gives it too, which
@@ -11,12 +11,7 @@
 . "$TREE/test/lib/packages.sh"
 . "$TREE/test/lib/cluster.sh"
 
-SECONDS_LEFT=3600
-if [ "${1:-}" = --short ]; then
-	shift
-	SECONDS_LEFT=30
-fi
-[ $# -eq 0 ] || SECONDS_LEFT=$1
+DURATION=${1:-3600}
 
 need_packages build server locales sqlsmith
 SMITH=$(command -v sqlsmith || echo /usr/games/sqlsmith)
@@ -77,7 +72,7 @@ make_tables()
 # smith ROLE SEED
 smith()
 {
-	as_server timeout -k 5 "$SECONDS_LEFT" "$SMITH" --exclude-catalog --seed="$2" \
+	as_server timeout -k 5 "$DURATION" "$SMITH" --exclude-catalog --seed="$2" \
 		--target="host=$PGHOST port=$PGPORT user=smith_$1 dbname=postgres" >"$WORK/smith_$1.log" 2>&1
 }
 
