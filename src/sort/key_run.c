@@ -23,6 +23,8 @@
 #define REF_AHEAD		16
 #define STRING_AHEAD	8
 
+StaticAssertDecl(SMALL_RUN % 64 == 0, "bits of a small run fill words");
+
 typedef struct WordAndId
 {
 	uint64		word;

@@ -63,7 +63,6 @@ index/index_blocks.c			CHUNK_PAGES				1|3
 index/index_exchange.c			BATCH_BYTES				((Size) 8 * 1024)|((Size) 16 * 1024)
 index/index_pages.c				MAX_CAREFUL_PAGES		1|5
 keys/codec_collate.c			CACHE_MAX_STRING_BYTES	1|9
-keys/codec_collate.c			MAX_STRING_BYTES		12|300
 keys/collate_primaries.c		LEARN_AFTER				1|100
 memory/memory_range.c			GROW_STEP_BYTES			((size_t) 4 << 10)|((size_t) 64 << 10)
 memory/memory_range.c			MIN_POOL_STEP_BYTES		((size_t) 4 << 10)|((size_t) 1 << 20)
@@ -74,7 +73,7 @@ sort/key_planes.c				MIN_COMMON_BYTES		1|12
 sort/key_planes.c				ALPHABET_SAMPLE_ROWS	8|100
 sort/key_planes.c				ALPHABET_MIN_ROWS		16|300
 sort/key_planes.c				ALPHABET_MIN_BITS		1|3
-sort/key_run.h					SMALL_RUN				2|16
+sort/key_run.h					SMALL_RUN				64|128
 sort/key_run.c					REF_AHEAD				3|9
 sort/key_run.c					STRING_AHEAD			1|2
 sort/row_store.c				DISCARD_BYTES			((size_t) 4 << 10)|((size_t) 64 << 10)
@@ -151,7 +150,7 @@ run_sql()
 
 	TESTS=$SQL_TESTS
 	shift 2
-	cluster_start "$name" "shared_preload_libraries = 'gpusort'" "autovacuum_naptime = 1d" "gpusort.pool_size = '128MB'" \
+	cluster_start "$name" "shared_preload_libraries = 'gpusort'" "autovacuum_naptime = 1d" \
 		"max_parallel_workers = 4" "$@"
 	# shellcheck disable=SC2086 # names are words
 	regress_suite "$name" "$PGXS_DIR/src/test/regress/pg_regress" "$WORK/tests" --dbname="gpusort_$name" -- setup $TESTS

@@ -202,7 +202,8 @@ sub judge
 	if ($code ne '')
 	{
 		$problem = "error $code: $answer" unless $code =~ $kind->{errors} || $code eq ($case->{error} // '') ||
-			$case->{workers} && $code =~ $worker_errors || $kind->{system} && $answer =~ $library_errors;
+			$case->{workers} && $code =~ $worker_errors || $kind->{system} && $answer =~ $library_errors ||
+			$case->{workers} && $kind->{system} && $code eq '22023';
 	}
 	elsif ($case->{query})
 	{
