@@ -16,11 +16,13 @@ use warnings;
 
 use FindBin;
 use Getopt::Long;
+use List::Util qw(max);
 use PgWire;
 use Time::HiRes qw(sleep time);
 
 my $log_name = shift or die "usage: faults.pl LOG [--short]\n";
-my ($short, $case_pattern, $kind_pattern, $limit) = (0, '.', '.', 0);
+our $limit = 0;
+my ($short, $case_pattern, $kind_pattern) = (0, '.', '.');
 GetOptions('short' => \$short, 'case=s' => \$case_pattern, 'kind=s' => \$kind_pattern, 'limit=i' => \$limit) or exit 2;
 $limit ||= $short ? 6 : 60;
 open my $log, '>', $log_name or die "$log_name: $!\n";
@@ -486,8 +488,9 @@ sub fail_case
 
 			print_row($case->{name}, $kind . ($in_workers ? ' in workers' : ''), $calls, \%outcomes);
 		}
-		if ($kinds{$kind}{cold} && !$short)
+		if ($kinds{$kind}{cold} && (!$short || $case->{workers} && $kind eq 'malloc'))
 		{
+			local $limit = max($limit, 40);
 			my %outcomes;
 			my $calls = fail_cold($case, $kind, \%outcomes);
 
