@@ -7,6 +7,7 @@
 #   make check-server       what needs a server of it
 #   make installcheck       the regression tests on a running server that preloads gpusort
 #   make check-core         PostgreSQL's own regression suites, every sort and build forced through gpusort
+#   make check-core WAYS='daemon small-pool'  ... in other ways (test/core/run.sh)
 #   make check-core UPDATE=1  the same, and rewrite the list of expected differences
 #   make check-all          check and check-core
 #   make proof              servers built and run in special ways (test/README.md); TEST=name for one
@@ -38,7 +39,7 @@ check:
 check-server:
 	@test/check.sh exports regress isolation daemon tap fuzz
 check-core:
-	@test/core/run.sh $(if $(UPDATE),--update)
+	@test/core/run.sh $(if $(UPDATE),--update) $(WAYS:%=--with %)
 check-all: check check-core
 proof:
 	@test/proof/run.sh $(TEST)

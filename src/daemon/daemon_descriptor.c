@@ -42,13 +42,13 @@ gsd_job_descriptor(const gsd_pool *pool, unsigned job)
 /* Extent number i of a stretch of the list of an open job; NULL if there is none. */
 static const void *
 listed_extent(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
-			  gsd_extents extents, uint64_t i)
+			  const gsd_extents *extents, uint64_t i)
 {
 	uint32_t	extent;
 
-	if (i >= extents.count || extents.first + i >= GSD_LIST_MAX)
+	if (i >= extents->count || extents->first + i >= GSD_LIST_MAX)
 		return NULL;
-	extent = descriptor->list[extents.first + i];
+	extent = descriptor->list[extents->first + i];
 	return owns_extent(pool, job, extent) ? gsd_extent(pool, extent) : NULL;
 }
 
@@ -59,7 +59,7 @@ gsd_segment_words(const gsd_pool *pool, unsigned job, unsigned plane, uint64_t s
 
 	if (descriptor == NULL)
 		return NULL;
-	return listed_extent(pool, job, descriptor, descriptor->planes[plane].words, segment);
+	return listed_extent(pool, job, descriptor, &descriptor->planes[plane].words, segment);
 }
 
 const void *
@@ -69,7 +69,7 @@ gsd_row_extent(const gsd_pool *pool, unsigned job, uint64_t i)
 
 	if (descriptor == NULL)
 		return NULL;
-	return listed_extent(pool, job, descriptor, descriptor->rows.rows, i);
+	return listed_extent(pool, job, descriptor, &descriptor->rows.rows, i);
 }
 
 /* What a descriptor's stretches of extents are looked up by, while it is read. */

@@ -121,11 +121,14 @@ typedef enum gsd_failure
 	GSD_FAILURE_GONE			/* the daemon has died */
 } gsd_failure;
 
-/* A plane's or a result's memory: extents list[first .. first + count). */
+/*
+ * A plane's or a result's memory: extents list[first .. first + count).  Of what is fed, the
+ * count is raised while the daemon reads it.
+ */
 typedef struct gsd_extents
 {
 	uint32_t	first;
-	uint32_t	count;
+	_Atomic uint32_t count;
 } gsd_extents;
 
 typedef struct gsd_plane

@@ -1,24 +1,62 @@
 #!/bin/bash
-# run.sh [--update]
+# run.sh [--update] [--isolation] [--with WAY]... [--test NAME]...
 #		make check-core: PostgreSQL's own regression suites, all through gpusort.
 #
 # The core suite of the server's version, and those of amcheck and pageinspect,
-# which look into btrees (fetch_source.sh), run twice against throw-away clusters:
+# which look into btrees (fetch_source.sh), run twice or more against throw-away clusters:
 # without gpusort, which shows what differs because of this machine or of a
-# neighbouring minor release, and with gpusort preloaded, forced onto every sort and
-# index build that it can take and verifying each.  A test passes if its output
-# with gpusort is one that PostgreSQL expects, or if it differs from the output
-# without gpusort only as listed, with reasons, in differences/MAJOR (compare.pl);
+# neighbouring minor release, and with gpusort preloaded and forced onto every sort and
+# index build that it can take, in each of these WAYs:
+#
+#	verify		every result is verified (if no WAY is named)
+#	trust		results are verified only where gpusort always does
+#	daemon		by gpusortd, on three simulated devices, each with room for a few rows
+#	small-pool	the pool has 2 MB, one extent
+#
+# A test passes if its output with gpusort is one that PostgreSQL expects, or if it
+# differs from the output without gpusort only as listed, with reasons, in differences/MAJOR (compare.pl);
 # those of SUITEs of contrib lie in differences/MAJOR/SUITE.
-# --update rewrites those lists for somebody to write the reasons in.
+#
+# --isolation runs the server's isolation tests, too; --test these tests of the core
+# suite only, after those that make what they use.  --update rewrites those lists for
+# somebody to write the reasons in.
 
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"
 . "$TREE/test/lib/cluster.sh"
 
 CONTRIB_SUITES='amcheck pageinspect'
-UPDATE=
-[ "${1:-}" != --update ] || UPDATE=--update
+UPDATE= ISOLATION= WAYS= TESTS=
+while [ $# -gt 0 ]; do
+	case $1 in
+		--update) UPDATE=--update ;;
+		--isolation) ISOLATION=isolation ;;
+		--with) WAYS+=" $2" && shift ;;
+		--test) TESTS+=" $2" && shift ;;
+		*) die "what is $1?" ;;
+	esac
+	shift
+done
+WAYS=${WAYS:-verify}
+[ -z "$TESTS" ] || CONTRIB_SUITES=
+
+# The settings of a way, line by line.
+settings_of()
+{
+	printf '%s\n' "shared_preload_libraries = 'gpusort'" "gpusort.force = on" "gpusort.cost_gather = 0" \
+		"log_min_messages = debug1"
+	case $1 in
+		verify) echo "gpusort.verify = on" ;;
+		trust) ;;
+		daemon)
+			printf '%s\n' "gpusort.verify = on" "gpusort.engine = cuda" "gpusort.daemon = 'host:3'" \
+				"gpusort.min_gpu_rows = 0" "gpusort.reorder_rows = on" \
+				"gpusort.daemon_options = '--device-rows=50 --bucket-rows=50 --step-rows=20'"
+			;;
+		small-pool) printf '%s\n' "gpusort.verify = on" "gpusort.pool_size = 2MB" ;;
+		*) die "there is no way $1" ;;
+	esac
+}
 
 # The suites' sources, kept in the tree until make clean.
 fetch_suites()
@@ -27,7 +65,7 @@ fetch_suites()
 
 	version=$("$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9.]+).*/\1/')
 	SOURCE=$TREE/tmp_source/$version
-	if [ ! -f "$SOURCE/version" ] || [ ! -d "$SOURCE/contrib" ]; then
+	if [ ! -f "$SOURCE/version" ] || [ ! -d "$SOURCE/src/test/isolation" ]; then
 		rm -rf "$SOURCE"
 		start=$(now_ms)
 		version=$("$TREE/test/core/fetch_source.sh" "$PG_MAJOR" "$version" "$SOURCE") || die "no source, no check-core"
@@ -46,6 +84,7 @@ prepare_suites()
 
 	mkdir -p "$WORK/core" "$WORK/lib"
 	cp -r "$regress"/{sql,expected,data,parallel_schedule,resultmap} "$WORK/core/" || exit
+	cp -r "$SOURCE/src/test/isolation" "$WORK/" || exit
 	# shellcheck disable=SC2046 # flags are words
 	"${CC:-cc}" $("$PG_CONFIG" --cppflags) $("$PG_CONFIG" --cflags) -w -fPIC -shared \
 		-I "$("$PG_CONFIG" --includedir-server)" -I "$regress" -o "$WORK/lib/regress.so" "$regress/regress.c" ||
@@ -64,36 +103,64 @@ contrib_tests()
 	sed -e ':a' -e '/\\$/{N;s/\\\n//;ba}' "$SOURCE/contrib/$1/Makefile" | sed -n 's/^REGRESS *=//p'
 }
 
+# How many tests a suite has at least.
+tests_in()
+{
+	case $1 in
+		# shellcheck disable=SC2086 # names are words
+		core) [ -z "$TESTS" ] && echo 100 || wc -w <<<$TESTS ;;
+		isolation) echo 80 ;;
+		*) contrib_tests "$1" | wc -w ;;
+	esac
+}
+
 # run_suite RUN SUITE OPTION...: the suite's tests on the cluster that runs.
 run_suite()
 {
-	local run=$1 suite=$2 start
+	local run=$1 suite=$2 driver=regress/pg_regress start
 
 	shift 2
 	start=$(now_ms)
+	[ "$suite" != isolation ] || driver=isolation/pg_isolation_regress
 	mkdir -p "$WORK/$run-out/$suite"
 	give_to_server "$WORK/$run-out"
-	as_server "$PGXS_DIR/src/test/regress/pg_regress" --host="$PGHOST" --port="$PGPORT" --user="$PGUSER" \
+	as_server "$PGXS_DIR/src/test/$driver" --host="$PGHOST" --port="$PGPORT" --user="$PGUSER" \
 		--bindir="$BINDIR" --inputdir="$WORK/$suite" --outputdir="$WORK/$run-out/$suite" "$@" \
 		>"$WORK/$run-$suite.log" 2>&1
 	say "$run, $suite: $(results "$run" "$suite" | grep -c ok) of $(results "$run" "$suite" | wc -l) tests as PostgreSQL expects ($(seconds $(($(now_ms) - start))))"
 }
 
+# gpusortd has sorted, and nothing that it had begun was left to a session.
+count_jobs()
+{
+	local counts done failed fallbacks
+
+	counts=$(sql -At -c 'CREATE EXTENSION gpusort' -c 'SELECT jobs_done, jobs_failed, fallbacks FROM gpusort_service()')
+	say "daemon, jobs done|failed|fallbacks: $counts"
+	IFS='|' read -r done failed fallbacks <<<"$counts"
+	tally "daemon, sorted by it" $((done > 20 && failed + fallbacks == 0)) $((done <= 20 || failed + fallbacks > 0))
+}
+
 # run_suites RUN LINE...: all of them on a cluster with these settings.
 run_suites()
 {
-	local run=$1 suite
+	local run=$1 suite which=(--schedule="$WORK/core/parallel_schedule" --max-concurrent-tests=20)
 
 	shift
+	# shellcheck disable=SC2206 # names are words
+	[ -z "$TESTS" ] || which=(test_setup create_index $TESTS)
 	INITDB_LOCALE=C cluster_start "$run" "max_prepared_transactions = 2" "$@"
-	run_suite "$run" core --dlpath="$WORK/lib" --schedule="$WORK/core/parallel_schedule" --max-concurrent-tests=20
+	run_suite "$run" core --dlpath="$WORK/lib" "${which[@]}"
 	for suite in $CONTRIB_SUITES; do
 		# shellcheck disable=SC2046 # names are words
 		run_suite "$run" "$suite" --dbname="contrib_$suite" $(contrib_tests "$suite")
 	done
+	[ -z "$ISOLATION" ] || run_suite "$run" isolation --dbname=isolation --dlpath="$WORK/lib" \
+		--schedule="$WORK/isolation/isolation_schedule"
+	[ "$run" != daemon ] || count_jobs
 	cluster_stop "$run" || say "the server of the run $run does not stop"
 	if grep -E 'PANIC|TRAP|terminated by signal' "$WORK/$run.log"; then
-		CRASHED=$run
+		tally "$run, no crash" 0 1
 	fi
 }
 
@@ -106,38 +173,39 @@ results()
 		-e 's/^not ok [0-9]+ +[-+] ([^ ]+).*/\1 failed/p' "$WORK/$1-$2.log"
 }
 
-# judge SUITE TESTS: count; fewer tests than TESTS mean that the suite did not run.
+# judge RUN SUITE: count; fewer tests than there are mean that the suite did not run.
 judge()
 {
-	local suite=$1 tests=$2 listed=$TREE/test/core/differences/$PG_MAJOR differing
+	local run=$1 suite=$2 listed=$TREE/test/core/differences/$PG_MAJOR differing
 
 	[ "$suite" = core ] || listed=$listed/$suite
-	if [ "$(results with "$suite" | wc -l)" -lt "$tests" ]; then
-		tail -n 20 "$WORK/with-$suite.log"
-		tally "$suite suite" 0 1
+	if [ "$(results "$run" "$suite" | wc -l)" -lt "$(tests_in "$suite")" ]; then
+		tail -n 20 "$WORK/$run-$suite.log"
+		tally "$run, $suite suite" 0 1
 		return
 	fi
 	[ -z "$UPDATE" ] || mkdir -p "$listed"
-	differing=$(results with "$suite" | sed -n 's/ failed$//p')
-	tally "$suite, as PostgreSQL" "$(results with "$suite" | grep -c ' ok$')" 0
+	differing=$(results "$run" "$suite" | sed -n 's/ failed$//p')
+	tally "$run, $suite, as PostgreSQL" "$(results "$run" "$suite" | grep -c ' ok$')" 0
 	if [ -n "$differing" ]; then
 		# shellcheck disable=SC2086 # names are words
-		"$TREE/test/core/compare.pl" $UPDATE "$WORK/without-out/$suite/results" "$WORK/with-out/$suite/results" "$listed" \
+		"$TREE/test/core/compare.pl" $UPDATE "$WORK/without-out/$suite/results" "$WORK/$run-out/$suite/results" "$listed" \
 			$differing >"$WORK/compare-$suite.log"
-		tally_of "$suite, as listed" "$WORK/compare-$suite.log" 0 $?
+		tally_of "$run, $suite, as listed" "$WORK/compare-$suite.log" 0 $?
 	fi
 }
 
-# Everything was forced, so builds were ours, unless the key has no encoding.
+# Everything was forced, so builds were ours, unless the key has no encoding, or there was no room.
 count_builds()
 {
-	local built left
+	local run=$1 built left least=500 reasons='index of a system table|operator (family has no|class has a comparison of its own)'
 
-	built=$(grep -c 'DEBUG:  gpusort: built index' "$WORK/with.log")
-	left=$(grep 'DEBUG:  gpusort: left index' "$WORK/with.log" |
-		grep -cvE 'index of a system table|operator (family has no|class has a comparison of its own)')
-	say "btrees: $built built by gpusort, $left left to PostgreSQL without need"
-	tally "btrees built" $((built > 500 && left == 0)) $((built <= 500 || left > 0))
+	[ -z "$TESTS" ] || least=20
+	[ "$run" != small-pool ] || reasons+='|memory limit reached|not to fit'
+	built=$(grep -c 'DEBUG:  gpusort: built index' "$WORK/$run.log")
+	left=$(grep 'DEBUG:  gpusort: left index' "$WORK/$run.log" | grep -cvE "$reasons")
+	say "$run, btrees: $built built by gpusort, $left left to PostgreSQL without need"
+	tally "$run, btrees built" $((built > least && left == 0)) $((built <= least || left > 0))
 }
 
 need_packages build server source locales
@@ -146,16 +214,13 @@ private_locales sv_SE tr_TR
 fetch_suites
 prepare_suites
 
-CRASHED=
 run_suites without
-run_suites with "shared_preload_libraries = 'gpusort'" "gpusort.force = on" "gpusort.verify = on" "gpusort.cost_gather = 0" \
-	"log_min_messages = debug1"
-
-[ -z "$CRASHED" ] || tally "no crash" 0 1
-judge core 100
-for suite in $CONTRIB_SUITES; do
-	# shellcheck disable=SC2046 # names are words
-	judge "$suite" $(contrib_tests "$suite" | wc -w)
+for way in $WAYS; do
+	mapfile -t lines < <(settings_of "$way")
+	run_suites "$way" "${lines[@]}"
+	for suite in core $CONTRIB_SUITES $ISOLATION; do
+		judge "$way" "$suite"
+	done
+	count_builds "$way"
 done
-count_builds
 finish

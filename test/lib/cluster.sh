@@ -9,7 +9,8 @@
 #	work_begin NAME				make the work directory
 #	private_begin NAME			the same and the copy, build gpusort in BUILD_TREE (TREE without it)
 #								and install it there
-#	cluster_start NAME [LINE]..	initdb and start, with these lines in postgresql.conf
+#	cluster_start NAME [LINE]..	initdb and start, with these lines in postgresql.conf; the program
+#								is POSTGRES, if that is set
 #	cluster_stop NAME [MODE]
 #	private_locales [NAME]..	before a cluster_start: let it know en_US, de_DE and these
 #								locales, in UTF-8
@@ -200,7 +201,7 @@ cluster_start()
 		$(printf '%s\n' "$@")
 	CONF
 	CLUSTERS+=("$name")
-	if ! as_server "$BINDIR/pg_ctl" -D "$data" -l "$WORK/$name.log" -w -t 120 start >/dev/null 2>&1; then
+	if ! as_server "$BINDIR/pg_ctl" -D "$data" -l "$WORK/$name.log" ${POSTGRES:+-p "$POSTGRES"} -w -t 120 start >/dev/null 2>&1; then
 		tail -n 20 "$WORK/$name.log"
 		die "the server does not start"
 	fi

@@ -10,6 +10,7 @@
 #	source	what it takes to fetch and unpack a source package
 #	chroot	debootstrap
 #	sqlsmith
+#	valgrind
 #
 # and sets PG_CONFIG and PG_MAJOR for build and server.  Nothing is installed if all of it
 # is there.
@@ -102,6 +103,9 @@ missing_for()
 			;;
 		source)
 			command -v bzip2 >/dev/null || echo bzip2
+			;;
+		valgrind)
+			[ -f /usr/include/valgrind/memcheck.h ] || echo valgrind
 			;;
 		chroot)
 			[ -x /usr/sbin/debootstrap ] || echo debootstrap

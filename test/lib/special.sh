@@ -8,10 +8,13 @@
 #	server_begin NAME FLAGS [OPTION]...
 #								build it there with these CFLAGS and options of configure, unless
 #								that has been done; from then on PG_CONFIG is that server's
+#	cassert_server				one of them
 #	build_apart NAME			have private_begin build gpusort in tmp_source, not in the tree, whose
 #								own build stays as it is; SANITIZE and COPT may be set for it
 #
-# Servers have ICU, and neither readline, zlib nor anything else that gpusort does not see.
+# Servers have the modules of contrib that tests use, and ICU, and neither readline, zlib nor anything else that gpusort does not see.
+
+CONTRIB='amcheck pageinspect spi'
 
 source_begin()
 {
@@ -42,9 +45,12 @@ server_begin()
 		start=$(now_ms)
 		if ! (
 			cd "$dir/build" || exit
+			export ASAN_OPTIONS=detect_leaks=0
 			"$SOURCE/configure" -q --prefix="$dir/pg" --with-icu --without-readline --without-zlib \
-				--enable-debug --enable-tap-tests CFLAGS="$flags" "$@" &&
-				make -s -j"$(nproc)" world-bin && make -s install-world-bin
+				--enable-debug --enable-tap-tests \
+				CFLAGS="$flags" "$@" &&
+				make -s -j"$(nproc)" && make -s install &&
+				for contrib in $CONTRIB; do make -s -C "contrib/$contrib" all install || exit; done
 		) >"$log" 2>&1; then
 			grep -vE '^([^ ]*-)?(gcc|cc) ' "$log" | tail -n 20
 			die "the server does not compile"
@@ -54,6 +60,19 @@ server_begin()
 		say "built ($(seconds $(($(now_ms) - start))))"
 	fi
 	export PG_CONFIG=$dir/pg/bin/pg_config
+}
+
+# The whole server under the address sanitizer and that of undefined behaviour.
+asan_server()
+{
+	server_begin asan "-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize=address,undefined" \
+		--enable-cassert
+}
+
+# With assertions, and telling valgrind of the memory that it hands out.
+cassert_server()
+{
+	server_begin cassert "-O1 -g -fno-omit-frame-pointer -DUSE_VALGRIND" --enable-cassert
 }
 
 # A copy keeps the files' times, so only what has changed is compiled again.
@@ -68,6 +87,21 @@ build_apart()
 	(cd "$BUILD_TREE" && find src cuda -name '*.[ch]') | while read -r file; do
 		[ -f "$TREE/$file" ] || rm -f "$BUILD_TREE/$file"
 	done
+}
+
+# script LABEL SCRIPT [ARGUMENT]...: another script of test/, on the same server.
+script()
+{
+	local label=$1 script=$2 log start status
+
+	shift 2
+	log=$(mktemp)
+	start=$(now_ms)
+	"$TREE/$script" "$@" 2>&1 | tee "$log"
+	status=${PIPESTATUS[0]}
+	tally_of "$label" "$log" $(($(now_ms) - start)) "$status" >"$log.tally"
+	tail -n 1 "$log.tally"
+	rm -f "$log" "$log.tally"
 }
 
 # all_sql_tests: the files of sql/, but for the one that makes what they use.
