@@ -63,6 +63,10 @@
 #define MAX_KEPT_RANGES		64
 #define MAX_KEPT_EXTENTS	16384
 
+/* Ranges with which a process has many.  Each is three mappings or so. */
+#define MANY_RANGES			8192
+
+static int	mapped_ranges = 0;	/* in use or kept */
 static GpuSortRange *kept_ranges = NULL;
 static int	kept_count = 0;
 static uint32 kept_extents = 0;
@@ -118,6 +122,7 @@ unmap_range(GpuSortRange *range)
 	free(range->owned);
 	free(range->mapped);
 	free(range);
+	mapped_ranges--;
 }
 
 static void
@@ -157,6 +162,7 @@ map_range(int role, size_t reserve_bytes)
 	range->role = role;
 	range->huge = role == GPUSORT_RANGE_ROWS && bytes >= HUGE_RANGE_BYTES;
 	range->fresh = true;
+	mapped_ranges++;
 	if (range->huge)
 		advise(range->base, bytes, true);
 	return range;
@@ -183,6 +189,12 @@ earn_huge_pages(GpuSortRange *range)
 	(void) madvise(start, private_bytes(range), MADV_DONTNEED);
 	advise(start, range->reserved - mapped_end(range), true);
 	range->small_pages = false;
+}
+
+bool
+gpusort_ranges_are_many(void)
+{
+	return mapped_ranges - kept_count >= MANY_RANGES;
 }
 
 GpuSortRange *

@@ -86,6 +86,12 @@ typedef struct GpuSortRange
 } GpuSortRange;
 
 /*
+ * Are so many ranges in use that no other sort should begin?  A process may have so
+ * many mappings only (vm.max_map_count), and without any left, nothing in it gets memory.
+ */
+extern bool gpusort_ranges_are_many(void);
+
+/*
  * A range of at least so many reserved bytes, nothing of it usable yet as far
  * as the caller is concerned; contents undefined.  NULL if there is no address
  * space.  The caller owns it until it releases it; the account must live as long.

@@ -29,7 +29,7 @@ gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 
 	sort->random_access = random_access;
 	gpusort_make_minimal_template(&sort->rows.template, sort->desc);
-	if (!gpusort_acquire_ranges(sort))
+	if (gpusort_ranges_are_many() || !gpusort_acquire_ranges(sort))
 	{
 		gpusort_release_state(sort);
 		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
@@ -47,7 +47,7 @@ gpusort_begin_index(Relation index, const GpuSortSpec *spec, size_t limit_bytes)
 		sort->memory.pool_account.max_extents = 0;
 	sort->index_rows = true;
 	gpusort_make_index_template(&sort->rows.template, sort->desc);
-	if (!gpusort_acquire_ranges(sort))
+	if (gpusort_ranges_are_many() || !gpusort_acquire_ranges(sort))
 	{
 		gpusort_release_state(sort);
 		return NULL;

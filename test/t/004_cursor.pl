@@ -76,6 +76,24 @@ unlike(plan_of($node, 'DECLARE c SCROLL CURSOR FOR SELECT * FROM t ORDER BY h, i
 	is($answer{on}, $answer{off}, 'six cursors at once');
 }
 
+# So many that they would take all mappings that a process may have, and then its memory.
+{
+	my $many = 2600;
+	my ($out, $err) = session_of($node, 'SET gpusort.verify = off', 'BEGIN',
+		"DO \$\$ BEGIN FOR i IN 1 .. $many LOOP
+			EXECUTE format('DECLARE c%s CURSOR FOR SELECT i FROM t WHERE i < 9 ORDER BY i', i);
+			EXECUTE format('MOVE 1 IN c%s', i);
+		END LOOP; END \$\$",
+		"SELECT 'mappings ' || count(*) FROM regexp_split_to_table(
+			pg_read_file('/proc/' || pg_backend_pid() || '/maps', 0, 100000000, true), '\\n')",
+		'FETCH 1 FROM c1', "FETCH 1 FROM c$many", 'COMMIT');
+
+	is($err, '', "$many cursors at once: no error");
+	like($out, qr/^2\n2$/m, 'rows of the first one and the last one');
+	like($out, qr/^mappings \d+$/m, 'mappings can be counted');
+	cmp_ok($out =~ /^mappings (\d+)$/m ? $1 : 0, '<', 32000, 'and are not all that a process may have');
+}
+
 # A cursor of a subtransaction that is rolled back, beside one that stays.
 {
 	my ($out, $err) = session_of($node, 'BEGIN', 'DECLARE a CURSOR FOR SELECT i FROM t ORDER BY i DESC', 'FETCH 1 FROM a',
