@@ -176,7 +176,7 @@ results()
 # judge RUN SUITE: count; fewer tests than there are mean that the suite did not run.
 judge()
 {
-	local run=$1 suite=$2 listed=$TREE/test/core/differences/$PG_MAJOR differing
+	local run=$1 suite=$2 listed=$TREE/test/core/differences/$PG_MAJOR option=$UPDATE differing
 
 	[ "$suite" = core ] || listed=$listed/$suite
 	if [ "$(results "$run" "$suite" | wc -l)" -lt "$(tests_in "$suite")" ]; then
@@ -185,11 +185,13 @@ judge()
 		return
 	fi
 	[ -z "$UPDATE" ] || mkdir -p "$listed"
+	# without much memory to share, workers only gather
+	[ "$run" != small-pool ] || option=--fewer
 	differing=$(results "$run" "$suite" | sed -n 's/ failed$//p')
 	tally "$run, $suite, as PostgreSQL" "$(results "$run" "$suite" | grep -c ' ok$')" 0
 	if [ -n "$differing" ]; then
 		# shellcheck disable=SC2086 # names are words
-		"$TREE/test/core/compare.pl" $UPDATE "$WORK/without-out/$suite/results" "$WORK/$run-out/$suite/results" "$listed" \
+		"$TREE/test/core/compare.pl" $option "$WORK/without-out/$suite/results" "$WORK/$run-out/$suite/results" "$listed" \
 			$differing >"$WORK/compare-$suite.log"
 		tally_of "$run, $suite, as listed" "$WORK/compare-$suite.log" 0 $?
 	fi
