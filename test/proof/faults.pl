@@ -117,6 +117,9 @@ my @cases = (
 	{ name => 'shared sort', set => $shared, workers => 1, plan => qr/GpuSort Shared/,
 		query => 'SELECT count(*) || \' \' || sum(hashtextextended(q::text, 0)) FROM
 			(SELECT id, rank() OVER w AS r, lag(id) OVER w AS l FROM t WINDOW w AS (PARTITION BY few ORDER BY k, id) OFFSET 0) q' },
+	{ name => 'shared sort, alone', set => "$shared SET max_parallel_workers = 0;", plan => qr/GpuSort Shared/,
+		query => 'SELECT count(*) || \' \' || sum(hashtextextended(q::text, 0)) FROM
+			(SELECT id, pad, rank() OVER w AS r, lag(id) OVER w AS l FROM t WINDOW w AS (PARTITION BY few ORDER BY k, id) OFFSET 0) q' },
 	{ name => 'shared sort in files', set => "$shared SET gpusort.inject_fault = codec;", workers => 1, plan => qr/GpuSort Shared/,
 		query => 'SELECT count(*) || \' \' || sum(hashtextextended(q::text, 0)) FROM
 			(SELECT a.id, b.pad FROM t a JOIN t b ON a.c = b.c OFFSET 0) q' },
@@ -135,7 +138,7 @@ my @cases = (
 	{ name => 'index, gpusortd', set => "$daemon SET max_parallel_maintenance_workers = 0;", daemon => 1, index => 'CREATE INDEX x ON t (k, c)' });
 
 # The short form's.
-my %in_short = map { $_ => 1 } 'text en_US', 'late rows', 'hand-over', 'parallel collection', 'shared sort', 'index text', 'index parallel',
+my %in_short = map { $_ => 1 } 'text en_US', 'late rows', 'hand-over', 'parallel collection', 'shared sort', 'shared sort, alone', 'index text', 'index parallel',
 	'int8, gpusortd';
 
 my $cursor_function = q{
