@@ -36,7 +36,8 @@ open_simulated_devices(const gsd_options *options, gs_group *group, char *why, s
 {
 	unsigned	n = options->simulated_devices > 0 ? options->simulated_devices
 		: DEFAULT_SIMULATED_DEVICES;
-	uint64_t	fail_at = options->fault == GSD_FAULT_OPERATION ? options->fault_at : 0;
+	bool		for_good = options->fault == GSD_FAULT_OPERATIONS;
+	uint64_t	fail_at = for_good || options->fault == GSD_FAULT_OPERATION ? options->fault_at : 0;
 
 	if (n > GSD_MAX_DEVICES)
 	{
@@ -53,6 +54,8 @@ open_simulated_devices(const gsd_options *options, gs_group *group, char *why, s
 			return GSD_EXIT_NO_MEMORY;
 		}
 		group->ndevices = i + 1;
+		if (for_good)
+			gs_simulated_device_keep_failing(group->devices[i]);
 	}
 	if (options->fault == GSD_FAULT_WRONG)
 		gs_simulated_device_spoil(group->devices[0], options->damage, options->fault_at,

@@ -187,6 +187,7 @@ read_fault(gsd_options *options, const char *text)
 		gs_damage	damage;
 	}			counted[] = {
 		{"operation:", GSD_FAULT_OPERATION, GS_DAMAGE_NONE},
+		{"operations:", GSD_FAULT_OPERATIONS, GS_DAMAGE_NONE},
 		{"wrong-key:", GSD_FAULT_WRONG, GS_DAMAGE_KEY_BIT},
 		{"wrong-id:", GSD_FAULT_WRONG, GS_DAMAGE_ID_BIT},
 		{"swapped:", GSD_FAULT_WRONG, GS_DAMAGE_SWAP},

@@ -31,6 +31,7 @@ typedef enum gsd_fault
 {
 	GSD_FAULT_NONE,
 	GSD_FAULT_OPERATION,		/* the fault_at-th operation of a device fails */
+	GSD_FAULT_OPERATIONS,		/* ... and all that follow */
 	GSD_FAULT_WRONG,			/* the first device damages rows each fault_at-th time that it
 								 * moves some */
 	GSD_FAULT_LOST,				/* the fault_at-th run loses a device */

@@ -410,7 +410,7 @@ sub restart_daemon
 	my $state;
 
 	$admin->must("ALTER SYSTEM SET gpusort.daemon = 'host:3'");
-	$admin->must(sprintf "ALTER SYSTEM SET gpusort.daemon_options = '--device-memory=%dMB --segment-rows=64 %s'", ++$serial_number, $options);
+	$admin->must(sprintf "ALTER SYSTEM SET gpusort.daemon_options = '--device-memory=%dMB --device-rows=50 --bucket-rows=50 --step-rows=20 %s'", ++$serial_number, $options);
 	$admin->must('SELECT pg_reload_conf()');
 	for (1 .. 100)
 	{

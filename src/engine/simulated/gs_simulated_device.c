@@ -48,6 +48,7 @@ typedef struct simulated_device
 	gs_event_ref events;
 	uint64_t	operations;		/* so far */
 	uint64_t	fail_at;
+	bool		keeps_failing;
 	gs_damage	damage;			/* to rows, see gs_simulated_device_spoil() */
 	uint64_t	spoil_at;
 	uint64_t	spoil_every;
@@ -67,7 +68,9 @@ begin_operation(gs_device *device, const char *what)
 {
 	simulated_device *simulated = simulated_of(device);
 
-	if (++simulated->operations != simulated->fail_at)
+	simulated->operations++;
+	if (simulated->fail_at == 0 || simulated->operations < simulated->fail_at ||
+		(simulated->operations > simulated->fail_at && !simulated->keeps_failing))
 		return GS_OK;
 	snprintf(device->error, sizeof(device->error), "injected failure of operation %llu (%s)",
 			 (unsigned long long) simulated->operations, what);
@@ -557,6 +560,12 @@ gs_simulated_device_open(unsigned index, size_t arena_bytes, uint64_t fail_at)
 	}
 	ASAN_POISON_MEMORY_REGION(simulated->memory, simulated->memory_bytes);
 	return &simulated->device;
+}
+
+void
+gs_simulated_device_keep_failing(gs_device *device)
+{
+	((simulated_device *) device)->keeps_failing = true;
 }
 
 void

@@ -14,6 +14,9 @@
  */
 extern gs_device *gs_simulated_device_open(unsigned index, size_t arena_bytes, uint64_t fail_at);
 
+/* All operations from that one on fail. */
+extern void gs_simulated_device_keep_failing(gs_device *device);
+
 /*
  * Do this damage to what the device has done, in its operation of that number of those
  * that sort, place, number or copy rows, and in every `every`th one from there on; 0:
