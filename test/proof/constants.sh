@@ -8,7 +8,8 @@
 # sessions sorting and with gpusortd.  SEED=n repeats the rounds.
 #
 # A line is a file of src, a constant and its other values, separated by |.  Constants that say
-# what fits into a word, or which the server or a file format dictate, are none of these.
+# what fits into a word, which the server or a file format dictate, or which say where blocks of an
+# index lie, are none of these.
 
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"
@@ -19,7 +20,6 @@
 
 CONSTANTS='
 interrupts.h					GPUSORT_INTERRUPT_ROWS	1|64
-btree/btree_slice_cuts.c		EXACT_SLICE_PAGES		1|5
 btree/btree_slice_cuts.c		SAMPLE					4|50
 btree/btree_slice_writer.h		GPUSORT_SLICE_BATCH		2|7
 btree/btree_stream.c			PUT_BLOCK				1|5

@@ -1,0 +1,68 @@
+#!/bin/bash
+# coverage.sh [PART|TEST]...
+#		Lines and branches of src/ that tests reach, by file: writes test/coverage.md.
+#
+# gpusort, gpusortd and the unit tests are built with gcov's counters; unit, regression, isolation
+# and TAP tests run (or those named, in the terms of make check); the counts of all are put together.  Branches that the
+# compiler makes for errors that it can't exclude count like others.  What is said behind the table about
+# what is not covered is written by hand, in test/proof/coverage.txt.
+
+. "$(dirname "$0")/../lib/common.sh"
+. "$TREE/test/lib/packages.sh"
+. "$TREE/test/lib/cluster.sh"
+. "$TREE/test/lib/suites.sh"
+. "$TREE/test/lib/catalogue.sh"
+. "$TREE/test/lib/special.sh"
+
+FLAGS='--coverage -fprofile-update=atomic -fprofile-abs-path'
+[ $# -gt 0 ] || set -- unit regress isolation tap
+for name in "$@"; do
+	choose "$name"
+done
+need_packages build server tap locales
+export WITH_CUDA=0 COPT="$FLAGS" LDFLAGS=--coverage
+build_apart coverage
+find "$BUILD_TREE" -name '*.gcda' -delete
+private_begin coverage
+private_locales cs_CZ hu_HU tr_TR
+# processes of the server write their counts beside the objects
+chmod -R a+rwX "$BUILD_TREE"
+
+run_unit()
+{
+	mkdir -p "$BUILD_TREE/test"
+	cp -r "$TREE/test/unit" "$TREE/test/bench" "$BUILD_TREE/test/"
+	rm -rf "$BUILD_TREE/test/unit/build"
+	make -C "$BUILD_TREE/test/unit" --no-print-directory CC="gcc $FLAGS" \
+		TESTS="$(chosen_tests unit | xargs)" check >"$WORK/unit.log" 2>&1
+	tally unit $(($? == 0)) $(($? != 0))
+}
+
+copy_all_tests()
+{
+	mkdir -p "$WORK/tests/isolation"
+	cp -r "$TREE/sql" "$TREE/expected" "$TREE/test/t" "$WORK/tests/"
+	cp -r "$TREE/test/specs" "$TREE/test/expected" "$WORK/tests/isolation/"
+	give_to_server "$WORK/tests"
+}
+
+# What gcov says of each file of src, by file and line: the most of all its objects.
+collect()
+{
+	(
+		cd "$WORK" || exit
+		find "$BUILD_TREE" -name '*.gcda' -print0 | xargs -0 -n 20 gcov -b -c -t --json-format 2>/dev/null
+	) | "$TREE/test/proof/coverage.pl" "$BUILD_TREE/src/" "$TREE/test/proof/coverage.txt" >"$TREE/test/coverage.md"
+}
+
+copy_all_tests
+! chosen unit || run_unit
+cluster_start coverage "shared_preload_libraries = 'gpusort'" "autovacuum_naptime = 1d"
+! chosen regress || regress_suite regress "$PGXS_DIR/src/test/regress/pg_regress" "$WORK/tests" --dbname=gpusort_coverage -- $(with_helpers regress)
+! chosen isolation || regress_suite isolation "$PGXS_DIR/src/test/isolation/pg_isolation_regress" "$WORK/tests/isolation" \
+	--dbname=gpusort_isolation -- $(chosen_tests isolation)
+cluster_stop coverage || tally "server stops" 0 1
+! chosen tap || tap_suite "$WORK/tests/t" $(chosen_tests tap)
+collect
+head -n 12 "$TREE/test/coverage.md"
+finish
