@@ -120,12 +120,23 @@ is_shifted(const UCollator *collator)
 		U_FAILURE(status);
 }
 
+/* Are accents compared from the end of the string to its beginning? */
+static bool
+is_backwards(const UCollator *collator)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+
+	return ucol_getAttribute(collator, UCOL_FRENCH_COLLATION, &status) != UCOL_OFF ||
+		U_FAILURE(status);
+}
+
 void
 gpusort_collate_begin_icu(CollateLibrary *library)
 {
 	const UCollator *collator = gpusort_icu_collator(library->locale);
 
-	library->has_no_order = is_shifted(collator) || !only_scripts_move(collator);
+	library->has_no_order = is_shifted(collator) || is_backwards(collator) ||
+		!only_scripts_move(collator);
 	if (GetDatabaseEncoding() != PG_UTF8)
 	{
 		library->make_key = make_key_icu;
