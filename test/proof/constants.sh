@@ -46,7 +46,7 @@ engine/gs_pack.h				GS_PACK_BLOCK_ROWS		64|128
 engine/host/gs_items.c			RANK_ROWS				2|7
 engine/host/gs_items.c			BLOCK_ITEMS				2|30
 engine/host/gs_job.h			GS_DIGIT_MAX_BITS		8|9
-engine/host/gs_job.h			GS_POLL_ROWS			UINT64_C(1)|UINT64_C(100)
+engine/host/gs_job.h			GS_POLL_ROWS			UINT64_C(2)|UINT64_C(100)
 engine/host/gs_key.c			STATS_BLOCK_ROWS		UINT64_C(64)|UINT64_C(1024)
 engine/host/gs_radix.c			SPARE_BITS				0|6
 engine/host/gs_radix.c			CHUNK_ITEMS				UINT64_C(3)|UINT64_C(100)

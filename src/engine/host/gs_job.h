@@ -55,7 +55,7 @@ typedef struct gs_job
 	bool		moved;
 } gs_job;
 
-/* Rows of work between two looks at *cancel: below a millisecond. */
+/* Rows of work between two looks at *cancel, at least 2: below a millisecond. */
 #define GS_POLL_ROWS	(UINT64_C(1) << 16)
 
 /* Tell of the work that was accounted for; true when the job must stop. */
