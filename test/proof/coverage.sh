@@ -3,9 +3,10 @@
 #		Lines and branches of src/ that tests reach, by file: writes test/coverage.md.
 #
 # gpusort, gpusortd and the unit tests are built with gcov's counters; unit, regression, isolation
-# and TAP tests run (or those named, in the terms of make check); the counts of all are put together.  Branches that the
-# compiler makes for errors that it can't exclude count like others.  What is said behind the table about
-# what is not covered is written by hand, in test/proof/coverage.txt.
+# and TAP tests run (or those named, in the terms of make check), unit tests in their small forms;
+# the counts of all are put together.  Branches that the compiler makes for errors that it can't
+# exclude count like others.  What is said behind the table about what is not covered is written by
+# hand, in test/proof/coverage.txt.
 
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"
@@ -30,12 +31,19 @@ chmod -R a+rwX "$BUILD_TREE"
 
 run_unit()
 {
+	local program programs=0 failed=0
+
 	mkdir -p "$BUILD_TREE/test"
 	cp -r "$TREE/test/unit" "$TREE/test/bench" "$BUILD_TREE/test/"
 	rm -rf "$BUILD_TREE/test/unit/build"
-	make -C "$BUILD_TREE/test/unit" --no-print-directory CC="gcc $FLAGS" \
-		TESTS="$(chosen_tests unit | xargs)" check >"$WORK/unit.log" 2>&1
-	tally unit $(($? == 0)) $(($? != 0))
+	make -C "$BUILD_TREE/test/unit" --no-print-directory -j"$(nproc)" CC="gcc $FLAGS" \
+		TESTS="$(chosen_tests unit | xargs)" all >"$WORK/unit.log" 2>&1 ||
+		die "the unit tests do not compile: see $WORK/unit.log"
+	for program in $(find "$BUILD_TREE/test/unit/build" -maxdepth 1 -type f -executable); do
+		programs=$((programs + 1))
+		"$program" --small >>"$WORK/unit.log" 2>&1 || failed=$((failed + 1))
+	done
+	tally unit $((programs - failed)) $failed
 }
 
 copy_all_tests()

@@ -41,7 +41,10 @@ chmod 755 "$PKGLIBDIR/gpusortd"
 
 cluster_start faults "shared_preload_libraries = 'gpusort, fail_nth'" "autovacuum_naptime = 1d" \
 	"gpusort.pool_size = '64MB'" "shared_buffers = '32MB'" "max_wal_size = '2GB'"
-as_server perl -I "$TREE/test/fuzz" "$TREE/test/proof/faults.pl" "$WORK/faults.log" "$@"
+# where the servers' user can read them
+mkdir -p "$WORK/tests"
+cp "$TREE"/test/fuzz/*.pm "$TREE/test/proof/faults.pl" "$WORK/tests/"
+as_server perl -I "$WORK/tests" "$WORK/tests/faults.pl" "$WORK/faults.log" "$@"
 status=$?
 cluster_stop faults || say "the server does not stop"
 exit $status

@@ -9,7 +9,7 @@ use GpuSortTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = start_node('main', { extra => [ '--encoding=UTF8', '--locale=C' ] }, 'gpusort.force = on', 'maintenance_work_mem = 64MB',
+my $node = start_node('main', { extra => ['--locale=C'] }, 'gpusort.force = on', 'maintenance_work_mem = 64MB',
 	'log_min_messages = debug1', 'wal_level = minimal', 'max_wal_senders = 0');
 
 create_index_checks($node);

@@ -12,7 +12,7 @@ use Test::More;
 
 # Rows become ready, and are reordered, in steps.
 my $small = '--device-rows=1000 --bucket-rows=1000 --step-rows=3000';
-my $node = start_node('main', { extra => ['--encoding=UTF8'] }, 'work_mem = 256MB', 'max_parallel_workers_per_gather = 0', 'max_connections = 90',
+my $node = start_node('main', 'work_mem = 256MB', 'max_parallel_workers_per_gather = 0', 'max_connections = 90',
 	'gpusort.pool_size = 1GB', "gpusort.daemon = '" . daemon_of(2) . "'", "gpusort.daemon_options = '$small'",
 	"gpusort.engine = 'cuda'", 'gpusort.force = on', 'gpusort.reorder_rows = on', 'restart_after_crash = off',
 	'min_parallel_table_scan_size = 0', 'gpusort.slice_pages = 5');

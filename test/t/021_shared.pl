@@ -10,7 +10,7 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = start_node('main', { extra => ['--encoding=UTF8'] }, 'max_worker_processes = 12', 'max_parallel_workers = 8', 'max_parallel_workers_per_gather = 2',
+my $node = start_node('main', 'max_worker_processes = 12', 'max_parallel_workers = 8', 'max_parallel_workers_per_gather = 2',
 	'parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0', 'gpusort.force = on',
 	'restart_after_crash = on', "gpusort.pool_size = '128MB'", 'hash_mem_multiplier = 1', 'work_mem = 64MB',
 	'enable_hashjoin = off', 'enable_nestloop = off', 'enable_incremental_sort = off', 'enable_material = off',

@@ -23,7 +23,8 @@ sub start_node
 	my %init = @lines && ref $lines[0] ? %{ shift @lines } : ();
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
-	$node->init(%init);
+	# which the environment need not say
+	$node->init(%init, extra => [ '--encoding=UTF8', @{ $init{extra} // [] } ]);
 	$node->append_conf('postgresql.conf', join "\n",
 		"shared_preload_libraries = 'gpusort'",
 		"jit = off", "log_statement = none", "autovacuum = off", @lines, '');
