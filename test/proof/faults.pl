@@ -24,7 +24,7 @@ my $log_name = shift or die "usage: faults.pl LOG [--short]\n";
 our $limit = 0;
 my ($short, $case_pattern, $kind_pattern) = (0, '.', '.');
 GetOptions('short' => \$short, 'case=s' => \$case_pattern, 'kind=s' => \$kind_pattern, 'limit=i' => \$limit) or exit 2;
-$limit ||= $short ? 6 : 60;
+$limit ||= $short ? 4 : 60;
 open my $log, '>', $log_name or die "$log_name: $!\n";
 open my $control, '+<', $ENV{FAIL_NTH_FILE} or die "$ENV{FAIL_NTH_FILE}: $!\n";
 

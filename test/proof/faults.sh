@@ -39,8 +39,9 @@ FAIL_NTH_FILE='$FAIL_NTH_FILE' LD_PRELOAD='$PKGLIBDIR/fail_nth_daemon.so' exec '
 SCRIPT
 chmod 755 "$PKGLIBDIR/gpusortd"
 
+# a message that was lost ends in the daemon's timeout
 cluster_start faults "shared_preload_libraries = 'gpusort, fail_nth'" "autovacuum_naptime = 1d" \
-	"gpusort.pool_size = '64MB'" "shared_buffers = '32MB'" "max_wal_size = '2GB'"
+	"gpusort.daemon_timeout = '2s'" "gpusort.pool_size = '64MB'" "shared_buffers = '32MB'" "max_wal_size = '2GB'"
 # where the servers' user can read them
 mkdir -p "$WORK/tests"
 cp "$TREE"/test/fuzz/*.pm "$TREE/test/proof/faults.pl" "$WORK/tests/"
