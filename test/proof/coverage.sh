@@ -2,7 +2,7 @@
 # coverage.sh [PART|TEST]...
 #		Lines and branches of src/ that tests reach, by file: writes test/coverage.md.
 #
-# gpusort, gpusortd and the unit tests are built with gcov's counters; unit, regression, isolation
+# gpusort and the unit tests are built with gcov's counters; unit, regression, isolation
 # and TAP tests run (or those named, in the terms of make check), unit tests in their small forms;
 # the counts of all are put together.  Branches that the compiler makes for errors that it can't
 # exclude count like others.  What is said behind the table about what is not covered is written by
