@@ -85,7 +85,9 @@ missing_for()
 			command -v gcc >/dev/null || command -v cc >/dev/null || echo gcc
 			[ -f /usr/include/stdio.h ] || echo libc6-dev
 			command -v make >/dev/null || echo make
-			[ -x "$(command -v "$PG_CONFIG")" ] && [ -f "$("$PG_CONFIG" --pgxs)" ] ||
+			# PGXS comes with the client, and pg_config with libpq-dev
+			[ -x "$(command -v "$PG_CONFIG")" ] && [ -f "$("$PG_CONFIG" --pgxs)" ] &&
+				[ -f "$("$PG_CONFIG" --includedir-server)/postgres.h" ] ||
 				echo "postgresql-server-dev-$PG_MAJOR"
 			# the server's pg_locale.h includes it
 			[ -f /usr/include/unicode/ucol.h ] || echo libicu-dev
