@@ -24,6 +24,7 @@ source_begin()
 	SOURCE=$TREE/tmp_source/server-$version
 	[ ! -f "$SOURCE/fetched" ] || return 0
 	rm -rf "$SOURCE"
+	mkdir -p "$TREE/tmp_source"
 	start=$(now_ms)
 	"$TREE/test/core/fetch_source.sh" "$PG_MAJOR" "$version" "$SOURCE" '*' >"$TREE/tmp_source/fetched" || die "no source"
 	mv "$TREE/tmp_source/fetched" "$SOURCE/fetched"
