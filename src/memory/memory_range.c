@@ -63,7 +63,7 @@
 #define MAX_KEPT_RANGES		64
 #define MAX_KEPT_EXTENTS	16384
 
-/* Ranges with which a process has many.  Each is three mappings or so. */
+/* Ranges with which a process has many.  Each is two mappings or so. */
 #define MANY_RANGES			8192
 
 static int	mapped_ranges = 0;	/* in use or kept */

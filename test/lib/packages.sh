@@ -40,7 +40,7 @@ apt()
 	local out
 
 	if ! out=$(as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C \
-			   apt-get -qq -y --no-install-recommends "$@" 2>&1 </dev/null); then
+			   apt-get -qq -y --no-install-recommends -o DPkg::Lock::Timeout=120 "$@" 2>&1 </dev/null); then
 		printf '%s\n' "$out" | tail -n 20 >&2
 		return 1
 	fi

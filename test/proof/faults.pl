@@ -131,6 +131,9 @@ my @cases = (
 		error => '23505' },
 	{ name => 'index parallel', set => 'SET max_parallel_maintenance_workers = 2; SET min_parallel_table_scan_size = 0; SET gpusort.slice_pages = 2;',
 		workers => 1, index => 'CREATE INDEX x ON t (k, id)' },
+	# without a pool workers send rows to the leader, which must not have read all of them before they begin
+	{ name => 'index parallel, queues', set => "LOAD 'plpgsql'; SET max_parallel_maintenance_workers = 2; SET min_parallel_table_scan_size = 0; SET gpusort.pool_quota = 0;",
+		workers => 1, index => 'CREATE INDEX x ON t (slowly(k), id)' },
 	{ name => 'index parallel, text', set => 'SET max_parallel_maintenance_workers = 2; SET min_parallel_table_scan_size = 0; SET gpusort.slice_pages = 2;',
 		workers => 1, index => 'CREATE UNIQUE INDEX x ON t (u, id)' },
 	{ name => 'int8, gpusortd', set => $daemon, daemon => 1, query => digest('k, id, pad', 'k, id') },
@@ -138,10 +141,20 @@ my @cases = (
 	{ name => 'index, gpusortd', set => "$daemon SET max_parallel_maintenance_workers = 0;", daemon => 1, index => 'CREATE INDEX x ON t (k, c)' });
 
 # The short form's.
-my %in_short = map { $_ => 1 } 'text en_US', 'late rows', 'hand-over', 'parallel collection', 'shared sort', 'shared sort, alone', 'index text', 'index parallel',
+my %in_short = map { $_ => 1 } 'text en_US', 'late rows', 'hand-over', 'parallel collection', 'shared sort', 'shared sort, alone', 'index text', 'index parallel', 'index parallel, queues',
 	'int8, gpusortd';
 
-my $cursor_function = q{
+my $functions = q{
+	CREATE FUNCTION slowly(k int8) RETURNS int8 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+	DECLARE
+		x int8 := k;
+	BEGIN
+		FOR i IN 1..20 LOOP
+			x := x # i;
+		END LOOP;
+		RETURN x;
+	END $$;
+
 	CREATE FUNCTION walk() RETURNS text LANGUAGE plpgsql AS $$
 	DECLARE
 		c SCROLL CURSOR FOR SELECT * FROM (SELECT id, k, pad FROM t ORDER BY k, id) s;
@@ -511,7 +524,7 @@ srand($ENV{SEED} // 1);
 $admin = PgWire->connect(name => 'admin');
 $admin->must($setup);
 $admin->must('VACUUM ANALYZE');
-$admin->must($cursor_function);
+$admin->must($functions);
 my $start = $admin->value('SELECT pg_postmaster_start_time()');
 printf "%-22s %-26s %7s  %s\n", 'what is run', 'what fails', 'calls', 'outcomes';
 for my $case (@cases)
