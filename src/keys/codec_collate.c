@@ -288,20 +288,34 @@ complete(GpuSortEncoder *encoder, const char *string, uint32 len, GpuSortKey *ke
 	return encode_collated(encoder->private_data, string, len, key);
 }
 
-/* Values that have to be fetched and unpacked first are as quickly compared. */
+/* Has a string to be fetched or unpacked first? */
+static inline bool
+is_packed(const CollateState *state, Datum value)
+{
+	return state->source != source_name &&
+		(VARATT_IS_COMPRESSED(DatumGetPointer(value)) ||
+		 VARATT_IS_EXTERNAL(DatumGetPointer(value)));
+}
+
+/* Packed values are as quickly compared. */
 static bool
-proven_word(GpuSortEncoder *encoder, Datum value, uint64 *word)
+proven_order(GpuSortEncoder *encoder, Datum a, Datum b, int *cmp)
 {
 	CollateState *state = encoder->private_data;
-	Source		source;
+	CollateLibrary *library = &state->library;
+	Source		x;
+	Source		y;
 
-	if (state->library.make_proven_word == NULL ||
-		(state->source != source_name &&
-		 (VARATT_IS_COMPRESSED(DatumGetPointer(value)) ||
-		  VARATT_IS_EXTERNAL(DatumGetPointer(value)))))
+	if (library->proven_order == NULL || is_packed(state, a) || is_packed(state, b))
 		return false;
-	source = state->source(value);
-	return state->library.make_proven_word(&state->library, source.string, source.len, word);
+	x = state->source(a);
+	y = state->source(b);
+	if (x.len == y.len && memcmp(x.string, y.string, x.len) == 0)
+	{
+		*cmp = 0;
+		return true;
+	}
+	return library->proven_order(library, x.string, x.len, y.string, y.len, cmp);
 }
 
 static void
@@ -373,7 +387,7 @@ extra_bytes_libc(double width, bool lazy)
 		.begin = begin_##type, \
 		.encode = encode, \
 		.complete = complete, \
-		.proven_word = proven_word, \
+		.proven_order = proven_order, \
 		.forget = forget, \
 		.extra_bytes = its_extra_bytes, \
 	}

@@ -60,7 +60,16 @@ extern const GpuSortCodec *gpusort_codec_for_string(Oid opcintype, Oid collation
 /* codec_enum.c */
 extern const GpuSortCodec gpusort_codec_enum;
 
-/* The eight bytes at p, which need not be aligned, as a big-endian integer. */
+/* The four, and the eight bytes at p, which need not be aligned, as a big-endian integer. */
+static inline uint32
+load_be32(const void *p)
+{
+	uint32		word;
+
+	memcpy(&word, p, sizeof(word));
+	return pg_ntoh32(word);
+}
+
 static inline uint64
 load_be64(const void *p)
 {

@@ -89,10 +89,11 @@ make_known_word_icu(CollateLibrary *library, const char *string, uint32 len, uin
 }
 
 static bool
-make_proven_word_icu(CollateLibrary *library, const char *string, uint32 len, uint64 *word)
+proven_order_icu(CollateLibrary *library, const char *a, uint32 a_len, const char *b, uint32 b_len,
+				 int *cmp)
 {
 	return library->primaries != NULL && library->primaries->proves &&
-		make_known_word_icu(library, string, len, word);
+		gpusort_primaries_order(library->primaries, a, a_len, b, b_len, cmp);
 }
 
 /* Does the collation leave digits and punctuation in front of all scripts? */
@@ -145,7 +146,7 @@ gpusort_collate_begin_icu(CollateLibrary *library)
 	library->make_key = make_key_icu_utf8;
 	library->make_word = make_word_icu;
 	library->make_known_word = make_known_word_icu;
-	library->make_proven_word = make_proven_word_icu;
+	library->proven_order = proven_order_icu;
 	library->primaries = gpusort_primaries_of(collator);
 }
 

@@ -49,11 +49,11 @@ struct CollateLibrary
 									uint64 *word);
 
 	/*
-	 * ... and where two such words differ, it is proven that the library's comparison
-	 * orders the strings like them.  NULL if there is no such proof.
+	 * What the library's comparison says of two different strings, from what is known of characters.
+	 * False where that is no proof.  NULL if it never is.
 	 */
-	bool		(*make_proven_word) (CollateLibrary *library, const char *string, uint32 len,
-									 uint64 *word);
+	bool		(*proven_order) (CollateLibrary *library, const char *a, uint32 a_len,
+								 const char *b, uint32 b_len, int *cmp);
 
 	/*
 	 * Keys are of no use, as the comparison is known to disagree with them: no value

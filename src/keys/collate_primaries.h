@@ -13,13 +13,13 @@
  * with two neighbours that a contraction may join (Czech c and h).  Both ways make the same word,
  * so it does not matter when a process learns, or whether it does.
  *
- * Two words of the table that differ prove an order.  ICU's keys and its comparison do disagree, about
+ * Two weights of the table that differ prove an order.  ICU's keys and its comparison do disagree, about
  * strings in which a character's weights depend on others: where punctuation is ignored and what
  * follows it with it, or where marks come in an order that normalisation changes.  But both
  * compare the primary weights of the strings first, in the order of the characters.  The table holds
  * characters with one such weight of their own, that no normalisation moves, and gives up
- * on any two that may be seen as one, the first one behind the word included.  So where two words
- * differ, the comparison finds the same difference.  A trial with random strings must not speak
+ * on any two that may be seen as one, up to and with the character behind the first two that
+ * differ.  So the comparison finds the same difference.  A trial with random strings must not speak
  * against it.
  *
  * Learning takes some 8 ms for a collation, so it begins when ICU has been asked often
@@ -57,7 +57,7 @@ typedef struct CollatePrimaries
 	uint32		asked;			/* how often ICU has made a word */
 	bool		tried;			/* to learn */
 	bool		learned;
-	bool		proves;			/* words that differ are a proof of order */
+	bool		proves;			/* weights that differ are a proof of order */
 
 	/* the weights of ASCII characters that have one byte and close nothing; others 0 */
 	uint8		single[256];
@@ -79,7 +79,14 @@ extern bool gpusort_primaries_word(const CollatePrimaries *primaries, const char
 								   uint32 len, uint64 *word);
 
 /*
- * The same word, made by ICU.  False if it can't.
+ * What ICU's comparison says of two UTF-8 strings, by the first two primary weights that differ.
+ * False if there are none, or a character before or behind them was not learned.
+ */
+extern bool gpusort_primaries_order(const CollatePrimaries *primaries, const char *a, uint32 a_len,
+									const char *b, uint32 b_len, int *cmp);
+
+/*
+ * The word that gpusort_primaries_word() makes, made by ICU.  False if it can't.
  */
 extern bool gpusort_primaries_ask(const UCollator *collator, const char *string, uint32 len,
 								  uint64 *word);

@@ -121,11 +121,10 @@ struct GpuSortCodec
 							 GpuSortKey *key);
 
 	/*
-	 * Optional, for codecs that are not trusted: a word of a value such that where the
-	 * words of two values differ, it is proven that the operator class's comparison
-	 * orders the values as it orders the words.  False if this value has none.
+	 * Optional, for codecs that are not trusted: what the operator class's comparison says of two
+	 * values, without calling it.  False where that isn't proven.
 	 */
-	bool		(*proven_word) (GpuSortEncoder *encoder, Datum value, uint64 *word);
+	bool		(*proven_order) (GpuSortEncoder *encoder, Datum a, Datum b, int *cmp);
 
 	/* Optional: all that was allocated in encoder->memory will be gone. */
 	void		(*forget) (GpuSortEncoder *encoder);

@@ -15,8 +15,12 @@
 #include "sort/sort_state.h"
 #include "sort/verifier.h"
 
-/* Rows looked ahead, for prefetching. */
-#define VERIFY_AHEAD	16
+/* Rows looked ahead, for prefetching them; and their references, which tell where they are. */
+#define ROW_AHEAD		16
+#define REF_AHEAD		32
+
+/* Most keys lie within so much of a row, which may be two cache lines. */
+#define KEY_BYTES		48
 
 /*
  * Rows that may be moved, and rows that they are moved across, for each row of the sort.
@@ -24,22 +28,24 @@
  */
 #define MOVES			4
 
-/* Words are no proof to somebody who has asked for the comparison. */
-static void
-begin_encoder(GpuSortVerifier *v, const GpuSortSpec *spec)
+/* The encoder of a column that may prove orders, or NULL. */
+static GpuSortEncoder *
+begin_encoder(GpuSortVerifier *v, const GpuSortSpec *spec, int column)
 {
-	Oid			type = TupleDescAttr(v->desc, spec->attnos[0] - 1)->atttypid;
+	Oid			type = TupleDescAttr(v->desc, spec->attnos[column] - 1)->atttypid;
+	Oid			collation = spec->collations[column];
 	bool		reverse;
 	const char *reason;
-	const GpuSortCodec *codec = gpusort_codec_lookup(spec->sortops[0], type,
-													 spec->collations[0], &reverse, &reason);
+	const GpuSortCodec *codec = gpusort_codec_lookup(spec->sortops[column], type, collation,
+													 &reverse, &reason);
+	GpuSortEncoder *encoder;
 
-	if (gpusort_verify || codec == NULL || codec->proven_word == NULL)
-		return;
-	v->encoder = palloc(sizeof(GpuSortEncoder));
-	/* it is asked for no keys */
-	gpusort_begin_key_memory(&v->memory, 0);
-	gpusort_codec_begin(v->encoder, codec, type, spec->collations[0], &v->memory);
+	/* somebody who has asked for the comparison gets it */
+	if (gpusort_verify || codec == NULL || codec->proven_order == NULL)
+		return NULL;
+	encoder = palloc(sizeof(GpuSortEncoder));
+	gpusort_codec_begin(encoder, codec, type, collation, &v->memory);
+	return encoder;
 }
 
 void
@@ -49,6 +55,9 @@ gpusort_begin_verifier(GpuSortVerifier *v, TupleDesc desc, const GpuSortSpec *sp
 	v->ncolumns = spec->nkeys;
 	v->desc = desc;
 	v->keys = palloc0(spec->nkeys * sizeof(SortSupportData));
+	v->encoders = palloc(spec->nkeys * sizeof(GpuSortEncoder *));
+	/* encoders are asked for no keys */
+	gpusort_begin_key_memory(&v->memory, 0);
 	for (int i = 0; i < spec->nkeys; i++)
 	{
 		SortSupport key = &v->keys[i];
@@ -59,8 +68,8 @@ gpusort_begin_verifier(GpuSortVerifier *v, TupleDesc desc, const GpuSortSpec *sp
 		key->ssup_attno = spec->attnos[i];
 		key->abbreviate = false;
 		PrepareSortSupportFromOrderingOp(spec->sortops[i], key);
+		v->encoders[i] = begin_encoder(v, spec, i);
 	}
-	begin_encoder(v, spec);
 	for (int i = 0; i < 2; i++)
 	{
 		v->values[i] = palloc(spec->nkeys * sizeof(Datum));
@@ -86,11 +95,46 @@ gpusort_begin_own_verifier(GpuSortVerifier *v, GpuSort *sort)
 		v->slots[i] = gpusort_make_slot(sort->desc, &TTSOpsMinimalTuple);
 }
 
+static inline const GpuSortRowPlaces *
+places_of(const GpuSortVerifier *v)
+{
+	return v->sort != NULL ? &v->sort->rows.places : &v->view.places;
+}
+
+static inline uint32
+id_at(const GpuSortVerifier *v, uint64 position)
+{
+	if (v->sort != NULL)
+		return v->sort->order.ids[position];
+	return v->view.order != NULL ? v->view.order[position] : (uint32) position;
+}
+
 static inline void *
 row_at(const GpuSortVerifier *v, uint64 position)
 {
-	return v->sort != NULL ? gpusort_row_at(&v->sort->rows.places, v->sort->order.ids[position])
-		: gpusort_view_row(&v->view, position);
+	return gpusort_row_at(places_of(v), id_at(v, position));
+}
+
+/* Rows lie anywhere, and so do their references. */
+static inline void
+prefetch_ahead(const GpuSortVerifier *v, uint64 position, uint64 nrows)
+{
+	const GpuSortRowPlaces *places = places_of(v);
+
+	if (position + REF_AHEAD < nrows)
+	{
+		uint32		id = id_at(v, position + REF_AHEAD);
+
+		if (!gpusort_place_is_known(places, id))
+			prefetch_line(&places->refs[id]);
+	}
+	if (position + ROW_AHEAD < nrows)
+	{
+		const char *row = row_at(v, position + ROW_AHEAD);
+
+		prefetch_line(row);
+		prefetch_line(row + KEY_BYTES);
+	}
 }
 
 void
@@ -110,8 +154,20 @@ gpusort_verifier_load_keys(GpuSortVerifier *v, int which, uint64 position)
 			? slot_getattr(slot, attno, isnull)
 			: index_getattr((IndexTuple) row, attno, v->desc, isnull);
 	}
-	v->proves[which] = v->encoder != NULL && !v->isnull[which][0] &&
-		v->encoder->codec->proven_word(v->encoder, v->values[which][0], &v->word[which]);
+}
+
+/* Compare two values of a column, if their order is proven. */
+static inline bool
+find_proven_order(const GpuSortVerifier *v, int column, int a, int b, int *cmp)
+{
+	GpuSortEncoder *encoder = v->encoders[column];
+
+	if (encoder == NULL || v->isnull[a][column] || v->isnull[b][column] ||
+		!encoder->codec->proven_order(encoder, v->values[a][column], v->values[b][column], cmp))
+		return false;
+	if (v->keys[column].ssup_reverse)
+		*cmp = -*cmp;
+	return true;
 }
 
 int
@@ -119,11 +175,12 @@ gpusort_verifier_compare_keys(GpuSortVerifier *v, int a, int b)
 {
 	int			cmp = 0;
 
-	if (v->proves[a] && v->proves[b] && v->word[a] != v->word[b])
-		return (v->word[a] < v->word[b]) != v->keys[0].ssup_reverse ? -1 : 1;
 	for (int i = 0; i < v->ncolumns && cmp == 0; i++)
-		cmp = ApplySortComparator(v->values[a][i], v->isnull[a][i],
-								  v->values[b][i], v->isnull[b][i], &v->keys[i]);
+	{
+		if (!find_proven_order(v, i, a, b, &cmp))
+			cmp = ApplySortComparator(v->values[a][i], v->isnull[a][i],
+									  v->values[b][i], v->isnull[b][i], &v->keys[i]);
+	}
 	return cmp;
 }
 
@@ -160,8 +217,7 @@ gpusort_verifier_find_wrong(GpuSortVerifier *v, uint64 from, uint64 to, int *cmp
 			gs_progress_advance(v->progress, GPUSORT_INTERRUPT_ROWS);
 			MemoryContextReset(v->compare_context);
 		}
-		if (i + VERIFY_AHEAD < nrows)
-			prefetch_line(row_at(v, i + VERIFY_AHEAD));
+		prefetch_ahead(v, i, nrows);
 		gpusort_verifier_load_keys(v, now, i);
 		*cmp = gpusort_verifier_compare_keys(v, now ^ 1, now);
 		if (!gpusort_neighbours_are_right(v, i, *cmp))

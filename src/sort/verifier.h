@@ -16,9 +16,9 @@ typedef struct GpuSortVerifier
 {
 	int			ncolumns;
 	SortSupport keys;
-	GpuSortKeyMemory memory;	/* of the encoder */
-	GpuSortEncoder *encoder;	/* of the first column, if its codec may prove the order
-								 * of two values (key_codec.h); or NULL */
+	GpuSortKeyMemory memory;	/* of encoders */
+	GpuSortEncoder **encoders;	/* of columns whose codecs may prove the order of two
+								 * values (key_codec.h), NULL for others */
 	TupleDesc	desc;
 	const GpuSort *sort;		/* minimal tuples; NULL: index tuples */
 	GpuSortView view;			/* index tuples */
@@ -28,8 +28,6 @@ typedef struct GpuSortVerifier
 	Datum	   *values[2];		/* keys of a row and the one before: that of position
 								 * i is number i % 2 */
 	bool	   *isnull[2];
-	bool		proves[2];		/* does the first value have a word that does? */
-	uint64		word[2];
 	uint64		moves_left;
 } GpuSortVerifier;
 
