@@ -10,6 +10,7 @@
 #   make check-core WAYS='daemon small-pool'  ... in other ways (test/core/run.sh)
 #   make check-core UPDATE=1  the same, and rewrite the list of expected differences
 #   make check-all          check and check-core
+#   make check-neighbours   beside other extensions, pg_dump and replication (test/README.md); TEST=name for one
 #   make proof              servers built and run in special ways (test/README.md); TEST=name for one
 #   make demo               sorts with and without gpusort, side by side
 #   make bench              benchmarks
@@ -24,7 +25,7 @@
 
 PG_CONFIG ?= pg_config
 
-script_goals = check check-server check-core check-all proof demo bench fuzz
+script_goals = check check-server check-core check-all check-neighbours proof demo bench fuzz
 goals := $(or $(MAKECMDGOALS),all)
 
 ifeq ($(filter-out $(script_goals),$(goals)),)
@@ -41,6 +42,8 @@ check-server:
 check-core:
 	@test/core/run.sh $(if $(UPDATE),--update) $(WAYS:%=--with %)
 check-all: check check-core
+check-neighbours:
+	@test/neighbours/run.sh $(TEST)
 proof:
 	@test/proof/run.sh $(TEST)
 demo:

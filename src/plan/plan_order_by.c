@@ -7,6 +7,10 @@
  * (plan_order_by_gathered.c).  A plan is built from a finished Sort node (plan_node.c): the
  * path's child is a SortPath over the input.
  *
+ * Not offered where foreign servers deliver the order in what is the cheapest plan without us:
+ * what a foreign data wrapper charges for that is a guess, or another server's estimate of
+ * a sort by PostgreSQL, so comparing costs would take away work that was pushed down.
+ *
  * Not offered, although the sort itself may be taken over later by
  * plan_replace.c: set operations (upper_targets is not filled in, and Vars have
  * no range table entry to refer to) and queries that carry row identity Vars,
@@ -63,6 +67,36 @@ make_order_by_path(PlannerInfo *root, RelOptInfo *rel, Path *input,
 	return path;
 }
 
+/* Do foreign servers deliver all order that the path has? */
+static bool
+is_sorted_remotely(const Path *path)
+{
+	const List *subpaths;
+	ListCell   *lc;
+
+	switch (nodeTag(path))
+	{
+		case T_ForeignPath:
+			return true;
+		case T_ProjectionPath:
+			return is_sorted_remotely(((const ProjectionPath *) path)->subpath);
+		case T_AppendPath:
+			subpaths = ((const AppendPath *) path)->subpaths;
+			break;
+		case T_MergeAppendPath:
+			subpaths = ((const MergeAppendPath *) path)->subpaths;
+			break;
+		default:
+			return false;
+	}
+	foreach(lc, subpaths)
+	{
+		if (!is_sorted_remotely((const Path *) lfirst(lc)))
+			return false;
+	}
+	return subpaths != NIL;
+}
+
 void
 gpusort_add_order_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
 {
@@ -78,6 +112,10 @@ gpusort_add_order_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 	if (input == NULL || target == NULL || root->sort_pathkeys == NIL ||
 		root->parse->setOperations != NULL || root->row_identity_vars != NIL ||
 		pathkeys_contained_in(root->sort_pathkeys, input->pathkeys))
+		return;
+
+	/* the cheapest path comes first */
+	if (ordered_rel->pathlist != NIL && is_sorted_remotely(linitial(ordered_rel->pathlist)))
 		return;
 
 	/* a limit whose value is not known yet */
