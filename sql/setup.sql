@@ -2,6 +2,18 @@
 SET client_min_messages = warning;
 CREATE SCHEMA gpusort_test;
 
+-- Where the server has no ICU, libc stands in for what most tests use of it.
+DO $$
+DECLARE
+	name text;
+BEGIN
+	FOREACH name IN ARRAY ARRAY['en-x-icu', 'und-x-icu'] LOOP
+		CONTINUE WHEN EXISTS (SELECT FROM pg_collation WHERE collname = name);
+		EXECUTE format('CREATE COLLATION pg_catalog.%I (provider = libc, locale = %L)', name,
+			(SELECT collcollate FROM pg_collation WHERE collname IN ('en_US.utf8', 'C.utf8') ORDER BY collname = 'en_US.utf8' DESC LIMIT 1));
+	END LOOP;
+END $$;
+
 -- The lines of a query's plan, without costs, what only some versions print, and what
 -- depends on the machine.
 CREATE FUNCTION gpusort_test.plan_lines(query text, options text DEFAULT 'COSTS OFF')

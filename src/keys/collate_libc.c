@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_collation.h"
 #include "utils/memutils.h"
 
 #include "keys/codec_private.h"
@@ -148,7 +149,7 @@ make_known_word_libc(CollateLibrary *library, const char *string, uint32 len, ui
 bool
 gpusort_collate_libc_default_has_words(void)
 {
-	return know_locale(NULL, false)->has_weights;
+	return know_locale(pg_newlocale_from_collation(DEFAULT_COLLATION_OID), false)->has_weights;
 }
 
 /* What the planner has found out about a locale. */

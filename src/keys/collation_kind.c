@@ -65,7 +65,7 @@ gpusort_collation_libc_name(Oid collation)
 }
 
 /*
- * Does libc compare by bytes?  That of the database is open since the session began, and
+ * Does libc compare by bytes?  The database's collation is open since the session began, and
  * says so itself.
  */
 static bool
@@ -98,7 +98,8 @@ gpusort_collation_kind(Oid collation)
 #endif
 #ifdef COLLPROVIDER_BUILTIN
 		case COLLPROVIDER_BUILTIN:
-			return GPUSORT_COLLATION_BYTES;
+			/* part of the server, so there is nothing to open that could have gone */
+			return gpusort_collation_is_c(collation) ? GPUSORT_COLLATION_BYTES : GPUSORT_COLLATION_OTHER;
 #endif
 	}
 	return GPUSORT_COLLATION_OTHER;

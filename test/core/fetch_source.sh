@@ -11,6 +11,7 @@
 # the version unpacked.  DEBIAN_MIRROR names another mirror.
 
 . "$(dirname "$0")/../lib/common.sh"
+. "$TREE/test/lib/versions.sh"
 
 MAJOR=$1 VERSION=$2 DIR=$3
 shift 3
@@ -19,17 +20,6 @@ MIRROR=${DEBIAN_MIRROR:-http://deb.debian.org}
 PACKAGE=postgresql-$MAJOR
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 
-# Suites that carry the package's source.
-suites()
-{
-	case $MAJOR in
-		15) echo bookworm ;;
-		17) echo trixie ;;
-		18) echo sid ;;
-		*) die "no Debian release carries PostgreSQL $MAJOR" ;;
-	esac
-}
-
 apt_config()
 {
 	local suite=$1
@@ -37,7 +27,7 @@ apt_config()
 	mkdir -p "$DIR/apt/lists/partial" "$DIR/apt/cache/archives/partial"
 	: >"$DIR/apt/status"
 	echo "deb-src [signed-by=$KEYRING] $MIRROR/debian $suite main" >"$DIR/apt/sources.list"
-	if [ "$suite" != sid ]; then
+	if [ "$suite" != sid ] && [ "$suite" != experimental ]; then
 		echo "deb-src [signed-by=$KEYRING] $MIRROR/debian-security $suite-security main" >>"$DIR/apt/sources.list"
 	fi
 	cat >"$DIR/apt/apt.conf" <<-CONF
@@ -68,7 +58,8 @@ by_nearness()
 [ -f "$KEYRING" ] || die "missing: debian-archive-keyring"
 mkdir -p "$DIR" && cd "$DIR" || exit
 DIR=$(pwd -P)
-apt_config "$(suites)"
+version_of "$MAJOR" || die "no Debian release carries PostgreSQL $MAJOR"
+apt_config "${EXTRA_SUITE:-$SUITE}"
 apt-get -qq update >apt/log 2>&1 || { tail -n 5 apt/log >&2; die "cannot read $MIRROR"; }
 found=
 for version in $(apt-cache showsrc "$PACKAGE" 2>/dev/null | sed -nE 's/^Version: //p' | sort -u | by_nearness); do

@@ -112,6 +112,9 @@ missing_for()
 		chroot)
 			[ -x /usr/sbin/debootstrap ] || echo debootstrap
 			;;
+		wheel)
+			command -v unzip >/dev/null || echo unzip
+			;;
 		sqlsmith)
 			[ -x /usr/games/sqlsmith ] || command -v sqlsmith >/dev/null || echo sqlsmith
 			;;

@@ -7,14 +7,14 @@
 #	bare		the tests' scripts install them, as on a user's machine
 #	unpacked	test/chroot.sh unpacks them, which is faster
 #
-# .ci/run tests the lines with a suite.  Adding PostgreSQL 19 from Debian's experimental is
-# the line "19 unpacked sid experimental".
+# .ci/run tests the lines with a suite in chroots; test/wheel.sh has 16.
 
 VERSIONS='
 	15 bare     bookworm
 	16
 	17 unpacked trixie
 	18 unpacked sid
+	19 unpacked sid experimental
 '
 
 # All that gpusort is for, newest first.

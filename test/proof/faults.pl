@@ -46,7 +46,7 @@ my %kinds = (
 my $worker_errors = qr/^(55000|08006)$/;
 # What the server says when ICU or libc lacks memory, which either may remember for the rest of
 # the process, and when a worker can't take over a setting.
-my $library_errors = qr/^(could not (open collator|create locale|read time zone file)|invalid value for parameter|failed to initialize)/;
+my $library_errors = qr/^(could not (open collator|create locale|read time zone file)|database locale is incompatible|invalid value for parameter|failed to initialize)/;
 my %daemon_kinds = (
 	'gpusortd malloc' => { number => 10 },
 	'gpusortd mapping' => { number => 11 });

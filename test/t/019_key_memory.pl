@@ -118,5 +118,18 @@ for my $collation ('C.utf8', 'en-x-icu')
 	same_answer($node, $query, 'late rows in 64 kB', @settings, work_mem => '64kB');
 }
 
+# A database's own collation is expected to take what it takes by its name.
+{
+	$node->safe_psql('postgres', q(CREATE DATABASE by_libc TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'en_US.UTF-8'));
+	$node->safe_psql('by_libc', q(
+		CREATE COLLATION en_us (provider = libc, locale = 'en_US.UTF-8');
+		CREATE TABLE names AS SELECT md5(i::text) AS own, md5(i::text) COLLATE en_us AS named FROM generate_series(1, 10000) i;
+		ANALYZE names));
+	my ($own, $named) = map { $node->safe_psql('by_libc', "SET gpusort.force = on; EXPLAIN SELECT * FROM names ORDER BY $_") =~ /(GpuSort\).*)/ }
+		qw(own named);
+	like($own, qr/cost=/, "sorted by the database's collation");
+	is($own, $named, '... which costs the same by its name');
+}
+
 $node->stop;
 done_testing();
