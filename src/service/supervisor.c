@@ -9,7 +9,8 @@
  * Changed settings end it and start another.
  *
  * A program that does not let go of a job that its session has closed hangs.  It
- * is killed after gpusort.daemon_timeout.
+ * is killed after gpusort.daemon_timeout.  Where a driver holds it up, it may take for ever
+ * to die; nobody waits for it from then on.
  *
  * The worker also plays the dead program's part in the pool (gsd_daemon_died),
  * and frees what sessions have left to jobs.  It has no part in sorting: sessions
@@ -76,6 +77,7 @@ typedef struct Supervisor
 
 	/* the one running */
 	pid_t		pid;
+	bool		killed;
 	TimestampTz started;
 	GpuSortDaemonSettings settings; /* that it was started with */
 	TimestampTz closed_since[GSD_MAX_JOBS]; /* and not let go; 0: not so */
@@ -190,6 +192,7 @@ start(Supervisor *supervisor)
 		return;
 	}
 	supervisor->pid = pid;
+	supervisor->killed = false;
 	supervisor->course = COURSE_WATCH;
 	supervisor->started = GetCurrentTimestamp();
 	memset(supervisor->closed_since, 0, sizeof(supervisor->closed_since));
@@ -207,6 +210,18 @@ stop(Supervisor *supervisor)
 	kill(supervisor->pid, SIGTERM);
 	supervisor->course = COURSE_STOP;
 	supervisor->kill_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), PATIENCE_MS);
+}
+
+/* gpusortd hangs, or has not stopped when it was told to. */
+static void
+kill_daemon(Supervisor *supervisor)
+{
+	if (supervisor->killed)
+		return;
+	ereport(LOG, (errmsg("gpusortd hangs, it is killed")));
+	kill(supervisor->pid, SIGKILL);
+	supervisor->killed = true;
+	set_state(GSD_SERVICE_DOWN, "it hangs, and has been killed");
 }
 
 /* gpusortd has died by itself: start another one, now or later or never. */
@@ -316,6 +331,9 @@ patience_ms(const Supervisor *supervisor)
 {
 	TimestampTz now = GetCurrentTimestamp();
 
+	/* look again, should SIGCHLD get lost */
+	if (supervisor->pid != 0 && supervisor->killed)
+		return SLOW_POLL_MS;
 	switch (supervisor->course)
 	{
 		case COURSE_OUTLIVE:
@@ -327,7 +345,6 @@ patience_ms(const Supervisor *supervisor)
 				return -1;
 			return Max(TimestampDifferenceMilliseconds(now, end_of_trust(supervisor)), POLL_MS);
 		case COURSE_STOP:
-			/* and look again after the kill, should SIGCHLD get lost */
 			return Max(TimestampDifferenceMilliseconds(now, supervisor->kill_at), POLL_MS);
 		default:
 			return -1;
@@ -346,15 +363,12 @@ proceed(Supervisor *supervisor)
 	if (supervisor->course == COURSE_START && supervisor->next_start <= now)
 		start(supervisor);
 	if (supervisor->course == COURSE_STOP && supervisor->kill_at <= now)
-		kill(supervisor->pid, SIGKILL);
+		kill_daemon(supervisor);
 	if (supervisor->course == COURSE_WATCH)
 	{
 		watch_closed_jobs(supervisor);
 		if (end_of_trust(supervisor) != 0 && end_of_trust(supervisor) <= now)
-		{
-			ereport(LOG, (errmsg("gpusortd hangs, it is killed")));
-			kill(supervisor->pid, SIGKILL);
-		}
+			kill_daemon(supervisor);
 	}
 	if (supervisor->course != COURSE_OUTLIVE && supervisor->pid == 0)
 		gsd_daemon_died(gpusort_pool->header);

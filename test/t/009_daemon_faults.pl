@@ -248,6 +248,55 @@ for my $phase (sort keys %waiting)
 	$node->reload;
 }
 
+# One that hangs in a driver does not die when it is killed: as if a debugger held it at its
+# exit.  No sort waits for it, and the log says so once.
+SKIP:
+{
+	my ($number) = { x86_64 => 101, aarch64 => 117 }->{ (POSIX::uname())[4] };
+	my ($seize, $trace_exit) = (0x4206, 0x40);
+	my ($log_bytes, $pid, $debugger, $held, $seized, $begin, $lines);
+
+	restart_daemon('--inject-fault=stop:1');
+	$pid = service($node, 'pid');
+	pipe my $from, my $to or die $!;
+	$debugger = fork // die $!;
+	if ($debugger == 0)
+	{
+		$held = defined $number && syscall($number, $seize, $pid + 0, 0, $trace_exit) == 0;
+		syswrite $to, $held ? 'y' : 'n';
+		sleep 300;
+		POSIX::_exit(0);
+	}
+	sysread $from, $seized, 1;
+	if ($seized ne 'y')
+	{
+		kill 'KILL', $debugger;
+		waitpid $debugger, 0;
+		restart_daemon('');
+		skip 'processes can not be traced here', 5;
+	}
+	$log_bytes = -s $node->logfile;
+	$node->safe_psql('postgres', "ALTER SYSTEM SET gpusort.daemon_timeout = '1s'");
+	$node->reload;
+	falls_back($sort, 'gpusortd does not answer', 'gpusortd that is killed and does not die');
+	ok($node->poll_query_until('postgres', "SELECT state = 'down' FROM gpusort_service()"),
+		'gpusortd that does not die: is not asked any more');
+	$begin = time;
+	falls_back($sort, 'gpusortd is not running', 'the next sort');
+	cmp_ok(time - $begin, '<', 0.9, 'the next sort: does not wait for it');
+	is(service($node, 'pid'), $pid, 'it has not died so far');
+	sleep 1;
+	$lines = () = slurp_file($node->logfile, $log_bytes) =~ /gpusortd hangs, it is killed/g;
+	is($lines, 1, 'the log says so once');
+	kill 'KILL', $debugger;
+	waitpid $debugger, 0;
+	ok($node->poll_query_until('postgres', "SELECT state = 'up' AND pid <> $pid FROM gpusort_service()"),
+		'it is replaced when it has died');
+	all_is_free($node, $idle_bytes, 'gpusortd that did not die');
+	$node->safe_psql('postgres', 'ALTER SYSTEM RESET gpusort.daemon_timeout');
+	$node->reload;
+}
+
 # Cancelled while gpusortd is stopped, which then dies instead of going on.
 for my $fault ('stop:1', 'stop-late:1')
 {
