@@ -197,7 +197,8 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM gpusort_devices()'), '0', 
 
 	rename "$installed/gpusortd", "$installed/gpusortd.gone" or die $!;
 	set_daemon($node, 'host:1', '', 'down');
-	is(service($node, 'message'), "there is no program gpusortd in $ours or $installed", '... or none');
+	# long paths are cut off
+	like(service($node, 'message'), qr/^there is no program gpusortd in \Q$ours\E or \//, '... or none');
 	rename "$installed/gpusortd.gone", "$installed/gpusortd" or die $!;
 	set_daemon($node, 'off', '', 'off');
 	$node->append_conf('postgresql.conf', "dynamic_library_path = '\$libdir'");
