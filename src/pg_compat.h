@@ -10,6 +10,13 @@
 
 #include "postgres.h"
 
+/*
+ * 20: pg_attribute_always_inline has another name, which later minor releases know before, too.
+ */
+#ifndef pg_always_inline
+#define pg_always_inline pg_attribute_always_inline
+#endif
+
 /* ---------- key codecs ---------- */
 
 /*

@@ -22,6 +22,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
 
+#include "pg_compat.h"
 #include "settings.h"
 #include "sort/dead_rows.h"
 #include "sort/key_strings.h"
@@ -216,7 +217,7 @@ put_index_keys(GpuSort *sort, const Datum *values, const bool *isnull,
  * The same for a value of a tuple, which is not null.  Plain integers, which dates and
  * timestamps are, too, cost no call.
  */
-static pg_attribute_always_inline bool
+static pg_always_inline bool
 put_stored_key(GpuSort *sort, GpuSortColumn *column, uint32 id, const char *value,
 			   const GpuSortStoredRow *row)
 {
@@ -241,7 +242,7 @@ put_stored_key(GpuSort *sort, GpuSortColumn *column, uint32 id, const char *valu
 }
 
 /* Encode the sort columns from where they lie in a tuple without nulls. */
-static pg_attribute_always_inline bool
+static pg_always_inline bool
 put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row, uint32 id)
 {
 	const char *data = (const char *) tuple + tuple->t_hoff;
@@ -260,7 +261,7 @@ put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row
 }
 
 /* Encode the sort columns from these places in the stored row. */
-static pg_attribute_always_inline bool
+static pg_always_inline bool
 put_placed_keys(GpuSort *sort, const uint32 *offsets, const GpuSortStoredRow *row, uint32 id)
 {
 	for (int i = 0; i < sort->keys.ncolumns; i++)
@@ -338,7 +339,7 @@ forget_row(GpuSort *sort, uint32 id, size_t rows_used_before)
  * Encode the keys of the stored row after the last, and count the row in.  Callers
  * know where the values are, so each has code for that only.
  */
-static pg_attribute_always_inline bool
+static pg_always_inline bool
 finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
 		   size_t rows_used_before)
 {
