@@ -290,3 +290,16 @@ RESET gpusort.force;
 REINDEX INDEX i;
 SELECT builds(), valid();
 DROP SCHEMA gpusort_index_builds CASCADE;
+
+-- a function with a setting of its own that fails does not leave ours behind
+SET max_parallel_maintenance_workers = 0;
+CREATE TABLE settles AS SELECT i FROM generate_series(1, 1000) i;
+CREATE FUNCTION fails_late(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql SET max_parallel_maintenance_workers = 2 AS $$
+BEGIN
+	IF i = 900 THEN RAISE 'this is row %', i; END IF;
+	RETURN i;
+END $$;
+\set VERBOSITY terse
+CREATE INDEX settles_i ON settles (fails_late(i));
+\set VERBOSITY default
+SHOW max_parallel_maintenance_workers;

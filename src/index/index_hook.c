@@ -45,6 +45,9 @@ static IndexAmRoutine our_btree;
 /* max_parallel_maintenance_workers is 0, but for us. */
 static bool workers_raised = false;
 
+/* ... and a statement failed where something else had been set: what that stacked is our 1. */
+static bool workers_stacked = false;
+
 /* Have builds of the index come to us. */
 static void
 redirect_build(Relation index)
@@ -145,13 +148,20 @@ run_utility(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtilit
 
 /*
  * The variable is set directly, since some of these statements commit
- * transactions, which would undo a setting made for one of them.
+ * transactions, which would undo a setting made for one of them.  A function in an index
+ * expression may have a setting of its own; if it fails, our value is what the end of the
+ * transaction brings back, so that the next statement has to look.
  */
 static void
 utility_hook(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtilityContext context,
 			 ParamListInfo params, QueryEnvironment *environment, DestReceiver *dest,
 			 QueryCompletion *completion)
 {
+	volatile bool done = false;
+
+	if (workers_stacked && max_parallel_maintenance_workers == 1)
+		max_parallel_maintenance_workers = 0;
+	workers_stacked = false;
 	if (max_parallel_maintenance_workers > 0 || !gpusort_enabled || !gpusort_enable_index_build ||
 		!builds_indexes(pstmt->utilityStmt))
 	{
@@ -163,12 +173,15 @@ utility_hook(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtili
 	PG_TRY();
 	{
 		run_utility(pstmt, query, read_only, context, params, environment, dest, completion);
+		done = true;
 	}
 	PG_FINALLY();
 	{
 		workers_raised = false;
 		if (max_parallel_maintenance_workers == 1)
 			max_parallel_maintenance_workers = 0;
+		else
+			workers_stacked = !done;
 	}
 	PG_END_TRY();
 }
