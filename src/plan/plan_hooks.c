@@ -25,6 +25,12 @@ static set_join_pathlist_hook_type previous_join_hook = NULL;
 static create_upper_paths_hook_type previous_upper_paths_hook = NULL;
 static planner_hook_type previous_planner_hook = NULL;
 
+/*
+ * Was gpusort off while paths were made?  A hook below ours may have set it for the
+ * statement only, as pg_hint_plan does for its hint Set.
+ */
+static bool was_off = false;
+
 static void
 consider_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 			   RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
@@ -41,6 +47,8 @@ consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *inp
 	if (previous_upper_paths_hook)
 		previous_upper_paths_hook(root, stage, input_rel, output_rel, extra);
 
+	if (!gpusort_enabled)
+		was_off = true;
 	if (!gpusort_enabled || !gpusort_enable_order_by)
 		return;
 	if (stage == UPPERREL_ORDERED)
@@ -61,13 +69,16 @@ plan_and_replace(GPUSORT_PLANNER_PARAMETERS)
 {
 	PlannedStmt *stmt;
 	bool		outer_was_short = gpusort_pool_was_short;
+	bool		outer_was_off = was_off;
 
 	gpusort_pool_was_short = false;
+	was_off = false;
 	if (previous_planner_hook)
 		stmt = previous_planner_hook(GPUSORT_PLANNER_ARGUMENTS);
 	else
 		stmt = standard_planner(GPUSORT_PLANNER_ARGUMENTS);
-	gpusort_replace_sorts(stmt);
+	gpusort_replace_sorts(stmt, gpusort_enabled && !was_off);
+	was_off = outer_was_off;
 	stmt->transientPlan |= gpusort_pool_was_short;
 	gpusort_pool_was_short |= outer_was_short;
 	return stmt;

@@ -83,7 +83,7 @@ replace_sort(Sort *sort, double limit_rows, GpuSortStatement *statement)
 	GpuSortEstimate estimate;
 	CustomScan *scan;
 
-	if (!gpusort_enabled)
+	if (!statement->take_over)
 		return &sort->plan;
 	if (!gpusort_enable_order_by)
 		return leave_sort(sort, "gpusort.enable_order_by is off");
@@ -183,9 +183,9 @@ replace_in_plan(Plan *plan, double limit_rows, GpuSortStatement *statement)
 }
 
 void
-gpusort_replace_sorts(PlannedStmt *stmt)
+gpusort_replace_sorts(PlannedStmt *stmt, bool take_over)
 {
-	GpuSortStatement statement = {.stmt = stmt};
+	GpuSortStatement statement = {.stmt = stmt, .take_over = take_over};
 
 	stmt->planTree = replace_in_plan(stmt->planTree, GPUSORT_NO_LIMIT, &statement);
 	replace_in_list(stmt->subplans, GPUSORT_NO_LIMIT, &statement);

@@ -8,9 +8,9 @@
 #include "nodes/plannodes.h"
 
 /*
- * Replace Sorts that are worth it, and bring all nodes of ours into their final forms;
- * once for each finished plan, also if nothing is to be replaced.
+ * Replace Sorts that are worth it, if they are to be taken over, and bring all nodes of ours into
+ * their final forms; once for each finished plan, also if nothing is to be replaced.
  */
-extern void gpusort_replace_sorts(PlannedStmt *stmt);
+extern void gpusort_replace_sorts(PlannedStmt *stmt, bool take_over);
 
 #endif							/* GPUSORT_PLAN_REPLACE_H */

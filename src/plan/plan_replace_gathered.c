@@ -306,7 +306,7 @@ gpusort_replace_gathered(Plan *plan, double limit_rows, GpuSortStatement *statem
 	Candidate	candidate;
 	CustomScan *scan;
 
-	if (!gpusort_enabled || !gpusort_enable_order_by || !gpusort_enable_parallel_collect ||
+	if (!statement->take_over || !gpusort_enable_order_by || !gpusort_enable_parallel_collect ||
 		gpusort_pool_limit() == 0 || !find_candidate(plan, &candidate) ||
 		!is_worth_it(&candidate, limit_rows, statement->stmt))
 		return plan;

@@ -11,6 +11,7 @@
 typedef struct GpuSortStatement
 {
 	PlannedStmt *stmt;
+	bool		take_over;		/* else Sorts are left alone */
 	int			last_node_id;	/* 0: not looked up yet */
 } GpuSortStatement;
 

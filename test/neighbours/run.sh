@@ -48,6 +48,7 @@ stop_server()
 for NEIGHBOUR in "$@"; do
 	[ -f "$TREE/test/neighbours/$NEIGHBOUR.sh" ] || die "there is no test/neighbours/$NEIGHBOUR.sh"
 done
+export WITH_CUDA=0
 need_packages build server locales
 private_begin neighbours
 private_locales
