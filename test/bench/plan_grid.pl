@@ -24,6 +24,8 @@
 #	--max_bytes N		no tables larger than this (2e9)
 #	--work_mem M		(256MB)
 #	--budget S			seconds that a plan may take in all its executions (6)
+#	--cpu				compare CPU times of the session, which neighbours on a busy machine
+#						disturb less; without workers only
 #	--set NAME=VALUE	setting for the plan that is judged; may be repeated
 #	--output FILE		every cell with all times, as tab-separated values
 use strict;
@@ -35,7 +37,7 @@ use JSON::PP;
 use PgWire;
 
 my %opt = (rows => '4,4.5,5,5.5,6,6.5,7', widths => '8,64,250,1000', workers => '0', max_bytes => 2e9, work_mem => '256MB', budget => 6, set => []);
-GetOptions(\%opt, 'quick', 'rows=s', 'widths=s', 'keys=s', 'orders=s', 'workers=s', 'max_bytes=f', 'work_mem=s', 'budget=f', 'set=s@', 'output=s') or exit 2;
+GetOptions(\%opt, 'quick', 'cpu', 'rows=s', 'widths=s', 'keys=s', 'orders=s', 'workers=s', 'max_bytes=f', 'work_mem=s', 'budget=f', 'set=s@', 'output=s') or exit 2;
 $| = 1;
 
 # The key and its columns: expressions over x, a bigint, in whose order the keys are.
@@ -43,6 +45,7 @@ $| = 1;
 my $text = "lpad(to_hex(x), 16, '0') || left(md5(r::text), 4 + (r & 15)::int)";
 my %keys = (
 	int8 => [ 'k', 'x AS k' ],
+	int4 => [ 'k', '(x >> 32)::int4 AS k' ],
 	int4_date => [ 'a, b', "(x >> 48)::int4 AS a, date '2000-01-01' + ((x >> 36) & 4095)::int4 AS b" ],
 	numeric => [ 'k', 'x::numeric / 1000 AS k' ],
 	text_c => [ 'k', "($text) COLLATE \"C\" AS k" ],
@@ -55,6 +58,7 @@ my %orders = (
 	indexed => { x => '(r & 9223372036854775807)', index => 1 },
 	clustered => { x => 'i * (9000000000000000000 / ROWS)', index => 1 });
 
+die "--cpu is for plans without workers\n" if $opt{cpu} && $opt{workers} ne '0';
 if ($opt{quick}) { @opt{qw(rows widths)} = ('4,5,5.5', '8,250'); $opt{budget} = 1; }
 my @keys = split /,/, $opt{keys} // join ',', sort keys %keys;
 my @orders = split /,/, $opt{orders} // 'random,nearly,sorted,indexed,clustered';
@@ -108,7 +112,16 @@ sub shape
 
 sub plan { my ($set, $workers, $query) = @_; return with_settings($set, $workers, "EXPLAIN (FORMAT JSON) $query")->{Plan}; }
 
-sub execute { my ($set, $workers, $query) = @_; return with_settings($set, $workers, "EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF, FORMAT JSON) $query")->{'Execution Time'}; }
+# Milliseconds that the session has been on a CPU.
+sub cpu_ms { return $conn->value("SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::int8 / 1e6"); }
+
+sub execute
+{
+	my ($set, $workers, $query) = @_;
+	my $before = $opt{cpu} ? cpu_ms() : 0;
+	my $ms = with_settings($set, $workers, "EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF, FORMAT JSON) $query")->{'Execution Time'};
+	return $opt{cpu} ? cpu_ms() - $before : $ms;
+}
 
 sub make_table
 {
