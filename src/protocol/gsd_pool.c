@@ -191,6 +191,7 @@ gsd_claim_job(gsd_header *header, uint32_t pid)
 		if (atomic_load(&job->daemon_state) != GSD_DAEMON_IDLE ||
 			!atomic_compare_exchange_strong(&job->backend_state, &none, GSD_BACKEND_CLAIMED))
 			continue;
+		atomic_fetch_add(&job->claims, 1);
 		job->pid = pid;
 		atomic_store(&job->cancel, 0);
 		atomic_store(&job->abandoned, 0);

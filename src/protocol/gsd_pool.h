@@ -46,7 +46,7 @@
 #include "engine/gs_engine.h"
 
 #define GSD_MAGIC			UINT64_C(0x67707573727430)
-#define GSD_ABI_VERSION		3
+#define GSD_ABI_VERSION		4
 
 #define GSD_EXTENT_SHIFT	21
 #define GSD_EXTENT_BYTES	(UINT64_C(1) << GSD_EXTENT_SHIFT)
@@ -208,6 +208,7 @@ typedef struct gsd_job
 	_Atomic uint32_t abandoned; /* with CLOSED, 1: nobody waits, whoever reaps
 								 * frees; 2: being reaped */
 	_Atomic uint32_t waiter;	/* process that sleeps until there is news; 0: none */
+	_Atomic uint32_t claims;	/* jobs that have had this slot, to tell one from another */
 	uint32_t	pid;
 	uint32_t	descriptor;		/* extent */
 

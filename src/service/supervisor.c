@@ -81,6 +81,7 @@ typedef struct Supervisor
 	TimestampTz started;
 	GpuSortDaemonSettings settings; /* that it was started with */
 	TimestampTz closed_since[GSD_MAX_JOBS]; /* and not let go; 0: not so */
+	uint32		closed_claim[GSD_MAX_JOBS]; /* of which job that is true */
 	TimestampTz oldest_closed;	/* the earliest of them, or 0 */
 
 	/* what comes next */
@@ -309,8 +310,11 @@ watch_closed_jobs(Supervisor *supervisor)
 
 		if (job->backend_state != GSD_BACKEND_CLOSED || job->daemon_state == GSD_DAEMON_IDLE)
 			*since = 0;
-		else if (*since == 0)
+		else if (*since == 0 || supervisor->closed_claim[i] != job->claims)
+		{
 			*since = now;
+			supervisor->closed_claim[i] = job->claims;
+		}
 		if (*since != 0 && (supervisor->oldest_closed == 0 || *since < supervisor->oldest_closed))
 			supervisor->oldest_closed = *since;
 	}

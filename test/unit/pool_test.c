@@ -380,6 +380,9 @@ test_claiming(void)
 	tap_ok(jobs[0].backend_state == GSD_BACKEND_NONE && jobs[1].backend_state == GSD_BACKEND_CLOSED,
 		   "others are left alone");
 	tap_ok(jobs[2].cancel == 0 && jobs[2].abandoned == 0, "a claimed job starts afresh");
+	jobs[2].backend_state = GSD_BACKEND_NONE;
+	gsd_claim_job(pool.header, 1);
+	tap_ok(jobs[0].claims == 0 && jobs[2].claims == 2 && jobs[3].claims == 1, "... and is told from the one before");
 	free_pool(&pool);
 }
 
