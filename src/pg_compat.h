@@ -340,6 +340,25 @@ gpusort_test_for_old_snapshot(Snapshot snapshot, Relation relation, Page page)
 #define GPUSORT_EXECUTOR_RUN_ARGUMENTS	query, direction, count, execute_once
 #endif
 
+/*
+ * 20: tables and indexes have statistics of their own.
+ *
+ * What pgstat_count_heap_getnext() counts, of several tuples.
+ */
+#include "pgstat.h"
+#include "utils/rel.h"
+
+static inline void
+gpusort_count_heap_tuples(Relation relation, int tuples)
+{
+#if PG_VERSION_NUM >= 200000
+	if (pgstat_should_count_relation(relation))
+		relation->pgstat_info->tab.counts.tuples_returned += tuples;
+#else
+	pgstat_count_index_tuples(relation, tuples);
+#endif
+}
+
 /* ---------- EXPLAIN ---------- */
 
 /*

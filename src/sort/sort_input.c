@@ -28,7 +28,6 @@
 #include "access/tableam.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -148,8 +147,7 @@ put_scanned(GpuSortInput *input)
 static void
 move_scan(HeapScanDesc scan, int index)
 {
-	/* what pgstat_count_heap_getnext() counts, of several tuples */
-	pgstat_count_index_tuples(scan->rs_base.rs_rd, index - (int) scan->rs_cindex);
+	gpusort_count_heap_tuples(scan->rs_base.rs_rd, index - (int) scan->rs_cindex);
 	scan->rs_cindex = index;
 }
 
