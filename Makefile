@@ -8,6 +8,7 @@
 #   make installcheck       the regression tests on a running server that preloads gpusort
 #   make check-core         PostgreSQL's own regression suites, every sort and build forced through gpusort
 #   make check-core WAYS='daemon small-pool'  ... in other ways (test/core/run.sh)
+#   make check-contrib      the suites of contrib, likewise
 #   make check-core UPDATE=1  the same, and rewrite the list of expected differences
 #   make check-all          check and check-core
 #   make check-neighbours   beside other extensions, pg_dump and replication (test/README.md); TEST=name for one
@@ -25,7 +26,7 @@
 
 PG_CONFIG ?= pg_config
 
-script_goals = check check-server check-core check-all check-neighbours proof demo bench fuzz
+script_goals = check check-server check-core check-all check-contrib check-neighbours proof demo bench fuzz
 goals := $(or $(MAKECMDGOALS),all)
 
 ifeq ($(filter-out $(script_goals),$(goals)),)
@@ -41,6 +42,8 @@ check-server:
 	@test/check.sh exports regress isolation daemon tap fuzz
 check-core:
 	@test/core/run.sh $(if $(UPDATE),--update) $(WAYS:%=--with %)
+check-contrib:
+	@test/core/run.sh --contrib $(if $(UPDATE),--update) $(WAYS:%=--with %)
 check-all: check check-core
 check-neighbours:
 	@test/neighbours/run.sh $(TEST)

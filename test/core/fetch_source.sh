@@ -1,8 +1,7 @@
 #!/bin/bash
 # fetch_source.sh MAJOR VERSION DIRECTORY [PATTERN]...
 #		Unpack the test suites of PostgreSQL VERSION into DIRECTORY: the core suite,
-#		src/test/regress, the isolation tests, and those of contrib that look into
-#		btrees; or what the PATTERNs name, '*' for all of it.
+#		src/test/regress, the isolation tests, and contrib; or what the PATTERNs name, '*' for all of it.
 #
 # The source comes from Debian's source package by apt, which checks it, with a
 # sources list and package lists of its own under DIRECTORY: the system's apt is
@@ -15,7 +14,7 @@
 
 MAJOR=$1 VERSION=$2 DIR=$3
 shift 3
-[ $# -gt 0 ] || set -- '*/src/test/regress' '*/src/test/isolation' '*/contrib/amcheck' '*/contrib/pageinspect'
+[ $# -gt 0 ] || set -- '*/src/test/regress' '*/src/test/isolation' '*/contrib'
 MIRROR=${DEBIAN_MIRROR:-http://deb.debian.org}
 PACKAGE=postgresql-$MAJOR
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg

@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh [--update] [--isolation] [--with WAY]... [--test NAME]...
+# run.sh [--update] [--isolation] [--contrib] [--with WAY]... [--test NAME]...
 #		make check-core: PostgreSQL's own regression suites, all through gpusort.
 #
 # The core suite of the server's version, and those of amcheck and pageinspect,
@@ -17,7 +17,8 @@
 # differs from the output without gpusort only as listed, with reasons, in differences/MAJOR (compare.pl);
 # those of SUITEs of contrib lie in differences/MAJOR/SUITE.
 #
-# --isolation runs the server's isolation tests, too; --test these tests of the core
+# --contrib runs the suites of all modules of contrib that the server's package has, in place of the core
+# suite; --isolation runs the server's isolation tests, too; --test these tests of the core
 # suite only, after those that make what they use.  --update rewrites those lists for
 # somebody to write the reasons in.
 
@@ -25,12 +26,13 @@
 . "$TREE/test/lib/packages.sh"
 . "$TREE/test/lib/cluster.sh"
 
-CONTRIB_SUITES='amcheck pageinspect'
+CORE=core CONTRIB_SUITES='amcheck pageinspect'
 UPDATE= ISOLATION= WAYS= TESTS=
 while [ $# -gt 0 ]; do
 	case $1 in
 		--update) UPDATE=--update ;;
 		--isolation) ISOLATION=isolation ;;
+		--contrib) CORE= ;;
 		--with) WAYS+=" $2" && shift ;;
 		--test) TESTS+=" $2" && shift ;;
 		*) die "what is $1?" ;;
@@ -65,7 +67,7 @@ fetch_suites()
 
 	version=$("$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9.]+).*/\1/')
 	SOURCE=$TREE/tmp_source/$version
-	if [ ! -f "$SOURCE/version" ] || [ ! -d "$SOURCE/src/test/isolation" ]; then
+	if [ ! -f "$SOURCE/version" ] || [ ! -d "$SOURCE/src/test/isolation" ] || [ ! -d "$SOURCE/contrib/citext" ]; then
 		rm -rf "$SOURCE"
 		start=$(now_ms)
 		version=$("$TREE/test/core/fetch_source.sh" "$PG_MAJOR" "$version" "$SOURCE") || die "no source, no check-core"
@@ -75,6 +77,26 @@ fetch_suites()
 	if [ "$(cat "$SOURCE/version")" != "${SOURCE##*/}" ]; then
 		say "server ${SOURCE##*/}, tests of $(cat "$SOURCE/version"): the nearest source there is"
 	fi
+}
+
+# Modules of contrib that have tests, and are there.  Procedural languages are packages of their own;
+# basic_archive's test wants WAL to be archived.
+all_contrib()
+{
+	local module
+
+	for module in $(cd "$SOURCE/contrib" && ls); do
+		[ -f "$SHAREDIR/extension/$module.control" ] || [ -f "$PKGLIBDIR/$module.so" ] || continue
+		[[ $module != *_pl* && $module != basic_archive && -n "$(contrib_tests "$module" 2>/dev/null)" ]] && echo "$module"
+	done
+}
+
+# What modules of contrib want of a server, line by line.
+contrib_settings()
+{
+	[ -n "$CORE" ] || printf '%s\n' "wal_level = logical" "logical_decoding_work_mem = 64kB" "max_replication_slots = 4" \
+		"compute_query_id = regress" \
+		"shared_preload_libraries = '$([ "$1" = without ] || echo 'gpusort, ')pg_stat_statements'"
 }
 
 # The suites where the servers' user can read them, and the core suite's C functions.
@@ -93,6 +115,7 @@ prepare_suites()
 	for suite in $CONTRIB_SUITES; do
 		mkdir -p "$WORK/$suite"
 		cp -r "$SOURCE/contrib/$suite"/{sql,expected} "$WORK/$suite/" || exit
+		[ ! -d "$SOURCE/contrib/$suite/data" ] || cp -r "$SOURCE/contrib/$suite/data" "$WORK/$suite/"
 	done
 	give_to_server "$WORK"
 }
@@ -100,7 +123,7 @@ prepare_suites()
 # The tests of a suite of contrib, in the order in which its Makefile has them.
 contrib_tests()
 {
-	sed -e ':a' -e '/\\$/{N;s/\\\n//;ba}' "$SOURCE/contrib/$1/Makefile" | sed -n 's/^REGRESS *=//p'
+	sed -e ':a' -e '/\\$/{N;s/\\\n//;ba}' "$SOURCE/contrib/$1/Makefile" | sed -n 's/^REGRESS *=//p' | sed 's/\$([^)]*)//g'
 }
 
 # How many tests a suite has at least.
@@ -124,7 +147,8 @@ run_suite()
 	[ "$suite" != isolation ] || driver=isolation/pg_isolation_regress
 	mkdir -p "$WORK/$run-out/$suite"
 	give_to_server "$WORK/$run-out"
-	as_server "$PGXS_DIR/src/test/$driver" --host="$PGHOST" --port="$PGPORT" --user="$PGUSER" \
+	# which some tests' data lie beside
+	as_server env -C "$WORK/$suite" "$PGXS_DIR/src/test/$driver" --host="$PGHOST" --port="$PGPORT" --user="$PGUSER" \
 		--bindir="$BINDIR" --inputdir="$WORK/$suite" --outputdir="$WORK/$run-out/$suite" "$@" \
 		>"$WORK/$run-$suite.log" 2>&1
 	say "$run, $suite: $(results "$run" "$suite" | grep -c ok) of $(results "$run" "$suite" | wc -l) tests as PostgreSQL expects ($(seconds $(($(now_ms) - start))))"
@@ -149,11 +173,11 @@ run_suites()
 	shift
 	# shellcheck disable=SC2206 # names are words
 	[ -z "$TESTS" ] || which=(test_setup create_index $TESTS)
-	INITDB_LOCALE=C cluster_start "$run" "max_prepared_transactions = 2" "$@"
-	run_suite "$run" core --dlpath="$WORK/lib" "${which[@]}"
+	INITDB_LOCALE=C cluster_start "$run" "max_prepared_transactions = 2" "$@" "$(contrib_settings "$run")"
+	[ -z "$CORE" ] || run_suite "$run" core --dlpath="$WORK/lib" "${which[@]}"
 	for suite in $CONTRIB_SUITES; do
 		# shellcheck disable=SC2046 # names are words
-		run_suite "$run" "$suite" --dbname="contrib_$suite" $(contrib_tests "$suite")
+		run_suite "$run" "$suite" --dlpath="$WORK/lib" --dbname="contrib_$suite" $(contrib_tests "$suite")
 	done
 	[ -z "$ISOLATION" ] || run_suite "$run" isolation --dbname=isolation --dlpath="$WORK/lib" \
 		--schedule="$WORK/isolation/isolation_schedule"
@@ -202,7 +226,7 @@ count_builds()
 {
 	local run=$1 built left least=500 reasons='index of a system table|operator (family has no|class has a comparison of its own)'
 
-	[ -z "$TESTS" ] || least=20
+	[ -z "$TESTS" ] && [ -n "$CORE" ] || least=20
 	[ "$run" != small-pool ] || reasons+='|memory limit reached|not to fit'
 	built=$(grep -c 'DEBUG:  gpusort: built index' "$WORK/$run.log")
 	left=$(grep 'DEBUG:  gpusort: left index' "$WORK/$run.log" | grep -cvE "$reasons")
@@ -214,13 +238,15 @@ need_packages build server source locales
 private_begin core
 private_locales sv_SE tr_TR
 fetch_suites
+# shellcheck disable=SC2046 # names are words
+[ -n "$CORE" ] || CONTRIB_SUITES=$(echo $(all_contrib))
 prepare_suites
 
 run_suites without
 for way in $WAYS; do
 	mapfile -t lines < <(settings_of "$way")
 	run_suites "$way" "${lines[@]}"
-	for suite in core $CONTRIB_SUITES $ISOLATION; do
+	for suite in $CORE $CONTRIB_SUITES $ISOLATION; do
 		judge "$way" "$suite"
 	done
 	count_builds "$way"

@@ -75,6 +75,7 @@ count_plans()
 					else { push @open, s/ .*//sr }
 				}
 				die "not closed: $text" if @open;
+				die "no XML: $text" if $text =~ s{<[^<>]+>}{}gr =~ /[<>]/;
 			}
 			else { $text =~ /^Query Text: / && $text =~ /cost=/ or die "no plan: $text" }
 			$plans++;
