@@ -359,6 +359,25 @@ gpusort_count_heap_tuples(Relation relation, int tuples)
 #endif
 }
 
+#if PG_VERSION_NUM >= 190000
+#include "optimizer/extendplan.h"
+#endif
+#include "nodes/pathnodes.h"
+
+/*
+ * 19: pg_plan_advice, which reads finished plans while it has a state for them, fails if it finds
+ * a custom scan where it looks for a join's inputs.
+ */
+static inline bool
+gpusort_plan_is_advised(PlannerInfo *root)
+{
+#if PG_VERSION_NUM >= 190000
+	return GetPlannerGlobalExtensionState(root->glob, GetPlannerExtensionId("pg_plan_advice")) != NULL;
+#else
+	return false;
+#endif
+}
+
 /* ---------- EXPLAIN ---------- */
 
 /*

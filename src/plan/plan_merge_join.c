@@ -106,7 +106,7 @@ gpusort_add_merge_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo 
 		!joinrel->consider_parallel || !bms_is_empty(joinrel->lateral_relids) ||
 		outerrel->partial_pathlist == NIL || innerrel->partial_pathlist == NIL ||
 		(innerrel->rows < gpusort_min_rows && !gpusort_force) ||
-		!gpusort_plans_shared())
+		!gpusort_plans_shared() || gpusort_plan_is_advised(root))
 		return;
 
 	pathkeys = select_outer_pathkeys_for_merge(root, extra->mergeclause_list, joinrel);
