@@ -415,6 +415,7 @@ gpusort_primaries_asked(CollatePrimaries *primaries)
 		return;
 	primaries->tried = true;
 	primaries->learned = learn(primaries);
+	primaries->proves &= primaries->learned;
 }
 
 #endif							/* USE_ICU */

@@ -278,13 +278,24 @@ are_alike(const UCollator *a, const UCollator *b)
 		memcmp(codes_a, codes_b, len_a * sizeof(codes_a[0])) == 0;
 }
 
+static CollatePrimaries *
+learn_collator(Opened *opened, UCollator *collator)
+{
+	CollatePrimaries *primaries = gpusort_primaries_of(collator);
+
+	for (int i = 0; i < ENOUGH_QUESTIONS; i++)
+		gpusort_primaries_asked(primaries);
+	opened->collators[opened->count] = collator;
+	opened->primaries[opened->count++] = primaries;
+	return primaries;
+}
+
 /* Open and learn a collation; NULL if there is none, or one like it is open. */
 static CollatePrimaries *
 open_collator(Opened *opened, const char *name)
 {
 	UErrorCode	status = U_ZERO_ERROR;
 	UCollator  *collator = ucol_open(name, &status);
-	CollatePrimaries *primaries;
 	bool		is_new = U_SUCCESS(status) && opened->count < MAX_COLLATORS;
 
 	for (int i = 0; i < opened->count && is_new; i++)
@@ -295,12 +306,7 @@ open_collator(Opened *opened, const char *name)
 			ucol_close(collator);
 		return NULL;
 	}
-	primaries = gpusort_primaries_of(collator);
-	for (int i = 0; i < ENOUGH_QUESTIONS; i++)
-		gpusort_primaries_asked(primaries);
-	opened->collators[opened->count] = collator;
-	opened->primaries[opened->count++] = primaries;
-	return primaries;
+	return learn_collator(opened, collator);
 }
 
 static void
@@ -311,6 +317,19 @@ close_collators(Opened *opened)
 		ucol_close(opened->collators[i]);
 		free(opened->primaries[i]);
 	}
+}
+
+/* The letter doubled, which it is learned from, is a contraction of another length. */
+static void
+test_unlearned(Opened *opened)
+{
+	static const UChar rules[] = u"&e<<<ss";
+	UErrorCode	status = U_ZERO_ERROR;
+	UCollator  *collator = ucol_openRules(rules, -1, UCOL_DEFAULT, UCOL_DEFAULT_STRENGTH, NULL, &status);
+	CollatePrimaries *primaries = learn_collator(opened, collator);
+
+	tap_ok(U_SUCCESS(status) && !primaries->learned && !primaries->proves,
+		   "what ICU makes other words of proves nothing");
 }
 
 static void
@@ -354,6 +373,7 @@ test_collations(void)
 		if (primaries != NULL)
 			test_collator(primaries, name, &counts[1]);
 	}
+	test_unlearned(&opened);
 	tell_counts("collations with settings", &counts[0]);
 	tell_counts("predefined collations", &counts[1]);
 	close_collators(&opened);
