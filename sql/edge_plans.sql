@@ -16,6 +16,11 @@ FROM (SELECT random() r1, random() r2 FROM t ORDER BY 1, 2 OFFSET 0) s,
 	 (SELECT pg_temp.switch_off() AS one OFFSET 0) o;
 RESET gpusort.enabled;
 
+-- a plan that fails with gpusort off, while another one is made
+CREATE FUNCTION pg_temp.fail_to_plan() RETURNS int IMMUTABLE LANGUAGE plpgsql SET gpusort.enabled = off AS
+$$BEGIN EXECUTE 'WITH w AS MATERIALIZED (SELECT 1) SELECT 1 / 0 FROM w'; EXCEPTION WHEN division_by_zero THEN RETURN 1; END$$;
+EXPLAIN (COSTS OFF) SELECT DISTINCT ON (i % 7) i FROM t WHERE i > pg_temp.fail_to_plan();
+
 -- constants among the columns
 SELECT * FROM (SELECT i, 5 AS five, NULL::text AS nothing, i + 1 FROM t ORDER BY i + 1 DESC OFFSET 0) s LIMIT 2;
 

@@ -62,7 +62,7 @@ consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *inp
 /*
  * A plan that is what it is since others had the pool must not stay so in a prepared
  * statement: it is made anew when transactions have come and gone.  Plans may be made while
- * a plan is made.
+ * a plan is made, and fail without failing that.
  */
 static PlannedStmt *
 plan_and_replace(GPUSORT_PLANNER_PARAMETERS)
@@ -73,14 +73,21 @@ plan_and_replace(GPUSORT_PLANNER_PARAMETERS)
 
 	gpusort_pool_was_short = false;
 	was_off = false;
-	if (previous_planner_hook)
-		stmt = previous_planner_hook(GPUSORT_PLANNER_ARGUMENTS);
-	else
-		stmt = standard_planner(GPUSORT_PLANNER_ARGUMENTS);
-	gpusort_replace_sorts(stmt, gpusort_enabled && !was_off);
-	was_off = outer_was_off;
-	stmt->transientPlan |= gpusort_pool_was_short;
-	gpusort_pool_was_short |= outer_was_short;
+	PG_TRY();
+	{
+		if (previous_planner_hook)
+			stmt = previous_planner_hook(GPUSORT_PLANNER_ARGUMENTS);
+		else
+			stmt = standard_planner(GPUSORT_PLANNER_ARGUMENTS);
+		gpusort_replace_sorts(stmt, gpusort_enabled && !was_off);
+		stmt->transientPlan |= gpusort_pool_was_short;
+	}
+	PG_FINALLY();
+	{
+		was_off = outer_was_off;
+		gpusort_pool_was_short |= outer_was_short;
+	}
+	PG_END_TRY();
 	return stmt;
 }
 
