@@ -1,5 +1,5 @@
 #!/bin/bash
-# cassert.sh [discard | TEST...]
+# cassert.sh [core | discard | TEST...]
 #		The tests on a server with assertions.
 #
 # The server is built from Debian's source with --enable-cassert: it checks its own invariants and
@@ -9,7 +9,7 @@
 # forgets all cached catalogs as often as it can, so that whoever relies on a cache entry that isn't
 # pinned, or on what it was made from, reads garbage.
 #
-# With arguments: that last part only, or these TESTs of test/check.sh only.
+# With arguments: one of the last two parts only, or these TESTs of test/check.sh only.
 
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"
@@ -37,6 +37,9 @@ build_apart cassert
 export BUILD_TREE
 if [ "${1:-}" = discard ]; then
 	discard_caches
+	finish
+elif [ "${1:-}" = core ]; then
+	script core test/core/run.sh
 	finish
 elif [ $# -gt 0 ]; then
 	script check test/check.sh "$@"
