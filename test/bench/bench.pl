@@ -40,6 +40,15 @@ my $db = "bench_$$";
 my ($failed, $passed) = (0, 0);
 my (@lines, $conn, $table, $table_of);
 
+# The ratio to reach on this server, if there is one.
+sub target_of
+{
+	my ($case) = @_;
+	my @targets = @{ $case->{target} // [] };
+
+	return $conn->{version} >= 190000 && $targets[2] || $targets[ $conn->{version} >= 160000 ? 1 : 0 ];
+}
+
 sub say_line { push @lines, $_[0]; print "$_[0]\n"; }
 sub median { my @s = sort { $a <=> $b } @_; return @s % 2 ? $s[ $#s / 2 ] : ($s[ @s / 2 - 1 ] + $s[ @s / 2 ]) / 2; }
 
@@ -188,7 +197,7 @@ sub run_build
 	my ($ms, $ours, $problem) = measure_builds($statement);
 	my ($core, $gpusort) = map { median(@{ $ms->{$_} }) } 'off', 'on';
 	my $ratio = $core / $gpusort;
-	my $target = $case->{target}[ $conn->{version} >= 160000 ? 1 : 0 ];
+	my $target = target_of($case);
 	my $mark = $problem // (!$ours ? 'NOT USED' : $ratio >= $target ? 'ok' : $opt{quick} ? 'below' : 'TOO SLOW');
 	if ($mark =~ /^[A-Z]/) { $failed++; }
 	else { $passed++; }
@@ -211,7 +220,7 @@ sub run_case
 	my ($ms, $node) = measure($case, $query);
 	my ($core, $ours) = map { median(@{ $ms->{$_} }) } 'off', 'on';
 	my $ratio = $core / $ours;
-	my $target = $case->{target} ? $case->{target}[ $conn->{version} >= 160000 ? 1 : 0 ] : undef;
+	my $target = target_of($case);
 	my $wanted = $target // $floor;
 	my ($mark, $phases) = ('ok', '');
 	if ($node)
