@@ -35,10 +35,10 @@
  * What PostgreSQL's sort costs beyond what the planner thinks of it, which is
  * log2(rows) comparisons a row of 2 cpu_operator_cost each, whatever the key and the
  * row.  That is right for integers; a comparison takes so many times as long for
- * strings of bytes and numerics, and for libc's collations.  ICU's has abbreviated
- * keys, which take it as long to make as our first words.  libc's take longer the
- * more the strings have in common, as neighbours do if the rows come in order.  To that
- * comes copying the row, and waiting for it when it is returned.
+ * strings of bytes and numerics, and for libc's collations (ICU's have abbreviated
+ * keys: CORE_SHARE_ICU).  libc's take longer the more the strings have in common, as
+ * neighbours do if the rows come in order.  To that comes copying the row, and waiting for
+ * it when it is returned.
  * (test/bench/plan_grid.pl: 8-12 ns, 13-20 ns and 60-73 ns for each of log2(rows), 150 ns
  * in order; 30 ns a row, 0.6 ns a byte.)
  */
@@ -55,12 +55,15 @@
 #define COLLECT_SHARE	0.7
 
 /*
- * A lazy codec makes the first words of all keys and the rest of few.  ICU takes 240 ns
- * where libc takes 650 for whole keys; libc's words and the verification's strcoll() take
- * 110 to 240, of which 40 are those of any string (test/bench/plan_grid.pl).
+ * A lazy codec makes the first words of all keys and the rest of few.  Where libc takes 650 ns
+ * for whole keys, its words and the verification's strcoll() take 110 to 240, of which 40 are
+ * those of any string; ICU's words and their verification take 20 to 140 beyond that, 58 as a
+ * rule.  Asking ICU for a word, as PostgreSQL does for its abbreviated keys, takes 200.
+ * (test/bench/plan_grid.pl)
  */
-#define LAZY_SHARE		0.35
+#define LAZY_SHARE_ICU	0.16
 #define LAZY_SHARE_LIBC	0.13
+#define CORE_SHARE_ICU	0.35
 
 /*
  * What a string is beyond the bytes of its key: a value of varying length and alignment,
@@ -123,7 +126,7 @@ gpusort_collated_share(const GpuSortCodec *codec, Oid collation)
 {
 	if (!gpusort_codec_is_lazy(codec, collation))
 		return 1;
-	return codec->collated_by == GPUSORT_COLLATED_BY_LIBC ? LAZY_SHARE_LIBC : LAZY_SHARE;
+	return codec->collated_by == GPUSORT_COLLATED_BY_LIBC ? LAZY_SHARE_LIBC : LAZY_SHARE_ICU;
 }
 
 /* Making the key of a row. */
@@ -157,9 +160,10 @@ core_sorted_factor(double factor)
 
 /* Abbreviated keys that PostgreSQL makes for all rows. */
 static Cost
-core_key_cost(const GpuSortCodec *codec, Oid collation)
+core_key_cost(const GpuSortCodec *codec)
 {
-	return codec->collated_by == GPUSORT_COLLATED_BY_ICU ? key_cost(codec, collation) : 0;
+	return codec->collated_by == GPUSORT_COLLATED_BY_ICU
+		? gpusort_cost_key_collated * CORE_SHARE_ICU : 0;
 }
 
 /*
@@ -247,7 +251,7 @@ gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 		/* as if all columns before it were equal: ours encodes it in any case */
 		core_factor = Max(core_factor, core_compare_factor(codec));
 		if (i == 0)
-			core_key = core_key_cost(codec, keys->collations[i]);
+			core_key = core_key_cost(codec);
 	}
 
 	estimate->memory_bytes = rows * (row_bytes + key_row_bytes + all_key_bytes +
