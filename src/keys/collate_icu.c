@@ -28,6 +28,11 @@ make_key_icu_utf8(CollateLibrary *library, CollatedKey *key, const char *string,
 	UErrorCode	status = U_ZERO_ERROR;
 	int32_t		length_utf16;
 
+	if (library->primaries != NULL &&
+		(key->sort_key_len = gpusort_primaries_key(library->primaries, string, len,
+												   (uint8 *) key->buffer, key->size)) > 0)
+		return true;
+
 	/* UTF-16 has at most as many units as UTF-8 has bytes.  ICU must not be given a null pointer. */
 	if (!gpusort_collate_reserve_scratch(library, (len + 1) * sizeof(UChar)))
 		return false;

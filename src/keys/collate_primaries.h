@@ -1,6 +1,6 @@
 /*
  * collate_primaries.h
- *		The beginnings of ICU's sort keys, made without calling ICU.
+ *		ICU's sort keys and their beginnings, made without calling ICU.
  *
  * A sort key begins with the primary weights of the string's characters, one to four bytes
  * each, and ends them with a byte 01.  The weights of most characters of most scripts do
@@ -12,6 +12,10 @@
  * bytes, an ignorable or combining one, one that stands for several weights; and strings
  * with two neighbours that a contraction may join (Czech c and h).  Both ways make the same word,
  * so it does not matter when a process learns, or whether it does.
+ *
+ * Whole keys go on with a level of secondary weights (accents) and one of tertiary ones (case), each
+ * behind a byte 01.  They are made of characters that have the secondary weight of nearly all, and
+ * a tertiary weight of one byte.
  *
  * Two weights of the table that differ prove an order.  ICU's keys and its comparison do disagree, about
  * strings in which a character's weights depend on others: where punctuation is ignored and what
@@ -37,6 +41,10 @@
 /* Characters that UTF-8 writes with one or two bytes. */
 #define PRIMARIES_CHARS		0x800
 
+/* In sort keys: the byte between levels, and the weight behind the first level of most characters. */
+#define LEVEL_SEPARATOR		0x01
+#define COMMON_WEIGHT		0x05
+
 /* What a character is like beside its weight. */
 #define PRIMARY_COMPRESSES	1	/* its first byte is left out behind one with the same */
 #define PRIMARY_OPENS		2	/* a contraction may begin with it, */
@@ -48,6 +56,7 @@ typedef struct CollatePrimary
 	uint8		bytes[4];
 	uint8		len;			/* 0: not learned */
 	uint8		kind;
+	uint8		tertiary;		/* weight; 0: whole keys are left to ICU */
 } CollatePrimary;
 
 typedef struct CollatePrimaries
@@ -58,6 +67,7 @@ typedef struct CollatePrimaries
 	bool		tried;			/* to learn */
 	bool		learned;
 	bool		proves;			/* weights that differ are a proof of order */
+	bool		makes_keys;		/* whole ones */
 
 	/* the weights of ASCII characters that have one byte and close nothing; others 0 */
 	uint8		single[256];
@@ -79,6 +89,13 @@ extern bool gpusort_primaries_word(const CollatePrimaries *primaries, const char
 								   uint32 len, uint64 *word);
 
 /*
+ * The whole key of a UTF-8 string, with a zero byte behind it, in a buffer.  Returns its length
+ * without that; 0 if the buffer is too small, or the string is left to ICU.
+ */
+extern uint32 gpusort_primaries_key(const CollatePrimaries *primaries, const char *string,
+									uint32 len, uint8 *buffer, uint32 size);
+
+/*
  * What ICU's comparison says of two UTF-8 strings, by the first two primary weights that differ.
  * False if there are none, or a character before or behind them was not learned.
  */
@@ -91,7 +108,7 @@ extern bool gpusort_primaries_order(const CollatePrimaries *primaries, const cha
 extern bool gpusort_primaries_ask(const UCollator *collator, const char *string, uint32 len,
 								  uint64 *word);
 
-/* ICU has been asked once more: learn, if that was often enough. */
+/* ICU has been asked once more: learn, if that was often enough (collate_learn.c). */
 extern void gpusort_primaries_asked(CollatePrimaries *primaries);
 
 #endif							/* USE_ICU */

@@ -3,8 +3,9 @@
  *		Words of strings, made without ICU, against what ICU makes of them.
  *
  * For every collation of ICU's that is unlike the ones before, and for some with settings of
- * their own: where gpusort_primaries_word() makes a word it is gpusort_primaries_ask()'s, and
- * gpusort_primaries_order() says what ucol_strcollUTF8() says.
+ * their own: where gpusort_primaries_word() makes a word it is gpusort_primaries_ask()'s,
+ * gpusort_primaries_order() says what ucol_strcollUTF8() says, and gpusort_primaries_key() makes
+ * ucol_getSortKey()'s keys.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #ifdef USE_ICU
 
 #include <unicode/uloc.h>
+#include <unicode/ustring.h>
 
 MemoryContext TopMemoryContext = NULL;
 
@@ -31,6 +33,8 @@ MemoryContext TopMemoryContext = NULL;
 #define MAX_CHARS			24		/* of a string */
 #define MAX_COMMON			12		/* that two strings begin with */
 #define STRING_BYTES		(4 * MAX_CHARS)
+#define LONG_BYTES			400		/* of a string whose key has full runs */
+#define KEY_BYTES			(8 * LONG_BYTES)
 
 static int	nstrings = 4000;
 static uint64 state = 4711;
@@ -154,6 +158,8 @@ typedef struct Counts
 	int			decided;		/* pairs whose order was proven */
 	int			decided_late;	/* ... and whose words are the same */
 	int			wrong_orders;
+	int			keys;
+	int			wrong_keys;
 } Counts;
 
 /* A copy that has not a byte more than promised, so that the sanitizer sees what is beyond. */
@@ -214,6 +220,46 @@ try_order(const CollatePrimaries *primaries, const char *name, const String *a, 
 	return true;
 }
 
+/* The key of a string of so many bytes, in a buffer that is large enough. */
+static void
+try_key(const CollatePrimaries *primaries, const char *name, const char *string, uint32 len,
+		Counts *counts)
+{
+	uint8		key[KEY_BYTES];
+	uint8		asked[KEY_BYTES];
+	UChar		utf16[LONG_BYTES];
+	UErrorCode	status = U_ZERO_ERROR;
+	int32_t		units;
+	uint32		made = gpusort_primaries_key(primaries, string, len, key, sizeof(key));
+	int32_t		wanted;
+
+	if (made == 0)
+		return;
+	counts->keys++;
+	u_strFromUTF8(utf16, LONG_BYTES, &units, string, len, &status);
+	wanted = ucol_getSortKey(primaries->collator, utf16, units, asked, sizeof(asked));
+	if (U_FAILURE(status) || wanted != (int32_t) made + 1 || memcmp(key, asked, made + 1) != 0 ||
+		gpusort_primaries_key(primaries, string, len, key, made) != 0 ||
+		gpusort_primaries_key(primaries, string, len, key, made + 1) != made)
+	{
+		if (counts->wrong_keys++ < 5)
+			tap_note("wrong key, %s: of %u bytes, %.*s", name, made, (int) len, string);
+	}
+}
+
+/* Letters, most of them small, so many that counts of common weights are written in several bytes. */
+static void
+try_long_key(const CollatePrimaries *primaries, const char *name, Counts *counts)
+{
+	char		string[LONG_BYTES];
+	uint32		len = random_below(LONG_BYTES);
+	uint32		rarely = 1 + random_below(200);
+
+	for (uint32 i = 0; i < len; i++)
+		string[i] = random_below(rarely) == 0 ? ' ' + random_below(0x5f) : 'i' + random_below(3);
+	try_key(primaries, name, string, len, counts);
+}
+
 static void
 test_collator(const CollatePrimaries *primaries, const char *name, Counts *counts)
 {
@@ -235,6 +281,9 @@ test_collator(const CollatePrimaries *primaries, const char *name, Counts *count
 		word_b = try_string(primaries, name, &b, counts);
 		counts->decided_late += try_order(primaries, name, &a, &b, counts) && word_a != 0 &&
 			word_a == word_b;
+		try_key(primaries, name, a.bytes, a.len, counts);
+		if (i % 16 == 0)
+			try_long_key(primaries, name, counts);
 	}
 }
 
@@ -339,6 +388,8 @@ tell_counts(const char *kind, const Counts *counts)
 		   "%s: %d of %d learned", kind, counts->learned, counts->collators);
 	tap_ok(counts->wrong_words == 0, "%s: %d words", kind, counts->words);
 	tap_ok(counts->wrong_orders == 0, "%s: %d pairs of strings in order", kind, counts->decided);
+	tap_ok(counts->wrong_keys == 0 && counts->keys > counts->collators * nstrings / 16, "%s: %d keys",
+		   kind, counts->keys);
 	tap_ok(counts->proving > counts->collators / 2 &&
 		   counts->words > counts->learned * nstrings / 2 &&
 		   counts->decided > counts->proving * nstrings / 8 &&
