@@ -6,6 +6,7 @@
 # that reading one before it is written, or beyond its end, is seen.  TESTs are files of sql/; without
 # one: a selection, as all is some thirty times slower.  Reports with gpusort in their stack fail the
 # run; others are the server's business, and valgrind.supp of its source knows of most of them.
+# ORIGINS=yes tells where values come from that were never written, in twice the time.
 
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"
@@ -26,7 +27,7 @@ make_wrapper()
 	POSTGRES=$WORK/postgres
 	cat >"$POSTGRES" <<-WRAPPER
 		#!/bin/sh
-		exec valgrind --quiet --trace-children=yes --track-origins=yes --read-var-info=no --leak-check=no \\
+		exec valgrind --quiet --trace-children=yes --track-origins=${ORIGINS:-no} --read-var-info=no --leak-check=no \\
 			--num-callers=30 --gen-suppressions=no --suppressions='$SOURCE/src/tools/valgrind.supp' \\
 			--trace-children-skip='*/gpusortd' \\
 			--log-file='$REPORTS/%p' '$BINDIR/postgres' "\$@"
