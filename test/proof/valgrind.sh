@@ -52,7 +52,7 @@ private_locales cs_CZ hu_HU tr_TR
 copy_sql_tests
 reports_begin VALGRIND
 make_wrapper
-sql_suite valgrind "gpusort.pool_size = 64MB"
+sql_suite valgrind "gpusort.pool_size = 512MB"
 our_reports >"$WORK/ours"
 head -n 100 "$WORK/ours"
 tally "no reports" $(($(wc -c <"$WORK/ours") == 0)) "$(grep -c '^$' "$WORK/ours")"
