@@ -186,9 +186,8 @@ make_trial(const CollatePrimaries *primaries, int number, Trial *trial)
 static bool
 try_words(CollatePrimaries *primaries)
 {
-	Trial		trials[2];
+	Trial		trials[2] = {0};	/* the first one's neighbour is empty */
 
-	trials[1].known = false;
 	for (int i = 0; i < TRIALS; i++)
 	{
 		Trial	   *a = &trials[i % 2];
@@ -296,8 +295,9 @@ gpusort_primaries_asked(CollatePrimaries *primaries)
 	primaries->tried = true;
 	primaries->learned = learn(primaries);
 	primaries->proves &= primaries->learned;
+	/* keys are made while they are tried */
 	primaries->makes_keys = primaries->learned;
-	primaries->makes_keys = primaries->makes_keys && try_keys(primaries);
+	primaries->makes_keys = primaries->learned && try_keys(primaries);
 }
 
 #endif							/* USE_ICU */
