@@ -77,7 +77,7 @@ is_sorted_remotely(const Path *path)
 	switch (nodeTag(path))
 	{
 		case T_ForeignPath:
-			return true;
+			return path->pathkeys != NIL;
 		case T_ProjectionPath:
 			return is_sorted_remotely(((const ProjectionPath *) path)->subpath);
 		case T_AppendPath:
