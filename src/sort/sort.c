@@ -8,17 +8,12 @@
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
 
-#include "elapsed.h"
-#include "sort/host_engine.h"
-#include "sort/key_planes.h"
-#include "sort/key_refine.h"
 #include "sort/row_store_index.h"
 #include "sort/sort_handover.h"
 #include "sort/sort_limits.h"
 #include "sort/sort_memory.h"
-#include "sort/sort_progress.h"
+#include "sort/sort_order.h"
 #include "sort/sort_ranges.h"
-#include "sort/sort_service.h"
 #include "sort/sort_state.h"
 #include "sort/sort_verify.h"
 
@@ -55,77 +50,6 @@ gpusort_begin_index(Relation index, const GpuSortSpec *spec, size_t limit_bytes)
 	return sort;
 }
 
-/* Sort by the engine's planes, here or in gpusortd. */
-static bool
-sort_by_engine(GpuSort *sort)
-{
-	gs_progress outer;
-	bool		sorted;
-
-	gpusort_choose_planes(&sort->keys, &sort->rows);
-	outer = gpusort_enter_engine(sort);
-	sorted = gpusort_service_sort(sort, needs_equal_rows(sort) || needs_verification(sort)) ||
-		gpusort_sort_on_host(sort);
-	gs_progress_leave(sort->progress, &outer);
-	return sorted;
-}
-
-/* Are there rows whose order the engine could not tell? */
-static bool
-any_equal_rows(const GpuSort *sort)
-{
-	const uint64 *equal = RANGE_U64(sort->order.equal);
-
-	for (uint64 w = 0; w < (sort->rows.count + 63) / 64; w++)
-		if (equal[w] != 0)
-			return true;
-	return false;
-}
-
-/* Put the ties in order; the engine's workspace becomes scratch memory. */
-static bool
-refine_ties(GpuSort *sort)
-{
-	gs_progress outer;
-	bool		refined;
-
-	if (!gpusort_grow_workspace(sort))
-		return false;
-	memcpy(sort->order.refined->base, sort->order.ids, sort->rows.count * sizeof(uint32));
-	sort->order.ids = RANGE_U32(sort->order.refined);
-	sort->stats.presorted = false;
-	sort->stats.refined_rows = 0;
-	outer = gpusort_enter_refinement(sort);
-	refined = gpusort_refine(sort);
-	gs_progress_leave(sort->progress, &outer);
-	return refined;
-}
-
-/*
- * Sort the rows; false if there is no memory for it or a value turned
- * out to have no encoding.
- */
-static bool
-sort_rows(GpuSort *sort)
-{
-	instr_time	start;
-
-	INSTR_TIME_SET_CURRENT(start);
-	if (!sort_by_engine(sort))
-		return false;
-	sort->stats.sort_time = gpusort_elapsed(start);
-	if (needs_refinement(sort) && any_equal_rows(sort))
-	{
-		INSTR_TIME_SET_CURRENT(start);
-		gpusort_service_end(sort);
-		gpusort_release_reordered(sort);
-		if (!refine_ties(sort))
-			return false;
-		sort->stats.refine_time = gpusort_elapsed(start);
-	}
-	return true;
-}
-
 /* The rows can't be sorted here. */
 static void
 give_up(GpuSort *sort, GpuSortHandover why)
@@ -152,7 +76,7 @@ gpusort_perform(GpuSort *sort)
 		return;
 	if (sort->tuplesort == NULL)
 	{
-		bool		sorted = sort_rows(sort);
+		bool		sorted = gpusort_order_rows(sort, true);
 
 		gpusort_note_memory(sort);
 		gpusort_forget_encoders(sort);
