@@ -77,6 +77,22 @@ ROWS 8;
 COMMENT ON FUNCTION gpusort_devices() IS
 'devices that gpusortd sorts on';
 
+CREATE FUNCTION gpusort_pool(
+	OUT pid int,
+	OUT leader_pid int,
+	OUT role regrole,
+	OUT sorts int,
+	OUT short_sorts int,
+	OUT pool_bytes bigint,
+	OUT kept_bytes bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'gpusort_pool_holders'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE
+ROWS 10;
+
+COMMENT ON FUNCTION gpusort_pool() IS
+'processes that sort in the pool or keep memory of finished sorts: how many sorts, how many of them others keep from having more of the pool, and memory';
+
 CREATE FUNCTION gpusort_calibrate(
 	OUT name text,
 	OUT unit text,

@@ -10,7 +10,8 @@
  *
  * Released ranges go to a list private to the process.  What private memory they
  * may keep resident is bounded by gpusort.keep_memory: the touched part of a
- * range beyond what is left of that budget is given back at once.  Since roles
+ * range beyond what is left of that budget, or of what all processes may keep
+ * (kept_memory.c), is given back at once.  Since roles
  * are matched first, the second sort of a kind in a session finds every part
  * warm.
  *
@@ -33,6 +34,7 @@
 #include "portability/instr_time.h"
 
 #include "elapsed.h"
+#include "memory/kept_memory.h"
 #include "memory/memory_range.h"
 #include "memory/pool.h"
 #include "memory/range_extents.h"
@@ -178,6 +180,7 @@ unlink_kept(GpuSortRange **link)
 	kept_bytes -= private_bytes(range);
 	kept_extents -= range->nmapped;
 	kept_count--;
+	(void) gpusort_note_kept(kept_bytes);
 }
 
 /* Let small pages be faulted in again, as huge ones. */
@@ -371,7 +374,7 @@ void
 gpusort_range_keep(size_t bytes)
 {
 	keep_bytes = bytes;
-	while (kept_ranges != NULL && kept_bytes > keep_bytes)
+	while (kept_ranges != NULL && (kept_bytes > keep_bytes || gpusort_too_much_is_kept()))
 	{
 		GpuSortRange *victim = kept_ranges;
 
@@ -411,8 +414,9 @@ gpusort_range_release(GpuSortRange *range)
 	gpusort_range_rewind(range);
 	if (kept_count >= MAX_KEPT_RANGES ||
 		kept_extents + range->nmapped > MAX_KEPT_EXTENTS ||
-		!trim_private(range, room) ||
-		(range->nmapped == 0 && range->private_end == 0))
+		!trim_private(range, Min(room, gpusort_kept_room())) ||
+		(range->nmapped == 0 && range->private_end == 0) ||
+		!gpusort_note_kept(kept_bytes + private_bytes(range)))
 	{
 		unmap_range(range);
 		return;

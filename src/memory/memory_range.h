@@ -24,7 +24,7 @@
 #ifndef GPUSORT_MEMORY_RANGE_H
 #define GPUSORT_MEMORY_RANGE_H
 
-#include "port/atomics.h"
+#include "memory/pool_account.h"
 
 /* What a range is for: the next sort's same part gets the same memory. */
 typedef enum GpuSortRangeRole
@@ -48,17 +48,6 @@ typedef enum GpuSortRangeRole
 #define GPUSORT_NULLS_ROLE		7
 #define GPUSORT_PLANE_ROLE(column, role) \
 	(GPUSORT_RANGE_PLANE + (column) * GPUSORT_COLUMN_ROLES + (role))
-
-/* What the ranges of one sort have of the pool, and may have, together. */
-typedef struct GpuSortPoolAccount
-{
-	uint32		owner;			/* what its extents are marked with (gsd_pool.h) */
-	uint32		max_extents;	/* 0: private memory only */
-	bool		pool_only;		/* no private memory: others are to read it all */
-	pg_atomic_uint32 *extents;	/* owned: own_extents, or a count in shared memory
-								 * if several processes collect rows */
-	pg_atomic_uint32 own_extents;
-} GpuSortPoolAccount;
 
 typedef struct GpuSortRange
 {

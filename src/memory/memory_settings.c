@@ -7,6 +7,7 @@
 #include "miscadmin.h"
 #include "utils/guc.h"
 
+#include "memory/kept_memory.h"
 #include "memory/memory_range.h"
 #include "memory/memory_settings.h"
 #include "memory/pool.h"
@@ -33,6 +34,22 @@ static void
 assign_keep_memory_limit(int newval, void *extra)
 {
 	keep_memory(keep_memory_kb, newval);
+}
+
+/* Show what -1 stands for. */
+static bool
+check_keep_memory_total(int *newval, void **extra, GucSource source)
+{
+	if (*newval == -1)
+		*newval = gpusort_default_keep_memory_total();
+	return true;
+}
+
+static void
+assign_keep_memory_total(int newval, void *extra)
+{
+	gpusort_keep_memory_total = newval;
+	keep_memory(keep_memory_kb, keep_memory_limit_kb);
 }
 
 /*
@@ -63,6 +80,14 @@ gpusort_define_memory_settings(void)
 							"Sets how much of the pool one sort may take, in per cent.",
 							NULL, &gpusort_pool_quota, gpusort_pool_quota, 0, 100,
 							PGC_SUSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpusort.pool_session_quota",
+							"Sets how much of the pool all sorts of a session may take, in per cent.",
+							NULL, &gpusort_pool_session_quota, gpusort_pool_session_quota, 0, 100,
+							PGC_SUSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpusort.pool_role_quota",
+							"Sets how much of the pool all sorts of a role may take, in per cent.",
+							NULL, &gpusort_pool_role_quota, gpusort_pool_role_quota, 0, 100,
+							PGC_SUSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpusort.keep_memory",
 							"Sets how much memory of finished sorts a session keeps for its next ones.",
 							NULL, &keep_memory_kb, keep_memory_kb, 0, MAX_KILOBYTES,
@@ -72,4 +97,10 @@ gpusort_define_memory_settings(void)
 							"What gpusort.keep_memory says beyond that has no effect. -1 means no limit.",
 							&keep_memory_limit_kb, keep_memory_limit_kb, -1, MAX_KILOBYTES,
 							PGC_SUSET, GUC_UNIT_KB, NULL, assign_keep_memory_limit, NULL);
+	DefineCustomIntVariable("gpusort.keep_memory_total",
+							"Sets how much memory of finished sorts all sessions may keep together.",
+							"-1 means a quarter of the machine's memory, at most 16 GB.",
+							&gpusort_keep_memory_total, gpusort_keep_memory_total, -1, MAX_KILOBYTES,
+							PGC_SIGHUP, GUC_UNIT_KB, check_keep_memory_total,
+							assign_keep_memory_total, NULL);
 }

@@ -46,7 +46,6 @@
 
 gsd_pool   *gpusort_pool = NULL;
 int			gpusort_pool_size = -1;
-int			gpusort_pool_quota = 75;
 
 static gsd_pool the_pool = {.fd = -1};
 static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
@@ -58,22 +57,6 @@ gpusort_pool_default_mb(void)
 
 	mb = Max(mb, DEFAULT_MIN_MB);
 	return (int) Min(mb, DEFAULT_MAX_MB);
-}
-
-uint32
-gpusort_pool_quota_extents(void)
-{
-	if (gpusort_pool == NULL)
-		return 0;
-	return (uint32) ((uint64) gpusort_pool->header->nextents * gpusort_pool_quota / 100);
-}
-
-uint32
-gpusort_pool_available_extents(void)
-{
-	if (gpusort_pool == NULL)
-		return 0;
-	return Min(gpusort_pool_quota_extents(), gpusort_pool->header->free_extents);
 }
 
 /* Undo as much of making a pool as was done. */

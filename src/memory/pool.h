@@ -1,6 +1,6 @@
 /*
  * pool.h
- *		The pool of memory that the server's processes share: creation and limits.
+ *		The pool of memory that the server's processes share: creation.
  *
  * protocol/gsd_pool.h has the layout, and the functions that take and give extents.
  */
@@ -16,20 +16,13 @@
  */
 extern gsd_pool *gpusort_pool;
 
-/* Settings. */
+/* Setting. */
 extern int	gpusort_pool_size;	/* MB, in effect; -1: not decided yet */
-extern int	gpusort_pool_quota; /* per cent */
 
 /* Have the pool made with the server's shared memory; from _PG_init(). */
 extern void gpusort_pool_install(void);
 
 /* MB to use for a gpusort.pool_size of -1. */
 extern int	gpusort_pool_default_mb(void);
-
-/* Extents that one sort may take (gpusort.pool_quota); 0 without a pool. */
-extern uint32 gpusort_pool_quota_extents(void);
-
-/* ... and so many of them that it would get now: those that are free. */
-extern uint32 gpusort_pool_available_extents(void);
 
 #endif							/* GPUSORT_POOL_H */

@@ -34,9 +34,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "miscadmin.h"
-#include "storage/ipc.h"
-
 #include "memory/pool.h"
 #include "memory/range_extents.h"
 
@@ -54,23 +51,6 @@
 /* What this kernel does not know, found out by trying. */
 static bool can_collapse = true;
 static bool can_populate = true;
-
-/* Belt and braces: what a process owns goes with it. */
-static void
-give_all(int code, Datum arg)
-{
-	(void) gsd_give_backend(gpusort_pool->header, (uint32) MyProcPid);
-}
-
-void
-gpusort_extents_register_exit(void)
-{
-	static bool registered = false;
-
-	if (!registered)
-		on_shmem_exit(give_all, (Datum) 0);
-	registered = true;
-}
 
 /* Make room for so many extents in the arrays. */
 static bool
@@ -115,11 +95,15 @@ void
 gpusort_extents_take(GpuSortRange *range, size_t bytes)
 {
 	uint32		count = (uint32) ((bytes + EXTENT_BYTES - 1) / EXTENT_BYTES);
+	uint32		claimed;
 
 	if (count <= range->nowned || !enlarge_arrays(range, count))
 		return;
-	gpusort_extents_register_exit();
-	while (range->nowned < count &&
+	claimed = gpusort_pool_claim(range->account, count - range->nowned);
+	gpusort_pool_register_exit();
+
+	/* other processes may take some for the same account */
+	while (claimed-- > 0 &&
 		   pg_atomic_read_u32(range->account->extents) < range->account->max_extents)
 		if (!take_next(range))
 			break;
@@ -277,6 +261,7 @@ gpusort_extents_give(GpuSortRange *range, uint32 from, uint32 to)
 		range->owned[i] = NO_EXTENT;
 		pg_atomic_fetch_sub_u32(range->account->extents, 1);
 	}
+	gpusort_pool_forget_want(range->account);
 }
 
 void

@@ -7,9 +7,6 @@
 
 #include "memory/memory_range.h"
 
-/* See to it that what this process owns is given back when it exits. */
-extern void gpusort_extents_register_exit(void);
-
 /* Own extents for the first `bytes` bytes, as far as pool and account allow. */
 extern void gpusort_extents_take(GpuSortRange *range, size_t bytes);
 

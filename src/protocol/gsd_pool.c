@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "protocol/gsd_holders.h"
 #include "protocol/gsd_pool.h"
 #include "protocol/gsd_wake.h"
 
@@ -91,6 +92,7 @@ gsd_take_extent(gsd_header *header, uint32_t extent, uint32_t owner)
 												 memory_order_relaxed))
 		return false;
 	atomic_fetch_sub_explicit(&header->free_extents, 1, memory_order_relaxed);
+	gsd_count_taken(header, owner);
 	return true;
 }
 
@@ -134,7 +136,10 @@ gsd_give_extent(gsd_header *header, uint32_t extent, uint32_t owner)
 	if (atomic_compare_exchange_strong_explicit(&header->owners[extent], &owner,
 												GSD_OWNER_NONE, memory_order_release,
 												memory_order_relaxed))
+	{
 		lower_hint(header, extent);
+		gsd_count_given(header, owner);
+	}
 	else
 		atomic_fetch_sub_explicit(&header->free_extents, 1, memory_order_relaxed);
 }
@@ -142,10 +147,11 @@ gsd_give_extent(gsd_header *header, uint32_t extent, uint32_t owner)
 void
 gsd_leave_extent(gsd_header *header, uint32_t extent, uint32_t owner, uint32_t job)
 {
-	if (extent < header->nextents)
+	if (extent < header->nextents &&
 		atomic_compare_exchange_strong_explicit(&header->owners[extent], &owner,
 												GSD_OWNER_JOB | job, memory_order_release,
-												memory_order_relaxed);
+												memory_order_relaxed))
+		gsd_count_given(header, owner);
 }
 
 uint32_t

@@ -46,13 +46,14 @@
 #include "engine/gs_engine.h"
 
 #define GSD_MAGIC			UINT64_C(0x67707573727430)
-#define GSD_ABI_VERSION		4
+#define GSD_ABI_VERSION		5
 
 #define GSD_EXTENT_SHIFT	21
 #define GSD_EXTENT_BYTES	(UINT64_C(1) << GSD_EXTENT_SHIFT)
 #define GSD_EXTENT_WORDS	(GSD_EXTENT_BYTES / sizeof(uint64_t))	/* of so many rows */
 #define GSD_MAX_JOBS		64
 #define GSD_MAX_DEVICES		16
+#define GSD_MAX_HOLDERS		4096
 
 /*
  * owners[]: free, a backend's, or GSD_OWNER_JOB | job number.  A backend's is its
@@ -265,6 +266,18 @@ typedef struct gsd_service
 								 * counted by backends */
 } gsd_service;
 
+/* A process that holds memory of the pool, or would like to (gsd_holders.h). */
+typedef struct gsd_holder
+{
+	_Atomic uint32_t pid;		/* 0: the entry is free */
+	_Atomic uint32_t session;	/* pid of the process that it works for, or its own */
+	_Atomic uint32_t role;		/* of the session */
+	_Atomic uint32_t sorts;		/* of this process */
+	_Atomic uint32_t wants;		/* ... that have got less than they asked for */
+	_Atomic uint32_t extents;	/* that carry its pid */
+	_Atomic uint64_t kept_bytes;	/* private memory kept for its next sort */
+} gsd_holder;
+
 typedef struct gsd_header
 {
 	uint64_t	magic;
@@ -279,6 +292,8 @@ typedef struct gsd_header
 	_Atomic uint32_t rings;		/* how often gpusortd was asked to look; see gsd_wake.h */
 	gsd_service service;
 	gsd_job		jobs[GSD_MAX_JOBS];
+	_Atomic uint32_t holders_end;	/* entries from here on were never used */
+	gsd_holder	holders[GSD_MAX_HOLDERS];
 	_Atomic uint32_t owners[];	/* nextents */
 } gsd_header;
 

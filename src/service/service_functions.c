@@ -1,6 +1,6 @@
 /*
  * service_functions.c
- *		SQL functions that show gpusortd and what it sorts on.
+ *		SQL functions that show gpusortd, what it sorts on, and who has what of the pool.
  *
  * Everything is read from the pool without locks, while others change it: each
  * number is right for itself, and they need not agree with each other.
@@ -22,10 +22,12 @@
 PGDLLEXPORT Datum gpusort_devices(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum gpusort_service(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum gpusort_engines(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum gpusort_pool_holders(PG_FUNCTION_ARGS);
 
 PG_FUNCTION_INFO_V1(gpusort_devices);
 PG_FUNCTION_INFO_V1(gpusort_service);
 PG_FUNCTION_INFO_V1(gpusort_engines);
+PG_FUNCTION_INFO_V1(gpusort_pool_holders);
 
 /* Columns of gpusort_service(). */
 enum
@@ -212,6 +214,37 @@ gpusort_devices(PG_FUNCTION_ARGS)
 		bool		nulls[lengthof(values)] = {0};
 
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/* Who has memory of the pool, or keeps some of its own. */
+Datum
+gpusort_pool_holders(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	const gsd_header *header = gpusort_pool != NULL ? gpusort_pool->header : NULL;
+	uint32		end = header != NULL ? header->holders_end : 0;
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (uint32 i = 0; i < end; i++)
+	{
+		const gsd_holder *holder = &header->holders[i];
+		uint32		pid = holder->pid;
+		uint32		session = holder->session;
+		Datum		values[] = {
+			Int32GetDatum((int32) pid),
+			Int32GetDatum((int32) session),
+			ObjectIdGetDatum(holder->role),
+			Int32GetDatum((int32) holder->sorts),
+			Int32GetDatum((int32) holder->wants),
+			Int64GetDatum((int64) holder->extents << GSD_EXTENT_SHIFT),
+			Int64GetDatum((int64) holder->kept_bytes),
+		};
+		bool		nulls[lengthof(values)] = {[1] = session == pid};
+
+		if (pid != 0)
+			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;
 }

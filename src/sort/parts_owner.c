@@ -7,7 +7,7 @@
 #include "miscadmin.h"
 
 #include "memory/pool.h"
-#include "memory/range_extents.h"
+#include "memory/pool_account.h"
 #include "sort/parts_owner.h"
 
 /* Numbers of shared sorts of this process that are in use, from 1. */
@@ -21,7 +21,7 @@ gpusort_take_owner(GpuSortPoolAccount *account)
 		{
 			numbers_used[number] = true;
 			account->owner = gsd_owner(MyProcPid, number);
-			gpusort_extents_register_exit();
+			gpusort_pool_register_exit();
 			return true;
 		}
 	return false;

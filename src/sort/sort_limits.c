@@ -8,6 +8,7 @@
 
 #include "memory/machine_memory.h"
 #include "memory/pool.h"
+#include "memory/pool_account.h"
 #include "sort/key_strings.h"
 #include "sort/sort_limits.h"
 

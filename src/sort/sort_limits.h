@@ -14,7 +14,7 @@
 extern size_t gpusort_memory_limit(void);
 extern size_t gpusort_pool_limit(void);
 
-/* ... bytes of the pool that a sort may count on now: those that are free. */
+/* ... bytes of the pool that one would get that begins now, given what others have. */
 extern size_t gpusort_pool_available(void);
 
 /* So many bytes, but no more than the machine has or than a row store can address. */

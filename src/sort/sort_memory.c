@@ -58,11 +58,7 @@ gpusort_begin_memory(GpuSort *sort, size_t limit_bytes)
 	size_t		unit = MAXIMUM_ALIGNOF;
 
 	memory->limit_bytes = gpusort_possible_bytes(limit_bytes);
-	memory->pool_account.owner = gsd_owner(MyProcPid, 0);
-	memory->pool_account.max_extents = gpusort_pool_quota_extents();
-	memory->pool_account.pool_only = false;
-	pg_atomic_init_u32(&memory->pool_account.own_extents, 0);
-	memory->pool_account.extents = &memory->pool_account.own_extents;
+	gpusort_pool_open(&memory->pool_account, gpusort_pool_quota_extents());
 	memory->reserve_bytes = Min(memory->limit_bytes + gpusort_pool_limit(),
 								ROW_STORE_MAX_BYTES - 1);
 	while (memory->reserve_bytes / unit > PG_UINT32_MAX)
@@ -119,16 +115,11 @@ gpusort_private_bytes(GpuSort *sort)
 		bytes_behind_extents(sort->rows.store, sort->rows.used);
 }
 
-/* Bytes of extents that the sort may still take, if nobody else does first. */
+/* Bytes of extents that the sort may take now. */
 static size_t
 pool_bytes_left(const GpuSortPoolAccount *account)
 {
-	uint32		taken = pg_atomic_read_u32(account->extents);
-	uint32		left = account->max_extents - Min(taken, account->max_extents);
-
-	if (left == 0)
-		return 0;
-	return Min(left, gpusort_pool->header->free_extents) * (size_t) GSD_EXTENT_BYTES;
+	return gpusort_pool_room(account) * (size_t) GSD_EXTENT_BYTES;
 }
 
 /*

@@ -47,7 +47,8 @@ gpusort_parts_create(GpuSort *sort, int participants)
 	if (sort->tuplesort != NULL || account->max_extents == 0 ||
 		list_room(participants) < account->max_extents || !gpusort_take_owner(account))
 		return NULL;
-	if (!gsd_take_any(gpusort_pool->header, account->owner, &extent))
+	if (gpusort_pool_claim(account, 1) == 0 ||
+		!gsd_take_any(gpusort_pool->header, account->owner, &extent))
 	{
 		gpusort_give_owner(account);
 		return NULL;

@@ -21,6 +21,7 @@ gpusort_release_state(GpuSort *sort)
 	gpusort_service_abandon(sort);
 	if (!sort->is_part && !sort->is_joined)
 		gpusort_give_owner(&sort->memory.pool_account);
+	gpusort_pool_close(&sort->memory.pool_account);
 }
 
 static void
@@ -40,6 +41,8 @@ gpusort_forget_rows(GpuSort *sort)
 		if (!gpusort_acquire_ranges(sort))
 			gpusort_release_ranges(sort);
 	}
+	else if (gpusort_pool_is_uneven(&sort->memory.pool_account))
+		gpusort_rewind_ranges(sort);
 	gpusort_release_reordered(sort);
 	gpusort_release_nulls(sort);
 	gpusort_empty_rows(&sort->rows);

@@ -1,0 +1,179 @@
+/*
+ * pool_account.c
+ *		What sorts of this process have of the pool and may have; see pool_account.h.
+ *
+ * A sort enters when it first asks for memory and leaves when its memory is released, which
+ * hangs on its memory context; what a process has beyond that, an exit callback gives back.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/proc.h"
+
+#include "memory/pool.h"
+#include "memory/pool_account.h"
+#include "protocol/gsd_holders.h"
+
+int			gpusort_pool_quota = 75;
+int			gpusort_pool_session_quota = 100;
+int			gpusort_pool_role_quota = 100;
+
+/* Belt and braces: what a process owns goes with it. */
+static void
+give_all(int code, Datum arg)
+{
+	(void) gsd_give_backend(gpusort_pool->header, (uint32) MyProcPid);
+	gsd_drop_holder(gpusort_pool->header, (uint32) MyProcPid);
+}
+
+void
+gpusort_pool_register_exit(void)
+{
+	static bool registered = false;
+
+	if (!registered)
+		on_shmem_exit(give_all, (Datum) 0);
+	registered = true;
+}
+
+uint32
+gpusort_session_pid(void)
+{
+	return (uint32) (MyProc != NULL && MyProc->lockGroupLeader != NULL
+					 ? MyProc->lockGroupLeader->pid : MyProcPid);
+}
+
+static gsd_limits
+limits(void)
+{
+	return (gsd_limits) {
+		.sort = gpusort_pool_quota,
+		.session = gpusort_pool_session_quota,
+		.role = gpusort_pool_role_quota,
+	};
+}
+
+static gsd_claim
+claim_of(uint32 held)
+{
+	return (gsd_claim) {
+		.session = gpusort_session_pid(),
+		.role = GetSessionUserId(),
+		.held = held,
+		.limits = limits(),
+	};
+}
+
+/* What a sort that has so much may take now. */
+static uint32
+room(uint32 held, bool *is_short)
+{
+	gsd_claim	claim = claim_of(held);
+
+	return gsd_room(gpusort_pool->header, &claim, is_short);
+}
+
+uint32
+gpusort_pool_quota_extents(void)
+{
+	gsd_limits	most = limits();
+
+	return gpusort_pool == NULL ? 0 : gsd_most_extents(gpusort_pool->header, &most);
+}
+
+uint32
+gpusort_pool_available_extents(void)
+{
+	bool		is_short;
+
+	return gpusort_pool == NULL ? 0 : room(0, &is_short);
+}
+
+void
+gpusort_pool_open(GpuSortPoolAccount *account, uint32 max_extents)
+{
+	account->owner = gsd_owner(MyProcPid, 0);
+	account->max_extents = max_extents;
+	account->pool_only = false;
+	pg_atomic_init_u32(&account->own_extents, 0);
+	account->extents = &account->own_extents;
+}
+
+/* Only sorts of one's own are counted: a part of another's is that one's. */
+static void
+enter(GpuSortPoolAccount *account)
+{
+	if (account->entered || gsd_owner_pid(account->owner) != (uint32) MyProcPid)
+		return;
+	gpusort_pool_register_exit();
+	account->entered = gsd_enter_sort(gpusort_pool->header, (uint32) MyProcPid, gpusort_session_pid(),
+									  GetSessionUserId());
+}
+
+void
+gpusort_pool_close(GpuSortPoolAccount *account)
+{
+	gpusort_pool_forget_want(account);
+	if (account->entered)
+		gsd_leave_sort(gpusort_pool->header, (uint32) MyProcPid);
+	account->entered = false;
+}
+
+static uint32
+room_of(const GpuSortPoolAccount *account, bool *is_short)
+{
+	uint32		held = pg_atomic_read_u32(account->extents);
+
+	*is_short = false;
+	if (held >= account->max_extents)
+		return 0;
+	return Min(room(held, is_short), account->max_extents - held);
+}
+
+uint32
+gpusort_pool_room(const GpuSortPoolAccount *account)
+{
+	bool		is_short;
+
+	return room_of(account, &is_short);
+}
+
+uint32
+gpusort_pool_claim(GpuSortPoolAccount *account, uint32 wanted)
+{
+	bool		is_short;
+	uint32		count;
+
+	if (account->max_extents == 0)
+		return 0;
+	enter(account);
+	count = room_of(account, &is_short);
+	if (count >= wanted || !is_short)
+		gpusort_pool_forget_want(account);
+	else if (account->entered && !account->is_short)
+	{
+		gsd_note_want(gpusort_pool->header, (uint32) MyProcPid, true);
+		account->is_short = true;
+	}
+	return Min(count, wanted);
+}
+
+bool
+gpusort_pool_is_uneven(const GpuSortPoolAccount *account)
+{
+	gsd_claim	claim;
+
+	if (account->is_short || !account->entered)
+		return account->is_short;
+	claim = claim_of(pg_atomic_read_u32(account->extents));
+	return gsd_is_wanted(gpusort_pool->header, &claim);
+}
+
+void
+gpusort_pool_forget_want(GpuSortPoolAccount *account)
+{
+	if (account->is_short)
+		gsd_note_want(gpusort_pool->header, (uint32) MyProcPid, false);
+	account->is_short = false;
+}
