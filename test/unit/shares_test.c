@@ -172,22 +172,22 @@ test_small_sorts(void)
 	gsd_header *header = make_header(NEXTENTS);
 	bool		right = true;
 
-	for (uint32_t pid = 1; pid <= 4; pid++)
+	for (uint32_t pid = 1; pid <= 12; pid++)
 		gsd_enter_sort(header, pid, pid, ROLE);
 	for (bool grown = true; grown;)
 	{
 		grown = false;
-		for (uint32_t pid = 1; pid <= 4; pid++)
+		for (uint32_t pid = 1; pid <= 12; pid++)
 			grown |= take(header, pid, ROLE, extents_of(header, pid), 16, standard) > 0;
 	}
-	tap_note("%u of %u extents are left by four large sorts", header->free_extents, NEXTENTS);
+	tap_note("%u of %u extents are left by twelve large sorts", header->free_extents, NEXTENTS);
 	for (uint32_t pid = 100; pid < 110; pid++)
 	{
 		gsd_enter_sort(header, pid, pid, ROLE);
 		for (uint32_t has = 0; right && has < 48; has++)
 			right &= take(header, pid, ROLE, has, 1, standard) == 1;
 	}
-	tap_ok(right, "ten small sorts get all that they ask for beside four large ones");
+	tap_ok(right, "ten small sorts get all that they ask for beside twelve large ones");
 	free_header(header);
 }
 
