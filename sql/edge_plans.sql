@@ -24,7 +24,7 @@ EXPLAIN (COSTS OFF) SELECT DISTINCT ON (i % 7) i FROM t WHERE i > pg_temp.fail_t
 -- constants among the columns
 SELECT * FROM (SELECT i, 5 AS five, NULL::text AS nothing, i + 1 FROM t ORDER BY i + 1 DESC OFFSET 0) s LIMIT 2;
 
--- a limit outside the query that sorts: few rows are left to the bounded sort
+-- a limit outside the query that sorts: few rows by a collation are left to the bounded sort
 RESET gpusort.force;
 SET work_mem = '64MB';
 CREATE TEMP TABLE u AS SELECT i, (i * 7919) % 100003 AS k FROM generate_series(1, 50000) i;
@@ -32,6 +32,9 @@ ANALYZE u;
 CREATE TEMP VIEW sorted AS SELECT * FROM u ORDER BY k;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT * FROM sorted LIMIT 10;
 SELECT * FROM sorted LIMIT 3;
+CREATE TEMP VIEW collated AS SELECT * FROM u ORDER BY k::text COLLATE "en-x-icu";
+EXPLAIN (COSTS OFF, VERBOSE) SELECT * FROM collated LIMIT 10;
+SELECT * FROM collated LIMIT 3;
 EXPLAIN (COSTS OFF) SELECT * FROM sorted LIMIT 40000;
 EXPLAIN (COSTS OFF) SELECT * FROM sorted;
 

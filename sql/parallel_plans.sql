@@ -50,9 +50,10 @@ SET gpusort.enable_order_by = off;
 SELECT matches('SELECT id, rank() OVER (ORDER BY k) FROM par', 'GpuSort');
 RESET gpusort.enable_order_by;
 SELECT matches('SELECT id, rank() OVER (ORDER BY ARRAY[k]) FROM par', 'GpuSort');
--- a small limit is PostgreSQL's, a large one is not
+-- a small limit of a collation is PostgreSQL's, other ones are not
 SET enable_nestloop = on;
 SET gpusort.cost_startup = 1000;
+SELECT plan_lines('SELECT par.id FROM par ORDER BY pad COLLATE "en-x-icu" LIMIT 10');
 SELECT plan_lines('SELECT par.id FROM par ORDER BY k LIMIT 10');
 SELECT plan_lines('SELECT DISTINCT ON (k, id) k, id FROM par LIMIT 10');
 RESET gpusort.cost_startup;

@@ -129,7 +129,7 @@ SELECT lines('SELECT * FROM t ORDER BY a');
 SET LOCAL gpusort.cost_row = 1000;
 SELECT lines('SELECT * FROM t ORDER BY a');
 RESET gpusort.cost_row;
--- a small LIMIT is left to the bounded sort, a large one not
+-- below a LIMIT, small or large
 SELECT lines('SELECT * FROM t ORDER BY a LIMIT 10');
 SELECT lines('SELECT * FROM t ORDER BY a LIMIT 10 OFFSET 20');
 SELECT lines('SELECT * FROM t ORDER BY a LIMIT 900');

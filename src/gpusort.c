@@ -11,6 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
+#include "exec/exec_bound.h"
 #include "exec/exec_methods.h"
 #include "exec/exec_rest.h"
 #include "index/index_build.h"
@@ -48,6 +49,7 @@ _PG_init(void)
 	gpusort_register_nodes();
 	gpusort_install_planner_hooks();
 	gpusort_install_executor_hook();
+	gpusort_install_bound_hook();
 	gpusort_install_index_hooks();
 }
 

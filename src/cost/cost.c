@@ -28,8 +28,25 @@
  * nearly every row away after one comparison (about 30 ns), while a full sort
  * pays for all of them (about 100 ns).  It wins up to k = n / 16 and somewhat
  * beyond, before its k log k log(n/k) updates of the heap weigh as much.
+ *
+ * Ours, if it is told the bound, throws rows away as well, for less.  But where orders are
+ * verified that takes PostgreSQL's comparison, too, beside the key; there it wins from
+ * k = n / 200 on.  (test/bench/limits.pl)
  */
 #define BOUNDED_SORT_SHARE	16
+#define BOUNDED_SORT_SHARE_VERIFIED	200
+
+/*
+ * Of the cost of a row's bytes, what is left for one that a bounded sort drops: all are read and
+ * copied to where the one before was; or only the key is read, if that is an integer.
+ * (test/bench/late_rows.pl --limits 10,1: 0.15 ns a byte, and nothing)
+ */
+#define DROPPED_SHARE			0.5
+#define DROPPED_SHARE_INTEGER	0.05
+
+/* What a bounded sort keeps before it trims (sort/sort_bound.h). */
+#define BOUNDED_FACTOR		2
+#define BOUNDED_MIN_ROWS	4096
 
 /*
  * What PostgreSQL's sort costs beyond what the planner thinks of it, which is
@@ -251,12 +268,19 @@ gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 		/* as if all columns before it were equal: ours encodes it in any case */
 		core_factor = Max(core_factor, core_compare_factor(codec));
 		if (i == 0)
+		{
 			core_key = core_key_cost(codec);
+			estimate->dropped_share = codec->integer_bytes > 0 ? DROPPED_SHARE_INTEGER
+				: DROPPED_SHARE;
+		}
+		estimate->untrusted |= gpusort_codec_is_untrusted(codec);
 	}
 
 	estimate->memory_bytes = rows * (row_bytes + key_row_bytes + all_key_bytes +
 									ROW_OVERHEAD_BYTES);
 	estimate->ranges = ranges;
+	estimate->row_bytes = row_bytes;
+	estimate->key_cost = key;
 	estimate_cost(rows, row_bytes, key, estimate);
 	estimate_core(rows, row_bytes, core_factor, core_key, estimate);
 	return true;
@@ -268,6 +292,35 @@ gpusort_estimate_in_order(int nkeys, double rows, GpuSortEstimate *estimate)
 	if (nkeys == 1)
 		estimate->startup_cost -= rows * gpusort_cost_row * (1 - COLLECT_SHARE);
 	estimate->run_cost = Min(estimate->run_cost, rows * gpusort_cost_emit * CACHED_SHARE);
+}
+
+/*
+ * Of rows in random order, so many are among the first limit_rows when they come; these are
+ * stored, sorted and have their keys made again, twice each.
+ */
+void
+gpusort_estimate_bounded(double rows, double limit_rows, GpuSortEstimate *estimate)
+{
+	double		kept = Max(limit_rows * BOUNDED_FACTOR, BOUNDED_MIN_ROWS);
+	double		stored = limit_rows * (1 + log(Max(rows / Max(limit_rows, 1), 1)));
+	double		memory = gpusort_memory_factor(kept * estimate->row_bytes);
+	Cost		sort;
+
+	estimate->bounded = limit_rows >= 0;
+	if (limit_rows <= 0 || kept >= rows)
+		return;
+	stored = Min(Max(stored, kept), rows);
+	sort = BOUNDED_FACTOR * stored * (gpusort_cost_row * (1 - COLLECT_SHARE) + estimate->key_cost);
+	estimate->memory_bytes *= kept / rows;
+	estimate->part_bytes = estimate->memory_bytes;
+	estimate->collect_cost =
+		rows * (gpusort_cost_row * COLLECT_SHARE + estimate->key_cost) +
+		(stored * memory + (rows - stored) * estimate->dropped_share) *
+		estimate->row_bytes * gpusort_cost_row_byte;
+	estimate->startup_cost = gpusort_cost_startup + estimate->collect_cost + sort +
+		fresh_memory_cost(estimate->memory_bytes);
+	estimate->run_cost = rows * gpusort_cost_emit * memory;
+	estimate->core_extra_cost *= stored / rows;
 }
 
 Cost
@@ -323,11 +376,14 @@ gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost, Cost *
  * size of a row is what cost_sort() takes it for.
  */
 static bool
-is_for_bounded_sort(double rows, int width, double limit_rows)
+is_for_bounded_sort(double rows, int width, double limit_rows, const GpuSortEstimate *estimate)
 {
 	double		row_bytes = MAXALIGN(width) + MAXALIGN(SizeofHeapTupleHeader);
+	double		share = estimate->bounded ? BOUNDED_SORT_SHARE_VERIFIED : BOUNDED_SORT_SHARE;
 
-	return limit_rows >= 0 && limit_rows < rows / BOUNDED_SORT_SHARE &&
+	if (estimate->bounded && !estimate->untrusted)
+		return false;
+	return limit_rows >= 0 && limit_rows < rows / share &&
 		limit_rows * row_bytes <= work_mem * 1024.0;
 }
 
@@ -358,7 +414,7 @@ gpusort_worth_it(double rows, int width, double limit_rows, const GpuSortEstimat
 		return true;
 	if (rows < gpusort_min_rows)
 		*reason = "fewer rows estimated than gpusort.min_rows";
-	else if (is_for_bounded_sort(rows, width, limit_rows))
+	else if (is_for_bounded_sort(rows, width, limit_rows, estimate))
 		*reason = "few rows wanted of many, which a bounded sort finds faster";
 	else if (!gpusort_fits_memory(estimate))
 		*reason = why_memory_is_short(estimate);
@@ -371,7 +427,7 @@ gpusort_worth_it(double rows, int width, double limit_rows, const GpuSortEstimat
 bool
 gpusort_fits_pool(const GpuSortEstimate *estimate, int participants)
 {
-	double		bytes = estimate->memory_bytes +
+	double		bytes = Max(estimate->memory_bytes, estimate->part_bytes * participants) +
 		participants * estimate->ranges * (GSD_EXTENT_BYTES / 2.0);
 
 	return bytes <= pool_bytes(bytes);

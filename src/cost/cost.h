@@ -29,8 +29,16 @@ typedef struct GpuSortEstimate
 	Cost		collect_cost;	/* of that, collecting the input: what participants share */
 	Cost		run_cost;		/* returning all rows */
 
+	/* what it is made of */
+	double		row_bytes;
+	Cost		key_cost;		/* making a row's key */
+	double		dropped_share;	/* of its bytes' cost, if it is dropped */
+	bool		untrusted;		/* the order by some key is verified */
+	bool		bounded;		/* it will be told how many rows are wanted */
+
 	/* its memory */
 	double		memory_bytes;
+	double		part_bytes;		/* ... that each participant takes by itself; 0: they share it */
 	int			ranges;			/* that rows are collected in */
 
 	/* if rows are fetched from their table when they are returned (cost_late.h) */
@@ -53,6 +61,12 @@ extern bool gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width
  * there is nothing to be moved, but for ties, and rows are returned as they lie.
  */
 extern void gpusort_estimate_in_order(int nkeys, double rows, GpuSortEstimate *estimate);
+
+/*
+ * The same if the sort will be told how many rows are wanted, and keep little more: limit_rows,
+ * GPUSORT_NO_LIMIT, or 0 if the planner does not know.
+ */
+extern void gpusort_estimate_bounded(double rows, double limit_rows, GpuSortEstimate *estimate);
 
 /* Until limit_rows of the rows have been returned; all of them if no such number is known. */
 extern Cost gpusort_cost_until(const GpuSortEstimate *estimate, double rows, double limit_rows);

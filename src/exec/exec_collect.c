@@ -46,6 +46,7 @@ typedef struct GpuSortCollectShared
 {
 	bool		sort_is_shared; /* else all rows go through Gather */
 	uint32		parts_number;
+	uint64		bound;			/* of each part (gpusort_set_bound) */
 	int			participants;	/* that there may be; the leader is number 0 */
 	GpuSortCollectCounts counts[FLEXIBLE_ARRAY_MEMBER];
 } GpuSortCollectShared;
@@ -146,6 +147,7 @@ initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 
 	shared->participants = pcxt->nworkers + 1;
 	memset(shared->counts, 0, shared->participants * sizeof(GpuSortCollectCounts));
+	shared->bound = gpusort_get_bound(node->sort);
 	node->parts = gpusort_parts_create(node->sort, shared->participants);
 	shared->sort_is_shared = node->parts != NULL;
 	if (shared->sort_is_shared)
@@ -198,6 +200,8 @@ gpusort_collect_join(GpuSortCollectState *node)
 	keep_counts(node);
 	if (node->parts != NULL)
 		gpusort_parts_join(node->parts, node->sort);
+	for (int i = 0; i < node->kept.participants; i++)
+		gpusort_note_dropped(node->sort, node->kept.counts[i].dropped, node->kept.counts[i].trims);
 	node->parts = NULL;
 	node->sort = NULL;
 }
@@ -225,6 +229,8 @@ begin_collecting(GpuSortCollectState *node)
 		node->part = gpusort_parts_begin_part(node->parts, ExecGetResultType(child),
 											  &node->spec);
 		MemoryContextSwitchTo(old);
+		if (node->part != NULL)
+			gpusort_set_bound(node->part, node->shared->bound);
 		node->input.sort = node->part;
 		node->input.is_part = true;
 	}
@@ -255,7 +261,13 @@ finish_collecting(GpuSortCollectState *node)
 	GpuSortCollectCounts *counts = my_counts(node);
 
 	if (node->part != NULL)
+	{
+		const GpuSortStats *stats = gpusort_get_stats(node->part);
+
+		counts->dropped = stats->dropped_rows;
+		counts->trims = stats->trims;
 		gpusort_parts_finish_part(node->parts, node->part);
+	}
 	end_part(node);
 	if (counts != NULL)
 	{

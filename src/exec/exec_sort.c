@@ -11,6 +11,8 @@
  * If the child is a Gather over a GpuSort Collect node, the participants of that
  * have collected nearly all rows when the child has been drained.
  *
+ * A Limit above bounds the sort (exec_bound.c).
+ *
  * ExecProcNode is pointed at our own function, which saves the detour over
  * nodeCustom.c for each row; it checks for interrupts as that does.
  */
@@ -40,6 +42,10 @@ typedef struct GpuSortScanState
 	GpuSortSpec spec;
 	bool		random_access;
 
+	/* who takes its rows */
+	LimitState *limit;			/* or NULL: it may be anybody */
+	uint64		bound;			/* that the sort was told; 0: none */
+
 	/* the sort */
 	MemoryContext context;		/* of the sort; below the query's context */
 	GpuSort    *sort;			/* NULL before the first execution */
@@ -51,6 +57,8 @@ typedef struct GpuSortScanState
 	GpuSortCursor cursor;		/* if it is sorted */
 	GpuSortLate *late;			/* fetches rows by TID, or NULL: they are stored */
 } GpuSortScanState;
+
+uint64		gpusort_nodes_begun = 0;
 
 static void begin_node(CustomScanState *css, EState *estate, int eflags);
 static TupleTableSlot *exec_node(CustomScanState *css);
@@ -82,6 +90,29 @@ gpusort_create_sort_state(CustomScan *scan)
 	return (Node *) node;
 }
 
+void
+gpusort_tell_limit(PlanState *ps, LimitState *limit)
+{
+	if (IsA(ps, CustomScanState) && ((CustomScanState *) ps)->methods == &exec_methods)
+		((GpuSortScanState *) ps)->limit = limit;
+}
+
+/*
+ * The rows that the Limit above will take, which has computed it before it asks for the first
+ * one, and before it rescans; 0: there is none.  This is compute_tuples_needed().
+ */
+static uint64
+rows_wanted(const GpuSortScanState *node)
+{
+	const LimitState *limit = node->limit;
+
+	if (limit == NULL || limit->lstate == LIMIT_INITIAL || limit->noCount ||
+		limit->limitOption == LIMIT_OPTION_WITH_TIES)
+		return 0;
+	return limit->count > PG_INT64_MAX - limit->offset ? 0
+		: (uint64) (limit->count + limit->offset);
+}
+
 /* Collect and sort the child's rows. */
 static void
 sort_input(GpuSortScanState *node)
@@ -103,6 +134,8 @@ sort_input(GpuSortScanState *node)
 								   node->random_access);
 		MemoryContextSwitchTo(old);
 	}
+	node->bound = rows_wanted(node);
+	gpusort_set_bound(node->sort, node->bound);
 	if (node->collect != NULL)
 		gpusort_collect_for(node->collect, node->sort, node->context);
 	gpusort_drain_input(&(GpuSortInput) {.child = child, .sort = node->sort});
@@ -170,6 +203,7 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 	GpuSortScanState *node = (GpuSortScanState *) css;
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
 
+	gpusort_nodes_begun++;
 	gpusort_read_spec(scan, &node->spec);
 	node->random_access = gpusort_is_random_access(eflags);
 	node->context = AllocSetContextCreate(estate->es_query_cxt, "GpuSort",
@@ -211,6 +245,15 @@ end_node(CustomScanState *css)
 	MemoryContextDelete(node->context);
 }
 
+/* Are the rows that are wanted now among those that were wanted when they came? */
+static bool
+has_rows_wanted(const GpuSortScanState *node)
+{
+	uint64		wanted = rows_wanted(node);
+
+	return node->bound == 0 || (wanted > 0 && wanted <= node->bound);
+}
+
 static void
 rescan_node(CustomScanState *css)
 {
@@ -222,7 +265,7 @@ rescan_node(CustomScanState *css)
 		return;
 	clear_slots(node);
 
-	if (child->chgParam == NULL &&
+	if (child->chgParam == NULL && has_rows_wanted(node) &&
 		(gpusort_tuplesort(node->sort) == NULL || node->random_access))
 	{
 		gpusort_cursor_rewind(&node->cursor);

@@ -11,6 +11,8 @@
 typedef struct GpuSortCollectCounts
 {
 	uint64		taken;			/* into its part, or by a leader into the sort */
+	uint64		dropped;		/* ... of those, not kept by the part, and how often it */
+	uint64		trims;			/* has looked for them (gpusort_note_dropped) */
 	uint64		refused;		/* by the part: they go another way */
 	bool		took_part;
 } GpuSortCollectCounts;

@@ -69,11 +69,12 @@ explain_engine(const GpuSortStats *stats, ExplainState *es)
 	int64		memory_kb = (stats->memory_bytes + 1023) / 1024;
 	int64		pool_kb = stats->pool_bytes / 1024;
 	bool		on_host = stats->engine == GPUSORT_SORTED_BY_HOST;
+	const char *method = stats->trims > 0 ? "top-N radix" : "radix";
 
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
 		gpusort_explain_indent(es);
-		appendStringInfo(es->str, "Sort Method: radix  Memory: " INT64_FORMAT "kB", memory_kb);
+		appendStringInfo(es->str, "Sort Method: %s  Memory: " INT64_FORMAT "kB", method, memory_kb);
 		if (pool_kb > 0)
 			appendStringInfo(es->str, "  Pool: " INT64_FORMAT "kB", pool_kb);
 		appendStringInfoChar(es->str, '\n');
@@ -95,7 +96,7 @@ explain_engine(const GpuSortStats *stats, ExplainState *es)
 		appendStringInfoChar(es->str, '\n');
 		return;
 	}
-	ExplainPropertyText("Sort Method", "radix", es);
+	ExplainPropertyText("Sort Method", method, es);
 	ExplainPropertyInteger("Sort Space Used", "kB", memory_kb, es);
 	ExplainPropertyText("Sort Space Type", "Memory", es);
 	ExplainPropertyInteger("Pool Space Used", "kB", pool_kb, es);
@@ -113,6 +114,23 @@ explain_engine(const GpuSortStats *stats, ExplainState *es)
 		ExplainPropertyInteger("Repaired Rows", NULL, stats->repaired_rows, es);
 	if (stats->fallback[0] != '\0')
 		ExplainPropertyText("Fallback", stats->fallback, es);
+}
+
+/* How many rows were kept, and how many were not. */
+static void
+explain_bound(const GpuSortStats *stats, ExplainState *es)
+{
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		gpusort_explain_indent(es);
+		appendStringInfo(es->str,
+						 "Bound: " UINT64_FORMAT "  Trims: " UINT64_FORMAT "  Dropped Rows: " UINT64_FORMAT "\n",
+						 stats->bound, stats->trims, stats->dropped_rows);
+		return;
+	}
+	ExplainPropertyUInteger("Bound", NULL, stats->bound, es);
+	ExplainPropertyUInteger("Trims", NULL, stats->trims, es);
+	ExplainPropertyUInteger("Dropped Rows", NULL, stats->dropped_rows, es);
 }
 
 static void
@@ -164,6 +182,8 @@ gpusort_explain_report(const GpuSortReport *report, ExplainState *es)
 		explain_handover(report, es);
 	else
 		explain_engine(&report->stats, es);
+	if (report->stats.trims > 0)
+		explain_bound(&report->stats, es);
 	if (es->timing)
 		explain_times(report, es);
 }

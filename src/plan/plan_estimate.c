@@ -19,7 +19,8 @@
 /* ---------- paths ---------- */
 
 static bool
-estimate_keys(const GpuSortPathKeys *keys, bool in_order, int width, GpuSortEstimate *estimate)
+estimate_keys(const GpuSortPathKeys *keys, bool in_order, int width, double limit_rows,
+			  GpuSortEstimate *estimate)
 {
 	const char *reason;			/* is told when the Sort node in the plan is looked at */
 
@@ -27,6 +28,7 @@ estimate_keys(const GpuSortPathKeys *keys, bool in_order, int width, GpuSortEsti
 		return false;
 	if (in_order)
 		gpusort_estimate_in_order(keys->by.count, keys->rows, estimate);
+	gpusort_estimate_bounded(keys->rows, limit_rows, estimate);
 	return true;
 }
 
@@ -42,10 +44,10 @@ gpusort_estimate_path(PlannerInfo *root, const Path *input, const GpuSortPathKey
 	GpuSortFetch fetch;
 	GpuSortEstimate narrow;
 
-	if (!estimate_keys(keys, in_order, width, estimate))
+	if (!estimate_keys(keys, in_order, width, limit_rows, estimate))
 		return false;
 	if (gpusort_path_can_fetch(root, input, keys, &fetch) &&
-		estimate_keys(keys, in_order, fetch.width, &narrow))
+		estimate_keys(keys, in_order, fetch.width, limit_rows, &narrow))
 		gpusort_choose_late(&fetch, rows, limit_rows, &narrow, estimate);
 	return gpusort_worth_it(rows, width, limit_rows, estimate, &reason) &&
 		(participants == 1 || gpusort_force || gpusort_fits_pool(estimate, participants));
@@ -54,9 +56,10 @@ gpusort_estimate_path(PlannerInfo *root, const Path *input, const GpuSortPathKey
 /* ---------- finished plans ---------- */
 
 static bool
-estimate_sort(const Sort *sort, double limit_rows, const PlannedStmt *stmt,
+estimate_sort(const Sort *sort, GpuSortLimit limit, const PlannedStmt *stmt,
 			  GpuSortEstimate *estimate, const char **reason)
 {
+	double		bound = limit.is_told ? limit.rows : GPUSORT_NO_LIMIT;
 	const Plan *child = sort->plan.lefttree;
 	double		rows = sort->plan.plan_rows;
 	Oid		   *types = palloc(sort->numCols * sizeof(Oid));
@@ -73,20 +76,24 @@ estimate_sort(const Sort *sort, double limit_rows, const PlannedStmt *stmt,
 	}
 	if (!gpusort_estimate(&keys, rows, child->plan_width, estimate, reason))
 		return false;
+	gpusort_estimate_bounded(rows, bound, estimate);
 	if (gpusort_plan_can_fetch(sort, stmt, &fetch) &&
 		gpusort_estimate(&keys, rows, fetch.width, &narrow, reason))
-		gpusort_choose_late(&fetch, rows, limit_rows, &narrow, estimate);
+	{
+		gpusort_estimate_bounded(rows, bound, &narrow);
+		gpusort_choose_late(&fetch, rows, limit.rows, &narrow, estimate);
+	}
 	return true;
 }
 
 const char *
-gpusort_reason_to_leave(const Sort *sort, double limit_rows, const PlannedStmt *stmt,
+gpusort_reason_to_leave(const Sort *sort, GpuSortLimit limit, const PlannedStmt *stmt,
 						GpuSortEstimate *estimate)
 {
 	const char *reason = NULL;
 
-	if (!estimate_sort(sort, limit_rows, stmt, estimate, &reason) ||
-		!gpusort_worth_it(sort->plan.plan_rows, sort->plan.lefttree->plan_width, limit_rows,
+	if (!estimate_sort(sort, limit, stmt, estimate, &reason) ||
+		!gpusort_worth_it(sort->plan.plan_rows, sort->plan.lefttree->plan_width, limit.rows,
 						  estimate, &reason))
 		return reason;
 	return NULL;

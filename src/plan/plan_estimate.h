@@ -9,7 +9,20 @@
 
 #include "plan/plan_pathkeys.h"
 
-/* Estimate a sort of an input path's rows; false if it is not to be taken over. */
+/*
+ * The rows of a finished plan's Sort that will be fetched: GPUSORT_NO_LIMIT, or 0 if that is not
+ * known yet.  is_told: so will be a node of ours, when it begins (exec/exec_bound.c).
+ */
+typedef struct GpuSortLimit
+{
+	double		rows;
+	bool		is_told;
+} GpuSortLimit;
+
+/*
+ * Estimate a sort of an input path's rows; false if it is not to be taken over.  It is told
+ * the limit if there is one.
+ */
 extern bool gpusort_estimate_path(PlannerInfo *root, const Path *input,
 								  const GpuSortPathKeys *keys, double limit_rows,
 								  GpuSortEstimate *estimate);
@@ -19,7 +32,7 @@ extern bool gpusort_estimate_path(PlannerInfo *root, const Path *input,
  * gpusort_worth_it() has it), or NULL if it may be taken over.  *estimate is filled in
  * unless its kind is the reason.
  */
-extern const char *gpusort_reason_to_leave(const Sort *sort, double limit_rows,
+extern const char *gpusort_reason_to_leave(const Sort *sort, GpuSortLimit limit,
 										   const PlannedStmt *stmt, GpuSortEstimate *estimate);
 
 /* What PostgreSQL's sort of the rows costs, its input apart. */

@@ -97,12 +97,28 @@ is_sorted_remotely(const Path *path)
 	return subpaths != NIL;
 }
 
+/*
+ * The limit that the sort will be told: not if ties are wanted, too, nor through the node that
+ * locks rows, which leaves out some; 0 if its value is not known yet.
+ */
+static double
+known_limit(const PlannerInfo *root)
+{
+	const Query *parse = root->parse;
+
+	if (parse->limitOption == LIMIT_OPTION_WITH_TIES || parse->rowMarks != NIL)
+		return GPUSORT_NO_LIMIT;
+	if (root->limit_tuples < 0 && parse->limitCount != NULL && !IsA(parse->limitCount, Const))
+		return 0;
+	return root->limit_tuples;
+}
+
 void
 gpusort_add_order_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
 {
 	Path	   *input = input_rel->cheapest_total_path;
 	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
-	double		limit_rows = root->limit_tuples;
+	double		limit_rows = known_limit(root);
 	GpuSortPathKeys keys;
 	GpuSortEstimate estimate;
 	const char *reason;
@@ -117,11 +133,6 @@ gpusort_add_order_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 	/* the cheapest path comes first */
 	if (ordered_rel->pathlist != NIL && is_sorted_remotely(linitial(ordered_rel->pathlist)))
 		return;
-
-	/* a limit whose value is not known yet */
-	if (limit_rows < 0 && root->parse->limitCount != NULL &&
-		!IsA(root->parse->limitCount, Const))
-		limit_rows = 0;
 
 	if (!gpusort_read_pathkeys(input, root->sort_pathkeys, &keys, &reason))
 		return;

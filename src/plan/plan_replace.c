@@ -9,8 +9,8 @@
  * parameters and initplans stay what they are.
  *
  * A limit is passed down through the same nodes through which the executor
- * tells a Sort its bound (ExecSetTupleBound), since a GpuSort is told none: for
- * few rows the bounded Sort stays.
+ * tells a Sort its bound (ExecSetTupleBound), and we a GpuSort (exec/exec_bound.c), but for
+ * those in workers: there the bounded Sort stays for few rows.
  *
  * Where workers read the input of such a Sort, they may collect its rows for a single
  * GpuSort instead (plan_replace_gathered.c).
@@ -33,7 +33,9 @@
 #include "plan/plan_replace_gathered.h"
 #include "settings.h"
 
-static Plan *replace_in_plan(Plan *plan, double limit_rows, GpuSortStatement *statement);
+static const GpuSortLimit no_limit = {GPUSORT_NO_LIMIT, false};
+
+static Plan *replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement);
 
 /*
  * Rows that a Limit node will ask for at most; 0 if only execution will tell.
@@ -77,7 +79,7 @@ leave_sort(Sort *sort, const char *reason)
 
 /* Take a Sort node over, or leave it. */
 static Plan *
-replace_sort(Sort *sort, double limit_rows, GpuSortStatement *statement)
+replace_sort(Sort *sort, GpuSortLimit limit, GpuSortStatement *statement)
 {
 	const char *reason;
 	GpuSortEstimate estimate;
@@ -87,10 +89,10 @@ replace_sort(Sort *sort, double limit_rows, GpuSortStatement *statement)
 		return &sort->plan;
 	if (!gpusort_enable_order_by)
 		return leave_sort(sort, "gpusort.enable_order_by is off");
-	reason = gpusort_reason_to_leave(sort, limit_rows, statement->stmt, &estimate);
+	reason = gpusort_reason_to_leave(sort, limit, statement->stmt, &estimate);
 	if (reason != NULL)
 		return leave_sort(sort, reason);
-	if (!gpusort_force && gpusort_cost_until(&estimate, sort->plan.plan_rows, limit_rows) >
+	if (!gpusort_force && gpusort_cost_until(&estimate, sort->plan.plan_rows, limit.rows) >
 		gpusort_core_cost(sort, &estimate, statement->stmt->rtable))
 		return leave_sort(sort, "estimated to cost more than PostgreSQL's sort");
 
@@ -103,7 +105,7 @@ replace_sort(Sort *sort, double limit_rows, GpuSortStatement *statement)
 
 /* Finish the plan of an ORDER BY path. */
 static Plan *
-finish_path(CustomScan *scan, double limit_rows, GpuSortStatement *statement)
+finish_path(CustomScan *scan, GpuSortLimit limit, GpuSortStatement *statement)
 {
 	Gather	   *gather = gpusort_find_gather(scan);
 	Sort	   *sort;
@@ -115,10 +117,10 @@ finish_path(CustomScan *scan, double limit_rows, GpuSortStatement *statement)
 	gpusort_reference_child(scan);
 
 	sort = gpusort_make_sort(scan);
-	reason = gpusort_reason_to_leave(sort, limit_rows, statement->stmt, &estimate);
+	reason = gpusort_reason_to_leave(sort, limit, statement->stmt, &estimate);
 
 	/* the path has been compared by cost, but without a limit outside its query */
-	if (limit_rows >= 0 && reason != NULL)
+	if (limit.rows >= 0 && reason != NULL)
 	{
 		leave_sort(sort, reason);
 		return gather != NULL ? gpusort_make_gather_merge(scan) : &sort->plan;
@@ -129,57 +131,60 @@ finish_path(CustomScan *scan, double limit_rows, GpuSortStatement *statement)
 }
 
 static void
-replace_in_list(List *plans, double limit_rows, GpuSortStatement *statement)
+replace_in_list(List *plans, GpuSortLimit limit, GpuSortStatement *statement)
 {
 	ListCell   *lc;
 
 	foreach(lc, plans)
-		lfirst(lc) = replace_in_plan((Plan *) lfirst(lc), limit_rows, statement);
+		lfirst(lc) = replace_in_plan((Plan *) lfirst(lc), limit, statement);
 }
 
 /* Replace below a node, and the node itself if it is a Sort. */
 static Plan *
-replace_in_plan(Plan *plan, double limit_rows, GpuSortStatement *statement)
+replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 {
-	double		child_limit = GPUSORT_NO_LIMIT;
+	GpuSortLimit child_limit = no_limit;
 
 	if (plan == NULL)
 		return NULL;
 	check_stack_depth();
 
-	plan = gpusort_replace_gathered(plan, limit_rows, statement);
+	plan = gpusort_replace_gathered(plan, limit, statement);
 	switch (nodeTag(plan))
 	{
 		case T_Limit:
-			child_limit = rows_of_limit((Limit *) plan);
+			child_limit = (GpuSortLimit) {rows_of_limit((Limit *) plan), true};
 			break;
 		case T_Append:
-			replace_in_list(((Append *) plan)->appendplans, limit_rows, statement);
+			replace_in_list(((Append *) plan)->appendplans, limit, statement);
 			break;
 		case T_MergeAppend:
-			replace_in_list(((MergeAppend *) plan)->mergeplans, limit_rows, statement);
+			replace_in_list(((MergeAppend *) plan)->mergeplans, limit, statement);
 			break;
 		case T_SubqueryScan:
 			((SubqueryScan *) plan)->subplan =
 				replace_in_plan(((SubqueryScan *) plan)->subplan,
-								plan->qual == NIL ? limit_rows : GPUSORT_NO_LIMIT, statement);
+								plan->qual == NIL ? limit : no_limit, statement);
 			break;
 		case T_Result:
+			child_limit = limit;
+			break;
 		case T_Gather:
 		case T_GatherMerge:
-			child_limit = limit_rows;
+			/* the server tells workers of the limit, but only PostgreSQL's nodes */
+			child_limit = (GpuSortLimit) {limit.rows, false};
 			break;
 		default:
 			break;
 	}
 
 	plan->lefttree = replace_in_plan(plan->lefttree, child_limit, statement);
-	plan->righttree = replace_in_plan(plan->righttree, GPUSORT_NO_LIMIT, statement);
+	plan->righttree = replace_in_plan(plan->righttree, no_limit, statement);
 	if (gpusort_is_node(plan, GPUSORT_NODE))
-		return finish_path((CustomScan *) plan, limit_rows, statement);
+		return finish_path((CustomScan *) plan, limit, statement);
 	if (gpusort_is_node(plan, GPUSORT_COLLECT_NODE) || gpusort_is_node(plan, GPUSORT_SHARED_NODE))
 		gpusort_reference_child((CustomScan *) plan);
-	return IsA(plan, Sort) ? replace_sort((Sort *) plan, limit_rows, statement) : plan;
+	return IsA(plan, Sort) ? replace_sort((Sort *) plan, limit, statement) : plan;
 }
 
 void
@@ -187,6 +192,6 @@ gpusort_replace_sorts(PlannedStmt *stmt, bool take_over)
 {
 	GpuSortStatement statement = {.stmt = stmt, .take_over = take_over};
 
-	stmt->planTree = replace_in_plan(stmt->planTree, GPUSORT_NO_LIMIT, &statement);
-	replace_in_list(stmt->subplans, GPUSORT_NO_LIMIT, &statement);
+	stmt->planTree = replace_in_plan(stmt->planTree, no_limit, &statement);
+	replace_in_list(stmt->subplans, no_limit, &statement);
 }

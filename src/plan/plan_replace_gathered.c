@@ -189,10 +189,10 @@ find_candidate(Plan *plan, Candidate *candidate)
 
 /* What the Sort will cost as it stands, by PostgreSQL or by us. */
 static Cost
-cost_of_sort(const Sort *sort, double limit_rows, const PlannedStmt *stmt)
+cost_of_sort(const Sort *sort, GpuSortLimit limit, const PlannedStmt *stmt)
 {
 	GpuSortEstimate estimate;
-	const char *reason = gpusort_reason_to_leave(sort, limit_rows, stmt, &estimate);
+	const char *reason = gpusort_reason_to_leave(sort, limit, stmt, &estimate);
 	Cost		core = gpusort_core_cost(sort, &estimate, stmt->rtable);
 
 	return reason != NULL ? core : Min(core, estimate.startup_cost + estimate.run_cost);
@@ -214,15 +214,17 @@ estimate_costs(Candidate *candidate)
 }
 
 static bool
-is_worth_it(Candidate *candidate, double limit_rows, const PlannedStmt *stmt)
+is_worth_it(Candidate *candidate, GpuSortLimit limit, const PlannedStmt *stmt)
 {
-	if (gpusort_reason_to_leave(&candidate->whole, limit_rows, stmt, &candidate->estimate) != NULL)
+	GpuSortLimit limit_of_sort = {limit.rows, limit.is_told && candidate->gather != NULL};
+
+	if (gpusort_reason_to_leave(&candidate->whole, limit, stmt, &candidate->estimate) != NULL)
 		return false;
 	estimate_costs(candidate);
 	return gpusort_force ||
 		(gpusort_fits_pool(&candidate->estimate, candidate->workers + 1) &&
 		 candidate->total_cost < candidate->gathered_cost +
-		 cost_of_sort(candidate->sort, limit_rows, stmt));
+		 cost_of_sort(candidate->sort, limit_of_sort, stmt));
 }
 
 /* ---------- the new nodes ---------- */
@@ -301,14 +303,14 @@ make_result(const GatherMerge *merge, CustomScan *scan, GpuSortStatement *statem
 }
 
 Plan *
-gpusort_replace_gathered(Plan *plan, double limit_rows, GpuSortStatement *statement)
+gpusort_replace_gathered(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 {
 	Candidate	candidate;
 	CustomScan *scan;
 
 	if (!statement->take_over || !gpusort_enable_order_by || !gpusort_enable_parallel_collect ||
 		gpusort_pool_limit() == 0 || !find_candidate(plan, &candidate) ||
-		!is_worth_it(&candidate, limit_rows, statement->stmt))
+		!is_worth_it(&candidate, limit, statement->stmt))
 		return plan;
 
 	scan = gpusort_make_node(GPUSORT_NODE, &candidate.whole, GPUSORT_NODE_FLAGS);

@@ -7,6 +7,8 @@
 
 #include "nodes/plannodes.h"
 
+#include "plan/plan_estimate.h"
+
 /* A finished plan that is being gone through. */
 typedef struct GpuSortStatement
 {
@@ -20,7 +22,7 @@ typedef struct GpuSortStatement
  * if the plan is one of these and it is worth it; else the plan as it is.  The new
  * nodes are to be brought into their final form, like those of paths.
  */
-extern Plan *gpusort_replace_gathered(Plan *plan, double limit_rows,
+extern Plan *gpusort_replace_gathered(Plan *plan, GpuSortLimit limit,
 									  GpuSortStatement *statement);
 
 #endif							/* GPUSORT_PLAN_REPLACE_GATHERED_H */

@@ -367,11 +367,14 @@ join_parts(Join *join)
 static void
 set_rows_aside(GpuSort *sort)
 {
+	uint64		dropped = sort->stats.dropped_rows;
+
 	sort->aside = sort->rows;
 	sort->rows.store = NULL;
 	sort->rows.refs = NULL;
 	gpusort_release_planes(sort);
 	gpusort_forget_rows(sort);
+	sort->stats.rows = sort->stats.dropped_rows = dropped;
 	sort->memory.capacity = 0;
 	if (!gpusort_acquire_ranges(sort))
 		ereport(ERROR,

@@ -80,6 +80,15 @@ gpusort_row_store_select(GpuSort *sort, TupleDesc table, const AttrNumber *attno
 	return true;
 }
 
+AttrNumber
+gpusort_row_store_selected(const GpuSort *sort, AttrNumber attno, int *offset)
+{
+	const SelectedColumn *column = &sort->rows.selection->columns[attno - 1];
+
+	*offset = column->fixed_offset;
+	return column->attribute + 1;
+}
+
 /* Copy a value whose length is that of an integer, as a rule. */
 static inline void
 copy_value(char *to, const char *from, size_t bytes)

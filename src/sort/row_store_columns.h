@@ -12,6 +12,9 @@
 /* As gpusort_select_columns(). */
 extern bool gpusort_row_store_select(GpuSort *sort, TupleDesc table, const AttrNumber *attnos);
 
+/* The attribute of the table that column attno is, and its place as gpusort_fixed_offset(). */
+extern AttrNumber gpusort_row_store_selected(const GpuSort *sort, AttrNumber attno, int *offset);
+
 /*
  * Store the columns selected of a tuple on a page.  *offsets is where they lie in
  * the row, which is their source, 0 for nulls; valid until the next one.  False, and no

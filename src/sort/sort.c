@@ -9,6 +9,7 @@
 #include "utils/tuplesort.h"
 
 #include "sort/row_store_index.h"
+#include "sort/sort_bound.h"
 #include "sort/sort_handover.h"
 #include "sort/sort_limits.h"
 #include "sort/sort_memory.h"
@@ -61,6 +62,30 @@ give_up(GpuSort *sort, GpuSortHandover why)
 }
 
 void
+gpusort_set_bound(GpuSort *sort, uint64 rows)
+{
+	Assert(sort->stats.rows == 0);
+	if (rows > PG_UINT32_MAX / TRIM_FACTOR || sort->index_rows)
+		rows = 0;
+	sort->bound.rows = rows;
+	sort->bound.trim_at = rows > 0 ? Max(rows * TRIM_FACTOR, TRIM_MIN_ROWS) : 0;
+}
+
+void
+gpusort_note_dropped(GpuSort *sort, uint64 rows, uint64 trims)
+{
+	sort->stats.rows += rows;
+	sort->stats.dropped_rows += rows;
+	sort->stats.trims += trims;
+}
+
+uint64
+gpusort_get_bound(const GpuSort *sort)
+{
+	return sort->bound.rows;
+}
+
+void
 gpusort_show_progress(GpuSort *sort, gs_progress *progress)
 {
 	sort->progress = progress;
@@ -71,6 +96,7 @@ gpusort_perform(GpuSort *sort)
 {
 	Assert(!sort->order.performed);
 
+	sort->stats.bound = sort->bound.rows;
 	/* an index sort that has failed */
 	if (sort->stats.handover != GPUSORT_HANDOVER_NONE && sort->index_rows)
 		return;
@@ -116,7 +142,7 @@ gpusort_charge(GpuSort *sort, size_t bytes)
 uint64
 gpusort_rows(const GpuSort *sort)
 {
-	return sort->stats.rows;
+	return sort->stats.rows - sort->stats.dropped_rows;
 }
 
 Tuplesortstate *

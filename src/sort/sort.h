@@ -62,7 +62,7 @@ typedef enum GpuSortSortedBy
 
 typedef struct GpuSortStats
 {
-	uint64		rows;
+	uint64		rows;			/* that were put */
 	GpuSortHandover handover;
 	uint64		handover_rows;	/* rows put before the handover */
 	GpuSortSortedBy engine;
@@ -80,6 +80,9 @@ typedef struct GpuSortStats
 	uint64		pool_bytes;		/* extents */
 	uint64		joined_rows;	/* collected in parts (sort_parts.h) */
 	uint64		reordered_rows; /* returned from where gpusortd had put them in order */
+	uint64		bound;			/* no more rows than these were wanted; 0: all */
+	uint64		trims;			/* times that the rows were trimmed to that */
+	uint64		dropped_rows;	/* of rows, those that were not kept for it */
 	instr_time	join_time;		/* making them rows of the sort */
 	instr_time	sort_time;		/* engine */
 	instr_time	refine_time;	/* ties on key prefixes */
@@ -105,6 +108,16 @@ extern GpuSort *gpusort_begin_index(Relation index, const GpuSortSpec *spec,
 									size_t limit_bytes);
 
 /*
+ * No more rows than these will be fetched of what is put from now on: the sort has none yet.  0:
+ * nobody knows.  Others need not be kept.
+ */
+extern void gpusort_set_bound(GpuSort *sort, uint64 rows);
+extern uint64 gpusort_get_bound(const GpuSort *sort);
+
+/* Parts of the sort (sort_parts.h) have dropped so many rows. */
+extern void gpusort_note_dropped(GpuSort *sort, uint64 rows, uint64 trims);
+
+/*
  * Let *progress go to the end of its stage while the rows are sorted; NULL, as in
  * the beginning, when it ceases to exist.
  */
@@ -113,7 +126,7 @@ extern void gpusort_show_progress(GpuSort *sort, gs_progress *progress);
 /* All rows are in: sort them. */
 extern void gpusort_perform(GpuSort *sort);
 
-/* Rows in sorted order; valid after gpusort_perform(). */
+/* Rows in sorted order, those that were kept; valid after gpusort_perform(). */
 extern uint64 gpusort_rows(const GpuSort *sort);
 
 /* The tuplesort that has taken over, or NULL. */

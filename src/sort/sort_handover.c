@@ -54,17 +54,23 @@ void
 gpusort_hand_over(GpuSort *sort, GpuSortHandover why)
 {
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
+	int			options = TUPLESORT_NONE;
 
 	gpusort_service_end(sort);
 	gpusort_release_reordered(sort);
 	gpusort_forget_encoders(sort);
+	gpusort_forget_trim(sort);
 	sort->stats.handover = why;
 	sort->stats.handover_rows = sort->rows.count;
+	if (sort->random_access)
+		options |= TUPLESORT_RANDOMACCESS;
+	if (sort->bound.rows > 0)
+		options |= TUPLESORT_ALLOWBOUNDED;
 	sort->tuplesort = tuplesort_begin_heap(sort->desc, sort->spec.nkeys, sort->spec.attnos,
 										   sort->spec.sortops, sort->spec.collations,
-										   sort->spec.nulls_first, work_mem, NULL,
-										   sort->random_access ? TUPLESORT_RANDOMACCESS
-										   : TUPLESORT_NONE);
+										   sort->spec.nulls_first, work_mem, NULL, options);
+	if (sort->bound.rows > 0)
+		tuplesort_set_bound(sort->tuplesort, (int64) sort->bound.rows);
 	MemoryContextSwitchTo(old);
 	gpusort_move_to_tuplesort(sort);
 }

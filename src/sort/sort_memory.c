@@ -160,6 +160,9 @@ gpusort_grow_planes(GpuSort *sort)
 	GpuSortMemory *memory = &sort->memory;
 	uint64		step = Min(Max(memory->capacity, MIN_GROW_ROWS), MAX_GROW_ROWS);
 
+	/* room for no more rows than will be trimmed */
+	if (memory->capacity < sort->bound.trim_at)
+		step = Min(step, sort->bound.trim_at - memory->capacity);
 	while (memory->capacity + step > PG_UINT32_MAX || !rows_fit(sort, memory->capacity + step))
 	{
 		step /= 2;

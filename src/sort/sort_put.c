@@ -29,6 +29,7 @@
 #include "sort/row_store.h"
 #include "sort/row_store_columns.h"
 #include "sort/row_store_index.h"
+#include "sort/sort_bound.h"
 #include "sort/sort_handover.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_put.h"
@@ -276,20 +277,34 @@ put_placed_keys(GpuSort *sort, const uint32 *offsets, const GpuSortStoredRow *ro
 	return true;
 }
 
-/* Make room for more rows, and let gpusortd have those that are there. */
+/*
+ * Make room for more rows, and let gpusortd have those that are there, unless they may yet be
+ * trimmed.
+ */
 static pg_noinline bool
 enlarge_planes(GpuSort *sort)
 {
-	if (!sort->is_part)
+	if (!sort->is_part && sort->bound.trim_at == 0)
 		gpusort_service_feed(sort);
 	return gpusort_grow_planes(sort);
+}
+
+static bool trim_rows(GpuSort *sort);
+
+/* The planes are full: make sure that one more row fits into them. */
+static pg_noinline bool
+make_room(GpuSort *sort)
+{
+	if (gpusort_should_trim(sort) && !trim_rows(sort))
+		return false;
+	return sort->rows.count < sort->memory.capacity || enlarge_planes(sort);
 }
 
 /* Make sure that one more row fits into the planes. */
 static inline bool
 begin_row(GpuSort *sort)
 {
-	if (unlikely(sort->rows.count == sort->memory.capacity) && !enlarge_planes(sort))
+	if (unlikely(sort->rows.count == sort->memory.capacity) && !make_room(sort))
 		return false;
 	if (unlikely(gpusort_inject_fault == GPUSORT_FAULT_CODEC && sort->rows.count >= FAULT_ROW))
 	{
@@ -336,7 +351,7 @@ forget_row(GpuSort *sort, uint32 id, size_t rows_used_before)
 }
 
 /*
- * Encode the keys of the stored row after the last, and count the row in.  Callers
+ * Encode the keys of the stored row after the last, and count the row in, or drop it.  Callers
  * know where the values are, so each has code for that only.
  */
 static pg_always_inline bool
@@ -369,6 +384,12 @@ finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
 		forget_row(sort, id, rows_used_before);
 		return false;
 	}
+	if (sort->bound.trimmed && gpusort_is_beyond_bound(sort, id))
+	{
+		forget_row(sort, id, rows_used_before);
+		sort->stats.dropped_rows++;
+		return true;
+	}
 	sort->rows.count++;
 	return true;
 }
@@ -381,7 +402,8 @@ look_into_stored_row(GpuSort *sort, GpuSortStoredRow *row, RowValues *values)
 
 	stored_row_is_source(&sort->rows, row, tuple->t_len);
 	*values = (RowValues) {0};
-	if (sort->keys.fixed && (tuple->t_infomask & HEAP_HASNULL) == 0)
+	if (sort->keys.fixed && (tuple->t_infomask & HEAP_HASNULL) == 0 &&
+		HeapTupleHeaderGetNatts(tuple) >= sort->keys.max_attno)
 		values->tuple = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
 	else
 	{
@@ -390,9 +412,37 @@ look_into_stored_row(GpuSort *sort, GpuSortStoredRow *row, RowValues *values)
 	}
 }
 
+/*
+ * Keep the rows that are wanted of those that came so far.  False if a key could not be made
+ * again: then the rows have no keys any more.
+ */
+static bool
+trim_rows(GpuSort *sort)
+{
+	bool		encoded = true;
+	GpuSortTrim trim;
+	GpuSortStoredRow row;
+
+	gpusort_begin_trim(sort, &trim);
+	while (gpusort_move_kept_row(sort, &trim, &row))
+	{
+		RowValues	values;
+
+		look_into_stored_row(sort, &row, &values);
+		if (encoded && finish_row(sort, &values, &row, sort->rows.used))
+			continue;
+		encoded = false;
+		put_row_ref(sort, (uint32) sort->rows.count++, row.offset);
+	}
+	gpusort_end_trim(sort, &trim);
+	if (!encoded && sort->is_part)
+		elog(ERROR, "gpusort: a key could not be made again");
+	return encoded;
+}
+
 /* Take one row in; false if it did not fit and left no trace. */
 static bool
-take_slot(GpuSort *sort, TupleTableSlot *slot)
+store_slot(GpuSort *sort, TupleTableSlot *slot)
 {
 	size_t		rows_used = sort->rows.used;
 	RowValues	values = {.slot = slot};
@@ -403,6 +453,15 @@ take_slot(GpuSort *sort, TupleTableSlot *slot)
 	if (sort->keys.any_bytes && row.source == NULL)
 		look_into_stored_row(sort, &row, &values);
 	return finish_row(sort, &values, &row, rows_used);
+}
+
+/* The same, after having made room if that is possible. */
+static inline bool
+take_slot(GpuSort *sort, TupleTableSlot *slot)
+{
+	return likely(store_slot(sort, slot)) ||
+		(!sort->keys.value_refused && gpusort_may_trim(sort) && trim_rows(sort) &&
+		 store_slot(sort, slot));
 }
 
 void
@@ -429,12 +488,38 @@ gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot)
 	return true;
 }
 
+/*
+ * Is a tuple on a page, as its first key tells, beyond the bound?  Then it is dropped before
+ * the rest of it is looked at.
+ */
+static pg_always_inline bool
+drop_heap_tuple(GpuSort *sort, HeapTupleHeader tuple)
+{
+	const GpuSortBound *bound = &sort->bound;
+	const GpuSortColumn *column = &sort->keys.columns[0];
+	const char *value = (const char *) tuple + tuple->t_hoff + bound->offset;
+	uint64		word;
+
+	if (!bound->word_known || (tuple->t_infomask & HEAP_HASNULL) != 0 ||
+		HeapTupleHeaderGetNatts(tuple) < bound->attno)
+		return false;
+	word = word_from_int64(column->integer_bytes == sizeof(int64) ? *(const int64 *) value
+						   : *(const int32 *) value);
+	if ((word ^ column->flip) <= bound->word)
+		return false;
+	sort->stats.rows++;
+	sort->stats.dropped_rows++;
+	return true;
+}
+
 bool
 gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple)
 {
 	size_t		rows_used = sort->rows.used;
 	GpuSortStoredRow row;
 
+	if (drop_heap_tuple(sort, tuple->t_data))
+		return true;
 	if (!sort->keys.fixed || HeapTupleHasNulls(tuple) ||
 		HeapTupleHeaderGetNatts(tuple->t_data) < sort->keys.max_attno ||
 		sort->tuplesort != NULL)
@@ -459,6 +544,8 @@ gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple)
 	RowValues	values = {0};
 	GpuSortStoredRow row;
 
+	if (drop_heap_tuple(sort, tuple->t_data))
+		return true;
 	if (sort->tuplesort != NULL || !begin_row(sort) ||
 		!gpusort_row_store_put_columns(sort, tuple->t_data, &row, &values.offsets) ||
 		!finish_row(sort, &values, &row, rows_used))

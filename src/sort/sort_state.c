@@ -48,6 +48,7 @@ gpusort_forget_rows(GpuSort *sort)
 	gpusort_empty_rows(&sort->rows);
 	gpusort_forget_values(&sort->keys);
 	sort->index = (GpuSortIndexFacts) {.tids_ordered = true};
+	gpusort_forget_trim(sort);
 	sort->order.ready = 0;
 	sort->order.performed = false;
 	memset(&sort->stats, 0, sizeof(sort->stats));

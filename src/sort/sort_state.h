@@ -42,6 +42,23 @@ typedef struct GpuSortMemory
 	pg_atomic_uint64 *claimed_rows; /* ... those of all parts; NULL: this is none */
 } GpuSortMemory;
 
+/* How many rows are wanted, and which of those that came so far (sort_bound.h). */
+typedef struct GpuSortBound
+{
+	uint64		rows;			/* no more than these; 0: all */
+	uint64		trim_at;		/* when there are so many, they are trimmed; 0: never */
+	bool		trimmed;		/* ... and have been: `last` is known */
+	uint32		last;			/* id of the last one wanted */
+
+	/* if the first key is an integer that is believed: what tells before a row is copied */
+	bool		word_known;
+	uint64		word;			/* no key word of a row that is wanted is greater */
+	AttrNumber	attno;			/* where it lies in tuples on pages without nulls */
+	int			offset;
+	struct GpuSortVerifier *comparer;	/* has its keys loaded as number 1; NULL: words are
+										 * believed */
+} GpuSortBound;
+
 /* The result. */
 typedef struct GpuSortOrder
 {
@@ -93,6 +110,7 @@ struct GpuSort
 								 * parts are joined to it */
 	GpuSortIndexFacts index;
 	GpuSortMemory memory;
+	GpuSortBound bound;
 	GpuSortOrder order;
 	GpuSortJobState service;
 	GpuSortReordered reorder;
@@ -140,6 +158,14 @@ extern void gpusort_forget_rows(GpuSort *sort);
 
 /* Release everything that palloc did not provide. */
 extern void gpusort_release_state(GpuSort *sort);
+
+/* Rows that come may be wanted whatever they are. */
+static inline void
+gpusort_forget_trim(GpuSort *sort)
+{
+	sort->bound.trimmed = false;
+	sort->bound.word_known = false;
+}
 
 extern TupleTableSlot *gpusort_row_slot(GpuSort *sort);
 

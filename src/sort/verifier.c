@@ -138,10 +138,9 @@ prefetch_ahead(const GpuSortVerifier *v, uint64 position, uint64 nrows)
 }
 
 void
-gpusort_verifier_load_keys(GpuSortVerifier *v, int which, uint64 position)
+gpusort_verifier_load_row(GpuSortVerifier *v, int which, void *row)
 {
 	TupleTableSlot *slot = v->slots[which];
-	void	   *row = row_at(v, position);
 
 	if (slot != NULL)
 		ExecStoreMinimalTuple(row, slot, false);
@@ -154,6 +153,12 @@ gpusort_verifier_load_keys(GpuSortVerifier *v, int which, uint64 position)
 			? slot_getattr(slot, attno, isnull)
 			: index_getattr((IndexTuple) row, attno, v->desc, isnull);
 	}
+}
+
+void
+gpusort_verifier_load_keys(GpuSortVerifier *v, int which, uint64 position)
+{
+	gpusort_verifier_load_row(v, which, row_at(v, position));
 }
 
 /* Compare two values of a column, if their order is proven. */

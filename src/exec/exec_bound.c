@@ -1,0 +1,92 @@
+/*
+ * exec_bound.c
+ *		Telling GpuSorts which Limit takes their rows; see exec_bound.h.
+ *
+ * PostgreSQL's Limit tells the nodes below how many rows it will take (ExecSetTupleBound), but
+ * passes by custom scans.  So when the nodes of a query have been made, each GpuSort is told of
+ * the Limit above it, through the same nodes, and looks there when it begins to sort: by then
+ * the Limit has computed what it wants, also if that is a parameter, or another number than
+ * last time.
+ *
+ * A GpuSort that a worker executes below a Gather knows nothing of the Limit above that, which
+ * is the leader's.  GpuSort Collect gets the bound from its GpuSort.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+
+#include "exec/exec_bound.h"
+#include "exec/exec_sort.h"
+
+static ExecutorStart_hook_type previous_start_hook = NULL;
+
+static void tell_below(PlanState *ps, LimitState *limit);
+
+static void
+tell_all(PlanState **nodes, int count, LimitState *limit)
+{
+	for (int i = 0; i < count; i++)
+		tell_below(nodes[i], limit);
+}
+
+/* The ways of ExecSetTupleBound(). */
+static void
+tell_below(PlanState *ps, LimitState *limit)
+{
+	if (ps == NULL)
+		return;
+	check_stack_depth();
+	switch (nodeTag(ps))
+	{
+		case T_AppendState:
+			tell_all(((AppendState *) ps)->appendplans, ((AppendState *) ps)->as_nplans, limit);
+			break;
+		case T_MergeAppendState:
+			tell_all(((MergeAppendState *) ps)->mergeplans, ((MergeAppendState *) ps)->ms_nplans,
+					 limit);
+			break;
+		case T_SubqueryScanState:
+			if (ps->qual == NULL)
+				tell_below(((SubqueryScanState *) ps)->subplan, limit);
+			break;
+		case T_ResultState:
+		case T_GatherState:
+		case T_GatherMergeState:
+			tell_below(outerPlanState(ps), limit);
+			break;
+		default:
+			gpusort_tell_limit(ps, limit);
+			break;
+	}
+}
+
+/* Have every Limit of the tree told about. */
+static bool
+visit_node(PlanState *ps, void *context)
+{
+	if (IsA(ps, LimitState))
+		tell_below(outerPlanState(ps), (LimitState *) ps);
+	return planstate_tree_walker(ps, visit_node, context);
+}
+
+static void
+start(QueryDesc *query, int eflags)
+{
+	uint64		begun = gpusort_nodes_begun;
+
+	if (previous_start_hook)
+		previous_start_hook(query, eflags);
+	else
+		standard_ExecutorStart(query, eflags);
+	if (gpusort_nodes_begun != begun && query->planstate != NULL)
+		visit_node(query->planstate, NULL);
+}
+
+void
+gpusort_install_bound_hook(void)
+{
+	previous_start_hook = ExecutorStart_hook;
+	ExecutorStart_hook = start;
+}
