@@ -235,9 +235,9 @@ sub report
 	for my $file (glob "$dir/$mode.*")
 	{
 		open my $in, '<', $file or die "cannot read: $!\n";
-		while (<$in>)
+		while (my $line = <$in>)
 		{
-			my ($kind, $ms, $outcome) = /^(\S+) (\S+) (.*)/;
+			my ($kind, $ms, $outcome) = $line =~ /^(\S+) (\S+) (.*)/;
 
 			push @{ $ms{$kind} }, $ms if $outcome eq 'right';
 			$outcomes{$kind}{$outcome}++;
