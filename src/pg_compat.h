@@ -378,6 +378,25 @@ gpusort_plan_is_advised(PlannerInfo *root)
 #endif
 }
 
+/*
+ * 17: extensions have names for what they wait for.
+ *
+ * The wait event of this name; *event, 0 at first, remembers it.
+ */
+#include "utils/wait_event.h"
+
+static inline uint32
+gpusort_wait_event(uint32 *event, const char *name)
+{
+#if PG_VERSION_NUM >= 170000
+	if (*event == 0)
+		*event = WaitEventExtensionNew(name);
+	return *event;
+#else
+	return PG_WAIT_EXTENSION;
+#endif
+}
+
 /* ---------- EXPLAIN ---------- */
 
 /*

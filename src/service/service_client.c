@@ -15,10 +15,10 @@
 #include "miscadmin.h"
 #include "storage/latch.h"
 #include "utils/timestamp.h"
-#include "utils/wait_event.h"
 
 #include "elapsed.h"
 #include "memory/pool.h"
+#include "pg_compat.h"
 #include "protocol/gsd_wake.h"
 #include "service/service_client.h"
 #include "service/service_settings.h"
@@ -316,6 +316,7 @@ progress_of_service(void)
 static const char *
 ask(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
 {
+	static uint32 wait_event = 0;
 	uint64		progress = progress_of_service();
 	TimestampTz since = GetCurrentTimestamp();
 	const char *why;
@@ -323,7 +324,7 @@ ask(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
 	while (!look(job, rows, ready, &why))
 	{
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LOOK_MS,
-						 PG_WAIT_EXTENSION);
+						 gpusort_wait_event(&wait_event, "GpuSortJob"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 		if (progress != progress_of_service())
