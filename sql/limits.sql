@@ -59,6 +59,12 @@ FROM unnest(ARRAY['few, id', 'few DESC, k NULLS FIRST, id', 'c, few DESC, id', '
 -- equal keys only: as many as are wanted, of the right key
 SELECT key, bounded(format('SELECT %s FROM t ORDER BY %1$s DESC NULLS LAST LIMIT 5000', key))
 FROM unnest(ARRAY['few', 'few, late_default', 'pad', 'c', 'icu', 'late_default']) key;
+-- rows of fixed length that end before the key
+CREATE TABLE short AS SELECT i AS id, i * 7919 % 10007 AS k FROM generate_series(1, 10000) i;
+ALTER TABLE short ADD COLUMN x int;
+INSERT INTO short SELECT i, i, i % 700 FROM generate_series(10001, 13000) i;
+SELECT bounded('SELECT * FROM short ORDER BY x NULLS FIRST, k LIMIT 4000');
+SELECT bounded('SELECT * FROM short ORDER BY x, k, id LIMIT 4000');
 -- strings as long as a page, and compressed
 CREATE TABLE long AS
 SELECT i AS id, (repeat(md5((i % 50)::text), 1 + i % 120) || md5(i::text)) COLLATE "C" AS c,
