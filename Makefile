@@ -76,7 +76,7 @@ DATA = gpusort--0.1.sql
 PGFILEDESC = "gpusort - faster sorts"
 
 # The engine on devices, real and simulated, is gpusortd's alone.
-WINGS = keys protocol memory service sort cost plan exec btree index engine engine/host
+WINGS = keys runs protocol memory service sort cost plan exec btree index engine engine/host
 SRCS = $(wildcard src/*.c $(WINGS:%=src/%/*.c))
 OBJS = $(SRCS:.c=.o)
 

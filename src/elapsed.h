@@ -18,4 +18,14 @@ gpusort_elapsed(instr_time start)
 	return elapsed;
 }
 
+/* Add the time since start to a total. */
+static inline void
+gpusort_add_elapsed(instr_time *total, instr_time start)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_ACCUM_DIFF(*total, now, start);
+}
+
 #endif							/* GPUSORT_ELAPSED_H */

@@ -30,6 +30,7 @@ int			gpusort_late_rows = GPUSORT_LATE_AUTO;
 int			gpusort_min_rows = 10000;
 bool		gpusort_force = false;
 bool		gpusort_verify = false;
+bool		gpusort_enable_spill = true;
 int			gpusort_inject_fault = GPUSORT_FAULT_NONE;
 int			gpusort_slice_pages = 1000;
 
@@ -104,6 +105,9 @@ gpusort_define_settings(void)
 	define_bool("gpusort.force",
 				"Takes over every eligible sort, whatever its size and cost.",
 				&gpusort_force);
+	define_bool("gpusort.enable_spill",
+				"Lets sorts that run out of memory write sorted rows to temporary files and go on.",
+				&gpusort_enable_spill);
 	define_bool("gpusort.verify",
 				"Compares neighbouring rows of every result with the operator class's comparison.",
 				&gpusort_verify);

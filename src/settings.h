@@ -43,6 +43,7 @@ extern int	gpusort_late_rows;
 extern int	gpusort_min_rows;
 extern bool gpusort_force;
 extern bool gpusort_verify;
+extern bool gpusort_enable_spill;
 extern int	gpusort_inject_fault;
 extern int	gpusort_slice_pages;
 

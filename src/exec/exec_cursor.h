@@ -41,6 +41,10 @@ typedef struct GpuSortCursor
 	Tuplesortstate *tuplesort;	/* that has taken over from the sort, or NULL */
 	uint64		end;			/* position behind the last row */
 
+	/* rows at these positions are in memory: window_from .. window_to - 1 */
+	uint64		window_from;
+	uint64		window_to;
+
 	/*
 	 * Position: number of rows before the next one; at_end after a fetch found
 	 * none.  As in tuplesort, the row returned last is the one at next - 1.
@@ -76,6 +80,7 @@ gpusort_cursor_open_sort(GpuSortCursor *cursor, GpuSort *sort)
 	cursor->sort = sort;
 	cursor->view = NULL;
 	cursor->tuplesort = gpusort_tuplesort(sort);
+	cursor->window_from = cursor->window_to = 0;
 	gpusort_cursor_limit(cursor, 0, gpusort_rows(sort));
 }
 
@@ -86,6 +91,8 @@ gpusort_cursor_open_view(GpuSortCursor *cursor, const GpuSortView *view)
 	cursor->sort = NULL;
 	cursor->view = view;
 	cursor->tuplesort = NULL;
+	cursor->window_from = 0;
+	cursor->window_to = PG_UINT64_MAX;
 	gpusort_cursor_limit(cursor, 0, 0);
 }
 
@@ -108,18 +115,32 @@ gpusort_store_tuple(TupleTableSlot *slot, MinimalTuple tuple)
 	mslot->minhdr.t_data = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
 }
 
-/* Load the block of pointers that begins at a position; none if there is none. */
+/*
+ * Load the block of pointers that begins at a position, as far as rows are in memory; none if
+ * there is none.
+ */
 static inline void
 gpusort_cursor_load(GpuSortCursor *cursor, GpuSortBlock *block, uint64 from)
 {
+	uint64		to = from - from % GPUSORT_EMIT_BLOCK + GPUSORT_EMIT_BLOCK;
+
+	to = Min(to, Min(cursor->end, cursor->window_to));
 	block->from = from;
-	block->count = from < cursor->end ? (int) Min(cursor->end - from, GPUSORT_EMIT_BLOCK) : 0;
+	block->count = from < to ? (int) (to - from) : 0;
 	if (block->count == 0)
 		return;
 	if (cursor->view != NULL)
 		gpusort_view_fetch(cursor->view, from, block->count, block->rows);
 	else
 		gpusort_fetch_block(cursor->sort, from, block->count, block->rows);
+}
+
+/* Have the row at a position in memory; pointers to others are not valid any more. */
+static inline void
+gpusort_cursor_move_window(GpuSortCursor *cursor, uint64 position)
+{
+	cursor->block->count = cursor->ahead->count = 0;
+	gpusort_fetch_window(cursor->sort, position, &cursor->window_from, &cursor->window_to);
 }
 
 /* The row at a position, which exists. */
@@ -132,13 +153,17 @@ gpusort_cursor_row(GpuSortCursor *cursor, uint64 position)
 	if (unlikely(i >= (uint64) block->count))
 	{
 		GpuSortBlock *ahead = cursor->ahead;
-		uint64		from = position - position % GPUSORT_EMIT_BLOCK;
+		uint64		aligned = position - position % GPUSORT_EMIT_BLOCK;
+		uint64		from;
 
+		if (unlikely(position < cursor->window_from || position >= cursor->window_to))
+			gpusort_cursor_move_window(cursor, position);
+		from = Max(aligned, cursor->window_from);
 		if (ahead->count == 0 || ahead->from != from)
 			gpusort_cursor_load(cursor, ahead, from);
 		cursor->block = ahead;
 		cursor->ahead = block;
-		gpusort_cursor_load(cursor, block, from + GPUSORT_EMIT_BLOCK);
+		gpusort_cursor_load(cursor, block, aligned + GPUSORT_EMIT_BLOCK);
 		block = ahead;
 		i = position - from;
 	}

@@ -403,11 +403,11 @@ begin_ring_at(GpuSortLate *late, GpuSortCursor *cursor, uint64 position)
 		late->reads -= row_ahead(late, late->first)->reading;
 }
 
-/* Look at rows behind a position. */
+/* Look at rows behind a position, as far as they are in memory. */
 static void
 look_ahead(GpuSortLate *late, GpuSortCursor *cursor, uint64 position)
 {
-	uint64		end = Min(position + ROWS_AHEAD, cursor->end);
+	uint64		end = Min(position + ROWS_AHEAD, Min(cursor->end, cursor->window_to));
 
 	while (late->last < end && late->reads < late->max_reads)
 		enter_row(late, cursor);

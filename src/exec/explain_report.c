@@ -133,6 +133,37 @@ explain_bound(const GpuSortStats *stats, ExplainState *es)
 	ExplainPropertyUInteger("Dropped Rows", NULL, stats->dropped_rows, es);
 }
 
+/* What went through temporary files. */
+static void
+explain_spill(const GpuSortStats *stats, bool timing, ExplainState *es)
+{
+	int64		kb = (stats->spilled_bytes + 1023) / 1024;
+	double		write_ms = INSTR_TIME_GET_MILLISEC(stats->write_time);
+	double		read_ms = INSTR_TIME_GET_MILLISEC(stats->read_time);
+
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		gpusort_explain_indent(es);
+		appendStringInfo(es->str, "Spilled: " INT64_FORMAT "kB  Runs: %u  Portions: %u", kb,
+						 stats->runs, stats->portions);
+		if (stats->merged_runs > 0)
+			appendStringInfo(es->str, "  Merged Runs: %u", stats->merged_runs);
+		if (timing)
+			appendStringInfo(es->str, "  Write: %.3f ms  Read: %.3f ms", write_ms, read_ms);
+		appendStringInfoChar(es->str, '\n');
+		return;
+	}
+	ExplainPropertyInteger("Spilled", "kB", kb, es);
+	ExplainPropertyInteger("Runs", NULL, stats->runs, es);
+	ExplainPropertyInteger("Portions", NULL, stats->portions, es);
+	ExplainPropertyInteger("Merged Runs", NULL, stats->merged_runs, es);
+	if (timing)
+	{
+		ExplainPropertyFloat("Run Write Time", "ms", write_ms, 3, es);
+		ExplainPropertyFloat("Run Read Time", "ms", read_ms, 3, es);
+	}
+}
+
 static void
 explain_times(const GpuSortReport *report, ExplainState *es)
 {
@@ -181,7 +212,11 @@ gpusort_explain_report(const GpuSortReport *report, ExplainState *es)
 	if (report->handed_over)
 		explain_handover(report, es);
 	else
+	{
 		explain_engine(&report->stats, es);
+		if (report->stats.runs > 0)
+			explain_spill(&report->stats, es->timing, es);
+	}
 	if (report->stats.trims > 0)
 		explain_bound(&report->stats, es);
 	if (es->timing)

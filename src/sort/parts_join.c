@@ -370,6 +370,7 @@ set_rows_aside(GpuSort *sort)
 	uint64		dropped = sort->stats.dropped_rows;
 
 	sort->aside = sort->rows;
+	sort->stats.rows -= sort->rows.count;
 	sort->rows.store = NULL;
 	sort->rows.refs = NULL;
 	gpusort_release_planes(sort);

@@ -13,10 +13,11 @@
 #include "sort/sort_handover.h"
 #include "sort/sort_limits.h"
 #include "sort/sort_memory.h"
-#include "sort/sort_order.h"
 #include "sort/sort_ranges.h"
+#include "sort/sort_rows.h"
+#include "sort/sort_portions.h"
+#include "sort/spill_files.h"
 #include "sort/sort_state.h"
-#include "sort/sort_verify.h"
 
 GpuSort *
 gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
@@ -102,14 +103,11 @@ gpusort_perform(GpuSort *sort)
 		return;
 	if (sort->tuplesort == NULL)
 	{
-		bool		sorted = gpusort_order_rows(sort, true);
+		GpuSortHandover why = sort->spill != NULL ? gpusort_finish_spill(sort)
+			: gpusort_sort_rows(sort);
 
-		gpusort_note_memory(sort);
-		gpusort_forget_encoders(sort);
-		if (!sorted)
-			give_up(sort, handover_cause(&sort->keys));
-		else if (!gpusort_order_is_right(sort))
-			give_up(sort, GPUSORT_HANDOVER_ORDER);
+		if (why != GPUSORT_HANDOVER_NONE)
+			give_up(sort, why);
 	}
 	if (sort->tuplesort != NULL)
 		tuplesort_performsort(sort->tuplesort);
@@ -162,7 +160,9 @@ gpusort_reset(GpuSort *sort)
 		sort->tuplesort = NULL;
 		gpusort_rewind_ranges(sort);
 	}
+	gpusort_end_spill(sort);
 	gpusort_forget_rows(sort);
+	memset(&sort->stats, 0, sizeof(sort->stats));
 	if (sort->rows.store == NULL)
 		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
 }
@@ -175,6 +175,7 @@ gpusort_end(GpuSort *sort)
 	if (sort->tuplesort != NULL)
 		tuplesort_end(sort->tuplesort);
 	sort->tuplesort = NULL;
+	gpusort_end_spill(sort);
 	gpusort_release_state(sort);
 }
 

@@ -83,6 +83,12 @@ typedef struct GpuSortStats
 	uint64		bound;			/* no more rows than these were wanted; 0: all */
 	uint64		trims;			/* times that the rows were trimmed to that */
 	uint64		dropped_rows;	/* of rows, those that were not kept for it */
+	uint32		runs;			/* written to temporary files */
+	uint32		portions;		/* that their rows were read back in */
+	uint32		merged_runs;	/* runs that were made of others, there being too many */
+	uint64		spilled_bytes;	/* written */
+	instr_time	write_time;
+	instr_time	read_time;		/* ... and putting the rows */
 	instr_time	join_time;		/* making them rows of the sort */
 	instr_time	sort_time;		/* engine */
 	instr_time	refine_time;	/* ties on key prefixes */

@@ -7,6 +7,7 @@
 #include "prefetch.h"
 #include "sort/sort_await.h"
 #include "sort/sort_fetch.h"
+#include "sort/sort_portions.h"
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"
 
@@ -23,10 +24,13 @@ void
 gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
 {
 	const GpuSortRowPlaces *places = &sort->rows.places;
-	uint64		left = sort->rows.count - from;
-	int			ahead_to = (int) Min(left, 2 * (uint64) count);
+	uint64		left;
+	int			ahead_to;
 	const uint32 *order;
 
+	from -= sort->first;
+	left = sort->rows.count - from;
+	ahead_to = (int) Min(left, 2 * (uint64) count);
 	Assert(count <= left);
 	if (unlikely(sort->service.job.open))
 		gpusort_await_rows(sort, from + ahead_to);
@@ -43,6 +47,15 @@ gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
 	for (int i = count; i < ahead_to; i++)
 		if (!gpusort_place_is_known(places, order[i]))
 			prefetch_line(&places->refs[order[i]]);
+}
+
+void
+gpusort_fetch_window(GpuSort *sort, uint64 position, uint64 *from, uint64 *to)
+{
+	if (sort->spill != NULL)
+		gpusort_load_portion(sort, position);
+	*from = sort->first;
+	*to = sort->first + sort->rows.count;
 }
 
 void

@@ -10,10 +10,16 @@
 #include "sort/sort.h"
 
 /*
+ * Have the row at a position, which exists, in memory.  The rows at positions *from .. *to - 1 are
+ * there then, and rows that were fetched from other ones may be gone.
+ */
+extern void gpusort_fetch_window(GpuSort *sort, uint64 position, uint64 *from, uint64 *to);
+
+/*
  * Store the pointers of rows at positions from .. from + count - 1 in rows[],
  * and prefetch what that takes for the block after them; the tuples themselves
  * (MinimalTuple or IndexTuple) are the caller's to prefetch.  They stay valid
- * until reset or end.  Only while gpusort_tuplesort() is NULL.
+ * until another window is asked for, reset or end.  Only while gpusort_tuplesort() is NULL.
  */
 extern void gpusort_fetch_block(GpuSort *sort, uint64 from, int count,
 								void **rows);

@@ -14,12 +14,44 @@
 #include "utils/tuplesort.h"
 
 #include "interrupts.h"
+#include "runs/run_reader.h"
 #include "sort/row_store.h"
 #include "sort/sort_handover.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"
+#include "sort/spill_files.h"
+
+/* Move the rows of all runs into the tuplesort. */
+static void
+move_runs(GpuSort *sort)
+{
+	GpuSortSpill *spill = sort->spill;
+	TupleTableSlot *slot = gpusort_row_slot(sort);
+	GpuSortRunReader reader;
+
+	if (spill->file != NULL)
+		gpusort_read_run_file(spill, spill->file);
+	spill->file = NULL;
+	gpusort_run_reader_init(&reader);
+	for (uint32 i = 0; i < spill->nread; i++)
+		for (uint32 r = 0; r < spill->read[i]->nruns; r++)
+		{
+			const GpuSortRun *run = &spill->read[i]->runs[r];
+			MinimalTuple tuple;
+
+			gpusort_run_reader_begin(&reader, run, run->blocks[0], run->blocks[run->nblocks]);
+			while ((tuple = gpusort_run_reader_next(&reader)) != NULL)
+			{
+				ExecStoreMinimalTuple(tuple, slot, false);
+				tuplesort_puttupleslot(sort->tuplesort, slot);
+			}
+		}
+	ExecClearTuple(slot);
+	gpusort_run_reader_free(&reader);
+	gpusort_end_spill(sort);
+}
 
 void
 gpusort_move_to_tuplesort(GpuSort *sort)
@@ -29,6 +61,8 @@ gpusort_move_to_tuplesort(GpuSort *sort)
 	bool		in_order = sort->stats.joined_rows == 0;
 	size_t		discarded = 0;
 
+	if (sort->spill != NULL)
+		move_runs(sort);
 	if (rows->count == 0)
 		return;
 	gpusort_discard_planes(sort);
@@ -66,6 +100,8 @@ gpusort_hand_over(GpuSort *sort, GpuSortHandover why)
 		options |= TUPLESORT_RANDOMACCESS;
 	if (sort->bound.rows > 0)
 		options |= TUPLESORT_ALLOWBOUNDED;
+	if (sort->spill != NULL)
+		sort->stats.handover_rows += sort->spill->rows;
 	sort->tuplesort = tuplesort_begin_heap(sort->desc, sort->spec.nkeys, sort->spec.attnos,
 										   sort->spec.sortops, sort->spec.collations,
 										   sort->spec.nulls_first, work_mem, NULL, options);

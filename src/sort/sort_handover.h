@@ -11,7 +11,7 @@
 
 /* Why taking a row in, or sorting, has failed. */
 static inline GpuSortHandover
-handover_cause(const GpuSortKeys *keys)
+gpusort_handover_cause(const GpuSortKeys *keys)
 {
 	return keys->value_refused && !keys->memory.exceeded ? GPUSORT_HANDOVER_VALUE
 		: GPUSORT_HANDOVER_MEMORY;

@@ -304,9 +304,50 @@ gpusort_pool_bytes_at_hand(const GpuSort *sort)
 	return pg_atomic_read_u32(account->extents) * (size_t) GSD_EXTENT_BYTES + pool_bytes_left(account);
 }
 
+size_t
+gpusort_bytes_beside_row(GpuSort *sort)
+{
+	const uint64 rows = MAX_GROW_ROWS;
+	size_t		bytes = 0;
+
+	gpusort_visit_planes(sort, rows, add_bytes, &bytes);
+	gpusort_visit_workspace(sort, rows, add_bytes, &bytes);
+	return bytes / rows + 1;
+}
+
+static bool
+add_half_extent(GpuSortRange **range, size_t bytes, void *arg)
+{
+	*(size_t *) arg += GSD_EXTENT_BYTES / 2;
+	return true;
+}
+
+size_t
+gpusort_memory_at_hand(GpuSort *sort)
+{
+	const GpuSortMemory *memory = &sort->memory;
+	size_t		private_bytes = memory->limit_bytes - Min(memory->beside_bytes, memory->limit_bytes);
+	size_t		pool_bytes = gpusort_pool_bytes_at_hand(sort);
+	size_t		unused_bytes = 0;
+
+	/* the last extent of each range is half empty, on average */
+	gpusort_visit_ranges(sort, 0, add_half_extent, &unused_bytes);
+	return private_bytes + (pool_bytes > unused_bytes ? pool_bytes - unused_bytes : 0);
+}
+
+size_t
+gpusort_raised_limit(const GpuSort *sort)
+{
+	return gpusort_possible_bytes(2 * Max(sort->memory.limit_bytes, MIN_ENCODERS_BYTES));
+}
+
 void
 gpusort_note_memory(GpuSort *sort)
 {
-	sort->stats.memory_bytes = gpusort_private_bytes(sort);
-	sort->stats.pool_bytes = pg_atomic_read_u32(sort->memory.pool_account.extents) * GSD_EXTENT_BYTES;
+	GpuSortStats *stats = &sort->stats;
+	size_t		pool_bytes = pg_atomic_read_u32(sort->memory.pool_account.extents) *
+		(size_t) GSD_EXTENT_BYTES;
+
+	stats->memory_bytes = Max(stats->memory_bytes, gpusort_private_bytes(sort));
+	stats->pool_bytes = Max(stats->pool_bytes, pool_bytes);
 }

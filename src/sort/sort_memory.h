@@ -67,6 +67,15 @@ extern size_t gpusort_bytes_of_rows(GpuSort *sort, uint64 rows);
 /* Of the pool: what the sort, or all its parts, have and may still take. */
 extern size_t gpusort_pool_bytes_at_hand(const GpuSort *sort);
 
+/* What a row takes beside its bytes in the row store. */
+extern size_t gpusort_bytes_beside_row(GpuSort *sort);
+
+/* All that rows may take, if nobody else takes what is free of the pool. */
+extern size_t gpusort_memory_at_hand(GpuSort *sort);
+
+/* A limit of private memory for rows that must be taken in, though they exceed the one in force. */
+extern size_t gpusort_raised_limit(const GpuSort *sort);
+
 /* Private memory that is in use. */
 extern size_t gpusort_private_bytes(GpuSort *sort);
 

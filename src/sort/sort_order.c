@@ -70,7 +70,7 @@ gpusort_order_rows(GpuSort *sort, bool with_service)
 	INSTR_TIME_SET_CURRENT(start);
 	if (!sort_by_engine(sort, with_service))
 		return false;
-	sort->stats.sort_time = gpusort_elapsed(start);
+	gpusort_add_elapsed(&sort->stats.sort_time, start);
 	if (needs_refinement(sort) && any_equal_rows(sort))
 	{
 		INSTR_TIME_SET_CURRENT(start);
@@ -78,7 +78,7 @@ gpusort_order_rows(GpuSort *sort, bool with_service)
 		gpusort_release_reordered(sort);
 		if (!refine_ties(sort))
 			return false;
-		sort->stats.refine_time = gpusort_elapsed(start);
+		gpusort_add_elapsed(&sort->stats.refine_time, start);
 	}
 	return true;
 }

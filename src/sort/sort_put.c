@@ -34,6 +34,7 @@
 #include "sort/sort_memory.h"
 #include "sort/sort_put.h"
 #include "sort/sort_service.h"
+#include "sort/sort_spill.h"
 #include "sort/sort_state.h"
 
 #define FAULT_ROW		100
@@ -472,9 +473,15 @@ gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot)
 	sort->stats.rows++;
 	if (likely(sort->tuplesort == NULL))
 	{
+		GpuSortHandover why;
+
 		if (likely(take_slot(sort, slot)))
 			return;
-		gpusort_hand_over(sort, handover_cause(&sort->keys));
+		why = gpusort_make_room(sort);
+		if (why == GPUSORT_HANDOVER_NONE && take_slot(sort, slot))
+			return;
+		gpusort_hand_over(sort, why != GPUSORT_HANDOVER_NONE ? why
+						  : gpusort_handover_cause(&sort->keys));
 	}
 	tuplesort_puttupleslot(sort->tuplesort, slot);
 }
@@ -564,49 +571,100 @@ note_index_row(GpuSort *sort, IndexTuple tuple)
 	sort->index.other_lengths |= IndexTupleSize(tuple) != sort->rows.template.length;
 	sort->index.tids_ordered &= word >= sort->index.last_tid;
 	sort->index.last_tid = word;
-	sort->stats.rows++;
+}
+
+/* Form an index tuple in the row store; false if it did not fit and left no trace. */
+static bool
+take_index_values(GpuSort *sort, const Datum *values, const bool *isnull, ItemPointer tid,
+				  bool alive)
+{
+	size_t		rows_used = sort->rows.used;
+	GpuSortStoredRow row;
+	IndexTuple	tuple;
+
+	if (!begin_row(sort) ||
+		!gpusort_row_store_put_index(sort, values, isnull, tid, &row) ||
+		!finish_row(sort, &(RowValues) {.values = values, .isnull = isnull}, &row, rows_used))
+		return false;
+	tuple = (IndexTuple) (sort->rows.places.base + row.offset);
+	if (unlikely(!alive))
+		gpusort_mark_dead(tuple);
+	note_index_row(sort, tuple);
+	return true;
+}
+
+/* The same for one that is formed. */
+static bool
+take_index_tuple(GpuSort *sort, IndexTuple tuple)
+{
+	size_t		rows_used = sort->rows.used;
+	Size		size = IndexTupleSize(tuple);
+	GpuSortStoredRow row;
+
+	if (!begin_row(sort) || !gpusort_row_store_reserve(sort, size, &row.offset))
+		return false;
+	memcpy(sort->rows.places.base + row.offset, tuple, size);
+	stored_row_is_source(&sort->rows, &row, size);
+	if (!finish_row(sort, &(RowValues) {0}, &row, rows_used))
+		return false;
+	note_index_row(sort, tuple);
+	return true;
+}
+
+/* Count a row in, or say why it could not be taken in. */
+static inline bool
+count_index_row(GpuSort *sort, GpuSortHandover why)
+{
+	if (likely(why == GPUSORT_HANDOVER_NONE))
+		sort->stats.rows++;
+	else
+		sort->stats.handover = why;
+	return why == GPUSORT_HANDOVER_NONE;
 }
 
 bool
 gpusort_put_index_values(GpuSort *sort, const Datum *values, const bool *isnull,
 						 ItemPointer tid, bool alive)
 {
-	size_t		rows_used = sort->rows.used;
-	GpuSortStoredRow row;
+	GpuSortHandover why = GPUSORT_HANDOVER_NONE;
 
-	if (begin_row(sort) &&
-		gpusort_row_store_put_index(sort, values, isnull, tid, &row) &&
-		finish_row(sort, &(RowValues) {.values = values, .isnull = isnull}, &row, rows_used))
+	if (unlikely(!take_index_values(sort, values, isnull, tid, alive)))
 	{
-		IndexTuple	tuple = (IndexTuple) (sort->rows.places.base + row.offset);
-
-		if (unlikely(!alive))
-			gpusort_mark_dead(tuple);
-		note_index_row(sort, tuple);
-		return true;
+		why = gpusort_make_room(sort);
+		if (why == GPUSORT_HANDOVER_NONE && !take_index_values(sort, values, isnull, tid, alive))
+			why = gpusort_handover_cause(&sort->keys);
 	}
-	sort->stats.handover = handover_cause(&sort->keys);
-	return false;
+	return count_index_row(sort, why);
 }
 
 bool
 gpusort_put_index_tuple(GpuSort *sort, IndexTuple tuple)
 {
-	size_t		rows_used = sort->rows.used;
-	Size		size = IndexTupleSize(tuple);
-	GpuSortStoredRow row;
+	GpuSortHandover why = GPUSORT_HANDOVER_NONE;
 
-	if (begin_row(sort) && gpusort_row_store_reserve(sort, size, &row.offset))
+	if (unlikely(!take_index_tuple(sort, tuple)))
 	{
-		memcpy(sort->rows.places.base + row.offset, tuple, size);
-		stored_row_is_source(&sort->rows, &row, size);
-		if (finish_row(sort, &(RowValues) {0}, &row, rows_used))
-		{
-			note_index_row(sort, tuple);
-			return true;
-		}
+		why = gpusort_make_room(sort);
+		if (why == GPUSORT_HANDOVER_NONE && !take_index_tuple(sort, tuple))
+			why = gpusort_handover_cause(&sort->keys);
 	}
-	sort->stats.handover = handover_cause(&sort->keys);
-	return false;
+	return count_index_row(sort, why);
 }
 
+bool
+gpusort_put_stored_tuple(GpuSort *sort, const void *tuple)
+{
+	size_t		rows_used = sort->rows.used;
+	GpuSortStoredRow row;
+	RowValues	values;
+	Size		size;
+
+	if (sort->index_rows)
+		return take_index_tuple(sort, (IndexTuple) tuple);
+	size = ((MinimalTuple) tuple)->t_len;
+	if (!begin_row(sort) || !gpusort_row_store_reserve(sort, size, &row.offset))
+		return false;
+	memcpy(sort->rows.places.base + row.offset, tuple, size);
+	look_into_stored_row(sort, &row, &values);
+	return finish_row(sort, &values, &row, rows_used);
+}

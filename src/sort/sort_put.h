@@ -43,4 +43,10 @@ extern bool gpusort_put_index_values(GpuSort *sort, const Datum *values, const b
 /* Take in an index tuple that another such sort has stored; false as above. */
 extern bool gpusort_put_index_tuple(GpuSort *sort, IndexTuple tuple);
 
+/*
+ * Take in a tuple that such a sort has stored and written to a run; false if there is no room.  It
+ * does not count as another row.
+ */
+extern bool gpusort_put_stored_tuple(GpuSort *sort, const void *tuple);
+
 #endif							/* GPUSORT_SORT_PUT_H */

@@ -11,6 +11,7 @@
 #include "sort/sort_memory.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_service.h"
+#include "sort/spill_files.h"
 #include "sort/sort_state.h"
 
 void
@@ -27,7 +28,13 @@ gpusort_release_state(GpuSort *sort)
 static void
 context_callback(void *arg)
 {
-	gpusort_release_state((GpuSort *) arg);
+	GpuSort    *sort = arg;
+
+	/* on error, the resource owner has closed the files */
+	if (sort->spill != NULL)
+		gpusort_delete_spill(sort->spill);
+	sort->spill = NULL;
+	gpusort_release_state(sort);
 }
 
 void
@@ -51,7 +58,6 @@ gpusort_forget_rows(GpuSort *sort)
 	gpusort_forget_trim(sort);
 	sort->order.ready = 0;
 	sort->order.performed = false;
-	memset(&sort->stats, 0, sizeof(sort->stats));
 }
 
 GpuSort *

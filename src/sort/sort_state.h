@@ -112,6 +112,9 @@ struct GpuSort
 	GpuSortMemory memory;
 	GpuSortBound bound;
 	GpuSortOrder order;
+	struct GpuSortSpill *spill;	/* runs in files (spill_files.h); NULL: there are none */
+	uint64		first;			/* position of the rows in memory that comes first; not 0
+								 * only if they are a portion of the runs */
 	GpuSortJobState service;
 	GpuSortReordered reorder;
 

@@ -158,7 +158,7 @@ gpusort_order_is_right(GpuSort *sort)
 	MemoryContextDelete(context);
 
 	sort->stats.verified = true;
-	sort->stats.verify_time = gpusort_elapsed(start);
+	gpusort_add_elapsed(&sort->stats.verify_time, start);
 
 	/* an untrusted library is known to do that; anything else is our mistake */
 	if (!right && !sort->keys.untrusted && gpusort_inject_fault != GPUSORT_FAULT_VERIFY)

@@ -1,0 +1,219 @@
+/*
+ * run_file.c
+ *		Sorted runs of tuples in a temporary file; see run_file.h.
+ *
+ * What is known about the runs goes to a second file when the first is published: for each run the
+ * number of its blocks, and their places.
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+
+#include "pg_compat.h"
+#include "runs/run_file.h"
+
+/*
+ * Least bytes between the beginnings of two blocks, and of the memory at hand for each.  Places take a
+ * 4096th of the runs at most; what is read to find one is as much for each run and portion.
+ */
+#ifndef GPUSORT_MIN_RUN_BLOCK
+#define GPUSORT_MIN_RUN_BLOCK	BLCKSZ
+#endif
+#define MAX_RUN_BLOCK	(64 * 1024)
+#define MEMORY_BLOCKS	1024
+
+#define FIRST_RUNS		8
+#define FIRST_BLOCKS	64
+
+static void
+file_name(char *name, uint32 number, const char *what)
+{
+	snprintf(name, MAXPGPATH, "gpusort.%u.%s", number, what);
+}
+
+static GpuSortRunFile *
+make_file(uint32 number, bool index_rows)
+{
+	GpuSortRunFile *file = palloc0(sizeof(GpuSortRunFile));
+
+	file->context = CurrentMemoryContext;
+	file->number = number;
+	file->index_rows = index_rows;
+	return file;
+}
+
+GpuSortRunFile *
+gpusort_run_file_create(FileSet *files, uint32 number, bool index_rows, size_t memory_bytes)
+{
+	GpuSortRunFile *file = make_file(number, index_rows);
+	char		name[MAXPGPATH];
+
+	file->block_bytes = Min(Max(memory_bytes / MEMORY_BLOCKS, GPUSORT_MIN_RUN_BLOCK), MAX_RUN_BLOCK);
+	file_name(name, number, "rows");
+	file->file = BufFileCreateFileSet(files, name);
+	return file;
+}
+
+/* Add a run without blocks. */
+static GpuSortRun *
+add_run(GpuSortRunFile *file, uint32 blocks_size)
+{
+	GpuSortRun *run;
+
+	if (file->nruns == file->runs_size)
+	{
+		uint32		size = Max(2 * file->runs_size, FIRST_RUNS);
+
+		file->runs = file->runs == NULL ? MemoryContextAlloc(file->context, size * sizeof(GpuSortRun))
+			: repalloc(file->runs, size * sizeof(GpuSortRun));
+		file->runs_size = size;
+	}
+	run = &file->runs[file->nruns++];
+	run->file = file;
+	run->nblocks = 0;
+	run->blocks_size = blocks_size;
+	run->blocks = MemoryContextAllocHuge(file->context, blocks_size * sizeof(GpuSortRunPlace));
+	return run;
+}
+
+/* The tuple to be written next begins a block, or the run ends before it. */
+static pg_noinline void
+add_place(GpuSortRunFile *file)
+{
+	GpuSortRun *run = &file->runs[file->nruns - 1];
+
+	/* one more is needed behind the last */
+	if (run->nblocks + 1 == run->blocks_size)
+	{
+		run->blocks_size *= 2;
+		run->blocks = repalloc_huge(run->blocks, run->blocks_size * sizeof(GpuSortRunPlace));
+	}
+	run->blocks[run->nblocks] = (GpuSortRunPlace) {file->bytes, file->rows};
+	run->nblocks++;
+	file->next_block = file->bytes + file->block_bytes;
+}
+
+void
+gpusort_run_begin(GpuSortRunFile *file)
+{
+	add_run(file, FIRST_BLOCKS);
+	file->rows = 0;
+	file->next_block = file->bytes;
+}
+
+void
+gpusort_run_append(GpuSortRunFile *file, const void *tuple)
+{
+	static const char zeros[MAXIMUM_ALIGNOF] = {0};
+	size_t		bytes = gpusort_run_tuple_bytes(file->index_rows, tuple);
+	size_t		padding = MAXALIGN(bytes) - bytes;
+
+	if (unlikely(file->bytes >= file->next_block))
+		add_place(file);
+	BufFileWrite(file->file, (void *) tuple, bytes);
+	if (padding > 0)
+		BufFileWrite(file->file, (void *) zeros, padding);
+	file->bytes += bytes + padding;
+	file->rows++;
+}
+
+void
+gpusort_run_end(GpuSortRunFile *file)
+{
+	GpuSortRun *run = &file->runs[file->nruns - 1];
+
+	Assert(file->rows > 0);
+	run->blocks[run->nblocks] = (GpuSortRunPlace) {file->bytes, file->rows};
+}
+
+static Size
+places_bytes(const GpuSortRun *run)
+{
+	return (run->nblocks + 1) * sizeof(GpuSortRunPlace);
+}
+
+void
+gpusort_run_file_publish(GpuSortRunFile *file, FileSet *files)
+{
+	char		name[MAXPGPATH];
+	BufFile    *places;
+
+	file_name(name, file->number, "places");
+	places = BufFileCreateFileSet(files, name);
+	BufFileWrite(places, &file->nruns, sizeof(file->nruns));
+	for (uint32 i = 0; i < file->nruns; i++)
+	{
+		BufFileWrite(places, &file->runs[i].nblocks, sizeof(file->runs[i].nblocks));
+		BufFileWrite(places, file->runs[i].blocks, places_bytes(&file->runs[i]));
+	}
+	BufFileExportFileSet(places);
+	BufFileClose(places);
+	BufFileExportFileSet(file->file);
+	gpusort_run_file_close(file);
+}
+
+static void
+read_all(BufFile *file, void *to, size_t bytes)
+{
+	if (BufFileRead(file, to, bytes) != bytes)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read sorted rows from a temporary file: unexpected end of file")));
+}
+
+GpuSortRunFile *
+gpusort_run_file_open(FileSet *files, uint32 number, bool index_rows)
+{
+	GpuSortRunFile *file = make_file(number, index_rows);
+	char		name[MAXPGPATH];
+	BufFile    *places;
+	uint32		nruns;
+
+	file_name(name, number, "places");
+	places = BufFileOpenFileSet(files, name, O_RDONLY, false);
+	read_all(places, &nruns, sizeof(nruns));
+	for (uint32 i = 0; i < nruns; i++)
+	{
+		uint32		nblocks;
+		GpuSortRun *run;
+
+		read_all(places, &nblocks, sizeof(nblocks));
+		run = add_run(file, nblocks + 1);
+		run->nblocks = nblocks;
+		read_all(places, run->blocks, places_bytes(run));
+		file->bytes = run->blocks[nblocks].offset;
+	}
+	BufFileClose(places);
+	file_name(name, number, "rows");
+	file->file = BufFileOpenFileSet(files, name, O_RDONLY, false);
+	return file;
+}
+
+void
+gpusort_run_file_read(GpuSortRunFile *file, uint64 offset, void *to, size_t bytes)
+{
+	if (BufFileSeek(file->file, 0, (off_t) offset, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in a temporary file of sorted rows")));
+	read_all(file->file, to, bytes);
+}
+
+void
+gpusort_run_file_close(GpuSortRunFile *file)
+{
+	if (file->file != NULL)
+		BufFileClose(file->file);
+	file->file = NULL;
+}
+
+void
+gpusort_run_file_delete(GpuSortRunFile *file, FileSet *files)
+{
+	char		name[MAXPGPATH];
+
+	file_name(name, file->number, "rows");
+	BufFileDeleteFileSet(files, name, true);
+	file_name(name, file->number, "places");
+	BufFileDeleteFileSet(files, name, true);
+}

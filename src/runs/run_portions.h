@@ -1,0 +1,67 @@
+/*
+ * run_portions.h
+ *		Dividing sorted runs into portions: ranges of the order that fit into memory.
+ *
+ * A portion is one stretch of each run.  All rows of a portion come before those of the next, by
+ * PostgreSQL's own comparison; rows that are equal by it in the order of their runs, and
+ * of their places there.  So portions may be sorted one at a time, in any way that agrees with the
+ * comparison, and in any order.
+ *
+ * Published (distribution sort with splitters from regular samples of sorted runs: Shi and
+ * Schaeffer, PSRS, 1992); cuts are exact, whatever the samples say.
+ *
+ * Public: sort includes it.
+ */
+#ifndef GPUSORT_RUN_PORTIONS_H
+#define GPUSORT_RUN_PORTIONS_H
+
+#include "runs/row_comparer.h"
+#include "runs/run_file.h"
+
+typedef struct GpuSortPortions
+{
+	MemoryContext context;
+	uint32		nruns;
+	const GpuSortRun **runs;
+	GpuSortRowComparer comparer;
+	uint32		count;
+	uint32		size;			/* arrays have room for so many and one more */
+	GpuSortRunPlace *cuts;		/* [portion][run]: where it begins; nruns for each portion, and
+								 * the ends */
+	uint64	   *first;			/* position of each portion's first row; and the number of rows */
+
+	/* while a cut is being looked for */
+	char	   *buffer;
+	size_t		buffer_size;
+	uint32	   *offsets;		/* of tuples in it */
+	uint32		offsets_size;
+} GpuSortPortions;
+
+/* What a portion may hold. */
+typedef struct GpuSortPortionLimits
+{
+	uint64		bytes;
+	size_t		row_bytes;		/* that each row counts for beside those in the run */
+	size_t		sample_bytes;	/* memory that finding the cuts may take */
+} GpuSortPortionLimits;
+
+/* Divide the runs, which must live as long.  In a context below the current one. */
+extern GpuSortPortions *gpusort_portions_make(const GpuSortRun **runs, uint32 nruns, TupleDesc desc,
+											  const GpuSortRowKeys *keys, bool index_rows,
+											  const GpuSortPortionLimits *limits);
+
+extern void gpusort_portions_free(GpuSortPortions *portions);
+
+/* The portion that has the row at a position. */
+extern uint32 gpusort_portions_find(const GpuSortPortions *portions, uint64 position);
+
+/* Make two portions of one; false if no run has two rows in it. */
+extern bool gpusort_portions_split(GpuSortPortions *portions, uint32 number);
+
+static inline const GpuSortRunPlace *
+gpusort_portion_cuts(const GpuSortPortions *portions, uint32 number)
+{
+	return portions->cuts + (size_t) number * portions->nruns;
+}
+
+#endif							/* GPUSORT_RUN_PORTIONS_H */

@@ -1,0 +1,28 @@
+/*
+ * sort_rows.c
+ *		Sorting the rows that are in memory; see sort_rows.h.
+ */
+#include "postgres.h"
+
+#include "sort/sort_handover.h"
+#include "sort/sort_memory.h"
+#include "sort/sort_order.h"
+#include "sort/sort_rows.h"
+#include "sort/sort_state.h"
+#include "sort/sort_verify.h"
+
+GpuSortHandover
+gpusort_sort_rows(GpuSort *sort)
+{
+	uint64		refined_before = sort->stats.refined_rows;
+	bool		sorted;
+
+	/* participants that spill their parts sort side by side, which one device could not do */
+	sorted = gpusort_order_rows(sort, !sort->is_part);
+	sort->stats.refined_rows += refined_before;
+	gpusort_note_memory(sort);
+	gpusort_forget_encoders(sort);
+	if (!sorted)
+		return gpusort_handover_cause(&sort->keys);
+	return gpusort_order_is_right(sort) ? GPUSORT_HANDOVER_NONE : GPUSORT_HANDOVER_ORDER;
+}

@@ -1,0 +1,103 @@
+/*
+ * sort_spill.c
+ *		Sorted runs out to temporary files; see sort_spill.h.
+ *
+ * Published (GPUTeraSort, section 3.1: the first of its two phases).  Rows are gathered in order
+ * and written as they lie in the row store; their keys are made again when they are read.  sort_portions.c
+ * is the second phase.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "elapsed.h"
+#include "interrupts.h"
+#include "prefetch.h"
+#include "settings.h"
+#include "sort/sort_handover.h"
+#include "sort/sort_rows.h"
+#include "sort/sort_spill.h"
+#include "sort/sort_state.h"
+#include "sort/sort_view.h"
+#include "sort/spill_files.h"
+
+/* Rows whose pointers are looked up at a time, while those before them are written. */
+#define BLOCK_ROWS	32
+
+/* Of a row that is prefetched; the rest follows by itself. */
+#define LINE_BYTES		64
+#define PREFETCH_BYTES	(4 * LINE_BYTES)
+
+static int
+load_block(const GpuSortView *view, uint64 from, void **rows)
+{
+	int			count = (int) Min(view->nrows - from, BLOCK_ROWS);
+
+	if (count == 0)
+		return 0;
+	gpusort_view_fetch(view, from, count, rows);
+	for (int i = 0; i < count; i++)
+		for (size_t at = 0; at < Min(view->row_bytes, PREFETCH_BYTES); at += LINE_BYTES)
+			prefetch_line((char *) rows[i] + at);
+	return count;
+}
+
+void
+gpusort_write_rows(GpuSort *sort, GpuSortRunFile *file)
+{
+	void	   *blocks[2][BLOCK_ROWS];
+	GpuSortView view;
+	instr_time	start;
+	uint64		bytes_before = file->bytes;
+	uint64		from = 0;
+	int			count;
+
+	INSTR_TIME_SET_CURRENT(start);
+	gpusort_view(sort, &view);
+	count = load_block(&view, 0, blocks[0]);
+	for (int which = 0; count > 0; which ^= 1)
+	{
+		int			next = load_block(&view, from + count, blocks[which ^ 1]);
+
+		if (from % GPUSORT_INTERRUPT_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < count; i++)
+			gpusort_run_append(file, blocks[which][i]);
+		from += count;
+		count = next;
+	}
+	sort->stats.spilled_bytes += file->bytes - bytes_before;
+	gpusort_add_elapsed(&sort->stats.write_time, start);
+}
+
+GpuSortHandover
+gpusort_spill_rows(GpuSort *sort)
+{
+	GpuSortHandover why = gpusort_sort_rows(sort);
+	GpuSortSpill *spill = sort->spill;
+
+	if (why != GPUSORT_HANDOVER_NONE)
+		return why;
+	if (spill == NULL)
+		spill = gpusort_make_spill(sort);
+	if (spill->file == NULL)
+		spill->file = gpusort_begin_run_file(sort);
+	gpusort_run_begin(spill->file);
+	gpusort_write_rows(sort, spill->file);
+	gpusort_run_end(spill->file);
+	spill->rows += sort->rows.count;
+	sort->stats.runs++;
+	gpusort_forget_rows(sort);
+	return sort->rows.store != NULL ? GPUSORT_HANDOVER_NONE : GPUSORT_HANDOVER_MEMORY;
+}
+
+GpuSortHandover
+gpusort_make_room(GpuSort *sort)
+{
+	GpuSortHandover why = gpusort_handover_cause(&sort->keys);
+
+	if (why != GPUSORT_HANDOVER_MEMORY || !gpusort_enable_spill || sort->is_part ||
+		sort->rows.count == 0 || sort->keys.ncolumns == 0)
+		return why;
+	return gpusort_spill_rows(sort);
+}

@@ -1,0 +1,26 @@
+/*
+ * sort_spill.h
+ *		Sorted runs out to temporary files, to make room for more rows.
+ *
+ * Private to src/sort.
+ */
+#ifndef GPUSORT_SORT_SPILL_H
+#define GPUSORT_SORT_SPILL_H
+
+#include "runs/run_file.h"
+#include "sort/sort.h"
+
+/*
+ * Taking a row in has failed: sort the rows in memory, write them as a run and forget them.
+ * GPUSORT_HANDOVER_NONE if that was done, and else why the row can't be taken in; the rows are
+ * still there then.
+ */
+extern GpuSortHandover gpusort_make_room(GpuSort *sort);
+
+/* Sort the rows in memory, of which there are some, and write them as a run. */
+extern GpuSortHandover gpusort_spill_rows(GpuSort *sort);
+
+/* Append the rows in memory, which are sorted, to the run that is being written. */
+extern void gpusort_write_rows(GpuSort *sort, GpuSortRunFile *file);
+
+#endif							/* GPUSORT_SORT_SPILL_H */

@@ -1,0 +1,54 @@
+/*
+ * spill_files.h
+ *		The temporary files of a sort that has spilled.
+ *
+ * They lie in a FileSet: the sort's own, or, of a part, that of the shared sort, whose leader
+ * has it.  Whoever has the set deletes all that is in it when the sort ends, on error as well;
+ * then the resource owner has closed what was open.
+ *
+ * Private to src/sort.
+ */
+#ifndef GPUSORT_SPILL_FILES_H
+#define GPUSORT_SPILL_FILES_H
+
+#include "runs/run_file.h"
+#include "runs/run_portions.h"
+#include "sort/sort.h"
+
+typedef struct GpuSortSpill
+{
+	MemoryContext context;		/* of all that belongs to it */
+	FileSet    *files;			/* own_files, or a shared sort's; NULL: none yet */
+	FileSet		own_files;
+	uint32		next_number;	/* of a file in own_files */
+	GpuSortRunFile *file;		/* that this process appends runs to; NULL: none yet */
+	uint64		rows;			/* in all runs */
+
+	/* when all rows are in */
+	GpuSortRunFile **read;		/* files with runs */
+	uint32		nread;
+	GpuSortPortions *portions;
+	uint32		loaded;			/* portion that is in memory, or GPUSORT_NOT_LOADED */
+} GpuSortSpill;
+
+#define GPUSORT_NOT_LOADED	PG_UINT32_MAX
+
+/* Files of a sort's own; ERROR if the server has no room for them. */
+extern GpuSortSpill *gpusort_make_spill(GpuSort *sort);
+
+/* Begin a file in them. */
+extern GpuSortRunFile *gpusort_begin_run_file(GpuSort *sort);
+
+/* Read runs of this file, too. */
+extern void gpusort_read_run_file(GpuSortSpill *spill, GpuSortRunFile *file);
+
+/* Delete a file and forget its runs. */
+extern void gpusort_drop_run_file(GpuSortSpill *spill, uint32 which);
+
+/* Delete the files, which are closed. */
+extern void gpusort_delete_spill(GpuSortSpill *spill);
+
+/* Close and delete a sort's files, if it has some; its rows in memory are not theirs any more. */
+extern void gpusort_end_spill(GpuSort *sort);
+
+#endif							/* GPUSORT_SPILL_FILES_H */
