@@ -15,6 +15,18 @@ gpusort_dedup_begin(GpuSortDedup *dedup, GpuSortLeafBuilder *leaf)
 	dedup->base = NULL;
 	dedup->ntids = 0;
 	dedup->max_tids = 0;
+	dedup->kept = NULL;
+}
+
+void
+gpusort_dedup_keep(GpuSortDedup *dedup)
+{
+	if (dedup->base == NULL || (char *) dedup->base == dedup->kept)
+		return;
+	if (dedup->kept == NULL)
+		dedup->kept = palloc(INDEX_SIZE_MASK + 1);
+	memcpy(dedup->kept, dedup->base, IndexTupleSize(dedup->base));
+	dedup->base = (IndexTuple) dedup->kept;
 }
 
 static void

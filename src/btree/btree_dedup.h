@@ -25,6 +25,7 @@ typedef struct GpuSortDedup
 	IndexTuple	base;			/* first of the pending tuples, NULL if none */
 	int			ntids;			/* pending */
 	int			max_tids;		/* that base can take; at least 1 */
+	char	   *kept;			/* where base is, if it was kept; NULL: none was ever */
 	ItemPointerData tids[GPUSORT_DEDUP_MAX_TUPLE / sizeof(ItemPointerData)];
 } GpuSortDedup;
 
@@ -39,11 +40,14 @@ gpusort_dedup_max_tids(IndexTuple base)
 
 extern void gpusort_dedup_begin(GpuSortDedup *dedup, GpuSortLeafBuilder *leaf);
 
+/* What is pending stays, its tuple needs not. */
+extern void gpusort_dedup_keep(GpuSortDedup *dedup);
+
 /* Put what is pending on the leaf page. */
 extern void gpusort_dedup_flush(GpuSortDedup *dedup);
 
 /*
- * Append a tuple, which must stay until the next flush; `equal`: its key equals
+ * Append a tuple, which must stay until the next flush or gpusort_dedup_keep(); `equal`: its key equals
  * that of the tuple before.
  */
 static inline void

@@ -147,7 +147,8 @@ gpusort_slice_writer_begin(GpuSortSliceWriter *writer, const GpuSortIndexTarget 
 	writer->sink = *sink;
 	initStringInfo(&writer->notes);
 	begin_notes(writer);
-	gpusort_stream_begin(&writer->stream, target, view, &pages);
+	gpusort_stream_begin(&writer->stream, target, &pages);
+	gpusort_stream_open_view(&writer->stream, view);
 }
 
 void
@@ -161,5 +162,8 @@ gpusort_slice_writer_write(GpuSortSliceWriter *writer, const GpuSortSlice *slice
 	writer->batch.nblocks = 0;
 	writer->batch.left = slice->left;
 	gpusort_stream_put(&writer->stream, slice->from, slice->to);
-	gpusort_stream_end(&writer->stream, slice->to);
+	if (slice->to == writer->stream.view.nrows)
+		gpusort_stream_finish(&writer->stream);
+	else
+		gpusort_stream_end_before(&writer->stream, slice->to);
 }

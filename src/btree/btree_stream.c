@@ -15,18 +15,29 @@
 
 void
 gpusort_stream_begin(GpuSortStream *stream, const GpuSortIndexTarget *target,
-					 const GpuSortView *view, const GpuSortLeafSink *sink)
+					 const GpuSortLeafSink *sink)
 {
 	Relation	index = target->index;
 	BTScanInsert scan_key = _bt_mkscankey(index, NULL);
 
-	stream->view = *view;
 	stream->allequalimage = _bt_allequalimage(index, !IsParallelWorker());
 	stream->deduplicate = stream->allequalimage && !target->info->ii_Unique &&
 		BTGetDeduplicateItems(index);
 	scan_key->allequalimage = stream->allequalimage;
 	gpusort_leaf_begin(&stream->leaf, target, scan_key, sink);
 	gpusort_dedup_begin(&stream->dedup, &stream->leaf);
+}
+
+void
+gpusort_stream_open_view(GpuSortStream *stream, const GpuSortView *view)
+{
+	stream->view = *view;
+}
+
+void
+gpusort_stream_close_view(GpuSortStream *stream)
+{
+	gpusort_dedup_keep(&stream->dedup);
 }
 
 /*
@@ -80,11 +91,15 @@ gpusort_stream_put(GpuSortStream *stream, uint64 from, uint64 to)
 }
 
 void
-gpusort_stream_end(GpuSortStream *stream, uint64 end)
+gpusort_stream_finish(GpuSortStream *stream)
 {
 	gpusort_dedup_flush(&stream->dedup);
-	if (end == stream->view.nrows)
-		gpusort_leaf_finish(&stream->leaf);
-	else
-		gpusort_leaf_end_slice(&stream->leaf, gpusort_view_row(&stream->view, end));
+	gpusort_leaf_finish(&stream->leaf);
+}
+
+void
+gpusort_stream_end_before(GpuSortStream *stream, uint64 position)
+{
+	gpusort_dedup_flush(&stream->dedup);
+	gpusort_leaf_end_slice(&stream->leaf, gpusort_view_row(&stream->view, position));
 }

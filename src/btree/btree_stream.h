@@ -29,7 +29,13 @@ typedef struct GpuSortStream
  * Memory comes from the current context.
  */
 extern void gpusort_stream_begin(GpuSortStream *stream, const GpuSortIndexTarget *target,
-								 const GpuSortView *view, const GpuSortLeafSink *sink);
+								 const GpuSortLeafSink *sink);
+
+/* Positions are those of this view from now on. */
+extern void gpusort_stream_open_view(GpuSortStream *stream, const GpuSortView *view);
+
+/* Need its tuples no more. */
+extern void gpusort_stream_close_view(GpuSortStream *stream);
 
 /*
  * Append the tuples at positions from .. to - 1, which follow those of the call
@@ -37,7 +43,8 @@ extern void gpusort_stream_begin(GpuSortStream *stream, const GpuSortIndexTarget
  */
 extern void gpusort_stream_put(GpuSortStream *stream, uint64 from, uint64 to);
 
-/* The stream ends before this position, at the end of the sort or within. */
-extern void gpusort_stream_end(GpuSortStream *stream, uint64 end);
+/* The stream ends here: with the last tuple of all, or before one of the open view. */
+extern void gpusort_stream_finish(GpuSortStream *stream);
+extern void gpusort_stream_end_before(GpuSortStream *stream, uint64 position);
 
 #endif							/* GPUSORT_BTREE_STREAM_H */

@@ -35,6 +35,7 @@
 #include "index/index_unique.h"
 #include "index/index_writer.h"
 #include "sort/dead_rows.h"
+#include "sort/sort_fetch.h"
 
 /* Of the time for sorting that the check of uniqueness may take at most. */
 #define UNIQUE_PART		0.02
@@ -103,7 +104,18 @@ scan_table(Build *build, IndexBuildResult *result)
 	return !build->reader.rows.failed;
 }
 
-/* Sort, and judge uniqueness; false if the sort must be given up. */
+/* Judge uniqueness of the rows in memory, after which nobody needs to know which are dead. */
+static void
+judge_rows(Build *build, GpuSortUniqueCheck *check, const GpuSortView *view, gs_progress *progress)
+{
+	if (build->reader.target.info->ii_Unique)
+		gpusort_unique_check(check, view, progress);
+	gpusort_unmark_dead(build->reader.rows.sort);
+}
+
+/*
+ * Sort, and judge uniqueness if all rows are in memory; false if the sort must be given up.
+ */
 static bool
 sort_and_check(Build *build)
 {
@@ -127,27 +139,29 @@ sort_and_check(Build *build)
 	gpusort_fault_pause(GPUSORT_PAUSE_SORTED);
 	if (gpusort_get_stats(sort)->handover != GPUSORT_HANDOVER_NONE)
 		return false;
-	if (unique)
+	if (gpusort_is_in_memory(sort))
 	{
+		GpuSortUniqueCheck check;
+		GpuSortView view;
+
 		gs_progress_plan(progress, rows);
-		gpusort_index_check_unique(&build->reader.target, sort, progress);
+		gpusort_view(sort, &view);
+		gpusort_unique_begin(&check, &build->reader.target);
+		judge_rows(build, &check, &view, progress);
 	}
-	gpusort_unmark_dead(sort);
 	gs_progress_finish(progress);
 	gpusort_fault_pause(GPUSORT_PAUSE_CHECKED);
 	build->times.sort = gpusort_elapsed(start);
 	return true;
 }
 
-/* Write the sorted rows, with the workers if there are any and they can. */
+/* Write rows that are all in memory, with the workers if there are any and they can. */
 static void
-write_index(Build *build)
+write_rows(Build *build)
 {
 	const GpuSortIndexTarget *target = &build->reader.target;
 	const GpuSortIndexSlices *slices = NULL;
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpusort index writer",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(context);
+	GpuSortIndexWriter *writer;
 	GpuSortView view;
 
 	gpusort_view(build->reader.rows.sort, &view);
@@ -155,8 +169,48 @@ write_index(Build *build)
 		slices = gpusort_leader_slices(build->leader);
 	if (slices != NULL)
 		build->slices = gpusort_slices_write(slices, target, &view);
-	if (build->slices == 0)
-		gpusort_index_write(target, &view);
+	if (build->slices > 0)
+		return;
+	writer = gpusort_index_writer_begin(target);
+	gpusort_index_writer_put(writer, &view);
+	gpusort_index_writer_finish(writer);
+}
+
+/* Write rows that come from temporary files, a part of them at a time, and judge their uniqueness. */
+static void
+write_spilled_rows(Build *build)
+{
+	const GpuSortIndexTarget *target = &build->reader.target;
+	GpuSort    *sort = build->reader.rows.sort;
+	GpuSortIndexWriter *writer = gpusort_index_writer_begin(target);
+	GpuSortUniqueCheck check;
+	uint64		from;
+	uint64		to;
+
+	gpusort_unique_begin(&check, target);
+	for (uint64 position = 0; position < gpusort_rows(sort); position = to)
+	{
+		GpuSortView view;
+
+		gpusort_fetch_window(sort, position, &from, &to);
+		gpusort_view(sort, &view);
+		judge_rows(build, &check, &view, NULL);
+		gpusort_index_writer_put(writer, &view);
+	}
+	gpusort_index_writer_finish(writer);
+}
+
+static void
+write_index(Build *build)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpusort index writer",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+
+	if (gpusort_is_in_memory(build->reader.rows.sort))
+		write_rows(build);
+	else
+		write_spilled_rows(build);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
 }
@@ -182,14 +236,15 @@ log_build(const Build *build)
 	const BuildTimes *times = &build->times;
 
 	ereport(DEBUG1,
-			(errmsg_internal("gpusort: built index \"%s\": " UINT64_FORMAT " rows, %d workers, %u slices, scan %.1f ms (joining %.1f ms), sort %.1f ms, write %.1f ms%s",
+			(errmsg_internal("gpusort: built index \"%s\": " UINT64_FORMAT " rows, %d workers, %u slices, scan %.1f ms (joining %.1f ms), sort %.1f ms, write %.1f ms%s, %u runs, %u portions",
 							 RelationGetRelationName(build->reader.target.index),
 							 gpusort_rows(sort), build->workers, build->slices,
 							 INSTR_TIME_GET_MILLISEC(times->scan),
 							 INSTR_TIME_GET_MILLISEC(stats->join_time),
 							 INSTR_TIME_GET_MILLISEC(times->sort),
 							 INSTR_TIME_GET_MILLISEC(times->write),
-							 stats->reordered_rows > 0 ? ", reordered" : "")));
+							 stats->reordered_rows > 0 ? ", reordered" : "", stats->runs,
+							 stats->portions)));
 }
 
 static const char *

@@ -68,10 +68,11 @@ is_worth_it(const GpuSortIndexTarget *target, size_t limit_bytes, GpuSortSpec *s
 	tuple_bytes = estimate.memory_bytes - rows * header_bytes;
 	if (rows < gpusort_min_rows)
 		*reason = "fewer rows estimated than gpusort.min_rows";
-	else if (target->info->ii_Predicate == NIL && tuple_bytes > limit_bytes + gpusort_pool_limit())
+	else if (target->info->ii_Predicate != NIL || gpusort_enable_spill)
+		return true;
+	else if (tuple_bytes > limit_bytes + gpusort_pool_limit())
 		*reason = "tuples estimated not to fit into maintenance_work_mem and the pool";
-	else if (target->info->ii_Predicate == NIL &&
-			 tuple_bytes > limit_bytes + gpusort_pool_available())
+	else if (tuple_bytes > limit_bytes + gpusort_pool_available())
 		*reason = "tuples estimated not to fit into what is free of the pool";
 	else
 		return true;

@@ -26,7 +26,7 @@ gpusort_forecast_no_room(const GpuSortIndexReader *reader)
 	double		rows_a_page;
 
 	/* rows that have left the part are among those of workers */
-	if (gpusort_force || rows->part_full || (rows->part == NULL && blocks->shared != NULL))
+	if (gpusort_enable_spill || gpusort_force || rows->part_full || (rows->part == NULL && blocks->shared != NULL))
 		return false;
 	if (read < Max(blocks->total / MIN_PART, MIN_PAGES) || blocks->read < MIN_PAGES)
 		return false;

@@ -18,7 +18,6 @@
 #include "index/index_unique.h"
 #include "interrupts.h"
 #include "sort/dead_rows.h"
-#include "sort/sort_fetch.h"
 
 /* Violation by this tuple and a later one, in the server's words. */
 static void
@@ -55,51 +54,99 @@ has_null_key(Relation index, IndexTuple tuple)
 	return false;
 }
 
-/* Check the run of equal rows at positions start .. end - 1. */
-static void
-check_run(const GpuSortIndexTarget *target, GpuSort *sort, uint64 start, uint64 end)
+void
+gpusort_unique_begin(GpuSortUniqueCheck *check, const GpuSortIndexTarget *target)
 {
-	IndexTuple	first = NULL;	/* live one */
+	*check = (GpuSortUniqueCheck) {.target = target, .live = palloc(INDEX_SIZE_MASK + 1)};
+}
 
-	for (uint64 i = start; i < end; i++)
+/* The first position from `from` on that begins another run. */
+static uint64
+end_of_run(const GpuSortView *view, uint64 from)
+{
+	while (from < view->nrows && gpusort_view_is_equal(view, from))
+		from++;
+	return from;
+}
+
+/*
+ * Check rows from .. to - 1 of a run, in which a row before them was alive, if it is not NULL.
+ * Returns one that is.
+ */
+static IndexTuple
+check_rows(const GpuSortIndexTarget *target, const GpuSortView *view, uint64 from, uint64 to,
+		   IndexTuple live)
+{
+	for (uint64 i = from; i < to; i++)
 	{
-		void	   *row;
-		IndexTuple	tuple;
+		IndexTuple	tuple = gpusort_view_row(view, i);
 
 		if (i % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
-		gpusort_fetch_block(sort, i, 1, &row);
-		tuple = row;
-		if (i == start && !target->info->ii_NullsNotDistinct &&
-			has_null_key(target->index, tuple))
-			return;
 		if (gpusort_tuple_is_dead(tuple))
 			continue;
-		if (first != NULL)
-			report_duplicate(target, first);
-		first = tuple;
+		if (live != NULL)
+			report_duplicate(target, live);
+		live = tuple;
 	}
+	return live;
+}
+
+/* May rows be equal to this one? */
+static bool
+is_exempt(const GpuSortIndexTarget *target, IndexTuple tuple)
+{
+	return !target->info->ii_NullsNotDistinct && has_null_key(target->index, tuple);
+}
+
+/* The run that the last view has ended in goes on to a position. */
+static void
+check_last_run(GpuSortUniqueCheck *check, const GpuSortView *view, uint64 to)
+{
+	IndexTuple	live = check->has_live ? check->live : NULL;
+
+	if (check->exempt)
+		return;
+	live = check_rows(check->target, view, 0, to, live);
+	if (live != NULL && !check->has_live)
+		memcpy(check->live, live, IndexTupleSize(live));
+	check->has_live = live != NULL;
+}
+
+/* Note what is to be known about the run that begins at a position and goes to the end. */
+static void
+keep_last_run(GpuSortUniqueCheck *check, const GpuSortView *view, uint64 start)
+{
+	IndexTuple	live = NULL;
+
+	check->exempt = is_exempt(check->target, gpusort_view_row(view, start));
+	if (!check->exempt)
+		live = check_rows(check->target, view, start, view->nrows, NULL);
+	if (live != NULL)
+		memcpy(check->live, live, IndexTupleSize(live));
+	check->has_live = live != NULL;
 }
 
 void
-gpusort_index_check_unique(const GpuSortIndexTarget *target, GpuSort *sort,
-						   gs_progress *progress)
+gpusort_unique_check(GpuSortUniqueCheck *check, const GpuSortView *view, gs_progress *progress)
 {
-	const uint64 *equal = gpusort_equal_rows(sort);
-	uint64		rows = gpusort_rows(sort);
-	uint64		end = 0;
+	uint64		begin = end_of_run(view, 0);
+	uint64		end = begin;
+	uint64		last;
 
-	for (uint64 w = 0; w < (rows + 63) / 64; w++)
+	if (begin > 0)
+		check_last_run(check, view, begin);
+	for (uint64 w = begin / 64; w < (view->nrows + 63) / 64; w++)
 	{
-		for (uint64 tied = equal[w]; tied != 0; tied &= tied - 1)
+		for (uint64 tied = view->equal[w]; tied != 0; tied &= tied - 1)
 		{
-			uint64		start = w * 64 + pg_rightmost_one_pos64(tied) - 1;
+			uint64		at = w * 64 + pg_rightmost_one_pos64(tied);
 
-			if (start + 1 < end)
+			if (at < end)
 				continue;		/* inside the run that was last checked */
-			for (end = start + 2; end < rows && (equal[end / 64] >> (end % 64) & 1) != 0;)
-				end++;
-			check_run(target, sort, start, end);
+			end = end_of_run(view, at + 1);
+			if (!is_exempt(check->target, gpusort_view_row(view, at - 1)))
+				check_rows(check->target, view, at - 1, end, NULL);
 		}
 		if ((w + 1) % GPUSORT_INTERRUPT_ROWS == 0)
 		{
@@ -107,4 +154,9 @@ gpusort_index_check_unique(const GpuSortIndexTarget *target, GpuSort *sort,
 			gs_progress_advance(progress, GPUSORT_INTERRUPT_ROWS * 64);
 		}
 	}
+	if (begin == view->nrows)
+		return;
+	for (last = view->nrows - 1; last > begin && gpusort_view_is_equal(view, last);)
+		last--;
+	keep_last_run(check, view, last);
 }

@@ -7,13 +7,26 @@
 
 #include "btree/btree_target.h"
 #include "engine/gs_progress.h"
-#include "sort/sort.h"
+#include "sort/sort_view.h"
+
+typedef struct GpuSortUniqueCheck
+{
+	const GpuSortIndexTarget *target;
+
+	/* the run of equal rows that was looked at last, which may go on */
+	bool		exempt;			/* null in a key column */
+	bool		has_live;		/* one of its rows is alive: */
+	IndexTuple	live;			/* a copy */
+} GpuSortUniqueCheck;
+
+/* Memory comes from the current context. */
+extern void gpusort_unique_begin(GpuSortUniqueCheck *check, const GpuSortIndexTarget *target);
 
 /*
- * ERROR if two live rows of the performed sort violate the index's uniqueness.  The
- * progress is planned as rows.
+ * ERROR if two live rows violate the index's uniqueness, of those of the performed sort that a view
+ * of it shows, and those of the views before.  The progress is planned as rows.
  */
-extern void gpusort_index_check_unique(const GpuSortIndexTarget *target, GpuSort *sort,
-									   gs_progress *progress);
+extern void gpusort_unique_check(GpuSortUniqueCheck *check, const GpuSortView *view,
+								 gs_progress *progress);
 
 #endif							/* GPUSORT_INDEX_UNIQUE_H */

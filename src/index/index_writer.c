@@ -28,25 +28,26 @@
 /* Tuples after which progress is reported. */
 #define PROGRESS_STEP	8192
 
-typedef struct Writer
+struct GpuSortIndexWriter
 {
 	GpuSortStream stream;
 	GpuSortLevels levels;
 	GpuSortStorage *storage;
 	BlockNumber last_leaf;		/* P_NONE: none yet */
 	BlockNumber next_leaf;		/* P_NONE: has no block yet, or there is no more */
-} Writer;
+	uint64		tuples;			/* put so far */
+};
 
 static char *
 get_leaf(void *arg)
 {
-	return gpusort_storage_get_page(((Writer *) arg)->storage);
+	return gpusort_storage_get_page(((GpuSortIndexWriter *) arg)->storage);
 }
 
 static void
 put_leaf(void *arg, char *page, IndexTuple low_key, bool last)
 {
-	Writer	   *writer = arg;
+	GpuSortIndexWriter *writer = arg;
 	BlockNumber block = writer->next_leaf;
 
 	if (block == P_NONE)
@@ -63,36 +64,46 @@ put_leaf(void *arg, char *page, IndexTuple low_key, bool last)
 	writer->last_leaf = block;
 }
 
-static void
-put_tuples(GpuSortStream *stream, uint64 ntuples)
+GpuSortIndexWriter *
+gpusort_index_writer_begin(const GpuSortIndexTarget *target)
 {
-	for (uint64 from = 0; from < ntuples; from += PROGRESS_STEP)
-	{
-		uint64		to = Min(from + PROGRESS_STEP, ntuples);
-
-		CHECK_FOR_INTERRUPTS();
-		gpusort_stream_put(stream, from, to);
-		gpusort_progress_tuples(to);
-	}
-	gpusort_stream_end(stream, ntuples);
-}
-
-void
-gpusort_index_write(const GpuSortIndexTarget *target, const GpuSortView *view)
-{
-	Writer	   *writer = palloc0(sizeof(Writer));
+	GpuSortIndexWriter *writer = palloc0(sizeof(GpuSortIndexWriter));
 	GpuSortLeafSink sink = {.arg = writer, .get_page = get_leaf, .put_page = put_leaf};
-	BlockNumber root;
-	uint32		height = 0;
 
 	writer->last_leaf = P_NONE;
 	writer->next_leaf = P_NONE;
 	writer->storage = gpusort_storage_begin(target->index);
 	(void) gpusort_storage_new_block(writer->storage);	/* metapage */
 	gpusort_levels_begin(&writer->levels, writer->storage);
-	gpusort_stream_begin(&writer->stream, target, view, &sink);
-	put_tuples(&writer->stream, view->nrows);
+	gpusort_stream_begin(&writer->stream, target, &sink);
+	return writer;
+}
 
+void
+gpusort_index_writer_put(GpuSortIndexWriter *writer, const GpuSortView *view)
+{
+	GpuSortStream *stream = &writer->stream;
+
+	gpusort_stream_open_view(stream, view);
+	for (uint64 from = 0; from < view->nrows; from += PROGRESS_STEP)
+	{
+		uint64		to = Min(from + PROGRESS_STEP, view->nrows);
+
+		CHECK_FOR_INTERRUPTS();
+		gpusort_stream_put(stream, from, to);
+		gpusort_progress_tuples(writer->tuples + to);
+	}
+	gpusort_stream_close_view(stream);
+	writer->tuples += view->nrows;
+}
+
+void
+gpusort_index_writer_finish(GpuSortIndexWriter *writer)
+{
+	BlockNumber root;
+	uint32		height = 0;
+
+	gpusort_stream_finish(&writer->stream);
 	root = writer->last_leaf;
 	if (writer->levels.height > 0)
 		root = gpusort_levels_finish(&writer->levels, &height);

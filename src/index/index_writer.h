@@ -23,11 +23,19 @@
 #include "btree/btree_target.h"
 #include "sort/sort_view.h"
 
+typedef struct GpuSortIndexWriter GpuSortIndexWriter;
+
+/* Begin to fill the index, a btree without any block.  In the current context. */
+extern GpuSortIndexWriter *gpusort_index_writer_begin(const GpuSortIndexTarget *target);
+
 /*
- * Fill the index, a btree without any block, with the tuples of the view.
+ * Append the tuples of a view, which follow those of the view before and need not stay.
  *
  * ERROR, as in the server, if a tuple is too large for a btree page.
  */
-extern void gpusort_index_write(const GpuSortIndexTarget *target, const GpuSortView *view);
+extern void gpusort_index_writer_put(GpuSortIndexWriter *writer, const GpuSortView *view);
+
+/* All tuples are there. */
+extern void gpusort_index_writer_finish(GpuSortIndexWriter *writer);
 
 #endif							/* GPUSORT_INDEX_WRITER_H */

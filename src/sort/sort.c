@@ -143,6 +143,12 @@ gpusort_rows(const GpuSort *sort)
 	return sort->stats.rows - sort->stats.dropped_rows;
 }
 
+bool
+gpusort_is_in_memory(const GpuSort *sort)
+{
+	return sort->spill == NULL;
+}
+
 Tuplesortstate *
 gpusort_tuplesort(const GpuSort *sort)
 {

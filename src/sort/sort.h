@@ -135,6 +135,13 @@ extern void gpusort_perform(GpuSort *sort);
 /* Rows in sorted order, those that were kept; valid after gpusort_perform(). */
 extern uint64 gpusort_rows(const GpuSort *sort);
 
+/*
+ * Are all rows in memory?  Else those of a window of positions are (gpusort_fetch_window()), and what
+ * tells of equal rows is about these, their first one and the row before it included if windows are
+ * fetched in order.
+ */
+extern bool gpusort_is_in_memory(const GpuSort *sort);
+
 /* The tuplesort that has taken over, or NULL. */
 extern struct Tuplesortstate *gpusort_tuplesort(const GpuSort *sort);
 

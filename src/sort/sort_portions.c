@@ -27,6 +27,7 @@
 #include "sort/sort_rows.h"
 #include "sort/sort_spill.h"
 #include "sort/sort_state.h"
+#include "sort/sort_view.h"
 #include "sort/spill_files.h"
 
 /*
@@ -166,12 +167,50 @@ sort_portion(GpuSort *sort, const GpuSortPortions *portions, uint32 number)
 	}
 }
 
+/* The rows in memory go: keep the last one, if it may have to be compared with the next. */
+static void
+keep_last_row(GpuSort *sort)
+{
+	GpuSortSpill *spill = sort->spill;
+	GpuSortView view;
+	IndexTuple	last;
+
+	if (!sort->index_rows || spill->loaded == GPUSORT_NOT_LOADED || sort->rows.count == 0)
+		return;
+	gpusort_view(sort, &view);
+	last = gpusort_view_row(&view, view.nrows - 1);
+	if (spill->last_row == NULL)
+		spill->last_row = MemoryContextAlloc(spill->context, INDEX_SIZE_MASK + 1);
+	memcpy(spill->last_row, last, IndexTupleSize(last));
+	spill->last_position = sort->first + sort->rows.count - 1;
+}
+
+/* Is the first row in memory equal to the one before it? */
+static void
+compare_with_last_row(GpuSort *sort)
+{
+	const GpuSortSpill *spill = sort->spill;
+	GpuSortRowComparer *comparer = &spill->portions->comparer;
+	GpuSortView view;
+
+	if (spill->last_row == NULL || spill->last_position + 1 != sort->first)
+		return;
+	gpusort_row_comparer_load(comparer, 0, spill->last_row);
+	gpusort_view(sort, &view);
+	gpusort_row_comparer_load(comparer, 1, gpusort_view_row(&view, 0));
+	if (gpusort_row_comparer_compare_keys(comparer) == 0)
+		RANGE_U64(sort->order.equal)[0] |= 1;
+	gpusort_row_comparer_clear(comparer);
+}
+
 /* Have a portion with the row at a position in memory. */
 static void
 load(GpuSort *sort, GpuSortPortions *portions, uint64 position)
 {
 	GpuSortSpill *spill = sort->spill;
 	uint32		number;
+
+	keep_last_row(sort);
 
 	spill->loaded = GPUSORT_NOT_LOADED;
 	for (;;)
@@ -191,6 +230,9 @@ load(GpuSort *sort, GpuSortPortions *portions, uint64 position)
 	}
 	sort->first = portions->first[number];
 	spill->loaded = number;
+	sort->stats.portions++;
+	if (sort->index_rows)
+		compare_with_last_row(sort);
 }
 
 void
@@ -228,6 +270,7 @@ merge_runs(GpuSort *sort, const GpuSortRun **runs, uint32 nruns, GpuSortRunFile 
 {
 	GpuSortPortions *portions = make_portions(sort, runs, nruns);
 	uint64		rows = portions->first[portions->count];
+	uint32		portions_before = sort->stats.portions;
 
 	sort->spill->portions = portions;
 	gpusort_run_begin(file);
@@ -238,6 +281,7 @@ merge_runs(GpuSort *sort, const GpuSortRun **runs, uint32 nruns, GpuSortRunFile 
 	}
 	gpusort_run_end(file);
 	gpusort_portions_free(portions);
+	sort->stats.portions = portions_before;
 	sort->stats.merged_runs++;
 }
 
@@ -307,6 +351,5 @@ gpusort_finish_spill(GpuSort *sort)
 	spill->loaded = GPUSORT_NOT_LOADED;
 	gpusort_forget_rows(sort);
 	sort->first = 0;
-	sort->stats.portions = spill->portions->count;
 	return GPUSORT_HANDOVER_NONE;
 }

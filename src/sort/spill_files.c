@@ -20,6 +20,8 @@ gpusort_make_spill(GpuSort *sort)
 	spill->context = context;
 	spill->loaded = GPUSORT_NOT_LOADED;
 	sort->spill = spill;
+	/* workers would need all of the result at once */
+	sort->crew = NULL;
 	return spill;
 }
 

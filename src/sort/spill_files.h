@@ -29,6 +29,9 @@ typedef struct GpuSortSpill
 	uint32		nread;
 	GpuSortPortions *portions;
 	uint32		loaded;			/* portion that is in memory, or GPUSORT_NOT_LOADED */
+	IndexTuple	last_row;		/* a copy of the last one of a portion that was in memory, of index
+								 * rows; NULL: there was none */
+	uint64		last_position;
 } GpuSortSpill;
 
 #define GPUSORT_NOT_LOADED	PG_UINT32_MAX
