@@ -21,6 +21,8 @@
 #include "sort/sort_memory.h"
 #include "sort/sort_put.h"
 #include "sort/sort_ranges.h"
+#include "sort/sort_spill.h"
+#include "sort/spill_files.h"
 
 /* Which parts become rows of which sort. */
 typedef struct Join
@@ -411,6 +413,45 @@ put_rows_again(GpuSort *sort)
 	gpusort_release_aside(sort);
 }
 
+/* Runs of the parts become runs of the sort. */
+static void
+join_runs(GpuSortParts *parts, GpuSort *sort)
+{
+	uint32		nfiles = pg_atomic_read_u32(&parts->nfiles);
+	uint64		rows = pg_atomic_read_u64(&parts->spilled_rows);
+	GpuSortSpill *spill = sort->spill;
+	MemoryContext old;
+
+	if (rows == 0)
+		return;
+	sort->crew = NULL;
+	old = MemoryContextSwitchTo(spill->context);
+	for (uint32 i = 0; i < nfiles; i++)
+		gpusort_read_run_file(spill, gpusort_run_file_open(spill->files, i, sort->index_rows));
+	MemoryContextSwitchTo(old);
+	spill->rows += rows;
+	sort->stats.rows += rows;
+	sort->stats.runs += pg_atomic_read_u32(&parts->nruns);
+	sort->stats.spilled_bytes += pg_atomic_read_u64(&parts->spilled_bytes);
+}
+
+/* Put the sort's own rows out of the way of those of parts, if it has runs anyway. */
+static void
+spill_own_rows(GpuSort *sort)
+{
+	GpuSortHandover why;
+
+	if (sort->tuplesort != NULL || sort->rows.count == 0 || !gpusort_has_runs(sort))
+		return;
+	why = gpusort_spill_rows(sort);
+	if (why == GPUSORT_HANDOVER_NONE)
+		return;
+	if (sort->index_rows)
+		sort->stats.handover = why;
+	else
+		gpusort_hand_over(sort, why);
+}
+
 void
 gpusort_parts_join(GpuSortParts *parts, GpuSort *sort)
 {
@@ -418,6 +459,8 @@ gpusort_parts_join(GpuSortParts *parts, GpuSort *sort)
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);
+	join_runs(parts, sort);
+	spill_own_rows(sort);
 	if (sort->tuplesort != NULL)
 	{
 		gpusort_rewind_ranges(sort);

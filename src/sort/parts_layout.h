@@ -25,6 +25,8 @@
 #ifndef GPUSORT_PARTS_LAYOUT_H
 #define GPUSORT_PARTS_LAYOUT_H
 
+#include "storage/fileset.h"
+
 #include "sort/sort_parts.h"
 #include "sort/sort_state.h"
 
@@ -62,6 +64,8 @@ struct GpuSortParts
 	size_t		reserve_bytes;	/* of the row store of all */
 	size_t		row_unit;
 	uint32		max_parts;
+	FileSet		files;			/* the leader's */
+	bool		may_spill;
 
 	/* counters: of what has been given out so far */
 	pg_atomic_uint32 extents;
@@ -69,6 +73,13 @@ struct GpuSortParts
 	pg_atomic_uint32 row_extents;
 	pg_atomic_uint32 listed;
 	pg_atomic_uint32 nparts;
+	pg_atomic_uint32 crowded;	/* 1: some part has spilled, so no one takes more than its share */
+
+	/* files of runs, numbered from 0, and what is in those that are finished */
+	pg_atomic_uint32 nfiles;
+	pg_atomic_uint32 nruns;
+	pg_atomic_uint64 spilled_rows;
+	pg_atomic_uint64 spilled_bytes;
 
 	/* max_parts of them, and behind them the list of extents */
 	PartEntry	entries[FLEXIBLE_ARRAY_MEMBER];

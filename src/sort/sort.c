@@ -103,7 +103,7 @@ gpusort_perform(GpuSort *sort)
 		return;
 	if (sort->tuplesort == NULL)
 	{
-		GpuSortHandover why = sort->spill != NULL ? gpusort_finish_spill(sort)
+		GpuSortHandover why = gpusort_has_runs(sort) ? gpusort_finish_spill(sort)
 			: gpusort_sort_rows(sort);
 
 		if (why != GPUSORT_HANDOVER_NONE)
@@ -146,7 +146,7 @@ gpusort_rows(const GpuSort *sort)
 bool
 gpusort_is_in_memory(const GpuSort *sort)
 {
-	return sort->spill == NULL;
+	return !gpusort_has_runs(sort);
 }
 
 Tuplesortstate *

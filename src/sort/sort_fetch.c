@@ -10,6 +10,7 @@
 #include "sort/sort_portions.h"
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"
+#include "sort/spill_files.h"
 
 /* Rows that gpusortd has brought into order. */
 static void
@@ -52,7 +53,7 @@ gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
 void
 gpusort_fetch_window(GpuSort *sort, uint64 position, uint64 *from, uint64 *to)
 {
-	if (sort->spill != NULL)
+	if (gpusort_has_runs(sort))
 		gpusort_load_portion(sort, position);
 	*from = sort->first;
 	*to = sort->first + sort->rows.count;

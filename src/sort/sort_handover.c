@@ -61,7 +61,7 @@ gpusort_move_to_tuplesort(GpuSort *sort)
 	bool		in_order = sort->stats.joined_rows == 0;
 	size_t		discarded = 0;
 
-	if (sort->spill != NULL)
+	if (gpusort_has_runs(sort))
 		move_runs(sort);
 	if (rows->count == 0)
 		return;

@@ -154,12 +154,41 @@ claim_rows(pg_atomic_uint64 *claimed, uint64 rows)
 	return false;
 }
 
+static bool
+add_extents(GpuSortRange **range, size_t bytes, void *arg)
+{
+	*(uint32 *) arg += (*range)->nowned;
+	return true;
+}
+
+/* Has a part more than its share, while others have not enough? */
+static bool
+is_greedy(GpuSort *part)
+{
+	uint32		extents = 0;
+
+	if (part->memory.crowded == NULL || pg_atomic_read_u32(part->memory.crowded) == 0)
+		return false;
+	gpusort_visit_ranges(part, 0, add_extents, &extents);
+	return extents > part->memory.fair_extents;
+}
+
+void
+gpusort_share_memory(GpuSort *part)
+{
+	pg_atomic_write_u32(part->memory.crowded, 1);
+	pg_atomic_fetch_sub_u64(part->memory.claimed_rows, part->memory.capacity);
+	gpusort_rewind_ranges(part);
+}
+
 bool
 gpusort_grow_planes(GpuSort *sort)
 {
 	GpuSortMemory *memory = &sort->memory;
 	uint64		step = Min(Max(memory->capacity, MIN_GROW_ROWS), MAX_GROW_ROWS);
 
+	if (is_greedy(sort))
+		return false;
 	/* room for no more rows than will be trimmed */
 	if (memory->capacity < sort->bound.trim_at)
 		step = Min(step, sort->bound.trim_at - memory->capacity);

@@ -18,6 +18,8 @@
 #include "sort/row_store_index.h"
 #include "sort/sort_limits.h"
 #include "sort/sort_ranges.h"
+#include "sort/sort_spill.h"
+#include "sort/spill_files.h"
 
 /* Most extents that the list has room for. */
 static uint32
@@ -66,6 +68,14 @@ gpusort_parts_create(GpuSort *sort, int participants)
 	pg_atomic_init_u32(&parts->row_extents, 0);
 	pg_atomic_init_u32(&parts->listed, 0);
 	pg_atomic_init_u32(&parts->nparts, 0);
+	pg_atomic_init_u32(&parts->crowded, 0);
+	pg_atomic_init_u32(&parts->nfiles, 0);
+	pg_atomic_init_u32(&parts->nruns, 0);
+	pg_atomic_init_u64(&parts->spilled_rows, 0);
+	pg_atomic_init_u64(&parts->spilled_bytes, 0);
+	parts->may_spill = gpusort_enable_spill;
+	if (parts->may_spill)
+		parts->files = *gpusort_share_files(sort, participants);
 
 	account->max_extents = 0;
 	return parts;
@@ -98,6 +108,10 @@ begin_part(GpuSortParts *parts, GpuSort *part)
 	memory->pool_account.max_extents = parts->max_extents;
 	memory->pool_account.pool_only = true;
 	memory->pool_account.extents = &parts->extents;
+	memory->crowded = &parts->crowded;
+	memory->fair_extents = parts->max_extents / parts->max_parts;
+	if (parts->may_spill)
+		gpusort_use_shared_files(part, &parts->files, &parts->nfiles);
 	if (gpusort_acquire_ranges(part))
 		return part;
 	gpusort_release_state(part);
@@ -140,6 +154,8 @@ gpusort_parts_begin_joined(GpuSortParts *parts, TupleDesc desc, const GpuSortSpe
 	sort->memory.reserve_bytes = parts->reserve_bytes;
 	sort->memory.pool_account.owner = parts->owner;
 	sort->memory.pool_account.max_extents = 0;
+	if (parts->may_spill)
+		gpusort_use_shared_files(sort, &parts->files, &parts->nfiles);
 	if (!gpusort_acquire_ranges(sort))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
@@ -197,16 +213,39 @@ move_refs(const GpuSortRows *rows, GpuSortKeys *keys, uint32 first_row_extent)
 	}
 }
 
+/*
+ * Once some part has spilled, all do: what one process would have to write at the end, each
+ * writes for itself.  Let other processes read the runs.
+ */
+static void
+finish_runs(GpuSortParts *parts, GpuSort *part)
+{
+	GpuSortSpill *spill = part->spill;
+
+	if (spill == NULL)
+		return;
+	if (part->rows.count > 0 && pg_atomic_read_u32(&parts->crowded) != 0)
+		(void) gpusort_spill_rows(part);
+	if (spill->file == NULL)
+		return;
+	gpusort_run_file_publish(spill->file, spill->files);
+	pg_atomic_fetch_add_u64(&parts->spilled_rows, spill->rows);
+	pg_atomic_fetch_add_u64(&parts->spilled_bytes, spill->file->bytes);
+	pg_atomic_fetch_add_u32(&parts->nruns, spill->file->nruns);
+}
+
 void
 gpusort_parts_finish_part(GpuSortParts *parts, GpuSort *part)
 {
 	GpuSortRows *rows = &part->rows;
-	uint32		row_extents = (rows->used + EXTENT_BYTES - 1) / EXTENT_BYTES;
+	uint32		row_extents;
 	uint32		number;
 	PartEntry  *entry;
 
+	finish_runs(parts, part);
 	if (rows->count == 0)
 		return;
+	row_extents = (rows->used + EXTENT_BYTES - 1) / EXTENT_BYTES;
 	number = pg_atomic_fetch_add_u32(&parts->nparts, 1);
 	if (number >= parts->max_parts)
 		elog(ERROR, "gpusort: more parts of a sort than participants");

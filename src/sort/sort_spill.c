@@ -15,6 +15,7 @@
 #include "prefetch.h"
 #include "settings.h"
 #include "sort/sort_handover.h"
+#include "sort/sort_memory.h"
 #include "sort/sort_rows.h"
 #include "sort/sort_spill.h"
 #include "sort/sort_state.h"
@@ -73,9 +74,12 @@ gpusort_write_rows(GpuSort *sort, GpuSortRunFile *file)
 GpuSortHandover
 gpusort_spill_rows(GpuSort *sort)
 {
-	GpuSortHandover why = gpusort_sort_rows(sort);
 	GpuSortSpill *spill = sort->spill;
+	GpuSortHandover why;
 
+	/* the crew would have to see all of the result, and may be busy with other things */
+	sort->crew = NULL;
+	why = gpusort_sort_rows(sort);
 	if (why != GPUSORT_HANDOVER_NONE)
 		return why;
 	if (spill == NULL)
@@ -88,6 +92,8 @@ gpusort_spill_rows(GpuSort *sort)
 	spill->rows += sort->rows.count;
 	sort->stats.runs++;
 	gpusort_forget_rows(sort);
+	if (sort->is_part)
+		gpusort_share_memory(sort);
 	return sort->rows.store != NULL ? GPUSORT_HANDOVER_NONE : GPUSORT_HANDOVER_MEMORY;
 }
 
@@ -96,7 +102,8 @@ gpusort_make_room(GpuSort *sort)
 {
 	GpuSortHandover why = gpusort_handover_cause(&sort->keys);
 
-	if (why != GPUSORT_HANDOVER_MEMORY || !gpusort_enable_spill || sort->is_part ||
+	if (why != GPUSORT_HANDOVER_MEMORY || !gpusort_enable_spill ||
+		(sort->is_part && sort->spill == NULL) ||
 		sort->rows.count == 0 || sort->keys.ncolumns == 0)
 		return why;
 	return gpusort_spill_rows(sort);

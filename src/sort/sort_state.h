@@ -40,6 +40,8 @@ typedef struct GpuSortMemory
 	size_t		reserve_bytes;	/* reservation of each range */
 	uint64		capacity;		/* rows that the planes have room for */
 	pg_atomic_uint64 *claimed_rows; /* ... those of all parts; NULL: this is none */
+	pg_atomic_uint32 *crowded;	/* of a part: not 0 if it may not have more than: */
+	uint32		fair_extents;
 } GpuSortMemory;
 
 /* How many rows are wanted, and which of those that came so far (sort_bound.h). */

@@ -19,6 +19,7 @@
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"
 #include "sort/sort_view.h"
+#include "sort/spill_files.h"
 
 /* asm-generic/mman-common.h, which may be older than the kernel */
 #ifndef MADV_POPULATE_READ
@@ -153,7 +154,7 @@ gpusort_leave_view(GpuSort *sort, GpuSortSharedView *shared)
 {
 	GpuSortRange *ranges[GPUSORT_VIEW_PIECES];
 
-	if (sort->tuplesort != NULL || !gpusort_publish_view(sort, shared) ||
+	if (sort->tuplesort != NULL || gpusort_has_runs(sort) || !gpusort_publish_view(sort, shared) ||
 		gpusort_service_holds_memory(sort))
 		return false;
 	find_ranges(sort, ranges);

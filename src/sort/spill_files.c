@@ -20,9 +20,39 @@ gpusort_make_spill(GpuSort *sort)
 	spill->context = context;
 	spill->loaded = GPUSORT_NOT_LOADED;
 	sort->spill = spill;
-	/* workers would need all of the result at once */
-	sort->crew = NULL;
 	return spill;
+}
+
+/* A set of files of the sort's own. */
+static void
+begin_files(GpuSortSpill *spill)
+{
+	FileSetInit(&spill->own_files);
+	spill->files = &spill->own_files;
+}
+
+const FileSet *
+gpusort_share_files(GpuSort *sort, int participants)
+{
+	gpusort_end_spill(sort);
+	begin_files(gpusort_make_spill(sort));
+	sort->spill->next_number = participants;
+	return sort->spill->files;
+}
+
+void
+gpusort_use_shared_files(GpuSort *sort, FileSet *files, pg_atomic_uint32 *number)
+{
+	GpuSortSpill *spill = gpusort_make_spill(sort);
+
+	spill->files = files;
+	spill->shared_number = number;
+}
+
+bool
+gpusort_has_runs(const GpuSort *sort)
+{
+	return sort->spill != NULL && sort->spill->rows > 0;
 }
 
 GpuSortRunFile *
@@ -33,11 +63,10 @@ gpusort_begin_run_file(GpuSort *sort)
 	GpuSortRunFile *file;
 
 	if (spill->files == NULL)
-	{
-		FileSetInit(&spill->own_files);
-		spill->files = &spill->own_files;
-	}
-	file = gpusort_run_file_create(spill->files, spill->next_number++, sort->index_rows,
+		begin_files(spill);
+	file = gpusort_run_file_create(spill->files,
+								   spill->shared_number == NULL ? spill->next_number++
+								   : pg_atomic_fetch_add_u32(spill->shared_number, 1), sort->index_rows,
 								   gpusort_memory_at_hand(sort));
 	MemoryContextSwitchTo(old);
 	return file;

@@ -20,7 +20,8 @@ typedef struct GpuSortSpill
 	MemoryContext context;		/* of all that belongs to it */
 	FileSet    *files;			/* own_files, or a shared sort's; NULL: none yet */
 	FileSet		own_files;
-	uint32		next_number;	/* of a file in own_files */
+	uint32		next_number;	/* of a file */
+	pg_atomic_uint32 *shared_number;	/* ... instead, in files of a shared sort; or NULL */
 	GpuSortRunFile *file;		/* that this process appends runs to; NULL: none yet */
 	uint64		rows;			/* in all runs */
 
@@ -38,6 +39,18 @@ typedef struct GpuSortSpill
 
 /* Files of a sort's own; ERROR if the server has no room for them. */
 extern GpuSortSpill *gpusort_make_spill(GpuSort *sort);
+
+/*
+ * Let the participants of a shared sort put files into the sort's, each one, and a process that joins their parts
+ * more.
+ */
+extern const FileSet *gpusort_share_files(GpuSort *sort, int participants);
+
+/* Do so: the files, and how many there are so far. */
+extern void gpusort_use_shared_files(GpuSort *sort, FileSet *files, pg_atomic_uint32 *number);
+
+/* Has the sort runs in files? */
+extern bool gpusort_has_runs(const GpuSort *sort);
 
 /* Begin a file in them. */
 extern GpuSortRunFile *gpusort_begin_run_file(GpuSort *sort);
