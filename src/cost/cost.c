@@ -112,6 +112,9 @@
 /* Row reference, two engine items, position and equal bit of rows with strings. */
 #define ROW_OVERHEAD_BYTES	25
 
+/* Of each range, for a participant that spills: so many extents, not to do so all the time. */
+#define LEAST_EXTENTS	2
+
 /* Assumed length of a byte string key, where costs have to guess. */
 #define STRING_KEY_BYTES	16
 
@@ -208,6 +211,20 @@ fresh_memory_cost(double bytes)
 	return Max(bytes - warm, 0) * gpusort_cost_row_byte * FRESH_BYTE_FACTOR;
 }
 
+/*
+ * Writing all rows to temporary files and reading them back, if they don't fit into memory: what the
+ * planner charges PostgreSQL's sort for its pages, and collecting the rows once more.
+ */
+static Cost
+spill_cost(double rows, double row_bytes, const GpuSortEstimate *estimate)
+{
+	double		pages = rows * row_bytes / BLCKSZ;
+
+	if (!gpusort_enable_spill || gpusort_fits_memory(estimate))
+		return 0;
+	return 2 * pages * (0.75 * seq_page_cost + 0.25 * random_page_cost) + estimate->collect_cost;
+}
+
 double
 gpusort_memory_factor(double bytes)
 {
@@ -228,7 +245,7 @@ estimate_cost(double rows, double row_bytes, Cost key, GpuSortEstimate *estimate
 	estimate->collect_cost = rows * (gpusort_cost_row * COLLECT_SHARE + key +
 									 row_bytes * gpusort_cost_row_byte * memory);
 	estimate->startup_cost = gpusort_cost_startup + estimate->collect_cost + sort +
-		fresh_memory_cost(estimate->memory_bytes);
+		fresh_memory_cost(estimate->memory_bytes) + spill_cost(rows, row_bytes, estimate);
 	estimate->run_cost = rows * gpusort_cost_emit * memory;
 }
 
@@ -416,7 +433,7 @@ gpusort_worth_it(double rows, int width, double limit_rows, const GpuSortEstimat
 		*reason = "fewer rows estimated than gpusort.min_rows";
 	else if (is_for_bounded_sort(rows, width, limit_rows, estimate))
 		*reason = "few rows wanted of many, which a bounded sort finds faster";
-	else if (!gpusort_fits_memory(estimate))
+	else if (!gpusort_enable_spill && !gpusort_fits_memory(estimate))
 		*reason = why_memory_is_short(estimate);
 	else
 		return true;
@@ -431,4 +448,14 @@ gpusort_fits_pool(const GpuSortEstimate *estimate, int participants)
 		participants * estimate->ranges * (GSD_EXTENT_BYTES / 2.0);
 
 	return bytes <= pool_bytes(bytes);
+}
+
+bool
+gpusort_pool_suffices(const GpuSortEstimate *estimate, int participants)
+{
+	double		least_bytes = (double) participants * estimate->ranges * LEAST_EXTENTS *
+		GSD_EXTENT_BYTES;
+
+	return gpusort_fits_pool(estimate, participants) ||
+		(gpusort_enable_spill && least_bytes <= pool_bytes(least_bytes));
 }

@@ -112,6 +112,9 @@ extern bool gpusort_pool_was_short;
  */
 extern bool gpusort_fits_pool(const GpuSortEstimate *estimate, int participants);
 
+/* ... or enough for them to spill what it does not hold. */
+extern bool gpusort_pool_suffices(const GpuSortEstimate *estimate, int participants);
+
 /* ---------- parts of the formula, to be solved for its constants ---------- */
 
 /* How much of the full price memory accesses cost for so many bytes of rows. */

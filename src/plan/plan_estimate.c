@@ -50,7 +50,7 @@ gpusort_estimate_path(PlannerInfo *root, const Path *input, const GpuSortPathKey
 		estimate_keys(keys, in_order, fetch.width, limit_rows, &narrow))
 		gpusort_choose_late(&fetch, rows, limit_rows, &narrow, estimate);
 	return gpusort_worth_it(rows, width, limit_rows, estimate, &reason) &&
-		(participants == 1 || gpusort_force || gpusort_fits_pool(estimate, participants));
+		(participants == 1 || gpusort_force || gpusort_pool_suffices(estimate, participants));
 }
 
 /* ---------- finished plans ---------- */

@@ -222,7 +222,7 @@ is_worth_it(Candidate *candidate, GpuSortLimit limit, const PlannedStmt *stmt)
 		return false;
 	estimate_costs(candidate);
 	return gpusort_force ||
-		(gpusort_fits_pool(&candidate->estimate, candidate->workers + 1) &&
+		(gpusort_pool_suffices(&candidate->estimate, candidate->workers + 1) &&
 		 candidate->total_cost < candidate->gathered_cost +
 		 cost_of_sort(candidate->sort, limit_of_sort, stmt));
 }

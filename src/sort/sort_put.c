@@ -489,7 +489,8 @@ gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot)
 bool
 gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot)
 {
-	if (!take_slot(part, slot))
+	if (unlikely(!take_slot(part, slot)) &&
+		(gpusort_make_room(part) != GPUSORT_HANDOVER_NONE || !take_slot(part, slot)))
 		return false;
 	part->stats.rows++;
 	return true;
