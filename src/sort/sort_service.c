@@ -292,8 +292,7 @@ gpusort_service_sort(GpuSort *sort, bool all_at_once)
 	const char *why;
 	bool		cuda;
 
-	/* participants that spill their parts sort side by side */
-	if (sort->is_part || !service_is_wanted(sort->rows.count))
+	if (!service_is_wanted(sort->rows.count))
 		return false;
 	if (!gpusort_service_is_up(&cuda) && gpusort_service_complaint() == NULL)
 	{

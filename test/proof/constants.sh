@@ -63,7 +63,7 @@ index/index_blocks.c			CHUNK_PAGES				1|3
 index/index_exchange.c			BATCH_BYTES				((Size) 8 * 1024)|((Size) 16 * 1024)
 index/index_pages.c				MAX_CAREFUL_PAGES		1|5
 keys/codec_collate.c			CACHE_MAX_STRING_BYTES	1|9
-keys/collate_primaries.c		LEARN_AFTER				1|100
+keys/collate_learn.c		LEARN_AFTER				1|100
 memory/memory_range.c			GROW_STEP_BYTES			((size_t) 4 << 10)|((size_t) 64 << 10)
 memory/memory_range.c			MIN_POOL_STEP_BYTES		((size_t) 4 << 10)|((size_t) 1 << 20)
 memory/memory_range.c			MAX_KEPT_RANGES			1|4
