@@ -257,6 +257,7 @@ RESET gpusort.enabled;
 
 -- Half-way back to PostgreSQL's build
 SET gpusort.verify = on;
+SET gpusort.enable_spill = off;
 SET gpusort.inject_fault = memory;
 REINDEX INDEX i;
 SELECT builds(), valid();
@@ -274,6 +275,7 @@ RESET gpusort.verify;
 -- memory that does not suffice: expected, and not expected
 INSERT INTO t SELECT i FROM generate_series(3001, 100000) i;
 SET gpusort.pool_quota = 0;
+SET gpusort.enable_spill = off;
 SET maintenance_work_mem = '1MB';
 REINDEX INDEX i;
 SELECT builds(), valid();
@@ -285,6 +287,7 @@ REINDEX INDEX i;
 SELECT builds(), valid();
 -- or by the pool
 RESET gpusort.pool_quota;
+SET gpusort.enable_spill = off;
 SET maintenance_work_mem = '1MB';
 RESET gpusort.force;
 REINDEX INDEX i;

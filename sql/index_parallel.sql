@@ -67,6 +67,7 @@ CREATE FUNCTION fails(i int) RETURNS int IMMUTABLE PARALLEL SAFE LANGUAGE plpgsq
 CREATE INDEX i ON t (fails(id));
 -- giving up
 SELECT given_up AS before FROM gpusort_index_builds() \gset
+SET gpusort.enable_spill = off;
 SET gpusort.inject_fault = memory;
 CREATE INDEX i ON t (k);
 DROP INDEX i;

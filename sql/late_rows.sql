@@ -252,6 +252,7 @@ SELECT walks_alike('SELECT * FROM wide ORDER BY k, id',
 SELECT walks_alike('SELECT * FROM wide WHERE id > 2900 ORDER BY k, id',
 	ARRAY['UPDATE wide SET pad = ''changed''', 'UPDATE wide SET pad = ''again''', 'DELETE FROM wide', 'UPDATE copied SET id = 1'],
 	'1', '50', 'all', 'back');
+SET gpusort.enable_spill = off;
 SET gpusort.inject_fault = memory;
 SELECT walks_alike('SELECT * FROM wide ORDER BY k, id', ARRAY[NULL, 'DELETE FROM wide'], '1', '100', '99', '-1', '-2', 'back', 'all');
 SET gpusort.inject_fault = none;

@@ -140,6 +140,7 @@ SELECT lines('SELECT * FROM t ORDER BY a LIMIT (SELECT 1)');
 -- rows that are estimated not to fit, nor to be fetched
 SET LOCAL gpusort.late_rows = off;
 SET LOCAL gpusort.pool_quota = 0;
+SET LOCAL gpusort.enable_spill = off;
 SET LOCAL work_mem = '64kB';
 SET LOCAL hash_mem_multiplier = 1;
 SELECT lines('SELECT * FROM t ORDER BY a');

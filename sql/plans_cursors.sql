@@ -65,6 +65,7 @@ SELECT walks_alike('SELECT id, a FROM t ORDER BY a, id LIMIT 10 OFFSET 5', 'SCRO
 	'last 0', 'prior 0', 'next 0', 'next 0', 'prior 0', 'absolute -10', 'prior 0', 'next 0');
 SELECT walks_alike('SELECT id, a FROM t ORDER BY a, id', 'NO SCROLL', 'next 0', 'next 0', 'relative 10', 'absolute 200', 'all 0', 'next 0');
 -- the same where the sort has been handed over to PostgreSQL's
+SET gpusort.enable_spill = off;
 SET gpusort.inject_fault = memory;
 SELECT walks_alike('SELECT id, a FROM t ORDER BY a, id', 'SCROLL',
 	'next 0', 'last 0', 'prior 0', 'absolute 500', 'prior 0', 'relative -499', 'relative -1', 'next 0', 'back 0', 'all 0', 'prior 0');
@@ -178,6 +179,7 @@ SET gpusort.enabled = off;
 EXECUTE q;
 RESET gpusort.enabled;
 SET gpusort.pool_quota = 0;
+SET gpusort.enable_spill = off;
 SET work_mem = '64kB';
 EXECUTE q;
 RESET work_mem;

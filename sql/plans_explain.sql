@@ -97,6 +97,7 @@ SET gpusort.cost_startup = 1e6;
 EXPLAIN (COSTS OFF) SELECT * FROM t ORDER BY a;
 RESET gpusort.cost_startup;
 EXPLAIN (COSTS OFF) SELECT * FROM t ORDER BY a::text COLLATE "en-x-icu" LIMIT 4;
+SET gpusort.enable_spill = off;
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SET gpusort.late_rows = off;
@@ -120,6 +121,7 @@ FROM explain_json(', ANALYZE', 'SELECT * FROM large ORDER BY k, id') plan;
 SELECT compare('SELECT * FROM large ORDER BY k, id');
 SELECT compare('SELECT * FROM large ORDER BY pad COLLATE "C" DESC');
 -- hardly any fit
+SET gpusort.enable_spill = off;
 SET work_mem = '64kB';
 SELECT compare('SELECT * FROM large ORDER BY k, id');
 SELECT compare('SELECT * FROM large ORDER BY pad COLLATE "C" DESC');
@@ -129,6 +131,7 @@ RESET work_mem;
 RESET hash_mem_multiplier;
 
 -- faults on the way
+SET gpusort.enable_spill = off;
 SET gpusort.inject_fault = memory;
 SELECT explain('COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF', 'SELECT id FROM t ORDER BY a');
 SELECT compare('SELECT * FROM t ORDER BY b, id');
@@ -147,5 +150,6 @@ SET gpusort.min_rows = -1;
 SET gpusort.cost_row = -1;
 SET gpusort.no_such_setting = 1;
 SET ROLE pg_read_all_data;
+SET gpusort.enable_spill = off;
 SET gpusort.inject_fault = memory;
 RESET ROLE;

@@ -65,10 +65,12 @@ SELECT parallel_compare('SELECT * FROM par ORDER BY k, id');
 RESET max_parallel_workers;
 -- little memory in each of them
 SET gpusort.pool_quota = 0;
+SET gpusort.enable_spill = off;
 SET work_mem = '64kB';
 SELECT parallel_compare('SELECT * FROM par ORDER BY pad, id');
 RESET work_mem;
 RESET gpusort.pool_quota;
+SET gpusort.enable_spill = off;
 SET gpusort.inject_fault = memory;
 SELECT parallel_compare('SELECT * FROM par ORDER BY pad, id');
 RESET gpusort.inject_fault;

@@ -336,6 +336,9 @@ gpusort_finish_spill(GpuSort *sort)
 	const GpuSortRun **runs;
 	uint32		nruns;
 
+	/* nothing that is read back is trimmed */
+	sort->bound.trim_at = 0;
+
 	if (sort->rows.count > 0)
 	{
 		GpuSortHandover why = gpusort_spill_rows(sort);

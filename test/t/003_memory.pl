@@ -10,7 +10,7 @@ use GpuSortTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = start_node('main', 'max_parallel_workers_per_gather = 0', 'gpusort.force = on', 'hash_mem_multiplier = 1',
+my $node = start_node('main', 'max_parallel_workers_per_gather = 0', 'gpusort.force = on', 'hash_mem_multiplier = 1', 'gpusort.enable_spill = off',
 	'gpusort.pool_size = 0');
 
 $node->safe_psql('postgres', q(

@@ -10,7 +10,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $columns = 16;
-my $node = start_node('main', 'max_parallel_workers_per_gather = 0', 'gpusort.force = on', 'hash_mem_multiplier = 1',
+my $node = start_node('main', 'max_parallel_workers_per_gather = 0', 'gpusort.force = on', 'hash_mem_multiplier = 1', 'gpusort.enable_spill = off',
 	'gpusort.late_rows = off', "gpusort.pool_size = '256MB'");
 
 # Strings that are all different and as long as those whose keys are cached; long strings that

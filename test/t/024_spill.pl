@@ -1,0 +1,155 @@
+# Sorts and index builds that spill in several processes, and what the server knows of their
+# files: temporary tablespaces, logs, statistics, cancelled and killed processes.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use GpuSortTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my @nodes_lines = ('gpusort.pool_size = 64MB', 'gpusort.force = on', 'work_mem = 1MB', 'hash_mem_multiplier = 1',
+	'max_worker_processes = 8', 'max_parallel_workers = 8', 'max_parallel_workers_per_gather = 2', 'parallel_setup_cost = 0',
+	'parallel_tuple_cost = 0', 'gpusort.cost_gather = 0', 'min_parallel_table_scan_size = 0', 'max_parallel_maintenance_workers = 2',
+	'log_temp_files = 0', 'gpusort.late_rows = off');
+my $node = start_node('main', @nodes_lines);
+
+$node->safe_psql('postgres', q(
+	CREATE EXTENSION gpusort;
+	CREATE TABLE t WITH (parallel_workers = 2) AS
+	SELECT i, hashint8(i) AS h, (hashint8(i) % 1000)::int2 AS few, CASE WHEN i % 7 <> 0 THEN md5(i::text) COLLATE "C" END AS m,
+		repeat('x', i % 300) AS pad
+	FROM generate_series(1, 500000) i;
+	VACUUM ANALYZE t));
+create_index_checks($node);
+tables_stay();
+my $pool_bytes = service($node, 'pool_bytes_free');
+
+# Names of files and directories of spilled sorts.
+sub spilled_files
+{
+	return grep { /gpusort|fileset/ } temp_files($node);
+}
+
+# ---------- sorts ----------
+
+my $query = 'SELECT * FROM t ORDER BY h, i';
+my $analyzed = analyzed_plan_of($node, $query);
+like($analyzed, qr/GpuSort Collect/, 'workers collect rows');
+like($analyzed, qr/Spilled: \d+kB  Runs: (?:[3-9]|\d\d+)  Portions: \d+/, '... and spill them');
+like($analyzed, qr/rows=500000/, 'every row comes out');
+for my $order ('h, i', 'few DESC, m NULLS FIRST, i', 'm DESC NULLS LAST, i', 'm COLLATE "und-x-icu", i', 'i DESC')
+{
+	same_answer($node, "SELECT * FROM t ORDER BY $order", "ORDER BY $order");
+	same_answer($node, "SELECT * FROM t ORDER BY $order", "ORDER BY $order, one process", max_parallel_workers_per_gather => 0);
+	same_answer($node, "SELECT * FROM t ORDER BY $order", "ORDER BY $order, more workers than shares", max_parallel_workers_per_gather => 7);
+}
+my ($ours, $theirs) = map { run_with_windows($_) } 'on', 'off';
+is($ours, $theirs, 'window functions over a sort that workers make together');
+
+sub run_with_windows
+{
+	my ($enabled) = @_;
+
+	return $node->safe_psql('postgres', "SET gpusort.enabled = $enabled;
+		SELECT count(*), sum(r), sum(hashint8(s)) FROM (SELECT rank() OVER w AS r, sum(i) OVER w AS s FROM t WINDOW w AS (PARTITION BY few ORDER BY h, i)) q");
+}
+for my $fault ('codec', 'verify')
+{
+	same_answer($node, $query, "fault $fault", 'gpusort.inject_fault' => $fault);
+}
+is_deeply([ spilled_files() ], [], 'no files are left');
+is(service($node, 'pool_bytes_free'), $pool_bytes, 'the pool is free');
+
+# ---------- index builds ----------
+
+for my $workers (0, 2)
+{
+	my $built = $node->safe_psql('postgres', qq(
+		SET max_parallel_maintenance_workers = $workers;
+		SET maintenance_work_mem = '1MB';
+		CREATE UNIQUE INDEX ON t (h, i);
+		CREATE INDEX ON t (few) INCLUDE (pad);
+		CREATE INDEX ON t (m);
+		CREATE INDEX ON t (m COLLATE "und-x-icu" DESC, i);
+		CREATE INDEX CONCURRENTLY ON t (pad, i);
+		CREATE INDEX ON t ((h % 100)) WHERE i % 3 > 0;
+		SELECT built, given_up FROM gpusort_index_builds()));
+	is($built, '6|0', "$workers workers: all indexes are ours");
+	my $checks = $node->safe_psql('postgres', 'SELECT * FROM check_indexes()');
+	is($checks, '6 indexes', "$workers workers: and valid");
+	$node->safe_psql('postgres', 'DROP TABLE IF EXISTS u; DO $$ DECLARE i regclass; BEGIN FOR i IN SELECT indexrelid FROM pg_index WHERE indrelid = \'t\'::regclass LOOP EXECUTE \'DROP INDEX \' || i; END LOOP; END $$');
+}
+my (undef, $err) = session_of($node, "SET maintenance_work_mem = '1MB'", 'CREATE UNIQUE INDEX broken ON t (few)');
+like($err, qr/could not create unique index "broken"\nDETAIL:  Key \(few\)=\(-?\d+\) is duplicated/, 'duplicates are found');
+is(service($node, 'pool_bytes_free'), $pool_bytes, 'the pool is free after builds');
+is_deeply([ spilled_files() ], [], 'no files are left of builds');
+
+# ---------- by the server's rules ----------
+
+my $log = slurp_file($node->logfile);
+like($log, qr{temporary file: path "base/pgsql_tmp/pgsql_tmp\d+\.\d+\.fileset/gpusort\.\d+\.rows\.0", size \d+}, 'log_temp_files logs them');
+ok($node->poll_query_until('postgres', q(SELECT temp_bytes > 50000000 FROM pg_stat_database WHERE datname = 'postgres')), 'pg_stat_database counts them');
+
+mkdir $node->basedir . "/space$_" for 1 .. 2;
+$node->safe_psql('postgres', qq(CREATE TABLESPACE space$_ LOCATION '@{[ $node->basedir ]}/space$_')) for 1 .. 2;
+my $before = length slurp_file($node->logfile);
+same_answer($node, $query, 'in tablespaces', temp_tablespaces => 'space1, space2');
+$log = substr slurp_file($node->logfile), $before;
+like($log, qr{temporary file: path "pg_tblspc/\d+/PG_[^"]*/gpusort}, 'temp_tablespaces are used');
+unlike($log, qr{temporary file: path "base/pgsql_tmp/[^"]*gpusort}, '... and no other');
+
+($ours, $err) = session_of($node, "SET temp_file_limit = '1MB'", "SELECT count(*) FROM ($query OFFSET 0) q", 'SET max_parallel_workers_per_gather = 0',
+	"SELECT count(*) FROM ($query OFFSET 0) q", "CREATE INDEX ON t (pad)", 'SELECT 1');
+my @limited = $err =~ /ERROR:  temporary file size exceeds temp_file_limit/g;
+is(scalar @limited, 3, 'temp_file_limit holds');
+is($ours, 1, '... and the session goes on');
+is_deeply([ spilled_files() ], [], '... without files');
+is(service($node, 'pool_bytes_free'), $pool_bytes, '... and without extents');
+
+# ---------- in the middle ----------
+
+# Sessions that have runs and wait in the middle of their rows.
+sub begin_cursor
+{
+	my $session = $node->background_psql('postgres', on_error_stop => 0);
+
+	$session->query_safe('SET max_parallel_workers_per_gather = 0');
+	$session->query_safe("BEGIN; DECLARE c CURSOR FOR $query");
+	$session->query_safe('MOVE 100 FROM c');
+	return ($session, $session->query_safe('SELECT pg_backend_pid()'));
+}
+
+my ($session, $pid) = begin_cursor();
+cmp_ok(scalar(spilled_files()), '>', 0, 'an open cursor has files');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend($pid, 10000)");
+is_deeply([ spilled_files() ], [], 'a terminated session leaves none');
+is(service($node, 'pool_bytes_free'), $pool_bytes, '... and no extents');
+eval { $session->quit };
+
+for my $label ('cancelled', 'timed out')
+{
+	my $slow = "SELECT count(*) FROM (SELECT *, CASE WHEN i % 100000 = 99999 THEN pg_sleep(0.4) END FROM t ORDER BY h, i OFFSET 0) q";
+
+	(undef, $err) = session_of($node, 'SET statement_timeout = 700', $slow, reset_timeout(), 'SELECT 1');
+	like($err, qr/canceling statement due to statement timeout/, "$label: it was");
+	is_deeply([ spilled_files() ], [], "$label: no files");
+}
+is(service($node, 'pool_bytes_free'), $pool_bytes, 'cancelled: no extents');
+
+($session, $pid) = begin_cursor();
+cmp_ok(scalar(spilled_files()), '>', 0, 'files again');
+$node->append_conf('postgresql.conf', 'restart_after_crash = on');
+kill 'KILL', $pid;
+ok($node->poll_query_until('postgres', 'SELECT 1', '1'), 'the server is back after kill -9');
+is_deeply([ spilled_files() ], [], 'kill -9: no files are left');
+eval { $session->quit };
+($session, $pid) = begin_cursor();
+$node->stop('immediate');
+eval { $session->quit };
+$node->start;
+is_deeply([ spilled_files() ], [], 'immediate stop: no files are left');
+same_answer($node, $query, 'after all that');
+
+done_testing();
