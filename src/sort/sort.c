@@ -168,6 +168,7 @@ gpusort_reset(GpuSort *sort)
 	}
 	gpusort_end_spill(sort);
 	gpusort_forget_rows(sort);
+	gpusort_set_memory_aside(sort, true);
 	memset(&sort->stats, 0, sizeof(sort->stats));
 	if (sort->rows.store == NULL)
 		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);

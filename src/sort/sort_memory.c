@@ -42,6 +42,13 @@
 #define ENCODERS_PART		4
 #define MIN_ENCODERS_BYTES	((size_t) 32 << 10)
 
+/*
+ * Set aside for keys that are made one run of equals at a time, most of which are of a few rows: so
+ * much, or of a small limit a part.
+ */
+#define SPARE_BYTES			((size_t) 128 << 10)
+#define SPARE_PART			16
+
 size_t
 gpusort_encoders_limit(size_t limit_bytes)
 {
@@ -58,6 +65,7 @@ gpusort_begin_memory(GpuSort *sort, size_t limit_bytes)
 	size_t		unit = MAXIMUM_ALIGNOF;
 
 	memory->limit_bytes = gpusort_possible_bytes(limit_bytes);
+	gpusort_set_memory_aside(sort, true);
 	gpusort_pool_open(&memory->pool_account, gpusort_pool_quota_extents());
 	memory->reserve_bytes = Min(memory->limit_bytes + gpusort_pool_limit(),
 								ROW_STORE_MAX_BYTES - 1);
@@ -226,6 +234,7 @@ gpusort_set_rows_end(GpuSort *sort)
 	const GpuSortRange *store = sort->rows.store;
 
 	sort->rows.end = Min(store->usable, gpusort_range_pool_bytes(store) + allowed);
+	sort->rows.end -= Min(sort->memory.spare_bytes, sort->rows.end);
 }
 
 bool
@@ -250,10 +259,33 @@ gpusort_forget_encoders(GpuSort *sort)
 bool
 gpusort_grow_rows(GpuSort *sort, size_t end)
 {
-	if (!gpusort_range_grow(sort->rows.store, end))
+	if (!gpusort_range_grow(sort->rows.store, end + sort->memory.spare_bytes))
 		return false;
 	gpusort_set_rows_end(sort);
 	return end <= sort->rows.end;
+}
+
+/* Does the refinement make keys of whole strings? */
+static bool
+any_lazy_column(const GpuSortKeys *keys)
+{
+	for (int i = 0; i < keys->ncolumns; i++)
+		if (keys->columns[i].lazy)
+			return true;
+	return false;
+}
+
+void
+gpusort_set_memory_aside(GpuSort *sort, bool aside)
+{
+	GpuSortMemory *memory = &sort->memory;
+
+	if (!any_lazy_column(&sort->keys))
+		return;
+	memory->spare_bytes = !aside ? 0
+		: memory->limit_bytes == 0 ? SPARE_BYTES : Min(memory->limit_bytes / SPARE_PART, SPARE_BYTES);
+	if (sort->rows.store != NULL)
+		gpusort_set_rows_end(sort);
 }
 
 GpuSortRange *

@@ -32,6 +32,9 @@ extern bool gpusort_grow_planes_to(GpuSort *sort, uint64 rows);
  */
 extern bool gpusort_grow_rows(GpuSort *sort, size_t end);
 
+/* While rows come in, memory is set aside for what keys take that are made when they are sorted. */
+extern void gpusort_set_memory_aside(GpuSort *sort, bool aside);
+
 /* Recompute sort->rows.end. */
 extern void gpusort_set_rows_end(GpuSort *sort);
 

@@ -21,6 +21,7 @@
 #include "elapsed.h"
 #include "interrupts.h"
 #include "runs/run_reader.h"
+#include "sort/sort_compare.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_portions.h"
 #include "sort/sort_put.h"
@@ -50,77 +51,6 @@
 /* Of the memory that there is, what a portion is planned to take, and samples may. */
 #define PORTION_PART	0.8
 #define SAMPLE_PART		0.1
-
-/* ---------- sorting by comparison ---------- */
-
-typedef struct Comparison
-{
-	GpuSort    *sort;
-	GpuSortRowComparer comparer;
-} Comparison;
-
-static int
-compare_ids(const void *a, const void *b, void *arg)
-{
-	Comparison *c = arg;
-	uint32		x = *(const uint32 *) a;
-	uint32		y = *(const uint32 *) b;
-	int			cmp;
-
-	CHECK_FOR_INTERRUPTS();
-	gpusort_row_comparer_load(&c->comparer, 0, gpusort_row_at(&c->sort->rows.places, x));
-	gpusort_row_comparer_load(&c->comparer, 1, gpusort_row_at(&c->sort->rows.places, y));
-	cmp = gpusort_row_comparer_compare(&c->comparer);
-	return cmp != 0 ? cmp : (x > y) - (x < y);
-}
-
-/* Which rows of an index sort are equal to the one before? */
-static void
-note_equal_rows(Comparison *c)
-{
-	const GpuSort *sort = c->sort;
-	uint64	   *equal = RANGE_U64(sort->order.equal);
-
-	memset(equal, 0, (sort->rows.count + 63) / 64 * sizeof(uint64));
-	for (uint64 i = 1; i < sort->rows.count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		gpusort_row_comparer_load(&c->comparer, 0,
-								  gpusort_row_at(&sort->rows.places, sort->order.ids[i - 1]));
-		gpusort_row_comparer_load(&c->comparer, 1,
-								  gpusort_row_at(&sort->rows.places, sort->order.ids[i]));
-		if (gpusort_row_comparer_compare_keys(&c->comparer) == 0)
-			equal[i / 64] |= UINT64CONST(1) << (i % 64);
-	}
-}
-
-static GpuSortRowKeys
-row_keys(const GpuSort *sort)
-{
-	const GpuSortSpec *spec = &sort->spec;
-
-	return (GpuSortRowKeys) {spec->nkeys, spec->attnos, spec->sortops, spec->collations,
-		spec->nulls_first};
-}
-
-/* Sort the rows in memory, whose order the engine has found and nobody has confirmed. */
-static void
-sort_by_comparison(GpuSort *sort)
-{
-	MemoryContext context = AllocSetContextCreate(sort->context, "gpusort comparison",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	GpuSortRowKeys keys = row_keys(sort);
-	Comparison	c = {.sort = sort};
-
-	gpusort_row_comparer_begin(&c.comparer, sort->desc, &keys, sort->index_rows);
-	qsort_arg(sort->order.ids, sort->rows.count, sizeof(uint32), compare_ids, &c);
-	if (sort->index_rows)
-		note_equal_rows(&c);
-	gpusort_row_comparer_clear(&c.comparer);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
-}
 
 /* ---------- portions ---------- */
 
@@ -155,16 +85,12 @@ sort_portion(GpuSort *sort, const GpuSortPortions *portions, uint32 number)
 {
 	if (!read_portion(sort, portions, number))
 		return false;
-	switch (gpusort_sort_rows(sort))
-	{
-		case GPUSORT_HANDOVER_NONE:
-			return true;
-		case GPUSORT_HANDOVER_ORDER:
-			sort_by_comparison(sort);
-			return true;
-		default:
-			return false;
-	}
+	if (gpusort_sort_rows(sort) == GPUSORT_HANDOVER_NONE)
+		return true;
+	if (!gpusort_has_order(sort))
+		return false;
+	gpusort_sort_by_comparison(sort);
+	return true;
 }
 
 /* The rows in memory go: keep the last one, if it may have to be compared with the next. */
@@ -249,7 +175,7 @@ static GpuSortPortions *
 make_portions(GpuSort *sort, const GpuSortRun **runs, uint32 nruns)
 {
 	MemoryContext old = MemoryContextSwitchTo(sort->spill->context);
-	GpuSortRowKeys keys = row_keys(sort);
+	GpuSortRowKeys keys = gpusort_row_keys(&sort->spec);
 	size_t		memory = gpusort_memory_at_hand(sort);
 	GpuSortPortionLimits limits;
 	GpuSortPortions *portions;

@@ -14,6 +14,7 @@
 #include "interrupts.h"
 #include "prefetch.h"
 #include "settings.h"
+#include "sort/sort_compare.h"
 #include "sort/sort_handover.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_rows.h"
@@ -80,6 +81,13 @@ gpusort_spill_rows(GpuSort *sort)
 	/* the crew would have to see all of the result, and may be busy with other things */
 	sort->crew = NULL;
 	why = gpusort_sort_rows(sort);
+	/* memory is full: there may be none left for keys that the refinement makes */
+	if (why == GPUSORT_HANDOVER_MEMORY && gpusort_has_order(sort))
+	{
+		gpusort_sort_by_comparison(sort);
+		why = GPUSORT_HANDOVER_NONE;
+	}
+	gpusort_set_memory_aside(sort, true);
 	if (why != GPUSORT_HANDOVER_NONE)
 		return why;
 	if (spill == NULL)

@@ -36,6 +36,8 @@ typedef struct GpuSortMemory
 								 * the encoders were seen to hold, and what the sort's
 								 * owner does (gpusort_charge) */
 	size_t		charged_bytes;	/* the latter */
+	size_t		spare_bytes;	/* of the row store, that rows leave for keys which are made when
+								 * they are sorted */
 	GpuSortPoolAccount pool_account;
 	size_t		reserve_bytes;	/* reservation of each range */
 	uint64		capacity;		/* rows that the planes have room for */

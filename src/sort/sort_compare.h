@@ -1,0 +1,31 @@
+/*
+ * sort_compare.h
+ *		Sorting the rows in memory by PostgreSQL's comparison, where the engine's order is not
+ *		confirmed or can't be refined, and rows can't be handed over.
+ *
+ * Private to src/sort.
+ */
+#ifndef GPUSORT_SORT_COMPARE_H
+#define GPUSORT_SORT_COMPARE_H
+
+#include "runs/row_comparer.h"
+#include "sort/sort_state.h"
+
+static inline GpuSortRowKeys
+gpusort_row_keys(const GpuSortSpec *spec)
+{
+	return (GpuSortRowKeys) {spec->nkeys, spec->attnos, spec->sortops, spec->collations,
+		spec->nulls_first};
+}
+
+/* Has the engine found an order, if not the right one? */
+static inline bool
+gpusort_has_order(const GpuSort *sort)
+{
+	return sort->order.ids != NULL && sort->order.ready == sort->rows.count;
+}
+
+/* Sort the rows, of which the engine has found an order; in what order ties came decides last. */
+extern void gpusort_sort_by_comparison(GpuSort *sort);
+
+#endif							/* GPUSORT_SORT_COMPARE_H */
