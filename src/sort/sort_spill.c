@@ -17,6 +17,7 @@
 #include "sort/sort_compare.h"
 #include "sort/sort_handover.h"
 #include "sort/sort_memory.h"
+#include "sort/sort_ranges.h"
 #include "sort/sort_rows.h"
 #include "sort/sort_spill.h"
 #include "sort/sort_state.h"
@@ -102,6 +103,8 @@ gpusort_spill_rows(GpuSort *sort)
 	gpusort_forget_rows(sort);
 	if (sort->is_part)
 		gpusort_share_memory(sort);
+	else if (gpusort_pool_is_uneven(&sort->memory.pool_account))
+		gpusort_rewind_ranges(sort);
 	return sort->rows.store != NULL ? GPUSORT_HANDOVER_NONE : GPUSORT_HANDOVER_MEMORY;
 }
 

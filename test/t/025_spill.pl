@@ -95,7 +95,9 @@ ok($node->poll_query_until('postgres', q(SELECT temp_bytes > 50000000 FROM pg_st
 mkdir $node->basedir . "/space$_" for 1 .. 2;
 $node->safe_psql('postgres', qq(CREATE TABLESPACE space$_ LOCATION '@{[ $node->basedir ]}/space$_')) for 1 .. 2;
 my $before = length slurp_file($node->logfile);
-same_answer($node, $query, 'in tablespaces', temp_tablespaces => 'space1, space2');
+$node->safe_psql('postgres', 'ALTER DATABASE postgres SET temp_tablespaces = space1, space2');
+same_answer($node, $query, 'in tablespaces');
+$node->safe_psql('postgres', 'ALTER DATABASE postgres RESET temp_tablespaces');
 $log = substr slurp_file($node->logfile), $before;
 like($log, qr{temporary file: path "pg_tblspc/\d+/PG_[^"]*/gpusort}, 'temp_tablespaces are used');
 unlike($log, qr{temporary file: path "base/pgsql_tmp/[^"]*gpusort}, '... and no other');
