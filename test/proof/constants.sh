@@ -69,6 +69,13 @@ memory/memory_range.c			MIN_POOL_STEP_BYTES		((size_t) 4 << 10)|((size_t) 1 << 2
 memory/memory_range.c			MAX_KEPT_RANGES			1|4
 memory/memory_range.c			MAX_KEPT_EXTENTS		1|5
 protocol/gsd_pool.h				GSD_MAX_JOBS			2|6
+runs/run_file.c					GPUSORT_MIN_RUN_BLOCK	64|512
+runs/run_portions.c				MAX_SAMPLES				2|10
+runs/run_reader.c				BUFFER_BYTES			((size_t) 64)|((size_t) 1024)
+sort/sort_portions.c			GPUSORT_MAX_RUNS		3|20
+sort/sort_portions.c			PORTION_BYTES			((size_t) 2 << 10)|((size_t) 64 << 10)
+sort/sort_portions.c			STRETCH_BYTES			((size_t) 256)|((size_t) 4 << 10)
+sort/sort_spill.c				BLOCK_ROWS				1|5
 sort/key_planes.c				MIN_COMMON_BYTES		1|12
 sort/key_planes.c				ALPHABET_SAMPLE_ROWS	8|100
 sort/key_planes.c				ALPHABET_MIN_ROWS		16|300
@@ -84,7 +91,7 @@ sort/sort_reorder.c				MIN_REORDER_BYTES		((size_t) 1)|((size_t) 20000)
 sort/sort_verify.c				MAX_STRETCH				((uint64) 8)|((uint64) 100)
 sort/sort_verify.c				MIN_STRETCHES			1|7
 sort/sort_verify.h				GPUSORT_VERIFY_WRONG	2|30
-sort/verifier.c					VERIFY_AHEAD			1|3
+sort/verifier.c					ROW_AHEAD			1|3
 sort/verifier.c					MOVES					1|100
 '
 
@@ -94,7 +101,7 @@ say "SEED=$RANDOM"
 RANDOM=${SEED:-$RANDOM}
 # Those that look at results, not at how they were reached.
 UNIT_TESTS='device_test_tiny reorder_test_tiny plan_test sort_test'
-SQL_TESTS='edge_rows index_parallel index_types index_unique types_text'
+SQL_TESTS='edge_rows index_parallel index_types index_unique spill types_text'
 HOST_TESTS='late_rows parallel_collect shared_sort'	# they tell what has sorted
 
 # set_constant FILE NAME VALUE
