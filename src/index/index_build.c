@@ -234,17 +234,18 @@ log_build(const Build *build)
 	const GpuSort *sort = build->reader.rows.sort;
 	const GpuSortStats *stats = gpusort_get_stats(sort);
 	const BuildTimes *times = &build->times;
+	const char *spilled = stats->runs == 0 ? ""
+		: psprintf(", %u runs, %u portions", stats->runs, stats->portions);
 
 	ereport(DEBUG1,
-			(errmsg_internal("gpusort: built index \"%s\": " UINT64_FORMAT " rows, %d workers, %u slices, scan %.1f ms (joining %.1f ms), sort %.1f ms, write %.1f ms%s, %u runs, %u portions",
+			(errmsg_internal("gpusort: built index \"%s\": " UINT64_FORMAT " rows, %d workers, %u slices, scan %.1f ms (joining %.1f ms), sort %.1f ms, write %.1f ms%s%s",
 							 RelationGetRelationName(build->reader.target.index),
 							 gpusort_rows(sort), build->workers, build->slices,
 							 INSTR_TIME_GET_MILLISEC(times->scan),
 							 INSTR_TIME_GET_MILLISEC(stats->join_time),
 							 INSTR_TIME_GET_MILLISEC(times->sort),
-							 INSTR_TIME_GET_MILLISEC(times->write),
-							 stats->reordered_rows > 0 ? ", reordered" : "", stats->runs,
-							 stats->portions)));
+							 INSTR_TIME_GET_MILLISEC(times->write), spilled,
+							 stats->reordered_rows > 0 ? ", reordered" : "")));
 }
 
 static const char *

@@ -36,7 +36,7 @@
  * ones, finding where they end takes longer than making fewer runs first.
  */
 #ifndef GPUSORT_MAX_RUNS
-#define GPUSORT_MAX_RUNS	256
+#define GPUSORT_MAX_RUNS	1024
 #endif
 #define MIN_RUNS		6
 #define MIN_STRETCH_BYTES	((size_t) 16 << 10)
