@@ -162,23 +162,36 @@ claim_rows(pg_atomic_uint64 *claimed, uint64 rows)
 	return false;
 }
 
+/* What a part has of the pool. */
+typedef struct OwnedExtents
+{
+	uint32		extents;
+	uint32		ranges;			/* that have one at least */
+} OwnedExtents;
+
 static bool
 add_extents(GpuSortRange **range, size_t bytes, void *arg)
 {
-	*(uint32 *) arg += (*range)->nowned;
+	OwnedExtents *owned = arg;
+
+	owned->extents += (*range)->nowned;
+	owned->ranges += (*range)->nowned > 0;
 	return true;
 }
 
-/* Has a part more than its share, while others have not enough? */
+/*
+ * Has a part more than its share, while others have not enough?  An extent for each range is none too
+ * many: with fewer it takes no row, and what is in them should not become runs of a few rows.
+ */
 static bool
 is_greedy(GpuSort *part)
 {
-	uint32		extents = 0;
+	OwnedExtents owned = {0};
 
 	if (part->memory.crowded == NULL || pg_atomic_read_u32(part->memory.crowded) == 0)
 		return false;
-	gpusort_visit_ranges(part, 0, add_extents, &extents);
-	return extents > part->memory.fair_extents;
+	gpusort_visit_ranges(part, 0, add_extents, &owned);
+	return owned.extents > Max(part->memory.fair_extents, owned.ranges);
 }
 
 void

@@ -100,10 +100,11 @@ gpusort_spill_rows(GpuSort *sort)
 	gpusort_run_end(spill->file);
 	spill->rows += sort->rows.count;
 	sort->stats.runs++;
-	gpusort_forget_rows(sort);
+	/* before the rows are forgotten, which may give back memory: rows are claimed for all that it holds */
 	if (sort->is_part)
 		gpusort_share_memory(sort);
-	else if (gpusort_pool_is_uneven(&sort->memory.pool_account))
+	gpusort_forget_rows(sort);
+	if (!sort->is_part && gpusort_pool_is_uneven(&sort->memory.pool_account))
 		gpusort_rewind_ranges(sort);
 	return sort->rows.store != NULL ? GPUSORT_HANDOVER_NONE : GPUSORT_HANDOVER_MEMORY;
 }

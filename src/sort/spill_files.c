@@ -15,7 +15,8 @@ gpusort_make_spill(GpuSort *sort)
 {
 	MemoryContext context = AllocSetContextCreate(sort->context, "gpusort runs",
 												  ALLOCSET_DEFAULT_SIZES);
-	GpuSortSpill *spill = MemoryContextAllocZero(context, sizeof(GpuSortSpill));
+	/* when the sort's context is reset, those below it go before the callback needs this */
+	GpuSortSpill *spill = MemoryContextAllocZero(sort->context, sizeof(GpuSortSpill));
 
 	spill->context = context;
 	spill->loaded = GPUSORT_NOT_LOADED;
@@ -115,4 +116,5 @@ gpusort_end_spill(GpuSort *sort)
 			gpusort_run_file_close(spill->read[i]);
 	gpusort_delete_spill(spill);
 	MemoryContextDelete(spill->context);
+	pfree(spill);
 }
