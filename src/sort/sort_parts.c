@@ -224,7 +224,7 @@ finish_runs(GpuSortParts *parts, GpuSort *part)
 
 	if (spill == NULL)
 		return;
-	if (part->rows.count > 0 && pg_atomic_read_u32(&parts->crowded) != 0)
+	if (part->rows.count > 0 && !spill->refused && pg_atomic_read_u32(&parts->crowded) != 0)
 		(void) gpusort_spill_rows(part);
 	if (spill->file == NULL)
 		return;

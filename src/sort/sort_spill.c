@@ -90,7 +90,11 @@ gpusort_spill_rows(GpuSort *sort)
 	}
 	gpusort_set_memory_aside(sort, true);
 	if (why != GPUSORT_HANDOVER_NONE)
+	{
+		if (sort->is_part)
+			spill->refused = true;
 		return why;
+	}
 	if (spill == NULL)
 		spill = gpusort_make_spill(sort);
 	if (spill->file == NULL)
@@ -100,7 +104,7 @@ gpusort_spill_rows(GpuSort *sort)
 	gpusort_run_end(spill->file);
 	spill->rows += sort->rows.count;
 	sort->stats.runs++;
-	/* before the rows are forgotten, which may give back memory: rows are claimed for all that it holds */
+	/* first: forgetting rows may give back memory, for all of which rows are claimed */
 	if (sort->is_part)
 		gpusort_share_memory(sort);
 	gpusort_forget_rows(sort);
@@ -115,7 +119,7 @@ gpusort_make_room(GpuSort *sort)
 	GpuSortHandover why = gpusort_handover_cause(&sort->keys);
 
 	if (why != GPUSORT_HANDOVER_MEMORY || !gpusort_enable_spill ||
-		(sort->is_part && sort->spill == NULL) ||
+		(sort->is_part && (sort->spill == NULL || sort->spill->refused)) ||
 		sort->rows.count == 0 || sort->keys.ncolumns == 0)
 		return why;
 	return gpusort_spill_rows(sort);

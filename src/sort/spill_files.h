@@ -24,6 +24,7 @@ typedef struct GpuSortSpill
 	pg_atomic_uint32 *shared_number;	/* ... instead, in files of a shared sort; or NULL */
 	GpuSortRunFile *file;		/* that this process appends runs to; NULL: none yet */
 	uint64		rows;			/* in all runs */
+	bool		refused;		/* of a part: its rows could not be put in order, which is not tried again */
 
 	/* when all rows are in */
 	GpuSortRunFile **read;		/* files with runs */
