@@ -73,8 +73,8 @@ gpusort_run_bytes(const GpuSortRun *run)
 }
 
 /*
- * A new file, number `number` of the set, for runs that are sorted in so much memory; palloc'd, and closed
- * with the resource owner.
+ * A new file, number `number` of the set, for runs that are sorted in so much memory; palloc'd, and
+ * closed with the resource owner.
  */
 extern GpuSortRunFile *gpusort_run_file_create(FileSet *files, uint32 number, bool index_rows,
 											   size_t memory_bytes);

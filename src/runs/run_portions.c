@@ -3,8 +3,8 @@
  *		Dividing sorted runs into portions; see run_portions.h.
  *
  * Splitters are chosen among samples, tuples at the beginning of blocks at regular distances, each
- * of which stands for the rows up to the next one of its run.  A portion's size is wrong by as much as
- * these stretches are long, which may go either way in each run, so that the errors mostly
+ * of which stands for the rows up to the next one of its run.  A portion's size is wrong by as
+ * much as these stretches are long, which may go either way in each run, so that the errors mostly
  * cancel.  Who finds a portion too large nevertheless has it split.
  *
  * Cuts are found by looking at tuples in the runs: of some blocks the first, in steps that grow and
@@ -218,9 +218,12 @@ cuts_of(GpuSortPortions *p, uint32 number)
 	return p->cuts + (size_t) number * p->nruns;
 }
 
-/* Let portion `number`, whose place in the arrays is free, begin at the splitter. */
+/*
+ * Let portion `number`, whose place in the arrays is free, begin at the splitter, and not behind `end`,
+ * if that is not NULL.  Cuts stay in order even if the comparison is none.
+ */
 static void
-set_cuts(GpuSortPortions *p, uint32 number, const Splitter *splitter)
+set_cuts(GpuSortPortions *p, uint32 number, const Splitter *splitter, const GpuSortRunPlace *end)
 {
 	GpuSortRunPlace *cuts = cuts_of(p, number);
 	const GpuSortRunPlace *before = cuts_of(p, number - 1);
@@ -231,6 +234,10 @@ set_cuts(GpuSortPortions *p, uint32 number, const Splitter *splitter)
 	for (uint32 i = 0; i < p->nruns; i++)
 	{
 		cuts[i] = find_cut(p, i, splitter, before[i]);
+		if (cuts[i].row < before[i].row)
+			cuts[i] = before[i];
+		if (end != NULL && cuts[i].row > end[i].row)
+			cuts[i] = end[i];
 		p->first[number] += cuts[i].row;
 	}
 	gpusort_row_comparer_clear(&p->comparer);
@@ -317,7 +324,7 @@ choose_splitters(GpuSortPortions *p, const Splitter *samples, uint32 count, uint
 		if (bytes > 0 && bytes + samples[i].bytes > share)
 		{
 			reserve_portions(p, p->count + 1);
-			set_cuts(p, p->count, &samples[i]);
+			set_cuts(p, p->count, &samples[i], NULL);
 			p->count++;
 			bytes = 0;
 		}
@@ -462,7 +469,7 @@ gpusort_portions_split(GpuSortPortions *p, uint32 number)
 	splitter = make_splitter(p, (uint32) run,
 							 middle_place(p, p->runs[run], cuts_of(p, number)[run],
 										  cuts_of(p, number + 2)[run]));
-	set_cuts(p, number + 1, &splitter);
+	set_cuts(p, number + 1, &splitter, cuts_of(p, number + 2));
 	pfree(splitter.tuple);
 	return true;
 }

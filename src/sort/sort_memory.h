@@ -79,7 +79,10 @@ extern size_t gpusort_memory_at_hand(GpuSort *sort);
 /* A limit of private memory for rows that must be taken in, though they exceed the one in force. */
 extern size_t gpusort_raised_limit(const GpuSort *sort);
 
-/* A part that is empty again gives its memory back, and lets all parts know that each has its share. */
+/*
+ * A part whose rows are written gives its memory back, and lets all parts know that each has its
+ * share.
+ */
 extern void gpusort_share_memory(GpuSort *part);
 
 /* Private memory that is in use. */

@@ -4,14 +4,15 @@
  *
  * Instead of merging all runs row by row, their rows are read back range by range of the order
  * (runs/run_portions.h), and each range is sorted in memory as any rows are: by the engine,
- * refined, and verified.  So all that is true of a sort in memory is true of a portion, positions stand
- * for rows as they always do, and any portion can be read again.  Rows that are equal come in the
+ * refined, and verified.  So all that is true of a sort in memory is true of a portion, positions
+ * stand for rows as they always do, and any portion can be read again.  Rows that are equal come in the
  * order of their runs, whichever portion they are in.
  *
  * A portion that does not fit after all, as when the pool has less than it had, is divided in two.
  * One whose order can't be confirmed is sorted by PostgreSQL's comparison.
  *
- * If there are too many runs for portions of some size, they are first made into fewer, larger ones.
+ * If there are too many runs for portions of some size, they are first made into fewer, larger
+ * ones.
  */
 #include "postgres.h"
 
@@ -32,8 +33,8 @@
 #include "sort/spill_files.h"
 
 /*
- * Runs that are read at once, as many as memory has room for stretches of such a length: with shorter
- * ones, finding where they end takes longer than making fewer runs first.
+ * Runs that are read at once, as many as memory has room for stretches of such a length: with
+ * shorter ones, finding where they end takes longer than making fewer runs first.
  */
 #ifndef GPUSORT_MAX_RUNS
 #define GPUSORT_MAX_RUNS	1024

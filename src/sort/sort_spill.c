@@ -3,8 +3,8 @@
  *		Sorted runs out to temporary files; see sort_spill.h.
  *
  * Published (GPUTeraSort, section 3.1: the first of its two phases).  Rows are gathered in order
- * and written as they lie in the row store; their keys are made again when they are read.  sort_portions.c
- * is the second phase.
+ * and written as they lie in the row store; their keys are made again when they are read.
+ * sort_portions.c is the second phase.
  */
 #include "postgres.h"
 

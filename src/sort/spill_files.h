@@ -24,7 +24,8 @@ typedef struct GpuSortSpill
 	pg_atomic_uint32 *shared_number;	/* ... instead, in files of a shared sort; or NULL */
 	GpuSortRunFile *file;		/* that this process appends runs to; NULL: none yet */
 	uint64		rows;			/* in all runs */
-	bool		refused;		/* of a part: its rows could not be put in order, which is not tried again */
+	bool		refused;		/* of a part: its rows could not be put in order; that is not
+								 * tried again */
 
 	/* when all rows are in */
 	GpuSortRunFile **read;		/* files with runs */
@@ -42,8 +43,8 @@ typedef struct GpuSortSpill
 extern GpuSortSpill *gpusort_make_spill(GpuSort *sort);
 
 /*
- * Let the participants of a shared sort put files into the sort's, each one, and a process that joins their parts
- * more.
+ * Let the participants of a shared sort put files into the sort's, each one, and a process that
+ * joins their parts more.
  */
 extern const FileSet *gpusort_share_files(GpuSort *sort, int participants);
 

@@ -61,7 +61,7 @@ sub run_with_windows
 }
 for my $fault ('codec', 'verify')
 {
-	same_answer($node, $query, "fault $fault", 'gpusort.inject_fault' => $fault);
+	same_answer($node, $query, "fault $fault", 'gpusort.inject_fault' => $fault, 'gpusort.verify' => 'on', statement_timeout => '120s');
 }
 is_deeply([ spilled_files() ], [], 'no files are left');
 is(service($node, 'pool_bytes_free'), $pool_bytes, 'the pool is free');
