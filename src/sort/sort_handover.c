@@ -50,7 +50,11 @@ move_runs(GpuSort *sort)
 		}
 	ExecClearTuple(slot);
 	gpusort_run_reader_free(&reader);
-	gpusort_end_spill(sort);
+
+	/* other files may still be written by those who collect rows for the sort */
+	while (spill->nread > 0)
+		gpusort_drop_run_file(spill, 0);
+	spill->rows = 0;
 }
 
 void

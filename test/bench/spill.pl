@@ -6,7 +6,7 @@
 # own.  For each width of row, the memory that gpusort needs for all rows is found by sorting them
 # once; then each statement is executed with that memory and with parts of it (work_mem,
 # or maintenance_work_mem for builds), in turn with gpusort off and on, without the pool
-# unless --pool says otherwise.  Times are medians in ms, by the clock, or CPU time of the backend
+# unless --quotas says otherwise.  Times are medians in ms, by the clock, or CPU time of the backend
 # with --cpu; "temp" is what gpusort wrote to temporary files, in MB.  Exit status 1: gpusort was
 # slower somewhere.
 #
@@ -14,10 +14,12 @@
 #	--widths A,B,...	bytes of the column beside the key, an int8 (8,100,500,2000); rows are
 #						fewer where they are wider than 100
 #	--parts A,B,...		(1,2,4,8,16,64)
-#	--what A,B			sort, index (sort,index)
+#	--what A,B			sort, of all columns; key, of the key alone; index (sort,index)
 #	--keys A,B			int8, text_c (int8)
 #	--workers N			of each statement (0)
-#	--pool				let gpusort have pool_quota's share of the pool, too
+#	--quotas A,B,...	instead of parts: per cent of the pool that gpusort may have; PostgreSQL's
+#						processes together get as much work_mem, its builds as much maintenance_work_mem,
+#						and gpusort's 64MB
 #	--repeat N			(3)
 #	--cpu
 #	--set NAME=VALUE	setting for all; may be repeated
@@ -31,8 +33,8 @@ use PgWire;
 use Time::HiRes qw(time);
 
 my %opt = (rows => 2_000_000, widths => '8,100,500,2000', parts => '1,2,4,8,16,64', what => 'sort,index', keys => 'int8', workers => 0,
-	pool => 0, repeat => 3, cpu => 0, set => []);
-GetOptions(\%opt, 'rows=i', 'widths=s', 'parts=s', 'what=s', 'keys=s', 'workers=i', 'pool', 'repeat=i', 'cpu', 'set=s@') or exit 2;
+	quotas => undef, repeat => 3, cpu => 0, set => []);
+GetOptions(\%opt, 'rows=i', 'widths=s', 'parts=s', 'what=s', 'keys=s', 'workers=i', 'quotas=s', 'repeat=i', 'cpu', 'set=s@') or exit 2;
 $| = 1;
 
 my %keys = (int8 => 'hashint8extended(i, 0)', text_c => "md5(i::text) COLLATE \"C\"");
@@ -50,7 +52,7 @@ sub session
 	$conn = PgWire->connect(dbname => $db, name => 'gpusort spill');
 	set_all(jit => 'off', hash_mem_multiplier => 1, max_parallel_workers_per_gather => $opt{workers}, max_parallel_maintenance_workers => $opt{workers},
 		'gpusort.late_rows' => 'off');
-	set_all('gpusort.pool_quota' => 0) if !$opt{pool};
+	set_all('gpusort.pool_quota' => 0, min_parallel_table_scan_size => 0);
 	set_all(split /=/, $_, 2) for @{ $opt{set} };
 	$pid = $conn->value('SELECT pg_backend_pid()');
 }
@@ -72,11 +74,13 @@ sub node_of
 
 sub explain_sort
 {
-	return node_of(decode_json($conn->value('EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF, FORMAT JSON) SELECT * FROM t ORDER BY k'))->[0]{Plan});
+	my ($columns) = @_;
+	return node_of(decode_json($conn->value("EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF, FORMAT JSON) SELECT $columns FROM t ORDER BY k"))->[0]{Plan});
 }
 
 my %execute = (
-	sort => sub { my $node = explain_sort(); return $node ? ($node->{Spilled} // 0) / 1024 : 0; },
+	sort => sub { my $node = explain_sort('*'); return $node ? ($node->{Spilled} // 0) / 1024 : 0; },
+	key => sub { my $node = explain_sort('k'); return $node ? ($node->{Spilled} // 0) / 1024 : 0; },
 	index => sub { $conn->must('CREATE INDEX t_k ON t (k)'); return 0; });
 
 sub timed
@@ -91,18 +95,27 @@ sub timed
 
 sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ $#sorted / 2 ]; }
 
+# Memory, in kB, in a part of what is needed, or a quota of the pool.
+sub set_memory
+{
+	my ($kb, $enabled) = @_;
+	my $each = $opt{quotas} ? int($kb / ($opt{workers} + 1)) : $kb;
+	my $build = $opt{quotas} && $enabled eq 'on' ? 65536 : $kb;
+
+	set_all('gpusort.enabled' => $enabled, work_mem => "${each}kB", maintenance_work_mem => "${build}kB");
+}
+
 sub cell
 {
-	my ($what, $key, $width, $part, $kb) = @_;
+	my ($what, $key, $width, $label, $kb) = @_;
 	my (%ms, $temp_mb);
-	my $memory = $kb / $part < 1024 ? 1024 : int($kb / $part);
 
-	set_all(work_mem => "${memory}kB", maintenance_work_mem => "${memory}kB");
+	$kb = $kb < 1024 ? 1024 : int($kb);
 	for my $round (1 .. $opt{repeat})
 	{
 		for my $enabled ('off', 'on')
 		{
-			set_all('gpusort.enabled' => $enabled);
+			set_memory($kb, $enabled);
 			my ($ms, $mb) = timed($what);
 			push @{ $ms{$enabled} }, $ms;
 			$temp_mb = $mb if $enabled eq 'on';
@@ -111,7 +124,7 @@ sub cell
 	my ($theirs, $ours) = map { median(@{ $ms{$_} }) } 'off', 'on';
 	$cells++;
 	$bad++ if $ours > $theirs;
-	printf "| %s | %s | %d | 1/%d | %d | %.0f | %.0f | %.1f | %.0f |\n", $what, $key, $width, $part, $memory / 1024, $theirs, $ours, $theirs / $ours, $temp_mb;
+	printf "| %s | %s | %d | %s | %d | %.0f | %.0f | %.1f | %.0f |\n", $what, $key, $width, $label, $kb / 1024, $theirs, $ours, $theirs / $ours, $temp_mb;
 }
 
 sub make_table
@@ -132,9 +145,21 @@ sub make_table
 sub memory_needed
 {
 	set_all('gpusort.enabled' => 'on', 'gpusort.force' => 'on', work_mem => '2000GB', 'gpusort.pool_quota' => 0, max_parallel_workers_per_gather => 0);
-	my $kb = explain_sort()->{'Sort Space Used'};
+	my $kb = explain_sort('*')->{'Sort Space Used'};
 	session();
 	return $kb;
+}
+
+sub cells_by_quota
+{
+	my ($what, $key, $width) = @_;
+	my $pool_kb = $conn->value("SELECT pg_size_bytes(current_setting('gpusort.pool_size')) / 1024");
+
+	for my $quota (split /,/, $opt{quotas})
+	{
+		set_all('gpusort.pool_quota' => $quota);
+		cell($what, $key, $width, "$quota %", $pool_kb * $quota / 100);
+	}
 }
 
 my $admin = PgWire->connect(dbname => $ENV{PGDATABASE} // 'postgres');
@@ -147,8 +172,12 @@ eval {
 		{
 			session();
 			make_table($key, $width);
-			my $kb = memory_needed();
-			for my $what (split /,/, $opt{what}) { cell($what, $key, $width, $_, $kb) for split /,/, $opt{parts}; }
+			my $kb = $opt{quotas} ? 0 : memory_needed();
+			for my $what (split /,/, $opt{what})
+			{
+				if ($opt{quotas}) { cells_by_quota($what, $key, $width); next; }
+				cell($what, $key, $width, "1/$_", $kb / $_) for split /,/, $opt{parts};
+			}
 		}
 	}
 	$conn->close;

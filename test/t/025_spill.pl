@@ -63,6 +63,9 @@ for my $fault ('codec', 'verify')
 {
 	same_answer($node, $query, "fault $fault", 'gpusort.inject_fault' => $fault, 'gpusort.verify' => 'on', statement_timeout => '120s');
 }
+# All have runs when the leader meets a value without encoding, among rows that are not as wide.
+same_answer($node, "SELECT h, i, repeat('x', CASE WHEN i < 1200 THEN 300000 ELSE 1 END) AS wide FROM t WHERE i < 20000 ORDER BY h, i",
+	'handed over by all', 'gpusort.inject_fault' => 'codec', work_mem => $_, max_parallel_workers_per_gather => 7) for '64kB', '20MB';
 is_deeply([ spilled_files() ], [], 'no files are left');
 is(service($node, 'pool_bytes_free'), $pool_bytes, 'the pool is free');
 
