@@ -453,22 +453,48 @@ middle_place(GpuSortPortions *p, const GpuSortRun *run, GpuSortRunPlace from, Gp
 	return (GpuSortRunPlace) {from.offset + p->offsets[i], from.row + i};
 }
 
+/* Find a tuple of a portion that has others of it before it; false if there is none. */
+static bool
+find_splitter(GpuSortPortions *p, uint32 number, Splitter *splitter)
+{
+	const GpuSortRunPlace *from = cuts_of(p, number);
+	const GpuSortRunPlace *to = cuts_of(p, number + 1);
+	int			run = largest_stretch(p, number);
+	uint32		found = 0;
+
+	if (run >= 0)
+	{
+		*splitter = make_splitter(p, (uint32) run,
+								  middle_place(p, p->runs[run], from[run], to[run]));
+		return true;
+	}
+	/* runs have a row each, or none: of two of them, the one that comes later */
+	for (uint32 i = 0; i < p->nruns && found < 2; i++)
+	{
+		Splitter	other;
+
+		if (to[i].row == from[i].row)
+			continue;
+		other = make_splitter(p, i, from[i]);
+		if (found++ == 0 || compare_splitters(&other, splitter, p) > 0)
+			*splitter = other;
+	}
+	gpusort_row_comparer_clear(&p->comparer);
+	return found == 2;
+}
+
 bool
 gpusort_portions_split(GpuSortPortions *p, uint32 number)
 {
-	int			run = largest_stretch(p, number);
 	Splitter	splitter;
 
-	if (run < 0)
+	if (!find_splitter(p, number, &splitter))
 		return false;
 	reserve_portions(p, p->count + 1);
 	memmove(cuts_of(p, number + 2), cuts_of(p, number + 1),
 			(size_t) (p->count - number) * p->nruns * sizeof(GpuSortRunPlace));
 	memmove(p->first + number + 2, p->first + number + 1, (p->count - number) * sizeof(uint64));
 	p->count++;
-	splitter = make_splitter(p, (uint32) run,
-							 middle_place(p, p->runs[run], cuts_of(p, number)[run],
-										  cuts_of(p, number + 2)[run]));
 	set_cuts(p, number + 1, &splitter, cuts_of(p, number + 2));
 	pfree(splitter.tuple);
 	return true;

@@ -55,7 +55,7 @@ extern void gpusort_portions_free(GpuSortPortions *portions);
 /* The portion that has the row at a position. */
 extern uint32 gpusort_portions_find(const GpuSortPortions *portions, uint64 position);
 
-/* Make two portions of one; false if no run has two rows in it. */
+/* Make two portions of one; false if it has one row. */
 extern bool gpusort_portions_split(GpuSortPortions *portions, uint32 number);
 
 static inline const GpuSortRunPlace *

@@ -409,10 +409,17 @@ gpusort_memory_at_hand(GpuSort *sort)
 	return private_bytes + (pool_bytes > unused_bytes ? pool_bytes - unused_bytes : 0);
 }
 
-size_t
-gpusort_raised_limit(const GpuSort *sort)
+void
+gpusort_raise_limit(GpuSort *sort)
 {
-	return gpusort_possible_bytes(2 * Max(sort->memory.limit_bytes, MIN_ENCODERS_BYTES));
+	size_t		limit = gpusort_possible_bytes(2 * Max(sort->memory.limit_bytes, MIN_ENCODERS_BYTES));
+
+	if (limit == sort->memory.limit_bytes)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed to read back a row of a sort from its temporary file.")));
+	sort->memory.limit_bytes = limit;
 }
 
 void

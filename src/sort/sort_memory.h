@@ -76,8 +76,8 @@ extern size_t gpusort_bytes_beside_row(GpuSort *sort);
 /* All that rows may take, if nobody else takes what is free of the pool. */
 extern size_t gpusort_memory_at_hand(GpuSort *sort);
 
-/* A limit of private memory for rows that must be taken in, though they exceed the one in force. */
-extern size_t gpusort_raised_limit(const GpuSort *sort);
+/* Raise the limit of private memory for a row that must be taken in; ERROR if there is no more. */
+extern void gpusort_raise_limit(GpuSort *sort);
 
 /*
  * A part whose rows are written gives its memory back, and lets all parts know that each has its

@@ -150,9 +150,9 @@ load(GpuSort *sort, GpuSortPortions *portions, uint64 position)
 			MemoryContextSwitchTo(old);
 			break;
 		}
-		/* no memory for a handful of rows: there has been some for each of them */
+		/* no memory for a row: there has been some when it came */
 		if (!gpusort_portions_split(portions, number))
-			sort->memory.limit_bytes = gpusort_raised_limit(sort);
+			gpusort_raise_limit(sort);
 		MemoryContextSwitchTo(old);
 	}
 	sort->first = portions->first[number];
