@@ -43,8 +43,11 @@ SELECT gpusort_test.check_sort('rows of 300 kB', $$SELECT i, repeat('x', 300000 
 SELECT gpusort_test.check_sort('keys of 300 kB', $$SELECT i, (repeat('x', 300000) || i) COLLATE "C" AS s FROM generate_series(1, 12) i ORDER BY s DESC$$, 's');
 SET gpusort.pool_quota = 0;
 SET work_mem = '256kB';
+-- what lies in no pool is nothing for gpusortd
+SET gpusort.engine = host;
 SELECT gpusort_test.check_sort('rows larger than work_mem', $$SELECT i, repeat('x', 300000 + i) AS s FROM generate_series(1, 12) i ORDER BY i DESC$$, 'i');
 SELECT gpusort_test.check_sort('wide in little memory', 'SELECT * FROM wide ORDER BY k, id', 'k', 'id');
+RESET gpusort.engine;
 RESET work_mem;
 RESET gpusort.pool_quota;
 

@@ -162,8 +162,10 @@ CLOSE c;
 SELECT files();
 COMMIT;
 SET temp_file_limit = '100kB';
+\set VERBOSITY sqlstate
 SELECT count(*) FROM (SELECT * FROM t ORDER BY k OFFSET 0) q;
 CREATE INDEX ON t (url, pad);
+\set VERBOSITY default
 RESET temp_file_limit;
 SELECT files();
 

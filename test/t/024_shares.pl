@@ -103,7 +103,7 @@ nobody_left('at first');
 	in_pool($small, 'a newcomer');
 
 	# the planner knows what a newcomer would get
-	my @planned = ('gpusort.force' => 'off', 'gpusort.min_rows' => 0, 'gpusort.late_rows' => 'off', work_mem => '64kB');
+	my @planned = ('gpusort.force' => 'off', 'gpusort.enable_spill' => 'off', 'gpusort.min_rows' => 0, 'gpusort.late_rows' => 'off', work_mem => '64kB');
 	my $medium = 'SELECT t.* FROM t, generate_series(1, 2) ORDER BY h, i';
 
 	like(plan_of($node, $small, @planned), qr/GpuSort/, 'planned to fit into a share');
