@@ -9,46 +9,26 @@
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
-#include "utils/sortsupport.h"
 
-#include "pg_compat.h"
+#include "runs/row_comparer.h"
 #include "sort/sort_cuts.h"
 
 struct GpuSortCutter
 {
 	const GpuSortView *view;
-	int			ncolumns;
-	SortSupport keys;
-	TupleTableSlot *group;		/* a row of the group whose end is looked for */
-	TupleTableSlot *other;
-	MemoryContext compare_context;	/* what comparisons allocate */
+	GpuSortRowComparer comparer;	/* row 0: one of the group whose end is looked for */
 };
 
 GpuSortCutter *
 gpusort_begin_cuts(const GpuSortView *view, TupleDesc desc, const GpuSortSpec *spec, int ncolumns)
 {
 	GpuSortCutter *cutter = palloc(sizeof(GpuSortCutter));
+	GpuSortRowKeys keys = {ncolumns, spec->attnos, spec->sortops, spec->collations,
+		spec->nulls_first};
 
 	cutter->view = view;
-	cutter->ncolumns = ncolumns;
-	cutter->keys = palloc0(ncolumns * sizeof(SortSupportData));
-	for (int i = 0; i < ncolumns; i++)
-	{
-		SortSupport key = &cutter->keys[i];
-
-		key->ssup_cxt = CurrentMemoryContext;
-		key->ssup_collation = spec->collations[i];
-		key->ssup_nulls_first = spec->nulls_first[i];
-		key->ssup_attno = spec->attnos[i];
-		PrepareSortSupportFromOrderingOp(spec->sortops[i], key);
-	}
-	cutter->group = gpusort_make_slot(desc, &TTSOpsMinimalTuple);
-	cutter->other = gpusort_make_slot(desc, &TTSOpsMinimalTuple);
-	cutter->compare_context = AllocSetContextCreate(CurrentMemoryContext, "gpusort cuts",
-													ALLOCSET_SMALL_SIZES);
+	gpusort_row_comparer_begin(&cutter->comparer, desc, &keys, false);
 	return cutter;
 }
 
@@ -56,21 +36,9 @@ gpusort_begin_cuts(const GpuSortView *view, TupleDesc desc, const GpuSortSpec *s
 static bool
 is_in_group(GpuSortCutter *cutter, uint64 position)
 {
-	int			cmp = 0;
-
 	CHECK_FOR_INTERRUPTS();
-	ExecStoreMinimalTuple(gpusort_view_row(cutter->view, position), cutter->other, false);
-	for (int i = 0; i < cutter->ncolumns && cmp == 0; i++)
-	{
-		SortSupport key = &cutter->keys[i];
-		bool		group_isnull;
-		bool		other_isnull;
-		Datum		group = slot_getattr(cutter->group, key->ssup_attno, &group_isnull);
-		Datum		other = slot_getattr(cutter->other, key->ssup_attno, &other_isnull);
-
-		cmp = ApplySortComparator(group, group_isnull, other, other_isnull, key);
-	}
-	return cmp == 0;
+	gpusort_row_comparer_load(&cutter->comparer, 1, gpusort_view_row(cutter->view, position));
+	return gpusort_row_comparer_compare_keys(&cutter->comparer) == 0;
 }
 
 /* The first position from `from` on that is not in the group, of which from - 1 is. */
@@ -106,17 +74,12 @@ end_of_group(GpuSortCutter *cutter, uint64 from)
 uint64
 gpusort_find_cut(GpuSortCutter *cutter, uint64 position)
 {
-	MemoryContext old;
 	uint64		cut;
 
 	if (position == 0 || position >= cutter->view->nrows)
 		return Min(position, cutter->view->nrows);
-	old = MemoryContextSwitchTo(cutter->compare_context);
-	ExecStoreMinimalTuple(gpusort_view_row(cutter->view, position - 1), cutter->group, false);
+	gpusort_row_comparer_load(&cutter->comparer, 0, gpusort_view_row(cutter->view, position - 1));
 	cut = end_of_group(cutter, position);
-	ExecClearTuple(cutter->group);
-	ExecClearTuple(cutter->other);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(cutter->compare_context);
+	gpusort_row_comparer_clear(&cutter->comparer);
 	return cut;
 }
