@@ -88,7 +88,7 @@ populate_extent(const gsd_pool *pool, uint32_t extent)
 	}
 	if (madvise(memory, GSD_EXTENT_BYTES, MADV_POPULATE_WRITE) != 0)
 		return false;
-	raise_state(pool, extent, pool->header->huge ? GSD_EXTENT_HUGE : GSD_EXTENT_POPULATED);
+	raise_state(pool, extent, pool->header->huge ? GSD_EXTENT_HUGE : GSD_EXTENT_SMALL);
 	return true;
 }
 

@@ -8,49 +8,18 @@
  * that sorts alone maps nothing from its second sort on.  Memory of extents that
  * it does not own it never touches.
  *
- * Memory.  What costs is not the sort but touching memory for the first time
- * (measured on Linux 6.18 with transparent huge pages for shared memory off,
- * seconds a GiB):
- *
- *	fresh, 4 kB pages, by MADV_POPULATE_WRITE						0.55 - 2.3
- *	the same, then MADV_COLLAPSE									1.4
- *	fresh: one page of the extent, then MADV_COLLAPSE				0.07 - 0.16
- *	mapped before by another process: by page faults				0.54
- *	... by MADV_POPULATE_WRITE										0.17
- *	... a huge page													0.001
- *
- * So the first process ever to use an extent makes a huge page of it before there
- * is anything to copy; reading rows in sorted order is faster from huge pages, too.
- * Where that can't be (older kernels, no free huge page) the extent is populated in
- * small pages, and only as far as it is used.
- *
- * Memory that the system does not have must not be found out by touching it, which
- * would be SIGBUS: everything up to range->usable was populated by a system call,
- * whose failure means that there is no extent.
+ * Everything up to range->usable has memory behind it (extent_pages.c).
  */
 #include "postgres.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include "memory/extent_pages.h"
 #include "memory/pool.h"
 #include "memory/range_extents.h"
 
-/* asm-generic/mman-common.h, which may be older than the kernel */
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-#ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25
-#endif
-
 #define NO_EXTENT		PG_UINT32_MAX
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
-
-/* What this kernel does not know, found out by trying. */
-static bool can_collapse = true;
-static bool can_populate = true;
 
 /* Make room for so many extents in the arrays. */
 static bool
@@ -141,37 +110,6 @@ map_extents(GpuSortRange *range, uint32 from, uint32 to)
 	return to;
 }
 
-/* Have memory behind [start, start + bytes) of an extent that is mapped there. */
-static bool
-populate(uint32 extent, char *start, size_t bytes)
-{
-	size_t		skip = (uintptr_t) start % EXTENT_BYTES;
-
-	if (can_populate)
-	{
-		if (madvise(start, bytes, MADV_POPULATE_WRITE) == 0)
-			return true;
-		if (errno != EINVAL)
-			return false;
-		can_populate = false;
-	}
-	return fallocate(gpusort_pool->fd, 0, gsd_extent_offset(gpusort_pool, extent) + skip, bytes) == 0;
-}
-
-/* Make one huge page of an extent; false if the system does not. */
-static bool
-make_huge(uint32 extent, char *start)
-{
-	/* an extent without any page is not collapsed */
-	if (!can_collapse || !populate(extent, start, 1))
-		return false;
-	if (madvise(start, EXTENT_BYTES, MADV_COLLAPSE) == 0)
-		return true;
-	if (errno == EINVAL)
-		can_collapse = false;
-	return false;
-}
-
 /*
  * Have memory behind the bytes of the range's extent i up to `to`, of which those
  * below `from` have it already.
@@ -179,34 +117,18 @@ make_huge(uint32 extent, char *start)
 static bool
 populate_extent(GpuSortRange *range, uint32 i, size_t from, size_t to)
 {
-	uint32		extent = range->owned[i];
-	_Atomic uint8_t *state = gsd_extent_state_of(gpusort_pool->header, extent);
-	char	   *start = range->base + i * EXTENT_BYTES;
-	size_t		end = (i + 1) * EXTENT_BYTES;
+	size_t		begin = i * EXTENT_BYTES;
 
-	if (atomic_load_explicit(state, memory_order_relaxed) != GSD_EXTENT_FRESH)
-		return populate(extent, start, EXTENT_BYTES);
-	if (!gpusort_pool->header->huge && make_huge(extent, start))
-	{
-		atomic_store_explicit(state, GSD_EXTENT_HUGE, memory_order_relaxed);
-		return true;
-	}
-	from = Max(from, i * EXTENT_BYTES);
-	if (!populate(extent, range->base + from, Min(to, end) - from))
-		return false;
-	if (to >= end)
-		atomic_store_explicit(state, GSD_EXTENT_POPULATED, memory_order_relaxed);
-	return true;
+	return gpusort_extent_populate(range->owned[i], range->base + begin, Max(from, begin) - begin,
+								   Min(to - begin, EXTENT_BYTES));
 }
 
 /* Is the owned extent i still mapped in its place, with memory behind it? */
 static bool
 is_ready(GpuSortRange *range, uint32 i)
 {
-	_Atomic uint8_t *state = gsd_extent_state_of(gpusort_pool->header, range->owned[i]);
-
 	return i < range->nmapped && range->mapped[i] == range->owned[i] &&
-		atomic_load_explicit(state, memory_order_relaxed) != GSD_EXTENT_FRESH;
+		gpusort_extent_is_populated(range->owned[i]);
 }
 
 size_t
@@ -238,9 +160,7 @@ gpusort_range_fresh_bytes(const GpuSortRange *range)
 	uint32		count = 0;
 
 	for (uint32 i = range->usable / EXTENT_BYTES; i < range->nowned; i++)
-		if (range->owned[i] != NO_EXTENT &&
-			atomic_load_explicit(gsd_extent_state_of(gpusort_pool->header, range->owned[i]),
-								 memory_order_relaxed) == GSD_EXTENT_FRESH)
+		if (range->owned[i] != NO_EXTENT && !gpusort_extent_is_populated(range->owned[i]))
 			count++;
 	return count * EXTENT_BYTES;
 }

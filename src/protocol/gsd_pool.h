@@ -46,7 +46,7 @@
 #include "engine/gs_engine.h"
 
 #define GSD_MAGIC			UINT64_C(0x67707573727430)
-#define GSD_ABI_VERSION		5
+#define GSD_ABI_VERSION		6
 
 #define GSD_EXTENT_SHIFT	21
 #define GSD_EXTENT_BYTES	(UINT64_C(1) << GSD_EXTENT_SHIFT)
@@ -92,6 +92,7 @@ typedef enum gsd_extent_state
 {
 	GSD_EXTENT_FRESH,			/* touched in part or not at all */
 	GSD_EXTENT_POPULATED,		/* there, in small pages */
+	GSD_EXTENT_SMALL,			/* the same, and the system makes no huge page of it */
 	GSD_EXTENT_HUGE				/* one huge page: mapping it costs nothing */
 } gsd_extent_state;
 
@@ -290,6 +291,8 @@ typedef struct gsd_header
 	_Atomic uint32_t free_extents;	/* never less than there are */
 	_Atomic uint32_t hint;		/* hardly any free ones below this */
 	_Atomic uint32_t rings;		/* how often gpusortd was asked to look; see gsd_wake.h */
+	_Atomic uint32_t collapsing;	/* sessions that make huge pages; see gsd_collapse.h */
+	_Atomic uint64_t collapse_at_ms;	/* when one may try; 0: any time */
 	gsd_service service;
 	gsd_job		jobs[GSD_MAX_JOBS];
 	_Atomic uint32_t holders_end;	/* entries from here on were never used */

@@ -3,6 +3,9 @@
 #	Many sessions that sort and build indexes at the same time, while some of them are cancelled
 #	or ended: is every answer right, is everything given back, and what do small sorts wait?
 #
+# A session does its next statement when it has the answer to the last one; or with --rate, when its
+# time has come, and what a statement takes counts from then, even if the session was busy.
+#
 # Runs against the server of PGHOST, PGPORT and PGUSER with gpusort loaded, in a database of its own;
 # sessions.sh starts one.  Sessions do small sorts, large ones and index builds, as the numbers below
 # deal them out, each again and again, in blocks with gpusort off and on in turn.  Answers are
@@ -13,6 +16,11 @@
 #	--sessions N		(8)
 #	--seconds N			altogether (60)
 #	--blocks N			... in so many blocks (4)
+#	--first MODE		gpusort.enabled in the first of them (off)
+#	--rate N			statements a second that become due, of all sessions together, at random times
+#						(0: as many as can be done)
+#	--checked N			how many of 100 statements are compared row by row, or their indexes checked
+#						(100); of other sorts the last row is
 #	--rows N			of a large sort (500000)
 #	--small N			rows of a small sort (20000)
 #	--shares A,B,C		how many of 100 statements are small sorts, large ones, index builds (70,20,10)
@@ -28,8 +36,8 @@ use Getopt::Long;
 use PgWire;
 use Time::HiRes qw(sleep time);
 
-my %opt = (sessions => 8, seconds => 60, blocks => 4, rows => 500_000, small => 20_000, shares => '70,20,10', stops => 0.5, seed => 1, set => []);
-GetOptions(\%opt, 'sessions=i', 'seconds=i', 'blocks=i', 'rows=i', 'small=i', 'shares=s', 'stops=f', 'seed=i', 'set=s@') or exit 2;
+my %opt = (sessions => 8, seconds => 60, blocks => 4, first => 'off', rate => 0, checked => 100, rows => 500_000, small => 20_000, shares => '70,20,10', stops => 0.5, seed => 1, set => []);
+GetOptions(\%opt, 'sessions=i', 'seconds=i', 'blocks=i', 'first=s', 'rate=f', 'checked=i', 'rows=i', 'small=i', 'shares=s', 'stops=f', 'seed=i', 'set=s@') or exit 2;
 $| = 1;
 
 my @kinds = qw(small large index);
@@ -39,9 +47,11 @@ my $dir = tempdir(CLEANUP => 1);
 my ($passed, $failed) = (0, 0);
 my @children;
 
-my @queries = map {
+my @sorts = map {
 	my $table = $_;
-	map { "SELECT md5(string_agg(i::text, ',')) FROM (SELECT * FROM $table ORDER BY $_ OFFSET 0) s" } 'h, i', 'm', 'few DESC, m DESC', 'm DESC, h' } 'small', 'large';
+	map { "SELECT * FROM $table ORDER BY $_" } 'h, i', 'm', 'few DESC, m DESC', 'm DESC, h' } 'small', 'large';
+my @all_rows = map { "SELECT md5(string_agg(i::text, ',')) FROM ($_ OFFSET 0) s" } @sorts;
+my @last_row = map { "$_ OFFSET " . ((/small/ ? $opt{small} : $opt{rows}) - 1) } @sorts;
 my %answers;
 
 sub check
@@ -82,7 +92,7 @@ sub make_tables
 		$conn->must("ANALYZE $_->[0]");
 	}
 	$conn->must('SET gpusort.enabled = off');
-	$answers{$_} = $conn->value($_) for @queries;
+	$answers{$_} = $conn->value($_) for @all_rows, @last_row;
 	$conn->close;
 	return;
 }
@@ -101,25 +111,35 @@ sub deal
 {
 	my ($number) = @_;
 	my $card = rand($shares[0] + $shares[1] + $shares[2]);
+	my $check = rand(100) < $opt{checked};
 
-	return ('index', "CREATE INDEX i_$number ON indexed_$number (m, h);
-		SELECT bt_index_check('i_$number', true); DROP INDEX i_$number; SELECT 'built'", 'built') if $card >= $shares[0] + $shares[1];
-	my $query = $queries[ int(rand 4) + ($card < $shares[0] ? 0 : 4) ];
+	return ('index', "CREATE INDEX i_$number ON indexed_$number (m, h);" . ($check ? "SELECT bt_index_check('i_$number', true);" : '')
+		. "DROP INDEX i_$number; SELECT 'built'", 'built') if $card >= $shares[0] + $shares[1];
+	my $query = ($check ? \@all_rows : \@last_row)->[ int(rand 4) + ($card < $shares[0] ? 0 : 4) ];
 	return ($card < $shares[0] ? 'small' : 'large', $query, $answers{$query});
 }
 
 # One session until the end of the block; lines "kind ms outcome" go to a file.
 sub run_session
 {
-	my ($mode, $number, $until) = @_;
+	my ($mode, $number, $until, $seed) = @_;
 	my $conn;
 
 	open my $out, '>>', "$dir/$mode.$number" or die "cannot write: $!\n";
-	srand $opt{seed} * 1000 + $number + $until;
+	srand $seed * 1000 + $number;
+	my $due = time;
 	while (time < $until)
 	{
 		my ($kind, $query, $answer) = deal($number);
 		my $start = time;
+
+		if ($opt{rate} > 0)
+		{
+			$due += -log(1 - rand) * $opt{sessions} / $opt{rate};
+			last if $due >= $until;
+			sleep($due - $start) if $due > $start;
+			$start = $due;
+		}
 		my $outcome;
 		my $result = eval {
 			if (!$conn)
@@ -127,7 +147,7 @@ sub run_session
 				$conn = open_session('sessions.pl');
 				$conn->must("SET gpusort.enabled = $mode");
 				$conn->must("DROP INDEX IF EXISTS i_$number");
-				$start = time;
+				$start = time if $opt{rate} == 0;
 			}
 			$conn->query($query) };
 
@@ -175,13 +195,13 @@ sub start_child
 
 sub run_block
 {
-	my ($mode, $seconds) = @_;
+	my ($mode, $seconds, $seed) = @_;
 	my $until = time + $seconds;
 	my $right = 1;
 
 	for my $number (1 .. $opt{sessions})
 	{
-		start_child(sub { run_session($mode, $number, $until) });
+		start_child(sub { run_session($mode, $number, $until, $seed) });
 	}
 	start_child(sub { stop_sessions($until) }) if $opt{stops} > 0;
 	for my $pid (splice @children)
@@ -260,11 +280,12 @@ sub report
 make_tables();
 for my $block (1 .. $opt{blocks})
 {
-	run_block($block % 2 ? 'off' : 'on', $opt{seconds} / $opt{blocks});
+	# the same statements on both sides
+	run_block(($block % 2 == 1) == ($opt{first} eq 'on') ? 'on' : 'off', $opt{seconds} / $opt{blocks}, $opt{seed} + int(($block - 1) / 2));
 	check_rest();
 }
 printf "%d sessions, %d s\n", $opt{sessions}, $opt{seconds};
-report($_, $opt{seconds} / 2) for 'off', 'on';
+report($_, $opt{blocks} == 1 ? $opt{seconds} : $opt{seconds} / 2) for $opt{blocks} == 1 ? $opt{first} : ('off', 'on');
 drop_tables();
 print "$passed passed, $failed failed\n";
 exit($failed > 0);

@@ -1,0 +1,145 @@
+/*
+ * extent_pages.c
+ *		Pages of memory behind an extent that is mapped; see extent_pages.h.
+ *
+ * What costs is not the sort but touching memory for the first time (measured on Linux 6.18 with
+ * transparent huge pages for shared memory off, seconds a GiB):
+ *
+ *	fresh, 4 kB pages, by MADV_POPULATE_WRITE						0.55 - 2.3
+ *	the same, then MADV_COLLAPSE									1.4
+ *	fresh: one page of the extent, then MADV_COLLAPSE				0.07 - 0.16
+ *	mapped before by another process: by page faults				0.54
+ *	... by MADV_POPULATE_WRITE										0.17
+ *	... a huge page													0.001
+ *
+ * So the first process ever to use an extent makes a huge page of it before there is anything to
+ * copy; reading rows in sorted order is faster from huge pages, too.  Where that can't be (older
+ * kernels, no free huge page) the extent is populated in small pages, and only as far as it is
+ * used.
+ *
+ * Many processes on few processors hold each other up with it, so it is done only while that is
+ * quick (protocol/gsd_collapse.h).  An extent that got small pages for that reason gets its huge
+ * page from a process that maps it later.
+ *
+ * Memory that the system does not have must not be found out by touching it, which would be SIGBUS:
+ * all of this is done by system calls, whose failure means that there is none.
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "memory/extent_pages.h"
+#include "memory/pool.h"
+#include "protocol/gsd_collapse.h"
+
+/* asm-generic/mman-common.h, which may be older than the kernel */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
+
+#define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
+
+/* What this kernel does not know, found out by trying. */
+static bool can_collapse = true;
+static bool can_populate = true;
+
+/* The same in all processes, whatever PostgreSQL times statements with. */
+static uint64
+clock_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static uint8
+state_of(uint32 extent)
+{
+	return atomic_load_explicit(gsd_extent_state_of(gpusort_pool->header, extent),
+								memory_order_relaxed);
+}
+
+static void
+set_state(uint32 extent, gsd_extent_state state)
+{
+	atomic_store_explicit(gsd_extent_state_of(gpusort_pool->header, extent), state,
+						  memory_order_relaxed);
+}
+
+/* Have memory behind [from, to) of an extent. */
+static bool
+populate(uint32 extent, char *start, size_t from, size_t to)
+{
+	if (can_populate)
+	{
+		if (madvise(start + from, to - from, MADV_POPULATE_WRITE) == 0)
+			return true;
+		if (errno != EINVAL)
+			return false;
+		can_populate = false;
+	}
+	return fallocate(gpusort_pool->fd, 0, gsd_extent_offset(gpusort_pool, extent) + from,
+					 to - from) == 0;
+}
+
+/* Make one huge page of an extent; false if the system does not. */
+static bool
+collapse(uint32 extent, char *start)
+{
+	/* an extent without any page is not collapsed */
+	if (!populate(extent, start, 0, 1))
+		return false;
+	if (madvise(start, EXTENT_BYTES, MADV_COLLAPSE) == 0)
+		return true;
+	if (errno == EINVAL)
+		can_collapse = false;
+	return false;
+}
+
+/* The same, if this is a good time for it. */
+static bool
+make_huge(uint32 extent, char *start)
+{
+	gsd_header *header = gpusort_pool->header;
+	uint64		then_ms;
+	bool		made;
+
+	if (!can_collapse || header->huge)
+		return false;
+	then_ms = clock_ms();
+	if (!gsd_collapse_begin(header, then_ms))
+		return false;
+	made = collapse(extent, start);
+	gsd_collapse_end(header, then_ms, clock_ms());
+	if (made)
+		set_state(extent, GSD_EXTENT_HUGE);
+	else if (state_of(extent) == GSD_EXTENT_POPULATED)
+		set_state(extent, GSD_EXTENT_SMALL);
+	return made;
+}
+
+bool
+gpusort_extent_is_populated(uint32 extent)
+{
+	return state_of(extent) != GSD_EXTENT_FRESH;
+}
+
+bool
+gpusort_extent_populate(uint32 extent, char *start, size_t from, size_t to)
+{
+	if (state_of(extent) <= GSD_EXTENT_POPULATED && make_huge(extent, start))
+		return true;
+	if (gpusort_extent_is_populated(extent))
+		return populate(extent, start, 0, EXTENT_BYTES);
+	if (!populate(extent, start, from, to))
+		return false;
+	if (to == EXTENT_BYTES)
+		set_state(extent, GSD_EXTENT_POPULATED);
+	return true;
+}

@@ -1,0 +1,42 @@
+/*
+ * gsd_collapse.c
+ *		When a session may make a huge page of an extent; see gsd_collapse.h.
+ *
+ * collapse_at_ms is 0 as long as all are quick, and else the time from which on one may try again.
+ * Who does moves it on first, so that the others go on waiting.
+ */
+#include "protocol/gsd_collapse.h"
+
+/* Is it time, and the caller the one to try? */
+static bool
+is_time(gsd_header *header, uint64_t now_ms)
+{
+	uint64_t	at_ms = atomic_load(&header->collapse_at_ms);
+
+	return at_ms == 0 ||
+		(now_ms >= at_ms &&
+		 atomic_compare_exchange_strong(&header->collapse_at_ms, &at_ms,
+										now_ms + GSD_COLLAPSE_PAUSE_MS));
+}
+
+bool
+gsd_collapse_begin(gsd_header *header, uint64_t now_ms)
+{
+	if (atomic_fetch_add(&header->collapsing, 1) < GSD_COLLAPSE_MAX && is_time(header, now_ms))
+		return true;
+	atomic_fetch_sub(&header->collapsing, 1);
+	return false;
+}
+
+void
+gsd_collapse_end(gsd_header *header, uint64_t then_ms, uint64_t now_ms)
+{
+	bool		slow = now_ms - then_ms >= GSD_COLLAPSE_SLOW_MS;
+	uint64_t	at_ms = atomic_load(&header->collapse_at_ms);
+
+	if (slow)
+		atomic_store(&header->collapse_at_ms, now_ms + GSD_COLLAPSE_PAUSE_MS);
+	else if (at_ms == then_ms + GSD_COLLAPSE_PAUSE_MS)
+		atomic_compare_exchange_strong(&header->collapse_at_ms, &at_ms, 0); /* the one that tried */
+	atomic_fetch_sub(&header->collapsing, 1);
+}
