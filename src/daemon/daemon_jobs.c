@@ -3,8 +3,8 @@
  *		Serving the jobs of the pool.
  *
  * Any number of jobs may be open, since collecting rows takes seconds: what they
- * feed is uploaded meanwhile.  One job at a time is sorted, in the order in which
- * they were found ready, on all devices.  Between the steps of a sort the other
+ * feed is uploaded meanwhile.  One job at a time is sorted, on all devices, small ones
+ * before large ones (daemon_queue.h).  Between the steps of a sort the other
  * jobs are looked at, so that their rows keep flowing.
  *
  * The handshake with the backends is described in gsd_pool.h.  A job that this
@@ -21,6 +21,7 @@
 #include "daemon/daemon_devices.h"
 #include "daemon/daemon_jobs.h"
 #include "daemon/daemon_log.h"
+#include "daemon/daemon_queue.h"
 #include "protocol/gsd_wake.h"
 
 /*
@@ -48,7 +49,6 @@ typedef enum slot_phase
 typedef struct slot
 {
 	slot_phase	phase;
-	uint64_t	arrival;		/* when it became ready, in the order of all */
 	gs_device_job *job;			/* NULL: not begun, or ended */
 	unsigned	nplanes;		/* that it was begun with */
 	uint64_t	fed_segments[GS_MAX_PLANES];
@@ -65,7 +65,7 @@ struct gsd_jobs
 	uint64_t	fault_at;
 	uint64_t	step_rows;
 	uint64_t	runs;
-	uint64_t	arrivals;
+	gsd_queue	queue;			/* of slots that are ready */
 	double		woken_ms;		/* when a backend was last told of rows */
 	uint64_t	idle_bytes;		/* free on the devices when there is no job */
 	unsigned	wrong_runs;		/* that devices sorted wrongly */
@@ -136,6 +136,7 @@ fail_job(gsd_jobs *jobs, unsigned n, gsd_failure failure, const char *message)
 	snprintf(job->message, sizeof(job->message), "%s", message);
 	job->failure = failure;
 	empty_slot(jobs, &jobs->slots[n]);
+	gsd_queue_leave(&jobs->queue, n);
 	jobs->slots[n].phase = SLOT_ANSWERED;
 	if (failure == GSD_FAILURE_DEVICE)
 		gsd_log("a sort has failed: %s", job->message);
@@ -251,6 +252,7 @@ release_job(gsd_jobs *jobs, unsigned n)
 	if (slot->phase == SLOT_OPEN || slot->phase == SLOT_READY)
 		jobs->service->jobs_cancelled++;
 	empty_slot(jobs, slot);
+	gsd_queue_leave(&jobs->queue, n);
 	slot->phase = SLOT_FREE;
 	gsd_let_go(job);
 	if (job->abandoned)
@@ -285,8 +287,10 @@ look_at_job(gsd_jobs *jobs, unsigned n)
 		feed_job(jobs, n);
 		if (state == GSD_BACKEND_RUN)
 		{
+			const gsd_descriptor *descriptor = gsd_job_descriptor(jobs->pool, n);
+
 			slot->phase = SLOT_READY;
-			slot->arrival = ++jobs->arrivals;
+			gsd_queue_enter(&jobs->queue, n, descriptor != NULL ? descriptor->nrows : 0);
 			return true;
 		}
 	}
@@ -304,19 +308,6 @@ look_at_jobs(gsd_jobs *jobs)
 		for (unsigned n = 0; n < GSD_MAX_JOBS; n++)
 			changed |= look_at_job(jobs, n);
 	} while (changed);
-}
-
-/* The job that has waited longest; -1: none. */
-static int
-next_job(const gsd_jobs *jobs)
-{
-	int			next = -1;
-
-	for (int n = 0; n < GSD_MAX_JOBS; n++)
-		if (jobs->slots[n].phase == SLOT_READY &&
-			(next < 0 || jobs->slots[n].arrival < jobs->slots[next].arrival))
-			next = n;
-	return next;
 }
 
 static void
@@ -552,7 +543,7 @@ gsd_jobs_serve(gsd_jobs *jobs)
 	for (;;)
 	{
 		look_at_jobs(jobs);
-		n = next_job(jobs);
+		n = gsd_queue_take(&jobs->queue);
 		if (n < 0)
 			return GSD_EXIT_ASKED;
 		run_job(jobs, n);

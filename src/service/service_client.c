@@ -8,7 +8,8 @@
  * when it has.  And nobody waits for a program that is not there: its supervisor
  * fails the jobs of a dead one, and whoever waits looks for himself as well.  A
  * program that is there but hangs, in a driver perhaps, is given up when it has
- * made no progress with any job for gpusort.daemon_timeout.
+ * made no progress with any job for gpusort.daemon_timeout; and one that is busy with
+ * others' jobs, when it has not begun with this one for gpusort.daemon_queue_timeout.
  */
 #include "postgres.h"
 
@@ -312,18 +313,37 @@ progress_of_service(void)
 	return progress;
 }
 
+/* Has gpusortd not begun with the job, and does the session not want to wait longer? */
+static bool
+is_out_of_patience(const GpuSortJob *job, TimestampTz since)
+{
+	uint32		state = pool_job(job)->daemon_state;
+
+	return gpusort_daemon_queue_timeout > 0 &&
+		(state == GSD_DAEMON_IDLE || state == GSD_DAEMON_OPENED) &&
+		TimestampDifferenceExceeds(since, GetCurrentTimestamp(), gpusort_daemon_queue_timeout);
+}
+
+/* How long to sleep at most before one looks after things oneself. */
+static long
+sleep_ms(void)
+{
+	return gpusort_daemon_queue_timeout > 0 ? Min(LOOK_MS, gpusort_daemon_queue_timeout) : LOOK_MS;
+}
+
 /* Ask until there is an answer; NULL, or why there will be none. */
 static const char *
 ask(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
 {
 	static uint32 wait_event = 0;
 	uint64		progress = progress_of_service();
-	TimestampTz since = GetCurrentTimestamp();
+	TimestampTz begun = GetCurrentTimestamp();
+	TimestampTz since = begun;
 	const char *why;
 
 	while (!look(job, rows, ready, &why))
 	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LOOK_MS,
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, sleep_ms(),
 						 gpusort_wait_event(&wait_event, "GpuSortJob"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
@@ -335,6 +355,8 @@ ask(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
 		else if (gpusort_daemon_timeout > 0 &&
 				 TimestampDifferenceExceeds(since, GetCurrentTimestamp(), gpusort_daemon_timeout))
 			return "gpusortd does not answer";
+		if (is_out_of_patience(job, begun))
+			return "gpusortd is busy with other sorts";
 	}
 	return why;
 }

@@ -26,6 +26,7 @@ char	   *gpusort_device_memory = NULL;
 char	   *gpusort_daemon_options = NULL;
 int			gpusort_min_gpu_rows = 100000;
 int			gpusort_daemon_timeout = 60000;
+int			gpusort_daemon_queue_timeout = 2000;
 int			gpusort_reorder_rows = GPUSORT_REORDER_AUTO;
 
 static const struct config_enum_entry reorder_options[] = {
@@ -158,6 +159,11 @@ gpusort_define_service_settings(void)
 							 "\"auto\" does so on GPUs where it should pay; \"on\" does so wherever possible and waits for it, which is for testing.",
 							 &gpusort_reorder_rows, gpusort_reorder_rows, reorder_options,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpusort.daemon_queue_timeout",
+							"Sets how long a sort waits for its turn at gpusortd.",
+							"Then it goes on without it. 0 means for ever.",
+							&gpusort_daemon_queue_timeout, gpusort_daemon_queue_timeout, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpusort.daemon_timeout",
 							"Sets how long to wait for a gpusortd that makes no progress.",
 							"Then sorts go on without it, and it is replaced. 0 means for ever.",

@@ -11,6 +11,7 @@ extern char *gpusort_device_memory; /* 80%, or an amount with its unit */
 extern char *gpusort_daemon_options;	/* further ones, separated by spaces */
 extern int	gpusort_min_gpu_rows;
 extern int	gpusort_daemon_timeout; /* ms; 0: none */
+extern int	gpusort_daemon_queue_timeout;	/* ms; 0: none */
 extern int	gpusort_reorder_rows;	/* GpuSortReorderRows */
 
 /* gpusort.reorder_rows */

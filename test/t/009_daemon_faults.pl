@@ -232,6 +232,26 @@ for my $phase (sort keys %waiting)
 	}
 }
 
+# A sort does not wait for its turn for ever while another one's goes on and on; nor does it take
+# the other's away.
+{
+	my ($out, $pid, $first) = ('');
+
+	restart_daemon('--inject-fault=stop:1');
+	$pid = service($node, 'pid');
+	$first = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET application_name = 'first'",
+		'-c', "SELECT count(*) FROM ($sort OFFSET 0) s" ], '>', \$out, IPC::Run::timeout(60));
+	$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity
+		WHERE application_name = 'first' AND wait_event IN ('Extension', 'GpuSortJob'))) or die 'turn: nobody is first';
+	falls_back("$sort, few", 'gpusortd is busy with other sorts', 'no turn');
+	is($out, '', 'no turn: the other sort still waits');
+	kill 'CONT', $pid;
+	$first->finish;
+	is($out, "20000\n", 'no turn: ... and is done');
+	is(service($node, 'pid'), $pid, 'no turn: by the same gpusortd');
+	all_is_free($node, $idle_bytes, 'no turn');
+}
+
 # A program that hangs is given up, and replaced.
 {
 	my $pid;
