@@ -361,6 +361,13 @@ processors(void)
 	return (double) number;
 }
 
+/* Those that other sessions' sorts leave, which take one each; one's own session has one. */
+static double
+processors_left(void)
+{
+	return Max(processors() - gpusort_pool_other_sessions(), 1);
+}
+
 /*
  * Each collects as many rows as it reads: those of the partial path.  The planner divides
  * work among participants as if each had a processor to itself.  (Forced plans are the
@@ -371,7 +378,7 @@ gpusort_participants_cost(const GpuSortEstimate *estimate, Cost partial_cost,
 						  double partial_rows, double all_rows)
 {
 	double		share = Min(partial_rows / all_rows, 1);
-	double		crowding = gpusort_force ? 1 : Max(1 / (share * processors()), 1);
+	double		crowding = gpusort_force ? 1 : Max(1 / (share * processors_left()), 1);
 
 	return (partial_cost + estimate->collect_cost * share) * crowding;
 }

@@ -90,6 +90,13 @@ gpusort_pool_available_extents(void)
 	return gpusort_pool == NULL ? 0 : room(0, &is_short);
 }
 
+uint32
+gpusort_pool_other_sessions(void)
+{
+	return gpusort_pool == NULL ? 0
+		: gsd_other_sessions(gpusort_pool->header, gpusort_session_pid());
+}
+
 void
 gpusort_pool_open(GpuSortPoolAccount *account, uint32 max_extents)
 {

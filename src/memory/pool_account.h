@@ -35,6 +35,9 @@ extern uint32 gpusort_pool_quota_extents(void);
 /* ... and so many of them would one get that begins now. */
 extern uint32 gpusort_pool_available_extents(void);
 
+/* Other sessions that have sorts in the pool now; 0 without a pool. */
+extern uint32 gpusort_pool_other_sessions(void);
+
 /* An account that may take so many extents at most, for what is this process's alone. */
 extern void gpusort_pool_open(GpuSortPoolAccount *account, uint32 max_extents);
 

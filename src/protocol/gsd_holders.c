@@ -259,6 +259,14 @@ gsd_most_extents(const gsd_header *header, const gsd_limits *limits)
 				 most(nextents - nextents / RESERVE_PART, GSD_LEAST_EXTENTS));
 }
 
+uint32_t
+gsd_other_sessions(const gsd_header *header, uint32_t session)
+{
+	gsd_claim	claim = {.session = session};
+
+	return look_at_others(header, &claim).sessions - 1;
+}
+
 bool
 gsd_is_wanted(const gsd_header *header, const gsd_claim *claim)
 {

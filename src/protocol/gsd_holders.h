@@ -86,6 +86,9 @@ typedef struct gsd_claim
  */
 extern uint32_t gsd_room(const gsd_header *header, const gsd_claim *claim, bool *is_short);
 
+/* How many other sessions sort now, or have cursors on what they have sorted. */
+extern uint32_t gsd_other_sessions(const gsd_header *header, uint32_t session);
+
 /* Is another session short, while this one's has more than its even part? */
 extern bool gsd_is_wanted(const gsd_header *header, const gsd_claim *claim);
 

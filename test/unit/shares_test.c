@@ -166,6 +166,26 @@ test_side_by_side(void)
 	tap_ok(right, "sorts that grow side by side get the same");
 }
 
+/* Sessions are counted, not their workers, and not those that have none. */
+static void
+test_sessions(void)
+{
+	gsd_header *header = make_header(NEXTENTS);
+
+	gsd_enter_sort(header, 1, 1, ROLE);
+	tap_ok(gsd_other_sessions(header, 1) == 0, "alone");
+	gsd_enter_sort(header, 2, 2, ROLE);
+	gsd_enter_sort(header, 2, 2, ROLE);
+	gsd_enter_sort(header, 3, 2, ROLE);
+	tap_ok(gsd_other_sessions(header, 1) == 1 && gsd_other_sessions(header, 4) == 2,
+		   "sessions, with all their sorts and workers");
+	gsd_leave_sort(header, 2);
+	gsd_leave_sort(header, 2);
+	gsd_leave_sort(header, 3);
+	tap_ok(gsd_other_sessions(header, 1) == 0, "... as long as they sort");
+	free_header(header);
+}
+
 static void
 test_small_sorts(void)
 {
@@ -361,6 +381,7 @@ main(void)
 	test_alone();
 	test_newcomers();
 	test_side_by_side();
+	test_sessions();
 	test_small_sorts();
 	test_wants();
 	test_quotas();
