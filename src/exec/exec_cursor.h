@@ -135,11 +135,19 @@ gpusort_cursor_load(GpuSortCursor *cursor, GpuSortBlock *block, uint64 from)
 		gpusort_fetch_block(cursor->sort, from, block->count, block->rows);
 }
 
+/* The rows in memory are about to go. */
+static inline void
+gpusort_cursor_close_window(GpuSortCursor *cursor)
+{
+	cursor->block->count = cursor->ahead->count = 0;
+	cursor->window_from = cursor->window_to = 0;
+}
+
 /* Have the row at a position in memory; pointers to others are not valid any more. */
 static inline void
 gpusort_cursor_move_window(GpuSortCursor *cursor, uint64 position)
 {
-	cursor->block->count = cursor->ahead->count = 0;
+	gpusort_cursor_close_window(cursor);
 	gpusort_fetch_window(cursor->sort, position, &cursor->window_from, &cursor->window_to);
 }
 

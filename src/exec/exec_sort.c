@@ -30,6 +30,7 @@
 #include "exec/exec_sort.h"
 #include "exec/explain_key.h"
 #include "exec/explain_report.h"
+#include "exec/portion_workers.h"
 #include "pg_compat.h"
 #include "plan/plan_node.h"
 #include "sort/sort_input.h"
@@ -51,6 +52,7 @@ typedef struct GpuSortScanState
 	GpuSort    *sort;			/* NULL before the first execution */
 	GpuSortCollectState *collect;	/* collects the rows, or NULL */
 	bool		sorted;
+	GpuSortPortionWorkers *workers; /* that read it back from temporary files, or NULL */
 	instr_time	collect_time;	/* the child's time included */
 
 	/* its rows */
@@ -66,6 +68,7 @@ static void end_node(CustomScanState *css);
 static void rescan_node(CustomScanState *css);
 static void mark_position(CustomScanState *css);
 static void restore_position(CustomScanState *css);
+static void shutdown_node(CustomScanState *css);
 static void explain_node(CustomScanState *css, List *ancestors, ExplainState *es);
 
 static const CustomExecMethods exec_methods = {
@@ -76,6 +79,7 @@ static const CustomExecMethods exec_methods = {
 	.ReScanCustomScan = rescan_node,
 	.MarkPosCustomScan = mark_position,
 	.RestrPosCustomScan = restore_position,
+	.ShutdownCustomScan = shutdown_node,
 	.ExplainCustomScan = explain_node
 };
 
@@ -113,6 +117,43 @@ rows_wanted(const GpuSortScanState *node)
 		: (uint64) (limit->count + limit->offset);
 }
 
+/* Refer to no row, stored or on a page. */
+static void
+clear_slots(GpuSortScanState *node)
+{
+	ExecClearTuple(node->css.ss.ss_ScanTupleSlot);
+	if (node->late != NULL)
+	{
+		gpusort_clear_late(node->late);
+		gpusort_reset_late(node->late);
+	}
+}
+
+/* Let workers load what the sort has in files, if some have collected it. */
+static void
+begin_workers(GpuSortScanState *node)
+{
+	MemoryContext old = MemoryContextSwitchTo(node->context);
+
+	if (node->collect != NULL)
+		node->workers = gpusort_begin_portion_workers(node->sort,
+													  ExecGetResultType(outerPlanState(node)),
+													  &node->spec);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+end_workers(GpuSortScanState *node)
+{
+	if (node->workers == NULL)
+		return;
+	/* it may show one of theirs */
+	clear_slots(node);
+	gpusort_cursor_close_window(&node->cursor);
+	gpusort_end_portion_workers(node->workers);
+	node->workers = NULL;
+}
+
 /* Collect and sort the child's rows. */
 static void
 sort_input(GpuSortScanState *node)
@@ -144,6 +185,7 @@ sort_input(GpuSortScanState *node)
 	node->collect_time = gpusort_elapsed(start);
 
 	gpusort_perform(node->sort);
+	begin_workers(node);
 
 	estate->es_direction = direction;
 	node->sorted = true;
@@ -220,16 +262,11 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 	}
 }
 
-/* Refer to no row, stored or on a page. */
+/* The query needs no more rows, or none for now. */
 static void
-clear_slots(GpuSortScanState *node)
+shutdown_node(CustomScanState *css)
 {
-	ExecClearTuple(node->css.ss.ss_ScanTupleSlot);
-	if (node->late != NULL)
-	{
-		gpusort_clear_late(node->late);
-		gpusort_reset_late(node->late);
-	}
+	end_workers((GpuSortScanState *) css);
 }
 
 static void
@@ -238,6 +275,7 @@ end_node(CustomScanState *css)
 	GpuSortScanState *node = (GpuSortScanState *) css;
 
 	clear_slots(node);
+	end_workers(node);
 	ExecEndNode(outerPlanState(node));
 	if (node->sort != NULL)
 		gpusort_end(node->sort);
@@ -273,6 +311,7 @@ rescan_node(CustomScanState *css)
 	}
 
 	node->sorted = false;
+	end_workers(node);
 	gpusort_reset(node->sort);
 	if (child->chgParam == NULL)
 		ExecReScan(child);

@@ -146,6 +146,8 @@ explain_spill(const GpuSortStats *stats, bool timing, ExplainState *es)
 		gpusort_explain_indent(es);
 		appendStringInfo(es->str, "Spilled: " INT64_FORMAT "kB  Runs: %u  Portions: %u", kb,
 						 stats->runs, stats->portions);
+		if (stats->worker_portions > 0)
+			appendStringInfo(es->str, " (%u by workers)", stats->worker_portions);
 		if (stats->merged_runs > 0)
 			appendStringInfo(es->str, "  Merged Runs: %u", stats->merged_runs);
 		if (timing)
@@ -156,6 +158,7 @@ explain_spill(const GpuSortStats *stats, bool timing, ExplainState *es)
 	ExplainPropertyInteger("Spilled", "kB", kb, es);
 	ExplainPropertyInteger("Runs", NULL, stats->runs, es);
 	ExplainPropertyInteger("Portions", NULL, stats->portions, es);
+	ExplainPropertyInteger("Portions Of Workers", NULL, stats->worker_portions, es);
 	ExplainPropertyInteger("Merged Runs", NULL, stats->merged_runs, es);
 	if (timing)
 	{

@@ -13,7 +13,7 @@
 #include "exec/explain_report.h"
 #include "exec/result_file.h"
 #include "sort/sort_cuts.h"
-#include "sort/sort_view.h"
+#include "sort/view_mapping.h"
 
 /* Where the result is. */
 typedef enum GpuSortResultPlace

@@ -187,6 +187,8 @@ write_spilled_rows(Build *build)
 	uint64		from;
 	uint64		to;
 
+	if (build->leader != NULL)
+		gpusort_leader_begin_loading(build->leader);
 	gpusort_unique_begin(&check, target);
 	for (uint64 position = 0; position < gpusort_rows(sort); position = to)
 	{

@@ -53,6 +53,18 @@ gpusort_stage_fail(GpuSortStageControl *control)
 			 errhint("More details may be available in the server log.")));
 }
 
+void
+gpusort_stage_check(GpuSortStageControl *control)
+{
+	for (int i = 0; i < control->context->nworkers_launched; i++)
+	{
+		pid_t		pid;
+
+		if (GetBackgroundWorkerPid(control->context->worker[i].bgwhandle, &pid) == BGWH_STOPPED)
+			gpusort_stage_fail(control);
+	}
+}
+
 GpuSortStage
 gpusort_stage_await(GpuSortSharedStage *shared, GpuSortStage seen)
 {

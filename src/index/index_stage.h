@@ -20,6 +20,7 @@ typedef enum GpuSortStage
 	GPUSORT_STAGE_WAIT,			/* the leader reads the table and sorts */
 	GPUSORT_STAGE_VERIFY,		/* ... and has its order verified; may be skipped */
 	GPUSORT_STAGE_WRITE,
+	GPUSORT_STAGE_LOAD,			/* instead: the leader writes, what workers read from temporary files */
 	GPUSORT_STAGE_END			/* nothing to write for workers */
 } GpuSortStage;
 
@@ -51,6 +52,9 @@ extern void gpusort_stage_set(GpuSortStageControl *control, GpuSortStage stage);
 
 /* By the leader: let workers go that still wait for something to write. */
 extern void gpusort_stage_end(GpuSortStageControl *control);
+
+/* By the leader while it waits for workers: fail if one has ended. */
+extern void gpusort_stage_check(GpuSortStageControl *control);
 
 /*
  * By the leader, if a worker has ended before its part was done: ERROR, the worker's own

@@ -41,20 +41,6 @@ summon_workers(void *arg)
 	return true;
 }
 
-/* Has a worker ended that should not have? */
-static bool
-any_worker_lost(const ParallelContext *context)
-{
-	for (int i = 0; i < context->nworkers_launched; i++)
-	{
-		pid_t		pid;
-
-		if (GetBackgroundWorkerPid(context->worker[i].bgwhandle, &pid) == BGWH_STOPPED)
-			return true;
-	}
-	return false;
-}
-
 /* A GpuSortVerifyCrew's await. */
 static void
 await_workers(void *arg)
@@ -64,9 +50,8 @@ await_workers(void *arg)
 
 	while (!gpusort_verify_is_done(&shared->work))
 	{
-		if (ConditionVariableTimedSleep(&shared->done, LOST_WORKER_MS, PG_WAIT_EXTENSION) &&
-			any_worker_lost(verification->stage->context))
-			gpusort_stage_fail(verification->stage);
+		if (ConditionVariableTimedSleep(&shared->done, LOST_WORKER_MS, PG_WAIT_EXTENSION))
+			gpusort_stage_check(verification->stage);
 	}
 	ConditionVariableCancelSleep();
 }

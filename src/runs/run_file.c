@@ -133,6 +133,14 @@ places_bytes(const GpuSortRun *run)
 }
 
 void
+gpusort_run_file_share(GpuSortRunFile *file)
+{
+	if (!file->shared)
+		BufFileExportFileSet(file->file);
+	file->shared = true;
+}
+
+void
 gpusort_run_file_publish(GpuSortRunFile *file, FileSet *files)
 {
 	char		name[MAXPGPATH];
@@ -148,7 +156,7 @@ gpusort_run_file_publish(GpuSortRunFile *file, FileSet *files)
 	}
 	BufFileExportFileSet(places);
 	BufFileClose(places);
-	BufFileExportFileSet(file->file);
+	gpusort_run_file_share(file);
 	gpusort_run_file_close(file);
 }
 
@@ -159,6 +167,17 @@ read_all(BufFile *file, void *to, size_t bytes)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not read sorted rows from a temporary file: unexpected end of file")));
+}
+
+/* Open what another process has shared. */
+static void
+open_rows(GpuSortRunFile *file, FileSet *files)
+{
+	char		name[MAXPGPATH];
+
+	file_name(name, file->number, "rows");
+	file->file = BufFileOpenFileSet(files, name, O_RDONLY, false);
+	file->shared = true;
 }
 
 GpuSortRunFile *
@@ -184,19 +203,27 @@ gpusort_run_file_open(FileSet *files, uint32 number, bool index_rows)
 		file->bytes = run->blocks[nblocks].offset;
 	}
 	BufFileClose(places);
-	file_name(name, number, "rows");
-	file->file = BufFileOpenFileSet(files, name, O_RDONLY, false);
+	open_rows(file, files);
+	return file;
+}
+
+GpuSortRunFile *
+gpusort_run_file_open_rows(FileSet *files, uint32 number, bool index_rows)
+{
+	GpuSortRunFile *file = make_file(number, index_rows);
+
+	open_rows(file, files);
 	return file;
 }
 
 void
-gpusort_run_file_read(GpuSortRunFile *file, uint64 offset, void *to, size_t bytes)
+gpusort_read_file(BufFile *file, uint64 offset, void *to, size_t bytes)
 {
-	if (BufFileSeek(file->file, 0, (off_t) offset, SEEK_SET) != 0)
+	if (BufFileSeek(file, 0, (off_t) offset, SEEK_SET) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not seek in a temporary file of sorted rows")));
-	read_all(file->file, to, bytes);
+	read_all(file, to, bytes);
 }
 
 void

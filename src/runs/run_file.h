@@ -44,6 +44,7 @@ typedef struct GpuSortRunFile
 	size_t		block_bytes;	/* least */
 	BufFile    *file;
 	bool		index_rows;		/* tuples are IndexTuples, else MinimalTuples */
+	bool		shared;			/* other processes may open it */
 	uint64		bytes;			/* written so far */
 	uint32		nruns;
 	uint32		runs_size;
@@ -84,12 +85,23 @@ extern void gpusort_run_begin(GpuSortRunFile *file);
 extern void gpusort_run_append(GpuSortRunFile *file, const void *tuple);
 extern void gpusort_run_end(GpuSortRunFile *file);
 
-/* All runs are written: let other processes open the file.  It is closed here. */
+/*
+ * All runs are written: let other processes open the file.  One that is published is closed here,
+ * and opened with all that is known of its runs; of one that is shared, only rows can be read.
+ */
 extern void gpusort_run_file_publish(GpuSortRunFile *file, FileSet *files);
 extern GpuSortRunFile *gpusort_run_file_open(FileSet *files, uint32 number, bool index_rows);
+extern void gpusort_run_file_share(GpuSortRunFile *file);
+extern GpuSortRunFile *gpusort_run_file_open_rows(FileSet *files, uint32 number, bool index_rows);
 
 /* Read bytes that are there. */
-extern void gpusort_run_file_read(GpuSortRunFile *file, uint64 offset, void *to, size_t bytes);
+extern void gpusort_read_file(BufFile *file, uint64 offset, void *to, size_t bytes);
+
+static inline void
+gpusort_run_file_read(GpuSortRunFile *file, uint64 offset, void *to, size_t bytes)
+{
+	gpusort_read_file(file->file, offset, to, bytes);
+}
 
 extern void gpusort_run_file_close(GpuSortRunFile *file);
 

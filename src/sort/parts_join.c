@@ -361,6 +361,7 @@ join_parts(Join *join)
 	}
 	pg_atomic_write_u32(&account->own_extents, pg_atomic_read_u32(&parts->extents));
 	account->extents = &account->own_extents;
+	sort->parts = parts;
 	sort->stats.rows += sort->rows.count;
 	sort->stats.joined_rows = sort->rows.count;
 }

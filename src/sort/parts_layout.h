@@ -64,6 +64,7 @@ struct GpuSortParts
 	size_t		reserve_bytes;	/* of the row store of all */
 	size_t		row_unit;
 	uint32		max_parts;
+	uint32		shares;			/* parts that divide max_extents among them when they are crowded */
 	FileSet		files;			/* the leader's */
 	bool		may_spill;
 

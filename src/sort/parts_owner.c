@@ -39,4 +39,5 @@ gpusort_give_owner(GpuSortPoolAccount *account)
 	account->owner = gsd_owner(MyProcPid, 0);
 	account->max_extents = gpusort_pool_quota_extents();
 	pg_atomic_write_u32(&account->own_extents, 0);
+	account->extents = &account->own_extents;
 }

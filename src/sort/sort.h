@@ -85,6 +85,7 @@ typedef struct GpuSortStats
 	uint64		dropped_rows;	/* of rows, those that were not kept for it */
 	uint32		runs;			/* written to temporary files */
 	uint32		portions;		/* that their rows were read back in */
+	uint32		worker_portions;	/* ... by workers (portion_crew.h) */
 	uint32		merged_runs;	/* runs that were made of others, there being too many */
 	uint64		spilled_bytes;	/* written */
 	instr_time	write_time;

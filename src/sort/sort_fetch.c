@@ -29,7 +29,12 @@ gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
 	int			ahead_to;
 	const uint32 *order;
 
-	from -= sort->first;
+	from -= sort->window.first;
+	if (unlikely(sort->window.mapped))
+	{
+		gpusort_view_fetch(&sort->window.view, from, count, rows);
+		return;
+	}
 	left = sort->rows.count - from;
 	ahead_to = (int) Min(left, 2 * (uint64) count);
 	Assert(count <= left);
@@ -53,10 +58,15 @@ gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
 void
 gpusort_fetch_window(GpuSort *sort, uint64 position, uint64 *from, uint64 *to)
 {
+	uint64		nrows = sort->rows.count;
+
 	if (gpusort_has_runs(sort))
+	{
 		gpusort_load_portion(sort, position);
-	*from = sort->first;
-	*to = sort->first + sort->rows.count;
+		nrows = sort->window.nrows;
+	}
+	*from = sort->window.first;
+	*to = sort->window.first + nrows;
 }
 
 void

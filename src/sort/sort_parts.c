@@ -34,6 +34,7 @@ void
 gpusort_parts_dissolve(GpuSort *sort)
 {
 	Assert(sort->rows.count == 0);
+	sort->parts = NULL;
 	gpusort_rewind_ranges(sort);
 	gpusort_give_owner(&sort->memory.pool_account);
 }
@@ -62,7 +63,7 @@ gpusort_parts_create(GpuSort *sort, int participants)
 	parts->max_extents = account->max_extents;
 	parts->reserve_bytes = sort->memory.reserve_bytes;
 	parts->row_unit = sort->rows.places.unit;
-	parts->max_parts = participants;
+	parts->max_parts = parts->shares = participants;
 	pg_atomic_init_u32(&parts->extents, 1);
 	pg_atomic_init_u64(&parts->rows, 0);
 	pg_atomic_init_u32(&parts->row_extents, 0);
@@ -109,7 +110,7 @@ begin_part(GpuSortParts *parts, GpuSort *part)
 	memory->pool_account.pool_only = true;
 	memory->pool_account.extents = &parts->extents;
 	memory->crowded = &parts->crowded;
-	memory->fair_extents = parts->max_extents / parts->max_parts;
+	memory->fair_extents = parts->max_extents / parts->shares;
 	if (parts->may_spill)
 		gpusort_use_shared_files(part, &parts->files, &parts->nfiles);
 	if (gpusort_acquire_ranges(part))

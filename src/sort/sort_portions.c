@@ -19,16 +19,14 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "elapsed.h"
-#include "interrupts.h"
-#include "runs/run_reader.h"
+#include "sort/crew_layout.h"
+#include "sort/parts_layout.h"
+#include "sort/portion_load.h"
 #include "sort/sort_compare.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_portions.h"
-#include "sort/sort_put.h"
-#include "sort/sort_rows.h"
+#include "sort/sort_ranges.h"
 #include "sort/sort_spill.h"
-#include "sort/sort_state.h"
 #include "sort/sort_view.h"
 #include "sort/spill_files.h"
 
@@ -49,70 +47,37 @@
 #define PORTION_BYTES	((size_t) 32 << 20)
 #define STRETCH_BYTES	((size_t) 256 << 10)
 
+/* Extents for each range of a participant that loads portions: their last ones are half empty. */
+#ifndef GPUSORT_MIN_RANGE_EXTENTS
+#define GPUSORT_MIN_RANGE_EXTENTS	2
+#endif
+
 /* Of the memory that there is, what a portion is planned to take, and samples may. */
 #define PORTION_PART	0.8
 #define SAMPLE_PART		0.1
 
 /* ---------- portions ---------- */
 
-/* Read a portion; false if it does not fit. */
-static bool
-read_portion(GpuSort *sort, const GpuSortPortions *portions, uint32 number)
-{
-	const GpuSortRunPlace *from = gpusort_portion_cuts(portions, number);
-	const GpuSortRunPlace *to = gpusort_portion_cuts(portions, number + 1);
-	GpuSortRunReader reader;
-	instr_time	start;
-	void	   *tuple = NULL;
-
-	INSTR_TIME_SET_CURRENT(start);
-	gpusort_forget_rows(sort);
-	gpusort_run_reader_init(&reader);
-	for (uint32 i = 0; i < portions->nruns && tuple == NULL; i++)
-	{
-		gpusort_run_reader_begin(&reader, portions->runs[i], from[i], to[i]);
-		while ((tuple = gpusort_run_reader_next(&reader)) != NULL)
-			if (!gpusort_put_stored_tuple(sort, tuple))
-				break;
-	}
-	gpusort_run_reader_free(&reader);
-	gpusort_add_elapsed(&sort->stats.read_time, start);
-	return tuple == NULL;
-}
-
-/* Read a portion and sort it; false if there is no memory. */
-static bool
-sort_portion(GpuSort *sort, const GpuSortPortions *portions, uint32 number)
-{
-	if (!read_portion(sort, portions, number))
-		return false;
-	if (gpusort_sort_rows(sort) == GPUSORT_HANDOVER_NONE)
-		return true;
-	if (!gpusort_has_order(sort))
-		return false;
-	gpusort_sort_by_comparison(sort);
-	return true;
-}
-
-/* The rows in memory go: keep the last one, if it may have to be compared with the next. */
+/* The window goes: keep its last row, if it may have to be compared with the next. */
 static void
 keep_last_row(GpuSort *sort)
 {
+	const GpuSortWindow *window = &sort->window;
 	GpuSortSpill *spill = sort->spill;
 	GpuSortView view;
 	IndexTuple	last;
 
-	if (!sort->index_rows || spill->loaded == GPUSORT_NOT_LOADED || sort->rows.count == 0)
+	if (!sort->index_rows || window->nrows == 0)
 		return;
 	gpusort_view(sort, &view);
 	last = gpusort_view_row(&view, view.nrows - 1);
 	if (spill->last_row == NULL)
 		spill->last_row = MemoryContextAlloc(spill->context, INDEX_SIZE_MASK + 1);
 	memcpy(spill->last_row, last, IndexTupleSize(last));
-	spill->last_position = sort->first + sort->rows.count - 1;
+	spill->last_position = window->first + window->nrows - 1;
 }
 
-/* Is the first row in memory equal to the one before it? */
+/* Is the first row of the window equal to the one before it? */
 static void
 compare_with_last_row(GpuSort *sort)
 {
@@ -120,32 +85,37 @@ compare_with_last_row(GpuSort *sort)
 	GpuSortRowComparer *comparer = &spill->portions->comparer;
 	GpuSortView view;
 
-	if (spill->last_row == NULL || spill->last_position + 1 != sort->first)
+	if (!sort->index_rows || spill->last_row == NULL ||
+		spill->last_position + 1 != sort->window.first)
 		return;
 	gpusort_row_comparer_load(comparer, 0, spill->last_row);
 	gpusort_view(sort, &view);
 	gpusort_row_comparer_load(comparer, 1, gpusort_view_row(&view, 0));
 	if (gpusort_row_comparer_compare_keys(comparer) == 0)
-		RANGE_U64(sort->order.equal)[0] |= 1;
+		((uint64 *) view.equal)[0] |= 1;
 	gpusort_row_comparer_clear(comparer);
 }
 
-/* Have a portion with the row at a position in memory. */
+/* Have a portion with the row at a position in this process's memory. */
 static void
-load(GpuSort *sort, GpuSortPortions *portions, uint64 position)
+load(GpuSort *sort, uint64 position)
 {
 	GpuSortSpill *spill = sort->spill;
+	GpuSortPortions *portions = spill->portions;
 	uint32		number;
 
-	keep_last_row(sort);
-
-	spill->loaded = GPUSORT_NOT_LOADED;
+	if (spill->loaded && position >= spill->loaded_first &&
+		position - spill->loaded_first < sort->rows.count)
+		return;
+	spill->loaded = false;
 	for (;;)
 	{
 		MemoryContext old = MemoryContextSwitchTo(spill->context);
 
 		number = gpusort_portions_find(portions, position);
-		if (sort_portion(sort, portions, number))
+		if (gpusort_portion_load(sort, portions->runs, portions->nruns,
+								 gpusort_portion_cuts(portions, number),
+								 gpusort_portion_cuts(portions, number + 1)))
 		{
 			MemoryContextSwitchTo(old);
 			break;
@@ -155,21 +125,97 @@ load(GpuSort *sort, GpuSortPortions *portions, uint64 position)
 			gpusort_raise_limit(sort);
 		MemoryContextSwitchTo(old);
 	}
-	sort->first = portions->first[number];
-	spill->loaded = number;
+	spill->loaded = true;
+	spill->loaded_first = portions->first[number];
 	sort->stats.portions++;
-	if (sort->index_rows)
-		compare_with_last_row(sort);
+}
+
+/* Show what is in this process's memory. */
+static void
+show_loaded(GpuSort *sort)
+{
+	sort->window.first = sort->spill->loaded_first;
+	sort->window.nrows = sort->rows.count;
+}
+
+/*
+ * Have a portion mapped that workers load; false if they don't.  Rather than wait for them, load the
+ * next one, unless there is one already.
+ */
+static bool
+take_from_crew(GpuSort *sort, uint64 position)
+{
+	const GpuSortSpill *spill = sort->spill;
+	bool		idle = !spill->loaded || spill->loaded_first < position;
+	GpuSortCrewAnswer answer;
+	uint64		ahead;
+
+	if (spill->crew == NULL)
+		return false;
+	while ((answer = gpusort_crew_take(sort, position, idle, &ahead)) == GPUSORT_CREW_BUSY)
+	{
+		load(sort, ahead);
+		idle = false;
+	}
+	return answer == GPUSORT_CREW_MAPPED;
 }
 
 void
 gpusort_load_portion(GpuSort *sort, uint64 position)
 {
-	const GpuSortSpill *spill = sort->spill;
+	const GpuSortWindow *window = &sort->window;
 
-	if (spill->loaded == GPUSORT_NOT_LOADED || position < sort->first ||
-		position - sort->first >= sort->rows.count)
-		load(sort, spill->portions, position);
+	if (position >= window->first && position - window->first < window->nrows)
+		return;
+	keep_last_row(sort);
+	gpusort_unmap_window(sort);
+	if (!take_from_crew(sort, position))
+	{
+		load(sort, position);
+		show_loaded(sort);
+	}
+	compare_with_last_row(sort);
+}
+
+/* ---------- dividing the runs ---------- */
+
+static bool
+count_range(GpuSortRange **range, size_t bytes, void *arg)
+{
+	(*(size_t *) arg)++;
+	return true;
+}
+
+/*
+ * So many processes that have collected the rows may load portions side by side: those for whose
+ * ranges there are some extents each, and for stretches of runs that are not too short.
+ */
+static uint32
+find_participants(GpuSort *sort, uint32 nruns)
+{
+	size_t		least = nruns * MIN_STRETCH_BYTES;
+	size_t		ranges = 0;
+
+	if (sort->parts == NULL || sort->is_joined)
+		return 1;
+	gpusort_visit_ranges(sort, 0, count_range, &ranges);
+	least = Max(least, ranges * GPUSORT_MIN_RANGE_EXTENTS * GSD_EXTENT_BYTES);
+	return (uint32) Max(Min(gpusort_pool_bytes_at_hand(sort) / least, sort->parts->max_parts), 1);
+}
+
+/* What each of them has for a portion. */
+static size_t
+portion_memory(GpuSort *sort)
+{
+	uint32		participants = sort->spill->participants;
+	size_t		ranges = 0;
+	size_t		half_extents;
+
+	if (participants == 1)
+		return gpusort_memory_at_hand(sort);
+	gpusort_visit_ranges(sort, 0, count_range, &ranges);
+	half_extents = ranges * GSD_EXTENT_BYTES / 2;
+	return gpusort_pool_bytes_at_hand(sort) / participants - half_extents;
 }
 
 static GpuSortPortions *
@@ -177,7 +223,7 @@ make_portions(GpuSort *sort, const GpuSortRun **runs, uint32 nruns)
 {
 	MemoryContext old = MemoryContextSwitchTo(sort->spill->context);
 	GpuSortRowKeys keys = gpusort_row_keys(&sort->spec);
-	size_t		memory = gpusort_memory_at_hand(sort);
+	size_t		memory = portion_memory(sort);
 	GpuSortPortionLimits limits;
 	GpuSortPortions *portions;
 
@@ -200,10 +246,11 @@ merge_runs(GpuSort *sort, const GpuSortRun **runs, uint32 nruns, GpuSortRunFile 
 	uint32		portions_before = sort->stats.portions;
 
 	sort->spill->portions = portions;
+	sort->spill->loaded = false;
 	gpusort_run_begin(file);
-	for (uint64 position = 0; position < rows; position = sort->first + sort->rows.count)
+	for (uint64 position = 0; position < rows; position += sort->rows.count)
 	{
-		load(sort, portions, position);
+		load(sort, position);
 		gpusort_write_rows(sort, file);
 	}
 	gpusort_run_end(file);
@@ -277,9 +324,9 @@ gpusort_finish_spill(GpuSort *sort)
 		gpusort_read_run_file(spill, spill->file);
 	spill->file = NULL;
 	runs = reduce_runs(sort, &nruns);
+	spill->participants = find_participants(sort, nruns);
 	spill->portions = make_portions(sort, runs, nruns);
-	spill->loaded = GPUSORT_NOT_LOADED;
+	spill->loaded = false;
 	gpusort_forget_rows(sort);
-	sort->first = 0;
 	return GPUSORT_HANDOVER_NONE;
 }

@@ -17,6 +17,7 @@
 void
 gpusort_release_state(GpuSort *sort)
 {
+	gpusort_unmap_window(sort);
 	gpusort_service_end(sort);
 	gpusort_release_ranges(sort);
 	gpusort_service_abandon(sort);

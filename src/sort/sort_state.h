@@ -18,6 +18,7 @@
 #include "settings.h"
 #include "sort/key_columns.h"
 #include "sort/row_store.h"
+#include "sort/view_mapping.h"
 
 /* What is known about the rows of an index build. */
 typedef struct GpuSortIndexFacts
@@ -77,6 +78,17 @@ typedef struct GpuSortOrder
 	bool		performed;
 } GpuSortOrder;
 
+/* A portion of the runs. */
+typedef struct GpuSortWindow
+{
+	uint64		first;			/* position of its first row */
+	uint64		nrows;			/* 0: there is none */
+	bool		mapped;			/* another process has loaded it, else it is the rows in memory: */
+	GpuSortView view;
+	GpuSortViewMapping mapping;
+	bool		any_dead;		/* of index rows: some are marked dead */
+} GpuSortWindow;
+
 /* Having it done by gpusortd (sort_service.h). */
 typedef struct GpuSortJobState
 {
@@ -116,9 +128,9 @@ struct GpuSort
 	GpuSortMemory memory;
 	GpuSortBound bound;
 	GpuSortOrder order;
+	struct GpuSortParts *parts;	/* that were joined to it; NULL: none */
 	struct GpuSortSpill *spill;	/* runs in files (spill_files.h); NULL: there are none */
-	uint64		first;			/* position of the rows in memory that comes first; not 0
-								 * only if they are a portion of the runs */
+	GpuSortWindow window;		/* of positions whose rows are at hand, if there are runs */
 	GpuSortJobState service;
 	GpuSortReordered reorder;
 
@@ -172,6 +184,17 @@ gpusort_forget_trim(GpuSort *sort)
 {
 	sort->bound.trimmed = false;
 	sort->bound.word_known = false;
+}
+
+/* Have no window, if it is one that another process has loaded. */
+static inline void
+gpusort_unmap_window(GpuSort *sort)
+{
+	if (!sort->window.mapped)
+		return;
+	gpusort_detach_view(&sort->window.mapping);
+	sort->window.mapped = false;
+	sort->window.nrows = 0;
 }
 
 extern TupleTableSlot *gpusort_row_slot(GpuSort *sort);

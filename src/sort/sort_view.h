@@ -5,8 +5,8 @@
  * A view is what it takes to find the tuple at a position, and, of an index sort, to
  * see whether it equals the one before.  The process that has sorted makes one of its sort; if
  * all that it points to lies in extents of the pool, it can publish their numbers,
- * and others attach: they map the extents, read-only and anywhere, side by side as
- * in the sort's own ranges.
+ * and others attach: they map the extents, anywhere, side by side as in the sort's own
+ * ranges; read-only, but for one that has the view to itself.
  *
  * Nobody but the sort owns the extents.  So the sort must not end, nor be reset,
  * before the last process has detached or is gone; unless they belong to a shared sort
@@ -61,18 +61,6 @@ extern bool gpusort_publish_view(GpuSort *sort, GpuSortSharedView *shared);
  * ended.  False if the view can't be published, or gpusortd has not let go of the rows.
  */
 extern bool gpusort_leave_view(GpuSort *sort, GpuSortSharedView *shared);
-
-/* What a process has mapped. */
-typedef struct GpuSortViewMapping
-{
-	char	   *base[GPUSORT_VIEW_PIECES];
-	size_t		bytes[GPUSORT_VIEW_PIECES];
-} GpuSortViewMapping;
-
-/* False if the system does not map it. */
-extern bool gpusort_attach_view(const GpuSortSharedView *shared, GpuSortView *view,
-								GpuSortViewMapping *mapping);
-extern void gpusort_detach_view(GpuSortViewMapping *mapping);
 
 static inline void *
 gpusort_view_row(const GpuSortView *view, uint64 position)

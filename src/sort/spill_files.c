@@ -19,7 +19,7 @@ gpusort_make_spill(GpuSort *sort)
 	GpuSortSpill *spill = MemoryContextAllocZero(sort->context, sizeof(GpuSortSpill));
 
 	spill->context = context;
-	spill->loaded = GPUSORT_NOT_LOADED;
+	spill->participants = 1;
 	sort->spill = spill;
 	return spill;
 }
@@ -56,6 +56,13 @@ gpusort_has_runs(const GpuSort *sort)
 	return sort->spill != NULL && sort->spill->rows > 0;
 }
 
+uint32
+gpusort_next_file(GpuSortSpill *spill)
+{
+	return spill->shared_number == NULL ? spill->next_number++
+		: pg_atomic_fetch_add_u32(spill->shared_number, 1);
+}
+
 GpuSortRunFile *
 gpusort_begin_run_file(GpuSort *sort)
 {
@@ -65,9 +72,7 @@ gpusort_begin_run_file(GpuSort *sort)
 
 	if (spill->files == NULL)
 		begin_files(spill);
-	file = gpusort_run_file_create(spill->files,
-								   spill->shared_number == NULL ? spill->next_number++
-								   : pg_atomic_fetch_add_u32(spill->shared_number, 1), sort->index_rows,
+	file = gpusort_run_file_create(spill->files, gpusort_next_file(spill), sort->index_rows,
 								   gpusort_memory_at_hand(sort));
 	MemoryContextSwitchTo(old);
 	return file;
@@ -108,7 +113,8 @@ gpusort_end_spill(GpuSort *sort)
 	if (spill == NULL)
 		return;
 	sort->spill = NULL;
-	sort->first = 0;
+	gpusort_unmap_window(sort);
+	sort->window.first = sort->window.nrows = 0;
 	if (spill->file != NULL)
 		gpusort_run_file_close(spill->file);
 	for (uint32 i = 0; i < spill->nread; i++)

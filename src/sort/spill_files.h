@@ -31,13 +31,14 @@ typedef struct GpuSortSpill
 	GpuSortRunFile **read;		/* files with runs */
 	uint32		nread;
 	GpuSortPortions *portions;
-	uint32		loaded;			/* portion that is in memory, or GPUSORT_NOT_LOADED */
+	uint32		participants;	/* processes that may load some side by side, given the memory */
+	struct GpuSortCrewLeader *crew; /* workers that do, or NULL */
+	bool		loaded;			/* a portion is in this process's memory, */
+	uint64		loaded_first;	/* ... and this is its first position */
 	IndexTuple	last_row;		/* a copy of the last one of a portion that was in memory, of index
 								 * rows; NULL: there was none */
 	uint64		last_position;
 } GpuSortSpill;
-
-#define GPUSORT_NOT_LOADED	PG_UINT32_MAX
 
 /* Files of a sort's own; ERROR if the server has no room for them. */
 extern GpuSortSpill *gpusort_make_spill(GpuSort *sort);
@@ -53,6 +54,9 @@ extern void gpusort_use_shared_files(GpuSort *sort, FileSet *files, pg_atomic_ui
 
 /* Has the sort runs in files? */
 extern bool gpusort_has_runs(const GpuSort *sort);
+
+/* A number for one more file. */
+extern uint32 gpusort_next_file(GpuSortSpill *spill);
 
 /* Begin a file in them. */
 extern GpuSortRunFile *gpusort_begin_run_file(GpuSort *sort);

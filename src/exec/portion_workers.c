@@ -1,0 +1,182 @@
+/*
+ * portion_workers.c
+ *		Parallel workers that load portions of a spilled sort; see portion_workers.h.
+ *
+ * On error the server ends the workers before it resets memory contexts.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "executor/instrument.h"
+#include "pgstat.h"
+#include "tcop/tcopprot.h"
+
+#include "exec/portion_workers.h"
+#include "sort/crew_worker.h"
+
+/* What is in the shared memory. */
+#define KEY_TASK			UINT64CONST(0x4753000000000101)
+#define KEY_CREW			UINT64CONST(0x4753000000000102)
+#define KEY_DESC			UINT64CONST(0x4753000000000103)
+#define KEY_QUERY			UINT64CONST(0x4753000000000104)
+#define KEY_WAL_USAGE		UINT64CONST(0x4753000000000105)
+#define KEY_BUFFER_USAGE	UINT64CONST(0x4753000000000106)
+
+/* The sort key; fixed. */
+typedef struct SharedTask
+{
+	int			nkeys;
+	AttrNumber	attnos[GPUSORT_MAX_KEYS];
+	Oid			sortops[GPUSORT_MAX_KEYS];
+	Oid			collations[GPUSORT_MAX_KEYS];
+	bool		nulls_first[GPUSORT_MAX_KEYS];
+} SharedTask;
+
+struct GpuSortPortionWorkers
+{
+	GpuSort    *sort;
+	ParallelContext *context;
+	WalUsage   *wal_usage;
+	BufferUsage *buffer_usage;
+};
+
+PGDLLEXPORT void gpusort_portion_worker(dsm_segment *segment, shm_toc *toc);
+
+/* ---------- the leader ---------- */
+
+/* How much of what they share; bytes of each. */
+static void *
+make_chunk(ParallelContext *context, uint64 key, Size bytes)
+{
+	void	   *chunk = shm_toc_allocate(context->toc, bytes);
+
+	shm_toc_insert(context->toc, key, chunk);
+	return chunk;
+}
+
+static void
+fill_task(SharedTask *task, const GpuSortSpec *spec)
+{
+	task->nkeys = spec->nkeys;
+	memcpy(task->attnos, spec->attnos, spec->nkeys * sizeof(AttrNumber));
+	memcpy(task->sortops, spec->sortops, spec->nkeys * sizeof(Oid));
+	memcpy(task->collations, spec->collations, spec->nkeys * sizeof(Oid));
+	memcpy(task->nulls_first, spec->nulls_first, spec->nkeys * sizeof(bool));
+}
+
+/* Make what the workers find; NULL if there is no shared memory. */
+static GpuSortPortionCrew *
+make_shared_memory(GpuSortPortionWorkers *workers, TupleDesc desc, const GpuSortSpec *spec)
+{
+	ParallelContext *context = workers->context;
+	const char *query = debug_query_string != NULL ? debug_query_string : "";
+	int			nworkers = context->nworkers;
+	const Size	bytes[] = {
+		sizeof(SharedTask), gpusort_crew_bytes(nworkers), TupleDescSize(desc), strlen(query) + 1,
+		mul_size(sizeof(WalUsage), nworkers), mul_size(sizeof(BufferUsage), nworkers)
+	};
+	GpuSortPortionCrew *crew;
+
+	for (int i = 0; i < lengthof(bytes); i++)
+		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
+	shm_toc_estimate_keys(&context->estimator, lengthof(bytes));
+	InitializeParallelDSM(context);
+	if (context->seg == NULL)
+		return NULL;
+	fill_task(make_chunk(context, KEY_TASK, bytes[0]), spec);
+	crew = make_chunk(context, KEY_CREW, bytes[1]);
+	gpusort_crew_init(crew, nworkers);
+	TupleDescCopy(make_chunk(context, KEY_DESC, bytes[2]), desc);
+	strcpy(make_chunk(context, KEY_QUERY, bytes[3]), query);
+	workers->wal_usage = make_chunk(context, KEY_WAL_USAGE, bytes[4]);
+	workers->buffer_usage = make_chunk(context, KEY_BUFFER_USAGE, bytes[5]);
+	return crew;
+}
+
+/* A GpuSortCrewWatch's check: one that has ended before it was told to says so, or has no time to. */
+static void
+check_workers(void *arg)
+{
+	const ParallelContext *context = ((GpuSortPortionWorkers *) arg)->context;
+
+	for (int i = 0; i < context->nworkers_launched; i++)
+	{
+		pid_t		pid;
+
+		if (GetBackgroundWorkerPid(context->worker[i].bgwhandle, &pid) != BGWH_STOPPED)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("lost connection to parallel worker")));
+	}
+}
+
+GpuSortPortionWorkers *
+gpusort_begin_portion_workers(GpuSort *sort, TupleDesc desc, const GpuSortSpec *spec)
+{
+	int			nworkers = gpusort_portion_workers(sort);
+	GpuSortPortionWorkers *workers;
+	GpuSortPortionCrew *crew;
+
+	if (nworkers == 0 || !IsInParallelMode() || IsParallelWorker())
+		return NULL;
+	workers = palloc0(sizeof(GpuSortPortionWorkers));
+	workers->sort = sort;
+	workers->context = CreateParallelContext("gpusort", "gpusort_portion_worker", nworkers);
+	crew = make_shared_memory(workers, desc, spec);
+	if (crew != NULL)
+	{
+		gpusort_crew_begin(crew, sort, &(GpuSortCrewWatch) {check_workers, workers});
+		LaunchParallelWorkers(workers->context);
+		if (workers->context->nworkers_launched > 0)
+			return workers;
+		gpusort_crew_stop(sort);
+	}
+	DestroyParallelContext(workers->context);
+	pfree(workers);
+	return NULL;
+}
+
+void
+gpusort_end_portion_workers(GpuSortPortionWorkers *workers)
+{
+	gpusort_crew_stop(workers->sort);
+	WaitForParallelWorkersToFinish(workers->context);
+	for (int i = 0; i < workers->context->nworkers_launched; i++)
+		InstrAccumParallelQuery(&workers->buffer_usage[i], &workers->wal_usage[i]);
+	DestroyParallelContext(workers->context);
+	pfree(workers);
+}
+
+/* ---------- a worker ---------- */
+
+void
+gpusort_portion_worker(dsm_segment *segment, shm_toc *toc)
+{
+	SharedTask *task = shm_toc_lookup(toc, KEY_TASK, false);
+	GpuSortPortionCrew *crew = shm_toc_lookup(toc, KEY_CREW, false);
+	TupleDesc	desc = CreateTupleDescCopy(shm_toc_lookup(toc, KEY_DESC, false));
+	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
+	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
+	GpuSortSpec spec = {
+		.nkeys = task->nkeys,
+		.attnos = task->attnos,
+		.sortops = task->sortops,
+		.collations = task->collations,
+		.nulls_first = task->nulls_first
+	};
+	GpuSort    *part;
+
+	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, false);
+	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+	InstrStartParallelQuery();
+	part = gpusort_parts_begin_part(gpusort_crew_parts(crew), desc, &spec);
+	if (part != NULL)
+	{
+		gpusort_crew_load(crew, ParallelWorkerNumber, part);
+		gpusort_end(part);
+	}
+	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
+}

@@ -1,0 +1,116 @@
+/*
+ * portion_file.c
+ *		Where the portions of runs lie, for other processes; see portion_file.h.
+ *
+ * The file has a header, for each run the number of its file, and then the places where each
+ * portion begins in each run, as GpuSortPortions has them.
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+
+#include "pg_compat.h"
+#include "runs/portion_file.h"
+
+typedef struct Header
+{
+	uint32		count;
+	uint32		nruns;
+} Header;
+
+static void
+file_name(char *name, uint32 number)
+{
+	snprintf(name, MAXPGPATH, "gpusort.%u.portions", number);
+}
+
+static size_t
+cuts_offset(uint32 nruns)
+{
+	return MAXALIGN(sizeof(Header) + nruns * sizeof(uint32));
+}
+
+void
+gpusort_portion_file_write(const GpuSortPortions *portions, FileSet *files, uint32 number)
+{
+	Header		header = {portions->count, portions->nruns};
+	size_t		head_bytes = cuts_offset(portions->nruns);
+	char	   *head = palloc0(head_bytes);
+	uint32	   *numbers = (uint32 *) (head + sizeof(Header));
+	char		name[MAXPGPATH];
+	BufFile    *file;
+
+	memcpy(head, &header, sizeof(header));
+	for (uint32 i = 0; i < portions->nruns; i++)
+	{
+		GpuSortRunFile *run_file = portions->runs[i]->file;
+
+		numbers[i] = run_file->number;
+		gpusort_run_file_share(run_file);
+	}
+	file_name(name, number);
+	file = BufFileCreateFileSet(files, name);
+	BufFileWrite(file, head, head_bytes);
+	BufFileWrite(file, portions->cuts,
+				 ((size_t) portions->count + 1) * portions->nruns * sizeof(GpuSortRunPlace));
+	BufFileExportFileSet(file);
+	BufFileClose(file);
+	pfree(head);
+}
+
+/* The file of a run; runs that follow each other are mostly in the same. */
+static GpuSortRunFile *
+open_run_file(GpuSortPortionFile *file, uint32 nruns, FileSet *files, uint32 number, bool index_rows)
+{
+	for (uint32 i = nruns; i-- > 0;)
+		if (file->runs[i]->file->number == number)
+			return file->runs[i]->file;
+	return gpusort_run_file_open_rows(files, number, index_rows);
+}
+
+GpuSortPortionFile *
+gpusort_portion_file_open(FileSet *files, uint32 number, bool index_rows)
+{
+	GpuSortPortionFile *file = palloc0(sizeof(GpuSortPortionFile));
+	char		name[MAXPGPATH];
+	Header		header;
+	uint32	   *numbers;
+	GpuSortRun *runs;
+
+	file_name(name, number);
+	file->file = BufFileOpenFileSet(files, name, O_RDONLY, false);
+	gpusort_read_file(file->file, 0, &header, sizeof(header));
+	file->count = header.count;
+	numbers = palloc(header.nruns * sizeof(uint32));
+	gpusort_read_file(file->file, sizeof(header), numbers, header.nruns * sizeof(uint32));
+	runs = palloc0(header.nruns * sizeof(GpuSortRun));
+	file->runs = palloc(header.nruns * sizeof(GpuSortRun *));
+	for (uint32 i = 0; i < header.nruns; i++)
+	{
+		runs[i].file = open_run_file(file, i, files, numbers[i], index_rows);
+		file->runs[i] = &runs[i];
+	}
+	file->nruns = header.nruns;
+	file->from = palloc(2 * header.nruns * sizeof(GpuSortRunPlace));
+	file->to = file->from + header.nruns;
+	pfree(numbers);
+	return file;
+}
+
+void
+gpusort_portion_file_read(GpuSortPortionFile *file, uint32 number)
+{
+	size_t		bytes = file->nruns * sizeof(GpuSortRunPlace);
+
+	Assert(number < file->count);
+	gpusort_read_file(file->file, cuts_offset(file->nruns) + number * (uint64) bytes, file->from,
+					  2 * bytes);
+}
+
+void
+gpusort_portion_file_close(GpuSortPortionFile *file)
+{
+	BufFileClose(file->file);
+	for (uint32 i = 0; i < file->nruns; i++)
+		gpusort_run_file_close(file->runs[i]->file);
+}

@@ -1,0 +1,104 @@
+/*
+ * crew_worker.c
+ *		A worker that loads portions of a sort; see crew_worker.h.
+ */
+#include "postgres.h"
+
+#include "utils/wait_event.h"
+
+#include "runs/portion_file.h"
+#include "sort/crew_layout.h"
+#include "sort/crew_worker.h"
+#include "sort/portion_load.h"
+#include "sort/sort_state.h"
+#include "sort/spill_files.h"
+
+GpuSortParts *
+gpusort_crew_parts(const GpuSortPortionCrew *crew)
+{
+	return gpusort_parts_attach(crew->parts);
+}
+
+/* Take the next portion; false if there is none, or if no more are wanted. */
+static bool
+take_portion(GpuSortPortionCrew *crew, CrewSlot *slot)
+{
+	bool		taken;
+
+	SpinLockAcquire(&crew->mutex);
+	taken = !crew->stopped && crew->next < crew->count;
+	if (taken)
+	{
+		slot->portion = crew->next++;
+		slot->state = CREW_SLOT_LOADING;
+	}
+	SpinLockRelease(&crew->mutex);
+	return taken;
+}
+
+/* Show what has become of the portion; nobody wants it if it is one from before a jump. */
+static void
+show_portion(GpuSortPortionCrew *crew, CrewSlot *slot, CrewSlotState state)
+{
+	SpinLockAcquire(&crew->mutex);
+	slot->state = slot->portion < crew->wanted ? CREW_SLOT_FREE : state;
+	SpinLockRelease(&crew->mutex);
+	ConditionVariableSignal(&crew->loaded);
+}
+
+/* Wait until the leader has read it; false if no more are wanted. */
+static bool
+await_turn(GpuSortPortionCrew *crew, CrewSlot *slot)
+{
+	bool		stopped;
+
+	ConditionVariablePrepareToSleep(&slot->freed);
+	for (;;)
+	{
+		bool		freed;
+
+		SpinLockAcquire(&crew->mutex);
+		stopped = crew->stopped;
+		freed = slot->state == CREW_SLOT_FREE;
+		SpinLockRelease(&crew->mutex);
+		if (stopped || freed)
+			break;
+		ConditionVariableSleep(&slot->freed, PG_WAIT_EXTENSION);
+	}
+	ConditionVariableCancelSleep();
+	return !stopped;
+}
+
+/* Load the portion that was taken, and let the leader map it; false if it does not fit. */
+static bool
+load_portion(GpuSortPortionCrew *crew, int number, GpuSort *part, GpuSortPortionFile *file)
+{
+	CrewSlot   *slot = &crew->slots[number];
+
+	gpusort_portion_file_read(file, slot->portion);
+	if (!gpusort_portion_load(part, file->runs, file->nruns, file->from, file->to) ||
+		!gpusort_publish_view(part, crew_view(crew, number)))
+		return false;
+	slot->any_dead = part->index.any_dead;
+	slot->stats = part->stats;
+	return true;
+}
+
+void
+gpusort_crew_load(GpuSortPortionCrew *crew, int number, GpuSort *part)
+{
+	CrewSlot   *slot = &crew->slots[number];
+	GpuSortPortionFile *file;
+
+	if (part->spill == NULL || number >= crew->active)
+		return;
+	file = gpusort_portion_file_open(part->spill->files, crew->file, part->index_rows);
+	while (take_portion(crew, slot))
+	{
+		show_portion(crew, slot, load_portion(crew, number, part, file)
+					 ? CREW_SLOT_LOADED : CREW_SLOT_TOO_LARGE);
+		if (!await_turn(crew, slot))
+			break;
+	}
+	gpusort_portion_file_close(file);
+}

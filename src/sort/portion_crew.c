@@ -1,0 +1,262 @@
+/*
+ * portion_crew.c
+ *		The leader's side of a crew that loads portions; see portion_crew.h.
+ *
+ * Workers take portions in order, and so does whoever reads a sort, nearly always.  So the
+ * portion that is wanted next is the one that was begun first.  One that was passed is not kept:
+ * who goes back has it loaded by the leader, while workers keep theirs for when it comes forward
+ * again.
+ */
+#include "postgres.h"
+
+#include "utils/wait_event.h"
+
+#include "elapsed.h"
+#include "runs/portion_file.h"
+#include "sort/crew_layout.h"
+#include "sort/parts_layout.h"
+#include "sort/sort_memory.h"
+#include "sort/sort_ranges.h"
+#include "sort/spill_files.h"
+
+/* How often to look after workers that are waited for. */
+#define WATCH_MS		100
+
+int
+gpusort_portion_workers(const GpuSort *sort)
+{
+	const GpuSortSpill *spill = sort->spill;
+
+	if (spill == NULL || spill->portions == NULL || !sort->order.performed)
+		return 0;
+	return (int) Min(spill->participants, spill->portions->count) - 1;
+}
+
+Size
+gpusort_crew_bytes(int workers)
+{
+	return add_size(crew_views_offset(workers), mul_size(workers, MAXALIGN(gpusort_shared_view_bytes())));
+}
+
+void
+gpusort_crew_init(GpuSortPortionCrew *crew, int workers)
+{
+	memset(crew, 0, crew_views_offset(workers));
+	crew->workers = workers;
+	crew->view_bytes = MAXALIGN(gpusort_shared_view_bytes());
+	ConditionVariableInit(&crew->loaded);
+	SpinLockInit(&crew->mutex);
+	for (int i = 0; i < workers; i++)
+		ConditionVariableInit(&crew->slots[i].freed);
+}
+
+/* From now on all extents are counted together, as while rows were collected, and evenly divided. */
+static void
+share_extents(GpuSort *sort)
+{
+	GpuSortParts *parts = sort->parts;
+	GpuSortPoolAccount *account = &sort->memory.pool_account;
+
+	parts->shares = sort->spill->participants;
+	pg_atomic_write_u32(&parts->crowded, 1);
+	if (account->extents == &parts->extents)
+		return;
+	pg_atomic_write_u32(&parts->extents, pg_atomic_read_u32(account->extents));
+	pg_atomic_write_u64(&parts->rows, 0);
+	account->extents = &parts->extents;
+}
+
+void
+gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort, const GpuSortCrewWatch *watch)
+{
+	GpuSortSpill *spill = sort->spill;
+	const GpuSortPortions *portions = spill->portions;
+	Size		first_bytes = ((Size) portions->count + 1) * sizeof(uint64);
+	GpuSortCrewLeader *leader = MemoryContextAllocZero(spill->context, sizeof(GpuSortCrewLeader));
+
+	Assert(gpusort_portion_workers(sort) > 0 && spill->crew == NULL);
+	leader->crew = crew;
+	leader->watch = *watch;
+	leader->count = portions->count;
+	leader->first = memcpy(MemoryContextAllocHuge(spill->context, first_bytes), portions->first,
+						   first_bytes);
+	crew->parts = gpusort_parts_number(sort->parts);
+	crew->count = portions->count;
+	crew->active = Min((int) spill->participants - 1, crew->workers);
+	crew->file = gpusort_next_file(spill);
+	gpusort_portion_file_write(portions, spill->files, crew->file);
+	/* workers get the memory that this process does not need now */
+	sort->window.nrows = 0;
+	spill->loaded = false;
+	gpusort_forget_rows(sort);
+	gpusort_rewind_ranges(sort);
+	share_extents(sort);
+	spill->crew = leader;
+}
+
+void
+gpusort_crew_stop(GpuSort *sort)
+{
+	GpuSortSpill *spill = sort->spill;
+	GpuSortCrewLeader *leader = spill != NULL ? spill->crew : NULL;
+	GpuSortPortionCrew *crew;
+
+	if (leader == NULL)
+		return;
+	crew = leader->crew;
+	gpusort_unmap_window(sort);
+	SpinLockAcquire(&crew->mutex);
+	crew->stopped = true;
+	SpinLockRelease(&crew->mutex);
+	for (int i = 0; i < crew->workers; i++)
+		ConditionVariableBroadcast(&crew->slots[i].freed);
+	pfree(leader->first);
+	pfree(leader);
+	spill->crew = NULL;
+}
+
+/* The portion that had the row at a position when the crew began. */
+static uint32
+find_portion(const GpuSortCrewLeader *leader, uint64 position)
+{
+	uint32		low = 0;
+	uint32		high = leader->count;
+
+	while (high - low > 1)
+	{
+		uint32		middle = low + (high - low) / 2;
+
+		if (leader->first[middle] <= position)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* No portion before this one is wanted any more. */
+static void
+pass_portions(GpuSortPortionCrew *crew, uint32 portion)
+{
+	SpinLockAcquire(&crew->mutex);
+	crew->wanted = portion;
+	SpinLockRelease(&crew->mutex);
+	for (int i = 0; i < crew->workers; i++)
+	{
+		CrewSlot   *slot = &crew->slots[i];
+		bool		passed;
+
+		SpinLockAcquire(&crew->mutex);
+		passed = slot->portion < portion &&
+			(slot->state == CREW_SLOT_LOADED || slot->state == CREW_SLOT_TOO_LARGE);
+		if (passed)
+			slot->state = CREW_SLOT_FREE;
+		SpinLockRelease(&crew->mutex);
+		if (passed)
+			ConditionVariableSignal(&slot->freed);
+	}
+}
+
+/* What has become of a portion. */
+typedef struct Search
+{
+	CrewSlotState state;		/* FREE: no worker has it */
+	int			slot;
+	bool		given;			/* the caller is to load *ahead, or the portion itself */
+	uint32		ahead;
+} Search;
+
+/* Look for a portion; if no worker has it, or who looks is idle, give that one to do. */
+static Search
+search(GpuSortPortionCrew *crew, uint32 portion, bool idle)
+{
+	Search		s = {.state = CREW_SLOT_FREE, .slot = -1};
+
+	SpinLockAcquire(&crew->mutex);
+	for (int i = 0; i < crew->workers; i++)
+		if (crew->slots[i].state != CREW_SLOT_FREE && crew->slots[i].portion == portion)
+		{
+			s.state = crew->slots[i].state;
+			s.slot = i;
+		}
+	if (s.state == CREW_SLOT_FREE && crew->next <= portion)
+		crew->next = portion + 1;
+	if (s.state == CREW_SLOT_LOADING && idle && crew->next < crew->count)
+	{
+		s.given = true;
+		s.ahead = crew->next++;
+	}
+	SpinLockRelease(&crew->mutex);
+	return s;
+}
+
+static void
+add_stats(GpuSort *sort, const GpuSortStats *before, const GpuSortStats *stats)
+{
+	sort->stats.portions++;
+	sort->stats.worker_portions++;
+	sort->stats.verified |= stats->verified;
+	sort->stats.refined_rows += stats->refined_rows - before->refined_rows;
+	sort->stats.repaired_rows += stats->repaired_rows - before->repaired_rows;
+}
+
+static void
+map_portion(GpuSort *sort, uint32 portion, int number)
+{
+	GpuSortCrewLeader *leader = sort->spill->crew;
+	CrewSlot   *slot = &leader->crew->slots[number];
+	GpuSortWindow *window = &sort->window;
+
+	if (!gpusort_attach_view(crew_view(leader->crew, number), true, &window->view, &window->mapping))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed to map rows of a sort that were read back from temporary files.")));
+	window->first = leader->first[portion];
+	window->nrows = window->view.nrows;
+	window->any_dead = slot->any_dead;
+	window->mapped = true;
+	add_stats(sort, &slot->taken, &slot->stats);
+	slot->taken = slot->stats;
+}
+
+GpuSortCrewAnswer
+gpusort_crew_take(GpuSort *sort, uint64 position, bool idle, uint64 *ahead)
+{
+	GpuSortCrewLeader *leader = sort->spill->crew;
+	GpuSortPortionCrew *crew = leader->crew;
+	uint32		portion = find_portion(leader, position);
+	GpuSortCrewAnswer answer = GPUSORT_CREW_NONE;
+	instr_time	start;
+
+	if (portion < crew->wanted)
+		return GPUSORT_CREW_NONE;
+	pass_portions(crew, portion);
+
+	INSTR_TIME_SET_CURRENT(start);
+	ConditionVariablePrepareToSleep(&crew->loaded);
+	for (;;)
+	{
+		Search		s = search(crew, portion, idle);
+
+		if (s.state == CREW_SLOT_LOADED)
+		{
+			map_portion(sort, portion, s.slot);
+			answer = GPUSORT_CREW_MAPPED;
+			break;
+		}
+		if (s.state != CREW_SLOT_LOADING)
+			break;
+		if (s.given)
+		{
+			*ahead = leader->first[s.ahead];
+			answer = GPUSORT_CREW_BUSY;
+			break;
+		}
+		if (ConditionVariableTimedSleep(&crew->loaded, WATCH_MS, PG_WAIT_EXTENSION))
+			leader->watch.check(leader->watch.arg);
+	}
+	ConditionVariableCancelSleep();
+	gpusort_add_elapsed(&sort->stats.read_time, start);
+	return answer;
+}

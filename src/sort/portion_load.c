@@ -1,0 +1,51 @@
+/*
+ * portion_load.c
+ *		One portion of runs into memory, in order; see portion_load.h.
+ */
+#include "postgres.h"
+
+#include "elapsed.h"
+#include "runs/run_reader.h"
+#include "sort/portion_load.h"
+#include "sort/sort_compare.h"
+#include "sort/sort_put.h"
+#include "sort/sort_rows.h"
+#include "sort/sort_state.h"
+
+/* Read a portion; false if it does not fit. */
+static bool
+read_rows(GpuSort *sort, const GpuSortRun **runs, uint32 nruns, const GpuSortRunPlace *from,
+		  const GpuSortRunPlace *to)
+{
+	GpuSortRunReader reader;
+	instr_time	start;
+	void	   *tuple = NULL;
+
+	INSTR_TIME_SET_CURRENT(start);
+	gpusort_forget_rows(sort);
+	gpusort_run_reader_init(&reader);
+	for (uint32 i = 0; i < nruns && tuple == NULL; i++)
+	{
+		gpusort_run_reader_begin(&reader, runs[i], from[i], to[i]);
+		while ((tuple = gpusort_run_reader_next(&reader)) != NULL)
+			if (!gpusort_put_stored_tuple(sort, tuple))
+				break;
+	}
+	gpusort_run_reader_free(&reader);
+	gpusort_add_elapsed(&sort->stats.read_time, start);
+	return tuple == NULL;
+}
+
+bool
+gpusort_portion_load(GpuSort *sort, const GpuSortRun **runs, uint32 nruns,
+					 const GpuSortRunPlace *from, const GpuSortRunPlace *to)
+{
+	if (!read_rows(sort, runs, nruns, from, to))
+		return false;
+	if (gpusort_sort_rows(sort) == GPUSORT_HANDOVER_NONE)
+		return true;
+	if (!gpusort_has_order(sort))
+		return false;
+	gpusort_sort_by_comparison(sort);
+	return true;
+}

@@ -1,0 +1,24 @@
+/*
+ * view_mapping.h
+ *		A view of another process's sort, mapped.
+ *
+ * Public: other folders include it.
+ */
+#ifndef GPUSORT_VIEW_MAPPING_H
+#define GPUSORT_VIEW_MAPPING_H
+
+#include "sort/sort_view.h"
+
+/* What a process has mapped. */
+typedef struct GpuSortViewMapping
+{
+	char	   *base[GPUSORT_VIEW_PIECES];
+	size_t		bytes[GPUSORT_VIEW_PIECES];
+} GpuSortViewMapping;
+
+/* False if the system does not map it. */
+extern bool gpusort_attach_view(const GpuSortSharedView *shared, bool writable, GpuSortView *view,
+								GpuSortViewMapping *mapping);
+extern void gpusort_detach_view(GpuSortViewMapping *mapping);
+
+#endif							/* GPUSORT_VIEW_MAPPING_H */
