@@ -109,12 +109,19 @@ gpusort_slice_cuts_start(const GpuSortSliceCuts *cuts, const GpuSortStream *stre
 }
 
 uint32
+gpusort_slice_min_pages(const GpuSortStream *stream, uint64 from, uint64 to)
+{
+	uint64		bytes = rows_bytes(stream, from, to, MIN_TUPLE_BYTES);
+
+	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+}
+
+uint32
 gpusort_slice_cuts_min_pages(const GpuSortSliceCuts *cuts, const GpuSortStream *stream,
 							 uint32 slice)
 {
 	uint64		from = gpusort_slice_cuts_start(cuts, stream, slice);
 	uint64		to = gpusort_slice_cuts_start(cuts, stream, slice + 1);
-	uint64		bytes;
 
 	if (cuts->page_rows > 0)
 	{
@@ -123,6 +130,5 @@ gpusort_slice_cuts_min_pages(const GpuSortSliceCuts *cuts, const GpuSortStream *
 
 		return (rows + cuts->page_rows - 1) / cuts->page_rows;
 	}
-	bytes = rows_bytes(stream, from, to, MIN_TUPLE_BYTES);
-	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+	return gpusort_slice_min_pages(stream, from, to);
 }

@@ -44,4 +44,7 @@ extern uint64 gpusort_slice_cuts_start(const GpuSortSliceCuts *cuts, const GpuSo
 extern uint32 gpusort_slice_cuts_min_pages(const GpuSortSliceCuts *cuts, const GpuSortStream *stream,
 										   uint32 slice);
 
+/* ... of a slice of these positions of a stream's view. */
+extern uint32 gpusort_slice_min_pages(const GpuSortStream *stream, uint64 from, uint64 to);
+
 #endif							/* GPUSORT_BTREE_SLICE_CUTS_H */

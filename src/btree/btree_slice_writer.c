@@ -22,7 +22,7 @@ get_page(void *arg)
 static void
 give_blocks(GpuSortSliceWriter *writer, bool last)
 {
-	const GpuSortSlice *slice = &writer->slice;
+	GpuSortSlice *slice = &writer->slice;
 	GpuSortPageBatch *batch = &writer->batch;
 	int			end = last ? batch->npages - 1 : batch->npages;
 	int			i = batch->nblocks;
@@ -30,8 +30,8 @@ give_blocks(GpuSortSliceWriter *writer, bool last)
 	if (!writer->begun)
 		batch->blocks[i++] = slice->first;
 	writer->begun = true;
-	while (i < end && writer->next_block < slice->last)
-		batch->blocks[i++] = writer->next_block++;
+	while (i < end && slice->middle < slice->middle_end)
+		batch->blocks[i++] = slice->middle++;
 	if (i < end)
 	{
 		BlockNumber block = gpusort_storage_claim(writer->storage, end - i);
@@ -42,7 +42,7 @@ give_blocks(GpuSortSliceWriter *writer, bool last)
 	if (last)
 	{
 		/* what was set aside must be used, and the ends are two pages */
-		if (i != end || writer->next_block != slice->last)
+		if (i != end || slice->middle != slice->middle_end)
 			elog(ERROR, "slice %u of an index has fewer pages than were foreseen", slice->number);
 		batch->blocks[i] = slice->last;
 	}
@@ -115,7 +115,7 @@ send_notes(GpuSortSliceWriter *writer, bool last)
 	notes->last = last;
 	if (last)
 		gpusort_storage_flush(writer->storage);
-	position = last ? writer->slice.to : writer->stream.position;
+	position = last ? writer->slice.to : writer->view_first + writer->stream.position;
 	notes->ntuples = position - writer->noted;
 	writer->noted = position;
 	writer->sink.send(writer->sink.arg, notes, writer->notes.len);
@@ -137,8 +137,7 @@ put_page(void *arg, char *page, IndexTuple low_key, bool last)
 
 void
 gpusort_slice_writer_begin(GpuSortSliceWriter *writer, const GpuSortIndexTarget *target,
-						   const GpuSortView *view, GpuSortStorage *storage,
-						   const GpuSortNoteSink *sink)
+						   GpuSortStorage *storage, const GpuSortNoteSink *sink)
 {
 	GpuSortLeafSink pages = {.arg = writer, .get_page = get_page, .put_page = put_page};
 
@@ -148,22 +147,40 @@ gpusort_slice_writer_begin(GpuSortSliceWriter *writer, const GpuSortIndexTarget 
 	initStringInfo(&writer->notes);
 	begin_notes(writer);
 	gpusort_stream_begin(&writer->stream, target, &pages);
-	gpusort_stream_open_view(&writer->stream, view);
 }
 
 void
-gpusort_slice_writer_write(GpuSortSliceWriter *writer, const GpuSortSlice *slice)
+gpusort_slice_writer_open_view(GpuSortSliceWriter *writer, const GpuSortView *view, uint64 first)
+{
+	gpusort_stream_open_view(&writer->stream, view);
+	writer->view_first = first;
+}
+
+void
+gpusort_slice_writer_start(GpuSortSliceWriter *writer, const GpuSortSlice *slice)
 {
 	writer->slice = *slice;
-	writer->next_block = slice->first + 1;
 	writer->noted = slice->from;
 	writer->begun = false;
 	writer->batch.npages = 0;
 	writer->batch.nblocks = 0;
 	writer->batch.left = slice->left;
-	gpusort_stream_put(&writer->stream, slice->from, slice->to);
-	if (slice->to == writer->stream.view.nrows)
+}
+
+void
+gpusort_slice_writer_put(GpuSortSliceWriter *writer, uint64 from, uint64 to)
+{
+	gpusort_stream_put(&writer->stream, from - writer->view_first, to - writer->view_first);
+	/* the view may go */
+	if (to - writer->view_first == writer->stream.view.nrows)
+		gpusort_stream_close_view(&writer->stream);
+}
+
+void
+gpusort_slice_writer_end(GpuSortSliceWriter *writer, IndexTuple next)
+{
+	if (next == NULL)
 		gpusort_stream_finish(&writer->stream);
 	else
-		gpusort_stream_end_before(&writer->stream, slice->to);
+		gpusort_stream_end_before(&writer->stream, next);
 }

@@ -4,8 +4,8 @@
  *		pages, and those into the file.
  *
  * Pages are linked and written as they are completed, many at a time.  Their blocks
- * are known by then: a slice's first and last block, and those between as far as it
- * is sure to have so many pages, are set aside when the slice before it is taken.
+ * are known by then: a slice's first and last block are set aside before the slice before it
+ * is written, and those between as far as it is sure to have so many pages.
  * So both ends of a seam know each other's block although neither page exists, and
  * a slice's pages lie side by side but for those that could not be foreseen.
  */
@@ -27,8 +27,10 @@ typedef struct GpuSortSlice
 	uint64		from;
 	uint64		to;
 	BlockNumber left;			/* last block of the slice before, or P_NONE */
-	BlockNumber first;			/* of the blocks set aside */
-	BlockNumber last;
+	BlockNumber first;			/* block of the slice's first page */
+	BlockNumber middle;			/* blocks set aside for those between: from here */
+	BlockNumber middle_end;		/* ... to the one before this */
+	BlockNumber last;			/* of its last page, which is another one than the first */
 	BlockNumber right;			/* first block of the slice after, or P_NONE */
 } GpuSortSlice;
 
@@ -75,18 +77,27 @@ typedef struct GpuSortSliceWriter
 	StringInfoData notes;
 
 	GpuSortSlice slice;
-	uint64		noted;			/* position of the first tuple not in notes yet */
-	BlockNumber next_block;		/* of those set aside; slice.last is not among them */
+	uint64		view_first;		/* position of the open view's first tuple */
+	uint64		noted;			/* ... of the first one not in notes yet */
 	bool		begun;			/* slice.first is in use */
 	GpuSortPageBatch batch;
 } GpuSortSliceWriter;
 
 /* Memory comes from the current context; the storage is the caller's. */
 extern void gpusort_slice_writer_begin(GpuSortSliceWriter *writer,
-									   const GpuSortIndexTarget *target, const GpuSortView *view,
+									   const GpuSortIndexTarget *target,
 									   GpuSortStorage *storage, const GpuSortNoteSink *sink);
 
-/* Form and write a slice; everything but the first page's left sibling is there then. */
-extern void gpusort_slice_writer_write(GpuSortSliceWriter *writer, const GpuSortSlice *slice);
+/* Tuples come from this view from now on, whose first one is at such a position. */
+extern void gpusort_slice_writer_open_view(GpuSortSliceWriter *writer, const GpuSortView *view,
+										   uint64 first);
+
+/*
+ * Form and write a slice: its tuples, from position to position of the open view or of one view after
+ * the other, and the end, before the first tuple of the slice after (NULL: there is none).
+ */
+extern void gpusort_slice_writer_start(GpuSortSliceWriter *writer, const GpuSortSlice *slice);
+extern void gpusort_slice_writer_put(GpuSortSliceWriter *writer, uint64 from, uint64 to);
+extern void gpusort_slice_writer_end(GpuSortSliceWriter *writer, IndexTuple next);
 
 #endif							/* GPUSORT_BTREE_SLICE_WRITER_H */

@@ -98,8 +98,8 @@ gpusort_stream_finish(GpuSortStream *stream)
 }
 
 void
-gpusort_stream_end_before(GpuSortStream *stream, uint64 position)
+gpusort_stream_end_before(GpuSortStream *stream, IndexTuple next)
 {
 	gpusort_dedup_flush(&stream->dedup);
-	gpusort_leaf_end_slice(&stream->leaf, gpusort_view_row(&stream->view, position));
+	gpusort_leaf_end_slice(&stream->leaf, next);
 }

@@ -43,8 +43,8 @@ extern void gpusort_stream_close_view(GpuSortStream *stream);
  */
 extern void gpusort_stream_put(GpuSortStream *stream, uint64 from, uint64 to);
 
-/* The stream ends here: with the last tuple of all, or before one of the open view. */
+/* The stream ends here: with the last tuple of all, or before this one. */
 extern void gpusort_stream_finish(GpuSortStream *stream);
-extern void gpusort_stream_end_before(GpuSortStream *stream, uint64 position);
+extern void gpusort_stream_end_before(GpuSortStream *stream, IndexTuple next);
 
 #endif							/* GPUSORT_BTREE_STREAM_H */

@@ -99,7 +99,7 @@ map_view(GpuSortResult *result)
 	mapped->on_reset.func = unmap_view;
 	mapped->on_reset.arg = mapped;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &mapped->on_reset);
-	if (!gpusort_attach_view(result->room, false, view, &mapped->mapping))
+	if (!gpusort_attach_view(result->room, view, &mapped->mapping))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),

@@ -29,12 +29,12 @@
 #include "index/index_fault.h"
 #include "index/index_leader.h"
 #include "index/index_pages.h"
+#include "index/index_portions.h"
 #include "index/index_progress.h"
 #include "index/index_scan.h"
 #include "index/index_slices.h"
 #include "index/index_unique.h"
 #include "index/index_writer.h"
-#include "sort/dead_rows.h"
 #include "sort/sort_fetch.h"
 
 /* Of the time for sorting that the check of uniqueness may take at most. */
@@ -104,15 +104,6 @@ scan_table(Build *build, IndexBuildResult *result)
 	return !build->reader.rows.failed;
 }
 
-/* Judge uniqueness of the rows in memory, after which nobody needs to know which are dead. */
-static void
-judge_rows(Build *build, GpuSortUniqueCheck *check, const GpuSortView *view, gs_progress *progress)
-{
-	if (build->reader.target.info->ii_Unique)
-		gpusort_unique_check(check, view, progress);
-	gpusort_unmark_dead(build->reader.rows.sort);
-}
-
 /*
  * Sort, and judge uniqueness if all rows are in memory; false if the sort must be given up.
  */
@@ -133,6 +124,8 @@ sort_and_check(Build *build)
 	gs_progress_plan(progress, 1);
 	outer = gs_progress_enter(progress, unique ? 1 - UNIQUE_PART : 1);
 	gpusort_show_progress(sort, progress);
+	if (build->leader != NULL)
+		gpusort_divide_index(sort, &build->reader.target);
 	gpusort_perform(sort);
 	gpusort_show_progress(sort, NULL);
 	gs_progress_leave(progress, &outer);
@@ -147,7 +140,7 @@ sort_and_check(Build *build)
 		gs_progress_plan(progress, rows);
 		gpusort_view(sort, &view);
 		gpusort_unique_begin(&check, &build->reader.target);
-		judge_rows(build, &check, &view, progress);
+		gpusort_unique_judge(&check, sort, &view, progress);
 	}
 	gs_progress_finish(progress);
 	gpusort_fault_pause(GPUSORT_PAUSE_CHECKED);
@@ -176,19 +169,28 @@ write_rows(Build *build)
 	gpusort_index_writer_finish(writer);
 }
 
-/* Write rows that come from temporary files, a part of them at a time, and judge their uniqueness. */
+/*
+ * Write rows that come from temporary files, a part of them at a time, and judge their uniqueness; with
+ * the workers, if there are any and they can.
+ */
 static void
 write_spilled_rows(Build *build)
 {
 	const GpuSortIndexTarget *target = &build->reader.target;
 	GpuSort    *sort = build->reader.rows.sort;
-	GpuSortIndexWriter *writer = gpusort_index_writer_begin(target);
+	const GpuSortIndexSlices *slices = NULL;
+	GpuSortIndexWriter *writer;
 	GpuSortUniqueCheck check;
 	uint64		from;
 	uint64		to;
 
 	if (build->leader != NULL)
-		gpusort_leader_begin_loading(build->leader);
+		slices = gpusort_leader_slices(build->leader);
+	if (slices != NULL)
+		build->slices = gpusort_portions_write(slices, target, sort);
+	if (build->slices > 0)
+		return;
+	writer = gpusort_index_writer_begin(target);
 	gpusort_unique_begin(&check, target);
 	for (uint64 position = 0; position < gpusort_rows(sort); position = to)
 	{
@@ -196,7 +198,7 @@ write_spilled_rows(Build *build)
 
 		gpusort_fetch_window(sort, position, &from, &to);
 		gpusort_view(sort, &view);
-		judge_rows(build, &check, &view, NULL);
+		gpusort_unique_judge(&check, sort, &view, NULL);
 		gpusort_index_writer_put(writer, &view);
 	}
 	gpusort_index_writer_finish(writer);

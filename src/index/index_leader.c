@@ -68,8 +68,6 @@ make_shared_memory(GpuSortIndexLeader *leader, GpuSortIndexReader *reader)
 	gpusort_exchange_init(shared->row_queues, workers);
 	if (shared->note_queues != NULL)
 		gpusort_notes_init(shared->note_queues, workers);
-	if (shared->crew != NULL)
-		gpusort_crew_init(shared->crew, workers);
 	return true;
 }
 
@@ -186,29 +184,9 @@ gpusort_leader_slices(const GpuSortIndexLeader *leader)
 	return leader->slices.shared != NULL ? &leader->slices : NULL;
 }
 
-/* A GpuSortCrewWatch's check. */
-static void
-check_workers(void *arg)
-{
-	gpusort_stage_check(arg);
-}
-
-void
-gpusort_leader_begin_loading(GpuSortIndexLeader *leader)
-{
-	GpuSort    *sort = leader->stage.sort;
-	GpuSortCrewWatch watch = {check_workers, &leader->stage};
-
-	if (leader->shared.crew == NULL || gpusort_portion_workers(sort) == 0)
-		return;
-	gpusort_crew_begin(leader->shared.crew, sort, &watch);
-	gpusort_stage_set(&leader->stage, GPUSORT_STAGE_LOAD);
-}
-
 void
 gpusort_leader_end(GpuSortIndexLeader *leader)
 {
-	gpusort_crew_stop(leader->stage.sort);
 	gpusort_stage_end(&leader->stage);
 	WaitForParallelWorkersToFinish(leader->context);
 	for (int i = 0; i < leader->context->nworkers_launched; i++)

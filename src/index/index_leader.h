@@ -35,12 +35,6 @@ extern int	gpusort_leader_workers(const GpuSortIndexLeader *leader);
 /* What to write the index with; NULL if the workers can't. */
 extern const GpuSortIndexSlices *gpusort_leader_slices(const GpuSortIndexLeader *leader);
 
-/*
- * Have the workers load what the sort, which was performed, has in temporary files.  Does nothing if
- * it has nothing there, or if they can't.
- */
-extern void gpusort_leader_begin_loading(GpuSortIndexLeader *leader);
-
 /* Let the workers end. */
 extern void gpusort_leader_end(GpuSortIndexLeader *leader);
 

@@ -19,7 +19,6 @@ typedef enum Part
 	PART_ROW_QUEUES,
 	PART_NOTE_QUEUES,
 	PART_VIEW,
-	PART_CREW,
 	PART_QUERY,
 	PART_WAL_USAGE,
 	PART_BUFFER_USAGE,
@@ -34,7 +33,6 @@ set_parts(GpuSortSharedMemory *memory, void **parts)
 	memory->row_queues = parts[PART_ROW_QUEUES];
 	memory->note_queues = parts[PART_NOTE_QUEUES];
 	memory->view = parts[PART_VIEW];
-	memory->crew = parts[PART_CREW];
 	memory->query = parts[PART_QUERY];
 	memory->wal_usage = parts[PART_WAL_USAGE];
 	memory->buffer_usage = parts[PART_BUFFER_USAGE];
@@ -77,7 +75,6 @@ gpusort_shared_create(GpuSortSharedMemory *memory, ParallelContext *context, Siz
 		[PART_ROW_QUEUES] = gpusort_exchange_bytes(workers),
 		[PART_NOTE_QUEUES] = can_write ? gpusort_notes_bytes(workers) : 0,
 		[PART_VIEW] = can_write ? gpusort_shared_view_bytes() : 0,
-		[PART_CREW] = can_write ? gpusort_crew_bytes(workers) : 0,
 		[PART_QUERY] = strlen(query) + 1,
 		[PART_WAL_USAGE] = mul_size(sizeof(WalUsage), workers),
 		[PART_BUFFER_USAGE] = mul_size(sizeof(BufferUsage), workers)

@@ -12,7 +12,6 @@
 #include "index/index_slices.h"
 #include "index/index_stage.h"
 #include "index/index_verify.h"
-#include "sort/portion_crew.h"
 
 /* What is to be built, and how; fixed. */
 typedef struct GpuSortSharedTask
@@ -48,7 +47,6 @@ typedef struct GpuSortSharedMemory
 	char	   *row_queues;
 	char	   *note_queues;	/* NULL: workers can't write, for there is no pool */
 	GpuSortSharedView *view;	/* NULL: the same */
-	GpuSortPortionCrew *crew;	/* NULL: the same */
 	char	   *query;
 	WalUsage   *wal_usage;		/* of each worker */
 	BufferUsage *buffer_usage;

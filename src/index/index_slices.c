@@ -42,7 +42,8 @@ take_slice(GpuSortSharedSlices *shared, GpuSortSliceWriter *writer, GpuSortSlice
 		slice->to = gpusort_slice_cuts_start(cuts, &writer->stream, slice->number + 1);
 		slice->left = shared->left;
 		slice->first = shared->first;
-		slice->last = shared->last;
+		slice->middle = shared->first + 1;
+		slice->middle_end = slice->last = shared->last;
 		slice->right = P_NONE;
 		shared->left = slice->last;
 		if (shared->next < cuts->nslices)
@@ -59,12 +60,16 @@ take_slice(GpuSortSharedSlices *shared, GpuSortSliceWriter *writer, GpuSortSlice
 static void
 write_slices(GpuSortSharedSlices *shared, GpuSortSliceWriter *writer)
 {
+	const GpuSortView *view = &writer->stream.view;
 	GpuSortSlice slice;
 
 	while (take_slice(shared, writer, &slice))
 	{
 		gpusort_fault_in_part("a slice");
-		gpusort_slice_writer_write(writer, &slice);
+		gpusort_slice_writer_start(writer, &slice);
+		gpusort_slice_writer_put(writer, slice.from, slice.to);
+		gpusort_slice_writer_end(writer, slice.to == view->nrows ? NULL
+								 : gpusort_view_row(view, slice.to));
 	}
 }
 
@@ -93,7 +98,8 @@ gpusort_slices_write(const GpuSortIndexSlices *slices, const GpuSortIndexTarget 
 	if (view->nrows < 2 * GPUSORT_SLICE_MIN_ROWS)
 		return 0;
 	writer = palloc(sizeof(GpuSortSliceWriter));
-	gpusort_slice_writer_begin(writer, target, view, gpusort_storage_begin(target->index), &sink);
+	gpusort_slice_writer_begin(writer, target, gpusort_storage_begin(target->index), &sink);
+	gpusort_slice_writer_open_view(writer, view, 0);
 	gpusort_slice_cuts_make(cuts, &writer->stream, gpusort_slice_pages);
 	if (cuts->nslices < 2 || !gpusort_stage_publish(slices->stage))
 		return 0;
@@ -114,6 +120,7 @@ gpusort_slices_help(GpuSortSharedSlices *shared, const GpuSortIndexTarget *targe
 	GpuSortNoteSink sink = gpusort_notes_queue_sink(notes);
 
 	gpusort_storage_share(storage, &shared->file);
-	gpusort_slice_writer_begin(writer, target, view, storage, &sink);
+	gpusort_slice_writer_begin(writer, target, storage, &sink);
+	gpusort_slice_writer_open_view(writer, view, 0);
 	write_slices(shared, writer);
 }

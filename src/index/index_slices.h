@@ -15,6 +15,7 @@
 #include "btree/btree_target.h"
 #include "index/index_notes.h"
 #include "index/index_stage.h"
+#include "sort/portion_share.h"
 
 /* In shared memory, zero at first. */
 typedef struct GpuSortSharedSlices
@@ -28,6 +29,11 @@ typedef struct GpuSortSharedSlices
 	BlockNumber left;			/* last block of the slice before that */
 	BlockNumber first;			/* blocks set aside for it */
 	BlockNumber last;
+
+	/* if slices are portions of a spilled sort (index_portions.h); set before the stage is WRITE */
+	bool		by_portions;
+	GpuSortSharedPortions portions;
+	BlockNumber ends;			/* the first and the last block of each slice, side by side */
 } GpuSortSharedSlices;
 
 /* What the leader writes slices with. */

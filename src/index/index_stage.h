@@ -20,7 +20,6 @@ typedef enum GpuSortStage
 	GPUSORT_STAGE_WAIT,			/* the leader reads the table and sorts */
 	GPUSORT_STAGE_VERIFY,		/* ... and has its order verified; may be skipped */
 	GPUSORT_STAGE_WRITE,
-	GPUSORT_STAGE_LOAD,			/* instead: the leader writes, what workers read from temporary files */
 	GPUSORT_STAGE_END			/* nothing to write for workers */
 } GpuSortStage;
 

@@ -160,3 +160,12 @@ gpusort_unique_check(GpuSortUniqueCheck *check, const GpuSortView *view, gs_prog
 		last--;
 	keep_last_run(check, view, last);
 }
+
+void
+gpusort_unique_judge(GpuSortUniqueCheck *check, GpuSort *sort, const GpuSortView *view,
+					 gs_progress *progress)
+{
+	if (check->target->info->ii_Unique)
+		gpusort_unique_check(check, view, progress);
+	gpusort_unmark_dead(sort);
+}

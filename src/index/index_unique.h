@@ -29,4 +29,11 @@ extern void gpusort_unique_begin(GpuSortUniqueCheck *check, const GpuSortIndexTa
 extern void gpusort_unique_check(GpuSortUniqueCheck *check, const GpuSortView *view,
 								 gs_progress *progress);
 
+/*
+ * Judge rows that a view shows of the sort, in its own process, if the index is unique; after that
+ * nobody needs to know which are dead, and their tuples tell it no more.
+ */
+extern void gpusort_unique_judge(GpuSortUniqueCheck *check, GpuSort *sort, const GpuSortView *view,
+								 gs_progress *progress);
+
 #endif							/* GPUSORT_INDEX_UNIQUE_H */

@@ -11,10 +11,9 @@
 #include "pgstat.h"
 #include "tcop/tcopprot.h"
 
-#include "index/index_key.h"
+#include "index/index_portions.h"
 #include "index/index_scan.h"
 #include "index/index_shared.h"
-#include "sort/crew_worker.h"
 #include "sort/view_mapping.h"
 
 /* A worker's row store: a batch and a tuple, and what the sort adds to each row. */
@@ -49,23 +48,6 @@ read_share(GpuSortIndexReader *reader, const GpuSortSharedMemory *shared)
 	gpusort_end(rows->sort);
 }
 
-/* Load what the leader writes. */
-static void
-load_portions(const GpuSortIndexTarget *target, GpuSortPortionCrew *crew)
-{
-	GpuSortSpec spec;
-	const char *reason;
-	GpuSort    *part;
-
-	if (!gpusort_index_sort_spec(target->index, &spec, &reason))
-		return;
-	part = gpusort_parts_begin_index_part(gpusort_crew_parts(crew), target->index, &spec);
-	if (part == NULL)
-		return;
-	gpusort_crew_load(crew, ParallelWorkerNumber, part);
-	gpusort_end(part);
-}
-
 /* Wait until there is something to be done with the sorted rows, or there will not be. */
 static void
 follow_leader(const GpuSortIndexTarget *target, const GpuSortSharedMemory *shared,
@@ -77,11 +59,14 @@ follow_leader(const GpuSortIndexTarget *target, const GpuSortSharedMemory *share
 	GpuSortView view;
 	bool		attached;
 
-	if (stage == GPUSORT_STAGE_LOAD)
-		load_portions(target, shared->crew);
-	if (stage != GPUSORT_STAGE_VERIFY && stage != GPUSORT_STAGE_WRITE)
+	if (stage == GPUSORT_STAGE_END)
 		return;
-	attached = gpusort_attach_view(shared->view, false, &view, &mapping);
+	if (stage == GPUSORT_STAGE_WRITE && build->slices.by_portions)
+	{
+		gpusort_portions_help(&build->slices, target, notes);
+		return;
+	}
+	attached = gpusort_attach_view(shared->view, &view, &mapping);
 	if (stage == GPUSORT_STAGE_VERIFY)
 	{
 		if (attached)

@@ -2,8 +2,8 @@
  * portion_file.c
  *		Where the portions of runs lie, for other processes; see portion_file.h.
  *
- * The file has a header, for each run the number of its file, and then the places where each
- * portion begins in each run, as GpuSortPortions has them.
+ * The file has a header, where each run is, and then the places where each portion begins in each
+ * run, as GpuSortPortions has them.
  */
 #include "postgres.h"
 
@@ -18,6 +18,13 @@ typedef struct Header
 	uint32		nruns;
 } Header;
 
+/* A run: the number of its file, and its own there. */
+typedef struct RunNumber
+{
+	uint32		file;
+	uint32		run;
+} RunNumber;
+
 static void
 file_name(char *name, uint32 number)
 {
@@ -27,7 +34,7 @@ file_name(char *name, uint32 number)
 static size_t
 cuts_offset(uint32 nruns)
 {
-	return MAXALIGN(sizeof(Header) + nruns * sizeof(uint32));
+	return MAXALIGN(sizeof(Header) + nruns * sizeof(RunNumber));
 }
 
 void
@@ -36,7 +43,7 @@ gpusort_portion_file_write(const GpuSortPortions *portions, FileSet *files, uint
 	Header		header = {portions->count, portions->nruns};
 	size_t		head_bytes = cuts_offset(portions->nruns);
 	char	   *head = palloc0(head_bytes);
-	uint32	   *numbers = (uint32 *) (head + sizeof(Header));
+	RunNumber  *numbers = (RunNumber *) (head + sizeof(Header));
 	char		name[MAXPGPATH];
 	BufFile    *file;
 
@@ -45,8 +52,8 @@ gpusort_portion_file_write(const GpuSortPortions *portions, FileSet *files, uint
 	{
 		GpuSortRunFile *run_file = portions->runs[i]->file;
 
-		numbers[i] = run_file->number;
-		gpusort_run_file_share(run_file);
+		numbers[i] = (RunNumber) {run_file->number, (uint32) (portions->runs[i] - run_file->runs)};
+		gpusort_run_file_share(run_file, files);
 	}
 	file_name(name, number);
 	file = BufFileCreateFileSet(files, name);
@@ -65,7 +72,7 @@ open_run_file(GpuSortPortionFile *file, uint32 nruns, FileSet *files, uint32 num
 	for (uint32 i = nruns; i-- > 0;)
 		if (file->runs[i]->file->number == number)
 			return file->runs[i]->file;
-	return gpusort_run_file_open_rows(files, number, index_rows);
+	return gpusort_run_file_open(files, number, index_rows);
 }
 
 GpuSortPortionFile *
@@ -74,21 +81,20 @@ gpusort_portion_file_open(FileSet *files, uint32 number, bool index_rows)
 	GpuSortPortionFile *file = palloc0(sizeof(GpuSortPortionFile));
 	char		name[MAXPGPATH];
 	Header		header;
-	uint32	   *numbers;
-	GpuSortRun *runs;
+	RunNumber  *numbers;
 
 	file_name(name, number);
 	file->file = BufFileOpenFileSet(files, name, O_RDONLY, false);
 	gpusort_read_file(file->file, 0, &header, sizeof(header));
 	file->count = header.count;
-	numbers = palloc(header.nruns * sizeof(uint32));
-	gpusort_read_file(file->file, sizeof(header), numbers, header.nruns * sizeof(uint32));
-	runs = palloc0(header.nruns * sizeof(GpuSortRun));
+	numbers = palloc(header.nruns * sizeof(RunNumber));
+	gpusort_read_file(file->file, sizeof(header), numbers, header.nruns * sizeof(RunNumber));
 	file->runs = palloc(header.nruns * sizeof(GpuSortRun *));
 	for (uint32 i = 0; i < header.nruns; i++)
 	{
-		runs[i].file = open_run_file(file, i, files, numbers[i], index_rows);
-		file->runs[i] = &runs[i];
+		GpuSortRunFile *run_file = open_run_file(file, i, files, numbers[i].file, index_rows);
+
+		file->runs[i] = &run_file->runs[numbers[i].run];
 	}
 	file->nruns = header.nruns;
 	file->from = palloc(2 * header.nruns * sizeof(GpuSortRunPlace));

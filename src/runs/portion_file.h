@@ -19,7 +19,7 @@ typedef struct GpuSortPortionFile
 	BufFile    *file;
 	uint32		count;			/* of portions */
 	uint32		nruns;
-	const GpuSortRun **runs;	/* of which only the file is known */
+	const GpuSortRun **runs;
 
 	/* the portion that was read last: where it begins in each run, and ends */
 	GpuSortRunPlace *from;

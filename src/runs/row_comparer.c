@@ -58,14 +58,14 @@ gpusort_row_comparer_load(GpuSortRowComparer *comparer, int which, const void *t
 }
 
 int
-gpusort_row_comparer_compare_keys(GpuSortRowComparer *comparer)
+gpusort_row_comparer_compare_first(GpuSortRowComparer *comparer, int ncolumns)
 {
 	const GpuSortComparedRow *a = &comparer->rows[0];
 	const GpuSortComparedRow *b = &comparer->rows[1];
 	MemoryContext old = MemoryContextSwitchTo(comparer->context);
 	int			cmp = 0;
 
-	for (int i = 0; i < comparer->nkeys && cmp == 0; i++)
+	for (int i = 0; i < ncolumns && cmp == 0; i++)
 		cmp = ApplySortComparator(a->values[i], a->isnull[i], b->values[i], b->isnull[i],
 								  &comparer->keys[i]);
 	MemoryContextSwitchTo(old);

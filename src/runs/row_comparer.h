@@ -49,8 +49,14 @@ extern void gpusort_row_comparer_begin(GpuSortRowComparer *comparer, TupleDesc d
 /* Row `which` of the two is this tuple, which must stay until the comparison. */
 extern void gpusort_row_comparer_load(GpuSortRowComparer *comparer, int which, const void *tuple);
 
-/* Are their key columns in this order?  Negative: row 0 is less. */
-extern int	gpusort_row_comparer_compare_keys(GpuSortRowComparer *comparer);
+/* Are their first key columns in this order, or all of them?  Negative: row 0 is less. */
+extern int	gpusort_row_comparer_compare_first(GpuSortRowComparer *comparer, int ncolumns);
+
+static inline int
+gpusort_row_comparer_compare_keys(GpuSortRowComparer *comparer)
+{
+	return gpusort_row_comparer_compare_first(comparer, comparer->nkeys);
+}
 
 /* ... and their TIDs, of index tuples. */
 extern int	gpusort_row_comparer_compare(GpuSortRowComparer *comparer);

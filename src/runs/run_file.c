@@ -2,7 +2,7 @@
  * run_file.c
  *		Sorted runs of tuples in a temporary file; see run_file.h.
  *
- * What is known about the runs goes to a second file when the first is published: for each run the
+ * What is known about the runs goes to a second file when the first is shared: for each run the
  * number of its blocks, and their places.
  */
 #include "postgres.h"
@@ -133,19 +133,13 @@ places_bytes(const GpuSortRun *run)
 }
 
 void
-gpusort_run_file_share(GpuSortRunFile *file)
-{
-	if (!file->shared)
-		BufFileExportFileSet(file->file);
-	file->shared = true;
-}
-
-void
-gpusort_run_file_publish(GpuSortRunFile *file, FileSet *files)
+gpusort_run_file_share(GpuSortRunFile *file, FileSet *files)
 {
 	char		name[MAXPGPATH];
 	BufFile    *places;
 
+	if (file->shared)
+		return;
 	file_name(name, file->number, "places");
 	places = BufFileCreateFileSet(files, name);
 	BufFileWrite(places, &file->nruns, sizeof(file->nruns));
@@ -156,7 +150,14 @@ gpusort_run_file_publish(GpuSortRunFile *file, FileSet *files)
 	}
 	BufFileExportFileSet(places);
 	BufFileClose(places);
-	gpusort_run_file_share(file);
+	BufFileExportFileSet(file->file);
+	file->shared = true;
+}
+
+void
+gpusort_run_file_publish(GpuSortRunFile *file, FileSet *files)
+{
+	gpusort_run_file_share(file, files);
 	gpusort_run_file_close(file);
 }
 
@@ -167,17 +168,6 @@ read_all(BufFile *file, void *to, size_t bytes)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not read sorted rows from a temporary file: unexpected end of file")));
-}
-
-/* Open what another process has shared. */
-static void
-open_rows(GpuSortRunFile *file, FileSet *files)
-{
-	char		name[MAXPGPATH];
-
-	file_name(name, file->number, "rows");
-	file->file = BufFileOpenFileSet(files, name, O_RDONLY, false);
-	file->shared = true;
 }
 
 GpuSortRunFile *
@@ -203,16 +193,9 @@ gpusort_run_file_open(FileSet *files, uint32 number, bool index_rows)
 		file->bytes = run->blocks[nblocks].offset;
 	}
 	BufFileClose(places);
-	open_rows(file, files);
-	return file;
-}
-
-GpuSortRunFile *
-gpusort_run_file_open_rows(FileSet *files, uint32 number, bool index_rows)
-{
-	GpuSortRunFile *file = make_file(number, index_rows);
-
-	open_rows(file, files);
+	file_name(name, number, "rows");
+	file->file = BufFileOpenFileSet(files, name, O_RDONLY, false);
+	file->shared = true;
 	return file;
 }
 

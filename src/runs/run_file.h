@@ -86,13 +86,12 @@ extern void gpusort_run_append(GpuSortRunFile *file, const void *tuple);
 extern void gpusort_run_end(GpuSortRunFile *file);
 
 /*
- * All runs are written: let other processes open the file.  One that is published is closed here,
- * and opened with all that is known of its runs; of one that is shared, only rows can be read.
+ * All runs are written: let other processes open the file.  This one may go on reading it, or close
+ * it at once (publish).
  */
+extern void gpusort_run_file_share(GpuSortRunFile *file, FileSet *files);
 extern void gpusort_run_file_publish(GpuSortRunFile *file, FileSet *files);
 extern GpuSortRunFile *gpusort_run_file_open(FileSet *files, uint32 number, bool index_rows);
-extern void gpusort_run_file_share(GpuSortRunFile *file);
-extern GpuSortRunFile *gpusort_run_file_open_rows(FileSet *files, uint32 number, bool index_rows);
 
 /* Read bytes that are there. */
 extern void gpusort_read_file(BufFile *file, uint64 offset, void *to, size_t bytes);

@@ -29,6 +29,8 @@ typedef struct Splitter
 	uint32		run;
 	GpuSortRunPlace place;
 	uint64		bytes;			/* that it stands for, as portions count them */
+	int			group_columns;	/* the cut is before the first row that is equal in so many; 0: before
+								 * the tuple itself */
 } Splitter;
 
 /* Have room for so many bytes in the buffer. */
@@ -75,11 +77,16 @@ compare_loaded(GpuSortPortions *p, uint32 run_a, uint32 run_b)
 	return (run_a > run_b) - (run_a < run_b);
 }
 
-/* Is a tuple of a run, which is not the splitter's, before the splitter, which is loaded as row 1? */
+/*
+ * Is a tuple of a run before the splitter, which is loaded as row 1?  It is another run than the
+ * splitter's, unless the splitter stands for the group that it is in.
+ */
 static bool
 is_before(GpuSortPortions *p, uint32 run, const void *tuple, const Splitter *splitter)
 {
 	gpusort_row_comparer_load(&p->comparer, 0, tuple);
+	if (splitter->group_columns > 0)
+		return gpusort_row_comparer_compare_first(&p->comparer, splitter->group_columns) < 0;
 	return compare_loaded(p, run, splitter->run) < 0;
 }
 
@@ -167,7 +174,7 @@ find_cut(GpuSortPortions *p, uint32 number, const Splitter *splitter, GpuSortRun
 	uint32		inside;
 	uint32		outside = run->nblocks;
 
-	if (number == splitter->run)
+	if (number == splitter->run && splitter->group_columns == 0)
 		return splitter->place;
 	if (from.row == gpusort_run_rows(run))
 		return from;
@@ -315,7 +322,8 @@ take_samples(GpuSortPortions *p, uint32 a_run, size_t row_bytes, uint32 *count)
 
 /* Begin a new portion wherever one has its share. */
 static void
-choose_splitters(GpuSortPortions *p, const Splitter *samples, uint32 count, uint64 share)
+choose_splitters(GpuSortPortions *p, Splitter *samples, uint32 count, uint64 share,
+				 const GpuSortPortionLimits *limits)
 {
 	uint64		bytes = 0;
 
@@ -324,12 +332,24 @@ choose_splitters(GpuSortPortions *p, const Splitter *samples, uint32 count, uint
 		if (bytes > 0 && bytes + samples[i].bytes > share)
 		{
 			reserve_portions(p, p->count + 1);
+			samples[i].group_columns = limits->group_columns;
 			set_cuts(p, p->count, &samples[i], NULL);
-			p->count++;
-			bytes = 0;
+			if (p->first[p->count] >= p->first[p->count - 1] + limits->min_rows)
+			{
+				p->count++;
+				bytes = 0;
+			}
 		}
 		bytes += samples[i].bytes;
 	}
+}
+
+/* The last portion may have too few rows: they become the last but one's. */
+static void
+join_last(GpuSortPortions *p, uint64 rows, uint64 min_rows)
+{
+	if (p->count > 1 && rows - p->first[p->count - 1] < min_rows)
+		p->count--;
 }
 
 /* Where all portions begin, and where they end. */
@@ -346,26 +366,57 @@ set_ends(GpuSortPortions *p)
 	}
 }
 
-GpuSortPortions *
-gpusort_portions_make(const GpuSortRun **runs, uint32 nruns, TupleDesc desc,
-					  const GpuSortRowKeys *keys, bool index_rows,
-					  const GpuSortPortionLimits *limits)
+/* A portion without rows. */
+static GpuSortPortions *
+begin_portions(const GpuSortRun **runs, uint32 nruns, TupleDesc desc, const GpuSortRowKeys *keys,
+			   bool index_rows)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpusort portions",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	GpuSortPortions *p = palloc0(sizeof(GpuSortPortions));
+
+	p->context = context;
+	p->nruns = nruns;
+	p->runs = runs;
+	p->count = 1;
+	gpusort_row_comparer_begin(&p->comparer, desc, keys, index_rows);
+	reserve_portions(p, 1);
+	MemoryContextSwitchTo(old);
+	return p;
+}
+
+GpuSortPortions *
+gpusort_portions_make_one(const GpuSortRun **runs, uint32 nruns, const GpuSortRunPlace *from,
+						  const GpuSortRunPlace *to, TupleDesc desc, const GpuSortRowKeys *keys,
+						  bool index_rows)
+{
+	GpuSortPortions *p = begin_portions(runs, nruns, desc, keys, index_rows);
+
+	p->first[0] = p->first[1] = 0;
+	for (uint32 i = 0; i < nruns; i++)
+	{
+		cuts_of(p, 0)[i] = from[i];
+		cuts_of(p, 1)[i] = to[i];
+		p->first[0] += from[i].row;
+		p->first[1] += to[i].row;
+	}
+	return p;
+}
+
+GpuSortPortions *
+gpusort_portions_make(const GpuSortRun **runs, uint32 nruns, TupleDesc desc,
+					  const GpuSortRowKeys *keys, bool index_rows,
+					  const GpuSortPortionLimits *limits)
+{
+	GpuSortPortions *p = begin_portions(runs, nruns, desc, keys, index_rows);
 	MemoryContext samples_context;
+	MemoryContext old;
 	uint64		rows = 0;
 	uint64		bytes = 0;
 	uint32		count;
 	Splitter   *samples;
 
-	p->context = context;
-	p->nruns = nruns;
-	p->runs = runs;
-	gpusort_row_comparer_begin(&p->comparer, desc, keys, index_rows);
-	reserve_portions(p, 1);
 	for (uint32 i = 0; i < nruns; i++)
 	{
 		p->cuts[i] = runs[i]->blocks[0];
@@ -373,14 +424,14 @@ gpusort_portions_make(const GpuSortRun **runs, uint32 nruns, TupleDesc desc,
 		bytes += gpusort_run_bytes(runs[i]);
 	}
 	p->first[0] = 0;
-	p->count = 1;
 
-	samples_context = AllocSetContextCreate(context, "gpusort samples", ALLOCSET_DEFAULT_SIZES);
-	MemoryContextSwitchTo(samples_context);
+	samples_context = AllocSetContextCreate(p->context, "gpusort samples", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(samples_context);
 	samples = take_samples(p, samples_a_run(p, rows, bytes, limits->sample_bytes),
 						   limits->row_bytes, &count);
 	bytes += rows * limits->row_bytes;
-	choose_splitters(p, samples, count, bytes / (bytes / Max(limits->bytes, 1) + 1) + 1);
+	choose_splitters(p, samples, count, bytes / (bytes / Max(limits->bytes, 1) + 1) + 1, limits);
+	join_last(p, rows, limits->min_rows);
 	gpusort_row_comparer_clear(&p->comparer);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(samples_context);
@@ -498,4 +549,41 @@ gpusort_portions_split(GpuSortPortions *p, uint32 number)
 	set_cuts(p, number + 1, &splitter, cuts_of(p, number + 2));
 	pfree(splitter.tuple);
 	return true;
+}
+
+/* ---------- behind a portion ---------- */
+
+const void *
+gpusort_portions_tuple_behind(GpuSortPortions *p, uint32 number)
+{
+	const GpuSortRunPlace *places = cuts_of(p, number + 1);
+	MemoryContext context = AllocSetContextCreate(p->context, "gpusort tuples",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Splitter	least = {0};
+	bool		found = false;
+	void	   *tuple = NULL;
+
+	for (uint32 i = 0; i < p->nruns; i++)
+	{
+		Splitter	other;
+
+		if (places[i].row == gpusort_run_rows(p->runs[i]))
+			continue;
+		other = make_splitter(p, i, places[i]);
+		if (!found || compare_splitters(&other, &least, p) < 0)
+			least = other;
+		found = true;
+	}
+	gpusort_row_comparer_clear(&p->comparer);
+	MemoryContextSwitchTo(old);
+	if (found)
+	{
+		size_t		bytes = gpusort_run_tuple_bytes(p->runs[0]->file->index_rows, least.tuple);
+
+		reserve_buffer(p, bytes);
+		tuple = memcpy(p->buffer, least.tuple, bytes);
+	}
+	MemoryContextDelete(context);
+	return tuple;
 }

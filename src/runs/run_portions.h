@@ -7,6 +7,9 @@
  * of their places there.  So portions may be sorted one at a time, in any way that agrees with the
  * comparison, and in any order.
  *
+ * Portions can be made of whole groups: rows that are equal in the first columns are in the same
+ * one, however many they are.  It may be split nevertheless.
+ *
  * Published (distribution sort with splitters from regular samples of sorted runs: Shi and
  * Schaeffer, PSRS, 1992); cuts are exact, whatever the samples say.
  *
@@ -28,7 +31,7 @@ typedef struct GpuSortPortions
 	uint32		size;			/* arrays have room for so many and one more */
 	GpuSortRunPlace *cuts;		/* [portion][run]: where it begins; nruns for each portion, and
 								 * the ends */
-	uint64	   *first;			/* position of each portion's first row; and the number of rows */
+	uint64	   *first;			/* position of each portion's first row; and behind the last one */
 
 	/* while a cut is being looked for */
 	char	   *buffer;
@@ -43,12 +46,23 @@ typedef struct GpuSortPortionLimits
 	uint64		bytes;
 	size_t		row_bytes;		/* that each row counts for beside those in the run */
 	size_t		sample_bytes;	/* memory that finding the cuts may take */
+	int			group_columns;	/* equal in so many columns: in the same portion; 0: any cut will do */
+	uint64		min_rows;		/* of each portion, if there are several */
 } GpuSortPortionLimits;
 
 /* Divide the runs, which must live as long.  In a context below the current one. */
 extern GpuSortPortions *gpusort_portions_make(const GpuSortRun **runs, uint32 nruns, TupleDesc desc,
 											  const GpuSortRowKeys *keys, bool index_rows,
 											  const GpuSortPortionLimits *limits);
+
+/*
+ * One portion of runs that were divided in another process: what lies between two places of each.
+ * The same otherwise.
+ */
+extern GpuSortPortions *gpusort_portions_make_one(const GpuSortRun **runs, uint32 nruns,
+												  const GpuSortRunPlace *from,
+												  const GpuSortRunPlace *to, TupleDesc desc,
+												  const GpuSortRowKeys *keys, bool index_rows);
 
 extern void gpusort_portions_free(GpuSortPortions *portions);
 
@@ -57,6 +71,9 @@ extern uint32 gpusort_portions_find(const GpuSortPortions *portions, uint64 posi
 
 /* Make two portions of one; false if it has one row. */
 extern bool gpusort_portions_split(GpuSortPortions *portions, uint32 number);
+
+/* The first tuple behind a portion, valid until the next call; NULL: it is the last. */
+extern const void *gpusort_portions_tuple_behind(GpuSortPortions *portions, uint32 number);
 
 static inline const GpuSortRunPlace *
 gpusort_portion_cuts(const GpuSortPortions *portions, uint32 number)

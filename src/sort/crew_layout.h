@@ -29,7 +29,6 @@ typedef struct CrewSlot
 	ConditionVariable freed;
 
 	/* of one that is loaded */
-	bool		any_dead;
 	GpuSortStats stats;			/* of the worker, so far */
 	GpuSortStats taken;			/* ... of which the leader has taken these into account */
 } CrewSlot;
@@ -41,10 +40,7 @@ struct GpuSortPortionCrew
 	Size		view_bytes;
 
 	/* written before the crew begins */
-	uint32		parts;			/* number of the shared sort */
-	uint32		file;			/* ... of the portions (portion_file.h) */
-	uint32		count;			/* of portions */
-	int			active;			/* workers that have memory for one */
+	GpuSortSharedPortions portions;
 
 	ConditionVariable loaded;	/* or too large */
 
@@ -75,9 +71,6 @@ typedef struct GpuSortCrewLeader
 {
 	GpuSortPortionCrew *crew;
 	GpuSortCrewWatch watch;
-	uint32		count;			/* of portions */
-	uint64	   *first;			/* positions where they begin, and the end; they may since have been
-								 * split in the leader */
 } GpuSortCrewLeader;
 
 /* What the leader may do while a portion is being loaded by a worker. */

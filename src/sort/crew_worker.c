@@ -16,7 +16,7 @@
 GpuSortParts *
 gpusort_crew_parts(const GpuSortPortionCrew *crew)
 {
-	return gpusort_parts_attach(crew->parts);
+	return gpusort_parts_attach(crew->portions.parts);
 }
 
 /* Take the next portion; false if there is none, or if no more are wanted. */
@@ -26,7 +26,7 @@ take_portion(GpuSortPortionCrew *crew, CrewSlot *slot)
 	bool		taken;
 
 	SpinLockAcquire(&crew->mutex);
-	taken = !crew->stopped && crew->next < crew->count;
+	taken = !crew->stopped && crew->next < crew->portions.count;
 	if (taken)
 	{
 		slot->portion = crew->next++;
@@ -79,7 +79,6 @@ load_portion(GpuSortPortionCrew *crew, int number, GpuSort *part, GpuSortPortion
 	if (!gpusort_portion_load(part, file->runs, file->nruns, file->from, file->to) ||
 		!gpusort_publish_view(part, crew_view(crew, number)))
 		return false;
-	slot->any_dead = part->index.any_dead;
 	slot->stats = part->stats;
 	return true;
 }
@@ -90,10 +89,8 @@ gpusort_crew_load(GpuSortPortionCrew *crew, int number, GpuSort *part)
 	CrewSlot   *slot = &crew->slots[number];
 	GpuSortPortionFile *file;
 
-	if (part->spill == NULL || number >= crew->active)
-		return;
-	file = gpusort_portion_file_open(part->spill->files, crew->file, part->index_rows);
-	while (take_portion(crew, slot))
+	file = gpusort_portion_file_open(part->spill->files, crew->portions.file, part->index_rows);
+	while (number < crew->portions.workers && take_portion(crew, slot))
 	{
 		show_portion(crew, slot, load_portion(crew, number, part, file)
 					 ? CREW_SLOT_LOADED : CREW_SLOT_TOO_LARGE);

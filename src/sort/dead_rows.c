@@ -13,19 +13,15 @@
 void
 gpusort_unmark_dead(GpuSort *sort)
 {
-	bool	   *any = sort->window.mapped ? &sort->window.any_dead : &sort->index.any_dead;
-	GpuSortView view;
-
-	if (!*any)
+	if (!sort->index.any_dead)
 		return;
-	gpusort_view(sort, &view);
-	for (uint64 id = 0; id < view.nrows; id++)
+	for (uint64 id = 0; id < sort->rows.count; id++)
 	{
-		IndexTuple	tuple = gpusort_row_at(&view.places, (uint32) id);
+		IndexTuple	tuple = gpusort_row_at(&sort->rows.places, (uint32) id);
 
 		if (id % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		tuple->t_info &= ~INDEX_AM_RESERVED_BIT;
 	}
-	*any = false;
+	sort->index.any_dead = false;
 }

@@ -22,16 +22,6 @@
 /* How often to look after workers that are waited for. */
 #define WATCH_MS		100
 
-int
-gpusort_portion_workers(const GpuSort *sort)
-{
-	const GpuSortSpill *spill = sort->spill;
-
-	if (spill == NULL || spill->portions == NULL || !sort->order.performed)
-		return 0;
-	return (int) Min(spill->participants, spill->portions->count) - 1;
-}
-
 Size
 gpusort_crew_bytes(int workers)
 {
@@ -50,47 +40,17 @@ gpusort_crew_init(GpuSortPortionCrew *crew, int workers)
 		ConditionVariableInit(&crew->slots[i].freed);
 }
 
-/* From now on all extents are counted together, as while rows were collected, and evenly divided. */
-static void
-share_extents(GpuSort *sort)
-{
-	GpuSortParts *parts = sort->parts;
-	GpuSortPoolAccount *account = &sort->memory.pool_account;
-
-	parts->shares = sort->spill->participants;
-	pg_atomic_write_u32(&parts->crowded, 1);
-	if (account->extents == &parts->extents)
-		return;
-	pg_atomic_write_u32(&parts->extents, pg_atomic_read_u32(account->extents));
-	pg_atomic_write_u64(&parts->rows, 0);
-	account->extents = &parts->extents;
-}
-
 void
 gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort, const GpuSortCrewWatch *watch)
 {
 	GpuSortSpill *spill = sort->spill;
-	const GpuSortPortions *portions = spill->portions;
-	Size		first_bytes = ((Size) portions->count + 1) * sizeof(uint64);
 	GpuSortCrewLeader *leader = MemoryContextAllocZero(spill->context, sizeof(GpuSortCrewLeader));
 
-	Assert(gpusort_portion_workers(sort) > 0 && spill->crew == NULL);
+	Assert(spill->crew == NULL);
+	if (!gpusort_share_portions(sort, &crew->portions))
+		elog(ERROR, "gpusort: a crew without portions");
 	leader->crew = crew;
 	leader->watch = *watch;
-	leader->count = portions->count;
-	leader->first = memcpy(MemoryContextAllocHuge(spill->context, first_bytes), portions->first,
-						   first_bytes);
-	crew->parts = gpusort_parts_number(sort->parts);
-	crew->count = portions->count;
-	crew->active = Min((int) spill->participants - 1, crew->workers);
-	crew->file = gpusort_next_file(spill);
-	gpusort_portion_file_write(portions, spill->files, crew->file);
-	/* workers get the memory that this process does not need now */
-	sort->window.nrows = 0;
-	spill->loaded = false;
-	gpusort_forget_rows(sort);
-	gpusort_rewind_ranges(sort);
-	share_extents(sort);
 	spill->crew = leader;
 }
 
@@ -110,23 +70,22 @@ gpusort_crew_stop(GpuSort *sort)
 	SpinLockRelease(&crew->mutex);
 	for (int i = 0; i < crew->workers; i++)
 		ConditionVariableBroadcast(&crew->slots[i].freed);
-	pfree(leader->first);
 	pfree(leader);
 	spill->crew = NULL;
 }
 
 /* The portion that had the row at a position when the crew began. */
 static uint32
-find_portion(const GpuSortCrewLeader *leader, uint64 position)
+find_portion(const GpuSortSpill *spill, uint64 position)
 {
 	uint32		low = 0;
-	uint32		high = leader->count;
+	uint32		high = spill->shared_count;
 
 	while (high - low > 1)
 	{
 		uint32		middle = low + (high - low) / 2;
 
-		if (leader->first[middle] <= position)
+		if (spill->shared_first[middle] <= position)
 			low = middle;
 		else
 			high = middle;
@@ -181,7 +140,7 @@ search(GpuSortPortionCrew *crew, uint32 portion, bool idle)
 		}
 	if (s.state == CREW_SLOT_FREE && crew->next <= portion)
 		crew->next = portion + 1;
-	if (s.state == CREW_SLOT_LOADING && idle && crew->next < crew->count)
+	if (s.state == CREW_SLOT_LOADING && idle && crew->next < crew->portions.count)
 	{
 		s.given = true;
 		s.ahead = crew->next++;
@@ -207,14 +166,13 @@ map_portion(GpuSort *sort, uint32 portion, int number)
 	CrewSlot   *slot = &leader->crew->slots[number];
 	GpuSortWindow *window = &sort->window;
 
-	if (!gpusort_attach_view(crew_view(leader->crew, number), true, &window->view, &window->mapping))
+	if (!gpusort_attach_view(crew_view(leader->crew, number), &window->view, &window->mapping))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
 				 errdetail("Failed to map rows of a sort that were read back from temporary files.")));
-	window->first = leader->first[portion];
+	window->first = sort->spill->shared_first[portion];
 	window->nrows = window->view.nrows;
-	window->any_dead = slot->any_dead;
 	window->mapped = true;
 	add_stats(sort, &slot->taken, &slot->stats);
 	slot->taken = slot->stats;
@@ -225,7 +183,7 @@ gpusort_crew_take(GpuSort *sort, uint64 position, bool idle, uint64 *ahead)
 {
 	GpuSortCrewLeader *leader = sort->spill->crew;
 	GpuSortPortionCrew *crew = leader->crew;
-	uint32		portion = find_portion(leader, position);
+	uint32		portion = find_portion(sort->spill, position);
 	GpuSortCrewAnswer answer = GPUSORT_CREW_NONE;
 	instr_time	start;
 
@@ -249,7 +207,7 @@ gpusort_crew_take(GpuSort *sort, uint64 position, bool idle, uint64 *ahead)
 			break;
 		if (s.given)
 		{
-			*ahead = leader->first[s.ahead];
+			*ahead = sort->spill->shared_first[s.ahead];
 			answer = GPUSORT_CREW_BUSY;
 			break;
 		}

@@ -22,13 +22,10 @@
 #ifndef GPUSORT_PORTION_CREW_H
 #define GPUSORT_PORTION_CREW_H
 
-#include "sort/sort_parts.h"
+#include "sort/portion_share.h"
 
 /* In dynamic shared memory. */
 typedef struct GpuSortPortionCrew GpuSortPortionCrew;
-
-/* How many workers should load portions of the sort, which was performed; 0: none. */
-extern int	gpusort_portion_workers(const GpuSort *sort);
 
 extern Size gpusort_crew_bytes(int workers);
 

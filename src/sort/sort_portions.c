@@ -196,7 +196,7 @@ find_participants(GpuSort *sort, uint32 nruns)
 	size_t		least = nruns * MIN_STRETCH_BYTES;
 	size_t		ranges = 0;
 
-	if (sort->parts == NULL || sort->is_joined)
+	if (sort->parts == NULL || (sort->is_joined && sort->group_columns == 0))
 		return 1;
 	gpusort_visit_ranges(sort, 0, count_range, &ranges);
 	least = Max(least, ranges * GPUSORT_MIN_RANGE_EXTENTS * GSD_EXTENT_BYTES);
@@ -230,6 +230,8 @@ make_portions(GpuSort *sort, const GpuSortRun **runs, uint32 nruns)
 	limits.row_bytes = gpusort_bytes_beside_row(sort);
 	limits.bytes = Min(memory * PORTION_PART, Max(PORTION_BYTES, nruns * STRETCH_BYTES));
 	limits.sample_bytes = memory * SAMPLE_PART;
+	limits.group_columns = sort->group_columns;
+	limits.min_rows = sort->min_portion_rows;
 	portions = gpusort_portions_make(runs, nruns, sort->desc, &keys, sort->index_rows, &limits);
 	MemoryContextSwitchTo(old);
 	return portions;

@@ -86,7 +86,6 @@ typedef struct GpuSortWindow
 	bool		mapped;			/* another process has loaded it, else it is the rows in memory: */
 	GpuSortView view;
 	GpuSortViewMapping mapping;
-	bool		any_dead;		/* of index rows: some are marked dead */
 } GpuSortWindow;
 
 /* Having it done by gpusortd (sort_service.h). */
@@ -129,6 +128,8 @@ struct GpuSort
 	GpuSortBound bound;
 	GpuSortOrder order;
 	struct GpuSortParts *parts;	/* that were joined to it; NULL: none */
+	int			group_columns;	/* rows that are equal in so many are not divided among processes */
+	uint64		min_portion_rows;	/* ... which take so many at a time at least */
 	struct GpuSortSpill *spill;	/* runs in files (spill_files.h); NULL: there are none */
 	GpuSortWindow window;		/* of positions whose rows are at hand, if there are runs */
 	GpuSortJobState service;

@@ -5,8 +5,8 @@
  * A view is what it takes to find the tuple at a position, and, of an index sort, to
  * see whether it equals the one before.  The process that has sorted makes one of its sort; if
  * all that it points to lies in extents of the pool, it can publish their numbers,
- * and others attach: they map the extents, anywhere, side by side as in the sort's own
- * ranges; read-only, but for one that has the view to itself.
+ * and others attach: they map the extents, read-only and anywhere, side by side as
+ * in the sort's own ranges.
  *
  * Nobody but the sort owns the extents.  So the sort must not end, nor be reset,
  * before the last process has detached or is gone; unless they belong to a shared sort

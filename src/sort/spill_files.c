@@ -120,6 +120,8 @@ gpusort_end_spill(GpuSort *sort)
 	for (uint32 i = 0; i < spill->nread; i++)
 		if (spill->read[i] != spill->file)
 			gpusort_run_file_close(spill->read[i]);
+	if (spill->shared != NULL)
+		gpusort_portion_file_close(spill->shared);
 	gpusort_delete_spill(spill);
 	MemoryContextDelete(spill->context);
 	pfree(spill);

@@ -11,6 +11,7 @@
 #ifndef GPUSORT_SPILL_FILES_H
 #define GPUSORT_SPILL_FILES_H
 
+#include "runs/portion_file.h"
 #include "runs/run_file.h"
 #include "runs/run_portions.h"
 #include "sort/sort.h"
@@ -33,6 +34,10 @@ typedef struct GpuSortSpill
 	GpuSortPortions *portions;
 	uint32		participants;	/* processes that may load some side by side, given the memory */
 	struct GpuSortCrewLeader *crew; /* workers that do, or NULL */
+	uint64	   *shared_first;	/* positions where portions began when they were shared, and the end; they
+								 * may since have been split */
+	uint32		shared_count;
+	GpuSortPortionFile *shared;	/* of a part: those of the sort that it is a part of; or NULL */
 	bool		loaded;			/* a portion is in this process's memory, */
 	uint64		loaded_first;	/* ... and this is its first position */
 	IndexTuple	last_row;		/* a copy of the last one of a portion that was in memory, of index

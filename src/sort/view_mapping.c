@@ -23,7 +23,7 @@
 
 /* Map the piece's extents over a reservation at base. */
 static bool
-map_extents(const SharedPiece *piece, const uint32 *list, bool writable, char *base)
+map_extents(const SharedPiece *piece, const uint32 *list, char *base)
 {
 	for (uint32 i = 0; i < piece->count;)
 	{
@@ -31,8 +31,7 @@ map_extents(const SharedPiece *piece, const uint32 *list, bool writable, char *b
 
 		while (i + count < piece->count && list[i + count] == list[i] + count)
 			count++;
-		if (mmap(base + i * EXTENT_BYTES, count * EXTENT_BYTES,
-				 writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED | MAP_FIXED,
+		if (mmap(base + i * EXTENT_BYTES, count * EXTENT_BYTES, PROT_READ, MAP_SHARED | MAP_FIXED,
 				 gpusort_pool->fd, gsd_extent_offset(gpusort_pool, list[i])) == MAP_FAILED)
 			return false;
 		i += count;
@@ -41,8 +40,7 @@ map_extents(const SharedPiece *piece, const uint32 *list, bool writable, char *b
 }
 
 static bool
-attach_piece(const GpuSortSharedView *shared, GpuSortViewPiece number, bool writable,
-			 GpuSortViewMapping *mapping)
+attach_piece(const GpuSortSharedView *shared, GpuSortViewPiece number, GpuSortViewMapping *mapping)
 {
 	const SharedPiece *piece = &shared->pieces[number];
 	size_t		bytes = piece->count * EXTENT_BYTES;
@@ -67,7 +65,7 @@ attach_piece(const GpuSortSharedView *shared, GpuSortViewPiece number, bool writ
 
 	mapping->base[number] = base;
 	mapping->bytes[number] = bytes;
-	if (!map_extents(piece, shared->list + piece->first, writable, base))
+	if (!map_extents(piece, shared->list + piece->first, base))
 		return false;
 	if (number == GPUSORT_VIEW_ROWS || number == GPUSORT_VIEW_ROW_REFS)
 		(void) madvise(base, piece->bytes, MADV_POPULATE_READ);
@@ -85,12 +83,12 @@ start_of(const GpuSortSharedView *shared, const GpuSortViewMapping *mapping,
 }
 
 bool
-gpusort_attach_view(const GpuSortSharedView *shared, bool writable, GpuSortView *view,
+gpusort_attach_view(const GpuSortSharedView *shared, GpuSortView *view,
 					GpuSortViewMapping *mapping)
 {
 	memset(mapping, 0, sizeof(*mapping));
 	for (int i = 0; i < GPUSORT_VIEW_PIECES; i++)
-		if (!attach_piece(shared, i, writable, mapping))
+		if (!attach_piece(shared, i, mapping))
 		{
 			gpusort_detach_view(mapping);
 			return false;

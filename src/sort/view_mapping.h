@@ -17,7 +17,7 @@ typedef struct GpuSortViewMapping
 } GpuSortViewMapping;
 
 /* False if the system does not map it. */
-extern bool gpusort_attach_view(const GpuSortSharedView *shared, bool writable, GpuSortView *view,
+extern bool gpusort_attach_view(const GpuSortSharedView *shared, GpuSortView *view,
 								GpuSortViewMapping *mapping);
 extern void gpusort_detach_view(GpuSortViewMapping *mapping);
 

@@ -1,0 +1,175 @@
+/*
+ * index_portions.c
+ *		An index written by several processes from rows in temporary files; see index_portions.h.
+ *
+ * How many pages a slice has is known when it is in memory, and not before.  So the first and the last
+ * block of all slices are set aside at first, by which neighbours know each other, and the others
+ * when a slice is about to be written.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/nbtree.h"
+#include "access/parallel.h"
+#include "utils/rel.h"
+
+#include "btree/btree_slice_writer.h"
+#include "index/index_fault.h"
+#include "index/index_key.h"
+#include "index/index_portions.h"
+#include "index/index_unique.h"
+#include "sort/sort_fetch.h"
+
+/* A process that writes. */
+typedef struct PortionWriter
+{
+	GpuSortSharedSlices *shared;
+	GpuSort    *sort;			/* whose portions it takes */
+	GpuSortStorage *storage;
+	GpuSortSliceWriter slices;
+	GpuSortUniqueCheck check;
+} PortionWriter;
+
+void
+gpusort_divide_index(GpuSort *sort, const GpuSortIndexTarget *target)
+{
+	gpusort_divide(sort, IndexRelationGetNumberOfKeyAttributes(target->index),
+				   GPUSORT_SLICE_MIN_ROWS);
+}
+
+static PortionWriter *
+begin_writer(GpuSortSharedSlices *shared, const GpuSortIndexTarget *target, GpuSort *sort,
+			 const GpuSortNoteSink *sink)
+{
+	PortionWriter *writer = palloc(sizeof(PortionWriter));
+
+	writer->shared = shared;
+	writer->sort = sort;
+	writer->storage = gpusort_storage_begin(target->index);
+	gpusort_slice_writer_begin(&writer->slices, target, writer->storage, sink);
+	gpusort_unique_begin(&writer->check, target);
+	return writer;
+}
+
+/* Take the next slice; false if there is none left. */
+static bool
+take_slice(PortionWriter *writer, GpuSortSlice *slice)
+{
+	GpuSortSharedSlices *shared = writer->shared;
+	uint32		count = shared->portions.count;
+
+	gpusort_storage_lock(writer->storage);
+	slice->number = shared->next;
+	if (shared->next < count)
+		shared->next++;
+	gpusort_storage_unlock(writer->storage);
+	if (slice->number == count)
+		return false;
+	slice->first = shared->ends + 2 * slice->number;
+	slice->last = slice->first + 1;
+	slice->left = slice->number > 0 ? slice->first - 1 : P_NONE;
+	slice->right = slice->number + 1 < count ? slice->last + 1 : P_NONE;
+	slice->middle = slice->middle_end = P_NONE;
+	gpusort_take_portion(writer->sort, slice->number, &slice->from, &slice->to);
+	return true;
+}
+
+/* All of the slice is in memory: set blocks aside that it is sure to need. */
+static void
+set_aside(PortionWriter *writer, const GpuSortView *view, GpuSortSlice *slice)
+{
+	uint32		pages;
+
+	gpusort_slice_writer_open_view(&writer->slices, view, slice->from);
+	pages = gpusort_slice_min_pages(&writer->slices.stream, 0, view->nrows);
+	if (pages <= 2)
+		return;
+	slice->middle = gpusort_storage_claim(writer->storage, pages - 2);
+	slice->middle_end = slice->middle + pages - 2;
+}
+
+static void
+write_slice(PortionWriter *writer, GpuSortSlice *slice)
+{
+	uint64		from;
+	uint64		to;
+
+	for (uint64 position = slice->from; position < slice->to; position = to)
+	{
+		GpuSortView view;
+
+		gpusort_fetch_window(writer->sort, position, &from, &to);
+		gpusort_view(writer->sort, &view);
+		gpusort_unique_judge(&writer->check, writer->sort, &view, NULL);
+		if (position == slice->from)
+		{
+			if (to == slice->to)
+				set_aside(writer, &view, slice);
+			gpusort_slice_writer_start(&writer->slices, slice);
+		}
+		gpusort_slice_writer_open_view(&writer->slices, &view, position);
+		gpusort_slice_writer_put(&writer->slices, position, to);
+	}
+	gpusort_slice_writer_end(&writer->slices, slice->right == P_NONE ? NULL
+							 : (IndexTuple) gpusort_tuple_behind(writer->sort, slice->to));
+}
+
+/* Write slices until there are no more. */
+static void
+write_slices(PortionWriter *writer)
+{
+	GpuSortSlice slice;
+
+	while (take_slice(writer, &slice))
+	{
+		gpusort_fault_in_part("a slice");
+		write_slice(writer, &slice);
+	}
+}
+
+uint32
+gpusort_portions_write(const GpuSortIndexSlices *slices, const GpuSortIndexTarget *target,
+					   GpuSort *sort)
+{
+	GpuSortSharedSlices *shared = slices->shared;
+	GpuSortNoteSink sink = gpusort_notes_own_sink(slices->notes);
+	PortionWriter *writer;
+
+	if (!gpusort_share_portions(sort, &shared->portions))
+		return 0;
+	writer = begin_writer(shared, target, sort, &sink);
+	gpusort_notes_begin(slices->notes, writer->storage);
+	gpusort_storage_share(writer->storage, &shared->file);
+	(void) gpusort_storage_new_block(writer->storage);	/* metapage */
+	shared->ends = gpusort_storage_claim(writer->storage, 2 * shared->portions.count);
+	shared->by_portions = true;
+	gpusort_stage_set(slices->stage, GPUSORT_STAGE_WRITE);
+	write_slices(writer);
+	gpusort_notes_finish(slices->notes, shared->portions.count, writer->slices.stream.allequalimage);
+	gpusort_storage_finish(writer->storage);
+	return shared->portions.count;
+}
+
+void
+gpusort_portions_help(GpuSortSharedSlices *shared, const GpuSortIndexTarget *target,
+					  shm_mq_handle *notes)
+{
+	GpuSortNoteSink sink = gpusort_notes_queue_sink(notes);
+	PortionWriter *writer;
+	GpuSortSpec spec;
+	const char *reason;
+	GpuSort    *part;
+
+	if (ParallelWorkerNumber >= shared->portions.workers ||
+		!gpusort_index_sort_spec(target->index, &spec, &reason))
+		return;
+	part = gpusort_parts_begin_index_part(gpusort_parts_attach(shared->portions.parts),
+										  target->index, &spec);
+	if (part == NULL)
+		return;
+	gpusort_open_portions(part, &shared->portions);
+	writer = begin_writer(shared, target, part, &sink);
+	gpusort_storage_share(writer->storage, &shared->file);
+	write_slices(writer);
+	gpusort_end(part);
+}

@@ -1,0 +1,138 @@
+/*
+ * portion_share.c
+ *		Portions of a spilled sort, divided among processes; see portion_share.h.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "runs/portion_file.h"
+#include "sort/parts_layout.h"
+#include "sort/portion_share.h"
+#include "sort/sort_compare.h"
+#include "sort/sort_ranges.h"
+#include "sort/spill_files.h"
+
+void
+gpusort_divide(GpuSort *sort, int group_columns, uint64 min_rows)
+{
+	sort->group_columns = group_columns;
+	sort->min_portion_rows = min_rows;
+}
+
+int
+gpusort_portion_workers(const GpuSort *sort)
+{
+	const GpuSortSpill *spill = sort->spill;
+
+	if (spill == NULL || spill->portions == NULL || !sort->order.performed)
+		return 0;
+	return (int) Min(spill->participants, spill->portions->count) - 1;
+}
+
+/* From now on all extents are counted together, as while rows were collected, and evenly divided. */
+static void
+share_extents(GpuSort *sort)
+{
+	GpuSortParts *parts = sort->parts;
+	GpuSortPoolAccount *account = &sort->memory.pool_account;
+
+	parts->shares = sort->spill->participants;
+	pg_atomic_write_u32(&parts->crowded, 1);
+	if (account->extents == &parts->extents)
+		return;
+	pg_atomic_write_u32(&parts->extents, pg_atomic_read_u32(account->extents));
+	pg_atomic_write_u64(&parts->rows, 0);
+	account->extents = &parts->extents;
+}
+
+bool
+gpusort_share_portions(GpuSort *sort, GpuSortSharedPortions *shared)
+{
+	GpuSortSpill *spill = sort->spill;
+	const GpuSortPortions *portions;
+	Size		first_bytes;
+
+	if (gpusort_portion_workers(sort) == 0)
+		return false;
+	portions = spill->portions;
+	first_bytes = ((Size) portions->count + 1) * sizeof(uint64);
+	if (spill->shared_first != NULL)
+		pfree(spill->shared_first);
+	spill->shared_first = memcpy(MemoryContextAllocHuge(spill->context, first_bytes),
+								 portions->first, first_bytes);
+	spill->shared_count = portions->count;
+	shared->parts = gpusort_parts_number(sort->parts);
+	shared->count = portions->count;
+	shared->workers = gpusort_portion_workers(sort);
+	shared->file = gpusort_next_file(spill);
+	gpusort_portion_file_write(portions, spill->files, shared->file);
+
+	/* others get the memory that this process does not need now */
+	gpusort_unmap_window(sort);
+	sort->window.nrows = 0;
+	spill->loaded = false;
+	gpusort_forget_rows(sort);
+	gpusort_rewind_ranges(sort);
+	share_extents(sort);
+	return true;
+}
+
+void
+gpusort_open_portions(GpuSort *part, const GpuSortSharedPortions *shared)
+{
+	GpuSortSpill *spill = part->spill;
+	MemoryContext old = MemoryContextSwitchTo(spill->context);
+
+	spill->shared = gpusort_portion_file_open(spill->files, shared->file, part->index_rows);
+	MemoryContextSwitchTo(old);
+	/* what nobody else reads may be in private memory if the worst comes to the worst */
+	part->memory.pool_account.pool_only = false;
+	part->order.performed = true;
+}
+
+/* The portion is all that a part's sort has. */
+static void
+become_portion(GpuSort *part, uint32 number)
+{
+	GpuSortSpill *spill = part->spill;
+	GpuSortPortionFile *file = spill->shared;
+	GpuSortRowKeys keys = gpusort_row_keys(&part->spec);
+	MemoryContext old = MemoryContextSwitchTo(spill->context);
+
+	if (spill->portions != NULL)
+		gpusort_portions_free(spill->portions);
+	spill->portions = NULL;
+	gpusort_portion_file_read(file, number);
+	spill->portions = gpusort_portions_make_one(file->runs, file->nruns, file->from, file->to,
+												part->desc, &keys, part->index_rows);
+	MemoryContextSwitchTo(old);
+	spill->rows = spill->portions->first[1] - spill->portions->first[0];
+	part->stats.rows = part->stats.dropped_rows + spill->rows;
+	part->window.nrows = 0;
+	spill->loaded = false;
+}
+
+void
+gpusort_take_portion(GpuSort *sort, uint32 number, uint64 *from, uint64 *to)
+{
+	const GpuSortSpill *spill = sort->spill;
+
+	if (spill->shared != NULL)
+	{
+		become_portion(sort, number);
+		*from = spill->portions->first[0];
+		*to = spill->portions->first[1];
+		return;
+	}
+	*from = spill->shared_first[number];
+	*to = spill->shared_first[number + 1];
+}
+
+const void *
+gpusort_tuple_behind(GpuSort *sort, uint64 to)
+{
+	GpuSortPortions *portions = sort->spill->portions;
+
+	return gpusort_portions_tuple_behind(portions, gpusort_portions_find(portions, to - 1));
+}
