@@ -57,6 +57,7 @@
 #include "plan/plan_node.h"
 #include "plan/plan_shared.h"
 #include "sort/parts_join.h"
+#include "sort/portion_share.h"
 #include "sort/sort_input.h"
 #include "sort/sort_parts.h"
 
@@ -382,6 +383,8 @@ sort_parts(GpuSortSharedState *node, instr_time start)
 	{
 		sort = gpusort_parts_begin_joined(node->parts, desc, &node->spec);
 		gpusort_parts_join(node->parts, sort);
+		if (node->slice_columns > 0)
+			gpusort_divide(sort, node->slice_columns, 0);
 	}
 	else
 		sort = gpusort_begin(desc, &node->spec, false);

@@ -6,6 +6,9 @@
  * publishes a view of it (sort_view.h), leaves the extents to the leader's owner, gives
  * back the rest, which is more, and reads the result like every other participant.
  *
+ * If it has spilled and goes to one participant or another, each reads back, and sorts, portions
+ * that it takes (portion_share.h), as many participants as there is memory for.
+ *
  * If some of it is private memory, or if the sort was handed over to tuplesort: what goes
  * to every participant is written to a temporary file (result_file.h); what would go to
  * one participant or another all goes to the one that has sorted.  Neither is fast, nor
@@ -24,6 +27,7 @@
 
 #include "exec/shared_result.h"
 #include "settings.h"
+#include "sort/sort_parts.h"
 
 /* Slices for each participant, unless they would have less rows than that. */
 #define SLICES_PER_PARTICIPANT	8
@@ -46,6 +50,7 @@ gpusort_init_shared_result(GpuSortSharedResult *shared)
 {
 	memset(shared, 0, sizeof(*shared));
 	pg_atomic_init_u32(&shared->next_slice, 0);
+	pg_atomic_init_u32(&shared->readers, 0);
 }
 
 static uint32
@@ -68,17 +73,21 @@ gpusort_publish_result(GpuSortResult *result, GpuSort *sort, int participants,
 	if (shared->nrows == 0 ||
 		(result->room != NULL && gpusort_leave_view(sort, result->room)))
 		shared->place = GPUSORT_RESULT_VIEW;
+	else if (result->slice_columns > 0 && gpusort_share_portions(sort, &shared->portions))
+	{
+		shared->place = GPUSORT_RESULT_PORTIONS;
+		shared->nslices = shared->portions.count;
+	}
 	else
 		shared->place = result->slice_columns > 0 ? GPUSORT_RESULT_OWN : GPUSORT_RESULT_FILE;
-	gpusort_make_report(sort, collect_time, &shared->report);
-	if (shared->place == GPUSORT_RESULT_OWN)
-	{
-		result->sort = sort;
-		return;
-	}
 	if (shared->place == GPUSORT_RESULT_FILE)
 		gpusort_write_result_file(result->files, sort, result->desc);
-	gpusort_end(sort);
+	gpusort_make_report(sort, collect_time, &shared->report);
+	shared->report.stats.portions = gpusort_portions_planned(sort);
+	if (shared->place == GPUSORT_RESULT_OWN)
+		result->sort = sort;
+	else
+		gpusort_end(sort);
 }
 
 /* ---------- finding it ---------- */
@@ -124,8 +133,33 @@ find_view(GpuSortResult *result)
 	if (result->slice_columns == 0)
 		gpusort_cursor_limit(&result->cursor, 0, result->view.nrows);
 	else
+	{
 		result->cutter = gpusort_begin_cuts(&result->view, result->desc, result->spec,
 											result->slice_columns);
+		result->by_slices = true;
+	}
+}
+
+/* Read portions, if there is memory for one more participant that does. */
+static void
+find_portions(GpuSortResult *result)
+{
+	GpuSortSharedResult *shared = result->shared;
+	const GpuSortSharedPortions *portions = &shared->portions;
+
+	gpusort_cursor_open_view(&result->cursor, NULL);
+	if (pg_atomic_fetch_add_u32(&shared->readers, 1) > portions->workers)
+		return;
+	result->sort = gpusort_parts_begin_part(gpusort_parts_attach(portions->parts), result->desc,
+											result->spec);
+	if (result->sort == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed to reserve address space for a sort.")));
+	gpusort_open_portions(result->sort, portions);
+	gpusort_cursor_open_sort(&result->cursor, result->sort);
+	result->by_slices = true;
 }
 
 void
@@ -135,6 +169,9 @@ gpusort_find_result(GpuSortResult *result)
 	{
 		case GPUSORT_RESULT_VIEW:
 			find_view(result);
+			break;
+		case GPUSORT_RESULT_PORTIONS:
+			find_portions(result);
 			break;
 		case GPUSORT_RESULT_FILE:
 			gpusort_open_result_file(&result->file, result->files, result->shared->nrows);
@@ -163,6 +200,7 @@ gpusort_close_result(GpuSortResult *result)
 		gpusort_end(result->sort);
 	result->sort = NULL;
 	result->cutter = NULL;
+	result->by_slices = false;
 }
 
 /* ---------- reading ---------- */
@@ -171,6 +209,20 @@ static uint64
 slice_start(const GpuSortSharedResult *shared, uint32 slice)
 {
 	return shared->nrows * slice / shared->nslices;
+}
+
+/* Where a slice begins and ends, in the terms of the cursor. */
+static void
+find_slice(GpuSortResult *result, uint32 slice, uint64 *from, uint64 *end)
+{
+	if (result->cutter == NULL)
+	{
+		gpusort_cursor_close_window(&result->cursor);
+		gpusort_take_portion(result->sort, slice, from, end);
+		return;
+	}
+	*from = gpusort_find_cut(result->cutter, slice_start(result->shared, slice));
+	*end = gpusort_find_cut(result->cutter, slice_start(result->shared, slice + 1));
 }
 
 /* Take slices until one has rows; false if there are no more. */
@@ -187,8 +239,7 @@ claim_slice(GpuSortResult *result)
 
 		if (slice >= shared->nslices)
 			break;
-		from = gpusort_find_cut(result->cutter, slice_start(shared, slice));
-		end = gpusort_find_cut(result->cutter, slice_start(shared, slice + 1));
+		find_slice(result, slice, &from, &end);
 		if (from < end)
 		{
 			gpusort_cursor_limit(&result->cursor, from, end);
@@ -204,7 +255,7 @@ gpusort_fetch_result(GpuSortResult *result, bool forward, TupleTableSlot *slot)
 	if (unlikely(result->file.file != NULL))
 		return gpusort_fetch_from_file(&result->file, slot);
 	while (unlikely(!gpusort_cursor_fetch(&result->cursor, forward, slot)))
-		if (result->cutter == NULL || !claim_slice(result))
+		if (!result->by_slices || !claim_slice(result))
 			return false;
 	return true;
 }
@@ -213,7 +264,7 @@ gpusort_fetch_result(GpuSortResult *result, bool forward, TupleTableSlot *slot)
 bool
 gpusort_can_rewind_result(const GpuSortResult *result, bool random_access)
 {
-	return result->cutter == NULL &&
+	return !result->by_slices &&
 		(result->sort == NULL || result->cursor.tuplesort == NULL || random_access);
 }
 

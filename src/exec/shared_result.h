@@ -12,6 +12,7 @@
 #include "exec/exec_cursor.h"
 #include "exec/explain_report.h"
 #include "exec/result_file.h"
+#include "sort/portion_share.h"
 #include "sort/sort_cuts.h"
 #include "sort/view_mapping.h"
 
@@ -19,6 +20,7 @@
 typedef enum GpuSortResultPlace
 {
 	GPUSORT_RESULT_VIEW,		/* in the pool, for all */
+	GPUSORT_RESULT_PORTIONS,	/* in temporary files, to be read back in portions, which are slices */
 	GPUSORT_RESULT_FILE,		/* in a temporary file, for all */
 	GPUSORT_RESULT_OWN			/* with the participant that has sorted */
 } GpuSortResultPlace;
@@ -27,11 +29,13 @@ typedef enum GpuSortResultPlace
 typedef struct GpuSortSharedResult
 {
 	pg_atomic_uint32 next_slice;	/* that no participant has taken */
+	pg_atomic_uint32 readers;	/* participants that have begun to read portions */
 
 	/* written by the participant that sorts; read by all when it has published */
 	GpuSortResultPlace place;
 	uint64		nrows;
 	uint32		nslices;
+	GpuSortSharedPortions portions;
 	GpuSortReport report;
 } GpuSortSharedResult;
 
@@ -49,13 +53,14 @@ typedef struct GpuSortResult
 	SharedFileSet *files;
 
 	/* the rows: one of these */
-	GpuSort    *sort;			/* this participant's own */
+	GpuSort    *sort;			/* this participant's own, or one that reads portions */
 	GpuSortView view;
 	GpuSortResultFile file;
 
 	/* reading them, unless they are in a file */
 	GpuSortCursor cursor;
-	GpuSortCutter *cutter;		/* the cursor reads a slice; NULL: it reads all rows */
+	bool		by_slices;		/* the cursor reads a slice, else all rows */
+	GpuSortCutter *cutter;		/* where they are cut; NULL: they are portions */
 } GpuSortResult;
 
 /* Before any participant is started. */

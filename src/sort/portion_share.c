@@ -30,6 +30,14 @@ gpusort_portion_workers(const GpuSort *sort)
 	return (int) Min(spill->participants, spill->portions->count) - 1;
 }
 
+uint32
+gpusort_portions_planned(const GpuSort *sort)
+{
+	const GpuSortSpill *spill = sort->spill;
+
+	return spill == NULL || spill->portions == NULL ? 0 : spill->portions->count;
+}
+
 /* From now on all extents are counted together, as while rows were collected, and evenly divided. */
 static void
 share_extents(GpuSort *sort)

@@ -43,6 +43,9 @@ extern int	gpusort_portion_workers(const GpuSort *sort);
  */
 extern bool gpusort_share_portions(GpuSort *sort, GpuSortSharedPortions *shared);
 
+/* Portions that a performed sort was divided into, if none needs to be split; 0: all is in memory. */
+extern uint32 gpusort_portions_planned(const GpuSort *sort);
+
 /* In another process than the leader's: let a part have portions. */
 extern void gpusort_open_portions(GpuSort *part, const GpuSortSharedPortions *shared);
 
