@@ -21,7 +21,7 @@ $node->safe_psql('postgres', q(
 	CREATE TABLE t WITH (parallel_workers = 2) AS
 	SELECT i, hashint8(i) AS h, (hashint8(i) % 1000)::int2 AS few, CASE WHEN i % 7 <> 0 THEN md5(i::text) COLLATE "C" END AS m,
 		repeat('x', i % 300) AS pad
-	FROM generate_series(1, 500000) i;
+	FROM generate_series(1, 250000) i;
 	VACUUM ANALYZE t));
 create_index_checks($node);
 tables_stay();
@@ -39,7 +39,7 @@ my $query = 'SELECT * FROM t ORDER BY h, i';
 my $analyzed = analyzed_plan_of($node, $query);
 like($analyzed, qr/GpuSort Collect/, 'workers collect rows');
 like($analyzed, qr/Spilled: \d+kB  Runs: (?:[3-9]|\d\d+)  Portions: \d+/, '... and spill them');
-like($analyzed, qr/rows=500000/, 'every row comes out');
+like($analyzed, qr/rows=250000/, 'every row comes out');
 # each part's share of the pool is less than an extent for each of its ranges: runs are not short all the same
 my ($runs) = analyzed_plan_of($node, 'SELECT * FROM t ORDER BY few, m, pad COLLATE "C", h, i', max_parallel_workers_per_gather => 7) =~ /Runs: (\d+)/;
 cmp_ok($runs, '<', 200, 'runs of parts that share little memory');
@@ -97,7 +97,7 @@ is_deeply([ spilled_files() ], [], 'no files are left of builds');
 
 my $log = slurp_file($node->logfile);
 like($log, qr{temporary file: path "base/pgsql_tmp/pgsql_tmp\d+\.\d+\.fileset/gpusort\.\d+\.rows\.0", size \d+}, 'log_temp_files logs them');
-ok($node->poll_query_until('postgres', q(SELECT temp_bytes > 50000000 FROM pg_stat_database WHERE datname = 'postgres')), 'pg_stat_database counts them');
+ok($node->poll_query_until('postgres', q(SELECT temp_bytes > 25000000 FROM pg_stat_database WHERE datname = 'postgres')), 'pg_stat_database counts them');
 
 mkdir $node->basedir . "/space$_" for 1 .. 2;
 $node->safe_psql('postgres', qq(CREATE TABLESPACE space$_ LOCATION '@{[ $node->basedir ]}/space$_')) for 1 .. 2;
@@ -139,7 +139,7 @@ is_deeply([ spilled_files() ], [], 'a terminated session leaves none');
 is(service($node, 'pool_bytes_free'), $pool_bytes, '... and no extents');
 
 (undef, $err) = session_of($node, 'SET statement_timeout = 1000', 'SET max_parallel_workers_per_gather = 0',
-	"SELECT CASE WHEN row_number() OVER () = 400000 THEN pg_sleep(600) END, q::text FROM ($query OFFSET 0) q", reset_timeout(), 'SELECT 1');
+	"SELECT CASE WHEN row_number() OVER () = 200000 THEN pg_sleep(600) END, q::text FROM ($query OFFSET 0) q", reset_timeout(), 'SELECT 1');
 like($err, qr/canceling statement due to statement timeout/, 'a statement times out');
 is_deeply([ spilled_files() ], [], '... and leaves no files');
 (undef, $err) = session_of($node, 'SET statement_timeout = 300', "SELECT count(q::text) FROM ($query OFFSET 0) q", reset_timeout(), 'SELECT 1');
