@@ -22,6 +22,7 @@
 #						and gpusort's 64MB
 #	--repeat N			(3)
 #	--cpu
+#	--explain			show what EXPLAIN tells of each of our sorts
 #	--set NAME=VALUE	setting for all; may be repeated
 use strict;
 use warnings;
@@ -33,8 +34,8 @@ use PgWire;
 use Time::HiRes qw(time);
 
 my %opt = (rows => 2_000_000, widths => '8,100,500,2000', parts => '1,2,4,8,16,64', what => 'sort,index', keys => 'int8', workers => 0,
-	quotas => undef, repeat => 3, cpu => 0, set => []);
-GetOptions(\%opt, 'rows=i', 'widths=s', 'parts=s', 'what=s', 'keys=s', 'workers=i', 'quotas=s', 'repeat=i', 'cpu', 'set=s@') or exit 2;
+	quotas => undef, repeat => 3, cpu => 0, explain => 0, set => []);
+GetOptions(\%opt, 'rows=i', 'widths=s', 'parts=s', 'what=s', 'keys=s', 'workers=i', 'quotas=s', 'repeat=i', 'cpu', 'explain', 'set=s@') or exit 2;
 $| = 1;
 
 my %keys = (int8 => 'hashint8extended(i, 0)', text_c => "md5(i::text) COLLATE \"C\"");
@@ -75,7 +76,11 @@ sub node_of
 sub explain_sort
 {
 	my ($columns) = @_;
-	return node_of(decode_json($conn->value("EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF, FORMAT JSON) SELECT $columns FROM t ORDER BY k"))->[0]{Plan});
+	my $timing = $opt{explain} ? 'ON' : 'OFF';
+	my $node = node_of(decode_json($conn->value("EXPLAIN (ANALYZE, TIMING $timing, BUFFERS OFF, FORMAT JSON) SELECT $columns FROM t ORDER BY k"))->[0]{Plan});
+
+	printf "# %s\n", join ', ', map { "$_ $node->{$_}" } grep { !ref $node->{$_} } sort keys %$node if $opt{explain} && $node;
+	return $node;
 }
 
 my %execute = (
