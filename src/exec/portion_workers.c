@@ -94,23 +94,14 @@ make_shared_memory(GpuSortPortionWorkers *workers, TupleDesc desc, const GpuSort
 	return crew;
 }
 
-/* A GpuSortCrewWatch's check: one that has ended before it was told to says so, or has no time to. */
-static void
-check_workers(void *arg)
+/* A GpuSortCrewWatch's is_gone. */
+static bool
+is_gone(void *arg, int number)
 {
 	const ParallelContext *context = ((GpuSortPortionWorkers *) arg)->context;
+	pid_t		pid;
 
-	for (int i = 0; i < context->nworkers_launched; i++)
-	{
-		pid_t		pid;
-
-		if (GetBackgroundWorkerPid(context->worker[i].bgwhandle, &pid) != BGWH_STOPPED)
-			continue;
-		CHECK_FOR_INTERRUPTS();
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("lost connection to parallel worker")));
-	}
+	return GetBackgroundWorkerPid(context->worker[number].bgwhandle, &pid) == BGWH_STOPPED;
 }
 
 GpuSortPortionWorkers *
@@ -128,7 +119,7 @@ gpusort_begin_portion_workers(GpuSort *sort, TupleDesc desc, const GpuSortSpec *
 	crew = make_shared_memory(workers, desc, spec);
 	if (crew != NULL)
 	{
-		gpusort_crew_begin(crew, sort, &(GpuSortCrewWatch) {check_workers, workers});
+		gpusort_crew_begin(crew, sort, &(GpuSortCrewWatch) {is_gone, workers});
 		LaunchParallelWorkers(workers->context);
 		if (workers->context->nworkers_launched > 0)
 			return workers;

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/wait_event.h"
 
 #include "elapsed.h"
@@ -178,6 +179,28 @@ map_portion(GpuSort *sort, uint32 portion, int number)
 	slot->taken = slot->stats;
 }
 
+/* Has the worker ended that a portion is expected from?  One that is through with its work may have. */
+static void
+look_after(const GpuSortCrewLeader *leader, int number)
+{
+	GpuSortPortionCrew *crew = leader->crew;
+	bool		lost = leader->watch.is_gone(leader->watch.arg, number);
+
+	if (!lost)
+		return;
+	SpinLockAcquire(&crew->mutex);
+	lost = crew->slots[number].state == CREW_SLOT_LOADING;
+	SpinLockRelease(&crew->mutex);
+	if (!lost)
+		return;
+	/* its own error, if it could tell */
+	CHECK_FOR_INTERRUPTS();
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("lost parallel worker while reading a sort back from temporary files"),
+			 errhint("More details may be available in the server log.")));
+}
+
 GpuSortCrewAnswer
 gpusort_crew_take(GpuSort *sort, uint64 position, bool idle, uint64 *ahead)
 {
@@ -212,7 +235,7 @@ gpusort_crew_take(GpuSort *sort, uint64 position, bool idle, uint64 *ahead)
 			break;
 		}
 		if (ConditionVariableTimedSleep(&crew->loaded, WATCH_MS, PG_WAIT_EXTENSION))
-			leader->watch.check(leader->watch.arg);
+			look_after(leader, s.slot);
 	}
 	ConditionVariableCancelSleep();
 	gpusort_add_elapsed(&sort->stats.read_time, start);

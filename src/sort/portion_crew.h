@@ -35,7 +35,7 @@ extern void gpusort_crew_init(GpuSortPortionCrew *crew, int workers);
 /* Where the leader looks whether workers are still there. */
 typedef struct GpuSortCrewWatch
 {
-	void		(*check) (void *arg);	/* ERROR if one is lost */
+	bool		(*is_gone) (void *arg, int number);	/* has this one ended? */
 	void	   *arg;
 } GpuSortCrewWatch;
 

@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "settings.h"
 #include "sort/crew_layout.h"
 #include "sort/parts_layout.h"
 #include "sort/portion_load.h"
@@ -47,10 +48,12 @@
 #define PORTION_BYTES	((size_t) 32 << 20)
 #define STRETCH_BYTES	((size_t) 256 << 10)
 
-/* Extents for each range of a participant that loads portions: their last ones are half empty. */
-#ifndef GPUSORT_MIN_RANGE_EXTENTS
-#define GPUSORT_MIN_RANGE_EXTENTS	2
-#endif
+/*
+ * Extents for each range of a participant that loads portions, of which the last one is half empty;
+ * and where sorts are forced, in tests that is.
+ */
+#define MIN_RANGE_EXTENTS			2
+#define MIN_FORCED_RANGE_EXTENTS	1
 
 /* Of the memory that there is, what a portion is planned to take, and samples may. */
 #define PORTION_PART	0.8
@@ -193,13 +196,14 @@ count_range(GpuSortRange **range, size_t bytes, void *arg)
 static uint32
 find_participants(GpuSort *sort, uint32 nruns)
 {
+	size_t		range_extents = gpusort_force ? MIN_FORCED_RANGE_EXTENTS : MIN_RANGE_EXTENTS;
 	size_t		least = nruns * MIN_STRETCH_BYTES;
 	size_t		ranges = 0;
 
 	if (sort->parts == NULL || (sort->is_joined && sort->group_columns == 0))
 		return 1;
 	gpusort_visit_ranges(sort, 0, count_range, &ranges);
-	least = Max(least, ranges * GPUSORT_MIN_RANGE_EXTENTS * GSD_EXTENT_BYTES);
+	least = Max(least, ranges * range_extents * GSD_EXTENT_BYTES);
 	return (uint32) Max(Min(gpusort_pool_bytes_at_hand(sort) / least, sort->parts->max_parts), 1);
 }
 

@@ -38,7 +38,7 @@ sub spilled_files
 my $query = 'SELECT * FROM t ORDER BY h, i';
 my $analyzed = analyzed_plan_of($node, $query);
 like($analyzed, qr/GpuSort Collect/, 'workers collect rows');
-like($analyzed, qr/Spilled: \d+kB  Runs: (?:[3-9]|\d\d+)  Portions: \d+/, '... and spill them');
+like($analyzed, qr/Spilled: \d+kB  Runs: (?:[3-9]|\d\d+)  Portions: \d+ \([1-9]\d* by workers\)/, '... spill them, and read them back');
 like($analyzed, qr/rows=250000/, 'every row comes out');
 # each part's share of the pool is less than an extent for each of its ranges: runs are not short all the same
 my ($runs) = analyzed_plan_of($node, 'SELECT * FROM t ORDER BY few, m, pad COLLATE "C", h, i', max_parallel_workers_per_gather => 7) =~ /Runs: (\d+)/;
@@ -49,15 +49,16 @@ for my $order ('h, i', 'few DESC, m NULLS FIRST, i', 'm DESC NULLS LAST, i', 'm 
 	same_answer($node, "SELECT * FROM t ORDER BY $order", "ORDER BY $order, one process", max_parallel_workers_per_gather => 0);
 	same_answer($node, "SELECT * FROM t ORDER BY $order", "ORDER BY $order, more workers than shares", max_parallel_workers_per_gather => 7);
 }
-my ($ours, $theirs) = map { run_with_windows($_) } 'on', 'off';
-is($ours, $theirs, 'window functions over a sort that workers make together');
-
-sub run_with_windows
+# In groups of 250 rows, in two that no process has memory for, and in one of all.
+my ($ours, $theirs);
+for my $group ('few', 'i % 2', 'i * 0')
 {
-	my ($enabled) = @_;
+	my $windows = "SELECT count(*), sum(r), sum(hashint8(s)), sum(length(pad))
+		FROM (SELECT rank() OVER w AS r, sum(i) OVER w AS s, pad FROM t WINDOW w AS (PARTITION BY $group ORDER BY h, i)) q";
 
-	return $node->safe_psql('postgres', "SET gpusort.enabled = $enabled;
-		SELECT count(*), sum(r), sum(hashint8(s)) FROM (SELECT rank() OVER w AS r, sum(i) OVER w AS s FROM t WINDOW w AS (PARTITION BY few ORDER BY h, i)) q");
+	same_answer($node, $windows, "window functions over a sort that workers make together, by $group", 'parallel_leader_participation' => $_) for 'on', 'off';
+	$analyzed = analyzed_plan_of($node, $windows);
+	like($analyzed, qr/GpuSort Shared.*Sliced By.*Spilled: \d+kB/s, '... which has spilled');
 }
 for my $fault ('codec', 'verify')
 {
@@ -82,10 +83,12 @@ for my $workers (0, 2)
 		CREATE INDEX ON t (m COLLATE "und-x-icu" DESC, i);
 		CREATE INDEX CONCURRENTLY ON t (pad, i);
 		CREATE INDEX ON t ((h % 100)) WHERE i % 3 > 0;
+		CREATE UNIQUE INDEX ON t (h, i) INCLUDE (pad);
+		CREATE INDEX ON t ((i * 0)) INCLUDE (pad);
 		SELECT built, given_up FROM gpusort_index_builds()));
-	is($built, '6|0', "$workers workers: all indexes are ours");
+	is($built, '8|0', "$workers workers: all indexes are ours");
 	my $checks = $node->safe_psql('postgres', 'SELECT * FROM check_indexes()');
-	is($checks, '6 valid', "$workers workers: and valid");
+	is($checks, '8 valid', "$workers workers: and valid");
 	$node->safe_psql('postgres', 'DROP TABLE IF EXISTS u; DO $$ DECLARE i regclass; BEGIN FOR i IN SELECT indexrelid FROM pg_index WHERE indrelid = \'t\'::regclass LOOP EXECUTE \'DROP INDEX \' || i; END LOOP; END $$');
 }
 my (undef, $err) = session_of($node, "SET maintenance_work_mem = '1MB'", 'CREATE UNIQUE INDEX broken ON t (few)');
