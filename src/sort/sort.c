@@ -170,6 +170,8 @@ gpusort_reset(GpuSort *sort)
 	gpusort_forget_rows(sort);
 	gpusort_set_memory_aside(sort, true);
 	memset(&sort->stats, 0, sizeof(sort->stats));
+	/* the next bound may be another, and a tuplesort's can't be changed */
+	gpusort_set_bound(sort, 0);
 	if (sort->rows.store == NULL)
 		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
 }

@@ -115,13 +115,17 @@ gpusort_move_kept_row(GpuSort *sort, GpuSortTrim *trim, GpuSortStoredRow *row)
 	return true;
 }
 
-/* Have the keys of the last row at hand for PostgreSQL's comparison, if that may be asked. */
+/*
+ * Have the keys of the last row at hand for PostgreSQL's comparison, if that may be asked.  If it
+ * has been, it will be, although gpusort.verify may be off by now: what was loaded refers to a row
+ * that has been moved.
+ */
 static void
 load_last(GpuSort *sort)
 {
 	GpuSortBound *bound = &sort->bound;
 
-	if (!gpusort_verify && !sort->keys.untrusted)
+	if (bound->comparer == NULL && !gpusort_verify && !sort->keys.untrusted)
 		return;
 	if (bound->comparer == NULL)
 	{

@@ -87,10 +87,13 @@ unlike(plan_of($node, 'DECLARE c SCROLL CURSOR FOR SELECT * FROM t ORDER BY h, i
 		END LOOP; END \$\$",
 		"SELECT 'mappings ' || count(*) FROM regexp_split_to_table(
 			pg_read_file('/proc/' || pg_backend_pid() || '/maps', 0, 100000000, true), '\\n')",
-		'FETCH 1 FROM c1', "FETCH 1 FROM c$many", 'COMMIT');
+		'FETCH 1 FROM c1', "FETCH 1 FROM c$many",
+		q(SELECT string_agg(l || ' rows: ' || n, ', ' ORDER BY o) FROM (SELECT o, l, count(s.*) AS n FROM (VALUES (1, 5), (2, 3000), (3, 10)) v (o, l),
+			LATERAL (SELECT i FROM t ORDER BY i DESC LIMIT l) s GROUP BY o, l) x), 'COMMIT');
 
 	is($err, '', "$many cursors at once: no error");
 	like($out, qr/^2\n2$/m, 'rows of the first one and the last one');
+	like($out, qr/^5 rows: 5, 3000 rows: 3000, 10 rows: 10$/m, 'the last one is rescanned for other numbers of rows');
 	like($out, qr/^mappings \d+$/m, 'mappings can be counted');
 	cmp_ok($out =~ /^mappings (\d+)$/m ? $1 : 0, '<', 7.5 * $many, 'and the last cursors have none');
 }
