@@ -108,6 +108,12 @@ SELECT bounded('SELECT * FROM t ORDER BY icu, id LIMIT 2500', 'gpusort.inject_fa
 SELECT limit_rows, bounded(format('SELECT * FROM t ORDER BY url, id LIMIT %s', limit_rows), 'gpusort.pool_quota=0', 'work_mem=500kB')
 FROM unnest(ARRAY[100, 2500, 4000, 8000]) limit_rows;
 
+-- from now on there is no memory: rows that were trimmed have no keys any more
+SELECT left(bounded('SELECT id, icu FROM long WHERE CASE WHEN id = 3000 THEN set_config(''gpusort.inject_fault'', ''memory'', true) > '''' ELSE true END ORDER BY icu, id LIMIT 1500'), 40);
+SET gpusort.inject_fault = 'none';
+SELECT left(bounded('SELECT id, c FROM long WHERE CASE WHEN id = 4090 THEN set_config(''gpusort.inject_fault'', ''memory'', true) > '''' ELSE true END ORDER BY c, id LIMIT 1500'), 40);
+RESET gpusort.inject_fault;
+
 -- another number of rows each time; the same input, or another
 SELECT bounded(format('SELECT w.n, s.id, s.c FROM (SELECT n FROM unnest(ARRAY[5, 3, 5000, 7, 4000, 6000, NULL, 2, 1]) WITH ORDINALITY u (n, o) %s) w, LATERAL (SELECT id, c FROM t %s ORDER BY c, id LIMIT w.n) s',
 	more, condition))

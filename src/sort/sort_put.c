@@ -415,7 +415,7 @@ look_into_stored_row(GpuSort *sort, GpuSortStoredRow *row, RowValues *values)
 
 /*
  * Keep the rows that are wanted of those that came so far.  False if a key could not be made
- * again: then the rows have no keys any more.
+ * again: then the rows, which have no keys any more, were handed over.
  */
 static bool
 trim_rows(GpuSort *sort)
@@ -436,9 +436,12 @@ trim_rows(GpuSort *sort)
 		put_row_ref(sort, (uint32) sort->rows.count++, row.offset);
 	}
 	gpusort_end_trim(sort, &trim);
-	if (!encoded && sort->is_part)
+	if (encoded)
+		return true;
+	if (sort->is_part)
 		elog(ERROR, "gpusort: a key could not be made again");
-	return encoded;
+	gpusort_hand_over(sort, gpusort_handover_cause(&sort->keys));
+	return false;
 }
 
 /* Take one row in; false if it did not fit and left no trace. */
@@ -465,25 +468,36 @@ take_slot(GpuSort *sort, TupleTableSlot *slot)
 		 store_slot(sort, slot));
 }
 
+/* Take a row after those that are there have been spilled; or hand over, and false. */
+static pg_noinline bool
+take_refused_slot(GpuSort *sort, TupleTableSlot *slot)
+{
+	GpuSortHandover why;
+
+	/* trimming may have handed over already */
+	if (sort->tuplesort != NULL)
+		return false;
+	why = gpusort_make_room(sort);
+	if (why == GPUSORT_HANDOVER_NONE)
+	{
+		if (take_slot(sort, slot))
+			return true;
+		why = gpusort_handover_cause(&sort->keys);
+	}
+	if (sort->tuplesort == NULL)
+		gpusort_hand_over(sort, why);
+	return false;
+}
+
 void
 gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot)
 {
 	Assert(!sort->order.performed);
 
 	sort->stats.rows++;
-	if (likely(sort->tuplesort == NULL))
-	{
-		GpuSortHandover why;
-
-		if (likely(take_slot(sort, slot)))
-			return;
-		why = gpusort_make_room(sort);
-		if (why == GPUSORT_HANDOVER_NONE && take_slot(sort, slot))
-			return;
-		gpusort_hand_over(sort, why != GPUSORT_HANDOVER_NONE ? why
-						  : gpusort_handover_cause(&sort->keys));
-	}
-	tuplesort_puttupleslot(sort->tuplesort, slot);
+	if (sort->tuplesort != NULL ||
+		(!take_slot(sort, slot) && !take_refused_slot(sort, slot)))
+		tuplesort_puttupleslot(sort->tuplesort, slot);
 }
 
 bool
