@@ -158,10 +158,12 @@ gpusort_pool_claim(GpuSortPoolAccount *account, uint32 wanted)
 	count = room_of(account, &is_short);
 	if (count >= wanted || !is_short)
 		gpusort_pool_forget_want(account);
-	else if (account->entered && !account->is_short)
+	else if (account->entered)
 	{
-		gsd_note_want(gpusort_pool->header, (uint32) MyProcPid, true);
 		account->is_short = true;
+		if (!account->wants)
+			gsd_note_want(gpusort_pool->header, (uint32) MyProcPid, true);
+		account->wants = true;
 	}
 	return Min(count, wanted);
 }
@@ -180,7 +182,14 @@ gpusort_pool_is_uneven(const GpuSortPoolAccount *account)
 void
 gpusort_pool_forget_want(GpuSortPoolAccount *account)
 {
-	if (account->is_short)
-		gsd_note_want(gpusort_pool->header, (uint32) MyProcPid, false);
+	gpusort_pool_be_content(account);
 	account->is_short = false;
+}
+
+void
+gpusort_pool_be_content(GpuSortPoolAccount *account)
+{
+	if (account->wants)
+		gsd_note_want(gpusort_pool->header, (uint32) MyProcPid, false);
+	account->wants = false;
 }

@@ -18,7 +18,8 @@ typedef struct GpuSortPoolAccount
 	uint32		max_extents;	/* whatever others have; 0: private memory only */
 	bool		pool_only;		/* no private memory: others are to read it all */
 	bool		entered;		/* counted among the sorts of its process */
-	bool		is_short;		/* counted among those that others keep from more */
+	bool		is_short;		/* others have kept it from more */
+	bool		wants;			/* ... and are told so */
 	pg_atomic_uint32 *extents;	/* owned: own_extents, or a count in shared memory
 								 * if several processes collect rows */
 	pg_atomic_uint32 own_extents;
@@ -62,6 +63,12 @@ extern bool gpusort_pool_is_uneven(const GpuSortPoolAccount *account);
 
 /* It has given extents back and may ask for others: it is not short of any. */
 extern void gpusort_pool_forget_want(GpuSortPoolAccount *account);
+
+/*
+ * It has all that it is going to ask for until it begins anew: others need leave it nothing,
+ * however long its rows are fetched.
+ */
+extern void gpusort_pool_be_content(GpuSortPoolAccount *account);
 
 /* The process that this one works for in parallel, or itself. */
 extern uint32 gpusort_session_pid(void);

@@ -111,6 +111,7 @@ gpusort_perform(GpuSort *sort)
 	}
 	if (sort->tuplesort != NULL)
 		tuplesort_performsort(sort->tuplesort);
+	gpusort_pool_be_content(&sort->memory.pool_account);
 	sort->order.performed = true;
 }
 

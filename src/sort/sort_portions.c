@@ -131,6 +131,7 @@ load(GpuSort *sort, uint64 position)
 	spill->loaded = true;
 	spill->loaded_first = portions->first[number];
 	sort->stats.portions++;
+	gpusort_pool_be_content(&sort->memory.pool_account);
 }
 
 /* Show what is in this process's memory. */
