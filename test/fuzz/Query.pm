@@ -328,6 +328,73 @@ sub q_recursive
 	return { steps => [ { sql => $sql, out => [ $int, $int ], check => 'positions', exact => 1, ordered => [], explain => 1 } ] };
 }
 
+# Sorts that are told how many rows will be fetched, of enough rows to be trimmed: limits that are
+# constant, parameters, or others for each rescan, directly above the sort, or with nodes between.
+sub q_limit
+{
+	my $r = pick('t', 'u');
+	my $n = $schema->{n}{$r} || 1;
+	my $copies = chance(0.5) ? 1 : 1 + int(between(4500, 12000) / $n);
+	$copies = 1 if $copies > 400 || grep { $_->{type}{wide} } @{ $schema->{columns} };
+	my $columns = join ', ', (map { $_->{name} } @{ $schema->{columns} }), 'pad';
+	my $from = $copies == 1 ? source($r) : "(SELECT id + 10000 * g AS id, $columns FROM $r, generate_series(1, $copies) g) AS $r";
+	my $rows = $n * $copies;
+	my ($sql, $out) = total_order($r, $from);
+	my $count = sub { return pick(1, 2, between(3, 70), between(1, 1 + int($rows / 3)), between(1, 1 + int($rows / 3)), 1 + int($rows / 2), $rows) };
+	my $offset = sub { return chance(0.7) ? 0 : pick(1, between(1, 50), int($rows / 4)) };
+	my $constant = sub { my $o = $offset->(); return ' LIMIT ' . $count->() . ($o ? " OFFSET $o" : '') };
+	my $step = { sql => $sql . $constant->(), out => $out, check => 'positions', exact => 1, explain => 1 };
+	my $m = @$out;
+	my $names = join ', ', map { "k$_" } 1 .. $m;
+	my $kind = pick(('plain') x 4, 'ties', 'subquery', 'filtered', 'append', ('lateral') x 3, ('cursor') x 2, ('prepared') x 2, 'subplan', 'nested');
+	if ($kind eq 'ties')
+	{
+		$sql =~ s/, $r\.id( DESC)?$//;
+		@$step{qw(sql check ordered)} = ($sql . ' FETCH FIRST ' . $count->() . ' ROWS WITH TIES', 'rows', [ 0 .. $#$out - 1 ]);
+	}
+	elsif ($kind eq 'subquery') { $step->{sql} = "SELECT * FROM ($sql OFFSET 0) s" . $constant->(); }
+	elsif ($kind eq 'filtered') { $step->{sql} = "SELECT * FROM ($sql OFFSET 0) s ($names) WHERE k$m % 3 > 0" . $constant->(); }
+	elsif ($kind eq 'nested') { $step->{sql} = "SELECT * FROM ($sql" . $constant->() . ') s' . $constant->(); }
+	elsif ($kind eq 'append')
+	{
+		my $limited = $sql . $constant->();
+		@$step{qw(sql check ordered)} = ("($limited) UNION ALL ($limited)" . $constant->(), 'rows', []);
+	}
+	elsif ($kind eq 'subplan')
+	{
+		my $limits = join ', ', map { '(' . $count->() . ', ' . $offset->() . ')' } 1 .. between(2, 6);
+		$step->{sql} = "SELECT l, o, (SELECT count(*) || ' ' || coalesce(string_agg(k$m\::text, ',' ORDER BY k$m), '') FROM ($sql LIMIT l OFFSET o) s ($names)) FROM (VALUES $limits) w (l, o)";
+		@$step{qw(out check ordered)} = ([ $int, $int, $text ], 'rows', []);
+	}
+	elsif ($kind eq 'lateral')
+	{
+		my $limits = join ', ', map { '(' . (chance(0.1) ? 'NULL::int8' : chance(0.05) ? 0 : $count->()) . ', ' . $offset->() . ')' } 1 .. between(2, 6);
+		my $where = chance(0.5) ? '' : pick("k$m % 3 = l % 3", "k$m > l");
+		my $inner = $where ? "SELECT * FROM (SELECT * FROM ($sql) s ($names) WHERE $where OFFSET 0) s ORDER BY " . join(', ', map { $_ . pick('', ' DESC') } 1 .. $m) : $sql;
+		@$step{qw(sql out check ordered)} = ("SELECT l, o, s.* FROM (VALUES $limits) w (l, o), LATERAL ($inner LIMIT l OFFSET o) s", [ $int, $int, @$out ], 'rows', []);
+	}
+	elsif ($kind eq 'cursor')
+	{
+		my @steps = ({ sql => "DECLARE lim SCROLL CURSOR FOR $step->{sql}", check => 'status', explain => 1 });
+		for (1 .. between(3, 10))
+		{
+			my $move = pick('NEXT', 'PRIOR', 'FIRST', 'LAST', 'FORWARD ' . $count->(), 'BACKWARD ' . $count->(), 'ABSOLUTE ' . $count->(), 'ABSOLUTE -' . $count->(), 'FORWARD ALL', 'BACKWARD ALL');
+			push @steps, { sql => pick('FETCH', 'MOVE') . " $move FROM lim", out => $out, check => 'positions', exact => 1 };
+		}
+		return { steps => [ @steps, { sql => 'CLOSE lim', check => 'status' } ], transaction => 1 };
+	}
+	elsif ($kind eq 'prepared')
+	{
+		my $arguments = sub { return join ', ', pick($count->(), $count->(), $count->(), 'NULL', 0, '9223372036854775807'), pick($offset->(), $offset->(), 'NULL', '9223372036854775807') };
+		my @steps = ({ sql => "PREPARE lim (int8, int8) AS $sql LIMIT \$1 OFFSET \$2", check => 'status' });
+		push @steps, { sql => 'EXECUTE lim (' . $arguments->() . ')', out => $out, check => 'positions', exact => 1, explain => 1 } for 1 .. between(2, 7);
+		return { steps => [ @steps, { sql => 'DEALLOCATE lim', check => 'status' } ] };
+	}
+	# see q_subplan: PostgreSQL's workers keep the first bound
+	my @alone = $kind =~ /lateral|subplan/ ? { sql => 'SET LOCAL max_parallel_workers_per_gather = 0', check => 'status' } : ();
+	return { steps => [ @alone, $step ], transaction => @alone > 0 };
+}
+
 sub q_cursor
 {
 	my ($sql, $out) = total_order(pick('t', 'u'));
@@ -567,7 +634,7 @@ sub q_norec
 
 my @shapes = (
 	[ 'order by', 30, \&q_order_by ], [ 'distinct', 8, \&q_distinct ], [ 'set operation', 6, \&q_setop ], [ 'window', 9, \&q_window ],
-	[ 'group', 7, \&q_group ], [ 'join', 12, \&q_join ], [ 'lateral', 6, \&q_lateral ], [ 'subplan', 4, \&q_subplan ], [ 'cte', 5, \&q_cte ],
+	[ 'group', 7, \&q_group ], [ 'join', 12, \&q_join ], [ 'lateral', 6, \&q_lateral ], [ 'subplan', 4, \&q_subplan ], [ 'limit', 10, \&q_limit ], [ 'cte', 5, \&q_cte ],
 	[ 'recursive', 1, \&q_recursive ], [ 'cursor', 9, \&q_cursor ], [ 'prepared', 5, \&q_prepared ], [ 'insert', 4, \&q_insert ],
 	[ 'modify', 3, \&q_modify ], [ 'locking', 3, \&q_locking ], [ 'plpgsql', 4, \&q_plpgsql ], [ 'derived', 5, \&q_derived ],
 	[ 'tlp sort', 4, \&q_tlp_sort ], [ 'tlp window', 3, \&q_tlp_window ], [ 'tlp group', 3, \&q_tlp_group ], [ 'norec', 4, \&q_norec ]);

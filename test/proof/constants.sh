@@ -84,6 +84,7 @@ sort/key_run.h					SMALL_RUN				64|128
 sort/key_run.c					REF_AHEAD				3|9
 sort/key_run.c					STRING_AHEAD			1|2
 sort/row_store.c				DISCARD_BYTES			((size_t) 4 << 10)|((size_t) 64 << 10)
+sort/sort_bound.h				TRIM_MIN_ROWS			16|300
 sort/sort_memory.c				MIN_GROW_ROWS			16|33
 sort/sort_memory.c				MAX_GROW_ROWS			64|1000
 sort/sort_memory.c				MIN_STEP_ROWS			1|5
