@@ -168,6 +168,7 @@ gpusort_reset(GpuSort *sort)
 		gpusort_rewind_ranges(sort);
 	}
 	gpusort_end_spill(sort);
+	sort->parts = NULL;
 	gpusort_forget_rows(sort);
 	gpusort_set_memory_aside(sort, true);
 	memset(&sort->stats, 0, sizeof(sort->stats));

@@ -33,6 +33,7 @@
 #include "sort/sort_reorder.h"
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"
+#include "sort/spill_files.h"
 
 /* The sorts of this process that have an open job. */
 static dlist_head open_sorts = DLIST_STATIC_INIT(open_sorts);
@@ -40,10 +41,17 @@ static dlist_head open_sorts = DLIST_STATIC_INIT(open_sorts);
 /* A range of a sort that its job may hold on to. */
 typedef void (*range_visitor) (GpuSort *sort, GpuSortRange *range);
 
-/* Is a sort of so many rows to be done by gpusortd? */
+/*
+ * Are the sort's rows to be sorted by gpusortd?  Not while workers load portions of it: they lean
+ * on the extents of the shared sort, all of which are given back if gpusortd keeps some.
+ */
 static bool
-service_is_wanted(uint64 rows)
+service_is_wanted(const GpuSort *sort)
 {
+	uint64		rows = sort->rows.count;
+
+	if (sort->spill != NULL && sort->spill->crew != NULL)
+		return false;
 	switch ((GpuSortEngine) gpusort_engine)
 	{
 		case GPUSORT_ENGINE_HOST:
@@ -105,7 +113,7 @@ gpusort_service_feed(GpuSort *sort)
 	bool		cuda;
 
 	if (sort->rows.count < GSD_EXTENT_WORDS || sort->keys.columns[0].facts.long_keys ||
-		!service_is_wanted(sort->rows.count))
+		!service_is_wanted(sort))
 		return;
 	nplanes = list_planes(&sort->keys, planes);
 	if (!sort->service.job.open &&
@@ -292,7 +300,7 @@ gpusort_service_sort(GpuSort *sort, bool all_at_once)
 	const char *why;
 	bool		cuda;
 
-	if (!service_is_wanted(sort->rows.count))
+	if (!service_is_wanted(sort))
 		return false;
 	if (!gpusort_service_is_up(&cuda) && gpusort_service_complaint() == NULL)
 	{

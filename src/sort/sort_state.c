@@ -22,7 +22,10 @@ gpusort_release_state(GpuSort *sort)
 	gpusort_release_ranges(sort);
 	gpusort_service_abandon(sort);
 	if (!sort->is_part && !sort->is_joined)
+	{
 		gpusort_give_owner(&sort->memory.pool_account);
+		sort->parts = NULL;
+	}
 	gpusort_pool_close(&sort->memory.pool_account);
 }
 
