@@ -34,6 +34,7 @@
 #include "index/index_scan.h"
 #include "index/index_slices.h"
 #include "index/index_unique.h"
+#include "index/index_workers.h"
 #include "index/index_writer.h"
 #include "sort/sort_fetch.h"
 
@@ -75,12 +76,13 @@ static double
 read_table(Build *build)
 {
 	GpuSortIndexReader *reader = &build->reader;
+	int			planned = gpusort_index_workers(&reader->target);
 	double		live;
 
 	reader->by_pages = gpusort_index_can_read_pages(&reader->target);
 	reader->blocks.reports = true;
-	if (reader->target.info->ii_ParallelWorkers > 0)
-		build->leader = gpusort_leader_begin(reader);
+	if (planned > 0)
+		build->leader = gpusort_leader_begin(reader, planned);
 	if (build->leader != NULL)
 		build->workers = gpusort_leader_workers(build->leader);
 	live = gpusort_index_scan(reader);

@@ -107,7 +107,7 @@ end_parallel_mode(GpuSortIndexLeader *leader)
 }
 
 GpuSortIndexLeader *
-gpusort_leader_begin(GpuSortIndexReader *reader)
+gpusort_leader_begin(GpuSortIndexReader *reader, int workers)
 {
 	GpuSortIndexLeader *leader = palloc0(sizeof(GpuSortIndexLeader));
 	const IndexInfo *info = reader->target.info;
@@ -115,8 +115,7 @@ gpusort_leader_begin(GpuSortIndexReader *reader)
 	EnterParallelMode();
 	leader->snapshot = info->ii_Concurrent
 		? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
-	leader->context = CreateParallelContext("gpusort", "gpusort_index_worker",
-											info->ii_ParallelWorkers);
+	leader->context = CreateParallelContext("gpusort", "gpusort_index_worker", workers);
 	if (!make_shared_memory(leader, reader))
 	{
 		end_parallel_mode(leader);

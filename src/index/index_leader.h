@@ -15,12 +15,12 @@
 typedef struct GpuSortIndexLeader GpuSortIndexLeader;
 
 /*
- * Start the planned workers, and let the reader, which has its target, by_pages and
+ * Start so many workers, and let the reader, which has its target, by_pages and
  * rows.sort, read with them.  NULL if there are no workers to be had, and nothing was
  * done.  The workers stay, and this process in parallel mode, until
  * gpusort_leader_end().
  */
-extern GpuSortIndexLeader *gpusort_leader_begin(GpuSortIndexReader *reader);
+extern GpuSortIndexLeader *gpusort_leader_begin(GpuSortIndexReader *reader, int workers);
 
 /*
  * The leader has read its share, of so many live rows: wait until all have, and take over

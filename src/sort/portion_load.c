@@ -12,7 +12,17 @@
 #include "sort/sort_rows.h"
 #include "sort/sort_state.h"
 
-/* Read a portion; false if it does not fit. */
+static uint64
+count_rows(uint32 nruns, const GpuSortRunPlace *from, const GpuSortRunPlace *to)
+{
+	uint64		rows = 0;
+
+	for (uint32 i = 0; i < nruns; i++)
+		rows += to[i].row - from[i].row;
+	return rows;
+}
+
+/* Read a portion, for whose planes no more memory is taken than it needs; false if it does not fit. */
 static bool
 read_rows(GpuSort *sort, const GpuSortRun **runs, uint32 nruns, const GpuSortRunPlace *from,
 		  const GpuSortRunPlace *to)
@@ -23,6 +33,7 @@ read_rows(GpuSort *sort, const GpuSortRun **runs, uint32 nruns, const GpuSortRun
 
 	INSTR_TIME_SET_CURRENT(start);
 	gpusort_forget_rows(sort);
+	sort->memory.expected_rows = count_rows(nruns, from, to);
 	gpusort_run_reader_init(&reader);
 	for (uint32 i = 0; i < nruns && tuple == NULL; i++)
 	{
@@ -32,6 +43,7 @@ read_rows(GpuSort *sort, const GpuSortRun **runs, uint32 nruns, const GpuSortRun
 				break;
 	}
 	gpusort_run_reader_free(&reader);
+	sort->memory.expected_rows = 0;
 	gpusort_add_elapsed(&sort->stats.read_time, start);
 	return tuple == NULL;
 }

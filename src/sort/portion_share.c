@@ -25,7 +25,7 @@ gpusort_portion_workers(const GpuSort *sort)
 {
 	const GpuSortSpill *spill = sort->spill;
 
-	if (spill == NULL || spill->portions == NULL || !sort->order.performed)
+	if (spill == NULL || spill->portions == NULL || sort->parts == NULL || !sort->order.performed)
 		return 0;
 	return (int) Min(spill->participants, spill->portions->count) - 1;
 }

@@ -213,6 +213,8 @@ gpusort_grow_planes(GpuSort *sort)
 	/* room for no more rows than will be trimmed */
 	if (memory->capacity < sort->bound.trim_at)
 		step = Min(step, sort->bound.trim_at - memory->capacity);
+	if (memory->capacity < memory->expected_rows)
+		step = Min(step, memory->expected_rows - memory->capacity);
 	while (memory->capacity + step > PG_UINT32_MAX || !rows_fit(sort, memory->capacity + step))
 	{
 		step /= 2;

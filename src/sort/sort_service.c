@@ -42,7 +42,7 @@ static dlist_head open_sorts = DLIST_STATIC_INIT(open_sorts);
 typedef void (*range_visitor) (GpuSort *sort, GpuSortRange *range);
 
 /*
- * Are the sort's rows to be sorted by gpusortd?  Not while workers load portions of it: they lean
+ * Are the sort's rows to be sorted by gpusortd?  Not if others take portions of it: they lean
  * on the extents of the shared sort, all of which are given back if gpusortd keeps some.
  */
 static bool
@@ -50,7 +50,7 @@ service_is_wanted(const GpuSort *sort)
 {
 	uint64		rows = sort->rows.count;
 
-	if (sort->spill != NULL && sort->spill->crew != NULL)
+	if (sort->spill != NULL && sort->spill->shared_first != NULL)
 		return false;
 	switch ((GpuSortEngine) gpusort_engine)
 	{

@@ -42,6 +42,7 @@ typedef struct GpuSortMemory
 	GpuSortPoolAccount pool_account;
 	size_t		reserve_bytes;	/* reservation of each range */
 	uint64		capacity;		/* rows that the planes have room for */
+	uint64		expected_rows;	/* that there will be, if that is known; else 0 */
 	pg_atomic_uint64 *claimed_rows; /* ... those of all parts; NULL: this is none */
 	pg_atomic_uint32 *crowded;	/* of a part: not 0 if it may not have more than: */
 	uint32		fair_extents;
