@@ -55,7 +55,7 @@ for my $group ('few', 'i % 2', 'i * 0')
 	my $windows = "SELECT count(*), sum(r), sum(hashint8(s)), sum(length(pad))
 		FROM (SELECT rank() OVER w AS r, sum(i) OVER w AS s, pad FROM t WINDOW w AS (PARTITION BY $group ORDER BY h, i)) q";
 
-	my ($ours, $theirs, $alone) = map { run_with($node, $windows, @$_) } [ 'gpusort.enabled' => 'on' ], [ 'gpusort.enabled' => 'off' ],
+	my ($ours, $theirs, $alone) = map { GpuSortTest::run_with($node, $windows, @$_) } [ 'gpusort.enabled' => 'on' ], [ 'gpusort.enabled' => 'off' ],
 		[ 'parallel_leader_participation' => 'off' ];
 	is($ours, $theirs, "window functions over a sort that workers make together, by $group");
 	is($alone, $theirs, '... without the leader');
@@ -114,11 +114,11 @@ $log = substr slurp_file($node->logfile), $before;
 like($log, qr{temporary file: path "pg_tblspc/\d+/PG_[^"]*/gpusort}, 'temp_tablespaces are used');
 unlike($log, qr{temporary file: path "base/pgsql_tmp/[^"]*gpusort}, '... and no other');
 
-($ours, $err) = session_of($node, "SET temp_file_limit = '1MB'", "SELECT count(q::text) FROM ($query OFFSET 0) q", 'SET max_parallel_workers_per_gather = 0',
+(my $limited, $err) = session_of($node, "SET temp_file_limit = '1MB'", "SELECT count(q::text) FROM ($query OFFSET 0) q", 'SET max_parallel_workers_per_gather = 0',
 	"SELECT count(q::text) FROM ($query OFFSET 0) q", "CREATE INDEX ON t (pad)", 'SELECT 1');
 my @limited = $err =~ /ERROR:  temporary file size exceeds "?temp_file_limit/g;
 is(scalar @limited, 3, 'temp_file_limit holds');
-like($ours, qr/^1$/, '... and the session goes on');
+like($limited, qr/^1$/, '... and the session goes on');
 is_deeply([ spilled_files() ], [], '... without files');
 is(service($node, 'pool_bytes_free'), $pool_bytes, '... and without extents');
 
