@@ -72,6 +72,7 @@ protocol/gsd_pool.h				GSD_MAX_JOBS			2|6
 runs/run_file.c					GPUSORT_MIN_RUN_BLOCK	64|512
 runs/run_portions.c				MAX_SAMPLES				2|10
 runs/run_reader.c				BUFFER_BYTES			((size_t) 64)|((size_t) 1024)
+sort/portion_crew.c			WATCH_MS				1|20
 sort/sort_portions.c			GPUSORT_MAX_RUNS		3|20
 sort/sort_portions.c			PORTION_BYTES			((size_t) 2 << 10)|((size_t) 64 << 10)
 sort/sort_portions.c			STRETCH_BYTES			((size_t) 256)|((size_t) 4 << 10)
