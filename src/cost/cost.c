@@ -244,8 +244,9 @@ estimate_cost(double rows, double row_bytes, Cost key, GpuSortEstimate *estimate
 
 	estimate->collect_cost = rows * (gpusort_cost_row * COLLECT_SHARE + key +
 									 row_bytes * gpusort_cost_row_byte * memory);
+	estimate->collect_cost += spill_cost(rows, row_bytes, estimate);
 	estimate->startup_cost = gpusort_cost_startup + estimate->collect_cost + sort +
-		fresh_memory_cost(estimate->memory_bytes) + spill_cost(rows, row_bytes, estimate);
+		fresh_memory_cost(estimate->memory_bytes);
 	estimate->run_cost = rows * gpusort_cost_emit * memory;
 }
 

@@ -26,7 +26,8 @@ typedef struct GpuSortEstimate
 	/* the sort */
 	Cost		startup_cost;	/* from the first input row to the first output row, without
 								 * what the input itself costs */
-	Cost		collect_cost;	/* of that, collecting the input: what participants share */
+	Cost		collect_cost;	/* of that, what participants share: collecting the input, and writing
+								 * and reading what spills */
 	Cost		run_cost;		/* returning all rows */
 
 	/* what it is made of */

@@ -94,7 +94,14 @@ estimate_shared(GpuSortSharedSort *sort, const char **reason)
 						 &sort->estimate, reason);
 }
 
-/* As for rows that workers collect for a leader: all of them have to fit into the pool. */
+/* Slices may spill, and each is read back by one participant; rows that go to all of them have to fit. */
+static bool
+pool_suffices(const GpuSortSharedSort *sort, int participants)
+{
+	return sort->slice_columns > 0 ? gpusort_pool_suffices(&sort->estimate, participants)
+		: gpusort_fits_pool(&sort->estimate, participants);
+}
+
 bool
 gpusort_shared_worth_it(GpuSortSharedSort *sort)
 {
@@ -105,5 +112,5 @@ gpusort_shared_worth_it(GpuSortSharedSort *sort)
 		estimate_shared(sort, &reason) &&
 		gpusort_worth_it(sort->all_rows, partial->pathtarget->width, GPUSORT_NO_LIMIT,
 						 &sort->estimate, &reason) &&
-		(gpusort_force || gpusort_fits_pool(&sort->estimate, partial->parallel_workers + 1));
+		(gpusort_force || pool_suffices(sort, partial->parallel_workers + 1));
 }
