@@ -117,9 +117,8 @@ gpusort_begin_portion_workers(GpuSort *sort, TupleDesc desc, const GpuSortSpec *
 	workers->sort = sort;
 	workers->context = CreateParallelContext("gpusort", "gpusort_portion_worker", nworkers);
 	crew = make_shared_memory(workers, desc, spec);
-	if (crew != NULL)
+	if (crew != NULL && gpusort_crew_begin(crew, sort, &(GpuSortCrewWatch) {is_gone, workers}))
 	{
-		gpusort_crew_begin(crew, sort, &(GpuSortCrewWatch) {is_gone, workers});
 		LaunchParallelWorkers(workers->context);
 		if (workers->context->nworkers_launched > 0)
 			return workers;

@@ -41,18 +41,20 @@ gpusort_crew_init(GpuSortPortionCrew *crew, int workers)
 		ConditionVariableInit(&crew->slots[i].freed);
 }
 
-void
+bool
 gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort, const GpuSortCrewWatch *watch)
 {
 	GpuSortSpill *spill = sort->spill;
-	GpuSortCrewLeader *leader = MemoryContextAllocZero(spill->context, sizeof(GpuSortCrewLeader));
+	GpuSortCrewLeader *leader;
 
 	Assert(spill->crew == NULL);
 	if (!gpusort_share_portions(sort, &crew->portions))
-		elog(ERROR, "gpusort: a crew without portions");
+		return false;
+	leader = MemoryContextAllocZero(spill->context, sizeof(GpuSortCrewLeader));
 	leader->crew = crew;
 	leader->watch = *watch;
 	spill->crew = leader;
+	return true;
 }
 
 void

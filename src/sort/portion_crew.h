@@ -40,10 +40,10 @@ typedef struct GpuSortCrewWatch
 } GpuSortCrewWatch;
 
 /*
- * By the leader: have workers load the sort's portions, of which gpusort_portion_workers() wants some,
- * and take them from there.
+ * By the leader: have workers load the sort's portions, and take them from there; false if there is
+ * no memory for that.
  */
-extern void gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort,
+extern bool gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort,
 							   const GpuSortCrewWatch *watch);
 
 /*

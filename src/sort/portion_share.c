@@ -63,6 +63,15 @@ gpusort_share_portions(GpuSort *sort, GpuSortSharedPortions *shared)
 
 	if (gpusort_portion_workers(sort) == 0)
 		return false;
+	/* others get the memory that this process does not need now */
+	gpusort_unmap_window(sort);
+	sort->window.nrows = 0;
+	spill->loaded = false;
+	gpusort_forget_rows(sort);
+	gpusort_rewind_ranges(sort);
+	/* gpusortd may not have let go of some of it: then all else is given back */
+	if (sort->parts == NULL)
+		return false;
 	portions = spill->portions;
 	first_bytes = ((Size) portions->count + 1) * sizeof(uint64);
 	if (spill->shared_first != NULL)
@@ -75,13 +84,6 @@ gpusort_share_portions(GpuSort *sort, GpuSortSharedPortions *shared)
 	shared->workers = gpusort_portion_workers(sort);
 	shared->file = gpusort_next_file(spill);
 	gpusort_portion_file_write(portions, spill->files, shared->file);
-
-	/* others get the memory that this process does not need now */
-	gpusort_unmap_window(sort);
-	sort->window.nrows = 0;
-	spill->loaded = false;
-	gpusort_forget_rows(sort);
-	gpusort_rewind_ranges(sort);
 	share_extents(sort);
 	return true;
 }
