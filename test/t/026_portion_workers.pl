@@ -41,12 +41,21 @@ sub nothing_is_left
 	is_deeply([ spilled_files() ], [], "$label: no files are left");
 }
 
-# For each sort of a query, how many portions came from workers.
-sub worker_portions
+# How many sorts of a query had portions from workers.  Of a few portions the leader may have loaded all by
+# the time a busy machine has started its workers: so many are wanted, and it is tried again.
+sub sorts_with_workers
 {
-	my ($query, @settings) = @_;
+	my ($wanted, $query, @settings) = @_;
+	my $sorts = 0;
 
-	return analyzed_plan_of($node, $query, @settings) =~ /Portions: \d+(?: \((\d+) by workers\))?/g;
+	for (1 .. 20)
+	{
+		my @portions = analyzed_plan_of($node, $query, @settings) =~ /Portions: \d+(?: \((\d+) by workers\))?/g;
+
+		$sorts = grep { $_ } @portions;
+		last if $sorts >= $wanted;
+	}
+	return $sorts;
 }
 
 my %values;
@@ -55,11 +64,11 @@ my %values;
 sub same_value
 {
 	my ($query, $label, $sorts, @settings) = @_;
-	my @portions = $sorts > 0 ? worker_portions($query, @settings) : ();
+	my $with_workers = $sorts > 0 ? sorts_with_workers($sorts, $query, @settings) : 0;
 	my $ours = join '', session_of($node, settings(@settings), $query);
 
 	$values{$query} //= join '', session_of($node, 'SET gpusort.enabled = off', $query);
-	cmp_ok(scalar(grep { $_ } @portions), '>=', $sorts, "$label: $sorts sorts have workers");
+	cmp_ok($with_workers, '>=', $sorts, "$label: $sorts sorts have workers");
 	is($ours, $values{$query}, "$label: PostgreSQL's answer");
 }
 
@@ -78,8 +87,7 @@ sub settings
 # ---------- rows in order ----------
 
 my $query = 'SELECT * FROM t ORDER BY h, i';
-my ($portions) = worker_portions($query);
-cmp_ok($portions, '>', 0, 'workers load portions');
+is(sorts_with_workers(1, $query), 1, 'workers load portions');
 for my $order ('h, i', 'm DESC NULLS LAST, i', 'm COLLATE "und-x-icu", i')
 {
 	same_answer($node, "SELECT * FROM t ORDER BY $order", "ORDER BY $order");
