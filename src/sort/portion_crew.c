@@ -10,10 +10,12 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "storage/latch.h"
 #include "utils/wait_event.h"
 
 #include "elapsed.h"
 #include "runs/portion_file.h"
+#include "settings.h"
 #include "sort/crew_layout.h"
 #include "sort/parts_layout.h"
 #include "sort/sort_memory.h"
@@ -22,6 +24,10 @@
 
 /* How often to look after workers that are waited for. */
 #define WATCH_MS		100
+
+/* In tests, how long to wait for workers to begin. */
+#define FIRST_PORTION_MS	10
+#define FIRST_PORTION_WAITS	2000
 
 Size
 gpusort_crew_bytes(int workers)
@@ -203,6 +209,18 @@ look_after(const GpuSortCrewLeader *leader, int number)
 			 errhint("More details may be available in the server log.")));
 }
 
+/* What is to go wrong with a worker's portion (gpusort.inject_fault) needs one that has taken one. */
+static void
+await_first_portion(const GpuSortPortionCrew *crew)
+{
+	for (int i = 0; i < FIRST_PORTION_WAITS && crew->next == 0; i++)
+	{
+		(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, FIRST_PORTION_MS,
+						 PG_WAIT_EXTENSION);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
 GpuSortCrewAnswer
 gpusort_crew_take(GpuSort *sort, uint64 position, bool idle, uint64 *ahead)
 {
@@ -214,6 +232,8 @@ gpusort_crew_take(GpuSort *sort, uint64 position, bool idle, uint64 *ahead)
 
 	if (portion < crew->wanted)
 		return GPUSORT_CREW_NONE;
+	if (unlikely(gpusort_inject_fault >= GPUSORT_FAULT_SLOW_SLICES))
+		await_first_portion(crew);
 	pass_portions(crew, portion);
 
 	INSTR_TIME_SET_CURRENT(start);
