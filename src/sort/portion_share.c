@@ -59,9 +59,10 @@ gpusort_share_portions(GpuSort *sort, GpuSortSharedPortions *shared)
 {
 	GpuSortSpill *spill = sort->spill;
 	const GpuSortPortions *portions;
+	int			workers = gpusort_portion_workers(sort);
 	Size		first_bytes;
 
-	if (gpusort_portion_workers(sort) == 0)
+	if (workers == 0)
 		return false;
 	/* others get the memory that this process does not need now */
 	gpusort_unmap_window(sort);
@@ -81,7 +82,7 @@ gpusort_share_portions(GpuSort *sort, GpuSortSharedPortions *shared)
 	spill->shared_count = portions->count;
 	shared->parts = gpusort_parts_number(sort->parts);
 	shared->count = portions->count;
-	shared->workers = gpusort_portion_workers(sort);
+	shared->workers = workers;
 	shared->file = gpusort_next_file(spill);
 	gpusort_portion_file_write(portions, spill->files, shared->file);
 	share_extents(sort);
