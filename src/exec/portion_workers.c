@@ -45,7 +45,7 @@ PGDLLEXPORT void gpusort_portion_worker(dsm_segment *segment, shm_toc *toc);
 
 /* ---------- the leader ---------- */
 
-/* How much of what they share; bytes of each. */
+/* A piece of the shared memory, which the workers find by its key. */
 static void *
 make_chunk(ParallelContext *context, uint64 key, Size bytes)
 {

@@ -18,6 +18,7 @@
 #include "index/index_key.h"
 #include "index/index_portions.h"
 #include "index/index_unique.h"
+#include "sort/dead_rows.h"
 #include "sort/sort_fetch.h"
 
 /* A process that writes. */
@@ -88,6 +89,20 @@ set_aside(PortionWriter *writer, const GpuSortView *view, GpuSortSlice *slice)
 	slice->middle_end = slice->middle + pages - 2;
 }
 
+/* The first tuple of the slice after, of which a high key is made; NULL: there is none. */
+static IndexTuple
+next_tuple(GpuSort *sort, const GpuSortSlice *slice)
+{
+	IndexTuple	tuple;
+
+	if (slice->right == P_NONE)
+		return NULL;
+	tuple = gpusort_tuple_behind(sort, slice->to);
+	/* nobody has judged it here; btree would take a mark for a pivot's */
+	gpusort_unmark_tuple(tuple);
+	return tuple;
+}
+
 static void
 write_slice(PortionWriter *writer, GpuSortSlice *slice)
 {
@@ -110,8 +125,7 @@ write_slice(PortionWriter *writer, GpuSortSlice *slice)
 		gpusort_slice_writer_open_view(&writer->slices, &view, position);
 		gpusort_slice_writer_put(&writer->slices, position, to);
 	}
-	gpusort_slice_writer_end(&writer->slices, slice->right == P_NONE ? NULL
-							 : (IndexTuple) gpusort_tuple_behind(writer->sort, slice->to));
+	gpusort_slice_writer_end(&writer->slices, next_tuple(writer->sort, slice));
 }
 
 /* Write slices until there are no more. */

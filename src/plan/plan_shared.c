@@ -94,7 +94,10 @@ estimate_shared(GpuSortSharedSort *sort, const char **reason)
 						 &sort->estimate, reason);
 }
 
-/* Slices may spill, and each is read back by one participant; rows that go to all of them have to fit. */
+/*
+ * Slices may spill, and each is read back by one participant; rows that go to all of them have to
+ * fit.
+ */
 static bool
 pool_suffices(const GpuSortSharedSort *sort, int participants)
 {

@@ -446,16 +446,16 @@ gpusort_portions_free(GpuSortPortions *p)
 }
 
 uint32
-gpusort_portions_find(const GpuSortPortions *p, uint64 position)
+gpusort_find_portion(const uint64 *first, uint32 count, uint64 position)
 {
 	uint32		low = 0;
-	uint32		high = p->count;
+	uint32		high = count;
 
 	while (high - low > 1)
 	{
 		uint32		middle = low + (high - low) / 2;
 
-		if (p->first[middle] <= position)
+		if (first[middle] <= position)
 			low = middle;
 		else
 			high = middle;
@@ -553,7 +553,7 @@ gpusort_portions_split(GpuSortPortions *p, uint32 number)
 
 /* ---------- behind a portion ---------- */
 
-const void *
+void *
 gpusort_portions_tuple_behind(GpuSortPortions *p, uint32 number)
 {
 	const GpuSortRunPlace *places = cuts_of(p, number + 1);

@@ -66,14 +66,20 @@ extern GpuSortPortions *gpusort_portions_make_one(const GpuSortRun **runs, uint3
 
 extern void gpusort_portions_free(GpuSortPortions *portions);
 
-/* The portion that has the row at a position. */
-extern uint32 gpusort_portions_find(const GpuSortPortions *portions, uint64 position);
+/* Of portions that begin at such positions, the one that has the row at a position. */
+extern uint32 gpusort_find_portion(const uint64 *first, uint32 count, uint64 position);
+
+static inline uint32
+gpusort_portions_find(const GpuSortPortions *portions, uint64 position)
+{
+	return gpusort_find_portion(portions->first, portions->count, position);
+}
 
 /* Make two portions of one; false if it has one row. */
 extern bool gpusort_portions_split(GpuSortPortions *portions, uint32 number);
 
-/* The first tuple behind a portion, valid until the next call; NULL: it is the last. */
-extern const void *gpusort_portions_tuple_behind(GpuSortPortions *portions, uint32 number);
+/* A copy of the first tuple behind a portion, valid until the next call; NULL: it is the last. */
+extern void *gpusort_portions_tuple_behind(GpuSortPortions *portions, uint32 number);
 
 static inline const GpuSortRunPlace *
 gpusort_portion_cuts(const GpuSortPortions *portions, uint32 number)

@@ -21,7 +21,7 @@ gpusort_unmark_dead(GpuSort *sort)
 
 		if (id % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
-		tuple->t_info &= ~INDEX_AM_RESERVED_BIT;
+		gpusort_unmark_tuple(tuple);
 	}
 	sort->index.any_dead = false;
 }

@@ -24,6 +24,12 @@ gpusort_tuple_is_dead(IndexTuple tuple)
 	return (tuple->t_info & INDEX_AM_RESERVED_BIT) != 0;
 }
 
+static inline void
+gpusort_unmark_tuple(IndexTuple tuple)
+{
+	tuple->t_info &= ~INDEX_AM_RESERVED_BIT;
+}
+
 /* Remove all marks, once uniqueness has been checked. */
 extern void gpusort_unmark_dead(GpuSort *sort);
 

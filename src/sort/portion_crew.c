@@ -83,25 +83,6 @@ gpusort_crew_stop(GpuSort *sort)
 	spill->crew = NULL;
 }
 
-/* The portion that had the row at a position when the crew began. */
-static uint32
-find_portion(const GpuSortSpill *spill, uint64 position)
-{
-	uint32		low = 0;
-	uint32		high = spill->shared_count;
-
-	while (high - low > 1)
-	{
-		uint32		middle = low + (high - low) / 2;
-
-		if (spill->shared_first[middle] <= position)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* No portion before this one is wanted any more. */
 static void
 pass_portions(GpuSortPortionCrew *crew, uint32 portion)
@@ -224,9 +205,10 @@ await_first_portion(const GpuSortPortionCrew *crew)
 GpuSortCrewAnswer
 gpusort_crew_take(GpuSort *sort, uint64 position, bool idle, uint64 *ahead)
 {
-	GpuSortCrewLeader *leader = sort->spill->crew;
+	const GpuSortSpill *spill = sort->spill;
+	GpuSortCrewLeader *leader = spill->crew;
 	GpuSortPortionCrew *crew = leader->crew;
-	uint32		portion = find_portion(sort->spill, position);
+	uint32		portion = gpusort_find_portion(spill->shared_first, spill->shared_count, position);
 	GpuSortCrewAnswer answer = GPUSORT_CREW_NONE;
 	instr_time	start;
 

@@ -140,7 +140,7 @@ gpusort_take_portion(GpuSort *sort, uint32 number, uint64 *from, uint64 *to)
 	*to = spill->shared_first[number + 1];
 }
 
-const void *
+void *
 gpusort_tuple_behind(GpuSort *sort, uint64 to)
 {
 	GpuSortPortions *portions = sort->spill->portions;

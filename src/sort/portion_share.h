@@ -53,9 +53,9 @@ extern void gpusort_open_portions(GpuSort *part, const GpuSortSharedPortions *sh
 extern void gpusort_take_portion(GpuSort *sort, uint32 number, uint64 *from, uint64 *to);
 
 /*
- * The first tuple behind the portion that was taken, as it is in memory; valid until the next call, or
- * the next fetch.  NULL: it is the last portion.
+ * A copy of the first tuple behind the portion that was taken, marks of dead rows included, which the
+ * caller may change; valid until the next call or fetch.  NULL: it is the last portion.
  */
-extern const void *gpusort_tuple_behind(GpuSort *sort, uint64 to);
+extern void *gpusort_tuple_behind(GpuSort *sort, uint64 to);
 
 #endif							/* GPUSORT_PORTION_SHARE_H */
