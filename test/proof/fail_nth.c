@@ -389,7 +389,7 @@ is_data_file(int fd)
 	if (length < 0)
 		return false;
 	path[length] = '\0';
-	return strstr(path, "/base/") != NULL;
+	return strstr(path, "/base/") != NULL && strstr(path, "/pg_wal/") == NULL;
 }
 
 /* Only calls about files of rows are counted. */
