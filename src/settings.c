@@ -63,6 +63,7 @@ static const struct config_enum_entry fault_options[] = {
 	{"codec", GPUSORT_FAULT_CODEC, false},
 	{"verify", GPUSORT_FAULT_VERIFY, false},
 	{"pause", GPUSORT_FAULT_PAUSE, false},
+	{"small_pages", GPUSORT_FAULT_SMALL_PAGES, false},
 	{"slow_slices", GPUSORT_FAULT_SLOW_SLICES, false},
 	{"worker_error", GPUSORT_FAULT_WORKER_ERROR, false},
 	{"worker_exit", GPUSORT_FAULT_WORKER_EXIT, false},

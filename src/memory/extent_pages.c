@@ -33,6 +33,7 @@
 #include "memory/extent_pages.h"
 #include "memory/pool.h"
 #include "protocol/gsd_collapse.h"
+#include "settings.h"
 
 /* asm-generic/mman-common.h, which may be older than the kernel */
 #ifndef MADV_POPULATE_WRITE
@@ -110,7 +111,7 @@ make_huge(uint32 extent, char *start)
 	uint64		then_ms;
 	bool		made;
 
-	if (!can_collapse || header->huge)
+	if (!can_collapse || header->huge || gpusort_inject_fault == GPUSORT_FAULT_SMALL_PAGES)
 		return false;
 	then_ms = clock_ms();
 	if (!gsd_collapse_begin(header, then_ms))
@@ -127,7 +128,7 @@ make_huge(uint32 extent, char *start)
 bool
 gpusort_extent_is_populated(uint32 extent)
 {
-	return state_of(extent) != GSD_EXTENT_FRESH;
+	return state_of(extent) != GSD_EXTENT_FRESH && gpusort_inject_fault != GPUSORT_FAULT_SMALL_PAGES;
 }
 
 bool

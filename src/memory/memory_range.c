@@ -252,14 +252,14 @@ choose_pages(GpuSortRange *range, size_t from, size_t to)
 	}
 }
 
-/* Grow by extents, as far as there are any. */
+/* Grow by extents, as far as there are any, and to `most` bytes. */
 static void
-grow_in_pool(GpuSortRange *range, size_t bytes)
+grow_in_pool(GpuSortRange *range, size_t bytes, size_t most)
 {
 	size_t		step = Min(Max(range->usable / 8, MIN_POOL_STEP_BYTES), MAX_POOL_STEP_BYTES);
 	size_t		target = Max(bytes, range->usable + step);
 
-	target = Min(round_up(target, MIN_POOL_STEP_BYTES), range->reserved);
+	target = Min(round_up(target, MIN_POOL_STEP_BYTES), most);
 	gpusort_extents_take(range, target);
 	range->usable = gpusort_extents_populate(range, target);
 }
@@ -318,8 +318,21 @@ gpusort_range_grow(GpuSortRange *range, size_t bytes)
 	if (bytes > range->reserved)
 		return false;
 	if (!gpusort_range_is_private(range) && range->account->max_extents > 0)
-		grow_in_pool(range, bytes);
-	return bytes <= range->usable || (!range->account->pool_only && grow_privately(range, bytes));
+		grow_in_pool(range, bytes, range->reserved);
+	if (bytes <= range->usable)
+		return true;
+	/* private memory begins behind extents that can be used to their end */
+	return !range->account->pool_only && range->usable >= gpusort_range_pool_bytes(range) &&
+		grow_privately(range, bytes);
+}
+
+bool
+gpusort_range_grow_in_pool(GpuSortRange *range, size_t bytes, size_t most)
+{
+	if (bytes > range->usable && bytes <= most && most <= range->reserved &&
+		range->account->max_extents > 0)
+		grow_in_pool(range, bytes, most);
+	return bytes <= range->usable;
 }
 
 void

@@ -37,6 +37,7 @@ typedef enum GpuSortRangeRole
 	GPUSORT_RANGE_DESCRIPTOR,	/* of a job for gpusortd */
 	GPUSORT_RANGE_SORTED_ROWS,	/* rows once more, in order */
 	GPUSORT_RANGE_SORTED_REFS,
+	GPUSORT_RANGE_RUNS,			/* sorted runs that need not go to files */
 	GPUSORT_RANGE_PLANE			/* what columns have: GPUSORT_PLANE_ROLE() */
 } GpuSortRangeRole;
 
@@ -94,6 +95,12 @@ extern GpuSortRange *gpusort_range_acquire(int role, size_t reserve_bytes,
  * will do and has no more.
  */
 extern bool gpusort_range_grow(GpuSortRange *range, size_t bytes);
+
+/*
+ * The same in the pool only, and in steps that go no further than `most` bytes, which is a multiple
+ * of an extent.
+ */
+extern bool gpusort_range_grow_in_pool(GpuSortRange *range, size_t bytes, size_t most);
 
 /*
  * Take extents for the first `bytes` bytes, as far as there are any, without

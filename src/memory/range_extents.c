@@ -146,8 +146,12 @@ gpusort_extents_populate(GpuSortRange *range, size_t to)
 			done = i;
 	if (done < end)
 	{
-		gpusort_extents_give(range, done, range->nowned);
-		range->nowned = done;
+		/* the first one may be in use, up to where it was populated before */
+		uint32		used = (range->usable + EXTENT_BYTES - 1) / EXTENT_BYTES;
+		uint32		kept = Max(done, used);
+
+		gpusort_extents_give(range, kept, range->nowned);
+		range->nowned = kept;
 	}
 	if (done == 0 || is_ready(range, done - 1))
 		to = done * EXTENT_BYTES;

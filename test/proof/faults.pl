@@ -113,6 +113,7 @@ my @cases = (
 	{ name => 'late rows', set => "$serial SET gpusort.late_rows = on;", query => digest('*', 'k, id') },
 	{ name => 'hand-over', set => "$serial SET work_mem = '64kB'; SET gpusort.inject_fault = memory;", query => digest('k, id, pad', 'k, id') },
 	{ name => 'little memory', set => "$serial SET work_mem = '64kB'; SET gpusort.pool_quota = 0;", query => digest('c, id, pad', 'c, id') },
+	{ name => 'small pages', set => "$serial SET gpusort.inject_fault = small_pages;", query => digest('e, id', 'e, id') },
 	{ name => 'parallel collection', set => $parallel, workers => 1, query => digest('k, id, pad', 'k, id') },
 	{ name => 'shared sort', set => $shared, workers => 1, plan => qr/GpuSort Shared/,
 		query => 'SELECT count(*) || \' \' || sum(hashtextextended(q::text, 0)) FROM
@@ -141,7 +142,7 @@ my @cases = (
 	{ name => 'index, gpusortd', set => "$daemon SET max_parallel_maintenance_workers = 0;", daemon => 1, index => 'CREATE INDEX x ON t (k, c)' });
 
 # The short form's.
-my %in_short = map { $_ => 1 } 'text en_US', 'late rows', 'hand-over', 'parallel collection', 'shared sort', 'shared sort, alone', 'index text', 'index parallel', 'index parallel, queues',
+my %in_short = map { $_ => 1 } 'text en_US', 'late rows', 'hand-over', 'small pages', 'parallel collection', 'shared sort', 'shared sort, alone', 'index text', 'index parallel', 'index parallel, queues',
 	'int8, gpusortd';
 
 my $functions = q{
@@ -316,7 +317,10 @@ sub fail_warm
 
 	$calls = count_calls($session, $case, $kind, $in_workers) for 1 .. 3;
 	# after the first errors, which make a session larger
-	fail_once($session, $case, $kind, 'warming up', 1, $_, $in_workers) for 0, 1, 0, 1;
+	for my $nth (1, int($calls / 2) + 1)
+	{
+		fail_once($session, $case, $kind, 'warming up', $nth, $_, $in_workers) for 0, 1, 0, 1;
+	}
 	@before = size_of($session->{pid});
 	for my $for_good (0, 1)
 	{
