@@ -4,11 +4,16 @@
 #
 # Runs against the server of PGHOST, PGPORT and PGUSER with gpusort loaded, in a database of its
 # own.  For each width of row, the memory that gpusort needs for all rows is found by sorting them
-# once; then each statement is executed with that memory and with parts of it (work_mem,
-# or maintenance_work_mem for builds), in turn with gpusort off and on, without the pool
-# unless --quotas says otherwise.  Times are medians in ms, by the clock, or CPU time of the backend
-# with --cpu; "temp" is what gpusort wrote to temporary files, in MB.  Exit status 1: gpusort was
-# slower somewhere.
+# once, and a twentieth added, as it grows by steps; then each statement is executed with that memory
+# and with parts of it (work_mem, or maintenance_work_mem for builds), in turn with gpusort off and on,
+# without the pool unless --pool or --quotas says otherwise.  Times are medians in ms, by the clock, or CPU time of the
+# backend with --cpu; "temp" is what gpusort wrote to temporary files, in MB.  Exit status 1: gpusort
+# was slower somewhere.
+#
+# With --pool the parts are quotas of the pool, of which there are 100: the pool should be little larger
+# than what the rows need, or there are none for small parts (gpusort.pool_size; the error says which).
+# Beside it gpusort has 1 MB of private memory.  PostgreSQL's processes together have as much as the
+# quota and that.
 #
 #	--rows N			(2000000)
 #	--widths A,B,...	bytes of the column beside the key, an int8 (8,100,500,2000); rows are
@@ -17,30 +22,43 @@
 #	--what A,B			sort, of all columns; key, of the key alone; index (sort,index)
 #	--keys A,B			int8, text_c (int8)
 #	--workers N			of each statement (0)
+#	--pool				parts by quotas of the pool
 #	--quotas A,B,...	instead of parts: per cent of the pool that gpusort may have; PostgreSQL's
 #						processes together get as much work_mem, its builds as much maintenance_work_mem,
 #						and gpusort's 64MB
 #	--repeat N			(3)
 #	--cpu
-#	--explain			show what EXPLAIN tells of each of our sorts
+#	--explain			show what EXPLAIN tells of each of our sorts, without times of single rows
+#	--duckdb[=PYTHON]	the same rows sorted by DuckDB, too, with as much memory_limit and as many threads
+#						as processes; PYTHON has the module duckdb (python3).  No index builds
+#	--csv FILE			the table also as a file, for plots.py spill
+#	--limit-seconds N	stop before so many seconds are over, with what there is by then (0: no limit)
 #	--set NAME=VALUE	setting for all; may be repeated
 use strict;
 use warnings;
+use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
+use IPC::Open2;
 use JSON::PP;
 use PgWire;
 use Time::HiRes qw(time);
 
 my %opt = (rows => 2_000_000, widths => '8,100,500,2000', parts => '1,2,4,8,16,64', what => 'sort,index', keys => 'int8', workers => 0,
-	quotas => undef, repeat => 3, cpu => 0, explain => 0, set => []);
-GetOptions(\%opt, 'rows=i', 'widths=s', 'parts=s', 'what=s', 'keys=s', 'workers=i', 'quotas=s', 'repeat=i', 'cpu', 'explain', 'set=s@') or exit 2;
+	pool => 0, quotas => undef, repeat => 3, cpu => 0, explain => 0, duckdb => undef, csv => undef, 'limit-seconds' => 0, set => []);
+GetOptions(\%opt, 'rows=i', 'widths=s', 'parts=s', 'what=s', 'keys=s', 'workers=i', 'pool', 'quotas=s', 'repeat=i', 'cpu',
+	'explain', 'duckdb:s', 'csv=s', 'limit-seconds=i', 'set=s@') or exit 2;
 $| = 1;
+
+use constant SMALL_KB => 1024;	# private memory beside a quota
+use constant EXTENT_KB => 2048;
 
 my %keys = (int8 => 'hashint8extended(i, 0)', text_c => "md5(i::text) COLLATE \"C\"");
 my $db = "spill_$$";
-my ($conn, $pid, $bad, $cells) = (undef, 0, 0, 0);
+my ($conn, $pid, $bad, $cells, $rows) = (undef, 0, 0, 0, 0);
+my ($began, $longest) = (time, 0);
+my ($duckdb_in, $duckdb_out, $csv);
 
 sub set_all
 {
@@ -56,6 +74,18 @@ sub session
 	set_all('gpusort.pool_quota' => 0, min_parallel_table_scan_size => 0);
 	set_all(split /=/, $_, 2) for @{ $opt{set} };
 	$pid = $conn->value('SELECT pg_backend_pid()');
+}
+
+# Nothing may last longer than what is left of the time.
+sub keep_time
+{
+	my ($needed) = @_;
+	# and the database is to be dropped
+	my $left = $opt{'limit-seconds'} - 1 - (time - $began);
+
+	return if !$opt{'limit-seconds'};
+	die "time is over\n" if $left <= $needed;
+	set_all(statement_timeout => int(1000 * $left));
 }
 
 sub clock
@@ -76,8 +106,7 @@ sub node_of
 sub explain_sort
 {
 	my ($columns) = @_;
-	my $timing = $opt{explain} ? 'ON' : 'OFF';
-	my $node = node_of(decode_json($conn->value("EXPLAIN (ANALYZE, TIMING $timing, BUFFERS OFF, FORMAT JSON) SELECT $columns FROM t ORDER BY k"))->[0]{Plan});
+	my $node = node_of(decode_json($conn->value("EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF, FORMAT JSON) SELECT $columns FROM t ORDER BY k"))->[0]{Plan});
 
 	printf "# %s\n", join ', ', map { "$_ $node->{$_}" } grep { !ref $node->{$_} } sort keys %$node if $opt{explain} && $node;
 	return $node;
@@ -100,42 +129,112 @@ sub timed
 
 sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ $#sorted / 2 ]; }
 
-# Memory, in kB, in a part of what is needed, or a quota of the pool.
+# ---- DuckDB, which spill_duckdb.py talks to ----
+
+sub ask_duckdb
+{
+	my (@words) = @_;
+
+	print $duckdb_in join("\t", @words), "\n";
+	my $answer = <$duckdb_out> // die "DuckDB's process has ended\n";
+	chomp $answer;
+	return $answer;
+}
+
+sub start_duckdb
+{
+	my $dir = tempdir(CLEANUP => 1);
+
+	open2($duckdb_out, $duckdb_in, $opt{duckdb} || 'python3', "$FindBin::RealBin/spill_duckdb.py", $dir, $opt{workers} + 1);
+	my $hello = <$duckdb_out> // die "DuckDB: no Python with the module duckdb\n";
+	print "# DuckDB $hello";
+}
+
+# The table's rows as COPY writes them go through a file.
+sub load_duckdb
+{
+	my ($key, $width) = @_;
+	my ($fh, $path) = File::Temp::tempfile(UNLINK => 1);
+
+	$conn->send_message('Q', "COPY t TO STDOUT (FORMAT csv)\0");
+	while (1)
+	{
+		my ($type, $body) = $conn->read_message;
+
+		if ($type eq 'd') { print $fh $body; }
+		elsif ($type eq 'Z') { last; }
+		elsif ($type eq 'E') { die "COPY failed\n"; }
+	}
+	close $fh or die "$path: $!\n";
+	my $answer = ask_duckdb('load', $path, $key eq 'int8' ? 'BIGINT' : 'VARCHAR', $width <= 8 ? 'BIGINT' : 'VARCHAR');
+	unlink $path;
+	die "DuckDB: $answer\n" if $answer ne 'loaded';
+}
+
+# ---- cells ----
+
+# What one of them is given: { part, label, kb } and the quota of the pool, if any.
 sub set_memory
 {
-	my ($kb, $enabled) = @_;
-	my $each = $opt{quotas} ? int($kb / ($opt{workers} + 1)) : $kb;
-	my $build = $opt{quotas} && $enabled eq 'on' ? 65536 : $kb;
+	my ($given, $enabled) = @_;
+	my $kb = $given->{kb};
+	my ($each, $build) = ($kb, $kb);
 
+	if (defined $given->{quota})
+	{
+		$each = int($kb / ($opt{workers} + 1));
+		if ($opt{pool}) { ($each, $build) = $enabled eq 'on' ? (SMALL_KB, SMALL_KB) : ($each + SMALL_KB, $build + SMALL_KB); }
+		elsif ($enabled eq 'on') { $build = 65536; }
+		set_all('gpusort.pool_quota' => $given->{quota});
+	}
 	set_all('gpusort.enabled' => $enabled, work_mem => "${each}kB", maintenance_work_mem => "${build}kB");
+}
+
+sub show
+{
+	my ($what, $key, $width, $given, $theirs, $ours, $duck, $temp_mb) = @_;
+	my @more = defined $opt{duckdb} ? ($duck =~ /^[\d.]+$/ ? sprintf '%.0f', $duck : $duck) : ();
+
+	printf "| %s |\n", join ' | ', $what, $key, $width, $given->{label}, int($given->{kb} / 1024), map({ sprintf '%.0f', $_ } $theirs, $ours), sprintf('%.1f', $theirs / $ours),
+		sprintf('%.0f', $temp_mb), @more;
+	printf $csv "%s\n", join ',', $what, $key, $width, $opt{workers}, $rows, sprintf('%.4f', $given->{part}), int($given->{kb} / 1024), map({ sprintf '%.0f', $_ } $theirs, $ours),
+		$duck =~ /^[\d.]+$/ ? sprintf('%.0f', $duck) : '', sprintf('%.0f', $temp_mb) if $csv;
 }
 
 sub cell
 {
-	my ($what, $key, $width, $label, $kb) = @_;
+	my ($what, $key, $width, $given) = @_;
 	my (%ms, $temp_mb);
+	my $duck = '';
+	my $start = time;
 
-	$kb = $kb < 1024 ? 1024 : int($kb);
+	keep_time($longest);
 	for my $round (1 .. $opt{repeat})
 	{
 		for my $enabled ('off', 'on')
 		{
-			set_memory($kb, $enabled);
+			set_memory($given, $enabled);
 			my ($ms, $mb) = timed($what);
 			push @{ $ms{$enabled} }, $ms;
 			$temp_mb = $mb if $enabled eq 'on';
+			keep_time(0);
 		}
+		next if !defined $opt{duckdb} || $what eq 'index' || $duck =~ /[a-z]/;
+		my $answer = ask_duckdb($what, int(($given->{kb} + ($opt{pool} ? SMALL_KB : 0)) / 1024));
+		if ($answer =~ /^[\d.]+$/) { push @{ $ms{duckdb} }, $answer; } else { $duck = $answer; }
 	}
 	my ($theirs, $ours) = map { median(@{ $ms{$_} }) } 'off', 'on';
+	$duck = median(@{ $ms{duckdb} }) if $ms{duckdb} && $duck eq '';
 	$cells++;
 	$bad++ if $ours > $theirs;
-	printf "| %s | %s | %d | %s | %d | %.0f | %.0f | %.1f | %.0f |\n", $what, $key, $width, $label, $kb / 1024, $theirs, $ours, $theirs / $ours, $temp_mb;
+	show($what, $key, $width, $given, $theirs, $ours, $duck, $temp_mb);
+	$longest = time - $start if time - $start > $longest;
 }
 
 sub make_table
 {
 	my ($key, $width) = @_;
-	my $rows = $width > 100 ? int($opt{rows} * 100 / $width) : $opt{rows};
+	$rows = $width > 100 ? int($opt{rows} * 100 / $width) : $opt{rows};
 	# not compressible, and never out of line
 	my $pad = $width <= 8 ? 'i' : sprintf "left(repeat(md5(i::text), %d), %d)", $width / 32 + 1, $width;
 
@@ -146,48 +245,89 @@ sub make_table
 	$conn->must('VACUUM (FREEZE, ANALYZE) t');
 }
 
-# What all rows take in private memory, in kB.
+# What all rows take, in kB, of private memory or of the pool.
 sub memory_needed
 {
-	set_all('gpusort.enabled' => 'on', 'gpusort.force' => 'on', work_mem => '2000GB', 'gpusort.pool_quota' => 0, max_parallel_workers_per_gather => 0);
-	my $kb = explain_sort('*')->{'Sort Space Used'};
+	set_all('gpusort.enabled' => 'on', 'gpusort.force' => 'on', work_mem => '2000GB', 'gpusort.pool_quota' => $opt{pool} ? 100 : 0, max_parallel_workers_per_gather => 0);
+	my $node = explain_sort('*');
 	session();
-	return $kb;
+	return 1.05 * ($node->{'Sort Space Used'} + $node->{'Pool Space Used'});
 }
 
-sub cells_by_quota
+sub pool_kb { return $conn->value("SELECT pg_size_bytes(current_setting('gpusort.pool_size')) / 1024"); }
+
+sub quota_kb
 {
-	my ($what, $key, $width) = @_;
-	my $pool_kb = $conn->value("SELECT pg_size_bytes(current_setting('gpusort.pool_size')) / 1024");
-
-	for my $quota (split /,/, $opt{quotas})
-	{
-		set_all('gpusort.pool_quota' => $quota);
-		cell($what, $key, $width, "$quota %", $pool_kb * $quota / 100);
-	}
+	my ($quota) = @_;
+	return int(pool_kb() / EXTENT_KB * $quota / 100) * EXTENT_KB;
 }
 
-my $admin = PgWire->connect(dbname => $ENV{PGDATABASE} // 'postgres');
-$admin->must("CREATE DATABASE $db");
-eval {
-	print "| what | key | width | memory | MB | PostgreSQL | gpusort | times faster | temp |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+# What each cell is given.
+sub given_parts
+{
+	my ($need) = @_;
+	return map { +{ part => 1 / $_, label => "1/$_", kb => int($need / $_ < 1024 ? 1024 : $need / $_) } } split /,/, $opt{parts};
+}
+
+sub given_quotas { return map { +{ part => $_ / 100, label => "$_ %", quota => $_, kb => int(pool_kb() * $_ / 100) } } split /,/, $opt{quotas}; }
+
+sub given_of_pool
+{
+	my ($need) = @_;
+	my $pool = pool_kb();
+	my @given;
+
+	for my $part (split /,/, $opt{parts})
+	{
+		my $quota = int(100 * $need / $part / $pool + 0.5);
+
+		if ($quota < 1 || $quota > 93)
+		{
+			printf "# 1/%s of the %d MB needed is no quota of this pool: set gpusort.pool_size to %d MB\n", $part, $need / 1024, $need / 1024 * 1.6;
+			next;
+		}
+		push @given, { part => 1 / $part, label => "1/$part", quota => $quota, kb => quota_kb($quota) };
+	}
+	return @given;
+}
+
+sub all_cells
+{
 	for my $key (split /,/, $opt{keys})
 	{
 		for my $width (split /,/, $opt{widths})
 		{
 			session();
+			keep_time(0);
 			make_table($key, $width);
-			my $kb = $opt{quotas} ? 0 : memory_needed();
-			for my $what (split /,/, $opt{what})
-			{
-				if ($opt{quotas}) { cells_by_quota($what, $key, $width); next; }
-				cell($what, $key, $width, "1/$_", $kb / $_) for split /,/, $opt{parts};
-			}
+			load_duckdb($key, $width) if defined $opt{duckdb};
+			my @given = $opt{quotas} ? given_quotas() : $opt{pool} ? given_of_pool(memory_needed()) : given_parts(memory_needed());
+			for my $what (split /,/, $opt{what}) { cell($what, $key, $width, $_) for @given; }
 		}
 	}
-	$conn->close;
+}
+
+my $failed = 0;
+my $admin = PgWire->connect(dbname => $ENV{PGDATABASE} // 'postgres');
+$admin->must("CREATE DATABASE $db");
+eval {
+	if ($opt{csv})
+	{
+		open $csv, '>', $opt{csv} or die "$opt{csv}: $!\n";
+		$csv->autoflush(1);
+		print $csv "what,key,width,workers,rows,part,mb,postgres_ms,gpusort_ms,duckdb_ms,temp_mb\n";
+	}
+	start_duckdb() if defined $opt{duckdb};
+	print '| what | key | width | memory | MB | PostgreSQL | gpusort | times faster | temp |', defined $opt{duckdb} ? ' DuckDB |' : '', "\n",
+		'| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |', defined $opt{duckdb} ? ' ---: |' : '', "\n";
+	all_cells();
+	1;
+} or do {
+	# a statement that was ended for it
+	if ($@ =~ /^time is over|^57014/) { print "stopped, $opt{'limit-seconds'} s are over\n"; }
+	else { print "FAILED: $@"; $failed = 1; }
 };
-if ($@) { print "FAILED: $@"; $bad++; }
+$conn->close if $conn;
 $admin->query("DROP DATABASE $db WITH (FORCE)");
 printf "%d of %d cells not slower\n", $cells - $bad, $cells;
-exit($bad ? 1 : 0);
+exit($bad || $failed ? 1 : 0);
