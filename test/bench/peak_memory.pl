@@ -29,7 +29,8 @@
 #	--quotas A,B,...	instead: per cent of the pool, where private memory is 4MB
 #	--fills A,B,...		rows need so many times the grant, more or less (0.4,4)
 #	--widths A,B,...	bytes of the column beside the key (8,100,2000)
-#	--what A,B			sort, of all columns; key, of the key alone; index (sort,index)
+#	--what A,B			sort, of all columns; key, of the key alone; index; window, a window function above a
+#						sort of all columns, which workers may do together (sort,index)
 #	--keys A,B			int8, text_c (int8)
 #	--workers A,B,...	(0,2)
 #	--largest N			leave out cells of more than so many MB (1024)
@@ -59,7 +60,8 @@ use constant MB => 1 << 20;
 use constant QUOTA_PRIVATE => 4 << 20;	# beside quotas of the pool
 
 my %keys = (int8 => 'hashint8extended(i, 0)', text_c => 'md5(i::text) COLLATE "C"');
-my %statements = (sort => 'SELECT * FROM %s ORDER BY k', key => 'SELECT k FROM %s ORDER BY k', index => 'CREATE INDEX i_k ON %s (k)');
+my %statements = (sort => 'SELECT * FROM %s ORDER BY k', key => 'SELECT k FROM %s ORDER BY k', index => 'CREATE INDEX i_k ON %s (k)',
+	window => 'SELECT sum(r), max(pad) FROM (SELECT rank() OVER (PARTITION BY k) AS r, pad FROM %s) s');
 # what a row needs beside the column: key, header, the sort's words and references
 my $row_bytes = 64;
 my $few_rows = 1000;
@@ -150,7 +152,7 @@ sub sorting_processes
 {
 	my ($plan, $processes) = @_;
 
-	return $processes // 1 if $plan->{'Node Type'} eq 'Sort' || ($plan->{'Custom Plan Provider'} // '') eq 'GpuSort';
+	return $processes // 1 if $plan->{'Node Type'} eq 'Sort' || ($plan->{'Custom Plan Provider'} // '') =~ /^GpuSort( Shared)?$/;
 	$processes = 1 + $plan->{'Workers Launched'} if defined $plan->{'Workers Launched'};
 	for (@{ $plan->{Plans} || [] }) { my $found = sorting_processes($_, $processes); return $found if $found; }
 	return 0;
