@@ -115,6 +115,13 @@
 /* Of each range, for a participant that spills: so many extents, not to do so all the time. */
 #define LEAST_EXTENTS	2
 
+/*
+ * Of the pool, what runs may keep when not all rows fit; they keep nothing if that is less than a
+ * part of them.
+ */
+#define KEPT_SHARE			0.8
+#define LEAST_KEPT_SHARE	0.25
+
 /* Assumed length of a byte string key, where costs have to guess. */
 #define STRING_KEY_BYTES	16
 
@@ -211,18 +218,28 @@ fresh_memory_cost(double bytes)
 	return Max(bytes - warm, 0) * gpusort_cost_row_byte * FRESH_BYTE_FACTOR;
 }
 
+/* Of runs of so many bytes, the part that does not stay in memory (sort/spill_plan.h). */
+static double
+spilled_share(double bytes)
+{
+	double		kept = pool_bytes(bytes) * KEPT_SHARE / bytes;
+
+	return kept < LEAST_KEPT_SHARE ? 1 : Max(1 - kept, 0);
+}
+
 /*
- * Writing all rows to temporary files and reading them back, if they don't fit into memory: what the
+ * Writing rows to temporary files and reading them back, if they don't fit into memory: what the
  * planner charges PostgreSQL's sort for its pages, and collecting the rows once more.
  */
 static Cost
 spill_cost(double rows, double row_bytes, const GpuSortEstimate *estimate)
 {
-	double		pages = rows * row_bytes / BLCKSZ;
+	double		bytes = rows * row_bytes;
+	Cost		page_cost = 0.75 * seq_page_cost + 0.25 * random_page_cost;
 
 	if (!gpusort_enable_spill || gpusort_fits_memory(estimate))
 		return 0;
-	return 2 * pages * (0.75 * seq_page_cost + 0.25 * random_page_cost) + estimate->collect_cost;
+	return 2 * bytes / BLCKSZ * page_cost * spilled_share(bytes) + estimate->collect_cost;
 }
 
 double

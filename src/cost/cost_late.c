@@ -75,7 +75,9 @@ gpusort_choose_late(const GpuSortFetch *fetch, double rows, double limit_rows,
 	late.fetch_cost = fetch_cost(fetch, wanted) * (rows / Max(wanted, 1));
 	late.run_cost += late.fetch_cost;
 
-	if (fits(&late, fetch->participants) && !fits(estimate, fetch->participants))
+	/* without spilling, rows that don't fit are not sorted here at all */
+	if (!gpusort_enable_spill && fits(&late, fetch->participants) &&
+		!fits(estimate, fetch->participants))
 		cheaper = true;
 	else
 		cheaper = gpusort_cost_until(&late, rows, limit_rows) <

@@ -35,6 +35,7 @@
 #include "utils/memutils.h"
 
 #include "exec/exec_collect.h"
+#include "exec/exec_node.h"
 #include "exec/explain_counts.h"
 #include "plan/plan_node.h"
 #include "sort/parts_join.h"
@@ -148,7 +149,8 @@ initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	shared->participants = pcxt->nworkers + 1;
 	memset(shared->counts, 0, shared->participants * sizeof(GpuSortCollectCounts));
 	shared->bound = gpusort_get_bound(node->sort);
-	node->parts = gpusort_parts_create(node->sort, shared->participants);
+	node->parts = gpusort_parts_create(node->sort, shared->participants,
+									   gpusort_rows_of_all(outerPlan(css->ss.ps.plan), pcxt->nworkers));
 	shared->sort_is_shared = node->parts != NULL;
 	if (shared->sort_is_shared)
 		shared->parts_number = gpusort_parts_number(node->parts);

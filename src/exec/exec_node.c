@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
+#include "optimizer/optimizer.h"
 
 #include "exec/exec_node.h"
 #include "pg_compat.h"
@@ -16,6 +17,15 @@ bool
 gpusort_is_random_access(int eflags)
 {
 	return (eflags & RANDOM_ACCESS) != 0;
+}
+
+/* The planner divides rows by this (get_parallel_divisor()). */
+double
+gpusort_rows_of_all(const Plan *partial, int workers)
+{
+	double		leader = parallel_leader_participation ? Max(1.0 - 0.3 * workers, 0) : 0;
+
+	return partial->plan_rows * (workers + leader);
 }
 
 void

@@ -230,7 +230,9 @@ create_parts(GpuSortSharedState *node)
 												&node->spec);
 		MemoryContextSwitchTo(old);
 	}
-	node->parts = gpusort_parts_create(node->owner, shared->participants);
+	node->parts = gpusort_parts_create(node->owner, shared->participants,
+									   gpusort_rows_of_all(outerPlan(node->css.ss.ps.plan),
+														   shared->participants - 1));
 	shared->in_pool = node->parts != NULL;
 	if (shared->in_pool)
 		shared->parts_number = gpusort_parts_number(node->parts);

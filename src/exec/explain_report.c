@@ -133,19 +133,22 @@ explain_bound(const GpuSortStats *stats, ExplainState *es)
 	ExplainPropertyUInteger("Dropped Rows", NULL, stats->dropped_rows, es);
 }
 
-/* What went through temporary files. */
+/* What went through temporary files, and what stayed in memory, since keys would not have fitted. */
 static void
 explain_spill(const GpuSortStats *stats, bool timing, ExplainState *es)
 {
 	int64		kb = (stats->spilled_bytes + 1023) / 1024;
+	int64		kept_kb = (stats->kept_bytes + 1023) / 1024;
 	double		write_ms = INSTR_TIME_GET_MILLISEC(stats->write_time);
 	double		read_ms = INSTR_TIME_GET_MILLISEC(stats->read_time);
 
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
 		gpusort_explain_indent(es);
-		appendStringInfo(es->str, "Spilled: " INT64_FORMAT "kB  Runs: %u  Portions: %u", kb,
-						 stats->runs, stats->portions);
+		appendStringInfo(es->str, "Spilled: " INT64_FORMAT "kB", kb);
+		if (stats->kept_bytes > 0)
+			appendStringInfo(es->str, "  Kept: " INT64_FORMAT "kB", kept_kb);
+		appendStringInfo(es->str, "  Runs: %u  Portions: %u", stats->runs, stats->portions);
 		if (stats->worker_portions > 0)
 			appendStringInfo(es->str, " (%u by workers)", stats->worker_portions);
 		if (stats->merged_runs > 0)
@@ -156,6 +159,7 @@ explain_spill(const GpuSortStats *stats, bool timing, ExplainState *es)
 		return;
 	}
 	ExplainPropertyInteger("Spilled", "kB", kb, es);
+	ExplainPropertyInteger("Kept", "kB", kept_kb, es);
 	ExplainPropertyInteger("Runs", NULL, stats->runs, es);
 	ExplainPropertyInteger("Portions", NULL, stats->portions, es);
 	ExplainPropertyInteger("Portions Of Workers", NULL, stats->worker_portions, es);

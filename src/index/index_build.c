@@ -241,7 +241,8 @@ log_build(const Build *build)
 	const GpuSortStats *stats = gpusort_get_stats(sort);
 	const BuildTimes *times = &build->times;
 	const char *spilled = stats->runs == 0 ? ""
-		: psprintf(", %u runs, %u portions", stats->runs, stats->portions);
+		: psprintf(", %u runs, %u portions, " UINT64_FORMAT " kB kept", stats->runs, stats->portions,
+				   stats->kept_bytes / 1024);
 
 	ereport(DEBUG1,
 			(errmsg_internal("gpusort: built index \"%s\": " UINT64_FORMAT " rows, %d workers, %u slices, scan %.1f ms (joining %.1f ms), sort %.1f ms, write %.1f ms%s%s",

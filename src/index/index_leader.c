@@ -56,7 +56,8 @@ make_shared_memory(GpuSortIndexLeader *leader, GpuSortIndexReader *reader)
 
 	if (!gpusort_shared_create(shared, leader->context, scan_bytes))
 		return false;
-	reader->rows.parts = gpusort_parts_create(reader->rows.sort, workers + 1);
+	reader->rows.parts = gpusort_parts_create(reader->rows.sort, workers + 1,
+											  gpusort_expected_rows(reader->rows.sort));
 	memset(shared->build, 0, sizeof(*shared->build));
 	fill_task(&shared->build->task, reader);
 	gpusort_blocks_init(&shared->build->blocks);

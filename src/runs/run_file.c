@@ -1,14 +1,15 @@
 /*
  * run_file.c
- *		Sorted runs of tuples in a temporary file; see run_file.h.
+ *		Sorted runs of tuples in a temporary file, and in memory; see run_file.h.
  *
- * What is known about the runs goes to a second file when the first is shared: for each run the
- * number of its blocks, and their places.
+ * What is known about the runs goes to a second file when the first is shared: what is kept and in
+ * which extents, and for each run the number of its blocks, and their places.
  */
 #include "postgres.h"
 
 #include <fcntl.h>
 
+#include "memory/pool.h"
 #include "pg_compat.h"
 #include "runs/run_file.h"
 
@@ -24,6 +25,17 @@
 
 #define FIRST_RUNS		8
 #define FIRST_BLOCKS	64
+
+#define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
+
+/* The second file begins so. */
+typedef struct Header
+{
+	uint64		kept_from;
+	uint64		kept_to;
+	uint32		kept_count;
+	uint32		nruns;
+} Header;
 
 static void
 file_name(char *name, uint32 number, const char *what)
@@ -102,17 +114,55 @@ gpusort_run_begin(GpuSortRunFile *file)
 }
 
 void
-gpusort_run_append(GpuSortRunFile *file, const void *tuple)
+gpusort_run_file_keep(GpuSortRunFile *file, GpuSortRange *range, size_t bytes)
+{
+	Assert(file->kept == NULL && range->usable == 0);
+	file->kept = range;
+	file->keep_bytes = bytes;
+	file->kept_from = file->kept_to = file->bytes;
+}
+
+/* Keep a tuple; false, from then on, if there is no room for it. */
+static inline bool
+keep_tuple(GpuSortRunFile *file, const void *tuple, size_t bytes, size_t padding)
+{
+	size_t		used = gpusort_run_file_kept(file);
+	size_t		end = used + bytes + padding;
+	char	   *to;
+
+	if (unlikely(end > file->kept->usable) &&
+		!gpusort_range_grow_in_pool(file->kept, end, file->keep_bytes))
+	{
+		file->keep_bytes = 0;
+		return false;
+	}
+	to = file->kept->base + used;
+	memcpy(to, tuple, bytes);
+	memset(to + bytes, 0, padding);
+	file->kept_to += bytes + padding;
+	return true;
+}
+
+static inline void
+write_tuple(GpuSortRunFile *file, const void *tuple, size_t bytes, size_t padding)
 {
 	static const char zeros[MAXIMUM_ALIGNOF] = {0};
+
+	BufFileWrite(file->file, (void *) tuple, bytes);
+	if (padding > 0)
+		BufFileWrite(file->file, (void *) zeros, padding);
+}
+
+void
+gpusort_run_append(GpuSortRunFile *file, const void *tuple)
+{
 	size_t		bytes = gpusort_run_tuple_bytes(file->index_rows, tuple);
 	size_t		padding = MAXALIGN(bytes) - bytes;
 
 	if (unlikely(file->bytes >= file->next_block))
 		add_place(file);
-	BufFileWrite(file->file, (void *) tuple, bytes);
-	if (padding > 0)
-		BufFileWrite(file->file, (void *) zeros, padding);
+	if (file->keep_bytes == 0 || !keep_tuple(file, tuple, bytes, padding))
+		write_tuple(file, tuple, bytes, padding);
 	file->bytes += bytes + padding;
 	file->rows++;
 }
@@ -135,6 +185,7 @@ places_bytes(const GpuSortRun *run)
 void
 gpusort_run_file_share(GpuSortRunFile *file, FileSet *files)
 {
+	Header		header = {file->kept_from, file->kept_to, gpusort_run_file_extents(file), file->nruns};
 	char		name[MAXPGPATH];
 	BufFile    *places;
 
@@ -142,7 +193,15 @@ gpusort_run_file_share(GpuSortRunFile *file, FileSet *files)
 		return;
 	file_name(name, file->number, "places");
 	places = BufFileCreateFileSet(files, name);
-	BufFileWrite(places, &file->nruns, sizeof(file->nruns));
+	BufFileWrite(places, &header, sizeof(header));
+	if (header.kept_count > 0)
+	{
+		const uint32 *list;
+		uint32		count;
+
+		(void) gpusort_range_extents(file->kept, &list, &count);
+		BufFileWrite(places, (void *) list, header.kept_count * sizeof(uint32));
+	}
 	for (uint32 i = 0; i < file->nruns; i++)
 	{
 		BufFileWrite(places, &file->runs[i].nblocks, sizeof(file->runs[i].nblocks));
@@ -176,12 +235,20 @@ gpusort_run_file_open(FileSet *files, uint32 number, bool index_rows)
 	GpuSortRunFile *file = make_file(number, index_rows);
 	char		name[MAXPGPATH];
 	BufFile    *places;
-	uint32		nruns;
+	Header		header;
 
 	file_name(name, number, "places");
 	places = BufFileOpenFileSet(files, name, O_RDONLY, false);
-	read_all(places, &nruns, sizeof(nruns));
-	for (uint32 i = 0; i < nruns; i++)
+	read_all(places, &header, sizeof(header));
+	file->kept_from = header.kept_from;
+	file->kept_to = header.kept_to;
+	file->kept_count = header.kept_count;
+	if (header.kept_count > 0)
+	{
+		file->kept_list = palloc(header.kept_count * sizeof(uint32));
+		read_all(places, file->kept_list, header.kept_count * sizeof(uint32));
+	}
+	for (uint32 i = 0; i < header.nruns; i++)
 	{
 		uint32		nblocks;
 		GpuSortRun *run;
@@ -207,6 +274,51 @@ gpusort_read_file(BufFile *file, uint64 offset, void *to, size_t bytes)
 				(errcode_for_file_access(),
 				 errmsg("could not seek in a temporary file of sorted rows")));
 	read_all(file, to, bytes);
+}
+
+/* Read what is kept, from so many bytes of it on. */
+static void
+read_kept(const GpuSortRunFile *file, size_t at, char *to, size_t bytes)
+{
+	if (file->kept != NULL)
+	{
+		memcpy(to, file->kept->base + at, bytes);
+		return;
+	}
+	while (bytes > 0)
+	{
+		size_t		within = at % EXTENT_BYTES;
+		size_t		step = Min(bytes, EXTENT_BYTES - within);
+		const char *extent = gsd_extent(gpusort_pool, file->kept_list[at / EXTENT_BYTES]);
+
+		memcpy(to, extent + within, step);
+		at += step;
+		to += step;
+		bytes -= step;
+	}
+}
+
+/* Bytes before what is kept, of that, and behind it: any stretch has some of each, or none. */
+void
+gpusort_run_file_read(const GpuSortRunFile *file, uint64 offset, void *to, size_t bytes)
+{
+	char	   *at = to;
+	size_t		before = offset < file->kept_from ? Min(bytes, file->kept_from - offset) : 0;
+	size_t		kept;
+
+	/* nothing is kept: all is before or behind that */
+	if (before > 0)
+		gpusort_read_file(file->file, offset, at, before);
+	offset += before;
+	at += before;
+	bytes -= before;
+	kept = offset < file->kept_to ? Min(bytes, file->kept_to - offset) : 0;
+	if (kept > 0)
+		read_kept(file, offset - file->kept_from, at, kept);
+	offset += kept;
+	bytes -= kept;
+	if (bytes > 0)
+		gpusort_read_file(file->file, offset - gpusort_run_file_kept(file), at + kept, bytes);
 }
 
 void

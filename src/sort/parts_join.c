@@ -349,7 +349,6 @@ join_parts(Join *join)
 	GpuSortPoolAccount *account = &sort->memory.pool_account;
 
 	account->max_extents = parts->max_extents;
-	account->extents = &parts->extents;
 	if (join->nparts > 0)
 	{
 		gpusort_visit_ranges(sort, 0, adopt_extents, join);
@@ -434,6 +433,8 @@ join_runs(GpuSortParts *parts, GpuSort *sort)
 	sort->stats.rows += rows;
 	sort->stats.runs += pg_atomic_read_u32(&parts->nruns);
 	sort->stats.spilled_bytes += pg_atomic_read_u64(&parts->spilled_bytes);
+	sort->stats.kept_bytes += pg_atomic_read_u64(&parts->kept_bytes);
+	sort->memory.kept_extents += pg_atomic_read_u32(&parts->kept_extents);
 }
 
 /* Put the sort's own rows out of the way of those of parts, if it has runs anyway. */
@@ -460,6 +461,8 @@ gpusort_parts_join(GpuSortParts *parts, GpuSort *sort)
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);
+	/* what is given back is counted there from now on; the sort itself has no extents */
+	sort->memory.pool_account.extents = &parts->extents;
 	join_runs(parts, sort);
 	spill_own_rows(sort);
 	if (sort->tuplesort != NULL)

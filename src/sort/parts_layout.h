@@ -65,6 +65,7 @@ struct GpuSortParts
 	size_t		row_unit;
 	uint32		max_parts;
 	uint32		shares;			/* parts that divide max_extents among them when they are crowded */
+	double		all_rows;		/* that are expected */
 	FileSet		files;			/* the leader's */
 	bool		may_spill;
 
@@ -81,6 +82,8 @@ struct GpuSortParts
 	pg_atomic_uint32 nruns;
 	pg_atomic_uint64 spilled_rows;
 	pg_atomic_uint64 spilled_bytes;
+	pg_atomic_uint64 kept_bytes;
+	pg_atomic_uint32 kept_extents;
 
 	/* max_parts of them, and behind them the list of extents */
 	PartEntry	entries[FLEXIBLE_ARRAY_MEMBER];

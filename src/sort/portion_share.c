@@ -46,6 +46,7 @@ share_extents(GpuSort *sort)
 	GpuSortPoolAccount *account = &sort->memory.pool_account;
 
 	parts->shares = sort->spill->participants;
+	pg_atomic_write_u32(&parts->kept_extents, sort->memory.kept_extents);
 	pg_atomic_write_u32(&parts->crowded, 1);
 	if (account->extents == &parts->extents)
 		return;

@@ -8,6 +8,7 @@
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
 
+#include "sort/memory_at_hand.h"
 #include "sort/row_store_index.h"
 #include "sort/sort_bound.h"
 #include "sort/sort_handover.h"
@@ -84,6 +85,12 @@ uint64
 gpusort_get_bound(const GpuSort *sort)
 {
 	return sort->bound.rows;
+}
+
+double
+gpusort_expected_rows(const GpuSort *sort)
+{
+	return sort->spec.expected_rows;
 }
 
 void
@@ -171,6 +178,7 @@ gpusort_reset(GpuSort *sort)
 	sort->parts = NULL;
 	gpusort_forget_rows(sort);
 	gpusort_set_memory_aside(sort, true);
+	sort->memory.buffer_bytes = sort->memory.keep_bytes = 0;
 	memset(&sort->stats, 0, sizeof(sort->stats));
 	/* the next bound may be another, and a tuplesort's can't be changed */
 	gpusort_set_bound(sort, 0);

@@ -88,6 +88,7 @@ typedef struct GpuSortStats
 	uint32		worker_portions;	/* ... by workers (portion_crew.h) */
 	uint32		merged_runs;	/* runs that were made of others, there being too many */
 	uint64		spilled_bytes;	/* written */
+	uint64		kept_bytes;		/* of runs that stayed in memory */
 	instr_time	write_time;
 	instr_time	read_time;		/* ... and putting the rows */
 	instr_time	join_time;		/* making them rows of the sort */
@@ -120,6 +121,9 @@ extern GpuSort *gpusort_begin_index(Relation index, const GpuSortSpec *spec,
  */
 extern void gpusort_set_bound(GpuSort *sort, uint64 rows);
 extern uint64 gpusort_get_bound(const GpuSort *sort);
+
+/* The planner's estimate, which it began with. */
+extern double gpusort_expected_rows(const GpuSort *sort);
 
 /* Parts of the sort (sort_parts.h) have dropped so many rows. */
 extern void gpusort_note_dropped(GpuSort *sort, uint64 rows, uint64 trims);

@@ -53,7 +53,7 @@ move_runs(GpuSort *sort)
 
 	/* other files may still be written by those who collect rows for the sort */
 	while (spill->nread > 0)
-		gpusort_drop_run_file(spill, 0);
+		gpusort_drop_run_file(sort, 0);
 	spill->rows = 0;
 }
 

@@ -23,6 +23,7 @@
 #include "sort/sort_progress.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_state.h"
+#include "sort/spill_plan.h"
 
 /*
  * Planes grow by doubling, within these numbers of rows, or by what the limit
@@ -65,6 +66,8 @@ gpusort_begin_memory(GpuSort *sort, size_t limit_bytes)
 	size_t		unit = MAXIMUM_ALIGNOF;
 
 	memory->limit_bytes = gpusort_possible_bytes(limit_bytes);
+	memory->planned_rows = sort->spec.expected_rows;
+	memory->sharers = 1;
 	gpusort_set_memory_aside(sort, true);
 	gpusort_pool_open(&memory->pool_account, gpusort_pool_quota_extents());
 	memory->reserve_bytes = Min(memory->limit_bytes + gpusort_pool_limit(),
@@ -186,12 +189,14 @@ add_extents(GpuSortRange **range, size_t bytes, void *arg)
 static bool
 is_greedy(GpuSort *part)
 {
+	const GpuSortMemory *memory = &part->memory;
 	OwnedExtents owned = {0};
 
-	if (part->memory.crowded == NULL || pg_atomic_read_u32(part->memory.crowded) == 0)
+	if (memory->crowded == NULL || pg_atomic_read_u32(memory->crowded) == 0)
 		return false;
 	gpusort_visit_ranges(part, 0, add_extents, &owned);
-	return owned.extents > Max(part->memory.fair_extents, owned.ranges);
+	return owned.extents + memory->kept_extents > memory->fair_extents &&
+		owned.extents > owned.ranges;
 }
 
 void
@@ -208,6 +213,7 @@ gpusort_grow_planes(GpuSort *sort)
 	GpuSortMemory *memory = &sort->memory;
 	uint64		step = Min(Max(memory->capacity, MIN_GROW_ROWS), MAX_GROW_ROWS);
 
+	gpusort_plan_spill(sort, false);
 	if (is_greedy(sort))
 		return false;
 	/* room for no more rows than will be trimmed */
@@ -215,7 +221,10 @@ gpusort_grow_planes(GpuSort *sort)
 		step = Min(step, sort->bound.trim_at - memory->capacity);
 	if (memory->capacity < memory->expected_rows)
 		step = Min(step, memory->expected_rows - memory->capacity);
-	while (memory->capacity + step > PG_UINT32_MAX || !rows_fit(sort, memory->capacity + step))
+	while (memory->capacity + step > PG_UINT32_MAX ||
+		   gpusort_exceeds_buffer(sort, memory->capacity + step,
+								  (memory->capacity + step) * average_row_bytes(&sort->rows)) ||
+		   !rows_fit(sort, memory->capacity + step))
 	{
 		step /= 2;
 		if (step < MIN_STEP_ROWS)
@@ -274,7 +283,8 @@ gpusort_forget_encoders(GpuSort *sort)
 bool
 gpusort_grow_rows(GpuSort *sort, size_t end)
 {
-	if (!gpusort_range_grow(sort->rows.store, end + sort->memory.spare_bytes))
+	if (gpusort_exceeds_buffer(sort, sort->memory.capacity, end) ||
+		!gpusort_range_grow(sort->rows.store, end + sort->memory.spare_bytes))
 		return false;
 	gpusort_set_rows_end(sort);
 	return end <= sort->rows.end;
@@ -353,62 +363,6 @@ gpusort_grow_workspace(GpuSort *sort)
 	return grown &&
 		(!needs_equal_rows(sort) ||
 		 gpusort_range_grow(sort->order.equal, gpusort_bitmap_bytes(rows)));
-}
-
-static bool
-add_bytes(GpuSortRange **range, size_t bytes, void *arg)
-{
-	*(size_t *) arg += bytes;
-	return true;
-}
-
-size_t
-gpusort_bytes_of_rows(GpuSort *sort, uint64 rows)
-{
-	size_t		bytes = rows * average_row_bytes(&sort->rows);
-
-	gpusort_visit_planes(sort, rows, add_bytes, &bytes);
-	gpusort_visit_workspace(sort, rows, add_bytes, &bytes);
-	return bytes - Min(bytes, gs_sort_workspace_bytes(0));
-}
-
-size_t
-gpusort_pool_bytes_at_hand(const GpuSort *sort)
-{
-	const GpuSortPoolAccount *account = &sort->memory.pool_account;
-
-	return pg_atomic_read_u32(account->extents) * (size_t) GSD_EXTENT_BYTES + pool_bytes_left(account);
-}
-
-size_t
-gpusort_bytes_beside_row(GpuSort *sort)
-{
-	const uint64 rows = MAX_GROW_ROWS;
-	size_t		bytes = 0;
-
-	gpusort_visit_planes(sort, rows, add_bytes, &bytes);
-	gpusort_visit_workspace(sort, rows, add_bytes, &bytes);
-	return bytes / rows + 1;
-}
-
-static bool
-add_half_extent(GpuSortRange **range, size_t bytes, void *arg)
-{
-	*(size_t *) arg += GSD_EXTENT_BYTES / 2;
-	return true;
-}
-
-size_t
-gpusort_memory_at_hand(GpuSort *sort)
-{
-	const GpuSortMemory *memory = &sort->memory;
-	size_t		private_bytes = memory->limit_bytes - Min(memory->beside_bytes, memory->limit_bytes);
-	size_t		pool_bytes = gpusort_pool_bytes_at_hand(sort);
-	size_t		unused_bytes = 0;
-
-	/* the last extent of each range is half empty, on average */
-	gpusort_visit_ranges(sort, 0, add_half_extent, &unused_bytes);
-	return private_bytes + (pool_bytes > unused_bytes ? pool_bytes - unused_bytes : 0);
 }
 
 void

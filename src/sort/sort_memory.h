@@ -64,18 +64,6 @@ extern bool gpusort_grow_in_steps(GpuSort *sort, GpuSortRange *range, size_t byt
 /* Memory for the result, which was counted while rows came in. */
 extern bool gpusort_grow_workspace(GpuSort *sort);
 
-/* What so many rows like those that are there would take, wherever it lies. */
-extern size_t gpusort_bytes_of_rows(GpuSort *sort, uint64 rows);
-
-/* Of the pool: what the sort, or all its parts, have and may still take. */
-extern size_t gpusort_pool_bytes_at_hand(const GpuSort *sort);
-
-/* What a row takes beside its bytes in the row store. */
-extern size_t gpusort_bytes_beside_row(GpuSort *sort);
-
-/* All that rows may take, if nobody else takes what is free of the pool. */
-extern size_t gpusort_memory_at_hand(GpuSort *sort);
-
 /* Raise the limit of private memory for a row that must be taken in; ERROR if there is no more. */
 extern void gpusort_raise_limit(GpuSort *sort);
 

@@ -40,7 +40,7 @@ gpusort_parts_dissolve(GpuSort *sort)
 }
 
 GpuSortParts *
-gpusort_parts_create(GpuSort *sort, int participants)
+gpusort_parts_create(GpuSort *sort, int participants, double all_rows)
 {
 	GpuSortPoolAccount *account = &sort->memory.pool_account;
 	GpuSortParts *parts;
@@ -74,6 +74,9 @@ gpusort_parts_create(GpuSort *sort, int participants)
 	pg_atomic_init_u32(&parts->nruns, 0);
 	pg_atomic_init_u64(&parts->spilled_rows, 0);
 	pg_atomic_init_u64(&parts->spilled_bytes, 0);
+	pg_atomic_init_u64(&parts->kept_bytes, 0);
+	pg_atomic_init_u32(&parts->kept_extents, 0);
+	parts->all_rows = all_rows;
 	parts->may_spill = gpusort_enable_spill;
 	if (parts->may_spill)
 		parts->files = *gpusort_share_files(sort, participants);
@@ -110,7 +113,10 @@ begin_part(GpuSortParts *parts, GpuSort *part)
 	memory->pool_account.pool_only = true;
 	memory->pool_account.extents = &parts->extents;
 	memory->crowded = &parts->crowded;
-	memory->fair_extents = parts->max_extents / parts->shares;
+	memory->planned_rows = parts->all_rows;
+	memory->sharers = parts->shares;
+	memory->fair_extents = (parts->max_extents -
+							Min(parts->max_extents, pg_atomic_read_u32(&parts->kept_extents))) / parts->shares;
 	if (parts->may_spill)
 		gpusort_use_shared_files(part, &parts->files, &parts->nfiles);
 	if (gpusort_acquire_ranges(part))
@@ -229,9 +235,11 @@ finish_runs(GpuSortParts *parts, GpuSort *part)
 		(void) gpusort_spill_rows(part);
 	if (spill->file == NULL)
 		return;
-	gpusort_run_file_publish(spill->file, spill->files);
+	gpusort_publish_runs(part);
 	pg_atomic_fetch_add_u64(&parts->spilled_rows, spill->rows);
-	pg_atomic_fetch_add_u64(&parts->spilled_bytes, spill->file->bytes);
+	pg_atomic_fetch_add_u64(&parts->spilled_bytes, part->stats.spilled_bytes);
+	pg_atomic_fetch_add_u64(&parts->kept_bytes, part->stats.kept_bytes);
+	pg_atomic_fetch_add_u32(&parts->kept_extents, gpusort_run_file_extents(spill->file));
 	pg_atomic_fetch_add_u32(&parts->nruns, spill->file->nruns);
 }
 

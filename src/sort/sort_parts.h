@@ -43,11 +43,11 @@
 typedef struct GpuSortParts GpuSortParts;
 
 /*
- * Make a sort that has just begun, or was reset, a shared one.  NULL if there is no
- * pool, nothing left of it, or if there are too many shared sorts in this session:
+ * Make a sort that has just begun, or was reset, a shared one, of about all_rows rows in all.
+ * NULL if there is no pool, nothing left of it, or if there are too many shared sorts in this session:
  * it stays an ordinary one then.
  */
-extern GpuSortParts *gpusort_parts_create(GpuSort *sort, int participants);
+extern GpuSortParts *gpusort_parts_create(GpuSort *sort, int participants, double all_rows);
 
 /* Make it an ordinary sort again; rows of parts are lost. */
 extern void gpusort_parts_dissolve(GpuSort *sort);

@@ -21,6 +21,7 @@
 
 #include "settings.h"
 #include "sort/crew_layout.h"
+#include "sort/memory_at_hand.h"
 #include "sort/parts_layout.h"
 #include "sort/portion_load.h"
 #include "sort/sort_compare.h"
@@ -183,13 +184,6 @@ gpusort_load_portion(GpuSort *sort, uint64 position)
 
 /* ---------- dividing the runs ---------- */
 
-static bool
-count_range(GpuSortRange **range, size_t bytes, void *arg)
-{
-	(*(size_t *) arg)++;
-	return true;
-}
-
 /*
  * So many processes that have collected the rows may load portions side by side: those for whose
  * ranges there are some extents each, and for stretches of runs that are not too short.
@@ -199,11 +193,10 @@ find_participants(GpuSort *sort, uint32 nruns)
 {
 	size_t		range_extents = gpusort_force ? MIN_FORCED_RANGE_EXTENTS : MIN_RANGE_EXTENTS;
 	size_t		least = nruns * MIN_STRETCH_BYTES;
-	size_t		ranges = 0;
+	size_t		ranges = gpusort_count_ranges(sort);
 
 	if (sort->parts == NULL || (sort->is_joined && sort->group_columns == 0))
 		return 1;
-	gpusort_visit_ranges(sort, 0, count_range, &ranges);
 	least = Max(least, ranges * range_extents * GSD_EXTENT_BYTES);
 	return (uint32) Max(Min(gpusort_pool_bytes_at_hand(sort) / least, sort->parts->max_parts), 1);
 }
@@ -213,13 +206,10 @@ static size_t
 portion_memory(GpuSort *sort)
 {
 	uint32		participants = sort->spill->participants;
-	size_t		ranges = 0;
-	size_t		half_extents;
+	size_t		half_extents = gpusort_count_ranges(sort) * GSD_EXTENT_BYTES / 2;
 
 	if (participants == 1)
 		return gpusort_memory_at_hand(sort);
-	gpusort_visit_ranges(sort, 0, count_range, &ranges);
-	half_extents = ranges * GSD_EXTENT_BYTES / 2;
 	return gpusort_pool_bytes_at_hand(sort) / participants - half_extents;
 }
 
@@ -302,7 +292,7 @@ reduce_runs(GpuSort *sort, uint32 *count)
 		for (uint32 i = 0; i < *count; i += max_runs)
 			merge_runs(sort, runs + i, Min(*count - i, max_runs), file);
 		for (; old_files > 0; old_files--)
-			gpusort_drop_run_file(spill, 0);
+			gpusort_drop_run_file(sort, 0);
 		gpusort_read_run_file(spill, file);
 		pfree(runs);
 		runs = list_runs(spill, count);

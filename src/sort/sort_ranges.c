@@ -69,6 +69,22 @@ gpusort_visit_ranges(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit, void
 }
 
 static bool
+count_range(GpuSortRange **range, size_t bytes, void *arg)
+{
+	(*(size_t *) arg)++;
+	return true;
+}
+
+size_t
+gpusort_count_ranges(GpuSort *sort)
+{
+	size_t		count = 0;
+
+	gpusort_visit_ranges(sort, 0, count_range, &count);
+	return count;
+}
+
+static bool
 acquire_planes(GpuSort *sort, int i)
 {
 	GpuSortColumn *column = &sort->keys.columns[i];

@@ -49,6 +49,9 @@ extern bool gpusort_visit_workspace(GpuSort *sort, uint64 rows, GpuSortRangeVisi
 extern bool gpusort_visit_ranges(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit,
 								 void *arg);
 
+/* How many ranges there are. */
+extern size_t gpusort_count_ranges(GpuSort *sort);
+
 /* Bytes of a bitmap of so many rows. */
 extern size_t gpusort_bitmap_bytes(uint64 rows);
 

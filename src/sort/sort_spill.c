@@ -22,6 +22,7 @@
 #include "sort/sort_spill.h"
 #include "sort/sort_state.h"
 #include "sort/sort_view.h"
+#include "sort/spill_plan.h"
 #include "sort/spill_files.h"
 
 /* Rows whose pointers are looked up at a time, while those before them are written. */
@@ -52,6 +53,8 @@ gpusort_write_rows(GpuSort *sort, GpuSortRunFile *file)
 	GpuSortView view;
 	instr_time	start;
 	uint64		bytes_before = file->bytes;
+	uint64		kept_before = gpusort_run_file_kept(file);
+	uint64		kept;
 	uint64		from = 0;
 	int			count;
 
@@ -69,7 +72,9 @@ gpusort_write_rows(GpuSort *sort, GpuSortRunFile *file)
 		from += count;
 		count = next;
 	}
-	sort->stats.spilled_bytes += file->bytes - bytes_before;
+	kept = gpusort_run_file_kept(file) - kept_before;
+	sort->stats.kept_bytes += kept;
+	sort->stats.spilled_bytes += file->bytes - bytes_before - kept;
 	gpusort_add_elapsed(&sort->stats.write_time, start);
 }
 
@@ -77,6 +82,7 @@ GpuSortHandover
 gpusort_spill_rows(GpuSort *sort)
 {
 	GpuSortSpill *spill = sort->spill;
+	size_t		buffer_bytes = sort->memory.buffer_bytes;
 	GpuSortHandover why;
 
 	/* the crew would have to see all of the result, and may be busy with other things */
@@ -99,16 +105,22 @@ gpusort_spill_rows(GpuSort *sort)
 		spill = gpusort_make_spill(sort);
 	if (spill->file == NULL)
 		spill->file = gpusort_begin_run_file(sort);
+	gpusort_keep_runs(sort);
 	gpusort_run_begin(spill->file);
 	gpusort_write_rows(sort, spill->file);
 	gpusort_run_end(spill->file);
+	if (spill->kept != NULL)
+		sort->memory.kept_extents = spill->kept->nowned;
 	spill->rows += sort->rows.count;
 	sort->stats.runs++;
+	/* memory was full though all rows were going to fit: the next runs may stay in it */
+	gpusort_plan_spill(sort, true);
 	/* first: forgetting rows may give back memory, for all of which rows are claimed */
 	if (sort->is_part)
 		gpusort_share_memory(sort);
 	gpusort_forget_rows(sort);
-	if (!sort->is_part && gpusort_pool_is_uneven(&sort->memory.pool_account))
+	if (!sort->is_part &&
+		(sort->memory.buffer_bytes != buffer_bytes || gpusort_pool_is_uneven(&sort->memory.pool_account)))
 		gpusort_rewind_ranges(sort);
 	return sort->rows.store != NULL ? GPUSORT_HANDOVER_NONE : GPUSORT_HANDOVER_MEMORY;
 }

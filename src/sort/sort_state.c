@@ -14,13 +14,20 @@
 #include "sort/spill_files.h"
 #include "sort/sort_state.h"
 
-void
-gpusort_release_state(GpuSort *sort)
+/* The rows' memory goes.  What else a shared sort has, parts and runs that are still to be read, stays. */
+static void
+release_memory(GpuSort *sort)
 {
 	gpusort_unmap_window(sort);
 	gpusort_service_end(sort);
 	gpusort_release_ranges(sort);
 	gpusort_service_abandon(sort);
+}
+
+void
+gpusort_release_state(GpuSort *sort)
+{
+	release_memory(sort);
 	if (!sort->is_part && !sort->is_joined)
 	{
 		gpusort_give_owner(&sort->memory.pool_account);
@@ -47,7 +54,7 @@ gpusort_forget_rows(GpuSort *sort)
 	gpusort_service_end(sort);
 	if (gpusort_service_holds_memory(sort))
 	{
-		gpusort_release_state(sort);
+		release_memory(sort);
 		sort->memory.capacity = 0;
 		if (!gpusort_acquire_ranges(sort))
 			gpusort_release_ranges(sort);

@@ -43,6 +43,14 @@ typedef struct GpuSortMemory
 	size_t		reserve_bytes;	/* reservation of each range */
 	uint64		capacity;		/* rows that the planes have room for */
 	uint64		expected_rows;	/* that there will be, if that is known; else 0 */
+
+	/* if not all rows fit (spill_plan.h) */
+	double		planned_rows;	/* the planner's estimate, of all processes that collect some */
+	int			sharers;		/* ... so many */
+	size_t		buffer_bytes;	/* for rows before they become a run; 0: all that there is */
+	size_t		keep_bytes;		/* for runs that stay in memory */
+	uint32		kept_extents;	/* of runs; of the pool's that the sort, or this part, has */
+
 	pg_atomic_uint64 *claimed_rows; /* ... those of all parts; NULL: this is none */
 	pg_atomic_uint32 *crowded;	/* of a part: not 0 if it may not have more than: */
 	uint32		fair_extents;

@@ -1,12 +1,14 @@
 /*
  * spill_files.c
- *		The temporary files of a sort that has spilled; see spill_files.h.
+ *		The temporary files of a sort that has spilled, and its runs in memory; see spill_files.h.
  */
 #include "postgres.h"
 
 #include "utils/memutils.h"
 
-#include "sort/sort_memory.h"
+#include "memory/pool.h"
+#include "sort/memory_at_hand.h"
+#include "sort/sort_ranges.h"
 #include "sort/sort_state.h"
 #include "sort/spill_files.h"
 
@@ -87,11 +89,68 @@ gpusort_read_run_file(GpuSortSpill *spill, GpuSortRunFile *file)
 	spill->read[spill->nread++] = file;
 }
 
-void
-gpusort_drop_run_file(GpuSortSpill *spill, uint32 which)
+/* Runs in memory of this process's own file go, or have gone to others. */
+static void
+release_kept(GpuSortSpill *spill)
 {
-	gpusort_run_file_close(spill->read[which]);
-	gpusort_run_file_delete(spill->read[which], spill->files);
+	if (spill->kept != NULL)
+		gpusort_range_release(spill->kept);
+	spill->kept = NULL;
+}
+
+void
+gpusort_keep_runs(GpuSort *sort)
+{
+	GpuSortSpill *spill = sort->spill;
+	const GpuSortMemory *memory = &sort->memory;
+
+	if (memory->keep_bytes == 0 || spill->kept != NULL || memory->keep_bytes > memory->reserve_bytes)
+		return;
+	spill->kept = gpusort_acquire_range(sort, GPUSORT_RANGE_RUNS);
+	if (spill->kept != NULL)
+		gpusort_run_file_keep(spill->file, spill->kept, memory->keep_bytes);
+}
+
+void
+gpusort_publish_runs(GpuSort *part)
+{
+	GpuSortSpill *spill = part->spill;
+	uint32		count = gpusort_run_file_extents(spill->file);
+	uint32	   *list = palloc(Max(count, 1) * sizeof(uint32));
+
+	gpusort_run_file_publish(spill->file, spill->files);
+	if (spill->kept != NULL)
+		gpusort_range_yield(spill->kept, count, list);
+	pfree(list);
+	release_kept(spill);
+}
+
+/* Give back what runs of another process's file take of memory. */
+static void
+give_kept(GpuSort *sort, const GpuSortRunFile *file)
+{
+	GpuSortPoolAccount *account = &sort->memory.pool_account;
+
+	for (uint32 i = 0; i < file->kept_count; i++)
+		gsd_give_extent(gpusort_pool->header, file->kept_list[i], account->owner);
+	pg_atomic_fetch_sub_u32(account->extents, file->kept_count);
+	sort->memory.kept_extents -= file->kept_count;
+}
+
+void
+gpusort_drop_run_file(GpuSort *sort, uint32 which)
+{
+	GpuSortSpill *spill = sort->spill;
+	GpuSortRunFile *file = spill->read[which];
+
+	if (file->kept != NULL)
+	{
+		release_kept(spill);
+		sort->memory.kept_extents = 0;
+	}
+	give_kept(sort, file);
+	gpusort_run_file_close(file);
+	gpusort_run_file_delete(file, spill->files);
 	spill->nread--;
 	memmove(spill->read + which, spill->read + which + 1,
 			(spill->nread - which) * sizeof(GpuSortRunFile *));
@@ -100,6 +159,7 @@ gpusort_drop_run_file(GpuSortSpill *spill, uint32 which)
 void
 gpusort_delete_spill(GpuSortSpill *spill)
 {
+	release_kept(spill);
 	if (spill->files == &spill->own_files)
 		FileSetDeleteAll(spill->files);
 	spill->files = NULL;
@@ -113,6 +173,7 @@ gpusort_end_spill(GpuSort *sort)
 	if (spill == NULL)
 		return;
 	sort->spill = NULL;
+	sort->memory.kept_extents = 0;
 	gpusort_unmap_window(sort);
 	sort->window.first = sort->window.nrows = 0;
 	if (spill->file != NULL)

@@ -1,6 +1,6 @@
 /*
  * spill_files.h
- *		The temporary files of a sort that has spilled.
+ *		The temporary files of a sort that has spilled, and its runs in memory.
  *
  * They lie in a FileSet: the sort's own, or, of a part, that of the shared sort, whose leader
  * has it.  Whoever has the set deletes all that is in it when the sort ends, on error as well;
@@ -24,6 +24,7 @@ typedef struct GpuSortSpill
 	uint32		next_number;	/* of a file */
 	pg_atomic_uint32 *shared_number;	/* ... instead, in files of a shared sort; or NULL */
 	GpuSortRunFile *file;		/* that this process appends runs to; NULL: none yet */
+	GpuSortRange *kept;			/* what of that file stays in memory; NULL: nothing */
 	uint64		rows;			/* in all runs */
 	bool		refused;		/* of a part: its rows could not be put in order; that is not
 								 * tried again */
@@ -66,11 +67,20 @@ extern uint32 gpusort_next_file(GpuSortSpill *spill);
 /* Begin a file in them. */
 extern GpuSortRunFile *gpusort_begin_run_file(GpuSort *sort);
 
+/* Let runs stay in memory from now on, as many as spill_plan.h says. */
+extern void gpusort_keep_runs(GpuSort *sort);
+
+/*
+ * All runs are written: let other processes read the file, and have the extents of those in memory, which
+ * go with the owner of the shared sort.
+ */
+extern void gpusort_publish_runs(GpuSort *part);
+
 /* Read runs of this file, too. */
 extern void gpusort_read_run_file(GpuSortSpill *spill, GpuSortRunFile *file);
 
-/* Delete a file and forget its runs. */
-extern void gpusort_drop_run_file(GpuSortSpill *spill, uint32 which);
+/* Delete a file that is read, forget its runs, and give back what they take of memory. */
+extern void gpusort_drop_run_file(GpuSort *sort, uint32 which);
 
 /* Delete the files, which are closed. */
 extern void gpusort_delete_spill(GpuSortSpill *spill);
