@@ -213,9 +213,9 @@ gpusort_grow_planes(GpuSort *sort)
 	GpuSortMemory *memory = &sort->memory;
 	uint64		step = Min(Max(memory->capacity, MIN_GROW_ROWS), MAX_GROW_ROWS);
 
-	gpusort_plan_spill(sort, false);
 	if (is_greedy(sort))
 		return false;
+	gpusort_plan_spill(sort, memory->capacity + step);
 	/* room for no more rows than will be trimmed */
 	if (memory->capacity < sort->bound.trim_at)
 		step = Min(step, sort->bound.trim_at - memory->capacity);

@@ -82,7 +82,7 @@ GpuSortHandover
 gpusort_spill_rows(GpuSort *sort)
 {
 	GpuSortSpill *spill = sort->spill;
-	size_t		buffer_bytes = sort->memory.buffer_bytes;
+	bool		is_large;
 	GpuSortHandover why;
 
 	/* the crew would have to see all of the result, and may be busy with other things */
@@ -113,14 +113,14 @@ gpusort_spill_rows(GpuSort *sort)
 		sort->memory.kept_extents = spill->kept->nowned;
 	spill->rows += sort->rows.count;
 	sort->stats.runs++;
-	/* memory was full though all rows were going to fit: the next runs may stay in it */
-	gpusort_plan_spill(sort, true);
+	gpusort_plan_spill_late(sort);
+	is_large = gpusort_exceeds_buffer(sort, sort->memory.capacity, sort->rows.used);
 	/* first: forgetting rows may give back memory, for all of which rows are claimed */
 	if (sort->is_part)
 		gpusort_share_memory(sort);
 	gpusort_forget_rows(sort);
 	if (!sort->is_part &&
-		(sort->memory.buffer_bytes != buffer_bytes || gpusort_pool_is_uneven(&sort->memory.pool_account)))
+		(is_large || gpusort_pool_is_uneven(&sort->memory.pool_account)))
 		gpusort_rewind_ranges(sort);
 	return sort->rows.store != NULL ? GPUSORT_HANDOVER_NONE : GPUSORT_HANDOVER_MEMORY;
 }

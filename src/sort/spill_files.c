@@ -172,6 +172,10 @@ gpusort_end_spill(GpuSort *sort)
 
 	if (spill == NULL)
 		return;
+	/* what other processes may still read goes with the owner of the shared sort */
+	if (spill->shared_first == NULL)
+		for (uint32 i = 0; i < spill->nread; i++)
+			give_kept(sort, spill->read[i]);
 	sort->spill = NULL;
 	sort->memory.kept_extents = 0;
 	gpusort_unmap_window(sort);

@@ -101,25 +101,41 @@ may_plan(const GpuSort *sort)
 		(!sort->is_part || (sort->spill != NULL && !sort->spill->refused));
 }
 
-void
-gpusort_plan_spill(GpuSort *sort, bool is_full)
+/* Divide the memory, if enough of the runs can stay in it. */
+static void
+divide(GpuSortMemory *memory, const Facts *facts)
 {
-	GpuSortMemory *memory = &sort->memory;
+	double		buffer = buffer_bytes(facts);
+	double		keep = floor((facts->pool_bytes - buffer) / GSD_EXTENT_BYTES) * GSD_EXTENT_BYTES;
+
+	if (keep <= 0 || keep * memory->sharers < facts->rows * facts->row_bytes * LEAST_KEPT_PART)
+		return;
+	memory->keep_bytes = (size_t) keep;
+	memory->buffer_bytes = (size_t) Max(buffer - facts->slack_bytes, buffer / 2);
+}
+
+void
+gpusort_plan_spill(GpuSort *sort, uint64 rows)
+{
 	Facts		facts;
-	double		buffer;
-	double		keep;
 
 	if (!may_plan(sort))
 		return;
-	facts = find_facts(sort, is_full);
-	if (!is_full && fits(sort, &facts))
+	facts = find_facts(sort, false);
+	if (gpusort_bytes_of_rows(sort, rows) + facts.slack_bytes > facts.pool_bytes / 2 &&
+		!fits(sort, &facts))
+		divide(&sort->memory, &facts);
+}
+
+void
+gpusort_plan_spill_late(GpuSort *sort)
+{
+	Facts		facts;
+
+	if (!may_plan(sort))
 		return;
-	buffer = buffer_bytes(&facts);
-	keep = floor((facts.pool_bytes - buffer) / GSD_EXTENT_BYTES) * GSD_EXTENT_BYTES;
-	if (keep <= 0 || keep * memory->sharers < facts.rows * facts.row_bytes * LEAST_KEPT_PART)
-		return;
-	memory->keep_bytes = (size_t) keep;
-	memory->buffer_bytes = (size_t) Max(buffer - facts.slack_bytes, buffer / 2);
+	facts = find_facts(sort, true);
+	divide(&sort->memory, &facts);
 }
 
 bool

@@ -18,10 +18,14 @@
 #include "sort/sort_state.h"
 
 /*
- * While rows come in, and before the first run: is it better to divide the memory?  is_full: it is full, so that
- * there are more rows than expected.
+ * Before there is room for so many rows: is it better to divide the memory?  That is found out as
+ * late as can be, as there may be fewer rows than expected: when half of it is taken.  What is in it then
+ * fits as a run into the other half.
  */
-extern void gpusort_plan_spill(GpuSort *sort, bool is_full);
+extern void gpusort_plan_spill(GpuSort *sort, uint64 rows);
+
+/* The same when all of it is taken, though all rows were going to fit. */
+extern void gpusort_plan_spill_late(GpuSort *sort);
 
 /* Would so many rows, of which the row store takes so many bytes, be more than the buffer holds? */
 extern bool gpusort_exceeds_buffer(GpuSort *sort, uint64 rows, size_t row_bytes);

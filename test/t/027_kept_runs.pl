@@ -189,7 +189,7 @@ fails_well('a timeout', qr/canceling statement due to statement timeout/, "SET s
 my %sizes;
 for my $workers (0, 2)
 {
-	for my $quota ($workers > 0 ? (16, 14, 8) : (15, 9, 4))
+	for my $quota ($workers > 0 ? (17, 16, 8) : (15, 9, 4))
 	{
 		my $label = "builds by @{[ $workers + 1 ]}, quota $quota";
 
