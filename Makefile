@@ -19,7 +19,8 @@
 #
 # Variables: PG_CONFIG=/path/to/pg_config, WERROR=1 (every warning is an error),
 # NVCC=/path/to/nvcc, WITH_CUDA=0 (gpusortd without GPUs), GS_CUDA_ARCH=-arch=sm_90
-# (GPUs of one kind only; compiling for all takes minutes), SANITIZE=address,undefined.
+# (GPUs of one kind only; compiling for all takes minutes), SANITIZE=address,undefined,
+# COPT=flags for all of it, DAEMON_LDLIBS=what gpusortd alone is linked with.
 # The check, proof, demo, bench and fuzz targets are scripts under test/: they install
 # what they need from Debian if allowed to, run on a private copy of the server,
 # and work before there is a pg_config, so PGXS is not read for them.
@@ -136,7 +137,7 @@ DAEMON_WINGS = daemon protocol engine engine/device engine/simulated
 DAEMON_SRCS = $(wildcard $(DAEMON_WINGS:%=src/%/*.c))
 DAEMON_OBJS = $(DAEMON_SRCS:%.c=build/gpusortd/%.o)
 DAEMON_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
-	-Wno-format-truncation $(if $(WERROR),-Werror) $(SANITIZER_FLAGS)
+	-Wno-format-truncation $(if $(WERROR),-Werror) $(COPT) $(SANITIZER_FLAGS)
 DAEMON_CPPFLAGS = -Isrc -Icuda -MMD -MP
 
 # On GPUs it sorts if there is a CUDA compiler.
@@ -161,7 +162,7 @@ build/.cuda_flags:
 all: gpusortd
 
 gpusortd: $(DAEMON_OBJS) $(GS_CUDA_LIB)
-	$(CC) $(SANITIZER_FLAGS) -o $@ $^ $(GS_CUDA_LDLIBS) -lm
+	$(CC) $(COPT) $(SANITIZER_FLAGS) -o $@ $^ $(GS_CUDA_LDLIBS) $(DAEMON_LDLIBS) -lm
 
 build/gpusortd/%.o: %.c .build_flags build/.cuda_flags Makefile
 	@mkdir -p $(@D)

@@ -2,10 +2,10 @@
 # coverage.sh [PART|TEST]...
 #		Lines and branches of src/ that tests reach, by file: writes test/coverage.md.
 #
-# gpusort and the unit tests are built with gcov's counters; unit, regression, isolation
+# gpusort, gpusortd and the unit tests are built with gcov's counters; unit, regression, isolation
 # and TAP tests run (or those named, in the terms of make check), unit tests in their small forms;
-# the counts of all are put together.  Branches that the compiler makes for errors that it can't
-# exclude count like others.  What is said behind the table about what is not covered is written by
+# the counts of all are put together, those of gpusortd where it was not killed (coverage_exit.c).
+# Branches that the compiler makes for errors that it can't exclude count like others.  What is said behind the table about what is not covered is written by
 # hand, in test/proof/coverage.txt.
 
 . "$(dirname "$0")/../lib/common.sh"
@@ -16,7 +16,7 @@
 . "$TREE/test/lib/special.sh"
 
 FLAGS='--coverage -fprofile-update=atomic -fprofile-abs-path'
-[ $# -gt 0 ] || set -- unit regress isolation tap
+[ $# -gt 0 ] || set -- unit regress daemon isolation tap
 for name in "$@"; do
 	choose "$name"
 done
@@ -24,6 +24,8 @@ need_packages build server tap locales
 export WITH_CUDA=0 COPT="$FLAGS" LDFLAGS=--coverage
 build_apart coverage
 find "$BUILD_TREE" -name '*.gcda' -delete
+gcc -O2 -c -o "$BUILD_TREE/coverage_exit.o" "$TREE/test/proof/coverage_exit.c" || die "coverage_exit.c does not compile"
+export DAEMON_LDLIBS="-Wl,--wrap=_exit $BUILD_TREE/coverage_exit.o"
 private_begin coverage
 private_locales cs_CZ hu_HU tr_TR
 # processes of the server write their counts beside the objects
@@ -63,6 +65,15 @@ collect()
 	) | "$TREE/test/proof/coverage.pl" "$BUILD_TREE/src/" "$TREE/test/proof/coverage.txt" >"$TREE/test/coverage.md"
 }
 
+# Those sorted by gpusortd.
+run_daemon()
+{
+	cluster_start daemon "shared_preload_libraries = 'gpusort'" "autovacuum_naptime = 1d" "gpusort.engine = cuda" \
+		"gpusort.reorder_rows = on" "gpusort.daemon = 'host:3'"
+	regress_suite daemon "$PGXS_DIR/src/test/regress/pg_regress" "$WORK/tests" --dbname=gpusort_daemon -- $(with_helpers daemon)
+	cluster_stop daemon || tally "server stops" 0 1
+}
+
 copy_all_tests
 ! chosen unit || run_unit
 cluster_start coverage "shared_preload_libraries = 'gpusort'" "autovacuum_naptime = 1d"
@@ -70,6 +81,9 @@ cluster_start coverage "shared_preload_libraries = 'gpusort'" "autovacuum_naptim
 ! chosen isolation || regress_suite isolation "$PGXS_DIR/src/test/isolation/pg_isolation_regress" "$WORK/tests/isolation" \
 	--dbname=gpusort_isolation -- $(chosen_tests isolation)
 cluster_stop coverage || tally "server stops" 0 1
+! chosen daemon || run_daemon
+# its tests leave their servers running, which would be stopped in a way that kills gpusortd
+export GPUSORT_TEST_STOP=fast
 ! chosen tap || tap_suite "$WORK/tests/t" $(chosen_tests tap)
 collect
 head -n 12 "$TREE/test/coverage.md"

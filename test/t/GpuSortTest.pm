@@ -15,6 +15,16 @@ use Time::HiRes qw(sleep);
 our @EXPORT = qw(compete daemon_of start_node plan_of analyzed_plan_of same_answer tables_stay session_of reset_timeout temp_files
 	service set_daemon parent_of kill_daemons all_is_free create_index_checks sum_checksums);
 
+# Nodes, which GPUSORT_TEST_STOP=fast ends at last as an administrator does (proof/coverage.sh).
+my @nodes;
+
+END
+{
+	local $?;
+
+	$_->stop($ENV{GPUSORT_TEST_STOP}, fail_ok => 1) for $ENV{GPUSORT_TEST_STOP} ? @nodes : ();
+}
+
 # A running node with gpusort preloaded and these lines in postgresql.conf, behind
 # a hash of parameters for init() if there is one.
 sub start_node
@@ -29,6 +39,7 @@ sub start_node
 		"shared_preload_libraries = 'gpusort'",
 		"jit = off", "log_statement = none", "autovacuum = off", @lines, '');
 	$node->start;
+	push @nodes, $node;
 	return $node;
 }
 
