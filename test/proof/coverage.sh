@@ -5,8 +5,8 @@
 # gpusort, gpusortd and the unit tests are built with gcov's counters; unit, regression, isolation
 # and TAP tests run (or those named, in the terms of make check), unit tests in their small forms;
 # the counts of all are put together, those of gpusortd where it was not killed (coverage_exit.c).
-# Branches that the compiler makes for errors that it can't exclude count like others.  What is said behind the table about what is not covered is written by
-# hand, in test/proof/coverage.txt.
+# Branches that the compiler makes for errors that it can't exclude count like others.  What is said
+# behind the table about what is not covered is written by hand, in test/proof/coverage.txt.
 
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"

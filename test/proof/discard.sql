@@ -1,5 +1,5 @@
 -- Each way of sorting and of building indexes once, over a few rows, with all cached catalogs
--- forgotten as often as the server can (cassert.sh).
+-- forgotten as often as the server can (cassert.sh); without that below valgrind (valgrind.sh).
 LOAD 'gpusort';
 SET client_min_messages = warning;
 CREATE SCHEMA gpusort_discard;
