@@ -161,8 +161,10 @@ SELECT matches('SELECT * FROM t ORDER BY k FETCH FIRST 10 ROWS WITH TIES', 'GpuS
 	matches('SELECT * FROM t ORDER BY k LIMIT 10 FOR UPDATE', 'GpuSort') AS locked;
 -- with a bound, rows fit that would not without
 SET gpusort.pool_quota = 0;
+SET gpusort.enable_spill = off;
 SET work_mem = '2MB';
 SELECT matches('SELECT * FROM t ORDER BY k', 'GpuSort') AS all, matches('SELECT * FROM t ORDER BY k LIMIT 2000', 'GpuSort') AS bounded;
+RESET gpusort.enable_spill;
 RESET gpusort.pool_quota;
 RESET work_mem;
 

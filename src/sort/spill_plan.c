@@ -13,11 +13,12 @@
 #include "sort/spill_plan.h"
 
 /*
- * Stretches that a portion is read in, at least, and the least buffer: shorter stretches
- * take as long to find as to read, and runs of less do not fill the processor's caches.
+ * Stretches that a portion is to be read in: shorter ones take as long to find as to read.  And a buffer
+ * that is large enough for all else, if it is a small part of the memory.
  */
-#define STRETCH_BYTES		(32.0 * 1024)
-#define MIN_BUFFER_BYTES	(8.0 * 1024 * 1024)
+#define STRETCH_BYTES		(64.0 * 1024)
+#define ENOUGH_BYTES		(32.0 * 1024 * 1024)
+#define SMALL_PART			8
 
 /* Extents for each range of the buffer; and where sorts are forced, in tests that is. */
 #define MIN_RANGE_EXTENTS			2
@@ -87,7 +88,7 @@ buffer_bytes(const Facts *facts)
 	double		run_bytes = facts->rows * facts->row_bytes;
 	double		bytes = facts->row_factor * sqrt(STRETCH_BYTES * run_bytes);
 
-	bytes = Max(bytes, MIN_BUFFER_BYTES) + facts->slack_bytes;
+	bytes = Max(bytes, Min(ENOUGH_BYTES, facts->pool_bytes / SMALL_PART)) + facts->slack_bytes;
 	return Max(Min(bytes, facts->pool_bytes / 2), facts->least_bytes);
 }
 

@@ -78,6 +78,9 @@ sort/sort_portions.c			GPUSORT_MAX_RUNS		3|20
 sort/sort_portions.c			PORTION_BYTES			((size_t) 2 << 10)|((size_t) 64 << 10)
 sort/sort_portions.c			STRETCH_BYTES			((size_t) 256)|((size_t) 4 << 10)
 sort/sort_spill.c				BLOCK_ROWS				1|5
+sort/spill_plan.c				STRETCH_BYTES			1.0|1024.0
+sort/spill_plan.c				ENOUGH_BYTES			1.0|(64.0 * 1024)
+sort/spill_plan.c				LEAST_KEPT_PART			0.0|0.05
 sort/key_planes.c				MIN_COMMON_BYTES		1|12
 sort/key_planes.c				ALPHABET_SAMPLE_ROWS	8|100
 sort/key_planes.c				ALPHABET_MIN_ROWS		16|300
