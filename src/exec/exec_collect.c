@@ -59,6 +59,7 @@ struct GpuSortCollectState
 	GpuSortCollectShared *shared;	/* NULL: there are no workers */
 
 	/* in the leader, from gpusort_collect_for() to gpusort_collect_join() */
+	ParallelContext *context;	/* NULL: no workers */
 	GpuSort    *sort;			/* what all is collected for */
 	MemoryContext sort_context;
 
@@ -155,6 +156,7 @@ initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	if (shared->sort_is_shared)
 		shared->parts_number = gpusort_parts_number(node->parts);
 	node->shared = shared;
+	node->context = pcxt;
 }
 
 static void
@@ -172,6 +174,7 @@ static void
 detach_shared(CustomScanState *css)
 {
 	((GpuSortCollectState *) css)->shared = NULL;
+	((GpuSortCollectState *) css)->context = NULL;
 }
 
 /* ---------- the GpuSort's side ---------- */
@@ -235,6 +238,8 @@ begin_collecting(GpuSortCollectState *node)
 			gpusort_set_bound(node->part, node->shared->bound);
 		node->input.sort = node->part;
 		node->input.is_part = true;
+		if (node->context != NULL)
+			gpusort_parts_launched(node->parts, node->context->nworkers_launched + 1);
 	}
 	node->begun = true;
 }

@@ -98,6 +98,7 @@ typedef struct GpuSortSharedState
 
 	/* what the participants share */
 	GpuSortShared *shared;		/* NULL: there is no parallel query, or none any more */
+	ParallelContext *pcxt;		/* in the leader, with it */
 	GpuSortParts *parts;		/* NULL: rows have no place in the pool */
 	GpuSort    *owner;			/* in the leader, of the extents of all */
 	GpuSortRefused refused;
@@ -280,6 +281,7 @@ initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	if (pcxt->seg == NULL)
 		return;
 	node->shared = coordinate;
+	node->pcxt = pcxt;
 	node->shared->segment = dsm_segment_handle(pcxt->seg);
 	node->shared->participants = pcxt->nworkers + 1;
 	SharedFileSetInit(&node->shared->files, pcxt->seg);
@@ -333,6 +335,7 @@ detach_shared(CustomScanState *css)
 		keep_counts(node, shared->counts, shared->participants);
 	}
 	node->shared = NULL;
+	node->pcxt = NULL;
 	node->result.shared = NULL;
 }
 
@@ -355,6 +358,8 @@ collect(GpuSortSharedState *node)
 		input.sort = gpusort_parts_begin_part(node->parts, ExecGetResultType(input.child),
 											  &node->spec);
 		MemoryContextSwitchTo(old);
+		if (node->pcxt != NULL)
+			gpusort_parts_launched(node->parts, node->pcxt->nworkers_launched + 1);
 	}
 	while ((refused = gpusort_drain_input(&input)) != NULL)
 	{

@@ -78,6 +78,8 @@ attach_workers(GpuSortIndexLeader *leader, GpuSortIndexReader *reader)
 {
 	GpuSortSharedMemory *shared = &leader->shared;
 
+	if (reader->rows.parts != NULL)
+		gpusort_parts_launched(reader->rows.parts, leader->context->nworkers_launched + 1);
 	reader->scan = shared->scan;
 	reader->blocks.shared = &shared->build->blocks;
 	reader->exchange = gpusort_exchange_attach(shared->row_queues, leader->context);

@@ -64,7 +64,6 @@ struct GpuSortParts
 	size_t		reserve_bytes;	/* of the row store of all */
 	size_t		row_unit;
 	uint32		max_parts;
-	uint32		shares;			/* parts that divide max_extents among them when they are crowded */
 	double		all_rows;		/* that are expected */
 	FileSet		files;			/* the leader's */
 	bool		may_spill;
@@ -75,6 +74,7 @@ struct GpuSortParts
 	pg_atomic_uint32 row_extents;
 	pg_atomic_uint32 listed;
 	pg_atomic_uint32 nparts;
+	pg_atomic_uint32 shares;	/* processes that divide max_extents when they are crowded */
 	pg_atomic_uint32 crowded;	/* 1: some part has spilled, so no one takes more than its share */
 
 	/* files of runs, numbered from 0, and what is in those that are finished */

@@ -45,7 +45,7 @@ share_extents(GpuSort *sort)
 	GpuSortParts *parts = sort->parts;
 	GpuSortPoolAccount *account = &sort->memory.pool_account;
 
-	parts->shares = sort->spill->participants;
+	pg_atomic_write_u32(&parts->shares, sort->spill->participants);
 	pg_atomic_write_u32(&parts->kept_extents, sort->memory.kept_extents);
 	pg_atomic_write_u32(&parts->crowded, 1);
 	if (account->extents == &parts->extents)

@@ -67,7 +67,6 @@ gpusort_begin_memory(GpuSort *sort, size_t limit_bytes)
 
 	memory->limit_bytes = gpusort_possible_bytes(limit_bytes);
 	memory->planned_rows = sort->spec.expected_rows;
-	memory->sharers = 1;
 	gpusort_set_memory_aside(sort, true);
 	gpusort_pool_open(&memory->pool_account, gpusort_pool_quota_extents());
 	memory->reserve_bytes = Min(memory->limit_bytes + gpusort_pool_limit(),
@@ -195,7 +194,7 @@ is_greedy(GpuSort *part)
 	if (memory->crowded == NULL || pg_atomic_read_u32(memory->crowded) == 0)
 		return false;
 	gpusort_visit_ranges(part, 0, add_extents, &owned);
-	return owned.extents + memory->kept_extents > memory->fair_extents &&
+	return owned.extents + memory->kept_extents > memory->shared_extents / gpusort_shares(memory) &&
 		owned.extents > owned.ranges;
 }
 

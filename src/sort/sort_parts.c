@@ -63,7 +63,8 @@ gpusort_parts_create(GpuSort *sort, int participants, double all_rows)
 	parts->max_extents = account->max_extents;
 	parts->reserve_bytes = sort->memory.reserve_bytes;
 	parts->row_unit = sort->rows.places.unit;
-	parts->max_parts = parts->shares = participants;
+	parts->max_parts = participants;
+	pg_atomic_init_u32(&parts->shares, participants);
 	pg_atomic_init_u32(&parts->extents, 1);
 	pg_atomic_init_u64(&parts->rows, 0);
 	pg_atomic_init_u32(&parts->row_extents, 0);
@@ -83,6 +84,12 @@ gpusort_parts_create(GpuSort *sort, int participants, double all_rows)
 
 	account->max_extents = 0;
 	return parts;
+}
+
+void
+gpusort_parts_launched(GpuSortParts *parts, int participants)
+{
+	pg_atomic_write_u32(&parts->shares, Max(participants, 1));
 }
 
 uint32
@@ -114,9 +121,9 @@ begin_part(GpuSortParts *parts, GpuSort *part)
 	memory->pool_account.extents = &parts->extents;
 	memory->crowded = &parts->crowded;
 	memory->planned_rows = parts->all_rows;
-	memory->sharers = parts->shares;
-	memory->fair_extents = (parts->max_extents -
-							Min(parts->max_extents, pg_atomic_read_u32(&parts->kept_extents))) / parts->shares;
+	memory->shares = &parts->shares;
+	memory->shared_extents = parts->max_extents -
+		Min(parts->max_extents, pg_atomic_read_u32(&parts->kept_extents));
 	if (parts->may_spill)
 		gpusort_use_shared_files(part, &parts->files, &parts->nfiles);
 	if (gpusort_acquire_ranges(part))

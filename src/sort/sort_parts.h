@@ -49,6 +49,9 @@ typedef struct GpuSortParts GpuSortParts;
  */
 extern GpuSortParts *gpusort_parts_create(GpuSort *sort, int participants, double all_rows);
 
+/* So many participants were launched, the leader included: what the others would have had is theirs. */
+extern void gpusort_parts_launched(GpuSortParts *parts, int participants);
+
 /* Make it an ordinary sort again; rows of parts are lost. */
 extern void gpusort_parts_dissolve(GpuSort *sort);
 

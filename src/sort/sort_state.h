@@ -46,15 +46,22 @@ typedef struct GpuSortMemory
 
 	/* if not all rows fit (spill_plan.h) */
 	double		planned_rows;	/* the planner's estimate, of all processes that collect some */
-	int			sharers;		/* ... so many */
 	size_t		buffer_bytes;	/* for rows before they become a run; 0: all that there is */
 	size_t		keep_bytes;		/* for runs that stay in memory */
 	uint32		kept_extents;	/* of runs; of the pool's that the sort, or this part, has */
 
 	pg_atomic_uint64 *claimed_rows; /* ... those of all parts; NULL: this is none */
-	pg_atomic_uint32 *crowded;	/* of a part: not 0 if it may not have more than: */
-	uint32		fair_extents;
+	pg_atomic_uint32 *crowded;	/* of a part: not 0 if it may not have more than */
+	uint32		shared_extents; /* ... its share of these */
+	pg_atomic_uint32 *shares;	/* processes that divide the memory; NULL: it is alone */
 } GpuSortMemory;
+
+/* Processes that collect rows, or load portions, in memory that they divide. */
+static inline uint32
+gpusort_shares(const GpuSortMemory *memory)
+{
+	return memory->shares != NULL ? pg_atomic_read_u32(memory->shares) : 1;
+}
 
 /* How many rows are wanted, and which of those that came so far (sort_bound.h). */
 typedef struct GpuSortBound

@@ -33,7 +33,8 @@
 /* What is known of a sort, in bytes. */
 typedef struct Facts
 {
-	double		rows;			/* that all processes together will have */
+	double		shares;			/* processes */
+	double		rows;			/* that they will have together */
 	double		row_bytes;		/* of each, in a run */
 	double		row_factor;		/* in memory, with its keys, it takes so many times as much */
 	double		pool_bytes;		/* for this process */
@@ -44,27 +45,29 @@ typedef struct Facts
 static double
 expected_rows(const GpuSort *sort, bool is_full)
 {
-	double		sharers = sort->memory.sharers;
+	double		shares = gpusort_shares(&sort->memory);
 	double		rows = sort->memory.planned_rows * ESTIMATE_FACTOR;
-	double		so_far = (double) sort->stats.rows * sharers;
+	double		so_far = (double) sort->stats.rows * shares;
 
 	if (sort->bound.rows > 0)
-		return Min(rows, sort->bound.rows * sharers);
+		return Min(rows, sort->bound.rows * shares);
 	return Max(rows, is_full ? 2 * so_far : so_far);
 }
 
 static Facts
 find_facts(GpuSort *sort, bool is_full)
 {
+	double		shares = gpusort_shares(&sort->memory);
 	double		ranges = gpusort_count_ranges(sort);
 	double		range_extents = gpusort_force ? MIN_FORCED_RANGE_EXTENTS : MIN_RANGE_EXTENTS;
 	double		row_bytes = Max(average_row_bytes(&sort->rows), MAXIMUM_ALIGNOF);
 
 	return (Facts) {
+		.shares = shares,
 		.rows = expected_rows(sort, is_full),
 		.row_bytes = row_bytes,
 		.row_factor = 1 + gpusort_bytes_beside_row(sort) / row_bytes,
-		.pool_bytes = (double) gpusort_pool_bytes_at_hand(sort) / sort->memory.sharers,
+		.pool_bytes = (double) gpusort_pool_bytes_at_hand(sort) / shares,
 		.slack_bytes = ranges * GSD_EXTENT_BYTES / 2,
 		.least_bytes = ranges * range_extents * GSD_EXTENT_BYTES
 	};
@@ -74,7 +77,7 @@ find_facts(GpuSort *sort, bool is_full)
 static bool
 fits(const GpuSort *sort, const Facts *facts)
 {
-	return facts->rows / sort->memory.sharers * facts->row_bytes * facts->row_factor +
+	return facts->rows / facts->shares * facts->row_bytes * facts->row_factor +
 		facts->slack_bytes <= facts->pool_bytes + sort->memory.limit_bytes;
 }
 
@@ -109,7 +112,7 @@ divide(GpuSortMemory *memory, const Facts *facts)
 	double		buffer = buffer_bytes(facts);
 	double		keep = floor((facts->pool_bytes - buffer) / GSD_EXTENT_BYTES) * GSD_EXTENT_BYTES;
 
-	if (keep <= 0 || keep * memory->sharers < facts->rows * facts->row_bytes * LEAST_KEPT_PART)
+	if (keep <= 0 || keep * facts->shares < facts->rows * facts->row_bytes * LEAST_KEPT_PART)
 		return;
 	memory->keep_bytes = (size_t) keep;
 	memory->buffer_bytes = (size_t) Max(buffer - facts->slack_bytes, buffer / 2);

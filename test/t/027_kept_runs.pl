@@ -96,6 +96,10 @@ for my $fault ('codec', 'verify')
 	same_answer($node, 'SELECT * FROM w ORDER BY h, i', "fault $fault", @serial, @fault, 'gpusort.pool_quota' => 18);
 	same_answer($node, 'SELECT * FROM w ORDER BY h, i', "fault $fault, workers", @parallel, @fault, 'gpusort.pool_quota' => 24);
 }
+# Workers that are wanted and can't be had leave their share to the others.
+my @alone = spilled_and_kept('SELECT * FROM t ORDER BY h, i', @parallel, max_parallel_workers => 0, 'gpusort.pool_quota' => 13);
+ok($alone[0] == 0 && $alone[1] > 0, "no worker: all runs are kept: $alone[1] kB, $alone[0] in files") or diag $alone[2];
+same_answer($node, 'SELECT * FROM t ORDER BY h, i', 'no worker', @parallel, max_parallel_workers => 0, 'gpusort.pool_quota' => 13);
 nothing_is_left('after sorts');
 
 # ---------- estimates that are wrong ----------
