@@ -10,8 +10,8 @@
  * Portions can be made of whole groups: rows that are equal in the first columns are in the same
  * one, however many they are.  It may be split nevertheless.
  *
- * Published (distribution sort with splitters from regular samples of sorted runs: Shi and
- * Schaeffer, PSRS, 1992); cuts are exact, whatever the samples say.
+ * Published (distribution sort with splitters from samples of sorted runs: Shi and Schaeffer, PSRS,
+ * 1992); cuts are exact, whatever the samples say.
  *
  * Public: sort includes it.
  */

@@ -49,6 +49,17 @@ for my $order ('h, i', 'few DESC, m NULLS FIRST, i', 'm DESC NULLS LAST, i', 'm 
 	same_answer($node, "SELECT * FROM t ORDER BY $order", "ORDER BY $order, one process", max_parallel_workers_per_gather => 0);
 	same_answer($node, "SELECT * FROM t ORDER BY $order", "ORDER BY $order, more workers than shares", max_parallel_workers_per_gather => 7);
 }
+# Portions are planned to take 4/5 of the memory that a run has filled, so there should be 5/4 as many.
+for my $case ([ 'i', 60, 'in order' ], [ 'hashint8(i)', 60, 'of runs that are alike' ], [ 'hashint8(i) % 10', 60, 'of few values' ],
+	[ 'hashint8(i)', 120, 'of a few long runs' ])
+{
+	my ($order, $pad, $label) = @$case;
+	my ($count, $portions, $merged) = analyzed_plan_of($node, "SELECT i, repeat('x', $pad) FROM generate_series(1, 100000) i ORDER BY $order",
+		work_mem => '500kB', 'gpusort.pool_quota' => 0) =~ /Runs: (\d+)  Portions: (\d+)(  Merged Runs)?/;
+
+	is(defined $merged ? 1 : 0, $pad == 120 ? 1 : 0, "portions $label: long runs");
+	cmp_ok($portions, '<', 1.4 * $count, "portions $label have the same size");
+}
 # In groups of 250 rows, in two that no process has memory for, and in one of all.
 for my $group ('few', 'i % 2', 'i * 0')
 {
