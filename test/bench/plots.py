@@ -6,6 +6,7 @@ Reads docs/figures/NAME.csv and writes docs/figures/NAME.svg, for each NAME of
     speed       from sorts.csv and indexes.csv: how many times as fast as PostgreSQL
     parallel    milliseconds of PostgreSQL without and with workers, and of gpusort
     workers     seconds by number of parallel workers
+    spill       times as fast as PostgreSQL by memory, from spill.pl --csv
     devices     milliseconds by phase and number of GPUs, from device_bench's devices.csv
 
 or for all of them.  docs/performance.md says how each CSV file is made.  Needs
@@ -108,6 +109,38 @@ def workers():
     save(figure, "workers")
 
 
+def spill():
+    """By part of the memory that all rows need, the whole on the left."""
+    rows = table("spill")
+    parts = sorted({float(row["part"]) for row in rows}, reverse=True)
+    figure, axes = plt.subplots(1, 2, figsize=(9.6, 3.8))
+    for what, label, color in (("sort", "ORDER BY, all columns", OURS),
+                               ("key", "ORDER BY, key only", NEWER),
+                               ("index", "CREATE INDEX", "#d98c00")):
+        points = sorted((float(row["part"]), float(row["postgres_ms"]) / 1000,
+                         float(row["gpusort_ms"]) / 1000) for row in rows if row["what"] == what)
+        if not points:
+            continue
+        x, theirs, ours = zip(*points)
+        axes[0].plot(x, theirs, marker="o", markersize=3, linestyle="--", color=color)
+        axes[0].plot(x, ours, marker="o", color=color, label=label)
+        axes[1].plot(x, [their / our for their, our in zip(theirs, ours)], marker="o", color=color)
+    axes[0].plot([], [], linestyle="--", color=POSTGRES, label="PostgreSQL")
+    for axis, label in zip(axes, ("seconds", "times as fast as PostgreSQL")):
+        axis.set_xscale("log")
+        axis.set_xticks(parts, ["1" if part == 1 else f"1/{1 / part:.0f}" for part in parts])
+        axis.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+        axis.invert_xaxis()
+        axis.set_ylim(bottom=0)
+        axis.set_xlabel("part of the memory that all rows need")
+        axis.set_ylabel(label)
+        axis.grid(alpha=0.3)
+    axes[1].axhline(1, color="black", linewidth=0.8)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncols=4, frameon=False)
+    figure.tight_layout(rect=(0, 0, 1, 0.93))
+    save(figure, "spill")
+
+
 def phases_of(row):
     parts = (part.rsplit(" ", 1) for part in row["phases"].split(", "))
     return {name: float(ms) for name, ms in parts}
@@ -142,7 +175,8 @@ def devices():
 
 
 def main():
-    plots = {"speed": speed, "parallel": parallel, "workers": workers, "devices": devices}
+    plots = {"speed": speed, "parallel": parallel, "workers": workers, "spill": spill,
+             "devices": devices}
     for name in sys.argv[1:] or plots:
         if name not in plots:
             sys.exit(__doc__)
