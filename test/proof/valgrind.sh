@@ -25,7 +25,7 @@ if [ "${1:-}" = --short ]; then
 	set -- "${@:-discard}"
 fi
 TESTS=${*:-edge_columns edge_plans index_builds index_tables index_types index_unique index_use
-	parallel_collect parallel_inputs plans_cursors plans_nodes settings shared_sort late_rows
+	parallel_collect parallel_inputs plans plans_cursors plans_nodes settings shared_sort late_rows
 	types_bytes types_collate types_datetime types_enum types_float types_integer types_network
 	types_none types_null types_numeric types_text}
 
