@@ -9,13 +9,6 @@
  * section, which spreads any number of them evenly.  A portion's size is wrong by parts of strata, which may
  * go either way in each run, so that the errors mostly cancel.  Portions that are too large
  * nevertheless are split, at once or when they are loaded.
- *
- * Cuts are found by looking at tuples in the runs.  Splitters come in order, so a run is searched
- * from its last cut on.  Where the next one is, is predicted: as much further, in proportion, as in
- * other runs.  The block that it should be in is read up to there, and if need be to its end.  If
- * the cut is not in it, blocks on that side of it are looked at, in steps that grow and then are
- * halved.  So a good prediction costs one read, and a wrong one logarithmically many, whatever the
- * runs are like.
  */
 #include "postgres.h"
 
@@ -32,299 +25,11 @@
 /* A sample is taken from the beginning of a block: what the file reads at once. */
 #define SAMPLE_BYTES	BLCKSZ
 
-/*
- * Bytes that are read at first for a tuple, and of tuples behind a predicted cut.  The file reads
- * more at once, so to read on costs little, and more would be copied and walked through in vain.
- */
-#define TUPLE_BYTES		512
-#define PIECE_BYTES		2048
-#define FIRST_OFFSETS	256
-
 /* Portions that are so much larger than they may be are split: there is little memory beside. */
 #define MAX_EXCESS		1.25
 
 /* A fractional part of the golden section. */
 #define GOLDEN_SECTION	0.6180339887498949
-
-/* A tuple that begins a portion, or might. */
-typedef struct Splitter
-{
-	void	   *tuple;
-	uint32		run;
-	GpuSortRunPlace place;
-	uint64		bytes;			/* that it stands for, as portions count them */
-	int			group_columns;	/* the cut is before the first row that is equal in so many; 0: before
-								 * the tuple itself */
-} Splitter;
-
-/* Have room for so many bytes in the buffer. */
-static void
-reserve_buffer(GpuSortPortions *p, size_t bytes)
-{
-	if (bytes <= p->buffer_size)
-		return;
-	if (p->buffer != NULL)
-		pfree(p->buffer);
-	p->buffer_size = 0;
-	p->buffer = MemoryContextAllocHuge(p->context, bytes);
-	p->buffer_size = bytes;
-}
-
-/* Read the tuple at a place into the buffer. */
-static void *
-read_tuple(GpuSortPortions *p, const GpuSortRun *run, uint64 offset)
-{
-	size_t		read = Min(run->blocks[run->nblocks].offset - offset, TUPLE_BYTES);
-	size_t		bytes;
-
-	reserve_buffer(p, read);
-	gpusort_run_file_read(run->file, offset, p->buffer, read);
-	bytes = MAXALIGN(gpusort_run_tuple_bytes(run->file->index_rows, p->buffer));
-	if (bytes > read)
-	{
-		reserve_buffer(p, bytes);
-		gpusort_run_file_read(run->file, offset, p->buffer, bytes);
-	}
-	return p->buffer;
-}
-
-/* The order of all rows: rows that are equal by comparison come in the order of their runs. */
-static int
-compare_loaded(GpuSortPortions *p, uint32 run_a, uint32 run_b)
-{
-	int			cmp = gpusort_row_comparer_compare(&p->comparer);
-
-	if (cmp != 0)
-		return cmp;
-	return (run_a > run_b) - (run_a < run_b);
-}
-
-/*
- * Is a tuple of a run before the splitter, which is loaded as row 1?  It is another run than the
- * splitter's, unless the splitter stands for the group that it is in.
- */
-static bool
-is_before(GpuSortPortions *p, uint32 run, const void *tuple, const Splitter *splitter)
-{
-	gpusort_row_comparer_load(&p->comparer, 0, tuple);
-	if (splitter->group_columns > 0)
-		return gpusort_row_comparer_compare_first(&p->comparer, splitter->group_columns) < 0;
-	return compare_loaded(p, run, splitter->run) < 0;
-}
-
-static bool
-place_is_before(GpuSortPortions *p, uint32 run, GpuSortRunPlace place, const Splitter *splitter)
-{
-	CHECK_FOR_INTERRUPTS();
-	return is_before(p, run, read_tuple(p, p->runs[run], place.offset), splitter);
-}
-
-/* The last block that begins at or before an offset. */
-static uint32
-block_at(const GpuSortRun *run, uint64 offset)
-{
-	uint32		low = 0;
-	uint32		high = run->nblocks;
-
-	while (high - low > 1)
-	{
-		uint32		middle = low + (high - low) / 2;
-
-		if (run->blocks[middle].offset <= offset)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Note where a tuple in the buffer begins, or the last one ends. */
-static inline void
-add_offset(GpuSortPortions *p, uint32 number, size_t offset)
-{
-	if (number == p->offsets_size)
-	{
-		size_t		size = Max(2 * (size_t) p->offsets_size, FIRST_OFFSETS);
-
-		p->offsets = p->offsets == NULL ? MemoryContextAllocHuge(p->context, size * sizeof(uint32))
-			: repalloc_huge(p->offsets, size * sizeof(uint32));
-		p->offsets_size = (uint32) size;
-	}
-	p->offsets[number] = (uint32) offset;
-}
-
-/*
- * Read the tuples from a place on that lie within so many bytes, or at least one, into the buffer;
- * returns how many there are.  There are bytes of the run, as many as are asked for.
- */
-static uint32
-read_piece(GpuSortPortions *p, const GpuSortRun *run, uint64 offset, size_t bytes)
-{
-	bool		index_rows = run->file->index_rows;
-	uint32		count = 0;
-	size_t		at;
-
-	reserve_buffer(p, bytes);
-	gpusort_run_file_read(run->file, offset, p->buffer, bytes);
-	at = MAXALIGN(gpusort_run_tuple_bytes(index_rows, p->buffer));
-	if (at > bytes)
-	{
-		bytes = at;
-		reserve_buffer(p, bytes);
-		gpusort_run_file_read(run->file, offset, p->buffer, bytes);
-	}
-	add_offset(p, 0, 0);
-	for (;;)
-	{
-		add_offset(p, ++count, at);
-		if (at == bytes)
-			return count;
-		at += MAXALIGN(gpusort_run_tuple_bytes(index_rows, p->buffer + at));
-		if (at > bytes)
-			return count;
-	}
-}
-
-/*
- * The first place between two, at most a block apart, that is not before the splitter.  Read so
- * many bytes at first.
- */
-static GpuSortRunPlace
-find_in_block(GpuSortPortions *p, uint32 run, const Splitter *splitter, GpuSortRunPlace from,
-			  GpuSortRunPlace to, size_t bytes)
-{
-	while (from.row < to.row)
-	{
-		uint32		count = read_piece(p, p->runs[run], from.offset,
-									   Min(bytes, to.offset - from.offset));
-		uint32		low = 0;
-		uint32		high = count - 1;
-
-		if (is_before(p, run, p->buffer + p->offsets[high], splitter))
-			low = ++high;
-		while (low < high)
-		{
-			uint32		middle = low + (high - low) / 2;
-
-			if (is_before(p, run, p->buffer + p->offsets[middle], splitter))
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		from.offset += p->offsets[low];
-		from.row += low;
-		if (low < count)
-			return from;
-		bytes *= 2;
-	}
-	return from;
-}
-
-/* Two blocks of a run: the first begins before the splitter, or is the least; the other doesn't. */
-typedef struct BlockRange
-{
-	uint32		inside;
-	uint32		outside;
-} BlockRange;
-
-/* Come near the last block that begins before the splitter, from one that does. */
-static void
-gallop_up(GpuSortPortions *p, uint32 number, const Splitter *splitter, BlockRange *range)
-{
-	const GpuSortRun *run = p->runs[number];
-
-	for (uint32 step = 1; range->outside - range->inside > step; step *= 2)
-	{
-		if (!place_is_before(p, number, run->blocks[range->inside + step], splitter))
-		{
-			range->outside = range->inside + step;
-			break;
-		}
-		range->inside += step;
-	}
-}
-
-/* ... from one that doesn't. */
-static void
-gallop_down(GpuSortPortions *p, uint32 number, const Splitter *splitter, BlockRange *range)
-{
-	const GpuSortRun *run = p->runs[number];
-
-	for (uint32 step = 1; range->outside - range->inside > step; step *= 2)
-	{
-		if (place_is_before(p, number, run->blocks[range->outside - step], splitter))
-		{
-			range->inside = range->outside - step;
-			break;
-		}
-		range->outside -= step;
-	}
-}
-
-/* Find it between the two. */
-static void
-halve(GpuSortPortions *p, uint32 number, const Splitter *splitter, BlockRange *range)
-{
-	const GpuSortRun *run = p->runs[number];
-
-	while (range->outside - range->inside > 1)
-	{
-		uint32		middle = range->inside + (range->outside - range->inside) / 2;
-
-		if (place_is_before(p, number, run->blocks[middle], splitter))
-			range->inside = middle;
-		else
-			range->outside = middle;
-	}
-}
-
-static GpuSortRunPlace
-later_place(GpuSortRunPlace a, GpuSortRunPlace b)
-{
-	return a.row > b.row ? a : b;
-}
-
-/*
- * The first place of a run from `from` on that is not before the splitter.  It is expected near an
- * offset, which is not before `from`.
- */
-static GpuSortRunPlace
-find_cut(GpuSortPortions *p, uint32 number, const Splitter *splitter, GpuSortRunPlace from,
-		 uint64 expected)
-{
-	const GpuSortRun *run = p->runs[number];
-	uint32		least;
-	uint32		block;
-	GpuSortRunPlace begin;
-	BlockRange	range;
-
-	if (number == splitter->run && splitter->group_columns == 0)
-		return splitter->place;
-	if (from.row == gpusort_run_rows(run))
-		return from;
-	least = block_at(run, from.offset);
-	block = block_at(run, expected);
-	begin = later_place(from, run->blocks[block]);
-	if (place_is_before(p, number, begin, splitter))
-	{
-		from = find_in_block(p, number, splitter, begin, run->blocks[block + 1],
-							 expected - begin.offset + PIECE_BYTES);
-		if (from.row < run->blocks[block + 1].row)
-			return from;
-		range = (BlockRange) {block, run->nblocks};
-		gallop_up(p, number, splitter, &range);
-	}
-	else if (block == least)
-		return from;
-	else
-	{
-		range = (BlockRange) {least, block};
-		gallop_down(p, number, splitter, &range);
-	}
-	halve(p, number, splitter, &range);
-	return find_in_block(p, number, splitter, later_place(from, run->blocks[range.inside]),
-						 run->blocks[range.inside + 1], PIECE_BYTES);
-}
 
 /* Have room for one more portion. */
 static void
@@ -349,66 +54,20 @@ cuts_of(GpuSortPortions *p, uint32 number)
 	return p->cuts + (size_t) number * p->nruns;
 }
 
-/* How far cuts have moved on in the runs that were cut last, in proportion to the runs' lengths. */
-typedef struct Advances
-{
-	double		last[3];
-	uint32		next;
-} Advances;
-
-static void
-add_advance(Advances *advances, const GpuSortRun *run, GpuSortRunPlace from, GpuSortRunPlace to)
-{
-	advances->last[advances->next] = (double) (to.offset - from.offset) / gpusort_run_bytes(run);
-	advances->next = (advances->next + 1) % lengthof(advances->last);
-}
-
-/*
- * Where the next run is cut: their median further.  So one run of another kind does no harm, and if
- * there are more, as in rows that come in order, those before are forgotten at once.
- */
-static uint64
-expect_cut(const Advances *advances, const GpuSortRun *run, GpuSortRunPlace from)
-{
-	const double *last = advances->last;
-	double		median = Max(Min(last[0], last[1]), Min(Max(last[0], last[1]), last[2]));
-	uint64		bytes = run->blocks[run->nblocks].offset - from.offset;
-	double		advance = median * gpusort_run_bytes(run);
-
-	return from.offset + TYPEALIGN_DOWN(MAXIMUM_ALIGNOF, (uint64) Min(advance, bytes));
-}
-
 /*
  * Let portion `number`, whose place in the arrays is free, begin at the splitter, and not behind `end`,
- * if that is not NULL.  Cuts stay in order even if the comparison is none.
+ * if that is not NULL.
  */
 static void
-set_cuts(GpuSortPortions *p, uint32 number, const Splitter *splitter, const GpuSortRunPlace *end)
+set_cuts(GpuSortPortions *p, uint32 number, const GpuSortSplitter *splitter,
+		 const GpuSortRunPlace *end)
 {
 	GpuSortRunPlace *cuts = cuts_of(p, number);
-	const GpuSortRunPlace *before = cuts_of(p, number - 1);
-	void	   *tuple = splitter->tuple;
-	Advances	advances = {0};
 
-	gpusort_row_comparer_load(&p->comparer, 1, tuple);
+	gpusort_cut_runs(&p->search, p->nruns, splitter, cuts_of(p, number - 1), end, cuts);
 	p->first[number] = 0;
-	for (size_t i = 0; i < lengthof(advances.last); i++)
-		add_advance(&advances, p->runs[splitter->run], before[splitter->run],
-					later_place(before[splitter->run], splitter->place));
 	for (uint32 i = 0; i < p->nruns; i++)
-	{
-		const GpuSortRun *run = p->runs[i];
-
-		cuts[i] = find_cut(p, i, splitter, before[i], expect_cut(&advances, run, before[i]));
-		if (cuts[i].row < before[i].row)
-			cuts[i] = before[i];
-		if (end != NULL && cuts[i].row > end[i].row)
-			cuts[i] = end[i];
-		if (before[i].row < gpusort_run_rows(run))
-			add_advance(&advances, run, before[i], cuts[i]);
 		p->first[number] += cuts[i].row;
-	}
-	gpusort_row_comparer_clear(&p->comparer);
 }
 
 /* ---------- choosing splitters ---------- */
@@ -416,68 +75,68 @@ set_cuts(GpuSortPortions *p, uint32 number, const Splitter *splitter, const GpuS
 static int
 compare_splitters(const void *a, const void *b, void *arg)
 {
-	const Splitter *x = a;
-	const Splitter *y = b;
+	const GpuSortSplitter *x = a;
+	const GpuSortSplitter *y = b;
 	GpuSortPortions *p = arg;
 	int			cmp;
 
 	CHECK_FOR_INTERRUPTS();
-	gpusort_row_comparer_load(&p->comparer, 0, x->tuple);
-	gpusort_row_comparer_load(&p->comparer, 1, y->tuple);
-	cmp = compare_loaded(p, x->run, y->run);
+	gpusort_row_comparer_load(&p->search.comparer, 0, x->tuple);
+	gpusort_row_comparer_load(&p->search.comparer, 1, y->tuple);
+	cmp = gpusort_cut_compare_loaded(&p->search, x->run, y->run);
 	if (cmp == 0)
 		cmp = (x->place.row > y->place.row) - (x->place.row < y->place.row);
 	return cmp;
 }
 
-static Splitter
+static GpuSortSplitter
 copy_splitter(GpuSortPortions *p, uint32 run, GpuSortRunPlace place, const void *tuple)
 {
 	size_t		bytes = gpusort_run_tuple_bytes(p->runs[run]->file->index_rows, tuple);
-	Splitter	splitter = {.run = run, .place = place};
+	GpuSortSplitter	splitter = {.run = run, .place = place};
 
 	splitter.tuple = MemoryContextAllocHuge(CurrentMemoryContext, bytes);
 	memcpy(splitter.tuple, tuple, bytes);
 	return splitter;
 }
 
-static Splitter
+static GpuSortSplitter
 make_splitter(GpuSortPortions *p, uint32 run, GpuSortRunPlace place)
 {
-	return copy_splitter(p, run, place, read_tuple(p, p->runs[run], place.offset));
+	return copy_splitter(p, run, place, gpusort_cut_read_tuple(&p->search, p->runs[run], place.offset));
 }
 
 /* How many samples each run may give. */
 static uint32
 samples_a_run(const GpuSortPortions *p, uint64 rows, uint64 bytes, uint64 portions, size_t memory)
 {
-	double		sample_bytes = sizeof(Splitter) + (double) bytes / rows;
+	double		sample_bytes = sizeof(GpuSortSplitter) + (double) bytes / rows;
 	double		wanted = Max((double) portions * PORTION_SAMPLES / p->nruns, RUN_SAMPLES);
 
 	return (uint32) Max(Min(memory / (sample_bytes * p->nruns), wanted), 1);
 }
 
 /* A tuple near an offset, not behind it. */
-static Splitter
+static GpuSortSplitter
 take_sample(GpuSortPortions *p, uint32 number, uint64 offset)
 {
 	const GpuSortRun *run = p->runs[number];
-	const GpuSortRunPlace *block = &run->blocks[block_at(run, offset)];
+	const GpuSortRunPlace *block = &run->blocks[gpusort_run_block_at(run, offset)];
 	size_t		block_bytes = block[1].offset - block[0].offset;
 	double		part = (double) (offset - block->offset) / block_bytes;
 	size_t		bytes = part * Min(block_bytes, SAMPLE_BYTES);
-	uint32		last = read_piece(p, run, block->offset, MAXALIGN(bytes + 1)) - 1;
-	size_t		at = p->offsets[last];
+	uint32		last = gpusort_cut_read_piece(&p->search, run, block->offset, MAXALIGN(bytes + 1)) - 1;
+	size_t		at = p->search.offsets[last];
 
 	return copy_splitter(p, number, (GpuSortRunPlace) {block->offset + at, block->row + last},
-						 p->buffer + at);
+						 p->search.buffer + at);
 }
 
 /* So many bytes has a run before an offset, as portions count them. */
 static double
 bytes_before(const GpuSortRun *run, uint64 offset, size_t row_bytes)
 {
-	const GpuSortRunPlace *block = &run->blocks[block_at(run, offset)];
+	const GpuSortRunPlace *block = &run->blocks[gpusort_run_block_at(run, offset)];
 	double		part = (double) (offset - block->offset) / (block[1].offset - block[0].offset);
 
 	return offset - run->blocks[0].offset +
@@ -485,11 +144,11 @@ bytes_before(const GpuSortRun *run, uint64 offset, size_t row_bytes)
 }
 
 /* Take samples of all runs, and sort them. */
-static Splitter *
+static GpuSortSplitter *
 take_samples(GpuSortPortions *p, uint32 a_run, size_t row_bytes, uint32 *count)
 {
-	Splitter   *samples = MemoryContextAllocHuge(CurrentMemoryContext,
-												 (size_t) a_run * p->nruns * sizeof(Splitter));
+	GpuSortSplitter   *samples = MemoryContextAllocHuge(CurrentMemoryContext,
+												 (size_t) a_run * p->nruns * sizeof(GpuSortSplitter));
 	uint32		n = 0;
 	double		phase = 0.5;
 
@@ -515,7 +174,7 @@ take_samples(GpuSortPortions *p, uint32 a_run, size_t row_bytes, uint32 *count)
 		phase += GOLDEN_SECTION;
 		phase -= (int) phase;
 	}
-	qsort_arg(samples, n, sizeof(Splitter), compare_splitters, p);
+	qsort_arg(samples, n, sizeof(GpuSortSplitter), compare_splitters, p);
 	*count = n;
 	return samples;
 }
@@ -525,7 +184,7 @@ take_samples(GpuSortPortions *p, uint32 a_run, size_t row_bytes, uint32 *count)
  * has less or more.
  */
 static void
-choose_splitters(GpuSortPortions *p, Splitter *samples, uint32 count, int64 share,
+choose_splitters(GpuSortPortions *p, GpuSortSplitter *samples, uint32 count, int64 share,
 				 const GpuSortPortionLimits *limits)
 {
 	int64		bytes = 0;
@@ -606,8 +265,10 @@ begin_portions(const GpuSortRun **runs, uint32 nruns, TupleDesc desc, const GpuS
 	p->context = context;
 	p->nruns = nruns;
 	p->runs = runs;
+	p->search.context = context;
+	p->search.runs = runs;
 	p->count = 1;
-	gpusort_row_comparer_begin(&p->comparer, desc, keys, index_rows);
+	gpusort_row_comparer_begin(&p->search.comparer, desc, keys, index_rows);
 	reserve_portions(p, 1);
 	MemoryContextSwitchTo(old);
 	return p;
@@ -644,7 +305,7 @@ gpusort_portions_make(const GpuSortRun **runs, uint32 nruns, TupleDesc desc,
 	uint64		portions;
 	uint64		share;
 	uint32		count;
-	Splitter   *samples;
+	GpuSortSplitter   *samples;
 
 	for (uint32 i = 0; i < nruns; i++)
 	{
@@ -663,7 +324,7 @@ gpusort_portions_make(const GpuSortRun **runs, uint32 nruns, TupleDesc desc,
 						   limits->row_bytes, &count);
 	choose_splitters(p, samples, count, share, limits);
 	join_last(p, rows, limits->min_rows);
-	gpusort_row_comparer_clear(&p->comparer);
+	gpusort_row_comparer_clear(&p->search.comparer);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(samples_context);
 	set_ends(p);
@@ -721,7 +382,7 @@ static GpuSortRunPlace
 middle_place(GpuSortPortions *p, const GpuSortRun *run, GpuSortRunPlace from, GpuSortRunPlace to)
 {
 	uint64		middle = from.offset + (to.offset - from.offset) / 2;
-	uint32		block = block_at(run, middle);
+	uint32		block = gpusort_run_block_at(run, middle);
 	GpuSortRunPlace begin = run->blocks[block];
 	GpuSortRunPlace end = run->blocks[block + 1];
 	uint32		count;
@@ -731,15 +392,15 @@ middle_place(GpuSortPortions *p, const GpuSortRun *run, GpuSortRunPlace from, Gp
 		return begin;
 	if (end.offset < to.offset)
 		return end;
-	count = read_piece(p, run, from.offset, to.offset - from.offset);
-	for (i = 1; i + 1 < count && from.offset + p->offsets[i] < middle; i++)
+	count = gpusort_cut_read_piece(&p->search, run, from.offset, to.offset - from.offset);
+	for (i = 1; i + 1 < count && from.offset + p->search.offsets[i] < middle; i++)
 		;
-	return (GpuSortRunPlace) {from.offset + p->offsets[i], from.row + i};
+	return (GpuSortRunPlace) {from.offset + p->search.offsets[i], from.row + i};
 }
 
 /* Find a tuple of a portion that has others of it before it; false if there is none. */
 static bool
-find_splitter(GpuSortPortions *p, uint32 number, Splitter *splitter)
+find_splitter(GpuSortPortions *p, uint32 number, GpuSortSplitter *splitter)
 {
 	const GpuSortRunPlace *from = cuts_of(p, number);
 	const GpuSortRunPlace *to = cuts_of(p, number + 1);
@@ -755,7 +416,7 @@ find_splitter(GpuSortPortions *p, uint32 number, Splitter *splitter)
 	/* runs have a row each, or none: of two of them, the one that comes later */
 	for (uint32 i = 0; i < p->nruns && found < 2; i++)
 	{
-		Splitter	other;
+		GpuSortSplitter	other;
 
 		if (to[i].row == from[i].row)
 			continue;
@@ -763,14 +424,14 @@ find_splitter(GpuSortPortions *p, uint32 number, Splitter *splitter)
 		if (found++ == 0 || compare_splitters(&other, splitter, p) > 0)
 			*splitter = other;
 	}
-	gpusort_row_comparer_clear(&p->comparer);
+	gpusort_row_comparer_clear(&p->search.comparer);
 	return found == 2;
 }
 
 bool
 gpusort_portions_split(GpuSortPortions *p, uint32 number)
 {
-	Splitter	splitter;
+	GpuSortSplitter	splitter;
 
 	if (!find_splitter(p, number, &splitter))
 		return false;
@@ -793,13 +454,13 @@ gpusort_portions_tuple_behind(GpuSortPortions *p, uint32 number)
 	MemoryContext context = AllocSetContextCreate(p->context, "gpusort tuples",
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	Splitter	least = {0};
+	GpuSortSplitter	least = {0};
 	bool		found = false;
 	void	   *tuple = NULL;
 
 	for (uint32 i = 0; i < p->nruns; i++)
 	{
-		Splitter	other;
+		GpuSortSplitter	other;
 
 		if (places[i].row == gpusort_run_rows(p->runs[i]))
 			continue;
@@ -808,14 +469,14 @@ gpusort_portions_tuple_behind(GpuSortPortions *p, uint32 number)
 			least = other;
 		found = true;
 	}
-	gpusort_row_comparer_clear(&p->comparer);
+	gpusort_row_comparer_clear(&p->search.comparer);
 	MemoryContextSwitchTo(old);
 	if (found)
 	{
 		size_t		bytes = gpusort_run_tuple_bytes(p->runs[0]->file->index_rows, least.tuple);
 
-		reserve_buffer(p, bytes);
-		tuple = memcpy(p->buffer, least.tuple, bytes);
+		gpusort_cut_reserve(&p->search, bytes);
+		tuple = memcpy(p->search.buffer, least.tuple, bytes);
 	}
 	MemoryContextDelete(context);
 	return tuple;

@@ -19,6 +19,7 @@
 #define GPUSORT_RUN_PORTIONS_H
 
 #include "runs/row_comparer.h"
+#include "runs/run_cuts.h"
 #include "runs/run_file.h"
 
 typedef struct GpuSortPortions
@@ -26,18 +27,12 @@ typedef struct GpuSortPortions
 	MemoryContext context;
 	uint32		nruns;
 	const GpuSortRun **runs;
-	GpuSortRowComparer comparer;
+	GpuSortCutSearch search;
 	uint32		count;
 	uint32		size;			/* arrays have room for so many and one more */
 	GpuSortRunPlace *cuts;		/* [portion][run]: where it begins; nruns for each portion, and
 								 * the ends */
 	uint64	   *first;			/* position of each portion's first row; and behind the last one */
-
-	/* while a cut is being looked for */
-	char	   *buffer;
-	size_t		buffer_size;
-	uint32	   *offsets;		/* of tuples in it */
-	uint32		offsets_size;
 } GpuSortPortions;
 
 /* What a portion may hold. */

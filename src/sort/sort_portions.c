@@ -86,7 +86,7 @@ static void
 compare_with_last_row(GpuSort *sort)
 {
 	const GpuSortSpill *spill = sort->spill;
-	GpuSortRowComparer *comparer = &spill->portions->comparer;
+	GpuSortRowComparer *comparer = &spill->portions->search.comparer;
 	GpuSortView view;
 
 	if (!sort->index_rows || spill->last_row == NULL ||

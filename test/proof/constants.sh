@@ -74,10 +74,10 @@ runs/run_file.c					GPUSORT_MIN_RUN_BLOCK	64|512
 runs/run_portions.c				RUN_SAMPLES				2|10
 runs/run_portions.c				PORTION_SAMPLES			1|3
 runs/run_portions.c				SAMPLE_BYTES			8|256
-runs/run_portions.c				TUPLE_BYTES				8|64
-runs/run_portions.c				PIECE_BYTES				8|64
+runs/run_cuts.c					TUPLE_BYTES				8|64
+runs/run_cuts.c					PIECE_BYTES				8|64
 runs/run_portions.c				MAX_EXCESS				1.0|100
-runs/run_portions.c				FIRST_OFFSETS			1|3
+runs/run_cuts.c					FIRST_OFFSETS			1|3
 runs/run_reader.c				BUFFER_BYTES			((size_t) 64)|((size_t) 1024)
 sort/portion_crew.c			WATCH_MS				1|20
 sort/sort_portions.c			GPUSORT_MAX_RUNS		3|20
