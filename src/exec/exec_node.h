@@ -10,7 +10,9 @@
 /* Will rows be read more than once, or backward?  By the flags that a node begins with. */
 extern bool gpusort_is_random_access(int eflags);
 
-/* Rows of all participants that a plan is expected to return, which is a partial one for so many workers. */
+/*
+ * Rows that a plan is expected to return in all participants: a partial one, for so many workers.
+ */
 extern double gpusort_rows_of_all(const Plan *partial, int workers);
 
 /* Initialise the child, which is read once and forward. */

@@ -37,8 +37,8 @@ typedef struct GpuSortCutSearch
 } GpuSortCutSearch;
 
 /*
- * Find the cuts of all runs, from the places where they were cut last and not behind `end`, if that is not
- * NULL.  Cuts stay in order even if the comparison is none.
+ * Find the cuts of all runs, from the places where they were cut last and not behind `end`, if that
+ * is not NULL.  Cuts stay in order even if the comparison is none.
  */
 extern void gpusort_cut_runs(GpuSortCutSearch *s, uint32 nruns, const GpuSortSplitter *splitter,
 							 const GpuSortRunPlace *from, const GpuSortRunPlace *end,

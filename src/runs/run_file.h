@@ -96,8 +96,9 @@ extern GpuSortRunFile *gpusort_run_file_create(FileSet *files, uint32 number, bo
 											   size_t memory_bytes);
 
 /*
- * Keep what is written from now on in an empty range, until it has so many bytes, a multiple of an extent, or
- * does not grow.  The range is the caller's, and must live as long as anything is read here.
+ * Keep what is written from now on in an empty range, until it has so many bytes, a multiple of an
+ * extent, or does not grow.  The range is the caller's, and must live as long as anything is read
+ * here.
  */
 extern void gpusort_run_file_keep(GpuSortRunFile *file, GpuSortRange *range, size_t bytes);
 

@@ -6,9 +6,9 @@
  * a tuple of each, which stands for all of it.  If runs are alike, samples at the same places in
  * all of them would have nearly the same places in the order, too, and it could be cut at few
  * places only.  So the place in a stratum is another one in each run: it moves on by the golden
- * section, which spreads any number of them evenly.  A portion's size is wrong by parts of strata, which may
- * go either way in each run, so that the errors mostly cancel.  Portions that are too large
- * nevertheless are split, at once or when they are loaded.
+ * section, which spreads any number of them evenly.  A portion's size is wrong by parts of strata,
+ * which may go either way in each run, so that the errors mostly cancel.  Portions that are too
+ * large nevertheless are split, at once or when they are loaded.
  */
 #include "postgres.h"
 
@@ -93,7 +93,7 @@ static GpuSortSplitter
 copy_splitter(GpuSortPortions *p, uint32 run, GpuSortRunPlace place, const void *tuple)
 {
 	size_t		bytes = gpusort_run_tuple_bytes(p->runs[run]->file->index_rows, tuple);
-	GpuSortSplitter	splitter = {.run = run, .place = place};
+	GpuSortSplitter splitter = {.run = run, .place = place};
 
 	splitter.tuple = MemoryContextAllocHuge(CurrentMemoryContext, bytes);
 	memcpy(splitter.tuple, tuple, bytes);
@@ -147,7 +147,7 @@ bytes_before(const GpuSortRun *run, uint64 offset, size_t row_bytes)
 static GpuSortSplitter *
 take_samples(GpuSortPortions *p, uint32 a_run, size_t row_bytes, uint32 *count)
 {
-	GpuSortSplitter   *samples = MemoryContextAllocHuge(CurrentMemoryContext,
+	GpuSortSplitter *samples = MemoryContextAllocHuge(CurrentMemoryContext,
 												 (size_t) a_run * p->nruns * sizeof(GpuSortSplitter));
 	uint32		n = 0;
 	double		phase = 0.5;
@@ -305,7 +305,7 @@ gpusort_portions_make(const GpuSortRun **runs, uint32 nruns, TupleDesc desc,
 	uint64		portions;
 	uint64		share;
 	uint32		count;
-	GpuSortSplitter   *samples;
+	GpuSortSplitter *samples;
 
 	for (uint32 i = 0; i < nruns; i++)
 	{
@@ -416,7 +416,7 @@ find_splitter(GpuSortPortions *p, uint32 number, GpuSortSplitter *splitter)
 	/* runs have a row each, or none: of two of them, the one that comes later */
 	for (uint32 i = 0; i < p->nruns && found < 2; i++)
 	{
-		GpuSortSplitter	other;
+		GpuSortSplitter other;
 
 		if (to[i].row == from[i].row)
 			continue;
@@ -431,7 +431,7 @@ find_splitter(GpuSortPortions *p, uint32 number, GpuSortSplitter *splitter)
 bool
 gpusort_portions_split(GpuSortPortions *p, uint32 number)
 {
-	GpuSortSplitter	splitter;
+	GpuSortSplitter splitter;
 
 	if (!find_splitter(p, number, &splitter))
 		return false;
@@ -454,13 +454,13 @@ gpusort_portions_tuple_behind(GpuSortPortions *p, uint32 number)
 	MemoryContext context = AllocSetContextCreate(p->context, "gpusort tuples",
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	GpuSortSplitter	least = {0};
+	GpuSortSplitter least = {0};
 	bool		found = false;
 	void	   *tuple = NULL;
 
 	for (uint32 i = 0; i < p->nruns; i++)
 	{
-		GpuSortSplitter	other;
+		GpuSortSplitter other;
 
 		if (places[i].row == gpusort_run_rows(p->runs[i]))
 			continue;

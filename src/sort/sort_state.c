@@ -14,7 +14,10 @@
 #include "sort/spill_files.h"
 #include "sort/sort_state.h"
 
-/* The rows' memory goes.  What else a shared sort has, parts and runs that are still to be read, stays. */
+/*
+ * The rows' memory goes.  What else a shared sort has, parts and runs that are still to be read,
+ * stays.
+ */
 static void
 release_memory(GpuSort *sort)
 {

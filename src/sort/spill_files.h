@@ -71,8 +71,8 @@ extern GpuSortRunFile *gpusort_begin_run_file(GpuSort *sort);
 extern void gpusort_keep_runs(GpuSort *sort);
 
 /*
- * All runs are written: let other processes read the file, and have the extents of those in memory, which
- * go with the owner of the shared sort.
+ * All runs are written: let other processes read the file, and have the extents of those in memory,
+ * which go with the owner of the shared sort.
  */
 extern void gpusort_publish_runs(GpuSort *part);
 

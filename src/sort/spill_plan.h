@@ -19,8 +19,8 @@
 
 /*
  * Before there is room for so many rows: is it better to divide the memory?  That is found out as
- * late as can be, as there may be fewer rows than expected: when half of it is taken.  What is in it then
- * fits as a run into the other half.
+ * late as can be, as there may be fewer rows than expected: when half of it is taken.  What is in
+ * it then fits as a run into the other half.
  */
 extern void gpusort_plan_spill(GpuSort *sort, uint64 rows);
 
