@@ -207,10 +207,13 @@ portion_memory(GpuSort *sort)
 {
 	uint32		participants = sort->spill->participants;
 	size_t		half_extents = gpusort_count_ranges(sort) * GSD_EXTENT_BYTES / 2;
+	size_t		share;
 
 	if (participants == 1)
 		return gpusort_memory_at_hand(sort);
-	return gpusort_pool_bytes_at_hand(sort) / participants - half_extents;
+	/* others may have taken some since the participants were counted */
+	share = gpusort_pool_bytes_at_hand(sort) / participants;
+	return Max(share, 2 * half_extents) - half_extents;
 }
 
 static GpuSortPortions *

@@ -95,12 +95,14 @@ buffer_bytes(const Facts *facts)
 	return Max(Min(bytes, facts->pool_bytes / 2), facts->least_bytes);
 }
 
+/* Not the leader of a shared sort: what it has of the pool, before or after it joins them, is its parts'. */
 static bool
 may_plan(const GpuSort *sort)
 {
 	const GpuSortMemory *memory = &sort->memory;
 
 	return gpusort_enable_spill && memory->buffer_bytes == 0 && memory->expected_rows == 0 &&
+		memory->pool_account.max_extents > 0 &&
 		sort->rows.count > 0 && sort->keys.ncolumns > 0 && sort->parts == NULL &&
 		(!sort->is_part || (sort->spill != NULL && !sort->spill->refused));
 }
