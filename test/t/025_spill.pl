@@ -27,12 +27,6 @@ create_index_checks($node);
 tables_stay();
 my $pool_bytes = service($node, 'pool_bytes_free');
 
-# Names of files and directories of spilled sorts.
-sub spilled_files
-{
-	return grep { /gpusort|fileset/ } temp_files($node);
-}
-
 # ---------- sorts ----------
 
 my $query = 'SELECT * FROM t ORDER BY h, i';
@@ -80,7 +74,7 @@ for my $fault ('codec', 'verify')
 # All have runs when the leader meets a value without encoding, among rows that are not as wide.
 same_answer($node, "SELECT h, i, repeat('x', CASE WHEN i < 1200 THEN 300000 ELSE 1 END) AS wide FROM t WHERE i < 20000 ORDER BY h, i",
 	'handed over by all', 'gpusort.inject_fault' => 'codec', work_mem => $_, max_parallel_workers_per_gather => 7) for '64kB', '20MB';
-is_deeply([ spilled_files() ], [], 'no files are left');
+is_deeply([ spilled_files($node) ], [], 'no files are left');
 is(service($node, 'pool_bytes_free'), $pool_bytes, 'the pool is free');
 
 # ---------- index builds ----------
@@ -107,7 +101,7 @@ for my $workers (0, 2)
 my (undef, $err) = session_of($node, "SET maintenance_work_mem = '1MB'", 'CREATE UNIQUE INDEX broken ON t (few)');
 like($err, qr/could not create unique index "broken"\nDETAIL:  Key \(few\)=\(-?\d+\) is duplicated/, 'duplicates are found');
 is(service($node, 'pool_bytes_free'), $pool_bytes, 'the pool is free after builds');
-is_deeply([ spilled_files() ], [], 'no files are left of builds');
+is_deeply([ spilled_files($node) ], [], 'no files are left of builds');
 
 # ---------- by the server's rules ----------
 
@@ -130,7 +124,7 @@ unlike($log, qr{temporary file: path "base/pgsql_tmp/[^"]*gpusort}, '... and no 
 my @limited = $err =~ /ERROR:  temporary file size exceeds "?temp_file_limit/g;
 is(scalar @limited, 3, 'temp_file_limit holds');
 like($limited, qr/^1$/, '... and the session goes on');
-is_deeply([ spilled_files() ], [], '... without files');
+is_deeply([ spilled_files($node) ], [], '... without files');
 is(service($node, 'pool_bytes_free'), $pool_bytes, '... and without extents');
 
 # ---------- in the middle ----------
@@ -144,22 +138,22 @@ sub begin_sleeper
 		"SELECT CASE WHEN row_number() OVER () = 100 THEN pg_sleep(600) END, q::text FROM ($query OFFSET 0) q" ], '<', \undef, '>', \$out, '2>', \$out);
 
 	ok($node->poll_query_until('postgres', "SELECT count(*) = 1 FROM ($sleeping) s"), 'a session sleeps in the middle of its rows');
-	cmp_ok(scalar(spilled_files()), '>', 0, '... and has files');
+	cmp_ok(scalar(spilled_files($node)), '>', 0, '... and has files');
 	return ($run, $node->safe_psql('postgres', $sleeping));
 }
 
 my ($run, $pid) = begin_sleeper();
 $node->safe_psql('postgres', "SELECT pg_terminate_backend($pid, 10000)");
 $run->finish;
-is_deeply([ spilled_files() ], [], 'a terminated session leaves none');
+is_deeply([ spilled_files($node) ], [], 'a terminated session leaves none');
 is(service($node, 'pool_bytes_free'), $pool_bytes, '... and no extents');
 
 (undef, $err) = session_of($node, 'SET statement_timeout = 1000', 'SET max_parallel_workers_per_gather = 0',
 	"SELECT CASE WHEN row_number() OVER () = 200000 THEN pg_sleep(600) END, q::text FROM ($query OFFSET 0) q", reset_timeout(), 'SELECT 1');
 like($err, qr/canceling statement due to statement timeout/, 'a statement times out');
-is_deeply([ spilled_files() ], [], '... and leaves no files');
+is_deeply([ spilled_files($node) ], [], '... and leaves no files');
 (undef, $err) = session_of($node, 'SET statement_timeout = 300', "SELECT count(q::text) FROM ($query OFFSET 0) q", reset_timeout(), 'SELECT 1');
-is_deeply([ spilled_files() ], [], 'workers that time out leave no files');
+is_deeply([ spilled_files($node) ], [], 'workers that time out leave no files');
 is(service($node, 'pool_bytes_free'), $pool_bytes, '... and no extents');
 
 $node->append_conf('postgresql.conf', 'restart_after_crash = on');
@@ -168,12 +162,12 @@ $node->reload;
 kill 'KILL', $pid;
 $run->finish;
 ok($node->poll_query_until('postgres', 'SELECT true', 't'), 'kill -9: the server is back');
-is_deeply([ spilled_files() ], [], 'kill -9: no files are left');
+is_deeply([ spilled_files($node) ], [], 'kill -9: no files are left');
 ($run, $pid) = begin_sleeper();
 $node->stop('immediate');
 $run->finish;
 $node->start;
-is_deeply([ spilled_files() ], [], 'immediate stop: no files are left');
+is_deeply([ spilled_files($node) ], [], 'immediate stop: no files are left');
 same_answer($node, $query, 'after all that');
 
 done_testing();

@@ -27,20 +27,6 @@ $node->safe_psql('postgres', 'CREATE EXTENSION amcheck');
 tables_stay();
 my $pool_bytes = service($node, 'pool_bytes_free');
 
-# Names of files and directories of spilled sorts.
-sub spilled_files
-{
-	return grep { /gpusort|fileset/ } temp_files($node);
-}
-
-sub nothing_is_left
-{
-	my ($label) = @_;
-
-	ok($node->poll_query_until('postgres', "SELECT pool_bytes_free = $pool_bytes FROM gpusort_service()"), "$label: the pool is free");
-	is_deeply([ spilled_files() ], [], "$label: no files are left");
-}
-
 # How many sorts of a query had portions from workers.  Of a few portions the leader may have loaded all by
 # the time a busy machine has started its workers: so many are wanted, and it is tried again.
 sub sorts_with_workers
@@ -115,7 +101,7 @@ same_value("SELECT count(*), sum(n * hashint8(q.i)::int8), sum(length(pad)) FROM
 same_value("SELECT array_agg(q::text) FROM (SELECT * FROM ($query OFFSET 0) q WHERE i % 7 = 3 LIMIT 50) q", 'a limit that stops in the middle', 0);
 same_value("SELECT array_agg(q::text) FROM (SELECT * FROM ($query OFFSET 0) q WHERE i % 7 = 3 LIMIT 50) q", 'a limit that stops slow workers', 0,
 	'gpusort.inject_fault' => 'slow_slices');
-nothing_is_left('after sorts');
+nothing_is_left($node, $pool_bytes, 'after sorts');
 
 # The same through statements: each ends with a digest of the rows in order.
 my $digest = 'SELECT count(*), sum(n * hashint8(i)), sum(n * length(pad)), sum(n * hashtext(m)::int8)';
@@ -139,7 +125,7 @@ for (@statements)
 	isnt($theirs, '', "$label: there is an answer");
 	is($ours, $theirs, "$label: PostgreSQL's answer");
 }
-nothing_is_left('after statements');
+nothing_is_left($node, $pool_bytes, 'after statements');
 
 # ---------- failures ----------
 
@@ -151,7 +137,7 @@ sub fails_well
 
 	like($err, $pattern, "$label: the error");
 	like($out, qr/^1$/m, "$label: the session goes on");
-	nothing_is_left($label);
+	nothing_is_left($node, $pool_bytes, $label);
 }
 
 my $counted = "SELECT count(q::text) FROM ($query OFFSET 0) q";
@@ -188,7 +174,7 @@ for my $who ('pid', 'worker')
 	$node->safe_psql('postgres', "SELECT pg_terminate_backend($sleeper->{$who}, 10000)");
 	$sleeper->{run}->finish;
 	like($sleeper->{out}, qr/terminating (?:connection|background worker).* due to administrator command/, "$who is terminated");
-	nothing_is_left("$who is terminated");
+	nothing_is_left($node, $pool_bytes, "$who is terminated");
 }
 
 # ---------- index builds ----------
@@ -222,6 +208,6 @@ is($node->safe_psql('postgres', q(SELECT count(bt_index_parent_check(indexrelid,
 	'indexes are valid');
 (undef, my $err) = session_of($node, 'DROP INDEX key', 'INSERT INTO u SELECT * FROM u WHERE i = 5', 'CREATE UNIQUE INDEX failed ON u (h, i) INCLUDE (pad)');
 like($err, qr/could not create unique index "failed"/, 'duplicates are found');
-nothing_is_left('after builds');
+nothing_is_left($node, $pool_bytes, 'after builds');
 
 done_testing();

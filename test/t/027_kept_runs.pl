@@ -28,19 +28,6 @@ create_index_checks($node);
 tables_stay();
 my $pool_bytes = service($node, 'pool_bytes_free');
 
-sub spilled_files
-{
-	return grep { /gpusort|fileset/ } temp_files($node);
-}
-
-sub nothing_is_left
-{
-	my ($label) = @_;
-
-	ok($node->poll_query_until('postgres', "SELECT pool_bytes_free = $pool_bytes FROM gpusort_service()"), "$label: the pool is free");
-	is_deeply([ spilled_files() ], [], "$label: no files are left");
-}
-
 # What EXPLAIN tells of the first sort of a query: kB in files, and in memory.
 sub spilled_and_kept
 {
@@ -100,7 +87,7 @@ for my $fault ('codec', 'verify')
 my @alone = spilled_and_kept('SELECT * FROM t ORDER BY h, i', @parallel, max_parallel_workers => 0, 'gpusort.pool_quota' => 13);
 ok($alone[0] == 0 && $alone[1] > 0, "no worker: all runs are kept: $alone[1] kB, $alone[0] in files") or diag $alone[2];
 same_answer($node, 'SELECT * FROM t ORDER BY h, i', 'no worker', @parallel, max_parallel_workers => 0, 'gpusort.pool_quota' => 13);
-nothing_is_left('after sorts');
+nothing_is_left($node, $pool_bytes, 'after sorts');
 
 # ---------- estimates that are wrong ----------
 
@@ -154,7 +141,7 @@ for my $way ([ 'serial', @serial ], [ 'parallel', @parallel ], [ 'shared', @shar
 		@way, 'gpusort.pool_quota' => 24);
 	same_answer($node, "SELECT * FROM w ORDER BY h, i LIMIT $_", "$name: limit $_", @way, 'gpusort.pool_quota' => 15) for 5000, 100000, 200000;
 }
-nothing_is_left('after queries');
+nothing_is_left($node, $pool_bytes, 'after queries');
 
 # Runs in memory go when the rows are not wanted any more, in a session that stays, and not before.
 my @cursor = ('SET gpusort.pool_quota = 28', 'SET enable_seqscan = on', 'BEGIN', 'DECLARE c SCROLL CURSOR FOR SELECT i, pad FROM w ORDER BY h, i', 'MOVE 125000 IN c', 'FETCH 2 FROM c',
@@ -179,7 +166,7 @@ sub fails_well
 	like($error, $pattern, "$label: the error");
 	like($output, qr/^goes on$/m, "$label: the session goes on");
 	like($output, qr/^held 0$/m, "$label: the pool is free at once");
-	nothing_is_left($label);
+	nothing_is_left($node, $pool_bytes, $label);
 }
 fails_well('an error above', qr/division by zero/, 'SELECT count(1 / (i - 100000)) FROM (SELECT * FROM w ORDER BY h, i OFFSET 0) q');
 fails_well('an error above, workers', qr/division by zero/, @workers, 'SELECT count(1 / (i - 100000)) FROM (SELECT * FROM w ORDER BY h, i OFFSET 0) q');
@@ -214,7 +201,7 @@ for my $workers (0, 2)
 		my (undef, $error) = session_of($node, "SET max_parallel_maintenance_workers = $workers", "SET gpusort.pool_quota = $quota", 'CREATE UNIQUE INDEX t_no ON t (few, h)', 'CREATE UNIQUE INDEX t_no ON t (few)');
 		like($error, qr/could not create unique index "t_no"/, "$label: duplicates");
 		$node->safe_psql('postgres', 'DROP INDEX IF EXISTS t_no; DROP INDEX t_i, t_few, t_h, w_m, w_m_icu');
-		nothing_is_left($label);
+		nothing_is_left($node, $pool_bytes, $label);
 	}
 }
 

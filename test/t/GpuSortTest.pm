@@ -13,6 +13,7 @@ use Test::More;
 use Time::HiRes qw(sleep);
 
 our @EXPORT = qw(compete daemon_of start_node plan_of analyzed_plan_of same_answer tables_stay session_of reset_timeout temp_files
+	spilled_files nothing_is_left
 	service set_daemon parent_of kill_daemons all_is_free create_index_checks sum_checksums);
 
 # Nodes, which GPUSORT_TEST_STOP=fast ends at last as an administrator does (proof/coverage.sh).
@@ -192,6 +193,23 @@ sub temp_files
 	my ($node) = @_;
 
 	return glob $node->data_dir . '/base/pgsql_tmp/*';
+}
+
+# ... those of spilled sorts, and their directories.
+sub spilled_files
+{
+	my ($node) = @_;
+
+	return grep { /gpusort|fileset/ } temp_files($node);
+}
+
+# All of the pool and all files of spilled sorts are given back.
+sub nothing_is_left
+{
+	my ($node, $pool_bytes, $label) = @_;
+
+	ok($node->poll_query_until('postgres', "SELECT pool_bytes_free = $pool_bytes FROM gpusort_service()"), "$label: the pool is free");
+	is_deeply([ spilled_files($node) ], [], "$label: no files are left");
 }
 
 # check_indexes(): looks at all valid btree indexes of the schema public; says how
