@@ -98,3 +98,26 @@ RESET gpusort.inject_fault;
 SET max_parallel_workers = 0;
 SELECT * FROM explained('SELECT count(*) OVER (PARTITION BY several ORDER BY id) FROM sizes');
 RESET max_parallel_workers;
+
+-- A Limit that wants more each time its input is rescanned: workers must not stop at what it wanted
+-- at first, which is what PostgreSQL tells them still.
+SET enable_material = off;
+SET enable_hashagg = off;
+SET enable_hashjoin = off;
+SET enable_nestloop = on;
+CREATE FUNCTION growing_limits(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	growing text := format('SELECT l.n, s.* FROM (VALUES (1), (300), (2), (100000)) l(n), LATERAL (SELECT * FROM (%s OFFSET 0) q LIMIT l.n) s', query);
+	counts text;
+BEGIN
+	EXECUTE format('CREATE TEMP TABLE limited AS %s', growing);
+	SELECT string_agg(format('%s of %s', rows, n), ', ' ORDER BY n) FROM (SELECT n, count(*) AS rows FROM limited GROUP BY n) c INTO counts;
+	DROP TABLE limited;
+	RETURN format('%s shared: %s', shared(growing), counts);
+END $$;
+SELECT leader, set_config('parallel_leader_participation', leader, false) = leader AS set, growing_limits(query) FROM unnest(ARRAY['off', 'on']) leader, unnest(ARRAY[
+	'SELECT k, mode() WITHIN GROUP (ORDER BY id) FROM par GROUP BY k',
+	'SELECT k, mode() WITHIN GROUP (ORDER BY id) FROM par GROUP BY k ORDER BY k',
+	'SELECT id, rank() OVER (PARTITION BY k ORDER BY id) FROM par',
+	'SELECT id, rank() OVER (PARTITION BY k ORDER BY id) FROM par ORDER BY k, id',
+	'SELECT a.id, b.pad FROM par a JOIN par b ON a.id = b.id']) query;

@@ -7,6 +7,7 @@
 #include "executor/executor.h"
 
 #include "exec/exec_rest.h"
+#include "exec/worker_bound.h"
 #include "pg_compat.h"
 #include "sort/sort_fetch.h"
 
@@ -16,6 +17,7 @@ static ExecutorRun_hook_type previous_run_hook = NULL;
 static void
 run(GPUSORT_EXECUTOR_RUN_PARAMETERS)
 {
+	count = gpusort_rows_to_run_for(query, count);
 	if (previous_run_hook)
 		previous_run_hook(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
 	else

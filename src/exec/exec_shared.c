@@ -53,6 +53,7 @@
 #include "exec/explain_report.h"
 #include "exec/shared_refused.h"
 #include "exec/shared_result.h"
+#include "exec/worker_bound.h"
 #include "pg_compat.h"
 #include "plan/plan_node.h"
 #include "plan/plan_shared.h"
@@ -78,6 +79,7 @@ typedef struct GpuSortShared
 	/* written before participants are started */
 	dsm_handle	segment;		/* that this is in */
 	int			participants;	/* that there may be; the leader is number 0 */
+	bool		rescanned;		/* with the Gather */
 	bool		in_pool;		/* else all rows are refused */
 	uint32		parts_number;
 	SharedFileSet files;		/* of refused rows, and of the result */
@@ -284,6 +286,7 @@ initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	node->pcxt = pcxt;
 	node->shared->segment = dsm_segment_handle(pcxt->seg);
 	node->shared->participants = pcxt->nworkers + 1;
+	node->shared->rescanned = false;
 	SharedFileSetInit(&node->shared->files, pcxt->seg);
 	begin_execution(node);
 }
@@ -296,6 +299,7 @@ reinitialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinat
 	if (node->shared == NULL)
 		return;
 	SharedFileSetDeleteAll(&node->shared->files);
+	node->shared->rescanned = true;
 	begin_execution(node);
 }
 
@@ -306,6 +310,8 @@ attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
 	GpuSortShared *shared = coordinate;
 
 	node->shared = shared;
+	if (shared->rescanned)
+		gpusort_worker_bound_is_old();
 	if (shared->in_pool)
 		node->parts = gpusort_parts_attach(shared->parts_number);
 	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));
