@@ -34,6 +34,17 @@ SELECT plan_lines('SELECT * FROM par ORDER BY k, id LIMIT 10');
 SELECT plan_lines('SELECT * FROM par ORDER BY pad COLLATE "en-x-icu", id LIMIT 10');
 SELECT plan_lines('SELECT * FROM (SELECT * FROM par ORDER BY pad COLLATE "en-x-icu", id OFFSET 0) s LIMIT 10');
 SELECT check_rows('SELECT * FROM (SELECT * FROM par ORDER BY pad COLLATE "en-x-icu", id OFFSET 0) s LIMIT 10', true, ARRAY['Sort'], '{}');
+-- ... if the limit is known: workers below a Gather Merge keep to the first of several
+SET parallel_tuple_cost = 5;
+SET enable_material = off;
+SET parallel_leader_participation = off;
+PREPARE growing AS SELECT s.id, n FROM (VALUES (1), (300), (100000)) l(n), LATERAL (SELECT * FROM (SELECT id, pad FROM par ORDER BY pad COLLATE "en-x-icu", id OFFSET 0) s LIMIT n) s;
+EXPLAIN (COSTS OFF) EXECUTE growing;
+CREATE TEMP TABLE limited AS EXECUTE growing;
+SELECT n, count(*) FROM limited GROUP BY n ORDER BY n;
+RESET parallel_leader_participation;
+RESET enable_material;
+RESET parallel_tuple_cost;
 -- Rows that are locked are read by the leader alone.
 SELECT matches('SELECT * FROM par ORDER BY k, id FOR UPDATE', 'Gather');
 -- Sorts in other places are serial ones, or below Gather Merge.

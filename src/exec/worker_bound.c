@@ -5,9 +5,9 @@
  * A Limit above a Gather or Gather Merge tells it how many rows it will take
  * (ExecSetTupleBound), and so do these their workers: to sort for so many, and to end after so
  * many.  If the Limit wants more when it is rescanned, PostgreSQL tells the workers the old number
- * still (ExecParallelReinitialize), and their further rows are missing.  The plans that we make parallel,
- * which may not be so without us, must not have that: their workers go on until the Gather, which
- * knows the new number, takes no more.
+ * still (ExecParallelReinitialize), and their further rows are missing.  The plans that we make
+ * parallel, which may not be so without us, must not have that: their workers go on until the
+ * Gather, which knows the new number, takes no more.
  */
 #include "postgres.h"
 

@@ -119,8 +119,12 @@ finish_path(CustomScan *scan, GpuSortLimit limit, GpuSortStatement *statement)
 	sort = gpusort_make_sort(scan);
 	reason = gpusort_reason_to_leave(sort, limit, statement->stmt, &estimate);
 
-	/* the path has been compared by cost, but without a limit outside its query */
-	if (limit.rows >= 0 && reason != NULL)
+	/*
+	 * The path has been compared by cost, but without a limit outside its query.  If that is not
+	 * known, there is no Gather Merge: it may want more rows of it when it is rescanned, where
+	 * workers keep to what it wanted first (exec/worker_bound.c).
+	 */
+	if (limit.rows >= 0 && reason != NULL && (gather == NULL || limit.rows > 0))
 	{
 		leave_sort(sort, reason);
 		return gather != NULL ? gpusort_make_gather_merge(scan) : &sort->plan;
