@@ -1,60 +1,116 @@
 #!/bin/bash
-# upgrade.sh [MAJOR]
-#		pg_upgrade from the installed server to MAJOR (18), with indexes that gpusort has built.
+# upgrade.sh [--short] [MAJOR]
+#		pg_upgrade from the oldest server that gpusort is for to MAJOR (18), with indexes that gpusort
+#		has built.
 #
-# The newer server lies in a chroot that test/chroot.sh makes; the installed one's programs and
-# libraries are copied into it.  Both have gpusort.  Indexes of all types are built by the older one, and
-# after the upgrade looked at by amcheck, with their tables; what scans of them return must be what
-# they returned before.  Where a collation's version has changed PostgreSQL wants its indexes
-# to be built again: these are, by the newer gpusort.  A control does the same beside it with gpusort
-# off: both must end in the same way.  Needs root, for chroot.
+# The newer server is the installed one; if that is older than MAJOR, all of it is done in a chroot
+# that has MAJOR (test/chroot.sh, which needs root).  The older one comes from Debian's packages, which
+# are unpacked into tmp_source, with those of its libraries that are not there.  Both have gpusort.
+# Indexes of all types are built by the older one, and after the upgrade looked at by amcheck, with
+# their tables; what scans of them return must be what they returned before.  Where a collation's
+# version has changed PostgreSQL wants its indexes to be built again: these are, by the newer gpusort.
+# A control does the same beside it with gpusort off: both must end in the same way.
+#
+# --short takes fewer columns and rows, no control, and the installed server, whichever it is; it ends with 77 if
+# that is the oldest one.
 
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"
 . "$TREE/test/lib/cluster.sh"
+. "$TREE/test/lib/special.sh"
+. "$TREE/test/lib/archive.sh"
 
-NEW=${1:-18}
-ROOT=$TREE/tmp_chroot/$NEW
-OLD_HOME=/opt/old
-NEW_BIN=/usr/lib/postgresql/$NEW/bin
 export WITH_CUDA=0
+INDEXED=. ROWS=20000 SHORT_FORM='' RUNS='off on'
+if [ "${1:-}" = --short ]; then
+	shift
+	SHORT_FORM=yes INDEXED='^(i4|n|repeated|def|icu|ic|bytes|u|ts)$' ROWS=5000 RUNS=on
+fi
 
-# by_tester COMMAND: in the chroot, as its user without rights.
+# in_chroot MAJOR: this script where MAJOR is the installed server.
+in_chroot()
+{
+	if [ -d "$TREE/tmp_chroot/$1/home" ]; then
+		set -- "$1" run
+	fi
+	exec "$TREE/test/chroot.sh" "$@" proof TEST=upgrade
+}
+
+# The older server's packages, kept in the tree until make clean.
+fetch_old()
+{
+	local own="postgresql-$OLD postgresql-client-$OLD postgresql-server-dev-$OLD libicu-dev" dir=$OLD_PACKAGES libraries
+
+	[ ! -f "$dir/fetched" ] || return 0
+	version_of "$OLD"
+	rm -rf "$dir"
+	archive_begin "$dir" deb "$SUITE"
+	libraries=$(libraries_of "postgresql-$OLD" "postgresql-client-$OLD")
+	# shellcheck disable=SC2086 # names are words
+	(cd "$dir/apt" && apt-get -qq download $own $libraries) >"$dir/apt/log" 2>&1 ||
+		{ tail -n 5 "$dir/apt/log" >&2; die "cannot fetch PostgreSQL $OLD"; }
+	for deb in "$dir"/apt/*.deb; do
+		dpkg-deb -x "$deb" "$dir" || exit
+	done
+	rm -rf "$dir/apt"
+	take_libraries "$dir"
+	touch "$dir/fetched"
+}
+
+# libraries_of PACKAGE...: those that they depend on, and those that these depend on.
+libraries_of()
+{
+	local found='' more
+
+	while :; do
+		# shellcheck disable=SC2086 # names are words
+		more=$(apt-cache depends --important "$@" $found | sed -nE 's/^ *(Pre)?Depends: (lib[^ :<>]+)$/\2/p' |
+			grep -vE '^lib(c6|gcc|stdc|llvm|perl)' | sort -u)
+		[ "$more" != "$found" ] || break
+		found=$more
+	done
+	printf '%s\n' "$found"
+}
+
+# take_libraries DIR: of those that lie in DIR, the ones that the system has not, into DIR/libraries.
+take_libraries()
+{
+	local dir=$1 name taken=yes
+
+	mkdir -p "$dir/libraries"
+	while [ -n "$taken" ]; do
+		taken=
+		for name in $(LD_LIBRARY_PATH=$dir/libraries ldd "$dir/usr/lib/postgresql/$OLD"/bin/postgres \
+			"$dir"/libraries/* 2>/dev/null | sed -nE 's/^\s*([^ ]+) => not found$/\1/p' | sort -u); do
+			find "$dir/usr" "$dir/lib" -name "$name" -exec cp -Lt "$dir/libraries" {} + && [ -f "$dir/libraries/$name" ] || die "PostgreSQL $OLD lacks $name"
+			taken=yes
+		done
+	done
+}
+
+# The older server in WORK, with gpusort.
+install_old()
+{
+	local log=$WORK/build_old.log home=$WORK/old_server config
+
+	mkdir -p "$home"
+	cp -a "$OLD_PACKAGES"/{usr,libraries} "$home/" || exit
+	config=$home/usr/lib/postgresql/$OLD/bin/pg_config
+	OLD_BIN=${config%/*}
+	export LD_LIBRARY_PATH=$home/libraries
+	build_apart "upgrade-$OLD"
+	# ICU's functions have its version in their names; the server's headers are older than C23
+	make -C "$BUILD_TREE" -s -j"$(nproc)" PG_CONFIG="$config" WITH_CUDA=0 COPT="-std=gnu17 -I$OLD_PACKAGES/usr/include" all >"$log" 2>&1 &&
+		install -m 755 "$BUILD_TREE/gpusort.so" "$BUILD_TREE/gpusortd" "$home/usr/lib/postgresql/$OLD/lib/" &&
+		install -m 644 "$BUILD_TREE/gpusort.control" "$BUILD_TREE"/gpusort--*.sql "$home/usr/share/postgresql/$OLD/extension/" ||
+		{ grep -vE '^([^ ]*-)?(gcc|cc) ' "$log" | tail -n 20; die "gpusort does not compile for PostgreSQL $OLD"; }
+	give_to_server "$WORK"
+}
+
+# by_tester COMMAND: as the servers' user, where the clusters lie.
 by_tester()
 {
-	chroot "$ROOT" /usr/bin/env -i HOME=/home/tester PATH="$NEW_BIN:/usr/bin:/bin" LC_ALL=C.UTF-8 \
-		setpriv --reuid=tester --regid=tester --init-groups sh -c "cd /home/tester && $1" </dev/null
-}
-
-# The older server with its libraries, each program behind a script that finds them.
-copy_old()
-{
-	local program real=$ROOT$OLD_HOME$BINDIR_INSIDE
-
-	rm -rf "${ROOT:?}$OLD_HOME"
-	mkdir -p "$ROOT$OLD_HOME/libraries"
-	cp -a "$WORK/pg/." "$ROOT$OLD_HOME/"
-	ldd "$BINDIR"/* "$PKGLIBDIR"/*.so 2>/dev/null | sed -nE 's/.* => (\/[^ ]+) .*/\1/p' | sort -u |
-		grep -vE '/(libc|libm|libdl|libpthread|librt|ld-linux[^/]*)\.so' | xargs cp -Lt "$ROOT$OLD_HOME/libraries"
-	for program in initdb postgres pg_ctl pg_controldata pg_resetwal psql pg_dump pg_dumpall vacuumdb pg_restore; do
-		mv "$real/$program" "$real/$program.real"
-		cat >"$real/$program" <<-SCRIPT
-			#!/bin/bash
-			export LD_LIBRARY_PATH=$OLD_HOME/libraries
-			exec -a "$OLD_HOME$BINDIR_INSIDE/$program" "$OLD_HOME$BINDIR_INSIDE/$program.real" "\$@"
-		SCRIPT
-		chmod 755 "$real/$program"
-	done
-	chroot "$ROOT" chown -R tester: "$OLD_HOME"
-}
-
-# gpusort of the newer server, which nobody else uses.
-install_new()
-{
-	"$TREE/test/chroot.sh" "$NEW" run all WITH_CUDA=0 >"$WORK/new.log" 2>&1 || { tail "$WORK/new.log"; die "gpusort does not compile"; }
-	cp "$ROOT/home/tester/gpusort/gpusort.so" "$ROOT/home/tester/gpusort/gpusortd" "$ROOT/usr/lib/postgresql/$NEW/lib/"
-	cp "$ROOT"/home/tester/gpusort/gpusort.control "$ROOT"/home/tester/gpusort/gpusort--*.sql \
-		"$ROOT/usr/share/postgresql/$NEW/extension/"
+	as_server sh -c "cd $WORK/clusters && $1" </dev/null
 }
 
 # new_sql, old_sql [PSQL OPTION]...: statements from standard input.
@@ -63,17 +119,16 @@ run_sql()
 	local bin=$1
 
 	shift
-	cat >"$ROOT/home/tester/statements.sql"
-	by_tester "$bin/psql -X -q -v ON_ERROR_STOP=1 -h /tmp -p 5499 -U tester -d postgres $* -f statements.sql"
+	as_server "$bin/psql" -X -q -v ON_ERROR_STOP=1 -h "$SHORT" -p 5499 -U tester -d postgres "$@"
 }
 new_sql() { run_sql "$NEW_BIN" "$@"; }
-old_sql() { run_sql "$OLD_HOME$BINDIR_INSIDE" "$@"; }
+old_sql() { run_sql "$OLD_BIN" "$@"; }
 
 settings()
 {
 	cat <<-CONF
 		listen_addresses = ''
-		unix_socket_directories = '/tmp'
+		unix_socket_directories = '$SHORT'
 		port = 5499
 		fsync = off
 		shared_preload_libraries = 'gpusort'
@@ -88,8 +143,8 @@ settings()
 # start BIN DATA
 start()
 {
-	settings >>"$ROOT/home/tester/$2/postgresql.conf"
-	by_tester "$1/pg_ctl -w -D $2 -l $2.log start" >/dev/null || { tail "$ROOT/home/tester/$2.log"; die "$2 does not start"; }
+	settings >>"$WORK/clusters/$2/postgresql.conf"
+	by_tester "$1/pg_ctl -w -D $2 -l $2.log start" >/dev/null || { tail "$WORK/clusters/$2.log"; die "$2 does not start"; }
 }
 
 # What each index returns, in its order.
@@ -111,13 +166,13 @@ make_clusters()
 {
 	local log=$WORK/initdb.log options='-U tester -A trust -E UTF8 --locale=C.UTF-8 --no-sync'
 
-	by_tester 'rm -rf old new upgrade; mkdir upgrade'
+	by_tester 'rm -rf old new'
 	by_tester "$OLD_BIN/initdb -D old $options" >"$log" 2>&1 || { tail "$log"; die "initdb of the old server failed"; }
 	by_tester "$NEW_BIN/initdb -D new $options --no-data-checksums" >"$log" 2>&1 ||
 		by_tester "rm -rf new; $NEW_BIN/initdb -D new $options" >"$log" 2>&1 ||
 		{ tail "$log"; die "initdb of the new server failed"; }
 	start "$OLD_BIN" old
-	old_sql <"$TREE/test/proof/upgrade.sql" >"$WORK/objects.log" 2>&1 || { tail "$WORK/objects.log"; die "no indexes"; }
+	old_sql -v columns="$INDEXED" -v rows=$ROWS <"$TREE/test/proof/upgrade.sql" >"$WORK/objects.log" 2>&1 || { tail "$WORK/objects.log"; die "no indexes"; }
 	say "$LABEL: $(old_sql -At <<<"SELECT count(*) || ' indexes built on ' || split_part(version(), ' (', 1) FROM pg_index WHERE indrelid = 't'::regclass")"
 	if [ $ENABLED = on ]; then
 		! grep 'not all' "$WORK/objects.log" && tally "built by gpusort" 1 0 || tally "built by gpusort" 0 1
@@ -131,8 +186,8 @@ make_clusters()
 # upgrade: false if pg_upgrade fails.
 upgrade()
 {
-	settings >>"$ROOT/home/tester/new/postgresql.conf"
-	if ! by_tester "cd upgrade && $NEW_BIN/pg_upgrade -b $OLD_BIN -B $NEW_BIN -d ../old -D ../new -U tester" >"$WORK/pg_upgrade.log" 2>&1; then
+	settings >>"$WORK/clusters/new/postgresql.conf"
+	if ! by_tester "cd $SHORT && $NEW_BIN/pg_upgrade --no-sync -b $OLD_BIN -B $NEW_BIN -d $WORK/clusters/old -D $WORK/clusters/new -U tester" >"$WORK/pg_upgrade.log" 2>&1; then
 		tail -n 30 "$WORK/pg_upgrade.log"
 		tally "$LABEL: pg_upgrade" 0 1
 		return 1
@@ -194,17 +249,20 @@ compare_rows()
 }
 
 need_packages build server
+OLD=$(known_majors | xargs -n 1 | sort -n | head -n 1)
+if [ -n "$SHORT_FORM" ] && [ "$PG_MAJOR" -le "$OLD" ]; then
+	say "PostgreSQL $PG_MAJOR is the oldest that gpusort is for: there is nothing to upgrade from"
+	exit 77
+fi
+[ -n "$SHORT_FORM" ] || [ "$PG_MAJOR" -ge "${1:-18}" ] || in_chroot "${1:-18}"
+OLD_PACKAGES=$TREE/tmp_source/packages-$OLD
+(fetch_old) || exit
 private_begin upgrade
-BINDIR_INSIDE=${BINDIR#"$WORK/pg"}
-OLD_BIN=$OLD_HOME$BINDIR_INSIDE
-ENABLED=on
-[ -d "$ROOT/home/tester" ] || "$TREE/test/chroot.sh" "$NEW" create || die "no chroot"
-at_exit "mountpoint -q '$ROOT/proc' && umount '$ROOT/proc'"
-install_new
-mountpoint -q "$ROOT/proc" || mount -t proc proc "$ROOT/proc" 2>/dev/null
-copy_old
+NEW_BIN=$BINDIR ENABLED=on
+mkdir -p "$WORK/clusters"
+install_old
 at_exit "by_tester '$OLD_BIN/pg_ctl -D old -m immediate stop; $NEW_BIN/pg_ctl -D new -m immediate stop' >/dev/null 2>&1"
-for ENABLED in off on; do
+for ENABLED in $RUNS; do
 	LABEL=$([ $ENABLED = off ] && echo control || echo gpusort)
 	make_clusters
 	if upgrade; then
@@ -214,6 +272,7 @@ for ENABLED in off on; do
 		by_tester "$NEW_BIN/pg_ctl -D new -w stop" >/dev/null
 	fi
 done
+[ -z "$SHORT_FORM" ] || finish
 if diff "$WORK/all.off" "$WORK/all.on" | head -n 10 | grep .; then
 	tally "as the control" 0 1
 else
