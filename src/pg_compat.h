@@ -222,6 +222,24 @@ gpusort_create_mergejoin_path(const GpuSortMergeJoin *join)
 }
 
 /*
+ * 19: since semijoins are made otherwise, the path of a Unique node has the plain name.
+ */
+#if PG_VERSION_NUM >= 190000
+#define T_UpperUniquePath	T_UniquePath
+#define UpperUniquePath		UniquePath
+#endif
+
+static inline Path *
+gpusort_make_unique_path(PlannerInfo *root, RelOptInfo *rel, Path *input, int ncolumns, double rows)
+{
+#if PG_VERSION_NUM >= 190000
+	return (Path *) create_unique_path(root, rel, input, ncolumns, rows);
+#else
+	return (Path *) create_upper_unique_path(root, rel, input, ncolumns, rows);
+#endif
+}
+
+/*
  * 17: the condition that lets a WindowAgg stop early has moved from the clause to the
  * path.
  */

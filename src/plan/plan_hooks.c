@@ -3,7 +3,7 @@
  *		Where the planner asks us.
  *
  * While it makes paths, ours are added, which compete by cost: for joins, and for the
- * steps above the joins (grouping, window functions, ORDER BY).  When a plan is finished,
+ * steps above the joins (grouping, window functions, DISTINCT, ORDER BY).  When a plan is finished,
  * the Sorts in it are looked at that the planner puts into plans without asking.
  */
 #include "postgres.h"
@@ -13,6 +13,7 @@
 
 #include "cost/cost.h"
 #include "pg_compat.h"
+#include "plan/plan_distinct.h"
 #include "plan/plan_group.h"
 #include "plan/plan_hooks.h"
 #include "plan/plan_merge_join.h"
@@ -53,6 +54,8 @@ consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *inp
 		return;
 	if (stage == UPPERREL_ORDERED)
 		gpusort_add_order_by_paths(root, input_rel, output_rel);
+	else if (stage == UPPERREL_DISTINCT)
+		gpusort_add_distinct_paths(root, input_rel, output_rel);
 	else if (stage == UPPERREL_WINDOW)
 		gpusort_add_window_paths(root, input_rel, output_rel);
 	else if (stage == UPPERREL_GROUP_AGG)

@@ -39,6 +39,7 @@ gpusort_read_pathkeys(const Path *input, List *pathkeys, GpuSortPathKeys *keys,
 	ListCell   *lc;
 
 	keys->by = (GpuSortCostKeys) {count, sortops, types, collations};
+	keys->pathkeys = pathkeys;
 	keys->exprs = NIL;
 	foreach(lc, pathkeys)
 	{

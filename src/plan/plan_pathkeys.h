@@ -12,7 +12,8 @@
 typedef struct GpuSortPathKeys
 {
 	GpuSortCostKeys by;
-	List	   *exprs;			/* of each key */
+	List	   *pathkeys;
+	List	   *exprs;			/* of each of them */
 	double		rows;			/* to be sorted, by all participants together */
 } GpuSortPathKeys;
 

@@ -8,7 +8,7 @@
  *		Gather Merge -> Sort -> partial plan
  *		Sort -> Gather -> partial plan
  *
- * Both pass each row through a queue.  They become what plan_order_by_gathered.c makes of an
+ * Both pass each row through a queue.  They become what plan_sorted_gathered.c makes of an
  * ORDER BY, with nodes that are not in their final form yet, like those of a path:
  *
  *		GpuSort -> Gather -> GpuSort Collect -> partial plan

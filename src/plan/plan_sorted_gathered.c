@@ -1,6 +1,6 @@
 /*
- * plan_order_by_gathered.c
- *		GpuSort paths for the query's ORDER BY whose rows parallel workers collect.
+ * plan_sorted_gathered.c
+ *		GpuSort paths whose rows parallel workers collect.
  *
  * There is one for each partial path of the input, which the participants of a Gather
  * read (plan_collect.h).
@@ -20,7 +20,7 @@
 #include "pg_compat.h"
 #include "plan/plan_collect.h"
 #include "plan/plan_estimate.h"
-#include "plan/plan_order_by_gathered.h"
+#include "plan/plan_sorted_gathered.h"
 #include "settings.h"
 #include "sort/sort_limits.h"
 
@@ -53,8 +53,8 @@ static const CustomPathMethods gather_path_methods = {
  * the leader's own share of work considered, and so is its share of the cost.
  */
 static Path *
-make_collect_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, double all_rows,
-				  const GpuSortEstimate *estimate)
+make_collect_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, const GpuSortPathKeys *keys,
+				  double all_rows, const GpuSortEstimate *estimate)
 {
 	CustomPath *cpath = makeNode(CustomPath);
 	Path	   *path = &cpath->path;
@@ -70,18 +70,18 @@ make_collect_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, double all_
 												 all_rows);
 	path->startup_cost = path->total_cost;
 	gpusort_copy_path_disabled(path, partial);
-	cpath->custom_paths = list_make1(create_sort_path(root, rel, partial, root->sort_pathkeys, -1));
+	cpath->custom_paths = list_make1(create_sort_path(root, rel, partial, keys->pathkeys, -1));
 	cpath->methods = &collect_path_methods;
 	return path;
 }
 
 static Path *
-make_gather_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, double all_rows,
-				 const GpuSortEstimate *estimate)
+make_gather_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, const GpuSortPathKeys *keys,
+				 double all_rows, const GpuSortEstimate *estimate)
 {
 	CustomPath *cpath = makeNode(CustomPath);
 	Path	   *path = &cpath->path;
-	Path	   *collect = make_collect_path(root, rel, partial, all_rows, estimate);
+	Path	   *collect = make_collect_path(root, rel, partial, keys, all_rows, estimate);
 	double		gathered_rows = 0;
 	Path	   *gather = (Path *) create_gather_path(root, rel, collect, partial->pathtarget, NULL,
 													 &gathered_rows);
@@ -93,7 +93,7 @@ make_gather_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, double all_r
 	gpusort_gathered_costs(estimate, gather->total_cost, &path->startup_cost,
 						   &path->total_cost);
 	gpusort_set_path_disabled(path, gather);
-	path->pathkeys = root->sort_pathkeys;
+	path->pathkeys = keys->pathkeys;
 	cpath->flags = GPUSORT_NODE_FLAGS;
 	cpath->custom_paths = list_make1(gather);
 	cpath->methods = &gather_path_methods;
@@ -101,9 +101,8 @@ make_gather_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, double all_r
 }
 
 List *
-gpusort_make_gathered_paths(PlannerInfo *root, RelOptInfo *input_rel,
-							RelOptInfo *ordered_rel, const GpuSortPathKeys *keys,
-							double limit_rows)
+gpusort_make_gathered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *rel,
+							const GpuSortPathKeys *keys, double limit_rows)
 {
 	double		all_rows = clamp_row_est(input_rel->cheapest_total_path->rows);
 	List	   *paths = NIL;
@@ -119,7 +118,7 @@ gpusort_make_gathered_paths(PlannerInfo *root, RelOptInfo *input_rel,
 		if (partial->parallel_workers > 0 && partial->param_info == NULL &&
 			gpusort_estimate_path(root, partial, keys, limit_rows, &estimate))
 			paths = lappend(paths,
-							make_gather_path(root, ordered_rel, partial, all_rows, &estimate));
+							make_gather_path(root, rel, partial, keys, all_rows, &estimate));
 	}
 	return paths;
 }

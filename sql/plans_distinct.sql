@@ -1,0 +1,49 @@
+-- DISTINCT and DISTINCT ON above our sorts, chosen by cost.
+LOAD 'gpusort';
+SET client_min_messages = warning;
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE visits AS
+SELECT i AS id, gpusort_test.random('customer', i, 20000)::int AS customer, gpusort_test.random('day', i, 3000)::int AS day,
+	md5((i % 700)::text) COLLATE "C" AS place, repeat('x', 100) AS pad
+FROM generate_series(1, 50000) i;
+CREATE INDEX visits_customer ON visits (customer);
+VACUUM ANALYZE visits;
+
+-- PostgreSQL's hash table for few groups
+SELECT gpusort_test.plan_lines('SELECT DISTINCT place FROM visits');
+-- what is in order already, by constants or an index, needs no sort
+SELECT gpusort_test.plan_lines('SELECT DISTINCT customer, place FROM visits WHERE customer = 5 AND place = ''x''');
+SELECT gpusort_test.matches('SELECT DISTINCT customer FROM visits ORDER BY customer', 'GpuSort.*GpuSort');
+
+-- The same rows as PostgreSQL's, at the same places
+SET enable_hashagg = off;
+SELECT q, gpusort_test.check_rows(q, true, ARRAY['Unique\n *->  Custom Scan \(GpuSort\)'], '{}')
+FROM unnest(ARRAY[
+	'SELECT DISTINCT customer, day FROM visits ORDER BY customer, day',
+	'SELECT DISTINCT customer, day FROM visits ORDER BY day DESC, customer',
+	'SELECT DISTINCT place, customer % 10 AS digit FROM visits ORDER BY digit DESC, place',
+	'SELECT DISTINCT ON (customer) * FROM visits ORDER BY customer, day, id',
+	'SELECT DISTINCT ON (place, customer) place, customer, id FROM visits ORDER BY customer DESC, place, id DESC',
+	'SELECT DISTINCT ON (customer) id FROM visits ORDER BY customer, id',
+	'SELECT DISTINCT ON (customer % 100) id, place FROM visits ORDER BY customer % 100, place, id',
+	'SELECT DISTINCT customer, 1 AS one, day FROM visits WHERE day > 100 ORDER BY customer, day',
+	'SELECT DISTINCT ON (customer) customer, n FROM (SELECT customer, count(*) AS n, day FROM visits GROUP BY customer, day) g ORDER BY customer, n DESC, day',
+	'SELECT DISTINCT customer, day FROM visits ORDER BY customer, day OFFSET 100 LIMIT 50',
+	'SELECT DISTINCT a.customer, b.day FROM visits a JOIN visits b ON a.id = b.id + 1 ORDER BY 1, 2'
+]) q;
+RESET enable_hashagg;
+-- Of rows of a set operation
+SELECT gpusort_test.check_rows('SELECT DISTINCT customer FROM (SELECT customer FROM visits UNION ALL SELECT id FROM visits) u ORDER BY customer',
+	true, ARRAY['GpuSort|HashAggregate'], '{}');
+
+-- With workers: they collect the rows, or those that each has made distinct
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT q, gpusort_test.check_rows(q, true, ARRAY['Unique\n *->  Custom Scan \(GpuSort\)\n.*Gather'], ARRAY['enable_hashagg=off'])
+FROM unnest(ARRAY[
+	'SELECT DISTINCT customer, day FROM visits ORDER BY customer, day',
+	'SELECT DISTINCT ON (customer) customer, day, id FROM visits ORDER BY customer, day DESC, id'
+]) q;
+DROP TABLE visits;

@@ -1,0 +1,67 @@
+/*
+ * plan_distinct.c
+ *		DISTINCT and DISTINCT ON above a GpuSort, competing by cost.
+ *
+ * The planner compares its hash table with a sort of its own, and with an incremental sort where
+ * an index delivers some of the order.  If one of these is chosen, it can only be replaced as it is
+ * (plan_replace.c).  So there are paths above our sorts as well, over all rows, and over those that
+ * workers have made distinct among themselves.
+ *
+ * Without them a cheap ORDER BY above would tip the balance in favour of a hash table of what comes out
+ * of workers' hash tables, which takes far longer than the planner thinks: rows that leave one
+ * table in the order of their hash values cluster in the next while it grows.
+ */
+#include "postgres.h"
+
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+
+#include "cost/cost.h"
+#include "pg_compat.h"
+#include "plan/plan_distinct.h"
+#include "plan/plan_sorted.h"
+
+/* With DISTINCT ON, the order says which of the rows that are equal is returned. */
+static List *
+wanted_order(const PlannerInfo *root)
+{
+	if (root->parse->hasDistinctOn &&
+		list_length(root->distinct_pathkeys) < list_length(root->sort_pathkeys))
+		return root->sort_pathkeys;
+	return root->distinct_pathkeys;
+}
+
+/* The relation's rows, sorted and made distinct. */
+static void
+add_unique_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct_rel,
+				 double distinct_rows)
+{
+	List	   *paths;
+	ListCell   *lc;
+
+	paths = gpusort_make_sorted_paths(root, input_rel, distinct_rel, wanted_order(root),
+									  GPUSORT_NO_LIMIT);
+	foreach(lc, paths)
+		add_path(distinct_rel,
+				 gpusort_make_unique_path(root, distinct_rel, lfirst(lc),
+										  list_length(root->distinct_pathkeys), distinct_rows));
+}
+
+void
+gpusort_add_distinct_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct_rel)
+{
+	const Path *cheapest = input_rel->cheapest_total_path;
+	RelOptInfo *partial_rel;
+	double		rows;
+
+	/* without keys there is but one row */
+	if (root->distinct_pathkeys == NIL || distinct_rel->pathlist == NIL || cheapest == NULL ||
+		pathkeys_contained_in(wanted_order(root), cheapest->pathkeys))
+		return;
+	rows = ((const Path *) linitial(distinct_rel->pathlist))->rows;
+	add_unique_paths(root, input_rel, distinct_rel, rows);
+	partial_rel = fetch_upper_rel(root, UPPERREL_PARTIAL_DISTINCT, NULL);
+	if (partial_rel->pathlist != NIL)
+		add_unique_paths(root, partial_rel, distinct_rel, rows);
+}

@@ -1,0 +1,14 @@
+/*
+ * plan_distinct.h
+ *		DISTINCT and DISTINCT ON above a GpuSort, competing by cost.
+ */
+#ifndef GPUSORT_PLAN_DISTINCT_H
+#define GPUSORT_PLAN_DISTINCT_H
+
+#include "nodes/pathnodes.h"
+
+/* Add paths that sort the input's rows and leave out those equal to the one before. */
+extern void gpusort_add_distinct_paths(PlannerInfo *root, RelOptInfo *input_rel,
+									   RelOptInfo *distinct_rel);
+
+#endif							/* GPUSORT_PLAN_DISTINCT_H */

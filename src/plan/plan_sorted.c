@@ -1,0 +1,118 @@
+/*
+ * plan_sorted.c
+ *		GpuSort paths over a relation's rows.
+ *
+ * A plan is built from a finished Sort node (plan_node.c): the path's child is a SortPath over
+ * the input.
+ *
+ * There are none where foreign servers deliver the order in what is the cheapest plan without us:
+ * what a foreign data wrapper charges for that is a guess, or another server's estimate of
+ * a sort by PostgreSQL, so comparing costs would take away work that was pushed down.
+ *
+ * Nor are there any, although the sort itself may be taken over later by plan_replace.c, for set
+ * operations (upper_targets is not filled in, and Vars have no range table entry to refer to)
+ * and queries that carry row identity Vars, which must not show up in custom_scan_tlist.
+ */
+#include "postgres.h"
+
+#include "optimizer/pathnode.h"
+
+#include "pg_compat.h"
+#include "plan/plan_estimate.h"
+#include "plan/plan_node.h"
+#include "plan/plan_sorted.h"
+#include "plan/plan_sorted_gathered.h"
+
+static Plan *
+plan_sorted_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
+				   List *clauses, List *custom_plans)
+{
+	const Sort *sort = linitial_node(Sort, custom_plans);
+
+	return &gpusort_make_node(GPUSORT_NODE, sort, best_path->flags)->scan.plan;
+}
+
+static const CustomPathMethods sorted_path_methods = {
+	.CustomName = GPUSORT_NODE,
+	.PlanCustomPath = plan_sorted_path
+};
+
+static Path *
+make_sorted_path(PlannerInfo *root, RelOptInfo *rel, Path *input, const GpuSortPathKeys *keys,
+				 const GpuSortEstimate *estimate)
+{
+	CustomPath *cpath = makeNode(CustomPath);
+	Path	   *path = &cpath->path;
+
+	path->pathtype = T_CustomScan;
+	path->parent = rel;
+	path->pathtarget = input->pathtarget;
+	path->param_info = input->param_info;
+	path->parallel_aware = false;
+	path->parallel_safe = rel->consider_parallel && input->parallel_safe;
+	path->parallel_workers = input->parallel_workers;
+	path->rows = input->rows;
+	path->startup_cost = input->total_cost + estimate->startup_cost;
+	path->total_cost = path->startup_cost + estimate->run_cost;
+	gpusort_set_path_disabled(path, input);
+	path->pathkeys = keys->pathkeys;
+	cpath->flags = GPUSORT_NODE_FLAGS;
+	cpath->custom_paths = list_make1(create_sort_path(root, rel, input, keys->pathkeys, -1));
+	cpath->methods = &sorted_path_methods;
+	return path;
+}
+
+/* Do foreign servers deliver all order that the path has? */
+static bool
+is_sorted_remotely(const Path *path)
+{
+	const List *subpaths;
+	ListCell   *lc;
+
+	switch (nodeTag(path))
+	{
+		case T_ForeignPath:
+			return path->pathkeys != NIL;
+		case T_ProjectionPath:
+			return is_sorted_remotely(((const ProjectionPath *) path)->subpath);
+		case T_UpperUniquePath:
+			return is_sorted_remotely(((const UpperUniquePath *) path)->subpath);
+		case T_AppendPath:
+			subpaths = ((const AppendPath *) path)->subpaths;
+			break;
+		case T_MergeAppendPath:
+			subpaths = ((const MergeAppendPath *) path)->subpaths;
+			break;
+		default:
+			return false;
+	}
+	foreach(lc, subpaths)
+	{
+		if (!is_sorted_remotely((const Path *) lfirst(lc)))
+			return false;
+	}
+	return subpaths != NIL;
+}
+
+List *
+gpusort_make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *rel,
+						  List *pathkeys, double limit_rows)
+{
+	Path	   *input = input_rel->cheapest_total_path;
+	GpuSortPathKeys keys;
+	GpuSortEstimate estimate;
+	const char *reason;
+	List	   *paths;
+
+	if (input == NULL || pathkeys == NIL || root->parse->setOperations != NULL ||
+		root->row_identity_vars != NIL ||
+		/* the cheapest path comes first */
+		(rel->pathlist != NIL && is_sorted_remotely(linitial(rel->pathlist))) ||
+		!gpusort_read_pathkeys(input, pathkeys, &keys, &reason))
+		return NIL;
+	keys.rows = input->rows;
+	paths = gpusort_make_gathered_paths(root, input_rel, rel, &keys, limit_rows);
+	if (gpusort_estimate_path(root, input, &keys, limit_rows, &estimate))
+		paths = lcons(make_sorted_path(root, rel, input, &keys, &estimate), paths);
+	return paths;
+}

@@ -1,0 +1,203 @@
+#!/usr/bin/perl
+# reports.pl
+#	Reports as people write them, with gpusort off and on: is any of them slower?
+#
+# Runs against the server of PGHOST, PGPORT and PGUSER with gpusort loaded, with its settings, in a
+# database of its own, or in --database, which is kept.  The tables are TPC-H's, made by tpchgen-cli
+# (pip install tpchgen-cli); the queries are those of reports.sql.  Each is executed in turn with gpusort
+# off and on, as EXPLAIN (ANALYZE, TIMING OFF), planning included; the results of both are compared by a
+# digest of their rows, whatever their order.  Times are medians in ms; "times faster" is of the least
+# ones.  "Nodes" are gpusort's in the plan, or "=" if the plan is the same; below a query stands why a
+# Sort, an Incremental Sort, or the sort inside an aggregate is left to PostgreSQL.  Exit status 1: a
+# query was slower than 0.97 with another plan than without gpusort, or gave another result.
+#
+#	--scale N			TPC-H's scale factor (1); 2 GB of disk each
+#	--data DIR			its files as made by tpchgen-cli csv, instead of making them
+#	--generator CMD		(tpchgen-cli)
+#	--database NAME		make the tables there if there are none, and keep them
+#	--queries A,B,...	regular expressions of names (all)
+#	--repeat N			(3)
+#	--patient N			no more than one repetition if one takes longer than so many seconds (20)
+#	--plans				show both plans where they differ
+#	--set NAME=VALUE	setting for all; may be repeated
+use strict;
+use warnings;
+use File::Temp qw(tempdir);
+use FindBin;
+use lib "$FindBin::RealBin/../fuzz";
+use Getopt::Long;
+use JSON::PP;
+use List::Util qw(min);
+use PgWire;
+
+my %opt = (scale => 1, data => undef, generator => 'tpchgen-cli', database => undef, queries => '', repeat => 3, patient => 20, plans => 0, set => []);
+GetOptions(\%opt, 'scale=f', 'data=s', 'generator=s', 'database=s', 'queries=s', 'repeat=i', 'patient=i', 'plans', 'set=s@') or exit 2;
+$| = 1;
+
+use constant LEAST_RATIO => 0.97;
+
+my %tables = (
+	region => 'r_regionkey int PRIMARY KEY, r_name char(25), r_comment varchar(152)',
+	nation => 'n_nationkey int PRIMARY KEY, n_name char(25), n_regionkey int, n_comment varchar(152)',
+	supplier => 's_suppkey int PRIMARY KEY, s_name char(25), s_address varchar(40), s_nationkey int, s_phone char(15), s_acctbal numeric(15,2),
+		s_comment varchar(101)',
+	part => 'p_partkey int PRIMARY KEY, p_name varchar(55), p_mfgr char(25), p_brand char(10), p_type varchar(25), p_size int, p_container char(10),
+		p_retailprice numeric(15,2), p_comment varchar(23)',
+	partsupp => 'ps_partkey int, ps_suppkey int, ps_availqty int, ps_supplycost numeric(15,2), ps_comment varchar(199), PRIMARY KEY (ps_partkey, ps_suppkey)',
+	customer => 'c_custkey int PRIMARY KEY, c_name varchar(25), c_address varchar(40), c_nationkey int, c_phone char(15), c_acctbal numeric(15,2),
+		c_mktsegment char(10), c_comment varchar(117)',
+	orders => 'o_orderkey bigint PRIMARY KEY, o_custkey int, o_orderstatus char(1), o_totalprice numeric(15,2), o_orderdate date, o_orderpriority char(15),
+		o_clerk char(15), o_shippriority int, o_comment varchar(79)',
+	lineitem => 'l_orderkey bigint, l_partkey int, l_suppkey int, l_linenumber int, l_quantity numeric(15,2), l_extendedprice numeric(15,2),
+		l_discount numeric(15,2), l_tax numeric(15,2), l_returnflag char(1), l_linestatus char(1), l_shipdate date, l_commitdate date, l_receiptdate date,
+		l_shipinstruct char(25), l_shipmode char(10), l_comment varchar(44), PRIMARY KEY (l_orderkey, l_linenumber)');
+my @indexes = ('orders (o_custkey)', 'lineitem (l_partkey, l_suppkey)', 'lineitem (l_shipdate)');
+my $db = $opt{database} // "reports_$$";
+my ($conn, $bad, $queries) = (undef, 0, 0);
+
+sub load_table
+{
+	my ($table, $dir) = @_;
+
+	open my $in, '<', "$dir/$table.csv" or die "cannot read $dir/$table.csv: $!\n";
+	$conn->copy_in("COPY $table FROM STDIN (FORMAT csv, HEADER)", sub { my $piece; return read($in, $piece, 1 << 16) ? $piece : undef });
+}
+
+sub make_tables
+{
+	my $dir = $opt{data};
+
+	if (!defined $dir)
+	{
+		$dir = tempdir(CLEANUP => 1);
+		system($opt{generator}, 'csv', '-s', $opt{scale}, "--output-dir=$dir") == 0 or die "$opt{generator} has failed; is it installed?\n";
+	}
+	for my $table (sort keys %tables)
+	{
+		$conn->must("CREATE TABLE $table ($tables{$table})");
+		load_table($table, $dir);
+	}
+	$conn->must("CREATE INDEX ON $_") for @indexes;
+	$conn->must('VACUUM ANALYZE');
+}
+
+sub open_database
+{
+	my $server = PgWire->connect(dbname => 'postgres', name => 'gpusort reports');
+	my $there = defined $opt{database} && $server->value("SELECT count(*) FROM pg_database WHERE datname = '$db'");
+
+	$server->must("CREATE DATABASE $db TEMPLATE template0 ENCODING 'UTF8'") if !$there;
+	$server->close;
+	$conn = PgWire->connect(dbname => $db, name => 'gpusort reports');
+	make_tables() if !$conn->value("SELECT count(*) FROM pg_class WHERE relname = 'lineitem'");
+	$conn->must("SET $_->[0] = '$_->[1]'") for map { [split /=/, $_, 2] } @{ $opt{set} };
+}
+
+sub drop_database
+{
+	$conn->close;
+	return if defined $opt{database};
+	my $server = PgWire->connect(dbname => 'postgres', name => 'gpusort reports');
+	$server->must("DROP DATABASE $db");
+	$server->close;
+}
+
+# [name, query] of reports.sql
+sub read_queries
+{
+	local $/;
+	open my $in, '<', "$FindBin::RealBin/reports.sql" or die "cannot read reports.sql: $!\n";
+	my (undef, @parts) = split /^-- (\w+)\n/m, <$in>;
+	my @found;
+
+	while (my ($name, $query) = splice @parts, 0, 2)
+	{
+		$query =~ s/^--.*\n//mg;
+		$query =~ s/;\s*\z//;
+		push @found, [$name, $query] if $opt{queries} eq '' || grep { $name =~ /^$_$/ } split /,/, $opt{queries};
+	}
+	return @found;
+}
+
+sub use_gpusort { $conn->must("SET gpusort.enabled = $_[0]"); }
+
+sub plan_text
+{
+	my ($node, $depth) = @_;
+	my $name = $node->{'Custom Plan Provider'} // $node->{'Node Type'};
+
+	$name .= ' ' . join ', ', @{ $node->{'Sort Key'} } if $node->{'Sort Key'};
+	$name .= " on $node->{'Relation Name'}" if $node->{'Relation Name'};
+	$name = "$node->{Strategy} $name" if $node->{Strategy};
+	$name = "$node->{'Partial Mode'} $name" if ($node->{'Partial Mode'} // 'Simple') ne 'Simple';
+	return '  ' x $depth . "$name\n" . join '', map { plan_text($_, $depth + 1) } @{ $node->{Plans} || [] };
+}
+
+# Its time, its plan.
+sub execute
+{
+	my ($query, $mode) = @_;
+
+	use_gpusort($mode);
+	my $result = decode_json($conn->value("EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF, FORMAT JSON) $query"))->[0];
+	return ($result->{'Execution Time'} + $result->{'Planning Time'}, plan_text($result->{Plan}, 0));
+}
+
+sub digest
+{
+	my ($query, $mode) = @_;
+
+	use_gpusort($mode);
+	return join ' ', @{ $conn->must("SELECT count(*), sum(hashtextextended(q::text, 0)::numeric) FROM ($query) q")->{rows}[0] };
+}
+
+# Why sorts are left to PostgreSQL, by the plan with gpusort.
+sub reasons
+{
+	my ($query) = @_;
+	my %seen;
+
+	use_gpusort('on');
+	$conn->must('SET client_min_messages = debug1');
+	my $result = $conn->must("EXPLAIN $query");
+	$conn->must('RESET client_min_messages');
+	return grep { !$seen{$_}++ } map { $_->{M} =~ /^gpusort leaves (.*)/ ? $1 : () } @{ $result->{notices} };
+}
+
+sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[$#sorted / 2]; }
+
+sub measure
+{
+	my ($name, $query) = @_;
+	my (%ms, %plan);
+
+	for my $round (1 .. $opt{repeat})
+	{
+		for my $mode ('off', 'on')
+		{
+			my ($ms, $plan) = execute($query, $mode);
+			push @{ $ms{$mode} }, $ms;
+			$plan{$mode} = $plan;
+		}
+		last if median(@{ $ms{off} }) + median(@{ $ms{on} }) > 2000 * $opt{patient};
+	}
+	my $nodes = () = $plan{on} =~ /GpuSort/g;
+	my $same = $plan{on} eq $plan{off};
+	my $ratio = min(@{ $ms{off} }) / min(@{ $ms{on} });
+	my $slower = !$same && $ratio < LEAST_RATIO;
+	my $wrong = digest($query, 'off') ne digest($query, 'on');
+
+	printf "| %s | %.0f | %.0f | %s%.2f%s | %s |%s\n", $name, median(@{ $ms{off} }), median(@{ $ms{on} }), $slower ? '**' : '', $ratio, $slower ? '**' : '',
+		$same ? '=' : $nodes, $wrong ? ' another result' : '';
+	print "    left: $_\n" for reasons($query);
+	print "  PostgreSQL\n$plan{off}  gpusort\n$plan{on}" if $opt{plans} && !$same;
+	$queries++;
+	$bad++ if $slower || $wrong;
+}
+
+open_database();
+print "| query | PostgreSQL, ms | gpusort, ms | times faster | nodes |\n| --- | ---: | ---: | ---: | ---: |\n";
+measure(@$_) for read_queries();
+drop_database();
+printf "%d passed, %d failed\n", $queries - $bad, $bad;
+exit($bad > 0);
