@@ -12,8 +12,8 @@ VACUUM ANALYZE visits;
 -- PostgreSQL's hash table for few groups
 SELECT gpusort_test.plan_lines('SELECT DISTINCT place FROM visits');
 -- what is in order already, by constants or an index, needs no sort
-SELECT gpusort_test.plan_lines('SELECT DISTINCT customer, place FROM visits WHERE customer = 5 AND place = ''x''');
-SELECT gpusort_test.matches('SELECT DISTINCT customer FROM visits ORDER BY customer', 'GpuSort.*GpuSort');
+SELECT gpusort_test.matches('SELECT DISTINCT customer, place FROM visits WHERE customer = 5 AND place = ''x''', 'GpuSort');
+SELECT gpusort_test.matches('SELECT DISTINCT customer FROM visits ORDER BY customer', 'GpuSort');
 
 -- The same rows as PostgreSQL's, at the same places
 SET enable_hashagg = off;
@@ -28,7 +28,7 @@ FROM unnest(ARRAY[
 	'SELECT DISTINCT ON (customer % 100) id, place FROM visits ORDER BY customer % 100, place, id',
 	'SELECT DISTINCT customer, 1 AS one, day FROM visits WHERE day > 100 ORDER BY customer, day',
 	'SELECT DISTINCT ON (customer) customer, n FROM (SELECT customer, count(*) AS n, day FROM visits GROUP BY customer, day) g ORDER BY customer, n DESC, day',
-	'SELECT DISTINCT customer, day FROM visits ORDER BY customer, day OFFSET 100 LIMIT 50',
+	'SELECT DISTINCT customer, day FROM visits ORDER BY customer, day OFFSET 100',
 	'SELECT DISTINCT a.customer, b.day FROM visits a JOIN visits b ON a.id = b.id + 1 ORDER BY 1, 2'
 ]) q;
 RESET enable_hashagg;
