@@ -25,7 +25,7 @@
 
 static Plan *
 plan_sorted_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
-				   List *clauses, List *custom_plans)
+				 List *clauses, List *custom_plans)
 {
 	const Sort *sort = linitial_node(Sort, custom_plans);
 
