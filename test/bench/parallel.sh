@@ -2,7 +2,7 @@
 # parallel.sh [CASE]...
 #		Sorts that parallel workers collect for, beside PostgreSQL's plans.
 #
-# Cases: star key three client copy window join scaling; without an argument all, in
+# Cases: star key three client copy window join shapes scaling; without an argument all, in
 # this order.  Needs PostgreSQL's programs, bash, coreutils and util-linux, and
 # nothing that has to be compiled, so that it runs on a machine to which gpusort.so
 # was copied.
@@ -12,7 +12,7 @@
 #	WORKERS=n	of a query (8); PostgreSQL's plans are also measured without any
 #	SCALING=..	workers of the case "scaling" ("0 1 2 4 8 12")
 #	REPEAT=n	executions of each plan, of which the median counts (1)
-#	REPEAT_SERIAL=n	of PostgreSQL's plans without workers (REPEAT)
+#	REPEAT_SERIAL=n	of PostgreSQL's plans without workers (REPEAT); 0: none
 #	PLANS=file	where EXPLAIN's output goes, if all of it is wanted
 #	SECONDS_MAX=n	what has not begun by then is left out (440)
 #	WORK_MEM=m	for both sides; the default has PostgreSQL sort in memory
@@ -43,7 +43,7 @@ SECONDS_MAX=${SECONDS_MAX:-440}
 WORK_MEM=${WORK_MEM:-$((ROWS / 5000 + 64))MB}
 BINDIR=${BINDIR:-$(pg_config --bindir)} || die "set BINDIR to where PostgreSQL's programs are"
 LIBDIR=${LIBDIR:-$TREE}
-CASES=${*:-star key three client copy window join scaling}
+CASES=${*:-star key three client copy window join shapes scaling}
 LOADERS=$(nproc)
 
 start_server()
@@ -217,7 +217,7 @@ three_sides()
 {
 	measure "$1" "$2" gpusort "$WORKERS" "$3"
 	measure "$1" "$2" postgres "$WORKERS" "$3"
-	measure "$1" "$2" postgres 0 "$3"
+	[ "$REPEAT_SERIAL" -eq 0 ] || measure "$1" "$2" postgres 0 "$3"
 }
 
 start_server
@@ -262,6 +262,18 @@ if wanted join; then
 	TABLE=lefts OTHER_TABLE=rights JUST='SET enable_hashjoin = off; SET enable_nestloop = off; '
 	three_sides executor join 'SELECT count(*) FROM lefts l JOIN rights r ON l.k = r.k'
 	OTHER_TABLE="" JUST=""
+fi
+if wanted shapes; then
+	TABLE=shapes
+	make_table shapes "$ROWS" 'k int8, v int4, s text, d date, c text COLLATE "C"' \
+		"r, r & 65535, lpad(i::text, 16, 'x'), date '2015-01-01' + (r >> 16 & 4095)::int4, md5(i::text)"
+	three_sides executor narrow 'SELECT k, v, s FROM shapes ORDER BY k'
+	three_sides executor text 'SELECT * FROM shapes ORDER BY c'
+	three_sides executor selected 'SELECT k, v, s, d, c FROM shapes ORDER BY v, d, c'
+	three_sides executor junk 'SELECT k, v, s FROM shapes ORDER BY v, d, c'
+	three_sides executor label 'SELECT k, c FROM shapes ORDER BY c COLLATE "POSIX"'
+	three_sides executor sum 'SELECT k, v, s FROM shapes ORDER BY k + v'
+	three_sides executor lower 'SELECT k, c FROM shapes ORDER BY lower(c)'
 fi
 if wanted scaling; then
 	TABLE=rows
