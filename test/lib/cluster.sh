@@ -119,6 +119,7 @@ copy_installation()
 	local bin lib share prefix=$WORK/pg
 
 	bin=$("$PG_CONFIG" --bindir) lib=$("$PG_CONFIG" --pkglibdir) share=$("$PG_CONFIG" --sharedir)
+	[ -n "$bin" ] && [ -n "$lib" ] && [ -n "$share" ] || die "there is no PostgreSQL: PG_CONFIG is ${PG_CONFIG:-empty}"
 	BINDIR=$prefix$bin PKGLIBDIR=$prefix$lib SHAREDIR=$prefix$share
 	PGXS_DIR=$(dirname "$("$PG_CONFIG" --pgxs)")/../..
 	PGXS_DIR=$(cd "$PGXS_DIR" && pwd)
