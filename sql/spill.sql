@@ -106,8 +106,10 @@ SELECT check_rows('SELECT a.id, b.id AS other FROM t a JOIN t b ON a.few = b.few
 RESET enable_hashjoin;
 RESET enable_nestloop;
 RESET enable_material;
+SET gpusort.min_rows = 1000;
 SELECT check_rows($$SELECT x, (SELECT string_agg(id::text, ' ') FROM (SELECT id FROM t WHERE id % 20 >= x ORDER BY k, id OFFSET 0) u) AS ids FROM generate_series(1, 5) x$$,
 	false, ARRAY['GpuSort'], '{}');
+RESET gpusort.min_rows;
 SELECT check_rows('SELECT id, count(*) OVER (PARTITION BY few ORDER BY k ROWS 10 PRECEDING), rank() OVER (PARTITION BY few ORDER BY k) FROM t', false, ARRAY['WindowAgg', 'GpuSort'], '{}');
 
 -- Handing over when there are runs: a value without encoding, an order that is not confirmed.

@@ -349,9 +349,9 @@ gpusort_calibrate(PG_FUNCTION_ARGS)
 	put_workers(rsinfo, &m);
 	break_even = measure_break_even();
 	put_finding(rsinfo, &(Finding)
-				{"break_even", "rows", break_even, "gpusort.min_rows", 10 * break_even,
+				{"break_even", "rows", break_even, "gpusort.min_rows", 2 * break_even,
 				"so many rows by one bigint are sorted faster than by PostgreSQL's sort; "
-				"ten times as many also as the first of a session"});
+				"twice as many also as the first of a session"});
 	put_device(rsinfo, &m);
 
 	AtEOXact_GUC(true, nest_level);
