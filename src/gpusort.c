@@ -11,9 +11,9 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
-#include "exec/exec_bound.h"
 #include "exec/exec_methods.h"
 #include "exec/exec_rest.h"
+#include "exec/exec_start.h"
 #include "index/index_build.h"
 #include "index/index_hook.h"
 #include "memory/memory_settings.h"
@@ -49,7 +49,7 @@ _PG_init(void)
 	gpusort_register_nodes();
 	gpusort_install_planner_hooks();
 	gpusort_install_executor_hook();
-	gpusort_install_bound_hook();
+	gpusort_install_start_hook();
 	gpusort_install_index_hooks();
 }
 

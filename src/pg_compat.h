@@ -287,6 +287,22 @@ gpusort_make_slot(TupleDesc desc, const TupleTableSlotOps *ops)
 }
 
 /*
+ * 18: room may be asked for in front of minimal tuples.
+ *
+ * The parameters of a kind of slot's copy_minimal_tuple, and the tuple of a slot's values.
+ */
+#if PG_VERSION_NUM >= 180000
+#define GPUSORT_COPY_MINIMAL_TUPLE_PARAMETERS	TupleTableSlot *slot, Size extra
+#define gpusort_form_minimal_tuple(slot) \
+	heap_form_minimal_tuple((slot)->tts_tupleDescriptor, (slot)->tts_values, (slot)->tts_isnull, \
+							extra)
+#else
+#define GPUSORT_COPY_MINIMAL_TUPLE_PARAMETERS	TupleTableSlot *slot
+#define gpusort_form_minimal_tuple(slot) \
+	heap_form_minimal_tuple((slot)->tts_tupleDescriptor, (slot)->tts_values, (slot)->tts_isnull)
+#endif
+
+/*
  * 19: a descriptor made by hand is not to be used before this.
  */
 static inline void

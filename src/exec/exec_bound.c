@@ -20,8 +20,6 @@
 #include "exec/exec_bound.h"
 #include "exec/exec_sort.h"
 
-static ExecutorStart_hook_type previous_start_hook = NULL;
-
 static void tell_below(PlanState *ps, LimitState *limit);
 
 static void
@@ -71,22 +69,8 @@ visit_node(PlanState *ps, void *context)
 	return planstate_tree_walker(ps, visit_node, context);
 }
 
-static void
-start(QueryDesc *query, int eflags)
-{
-	uint64		begun = gpusort_nodes_begun;
-
-	if (previous_start_hook)
-		previous_start_hook(query, eflags);
-	else
-		standard_ExecutorStart(query, eflags);
-	if (gpusort_nodes_begun != begun && query->planstate != NULL)
-		visit_node(query->planstate, NULL);
-}
-
 void
-gpusort_install_bound_hook(void)
+gpusort_tell_bounds(PlanState *query)
 {
-	previous_start_hook = ExecutorStart_hook;
-	ExecutorStart_hook = start;
+	visit_node(query, NULL);
 }

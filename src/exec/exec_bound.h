@@ -5,6 +5,9 @@
 #ifndef GPUSORT_EXEC_BOUND_H
 #define GPUSORT_EXEC_BOUND_H
 
-extern void gpusort_install_bound_hook(void);
+#include "nodes/execnodes.h"
+
+/* For the nodes of a query, which have just been made. */
+extern void gpusort_tell_bounds(PlanState *query);
 
 #endif							/* GPUSORT_EXEC_BOUND_H */

@@ -23,6 +23,7 @@
 #include "utils/memutils.h"
 
 #include "elapsed.h"
+#include "exec/clean_slot.h"
 #include "exec/exec_collect.h"
 #include "exec/exec_cursor.h"
 #include "exec/exec_late.h"
@@ -57,6 +58,7 @@ typedef struct GpuSortScanState
 
 	/* its rows */
 	GpuSortCursor cursor;		/* if it is sorted */
+	TupleTableSlot *clean_slot; /* shows the columns that are wanted of them, or NULL: all are */
 	GpuSortLate *late;			/* fetches rows by TID, or NULL: they are stored */
 } GpuSortScanState;
 
@@ -69,6 +71,7 @@ static void rescan_node(CustomScanState *css);
 static void mark_position(CustomScanState *css);
 static void restore_position(CustomScanState *css);
 static void shutdown_node(CustomScanState *css);
+static TupleTableSlot *exec_clean_proc_node(PlanState *ps);
 static void explain_node(CustomScanState *css, List *ancestors, ExplainState *es);
 
 static const CustomExecMethods exec_methods = {
@@ -101,6 +104,18 @@ gpusort_tell_limit(PlanState *ps, LimitState *limit)
 		((GpuSortScanState *) ps)->limit = limit;
 }
 
+bool
+gpusort_return_clean_rows(PlanState *ps, TupleDesc desc)
+{
+	GpuSortScanState *node = (GpuSortScanState *) ps;
+
+	if (!IsA(ps, CustomScanState) || node->css.methods != &exec_methods || node->late != NULL)
+		return false;
+	node->clean_slot = gpusort_make_clean_slot(ps->state, desc);
+	ExecSetExecProcNode(ps, exec_clean_proc_node);
+	return true;
+}
+
 /*
  * The rows that the Limit above will take, which has computed it before it asks for the first
  * one, and before it rescans; 0: there is none.  This is compute_tuples_needed().
@@ -122,6 +137,8 @@ static void
 clear_slots(GpuSortScanState *node)
 {
 	ExecClearTuple(node->css.ss.ss_ScanTupleSlot);
+	if (node->clean_slot != NULL)
+		ExecClearTuple(node->clean_slot);
 	if (node->late != NULL)
 	{
 		gpusort_clear_late(node->late);
@@ -207,6 +224,31 @@ exec_proc_node(PlanState *ps)
 		: ExecClearTuple(slot);
 }
 
+/* The same for rows of which the first columns are wanted. */
+static TupleTableSlot *
+exec_clean_proc_node(PlanState *ps)
+{
+	GpuSortScanState *node = (GpuSortScanState *) ps;
+	TupleTableSlot *slot = node->clean_slot;
+	bool		forward = ScanDirectionIsForward(ps->state->es_direction);
+
+	CHECK_FOR_INTERRUPTS();
+
+	if (unlikely(!node->sorted))
+		sort_input(node);
+	if (unlikely(node->cursor.tuplesort != NULL))
+	{
+		TupleTableSlot *row = node->css.ss.ss_ScanTupleSlot;
+
+		if (!gpusort_cursor_fetch(&node->cursor, forward, row))
+			return ExecClearTuple(slot);
+		gpusort_store_tuple(slot, ((MinimalTupleTableSlot *) row)->mintuple);
+		return slot;
+	}
+	return likely(gpusort_cursor_fetch(&node->cursor, forward, slot)) ? slot
+		: ExecClearTuple(slot);
+}
+
 /* The same for rows that are fetched by TID. */
 static TupleTableSlot *
 exec_late_proc_node(PlanState *ps)
@@ -224,7 +266,11 @@ exec_late_proc_node(PlanState *ps)
 static TupleTableSlot *
 exec_node(CustomScanState *css)
 {
-	return ((GpuSortScanState *) css)->late != NULL ? exec_late_proc_node(&css->ss.ps)
+	const GpuSortScanState *node = (GpuSortScanState *) css;
+
+	if (node->late != NULL)
+		return exec_late_proc_node(&css->ss.ps);
+	return node->clean_slot != NULL ? exec_clean_proc_node(&css->ss.ps)
 		: exec_proc_node(&css->ss.ps);
 }
 

@@ -16,4 +16,10 @@ extern uint64 gpusort_nodes_begun;
 /* If the node is a GpuSort: this Limit takes rows of it, and nobody else does. */
 extern void gpusort_tell_limit(PlanState *node, LimitState *limit);
 
+/*
+ * If the node is a GpuSort that can do that: let it return its rows in a slot of the descriptor,
+ * which has the first columns of them.
+ */
+extern bool gpusort_return_clean_rows(PlanState *node, TupleDesc desc);
+
 #endif							/* GPUSORT_EXEC_SORT_H */
