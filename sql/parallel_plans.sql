@@ -41,7 +41,7 @@ RESET gpusort.min_rows;
 SET gpusort.cost_row = 1000;
 SELECT plan_lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
 RESET gpusort.cost_row;
--- where it is dearer than sorts in workers, or can't be had, these are taken over
+-- where it can't be had, all rows pass through the Gather
 SET gpusort.enable_parallel_collect = off;
 SELECT plan_lines('SELECT id, rank() OVER (ORDER BY k) FROM par');
 RESET gpusort.enable_parallel_collect;
@@ -75,7 +75,7 @@ SELECT compare('SELECT DISTINCT ON (k) k, id, pad FROM par ORDER BY k, id DESC',
 SELECT compare('SELECT pad, count(DISTINCT id), max(k) FROM par GROUP BY pad', 'GroupAggregate');
 SELECT compare('SELECT k, id FROM par UNION SELECT k + 1, id FROM par', 'Unique.*Append');
 SELECT compare('SELECT DISTINCT s.id, md5(pad) FROM par, LATERAL (SELECT par.id FROM leaders_rows(1)) s', 'Result', 'enable_nestloop=on', 'enable_material=off');
-SELECT compare('SELECT id, rank() OVER (ORDER BY k, id) FROM par WHERE k > (SELECT max(k) FROM few)', 'InitPlan');
+SELECT compare('SELECT id, rank() OVER (ORDER BY k, id) FROM par WHERE k > (SELECT max(k) FROM few)', 'InitPlan', 'parallel_tuple_cost=0.01');
 SELECT compare('SELECT id, (SELECT md5(string_agg(concat(id, r), '' '')) FROM (SELECT id, rank() OVER (ORDER BY k, id) AS r FROM par) s) FROM few WHERE id = 1', 'InitPlan');
 SELECT compare('SELECT * FROM (SELECT id, rank() OVER (ORDER BY k, id) AS r FROM par) s WHERE r % 3 = 0', 'Subquery Scan');
 SELECT compare('(SELECT id, rank() OVER (ORDER BY k, id) FROM par) UNION ALL (SELECT id, rank() OVER (ORDER BY pad, id) FROM par)', 'Append.*Collect.*Collect');
@@ -107,7 +107,9 @@ SET enable_nestloop = off;
 -- Prepared statements; counts of what the workers did; fetching in part.
 PREPARE p(int) AS SELECT id, rank() OVER (ORDER BY k, id) FROM par WHERE k > $1;
 SET plan_cache_mode = force_generic_plan;
+SET parallel_tuple_cost = 0.01;
 SELECT plan_lines('EXECUTE p(500)');
+SET parallel_tuple_cost = 0.001;
 CREATE TABLE ranks AS EXECUTE p(500);
 SELECT count(*), bool_and(rank = ordinality) FROM (SELECT rank, row_number() OVER (ORDER BY ctid) AS ordinality FROM ranks) s;
 RESET plan_cache_mode;

@@ -27,7 +27,7 @@ FROM generate_series(1, 20000) i ORDER BY hashint4(i);
 ANALYZE sizes;
 
 SELECT columns, together(format('SELECT id, row_number() OVER w AS r, count(*) OVER (PARTITION BY %s) AS c, lag(id) OVER w AS l FROM sizes WINDOW w AS (PARTITION BY %1$s ORDER BY id DESC)', columns), 'WindowAgg')
-FROM unnest(ARRAY['one', 'three', 'several', 'many', 'every', 'nulls', 'nothing', 'skewed', 'pad', 'prefix', 'n', 'many, nulls', 'nothing, pad', 'nulls, three',
+FROM unnest(ARRAY['one', 'three', 'several', 'many', 'every + id / 30000', 'nulls', 'nothing', 'skewed', 'pad', 'prefix', 'n', 'many, nulls', 'nothing, pad', 'nulls, three',
 	'pad COLLATE "en-x-icu"', 'prefix COLLATE "en-x-icu"', 'id % 2 = 0']) columns;
 -- sliced by the first columns of the sort only
 SELECT columns, together(format('SELECT id, count(*) OVER (PARTITION BY %s) AS c, lag(id) OVER (PARTITION BY %1$s ORDER BY pad DESC, nulls NULLS FIRST, id) AS l FROM sizes', columns), 'Sliced By')

@@ -254,6 +254,32 @@ gpusort_run_condition(const WindowAggPath *window)
 }
 
 /*
+ * 16: an aggregate's input may come in the order that it wants.
+ */
+static inline bool
+gpusort_is_presorted(const Aggref *aggref)
+{
+#if PG_VERSION_NUM >= 160000
+	return aggref->aggpresorted;
+#else
+	return false;
+#endif
+}
+
+/*
+ * 16: GROUP BY's columns without those that need not be compared are kept apart from the query's.
+ */
+static inline List *
+gpusort_group_clause(const PlannerInfo *root)
+{
+#if PG_VERSION_NUM >= 160000
+	return root->processed_groupClause;
+#else
+	return root->parse->groupClause;
+#endif
+}
+
+/*
  * 19: the planner is told about the EXPLAIN that it works for.
  *
  * The parameters of a planner_hook, and what it passes on.

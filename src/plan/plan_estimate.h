@@ -11,12 +11,14 @@
 
 /*
  * The rows of a finished plan's Sort that will be fetched: GPUSORT_NO_LIMIT, or 0 if that is not
- * known yet.  is_told: so will be a node of ours, when it begins (exec/exec_bound.c).
+ * known yet.  is_told: so will be a node of ours, when it begins (exec/exec_bound.c).  all_read:
+ * there is no limit, and nothing above is known that might stop before the last row.
  */
 typedef struct GpuSortLimit
 {
 	double		rows;
 	bool		is_told;
+	bool		all_read;
 } GpuSortLimit;
 
 /*

@@ -50,7 +50,7 @@ copy_grouping(const GpuSortSlices *slices, const void *original)
 	return &copy->path;
 }
 
-void
+Cost
 gpusort_add_group_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
 {
 	const AggPath *grouping;
@@ -59,15 +59,16 @@ gpusort_add_group_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gr
 
 	if (!gpusort_plans_shared() || !grouped_rel->consider_parallel ||
 		grouped_rel->reloptkind != RELOPT_UPPER_REL)
-		return;
+		return GPUSORT_NO_SLICES;
 	grouping = find_cheapest(grouped_rel);
 	if (grouping == NULL)
-		return;
+		return GPUSORT_NO_SLICES;
 
 	/* input that is in order anyway may be in order by more columns than are needed */
 	pathkeys = list_truncate(list_copy(grouping->subpath->pathkeys),
 							 list_length(root->group_pathkeys));
-	if (gpusort_make_slices(&slices, input_rel, pathkeys,
-							gpusort_count_leading_keys(root, grouping->groupClause, pathkeys)))
-		gpusort_offer_sliced(&slices, copy_grouping, grouping, 0);
+	if (!gpusort_make_slices(&slices, input_rel, pathkeys,
+							 gpusort_count_leading_keys(root, grouping->groupClause, pathkeys)))
+		return GPUSORT_NO_SLICES;
+	return gpusort_offer_sliced(&slices, copy_grouping, grouping, 0);
 }

@@ -7,8 +7,8 @@
 
 #include "nodes/pathnodes.h"
 
-/* Add paths whose aggregates are computed by parallel workers. */
-extern void gpusort_add_group_paths(PlannerInfo *root, RelOptInfo *input_rel,
+/* Add paths whose aggregates are computed by parallel workers; their cost (plan_slices.h). */
+extern Cost gpusort_add_group_paths(PlannerInfo *root, RelOptInfo *input_rel,
 									RelOptInfo *grouped_rel);
 
 #endif							/* GPUSORT_PLAN_GROUP_H */

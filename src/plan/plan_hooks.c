@@ -15,6 +15,7 @@
 #include "pg_compat.h"
 #include "plan/plan_distinct.h"
 #include "plan/plan_group.h"
+#include "plan/plan_group_by.h"
 #include "plan/plan_hooks.h"
 #include "plan/plan_merge_join.h"
 #include "plan/plan_order_by.h"
@@ -59,7 +60,8 @@ consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *inp
 	else if (stage == UPPERREL_WINDOW)
 		gpusort_add_window_paths(root, input_rel, output_rel);
 	else if (stage == UPPERREL_GROUP_AGG)
-		gpusort_add_group_paths(root, input_rel, output_rel);
+		gpusort_add_group_by_paths(root, input_rel, output_rel, extra,
+								   gpusort_add_group_paths(root, input_rel, output_rel));
 }
 
 /*
@@ -82,7 +84,8 @@ plan_and_replace(GPUSORT_PLANNER_PARAMETERS)
 			stmt = previous_planner_hook(GPUSORT_PLANNER_ARGUMENTS);
 		else
 			stmt = standard_planner(GPUSORT_PLANNER_ARGUMENTS);
-		gpusort_replace_sorts(stmt, gpusort_enabled && !was_off);
+		gpusort_replace_sorts(stmt, gpusort_enabled && !was_off,
+							  !(cursor_options & CURSOR_OPT_FAST_PLAN));
 		stmt->transientPlan |= gpusort_pool_was_short;
 	}
 	PG_FINALLY();

@@ -29,11 +29,12 @@
 #include "plan/plan_collect.h"
 #include "plan/plan_estimate.h"
 #include "plan/plan_late.h"
+#include "plan/plan_left.h"
 #include "plan/plan_replace.h"
 #include "plan/plan_replace_gathered.h"
 #include "settings.h"
 
-static const GpuSortLimit no_limit = {GPUSORT_NO_LIMIT, false};
+static const GpuSortLimit no_limit = {.rows = GPUSORT_NO_LIMIT};
 
 static Plan *replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement);
 
@@ -71,10 +72,30 @@ rows_of_limit(const Limit *limit)
 static Plan *
 leave_sort(Sort *sort, const char *reason)
 {
-	ereport(DEBUG1,
-			(errmsg_internal("gpusort leaves a sort of %.0f estimated rows to PostgreSQL: %s",
-							 sort->plan.plan_rows, reason)));
+	gpusort_tell_left(sort, reason);
 	return &sort->plan;
+}
+
+/* Why a Sort stays PostgreSQL's whatever it costs, or NULL. */
+static const char *
+reason_to_leave(const Sort *sort, GpuSortLimit limit, GpuSortStatement *statement,
+				GpuSortEstimate *estimate)
+{
+	if (!gpusort_enable_order_by)
+		return "gpusort.enable_order_by is off";
+	return gpusort_reason_to_leave(sort, limit, statement->stmt, estimate);
+}
+
+/* A GpuSort in the place of a Sort. */
+static Plan *
+take_over_sort(const Sort *sort, const GpuSortEstimate *estimate)
+{
+	CustomScan *scan = gpusort_make_node(GPUSORT_NODE, sort, GPUSORT_NODE_FLAGS);
+
+	gpusort_reference_child(scan);
+	if (estimate->late_width > 0)
+		gpusort_make_late(scan, estimate->late_width);
+	return &scan->scan.plan;
 }
 
 /* Take a Sort node over, or leave it. */
@@ -83,24 +104,44 @@ replace_sort(Sort *sort, GpuSortLimit limit, GpuSortStatement *statement)
 {
 	const char *reason;
 	GpuSortEstimate estimate;
-	CustomScan *scan;
 
 	if (!statement->take_over)
 		return &sort->plan;
-	if (!gpusort_enable_order_by)
-		return leave_sort(sort, "gpusort.enable_order_by is off");
-	reason = gpusort_reason_to_leave(sort, limit, statement->stmt, &estimate);
+	reason = reason_to_leave(sort, limit, statement, &estimate);
 	if (reason != NULL)
 		return leave_sort(sort, reason);
 	if (!gpusort_force && gpusort_cost_until(&estimate, sort->plan.plan_rows, limit.rows) >
 		gpusort_core_cost(sort, &estimate, statement->stmt->rtable))
 		return leave_sort(sort, "estimated to cost more than PostgreSQL's sort");
+	return take_over_sort(sort, &estimate);
+}
 
-	scan = gpusort_make_node(GPUSORT_NODE, sort, GPUSORT_NODE_FLAGS);
-	gpusort_reference_child(scan);
-	if (estimate.late_width > 0)
-		gpusort_make_late(scan, estimate.late_width);
-	return &scan->scan.plan;
+/*
+ * The same of an IncrementalSort, whose rows we would all sort before the first is returned.  Its
+ * groups are small, as a rule, so that the planner's estimate of comparing them is good enough.
+ */
+static Plan *
+replace_incremental_sort(IncrementalSort *incremental, GpuSortLimit limit,
+						 GpuSortStatement *statement)
+{
+	Sort	   *left = &incremental->sort;
+	Sort		sort = *left;
+	Plan	   *plan = &left->plan;
+	const char *reason;
+	GpuSortEstimate estimate;
+
+	if (!statement->take_over)
+		return plan;
+	NodeSetTag(&sort, T_Sort);
+	reason = reason_to_leave(&sort, limit, statement, &estimate);
+	if (reason != NULL)
+		return leave_sort(left, reason);
+	if (!limit.all_read)
+		return leave_sort(left, "not all rows may be wanted");
+	if (!gpusort_force && estimate.startup_cost + estimate.run_cost >
+		plan->total_cost - plan->lefttree->total_cost)
+		return leave_sort(left, "estimated to cost more than sorting group by group");
+	return take_over_sort(&sort, &estimate);
 }
 
 /* Finish the plan of an ORDER BY path. */
@@ -143,6 +184,27 @@ replace_in_list(List *plans, GpuSortLimit limit, GpuSortStatement *statement)
 		lfirst(lc) = replace_in_plan((Plan *) lfirst(lc), limit, statement);
 }
 
+/* Are all rows of the outer child read?  Some nodes do that before they return the first. */
+static bool
+reads_all(const Plan *plan, GpuSortLimit limit)
+{
+	AggStrategy strategy;
+
+	switch (nodeTag(plan))
+	{
+		case T_Sort:
+		case T_Hash:
+			return true;
+		case T_Agg:
+			strategy = ((const Agg *) plan)->aggstrategy;
+			return strategy == AGG_PLAIN || strategy == AGG_HASHED || limit.all_read;
+		case T_MergeJoin:
+			return false;
+		default:
+			return limit.all_read || gpusort_is_node(plan, GPUSORT_NODE);
+	}
+}
+
 /* Replace below a node, and the node itself if it is a Sort. */
 static Plan *
 replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
@@ -154,10 +216,11 @@ replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 	check_stack_depth();
 
 	plan = gpusort_replace_gathered(plan, limit, statement);
+	child_limit.all_read = reads_all(plan, limit);
 	switch (nodeTag(plan))
 	{
 		case T_Limit:
-			child_limit = (GpuSortLimit) {rows_of_limit((Limit *) plan), true};
+			child_limit = (GpuSortLimit) {rows_of_limit((Limit *) plan), true, false};
 			break;
 		case T_Append:
 			replace_in_list(((Append *) plan)->appendplans, limit, statement);
@@ -168,7 +231,7 @@ replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 		case T_SubqueryScan:
 			((SubqueryScan *) plan)->subplan =
 				replace_in_plan(((SubqueryScan *) plan)->subplan,
-								plan->qual == NIL ? limit : no_limit, statement);
+								plan->qual == NIL ? limit : child_limit, statement);
 			break;
 		case T_Result:
 			child_limit = limit;
@@ -176,7 +239,7 @@ replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 		case T_Gather:
 		case T_GatherMerge:
 			/* the server tells workers of the limit, but only PostgreSQL's nodes */
-			child_limit = (GpuSortLimit) {limit.rows, false};
+			child_limit.rows = limit.rows;
 			break;
 		default:
 			break;
@@ -188,14 +251,27 @@ replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 		return finish_path((CustomScan *) plan, limit, statement);
 	if (gpusort_is_node(plan, GPUSORT_COLLECT_NODE) || gpusort_is_node(plan, GPUSORT_SHARED_NODE))
 		gpusort_reference_child((CustomScan *) plan);
-	return IsA(plan, Sort) ? replace_sort((Sort *) plan, limit, statement) : plan;
+	switch (nodeTag(plan))
+	{
+		case T_Sort:
+			return replace_sort((Sort *) plan, limit, statement);
+		case T_IncrementalSort:
+			return replace_incremental_sort((IncrementalSort *) plan, limit, statement);
+		case T_Agg:
+			if (statement->take_over)
+				gpusort_tell_left_inside((const Agg *) plan);
+			return plan;
+		default:
+			return plan;
+	}
 }
 
 void
-gpusort_replace_sorts(PlannedStmt *stmt, bool take_over)
+gpusort_replace_sorts(PlannedStmt *stmt, bool take_over, bool all_read)
 {
 	GpuSortStatement statement = {.stmt = stmt, .take_over = take_over};
+	GpuSortLimit limit = {.rows = GPUSORT_NO_LIMIT, .all_read = all_read};
 
-	stmt->planTree = replace_in_plan(stmt->planTree, no_limit, &statement);
+	stmt->planTree = replace_in_plan(stmt->planTree, limit, &statement);
 	replace_in_list(stmt->subplans, no_limit, &statement);
 }

@@ -9,8 +9,9 @@
 
 /*
  * Replace Sorts that are worth it, if they are to be taken over, and bring all nodes of ours into
- * their final forms; once for each finished plan, also if nothing is to be replaced.
+ * their final forms; once for each finished plan, also if nothing is to be replaced.  all_read: the
+ * statement's rows are wanted to the last, as far as is known.
  */
-extern void gpusort_replace_sorts(PlannedStmt *stmt, bool take_over);
+extern void gpusort_replace_sorts(PlannedStmt *stmt, bool take_over, bool all_read);
 
 #endif							/* GPUSORT_PLAN_REPLACE_H */

@@ -14,6 +14,13 @@
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"
 
+/*
+ * What a row takes of the leader that comes through a Gather: 40 ns (docs/performance.md, "Sorts that
+ * workers make together").  parallel_tuple_cost is 250, which keeps the planner from having workers
+ * return many rows.
+ */
+#define GATHERED_ROW_COST 0.016
+
 Path *
 gpusort_below_sort(Path *path)
 {
@@ -110,7 +117,7 @@ lower_cost(Path *gather, const Path *partial, Cost saved)
  * the same reason.  A set-returning function of the target list will be evaluated above
  * the partial path, perhaps an unsafe one, so that one is kept back.
  */
-void
+Cost
 gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make, const void *original,
 					 Cost saved)
 {
@@ -122,12 +129,15 @@ gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make, const vo
 	Path	   *gather = (Path *) create_gather_path(root, rel, gathered, gathered->pathtarget,
 													 NULL, &rows);
 	Path	   *merge = NULL;
+	Cost		overcharged = rows * Max(parallel_tuple_cost - GATHERED_ROW_COST, 0);
+	Cost		cost;
 
 	if (root->sort_pathkeys != NIL &&
 		pathkeys_contained_in(root->sort_pathkeys, gathered->pathkeys))
 		merge = (Path *) create_gather_merge_path(root, rel, gathered, gathered->pathtarget,
 												  root->sort_pathkeys, NULL, &rows);
 
+	cost = Max(gather->total_cost - saved - overcharged, gathered->total_cost);
 	add_path(rel, lower_cost(gather, gathered, saved));
 	if (merge != NULL)
 		add_path(rel, lower_cost(merge, gathered, saved));
@@ -136,4 +146,5 @@ gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make, const vo
 		rel->consider_parallel = true;
 		add_partial_path(rel, partial);
 	}
+	return cost;
 }

@@ -15,6 +15,8 @@
 #ifndef GPUSORT_PLAN_SLICES_H
 #define GPUSORT_PLAN_SLICES_H
 
+#include <float.h>
+
 #include "nodes/pathnodes.h"
 
 /* A shared sort that is cut, of the cheapest partial path of a relation. */
@@ -50,10 +52,14 @@ extern void gpusort_share_path(const GpuSortSlices *slices, Path *copy, const Pa
 
 /*
  * Offer a partial path, as many copies as make() is called for, to the upper relation: as it
- * is, if that is possible, and with a Gather on top, whose cost is lowered by saved.
+ * is, if that is possible, and with a Gather on top, whose cost is lowered by saved.  Returned is
+ * what that costs if each row through the Gather costs what it takes.
  */
 typedef Path *(*GpuSortMakePath) (const GpuSortSlices *slices, const void *original);
-extern void gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make,
+extern Cost gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make,
 								 const void *original, Cost saved);
+
+/* The cost where no slices are offered. */
+#define GPUSORT_NO_SLICES	DBL_MAX
 
 #endif							/* GPUSORT_PLAN_SLICES_H */

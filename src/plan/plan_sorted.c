@@ -77,6 +77,14 @@ is_sorted_remotely(const Path *path)
 			return is_sorted_remotely(((const ProjectionPath *) path)->subpath);
 		case T_UpperUniquePath:
 			return is_sorted_remotely(((const UpperUniquePath *) path)->subpath);
+		case T_AggPath:
+			return is_sorted_remotely(((const AggPath *) path)->subpath);
+		case T_GroupPath:
+			return is_sorted_remotely(((const GroupPath *) path)->subpath);
+		case T_GroupingSetsPath:
+			return is_sorted_remotely(((const GroupingSetsPath *) path)->subpath);
+		case T_WindowAggPath:
+			return is_sorted_remotely(((const WindowAggPath *) path)->subpath);
 		case T_AppendPath:
 			subpaths = ((const AppendPath *) path)->subpaths;
 			break;

@@ -1,6 +1,6 @@
 /*
  * plan_window.c
- *		Window functions in parallel workers.
+ *		Window functions above a GpuSort, and in parallel workers.
  *
  * The planner computes window functions in the leader only: a worker would see some
  * rows of each partition.  Where the workers' rows are sorted together and dealt out in
@@ -30,7 +30,9 @@
 #include "pg_compat.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"
+#include "plan/plan_sorted.h"
 #include "plan/plan_window.h"
+#include "settings.h"
 
 /*
  * What a WindowAgg costs a row beyond the planner's estimate of about 0.02: it puts the
@@ -171,22 +173,83 @@ copy_windows(const GpuSortSlices *slices, const void *original)
 	return &copy->path;
 }
 
+/* The windows above a sort of all rows, in one process. */
+static Path *
+copy_above(PlannerInfo *root, RelOptInfo *window_rel, const WindowAggPath *window, Path *sort)
+{
+	GpuSortSlices all = {
+		.root = root, .rel = window_rel, .sort = sort, .all_rows = sort->rows, .fraction = 1, .share = 1
+	};
+	Path	   *copy = copy_windows(&all, window);
+
+	copy->parallel_safe = false;
+	return copy;
+}
+
+/*
+ * Sorts that the planner's own path has are taken over in the finished plan, but it may have chosen
+ * one with an index in its place, an incremental sort, or workers that sort.
+ */
+static List *
+make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *window_rel,
+				  const WindowAggPath *window)
+{
+	const Path *cheapest = input_rel->cheapest_total_path;
+	List	   *paths;
+	ListCell   *lc;
+
+	if (cheapest == NULL || (cheapest->rows < gpusort_min_rows && !gpusort_force) ||
+		pathkeys_contained_in(root->window_pathkeys, cheapest->pathkeys))
+		return NIL;
+	paths = gpusort_make_sorted_paths(root, input_rel, window_rel, root->window_pathkeys,
+									  GPUSORT_NO_LIMIT);
+	foreach(lc, paths)
+		lfirst(lc) = copy_above(root, window_rel, window, lfirst(lc));
+	return paths;
+}
+
 /*
  * A Gather is compared with windows in the leader, which the planner has charged too
  * little for: so it is given what workers save beyond that.
+ */
+static Cost
+add_sliced_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *window_rel,
+				 const WindowAggPath *window)
+{
+	GpuSortSlices slices = {.root = root, .rel = window_rel};
+
+	if (!gpusort_plans_shared() ||
+		!gpusort_make_slices(&slices, input_rel, root->window_pathkeys,
+							 count_slice_columns(root, window)) ||
+		!are_windows_safe(root, window))
+		return GPUSORT_NO_SLICES;
+	return gpusort_offer_sliced(&slices, copy_windows, window,
+								slices.all_rows * WINDOW_COST_ROW * count_windows(window) *
+								(1 - slices.share));
+}
+
+/*
+ * All copies of the planner's path are made before any is added, which may free that.  The leader's
+ * are left out if workers are faster: the planner would charge these for their rows what kept them from
+ * returning any.
  */
 void
 gpusort_add_window_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *window_rel)
 {
 	const WindowAggPath *window = find_cheapest(window_rel);
-	GpuSortSlices slices = {.root = root, .rel = window_rel};
+	List	   *paths;
+	ListCell   *lc;
+	Cost		sliced;
 
-	if (!gpusort_plans_shared() || window == NULL ||
-		!gpusort_make_slices(&slices, input_rel, root->window_pathkeys,
-							 count_slice_columns(root, window)) ||
-		!are_windows_safe(root, window))
+	if (window == NULL)
 		return;
-	gpusort_offer_sliced(&slices, copy_windows, window,
-						 slices.all_rows * WINDOW_COST_ROW * count_windows(window) *
-						 (1 - slices.share));
+	paths = make_sorted_paths(root, input_rel, window_rel, window);
+	sliced = add_sliced_paths(root, input_rel, window_rel, window);
+	foreach(lc, paths)
+	{
+		Path	   *path = (Path *) lfirst(lc);
+
+		if (path->total_cost < sliced)
+			add_path(window_rel, path);
+	}
 }

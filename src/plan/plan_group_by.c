@@ -1,0 +1,162 @@
+/*
+ * plan_group_by.c
+ *		GROUP BY above a GpuSort, competing by cost.
+ *
+ * The planner compares its hash table with a sort of its own, and with an incremental sort where
+ * an index delivers some of the order, so that what can be taken over in the finished plan is what has
+ * won against a sort that costs more than ours.  So there are paths above our sorts as well: over all
+ * rows, and over the groups that workers have made of theirs.
+ *
+ * Grouping sets of which some come in order, as those of a ROLLUP do, have a copy of the planner's
+ * own path, which knows how each set is made, with another input.
+ */
+#include "postgres.h"
+
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+#include "optimizer/prep.h"
+
+#include "cost/cost.h"
+#include "pg_compat.h"
+#include "plan/plan_group_by.h"
+#include "plan/plan_sorted.h"
+#include "settings.h"
+
+/* How many groups the planner expects, HAVING apart if that can be known; 0 if no path tells. */
+static double
+expected_groups(const RelOptInfo *grouped_rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, grouped_rel->pathlist)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+
+		if (IsA(path, AggPath))
+			return ((const AggPath *) path)->numGroups;
+		if (IsA(path, GroupPath))
+			return path->rows;
+	}
+	return 0;
+}
+
+static List *
+make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
+{
+	return gpusort_make_sorted_paths(root, input_rel, grouped_rel, root->group_pathkeys,
+									 GPUSORT_NO_LIMIT);
+}
+
+/* The relation's rows, or what workers have made of them, sorted and grouped: a List of Path. */
+static List *
+make_grouped_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+				   AggSplit split, const GroupPathExtraData *extra)
+{
+	const AggClauseCosts *costs = &extra->agg_final_costs;
+	AggClauseCosts simple_costs = {0};
+	List	   *clause = gpusort_group_clause(root);
+	List	   *having = (List *) extra->havingQual;
+	double		groups = expected_groups(grouped_rel);
+	List	   *paths = groups > 0 ? make_sorted_paths(root, input_rel, grouped_rel) : NIL;
+	ListCell   *lc;
+
+	if (paths != NIL && split == AGGSPLIT_SIMPLE)
+	{
+		get_agg_clause_costs(root, split, &simple_costs);
+		costs = &simple_costs;
+	}
+	foreach(lc, paths)
+	{
+		Path	   *path = (Path *) lfirst(lc);
+
+		if (root->parse->hasAggs)
+			path = (Path *) create_agg_path(root, grouped_rel, path, grouped_rel->reltarget,
+											AGG_SORTED, split, clause, having, costs, groups);
+		else
+			path = (Path *) create_group_path(root, grouped_rel, path, clause, having, groups);
+		lfirst(lc) = path;
+	}
+	return paths;
+}
+
+/* The planner's cheapest path for grouping sets some of which come in the input's order, or NULL. */
+static const GroupingSetsPath *
+find_grouping_sets(const PlannerInfo *root, const RelOptInfo *grouped_rel)
+{
+	const GroupingSetsPath *cheapest = NULL;
+	ListCell   *lc;
+
+	foreach(lc, grouped_rel->pathlist)
+	{
+		const GroupingSetsPath *path = (const GroupingSetsPath *) lfirst(lc);
+
+		if (IsA(path, GroupingSetsPath) &&
+			(path->aggstrategy == AGG_SORTED || path->aggstrategy == AGG_MIXED) &&
+			pathkeys_contained_in(root->group_pathkeys, path->subpath->pathkeys) &&
+			(cheapest == NULL || path->path.total_cost < cheapest->path.total_cost))
+			cheapest = path;
+	}
+	return cheapest;
+}
+
+static List *
+make_grouping_sets_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
+{
+	const GroupingSetsPath *sets = find_grouping_sets(root, grouped_rel);
+	List	   *paths = sets != NULL ? make_sorted_paths(root, input_rel, grouped_rel) : NIL;
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		Path	   *input = (Path *) lfirst(lc);
+		GroupingSetsPath *copy = makeNode(GroupingSetsPath);
+
+		*copy = *sets;
+		copy->subpath = input;
+		copy->path.startup_cost += input->startup_cost - sets->subpath->startup_cost;
+		copy->path.total_cost += input->total_cost - sets->subpath->total_cost;
+		gpusort_copy_path_disabled(&copy->path, input);
+		lfirst(lc) = copy;
+	}
+	return paths;
+}
+
+/*
+ * All paths are made before the first is added, which may free the one that is copied.  As for
+ * windows (plan_window.c), the leader's are left out if workers are faster.
+ */
+void
+gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+						   const GroupPathExtraData *extra, Cost sliced)
+{
+	const Path *cheapest = input_rel->cheapest_total_path;
+	RelOptInfo *partial_rel;
+	List	   *paths;
+	ListCell   *lc;
+
+	if (root->group_pathkeys == NIL || grouped_rel->pathlist == NIL || cheapest == NULL ||
+		grouped_rel->reloptkind != RELOPT_UPPER_REL ||
+		(extra->flags & GROUPING_CAN_USE_SORT) == 0 ||
+		(cheapest->rows < gpusort_min_rows && !gpusort_force) ||
+		pathkeys_contained_in(root->group_pathkeys, cheapest->pathkeys))
+		return;
+	if (root->parse->groupingSets != NIL)
+		paths = make_grouping_sets_paths(root, input_rel, grouped_rel);
+	else
+		paths = make_grouped_paths(root, input_rel, grouped_rel, AGGSPLIT_SIMPLE, extra);
+	if (extra->partial_costs_set)
+	{
+		partial_rel = fetch_upper_rel(root, UPPERREL_PARTIAL_GROUP_AGG, NULL);
+		if (partial_rel->pathlist != NIL)
+			paths = list_concat(paths, make_grouped_paths(root, partial_rel, grouped_rel,
+														  AGGSPLIT_FINAL_DESERIAL, extra));
+	}
+	foreach(lc, paths)
+	{
+		Path	   *path = (Path *) lfirst(lc);
+
+		if (path->total_cost < sliced)
+			add_path(grouped_rel, path);
+	}
+}

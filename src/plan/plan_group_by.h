@@ -1,0 +1,18 @@
+/*
+ * plan_group_by.h
+ *		GROUP BY above a GpuSort, competing by cost.
+ */
+#ifndef GPUSORT_PLAN_GROUP_BY_H
+#define GPUSORT_PLAN_GROUP_BY_H
+
+#include "nodes/pathnodes.h"
+
+/*
+ * Add paths that sort the input's rows and group neighbours, if they cost less than workers that group
+ * slices; extra: what the planner's hook gets.
+ */
+extern void gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel,
+									   RelOptInfo *grouped_rel, const GroupPathExtraData *extra,
+									   Cost sliced);
+
+#endif							/* GPUSORT_PLAN_GROUP_BY_H */

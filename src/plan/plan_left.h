@@ -1,0 +1,16 @@
+/*
+ * plan_left.h
+ *		Telling why a sort of a finished plan is left to PostgreSQL.
+ */
+#ifndef GPUSORT_PLAN_LEFT_H
+#define GPUSORT_PLAN_LEFT_H
+
+#include "nodes/plannodes.h"
+
+/* That of a Sort or IncrementalSort node. */
+extern void gpusort_tell_left(const Sort *sort, const char *reason);
+
+/* Those that an aggregate makes within itself, if it does. */
+extern void gpusort_tell_left_inside(const Agg *agg);
+
+#endif							/* GPUSORT_PLAN_LEFT_H */
