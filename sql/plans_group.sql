@@ -35,6 +35,8 @@ FROM unnest(ARRAY[
 	'SELECT g.customer, g.n FROM (SELECT customer, day, count(*) AS n FROM visits GROUP BY customer, day) g ORDER BY g.customer, g.day'
 ]) q;
 RESET enable_hashagg;
+-- Without GROUP BY there is a row even of no rows
+SELECT gpusort_test.check_rows('SELECT string_agg(place, '','' ORDER BY customer, day, id) FROM visits WHERE id + 0 > 50000', true, '{}', '{}');
 SELECT q, gpusort_test.check_rows(q, false, ARRAY['WindowAgg.*Custom Scan \(GpuSort\)\n[^\n]*Sort Key[^\n]*\n *->  Seq Scan'], '{}')
 FROM unnest(ARRAY[
 	'SELECT id, rank() OVER (PARTITION BY customer ORDER BY day, id) FROM visits',

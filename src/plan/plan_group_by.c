@@ -53,6 +53,8 @@ static List *
 make_grouped_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 				   AggSplit split, const GroupPathExtraData *extra)
 {
+	/* without GROUP BY there is one group, whose aggregates may want an order (16) */
+	AggStrategy strategy = root->parse->groupClause != NIL ? AGG_SORTED : AGG_PLAIN;
 	const AggClauseCosts *costs = &extra->agg_final_costs;
 	AggClauseCosts simple_costs = {0};
 	List	   *clause = gpusort_group_clause(root);
@@ -72,7 +74,7 @@ make_grouped_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 
 		if (root->parse->hasAggs)
 			path = (Path *) create_agg_path(root, grouped_rel, path, grouped_rel->reltarget,
-											AGG_SORTED, split, clause, having, costs, groups);
+											strategy, split, clause, having, costs, groups);
 		else
 			path = (Path *) create_group_path(root, grouped_rel, path, clause, having, groups);
 		lfirst(lc) = path;
