@@ -220,4 +220,31 @@ CREATE COLLATION identical (provider = icu, locale = 'und-u-ks-identic');
 CREATE TABLE empty (id int, k text COLLATE identical);
 INSERT INTO empty SELECT i, CASE WHEN i % 2 = 1 THEN '' ELSE U&'\00AD' END FROM generate_series(1, 20) i;
 SELECT check_sort('identical', 'SELECT * FROM empty ORDER BY k', 'k');
+
+-- A collation that is dropped while prepared statements use it
+CREATE FUNCTION run(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE 'EXECUTE ' || statement INTO result;
+	RETURN result;
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+CREATE COLLATION lost (provider = icu, locale = 'de');
+CREATE TABLE strings AS SELECT md5(i::text) AS k FROM generate_series(1, 100) i;
+SET plan_cache_mode = force_generic_plan;
+PREPARE theirs AS SELECT md5(string_agg(k, ',')) FROM (SELECT k FROM strings ORDER BY k COLLATE lost OFFSET 0) s;
+PREPARE ours AS SELECT md5(string_agg(k, ',')) FROM (SELECT k FROM strings ORDER BY k COLLATE lost OFFSET 0) s;
+SET gpusort.enabled = off;
+SELECT run('theirs') AS before \gset
+RESET gpusort.enabled;
+SET gpusort.force = on;
+SELECT run('ours') = :'before' AS same;
+DROP COLLATION lost;
+SELECT run('ours') = run('theirs') AS same;
+RESET gpusort.force;
+RESET plan_cache_mode;
+DEALLOCATE ours;
+DEALLOCATE theirs;
 DROP SCHEMA gpusort_collations CASCADE;

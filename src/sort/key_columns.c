@@ -16,6 +16,23 @@
 StaticAssertDecl(GPUSORT_MAX_KEYS * PLANES_PER_COLUMN <= GS_MAX_PLANES,
 				 "the engine must take all planes");
 
+/*
+ * The codec of a column that has lost its own since the plan was made: a collation may be dropped
+ * while a prepared statement uses it.  It has no encoding for any value, so the first one hands the
+ * sort over to PostgreSQL, whose comparison still works, or says what is wrong.
+ */
+static bool
+refuse(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
+{
+	return false;
+}
+
+static const GpuSortCodec lost_codec = {
+	.name = "none",
+	.nwords = 1,
+	.encode = refuse,
+};
+
 static void
 begin_column(GpuSortKeys *keys, int i, TupleDesc desc, const GpuSortSpec *spec)
 {
@@ -24,11 +41,11 @@ begin_column(GpuSortKeys *keys, int i, TupleDesc desc, const GpuSortSpec *spec)
 	Oid			type = att->atttypid;
 	const GpuSortCodec *codec;
 	const char *reason;
-	bool		reverse;
+	bool		reverse = false;
 
 	codec = gpusort_codec_lookup(spec->sortops[i], type, spec->collations[i], &reverse, &reason);
 	if (codec == NULL)
-		elog(ERROR, "gpusort: no key codec for sort column %d: %s", i + 1, reason);
+		codec = &lost_codec;
 
 	column->attno = spec->attnos[i];
 	column->nulls_first = spec->nulls_first[i];
