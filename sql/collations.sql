@@ -221,6 +221,38 @@ CREATE TABLE empty (id int, k text COLLATE identical);
 INSERT INTO empty SELECT i, CASE WHEN i % 2 = 1 THEN '' ELSE U&'\00AD' END FROM generate_series(1, 20) i;
 SELECT check_sort('identical', 'SELECT * FROM empty ORDER BY k', 'k');
 
+-- Rules of a user's own, which PostgreSQL knows from 16 on: letters that others depend on, moved, ignored
+-- or equal.  Weights are learned first, so that words and proofs rest on them.  Only what is wrong is returned.
+CREATE TABLE tailored AS
+SELECT i AS id, translate(left(md5(i::text), 1 + i % 6), '0123456789abcdef', 'abcdehxyz-19ABCa') AS k FROM generate_series(1, 3000) i;
+CREATE TABLE learned AS SELECT md5(i::text) AS k FROM generate_series(1, 20500) i;
+CREATE FUNCTION check_rules(rules text, is_deterministic bool) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	rows bigint;
+	results text[];
+BEGIN
+	EXECUTE format('CREATE COLLATION tailored (provider = icu, locale = ''und'', rules = %L, deterministic = %s)', rules, is_deterministic::text);
+	PERFORM set_config('gpusort.force', 'on', true);
+	EXECUTE 'SELECT count(*) FROM (SELECT k FROM learned ORDER BY k COLLATE tailored OFFSET 0) s' INTO rows;
+	results := ARRAY[check_sort('sort', 'SELECT id, k COLLATE tailored AS k FROM tailored ORDER BY k', 'k'),
+					 check_sort('rows', 'SELECT DISTINCT ON (k COLLATE tailored) k COLLATE tailored AS k, id FROM tailored ORDER BY 1 DESC, id', 'k', 'id')];
+	PERFORM set_config('gpusort.force', 'on', true);
+	EXECUTE 'CREATE INDEX tailored_k ON tailored (k COLLATE tailored)';
+	PERFORM bt_index_check('tailored_k', true);
+	DROP INDEX tailored_k;
+	DROP COLLATION tailored CASCADE;	-- the results, too
+	RETURN (SELECT string_agg(result, ', ') FROM unnest(results) result WHERE result !~ ': ok');
+EXCEPTION WHEN index_corrupted THEN
+	DROP COLLATION IF EXISTS tailored CASCADE;
+	RETURN SQLERRM;
+END $$;
+SELECT rules, d, check_rules(rules, d) AS wrong
+FROM unnest(ARRAY[
+	'&a < b|c', '&z < abc < ab', '&c < ch <<< Ch', '&x < aa < aaa', '&a < c / b', '&a = b', '&9 < a < b', '&a < 1 < 2', '&[first tertiary ignorable] = x',
+	'&[last regular] < a', '[reorder Grek Latn]', '[alternate shifted]', '[backwards 2]', '[caseLevel on][strength 1]', '[numericOrdering on]'
+]) rules, unnest(ARRAY[true, false]) d
+WHERE current_setting('server_version_num')::int >= 160000 AND check_rules(rules, d) IS NOT NULL;
+
 -- A collation that is dropped while prepared statements use it
 CREATE FUNCTION run(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
