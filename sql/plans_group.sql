@@ -16,7 +16,7 @@ SELECT gpusort_test.matches('SELECT customer, count(*) FROM visits WHERE custome
 -- few rows are none of our business
 SELECT gpusort_test.matches('SELECT customer, day, count(*) FROM visits WHERE id < 1000 GROUP BY customer, day', 'GpuSort');
 -- A hash table that would not fit into memory
-SET work_mem = '1MB';
+SET work_mem = '64kB';
 SELECT gpusort_test.plan_lines('SELECT customer, day, place, count(*) FROM visits GROUP BY customer, day, place');
 RESET work_mem;
 
