@@ -6,7 +6,11 @@
  * piece are under way together.  The arithmetic is that of gs_pack.c.
  *
  * Pieces of one plane, its null flag and its bits, name the same pointers: each
- * list of pointers is staged once.
+ * list of pointers is staged once.  So are the tables by which words are numbered, of 16 kB:
+ * no section has two pieces of the same words.
+ *
+ * Keys may be written over the words that they are made of: a thread writes a row when it has
+ * read all of it, and no other reads that row for a key.
  */
 #include "gs_cuda_section.cuh"
 
@@ -45,6 +49,8 @@ gs_cuda_section_bytes(const gs_section *section, const gs_plane_rows *planes, ui
 			bytes += gs_cuda_segments_bytes(planes[i].words, nsegments, GS_SEGMENT_ROWS);
 		if (first_with_nulls(planes, i) == i)
 			bytes += gs_cuda_segments_bytes(planes[i].nulls, nsegments, GS_SEGMENT_NULL_WORDS);
+		if (section->pieces[i].field->numbering != nullptr)
+			bytes += gs_cuda_staged_bytes(sizeof(gs_numbering));
 	}
 	return bytes;
 }
@@ -82,6 +88,9 @@ gs_cuda_stage_section(gs_cuda_staging *staging, const gs_section *section,
 			gs_cuda_stage_segments(staging, planes[i].words, nsegments, GS_SEGMENT_ROWS);
 		pieces[i].nulls = nulls < i ? pieces[nulls].nulls :
 			gs_cuda_stage_segments(staging, planes[i].nulls, nsegments, GS_SEGMENT_NULL_WORDS);
+		if (section->pieces[i].field->numbering != nullptr)
+			pieces[i].numbering = (const gs_numbering *) gs_cuda_stage(
+				staging, section->pieces[i].field->numbering, sizeof(gs_numbering));
 	}
 	staged.pieces = (const gs_cuda_piece *) gs_cuda_stage(staging, pieces,
 														  section->npieces * sizeof(*pieces));

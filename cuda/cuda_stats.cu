@@ -1,10 +1,14 @@
 /*
  * cuda_stats.cu
- *		plane_stats(): minimum, maximum, AND, OR and number of nulls.
+ *		plane_stats(): minimum, maximum, AND, OR and number of nulls, and alphabets.
  *
  * Threads fold in registers over all tiles of their block, then the block's
  * threads fold into one value, which five atomics add to the caller's.  The folds
  * commute, so the result does not depend on the order of blocks.
+ *
+ * Alphabets of bytes are collected in shared memory, 256 bits for each position: eight
+ * words in eight banks, so that a warp reads what it knows of a position without conflicts.
+ * After the first tiles there is hardly a byte that is new, and nothing is written.
  */
 #include "gs_cuda_rows.cuh"
 
@@ -13,6 +17,9 @@
 #define STATS_TILE		(STATS_THREADS * STATS_ITEMS)
 #define STATS_WARPS		(STATS_THREADS / GS_WARP_THREADS)
 #define BLOCKS_PER_SM	8u
+
+/* Bits of the alphabets are set in words of 32. */
+#define ALPHABET_WORDS	(GS_BYTE_VALUES / 32u)
 
 typedef unsigned long long atomic_word;
 
@@ -76,11 +83,59 @@ add_stats(gs_plane_stats *to, const gs_plane_stats &stats)
 		atomicAdd((atomic_word *) &to->nulls, (atomic_word) stats.nulls);
 }
 
-static __device__ __forceinline__ void
-fold_tile(gs_plane_stats *stats, const uint64_t *words, unsigned first, unsigned count)
+/* A bit for each position of the word whose byte is not known yet. */
+static __device__ __forceinline__ unsigned
+new_bytes(const unsigned *seen, uint64_t word)
 {
-	uint64_t	values[STATS_ITEMS];
+	unsigned	positions = 0;
 
+#pragma unroll
+	for (unsigned p = 0; p < GS_WORD_BYTES; p++)
+	{
+		unsigned	byte = gs_byte_at(word, p);
+
+		positions |= (~seen[p * ALPHABET_WORDS + byte / 32] >> byte % 32 & 1) << p;
+	}
+	return positions;
+}
+
+static __device__ __forceinline__ void
+see_bytes(unsigned *seen, uint64_t word)
+{
+	for (unsigned p = 0; p < GS_WORD_BYTES; p++)
+	{
+		unsigned	byte = gs_byte_at(word, p);
+
+		atomicOr(&seen[p * ALPHABET_WORDS + byte / 32], 1u << byte % 32);
+	}
+}
+
+/*
+ * See the bytes of a thread's words, those of `valid`.  For all threads of a block; nobody
+ * writes while others read.
+ */
+static __device__ __forceinline__ void
+see_words(unsigned *seen, const uint64_t *values, unsigned valid)
+{
+	unsigned	unknown = 0;
+
+#pragma unroll
+	for (unsigned i = 0; i < STATS_ITEMS; i++)
+		if ((valid >> i & 1) != 0 && new_bytes(seen, values[i]) != 0)
+			unknown |= 1u << i;
+	if (!__syncthreads_or(unknown != 0))
+		return;
+#pragma unroll
+	for (unsigned i = 0; i < STATS_ITEMS; i++)
+		if ((unknown >> i & 1) != 0)
+			see_bytes(seen, values[i]);
+	__syncthreads();
+}
+
+static __device__ __forceinline__ void
+fold_tile(gs_plane_stats *stats, uint64_t *values, const uint64_t *words, unsigned first,
+		  unsigned count)
+{
 #pragma unroll
 	for (unsigned i = 0; i < STATS_ITEMS; i++)
 	{
@@ -93,43 +148,67 @@ fold_tile(gs_plane_stats *stats, const uint64_t *words, unsigned first, unsigned
 		fold_word(stats, values[i]);
 }
 
-static __device__ __forceinline__ void
-fold_nullable_tile(gs_plane_stats *stats, const uint64_t *words, const uint64_t *nulls,
-				   unsigned first, unsigned count)
+/* Returns which of the values are words of rows that are not null. */
+static __device__ __forceinline__ unsigned
+fold_nullable_tile(gs_plane_stats *stats, uint64_t *values, const uint64_t *words,
+				   const uint64_t *nulls, unsigned first, unsigned count)
 {
+	unsigned	valid = 0;
+
 #pragma unroll
 	for (unsigned i = 0; i < STATS_ITEMS; i++)
 	{
 		unsigned	row = first + i * STATS_THREADS + threadIdx.x;
 
+		values[i] = 0;
 		if (row >= first + count)
-			break;
+			continue;
 		if (row_is_null(nulls, row))
+		{
 			stats->nulls++;
-		else
-			fold_word(stats, words[row]);
+			continue;
+		}
+		values[i] = words[row];
+		fold_word(stats, values[i]);
+		valid |= 1u << i;
 	}
+	return valid;
 }
 
+template <bool WITH_BYTES>
 static __global__ void __launch_bounds__(STATS_THREADS)
 fold_rows(uint64_t nrows, uint64_t ntiles, gs_cuda_segments words, gs_cuda_segments nulls,
-		  bool nullable, gs_plane_stats *to)
+		  bool nullable, gs_plane_stats *to, gs_alphabets *alphabets)
 {
 	__shared__ gs_plane_stats warps[STATS_WARPS];
+	__shared__ unsigned seen[GS_WORD_BYTES * ALPHABET_WORDS];
 	gs_plane_stats stats = no_stats();
+
+	if (WITH_BYTES)
+	{
+		if (threadIdx.x < GS_WORD_BYTES * ALPHABET_WORDS)
+			seen[threadIdx.x] = 0;
+		__syncthreads();
+	}
 
 	for (uint64_t number = blockIdx.x; number < ntiles; number += gridDim.x)
 	{
 		gs_cuda_tile tile = find_tile<STATS_TILE>(number, nrows);
 		const uint64_t *tile_words = segment_memory(words, tile.segment, GS_SEGMENT_ROWS);
+		uint64_t	values[STATS_ITEMS];
+		unsigned	valid = ~0u;
 
 		if (!nullable)
-			fold_tile(&stats, tile_words, tile.first, tile.count);
+			fold_tile(&stats, values, tile_words, tile.first, tile.count);
 		else
-			fold_nullable_tile(&stats, tile_words,
-							   segment_memory(nulls, tile.segment, GS_SEGMENT_NULL_WORDS),
-							   tile.first, tile.count);
+			valid = fold_nullable_tile(&stats, values, tile_words,
+									   segment_memory(nulls, tile.segment, GS_SEGMENT_NULL_WORDS),
+									   tile.first, tile.count);
+		if (WITH_BYTES)
+			see_words(seen, values, valid);
 	}
+	if (WITH_BYTES && threadIdx.x < GS_WORD_BYTES * ALPHABET_WORDS && seen[threadIdx.x] != 0)
+		atomicOr((unsigned *) alphabets->seen + threadIdx.x, seen[threadIdx.x]);
 	stats = fold_warp(stats);
 	if (threadIdx.x % GS_WARP_THREADS == 0)
 		warps[threadIdx.x / GS_WARP_THREADS] = stats;
@@ -143,7 +222,7 @@ fold_rows(uint64_t nrows, uint64_t ntiles, gs_cuda_segments words, gs_cuda_segme
 
 static gs_status
 plane_stats(gs_device *base, gs_queue queue, gs_rows rows, gs_plane_rows plane,
-			gs_plane_stats *stats)
+			gs_plane_stats *stats, gs_alphabets *alphabets)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	uint64_t	nsegments = gs_rows_segments(rows);
@@ -152,6 +231,9 @@ plane_stats(gs_device *base, gs_queue queue, gs_rows rows, gs_plane_rows plane,
 	gs_cuda_segments words;
 	gs_cuda_segments nulls;
 	size_t		bytes;
+	unsigned	grid = gs_cuda_grid(device, ntiles, BLOCKS_PER_SM);
+	cudaStream_t stream = device->streams[queue];
+	bool		nullable = plane.nulls != nullptr;
 
 	if (rows.nrows == 0)
 		return GS_OK;
@@ -162,8 +244,12 @@ plane_stats(gs_device *base, gs_queue queue, gs_rows rows, gs_plane_rows plane,
 	words = gs_cuda_stage_segments(&staging, plane.words, nsegments, GS_SEGMENT_ROWS);
 	nulls = gs_cuda_stage_segments(&staging, plane.nulls, nsegments, GS_SEGMENT_NULL_WORDS);
 	GS_CUDA_CHECK(gs_cuda_send(device, queue, &staging));
-	fold_rows<<<gs_cuda_grid(device, ntiles, BLOCKS_PER_SM), STATS_THREADS, 0,
-		device->streams[queue]>>>(rows.nrows, ntiles, words, nulls, plane.nulls != nullptr, stats);
+	if (alphabets != nullptr)
+		fold_rows<true><<<grid, STATS_THREADS, 0, stream>>>(rows.nrows, ntiles, words, nulls,
+															 nullable, stats, alphabets);
+	else
+		fold_rows<false><<<grid, STATS_THREADS, 0, stream>>>(rows.nrows, ntiles, words, nulls,
+															  nullable, stats, nullptr);
 	return gs_cuda_launched(device, "fold_rows");
 }
 

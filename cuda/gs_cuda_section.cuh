@@ -12,6 +12,7 @@ struct gs_cuda_piece
 {
 	gs_cuda_segments words;
 	gs_cuda_segments nulls;
+	const gs_numbering *numbering;	/* device memory; NULL: words are taken as they are */
 	uint64_t	min;
 	uint64_t	mask;
 	unsigned	shift;			/* of the word, down to the piece */
@@ -29,15 +30,23 @@ struct gs_cuda_section
 	unsigned	width;
 };
 
-/* The bits of a piece of one row of a segment. */
+/*
+ * The bits of a piece of one row of a segment.  The table of a numbering is small enough for
+ * the first-level cache.
+ */
 static __device__ __forceinline__ uint64_t
 piece_bits(const gs_cuda_piece &piece, const uint64_t *words, const uint64_t *nulls, unsigned row)
 {
+	uint64_t	word;
+
 	if (piece.is_null_flag)
 		return (row_is_null(nulls, row) ? 1 : 0) ^ piece.flag_invert;
 	if (piece.nullable && row_is_null(nulls, row))
 		return 0;
-	return ((words[row] - piece.min) >> piece.shift) & piece.mask;
+	word = words[row];
+	if (piece.numbering != nullptr)
+		word = gs_number(piece.numbering, word);
+	return ((word - piece.min) >> piece.shift) & piece.mask;
 }
 
 /*

@@ -125,6 +125,7 @@ read_plane(const reader *reader, unsigned i, gsd_arguments *arguments)
 	if (from.null_order > GS_NULLS_LAST)
 		return "unknown order of nulls";
 	to->null_order = (gs_null_order) from.null_order;
+	to->bytes = from.bytes != 0;
 	mistake = read_span(reader, from.words, WORDS_BYTES(nrows), &to->words);
 	if (mistake != NULL)
 		return mistake;

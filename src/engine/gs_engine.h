@@ -50,12 +50,26 @@ typedef enum gs_null_order
 	GS_NULLS_LAST
 } gs_null_order;
 
+#define GS_WORD_BYTES	8
+#define GS_BYTE_VALUES	256
+
+/*
+ * How words that are made of bytes are numbered, see gs_numbering.c: a word's number is
+ * the sum of what its bytes stand for, the most significant one being digits[0].
+ */
+typedef struct gs_numbering
+{
+	uint64_t	digits[GS_WORD_BYTES][GS_BYTE_VALUES];
+} gs_numbering;
+
 typedef struct gs_plane
 {
 	const uint64_t *words;		/* nrows words; those of null rows are ignored */
 	const uint64_t *nulls;		/* bit (i & 63) of word (i >> 6) set: row i is
 								 * null.  NULL pointer: no row is */
 	gs_null_order null_order;	/* meaningful only with nulls */
+	gs_numbering *numbering;	/* words are bytes of strings: room for their numbers, if
+								 * that makes the key narrower.  NULL: they are not */
 } gs_plane;
 
 #endif							/* GS_ENGINE_H */

@@ -16,9 +16,12 @@
  *
  * A plane of which every row is null, or no row, needs no null flag.  A plane
  * with one value needs no word bits.  What is left becomes fields.
+ *
+ * Of a plane that is numbered (gs_numbering.c) the numbers take the place of the words.
  */
 #include "engine/gs_bits.h"
 #include "engine/gs_layout.h"
+#include "engine/gs_numbering.h"
 
 static inline uint64_t
 min_u64(uint64_t a, uint64_t b)
@@ -126,8 +129,8 @@ gs_layout_clear(gs_layout *layout)
 }
 
 /*
- * Append what a plane has to say.  Of *plane only null_order counts here; its
- * pointers, which may be NULL, are passed on to those who read words by them.
+ * Append what a plane has to say.  Of *plane only null_order and numbering count here; its
+ * other pointers, which may be NULL, are passed on to those who read words by them.
  */
 void
 gs_layout_add_plane(gs_layout *layout, unsigned index, const gs_plane *plane,
@@ -147,16 +150,26 @@ gs_layout_add_plane(gs_layout *layout, unsigned index, const gs_plane *plane,
 
 	if (stats->min != stats->max)
 	{
+		const gs_numbering *numbering = plane->numbering;
 		unsigned	shift = gs_trailing_zeros(stats->all_and ^ stats->all_or);
+		uint64_t	min = stats->min;
+		uint64_t	max = stats->max;
 
+		if (numbering != NULL)
+		{
+			shift = 0;
+			min = gs_number(numbering, min);
+			max = gs_number(numbering, max);
+		}
 		add_field(layout, (gs_field) {
 			.plane = index,
 			.nullable = stats->nulls > 0,
 			.words = plane->words,
 			.nulls = stats->nulls > 0 ? plane->nulls : NULL,
-			.min = stats->min,
+			.numbering = numbering,
+			.min = min,
 			.shift = shift,
-			.width = gs_bit_width(stats->max - stats->min) - shift,
+			.width = gs_bit_width(max - min) - shift,
 		});
 	}
 }

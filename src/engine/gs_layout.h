@@ -36,6 +36,7 @@ typedef struct gs_field
 	bool		nullable;		/* words: some row is null, and its bits are zeros */
 	const uint64_t *words;		/* of the plane, for the host's own sort */
 	const uint64_t *nulls;		/* NULL: no row is null */
+	const gs_numbering *numbering;	/* words: their numbers are taken; NULL: they themselves */
 	uint64_t	min;			/* words: subtracted first */
 	uint64_t	flag_invert;	/* null flag: 1 when nulls sort first */
 	unsigned	shift;			/* words: low bits on which all rows agree */
@@ -76,7 +77,10 @@ typedef struct gs_section
 	gs_piece	pieces[GS_SECTION_MAX_BITS];
 } gs_section;
 
-/* The layout of no planes; then add them, most significant first. */
+/*
+ * The layout of no planes; then add them, most significant first.  A plane's numbering is used
+ * if it has one, and has to stay.
+ */
 extern void gs_layout_clear(gs_layout *layout);
 extern void gs_layout_add_plane(gs_layout *layout, unsigned index, const gs_plane *plane,
 								const gs_plane_stats *stats, uint64_t nrows);

@@ -10,6 +10,7 @@
  * nowhere near the next row's.
  */
 #include "engine/gs_bits.h"
+#include "engine/gs_numbering.h"
 #include "engine/gs_pack.h"
 #include "prefetch.h"
 
@@ -29,10 +30,36 @@ valid_mask(const uint64_t *nulls, uint64_t row)
 	return row_is_null(nulls, row) - 1;
 }
 
+/* Bits of a word, or of its number. */
+static inline uint64_t
+value_bits(const gs_piece *piece, uint64_t value)
+{
+	return ((value - piece->field->min) >> (piece->field->shift + piece->shift)) & piece->mask;
+}
+
 static inline uint64_t
 word_bits(const gs_piece *piece, uint64_t word)
 {
-	return ((word - piece->field->min) >> (piece->field->shift + piece->shift)) & piece->mask;
+	const gs_numbering *numbering = piece->field->numbering;
+
+	return value_bits(piece, numbering == NULL ? word : gs_number(numbering, word));
+}
+
+/*
+ * The words of rows, or their numbers, which are made in room for GS_PACK_BLOCK_ROWS of
+ * them.
+ */
+static const uint64_t *
+read_values(const gs_piece *piece, uint64_t first_row, unsigned count, uint64_t *room)
+{
+	const uint64_t *words = piece->field->words + first_row;
+	const gs_numbering *numbering = piece->field->numbering;
+
+	if (numbering == NULL)
+		return words;
+	for (unsigned i = 0; i < count; i++)
+		room[i] = gs_number(numbering, words[i]);
+	return room;
 }
 
 /* Make room for width bits, 1 .. 64. */
@@ -45,14 +72,15 @@ shift_in(uint64_t key, unsigned width)
 static void
 append_words(uint64_t *keys, const gs_piece *piece, uint64_t first_row, unsigned count)
 {
-	const uint64_t *words = piece->field->words + first_row;
+	uint64_t	room[GS_PACK_BLOCK_ROWS];
+	const uint64_t *values = read_values(piece, first_row, count, room);
 	const uint64_t min = piece->field->min;
 	const unsigned shift = piece->field->shift + piece->shift;
 	const unsigned width = piece->width;
 	const uint64_t mask = piece->mask;
 
 	for (unsigned i = 0; i < count; i++)
-		keys[i] = shift_in(keys[i], width) | (((words[i] - min) >> shift) & mask);
+		keys[i] = shift_in(keys[i], width) | (((values[i] - min) >> shift) & mask);
 }
 
 /* As append_words(), but a null row's bits are zeros. */
@@ -98,13 +126,14 @@ static void
 pack_words(uint64_t *items, const gs_piece *piece, unsigned id_bits, uint64_t first_row,
 		   unsigned count)
 {
-	const uint64_t *words = piece->field->words + first_row;
+	uint64_t	room[GS_PACK_BLOCK_ROWS];
+	const uint64_t *values = read_values(piece, first_row, count, room);
 	const uint64_t min = piece->field->min;
 	const unsigned shift = piece->field->shift + piece->shift;
 	const uint64_t mask = piece->mask;
 
 	for (unsigned i = 0; i < count; i++)
-		items[i] = (((words[i] - min) >> shift) & mask) << id_bits | (first_row + i);
+		items[i] = (((values[i] - min) >> shift) & mask) << id_bits | (first_row + i);
 }
 
 static void
@@ -192,9 +221,6 @@ repack_words(uint64_t *items, const gs_piece *piece, unsigned id_bits, uint64_t 
 {
 	const uint64_t *words = piece->field->words;
 	const uint64_t id_mask = gs_low_mask(id_bits);
-	const uint64_t min = piece->field->min;
-	const unsigned shift = piece->field->shift + piece->shift;
-	const uint64_t mask = piece->mask;
 
 	for (uint64_t i = 0; i < count; i++)
 	{
@@ -202,7 +228,7 @@ repack_words(uint64_t *items, const gs_piece *piece, unsigned id_bits, uint64_t 
 
 		if (i + PREFETCH_ITEMS < count)
 			prefetch_line(words + (items[i + PREFETCH_ITEMS] & id_mask));
-		items[i] = (((words[row] - min) >> shift) & mask) << id_bits | row;
+		items[i] = word_bits(piece, words[row]) << id_bits | row;
 	}
 }
 

@@ -46,7 +46,7 @@
 #include "engine/gs_engine.h"
 
 #define GSD_MAGIC			UINT64_C(0x67707573727430)
-#define GSD_ABI_VERSION		6
+#define GSD_ABI_VERSION		7
 
 #define GSD_EXTENT_SHIFT	21
 #define GSD_EXTENT_BYTES	(UINT64_C(1) << GSD_EXTENT_SHIFT)
@@ -138,6 +138,7 @@ typedef struct gsd_plane
 	gsd_extents words;
 	gsd_extents nulls;			/* count 0: no row is null */
 	uint32_t	null_order;		/* gs_null_order */
+	uint32_t	bytes;			/* 1: words are bytes of strings, to be numbered if it pays */
 } gsd_plane;
 
 /*

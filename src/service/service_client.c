@@ -218,6 +218,7 @@ gpusort_job_run(GpuSortJob *job, uint64 nrows, unsigned nplanes, const GpuSortJo
 	for (unsigned i = 0; listed && i < nplanes; i++)
 	{
 		descriptor->planes[i].null_order = planes[i].null_order;
+		descriptor->planes[i].bytes = planes[i].bytes;
 		listed = list_words(job, i, planes[i].words);
 		if (listed && planes[i].nulls != NULL)
 			listed = list_range(job, planes[i].nulls, &descriptor->planes[i].nulls);

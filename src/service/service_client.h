@@ -33,6 +33,7 @@ typedef struct GpuSortJobPlane
 	GpuSortRange *words;
 	GpuSortRange *nulls;		/* NULL: no row is null */
 	gs_null_order null_order;
+	bool		bytes;			/* words are bytes of strings, to be numbered */
 } GpuSortJobPlane;
 
 /* Rows that are to be brought into order, and where; see gsd_rows. */

@@ -56,6 +56,8 @@ begin_column(GpuSortKeys *keys, int i, TupleDesc desc, const GpuSortSpec *spec)
 	column->flip = reverse ? PG_UINT64_MAX : 0;
 	gpusort_codec_begin(&column->encoder, codec, type, spec->collations[i], &keys->memory);
 	column->bytes = codec->bytes;
+	if (column->bytes != GPUSORT_BYTES_NONE)
+		column->numbering = palloc(sizeof(gs_numbering));
 	column->lazy = column->encoder.lazy;
 	column->nwords = codec->nwords;
 	column->integer_bytes = codec->integer_bytes;

@@ -50,6 +50,7 @@ typedef struct GpuSortColumn
 	GpuSortRange *refs;			/* KEY_REF of the string, uint64 */
 	GpuSortStringFacts facts;
 	uint32		base;			/* where in the string the prefix word begins */
+	gs_numbering *numbering;	/* of the prefix words, for the engine */
 
 	int			nwords;
 	int			integer_bytes;	/* the word is that of such an integer; 0: of

@@ -17,4 +17,7 @@
  */
 extern void gpusort_choose_planes(GpuSortKeys *keys, const GpuSortRows *rows);
 
+/* Will the first words of the column's strings be sorted by as they are, whatever rows come? */
+extern bool gpusort_prefix_is_final(const GpuSortColumn *column);
+
 #endif							/* GPUSORT_KEY_PLANES_H */

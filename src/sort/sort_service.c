@@ -4,8 +4,8 @@
  *
  * A sort that grows large opens a job while rows still come in, and feeds it the
  * planes that will not change any more, so that they are on the device when the
- * last row arrives.  Those are all but the words of strings, which may yet be
- * renumbered (key_planes.c).  The rest is said when the job is run.
+ * last row arrives.  Those are all but the words of strings that begin alike so far, in
+ * whose place others may yet be taken (key_planes.c).  The rest is said when the job is run.
  *
  * The result, row ids, arrives in the workspace from its beginning on.  If no
  * refinement, verification or index build has to see all of it first, rows are
@@ -29,6 +29,7 @@
 #include "service/service_settings.h"
 #include "settings.h"
 #include "sort/host_engine.h"
+#include "sort/key_planes.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_reorder.h"
 #include "sort/sort_service.h"
@@ -76,7 +77,7 @@ list_planes(const GpuSortKeys *keys, GpuSortJobPlane *planes)
 		const GpuSortColumn *column = &keys->columns[i];
 
 		if (column->bytes != GPUSORT_BYTES_NONE)
-			planes[n++] = (GpuSortJobPlane) {column->prefix, column->nulls};
+			planes[n++] = (GpuSortJobPlane) {column->prefix, column->nulls, .bytes = true};
 		for (int w = 0; w < column->nwords; w++)
 			planes[n++] = (GpuSortJobPlane) {column->words[w], column->nulls};
 	}
@@ -104,6 +105,16 @@ open_job(GpuSort *sort, unsigned nplanes)
 	return why;
 }
 
+/* Is there nothing in the planes yet that will not change any more? */
+static bool
+nothing_is_final(const GpuSortKeys *keys)
+{
+	const GpuSortColumn *first = &keys->columns[0];
+
+	return first->bytes != GPUSORT_BYTES_NONE && !gpusort_prefix_is_final(first) &&
+		(first->facts.long_keys || (first->nwords == 0 && keys->ncolumns == 1));
+}
+
 void
 gpusort_service_feed(GpuSort *sort)
 {
@@ -112,17 +123,26 @@ gpusort_service_feed(GpuSort *sort)
 	unsigned	nplanes;
 	bool		cuda;
 
-	if (sort->rows.count < GSD_EXTENT_WORDS || sort->keys.columns[0].facts.long_keys ||
+	if (sort->rows.count < GSD_EXTENT_WORDS || nothing_is_final(&sort->keys) ||
 		!service_is_wanted(sort))
 		return;
 	nplanes = list_planes(&sort->keys, planes);
 	if (!sort->service.job.open &&
 		(!gpusort_service_is_up(&cuda) || open_job(sort, nplanes) != NULL))
 		return;
-	for (int i = 0; i < sort->keys.ncolumns && !sort->keys.columns[i].facts.long_keys; i++)
+	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
-		plane += sort->keys.columns[i].bytes != GPUSORT_BYTES_NONE;
-		for (int w = 0; w < sort->keys.columns[i].nwords; w++, plane++)
+		const GpuSortColumn *column = &sort->keys.columns[i];
+
+		if (column->bytes != GPUSORT_BYTES_NONE)
+		{
+			if (gpusort_prefix_is_final(column))
+				gpusort_job_feed(&sort->service.job, plane, planes[plane].words, sort->rows.count);
+			plane++;
+		}
+		if (column->facts.long_keys)
+			break;
+		for (int w = 0; w < column->nwords; w++, plane++)
 			gpusort_job_feed(&sort->service.job, plane, planes[plane].words, sort->rows.count);
 	}
 	gpusort_reorder_feed(sort);

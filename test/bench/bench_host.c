@@ -44,12 +44,20 @@ static const struct
 	[BENCH_SORTED] = {"sorted", KEY_SHAPES},
 	[BENCH_NEARLY_SORTED] = {"nearly", KEY_SHAPES},
 	[BENCH_REVERSE] = {"reverse", KEY_SHAPES},
+	[BENCH_HEX] = {"hex", KEYS_HEX},
+	[BENCH_NAMES] = {"names", KEYS_NAMES},
 };
 
 const char *
 bench_keys_name(bench_keys keys)
 {
 	return distributions[keys].name;
+}
+
+bool
+bench_keys_are_bytes(bench_keys keys)
+{
+	return keys == BENCH_HEX || keys == BENCH_NAMES;
 }
 
 bench_keys

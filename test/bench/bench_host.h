@@ -29,10 +29,15 @@ typedef enum bench_keys
 	BENCH_SORTED,				/* steps of 16 */
 	BENCH_NEARLY_SORTED,		/* one row in 64 anywhere */
 	BENCH_REVERSE,
+	BENCH_HEX,					/* bytes of strings */
+	BENCH_NAMES,				/* the same */
 	BENCH_KEYS
 } bench_keys;
 
 extern const char *bench_keys_name(bench_keys keys);
+
+/* Are they to be numbered? */
+extern bool bench_keys_are_bytes(bench_keys keys);
 
 /* By name; BENCH_KEYS if there is none of it. */
 extern bench_keys bench_keys_find(const char *name);

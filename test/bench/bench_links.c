@@ -131,7 +131,7 @@ read_stats(plain_sort *p)
 
 	bench_must(p->device, ops->upload(p->device, GS_QUEUE_WORK, p->stats, &stats, sizeof(stats)),
 			   "upload");
-	bench_must(p->device, ops->plane_stats(p->device, GS_QUEUE_WORK, rows, plane, p->stats),
+	bench_must(p->device, ops->plane_stats(p->device, GS_QUEUE_WORK, rows, plane, p->stats, NULL),
 			   "plane_stats");
 	bench_must(p->device, ops->download(p->device, GS_QUEUE_WORK, &stats, p->stats, sizeof(stats)),
 			   "download");

@@ -15,7 +15,8 @@
  *	link		bytes over the speed that the links gave to as many devices at
  *				the start: 8 bytes a row up, then 4 down
  *	work		the busiest device: everything but statistics and transfers
- *	plain sort	DeviceRadixSort of the packed bits of all rows on one device
+ *	plain sort	DeviceRadixSort of the packed bits of all rows on one device; of strings
+ *				(hex, names) that are not numbered
  *
  * With --feed all full segments are handed over ahead of the clock, as when rows
  * arrive slowly.  --same-gpu opens the first GPU as often as there are devices.
@@ -278,12 +279,12 @@ read_spans(const gs_group *group)
 
 /* One sort; its milliseconds. */
 static double
-sort_once(gs_group *group, uint64_t nrows, gs_device_result *result)
+sort_once(gs_group *group, uint64_t nrows, bool bytes, gs_device_result *result)
 {
 	void	   *word_part = words;
 	void	   *id_part = ids;
 	void	   *equal_part = equal;
-	gs_span_plane plane = {.words = {&word_part, 63}};
+	gs_span_plane plane = {.words = {&word_part, 63}, .bytes = bytes};
 	gs_device_args args = {
 		.nrows = nrows,
 		.nplanes = 1,
@@ -389,17 +390,18 @@ static void
 run_case(bench_case *c)
 {
 	gs_group	group = all_devices;
+	bool		bytes = bench_keys_are_bytes(c->keys);
 	double		ms[MAX_REPEATS];
 
 	group.ndevices = c->ndevices;
 	group.options.exchange = c->exchange;
 	group.options.bucket_rows = opt.bucket_rows;
 	memset(ids, 0xff, c->nrows * sizeof(*ids));
-	sort_once(&group, c->nrows, &c->result);
+	sort_once(&group, c->nrows, bytes, &c->result);
 	if (!bench_verify(words, ids, c->nrows))
 		exit(1);
 	for (unsigned i = 0; i < opt.repeats; i++)
-		ms[i] = sort_once(&group, c->nrows, &c->result);
+		ms[i] = sort_once(&group, c->nrows, bytes, &c->result);
 	c->total_ms = bench_median(ms, opt.repeats);
 	c->least_ms = ms[0];
 	c->most_ms = ms[opt.repeats - 1];

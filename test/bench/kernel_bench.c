@@ -34,6 +34,8 @@ static uint64_t *positions;
 static void *temp;
 static size_t temp_bytes;
 static gs_plane_stats *stats;
+static gs_alphabets *alphabets;
+static gs_numbering numbering;
 static gs_bin_tree tree;
 static unsigned sort_bits;
 
@@ -74,13 +76,33 @@ do_stats(void)
 {
 	gs_plane_rows plane = {.words = segments};
 
-	must(device->ops->plane_stats(device, GS_QUEUE_WORK, rows, plane, stats), "plane_stats");
+	must(device->ops->plane_stats(device, GS_QUEUE_WORK, rows, plane, stats, NULL), "plane_stats");
+}
+
+static void
+do_alphabets(void)
+{
+	gs_plane_rows plane = {.words = segments};
+
+	must(device->ops->plane_stats(device, GS_QUEUE_WORK, rows, plane, stats, alphabets),
+		 "plane_stats");
 }
 
 static gs_keys
 all_keys(void)
 {
 	return (gs_keys) {.words = segments, .width = 64};
+}
+
+static void
+pack_section(const gs_section *section, const gs_plane_rows *planes)
+{
+	uint64_t  **to = malloc(gs_rows_segments(rows) * sizeof(*to));
+
+	for (uint64_t i = 0; i < gs_rows_segments(rows); i++)
+		to[i] = packed + i * GS_SEGMENT_ROWS;
+	must(device->ops->pack(device, GS_QUEUE_WORK, rows, section, planes, to), "pack");
+	free(to);
 }
 
 /* The low 20 bits, and the 44 above, as two pieces would be of two planes. */
@@ -90,7 +112,6 @@ do_pack(void)
 	static gs_field fields[2];
 	static gs_section section;
 	gs_plane_rows planes[2] = {{.words = segments}, {.words = segments}};
-	uint64_t  **to = malloc(gs_rows_segments(rows) * sizeof(*to));
 
 	fields[0] = (gs_field) {.width = 20};
 	fields[1] = (gs_field) {.shift = 20, .width = 44};
@@ -98,10 +119,32 @@ do_pack(void)
 	section.npieces = 2;
 	section.pieces[0] = (gs_piece) {&fields[0], 0, 20, (UINT64_C(1) << 20) - 1};
 	section.pieces[1] = (gs_piece) {&fields[1], 0, 44, (UINT64_C(1) << 44) - 1};
-	for (uint64_t i = 0; i < gs_rows_segments(rows); i++)
-		to[i] = packed + i * GS_SEGMENT_ROWS;
-	must(device->ops->pack(device, GS_QUEUE_WORK, rows, &section, planes, to), "pack");
-	free(to);
+	pack_section(&section, planes);
+}
+
+/* The numbers of words that are bytes of strings. */
+static void
+do_number(void)
+{
+	static gs_field field = {.numbering = &numbering, .width = 64};
+	static gs_section section = {.width = 64, .npieces = 1, .pieces = {{&field, 0, 64, UINT64_MAX}}};
+	gs_plane_rows plane = {.words = segments};
+
+	pack_section(&section, &plane);
+}
+
+/* Number the words by the alphabets of some of them. */
+static void
+learn_numbering(const uint64_t *words)
+{
+	gs_plane	plane = {.words = words};
+	gs_plane_stats some_stats = GS_PLANE_STATS_INIT;
+	gs_alphabets some = {0};
+	uint64_t	count = nrows < 1000000 ? nrows : 1000000;
+
+	gs_plane_stats_fold(&some_stats, &plane, 0, count);
+	gs_alphabets_fold(&some, &plane, 0, count);
+	(void) gs_numbering_make(&numbering, &some_stats, &some);
 }
 
 static void
@@ -251,7 +294,10 @@ run_keys(bench_keys keys, uint64_t *words)
 	finish(GS_QUEUE_WORK);
 	report(name, "copy", 16, measure(nothing, do_copy));
 	report(name, "plane_stats", 8, measure(nothing, do_stats));
+	report(name, "plane_stats, bytes", 8, measure(nothing, do_alphabets));
 	report(name, "pack", 24, measure(nothing, do_pack));
+	learn_numbering(words);
+	report(name, "pack, numbers", 16, measure(nothing, do_number));
 	report(name, "histogram", 8, measure(nothing, do_histogram));
 	report(name, "histogram below 7", 8, measure(nothing, do_refinement));
 	report(name, "scatter", 20, measure(reset_positions, do_scatter));
@@ -278,6 +324,7 @@ allocate_all(void)
 	counts = must_alloc(GS_MAX_COUNTED * sizeof(*counts));
 	positions = must_alloc(GS_MAX_BINS * sizeof(*positions));
 	stats = must_alloc(sizeof(*stats));
+	alphabets = must_alloc(sizeof(*alphabets));
 	temp_bytes = device->ops->sort_temp_bytes(device, 4, nrows);
 	if (temp_bytes < device->ops->scatter_temp_bytes(device, rows))
 		temp_bytes = device->ops->scatter_temp_bytes(device, rows);

@@ -178,6 +178,7 @@ typedef struct ties_case
 	void	   *ids;			/* a permutation of the rows */
 	uint32_t   *positions;		/* another, or NULL */
 	uint64_t   *words;			/* of the plane, by row */
+	gs_numbering numbering;		/* of the words, or not */
 	gs_layout	layout;
 	gs_section	section;
 } ties_case;
@@ -199,6 +200,7 @@ make_ties_case(ties_case *c, uint64_t nrows, unsigned repeats)
 {
 	gs_plane	plane = {.null_order = GS_NULLS_NONE};
 	gs_plane_stats stats = GS_PLANE_STATS_INIT;
+	gs_alphabets alphabets = {0};
 	gs_cursor	cursor;
 	uint64_t	key = 5;
 
@@ -210,7 +212,7 @@ make_ties_case(ties_case *c, uint64_t nrows, unsigned repeats)
 	c->ids = malloc(nrows * c->id_bytes);
 	c->positions = random_below(2) ? malloc(nrows * sizeof(uint32_t)) : NULL;
 	c->words = malloc(nrows * sizeof(uint64_t));
-	keys_fill(c->words, nrows, KEYS_UNIFORM40, nrows);
+	keys_fill(c->words, nrows, random_below(2) ? KEYS_UNIFORM40 : KEYS_NAMES, nrows);
 	for (uint64_t i = 0; i < nrows; i++)
 	{
 		uint64_t	id = nrows - 1 - i;
@@ -228,6 +230,10 @@ make_ties_case(ties_case *c, uint64_t nrows, unsigned repeats)
 		stats.all_and &= c->words[i];
 		stats.all_or |= c->words[i];
 	}
+	plane.words = c->words;
+	gs_alphabets_fold(&alphabets, &plane, 0, nrows);
+	if (gs_numbering_make(&c->numbering, &stats, &alphabets))
+		plane.numbering = &c->numbering;
 	gs_layout_clear(&c->layout);
 	gs_layout_add_plane(&c->layout, 0, &plane, &stats, nrows);
 	c->section.width = 0;

@@ -20,7 +20,7 @@ static const uint64_t row_counts[] = {
 
 static const key_shape shapes[] = {
 	KEYS_UNIFORM64, KEYS_UNIFORM16, KEYS_ZERO, KEYS_NORMAL, KEYS_SHARED_LOW, KEYS_SHARED_HIGH,
-	KEYS_EXTREMES, KEYS_OUTLIER
+	KEYS_EXTREMES, KEYS_OUTLIER, KEYS_HEX, KEYS_NAMES
 };
 
 #define SHAPES		(sizeof(shapes) / sizeof(shapes[0]))
@@ -69,18 +69,25 @@ put_plane(side *s, const plane *p, uint64_t nrows, segment_places places)
 	return rows;
 }
 
-static gs_plane_stats
-stats_on(side *s, const plane *p, uint64_t nrows, segment_places places)
+typedef struct plane_facts
 {
-	gs_plane_stats stats = GS_PLANE_STATS_INIT;
-	gs_plane_stats *memory = side_put(s, &stats, sizeof(stats));
+	gs_plane_stats stats;
+	gs_alphabets alphabets;
+} plane_facts;
+
+static plane_facts
+facts_on(side *s, const plane *p, uint64_t nrows, segment_places places, bool bytes)
+{
+	plane_facts facts = {.stats = GS_PLANE_STATS_INIT};
+	plane_facts *memory = side_put(s, &facts, sizeof(facts));
 	gs_rows		rows = {.first_row = GS_SEGMENT_ROWS, .nrows = nrows};
 
 	must(s, s->device->ops->plane_stats(s->device, GS_QUEUE_WORK, rows,
-										put_plane(s, p, nrows, places), memory), "plane_stats");
-	side_get(s, &stats, memory, sizeof(stats));
+										put_plane(s, p, nrows, places), &memory->stats,
+										bytes ? &memory->alphabets : NULL), "plane_stats");
+	side_get(s, &facts, memory, sizeof(facts));
 	side_clear(s);
-	return stats;
+	return facts;
 }
 
 void
@@ -92,16 +99,17 @@ test_stats(bool small)
 			uint64_t	nrows = row_counts[n];
 			segment_places places = random_below(SEGMENT_PLACES);
 			plane		p;
-			gs_plane_stats stats[2];
+			plane_facts facts[2];
+			bool		bytes = random_below(2);
 
 			if (small && nrows > 20000)
 				continue;
 			make_plane(&p, nrows, shapes[random_below(SHAPES)], kind);
 			for (int i = 0; i < 2; i++)
-				stats[i] = stats_on(&ops_sides()[i], &p, nrows, places);
-			tap_ok(memcmp(&stats[0], &stats[1], sizeof(stats[0])) == 0,
-				   "plane_stats of %llu rows, nulls %u, places %d", (unsigned long long) nrows,
-				   kind, places);
+				facts[i] = facts_on(&ops_sides()[i], &p, nrows, places, bytes);
+			tap_ok(memcmp(&facts[0], &facts[1], sizeof(facts[0])) == 0,
+				   "plane_stats of %llu rows, nulls %u, places %d%s", (unsigned long long) nrows,
+				   kind, places, bytes ? ", bytes" : "");
 			free_plane(&p);
 		}
 }
@@ -113,6 +121,8 @@ typedef struct pack_case
 	segment_places places;
 	unsigned	nplanes;
 	plane		planes[MAX_PLANES];
+	gs_numbering numberings[MAX_PLANES];
+	bool		in_place;		/* keys are written over the words */
 	gs_layout	layout;
 	gs_section	section;
 } pack_case;
@@ -132,14 +142,17 @@ make_pack_case(pack_case *c, uint64_t nrows, segment_places places)
 	{
 		static const gs_null_order orders[] = {GS_NULLS_NONE, GS_NULLS_FIRST, GS_NULLS_LAST};
 		gs_plane	empty = {.null_order = orders[random_below(3)]};
-		gs_plane_stats stats;
+		plane_facts facts;
 
 		make_plane(&c->planes[i], nrows, shapes[random_below(SHAPES)],
 				   (unsigned) random_below(4));
 		if (c->planes[i].nulls == NULL)
 			empty.null_order = GS_NULLS_NONE;
-		stats = stats_on(&ops_sides()[0], &c->planes[i], nrows, SEGMENTS_ADJOIN);
-		gs_layout_add_plane(&c->layout, i, &empty, &stats, nrows);
+		facts = facts_on(&ops_sides()[0], &c->planes[i], nrows, SEGMENTS_ADJOIN, true);
+		if (random_below(2) &&
+			gs_numbering_make(&c->numberings[i], &facts.stats, &facts.alphabets))
+			empty.numbering = &c->numberings[i];
+		gs_layout_add_plane(&c->layout, i, &empty, &facts.stats, nrows);
 	}
 	if (c->layout.key_bits == 0)
 		return;
@@ -149,6 +162,7 @@ make_pack_case(pack_case *c, uint64_t nrows, segment_places places)
 		gs_section_build(&skipped, &c->layout, &cursor, (unsigned) skip);
 	gs_section_build(&c->section, &c->layout, &cursor,
 					 (unsigned) (cursor.bits_left < 64 ? cursor.bits_left : 64));
+	c->in_place = c->section.npieces == 1 && places != SEGMENTS_ON_HOST;
 }
 
 static uint64_t *
@@ -164,8 +178,9 @@ pack_on(side *s, const pack_case *c)
 		planes[i] = put_plane(s, &c->planes[i], c->nrows, c->places);
 	for (unsigned i = 0; i < c->section.npieces; i++)
 		by_piece[i] = planes[c->section.pieces[i].field->plane];
-	packed = side_segments(s, c->planes[0].words, c->nrows, GS_SEGMENT_ROWS,
-						   c->places == SEGMENTS_ON_HOST ? SEGMENTS_ADJOIN : c->places);
+	packed = c->in_place ? by_piece[0].words :
+		side_segments(s, c->planes[0].words, c->nrows, GS_SEGMENT_ROWS,
+					  c->places == SEGMENTS_ON_HOST ? SEGMENTS_ADJOIN : c->places);
 	must(s, s->device->ops->pack(s->device, GS_QUEUE_WORK, rows, &c->section, by_piece,
 								 (uint64_t *const *) packed), "pack");
 	side_get_segments(s, keys, packed, c->nrows, GS_SEGMENT_ROWS);
@@ -190,9 +205,9 @@ test_pack(bool small)
 			for (int i = 0; i < 2; i++)
 				keys[i] = pack_on(&ops_sides()[i], &c);
 			tap_ok(memcmp(keys[0], keys[1], nrows * sizeof(uint64_t)) == 0,
-				   "pack %llu rows of %u planes, %u pieces, %u bits, places %d",
+				   "pack %llu rows of %u planes, %u pieces, %u bits, places %d%s",
 				   (unsigned long long) nrows, c.nplanes, c.section.npieces, c.section.width,
-				   c.places);
+				   c.places, c.in_place ? ", in place" : "");
 			free(keys[0]);
 			free(keys[1]);
 		}

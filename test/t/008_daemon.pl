@@ -60,6 +60,30 @@ for my $devices (1, 3, 4)
 	all_is_free($node, $idle_bytes, "host:$devices");
 }
 
+# Strings are fed while collecting as soon as they don't all begin alike, and numbered by devices.
+{
+	my $jobs = 'CASE WHEN i = 550000 THEN (SELECT jobs_open FROM gpusort_service()) END AS jobs';
+
+	$node->safe_psql('postgres', q(
+		CREATE TABLE strings AS
+		SELECT i, md5(i::text) COLLATE "C" AS m, left(md5(i::text), 7) COLLATE "C" AS short,
+			CASE WHEN i % 11 <> 0 THEN md5((i % 5000)::text) COLLATE "C" END AS sparse,
+			('some/prefix/' || i) COLLATE "C" AS alike
+		FROM generate_series(1, 550000) i;
+		VACUUM ANALYZE strings));
+	like(analyzed_plan_of($node, 'SELECT * FROM t ORDER BY m'), qr/Key: 32 bits/, 'hexadecimal digits are numbered');
+	for my $case ([ 'm', 1 ], [ 'short DESC, i', 1 ], [ 'sparse NULLS FIRST, i', 1 ], [ 'alike', 0 ], [ 'i, m', 1 ])
+	{
+		my ($order, $open) = @$case;
+
+		same_answer($node, "SELECT * FROM strings ORDER BY $order", "strings, ORDER BY $order");
+		is($node->safe_psql('postgres',
+			"SELECT max(jobs) FROM (SELECT *, $jobs FROM strings ORDER BY $order OFFSET 0) s"),
+			$open, "strings, ORDER BY $order: " . ($open ? 'fed' : 'not fed') . ' while collecting');
+	}
+	all_is_free($node, $idle_bytes, 'strings');
+}
+
 # Rows are returned while others are being sorted.
 set_daemon($node, 'host:3', '--device-rows=1000 --bucket-rows=1000 --step-rows=5000');
 for my $order ('k', 'k DESC, i', 'k % 16, i')

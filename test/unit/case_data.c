@@ -101,6 +101,8 @@ case_data_fill(case_data *data, const sort_case *c)
 		plane->words = guarded_data(&data->words[p]);
 		plane->nulls = shape->nulls == NULLS_ABSENT ? NULL : guarded_data(&data->nulls[p]);
 		plane->null_order = shape->order;
+		data->numberings[p] = guarded_alloc(shape->bytes ? sizeof(gs_numbering) : 0);
+		plane->numbering = shape->bytes ? guarded_data(&data->numberings[p]) : NULL;
 
 		data->copies[p] = *plane;
 		data->copies[p].words = copy_of(plane->words, word_bytes);
@@ -120,7 +122,8 @@ case_data_untouched(const case_data *data, const sort_case *c)
 		const gs_plane *plane = &data->planes[p];
 		const gs_plane *copy = &data->copies[p];
 
-		if (!guarded_intact(&data->words[p]) || !guarded_intact(&data->nulls[p]))
+		if (!guarded_intact(&data->words[p]) || !guarded_intact(&data->nulls[p]) ||
+			!guarded_intact(&data->numberings[p]))
 			return false;
 		if (memcmp(plane->words, copy->words, word_bytes) != 0)
 			return false;
@@ -140,6 +143,7 @@ case_data_free(case_data *data, const sort_case *c)
 			free((void *) data->copies[p].nulls);
 		guarded_free(&data->words[p]);
 		guarded_free(&data->nulls[p]);
+		guarded_free(&data->numberings[p]);
 	}
 }
 
@@ -165,7 +169,8 @@ case_describe(const sort_case *c, const char *fault)
 			 (unsigned long long) c->nrows, c->nplanes, c->id_bytes,
 			 (unsigned long long) c->seed);
 	for (unsigned p = 0; p < c->nplanes && p < 8; p++)
-		tap_note("  plane %u: %s, null shape %d, null order %d", p,
-				 key_shape_name(c->planes[p].keys), c->planes[p].nulls, c->planes[p].order);
+		tap_note("  plane %u: %s%s, null shape %d, null order %d", p,
+				 key_shape_name(c->planes[p].keys), c->planes[p].bytes ? " as bytes" : "",
+				 c->planes[p].nulls, c->planes[p].order);
 }
 

@@ -25,6 +25,7 @@ typedef struct case_data
 {
 	guarded		words[CASE_MAX_PLANES];
 	guarded		nulls[CASE_MAX_PLANES];
+	guarded		numberings[CASE_MAX_PLANES];
 	gs_plane	planes[CASE_MAX_PLANES];
 	gs_plane	copies[CASE_MAX_PLANES];
 } case_data;

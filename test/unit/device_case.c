@@ -132,6 +132,7 @@ arrays_alloc(const prepared_case *prepared, unsigned shift)
 		parted_copy(&a->words[p], (void *) plane->words, true);
 		a->planes[p].words = a->words[p].span;
 		a->planes[p].null_order = plane->null_order;
+		a->planes[p].bytes = plane->numbering != NULL;
 		if (plane->nulls == NULL)
 			continue;
 		a->nulls[p] = parted_alloc((c->nrows + 63) / 64 * sizeof(uint64_t), shift);

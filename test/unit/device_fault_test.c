@@ -42,6 +42,7 @@ make_case(key_shape first, unsigned nplanes, null_shape nulls, uint64_t nrows)
 			.keys = p == 0 ? first : p == 1 ? KEYS_EXTREMES : KEYS_UNIFORM16,
 			.nulls = p == 0 ? nulls : NULLS_ABSENT,
 			.order = GS_NULLS_LAST,
+			.bytes = p == 0 && (first == KEYS_HEX || first == KEYS_NAMES),
 		};
 	return c;
 }
@@ -62,6 +63,8 @@ typedef struct situation
 static const situation situations[] = {
 	{"one device", KEYS_UNIFORM64, 1, NULLS_ABSENT, 5000, {0}, 1, {.bucket_rows = 1000}},
 	{"a few rows", KEYS_UNIFORM64, 1, NULLS_ABSENT, 900, {0}, 1, {0}},
+	{"strings", KEYS_HEX, 1, NULLS_ABSENT, 5000, {.feed = FEED_SOME}, 2,
+	{.device_rows = 1000, .bucket_rows = 1000}},
 	{"equal keys", KEYS_ZERO, 1, NULLS_ABSENT, 4000, {0}, 2,
 	{.device_rows = 1000, .bucket_rows = 1000}},
 	{"three devices, stores", KEYS_ZIPF1, 1, NULLS_ABSENT, 5000, {.feed = FEED_SOME}, 3,

@@ -80,6 +80,8 @@ test_shapes(void)
 		c.nplanes = 2;
 		c.planes[1].keys = KEYS_REVERSE;
 		passed &= passes_everywhere(&c, &setup, tiny_options);
+		c.planes[0].bytes = c.planes[1].bytes = true;
+		passed &= passes_everywhere(&c, &setup, tiny_options);
 		tap_ok(passed, "%s", key_shape_name((key_shape) shape));
 	}
 }
@@ -254,6 +256,9 @@ test_memory(void)
 				sort_case	c = plain_case(shapes[s], 20011);
 
 				passed &= memory_passes(&c, groups[i], &rounds_seen);
+				c.planes[0] = (case_plane) {.keys = KEYS_NAMES, .bytes = true};
+				passed &= memory_passes(&c, groups[i], &rounds_seen);
+				c.planes[0] = (case_plane) {.keys = shapes[s]};
 				if (s > 1)
 					continue;
 				c.nrows = 9011;
@@ -266,6 +271,36 @@ test_memory(void)
 			}
 			tap_ok(passed && (rounds_seen & 2) && gs_popcount(rounds_seen >> 2) >= 2, "little memory, %u devices, exchange %d",
 				   groups[i]->ndevices, exchange);
+		}
+}
+
+/* Strings, which are numbered: alone, fed or not, with nulls, and among other planes. */
+static void
+test_bytes(void)
+{
+	static const key_shape shapes[] = {KEYS_HEX, KEYS_NAMES, KEYS_UNIFORM64, KEYS_SHARED_HIGH};
+
+	for (size_t i = 0; i < LENGTH(shapes); i++)
+		for (int feed = 0; feed < FEED_SHAPES; feed++)
+		{
+			/* with short segments, there are but a few rows that can't be fed */
+			sort_case	c = plain_case(shapes[i], 8195);
+			device_setup setup = {.feed = (feed_shape) feed};
+			bool		passed = true;
+
+			if (small_run && (feed + i) % 2 != 0)
+				continue;
+			c.planes[0].bytes = true;
+			passed &= passes_everywhere(&c, &setup, tiny_options);
+			c.planes[0].nulls = NULLS_RARE;
+			c.planes[0].order = GS_NULLS_LAST;
+			passed &= passes_everywhere(&c, &setup, tiny_options);
+			c.nplanes = 3;
+			c.planes[1] = (case_plane) {.keys = KEYS_HEX, .bytes = true};
+			c.planes[2] = c.planes[0];
+			c.planes[0] = (case_plane) {.keys = KEYS_TWO_VALUES};
+			passed &= passes_everywhere(&c, &setup, tiny_options);
+			tap_ok(passed, "%s as bytes, feed %d", key_shape_name(shapes[i]), feed);
 		}
 }
 
@@ -284,6 +319,7 @@ random_case(uint64_t *state)
 		c.planes[p].nulls = random_word(state) & 1 ? NULLS_ABSENT
 			: (null_shape) (random_word(state) % NULL_SHAPES);
 		c.planes[p].order = (gs_null_order) (random_word(state) % 3);
+		c.planes[p].bytes = random_word(state) % 3 == 0;
 	}
 	return c;
 }
@@ -411,8 +447,15 @@ test_result(void)
 			   result.buckets >= 4 * g, "uniform keys on %u devices", g);
 		case_release(prepared);
 
+		c.planes[0] = (case_plane) {.keys = KEYS_HEX, .bytes = true};
+		prepared = case_prepare(&c);
+		passed = device_case_passes(prepared, groups[i], &setup, &result);
+		tap_ok(passed && result.key_bits == 32 && result.devices == g,
+			   "hexadecimal digits on %u devices", g);
+		case_release(prepared);
+
 		groups[i]->options.device_rows = c.nrows / g + 1;
-		c.planes[0].keys = KEYS_EXTREMES;
+		c.planes[0] = (case_plane) {.keys = KEYS_EXTREMES};
 		c.nplanes = 2;
 		c.planes[1].keys = KEYS_UNIFORM64;
 		prepared = case_prepare(&c);
@@ -459,6 +502,7 @@ main(int argc, char **argv)
 	test_sizes();
 	test_wide();
 	test_nulls();
+	test_bytes();
 	test_memory();
 	test_random();
 	test_result();

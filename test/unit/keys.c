@@ -42,6 +42,8 @@ static const char *const shape_names[KEY_SHAPES] = {
 	[KEYS_OUTLIER] = "one outlier",
 	[KEYS_CLUSTER] = "a cluster",
 	[KEYS_STAIRCASE] = "staircase",
+	[KEYS_HEX] = "hexadecimal digits",
+	[KEYS_NAMES] = "lower case letters",
 };
 
 const char *
@@ -101,6 +103,17 @@ random_and(uint64_t *state, int words)
 
 	while (--words > 0)
 		word &= random_word(state);
+	return word;
+}
+
+/* Some random characters of a set, zeros behind them. */
+static uint64_t
+random_string(uint64_t *state, const char *set, unsigned set_size, unsigned length)
+{
+	uint64_t	word = 0;
+
+	for (unsigned i = 0; i < 8; i++)
+		word = word << 8 | (i < length ? (unsigned char) set[random_word(state) % set_size] : 0);
 	return word;
 }
 
@@ -191,6 +204,11 @@ random_shaped(key_shape shape, uint64_t i, uint64_t *state)
 		case KEYS_STAIRCASE:
 			/* half of the rows leave the others at each bit */
 			return UINT64_MAX << (random_word(state) % 64) ^ (random_word(state) & 1);
+		case KEYS_HEX:
+			return random_string(state, "0123456789abcdef", 16, 8);
+		case KEYS_NAMES:
+			return random_string(state, "abcdefghijklmnopqrstuvwxyz", 26,
+								 (unsigned) (random_word(state) % 9));
 		default:
 			return 0;			/* KEYS_ZERO */
 	}

@@ -45,6 +45,8 @@ typedef enum key_shape
 	KEYS_CLUSTER,				/* uniform, but for one row in KEYS_CLUSTER_EVERY
 								 * that all share their 40 leading bits */
 	KEYS_STAIRCASE,				/* tie on every prefix, in long runs */
+	KEYS_HEX,					/* eight hexadecimal digits */
+	KEYS_NAMES,					/* up to eight lower case letters, zeros behind them */
 	KEY_SHAPES
 } key_shape;
 

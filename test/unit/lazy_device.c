@@ -261,18 +261,19 @@ clear_memory(gs_device *device, gs_queue queue, void *memory, size_t bytes)
 static void
 run_stats(call *c)
 {
-	REAL(c, plane_stats, c->rows, c->planes[0], c->to);
+	REAL(c, plane_stats, c->rows, c->planes[0], c->to, c->alphabets);
 }
 
 static gs_status
 plane_stats(gs_device *device, gs_queue queue, gs_rows rows, gs_plane_rows plane,
-			gs_plane_stats *stats)
+			gs_plane_stats *stats, gs_alphabets *alphabets)
 {
 	call	   *c = lazy_add_call(device, queue, run_stats);
 
 	c->rows = rows;
 	copy_planes(c, &plane, 1, gs_rows_segments(rows));
 	c->to = stats;
+	c->alphabets = alphabets;
 	return GS_OK;
 }
 

@@ -31,6 +31,7 @@ typedef struct call
 	size_t		bytes;
 	gs_rows		rows;
 	gs_plane_rows planes[GS_SECTION_MAX_BITS];
+	gs_alphabets *alphabets;
 	unsigned	nplanes;
 	gs_section	section;
 	gs_field	fields[GS_SECTION_MAX_BITS];

@@ -27,6 +27,7 @@ typedef struct case_plane
 	key_shape	keys;
 	null_shape	nulls;
 	gs_null_order order;
+	bool		bytes;			/* words are to be numbered */
 } case_plane;
 
 typedef struct sort_case

@@ -137,6 +137,43 @@ test_many_planes(void)
 	}
 }
 
+/* Strings, which are numbered: how many bits are left, and the order by them. */
+static void
+test_bytes(void)
+{
+	static const struct
+	{
+		key_shape	keys;
+		uint64_t	nrows;
+		unsigned	key_bits;
+	}			cases[] = {
+		{KEYS_HEX, 4095, 62}, {KEYS_HEX, 4096, 32}, {KEYS_HEX, 300000, 32},
+		{KEYS_NAMES, 4096, 39}, {KEYS_NAMES, 300000, 39}, {KEYS_UNIFORM64, 300000, 64},
+	};
+
+	for (size_t i = 0; i < LENGTH(cases); i++)
+	{
+		sort_case	c = plain_case(cases[i].keys, cases[i].nrows);
+		gs_sort_result result = {.key_bits = 0};
+		bool		passed;
+
+		c.planes[0].bytes = true;
+		passed = sort_case_passes(&c, &result) && result.key_bits == cases[i].key_bits;
+		for (int nulls = 0; nulls < NULL_SHAPES; nulls++)
+		{
+			c.want_equal = true;
+			c.nplanes = 2;
+			c.planes[1] = c.planes[0];
+			c.planes[1].nulls = NULLS_ABSENT;
+			c.planes[0].nulls = (null_shape) nulls;
+			c.planes[0].order = GS_NULLS_FIRST;
+			passed &= sort_case_passes(&c, NULL);
+		}
+		tap_ok(passed, "%s as bytes, %u rows", key_shape_name(cases[i].keys),
+			   (unsigned) cases[i].nrows);
+	}
+}
+
 static sort_case
 random_case(uint64_t *state, uint64_t max_rows)
 {
@@ -152,6 +189,7 @@ random_case(uint64_t *state, uint64_t max_rows)
 		c.planes[p].nulls = random_word(state) & 1 ? NULLS_ABSENT
 			: (null_shape) (random_word(state) % NULL_SHAPES);
 		c.planes[p].order = (gs_null_order) (random_word(state) % 3);
+		c.planes[p].bytes = random_word(state) % 3 == 0;
 	}
 	return c;
 }
@@ -216,6 +254,7 @@ main(int argc, char **argv)
 	small_run = argc > 1 && strcmp(argv[1], "--small") == 0;
 	test_sizes();
 	test_nulls();
+	test_bytes();
 	test_many_planes();
 	test_lone_tie();
 	test_random();

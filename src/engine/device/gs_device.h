@@ -35,6 +35,7 @@
 
 #include "engine/gs_engine.h"
 #include "engine/gs_layout.h"
+#include "engine/gs_numbering.h"
 #include "engine/device/gs_row_sums.h"
 
 /*
@@ -348,13 +349,18 @@ typedef struct gs_device_ops
 						 const void *from, size_t bytes);
 	gs_status	(*clear) (gs_device *device, gs_queue queue, void *memory, size_t bytes);
 
-	/* Fold rows of a plane into *stats, device memory set to GS_PLANE_STATS_INIT. */
+	/*
+	 * Fold rows of a plane into *stats, device memory set to GS_PLANE_STATS_INIT, and into
+	 * *alphabets, device memory set to zeros, or NULL.
+	 */
 	gs_status	(*plane_stats) (gs_device *device, gs_queue queue, gs_rows rows,
-								gs_plane_rows plane, gs_plane_stats *stats);
+								gs_plane_rows plane, gs_plane_stats *stats,
+								gs_alphabets *alphabets);
 
 	/*
-	 * The section of each row, at most 64 bits, into packed[segment][row].
-	 * planes[i] belongs to section->pieces[i]; the pieces' fields say how.
+	 * The section of each row, at most 64 bits, into packed[segment][row], which may be the
+	 * words of a plane themselves.  planes[i] belongs to section->pieces[i]; the pieces'
+	 * fields say how.
 	 */
 	gs_status	(*pack) (gs_device *device, gs_queue queue, gs_rows rows, const gs_section *section,
 						 const gs_plane_rows *planes, uint64_t *const *packed);

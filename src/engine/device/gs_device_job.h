@@ -31,6 +31,8 @@ typedef struct gs_job_plane
 	unsigned	nruns;
 	unsigned	run_room;
 	gs_words_run *runs;
+
+	gs_numbering *numbering;	/* NULL: words are taken as they are */
 } gs_job_plane;
 
 /* What is summed and compared to prove a share sorted; gs_device_proof.c. */
@@ -77,6 +79,7 @@ typedef struct gs_job_device
 	bool		touched;		/* operations were called for the job */
 	size_t		used_bytes;		/* of the arena, by the job */
 	gs_device_tables *tables;	/* device memory; NULL: not set up yet */
+	gs_alphabets *alphabets;	/* device memory, by plane; NULL: no plane is of bytes */
 	uint64_t	first_segment;	/* of the rows that lie on it */
 	uint64_t	nsegments;
 
@@ -159,11 +162,14 @@ struct gs_device_job
 	/* set by gs_device_run() */
 	gs_device_args args;
 	gs_device_result *result;
+	gs_alphabets *alphabets;	/* by device and plane, like stats; NULL: no plane is of
+								 * bytes */
 	gs_layout	layout;
 	gs_section	section;			/* the first */
 	gs_cursor	cursor;			/* behind it */
 	gs_keys		keys;			/* but for the words */
-	int			key_plane;		/* whose words are the keys, or -1: packed */
+	int			key_plane;		/* whose words, or numbers in their place, are the keys;
+								 * or -1: packed */
 	bool		stop_early;		/* see gs_device_early.c */
 	bool		stopped_early;	/* a bucket of the round was sorted so */
 

@@ -3,7 +3,8 @@
  *		Keys, histograms, and the scattering of rows to their shares.
  *
  * The first section of a row's key is read from a plane's words as they are, when
- * it is all of one plane without nulls, else from packed ones.  Packed keys
+ * it is all of one plane without nulls; if their numbers are to be taken, these take the words'
+ * place in device memory, where nobody else will look for them.  All else is packed.  Packed keys
  * that device memory has no room for are made anew in chunks whenever keys are
  * read; one chunk after the other on the same queue, so that they can use the
  * same memory.
@@ -75,7 +76,7 @@ chunk_rows(const gs_device_job *job, const gs_job_device *jd, uint64_t chunk)
 }
 
 static gs_status
-pack_rows(gs_device_job *job, unsigned d, gs_rows rows)
+pack_rows(gs_device_job *job, unsigned d, gs_rows rows, uint64_t *const *packed)
 {
 	uint64_t	segment = rows.first_row >> GS_SEGMENT_SHIFT;
 	gs_plane_rows planes[GS_SECTION_MAX_BITS];
@@ -87,8 +88,7 @@ pack_rows(gs_device_job *job, unsigned d, gs_rows rows)
 		planes[i].words = p->words + segment;
 		planes[i].nulls = p->nulls == NULL ? NULL : p->nulls + segment;
 	}
-	GS_DO(job, d, pack, GS_QUEUE_WORK, rows, &job->section, planes,
-		  (uint64_t *const *) job->devices[d].packed_words);
+	GS_DO(job, d, pack, GS_QUEUE_WORK, rows, &job->section, planes, packed);
 	return GS_OK;
 }
 
@@ -99,28 +99,57 @@ packed_stay(const gs_job_device *jd)
 	return jd->chunk_segments >= jd->nsegments;
 }
 
+/* Is a plane, all of it, in device memory? */
+static bool
+plane_is_resident(const gs_device_job *job, unsigned plane)
+{
+	return job->planes[plane].uploaded == job->nsegments;
+}
+
+/* Read keys from a plane's words, or from numbers in their place. */
+static gs_status
+take_plane(gs_device_job *job)
+{
+	const gs_field *field = job->section.pieces[0].field;
+	const uint64_t *const *words = job->planes[field->plane].words;
+
+	job->key_plane = (int) field->plane;
+	if (field->numbering == NULL)
+	{
+		job->keys.min = field->min;
+		job->keys.shift = field->shift;
+	}
+	for (unsigned d = 0; d < job->ndevices; d++)
+	{
+		gs_job_device *jd = &job->devices[d];
+
+		jd->chunk_segments = jd->nsegments;
+		if (field->numbering == NULL || jd->nsegments == 0)
+			continue;
+		gs_job_span_begin(job, d, GS_QUEUE_WORK, "pack");
+		GS_TRY(pack_rows(job, d, chunk_rows(job, jd, 0),
+						 (uint64_t *const *) words + jd->first_segment));
+		gs_job_span_end(job, d, GS_QUEUE_WORK);
+	}
+	return GS_OK;
+}
+
 /* Find the key of a row: its first section, and where that is read. */
 gs_status
 gs_partition_keys(gs_device_job *job)
 {
 	uint64_t	key_bits = job->layout.key_bits;
+	const gs_field *first;
 
 	job->cursor = gs_layout_start(&job->layout);
 	gs_section_build(&job->section, &job->layout, &job->cursor,
 					 key_bits < GS_SECTION_MAX_BITS ? (unsigned) key_bits : GS_SECTION_MAX_BITS);
 	job->keys = (gs_keys) {.width = job->section.width};
 	job->key_plane = -1;
-	if (section_is_plane(&job->section))
-	{
-		const gs_field *field = job->section.pieces[0].field;
-
-		job->key_plane = (int) field->plane;
-		job->keys.min = field->min;
-		job->keys.shift = field->shift;
-		for (unsigned d = 0; d < job->ndevices; d++)
-			job->devices[d].chunk_segments = job->devices[d].nsegments;
-		return GS_OK;
-	}
+	first = job->section.pieces[0].field;
+	if (section_is_plane(&job->section) &&
+		(first->numbering == NULL || plane_is_resident(job, first->plane)))
+		return take_plane(job);
 
 	for (unsigned d = 0; d < job->ndevices; d++)
 	{
@@ -131,7 +160,7 @@ gs_partition_keys(gs_device_job *job)
 		GS_TRY(take_packed_memory(job, d));
 		gs_job_span_begin(job, d, GS_QUEUE_WORK, "pack");
 		if (packed_stay(jd))
-			GS_TRY(pack_rows(job, d, chunk_rows(job, jd, 0)));
+			GS_TRY(pack_rows(job, d, chunk_rows(job, jd, 0), jd->packed_words));
 		gs_job_span_end(job, d, GS_QUEUE_WORK);
 	}
 	return GS_OK;
@@ -162,7 +191,7 @@ load_chunk(gs_device_job *job, unsigned d, uint64_t chunk, gs_rows *rows, gs_key
 		return GS_OK;
 	}
 	keys->words = (const uint64_t *const *) jd->packed_words;
-	return packed_stay(jd) ? GS_OK : pack_rows(job, d, *rows);
+	return packed_stay(jd) ? GS_OK : pack_rows(job, d, *rows, jd->packed_words);
 }
 
 /* Have a device count what the plan wants. */

@@ -61,12 +61,14 @@ free_job(gs_device_job *job)
 		free(job->planes[p].words);
 		free(job->planes[p].nulls);
 		free(job->planes[p].runs);
+		free(job->planes[p].numbering);
 	}
 	for (unsigned d = 0; d < GS_MAX_DEVICES; d++)
 		free(job->devices[d].packed_words);
 	gs_plan_end(job->plan);
 	free(job->allocations);
 	free(job->stats);
+	free(job->alphabets);
 	free(job->counts);
 	free(job->positions);
 	free(job->local_positions);
@@ -124,6 +126,7 @@ abandon(gs_device_job *job, gs_status status)
 			status = gs_job_failed(job, d, GS_DEVICE_LOST);
 		jd->touched = false;
 		jd->tables = NULL;
+		jd->alphabets = NULL;
 	}
 	for (unsigned i = 0; i < job->nready; i++)
 		job->ready[i].event = NULL;

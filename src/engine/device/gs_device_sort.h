@@ -41,6 +41,8 @@ typedef struct gs_span_plane
 	gs_span		words;
 	gs_span		nulls;			/* parts NULL: no row is null */
 	gs_null_order null_order;
+	bool		bytes;			/* words are bytes of strings, to be numbered if that makes
+								 * the key narrower */
 } gs_span_plane;
 
 typedef enum gs_exchange

@@ -12,8 +12,9 @@
  * collected on another queue while the next one is on its way.
  *
  * Ahead of the run, when rows are still arriving, full segments are dealt out
- * by the number of rows expected.  Nulls are not known then, so the statistics
- * of a plane that has some are collected again; and if the number of rows turns
+ * by the number of rows expected.  What is not known then are nulls, and whose words
+ * are bytes of strings, so the statistics of such planes are collected again, by a read of
+ * device memory; and if the number of rows turns
  * out so different that a device would have far too many, everything is
  * uploaded anew.
  */
@@ -178,7 +179,10 @@ fold_rows(gs_device_job *job, unsigned d, unsigned plane, gs_rows rows)
 		.nulls = p->nulls == NULL ? NULL : p->nulls + segment,
 	};
 
-	GS_DO(job, d, plane_stats, GS_QUEUE_WORK, rows, words, &job->devices[d].tables->stats[plane]);
+	gs_alphabets *alphabets = job->devices[d].alphabets;
+
+	GS_DO(job, d, plane_stats, GS_QUEUE_WORK, rows, words, &job->devices[d].tables->stats[plane],
+		  alphabets != NULL && job->args.planes[plane].bytes ? &alphabets[plane] : NULL);
 	return GS_OK;
 }
 
@@ -315,6 +319,31 @@ find_words(gs_device_job *job, unsigned plane)
 	return GS_OK;
 }
 
+/* Memory for the alphabets of planes, if there are any to be collected. */
+static gs_status
+begin_alphabets(gs_device_job *job)
+{
+	unsigned	nplanes = job->args.nplanes;
+	size_t		bytes = nplanes * sizeof(gs_alphabets);
+	bool		any = false;
+
+	for (unsigned plane = 0; plane < nplanes; plane++)
+		any |= job->args.planes[plane].bytes;
+	if (!any || job->args.nrows < GS_NUMBERING_MIN_ROWS)
+		return GS_OK;
+	job->alphabets = malloc(job->ndevices * bytes);
+	if (job->alphabets == NULL)
+		return gs_job_fail(job, GS_NO_SPACE, "out of memory");
+	for (unsigned d = 0; d < job->ndevices; d++)
+	{
+		job->devices[d].alphabets = gs_job_alloc(job, d, bytes);
+		if (job->devices[d].alphabets == NULL)
+			return gs_job_fail(job, GS_NO_SPACE, "not enough device memory");
+		GS_DO(job, d, clear, GS_QUEUE_WORK, job->devices[d].alphabets, bytes);
+	}
+	return GS_OK;
+}
+
 /* Most segments that one device has, as they are dealt out. */
 static uint64_t
 most_segments(const gs_device_job *job)
@@ -432,7 +461,8 @@ static gs_status
 upload_plane(gs_device_job *job, unsigned plane)
 {
 	gs_job_plane *p = &job->planes[plane];
-	bool		again = p->nulls != NULL && p->uploaded > 0;
+	bool		bytes = job->alphabets != NULL && job->args.planes[plane].bytes;
+	bool		again = (p->nulls != NULL || bytes) && p->uploaded > 0;
 	uint64_t	next[GS_MAX_DEVICES];
 	bool		more = true;
 
@@ -467,6 +497,7 @@ gs_upload_planes(gs_device_job *job)
 	for (unsigned plane = 0; plane < job->args.nplanes; plane++)
 		if (find_words(job, plane) != GS_OK)
 			return gs_job_fail(job, GS_NO_SPACE, "out of memory");
+	GS_TRY(begin_alphabets(job));
 
 	for (unsigned d = 0; d < job->ndevices; d++)
 	{
@@ -493,15 +524,58 @@ add_stats(gs_plane_stats *sum, const gs_plane_stats *stats)
 	sum->nulls += stats->nulls;
 }
 
+/* Number the words of a plane, if they are bytes of strings and it pays. */
+static gs_status
+number_words(gs_device_job *job, unsigned plane, const gs_plane_stats *stats)
+{
+	gs_job_plane *p = &job->planes[plane];
+	gs_alphabets sum = {0};
+
+	if (job->alphabets == NULL || !job->args.planes[plane].bytes)
+		return GS_OK;
+	for (unsigned d = 0; d < job->ndevices; d++)
+	{
+		const gs_alphabets *alphabets = &job->alphabets[d * job->args.nplanes + plane];
+
+		for (unsigned position = 0; position < GS_WORD_BYTES; position++)
+			for (unsigned i = 0; i < GS_BYTE_VALUES / 64; i++)
+				sum.seen[position][i] |= alphabets->seen[position][i];
+	}
+	p->numbering = malloc(sizeof(*p->numbering));
+	if (p->numbering == NULL)
+		return gs_job_fail(job, GS_NO_SPACE, "out of memory");
+	if (!gs_numbering_make(p->numbering, stats, &sum))
+	{
+		free(p->numbering);
+		p->numbering = NULL;
+	}
+	return GS_OK;
+}
+
+/* Have the statistics of all devices in host memory. */
+static gs_status
+fetch_stats(gs_device_job *job)
+{
+	unsigned	nplanes = job->args.nplanes;
+
+	for (unsigned d = 0; d < job->ndevices; d++)
+	{
+		GS_DO(job, d, download, GS_QUEUE_WORK, job->stats[d], job->devices[d].tables->stats,
+			  nplanes * sizeof(gs_plane_stats));
+		if (job->alphabets != NULL)
+			GS_DO(job, d, download, GS_QUEUE_WORK, job->alphabets + d * nplanes,
+				  job->devices[d].alphabets, nplanes * sizeof(gs_alphabets));
+	}
+	for (unsigned d = 0; d < job->ndevices; d++)
+		GS_TRY(gs_job_sync_queue(job, d, GS_QUEUE_WORK));
+	return GS_OK;
+}
+
 /* Wait for the statistics, and lay out the key. */
 gs_status
 gs_upload_layout(gs_device_job *job)
 {
-	for (unsigned d = 0; d < job->ndevices; d++)
-		GS_DO(job, d, download, GS_QUEUE_WORK, job->stats[d], job->devices[d].tables->stats,
-			  job->args.nplanes * sizeof(gs_plane_stats));
-	for (unsigned d = 0; d < job->ndevices; d++)
-		GS_TRY(gs_job_sync_queue(job, d, GS_QUEUE_WORK));
+	GS_TRY(fetch_stats(job));
 
 	gs_layout_clear(&job->layout);
 	for (unsigned p = 0; p < job->args.nplanes; p++)
@@ -511,6 +585,8 @@ gs_upload_layout(gs_device_job *job)
 
 		for (unsigned d = 0; d < job->ndevices; d++)
 			add_stats(&sum, &job->stats[d][p]);
+		GS_TRY(number_words(job, p, &sum));
+		plane.numbering = job->planes[p].numbering;
 		gs_layout_add_plane(&job->layout, p, &plane, &sum, job->args.nrows);
 	}
 	return GS_OK;

@@ -276,10 +276,10 @@ clear_memory(gs_device *device, gs_queue queue, void *memory, size_t bytes)
 
 static gs_status
 plane_stats(gs_device *device, gs_queue queue, gs_rows rows, gs_plane_rows plane,
-			gs_plane_stats *stats)
+			gs_plane_stats *stats, gs_alphabets *alphabets)
 {
 	BEGIN(device, "plane_stats");
-	gs_simulated_stats(rows, plane, stats);
+	gs_simulated_stats(rows, plane, stats, alphabets);
 	return GS_OK;
 }
 

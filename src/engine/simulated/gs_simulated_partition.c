@@ -5,6 +5,8 @@
  *
  * The operations of gs_device_ops on the caller's own memory, in one thread.
  */
+#include <string.h>
+
 #include "engine/gs_bits.h"
 #include "engine/gs_pack.h"
 #include "engine/simulated/gs_simulated_partition.h"
@@ -25,7 +27,8 @@ read_key(const gs_keys *keys, uint64_t word)
 }
 
 void
-gs_simulated_stats(gs_rows rows, gs_plane_rows plane, gs_plane_stats *stats)
+gs_simulated_stats(gs_rows rows, gs_plane_rows plane, gs_plane_stats *stats,
+				   gs_alphabets *alphabets)
 {
 	for (uint64_t s = 0; s < gs_rows_segments(rows); s++)
 	{
@@ -35,6 +38,8 @@ gs_simulated_stats(gs_rows rows, gs_plane_rows plane, gs_plane_stats *stats)
 		};
 
 		gs_plane_stats_fold(stats, &segment, 0, segment_rows(rows, s));
+		if (alphabets != NULL)
+			gs_alphabets_fold(alphabets, &segment, 0, segment_rows(rows, s));
 	}
 }
 
@@ -57,6 +62,7 @@ void
 gs_simulated_pack(gs_rows rows, const gs_section *section, const gs_plane_rows *planes,
 				  uint64_t *const *packed)
 {
+	uint64_t	keys[GS_PACK_BLOCK_ROWS];
 	gs_field	fields[GS_SECTION_MAX_BITS];
 	gs_section	local;
 
@@ -66,9 +72,14 @@ gs_simulated_pack(gs_rows rows, const gs_section *section, const gs_plane_rows *
 
 		section_of_segment(&local, fields, section, planes, s);
 		for (uint64_t row = 0; row < nrows; row += GS_PACK_BLOCK_ROWS)
-			gs_pack_keys(packed[s] + row, &local, row,
-						 (unsigned) (nrows - row < GS_PACK_BLOCK_ROWS ? nrows - row
-									 : GS_PACK_BLOCK_ROWS));
+		{
+			unsigned	count = nrows - row < GS_PACK_BLOCK_ROWS ? (unsigned) (nrows - row)
+				: GS_PACK_BLOCK_ROWS;
+
+			/* keys may take the place of words */
+			gs_pack_keys(keys, &local, row, count);
+			memcpy(packed[s] + row, keys, count * sizeof(*keys));
+		}
 	}
 }
 

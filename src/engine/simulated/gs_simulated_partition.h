@@ -8,7 +8,8 @@
 
 #include "engine/device/gs_device.h"
 
-extern void gs_simulated_stats(gs_rows rows, gs_plane_rows plane, gs_plane_stats *stats);
+extern void gs_simulated_stats(gs_rows rows, gs_plane_rows plane, gs_plane_stats *stats,
+							   gs_alphabets *alphabets);
 extern void gs_simulated_pack(gs_rows rows, const gs_section *section, const gs_plane_rows *planes,
 							  uint64_t *const *packed);
 extern void gs_simulated_histogram(gs_rows rows, gs_keys keys, unsigned ncounted,
