@@ -20,70 +20,11 @@ CREATE TABLE eight AS SELECT i AS c1, i AS c2, i AS c3, i AS c4, i AS c5, i AS c
 FROM generate_series(1, 500) i;
 ANALYZE t, eight;
 
--- The rows of a query as a portal returns them, to one that asks for all and to a cursor.
-CREATE FUNCTION rows_of(query text, side text) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE
-	r record;
-	result text[] := '{}';
-BEGIN
-	PERFORM set_config('gpusort.enabled', side, true);
-	FOR r IN EXECUTE query LOOP
-		result := result || r::text;
-	END LOOP;
-	RETURN result;
-END $$;
-
--- The rows of a table that is made of the query, as they lie there.
-CREATE FUNCTION table_of(query text, side text) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE
-	result text[];
-BEGIN
-	PERFORM set_config('gpusort.enabled', side, true);
-	EXECUTE 'CREATE TEMP TABLE made AS ' || query;
-	SELECT array_agg(ctid || ' ' || made ORDER BY ctid) INTO result FROM made;
-	DROP TABLE made;
-	RETURN result;
-END $$;
-
--- Both on both sides, with these settings.
-CREATE FUNCTION compare(query text, VARIADIC settings text[] DEFAULT '{}') RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	setting text;
-	before text[];
-	ours text[];
-	core text[];
-	made text[];
-BEGIN
-	FOREACH setting IN ARRAY settings LOOP
-		before := before || current_setting(split_part(setting, '=', 1));
-		PERFORM set_config(split_part(setting, '=', 1), split_part(setting, '=', 2), true);
-	END LOOP;
-	PERFORM set_config('gpusort.enabled', 'on', true);
-	IF matches(query, 'GpuSort\)$') = 0 THEN
-		RETURN 'planned without GpuSort';
-	END IF;
-	core := rows_of(query, 'off');
-	ours := rows_of(query, 'on');
-	made := table_of(query, 'on');
-	FOR i IN 1 .. cardinality(settings) LOOP
-		PERFORM set_config(split_part(settings[i], '=', 1), before[i], true);
-	END LOOP;
-	IF core <> ours THEN
-		RETURN (SELECT format('row %s is %s instead of %s', i, ours[i], core[i])
-				FROM generate_series(1, greatest(cardinality(core), cardinality(ours))) i
-				WHERE core[i] IS DISTINCT FROM ours[i] LIMIT 1);
-	END IF;
-	IF made <> table_of(query, 'off') THEN
-		RETURN 'a table of it is another';
-	END IF;
-	RETURN format('%s rows alike', cardinality(core));
-END $$;
-
 -- What it looks like
 SELECT plan_lines('SELECT id, s FROM t ORDER BY k, v, id', 'COSTS OFF, VERBOSE');
 
 -- Columns of all kinds, in all places
-SELECT query, compare(query) FROM unnest(ARRAY[
+SELECT query, check_portal(query) FROM unnest(ARRAY[
 	'SELECT id FROM t ORDER BY k, id',
 	'SELECT s, id FROM t ORDER BY k, id',
 	'SELECT s FROM t ORDER BY k, id',
@@ -107,7 +48,7 @@ SELECT query, compare(query) FROM unnest(ARRAY[
 	'SELECT v, count(*) FROM t GROUP BY v, d ORDER BY d, v',
 	'SELECT id, s FROM t WHERE id < 0 ORDER BY k']) query;
 -- ... of subqueries, whose rows others look at
-SELECT query, compare(query) FROM unnest(ARRAY[
+SELECT query, check_portal(query) FROM unnest(ARRAY[
 	'SELECT s, q.k FROM (SELECT s, k, id FROM t ORDER BY v, c, id LIMIT 500) q ORDER BY k, id',
 	'SELECT id, row_number() OVER (ORDER BY k, v, id) FROM t ORDER BY s, id',
 	'WITH q AS MATERIALIZED (SELECT id, s FROM t ORDER BY k, id) SELECT s FROM q ORDER BY id',
@@ -116,7 +57,7 @@ SELECT query, compare(query) FROM unnest(ARRAY[
 	'SELECT id, generate_series(1, 2) FROM t ORDER BY k, id']) query;
 
 -- In little memory, verified, reordered, handed over at any time
-SELECT query, compare(query, VARIADIC settings), compare(query || ' LIMIT 600', VARIADIC settings)
+SELECT query, check_portal(query, VARIADIC settings), check_portal(query || ' LIMIT 600', VARIADIC settings)
 FROM unnest(ARRAY['SELECT s, id, k FROM t ORDER BY c, n, id', 'SELECT id FROM t ORDER BY wide, id', 'SELECT id, v FROM t ORDER BY k, id']) query,
 	(VALUES (ARRAY['gpusort.pool_quota=0', 'work_mem=64kB', 'hash_mem_multiplier=1']),
 		(ARRAY['gpusort.pool_quota=0', 'work_mem=64kB', 'hash_mem_multiplier=1', 'gpusort.enable_spill=off']),
@@ -186,7 +127,7 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SELECT matches('SELECT s, id FROM t ORDER BY c, n, id', 'GpuSort Collect') AS collected;
-SELECT query, compare(query, VARIADIC settings), compare(query || ' LIMIT 600', VARIADIC settings)
+SELECT query, check_portal(query, VARIADIC settings), check_portal(query || ' LIMIT 600', VARIADIC settings)
 FROM unnest(ARRAY['SELECT s, id, k FROM t ORDER BY c, n, id', 'SELECT id FROM t ORDER BY wide, id', 'SELECT id, v FROM t ORDER BY k, id']) query,
 	(VALUES (ARRAY[]::text[]), (ARRAY['gpusort.pool_quota=1', 'work_mem=64kB', 'hash_mem_multiplier=1']),
 		(ARRAY['gpusort.inject_fault=codec'])) s (settings);

@@ -336,3 +336,62 @@ CREATE FUNCTION gpusort_parallel.total(node jsonb, name text) RETURNS int8 LANGU
 	SELECT (node -> name)::int8 FROM jsonb_array_elements(node -> 'Participants') p
 	HAVING sum((p -> name)::int8) = (node -> name)::int8
 $$;
+
+-- The rows of a query as a portal returns them, to one that asks for all and to a cursor.
+CREATE FUNCTION gpusort_test.rows_of(query text, side text) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+	r record;
+	result text[] := '{}';
+BEGIN
+	PERFORM set_config('gpusort.enabled', side, true);
+	FOR r IN EXECUTE query LOOP
+		result := result || r::text;
+	END LOOP;
+	RETURN result;
+END $$;
+
+-- The rows of a table that is made of the query, as they lie there.
+CREATE FUNCTION gpusort_test.table_of(query text, side text) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+	result text[];
+BEGIN
+	PERFORM set_config('gpusort.enabled', side, true);
+	EXECUTE 'CREATE TEMP TABLE made AS ' || query;
+	SELECT array_agg(ctid || ' ' || made ORDER BY ctid) INTO result FROM made;
+	DROP TABLE made;
+	RETURN result;
+END $$;
+
+-- A query with a total order: are both the same on both sides, with these settings?
+CREATE FUNCTION gpusort_test.check_portal(query text, VARIADIC settings text[] DEFAULT '{}') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	setting text;
+	before text[];
+	ours text[];
+	core text[];
+	made text[];
+BEGIN
+	FOREACH setting IN ARRAY settings LOOP
+		before := before || current_setting(split_part(setting, '=', 1));
+		PERFORM set_config(split_part(setting, '=', 1), split_part(setting, '=', 2), true);
+	END LOOP;
+	PERFORM set_config('gpusort.enabled', 'on', true);
+	IF gpusort_test.matches(query, 'GpuSort\)$') = 0 THEN
+		RETURN 'planned without GpuSort';
+	END IF;
+	core := gpusort_test.rows_of(query, 'off');
+	ours := gpusort_test.rows_of(query, 'on');
+	made := gpusort_test.table_of(query, 'on');
+	FOR i IN 1 .. cardinality(settings) LOOP
+		PERFORM set_config(split_part(settings[i], '=', 1), before[i], true);
+	END LOOP;
+	IF core <> ours THEN
+		RETURN (SELECT format('row %s is %s instead of %s', i, ours[i], core[i])
+				FROM generate_series(1, greatest(cardinality(core), cardinality(ours))) i
+				WHERE core[i] IS DISTINCT FROM ours[i] LIMIT 1);
+	END IF;
+	IF made <> gpusort_test.table_of(query, 'off') THEN
+		RETURN 'a table of it is another';
+	END IF;
+	RETURN format('%s rows alike', cardinality(core));
+END $$;

@@ -68,6 +68,7 @@ struct GpuSortCollectState
 	GpuSort    *part;			/* NULL: none, or not begun yet */
 	MemoryContext part_context;
 	GpuSortInput input;
+	struct GpuSortProjection *projection;	/* of the input, as that keeps it */
 	bool		begun;
 	bool		finished;
 
@@ -219,7 +220,7 @@ begin_collecting(GpuSortCollectState *node)
 {
 	PlanState  *child = outerPlanState(node);
 
-	node->input = (GpuSortInput) {.child = child};
+	node->input = (GpuSortInput) {.child = child, .projection = &node->projection};
 	if (node->shared == NULL)
 		node->input.sort = node->sort;
 	else if (node->parts != NULL)

@@ -113,6 +113,9 @@ typedef struct GpuSortSharedState
 	MemoryContext context;
 	MemoryContext result_context;
 
+	/* the child */
+	struct GpuSortProjection *projection;	/* as its readers keep it */
+
 	/* this execution */
 	bool		child_read;		/* since the child was initialised or rescanned */
 	bool		ready;			/* rows may be returned */
@@ -352,7 +355,9 @@ static void
 collect(GpuSortSharedState *node)
 {
 	GpuSortCollectCounts *counts = &node->shared->counts[ParallelWorkerNumber + 1];
-	GpuSortInput input = {.child = outerPlanState(node), .is_part = true};
+	GpuSortInput input = {
+		.child = outerPlanState(node), .is_part = true, .projection = &node->projection
+	};
 	MemoryContext context = AllocSetContextCreate(result_context(node), "GpuSort Shared part",
 												  ALLOCSET_DEFAULT_SIZES);
 	TupleTableSlot *refused;
@@ -435,7 +440,7 @@ sort_alone(GpuSortSharedState *node, instr_time start)
 	MemoryContext old = MemoryContextSwitchTo(result_context(node));
 	GpuSort    *sort = gpusort_begin(ExecGetResultType(child), &node->spec,
 									 node->random_access);
-	GpuSortInput input = {.child = child, .sort = sort};
+	GpuSortInput input = {.child = child, .sort = sort, .projection = &node->projection};
 	instr_time	collect_time;
 
 	MemoryContextSwitchTo(old);

@@ -52,6 +52,7 @@ typedef struct GpuSortScanState
 	MemoryContext context;		/* of the sort; below the query's context */
 	GpuSort    *sort;			/* NULL before the first execution */
 	GpuSortCollectState *collect;	/* collects the rows, or NULL */
+	struct GpuSortProjection *projection;	/* of the input, as that keeps it */
 	bool		sorted;
 	GpuSortPortionWorkers *workers; /* that read it back from temporary files, or NULL */
 	instr_time	collect_time;	/* the child's time included */
@@ -196,7 +197,8 @@ sort_input(GpuSortScanState *node)
 	gpusort_set_bound(node->sort, node->bound);
 	if (node->collect != NULL)
 		gpusort_collect_for(node->collect, node->sort, node->context);
-	gpusort_drain_input(&(GpuSortInput) {.child = child, .sort = node->sort});
+	gpusort_drain_input(&(GpuSortInput) {.child = child, .sort = node->sort,
+			.projection = &node->projection});
 	if (node->collect != NULL)
 		gpusort_collect_join(node->collect);
 	node->collect_time = gpusort_elapsed(start);

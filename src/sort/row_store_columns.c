@@ -1,14 +1,15 @@
 /*
  * row_store_columns.c
- *		Storing rows that are columns of a table's tuples; see row_store_columns.h.
+ *		Storing rows that are made of a table's tuples; see row_store_columns.h.
  *
- * Where a scan projects nothing but columns of its table, the row is put together
- * from the tuple on the page, straight in the row store: no expression is
- * evaluated, no slot filled, and tuples are deformed up to the last column
- * wanted, or not at all if all of them lie at fixed places.
+ * Where a scan projects, the row is put together from the tuple on the page, straight in
+ * the row store: no slot is filled, and tuples are deformed up to the last column wanted, or
+ * not at all if all of them lie at fixed places.  Between the columns come the values that
+ * others have made of the tuple.
  *
  * Values are copied as they lie on the page, short or toasted, which are forms
- * that a MinimalTuple may have them in, too.
+ * that a MinimalTuple may have them in, too.  Those of others are made short, as
+ * heap_fill_tuple() does.
  */
 #include "postgres.h"
 
@@ -22,26 +23,65 @@
 /* A column of the rows. */
 typedef struct SelectedColumn
 {
-	int			attribute;		/* of the table, from 0 */
+	int			attribute;		/* of the table, from 0; behind those of the table: another value */
+	bool		is_value;		/* ... which this is */
+	bool		may_be_short;	/* ... and may get a short header */
+	bool		attbyval;
 	int16		attlen;
 	char		attalign;
 	int			fixed_offset;	/* in tuples without nulls; -1: that varies */
-	uint32		bytes;			/* of its value in the row being made */
+
+	/* in the row being made */
+	uint32		bytes;
+	bool		make_short;
 } SelectedColumn;
 
 typedef struct GpuSortSelection
 {
-	TupleDesc	table;
+	const GpuSortRowColumns *from;
 	int			natts;			/* of the table, up to the last one wanted */
 	bool		fixed;			/* rows are of fixed length, from fixed places */
-	const char **values;		/* of a tuple: by attribute, NULL: null */
+	const char **values;		/* of a tuple: by attribute, NULL: null; then the others */
+	Datum	   *stored;			/* ... that are passed by value, as they are stored */
 	uint32	   *offsets;		/* of a row that is not fixed: by column, 0: null */
 	int			ncolumns;
 	SelectedColumn columns[FLEXIBLE_ARRAY_MEMBER];
 } GpuSortSelection;
 
+/* Where column i of the rows comes from; false if it can't be copied from there. */
+static bool
+select_column(const GpuSortRowColumns *from, int i, Form_pg_attribute to, SelectedColumn *column)
+{
+	column->attlen = to->attlen;
+	column->attalign = to->attalign;
+	column->attbyval = to->attbyval;
+	column->is_value = from->attnos[i] == 0;
+	column->fixed_offset = -1;
+	if (column->is_value)
+	{
+		column->may_be_short = to->attlen == -1 && to->attstorage != TYPSTORAGE_PLAIN;
+		return to->attlen >= -1;
+	}
+	column->attribute = from->attnos[i] - 1;
+	column->fixed_offset = gpusort_fixed_offset(from->table, from->attnos[i]);
+	return TupleDescAttr(from->table, column->attribute)->attlen == to->attlen &&
+		TupleDescAttr(from->table, column->attribute)->attalign == to->attalign &&
+		to->attlen >= -1;
+}
+
+/* Number the values behind the table's attributes. */
+static void
+number_values(GpuSortSelection *selection)
+{
+	int			attribute = selection->natts;
+
+	for (int i = 0; i < selection->ncolumns; i++)
+		if (selection->columns[i].is_value)
+			selection->columns[i].attribute = attribute++;
+}
+
 bool
-gpusort_row_store_select(GpuSort *sort, TupleDesc table, const AttrNumber *attnos)
+gpusort_row_store_select(GpuSort *sort, const GpuSortRowColumns *columns)
 {
 	int			ncolumns = sort->desc->natts;
 	GpuSortSelection *selection;
@@ -51,30 +91,28 @@ gpusort_row_store_select(GpuSort *sort, TupleDesc table, const AttrNumber *attno
 		return true;
 	if (ncolumns == 0 || ncolumns > MaxTupleAttributeNumber)
 		return false;
+	Assert(ncolumns == columns->ncolumns);
 	selection = MemoryContextAllocZero(sort->context, offsetof(GpuSortSelection, columns) +
 									   ncolumns * sizeof(SelectedColumn));
-	selection->table = table;
+	selection->from = columns;
 	selection->ncolumns = ncolumns;
 	selection->fixed = sort->rows.template.tuple != NULL;
 	for (int i = 0; i < ncolumns; i++)
 	{
 		SelectedColumn *column = &selection->columns[i];
-		Form_pg_attribute from = TupleDescAttr(table, attnos[i] - 1);
-		Form_pg_attribute to = TupleDescAttr(sort->desc, i);
 
-		if (from->attlen != to->attlen || from->attalign != to->attalign || from->attlen < -1)
+		if (!select_column(columns, i, TupleDescAttr(sort->desc, i), column))
 		{
 			pfree(selection);
 			return false;
 		}
-		column->attribute = attnos[i] - 1;
-		column->attlen = from->attlen;
-		column->attalign = from->attalign;
-		column->fixed_offset = gpusort_fixed_offset(table, attnos[i]);
-		selection->fixed &= column->fixed_offset >= 0;
-		selection->natts = Max(selection->natts, attnos[i]);
+		selection->fixed &= column->is_value || column->fixed_offset >= 0;
+		selection->natts = Max(selection->natts, columns->attnos[i]);
 	}
-	selection->values = MemoryContextAlloc(sort->context, selection->natts * sizeof(char *));
+	number_values(selection);
+	selection->values = MemoryContextAlloc(sort->context, (selection->natts + columns->nvalues) *
+										   sizeof(char *));
+	selection->stored = MemoryContextAlloc(sort->context, columns->nvalues * sizeof(Datum));
 	selection->offsets = MemoryContextAlloc(sort->context, ncolumns * sizeof(uint32));
 	sort->rows.selection = selection;
 	return true;
@@ -106,6 +144,14 @@ copy_value(char *to, const char *from, size_t bytes)
 	}
 }
 
+/* Copy a value with a header of one byte. */
+static inline void
+copy_shortened(char *to, const char *from, size_t bytes)
+{
+	SET_VARSIZE_SHORT(to, bytes);
+	memcpy(to + 1, VARDATA(from), bytes - 1);
+}
+
 /* Store a row of values at fixed places, none of which is null. */
 static bool
 put_fixed_columns(GpuSort *sort, HeapTupleHeader tuple, GpuSortStoredRow *row)
@@ -123,9 +169,45 @@ put_fixed_columns(GpuSort *sort, HeapTupleHeader tuple, GpuSortStoredRow *row)
 	{
 		const SelectedColumn *column = &selection->columns[i];
 
-		copy_value(to + template->offsets[i], data + column->fixed_offset, column->attlen);
+		copy_value(to + template->offsets[i],
+				   column->is_value ? selection->values[column->attribute]
+				   : data + column->fixed_offset, column->attlen);
 	}
 	return true;
+}
+
+/* Find the values that come from elsewhere; is one null? */
+static bool
+find_other_values(GpuSortSelection *selection)
+{
+	const GpuSortRowColumns *from = selection->from;
+	bool		any_nulls = false;
+	int			n = 0;
+
+	if (from->nvalues == 0)
+		return false;
+	for (int i = 0; i < selection->ncolumns; i++)
+	{
+		const SelectedColumn *column = &selection->columns[i];
+		const char *value;
+
+		if (!column->is_value)
+			continue;
+		value = DatumGetPointer(from->values[n]);
+		if (from->isnull[n])
+		{
+			value = NULL;
+			any_nulls = true;
+		}
+		else if (column->attbyval)
+		{
+			store_att_byval(&selection->stored[n], from->values[n], column->attlen);
+			value = (const char *) &selection->stored[n];
+		}
+		selection->values[column->attribute] = value;
+		n++;
+	}
+	return any_nulls;
 }
 
 /* Find the values of a tuple, up to the last one wanted. */
@@ -138,7 +220,7 @@ find_values(GpuSortSelection *selection, HeapTupleHeader tuple)
 
 	for (int i = 0; i < selection->natts; i++)
 	{
-		Form_pg_attribute att = TupleDescAttr(selection->table, i);
+		Form_pg_attribute att = TupleDescAttr(selection->from->table, i);
 
 		if (has_nulls && att_isnull(i, tuple->t_bits))
 		{
@@ -185,8 +267,10 @@ lay_out_row(GpuSortSelection *selection, uint16 *infomask)
 		column->bytes = column->attlen;
 		if (column->attlen == -1)
 		{
-			column->bytes = VARSIZE_ANY(value);
-			aligned = !VARATT_IS_1B(value);
+			column->make_short = column->may_be_short && VARATT_CAN_MAKE_SHORT(value);
+			column->bytes = column->make_short ? VARATT_CONVERTED_SHORT_SIZE(value)
+				: VARSIZE_ANY(value);
+			aligned = !column->make_short && !VARATT_IS_1B(value);
 			*infomask |= HEAP_HASVARWIDTH;
 			if (VARATT_IS_EXTERNAL(value))
 				*infomask |= HEAP_HASEXTERNAL;
@@ -233,7 +317,12 @@ put_columns(GpuSort *sort, HeapTupleHeader source, GpuSortStoredRow *row)
 		/* padding must be zeros: it tells where a value begins */
 		while (end < offset)
 			((char *) tuple)[end++] = 0;
-		copy_value((char *) tuple + offset, selection->values[column->attribute], column->bytes);
+		if (column->make_short)
+			copy_shortened((char *) tuple + offset, selection->values[column->attribute],
+						   column->bytes);
+		else
+			copy_value((char *) tuple + offset, selection->values[column->attribute],
+					   column->bytes);
 		end = offset + column->bytes;
 	}
 	return true;
@@ -243,8 +332,9 @@ bool
 gpusort_row_store_put_columns(GpuSort *sort, HeapTupleHeader tuple, GpuSortStoredRow *row,
 							  const uint32 **offsets)
 {
-	const GpuSortSelection *selection = sort->rows.selection;
-	bool		fixed = selection->fixed && (tuple->t_infomask & HEAP_HASNULL) == 0;
+	GpuSortSelection *selection = sort->rows.selection;
+	bool		any_nulls = find_other_values(selection) || (tuple->t_infomask & HEAP_HASNULL) != 0;
+	bool		fixed = selection->fixed && !any_nulls;
 	MinimalTuple stored;
 
 	/* attributes that were added later have defaults, which are not in the tuple */

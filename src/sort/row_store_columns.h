@@ -1,18 +1,22 @@
 /*
  * row_store_columns.h
- *		Storing rows that are columns of a table's tuples.
+ *		Storing rows that are made of a table's tuples.
  *
  * Private to src/sort.
  */
 #ifndef GPUSORT_ROW_STORE_COLUMNS_H
 #define GPUSORT_ROW_STORE_COLUMNS_H
 
+#include "sort/row_columns.h"
 #include "sort/row_store.h"
 
 /* As gpusort_select_columns(). */
-extern bool gpusort_row_store_select(GpuSort *sort, TupleDesc table, const AttrNumber *attnos);
+extern bool gpusort_row_store_select(GpuSort *sort, const GpuSortRowColumns *columns);
 
-/* The attribute of the table that column attno is, and its place as gpusort_fixed_offset(). */
+/*
+ * The attribute of the table that column attno is, and its place as gpusort_fixed_offset(), which is
+ * -1 also if it is none.
+ */
 extern AttrNumber gpusort_row_store_selected(const GpuSort *sort, AttrNumber attno, int *offset);
 
 /*

@@ -9,8 +9,8 @@
  * tuples when it returns a page's first one, so the others are taken from the
  * page itself, and the scan is told that they have been read.
  *
- * Tuples that need not be projected, or only to columns of theirs, go to the sort as
- * they lie on the page.
+ * Tuples go to the sort as they lie on the page.  Where they are projected, it copies the
+ * columns wanted; expressions are evaluated beside (input_projection.c).
  *
  * Where a row is refused, reading stops in the middle of a page, with the scan's
  * position at that row, and goes on there.
@@ -33,6 +33,7 @@
 #include "utils/snapmgr.h"
 
 #include "pg_compat.h"
+#include "sort/input_projection.h"
 #include "sort/sort_input.h"
 #include "sort/sort_put.h"
 
@@ -54,30 +55,20 @@ is_plain_scan(PlanState *child)
 }
 
 /*
- * Does the scan project its tuples to columns of theirs?  Then the sort can do so
- * itself, and is told which.
+ * Let the sort make rows of the tuples, as the scan would, if it can; expressions are
+ * evaluated for it.
  */
 static bool
-select_columns(GpuSort *sort, ScanState *node)
+select_columns(GpuSortInput *input, ScanState *node)
 {
-	List	   *tlist = node->ps.plan->targetlist;
-	AttrNumber *attnos = palloc(list_length(tlist) * sizeof(AttrNumber));
-	bool		selected = true;
-	ListCell   *lc;
+	GpuSortProjection *projection = *input->projection;
 
-	foreach(lc, tlist)
-	{
-		const Var  *var = (const Var *) lfirst_node(TargetEntry, lc)->expr;
-
-		selected = selected && IsA(var, Var) && var->varno == ((Scan *) node->ps.plan)->scanrelid &&
-			var->varattno > 0;
-		if (selected)
-			attnos[foreach_current_index(lc)] = var->varattno;
-	}
-	selected = selected &&
-		gpusort_select_columns(sort, node->ss_ScanTupleSlot->tts_tupleDescriptor, attnos);
-	pfree(attnos);
-	return selected;
+	if (projection == NULL)
+		*input->projection = projection = gpusort_begin_projection(node);
+	if (projection == NULL || !gpusort_select_columns(input->sort, &projection->columns))
+		return false;
+	input->evaluate = projection->columns.nvalues > 0 ? projection : NULL;
+	return true;
 }
 
 /* How tuples on a page can be put into the sort. */
@@ -91,7 +82,7 @@ choose_put_tuple(GpuSortInput *input)
 	else if (node->ps.ps_ProjInfo == NULL)
 		input->put_tuple = gpusort_put_heap_tuple;
 	else
-		input->put_tuple = select_columns(input->sort, node) ? gpusort_put_heap_columns : NULL;
+		input->put_tuple = select_columns(input, node) ? gpusort_put_heap_columns : NULL;
 }
 
 /* Put a tuple on a page into the sort; false if it must become a row first. */
@@ -136,9 +127,14 @@ put_scanned(GpuSortInput *input)
 		return NULL;
 	}
 	input->uncharged++;
+	if (input->evaluate != NULL)
+		gpusort_evaluate_projection(input->evaluate);
 	if (put_tuple(input, ((HeapTupleTableSlot *) row)->tuple))
 		return NULL;
-	if (node->ps.ps_ProjInfo != NULL)
+	/* no expression is evaluated twice */
+	if (input->evaluate != NULL)
+		row = gpusort_projected_row(input->evaluate);
+	else if (node->ps.ps_ProjInfo != NULL)
 		row = ExecProject(node->ps.ps_ProjInfo);
 	return put_row(input, row) ? NULL : row;
 }
@@ -161,7 +157,7 @@ put_rest_of_page(GpuSortInput *input)
 {
 	ScanState  *node = (ScanState *) input->child;
 	HeapScanDesc scan = (HeapScanDesc) node->ss_currentScanDesc;
-	bool		no_qual = node->ps.qual == NULL;
+	bool		as_it_lies = node->ps.qual == NULL && input->evaluate == NULL;
 	Page		page = BufferGetPage(scan->rs_cbuf);
 	HeapTuple	tuple = &input->tuple;
 
@@ -174,7 +170,7 @@ put_rest_of_page(GpuSortInput *input)
 
 		tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
 		tuple->t_len = ItemIdGetLength(item);
-		if (no_qual && put_tuple(input, tuple))
+		if (as_it_lies && put_tuple(input, tuple))
 		{
 			input->uncharged++;
 			continue;

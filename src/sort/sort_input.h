@@ -14,7 +14,7 @@
 
 /*
  * Where the rows of a node go, and how far it has been read.  Set up with child,
- * sort and is_part, the rest zero.
+ * sort, is_part and projection, the rest zero.
  */
 typedef struct GpuSortInput
 {
@@ -22,11 +22,13 @@ typedef struct GpuSortInput
 	GpuSort    *sort;			/* NULL: every row is refused */
 	bool		is_part;		/* sort is a part (sort_parts.h): it may refuse
 								 * rows */
+	struct GpuSortProjection **projection;	/* of the child, which its owner keeps: NULL at first */
 	uint64		taken;			/* rows that the sort took */
 
 	/* a table that is being read page by page */
 	bool		in_page;
 	bool		(*put_tuple) (GpuSort *sort, HeapTuple tuple);	/* NULL: as a row only */
+	struct GpuSortProjection *evaluate; /* has expressions to evaluate before; NULL: there are none */
 	uint64		uncharged;		/* rows to be counted in the node's
 								 * instrumentation */
 	HeapTupleData tuple;		/* what the scan slot refers to */

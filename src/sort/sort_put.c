@@ -554,9 +554,9 @@ gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple)
 }
 
 bool
-gpusort_select_columns(GpuSort *sort, TupleDesc table, const AttrNumber *attnos)
+gpusort_select_columns(GpuSort *sort, const GpuSortRowColumns *columns)
 {
-	return gpusort_row_store_select(sort, table, attnos);
+	return gpusort_row_store_select(sort, columns);
 }
 
 bool

@@ -7,6 +7,7 @@
 #ifndef GPUSORT_SORT_PUT_H
 #define GPUSORT_SORT_PUT_H
 
+#include "sort/row_columns.h"
 #include "sort/sort.h"
 
 /* Take a row in; the slot's contents are copied. */
@@ -25,11 +26,11 @@ extern bool gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot);
 extern bool gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple);
 
 /*
- * Let rows be columns of a table's tuples, the one of attnos[i] being the rows' column i
- * and of the same type; false if that can't be.  Then take in the row that a tuple
- * on a page makes; false if it has to be projected first.
+ * Let rows be made of a table's tuples and other values; false if that can't be.  columns must
+ * stay.  Then take in the row that a tuple on a page makes, with the values that are there now;
+ * false if it has to come as a row.
  */
-extern bool gpusort_select_columns(GpuSort *sort, TupleDesc table, const AttrNumber *attnos);
+extern bool gpusort_select_columns(GpuSort *sort, const GpuSortRowColumns *columns);
 extern bool gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple);
 
 /*

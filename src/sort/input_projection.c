@@ -1,0 +1,119 @@
+/*
+ * input_projection.c
+ *		What a scan makes of its table's tuples; see input_projection.h.
+ *
+ * A relabelled column is the column: its value is the same.
+ *
+ * Expressions with subplans are left to the executor, since a subplan's node may be referred to by
+ * one expression only.
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "executor/executor.h"
+#include "optimizer/clauses.h"
+
+#include "sort/input_projection.h"
+
+/* The table's attribute that an expression is, or 0. */
+static AttrNumber
+scanned_attribute(const ScanState *node, const Expr *expr)
+{
+	const Var  *var;
+
+	while (IsA(expr, RelabelType))
+		expr = ((const RelabelType *) expr)->arg;
+	var = (const Var *) expr;
+	return IsA(var, Var) && var->varno == ((const Scan *) node->ps.plan)->scanrelid &&
+		var->varattno > 0 ? var->varattno : 0;
+}
+
+GpuSortProjection *
+gpusort_begin_projection(ScanState *node)
+{
+	List	   *tlist = node->ps.plan->targetlist;
+	int			ncolumns = list_length(tlist);
+	GpuSortProjection *projection;
+	GpuSortRowColumns *columns;
+	MemoryContext old;
+	ListCell   *lc;
+
+	if (contain_subplans((Node *) tlist))
+		return NULL;
+	old = MemoryContextSwitchTo(node->ps.state->es_query_cxt);
+	projection = palloc0(sizeof(GpuSortProjection));
+	projection->node = node;
+	projection->expressions = palloc(ncolumns * sizeof(ExprState *));
+	columns = &projection->columns;
+	columns->table = node->ss_ScanTupleSlot->tts_tupleDescriptor;
+	columns->ncolumns = ncolumns;
+	columns->attnos = palloc(ncolumns * sizeof(AttrNumber));
+	columns->values = palloc(ncolumns * sizeof(Datum));
+	columns->isnull = palloc(ncolumns * sizeof(bool));
+	foreach(lc, tlist)
+	{
+		Expr	   *expr = lfirst_node(TargetEntry, lc)->expr;
+		AttrNumber	attno = scanned_attribute(node, expr);
+
+		columns->attnos[foreach_current_index(lc)] = attno;
+		if (attno == 0)
+			projection->expressions[columns->nvalues++] = ExecInitExpr(expr, &node->ps);
+	}
+	MemoryContextSwitchTo(old);
+	return projection;
+}
+
+/* Is the value a pointer to an object that is not flat? */
+static inline bool
+is_expanded(const GpuSortProjection *projection, int column, Datum value)
+{
+	TupleDesc	desc = projection->node->ps.ps_ResultTupleDesc;
+
+	return TupleDescAttr(desc, column)->attlen == -1 &&
+		VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value));
+}
+
+void
+gpusort_evaluate_projection(GpuSortProjection *projection)
+{
+	GpuSortRowColumns *columns = &projection->columns;
+	ExprContext *econtext = projection->node->ps.ps_ExprContext;
+	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	int			n = 0;
+
+	econtext->ecxt_scantuple = projection->node->ss_ScanTupleSlot;
+	for (int i = 0; i < columns->ncolumns; i++)
+	{
+		Datum		value;
+
+		if (columns->attnos[i] != 0)
+			continue;
+		value = ExecEvalExpr(projection->expressions[n], econtext, &columns->isnull[n]);
+		if (!columns->isnull[n] && is_expanded(projection, i, value))
+			value = PointerGetDatum(detoast_external_attr((struct varlena *) DatumGetPointer(value)));
+		columns->values[n++] = value;
+	}
+	MemoryContextSwitchTo(old);
+}
+
+TupleTableSlot *
+gpusort_projected_row(GpuSortProjection *projection)
+{
+	const GpuSortRowColumns *columns = &projection->columns;
+	TupleTableSlot *scanned = projection->node->ss_ScanTupleSlot;
+	TupleTableSlot *row = projection->node->ps.ps_ResultTupleSlot;
+	int			n = 0;
+
+	ExecClearTuple(row);
+	for (int i = 0; i < columns->ncolumns; i++)
+	{
+		if (columns->attnos[i] != 0)
+			row->tts_values[i] = slot_getattr(scanned, columns->attnos[i], &row->tts_isnull[i]);
+		else
+		{
+			row->tts_values[i] = columns->values[n];
+			row->tts_isnull[i] = columns->isnull[n++];
+		}
+	}
+	return ExecStoreVirtualTuple(row);
+}
