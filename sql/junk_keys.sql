@@ -59,8 +59,8 @@ SELECT query, check_portal(query) FROM unnest(ARRAY[
 -- In little memory, verified, reordered, handed over at any time
 SELECT query, check_portal(query, VARIADIC settings), check_portal(query || ' LIMIT 600', VARIADIC settings)
 FROM unnest(ARRAY['SELECT s, id, k FROM t ORDER BY c, n, id', 'SELECT id FROM t ORDER BY wide, id', 'SELECT id, v FROM t ORDER BY k, id']) query,
-	(VALUES (ARRAY['gpusort.pool_quota=0', 'work_mem=64kB', 'hash_mem_multiplier=1']),
-		(ARRAY['gpusort.pool_quota=0', 'work_mem=64kB', 'hash_mem_multiplier=1', 'gpusort.enable_spill=off']),
+	(VALUES (ARRAY['gpusort.pool_quota=0', 'work_mem=256kB', 'hash_mem_multiplier=1']),
+		(ARRAY['gpusort.pool_quota=0', 'work_mem=256kB', 'hash_mem_multiplier=1', 'gpusort.enable_spill=off']),
 		(ARRAY['gpusort.inject_fault=codec']), (ARRAY['gpusort.inject_fault=memory']), (ARRAY['gpusort.verify=on'])) s (settings);
 
 -- Cursors that go back and forth
@@ -129,7 +129,7 @@ SET min_parallel_table_scan_size = 0;
 SELECT matches('SELECT s, id FROM t ORDER BY c, n, id', 'GpuSort Collect') AS collected;
 SELECT query, check_portal(query, VARIADIC settings), check_portal(query || ' LIMIT 600', VARIADIC settings)
 FROM unnest(ARRAY['SELECT s, id, k FROM t ORDER BY c, n, id', 'SELECT id FROM t ORDER BY wide, id', 'SELECT id, v FROM t ORDER BY k, id']) query,
-	(VALUES (ARRAY[]::text[]), (ARRAY['gpusort.pool_quota=1', 'work_mem=64kB', 'hash_mem_multiplier=1']),
+	(VALUES (ARRAY[]::text[]), (ARRAY['gpusort.pool_quota=1', 'work_mem=256kB', 'hash_mem_multiplier=1']),
 		(ARRAY['gpusort.inject_fault=codec'])) s (settings);
 
 DROP SCHEMA gpusort_junk CASCADE;
