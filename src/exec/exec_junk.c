@@ -14,9 +14,8 @@
 #include "exec/exec_junk.h"
 #include "exec/exec_sort.h"
 
-/* The node whose slots are the query's rows. */
-static PlanState *
-returning_node(PlanState *ps)
+PlanState *
+gpusort_returning_node(PlanState *ps)
 {
 	/* to find ties, a Limit compares rows by all of their columns */
 	if (IsA(ps, LimitState) &&
@@ -51,6 +50,6 @@ gpusort_leave_out_junk(QueryDesc *query)
 
 	if (filter != NULL && query->operation == CMD_SELECT && estate->es_rowmarks == NULL &&
 		junk_is_last(query->planstate->plan->targetlist) &&
-		gpusort_return_clean_rows(returning_node(query->planstate), filter->jf_cleanTupType))
+		gpusort_return_clean_rows(gpusort_returning_node(query->planstate), filter->jf_cleanTupType))
 		estate->es_junkFilter = NULL;
 }

@@ -11,6 +11,10 @@
 #define GPUSORT_EXEC_JUNK_H
 
 #include "executor/execdesc.h"
+#include "nodes/execnodes.h"
+
+/* The node of a query whose slots are its rows, as it returns them or a Limit passes them on. */
+extern PlanState *gpusort_returning_node(PlanState *query);
 
 /* For a query that was started. */
 extern void gpusort_leave_out_junk(QueryDesc *query);

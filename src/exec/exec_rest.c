@@ -6,7 +6,9 @@
 
 #include "executor/executor.h"
 
+#include "exec/exec_junk.h"
 #include "exec/exec_rest.h"
+#include "exec/exec_sort.h"
 #include "exec/worker_bound.h"
 #include "pg_compat.h"
 #include "sort/sort_fetch.h"
@@ -22,8 +24,10 @@ run(GPUSORT_EXECUTOR_RUN_PARAMETERS)
 		previous_run_hook(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
 	else
 		standard_ExecutorRun(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
-	if (count != 0)
-		gpusort_rest(query->estate->es_query_cxt);
+	if (count == 0)
+		return;
+	gpusort_rest(query->estate->es_query_cxt);
+	gpusort_give_way(gpusort_returning_node(query->planstate));
 }
 
 void

@@ -35,6 +35,7 @@
 #include "pg_compat.h"
 #include "plan/plan_node.h"
 #include "sort/sort_input.h"
+#include "sort/sort_move_out.h"
 
 typedef struct GpuSortScanState
 {
@@ -115,6 +116,23 @@ gpusort_return_clean_rows(PlanState *ps, TupleDesc desc)
 	node->clean_slot = gpusort_make_clean_slot(ps->state, desc);
 	ExecSetExecProcNode(ps, exec_clean_proc_node);
 	return true;
+}
+
+void
+gpusort_give_way(PlanState *ps)
+{
+	GpuSortScanState *node = (GpuSortScanState *) ps;
+
+	if (!IsA(ps, CustomScanState) || node->css.methods != &exec_methods || !node->sorted ||
+		node->late != NULL || !gpusort_should_move_out(node->sort))
+		return;
+	/* a Limit may show its last row once more */
+	if (!TTS_EMPTY(node->css.ss.ss_ScanTupleSlot))
+		ExecMaterializeSlot(node->css.ss.ss_ScanTupleSlot);
+	if (node->clean_slot != NULL && !TTS_EMPTY(node->clean_slot))
+		ExecMaterializeSlot(node->clean_slot);
+	gpusort_cursor_close_window(&node->cursor);
+	gpusort_move_out(node->sort);
 }
 
 /*

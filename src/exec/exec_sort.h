@@ -22,4 +22,10 @@ extern void gpusort_tell_limit(PlanState *node, LimitState *limit);
  */
 extern bool gpusort_return_clean_rows(PlanState *node, TupleDesc desc);
 
+/*
+ * If the node is a GpuSort, whose rows are returned as they are: nobody knows when more of them
+ * will be fetched, so don't keep memory that others lack.
+ */
+extern void gpusort_give_way(PlanState *node);
+
 #endif							/* GPUSORT_EXEC_SORT_H */

@@ -249,6 +249,13 @@ left_of(uint32_t limit, uint32_t used)
 	return limit - least(limit, used);
 }
 
+/* What a limit leaves of the pool; all of it is none, so what is missing then is others' doing. */
+static uint32_t
+limit_leaves(uint32_t nextents, uint32_t percent, uint32_t used)
+{
+	return percent >= 100 ? nextents : left_of(percent_of(nextents, percent), used);
+}
+
 uint32_t
 gsd_most_extents(const gsd_header *header, const gsd_limits *limits)
 {
@@ -288,8 +295,8 @@ gsd_room(const gsd_header *header, const gsd_claim *claim, bool *is_short)
 	uint32_t	room;
 
 	allowed = least(left_of(gsd_most_extents(header, limits), held),
-					least(left_of(percent_of(nextents, limits->session), others.session),
-						  left_of(percent_of(nextents, limits->role), others.role)));
+					least(limit_leaves(nextents, limits->session, others.session),
+						  limit_leaves(nextents, limits->role, others.role)));
 
 	room = left_of(percent_of((uint64_t) held + available, limits->sort), held);	/* (2) */
 	room = most(least(room, left_of(available, nextents / RESERVE_PART)),	/* (3) */

@@ -1,0 +1,54 @@
+/*
+ * sort_move_out.c
+ *		A result that nobody reads now, out to temporary files; see sort_move_out.h.
+ *
+ * What is written is a run of all rows, in order.  From then on the sort is one that has spilled:
+ * whoever asks for a row has the portion loaded that it is in (sort_portions.c).
+ */
+#include "postgres.h"
+
+#include "utils/guc.h"
+
+#include "protocol/gsd_holders.h"
+#include "settings.h"
+#include "sort/sort_move_out.h"
+#include "sort/sort_portions.h"
+#include "sort/sort_ranges.h"
+#include "sort/sort_spill.h"
+#include "sort/sort_state.h"
+#include "sort/spill_files.h"
+
+/* With fewer extents a sort is a small one: there is nothing to be had. */
+#define MIN_EXTENTS		(2 * GSD_LEAST_EXTENTS)
+
+bool
+gpusort_should_move_out(const GpuSort *sort)
+{
+	const GpuSortPoolAccount *account = &sort->memory.pool_account;
+
+	/* a query that has its rows must not fail for a limit of files */
+	return sort->order.performed && sort->tuplesort == NULL && !sort->index_rows &&
+		sort->keys.ncolumns > 0 && sort->rows.count > 0 && !gpusort_has_runs(sort) &&
+		gpusort_enable_spill && temp_file_limit < 0 &&
+		pg_atomic_read_u32(account->extents) >= MIN_EXTENTS && gpusort_pool_is_uneven(account);
+}
+
+void
+gpusort_move_out(GpuSort *sort)
+{
+	MemoryContext old = MemoryContextSwitchTo(sort->context);
+	GpuSortSpill *spill = sort->spill != NULL ? sort->spill : gpusort_make_spill(sort);
+
+	spill->file = gpusort_begin_run_file(sort);
+	gpusort_run_begin(spill->file);
+	gpusort_write_rows(sort, spill->file);
+	gpusort_run_end(spill->file);
+	spill->rows = sort->rows.count;
+	sort->stats.runs++;
+	gpusort_forget_rows(sort);
+	gpusort_rewind_ranges(sort);
+	/* there are no rows that it could refuse */
+	(void) gpusort_finish_spill(sort);
+	sort->order.performed = true;
+	MemoryContextSwitchTo(old);
+}
