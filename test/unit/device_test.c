@@ -274,6 +274,65 @@ test_memory(void)
 		}
 }
 
+/*
+ * With memory for a plane's words and little else, keys are resident, whatever they are made
+ * of, unless their ties need more; with less memory than words they are not.
+ */
+static void
+test_resident(void)
+{
+	static const struct
+	{
+		const char *name;
+		bool		ties;
+		unsigned	nplanes;
+		case_plane	planes[3];
+	}			keys[] = {
+		{"words", false, 1, {{.keys = KEYS_UNIFORM64}}},
+		{"numbers", false, 1, {{.keys = KEYS_HEX, .bytes = true}}},
+		{"words and nulls", false, 1, {{.keys = KEYS_ZIPF1, .nulls = NULLS_RARE, .order = GS_NULLS_LAST}}},
+		{"a bit more", false, 1, {{.keys = KEYS_UNIFORM64, .nulls = NULLS_RARE, .order = GS_NULLS_FIRST}}},
+		{"two planes", false, 2, {{.keys = KEYS_ZIPF1}, {.keys = KEYS_ZIPF1, .nulls = NULLS_HALF, .order = GS_NULLS_LAST}}},
+		{"a plane of zeros", false, 3, {{.keys = KEYS_ZERO}, {.keys = KEYS_HEX, .bytes = true}, {.keys = KEYS_UNIFORM4}}},
+		{"wide keys", false, 2, {{.keys = KEYS_UNIFORM64}, {.keys = KEYS_UNIFORM64}}},
+		{"many ties", true, 2, {{.keys = KEYS_EXTREMES}, {.keys = KEYS_UNIFORM64}}},
+	};
+
+	for (size_t k = 0; k < LENGTH(keys); k++)
+		for (size_t i = 0; i < 4; i++)
+			for (int exchange = GS_EXCHANGE_STORE; exchange <= GS_EXCHANGE_COPY; exchange++)
+			{
+				sort_case	c = plain_case(KEYS_ZERO, 0);
+				gs_device_result result[2] = {{.rounds = 0}};
+				bool		passed = true;
+				uint64_t	words;
+
+				if (groups[i] == NULL || (small_run && (i + k) % 2 != 0) || GS_SEGMENT_SHIFT > 12)
+					continue;
+				c.nplanes = keys[k].nplanes;
+				memcpy(c.planes, keys[k].planes, sizeof(keys[k].planes));
+				c.nrows = 40001 * groups[i]->ndevices;
+				words = 40001 * sizeof(uint64_t);
+				groups[i]->options = tiny_options;
+				groups[i]->options.exchange = (gs_exchange) exchange;
+				for (int less = 0; less < 2; less++)
+				{
+					prepared_case *prepared = case_prepare(&c);
+					device_setup setup = {.feed = (feed_shape) (k % FEED_SHAPES)};
+
+					groups[i]->options.memory_bytes = 100000 + (less ? words : words + words / 3);
+					passed &= device_case_passes(prepared, groups[i], &setup, &result[less]);
+					case_release(prepared);
+				}
+				if (!passed || result[0].rounds < 2 || result[0].resident == keys[k].ties || result[1].resident)
+					tap_note("rounds %u and %u, resident %d and %d", result[0].rounds, result[1].rounds,
+							 result[0].resident, result[1].resident);
+				tap_ok(passed && result[0].rounds > 1 && result[0].resident == !keys[k].ties &&
+					   !result[1].resident, "%s, little memory, %u devices, exchange %d",
+					   keys[k].name, groups[i]->ndevices, exchange);
+			}
+}
+
 /* Strings, which are numbered: alone, fed or not, with nulls, and among other planes. */
 static void
 test_bytes(void)
@@ -504,6 +563,7 @@ main(int argc, char **argv)
 	test_nulls();
 	test_bytes();
 	test_memory();
+	test_resident();
 	test_random();
 	test_result();
 	test_exchanged();

@@ -84,7 +84,7 @@ typedef struct gs_job_device
 	uint64_t	nsegments;
 
 	/* the first section of its rows' keys */
-	uint64_t   *packed;			/* device memory, if it had to be packed */
+	uint64_t   *packed;			/* device memory, if it was packed apart */
 	uint64_t  **packed_words;	/* by segment of a chunk */
 	uint64_t	chunk_segments; /* whose keys are there at once */
 	void	   *tile_counts;	/* may be NULL */
@@ -168,8 +168,9 @@ struct gs_device_job
 	gs_section	section;			/* the first */
 	gs_cursor	cursor;			/* behind it */
 	gs_keys		keys;			/* but for the words */
-	int			key_plane;		/* whose words, or numbers in their place, are the keys;
-								 * or -1: packed */
+	int			key_plane;		/* whose words are the keys; or -1: packed */
+	int			kept_plane;		/* in whose device memory keys are, words or packed; or -1 */
+	bool		in_chunks;		/* no memory for resident keys */
 	bool		stop_early;		/* see gs_device_early.c */
 	bool		stopped_early;	/* a bucket of the round was sorted so */
 

@@ -5,23 +5,32 @@
  * Bytes a row, on the device that has it:
  *
  *	words of each resident plane	8, from the upload on
- *	packed first section			8, if the key is not one plane's words
+ *	packed first section			8, if the key is not one plane's words; in the place of
+ *									the first plane's, if memory is short
  *	pairs, and as much to sort in	2 * (8 + id_bytes), of the rows of a share
  *	pairs on their way				8 + id_bytes, if devices exchange by copies
  *	ties							see gs_device_ties.c, if the key is wide
  *
- * Pairs come first: a device that has no room for those of all its rows sorts
- * them in several rounds, share by share.  All shares are equally large, within
- * epsilon.  What is left goes to the leading planes.
+ * A device that has no room for the pairs of all its rows sorts them in several
+ * rounds, share by share.  All shares are equally large, within epsilon.  A round
+ * reads all keys, which takes a fiftieth of the time in device memory that it
+ * takes over the link.  So keys come first, if they leave an eighth of the memory
+ * to pairs, and shares are small; other planes that were resident are
+ * released once the keys are packed.
  *
  * These are estimates.  An allocation that fails, or a share that the plan could
- * not keep below its capacity, makes the caller try again with more shares.
+ * not keep below its capacity, makes the caller try again with more shares, and
+ * with keys in host memory if there would be too many.
  */
 #include "engine/device/gs_device_job.h"
 #include "engine/device/gs_device_memory.h"
+#include "engine/device/gs_device_partition.h"
 
 /* Memory a row that refining ties takes at worst, beside the pairs. */
 #define TIES_ROW_BYTES(id_bytes)	(8 + 2 * 4 + (id_bytes))
+
+/* Rounds that cost less with resident keys than a few that read them from the host. */
+#define MOST_RESIDENT_ROUNDS	64
 
 /* Shares may exceed the ideal by epsilon at both ends. */
 static uint64_t
@@ -72,12 +81,12 @@ least_available(const gs_device_job *job)
 }
 
 /*
- * How many leading planes of rows in one round may be resident.  Without room for
- * all rows' pairs, half of the memory may go to a key of one plane, so that
- * the rounds need not read it from the host again.
+ * How many leading planes may be resident: seven eighths of the memory.  Ahead of the
+ * run, while other jobs are sorted, half of it at most, or what is left by all rows'
+ * pairs.
  */
 unsigned
-gs_memory_planes(const gs_device_job *job, uint64_t nrows, unsigned nplanes)
+gs_memory_planes(const gs_device_job *job, uint64_t nrows, unsigned nplanes, bool ahead)
 {
 	unsigned	ndevices = job->ndevices;
 	size_t		memory = least_memory(job, ndevices);
@@ -86,13 +95,17 @@ gs_memory_planes(const gs_device_job *job, uint64_t nrows, unsigned nplanes)
 	unsigned	pairs = exchange_by_copy(job, ndevices) ? 3 : 2;
 	unsigned	id_bytes = job->args.id_bytes == 0 ? 8 : job->args.id_bytes;
 	uint64_t	sorting = with_epsilon(rows) * pairs * pair_bytes(id_bytes) + sizeof(gs_device_tables);
+	uint64_t	room = 0;
 	uint64_t	planes;
 
+	if (memory > sizeof(gs_device_tables))
+		room = memory - sizeof(gs_device_tables);
+	room -= ahead ? room / 2 : room / 8;
 	if (nplanes > 1)
 		sorting += words;
-	if (memory < sorting + words)
-		return nplanes == 1 && words <= memory / 2 ? 1 : 0;
-	planes = (memory - sorting) / words;
+	if (memory > sorting && memory - sorting > room)
+		room = memory - sorting;
+	planes = room / words;
 	return planes < nplanes ? (unsigned) planes : nplanes;
 }
 
@@ -147,20 +160,55 @@ gs_status
 gs_memory_shares(gs_device_job *job, unsigned min_rounds)
 {
 	uint64_t	rows = with_epsilon(job->args.nrows / job->ndevices);
-	uint64_t	capacity = share_capacity(job, min_rounds);
-	uint64_t	rounds;
+	uint64_t	most_rounds = GS_MAX_SHARES / job->ndevices;
+	uint64_t	capacity = 0;
+	uint64_t	rounds = min_rounds;
 
-	if (capacity == 0)
-		return gs_job_fail(job, GS_NO_SPACE, "not enough device memory");
-	rounds = (rows + capacity - 1) / capacity;
-	if (rounds < min_rounds)
-		rounds = min_rounds;
-	if (rounds * job->ndevices > GS_MAX_SHARES)
+	if (gs_partition_resident(job) && most_rounds > MOST_RESIDENT_ROUNDS)
+		most_rounds = MOST_RESIDENT_ROUNDS;
+	/* smaller shares take less memory to sort, so that there is more for them */
+	for (int i = 0; i < 2 && rounds <= most_rounds; i++)
+	{
+		capacity = share_capacity(job, (unsigned) rounds);
+		if (capacity == 0)
+			return gs_job_fail(job, GS_NO_SPACE, "not enough device memory");
+		rounds = (rows + capacity - 1) / capacity;
+		if (rounds < min_rounds)
+			rounds = min_rounds;
+	}
+	if (rounds > most_rounds)
 		return gs_job_fail(job, GS_NO_SPACE, "not enough device memory");
 	job->rounds = (unsigned) rounds;
 	job->nshares = (unsigned) rounds * job->ndevices;
 	job->capacity_rows = capacity;
 	return GS_OK;
+}
+
+static uint64_t
+packed_bytes(const gs_device_job *job, unsigned d)
+{
+	const gs_job_device *jd = &job->devices[d];
+
+	return gs_job_rows(job, jd->first_segment, jd->nsegments).nrows * sizeof(uint64_t);
+}
+
+/* Is there room for a device's packed keys, and for the pairs of a single round? */
+static bool
+packs_apart(const gs_device_job *job, unsigned d)
+{
+	uint64_t	rows = with_epsilon(job->args.nrows / job->ndevices);
+
+	return packed_bytes(job, d) + rows * share_row_bytes(job) <= gs_job_available(job, d);
+}
+
+/* The same on all devices. */
+bool
+gs_memory_packs_apart(const gs_device_job *job)
+{
+	for (unsigned d = 0; d < job->ndevices; d++)
+		if (!packs_apart(job, d))
+			return false;
+	return true;
 }
 
 /* Segments of packed keys that a device should keep: all of its own, or a few. */
@@ -169,12 +217,10 @@ gs_memory_packed_segments(const gs_device_job *job, unsigned d)
 {
 	const gs_job_device *jd = &job->devices[d];
 	uint64_t	segment_bytes = GS_SEGMENT_ROWS * sizeof(uint64_t);
-	uint64_t	bytes = gs_job_rows(job, jd->first_segment, jd->nsegments).nrows * sizeof(uint64_t);
-	uint64_t	rows = with_epsilon(job->args.nrows / job->ndevices);
 	size_t		memory = gs_job_available(job, d);
 	uint64_t	few;
 
-	if (bytes <= memory / 2 || bytes + rows * share_row_bytes(job) <= memory)
+	if (packs_apart(job, d) || (!job->in_chunks && packed_bytes(job, d) <= memory - memory / 8))
 		return jd->nsegments;
 	few = memory / 16 / segment_bytes;
 	return few < 1 ? 1 : few > 64 ? 64 : few;

@@ -3,8 +3,9 @@
  *		Keys, histograms, and the scattering of rows to their shares.
  *
  * The first section of a row's key is read from a plane's words as they are, when
- * it is all of one plane without nulls; if their numbers are to be taken, these take the words'
- * place in device memory, where nobody else will look for them.  All else is packed.  Packed keys
+ * it is all of one plane without nulls.  All else is packed; where memory is short, and where only
+ * the numbers of whole words are taken, over the words of the first plane in device memory, which
+ * are read in host memory then by whoever needs the rest of them.  Packed keys
  * that device memory has no room for are made anew in chunks whenever keys are
  * read; one chunk after the other on the same queue, so that they can use the
  * same memory.
@@ -14,6 +15,7 @@
  * other rounds.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/device/gs_bucket_cuts.h"
 #include "engine/device/gs_device_exchange.h"
@@ -21,6 +23,7 @@
 #include "engine/device/gs_device_memory.h"
 #include "engine/device/gs_device_partition.h"
 #include "engine/device/gs_device_proof.h"
+#include "engine/device/gs_device_upload.h"
 
 /*
  * On four H200s 10^7, 10^8 and 10^9 rows were sorted fastest with buckets of 2, 4
@@ -106,31 +109,69 @@ plane_is_resident(const gs_device_job *job, unsigned plane)
 	return job->planes[plane].uploaded == job->nsegments;
 }
 
-/* Read keys from a plane's words, or from numbers in their place. */
-static gs_status
+/* Read keys from a plane's words. */
+static void
 take_plane(gs_device_job *job)
 {
 	const gs_field *field = job->section.pieces[0].field;
-	const uint64_t *const *words = job->planes[field->plane].words;
 
 	job->key_plane = (int) field->plane;
-	if (field->numbering == NULL)
-	{
-		job->keys.min = field->min;
-		job->keys.shift = field->shift;
-	}
+	job->keys.min = field->min;
+	job->keys.shift = field->shift;
+	if (plane_is_resident(job, field->plane))
+		job->kept_plane = job->key_plane;
+	for (unsigned d = 0; d < job->ndevices; d++)
+		job->devices[d].chunk_segments = job->devices[d].nsegments;
+}
+
+/* Keys are to take the place of the words of a resident plane, the first. */
+static gs_status
+take_place(gs_device_job *job, unsigned d)
+{
+	gs_job_device *jd = &job->devices[d];
+
+	jd->chunk_segments = jd->nsegments;
+	jd->packed_words = malloc(jd->nsegments * sizeof(*jd->packed_words));
+	if (jd->packed_words == NULL)
+		return gs_job_fail(job, GS_NO_SPACE, "out of memory");
+	for (uint64_t s = 0; s < jd->nsegments; s++)
+		jd->packed_words[s] = (uint64_t *) job->planes[0].words[jd->first_segment + s];
+	job->kept_plane = 0;
+	return GS_OK;
+}
+
+/*
+ * Words, whole ones, that nobody else needs have their numbers written over them, too, if
+ * there is memory enough.
+ */
+static bool
+pack_in_place(const gs_device_job *job)
+{
+	return plane_is_resident(job, 0) && !job->in_chunks &&
+		((section_is_plane(&job->section) && job->section.pieces[0].field->plane == 0) ||
+		 !gs_memory_packs_apart(job));
+}
+
+static gs_status
+pack_keys(gs_device_job *job)
+{
+	bool		in_place = pack_in_place(job);
+
 	for (unsigned d = 0; d < job->ndevices; d++)
 	{
 		gs_job_device *jd = &job->devices[d];
 
-		jd->chunk_segments = jd->nsegments;
-		if (field->numbering == NULL || jd->nsegments == 0)
+		if (jd->nsegments == 0)
 			continue;
+		GS_TRY(in_place ? take_place(job, d) : take_packed_memory(job, d));
 		gs_job_span_begin(job, d, GS_QUEUE_WORK, "pack");
-		GS_TRY(pack_rows(job, d, chunk_rows(job, jd, 0),
-						 (uint64_t *const *) words + jd->first_segment));
+		if (packed_stay(jd))
+			GS_TRY(pack_rows(job, d, chunk_rows(job, jd, 0), jd->packed_words));
 		gs_job_span_end(job, d, GS_QUEUE_WORK);
 	}
+	if (in_place)
+		memcpy(job->planes[0].words, job->planes[0].host_words,
+			   job->nsegments * sizeof(*job->planes[0].words));
 	return GS_OK;
 }
 
@@ -139,42 +180,48 @@ gs_status
 gs_partition_keys(gs_device_job *job)
 {
 	uint64_t	key_bits = job->layout.key_bits;
-	const gs_field *first;
 
 	job->cursor = gs_layout_start(&job->layout);
 	gs_section_build(&job->section, &job->layout, &job->cursor,
 					 key_bits < GS_SECTION_MAX_BITS ? (unsigned) key_bits : GS_SECTION_MAX_BITS);
 	job->keys = (gs_keys) {.width = job->section.width};
 	job->key_plane = -1;
-	first = job->section.pieces[0].field;
-	if (section_is_plane(&job->section) &&
-		(first->numbering == NULL || plane_is_resident(job, first->plane)))
-		return take_plane(job);
+	job->kept_plane = -1;
+	if (!section_is_plane(&job->section) || job->section.pieces[0].field->numbering != NULL)
+		return pack_keys(job);
+	take_plane(job);
+	return GS_OK;
+}
 
+/* Are all keys, and nothing but keys, needed of what was uploaded? */
+bool
+gs_partition_resident(const gs_device_job *job)
+{
+	if (job->key_plane >= 0)
+		return job->kept_plane >= 0;
+	for (unsigned d = 0; d < job->ndevices; d++)
+		if (!packed_stay(&job->devices[d]))
+			return false;
+	return true;
+}
+
+/* Give up all device memory of keys and words; keys are packed in chunks if need be. */
+gs_status
+gs_partition_evict(gs_device_job *job)
+{
+	GS_TRY(gs_upload_release(job, -1));
+	job->resident_planes = 0;
 	for (unsigned d = 0; d < job->ndevices; d++)
 	{
 		gs_job_device *jd = &job->devices[d];
 
-		if (jd->nsegments == 0)
-			continue;
-		GS_TRY(take_packed_memory(job, d));
-		gs_job_span_begin(job, d, GS_QUEUE_WORK, "pack");
-		if (packed_stay(jd))
-			GS_TRY(pack_rows(job, d, chunk_rows(job, jd, 0), jd->packed_words));
-		gs_job_span_end(job, d, GS_QUEUE_WORK);
+		gs_job_free(job, d, jd->packed);
+		free(jd->packed_words);
+		jd->packed = NULL;
+		jd->packed_words = NULL;
 	}
-	return GS_OK;
-}
-
-/* Are the keys packed, and all there, so that nobody needs the words any more? */
-bool
-gs_partition_packed(const gs_device_job *job)
-{
-	bool		packed = job->key_plane < 0;
-
-	for (unsigned d = 0; d < job->ndevices; d++)
-		packed = packed && packed_stay(&job->devices[d]);
-	return packed;
+	job->in_chunks = true;
+	return gs_partition_keys(job);
 }
 
 /* The rows of a chunk and where their keys are read; they are packed if need be. */

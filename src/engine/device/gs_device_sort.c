@@ -19,7 +19,8 @@
  * were under way while devices sorted and proved.
  *
  * If memory turns out too small on the way, what was done from the plan on is
- * thrown away, and done again with twice as many shares.
+ * thrown away, and done again with twice as many shares; in the
+ * end without any keys in device memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +105,7 @@ gs_device_begin(gs_group *group, unsigned nplanes, uint64_t expected_rows, gs_de
 		job->devices[d].device = group->devices[d];
 	job->fed_planes = nplanes < GS_MAX_PLANES ? nplanes : GS_MAX_PLANES;
 	gs_upload_expect(job, expected_rows);
-	job->resident_planes = gs_memory_planes(job, expected_rows, job->fed_planes);
+	job->resident_planes = gs_memory_planes(job, expected_rows, job->fed_planes, true);
 	*result = job;
 	return GS_OK;
 }
@@ -192,14 +193,15 @@ sort_shares(gs_device_job *job, unsigned min_rounds)
 
 	job->share_allocations = job->nallocations;
 	GS_TRY(gs_memory_shares(job, min_rounds));
-	if (job->rounds > 1 && gs_partition_packed(job))
+	if (job->rounds > 1 && gs_partition_resident(job))
 	{
-		GS_TRY(gs_upload_release(job));
+		GS_TRY(gs_upload_release(job, job->kept_plane));
 		job->share_allocations = job->nallocations;
 		GS_TRY(gs_memory_shares(job, min_rounds));
 	}
 	GS_TRY(gs_partition_plan(job));
 	result->rounds = job->rounds;
+	result->resident = gs_partition_resident(job);
 	result->histograms = gs_plan_passes(job->plan);
 	result->buckets = gs_plan_buckets(job->plan, &buckets);
 	result->refined_rows = 0;
@@ -218,6 +220,24 @@ sort_shares(gs_device_job *job, unsigned min_rounds)
 	return GS_OK;
 }
 
+/* The same, with more and more shares while memory is too small for them. */
+static gs_status
+try_shares(gs_device_job *job)
+{
+	unsigned	min_rounds = 1;
+	gs_status	status = GS_NO_SPACE;
+
+	while (status == GS_NO_SPACE && min_rounds > 0 && min_rounds * job->ndevices <= GS_MAX_SHARES)
+	{
+		if (min_rounds > 1)
+			GS_TRY(undo_shares(job));
+		job->rounds = 0;		/* if there are to be too many */
+		status = sort_shares(job, min_rounds);
+		min_rounds = 2 * job->rounds;
+	}
+	return status;
+}
+
 static gs_status
 sort_rows(gs_device_job *job)
 {
@@ -234,14 +254,12 @@ sort_rows(gs_device_job *job)
 
 	GS_TRY(gs_partition_keys(job));
 	gs_early_choose(job);
-	status = sort_shares(job, 1);
-	while (status == GS_NO_SPACE && job->rounds > 0 &&
-		   2 * job->rounds * job->ndevices <= GS_MAX_SHARES)
-	{
-		GS_TRY(undo_shares(job));
-		status = sort_shares(job, 2 * job->rounds);
-	}
-	return status;
+	status = try_shares(job);
+	if (status != GS_NO_SPACE || job->in_chunks)
+		return status;
+	GS_TRY(undo_shares(job));
+	GS_TRY(gs_partition_evict(job));
+	return try_shares(job);
 }
 
 static bool

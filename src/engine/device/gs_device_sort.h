@@ -100,6 +100,7 @@ typedef struct gs_device_result
 	uint64_t	largest_share_rows;	/* most rows that one device sorted in a
 									 * round */
 	bool		presorted;
+	bool		resident;		/* keys were in device memory in all rounds */
 } gs_device_result;
 
 typedef struct gs_device_job gs_device_job;

@@ -277,11 +277,11 @@ gs_upload_drop(gs_device_job *job)
 }
 
 /*
- * Free the device memory of all planes' words, whose keys have been packed; they
- * are read in host memory from here on.
+ * Free the device memory of all planes' words but one's, -1: of all.  They are read in
+ * host memory from here on.
  */
 gs_status
-gs_upload_release(gs_device_job *job)
+gs_upload_release(gs_device_job *job, int kept)
 {
 	for (unsigned d = 0; d < job->ndevices; d++)
 		GS_TRY(gs_job_sync_queue(job, d, GS_QUEUE_WORK));
@@ -289,6 +289,8 @@ gs_upload_release(gs_device_job *job)
 	{
 		gs_job_plane *p = &job->planes[plane];
 
+		if ((int) plane == kept)
+			continue;
 		if (p->nruns > 0)
 			memcpy(p->words, p->host_words, job->nsegments * sizeof(*p->words));
 		free_runs(job, p);
@@ -393,7 +395,7 @@ settle_segments(gs_device_job *job)
 
 	if (!keep)
 		deal_segments(job, job->nsegments, ndevices);
-	job->resident_planes = gs_memory_planes(job, job->args.nrows, job->args.nplanes);
+	job->resident_planes = gs_memory_planes(job, job->args.nrows, job->args.nplanes, false);
 	for (unsigned plane = 0; plane < job->fed_planes; plane++)
 		if (!keep || plane >= job->resident_planes)
 			GS_TRY(gs_upload_forget(job, plane));

@@ -12,7 +12,7 @@ extern gs_status gs_upload_ahead(gs_device_job *job, unsigned plane, uint64_t se
 								 const uint64_t *words);
 extern gs_status gs_upload_forget(gs_device_job *job, unsigned plane);
 extern void gs_upload_drop(gs_device_job *job);
-extern gs_status gs_upload_release(gs_device_job *job);
+extern gs_status gs_upload_release(gs_device_job *job, int kept);
 extern gs_status gs_upload_planes(gs_device_job *job);
 extern gs_status gs_upload_layout(gs_device_job *job);
 
