@@ -290,12 +290,12 @@ test_resident(void)
 	}			keys[] = {
 		{"words", false, 1, {{.keys = KEYS_UNIFORM64}}},
 		{"numbers", false, 1, {{.keys = KEYS_HEX, .bytes = true}}},
-		{"words and nulls", false, 1, {{.keys = KEYS_ZIPF1, .nulls = NULLS_RARE, .order = GS_NULLS_LAST}}},
+		{"words and nulls", false, 1, {{.keys = KEYS_UNIFORM40, .nulls = NULLS_RARE, .order = GS_NULLS_LAST}}},
 		{"a bit more", false, 1, {{.keys = KEYS_UNIFORM64, .nulls = NULLS_RARE, .order = GS_NULLS_FIRST}}},
-		{"two planes", false, 2, {{.keys = KEYS_ZIPF1}, {.keys = KEYS_ZIPF1, .nulls = NULLS_HALF, .order = GS_NULLS_LAST}}},
+		{"two planes", false, 2, {{.keys = KEYS_UNIFORM40}, {.keys = KEYS_UNIFORM4, .nulls = NULLS_HALF, .order = GS_NULLS_LAST}}},
 		{"a plane of zeros", false, 3, {{.keys = KEYS_ZERO}, {.keys = KEYS_HEX, .bytes = true}, {.keys = KEYS_UNIFORM4}}},
 		{"wide keys", false, 2, {{.keys = KEYS_UNIFORM64}, {.keys = KEYS_UNIFORM64}}},
-		{"many ties", true, 2, {{.keys = KEYS_EXTREMES}, {.keys = KEYS_UNIFORM64}}},
+		{"many ties", true, 2, {{.keys = KEYS_ZIPF1}, {.keys = KEYS_ZIPF1, .nulls = NULLS_HALF, .order = GS_NULLS_LAST}}},
 	};
 
 	for (size_t k = 0; k < LENGTH(keys); k++)
@@ -308,6 +308,9 @@ test_resident(void)
 				uint64_t	words;
 
 				if (groups[i] == NULL || (small_run && (i + k) % 2 != 0) || GS_SEGMENT_SHIFT > 12)
+					continue;
+				/* on two devices, ties need more than keys leave, and less than there is */
+				if (keys[k].ties && groups[i]->ndevices != 2)
 					continue;
 				c.nplanes = keys[k].nplanes;
 				memcpy(c.planes, keys[k].planes, sizeof(keys[k].planes));
