@@ -291,7 +291,7 @@ test_resident(void)
 		{"words", false, 1, {{.keys = KEYS_UNIFORM64}}},
 		{"numbers", false, 1, {{.keys = KEYS_HEX, .bytes = true}}},
 		{"words and nulls", false, 1, {{.keys = KEYS_UNIFORM40, .nulls = NULLS_RARE, .order = GS_NULLS_LAST}}},
-		{"a bit more", false, 1, {{.keys = KEYS_UNIFORM64, .nulls = NULLS_RARE, .order = GS_NULLS_FIRST}}},
+		{"a bit more", false, 1, {{.keys = KEYS_OUTLIER, .nulls = NULLS_RARE, .order = GS_NULLS_FIRST}}},
 		{"two planes", false, 2, {{.keys = KEYS_UNIFORM40}, {.keys = KEYS_UNIFORM4, .nulls = NULLS_HALF, .order = GS_NULLS_LAST}}},
 		{"a plane of zeros", false, 3, {{.keys = KEYS_ZERO}, {.keys = KEYS_HEX, .bytes = true}, {.keys = KEYS_UNIFORM4}}},
 		{"wide keys", false, 2, {{.keys = KEYS_UNIFORM64}, {.keys = KEYS_UNIFORM64}}},
