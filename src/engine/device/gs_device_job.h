@@ -170,6 +170,8 @@ struct gs_device_job
 	gs_keys		keys;			/* but for the words */
 	int			key_plane;		/* whose words are the keys; or -1: packed */
 	int			kept_plane;		/* in whose device memory keys are, words or packed; or -1 */
+	bool		resident_keys;	/* all are there, and nothing else that was uploaded is
+								 * needed but for speed */
 	bool		in_chunks;		/* no memory for resident keys */
 	bool		stop_early;		/* see gs_device_early.c */
 	bool		stopped_early;	/* a bucket of the round was sorted so */

@@ -24,7 +24,6 @@
  */
 #include "engine/device/gs_device_job.h"
 #include "engine/device/gs_device_memory.h"
-#include "engine/device/gs_device_partition.h"
 
 /* Memory a row that refining ties takes at worst, beside the pairs. */
 #define TIES_ROW_BYTES(id_bytes)	(8 + 2 * 4 + (id_bytes))
@@ -164,7 +163,7 @@ gs_memory_shares(gs_device_job *job, unsigned min_rounds)
 	uint64_t	capacity = 0;
 	uint64_t	rounds = min_rounds;
 
-	if (gs_partition_resident(job) && most_rounds > MOST_RESIDENT_ROUNDS)
+	if (job->resident_keys && most_rounds > MOST_RESIDENT_ROUNDS)
 		most_rounds = MOST_RESIDENT_ROUNDS;
 	/* smaller shares take less memory to sort, so that there is more for them */
 	for (int i = 0; i < 2 && rounds <= most_rounds; i++)

@@ -175,6 +175,18 @@ pack_keys(gs_device_job *job)
 	return GS_OK;
 }
 
+/* Are all keys in device memory? */
+static bool
+keys_are_resident(const gs_device_job *job)
+{
+	if (job->key_plane >= 0)
+		return job->kept_plane >= 0;
+	for (unsigned d = 0; d < job->ndevices; d++)
+		if (!packed_stay(&job->devices[d]))
+			return false;
+	return true;
+}
+
 /* Find the key of a row: its first section, and where that is read. */
 gs_status
 gs_partition_keys(gs_device_job *job)
@@ -188,21 +200,11 @@ gs_partition_keys(gs_device_job *job)
 	job->key_plane = -1;
 	job->kept_plane = -1;
 	if (!section_is_plane(&job->section) || job->section.pieces[0].field->numbering != NULL)
-		return pack_keys(job);
-	take_plane(job);
+		GS_TRY(pack_keys(job));
+	else
+		take_plane(job);
+	job->resident_keys = keys_are_resident(job);
 	return GS_OK;
-}
-
-/* Are all keys, and nothing but keys, needed of what was uploaded? */
-bool
-gs_partition_resident(const gs_device_job *job)
-{
-	if (job->key_plane >= 0)
-		return job->kept_plane >= 0;
-	for (unsigned d = 0; d < job->ndevices; d++)
-		if (!packed_stay(&job->devices[d]))
-			return false;
-	return true;
 }
 
 /* Give up all device memory of keys and words; keys are packed in chunks if need be. */

@@ -8,7 +8,6 @@
 #include "engine/device/gs_device_job.h"
 
 extern gs_status gs_partition_keys(gs_device_job *job);
-extern bool gs_partition_resident(const gs_device_job *job);
 extern gs_status gs_partition_evict(gs_device_job *job);
 extern gs_status gs_partition_plan(gs_device_job *job);
 extern gs_status gs_partition_round(gs_device_job *job, unsigned round);

@@ -193,7 +193,7 @@ sort_shares(gs_device_job *job, unsigned min_rounds)
 
 	job->share_allocations = job->nallocations;
 	GS_TRY(gs_memory_shares(job, min_rounds));
-	if (job->rounds > 1 && gs_partition_resident(job))
+	if (job->rounds > 1 && job->resident_keys)
 	{
 		GS_TRY(gs_upload_release(job, job->kept_plane));
 		job->share_allocations = job->nallocations;
@@ -201,7 +201,7 @@ sort_shares(gs_device_job *job, unsigned min_rounds)
 	}
 	GS_TRY(gs_partition_plan(job));
 	result->rounds = job->rounds;
-	result->resident = gs_partition_resident(job);
+	result->resident = job->resident_keys;
 	result->histograms = gs_plan_passes(job->plan);
 	result->buckets = gs_plan_buckets(job->plan, &buckets);
 	result->refined_rows = 0;
