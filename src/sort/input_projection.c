@@ -13,6 +13,7 @@
 #include "executor/executor.h"
 #include "optimizer/clauses.h"
 
+#include "pg_compat.h"
 #include "sort/input_projection.h"
 
 /* The table's attribute that an expression is, or 0. */

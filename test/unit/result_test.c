@@ -20,7 +20,7 @@ one_plane(key_shape shape, null_shape nulls, gs_null_order order)
 		.seed = 3,
 	};
 
-	c.planes[0] = (case_plane) {shape, nulls, order};
+	c.planes[0] = (case_plane) {shape, nulls, order, false};
 	return c;
 }
 
