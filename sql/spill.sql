@@ -188,4 +188,26 @@ INSERT INTO u SELECT i FROM generate_series(3, 30000, 3) i;
 SELECT check_index('CREATE UNIQUE INDEX %s ON u (id)');
 SELECT files();
 
+-- The first sort of a session under a collation, when strings' keys take more than encoders may
+-- hold while rows are read back.
+CREATE TABLE strings AS SELECT i AS id, repeat(md5(i::text), i % 100) AS s FROM generate_series(1, 4000) i;
+\c -
+SET gpusort.force = on;
+SET gpusort.pool_quota = 0;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+DO $$
+DECLARE
+	r record;
+	ids int[];
+BEGIN
+	FOR r IN EXECUTE 'SELECT id FROM gpusort_spill.strings ORDER BY s, id' LOOP
+		ids := ids || r.id;
+	END LOOP;
+	SET LOCAL gpusort.enabled = off;
+	RAISE NOTICE '% rows, %', cardinality(ids),
+		CASE WHEN ids = (SELECT array_agg(id ORDER BY s, id) FROM gpusort_spill.strings) THEN 'same' ELSE 'NOT THE SAME' END;
+END
+$$;
+SET client_min_messages = warning;
 DROP SCHEMA gpusort_spill CASCADE;

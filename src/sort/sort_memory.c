@@ -375,6 +375,7 @@ gpusort_raise_limit(GpuSort *sort)
 				 errmsg("out of memory"),
 				 errdetail("Failed to read back a row of a sort from its temporary file.")));
 	sort->memory.limit_bytes = limit;
+	sort->keys.memory.limit_bytes = gpusort_encoders_limit(limit);
 }
 
 void
