@@ -169,14 +169,20 @@ gpusort_pool_claim(GpuSortPoolAccount *account, uint32 wanted)
 }
 
 bool
-gpusort_pool_is_uneven(const GpuSortPoolAccount *account)
+gpusort_pool_is_wanted(const GpuSortPoolAccount *account)
 {
 	gsd_claim	claim;
 
-	if (account->is_short || !account->entered)
-		return account->is_short;
+	if (!account->entered)
+		return false;
 	claim = claim_of(pg_atomic_read_u32(account->extents));
 	return gsd_is_wanted(gpusort_pool->header, &claim);
+}
+
+bool
+gpusort_pool_is_uneven(const GpuSortPoolAccount *account)
+{
+	return account->is_short || gpusort_pool_is_wanted(account);
 }
 
 void

@@ -54,10 +54,12 @@ extern uint32 gpusort_pool_room(const GpuSortPoolAccount *account);
  */
 extern uint32 gpusort_pool_claim(GpuSortPoolAccount *account, uint32 wanted);
 
+/* Has its session more than is fair, while others are short? */
+extern bool gpusort_pool_is_wanted(const GpuSortPoolAccount *account);
+
 /*
  * Would it get more extents, or leave some to others, if it gave back all and asked again?
- * That is so if others have kept it from more, or if it has more than is fair while
- * others are short.
+ * That is so if others have kept it from more, or if what it has is wanted.
  */
 extern bool gpusort_pool_is_uneven(const GpuSortPoolAccount *account);
 

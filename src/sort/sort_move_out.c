@@ -30,7 +30,7 @@ gpusort_should_move_out(const GpuSort *sort)
 	return sort->order.performed && sort->tuplesort == NULL && !sort->index_rows &&
 		sort->keys.ncolumns > 0 && sort->rows.count > 0 && !gpusort_has_runs(sort) &&
 		gpusort_enable_spill && temp_file_limit < 0 &&
-		pg_atomic_read_u32(account->extents) >= MIN_EXTENTS && gpusort_pool_is_uneven(account);
+		pg_atomic_read_u32(account->extents) >= MIN_EXTENTS && gpusort_pool_is_wanted(account);
 }
 
 void
