@@ -119,6 +119,19 @@ SELECT id FROM fixed ORDER BY 1 / (id - 1000), id LIMIT 1;
 SELECT id, 1 / (id - 1000) AS fraction FROM fixed ORDER BY k, fraction, id LIMIT 1;
 SELECT id, 1 / (id - 1001) AS fraction FROM fixed ORDER BY k, fraction, id LIMIT 1;
 
+-- Whether a function may be called is asked of who opens a cursor, not of who fetches from it
+CREATE FUNCTION opposite(int8) RETURNS int8 LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN -$1; END';
+REVOKE EXECUTE ON FUNCTION opposite FROM PUBLIC;
+CREATE ROLE regress_gpusort_fetches;
+BEGIN;
+DECLARE stays CURSOR FOR SELECT id, opposite(k) AS o FROM fixed ORDER BY o, id;
+SET ROLE regress_gpusort_fetches;
+FETCH 2 FROM stays;
+MOVE ALL IN stays;
+COMMIT;
+RESET ROLE;
+DROP ROLE regress_gpusort_fetches;
+
 -- Evaluated by workers, with room for the rows in the pool and without
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;

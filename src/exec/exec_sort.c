@@ -53,7 +53,7 @@ typedef struct GpuSortScanState
 	MemoryContext context;		/* of the sort; below the query's context */
 	GpuSort    *sort;			/* NULL before the first execution */
 	GpuSortCollectState *collect;	/* collects the rows, or NULL */
-	struct GpuSortProjection *projection;	/* of the input, as that keeps it */
+	struct GpuSortProjection *projection;	/* of the input */
 	bool		sorted;
 	GpuSortPortionWorkers *workers; /* that read it back from temporary files, or NULL */
 	instr_time	collect_time;	/* the child's time included */
@@ -216,7 +216,7 @@ sort_input(GpuSortScanState *node)
 	if (node->collect != NULL)
 		gpusort_collect_for(node->collect, node->sort, node->context);
 	gpusort_drain_input(&(GpuSortInput) {.child = child, .sort = node->sort,
-			.projection = &node->projection});
+			.projection = node->projection});
 	if (node->collect != NULL)
 		gpusort_collect_join(node->collect);
 	node->collect_time = gpusort_elapsed(start);
@@ -318,6 +318,7 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 										  ALLOCSET_DEFAULT_SIZES);
 
 	gpusort_begin_child(css, estate, eflags);
+	node->projection = gpusort_prepare_input(outerPlanState(css));
 	node->collect = gpusort_find_collect(outerPlanState(node));
 	gpusort_return_scanned_rows(css);
 	css->ss.ps.ExecProcNode = exec_proc_node;

@@ -59,12 +59,10 @@ is_plain_scan(PlanState *child)
  * evaluated for it.
  */
 static bool
-select_columns(GpuSortInput *input, ScanState *node)
+select_columns(GpuSortInput *input)
 {
-	GpuSortProjection *projection = *input->projection;
+	GpuSortProjection *projection = input->projection;
 
-	if (projection == NULL)
-		*input->projection = projection = gpusort_begin_projection(node);
 	if (projection == NULL || !gpusort_select_columns(input->sort, &projection->columns))
 		return false;
 	input->evaluate = projection->columns.nvalues > 0 ? projection : NULL;
@@ -82,7 +80,7 @@ choose_put_tuple(GpuSortInput *input)
 	else if (node->ps.ps_ProjInfo == NULL)
 		input->put_tuple = gpusort_put_heap_tuple;
 	else
-		input->put_tuple = select_columns(input, node) ? gpusort_put_heap_columns : NULL;
+		input->put_tuple = select_columns(input) ? gpusort_put_heap_columns : NULL;
 }
 
 /* Put a tuple on a page into the sort; false if it must become a row first. */
@@ -230,6 +228,13 @@ drain_pages(GpuSortInput *input)
 		refused = put_scanned(input);
 	} while (refused == NULL);
 	return refused;
+}
+
+GpuSortProjection *
+gpusort_prepare_input(PlanState *child)
+{
+	return IsA(child, SeqScanState) && child->ps_ProjInfo != NULL
+		? gpusort_begin_projection((ScanState *) child) : NULL;
 }
 
 TupleTableSlot *

@@ -22,7 +22,7 @@ typedef struct GpuSortInput
 	GpuSort    *sort;			/* NULL: every row is refused */
 	bool		is_part;		/* sort is a part (sort_parts.h): it may refuse
 								 * rows */
-	struct GpuSortProjection **projection;	/* of the child, which its owner keeps: NULL at first */
+	struct GpuSortProjection *projection;	/* of the child, as gpusort_prepare_input() made it */
 	uint64		taken;			/* rows that the sort took */
 
 	/* a table that is being read page by page */
@@ -33,6 +33,13 @@ typedef struct GpuSortInput
 								 * instrumentation */
 	HeapTupleData tuple;		/* what the scan slot refers to */
 } GpuSortInput;
+
+/*
+ * What a child makes of its table's tuples, with the query's memory; NULL: nothing that could be
+ * made without it.  For a child that was initialised just now: whether the user may call a function
+ * is asked when the query starts, perhaps of another user than who fetches its rows.
+ */
+extern struct GpuSortProjection *gpusort_prepare_input(PlanState *child);
 
 /*
  * Read the child to its end: NULL.  Or to a row that the sort does not take,
