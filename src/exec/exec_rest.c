@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
+#include "tcop/pquery.h"
 
 #include "exec/exec_junk.h"
 #include "exec/exec_rest.h"
@@ -14,6 +15,13 @@
 #include "sort/sort_fetch.h"
 
 static ExecutorRun_hook_type previous_run_hook = NULL;
+
+/* Is it a portal's?  Others that want so many rows, such as a SELECT INTO in PL/pgSQL, want no more. */
+static bool
+may_go_on(const QueryDesc *query)
+{
+	return ActivePortal != NULL && ActivePortal->queryDesc == query;
+}
 
 /* Who asks for so many rows may ask for more, today or tomorrow. */
 static void
@@ -27,7 +35,8 @@ run(GPUSORT_EXECUTOR_RUN_PARAMETERS)
 	if (count == 0)
 		return;
 	gpusort_rest(query->estate->es_query_cxt);
-	gpusort_give_way(gpusort_returning_node(query->planstate));
+	if (may_go_on(query))
+		gpusort_give_way(gpusort_returning_node(query->planstate));
 }
 
 void
