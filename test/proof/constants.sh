@@ -43,6 +43,8 @@ engine/device/gs_device_upload.c	RUN_SEGMENTS		1|3
 engine/device/gs_device_upload.c	GROUP_SEGMENTS		1|2
 engine/device/gs_device_upload.c	MOST_QUARTERS		4|8
 engine/device/gs_reorder.c		WINDOW_BYTES			UINT64_C(4096)|UINT64_C(50000)
+engine/gs_numbering.c			MIN_SAVED_BITS			1|3
+engine/gs_numbering.h			GS_NUMBERING_MIN_ROWS	16|300
 engine/gs_pack.h				GS_PACK_BLOCK_ROWS		64|128
 engine/host/gs_items.c			RANK_ROWS				2|7
 engine/host/gs_items.c			BLOCK_ITEMS				2|30
@@ -88,9 +90,6 @@ sort/spill_plan.c				STRETCH_BYTES			1.0|1024.0
 sort/spill_plan.c				ENOUGH_BYTES			1.0|(64.0 * 1024)
 sort/spill_plan.c				LEAST_KEPT_PART			0.0|0.05
 sort/key_planes.c				MIN_COMMON_BYTES		1|12
-sort/key_planes.c				ALPHABET_SAMPLE_ROWS	8|100
-sort/key_planes.c				ALPHABET_MIN_ROWS		16|300
-sort/key_planes.c				ALPHABET_MIN_BITS		1|3
 sort/key_run.h					SMALL_RUN				64|128
 sort/key_run.c					REF_AHEAD				3|9
 sort/key_run.c					STRING_AHEAD			1|2
