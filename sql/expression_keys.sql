@@ -3,7 +3,7 @@
 LOAD 'gpusort';
 SET client_min_messages = warning;
 CREATE SCHEMA gpusort_expressions;
-SET search_path = gpusort_expressions, gpusort_test, public;
+SET search_path = gpusort_expressions, gpusort_test, gpusort_parallel, public;
 SET max_parallel_workers_per_gather = 0;
 SET gpusort.force = on;
 SET gpusort.late_rows = off;
@@ -36,6 +36,21 @@ END $$;
 
 -- What it looks like
 SELECT plan_lines('SELECT id, s, k + v AS sum FROM t ORDER BY lower(c), c COLLATE "C", k % 10, id', 'COSTS OFF, VERBOSE');
+-- ... and that all rows but the first come straight from their pages, if a scan makes them
+SELECT query, (executed(query, 'GpuSort') ->> 'Rows From Pages')::int AS from_pages FROM unnest(ARRAY[
+	'SELECT * FROM fixed ORDER BY k',
+	'SELECT id, u FROM fixed ORDER BY k, d',
+	'SELECT v, k FROM fixed ORDER BY k + v',
+	'SELECT id, nullif(k, 7) FROM fixed ORDER BY d + 1, k',
+	'SELECT id FROM fixed WHERE v < 25 ORDER BY k % 10, id',
+	'SELECT id, k FROM fixed ORDER BY u::text COLLATE "C"',
+	'SELECT id, u FROM fixed ORDER BY u::text COLLATE "C", k LIMIT 7',
+	-- attributes that a tuple has not, expressions of subplans, system columns
+	'SELECT id, none FROM t WHERE id <= 3000 ORDER BY k + v',
+	'SELECT id, (SELECT max(id) FROM other WHERE w = v) AS m FROM fixed ORDER BY m',
+	'SELECT id FROM fixed ORDER BY ctid',
+	-- no scan
+	'SELECT id, count(*) FROM fixed GROUP BY id ORDER BY id % 10']) query;
 
 SELECT query, check_portal(query) FROM unnest(ARRAY[
 	-- relabelled
@@ -138,6 +153,11 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SELECT plan_lines('SELECT id FROM t ORDER BY k + v, lower(s) COLLATE "C", id', 'COSTS OFF, VERBOSE');
+SET gpusort.cost_gather = 0;
+-- from pages, all but the first one that each of them reads
+SELECT query, total(node, 'Rows From Pages') BETWEEN 9997 AND 9999 AS from_pages
+FROM (VALUES ('SELECT id, nullif(k, 5) FROM many ORDER BY k % 100, id', 'GpuSort Collect'),
+		('SELECT id, rank() OVER (PARTITION BY k % 10 ORDER BY id) FROM many', 'GpuSort Shared')) q (query, name), executed(query, name) node;
 SELECT query, check_portal(query, VARIADIC settings), check_portal(query || ' LIMIT 600', VARIADIC settings)
 FROM unnest(ARRAY['SELECT s, id, k FROM t ORDER BY c COLLATE "C", lower(s) COLLATE "C", id', 'SELECT wide || 1 AS w, id FROM t ORDER BY k + v, id',
 		'SELECT id, nullif(k, 7) AS k FROM fixed ORDER BY k + v, id']) query,

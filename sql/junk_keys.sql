@@ -22,6 +22,18 @@ ANALYZE t, eight;
 
 -- What it looks like
 SELECT plan_lines('SELECT id, s FROM t ORDER BY k, v, id', 'COSTS OFF, VERBOSE');
+-- ... and of how many columns rows are: fewer than are stored where nobody else looks at them
+SELECT query, executed(query, 'GpuSort') ->> 'Columns Returned' AS columns FROM unnest(ARRAY[
+	'SELECT id, s FROM t ORDER BY k, v',
+	'SELECT id, s FROM t ORDER BY k, v LIMIT 10',
+	'SELECT s FROM t WHERE b ORDER BY lower(c), d',
+	'SELECT FROM t ORDER BY k',
+	-- none are left out
+	'SELECT id, s FROM t ORDER BY s, id',
+	-- not so
+	'SELECT id, s FROM t ORDER BY k FETCH FIRST 10 ROWS WITH TIES',
+	'SELECT id, s FROM t ORDER BY k FOR UPDATE',
+	'SELECT id, row_number() OVER (ORDER BY k) FROM t']) query;
 
 -- Columns of all kinds, in all places
 SELECT query, check_portal(query) FROM unnest(ARRAY[

@@ -190,7 +190,8 @@ gpusort_collect_for(GpuSortCollectState *node, GpuSort *sort, MemoryContext cont
 static void
 keep_counts(GpuSortCollectState *node)
 {
-	GpuSortCollectCounts alone = {.taken = node->input.taken, .took_part = true};
+	GpuSortCollectCounts alone = {.taken = node->input.taken,
+		.from_pages = node->input.from_pages,.took_part = true};
 	MemoryContext context = node->css.ss.ps.state->es_query_cxt;
 
 	if (node->shared != NULL)
@@ -280,6 +281,7 @@ finish_collecting(GpuSortCollectState *node)
 	if (counts != NULL)
 	{
 		counts->taken = node->input.taken;
+		counts->from_pages = node->input.from_pages;
 		counts->took_part = true;
 	}
 	node->finished = true;

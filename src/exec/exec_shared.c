@@ -385,6 +385,7 @@ collect(GpuSortSharedState *node)
 	}
 	MemoryContextDelete(context);
 	counts->taken = input.taken;
+	counts->from_pages = input.from_pages;
 	counts->took_part = true;
 }
 
@@ -448,7 +449,8 @@ sort_alone(GpuSortSharedState *node, instr_time start)
 	collect_time = gpusort_elapsed(start);
 	gpusort_perform(sort);
 	gpusort_make_report(sort, collect_time, &node->report);
-	keep_counts(node, &(GpuSortCollectCounts) {.taken = input.taken, .took_part = true}, 1);
+	keep_counts(node, &(GpuSortCollectCounts) {.taken = input.taken, .from_pages = input.from_pages,
+				.took_part = true}, 1);
 	gpusort_keep_result(&node->result, sort);
 }
 

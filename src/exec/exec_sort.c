@@ -29,6 +29,7 @@
 #include "exec/exec_late.h"
 #include "exec/exec_node.h"
 #include "exec/exec_sort.h"
+#include "exec/explain_counts.h"
 #include "exec/explain_key.h"
 #include "exec/explain_report.h"
 #include "exec/portion_workers.h"
@@ -54,6 +55,7 @@ typedef struct GpuSortScanState
 	GpuSort    *sort;			/* NULL before the first execution */
 	GpuSortCollectState *collect;	/* collects the rows, or NULL */
 	struct GpuSortProjection *projection;	/* of the input */
+	uint64		from_pages;		/* rows that came straight from pages, for EXPLAIN */
 	bool		sorted;
 	GpuSortPortionWorkers *workers; /* that read it back from temporary files, or NULL */
 	instr_time	collect_time;	/* the child's time included */
@@ -197,6 +199,7 @@ sort_input(GpuSortScanState *node)
 	PlanState  *child = outerPlanState(node);
 	EState	   *estate = node->css.ss.ps.state;
 	ScanDirection direction = estate->es_direction;
+	GpuSortInput input = {.child = child, .projection = node->projection};
 	instr_time	start;
 
 	/* the child is always read forward, whatever was asked of us */
@@ -213,10 +216,11 @@ sort_input(GpuSortScanState *node)
 	}
 	node->bound = rows_wanted(node);
 	gpusort_set_bound(node->sort, node->bound);
+	input.sort = node->sort;
 	if (node->collect != NULL)
 		gpusort_collect_for(node->collect, node->sort, node->context);
-	gpusort_drain_input(&(GpuSortInput) {.child = child, .sort = node->sort,
-			.projection = node->projection});
+	gpusort_drain_input(&input);
+	node->from_pages = input.from_pages;
 	if (node->collect != NULL)
 		gpusort_collect_join(node->collect);
 	node->collect_time = gpusort_elapsed(start);
@@ -402,6 +406,19 @@ restore_position(CustomScanState *css)
 		gpusort_cursor_restore(&node->cursor);
 }
 
+/* That the last columns are left out of the rows returned. */
+static void
+explain_clean_rows(const GpuSortScanState *node, ExplainState *es)
+{
+	int			stored = node->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor->natts;
+	int			returned = node->clean_slot->tts_tupleDescriptor->natts;
+
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyText("Columns Returned", psprintf("%d of %d", returned, stored), es);
+	else
+		ExplainPropertyInteger("Columns Returned", NULL, returned, es);
+}
+
 static void
 explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 {
@@ -413,8 +430,13 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 		ExplainPropertyText("Rows", "fetched by TID", es);
 	if (es->verbose)
 		gpusort_explain_encoding(css, &node->spec, es);
+	if (es->verbose && node->clean_slot != NULL)
+		explain_clean_rows(node, es);
 	if (!es->analyze || !node->sorted)
 		return;
+	/* of those that participants collect, GpuSort Collect tells */
+	if (node->collect == NULL)
+		gpusort_explain_from_pages(node->from_pages, es);
 	gpusort_make_report(node->sort, node->collect_time, &report);
 	gpusort_explain_report(&report, es);
 }

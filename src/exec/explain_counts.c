@@ -22,6 +22,13 @@ gpusort_keep_counts(GpuSortKeptCounts *kept, const GpuSortCollectCounts *counts,
 	memcpy(kept->counts, counts, participants * sizeof(GpuSortCollectCounts));
 }
 
+void
+gpusort_explain_from_pages(uint64 rows, ExplainState *es)
+{
+	if (es->verbose)
+		ExplainPropertyUInteger("Rows From Pages", NULL, rows, es);
+}
+
 static void
 explain_counts(const GpuSortCollectCounts *counts, const char *label, const char *other_way,
 			   ExplainState *es)
@@ -30,12 +37,16 @@ explain_counts(const GpuSortCollectCounts *counts, const char *label, const char
 	{
 		gpusort_explain_indent(es);
 		appendStringInfo(es->str,
-						 "%sRows Collected: " UINT64_FORMAT "  Through %s: " UINT64_FORMAT "\n",
+						 "%sRows Collected: " UINT64_FORMAT "  Through %s: " UINT64_FORMAT,
 						 label, counts->taken, other_way, counts->refused);
+		if (es->verbose)
+			appendStringInfo(es->str, "  From Pages: " UINT64_FORMAT, counts->from_pages);
+		appendStringInfoChar(es->str, '\n');
 		return;
 	}
 	ExplainPropertyUInteger("Rows Collected", NULL, counts->taken, es);
 	ExplainPropertyUInteger(psprintf("Rows Through %s", other_way), NULL, counts->refused, es);
+	gpusort_explain_from_pages(counts->from_pages, es);
 }
 
 /* Number 0 is the leader, number i + 1 what PostgreSQL calls Worker i. */
@@ -68,6 +79,7 @@ gpusort_explain_counts(const GpuSortKeptCounts *kept, const char *other_way, Exp
 	{
 		total.taken += kept->counts[i].taken;
 		total.refused += kept->counts[i].refused;
+		total.from_pages += kept->counts[i].from_pages;
 	}
 	explain_counts(&total, "", other_way, es);
 	if (!es->verbose)

@@ -13,6 +13,7 @@ typedef struct GpuSortCollectCounts
 	uint64		taken;			/* into its part, or by a leader into the sort */
 	uint64		dropped;		/* ... of those, not kept by the part, and how often it */
 	uint64		trims;			/* has looked for them (gpusort_note_dropped) */
+	uint64		from_pages;		/* ... of those taken, straight from their pages */
 	uint64		refused;		/* by the part: they go another way */
 	bool		took_part;
 } GpuSortCollectCounts;
@@ -30,6 +31,9 @@ typedef struct GpuSortKeptCounts
  */
 extern void gpusort_keep_counts(GpuSortKeptCounts *kept, const GpuSortCollectCounts *counts,
 								int participants, MemoryContext context);
+
+/* Rows that a node has taken from pages, which EXPLAIN VERBOSE tells. */
+extern void gpusort_explain_from_pages(uint64 rows, ExplainState *es);
 
 /* other_way: how refused rows travel. */
 extern void gpusort_explain_counts(const GpuSortKeptCounts *kept, const char *other_way,

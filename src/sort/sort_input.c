@@ -90,6 +90,7 @@ put_tuple(GpuSortInput *input, HeapTuple tuple)
 	if (input->put_tuple == NULL || !input->put_tuple(input->sort, tuple))
 		return false;
 	input->taken++;
+	input->from_pages++;
 	return true;
 }
 

@@ -23,7 +23,8 @@ typedef struct GpuSortInput
 	bool		is_part;		/* sort is a part (sort_parts.h): it may refuse
 								 * rows */
 	struct GpuSortProjection *projection;	/* of the child, as gpusort_prepare_input() made it */
-	uint64		taken;			/* rows that the sort took */
+	uint64		taken;			/* rows that the sort took, */
+	uint64		from_pages;		/* ... of these from their pages, without having been rows of the child's */
 
 	/* a table that is being read page by page */
 	bool		in_page;
