@@ -162,7 +162,7 @@ build/.cuda_flags:
 all: gpusortd
 
 gpusortd: $(DAEMON_OBJS) $(GS_CUDA_LIB)
-	$(CC) $(COPT) $(SANITIZER_FLAGS) -o $@ $^ $(GS_CUDA_LDLIBS) $(DAEMON_LDLIBS) -lm
+	$(CC) $(COPT) $(SANITIZER_FLAGS) -o $@ $^ $(GS_CUDA_LDLIBS) $(DAEMON_LDLIBS) -lm -pthread
 
 build/gpusortd/%.o: %.c .build_flags build/.cuda_flags Makefile
 	@mkdir -p $(@D)

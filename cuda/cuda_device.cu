@@ -19,6 +19,7 @@
 #define DEFAULT_PERCENT		80
 
 static void cuda_close(gs_device *base);
+static gs_device *cuda_open_lane(gs_device *base, size_t bytes);
 
 extern "C" unsigned
 gs_cuda_count(void)
@@ -77,6 +78,7 @@ make_ops(void)
 
 	ops.close = cuda_close;
 	ops.info = cuda_info;
+	ops.open_lane = cuda_open_lane;
 	ops.can_reach = cuda_can_reach;
 	ops.alloc = cuda_alloc;
 	ops.free = cuda_free;
@@ -97,7 +99,7 @@ make_ops(void)
 	return ops;
 }
 
-/* Take the arena: so many bytes, or per cent of what is free. */
+/* Take the arena: so many bytes, those of the parent's if there is one, or per cent of what is free. */
 static gs_status
 open_arena(gs_cuda_device *device, size_t arena_bytes, unsigned percent)
 {
@@ -110,7 +112,12 @@ open_arena(gs_cuda_device *device, size_t arena_bytes, unsigned percent)
 		arena_bytes = free_bytes / 100 * (percent == 0 ? DEFAULT_PERCENT : percent);
 	}
 	arena_bytes = arena_bytes / GS_ARENA_ALIGNMENT * GS_ARENA_ALIGNMENT;
-	GS_CUDA_TRY(device, cudaMalloc(&device->arena_memory, arena_bytes));
+	if (device->parent == nullptr)
+		GS_CUDA_TRY(device, cudaMalloc(&device->arena_memory, arena_bytes));
+	else
+		device->arena_memory = gs_arena_alloc(device->parent->arena, arena_bytes);
+	if (device->arena_memory == nullptr)
+		return gs_cuda_refused(device, GS_NO_SPACE, "there is no memory for a lane");
 	device->arena_bytes = arena_bytes;
 	device->arena = gs_arena_open(device->arena_memory, arena_bytes);
 	if (device->arena == nullptr)
@@ -148,9 +155,10 @@ open_device(gs_cuda_device *device, size_t arena_bytes, unsigned percent)
 	return open_arena(device, arena_bytes, percent);
 }
 
-extern "C" gs_device *
-gs_cuda_device_open(unsigned index, int cuda_device, size_t arena_bytes, unsigned percent,
-					char *error, size_t error_bytes)
+/* Open GPU number cuda_device, or another device on the parent's; NULL: error[] says why. */
+static gs_cuda_device *
+open_any(unsigned index, int cuda_device, gs_cuda_device *parent, size_t arena_bytes,
+		 unsigned percent, char *error, size_t error_bytes)
 {
 	static const gs_device_ops ops = make_ops();
 	gs_cuda_device *device = new (std::nothrow) gs_cuda_device{};
@@ -163,6 +171,7 @@ gs_cuda_device_open(unsigned index, int cuda_device, size_t arena_bytes, unsigne
 	device->base.ops = &ops;
 	device->base.index = index;
 	device->cuda_device = cuda_device;
+	device->parent = parent;
 	device->peers = UINT32_C(1) << index;
 	if (open_device(device, arena_bytes, percent) != GS_OK)
 	{
@@ -170,7 +179,33 @@ gs_cuda_device_open(unsigned index, int cuda_device, size_t arena_bytes, unsigne
 		cuda_close(&device->base);
 		return nullptr;
 	}
-	return &device->base;
+	return device;
+}
+
+extern "C" gs_device *
+gs_cuda_device_open(unsigned index, int cuda_device, size_t arena_bytes, unsigned percent,
+					char *error, size_t error_bytes)
+{
+	gs_cuda_device *device = open_any(index, cuda_device, nullptr, arena_bytes, percent, error,
+									  error_bytes);
+
+	return device == nullptr ? nullptr : &device->base;
+}
+
+static gs_device *
+cuda_open_lane(gs_device *base, size_t bytes)
+{
+	gs_cuda_device *parent = gs_cuda(base);
+	gs_cuda_device *lane;
+
+	if (bytes < GS_ARENA_ALIGNMENT)
+		return nullptr;
+	lane = open_any(base->index, parent->cuda_device, parent, bytes, 0, base->error,
+					sizeof(base->error));
+	if (lane == nullptr)
+		return nullptr;
+	lane->trace.epoch_ms = parent->trace.epoch_ms;
+	return &lane->base;
 }
 
 /* Failures are of no interest here, and a lost device fails everywhere. */
@@ -183,7 +218,9 @@ cuda_close(gs_device *base)
 	(void) cudaDeviceSynchronize();
 	if (device->arena != nullptr)
 		gs_arena_close(device->arena);
-	if (device->arena_memory != nullptr)
+	if (device->parent != nullptr)
+		gs_arena_free(device->parent->arena, device->arena_memory);
+	else if (device->arena_memory != nullptr)
 		(void) cudaFree(device->arena_memory);
 	if (device->answer != nullptr)
 		(void) cudaFreeHost(device->answer);

@@ -2,7 +2,8 @@
  * cuda_queue.cu
  *		Queues and events: one CUDA stream for each queue, CUDA events from a pool.
  *
- * Streams do not synchronise with the legacy default stream.  Events of the pool
+ * Streams do not synchronise with the legacy default stream.  What lanes have to do is
+ * short, so their kernels go first where the GPU has a choice.  Events of the pool
  * measure no time; those that do belong to the trace.  An event object is on one
  * of two lists: idle, or live between record() and release().  reset() takes all
  * live ones back.
@@ -14,8 +15,13 @@
 gs_status
 gs_cuda_queues_open(gs_cuda_device *device)
 {
+	int			least;
+	int			greatest;
+
+	GS_CUDA_TRY(device, cudaDeviceGetStreamPriorityRange(&least, &greatest));
 	for (cudaStream_t &stream : device->streams)
-		GS_CUDA_TRY(device, cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+		GS_CUDA_TRY(device, cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking,
+														 device->parent != nullptr ? greatest : least));
 	return GS_OK;
 }
 

@@ -13,14 +13,15 @@
  * been used since the last one, and waited for only when the ring is full.
  *
  * Ring size.  4 MB hold 500,000 pointers: a plane of 2^37 rows, or 60 planes of
- * 2^31.  What does not fit is refused with GS_NO_SPACE.
+ * 2^31.  Lanes have 512 kB, enough for some bin trees.  What does not fit is refused
+ * with GS_NO_SPACE.
  */
 #include <string.h>
 
 #include "gs_cuda_table.cuh"
 
 #define RING_BYTES		(UINT64_C(4) << 20)
-#define MARK_BYTES		(RING_BYTES / GS_CUDA_RING_MARKS)
+#define LANE_RING_BYTES	(UINT64_C(512) << 10)
 #define RING_ALIGNMENT	UINT64_C(256)
 #define FETCH_THREADS	256
 
@@ -34,11 +35,12 @@ fetch_words(uint4 *to, const uint4 *from, unsigned count)
 gs_status
 gs_cuda_rings_open(gs_cuda_device *device)
 {
+	device->ring_bytes = device->parent != nullptr ? LANE_RING_BYTES : RING_BYTES;
 	for (gs_cuda_ring &ring : device->rings)
 	{
-		GS_CUDA_TRY(device, cudaHostAlloc((void **) &ring.host, RING_BYTES,
+		GS_CUDA_TRY(device, cudaHostAlloc((void **) &ring.host, device->ring_bytes,
 										  cudaHostAllocMapped | cudaHostAllocPortable));
-		GS_CUDA_TRY(device, cudaMalloc((void **) &ring.device, RING_BYTES));
+		GS_CUDA_TRY(device, cudaMalloc((void **) &ring.device, device->ring_bytes));
 		for (cudaEvent_t &event : ring.mark_events)
 			GS_CUDA_TRY(device, cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
 	}
@@ -107,29 +109,30 @@ gs_status
 gs_cuda_reserve(gs_cuda_device *device, gs_queue queue, size_t bytes, gs_cuda_staging *staging)
 {
 	gs_cuda_ring *ring = &device->rings[queue];
+	const uint64_t ring_bytes = device->ring_bytes;
 	uint64_t	begin;
 	uint64_t	end;
 
-	if (bytes > RING_BYTES)
+	if (bytes > ring_bytes)
 		return gs_cuda_refused(device, GS_NO_SPACE, "too many segments for the staging ring");
-	if (ring->head - ring->marked >= MARK_BYTES)
+	if (ring->head - ring->marked >= ring_bytes / GS_CUDA_RING_MARKS)
 		GS_CUDA_CHECK(set_mark(device, queue));
 
 	begin = (ring->head + RING_ALIGNMENT - 1) / RING_ALIGNMENT * RING_ALIGNMENT;
-	if (begin % RING_BYTES + bytes > RING_BYTES)
-		begin = (begin / RING_BYTES + 1) * RING_BYTES;
+	if (begin % ring_bytes + bytes > ring_bytes)
+		begin = (begin / ring_bytes + 1) * ring_bytes;
 	end = begin + bytes;
-	if (end - ring->tail > RING_BYTES && ring->marked < ring->head)
+	if (end - ring->tail > ring_bytes && ring->marked < ring->head)
 		GS_CUDA_CHECK(set_mark(device, queue));
-	while (end - ring->tail > RING_BYTES && ring->nmarks > 0)
+	while (end - ring->tail > ring_bytes && ring->nmarks > 0)
 		GS_CUDA_CHECK(pass_oldest_mark(device, ring));
 	if (ring->nmarks == 0 && ring->marked == ring->head)
 		ring->tail = begin;		/* nothing in flight */
 
 	ring->head = end;
 	*staging = {};
-	staging->host = ring->host + begin % RING_BYTES;
-	staging->device = ring->device + begin % RING_BYTES;
+	staging->host = ring->host + begin % ring_bytes;
+	staging->device = ring->device + begin % ring_bytes;
 	staging->bytes = bytes;
 	return GS_OK;
 }

@@ -78,6 +78,7 @@ struct gs_cuda_device
 {
 	gs_device	base;			/* must be first field */
 	int			cuda_device;
+	gs_cuda_device *parent;		/* of a lane: whose arena memory it has; or NULL */
 	bool		lost;
 	uint32_t	peers;			/* bit i: device i of the group can be written to */
 	cudaDeviceProp properties;
@@ -89,6 +90,7 @@ struct gs_cuda_device
 	cudaStream_t streams[GS_QUEUES];
 	gs_event   *live_events;
 	gs_event   *idle_events;
+	uint64_t	ring_bytes;
 	gs_cuda_ring rings[GS_QUEUES];
 	uint64_t   *answer;			/* pinned, for what find_ties() and place_rows()
 								 * have to wait for */

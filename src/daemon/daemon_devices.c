@@ -7,6 +7,7 @@
  * memory as a GPU owns its own.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,7 +76,9 @@ cuda_device_number(const gsd_options *options, unsigned i)
 static gsd_exit
 open_cuda_devices(const gsd_options *options, gs_group *group, char *why, size_t why_size)
 {
-	unsigned	present = gs_cuda_count();
+	/* lanes have queues of their own, which would share few connections to the GPU */
+	int			several = setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+	unsigned	present = several == 0 ? gs_cuda_count() : 0;
 	unsigned	n = options->ncuda_devices > 0 ? options->ncuda_devices : present;
 
 	if (present == 0)

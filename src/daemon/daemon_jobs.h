@@ -17,10 +17,16 @@ typedef struct gsd_jobs gsd_jobs;
 extern gsd_jobs *gsd_jobs_begin(gsd_pool *pool, gs_group *group, const gsd_options *options);
 
 /*
- * Do what there is to do for all jobs, and return GSD_EXIT_ASKED when that is nothing;
- * else all jobs have failed, for a device is lost or devices sort wrongly, and the
- * program should end with this status.
+ * Hand out what there is to do of all jobs, and return GSD_EXIT_ASKED; the pool is rung
+ * when there is more.  Else all jobs have failed, for a device is lost or devices sort
+ * wrongly, and the program should end with this status.
  */
 extern gsd_exit gsd_jobs_serve(gsd_jobs *jobs);
+
+/* The same again and again, until all of it is done: for tests. */
+extern gsd_exit gsd_jobs_settle(gsd_jobs *jobs);
+
+/* Finish what is running, and give all memory back, the group's as well; for tests. */
+extern void gsd_jobs_end(gsd_jobs *jobs);
 
 #endif							/* DAEMON_JOBS_H */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/daemon_lanes.h"
 #include "daemon/daemon_options.h"
 
 #define DEFAULT_MEMORY_PERCENT 80
@@ -24,6 +25,7 @@ enum
 	OPTION_DEVICE_ROWS,
 	OPTION_BUCKET_ROWS,
 	OPTION_STEP_ROWS,
+	OPTION_LANES,
 	OPTION_SUPERVISOR_PID,
 	OPTION_POOL_FD,
 	OPTION_POOL_BYTES,
@@ -40,6 +42,7 @@ static const struct option long_options[] = {
 	{"device-rows", required_argument, NULL, OPTION_DEVICE_ROWS},
 	{"bucket-rows", required_argument, NULL, OPTION_BUCKET_ROWS},
 	{"step-rows", required_argument, NULL, OPTION_STEP_ROWS},
+	{"lanes", required_argument, NULL, OPTION_LANES},
 	{"supervisor-pid", required_argument, NULL, OPTION_SUPERVISOR_PID},
 	{"pool-fd", required_argument, NULL, OPTION_POOL_FD},
 	{"pool-bytes", required_argument, NULL, OPTION_POOL_BYTES},
@@ -88,6 +91,17 @@ read_whole_number(const char *text, uint64_t *number)
 	const char *end;
 
 	return read_number(text, number, &end) && *end == '\0';
+}
+
+static bool
+read_lanes(gsd_options *options, const char *text)
+{
+	uint64_t	number;
+
+	if (!read_whole_number(text, &number) || number > GSD_DEVICE_LANES)
+		return false;
+	options->lanes = (unsigned) number;
+	return true;
 }
 
 static bool
@@ -237,6 +251,8 @@ read_option(gsd_options *options, int option, const char *value)
 			return read_whole_number(value, &options->bucket_rows);
 		case OPTION_STEP_ROWS:
 			return read_whole_number(value, &options->step_rows);
+		case OPTION_LANES:
+			return read_lanes(options, value);
 		case OPTION_SUPERVISOR_PID:
 			return read_whole_number(value, &options->supervisor_pid);
 		case OPTION_POOL_FD:
@@ -267,6 +283,7 @@ gsd_read_options(gsd_options *options, int argc, char **argv)
 
 	memset(options, 0, sizeof(*options));
 	options->memory_percent = DEFAULT_MEMORY_PERCENT;
+	options->lanes = GSD_DEVICE_LANES;
 	options->pool_fd = -1;
 
 	while ((option = getopt_long(argc, argv, "", long_options, &index)) != -1)

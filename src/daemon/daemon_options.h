@@ -68,6 +68,8 @@ typedef struct gsd_options
 	uint64_t	bucket_rows;
 	uint64_t	step_rows;		/* 0: any number */
 
+	unsigned	lanes;			/* of each device, for small jobs */
+
 	gsd_fault	fault;
 	uint64_t	fault_at;
 	gs_damage	damage;			/* GSD_FAULT_WRONG */

@@ -315,3 +315,36 @@ device_case_passes(const prepared_case *prepared, gs_group *group, const device_
 	describe_setup(group, setup);
 	return false;
 }
+
+sort_case
+device_case_random(uint64_t *state)
+{
+	sort_case	c = {.seed = random_word(state)};
+
+	c.nrows = random_word(state) % (30000 >> random_word(state) % 8) + 1;
+	c.nplanes = 1 + random_word(state) % 4;
+	c.id_bytes = random_word(state) & 1 ? 4 : 8;
+	c.want_equal = random_word(state) & 1;
+	for (unsigned p = 0; p < c.nplanes; p++)
+	{
+		c.planes[p].keys = (key_shape) (random_word(state) % KEY_SHAPES);
+		c.planes[p].nulls = random_word(state) & 1 ? NULLS_ABSENT
+			: (null_shape) (random_word(state) % NULL_SHAPES);
+		c.planes[p].order = (gs_null_order) (random_word(state) % 3);
+		c.planes[p].bytes = random_word(state) % 3 == 0;
+	}
+	return c;
+}
+
+device_setup
+device_setup_random(uint64_t *state, uint64_t nrows)
+{
+	device_setup setup = {.feed = (feed_shape) (random_word(state) % FEED_SHAPES)};
+
+	if (random_word(state) & 1)
+		setup.span_shift = CASE_SHORT_PARTS + random_word(state) % 3;
+	if (random_word(state) % 4 == 0)
+		setup.expected_rows = 1 + random_word(state) % (3 * nrows);
+	setup.quit = random_word(state) % 16 == 0;
+	return setup;
+}

@@ -53,4 +53,11 @@ extern gs_status device_case_run(const prepared_case *prepared, gs_group *group,
 								 const device_setup *setup, const volatile int *cancel,
 								 gs_device_result *result, const char **fault);
 
+/* Parts as short as they may be: a segment's words lie in one piece. */
+#define CASE_SHORT_PARTS	(GS_SEGMENT_SHIFT + 3)
+
+/* Any case of up to 30,000 rows, and any way to call it. */
+extern sort_case device_case_random(uint64_t *state);
+extern device_setup device_setup_random(uint64_t *state, uint64_t nrows);
+
 #endif							/* DEVICE_CASE_H */

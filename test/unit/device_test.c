@@ -18,9 +18,6 @@
 
 #define ARENA_BYTES	((size_t) 64 << 20)
 
-/* Parts as short as they may be: a segment's words lie in one piece. */
-#define SHORT_PARTS	(GS_SEGMENT_SHIFT + 3)
-
 static const unsigned group_sizes[] = {1, 2, 3, 4, 5, 8};
 
 /* One for each of the group sizes; NULL where there are not as many devices. */
@@ -135,7 +132,7 @@ test_few_rows(void)
 static void
 test_sizes(void)
 {
-	const device_setup setup = {.span_shift = SHORT_PARTS};
+	const device_setup setup = {.span_shift = CASE_SHORT_PARTS};
 
 	for (uint64_t thousands = 1; thousands <= 20; thousands += thousands < 10 ? 1 : 10)
 	{
@@ -162,7 +159,7 @@ test_wide(void)
 	for (size_t i = 0; i < LENGTH(counts); i++)
 	{
 		sort_case	c = plain_case(KEYS_TWO_VALUES, counts[i] > 20 ? 300 : 3000);
-		device_setup setup = {.span_shift = SHORT_PARTS};
+		device_setup setup = {.span_shift = CASE_SHORT_PARTS};
 		bool		passed = true;
 
 		c.nplanes = counts[i];
@@ -215,7 +212,7 @@ static bool
 memory_passes(const sort_case *c, gs_group *group, unsigned *rounds_seen)
 {
 	prepared_case *prepared = case_prepare(c);
-	device_setup setup = {.span_shift = SHORT_PARTS};
+	device_setup setup = {.span_shift = CASE_SHORT_PARTS};
 	bool		passed = true;
 
 	for (uint64_t bytes = 1 << 20; bytes > 110000 && passed; bytes -= bytes / (bytes > 250000 ? 4 : 20))
@@ -371,39 +368,6 @@ test_bytes(void)
 		}
 }
 
-static sort_case
-random_case(uint64_t *state)
-{
-	sort_case	c = {.seed = random_word(state)};
-
-	c.nrows = random_word(state) % (30000 >> random_word(state) % 8) + 1;
-	c.nplanes = 1 + random_word(state) % 4;
-	c.id_bytes = random_word(state) & 1 ? 4 : 8;
-	c.want_equal = random_word(state) & 1;
-	for (unsigned p = 0; p < c.nplanes; p++)
-	{
-		c.planes[p].keys = (key_shape) (random_word(state) % KEY_SHAPES);
-		c.planes[p].nulls = random_word(state) & 1 ? NULLS_ABSENT
-			: (null_shape) (random_word(state) % NULL_SHAPES);
-		c.planes[p].order = (gs_null_order) (random_word(state) % 3);
-		c.planes[p].bytes = random_word(state) % 3 == 0;
-	}
-	return c;
-}
-
-static device_setup
-random_setup(uint64_t *state, uint64_t nrows)
-{
-	device_setup setup = {.feed = (feed_shape) (random_word(state) % FEED_SHAPES)};
-
-	if (random_word(state) & 1)
-		setup.span_shift = SHORT_PARTS + random_word(state) % 3;
-	if (random_word(state) % 4 == 0)
-		setup.expected_rows = 1 + random_word(state) % (3 * nrows);
-	setup.quit = random_word(state) % 16 == 0;
-	return setup;
-}
-
 /* Pairs, room to sort and refine them, and words. */
 #define TIED_ROW_BYTES	72
 
@@ -474,10 +438,10 @@ test_random(void)
 
 		for (int i = 0; i < 60; i++)
 		{
-			sort_case	c = random_case(&state);
+			sort_case	c = device_case_random(&state);
 			prepared_case *prepared = case_prepare(&c);
 			gs_group   *group = groups[random_word(&state) % LENGTH(groups)];
-			device_setup setup = random_setup(&state, c.nrows);
+			device_setup setup = device_setup_random(&state, c.nrows);
 
 			if (group != NULL)
 			{

@@ -22,11 +22,12 @@
 #include "tap.h"
 
 #define EXTENTS		64
-#define SESSIONS	3
+#define SESSIONS	5
 #define FIRST_PID	4711
 #define WORDS		3			/* extents */
 #define IDS			2
-#define NROWS		(2 * GSD_EXTENT_WORDS + GSD_EXTENT_WORDS / 8)
+#define LARGE		(2 * GSD_EXTENT_WORDS + GSD_EXTENT_WORDS / 8)
+#define SMALL		3000		/* rows, at most, that lanes are for */
 
 static gsd_pool pool;
 static gs_group group;
@@ -40,6 +41,7 @@ typedef struct session
 	uint32_t	pid;
 	uint64_t	seed;
 	unsigned	rounds;
+	uint64_t	nrows;			/* of the job at hand */
 	unsigned	done,
 				left,
 				failed,
@@ -102,7 +104,7 @@ open_job(session *self, const memory *memory)
 		usleep(100);
 	job = &pool.header->jobs[n];
 	memset(d, 0, sizeof(*d));
-	d->expected_rows = NROWS;
+	d->expected_rows = self->nrows;
 	d->nplanes = 1;
 	job->descriptor = memory->extents[DESCRIPTOR];
 	job->backend_state = GSD_BACKEND_OPEN;
@@ -144,7 +146,7 @@ feed(session *self, const memory *memory, uint64_t rows)
 }
 
 static void
-run_job(const memory *memory, gsd_job *job)
+run_job(session *self, const memory *memory, gsd_job *job)
 {
 	gsd_descriptor *d = gsd_extent(&pool, memory->extents[DESCRIPTOR]);
 
@@ -152,7 +154,7 @@ run_job(const memory *memory, gsd_job *job)
 	d->list_size = WORDS + IDS;
 	d->planes[0].words.count = WORDS;
 	d->ids = (gsd_extents) {WORDS, IDS};
-	d->nrows = NROWS;
+	d->nrows = self->nrows;
 	d->id_bytes = sizeof(uint32_t);
 	job->backend_state = GSD_BACKEND_RUN;
 	gsd_ring(pool.header);
@@ -160,7 +162,7 @@ run_job(const memory *memory, gsd_job *job)
 
 /* Read ids as they come, up to a number of them; false if they are not in order. */
 static bool
-read_ids(const memory *memory, gsd_job *job, uint64_t up_to)
+read_ids(session *self, const memory *memory, gsd_job *job, uint64_t up_to)
 {
 	uint64_t	read = 0;
 
@@ -169,7 +171,7 @@ read_ids(const memory *memory, gsd_job *job, uint64_t up_to)
 		uint64_t	ready = job->ready_rows;
 
 		for (; read < ready; read++)
-			if (id_at(memory, read) >= NROWS ||
+			if (id_at(memory, read) >= self->nrows ||
 				(read > 0 && *word_at(memory, id_at(memory, read - 1)) > *word_at(memory, id_at(memory, read))))
 				return false;
 		usleep(50);
@@ -196,15 +198,17 @@ one_job(session *self)
 	unsigned	ending_at = next_random(self) % 6;
 	bool		patient = next_random(self) % 2 == 0;
 
+	/* some are sorted in lanes, some by all devices */
+	self->nrows = next_random(self) % 2 == 0 ? LARGE : 1 + next_random(self) % (2 * SMALL);
 	take_memory(self, &memory);
 	n = open_job(self, &memory);
 	job = &pool.header->jobs[n];
 	/* 0: closed while it is fed, 1: when it has been run, 2: while it is read, else at its end */
-	feed(self, &memory, ending_at == 0 ? next_random(self) % NROWS : NROWS);
+	feed(self, &memory, ending_at == 0 ? next_random(self) % self->nrows : self->nrows);
 	if (ending_at > 0)
-		run_job(&memory, job);
+		run_job(self, &memory, job);
 	if (ending_at > 1)
-		self->wrong += !read_ids(&memory, job, ending_at == 2 ? next_random(self) % NROWS : NROWS);
+		self->wrong += !read_ids(self, &memory, job, ending_at == 2 ? next_random(self) % self->nrows : self->nrows);
 	if (ending_at > 2)
 	{
 		while (job->daemon_state != GSD_DAEMON_DONE && job->daemon_state != GSD_DAEMON_FAILED)
@@ -284,7 +288,8 @@ start_jobs(void)
 		.engine = GSD_ENGINE_SIMULATED,
 		.simulated_devices = 3,
 		.memory_bytes = UINT64_C(16) << 20,
-		.device_rows = 1000,
+		.device_rows = SMALL,
+		.lanes = 2,
 		.bucket_rows = 50000,
 		.step_rows = 20000
 	};
@@ -334,7 +339,7 @@ main(int argc, char **argv)
 	tap_ok(sum.failed == 0 && sum.done > 0, "jobs are done: %u", sum.done);
 	tap_ok(sum.left > 0, "some are abandoned, and reaped: %u", sum.left);
 	tap_ok(pool.header->service.device_bytes_used == 0, "device memory is free");
+	gsd_jobs_end(jobs);
 	gsd_close_devices(&group);
-	free(jobs);
 	return tap_finish();
 }

@@ -28,7 +28,13 @@
  * which waits until nothing of the job runs any more and clears what can be
  * cleared.  After GS_DEVICE_LOST the device is unusable.
  *
- * All calls for the devices of a group come from one thread.
+ * Lanes.  open_lane() makes a device of its own out of a part of another one's
+ * memory: with queues, events, an arena and errors of its own.  So a small sort can
+ * go on beside a large one, and beside other small ones; nothing that is done to
+ * one of them is seen by another.
+ *
+ * All calls for the devices of a group come from one thread.  A lane belongs to
+ * another group, and so may be another thread's, but for its opening and closing.
  */
 #ifndef GS_DEVICE_H
 #define GS_DEVICE_H
@@ -309,6 +315,12 @@ typedef struct gs_device_ops
 {
 	void		(*close) (gs_device *device);
 	void		(*info) (gs_device *device, gs_device_info *info);
+
+	/*
+	 * A device of the same index on so many bytes of this one's memory, to be closed
+	 * before it; NULL: no room, or device->error says why.
+	 */
+	gs_device  *(*open_lane) (gs_device *device, size_t bytes);
 
 	/* Can scatter() on this device write to memory of that one? */
 	bool		(*can_reach) (gs_device *device, gs_device *peer);

@@ -35,8 +35,6 @@
 #include "engine/device/gs_device_result.h"
 #include "engine/device/gs_device_upload.h"
 
-#define DEFAULT_DEVICE_ROWS	(UINT64_C(4) << 20)
-
 #define MAX_ROWS			(UINT64_C(1) << 48)
 
 /* May rows be stored straight to the device of their share? */
@@ -99,7 +97,7 @@ gs_device_begin(gs_group *group, unsigned nplanes, uint64_t expected_rows, gs_de
 	job->group = group;
 	job->options = group->options;
 	if (job->options.device_rows == 0)
-		job->options.device_rows = DEFAULT_DEVICE_ROWS;
+		job->options.device_rows = GS_DEFAULT_DEVICE_ROWS;
 	job->store = may_store(group);
 	for (unsigned d = 0; d < group->ndevices; d++)
 		job->devices[d].device = group->devices[d];

@@ -52,6 +52,8 @@ typedef enum gs_exchange
 	GS_EXCHANGE_COPY			/* scattered locally, then copied bucket by bucket */
 } gs_exchange;
 
+#define GS_DEFAULT_DEVICE_ROWS	(UINT64_C(4) << 20)
+
 /* How to sort; zeros are replaced by defaults. */
 typedef struct gs_device_options
 {

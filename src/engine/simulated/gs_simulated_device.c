@@ -42,6 +42,7 @@ struct gs_event
 typedef struct simulated_device
 {
 	gs_device	device;			/* must be first */
+	gs_device  *parent;			/* whose memory it is, of a lane; NULL: its own */
 	void	   *memory;
 	size_t		memory_bytes;
 	gs_arena   *arena;
@@ -125,7 +126,10 @@ close_device(gs_device *device)
 	gs_arena_close(simulated->arena);
 	if (simulated->memory != NULL)
 		ASAN_UNPOISON_MEMORY_REGION(simulated->memory, simulated->memory_bytes);
-	free(simulated->memory);
+	if (simulated->parent != NULL)
+		simulated->parent->ops->free(simulated->parent, simulated->memory);
+	else
+		free(simulated->memory);
 	free(simulated);
 }
 
@@ -142,6 +146,8 @@ device_info(gs_device *device, gs_device_info *info)
 		.peers = UINT32_MAX,
 	};
 }
+
+static gs_device *open_lane(gs_device *device, size_t bytes);
 
 static bool
 can_reach(gs_device *device, gs_device *peer)
@@ -498,6 +504,7 @@ read_trace(gs_device *device, gs_span_time *spans, unsigned max)
 static const gs_device_ops simulated_ops = {
 	.close = close_device,
 	.info = device_info,
+	.open_lane = open_lane,
 	.can_reach = can_reach,
 	.host_register = host_register,
 	.host_unregister = host_unregister,
@@ -539,27 +546,73 @@ static const gs_device_ops simulated_ops = {
 	.read_trace = read_trace,
 };
 
-gs_device *
-gs_simulated_device_open(unsigned index, size_t arena_bytes, uint64_t fail_at)
+/* A device on memory that is there, or NULL; it is closed with the device in any case. */
+static simulated_device *
+open_device(unsigned index, gs_device *parent, void *memory, size_t bytes)
 {
 	simulated_device *simulated = calloc(1, sizeof(*simulated));
 
 	if (simulated == NULL)
+	{
+		if (parent != NULL)
+			parent->ops->free(parent, memory);
+		else
+			free(memory);
 		return NULL;
+	}
 	simulated->device = (gs_device) {.ops = &simulated_ops, .index = index};
-	simulated->fail_at = fail_at;
-	simulated->memory_bytes = (arena_bytes + GS_ARENA_ALIGNMENT - 1) /
-		GS_ARENA_ALIGNMENT * GS_ARENA_ALIGNMENT;
-	simulated->memory = aligned_alloc(GS_ARENA_ALIGNMENT, simulated->memory_bytes);
-	if (simulated->memory != NULL)
-		simulated->arena = gs_arena_open(simulated->memory, simulated->memory_bytes);
+	simulated->parent = parent;
+	simulated->memory = memory;
+	simulated->memory_bytes = bytes;
+	if (memory != NULL)
+		simulated->arena = gs_arena_open(memory, bytes);
 	if (simulated->arena == NULL)
 	{
 		close_device(&simulated->device);
 		return NULL;
 	}
-	ASAN_POISON_MEMORY_REGION(simulated->memory, simulated->memory_bytes);
+	ASAN_POISON_MEMORY_REGION(memory, bytes);
+	return simulated;
+}
+
+static size_t
+aligned_bytes(size_t bytes)
+{
+	return (bytes + GS_ARENA_ALIGNMENT - 1) / GS_ARENA_ALIGNMENT * GS_ARENA_ALIGNMENT;
+}
+
+gs_device *
+gs_simulated_device_open(unsigned index, size_t arena_bytes, uint64_t fail_at)
+{
+	size_t		bytes = aligned_bytes(arena_bytes);
+	simulated_device *simulated = open_device(index, NULL, aligned_alloc(GS_ARENA_ALIGNMENT, bytes),
+											  bytes);
+
+	if (simulated == NULL)
+		return NULL;
+	simulated->fail_at = fail_at;
 	return &simulated->device;
+}
+
+/* A lane has its device's faults. */
+static gs_device *
+open_lane(gs_device *device, size_t bytes)
+{
+	const simulated_device *parent = simulated_of(device);
+	void	   *memory = alloc_memory(device, aligned_bytes(bytes));
+	simulated_device *lane;
+
+	if (memory == NULL)
+		return NULL;
+	lane = open_device(device->index, device, memory, aligned_bytes(bytes));
+	if (lane == NULL)
+		return NULL;
+	lane->fail_at = parent->fail_at;
+	lane->keeps_failing = parent->keeps_failing;
+	lane->damage = parent->damage;
+	lane->spoil_at = parent->spoil_at;
+	lane->spoil_every = parent->spoil_every;
+	return &lane->device;
 }
 
 void

@@ -1,0 +1,47 @@
+/*
+ * daemon_lanes.h
+ *		Parts of devices on which small jobs are sorted, each for itself.
+ */
+#ifndef DAEMON_LANES_H
+#define DAEMON_LANES_H
+
+#include <stdbool.h>
+
+#include "engine/device/gs_device_sort.h"
+
+#define GSD_DEVICE_LANES	4
+#define GSD_MAX_LANES		(GSD_DEVICE_LANES * GS_MAX_DEVICES)
+
+typedef struct gsd_lane
+{
+	unsigned	of;				/* number of its device in the group */
+	gs_group	group;			/* of this one lane */
+} gsd_lane;
+
+typedef struct gsd_lanes
+{
+	unsigned	count;
+	uint64_t	most_rows;		/* that a small job has */
+	uint64_t	lane_bytes;		/* of memory, each */
+	gsd_lane	lanes[GSD_MAX_LANES];
+} gsd_lanes;
+
+/* What a job needs, as far as it is known. */
+typedef struct gsd_lane_needs
+{
+	uint64_t	nrows;
+	unsigned	nplanes;
+	uint64_t	row_bytes;		/* of rows that are to be reordered, all together */
+} gsd_lane_needs;
+
+/*
+ * Take so many lanes of each of a group's devices, at most GSD_DEVICE_LANES, or as many
+ * as there is memory for.
+ */
+extern void gsd_lanes_open(gsd_lanes *lanes, const gs_group *group, unsigned of_each);
+extern void gsd_lanes_close(gsd_lanes *lanes);
+
+/* Is there a lane that is large enough?  Any number may be wrong. */
+extern bool gsd_lanes_fit(const gsd_lanes *lanes, const gsd_lane_needs *needs);
+
+#endif							/* DAEMON_LANES_H */

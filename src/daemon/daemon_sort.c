@@ -1,0 +1,326 @@
+/*
+ * daemon_sort.c
+ *		One job on devices: fed, sorted, its rows reordered, and its backend told.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "daemon/daemon_devices.h"
+#include "daemon/daemon_log.h"
+#include "daemon/daemon_sort.h"
+#include "protocol/gsd_wake.h"
+
+/*
+ * A backend that reads the first rows while others are sorted is woken at most so
+ * often: a wake-up costs it some 10 us.
+ */
+#define WAKE_INTERVAL_MS 0.5
+
+/* What backends say about whole extents is passed on to devices by segments. */
+_Static_assert(GS_SEGMENT_ROWS == GSD_EXTENT_WORDS, "a segment of words fills an extent");
+
+static double
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1e3 + now.tv_nsec / 1e6;
+}
+
+static gsd_job *
+pool_job(const gsd_sorter *sorter, unsigned n)
+{
+	return &sorter->common->pool->header->jobs[n];
+}
+
+void
+gsd_sorter_begin(gsd_sorter *sorter, gsd_common *common)
+{
+	sorter->common = common;
+	sorter->idle_bytes = gsd_device_bytes_free(&sorter->group);
+}
+
+/* Say in the pool how much device memory is in use. */
+static void
+publish_used_bytes(gsd_sorter *sorter)
+{
+	uint64_t	used = sorter->idle_bytes - gsd_device_bytes_free(&sorter->group);
+
+	sorter->common->pool->header->service.device_bytes_used += used - sorter->used_bytes;
+	sorter->used_bytes = used;
+}
+
+static gs_status
+begin_device_job(gsd_sorter *sorter, gsd_work *work, uint64_t expected_rows)
+{
+	gs_status	status = GS_OK;
+
+	if (work->job == NULL)
+		status = gs_device_begin(&sorter->group, work->nplanes, expected_rows, &work->job);
+	if (status != GS_OK)
+		work->job = NULL;
+	return status;
+}
+
+static void
+end_device_job(gsd_sorter *sorter, gsd_work *work)
+{
+	gs_device_end(work->job);
+	work->job = NULL;
+	publish_used_bytes(sorter);
+}
+
+void
+gsd_work_end(gsd_sorter *sorter, gsd_work *work)
+{
+	gs_reorder_end(work->reorder);
+	work->reorder = NULL;
+	end_device_job(sorter, work);
+}
+
+static void
+feed_rows(gsd_sorter *sorter, gsd_work *work, unsigned n, const gsd_descriptor *descriptor)
+{
+	uint64_t	extents = descriptor->fed_row_bytes >> GSD_EXTENT_SHIFT;
+
+	if (work->fed_extents < extents && work->reorder == NULL)
+		work->reorder = gs_reorder_begin(&sorter->group);
+	while (work->reorder != NULL && work->fed_extents < extents)
+	{
+		const void *rows = gsd_row_extent(sorter->common->pool, n, work->fed_extents);
+
+		if (rows == NULL || !gs_reorder_feed(work->reorder, rows, GSD_EXTENT_BYTES))
+			break;				/* the rest is uploaded in the end, or nothing is reordered */
+		work->fed_extents++;
+	}
+}
+
+static void
+feed_plane(gsd_sorter *sorter, gsd_work *work, unsigned n, unsigned plane,
+		   const gsd_descriptor *descriptor)
+{
+	uint64_t	segments = descriptor->fed_rows[plane] >> GS_SEGMENT_SHIFT;
+
+	while (work->fed_segments[plane] < segments)
+	{
+		uint64_t	segment = work->fed_segments[plane];
+		const uint64_t *words = gsd_segment_words(sorter->common->pool, n, plane, segment);
+
+		if (words == NULL || begin_device_job(sorter, work, descriptor->expected_rows) != GS_OK)
+			break;				/* the run will find out what is wrong */
+		gs_device_feed(work->job, plane, segment, words);
+		work->fed_segments[plane]++;
+	}
+}
+
+void
+gsd_work_feed(gsd_sorter *sorter, gsd_work *work, unsigned n)
+{
+	const gsd_descriptor *descriptor = gsd_job_descriptor(sorter->common->pool, n);
+
+	for (unsigned plane = 0; descriptor != NULL && plane < work->nplanes; plane++)
+		feed_plane(sorter, work, n, plane, descriptor);
+	if (descriptor != NULL)
+		feed_rows(sorter, work, n, descriptor);
+	publish_used_bytes(sorter);
+}
+
+void
+gsd_work_feed_again(gsd_work *work)
+{
+	gs_reorder_end(work->reorder);
+	work->reorder = NULL;
+	work->fed_extents = 0;
+	if (work->job == NULL)
+		return;
+	for (unsigned plane = 0; plane < work->nplanes; plane++)
+		gs_device_unfeed(work->job, plane);
+	memset(work->fed_segments, 0, sizeof(work->fed_segments));
+}
+
+static void
+publish_result(gsd_job *job, const gs_device_result *result)
+{
+	job->result = (gsd_result) {
+		.key_bits = result->key_bits,
+		.devices = result->devices,
+		.rounds = result->rounds,
+		.histograms = result->histograms,
+		.buckets = result->buckets,
+		.presorted = result->presorted,
+		.exchanged_rows = result->exchanged_rows,
+		.refined_rows = result->refined_rows,
+	};
+}
+
+/* Do wrong what was asked for, if now is the time. */
+static void
+act_up(gsd_common *common, gsd_fault crash, gsd_fault stop)
+{
+	gsd_fault	fault = common->fault;
+
+	if (common->runs != common->fault_at || (fault != crash && fault != stop))
+		return;
+	common->fault = GSD_FAULT_NONE;
+	raise(fault == crash ? SIGSEGV : SIGSTOP);
+}
+
+/* Tell the backend that there is something new, but not all the time. */
+static void
+tell_backend(gsd_sorter *sorter, unsigned n)
+{
+	if (now_ms() - sorter->woken_ms < WAKE_INTERVAL_MS)
+		return;
+	gsd_wake_waiter(pool_job(sorter, n));
+	sorter->woken_ms = now_ms();
+}
+
+/*
+ * Tell the backend of rows that have become ready, the last of them excepted, which
+ * DONE will tell of if nothing is to follow.
+ */
+static void
+publish_rows(gsd_sorter *sorter, unsigned n, uint64_t before, uint64_t ready)
+{
+	gsd_common *common = sorter->common;
+	gsd_job    *job = pool_job(sorter, n);
+	uint64_t	step = common->step_rows > 0 ? common->step_rows : ready;
+
+	while (before < ready)
+	{
+		before = ready - before > step ? before + step : ready;
+		job->ready_rows = before;
+		if (before == sorter->arguments.args.nrows)
+		{
+			if (sorter->arguments.reorder)
+				gsd_wake_waiter(job);
+			return;
+		}
+		tell_backend(sorter, n);
+		act_up(common, GSD_FAULT_CRASH_LATE, GSD_FAULT_STOP_LATE);
+	}
+}
+
+/* The same for rows that have been reordered. */
+static void
+publish_reordered(gsd_sorter *sorter, unsigned n, uint64_t before, uint64_t ready)
+{
+	gsd_common *common = sorter->common;
+	gsd_job    *job = pool_job(sorter, n);
+	uint64_t	step = common->step_rows > 0 ? common->step_rows : ready;
+
+	while (before < ready)
+	{
+		before = ready - before > step ? before + step : ready;
+		job->reordered_rows = before;
+		tell_backend(sorter, n);
+		act_up(common, GSD_FAULT_CRASH_REORDER, GSD_FAULT_STOP_REORDER);
+	}
+}
+
+static void
+do_others(gsd_sorter *sorter)
+{
+	if (sorter->between != NULL)
+		sorter->between(sorter->arg);
+}
+
+/* See the sort through to its last row. */
+static gs_status
+wait_for_rows(gsd_sorter *sorter, gsd_work *work, unsigned n, const char **message)
+{
+	uint64_t	ready = 0;
+
+	while (ready < sorter->arguments.args.nrows)
+	{
+		uint64_t	before = ready;
+		gs_status	status = gs_device_wait(work->job, &ready, message);
+
+		if (status != GS_OK)
+			return status;
+		publish_rows(sorter, n, before, ready);
+		do_others(sorter);
+	}
+	return GS_OK;
+}
+
+gs_status
+gsd_work_sort(gsd_sorter *sorter, gsd_work *work, unsigned n, const char **message)
+{
+	gsd_common *common = sorter->common;
+	gsd_job    *job = pool_job(sorter, n);
+	double		begin_ms = now_ms();
+	gs_status	status;
+
+	*message = gsd_read_arguments(common->pool, n, &sorter->arguments);
+	if (*message != NULL)
+		return GS_INVALID;
+	common->runs++;
+	act_up(common, GSD_FAULT_CRASH, GSD_FAULT_STOP);
+	if (common->runs == common->fault_at && common->fault == GSD_FAULT_LOST)
+	{
+		*message = "a lost device was asked for";
+		return GS_DEVICE_LOST;
+	}
+	status = begin_device_job(sorter, work, sorter->arguments.args.nrows);
+	if (status == GS_OK)
+		status = gs_device_run(work->job, &sorter->arguments.args, &sorter->result, message);
+	if (status != GS_OK)
+		return status;
+	publish_result(job, &sorter->result);
+	status = wait_for_rows(sorter, work, n, message);
+	if (status != GS_OK)
+		return status;
+	job->result.device_ms = now_ms() - begin_ms;
+	end_device_job(sorter, work);
+	return GS_OK;
+}
+
+/* From the first row to the last one. */
+static gs_status
+reorder_rows(gsd_sorter *sorter, gsd_work *work, unsigned n, const char **message)
+{
+	uint64_t	ready = 0;
+	gs_status	status;
+
+	if (work->reorder == NULL)
+		work->reorder = gs_reorder_begin(&sorter->group);
+	if (work->reorder == NULL)
+		return GS_NO_SPACE;
+	status = gs_reorder_run(work->reorder, &sorter->arguments.rows, message);
+	while (status == GS_OK && ready < sorter->arguments.args.nrows)
+	{
+		uint64_t	before = ready;
+
+		status = gs_reorder_wait(work->reorder, &ready, message);
+		if (status == GS_OK)
+			publish_reordered(sorter, n, before, ready);
+		do_others(sorter);
+	}
+	return status;
+}
+
+gs_status
+gsd_work_reorder(gsd_sorter *sorter, gsd_work *work, unsigned n)
+{
+	double		begin_ms = now_ms();
+	const char *message = "out of memory";
+	gs_status	status;
+
+	if (!sorter->arguments.reorder)
+		return GS_OK;
+	status = reorder_rows(sorter, work, n, &message);
+	if (status == GS_DEVICE_ERROR || status == GS_DEVICE_LOST)
+		gsd_log("rows could not be reordered: %s", message);
+	pool_job(sorter, n)->result.reorder_ms = now_ms() - begin_ms;
+	return status;
+}
+
+void
+gsd_sorter_forget(gsd_sorter *sorter)
+{
+	gsd_free_arguments(&sorter->arguments);
+}
