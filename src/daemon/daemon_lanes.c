@@ -2,8 +2,8 @@
  * daemon_lanes.c
  *		Parts of devices on which small jobs are sorted, each for itself.
  *
- * A job is small if it would not get a second device if it had all of them, and if it
- * finds room in a lane.  What it needs there is estimated; should that not do, the job is
+ * A job is small if it has no more rows than pay for a device of their own, and if it finds
+ * room in a lane.  What it needs there is estimated; should that not do, the job is
  * sorted by all devices after all.
  */
 #include "daemon/daemon_lanes.h"

@@ -131,7 +131,12 @@ run_service(const gsd_options *options)
 	if (status != 0)
 		return status;
 	jobs = gsd_jobs_begin(&pool, &group, options);
-	return jobs != NULL ? serve(jobs, pool.header) : GSD_EXIT_NO_MEMORY;
+	if (jobs == NULL)
+		return GSD_EXIT_NO_MEMORY;
+	status = serve(jobs, pool.header);
+
+	/* other threads may still be busy with devices: nothing is to be taken down below them */
+	_exit(status);
 }
 
 int
