@@ -41,6 +41,7 @@ static _Atomic bool main_stops;
 static _Atomic bool lanes_stop;
 static _Atomic unsigned main_stopped;
 static _Atomic unsigned lanes_stopped;
+static _Atomic unsigned stopped_on[DEVICES];	/* of those */
 static _Atomic gs_status lane_status;
 static _Atomic bool lanes_are_full;
 
@@ -69,7 +70,9 @@ static gs_status
 sort_on_lane(gs_device *device, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned id_bytes,
 			 uint64_t nrows, unsigned low_bit, unsigned bits, void *temp, bool *in_spare)
 {
+	stopped_on[device->index]++;
 	stop_while(&lanes_stop, &lanes_stopped);
+	stopped_on[device->index]--;
 	if (lane_status != GS_OK)
 		return lane_status;
 	return real_ops->sort(device, queue, pairs, spare, id_bytes, nrows, low_bit, bits, temp, in_spare);
@@ -299,7 +302,12 @@ test_beside_small(void)
 
 	lanes_stop = true;
 	for (int i = 0; i < ALL_LANES; i++)
+	{
 		small[i] = submit(SMALL);
+		if (i + 1 == DEVICES)
+			tap_ok(reaches(&lanes_stopped, DEVICES) && stopped_on[0] == stopped_on[1],
+				   "each device gets one before one gets two");
+	}
 	tap_ok(reaches(&lanes_stopped, ALL_LANES), "as many small jobs as lanes are sorted at a time: %u",
 		   ALL_LANES);
 	small[ALL_LANES] = submit(SMALL);
