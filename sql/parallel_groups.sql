@@ -14,8 +14,7 @@ SELECT plan_lines('SELECT k, pad, mode() WITHIN GROUP (ORDER BY id) FROM par GRO
 -- Others are computed in parts, or by hashing.
 SELECT shared('SELECT k, count(id) FROM par GROUP BY k');
 SELECT shared('SELECT k, max(id) FROM par GROUP BY k ORDER BY k');
--- no groups, or too many kinds of them
-SELECT shared('SELECT count(DISTINCT id) FROM par');
+-- too many kinds of groups
 SELECT shared('SELECT k, count(DISTINCT id) FROM par GROUP BY GROUPING SETS (k, pad)');
 -- where it is not allowed
 CREATE AGGREGATE restricted_sum(int) (SFUNC = int4pl, STYPE = int, INITCOND = 0, PARALLEL = RESTRICTED);
@@ -44,8 +43,7 @@ SELECT together(query, 'GroupAggregate') FROM (VALUES
 	('SELECT k, c, rank() OVER (PARTITION BY k % 7 ORDER BY c, k) FROM (SELECT k, count(DISTINCT pad) AS c FROM par GROUP BY k) s'),
 	('SELECT k, count(DISTINCT id) FROM par GROUP BY k ORDER BY k'),
 	('SELECT k, count(DISTINCT id) FROM par GROUP BY k ORDER BY k DESC'),
-	('SELECT k, pad, count(DISTINCT id) AS c FROM par GROUP BY k, pad ORDER BY c, pad, k'),
-	('SELECT k, count(DISTINCT id) FROM par GROUP BY k ORDER BY k LIMIT 10')) q(query);
+	('SELECT k, pad, count(DISTINCT id) AS c FROM par GROUP BY k, pad ORDER BY c, pad, k')) q(query);
 -- input in order by more columns than are grouped by, some of which are no longer there
 CREATE TABLE ids (id int PRIMARY KEY);
 SELECT together(query, 'GroupAggregate.*Sliced By: s.k\n.*WindowAgg.*Sliced By: par.k\n', 'parallel_tuple_cost=0.01')

@@ -36,14 +36,43 @@ RESET enable_hashagg;
 SELECT gpusort_test.check_rows('SELECT DISTINCT customer FROM (SELECT customer FROM visits UNION ALL SELECT id FROM visits) u ORDER BY customer',
 	true, ARRAY['GpuSort|HashAggregate'], '{}');
 
--- With workers: they collect the rows, or those that each has made distinct
+-- With workers: they collect the rows, or those that each has made distinct; or sort them together
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
+SET gpusort.cost_gather = 0;
+SET gpusort.enable_shared_sort = off;
 SELECT q, gpusort_test.check_rows(q, true, ARRAY['Unique\n *->  Custom Scan \(GpuSort\)\n.*Gather'], ARRAY['enable_hashagg=off'])
 FROM unnest(ARRAY[
 	'SELECT DISTINCT customer, day FROM visits ORDER BY customer, day',
 	'SELECT DISTINCT ON (customer) customer, day, id FROM visits ORDER BY customer, day DESC, id'
 ]) q;
+RESET gpusort.enable_shared_sort;
+SELECT q, gpusort_test.check_rows(q, q ~ 'ORDER BY', ARRAY['Gather.*Unique\n *->  Parallel Custom Scan \(GpuSort Shared\)'], ARRAY['enable_hashagg=off'])
+FROM unnest(ARRAY[
+	'SELECT DISTINCT customer, day FROM visits ORDER BY customer, day',
+	'SELECT DISTINCT customer, day FROM visits',
+	'SELECT DISTINCT ON (customer) customer, day, id FROM visits ORDER BY customer, day DESC, id',
+	'SELECT DISTINCT ON (place, customer) customer, place, id FROM visits ORDER BY place DESC, customer, id',
+	'SELECT DISTINCT nullif(customer % 7, 3) AS k FROM visits',
+	'SELECT count(*), sum(customer) FROM (SELECT DISTINCT customer, day FROM visits) d',
+	'SELECT DISTINCT customer, count(*) OVER (PARTITION BY customer) FROM visits'
+]) q;
+SELECT q, gpusort_test.check_rows(q, q ~ 'ORDER BY', '{}', ARRAY['enable_hashagg=off', 'gpusort.force=on'])
+FROM unnest(ARRAY[
+	'SELECT DISTINCT place FROM visits WHERE id + 0 > 50000',
+	'SELECT DISTINCT customer, generate_series(1, 2) AS i FROM visits ORDER BY 1, 2',
+	'SELECT d.customer, v.id FROM (SELECT DISTINCT customer, day FROM visits) d JOIN visits v ON v.id = d.day WHERE d.customer < 500',
+	'SELECT DISTINCT customer FROM visits ORDER BY customer LIMIT 10'
+]) q;
+
+-- A hash table of many groups costs more than the planner thinks, one of few does not.
+RESET ALL;
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE wide AS SELECT hashint8(i)::int8 * i AS k, i % 10 AS d, repeat('x', 50) AS pad FROM generate_series(1, 100000) i;
+ANALYZE wide;
+SELECT q, gpusort_test.matches(q, 'HashAggregate') AS hashed, gpusort_test.matches(q, 'GpuSort') AS sorted
+FROM unnest(ARRAY['SELECT DISTINCT k, pad FROM wide', 'SELECT DISTINCT d FROM wide', 'SELECT k, pad, count(*) FROM wide GROUP BY k, pad', 'SELECT d, count(*) FROM wide GROUP BY d']) q;
+DROP TABLE wide;
 DROP TABLE visits;

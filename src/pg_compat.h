@@ -266,6 +266,45 @@ gpusort_is_presorted(const Aggref *aggref)
 #endif
 }
 
+static inline void
+gpusort_set_presorted(Aggref *aggref, bool presorted)
+{
+#if PG_VERSION_NUM >= 160000
+	aggref->aggpresorted = presorted;
+#endif
+}
+
+/* How many of root->group_pathkeys are GROUP BY's own. */
+static inline int
+gpusort_count_group_pathkeys(const PlannerInfo *root)
+{
+#if PG_VERSION_NUM >= 160000
+	return root->num_groupby_pathkeys;
+#else
+	return list_length(root->group_pathkeys);
+#endif
+}
+
+#include "miscadmin.h"
+
+/*
+ * 18: the number of disabled nodes below is passed on.
+ *
+ * What a sort of PostgreSQL's costs without its input.
+ */
+static inline Cost
+gpusort_core_sort_cost(PlannerInfo *root, List *pathkeys, double rows, int width)
+{
+	Path		path = {.type = T_Path};
+
+#if PG_VERSION_NUM >= 180000
+	cost_sort(&path, root, pathkeys, 0, 0, rows, width, 0, work_mem, -1);
+#else
+	cost_sort(&path, root, pathkeys, 0, rows, width, 0, work_mem, -1);
+#endif
+	return path.total_cost;
+}
+
 /*
  * 16: GROUP BY's columns without those that need not be compared are kept apart from the query's.
  */

@@ -12,10 +12,22 @@
 #include "exec/exec_sort.h"
 #include "plan/plan_node.h"
 
+/* A plan that another extension has hidden from us while it was finished. */
+static Node *
+refuse_unfinished(CustomScan *scan)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("gpusort could not finish the plan of this query"),
+			 errhint("Set gpusort.enable_order_by to off for it.")));
+	return NULL;
+}
+
 static const CustomScanMethods nodes[] = {
 	{.CustomName = GPUSORT_NODE, .CreateCustomScanState = gpusort_create_sort_state},
 	{.CustomName = GPUSORT_COLLECT_NODE, .CreateCustomScanState = gpusort_create_collect_state},
 	{.CustomName = GPUSORT_SHARED_NODE, .CreateCustomScanState = gpusort_create_shared_state},
+	{.CustomName = GPUSORT_AGGREGATE_NODE, .CreateCustomScanState = refuse_unfinished},
 };
 
 void

@@ -5,7 +5,8 @@
  * The planner compares its hash table with a sort of its own, and with an incremental sort where
  * an index delivers some of the order.  If one of these is chosen, it can only be replaced as it is
  * (plan_replace.c).  So there are paths above our sorts as well, over all rows, and over those that
- * workers have made distinct among themselves.
+ * workers have made distinct among themselves; and above slices of a sort that workers make together
+ * (plan_slices.h), which cut no rows apart that are equal.
  *
  * Without them a cheap ORDER BY above would tip the balance in favour of a hash table of what comes out
  * of workers' hash tables, which takes far longer than the planner thinks: rows that leave one
@@ -13,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
@@ -20,7 +22,10 @@
 #include "cost/cost.h"
 #include "pg_compat.h"
 #include "plan/plan_distinct.h"
+#include "plan/plan_shared.h"
+#include "plan/plan_slices.h"
 #include "plan/plan_sorted.h"
+#include "plan/plan_undercharged.h"
 
 /* With DISTINCT ON, the order says which of the rows that are equal is returned. */
 static List *
@@ -32,10 +37,10 @@ wanted_order(const PlannerInfo *root)
 	return root->distinct_pathkeys;
 }
 
-/* The relation's rows, sorted and made distinct. */
-static void
-add_unique_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct_rel,
-				 double distinct_rows)
+/* The relation's rows, sorted and made distinct: a List of Path. */
+static List *
+make_unique_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct_rel,
+				  double distinct_rows)
 {
 	List	   *paths;
 	ListCell   *lc;
@@ -43,25 +48,60 @@ add_unique_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct_
 	paths = gpusort_make_sorted_paths(root, input_rel, distinct_rel, wanted_order(root),
 									  GPUSORT_NO_LIMIT);
 	foreach(lc, paths)
-		add_path(distinct_rel,
-				 gpusort_make_unique_path(root, distinct_rel, lfirst(lc),
-										  list_length(root->distinct_pathkeys), distinct_rows));
+		lfirst(lc) = gpusort_make_unique_path(root, distinct_rel, lfirst(lc),
+											  list_length(root->distinct_pathkeys), distinct_rows);
+	return paths;
 }
 
+/* A participant's slices, made distinct; original points to the number of rows in all. */
+static Path *
+make_sliced(const GpuSortSlices *slices, const void *original)
+{
+	double		distinct_rows = *(const double *) original;
+
+	return gpusort_make_unique_path(slices->root, slices->rel, slices->sort,
+									list_length(slices->root->distinct_pathkeys),
+									clamp_row_est(distinct_rows * slices->fraction));
+}
+
+static List *
+make_sliced_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct_rel,
+				  double distinct_rows, Cost *cost)
+{
+	GpuSortSlices slices = {.root = root, .rel = distinct_rel};
+
+	*cost = GPUSORT_NO_SLICES;
+	if (!gpusort_plans_shared() || !distinct_rel->consider_parallel ||
+		!gpusort_make_slices(&slices, input_rel, wanted_order(root),
+							 list_length(root->distinct_pathkeys)))
+		return NIL;
+	return gpusort_offer_sliced(&slices, make_sliced, &distinct_rows, 0, cost);
+}
+
+/*
+ * As for windows (plan_window.c), the leader's paths are left out if workers are faster.
+ */
 void
 gpusort_add_distinct_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct_rel)
 {
 	const Path *cheapest = input_rel->cheapest_total_path;
 	RelOptInfo *partial_rel;
+	List	   *paths;
+	List	   *sliced;
 	double		rows;
+	Cost		cost;
 
 	/* without keys there is but one row */
 	if (root->distinct_pathkeys == NIL || distinct_rel->pathlist == NIL || cheapest == NULL ||
 		pathkeys_contained_in(wanted_order(root), cheapest->pathkeys))
 		return;
 	rows = ((const Path *) linitial(distinct_rel->pathlist))->rows;
-	add_unique_paths(root, input_rel, distinct_rel, rows);
+	paths = make_unique_paths(root, input_rel, distinct_rel, rows);
 	partial_rel = fetch_upper_rel(root, UPPERREL_PARTIAL_DISTINCT, NULL);
 	if (partial_rel->pathlist != NIL)
-		add_unique_paths(root, partial_rel, distinct_rel, rows);
+		paths = list_concat(paths, make_unique_paths(root, partial_rel, distinct_rel, rows));
+	sliced = make_sliced_paths(root, input_rel, distinct_rel, rows, &cost);
+	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
+	gpusort_outbid_hash_tables(paths, distinct_rel, input_rel, rows);
+	gpusort_add_paths(distinct_rel, paths);
 }

@@ -50,25 +50,27 @@ copy_grouping(const GpuSortSlices *slices, const void *original)
 	return &copy->path;
 }
 
-Cost
-gpusort_add_group_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
+List *
+gpusort_make_group_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+						 Cost *cost)
 {
 	const AggPath *grouping;
 	GpuSortSlices slices = {.root = root, .rel = grouped_rel};
 	List	   *pathkeys;
 
+	*cost = GPUSORT_NO_SLICES;
 	if (!gpusort_plans_shared() || !grouped_rel->consider_parallel ||
 		grouped_rel->reloptkind != RELOPT_UPPER_REL)
-		return GPUSORT_NO_SLICES;
+		return NIL;
 	grouping = find_cheapest(grouped_rel);
 	if (grouping == NULL)
-		return GPUSORT_NO_SLICES;
+		return NIL;
 
 	/* input that is in order anyway may be in order by more columns than are needed */
 	pathkeys = list_truncate(list_copy(grouping->subpath->pathkeys),
 							 list_length(root->group_pathkeys));
 	if (!gpusort_make_slices(&slices, input_rel, pathkeys,
 							 gpusort_count_leading_keys(root, grouping->groupClause, pathkeys)))
-		return GPUSORT_NO_SLICES;
-	return gpusort_offer_sliced(&slices, copy_grouping, grouping, 0);
+		return NIL;
+	return gpusort_offer_sliced(&slices, copy_grouping, grouping, 0, cost);
 }

@@ -7,8 +7,11 @@
 
 #include "nodes/pathnodes.h"
 
-/* Add paths whose aggregates are computed by parallel workers; their cost (plan_slices.h). */
-extern Cost gpusort_add_group_paths(PlannerInfo *root, RelOptInfo *input_rel,
-									RelOptInfo *grouped_rel);
+/*
+ * Paths whose aggregates are computed by parallel workers, to be added to the grouped relation: a List
+ * of Path, and what they cost (plan_slices.h).
+ */
+extern List *gpusort_make_group_paths(PlannerInfo *root, RelOptInfo *input_rel,
+									  RelOptInfo *grouped_rel, Cost *cost);
 
 #endif							/* GPUSORT_PLAN_GROUP_H */

@@ -19,8 +19,12 @@
 
 #include "cost/cost.h"
 #include "pg_compat.h"
+#include "plan/plan_distinct_aggs.h"
+#include "plan/plan_group.h"
 #include "plan/plan_group_by.h"
+#include "plan/plan_slices.h"
 #include "plan/plan_sorted.h"
+#include "plan/plan_undercharged.h"
 #include "settings.h"
 
 /* How many groups the planner expects, HAVING apart if that can be known; 0 if no path tells. */
@@ -124,29 +128,20 @@ make_grouping_sets_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *g
 	return paths;
 }
 
-/*
- * All paths are made before the first is added, which may free the one that is copied.  As for
- * windows (plan_window.c), the leader's are left out if workers are faster.
- */
-void
-gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-						   const GroupPathExtraData *extra, Cost sliced)
+/* The leader's own. */
+static List *
+make_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+		   const GroupPathExtraData *extra)
 {
-	const Path *cheapest = input_rel->cheapest_total_path;
 	RelOptInfo *partial_rel;
 	List	   *paths;
-	ListCell   *lc;
 
-	if (root->group_pathkeys == NIL || grouped_rel->pathlist == NIL || cheapest == NULL ||
-		grouped_rel->reloptkind != RELOPT_UPPER_REL ||
-		(extra->flags & GROUPING_CAN_USE_SORT) == 0 ||
-		(cheapest->rows < gpusort_min_rows && !gpusort_force) ||
-		pathkeys_contained_in(root->group_pathkeys, cheapest->pathkeys))
-		return;
+	if (root->group_pathkeys == NIL ||
+		pathkeys_contained_in(root->group_pathkeys, input_rel->cheapest_total_path->pathkeys))
+		return NIL;
 	if (root->parse->groupingSets != NIL)
-		paths = make_grouping_sets_paths(root, input_rel, grouped_rel);
-	else
-		paths = make_grouped_paths(root, input_rel, grouped_rel, AGGSPLIT_SIMPLE, extra);
+		return make_grouping_sets_paths(root, input_rel, grouped_rel);
+	paths = make_grouped_paths(root, input_rel, grouped_rel, AGGSPLIT_SIMPLE, extra);
 	if (extra->partial_costs_set)
 	{
 		partial_rel = fetch_upper_rel(root, UPPERREL_PARTIAL_GROUP_AGG, NULL);
@@ -154,11 +149,41 @@ gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 			paths = list_concat(paths, make_grouped_paths(root, partial_rel, grouped_rel,
 														  AGGSPLIT_FINAL_DESERIAL, extra));
 	}
-	foreach(lc, paths)
-	{
-		Path	   *path = (Path *) lfirst(lc);
+	return paths;
+}
 
-		if (path->total_cost < sliced)
-			add_path(grouped_rel, path);
-	}
+/*
+ * All paths are made before the first is added, which may free the one that is copied.  As for
+ * windows (plan_window.c), the leader's are left out if workers are faster.  So are those that sort
+ * within aggregates where there are others.
+ */
+void
+gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+						   const GroupPathExtraData *extra)
+{
+	const Path *cheapest = input_rel->cheapest_total_path;
+	List	   *paths = NIL;
+	List	   *sliced = NIL;
+	Cost		cost = GPUSORT_NO_SLICES;
+	GpuSortDistinctAggPaths distinct;
+	bool		is_lacking;
+
+	if (grouped_rel->pathlist == NIL || cheapest == NULL ||
+		grouped_rel->reloptkind != RELOPT_UPPER_REL ||
+		(extra->flags & GROUPING_CAN_USE_SORT) == 0 ||
+		(cheapest->rows < gpusort_min_rows && !gpusort_force))
+		return;
+	gpusort_make_distinct_agg_paths(root, input_rel, grouped_rel, extra, &distinct);
+	is_lacking = distinct.lacking > 0;
+	if (!is_lacking || distinct.whole == NIL)
+		paths = make_paths(root, input_rel, grouped_rel, extra);
+	if (!is_lacking || distinct.sliced == NIL)
+		sliced = gpusort_make_group_paths(root, input_rel, grouped_rel, &cost);
+	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
+	gpusort_outbid_hash_tables(paths, grouped_rel, input_rel, expected_groups(grouped_rel));
+	gpusort_add_paths(grouped_rel, paths);
+
+	paths = list_concat(distinct.whole, distinct.sliced);
+	gpusort_outbid_all(paths, grouped_rel, distinct.lacking);
+	gpusort_add_paths(grouped_rel, paths);
 }

@@ -8,11 +8,10 @@
 #include "nodes/pathnodes.h"
 
 /*
- * Add paths that sort the input's rows and group neighbours, if they cost less than workers that group
- * slices; extra: what the planner's hook gets.
+ * Add paths that sort the input's rows and group neighbours, in the leader or in workers, and those
+ * of aggregates over distinct values; extra: what the planner's hook gets.
  */
 extern void gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel,
-									   RelOptInfo *grouped_rel, const GroupPathExtraData *extra,
-									   Cost sliced);
+									   RelOptInfo *grouped_rel, const GroupPathExtraData *extra);
 
 #endif							/* GPUSORT_PLAN_GROUP_BY_H */

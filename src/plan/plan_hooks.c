@@ -14,7 +14,6 @@
 #include "cost/cost.h"
 #include "pg_compat.h"
 #include "plan/plan_distinct.h"
-#include "plan/plan_group.h"
 #include "plan/plan_group_by.h"
 #include "plan/plan_hooks.h"
 #include "plan/plan_merge_join.h"
@@ -60,8 +59,7 @@ consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *inp
 	else if (stage == UPPERREL_WINDOW)
 		gpusort_add_window_paths(root, input_rel, output_rel);
 	else if (stage == UPPERREL_GROUP_AGG)
-		gpusort_add_group_by_paths(root, input_rel, output_rel, extra,
-								   gpusort_add_group_paths(root, input_rel, output_rel));
+		gpusort_add_group_by_paths(root, input_rel, output_rel, extra);
 }
 
 /*

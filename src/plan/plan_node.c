@@ -54,14 +54,25 @@ gpusort_make_node(const char *name, const Sort *sort, uint32 flags)
 	return scan;
 }
 
-static void
-copy_labels(TargetEntry *to, const TargetEntry *from)
+void
+gpusort_copy_labels(List *to, const List *from)
 {
-	to->resname = from->resname;
-	to->ressortgroupref = from->ressortgroupref;
-	to->resorigtbl = from->resorigtbl;
-	to->resorigcol = from->resorigcol;
-	to->resjunk = from->resjunk;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (list_length(to) != list_length(from))
+		elog(ERROR, "gpusort: node and child disagree about their columns");
+	forboth(lc, to, lc2, from)
+	{
+		TargetEntry *column = lfirst_node(TargetEntry, lc);
+		const TargetEntry *named = lfirst_node(TargetEntry, lc2);
+
+		column->resname = named->resname;
+		column->ressortgroupref = named->ressortgroupref;
+		column->resorigtbl = named->resorigtbl;
+		column->resorigcol = named->resorigcol;
+		column->resjunk = named->resjunk;
+	}
 }
 
 List *
@@ -90,18 +101,10 @@ gpusort_reference_child(CustomScan *scan)
 {
 	List	   *scanned = gpusort_reference_columns(scan->scan.plan.lefttree, OUTER_VAR);
 	List	   *returned = gpusort_reference_columns(scan->scan.plan.lefttree, INDEX_VAR);
-	ListCell   *lc;
 
 	/* labels that were put on the node itself, such as an INSERT's resnames */
-	if (list_length(returned) != list_length(scan->scan.plan.targetlist))
-		elog(ERROR, "gpusort: node and child disagree about their columns");
-	foreach(lc, scan->scan.plan.targetlist)
-	{
-		TargetEntry *old = lfirst_node(TargetEntry, lc);
-
-		copy_labels(list_nth_node(TargetEntry, returned, foreach_current_index(lc)), old);
-		copy_labels(list_nth_node(TargetEntry, scanned, foreach_current_index(lc)), old);
-	}
+	gpusort_copy_labels(returned, scan->scan.plan.targetlist);
+	gpusort_copy_labels(scanned, scan->scan.plan.targetlist);
 	scan->custom_scan_tlist = scanned;
 	scan->scan.plan.targetlist = returned;
 }

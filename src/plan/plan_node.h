@@ -27,6 +27,9 @@
 #define GPUSORT_COLLECT_NODE	"GpuSort Collect"
 #define GPUSORT_SHARED_NODE		"GpuSort Shared"
 
+/* ... and one that is in no finished plan (plan_distinct_aggs.h). */
+#define GPUSORT_AGGREGATE_NODE	"GpuSort Aggregate"
+
 /* What custom_private's elements are: integer and OID lists, of the keys' properties. */
 typedef enum GpuSortPrivate
 {
@@ -61,6 +64,9 @@ extern Sort *gpusort_make_sort(const CustomScan *scan);
  * a Sort node does.
  */
 extern void gpusort_reference_child(CustomScan *scan);
+
+/* Name the columns of one target list as those of another are named. */
+extern void gpusort_copy_labels(List *to, const List *from);
 
 /* The child's columns, one to one: a target list of Vars of this varno. */
 extern List *gpusort_reference_columns(const Plan *child, int varno);

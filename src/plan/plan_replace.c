@@ -19,14 +19,15 @@
  * form here as well, also if gpusort has been switched off since; those of a
  * subquery that turns out to stand below a limit become Sorts again.
  *
- * Plans inside other extensions' custom scans are not touched: the extension may
- * expect to find a Sort there.
+ * In plans inside other extensions' custom scans, only our own nodes are finished: the
+ * extension may expect to find a Sort there.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 
 #include "plan/plan_collect.h"
+#include "plan/plan_distinct_aggs.h"
 #include "plan/plan_estimate.h"
 #include "plan/plan_late.h"
 #include "plan/plan_left.h"
@@ -184,6 +185,16 @@ replace_in_list(List *plans, GpuSortLimit limit, GpuSortStatement *statement)
 		lfirst(lc) = replace_in_plan((Plan *) lfirst(lc), limit, statement);
 }
 
+/* Our nodes below another extension's. */
+static void
+finish_in_list(List *plans, const GpuSortStatement *statement)
+{
+	GpuSortStatement others = *statement;
+
+	others.take_over = false;
+	replace_in_list(plans, no_limit, &others);
+}
+
 /* Are all rows of the outer child read?  Some nodes do that before they return the first. */
 static bool
 reads_all(const Plan *plan, GpuSortLimit limit)
@@ -236,6 +247,9 @@ replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 		case T_Result:
 			child_limit = limit;
 			break;
+		case T_CustomScan:
+			finish_in_list(((CustomScan *) plan)->custom_plans, statement);
+			break;
 		case T_Gather:
 		case T_GatherMerge:
 			/* the server tells workers of the limit, but only PostgreSQL's nodes */
@@ -249,6 +263,8 @@ replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 	plan->righttree = replace_in_plan(plan->righttree, no_limit, statement);
 	if (gpusort_is_node(plan, GPUSORT_NODE))
 		return finish_path((CustomScan *) plan, limit, statement);
+	if (gpusort_is_node(plan, GPUSORT_AGGREGATE_NODE))
+		return gpusort_finish_distinct_aggs((CustomScan *) plan);
 	if (gpusort_is_node(plan, GPUSORT_COLLECT_NODE) || gpusort_is_node(plan, GPUSORT_SHARED_NODE))
 		gpusort_reference_child((CustomScan *) plan);
 	switch (nodeTag(plan))

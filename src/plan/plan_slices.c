@@ -112,39 +112,60 @@ lower_cost(Path *gather, const Path *partial, Cost saved)
 }
 
 /*
- * All paths are made before the first is added, since add_path() frees those that it
- * does not like, perhaps the original; and Gather has a partial path of its own for
- * the same reason.  A set-returning function of the target list will be evaluated above
- * the partial path, perhaps an unsafe one, so that one is kept back.
+ * Gather has a partial path of its own, since add_partial_path() frees those that it does not like.
+ * A set-returning function of the target list will be evaluated above the partial path, perhaps an
+ * unsafe one, so that one is kept back.
  */
-Cost
+List *
 gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make, const void *original,
-					 Cost saved)
+					 Cost saved, Cost *cost)
 {
 	PlannerInfo *root = slices->root;
 	RelOptInfo *rel = slices->rel;
-	Path	   *partial = make(slices, original);
 	Path	   *gathered = make(slices, original);
 	double		rows = clamp_row_est(gathered->rows / slices->fraction);
 	Path	   *gather = (Path *) create_gather_path(root, rel, gathered, gathered->pathtarget,
 													 NULL, &rows);
-	Path	   *merge = NULL;
 	Cost		overcharged = rows * Max(parallel_tuple_cost - GATHERED_ROW_COST, 0);
-	Cost		cost;
+	List	   *paths;
 
+	*cost = Max(gather->total_cost - saved - overcharged, gathered->total_cost);
+	paths = list_make1(lower_cost(gather, gathered, saved));
 	if (root->sort_pathkeys != NIL &&
 		pathkeys_contained_in(root->sort_pathkeys, gathered->pathkeys))
-		merge = (Path *) create_gather_merge_path(root, rel, gathered, gathered->pathtarget,
-												  root->sort_pathkeys, NULL, &rows);
-
-	cost = Max(gather->total_cost - saved - overcharged, gathered->total_cost);
-	add_path(rel, lower_cost(gather, gathered, saved));
-	if (merge != NULL)
-		add_path(rel, lower_cost(merge, gathered, saved));
+		paths = lappend(paths,
+						lower_cost((Path *) create_gather_merge_path(root, rel, gathered,
+																	 gathered->pathtarget,
+																	 root->sort_pathkeys, NULL,
+																	 &rows),
+								   gathered, saved));
 	if (!root->parse->hasTargetSRFs)
 	{
 		rel->consider_parallel = true;
-		add_partial_path(rel, partial);
+		add_partial_path(rel, make(slices, original));
 	}
-	return cost;
+	return paths;
+}
+
+List *
+gpusort_cheaper_paths(List *paths, Cost sliced)
+{
+	List	   *cheaper = NIL;
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		if (((const Path *) lfirst(lc))->total_cost < sliced)
+			cheaper = lappend(cheaper, lfirst(lc));
+	}
+	return cheaper;
+}
+
+void
+gpusort_add_paths(RelOptInfo *rel, List *paths)
+{
+	ListCell   *lc;
+
+	foreach(lc, paths)
+		add_path(rel, (Path *) lfirst(lc));
 }

@@ -51,15 +51,22 @@ extern void gpusort_share_path(const GpuSortSlices *slices, Path *copy, const Pa
 							   Path *input);
 
 /*
- * Offer a partial path, as many copies as make() is called for, to the upper relation: as it
- * is, if that is possible, and with a Gather on top, whose cost is lowered by saved.  Returned is
- * what that costs if each row through the Gather costs what it takes.
+ * Offer a partial path, which make() makes of a copy each time, to the upper relation, if that is
+ * possible; and return, to be added, paths with a Gather on top of it, whose cost is lowered by
+ * saved: a List of Path.  *cost is what that costs if each row through the Gather costs what it
+ * takes.
  */
 typedef Path *(*GpuSortMakePath) (const GpuSortSlices *slices, const void *original);
-extern Cost gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make,
-								 const void *original, Cost saved);
+extern List *gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make,
+								  const void *original, Cost saved, Cost *cost);
 
 /* The cost where no slices are offered. */
 #define GPUSORT_NO_SLICES	DBL_MAX
+
+/* Those of the leader's own paths, a List of Path, that cost less than slices do. */
+extern List *gpusort_cheaper_paths(List *paths, Cost sliced);
+
+/* Add paths, a List of Path. */
+extern void gpusort_add_paths(RelOptInfo *rel, List *paths);
 
 #endif							/* GPUSORT_PLAN_SLICES_H */

@@ -212,20 +212,21 @@ make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *window_r
  * A Gather is compared with windows in the leader, which the planner has charged too
  * little for: so it is given what workers save beyond that.
  */
-static Cost
-add_sliced_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *window_rel,
-				 const WindowAggPath *window)
+static List *
+make_sliced_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *window_rel,
+				  const WindowAggPath *window, Cost *cost)
 {
 	GpuSortSlices slices = {.root = root, .rel = window_rel};
 
+	*cost = GPUSORT_NO_SLICES;
 	if (!gpusort_plans_shared() ||
 		!gpusort_make_slices(&slices, input_rel, root->window_pathkeys,
 							 count_slice_columns(root, window)) ||
 		!are_windows_safe(root, window))
-		return GPUSORT_NO_SLICES;
+		return NIL;
 	return gpusort_offer_sliced(&slices, copy_windows, window,
 								slices.all_rows * WINDOW_COST_ROW * count_windows(window) *
-								(1 - slices.share));
+								(1 - slices.share), cost);
 }
 
 /*
@@ -238,18 +239,12 @@ gpusort_add_window_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *w
 {
 	const WindowAggPath *window = find_cheapest(window_rel);
 	List	   *paths;
-	ListCell   *lc;
-	Cost		sliced;
+	List	   *sliced;
+	Cost		cost;
 
 	if (window == NULL)
 		return;
 	paths = make_sorted_paths(root, input_rel, window_rel, window);
-	sliced = add_sliced_paths(root, input_rel, window_rel, window);
-	foreach(lc, paths)
-	{
-		Path	   *path = (Path *) lfirst(lc);
-
-		if (path->total_cost < sliced)
-			add_path(window_rel, path);
-	}
+	sliced = make_sliced_paths(root, input_rel, window_rel, window, &cost);
+	gpusort_add_paths(window_rel, list_concat(gpusort_cheaper_paths(paths, cost), sliced));
 }

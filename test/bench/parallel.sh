@@ -2,7 +2,7 @@
 # parallel.sh [CASE]...
 #		Sorts that parallel workers collect for, beside PostgreSQL's plans.
 #
-# Cases: star key three client copy window join shapes scaling; without an argument all, in
+# Cases: star key three client copy window join shapes distinct scaling; without an argument all, in
 # this order.  Needs PostgreSQL's programs, bash, coreutils and util-linux, and
 # nothing that has to be compiled, so that it runs on a machine to which gpusort.so
 # was copied.
@@ -43,7 +43,7 @@ SECONDS_MAX=${SECONDS_MAX:-440}
 WORK_MEM=${WORK_MEM:-$((ROWS / 5000 + 64))MB}
 BINDIR=${BINDIR:-$(pg_config --bindir)} || die "set BINDIR to where PostgreSQL's programs are"
 LIBDIR=${LIBDIR:-$TREE}
-CASES=${*:-star key three client copy window join shapes scaling}
+CASES=${*:-star key three client copy window join shapes distinct scaling}
 LOADERS=$(nproc)
 
 start_server()
@@ -160,7 +160,10 @@ executor()
 	local n times=() out
 
 	for ((n = $(repetitions "$2" "$3"); n > 0; n--)); do
-		out=$({ side "$2" "$3"; echo "EXPLAIN (ANALYZE, TIMING OFF) $4;"; } | sql -At) || return
+		if ! out=$({ side "$2" "$3"; echo "EXPLAIN (ANALYZE, TIMING OFF) $4;"; } | sql -At); then
+			say "$1 $2 $3: did not end"
+			return
+		fi
 		printf '%s %s %d: %s\n%s\n\n' "$1" "$2" "$3" "$4" "$out" >>"$PLANS"
 		times+=("$(sed -nE 's/^Execution Time: ([0-9]+).*/\1/p' <<<"$out")")
 	done
@@ -263,10 +266,12 @@ if wanted join; then
 	three_sides executor join 'SELECT count(*) FROM lefts l JOIN rights r ON l.k = r.k'
 	OTHER_TABLE="" JUST=""
 fi
-if wanted shapes; then
+if wanted shapes distinct; then
 	TABLE=shapes
 	make_table shapes "$ROWS" 'k int8, v int4, s text, d date, c text COLLATE "C"' \
 		"r, r & 65535, lpad(i::text, 16, 'x'), date '2015-01-01' + (r >> 16 & 4095)::int4, md5(i::text)"
+fi
+if wanted shapes; then
 	three_sides executor narrow 'SELECT k, v, s FROM shapes ORDER BY k'
 	three_sides executor text 'SELECT * FROM shapes ORDER BY c'
 	three_sides executor selected 'SELECT k, v, s, d, c FROM shapes ORDER BY v, d, c'
@@ -274,6 +279,18 @@ if wanted shapes; then
 	three_sides executor label 'SELECT k, c FROM shapes ORDER BY c COLLATE "POSIX"'
 	three_sides executor sum 'SELECT k, v, s FROM shapes ORDER BY k + v'
 	three_sides executor lower 'SELECT k, c FROM shapes ORDER BY lower(c)'
+fi
+if wanted distinct; then
+	# plans of PostgreSQL's that take minutes are given up
+	JUST="SET statement_timeout = '60s'; "
+	three_sides executor distinct 'SELECT count(*) FROM (SELECT DISTINCT k FROM shapes) d'
+	three_sides executor on 'SELECT count(d) FROM (SELECT DISTINCT ON (v) v, d FROM shapes ORDER BY v, d) s'
+	three_sides executor count 'SELECT count(DISTINCT k) FROM shapes'
+	three_sides executor text 'SELECT count(DISTINCT c) FROM shapes'
+	three_sides executor beside 'SELECT count(*), sum(v), count(DISTINCT k) FROM shapes'
+	three_sides executor months "SELECT date_trunc('month', d), count(DISTINCT k) FROM shapes GROUP BY 1"
+	three_sides executor groups 'SELECT count(n) FROM (SELECT k, count(*), sum(v) AS n FROM shapes GROUP BY k) g'
+	JUST=
 fi
 if wanted scaling; then
 	TABLE=rows

@@ -1,0 +1,23 @@
+/*
+ * plan_undercharged.h
+ *		Paths that the planner has charged too little for.
+ *
+ * Where ours costs less than such a path in truth, its cost is put below what that was charged,
+ * and only then: against all others it competes by what it costs.
+ */
+#ifndef GPUSORT_PLAN_UNDERCHARGED_H
+#define GPUSORT_PLAN_UNDERCHARGED_H
+
+#include "nodes/pathnodes.h"
+
+/*
+ * Lower the costs of paths, a List of Path that are to be added to rel, if those in it that put
+ * the input's rows into a hash table of so many groups have been charged too little.
+ */
+extern void gpusort_outbid_hash_tables(const List *paths, const RelOptInfo *rel,
+									   const RelOptInfo *input_rel, double groups);
+
+/* The same if all in it lack so much. */
+extern void gpusort_outbid_all(const List *paths, const RelOptInfo *rel, Cost lacking);
+
+#endif							/* GPUSORT_PLAN_UNDERCHARGED_H */
