@@ -24,7 +24,12 @@ CREATE TABLE fixed AS SELECT i AS id, i * 7919::int8 % 1009 AS k, (i % 50)::int4
 FROM generate_series(1, 1000) i;
 CREATE TABLE other AS SELECT i AS id, 100 - i AS w FROM generate_series(0, 99) i;
 CREATE TABLE many AS SELECT i AS id, i * 7919::int8 % 10007 AS k FROM generate_series(1, 10000) i;
-ANALYZE t, fixed, other, many;
+CREATE TABLE first_ones AS SELECT i AS id, nullif(left(md5((i % 400)::text), i % 9), '') AS s, nullif(i * 7919 % 13, 4)::int8 AS n,
+	CASE WHEN i % 5 > 0 THEN repeat(md5((i % 70)::text), i % 90) END AS wide, nullif(i % 6, 0)::int2 AS small, i % 2 = 0 AS b
+FROM generate_series(1, 2000) i;
+CREATE TABLE eight AS SELECT i AS c1, i AS c2, i AS c3, i AS c4, i AS c5, left(md5(i::text), i % 5) AS c6, nullif(i % 3, 1) AS c7, nullif(i % 7, 1) AS c8
+FROM generate_series(1, 500) i;
+ANALYZE t, fixed, other, many, first_ones, eight;
 
 CREATE FUNCTION expanded(int[]) RETURNS int[] LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -85,6 +90,18 @@ SELECT query, check_portal(query) FROM unnest(ARRAY[
 	'SELECT id, k + 1 AS next, d + 1 AS day, u FROM fixed ORDER BY k + v, id',
 	'SELECT nullif(k, 7) AS k, id FROM fixed ORDER BY nullif(v, 3), id',
 	'SELECT v % 2 = 0 AS even, u, id::int2 AS small FROM fixed ORDER BY u',
+	-- behind the table's first columns, with nulls among both
+	'SELECT *, lower(s) COLLATE "C" AS l FROM first_ones ORDER BY l, id',
+	'SELECT *, n + 1 AS next FROM first_ones ORDER BY s COLLATE "C" DESC, n, next, id',
+	'SELECT *, n + 1 AS next FROM first_ones WHERE small IS NOT NULL AND wide IS NOT NULL ORDER BY n % 2, wide COLLATE "C", id',
+	'SELECT id, s, n FROM first_ones ORDER BY n, s COLLATE "C", id',
+	'SELECT id, s, n, b, s AS again, id AS more FROM first_ones ORDER BY small, s COLLATE "C", id',
+	'SELECT id, s FROM first_ones ORDER BY n % 3, id',
+	'SELECT id, s, n, wide, nullif(n, 3) AS x FROM first_ones ORDER BY x NULLS FIRST, wide COLLATE "C", id',
+	'SELECT id, s, n, wide, small, b, wide || ''x'' AS wider FROM first_ones ORDER BY (wide || ''x'') COLLATE "C" NULLS FIRST, s COLLATE "C", id',
+	'SELECT *, c1 + c8 AS c9 FROM eight ORDER BY c9 DESC, c6 COLLATE "C", c1',
+	'SELECT *, c1 AS c9 FROM eight ORDER BY c8, c7, c6 COLLATE "C", c1',
+	'SELECT c1, c2, c3, c4, c5, c6, c7, lower(c6) COLLATE "C" AS c9 FROM eight ORDER BY c9, c7, c1',
 	-- of rows that are wanted
 	'SELECT id, k + v FROM t WHERE v % 3 = 1 AND s > ''5'' ORDER BY k + v, id',
 	'SELECT id, k + v FROM t ORDER BY k + v, id LIMIT 100',

@@ -5,7 +5,8 @@
  * Where a scan projects, the row is put together from the tuple on the page, straight in
  * the row store: no slot is filled, and tuples are deformed up to the last column wanted, or
  * not at all if all of them lie at fixed places.  Between the columns come the values that
- * others have made of the tuple.
+ * others have made of the tuple.  The first columns of rows are the table's first ones, as a rule
+ * (SELECT *, lower(t)), and are copied together.
  *
  * Values are copied as they lie on the page, short or toasted, which are forms
  * that a MinimalTuple may have them in, too.  Those of others are made short, as
@@ -40,10 +41,15 @@ typedef struct GpuSortSelection
 {
 	const GpuSortRowColumns *from;
 	int			natts;			/* of the table, up to the last one wanted */
+	int			nleading;		/* first columns that are the table's first attributes */
+	int			nfound;			/* attributes whose places must be known, those that are copied by
+								 * themselves and sort columns; but see find_values() */
 	bool		fixed;			/* rows are of fixed length, from fixed places */
+	uint32		leading_bytes;	/* of a row: of its leading columns */
 	const char **values;		/* of a tuple: by attribute, NULL: null; then the others */
 	Datum	   *stored;			/* ... that are passed by value, as they are stored */
-	uint32	   *offsets;		/* of a row that is not fixed: by column, 0: null */
+	uint32	   *offsets;		/* of a row that is not fixed: by column, 0: null; known of
+								 * sort columns */
 	int			ncolumns;
 	SelectedColumn columns[FLEXIBLE_ARRAY_MEMBER];
 } GpuSortSelection;
@@ -80,6 +86,21 @@ number_values(GpuSortSelection *selection)
 			selection->columns[i].attribute = attribute++;
 }
 
+/* Find out which columns are copied together, and which attributes have to be found even so. */
+static void
+select_leading(GpuSort *sort, GpuSortSelection *selection)
+{
+	const AttrNumber *attnos = selection->from->attnos;
+
+	while (selection->nleading < selection->ncolumns &&
+		   attnos[selection->nleading] == selection->nleading + 1)
+		selection->nleading++;
+	for (int i = selection->nleading; i < selection->ncolumns; i++)
+		selection->nfound = Max(selection->nfound, attnos[i]);
+	for (int i = 0; i < sort->keys.ncolumns; i++)
+		selection->nfound = Max(selection->nfound, attnos[sort->keys.columns[i].attno - 1]);
+}
+
 bool
 gpusort_row_store_select(GpuSort *sort, const GpuSortRowColumns *columns)
 {
@@ -110,6 +131,7 @@ gpusort_row_store_select(GpuSort *sort, const GpuSortRowColumns *columns)
 		selection->natts = Max(selection->natts, columns->attnos[i]);
 	}
 	number_values(selection);
+	select_leading(sort, selection);
 	selection->values = MemoryContextAlloc(sort->context, (selection->natts + columns->nvalues) *
 										   sizeof(char *));
 	selection->stored = MemoryContextAlloc(sort->context, columns->nvalues * sizeof(Datum));
@@ -154,8 +176,9 @@ copy_shortened(char *to, const char *from, size_t bytes)
 
 /* Store a row of values at fixed places, none of which is null. */
 static bool
-put_fixed_columns(GpuSort *sort, HeapTupleHeader tuple, GpuSortStoredRow *row)
+put_fixed_columns(GpuSort *sort, HeapTuple source, GpuSortStoredRow *row)
 {
+	HeapTupleHeader tuple = source->t_data;
 	const GpuSortSelection *selection = sort->rows.selection;
 	const GpuSortTemplate *template = &sort->rows.template;
 	const char *data = (const char *) tuple + tuple->t_hoff;
@@ -210,26 +233,36 @@ find_other_values(GpuSortSelection *selection)
 	return any_nulls;
 }
 
-/* Find the values of a tuple, up to the last one wanted. */
+/*
+ * Find the values of a tuple that must be known, and where its leading columns end: nothing if these
+ * are all that it has.
+ */
 static void
-find_values(GpuSortSelection *selection, HeapTupleHeader tuple)
+find_values(GpuSortSelection *selection, HeapTuple source)
 {
+	HeapTupleHeader tuple = source->t_data;
 	const char *data = (const char *) tuple + tuple->t_hoff;
 	bool		has_nulls = (tuple->t_infomask & HEAP_HASNULL) != 0;
+	bool		leading_are_all = HeapTupleHeaderGetNatts(tuple) == selection->nleading;
+	int			nfound = leading_are_all ? selection->nfound
+		: Max(selection->nfound, selection->nleading);
 	int			offset = 0;
 
-	for (int i = 0; i < selection->natts; i++)
+	if (leading_are_all)
+		selection->leading_bytes = source->t_len - tuple->t_hoff;
+	for (int i = 0; i < nfound; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(selection->from->table, i);
 
-		if (has_nulls && att_isnull(i, tuple->t_bits))
+		selection->values[i] = NULL;
+		if (!has_nulls || !att_isnull(i, tuple->t_bits))
 		{
-			selection->values[i] = NULL;
-			continue;
+			offset = att_align_pointer(offset, att->attalign, att->attlen, data + offset);
+			selection->values[i] = data + offset;
+			offset = att_addlength_pointer(offset, att->attlen, data + offset);
 		}
-		offset = att_align_pointer(offset, att->attalign, att->attlen, data + offset);
-		selection->values[i] = data + offset;
-		offset = att_addlength_pointer(offset, att->attlen, data + offset);
+		if (i + 1 == selection->nleading && !leading_are_all)
+			selection->leading_bytes = offset;
 	}
 }
 
@@ -241,21 +274,40 @@ header_bytes(const GpuSortSelection *selection, uint16 infomask)
 					((infomask & HEAP_HASNULL) != 0 ? BITMAPLEN(selection->ncolumns) : 0));
 }
 
+/* What is to be known about a row of a tuple's leading columns, and whether other columns are null. */
+static uint16
+infomask_of_row(const GpuSortSelection *selection, HeapTupleHeader tuple)
+{
+	bool		any_nulls = false;
+
+	if ((tuple->t_infomask & HEAP_HASNULL) != 0)
+		for (int i = 0; i < selection->nleading; i++)
+			any_nulls |= att_isnull(i, tuple->t_bits);
+	for (int i = selection->nleading; i < selection->ncolumns; i++)
+		any_nulls |= selection->values[selection->columns[i].attribute] == NULL;
+	return (selection->nleading == 0 ? 0
+			: tuple->t_infomask & (HEAP_HASVARWIDTH | HEAP_HASEXTERNAL)) |
+		(any_nulls ? HEAP_HASNULL : 0);
+}
+
 /*
  * Lay out a row of the values found: offsets and lengths.  Returns its own length,
  * and what is to be known about it in *infomask.
  */
 static uint32
-lay_out_row(GpuSortSelection *selection, uint16 *infomask)
+lay_out_row(GpuSortSelection *selection, HeapTupleHeader tuple, uint16 *infomask)
 {
+	const char *data = (const char *) tuple + tuple->t_hoff;
+	uint32		header;
 	uint32		length;
 
-	*infomask = 0;
-	for (int i = 0; i < selection->ncolumns; i++)
-		if (selection->values[selection->columns[i].attribute] == NULL)
-			*infomask |= HEAP_HASNULL;
-	length = header_bytes(selection, *infomask);
-	for (int i = 0; i < selection->ncolumns; i++)
+	*infomask = infomask_of_row(selection, tuple);
+	header = header_bytes(selection, *infomask);
+	for (int i = 0; i < Min(selection->nleading, selection->nfound); i++)
+		selection->offsets[i] = selection->values[i] == NULL ? 0
+			: header + (uint32) (selection->values[i] - data);
+	length = header + selection->leading_bytes;
+	for (int i = selection->nleading; i < selection->ncolumns; i++)
 	{
 		SelectedColumn *column = &selection->columns[i];
 		const char *value = selection->values[column->attribute];
@@ -283,18 +335,35 @@ lay_out_row(GpuSortSelection *selection, uint16 *infomask)
 	return length;
 }
 
+/* Mark the columns that are not null. */
+static void
+fill_bitmap(const GpuSortSelection *selection, HeapTupleHeader source, MinimalTuple tuple)
+{
+	bool		has_nulls = (source->t_infomask & HEAP_HASNULL) != 0;
+
+	for (int i = 0; i < selection->ncolumns; i++)
+	{
+		bool		is_null = i < selection->nleading
+			? has_nulls && att_isnull(i, source->t_bits) : selection->offsets[i] == 0;
+
+		if (!is_null)
+			tuple->t_bits[i / BITS_PER_BYTE] |= 1 << (i % BITS_PER_BYTE);
+	}
+}
+
 /* Store a row of any values. */
 static bool
-put_columns(GpuSort *sort, HeapTupleHeader source, GpuSortStoredRow *row)
+put_columns(GpuSort *sort, HeapTuple from, GpuSortStoredRow *row)
 {
 	GpuSortSelection *selection = sort->rows.selection;
+	HeapTupleHeader source = from->t_data;
 	MinimalTuple tuple;
 	uint16		infomask;
 	uint32		length;
 	uint32		end;
 
-	find_values(selection, source);
-	length = lay_out_row(selection, &infomask);
+	find_values(selection, from);
+	length = lay_out_row(selection, source, &infomask);
 	if (!gpusort_row_store_reserve(sort, length, &row->offset))
 		return false;
 
@@ -305,15 +374,17 @@ put_columns(GpuSort *sort, HeapTupleHeader source, GpuSortStoredRow *row)
 	tuple->t_infomask = infomask;
 	HeapTupleHeaderSetNatts(tuple, selection->ncolumns);
 	tuple->t_hoff = end + MINIMAL_TUPLE_OFFSET;
-	for (int i = 0; i < selection->ncolumns; i++)
+	if ((infomask & HEAP_HASNULL) != 0)
+		fill_bitmap(selection, source, tuple);
+	memcpy((char *) tuple + end, (const char *) source + source->t_hoff, selection->leading_bytes);
+	end += selection->leading_bytes;
+	for (int i = selection->nleading; i < selection->ncolumns; i++)
 	{
 		const SelectedColumn *column = &selection->columns[i];
 		uint32		offset = selection->offsets[i];
 
 		if (offset == 0)
 			continue;
-		if ((infomask & HEAP_HASNULL) != 0)
-			tuple->t_bits[i / BITS_PER_BYTE] |= 1 << (i % BITS_PER_BYTE);
 		/* padding must be zeros: it tells where a value begins */
 		while (end < offset)
 			((char *) tuple)[end++] = 0;
@@ -329,16 +400,16 @@ put_columns(GpuSort *sort, HeapTupleHeader source, GpuSortStoredRow *row)
 }
 
 bool
-gpusort_row_store_put_columns(GpuSort *sort, HeapTupleHeader tuple, GpuSortStoredRow *row,
+gpusort_row_store_put_columns(GpuSort *sort, HeapTuple tuple, GpuSortStoredRow *row,
 							  const uint32 **offsets)
 {
 	GpuSortSelection *selection = sort->rows.selection;
-	bool		any_nulls = find_other_values(selection) || (tuple->t_infomask & HEAP_HASNULL) != 0;
+	bool		any_nulls = find_other_values(selection) || HeapTupleHasNulls(tuple);
 	bool		fixed = selection->fixed && !any_nulls;
 	MinimalTuple stored;
 
 	/* attributes that were added later have defaults, which are not in the tuple */
-	if (HeapTupleHeaderGetNatts(tuple) < selection->natts ||
+	if (HeapTupleHeaderGetNatts(tuple->t_data) < selection->natts ||
 		!(fixed ? put_fixed_columns : put_columns) (sort, tuple, row))
 		return false;
 	stored = (MinimalTuple) (sort->rows.places.base + row->offset);

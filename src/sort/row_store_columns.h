@@ -21,10 +21,10 @@ extern AttrNumber gpusort_row_store_selected(const GpuSort *sort, AttrNumber att
 
 /*
  * Store the columns selected of a tuple on a page.  *offsets is where they lie in
- * the row, which is their source, 0 for nulls; valid until the next one.  False, and no
+ * the row, which is their source, 0 for nulls, of sort columns; valid until the next one.  False, and no
  * trace, if there is no room, or if the tuple is shorter than the table's are.
  */
-extern bool gpusort_row_store_put_columns(GpuSort *sort, HeapTupleHeader tuple,
+extern bool gpusort_row_store_put_columns(GpuSort *sort, HeapTuple tuple,
 										  GpuSortStoredRow *row, const uint32 **offsets);
 
 #endif							/* GPUSORT_ROW_STORE_COLUMNS_H */

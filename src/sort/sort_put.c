@@ -569,7 +569,7 @@ gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple)
 	if (drop_heap_tuple(sort, tuple->t_data))
 		return true;
 	if (sort->tuplesort != NULL || !begin_row(sort) ||
-		!gpusort_row_store_put_columns(sort, tuple->t_data, &row, &values.offsets) ||
+		!gpusort_row_store_put_columns(sort, tuple, &row, &values.offsets) ||
 		!finish_row(sort, &values, &row, rows_used))
 		return false;
 	sort->stats.rows++;
