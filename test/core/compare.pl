@@ -45,7 +45,7 @@ sub read_lines
 }
 
 # Lines that only GpuSort's own EXPLAIN output has.
-my $own_property = qr/^\s*(?:Engine|Key Encoding|Phases|Handed Over):/;
+my $own_property = qr/^\s*(?:Engine|Key Encoding|Phases|Handed Over|Columns Returned|Rows From Pages):/;
 
 # Lines of EXPLAIN (FORMAT JSON) in which the ways of run.sh differ.
 my $way_property = qr/^\s*"(?:Engine|Verified|Partition Passes|Rounds|Devices|Reordered Rows)":/;
