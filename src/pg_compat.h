@@ -222,6 +222,28 @@ gpusort_create_mergejoin_path(const GpuSortMergeJoin *join)
 }
 
 /*
+ * 16: antijoins may have their sides exchanged; 18: semijoins, too, but only hash joins can do that.
+ *
+ * Can a merge join be of this type, and will it return inner rows without a partner?
+ */
+static inline bool
+gpusort_returns_inner_rows(JoinType jointype)
+{
+#if PG_VERSION_NUM >= 160000
+	if (jointype == JOIN_RIGHT_ANTI)
+		return true;
+#endif
+	return jointype == JOIN_RIGHT || jointype == JOIN_FULL;
+}
+
+static inline bool
+gpusort_is_mergeable(JoinType jointype)
+{
+	return jointype == JOIN_INNER || jointype == JOIN_LEFT || jointype == JOIN_SEMI ||
+		jointype == JOIN_ANTI || gpusort_returns_inner_rows(jointype);
+}
+
+/*
  * 19: since semijoins are made otherwise, the path of a Unique node has the plain name.
  */
 #if PG_VERSION_NUM >= 190000

@@ -38,6 +38,8 @@ consider_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 {
 	if (previous_join_hook)
 		previous_join_hook(root, joinrel, outerrel, innerrel, jointype, extra);
+	if (!gpusort_enabled)
+		was_off = true;
 	gpusort_add_merge_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 }
 

@@ -17,6 +17,7 @@
 
 #include "optimizer/pathnode.h"
 
+#include "cost/cost.h"
 #include "pg_compat.h"
 #include "plan/plan_estimate.h"
 #include "plan/plan_node.h"
@@ -62,9 +63,8 @@ make_sorted_path(PlannerInfo *root, RelOptInfo *rel, Path *input, const GpuSortP
 	return path;
 }
 
-/* Do foreign servers deliver all order that the path has? */
-static bool
-is_sorted_remotely(const Path *path)
+bool
+gpusort_is_sorted_remotely(const Path *path)
 {
 	const List *subpaths;
 	ListCell   *lc;
@@ -74,17 +74,17 @@ is_sorted_remotely(const Path *path)
 		case T_ForeignPath:
 			return path->pathkeys != NIL;
 		case T_ProjectionPath:
-			return is_sorted_remotely(((const ProjectionPath *) path)->subpath);
+			return gpusort_is_sorted_remotely(((const ProjectionPath *) path)->subpath);
 		case T_UpperUniquePath:
-			return is_sorted_remotely(((const UpperUniquePath *) path)->subpath);
+			return gpusort_is_sorted_remotely(((const UpperUniquePath *) path)->subpath);
 		case T_AggPath:
-			return is_sorted_remotely(((const AggPath *) path)->subpath);
+			return gpusort_is_sorted_remotely(((const AggPath *) path)->subpath);
 		case T_GroupPath:
-			return is_sorted_remotely(((const GroupPath *) path)->subpath);
+			return gpusort_is_sorted_remotely(((const GroupPath *) path)->subpath);
 		case T_GroupingSetsPath:
-			return is_sorted_remotely(((const GroupingSetsPath *) path)->subpath);
+			return gpusort_is_sorted_remotely(((const GroupingSetsPath *) path)->subpath);
 		case T_WindowAggPath:
-			return is_sorted_remotely(((const WindowAggPath *) path)->subpath);
+			return gpusort_is_sorted_remotely(((const WindowAggPath *) path)->subpath);
 		case T_AppendPath:
 			subpaths = ((const AppendPath *) path)->subpaths;
 			break;
@@ -96,10 +96,25 @@ is_sorted_remotely(const Path *path)
 	}
 	foreach(lc, subpaths)
 	{
-		if (!is_sorted_remotely((const Path *) lfirst(lc)))
+		if (!gpusort_is_sorted_remotely((const Path *) lfirst(lc)))
 			return false;
 	}
 	return subpaths != NIL;
+}
+
+Path *
+gpusort_make_participants_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, List *pathkeys)
+{
+	GpuSortPathKeys keys;
+	GpuSortEstimate estimate;
+	const char *reason;
+
+	if (root->row_identity_vars != NIL || !gpusort_read_pathkeys(partial, pathkeys, &keys, &reason))
+		return NULL;
+	keys.rows = partial->rows;
+	if (!gpusort_estimate_path(root, partial, &keys, GPUSORT_NO_LIMIT, &estimate))
+		return NULL;
+	return make_sorted_path(root, rel, partial, &keys, &estimate);
 }
 
 List *
@@ -115,7 +130,7 @@ gpusort_make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 	if (input == NULL || pathkeys == NIL || root->parse->setOperations != NULL ||
 		root->row_identity_vars != NIL ||
 		/* the cheapest path comes first */
-		(rel->pathlist != NIL && is_sorted_remotely(linitial(rel->pathlist))) ||
+		(rel->pathlist != NIL && gpusort_is_sorted_remotely(linitial(rel->pathlist))) ||
 		!gpusort_read_pathkeys(input, pathkeys, &keys, &reason))
 		return NIL;
 	keys.rows = input->rows;

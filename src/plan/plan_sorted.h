@@ -15,4 +15,11 @@
 extern List *gpusort_make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *rel,
 									   List *pathkeys, double limit_rows);
 
+/* The rows of a partial path, sorted by each participant for itself; NULL if that is not worth it. */
+extern Path *gpusort_make_participants_path(PlannerInfo *root, RelOptInfo *rel, Path *partial,
+											List *pathkeys);
+
+/* Do foreign servers deliver all order that the path has? */
+extern bool gpusort_is_sorted_remotely(const Path *path);
+
 #endif							/* GPUSORT_PLAN_SORTED_H */
