@@ -179,6 +179,6 @@ SELECT query, check_portal(query, VARIADIC settings), check_portal(query || ' LI
 FROM unnest(ARRAY['SELECT s, id, k FROM t ORDER BY c COLLATE "C", lower(s) COLLATE "C", id', 'SELECT wide || 1 AS w, id FROM t ORDER BY k + v, id',
 		'SELECT id, nullif(k, 7) AS k FROM fixed ORDER BY k + v, id']) query,
 	(VALUES (ARRAY[]::text[]), (ARRAY['gpusort.pool_quota=1', 'work_mem=64kB', 'hash_mem_multiplier=1']),
-		(ARRAY['gpusort.pool_quota=0', 'work_mem=64kB', 'hash_mem_multiplier=1']), (ARRAY['gpusort.inject_fault=codec'])) s (settings);
+		(ARRAY['gpusort.pool_quota=0', 'work_mem=64kB', 'hash_mem_multiplier=1']), (ARRAY['gpusort.inject_fault=codec']), (ARRAY['gpusort.enable_parallel_collect=off'])) s (settings);
 
 DROP SCHEMA gpusort_expressions CASCADE;

@@ -8,8 +8,9 @@
  *		Gather Merge -> Sort -> partial plan
  *		Sort -> Gather -> partial plan
  *
- * Both pass each row through a queue.  They become what plan_sorted_gathered.c makes of an
- * ORDER BY, with nodes that are not in their final form yet, like those of a path:
+ * and so may a GpuSort of the planner's choice, where rows through a Gather cost next to nothing by
+ * its settings.  All pass each row through a queue.  They become what plan_sorted_gathered.c
+ * makes of an ORDER BY, with nodes that are not in their final form yet, like those of a path:
  *
  *		GpuSort -> Gather -> GpuSort Collect -> partial plan
  *
@@ -148,11 +149,18 @@ returns_childs_columns(const Plan *plan)
 	return true;
 }
 
-/* Is it one of the two kinds of plans?  Fills in all but estimate and costs of the new nodes. */
+/*
+ * Is it one of the two kinds of plans?  Fills in all but estimate and costs of the new nodes.
+ * A GpuSort that the planner has put above a Gather of its own is like a Sort.
+ */
 static bool
 find_candidate(Plan *plan, Candidate *candidate)
 {
 	Plan	   *child = plan->lefttree;
+
+	if (gpusort_is_node(plan, GPUSORT_NODE) && IsA(child, Gather) &&
+		!gpusort_is_collect_gather(child))
+		plan = &gpusort_make_sort((CustomScan *) plan)->plan;
 
 	memset(candidate, 0, sizeof(*candidate));
 	if (IsA(plan, GatherMerge) && IsA(child, Sort))
@@ -318,9 +326,9 @@ gpusort_replace_gathered(Plan *plan, GpuSortLimit limit, GpuSortStatement *state
 	scan->scan.plan.total_cost = candidate.total_cost;
 	scan->scan.plan.lefttree = (Plan *)
 		make_gather(&candidate, make_collect(&candidate, statement), statement);
-	if (!IsA(plan, GatherMerge))
+	if (IsA(plan, Sort))
 		return &scan->scan.plan;
-	if (!returns_childs_columns(plan))
+	if (IsA(plan, GatherMerge) && !returns_childs_columns(plan))
 		return make_result((GatherMerge *) plan, scan, statement);
 	scan->scan.plan.targetlist = plan->targetlist;
 	return &scan->scan.plan;
