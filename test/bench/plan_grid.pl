@@ -1,11 +1,11 @@
 #!/usr/bin/perl
 # plan_grid.pl
-#	Does the planner take the better plan?  A grid of sorts, each executed by every plan
-#	that there is for it.
+#	Does the planner take the better plan?  A grid of queries with sorts, each executed by
+#	every plan that there is for it.
 #
 # Runs against the server of PGHOST, PGPORT and PGUSER with gpusort loaded, in a
-# database of its own.  A cell of the grid is a number of rows, a width, a kind of
-# key, an order of the rows in the table (with an index or without), and a number of
+# database of its own.  A cell of the grid is a shape of query, a number of rows, a width, a kind
+# of key, an order of the rows in the table (with an index or without), and a number of
 # workers that a query may have.  For each cell the planner is made to plan
 # PostgreSQL's serial and parallel sorts, its index scan, and gpusort's plans; the
 # different ones are executed in turn in one session, and the times are medians
@@ -15,6 +15,10 @@
 # PostgreSQL's own plans are costed.)  Exit status 1: fewer than 95 % of the cells are.
 #
 #	--quick				few cells, up to 300,000 rows; nothing is judged
+#	--shapes A,B,...	order_by, expression (ORDER BY one), distinct and group_by (every other row
+#						a group of its own), distinct_few and group_few (128 groups), window,
+#						join (as many rows), join_tenth (a tenth of them), partitions (ORDER BY over
+#						four); order_by
 #	--rows A,B,...		exponents of ten (4,4.5,...,7)
 #	--widths A,B,...	bytes of a row (8,64,250,1000)
 #	--keys A,B,...		names of %keys below (all)
@@ -36,27 +40,45 @@ use Getopt::Long;
 use JSON::PP;
 use PgWire;
 
-my %opt = (rows => '4,4.5,5,5.5,6,6.5,7', widths => '8,64,250,1000', workers => '0', max_bytes => 2e9, work_mem => '256MB', budget => 6, set => []);
-GetOptions(\%opt, 'quick', 'cpu', 'rows=s', 'widths=s', 'keys=s', 'orders=s', 'workers=s', 'max_bytes=f', 'work_mem=s', 'budget=f', 'set=s@', 'output=s') or exit 2;
+my %opt = (shapes => 'order_by', rows => '4,4.5,5,5.5,6,6.5,7', widths => '8,64,250,1000', workers => '0', max_bytes => 2e9, work_mem => '256MB', budget => 6, set => []);
+GetOptions(\%opt, 'quick', 'cpu', 'shapes=s', 'rows=s', 'widths=s', 'keys=s', 'orders=s', 'workers=s', 'max_bytes=f', 'work_mem=s', 'budget=f', 'set=s@', 'output=s') or exit 2;
 $| = 1;
 
-# The key and its columns: expressions over x, a bigint, in whose order the keys are.
-# r is a random bigint of the row.
+# The key and its columns: expressions over x, a bigint, in whose order the keys are;
+# and an expression of the key, to be sorted by.  r is a random bigint of the row.
 my $text = "lpad(to_hex(x), 16, '0') || left(md5(r::text), 4 + (r & 15)::int)";
 my %keys = (
-	int8 => [ 'k', 'x AS k' ],
-	int4 => [ 'k', '(x >> 32)::int4 AS k' ],
-	int4_date => [ 'a, b', "(x >> 48)::int4 AS a, date '2000-01-01' + ((x >> 36) & 4095)::int4 AS b" ],
-	numeric => [ 'k', 'x::numeric / 1000 AS k' ],
-	text_c => [ 'k', "($text) COLLATE \"C\" AS k" ],
-	text_icu => [ 'k', "($text) COLLATE \"en-x-icu\" AS k" ],
-	text_libc => [ 'k', "($text) COLLATE \"en_US.utf8\" AS k" ]);
+	int8 => [ 'k', 'x AS k', '-k' ],
+	int4 => [ 'k', '(x >> 32)::int4 AS k', '-k' ],
+	int4_date => [ 'a, b', "(x >> 48)::int4 AS a, date '2000-01-01' + ((x >> 36) & 4095)::int4 AS b", 'a + 1, b - a % 10' ],
+	numeric => [ 'k', 'x::numeric / 1000 AS k', '-k' ],
+	text_c => [ 'k', "($text) COLLATE \"C\" AS k", "k || 'x'" ],
+	text_icu => [ 'k', "($text) COLLATE \"en-x-icu\" AS k", "k || 'x'" ],
+	text_libc => [ 'k', "($text) COLLATE \"en_US.utf8\" AS k", "k || 'x'" ]);
 my %orders = (
 	random => { x => '(r & 9223372036854775807)' },
 	nearly => { x => 'i * (9000000000000000000 / ROWS) + (r & 1048575) * 85830688000' },
 	sorted => { x => 'i * (9000000000000000000 / ROWS)' },
 	indexed => { x => '(r & 9223372036854775807)', index => 1 },
 	clustered => { x => 'i * (9000000000000000000 / ROWS)', index => 1 });
+
+# Queries by KEY; with what else t must be: copies of it, or in partitions; and settings for plans
+# that sort.
+my %no_hash_join = (enable_hashjoin => 'off', enable_nestloop => 'off');
+my %no_hash_table = (enable_hashagg => 'off');
+my %shapes = (
+	order_by => { query => 'SELECT * FROM t ORDER BY KEY' },
+	expression => { query => 'SELECT * FROM t ORDER BY EXPRESSION' },
+	distinct => { query => 'SELECT DISTINCT KEY FROM t', set => \%no_hash_table, twice => 1 },
+	distinct_few => { query => 'SELECT DISTINCT g, h FROM t', set => \%no_hash_table, groups => 1 },
+	group_by => { query => 'SELECT KEY, count(*) FROM t GROUP BY KEY', set => \%no_hash_table, twice => 1 },
+	group_few => { query => 'SELECT g, h, count(*) FROM t GROUP BY g, h', set => \%no_hash_table, groups => 1 },
+	window => { query => 'SELECT *, rank() OVER (ORDER BY KEY) FROM t' },
+	join => { query => 'SELECT count(*) FROM t JOIN u USING (KEY)', set => \%no_hash_join, others => 1 },
+	join_tenth => { query => 'SELECT count(*) FROM t JOIN u USING (KEY)', set => \%no_hash_join, others => 10 },
+	partitions => { query => 'SELECT * FROM t ORDER BY KEY', partitions => 4 });
+my @shapes = split /,/, $opt{shapes};
+for (@shapes) { die "there is no shape $_\n" unless $shapes{$_}; }
 
 die "--cpu is for plans without workers\n" if $opt{cpu} && $opt{workers} ne '0';
 if ($opt{quick}) { @opt{qw(rows widths)} = ('4,5,5.5', '8,250'); $opt{budget} = 1; }
@@ -125,16 +147,27 @@ sub execute
 
 sub make_table
 {
-	my ($rows, $width, $key, $order) = @_;
+	my ($rows, $width, $key, $order, $shape) = @_;
 	my $pad = $width > 16 ? $width - 16 : 0;
 	my $x = $orders{$order}{x} =~ s/ROWS/$rows/gr;
-	my $select = $keys{$key}[1] . ($pad ? sprintf(", repeat('x', %d) AS pad", $pad) : '');
+	my $i = $shape->{twice} ? '(n + 1) / 2' : 'n';
+	my $select = join ', ', $keys{$key}[1], $pad ? sprintf("repeat('x', %d) AS pad", $pad) : (),
+		$shape->{groups} ? '(r & 7)::int4 AS g, ((r >> 8) & 15)::int8 AS h' : (),
+		$shape->{partitions} ? "(r & 1023)::int4 % $shape->{partitions} AS part" : ();
 	# not INSERT, which puts rows that fit into gaps of earlier pages
-	$conn->must('DROP TABLE IF EXISTS t');
-	$conn->must("CREATE TABLE t AS SELECT $select FROM (SELECT $x AS x, r FROM (SELECT i, hashint8extended(i, 0) AS r FROM generate_series(1::int8, $rows) i) s OFFSET 0) s");
+	my $create = "AS SELECT $select FROM (SELECT $x AS x, r FROM (SELECT $i AS i, hashint8extended($i, 0) AS r FROM generate_series(1::int8, $rows) n) s OFFSET 0) s";
+	$conn->must('DROP TABLE IF EXISTS t, u');
+	if ($shape->{partitions})
+	{
+		$conn->must("CREATE TABLE s $create; CREATE TABLE t (LIKE s) PARTITION BY LIST (part)");
+		$conn->must("CREATE TABLE t$_ AS SELECT * FROM s WHERE part = $_; ALTER TABLE t ATTACH PARTITION t$_ FOR VALUES IN ($_)") for 0 .. $shape->{partitions} - 1;
+		$conn->must('DROP TABLE s');
+	}
+	else { $conn->must("CREATE TABLE t $create"); }
 	$conn->must("CREATE INDEX ON t ($keys{$key}[0])") if $orders{$order}{index};
-	$conn->must('VACUUM (FREEZE, ANALYZE) t');
-	$conn->must('SELECT count(*) FROM t');
+	$conn->must("CREATE TABLE u AS SELECT * FROM t WHERE hashtext(t::text) % $shape->{others} = 0 ORDER BY md5(t::text)") if $shape->{others};
+	$conn->must('VACUUM (FREEZE, ANALYZE) u') if $shape->{others};
+	$conn->must($_) for 'VACUUM (FREEZE, ANALYZE) t', 'SELECT count(*) FROM t';
 }
 
 # The plans that there are for a cell, by their shape; the one taken is marked.
@@ -145,10 +178,11 @@ sub plans_of
 	for my $plan (@plans)
 	{
 		next if $plan->{index} && !$orders{ $cell->{order} }{index} || $plan->{parallel} && !$cell->{workers};
-		my $planned = plan($plan->{set}, $cell->{workers}, $query);
+		my $set = { %{ $plan->{set} }, %{ $shapes{ $cell->{shape} }{set} || {} } };
+		my $planned = plan($set, $cell->{workers}, $query);
 		my $shape = shape($planned);
 		next if $plan->{name} =~ /gpusort/ ? $shape !~ /GpuSort/ : $shape =~ /GpuSort/;
-		$by_shape{$shape} //= { %$plan, cost => $planned->{'Total Cost'} };
+		$by_shape{$shape} //= { %$plan, set => $set, cost => $planned->{'Total Cost'} };
 	}
 	my $without = shape(plan(\%core, $cell->{workers}, $query));
 	$by_shape{$without} //= { name => $without, set => \%core };
@@ -187,10 +221,10 @@ sub judge
 	my ($better) = sort { $a->{ms} <=> $b->{ms} } grep { $_->{core} || $_->{name} =~ /gpusort/ } @plans;
 	my $ratio = $taken->{ms} / $better->{ms};
 	my $of_all = $taken->{ms} / $best->{ms};
-	my $group = "$cell->{key} $cell->{order} $cell->{workers}";
+	my $group = join ' ', (@shapes > 1 ? $cell->{shape} : ()), @$cell{qw(key order workers)};
 	push @{ $judged{$group}{ $cell->{exponent} } }, $ratio;
 	push @of_all, $of_all;
-	my $line = join "\t", @$cell{qw(key order workers rows width)}, $taken->{name}, $better->{name}, sprintf('%.2f', $ratio), sprintf('of all %.2f', $of_all),
+	my $line = join "\t", @$cell{qw(shape key order workers rows width)}, $taken->{name}, $better->{name}, sprintf('%.2f', $ratio), sprintf('of all %.2f', $of_all),
 		sprintf('scan %.2f ms', $cell->{scan}), map { sprintf '%s %.2f ms cost %.0f', $_->{name}, $_->{ms}, $_->{cost} // 0 } sort { $a->{name} cmp $b->{name} } @plans;
 	print $out "$line\n" if $out;
 	print STDERR "$line\n" if !$out || $ratio > 1.1;
@@ -198,15 +232,16 @@ sub judge
 
 sub run_table
 {
-	my ($exponent, $width, $key, $order) = @_;
+	my ($exponent, $width, $key, $order, $name) = @_;
+	my $shape = $shapes{$name};
 	my $rows = int(10**$exponent + 0.5);
 	return if $rows * ($width + 32) > $opt{max_bytes};
 	session();
-	make_table($rows, $width, $key, $order);
+	make_table($rows, $width, $key, $order, $shape);
 	for my $workers (split /,/, $opt{workers})
 	{
-		my $cell = { rows => $rows, exponent => $exponent, width => $width, key => $key, order => $order, workers => $workers };
-		my $query = "SELECT * FROM t ORDER BY $keys{$key}[0]";
+		my $cell = { shape => $name, rows => $rows, exponent => $exponent, width => $width, key => $key, order => $order, workers => $workers };
+		my $query = $shape->{query} =~ s/KEY/$keys{$key}[0]/gr =~ s/EXPRESSION/$keys{$key}[2]/r;
 		my @plans = plans_of($cell, $query);
 		measure($cell, $query, @plans);
 		$cell->{scan} = median(map { execute({}, 0, 'SELECT * FROM t') } 1 .. 3);
@@ -219,7 +254,7 @@ sub summary
 {
 	my @exponents = split /,/, $opt{rows};
 	my ($good, $all) = (0, 0);
-	print '| key, order, workers | ', join(' | ', map { "10^$_" } @exponents), " |\n| --- ", '| --- ' x @exponents, "|\n";
+	print @shapes > 1 ? '| shape, ' : '| ', 'key, order, workers | ', join(' | ', map { "10^$_" } @exponents), " |\n| --- ", '| --- ' x @exponents, "|\n";
 	for my $group (sort keys %judged)
 	{
 		my @row;
@@ -251,7 +286,7 @@ my $share = eval {
 		{
 			for my $order (@orders)
 			{
-				run_table($exponent, $_, $key, $order) for split /,/, $opt{widths};
+				for my $shape (@shapes) { run_table($exponent, $_, $key, $order, $shape) for split /,/, $opt{widths}; }
 			}
 		}
 	}
