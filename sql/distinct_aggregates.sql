@@ -68,6 +68,11 @@ SELECT q, check_rows(q, true, '{}', '{}') FROM unnest(ARRAY[
 	'SELECT count(DISTINCT k) AS ks, count(DISTINCT s), sum(id) FROM sales',
 	'SELECT (SELECT count(DISTINCT s.k) FROM few LIMIT 1) FROM sales s GROUP BY s.g ORDER BY 1'
 ]) q;
+-- What a FILTER keeps from failing
+SELECT q, check_rows(q, true, '{}', '{}') FROM unnest(ARRAY[
+	'SELECT count(DISTINCT 100 / k) FILTER (WHERE k <> 0) AS c FROM sales',
+	'SELECT g, sum(id), count(DISTINCT 100 / k) FILTER (WHERE k <> 0) AS c FROM sales GROUP BY g ORDER BY g'
+]) q;
 PREPARE counts(int) AS SELECT count(DISTINCT k) FROM sales WHERE g <> $1;
 SET plan_cache_mode = force_generic_plan;
 EXECUTE counts(1);
@@ -108,6 +113,20 @@ SELECT q, together(q, 'Finalize.*Partial') FROM unnest(ARRAY[
 	'SELECT g, count(DISTINCT s) AS a, sum(id), count(DISTINCT s) FILTER (WHERE id % 2 = 0) AS b FROM sales GROUP BY g',
 	'SELECT g, count(DISTINCT s), max(id) FROM sales GROUP BY g HAVING count(DISTINCT s) > 10 AND min(id) < 9 ORDER BY g DESC'
 ]) q;
+-- what a FILTER keeps from failing, and what only the leader may compute
+CREATE TEMP TABLE leaders AS SELECT 7 AS i;
+CREATE FUNCTION heading(int) RETURNS int LANGUAGE plpgsql STABLE PARALLEL RESTRICTED COST 0.001 AS 'BEGIN RETURN $1 % i FROM leaders; END';
+SET seq_page_cost = 1000;
+SELECT q, check_rows(q, true, '{}', '{}') FROM unnest(ARRAY[
+	'SELECT count(DISTINCT 100 / k) FILTER (WHERE k <> 0) AS c FROM sales',
+	'SELECT g, sum(id), count(DISTINCT 100 / k) FILTER (WHERE k <> 0) AS c FROM sales GROUP BY g ORDER BY g',
+	'SELECT g, sum(id), count(DISTINCT 100 / (k + 1)) FILTER (WHERE k > 5) AS c, count(DISTINCT 100 / (k + 1)) FROM sales GROUP BY g ORDER BY g',
+	'SELECT count(DISTINCT heading(k)) FROM sales',
+	'SELECT g, count(DISTINCT heading(k)) FROM sales GROUP BY g ORDER BY g'
+]) q;
+RESET seq_page_cost;
+DROP FUNCTION heading;
+DROP TABLE leaders;
 -- whole groups, for what can't be combined
 SELECT q, together(q, 'GroupAggregate.*Sliced By: k\n') FROM unnest(ARRAY[
 	'SELECT k, sum(DISTINCT f), array_agg(DISTINCT f) FROM sales GROUP BY k',

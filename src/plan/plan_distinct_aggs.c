@@ -61,6 +61,7 @@ typedef struct DistinctAggs
 	int			count;			/* how many are */
 	bool		only_values;	/* they are all there is: other rows than the first of equal ones
 								 * are not looked at */
+	bool		unfiltered;		/* one that is DISTINCT has no FILTER */
 	bool		in_parts;		/* what is computed of parts of the values can be combined */
 
 	List	   *pathkeys;		/* GROUP BY's, and then the values' */
@@ -106,6 +107,28 @@ can_combine(const PlannerInfo *root)
 	return true;
 }
 
+/*
+ * May what aggregates want be computed of rows that a FILTER keeps from them?  It may be there
+ * to keep an expression from failing.
+ */
+static bool
+are_columns(List *args)
+{
+	ListCell   *lc;
+
+	foreach(lc, args)
+	{
+		Node	   *expr = (Node *) lfirst_node(TargetEntry, lc)->expr;
+
+		while (IsA(expr, RelabelType) || IsA(expr, CollateExpr))
+			expr = IsA(expr, RelabelType) ? (Node *) ((RelabelType *) expr)->arg
+				: (Node *) ((CollateExpr *) expr)->arg;
+		if (!IsA(expr, Var) && !IsA(expr, Const) && !IsA(expr, Param))
+			return false;
+	}
+	return true;
+}
+
 /* Look at one aggregate; false if it cannot be had. */
 static bool
 read_aggregate(DistinctAggs *aggs, const Aggref *aggref)
@@ -117,6 +140,7 @@ read_aggregate(DistinctAggs *aggs, const Aggref *aggref)
 	if (aggref->aggdistinct == NIL)
 		return true;
 	aggs->count++;
+	aggs->unfiltered |= aggref->aggfilter == NULL;
 	if (aggs->distinct == NULL)
 		aggs->distinct = aggref;
 	return equal(aggref->args, aggs->distinct->args) &&
@@ -139,7 +163,7 @@ read_aggregates(DistinctAggs *aggs)
 		if (IsA(lfirst(lc), Aggref) && !read_aggregate(aggs, lfirst_node(Aggref, lc)))
 			return false;
 	}
-	return aggs->distinct != NULL;
+	return aggs->distinct != NULL && (aggs->unfiltered || are_columns(aggs->distinct->args));
 }
 
 static bool

@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 
@@ -100,6 +101,24 @@ make_gather_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, const GpuSor
 	return path;
 }
 
+/*
+ * May workers compute what the rows are sorted by, where they are not given it already?  What an
+ * aggregate wants is not in its input.
+ */
+static bool
+is_computable(PlannerInfo *root, const Path *partial, const GpuSortPathKeys *keys)
+{
+	ListCell   *lc;
+
+	foreach(lc, keys->exprs)
+	{
+		if (!list_member(partial->pathtarget->exprs, lfirst(lc)) &&
+			!is_parallel_safe(root, (Node *) lfirst(lc)))
+			return false;
+	}
+	return true;
+}
+
 List *
 gpusort_make_gathered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *rel,
 							const GpuSortPathKeys *keys, double limit_rows)
@@ -116,6 +135,7 @@ gpusort_make_gathered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo
 		GpuSortEstimate estimate;
 
 		if (partial->parallel_workers > 0 && partial->param_info == NULL &&
+			is_computable(root, partial, keys) &&
 			gpusort_estimate_path(root, partial, keys, limit_rows, &estimate))
 			paths = lappend(paths,
 							make_gather_path(root, rel, partial, keys, all_rows, &estimate));
