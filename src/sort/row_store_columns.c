@@ -44,6 +44,7 @@ typedef struct GpuSortSelection
 	int			nleading;		/* first columns that are the table's first attributes */
 	int			nfound;			/* attributes whose places must be known, those that are copied by
 								 * themselves and sort columns; but see find_values() */
+	bool		leading_varwidth;	/* one of the leading columns is of varying length */
 	bool		fixed;			/* rows are of fixed length, from fixed places */
 	uint32		leading_bytes;	/* of a row: of its leading columns */
 	const char **values;		/* of a tuple: by attribute, NULL: null; then the others */
@@ -94,7 +95,11 @@ select_leading(GpuSort *sort, GpuSortSelection *selection)
 
 	while (selection->nleading < selection->ncolumns &&
 		   attnos[selection->nleading] == selection->nleading + 1)
+	{
+		selection->leading_varwidth |=
+			TupleDescAttr(selection->from->table, selection->nleading)->attlen < 0;
 		selection->nleading++;
+	}
 	for (int i = selection->nleading; i < selection->ncolumns; i++)
 		selection->nfound = Max(selection->nfound, attnos[i]);
 	for (int i = 0; i < sort->keys.ncolumns; i++)
@@ -274,20 +279,42 @@ header_bytes(const GpuSortSelection *selection, uint16 infomask)
 					((infomask & HEAP_HASNULL) != 0 ? BITMAPLEN(selection->ncolumns) : 0));
 }
 
-/* What is to be known about a row of a tuple's leading columns, and whether other columns are null. */
+/* What is to be known about a row's leading columns, all of them or those that were found. */
+static uint16
+infomask_of_leading(const GpuSortSelection *selection, HeapTupleHeader tuple)
+{
+	bool		has_nulls = (tuple->t_infomask & HEAP_HASNULL) != 0;
+	bool		any_external = (tuple->t_infomask & HEAP_HASEXTERNAL) != 0;
+	uint16		infomask = 0;
+
+	/* the whole tuple's, as a rule */
+	if (HeapTupleHeaderGetNatts(tuple) == selection->nleading)
+		return tuple->t_infomask & (HEAP_HASVARWIDTH | HEAP_HASEXTERNAL | HEAP_HASNULL);
+	if (!has_nulls && !any_external)
+		return selection->leading_varwidth ? HEAP_HASVARWIDTH : 0;
+	for (int i = 0; i < selection->nleading; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(selection->from->table, i);
+
+		if (selection->values[i] == NULL)
+			infomask |= HEAP_HASNULL;
+		else if (att->attlen < 0)
+			infomask |= HEAP_HASVARWIDTH |
+				(att->attlen == -1 && VARATT_IS_EXTERNAL(selection->values[i]) ? HEAP_HASEXTERNAL : 0);
+	}
+	return infomask;
+}
+
+/* What is to be known about a row, other columns' values apart. */
 static uint16
 infomask_of_row(const GpuSortSelection *selection, HeapTupleHeader tuple)
 {
-	bool		any_nulls = false;
+	uint16		infomask = infomask_of_leading(selection, tuple);
 
-	if ((tuple->t_infomask & HEAP_HASNULL) != 0)
-		for (int i = 0; i < selection->nleading; i++)
-			any_nulls |= att_isnull(i, tuple->t_bits);
 	for (int i = selection->nleading; i < selection->ncolumns; i++)
-		any_nulls |= selection->values[selection->columns[i].attribute] == NULL;
-	return (selection->nleading == 0 ? 0
-			: tuple->t_infomask & (HEAP_HASVARWIDTH | HEAP_HASEXTERNAL)) |
-		(any_nulls ? HEAP_HASNULL : 0);
+		if (selection->values[selection->columns[i].attribute] == NULL)
+			infomask |= HEAP_HASNULL;
+	return infomask;
 }
 
 /*
