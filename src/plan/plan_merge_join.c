@@ -22,6 +22,8 @@
  */
 #include "postgres.h"
 
+#include <float.h>
+
 #include "executor/nodeHash.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -118,6 +120,18 @@ cost_of_hash_misses(const HashPath *hash)
 	return HASH_MISS_COST * missed * (outer->rows + inner->rows);
 }
 
+/* What the planner's cheapest path for a join costs in truth, as far as we know. */
+static Cost
+true_cost(const RelOptInfo *joinrel)
+{
+	const Path *cheapest = joinrel->pathlist != NIL ? linitial(joinrel->pathlist) : NULL;
+
+	if (cheapest == NULL || cheapest->param_info != NULL)
+		return DBL_MAX;
+	return cheapest->total_cost +
+		(IsA(cheapest, HashPath) ? cost_of_hash_misses((const HashPath *) cheapest) : 0);
+}
+
 /*
  * Take the place of the cheapest path if that is a hash join that costs more in truth.  For all
  * that is planned above, the join costs what the planner thought.
@@ -128,10 +142,21 @@ compare_with_hash(Path *path, const RelOptInfo *joinrel)
 	const Path *cheapest = joinrel->pathlist != NIL ? linitial(joinrel->pathlist) : NULL;
 
 	if (cheapest == NULL || !IsA(cheapest, HashPath) || cheapest->param_info != NULL ||
-		path->total_cost > cheapest->total_cost + cost_of_hash_misses((const HashPath *) cheapest))
+		path->total_cost > true_cost(joinrel))
 		return;
 	path->total_cost = Min(path->total_cost, cheapest->total_cost * JUST_BELOW);
 	path->startup_cost = Min(path->startup_cost, path->total_cost);
+}
+
+/*
+ * Can joining all of these rows be cheaper than what there is already?  In a query of many tables
+ * most joins are not even worth an estimate.
+ */
+static bool
+is_promising(const GpuSortMergeJoin *join, const Path *outer, const RelOptInfo *innerrel)
+{
+	return gpusort_force || outer->total_cost + innerrel->cheapest_total_path->total_cost <
+		true_cost(join->joinrel);
 }
 
 /*
@@ -197,7 +222,8 @@ add_whole_joins(GpuSortMergeJoin *join, RelOptInfo *outerrel, RelOptInfo *innerr
 
 	if (!gpusort_is_mergeable(join->jointype) || root->hasPseudoConstantQuals ||
 		outerrel->cheapest_total_path->param_info != NULL ||
-		innerrel->cheapest_total_path->param_info != NULL)
+		innerrel->cheapest_total_path->param_info != NULL ||
+		!is_promising(join, outerrel->cheapest_total_path, innerrel))
 		return;
 	for (int i = 0; i < list_length(orders) && has_many_rows(outerrel); i++)
 	{
@@ -210,7 +236,8 @@ add_whole_joins(GpuSortMergeJoin *join, RelOptInfo *outerrel, RelOptInfo *innerr
 	{
 		Path	   *outer = (Path *) lfirst(lc);
 
-		if (outer->pathkeys != NIL && outer->param_info == NULL && has_many_rows(innerrel))
+		if (outer->pathkeys != NIL && outer->param_info == NULL && has_many_rows(innerrel) &&
+			is_promising(join, outer, innerrel))
 			add_joins_of(join, outer, innerrel, false);
 	}
 }
