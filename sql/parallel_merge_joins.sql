@@ -24,7 +24,7 @@ ANALYZE lefts, rights, nobody;
 
 -- It wins by its costs, unless a hash join may.
 SELECT plan_lines('SELECT l.id, r.id FROM lefts l JOIN rights r ON l.k = r.k AND l.m = r.m');
-SELECT plan_lines('SELECT l.id, r.id FROM lefts l JOIN rights r ON l.t = r.t AND l.id < r.id WHERE l.k < 100');
+SELECT plan_lines('SELECT l.id, r.id FROM lefts l LEFT JOIN rights r ON l.t = r.t AND l.id < r.id WHERE l.k < 100');
 SET enable_hashjoin = on;
 SELECT shared('SELECT l.id, r.id FROM lefts l JOIN rights r ON l.k = r.k AND l.m = r.m');
 SET enable_hashjoin = off;
