@@ -49,6 +49,8 @@ CREATE COLLATION level4 (provider = icu, locale = 'und-u-ka-shifted-ks-level4');
 CREATE COLLATION digits_last (provider = icu, locale = 'en-u-kr-latn-digit');
 CREATE COLLATION upper_first (provider = icu, locale = 'da-u-kf-upper-kc');
 CREATE COLLATION normalised (provider = icu, locale = 'und-u-kk-true');
+-- distinct values that are equal and not the same
+SELECT gpusort_test.check_rows('SELECT g % 3 AS m, count(DISTINCT (CASE WHEN g % 5 = 0 THEN ''a'' ELSE ''A'' END || g % 70) COLLATE level1) FROM generate_series(1, 20000) g GROUP BY 1', false, '{GpuSort}', '{gpusort.force=on}');
 CREATE COLLATION backwards (provider = icu, locale = 'fr-u-kb-true');
 
 SELECT check_sort(collation_name, format('SELECT *, k COLLATE %I AS sort_key FROM odd ORDER BY sort_key %s', collation_name, direction), 'sort_key')
