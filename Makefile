@@ -27,6 +27,9 @@
 
 PG_CONFIG ?= pg_config
 
+# The version: gpusort.control tells it, and nothing else
+EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'$$/\1/p" gpusort.control)
+
 script_goals = check check-server check-core check-all check-contrib check-neighbours proof demo bench fuzz
 goals := $(or $(MAKECMDGOALS),all)
 
@@ -73,7 +76,7 @@ else
 
 EXTENSION = gpusort
 MODULE_big = gpusort
-DATA = gpusort--0.1.sql
+DATA = $(wildcard gpusort--*.sql)
 PGFILEDESC = "gpusort - faster sorts"
 
 # The engine on devices, real and simulated, is gpusortd's alone.
@@ -90,7 +93,7 @@ pg_version := $(shell $(PG_CONFIG) --version)
 pg_includedir := $(shell $(PG_CONFIG) --includedir-server)
 
 # -isystem: warnings inside the server's headers are not ours.
-PG_CPPFLAGS = -isystem $(pg_includedir) -Isrc -MMD -MP
+PG_CPPFLAGS = -isystem $(pg_includedir) -Isrc -MMD -MP -DGPUSORT_VERSION='"$(EXTVERSION)"'
 # The server's headers may be of a younger C than gnu11: its compiler's own is taken.
 PG_CFLAGS = -O2 -fvisibility=hidden
 SHLIB_LINK = -lm
@@ -138,7 +141,7 @@ DAEMON_SRCS = $(wildcard $(DAEMON_WINGS:%=src/%/*.c))
 DAEMON_OBJS = $(DAEMON_SRCS:%.c=build/gpusortd/%.o)
 DAEMON_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-format-truncation $(if $(WERROR),-Werror) $(COPT) $(SANITIZER_FLAGS)
-DAEMON_CPPFLAGS = -Isrc -Icuda -MMD -MP
+DAEMON_CPPFLAGS = -Isrc -Icuda -MMD -MP -DGPUSORT_VERSION='"$(EXTVERSION)"'
 
 # On GPUs it sorts if there is a CUDA compiler.
 NVCC ?= $(or $(shell command -v nvcc),$(wildcard /usr/local/cuda/bin/nvcc))

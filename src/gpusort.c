@@ -23,8 +23,6 @@
 #include "service/supervisor.h"
 #include "settings.h"
 
-#define GPUSORT_VERSION "0.1"
-
 PG_MODULE_MAGIC;
 
 PGDLLEXPORT void _PG_init(void);

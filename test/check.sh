@@ -61,7 +61,7 @@ check_unit()
 	done
 }
 
-# Everything is hidden but what the server calls.
+# Everything is hidden but what the server calls; databases may have the functions of an older version.
 check_exports()
 {
 	local found expected
@@ -70,7 +70,7 @@ check_exports()
 	expected=$({
 		echo Pg_magic_func _PG_init gpusort_idle_worker gpusort_index_worker gpusort_portion_worker gpusort_supervisor_main
 		sed -nE "s/^AS 'MODULE_PATHNAME', '(.*)'.*/\1 pg_finfo_\1/p" "$TREE"/gpusort--*.sql
-	} | xargs -n 1 | sort | xargs)
+	} | xargs -n 1 | sort -u | xargs)
 	if [ "$found" = "$expected" ]; then
 		tally exports 1 0
 	else

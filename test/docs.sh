@@ -89,10 +89,35 @@ check_names()
 		grep -vE '\.(so|c|control|sql|cost_|refused|result)$' | LC_ALL=C sort -u)" "$(source_settings)"
 }
 
+# The line of gpusort.control from which everything else has the version.
+control_version()
+{
+	sed -n "s/^default_version = '\(.*\)'$/\1/p" gpusort.control
+}
+
 check_functions()
 {
-	both_ways "gpusort--*.sql" "$(sed -nE 's/^CREATE FUNCTION ([a-z_]+)\(.*/\1/p' gpusort--*.sql | LC_ALL=C sort -u)" \
+	local script
+
+	script=gpusort--$(control_version).sql
+	both_ways "$script" "$(sed -nE 's/^CREATE FUNCTION ([a-z_]+)\(.*/\1/p' "$script" | LC_ALL=C sort -u)" \
 		"the headings of docs/using.md" "$(sed -nE 's/^### (gpusort_[a-z_]+)\(\)$/\1/p' docs/using.md)"
+}
+
+# META.json can't ask gpusort.control; PGXN wants a third number.
+check_version()
+{
+	local version script
+
+	version=$(control_version)
+	for script in "gpusort--$version.sql" gpusort--*--"$version.sql"; do
+		[ -f "$script" ] || say "no $script"
+	done
+	[ "$(grep -o '"version": "[^"]*"' META.json | head -n 2 | xargs)" = "version: $version.0 version: $version.0" ] ||
+		say "META.json has another version than $version.0"
+	grep -qF "\"file\": \"gpusort--$version.sql\"" META.json || say "META.json names another script"
+	[ "$(sed -nE 's/^## ([0-9.]+) .*/\1/p' CHANGELOG.md | head -n 1)" = "$version" ] ||
+		say "CHANGELOG.md does not begin with $version"
 }
 
 # What gpusort says when it leaves something to PostgreSQL, or to the session.  One of
@@ -166,6 +191,7 @@ check "sections of settings" check_sections
 check "settings of the source" check_source
 check "names of settings" check_names
 check "SQL functions" check_functions
+check "the version" check_version
 check "reasons" check_reasons
 check "what gpusort says" check_sayings
 check "READMEs of folders" check_wings

@@ -28,8 +28,6 @@
 #include "protocol/gsd_exit.h"
 #include "protocol/gsd_wake.h"
 
-#define GPUSORTD_VERSION "0.1"
-
 static void
 end_at_once(int signal)
 {
@@ -149,7 +147,7 @@ main(int argc, char **argv)
 	switch (options.action)
 	{
 		case GSD_ACTION_VERSION:
-			printf("gpusortd %s, pool version %d\n", GPUSORTD_VERSION, GSD_ABI_VERSION);
+			printf("gpusortd %s, pool version %d\n", GPUSORT_VERSION, GSD_ABI_VERSION);
 			return 0;
 		case GSD_ACTION_HELP:
 			gsd_print_help();
