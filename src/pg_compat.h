@@ -262,6 +262,84 @@ gpusort_make_unique_path(PlannerInfo *root, RelOptInfo *rel, Path *input, int nc
 }
 
 /*
+ * 18: INTERSECT and EXCEPT merge two inputs, where before their rows were appended, each with a mark.
+ *
+ * Of a SetOp's path: its inputs, a List of Path; its columns' clauses.
+ */
+static inline bool
+gpusort_setop_is_appended(void)
+{
+#if PG_VERSION_NUM >= 180000
+	return false;
+#else
+	return true;
+#endif
+}
+
+static inline List *
+gpusort_setop_inputs(const SetOpPath *setop)
+{
+#if PG_VERSION_NUM >= 180000
+	return list_make2(setop->leftpath, setop->rightpath);
+#else
+	return list_make1(setop->subpath);
+#endif
+}
+
+static inline List *
+gpusort_setop_clauses(const SetOpPath *setop)
+{
+#if PG_VERSION_NUM >= 180000
+	return setop->groupList;
+#else
+	return setop->distinctList;
+#endif
+}
+
+/*
+ * A path that does the same with sorted inputs, of whose groups it has a fraction.
+ */
+static inline Path *
+gpusort_make_setop_path(PlannerInfo *root, RelOptInfo *rel, const SetOpPath *setop, List *inputs,
+						double fraction)
+{
+	double		groups = Max(setop->numGroups * fraction, 1);
+	double		rows = Max(setop->path.rows * fraction, 1);
+	SetOpPath  *path;
+
+#if PG_VERSION_NUM >= 180000
+	path = create_setop_path(root, rel, linitial(inputs), lsecond(inputs), setop->cmd, SETOP_SORTED,
+							 setop->groupList, groups, rows);
+	path->path.parallel_workers = ((const Path *) linitial(inputs))->parallel_workers;
+#else
+	path = create_setop_path(root, rel, linitial(inputs), setop->cmd, SETOP_SORTED,
+							 setop->distinctList, setop->flagColIdx, -1, groups, rows);
+#endif
+	return &path->path;
+}
+
+/*
+ * 19: the paths of an Append are passed together.
+ *
+ * An Append of paths, partial ones for so many workers unless 0.
+ */
+static inline Path *
+gpusort_create_append_path(PlannerInfo *root, RelOptInfo *rel, List *paths, int workers)
+{
+	List	   *whole = workers == 0 ? paths : NIL;
+	List	   *partial = workers == 0 ? NIL : paths;
+	bool		aware = workers > 0 && enable_parallel_append;
+
+#if PG_VERSION_NUM >= 190000
+	AppendPathInput input = {.subpaths = whole, .partial_subpaths = partial};
+
+	return (Path *) create_append_path(root, rel, input, NIL, NULL, workers, aware, -1);
+#else
+	return (Path *) create_append_path(root, rel, whole, partial, NIL, NULL, workers, aware, -1);
+#endif
+}
+
+/*
  * 17: the condition that lets a WindowAgg stop early has moved from the clause to the
  * path.
  */

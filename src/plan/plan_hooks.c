@@ -3,8 +3,8 @@
  *		Where the planner asks us.
  *
  * While it makes paths, ours are added, which compete by cost: for joins, and for the
- * steps above the joins (grouping, window functions, DISTINCT, ORDER BY).  When a plan is finished,
- * the Sorts in it are looked at that the planner puts into plans without asking.
+ * steps above the joins (grouping, window functions, DISTINCT, set operations, ORDER BY).  When a
+ * plan is finished, the Sorts in it are looked at that the planner puts into plans without asking.
  */
 #include "postgres.h"
 
@@ -19,6 +19,7 @@
 #include "plan/plan_merge_join.h"
 #include "plan/plan_order_by.h"
 #include "plan/plan_replace.h"
+#include "plan/plan_setop.h"
 #include "plan/plan_window.h"
 #include "settings.h"
 
@@ -58,6 +59,8 @@ consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *inp
 		gpusort_add_order_by_paths(root, input_rel, output_rel);
 	else if (stage == UPPERREL_DISTINCT)
 		gpusort_add_distinct_paths(root, input_rel, output_rel);
+	else if (stage == UPPERREL_SETOP)
+		gpusort_add_setop_paths(root, output_rel);
 	else if (stage == UPPERREL_WINDOW)
 		gpusort_add_window_paths(root, input_rel, output_rel);
 	else if (stage == UPPERREL_GROUP_AGG)

@@ -38,6 +38,7 @@ gpusort_add_order_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 	ListCell   *lc;
 	List	   *paths;
 
+	/* above set operations the planner keeps no targets, and the sort is taken over later */
 	if (input == NULL || target == NULL ||
 		pathkeys_contained_in(root->sort_pathkeys, input->pathkeys))
 		return;

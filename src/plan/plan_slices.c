@@ -81,8 +81,9 @@ gpusort_make_slices(GpuSortSlices *slices, RelOptInfo *input_rel, List *pathkeys
 	if (!gpusort_shared_worth_it(&sort))
 		return false;
 	slices->fraction = Min(sort.partial->rows / slices->all_rows, 1);
-	slices->share = Max(slices->fraction, 1 / estimate_groups(slices->root, slices->all_rows,
-															  pathkeys, slice_columns));
+	if (slices->groups == 0)
+		slices->groups = estimate_groups(slices->root, slices->all_rows, pathkeys, slice_columns);
+	slices->share = Max(slices->fraction, 1 / slices->groups);
 	slices->sort = gpusort_make_shared_path(slices->root, slices->rel, &sort);
 	return true;
 }

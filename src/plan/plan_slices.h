@@ -24,6 +24,7 @@ typedef struct GpuSortSlices
 {
 	PlannerInfo *root;
 	RelOptInfo *rel;			/* upper relation that the paths are for */
+	double		groups;			/* that are not cut; 0 if statistics are to tell */
 	Path	   *sort;
 	double		all_rows;
 	double		fraction;		/* of all rows: what one participant gets on average */
@@ -37,7 +38,7 @@ extern Path *gpusort_below_sort(Path *path);
 extern int	gpusort_count_leading_keys(PlannerInfo *root, List *clauses, List *pathkeys);
 
 /*
- * Fill in all but root and rel, if that can be had for so many leading pathkeys, and is
+ * Fill in all but root, rel and groups, if that can be had for so many leading pathkeys, and is
  * worth it.
  */
 extern bool gpusort_make_slices(GpuSortSlices *slices, RelOptInfo *input_rel, List *pathkeys,

@@ -9,9 +9,8 @@
  * what a foreign data wrapper charges for that is a guess, or another server's estimate of
  * a sort by PostgreSQL, so comparing costs would take away work that was pushed down.
  *
- * Nor are there any, although the sort itself may be taken over later by plan_replace.c, for set
- * operations (upper_targets is not filled in, and Vars have no range table entry to refer to)
- * and queries that carry row identity Vars, which must not show up in custom_scan_tlist.
+ * Nor are there any, although the sort itself may be taken over later by plan_replace.c, for
+ * queries that carry row identity Vars, which must not show up in custom_scan_tlist.
  */
 #include "postgres.h"
 
@@ -127,8 +126,7 @@ gpusort_make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 	const char *reason;
 	List	   *paths;
 
-	if (input == NULL || pathkeys == NIL || root->parse->setOperations != NULL ||
-		root->row_identity_vars != NIL ||
+	if (input == NULL || pathkeys == NIL || root->row_identity_vars != NIL ||
 		/* the cheapest path comes first */
 		(rel->pathlist != NIL && gpusort_is_sorted_remotely(linitial(rel->pathlist))) ||
 		!gpusort_read_pathkeys(input, pathkeys, &keys, &reason))

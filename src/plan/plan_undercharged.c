@@ -52,6 +52,8 @@ has_hash_table(const Path *path, const RelOptInfo *input_rel)
 	{
 		if (IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_HASHED)
 			return true;
+		if (IsA(path, SetOpPath))
+			return ((const SetOpPath *) path)->strategy == SETOP_HASHED;
 	}
 	return false;
 }

@@ -1,0 +1,400 @@
+/*
+ * plan_setop.c
+ *		UNION, INTERSECT and EXCEPT above a GpuSort, competing by cost.
+ *
+ *		Unique, SetOp				Gather
+ *		  -> GpuSort				  -> Unique, SetOp
+ *		    -> Append				    -> GpuSort Shared, sliced
+ *		      -> each input			      -> Parallel Append
+ *
+ * The planner tells nothing of a set operation but the relation of its result, so what it is, and
+ * of what, is read from the planner's own paths for it: a hash table or a Unique above an Append is a
+ * UNION, and the others have a SetOp.  Before 18, that has one input, whose rows are marked with where
+ * they come from.  From 18 on it merges two:
+ *
+ *		SetOp						Gather
+ *		  -> GpuSort				  -> SetOp
+ *		    -> left input			    -> GpuSort Shared, sliced
+ *		  -> GpuSort				      -> left input
+ *		    -> right input			    -> GpuSort Shared, all rows
+ *									      -> right input
+ *
+ * No row is returned but for a group of the left input, and slices cut no group.  So a participant
+ * that has a slice of it on the left, and all rows on the right, returns what the slice is to
+ * become.
+ *
+ * For a UNION the planner takes all rows to be different, which makes its hash tables large in its
+ * eyes.  We ask the inputs' statistics instead.
+ */
+#include "postgres.h"
+
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+#include "optimizer/tlist.h"
+#include "utils/selfuncs.h"
+
+#include "cost/cost.h"
+#include "pg_compat.h"
+#include "plan/plan_setop.h"
+#include "plan/plan_shared.h"
+#include "plan/plan_slices.h"
+#include "plan/plan_sorted.h"
+#include "plan/plan_undercharged.h"
+
+/* A set operation, as the planner's paths have it. */
+typedef struct PlannedSetOp
+{
+	PlannerInfo *root;
+	RelOptInfo *rel;
+	const SetOpPath *setop;		/* one of the planner's; NULL: UNION */
+	List	   *inputs;			/* their relations */
+	List	   *clauses;		/* SortGroupClauses of the columns, or NIL: */
+	List	   *pathkeys;		/* what a Unique's input is sorted by */
+	double		rows;			/* of the result */
+	double		groups;			/* of equal rows */
+	RelOptInfo *appended;		/* the rows of all inputs, if a path of ours is above these */
+} PlannedSetOp;
+
+/* ---------- what it is ---------- */
+
+static List *
+parents_of(const List *paths)
+{
+	List	   *rels = NIL;
+	ListCell   *lc;
+
+	foreach(lc, paths)
+		rels = lappend(rels, ((const Path *) lfirst(lc))->parent);
+	return rels;
+}
+
+/* The inputs of an Append, perhaps of workers; NIL if it is none. */
+static List *
+appended_rels(const Path *path)
+{
+	if (IsA(path, GatherPath))
+		path = ((const GatherPath *) path)->subpath;
+	if (IsA(path, AppendPath))
+		return parents_of(((const AppendPath *) path)->subpaths);
+	if (IsA(path, MergeAppendPath))
+		return parents_of(((const MergeAppendPath *) path)->subpaths);
+	return NIL;
+}
+
+static void
+read_setop(PlannedSetOp *operation, const SetOpPath *setop)
+{
+	List	   *paths = gpusort_setop_inputs(setop);
+
+	operation->setop = setop;
+	operation->clauses = gpusort_setop_clauses(setop);
+	operation->groups = setop->numGroups;
+	operation->inputs = list_length(paths) == 1 ?
+		appended_rels(gpusort_below_sort(linitial(paths))) : parents_of(paths);
+}
+
+/* Look at one of the planner's paths; false if it tells nothing. */
+static bool
+read_path(PlannedSetOp *operation, const Path *path)
+{
+	if (IsA(path, ProjectionPath))
+		path = ((const ProjectionPath *) path)->subpath;
+	operation->rows = path->rows;
+	if (IsA(path, SetOpPath))
+		read_setop(operation, (const SetOpPath *) path);
+	else if (IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_HASHED)
+	{
+		operation->clauses = ((const AggPath *) path)->groupClause;
+		operation->inputs = appended_rels(((const AggPath *) path)->subpath);
+	}
+	else if (IsA(path, UpperUniquePath))
+	{
+		Path	   *input = ((const UpperUniquePath *) path)->subpath;
+
+		operation->pathkeys = input->pathkeys;
+		operation->inputs = appended_rels(gpusort_below_sort(input));
+	}
+	return list_length(operation->inputs) > 1;
+}
+
+static bool
+read_operation(PlannedSetOp *operation)
+{
+	ListCell   *lc;
+
+	foreach(lc, operation->rel->pathlist)
+	{
+		if (read_path(operation, (const Path *) lfirst(lc)))
+			return operation->pathkeys != NIL || grouping_is_sortable(operation->clauses);
+	}
+	return false;
+}
+
+/*
+ * How many different rows an input has.  Those of grouped queries are taken for different, as the
+ * planner does for INTERSECT.
+ */
+static double
+count_groups(const RelOptInfo *input)
+{
+	PlannerInfo *subroot = input->subroot;
+	double		rows = clamp_row_est(input->cheapest_total_path->rows);
+	const Query *query;
+
+	if (subroot == NULL)
+		return rows;
+	query = subroot->parse;
+	if (query->groupClause != NIL || query->groupingSets != NIL || query->distinctClause != NIL ||
+		query->hasAggs || subroot->hasHavingQual)
+		return rows;
+	return estimate_num_groups(subroot, get_tlist_exprs(query->targetList, false), rows, NULL,
+							   NULL);
+}
+
+static void
+estimate_groups(PlannedSetOp *operation)
+{
+	ListCell   *lc;
+
+	if (operation->setop != NULL)
+		return;
+	foreach(lc, operation->inputs)
+		operation->groups += count_groups((const RelOptInfo *) lfirst(lc));
+}
+
+/* What rows of a path are sorted by: all columns, which are numbered by their references. */
+static List *
+wanted_order(const PlannedSetOp *operation, const PathTarget *target)
+{
+	PathTarget *copy = copy_pathtarget((PathTarget *) target);
+
+	if (operation->clauses == NIL)
+		return operation->pathkeys;
+	return make_pathkeys_for_sortclauses(operation->root, operation->clauses,
+										 make_tlist_from_pathtarget(copy));
+}
+
+/* ---------- input ---------- */
+
+/* As many workers as the planner has for the same Append. */
+static int
+count_workers(const List *partial)
+{
+	int			workers = 0;
+	ListCell   *lc;
+
+	foreach(lc, partial)
+		workers = Max(workers, ((const Path *) lfirst(lc))->parallel_workers);
+	if (enable_parallel_append)
+		workers = Min(Max(workers, pg_leftmost_one_pos32(list_length(partial)) + 1),
+					  max_parallel_workers_per_gather);
+	return workers;
+}
+
+/*
+ * A relation of its own for the rows of all inputs, so that there are sorts of it as of any other.
+ * It is of a kind that set operations have none of.
+ */
+static void
+append_inputs(PlannedSetOp *operation)
+{
+	PlannerInfo *root = operation->root;
+	RelOptInfo *rel = fetch_upper_rel(root, UPPERREL_PARTIAL_DISTINCT, operation->rel->relids);
+	List	   *whole = NIL;
+	List	   *partial = NIL;
+	ListCell   *lc;
+
+	rel->reltarget = operation->rel->reltarget;
+	rel->consider_parallel = true;
+	foreach(lc, operation->inputs)
+	{
+		const RelOptInfo *input = (const RelOptInfo *) lfirst(lc);
+
+		whole = lappend(whole, input->cheapest_total_path);
+		rel->consider_parallel &= input->consider_parallel;
+		if (input->partial_pathlist != NIL)
+			partial = lappend(partial, linitial(input->partial_pathlist));
+	}
+	add_path(rel, gpusort_create_append_path(root, rel, whole, 0));
+	if (rel->consider_parallel && list_length(partial) == list_length(whole))
+		add_partial_path(rel, gpusort_create_append_path(root, rel, partial,
+														 count_workers(partial)));
+	set_cheapest(rel);
+	operation->appended = rel;
+}
+
+/* The cheapest of all ways to have an input's rows in order; *ours is set if that is a sort of ours. */
+static Path *
+sort_input(const PlannedSetOp *operation, RelOptInfo *input, bool *ours)
+{
+	Path	   *cheapest = input->cheapest_total_path;
+	List	   *pathkeys = wanted_order(operation, cheapest->pathtarget);
+	Path	   *sorted;
+	ListCell   *lc;
+
+	if (pathkeys_contained_in(pathkeys, cheapest->pathkeys))
+		return cheapest;
+	sorted = (Path *) create_sort_path(operation->root, operation->rel, cheapest, pathkeys, -1);
+	foreach(lc, gpusort_make_sorted_paths(operation->root, input, operation->rel, pathkeys,
+										  GPUSORT_NO_LIMIT))
+	{
+		Path	   *path = (Path *) lfirst(lc);
+
+		if (path->total_cost < sorted->total_cost)
+		{
+			sorted = path;
+			*ours = true;
+		}
+	}
+	return sorted;
+}
+
+/* ---------- paths ---------- */
+
+/*
+ * Unique or SetOp above sorted inputs, of which there is a fraction.  Where the result is the
+ * input of another set operation, the planner may have added a mark or changed types already.
+ */
+static Path *
+make_path(const PlannedSetOp *operation, List *inputs, double fraction)
+{
+	PlannerInfo *root = operation->root;
+	RelOptInfo *rel = operation->rel;
+	PathTarget *target = ((const Path *) linitial(rel->pathlist))->pathtarget;
+	Path	   *path;
+
+	if (operation->setop != NULL)
+	{
+		path = gpusort_make_setop_path(root, rel, operation->setop, inputs, fraction);
+		/* by its own columns, not those of the left input */
+		path->pathkeys = wanted_order(operation, path->pathtarget);
+	}
+	else
+		path = gpusort_make_unique_path(root, rel, linitial(inputs),
+										list_length(((const Path *) linitial(inputs))->pathkeys),
+										clamp_row_est(operation->rows * fraction));
+	if (!equal(target->exprs, path->pathtarget->exprs))
+		path = apply_projection_to_path(root, rel, path, target);
+	return path;
+}
+
+/* The leader's own: a List of Path. */
+static List *
+make_paths(const PlannedSetOp *operation)
+{
+	List	   *paths = NIL;
+	List	   *inputs = NIL;
+	bool		ours = false;
+	ListCell   *lc;
+
+	if (operation->appended != NULL)
+	{
+		paths = gpusort_make_sorted_paths(operation->root, operation->appended, operation->rel,
+										  wanted_order(operation, operation->appended->reltarget),
+										  GPUSORT_NO_LIMIT);
+		foreach(lc, paths)
+			lfirst(lc) = make_path(operation, list_make1(lfirst(lc)), 1);
+		return paths;
+	}
+	foreach(lc, operation->inputs)
+		inputs = lappend(inputs, sort_input(operation, (RelOptInfo *) lfirst(lc), &ours));
+	return ours ? list_make1(make_path(operation, inputs, 1)) : NIL;
+}
+
+/* What is sliced, and what all participants read beside it. */
+typedef struct SlicedSetOp
+{
+	const PlannedSetOp *operation;
+	Path	   *whole;			/* the right input; NULL if there is but one */
+} SlicedSetOp;
+
+static Path *
+make_sliced(const GpuSortSlices *slices, const void *original)
+{
+	const SlicedSetOp *sliced = original;
+	List	   *inputs = list_make1(slices->sort);
+
+	if (sliced->whole != NULL)
+		inputs = lappend(inputs, sliced->whole);
+	return make_path(sliced->operation, inputs, slices->fraction);
+}
+
+/* All rows of an input to each participant, sorted by them together; NULL if that is not worth it. */
+static Path *
+make_whole_input(const PlannedSetOp *operation, const RelOptInfo *input)
+{
+	GpuSortSharedSort sort = {
+		.all_rows = clamp_row_est(input->cheapest_total_path->rows)
+	};
+
+	if (!input->consider_parallel || input->partial_pathlist == NIL)
+		return NULL;
+	sort.partial = (Path *) linitial(input->partial_pathlist);
+	sort.pathkeys = wanted_order(operation, sort.partial->pathtarget);
+	return gpusort_shared_worth_it(&sort) ?
+		gpusort_make_shared_path(operation->root, operation->rel, &sort) : NULL;
+}
+
+static List *
+make_sliced_paths(const PlannedSetOp *operation, Cost *cost)
+{
+	RelOptInfo *rel = operation->rel;
+	RelOptInfo *input = operation->appended;
+	GpuSortSlices slices = {.root = operation->root, .rel = rel, .groups = operation->groups};
+	SlicedSetOp sliced = {.operation = operation};
+	bool		considered = rel->consider_parallel;
+	List	   *pathkeys;
+	List	   *paths;
+
+	*cost = GPUSORT_NO_SLICES;
+	if (!gpusort_plans_shared())
+		return NIL;
+	if (input == NULL)
+	{
+		input = (RelOptInfo *) linitial(operation->inputs);
+		sliced.whole = make_whole_input(operation, lsecond(operation->inputs));
+		if (sliced.whole == NULL)
+			return NIL;
+	}
+	if (input->partial_pathlist == NIL)
+		return NIL;
+	pathkeys = wanted_order(operation, input->cheapest_total_path->pathtarget);
+
+	/* the planner leaves it at false for INTERSECT and EXCEPT, though nothing speaks against it */
+	rel->consider_parallel = true;
+	if (gpusort_make_slices(&slices, input, pathkeys, list_length(pathkeys)))
+		paths = gpusort_offer_sliced(&slices, make_sliced, &sliced, 0, cost);
+	else
+	{
+		rel->consider_parallel = considered;
+		paths = NIL;
+	}
+	return paths;
+}
+
+/*
+ * As for windows (plan_window.c), the leader's paths are left out if workers are faster.
+ */
+void
+gpusort_add_setop_paths(PlannerInfo *root, RelOptInfo *setop_rel)
+{
+	PlannedSetOp operation = {.root = root, .rel = setop_rel};
+	RelOptInfo *input;
+	List	   *paths;
+	List	   *sliced;
+	Cost		cost;
+
+	if (setop_rel->reloptkind != RELOPT_UPPER_REL || !read_operation(&operation))
+		return;
+	estimate_groups(&operation);
+	if (operation.setop == NULL || gpusort_setop_is_appended())
+		append_inputs(&operation);
+	paths = make_paths(&operation);
+	sliced = make_sliced_paths(&operation, &cost);
+	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
+	input = operation.appended != NULL ? operation.appended : linitial(operation.inputs);
+	gpusort_outbid_hash_tables(paths, setop_rel, input, operation.groups);
+	gpusort_add_paths(setop_rel, paths);
+}
