@@ -89,12 +89,6 @@ check_names()
 		grep -vE '\.(so|c|control|sql|cost_|refused|result)$' | LC_ALL=C sort -u)" "$(source_settings)"
 }
 
-# The line of gpusort.control from which everything else has the version.
-control_version()
-{
-	sed -n "s/^default_version = '\(.*\)'$/\1/p" gpusort.control
-}
-
 check_functions()
 {
 	local script

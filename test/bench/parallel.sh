@@ -73,7 +73,7 @@ start_server()
 # Functions of the library that was loaded, which need not be the installed one.
 make_functions()
 {
-	sed -e '/^\\/d' -e "s#MODULE_PATHNAME#$WORK/lib/gpusort#" "$TREE"/gpusort--*.sql | sql
+	sed -e '/^\\/d' -e "s#MODULE_PATHNAME#$WORK/lib/gpusort#" "$TREE/gpusort--$(control_version).sql" | sql
 }
 
 # Where there is a GPU, gpusortd may need seconds to open it; what it is in the end is

@@ -30,6 +30,12 @@ die()
 	exit 2
 }
 
+# The line of gpusort.control from which everything else has the version.
+control_version()
+{
+	sed -n "s/^default_version = '\(.*\)'$/\1/p" "$TREE/gpusort.control"
+}
+
 # at_exit COMMAND: to be run when the script ends.
 at_exit()
 {
