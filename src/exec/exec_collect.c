@@ -68,7 +68,7 @@ struct GpuSortCollectState
 	GpuSort    *part;			/* NULL: none, or not begun yet */
 	MemoryContext part_context;
 	GpuSortInput input;
-	struct GpuSortProjection *projection;	/* of the input */
+	List	   *projections;	/* of the input's scans */
 	bool		begun;
 	bool		finished;
 
@@ -221,7 +221,7 @@ begin_collecting(GpuSortCollectState *node)
 {
 	PlanState  *child = outerPlanState(node);
 
-	node->input = (GpuSortInput) {.child = child, .projection = node->projection};
+	node->input = (GpuSortInput) {.child = child, .projections = node->projections};
 	if (node->shared == NULL)
 		node->input.sort = node->sort;
 	else if (node->parts != NULL)
@@ -323,7 +323,7 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 
 	gpusort_read_spec(scan, &node->spec);
 	outerPlanState(node) = ExecInitNode(outerPlan(scan), estate, eflags);
-	node->projection = gpusort_prepare_input(outerPlanState(node));
+	node->projections = gpusort_prepare_input(outerPlanState(node));
 	return_childs_rows(&css->ss.ps);
 }
 

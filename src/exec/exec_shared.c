@@ -114,7 +114,7 @@ typedef struct GpuSortSharedState
 	MemoryContext result_context;
 
 	/* the child */
-	struct GpuSortProjection *projection;	/* of its rows */
+	List	   *projections;	/* of the scans below */
 
 	/* this execution */
 	bool		child_read;		/* since the child was initialised or rescanned */
@@ -356,7 +356,7 @@ collect(GpuSortSharedState *node)
 {
 	GpuSortCollectCounts *counts = &node->shared->counts[ParallelWorkerNumber + 1];
 	GpuSortInput input = {
-		.child = outerPlanState(node), .is_part = true, .projection = node->projection
+		.child = outerPlanState(node), .is_part = true, .projections = node->projections
 	};
 	MemoryContext context = AllocSetContextCreate(result_context(node), "GpuSort Shared part",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -441,7 +441,7 @@ sort_alone(GpuSortSharedState *node, instr_time start)
 	MemoryContext old = MemoryContextSwitchTo(result_context(node));
 	GpuSort    *sort = gpusort_begin(ExecGetResultType(child), &node->spec,
 									 node->random_access);
-	GpuSortInput input = {.child = child, .sort = sort, .projection = node->projection};
+	GpuSortInput input = {.child = child, .sort = sort, .projections = node->projections};
 	instr_time	collect_time;
 
 	MemoryContextSwitchTo(old);
@@ -520,7 +520,7 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 										  ALLOCSET_DEFAULT_SIZES);
 
 	gpusort_begin_child(css, estate, eflags);
-	node->projection = gpusort_prepare_input(outerPlanState(css));
+	node->projections = gpusort_prepare_input(outerPlanState(css));
 	gpusort_return_scanned_rows(css);
 	css->ss.ps.ExecProcNode = exec_proc_node;
 }

@@ -54,7 +54,7 @@ typedef struct GpuSortScanState
 	MemoryContext context;		/* of the sort; below the query's context */
 	GpuSort    *sort;			/* NULL before the first execution */
 	GpuSortCollectState *collect;	/* collects the rows, or NULL */
-	struct GpuSortProjection *projection;	/* of the input */
+	List	   *projections;	/* of the input's scans */
 	uint64		from_pages;		/* rows that came straight from pages, for EXPLAIN */
 	bool		sorted;
 	GpuSortPortionWorkers *workers; /* that read it back from temporary files, or NULL */
@@ -199,7 +199,7 @@ sort_input(GpuSortScanState *node)
 	PlanState  *child = outerPlanState(node);
 	EState	   *estate = node->css.ss.ps.state;
 	ScanDirection direction = estate->es_direction;
-	GpuSortInput input = {.child = child, .projection = node->projection};
+	GpuSortInput input = {.child = child, .projections = node->projections};
 	instr_time	start;
 
 	/* the child is always read forward, whatever was asked of us */
@@ -322,7 +322,7 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 										  ALLOCSET_DEFAULT_SIZES);
 
 	gpusort_begin_child(css, estate, eflags);
-	node->projection = gpusort_prepare_input(outerPlanState(css));
+	node->projections = gpusort_prepare_input(outerPlanState(css));
 	node->collect = gpusort_find_collect(outerPlanState(node));
 	gpusort_return_scanned_rows(css);
 	css->ss.ps.ExecProcNode = exec_proc_node;

@@ -34,7 +34,8 @@ typedef struct GpuSortRows
 	GpuSortRange *refs;			/* those of places */
 	int			shift;			/* places.unit is two to this power */
 	GpuSortTemplate template;
-	struct GpuSortSelection *selection; /* columns of a table that rows are, or NULL */
+	struct GpuSortSelection *selection; /* columns of a table that rows are now, or NULL */
+	struct GpuSortSelection *selections;	/* ... of all tables that they have been made of */
 } GpuSortRows;
 
 /*

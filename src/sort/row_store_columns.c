@@ -39,6 +39,7 @@ typedef struct SelectedColumn
 
 typedef struct GpuSortSelection
 {
+	struct GpuSortSelection *next;	/* of another table, or NULL */
 	const GpuSortRowColumns *from;
 	int			natts;			/* of the table, up to the last one wanted */
 	int			nleading;		/* first columns that are the table's first attributes */
@@ -106,17 +107,15 @@ select_leading(GpuSort *sort, GpuSortSelection *selection)
 		selection->nfound = Max(selection->nfound, attnos[sort->keys.columns[i].attno - 1]);
 }
 
-bool
-gpusort_row_store_select(GpuSort *sort, const GpuSortRowColumns *columns)
+/* Prepare for making rows of a table's tuples; NULL if that can't be. */
+static GpuSortSelection *
+make_selection(GpuSort *sort, const GpuSortRowColumns *columns)
 {
 	int			ncolumns = sort->desc->natts;
 	GpuSortSelection *selection;
 
-	/* the input of a sort that is done anew is still the same */
-	if (sort->rows.selection != NULL)
-		return true;
 	if (ncolumns == 0 || ncolumns > MaxTupleAttributeNumber)
-		return false;
+		return NULL;
 	Assert(ncolumns == columns->ncolumns);
 	selection = MemoryContextAllocZero(sort->context, offsetof(GpuSortSelection, columns) +
 									   ncolumns * sizeof(SelectedColumn));
@@ -130,7 +129,7 @@ gpusort_row_store_select(GpuSort *sort, const GpuSortRowColumns *columns)
 		if (!select_column(columns, i, TupleDescAttr(sort->desc, i), column))
 		{
 			pfree(selection);
-			return false;
+			return NULL;
 		}
 		selection->fixed &= column->is_value || column->fixed_offset >= 0;
 		selection->natts = Max(selection->natts, columns->attnos[i]);
@@ -141,8 +140,33 @@ gpusort_row_store_select(GpuSort *sort, const GpuSortRowColumns *columns)
 										   sizeof(char *));
 	selection->stored = MemoryContextAlloc(sort->context, columns->nvalues * sizeof(Datum));
 	selection->offsets = MemoryContextAlloc(sort->context, ncolumns * sizeof(uint32));
+	return selection;
+}
+
+/* The input of a sort that is done anew is still the same. */
+bool
+gpusort_row_store_select(GpuSort *sort, const GpuSortRowColumns *columns)
+{
+	GpuSortSelection *selection = sort->rows.selections;
+
+	while (selection != NULL && selection->from != columns)
+		selection = selection->next;
+	if (selection == NULL)
+	{
+		selection = make_selection(sort, columns);
+		if (selection == NULL)
+			return false;
+		selection->next = sort->rows.selections;
+		sort->rows.selections = selection;
+	}
 	sort->rows.selection = selection;
 	return true;
+}
+
+void
+gpusort_row_store_select_none(GpuSort *sort)
+{
+	sort->rows.selection = NULL;
 }
 
 AttrNumber

@@ -10,8 +10,9 @@
 #include "sort/row_columns.h"
 #include "sort/row_store.h"
 
-/* As gpusort_select_columns(). */
+/* As gpusort_select_columns(), and gpusort_select_tuples(). */
 extern bool gpusort_row_store_select(GpuSort *sort, const GpuSortRowColumns *columns);
+extern void gpusort_row_store_select_none(GpuSort *sort);
 
 /*
  * The attribute of the table that column attno is, and its place as gpusort_fixed_offset(), which is

@@ -150,11 +150,22 @@ note_word(GpuSort *sort)
 		column_is_null(column, bound->last))
 		return;
 	bound->word = RANGE_U64(column->words[0])[bound->last];
+	bound->word_known = true;
+	gpusort_place_bound(sort);
+}
+
+void
+gpusort_place_bound(GpuSort *sort)
+{
+	GpuSortBound *bound = &sort->bound;
+	const GpuSortColumn *column = &sort->keys.columns[0];
+
+	if (!bound->word_known)
+		return;
 	bound->attno = column->attno;
 	bound->offset = column->fixed_offset;
 	if (sort->rows.selection != NULL)
 		bound->attno = gpusort_row_store_selected(sort, column->attno, &bound->offset);
-	bound->word_known = bound->offset >= 0;
 }
 
 void

@@ -61,6 +61,9 @@ extern bool gpusort_move_kept_row(GpuSort *sort, GpuSortTrim *trim, GpuSortStore
 /* All of them are rows again. */
 extern void gpusort_end_trim(GpuSort *sort, GpuSortTrim *trim);
 
+/* Rows come from another table now: look for the first key where it lies in tuples of that. */
+extern void gpusort_place_bound(GpuSort *sort);
+
 /*
  * Does row `id`, whose tuple and keys are where a row's are, belong behind the last one wanted of
  * a sort that has been trimmed?  Equal rows do, since they come later.

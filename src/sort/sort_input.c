@@ -15,6 +15,13 @@
  * Where a row is refused, reading stops in the middle of a page, with the scan's
  * position at that row, and goes on there.
  *
+ * An Append returns the rows of one child after the other, as they are.  When it
+ * has returned a child's first row, and that child is such a scan, the rest of the
+ * child is read here, and the Append is told to choose the next one, as it does
+ * when a child has ended.  So partitions are read page by page, too, each with its
+ * own projection, by one process or by workers that share them.  An Append
+ * that has asynchronous children returns rows in any order and is left alone.
+ *
  * The scan stays the child's own: its snapshot, its scan descriptor (also a
  * parallel one), its place in synchronised scans, predicate locks, statistics,
  * quals, projection and instrumentation.  Only the loop over a page is ours.
@@ -37,21 +44,32 @@
 #include "sort/sort_input.h"
 #include "sort/sort_put.h"
 
-/* Is the child, which has returned its first row, a scan that we can continue? */
+/* The child that an Append is reading, NULL: it is none, or that can't be told. */
+static PlanState *
+current_child(PlanState *node)
+{
+	AppendState *append = (AppendState *) node;
+
+	if (!IsA(node, AppendState) || append->as_nasyncplans > 0)
+		return NULL;
+	return append->appendplans[append->as_whichplan];
+}
+
+/* Is a node that has returned its first row a scan that we can continue? */
 static bool
-is_plain_scan(PlanState *child)
+is_plain_scan(PlanState *node)
 {
 	TableScanDesc scan;
 
-	if (!IsA(child, SeqScanState) || child->state->es_epq_active != NULL)
+	if (!IsA(node, SeqScanState) || node->state->es_epq_active != NULL)
 		return false;
-	scan = ((SeqScanState *) child)->ss.ss_currentScanDesc;
+	scan = ((SeqScanState *) node)->ss.ss_currentScanDesc;
 	return scan != NULL &&
 		scan->rs_rd->rd_tableam == GetHeapamTableAmRoutine() &&
 		(scan->rs_flags & SO_ALLOW_PAGEMODE) != 0 &&
 		scan->rs_nkeys == 0 &&
 		IsMVCCSnapshot(scan->rs_snapshot) &&
-		TTS_IS_BUFFERTUPLE(((SeqScanState *) child)->ss.ss_ScanTupleSlot);
+		TTS_IS_BUFFERTUPLE(((SeqScanState *) node)->ss.ss_ScanTupleSlot);
 }
 
 /*
@@ -61,9 +79,16 @@ is_plain_scan(PlanState *child)
 static bool
 select_columns(GpuSortInput *input)
 {
-	GpuSortProjection *projection = input->projection;
+	GpuSortProjection *projection = NULL;
+	ListCell   *lc;
 
-	if (projection == NULL || !gpusort_select_columns(input->sort, &projection->columns))
+	foreach(lc, input->projections)
+	{
+		projection = lfirst(lc);
+		if (projection->node == input->scan)
+			break;
+	}
+	if (lc == NULL || !gpusort_select_columns(input->sort, &projection->columns))
 		return false;
 	input->evaluate = projection->columns.nvalues > 0 ? projection : NULL;
 	return true;
@@ -73,14 +98,32 @@ select_columns(GpuSortInput *input)
 static void
 choose_put_tuple(GpuSortInput *input)
 {
-	ScanState  *node = (ScanState *) input->child;
-
+	input->evaluate = NULL;
+	input->put_tuple = NULL;
 	if (input->sort == NULL)
-		input->put_tuple = NULL;
-	else if (node->ps.ps_ProjInfo == NULL)
-		input->put_tuple = gpusort_put_heap_tuple;
-	else
+		return;
+	if (input->scan->ps.ps_ProjInfo != NULL)
 		input->put_tuple = select_columns(input) ? gpusort_put_heap_columns : NULL;
+	else
+	{
+		gpusort_select_tuples(input->sort);
+		input->put_tuple = gpusort_put_heap_tuple;
+	}
+}
+
+/* The child has returned a row: go on with the scan that it is of, if that is a plain one. */
+static void
+begin_pages(GpuSortInput *input)
+{
+	PlanState  *node = input->child;
+	PlanState  *below;
+
+	while ((below = current_child(node)) != NULL)
+		node = below;
+	if (!is_plain_scan(node))
+		return;
+	input->scan = (ScanState *) node;
+	choose_put_tuple(input);
 }
 
 /* Put a tuple on a page into the sort; false if it must become a row first. */
@@ -114,7 +157,7 @@ put_row(GpuSortInput *input, TupleTableSlot *slot)
 static TupleTableSlot *
 put_scanned(GpuSortInput *input)
 {
-	ScanState  *node = (ScanState *) input->child;
+	ScanState  *node = input->scan;
 	ExprContext *econtext = node->ps.ps_ExprContext;
 	TupleTableSlot *row = node->ss_ScanTupleSlot;
 
@@ -154,7 +197,7 @@ move_scan(HeapScanDesc scan, int index)
 static TupleTableSlot *
 put_rest_of_page(GpuSortInput *input)
 {
-	ScanState  *node = (ScanState *) input->child;
+	ScanState  *node = input->scan;
 	HeapScanDesc scan = (HeapScanDesc) node->ss_currentScanDesc;
 	bool		as_it_lies = node->ps.qual == NULL && input->evaluate == NULL;
 	Page		page = BufferGetPage(scan->rs_cbuf);
@@ -192,23 +235,25 @@ put_rest_of_page(GpuSortInput *input)
 
 /*
  * Let the scan go to the next page with visible tuples and put the first one into
- * its slot; false if there is none.  Charged to the node, together with the rows
- * that were taken from it since the last time.
+ * its slot; false if there is none.  Charged to the scan and to the nodes above it, from
+ * this one on, together with the rows that were taken from it since the last time.
  */
 static bool
-next_page(GpuSortInput *input)
+next_page(GpuSortInput *input, PlanState *node)
 {
-	ScanState  *node = (ScanState *) input->child;
-	GpuSortNodeInstrumentation *instrument = node->ps.instrument;
+	GpuSortNodeInstrumentation *instrument = node->instrument;
+	PlanState  *below = current_child(node);
 	bool		found;
 
 	if (instrument != NULL)
 		InstrStartNode(instrument);
-	found = table_scan_getnextslot(node->ss_currentScanDesc, ForwardScanDirection,
-								   node->ss_ScanTupleSlot);
+	if (below != NULL)
+		found = next_page(input, below);
+	else
+		found = table_scan_getnextslot(input->scan->ss_currentScanDesc, ForwardScanDirection,
+									   input->scan->ss_ScanTupleSlot);
 	if (instrument != NULL)
 		InstrStopNode(instrument, input->uncharged);
-	input->uncharged = 0;
 	return found;
 }
 
@@ -220,38 +265,77 @@ drain_pages(GpuSortInput *input)
 
 	do
 	{
+		bool		found;
+
 		CHECK_FOR_INTERRUPTS();
 		refused = put_rest_of_page(input);
 		if (refused != NULL)
 			return refused;
-		if (!next_page(input))
+		found = next_page(input, input->child);
+		input->uncharged = 0;
+		if (!found)
 			return NULL;
 		refused = put_scanned(input);
 	} while (refused == NULL);
 	return refused;
 }
 
-GpuSortProjection *
+/* The scan that a node reads has ended: let an Append go on to another one, if there is one. */
+static bool
+choose_next(PlanState *node)
+{
+	PlanState  *below = current_child(node);
+
+	return below != NULL &&
+		(choose_next(below) ||
+		 ((AppendState *) node)->choose_next_subplan((AppendState *) node));
+}
+
+List *
 gpusort_prepare_input(PlanState *child)
 {
-	return IsA(child, SeqScanState) && child->ps_ProjInfo != NULL
-		? gpusort_begin_projection((ScanState *) child) : NULL;
+	List	   *projections = NIL;
+
+	check_stack_depth();
+	if (IsA(child, AppendState))
+	{
+		AppendState *append = (AppendState *) child;
+
+		for (int i = 0; i < append->as_nplans; i++)
+			projections = list_concat(projections,
+									  gpusort_prepare_input(append->appendplans[i]));
+	}
+	else if (IsA(child, SeqScanState) && child->ps_ProjInfo != NULL)
+	{
+		GpuSortProjection *projection = gpusort_begin_projection((ScanState *) child);
+
+		if (projection != NULL)
+			projections = list_make1(projection);
+	}
+	return projections;
 }
 
 TupleTableSlot *
 gpusort_drain_input(GpuSortInput *input)
 {
-	while (!input->in_page)
-	{
-		TupleTableSlot *slot = ExecProcNode(input->child);
+	TupleTableSlot *slot;
 
+	for (;;)
+	{
+		if (input->scan != NULL)
+		{
+			slot = drain_pages(input);
+			if (slot != NULL)
+				return slot;
+			input->scan = NULL;
+			if (!choose_next(input->child))
+				return NULL;
+		}
+		slot = ExecProcNode(input->child);
 		if (TupIsNull(slot))
 			return NULL;
-		input->in_page = is_plain_scan(input->child);
-		if (input->in_page)
-			choose_put_tuple(input);
+		begin_pages(input);
 		if (!put_row(input, slot))
 			return slot;
 	}
-	return drain_pages(input);
 }

@@ -14,7 +14,7 @@
 
 /*
  * Where the rows of a node go, and how far it has been read.  Set up with child,
- * sort, is_part and projection, the rest zero.
+ * sort, is_part and projections, the rest zero.
  */
 typedef struct GpuSortInput
 {
@@ -22,12 +22,12 @@ typedef struct GpuSortInput
 	GpuSort    *sort;			/* NULL: every row is refused */
 	bool		is_part;		/* sort is a part (sort_parts.h): it may refuse
 								 * rows */
-	struct GpuSortProjection *projection;	/* of the child, as gpusort_prepare_input() made it */
+	List	   *projections;	/* of the child, as gpusort_prepare_input() made them */
 	uint64		taken;			/* rows that the sort took, */
 	uint64		from_pages;		/* ... of these from their pages, without having been rows of the child's */
 
 	/* a table that is being read page by page */
-	bool		in_page;
+	ScanState  *scan;			/* the child, or one below it; NULL: none is */
 	bool		(*put_tuple) (GpuSort *sort, HeapTuple tuple);	/* NULL: as a row only */
 	struct GpuSortProjection *evaluate; /* has expressions to evaluate before; NULL: there are none */
 	uint64		uncharged;		/* rows to be counted in the node's
@@ -36,11 +36,11 @@ typedef struct GpuSortInput
 } GpuSortInput;
 
 /*
- * What a child makes of its table's tuples, with the query's memory; NULL: nothing that could be
- * made without it.  For a child that was initialised just now: whether the user may call a function
+ * What a child's scans make of their tables' tuples, with the query's memory; NIL: nothing that could
+ * be made without them.  For a child that was initialised just now: whether the user may call a function
  * is asked when the query starts, perhaps of another user than who fetches its rows.
  */
-extern struct GpuSortProjection *gpusort_prepare_input(PlanState *child);
+extern List *gpusort_prepare_input(PlanState *child);
 
 /*
  * Read the child to its end: NULL.  Or to a row that the sort does not take,

@@ -522,7 +522,8 @@ drop_heap_tuple(GpuSort *sort, HeapTupleHeader tuple)
 	const char *value = (const char *) tuple + tuple->t_hoff + bound->offset;
 	uint64		word;
 
-	if (!bound->word_known || (tuple->t_infomask & HEAP_HASNULL) != 0 ||
+	if (!bound->word_known || bound->offset < 0 ||
+		(tuple->t_infomask & HEAP_HASNULL) != 0 ||
 		HeapTupleHeaderGetNatts(tuple) < bound->attno)
 		return false;
 	word = word_from_int64(column->integer_bytes == sizeof(int64) ? *(const int64 *) value
@@ -553,10 +554,20 @@ gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple)
 	return true;
 }
 
+void
+gpusort_select_tuples(GpuSort *sort)
+{
+	gpusort_row_store_select_none(sort);
+	gpusort_place_bound(sort);
+}
+
 bool
 gpusort_select_columns(GpuSort *sort, const GpuSortRowColumns *columns)
 {
-	return gpusort_row_store_select(sort, columns);
+	if (!gpusort_row_store_select(sort, columns))
+		return false;
+	gpusort_place_bound(sort);
+	return true;
 }
 
 bool

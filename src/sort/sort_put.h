@@ -26,7 +26,13 @@ extern bool gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot);
 extern bool gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple);
 
 /*
- * Let rows be made of a table's tuples and other values; false if that can't be.  columns must
+ * Tell what tuples on pages are from now on: rows.  For the sort of one table that is so from the
+ * beginning.
+ */
+extern void gpusort_select_tuples(GpuSort *sort);
+
+/*
+ * Or what rows are made of, together with other values; false if that can't be.  columns must
  * stay.  Then take in the row that a tuple on a page makes, with the values that are there now;
  * false if it has to come as a row.
  */

@@ -75,7 +75,7 @@ typedef struct GpuSortBound
 	bool		word_known;
 	uint64		word;			/* no key word of a row that is wanted is greater */
 	AttrNumber	attno;			/* where it lies in tuples on pages without nulls */
-	int			offset;
+	int			offset;			/* -1: that varies */
 	struct GpuSortVerifier *comparer;	/* has its keys loaded as number 1; NULL: words are
 										 * believed */
 } GpuSortBound;
