@@ -22,6 +22,8 @@
 #include "service/service_settings.h"
 #include "service/supervisor.h"
 #include "settings.h"
+#include "stats/activity.h"
+#include "stats/sort_counts.h"
 
 PG_MODULE_MAGIC;
 
@@ -43,6 +45,8 @@ _PG_init(void)
 	{
 		gpusort_pool_install();
 		gpusort_supervisor_install();
+		gpusort_install_activity();
+		gpusort_install_counts();
 	}
 	gpusort_register_nodes();
 	gpusort_install_planner_hooks();

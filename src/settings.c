@@ -31,6 +31,8 @@ int			gpusort_min_rows = 2000;
 bool		gpusort_force = false;
 bool		gpusort_verify = false;
 bool		gpusort_enable_spill = true;
+bool		gpusort_track_sorts = true;
+int			gpusort_log_min_duration = -1;
 int			gpusort_inject_fault = GPUSORT_FAULT_NONE;
 int			gpusort_slice_pages = 1000;
 
@@ -127,6 +129,15 @@ gpusort_define_settings(void)
 							"Sets the number of estimated rows below which a sort is left to PostgreSQL.",
 							NULL, &gpusort_min_rows, gpusort_min_rows, 0, INT_MAX,
 							PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpusort.track_sorts",
+							 "Counts sorts for the view pg_stat_gpusort.",
+							 NULL, &gpusort_track_sorts, gpusort_track_sorts,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpusort.log_min_duration",
+							"Sets the duration of a sort from which on it is logged.",
+							"-1 logs none, 0 all.",
+							&gpusort_log_min_duration, gpusort_log_min_duration, -1, INT_MAX,
+							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpusort.inject_fault",
 							 "Provokes the named failure in every sort, for testing.",
 							 NULL, &gpusort_inject_fault, gpusort_inject_fault,

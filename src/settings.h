@@ -45,6 +45,8 @@ extern int	gpusort_min_rows;
 extern bool gpusort_force;
 extern bool gpusort_verify;
 extern bool gpusort_enable_spill;
+extern bool gpusort_track_sorts;
+extern int	gpusort_log_min_duration;	/* ms; -1: nothing is logged */
 extern int	gpusort_inject_fault;
 extern int	gpusort_slice_pages;
 

@@ -60,6 +60,7 @@
 #include "sort/parts_join.h"
 #include "sort/portion_share.h"
 #include "sort/sort_input.h"
+#include "sort/sort_note.h"
 #include "sort/sort_parts.h"
 
 /* Phases of the barrier. */
@@ -410,6 +411,7 @@ sort_parts(GpuSortSharedState *node, instr_time start)
 	gpusort_put_refused(&node->refused, desc, sort);
 	collect_time = gpusort_elapsed(start);
 	gpusort_perform(sort);
+	gpusort_note_sort(sort, collect_time, (instr_time) {0});
 	gpusort_publish_result(&node->result, sort, node->shared->participants, collect_time);
 	MemoryContextSwitchTo(old);
 }
@@ -448,6 +450,7 @@ sort_alone(GpuSortSharedState *node, instr_time start)
 	gpusort_drain_input(&input);
 	collect_time = gpusort_elapsed(start);
 	gpusort_perform(sort);
+	gpusort_note_sort(sort, collect_time, (instr_time) {0});
 	gpusort_make_report(sort, collect_time, &node->report);
 	keep_counts(node, &(GpuSortCollectCounts) {.taken = input.taken, .from_pages = input.from_pages,
 				.took_part = true}, 1);

@@ -37,6 +37,7 @@
 #include "plan/plan_node.h"
 #include "sort/sort_input.h"
 #include "sort/sort_move_out.h"
+#include "sort/sort_note.h"
 
 typedef struct GpuSortScanState
 {
@@ -226,6 +227,7 @@ sort_input(GpuSortScanState *node)
 	node->collect_time = gpusort_elapsed(start);
 
 	gpusort_perform(node->sort);
+	gpusort_note_sort(node->sort, node->collect_time, (instr_time) {0});
 	begin_workers(node);
 
 	estate->es_direction = direction;

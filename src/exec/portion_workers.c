@@ -26,6 +26,7 @@
 /* The sort key; fixed. */
 typedef struct SharedTask
 {
+	GpuSortKind kind;
 	int			nkeys;
 	AttrNumber	attnos[GPUSORT_MAX_KEYS];
 	Oid			sortops[GPUSORT_MAX_KEYS];
@@ -58,6 +59,7 @@ make_chunk(ParallelContext *context, uint64 key, Size bytes)
 static void
 fill_task(SharedTask *task, const GpuSortSpec *spec)
 {
+	task->kind = spec->kind;
 	task->nkeys = spec->nkeys;
 	memcpy(task->attnos, spec->attnos, spec->nkeys * sizeof(AttrNumber));
 	memcpy(task->sortops, spec->sortops, spec->nkeys * sizeof(Oid));
@@ -151,6 +153,7 @@ gpusort_portion_worker(dsm_segment *segment, shm_toc *toc)
 	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
 	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
 	GpuSortSpec spec = {
+		.kind = task->kind,
 		.nkeys = task->nkeys,
 		.attnos = task->attnos,
 		.sortops = task->sortops,

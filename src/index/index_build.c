@@ -37,6 +37,7 @@
 #include "index/index_workers.h"
 #include "index/index_writer.h"
 #include "sort/sort_fetch.h"
+#include "sort/sort_note.h"
 
 /* Of the time for sorting that the check of uniqueness may take at most. */
 #define UNIQUE_PART		0.02
@@ -297,6 +298,7 @@ build_sorted(Build *build, const GpuSortSpec *spec, size_t limit_bytes, IndexBui
 		build->pages_read = gpusort_blocks_read(&build->reader.blocks);
 		end_workers(build);
 	}
+	gpusort_note_sort(sort, build->times.scan, build->times.write);
 	gpusort_end(sort);
 	return sorted;
 }

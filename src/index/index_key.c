@@ -17,6 +17,7 @@ gpusort_index_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 	int			nkeys = IndexRelationGetNumberOfKeyAttributes(index);
 
 	spec->nkeys = nkeys;
+	spec->kind = GPUSORT_KIND_INDEX;
 	spec->attnos = palloc(nkeys * sizeof(AttrNumber));
 	spec->sortops = palloc(nkeys * sizeof(Oid));
 	spec->collations = index->rd_indcollation;

@@ -8,17 +8,20 @@
 #include "nodes/plannodes.h"
 
 #include "plan/plan_pathkeys.h"
+#include "stats/sort_kind.h"
 
 /*
  * The rows of a finished plan's Sort that will be fetched: GPUSORT_NO_LIMIT, or 0 if that is not
  * known yet.  is_told: so will be a node of ours, when it begins (exec/exec_bound.c).  all_read:
- * there is no limit, and nothing above is known that might stop before the last row.
+ * there is no limit, and nothing above is known that might stop before the last row.  kind: what
+ * is above wants the rows in order for this.
  */
 typedef struct GpuSortLimit
 {
 	double		rows;
 	bool		is_told;
 	bool		all_read;
+	GpuSortKind kind;
 } GpuSortLimit;
 
 /*

@@ -49,6 +49,7 @@ gpusort_make_node(const char *name, const Sort *sort, uint32 flags)
 	scan->scan.scanrelid = 0;
 	scan->flags = flags;
 	scan->custom_private = list_make5(attnos, sortops, collations, nulls_first, list_make1_int(0));
+	scan->custom_private = lappend(scan->custom_private, list_make1_int(GPUSORT_KIND_OTHER));
 	scan->custom_scan_tlist = copyObject(sort->plan.targetlist);
 	scan->methods = gpusort_node_methods(name);
 	return scan;
@@ -136,6 +137,7 @@ gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec)
 	List	   *nulls_first = list_nth(scan->custom_private, GPUSORT_PRIVATE_NULLS_FIRST);
 
 	spec->nkeys = list_length(attnos);
+	spec->kind = linitial_int(list_nth(scan->custom_private, GPUSORT_PRIVATE_KIND));
 	spec->expected_rows = scan->scan.plan.plan_rows;
 	spec->attnos = palloc(spec->nkeys * sizeof(AttrNumber));
 	spec->sortops = palloc(spec->nkeys * sizeof(Oid));
@@ -154,4 +156,10 @@ bool
 gpusort_is_late(const CustomScan *scan)
 {
 	return linitial_int(list_nth(scan->custom_private, GPUSORT_PRIVATE_LATE)) != 0;
+}
+
+void
+gpusort_set_kind(CustomScan *scan, GpuSortKind kind)
+{
+	lfirst(list_nth_cell(scan->custom_private, GPUSORT_PRIVATE_KIND)) = list_make1_int(kind);
 }

@@ -38,6 +38,7 @@ typedef enum GpuSortPrivate
 	GPUSORT_PRIVATE_COLLATIONS,
 	GPUSORT_PRIVATE_NULLS_FIRST,
 	GPUSORT_PRIVATE_LATE,		/* one integer: rows are fetched by TID (plan_late.h) */
+	GPUSORT_PRIVATE_KIND,		/* one integer: what it is for (stats/sort_kind.h) */
 	GPUSORT_PRIVATE_SLICE_COLUMNS	/* of GpuSort Shared only: one integer */
 } GpuSortPrivate;
 
@@ -74,5 +75,8 @@ extern List *gpusort_reference_columns(const Plan *child, int varno);
 /* Read custom_private: the sort key, its arrays palloc'd; are rows fetched by TID? */
 extern void gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec);
 extern bool gpusort_is_late(const CustomScan *scan);
+
+/* What the sort is for, which is known when the plan is finished. */
+extern void gpusort_set_kind(CustomScan *scan, GpuSortKind kind);
 
 #endif							/* GPUSORT_PLAN_NODE_H */

@@ -176,6 +176,54 @@ finish_path(CustomScan *scan, GpuSortLimit limit, GpuSortStatement *statement)
 	return &scan->scan.plan;
 }
 
+/*
+ * What a sort below a node is for, if the node's own place is one for sorts of this kind: nodes
+ * that need order tell, and those that keep it pass on.  All others have sorts of subqueries.
+ */
+static GpuSortKind
+kind_below(const Plan *plan, GpuSortKind kind)
+{
+	switch (nodeTag(plan))
+	{
+		case T_Group:
+		case T_Agg:
+			return GPUSORT_KIND_GROUP;
+		case T_Unique:
+			return GPUSORT_KIND_DISTINCT;
+		case T_WindowAgg:
+			return GPUSORT_KIND_WINDOW;
+		case T_MergeJoin:
+			return GPUSORT_KIND_JOIN;
+		case T_SetOp:
+			return GPUSORT_KIND_SET_OPERATION;
+		case T_Append:
+		case T_MergeAppend:
+		case T_Gather:
+		case T_GatherMerge:
+		case T_IncrementalSort:
+		case T_Limit:
+		case T_LockRows:
+		case T_Material:
+		case T_ProjectSet:
+		case T_Result:
+			return kind;
+		case T_CustomScan:
+			return gpusort_is_node(plan, GPUSORT_AGGREGATE_NODE) ? GPUSORT_KIND_GROUP : kind;
+		default:
+			return GPUSORT_KIND_ORDER_BY;
+	}
+}
+
+/* A node of ours is finished: note what it is for. */
+static Plan *
+note_kind(Plan *plan, GpuSortKind kind)
+{
+	if (gpusort_is_node(plan, GPUSORT_NODE) || gpusort_is_node(plan, GPUSORT_COLLECT_NODE) ||
+		gpusort_is_node(plan, GPUSORT_SHARED_NODE))
+		gpusort_set_kind((CustomScan *) plan, kind);
+	return plan;
+}
+
 static void
 replace_in_list(List *plans, GpuSortLimit limit, GpuSortStatement *statement)
 {
@@ -216,51 +264,10 @@ reads_all(const Plan *plan, GpuSortLimit limit)
 	}
 }
 
-/* Replace below a node, and the node itself if it is a Sort. */
+/* A node whose children are finished: the node itself, if it is one of ours or sorts. */
 static Plan *
-replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
+finish_node(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 {
-	GpuSortLimit child_limit = no_limit;
-
-	if (plan == NULL)
-		return NULL;
-	check_stack_depth();
-
-	plan = gpusort_replace_gathered(plan, limit, statement);
-	child_limit.all_read = reads_all(plan, limit);
-	switch (nodeTag(plan))
-	{
-		case T_Limit:
-			child_limit = (GpuSortLimit) {rows_of_limit((Limit *) plan), true, false};
-			break;
-		case T_Append:
-			replace_in_list(((Append *) plan)->appendplans, limit, statement);
-			break;
-		case T_MergeAppend:
-			replace_in_list(((MergeAppend *) plan)->mergeplans, limit, statement);
-			break;
-		case T_SubqueryScan:
-			((SubqueryScan *) plan)->subplan =
-				replace_in_plan(((SubqueryScan *) plan)->subplan,
-								plan->qual == NIL ? limit : child_limit, statement);
-			break;
-		case T_Result:
-			child_limit = limit;
-			break;
-		case T_CustomScan:
-			finish_in_list(((CustomScan *) plan)->custom_plans, statement);
-			break;
-		case T_Gather:
-		case T_GatherMerge:
-			/* the server tells workers of the limit, but only PostgreSQL's nodes */
-			child_limit.rows = limit.rows;
-			break;
-		default:
-			break;
-	}
-
-	plan->lefttree = replace_in_plan(plan->lefttree, child_limit, statement);
-	plan->righttree = replace_in_plan(plan->righttree, no_limit, statement);
 	if (gpusort_is_node(plan, GPUSORT_NODE))
 		return finish_path((CustomScan *) plan, limit, statement);
 	if (gpusort_is_node(plan, GPUSORT_AGGREGATE_NODE))
@@ -282,12 +289,65 @@ replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 	}
 }
 
+/* Replace below a node, and the node itself if it is a Sort. */
+static Plan *
+replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
+{
+	GpuSortLimit child_limit = no_limit;
+	GpuSortLimit right_limit = no_limit;
+
+	if (plan == NULL)
+		return NULL;
+	check_stack_depth();
+
+	plan = gpusort_replace_gathered(plan, limit, statement);
+	child_limit.all_read = reads_all(plan, limit);
+	switch (nodeTag(plan))
+	{
+		case T_Limit:
+			child_limit = (GpuSortLimit) {rows_of_limit((Limit *) plan), true, false};
+			break;
+		case T_Append:
+			replace_in_list(((Append *) plan)->appendplans, limit, statement);
+			break;
+		case T_MergeAppend:
+			replace_in_list(((MergeAppend *) plan)->mergeplans, limit, statement);
+			break;
+		case T_SubqueryScan:
+			limit.kind = child_limit.kind = GPUSORT_KIND_ORDER_BY;
+			((SubqueryScan *) plan)->subplan =
+				replace_in_plan(((SubqueryScan *) plan)->subplan,
+								plan->qual == NIL ? limit : child_limit, statement);
+			break;
+		case T_Result:
+			child_limit = limit;
+			break;
+		case T_CustomScan:
+			finish_in_list(((CustomScan *) plan)->custom_plans, statement);
+			break;
+		case T_Gather:
+		case T_GatherMerge:
+			/* the server tells workers of the limit, but only PostgreSQL's nodes */
+			child_limit.rows = limit.rows;
+			break;
+		default:
+			break;
+	}
+
+	child_limit.kind = right_limit.kind = kind_below(plan, limit.kind);
+	plan->lefttree = replace_in_plan(plan->lefttree, child_limit, statement);
+	plan->righttree = replace_in_plan(plan->righttree, right_limit, statement);
+	return note_kind(finish_node(plan, limit, statement), limit.kind);
+}
+
 void
 gpusort_replace_sorts(PlannedStmt *stmt, bool take_over, bool all_read)
 {
 	GpuSortStatement statement = {.stmt = stmt, .take_over = take_over};
-	GpuSortLimit limit = {.rows = GPUSORT_NO_LIMIT, .all_read = all_read};
+	GpuSortLimit limit = {.rows = GPUSORT_NO_LIMIT, .all_read = all_read,
+		.kind = GPUSORT_KIND_ORDER_BY};
+	GpuSortLimit subplan_limit = {.rows = GPUSORT_NO_LIMIT, .kind = GPUSORT_KIND_ORDER_BY};
 
 	stmt->planTree = replace_in_plan(stmt->planTree, limit, &statement);
-	replace_in_list(stmt->subplans, no_limit, &statement);
+	replace_in_list(stmt->subplans, subplan_limit, &statement);
 }

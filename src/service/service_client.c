@@ -21,6 +21,7 @@
 #include "memory/pool.h"
 #include "pg_compat.h"
 #include "protocol/gsd_wake.h"
+#include "service/fallback.h"
 #include "service/service_client.h"
 #include "service/service_settings.h"
 
@@ -71,13 +72,13 @@ gpusort_service_complaint(void)
 		case GSD_SERVICE_NO_DEVICE:
 			return NULL;
 		case GSD_SERVICE_STARTING:
-			return "gpusortd is starting";
+			return GPUSORT_WHY_STARTING;
 		case GSD_SERVICE_DOWN:
-			return "gpusortd is not running";
+			return GPUSORT_WHY_DOWN;
 		case GSD_SERVICE_UP:
 			break;
 	}
-	return "gpusortd did not take the job";
+	return GPUSORT_WHY_NOT_TAKEN;
 }
 
 /* The number of the only extent of a range; false if it lies elsewhere. */
@@ -101,10 +102,10 @@ gpusort_job_open(GpuSortJob *job, GpuSortRange *memory, unsigned nplanes, uint64
 	int			number;
 
 	if (!gpusort_range_grow(memory, GSD_EXTENT_BYTES) || !only_extent(memory, &extent))
-		return "the pool is full";
+		return GPUSORT_WHY_FULL;
 	number = gsd_claim_job(gpusort_pool->header, gsd_owner_pid(memory->account->owner));
 	if (number < 0)
-		return "too many sorts at a time";
+		return GPUSORT_WHY_MANY;
 
 	memset(job, 0, sizeof(*job));
 	job->open = true;
@@ -224,7 +225,7 @@ gpusort_job_run(GpuSortJob *job, uint64 nrows, unsigned nplanes, const GpuSortJo
 			listed = list_range(job, planes[i].nulls, &descriptor->planes[i].nulls);
 	}
 	if (!listed)
-		return "not all of the sort lies in the pool";
+		return GPUSORT_WHY_OUTSIDE;
 
 	/* rows may have been fed that will not be reordered after all */
 	if (!job->reorder)
@@ -274,7 +275,7 @@ look_at_answer(const GpuSortJob *job, uint64 rows, uint64 *ready, const char **w
 		return false;
 	*why = gpusort_service_complaint();
 	if (*why == NULL)
-		*why = "gpusortd has been switched off";
+		*why = GPUSORT_WHY_OFF;
 	return true;
 }
 
@@ -357,7 +358,7 @@ ask(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
 				 TimestampDifferenceExceeds(since, GetCurrentTimestamp(), gpusort_daemon_timeout))
 			return "gpusortd does not answer";
 		if (is_out_of_patience(job, begun))
-			return "gpusortd is busy with other sorts";
+			return GPUSORT_WHY_BUSY;
 	}
 	return why;
 }

@@ -22,6 +22,7 @@
 #include "sort/sort_put.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_spill.h"
+#include "sort/sort_watch.h"
 #include "sort/spill_files.h"
 
 /* Which parts become rows of which sort. */
@@ -461,6 +462,7 @@ gpusort_parts_join(GpuSortParts *parts, GpuSort *sort)
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);
+	(void) gpusort_watch_enter(sort, GPUSORT_PHASE_JOIN);
 	/* what is given back is counted there from now on; the sort itself has no extents */
 	sort->memory.pool_account.extents = &parts->extents;
 	join_runs(parts, sort);

@@ -8,17 +8,20 @@
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
 
+#include "elapsed.h"
 #include "sort/memory_at_hand.h"
 #include "sort/row_store_index.h"
 #include "sort/sort_bound.h"
 #include "sort/sort_handover.h"
 #include "sort/sort_limits.h"
 #include "sort/sort_memory.h"
+#include "sort/sort_note.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_rows.h"
 #include "sort/sort_portions.h"
 #include "sort/spill_files.h"
 #include "sort/sort_state.h"
+#include "sort/sort_watch.h"
 
 GpuSort *
 gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
@@ -32,6 +35,7 @@ gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 		gpusort_release_state(sort);
 		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
 	}
+	gpusort_watch_begin(sort);
 	return sort;
 }
 
@@ -50,6 +54,8 @@ gpusort_begin_index(Relation index, const GpuSortSpec *spec, size_t limit_bytes)
 		gpusort_release_state(sort);
 		return NULL;
 	}
+	if (spec->nkeys > 0)
+		gpusort_watch_begin(sort);
 	return sort;
 }
 
@@ -102,8 +108,11 @@ gpusort_show_progress(GpuSort *sort, gs_progress *progress)
 void
 gpusort_perform(GpuSort *sort)
 {
+	instr_time	start;
+
 	Assert(!sort->order.performed);
 
+	INSTR_TIME_SET_CURRENT(start);
 	sort->stats.bound = sort->bound.rows;
 	/* an index sort that has failed */
 	if (sort->stats.handover != GPUSORT_HANDOVER_NONE && sort->index_rows)
@@ -120,6 +129,10 @@ gpusort_perform(GpuSort *sort)
 		tuplesort_performsort(sort->tuplesort);
 	gpusort_pool_be_content(&sort->memory.pool_account);
 	sort->order.performed = true;
+	sort->stats.perform_time = gpusort_elapsed(start);
+	(void) gpusort_watch_enter(sort, GPUSORT_PHASE_RETURN);
+	if (sort->activity != NULL && sort->tuplesort == NULL)
+		sort->activity->engine = sort->stats.engine;
 }
 
 bool
@@ -166,6 +179,7 @@ gpusort_tuplesort(const GpuSort *sort)
 void
 gpusort_reset(GpuSort *sort)
 {
+	gpusort_note_rest(sort);
 	if (sort->row_slot != NULL)
 		ExecClearTuple(sort->row_slot);
 	if (sort->tuplesort != NULL)
@@ -184,11 +198,13 @@ gpusort_reset(GpuSort *sort)
 	gpusort_set_bound(sort, 0);
 	if (sort->rows.store == NULL)
 		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
+	gpusort_watch_begin(sort);
 }
 
 void
 gpusort_end(GpuSort *sort)
 {
+	gpusort_note_rest(sort);
 	if (sort->row_slot != NULL)
 		ExecClearTuple(sort->row_slot);
 	if (sort->tuplesort != NULL)

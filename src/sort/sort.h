@@ -29,6 +29,8 @@
 #include "utils/relcache.h"
 
 #include "engine/gs_progress.h"
+#include "service/fallback.h"
+#include "stats/sort_kind.h"
 
 /* More sort columns than this are left to PostgreSQL. */
 #define GPUSORT_MAX_KEYS	64
@@ -42,6 +44,7 @@ typedef struct GpuSortSpec
 	Oid		   *collations;
 	bool	   *nulls_first;
 	double		expected_rows;	/* the planner's estimate */
+	GpuSortKind kind;			/* what it is for */
 } GpuSortSpec;
 
 /* Why a sort ended up in tuplesort, or was given up. */
@@ -68,6 +71,7 @@ typedef struct GpuSortStats
 	GpuSortSortedBy engine;
 	char		fallback[128];	/* why gpusortd did not sort, although it should
 								 * have; or empty */
+	GpuSortFallback fallback_cause;
 	unsigned	devices;		/* of gpusortd that took part */
 	unsigned	key_bits;		/* significant bits of the engine's key */
 	unsigned	passes;			/* over all rows; of gpusortd: rounds */
@@ -91,10 +95,14 @@ typedef struct GpuSortStats
 	uint64		kept_bytes;		/* of runs that stayed in memory */
 	instr_time	write_time;
 	instr_time	read_time;		/* ... and putting the rows */
+	instr_time	collect_time;	/* (gpusort_note_sort) */
 	instr_time	join_time;		/* making them rows of the sort */
+	instr_time	perform_time;	/* all of gpusort_perform() */
 	instr_time	sort_time;		/* engine */
 	instr_time	refine_time;	/* ties on key prefixes */
 	instr_time	verify_time;
+	instr_time	load_time;		/* (gpusort_note_sort) */
+	instr_time	wait_time;		/* for gpusortd, as part of others */
 } GpuSortStats;
 
 typedef struct GpuSort GpuSort;

@@ -21,6 +21,7 @@
 #include "sort/sort_ranges.h"
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"
+#include "sort/sort_watch.h"
 #include "sort/spill_files.h"
 
 /* Move the rows of all runs into the tuplesort. */
@@ -112,5 +113,6 @@ gpusort_hand_over(GpuSort *sort, GpuSortHandover why)
 	if (sort->bound.rows > 0)
 		tuplesort_set_bound(sort->tuplesort, (int64) sort->bound.rows);
 	MemoryContextSwitchTo(old);
+	(void) gpusort_watch_enter(sort, GPUSORT_PHASE_CORE);
 	gpusort_move_to_tuplesort(sort);
 }

@@ -43,6 +43,10 @@
 #include "sort/input_projection.h"
 #include "sort/sort_input.h"
 #include "sort/sort_put.h"
+#include "sort/sort_watch.h"
+
+/* Rows of an input that is read row by row, between two times that others are told how many. */
+#define WATCH_ROWS		1024
 
 /* The child that an Append is reading, NULL: it is none, or that can't be told. */
 static PlanState *
@@ -147,6 +151,8 @@ put_row(GpuSortInput *input, TupleTableSlot *slot)
 	if (!input->is_part)
 		gpusort_put_slot(input->sort, slot);
 	input->taken++;
+	if (input->taken % WATCH_ROWS == 0)
+		gpusort_watch_rows(input->sort);
 	return true;
 }
 
@@ -268,6 +274,8 @@ drain_pages(GpuSortInput *input)
 		bool		found;
 
 		CHECK_FOR_INTERRUPTS();
+		if (input->sort != NULL)
+			gpusort_watch_rows(input->sort);
 		refused = put_rest_of_page(input);
 		if (refused != NULL)
 			return refused;

@@ -23,6 +23,7 @@
 #include "sort/sort_progress.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_state.h"
+#include "sort/sort_watch.h"
 #include "sort/spill_plan.h"
 
 /*
@@ -235,6 +236,7 @@ gpusort_grow_planes(GpuSort *sort)
 		return false;
 	memory->capacity += step;
 	gpusort_set_rows_end(sort);
+	gpusort_watch_memory(sort);
 	return true;
 }
 
@@ -286,6 +288,7 @@ gpusort_grow_rows(GpuSort *sort, size_t end)
 		!gpusort_range_grow(sort->rows.store, end + sort->memory.spare_bytes))
 		return false;
 	gpusort_set_rows_end(sort);
+	gpusort_watch_memory(sort);
 	return end <= sort->rows.end;
 }
 

@@ -14,6 +14,7 @@
 #include "sort/sort_ranges.h"
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"
+#include "sort/sort_watch.h"
 
 /* Sort by the engine's planes, here or in gpusortd. */
 static bool
@@ -65,6 +66,7 @@ refine_ties(GpuSort *sort)
 bool
 gpusort_order_rows(GpuSort *sort, bool with_service)
 {
+	GpuSortPhase outer = gpusort_watch_enter(sort, GPUSORT_PHASE_SORT);
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);
@@ -73,6 +75,7 @@ gpusort_order_rows(GpuSort *sort, bool with_service)
 	gpusort_add_elapsed(&sort->stats.sort_time, start);
 	if (needs_refinement(sort) && any_equal_rows(sort))
 	{
+		(void) gpusort_watch_enter(sort, GPUSORT_PHASE_REFINE);
 		INSTR_TIME_SET_CURRENT(start);
 		gpusort_service_end(sort);
 		gpusort_release_reordered(sort);
@@ -80,5 +83,6 @@ gpusort_order_rows(GpuSort *sort, bool with_service)
 			return false;
 		gpusort_add_elapsed(&sort->stats.refine_time, start);
 	}
+	(void) gpusort_watch_enter(sort, outer);
 	return true;
 }

@@ -19,6 +19,7 @@
 #include "sort/sort_limits.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_spill.h"
+#include "sort/sort_watch.h"
 #include "sort/spill_files.h"
 
 /* Most extents that the list has room for. */
@@ -127,7 +128,10 @@ begin_part(GpuSortParts *parts, GpuSort *part)
 	if (parts->may_spill)
 		gpusort_use_shared_files(part, &parts->files, &parts->nfiles);
 	if (gpusort_acquire_ranges(part))
+	{
+		gpusort_watch_begin(part);
 		return part;
+	}
 	gpusort_release_state(part);
 	return NULL;
 }
@@ -175,6 +179,7 @@ gpusort_parts_begin_joined(GpuSortParts *parts, TupleDesc desc, const GpuSortSpe
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
 				 errdetail("Failed to reserve address space for a sort.")));
+	gpusort_watch_begin(sort);
 	return sort;
 }
 

@@ -25,6 +25,7 @@
 
 #include "utils/memutils.h"
 
+#include "elapsed.h"
 #include "memory/pool.h"
 #include "service/service_settings.h"
 #include "settings.h"
@@ -93,7 +94,7 @@ open_job(GpuSort *sort, unsigned nplanes)
 
 	sort->service.descriptor = gpusort_acquire_range(sort, GPUSORT_RANGE_DESCRIPTOR);
 	if (sort->service.descriptor == NULL)
-		return "there is no address space";
+		return GPUSORT_WHY_NO_SPACE;
 	why = gpusort_job_open(&sort->service.job, sort->service.descriptor, nplanes, expected);
 	if (why != NULL)
 	{
@@ -237,6 +238,7 @@ static void
 fall_back(GpuSort *sort, const char *why, bool failed)
 {
 	strlcpy(sort->stats.fallback, why, sizeof(sort->stats.fallback));
+	sort->stats.fallback_cause = gpusort_fallback_cause(why);
 	gpusort_pool->header->service.fallbacks++;
 	gpusort_service_end(sort);
 	gpusort_release_reordered(sort);
@@ -260,10 +262,10 @@ run_job(GpuSort *sort)
 	bool		cuda;
 
 	if (!gpusort_service_is_up(&cuda))
-		return "gpusortd is not running";
+		return GPUSORT_WHY_DOWN;
 	if (!gpusort_range_grow(sort->order.workspace, nrows * sizeof(uint32)) ||
 		(equal && !gpusort_range_grow(sort->order.equal, gpusort_bitmap_bytes(nrows))))
-		return "there is no memory for the result";
+		return GPUSORT_WHY_NO_ROOM;
 	if (!sort->service.job.open && (why = open_job(sort, nplanes)) != NULL)
 		return why;
 	for (unsigned i = 0; i < sort->keys.nplanes; i++)
@@ -302,7 +304,9 @@ static const char *
 wait_for_rows(GpuSort *sort, uint64 rows)
 {
 	const char *why = NULL;
+	instr_time	start;
 
+	INSTR_TIME_SET_CURRENT(start);
 	gs_progress_plan(sort->progress, sort->rows.count);
 	while (why == NULL && sort->order.ready < rows)
 	{
@@ -311,6 +315,7 @@ wait_for_rows(GpuSort *sort, uint64 rows)
 		why = gpusort_job_wait(&sort->service.job, before + 1, &sort->order.ready);
 		gs_progress_advance(sort->progress, sort->order.ready - before);
 	}
+	gpusort_add_elapsed(&sort->stats.wait_time, start);
 	return why;
 }
 
@@ -343,8 +348,12 @@ gpusort_service_sort(GpuSort *sort, bool all_at_once)
 void
 gpusort_service_await(GpuSort *sort, uint64 rows)
 {
-	const char *why = gpusort_job_wait(&sort->service.job, rows, &sort->order.ready);
+	const char *why;
+	instr_time	start;
 
+	INSTR_TIME_SET_CURRENT(start);
+	why = gpusort_job_wait(&sort->service.job, rows, &sort->order.ready);
+	gpusort_add_elapsed(&sort->stats.wait_time, start);
 	if (why != NULL)
 	{
 		fall_back(sort, why, true);

@@ -21,6 +21,7 @@
 #include "sort/sort_rows.h"
 #include "sort/sort_spill.h"
 #include "sort/sort_state.h"
+#include "sort/sort_watch.h"
 #include "sort/sort_view.h"
 #include "sort/spill_plan.h"
 #include "sort/spill_files.h"
@@ -82,6 +83,7 @@ GpuSortHandover
 gpusort_spill_rows(GpuSort *sort)
 {
 	GpuSortSpill *spill = sort->spill;
+	GpuSortPhase outer;
 	bool		is_large;
 	GpuSortHandover why;
 
@@ -105,10 +107,12 @@ gpusort_spill_rows(GpuSort *sort)
 		spill = gpusort_make_spill(sort);
 	if (spill->file == NULL)
 		spill->file = gpusort_begin_run_file(sort);
+	outer = gpusort_watch_enter(sort, GPUSORT_PHASE_SPILL);
 	gpusort_keep_runs(sort);
 	gpusort_run_begin(spill->file);
 	gpusort_write_rows(sort, spill->file);
 	gpusort_run_end(spill->file);
+	(void) gpusort_watch_enter(sort, outer);
 	if (spill->kept != NULL)
 		sort->memory.kept_extents = spill->kept->nowned;
 	spill->rows += sort->rows.count;

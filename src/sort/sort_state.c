@@ -13,6 +13,7 @@
 #include "sort/sort_service.h"
 #include "sort/spill_files.h"
 #include "sort/sort_state.h"
+#include "sort/sort_watch.h"
 
 /*
  * The rows' memory goes.  What else a shared sort has, parts and runs that are still to be read,
@@ -37,6 +38,7 @@ gpusort_release_state(GpuSort *sort)
 		sort->parts = NULL;
 	}
 	gpusort_pool_close(&sort->memory.pool_account);
+	gpusort_watch_end(sort);
 }
 
 static void

@@ -19,6 +19,8 @@
 #include "sort/key_columns.h"
 #include "sort/row_store.h"
 #include "sort/view_mapping.h"
+#include "stats/activity.h"
+#include "stats/tally.h"
 
 /* What is known about the rows of an index build. */
 typedef struct GpuSortIndexFacts
@@ -160,6 +162,11 @@ struct GpuSort
 	bool		random_access;	/* what the tuplesort must be able to do */
 	struct Tuplesortstate *tuplesort;	/* that the sort was handed over to */
 	GpuSortStats stats;
+
+	/* what others see of it */
+	GpuSortActivity *activity;	/* NULL: nothing */
+	bool		is_noted;		/* it was counted: */
+	GpuSortTally noted;
 };
 
 /* Is it of interest which rows are equal to the engine? */

@@ -24,6 +24,7 @@
 #include "sort/sort_repair.h"
 #include "sort/sort_state.h"
 #include "sort/sort_verify.h"
+#include "sort/sort_watch.h"
 #include "sort/verifier.h"
 
 /* Rows of a stretch, and stretches of small sorts. */
@@ -144,10 +145,12 @@ gpusort_order_is_right(GpuSort *sort)
 	bool		right;
 	instr_time	start;
 	gs_progress outer;
+	GpuSortPhase outer_phase;
 
 	if (!needs_verification(sort))
 		return true;
 
+	outer_phase = gpusort_watch_enter(sort, GPUSORT_PHASE_VERIFY);
 	INSTR_TIME_SET_CURRENT(start);
 	context = AllocSetContextCreate(sort->context, "gpusort verifier", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
@@ -159,6 +162,7 @@ gpusort_order_is_right(GpuSort *sort)
 
 	sort->stats.verified = true;
 	gpusort_add_elapsed(&sort->stats.verify_time, start);
+	(void) gpusort_watch_enter(sort, outer_phase);
 
 	/* an untrusted library is known to do that; anything else is our mistake */
 	if (!right && !sort->keys.untrusted && gpusort_inject_fault != GPUSORT_FAULT_VERIFY)

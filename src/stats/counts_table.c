@@ -1,0 +1,328 @@
+/*
+ * counts_table.c
+ *		Counts of sorts in a table of our own, and in a file; see sort_counts.h.
+ *
+ * For servers whose statistics have no kinds of extensions.  The file is written by the
+ * postmaster when it ends in peace, and read and deleted when it starts: after a crash there is
+ * none.  Counts of a database that is dropped go with it.
+ *
+ * The lock is taken exclusively for entries to come or go; counts are added under it shared, and
+ * under the entry's own.
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#ifndef GPUSORT_HAS_STATISTICS_KINDS
+
+#include <unistd.h>
+
+#include "catalog/objectaccess.h"
+#include "catalog/pg_database.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/fd.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#include "storage/spin.h"
+#include "utils/hsearch.h"
+#include "utils/timestamp.h"
+
+#include "stats/sort_counts.h"
+
+/* What other databases sort is not counted; some 300 kB. */
+#define MAX_DATABASES	128
+#define MAX_ENTRIES		(MAX_DATABASES * GPUSORT_KINDS)
+
+#define TRANCHE			"gpusort"
+#define FILE_NAME		PGSTAT_STAT_PERMANENT_DIRECTORY "/gpusort.stat"
+#define FILE_FORMAT		0x67730100
+
+typedef struct Key
+{
+	Oid			database;
+	int32		kind;
+} Key;
+
+typedef struct Counts
+{
+	Key			key;			/* must be first field */
+	GpuSortTally tally;
+	TimestampTz since;
+} Counts;
+
+typedef struct Entry
+{
+	Counts		counts;			/* must be first field */
+	slock_t		mutex;			/* protects the tally */
+} Entry;
+
+/* What a file is of. */
+typedef struct FileHead
+{
+	uint32		format;
+	uint32		entry_bytes;
+	int32		entries;
+} FileHead;
+
+static HTAB *table = NULL;
+static LWLock *lock = NULL;
+static shmem_request_hook_type previous_request_hook = NULL;
+static shmem_startup_hook_type previous_startup_hook = NULL;
+static object_access_hook_type previous_access_hook = NULL;
+
+/* The entry, or a new one if there is room; with the lock held exclusively. */
+static Entry *
+make_entry(const Key *key)
+{
+	bool		found;
+	Entry	   *entry = hash_search(table, key, HASH_FIND, &found);
+
+	if (entry != NULL || hash_get_num_entries(table) >= MAX_ENTRIES)
+		return entry;
+	entry = hash_search(table, key, HASH_ENTER_NULL, &found);
+	if (entry == NULL)
+		return NULL;
+	memset(&entry->counts.tally, 0, sizeof(entry->counts.tally));
+	entry->counts.since = GetCurrentTimestamp();
+	SpinLockInit(&entry->mutex);
+	return entry;
+}
+
+/* ---------- the file ---------- */
+
+static void
+complain(const char *what)
+{
+	ereport(LOG,
+			(errcode_for_file_access(),
+			 errmsg("could not %s file \"%s\": %m", what, FILE_NAME)));
+}
+
+static bool
+write_entries(FILE *file)
+{
+	FileHead	head = {FILE_FORMAT, sizeof(Counts), (int32) hash_get_num_entries(table)};
+	HASH_SEQ_STATUS scan;
+	Entry	   *entry;
+	bool		written = fwrite(&head, sizeof(head), 1, file) == 1;
+
+	hash_seq_init(&scan, table);
+	while ((entry = hash_seq_search(&scan)) != NULL)
+		written = written && fwrite(&entry->counts, sizeof(Counts), 1, file) == 1;
+	return written;
+}
+
+/* The server ends: keep the counts, unless it does so in haste. */
+static void
+write_file(int code, Datum arg)
+{
+	FILE	   *file;
+	bool		written;
+
+	if (code != 0 || table == NULL)
+		return;
+	file = AllocateFile(FILE_NAME ".tmp", PG_BINARY_W);
+	if (file == NULL)
+	{
+		complain("create");
+		return;
+	}
+	written = write_entries(file);
+	if (FreeFile(file) != 0 || !written)
+	{
+		complain("write");
+		unlink(FILE_NAME ".tmp");
+		return;
+	}
+	(void) durable_rename(FILE_NAME ".tmp", FILE_NAME, LOG);
+}
+
+static bool
+read_entries(FILE *file)
+{
+	FileHead	head;
+	Counts		counts;
+
+	if (fread(&head, sizeof(head), 1, file) != 1 || head.format != FILE_FORMAT ||
+		head.entry_bytes != sizeof(Counts))
+		return false;
+	for (int i = 0; i < head.entries; i++)
+	{
+		Entry	   *entry;
+
+		if (fread(&counts, sizeof(counts), 1, file) != 1)
+			return false;
+		entry = make_entry(&counts.key);
+		if (entry != NULL)
+			entry->counts = counts;
+	}
+	return true;
+}
+
+static void
+read_file(void)
+{
+	FILE	   *file = AllocateFile(FILE_NAME, PG_BINARY_R);
+
+	if (file == NULL)
+	{
+		if (errno != ENOENT)
+			complain("read");
+		return;
+	}
+	if (!read_entries(file))
+		ereport(LOG,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("ignoring invalid data in file \"%s\"", FILE_NAME)));
+	FreeFile(file);
+	unlink(FILE_NAME);
+}
+
+/* ---------- shared memory ---------- */
+
+static void
+request(void)
+{
+	if (previous_request_hook)
+		previous_request_hook();
+	RequestAddinShmemSpace(hash_estimate_size(MAX_ENTRIES, sizeof(Entry)));
+	RequestNamedLWLockTranche(TRANCHE, 1);
+}
+
+static void
+startup(void)
+{
+	HASHCTL		control = {.keysize = sizeof(Key), .entrysize = sizeof(Entry)};
+
+	if (previous_startup_hook)
+		previous_startup_hook();
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	lock = &GetNamedLWLockTranche(TRANCHE)->lock;
+	table = ShmemInitHash("gpusort sorts", MAX_ENTRIES, MAX_ENTRIES, &control,
+						  HASH_ELEM | HASH_BLOBS);
+	LWLockRelease(AddinShmemInitLock);
+	if (IsUnderPostmaster)
+		return;
+	on_shmem_exit(write_file, (Datum) 0);
+	read_file();
+}
+
+static bool
+is_of(const Entry *entry, Oid database)
+{
+	return !OidIsValid(database) || entry->counts.key.database == database;
+}
+
+/* Forget the counts of a database. */
+static void
+drop(Oid database)
+{
+	HASH_SEQ_STATUS scan;
+	Entry	   *entry;
+
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	hash_seq_init(&scan, table);
+	while ((entry = hash_seq_search(&scan)) != NULL)
+		if (is_of(entry, database))
+			hash_search(table, &entry->counts.key, HASH_REMOVE, NULL);
+	LWLockRelease(lock);
+}
+
+static void
+access_object(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
+{
+	if (previous_access_hook)
+		previous_access_hook(access, class, object, sub, arg);
+	if (access == OAT_DROP && class == DatabaseRelationId && gpusort_has_counts())
+		drop(object);
+}
+
+void
+gpusort_install_counts(void)
+{
+	previous_request_hook = shmem_request_hook;
+	shmem_request_hook = request;
+	previous_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = startup;
+	previous_access_hook = object_access_hook;
+	object_access_hook = access_object;
+}
+
+bool
+gpusort_has_counts(void)
+{
+	return table != NULL;
+}
+
+/* ---------- counting ---------- */
+
+static bool
+add_to_entry(Entry *entry, const GpuSortTally *tally)
+{
+	if (entry == NULL)
+		return false;
+	SpinLockAcquire(&entry->mutex);
+	gpusort_add_tally(&entry->counts.tally, tally);
+	SpinLockRelease(&entry->mutex);
+	return true;
+}
+
+void
+gpusort_count(GpuSortKind kind, const GpuSortTally *tally)
+{
+	Key			key = {MyDatabaseId, kind};
+	bool		added;
+
+	if (table == NULL || !OidIsValid(MyDatabaseId))
+		return;
+	LWLockAcquire(lock, LW_SHARED);
+	added = add_to_entry(hash_search(table, &key, HASH_FIND, NULL), tally);
+	LWLockRelease(lock);
+	if (added)
+		return;
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	(void) add_to_entry(make_entry(&key), tally);
+	LWLockRelease(lock);
+}
+
+bool
+gpusort_read_counts(Oid database, GpuSortKind kind, GpuSortTally *tally, TimestampTz *since)
+{
+	Key			key = {database, kind};
+	Entry	   *entry;
+
+	LWLockAcquire(lock, LW_SHARED);
+	entry = hash_search(table, &key, HASH_FIND, NULL);
+	if (entry != NULL)
+	{
+		SpinLockAcquire(&entry->mutex);
+		*tally = entry->counts.tally;
+		*since = entry->counts.since;
+		SpinLockRelease(&entry->mutex);
+	}
+	LWLockRelease(lock);
+	return entry != NULL;
+}
+
+void
+gpusort_reset_counts(Oid database)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	HASH_SEQ_STATUS scan;
+	Entry	   *entry;
+
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	hash_seq_init(&scan, table);
+	while ((entry = hash_seq_search(&scan)) != NULL)
+	{
+		if (!is_of(entry, database))
+			continue;
+		memset(&entry->counts.tally, 0, sizeof(entry->counts.tally));
+		entry->counts.since = now;
+	}
+	LWLockRelease(lock);
+}
+
+#endif							/* !GPUSORT_HAS_STATISTICS_KINDS */

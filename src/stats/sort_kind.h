@@ -1,0 +1,25 @@
+/*
+ * sort_kind.h
+ *		What a sort is for: the kinds that statistics tell apart.
+ */
+#ifndef GPUSORT_SORT_KIND_H
+#define GPUSORT_SORT_KIND_H
+
+/* In plans, too, and in the server's statistics file: new ones go to the end. */
+typedef enum GpuSortKind
+{
+	GPUSORT_KIND_OTHER,
+	GPUSORT_KIND_ORDER_BY,
+	GPUSORT_KIND_GROUP,
+	GPUSORT_KIND_DISTINCT,
+	GPUSORT_KIND_WINDOW,
+	GPUSORT_KIND_JOIN,
+	GPUSORT_KIND_SET_OPERATION,
+	GPUSORT_KIND_INDEX
+} GpuSortKind;
+
+#define GPUSORT_KINDS	(GPUSORT_KIND_INDEX + 1)
+
+extern const char *gpusort_kind_name(GpuSortKind kind);
+
+#endif							/* GPUSORT_SORT_KIND_H */

@@ -1,0 +1,168 @@
+/*
+ * stats_functions.c
+ *		SQL functions below the views pg_stat_gpusort and pg_stat_gpusort_activity.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_authid.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+#include "utils/tuplestore.h"
+
+#include "stats/activity.h"
+#include "stats/sort_counts.h"
+
+PGDLLEXPORT Datum gpusort_sorts_of(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum gpusort_sorts_reset(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum gpusort_activity(PG_FUNCTION_ARGS);
+
+PG_FUNCTION_INFO_V1(gpusort_sorts_of);
+PG_FUNCTION_INFO_V1(gpusort_sorts_reset);
+PG_FUNCTION_INFO_V1(gpusort_activity);
+
+/* Columns of gpusort_sorts_of(): the kind, the counters, and since when. */
+#define SORTS_COLUMNS		(GPUSORT_COUNTERS + 2)
+
+/* Columns of gpusort_activity(); those from here on are for those who may see them. */
+enum
+{
+	ACTIVITY_PID,
+	ACTIVITY_LEADER_PID,
+	ACTIVITY_DATABASE,
+	ACTIVITY_ROLE,
+	ACTIVITY_GUARDED,
+	ACTIVITY_KIND = ACTIVITY_GUARDED,
+	ACTIVITY_PHASE,
+	ACTIVITY_ENGINE,
+	ACTIVITY_ROWS,
+	ACTIVITY_ESTIMATED_ROWS,
+	ACTIVITY_BYTES,
+	ACTIVITY_POOL_BYTES,
+	ACTIVITY_SPILLED_BYTES,
+	ACTIVITY_STARTED,
+	ACTIVITY_COLUMNS
+};
+
+static void
+require_preloaded(bool there)
+{
+	if (!there)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("gpusort must be loaded via shared_preload_libraries to keep statistics")));
+}
+
+static void
+put_sorts(ReturnSetInfo *rsinfo, GpuSortKind kind, const GpuSortTally *tally, TimestampTz since)
+{
+	Datum		values[SORTS_COLUMNS];
+	bool		nulls[SORTS_COLUMNS] = {0};
+	int			n = 0;
+
+	values[n++] = CStringGetTextDatum(gpusort_kind_name(kind));
+	for (int i = 0; i < GPUSORT_TIME_FIRST; i++)
+		values[n++] = Int64GetDatum(tally->counts[i]);
+	for (int i = GPUSORT_TIME_FIRST; i < GPUSORT_COUNTERS; i++)
+		values[n++] = Float8GetDatum(tally->counts[i] / 1000.0);
+	values[n++] = TimestampTzGetDatum(since);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* What was sorted in a database, by kind. */
+Datum
+gpusort_sorts_of(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Oid			database = PG_GETARG_OID(0);
+
+	require_preloaded(gpusort_has_counts());
+	InitMaterializedSRF(fcinfo, 0);
+	if (rsinfo->setDesc->natts != SORTS_COLUMNS)
+		elog(ERROR, "gpusort_sorts_of() is declared wrongly");
+	for (int kind = 0; kind < GPUSORT_KINDS; kind++)
+	{
+		GpuSortTally tally;
+		TimestampTz since;
+
+		if (gpusort_read_counts(database, kind, &tally, &since))
+			put_sorts(rsinfo, kind, &tally, since);
+	}
+	return (Datum) 0;
+}
+
+/* Count anew, in a database or, 0, in all. */
+Datum
+gpusort_sorts_reset(PG_FUNCTION_ARGS)
+{
+	require_preloaded(gpusort_has_counts());
+	gpusort_reset_counts(PG_GETARG_OID(0));
+	PG_RETURN_VOID();
+}
+
+/* As pg_stat_activity has it. */
+static bool
+may_see(Oid role)
+{
+	return has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) ||
+		has_privs_of_role(GetUserId(), role);
+}
+
+/* The names of a GpuSortSortedBy, which is not known here. */
+static const char *
+engine_name(int engine)
+{
+	static const char *const names[] = {"host", "cuda", "simulated"};
+
+	return engine >= 0 && engine < lengthof(names) ? names[engine] : NULL;
+}
+
+static void
+put_activity(ReturnSetInfo *rsinfo, const GpuSortActivity *activity)
+{
+	const char *engine = engine_name(activity->engine);
+	Datum		values[ACTIVITY_COLUMNS] = {
+		[ACTIVITY_PID] = Int32GetDatum(activity->pid),
+		[ACTIVITY_LEADER_PID] = Int32GetDatum(activity->leader_pid),
+		[ACTIVITY_DATABASE] = ObjectIdGetDatum(activity->database),
+		[ACTIVITY_ROLE] = ObjectIdGetDatum(activity->role),
+		[ACTIVITY_KIND] = CStringGetTextDatum(gpusort_kind_name(activity->kind)),
+		[ACTIVITY_PHASE] = CStringGetTextDatum(gpusort_phase_name(activity->phase)),
+		[ACTIVITY_ROWS] = Int64GetDatum(activity->rows),
+		[ACTIVITY_ESTIMATED_ROWS] = Float8GetDatum(activity->estimated_rows),
+		[ACTIVITY_BYTES] = Int64GetDatum(activity->bytes),
+		[ACTIVITY_POOL_BYTES] = Int64GetDatum(activity->pool_bytes),
+		[ACTIVITY_SPILLED_BYTES] = Int64GetDatum(activity->spilled_bytes),
+		[ACTIVITY_STARTED] = TimestampTzGetDatum(activity->started),
+	};
+	bool		nulls[ACTIVITY_COLUMNS] = {
+		[ACTIVITY_LEADER_PID] = activity->leader_pid == 0,
+		[ACTIVITY_ENGINE] = engine == NULL,
+	};
+
+	if (engine != NULL)
+		values[ACTIVITY_ENGINE] = CStringGetTextDatum(engine);
+	for (int i = ACTIVITY_GUARDED; i < ACTIVITY_COLUMNS && !may_see(activity->role); i++)
+		nulls[i] = true;
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* The sorts that are running. */
+Datum
+gpusort_activity(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	GpuSortActivity activity;
+
+	require_preloaded(gpusort_has_activity());
+	InitMaterializedSRF(fcinfo, 0);
+	if (rsinfo->setDesc->natts != ACTIVITY_COLUMNS)
+		elog(ERROR, "gpusort_activity() is declared wrongly");
+	for (int i = 0; gpusort_read_activity(i, &activity); i++)
+		if (activity.pid != 0)
+			put_activity(rsinfo, &activity);
+	return (Datum) 0;
+}
