@@ -86,7 +86,7 @@ check_source()
 check_names()
 {
 	missing "no setting" "$(grep -ohE '\bgpusort\.[a-z0-9_]+\b' "${PAGES[@]}" "${SOURCES[@]}" |
-		grep -vE '\.(so|c|control|sql|cost_|refused|result)$' | LC_ALL=C sort -u)" "$(source_settings)"
+		grep -vE '\.(so|c|control|sql|stat|cost_|refused|result)$' | LC_ALL=C sort -u)" "$(source_settings)"
 }
 
 check_functions()
@@ -95,7 +95,7 @@ check_functions()
 
 	script=gpusort--$(control_version).sql
 	both_ways "$script" "$(sed -nE 's/^CREATE FUNCTION ([a-z_]+)\(.*/\1/p' "$script" | LC_ALL=C sort -u)" \
-		"the headings of docs/using.md" "$(sed -nE 's/^### (gpusort_[a-z_]+)\(\)$/\1/p' docs/using.md)"
+		"the headings of docs/using.md" "$(sed -nE 's/^### ((pg_stat_)?gpusort_[a-z_]+)\(\)$/\1/p' docs/using.md)"
 }
 
 # META.json can't ask gpusort.control; PGXN wants a third number.
@@ -124,6 +124,7 @@ check_reasons()
 		grep -ohE '\*reason = "[^"]+"' src/*/*.c
 		grep -ohE '(leave_sort\(sort, |why = |return )"[a-z][^"]* [^"]*"' src/plan/*.c src/service/service_client.c src/sort/*service*.c |
 			grep -v "reorders no more rows"
+		grep -ohE '#define GPUSORT_WHY_[A-Z_]+.*"' src/service/fallback.h
 		grep -ohE 'strlcpy\(reason, "[^"]+"' src/service/daemon_process.c
 	} | sed -E 's/^[^"]*"(.*)"$/\1/' | LC_ALL=C sort -u | while read -r reason; do
 		grep -qF -- "\`$reason" docs/troubleshooting.md || say "docs/troubleshooting.md lacks: $reason"

@@ -63,6 +63,9 @@
 #include "sort/sort_note.h"
 #include "sort/sort_parts.h"
 
+/* What a process waits for here, as others see it. */
+static uint32 wait_event = 0;
+
 /* Phases of the barrier. */
 typedef enum GpuSortSharedPhase
 {
@@ -426,12 +429,12 @@ take_part(GpuSortSharedState *node, instr_time start)
 	if (phase == GPUSORT_PHASE_COLLECTING)
 	{
 		collect(node);
-		if (BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION))
+		if (BarrierArriveAndWait(barrier, gpusort_wait_event(&wait_event, "GpuSortShared")))
 			sort_parts(node, start);
 		phase = GPUSORT_PHASE_SORTING;
 	}
 	if (phase == GPUSORT_PHASE_SORTING)
-		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
+		BarrierArriveAndWait(barrier, gpusort_wait_event(&wait_event, "GpuSortShared"));
 	BarrierDetach(barrier);
 }
 

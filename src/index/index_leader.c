@@ -17,7 +17,11 @@
 
 #include "index/index_leader.h"
 #include "index/index_shared.h"
+#include "pg_compat.h"
 #include "sort/parts_join.h"
+
+/* What a process waits for here, as others see it. */
+static uint32 wait_event = 0;
 
 struct GpuSortIndexLeader
 {
@@ -149,7 +153,7 @@ receive_rest(GpuSortIndexReader *reader)
 			gpusort_blocks_report(&reader->blocks);
 		else if (gpusort_exchange_is_open(reader->exchange))
 		{
-			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0, PG_WAIT_EXTENSION);
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0, gpusort_wait_event(&wait_event, "GpuSortIndexRows"));
 			ResetLatch(MyLatch);
 		}
 	}

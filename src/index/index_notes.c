@@ -13,6 +13,10 @@
 #include "index/index_notes.h"
 #include "index/index_progress.h"
 #include "index/index_queues.h"
+#include "pg_compat.h"
+
+/* What a process waits for here, as others see it. */
+static uint32 wait_event = 0;
 
 /* Of notes: some slices of int8 keys, and any high key. */
 #define QUEUE_BYTES		((Size) 128 * 1024)
@@ -210,7 +214,7 @@ await_notes(GpuSortIndexNotes *all, uint32 nslices)
 			gpusort_stage_fail(all->stage);
 		if (!any_sender(all))
 			continue;			/* the last one has just gone */
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0, PG_WAIT_EXTENSION);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0, gpusort_wait_event(&wait_event, "GpuSortIndexPages"));
 		ResetLatch(MyLatch);
 	}
 }

@@ -8,6 +8,10 @@
 #include "utils/wait_event.h"
 
 #include "index/index_stage.h"
+#include "pg_compat.h"
+
+/* What a process waits for here, as others see it. */
+static uint32 wait_event = 0;
 
 void
 gpusort_stage_init(GpuSortSharedStage *shared)
@@ -72,7 +76,7 @@ gpusort_stage_await(GpuSortSharedStage *shared, GpuSortStage seen)
 
 	ConditionVariablePrepareToSleep(&shared->changed);
 	while ((stage = pg_atomic_read_u32(&shared->stage)) == seen)
-		ConditionVariableSleep(&shared->changed, PG_WAIT_EXTENSION);
+		ConditionVariableSleep(&shared->changed, gpusort_wait_event(&wait_event, "GpuSortIndexStage"));
 	ConditionVariableCancelSleep();
 	pg_memory_barrier();
 	return stage;

@@ -10,6 +10,10 @@
 #include "index/index_fault.h"
 #include "index/index_key.h"
 #include "index/index_verify.h"
+#include "pg_compat.h"
+
+/* What a process waits for here, as others see it. */
+static uint32 wait_event = 0;
 
 /* How often to look after workers that are waited for. */
 #define LOST_WORKER_MS	100
@@ -50,7 +54,7 @@ await_workers(void *arg)
 
 	while (!gpusort_verify_is_done(&shared->work))
 	{
-		if (ConditionVariableTimedSleep(&shared->done, LOST_WORKER_MS, PG_WAIT_EXTENSION))
+		if (ConditionVariableTimedSleep(&shared->done, LOST_WORKER_MS, gpusort_wait_event(&wait_event, "GpuSortIndexVerify")))
 			gpusort_stage_check(verification->stage);
 	}
 	ConditionVariableCancelSleep();

@@ -185,8 +185,12 @@ kind_below(const Plan *plan, GpuSortKind kind)
 {
 	switch (nodeTag(plan))
 	{
-		case T_Group:
 		case T_Agg:
+			if (((const Agg *) plan)->aggstrategy != AGG_SORTED &&
+				((const Agg *) plan)->aggstrategy != AGG_MIXED)
+				return GPUSORT_KIND_ORDER_BY;
+			/* FALLTHROUGH */
+		case T_Group:
 			return GPUSORT_KIND_GROUP;
 		case T_Unique:
 			return GPUSORT_KIND_DISTINCT;

@@ -37,11 +37,15 @@
 #include "utils/wait_event.h"
 
 #include "memory/pool.h"
+#include "pg_compat.h"
 #include "protocol/gsd_wake.h"
 #include "service/daemon_process.h"
 #include "service/service_settings.h"
 #include "service/supervisor.h"
 #include "settings.h"
+
+/* What a process waits for here, as others see it. */
+static uint32 wait_event = 0;
 
 #define WORKER_RESTART_S	5
 #define MAX_DELAY_MS		60000
@@ -384,7 +388,7 @@ wait_for_events(long timeout_ms)
 {
 	int			events = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (timeout_ms >= 0 ? WL_TIMEOUT : 0);
 
-	(void) WaitLatch(MyLatch, events, timeout_ms, PG_WAIT_EXTENSION);
+	(void) WaitLatch(MyLatch, events, timeout_ms, gpusort_wait_event(&wait_event, "GpuSortSupervisorMain"));
 	ResetLatch(MyLatch);
 }
 

@@ -9,6 +9,7 @@
 #include "storage/latch.h"
 #include "utils/wait_event.h"
 
+#include "pg_compat.h"
 #include "runs/portion_file.h"
 #include "settings.h"
 #include "sort/crew_layout.h"
@@ -16,6 +17,9 @@
 #include "sort/portion_load.h"
 #include "sort/sort_state.h"
 #include "sort/spill_files.h"
+
+/* What a process waits for here, as others see it. */
+static uint32 wait_event = 0;
 
 /* How long a portion takes at least that a fault makes slow: the leader will have to wait for it. */
 #define SLOW_PORTION_MS		500
@@ -30,7 +34,7 @@ fault_in_portion(int number)
 		elog(ERROR, "injected error in a portion of a sort");
 	if (number == 0 && gpusort_inject_fault == GPUSORT_FAULT_WORKER_EXIT)
 		proc_exit(0);
-	(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLOW_PORTION_MS, PG_WAIT_EXTENSION);
+	(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLOW_PORTION_MS, gpusort_wait_event(&wait_event, "GpuSortPortionTaken"));
 	CHECK_FOR_INTERRUPTS();
 }
 
@@ -84,7 +88,7 @@ await_turn(GpuSortPortionCrew *crew, CrewSlot *slot)
 		SpinLockRelease(&crew->mutex);
 		if (stopped || freed)
 			break;
-		ConditionVariableSleep(&slot->freed, PG_WAIT_EXTENSION);
+		ConditionVariableSleep(&slot->freed, gpusort_wait_event(&wait_event, "GpuSortPortionTaken"));
 	}
 	ConditionVariableCancelSleep();
 	return !stopped;

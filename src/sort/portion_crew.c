@@ -14,6 +14,7 @@
 #include "utils/wait_event.h"
 
 #include "elapsed.h"
+#include "pg_compat.h"
 #include "runs/portion_file.h"
 #include "settings.h"
 #include "sort/crew_layout.h"
@@ -21,6 +22,9 @@
 #include "sort/sort_memory.h"
 #include "sort/sort_ranges.h"
 #include "sort/spill_files.h"
+
+/* What a process waits for here, as others see it. */
+static uint32 wait_event = 0;
 
 /* How often to look after workers that are waited for. */
 #define WATCH_MS		100
@@ -197,7 +201,7 @@ await_first_portion(const GpuSortPortionCrew *crew)
 	for (int i = 0; i < FIRST_PORTION_WAITS && crew->next == 0; i++)
 	{
 		(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, FIRST_PORTION_MS,
-						 PG_WAIT_EXTENSION);
+						 gpusort_wait_event(&wait_event, "GpuSortPortion"));
 		CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -238,7 +242,7 @@ gpusort_crew_take(GpuSort *sort, uint64 position, bool idle, uint64 *ahead)
 			answer = GPUSORT_CREW_BUSY;
 			break;
 		}
-		if (ConditionVariableTimedSleep(&crew->loaded, WATCH_MS, PG_WAIT_EXTENSION))
+		if (ConditionVariableTimedSleep(&crew->loaded, WATCH_MS, gpusort_wait_event(&wait_event, "GpuSortPortion")))
 			look_after(leader, s.slot);
 	}
 	ConditionVariableCancelSleep();
