@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "engine/host/gs_buckets.h"
 #include "engine/host/gs_key.h"
 #include "engine/host/gs_refine.h"
 #include "engine/host/gs_scan.h"
@@ -115,6 +116,7 @@ measure_phases(const gs_sort_args *args, samples *s, int repetition)
 	gs_digits	digits;
 	gs_order	order;
 	unsigned	section_bits;
+	unsigned	bucket_bits;
 	unsigned	bits;
 
 	job.scratch = args->workspace;
@@ -128,18 +130,21 @@ measure_phases(const gs_sort_args *args, samples *s, int repetition)
 	clock[1] = now_ns();
 	cursor = gs_layout_start(job.layout);
 	section_bits = gs_job_section_bits(&job, cursor);
-	bits = gs_radix_bits(job.nrows, section_bits);
+	bucket_bits = gs_bucket_bits(job.nrows, section_bits);
+	bits = bucket_bits > 0 ? bucket_bits : gs_radix_bits(job.nrows, section_bits);
 	digits = gs_radix_digits(job.nrows, job.id_bits + section_bits - bits, bits);
 	gs_section_build(&job.scratch->section, job.layout, &cursor, section_bits);
 	gs_scan_rows(&job, &job.scratch->section, digits, &order);
 	clock[2] = now_ns();
 	if (order.descending && !order.ascending)
 		gs_scan_reverse(&job);
+	else if (!order.ascending && bucket_bits > 0)
+		gs_buckets_sort(&job, digits);
 	else if (!order.ascending &&
 			 gs_radix_partition(&job, digits, job.items, job.spare, job.nrows) != job.items)
 		gs_job_swap_halves(&job);
 	clock[3] = now_ns();
-	if (!order.ascending && !order.descending)
+	if (!order.ascending && !order.descending && bucket_bits == 0)
 		gs_items_sort_ties(&job, (gs_range) {0, job.nrows}, digits.low_bit);
 	gs_refine(&job, (gs_range) {0, job.nrows}, cursor);
 	clock[4] = now_ns();

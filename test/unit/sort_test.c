@@ -82,6 +82,22 @@ test_sizes(void)
 	}
 }
 
+/* So many rows that they are distributed over buckets, if that pays for their keys. */
+static void
+test_buckets(void)
+{
+	static const key_shape shapes[] = {KEYS_UNIFORM62, KEYS_NORMAL, KEYS_AND4, KEYS_OUTLIER};
+
+	for (size_t i = 0; i < LENGTH(shapes); i++)
+	{
+		sort_case	c = plain_case(shapes[i], 1200007);
+
+		c.planes[0].nulls = NULLS_RARE;
+		c.planes[0].order = i % 2 == 0 ? GS_NULLS_LAST : GS_NULLS_FIRST;
+		tap_ok(sort_case_passes(&c, NULL), "%s, buckets", key_shape_name(shapes[i]));
+	}
+}
+
 /* Every null shape with every order, beside a plane without nulls. */
 static void
 test_nulls(void)
@@ -253,6 +269,8 @@ main(int argc, char **argv)
 {
 	small_run = argc > 1 && strcmp(argv[1], "--small") == 0;
 	test_sizes();
+	if (!small_run)
+		test_buckets();
 	test_nulls();
 	test_bytes();
 	test_many_planes();

@@ -26,6 +26,7 @@
 typedef struct gs_scratch
 {
 	uint64_t	counts[GS_MAX_DIGITS][1 << GS_DIGIT_MAX_BITS];
+	uint64_t	bucket_ends[1 << GS_DIGIT_MAX_BITS];
 	gs_layout	layout;
 	gs_section	section;
 } gs_scratch;
