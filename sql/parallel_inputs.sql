@@ -1,4 +1,5 @@
 -- What parallel workers can collect from: all kinds of partial paths.
+SET gpusort.enable_join = off;
 LOAD 'gpusort';
 SET client_min_messages = warning;
 SET search_path = gpusort_parallel, gpusort_test, public;

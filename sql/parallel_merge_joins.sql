@@ -1,4 +1,5 @@
 -- Merge joins in parallel workers, which sort the inner side together.
+SET gpusort.enable_join = off;
 LOAD 'gpusort';
 SET client_min_messages = warning;
 SET search_path = gpusort_parallel, gpusort_test, public;

@@ -1,5 +1,6 @@
 -- Sorts that the planner puts into plans by itself, their rows collected by parallel
 -- workers: below window functions, grouping and joins, in subqueries.
+SET gpusort.enable_join = off;
 LOAD 'gpusort';
 SET client_min_messages = warning;
 SET search_path = gpusort_parallel, gpusort_test, public;

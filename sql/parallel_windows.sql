@@ -1,4 +1,5 @@
 -- Window functions in parallel workers, which sort together what they have read.
+SET gpusort.enable_join = off;
 LOAD 'gpusort';
 SET client_min_messages = warning;
 SET search_path = gpusort_parallel, gpusort_test, public;

@@ -1,4 +1,5 @@
 -- Merge joins above our sorts, chosen by cost.
+SET gpusort.enable_join = off;
 LOAD 'gpusort';
 SET client_min_messages = warning;
 SET search_path = gpusort_test, public;

@@ -1,4 +1,5 @@
 -- Sorts that the planner puts below other nodes, and where sorted rows go.
+SET gpusort.enable_join = off;
 LOAD 'gpusort';
 SET client_min_messages = warning;
 SET search_path = gpusort_plan, public;

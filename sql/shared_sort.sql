@@ -1,6 +1,7 @@
 -- Executing sorts that the participants of a Gather make together: slices, all rows to
 -- each, what EXPLAIN says.  Plans are the business of parallel_windows and
 -- parallel_merge_joins.
+SET gpusort.enable_join = off;
 LOAD 'gpusort';
 SET client_min_messages = warning;
 SET search_path = gpusort_parallel, gpusort_test, public;

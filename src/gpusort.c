@@ -16,6 +16,7 @@
 #include "exec/exec_start.h"
 #include "index/index_build.h"
 #include "index/index_hook.h"
+#include "join/exec_join.h"
 #include "memory/memory_settings.h"
 #include "memory/pool.h"
 #include "plan/plan_hooks.h"
@@ -49,6 +50,7 @@ _PG_init(void)
 		gpusort_install_counts();
 	}
 	gpusort_register_nodes();
+	gpusort_register_join();
 	gpusort_install_planner_hooks();
 	gpusort_install_executor_hook();
 	gpusort_install_start_hook();

@@ -177,6 +177,15 @@ gpusort_copy_path_disabled(Path *path, const Path *input)
 #endif
 }
 
+/* ... for one that costs what two inputs do. */
+static inline void
+gpusort_join_path_disabled(Path *path, const Path *outer, const Path *inner)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes = outer->disabled_nodes + inner->disabled_nodes;
+#endif
+}
+
 /*
  * 18: the sort of a merge join's outer side may be an incremental one, if it is told
  * how many of the columns are in order already.
@@ -234,6 +243,16 @@ gpusort_returns_inner_rows(JoinType jointype)
 		return true;
 #endif
 	return jointype == JOIN_RIGHT || jointype == JOIN_FULL;
+}
+
+static inline bool
+gpusort_is_right_anti(JoinType jointype)
+{
+#if PG_VERSION_NUM >= 160000
+	return jointype == JOIN_RIGHT_ANTI;
+#else
+	return false;
+#endif
 }
 
 static inline bool

@@ -25,6 +25,7 @@ bool		gpusort_enable_order_by = true;
 bool		gpusort_enable_index_build = true;
 bool		gpusort_enable_parallel_collect = true;
 bool		gpusort_enable_shared_sort = true;
+bool		gpusort_enable_join = true;
 int			gpusort_engine = GPUSORT_ENGINE_AUTO;
 int			gpusort_late_rows = GPUSORT_LATE_AUTO;
 int			gpusort_min_rows = 2000;
@@ -105,6 +106,9 @@ gpusort_define_settings(void)
 	define_bool("gpusort.enable_shared_sort",
 				"Lets the planner have parallel workers sort together what they read, below window functions, grouping and merge joins.",
 				&gpusort_enable_shared_sort);
+	define_bool("gpusort.enable_join",
+				"Lets the planner join two sorted inputs in one node, by pieces that parallel workers take.",
+				&gpusort_enable_join);
 	define_bool("gpusort.force",
 				"Takes over every eligible sort, whatever its size and cost.",
 				&gpusort_force);

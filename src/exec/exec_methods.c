@@ -28,6 +28,7 @@ static const CustomScanMethods nodes[] = {
 	{.CustomName = GPUSORT_COLLECT_NODE, .CreateCustomScanState = gpusort_create_collect_state},
 	{.CustomName = GPUSORT_SHARED_NODE, .CreateCustomScanState = gpusort_create_shared_state},
 	{.CustomName = GPUSORT_AGGREGATE_NODE, .CreateCustomScanState = refuse_unfinished},
+	{.CustomName = GPUSORT_UNFINISHED_JOIN_NODE, .CreateCustomScanState = refuse_unfinished},
 };
 
 void

@@ -123,6 +123,7 @@ typedef struct GpuSortSharedState
 	/* this execution */
 	bool		child_read;		/* since the child was initialised or rescanned */
 	bool		ready;			/* rows may be returned */
+	instr_time	collect_time;	/* of this participant, for a node above */
 	GpuSortResult result;
 
 	/* in the leader, for EXPLAIN, which comes when the shared memory has gone */
@@ -191,6 +192,7 @@ forget_result(GpuSortSharedState *node)
 		MemoryContextDelete(node->result_context);
 	node->result_context = NULL;
 	node->ready = false;
+	INSTR_TIME_SET_ZERO(node->collect_time);
 }
 
 /* ---------- shared memory ---------- */
@@ -342,7 +344,7 @@ detach_shared(CustomScanState *css)
 	GpuSortSharedState *node = (GpuSortSharedState *) css;
 	GpuSortShared *shared = node->shared;
 
-	if (shared != NULL && BarrierPhase(&shared->barrier) >= GPUSORT_PHASE_READING)
+	if (shared != NULL && shared->result.report.performed)
 	{
 		node->report = shared->result.report;
 		keep_counts(node, shared->counts, shared->participants);
@@ -395,11 +397,10 @@ collect(GpuSortSharedState *node)
 
 /* All have collected: sort the rows of all. */
 static void
-sort_parts(GpuSortSharedState *node, instr_time start)
+sort_parts(GpuSortSharedState *node, instr_time collect_time)
 {
 	MemoryContext old = MemoryContextSwitchTo(result_context(node));
 	TupleDesc	desc = ExecGetResultType(outerPlanState(node));
-	instr_time	collect_time;
 	GpuSort    *sort;
 
 	if (node->parts != NULL)
@@ -412,7 +413,6 @@ sort_parts(GpuSortSharedState *node, instr_time start)
 	else
 		sort = gpusort_begin(desc, &node->spec, false);
 	gpusort_put_refused(&node->refused, desc, sort);
-	collect_time = gpusort_elapsed(start);
 	gpusort_perform(sort);
 	gpusort_note_sort(sort, collect_time, (instr_time) {0});
 	gpusort_publish_result(&node->result, sort, node->shared->participants, collect_time);
@@ -430,7 +430,7 @@ take_part(GpuSortSharedState *node, instr_time start)
 	{
 		collect(node);
 		if (BarrierArriveAndWait(barrier, gpusort_wait_event(&wait_event, "GpuSortShared")))
-			sort_parts(node, start);
+			sort_parts(node, gpusort_elapsed(start));
 		phase = GPUSORT_PHASE_SORTING;
 	}
 	if (phase == GPUSORT_PHASE_SORTING)
@@ -472,6 +472,46 @@ sort_together(GpuSortSharedState *node, instr_time start)
 	MemoryContextSwitchTo(old);
 }
 
+/* ---------- together with others ---------- */
+
+bool
+gpusort_shared_is_parallel(const PlanState *ps)
+{
+	return ((const GpuSortSharedState *) ps)->shared != NULL;
+}
+
+void
+gpusort_shared_collect(PlanState *ps)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) ps;
+	instr_time	start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	node->child_read = true;
+	collect(node);
+	gpusort_add_elapsed(&node->collect_time, start);
+}
+
+void
+gpusort_shared_sort(PlanState *ps)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) ps;
+
+	sort_parts(node, node->collect_time);
+}
+
+void
+gpusort_shared_open(PlanState *ps)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) ps;
+	MemoryContext old = MemoryContextSwitchTo(result_context(node));
+
+	gpusort_find_result(&node->result);
+	MemoryContextSwitchTo(old);
+	node->child_read = true;
+	node->ready = true;
+}
+
 static void
 make_result(GpuSortSharedState *node)
 {
@@ -489,6 +529,16 @@ make_result(GpuSortSharedState *node)
 		sort_together(node, start);
 	estate->es_direction = direction;
 	node->ready = true;
+}
+
+bool
+gpusort_shared_view(PlanState *ps, GpuSortView *view)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) ps;
+
+	if (!node->ready)
+		make_result(node);
+	return gpusort_view_result(&node->result, view);
 }
 
 /* ---------- the node ---------- */

@@ -235,6 +235,20 @@ sort_input(GpuSortScanState *node)
 	gpusort_cursor_open_sort(&node->cursor, node->sort);
 }
 
+bool
+gpusort_sorted_view(PlanState *ps, GpuSortView *view)
+{
+	GpuSortScanState *node = (GpuSortScanState *) ps;
+
+	if (!node->sorted)
+		sort_input(node);
+	if (node->late != NULL || node->cursor.tuplesort != NULL ||
+		!gpusort_is_in_memory(node->sort))
+		return false;
+	gpusort_view(node->sort, view);
+	return true;
+}
+
 static TupleTableSlot *
 exec_proc_node(PlanState *ps)
 {

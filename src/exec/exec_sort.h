@@ -8,6 +8,8 @@
 #include "nodes/execnodes.h"
 #include "nodes/plannodes.h"
 
+#include "sort/sort_view.h"
+
 extern Node *gpusort_create_sort_state(CustomScan *scan);
 
 /* GpuSort nodes that were begun in this process, ever. */
@@ -21,6 +23,12 @@ extern void gpusort_tell_limit(PlanState *node, LimitState *limit);
  * which has the first columns of them.
  */
 extern bool gpusort_return_clean_rows(PlanState *node, TupleDesc desc);
+
+/*
+ * For a GpuSort: its rows in order, sorted now if need be, until it is rescanned; false if they have
+ * to be read through the node.
+ */
+extern bool gpusort_sorted_view(PlanState *node, GpuSortView *view);
 
 /*
  * If the node is a GpuSort, whose rows are returned as they are: nobody knows when more of them

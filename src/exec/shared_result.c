@@ -260,6 +260,24 @@ gpusort_fetch_result(GpuSortResult *result, bool forward, TupleTableSlot *slot)
 	return true;
 }
 
+bool
+gpusort_view_result(const GpuSortResult *result, GpuSortView *view)
+{
+	if (result->sort != NULL)
+	{
+		if (gpusort_tuplesort(result->sort) != NULL || !gpusort_is_in_memory(result->sort))
+			return false;
+		gpusort_view(result->sort, view);
+		return true;
+	}
+	if (result->shared == NULL || result->by_slices || result->file.file != NULL)
+		return false;
+	*view = result->view;
+	if (result->shared->nrows == 0)
+		view->nrows = 0;
+	return true;
+}
+
 /* Slices are taken once, and a tuplesort rewinds only if it was told so. */
 bool
 gpusort_can_rewind_result(const GpuSortResult *result, bool random_access)

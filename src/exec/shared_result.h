@@ -85,6 +85,9 @@ extern void gpusort_keep_result(GpuSortResult *result, GpuSort *sort);
 /* Store the next row of it in the slot; false if there is none for this participant. */
 extern bool gpusort_fetch_result(GpuSortResult *result, bool forward, TupleTableSlot *slot);
 
+/* All rows, if they lie in memory: until the result is closed. */
+extern bool gpusort_view_result(const GpuSortResult *result, GpuSortView *view);
+
 /* Go back to its beginning, which is possible if so it says; mark a position, go back to that. */
 extern bool gpusort_can_rewind_result(const GpuSortResult *result, bool random_access);
 extern void gpusort_rewind_result(GpuSortResult *result);

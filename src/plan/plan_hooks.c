@@ -16,6 +16,7 @@
 #include "plan/plan_distinct.h"
 #include "plan/plan_group_by.h"
 #include "plan/plan_hooks.h"
+#include "plan/plan_join.h"
 #include "plan/plan_merge_join.h"
 #include "plan/plan_order_by.h"
 #include "plan/plan_replace.h"
@@ -42,6 +43,7 @@ consider_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	if (!gpusort_enabled)
 		was_off = true;
 	gpusort_add_merge_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
+	gpusort_add_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 }
 
 static void

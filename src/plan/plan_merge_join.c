@@ -24,30 +24,18 @@
 
 #include <float.h>
 
-#include "executor/nodeHash.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 
 #include "cost/cost.h"
+#include "cost/cost_hash.h"
 #include "pg_compat.h"
 #include "plan/plan_merge_join.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_sorted.h"
 #include "settings.h"
-
-/*
- * What a row costs that is put into or looked up in a hash table, beyond what the planner charges
- * for it, if it misses the core's own cache: 150 ns.  Measured were 300 beside a table of 18 MB and
- * 370 beside 55 MB (2 cores, CPU time); and joining with one of 5 MB took three times as long as
- * merging, with one of 2 MB as long.
- */
-#define HASH_MISS_COST	0.06
-#define HASH_CACHE_BYTES	(1024 * 1024.0)
-
-/* What the table has of a row besides its columns: header, link, and a share of the buckets. */
-#define HASH_ROW_BYTES	40
 
 /* By so much less add_path() finds a path cheaper, and keeps the other, which starts sooner. */
 #define JUST_BELOW		0.985
@@ -107,19 +95,6 @@ make_sorted(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 	return cheapest;
 }
 
-/* What the planner leaves out of a hash join's cost. */
-static Cost
-cost_of_hash_misses(const HashPath *hash)
-{
-	const Path *outer = hash->jpath.outerjoinpath;
-	const Path *inner = hash->jpath.innerjoinpath;
-	double		table_bytes = Min(inner->rows * (inner->pathtarget->width + HASH_ROW_BYTES),
-								  (double) get_hash_memory_limit());
-	double		missed = 1 - Min(HASH_CACHE_BYTES / Max(table_bytes, 1), 1);
-
-	return HASH_MISS_COST * missed * (outer->rows + inner->rows);
-}
-
 /* What the planner's cheapest path for a join costs in truth, as far as we know. */
 static Cost
 true_cost(const RelOptInfo *joinrel)
@@ -129,7 +104,7 @@ true_cost(const RelOptInfo *joinrel)
 	if (cheapest == NULL || cheapest->param_info != NULL)
 		return DBL_MAX;
 	return cheapest->total_cost +
-		(IsA(cheapest, HashPath) ? cost_of_hash_misses((const HashPath *) cheapest) : 0);
+		(IsA(cheapest, HashPath) ? gpusort_hash_join_extra_cost((const HashPath *) cheapest) : 0);
 }
 
 /*

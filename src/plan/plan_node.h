@@ -26,9 +26,11 @@
 #define GPUSORT_NODE			"GpuSort"
 #define GPUSORT_COLLECT_NODE	"GpuSort Collect"
 #define GPUSORT_SHARED_NODE		"GpuSort Shared"
+#define GPUSORT_JOIN_NODE		"GpuSort Join"
 
-/* ... and one that is in no finished plan (plan_distinct_aggs.h). */
+/* ... and those that are in no finished plan (plan_distinct_aggs.h, plan_join.h). */
 #define GPUSORT_AGGREGATE_NODE	"GpuSort Aggregate"
+#define GPUSORT_UNFINISHED_JOIN_NODE	"GpuSort Unfinished Join"
 
 /* What custom_private's elements are: integer and OID lists, of the keys' properties. */
 typedef enum GpuSortPrivate

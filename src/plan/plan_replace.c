@@ -29,6 +29,7 @@
 #include "plan/plan_collect.h"
 #include "plan/plan_distinct_aggs.h"
 #include "plan/plan_estimate.h"
+#include "plan/plan_join.h"
 #include "plan/plan_late.h"
 #include "plan/plan_left.h"
 #include "plan/plan_replace.h"
@@ -276,6 +277,8 @@ finish_node(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 		return finish_path((CustomScan *) plan, limit, statement);
 	if (gpusort_is_node(plan, GPUSORT_AGGREGATE_NODE))
 		return gpusort_finish_distinct_aggs((CustomScan *) plan);
+	if (gpusort_is_node(plan, GPUSORT_UNFINISHED_JOIN_NODE))
+		return gpusort_finish_join((CustomScan *) plan);
 	if (gpusort_is_node(plan, GPUSORT_COLLECT_NODE) || gpusort_is_node(plan, GPUSORT_SHARED_NODE))
 		gpusort_reference_child((CustomScan *) plan);
 	switch (nodeTag(plan))

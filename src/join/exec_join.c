@@ -1,0 +1,456 @@
+/*
+ * exec_join.c
+ *		Executing a GpuSort Join node.
+ *
+ * Its children are two sorts, GpuSort or GpuSort Shared.  It never reads rows of theirs one by one,
+ * unless it must, but the whole result by position, once it is there.
+ *
+ * In a parallel query all participants collect the rows of both sides.  When all have, whoever is
+ * free sorts the one, and somebody else the other at the same time; and when both are there, all
+ * take pieces of them until there are no more.  They meet at a barrier, as those of a GpuSort Shared
+ * by itself do (exec_shared.c): a participant that others wait for returns no row meanwhile, one that
+ * comes later takes part from where it is, and one that never comes is not waited for.
+ *
+ * All that participants hold belongs to the children.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "port/atomics.h"
+#include "storage/barrier.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+#include "exec/exec_shared.h"
+#include "join/exec_join.h"
+#include "join/explain_join.h"
+#include "join/join_rows.h"
+#include "pg_compat.h"
+#include "plan/plan_join.h"
+#include "plan/plan_node.h"
+
+#define OUTER GPUSORT_JOIN_OUTER
+#define INNER GPUSORT_JOIN_INNER
+
+/* Phases of the barrier. */
+typedef enum GpuSortJoinStage
+{
+	GPUSORT_STAGE_COLLECTING,	/* a participant that attaches now collects */
+	GPUSORT_STAGE_SORTING,		/* sides are sorted */
+	GPUSORT_STAGE_JOINING		/* both are there */
+} GpuSortJoinStage;
+
+/* In dynamic shared memory. */
+typedef struct GpuSortJoinShared
+{
+	int			participants;	/* that there may be */
+	Barrier		barrier;
+	pg_atomic_uint32 next_side; /* that nobody has sorted */
+	GpuSortJoinCounter counter;
+
+	/* of participants that have ended */
+	pg_atomic_uint64 ranges;
+	pg_atomic_uint64 matches;
+} GpuSortJoinShared;
+
+typedef struct GpuSortJoinState
+{
+	CustomScanState css;		/* must be first field */
+	MemoryContext context;
+	GpuSortJoinSide sides[2];
+	GpuSortJoinKeys keys;
+	GpuSortJoinRows rows;
+	GpuSortJoinShared *shared;	/* NULL: there is no parallel query, or none any more */
+	GpuSortJoinCounter counter; /* of a participant that is alone */
+	bool		ready;			/* the sides are open */
+	bool		counted;		/* what was found is in the report */
+	GpuSortJoinReport report;
+} GpuSortJoinState;
+
+/* What waiting for the others is called. */
+static uint32 wait_event = 0;
+
+static void begin_node(CustomScanState *css, EState *estate, int eflags);
+static TupleTableSlot *exec_node(CustomScanState *css);
+static void end_node(CustomScanState *css);
+static void rescan_node(CustomScanState *css);
+static Size estimate_shared(CustomScanState *css, ParallelContext *pcxt);
+static void initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
+static void reinitialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
+static void attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate);
+static void detach_shared(CustomScanState *css);
+static void explain_node(CustomScanState *css, List *ancestors, ExplainState *es);
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = GPUSORT_JOIN_NODE,
+	.BeginCustomScan = begin_node,
+	.ExecCustomScan = exec_node,
+	.EndCustomScan = end_node,
+	.ReScanCustomScan = rescan_node,
+	.EstimateDSMCustomScan = estimate_shared,
+	.InitializeDSMCustomScan = initialize_shared,
+	.ReInitializeDSMCustomScan = reinitialize_shared,
+	.InitializeWorkerCustomScan = attach_shared,
+	.ShutdownCustomScan = detach_shared,
+	.ExplainCustomScan = explain_node
+};
+
+static Node *
+create_state(CustomScan *scan)
+{
+	GpuSortJoinState *node = palloc0(sizeof(GpuSortJoinState));
+
+	NodeSetTag(node, T_CustomScanState);
+	node->css.methods = &exec_methods;
+	return (Node *) node;
+}
+
+void
+gpusort_register_join(void)
+{
+	static const CustomScanMethods methods = {
+		.CustomName = GPUSORT_JOIN_NODE, .CreateCustomScanState = create_state
+	};
+
+	RegisterCustomScanMethods(&methods);
+}
+
+/* ---------- shared memory ---------- */
+
+static Size
+estimate_shared(CustomScanState *css, ParallelContext *pcxt)
+{
+	return sizeof(GpuSortJoinShared);
+}
+
+static void
+forget_rows(GpuSortJoinState *node)
+{
+	ExecClearTuple(node->css.ss.ps.ps_ResultTupleSlot);
+	for (int i = 0; i < 2; i++)
+		gpusort_clear_join_side(&node->sides[i]);
+	gpusort_clear_join_keys(&node->keys);
+	node->ready = false;
+}
+
+/* Before workers are started, for the first or another time. */
+static void
+begin_execution(GpuSortJoinState *node)
+{
+	GpuSortJoinShared *shared = node->shared;
+
+	forget_rows(node);
+	BarrierInit(&shared->barrier, 0);
+	pg_atomic_init_u32(&shared->next_side, 0);
+	gpusort_init_join_counter(&shared->counter);
+	pg_atomic_init_u64(&shared->ranges, 0);
+	pg_atomic_init_u64(&shared->matches, 0);
+}
+
+static void
+initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	GpuSortJoinState *node = (GpuSortJoinState *) css;
+
+	/* there is no segment, and no worker; or each participant joins for itself */
+	if (pcxt->seg == NULL || !css->ss.ps.plan->parallel_aware)
+		return;
+	node->shared = coordinate;
+	node->shared->participants = pcxt->nworkers + 1;
+	begin_execution(node);
+}
+
+static void
+reinitialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	GpuSortJoinState *node = (GpuSortJoinState *) css;
+
+	if (node->shared != NULL)
+		begin_execution(node);
+}
+
+static void
+attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
+{
+	GpuSortJoinState *node = (GpuSortJoinState *) css;
+
+	if (css->ss.ps.plan->parallel_aware)
+		node->shared = coordinate;
+}
+
+/* Add what this participant has found to what all have. */
+static void
+count_rows(GpuSortJoinState *node)
+{
+	GpuSortJoinShared *shared = node->shared;
+
+	if (!node->ready || node->counted)
+		return;
+	node->counted = true;
+	node->report.performed = true;
+	node->report.streamed = node->rows.ranges.streams;
+	node->report.pieces = node->rows.ranges.pieces;
+	node->report.ranges = node->rows.nranges;
+	node->report.matches = node->rows.nmatches;
+	if (shared == NULL)
+		return;
+	pg_atomic_fetch_add_u64(&shared->ranges, node->report.ranges);
+	pg_atomic_fetch_add_u64(&shared->matches, node->report.matches);
+}
+
+/* The shared memory is about to go, and no other row will be fetched. */
+static void
+detach_shared(CustomScanState *css)
+{
+	GpuSortJoinState *node = (GpuSortJoinState *) css;
+	GpuSortJoinShared *shared = node->shared;
+
+	count_rows(node);
+	if (shared == NULL)
+		return;
+	node->report.ranges = pg_atomic_read_u64(&shared->ranges);
+	node->report.matches = pg_atomic_read_u64(&shared->matches);
+	node->shared = NULL;
+	node->rows.ranges.counter = NULL;
+}
+
+/* ---------- sorting and joining ---------- */
+
+static PlanState *
+child_of(GpuSortJoinState *node, int side)
+{
+	return node->sides[side].child;
+}
+
+/* Time that is spent in a child without a row of its being returned counts as its own. */
+static void
+start_in_child(const PlanState *child)
+{
+	if (child->instrument != NULL)
+		InstrStartNode(child->instrument);
+}
+
+static void
+stop_in_child(const PlanState *child, double rows)
+{
+	if (child->instrument != NULL)
+		InstrStopNode(child->instrument, rows);
+}
+
+static void
+collect(PlanState *child)
+{
+	start_in_child(child);
+	gpusort_shared_collect(child);
+	stop_in_child(child, 0);
+}
+
+static void
+sort(PlanState *child)
+{
+	start_in_child(child);
+	gpusort_shared_sort(child);
+	stop_in_child(child, 0);
+}
+
+/* The rows of a view are all there at once. */
+static void
+open_side(GpuSortJoinSide *side)
+{
+	start_in_child(side->child);
+	gpusort_open_join_side(side);
+	stop_in_child(side->child, side->is_view ? (double) side->nrows : 0);
+}
+
+/* Sort with the others; both sides are there when this returns. */
+static void
+sort_together(GpuSortJoinState *node)
+{
+	GpuSortJoinShared *shared = node->shared;
+	Barrier    *barrier = &shared->barrier;
+	int			stage = BarrierAttach(barrier);
+
+	if (stage == GPUSORT_STAGE_COLLECTING)
+	{
+		for (int i = 0; i < 2; i++)
+			collect(child_of(node, i));
+		BarrierArriveAndWait(barrier, gpusort_wait_event(&wait_event, "GpuSortJoin"));
+		stage = GPUSORT_STAGE_SORTING;
+	}
+	if (stage == GPUSORT_STAGE_SORTING)
+	{
+		uint32		side;
+
+		while ((side = pg_atomic_fetch_add_u32(&shared->next_side, 1)) < 2)
+			sort(child_of(node, side));
+		BarrierArriveAndWait(barrier, gpusort_wait_event(&wait_event, "GpuSortJoin"));
+	}
+	BarrierDetach(barrier);
+	for (int i = 0; i < 2; i++)
+		gpusort_shared_open(child_of(node, i));
+}
+
+static void
+begin_ranges(GpuSortJoinState *node)
+{
+	GpuSortJoinRanges *ranges = &node->rows.ranges;
+	MemoryContext old = MemoryContextSwitchTo(node->context);
+
+	ranges->sides = node->sides;
+	ranges->keys = &node->keys;
+	ranges->participants = node->shared != NULL ? node->shared->participants : 1;
+	ranges->counter = &node->counter;
+	if (node->shared != NULL)
+		ranges->counter = &node->shared->counter;
+	else
+		gpusort_init_join_counter(&node->counter);
+	gpusort_begin_join_ranges(ranges);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+open_sides(GpuSortJoinState *node)
+{
+	if (node->shared != NULL)
+		sort_together(node);
+	for (int i = 0; i < 2; i++)
+		open_side(&node->sides[i]);
+	begin_ranges(node);
+	node->rows.nranges = node->rows.nmatches = 0;
+	gpusort_restart_join_rows(&node->rows);
+	node->counted = false;
+	node->ready = true;
+}
+
+static TupleTableSlot *
+exec_proc_node(PlanState *ps)
+{
+	GpuSortJoinState *node = (GpuSortJoinState *) ps;
+	TupleTableSlot *slot;
+
+	CHECK_FOR_INTERRUPTS();
+
+	if (unlikely(!node->ready))
+		open_sides(node);
+	if (unlikely(node->counted))
+		return NULL;
+	slot = gpusort_next_join_row(&node->rows);
+	if (unlikely(slot == NULL))
+		count_rows(node);
+	return slot;
+}
+
+static TupleTableSlot *
+exec_node(CustomScanState *css)
+{
+	return exec_proc_node(&css->ss.ps);
+}
+
+/* ---------- the node ---------- */
+
+/* Which children's columns do the expressions have? */
+static bool
+find_wanted(Node *expr, void *arg)
+{
+	GpuSortJoinSide *sides = arg;
+
+	if (expr == NULL)
+		return false;
+	if (IsA(expr, Var))
+	{
+		if (((const Var *) expr)->varno == OUTER_VAR)
+			sides[OUTER].wanted = true;
+		if (((const Var *) expr)->varno == INNER_VAR)
+			sides[INNER].wanted = true;
+		return false;
+	}
+	return expression_tree_walker(expr, find_wanted, arg);
+}
+
+static ExprState *
+begin_clauses(GpuSortJoinState *node, GpuSortJoinExprs which)
+{
+	const CustomScan *scan = (const CustomScan *) node->css.ss.ps.plan;
+	List	   *clauses = list_nth(scan->custom_exprs, which);
+
+	(void) find_wanted((Node *) clauses, node->sides);
+	return ExecInitQual(clauses, &node->css.ss.ps);
+}
+
+static void
+begin_node(CustomScanState *css, EState *estate, int eflags)
+{
+	GpuSortJoinState *node = (GpuSortJoinState *) css;
+	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
+	const List *how = linitial(scan->custom_private);
+	PlanState  *ps = &css->ss.ps;
+	MemoryContext old;
+
+	/* read from front to back, and again from marks only if they must be */
+	eflags = (eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD)) | EXEC_FLAG_MARK;
+	outerPlanState(css) = ExecInitNode(outerPlan(scan), estate, eflags);
+	innerPlanState(css) = ExecInitNode(innerPlan(scan), estate, eflags);
+	gpusort_begin_join_side(&node->sides[OUTER], outerPlanState(css), estate);
+	gpusort_begin_join_side(&node->sides[INNER], innerPlanState(css), estate);
+
+	node->context = AllocSetContextCreate(estate->es_query_cxt, "GpuSort Join",
+										  ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(node->context);
+	gpusort_begin_join_keys(&node->keys, node->sides, estate);
+	MemoryContextSwitchTo(old);
+
+	ps->ps_ProjInfo = ExecBuildProjectionInfo(scan->custom_scan_tlist, ps->ps_ExprContext,
+											  ps->ps_ResultTupleSlot, ps, NULL);
+	(void) find_wanted((Node *) scan->custom_scan_tlist, node->sides);
+	node->rows.ps = ps;
+	node->rows.sides = node->sides;
+	node->rows.context = node->context;
+	node->rows.filter = begin_clauses(node, GPUSORT_JOIN_FILTER);
+	node->rows.qual = begin_clauses(node, GPUSORT_JOIN_OTHER);
+	gpusort_begin_join_rows(&node->rows, list_nth_int(how, GPUSORT_JOIN_TYPE),
+							list_nth_int(how, GPUSORT_JOIN_INNER_UNIQUE) != 0);
+	ps->ExecProcNode = exec_proc_node;
+}
+
+static void
+end_node(CustomScanState *css)
+{
+	GpuSortJoinState *node = (GpuSortJoinState *) css;
+
+	forget_rows(node);
+	ExecEndNode(outerPlanState(css));
+	ExecEndNode(innerPlanState(css));
+	MemoryContextDelete(node->context);
+}
+
+/* Sides in memory are joined once more as they are, if their rows are the same. */
+static void
+rescan_node(CustomScanState *css)
+{
+	GpuSortJoinState *node = (GpuSortJoinState *) css;
+
+	for (int i = 0; i < 2; i++)
+	{
+		PlanState  *child = child_of(node, i);
+
+		if (child->chgParam != NULL || node->sides[i].is_shared || !node->sides[i].is_view)
+			ExecReScan(child);
+	}
+	forget_rows(node);
+}
+
+/* ---------- EXPLAIN ---------- */
+
+static void
+explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	GpuSortJoinState *node = (GpuSortJoinState *) css;
+
+	/* the query has stopped before the last row */
+	if (es->analyze)
+		count_rows(node);
+	gpusort_explain_join(css, &node->report, ancestors, es);
+}

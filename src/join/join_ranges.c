@@ -1,0 +1,385 @@
+/*
+ * join_ranges.c
+ *		Ranges of rows of two sorted sides that have the same key; see join_ranges.h.
+ *
+ * Of a piece, the first words of all keys are loaded into arrays, which is when its rows are
+ * touched, with those that follow prefetched.  What then goes from row to row is in the cache.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "join/join_ranges.h"
+#include "settings.h"
+
+#define OUTER GPUSORT_JOIN_OUTER
+#define INNER GPUSORT_JOIN_INNER
+
+/*
+ * Rows of a piece, of both sides: its rows stay in a core's second cache while it is joined, and
+ * finding its ends, some 50 rows that are not in a cache, costs little beside it.  There are at
+ * least so many pieces for each participant, unless they would have less than the other number.
+ */
+#define MAX_PIECE_ROWS	8192
+#define MIN_PIECE_ROWS	512
+#define PIECES_EACH		16
+
+/* ... where sorts are forced, in tests that is, which have few rows. */
+#define FORCED_PIECE_ROWS	16
+
+void
+gpusort_init_join_counter(GpuSortJoinCounter *counter)
+{
+	pg_atomic_init_u64(&counter->next_piece, 0);
+	pg_atomic_init_u32(&counter->streams, 0);
+}
+
+/* ---------- pieces ---------- */
+
+static uint64
+number_of_pieces(uint64 rows, uint64 piece_rows)
+{
+	return (rows + piece_rows - 1) / piece_rows;
+}
+
+static void
+plan_pieces(GpuSortJoinRanges *ranges)
+{
+	GpuSortJoinOrder *order = &ranges->order;
+	uint64		rows = 0;
+
+	order->compare = gpusort_compare_join_positions;
+	order->arg = ranges->keys;
+	for (int i = 0; i < 2; i++)
+	{
+		order->from[i] = ranges->sides[i].from;
+		order->to[i] = ranges->sides[i].to;
+		rows += order->to[i] - order->from[i];
+	}
+	ranges->piece_rows = rows / (ranges->participants * PIECES_EACH);
+	ranges->piece_rows = Min(Max(ranges->piece_rows, MIN_PIECE_ROWS), MAX_PIECE_ROWS);
+	if (gpusort_force)
+		ranges->piece_rows = FORCED_PIECE_ROWS;
+	ranges->pieces = number_of_pieces(rows, ranges->piece_rows);
+	for (int i = 0; i < 2; i++)
+		ranges->null_pieces[i] = !ranges->unmatched[i] ? 0 :
+			number_of_pieces(ranges->sides[i].nrows - (order->to[i] - order->from[i]),
+							 ranges->piece_rows);
+	ranges->nulls_first = ranges->sides[OUTER].spec.nulls_first[0];
+	ranges->next_cut_piece = PG_UINT64_MAX;
+}
+
+/* Room for the words of a piece; one side may have all of its rows. */
+static void
+make_room(GpuSortJoinRanges *ranges)
+{
+	for (int i = 0; i < 2 && ranges->keys->use_words; i++)
+	{
+		GpuSortJoinSide *side = &ranges->sides[i];
+
+		if (side->words == NULL)
+			side->words = palloc(MAX_PIECE_ROWS * sizeof(uint64));
+		side->words_room = MAX_PIECE_ROWS;
+	}
+}
+
+void
+gpusort_begin_join_ranges(GpuSortJoinRanges *ranges)
+{
+	ranges->streams = !ranges->sides[OUTER].is_view || !ranges->sides[INNER].is_view;
+	for (int i = 0; i < 2; i++)
+		ranges->at[i] = ranges->end[i] = 0;
+	ranges->tail_end = 0;
+	ranges->is_null_piece = false;
+	if (ranges->streams)
+	{
+		ranges->is_reader = pg_atomic_fetch_add_u32(&ranges->counter->streams, 1) == 0;
+		gpusort_begin_join_stream(&ranges->stream, ranges->sides, ranges->keys);
+		return;
+	}
+	plan_pieces(ranges);
+	make_room(ranges);
+}
+
+/* The rows whose first key is null, of one side. */
+static void
+begin_null_piece(GpuSortJoinRanges *ranges, GpuSortJoinEnd side, uint64 piece)
+{
+	const GpuSortJoinSide *rows = &ranges->sides[side];
+	uint64		from = ranges->nulls_first ? 0 : rows->to;
+	uint64		to = ranges->nulls_first ? rows->from : rows->nrows;
+
+	ranges->is_null_piece = true;
+	ranges->at[!side] = ranges->end[!side] = 0;
+	ranges->at[side] = from + piece * ranges->piece_rows;
+	ranges->end[side] = Min(ranges->at[side] + ranges->piece_rows, to);
+}
+
+static GpuSortJoinCut
+cut_before(GpuSortJoinRanges *ranges, uint64 piece)
+{
+	if (piece == ranges->pieces)
+		return (GpuSortJoinCut) {{ranges->order.to[OUTER], ranges->order.to[INNER]}};
+	return gpusort_join_cut(&ranges->order, piece * ranges->piece_rows, ranges->whole);
+}
+
+/* Are there inner rows behind the piece that are equal to its last outer rows? */
+static void
+find_tail(GpuSortJoinRanges *ranges)
+{
+	GpuSortJoinOrder *order = &ranges->order;
+	uint64		inner = ranges->end[INNER];
+	uint64		outer = ranges->end[OUTER];
+
+	ranges->tail_end = 0;
+	if (ranges->at[OUTER] == outer || inner == order->to[INNER] ||
+		gpusort_compare_join_positions(ranges->keys, OUTER, outer - 1, INNER, inner) != 0)
+		return;
+	ranges->tail_end = gpusort_join_end_of_equals(order, INNER, inner, OUTER, outer - 1);
+	if (ranges->keys->use_words)
+		ranges->tail_word = gpusort_join_word(&ranges->sides[OUTER],
+											  gpusort_join_tuple(&ranges->sides[OUTER], outer - 1));
+}
+
+static void
+begin_piece(GpuSortJoinRanges *ranges, uint64 piece)
+{
+	GpuSortJoinCut cut = ranges->next_cut_piece == piece ? ranges->next_cut
+		: cut_before(ranges, piece);
+
+	ranges->next_cut = cut_before(ranges, piece + 1);
+	ranges->next_cut_piece = piece + 1;
+	ranges->is_null_piece = false;
+	for (int i = 0; i < 2; i++)
+	{
+		ranges->at[i] = cut.at[i];
+		ranges->end[i] = ranges->next_cut.at[i];
+	}
+	find_tail(ranges);
+}
+
+/* Take a piece; false if there are no more. */
+static bool
+take_piece(GpuSortJoinRanges *ranges)
+{
+	const uint64 *null_pieces = ranges->null_pieces;
+	uint64		nulls = null_pieces[OUTER] + null_pieces[INNER];
+	uint64		piece;
+
+	if (pg_atomic_read_u64(&ranges->counter->next_piece) >= nulls + ranges->pieces)
+		return false;
+	piece = pg_atomic_fetch_add_u64(&ranges->counter->next_piece, 1);
+	if (piece >= nulls + ranges->pieces)
+		return false;
+	CHECK_FOR_INTERRUPTS();
+	if (ranges->nulls_first ? piece >= nulls : piece < ranges->pieces)
+	{
+		begin_piece(ranges, ranges->nulls_first ? piece - nulls : piece);
+		return true;
+	}
+	if (!ranges->nulls_first)
+		piece -= ranges->pieces;
+	if (piece < null_pieces[OUTER])
+		begin_null_piece(ranges, OUTER, piece);
+	else
+		begin_null_piece(ranges, INNER, piece - null_pieces[OUTER]);
+	return true;
+}
+
+/* ---------- ranges of a piece ---------- */
+
+/*
+ * Have words at hand for rows of a side from a position of the piece on.  Equal inner rows may make
+ * a piece longer than planned, so it may take several times.
+ */
+static inline uint64
+word_of(GpuSortJoinRanges *ranges, GpuSortJoinEnd end, uint64 position)
+{
+	GpuSortJoinSide *side = &ranges->sides[end];
+
+	if (unlikely(position - side->words_from >= side->words_loaded))
+	{
+		uint64		to = Min(ranges->end[end], position + side->words_room);
+
+		gpusort_join_load_words(side, position, to);
+	}
+	return side->words[position - side->words_from];
+}
+
+/* Compare the rows that the piece has at two positions. */
+static inline int
+compare_at(GpuSortJoinRanges *ranges, uint64 outer, uint64 inner)
+{
+	if (likely(ranges->keys->use_words))
+	{
+		uint64		a = word_of(ranges, OUTER, outer);
+		uint64		b = word_of(ranges, INNER, inner);
+
+		if (a != b)
+			return a < b ? -1 : 1;
+		if (likely(ranges->keys->words_suffice))
+			return 0;
+	}
+	return gpusort_compare_join_ties(ranges->keys, OUTER, outer, INNER, inner);
+}
+
+/* The end of the rows of a side, of the piece's, that are equal to the one at a position. */
+static uint64
+end_of_equals(GpuSortJoinRanges *ranges, GpuSortJoinEnd side, uint64 from)
+{
+	bool		use_words = ranges->keys->use_words;
+	bool		words_suffice = ranges->keys->words_suffice;
+	uint64		word = use_words ? word_of(ranges, side, from) : 0;
+	uint64		end = from + 1;
+
+	for (; end < ranges->end[side]; end++)
+	{
+		if (use_words && word_of(ranges, side, end) != word)
+			break;
+		if (!words_suffice &&
+			gpusort_compare_join_ties(ranges->keys, side, end, side, from) != 0)
+			break;
+		if (unlikely(end % 1024 == 0))
+			CHECK_FOR_INTERRUPTS();
+	}
+	return end;
+}
+
+/* Rows of one side that have no match. */
+static bool
+return_unmatched(GpuSortJoinRanges *ranges, GpuSortJoinEnd side, uint64 to,
+				 GpuSortJoinRange *range)
+{
+	uint64		from = ranges->at[side];
+
+	ranges->at[side] = to;
+	if (from == to || !ranges->unmatched[side])
+		return false;
+	range->from[side] = from;
+	range->to[side] = to;
+	range->from[!side] = range->to[!side] = ranges->at[!side];
+	range->matches = false;
+	range->owns_inner = true;
+	return true;
+}
+
+/* Is some other key than the first null, so that rows which sorts find equal do not match? */
+static bool
+has_null(const GpuSortJoinRanges *ranges, uint64 outer)
+{
+	GpuSortJoinSide *side = &ranges->sides[OUTER];
+
+	if (ranges->keys->nkeys == 1)
+		return false;
+	gpusort_join_load(side, outer);
+	return gpusort_join_row_has_null(side);
+}
+
+static void
+return_equals(GpuSortJoinRanges *ranges, uint64 outer_end, uint64 inner, uint64 inner_end,
+			  GpuSortJoinRange *range)
+{
+	range->from[OUTER] = ranges->at[OUTER];
+	range->to[OUTER] = outer_end;
+	range->from[INNER] = inner;
+	range->to[INNER] = inner_end;
+	range->matches = !has_null(ranges, range->from[OUTER]);
+	ranges->at[OUTER] = outer_end;
+}
+
+/* How the outer row at a position compares with the inner rows behind the piece. */
+static int
+compare_with_tail(GpuSortJoinRanges *ranges, uint64 outer)
+{
+	if (ranges->keys->use_words)
+	{
+		uint64		word = word_of(ranges, OUTER, outer);
+
+		if (word != ranges->tail_word)
+			return word < ranges->tail_word ? -1 : 1;
+		if (ranges->keys->words_suffice)
+			return 0;
+	}
+	return gpusort_compare_join_ties(ranges->keys, OUTER, outer, INNER, ranges->end[INNER]);
+}
+
+/* The inner rows of the piece have been looked at: the rest of the outer ones. */
+static bool
+next_behind_inner(GpuSortJoinRanges *ranges, GpuSortJoinRange *range)
+{
+	uint64		outer = ranges->at[OUTER];
+	uint64		end = ranges->end[OUTER];
+
+	if (ranges->tail_end == 0)
+		return return_unmatched(ranges, OUTER, end, range);
+	while (outer < end && compare_with_tail(ranges, outer) < 0)
+		outer++;
+	if (return_unmatched(ranges, OUTER, outer, range))
+		return true;
+	return_equals(ranges, end, ranges->end[INNER], ranges->tail_end, range);
+	range->owns_inner = false;
+	return true;
+}
+
+/* The next range of the piece; false if there are no more that anybody wants. */
+static bool
+next_in_piece(GpuSortJoinRanges *ranges, GpuSortJoinRange *range)
+{
+	uint64		outer_end = ranges->end[OUTER];
+	uint64		inner_end = ranges->end[INNER];
+
+	while (ranges->at[OUTER] < outer_end && ranges->at[INNER] < inner_end)
+	{
+		uint64		outer = ranges->at[OUTER];
+		uint64		inner = ranges->at[INNER];
+		int			cmp = compare_at(ranges, outer, inner);
+
+		if (cmp < 0)
+		{
+			do
+				outer++;
+			while (outer < outer_end && (cmp = compare_at(ranges, outer, inner)) < 0);
+			if (return_unmatched(ranges, OUTER, outer, range))
+				return true;
+		}
+		else if (cmp > 0)
+		{
+			do
+				inner++;
+			while (inner < inner_end && (cmp = compare_at(ranges, outer, inner)) > 0);
+			if (return_unmatched(ranges, INNER, inner, range))
+				return true;
+		}
+		else
+		{
+			ranges->at[INNER] = end_of_equals(ranges, INNER, inner);
+			return_equals(ranges, end_of_equals(ranges, OUTER, outer), inner, ranges->at[INNER],
+						  range);
+			range->owns_inner = true;
+			return true;
+		}
+	}
+	if (ranges->at[OUTER] < outer_end && next_behind_inner(ranges, range))
+		return true;
+	return return_unmatched(ranges, INNER, inner_end, range);
+}
+
+bool
+gpusort_next_join_range(GpuSortJoinRanges *ranges, GpuSortJoinRange *range)
+{
+	if (unlikely(ranges->streams))
+		return ranges->is_reader && gpusort_next_join_stream_range(&ranges->stream, range);
+	for (;;)
+	{
+		if (likely(!ranges->is_null_piece))
+		{
+			if (next_in_piece(ranges, range))
+				return true;
+		}
+		else if (return_unmatched(ranges, OUTER, ranges->end[OUTER], range) ||
+				 return_unmatched(ranges, INNER, ranges->end[INNER], range))
+			return true;
+		if (!take_piece(ranges))
+			return false;
+	}
+}

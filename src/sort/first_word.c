@@ -1,0 +1,55 @@
+/*
+ * first_word.c
+ *		The first word of a row's sort key; see first_word.h.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "sort/first_word.h"
+#include "sort/key_strings.h"
+
+bool
+gpusort_first_words_compare(Oid sortop, Oid type, Oid other_sortop, Oid other_type, Oid collation)
+{
+	bool		reverse;
+	bool		other_reverse;
+	const char *reason;
+	const GpuSortCodec *codec = gpusort_codec_lookup(sortop, type, collation, &reverse, &reason);
+	const GpuSortCodec *other = gpusort_codec_lookup(other_sortop, other_type, collation,
+													 &other_reverse, &reason);
+
+	return codec != NULL && other != NULL && reverse == other_reverse &&
+		!gpusort_codec_is_untrusted(codec) && !gpusort_codec_is_untrusted(other) &&
+		(codec == other || (codec->integer_bytes > 0 && other->integer_bytes > 0));
+}
+
+void
+gpusort_begin_first_word(GpuSortFirstWord *word, Oid sortop, Oid type, Oid collation)
+{
+	bool		reverse;
+	const char *reason;
+	const GpuSortCodec *codec = gpusort_codec_lookup(sortop, type, collation, &reverse, &reason);
+
+	if (codec == NULL)
+		elog(ERROR, "gpusort: no encoding of a sort key: %s", reason);
+	/* codecs that hold more than a buffer for one value have no believed words */
+	gpusort_begin_key_memory(&word->memory, MaxAllocSize);
+	gpusort_codec_begin(&word->encoder, codec, type, collation, &word->memory);
+	word->flip = reverse ? PG_UINT64_MAX : 0;
+	word->integer_bytes = codec->integer_bytes;
+	word->exact = codec->bytes == GPUSORT_BYTES_NONE && codec->nwords == 1;
+}
+
+uint64
+gpusort_first_word(GpuSortFirstWord *word, Datum value)
+{
+	const GpuSortCodec *codec = word->encoder.codec;
+	GpuSortKey	key;
+
+	if (!codec->encode(&word->encoder, value, &key))
+		elog(ERROR, "gpusort: a value that was sorted has no encoding");
+	if (codec->bytes == GPUSORT_BYTES_NONE)
+		return key.words[0] ^ word->flip;
+	return bytes_word(codec->bytes, key.data, key.len, 0) ^ word->flip;
+}
