@@ -14,6 +14,8 @@
 #include "exec/exec_methods.h"
 #include "exec/exec_rest.h"
 #include "exec/exec_start.h"
+#include "heap/heap_cluster.h"
+#include "heap/heap_hook.h"
 #include "index/index_build.h"
 #include "index/index_hook.h"
 #include "join/exec_join.h"
@@ -31,9 +33,11 @@ PG_MODULE_MAGIC;
 PGDLLEXPORT void _PG_init(void);
 PGDLLEXPORT Datum gpusort_version(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum gpusort_index_builds(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum gpusort_clusters(PG_FUNCTION_ARGS);
 
 PG_FUNCTION_INFO_V1(gpusort_version);
 PG_FUNCTION_INFO_V1(gpusort_index_builds);
+PG_FUNCTION_INFO_V1(gpusort_clusters);
 
 void
 _PG_init(void)
@@ -55,6 +59,7 @@ _PG_init(void)
 	gpusort_install_executor_hook();
 	gpusort_install_start_hook();
 	gpusort_install_index_hooks();
+	gpusort_install_heap_hooks();
 }
 
 Datum
@@ -63,21 +68,45 @@ gpusort_version(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(GPUSORT_VERSION));
 }
 
-/* What became of the index builds of this session. */
-Datum
-gpusort_index_builds(PG_FUNCTION_ARGS)
+/* A row of counters. */
+static Datum
+row_of_counters(FunctionCallInfo fcinfo, const int64 *counters, int count)
 {
-	Datum		values[] = {
-		Int64GetDatum(gpusort_index_counters.built),
-		Int64GetDatum(gpusort_index_counters.given_up),
-		Int64GetDatum(gpusort_index_counters.left),
-		Int64GetDatum(gpusort_index_counters.workers),
-		Int64GetDatum(gpusort_index_counters.slices),
-	};
-	bool		nulls[lengthof(values)] = {0};
+	Datum		values[8];
+	bool		nulls[8] = {0};
 	TupleDesc	desc;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	for (int i = 0; i < count; i++)
+		values[i] = Int64GetDatum(counters[i]);
+	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
+}
+
+/* What became of the index builds of this session. */
+Datum
+gpusort_index_builds(PG_FUNCTION_ARGS)
+{
+	const int64 counters[] = {
+		gpusort_index_counters.built,
+		gpusort_index_counters.given_up,
+		gpusort_index_counters.left,
+		gpusort_index_counters.workers,
+		gpusort_index_counters.slices,
+	};
+
+	PG_RETURN_DATUM(row_of_counters(fcinfo, counters, lengthof(counters)));
+}
+
+/* What became of the tables that this session has clustered. */
+Datum
+gpusort_clusters(PG_FUNCTION_ARGS)
+{
+	const int64 counters[] = {
+		gpusort_cluster_counters.sorted,
+		gpusort_cluster_counters.given_up,
+		gpusort_cluster_counters.left,
+	};
+
+	PG_RETURN_DATUM(row_of_counters(fcinfo, counters, lengthof(counters)));
 }

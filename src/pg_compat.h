@@ -694,6 +694,47 @@ typedef get_relation_info_hook_type GpuSortRelationHook;
  */
 #if PG_VERSION_NUM >= 190000
 #define T_ClusterStmt	T_RepackStmt
+#define ClusterStmt		RepackStmt
+#endif
+
+/* ---------- copies of tables ---------- */
+
+#include "access/tableam.h"
+#include "commands/progress.h"
+
+/*
+ * 19: a table may be copied as a snapshot sees it, while others write to it (REPACK CONCURRENTLY);
+ * and what shows the progress of CLUSTER has the names of REPACK.
+ *
+ * The parameters of a table access method's relation_copy_for_cluster(), and what it passes on.
+ */
+#if PG_VERSION_NUM >= 190000
+#define GPUSORT_COPY_FOR_CLUSTER_PARAMETERS \
+	Relation old_heap, Relation new_heap, Relation index, bool use_sort, \
+	TransactionId oldest_xmin, Snapshot snapshot, TransactionId *freeze_xid, \
+	MultiXactId *freeze_multi, double *num_tuples, double *tups_vacuumed, \
+	double *tups_recently_dead
+#define GPUSORT_COPY_FOR_CLUSTER_ARGUMENTS \
+	old_heap, new_heap, index, use_sort, oldest_xmin, snapshot, freeze_xid, freeze_multi, \
+	num_tuples, tups_vacuumed, tups_recently_dead
+#define GPUSORT_COPY_IS_CONCURRENT	(snapshot != NULL)
+#define PROGRESS_CLUSTER_PHASE		PROGRESS_REPACK_PHASE
+#define PROGRESS_CLUSTER_PHASE_SEQ_SCAN_HEAP	PROGRESS_REPACK_PHASE_SEQ_SCAN_HEAP
+#define PROGRESS_CLUSTER_PHASE_SORT_TUPLES		PROGRESS_REPACK_PHASE_SORT_TUPLES
+#define PROGRESS_CLUSTER_PHASE_WRITE_NEW_HEAP	PROGRESS_REPACK_PHASE_WRITE_NEW_HEAP
+#define PROGRESS_CLUSTER_TOTAL_HEAP_BLKS		PROGRESS_REPACK_TOTAL_HEAP_BLKS
+#define PROGRESS_CLUSTER_HEAP_BLKS_SCANNED		PROGRESS_REPACK_HEAP_BLKS_SCANNED
+#define PROGRESS_CLUSTER_HEAP_TUPLES_SCANNED	PROGRESS_REPACK_HEAP_TUPLES_SCANNED
+#define PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN	PROGRESS_REPACK_HEAP_TUPLES_INSERTED
+#else
+#define GPUSORT_COPY_FOR_CLUSTER_PARAMETERS \
+	Relation old_heap, Relation new_heap, Relation index, bool use_sort, \
+	TransactionId oldest_xmin, TransactionId *freeze_xid, MultiXactId *freeze_multi, \
+	double *num_tuples, double *tups_vacuumed, double *tups_recently_dead
+#define GPUSORT_COPY_FOR_CLUSTER_ARGUMENTS \
+	old_heap, new_heap, index, use_sort, oldest_xmin, freeze_xid, freeze_multi, \
+	num_tuples, tups_vacuumed, tups_recently_dead
+#define GPUSORT_COPY_IS_CONCURRENT	false
 #endif
 
 /* ---------- index pages ---------- */

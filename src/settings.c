@@ -23,6 +23,7 @@
 bool		gpusort_enabled = true;
 bool		gpusort_enable_order_by = true;
 bool		gpusort_enable_index_build = true;
+bool		gpusort_enable_cluster = true;
 bool		gpusort_enable_parallel_collect = true;
 bool		gpusort_enable_shared_sort = true;
 bool		gpusort_enable_join = true;
@@ -100,6 +101,9 @@ gpusort_define_settings(void)
 	define_bool("gpusort.enable_index_build",
 				"Lets gpusort build btree indexes.",
 				&gpusort_enable_index_build);
+	define_bool("gpusort.enable_cluster",
+				"Lets gpusort sort the rows of tables for CLUSTER.",
+				&gpusort_enable_cluster);
 	define_bool("gpusort.enable_parallel_collect",
 				"Lets the planner have parallel workers collect the rows of one sort.",
 				&gpusort_enable_parallel_collect);

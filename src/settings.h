@@ -37,6 +37,7 @@ typedef enum GpuSortFault
 extern bool gpusort_enabled;
 extern bool gpusort_enable_order_by;
 extern bool gpusort_enable_index_build;
+extern bool gpusort_enable_cluster;
 extern bool gpusort_enable_parallel_collect;
 extern bool gpusort_enable_shared_sort;
 extern bool gpusort_enable_join;

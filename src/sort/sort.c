@@ -39,6 +39,21 @@ gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 	return sort;
 }
 
+/* Begin with ranges a sort that is never handed over; NULL if there are none. */
+static GpuSort *
+begin_ranges(GpuSort *sort)
+{
+	sort->optional = true;
+	if (gpusort_ranges_are_many() || !gpusort_acquire_ranges(sort))
+	{
+		gpusort_release_state(sort);
+		return NULL;
+	}
+	if (sort->spec.nkeys > 0)
+		gpusort_watch_begin(sort);
+	return sort;
+}
+
 GpuSort *
 gpusort_begin_index(Relation index, const GpuSortSpec *spec, size_t limit_bytes)
 {
@@ -49,21 +64,23 @@ gpusort_begin_index(Relation index, const GpuSortSpec *spec, size_t limit_bytes)
 		sort->memory.pool_account.max_extents = 0;
 	sort->index_rows = true;
 	gpusort_make_index_template(&sort->rows.template, sort->desc);
-	if (gpusort_ranges_are_many() || !gpusort_acquire_ranges(sort))
-	{
-		gpusort_release_state(sort);
-		return NULL;
-	}
-	if (spec->nkeys > 0)
-		gpusort_watch_begin(sort);
-	return sort;
+	return begin_ranges(sort);
+}
+
+GpuSort *
+gpusort_begin_optional(TupleDesc desc, const GpuSortSpec *spec, size_t limit_bytes)
+{
+	GpuSort    *sort = gpusort_make_state(desc, spec, limit_bytes);
+
+	gpusort_make_minimal_template(&sort->rows.template, sort->desc);
+	return begin_ranges(sort);
 }
 
 /* The rows can't be sorted here. */
 static void
 give_up(GpuSort *sort, GpuSortHandover why)
 {
-	if (sort->index_rows)
+	if (sort->optional)
 		sort->stats.handover = why;
 	else
 		gpusort_hand_over(sort, why);
@@ -114,8 +131,8 @@ gpusort_perform(GpuSort *sort)
 
 	INSTR_TIME_SET_CURRENT(start);
 	sort->stats.bound = sort->bound.rows;
-	/* an index sort that has failed */
-	if (sort->stats.handover != GPUSORT_HANDOVER_NONE && sort->index_rows)
+	/* one that has failed */
+	if (sort->stats.handover != GPUSORT_HANDOVER_NONE && sort->optional)
 		return;
 	if (sort->tuplesort == NULL)
 	{

@@ -14,7 +14,8 @@
  *
  * The rows of an index build are IndexTuples, ordered by their key columns and
  * then by TID, whatever the order of arrival.  Such a sort is never handed over:
- * its caller is told that it has failed, and lets PostgreSQL build the index.
+ * its caller is told that it has failed, and lets PostgreSQL build the index.  The same goes
+ * for one whose caller asks for that (gpusort_begin_optional()).
  *
  * Public: other folders include it.
  */
@@ -122,6 +123,13 @@ extern GpuSort *gpusort_begin(TupleDesc desc, const GpuSortSpec *spec,
  */
 extern GpuSort *gpusort_begin_index(Relation index, const GpuSortSpec *spec,
 									size_t limit_bytes);
+
+/*
+ * Begin a sort of rows of the given descriptor, as gpusort_begin(), for who can start anew
+ * without it: in at most limit_bytes, and never handed over.  NULL if there is no memory.
+ */
+extern GpuSort *gpusort_begin_optional(TupleDesc desc, const GpuSortSpec *spec,
+									   size_t limit_bytes);
 
 /*
  * No more rows than these will be fetched of what is put from now on: the sort has none yet.  0:

@@ -510,6 +510,31 @@ gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot)
 	return true;
 }
 
+/* Count a row in, or say why it could not be taken in. */
+static inline bool
+count_optional_row(GpuSort *sort, GpuSortHandover why)
+{
+	if (likely(why == GPUSORT_HANDOVER_NONE))
+		sort->stats.rows++;
+	else
+		sort->stats.handover = why;
+	return why == GPUSORT_HANDOVER_NONE;
+}
+
+bool
+gpusort_put_optional_slot(GpuSort *sort, TupleTableSlot *slot)
+{
+	GpuSortHandover why = GPUSORT_HANDOVER_NONE;
+
+	if (unlikely(!take_slot(sort, slot)))
+	{
+		why = gpusort_make_room(sort);
+		if (why == GPUSORT_HANDOVER_NONE && !take_slot(sort, slot))
+			why = gpusort_handover_cause(&sort->keys);
+	}
+	return count_optional_row(sort, why);
+}
+
 /*
  * Is a tuple on a page, as its first key tells, beyond the bound?  Then it is dropped before
  * the rest of it is looked at.
@@ -637,17 +662,6 @@ take_index_tuple(GpuSort *sort, IndexTuple tuple)
 	return true;
 }
 
-/* Count a row in, or say why it could not be taken in. */
-static inline bool
-count_index_row(GpuSort *sort, GpuSortHandover why)
-{
-	if (likely(why == GPUSORT_HANDOVER_NONE))
-		sort->stats.rows++;
-	else
-		sort->stats.handover = why;
-	return why == GPUSORT_HANDOVER_NONE;
-}
-
 bool
 gpusort_put_index_values(GpuSort *sort, const Datum *values, const bool *isnull,
 						 ItemPointer tid, bool alive)
@@ -660,7 +674,7 @@ gpusort_put_index_values(GpuSort *sort, const Datum *values, const bool *isnull,
 		if (why == GPUSORT_HANDOVER_NONE && !take_index_values(sort, values, isnull, tid, alive))
 			why = gpusort_handover_cause(&sort->keys);
 	}
-	return count_index_row(sort, why);
+	return count_optional_row(sort, why);
 }
 
 bool
@@ -674,7 +688,7 @@ gpusort_put_index_tuple(GpuSort *sort, IndexTuple tuple)
 		if (why == GPUSORT_HANDOVER_NONE && !take_index_tuple(sort, tuple))
 			why = gpusort_handover_cause(&sort->keys);
 	}
-	return count_index_row(sort, why);
+	return count_optional_row(sort, why);
 }
 
 bool

@@ -20,6 +20,12 @@ extern void gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot);
 extern bool gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot);
 
 /*
+ * The same for a sort that is never handed over (gpusort_begin_optional()); false if it must be
+ * given up, which its statistics give the reason for.
+ */
+extern bool gpusort_put_optional_slot(GpuSort *sort, TupleTableSlot *slot);
+
+/*
  * Take in a tuple on a page, of a table whose descriptor is the sort's, if
  * that is possible without deforming it; false if not (use a slot then).
  */

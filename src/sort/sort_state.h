@@ -132,6 +132,7 @@ struct GpuSort
 	TupleDesc	desc;
 	GpuSortSpec spec;
 	bool		index_rows;		/* rows are IndexTuples, else MinimalTuples */
+	bool		optional;		/* never handed over: the caller is told that it has failed */
 
 	/* in a sort whose rows several processes collect (sort_parts.h) */
 	bool		is_part;

@@ -25,6 +25,8 @@ gpusort_kind_name(GpuSortKind kind)
 			return "set operation";
 		case GPUSORT_KIND_INDEX:
 			return "index";
+		case GPUSORT_KIND_CLUSTER:
+			return "cluster";
 		case GPUSORT_KIND_OTHER:
 			break;
 	}

@@ -1,0 +1,112 @@
+/*
+ * heap_eligible.c
+ *		Whether the copy of a table in the order of an index is made here; see
+ *		heap_eligible.h.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/tableam.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "optimizer/plancat.h"
+#include "utils/rel.h"
+
+#include "cost/cost.h"
+#include "heap/heap_eligible.h"
+#include "heap/heap_version.h"
+#include "index/index_key.h"
+#include "settings.h"
+#include "sort/sort_limits.h"
+
+/* By what the index sorts, as columns of its table. */
+static bool
+find_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
+{
+	if (index->rd_rel->relam != BTREE_AM_OID)
+		*reason = "index is no btree";
+	else if (gpusort_index_sort_spec(index, spec, reason))
+	{
+		spec->kind = GPUSORT_KIND_CLUSTER;
+		for (int i = 0; i < spec->nkeys; i++)
+			spec->attnos[i] = index->rd_index->indkey.values[i];
+		for (int i = 0; i < spec->nkeys; i++)
+			if (spec->attnos[i] <= 0)
+			{
+				*reason = "index has expressions";
+				return false;
+			}
+		return true;
+	}
+	return false;
+}
+
+/* What sorting the table takes, without the memory for what a version has beyond its columns. */
+static bool
+estimate_sort(Relation heap, GpuSortSpec *spec, GpuSortEstimate *estimate, const char **reason)
+{
+	TupleDesc	desc = RelationGetDescr(heap);
+	Oid		   *types = palloc(spec->nkeys * sizeof(Oid));
+	GpuSortCostKeys keys = {spec->nkeys, spec->sortops, types, spec->collations};
+	BlockNumber pages;
+	double		all_visible;
+
+	for (int i = 0; i < spec->nkeys; i++)
+		types[i] = TupleDescAttr(desc, spec->attnos[i] - 1)->atttypid;
+	estimate_rel_size(heap, NULL, &pages, &spec->expected_rows, &all_visible);
+	return gpusort_estimate(&keys, spec->expected_rows, get_relation_data_width(RelationGetRelid(heap), NULL),
+							estimate, reason);
+}
+
+static bool
+is_eligible(Relation heap, Relation index, GpuSortSpec *spec, GpuSortEstimate *estimate,
+			const char **reason)
+{
+	if (!gpusort_enabled || !gpusort_enable_cluster)
+		*reason = "switched off";
+	else if (RelationGetRelid(heap) < FirstNormalObjectId || IsCatalogRelation(heap) ||
+			 IsToastRelation(heap) || RelationIsAccessibleInLogicalDecoding(heap))
+		*reason = "system table";
+	else if (!find_sort_spec(index, spec, reason) ||
+			 !estimate_sort(heap, spec, estimate, reason))
+		return false;
+	else if (!gpusort_force && spec->expected_rows < gpusort_min_rows)
+		*reason = "fewer rows estimated than gpusort.min_rows";
+	else
+		return true;
+	return false;
+}
+
+/* Do its versions fit into that much private memory and what is free of the pool? */
+static bool
+fits_memory(const GpuSortSpec *spec, const GpuSortEstimate *estimate, size_t limit_bytes)
+{
+	return estimate->memory_bytes + spec->expected_rows * GPUSORT_VERSION_XIDS_BYTES <=
+		limit_bytes + gpusort_pool_available();
+}
+
+bool
+gpusort_heap_is_eligible(Relation heap, Relation index, size_t limit_bytes, GpuSortSpec *spec,
+						 const char **reason)
+{
+	GpuSortEstimate estimate;
+
+	if (!is_eligible(heap, index, spec, &estimate, reason))
+		return false;
+	if (gpusort_force || gpusort_enable_spill || fits_memory(spec, &estimate, limit_bytes))
+		return true;
+	*reason = "rows estimated not to fit into maintenance_work_mem and the pool";
+	return false;
+}
+
+bool
+gpusort_heap_fits_memory(Relation heap, Relation index, size_t limit_bytes)
+{
+	GpuSortSpec spec;
+	GpuSortEstimate estimate;
+	const char *reason;
+
+	return is_eligible(heap, index, &spec, &estimate, &reason) &&
+		(gpusort_force || fits_memory(&spec, &estimate, limit_bytes));
+}

@@ -1,0 +1,21 @@
+/*
+ * heap_eligible.h
+ *		Whether the copy of a table in the order of an index is made here.
+ */
+#ifndef GPUSORT_HEAP_ELIGIBLE_H
+#define GPUSORT_HEAP_ELIGIBLE_H
+
+#include "sort/sort.h"
+#include "utils/rel.h"
+
+/*
+ * Whether gpusort sorts the table's versions by the index, and by what, as columns of the
+ * table; if not, *reason (constant string).
+ */
+extern bool gpusort_heap_is_eligible(Relation heap, Relation index, size_t limit_bytes,
+									 GpuSortSpec *spec, const char **reason);
+
+/* ... and in memory, as far as estimates tell, so that it pays however the rows lie now. */
+extern bool gpusort_heap_fits_memory(Relation heap, Relation index, size_t limit_bytes);
+
+#endif							/* GPUSORT_HEAP_ELIGIBLE_H */

@@ -1,0 +1,199 @@
+/*
+ * heap_hook.c
+ *		How copies of tables get here.
+ *
+ * CLUSTER, and REPACK of PostgreSQL 19, have the table's access method copy it
+ * (relation_copy_for_cluster()), which has no hook.  But just before, the planner is asked
+ * whether to read the table through the index or to sort it, and its dummy planning for that
+ * gets to the hook for relation information, as it does before index builds
+ * (index/index_hook.c).  There the table's entry in the relation cache is pointed at a copy of
+ * heap's access method that differs in this function only.
+ *
+ * Others compare that pointer with heap's own, so it must not stay: it is put back by our
+ * function, or where the statement ends otherwise.  The entry is held open between.  If
+ * the cache rebuilds it meanwhile, PostgreSQL copies the table.
+ *
+ * The same hook has the planner answer that the table is to be sorted, where it would
+ * be sorted in memory, by hiding the index from it.  So what VERBOSE and the progress view tell
+ * is what is done.
+ *
+ * With enable_indexscan off the planner answers without planning anything, and so PostgreSQL
+ * copies the table.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "catalog/pg_am.h"
+#include "miscadmin.h"
+#include "nodes/pathnodes.h"
+#include "tcop/utility.h"
+#include "utils/rel.h"
+
+#include "heap/heap_cluster.h"
+#include "heap/heap_eligible.h"
+#include "heap/heap_hook.h"
+#include "pg_compat.h"
+#include "settings.h"
+
+static GpuSortRelationHook previous_relation_hook;
+static ProcessUtility_hook_type previous_utility_hook;
+
+/* heap's access method with our relation_copy_for_cluster(). */
+static TableAmRoutine our_heap;
+
+/* A statement runs that copies tables, and no other within. */
+static bool clustering = false;
+
+/* The table whose entry points to our_heap. */
+static Relation redirected = NULL;
+
+static void
+end_redirection(void)
+{
+	if (redirected != NULL && redirected->rd_tableam == &our_heap)
+		redirected->rd_tableam = GetHeapamTableAmRoutine();
+	redirected = NULL;
+}
+
+static void
+copy_for_cluster(GPUSORT_COPY_FOR_CLUSTER_PARAMETERS)
+{
+	GpuSortHeapCopy copy = {
+		.old_heap = old_heap, .new_heap = new_heap, .index = index,
+		.oldest_xmin = oldest_xmin, .freeze_xid = *freeze_xid, .freeze_multi = *freeze_multi
+	};
+	GpuSortHeapCounts counts;
+
+	end_redirection();
+	if (index == NULL || !use_sort || GPUSORT_COPY_IS_CONCURRENT ||
+		new_heap->rd_tableam != GetHeapamTableAmRoutine() ||
+		RelationGetNumberOfBlocks(new_heap) != 0 || !gpusort_cluster(&copy, &counts))
+	{
+		GetHeapamTableAmRoutine()->relation_copy_for_cluster(GPUSORT_COPY_FOR_CLUSTER_ARGUMENTS);
+		return;
+	}
+	*num_tuples += counts.kept;
+	*tups_vacuumed += counts.removed;
+	*tups_recently_dead += counts.recently_dead;
+}
+
+/* Have the copy of a table that is held open come to us. */
+static void
+redirect_copy(Relation heap)
+{
+	end_redirection();
+	if (heap->rd_tableam != GetHeapamTableAmRoutine())
+		return;
+	if (our_heap.relation_copy_for_cluster == NULL)
+	{
+		our_heap = *GetHeapamTableAmRoutine();
+		our_heap.relation_copy_for_cluster = copy_for_cluster;
+	}
+	heap->rd_tableam = &our_heap;
+	redirected = heap;
+}
+
+/* Hide the indexes from the planner by which the table is going to be sorted in memory. */
+static void
+hide_indexes(Relation heap, RelOptInfo *rel)
+{
+	List	   *others = NIL;
+	ListCell   *lc;
+
+	foreach(lc, rel->indexlist)
+	{
+		IndexOptInfo *info = lfirst_node(IndexOptInfo, lc);
+		Relation	index = RelationIdGetRelation(info->indexoid);
+
+		if (!RelationIsValid(index) ||
+			!gpusort_heap_fits_memory(heap, index, (size_t) maintenance_work_mem * 1024))
+			others = lappend(others, info);
+		if (RelationIsValid(index))
+			RelationClose(index);
+	}
+	rel->indexlist = others;
+}
+
+/* Is the table one that the statement has open, and whose indexes are not being built? */
+static bool
+may_be_copied(Relation heap)
+{
+	/* the copy's TOAST table gets an index, too */
+	return heap->rd_refcnt > 1 && heap->rd_rel->relkind != RELKIND_TOASTVALUE &&
+		!ReindexIsProcessingHeap(RelationGetRelid(heap));
+}
+
+/*
+ * The planning that is done for a copy has a query without a FROM, like that for the index builds
+ * that follow.
+ */
+static void
+relation_hook(GPUSORT_RELATION_HOOK_PARAMETERS)
+{
+	Oid			table = GPUSORT_RELATION_HOOK_TABLE;
+	Relation	heap;
+
+	if (previous_relation_hook)
+		previous_relation_hook(GPUSORT_RELATION_HOOK_ARGUMENTS);
+	if (!clustering || root->parse->jointree != NULL || !OidIsValid(table) ||
+		!gpusort_enabled || !gpusort_enable_cluster)
+		return;
+	heap = RelationIdGetRelation(table);
+	if (!RelationIsValid(heap))
+		return;
+	if (may_be_copied(heap))
+	{
+		redirect_copy(heap);
+		hide_indexes(heap, rel);
+	}
+	RelationClose(heap);
+}
+
+static void
+run_utility(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtilityContext context,
+			ParamListInfo params, QueryEnvironment *environment, DestReceiver *dest,
+			QueryCompletion *completion)
+{
+	(previous_utility_hook ? previous_utility_hook : standard_ProcessUtility)
+		(pstmt, query, read_only, context, params, environment, dest, completion);
+}
+
+/* Other statements may run within, in functions of index expressions. */
+static void
+utility_hook(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtilityContext context,
+			 ParamListInfo params, QueryEnvironment *environment, DestReceiver *dest,
+			 QueryCompletion *completion)
+{
+	bool		outer = clustering;
+
+	if (!IsA(pstmt->utilityStmt, ClusterStmt))
+	{
+		clustering = false;
+		run_utility(pstmt, query, read_only, context, params, environment, dest, completion);
+		clustering = outer;
+		return;
+	}
+	clustering = true;
+	PG_TRY();
+	{
+		run_utility(pstmt, query, read_only, context, params, environment, dest, completion);
+	}
+	PG_FINALLY();
+	{
+		end_redirection();
+		clustering = false;
+	}
+	PG_END_TRY();
+}
+
+void
+gpusort_install_heap_hooks(void)
+{
+	previous_relation_hook = GPUSORT_RELATION_HOOK;
+	GPUSORT_RELATION_HOOK = relation_hook;
+	previous_utility_hook = ProcessUtility_hook;
+	ProcessUtility_hook = utility_hook;
+}

@@ -1,0 +1,58 @@
+/*
+ * heap_progress.c
+ *		What pg_stat_progress_cluster shows of a copy; see heap_progress.h.
+ */
+#include "postgres.h"
+
+#include "commands/progress.h"
+#include "pgstat.h"
+
+#include "heap/heap_progress.h"
+#include "pg_compat.h"
+
+static void
+show_phase(int phase)
+{
+	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE, phase);
+}
+
+void
+gpusort_heap_show_reading(BlockNumber pages)
+{
+	show_phase(PROGRESS_CLUSTER_PHASE_SEQ_SCAN_HEAP);
+	pgstat_progress_update_param(PROGRESS_CLUSTER_TOTAL_HEAP_BLKS, pages);
+}
+
+void
+gpusort_heap_show_read(BlockNumber pages, double versions)
+{
+	const int	params[] = {PROGRESS_CLUSTER_HEAP_BLKS_SCANNED, PROGRESS_CLUSTER_HEAP_TUPLES_SCANNED};
+	const int64 values[] = {pages, versions};
+
+	pgstat_progress_update_multi_param(lengthof(params), params, values);
+}
+
+void
+gpusort_heap_show_sorting(void)
+{
+	show_phase(PROGRESS_CLUSTER_PHASE_SORT_TUPLES);
+}
+
+void
+gpusort_heap_show_writing(void)
+{
+	show_phase(PROGRESS_CLUSTER_PHASE_WRITE_NEW_HEAP);
+}
+
+void
+gpusort_heap_show_written(double versions)
+{
+	pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN, versions);
+}
+
+void
+gpusort_heap_show_nothing(void)
+{
+	gpusort_heap_show_read(0, 0);
+	gpusort_heap_show_written(0);
+}

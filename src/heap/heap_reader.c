@@ -1,0 +1,313 @@
+/*
+ * heap_reader.c
+ *		The versions that a table's copy will have, from its pages into a sort; see
+ *		heap_reader.h.
+ *
+ * The table is locked against everybody, and read page by page: under the page's lock each
+ * version is judged, as the server's own copy judges them; then, while the page is
+ * pinned, those to be kept are put into the sort.
+ *
+ * They are put as they will be written: without the bits that don't survive a copy, frozen
+ * where that is possible, with all columns that the table has now and without values of
+ * columns that it has no longer.  Versions that a chain of updates may lead to or from, which
+ * other transactions could still follow, are put as they are, with their TIDs
+ * (heap_chains.c).  Nothing of that writes anything, but for what freezing a row
+ * that several transactions have locked may add to the record of such locks.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/multixact.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+
+#include "heap/heap_progress.h"
+#include "heap/heap_reader.h"
+#include "heap/heap_version.h"
+#include "pg_compat.h"
+#include "sort/sort_put.h"
+
+struct GpuSortHeapReader
+{
+	GpuSortHeapCopy copy;
+	GpuSort    *sort;
+	BufferAccessStrategy strategy;
+	GpuSortHeapCounts counts;
+	bool		chains;
+	BlockNumber nblocks;
+	BlockNumber nread;
+
+	/* making versions */
+	TupleDesc	desc;
+	bool		has_dropped;	/* columns */
+	Datum	   *values;
+	bool	   *isnull;
+	TupleTableSlot *slot;
+	char	   *packed;			/* the version that is being put */
+};
+
+static bool
+has_dropped_columns(TupleDesc desc)
+{
+	for (int i = 0; i < desc->natts; i++)
+		if (TupleDescAttr(desc, i)->attisdropped)
+			return true;
+	return false;
+}
+
+GpuSortHeapReader *
+gpusort_heap_reader_begin(const GpuSortHeapCopy *copy, GpuSort *sort)
+{
+	GpuSortHeapReader *reader = palloc0(sizeof(GpuSortHeapReader));
+
+	reader->copy = *copy;
+	reader->sort = sort;
+	reader->nblocks = RelationGetNumberOfBlocks(copy->old_heap);
+	if (!RelationUsesLocalBuffers(copy->old_heap) && reader->nblocks > NBuffers / 4)
+		reader->strategy = GetAccessStrategy(BAS_BULKREAD);
+	reader->desc = RelationGetDescr(copy->new_heap);
+	reader->has_dropped = has_dropped_columns(reader->desc);
+	reader->values = palloc(reader->desc->natts * sizeof(Datum));
+	reader->isnull = palloc(reader->desc->natts * sizeof(bool));
+	reader->slot = MakeSingleTupleTableSlot(reader->desc, &TTSOpsHeapTuple);
+	reader->packed = palloc(BLCKSZ + GPUSORT_VERSION_MAX_BYTES);
+	pgstat_count_heap_scan(copy->old_heap);
+	return reader;
+}
+
+/* Is a version, of a page that is locked, to be kept?  As the server's copy decides it. */
+static bool
+judge_version(GpuSortHeapReader *reader, HeapTuple tuple, Buffer buffer)
+{
+	const uint16 committed = HEAP_XMIN_COMMITTED | HEAP_XMAX_INVALID;
+	HeapTupleHeader header = tuple->t_data;
+	const char *table = RelationGetRelationName(reader->copy.old_heap);
+
+	if ((header->t_infomask & committed) == committed)
+		return true;
+	switch (HeapTupleSatisfiesVacuum(tuple, reader->copy.oldest_xmin, buffer))
+	{
+		case HEAPTUPLE_DEAD:
+			reader->counts.removed++;
+			return false;
+		case HEAPTUPLE_LIVE:
+			return true;
+		case HEAPTUPLE_RECENTLY_DEAD:
+			reader->counts.recently_dead++;
+			return true;
+		case HEAPTUPLE_INSERT_IN_PROGRESS:
+			if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(header)))
+				elog(WARNING, "concurrent insert in progress within table \"%s\"", table);
+			return true;
+		case HEAPTUPLE_DELETE_IN_PROGRESS:
+			if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(header)))
+				elog(WARNING, "concurrent delete in progress within table \"%s\"", table);
+			reader->counts.recently_dead++;
+			return true;
+		default:
+			elog(ERROR, "unexpected HeapTupleSatisfiesVacuum result");
+			return false;		/* keep compiler quiet */
+	}
+}
+
+/* List the versions of a page that are to be kept; returns how many. */
+static int
+judge_page(GpuSortHeapReader *reader, Buffer buffer, OffsetNumber *offsets)
+{
+	Page		page = BufferGetPage(buffer);
+	OffsetNumber last;
+	HeapTupleData tuple;
+	int			count = 0;
+
+	tuple.t_tableOid = RelationGetRelid(reader->copy.old_heap);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	last = PageGetMaxOffsetNumber(page);
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
+	{
+		ItemId		item = PageGetItemId(page, offset);
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		ItemPointerSet(&tuple.t_self, BufferGetBlockNumber(buffer), offset);
+		if (judge_version(reader, &tuple, buffer))
+			offsets[count++] = offset;
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return count;
+}
+
+/*
+ * May another version's t_ctid lead here, or this one's elsewhere, for transactions that
+ * may still follow it?  As rewrite_heap_tuple() sees it.
+ */
+static bool
+is_in_chain(const GpuSortHeapReader *reader, HeapTuple tuple)
+{
+	HeapTupleHeader header = tuple->t_data;
+
+	if ((header->t_infomask & HEAP_XMAX_INVALID) == 0 &&
+		!HeapTupleHeaderIndicatesMovedPartitions(header) &&
+		!ItemPointerEquals(&tuple->t_self, &header->t_ctid) &&
+		!HeapTupleHeaderIsOnlyLocked(header))
+		return true;
+	return (header->t_infomask & HEAP_UPDATED) != 0 &&
+		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(header), reader->copy.oldest_xmin);
+}
+
+/* Must the tuple be formed anew, to have the columns that the table has now? */
+static inline bool
+must_reform(const GpuSortHeapReader *reader, HeapTupleHeader header)
+{
+	return reader->has_dropped || HeapTupleHeaderGetNatts(header) != reader->desc->natts ||
+		(header->t_infomask & HEAP_HASOID_OLD) != 0;
+}
+
+/* Form it anew, but for what its header tells of transactions. */
+static HeapTuple
+reform(GpuSortHeapReader *reader, HeapTuple tuple)
+{
+	HeapTuple	formed;
+
+	heap_deform_tuple(tuple, RelationGetDescr(reader->copy.old_heap), reader->values,
+					  reader->isnull);
+	for (int i = 0; i < reader->desc->natts; i++)
+		if (TupleDescAttr(reader->desc, i)->attisdropped)
+			reader->isnull[i] = true;
+	formed = heap_form_tuple(reader->desc, reader->values, reader->isnull);
+	formed->t_data->t_choice = tuple->t_data->t_choice;
+	formed->t_data->t_infomask &= ~HEAP_XACT_MASK;
+	formed->t_data->t_infomask |= tuple->t_data->t_infomask & HEAP_XACT_MASK;
+	return formed;
+}
+
+/* Have the version in reader->packed. */
+static void
+copy_version(GpuSortHeapReader *reader, HeapTuple tuple, HeapTuple copy)
+{
+	HeapTuple	formed = NULL;
+
+	if (must_reform(reader, tuple->t_data))
+	{
+		formed = reform(reader, tuple);
+		/* values of columns that were added may have made it longer than a page */
+		if (formed->t_len > BLCKSZ)
+			reader->packed = repalloc(reader->packed, formed->t_len + GPUSORT_VERSION_MAX_BYTES);
+		tuple = formed;
+	}
+	copy->t_len = tuple->t_len;
+	copy->t_data = (HeapTupleHeader) reader->packed;
+	memcpy(copy->t_data, tuple->t_data, tuple->t_len);
+	if (formed != NULL)
+		heap_freetuple(formed);
+}
+
+/* Put a version into the sort; false if it can't be. */
+static bool
+put_version(GpuSortHeapReader *reader, HeapTuple tuple)
+{
+	Form_pg_class form = reader->copy.old_heap->rd_rel;
+	bool		in_chain = is_in_chain(reader, tuple);
+	GpuSortVersionTids tids = {tuple->t_self, tuple->t_data->t_ctid};
+	HeapTupleData copy = {.t_tableOid = tuple->t_tableOid};
+	bool		put;
+
+	copy_version(reader, tuple, &copy);
+	copy.t_data->t_infomask2 &= ~HEAP2_XACT_MASK;
+	if (!in_chain)
+		(void) heap_freeze_tuple(copy.t_data, form->relfrozenxid, form->relminmxid,
+								 reader->copy.freeze_xid, reader->copy.freeze_multi);
+	reader->chains |= in_chain;
+	gpusort_version_pack(&copy, in_chain ? &tids : NULL);
+	if (gpusort_put_heap_tuple(reader->sort, &copy))
+		return true;
+	ExecStoreHeapTuple(&copy, reader->slot, false);
+	put = gpusort_put_optional_slot(reader->sort, reader->slot);
+	ExecClearTuple(reader->slot);
+	return put;
+}
+
+/* Put the listed versions of a page, which is pinned; false if one can't be. */
+static bool
+put_versions(GpuSortHeapReader *reader, Buffer buffer, const OffsetNumber *offsets, int count)
+{
+	Page		page = BufferGetPage(buffer);
+	HeapTupleData tuple;
+
+	tuple.t_tableOid = RelationGetRelid(reader->copy.old_heap);
+	for (int i = 0; i < count; i++)
+	{
+		ItemId		item = PageGetItemId(page, offsets[i]);
+
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		ItemPointerSet(&tuple.t_self, BufferGetBlockNumber(buffer), offsets[i]);
+		if (!put_version(reader, &tuple))
+			return false;
+	}
+	return true;
+}
+
+static bool
+read_page(GpuSortHeapReader *reader, BlockNumber block)
+{
+	Buffer		buffer = ReadBufferExtended(reader->copy.old_heap, MAIN_FORKNUM, block, RBM_NORMAL,
+											reader->strategy);
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	int			count = judge_page(reader, buffer, offsets);
+	bool		put = put_versions(reader, buffer, offsets, count);
+
+	ReleaseBuffer(buffer);
+	reader->counts.kept += count;
+	gpusort_count_heap_tuples(reader->copy.old_heap, count);
+	return put;
+}
+
+bool
+gpusort_heap_reader_read(GpuSortHeapReader *reader)
+{
+	bool		put = true;
+
+	gpusort_heap_show_reading(reader->nblocks);
+	for (BlockNumber block = 0; block < reader->nblocks && put; block++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put = read_page(reader, block);
+		reader->nread = block + 1;
+		gpusort_heap_show_read(reader->nread, reader->counts.kept);
+	}
+	return put;
+}
+
+const GpuSortHeapCounts *
+gpusort_heap_reader_counts(const GpuSortHeapReader *reader)
+{
+	return &reader->counts;
+}
+
+bool
+gpusort_heap_reader_met_chains(const GpuSortHeapReader *reader)
+{
+	return reader->chains;
+}
+
+BlockNumber
+gpusort_heap_reader_pages(const GpuSortHeapReader *reader, BlockNumber *all)
+{
+	*all = reader->nblocks;
+	return reader->nread;
+}
+
+void
+gpusort_heap_reader_end(GpuSortHeapReader *reader)
+{
+	ExecDropSingleTupleTableSlot(reader->slot);
+	if (reader->strategy != NULL)
+		FreeAccessStrategy(reader->strategy);
+}
