@@ -207,12 +207,15 @@ begin_copy(const GpuSortHeapCopy *copy, GpuSortHeapCounts *counts, const char **
 	GpuSort    *sort;
 	bool		copied;
 
-	if (!gpusort_heap_is_eligible(copy->old_heap, copy->index, limit_bytes, &spec, reason))
+	if (!copy->sort)
+		*reason = "read through the index";
+	if (!copy->sort || !gpusort_heap_is_eligible(copy->old_heap, copy->index, limit_bytes, &spec, reason))
 	{
 		gpusort_cluster_counters.left++;
 		return false;
 	}
-	sort = gpusort_begin_optional(RelationGetDescr(copy->old_heap), &spec,
+	/* slots keep no count of references to a copy */
+	sort = gpusort_begin_optional(CreateTupleDescCopy(RelationGetDescr(copy->old_heap)), &spec,
 								  gpusort_possible_bytes(limit_bytes));
 	*reason = "no address space";
 	copied = sort != NULL && copy_sorted(copy, sort, counts, reason);

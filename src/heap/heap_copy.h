@@ -13,6 +13,7 @@ typedef struct GpuSortHeapCopy
 	Relation	old_heap;
 	Relation	new_heap;		/* without blocks */
 	Relation	index;			/* whose order is wanted */
+	bool		sort;			/* the planner wants rows sorted, not read through the index */
 	TransactionId oldest_xmin;	/* versions deleted before are dead to all */
 	TransactionId freeze_xid;
 	MultiXactId freeze_multi;

@@ -62,13 +62,13 @@ static void
 copy_for_cluster(GPUSORT_COPY_FOR_CLUSTER_PARAMETERS)
 {
 	GpuSortHeapCopy copy = {
-		.old_heap = old_heap, .new_heap = new_heap, .index = index,
+		.old_heap = old_heap, .new_heap = new_heap, .index = index, .sort = use_sort,
 		.oldest_xmin = oldest_xmin, .freeze_xid = *freeze_xid, .freeze_multi = *freeze_multi
 	};
 	GpuSortHeapCounts counts;
 
 	end_redirection();
-	if (index == NULL || !use_sort || GPUSORT_COPY_IS_CONCURRENT ||
+	if (index == NULL || GPUSORT_COPY_IS_CONCURRENT ||
 		new_heap->rd_tableam != GetHeapamTableAmRoutine() ||
 		RelationGetNumberOfBlocks(new_heap) != 0 || !gpusort_cluster(&copy, &counts))
 	{

@@ -70,7 +70,8 @@ gpusort_heap_reader_begin(const GpuSortHeapCopy *copy, GpuSort *sort)
 	reader->nblocks = RelationGetNumberOfBlocks(copy->old_heap);
 	if (!RelationUsesLocalBuffers(copy->old_heap) && reader->nblocks > NBuffers / 4)
 		reader->strategy = GetAccessStrategy(BAS_BULKREAD);
-	reader->desc = RelationGetDescr(copy->new_heap);
+	/* slots keep no count of references to a copy, which is released with the context */
+	reader->desc = CreateTupleDescCopy(RelationGetDescr(copy->new_heap));
 	reader->has_dropped = has_dropped_columns(reader->desc);
 	reader->values = palloc(reader->desc->natts * sizeof(Datum));
 	reader->isnull = palloc(reader->desc->natts * sizeof(bool));
