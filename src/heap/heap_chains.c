@@ -3,7 +3,7 @@
  *		Versions in order into a new table, some of which chains of updates lead to or from;
  *		see heap_chains.h.
  *
- * The server's own rewriteheap.c writes them, which knows how to have t_ctid lead to where a
+ * The server's own rewrite_heap_tuple() writes them, which knows how to have t_ctid lead to where a
  * version's successor has gone.  There are such versions only while some transaction is
  * older than an update.
  */

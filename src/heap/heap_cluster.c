@@ -168,7 +168,7 @@ copy_sorted(const GpuSortHeapCopy *copy, GpuSort *sort, GpuSortHeapCounts *count
 	GpuSortHeapReader *reader = gpusort_heap_reader_begin(copy, sort);
 	bool		chains;
 	bool		read;
-	CopyTimes	times;
+	CopyTimes	times = {0};
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);

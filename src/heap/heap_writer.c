@@ -2,7 +2,7 @@
  * heap_writer.c
  *		Versions in order into the pages of a new table; see heap_writer.h.
  *
- * What rewriteheap.c of the server does, by the same rules: a page ends before the first
+ * What the server's rewrite_heap_tuple() does, by the same rules: a page ends before the first
  * tuple that would leave less of it free than the fillfactor wants; tuples that are long or
  * have values out of line go through the toaster.  But tuples are copied straight into
  * their pages, and pages are logged many in a record (btree_storage.h).
