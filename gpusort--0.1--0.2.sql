@@ -3,6 +3,17 @@
 -- complain if script is sourced in psql, rather than via ALTER EXTENSION
 \echo Use "ALTER EXTENSION gpusort UPDATE TO '0.2'" to load this file. \quit
 
+CREATE FUNCTION gpusort_clusters(
+	OUT sorted int8,
+	OUT given_up int8,
+	OUT left_alone int8)
+RETURNS record
+AS 'MODULE_PATHNAME', 'gpusort_clusters'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION gpusort_clusters() IS
+'tables that this session has clustered: sorted by gpusort, given up by it, and left to PostgreSQL from the start';
+
 CREATE FUNCTION gpusort_sorts_of(
 	database oid,
 	OUT kind text,

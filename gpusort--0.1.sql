@@ -36,17 +36,6 @@ LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION gpusort_index_builds() IS
 'btree builds of this session: by gpusort, given up by it, and left to PostgreSQL from the start; workers that helped it, and slices of indexes that were written by several processes';
 
-CREATE FUNCTION gpusort_clusters(
-	OUT sorted int8,
-	OUT given_up int8,
-	OUT left_alone int8)
-RETURNS record
-AS 'MODULE_PATHNAME', 'gpusort_clusters'
-LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-
-COMMENT ON FUNCTION gpusort_clusters() IS
-'tables that this session has clustered: sorted by gpusort, given up by it, and left to PostgreSQL from the start';
-
 CREATE FUNCTION gpusort_service(
 	OUT state text,
 	OUT message text,
