@@ -12,6 +12,9 @@
 #   make check-core UPDATE=1  the same, and rewrite the list of expected differences
 #   make check-all          check and check-core
 #   make check-neighbours   beside other extensions, pg_dump and replication (test/README.md); TEST=name for one
+#   make check-packages     PGXN's archive, packages of Debian, RPM and Dockerfile (test/README.md); TEST=name for one
+#   make release-check      all of it, before a version goes out (CONTRIBUTING.md)
+#   make dist               the archive for PGXN
 #   make proof              servers built and run in special ways (test/README.md); TEST=name for one
 #   make demo               sorts with and without gpusort, side by side
 #   make bench              benchmarks
@@ -30,7 +33,8 @@ PG_CONFIG ?= pg_config
 # The version: gpusort.control tells it, and nothing else
 EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'$$/\1/p" gpusort.control)
 
-script_goals = check check-server check-core check-all check-contrib check-neighbours proof demo bench fuzz
+script_goals = check check-server check-core check-all check-contrib check-neighbours proof demo bench fuzz \
+	check-packages dist release-check
 goals := $(or $(MAKECMDGOALS),all)
 
 ifeq ($(filter-out $(script_goals),$(goals)),)
@@ -51,8 +55,14 @@ check-contrib:
 check-all: check check-core
 check-neighbours:
 	@test/neighbours/run.sh $(TEST)
+check-packages:
+	@test/packages/run.sh $(TEST)
 proof:
 	@test/proof/run.sh $(TEST)
+dist:
+	@packaging/dist.sh
+release-check:
+	@test/release.sh $(TEST)
 demo:
 	@test/demo.sh
 bench:
@@ -113,7 +123,7 @@ endif
 # No bitcode: neither clang nor LLVM is needed to build or to install.
 override with_llvm = no
 
-EXTRA_CLEAN = $(SRCS:.c=.d) .build_flags tmp_check tmp_source test/unit/build build gpusortd
+EXTRA_CLEAN = $(SRCS:.c=.d) .build_flags tmp_check tmp_source tmp_release test/unit/build build gpusortd
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)

@@ -86,7 +86,7 @@ check_source()
 check_names()
 {
 	missing "no setting" "$(grep -ohE '\bgpusort\.[a-z0-9_]+\b' "${PAGES[@]}" "${SOURCES[@]}" |
-		grep -vE '\.(so|c|control|sql|stat|cost_|refused|result)$' | LC_ALL=C sort -u)" "$(source_settings)"
+		grep -vE '\.(so|c|control|sql|spec|stat|cost_|refused|result)$' | LC_ALL=C sort -u)" "$(source_settings)"
 }
 
 check_functions()
@@ -110,6 +110,8 @@ check_version()
 	[ "$(grep -o '"version": "[^"]*"' META.json | head -n 2 | xargs)" = "version: $version.0 version: $version.0" ] ||
 		say "META.json has another version than $version.0"
 	grep -qF "\"file\": \"gpusort--$version.sql\"" META.json || say "META.json names another script"
+	[ "$(sed -nE '1s/^gpusort \(([0-9.]+)-.*/\1/p' debian/changelog)" = "$version" ] || say "debian/changelog does not begin with $version"
+	grep -qE "^Version:[[:space:]]+${version//./\\.}$" packaging/gpusort.spec || say "packaging/gpusort.spec has another version"
 	[ "$(sed -nE 's/^## ([0-9.]+) .*/\1/p' CHANGELOG.md | head -n 1)" = "$version" ] ||
 		say "CHANGELOG.md does not begin with $version"
 }

@@ -5,6 +5,9 @@
 #
 #	unpack_packages NAME..	Debian's postgresql-MAJOR-NAME into the private installation; false
 #							if Debian does not have one of them
+#	unpack_programs NAME..	packages that know no MAJOR, and the libraries that they want and the system
+#							has not, into WORK/programs
+#	program COMMAND...		run one of these
 #	without [OPTION]...		psql with gpusort off
 #	with [OPTION]...		... with gpusort as it is by default
 #	forced [OPTION]...		... with gpusort.force
@@ -15,20 +18,51 @@
 #	built PATTERN			how many indexes whose names match it gpusort has built
 #	check_indexes [PATTERN]	what amcheck says of all btrees of user tables: "N valid"
 
-# A package is downloaded once; a stale list of packages is read anew.
 unpack_packages()
 {
-	local name package
+	local name
 
-	mkdir -p "$TREE/tmp_source/packages" || exit
 	for name in "$@"; do
-		package=postgresql-$PG_MAJOR-$name
-		if ! ls "$TREE/tmp_source/packages/${package}"_*.deb >/dev/null 2>&1 && ! download "$package"; then
-			[ "${APT_UPDATED:-no}" = no ] && can_install && apt update && APT_UPDATED=yes && download "$package" || return
-		fi
-		dpkg-deb -x "$TREE/tmp_source/packages/${package}"_*.deb "$WORK/pg" || exit
+		unpack_package "postgresql-$PG_MAJOR-$name" "$WORK/pg" || return
 	done
 	give_to_server "$WORK/pg"
+}
+
+unpack_programs()
+{
+	local name
+
+	[ $# -gt 0 ] || return 0
+	# shellcheck disable=SC2046 # names are words
+	for name in "$@" $(missing_libraries "$@"); do
+		unpack_package "$name" "$WORK/programs" || return
+	done
+}
+
+# program COMMAND...: one of these, as the servers' user
+program()
+{
+	as_server env LD_LIBRARY_PATH="$WORK/programs/usr/lib/$(uname -m)-linux-gnu" PATH="$WORK/programs/usr/bin:$WORK/programs/usr/sbin:$PATH" "$@"
+}
+
+missing_libraries()
+{
+	local name
+
+	apt-cache depends --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances "$@" |
+		sed -nE 's/^ *\|?Depends: (lib[^ ]+)$/\1/p' | sort -u | while read -r name; do
+		dpkg-query -W -f '${db:Status-Status}\n' "$name" 2>/dev/null | grep -qx installed || echo "$name"
+	done
+}
+
+# unpack_package NAME DIR: a package is downloaded once; a stale list of packages is read anew.
+unpack_package()
+{
+	mkdir -p "$TREE/tmp_source/packages" "$2" || exit
+	if ! ls "$TREE/tmp_source/packages/$1"_*.deb >/dev/null 2>&1 && ! download "$1"; then
+		[ "${APT_UPDATED:-no}" = no ] && can_install && apt update && APT_UPDATED=yes && download "$1" || return
+	fi
+	dpkg-deb -x "$TREE/tmp_source/packages/$1"_*.deb "$2" || exit
 }
 
 download()

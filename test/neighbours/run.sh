@@ -7,6 +7,7 @@
 #	PACKAGES	what it takes of Debian's postgresql-MAJOR-NAME; they are unpacked into the private
 #				installation, not installed.  A neighbour that Debian does not have for this
 #				server is not tested
+#	PROGRAMS	packages of programs, unpacked beside it
 #	PRELOAD		what the server preloads before gpusort
 #	SETTINGS	lines of postgresql.conf
 #
@@ -53,10 +54,10 @@ need_packages build server locales
 private_begin neighbours
 private_locales
 for NEIGHBOUR in "$@"; do
-	PACKAGES= PRELOAD= SETTINGS=()
+	PACKAGES= PROGRAMS= PRELOAD= SETTINGS=()
 	. "$TREE/test/neighbours/$NEIGHBOUR.sh"
 	# shellcheck disable=SC2086 # names are words
-	if ! unpack_packages $PACKAGES; then
+	if ! unpack_packages $PACKAGES || ! unpack_programs $PROGRAMS; then
 		say "$NEIGHBOUR: Debian does not have it for PostgreSQL $PG_MAJOR"
 		continue
 	fi
