@@ -35,6 +35,32 @@ SELECT query, executed(query, 'GpuSort') ->> 'Columns Returned' AS columns FROM 
 	'SELECT id, s FROM t ORDER BY k FOR UPDATE',
 	'SELECT id, row_number() OVER (ORDER BY k) FROM t']) query;
 
+-- Columns that rows have once more, under another label, are not stored twice
+CREATE TABLE labels AS SELECT i AS id, left(md5((i % 700)::text), i % 12) AS s, nullif(md5((i % 70)::text), md5('7')) AS c,
+	('n' || i * 7919 % 1009)::name AS n, (i % 90)::text::varchar(5) AS vc FROM generate_series(1, 4000) i;
+ALTER TABLE labels ADD late text DEFAULT 'there before';
+INSERT INTO labels SELECT i, 's', 'c', 'n', 'v', md5(i::text) FROM generate_series(4001, 4100) i;
+ANALYZE labels;
+CREATE TABLE queries AS SELECT unnest(ARRAY[
+	'SELECT * FROM labels ORDER BY c COLLATE "C", id',
+	'SELECT * FROM labels ORDER BY late COLLATE "POSIX", id',
+	'SELECT c, id, s FROM labels ORDER BY s COLLATE "C" DESC, c COLLATE "POSIX" NULLS FIRST, id',
+	'SELECT n, id FROM labels ORDER BY n COLLATE "POSIX", id',
+	'SELECT vc, id FROM labels WHERE id % 3 > 0 ORDER BY vc COLLATE "C", id LIMIT 900',
+	'SELECT c, c AS again, upper(s), id FROM labels ORDER BY c COLLATE "POSIX", id',
+	-- all of them, or none
+	'SELECT c, id FROM labels ORDER BY c COLLATE "C", s COLLATE "C", id',
+	'SELECT c, id FROM labels ORDER BY c COLLATE "C", upper(s) COLLATE "C", id']) AS query;
+SELECT query, columns FROM queries, LATERAL (SELECT substring(line FROM 'Columns Returned: (.*)') AS columns
+	FROM plan_lines(query, 'COSTS OFF, VERBOSE') AS line WHERE line ~ 'Columns Returned') l;
+SELECT query, check_portal(query) FROM queries;
+SELECT query, check_portal(query, VARIADIC settings), check_portal(query || ' LIMIT 600', VARIADIC settings)
+FROM unnest(ARRAY['SELECT * FROM labels ORDER BY c COLLATE "C", id', 'SELECT n, id FROM labels ORDER BY n COLLATE "POSIX", id',
+		'SELECT s, md5(c), id FROM labels ORDER BY s COLLATE "C", id']) query,
+	(VALUES (ARRAY['gpusort.pool_quota=0', 'work_mem=64kB', 'hash_mem_multiplier=1']),
+		(ARRAY['gpusort.pool_quota=0', 'work_mem=64kB', 'hash_mem_multiplier=1', 'gpusort.enable_spill=off']),
+		(ARRAY['gpusort.inject_fault=codec']), (ARRAY['gpusort.inject_fault=memory']), (ARRAY['gpusort.verify=on'])) s (settings);
+
 -- Columns of all kinds, in all places
 SELECT query, check_portal(query) FROM unnest(ARRAY[
 	'SELECT id FROM t ORDER BY k, id',

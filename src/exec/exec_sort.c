@@ -63,6 +63,8 @@ typedef struct GpuSortScanState
 
 	/* its rows */
 	GpuSortCursor cursor;		/* if it is sorted */
+	TupleDesc	rows_desc;		/* of the rows that are sorted */
+	GpuSortSpec rows_spec;		/* how these are: the spec, perhaps with other columns */
 	TupleTableSlot *clean_slot; /* shows the columns that are wanted of them, or NULL: all are */
 	GpuSortLate *late;			/* fetches rows by TID, or NULL: they are stored */
 } GpuSortScanState;
@@ -117,6 +119,9 @@ gpusort_return_clean_rows(PlanState *ps, TupleDesc desc)
 	if (!IsA(ps, CustomScanState) || node->css.methods != &exec_methods || node->late != NULL)
 		return false;
 	node->clean_slot = gpusort_make_clean_slot(ps->state, desc);
+	if (gpusort_sort_by_originals(outerPlanState(ps), node->projections, desc->natts,
+								  &node->rows_spec))
+		node->rows_desc = desc;
 	ExecSetExecProcNode(ps, exec_clean_proc_node);
 	return true;
 }
@@ -176,8 +181,7 @@ begin_workers(GpuSortScanState *node)
 
 	if (node->collect != NULL)
 		node->workers = gpusort_begin_portion_workers(node->sort,
-													  ExecGetResultType(outerPlanState(node)),
-													  &node->spec);
+													  node->rows_desc, &node->rows_spec);
 	MemoryContextSwitchTo(old);
 }
 
@@ -211,8 +215,7 @@ sort_input(GpuSortScanState *node)
 	{
 		MemoryContext old = MemoryContextSwitchTo(node->context);
 
-		node->sort = gpusort_begin(ExecGetResultType(child), &node->spec,
-								   node->random_access);
+		node->sort = gpusort_begin(node->rows_desc, &node->rows_spec, node->random_access);
 		MemoryContextSwitchTo(old);
 	}
 	node->bound = rows_wanted(node);
@@ -338,6 +341,8 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 										  ALLOCSET_DEFAULT_SIZES);
 
 	gpusort_begin_child(css, estate, eflags);
+	node->rows_desc = ExecGetResultType(outerPlanState(css));
+	gpusort_read_spec(scan, &node->rows_spec);
 	node->projections = gpusort_prepare_input(outerPlanState(css));
 	node->collect = gpusort_find_collect(outerPlanState(node));
 	gpusort_return_scanned_rows(css);
@@ -426,7 +431,7 @@ restore_position(CustomScanState *css)
 static void
 explain_clean_rows(const GpuSortScanState *node, ExplainState *es)
 {
-	int			stored = node->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor->natts;
+	int			stored = node->rows_desc->natts;
 	int			returned = node->clean_slot->tts_tupleDescriptor->natts;
 
 	if (es->format == EXPLAIN_FORMAT_TEXT)

@@ -133,11 +133,11 @@ gpusort_row_store_put_fixed(GpuSort *sort, const Datum *values, GpuSortStoredRow
 	return true;
 }
 
-/* Form a tuple from the slot's values. */
+/* Form a tuple from the slot's values, of which the sort may want the first ones only. */
 static bool
 put_values(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row)
 {
-	TupleDesc	desc = slot->tts_tupleDescriptor;
+	TupleDesc	desc = sort->desc;
 	int			natts = desc->natts;
 	Size		header = SizeofMinimalTupleHeader;
 	Size		data_len;

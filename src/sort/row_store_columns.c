@@ -116,7 +116,7 @@ make_selection(GpuSort *sort, const GpuSortRowColumns *columns)
 
 	if (ncolumns == 0 || ncolumns > MaxTupleAttributeNumber)
 		return NULL;
-	Assert(ncolumns == columns->ncolumns);
+	Assert(ncolumns <= columns->ncolumns);
 	selection = MemoryContextAllocZero(sort->context, offsetof(GpuSortSelection, columns) +
 									   ncolumns * sizeof(SelectedColumn));
 	selection->from = columns;

@@ -323,6 +323,37 @@ gpusort_prepare_input(PlanState *child)
 	return projections;
 }
 
+/* The column among the first ones that a later one is, with the same type; 0: none. */
+static AttrNumber
+original_of(const GpuSortProjection *projection, int column, int nwanted)
+{
+	const AttrNumber *attnos = projection->columns.attnos;
+	TupleDesc	desc = projection->node->ps.ps_ResultTupleDesc;
+
+	for (int i = 0; i < nwanted; i++)
+		if (attnos[column] != 0 && attnos[i] == attnos[column] &&
+			TupleDescAttr(desc, i)->atttypid == TupleDescAttr(desc, column)->atttypid)
+			return i + 1;
+	return 0;
+}
+
+bool
+gpusort_sort_by_originals(PlanState *child, const List *projections, int nwanted,
+						  GpuSortSpec *spec)
+{
+	const GpuSortProjection *projection = projections == NIL ? NULL : linitial(projections);
+
+	if (projection == NULL || &projection->node->ps != child)
+		return false;
+	for (int i = nwanted; i < projection->columns.ncolumns; i++)
+		if (original_of(projection, i, nwanted) == 0)
+			return false;
+	for (int i = 0; i < spec->nkeys; i++)
+		if (spec->attnos[i] > nwanted)
+			spec->attnos[i] = original_of(projection, spec->attnos[i] - 1, nwanted);
+	return true;
+}
+
 TupleTableSlot *
 gpusort_drain_input(GpuSortInput *input)
 {

@@ -43,6 +43,14 @@ typedef struct GpuSortInput
 extern List *gpusort_prepare_input(PlanState *child);
 
 /*
+ * Rows that others look at the first columns of only: if the rest are these once more, under other
+ * labels (ORDER BY t COLLATE "C"), let the spec name the first ones for them.  False if some are
+ * not; then the spec is as it was.
+ */
+extern bool gpusort_sort_by_originals(PlanState *child, const List *projections, int nwanted,
+									  GpuSortSpec *spec);
+
+/*
  * Read the child to its end: NULL.  Or to a row that the sort does not take,
  * which is returned and valid until the next call goes on behind it.
  */
