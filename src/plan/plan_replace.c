@@ -190,7 +190,7 @@ kind_below(const Plan *plan, GpuSortKind kind)
 			if (((const Agg *) plan)->aggstrategy != AGG_SORTED &&
 				((const Agg *) plan)->aggstrategy != AGG_MIXED)
 				return GPUSORT_KIND_ORDER_BY;
-			/* FALLTHROUGH */
+			return GPUSORT_KIND_GROUP;
 		case T_Group:
 			return GPUSORT_KIND_GROUP;
 		case T_Unique:
