@@ -11,6 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
+#include "bulk/copy_hook.h"
 #include "exec/exec_methods.h"
 #include "exec/exec_rest.h"
 #include "exec/exec_start.h"
@@ -58,6 +59,7 @@ _PG_init(void)
 	gpusort_install_planner_hooks();
 	gpusort_install_executor_hook();
 	gpusort_install_start_hook();
+	gpusort_install_copy_hook();
 	gpusort_install_index_hooks();
 	gpusort_install_heap_hooks();
 }

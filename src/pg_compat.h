@@ -863,4 +863,88 @@ gpusort_fetch_statistics(PgStat_Kind kind, Oid database, uint64 object)
 }
 #endif
 
+/* ---------- COPY ---------- */
+
+/*
+ * 19: one field has the format, of which there are more now.
+ */
+#include "commands/copy.h"
+
+static inline bool
+gpusort_copy_format_is_binary(const CopyFormatOptions *options)
+{
+#if PG_VERSION_NUM >= 190000
+	return options->format == COPY_FORMAT_BINARY;
+#else
+	return options->binary;
+#endif
+}
+
+static inline bool
+gpusort_copy_format_is_csv(const CopyFormatOptions *options)
+{
+#if PG_VERSION_NUM >= 190000
+	return options->format == COPY_FORMAT_CSV;
+#else
+	return options->csv_mode;
+#endif
+}
+
+/* Text, CSV or binary? */
+static inline bool
+gpusort_copy_format_is_known(const CopyFormatOptions *options)
+{
+#if PG_VERSION_NUM >= 190000
+	return options->format == COPY_FORMAT_TEXT || options->format == COPY_FORMAT_CSV ||
+		options->format == COPY_FORMAT_BINARY;
+#else
+	return true;
+#endif
+}
+
+/*
+ * 19: EXPLAIN can have the planner tell it something.
+ */
+#include "tcop/tcopprot.h"
+
+static inline PlannedStmt *
+gpusort_plan_query(Query *query, const char *text)
+{
+#if PG_VERSION_NUM >= 190000
+	return pg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL, NULL);
+#else
+	return pg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL);
+#endif
+}
+
+/*
+ * 18: ExecutorRun() has lost a parameter.
+ */
+#include "executor/executor.h"
+
+static inline void
+gpusort_run_to_the_end(QueryDesc *query)
+{
+#if PG_VERSION_NUM >= 180000
+	ExecutorRun(query, ForwardScanDirection, 0);
+#else
+	ExecutorRun(query, ForwardScanDirection, 0, true);
+#endif
+}
+
+/*
+ * 19: scans have flags.
+ */
+#include "access/tableam.h"
+
+static inline TableScanDesc
+gpusort_table_beginscan(Relation table, Snapshot snapshot)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_beginscan(table, snapshot, 0, NULL, SO_NONE);
+#else
+	return table_beginscan(table, snapshot, 0, NULL);
+#endif
+}
+
 #endif							/* GPUSORT_PG_COMPAT_H */

@@ -38,6 +38,7 @@ extern bool gpusort_enabled;
 extern bool gpusort_enable_order_by;
 extern bool gpusort_enable_index_build;
 extern bool gpusort_enable_cluster;
+extern bool gpusort_enable_copy;
 extern bool gpusort_enable_parallel_collect;
 extern bool gpusort_enable_shared_sort;
 extern bool gpusort_enable_join;

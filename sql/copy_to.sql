@@ -1,0 +1,209 @@
+-- COPY TO: the bytes are PostgreSQL's, for all types, formats and options.
+SET client_min_messages = warning;
+
+CREATE TYPE copied_enum AS ENUM ('a', 'b,c', 'd"e');
+CREATE DOMAIN copied_domain AS int4;
+CREATE TYPE copied_row AS (a int4, t text);
+
+-- Text with everything that may need care, and the values of many types.
+CREATE TABLE copied (
+	i2 int2, i4 int4, i8 int8, o oid, b bool, f4 float4, f8 float8, n numeric, t text, v varchar(40), c char(5),
+	nm name, ch "char", d date, ts timestamp, tz timestamptz, tm time, tt timetz, iv interval, u uuid, by bytea,
+	j json, jb jsonb, e copied_enum, dm copied_domain, r copied_row, a int4[], at text[], rg int4range, p point,
+	ip inet, bt varbit, m money);
+INSERT INTO copied SELECT (i % 65536 - 32768)::int2, hashint4(i), hashint8extended(i, 1), abs(hashint4(i))::oid, i % 3 = 0,
+	(hashint4(i) / 7.0)::float4, hashint4(i) / 7.0::float8, (hashint8extended(i, 2) / 1000.0)::numeric,
+	repeat(chr(i % 127 + 1), i % 40) || E'\\' || chr(i % 31 + 1) || 'ü€' || i, 'v' || i, 'c' || i % 100, 'name ' || i, chr(i % 90 + 33)::"char",
+	date '2000-01-01' + (i * 37 - 9000), timestamp '2000-01-01' + i * interval '12345.678 s', timestamptz '1900-01-01' + i * interval '123456.7 s',
+	time '00:00' + i * interval '1.5 s', timetz '00:00+03' + i * interval '1.5 s', i * interval '1 day 1.1 s', md5(i::text)::uuid,
+	decode(md5(i::text), 'hex'), json_build_object('k', i, 't', E'\n"\\'), jsonb_build_object('k', i), (enum_range(NULL::copied_enum))[i % 3 + 1],
+	i, ROW(i, 'x,"y')::copied_row, ARRAY[i, NULL, 3], ARRAY['a,b', 'c"d', NULL], int4range(i, i + 5), point(i, -i), ('10.0.0.' || i % 256)::inet,
+	i::bit(10)::varbit, i::money
+	FROM generate_series(1, 300) i;
+INSERT INTO copied (i4, t) VALUES (NULL, ''), (1, '\N'), (2, '\.'), (3, NULL), (4, 'NULL'), (5, E'\r'), (6, ','), (7, '"'), (8, E'\b\f\x0b\t'),
+	(9, repeat('0123456789abcdef,', 3)), (10, repeat('x', 200000)), (11, repeat('"' || E'\\' || ',', 10000)), (12, ' '), (13, E'\x01\x1f\x7f');
+INSERT INTO copied (i2, i4, i8, o, f4, f8, n, d, ts, tz, iv, t) VALUES
+	(-32768, -2147483648, -9223372036854775808, 4294967295, 'Infinity', '-Infinity', 'NaN', 'infinity', '-infinity', 'infinity', '178000000 years', 'least'),
+	(32767, 2147483647, 9223372036854775807, 0, 'NaN', 'NaN', 'Infinity', '4713-01-01 BC', '4713-01-01 BC', '4713-01-01 BC', '-178000000 years', 'greatest'),
+	(0, 0, 0, 1, '-0', 1e308, 1e-100, '5874897-12-31', '294276-12-31 23:59:59.999999', '294276-12-30 23:59:59.999999', '0', 'far'),
+	(-1, -10, -100, 10, 1e-45, 5e-324, -0.0001, '0001-01-01', '0001-01-01 00:00:00.1', '9999-12-31 23:59:59.99', '1 us', 'near'),
+	(9, 99, 999, 9, 0.1, 0.1, 1e100, '9999-12-31', '1999-12-31 23:59:59.999999', '2000-02-29 00:00:00.000001', '-1 us', 'round'),
+	(10, 100, 1000, 10, 16777216, 123456789012345, 100, '10000-01-01', '10000-01-01', '1969-12-31 23:59:59.5', '1 mon', 'years of five digits');
+ALTER TABLE copied ADD COLUMN dropped int4, ADD COLUMN later int4 DEFAULT 7, ADD COLUMN generated int8 GENERATED ALWAYS AS (i4::int8 + 1) STORED;
+ALTER TABLE copied DROP COLUMN dropped;
+INSERT INTO copied (i4) VALUES (1);
+
+-- The file that a COPY writes; its rows as the command tells them are compared by the caller.
+CREATE FUNCTION copied_bytes(what text, options text, ours bool) RETURNS bytea LANGUAGE plpgsql AS $$
+DECLARE
+	file text := current_setting('data_directory') || '/copied';
+BEGIN
+	PERFORM set_config('gpusort.enable_copy', ours::text, true);
+	EXECUTE format('COPY %s TO %L %s', what, file, options);
+	RETURN pg_read_binary_file(file);
+END $$;
+
+-- Copy in both ways, and say whether the bytes are the same.
+CREATE FUNCTION compare_copies(what text, options text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	ours bytea;
+	theirs bytea;
+BEGIN
+	theirs := copied_bytes(what, options, false);
+	ours := copied_bytes(what, options, true);
+	RETURN CASE WHEN ours = theirs THEN 'same' ELSE format('differ: %s bytes, not %s', length(ours), length(theirs)) END;
+END $$;
+
+-- Of the combinations of these, how many were copied, and those that differ.
+CREATE FUNCTION compare_all(whats text[], options text[], OUT copies int8, OUT differing text[]) LANGUAGE sql AS $$
+	SELECT count(*), array_agg(concat_ws(' ', what, option, result)) FILTER (WHERE result <> 'same')
+	FROM (SELECT what, option, compare_copies(what, option) AS result FROM unnest(whats) what, unnest(options) option) x $$;
+
+-- Every format and option, of a table, of some columns and of queries.
+SELECT * FROM compare_all(ARRAY['copied', 'copied (t)', 'copied (n, t, i4, d, u)', '(SELECT * FROM copied ORDER BY i4, t COLLATE "C")', '(SELECT t FROM copied)',
+	'(SELECT FROM copied)', '(SELECT * FROM copied WHERE false)', '(VALUES (1, ''x''), (NULL, NULL))'],
+	ARRAY['', '(FORMAT text, HEADER)', '(DELIMITER '','')', '(DELIMITER E''\001'')', '(DELIMITER ''-'', NULL ''nichts'')',
+	'(DELIMITER ''|'', NULL '''')', '(FORMAT csv)', '(FORMAT csv, HEADER)', '(FORMAT csv, DELIMITER E''\t'', NULL ''NULL'')',
+	'(FORMAT csv, QUOTE '''''''', ESCAPE E''\\'')', '(FORMAT csv, FORCE_QUOTE *)', '(FORMAT csv, DELIMITER ''1'')', '(FORMAT csv, NULL ''1'')',
+	'(FORMAT csv, QUOTE ''0'')', '(FORMAT csv, ESCAPE ''2'')', '(FORMAT binary)']);
+SELECT * FROM compare_all(ARRAY['copied'], ARRAY['(FORMAT csv, FORCE_QUOTE (i4, d, n))', '(FORMAT csv, FORCE_QUOTE (t, u, f8))']);
+
+-- A format that some versions have, and gpusort has not.
+SELECT differing FROM compare_all(ARRAY['copied (i4, t)'], CASE WHEN current_setting('server_version_num')::int >= 190000 THEN ARRAY['(FORMAT json)'] ELSE '{}' END);
+
+-- Other encodings, of which some have ASCII in the middle of characters.
+CREATE TABLE encodable AS SELECT i, 'ü' || chr(i % 90 + 32) || '~' AS t FROM generate_series(1, 500) i;
+CREATE TABLE japanese AS SELECT i, U&'\8868\30BD\80FD|"' || chr(i % 90 + 32) AS t FROM generate_series(1, 500) i;
+SELECT * FROM compare_all(ARRAY['encodable'],
+	ARRAY(SELECT format('(ENCODING %L%s)', encoding, options) FROM unnest(ARRAY['UTF8', 'LATIN1', 'WIN1252', 'SQL_ASCII']) encoding,
+		unnest(ARRAY['', ', FORMAT csv', ', DELIMITER ''|''', ', NULL ''ü''']) options));
+SELECT * FROM compare_all(ARRAY['japanese'],
+	ARRAY(SELECT format('(ENCODING %L%s)', encoding, options) FROM unnest(ARRAY['SJIS', 'SHIFT_JIS_2004', 'EUC_JP', 'GB18030']) encoding,
+		unnest(ARRAY['', ', FORMAT csv', ', DELIMITER ''|''', ', FORMAT csv, QUOTE ''|''']) options));
+SET client_encoding = LATIN1;
+SELECT * FROM compare_all(ARRAY['encodable'], ARRAY['', '(FORMAT csv)', '(FORMAT binary)']);
+RESET client_encoding;
+
+-- What settings do to types.
+CREATE FUNCTION compare_settings(settings text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	setting text;
+BEGIN
+	FOREACH setting IN ARRAY settings LOOP
+		PERFORM set_config(split_part(setting, '=', 1), split_part(setting, '=', 2), true);
+	END LOOP;
+	RETURN compare_copies('copied', '') || ', ' || compare_copies('copied', '(FORMAT csv)');
+END $$;
+SELECT compare_settings(ARRAY['DateStyle=SQL, DMY', 'IntervalStyle=iso_8601', 'extra_float_digits=0', 'bytea_output=escape']);
+SELECT compare_settings(ARRAY['DateStyle=German', 'TimeZone=America/New_York', 'extra_float_digits=-3']);
+SELECT compare_settings(ARRAY['DateStyle=Postgres, MDY', 'TimeZone=Asia/Kolkata']);
+SELECT compare_settings(ARRAY['TimeZone=Europe/Amsterdam']);
+
+-- Number of rows in the command's tag.
+SET gpusort.enable_copy = on;
+CREATE FUNCTION copied_rows(what text) RETURNS int8 LANGUAGE plpgsql AS $$
+DECLARE
+	n int8;
+BEGIN
+	EXECUTE format('COPY %s TO %L', what, '/dev/null');
+	GET DIAGNOSTICS n = ROW_COUNT;
+	RETURN n;
+END $$;
+SELECT copied_rows('copied'), copied_rows('(SELECT FROM copied ORDER BY i4 LIMIT 7)'), copied_rows('(SELECT 1 WHERE false)');
+
+-- That it is gpusort which copies.
+SET client_min_messages = debug1;
+COPY (SELECT 1) TO '/dev/null';
+SET client_min_messages = warning;
+
+-- To the client.
+COPY (SELECT i4, t, d FROM copied WHERE i4 BETWEEN 1 AND 9 ORDER BY i4, t COLLATE "C") TO STDOUT;
+COPY (SELECT i4, t, d FROM copied WHERE i4 BETWEEN 1 AND 9 ORDER BY i4, t COLLATE "C") TO STDOUT (FORMAT csv, HEADER, FORCE_QUOTE *);
+COPY (SELECT FROM generate_series(1, 2)) TO STDOUT;
+COPY (SELECT 1 WHERE false) TO STDOUT (HEADER);
+
+-- To a program.
+COPY (SELECT i4 FROM copied ORDER BY i4 LIMIT 3) TO PROGRAM 'cat >/dev/null';
+COPY copied TO PROGRAM 'exit 3';
+COPY (SELECT t, generate_series(1, 10000) FROM copied) TO PROGRAM 'exit 0';
+
+-- Errors are PostgreSQL's, and so is what happens to the file.
+CREATE VIEW copied_view AS SELECT 1;
+CREATE FUNCTION fails(int4) RETURNS int4 LANGUAGE plpgsql AS $$ BEGIN RETURN 10 / ($1 - 200); END $$;
+CREATE FUNCTION error_of(command text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	state text;
+	message text;
+	detail text;
+	hint text;
+BEGIN
+	EXECUTE command;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+	RETURN concat_ws(' | ', state, message, detail, hint);
+END $$;
+CREATE FUNCTION compare_errors(command text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	ours text;
+	theirs text;
+BEGIN
+	PERFORM set_config('gpusort.enable_copy', 'on', true);
+	ours := error_of(command);
+	PERFORM set_config('gpusort.enable_copy', 'off', true);
+	theirs := error_of(command);
+	RETURN CASE WHEN ours <> theirs THEN format('ours: %s; theirs: %s', ours, theirs)
+		WHEN ours = 'no error' THEN ours ELSE 'same error' END;
+END $$;
+SELECT command, compare_errors(command) FROM unnest(ARRAY[
+	'COPY nothing TO ''/dev/null''', 'COPY copied (nothing) TO ''/dev/null''', 'COPY copied (t, t) TO ''/dev/null''', 'COPY copied (generated) TO ''/dev/null''',
+	'COPY copied_view TO ''/dev/null''', 'COPY copied TO ''relative''', 'COPY copied TO ''/nowhere/file''', 'COPY copied TO ''/''',
+	'COPY copied TO ''/dev/full''', 'COPY (SELECT * FROM copied ORDER BY i4) TO ''/dev/full''',
+	'COPY copied TO ''/dev/null'' (FORMAT nothing)', 'COPY copied TO ''/dev/null'' (DELIMITER ''ab'')', 'COPY copied TO ''/dev/null'' (QUOTE ''"'')',
+	'COPY copied TO ''/dev/null'' (FORMAT csv, FORCE_QUOTE (nothing))', 'COPY copied (t) TO ''/dev/null'' (FORMAT csv, FORCE_QUOTE (i4))',
+	'COPY (SELECT 1 AS a) TO ''/dev/null'' (FORMAT csv, FORCE_QUOTE (b))',
+	'COPY copied TO ''/dev/null'' (ENCODING ''nothing'')', 'COPY copied TO ''/dev/null'' (ENCODING LATIN1)',
+	'COPY (SELECT nothing) TO ''/dev/null''', 'COPY (SELECT 1 INTO x) TO ''/dev/null''', 'COPY (SELECT 1 INTO x UNION SELECT 2) TO ''/dev/null''',
+	'COPY (INSERT INTO encodable VALUES (1)) TO ''/dev/null''', 'COPY (INSERT INTO encodable VALUES (1) RETURNING i) TO ''/dev/null''',
+	'COPY (SELECT fails(i) FROM encodable ORDER BY i) TO ''/dev/null''', 'COPY (SELECT ''[1,2)''::anyarray) TO ''/dev/null''',
+	'COPY pg_statistic TO ''/dev/null'' (FORMAT binary)', 'COPY copied TO PROGRAM ''exit 7''', 'COPY copied TO PROGRAM ''cat >/dev/null''']) command;
+
+-- Rights: to files, to programs, to columns, and row security.
+CREATE ROLE gpusort_copier;
+GRANT SELECT (i) ON encodable TO gpusort_copier;
+CREATE TABLE secured AS SELECT i FROM generate_series(1, 10) i;
+ALTER TABLE secured ENABLE ROW LEVEL SECURITY;
+CREATE POLICY few ON secured USING (i < 4);
+GRANT SELECT ON secured TO gpusort_copier;
+SET ROLE gpusort_copier;
+SELECT command, compare_errors(command) FROM unnest(ARRAY['COPY encodable (i) TO ''/dev/null''', 'COPY encodable (i) TO PROGRAM ''cat''']) command;
+COPY encodable (t) TO STDOUT;
+COPY (SELECT t FROM encodable) TO STDOUT;
+COPY secured TO STDOUT;
+COPY (SELECT * FROM secured) TO STDOUT;
+SET row_security = off;
+COPY secured TO STDOUT;
+RESET row_security;
+RESET ROLE;
+SELECT compare_copies('secured', '');
+
+-- Rows that the statement's own transaction has made or deleted; a cached statement more than once.
+BEGIN;
+DELETE FROM secured WHERE i = 1;
+INSERT INTO secured VALUES (11);
+SELECT copied_rows('secured'), copied_rows('(SELECT * FROM secured ORDER BY i)');
+ROLLBACK;
+DO $$ BEGIN FOR i IN 1 .. 3 LOOP COPY (SELECT * FROM secured ORDER BY i) TO '/dev/null'; END LOOP; END $$;
+
+-- In a read-only transaction.
+BEGIN READ ONLY;
+COPY (SELECT 1) TO STDOUT;
+COMMIT;
+
+DROP OWNED BY gpusort_copier;
+DROP ROLE gpusort_copier;
+DROP TABLE secured, encodable, japanese, copied CASCADE;
+DROP VIEW copied_view;
+DROP FUNCTION copied_bytes, compare_copies, compare_all, compare_settings, copied_rows, fails, error_of, compare_errors;
+DROP TYPE copied_enum, copied_row;
+DROP DOMAIN copied_domain;

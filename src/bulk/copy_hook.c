@@ -1,0 +1,74 @@
+/*
+ * copy_hook.c
+ *		How COPY gets to us: a ProcessUtility hook.
+ *
+ * A statement that is ours does not go on to the server's function for utility commands, nor to
+ * hooks of others that were installed before.  These may audit, count or forbid; so COPY
+ * is left to PostgreSQL if there are any.  Hooks that were installed later are called first, and
+ * see all.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "nodes/parsenodes.h"
+#include "tcop/utility.h"
+
+#include "bulk/copy_hook.h"
+#include "bulk/copy_statement.h"
+#include "bulk/copy_to.h"
+#include "settings.h"
+
+static ProcessUtility_hook_type previous_utility_hook;
+
+static bool
+copy(const PlannedStmt *pstmt, const char *text, QueryEnvironment *environment,
+	 QueryCompletion *completion)
+{
+	ParseState *pstate = make_parsestate(NULL);
+	GpuSortCopyStatement statement;
+	uint64		rows;
+
+	pstate->p_sourcetext = text;
+	pstate->p_queryEnv = environment;
+	if (!gpusort_copy_is_ours((const CopyStmt *) pstmt->utilityStmt, pstate, &statement))
+	{
+		free_parsestate(pstate);
+		return false;
+	}
+	rows = gpusort_copy_to(&statement, pstmt->stmt_location, pstmt->stmt_len);
+	free_parsestate(pstate);
+	if (completion != NULL)
+		SetQueryCompletion(completion, CMDTAG_COPY, rows);
+	return true;
+}
+
+static bool
+is_wanted(void)
+{
+	if (!gpusort_enabled || !gpusort_enable_copy || IsInParallelMode())
+		return false;
+	if (previous_utility_hook == NULL)
+		return true;
+	ereport(DEBUG1,
+			(errmsg_internal("gpusort leaves COPY to PostgreSQL: an extension that was loaded before watches commands")));
+	return false;
+}
+
+static void
+utility_hook(PlannedStmt *pstmt, const char *text, bool read_only, ProcessUtilityContext context,
+			 ParamListInfo params, QueryEnvironment *environment, DestReceiver *dest,
+			 QueryCompletion *completion)
+{
+	if (IsA(pstmt->utilityStmt, CopyStmt) && is_wanted() &&
+		copy(pstmt, text, environment, completion))
+		return;
+	(previous_utility_hook ? previous_utility_hook : standard_ProcessUtility)
+		(pstmt, text, read_only, context, params, environment, dest, completion);
+}
+
+void
+gpusort_install_copy_hook(void)
+{
+	previous_utility_hook = ProcessUtility_hook;
+	ProcessUtility_hook = utility_hook;
+}

@@ -1,0 +1,249 @@
+/*
+ * out_values.c
+ *		Values of fixed length as the types' output and send functions write them; see
+ *		out_values.h.
+ *
+ * Functions are known by their OIDs: whoever uses one for a type of his own gets the same.
+ */
+#include "postgres.h"
+
+#include "common/shortest_dec.h"
+#include "miscadmin.h"
+#include "port/pg_bswap.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/datetime.h"
+#include "utils/float.h"
+#include "utils/fmgroids.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#include "bulk/out_values.h"
+
+/* ---------- text ---------- */
+
+static char *
+write_int2(char *at, Datum value)
+{
+	return at + pg_itoa(DatumGetInt16(value), at);
+}
+
+static char *
+write_int4(char *at, Datum value)
+{
+	return at + pg_ltoa(DatumGetInt32(value), at);
+}
+
+static char *
+write_int8(char *at, Datum value)
+{
+	return at + pg_lltoa(DatumGetInt64(value), at);
+}
+
+static char *
+write_oid(char *at, Datum value)
+{
+	return at + pg_ultoa_n(DatumGetObjectId(value), at);
+}
+
+static char *
+write_bool(char *at, Datum value)
+{
+	*at = DatumGetBool(value) ? 't' : 'f';
+	return at + 1;
+}
+
+static char *
+write_float4(char *at, Datum value)
+{
+	if (extra_float_digits <= 0)
+		return NULL;
+	return at + float_to_shortest_decimal_buf(DatumGetFloat4(value), at);
+}
+
+static char *
+write_float8(char *at, Datum value)
+{
+	if (extra_float_digits <= 0)
+		return NULL;
+	return at + double_to_shortest_decimal_buf(DatumGetFloat8(value), at);
+}
+
+static char *
+write_uuid(char *at, Datum value)
+{
+	static const char digits[] = "0123456789abcdef";
+	const uint8 *bytes = DatumGetUUIDP(value)->data;
+
+	for (int i = 0; i < UUID_LEN; i++)
+	{
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*at++ = '-';
+		*at++ = digits[bytes[i] >> 4];
+		*at++ = digits[bytes[i] & 15];
+	}
+	return at;
+}
+
+static inline char *
+write_two_digits(char *at, int n)
+{
+	*at++ = '0' + n / 10;
+	*at++ = '0' + n % 10;
+	return at;
+}
+
+/* A day in days since 2000, in ISO's format; NULL if its year has not four digits. */
+static char *
+write_day(char *at, int32 day)
+{
+	int			y;
+	int			m;
+	int			d;
+
+	j2date(day + POSTGRES_EPOCH_JDATE, &y, &m, &d);
+	if (y < 1 || y > 9999)
+		return NULL;
+	at = write_two_digits(write_two_digits(at, y / 100), y % 100);
+	*at++ = '-';
+	at = write_two_digits(at, m);
+	*at++ = '-';
+	return write_two_digits(at, d);
+}
+
+static char *
+write_date(char *at, Datum value)
+{
+	DateADT		date = DatumGetDateADT(value);
+
+	if (DATE_NOT_FINITE(date) || DateStyle != USE_ISO_DATES)
+		return NULL;
+	return write_day(at, date);
+}
+
+/* Microseconds of a second, without zeros at the end. */
+static char *
+write_fraction(char *at, int us)
+{
+	char	   *end = at + 7;
+
+	if (us == 0)
+		return at;
+	*at = '.';
+	for (char *p = end - 1; p > at; p--, us /= 10)
+		*p = '0' + us % 10;
+	while (end[-1] == '0')
+		end--;
+	return end;
+}
+
+static char *
+write_timestamp(char *at, Datum value)
+{
+	Timestamp	timestamp = DatumGetTimestamp(value);
+	int64		day = timestamp / USECS_PER_DAY;
+	int64		time = timestamp % USECS_PER_DAY;
+	int			seconds;
+
+	if (TIMESTAMP_NOT_FINITE(timestamp) || DateStyle != USE_ISO_DATES)
+		return NULL;
+	if (time < 0)
+	{
+		time += USECS_PER_DAY;
+		day--;
+	}
+	if ((at = write_day(at, (int32) day)) == NULL)
+		return NULL;
+	seconds = (int) (time / USECS_PER_SEC);
+	*at++ = ' ';
+	at = write_two_digits(at, seconds / SECS_PER_HOUR);
+	*at++ = ':';
+	at = write_two_digits(at, seconds / SECS_PER_MINUTE % MINS_PER_HOUR);
+	*at++ = ':';
+	at = write_two_digits(at, seconds % SECS_PER_MINUTE);
+	return write_fraction(at, (int) (time % USECS_PER_SEC));
+}
+
+/* ---------- binary ---------- */
+
+static char *
+send_int2(char *at, Datum value)
+{
+	uint16		n = pg_hton16((uint16) DatumGetInt16(value));
+
+	memcpy(at, &n, sizeof(n));
+	return at + sizeof(n);
+}
+
+static char *
+send_int4(char *at, Datum value)
+{
+	uint32		n = pg_hton32((uint32) DatumGetInt32(value));
+
+	memcpy(at, &n, sizeof(n));
+	return at + sizeof(n);
+}
+
+static char *
+send_int8(char *at, Datum value)
+{
+	uint64		n = pg_hton64((uint64) DatumGetInt64(value));
+
+	memcpy(at, &n, sizeof(n));
+	return at + sizeof(n);
+}
+
+static char *
+send_bool(char *at, Datum value)
+{
+	*at = DatumGetBool(value) ? 1 : 0;
+	return at + 1;
+}
+
+static char *
+send_uuid(char *at, Datum value)
+{
+	memcpy(at, DatumGetUUIDP(value)->data, UUID_LEN);
+	return at + UUID_LEN;
+}
+
+/* ---------- all of them ---------- */
+
+static const struct
+{
+	Oid			function;
+	GpuSortOutWriter writer;
+}			writers[] =
+{
+	{F_INT2OUT, write_int2},
+	{F_INT4OUT, write_int4},
+	{F_INT8OUT, write_int8},
+	{F_OIDOUT, write_oid},
+	{F_BOOLOUT, write_bool},
+	{F_FLOAT4OUT, write_float4},
+	{F_FLOAT8OUT, write_float8},
+	{F_UUID_OUT, write_uuid},
+	{F_DATE_OUT, write_date},
+	{F_TIMESTAMP_OUT, write_timestamp},
+	{F_INT2SEND, send_int2},
+	{F_INT4SEND, send_int4},
+	{F_INT8SEND, send_int8},
+	{F_OIDSEND, send_int4},
+	{F_BOOLSEND, send_bool},
+	/* the bits of floats are those of integers, as Datums have them */
+	{F_FLOAT4SEND, send_int4},
+	{F_FLOAT8SEND, send_int8},
+	{F_UUID_SEND, send_uuid},
+	{F_DATE_SEND, send_int4},
+	{F_TIMESTAMP_SEND, send_int8},
+	{F_TIMESTAMPTZ_SEND, send_int8}
+};
+
+GpuSortOutWriter
+gpusort_out_writer(Oid function)
+{
+	for (int i = 0; i < lengthof(writers); i++)
+		if (writers[i].function == function)
+			return writers[i].writer;
+	return NULL;
+}
