@@ -22,6 +22,7 @@
 #include "plan/plan_distinct_aggs.h"
 #include "plan/plan_group.h"
 #include "plan/plan_group_by.h"
+#include "plan/plan_ordered_aggs.h"
 #include "plan/plan_slices.h"
 #include "plan/plan_sorted.h"
 #include "plan/plan_undercharged.h"
@@ -152,6 +153,25 @@ make_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 	return paths;
 }
 
+/* Above rows that come as aggregates want them. */
+static void
+make_aggregate_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+					 const GroupPathExtraData *extra, GpuSortAggregatePaths *paths)
+{
+	GpuSortGrouping grouping = {
+		.root = root, .input_rel = input_rel, .grouped_rel = grouped_rel, .extra = extra,
+		.having = (List *) extra->havingQual
+	};
+
+	memset(paths, 0, sizeof(*paths));
+	if (root->numOrderedAggs == 0 || root->parse->groupingSets != NIL ||
+		!gpusort_can_sort_below(&grouping))
+		return;
+	gpusort_make_distinct_agg_paths(&grouping, paths);
+	if (paths->whole == NIL && paths->sliced == NIL)
+		gpusort_make_ordered_agg_paths(&grouping, paths);
+}
+
 /*
  * All paths are made before the first is added, which may free the one that is copied.  As for
  * windows (plan_window.c), the leader's are left out if workers are faster.  So are those that sort
@@ -165,7 +185,7 @@ gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 	List	   *paths = NIL;
 	List	   *sliced = NIL;
 	Cost		cost = GPUSORT_NO_SLICES;
-	GpuSortDistinctAggPaths distinct;
+	GpuSortAggregatePaths inside;
 	bool		is_lacking;
 
 	if (grouped_rel->pathlist == NIL || cheapest == NULL ||
@@ -173,17 +193,17 @@ gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 		(extra->flags & GROUPING_CAN_USE_SORT) == 0 ||
 		(cheapest->rows < gpusort_min_rows && !gpusort_force))
 		return;
-	gpusort_make_distinct_agg_paths(root, input_rel, grouped_rel, extra, &distinct);
-	is_lacking = distinct.lacking > 0;
-	if (!is_lacking || distinct.whole == NIL)
+	make_aggregate_paths(root, input_rel, grouped_rel, extra, &inside);
+	is_lacking = inside.lacking > 0;
+	if (!is_lacking || inside.whole == NIL)
 		paths = make_paths(root, input_rel, grouped_rel, extra);
-	if (!is_lacking || distinct.sliced == NIL)
+	if (!is_lacking || inside.sliced == NIL)
 		sliced = gpusort_make_group_paths(root, input_rel, grouped_rel, &cost);
 	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
 	gpusort_outbid_hash_tables(paths, grouped_rel, input_rel, expected_groups(grouped_rel));
 	gpusort_add_paths(grouped_rel, paths);
 
-	paths = list_concat(distinct.whole, distinct.sliced);
-	gpusort_outbid_all(paths, grouped_rel, distinct.lacking);
+	paths = list_concat(inside.whole, inside.sliced);
+	gpusort_outbid_all(paths, grouped_rel, inside.lacking);
 	gpusort_add_paths(grouped_rel, paths);
 }

@@ -28,7 +28,7 @@
 #define GPUSORT_SHARED_NODE		"GpuSort Shared"
 #define GPUSORT_JOIN_NODE		"GpuSort Join"
 
-/* ... and those that are in no finished plan (plan_distinct_aggs.h, plan_join.h). */
+/* ... and those that are in no finished plan (plan_aggregate.h, plan_join.h). */
 #define GPUSORT_AGGREGATE_NODE	"GpuSort Aggregate"
 #define GPUSORT_UNFINISHED_JOIN_NODE	"GpuSort Unfinished Join"
 

@@ -26,8 +26,8 @@
 
 #include "miscadmin.h"
 
+#include "plan/plan_aggregate.h"
 #include "plan/plan_collect.h"
-#include "plan/plan_distinct_aggs.h"
 #include "plan/plan_estimate.h"
 #include "plan/plan_join.h"
 #include "plan/plan_late.h"
@@ -276,7 +276,7 @@ finish_node(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 	if (gpusort_is_node(plan, GPUSORT_NODE))
 		return finish_path((CustomScan *) plan, limit, statement);
 	if (gpusort_is_node(plan, GPUSORT_AGGREGATE_NODE))
-		return gpusort_finish_distinct_aggs((CustomScan *) plan);
+		return gpusort_finish_aggregate((CustomScan *) plan);
 	if (gpusort_is_node(plan, GPUSORT_UNFINISHED_JOIN_NODE))
 		return gpusort_finish_join((CustomScan *) plan);
 	if (gpusort_is_node(plan, GPUSORT_COLLECT_NODE) || gpusort_is_node(plan, GPUSORT_SHARED_NODE))

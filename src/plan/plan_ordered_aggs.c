@@ -1,0 +1,275 @@
+/*
+ * plan_ordered_aggs.c
+ *		Aggregates over ordered values: array_agg(x ORDER BY y), percentile_cont().
+ *
+ * PostgreSQL sorts the values within the Agg node, group by group, in the leader; from 16 on, not
+ * those of one order of the query's, unless they are ordered sets.  Here the rows are sorted below
+ * it, by the columns of GROUP BY and then in the order that serves most aggregates:
+ *
+ *		Agg: array_agg(x)					Gather
+ *		  -> GpuSort by y					  -> GroupAggregate: array_agg(x)
+ *											    -> GpuSort Shared by g, y, sliced by g
+ *
+ * ORDER BY is taken out of those that it serves, and the columns that only it asks for.  DISTINCT and
+ * WITHIN GROUP stay what they are, but what they sort comes in order, which PostgreSQL's sort notices
+ * with a comparison a value.  All others sort for themselves as before.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_aggregate.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/paths.h"
+#include "optimizer/tlist.h"
+
+#include "cost/cost.h"
+#include "pg_compat.h"
+#include "plan/plan_ordered_aggs.h"
+#include "plan/plan_shared.h"
+#include "plan/plan_slices.h"
+#include "plan/plan_sorted.h"
+
+/* What a query's aggregates ask for. */
+typedef struct OrderedAggs
+{
+	GpuSortGrouping grouping;	/* its target has aggregates that are asked for less */
+	List	   *aggregates;		/* those that want an order */
+	List	   *served;			/* the numbers of those that get it */
+} OrderedAggs;
+
+/* ---------- which order ---------- */
+
+static List *
+wanted_clauses(const Aggref *aggref)
+{
+	return aggref->aggdistinct != NIL ? aggref->aggdistinct : aggref->aggorder;
+}
+
+/* What the rows are sorted by to serve an aggregate. */
+static List *
+wanted_order(const OrderedAggs *aggs, const Aggref *aggref)
+{
+	GpuSortGrouping grouping = aggs->grouping;
+
+	gpusort_order_groups(&grouping, make_pathkeys_for_sortclauses(grouping.root,
+																  wanted_clauses(aggref),
+																  aggref->args));
+	return grouping.pathkeys;
+}
+
+/* The numbers of the aggregates that an order serves. */
+static List *
+find_served(const OrderedAggs *aggs, List *pathkeys)
+{
+	List	   *numbers = NIL;
+	ListCell   *lc;
+
+	foreach(lc, aggs->aggregates)
+	{
+		const Aggref *aggref = lfirst_node(Aggref, lc);
+
+		if (pathkeys_contained_in(wanted_order(aggs, aggref), pathkeys))
+			numbers = list_append_unique_int(numbers, aggref->aggno);
+	}
+	return numbers;
+}
+
+/* Those of which the rows can be sorted, whether or not a FILTER wants them. */
+static void
+read_aggregates(OrderedAggs *aggs)
+{
+	ListCell   *lc;
+
+	foreach(lc, gpusort_aggregates(&aggs->grouping))
+	{
+		const Aggref *aggref = lfirst_node(Aggref, lc);
+
+		if (wanted_clauses(aggref) != NIL && aggref->agglevelsup == 0 &&
+			(aggref->aggfilter == NULL || gpusort_are_columns(aggref->args)))
+			aggs->aggregates = lappend(aggs->aggregates, lfirst(lc));
+	}
+}
+
+/* Of several orders that serve as many, that of the first aggregate that wants one of them. */
+static void
+choose_order(OrderedAggs *aggs)
+{
+	ListCell   *lc;
+
+	foreach(lc, aggs->aggregates)
+	{
+		List	   *pathkeys = wanted_order(aggs, lfirst_node(Aggref, lc));
+		List	   *served = find_served(aggs, pathkeys);
+
+		if (list_length(served) > list_length(aggs->served))
+		{
+			aggs->grouping.pathkeys = pathkeys;
+			aggs->served = served;
+		}
+	}
+	aggs->grouping.group_columns = gpusort_count_group_pathkeys(aggs->grouping.root);
+}
+
+/* ---------- what is asked of the aggregates ---------- */
+
+static bool
+is_plain(const Aggref *aggref)
+{
+	return aggref->aggdistinct == NIL && aggref->aggkind == AGGKIND_NORMAL;
+}
+
+static List *
+without_junk(const List *args)
+{
+	List	   *kept = NIL;
+	ListCell   *lc;
+
+	foreach(lc, args)
+	{
+		if (!lfirst_node(TargetEntry, lc)->resjunk)
+			kept = lappend(kept, lfirst(lc));
+	}
+	return kept;
+}
+
+/*
+ * From 16 on an aggregate may be marked as one that gets its values in order, from another sort of
+ * the planner's.
+ */
+static Node *
+ask_for_less(Node *node, void *context)
+{
+	const OrderedAggs *aggs = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Aggref))
+	{
+		Aggref	   *aggref = makeNode(Aggref);
+		bool		served;
+
+		*aggref = *(const Aggref *) node;
+		served = list_member_int(aggs->served, aggref->aggno);
+		if (served && is_plain(aggref))
+		{
+			aggref->aggorder = NIL;
+			aggref->args = without_junk(aggref->args);
+		}
+		gpusort_set_presorted(aggref, served && aggref->aggdistinct != NIL);
+		return (Node *) aggref;
+	}
+	return expression_tree_mutator(node, ask_for_less, context);
+}
+
+static void
+make_target(OrderedAggs *aggs)
+{
+	GpuSortGrouping *grouping = &aggs->grouping;
+
+	grouping->target = copy_pathtarget(grouping->grouped_rel->reltarget);
+	grouping->target->exprs = (List *) ask_for_less((Node *) grouping->target->exprs, aggs);
+	grouping->having = (List *) ask_for_less((Node *) grouping->having, aggs);
+}
+
+/*
+ * What the planner's own paths sort within aggregates, and these don't.  Those that the planner serves,
+ * and this order doesn't, count against it.
+ */
+static Cost
+hidden_cost(const OrderedAggs *aggs)
+{
+	const GpuSortGrouping *grouping = &aggs->grouping;
+	Cost		sort = gpusort_inner_sort_cost(grouping);
+	Cost		in_order = grouping->input_rel->cheapest_total_path->rows *
+		GPUSORT_INNER_ORDER_COST;
+	List	   *seen = NIL;
+	Cost		hidden = 0;
+	ListCell   *lc;
+
+	foreach(lc, aggs->aggregates)
+	{
+		const Aggref *aggref = lfirst_node(Aggref, lc);
+
+		if (list_member_int(seen, aggref->aggtransno))
+			continue;
+		seen = lappend_int(seen, aggref->aggtransno);
+		if (list_member_int(aggs->served, aggref->aggno))
+			hidden += gpusort_is_presorted(aggref) ? 0
+				: is_plain(aggref) ? sort : Max(sort - in_order, 0);
+		else if (gpusort_is_presorted(aggref))
+			hidden -= sort;
+	}
+	return hidden;
+}
+
+/* ---------- paths ---------- */
+
+static Path *
+make_agg(const OrderedAggs *aggs, Path *input, double groups)
+{
+	const GpuSortGrouping *grouping = &aggs->grouping;
+
+	return gpusort_make_aggregate_path(grouping,
+									   gpusort_make_agg_path(grouping, input, AGGSPLIT_SIMPLE,
+															 grouping->target, groups),
+									   NIL, NIL);
+}
+
+static List *
+make_whole_paths(const OrderedAggs *aggs)
+{
+	const GpuSortGrouping *grouping = &aggs->grouping;
+	List	   *paths = gpusort_make_sorted_paths(grouping->root, grouping->input_rel,
+												  grouping->grouped_rel, grouping->pathkeys,
+												  GPUSORT_NO_LIMIT);
+	ListCell   *lc;
+
+	foreach(lc, paths)
+		lfirst(lc) = make_agg(aggs, lfirst(lc), grouping->groups);
+	return paths;
+}
+
+static Path *
+make_sliced(const GpuSortSlices *slices, const void *original)
+{
+	const OrderedAggs *aggs = original;
+
+	return make_agg(aggs, slices->sort, Max(aggs->grouping.groups * slices->fraction, 1));
+}
+
+/* Of slices that cut no group. */
+static List *
+make_sliced_paths(const OrderedAggs *aggs, Cost *cost)
+{
+	const GpuSortGrouping *grouping = &aggs->grouping;
+	GpuSortSlices slices = {.root = grouping->root, .rel = grouping->grouped_rel};
+
+	*cost = GPUSORT_NO_SLICES;
+	if (!gpusort_plans_shared() || !grouping->grouped_rel->consider_parallel ||
+		!gpusort_make_slices(&slices, grouping->input_rel, grouping->pathkeys,
+							 grouping->group_columns))
+		return NIL;
+	return gpusort_offer_sliced(&slices, make_sliced, aggs, 0, cost);
+}
+
+void
+gpusort_make_ordered_agg_paths(const GpuSortGrouping *grouping, GpuSortAggregatePaths *paths)
+{
+	OrderedAggs aggs = {.grouping = *grouping};
+	Cost		cost;
+
+	memset(paths, 0, sizeof(*paths));
+	read_aggregates(&aggs);
+	choose_order(&aggs);
+	if (aggs.grouping.pathkeys == NIL ||
+		pathkeys_contained_in(aggs.grouping.pathkeys,
+							  grouping->input_rel->cheapest_total_path->pathkeys))
+		return;
+	gpusort_estimate_groups(&aggs.grouping);
+	paths->lacking = hidden_cost(&aggs);
+	if (paths->lacking <= 0)
+		return;
+	make_target(&aggs);
+	paths->whole = make_whole_paths(&aggs);
+	paths->sliced = make_sliced_paths(&aggs, &cost);
+	paths->whole = gpusort_cheaper_paths(paths->whole, cost);
+}
