@@ -42,8 +42,8 @@ consider_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		previous_join_hook(root, joinrel, outerrel, innerrel, jointype, extra);
 	if (!gpusort_enabled)
 		was_off = true;
-	gpusort_add_merge_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 	gpusort_add_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
+	gpusort_add_merge_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 }
 
 static void

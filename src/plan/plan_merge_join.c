@@ -22,23 +22,18 @@
  */
 #include "postgres.h"
 
-#include <float.h>
-
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 
 #include "cost/cost.h"
-#include "cost/cost_hash.h"
 #include "pg_compat.h"
 #include "plan/plan_merge_join.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_sorted.h"
+#include "plan/plan_true_cost.h"
 #include "settings.h"
-
-/* By so much less add_path() finds a path cheaper, and keeps the other, which starts sooner. */
-#define JUST_BELOW		0.985
 
 /* The pathkeys with the i-th one first, which is what the planner tries, too. */
 static List *
@@ -95,34 +90,6 @@ make_sorted(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 	return cheapest;
 }
 
-/* What the planner's cheapest path for a join costs in truth, as far as we know. */
-static Cost
-true_cost(const RelOptInfo *joinrel)
-{
-	const Path *cheapest = joinrel->pathlist != NIL ? linitial(joinrel->pathlist) : NULL;
-
-	if (cheapest == NULL || cheapest->param_info != NULL)
-		return DBL_MAX;
-	return cheapest->total_cost +
-		(IsA(cheapest, HashPath) ? gpusort_hash_join_extra_cost((const HashPath *) cheapest) : 0);
-}
-
-/*
- * Take the place of the cheapest path if that is a hash join that costs more in truth.  For all
- * that is planned above, the join costs what the planner thought.
- */
-static void
-compare_with_hash(Path *path, const RelOptInfo *joinrel)
-{
-	const Path *cheapest = joinrel->pathlist != NIL ? linitial(joinrel->pathlist) : NULL;
-
-	if (cheapest == NULL || !IsA(cheapest, HashPath) || cheapest->param_info != NULL ||
-		path->total_cost > true_cost(joinrel))
-		return;
-	path->total_cost = Min(path->total_cost, cheapest->total_cost * JUST_BELOW);
-	path->startup_cost = Min(path->startup_cost, path->total_cost);
-}
-
 /*
  * Can joining all of these rows be cheaper than what there is already?  In a query of many tables
  * most joins are not even worth an estimate.
@@ -131,7 +98,7 @@ static bool
 is_promising(const GpuSortMergeJoin *join, const Path *outer, const RelOptInfo *innerrel)
 {
 	return gpusort_force || outer->total_cost + innerrel->cheapest_total_path->total_cost <
-		true_cost(join->joinrel);
+		gpusort_true_cost(join->joinrel->pathlist);
 }
 
 /*
@@ -150,7 +117,7 @@ add_join_of(GpuSortMergeJoin *join, Path *outer, Path *inner, bool inner_is_sort
 	path = gpusort_create_mergejoin_path(join);
 	if (inner_is_sort)
 		path->materialize_inner = false;
-	compare_with_hash(&path->jpath.path, join->joinrel);
+	gpusort_undercut(&path->jpath.path, join->joinrel->pathlist);
 	add_path(join->joinrel, &path->jpath.path);
 }
 
