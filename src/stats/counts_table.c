@@ -3,8 +3,8 @@
  *		Counts of sorts in a table of our own, and in a file; see sort_counts.h.
  *
  * For servers whose statistics have no kinds of extensions.  The file is written by the
- * postmaster when it ends in peace, and read and deleted when it starts: after a crash there is
- * none.  Counts of a database that is dropped go with it.
+ * postmaster when it ends, and read when it starts, if it has been shut down in peace, and deleted.
+ * So there is none after a crash.  Counts of a database that is dropped go with it.
  *
  * The lock is taken exclusively for entries to come or go; counts are added under it shared, and
  * under the entry's own.
@@ -18,7 +18,9 @@
 #include <unistd.h>
 
 #include "catalog/objectaccess.h"
+#include "catalog/pg_control.h"
 #include "catalog/pg_database.h"
+#include "common/controldata_utils.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/fd.h"
@@ -161,6 +163,22 @@ read_entries(FILE *file)
 	return true;
 }
 
+/*
+ * Was the server shut down in peace, whatever wrote the file?  An immediate shutdown ends the
+ * postmaster without a failure, too.
+ */
+static bool
+was_shut_down(void)
+{
+	bool		crc_ok;
+	ControlFileData *control = get_controlfile(DataDir, &crc_ok);
+	bool		shut_down = crc_ok && (control->state == DB_SHUTDOWNED ||
+									   control->state == DB_SHUTDOWNED_IN_RECOVERY);
+
+	pfree(control);
+	return shut_down;
+}
+
 static void
 read_file(void)
 {
@@ -172,7 +190,7 @@ read_file(void)
 			complain("read");
 		return;
 	}
-	if (!read_entries(file))
+	if (was_shut_down() && !read_entries(file))
 		ereport(LOG,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("ignoring invalid data in file \"%s\"", FILE_NAME)));
