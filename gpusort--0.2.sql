@@ -227,3 +227,47 @@ COMMENT ON VIEW pg_stat_gpusort_activity IS
 'sorts that are running, in each process that takes part; those of other users for members of pg_read_all_stats';
 
 GRANT SELECT ON pg_stat_gpusort_activity TO PUBLIC;
+
+CREATE FUNCTION gpusort_advise(
+	query text,
+	OUT node text,
+	OUT kind text,
+	OUT sort_key text,
+	OUT estimated_rows float8,
+	OUT taken_over bool,
+	OUT reason text,
+	OUT setting text,
+	OUT sort_cost_without float8,
+	OUT sort_cost float8,
+	OUT gain float8,
+	OUT query_cost_without float8,
+	OUT query_cost float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'gpusort_advise'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+COST 1000
+ROWS 5;
+
+COMMENT ON FUNCTION gpusort_advise(text) IS
+'the sorts of a query, which is planned only: taken over or why not, costs, and the setting that would change it';
+
+CREATE FUNCTION gpusort_calibrate(
+	apply bool,
+	OUT name text,
+	OUT unit text,
+	OUT measured float8,
+	OUT setting text,
+	OUT current_value text,
+	OUT suggested_value text,
+	OUT meaning text,
+	OUT applied bool)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'gpusort_calibrate_apply'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+COST 100000
+ROWS 15;
+
+COMMENT ON FUNCTION gpusort_calibrate(bool) IS
+'the same as gpusort_calibrate(); true: and sets what is suggested with ALTER SYSTEM';
+
+REVOKE ALL ON FUNCTION gpusort_calibrate(bool) FROM PUBLIC;

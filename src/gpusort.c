@@ -15,6 +15,7 @@
 #include "exec/exec_methods.h"
 #include "exec/exec_rest.h"
 #include "exec/exec_start.h"
+#include "exec/explain_option.h"
 #include "heap/heap_cluster.h"
 #include "heap/heap_hook.h"
 #include "index/index_build.h"
@@ -59,6 +60,7 @@ _PG_init(void)
 	gpusort_install_planner_hooks();
 	gpusort_install_executor_hook();
 	gpusort_install_start_hook();
+	gpusort_install_explain_option();
 	gpusort_install_copy_hook();
 	gpusort_install_index_hooks();
 	gpusort_install_heap_hooks();

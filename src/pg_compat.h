@@ -640,6 +640,42 @@ gpusort_explain_prefix(const ExplainState *es)
 #endif
 }
 
+/*
+ * 18: extensions have options of EXPLAIN.  19: auto_explain can have them, too, and asks whether a
+ * value is one.
+ */
+#if PG_VERSION_NUM >= 180000
+#define GPUSORT_HAS_EXPLAIN_OPTIONS
+
+static inline void
+gpusort_register_explain_option(const char *name, ExplainOptionHandler handler)
+{
+#if PG_VERSION_NUM >= 190000
+	RegisterExtensionExplainOption(name, handler, GUCCheckBooleanExplainOption);
+#else
+	RegisterExtensionExplainOption(name, handler);
+#endif
+}
+#endif
+
+/*
+ * 16: what a user needs to read tables is kept apart from the range table.
+ *
+ * Fails if the current user may not execute the plan.
+ */
+#include "executor/executor.h"
+#include "nodes/plannodes.h"
+
+static inline void
+gpusort_check_permissions(const PlannedStmt *stmt)
+{
+#if PG_VERSION_NUM >= 160000
+	(void) ExecCheckPermissions(stmt->rtable, stmt->permInfos, true);
+#else
+	(void) ExecCheckRTPerms(stmt->rtable, true);
+#endif
+}
+
 /* Indentation of a line of text format: what ExplainIndentText() does. */
 static inline void
 gpusort_explain_indent(ExplainState *es)

@@ -22,12 +22,14 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/tuplestore.h"
 
@@ -40,8 +42,10 @@
 #include "settings.h"
 
 PGDLLEXPORT Datum gpusort_calibrate(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum gpusort_calibrate_apply(PG_FUNCTION_ARGS);
 
 PG_FUNCTION_INFO_V1(gpusort_calibrate);
+PG_FUNCTION_INFO_V1(gpusort_calibrate_apply);
 
 /*
  * Rows of most sorts: 8 MB of rows of 64 bytes, more than a core's own cache; wide
@@ -87,11 +91,18 @@ typedef struct Finding
 	const char *meaning;
 } Finding;
 
-static void
-put_finding(ReturnSetInfo *rsinfo, const Finding *finding)
+/* Where rows of the result go. */
+typedef struct Report
 {
-	Datum		values[7];
-	bool		nulls[7] = {0};
+	ReturnSetInfo *rsinfo;
+	bool		apply;			/* what is suggested will be set */
+} Report;
+
+static void
+put_finding(const Report *report, const Finding *finding)
+{
+	Datum		values[8];
+	bool		nulls[8] = {0};
 	double		measured = finding->measured;
 
 	values[0] = CStringGetTextDatum(finding->name);
@@ -109,7 +120,9 @@ put_finding(ReturnSetInfo *rsinfo, const Finding *finding)
 		values[5] = CStringGetTextDatum(psprintf(finding->suggested < 100 ? "%.2g" : "%.0f",
 												 finding->suggested));
 	values[6] = CStringGetTextDatum(finding->meaning);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	/* of gpusort_calibrate(apply) only */
+	values[7] = BoolGetDatum(report->apply && !nulls[5]);
+	tuplestore_putvalues(report->rsinfo->setResult, report->rsinfo->setDesc, values, nulls);
 }
 
 /* For the time of the measurements, until the nesting level ends. */
@@ -202,22 +215,22 @@ measure_break_even(void)
 }
 
 static void
-put_reference(ReturnSetInfo *rsinfo, const Measurements *m)
+put_reference(const Report *report, const Measurements *m)
 {
 	double		core_units = 2.0 * cpu_operator_cost * log2(ROWS) + cpu_operator_cost;
 
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"scan", "ns/row", m->scan, NULL, NAN,
 				"counting the rows of a cached table"});
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"cost_unit", "ns", m->unit, NULL, NAN,
 				"one unit of the planner, by what it takes that for; all suggestions rest on it"});
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"postgres_sort", "ns/row", m->core_sort, NULL, NAN, "PostgreSQL's sort by one bigint"});
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"postgres_sort_unit", "ns", m->core_sort / core_units, NULL, NAN,
 				"one unit of what the planner takes that sort for"});
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"fresh_memory", "ns/byte", gpusort_time_fresh_memory(), NULL, NAN,
 				"memory that is used for the first time: what a pool saves, and gpusort.keep_memory"});
 }
@@ -227,7 +240,7 @@ put_reference(ReturnSetInfo *rsinfo, const Measurements *m)
  * out negative where they are small; nothing is free.
  */
 static void
-put_costs(ReturnSetInfo *rsinfo, const Measurements *m)
+put_costs(const Report *report, const Measurements *m)
 {
 	const double least = 0.1;
 	bool		valid = all_as_wanted(m);
@@ -249,26 +262,26 @@ put_costs(ReturnSetInfo *rsinfo, const Measurements *m)
 	row = Max(until_sorted(&m->one_key) - key_byte * sizeof(uint64) -
 			  m->one_key.row_bytes * row_byte * memory, least);
 
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"startup", "ns", valid ? startup : NAN, "gpusort.cost_startup", startup / m->unit,
 				"a sort of two rows"});
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"row", "ns/row", valid ? row : NAN, "gpusort.cost_row", row / m->unit,
 				"collecting and sorting a row, without its key's and its own bytes"});
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"key_byte", "ns/byte", valid ? key_byte : NAN, "gpusort.cost_key_byte",
 				key_byte / m->unit, "a byte of sort key"});
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"row_byte", "ns/byte", valid ? row_byte : NAN, "gpusort.cost_row_byte",
 				row_byte / m->unit, "a byte of row, where rows are more than the cache holds"});
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"emit", "ns/row", valid ? m->one_key.emit / memory : NAN, "gpusort.cost_emit",
 				m->one_key.emit / memory / m->unit,
 				"returning a row, where rows are more than the cache holds"});
 }
 
 static void
-put_collation(ReturnSetInfo *rsinfo, const Measurements *m)
+put_collation(const Report *report, const Measurements *m)
 {
 	bool		valid = m->collation_codec != NULL && m->bytes.as_wanted && m->collated.as_wanted;
 	double		key = NAN;
@@ -276,21 +289,21 @@ put_collation(ReturnSetInfo *rsinfo, const Measurements *m)
 	if (valid)
 		key = Max(until_sorted(&m->collated) - until_sorted(&m->bytes), 0) /
 			gpusort_collated_share(m->collation_codec, DEFAULT_COLLATION_OID);
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"collated_key", "ns", key, "gpusort.cost_key_collated", key / m->unit,
 				"a sort key of the database's collation beyond the string's bytes; null if it has none"});
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"postgres_collation", "ratio", valid ? m->core_collated / m->core_bytes : NAN,
 				NULL, NAN, "PostgreSQL's sort by that collation as a multiple of that by COLLATE \"C\""});
 }
 
 /* What workers cost a sort that they collect for, before they have collected anything. */
 static void
-put_workers(ReturnSetInfo *rsinfo, const Measurements *m)
+put_workers(const Report *report, const Measurements *m)
 {
 	double		workers = gpusort_time_workers(SMALL_REPEAT);
 
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"workers", "ns", workers, "gpusort.cost_gather",
 				Max(workers / m->unit - parallel_setup_cost, 0),
 				"parallel workers of one query that do nothing; parallel_setup_cost is a part of it"});
@@ -298,7 +311,7 @@ put_workers(ReturnSetInfo *rsinfo, const Measurements *m)
 
 /* What gpusortd takes, and from how many rows on that is less than the host takes. */
 static void
-put_device(ReturnSetInfo *rsinfo, const Measurements *m)
+put_device(const Report *report, const Measurements *m)
 {
 	GpuSortTimedRows two_rows = {.rows = 2, .nkeys = 1};
 	GpuSortTimedRows many_rows = {.rows = ROWS, .nkeys = 1};
@@ -316,44 +329,106 @@ put_device(ReturnSetInfo *rsinfo, const Measurements *m)
 		valid = two.as_wanted && many.as_wanted;
 	}
 	saved = m->one_key.sort - many.sort;
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"device_round_trip", "ns", valid ? 2 * two.sort : NAN, "gpusort.min_gpu_rows",
 				valid && saved > 0 ? 2 * two.sort / saved : NAN,
 				"two rows sorted by gpusortd; from the suggested number on it is faster than the session"});
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"device_sort", "ns/row", valid ? many.sort : NAN, NULL, NAN,
 				"keys sorted by gpusortd, as far as collecting has not hidden it"});
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"host_sort", "ns/row", m->one_key.sort, NULL, NAN, "keys sorted by the session"});
 }
 
-Datum
-gpusort_calibrate(PG_FUNCTION_ARGS)
+/* Measure, and return what was found. */
+static void
+calibrate(const Report *report)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	Measurements m = {0};
 	double		break_even;
-	int			nest_level;
+	int			nest_level = NewGUCNestLevel();
 
-	InitMaterializedSRF(fcinfo, 0);
-	nest_level = NewGUCNestLevel();
 	set_for_now("work_mem", WORK_MEM);
 	set_for_now("gpusort.engine", "host");
 	set_for_now("gpusort.verify", "off");
 
 	measure_sorts(&m);
 	measure_collation(&m);
-	put_reference(rsinfo, &m);
-	put_costs(rsinfo, &m);
-	put_collation(rsinfo, &m);
-	put_workers(rsinfo, &m);
+	put_reference(report, &m);
+	put_costs(report, &m);
+	put_collation(report, &m);
+	put_workers(report, &m);
 	break_even = measure_break_even();
-	put_finding(rsinfo, &(Finding)
+	put_finding(report, &(Finding)
 				{"break_even", "rows", break_even, "gpusort.min_rows", 2 * break_even,
 				"so many rows by one bigint are sorted faster than by PostgreSQL's sort; "
 				"twice as many also as the first of a session"});
-	put_device(rsinfo, &m);
+	put_device(report, &m);
 
 	AtEOXact_GUC(true, nest_level);
+}
+
+/* ALTER SYSTEM SET name = value. */
+static void
+alter_system(const char *name, const char *value)
+{
+	AlterSystemStmt *alter = makeNode(AlterSystemStmt);
+	VariableSetStmt *set = makeNode(VariableSetStmt);
+	A_Const    *constant = makeNode(A_Const);
+
+	constant->val.sval.type = T_String;
+	constant->val.sval.sval = pstrdup(value);
+	set->kind = VAR_SET_VALUE;
+	set->name = pstrdup(name);
+	set->args = list_make1(constant);
+	alter->setstmt = set;
+	AlterSystemSetConfigFile(alter);
+}
+
+/* Put all that is suggested into effect, for the server. */
+static void
+apply_suggestions(ReturnSetInfo *rsinfo)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(rsinfo->setDesc, &TTSOpsMinimalTuple);
+
+	while (tuplestore_gettupleslot(rsinfo->setResult, true, false, slot))
+	{
+		slot_getallattrs(slot);
+		if (!slot->tts_isnull[5])
+			alter_system(TextDatumGetCString(slot->tts_values[3]),
+						 TextDatumGetCString(slot->tts_values[5]));
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	tuplestore_rescan(rsinfo->setResult);
+	(void) OidFunctionCall0(F_PG_RELOAD_CONF);
+}
+
+Datum
+gpusort_calibrate(PG_FUNCTION_ARGS)
+{
+	InitMaterializedSRF(fcinfo, 0);
+	calibrate(&(Report) {(ReturnSetInfo *) fcinfo->resultinfo, false});
+	return (Datum) 0;
+}
+
+/*
+ * The same, and set what is suggested; not undone if the transaction is.  It is refused before it has
+ * taken its seconds.
+ */
+Datum
+gpusort_calibrate_apply(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	bool		apply = PG_GETARG_BOOL(0);
+
+	if (apply && !superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to set what gpusort_calibrate() suggests"),
+				 errdetail("Only superusers may call it with apply => true.")));
+	InitMaterializedSRF(fcinfo, 0);
+	calibrate(&(Report) {rsinfo, apply});
+	if (apply)
+		apply_suggestions(rsinfo);
 	return (Datum) 0;
 }

@@ -53,27 +53,22 @@ append_order_options(StringInfo buf, Node *column, Oid sortop, Oid collation, bo
 
 /* A sort column, as the child returns it. */
 static Node *
-sort_column(CustomScanState *css, const GpuSortSpec *spec, int i)
+sort_column(const Plan *sort, const GpuSortSpec *spec, int i)
 {
-	Plan	   *child = outerPlan(css->ss.ps.plan);
-
 	return (Node *) makeVarFromTargetEntry(OUTER_VAR,
-										   list_nth_node(TargetEntry, child->targetlist,
+										   list_nth_node(TargetEntry, outerPlan(sort)->targetlist,
 														 spec->attnos[i] - 1));
 }
 
-void
-gpusort_explain_columns(CustomScanState *css, const GpuSortSpec *spec, int ncolumns,
-						const char *label, List *ancestors, ExplainState *es)
+List *
+gpusort_describe_sort(const Plan *sort, const GpuSortSpec *spec, int ncolumns, List *context,
+					  bool use_prefix)
 {
-	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, &scan->scan.plan, ancestors);
-	bool		use_prefix = gpusort_explain_prefix(es);
 	List	   *keys = NIL;
 
 	for (int i = 0; i < ncolumns; i++)
 	{
-		Node	   *column = sort_column(css, spec, i);
+		Node	   *column = sort_column(sort, spec, i);
 		StringInfoData buf;
 
 		initStringInfo(&buf);
@@ -82,7 +77,18 @@ gpusort_explain_columns(CustomScanState *css, const GpuSortSpec *spec, int ncolu
 							 spec->nulls_first[i]);
 		keys = lappend(keys, buf.data);
 	}
-	ExplainPropertyList(label, keys, es);
+	return keys;
+}
+
+void
+gpusort_explain_columns(CustomScanState *css, const GpuSortSpec *spec, int ncolumns,
+						const char *label, List *ancestors, ExplainState *es)
+{
+	Plan	   *plan = css->ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
+
+	ExplainPropertyList(label, gpusort_describe_sort(plan, spec, ncolumns, context,
+													 gpusort_explain_prefix(es)), es);
 }
 
 void
@@ -95,7 +101,7 @@ gpusort_explain_encoding(CustomScanState *css, const GpuSortSpec *spec, ExplainS
 		const char *reason;
 		bool		reverse;
 		const GpuSortCodec *codec = gpusort_codec_lookup(spec->sortops[i],
-														 exprType(sort_column(css, spec, i)),
+														 exprType(sort_column(css->ss.ps.plan, spec, i)),
 														 spec->collations[i],
 														 &reverse, &reason);
 

@@ -10,6 +10,13 @@
 #include "pg_compat.h"
 #include "sort/sort.h"
 
+/*
+ * Sort columns as EXPLAIN prints them, a List of char *: the first ones of a node that sorts its
+ * outer child's rows.
+ */
+extern List *gpusort_describe_sort(const Plan *sort, const GpuSortSpec *spec, int ncolumns,
+								   List *context, bool use_prefix);
+
 /* The first columns of the sort key, as EXPLAIN prints those of a Sort node. */
 extern void gpusort_explain_columns(CustomScanState *css, const GpuSortSpec *spec, int ncolumns,
 									const char *label, List *ancestors, ExplainState *es);

@@ -37,12 +37,21 @@ sorts_arguments(Node *node, void *context)
 	return expression_tree_walker(node, sorts_arguments, context);
 }
 
-static void
-tell_left_inside(const Agg *agg, const char *reason)
+List *
+gpusort_reasons_inside(const Agg *agg)
 {
-	ereport(DEBUG1,
-			(errmsg_internal("gpusort leaves sorts inside an aggregate of %.0f estimated rows to PostgreSQL: %s",
-							 agg->plan.lefttree->plan_rows, reason)));
+	List	   *reasons = NIL;
+	ListCell   *lc;
+
+	if (sorts_arguments((Node *) agg->plan.targetlist, NULL) ||
+		sorts_arguments((Node *) agg->plan.qual, NULL))
+		reasons = lappend(reasons, "each group's arguments are sorted by themselves");
+	foreach(lc, agg->chain)
+	{
+		if (((const Plan *) lfirst(lc))->lefttree != NULL)
+			reasons = lappend(reasons, "grouping sets that have no order in common");
+	}
+	return reasons;
 }
 
 void
@@ -52,12 +61,8 @@ gpusort_tell_left_inside(const Agg *agg)
 
 	if (!message_level_is_interesting(DEBUG1))
 		return;
-	if (sorts_arguments((Node *) agg->plan.targetlist, NULL) ||
-		sorts_arguments((Node *) agg->plan.qual, NULL))
-		tell_left_inside(agg, "each group's arguments are sorted by themselves");
-	foreach(lc, agg->chain)
-	{
-		if (((const Plan *) lfirst(lc))->lefttree != NULL)
-			tell_left_inside(agg, "grouping sets that have no order in common");
-	}
+	foreach(lc, gpusort_reasons_inside(agg))
+		ereport(DEBUG1,
+				(errmsg_internal("gpusort leaves sorts inside an aggregate of %.0f estimated rows to PostgreSQL: %s",
+								 agg->plan.lefttree->plan_rows, (const char *) lfirst(lc))));
 }

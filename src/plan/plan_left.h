@@ -13,4 +13,7 @@ extern void gpusort_tell_left(const Sort *sort, const char *reason);
 /* Those that an aggregate makes within itself, if it does. */
 extern void gpusort_tell_left_inside(const Agg *agg);
 
+/* Why it makes them: reasons (char *), or NIL. */
+extern List *gpusort_reasons_inside(const Agg *agg);
+
 #endif							/* GPUSORT_PLAN_LEFT_H */

@@ -32,6 +32,7 @@
 #include "plan/plan_join.h"
 #include "plan/plan_late.h"
 #include "plan/plan_left.h"
+#include "plan/plan_look.h"
 #include "plan/plan_replace.h"
 #include "plan/plan_replace_gathered.h"
 #include "settings.h"
@@ -100,50 +101,63 @@ take_over_sort(const Sort *sort, const GpuSortEstimate *estimate)
 	return &scan->scan.plan;
 }
 
-/* Take a Sort node over, or leave it. */
-static Plan *
-replace_sort(Sort *sort, GpuSortLimit limit, GpuSortStatement *statement)
+/* Why a Sort is left, or NULL; *estimate as gpusort_reason_to_leave() has it. */
+static const char *
+judge_sort(const Sort *sort, GpuSortLimit limit, GpuSortStatement *statement,
+		   GpuSortEstimate *estimate)
 {
-	const char *reason;
-	GpuSortEstimate estimate;
+	const char *reason = reason_to_leave(sort, limit, statement, estimate);
 
-	if (!statement->take_over)
-		return &sort->plan;
-	reason = reason_to_leave(sort, limit, statement, &estimate);
-	if (reason != NULL)
-		return leave_sort(sort, reason);
-	if (!gpusort_force && gpusort_cost_until(&estimate, sort->plan.plan_rows, limit.rows) >
-		gpusort_core_cost(sort, &estimate, statement->stmt->rtable))
-		return leave_sort(sort, "estimated to cost more than PostgreSQL's sort");
-	return take_over_sort(sort, &estimate);
+	if (reason == NULL && !gpusort_force &&
+		gpusort_cost_until(estimate, sort->plan.plan_rows, limit.rows) >
+		gpusort_core_cost(sort, estimate, statement->stmt->rtable))
+		reason = "estimated to cost more than PostgreSQL's sort";
+	return reason;
 }
 
 /*
  * The same of an IncrementalSort, whose rows we would all sort before the first is returned.  Its
  * groups are small, as a rule, so that the planner's estimate of comparing them is good enough.
  */
-static Plan *
-replace_incremental_sort(IncrementalSort *incremental, GpuSortLimit limit,
-						 GpuSortStatement *statement)
+static const char *
+judge_incremental_sort(const Sort *sort, GpuSortLimit limit, GpuSortStatement *statement,
+					   GpuSortEstimate *estimate)
 {
-	Sort	   *left = &incremental->sort;
-	Sort		sort = *left;
-	Plan	   *plan = &left->plan;
-	const char *reason;
-	GpuSortEstimate estimate;
+	const Plan *plan = &sort->plan;
+	const char *reason = reason_to_leave(sort, limit, statement, estimate);
 
-	if (!statement->take_over)
-		return plan;
-	NodeSetTag(&sort, T_Sort);
-	reason = reason_to_leave(&sort, limit, statement, &estimate);
-	if (reason != NULL)
-		return leave_sort(left, reason);
-	if (!limit.all_read)
-		return leave_sort(left, "not all rows may be wanted");
-	if (!gpusort_force && estimate.startup_cost + estimate.run_cost >
+	if (reason == NULL && !limit.all_read)
+		reason = "not all rows may be wanted";
+	if (reason == NULL && !gpusort_force && estimate->startup_cost + estimate->run_cost >
 		plan->total_cost - plan->lefttree->total_cost)
-		return leave_sort(left, "estimated to cost more than sorting group by group");
-	return take_over_sort(&sort, &estimate);
+		reason = "estimated to cost more than sorting group by group";
+	return reason;
+}
+
+/* Take a Sort or IncrementalSort node over, or leave it. */
+static Plan *
+replace_sort(Sort *left, GpuSortLimit limit, GpuSortStatement *statement)
+{
+	Sort		sort = *left;
+	GpuSortEstimate estimate = {0};
+	const char *reason;
+
+	if (!statement->take_over && !statement->looks_only)
+		return &left->plan;
+	NodeSetTag(&sort, T_Sort);
+	reason = IsA(left, IncrementalSort)
+		? judge_incremental_sort(&sort, limit, statement, &estimate)
+		: judge_sort(&sort, limit, statement, &estimate);
+	if (statement->looks_only)
+	{
+		if (reason == NULL || statement->left_alone != NULL)
+			reason = statement->left_alone != NULL ? statement->left_alone : "gpusort was off when the plan was made";
+		statement->looks = lappend(statement->looks,
+								   gpusort_look_at_left(left, limit, statement->stmt, reason,
+														estimate.memory_bytes > 0 ? &estimate : NULL));
+		return &left->plan;
+	}
+	return reason != NULL ? leave_sort(left, reason) : take_over_sort(&sort, &estimate);
 }
 
 /* Finish the plan of an ORDER BY path. */
@@ -240,12 +254,16 @@ replace_in_list(List *plans, GpuSortLimit limit, GpuSortStatement *statement)
 
 /* Our nodes below another extension's. */
 static void
-finish_in_list(List *plans, const GpuSortStatement *statement)
+finish_in_list(List *plans, GpuSortStatement *statement)
 {
-	GpuSortStatement others = *statement;
+	bool		take_over = statement->take_over;
+	const char *left_alone = statement->left_alone;
 
-	others.take_over = false;
-	replace_in_list(plans, no_limit, &others);
+	statement->take_over = false;
+	statement->left_alone = "the sort stands inside another extension's custom scan";
+	replace_in_list(plans, no_limit, statement);
+	statement->take_over = take_over;
+	statement->left_alone = left_alone;
 }
 
 /* Are all rows of the outer child read?  Some nodes do that before they return the first. */
@@ -269,10 +287,38 @@ reads_all(const Plan *plan, GpuSortLimit limit)
 	}
 }
 
+/* Look at sorts that are no Sort nodes. */
+static void
+look_at_node(const Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
+{
+	ListCell   *lc;
+
+	if (gpusort_is_node(plan, GPUSORT_NODE) || gpusort_is_node(plan, GPUSORT_SHARED_NODE))
+		statement->looks = lappend(statement->looks,
+								   gpusort_look_at_node((const CustomScan *) plan, limit,
+														statement->stmt));
+	if (!IsA(plan, Agg))
+		return;
+	foreach(lc, gpusort_reasons_inside((const Agg *) plan))
+	{
+		GpuSortLook *look = palloc0(sizeof(GpuSortLook));
+
+		look->plan = plan;
+		look->kind = GPUSORT_KIND_GROUP;
+		look->reason = lfirst(lc);
+		statement->looks = lappend(statement->looks, look);
+	}
+}
+
 /* A node whose children are finished: the node itself, if it is one of ours or sorts. */
 static Plan *
 finish_node(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 {
+	if (statement->looks_only && !IsA(plan, Sort) && !IsA(plan, IncrementalSort))
+	{
+		look_at_node(plan, limit, statement);
+		return plan;
+	}
 	if (gpusort_is_node(plan, GPUSORT_NODE))
 		return finish_path((CustomScan *) plan, limit, statement);
 	if (gpusort_is_node(plan, GPUSORT_AGGREGATE_NODE))
@@ -284,9 +330,8 @@ finish_node(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 	switch (nodeTag(plan))
 	{
 		case T_Sort:
-			return replace_sort((Sort *) plan, limit, statement);
 		case T_IncrementalSort:
-			return replace_incremental_sort((IncrementalSort *) plan, limit, statement);
+			return replace_sort((Sort *) plan, limit, statement);
 		case T_Agg:
 			if (statement->take_over)
 				gpusort_tell_left_inside((const Agg *) plan);
@@ -344,17 +389,37 @@ replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 	child_limit.kind = right_limit.kind = kind_below(plan, limit.kind);
 	plan->lefttree = replace_in_plan(plan->lefttree, child_limit, statement);
 	plan->righttree = replace_in_plan(plan->righttree, right_limit, statement);
-	return note_kind(finish_node(plan, limit, statement), limit.kind);
+	plan = finish_node(plan, limit, statement);
+	return statement->looks_only ? plan : note_kind(plan, limit.kind);
+}
+
+static void
+go_through(GpuSortStatement *statement, bool all_read)
+{
+	PlannedStmt *stmt = statement->stmt;
+	GpuSortLimit limit = {.rows = GPUSORT_NO_LIMIT, .all_read = all_read,
+		.kind = GPUSORT_KIND_ORDER_BY};
+	GpuSortLimit subplan_limit = {.rows = GPUSORT_NO_LIMIT, .kind = GPUSORT_KIND_ORDER_BY};
+
+	stmt->planTree = replace_in_plan(stmt->planTree, limit, statement);
+	replace_in_list(stmt->subplans, subplan_limit, statement);
 }
 
 void
 gpusort_replace_sorts(PlannedStmt *stmt, bool take_over, bool all_read)
 {
 	GpuSortStatement statement = {.stmt = stmt, .take_over = take_over};
-	GpuSortLimit limit = {.rows = GPUSORT_NO_LIMIT, .all_read = all_read,
-		.kind = GPUSORT_KIND_ORDER_BY};
-	GpuSortLimit subplan_limit = {.rows = GPUSORT_NO_LIMIT, .kind = GPUSORT_KIND_ORDER_BY};
 
-	stmt->planTree = replace_in_plan(stmt->planTree, limit, &statement);
-	replace_in_list(stmt->subplans, subplan_limit, &statement);
+	go_through(&statement, all_read);
+}
+
+List *
+gpusort_look_at_sorts(PlannedStmt *stmt, bool all_read)
+{
+	GpuSortStatement statement = {.stmt = stmt, .looks_only = true};
+
+	if (!gpusort_enabled)
+		statement.left_alone = "gpusort.enabled is off";
+	go_through(&statement, all_read);
+	return statement.looks;
 }

@@ -14,4 +14,10 @@
  */
 extern void gpusort_replace_sorts(PlannedStmt *stmt, bool take_over, bool all_read);
 
+/*
+ * The sorts of a plan that has been through that, a List of GpuSortLook: why those of them are left
+ * that are, by the settings as they are now.
+ */
+extern List *gpusort_look_at_sorts(PlannedStmt *stmt, bool all_read);
+
 #endif							/* GPUSORT_PLAN_REPLACE_H */

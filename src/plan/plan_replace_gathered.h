@@ -14,6 +14,9 @@ typedef struct GpuSortStatement
 {
 	PlannedStmt *stmt;
 	bool		take_over;		/* else Sorts are left alone */
+	bool		looks_only;		/* nothing is changed, but what is there is put into: */
+	List	   *looks;			/* of GpuSortLook */
+	const char *left_alone;		/* why Sorts are not looked at more closely, or NULL */
 	int			last_node_id;	/* 0: not looked up yet */
 } GpuSortStatement;
 

@@ -1,0 +1,62 @@
+-- gpusort_advise(): the sorts of a query, whose they are, and what would change it.
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE advised AS SELECT i AS id, i * 7919 % 100003 AS k, point(i, i) AS p, md5(i::text) COLLATE "C" AS s
+FROM generate_series(1, 100000) i;
+ANALYZE advised;
+CREATE VIEW advised_view AS SELECT * FROM advised ORDER BY k;
+CREATE FUNCTION advice(query text, OUT node text, OUT kind text, OUT sort_key text, OUT taken_over bool, OUT reason text,
+	OUT setting text, OUT dearer text) RETURNS SETOF record LANGUAGE sql AS $$
+	SELECT node, kind, sort_key, taken_over, reason, setting,
+		CASE WHEN sort_cost > 0 THEN CASE WHEN sort_cost_without > sort_cost THEN 'PostgreSQL''s sort' ELSE 'ours' END END
+	FROM gpusort_advise(query)
+$$;
+\pset null -
+SELECT * FROM advice('SELECT * FROM advised ORDER BY k DESC, s');
+SELECT * FROM advice('SELECT id FROM advised ORDER BY k LIMIT 10');
+SELECT * FROM advice('SELECT * FROM advised WHERE id < 100 ORDER BY k');
+SELECT * FROM advice('SELECT string_agg(s, '','' ORDER BY k + 1, s) FROM advised');
+SELECT * FROM advice('SELECT a.k, rank() OVER (PARTITION BY a.s ORDER BY b.id) FROM advised a JOIN advised b USING (id)');
+SELECT * FROM advice('SELECT * FROM advised WHERE k > $1 ORDER BY s');
+SELECT * FROM advice('SELECT 1');
+SELECT * FROM advice('INSERT INTO advised SELECT * FROM advised ORDER BY id');
+SELECT count(*) FROM advised;
+SELECT estimated_rows, gain > 1 AS gain, query_cost_without > query_cost AS whole
+FROM gpusort_advise('SELECT * FROM advised_view');
+
+-- Settings that would change it.
+SET gpusort.enabled = off;
+SELECT * FROM advice('SELECT * FROM advised ORDER BY k');
+RESET gpusort.enabled;
+SET gpusort.enable_order_by = off;
+SELECT * FROM advice('SELECT * FROM advised ORDER BY k');
+RESET gpusort.enable_order_by;
+SET gpusort.cost_row = 1;
+SELECT * FROM advice('SELECT * FROM advised ORDER BY k');
+RESET gpusort.cost_row;
+SHOW gpusort.enabled;
+
+-- What is none.
+SELECT * FROM gpusort_advise('');
+SELECT * FROM gpusort_advise('SELECT 1; SELECT 2');
+SELECT * FROM gpusort_advise('CREATE TABLE x AS SELECT * FROM advised ORDER BY k');
+SELECT * FROM gpusort_advise('EXPLAIN SELECT * FROM advised ORDER BY k');
+SELECT * FROM gpusort_advise('SELECT nonsense FROM advised');
+SELECT * FROM gpusort_advise('SELECT * FROM advised WHERE s = $1 ORDER BY $2');
+SELECT count(*) FROM gpusort_advise(NULL);
+
+-- With the rights of who asks.
+CREATE ROLE gpusort_asker;
+SET ROLE gpusort_asker;
+SELECT * FROM gpusort_advise('SELECT * FROM advised ORDER BY k');
+RESET ROLE;
+GRANT SELECT ON advised TO gpusort_asker;
+SET ROLE gpusort_asker;
+SELECT taken_over FROM gpusort_advise('SELECT * FROM advised ORDER BY k');
+SELECT taken_over FROM gpusort_advise('DELETE FROM advised');
+SELECT count(*) FROM gpusort_calibrate(apply => true);
+RESET ROLE;
+DROP OWNED BY gpusort_asker;
+DROP ROLE gpusort_asker;
+DROP FUNCTION advice;
+DROP VIEW advised_view;
+DROP TABLE advised;
