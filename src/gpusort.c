@@ -29,6 +29,7 @@
 #include "settings.h"
 #include "stats/activity.h"
 #include "stats/sort_counts.h"
+#include "stats/trace.h"
 
 PG_MODULE_MAGIC;
 
@@ -47,6 +48,7 @@ _PG_init(void)
 	gpusort_define_settings();
 	gpusort_define_memory_settings();
 	gpusort_define_service_settings();
+	gpusort_define_trace_file();
 	MarkGUCPrefixReserved("gpusort");
 	if (process_shared_preload_libraries_in_progress)
 	{

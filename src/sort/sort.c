@@ -130,6 +130,8 @@ gpusort_perform(GpuSort *sort)
 	Assert(!sort->order.performed);
 
 	INSTR_TIME_SET_CURRENT(start);
+	if (sort->tuplesort == NULL)
+		(void) gpusort_watch_enter(sort, GPUSORT_PHASE_SORT);
 	sort->stats.bound = sort->bound.rows;
 	/* one that has failed */
 	if (sort->stats.handover != GPUSORT_HANDOVER_NONE && sort->optional)

@@ -21,6 +21,7 @@
 #include "sort/sort_spill.h"
 #include "sort/sort_watch.h"
 #include "sort/spill_files.h"
+#include "stats/trace.h"
 
 /* Most extents that the list has room for. */
 static uint32
@@ -158,6 +159,8 @@ gpusort_parts_begin_index_part(GpuSortParts *parts, Relation index, const GpuSor
 GpuSort *
 gpusort_parts_begin_owner(TupleDesc desc, const GpuSortSpec *spec)
 {
+	/* before workers write into the file */
+	(void) gpusort_trace_begin();
 	return gpusort_make_state(desc, spec, gpusort_memory_limit());
 }
 

@@ -36,6 +36,7 @@
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"
 #include "sort/spill_files.h"
+#include "stats/trace.h"
 
 /* The sorts of this process that have an open job. */
 static dlist_head open_sorts = DLIST_STATIC_INIT(open_sorts);
@@ -178,12 +179,30 @@ leave_range(GpuSort *sort, GpuSortRange *range)
 		gpusort_range_leave(range, sort->service.job.number);
 }
 
+/* What devices have done, as far as gpusortd tells: all of them at a time. */
+static void
+trace_devices(const GpuSort *sort)
+{
+	const gsd_result *result = gpusort_job_result(&sort->service.job);
+	uint32		pid = gpusort_pool->header->service.daemon_pid;
+	instr_time	took = gpusort_elapsed(sort->service.run_at);
+	double		ms = result->device_ms > 0 ? result->device_ms : INSTR_TIME_GET_MILLISEC(took);
+
+	for (unsigned i = 0; i < result->devices; i++)
+		gpusort_trace_device(pid, i, sort->reorder.count > 0 ? "sort and reorder" : "sort",
+							 sort->service.run_at,
+							 ms + (sort->reorder.count > 0 ? result->reorder_ms : 0),
+							 sort->rows.count);
+}
+
 void
 gpusort_service_end(GpuSort *sort)
 {
 	sort->reorder.running = false;
 	if (!sort->service.job.open)
 		return;
+	if (sort->is_traced && sort->service.job.running)
+		trace_devices(sort);
 	dlist_delete(&sort->service.node);
 	gpusort_job_close(&sort->service.job);
 	if (sort->service.job.left_behind)
@@ -271,6 +290,7 @@ run_job(GpuSort *sort)
 	for (unsigned i = 0; i < sort->keys.nplanes; i++)
 		planes[i].null_order = sort->keys.planes[i].null_order;
 	gpusort_reorder_begin(sort);
+	INSTR_TIME_SET_CURRENT(sort->service.run_at);
 	return gpusort_job_run(&sort->service.job, nrows, sort->keys.nplanes, planes,
 						   sort->order.workspace, equal ? sort->order.equal : NULL);
 }

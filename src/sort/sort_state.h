@@ -111,6 +111,7 @@ typedef struct GpuSortJobState
 {
 	GpuSortJob	job;
 	GpuSortRange *descriptor;	/* of an open job */
+	instr_time	run_at;
 	dlist_node	node;			/* in the list of sorts with an open job */
 } GpuSortJobState;
 
@@ -166,6 +167,9 @@ struct GpuSort
 
 	/* what others see of it */
 	GpuSortActivity *activity;	/* NULL: nothing */
+	GpuSortPhase phase;
+	instr_time	phase_start;	/* if it is traced: */
+	bool		is_traced;
 	bool		is_noted;		/* it was counted: */
 	GpuSortTally noted;
 };

@@ -1,0 +1,28 @@
+/*
+ * trace.h
+ *		A trace of sorts for Perfetto (ui.perfetto.dev) or chrome://tracing: gpusort.trace_file.
+ *
+ * What a process does is a bar in its own line, below the process that it works for; devices of
+ * gpusortd have lines of their own.  All clocks are the machine's monotonic one.
+ */
+#ifndef GPUSORT_TRACE_H
+#define GPUSORT_TRACE_H
+
+#include "portability/instr_time.h"
+
+/* The setting is defined in _PG_init(). */
+extern void gpusort_define_trace_file(void);
+
+/*
+ * Are sorts that begin now traced?  By the process that others work for, the first time since the
+ * setting was set, the file is begun; fails if the user may not write it.
+ */
+extern bool gpusort_trace_begin(void);
+
+/* Something that this process did from start to end; or a device of gpusortd, whose pid it is. */
+extern void gpusort_trace_event(const char *name, const char *kind, instr_time start,
+								instr_time end, uint64 rows);
+extern void gpusort_trace_device(uint32 pid, unsigned device, const char *name, instr_time start,
+								 double ms, uint64 rows);
+
+#endif							/* GPUSORT_TRACE_H */

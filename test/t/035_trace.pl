@@ -1,0 +1,87 @@
+# gpusort.trace_file: JSON of what processes and devices did, complete after each event.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use GpuSortTest;
+use JSON::PP;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = start_node('main', 'gpusort.force = on', 'gpusort.daemon = ' . "'" . daemon_of(2) . "'", 'gpusort.pool_size = 256MB',
+	'parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0', 'gpusort.min_gpu_rows = 1000');
+my $dir = PostgreSQL::Test::Utils::tempdir;
+
+$node->safe_psql('postgres', q(
+	CREATE EXTENSION gpusort;
+	CREATE ROLE someone LOGIN;
+	GRANT SET ON PARAMETER gpusort.trace_file TO someone;
+	CREATE TABLE t AS SELECT i AS id, i * 7919 % 100003 AS k, md5(i::text) COLLATE "C" AS s FROM generate_series(1, 50000) i;
+	GRANT SELECT ON t TO someone;
+	ANALYZE t));
+ok($node->poll_query_until('postgres', "SELECT state = 'up' FROM gpusort_service()"), 'gpusortd is up');
+
+# The events of a trace of these statements: [name, category, process, thread].
+sub trace_of
+{
+	my ($name, @statements) = @_;
+	my $json;
+
+	$node->safe_psql('postgres', join ';', "SET gpusort.trace_file = '$dir/$name.json'", @statements);
+	$json = decode_json(slurp_file("$dir/$name.json"));
+	my @events = grep { $_->{ph} eq 'X' } @{ $json->{traceEvents} };
+	is(scalar(grep { $_->{ts} <= 0 || $_->{dur} < 0 || $_->{name} eq '' } @events), 0, "$name: times");
+	return @events;
+}
+
+sub names
+{
+	my %names = map { $_->{name} => 1 } @_;
+
+	return join ', ', sort keys %names;
+}
+
+my @one = ('SET gpusort.verify = on', 'SET max_parallel_workers_per_gather = 0', "SET gpusort.engine = 'host'");
+my @events = trace_of('host', @one, 'SELECT count(*) FROM (SELECT s FROM t ORDER BY s OFFSET 0) x');
+is(names(@events), 'collecting, returning rows, sorting, verifying', 'phases of a sort');
+is($events[0]{name} . ' ' . $events[0]{args}{rows}, 'collecting 50000', 'first it collects');
+is(scalar(grep { $_->{cat} ne 'order by' || $_->{pid} != $_->{tid} } @events), 0, 'in one process');
+cmp_ok($events[$_]{ts}, '>=', $events[ $_ - 1 ]{ts} + $events[ $_ - 1 ]{dur} - 2, "phase $_ follows") for 1 .. $#events;
+
+@events = trace_of('spill', @one, "SET work_mem = '64kB'", 'SET hash_mem_multiplier = 1', 'SET gpusort.pool_quota = 0',
+	'SELECT count(*) FROM (SELECT k FROM t ORDER BY k OFFSET 0) x');
+like(names(@events), qr/collecting.*returning rows.*sorting.*spilling/, 'a sort that spills');
+
+@events = trace_of('workers', "SET gpusort.engine = 'host'", 'SET max_parallel_workers_per_gather = 2',
+	'SELECT sum(n) FROM (SELECT rank() OVER (PARTITION BY k ORDER BY id) AS n FROM t) x');
+my %threads = map { $_->{tid} => 1 } @events;
+my %processes = map { $_->{pid} => 1 } @events;
+cmp_ok(scalar keys %threads, '>=', 2, 'several processes');
+is(scalar keys %processes, 1, 'below one');
+
+@events = trace_of('devices', "SET gpusort.engine = 'cuda'", 'SET max_parallel_workers_per_gather = 0',
+	'SELECT count(*) FROM (SELECT k FROM t ORDER BY k OFFSET 0) x');
+my @devices = grep { $_->{cat} eq 'device' } @events;
+cmp_ok(scalar @devices, '>=', 1, 'devices');
+is(scalar(grep { $_->{args}{rows} != 50000 || $_->{dur} <= 0 } @devices), 0, 'what they sorted');
+
+# One file for all sorts until it is set again, and complete after an error.
+is(scalar(grep { $_->{name} eq 'collecting' } trace_of('two', @one, ('SELECT count(*) FROM (SELECT k FROM t ORDER BY k OFFSET 0) x') x 2)), 2,
+	'two sorts');
+is(scalar(grep { $_->{name} eq 'collecting' } trace_of('two', @one, 'SELECT count(*) FROM (SELECT k FROM t ORDER BY k OFFSET 0) x')), 1,
+	'begun anew');
+$node->psql('postgres', "SET gpusort.trace_file = '$dir/error.json'; SET max_parallel_workers_per_gather = 0;
+	SELECT 1 / (k - 7) FROM t ORDER BY 1");
+is(names(grep { $_->{ph} eq 'X' } @{ decode_json(slurp_file("$dir/error.json"))->{traceEvents} }), 'collecting', 'a sort that fails');
+
+# Who may, and where.
+like(($node->psql('postgres', "SET gpusort.trace_file = 'x.json'"))[2], qr/invalid value.*relative path/s, 'an absolute path');
+like(($node->psql('postgres', "SET gpusort.trace_file = '/no/such/folder/x.json'; SELECT k FROM t ORDER BY k"))[2],
+	qr/could not write file/, 'a file that can be written');
+like(($node->psql('postgres', "SET gpusort.trace_file = '$dir/y.json'; SELECT k FROM t ORDER BY k", extra_params => [ '-U', 'someone' ]))[2],
+	qr/permission denied to write/, 'not without the rights of pg_write_server_files');
+ok(!-e "$dir/y.json", 'and nothing is written');
+
+$node->stop;
+done_testing();
