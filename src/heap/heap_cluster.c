@@ -21,6 +21,7 @@
 #include "prefetch.h"
 #include "sort/sort_fetch.h"
 #include "sort/sort_limits.h"
+#include "sort/sort_note.h"
 #include "sort/sort_view.h"
 
 /* Versions written at a time, while as many are being prefetched. */
@@ -188,6 +189,7 @@ copy_sorted(const GpuSortHeapCopy *copy, GpuSort *sort, GpuSortHeapCounts *count
 	if (gpusort_get_stats(sort)->handover != GPUSORT_HANDOVER_NONE)
 	{
 		*reason = give_up_reason(sort);
+		gpusort_note_sort(sort, times.read, times.write);
 		return false;
 	}
 
@@ -195,6 +197,7 @@ copy_sorted(const GpuSortHeapCopy *copy, GpuSort *sort, GpuSortHeapCounts *count
 	write_versions(copy, sort, chains);
 	times.write = gpusort_elapsed(start);
 	log_copy(copy, sort, &times, chains);
+	gpusort_note_sort(sort, times.read, times.write);
 	return true;
 }
 

@@ -227,6 +227,8 @@ kind_below(const Plan *plan, GpuSortKind kind)
 		case T_Result:
 			return kind;
 		case T_CustomScan:
+			if (gpusort_is_node(plan, GPUSORT_UNFINISHED_JOIN_NODE))
+				return GPUSORT_KIND_JOIN;
 			return gpusort_is_node(plan, GPUSORT_AGGREGATE_NODE) ? GPUSORT_KIND_GROUP : kind;
 		default:
 			return GPUSORT_KIND_ORDER_BY;
