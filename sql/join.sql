@@ -160,6 +160,28 @@ FETCH 2 FROM c;
 MOVE LAST FROM c;
 FETCH BACKWARD 2 FROM c;
 COMMIT;
+-- ... that is read in pieces: without a sort above, of all rows
+BEGIN;
+DECLARE c CURSOR FOR SELECT a.k, b.k FROM a JOIN b USING (k) ORDER BY a.k;
+FETCH 1 FROM c;
+SAVEPOINT s;
+FETCH 1 FROM c;
+ROLLBACK TO s;
+MOVE 300 IN c;
+SELECT count(*) AS holds FROM pg_cursors WHERE name = 'c';
+DO $$
+DECLARE
+	rest refcursor := 'c';
+	n int := 0;
+BEGIN
+	LOOP
+		MOVE FORWARD 7 IN rest;
+		EXIT WHEN NOT FOUND;
+		n := n + 1;
+	END LOOP;
+	RAISE NOTICE '% times 7 rows, the last time some', n;
+END $$;
+COMMIT;
 PREPARE joined(int) AS SELECT count(*), sum(v + w) FROM a JOIN b USING (k) WHERE v > $1;
 EXECUTE joined(10);
 EXECUTE joined(390);

@@ -66,7 +66,8 @@ typedef struct GpuSortJoinState
 	GpuSortJoinShared *shared;	/* NULL: there is no parallel query, or none any more */
 	GpuSortJoinCounter counter; /* of a participant that is alone */
 	bool		ready;			/* the sides are open */
-	bool		counted;		/* what was found is in the report */
+	bool		done;			/* there are no more rows */
+	bool		counted;		/* what this participant has found has been added to what all have */
 	GpuSortJoinReport report;
 } GpuSortJoinState;
 
@@ -181,7 +182,7 @@ attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
 		node->shared = coordinate;
 }
 
-/* Add what this participant has found to what all have. */
+/* Report what this participant has found so far, and add it to what all have when it has ended. */
 static void
 count_rows(GpuSortJoinState *node)
 {
@@ -189,7 +190,6 @@ count_rows(GpuSortJoinState *node)
 
 	if (!node->ready || node->counted)
 		return;
-	node->counted = true;
 	node->report.performed = true;
 	node->report.streamed = node->rows.ranges.streams;
 	node->report.pieces = node->rows.ranges.pieces;
@@ -197,11 +197,15 @@ count_rows(GpuSortJoinState *node)
 	node->report.matches = node->rows.nmatches;
 	if (shared == NULL)
 		return;
+	node->counted = true;
 	pg_atomic_fetch_add_u64(&shared->ranges, node->report.ranges);
 	pg_atomic_fetch_add_u64(&shared->matches, node->report.matches);
 }
 
-/* The shared memory is about to go, and no other row will be fetched. */
+/*
+ * The shared memory, if there is any, is about to go, and then no other row will be fetched.  Else this
+ * may be the end of a FETCH.
+ */
 static void
 detach_shared(CustomScanState *css)
 {
@@ -214,7 +218,7 @@ detach_shared(CustomScanState *css)
 	node->report.ranges = pg_atomic_read_u64(&shared->ranges);
 	node->report.matches = pg_atomic_read_u64(&shared->matches);
 	node->shared = NULL;
-	node->rows.ranges.counter = NULL;
+	node->done = node->ready;
 }
 
 /* ---------- sorting and joining ---------- */
@@ -321,7 +325,7 @@ open_sides(GpuSortJoinState *node)
 	begin_ranges(node);
 	node->rows.nranges = node->rows.nmatches = 0;
 	gpusort_restart_join_rows(&node->rows);
-	node->counted = false;
+	node->counted = node->done = false;
 	node->ready = true;
 }
 
@@ -335,11 +339,14 @@ exec_proc_node(PlanState *ps)
 
 	if (unlikely(!node->ready))
 		open_sides(node);
-	if (unlikely(node->counted))
+	if (unlikely(node->done))
 		return NULL;
 	slot = gpusort_next_join_row(&node->rows);
 	if (unlikely(slot == NULL))
+	{
+		node->done = true;
 		count_rows(node);
+	}
 	return slot;
 }
 
