@@ -162,6 +162,28 @@ sub q_order_by
 	return { steps => [$step] };
 }
 
+# Columns that rows are sorted by and that are not returned, or under another label only: few
+# columns of many, the id the last key.
+sub q_junk_keys
+{
+	my $r = pick('t', 'u');
+	my @keys = keys_for($r, custom => 1);
+	for my $key (@keys)
+	{
+		next if !defined $key->{column} || ($key->{type}{family} // '') ne 'text' || $key->{type}{nondet} || chance(0.2);
+		$key = { %$key, order => "$key->{sql} COLLATE \"" . pick('C', 'POSIX', random_collation()) . '"' . pick('', ' DESC', ' NULLS FIRST') };
+	}
+	my @out = map { [ "$r.$_->{column}", $_->{type} ] } grep { defined $_->{column} && chance(0.6) } @keys;
+	push @out, map { my $c = column($r); [ $c->{sql}, $c->{type} ] } 1 .. between(0, 2);
+	push @out, [ "$r.id", $int ] if chance(0.6);
+	push @out, [ "$r.id % 10", $int ] if !@out || chance(0.2);
+	my $sql = 'SELECT ' . join(', ', map { "$out[$_][0] AS out$_" } 0 .. $#out) . ' FROM ' . (chance(0.8) ? $r : source($r)) . where($r) .
+		' ORDER BY ' . orders(@keys) . ", $r.id" . pick('', ' DESC') . (chance(0.3) ? limit($schema->{n}{$r}) : '');
+	my $step = { sql => $sql, out => [ map { $_->[1] } @out ], check => 'positions', exact => 1, explain => 1 };
+	@$step{qw(params fetch)} = ([], pick(1, 7, 100, 1000)) if chance(0.1);
+	return { steps => [$step] };
+}
+
 sub q_distinct
 {
 	my $r = pick('t', 'u');
@@ -633,7 +655,7 @@ sub q_norec
 }
 
 my @shapes = (
-	[ 'order by', 30, \&q_order_by ], [ 'distinct', 8, \&q_distinct ], [ 'set operation', 6, \&q_setop ], [ 'window', 9, \&q_window ],
+	[ 'order by', 30, \&q_order_by ], [ 'junk keys', 8, \&q_junk_keys ], [ 'distinct', 8, \&q_distinct ], [ 'set operation', 6, \&q_setop ], [ 'window', 9, \&q_window ],
 	[ 'group', 7, \&q_group ], [ 'join', 12, \&q_join ], [ 'lateral', 6, \&q_lateral ], [ 'subplan', 4, \&q_subplan ], [ 'limit', 10, \&q_limit ], [ 'cte', 5, \&q_cte ],
 	[ 'recursive', 1, \&q_recursive ], [ 'cursor', 9, \&q_cursor ], [ 'prepared', 5, \&q_prepared ], [ 'insert', 4, \&q_insert ],
 	[ 'modify', 3, \&q_modify ], [ 'locking', 3, \&q_locking ], [ 'plpgsql', 4, \&q_plpgsql ], [ 'derived', 5, \&q_derived ],
