@@ -27,6 +27,8 @@ ANALYZE lefts, rights, nobody;
 SELECT plan_lines('SELECT l.id, r.id FROM lefts l JOIN rights r ON l.k = r.k AND l.m = r.m');
 SELECT plan_lines('SELECT l.id, r.id FROM lefts l LEFT JOIN rights r ON l.t = r.t AND l.id < r.id WHERE l.k < 100');
 SET enable_hashjoin = on;
+SELECT shared('SELECT l.id, r.id FROM lefts l JOIN rights r ON l.k = r.k AND l.m = r.m WHERE r.id > 20000');
+-- ... whose table is larger than a cache
 SELECT shared('SELECT l.id, r.id FROM lefts l JOIN rights r ON l.k = r.k AND l.m = r.m');
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;

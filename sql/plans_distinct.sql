@@ -67,6 +67,23 @@ FROM unnest(ARRAY[
 	'SELECT DISTINCT customer FROM visits ORDER BY customer LIMIT 10'
 ]) q;
 
+-- Of two columns that give more groups than the planner thinks, workers make rows distinct, and then the
+-- leader.  A cheap ORDER BY above must not make that a hash table of what comes out of hash tables.
+RESET ALL;
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0.005;
+SET hash_mem_multiplier = 1;
+CREATE TABLE two WITH (parallel_workers = 2) AS
+SELECT (hashint4(i) & 2147483647) % 5000 AS customer, date '1992-01-01' + (hashint4(-i) & 2147483647) % 2400 AS day, repeat('x', 500) AS pad
+FROM generate_series(1, 60000) i;
+VACUUM ANALYZE two;
+SELECT memory, enabled, set_config('work_mem', memory, false) = memory AND set_config('gpusort.enabled', enabled, false) = enabled AS set,
+	gpusort_test.matches(q, 'HashAggregate') < 2 AS one_table, gpusort_test.matches(q, 'Unique') AS uniques, gpusort_test.matches(q, 'GpuSort\)$') AS sorts
+FROM unnest(ARRAY['SELECT DISTINCT customer, day FROM two ORDER BY 1, 2']) q, unnest(ARRAY['300kB', '700kB']) memory, unnest(ARRAY['off', 'on']) enabled ORDER BY enabled, memory;
+RESET ALL;
+DROP TABLE two;
+
 -- A hash table of many groups costs more than the planner thinks, one of few does not.
 RESET ALL;
 SET max_parallel_workers_per_gather = 0;

@@ -164,9 +164,15 @@ add_whole_joins(GpuSortMergeJoin *join, RelOptInfo *outerrel, RelOptInfo *innerr
 
 	if (!gpusort_is_mergeable(join->jointype) || root->hasPseudoConstantQuals ||
 		outerrel->cheapest_total_path->param_info != NULL ||
-		innerrel->cheapest_total_path->param_info != NULL ||
-		!is_promising(join, outerrel->cheapest_total_path, innerrel))
+		innerrel->cheapest_total_path->param_info != NULL)
 		return;
+	if (!is_promising(join, outerrel->cheapest_total_path, innerrel))
+	{
+		ereport(DEBUG2,
+				(errmsg_internal("gpusort makes no merge joins of %.0f and %.0f estimated rows: reading these costs more than a join that there is",
+								 outerrel->rows, innerrel->rows)));
+		return;
+	}
 	for (int i = 0; i < list_length(orders) && has_many_rows(outerrel); i++)
 	{
 		Path	   *outer = make_sorted(root, outerrel, with_first(orders, i));
@@ -223,6 +229,7 @@ add_partial_join(GpuSortMergeJoin *join, RelOptInfo *outerrel, Path *outer, List
 										 sorted ? outer->pathkeys : outerkeys);
 	path = gpusort_create_mergejoin_path(join);
 	path->materialize_inner = false;
+	gpusort_undercut(&path->jpath.path, join->joinrel->partial_pathlist);
 	add_partial_path(join->joinrel, &path->jpath.path);
 	join->outersortkeys = NIL;
 }
