@@ -1,5 +1,7 @@
 -- COPY TO: the bytes are PostgreSQL's, for all types, formats and options.
 SET client_min_messages = warning;
+-- What gpusort writes itself.
+SET DateStyle = ISO;
 
 CREATE TYPE copied_enum AS ENUM ('a', 'b,c', 'd"e');
 CREATE DOMAIN copied_domain AS int4;
