@@ -290,6 +290,10 @@ if wanted distinct; then
 	three_sides executor beside 'SELECT count(*), sum(v), count(DISTINCT k) FROM shapes'
 	three_sides executor months "SELECT date_trunc('month', d), count(DISTINCT k) FROM shapes GROUP BY 1"
 	three_sides executor groups 'SELECT count(n) FROM (SELECT k, count(*), sum(v) AS n FROM shapes GROUP BY k) g'
+	three_sides executor union 'SELECT count(*) FROM (SELECT k FROM shapes UNION SELECT k + v % 2 FROM shapes) d'
+	three_sides executor except 'SELECT count(*) FROM (SELECT k, d FROM shapes EXCEPT SELECT k + v % 2, d FROM shapes) d'
+	three_sides executor ordered 'SELECT count(a) FROM (SELECT v, array_agg(d ORDER BY k) AS a FROM shapes GROUP BY v) g'
+	three_sides executor median 'SELECT count(m) FROM (SELECT v, percentile_disc(0.5) WITHIN GROUP (ORDER BY c) AS m FROM shapes GROUP BY v) g'
 	JUST=
 fi
 if wanted scaling; then

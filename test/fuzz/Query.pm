@@ -265,6 +265,33 @@ sub q_group
 	return { steps => [ { sql => $sql, out => [ (map { $_->{type} } @keys), map { $_->[1] } @agg ], check => 'rows', ordered => $ordered ? [ 0 .. $#keys ] : [], explain => 1 } ] };
 }
 
+# Several aggregates over ordered values, distinct ones and ordered sets, of the same orders and of others.
+sub q_ordered_aggregate
+{
+	my $r = pick('t', 'u');
+	my @by = chance(0.5) ? keys_for($r, plain => 1) : ();
+	my @order = map { key($r)->{order} } 1 .. 2;
+	my @agg;
+	for (1 .. between(1, 4))
+	{
+		my $order = pick(@order);
+		my $c = column($r);
+		my ($sql, $type) = @{ pick(
+			([ "string_agg($r.id::text, ',' ORDER BY $order, $r.id)", $text ]) x 3,
+			[ "string_agg(DISTINCT ($r.id % 50)::text, ',' ORDER BY ($r.id % 50)::text" . pick('', ' DESC') . ')', $text ],
+			[ "count(DISTINCT $c->{sql})", $int ],
+			[ 'percentile_disc(' . pick(0, 0.3, 0.5, 1) . ") WITHIN GROUP (ORDER BY $c->{sql}" . pick('', ' DESC') . ')', $c->{type} ],
+			[ "percentile_cont(0.4) WITHIN GROUP (ORDER BY $r.id % 100)", type_of('float8') ],
+			[ "mode() WITHIN GROUP (ORDER BY $r.id % 7)", $int ],
+			[ 'dense_rank(' . between(1, 3000) . ") WITHIN GROUP (ORDER BY $r.id" . pick('', ' DESC') . ')', $int ]) };
+		$sql .= ' FILTER (WHERE ' . condition($r) . ')' if chance(0.2);
+		push @agg, [ $sql, $type ];
+	}
+	my @list = map { $_->{sql} } @by;
+	my $sql = 'SELECT ' . join(', ', @list, map { $_->[0] } @agg) . ' FROM ' . source($r) . where($r) . (@by ? ' GROUP BY ' . join(', ', @list) : '');
+	return { steps => [ { sql => $sql, out => [ (map { $_->{type} } @by), map { $_->[1] } @agg ], check => 'rows', ordered => [], explain => 1 } ] };
+}
+
 sub q_join
 {
 	my @columns = map { pick(@{ $schema->{columns} }) } 1 .. pick(1, 1, 1, 2, 3);
@@ -656,7 +683,7 @@ sub q_norec
 
 my @shapes = (
 	[ 'order by', 30, \&q_order_by ], [ 'junk keys', 8, \&q_junk_keys ], [ 'distinct', 8, \&q_distinct ], [ 'set operation', 6, \&q_setop ], [ 'window', 9, \&q_window ],
-	[ 'group', 7, \&q_group ], [ 'join', 12, \&q_join ], [ 'lateral', 6, \&q_lateral ], [ 'subplan', 4, \&q_subplan ], [ 'limit', 10, \&q_limit ], [ 'cte', 5, \&q_cte ],
+	[ 'group', 7, \&q_group ], [ 'ordered aggregate', 5, \&q_ordered_aggregate ], [ 'join', 12, \&q_join ], [ 'lateral', 6, \&q_lateral ], [ 'subplan', 4, \&q_subplan ], [ 'limit', 10, \&q_limit ], [ 'cte', 5, \&q_cte ],
 	[ 'recursive', 1, \&q_recursive ], [ 'cursor', 9, \&q_cursor ], [ 'prepared', 5, \&q_prepared ], [ 'insert', 4, \&q_insert ],
 	[ 'modify', 3, \&q_modify ], [ 'locking', 3, \&q_locking ], [ 'plpgsql', 4, \&q_plpgsql ], [ 'derived', 5, \&q_derived ],
 	[ 'tlp sort', 4, \&q_tlp_sort ], [ 'tlp window', 3, \&q_tlp_window ], [ 'tlp group', 3, \&q_tlp_group ], [ 'norec', 4, \&q_norec ]);
