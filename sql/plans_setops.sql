@@ -83,6 +83,10 @@ SELECT check_rows('SELECT k FROM a UNION ALL SELECT k FROM b', false, ARRAY['^(?
 SELECT check_rows('SELECT DISTINCT small FROM a UNION SELECT DISTINCT small FROM b', false, ARRAY['^(?!.*GpuSort)'], '{}');
 SELECT check_rows('WITH RECURSIVE r AS (SELECT k FROM a UNION SELECT k + 1 FROM r WHERE k % 5 < 3) SELECT * FROM r', false, ARRAY['Recursive Union'], '{}');
 
+-- An operation within another that is the planner's hash table.
+SELECT check_rows('(SELECT small FROM a UNION SELECT small FROM b) INTERSECT SELECT small FROM a', false, '{}', setting)
+FROM (VALUES ('{gpusort.force=on}'::text[]), ('{gpusort.force=on, max_parallel_workers_per_gather=0}')) s(setting);
+
 -- Fetched in pieces, again and again, and with what changes between.
 SET max_parallel_workers_per_gather = 0;
 BEGIN;

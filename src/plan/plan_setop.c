@@ -59,40 +59,69 @@ typedef struct PlannedSetOp
 
 /* ---------- what it is ---------- */
 
+/*
+ * The relation that a path is of.  Paths of a UNION may name as their parent one that has none, and are
+ * another set operation's cheapest path.
+ */
+static RelOptInfo *
+relation_of(const PlannerInfo *root, const Path *path)
+{
+	ListCell   *lc;
+
+	if (path->parent->cheapest_total_path != NULL)
+		return path->parent;
+	foreach(lc, root->upper_rels[UPPERREL_SETOP])
+	{
+		RelOptInfo *rel = (RelOptInfo *) lfirst(lc);
+
+		if (rel->cheapest_total_path == path)
+			return rel;
+	}
+	return NULL;
+}
+
+/* Those of several paths; NIL if one's is not known. */
 static List *
-parents_of(const List *paths)
+relations_of(const PlannerInfo *root, const List *paths)
 {
 	List	   *rels = NIL;
 	ListCell   *lc;
 
 	foreach(lc, paths)
-		rels = lappend(rels, ((const Path *) lfirst(lc))->parent);
+	{
+		RelOptInfo *rel = relation_of(root, (const Path *) lfirst(lc));
+
+		if (rel == NULL)
+			return NIL;
+		rels = lappend(rels, rel);
+	}
 	return rels;
 }
 
 /* The inputs of an Append, perhaps of workers; NIL if it is none. */
 static List *
-appended_rels(const Path *path)
+appended_rels(const PlannerInfo *root, const Path *path)
 {
 	if (IsA(path, GatherPath))
 		path = ((const GatherPath *) path)->subpath;
 	if (IsA(path, AppendPath))
-		return parents_of(((const AppendPath *) path)->subpaths);
+		return relations_of(root, ((const AppendPath *) path)->subpaths);
 	if (IsA(path, MergeAppendPath))
-		return parents_of(((const MergeAppendPath *) path)->subpaths);
+		return relations_of(root, ((const MergeAppendPath *) path)->subpaths);
 	return NIL;
 }
 
 static void
 read_setop(PlannedSetOp *operation, const SetOpPath *setop)
 {
+	const PlannerInfo *root = operation->root;
 	List	   *paths = gpusort_setop_inputs(setop);
 
 	operation->setop = setop;
 	operation->clauses = gpusort_setop_clauses(setop);
 	operation->groups = setop->numGroups;
 	operation->inputs = list_length(paths) == 1 ?
-		appended_rels(gpusort_below_sort(linitial(paths))) : parents_of(paths);
+		appended_rels(root, gpusort_below_sort(linitial(paths))) : relations_of(root, paths);
 }
 
 /* Look at one of the planner's paths; false if it tells nothing. */
@@ -107,14 +136,14 @@ read_path(PlannedSetOp *operation, const Path *path)
 	else if (IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_HASHED)
 	{
 		operation->clauses = ((const AggPath *) path)->groupClause;
-		operation->inputs = appended_rels(((const AggPath *) path)->subpath);
+		operation->inputs = appended_rels(operation->root, ((const AggPath *) path)->subpath);
 	}
 	else if (IsA(path, UpperUniquePath))
 	{
 		Path	   *input = ((const UpperUniquePath *) path)->subpath;
 
 		operation->pathkeys = input->pathkeys;
-		operation->inputs = appended_rels(gpusort_below_sort(input));
+		operation->inputs = appended_rels(operation->root, gpusort_below_sort(input));
 	}
 	return list_length(operation->inputs) > 1;
 }
