@@ -23,8 +23,8 @@ RUN apt-get update && \
 	mkdir /usr/share/doc/gpusort && \
 	cp -r /tmp/gpusort/LICENSE /tmp/gpusort/README.md /tmp/gpusort/docs /usr/share/doc/gpusort && \
 	rm -r /tmp/gpusort && \
-	apt-get remove -y build-essential libicu-dev postgresql-server-dev-$PG_MAJOR && \
-	apt-get autoremove -y && \
+	apt-get purge -y --auto-remove -o APT::AutoRemove::RecommendsImportant=false \
+		-o APT::AutoRemove::SuggestsImportant=false build-essential libicu-dev postgresql-server-dev-$PG_MAJOR && \
 	apt-mark unhold locales && \
 	rm -rf /var/lib/apt/lists/*
 
