@@ -1,0 +1,122 @@
+# Prometheus and its exporters, with what docs/monitoring has: both exporters show what the views show, and each
+# panel of the dashboard has something to draw. DASHBOARD=file.svg draws it (test/lib/dashboard.py).
+PROGRAMS='prometheus prometheus-postgres-exporter prometheus-sql-exporter'
+SETTINGS=("gpusort.pool_size = '64MB'" "track_activities = on")
+
+# begin NAME COMMAND...: one that runs until the end
+begin()
+{
+	local name=$1
+
+	shift
+	program "$@" >"$WORK/$name.log" 2>&1 &
+	at_exit "kill $! 2>/dev/null"
+}
+
+# copied FILE SED...: of docs/monitoring, for these servers
+copied()
+{
+	local file=$1
+
+	shift
+	sed -E "$@" "$TREE/docs/monitoring/$file" >"$WORK/$file"
+	give_to_server "$WORK/$file"
+}
+
+start_exporters()
+{
+	EXPORTER=$((PGPORT + 14000)) SQL_EXPORTER=$((PGPORT + 14001)) PROMETHEUS=$((PGPORT + 14002))
+	copied postgres_exporter.yaml ''
+	copied sql_exporter.yaml -e 's/interval: 30s/interval: 1s/' \
+		-e "s,postgres://[^ ]*,'postgres://postgres@/postgres?sslmode=disable\&host=$PGHOST\&port=$PGPORT',"
+	copied prometheus.yaml -e "s/localhost:9187/localhost:$EXPORTER/" -e "s/localhost:9237/localhost:$SQL_EXPORTER/" \
+		-e 's/^scrape_configs:/global: {scrape_interval: 1s}\n&/'
+	begin postgres_exporter env DATA_SOURCE_NAME="host=$PGHOST port=$PGPORT user=postgres dbname=postgres sslmode=disable" \
+		prometheus-postgres-exporter --web.listen-address="localhost:$EXPORTER" --disable-default-metrics --disable-settings-metrics \
+		--extend.query-path="$WORK/postgres_exporter.yaml"
+	begin sql_exporter env CONFIG="$WORK/sql_exporter.yaml" prometheus-sql-exporter -web.listen-address "localhost:$SQL_EXPORTER"
+	begin prometheus prometheus --config.file="$WORK/prometheus.yaml" --storage.tsdb.path="$WORK/tsdb" --web.listen-address="localhost:$PROMETHEUS"
+}
+
+# metric PORT NAME [LABEL]: its value, of the kind "order by"
+metric()
+{
+	curl -s -m 30 "http://localhost:$1/metrics" | grep -E "^$2\{" | grep -F 'kind="order by"' | grep -F "${3:-}" |
+		awk '{printf "%d\n", $NF}'
+}
+
+# eventually LABEL WANTED COMMAND...: exporters are some seconds late, more on a busy machine
+eventually()
+{
+	local i label=$1 wanted=$2 got
+
+	shift 2
+	for i in $(seq 30); do
+		got=$("$@")
+		[ "$got" != "$wanted" ] || break
+		sleep 1
+	done
+	is "$label" "$got" "$wanted"
+}
+
+# the dashboard's queries, with its variables replaced, one a line
+panel_queries()
+{
+	perl -MJSON::PP -e 'local $/; my $d = decode_json(<>); for my $p (@{ $d->{panels} }) { print "$p->{title}\t$_->{expr}\n" for @{ $p->{targets} } }' \
+		"$TREE/docs/monitoring/grafana.json" | sed -E 's/\$(instance|datname)/.*/g; s/\$__rate_interval/1m/g'
+}
+
+# ask QUERY: how many series Prometheus returns
+ask()
+{
+	curl -s -m 10 -G "http://localhost:$PROMETHEUS/api/v1/query" --data-urlencode "query=$1" |
+		perl -MJSON::PP -e 'local $/; my $d = decode_json(<>); print $d->{status} eq "success" ? scalar @{ $d->{data}{result} } : $d->{error}, "\n"'
+}
+
+# scraped: Prometheus has asked both exporters several times
+scraped()
+{
+	local i
+
+	for i in $(seq 60); do
+		[ "$(ask 'count_over_time(gpusort_sorts{kind="order by",datname="postgres"}[1m]) >= 3')" != 2 ] || return 0
+		sleep 1
+	done
+	tally "$NEIGHBOUR: Prometheus reads both" 0 1
+}
+
+# work ROUNDS: sorts of all kinds, some of which spill
+work()
+{
+	local i
+
+	for ((i = 0; i < $1; i++)); do
+		forced -c "SELECT count(*) FROM (SELECT * FROM t ORDER BY s OFFSET 0) q" -c "SELECT max(n) FROM (SELECT row_number() OVER (PARTITION BY k ORDER BY s) AS n FROM t) q" \
+			-c 'SET enable_hashagg = off' -c 'SELECT count(*) FROM (SELECT k, max(s) FROM t GROUP BY k) q' -c 'REINDEX INDEX t_s' \
+			-c "SET work_mem = '64kB'" -c 'SET gpusort.pool_quota = 4' -c "SELECT count(*) FROM (SELECT * FROM t ORDER BY k, s OFFSET 0) q" >/dev/null
+		sleep "0.$((RANDOM % 9))"
+	done
+}
+
+check_neighbour()
+{
+	local title query wanted
+
+	sql -c 'CREATE TABLE t AS SELECT i AS id, hashint4(i) % 1000 AS k, md5(i::text) COLLATE "C" AS s FROM generate_series(1, 20000) i' -c 'ANALYZE t' -c 'CREATE INDEX t_s ON t (s)'
+	start_exporters
+	work 1
+	scraped
+	work "${ROUNDS:-3}"
+	sleep 2
+	for query in sorts rows bytes; do
+		wanted=$(without -c "SELECT $query FROM pg_stat_gpusort WHERE datname = 'postgres' AND kind = 'order by'")
+		eventually "postgres_exporter: $query" "$wanted" metric $EXPORTER "gpusort_$query"
+		eventually "sql_exporter: $query" "$wanted" metric $SQL_EXPORTER "sql_gpusort" "col=\"$query\""
+		eventually "Prometheus has both: $query" 2 ask "gpusort_$query{kind=\"order by\",datname=\"postgres\"} == $wanted"
+	done
+	while IFS=$'\t' read -r title query; do
+		is "panel ${title}" "$(ask "$query" | sed 's/^[1-9][0-9]*$/some/')" some
+	done < <(panel_queries)
+	is "no errors of the exporters' queries" "$(grep -h 'ERROR' "$WORK/$NEIGHBOUR.log" | head -n 3)" ""
+	[ -z "${DASHBOARD:-}" ] || "$TREE/test/lib/dashboard.py" "http://localhost:$PROMETHEUS" "$TREE/docs/monitoring/grafana.json" "$DASHBOARD"
+}
