@@ -78,7 +78,7 @@ END $$;
 
 -- Rows of few, of many and of all different keys; nulls; rows without a partner on either side.
 CREATE TABLE a AS
-SELECT CASE WHEN i % 17 <> 0 THEN gpusort_test.random('a', i, 150)::int END AS k, i % 4 AS k2, i AS v
+SELECT CASE WHEN i % 17 <> 0 THEN gpusort_test.random('a', i, 150)::int END AS k, CASE WHEN i % 7 > 0 THEN i % 4 END AS k2, i AS v
 FROM generate_series(1, 400) i;
 CREATE TABLE b AS
 SELECT CASE WHEN i % 13 <> 0 THEN gpusort_test.random('b', i, 200)::int8 END AS k,
