@@ -9,7 +9,8 @@ SET gpusort.cost_key_collated = 0;
 SET parallel_tuple_cost = 0.001;
 SET enable_incremental_sort = off;
 
-SELECT plan_lines('SELECT k, mode() WITHIN GROUP (ORDER BY id) FROM par GROUP BY k');
+-- The rows of a group may come in the order that mode() wants, where that is cheaper.
+SELECT replace(line, 'k, id', 'k') AS line FROM plan_lines('SELECT k, mode() WITHIN GROUP (ORDER BY id) FROM par GROUP BY k') line;
 SELECT plan_lines('SELECT k, pad, mode() WITHIN GROUP (ORDER BY id) FROM par GROUP BY k, pad ORDER BY k, pad');
 -- Others are computed in parts, or by hashing.
 SELECT shared('SELECT k, count(id) FROM par GROUP BY k');
