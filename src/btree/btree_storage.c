@@ -164,7 +164,10 @@ block_exists(const GpuSortStorage *storage, BlockNumber block)
 	return storage->shared != NULL || block < storage->file_blocks;
 }
 
-/* Write a queued page, and with it its neighbours if they exist; returns how many. */
+/*
+ * Write a queued page, and with it its neighbours if they exist; returns how many.  No write may go
+ * on in the next one of the files that a relation is divided into.
+ */
 static int
 write_run(GpuSortStorage *storage, int i)
 {
@@ -178,7 +181,7 @@ write_run(GpuSortStorage *storage, int i)
 		return 1;
 	}
 	while (i + count < queue->count && queue->blocks[i + count] == block + count &&
-		   block_exists(storage, block + count))
+		   (block + count) % RELSEG_SIZE != 0 && block_exists(storage, block + count))
 		count++;
 	gpusort_write_blocks(RelationGetSmgr(storage->index), block, queue->pages + i, count);
 	return count;
