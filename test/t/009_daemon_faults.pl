@@ -216,7 +216,7 @@ for my $phase (sort keys %waiting)
 		if ($end ne 'statement_timeout')
 		{
 			$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity
-				WHERE application_name = 'victim' AND wait_event IN ('PgSleep', 'Extension'))) or die "$label: no victim";
+				WHERE application_name = 'victim' AND (wait_event = 'PgSleep' OR wait_event_type = 'Extension'))) or die "$label: no victim";
 			$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'victim'");
 		}
 		$victim->finish;

@@ -256,7 +256,7 @@ for my $end ('statement_timeout', 'pg_cancel_backend', 'pg_terminate_backend')
 	if ($end ne 'statement_timeout')
 	{
 		$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity
-			WHERE application_name = 'victim' AND wait_event = 'Extension')) or die "$label: no victim";
+			WHERE application_name = 'victim' AND wait_event_type = 'Extension')) or die "$label: no victim";
 		$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'victim'");
 	}
 	$victim->finish;

@@ -156,7 +156,7 @@ fails_well('a quota for files', 'none', qr/temporary file size exceeds "?temp_fi
 sub begin_sleeper
 {
 	my $sleeping = q(SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep');
-	my $workers = q(SELECT pid FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND wait_event = 'Extension');
+	my $workers = q(SELECT pid FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND wait_event_type = 'Extension');
 	my %sleeper = (out => '');
 
 	$sleeper{run} = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres'), '-c',
