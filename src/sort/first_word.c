@@ -4,10 +4,27 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_opfamily.h"
 #include "utils/memutils.h"
 
+#include "pg_compat.h"
 #include "sort/first_word.h"
 #include "sort/key_strings.h"
+
+/*
+ * Integers of all lengths have the same words.  Days and microseconds don't, nor timestamps with and
+ * without time zone, though these are integers within, and of one family.
+ */
+static bool
+sorts_integers(Oid sortop)
+{
+	Oid			opfamily;
+	Oid			type;
+	bool		reverse;
+
+	return gpusort_ordering_op(sortop, &opfamily, &type, &reverse) &&
+		opfamily == INTEGER_BTREE_FAM_OID;
+}
 
 bool
 gpusort_first_words_compare(Oid sortop, Oid type, Oid other_sortop, Oid other_type, Oid collation)
@@ -21,7 +38,8 @@ gpusort_first_words_compare(Oid sortop, Oid type, Oid other_sortop, Oid other_ty
 
 	return codec != NULL && other != NULL && reverse == other_reverse &&
 		!gpusort_codec_is_untrusted(codec) && !gpusort_codec_is_untrusted(other) &&
-		(codec == other || (codec->integer_bytes > 0 && other->integer_bytes > 0));
+		(sortop == other_sortop ? codec == other :
+		 sorts_integers(sortop) && sorts_integers(other_sortop));
 }
 
 void
