@@ -26,7 +26,7 @@ SELECT check_rows('SELECT * FROM few ORDER BY mood, id LIMIT 40', true, ARRAY['G
 -- rows fetched by TID
 SELECT check_rows('SELECT * FROM few ORDER BY loc, mood, id', true, ARRAY['Rows: fetched by TID'], ARRAY['gpusort.late_rows=on']);
 
--- a cursor, backwards too; a merge join that goes back to a mark
+-- a cursor, backwards too; a merge join that goes back to a mark, and a join of ours
 BEGIN;
 DECLARE c SCROLL CURSOR FOR SELECT id FROM few WHERE id % 50 = 0 ORDER BY mood DESC, id;
 FETCH 5 FROM c;
@@ -34,7 +34,9 @@ FETCH BACKWARD 2 FROM c;
 CLOSE c;
 COMMIT;
 SELECT check_rows('SELECT a.id, b.id AS j FROM few a JOIN few b USING (mood, k)', false, ARRAY['Merge Join.*GpuSort'],
-	ARRAY['enable_hashjoin=off', 'enable_nestloop=off', 'max_parallel_workers_per_gather=0']);
+	ARRAY['gpusort.enable_join=off', 'enable_hashjoin=off', 'enable_nestloop=off', 'max_parallel_workers_per_gather=0']);
+SELECT check_rows('SELECT a.id, b.id AS j FROM few a JOIN few b USING (mood, k)', false, ARRAY['GpuSort Join'],
+	ARRAY['enable_hashjoin=off', 'enable_mergejoin=off', 'enable_nestloop=off', 'max_parallel_workers_per_gather=0']);
 
 -- collected by workers, and sorted together
 CALL have_workers();
