@@ -25,6 +25,10 @@
 
 #define TAIL	"\n]}\n"
 
+/* Others have the lock for some microseconds; who has it for longer is not one of us. */
+#define LOCK_ATTEMPTS	100
+#define LOCK_RETRY_US	1000L
+
 static char *trace_file = NULL;
 static bool begun = false;		/* since the setting was set */
 static bool named = false;		/* this process is, in the file */
@@ -76,7 +80,7 @@ create_file(void)
 				 errmsg("permission denied to write the file of \"%s\"", "gpusort.trace_file"),
 				 errdetail("Only roles with privileges of the \"%s\" role may write files of the server.",
 						   "pg_write_server_files")));
-	file = open(trace_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+	file = open(trace_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
 				S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
 	if (file < 0 || write(file, head, sizeof(head) - 1) != sizeof(head) - 1)
 	{
@@ -103,19 +107,37 @@ gpusort_trace_begin(void)
 	return true;
 }
 
+/*
+ * Lock the file; the lock goes with the descriptor.  Not for as long as it may take: a trace keeps
+ * no sort from ending, nor from being cancelled.
+ */
+static bool
+lock_file(int file)
+{
+	for (int i = 0; i < LOCK_ATTEMPTS; i++)
+	{
+		if (flock(file, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return false;
+		pg_usleep(LOCK_RETRY_US);
+	}
+	return false;
+}
+
 /* Put an event behind those that are there. */
 static void
 append(const char *event)
 {
 	char		text[512];
 	int			length = snprintf(text, sizeof(text), ",\n%s" TAIL, event);
-	int			file = open(trace_file, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	int			file = open(trace_file, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	off_t		end;
 
 	if (file < 0)
 		return;
-	/* the lock goes with the descriptor; without it, or the head, there is no place to write to */
-	if (flock(file, LOCK_EX) == 0 &&
+	/* without the lock, or the head, there is no place to write to */
+	if (lock_file(file) &&
 		(end = lseek(file, 0, SEEK_END)) >= (off_t) strlen(TAIL))
 		(void) !pwrite(file, text, length, end - (off_t) strlen(TAIL));
 	close(file);
