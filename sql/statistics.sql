@@ -46,7 +46,58 @@ CALL news();
 SELECT count(*) FROM t a JOIN t b ON a.id = b.k;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL news();
+SELECT count(*) FROM (SELECT k FROM t UNION SELECT id FROM t OFFSET 0) x;
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL news();
+-- from PostgreSQL 18 on each side is sorted, before both together
+SELECT count(*) FROM (SELECT k FROM t EXCEPT SELECT id FROM t OFFSET 0) x;
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT sorts > 0 AS sorts, rows FROM news WHERE kind = 'set operation';
+DELETE FROM before;
+INSERT INTO before SELECT * FROM news;
+SELECT count(d) FROM (SELECT array_agg(s ORDER BY id DESC) AS d FROM t GROUP BY k OFFSET 0) x;
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL news();
+
+-- A join in a node of our own has two sorts, which are its, and where it joins row by row, too.
+SET enable_mergejoin = off;
+SELECT plan_lines FROM gpusort_test.plan_lines('SELECT count(*) FROM t a JOIN t b ON a.id = b.k') WHERE plan_lines ~ 'Join \(|GpuSort';
+SELECT count(*) FROM t a JOIN t b ON a.id = b.k;
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL news();
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SET gpusort.pool_quota = 0;
+SELECT count(*) FROM t a LEFT JOIN t b ON a.s = b.s;
+RESET work_mem;
+RESET hash_mem_multiplier;
+RESET gpusort.pool_quota;
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL news();
+SELECT spilled > 0 AS spilled FROM pg_stat_gpusort WHERE datname = current_database() AND kind = 'join';
+RESET enable_mergejoin;
+
+-- COPY of a query is that query's sort, whoever writes the rows; COPY of a table is none.
+COPY (SELECT * FROM t ORDER BY s DESC) TO '/dev/null';
+COPY statistics_rows TO '/dev/null';
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL news();
+SET gpusort.enable_copy = off;
+COPY (SELECT * FROM t ORDER BY s DESC) TO '/dev/null';
+RESET gpusort.enable_copy;
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL news();
+
 CREATE INDEX ON statistics_rows (s);
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL news();
+-- CLUSTER sorts the table, and builds its indexes anew.
+CLUSTER statistics_rows USING statistics_rows_s_idx;
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL news();
+SET gpusort.enable_cluster = off;
+CLUSTER statistics_rows;
+RESET gpusort.enable_cluster;
 DROP INDEX statistics_rows_s_idx;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL news();
@@ -62,6 +113,11 @@ CALL news();
 SELECT sum(n) FROM (SELECT rank() OVER (PARTITION BY k ORDER BY id) AS n FROM t) x;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL news();
+SET enable_mergejoin = off;
+SELECT count(*) FROM t a JOIN t b ON a.id = b.k;
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL news();
+RESET enable_mergejoin;
 SET max_parallel_workers_per_gather = 0;
 
 -- Nothing is counted that is not to be.

@@ -28,7 +28,8 @@ check_meta()
 	step "META.json" "$TREE/packaging/meta.pl" "$TREE/META.json"
 	for change in 's/"postgresql"/"ours"/' 's/0\.2\.0/0.2/' 's/"file"/"fiel"/' 's/README\.md/READ.md/' 's/"abstract".*//' 's/"tags": \[/&"a\/b", /'; do
 		sed "$change" "$TREE/META.json" >"$WORK/dist/META.wrong"
-		is "... after $change" "$("$TREE/packaging/meta.pl" "$WORK/dist/META.wrong" | grep -q . && echo refused)" refused
+		# its status is that of a file with problems; what counts is that it names them
+		is "... after $change" "$({ "$TREE/packaging/meta.pl" "$WORK/dist/META.wrong" || :; } | grep -q : && echo refused)" refused
 	done
 }
 
