@@ -101,6 +101,29 @@ SELECT compare_settings(ARRAY['DateStyle=German', 'TimeZone=America/New_York', '
 SELECT compare_settings(ARRAY['DateStyle=Postgres, MDY', 'TimeZone=Asia/Kolkata']);
 SELECT compare_settings(ARRAY['TimeZone=Europe/Amsterdam']);
 
+-- The same by parallel workers, in slices of few rows: of the table, of sorted rows, of some of these,
+-- and of rows without what they are sorted by.
+SET max_parallel_workers_per_gather = 2;
+SET gpusort.force = on;
+SET gpusort.slice_pages = 1;
+SELECT * FROM compare_all(ARRAY['copied', 'copied (t, ts)', '(SELECT * FROM copied ORDER BY i4, t COLLATE "C")', '(SELECT * FROM copied ORDER BY i4, t COLLATE "C" LIMIT 200 OFFSET 30)',
+	'(SELECT tz, r, a, at, b, o FROM copied ORDER BY i4, t COLLATE "C")', '(SELECT FROM copied ORDER BY i4)'],
+	ARRAY['', '(FORMAT text, HEADER)', '(FORMAT csv, HEADER, FORCE_QUOTE *)', '(FORMAT binary)', '(ENCODING GB18030)', '(ENCODING SQL_ASCII, FORMAT csv)']);
+SELECT compare_settings(ARRAY['DateStyle=SQL, DMY', 'IntervalStyle=iso_8601', 'extra_float_digits=0', 'bytea_output=escape', 'TimeZone=Asia/Kolkata']);
+
+
+-- Values that workers can't read, rows that are large for them, and rows that have just been made.
+CREATE TEMP TABLE temporary (i int4, t text, big text);
+ALTER TABLE temporary ALTER t SET STORAGE EXTERNAL;
+INSERT INTO temporary SELECT i, CASE WHEN i % 100 = 0 THEN repeat(i::text, 2000) END, CASE WHEN i = 500 THEN repeat('x', 5000000) END FROM generate_series(1, 2000) i;
+CREATE TABLE toasted AS SELECT * FROM temporary;
+CREATE FUNCTION temporary_rows() RETURNS SETOF temporary LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY SELECT * FROM temporary; END $$;
+BEGIN;
+UPDATE toasted SET t = t || t WHERE i % 200 = 0;
+SELECT * FROM compare_all(ARRAY['temporary', 'toasted', '(SELECT * FROM temporary ORDER BY i DESC)', '(SELECT * FROM toasted ORDER BY i DESC)', '(SELECT * FROM temporary_rows() ORDER BY i)'],
+	ARRAY['', '(FORMAT binary)']);
+COMMIT;
+
 -- Number of rows in the command's tag.
 SET gpusort.enable_copy = on;
 CREATE FUNCTION copied_rows(what text) RETURNS int8 LANGUAGE plpgsql AS $$
@@ -157,6 +180,8 @@ BEGIN
 	RETURN CASE WHEN ours <> theirs THEN format('ours: %s; theirs: %s', ours, theirs)
 		WHEN ours = 'no error' THEN ours ELSE 'same error' END;
 END $$;
+-- The first row that fails is PostgreSQL's, whoever writes it.
+CREATE TABLE unencodable AS SELECT i, CASE WHEN i IN (3000, 3500, 9000, 9001) THEN chr(20000 + i) ELSE repeat('x', 50) END AS t FROM generate_series(1, 10000) i;
 SELECT command, compare_errors(command) FROM unnest(ARRAY[
 	'COPY nothing TO ''/dev/null''', 'COPY copied (nothing) TO ''/dev/null''', 'COPY copied (t, t) TO ''/dev/null''', 'COPY copied (generated) TO ''/dev/null''',
 	'COPY copied_view TO ''/dev/null''', 'COPY copied TO ''relative''', 'COPY copied TO ''/nowhere/file''', 'COPY copied TO ''/''',
@@ -168,6 +193,7 @@ SELECT command, compare_errors(command) FROM unnest(ARRAY[
 	'COPY (SELECT nothing) TO ''/dev/null''', 'COPY (SELECT 1 INTO x) TO ''/dev/null''', 'COPY (SELECT 1 INTO x UNION SELECT 2) TO ''/dev/null''',
 	'COPY (INSERT INTO encodable VALUES (1)) TO ''/dev/null''', 'COPY (INSERT INTO encodable VALUES (1) RETURNING i) TO ''/dev/null''',
 	'COPY (SELECT fails(i) FROM encodable ORDER BY i) TO ''/dev/null''', 'COPY (SELECT ''[1,2)''::anyarray) TO ''/dev/null''',
+	'COPY unencodable TO ''/dev/null'' (ENCODING LATIN1)', 'COPY (SELECT * FROM unencodable ORDER BY -i) TO ''/dev/null'' (ENCODING LATIN1)',
 	'COPY pg_statistic TO ''/dev/null'' (FORMAT binary)', 'COPY copied TO PROGRAM ''exit 7''', 'COPY copied TO PROGRAM ''cat >/dev/null''']) command;
 
 -- Rights: to files, to programs, to columns, and row security.
@@ -204,8 +230,8 @@ COMMIT;
 
 DROP OWNED BY gpusort_copier;
 DROP ROLE gpusort_copier;
-DROP TABLE secured, encodable, japanese, copied CASCADE;
+DROP TABLE unencodable, toasted, secured, encodable, japanese, copied CASCADE;
 DROP VIEW copied_view;
-DROP FUNCTION copied_bytes, compare_copies, compare_all, compare_settings, copied_rows, fails, error_of, compare_errors;
+DROP FUNCTION temporary_rows, copied_bytes, compare_copies, compare_all, compare_settings, copied_rows, fails, error_of, compare_errors;
 DROP TYPE copied_enum, copied_row;
 DROP DOMAIN copied_domain;

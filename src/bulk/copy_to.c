@@ -20,6 +20,7 @@
 #include "utils/snapmgr.h"
 
 #include "bulk/copy_to.h"
+#include "bulk/out_leader.h"
 #include "bulk/out_receiver.h"
 #include "bulk/out_stream.h"
 #include "pg_compat.h"
@@ -174,8 +175,11 @@ copy_rows(CopyTo *to)
 {
 	begin_rows(to);
 	if (to->query != NULL)
+	{
+		gpusort_out_begin_receiver(to->query, to->columns);
 		gpusort_run_to_the_end(to->query);
-	else
+	}
+	else if (!gpusort_out_write_table(&to->stream, to->columns, to->statement->relation))
 		copy_table(to);
 	end_rows(to);
 }

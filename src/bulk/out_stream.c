@@ -26,25 +26,47 @@ gpusort_out_begin_stream(GpuSortOutStream *stream, const GpuSortOutFormat *forma
 	enlargeStringInfo(&stream->buffer, stream->buffer_bytes);
 }
 
+/* So many messages are all of these bytes. */
+static Size
+without_frames(const GpuSortOutStream *stream, Size bytes, uint64 messages)
+{
+	return stream->format.messages ? bytes - messages * GPUSORT_OUT_MESSAGE_BYTES : bytes;
+}
+
 void
 gpusort_out_flush_stream(GpuSortOutStream *stream)
 {
-	uint64		frames = stream->format.messages ?
-		stream->buffer_messages * GPUSORT_OUT_MESSAGE_BYTES : 0;
+	gpusort_out_write(stream->target, stream->buffer.data, stream->buffer.len, stream->buffer_rows,
+					  without_frames(stream, stream->buffer.len, stream->buffer_messages));
+	gpusort_out_drop_rows(stream);
+}
 
-	gpusort_out_write(stream->target, stream->buffer.data, stream->buffer.len,
-					  stream->buffer_rows, stream->buffer.len - frames);
+void
+gpusort_out_drop_rows(GpuSortOutStream *stream)
+{
 	resetStringInfo(&stream->buffer);
 	stream->buffer_rows = 0;
 	stream->buffer_messages = 0;
 }
 
 void
-gpusort_out_stream_row(GpuSortOutStream *stream, TupleTableSlot *slot)
+gpusort_out_write_rows(GpuSortOutStream *stream, const char *data, Size length, uint64 rows)
+{
+	gpusort_out_write(stream->target, data, length, rows, without_frames(stream, length, rows));
+}
+
+void
+gpusort_out_hold_row(GpuSortOutStream *stream, TupleTableSlot *slot)
 {
 	gpusort_out_put_row(stream->rows, slot, &stream->buffer);
 	stream->buffer_rows++;
 	stream->buffer_messages++;
+}
+
+void
+gpusort_out_stream_row(GpuSortOutStream *stream, TupleTableSlot *slot)
+{
+	gpusort_out_hold_row(stream, slot);
 	if (unlikely(stream->buffer.len >= stream->buffer_bytes))
 		gpusort_out_flush_stream(stream);
 }

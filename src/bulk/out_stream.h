@@ -26,6 +26,16 @@ extern void gpusort_out_begin_stream(GpuSortOutStream *stream, const GpuSortOutF
 
 extern void gpusort_out_stream_row(GpuSortOutStream *stream, TupleTableSlot *slot);
 
+/* The same, but don't write it yet, however many there are. */
+extern void gpusort_out_hold_row(GpuSortOutStream *stream, TupleTableSlot *slot);
+
+/* Rows that others have made bytes of: written before those that were not yet. */
+extern void gpusort_out_write_rows(GpuSortOutStream *stream, const char *data, Size length,
+								   uint64 rows);
+
+/* Forget what was not written yet. */
+extern void gpusort_out_drop_rows(GpuSortOutStream *stream);
+
 /* A line, or a message, with the names of the columns. */
 extern void gpusort_out_stream_header(GpuSortOutStream *stream, TupleDesc desc);
 

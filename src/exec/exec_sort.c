@@ -159,6 +159,26 @@ rows_wanted(const GpuSortScanState *node)
 		: (uint64) (limit->count + limit->offset);
 }
 
+bool
+gpusort_returned_rows(PlanState *ps, GpuSortReturned *returned)
+{
+	GpuSortScanState *node = (GpuSortScanState *) ps;
+	uint64		wanted;
+
+	if (!IsA(ps, CustomScanState) || node->css.methods != &exec_methods || !node->sorted ||
+		node->late != NULL || node->cursor.tuplesort != NULL || node->cursor.next == 0 ||
+		!gpusort_is_in_memory(node->sort))
+		return false;
+	wanted = rows_wanted(node);
+	returned->sort = node->sort;
+	returned->desc = (node->clean_slot != NULL ? node->clean_slot
+					  : node->css.ss.ss_ScanTupleSlot)->tts_tupleDescriptor;
+	returned->from = node->cursor.next - 1;
+	returned->to = wanted == 0 ? gpusort_rows(node->sort)
+		: Min(wanted, gpusort_rows(node->sort));
+	return true;
+}
+
 /* Refer to no row, stored or on a page. */
 static void
 clear_slots(GpuSortScanState *node)

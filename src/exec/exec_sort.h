@@ -30,6 +30,22 @@ extern bool gpusort_return_clean_rows(PlanState *node, TupleDesc desc);
  */
 extern bool gpusort_sorted_view(PlanState *node, GpuSortView *view);
 
+/* Rows of a sort that was performed, by position. */
+typedef struct GpuSortReturned
+{
+	GpuSort    *sort;
+	TupleDesc	desc;			/* of the columns that are returned, which are the first ones */
+	uint64		from;
+	uint64		to;				/* the last one's, and one more */
+} GpuSortReturned;
+
+/*
+ * For a node that has returned a row: if it is a GpuSort and all its rows are in memory, which ones
+ * are that row and those after it, as many as the Limit above will take.  Whoever reads them there
+ * asks the node for no more.
+ */
+extern bool gpusort_returned_rows(PlanState *node, GpuSortReturned *returned);
+
 /*
  * If the node is a GpuSort, whose rows are returned as they are: nobody knows when more of them
  * will be fetched, so don't keep memory that others lack.

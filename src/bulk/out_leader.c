@@ -1,0 +1,455 @@
+/*
+ * out_leader.c
+ *		Writing rows together with parallel workers; see out_leader.h.
+ *
+ * Slices are taken by whoever has nothing to do, the leader included, which writes those of others
+ * first when they are there.  A worker's are in its queue in ascending order, so the next one is at
+ * the head of some queue, or is the leader's own, or comes.
+ *
+ * On error the server ends the workers before it resets memory contexts.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "optimizer/cost.h"
+#include "storage/bufmgr.h"
+#include "storage/latch.h"
+#include "storage/lwlock.h"
+#include "tcop/tcopprot.h"
+#include "utils/rel.h"
+#include "utils/wait_event.h"
+
+#include "bulk/out_leader.h"
+#include "bulk/out_safe.h"
+#include "bulk/out_shared.h"
+#include "index/index_queues.h"
+#include "pg_compat.h"
+#include "settings.h"
+#include "sort/sort_fetch.h"
+#include "sort/sort_view.h"
+
+/*
+ * A worker takes a millisecond or two to start, in which two or three MB are written.  Slices are
+ * such that it takes several to fill a queue.
+ */
+#define WORKER_BYTES		(4 * 1024 * 1024)
+#define SLICE_BYTES			(128 * 1024)
+
+/* So much of a slice of its own the leader writes in advance. */
+#define OWN_BYTES			(1024 * 1024)
+
+/* How often a leader that waits looks whether workers are still there. */
+#define LOST_WAIT_MS		1000
+
+/* The head of a worker's queue. */
+typedef struct OutHead
+{
+	const GpuSortOutPiece *piece;	/* NULL: none was there */
+	Size		bytes;			/* of the rows behind it */
+	bool		ended;			/* there will be no more */
+} OutHead;
+
+typedef struct OutLeader
+{
+	GpuSortOutStream *stream;
+	const GpuSortOutColumn *columns;
+	GpuSortOutTask *task;
+	GpuSortOutSource source;
+
+	ParallelContext *context;
+	WalUsage   *wal_usage;
+	BufferUsage *buffer_usage;
+	shm_mq_handle **queues;
+	OutHead    *heads;
+	uint64		slices;			/* that workers wrote */
+
+	/* a slice that the leader has taken */
+	bool		has_own;
+	uint64		own;
+	bool		own_is_begun;	/* its first rows are in the stream's buffer */
+	bool		own_is_whole;	/* ... all of them */
+} OutLeader;
+
+static uint32 wait_event = 0;
+
+/* ---------- the leader's slices ---------- */
+
+static void
+read_to_end(OutLeader *leader)
+{
+	while (gpusort_out_next_row(&leader->source))
+	{
+		CHECK_FOR_INTERRUPTS();
+		gpusort_out_stream_row(leader->stream, leader->source.slot);
+	}
+	gpusort_out_flush_stream(leader->stream);
+}
+
+static void
+read_in_advance(OutLeader *leader)
+{
+	gpusort_out_begin_slice(&leader->source, leader->own);
+	leader->own_is_begun = true;
+	leader->own_is_whole = false;
+	while (leader->stream->buffer.len < OWN_BYTES)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!gpusort_out_next_row(&leader->source))
+		{
+			leader->own_is_whole = true;
+			return;
+		}
+		gpusort_out_hold_row(leader->stream, leader->source.slot);
+	}
+}
+
+/* It is its turn. */
+static void
+write_own(OutLeader *leader)
+{
+	if (!leader->own_is_begun)
+		gpusort_out_begin_slice(&leader->source, leader->own);
+	if (leader->own_is_begun && leader->own_is_whole)
+		gpusort_out_flush_stream(leader->stream);
+	else
+		read_to_end(leader);
+	leader->has_own = false;
+}
+
+/* Write what a worker has left of a slice: all but so many rows. */
+static void
+write_rest(OutLeader *leader, uint64 slice, uint64 skip)
+{
+	/* the own one is read anew in its turn */
+	gpusort_out_drop_rows(leader->stream);
+	leader->own_is_begun = false;
+	gpusort_out_begin_slice(&leader->source, slice);
+	while (skip-- > 0 && gpusort_out_next_row(&leader->source))
+		;
+	read_to_end(leader);
+}
+
+/* ---------- the workers' slices ---------- */
+
+/* Look at the head of a worker's queue; false if nothing is there. */
+static bool
+look_at_queue(OutLeader *leader, int worker)
+{
+	OutHead    *head = &leader->heads[worker];
+	Size		bytes;
+	void	   *data;
+
+	if (head->piece != NULL || head->ended)
+		return head->piece != NULL;
+	switch (shm_mq_receive(leader->queues[worker], &bytes, &data, true))
+	{
+		case SHM_MQ_SUCCESS:
+			head->piece = data;
+			head->bytes = bytes - sizeof(GpuSortOutPiece);
+			return true;
+		case SHM_MQ_DETACHED:
+			head->ended = true;
+			return false;
+		case SHM_MQ_WOULD_BLOCK:
+			return false;
+	}
+	return false;
+}
+
+/* The worker at the head of whose queue a slice is; -1: it is not there. */
+static int
+find_slice(OutLeader *leader, uint64 slice)
+{
+	for (int i = 0; i < leader->context->nworkers_launched; i++)
+		if (look_at_queue(leader, i) && leader->heads[i].piece->slice == slice)
+			return i;
+	return -1;
+}
+
+/* Who waits is woken by a worker that has written something, or has an error to report. */
+static void
+await_workers(void)
+{
+	int			events = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+								   LOST_WAIT_MS, gpusort_wait_event(&wait_event, "GpuSortRowsWritten"));
+
+	ResetLatch(MyLatch);
+	if (events & WL_TIMEOUT)
+	{
+		/* have the server look at all of them: one that was lost reports nothing */
+		ParallelMessagePending = true;
+		InterruptPending = true;
+	}
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* Write the slice that a worker has begun to pass on. */
+static void
+write_pieces(OutLeader *leader, int worker)
+{
+	OutHead    *head = &leader->heads[worker];
+	GpuSortOutStream *stream = leader->stream;
+	uint64		rows = 0;
+	GpuSortOutPiece piece;
+
+	do
+	{
+		while (!look_at_queue(leader, worker))
+			await_workers();
+		piece = *head->piece;
+		gpusort_out_write_rows(stream, (const char *) (head->piece + 1), head->bytes, piece.rows);
+		head->piece = NULL;
+		rows += piece.rows;
+	} while (!piece.last);
+	leader->slices++;
+	if (piece.left)
+		write_rest(leader, piece.slice, rows);
+}
+
+/* ---------- all slices ---------- */
+
+static void write_slices(OutLeader *leader, uint64 from, uint64 to);
+
+/*
+ * Read the own slice before its turn.  If a row fails, all rows before that are written first:
+ * another one may fail there.
+ */
+static void
+try_to_read_in_advance(OutLeader *leader, uint64 next)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		read_in_advance(leader);
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_QUERY_CANCELED)
+		{
+			/* what the error has left locked may be what a worker waits for */
+			LWLockReleaseAll();
+			UnlockBuffers();
+			MemoryContextSwitchTo(context);
+			write_slices(leader, next, leader->own);
+		}
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+}
+
+static void
+write_slice(OutLeader *leader, uint64 slice)
+{
+	int			worker;
+
+	while (!leader->has_own || leader->own != slice)
+	{
+		worker = find_slice(leader, slice);
+		if (worker >= 0)
+		{
+			write_pieces(leader, worker);
+			return;
+		}
+		if (!leader->has_own && gpusort_out_take_slice(leader->task, &leader->own))
+		{
+			leader->has_own = true;
+			leader->own_is_begun = false;
+			if (leader->own > slice)
+				try_to_read_in_advance(leader, slice);
+		}
+		else
+			await_workers();
+	}
+	write_own(leader);
+}
+
+static void
+write_slices(OutLeader *leader, uint64 from, uint64 to)
+{
+	for (uint64 slice = from; slice < to; slice++)
+		write_slice(leader, slice);
+}
+
+/* ---------- the workers ---------- */
+
+/* A piece of the shared memory, which the workers find by its key. */
+static void *
+make_chunk(ParallelContext *context, uint64 key, Size bytes)
+{
+	void	   *chunk = shm_toc_allocate(context->toc, bytes);
+
+	shm_toc_insert(context->toc, key, chunk);
+	return chunk;
+}
+
+static void
+fill_task(GpuSortOutTask *task, const GpuSortOutStream *stream, const GpuSortOutSlices *slices)
+{
+	task->slices = *slices;
+	task->format = stream->format;
+	pg_atomic_init_u64(&task->next_slice, 0);
+	pg_atomic_init_u32(&task->written, 0);
+}
+
+/*
+ * Make what the workers find; returned is NULL for a table.  False if there is no shared memory, or
+ * rows are not there.
+ */
+static bool
+make_shared_memory(OutLeader *leader, const GpuSortOutSlices *slices,
+				   const GpuSortReturned *returned)
+{
+	ParallelContext *context = leader->context;
+	const char *query = debug_query_string != NULL ? debug_query_string : "";
+	int			nworkers = context->nworkers;
+	int			ncolumns = leader->stream->format.ncolumns;
+	const Size	bytes[] = {
+		sizeof(GpuSortOutTask), Max(ncolumns, 1) * sizeof(GpuSortOutColumn),
+		gpusort_queues_bytes(nworkers, GPUSORT_OUT_QUEUE_BYTES), strlen(query) + 1,
+		mul_size(sizeof(WalUsage), nworkers), mul_size(sizeof(BufferUsage), nworkers),
+		returned != NULL ? TupleDescSize(returned->desc) : 0,
+		returned != NULL ? gpusort_shared_view_bytes() : 0
+	};
+	void	   *queues;
+
+	for (int i = 0; i < lengthof(bytes); i++)
+		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
+	shm_toc_estimate_keys(&context->estimator, lengthof(bytes));
+	InitializeParallelDSM(context);
+	if (context->seg == NULL)
+		return false;
+	leader->task = make_chunk(context, GPUSORT_OUT_KEY_TASK, bytes[0]);
+	fill_task(leader->task, leader->stream, slices);
+	memcpy(make_chunk(context, GPUSORT_OUT_KEY_COLUMNS, bytes[1]), leader->columns,
+		   ncolumns * sizeof(GpuSortOutColumn));
+	queues = make_chunk(context, GPUSORT_OUT_KEY_QUEUES, bytes[2]);
+	gpusort_queues_init(queues, nworkers, GPUSORT_OUT_QUEUE_BYTES);
+	strcpy(make_chunk(context, GPUSORT_OUT_KEY_QUERY, bytes[3]), query);
+	leader->wal_usage = make_chunk(context, GPUSORT_OUT_KEY_WAL_USAGE, bytes[4]);
+	leader->buffer_usage = make_chunk(context, GPUSORT_OUT_KEY_BUFFER_USAGE, bytes[5]);
+	if (returned == NULL)
+		return true;
+	TupleDescCopy(make_chunk(context, GPUSORT_OUT_KEY_DESC, bytes[6]), returned->desc);
+	return gpusort_publish_view(returned->sort,
+								make_chunk(context, GPUSORT_OUT_KEY_VIEW, bytes[7]));
+}
+
+static bool
+launch_workers(OutLeader *leader)
+{
+	ParallelContext *context = leader->context;
+
+	LaunchParallelWorkers(context);
+	if (context->nworkers_launched == 0)
+		return false;
+	leader->queues = gpusort_queues_attach(shm_toc_lookup(context->toc, GPUSORT_OUT_KEY_QUEUES,
+														  false),
+										   GPUSORT_OUT_QUEUE_BYTES, context);
+	leader->heads = palloc0(context->nworkers_launched * sizeof(OutHead));
+	return true;
+}
+
+static void
+end_workers(OutLeader *leader)
+{
+	ParallelContext *context = leader->context;
+
+	pg_atomic_write_u32(&leader->task->written, 1);
+	for (int i = 0; i < context->nworkers_launched; i++)
+		shm_mq_detach(leader->queues[i]);
+	WaitForParallelWorkersToFinish(context);
+	for (int i = 0; i < context->nworkers_launched; i++)
+		InstrAccumParallelQuery(&leader->buffer_usage[i], &leader->wal_usage[i]);
+}
+
+/* ---------- all of it ---------- */
+
+/* Have all slices written, by so many workers; false if there are none. */
+static bool
+write_with_workers(OutLeader *leader, const GpuSortOutSlices *slices, int nworkers,
+				   const GpuSortReturned *returned, Relation table)
+{
+	GpuSortView view;
+	bool		launched;
+
+	EnterParallelMode();
+	leader->context = CreateParallelContext(GPUSORT_OUT_LIBRARY, GPUSORT_OUT_WORKER, nworkers);
+	launched = make_shared_memory(leader, slices, returned) && launch_workers(leader);
+	if (launched)
+	{
+		gpusort_out_flush_stream(leader->stream);
+		if (returned != NULL)
+		{
+			gpusort_view(returned->sort, &view);
+			gpusort_out_open_view(&leader->source, slices, &view, returned->desc);
+		}
+		else
+			gpusort_out_open_table(&leader->source, slices, table);
+		write_slices(leader, 0, gpusort_out_slice_count(slices));
+		gpusort_out_close_source(&leader->source);
+		end_workers(leader);
+		ereport(DEBUG1,
+				(errmsg_internal("gpusort wrote rows with %d parallel workers, %llu of %llu slices by them",
+								 leader->context->nworkers_launched,
+								 (unsigned long long) leader->slices,
+								 (unsigned long long) gpusort_out_slice_count(slices))));
+	}
+	DestroyParallelContext(leader->context);
+	ExitParallelMode();
+	return launched;
+}
+
+/* Of tests, whose tables are small, slices are smaller. */
+static Size
+slice_bytes(void)
+{
+	return Min(SLICE_BYTES, gpusort_slice_pages * (Size) BLCKSZ);
+}
+
+/* How many workers are wanted for so many bytes of rows. */
+static int
+choose_workers(GpuSortOutStream *stream, const GpuSortOutColumn *columns, double bytes)
+{
+	double		most = gpusort_force ? bytes / slice_bytes() : bytes / WORKER_BYTES;
+	int			nworkers = (int) Min(max_parallel_workers_per_gather, most);
+
+	if (nworkers == 0 || IsParallelWorker() || !IsUnderPostmaster ||
+		!gpusort_out_is_parallel_safe(&stream->format, columns))
+		return 0;
+	return nworkers;
+}
+
+bool
+gpusort_out_write_table(GpuSortOutStream *stream, const GpuSortOutColumn *columns,
+						Relation table)
+{
+	BlockNumber blocks = RelationGetNumberOfBlocks(table);
+	GpuSortOutSlices slices = {
+		.table = RelationGetRelid(table), .to = blocks, .step = slice_bytes() / BLCKSZ
+	};
+	OutLeader	leader = {.stream = stream, .columns = columns};
+	int			nworkers = choose_workers(stream, columns, (double) blocks * BLCKSZ);
+
+	nworkers = Min(nworkers, RelationGetParallelWorkers(table, nworkers));
+	return nworkers > 0 && gpusort_out_can_slice(table) &&
+		write_with_workers(&leader, &slices, nworkers, NULL, table);
+}
+
+bool
+gpusort_out_write_returned(GpuSortOutStream *stream, const GpuSortOutColumn *columns,
+						   const GpuSortReturned *returned)
+{
+	Size		row_bytes = Max(gpusort_row_bytes(returned->sort), 1);
+	GpuSortOutSlices slices = {
+		.from = returned->from, .to = returned->to, .step = Max(slice_bytes() / row_bytes, 1)
+	};
+	OutLeader	leader = {.stream = stream, .columns = columns};
+	int			nworkers = choose_workers(stream, columns,
+										  (double) row_bytes * (returned->to - returned->from));
+
+	return nworkers > 0 && write_with_workers(&leader, &slices, nworkers, returned, NULL);
+}

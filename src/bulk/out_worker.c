@@ -1,0 +1,261 @@
+/*
+ * out_worker.c
+ *		A parallel worker that writes rows: slices into its queue to the leader.
+ *
+ * It passes no errors on.  Which row fails first is known when all rows before it are written; so the
+ * worker leaves the rest of the slice to the leader, who fails in its turn, in its own words.  Only
+ * if it does not, the worker does in the end.
+ *
+ * Also left to the leader are values that lie in a temporary table, which nobody else can read; and
+ * rows that are larger than pieces should be.
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "access/parallel.h"
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/lwlock.h"
+#include "tcop/tcopprot.h"
+#include "utils/lsyscache.h"
+
+#include "bulk/out_row.h"
+#include "bulk/out_shared.h"
+#include "index/index_queues.h"
+#include "settings.h"
+#include "sort/view_mapping.h"
+
+/* The leader has room for so large a piece from each worker. */
+#define MAX_PIECE_BYTES		(4 * 1024 * 1024)
+
+/* How often one that has failed looks whether it may say so. */
+#define FAILED_WAIT_MS		50
+
+typedef struct OutWorker
+{
+	GpuSortOutTask *task;
+	GpuSortOutSource source;
+	GpuSortOutRows *rows;
+	shm_mq_handle *queue;
+	StringInfoData buffer;		/* rows of the slice that were not passed on */
+	int			good_bytes;		/* ... as far as they are whole */
+	GpuSortOutPiece piece;		/* ... what is to be said about them */
+	bool		passing;		/* they are just passed on */
+	Oid			toast_table;	/* the one whose values were met last */
+	bool		toast_is_temporary;
+} OutWorker;
+
+PGDLLEXPORT void gpusort_out_worker(dsm_segment *segment, shm_toc *toc);
+
+/* Pass the whole rows in the buffer on; false if the leader wants no more. */
+static bool
+pass_piece(OutWorker *worker)
+{
+	shm_mq_iovec parts[2];
+
+	parts[0].data = (char *) &worker->piece;
+	parts[0].len = sizeof(worker->piece);
+	parts[1].data = worker->buffer.data;
+	parts[1].len = worker->good_bytes;
+	worker->passing = true;
+	if (shm_mq_sendv(worker->queue, parts, 2, false, true) != SHM_MQ_SUCCESS)
+		return false;
+	worker->passing = false;
+	resetStringInfo(&worker->buffer);
+	worker->good_bytes = 0;
+	worker->piece.rows = 0;
+	return true;
+}
+
+/* Does the value lie where only the leader can read it? */
+static bool
+is_temporary(OutWorker *worker, Datum value)
+{
+	struct varlena *stored = (struct varlena *) DatumGetPointer(value);
+	struct varatt_external toast;
+
+	if (!VARATT_IS_EXTERNAL_ONDISK(stored))
+		return false;
+	VARATT_EXTERNAL_GET_POINTER(toast, stored);
+	if (toast.va_toastrelid != worker->toast_table)
+	{
+		worker->toast_table = toast.va_toastrelid;
+		worker->toast_is_temporary =
+			get_rel_persistence(toast.va_toastrelid) == RELPERSISTENCE_TEMP;
+	}
+	return worker->toast_is_temporary;
+}
+
+static bool
+has_temporary_values(OutWorker *worker)
+{
+	TupleTableSlot *slot = worker->source.slot;
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+
+	slot_getallattrs(slot);
+	for (int i = 0; i < desc->natts; i++)
+		if (TupleDescAttr(desc, i)->attlen == -1 && !slot->tts_isnull[i] &&
+			is_temporary(worker, slot->tts_values[i]))
+			return true;
+	return false;
+}
+
+/* Write the row in the slot; false if that is left to the leader. */
+static bool
+write_row(OutWorker *worker)
+{
+	if (worker->source.scan == NULL && has_temporary_values(worker))
+		return false;
+	gpusort_out_put_row(worker->rows, worker->source.slot, &worker->buffer);
+	if (unlikely(worker->buffer.len > MAX_PIECE_BYTES))
+		return false;
+	worker->good_bytes = worker->buffer.len;
+	worker->piece.rows++;
+	return true;
+}
+
+/* What tests have go wrong. */
+static void
+inject_fault(void)
+{
+	if (gpusort_inject_fault == GPUSORT_FAULT_WORKER_ERROR)
+		elog(ERROR, "injected error in a slice of rows");
+	if (gpusort_inject_fault == GPUSORT_FAULT_WORKER_EXIT)
+		proc_exit(0);
+}
+
+static bool
+write_slice(OutWorker *worker, uint64 slice)
+{
+	worker->piece = (GpuSortOutPiece) {.slice = slice};
+	gpusort_out_begin_slice(&worker->source, slice);
+	inject_fault();
+	while (gpusort_out_next_row(&worker->source))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!write_row(worker))
+		{
+			worker->piece.left = true;
+			break;
+		}
+		if (worker->buffer.len >= GPUSORT_OUT_PIECE_BYTES && !pass_piece(worker))
+			return false;
+	}
+	worker->piece.last = true;
+	return pass_piece(worker);
+}
+
+static void
+write_slices(OutWorker *worker)
+{
+	uint64		slice;
+
+	while (gpusort_out_take_slice(worker->task, &slice) && write_slice(worker, slice))
+		;
+}
+
+/*
+ * A row has failed: leave it to the leader, and wait until that has written all.  Nothing of what is
+ * done here needs a transaction; locks that the error has left would be in the leader's way.
+ */
+static void
+leave_to_leader(OutWorker *worker)
+{
+	LWLockReleaseAll();
+	UnlockBuffers();
+	worker->piece.last = true;
+	worker->piece.left = true;
+	if (!pass_piece(worker))
+		return;
+	while (pg_atomic_read_u32(&worker->task->written) == 0)
+	{
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, FAILED_WAIT_MS,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
+write_all(OutWorker *worker)
+{
+	PG_TRY();
+	{
+		write_slices(worker);
+	}
+	PG_CATCH();
+	{
+		/* who cancels a worker means the statement; and half a piece can't be mended */
+		if (geterrcode() != ERRCODE_QUERY_CANCELED && !worker->passing)
+			leave_to_leader(worker);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+}
+
+static void
+write_table(OutWorker *worker)
+{
+	Relation	table = table_open(worker->task->slices.table, AccessShareLock);
+
+	gpusort_out_open_table(&worker->source, &worker->task->slices, table);
+	write_all(worker);
+	gpusort_out_close_source(&worker->source);
+	table_close(table, NoLock);
+}
+
+/* The leader's sort stays until the workers have ended. */
+static void
+write_view(OutWorker *worker, shm_toc *toc)
+{
+	TupleDesc	desc = CreateTupleDescCopy(shm_toc_lookup(toc, GPUSORT_OUT_KEY_DESC, false));
+	GpuSortViewMapping mapping;
+	GpuSortView view;
+
+	if (!gpusort_attach_view(shm_toc_lookup(toc, GPUSORT_OUT_KEY_VIEW, false), &view, &mapping))
+		return;
+	gpusort_out_open_view(&worker->source, &worker->task->slices, &view, desc);
+	write_all(worker);
+	gpusort_out_close_source(&worker->source);
+	gpusort_detach_view(&mapping);
+}
+
+static OutWorker *
+begin_worker(dsm_segment *segment, shm_toc *toc)
+{
+	OutWorker  *worker = palloc0(sizeof(OutWorker));
+
+	worker->task = shm_toc_lookup(toc, GPUSORT_OUT_KEY_TASK, false);
+	worker->queue = gpusort_queues_join(shm_toc_lookup(toc, GPUSORT_OUT_KEY_QUEUES, false),
+										GPUSORT_OUT_QUEUE_BYTES, segment);
+	worker->rows = gpusort_out_begin_rows(&worker->task->format,
+										  shm_toc_lookup(toc, GPUSORT_OUT_KEY_COLUMNS, false));
+	initStringInfo(&worker->buffer);
+	enlargeStringInfo(&worker->buffer, GPUSORT_OUT_PIECE_BYTES);
+	return worker;
+}
+
+void
+gpusort_out_worker(dsm_segment *segment, shm_toc *toc)
+{
+	WalUsage   *wal_usage = shm_toc_lookup(toc, GPUSORT_OUT_KEY_WAL_USAGE, false);
+	BufferUsage *buffer_usage = shm_toc_lookup(toc, GPUSORT_OUT_KEY_BUFFER_USAGE, false);
+	OutWorker  *worker;
+
+	debug_query_string = shm_toc_lookup(toc, GPUSORT_OUT_KEY_QUERY, false);
+	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+	InstrStartParallelQuery();
+	worker = begin_worker(segment, toc);
+	if (OidIsValid(worker->task->slices.table))
+		write_table(worker);
+	else
+		write_view(worker, toc);
+	shm_mq_detach(worker->queue);
+	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
+}
