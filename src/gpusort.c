@@ -12,6 +12,7 @@
 #include "utils/guc.h"
 
 #include "bulk/copy_hook.h"
+#include "bulk/select_hook.h"
 #include "exec/exec_methods.h"
 #include "exec/exec_rest.h"
 #include "exec/exec_start.h"
@@ -64,6 +65,7 @@ _PG_init(void)
 	gpusort_install_start_hook();
 	gpusort_install_explain_option();
 	gpusort_install_copy_hook();
+	gpusort_install_select_hook();
 	gpusort_install_index_hooks();
 	gpusort_install_heap_hooks();
 }

@@ -25,6 +25,7 @@ bool		gpusort_enable_order_by = true;
 bool		gpusort_enable_index_build = true;
 bool		gpusort_enable_cluster = true;
 bool		gpusort_enable_copy = true;
+bool		gpusort_enable_select = true;
 bool		gpusort_enable_parallel_collect = true;
 bool		gpusort_enable_shared_sort = true;
 bool		gpusort_enable_join = true;
@@ -108,6 +109,9 @@ gpusort_define_settings(void)
 	define_bool("gpusort.enable_copy",
 				"Lets gpusort carry out COPY TO.",
 				&gpusort_enable_copy);
+	define_bool("gpusort.enable_select",
+				"Lets gpusort send sorted rows to the client.",
+				&gpusort_enable_select);
 	define_bool("gpusort.enable_parallel_collect",
 				"Lets the planner have parallel workers collect the rows of one sort.",
 				&gpusort_enable_parallel_collect);

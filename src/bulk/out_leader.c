@@ -12,6 +12,7 @@
 
 #include "access/parallel.h"
 #include "access/xact.h"
+#include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
@@ -25,6 +26,8 @@
 #include "bulk/out_leader.h"
 #include "bulk/out_safe.h"
 #include "bulk/out_shared.h"
+#include "exec/exec_junk.h"
+#include "exec/exec_sort.h"
 #include "index/index_queues.h"
 #include "pg_compat.h"
 #include "settings.h"
@@ -439,17 +442,33 @@ gpusort_out_write_table(GpuSortOutStream *stream, const GpuSortOutColumn *column
 		write_with_workers(&leader, &slices, nworkers, NULL, table);
 }
 
-bool
-gpusort_out_write_returned(GpuSortOutStream *stream, const GpuSortOutColumn *columns,
-						   const GpuSortReturned *returned)
+/* Are all rows of the query, from the one on that was just returned, a sort's? */
+static bool
+is_sorted(QueryDesc *query, GpuSortReturned *returned)
 {
-	Size		row_bytes = Max(gpusort_row_bytes(returned->sort), 1);
-	GpuSortOutSlices slices = {
-		.from = returned->from, .to = returned->to, .step = Max(slice_bytes() / row_bytes, 1)
-	};
-	OutLeader	leader = {.stream = stream, .columns = columns};
-	int			nworkers = choose_workers(stream, columns,
-										  (double) row_bytes * (returned->to - returned->from));
+	return query->instrument_options == 0 && query->estate->es_junkFilter == NULL &&
+		gpusort_returned_rows(gpusort_returning_node(query->planstate), returned);
+}
 
-	return nworkers > 0 && write_with_workers(&leader, &slices, nworkers, returned, NULL);
+bool
+gpusort_out_write_query(GpuSortOutStream *stream, const GpuSortOutColumn *columns,
+						QueryDesc *query)
+{
+	GpuSortReturned returned;
+	GpuSortOutSlices slices;
+	OutLeader	leader = {.stream = stream, .columns = columns};
+	Size		row_bytes;
+	int			nworkers;
+
+	if (max_parallel_workers_per_gather == 0 || !is_sorted(query, &returned))
+		return false;
+	row_bytes = Max(gpusort_row_bytes(returned.sort), 1);
+	slices = (GpuSortOutSlices) {
+		.from = returned.from, .to = returned.to, .step = Max(slice_bytes() / row_bytes, 1)
+	};
+	nworkers = choose_workers(stream, columns, (double) row_bytes * (returned.to - returned.from));
+	if (nworkers == 0 || !write_with_workers(&leader, &slices, nworkers, &returned, NULL))
+		return false;
+	query->estate->es_processed += returned.to - returned.from;
+	return true;
 }

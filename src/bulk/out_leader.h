@@ -9,17 +9,19 @@
 #ifndef GPUSORT_OUT_LEADER_H
 #define GPUSORT_OUT_LEADER_H
 
+#include "executor/execdesc.h"
+
 #include "bulk/out_format.h"
 #include "bulk/out_stream.h"
-#include "exec/exec_sort.h"
 
 /*
- * Write a table, or the rows that a node would return, to the stream, which has written nothing but
- * a header.  False, and nothing is written, if that is nothing for workers, or there are none.
+ * Write a table, or the rows of a query, the first one of which the executor has just returned, to
+ * the stream.  False, and nothing is written, if that is nothing for workers, or there are none.  A
+ * query whose rows were written is to be ended.
  */
 extern bool gpusort_out_write_table(GpuSortOutStream *stream, const GpuSortOutColumn *columns,
 									Relation table);
-extern bool gpusort_out_write_returned(GpuSortOutStream *stream, const GpuSortOutColumn *columns,
-									   const GpuSortReturned *returned);
+extern bool gpusort_out_write_query(GpuSortOutStream *stream, const GpuSortOutColumn *columns,
+									QueryDesc *query);
 
 #endif							/* GPUSORT_OUT_LEADER_H */

@@ -4,12 +4,8 @@
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
-
 #include "bulk/out_leader.h"
 #include "bulk/out_receiver.h"
-#include "exec/exec_junk.h"
-#include "exec/exec_sort.h"
 
 typedef struct OutReceiver
 {
@@ -25,21 +21,6 @@ start_up(DestReceiver *self, int operation, TupleDesc desc)
 {
 }
 
-/* Have all rows written, if the first one and those after it are a sort's. */
-static bool
-write_all(OutReceiver *receiver)
-{
-	QueryDesc  *query = receiver->query;
-	GpuSortReturned returned;
-
-	if (query->instrument_options != 0 || query->estate->es_junkFilter != NULL ||
-		!gpusort_returned_rows(gpusort_returning_node(query->planstate), &returned) ||
-		!gpusort_out_write_returned(receiver->stream, receiver->columns, &returned))
-		return false;
-	query->estate->es_processed += returned.to - returned.from;
-	return true;
-}
-
 /* False ends the query. */
 static bool
 receive(TupleTableSlot *slot, DestReceiver *self)
@@ -49,7 +30,7 @@ receive(TupleTableSlot *slot, DestReceiver *self)
 	if (unlikely(!receiver->received))
 	{
 		receiver->received = true;
-		if (write_all(receiver))
+		if (gpusort_out_write_query(receiver->stream, receiver->columns, receiver->query))
 			return false;
 	}
 	gpusort_out_stream_row(receiver->stream, slot);

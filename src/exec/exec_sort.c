@@ -104,10 +104,16 @@ gpusort_create_sort_state(CustomScan *scan)
 	return (Node *) node;
 }
 
+bool
+gpusort_is_sort(const PlanState *ps)
+{
+	return IsA(ps, CustomScanState) && ((const CustomScanState *) ps)->methods == &exec_methods;
+}
+
 void
 gpusort_tell_limit(PlanState *ps, LimitState *limit)
 {
-	if (IsA(ps, CustomScanState) && ((CustomScanState *) ps)->methods == &exec_methods)
+	if (gpusort_is_sort(ps))
 		((GpuSortScanState *) ps)->limit = limit;
 }
 
@@ -116,7 +122,7 @@ gpusort_return_clean_rows(PlanState *ps, TupleDesc desc)
 {
 	GpuSortScanState *node = (GpuSortScanState *) ps;
 
-	if (!IsA(ps, CustomScanState) || node->css.methods != &exec_methods || node->late != NULL)
+	if (!gpusort_is_sort(ps) || node->late != NULL)
 		return false;
 	node->clean_slot = gpusort_make_clean_slot(ps->state, desc);
 	if (gpusort_sort_by_originals(outerPlanState(ps), node->projections, desc->natts,
@@ -131,7 +137,7 @@ gpusort_give_way(PlanState *ps)
 {
 	GpuSortScanState *node = (GpuSortScanState *) ps;
 
-	if (!IsA(ps, CustomScanState) || node->css.methods != &exec_methods || !node->sorted ||
+	if (!gpusort_is_sort(ps) || !node->sorted ||
 		node->late != NULL || !gpusort_should_move_out(node->sort))
 		return;
 	/* a Limit may show its last row once more */
@@ -165,7 +171,7 @@ gpusort_returned_rows(PlanState *ps, GpuSortReturned *returned)
 	GpuSortScanState *node = (GpuSortScanState *) ps;
 	uint64		wanted;
 
-	if (!IsA(ps, CustomScanState) || node->css.methods != &exec_methods || !node->sorted ||
+	if (!gpusort_is_sort(ps) || !node->sorted ||
 		node->late != NULL || node->cursor.tuplesort != NULL || node->cursor.next == 0 ||
 		!gpusort_is_in_memory(node->sort))
 		return false;

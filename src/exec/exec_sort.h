@@ -15,6 +15,8 @@ extern Node *gpusort_create_sort_state(CustomScan *scan);
 /* GpuSort nodes that were begun in this process, ever. */
 extern uint64 gpusort_nodes_begun;
 
+extern bool gpusort_is_sort(const PlanState *node);
+
 /* If the node is a GpuSort: this Limit takes rows of it, and nobody else does. */
 extern void gpusort_tell_limit(PlanState *node, LimitState *limit);
 

@@ -1,0 +1,166 @@
+/*
+ * select_receiver.c
+ *		Sending the rows of a query to the client; see select_receiver.h.
+ *
+ * The first rows are sent by the server's receiver, and all of them if there are few, or the client
+ * has asked for what it can't have: it says so.
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+
+#include "bulk/out_leader.h"
+#include "bulk/select_receiver.h"
+#include "exec/exec_junk.h"
+#include "exec/exec_sort.h"
+
+/* It takes some rows to earn what a receiver of our own costs. */
+#define FEW_ROWS	200
+
+typedef struct SelectReceiver
+{
+	DestReceiver pub;			/* must be first field */
+	DestReceiver *client;		/* the server's */
+	QueryDesc  *query;
+	const int16 *formats;		/* of columns; NULL: all are text */
+	uint64		early_rows;		/* that were left to the server's receiver */
+
+	/* what is sent by ourselves, if anything is */
+	bool		begun;
+	GpuSortOutTarget target;
+	GpuSortOutColumn *columns;
+	GpuSortOutStream stream;
+} SelectReceiver;
+
+static void
+start_up(DestReceiver *self, int operation, TupleDesc desc)
+{
+	DestReceiver *client = ((SelectReceiver *) self)->client;
+
+	client->rStartup(client, operation, desc);
+}
+
+static bool
+formats_are_known(const SelectReceiver *receiver)
+{
+	int			natts = receiver->query->tupDesc->natts;
+
+	if (receiver->formats == NULL)
+		return true;
+	for (int i = 0; i < natts; i++)
+		if (receiver->formats[i] != 0 && receiver->formats[i] != 1)
+			return false;
+	return true;
+}
+
+static void
+begin(SelectReceiver *receiver)
+{
+	TupleDesc	desc = receiver->query->tupDesc;
+	GpuSortOutFormat format = {
+		.style = GPUSORT_OUT_DATA_ROW,
+		.messages = true,
+		.encoding = pg_get_client_encoding(),
+		.ncolumns = desc->natts
+	};
+
+	receiver->columns = palloc(Max(desc->natts, 1) * sizeof(GpuSortOutColumn));
+	for (int i = 0; i < desc->natts; i++)
+		receiver->columns[i] = (GpuSortOutColumn) {
+			.type = TupleDescAttr(desc, i)->atttypid,
+			.attribute = i,
+			.binary = receiver->formats != NULL && receiver->formats[i] == 1
+		};
+	gpusort_out_begin_stream(&receiver->stream, &format, receiver->columns, &receiver->target);
+	receiver->begun = true;
+}
+
+static bool
+receive_own(TupleTableSlot *slot, DestReceiver *self)
+{
+	gpusort_out_stream_row(&((SelectReceiver *) self)->stream, slot);
+	return true;
+}
+
+/* A row for the server's receiver. */
+static bool
+receive_theirs(TupleTableSlot *slot, DestReceiver *self)
+{
+	DestReceiver *client = ((SelectReceiver *) self)->client;
+
+	return client->receiveSlot(slot, client);
+}
+
+/* One of the first rows of nobody knows how many. */
+static bool
+receive_early(TupleTableSlot *slot, DestReceiver *self)
+{
+	SelectReceiver *receiver = (SelectReceiver *) self;
+
+	if (++receiver->early_rows == FEW_ROWS)
+	{
+		begin(receiver);
+		self->receiveSlot = receive_own;
+	}
+	return receive_theirs(slot, self);
+}
+
+/* The first row; false ends the query. */
+static bool
+receive_first(TupleTableSlot *slot, DestReceiver *self)
+{
+	SelectReceiver *receiver = (SelectReceiver *) self;
+	bool		known;
+	GpuSortReturned rows;
+
+	known = gpusort_returned_rows(gpusort_returning_node(receiver->query->planstate), &rows);
+	if (!formats_are_known(receiver) || (known && rows.to - rows.from < FEW_ROWS))
+		self->receiveSlot = receive_theirs;
+	else if (!known)
+		self->receiveSlot = receive_early;
+	else
+	{
+		begin(receiver);
+		if (gpusort_out_write_query(&receiver->stream, receiver->columns, receiver->query))
+			return false;
+		self->receiveSlot = receive_own;
+	}
+	return self->receiveSlot(slot, self);
+}
+
+static void
+shut_down(DestReceiver *self)
+{
+	SelectReceiver *receiver = (SelectReceiver *) self;
+
+	if (receiver->begun)
+	{
+		gpusort_out_flush_stream(&receiver->stream);
+		ereport(DEBUG1,
+				(errmsg_internal("gpusort sent %llu rows",
+								 (unsigned long long) receiver->target.rows)));
+	}
+	receiver->client->rShutdown(receiver->client);
+}
+
+static void
+destroy(DestReceiver *self)
+{
+	pfree(self);
+}
+
+DestReceiver *
+gpusort_make_select_receiver(QueryDesc *query, DestReceiver *client, const int16 *formats)
+{
+	SelectReceiver *receiver = palloc0(sizeof(SelectReceiver));
+
+	receiver->pub.receiveSlot = receive_first;
+	receiver->pub.rStartup = start_up;
+	receiver->pub.rShutdown = shut_down;
+	receiver->pub.rDestroy = destroy;
+	receiver->pub.mydest = client->mydest;
+	receiver->client = client;
+	receiver->query = query;
+	receiver->formats = formats;
+	return &receiver->pub;
+}
