@@ -983,4 +983,91 @@ gpusort_table_beginscan(Relation table, Snapshot snapshot)
 #endif
 }
 
+/*
+ * 16: a marker can stand for a column's default.
+ */
+static inline bool
+gpusort_copy_has_default_marker(const CopyFormatOptions *options)
+{
+#if PG_VERSION_NUM >= 160000
+	return options->default_print != NULL;
+#else
+	return false;
+#endif
+}
+
+/*
+ * 18: CSV has no end marker but the end.
+ */
+static inline bool
+gpusort_copy_csv_has_end_marker(void)
+{
+	return PG_VERSION_NUM < 180000;
+}
+
+/*
+ * 16: permissions have a list of their own.
+ */
+#include "access/sysattr.h"
+#include "parser/parse_relation.h"
+
+static inline void
+gpusort_note_inserted_columns(ParseState *pstate, Relation table, List *attnums)
+{
+	ParseNamespaceItem *item = addRangeTableEntryForRelation(pstate, table, RowExclusiveLock, NULL, false, false);
+#if PG_VERSION_NUM >= 160000
+	RTEPermissionInfo *permissions = item->p_perminfo;
+#else
+	RangeTblEntry *permissions = item->p_rte;
+#endif
+	ListCell   *lc;
+
+	permissions->requiredPerms = ACL_INSERT;
+	foreach(lc, attnums)
+		permissions->insertedCols = bms_add_member(permissions->insertedCols,
+												   lfirst_int(lc) - FirstLowInvalidHeapAttributeNumber);
+}
+
+/*
+ * 16: relations grow by many blocks at a time.  The buffers are valid and not pinned.
+ */
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+
+static inline void
+gpusort_extend_relation(Relation relation, BufferAccessStrategy strategy, BlockNumber *blocks, int count)
+{
+#if PG_VERSION_NUM >= 160000
+	Buffer		buffers[64];
+
+	while (count > 0)
+	{
+		uint32		got;
+		BlockNumber first = ExtendBufferedRelBy(BMR_REL(relation), MAIN_FORKNUM, strategy, 0,
+												Min(count, lengthof(buffers)), buffers, &got);
+
+		for (uint32 i = 0; i < got; i++)
+		{
+			*blocks++ = first + i;
+			ReleaseBuffer(buffers[i]);
+		}
+		count -= got;
+	}
+#else
+	bool		is_shared = !RELATION_IS_LOCAL(relation);
+
+	if (is_shared)
+		LockRelationForExtension(relation, ExclusiveLock);
+	for (int i = 0; i < count; i++)
+	{
+		Buffer		buffer = ReadBufferExtended(relation, MAIN_FORKNUM, P_NEW, RBM_NORMAL, strategy);
+
+		blocks[i] = BufferGetBlockNumber(buffer);
+		ReleaseBuffer(buffer);
+	}
+	if (is_shared)
+		UnlockRelationForExtension(relation, ExclusiveLock);
+#endif
+}
+
 #endif							/* GPUSORT_PG_COMPAT_H */

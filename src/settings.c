@@ -107,7 +107,7 @@ gpusort_define_settings(void)
 				"Lets gpusort sort the rows of tables for CLUSTER.",
 				&gpusort_enable_cluster);
 	define_bool("gpusort.enable_copy",
-				"Lets gpusort carry out COPY TO.",
+				"Lets gpusort carry out COPY, in both directions.",
 				&gpusort_enable_copy);
 	define_bool("gpusort.enable_select",
 				"Lets gpusort send sorted rows to the client.",

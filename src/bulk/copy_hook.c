@@ -16,6 +16,7 @@
 #include "bulk/copy_hook.h"
 #include "bulk/copy_statement.h"
 #include "bulk/copy_to.h"
+#include "load/copy_from.h"
 #include "settings.h"
 
 static ProcessUtility_hook_type previous_utility_hook;
@@ -24,22 +25,25 @@ static bool
 copy(const PlannedStmt *pstmt, const char *text, QueryEnvironment *environment,
 	 QueryCompletion *completion)
 {
+	const CopyStmt *stmt = (const CopyStmt *) pstmt->utilityStmt;
 	ParseState *pstate = make_parsestate(NULL);
-	GpuSortCopyStatement statement;
-	uint64		rows;
+	GpuSortCopyStatement out;
+	GpuSortLoadStatement in;
+	bool		is_ours = true;
+	uint64		rows = 0;
 
 	pstate->p_sourcetext = text;
 	pstate->p_queryEnv = environment;
-	if (!gpusort_copy_is_ours((const CopyStmt *) pstmt->utilityStmt, pstate, &statement))
-	{
-		free_parsestate(pstate);
-		return false;
-	}
-	rows = gpusort_copy_to(&statement, pstmt->stmt_location, pstmt->stmt_len);
+	if (gpusort_copy_is_ours(stmt, pstate, &out))
+		rows = gpusort_copy_to(&out, pstmt->stmt_location, pstmt->stmt_len);
+	else if (gpusort_load_is_ours(stmt, pstate, &in))
+		rows = gpusort_copy_from(&in);
+	else
+		is_ours = false;
 	free_parsestate(pstate);
-	if (completion != NULL)
+	if (is_ours && completion != NULL)
 		SetQueryCompletion(completion, CMDTAG_COPY, rows);
-	return true;
+	return is_ours;
 }
 
 static bool

@@ -1,0 +1,125 @@
+/*
+ * copy_from.c
+ *		Carrying out a COPY FROM; see copy_from.h.
+ *
+ * PostgreSQL begins and ends it.  In between, its CopyFrom() loads what is left to it: all, if the input is
+ * short, or what comes from the first record on that is in any way odd.  So errors are its own, with line
+ * and value, and whatever is rare goes on there.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "commands/copyfrom_internal.h"
+#include "pgstat.h"
+#include "storage/predicate.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "load/copy_from.h"
+#include "load/load_alone.h"
+#include "load/load_start.h"
+#include "load/load_state.h"
+#include "settings.h"
+
+/* ---------- what PostgreSQL does ---------- */
+
+static const EolType eol_types[] = {
+	[GS_NEWLINE_LF] = EOL_NL,
+	[GS_NEWLINE_CR] = EOL_CR,
+	[GS_NEWLINE_CRLF] = EOL_CRNL
+};
+
+/* Leave to it what is in the buffer, and all that follows. */
+static void
+leave_rest(GpuSortLoadState *state)
+{
+	CopyFromState copy = state->copy;
+	GpuSortLoadPiece piece = {state->buffer + state->begin, state->bytes - state->begin};
+
+	if (state->lines > 0 || state->begin > 0)
+	{
+		copy->eol_type = eol_types[state->task->dialect.newline];
+		copy->cur_lineno = state->lines;
+		copy->opts.header_line = COPY_HEADER_FALSE;
+		copy->bytes_processed = state->source.bytes - piece.bytes;
+	}
+	state->rows += gpusort_source_give_back(&state->source, &piece, 1);
+}
+
+/* ---------- what we do ---------- */
+
+/* Is there enough to be worth it? */
+static bool
+is_long(const GpuSortLoadState *state)
+{
+	return gpusort_force || state->bytes == GPUSORT_LOAD_CHUNK_BYTES;
+}
+
+static bool
+begin_rows(GpuSortLoadState *state)
+{
+	GpuSortLoadInput input = {.data = state->buffer,.bytes = state->bytes,.at_end = state->source.at_end};
+
+	if (!is_long(state) || state->source.failed ||
+		!gpusort_load_start(state->task, state->copy->opts.header_line != COPY_HEADER_FALSE, &input))
+		return false;
+	state->begin = input.consumed;
+	state->lines = input.lines;
+	return true;
+}
+
+/* Returns whether all of the input was loaded. */
+static bool
+load_rows(GpuSortLoadState *state)
+{
+	Relation	table = state->statement->table;
+	bool		all;
+
+	if (!begin_rows(state))
+		return false;
+	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
+	state->task->owner.xid = GetCurrentTransactionId();
+	state->task->owner.cid = GetCurrentCommandId(true);
+	all = gpusort_load_alone(state);
+	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
+	pgstat_count_heap_insert(table, state->rows);
+	ereport(DEBUG1,
+			(errmsg_internal("gpusort loaded %llu rows%s", (unsigned long long) state->rows,
+							 all ? "" : ", and leaves what follows to PostgreSQL")));
+	return all;
+}
+
+/* ---------- all of it ---------- */
+
+static void
+copy_rows(GpuSortLoadState *state)
+{
+	state->task = gpusort_load_task(state->statement, state->copy);
+	gpusort_source_begin(&state->source, state->copy);
+	state->buffer = palloc(GPUSORT_LOAD_CHUNK_BYTES);
+	state->bytes = gpusort_source_read(&state->source, state->buffer, GPUSORT_LOAD_CHUNK_BYTES);
+	if (!load_rows(state))
+		leave_rest(state);
+}
+
+uint64
+gpusort_copy_from(GpuSortLoadStatement *load)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	const CopyStmt *stmt = load->stmt;
+	GpuSortLoadState *state = palloc0(sizeof(GpuSortLoadState));
+	uint64		rows;
+
+	state->statement = load;
+	state->copy = BeginCopyFrom(load->pstate, load->table, NULL, stmt->filename, stmt->is_program, NULL,
+								stmt->attlist, stmt->options);
+	copy_rows(state);
+	rows = state->rows;
+	EndCopyFrom(state->copy);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	table_close(load->table, NoLock);
+	return rows;
+}

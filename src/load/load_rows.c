@@ -1,0 +1,371 @@
+/*
+ * load_rows.c
+ *		Records into tuples in private pages; see load_rows.h.
+ *
+ * A row gets to a page when all of its values are known to be good.  So wherever reading ends, the
+ * pages have the rows of the records before.
+ */
+#include "postgres.h"
+
+#include "access/heaptoast.h"
+#include "access/parallel.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "load/load_rows.h"
+#include "load/load_tuple.h"
+#include "parse/gs_field.h"
+#include "parse/gs_records.h"
+
+/* Records that are found at a time. */
+#define BATCH_RECORDS	512
+
+/* Fields of them, if there are more columns than usual. */
+#define BATCH_FIELDS	8192
+
+struct GpuSortLoader
+{
+	const GpuSortLoadTask *task;
+	Relation	table;
+	int			natts;
+	GpuSortLoadColumn *columns;
+	GpuSortLoadAttribute *attributes;
+	GpuSortLoadValue *values;	/* of a row, by attribute */
+	bool	   *not_null;
+	bool		any_not_null;
+	GpuSortAppend *append;
+	MemoryContext row_context;	/* what input functions allocate */
+
+	gs_records	records;		/* of the current batch */
+	Size		batch_begin;	/* where it begins in the input */
+	size_t		record;			/* ... and which one of it is being read */
+	Size		valid_bytes;	/* of the input, in its encoding */
+	char	   *plain;			/* fields without quotes and escapes, of a row */
+	Size		plain_bytes;
+	char	   *plain_end;
+	bool		in_function;	/* an error is about a value */
+};
+
+/* ---------- beginning ---------- */
+
+static void
+find_not_null(GpuSortLoader *loader, TupleDesc desc)
+{
+	loader->not_null = palloc(loader->natts * sizeof(bool));
+	for (int i = 0; i < loader->natts; i++)
+	{
+		loader->not_null[i] = TupleDescAttr(desc, i)->attnotnull;
+		loader->any_not_null |= loader->not_null[i];
+	}
+}
+
+static void
+make_records(gs_records *records, int nfields)
+{
+	records->max_fields = Max(BATCH_FIELDS, 4 * nfields) + GS_RECORDS_SLACK;
+	records->max_records = BATCH_RECORDS + GS_RECORDS_SLACK;
+	records->field_ends = palloc(records->max_fields * sizeof(uint32_t));
+	records->record_fields = palloc(records->max_records * sizeof(uint32_t));
+}
+
+GpuSortLoader *
+gpusort_loader_begin(const GpuSortLoadTask *task, Relation table)
+{
+	GpuSortLoader *loader = palloc0(sizeof(GpuSortLoader));
+	TupleDesc	desc = RelationGetDescr(table);
+
+	loader->task = task;
+	loader->table = table;
+	loader->natts = desc->natts;
+	loader->columns = gpusort_load_columns(task, desc);
+	loader->attributes = gpusort_load_attributes(desc);
+	loader->values = palloc0(desc->natts * sizeof(GpuSortLoadValue));
+	for (int i = 0; i < desc->natts; i++)
+		loader->values[i].is_null = true;
+	find_not_null(loader, desc);
+	loader->append = gpusort_append_begin(table, &task->owner);
+	loader->row_context = AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY row",
+												ALLOCSET_DEFAULT_SIZES);
+	make_records(&loader->records, task->nfields);
+	return loader;
+}
+
+GpuSortAppend *
+gpusort_loader_pages(GpuSortLoader *loader)
+{
+	return loader->append;
+}
+
+void
+gpusort_loader_end(GpuSortLoader *loader)
+{
+	gpusort_append_end(loader->append);
+	MemoryContextDelete(loader->row_context);
+}
+
+/* ---------- a field ---------- */
+
+/* One that is quoted as a whole, and has nothing special between: its value is where it is. */
+static inline bool
+is_simply_quoted(const gs_dialect *dialect, const char *field, uint32 length)
+{
+	return dialect->csv && length >= 2 && field[0] == dialect->quote && field[length - 1] == dialect->quote &&
+		memchr(field + 1, dialect->quote, length - 2) == NULL &&
+		(dialect->escape == dialect->quote || memchr(field + 1, dialect->escape, length - 2) == NULL);
+}
+
+/* A field without its quotes and escapes; false: there is something to be looked at. */
+static bool
+make_plain(GpuSortLoader *loader, const char **field, uint32 *length)
+{
+	const gs_dialect *dialect = &loader->task->dialect;
+	bool		escaped_bytes;
+
+	if (is_simply_quoted(dialect, *field, *length))
+	{
+		(*field)++;
+		*length -= 2;
+		return true;
+	}
+	*length = gs_field_value(dialect, *field, *length, loader->plain_end, &escaped_bytes);
+	*field = loader->plain_end;
+	loader->plain_end += *length;
+	return !escaped_bytes;
+}
+
+static inline bool
+is_null_marker(const GpuSortLoadTask *task, const char *field, uint32 length)
+{
+	return length == task->null_length && memcmp(field, task->null_print, length) == 0;
+}
+
+/* The value that the type's function makes of a field. */
+static Datum
+call_function(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, uint32 length)
+{
+	MemoryContext old = MemoryContextSwitchTo(loader->row_context);
+	char	   *string = palloc(length + 1);
+	Datum		value;
+
+	memcpy(string, field, length);
+	string[length] = '\0';
+	loader->in_function = true;
+	value = InputFunctionCall(&column->function, string, column->ioparam, column->typmod);
+	loader->in_function = false;
+	MemoryContextSwitchTo(old);
+	return value;
+}
+
+static inline bool
+read_field(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, uint32 length, bool special)
+{
+	const GpuSortLoadTask *task = loader->task;
+	const gs_dialect *dialect = &task->dialect;
+	GpuSortLoadValue *value = &loader->values[column->field.attnum - 1];
+
+	/* the null marker of text is looked for in the field as it stands, that of CSV without quotes */
+	if (is_null_marker(task, field, length) && !(special && dialect->csv) && !column->field.force_not_null)
+	{
+		value->is_null = true;
+		return true;
+	}
+	if (special)
+	{
+		if (!make_plain(loader, &field, &length))
+			return false;
+		if (column->field.force_null && is_null_marker(task, field, length))
+		{
+			value->is_null = true;
+			return true;
+		}
+	}
+	value->is_null = false;
+	value->text = NULL;
+	if (column->is_text && length <= column->max_bytes)
+	{
+		value->text = field;
+		value->length = length;
+	}
+	else if (column->reader == NULL || !column->reader(field, length, column->room, &value->datum))
+		value->datum = call_function(loader, column, field, length);
+	return true;
+}
+
+/* ---------- a row ---------- */
+
+/* Put a row that the toaster must look at; false: it remains too long. */
+static bool
+put_toasted(GpuSortLoader *loader, const GpuSortTupleSize *size)
+{
+	MemoryContext old = MemoryContextSwitchTo(loader->row_context);
+	HeapTupleData tuple = {.t_len = size->total,.t_tableOid = RelationGetRelid(loader->table)};
+	HeapTuple	toasted;
+	bool		fits;
+
+	tuple.t_data = palloc0(size->total);
+	memcpy(tuple.t_data, &loader->append->header, SizeofHeapTupleHeader);
+	gpusort_tuple_fill(loader->attributes, loader->values, loader->natts, size, tuple.t_data);
+	toasted = heap_toast_insert_or_update(loader->table, &tuple, NULL, 0);
+	fits = MAXALIGN(toasted->t_len) <= MaxHeapTupleSize;
+	if (fits)
+		memcpy(gpusort_append_tuple(loader->append, toasted->t_len), toasted->t_data, toasted->t_len);
+	MemoryContextSwitchTo(old);
+	return fits;
+}
+
+static GpuSortLoadStop
+put_row(GpuSortLoader *loader)
+{
+	GpuSortTupleSize size;
+
+	gpusort_tuple_measure(loader->attributes, loader->values, loader->natts, &size);
+	if (unlikely(size.total > TOAST_TUPLE_THRESHOLD))
+	{
+		if (IsParallelWorker())
+			return GPUSORT_LOAD_TOAST;
+		return put_toasted(loader, &size) ? GPUSORT_LOAD_END : GPUSORT_LOAD_ODD;
+	}
+	gpusort_tuple_fill(loader->attributes, loader->values, loader->natts, &size,
+					   gpusort_append_tuple(loader->append, size.total));
+	return GPUSORT_LOAD_END;
+}
+
+static inline bool
+nulls_are_allowed(const GpuSortLoader *loader)
+{
+	for (int i = 0; i < loader->natts; i++)
+	{
+		if (loader->values[i].is_null && loader->not_null[i])
+			return false;
+	}
+	return true;
+}
+
+/* The record of a batch into a row. */
+static GpuSortLoadStop
+read_record(GpuSortLoader *loader, const char *data, size_t record)
+{
+	const gs_records *records = &loader->records;
+	size_t		first = gs_record_first_field(records, record);
+	const char *field = data + gs_record_begin(records, &loader->task->dialect, record);
+
+	if (records->record_fields[record] - first != loader->task->nfields)
+		return GPUSORT_LOAD_ODD;
+	loader->plain_end = loader->plain;
+	for (int i = 0; i < loader->task->nfields; i++)
+	{
+		uint32		end = records->field_ends[first + i];
+		const char *field_end = data + GS_FIELD_END(end);
+
+		if (!read_field(loader, &loader->columns[i], field, field_end - field, (end & GS_FIELD_SPECIAL) != 0))
+			return GPUSORT_LOAD_ODD;
+		field = field_end + 1;
+	}
+	if (loader->any_not_null && !nulls_are_allowed(loader))
+		return GPUSORT_LOAD_ODD;
+	return put_row(loader);
+}
+
+/* ---------- a batch ---------- */
+
+/* Take account of the records of a batch that were read. */
+static void
+count_records(const GpuSortLoader *loader, GpuSortLoadInput *input, size_t count)
+{
+	const char *data = input->data + loader->batch_begin;
+
+	if (count == 0)
+		return;
+	input->rows += count;
+	input->lines += gs_records_lines(&loader->records, &loader->task->dialect, data, count - 1);
+	input->consumed = loader->batch_begin + (count == loader->records.nrecords ? loader->records.consumed
+		: gs_record_begin(&loader->records, &loader->task->dialect, count));
+}
+
+static void
+read_batch(GpuSortLoader *loader, GpuSortLoadInput *input)
+{
+	const char *data = input->data + loader->batch_begin;
+
+	for (loader->record = 0; loader->record < loader->records.nrecords; loader->record++)
+	{
+		if (loader->batch_begin + gs_record_end(&loader->records, loader->record) > loader->valid_bytes)
+			input->stop = GPUSORT_LOAD_ODD;
+		else
+			input->stop = read_record(loader, data, loader->record);
+		if (input->stop != GPUSORT_LOAD_END)
+			return;
+		MemoryContextReset(loader->row_context);
+	}
+}
+
+/* Is an error one about a value, which PostgreSQL's COPY should meet again? */
+static bool
+error_is_about_value(const GpuSortLoader *loader)
+{
+	int			category = ERRCODE_TO_CATEGORY(geterrcode());
+
+	return loader->in_function &&
+		(category == ERRCODE_DATA_EXCEPTION || category == ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION ||
+		 category == ERRCODE_FEATURE_NOT_SUPPORTED || category == ERRCODE_PROGRAM_LIMIT_EXCEEDED ||
+		 geterrcode() == ERRCODE_UNSAFE_NEW_ENUM_VALUE_USAGE);
+}
+
+static void
+try_batch(GpuSortLoader *loader, GpuSortLoadInput *input)
+{
+	MemoryContext old = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		read_batch(loader, input);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(old);
+		if (!error_is_about_value(loader))
+			PG_RE_THROW();
+		FlushErrorState();
+		input->stop = GPUSORT_LOAD_ODD;
+	}
+	PG_END_TRY();
+	loader->in_function = false;
+	MemoryContextReset(loader->row_context);
+	count_records(loader, input, loader->record);
+}
+
+/* ---------- a buffer ---------- */
+
+static void
+make_room(GpuSortLoader *loader, Size bytes)
+{
+	if (bytes <= loader->plain_bytes)
+		return;
+	if (loader->plain != NULL)
+		pfree(loader->plain);
+	loader->plain_bytes = bytes;
+	loader->plain = MemoryContextAllocHuge(GetMemoryChunkContext(loader), bytes);
+}
+
+void
+gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input)
+{
+	make_room(loader, input->bytes);
+	input->consumed = 0;
+	input->rows = input->lines = 0;
+	input->stop = GPUSORT_LOAD_END;
+	loader->valid_bytes = pg_encoding_verifymbstr(GetDatabaseEncoding(), input->data, input->bytes);
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		loader->batch_begin = input->consumed;
+		gs_records_find(&loader->task->dialect, input->data + input->consumed, input->bytes - input->consumed,
+						input->at_end, &loader->records);
+		try_batch(loader, input);
+		if (input->stop != GPUSORT_LOAD_END)
+			return;
+	} while (loader->records.stop == GS_STOP_FULL);
+	if (loader->records.stop != GS_STOP_END)
+		input->stop = GPUSORT_LOAD_ODD;
+}

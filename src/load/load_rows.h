@@ -1,0 +1,48 @@
+/*
+ * load_rows.h
+ *		Records of a COPY's input into tuples in private pages, by one participant.
+ */
+#ifndef GPUSORT_LOAD_ROWS_H
+#define GPUSORT_LOAD_ROWS_H
+
+#include "heap/heap_append.h"
+#include "load/load_task.h"
+
+typedef struct GpuSortLoader GpuSortLoader;
+
+/* Why reading stopped. */
+typedef enum GpuSortLoadStop
+{
+	GPUSORT_LOAD_END,			/* no other record ends in the buffer */
+	GPUSORT_LOAD_ODD,			/* the next record is PostgreSQL's to look at */
+	GPUSORT_LOAD_TOAST			/* the next row needs the toaster, which is the leader's */
+} GpuSortLoadStop;
+
+/* Bytes to be read, and what was. */
+typedef struct GpuSortLoadInput
+{
+	const char *data;			/* begins with a record */
+	Size		bytes;
+	bool		at_end;			/* of the input */
+
+	Size		consumed;		/* where the next record begins */
+	uint64		rows;
+	uint64		lines;			/* as the server counts them, of the records that were read */
+	GpuSortLoadStop stop;
+} GpuSortLoadInput;
+
+/* In the current context. */
+extern GpuSortLoader *gpusort_loader_begin(const GpuSortLoadTask *task, Relation table);
+
+/*
+ * Read the records of a buffer, as far as possible.  What is wrong with one is not an error, but
+ * GPUSORT_LOAD_ODD.
+ */
+extern void gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input);
+
+/* The pages with the rows. */
+extern GpuSortAppend *gpusort_loader_pages(GpuSortLoader *loader);
+
+extern void gpusort_loader_end(GpuSortLoader *loader);
+
+#endif							/* GPUSORT_LOAD_ROWS_H */

@@ -1,0 +1,260 @@
+/*
+ * load_source.c
+ *		Where the bytes of a COPY FROM come from; see load_source.h.
+ */
+#include "postgres.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include "commands/copyfrom_internal.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+/*
+ * This header wants those of the libraries for GSSAPI and TLS, for a struct of which nothing is used
+ * here; they need not be installed.
+ */
+#undef ENABLE_GSS
+#undef USE_OPENSSL
+#undef USE_SSL
+#include "libpq/libpq.h"
+
+#include "load/load_source.h"
+
+void
+gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy)
+{
+	memset(source, 0, sizeof(*source));
+	source->copy = copy;
+}
+
+/* ---------- files and programs ---------- */
+
+/* A program may take its time. */
+static void
+await_program(int file)
+{
+	struct pollfd waited = {.fd = file,.events = POLLIN};
+
+	do
+		CHECK_FOR_INTERRUPTS();
+	while (poll(&waited, 1, 1000) <= 0);
+}
+
+/* The stream has not been read from, so its descriptor is where it is. */
+static Size
+read_file(GpuSortLoadSource *source, char *buffer, Size bytes)
+{
+	int			file = fileno(source->copy->copy_file);
+	Size		got = 0;
+
+	while (got < bytes)
+	{
+		ssize_t		count;
+
+		if (source->copy->is_program)
+			await_program(file);
+		count = read(file, buffer + got, bytes - got);
+		if (count < 0 && errno == EINTR)
+			continue;
+		source->at_end = count == 0;
+		source->failed = count < 0;
+		if (count <= 0)
+			break;
+		got += count;
+	}
+	return got;
+}
+
+/* ---------- the client ---------- */
+
+static void
+report_lost_client(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONNECTION_FAILURE),
+			 errmsg("unexpected EOF on client connection with an open transaction")));
+}
+
+/* The next message, of a kind that may come. */
+static int
+receive_message(StringInfo message)
+{
+	int			type;
+	int			limit = 10000;
+
+	HOLD_CANCEL_INTERRUPTS();
+	pq_startmsgread();
+	type = pq_getbyte();
+	if (type == EOF)
+		report_lost_client();
+	if (type == 'd')
+		limit = MaxAllocSize - 1;
+	else if (memchr("cfHS", type, 4) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROTOCOL_VIOLATION),
+				 errmsg("unexpected message type 0x%02X during COPY from stdin", type)));
+	if (pq_getmessage(message, limit) == EOF)
+		report_lost_client();
+	RESUME_CANCEL_INTERRUPTS();
+	return type;
+}
+
+static void
+take_message(GpuSortLoadSource *source)
+{
+	StringInfo	message = source->copy->fe_msgbuf;
+
+	switch (receive_message(message))
+	{
+		case 'c':
+			source->at_end = true;
+			break;
+		case 'f':
+			source->failed = true;
+			source->failure = pstrdup(pq_getmsgstring(message));
+			break;
+		case 'd':
+			return;
+		default:
+			break;
+	}
+	message->cursor = message->len;
+}
+
+static Size
+read_client(GpuSortLoadSource *source, char *buffer, Size bytes)
+{
+	StringInfo	message = source->copy->fe_msgbuf;
+	Size		got = 0;
+
+	while (got < bytes && !source->at_end && !source->failed)
+	{
+		Size		count = Min(bytes - got, message->len - message->cursor);
+
+		if (count == 0)
+		{
+			take_message(source);
+			continue;
+		}
+		memcpy(buffer + got, message->data + message->cursor, count);
+		message->cursor += count;
+		got += count;
+	}
+	return got;
+}
+
+Size
+gpusort_source_read(GpuSortLoadSource *source, char *buffer, Size bytes)
+{
+	Size		got;
+
+	if (source->at_end || source->failed)
+		return 0;
+	got = source->copy->copy_src == COPY_FRONTEND ? read_client(source, buffer, bytes)
+		: read_file(source, buffer, bytes);
+	source->bytes += got;
+	return got;
+}
+
+/* ---------- giving it back ---------- */
+
+/* What is still to be read before the source. */
+typedef struct Leftover
+{
+	GpuSortLoadSource *source;
+	CopySource	kind;
+	const GpuSortLoadPiece *pieces;
+	int			count;
+	Size		offset;			/* in the first piece */
+} Leftover;
+
+/* The callback has no argument.  COPY can be called from within COPY. */
+static Leftover *current;
+
+/* All pieces were read: let the COPY go on by itself. */
+static void
+end_leftover(Leftover *leftover)
+{
+	GpuSortLoadSource *source = leftover->source;
+
+	if (source->failure != NULL)
+		return;
+	source->copy->copy_src = leftover->kind;
+	source->copy->raw_reached_eof = source->at_end;
+}
+
+static void
+fail_as_client_did(const GpuSortLoadSource *source)
+{
+	if (source->failure != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("COPY from stdin failed: %s", source->failure)));
+}
+
+static int
+read_leftover(void *buffer, int least, int most)
+{
+	Leftover   *leftover = current;
+	int			count;
+
+	while (leftover->count > 0 && leftover->offset == leftover->pieces->bytes)
+	{
+		leftover->pieces++;
+		leftover->count--;
+		leftover->offset = 0;
+	}
+	if (leftover->count == 0)
+	{
+		fail_as_client_did(leftover->source);
+		return 0;
+	}
+	count = Min(most, leftover->pieces->bytes - leftover->offset);
+	memcpy(buffer, leftover->pieces->data + leftover->offset, count);
+	leftover->offset += count;
+	if (leftover->count == 1 && leftover->offset == leftover->pieces->bytes)
+		end_leftover(leftover);
+	return count;
+}
+
+/* Without bytes that come first, the source is PostgreSQL's as it is. */
+static void
+prepare_leftover(Leftover *leftover)
+{
+	GpuSortLoadSource *source = leftover->source;
+	CopyFromState copy = source->copy;
+
+	while (leftover->count > 0 && leftover->pieces[leftover->count - 1].bytes == 0)
+		leftover->count--;
+	if (leftover->count > 0 || source->failure != NULL)
+	{
+		copy->copy_src = COPY_CALLBACK;
+		copy->data_source_cb = read_leftover;
+	}
+	else
+		copy->raw_reached_eof = source->at_end;
+}
+
+uint64
+gpusort_source_give_back(GpuSortLoadSource *source, const GpuSortLoadPiece *pieces, int count)
+{
+	Leftover	leftover = {source, source->copy->copy_src, pieces, count, 0};
+	Leftover   *outer = current;
+	volatile uint64 rows = 0;
+
+	prepare_leftover(&leftover);
+	current = &leftover;
+	PG_TRY();
+	{
+		rows = CopyFrom(source->copy);
+	}
+	PG_FINALLY();
+	{
+		current = outer;
+	}
+	PG_END_TRY();
+	return rows;
+}

@@ -1,0 +1,36 @@
+/*
+ * load_start.c
+ *		The beginning of an input; see load_start.h.
+ */
+#include "postgres.h"
+
+#include "load/load_start.h"
+
+/* The lines of a record as those of any but the first one are counted. */
+static uint64
+count_lines(const gs_dialect *dialect, const char *data, Size bytes)
+{
+	char		line = gs_line_byte(dialect);
+	uint64		lines = 0;
+
+	if (!dialect->csv)
+		return 1;
+	for (Size i = 0; i < bytes; i++)
+		lines += data[i] == line;
+	/* the input may end without a newline */
+	return Max(lines, 1);
+}
+
+bool
+gpusort_load_start(GpuSortLoadTask *task, bool has_header, GpuSortLoadInput *input)
+{
+	gs_first_record first;
+
+	if (gs_first_record_find(&task->dialect, input->data, input->bytes, input->at_end, &first) != GS_FIRST_FOUND)
+		return false;
+	task->dialect.newline = first.newline;
+	input->consumed = has_header ? first.bytes : 0;
+	input->lines = has_header ? first.lines
+		: first.lines - count_lines(&task->dialect, input->data, first.bytes);
+	return true;
+}

@@ -1,0 +1,27 @@
+/*
+ * load_state.h
+ *		A COPY FROM that is being carried out.
+ */
+#ifndef GPUSORT_LOAD_STATE_H
+#define GPUSORT_LOAD_STATE_H
+
+#include "load/load_source.h"
+#include "load/load_statement.h"
+#include "load/load_task.h"
+
+typedef struct GpuSortLoadState
+{
+	const GpuSortLoadStatement *statement;
+	CopyFromState copy;			/* as PostgreSQL has begun it */
+	GpuSortLoadTask *task;
+	GpuSortLoadSource source;
+
+	char	   *buffer;			/* of a chunk's size */
+	Size		bytes;			/* in it */
+	Size		begin;			/* of those, not to be loaded or loaded already */
+
+	uint64		rows;			/* loaded */
+	uint64		lines;			/* of these, and before them */
+} GpuSortLoadState;
+
+#endif							/* GPUSORT_LOAD_STATE_H */

@@ -1,0 +1,46 @@
+/*
+ * load_task.h
+ *		What all participants of a COPY FROM must know.
+ *
+ * Flat, so that it can lie in shared memory.
+ */
+#ifndef GPUSORT_LOAD_TASK_H
+#define GPUSORT_LOAD_TASK_H
+
+#include "access/attnum.h"
+
+#include "heap/heap_append.h"
+#include "parse/gs_dialect.h"
+
+/* The input is cut into chunks of so many bytes; longer records are left to PostgreSQL. */
+#define GPUSORT_LOAD_CHUNK_BYTES	((Size) 1024 * 1024)
+
+/* Longer null markers than this are left to PostgreSQL. */
+#define GPUSORT_LOAD_NULL_BYTES		64
+
+/* A field of each record. */
+typedef struct GpuSortLoadField
+{
+	AttrNumber	attnum;
+	bool		force_null;		/* a quoted null marker is null, too */
+	bool		force_not_null; /* ... and one without quotes is not */
+} GpuSortLoadField;
+
+typedef struct GpuSortLoadTask
+{
+	Oid			table;
+	GpuSortAppendOwner owner;
+	gs_dialect	dialect;
+	int			null_length;
+	char		null_print[GPUSORT_LOAD_NULL_BYTES];
+	int			nfields;
+	GpuSortLoadField fields[FLEXIBLE_ARRAY_MEMBER];
+} GpuSortLoadTask;
+
+static inline Size
+gpusort_load_task_bytes(int nfields)
+{
+	return offsetof(GpuSortLoadTask, fields) + nfields * sizeof(GpuSortLoadField);
+}
+
+#endif							/* GPUSORT_LOAD_TASK_H */
