@@ -4,43 +4,141 @@
  */
 #include "parse/gs_chunk.h"
 
-/* One byte from one state; "after" is the offset after it. */
-static void
-take_byte(const gs_dialect *dialect, gs_chunk_from *from, char byte, uint64_t after)
-{
-	gs_parse_state state = from->end;
+#include "parse/gs_block.h"
+#include "parse/gs_kernels.h"
 
-	if (state == GS_STATE_PLAIN && byte == gs_record_byte(dialect))
-	{
-		from->records++;
-		from->lines++;
-		if (from->first == 0)
-			from->first = after;
-		from->last = after;
-		return;
-	}
-	if (dialect->csv && state != GS_STATE_PLAIN && byte == gs_line_byte(dialect))
-		from->lines++;
-	if (state == GS_STATE_ESCAPED)
-		from->end = dialect->csv ? GS_STATE_QUOTED : GS_STATE_PLAIN;
-	else if (byte == gs_escape_byte(dialect) && (!dialect->csv || dialect->escape != dialect->quote) &&
-			 (!dialect->csv || state == GS_STATE_QUOTED))
-		from->end = GS_STATE_ESCAPED;
-	else if (dialect->csv && byte == dialect->quote)
-		from->end = state == GS_STATE_QUOTED ? GS_STATE_PLAIN : GS_STATE_QUOTED;
+static size_t
+at_most(size_t bytes, size_t most)
+{
+	return bytes < most ? bytes : most;
 }
 
+/* Where a record ends among some bytes, the first one or the last one: the offset after it, or 0. */
+static size_t
+record_end(const gs_dialect *dialect, const char *data, size_t bytes, gs_parse_state state, bool last)
+{
+	size_t		found = 0;
+
+	for (size_t at = 0; at < bytes && (last || found == 0); at++)
+	{
+		if (state == GS_STATE_PLAIN && data[at] == gs_record_byte(dialect))
+			found = at + 1;
+		state = gs_state_after(dialect, state, data[at]);
+	}
+	return found;
+}
+
+/* The same of a piece in which one ends, of which only the blocks with such are looked at closely. */
+static size_t
+find_record_end(const gs_dialect *dialect, const char *data, size_t bytes, gs_parse_state state,
+				bool last)
+{
+	const gs_kernels *kernels = gs_kernels_choose();
+	gs_parse_state block_state = state;
+	size_t		block = 0;
+	gs_piece	piece;
+
+	for (size_t at = 0; at < bytes; at += GS_BLOCK_BYTES, state = piece.end)
+	{
+		kernels->count(dialect, data + at, at_most(bytes - at, GS_BLOCK_BYTES), state, &piece);
+		if (piece.records == 0)
+			continue;
+		block = at;
+		block_state = state;
+		if (!last)
+			break;
+	}
+	return block + record_end(dialect, data + block, at_most(bytes - block, GS_BLOCK_BYTES),
+							  block_state, last);
+}
+
+/*
+ * What a piece does from all the states that are asked for, a bit each.  If quotes only toggle,
+ * what is plain from one state is quoted from the other one.
+ */
+static void
+count_from_states(const gs_dialect *dialect, const char *data, size_t bytes, unsigned states,
+				  gs_piece *pieces)
+{
+	const gs_kernels *kernels = gs_kernels_choose();
+	gs_piece   *plain = &pieces[GS_STATE_PLAIN];
+	gs_piece   *quoted = &pieces[GS_STATE_QUOTED];
+
+	if (gs_dialect_syntax(dialect) == GS_SYNTAX_CSV)
+	{
+		kernels->count(dialect, data, bytes, GS_STATE_PLAIN, plain);
+		*quoted = *plain;
+		quoted->end = plain->end == GS_STATE_PLAIN ? GS_STATE_QUOTED : GS_STATE_PLAIN;
+		quoted->records = plain->record_bytes - plain->records;
+		quoted->lines = plain->line_bytes - plain->lines;
+		return;
+	}
+	for (unsigned state = 0; state < GS_STATES; state++)
+		if ((states >> state) & 1)
+			kernels->count(dialect, data, bytes, (gs_parse_state) state, &pieces[state]);
+}
+
+/* Where the last piece with a record end was, for each state that a chunk may begin in. */
+typedef struct last_piece
+{
+	size_t		at;
+	size_t		bytes;
+	gs_parse_state state;
+} last_piece;
+
+/* A chunk's next piece. */
+static void
+add_piece(const gs_dialect *dialect, const char *data, size_t at, size_t bytes, gs_chunk *chunk,
+		  last_piece *lasts)
+{
+	gs_piece	pieces[GS_STATES];
+	unsigned	states = 0;
+
+	for (unsigned begin = 0; begin < GS_STATES; begin++)
+		if (gs_dialect_has_state(dialect, (gs_parse_state) begin))
+			states |= 1u << chunk->from[begin].end;
+	count_from_states(dialect, data + at, bytes, states, pieces);
+	for (unsigned begin = 0; begin < GS_STATES; begin++)
+	{
+		gs_chunk_from *from = &chunk->from[begin];
+		const gs_piece *piece = &pieces[from->end];
+
+		if (!gs_dialect_has_state(dialect, (gs_parse_state) begin))
+			continue;
+		if (piece->records > 0)
+		{
+			if (from->records == 0)
+				from->first = at + find_record_end(dialect, data + at, bytes, from->end, false);
+			lasts[begin] = (last_piece) {at, bytes, from->end};
+		}
+		from->records += piece->records;
+		from->lines += piece->records + piece->lines;
+		from->end = piece->end;
+		chunk->ascii = chunk->ascii && piece->ascii;
+	}
+}
+
+/*
+ * A piece after the other, which is read from the cache if it is counted from several states.  States
+ * that a piece ends in are few: after a first small one, those of text are one nearly always.
+ */
 void
 gs_chunk_scan(const gs_dialect *dialect, const char *data, size_t bytes, gs_chunk *chunk)
 {
+	last_piece	lasts[GS_STATES];
+
 	*chunk = gs_chunk_empty();
 	chunk->bytes = bytes;
-	for (size_t at = 0; at < bytes; at++)
+	for (size_t at = 0, length; at < bytes; at += length)
 	{
-		chunk->ascii = chunk->ascii && (data[at] & 0x80) == 0;
-		for (unsigned state = 0; state < GS_STATES; state++)
-			take_byte(dialect, &chunk->from[state], data[at], at + 1);
+		length = at_most(bytes - at, at == 0 ? GS_BLOCK_BYTES : GS_PIECE_BYTES);
+		add_piece(dialect, data, at, length, chunk, lasts);
 	}
+	for (unsigned begin = 0; begin < GS_STATES; begin++)
+		if (chunk->from[begin].records > 0)
+			chunk->from[begin].last = lasts[begin].at +
+				find_record_end(dialect, data + lasts[begin].at, lasts[begin].bytes,
+								lasts[begin].state, true);
 }
 
 gs_chunk

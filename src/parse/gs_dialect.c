@@ -27,9 +27,8 @@ gs_dialect_supported(const gs_dialect *dialect)
 	return dialect->escape != '\0' && !is_newline(dialect->escape) && dialect->escape != delimiter;
 }
 
-/* The state after a byte, wherever that is not the delimiter. */
-static gs_parse_state
-next_state(const gs_dialect *dialect, gs_parse_state state, char byte)
+gs_parse_state
+gs_state_after(const gs_dialect *dialect, gs_parse_state state, char byte)
 {
 	if (state == GS_STATE_ESCAPED)
 		return dialect->csv ? GS_STATE_QUOTED : GS_STATE_PLAIN;
@@ -64,7 +63,7 @@ gs_first_record_find(const gs_dialect *dialect, const char *data, size_t bytes, 
 			first->bytes = at + (first->newline == GS_NEWLINE_CRLF ? 2 : 1);
 			return GS_FIRST_FOUND;
 		}
-		state = next_state(dialect, before, data[at]);
+		state = gs_state_after(dialect, before, data[at]);
 		first->lines += dialect->csv && before != GS_STATE_PLAIN && data[at] == '\r';
 
 		/* the end marker, and what the server takes for a broken one */

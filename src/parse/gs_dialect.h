@@ -53,6 +53,9 @@ gs_dialect_has_state(const gs_dialect *dialect, gs_parse_state state)
  */
 extern bool gs_dialect_supported(const gs_dialect *dialect);
 
+/* The state after a byte that stands in another one. */
+extern gs_parse_state gs_state_after(const gs_dialect *dialect, gs_parse_state state, char byte);
+
 /* What gs_first_record_find() found. */
 typedef enum gs_first_result
 {

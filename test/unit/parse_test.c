@@ -15,122 +15,9 @@
 #include "parse/gs_chunk.h"
 #include "parse/gs_field.h"
 #include "parse/gs_records.h"
+#include "parse_data.h"
 #include "parse_reference.h"
 #include "tap.h"
-
-#define TOO_MANY	((size_t) 1 << 20)
-
-static uint64_t seed = 1;
-
-static unsigned
-next_random(unsigned bound)
-{
-	seed = seed * 6364136223846793005 + 1442695040888963407;
-	return (unsigned) (seed >> 33) % bound;
-}
-
-static bool
-one_in(unsigned n)
-{
-	return next_random(n) == 0;
-}
-
-/* ---------- inputs ---------- */
-
-static gs_dialect
-random_dialect(void)
-{
-	static const char bytes[] = ",;|\t'\"~^\\x.\xe9";
-	gs_dialect made;
-
-	do
-	{
-		bool		csv = !one_in(3);
-		char		delimiter = csv ? ',' : '\t';
-		char		quote = one_in(2) ? '"' : bytes[next_random(sizeof(bytes) - 1)];
-
-		made = (gs_dialect) {
-			.csv = csv,
-			.delimiter = one_in(2) ? delimiter : bytes[next_random(sizeof(bytes) - 1)],
-			.quote = quote,
-			.escape = one_in(2) ? quote : bytes[next_random(sizeof(bytes) - 1)],
-			.newline = (gs_newline) next_random(3),
-			.csv_end_marker = one_in(2)
-		};
-	} while (!gs_dialect_supported(&made));
-	return made;
-}
-
-static const char *const newlines[] = {"\n", "\r", "\r\n"};
-
-/* What a random input is made of: how often which bytes. */
-typedef struct blend
-{
-	unsigned	plain;			/* others are one in so many */
-	unsigned	odd;			/* odd bytes are one of so many of these; 0: none */
-	unsigned	run;			/* bytes are repeated up to so many times */
-} blend;
-
-static size_t
-put_piece(const gs_dialect *dialect, const blend *blend, char *at)
-{
-	const char *newline = newlines[dialect->newline];
-
-	if (blend->odd > 0 && one_in(blend->odd))
-	{
-		*at = "\0\n\r.\\"[next_random(5)];
-		return 1;
-	}
-	switch (next_random(4))
-	{
-		case 0:
-			memcpy(at, newline, strlen(newline));
-			return strlen(newline);
-		case 1:
-			*at = dialect->delimiter;
-			break;
-		case 2:
-			*at = dialect->csv ? dialect->quote : '\\';
-			break;
-		default:
-			*at = gs_escape_byte(dialect);
-	}
-	return 1;
-}
-
-/* Random bytes; "data" has room for some more than are asked for. */
-static size_t
-random_input(const gs_dialect *dialect, const blend *blend, size_t bytes, char *data)
-{
-	size_t		length = 0;
-
-	while (length < bytes)
-	{
-		size_t		piece = 1;
-
-		if (one_in(blend->plain))
-			piece = put_piece(dialect, blend, data + length);
-		else
-			data[length] = "abx017\xc3\xa9 n"[next_random(10)];
-		length += piece;
-		for (unsigned more = one_in(8) ? next_random(blend->run) : 0; more > 0 && length < bytes; more--)
-		{
-			memcpy(data + length, data + length - piece, piece);
-			length += piece;
-		}
-	}
-	return length;
-}
-
-/* A copy that ends where its allocation does. */
-static char *
-copy_of(const char *data, size_t bytes)
-{
-	char	   *copy = malloc(bytes > 0 ? bytes : 1);
-
-	memcpy(copy, data, bytes);
-	return copy;
-}
 
 /* ---------- records ---------- */
 
@@ -164,7 +51,7 @@ same_field(const gs_dialect *dialect, const char *data, const ref_field *field, 
 	if (field->begin != begin || field->end != GS_FIELD_END(end) ||
 		field->special != ((end & GS_FIELD_SPECIAL) != 0))
 		return false;
-	value = copy_of(data + begin, bytes);
+	value = parse_copy(data + begin, bytes);
 	same = gs_field_value(dialect, value, bytes, value, &escaped) == field->value_bytes &&
 		memcmp(value, field->value, field->value_bytes) == 0;
 	if (!field->special)
@@ -272,7 +159,7 @@ fault_of_beginning(const gs_dialect *dialect, const char *data, size_t bytes,
 				   const ref_answer *answer)
 {
 	gs_records	found = room_for(bytes + 1, bytes + 1);
-	char	   *copy = copy_of(data, bytes);
+	char	   *copy = parse_copy(data, bytes);
 	const char *fault;
 	size_t		complete = 0;
 
@@ -371,7 +258,7 @@ fault_of_count(const gs_dialect *dialect, const gs_chunk *chunk, const ref_answe
 static gs_chunk
 scan_copy(const gs_dialect *dialect, const char *data, size_t bytes)
 {
-	char	   *copy = copy_of(data, bytes);
+	char	   *copy = parse_copy(data, bytes);
 	gs_chunk	chunk;
 
 	gs_chunk_scan(dialect, copy, bytes, &chunk);
@@ -391,7 +278,7 @@ fault_of_cuts(const gs_dialect *dialect, const char *data, size_t bytes, size_t 
 		fault = fault_of_count(dialect, &whole, answer);
 	for (size_t cut = 0; cut <= bytes && fault == NULL; cut += step)
 	{
-		size_t		again = cut + next_random((unsigned) (bytes - cut) + 1);
+		size_t		again = cut + parse_random((unsigned) (bytes - cut) + 1);
 		gs_chunk	left = scan_copy(dialect, data, cut);
 		gs_chunk	middle = scan_copy(dialect, data + cut, again - cut);
 		gs_chunk	right = scan_copy(dialect, data + again, bytes - again);
@@ -432,7 +319,7 @@ fault_of_input(const gs_dialect *dialect, const char *data, size_t bytes, size_t
 	const char *fault = fault_with_room(dialect, data, bytes, answer, bytes + 1, bytes + 1);
 
 	if (fault == NULL)
-		fault = fault_with_room(dialect, data, bytes, answer, next_random(5) + 1, next_random(5) + 1);
+		fault = fault_with_room(dialect, data, bytes, answer, parse_random(5) + 1, parse_random(5) + 1);
 	for (size_t cut = 0; cut <= bytes && fault == NULL; cut += step)
 		fault = fault_of_beginning(dialect, data, cut, answer);
 	if (fault == NULL)
@@ -442,16 +329,16 @@ fault_of_input(const gs_dialect *dialect, const char *data, size_t bytes, size_t
 }
 
 static void
-test_random(const char *name, blend blend, size_t bytes, size_t step, unsigned rounds)
+test_random(const char *name, parse_blend blend, size_t bytes, size_t step, unsigned rounds)
 {
 	char	   *data = malloc(bytes + 8);
 	const char *fault = NULL;
 
 	for (unsigned round = 0; round < rounds && fault == NULL; round++)
 	{
-		gs_dialect	dialect = random_dialect();
-		size_t		length = random_input(&dialect, &blend, next_random((unsigned) bytes), data);
-		char	   *copy = copy_of(data, length);
+		gs_dialect	dialect = parse_random_dialect();
+		size_t		length = parse_random_input(&dialect, &blend, parse_random((unsigned) bytes), data);
+		char	   *copy = parse_copy(data, length);
 
 		fault = fault_of_input(&dialect, copy, length, step);
 		if (fault != NULL)
@@ -541,18 +428,23 @@ int
 main(int argc, char **argv)
 {
 	unsigned	some = argc > 1 && strcmp(argv[1], "--small") == 0 ? 1 : 10;
+	size_t		long_bytes = (size_t) 20000000 * some;
 	gs_dialect	csv = {true, ',', '"', '"', GS_NEWLINE_LF, true};
 	gs_dialect	escaped = {true, ',', '"', '\\', GS_NEWLINE_LF, true};
 
+#ifdef GS_PARSE_PORTABLE
+	some = some > 3 ? 3 : some;
+	long_bytes = 1000000;
+#endif
 	test_first_record();
-	test_random("short inputs, cut at every byte", (blend) {2, 0, 2}, 24, 1, 2000 * some);
-	test_random("... with odd bytes", (blend) {2, 6, 2}, 24, 1, 2000 * some);
-	test_random("inputs of some blocks, cut at every byte", (blend) {3, 0, 80}, 300, 1, 50 * some);
-	test_random("... with odd bytes", (blend) {3, 200, 80}, 300, 1, 50 * some);
-	test_random("... of few bytes that mean anything", (blend) {30, 100, 150}, 1000, 7, 100 * some);
-	test_random("long inputs", (blend) {8, 0, 200}, 20000, 997, 20 * some);
-	test_random("long inputs, sparse", (blend) {100, 500, 3}, 20000, 997, 20 * some);
-	test_long_record((size_t) 20000000 * some, csv);
-	test_long_record((size_t) 20000000 * some, escaped);
+	test_random("short inputs, cut at every byte", (parse_blend) {2, 0, 2}, 24, 1, 2000 * some);
+	test_random("... with odd bytes", (parse_blend) {2, 6, 2}, 24, 1, 2000 * some);
+	test_random("inputs of some blocks, cut at every byte", (parse_blend) {3, 0, 80}, 300, 1, 50 * some);
+	test_random("... with odd bytes", (parse_blend) {3, 200, 80}, 300, 1, 50 * some);
+	test_random("... of few bytes that mean anything", (parse_blend) {30, 100, 150}, 1000, 7, 100 * some);
+	test_random("long inputs", (parse_blend) {8, 0, 200}, 20000, 997, 20 * some);
+	test_random("long inputs, sparse", (parse_blend) {100, 500, 3}, 20000, 997, 20 * some);
+	test_long_record(long_bytes, csv);
+	test_long_record(long_bytes, escaped);
 	return tap_finish();
 }
