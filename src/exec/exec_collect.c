@@ -238,6 +238,8 @@ begin_collecting(GpuSortCollectState *node)
 		MemoryContextSwitchTo(old);
 		if (node->part != NULL)
 			gpusort_set_bound(node->part, node->shared->bound);
+		if (node->part != NULL && gpusort_tells_equal((const CustomScan *) node->css.ss.ps.plan))
+			gpusort_tell_equal(node->part);
 		node->input.sort = node->part;
 		node->input.is_part = true;
 		if (node->context != NULL)

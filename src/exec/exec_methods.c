@@ -7,9 +7,11 @@
 #include "nodes/extensible.h"
 
 #include "exec/exec_collect.h"
+#include "exec/exec_count.h"
 #include "exec/exec_methods.h"
 #include "exec/exec_shared.h"
 #include "exec/exec_sort.h"
+#include "exec/exec_unique.h"
 #include "plan/plan_node.h"
 
 /* A plan that another extension has hidden from us while it was finished. */
@@ -27,6 +29,8 @@ static const CustomScanMethods nodes[] = {
 	{.CustomName = GPUSORT_NODE, .CreateCustomScanState = gpusort_create_sort_state},
 	{.CustomName = GPUSORT_COLLECT_NODE, .CreateCustomScanState = gpusort_create_collect_state},
 	{.CustomName = GPUSORT_SHARED_NODE, .CreateCustomScanState = gpusort_create_shared_state},
+	{.CustomName = GPUSORT_UNIQUE_NODE, .CreateCustomScanState = gpusort_create_unique_state},
+	{.CustomName = GPUSORT_COUNT_NODE, .CreateCustomScanState = gpusort_create_count_state},
 	{.CustomName = GPUSORT_AGGREGATE_NODE, .CreateCustomScanState = refuse_unfinished},
 	{.CustomName = GPUSORT_UNFINISHED_JOIN_NODE, .CreateCustomScanState = refuse_unfinished},
 };

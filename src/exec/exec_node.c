@@ -36,6 +36,20 @@ gpusort_begin_child(CustomScanState *css, EState *estate, int eflags)
 }
 
 void
+gpusort_start_in_child(PlanState *child)
+{
+	if (child->instrument != NULL)
+		InstrStartNode(child->instrument);
+}
+
+void
+gpusort_stop_in_child(PlanState *child, double rows)
+{
+	if (child->instrument != NULL)
+		InstrStopNode(child->instrument, rows);
+}
+
+void
 gpusort_return_scanned_rows(CustomScanState *css)
 {
 	PlanState  *ps = &css->ss.ps;

@@ -19,6 +19,13 @@ extern double gpusort_rows_of_all(const Plan *partial, int workers);
 extern void gpusort_begin_child(CustomScanState *css, EState *estate, int eflags);
 
 /*
+ * For a node that reads its child's rows by position: time that is spent in the child without a row
+ * of its being returned counts as the child's own, and so many rows as returned.
+ */
+extern void gpusort_start_in_child(PlanState *child);
+extern void gpusort_stop_in_child(PlanState *child, double rows);
+
+/*
  * Let a node return what it scans, minimal tuples, column by column, whatever its target
  * list has been made of: no projection, and the scan slot is the result.
  */

@@ -101,6 +101,7 @@ typedef struct GpuSortSharedState
 	GpuSortSpec spec;
 	int			slice_columns;	/* 0: all rows to each */
 	bool		random_access;
+	bool		tells_equal;
 
 	/* what the participants share */
 	GpuSortShared *shared;		/* NULL: there is no parallel query, or none any more */
@@ -375,6 +376,8 @@ collect(GpuSortSharedState *node)
 		input.sort = gpusort_parts_begin_part(node->parts, ExecGetResultType(input.child),
 											  &node->spec);
 		MemoryContextSwitchTo(old);
+		if (node->tells_equal && input.sort != NULL)
+			gpusort_tell_equal(input.sort);
 		if (node->pcxt != NULL)
 			gpusort_parts_launched(node->parts, node->pcxt->nworkers_launched + 1);
 	}
@@ -406,6 +409,8 @@ sort_parts(GpuSortSharedState *node, instr_time collect_time)
 	if (node->parts != NULL)
 	{
 		sort = gpusort_parts_begin_joined(node->parts, desc, &node->spec);
+		if (node->tells_equal)
+			gpusort_tell_equal(sort);
 		gpusort_parts_join(node->parts, sort);
 		if (node->slice_columns > 0)
 			gpusort_divide(sort, node->slice_columns, 0);
@@ -450,6 +455,8 @@ sort_alone(GpuSortSharedState *node, instr_time start)
 	instr_time	collect_time;
 
 	MemoryContextSwitchTo(old);
+	if (node->tells_equal)
+		gpusort_tell_equal(sort);
 	gpusort_drain_input(&input);
 	collect_time = gpusort_elapsed(start);
 	gpusort_perform(sort);
@@ -541,6 +548,22 @@ gpusort_shared_view(PlanState *ps, GpuSortView *view)
 	return gpusort_view_result(&node->result, view);
 }
 
+bool
+gpusort_shared_slices(PlanState *ps, GpuSortView *view)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) ps;
+
+	if (!node->ready)
+		make_result(node);
+	return gpusort_view_slices(&node->result, view);
+}
+
+bool
+gpusort_shared_next_slice(PlanState *ps, uint64 *from, uint64 *end)
+{
+	return gpusort_take_slice(&((GpuSortSharedState *) ps)->result, from, end);
+}
+
 /* ---------- the node ---------- */
 
 static TupleTableSlot *
@@ -571,6 +594,7 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 
 	gpusort_read_spec(scan, &node->spec);
 	node->slice_columns = gpusort_slice_columns(scan);
+	node->tells_equal = gpusort_tells_equal(scan);
 	node->random_access = gpusort_is_random_access(eflags);
 	node->context = AllocSetContextCreate(estate->es_query_cxt, "GpuSort Shared",
 										  ALLOCSET_DEFAULT_SIZES);

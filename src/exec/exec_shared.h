@@ -29,4 +29,11 @@ extern void gpusort_shared_open(PlanState *node);
  */
 extern bool gpusort_shared_view(PlanState *node, GpuSortView *view);
 
+/*
+ * For a node above that reads the participant's slices by position.  Sorts first; false if they have to
+ * be read through the node.  The next slice; false if there is none for this participant.
+ */
+extern bool gpusort_shared_slices(PlanState *node, GpuSortView *view);
+extern bool gpusort_shared_next_slice(PlanState *node, uint64 *from, uint64 *end);
+
 #endif							/* GPUSORT_EXEC_SHARED_H */

@@ -243,6 +243,8 @@ sort_input(GpuSortScanState *node)
 
 		node->sort = gpusort_begin(node->rows_desc, &node->rows_spec, node->random_access);
 		MemoryContextSwitchTo(old);
+		if (gpusort_tells_equal((const CustomScan *) node->css.ss.ps.plan))
+			gpusort_tell_equal(node->sort);
 	}
 	node->bound = rows_wanted(node);
 	gpusort_set_bound(node->sort, node->bound);

@@ -278,6 +278,29 @@ gpusort_view_result(const GpuSortResult *result, GpuSortView *view)
 	return true;
 }
 
+/* What a participant has by itself is one slice. */
+bool
+gpusort_view_slices(const GpuSortResult *result, GpuSortView *view)
+{
+	if (result->cutter == NULL)
+		return gpusort_view_result(result, view);
+	*view = result->view;
+	return true;
+}
+
+bool
+gpusort_take_slice(GpuSortResult *result, uint64 *from, uint64 *end)
+{
+	GpuSortCursor *cursor = &result->cursor;
+
+	while (cursor->next >= cursor->end)
+		if (!result->by_slices || !claim_slice(result))
+			return false;
+	*from = cursor->next;
+	*end = cursor->next = cursor->end;
+	return true;
+}
+
 /* Slices are taken once, and a tuplesort rewinds only if it was told so. */
 bool
 gpusort_can_rewind_result(const GpuSortResult *result, bool random_access)

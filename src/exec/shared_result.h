@@ -88,6 +88,13 @@ extern bool gpusort_fetch_result(GpuSortResult *result, bool forward, TupleTable
 /* All rows, if they lie in memory: until the result is closed. */
 extern bool gpusort_view_result(const GpuSortResult *result, GpuSortView *view);
 
+/*
+ * The same of a result that is read slice by slice, if it lies in memory; and the next slice that is
+ * this participant's, as positions of that: false if there is none.
+ */
+extern bool gpusort_view_slices(const GpuSortResult *result, GpuSortView *view);
+extern bool gpusort_take_slice(GpuSortResult *result, uint64 *from, uint64 *end);
+
 /* Go back to its beginning, which is possible if so it says; mark a position, go back to that. */
 extern bool gpusort_can_rewind_result(const GpuSortResult *result, bool random_access);
 extern void gpusort_rewind_result(GpuSortResult *result);

@@ -24,6 +24,7 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
+#include "exec/exec_node.h"
 #include "exec/exec_shared.h"
 #include "join/exec_join.h"
 #include "join/explain_join.h"
@@ -229,44 +230,29 @@ child_of(GpuSortJoinState *node, int side)
 	return node->sides[side].child;
 }
 
-/* Time that is spent in a child without a row of its being returned counts as its own. */
-static void
-start_in_child(const PlanState *child)
-{
-	if (child->instrument != NULL)
-		InstrStartNode(child->instrument);
-}
-
-static void
-stop_in_child(const PlanState *child, double rows)
-{
-	if (child->instrument != NULL)
-		InstrStopNode(child->instrument, rows);
-}
-
 static void
 collect(PlanState *child)
 {
-	start_in_child(child);
+	gpusort_start_in_child(child);
 	gpusort_shared_collect(child);
-	stop_in_child(child, 0);
+	gpusort_stop_in_child(child, 0);
 }
 
 static void
 sort(PlanState *child)
 {
-	start_in_child(child);
+	gpusort_start_in_child(child);
 	gpusort_shared_sort(child);
-	stop_in_child(child, 0);
+	gpusort_stop_in_child(child, 0);
 }
 
 /* The rows of a view are all there at once. */
 static void
 open_side(GpuSortJoinSide *side)
 {
-	start_in_child(side->child);
+	gpusort_start_in_child(side->child);
 	gpusort_open_join_side(side);
-	stop_in_child(side->child, side->is_view ? (double) side->nrows : 0);
+	gpusort_stop_in_child(side->child, side->is_view ? (double) side->nrows : 0);
 }
 
 /* Sort with the others; both sides are there when this returns. */

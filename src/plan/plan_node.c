@@ -50,6 +50,7 @@ gpusort_make_node(const char *name, const Sort *sort, uint32 flags)
 	scan->flags = flags;
 	scan->custom_private = list_make5(attnos, sortops, collations, nulls_first, list_make1_int(0));
 	scan->custom_private = lappend(scan->custom_private, list_make1_int(GPUSORT_KIND_OTHER));
+	scan->custom_private = lappend(scan->custom_private, list_make1_int(0));
 	scan->custom_scan_tlist = copyObject(sort->plan.targetlist);
 	scan->methods = gpusort_node_methods(name);
 	return scan;
@@ -156,6 +157,18 @@ bool
 gpusort_is_late(const CustomScan *scan)
 {
 	return linitial_int(list_nth(scan->custom_private, GPUSORT_PRIVATE_LATE)) != 0;
+}
+
+bool
+gpusort_tells_equal(const CustomScan *scan)
+{
+	return linitial_int(list_nth(scan->custom_private, GPUSORT_PRIVATE_EQUAL)) != 0;
+}
+
+void
+gpusort_let_tell_equal(CustomScan *scan)
+{
+	lfirst(list_nth_cell(scan->custom_private, GPUSORT_PRIVATE_EQUAL)) = list_make1_int(1);
 }
 
 void

@@ -5,7 +5,8 @@
  * "Custom Scan (GpuSort)" does what a Sort node does and stands where a Sort node would:
  * one child, in lefttree, whose rows it returns in order.  The other nodes sort, too, but
  * as one of several participants of a parallel plan: "GpuSort Collect" (plan_collect.h)
- * and "GpuSort Shared" (plan_shared.h).
+ * and "GpuSort Shared" (plan_shared.h).  Those that read sorts by position are "GpuSort Join"
+ * (plan_join.h), "GpuSort Unique" and "GpuSort Count" (plan_unique.h).
  *
  * In all of them custom_private holds the sort columns as a Sort node has them, so that
  * the node can be copied, written out and sent to parallel workers.
@@ -27,6 +28,8 @@
 #define GPUSORT_COLLECT_NODE	"GpuSort Collect"
 #define GPUSORT_SHARED_NODE		"GpuSort Shared"
 #define GPUSORT_JOIN_NODE		"GpuSort Join"
+#define GPUSORT_UNIQUE_NODE		"GpuSort Unique"
+#define GPUSORT_COUNT_NODE		"GpuSort Count"
 
 /* ... and those that are in no finished plan (plan_aggregate.h, plan_join.h). */
 #define GPUSORT_AGGREGATE_NODE	"GpuSort Aggregate"
@@ -41,6 +44,7 @@ typedef enum GpuSortPrivate
 	GPUSORT_PRIVATE_NULLS_FIRST,
 	GPUSORT_PRIVATE_LATE,		/* one integer: rows are fetched by TID (plan_late.h) */
 	GPUSORT_PRIVATE_KIND,		/* one integer: what it is for (stats/sort_kind.h) */
+	GPUSORT_PRIVATE_EQUAL,		/* one integer: it is to tell which rows are equal */
 	GPUSORT_PRIVATE_SLICE_COLUMNS	/* of GpuSort Shared only: one integer */
 } GpuSortPrivate;
 
@@ -77,6 +81,10 @@ extern List *gpusort_reference_columns(const Plan *child, int varno);
 /* Read custom_private: the sort key, its arrays palloc'd; are rows fetched by TID? */
 extern void gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec);
 extern bool gpusort_is_late(const CustomScan *scan);
+
+/* Is the node above to know which rows are equal to the one before (gpusort_tell_equal())? */
+extern bool gpusort_tells_equal(const CustomScan *scan);
+extern void gpusort_let_tell_equal(CustomScan *scan);
 
 /* What the sort is for, which is known when the plan is finished. */
 extern void gpusort_set_kind(CustomScan *scan, GpuSortKind kind);

@@ -35,6 +35,7 @@
 #include "plan/plan_look.h"
 #include "plan/plan_replace.h"
 #include "plan/plan_replace_gathered.h"
+#include "plan/plan_unique.h"
 #include "settings.h"
 
 static const GpuSortLimit no_limit = {.rows = GPUSORT_NO_LIMIT};
@@ -229,6 +230,8 @@ kind_below(const Plan *plan, GpuSortKind kind)
 		case T_CustomScan:
 			if (gpusort_is_node(plan, GPUSORT_UNFINISHED_JOIN_NODE))
 				return GPUSORT_KIND_JOIN;
+			if (gpusort_is_node(plan, GPUSORT_UNIQUE_NODE) || gpusort_is_node(plan, GPUSORT_COUNT_NODE))
+				return GPUSORT_KIND_DISTINCT;
 			return gpusort_is_node(plan, GPUSORT_AGGREGATE_NODE) ? GPUSORT_KIND_GROUP : kind;
 		default:
 			return GPUSORT_KIND_ORDER_BY;
@@ -334,10 +337,13 @@ finish_node(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 		case T_Sort:
 		case T_IncrementalSort:
 			return replace_sort((Sort *) plan, limit, statement);
+		case T_Unique:
+			return statement->take_over ? gpusort_finish_unique((Unique *) plan) : plan;
 		case T_Agg:
-			if (statement->take_over)
-				gpusort_tell_left_inside((const Agg *) plan);
-			return plan;
+			if (!statement->take_over)
+				return plan;
+			gpusort_tell_left_inside((const Agg *) plan);
+			return gpusort_finish_count((Agg *) plan);
 		default:
 			return plan;
 	}

@@ -23,8 +23,9 @@
  *
  * The order of equal rows is that of their ids, here as in the engine.  In an
  * index build it is that of their TIDs, which is another one if rows did not come
- * in that order: then TIDs are what is behind the last column.  And the runs
- * that get there are marked in the equal bitmap, in which only they are left.
+ * in that order: then TIDs are what is behind the last column.  And if the sort is to tell which
+ * rows are equal, the runs that get there are marked in the equal bitmap, in which only they are
+ * left.
  *
  * Strings of lazy codecs get their keys here, one run at a time, unless all
  * strings of the run are the same anyway.
@@ -99,7 +100,7 @@ complete_keys(GpuSort *sort, GpuSortColumn *column, const uint32 *ids, uint32 n)
 
 /*
  * Mark the rows of a run, which have equal keys, as equal to their predecessors,
- * and order them by TID.
+ * and order those of an index by TID.
  */
 static void
 finish_equal_run(GpuSort *sort, const KeyPlace *end, uint32 *ids, uint32 n)
@@ -110,7 +111,7 @@ finish_equal_run(GpuSort *sort, const KeyPlace *end, uint32 *ids, uint32 n)
 
 	for (uint64 i = first + 1; i < first + n; i++)
 		equal[i / 64] |= UINT64CONST(1) << (i % 64);
-	if (sort->index.tids_ordered)
+	if (!sort->index_rows || sort->index.tids_ordered)
 		return;
 	gpusort_sort_run(sort, end, ids, n, n <= SMALL_RUN ? small_equal : NULL);
 }
@@ -288,7 +289,7 @@ gpusort_refine(GpuSort *sort)
 			for (end = start + 2; end < sort->rows.count &&
 				 (equal[end / 64] >> (end % 64) & 1) != 0;)
 				end++;
-			if (sort->index_rows)
+			if (sort->tells_equal)
 				clear_bits(equal, start + 1, end);
 			sort->stats.refined_rows += end - start;
 			refine_run(sort, sort->order.ids + start, (uint32) (end - start), place);

@@ -60,7 +60,7 @@ place_is_string(const KeyPlace *place)
 static bool
 place_matters(const GpuSort *sort, const KeyPlace *place)
 {
-	return !place_is_end(sort, place) || sort->index_rows;
+	return !place_is_end(sort, place) || sort->tells_equal;
 }
 
 bool

@@ -62,7 +62,7 @@ gpusort_begin_index(Relation index, const GpuSortSpec *spec, size_t limit_bytes)
 	/* without keys rows only pass through: no extents for them */
 	if (spec->nkeys == 0)
 		sort->memory.pool_account.max_extents = 0;
-	sort->index_rows = true;
+	sort->index_rows = sort->tells_equal = true;
 	gpusort_make_index_template(&sort->rows.template, sort->desc);
 	return begin_ranges(sort);
 }
@@ -74,6 +74,17 @@ gpusort_begin_optional(TupleDesc desc, const GpuSortSpec *spec, size_t limit_byt
 
 	gpusort_make_minimal_template(&sort->rows.template, sort->desc);
 	return begin_ranges(sort);
+}
+
+void
+gpusort_tell_equal(GpuSort *sort)
+{
+	Assert(sort->stats.rows == 0);
+	if (sort->tuplesort != NULL || sort->tells_equal)
+		return;
+	if (sort->order.equal == NULL)
+		sort->order.equal = gpusort_acquire_range(sort, GPUSORT_RANGE_EQUAL);
+	sort->tells_equal = sort->order.equal != NULL;
 }
 
 /* The rows can't be sorted here. */

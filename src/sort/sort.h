@@ -132,6 +132,12 @@ extern GpuSort *gpusort_begin_optional(TupleDesc desc, const GpuSortSpec *spec,
 									   size_t limit_bytes);
 
 /*
+ * Before the first row: let a view of the result tell which rows are equal to the one before, if the
+ * sort is not handed over.  Those of an index always do.
+ */
+extern void gpusort_tell_equal(GpuSort *sort);
+
+/*
  * No more rows than these will be fetched of what is put from now on: the sort has none yet.  0:
  * nobody knows.  Others need not be kept.
  */

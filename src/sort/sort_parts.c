@@ -151,7 +151,7 @@ gpusort_parts_begin_index_part(GpuSortParts *parts, Relation index, const GpuSor
 {
 	GpuSort    *part = gpusort_make_state(RelationGetDescr(index), spec, 0);
 
-	part->index_rows = true;
+	part->index_rows = part->tells_equal = true;
 	gpusort_make_index_template(&part->rows.template, part->desc);
 	return begin_part(parts, part);
 }

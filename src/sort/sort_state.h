@@ -91,8 +91,8 @@ typedef struct GpuSortOrder
 								 * refine */
 	uint64		ready;			/* so many positions of ids are valid */
 	GpuSortRange *refined;
-	GpuSortRange *equal;		/* engine's bitmap, for the refinement; in index
-								 * sorts exact after it */
+	GpuSortRange *equal;		/* engine's bitmap, for the refinement; exact after it
+								 * if the sort is to tell */
 	bool		performed;
 } GpuSortOrder;
 
@@ -134,6 +134,7 @@ struct GpuSort
 	GpuSortSpec spec;
 	bool		index_rows;		/* rows are IndexTuples, else MinimalTuples */
 	bool		optional;		/* never handed over: the caller is told that it has failed */
+	bool		tells_equal;	/* it is to find which rows are equal to the one before */
 
 	/* in a sort whose rows several processes collect (sort_parts.h) */
 	bool		is_part;
@@ -178,7 +179,7 @@ struct GpuSort
 static inline bool
 needs_equal_rows(const GpuSort *sort)
 {
-	return sort->keys.refine_column >= 0 || sort->index_rows;
+	return sort->keys.refine_column >= 0 || sort->tells_equal;
 }
 
 /* Is there an order among rows that are equal to the engine? */

@@ -32,7 +32,9 @@ gpusort_view(GpuSort *sort, GpuSortView *view)
 		sort->stats.reordered_rows = sort->rows.count;
 	view->places = all_reordered(sort) ? sort->reorder.places : sort->rows.places;
 	view->order = all_reordered(sort) ? NULL : sort->order.ids;
-	view->equal = sort->index_rows ? RANGE_U64(sort->order.equal) : NULL;
+	/* the verification of an index's rows keeps it, that of others doesn't */
+	view->equal = sort->index_rows || (sort->tells_equal && !needs_verification(sort))
+		? RANGE_U64(sort->order.equal) : NULL;
 	view->nrows = sort->rows.count;
 	view->row_bytes = average_row_bytes(&sort->rows);
 	view->tuple_bytes = sort->index_rows && sort->rows.template.tuple != NULL &&

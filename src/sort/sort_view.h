@@ -2,8 +2,8 @@
  * sort_view.h
  *		The result of a sort, to be read by several processes at once.
  *
- * A view is what it takes to find the tuple at a position, and, of an index sort, to
- * see whether it equals the one before.  The process that has sorted makes one of its sort; if
+ * A view is what it takes to find the tuple at a position, and, of an index sort and of others that
+ * were asked for it, to see whether it equals the one before.  The process that has sorted makes one of its sort; if
  * all that it points to lies in extents of the pool, it can publish their numbers,
  * and others attach: they map the extents, read-only and anywhere, side by side as
  * in the sort's own ranges.
@@ -35,7 +35,7 @@ typedef struct GpuSortView
 {
 	GpuSortRowPlaces places;
 	const uint32 *order;		/* row ids; NULL: rows lie in order, a position is an id */
-	const uint64 *equal;		/* as gpusort_equal_rows(); NULL: no index sort */
+	const uint64 *equal;		/* as gpusort_equal_rows(); NULL: nobody knows */
 	uint64		nrows;
 	size_t		row_bytes;		/* average */
 	size_t		tuple_bytes;	/* of each tuple; 0: that varies */

@@ -6,7 +6,8 @@
 # WITHOUT and WITH are directories of psql output, TEST.out each; the TESTs are
 # those whose output with gpusort matches none of PostgreSQL's expected files.
 # Both outputs are normalised: a plan with "Custom Scan (GpuSort)" in place of
-# "Sort" is the same plan, whatever the sort's method.  What differs after that must be listed in
+# "Sort", and with "Custom Scan (GpuSort Unique)" in place of "Unique", is the same plan, whatever the
+# sort's method.  What differs after that must be listed in
 # LISTED/TEST.diff, line by line, each part under its reason:
 #
 #	# why these lines differ, in one line
@@ -45,7 +46,7 @@ sub read_lines
 }
 
 # Lines that only GpuSort's own EXPLAIN output has.
-my $own_property = qr/^\s*(?:Engine|Key Encoding|Phases|Handed Over|Columns Returned|Rows From Pages):/;
+my $own_property = qr/^\s*(?:Engine|Key Encoding|Phases|Handed Over|Columns Returned|Rows From Pages|Equal Rows):/;
 
 # Lines of EXPLAIN (FORMAT JSON) in which the ways of run.sh differ.
 my $way_property = qr/^\s*"(?:Engine|Verified|Partition Passes|Rounds|Devices|Reordered Rows)":/;
@@ -60,6 +61,7 @@ sub normalise_plan
 	for (@rows)
 	{
 		s/Custom Scan \(GpuSort\)/Sort/;
+		s/Custom Scan \(GpuSort Unique\)/Unique/;
 		s/Sort Method: (?:radix|quicksort|top-N heapsort)/Sort Method: any/;
 		s/^(\s*(?:Worker \d+:  )?Sort Method: any .*)  Pool: \w+/$1/;
 	}

@@ -1,0 +1,104 @@
+/*
+ * unique_rows.c
+ *		The rows of a sort that are not equal to the one before; see unique_rows.h.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+
+#include "exec/exec_node.h"
+#include "exec/exec_shared.h"
+#include "exec/exec_sort.h"
+#include "exec/unique_rows.h"
+#include "pg_compat.h"
+#include "plan/plan_node.h"
+#include "plan/plan_unique.h"
+
+void
+gpusort_begin_unique_rows(GpuSortUniqueRows *rows, CustomScanState *css)
+{
+	GpuSortUniqueKey key;
+
+	gpusort_read_unique_key((const CustomScan *) css->ss.ps.plan, &key);
+	rows->child = outerPlanState(css);
+	rows->is_shared = gpusort_is_node(rows->child->plan, GPUSORT_SHARED_NODE);
+	rows->econtext = css->ss.ps.ps_ExprContext;
+	rows->match = execTuplesMatchPrepare(ExecGetResultType(rows->child), key.count, key.attnos,
+										 key.eqops, key.collations, &css->ss.ps);
+}
+
+bool
+gpusort_open_unique_rows(GpuSortUniqueRows *rows)
+{
+	if (rows->opened)
+		return rows->is_view;
+	gpusort_start_in_child(rows->child);
+	rows->is_view = (rows->is_shared ? gpusort_shared_slices(rows->child, &rows->view)
+					 : gpusort_sorted_view(rows->child, &rows->view)) &&
+		(rows->view.equal != NULL || rows->view.nrows == 0);
+	gpusort_stop_in_child(rows->child, 0);
+	rows->all_taken = false;
+	rows->opened = true;
+	return rows->is_view;
+}
+
+static bool
+take_stretch(GpuSortUniqueRows *rows, uint64 *from, uint64 *end)
+{
+	if (rows->view.nrows == 0 || rows->all_taken)
+		return false;
+	if (rows->is_shared)
+		return gpusort_shared_next_slice(rows->child, from, end);
+	rows->all_taken = true;
+	*from = 0;
+	*end = rows->view.nrows;
+	return true;
+}
+
+bool
+gpusort_next_unique_stretch(GpuSortUniqueRows *rows, uint64 *from, uint64 *end)
+{
+	bool		found;
+
+	gpusort_start_in_child(rows->child);
+	found = take_stretch(rows, from, end);
+	gpusort_stop_in_child(rows->child, found ? (double) (*end - *from) : 0);
+	return found;
+}
+
+bool
+gpusort_next_unique_row(GpuSortUniqueRows *rows, TupleTableSlot *previous)
+{
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(rows->child);
+
+		CHECK_FOR_INTERRUPTS();
+		if (TupIsNull(slot))
+			return false;
+		if (!TTS_EMPTY(previous))
+		{
+			rows->econtext->ecxt_innertuple = slot;
+			rows->econtext->ecxt_outertuple = previous;
+			if (ExecQualAndReset(rows->match, rows->econtext))
+				continue;
+		}
+		ExecCopySlot(previous, slot);
+		return true;
+	}
+}
+
+void
+gpusort_rescan_unique_rows(GpuSortUniqueRows *rows)
+{
+	rows->opened = false;
+	ExecReScan(rows->child);
+}
+
+void
+gpusort_explain_unique_rows(const GpuSortUniqueRows *rows, ExplainState *es)
+{
+	if (es->analyze && rows->opened)
+		ExplainPropertyText("Equal Rows", rows->is_view ? "known from the sort" : "compared", es);
+}

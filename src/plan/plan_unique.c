@@ -1,0 +1,204 @@
+/*
+ * plan_unique.c
+ *		Unique nodes, and Agg nodes that count their rows, above sorts of ours; see plan_unique.h.
+ *
+ * Rows that are equal to PostgreSQL are those that are equal in all of the sort's columns, if these
+ * are the columns that are asked for.  DISTINCT ON with more of an ORDER BY keeps its Unique.
+ */
+#include "postgres.h"
+
+#include "nodes/nodeFuncs.h"
+#include "nodes/makefuncs.h"
+#include "utils/fmgroids.h"
+
+#include "plan/plan_collect.h"
+#include "plan/plan_node.h"
+#include "plan/plan_shared.h"
+#include "plan/plan_unique.h"
+
+void
+gpusort_read_unique_key(const CustomScan *scan, GpuSortUniqueKey *key)
+{
+	const List *attnos = list_nth(scan->custom_private, GPUSORT_UNIQUE_ATTNOS);
+	const List *eqops = list_nth(scan->custom_private, GPUSORT_UNIQUE_EQOPS);
+	const List *collations = list_nth(scan->custom_private, GPUSORT_UNIQUE_COLLATIONS);
+
+	key->count = list_length(attnos);
+	key->attnos = palloc(key->count * sizeof(AttrNumber));
+	key->eqops = palloc(key->count * sizeof(Oid));
+	key->collations = palloc(key->count * sizeof(Oid));
+	for (int i = 0; i < key->count; i++)
+	{
+		key->attnos[i] = (AttrNumber) list_nth_int(attnos, i);
+		key->eqops[i] = list_nth_oid(eqops, i);
+		key->collations[i] = list_nth_oid(collations, i);
+	}
+}
+
+/* ---------- unique rows ---------- */
+
+/* A sort whose result a participant reads by position, each row by one. */
+static bool
+is_readable_sort(const Plan *plan)
+{
+	return (gpusort_is_node(plan, GPUSORT_NODE) && !gpusort_is_late((const CustomScan *) plan)) ||
+		(gpusort_is_node(plan, GPUSORT_SHARED_NODE) &&
+		 gpusort_slice_columns((const CustomScan *) plan) > 0);
+}
+
+/* Are the columns those of the sort, in whatever order? */
+static bool
+has_columns_of(const Unique *unique, const CustomScan *scan)
+{
+	GpuSortSpec spec;
+
+	gpusort_read_spec(scan, &spec);
+	if (unique->numCols != spec.nkeys)
+		return false;
+	for (int i = 0; i < spec.nkeys; i++)
+	{
+		bool		found = false;
+
+		for (int j = 0; j < unique->numCols && !found; j++)
+			found = unique->uniqColIdx[j] == spec.attnos[i] &&
+				unique->uniqCollations[j] == spec.collations[i];
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* Have the sort tell which rows are equal, and those who collect for it leave room for that. */
+static void
+let_tell_equal(CustomScan *scan)
+{
+	Gather	   *gather = gpusort_is_node(&scan->scan.plan, GPUSORT_NODE) ? gpusort_find_gather(scan) : NULL;
+
+	gpusort_let_tell_equal(scan);
+	if (gather != NULL)
+		gpusort_let_tell_equal((CustomScan *) gather->plan.lefttree);
+}
+
+static List *
+unique_key(const Unique *unique)
+{
+	List	   *attnos = NIL;
+	List	   *eqops = NIL;
+	List	   *collations = NIL;
+
+	for (int i = 0; i < unique->numCols; i++)
+	{
+		attnos = lappend_int(attnos, unique->uniqColIdx[i]);
+		eqops = lappend_oid(eqops, unique->uniqOperators[i]);
+		collations = lappend_oid(collations, unique->uniqCollations[i]);
+	}
+	return list_make3(attnos, eqops, collations);
+}
+
+Plan *
+gpusort_finish_unique(Unique *unique)
+{
+	CustomScan *scan;
+	CustomScan *sort = (CustomScan *) unique->plan.lefttree;
+
+	if (!is_readable_sort(&sort->scan.plan) || !has_columns_of(unique, sort))
+		return &unique->plan;
+	let_tell_equal(sort);
+	scan = makeNode(CustomScan);
+	scan->scan.plan = unique->plan;
+	NodeSetTag(scan, T_CustomScan);
+	scan->custom_private = unique_key(unique);
+	scan->methods = gpusort_node_methods(GPUSORT_UNIQUE_NODE);
+	scan->custom_scan_tlist = scan->scan.plan.targetlist;
+	gpusort_reference_child(scan);
+	return &scan->scan.plan;
+}
+
+/* ---------- counts ---------- */
+
+/* What an Agg's target list becomes. */
+typedef struct Counts
+{
+	const CustomScan *unique;
+	List	   *columns;		/* the counts, as the Agg has them: TargetEntries */
+	List	   *values;			/* integers: nulls don't count */
+	bool		others;			/* there is something else */
+} Counts;
+
+/* The column of the child that an expression is, if it is one that keeps nulls and values apart. */
+static AttrNumber
+column_of(const Expr *expr)
+{
+	while (IsA(expr, RelabelType))
+		expr = ((const RelabelType *) expr)->arg;
+	if (IsA(expr, Var) && ((const Var *) expr)->varno == OUTER_VAR)
+		return ((const Var *) expr)->varattno;
+	return InvalidAttrNumber;
+}
+
+/* Is it a count of the different rows, all of them or those of which the only column is not null? */
+static bool
+is_count(const Counts *counts, const Aggref *aggref, bool *values)
+{
+	const List *attnos = list_nth(counts->unique->custom_private, GPUSORT_UNIQUE_ATTNOS);
+
+	*values = aggref->aggfnoid == F_COUNT_ANY;
+	if (aggref->aggdistinct != NIL || aggref->aggorder != NIL || aggref->aggfilter != NULL ||
+		DO_AGGSPLIT_COMBINE(aggref->aggsplit) || aggref->aggtype != INT8OID)
+		return false;
+	if (!*values)
+		return aggref->aggfnoid == F_COUNT_;
+	return list_length(attnos) == 1 &&
+		column_of(linitial_node(TargetEntry, aggref->args)->expr) == linitial_int(attnos);
+}
+
+static Node *
+replace_counts(Node *node, void *context)
+{
+	Counts	   *counts = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Aggref))
+	{
+		AttrNumber	attno = list_length(counts->columns) + 1;
+		bool		values;
+
+		counts->others |= !is_count(counts, (const Aggref *) node, &values);
+		counts->columns = lappend(counts->columns,
+								  makeTargetEntry((Expr *) node, attno, NULL, false));
+		counts->values = lappend_int(counts->values, values);
+		return (Node *) makeVar(INDEX_VAR, attno, INT8OID, -1, InvalidOid, 0);
+	}
+	counts->others |= IsA(node, Var);
+	return expression_tree_mutator(node, replace_counts, context);
+}
+
+/*
+ * The node counts what the Unique below would have returned, and evaluates what the Agg would have of
+ * that, so the Unique goes.
+ */
+Plan *
+gpusort_finish_count(Agg *agg)
+{
+	Counts		counts = {.unique = (const CustomScan *) agg->plan.lefttree};
+	CustomScan *scan;
+	List	   *columns;
+
+	if (agg->aggstrategy != AGG_PLAIN || agg->plan.qual != NIL ||
+		!gpusort_is_node(agg->plan.lefttree, GPUSORT_UNIQUE_NODE) ||
+		agg->plan.lefttree->initPlan != NIL)
+		return &agg->plan;
+	columns = (List *) replace_counts((Node *) agg->plan.targetlist, &counts);
+	if (counts.others || counts.columns == NIL)
+		return &agg->plan;
+	scan = makeNode(CustomScan);
+	scan->scan.plan = agg->plan;
+	NodeSetTag(scan, T_CustomScan);
+	scan->scan.plan.targetlist = columns;
+	scan->scan.plan.lefttree = agg->plan.lefttree->lefttree;
+	scan->custom_scan_tlist = counts.columns;
+	scan->custom_private = lappend(list_copy(counts.unique->custom_private), counts.values);
+	scan->methods = gpusort_node_methods(GPUSORT_COUNT_NODE);
+	return &scan->scan.plan;
+}
