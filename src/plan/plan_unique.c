@@ -136,18 +136,25 @@ column_of(const Expr *expr)
 	return InvalidAttrNumber;
 }
 
+static bool
+is_constant(const Expr *expr)
+{
+	return IsA(expr, Const) && !((const Const *) expr)->constisnull;
+}
+
 /* Is it a count of the different rows, all of them or those of which the only column is not null? */
 static bool
 is_count(const Counts *counts, const Aggref *aggref, bool *values)
 {
 	const List *attnos = list_nth(counts->unique->custom_private, GPUSORT_UNIQUE_ATTNOS);
 
-	*values = aggref->aggfnoid == F_COUNT_ANY;
+	*values = aggref->aggfnoid == F_COUNT_ANY &&
+		!is_constant(linitial_node(TargetEntry, aggref->args)->expr);
 	if (aggref->aggdistinct != NIL || aggref->aggorder != NIL || aggref->aggfilter != NULL ||
 		DO_AGGSPLIT_COMBINE(aggref->aggsplit) || aggref->aggtype != INT8OID)
 		return false;
 	if (!*values)
-		return aggref->aggfnoid == F_COUNT_;
+		return aggref->aggfnoid == F_COUNT_ || aggref->aggfnoid == F_COUNT_ANY;
 	return list_length(attnos) == 1 &&
 		column_of(linitial_node(TargetEntry, aggref->args)->expr) == linitial_int(attnos);
 }
