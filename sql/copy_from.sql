@@ -140,13 +140,21 @@ SELECT compare_loads('loaded_few', E'a\\0111\\012b\\0112\\012', '', '(t, id)');
 SELECT compare_loads('loaded_few', E'a\\012b\\012', '', '(t)');
 SELECT compare_loads('loaded_few', E'1\\012', '', '(id, id)');
 
--- Many records, and chunks of the input that end anywhere in one; an odd record far behind.
+-- Many records, which workers load, too; an odd record far behind; rows that need the toaster, and a record that is too long.
 SELECT compare_loads('loaded_few', convert_to(string_agg(i || ',"' || repeat('x', i % 300) || E'\n' || repeat('""', i % 7) || 'ü",' || i * 0.5 || E'\n', '' ORDER BY i), 'UTF8'), '(FORMAT csv)')
-	FROM generate_series(1, 15000) i;
-SELECT compare_loads('loaded_few', convert_to(string_agg(i || ',"' || repeat('x', i % 300) || E'\n' || repeat('""', i % 7) || 'ü",' || i * 0.5 || CASE WHEN i = 14000 THEN 'x' ELSE '' END || E'\n', '' ORDER BY i), 'UTF8'), '(FORMAT csv)')
-	FROM generate_series(1, 15000) i;
-SELECT compare_loads('loaded_few', convert_to(string_agg(i || E'\t' || repeat('x', CASE WHEN i = 700 THEN 1500000 ELSE 2000 + i END) || E'\t1\n', '' ORDER BY i), 'UTF8'))
-	FROM generate_series(1, 1000) i;
+	FROM generate_series(1, 30000) i;
+SELECT compare_loads('loaded_few', convert_to(string_agg(i || ',"' || repeat('x', i % 300) || E'\n' || repeat('""', i % 7) || 'ü",' || i * 0.5 || CASE WHEN i = 28000 THEN 'x' ELSE '' END || E'\n', '' ORDER BY i), 'UTF8'), '(FORMAT csv)')
+	FROM generate_series(1, 30000) i;
+SELECT compare_loads('loaded_few', convert_to(string_agg(i || E'\t' || repeat('x', CASE WHEN i = 1700 THEN 1500000 ELSE 2000 + i END) || E'\t1\n', '' ORDER BY i), 'UTF8'))
+	FROM generate_series(1, 2000) i;
+SET max_parallel_maintenance_workers = 0;
+SELECT compare_loads('loaded_few', convert_to(string_agg(i || ',"' || repeat('x', i % 300) || E'\n' || repeat('""', i % 7) || 'ü",' || i * 0.5 || E'\n', '' ORDER BY i), 'UTF8'), '(FORMAT csv)')
+	FROM generate_series(1, 30000) i;
+SELECT compare_loads('loaded_few', convert_to(string_agg(i || ',"' || repeat('x', i % 300) || E'\n' || repeat('""', i % 7) || 'ü",' || i * 0.5 || CASE WHEN i = 28000 THEN 'x' ELSE '' END || E'\n', '' ORDER BY i), 'UTF8'), '(FORMAT csv)')
+	FROM generate_series(1, 30000) i;
+SELECT compare_loads('loaded_few', convert_to(string_agg(i || E'\t' || repeat('x', CASE WHEN i = 1700 THEN 1500000 ELSE 2000 + i END) || E'\t1\n', '' ORDER BY i), 'UTF8'))
+	FROM generate_series(1, 2000) i;
+RESET max_parallel_maintenance_workers;
 
 -- In subtransactions that end either way, and in a temporary table.
 TRUNCATE loaded_few;

@@ -1029,6 +1029,21 @@ gpusort_note_inserted_columns(ParseState *pstate, Relation table, List *attnums)
 }
 
 /*
+ * 19: the origin of changes is in a struct.
+ */
+#include "replication/origin.h"
+
+static inline bool
+gpusort_has_replication_origin(void)
+{
+#if PG_VERSION_NUM >= 190000
+	return replorigin_xact_state.origin != InvalidReplOriginId;
+#else
+	return replorigin_session_origin != InvalidRepOriginId;
+#endif
+}
+
+/*
  * 16: relations grow by many blocks at a time.  The buffers are valid and not pinned.
  */
 #include "storage/bufmgr.h"

@@ -20,6 +20,7 @@
 #include "load/load_alone.h"
 #include "load/load_start.h"
 #include "load/load_state.h"
+#include "load/load_workers.h"
 #include "settings.h"
 
 /* ---------- what PostgreSQL does ---------- */
@@ -69,6 +70,41 @@ begin_rows(GpuSortLoadState *state)
 	return true;
 }
 
+/*
+ * It is not known how long what comes from a program or a client will be: it is if there are so many bytes
+ * of it.
+ */
+#define LONG_BYTES	(16 * GPUSORT_LOAD_CHUNK_BYTES)
+
+/* How many workers? */
+static int
+choose_workers(const GpuSortLoadState *state)
+{
+	uint64		chunks = gpusort_source_expected(&state->source) / GPUSORT_LOAD_CHUNK_BYTES;
+
+	if (chunks == 0 && state->source.bytes >= LONG_BYTES)
+		chunks = PG_UINT32_MAX;
+	return gpusort_load_workers(state, chunks);
+}
+
+static bool
+load_by_all(GpuSortLoadState *state)
+{
+	GpuSortLoadEnd end = GPUSORT_LOADED_ENOUGH;
+	int			nworkers = choose_workers(state);
+
+	if (nworkers == 0)
+	{
+		end = gpusort_load_alone(state, LONG_BYTES);
+		nworkers = choose_workers(state);
+	}
+	if (end == GPUSORT_LOADED_ENOUGH && nworkers > 0 && gpusort_load_together(state, nworkers))
+		return state->bytes == state->begin && state->source.at_end;
+	if (end == GPUSORT_LOADED_ENOUGH)
+		end = gpusort_load_alone(state, PG_UINT64_MAX);
+	return end == GPUSORT_LOADED_ALL;
+}
+
 /* Returns whether all of the input was loaded. */
 static bool
 load_rows(GpuSortLoadState *state)
@@ -81,7 +117,7 @@ load_rows(GpuSortLoadState *state)
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
 	state->task->owner.xid = GetCurrentTransactionId();
 	state->task->owner.cid = GetCurrentCommandId(true);
-	all = gpusort_load_alone(state);
+	all = load_by_all(state);
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
 	pgstat_count_heap_insert(table, state->rows);
 	ereport(DEBUG1,

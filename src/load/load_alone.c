@@ -5,18 +5,10 @@
 #include "postgres.h"
 
 #include "commands/copyfrom_internal.h"
-#include "commands/progress.h"
-#include "utils/backend_progress.h"
 
 #include "load/load_alone.h"
+#include "load/load_progress.h"
 #include "load/load_rows.h"
-
-static void
-show_progress(const GpuSortLoadState *state)
-{
-	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED, state->source.bytes);
-	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED, state->rows);
-}
 
 /* Move what is left to the front, and read more behind it; false: there is no room. */
 static bool
@@ -39,7 +31,8 @@ load_buffer(GpuSortLoadState *state, GpuSortLoader *loader)
 	GpuSortLoadInput input = {
 		.data = state->buffer + state->begin,
 		.bytes = state->bytes - state->begin,
-		.at_end = state->source.at_end
+		.at_end = state->source.at_end,
+		.may_toast = true
 	};
 
 	gpusort_loader_read(loader, &input);
@@ -48,24 +41,27 @@ load_buffer(GpuSortLoadState *state, GpuSortLoader *loader)
 	state->lines += input.lines;
 	gpusort_append_claim(gpusort_loader_pages(loader));
 	gpusort_append_write(gpusort_loader_pages(loader), true, false);
-	show_progress(state);
+	gpusort_load_show_progress(state, 0);
 	return input.stop;
 }
 
-bool
-gpusort_load_alone(GpuSortLoadState *state)
+GpuSortLoadEnd
+gpusort_load_alone(GpuSortLoadState *state, uint64 limit)
 {
 	GpuSortLoader *loader = gpusort_loader_begin(state->task, state->statement->table);
-	bool		is_done = false;
+	GpuSortLoadEnd end = GPUSORT_LOADED_TO_REST;
 
-	while (!is_done && load_buffer(state, loader) == GPUSORT_LOAD_END)
+	while (load_buffer(state, loader) == GPUSORT_LOAD_END)
 	{
-		is_done = state->source.at_end;
-		if (!is_done && (state->source.failed || !fill_buffer(state)))
+		if (state->source.at_end)
+			end = GPUSORT_LOADED_ALL;
+		else if (state->source.bytes >= limit)
+			end = GPUSORT_LOADED_ENOUGH;
+		if (end != GPUSORT_LOADED_TO_REST || state->source.failed || !fill_buffer(state))
 			break;
 	}
 	gpusort_append_claim(gpusort_loader_pages(loader));
 	gpusort_append_write(gpusort_loader_pages(loader), false, true);
 	gpusort_loader_end(loader);
-	return is_done;
+	return end;
 }

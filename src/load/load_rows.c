@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "access/heaptoast.h"
-#include "access/parallel.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -44,6 +43,7 @@ struct GpuSortLoader
 	char	   *plain;			/* fields without quotes and escapes, of a row */
 	Size		plain_bytes;
 	char	   *plain_end;
+	bool		may_toast;
 	bool		in_function;	/* an error is about a value */
 };
 
@@ -222,7 +222,7 @@ put_row(GpuSortLoader *loader)
 	gpusort_tuple_measure(loader->attributes, loader->values, loader->natts, &size);
 	if (unlikely(size.total > TOAST_TUPLE_THRESHOLD))
 	{
-		if (IsParallelWorker())
+		if (!loader->may_toast)
 			return GPUSORT_LOAD_TOAST;
 		return put_toasted(loader, &size) ? GPUSORT_LOAD_END : GPUSORT_LOAD_ODD;
 	}
@@ -352,6 +352,7 @@ void
 gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input)
 {
 	make_room(loader, input->bytes);
+	loader->may_toast = input->may_toast;
 	input->consumed = 0;
 	input->rows = input->lines = 0;
 	input->stop = GPUSORT_LOAD_END;

@@ -15,7 +15,7 @@ typedef enum GpuSortLoadStop
 {
 	GPUSORT_LOAD_END,			/* no other record ends in the buffer */
 	GPUSORT_LOAD_ODD,			/* the next record is PostgreSQL's to look at */
-	GPUSORT_LOAD_TOAST			/* the next row needs the toaster, which is the leader's */
+	GPUSORT_LOAD_TOAST			/* the next row needs the toaster, which may not be used */
 } GpuSortLoadStop;
 
 /* Bytes to be read, and what was. */
@@ -24,6 +24,7 @@ typedef struct GpuSortLoadInput
 	const char *data;			/* begins with a record */
 	Size		bytes;
 	bool		at_end;			/* of the input */
+	bool		may_toast;		/* the leader may, if no row may be in vain */
 
 	Size		consumed;		/* where the next record begins */
 	uint64		rows;

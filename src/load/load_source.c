@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands/copyfrom_internal.h"
@@ -157,6 +158,17 @@ gpusort_source_read(GpuSortLoadSource *source, char *buffer, Size bytes)
 		: read_file(source, buffer, bytes);
 	source->bytes += got;
 	return got;
+}
+
+uint64
+gpusort_source_expected(const GpuSortLoadSource *source)
+{
+	struct stat file;
+
+	if (source->copy->copy_src != COPY_FILE || source->copy->is_program || source->at_end || source->failed ||
+		fstat(fileno(source->copy->copy_file), &file) != 0 || !S_ISREG(file.st_mode) || file.st_size <= source->bytes)
+		return 0;
+	return file.st_size - source->bytes;
 }
 
 /* ---------- giving it back ---------- */

@@ -23,6 +23,9 @@ extern void gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy);
 /* Read until there are so many bytes, or no more to be had; returns how many. */
 extern Size gpusort_source_read(GpuSortLoadSource *source, char *buffer, Size bytes);
 
+/* How many bytes are still to be read; 0 if that is not known. */
+extern uint64 gpusort_source_expected(const GpuSortLoadSource *source);
+
 /*
  * Let PostgreSQL's COPY read these pieces first, and then what is left of the source; returns the rows.
  * "lines" were counted before them.

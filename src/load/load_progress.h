@@ -1,0 +1,21 @@
+/*
+ * load_progress.h
+ *		What pg_stat_progress_copy shows of a COPY FROM.
+ */
+#ifndef GPUSORT_LOAD_PROGRESS_H
+#define GPUSORT_LOAD_PROGRESS_H
+
+#include "commands/progress.h"
+#include "utils/backend_progress.h"
+
+#include "load/load_state.h"
+
+/* Some rows more than those of the state. */
+static inline void
+gpusort_load_show_progress(const GpuSortLoadState *state, uint64 rows)
+{
+	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED, state->source.bytes);
+	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED, state->rows + rows);
+}
+
+#endif							/* GPUSORT_LOAD_PROGRESS_H */

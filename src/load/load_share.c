@@ -1,0 +1,337 @@
+/*
+ * load_share.c
+ *		The chunks of an input that participants load together; see load_share.h.
+ *
+ * Chunks have numbers, and places round and round.  Everything else is a matter of comparing numbers:
+ * turn <= taken <= added < turn + places.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/condition_variable.h"
+#include "storage/spin.h"
+#include "utils/wait_event.h"
+
+#include "load/load_share.h"
+
+typedef struct SharedChunk
+{
+	Size		bytes;
+	bool		at_end;			/* of the input */
+	bool		left;			/* to the leader */
+} SharedChunk;
+
+struct GpuSortLoadShare
+{
+	slock_t		mutex;			/* for what follows, but chunks' bytes */
+	uint64		added;			/* chunks */
+	uint64		taken;
+	uint64		turn;			/* whose it is */
+	bool		closed;			/* no other will be added */
+	bool		ended;			/* the chunk whose turn it is has something odd */
+	Size		end_offset;		/* ... there */
+	GpuSortLoadCounts counts;
+
+	ConditionVariable more;		/* chunks, or none for ever */
+	ConditionVariable turned;
+	int			nchunks;		/* places */
+	SharedChunk chunks[FLEXIBLE_ARRAY_MEMBER];	/* and then their bytes */
+};
+
+static Size
+header_bytes(int nchunks)
+{
+	return BUFFERALIGN(offsetof(GpuSortLoadShare, chunks) + nchunks * sizeof(SharedChunk));
+}
+
+Size
+gpusort_share_bytes(int nchunks)
+{
+	return add_size(header_bytes(nchunks), mul_size(nchunks, GPUSORT_LOAD_CHUNK_BYTES));
+}
+
+void
+gpusort_share_init(GpuSortLoadShare *share, int nchunks)
+{
+	memset(share, 0, header_bytes(nchunks));
+	SpinLockInit(&share->mutex);
+	ConditionVariableInit(&share->more);
+	ConditionVariableInit(&share->turned);
+	share->nchunks = nchunks;
+}
+
+static SharedChunk *
+get_chunk(GpuSortLoadShare *share, uint64 number)
+{
+	return &share->chunks[number % share->nchunks];
+}
+
+static char *
+get_bytes(GpuSortLoadShare *share, uint64 number)
+{
+	return (char *) share + header_bytes(share->nchunks) + number % share->nchunks * GPUSORT_LOAD_CHUNK_BYTES;
+}
+
+/* ---------- the leader adds ---------- */
+
+char *
+gpusort_share_room(GpuSortLoadShare *share)
+{
+	uint64		number = share->added;
+	bool		room;
+
+	SpinLockAcquire(&share->mutex);
+	room = number < share->turn + share->nchunks;
+	SpinLockRelease(&share->mutex);
+	return room ? get_bytes(share, number) : NULL;
+}
+
+void
+gpusort_share_add(GpuSortLoadShare *share, Size bytes, bool at_end)
+{
+	*get_chunk(share, share->added) = (SharedChunk) {
+		bytes, at_end, false
+	};
+	SpinLockAcquire(&share->mutex);
+	share->added++;
+	SpinLockRelease(&share->mutex);
+	ConditionVariableSignal(&share->more);
+}
+
+void
+gpusort_share_close(GpuSortLoadShare *share)
+{
+	SpinLockAcquire(&share->mutex);
+	share->closed = true;
+	SpinLockRelease(&share->mutex);
+	ConditionVariableBroadcast(&share->more);
+}
+
+/* ---------- taking chunks ---------- */
+
+typedef enum TakeResult
+{
+	TAKE_TAKEN,
+	TAKE_NONE_YET,
+	TAKE_NONE_EVER
+} TakeResult;
+
+static TakeResult
+take_chunk(GpuSortLoadShare *share, bool look_only, uint64 *number)
+{
+	TakeResult	result = TAKE_NONE_YET;
+
+	SpinLockAcquire(&share->mutex);
+	if (share->ended || (share->closed && share->taken == share->added))
+		result = TAKE_NONE_EVER;
+	else if (share->taken < share->added)
+	{
+		result = TAKE_TAKEN;
+		if (!look_only)
+			*number = share->taken++;
+	}
+	SpinLockRelease(&share->mutex);
+	return result;
+}
+
+bool
+gpusort_share_await_chunk(GpuSortLoadShare *share)
+{
+	TakeResult	result;
+
+	ConditionVariablePrepareToSleep(&share->more);
+	while ((result = take_chunk(share, true, NULL)) == TAKE_NONE_YET)
+		ConditionVariableSleep(&share->more, PG_WAIT_EXTENSION);
+	ConditionVariableCancelSleep();
+	return result == TAKE_TAKEN;
+}
+
+/* ---------- turns ---------- */
+
+typedef enum TurnState
+{
+	TURN_OTHERS,				/* not yet */
+	TURN_LEFT,					/* it is another chunk's, which is left to the leader */
+	TURN_MINE,
+	TURN_NEVER
+} TurnState;
+
+static TurnState
+look_at_turn(GpuSortLoadShare *share, uint64 number)
+{
+	TurnState	state = TURN_OTHERS;
+
+	SpinLockAcquire(&share->mutex);
+	if (share->ended)
+		state = TURN_NEVER;
+	else if (share->turn == number)
+		state = TURN_MINE;
+	else if (share->turn < share->taken && get_chunk(share, share->turn)->left)
+		state = TURN_LEFT;
+	SpinLockRelease(&share->mutex);
+	return state;
+}
+
+/* Give the pages their blocks, let the next chunk have its turn, and write the pages. */
+static void
+have_turn(GpuSortLoadShare *share, GpuSortLoader *loader, const GpuSortLoadInput *input, bool may_toast)
+{
+	GpuSortAppend *append = gpusort_loader_pages(loader);
+
+	gpusort_append_claim(append);
+	SpinLockAcquire(&share->mutex);
+	share->counts.rows += input->rows;
+	share->counts.lines += input->lines;
+	share->ended = input->stop == GPUSORT_LOAD_ODD;
+	share->end_offset = input->consumed;
+	if (!share->ended)
+		share->turn++;
+	SpinLockRelease(&share->mutex);
+	ConditionVariableBroadcast(&share->turned);
+	if (input->stop == GPUSORT_LOAD_ODD)
+		ConditionVariableBroadcast(&share->more);
+	gpusort_append_write(append, false, may_toast);
+}
+
+static void
+leave_to_leader(GpuSortLoadShare *share, uint64 number)
+{
+	SpinLockAcquire(&share->mutex);
+	get_chunk(share, number)->left = true;
+	SpinLockRelease(&share->mutex);
+	ConditionVariableBroadcast(&share->turned);
+}
+
+static void
+read_chunk(GpuSortLoadShare *share, uint64 number, GpuSortLoader *loader, GpuSortLoadInput *input)
+{
+	const SharedChunk *chunk = get_chunk(share, number);
+
+	input->data = get_bytes(share, number);
+	input->bytes = chunk->bytes;
+	input->at_end = chunk->at_end;
+	gpusort_loader_read(loader, input);
+	/* a chunk has whole records, so that all of it must have been read */
+	if (input->stop == GPUSORT_LOAD_END && input->consumed != input->bytes)
+		input->stop = GPUSORT_LOAD_ODD;
+}
+
+bool
+gpusort_share_load_left(GpuSortLoadShare *share, GpuSortLoader *loader)
+{
+	GpuSortLoadInput input = {.may_toast = true};
+
+	if (look_at_turn(share, PG_UINT64_MAX) != TURN_LEFT)
+		return false;
+	read_chunk(share, share->turn, loader, &input);
+	have_turn(share, loader, &input, true);
+	return true;
+}
+
+/* Wait for a chunk's turn; false: it won't have one. */
+static bool
+await_turn(GpuSortLoadShare *share, uint64 number, GpuSortLoader *left)
+{
+	TurnState	state;
+
+	while ((state = look_at_turn(share, number)) == TURN_OTHERS || state == TURN_LEFT)
+	{
+		if (state == TURN_LEFT && left != NULL)
+		{
+			ConditionVariableCancelSleep();
+			gpusort_share_load_left(share, left);
+		}
+		else
+			ConditionVariableSleep(&share->turned, PG_WAIT_EXTENSION);
+	}
+	ConditionVariableCancelSleep();
+	return state == TURN_MINE;
+}
+
+bool
+gpusort_share_load(GpuSortLoadShare *share, GpuSortLoader *loader, GpuSortLoader *left)
+{
+	GpuSortLoadInput input = {0};
+	uint64		number;
+
+	if (take_chunk(share, false, &number) != TAKE_TAKEN)
+		return false;
+	read_chunk(share, number, loader, &input);
+	if (input.stop == GPUSORT_LOAD_TOAST)
+		leave_to_leader(share, number);
+	else if (await_turn(share, number, left))
+	{
+		have_turn(share, loader, &input, false);
+		return true;
+	}
+	gpusort_append_forget(gpusort_loader_pages(loader));
+	return true;
+}
+
+/* ---------- the leader waits, and takes stock ---------- */
+
+bool
+gpusort_share_is_done(GpuSortLoadShare *share)
+{
+	bool		done;
+
+	SpinLockAcquire(&share->mutex);
+	done = share->ended || share->turn == share->added;
+	SpinLockRelease(&share->mutex);
+	return done;
+}
+
+bool
+gpusort_share_has_ended(GpuSortLoadShare *share)
+{
+	bool		ended;
+
+	SpinLockAcquire(&share->mutex);
+	ended = share->ended;
+	SpinLockRelease(&share->mutex);
+	return ended;
+}
+
+void
+gpusort_share_wait(GpuSortLoadShare *share)
+{
+	uint64		turn;
+	bool		done = false;
+
+	ConditionVariablePrepareToSleep(&share->turned);
+	SpinLockAcquire(&share->mutex);
+	turn = share->turn;
+	done = share->ended || (turn < share->taken && get_chunk(share, turn)->left) || share->turn == share->added;
+	SpinLockRelease(&share->mutex);
+	if (!done)
+		ConditionVariableTimedSleep(&share->turned, 100, PG_WAIT_EXTENSION);
+	ConditionVariableCancelSleep();
+}
+
+GpuSortLoadCounts
+gpusort_share_counts(GpuSortLoadShare *share)
+{
+	GpuSortLoadCounts counts;
+
+	SpinLockAcquire(&share->mutex);
+	counts = share->counts;
+	SpinLockRelease(&share->mutex);
+	return counts;
+}
+
+Size
+gpusort_share_rest(GpuSortLoadShare *share, char *buffer)
+{
+	Size		total = 0;
+
+	for (uint64 number = share->turn; number < share->added; number++)
+	{
+		Size		begin = number == share->turn ? share->end_offset : 0;
+		Size		bytes = get_chunk(share, number)->bytes - begin;
+
+		if (buffer != NULL)
+			memcpy(buffer + total, get_bytes(share, number) + begin, bytes);
+		total += bytes;
+	}
+	return total;
+}

@@ -1,0 +1,291 @@
+/*
+ * load_workers.c
+ *		Loading by the leader and parallel workers; see load_workers.h.
+ *
+ * The leader reads the input and cuts it where records end, and loads chunks when there is no room for
+ * another one.  PostgreSQL's own code can't go on in parallel mode, so what is left to it is copied
+ * out of the shared memory first.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "commands/copyfrom_internal.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "tcop/tcopprot.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "load/load_progress.h"
+#include "load/load_rows.h"
+#include "load/load_share.h"
+#include "load/load_workers.h"
+#include "parse/gs_chunk.h"
+#include "pg_compat.h"
+#include "settings.h"
+
+/* A worker is worth it for so many chunks. */
+#define CHUNKS_PER_WORKER	8
+
+/* What is in the shared memory. */
+#define KEY_TASK			UINT64CONST(0x4753000000000201)
+#define KEY_SHARE			UINT64CONST(0x4753000000000202)
+#define KEY_QUERY			UINT64CONST(0x4753000000000203)
+#define KEY_WAL_USAGE		UINT64CONST(0x4753000000000204)
+#define KEY_BUFFER_USAGE	UINT64CONST(0x4753000000000205)
+
+typedef struct LoadTeam
+{
+	GpuSortLoadState *state;
+	ParallelContext *context;
+	GpuSortLoadShare *share;
+	WalUsage   *wal_usage;
+	BufferUsage *buffer_usage;
+	GpuSortLoader *loader;
+	GpuSortLoader *left;		/* loads what workers can't */
+} LoadTeam;
+
+PGDLLEXPORT void gpusort_load_worker(dsm_segment *segment, shm_toc *toc);
+
+/* ---------- workers ---------- */
+
+/*
+ * Workers know nothing of subtransactions, which logical decoding wants to be told of, nor of the origin of
+ * what a replication client does.
+ */
+int
+gpusort_load_workers(const GpuSortLoadState *state, uint64 chunks)
+{
+	Relation	table = state->statement->table;
+
+	if (RelationUsesLocalBuffers(table) || gpusort_has_replication_origin() ||
+		(RelationIsLogicallyLogged(table) && IsSubTransaction()))
+		return 0;
+	if (!gpusort_force)
+		chunks /= CHUNKS_PER_WORKER;
+	return Min(max_parallel_maintenance_workers, chunks);
+}
+
+static void *
+make_piece(ParallelContext *context, uint64 key, Size bytes)
+{
+	void	   *piece = shm_toc_allocate(context->toc, bytes);
+
+	shm_toc_insert(context->toc, key, piece);
+	return piece;
+}
+
+/* Make what the workers find; false: there is no shared memory. */
+static bool
+make_shared_memory(LoadTeam *team)
+{
+	ParallelContext *context = team->context;
+	const GpuSortLoadTask *task = team->state->task;
+	const char *query = debug_query_string != NULL ? debug_query_string : "";
+	int			nworkers = context->nworkers;
+	int			nchunks = 2 * (nworkers + 1) + 2;
+	const Size	bytes[] = {
+		gpusort_load_task_bytes(task->nfields), gpusort_share_bytes(nchunks), strlen(query) + 1,
+		mul_size(sizeof(WalUsage), nworkers), mul_size(sizeof(BufferUsage), nworkers)
+	};
+
+	for (int i = 0; i < lengthof(bytes); i++)
+		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
+	shm_toc_estimate_keys(&context->estimator, lengthof(bytes));
+	InitializeParallelDSM(context);
+	if (context->seg == NULL)
+		return false;
+	memcpy(make_piece(context, KEY_TASK, bytes[0]), task, bytes[0]);
+	team->share = make_piece(context, KEY_SHARE, bytes[1]);
+	gpusort_share_init(team->share, nchunks);
+	strcpy(make_piece(context, KEY_QUERY, bytes[2]), query);
+	team->wal_usage = make_piece(context, KEY_WAL_USAGE, bytes[3]);
+	team->buffer_usage = make_piece(context, KEY_BUFFER_USAGE, bytes[4]);
+	return true;
+}
+
+static bool
+begin_team(LoadTeam *team, int nworkers)
+{
+	EnterParallelMode();
+	team->context = CreateParallelContext("gpusort", "gpusort_load_worker", nworkers);
+	if (make_shared_memory(team))
+	{
+		LaunchParallelWorkers(team->context);
+		if (team->context->nworkers_launched > 0)
+			return true;
+	}
+	DestroyParallelContext(team->context);
+	ExitParallelMode();
+	return false;
+}
+
+static void
+end_team(LoadTeam *team)
+{
+	DestroyParallelContext(team->context);
+	ExitParallelMode();
+}
+
+void
+gpusort_load_worker(dsm_segment *segment, shm_toc *toc)
+{
+	GpuSortLoadTask *task = shm_toc_lookup(toc, KEY_TASK, false);
+	GpuSortLoadShare *share = shm_toc_lookup(toc, KEY_SHARE, false);
+	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
+	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
+	Relation	table;
+	GpuSortLoader *loader;
+
+	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, false);
+	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+	table = table_open(task->table, RowExclusiveLock);
+	loader = gpusort_loader_begin(task, table);
+	InstrStartParallelQuery();
+	while (gpusort_share_await_chunk(share))
+		gpusort_share_load(share, loader, NULL);
+	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
+	gpusort_loader_end(loader);
+	table_close(table, RowExclusiveLock);
+}
+
+/* ---------- the input ---------- */
+
+/*
+ * Move what is in the buffer to a chunk, and read more behind it.  A record that does not end there goes back to
+ * the buffer.  false: none ends.
+ */
+static bool
+add_chunk(LoadTeam *team, char *chunk)
+{
+	GpuSortLoadState *state = team->state;
+	Size		left = state->bytes - state->begin;
+	Size		bytes;
+	Size		whole;
+	gs_chunk	scanned;
+
+	memcpy(chunk, state->buffer + state->begin, left);
+	bytes = left + gpusort_source_read(&state->source, chunk + left, GPUSORT_LOAD_CHUNK_BYTES - left);
+	whole = bytes;
+	if (!state->source.at_end)
+	{
+		gs_chunk_scan(&state->task->dialect, chunk, bytes, &scanned);
+		whole = scanned.from[GS_STATE_PLAIN].last;
+	}
+	state->begin = 0;
+	state->bytes = bytes - whole;
+	memcpy(state->buffer, chunk + whole, state->bytes);
+	if (whole == 0)
+		return false;
+	gpusort_share_add(team->share, whole, state->source.at_end);
+	return true;
+}
+
+/* Add another chunk, if there is room; true: there won't be one. */
+static bool
+is_all_added(LoadTeam *team, bool *added)
+{
+	const GpuSortLoadSource *source = &team->state->source;
+	char	   *room = gpusort_share_room(team->share);
+
+	*added = false;
+	if (room == NULL)
+		return false;
+	if (!source->failed && !source->at_end)
+		*added = add_chunk(team, room);
+	if (*added && !source->at_end)
+		return false;
+	gpusort_share_close(team->share);
+	return true;
+}
+
+/* ---------- the leader ---------- */
+
+static void
+show_team_progress(const LoadTeam *team)
+{
+	gpusort_load_show_progress(team->state, gpusort_share_counts(team->share).rows);
+}
+
+static void
+lead_team(LoadTeam *team)
+{
+	bool		all_added = false;
+
+	for (;;)
+	{
+		bool		added = false;
+
+		CHECK_FOR_INTERRUPTS();
+		show_team_progress(team);
+		if (gpusort_share_load_left(team->share, team->left))
+			continue;
+		if (!all_added)
+			all_added = is_all_added(team, &added);
+		if (added || gpusort_share_load(team->share, team->loader, team->left))
+			continue;
+		if (all_added && gpusort_share_is_done(team->share))
+			return;
+		if (gpusort_share_has_ended(team->share))
+			return;
+		gpusort_share_wait(team->share);
+	}
+}
+
+/* What has not been loaded is put in front of what is in the buffer. */
+static void
+take_rest(LoadTeam *team)
+{
+	GpuSortLoadState *state = team->state;
+	Size		unloaded = gpusort_share_rest(team->share, NULL);
+	Size		left = state->bytes - state->begin;
+	char	   *buffer;
+
+	if (unloaded == 0)
+		return;
+	buffer = MemoryContextAllocHuge(GetMemoryChunkContext(state), unloaded + left);
+	gpusort_share_rest(team->share, buffer);
+	memcpy(buffer + unloaded, state->buffer + state->begin, left);
+	pfree(state->buffer);
+	state->buffer = buffer;
+	state->begin = 0;
+	state->bytes = unloaded + left;
+}
+
+static void
+finish_team(LoadTeam *team)
+{
+	GpuSortLoadState *state = team->state;
+	GpuSortLoadCounts counts;
+
+	gpusort_share_close(team->share);
+	WaitForParallelWorkersToFinish(team->context);
+	for (int i = 0; i < team->context->nworkers_launched; i++)
+		InstrAccumParallelQuery(&team->buffer_usage[i], &team->wal_usage[i]);
+	counts = gpusort_share_counts(team->share);
+	take_rest(team);
+	state->rows += counts.rows;
+	state->lines += counts.lines;
+}
+
+bool
+gpusort_load_together(GpuSortLoadState *state, int nworkers)
+{
+	LoadTeam	team = {.state = state};
+
+	if (!begin_team(&team, nworkers))
+		return false;
+	team.loader = gpusort_loader_begin(state->task, state->statement->table);
+	team.left = gpusort_loader_begin(state->task, state->statement->table);
+	lead_team(&team);
+	finish_team(&team);
+	gpusort_loader_end(team.loader);
+	gpusort_loader_end(team.left);
+	ereport(DEBUG1,
+			(errmsg_internal("gpusort loaded with %d workers", team.context->nworkers_launched)));
+	end_team(&team);
+	return true;
+}
