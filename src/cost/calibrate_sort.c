@@ -153,7 +153,7 @@ emit_rows(GpuSort *sort)
 		if (from % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (ahead > 0)
-			gpusort_fetch_block(sort, from, ahead, blocks[block]);
+			gpusort_fetch_block(sort, from, ahead, NULL, blocks[block]);
 		for (int i = 0; i < ahead; i++)
 			prefetch_line(blocks[block][i]);
 		if (from == 0)

@@ -174,6 +174,34 @@ gs_layout_add_plane(gs_layout *layout, unsigned index, const gs_plane *plane,
 	}
 }
 
+gs_unpacking
+gs_layout_find_word(const gs_layout *layout, unsigned plane, uint64_t only_word)
+{
+	gs_unpacking unpacking = {.min = only_word};
+	unsigned	below = 0;
+
+	for (unsigned i = layout->nfields; i-- > 0;)
+	{
+		const gs_field *field = &layout->fields[i];
+
+		if (field->plane == plane && field->is_null_flag)
+		{
+			unpacking.flag = UINT64_C(1) << below;
+			unpacking.flag_of_null = field->flag_invert ? 0 : unpacking.flag;
+		}
+		else if (field->plane == plane)
+		{
+			unpacking.width = field->width;
+			unpacking.key_shift = below;
+			unpacking.shift = field->shift;
+			unpacking.mask = gs_low_mask(field->width);
+			unpacking.min = field->min;
+		}
+		below += field->width;
+	}
+	return unpacking;
+}
+
 gs_cursor
 gs_layout_start(const gs_layout *layout)
 {

@@ -85,6 +85,37 @@ extern void gs_layout_clear(gs_layout *layout);
 extern void gs_layout_add_plane(gs_layout *layout, unsigned index, const gs_plane *plane,
 								const gs_plane_stats *stats, uint64_t nrows);
 
+/*
+ * How to have a plane's word back out of keys of at most 64 bits.  All of its words may be the
+ * same, and are in no key then.
+ */
+typedef struct gs_unpacking
+{
+	unsigned	width;			/* of its bits in the key; 0: the word is `min` */
+	unsigned	key_shift;		/* bits of the key below them */
+	unsigned	shift;			/* bits of the word that are left out below them */
+	uint64_t	mask;			/* width ones */
+	uint64_t	min;
+	uint64_t	flag;			/* of the key, the bit that tells nulls; 0: there is none */
+	uint64_t	flag_of_null;	/* that bit of a null's key */
+} gs_unpacking;
+
+static inline bool
+gs_unpack_is_null(const gs_unpacking *unpacking, uint64_t key)
+{
+	return unpacking->flag != 0 && (key & unpacking->flag) == unpacking->flag_of_null;
+}
+
+static inline uint64_t
+gs_unpack_word(const gs_unpacking *unpacking, uint64_t key)
+{
+	return ((key >> unpacking->key_shift & unpacking->mask) << unpacking->shift) + unpacking->min;
+}
+
+/* only_word: what the plane's words are if they are all the same.  Not of one that is numbered. */
+extern gs_unpacking gs_layout_find_word(const gs_layout *layout, unsigned plane,
+										uint64_t only_word);
+
 extern gs_cursor gs_layout_start(const gs_layout *layout);
 extern void gs_section_build(gs_section *section, const gs_layout *layout,
 							 gs_cursor *cursor, unsigned width);

@@ -31,6 +31,7 @@ typedef struct GpuSortBlock
 	uint64		from;			/* position of the first */
 	int			count;			/* 0: none loaded */
 	void	   *rows[GPUSORT_EMIT_BLOCK];
+	GpuSortRowRoom room[GPUSORT_EMIT_BLOCK];	/* where rows lie that are made of their keys */
 } GpuSortBlock;
 
 typedef struct GpuSortCursor
@@ -132,7 +133,7 @@ gpusort_cursor_load(GpuSortCursor *cursor, GpuSortBlock *block, uint64 from)
 	if (cursor->view != NULL)
 		gpusort_view_fetch(cursor->view, from, block->count, block->rows);
 	else
-		gpusort_fetch_block(cursor->sort, from, block->count, block->rows);
+		gpusort_fetch_block(cursor->sort, from, block->count, block->room, block->rows);
 }
 
 /* The rows in memory are about to go. */

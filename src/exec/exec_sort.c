@@ -56,6 +56,7 @@ typedef struct GpuSortScanState
 	GpuSort    *sort;			/* NULL before the first execution */
 	GpuSortCollectState *collect;	/* collects the rows, or NULL */
 	List	   *projections;	/* of the input's scans */
+	bool		is_viewed;		/* the node above looks into the result */
 	uint64		from_pages;		/* rows that came straight from pages, for EXPLAIN */
 	bool		sorted;
 	GpuSortPortionWorkers *workers; /* that read it back from temporary files, or NULL */
@@ -248,6 +249,7 @@ sort_input(GpuSortScanState *node)
 	}
 	node->bound = rows_wanted(node);
 	gpusort_set_bound(node->sort, node->bound);
+	(void) gpusort_make_rows_of_keys(node->sort, node->late == NULL && !node->is_viewed);
 	input.sort = node->sort;
 	if (node->collect != NULL)
 		gpusort_collect_for(node->collect, node->sort, node->context);
@@ -271,6 +273,7 @@ gpusort_sorted_view(PlanState *ps, GpuSortView *view)
 {
 	GpuSortScanState *node = (GpuSortScanState *) ps;
 
+	node->is_viewed = true;
 	if (!node->sorted)
 		sort_input(node);
 	if (node->late != NULL || node->cursor.tuplesort != NULL ||

@@ -221,6 +221,8 @@ gpusort_explain_report(const GpuSortReport *report, ExplainState *es)
 	else
 	{
 		explain_engine(&report->stats, es);
+		if (report->stats.of_keys && es->verbose)
+			ExplainPropertyText("Rows", "made of their keys", es);
 		if (report->stats.runs > 0)
 			explain_spill(&report->stats, es->timing, es);
 	}

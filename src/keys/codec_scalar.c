@@ -15,6 +15,7 @@
 #include "storage/itemptr.h"
 
 #include "keys/codec_private.h"
+#include "keys/key_inverse.h"
 
 /*
  * Floats are ordered by btfloat8cmp() with all NaNs equal and above infinity,
@@ -54,6 +55,21 @@ encode_float4(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 	f += 0.0f;
 	memcpy(&bits, &f, sizeof(bits));
 	key->words[0] = bits ^ ((uint32) ((int32) bits >> 31) | (UINT32_C(1) << 31));
+	return true;
+}
+
+/* Of the bits as they are. */
+static bool
+encode_distinct_float8(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
+{
+	key->words[0] = gpusort_word_of_float8_bits((uint64) value);
+	return true;
+}
+
+static bool
+encode_distinct_float4(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
+{
+	key->words[0] = gpusort_word_of_float4_bits((uint32) value);
 	return true;
 }
 
@@ -121,18 +137,21 @@ encode_tid(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 const GpuSortCodec gpusort_codec_bool = {
 	.name = "bool",
 	.nwords = 1,
+	.inverse = GPUSORT_INVERSE_UNSIGNED,
 	.encode = encode_bool,
 };
 
 const GpuSortCodec gpusort_codec_char = {
 	.name = "char",
 	.nwords = 1,
+	.inverse = GPUSORT_INVERSE_UNSIGNED,
 	.encode = encode_char,
 };
 
 const GpuSortCodec gpusort_codec_int2 = {
 	.name = "int2",
 	.nwords = 1,
+	.inverse = GPUSORT_INVERSE_SIGNED,
 	.encode = encode_int2,
 };
 
@@ -140,6 +159,7 @@ const GpuSortCodec gpusort_codec_int4 = {
 	.name = "int4",
 	.nwords = 1,
 	.integer_bytes = sizeof(int32),
+	.inverse = GPUSORT_INVERSE_SIGNED,
 	.encode = encode_int4,
 };
 
@@ -147,18 +167,21 @@ const GpuSortCodec gpusort_codec_int8 = {
 	.name = "int8",
 	.nwords = 1,
 	.integer_bytes = sizeof(int64),
+	.inverse = GPUSORT_INVERSE_SIGNED,
 	.encode = encode_int8,
 };
 
 const GpuSortCodec gpusort_codec_uint8 = {
 	.name = "uint8",
 	.nwords = 1,
+	.inverse = GPUSORT_INVERSE_UNSIGNED,
 	.encode = encode_uint8,
 };
 
 const GpuSortCodec gpusort_codec_oid = {
 	.name = "oid",
 	.nwords = 1,
+	.inverse = GPUSORT_INVERSE_UNSIGNED,
 	.encode = encode_oid,
 };
 
@@ -168,14 +191,30 @@ const GpuSortCodec gpusort_codec_tid = {
 	.encode = encode_tid,
 };
 
+static const GpuSortCodec distinct_float4 = {
+	.name = "float4",
+	.nwords = 1,
+	.inverse = GPUSORT_INVERSE_FLOAT4,
+	.encode = encode_distinct_float4,
+};
+
 const GpuSortCodec gpusort_codec_float4 = {
 	.name = "float4",
 	.nwords = 1,
+	.distinct = &distinct_float4,
 	.encode = encode_float4,
+};
+
+static const GpuSortCodec distinct_float8 = {
+	.name = "float8",
+	.nwords = 1,
+	.inverse = GPUSORT_INVERSE_FLOAT8,
+	.encode = encode_distinct_float8,
 };
 
 const GpuSortCodec gpusort_codec_float8 = {
 	.name = "float8",
 	.nwords = 1,
+	.distinct = &distinct_float8,
 	.encode = encode_float8,
 };

@@ -48,6 +48,16 @@ typedef enum GpuSortCollatedBy
 	GPUSORT_COLLATED_BY_ICU
 } GpuSortCollatedBy;
 
+/* How a word tells the value that it was made of (key_inverse.h). */
+typedef enum GpuSortInverse
+{
+	GPUSORT_INVERSE_NONE,		/* it does not, or there is more than a word */
+	GPUSORT_INVERSE_SIGNED,		/* word_from_int64() */
+	GPUSORT_INVERSE_UNSIGNED,	/* it is the value */
+	GPUSORT_INVERSE_FLOAT4,
+	GPUSORT_INVERSE_FLOAT8
+} GpuSortInverse;
+
 /* One normalised key, filled by encode(). */
 typedef struct GpuSortKey
 {
@@ -93,6 +103,11 @@ struct GpuSortCodec
 	uint8		nwords;
 	uint8		integer_bytes;	/* not 0: the word is that of a signed integer of
 								 * so many bytes, as the value itself is */
+	GpuSortInverse inverse;
+
+	/* Optional: a codec that has an inverse, and tells equal values apart. */
+	const GpuSortCodec *distinct;
+
 	/*
 	 * Whose library makes the keys, if any.  They cost far more than others, and their order
 	 * is not trusted to be that of the library's comparison: the result is to be verified.

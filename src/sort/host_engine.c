@@ -7,6 +7,7 @@
 #include "miscadmin.h"
 
 #include "sort/host_engine.h"
+#include "sort/key_rows.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_state.h"
 
@@ -64,10 +65,14 @@ gpusort_sort_on_host(GpuSort *sort)
 	args.workspace = sort->order.workspace->base;
 	args.workspace_bytes = sort->order.workspace->usable;
 	args.equal = needs_equal_rows(sort) ? RANGE_U64(sort->order.equal) : NULL;
+	args.want_keys = sort->key_rows.used;
 	args.progress = sort->progress;
 	gpusort_run_engine(&args, &result);
 
 	sort->order.ids = result.ids;
+	sort->order.keys = NULL;
+	if (result.keys != NULL)
+		gpusort_read_keys(sort, result.keys, result.layout);
 	sort->order.ready = sort->rows.count;
 	sort->stats.engine = GPUSORT_SORTED_BY_HOST;
 	sort->stats.key_bits = result.key_bits;

@@ -40,6 +40,8 @@ typedef struct GpuSortColumn
 	char		attalign;
 
 	GpuSortEncoder encoder;
+	const GpuSortCodec *stored_codec;	/* the encoder's: of rows that are stored, */
+	const GpuSortCodec *distinct_codec; /* ... or made of their keys (key_rows.h) */
 	uint64		flip;			/* all ones for descending order */
 
 	/* byte string part, if the codec has one */

@@ -14,6 +14,7 @@
 #include "elapsed.h"
 #include "interrupts.h"
 #include "memory/pool.h"
+#include "sort/key_rows.h"
 #include "sort/key_strings.h"
 #include "sort/parts_join.h"
 #include "sort/parts_layout.h"
@@ -189,7 +190,8 @@ copy_rest(const Join *join, const PartEntry *part)
 	uint64		from = granule_rows(part);
 	Stretch		rest = {part, from, part->nrows - from};
 
-	copy_elements(join, sort->rows.refs, rest, sizeof(uint32));
+	if (!sort->key_rows.used)
+		copy_elements(join, sort->rows.refs, rest, sizeof(uint32));
 	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
 		GpuSortColumn *column = &sort->keys.columns[i];
@@ -350,6 +352,7 @@ join_parts(Join *join)
 	GpuSortPoolAccount *account = &sort->memory.pool_account;
 
 	account->max_extents = parts->max_extents;
+	gpusort_use_key_rows(sort, parts->key_rows);
 	if (join->nparts > 0)
 	{
 		gpusort_visit_ranges(sort, 0, adopt_extents, join);

@@ -67,6 +67,7 @@ struct GpuSortParts
 	double		all_rows;		/* that are expected */
 	FileSet		files;			/* the leader's */
 	bool		may_spill;
+	bool		key_rows;		/* rows are made of their keys (key_rows.h) */
 
 	/* counters: of what has been given out so far */
 	pg_atomic_uint32 extents;

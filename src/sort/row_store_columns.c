@@ -468,3 +468,25 @@ gpusort_row_store_put_columns(GpuSort *sort, HeapTuple tuple, GpuSortStoredRow *
 	*offsets = fixed ? sort->rows.template.offsets : selection->offsets;
 	return true;
 }
+
+bool
+gpusort_row_store_find_columns(GpuSort *sort, HeapTuple tuple, const char **found)
+{
+	GpuSortSelection *selection = sort->rows.selection;
+	bool		any_nulls = find_other_values(selection) || HeapTupleHasNulls(tuple);
+	const char *data = (const char *) tuple->t_data + tuple->t_data->t_hoff;
+	bool		fixed = selection->fixed && !any_nulls;
+
+	if (HeapTupleHeaderGetNatts(tuple->t_data) < selection->natts)
+		return false;
+	if (!fixed)
+		find_values(selection, tuple);
+	for (int i = 0; i < selection->ncolumns; i++)
+	{
+		const SelectedColumn *column = &selection->columns[i];
+
+		found[i] = fixed && !column->is_value ? data + column->fixed_offset
+			: selection->values[column->attribute];
+	}
+	return true;
+}

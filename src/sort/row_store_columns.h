@@ -21,6 +21,12 @@ extern void gpusort_row_store_select_none(GpuSort *sort);
 extern AttrNumber gpusort_row_store_selected(const GpuSort *sort, AttrNumber attno, int *offset);
 
 /*
+ * Where the values of a row are, by column, of the columns selected of a tuple on a page; NULL:
+ * null.  Of sort columns.  False if the tuple is shorter than the table's are.
+ */
+extern bool gpusort_row_store_find_columns(GpuSort *sort, HeapTuple tuple, const char **found);
+
+/*
  * Store the columns selected of a tuple on a page.  *offsets is where they lie in
  * the row, which is their source, 0 for nulls, of sort columns; valid until the next one.  False, and no
  * trace, if there is no room, or if the tuple is shorter than the table's are.

@@ -9,6 +9,7 @@
 #include "utils/tuplesort.h"
 
 #include "elapsed.h"
+#include "sort/key_rows.h"
 #include "sort/memory_at_hand.h"
 #include "sort/row_store_index.h"
 #include "sort/sort_bound.h"
@@ -30,6 +31,7 @@ gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 
 	sort->random_access = random_access;
 	gpusort_make_minimal_template(&sort->rows.template, sort->desc);
+	gpusort_prepare_key_rows(sort);
 	if (gpusort_ranges_are_many() || !gpusort_acquire_ranges(sort))
 	{
 		gpusort_release_state(sort);
@@ -144,6 +146,7 @@ gpusort_perform(GpuSort *sort)
 	if (sort->tuplesort == NULL)
 		(void) gpusort_watch_enter(sort, GPUSORT_PHASE_SORT);
 	sort->stats.bound = sort->bound.rows;
+	sort->stats.of_keys = sort->key_rows.used;
 	/* one that has failed */
 	if (sort->stats.handover != GPUSORT_HANDOVER_NONE && sort->optional)
 		return;

@@ -79,6 +79,7 @@ typedef struct GpuSortStats
 	uint64		refined_rows;	/* rows ordered by more than the first words of
 								 * strings, or than one item of the engine */
 	bool		presorted;
+	bool		of_keys;		/* rows were made of their keys when they were returned */
 	bool		verified;
 	uint64		repaired_rows;	/* that the verification has put in their places */
 	uint64		memory_bytes;	/* private memory of rows, planes and workspace */
@@ -107,6 +108,15 @@ typedef struct GpuSortStats
 } GpuSortStats;
 
 typedef struct GpuSort GpuSort;
+
+/* Most columns of rows that are made of their keys. */
+#define GPUSORT_KEY_ROW_COLUMNS	4
+
+/* ... and room for one. */
+typedef struct GpuSortRowRoom
+{
+	uint64		words[2 + GPUSORT_KEY_ROW_COLUMNS];
+} GpuSortRowRoom;
 
 /*
  * Begin a sort of rows of the given descriptor, which must outlive it.

@@ -5,6 +5,8 @@
 #include "postgres.h"
 
 #include "prefetch.h"
+#include "settings.h"
+#include "sort/key_rows.h"
 #include "sort/sort_await.h"
 #include "sort/sort_fetch.h"
 #include "sort/sort_portions.h"
@@ -22,7 +24,7 @@ fetch_reordered(GpuSort *sort, uint64 from, int count, void **rows)
 }
 
 void
-gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
+gpusort_fetch_block(GpuSort *sort, uint64 from, int count, GpuSortRowRoom *room, void **rows)
 {
 	const GpuSortRowPlaces *places = &sort->rows.places;
 	uint64		left;
@@ -45,6 +47,11 @@ gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
 		fetch_reordered(sort, from, count, rows);
 		return;
 	}
+	if (sort->key_rows.used)
+	{
+		gpusort_make_key_rows(sort, from, count, ahead_to, room, rows);
+		return;
+	}
 	order = sort->order.ids + from;
 	for (int i = 0; i < count; i++)
 		rows[i] = gpusort_row_at(places, order[i]);
@@ -53,6 +60,15 @@ gpusort_fetch_block(GpuSort *sort, uint64 from, int count, void **rows)
 	for (int i = count; i < ahead_to; i++)
 		if (!gpusort_place_is_known(places, order[i]))
 			prefetch_line(&places->refs[order[i]]);
+}
+
+bool
+gpusort_make_rows_of_keys(GpuSort *sort, bool wanted)
+{
+	if (sort->tuplesort != NULL)
+		return false;
+	gpusort_use_key_rows(sort, wanted && !gpusort_verify && sort->bound.rows == 0);
+	return sort->key_rows.used;
 }
 
 void

@@ -16,13 +16,21 @@
 extern void gpusort_fetch_window(GpuSort *sort, uint64 position, uint64 *from, uint64 *to);
 
 /*
+ * Let rows be made of their keys when they are fetched, if all of their columns are sort columns
+ * whose keys tell the values; false: they are stored.  Only while there are none, and not if others
+ * look into the result (sort_view.h) or a bound is known.
+ */
+extern bool gpusort_make_rows_of_keys(GpuSort *sort, bool wanted);
+
+/*
  * Store the pointers of rows at positions from .. from + count - 1 in rows[],
  * and prefetch what that takes for the block after them; the tuples themselves
  * (MinimalTuple or IndexTuple) are the caller's to prefetch.  They stay valid
- * until another window is asked for, reset or end.  Only while gpusort_tuplesort() is NULL.
+ * until another window is asked for, reset or end, and as long as what is in room[], where rows
+ * that are made of their keys lie.  Only while gpusort_tuplesort() is NULL.
  */
 extern void gpusort_fetch_block(GpuSort *sort, uint64 from, int count,
-								void **rows);
+								GpuSortRowRoom *room, void **rows);
 
 /*
  * Nobody knows when more rows will be fetched from the sorts that live in a memory context or

@@ -15,6 +15,7 @@
 
 #include "interrupts.h"
 #include "runs/run_reader.h"
+#include "sort/key_rows.h"
 #include "sort/row_store.h"
 #include "sort/sort_handover.h"
 #include "sort/sort_memory.h"
@@ -58,6 +59,26 @@ move_runs(GpuSort *sort)
 	spill->rows = 0;
 }
 
+/* Move rows that are made of their keys into the tuplesort. */
+static void
+move_key_rows(GpuSort *sort)
+{
+	TupleTableSlot *slot = gpusort_row_slot(sort);
+	GpuSortRowRoom room;
+
+	for (uint64 id = 0; id < sort->rows.count; id++)
+	{
+		if (id % GPUSORT_INTERRUPT_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		gpusort_make_key_row(sort, (uint32) id, &room);
+		ExecStoreMinimalTuple((MinimalTuple) &room, slot, false);
+		tuplesort_puttupleslot(sort->tuplesort, slot);
+	}
+	ExecClearTuple(slot);
+	gpusort_discard_planes(sort);
+	sort->rows.count = 0;
+}
+
 void
 gpusort_move_to_tuplesort(GpuSort *sort)
 {
@@ -70,6 +91,11 @@ gpusort_move_to_tuplesort(GpuSort *sort)
 		move_runs(sort);
 	if (rows->count == 0)
 		return;
+	if (sort->key_rows.used)
+	{
+		move_key_rows(sort);
+		return;
+	}
 	gpusort_discard_planes(sort);
 	for (uint64 id = 0; id < rows->count; id++)
 	{

@@ -12,6 +12,7 @@
 #include "utils/rel.h"
 
 #include "memory/pool.h"
+#include "sort/key_rows.h"
 #include "sort/key_strings.h"
 #include "sort/parts_layout.h"
 #include "sort/parts_owner.h"
@@ -81,10 +82,13 @@ gpusort_parts_create(GpuSort *sort, int participants, double all_rows)
 	pg_atomic_init_u32(&parts->kept_extents, 0);
 	parts->all_rows = all_rows;
 	parts->may_spill = gpusort_enable_spill;
+	parts->key_rows = sort->key_rows.used;
 	if (parts->may_spill)
 		parts->files = *gpusort_share_files(sort, participants);
 
 	account->max_extents = 0;
+	/* rows that no part takes, which are put again behind the others */
+	gpusort_use_key_rows(sort, false);
 	return parts;
 }
 
@@ -128,6 +132,7 @@ begin_part(GpuSortParts *parts, GpuSort *part)
 		Min(parts->max_extents, pg_atomic_read_u32(&parts->kept_extents));
 	if (parts->may_spill)
 		gpusort_use_shared_files(part, &parts->files, &parts->nfiles);
+	gpusort_use_key_rows(part, parts->key_rows);
 	if (gpusort_acquire_ranges(part))
 	{
 		gpusort_watch_begin(part);
@@ -143,6 +148,7 @@ gpusort_parts_begin_part(GpuSortParts *parts, TupleDesc desc, const GpuSortSpec 
 	GpuSort    *part = gpusort_make_state(desc, spec, 0);
 
 	gpusort_make_minimal_template(&part->rows.template, desc);
+	gpusort_prepare_key_rows(part);
 	return begin_part(parts, part);
 }
 
@@ -215,7 +221,8 @@ move_refs(const GpuSortRows *rows, GpuSortKeys *keys, uint32 first_row_extent)
 	size_t		offset = first_row_extent * EXTENT_BYTES;
 	uint32		units = (uint32) (offset / rows->places.unit);
 
-	if (offset == 0)
+	/* rows that are made of their keys have none */
+	if (offset == 0 || rows->used == 0)
 		return;
 	for (uint64 id = 0; id < rows->count; id++)
 		rows->places.refs[id] += units;

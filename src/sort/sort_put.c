@@ -262,6 +262,22 @@ put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row
 	return true;
 }
 
+/* Encode the sort columns from where their values were found; NULL: null. */
+static pg_always_inline bool
+put_found_keys(GpuSort *sort, const char *const *found, uint32 id)
+{
+	for (int i = 0; i < sort->keys.ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->keys.columns[i];
+		const char *value = found[column->attno - 1];
+
+		if (!(value == NULL ? put_key(sort, column, id, (Datum) 0, true, NULL) :
+			  put_stored_key(sort, column, id, value, NULL)))
+			return false;
+	}
+	return true;
+}
+
 /* Encode the sort columns from these places in the stored row. */
 static pg_always_inline bool
 put_placed_keys(GpuSort *sort, const uint32 *offsets, const GpuSortStoredRow *row, uint32 id)
@@ -312,7 +328,8 @@ begin_row(GpuSort *sort)
 		sort->keys.value_refused = true;
 		return false;
 	}
-	return true;
+	return !unlikely(gpusort_inject_fault == GPUSORT_FAULT_MEMORY && sort->key_rows.used &&
+					 sort->rows.count >= FAULT_ROW);
 }
 
 /* Note where the next row lies. */
@@ -325,12 +342,13 @@ put_row_ref(GpuSort *sort, uint32 id, size_t offset)
 	sort->rows.places.uniform &= offset == id * sort->rows.places.stride;
 }
 
-/* Where the values of a row are to be found: one of the four. */
+/* Where the values of a row are to be found: one of the five. */
 typedef struct RowValues
 {
 	TupleTableSlot *slot;
 	HeapTupleHeader tuple;		/* at fixed places */
 	const uint32 *offsets;		/* at these places in the stored row; 0: null */
+	const char *const *found;	/* here, by attribute, of a row that is not stored */
 	const Datum *values;		/* of an index tuple */
 	const bool *isnull;
 } RowValues;
@@ -363,13 +381,16 @@ finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
 	MemoryContext old = CurrentMemoryContext;
 	bool		stored;
 
-	put_row_ref(sort, id, row->offset);
+	if (!sort->key_rows.used)
+		put_row_ref(sort, id, row->offset);
 	if (sort->keys.any_bytes)
 		old = MemoryContextSwitchTo(sort->scratch);
 	if (values->slot != NULL)
 		stored = put_slot_keys(sort, values->slot, row, id);
 	else if (values->tuple != NULL)
 		stored = put_fixed_keys(sort, values->tuple, row, id);
+	else if (values->found != NULL)
+		stored = put_found_keys(sort, values->found, id);
 	else if (values->offsets != NULL)
 		stored = put_placed_keys(sort, values->offsets, row, id);
 	else
@@ -395,13 +416,10 @@ finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
 	return true;
 }
 
-/* Find the values of a row that was made of a slot's where they will stay. */
+/* Find the values of a tuple. */
 static void
-look_into_stored_row(GpuSort *sort, GpuSortStoredRow *row, RowValues *values)
+look_into_tuple(GpuSort *sort, MinimalTuple tuple, RowValues *values)
 {
-	MinimalTuple tuple = (MinimalTuple) (sort->rows.places.base + row->offset);
-
-	stored_row_is_source(&sort->rows, row, tuple->t_len);
 	*values = (RowValues) {0};
 	if (sort->keys.fixed && (tuple->t_infomask & HEAP_HASNULL) == 0 &&
 		HeapTupleHeaderGetNatts(tuple) >= sort->keys.max_attno)
@@ -411,6 +429,16 @@ look_into_stored_row(GpuSort *sort, GpuSortStoredRow *row, RowValues *values)
 		values->slot = gpusort_row_slot(sort);
 		ExecStoreMinimalTuple(tuple, values->slot, false);
 	}
+}
+
+/* Find the values of a row that was made of a slot's where they will stay. */
+static void
+look_into_stored_row(GpuSort *sort, GpuSortStoredRow *row, RowValues *values)
+{
+	MinimalTuple tuple = (MinimalTuple) (sort->rows.places.base + row->offset);
+
+	stored_row_is_source(&sort->rows, row, tuple->t_len);
+	look_into_tuple(sort, tuple, values);
 }
 
 /*
@@ -452,7 +480,8 @@ store_slot(GpuSort *sort, TupleTableSlot *slot)
 	RowValues	values = {.slot = slot};
 	GpuSortStoredRow row;
 
-	if (!begin_row(sort) || !gpusort_row_store_put(sort, slot, &row))
+	if (!begin_row(sort) ||
+		(!sort->key_rows.used && !gpusort_row_store_put(sort, slot, &row)))
 		return false;
 	if (sort->keys.any_bytes && row.source == NULL)
 		look_into_stored_row(sort, &row, &values);
@@ -572,7 +601,8 @@ gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple)
 		HeapTupleHeaderGetNatts(tuple->t_data) < sort->keys.max_attno ||
 		sort->tuplesort != NULL)
 		return false;
-	if (!begin_row(sort) || !gpusort_row_store_put_tuple(sort, tuple, &row) ||
+	if (!begin_row(sort) ||
+		(!sort->key_rows.used && !gpusort_row_store_put_tuple(sort, tuple, &row)) ||
 		!finish_row(sort, &(RowValues) {.tuple = tuple->t_data}, &row, rows_used))
 		return false;
 	sort->stats.rows++;
@@ -595,6 +625,19 @@ gpusort_select_columns(GpuSort *sort, const GpuSortRowColumns *columns)
 	return true;
 }
 
+/* Take in the keys of a tuple, of which the row will be made. */
+static bool
+put_heap_keys(GpuSort *sort, HeapTuple tuple)
+{
+	const char *found[GPUSORT_KEY_ROW_COLUMNS];
+
+	if (!begin_row(sort) || !gpusort_row_store_find_columns(sort, tuple, found) ||
+		!finish_row(sort, &(RowValues) {.found = found}, NULL, sort->rows.used))
+		return false;
+	sort->stats.rows++;
+	return true;
+}
+
 bool
 gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple)
 {
@@ -604,6 +647,8 @@ gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple)
 
 	if (drop_heap_tuple(sort, tuple->t_data))
 		return true;
+	if (sort->key_rows.used && sort->tuplesort == NULL)
+		return put_heap_keys(sort, tuple);
 	if (sort->tuplesort != NULL || !begin_row(sort) ||
 		!gpusort_row_store_put_columns(sort, tuple, &row, &values.offsets) ||
 		!finish_row(sort, &values, &row, rows_used))
@@ -701,6 +746,11 @@ gpusort_put_stored_tuple(GpuSort *sort, const void *tuple)
 
 	if (sort->index_rows)
 		return take_index_tuple(sort, (IndexTuple) tuple);
+	if (sort->key_rows.used)
+	{
+		look_into_tuple(sort, (MinimalTuple) tuple, &values);
+		return begin_row(sort) && finish_row(sort, &values, NULL, rows_used);
+	}
 	size = ((MinimalTuple) tuple)->t_len;
 	if (!begin_row(sort) || !gpusort_row_store_reserve(sort, size, &row.offset))
 		return false;

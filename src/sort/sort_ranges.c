@@ -48,7 +48,9 @@ visit_columns(GpuSortKeys *keys, uint64 rows, GpuSortRangeVisitor visit, void *a
 bool
 gpusort_visit_planes(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit, void *arg)
 {
-	return visit_range(&sort->rows.refs, rows * sizeof(uint32), visit, arg) &&
+	size_t		refs_bytes = sort->key_rows.used ? 0 : rows * sizeof(uint32);
+
+	return visit_range(&sort->rows.refs, refs_bytes, visit, arg) &&
 		visit_columns(&sort->keys, rows, visit, arg);
 }
 

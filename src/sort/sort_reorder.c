@@ -57,7 +57,7 @@ may_pay(const GpuSort *sort, uint64 rows)
 {
 	size_t		row_bytes = average_row_bytes(&sort->rows);
 
-	if (sort->keys.untrusted || sort->index.any_dead || gpusort_range_is_private(sort->rows.store))
+	if (sort->key_rows.used || sort->keys.untrusted || sort->index.any_dead || gpusort_range_is_private(sort->rows.store))
 		return false;
 	switch ((GpuSortReorderRows) gpusort_reorder_rows)
 	{

@@ -14,6 +14,8 @@
 #include "interrupts.h"
 #include "prefetch.h"
 #include "settings.h"
+#include "sort/key_rows.h"
+#include "sort/sort_await.h"
 #include "sort/sort_compare.h"
 #include "sort/sort_handover.h"
 #include "sort/sort_memory.h"
@@ -21,8 +23,8 @@
 #include "sort/sort_rows.h"
 #include "sort/sort_spill.h"
 #include "sort/sort_state.h"
-#include "sort/sort_watch.h"
 #include "sort/sort_view.h"
+#include "sort/sort_watch.h"
 #include "sort/spill_plan.h"
 #include "sort/spill_files.h"
 
@@ -33,25 +35,39 @@
 #define LINE_BYTES		64
 #define PREFETCH_BYTES	(4 * LINE_BYTES)
 
-static int
-load_block(const GpuSortView *view, uint64 from, void **rows)
+/* Pointers of rows, and room for those that are made of their keys. */
+typedef struct Block
 {
-	int			count = (int) Min(view->nrows - from, BLOCK_ROWS);
+	void	   *rows[BLOCK_ROWS];
+	GpuSortRowRoom room[BLOCK_ROWS];
+} Block;
+
+static int
+load_block(GpuSort *sort, const GpuSortView *view, uint64 from, Block *block)
+{
+	uint64		left = sort->rows.count - from;
+	int			count = (int) Min(left, BLOCK_ROWS);
 
 	if (count == 0)
 		return 0;
-	gpusort_view_fetch(view, from, count, rows);
+	if (sort->key_rows.used)
+	{
+		gpusort_make_key_rows(sort, from, count, (int) Min(left, 2 * BLOCK_ROWS), block->room,
+							  block->rows);
+		return count;
+	}
+	gpusort_view_fetch(view, from, count, block->rows);
 	for (int i = 0; i < count; i++)
 		for (size_t at = 0; at < Min(view->row_bytes, PREFETCH_BYTES); at += LINE_BYTES)
-			prefetch_line((char *) rows[i] + at);
+			prefetch_line((char *) block->rows[i] + at);
 	return count;
 }
 
 void
 gpusort_write_rows(GpuSort *sort, GpuSortRunFile *file)
 {
-	void	   *blocks[2][BLOCK_ROWS];
-	GpuSortView view;
+	Block		blocks[2];
+	GpuSortView view = {.nrows = 0};
 	instr_time	start;
 	uint64		bytes_before = file->bytes;
 	uint64		kept_before = gpusort_run_file_kept(file);
@@ -60,16 +76,19 @@ gpusort_write_rows(GpuSort *sort, GpuSortRunFile *file)
 	int			count;
 
 	INSTR_TIME_SET_CURRENT(start);
-	gpusort_view(sort, &view);
-	count = load_block(&view, 0, blocks[0]);
+	if (sort->key_rows.used)
+		gpusort_await_all(sort);
+	else
+		gpusort_view(sort, &view);
+	count = load_block(sort, &view, 0, &blocks[0]);
 	for (int which = 0; count > 0; which ^= 1)
 	{
-		int			next = load_block(&view, from + count, blocks[which ^ 1]);
+		int			next = load_block(sort, &view, from + count, &blocks[which ^ 1]);
 
 		if (from % GPUSORT_INTERRUPT_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < count; i++)
-			gpusort_run_append(file, blocks[which][i]);
+			gpusort_run_append(file, blocks[which].rows[i]);
 		from += count;
 		count = next;
 	}

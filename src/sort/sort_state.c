@@ -72,6 +72,7 @@ gpusort_forget_rows(GpuSort *sort)
 	gpusort_forget_values(&sort->keys);
 	sort->index = (GpuSortIndexFacts) {.tids_ordered = true};
 	gpusort_forget_trim(sort);
+	sort->order.keys = NULL;
 	sort->order.ready = 0;
 	sort->order.performed = false;
 }

@@ -14,6 +14,7 @@
 
 #include "lib/ilist.h"
 
+#include "engine/gs_layout.h"
 #include "service/service_client.h"
 #include "settings.h"
 #include "sort/key_columns.h"
@@ -89,12 +90,32 @@ typedef struct GpuSortOrder
 	uint32	   *ids;			/* row ids by position: the engine's, in workspace,
 								 * or a copy in refined, if there are ties to
 								 * refine */
+	const uint64 *keys;			/* NULL, or keys by position, in workspace: no ids */
 	uint64		ready;			/* so many positions of ids are valid */
 	GpuSortRange *refined;
 	GpuSortRange *equal;		/* engine's bitmap, for the refinement; exact after it
 								 * if the sort is to tell */
 	bool		performed;
 } GpuSortOrder;
+
+/* A column of rows that are made of their keys. */
+typedef struct GpuSortKeyRowColumn
+{
+	GpuSortColumn *column;
+	GpuSortInverse inverse;
+	int			bytes;			/* of its value, */
+	uint32		offset;			/* ... at this place in a row without nulls */
+	gs_unpacking unpacking;		/* of order.keys */
+	bool		always_null;
+} GpuSortKeyRowColumn;
+
+/* Rows that are made of their keys (key_rows.h). */
+typedef struct GpuSortKeyRows
+{
+	bool		possible;
+	bool		used;			/* there are no stored rows */
+	GpuSortKeyRowColumn columns[GPUSORT_KEY_ROW_COLUMNS];	/* by attribute */
+} GpuSortKeyRows;
 
 /* A portion of the runs. */
 typedef struct GpuSortWindow
@@ -147,6 +168,7 @@ struct GpuSort
 	GpuSortIndexFacts index;
 	GpuSortMemory memory;
 	GpuSortBound bound;
+	GpuSortKeyRows key_rows;
 	GpuSortOrder order;
 	struct GpuSortParts *parts;	/* that were joined to it; NULL: none */
 	int			group_columns;	/* rows that are equal in so many are not divided among processes */
@@ -193,7 +215,8 @@ needs_refinement(const GpuSort *sort)
 static inline bool
 needs_verification(const GpuSort *sort)
 {
-	return (gpusort_verify || sort->keys.untrusted) && sort->rows.count >= 2;
+	return (gpusort_verify || sort->keys.untrusted) && sort->rows.count >= 2 &&
+		!sort->key_rows.used;
 }
 
 /*

@@ -21,7 +21,7 @@ all_reordered(const GpuSort *sort)
 void
 gpusort_view(GpuSort *sort, GpuSortView *view)
 {
-	Assert(sort->tuplesort == NULL);
+	Assert(sort->tuplesort == NULL && (!sort->key_rows.used || sort->window.mapped));
 	gpusort_await_all(sort);
 	if (sort->window.mapped)
 	{

@@ -26,7 +26,9 @@ gpusort_watch_rows(GpuSort *sort)
 	if (sort->activity == NULL)
 		return;
 	sort->activity->rows = (int64) sort->stats.rows;
-	sort->activity->bytes = (int64) sort->rows.used;
+	sort->activity->bytes = (int64) (sort->key_rows.used
+									 ? sort->rows.count * sort->keys.ncolumns * sizeof(uint64)
+									 : sort->rows.used);
 }
 
 #endif							/* GPUSORT_SORT_WATCH_H */

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "settings.h"
+#include "sort/key_rows.h"
 #include "sort/memory_at_hand.h"
 #include "sort/sort_ranges.h"
 #include "sort/spill_files.h"
@@ -60,13 +61,15 @@ find_facts(GpuSort *sort, bool is_full)
 	double		shares = gpusort_shares(&sort->memory);
 	double		ranges = gpusort_count_ranges(sort);
 	double		range_extents = gpusort_force ? MIN_FORCED_RANGE_EXTENTS : MIN_RANGE_EXTENTS;
-	double		row_bytes = Max(average_row_bytes(&sort->rows), MAXIMUM_ALIGNOF);
+	bool		stored = !sort->key_rows.used;
+	double		row_bytes = Max(stored ? average_row_bytes(&sort->rows)
+								: gpusort_key_row_bytes(sort), MAXIMUM_ALIGNOF);
 
 	return (Facts) {
 		.shares = shares,
 		.rows = expected_rows(sort, is_full),
 		.row_bytes = row_bytes,
-		.row_factor = 1 + gpusort_bytes_beside_row(sort) / row_bytes,
+		.row_factor = (stored ? 1 : 0) + gpusort_bytes_beside_row(sort) / row_bytes,
 		.pool_bytes = (double) gpusort_pool_bytes_at_hand(sort) / shares,
 		.slack_bytes = ranges * GSD_EXTENT_BYTES / 2,
 		.least_bytes = ranges * range_extents * GSD_EXTENT_BYTES

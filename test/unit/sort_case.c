@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/gs_layout.h"
+
 #include "case_data.h"
 #include "reference.h"
 #include "sort_case.h"
@@ -106,6 +108,80 @@ find_fault(const sort_case *c, const case_data *data, const uint64_t *expected_i
 	return fault;
 }
 
+/* Is this word, or null, what a key says of a row? */
+static bool
+key_tells(const gs_unpacking *unpacking, const gs_plane *plane, uint64_t key, uint64_t row)
+{
+	bool		is_null = plane->nulls != NULL && plane->null_order != GS_NULLS_NONE &&
+		(plane->nulls[row >> 6] >> (row & 63) & 1) != 0;
+
+	if (plane->nulls != NULL && plane->null_order == GS_NULLS_NONE)
+		return true;
+	/* of a plane of nulls only keys say nothing */
+	if (is_null)
+		return gs_unpack_is_null(unpacking, key) || unpacking->width + unpacking->flag == 0;
+	return !gs_unpack_is_null(unpacking, key) && gs_unpack_word(unpacking, key) == plane->words[row];
+}
+
+/* Any word of the plane that counts. */
+static uint64_t
+word_of(const gs_plane *plane, uint64_t nrows)
+{
+	for (uint64_t row = 0; row < nrows; row++)
+		if (plane->nulls == NULL || (plane->nulls[row >> 6] >> (row & 63) & 1) == 0)
+			return plane->words[row];
+	return 0;
+}
+
+/* The keys of all rows in order, from which their words can be had, but for those that are numbered. */
+static const char *
+find_fault_of_keys(const gs_sort_result *result, const sort_case *c, const case_data *data,
+				   const uint64_t *expected_ids)
+{
+	for (unsigned p = 0; p < c->nplanes; p++)
+	{
+		const gs_plane *plane = &data->planes[p];
+		gs_unpacking unpacking = gs_layout_find_word(result->layout, p,
+													 word_of(plane, c->nrows));
+
+		for (uint64_t i = 0; plane->numbering == NULL && i < c->nrows; i++)
+			if (!key_tells(&unpacking, plane, result->keys[i], expected_ids[i]))
+				return "keys";
+	}
+	return NULL;
+}
+
+/* The same sort once more, by keys only.  NULL if all is well. */
+static const char *
+find_fault_by_keys(const sort_case *c, const case_data *data, const uint64_t *expected_ids)
+{
+	guarded		workspace = guarded_alloc(gs_sort_workspace_bytes(c->nrows));
+	const char *fault = NULL;
+	gs_sort_result result;
+	gs_sort_args args = {
+		.nrows = c->nrows,
+		.nplanes = c->nplanes,
+		.planes = data->planes,
+		.id_bytes = c->id_bytes,
+		.want_keys = true,
+		.workspace = guarded_data(&workspace),
+		.workspace_bytes = workspace.bytes,
+	};
+
+	if (gs_sort(&args, &result) != GS_OK)
+		fault = "status by keys";
+	else if ((result.keys != NULL) != (result.key_bits > 0 && result.key_bits <= 64))
+		fault = "keys or ids";
+	else if (result.keys != NULL)
+		fault = find_fault_of_keys(&result, c, data, expected_ids);
+	else if (case_first_difference(result.ids, expected_ids, c) < c->nrows)
+		fault = "order by keys";
+	if (fault == NULL && !guarded_intact(&workspace))
+		fault = "red zones by keys";
+	guarded_free(&workspace);
+	return fault;
+}
+
 bool
 sort_case_passes(const sort_case *c, gs_sort_result *result)
 {
@@ -118,6 +194,8 @@ sort_case_passes(const sort_case *c, gs_sort_result *result)
 	case_data_fill(data, c);
 	reference_sort(ids, equal, data->copies, c->nplanes, c->nrows);
 	fault = find_fault(c, data, ids, equal, result != NULL ? result : &own_result);
+	if (fault == NULL)
+		fault = find_fault_by_keys(c, data, ids);
 	if (fault != NULL)
 		case_describe(c, fault);
 	case_data_free(data, c);

@@ -7,7 +7,7 @@
  * (gs_radix_bits); then the runs that tie on those, by the bits below.
  *
  * Both compare items as integers, with the row id in the low bits: they are
- * stable, and no two items are the same.  The recursion from radix sort to its
+ * stable, and no two items are the same, but for those of a sort of keys only.  The recursion from radix sort to its
  * ties ends after few levels, for each uses up more than log2(RANK_ROWS) bits.
  */
 #include <string.h>
@@ -42,6 +42,24 @@ rank_sort(uint64_t *restrict items, uint64_t *restrict spare, uint64_t count)
 		uint64_t	rank = 0;
 
 		for (uint64_t j = 0; j < count; j++)
+			rank += items[j] < item;
+		spare[rank] = item;
+	}
+	memcpy(items, spare, count * sizeof(*items));
+}
+
+/* The same of items of which some may be the same. */
+static void
+rank_sort_keys(uint64_t *restrict items, uint64_t *restrict spare, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+	{
+		uint64_t	item = items[i];
+		uint64_t	rank = 0;
+
+		for (uint64_t j = 0; j < i; j++)
+			rank += items[j] <= item;
+		for (uint64_t j = i + 1; j < count; j++)
 			rank += items[j] < item;
 		spare[rank] = item;
 	}
@@ -134,7 +152,10 @@ gs_items_sort(gs_job *job, gs_range range)
 
 	if (count > RANK_ROWS)
 		return sort_radix(job, range);
-	rank_sort(job->items + range.begin, job->spare + range.begin, count);
+	if (job->keys_only)
+		rank_sort_keys(job->items + range.begin, job->spare + range.begin, count);
+	else
+		rank_sort(job->items + range.begin, job->spare + range.begin, count);
 	return !gs_job_cancelled(job, count);
 }
 

@@ -4,7 +4,8 @@
  *
  * An *item* is one word per row: the bits of the section in front, the row id in
  * the low id_bits.  Ids make all items different, so sorting items as plain
- * integers is stable by construction.
+ * integers is stable by construction.  Of a sort of keys only, items are keys, and may
+ * be the same.
  */
 #ifndef GS_JOB_H
 #define GS_JOB_H
@@ -42,6 +43,7 @@ typedef struct gs_job
 	const volatile int *also_cancel;
 	gs_progress *progress;		/* may be NULL */
 	unsigned	id_bits;
+	bool		keys_only;		/* items are keys: all of them, without ids */
 	uint64_t	bits_behind_first;	/* of the key, behind its first section */
 
 	/* the two halves of the workspace, nrows words each */

@@ -87,7 +87,10 @@ gs_scan_rows(gs_job *job, const gs_section *section, gs_digits digits, gs_order 
 		uint64_t	left = job->nrows - row;
 		unsigned	count = (unsigned) (left < BLOCK_ROWS ? left : BLOCK_ROWS);
 
-		gs_pack_rows(job->items + row, section, job->id_bits, row, count);
+		if (job->keys_only)
+			gs_pack_keys(job->items + row, section, row, count);
+		else
+			gs_pack_rows(job->items + row, section, job->id_bits, row, count);
 		if (in_order(*order))
 		{
 			*order = extend_order(job, *order, row, row + count);

@@ -12,6 +12,8 @@
  *				key, which are read from the planes row by row
  *	here		the row ids are unpacked
  *
+ * Where keys are wanted and fit a word, items have no ids, and are the result.
+ *
  * The workspace is a table of counters and two halves of one word a row.
  * Items move from half to half; the ids end up in the half that is not theirs.
  *
@@ -301,17 +303,24 @@ gs_sort(const gs_sort_args *args, gs_sort_result *result)
 	if (status != GS_OK)
 		return status;
 
+	/* all of a key in an item, and no id */
+	job.keys_only = args->want_keys && args->equal == NULL && job.layout->key_bits > 0 &&
+		job.layout->key_bits <= GS_SECTION_MAX_BITS;
+	if (job.keys_only)
+		job.id_bits = 0;
 	if (job.layout->key_bits == 0)
 		mark_all_equal(&job);
 	else
 		status = sort_items(&job);
-	if (status == GS_OK)
+	if (status == GS_OK && !job.keys_only)
 		status = emit_ids(&job, args->id_bytes);
 	if (status != GS_OK)
 		return status;
 
 	gs_progress_finish(args->progress);
-	result->ids = job.spare;
+	result->ids = job.keys_only ? NULL : job.spare;
+	result->keys = job.keys_only ? job.items : NULL;
+	result->layout = job.layout;
 	result->key_bits = (unsigned) job.layout->key_bits;
 	result->passes = job.passes;
 	result->refined_rows = job.refined_rows;

@@ -25,6 +25,8 @@ typedef struct gs_sort_args
 								 * words; bit i set means that the row at
 								 * position i has the same composite key as the
 								 * row at position i-1.  Bit 0 is never set */
+	bool		want_keys;		/* rows with the same key need not be told apart:
+								 * return keys instead of ids, if they fit a word */
 	const volatile int *cancel; /* optional: polled; nonzero makes the engine
 								 * return GS_CANCELLED within milliseconds */
 	const volatile int *also_cancel;	/* optional: another such flag */
@@ -36,7 +38,10 @@ typedef struct gs_sort_result
 {
 	void	   *ids;			/* nrows row ids of id_bytes each, in key order,
 								 * inside workspace; equal keys in ascending
-								 * row id order (the sort is stable) */
+								 * row id order (the sort is stable); NULL if
+								 * there are keys instead */
+	const uint64_t *keys;		/* NULL, or nrows keys in order, inside workspace */
+	const struct gs_layout *layout; /* how to read them (gs_layout_find_word()), there, too */
 	unsigned	key_bits;		/* significant bits of the composite key */
 	unsigned	passes;			/* radix passes made over all rows */
 	uint64_t	refined_rows;	/* rows that tied on the bits an item holds, 64

@@ -1,0 +1,274 @@
+/*
+ * key_rows.c
+ *		Rows that are made of their keys; see key_rows.h.
+ *
+ * A row without nulls is the template, a header of two words, with its values at their places.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/tupmacs.h"
+
+#include "keys/key_inverse.h"
+#include "prefetch.h"
+#include "sort/key_rows.h"
+#include "sort/sort_ranges.h"
+
+/* The key of several columns should fit a word, as a rule; one column is looked up for one miss. */
+#define MAX_BYTES_OF_SEVERAL	sizeof(uint64)
+
+StaticAssertDecl(sizeof(GpuSortRowRoom) >= MAXALIGN(SizeofMinimalTupleHeader + 1) +
+				 GPUSORT_KEY_ROW_COLUMNS * sizeof(Datum),
+				 "a row made of its keys must fit into its room");
+
+/* The sort column that an attribute is, or NULL. */
+static GpuSortColumn *
+find_sort_column(GpuSort *sort, int attribute)
+{
+	for (int i = 0; i < sort->keys.ncolumns; i++)
+		if (sort->keys.columns[i].attno == attribute + 1)
+			return &sort->keys.columns[i];
+	return NULL;
+}
+
+/* The codec whose words tell the values of a sort column, or NULL. */
+static const GpuSortCodec *
+find_distinct_codec(const GpuSort *sort, const GpuSortColumn *column)
+{
+	const GpuSortCodec *codec = column->encoder.codec;
+	bool		is_last = column == &sort->keys.columns[sort->keys.ncolumns - 1];
+
+	if (codec->inverse == GPUSORT_INVERSE_NONE && is_last)
+		codec = codec->distinct;
+	return codec != NULL && codec->inverse != GPUSORT_INVERSE_NONE ? codec : NULL;
+}
+
+void
+gpusort_prepare_key_rows(GpuSort *sort)
+{
+	GpuSortKeyRows *key_rows = &sort->key_rows;
+	int			natts = sort->desc->natts;
+	int			bytes = 0;
+
+	key_rows->possible = false;
+	if (sort->index_rows || sort->rows.template.tuple == NULL || natts > GPUSORT_KEY_ROW_COLUMNS ||
+		sort->keys.ncolumns != natts)
+		return;
+	for (int i = 0; i < natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(sort->desc, i);
+		GpuSortColumn *column = find_sort_column(sort, i);
+
+		if (column == NULL || !att->attbyval)
+			return;
+		column->stored_codec = column->encoder.codec;
+		column->distinct_codec = find_distinct_codec(sort, column);
+		if (column->distinct_codec == NULL)
+			return;
+		key_rows->columns[i] = (GpuSortKeyRowColumn) {
+			.column = column,
+			.inverse = column->distinct_codec->inverse,
+			.bytes = att->attlen,
+			.offset = sort->rows.template.offsets[i]
+		};
+		bytes += att->attlen;
+	}
+	key_rows->possible = natts == 1 || bytes <= MAX_BYTES_OF_SEVERAL;
+}
+
+void
+gpusort_use_key_rows(GpuSort *sort, bool use)
+{
+	GpuSortKeyRows *key_rows = &sort->key_rows;
+
+	Assert(sort->rows.count == 0);
+	use &= key_rows->possible;
+	if (use == key_rows->used)
+		return;
+	/* planes are as long as each other */
+	if (sort->rows.store != NULL)
+		gpusort_rewind_ranges(sort);
+	for (int i = 0; i < sort->keys.ncolumns; i++)
+	{
+		GpuSortColumn *column = &sort->keys.columns[i];
+
+		column->encoder.codec = use ? column->distinct_codec : column->stored_codec;
+	}
+	key_rows->used = use;
+}
+
+size_t
+gpusort_key_row_bytes(const GpuSort *sort)
+{
+	return MAXALIGN(sort->rows.template.length);
+}
+
+/* A word of the column that is no null's; 0 if there are none. */
+static uint64
+find_word(const GpuSortColumn *column, uint64 nrows)
+{
+	for (uint64 id = 0; id < nrows; id++)
+		if (!column_is_null(column, (uint32) id))
+			return RANGE_U64(column->words[0])[id];
+	return 0;
+}
+
+/* Is the column null in all rows?  Then keys don't tell. */
+static bool
+all_are_null(const GpuSortColumn *column, uint64 nrows)
+{
+	for (uint64 id = 0; id < nrows; id++)
+		if (!column_is_null(column, (uint32) id))
+			return false;
+	return nrows > 0;
+}
+
+void
+gpusort_read_keys(GpuSort *sort, const uint64 *keys, const gs_layout *layout)
+{
+	sort->order.keys = keys;
+	for (int i = 0; i < sort->desc->natts; i++)
+	{
+		GpuSortKeyRowColumn *to = &sort->key_rows.columns[i];
+		int			plane = to->column - sort->keys.columns;
+
+		to->unpacking = gs_layout_find_word(layout, plane, 0);
+		if (to->unpacking.width == 0)
+			to->unpacking.min = find_word(to->column, sort->rows.count);
+		to->always_null = to->unpacking.width == 0 && to->unpacking.flag == 0 &&
+			to->column->nulls != NULL && all_are_null(to->column, sort->rows.count);
+	}
+}
+
+static inline void
+store_bytes(char *to, uint64 value, int bytes)
+{
+	switch (bytes)
+	{
+		case sizeof(uint64):
+			*(uint64 *) to = value;
+			break;
+		case sizeof(uint32):
+			*(uint32 *) to = (uint32) value;
+			break;
+		case sizeof(uint16):
+			*(uint16 *) to = (uint16) value;
+			break;
+		default:
+			*to = (char) value;
+			break;
+	}
+}
+
+/* The values of a row, and its nulls. */
+typedef struct RowValues
+{
+	uint64		values[GPUSORT_KEY_ROW_COLUMNS];
+	bool		isnull[GPUSORT_KEY_ROW_COLUMNS];
+	bool		any_null;
+} RowValues;
+
+/* A row that has nulls, which take no room in it. */
+static pg_noinline void
+form_row_with_nulls(const GpuSort *sort, const RowValues *row, GpuSortRowRoom *room)
+{
+	MinimalTuple tuple = (MinimalTuple) room;
+	int			natts = sort->desc->natts;
+	size_t		header = MAXALIGN(SizeofMinimalTupleHeader + BITMAPLEN(natts));
+	size_t		at = header;
+
+	memset(room, 0, sizeof(*room));
+	for (int i = 0; i < natts; i++)
+	{
+		int			bytes = sort->key_rows.columns[i].bytes;
+
+		if (row->isnull[i])
+			continue;
+		at = att_align_nominal(at, TupleDescAttr(sort->desc, i)->attalign);
+		store_bytes((char *) room + at, row->values[i], bytes);
+		at += bytes;
+		tuple->t_bits[0] |= 1 << i;
+	}
+	tuple->t_len = at;
+	tuple->t_infomask = HEAP_HASNULL;
+	HeapTupleHeaderSetNatts(tuple, natts);
+	tuple->t_hoff = header + MINIMAL_TUPLE_OFFSET;
+}
+
+static inline void
+form_row(const GpuSort *sort, const RowValues *row, GpuSortRowRoom *room)
+{
+	const GpuSortTemplate *template = &sort->rows.template;
+	const uint64 *from = (const uint64 *) template->tuple;
+	uint64	   *to = (uint64 *) room;
+
+	if (unlikely(row->any_null))
+	{
+		form_row_with_nulls(sort, row, room);
+		return;
+	}
+	for (size_t i = 0; i < MAXALIGN(template->length) / sizeof(uint64); i++)
+		to[i] = from[i];
+	for (int i = 0; i < sort->desc->natts; i++)
+		store_bytes((char *) room + sort->key_rows.columns[i].offset, row->values[i],
+					sort->key_rows.columns[i].bytes);
+}
+
+static inline void
+form_row_of_key(const GpuSort *sort, uint64 key, GpuSortRowRoom *room)
+{
+	RowValues	row = {.any_null = false};
+
+	for (int i = 0; i < sort->desc->natts; i++)
+	{
+		const GpuSortKeyRowColumn *column = &sort->key_rows.columns[i];
+		uint64		word = gs_unpack_word(&column->unpacking, key) ^ column->column->flip;
+
+		row.values[i] = gpusort_value_of_word(column->inverse, word);
+		row.isnull[i] = column->always_null || gs_unpack_is_null(&column->unpacking, key);
+		row.any_null |= row.isnull[i];
+	}
+	form_row(sort, &row, room);
+}
+
+void
+gpusort_make_key_row(const GpuSort *sort, uint32 id, GpuSortRowRoom *room)
+{
+	RowValues	row = {.any_null = false};
+
+	for (int i = 0; i < sort->desc->natts; i++)
+	{
+		const GpuSortKeyRowColumn *column = &sort->key_rows.columns[i];
+		uint64		word = RANGE_U64(column->column->words[0])[id] ^ column->column->flip;
+
+		row.values[i] = gpusort_value_of_word(column->inverse, word);
+		row.isnull[i] = column_is_null(column->column, id);
+		row.any_null |= row.isnull[i];
+	}
+	form_row(sort, &row, room);
+}
+
+/* The rows of the first `count` ids, of ahead_to. */
+static void
+make_rows_of_ids(const GpuSort *sort, const uint32 *ids, int count, int ahead_to,
+				 GpuSortRowRoom *room)
+{
+	for (int i = 0; i < count; i++)
+		gpusort_make_key_row(sort, ids[i], &room[i]);
+	for (int i = count; i < ahead_to; i++)
+		for (int k = 0; k < sort->desc->natts; k++)
+			prefetch_line(&RANGE_U64(sort->keys.columns[k].words[0])[ids[i]]);
+}
+
+void
+gpusort_make_key_rows(GpuSort *sort, uint64 from, int count, int ahead_to, GpuSortRowRoom *room,
+					  void **rows)
+{
+	for (int i = 0; i < count; i++)
+		rows[i] = &room[i];
+	if (sort->order.keys != NULL)
+		for (int i = 0; i < count; i++)
+			form_row_of_key(sort, sort->order.keys[from + i], &room[i]);
+	else
+		make_rows_of_ids(sort, sort->order.ids + from, count, ahead_to, room);
+}
