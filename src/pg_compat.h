@@ -453,6 +453,34 @@ gpusort_group_clause(const PlannerInfo *root)
 #define GPUSORT_PLANNER_ARGUMENTS	parse, query_string, cursor_options, bound_params
 #endif
 
+#include "nodes/plannodes.h"
+
+/*
+ * 18: what prunes partitions when a node begins is a list of the statement's; 19: nodes tell of those
+ * that were consolidated into them.
+ *
+ * An Append in the place of a MergeAppend, without children, which are to be as many.
+ */
+static inline Append *
+gpusort_make_append(const MergeAppend *merge)
+{
+	Append	   *append = makeNode(Append);
+
+	append->plan = merge->plan;
+	NodeSetTag(append, T_Append);
+	append->apprelids = merge->apprelids;
+	append->first_partial_plan = list_length(merge->mergeplans);
+#if PG_VERSION_NUM >= 180000
+	append->part_prune_index = merge->part_prune_index;
+#else
+	append->part_prune_info = merge->part_prune_info;
+#endif
+#if PG_VERSION_NUM >= 190000
+	append->child_append_relid_sets = merge->child_append_relid_sets;
+#endif
+	return append;
+}
+
 /* ---------- executor ---------- */
 
 #include "executor/executor.h"

@@ -121,6 +121,10 @@ node_name(const Plan *node)
 			return "Sort";
 		case T_IncrementalSort:
 			return "Incremental Sort";
+		case T_MergeAppend:
+			return "Merge Append";
+		case T_HashJoin:
+			return "Hash Join";
 		case T_CustomScan:
 			return ((const CustomScan *) node)->methods->CustomName;
 		default:

@@ -2,23 +2,86 @@
  * plan_left.c
  *		Telling why a sort of a finished plan is left to PostgreSQL.
  *
- * Each gets a message of level DEBUG1.  An aggregate sorts within itself without a Sort node for
+ * Each gets a message of level DEBUG1, and so does a hash table where a sort might have been.  An aggregate sorts within itself without a Sort node for
  * DISTINCT and ORDER BY of its arguments, for ordered sets, and between grouping sets.
  */
 #include "postgres.h"
 
 #include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
 
 #include "pg_compat.h"
 #include "plan/plan_left.h"
+#include "settings.h"
 
 void
-gpusort_tell_left(const Sort *sort, const char *reason)
+gpusort_tell_left(const Sort *sort, const char *name, const char *reason)
 {
+	if (name == NULL)
+		name = IsA(sort, IncrementalSort) ? "an incremental sort" : "a sort";
 	ereport(DEBUG1,
 			(errmsg_internal("gpusort leaves %s of %.0f estimated rows to PostgreSQL: %s",
-							 IsA(sort, IncrementalSort) ? "an incremental sort" : "a sort",
-							 sort->plan.plan_rows, reason)));
+							 name, sort->plan.plan_rows, reason)));
+}
+
+/* A Sort of an Agg's input by the columns that it groups by, or NULL if these have no order. */
+static Sort *
+sort_for_groups(const Agg *agg)
+{
+	Sort	   *sort = makeNode(Sort);
+
+	sort->plan = *agg->plan.lefttree;
+	NodeSetTag(sort, T_Sort);
+	sort->plan.lefttree = agg->plan.lefttree;
+	sort->numCols = agg->numCols;
+	sort->sortColIdx = agg->grpColIdx;
+	sort->sortOperators = palloc(agg->numCols * sizeof(Oid));
+	sort->collations = agg->grpCollations;
+	sort->nullsFirst = palloc0(agg->numCols * sizeof(bool));
+	for (int i = 0; i < agg->numCols; i++)
+	{
+		sort->sortOperators[i] = get_ordering_op_for_equality_op(agg->grpOperators[i], false);
+		if (!OidIsValid(sort->sortOperators[i]))
+			return NULL;
+	}
+	return sort;
+}
+
+const char *
+gpusort_reason_for_hashing(const Plan *plan, const PlannedStmt *stmt, Sort **sort)
+{
+	GpuSortLimit limit = {.rows = GPUSORT_NO_LIMIT};
+	GpuSortEstimate estimate;
+	const char *reason;
+
+	*sort = NULL;
+	if (!gpusort_enable_order_by || (!IsA(plan, Agg) && !IsA(plan, HashJoin)) ||
+		plan->lefttree->plan_rows < gpusort_min_rows)
+		return NULL;
+	if (IsA(plan, HashJoin))
+		return "a hash join is estimated to cost less";
+	if (((const Agg *) plan)->aggstrategy != AGG_HASHED || ((const Agg *) plan)->numCols == 0)
+		return NULL;
+	*sort = sort_for_groups((const Agg *) plan);
+	if (*sort == NULL)
+		return "the columns that are grouped by have no order";
+	reason = gpusort_reason_to_leave(*sort, limit, stmt, &estimate);
+	return reason != NULL ? reason : "a hash table is estimated to cost less";
+}
+
+void
+gpusort_tell_hashed(const Plan *plan, const PlannedStmt *stmt)
+{
+	const char *reason;
+	Sort	   *sort;
+
+	if (!message_level_is_interesting(DEBUG1))
+		return;
+	reason = gpusort_reason_for_hashing(plan, stmt, &sort);
+	if (reason != NULL)
+		ereport(DEBUG1,
+				(errmsg_internal("gpusort leaves a hash table of %.0f estimated rows to PostgreSQL: %s",
+								 plan->lefttree->plan_rows, reason)));
 }
 
 /* Does an expression have an aggregate that sorts its arguments? */

@@ -5,10 +5,19 @@
 #ifndef GPUSORT_PLAN_LEFT_H
 #define GPUSORT_PLAN_LEFT_H
 
-#include "nodes/plannodes.h"
+#include "plan/plan_estimate.h"
 
-/* That of a Sort or IncrementalSort node. */
-extern void gpusort_tell_left(const Sort *sort, const char *reason);
+/* That of a node which sorts by what a Sort does; it is called so, NULL: it is one. */
+extern void gpusort_tell_left(const Sort *sort, const char *name, const char *reason);
+
+/*
+ * Why a hash table, of a finished plan's Agg or HashJoin, was preferred to a sort of ours; NULL if
+ * it is another node or has too few rows.  *sort is what would be sorted, NULL for a join.
+ */
+extern const char *gpusort_reason_for_hashing(const Plan *plan, const PlannedStmt *stmt, Sort **sort);
+
+/* ... told, if there is one. */
+extern void gpusort_tell_hashed(const Plan *plan, const PlannedStmt *stmt);
 
 /* Those that an aggregate makes within itself, if it does. */
 extern void gpusort_tell_left_inside(const Agg *agg);

@@ -23,6 +23,9 @@ static const struct
 	{"rows estimated not to fit into what is free of the pool", "gpusort.enable_spill"},
 	{"estimated to cost more than PostgreSQL's sort", "gpusort.cost_row"},
 	{"estimated to cost more than sorting group by group", "gpusort.cost_row"},
+	{"estimated to cost more than merging what is sorted", "gpusort.cost_row"},
+	{"a hash table is estimated to cost less", "gpusort.cost_row"},
+	{"a hash join is estimated to cost less", "gpusort.cost_row"},
 };
 
 const char *
@@ -34,8 +37,8 @@ gpusort_setting_for(const char *reason)
 	return NULL;
 }
 
-static GpuSortLook *
-make_look(const Plan *plan, const Sort *sort, GpuSortKind kind, const char *reason)
+GpuSortLook *
+gpusort_look_at_plan(const Plan *plan, const Sort *sort, GpuSortKind kind, const char *reason)
 {
 	GpuSortLook *look = palloc0(sizeof(GpuSortLook));
 
@@ -58,7 +61,7 @@ GpuSortLook *
 gpusort_look_at_left(const Sort *sort, GpuSortLimit limit, const PlannedStmt *stmt,
 					 const char *reason, const GpuSortEstimate *estimate)
 {
-	GpuSortLook *look = make_look(&sort->plan, sort, limit.kind, reason);
+	GpuSortLook *look = gpusort_look_at_plan(&sort->plan, sort, limit.kind, reason);
 
 	if (estimate != NULL && IsA(sort, IncrementalSort))
 		note_costs(look, sort->plan.total_cost - sort->plan.lefttree->total_cost,
@@ -77,7 +80,7 @@ GpuSortLook *
 gpusort_look_at_node(const CustomScan *scan, GpuSortLimit limit, const PlannedStmt *stmt)
 {
 	Sort	   *sort = gpusort_make_sort(scan);
-	GpuSortLook *look = make_look(&scan->scan.plan, sort, limit.kind, NULL);
+	GpuSortLook *look = gpusort_look_at_plan(&scan->scan.plan, sort, limit.kind, NULL);
 	double		rows = sort->plan.plan_rows;
 	GpuSortEstimate estimate = {0};
 

@@ -8,6 +8,8 @@
  * estimate says that it pays becomes a GpuSort node in place: node id, child,
  * parameters and initplans stay what they are.
  *
+ * A MergeAppend above sorts becomes one sort before that, above an Append (plan_merge_append.c).
+ *
  * A limit is passed down through the same nodes through which the executor
  * tells a Sort its bound (ExecSetTupleBound), and we a GpuSort (exec/exec_bound.c), but for
  * those in workers: there the bounded Sort stays for few rows.
@@ -33,6 +35,7 @@
 #include "plan/plan_late.h"
 #include "plan/plan_left.h"
 #include "plan/plan_look.h"
+#include "plan/plan_merge_append.h"
 #include "plan/plan_replace.h"
 #include "plan/plan_replace_gathered.h"
 #include "plan/plan_unique.h"
@@ -73,10 +76,25 @@ rows_of_limit(const Limit *limit)
 	return rows;
 }
 
+static void
+add_look(GpuSortStatement *statement, GpuSortLook *look)
+{
+	statement->looks = lappend(statement->looks, look);
+}
+
+/* Why a node is PostgreSQL's for which this is the reason, or for which there is none now. */
+static const char *
+why_left(const GpuSortStatement *statement, const char *reason)
+{
+	if (statement->left_alone != NULL)
+		return statement->left_alone;
+	return reason != NULL ? reason : "gpusort was off when the plan was made";
+}
+
 static Plan *
 leave_sort(Sort *sort, const char *reason)
 {
-	gpusort_tell_left(sort, reason);
+	gpusort_tell_left(sort, NULL, reason);
 	return &sort->plan;
 }
 
@@ -151,14 +169,32 @@ replace_sort(Sort *left, GpuSortLimit limit, GpuSortStatement *statement)
 		: judge_sort(&sort, limit, statement, &estimate);
 	if (statement->looks_only)
 	{
-		if (reason == NULL || statement->left_alone != NULL)
-			reason = statement->left_alone != NULL ? statement->left_alone : "gpusort was off when the plan was made";
-		statement->looks = lappend(statement->looks,
-								   gpusort_look_at_left(left, limit, statement->stmt, reason,
-														estimate.memory_bytes > 0 ? &estimate : NULL));
+		add_look(statement, gpusort_look_at_left(left, limit, statement->stmt,
+												 why_left(statement, reason),
+												 estimate.memory_bytes > 0 ? &estimate : NULL));
 		return &left->plan;
 	}
 	return reason != NULL ? leave_sort(left, reason) : take_over_sort(&sort, &estimate);
+}
+
+/* What a MergeAppend becomes: a Sort above an Append, which is to be replaced, or itself. */
+static Plan *
+replace_merge(MergeAppend *merge, GpuSortLimit limit, GpuSortStatement *statement)
+{
+	const char *reason = NULL;
+	Sort	   *sort;
+
+	if (!statement->take_over && !statement->looks_only)
+		return &merge->plan;
+	sort = gpusort_sort_instead_of_merging(merge, limit, statement->stmt, &reason);
+	if (statement->looks_only)
+		add_look(statement, gpusort_look_at_plan(&merge->plan, gpusort_sort_of_merge(merge),
+												 limit.kind, why_left(statement, reason)));
+	else if (sort != NULL)
+		return &sort->plan;
+	else
+		gpusort_tell_left(gpusort_sort_of_merge(merge), "a merge", reason);
+	return &merge->plan;
 }
 
 /* Finish the plan of an ORDER BY path. */
@@ -296,23 +332,20 @@ reads_all(const Plan *plan, GpuSortLimit limit)
 static void
 look_at_node(const Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 {
+	const char *reason;
+	Sort	   *sort;
 	ListCell   *lc;
 
 	if (gpusort_is_node(plan, GPUSORT_NODE) || gpusort_is_node(plan, GPUSORT_SHARED_NODE))
-		statement->looks = lappend(statement->looks,
-								   gpusort_look_at_node((const CustomScan *) plan, limit,
-														statement->stmt));
+		add_look(statement, gpusort_look_at_node((const CustomScan *) plan, limit, statement->stmt));
+	reason = gpusort_reason_for_hashing(plan, statement->stmt, &sort);
+	if (reason != NULL)
+		add_look(statement, gpusort_look_at_plan(plan, sort, IsA(plan, Agg) ? GPUSORT_KIND_GROUP
+												 : GPUSORT_KIND_JOIN, why_left(statement, reason)));
 	if (!IsA(plan, Agg))
 		return;
 	foreach(lc, gpusort_reasons_inside((const Agg *) plan))
-	{
-		GpuSortLook *look = palloc0(sizeof(GpuSortLook));
-
-		look->plan = plan;
-		look->kind = GPUSORT_KIND_GROUP;
-		look->reason = lfirst(lc);
-		statement->looks = lappend(statement->looks, look);
-	}
+		add_look(statement, gpusort_look_at_plan(plan, NULL, GPUSORT_KIND_GROUP, lfirst(lc)));
 }
 
 /* A node whose children are finished: the node itself, if it is one of ours or sorts. */
@@ -343,7 +376,12 @@ finish_node(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 			if (!statement->take_over)
 				return plan;
 			gpusort_tell_left_inside((const Agg *) plan);
+			gpusort_tell_hashed(plan, statement->stmt);
 			return gpusort_finish_count((Agg *) plan);
+		case T_HashJoin:
+			if (statement->take_over)
+				gpusort_tell_hashed(plan, statement->stmt);
+			return plan;
 		default:
 			return plan;
 	}
@@ -360,6 +398,10 @@ replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 		return NULL;
 	check_stack_depth();
 
+	if (IsA(plan, MergeAppend))
+		plan = replace_merge((MergeAppend *) plan, limit, statement);
+	else if (IsA(plan, GatherMerge) && IsA(plan->lefttree, MergeAppend))
+		plan->lefttree = replace_merge((MergeAppend *) plan->lefttree, limit, statement);
 	plan = gpusort_replace_gathered(plan, limit, statement);
 	child_limit.all_read = reads_all(plan, limit);
 	switch (nodeTag(plan))

@@ -11,7 +11,9 @@
 
 #include "access/detoast.h"
 #include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
 
 #include "pg_compat.h"
 #include "sort/input_projection.h"
@@ -29,10 +31,10 @@ scanned_attribute(const ScanState *node, const Expr *expr)
 		var->varattno > 0 ? var->varattno : 0;
 }
 
-GpuSortProjection *
-gpusort_begin_projection(ScanState *node)
+/* The rows of `top`, whose target list is this one in the scan's terms. */
+static GpuSortProjection *
+begin_projection(ScanState *node, PlanState *top, const List *tlist)
 {
-	List	   *tlist = node->ps.plan->targetlist;
 	int			ncolumns = list_length(tlist);
 	GpuSortProjection *projection;
 	GpuSortRowColumns *columns;
@@ -44,6 +46,7 @@ gpusort_begin_projection(ScanState *node)
 	old = MemoryContextSwitchTo(node->ps.state->es_query_cxt);
 	projection = palloc0(sizeof(GpuSortProjection));
 	projection->node = node;
+	projection->top = top;
 	projection->expressions = palloc(ncolumns * sizeof(ExprState *));
 	columns = &projection->columns;
 	columns->table = node->ss_ScanTupleSlot->tts_tupleDescriptor;
@@ -64,11 +67,77 @@ gpusort_begin_projection(ScanState *node)
 	return projection;
 }
 
+/* Replaces columns of a subquery by what they are made of. */
+typedef struct Expression
+{
+	Index		relid;			/* that refers to them */
+	const List *columns;		/* these */
+	bool		refers_otherwise;	/* to a row as a whole */
+} Expression;
+
+static Node *
+express(Node *node, void *context)
+{
+	Expression *expression = context;
+	const Var  *var = (const Var *) node;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(var, Var) || var->varno != expression->relid)
+		return expression_tree_mutator(node, express, context);
+	if (var->varattno > 0 && var->varattno <= list_length(expression->columns))
+		return copyObject((Node *) list_nth_node(TargetEntry, expression->columns,
+												 var->varattno - 1)->expr);
+	expression->refers_otherwise = true;
+	return node;
+}
+
+/*
+ * What is wanted of a node's columns, in their terms; NIL if that can't be.  Each may be evaluated once
+ * for each that refers to it, or not at all, so none may be volatile.
+ */
+static List *
+express_by_columns(const GpuSortSubquery *above, const PlanState *node)
+{
+	Expression	expression = {above->relid, node->plan->targetlist, false};
+	MemoryContext old = MemoryContextSwitchTo(node->state->es_query_cxt);
+	List	   *tlist = (List *) express((Node *) above->tlist, &expression);
+
+	MemoryContextSwitchTo(old);
+	return expression.refers_otherwise || contain_subplans((Node *) expression.columns) ||
+		contain_volatile_functions((Node *) expression.columns) ? NIL : tlist;
+}
+
+bool
+gpusort_look_through_subquery(SubqueryScanState *node, const GpuSortSubquery *above,
+							  GpuSortSubquery *subquery)
+{
+	PlanState  *ps = &node->ss.ps;
+
+	if (ps->qual != NULL)
+		return false;
+	subquery->top = above != NULL ? above->top : ps;
+	subquery->relid = ((const Scan *) ps->plan)->scanrelid;
+	subquery->tlist = above != NULL ? express_by_columns(above, ps) : ps->plan->targetlist;
+	return subquery->tlist != NIL && subquery->top->ps_ProjInfo != NULL;
+}
+
+GpuSortProjection *
+gpusort_begin_projection(ScanState *node, const GpuSortSubquery *above)
+{
+	List	   *tlist = node->ps.plan->targetlist;
+
+	if (above == NULL)
+		return node->ps.ps_ProjInfo != NULL ? begin_projection(node, &node->ps, tlist) : NULL;
+	tlist = express_by_columns(above, &node->ps);
+	return tlist != NIL ? begin_projection(node, above->top, tlist) : NULL;
+}
+
 /* Is the value a pointer to an object that is not flat? */
 static inline bool
 is_expanded(const GpuSortProjection *projection, int column, Datum value)
 {
-	TupleDesc	desc = projection->node->ps.ps_ResultTupleDesc;
+	TupleDesc	desc = projection->top->ps_ResultTupleDesc;
 
 	return TupleDescAttr(desc, column)->attlen == -1 &&
 		VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value));
@@ -102,7 +171,7 @@ gpusort_projected_row(GpuSortProjection *projection)
 {
 	const GpuSortRowColumns *columns = &projection->columns;
 	TupleTableSlot *scanned = projection->node->ss_ScanTupleSlot;
-	TupleTableSlot *row = projection->node->ps.ps_ResultTupleSlot;
+	TupleTableSlot *row = projection->top->ps_ResultTupleSlot;
 	int			n = 0;
 
 	ExecClearTuple(row);

@@ -6,6 +6,9 @@
  * pages (sort_input.h) copies the columns by itself (row_store_columns.h), and needs the
  * expressions only, which are evaluated once for each tuple, in their order.
  *
+ * A subquery that filters nothing, such as a UNION ALL, or a member of one whose columns are cast, is
+ * looked through: its columns are expressed by the table's.
+ *
  * Private to src/sort.
  */
 #ifndef GPUSORT_INPUT_PROJECTION_H
@@ -17,18 +20,34 @@
 
 typedef struct GpuSortProjection
 {
-	ScanState  *node;
+	ScanState  *node;			/* of the table */
+	PlanState  *top;			/* whose rows are made: this node, or the subquery */
 	GpuSortRowColumns columns;	/* the node's */
 	ExprState **expressions;
 } GpuSortProjection;
 
-/* For a scan that projects, with the query's memory; NULL: let the executor do it. */
-extern GpuSortProjection *gpusort_begin_projection(ScanState *node);
+/* Subqueries that a scan is below. */
+typedef struct GpuSortSubquery
+{
+	PlanState  *top;			/* the uppermost of them */
+	Index		relid;			/* that refers to the columns of what is below the lowest one: */
+	List	   *tlist;			/* what `top` makes of them */
+} GpuSortSubquery;
+
+/* Look through one more; false if the executor has to do it. */
+extern bool gpusort_look_through_subquery(SubqueryScanState *node, const GpuSortSubquery *above,
+										  GpuSortSubquery *subquery);
+
+/*
+ * For a scan that projects, or is below subqueries (else NULL), with the query's memory; NULL: let the
+ * executor do it.
+ */
+extern GpuSortProjection *gpusort_begin_projection(ScanState *node, const GpuSortSubquery *above);
 
 /* Evaluate the expressions for the tuple in the scan's slot. */
 extern void gpusort_evaluate_projection(GpuSortProjection *projection);
 
-/* The row that is made of that tuple and these values, in the node's result slot. */
+/* The row that is made of that tuple and these values, in the result slot of `top`. */
 extern TupleTableSlot *gpusort_projected_row(GpuSortProjection *projection);
 
 #endif							/* GPUSORT_INPUT_PROJECTION_H */

@@ -19,7 +19,8 @@
  * has returned a child's first row, and that child is such a scan, the rest of the
  * child is read here, and the Append is told to choose the next one, as it does
  * when a child has ended.  So partitions are read page by page, too, each with its
- * own projection, by one process or by workers that share them.  An Append
+ * own projection, by one process or by workers that share them.  So are subqueries that filter
+ * nothing, as members of a UNION ALL whose columns are cast, or all of it.  An Append
  * that has asynchronous children returns rows in any order and is left alone.
  *
  * The scan stays the child's own: its snapshot, its scan descriptor (also a
@@ -48,12 +49,17 @@
 /* Rows of an input that is read row by row, between two times that others are told how many. */
 #define WATCH_ROWS		1024
 
-/* The child that an Append is reading, NULL: it is none, or that can't be told. */
+/*
+ * The child that an Append is reading, or the subquery that a node is; NULL: it is neither, or that
+ * can't be told.
+ */
 static PlanState *
 current_child(PlanState *node)
 {
 	AppendState *append = (AppendState *) node;
 
+	if (IsA(node, SubqueryScanState))
+		return ((SubqueryScanState *) node)->subplan;
 	if (!IsA(node, AppendState) || append->as_nasyncplans > 0)
 		return NULL;
 	return append->appendplans[append->as_whichplan];
@@ -76,43 +82,57 @@ is_plain_scan(PlanState *node)
 		TTS_IS_BUFFERTUPLE(((SeqScanState *) node)->ss.ss_ScanTupleSlot);
 }
 
-/*
- * Let the sort make rows of the tuples, as the scan would, if it can; expressions are
- * evaluated for it.
- */
-static bool
-select_columns(GpuSortInput *input)
+/* What the scan's tuples are made into, or NULL. */
+static GpuSortProjection *
+find_projection(const GpuSortInput *input, const PlanState *scan)
 {
-	GpuSortProjection *projection = NULL;
 	ListCell   *lc;
 
 	foreach(lc, input->projections)
 	{
-		projection = lfirst(lc);
-		if (projection->node == input->scan)
-			break;
+		GpuSortProjection *projection = lfirst(lc);
+
+		if (&projection->node->ps == scan)
+			return projection;
 	}
-	if (lc == NULL || !gpusort_select_columns(input->sort, &projection->columns))
-		return false;
-	input->evaluate = projection->columns.nvalues > 0 ? projection : NULL;
-	return true;
+	return NULL;
 }
 
-/* How tuples on a page can be put into the sort. */
+/*
+ * How tuples on a page can be put into the sort: it makes rows of them, as the scan would, if it can;
+ * expressions are evaluated for it.
+ */
 static void
 choose_put_tuple(GpuSortInput *input)
 {
+	GpuSortProjection *projection = find_projection(input, &input->scan->ps);
+	bool		selected;
+
 	input->evaluate = NULL;
+	input->subquery = projection != NULL && projection->top != &input->scan->ps ? projection : NULL;
 	input->put_tuple = NULL;
 	if (input->sort == NULL)
 		return;
-	if (input->scan->ps.ps_ProjInfo != NULL)
-		input->put_tuple = select_columns(input) ? gpusort_put_heap_columns : NULL;
-	else
+	if (projection == NULL && input->scan->ps.ps_ProjInfo == NULL)
 	{
 		gpusort_select_tuples(input->sort);
 		input->put_tuple = gpusort_put_heap_tuple;
+		return;
 	}
+	selected = projection != NULL && gpusort_select_columns(input->sort, &projection->columns);
+	if (selected)
+		input->put_tuple = gpusort_put_heap_columns;
+	if ((selected || input->subquery != NULL) && projection->columns.nvalues > 0)
+		input->evaluate = projection;
+}
+
+/* Is there a projection of a scan below subqueries that does for all of them? */
+static bool
+is_of_subquery(const GpuSortInput *input, const PlanState *scan)
+{
+	const GpuSortProjection *projection = find_projection(input, scan);
+
+	return input->sort != NULL && projection != NULL && projection->top != scan;
 }
 
 /* The child has returned a row: go on with the scan that it is of, if that is a plain one. */
@@ -120,11 +140,15 @@ static void
 begin_pages(GpuSortInput *input)
 {
 	PlanState  *node = input->child;
+	bool		in_subquery = false;
 	PlanState  *below;
 
 	while ((below = current_child(node)) != NULL)
+	{
+		in_subquery |= IsA(node, SubqueryScanState);
 		node = below;
-	if (!is_plain_scan(node))
+	}
+	if (!is_plain_scan(node) || (in_subquery && !is_of_subquery(input, node)))
 		return;
 	input->scan = (ScanState *) node;
 	choose_put_tuple(input);
@@ -182,6 +206,8 @@ put_scanned(GpuSortInput *input)
 	/* no expression is evaluated twice */
 	if (input->evaluate != NULL)
 		row = gpusort_projected_row(input->evaluate);
+	else if (input->subquery != NULL)
+		row = gpusort_projected_row(input->subquery);
 	else if (node->ps.ps_ProjInfo != NULL)
 		row = ExecProject(node->ps.ps_ProjInfo);
 	return put_row(input, row) ? NULL : row;
@@ -296,31 +322,45 @@ choose_next(PlanState *node)
 
 	return below != NULL &&
 		(choose_next(below) ||
-		 ((AppendState *) node)->choose_next_subplan((AppendState *) node));
+		 (IsA(node, AppendState) &&
+		  ((AppendState *) node)->choose_next_subplan((AppendState *) node)));
+}
+
+/* Of the scans below a node, which is below these subqueries, or none (NULL). */
+static List *
+prepare_scans(PlanState *node, const GpuSortSubquery *above)
+{
+	List	   *projections = NIL;
+	GpuSortProjection *projection;
+	GpuSortSubquery subquery;
+
+	check_stack_depth();
+	if (IsA(node, AppendState))
+	{
+		AppendState *append = (AppendState *) node;
+
+		for (int i = 0; i < append->as_nplans; i++)
+			projections = list_concat(projections,
+									  prepare_scans(append->appendplans[i], above));
+	}
+	else if (IsA(node, SubqueryScanState))
+	{
+		if (gpusort_look_through_subquery((SubqueryScanState *) node, above, &subquery))
+			projections = prepare_scans(((SubqueryScanState *) node)->subplan, &subquery);
+	}
+	else if (IsA(node, SeqScanState))
+	{
+		projection = gpusort_begin_projection((ScanState *) node, above);
+		if (projection != NULL)
+			projections = list_make1(projection);
+	}
+	return projections;
 }
 
 List *
 gpusort_prepare_input(PlanState *child)
 {
-	List	   *projections = NIL;
-
-	check_stack_depth();
-	if (IsA(child, AppendState))
-	{
-		AppendState *append = (AppendState *) child;
-
-		for (int i = 0; i < append->as_nplans; i++)
-			projections = list_concat(projections,
-									  gpusort_prepare_input(append->appendplans[i]));
-	}
-	else if (IsA(child, SeqScanState) && child->ps_ProjInfo != NULL)
-	{
-		GpuSortProjection *projection = gpusort_begin_projection((ScanState *) child);
-
-		if (projection != NULL)
-			projections = list_make1(projection);
-	}
-	return projections;
+	return prepare_scans(child, NULL);
 }
 
 /* The column among the first ones that a later one is, with the same type; 0: none. */

@@ -30,6 +30,7 @@ typedef struct GpuSortInput
 	ScanState  *scan;			/* the child, or one below it; NULL: none is */
 	bool		(*put_tuple) (GpuSort *sort, HeapTuple tuple);	/* NULL: as a row only */
 	struct GpuSortProjection *evaluate; /* has expressions to evaluate before; NULL: there are none */
+	struct GpuSortProjection *subquery; /* rows are those of a subquery above the scan; NULL: its own */
 	uint64		uncharged;		/* rows to be counted in the node's
 								 * instrumentation */
 	HeapTupleData tuple;		/* what the scan slot refers to */
