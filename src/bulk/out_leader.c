@@ -450,6 +450,13 @@ is_sorted(QueryDesc *query, GpuSortReturned *returned)
 		gpusort_returned_rows(gpusort_returning_node(query->planstate), returned);
 }
 
+void
+gpusort_out_expect_query(QueryDesc *query)
+{
+	if (max_parallel_workers_per_gather > 0 && !IsParallelWorker())
+		gpusort_tell_viewed(gpusort_returning_node(query->planstate));
+}
+
 bool
 gpusort_out_write_query(GpuSortOutStream *stream, const GpuSortOutColumn *columns,
 						QueryDesc *query)

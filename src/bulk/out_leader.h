@@ -24,4 +24,7 @@ extern bool gpusort_out_write_table(GpuSortOutStream *stream, const GpuSortOutCo
 extern bool gpusort_out_write_query(GpuSortOutStream *stream, const GpuSortOutColumn *columns,
 									QueryDesc *query);
 
+/* Before a query begins that the above will be asked to write. */
+extern void gpusort_out_expect_query(QueryDesc *query);
+
 #endif							/* GPUSORT_OUT_LEADER_H */

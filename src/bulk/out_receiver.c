@@ -68,5 +68,6 @@ gpusort_out_begin_receiver(QueryDesc *query, const GpuSortOutColumn *columns)
 	OutReceiver *receiver = (OutReceiver *) query->dest;
 
 	receiver->query = query;
+	gpusort_out_expect_query(query);
 	receiver->columns = columns;
 }

@@ -162,5 +162,6 @@ gpusort_make_select_receiver(QueryDesc *query, DestReceiver *client, const int16
 	receiver->client = client;
 	receiver->query = query;
 	receiver->formats = formats;
+	gpusort_out_expect_query(query);
 	return &receiver->pub;
 }

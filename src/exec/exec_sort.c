@@ -166,6 +166,13 @@ rows_wanted(const GpuSortScanState *node)
 		: (uint64) (limit->count + limit->offset);
 }
 
+void
+gpusort_tell_viewed(PlanState *ps)
+{
+	if (gpusort_is_sort(ps))
+		((GpuSortScanState *) ps)->is_viewed = true;
+}
+
 bool
 gpusort_returned_rows(PlanState *ps, GpuSortReturned *returned)
 {
@@ -174,7 +181,7 @@ gpusort_returned_rows(PlanState *ps, GpuSortReturned *returned)
 
 	if (!gpusort_is_sort(ps) || !node->sorted ||
 		node->late != NULL || node->cursor.tuplesort != NULL || node->cursor.next == 0 ||
-		!gpusort_is_in_memory(node->sort))
+		!gpusort_is_in_memory(node->sort) || gpusort_get_stats(node->sort)->of_keys)
 		return false;
 	wanted = rows_wanted(node);
 	returned->sort = node->sort;
@@ -249,7 +256,8 @@ sort_input(GpuSortScanState *node)
 	}
 	node->bound = rows_wanted(node);
 	gpusort_set_bound(node->sort, node->bound);
-	(void) gpusort_make_rows_of_keys(node->sort, node->late == NULL && !node->is_viewed);
+	(void) gpusort_make_rows_of_keys(node->sort, node->late == NULL && !node->is_viewed &&
+									 !gpusort_tells_equal((const CustomScan *) node->css.ss.ps.plan));
 	input.sort = node->sort;
 	if (node->collect != NULL)
 		gpusort_collect_for(node->collect, node->sort, node->context);

@@ -32,6 +32,9 @@ extern bool gpusort_return_clean_rows(PlanState *node, TupleDesc desc);
  */
 extern bool gpusort_sorted_view(PlanState *node, GpuSortView *view);
 
+/* If the node is a GpuSort that has not begun: somebody will look into its result, who needs rows. */
+extern void gpusort_tell_viewed(PlanState *node);
+
 /* Rows of a sort that was performed, by position. */
 typedef struct GpuSortReturned
 {
@@ -42,8 +45,8 @@ typedef struct GpuSortReturned
 } GpuSortReturned;
 
 /*
- * For a node that has returned a row: if it is a GpuSort and all its rows are in memory, which ones
- * are that row and those after it, as many as the Limit above will take.  Whoever reads them there
+ * For a node that has returned a row: if it is a GpuSort and all its rows are stored in memory, which
+ * ones are that row and those after it, as many as the Limit above will take.  Whoever reads them there
  * asks the node for no more.
  */
 extern bool gpusort_returned_rows(PlanState *node, GpuSortReturned *returned);
