@@ -9,10 +9,10 @@
 #ifndef GPUSORT_UNIQUE_ROWS_H
 #define GPUSORT_UNIQUE_ROWS_H
 
-#include "commands/explain.h"
 #include "nodes/execnodes.h"
 #include "nodes/plannodes.h"
 
+#include "pg_compat.h"
 #include "sort/sort_view.h"
 
 typedef struct GpuSortUniqueRows
