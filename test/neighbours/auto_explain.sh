@@ -3,7 +3,7 @@ PRELOAD=auto_explain
 SETTINGS=("auto_explain.log_min_duration = 0" "auto_explain.log_analyze = on" "auto_explain.log_buffers = on" "auto_explain.log_wal = on"
 	"auto_explain.log_verbose = on" "auto_explain.log_nested_statements = on" "log_line_prefix = '%m [%p] '")
 
-# Sorts of all kinds: plain, collected by workers, sorted together, late, handed over, nested, cut short.
+# Sorts of all kinds: plain, collected by workers, sorted together, late, spilled, handed over, nested, cut short.
 statements()
 {
 	cat <<-'SQL'
@@ -17,6 +17,9 @@ statements()
 		SELECT count(*) FROM (SELECT k, s FROM t ORDER BY s OFFSET 0) q;
 		RESET work_mem;
 		RESET gpusort.pool_quota;
+		SET gpusort.inject_fault = codec;
+		SELECT count(*) FROM (SELECT k, s FROM t ORDER BY s OFFSET 0) q;
+		RESET gpusort.inject_fault;
 		SELECT count(outer_one((k % 2)::int)) FROM t WHERE k <= 2;
 		BEGIN;
 		DECLARE c CURSOR FOR SELECT * FROM t ORDER BY s;
@@ -36,6 +39,8 @@ statements()
 		SET enable_hashjoin = off;
 		SET enable_nestloop = off;
 		SELECT count(*) FROM t a JOIN t b USING (s);
+		SELECT set_config('enable_mergejoin', CASE current_setting('gpusort.enabled') WHEN 'on' THEN 'off' ELSE 'on' END, false);
+		SELECT count(*) FROM t a JOIN t b USING (k);
 	SQL
 }
 
@@ -84,9 +89,16 @@ count_plans()
 		print "$plans|$ours\n"' "$1"
 }
 
-check_neighbour()
+# logged: what the server has logged since END
+logged()
 {
-	local format end counts runner
+	tail -c +$((END + 1)) "$WORK/$SERVER.log"
+}
+
+# check_formats LABEL: all kinds of sorts in all formats, on the server that was started last, SERVER
+check_formats()
+{
+	local format counts runner
 
 	sql <<-'SQL'
 		CREATE TABLE t AS SELECT i AS k, md5(i::text) COLLATE "C" AS s, repeat('<&">''', 3) AS filler FROM generate_series(1, 20000) i;
@@ -96,17 +108,44 @@ check_neighbour()
 	SQL
 	for format in text json xml yaml; do
 		for runner in with without; do
-			end=$(stat -c %s "$WORK/$NEIGHBOUR.log")
-			statements | PGOPTIONS="-c auto_explain.log_format=$format" $runner >"$WORK/$NEIGHBOUR.$runner.out" || tally "$NEIGHBOUR: statements" 0 1
-			counts=$(tail -c +$((end + 1)) "$WORK/$NEIGHBOUR.log" | count_plans $format 2>&1)
+			END=$(stat -c %s "$WORK/$SERVER.log")
+			statements | PGOPTIONS="-c auto_explain.log_format=$format" $runner >"$WORK/$SERVER.$runner.out" || tally "$NEIGHBOUR: statements" 0 1
+			counts=$(logged | count_plans $format 2>&1)
 			if [ $runner = with ]; then
-				is "$format: sorts of all kinds" "$(tail -c +$((end + 1)) "$WORK/$NEIGHBOUR.log" |
-					grep -oE 'GpuSort (Collect|Shared)|Handed.Over|by TID' | tr - ' ' | sort -u)" \
-					$'GpuSort Collect\nGpuSort Shared\nHanded Over\nby TID'
-				is "$format: plans and ours" "$(awk -F '|' '{print ($1 >= 12 && $2 >= 11) ? "enough" : $0}' <<<"$counts")" enough
+				is "$1, $format: sorts of all kinds" "$(logged | grep -oE 'GpuSort (Collect|Shared|Join)|Handed.Over|by TID|Spilled' | tr - ' ' | sort -u)" \
+					$'GpuSort Collect\nGpuSort Join\nGpuSort Shared\nHanded Over\nSpilled\nby TID'
+				is "$1, $format: plans and ours" "$(awk -F '|' '{print ($1 >= 14 && $2 >= 13) ? "enough" : $0}' <<<"$counts")" enough
 			else
-				is "$format: without gpusort" "${counts#*|}" 0
+				is "$1, $format: without gpusort" "${counts#*|}" 0
 			fi
 		done
 	done
+}
+
+# check_reasons LABEL: from PostgreSQL 19 on auto_explain takes options of extensions, and so logs whose each sort is
+check_reasons()
+{
+	[ "$PG_MAJOR" -ge 19 ] || return 0
+	END=$(stat -c %s "$WORK/$SERVER.log")
+	PGOPTIONS="-c auto_explain.log_extension_options=gpusort" with -c 'SELECT * FROM t WHERE k < 10 ORDER BY s' \
+		-c 'SET gpusort.force = on' -c 'SELECT count(*) FROM (SELECT * FROM t ORDER BY s OFFSET 0) q' >/dev/null
+	is "$1: a sort that is left" "$(logged | grep -oE 'Left To PostgreSQL: .*')" 'Left To PostgreSQL: fewer rows estimated than gpusort.min_rows'
+	is "$1: whose sorts are what for" "$(logged | grep -oE 'Sort For: .*' | sort | uniq -c | xargs)" '2 Sort For: order by'
+	END=$(stat -c %s "$WORK/$SERVER.log")
+	with -c 'SELECT * FROM t WHERE k < 10 ORDER BY s' >/dev/null
+	is "$1: only if asked for" "$(logged | grep -cE 'Left To PostgreSQL|Sort For')" 0
+}
+
+check_neighbour()
+{
+	local END SERVER=$NEIGHBOUR
+
+	check_formats 'loaded before'
+	check_reasons 'loaded before'
+	SERVER=${NEIGHBOUR}_last
+	REVERSED=yes start_server $SERVER "${SETTINGS[@]}"
+	check_formats 'loaded after'
+	check_reasons 'loaded after'
+	is "the other order" "$(with -c 'SHOW shared_preload_libraries')" 'gpusort, auto_explain'
+	stop_server $SERVER
 }

@@ -8,7 +8,7 @@
 #				installation, not installed.  A neighbour that Debian does not have for this
 #				server is not tested
 #	PROGRAMS	packages of programs, unpacked beside it
-#	PRELOAD		what the server preloads before gpusort
+#	PRELOAD		what the server preloads before gpusort; with REVERSED=yes start_server has gpusort first
 #	SETTINGS	lines of postgresql.conf
 #
 # and has a function check_neighbour, which is called when its server runs, and compares what
@@ -27,10 +27,11 @@ all_neighbours()
 # start_server NAME [LINE]...
 start_server()
 {
-	local name=$1
+	local name=$1 libraries="${PRELOAD:+$PRELOAD, }gpusort"
 
 	shift
-	cluster_start "$name" "shared_preload_libraries = '${PRELOAD:+$PRELOAD, }gpusort'" "log_min_messages = debug1" \
+	[ -z "${REVERSED:-}" ] || libraries="gpusort${PRELOAD:+, $PRELOAD}"
+	cluster_start "$name" "shared_preload_libraries = '$libraries'" "log_min_messages = debug1" \
 		"autovacuum_naptime = 1d" "gpusort.pool_size = '256MB'" "$@"
 	sql -c 'CREATE EXTENSION gpusort'
 }
