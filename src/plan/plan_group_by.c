@@ -183,6 +183,7 @@ gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 {
 	const Path *cheapest = input_rel->cheapest_total_path;
 	List	   *paths = NIL;
+	List	   *left_out = NIL;
 	List	   *sliced = NIL;
 	Cost		cost = GPUSORT_NO_SLICES;
 	GpuSortAggregatePaths inside;
@@ -195,8 +196,12 @@ gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 		return;
 	make_aggregate_paths(root, input_rel, grouped_rel, extra, &inside);
 	is_lacking = inside.lacking > 0;
-	if (!is_lacking || inside.whole == NIL)
-		paths = make_paths(root, input_rel, grouped_rel, extra);
+	paths = make_paths(root, input_rel, grouped_rel, extra);
+	if (is_lacking && inside.whole != NIL)
+	{
+		left_out = paths;
+		paths = NIL;
+	}
 	if (!is_lacking || inside.sliced == NIL)
 		sliced = gpusort_make_group_paths(root, input_rel, grouped_rel, &cost);
 	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
@@ -204,6 +209,6 @@ gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 	gpusort_add_paths(grouped_rel, paths);
 
 	paths = list_concat(inside.whole, inside.sliced);
-	gpusort_outbid_all(paths, grouped_rel, inside.lacking);
+	gpusort_outbid_all(paths, grouped_rel, left_out, inside.lacking);
 	gpusort_add_paths(grouped_rel, paths);
 }

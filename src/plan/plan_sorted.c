@@ -116,6 +116,35 @@ gpusort_make_participants_path(PlannerInfo *root, RelOptInfo *rel, Path *partial
 	return make_sorted_path(root, rel, partial, &keys, &estimate);
 }
 
+/*
+ * Do foreign servers deliver the order in what is the cheapest plan without us?  Paths that cost less
+ * may stand above joins of ours, so they are compared with PostgreSQL's sort of the input, too.
+ */
+static bool
+is_delivered(PlannerInfo *root, const Path *input, const RelOptInfo *rel,
+			 List *pathkeys, double limit_rows)
+{
+	Cost		sorted_here;
+	ListCell   *lc;
+
+	/* the cheapest path comes first */
+	if (rel->pathlist != NIL && gpusort_is_sorted_remotely(linitial(rel->pathlist)))
+		return true;
+	if (limit_rows != GPUSORT_NO_LIMIT)
+		return false;
+	sorted_here = input->total_cost + gpusort_core_sort_cost(root, pathkeys, input->rows,
+															 input->pathtarget->width);
+	foreach(lc, rel->pathlist)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+
+		/* add_path() takes costs that differ by 1 % for the same */
+		if (gpusort_is_sorted_remotely(path) && path->total_cost <= 1.01 * sorted_here)
+			return true;
+	}
+	return false;
+}
+
 List *
 gpusort_make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *rel,
 						  List *pathkeys, double limit_rows)
@@ -127,8 +156,7 @@ gpusort_make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 	List	   *paths;
 
 	if (input == NULL || pathkeys == NIL || root->row_identity_vars != NIL ||
-		/* the cheapest path comes first */
-		(rel->pathlist != NIL && gpusort_is_sorted_remotely(linitial(rel->pathlist))) ||
+		is_delivered(root, input, rel, pathkeys, limit_rows) ||
 		!gpusort_read_pathkeys(input, pathkeys, &keys, &reason))
 		return NIL;
 	keys.rows = input->rows;

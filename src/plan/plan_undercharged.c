@@ -72,11 +72,22 @@ lower_cost(Path *path, Cost charged, Cost lacking)
 	path->startup_cost = Min(path->startup_cost, path->total_cost);
 }
 
+static Cost
+cheapest_of(const List *paths)
+{
+	Cost		cheapest = DBL_MAX;
+	ListCell   *lc;
+
+	foreach(lc, paths)
+		cheapest = Min(cheapest, ((const Path *) lfirst(lc))->total_cost);
+	return cheapest;
+}
+
+/* charged: what one that is not among rel's paths has been charged, or DBL_MAX */
 static void
 outbid(const List *paths, const RelOptInfo *rel, const RelOptInfo *input_rel,
-	   Undercharged undercharged, Cost lacking)
+	   Undercharged undercharged, Cost charged, Cost lacking)
 {
-	Cost		charged = DBL_MAX;
 	Cost		others = DBL_MAX;
 	ListCell   *lc;
 
@@ -100,16 +111,37 @@ outbid(const List *paths, const RelOptInfo *rel, const RelOptInfo *input_rel,
 	}
 }
 
+/*
+ * Is the result computed here, not by other servers?  Of what they charge nothing is known to be lacking, and their
+ * rows need not come.
+ */
 static bool
-is_any(const Path *path, const RelOptInfo *input_rel)
+is_computed_here(const Path *path, const RelOptInfo *input_rel)
 {
-	return true;
+	ListCell   *lc;
+
+	switch (nodeTag(path))
+	{
+		case T_ForeignPath:
+			return false;
+		case T_ProjectionPath:
+			return is_computed_here(((const ProjectionPath *) path)->subpath, input_rel);
+		case T_AppendPath:
+			foreach(lc, ((const AppendPath *) path)->subpaths)
+			{
+				if (is_computed_here(lfirst(lc), input_rel))
+					return true;
+			}
+			return ((const AppendPath *) path)->subpaths == NIL;
+		default:
+			return true;
+	}
 }
 
 void
-gpusort_outbid_all(const List *paths, const RelOptInfo *rel, Cost lacking)
+gpusort_outbid_all(const List *paths, const RelOptInfo *rel, const List *left_out, Cost lacking)
 {
-	outbid(paths, rel, NULL, is_any, lacking);
+	outbid(paths, rel, NULL, is_computed_here, cheapest_of(left_out), lacking);
 }
 
 void
@@ -121,7 +153,7 @@ gpusort_outbid_hash_tables(const List *paths, const RelOptInfo *rel, const RelOp
 
 	if (input_rel->partial_pathlist != NIL)
 		participants += ((const Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
-	outbid(paths, rel, input_rel, has_hash_table,
+	outbid(paths, rel, input_rel, has_hash_table, DBL_MAX,
 				   gpusort_hash_extra_cost(cheapest->rows, groups, cheapest->pathtarget->width,
 										   participants));
 }

@@ -17,7 +17,11 @@
 extern void gpusort_outbid_hash_tables(const List *paths, const RelOptInfo *rel,
 									   const RelOptInfo *input_rel, double groups);
 
-/* The same if all in it lack so much. */
-extern void gpusort_outbid_all(const List *paths, const RelOptInfo *rel, Cost lacking);
+/*
+ * The same if all in it that are computed here lack so much, and so do those that were left out: with
+ * them a server that others ask for its costs would have named less.
+ */
+extern void gpusort_outbid_all(const List *paths, const RelOptInfo *rel, const List *left_out,
+							   Cost lacking);
 
 #endif							/* GPUSORT_PLAN_UNDERCHARGED_H */

@@ -1,4 +1,4 @@
-# postgres_fdw: an ORDER BY that is pushed down without gpusort is pushed down with it, whether the
+# postgres_fdw: an ORDER BY, or groups, that are pushed down without gpusort are pushed down with it, whether the
 # remote server sorts by gpusort or not.
 
 QUERIES=(
@@ -7,13 +7,14 @@ QUERIES=(
 	'SELECT * FROM f ORDER BY t LIMIT 10'
 	'SELECT * FROM f WHERE k % 7 = 0 ORDER BY k, id'
 	'SELECT k, count(*) FROM f GROUP BY k ORDER BY k'
+	'SELECT k, count(DISTINCT t) FROM f GROUP BY k'
 	'SELECT a.id, b.t FROM f a JOIN f b USING (id) ORDER BY a.id, b.t'
 	'SELECT id + 1, t FROM f ORDER BY t, id'
 	'SELECT * FROM shards ORDER BY id'
 	'SELECT * FROM shards ORDER BY k, id LIMIT 20'
 )
 
-# plans RUNNER: those that end in a remote ORDER BY, or in a merge of such
+# plans RUNNER: those that end in a remote query, or in a merge of such
 plans()
 {
 	local query plan
@@ -57,9 +58,9 @@ check_neighbour()
 	SQL
 	check_pushed "costs guessed" 5
 	sql -c "ALTER SERVER loopback OPTIONS (SET use_remote_estimate 'true')"
-	check_pushed "costs of the remote server" 7
+	check_pushed "costs of the remote server" 8
 	sql -c "ALTER SERVER loopback OPTIONS (SET options '-c gpusort.enabled=off')"
-	check_pushed "remote without gpusort" 7
+	check_pushed "remote without gpusort" 8
 	for query in "${QUERIES[@]}" 'SELECT * FROM f ORDER BY k + 1, t' 'SELECT a.k, b.t FROM f a JOIN f b USING (id) WHERE a.id % 3 = 0 ORDER BY b.k + a.k, b.t'; do
 		same "${query#SELECT }" "SELECT md5(string_agg(q::text, ' ')) FROM ($query) q"
 	done

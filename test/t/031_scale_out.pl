@@ -100,6 +100,21 @@ is(answer($query, 'on'), answer($query, 'off'), '... same rows in the same order
 $query = 'SELECT k, count(DISTINCT s), sum(n) FROM t GROUP BY k ORDER BY k';
 is(answer($query, 'on'), answer($query, 'off'), 'groups across servers');
 
+# Groups of one shard are computed there, though sorting their rows here would cost less than PostgreSQL's hidden sort.
+$shards[1]->safe_psql('postgres', 'CREATE TABLE few AS SELECT (id % 20)::int AS g, s FROM t; ANALYZE few');
+$front->safe_psql('front', q(ALTER SERVER shard1 OPTIONS (SET fdw_tuple_cost '0.01');
+	CREATE FOREIGN TABLE few (g int, s text COLLATE "C") SERVER shard1 OPTIONS (use_remote_estimate 'true');
+	ANALYZE few));
+$query = 'SELECT g, count(DISTINCT s) FROM few GROUP BY g';
+for my $state ('off', 'on')
+{
+	set_gpusort($state);
+	like($front->safe_psql('front', "SET gpusort.force = off; SET gpusort.enabled = $state; EXPLAIN (VERBOSE) $query"),
+		qr/Foreign Scan.*Remote SQL: SELECT .*count\(DISTINCT s\)/s, "groups of one shard, gpusort $state: computed there");
+}
+$query .= ' ORDER BY g';
+is(answer($query, 'on'), answer($query, 'off'), '... same groups');
+
 # A shard without gpusort, and one that is gone.
 $front->safe_psql('front', "ALTER SERVER shard1 OPTIONS (SET options '-c gpusort.enabled=off')");
 $query = 'SELECT id, k, s FROM t ORDER BY k, id';
