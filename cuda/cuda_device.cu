@@ -204,7 +204,6 @@ cuda_open_lane(gs_device *base, size_t bytes)
 					sizeof(base->error));
 	if (lane == nullptr)
 		return nullptr;
-	lane->trace.epoch_ms = parent->trace.epoch_ms;
 	return &lane->base;
 }
 
@@ -257,13 +256,10 @@ connect_peer(gs_cuda_device *device, const gs_cuda_device *peer)
 extern "C" gs_status
 gs_cuda_group_connect(gs_device **devices, unsigned ndevices)
 {
-	double		epoch_ms = gs_cuda_clock_ms();
-
 	for (unsigned i = 0; i < ndevices; i++)
 	{
 		gs_cuda_device *device = gs_cuda(devices[i]);
 
-		device->trace.epoch_ms = epoch_ms;
 		GS_CUDA_ENTER(device);
 		for (unsigned j = 0; j < ndevices; j++)
 			if (j != i)

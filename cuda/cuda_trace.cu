@@ -3,14 +3,15 @@
  *		When spans of work ran: pairs of timing events on their queues.
  *
  * CUDA tells the time between two events of one GPU, in single precision.  To
- * place spans of several GPUs on one axis each device has an *origin*: an event
- * on a stream of its own that has nothing else to do, waited for and stamped
- * with the host's clock.  The axis begins at the group's epoch, the host's clock
- * when the group was connected.  An origin is good to some 10 us, the host's
- * notice of the event, and is renewed with every job and whenever it is older than
- * a minute, so that single precision stays below a microsecond.
+ * place spans of several GPUs, and of processes, on one axis each device has an
+ * *origin*: an event on a stream of its own that has nothing else to do, waited for
+ * and stamped with the host's monotonic clock, which is the axis.  An origin is good
+ * to some 10 us, the host's notice of the event, and is renewed with every trace and
+ * whenever it is older than a minute, so that single precision stays below a
+ * microsecond.
  *
- * Events are created as they are first needed and kept.
+ * Events are created as they are first needed and kept.  Without a trace nothing is
+ * recorded: an event takes the host a microsecond or two.
  */
 #include <time.h>
 
@@ -45,7 +46,6 @@ gs_cuda_trace_open(gs_cuda_device *device)
 
 	GS_CUDA_TRY(device, cudaStreamCreateWithFlags(&trace->stream, cudaStreamNonBlocking));
 	GS_CUDA_TRY(device, cudaEventCreate(&trace->origin));
-	trace->epoch_ms = gs_cuda_clock_ms();
 	return gs_cuda_trace_reset(device);
 }
 
@@ -72,6 +72,15 @@ gs_cuda_trace_reset(gs_cuda_device *device)
 	for (int &open : device->trace.open)
 		open = -1;
 	return renew_origin(device);
+}
+
+static void
+keep_trace(gs_device *base, bool keep)
+{
+	gs_cuda_device *device = gs_cuda(base);
+
+	device->trace.kept = keep && gs_cuda_enter(device) == GS_OK &&
+		gs_cuda_trace_reset(device) == GS_OK;
 }
 
 static bool
@@ -103,7 +112,7 @@ span_begin(gs_device *base, gs_queue queue, const char *name)
 	gs_cuda_span *span;
 
 	trace->open[queue] = -1;
-	if (trace->nspans == GS_CUDA_MAX_SPANS || gs_cuda_enter(device) != GS_OK)
+	if (!trace->kept || trace->nspans == GS_CUDA_MAX_SPANS || gs_cuda_enter(device) != GS_OK)
 		return;
 	if (trace->nspans == 0 && gs_cuda_clock_ms() - trace->origin_ms > ORIGIN_LIFE_MS &&
 		renew_origin(device) != GS_OK)
@@ -153,8 +162,8 @@ read_span(const gs_cuda_trace *trace, const gs_cuda_span *span, gs_span_time *ti
 	}
 	time->name = span->name;
 	time->queue = span->queue;
-	time->begin_ms = trace->origin_ms - trace->epoch_ms + begin;
-	time->end_ms = trace->origin_ms - trace->epoch_ms + end;
+	time->begin_ms = trace->origin_ms + begin;
+	time->end_ms = trace->origin_ms + end;
 	return true;
 }
 
@@ -164,7 +173,7 @@ read_trace(gs_device *base, gs_span_time *spans, unsigned max)
 	gs_cuda_device *device = gs_cuda(base);
 	unsigned	nread = 0;
 
-	if (gs_cuda_enter(device) != GS_OK)
+	if (!device->trace.kept || gs_cuda_enter(device) != GS_OK)
 		return 0;
 	for (unsigned i = 0; i < device->trace.nspans && nread < max; i++)
 		if (read_span(&device->trace, &device->trace.spans[i], &spans[nread]))
@@ -175,6 +184,7 @@ read_trace(gs_device *base, gs_span_time *spans, unsigned max)
 void
 gs_cuda_add_trace_ops(gs_device_ops *ops)
 {
+	ops->keep_trace = keep_trace;
 	ops->span_begin = span_begin;
 	ops->span_end = span_end;
 	ops->read_trace = read_trace;

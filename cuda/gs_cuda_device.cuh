@@ -64,13 +64,13 @@ struct gs_cuda_span
 
 struct gs_cuda_trace
 {
+	bool		kept;			/* else spans are not recorded */
 	unsigned	nspans;
 	unsigned	nevents;		/* spans whose two events exist */
 	int			open[GS_QUEUES];	/* number of the span begun, or -1 */
 	cudaStream_t stream;		/* for the origin alone */
 	cudaEvent_t origin;
 	double		origin_ms;		/* host clock at the origin */
-	double		epoch_ms;		/* host clock at the group's instant 0 */
 	gs_cuda_span spans[GS_CUDA_MAX_SPANS];
 };
 

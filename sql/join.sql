@@ -200,8 +200,10 @@ SET enable_hashjoin = off;
 -- EXPLAIN.
 SELECT gpusort_test.plan_lines('SELECT count(*) FROM a LEFT JOIN b ON a.k = b.k AND a.v < b.w WHERE b.w IS NULL OR b.w > 3');
 SET max_parallel_workers_per_gather = 0;
+SET gpusort.engine = host;
 SELECT gpusort_test.plan_lines('SELECT a.v + 1, w FROM a LEFT JOIN b ON a.k = b.k AND a.v < b.w WHERE b.w IS NULL OR b.w > 3',
 	'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, VERBOSE');
+RESET gpusort.engine;
 SET gpusort.inject_fault = codec;
 SELECT gpusort_test.matches('SELECT count(*) FROM a JOIN b USING (k)', 'Read: row by row') AS "not before it is executed",
 	count(*) AS streamed FROM gpusort_test.plan_lines('SELECT count(*) FROM a JOIN b USING (k)',

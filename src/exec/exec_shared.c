@@ -398,9 +398,9 @@ collect(GpuSortSharedState *node)
 	counts->took_part = true;
 }
 
-/* All have collected: sort the rows of all. */
-static void
-sort_parts(GpuSortSharedState *node, instr_time collect_time)
+/* All have collected: have the rows of all in a sort. */
+static GpuSort *
+join_parts(GpuSortSharedState *node)
 {
 	MemoryContext old = MemoryContextSwitchTo(result_context(node));
 	TupleDesc	desc = ExecGetResultType(outerPlanState(node));
@@ -418,10 +418,38 @@ sort_parts(GpuSortSharedState *node, instr_time collect_time)
 	else
 		sort = gpusort_begin(desc, &node->spec, false);
 	gpusort_put_refused(&node->refused, desc, sort);
-	gpusort_perform(sort);
+	MemoryContextSwitchTo(old);
+	return sort;
+}
+
+/* It was performed: let all have the result. */
+static void
+publish(GpuSortSharedState *node, GpuSort *sort, instr_time collect_time)
+{
+	MemoryContext old = MemoryContextSwitchTo(result_context(node));
+
 	gpusort_note_sort(sort, collect_time, (instr_time) {0});
 	gpusort_publish_result(&node->result, sort, node->shared->participants, collect_time);
 	MemoryContextSwitchTo(old);
+}
+
+static void
+perform(GpuSortSharedState *node, GpuSort *sort)
+{
+	MemoryContext old = MemoryContextSwitchTo(result_context(node));
+
+	gpusort_perform(sort);
+	MemoryContextSwitchTo(old);
+}
+
+/* All have collected: sort the rows of all. */
+static void
+sort_parts(GpuSortSharedState *node, instr_time collect_time)
+{
+	GpuSort    *sort = join_parts(node);
+
+	perform(node, sort);
+	publish(node, sort, collect_time);
 }
 
 /* Sort with the others; the result is published when this returns. */
@@ -505,6 +533,28 @@ gpusort_shared_sort(PlanState *ps)
 	GpuSortSharedState *node = (GpuSortSharedState *) ps;
 
 	sort_parts(node, node->collect_time);
+}
+
+void
+gpusort_shared_sort_both(PlanState *const nodes[2])
+{
+	GpuSortSharedState *both[2];
+	GpuSort    *sorts[2];
+	bool		merged;
+
+	for (int i = 0; i < 2; i++)
+	{
+		both[i] = (GpuSortSharedState *) nodes[i];
+		sorts[i] = join_parts(both[i]);
+	}
+	merged = both[0]->result.room != NULL && both[1]->result.room != NULL &&
+		gpusort_perform_merged(sorts);
+	for (int i = 0; i < 2; i++)
+	{
+		if (!merged)
+			perform(both[i], sorts[i]);
+		publish(both[i], sorts[i], both[i]->collect_time);
+	}
 }
 
 void

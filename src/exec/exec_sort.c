@@ -58,6 +58,7 @@ typedef struct GpuSortScanState
 	List	   *projections;	/* of the input's scans */
 	bool		is_viewed;		/* the node above looks into the result */
 	uint64		from_pages;		/* rows that came straight from pages, for EXPLAIN */
+	bool		collected;		/* all rows are in the sort, which may not be performed */
 	bool		sorted;
 	GpuSortPortionWorkers *workers; /* that read it back from temporary files, or NULL */
 	instr_time	collect_time;	/* the child's time included */
@@ -231,9 +232,9 @@ end_workers(GpuSortScanState *node)
 	node->workers = NULL;
 }
 
-/* Collect and sort the child's rows. */
+/* Put the child's rows into the sort. */
 static void
-sort_input(GpuSortScanState *node)
+collect_input(GpuSortScanState *node)
 {
 	PlanState  *child = outerPlanState(node);
 	EState	   *estate = node->css.ss.ps.state;
@@ -266,14 +267,51 @@ sort_input(GpuSortScanState *node)
 	if (node->collect != NULL)
 		gpusort_collect_join(node->collect);
 	node->collect_time = gpusort_elapsed(start);
+	estate->es_direction = direction;
+	node->collected = true;
+}
 
-	gpusort_perform(node->sort);
+/* The sort was performed. */
+static void
+begin_output(GpuSortScanState *node)
+{
 	gpusort_note_sort(node->sort, node->collect_time, (instr_time) {0});
 	begin_workers(node);
-
-	estate->es_direction = direction;
 	node->sorted = true;
 	gpusort_cursor_open_sort(&node->cursor, node->sort);
+}
+
+/* Collect and sort the child's rows. */
+static void
+sort_input(GpuSortScanState *node)
+{
+	if (!node->collected)
+		collect_input(node);
+	gpusort_perform(node->sort);
+	begin_output(node);
+}
+
+void
+gpusort_sort_collect(PlanState *ps)
+{
+	GpuSortScanState *node = (GpuSortScanState *) ps;
+
+	if (!node->collected)
+		collect_input(node);
+}
+
+void
+gpusort_sort_merged(PlanState *const nodes[2])
+{
+	GpuSortScanState *first = (GpuSortScanState *) nodes[0];
+	GpuSortScanState *second = (GpuSortScanState *) nodes[1];
+	GpuSort    *const sorts[2] = {first->sort, second->sort};
+
+	if (first->sorted || second->sorted || first->late != NULL || second->late != NULL ||
+		!gpusort_perform_merged(sorts))
+		return;
+	begin_output(first);
+	begin_output(second);
 }
 
 bool
@@ -434,14 +472,14 @@ rescan_node(CustomScanState *css)
 		return;
 	clear_slots(node);
 
-	if (child->chgParam == NULL && has_rows_wanted(node) &&
+	if (child->chgParam == NULL && has_rows_wanted(node) && !gpusort_is_merged(node->sort) &&
 		(gpusort_tuplesort(node->sort) == NULL || node->random_access))
 	{
 		gpusort_cursor_rewind(&node->cursor);
 		return;
 	}
 
-	node->sorted = false;
+	node->sorted = node->collected = false;
 	end_workers(node);
 	gpusort_reset(node->sort);
 	if (child->chgParam == NULL)

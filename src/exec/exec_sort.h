@@ -52,6 +52,14 @@ typedef struct GpuSortReturned
 extern bool gpusort_returned_rows(PlanState *node, GpuSortReturned *returned);
 
 /*
+ * For a node above that reads two GpuSorts by position: have the rows of each, and then sort both
+ * at once if that can be had (sort_merged.h); else they are sorted when they are viewed.  Those that
+ * were are read by views only, and are both rescanned or neither is.
+ */
+extern void gpusort_sort_collect(PlanState *node);
+extern void gpusort_sort_merged(PlanState *const nodes[2]);
+
+/*
  * If the node is a GpuSort, whose rows are returned as they are: nobody knows when more of them
  * will be fetched, so don't keep memory that others lack.
  */

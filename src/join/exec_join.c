@@ -26,12 +26,14 @@
 
 #include "exec/exec_node.h"
 #include "exec/exec_shared.h"
+#include "exec/exec_sort.h"
 #include "join/exec_join.h"
 #include "join/explain_join.h"
 #include "join/join_rows.h"
 #include "pg_compat.h"
 #include "plan/plan_join.h"
 #include "plan/plan_node.h"
+#include "sort/sort_merged.h"
 
 #define OUTER GPUSORT_JOIN_OUTER
 #define INNER GPUSORT_JOIN_INNER
@@ -193,6 +195,7 @@ count_rows(GpuSortJoinState *node)
 		return;
 	node->report.performed = true;
 	node->report.streamed = node->rows.ranges.streams;
+	node->report.merged = node->rows.ranges.is_merged;
 	node->report.pieces = node->rows.ranges.pieces;
 	node->report.ranges = node->rows.nranges;
 	node->report.matches = node->rows.nmatches;
@@ -246,6 +249,47 @@ sort(PlanState *child)
 	gpusort_stop_in_child(child, 0);
 }
 
+/* By one job, in one order; then what the first side took is the time of both. */
+static void
+sort_both(GpuSortJoinState *node)
+{
+	PlanState  *const children[2] = {child_of(node, OUTER), child_of(node, INNER)};
+
+	start_in_child(children[OUTER]);
+	gpusort_shared_sort_both(children);
+	stop_in_child(children[OUTER], 0);
+}
+
+/* The same where there are no others: have the rows of both, and sort them. */
+static void
+sort_alone(GpuSortJoinState *node)
+{
+	PlanState  *const children[2] = {child_of(node, OUTER), child_of(node, INNER)};
+
+	for (int i = 0; i < 2; i++)
+	{
+		start_in_child(children[i]);
+		gpusort_sort_collect(children[i]);
+		stop_in_child(children[i], 0);
+	}
+	start_in_child(children[OUTER]);
+	gpusort_sort_merged(children);
+	stop_in_child(children[OUTER], 0);
+}
+
+/* Is it likely that gpusortd can merge the sides?  Participants need not agree. */
+static bool
+may_merge(const GpuSortJoinState *node)
+{
+	const GpuSortSpec *const specs[2] = {&node->sides[OUTER].spec, &node->sides[INNER].spec};
+	const		TupleDesc descs[2] = {
+		ExecGetResultType(child_of((GpuSortJoinState *) node, OUTER)),
+		ExecGetResultType(child_of((GpuSortJoinState *) node, INNER))
+	};
+
+	return gpusort_may_merge(specs, descs);
+}
+
 /* The rows of a view are all there at once. */
 static void
 open_side(GpuSortJoinSide *side)
@@ -272,10 +316,16 @@ sort_together(GpuSortJoinState *node)
 	}
 	if (stage == GPUSORT_STAGE_SORTING)
 	{
+		uint32		count = may_merge(node) ? 2 : 1;
 		uint32		side;
 
-		while ((side = pg_atomic_fetch_add_u32(&shared->next_side, 1)) < 2)
-			sort(child_of(node, side));
+		while ((side = pg_atomic_fetch_add_u32(&shared->next_side, count)) < 2)
+		{
+			if (side == 0 && count == 2)
+				sort_both(node);
+			else
+				sort(child_of(node, side));
+		}
 		BarrierArriveAndWait(barrier, gpusort_wait_event(&wait_event, "GpuSortJoin"));
 	}
 	BarrierDetach(barrier);
@@ -306,6 +356,8 @@ open_sides(GpuSortJoinState *node)
 {
 	if (node->shared != NULL)
 		sort_together(node);
+	else if (!node->sides[OUTER].is_shared && !node->sides[INNER].is_shared && may_merge(node))
+		sort_alone(node);
 	for (int i = 0; i < 2; i++)
 		open_side(&node->sides[i]);
 	begin_ranges(node);
@@ -419,19 +471,22 @@ end_node(CustomScanState *css)
 	MemoryContextDelete(node->context);
 }
 
-/* Sides in memory are joined once more as they are, if their rows are the same. */
+/*
+ * Sides in memory are joined once more as they are, if their rows are the same.  Those that have one
+ * order are so, or both are sorted anew.
+ */
 static void
 rescan_node(CustomScanState *css)
 {
 	GpuSortJoinState *node = (GpuSortJoinState *) css;
+	bool		anew[2];
 
 	for (int i = 0; i < 2; i++)
-	{
-		PlanState  *child = child_of(node, i);
-
-		if (child->chgParam != NULL || node->sides[i].is_shared || !node->sides[i].is_view)
-			ExecReScan(child);
-	}
+		anew[i] = child_of(node, i)->chgParam != NULL || node->sides[i].is_shared ||
+			!node->sides[i].is_view;
+	for (int i = 0; i < 2; i++)
+		if (anew[i] || (anew[!i] && node->rows.ranges.is_merged))
+			ExecReScan(child_of(node, i));
 	forget_rows(node);
 }
 

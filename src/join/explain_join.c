@@ -70,6 +70,8 @@ explain_report(const GpuSortJoinReport *report, ExplainState *es)
 {
 	if (report->streamed)
 		ExplainPropertyText("Read", "row by row", es);
+	if (report->merged)
+		ExplainPropertyText("Read", "in the order of both sides", es);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
 		gpusort_explain_indent(es);

@@ -14,6 +14,7 @@ typedef struct GpuSortJoinReport
 {
 	bool		performed;
 	bool		streamed;		/* some side did not lie in memory */
+	bool		merged;			/* gpusortd has merged the sides */
 	uint64		pieces;
 	uint64		ranges;			/* of rows with the same key on both sides */
 	uint64		matches;		/* pairs in them */

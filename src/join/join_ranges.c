@@ -42,6 +42,16 @@ number_of_pieces(uint64 rows, uint64 piece_rows)
 	return (rows + piece_rows - 1) / piece_rows;
 }
 
+/* Rows that a piece has, of so many of both sides. */
+static uint64
+plan_piece_rows(const GpuSortJoinRanges *ranges, uint64 rows)
+{
+	uint64		piece_rows = rows / (ranges->participants * PIECES_EACH);
+
+	return gpusort_force ? FORCED_PIECE_ROWS
+		: Min(Max(piece_rows, MIN_PIECE_ROWS), MAX_PIECE_ROWS);
+}
+
 static void
 plan_pieces(GpuSortJoinRanges *ranges)
 {
@@ -56,10 +66,7 @@ plan_pieces(GpuSortJoinRanges *ranges)
 		order->to[i] = ranges->sides[i].to;
 		rows += order->to[i] - order->from[i];
 	}
-	ranges->piece_rows = rows / (ranges->participants * PIECES_EACH);
-	ranges->piece_rows = Min(Max(ranges->piece_rows, MIN_PIECE_ROWS), MAX_PIECE_ROWS);
-	if (gpusort_force)
-		ranges->piece_rows = FORCED_PIECE_ROWS;
+	ranges->piece_rows = plan_piece_rows(ranges, rows);
 	ranges->pieces = number_of_pieces(rows, ranges->piece_rows);
 	for (int i = 0; i < 2; i++)
 		ranges->null_pieces[i] = !ranges->unmatched[i] ? 0 :
@@ -90,11 +97,19 @@ gpusort_begin_join_ranges(GpuSortJoinRanges *ranges)
 	for (int i = 0; i < 2; i++)
 		ranges->at[i] = ranges->end[i] = 0;
 	ranges->tail_end = 0;
-	ranges->is_null_piece = false;
+	ranges->is_null_piece = ranges->is_merged = false;
 	if (ranges->streams)
 	{
 		ranges->is_reader = pg_atomic_fetch_add_u32(&ranges->counter->streams, 1) == 0;
 		gpusort_begin_join_stream(&ranges->stream, ranges->sides, ranges->keys);
+		return;
+	}
+	ranges->is_merged = ranges->sides[OUTER].view.merged && ranges->sides[INNER].view.merged;
+	if (ranges->is_merged)
+	{
+		ranges->pieces = gpusort_begin_join_merged(&ranges->merged, ranges->sides,
+												   plan_piece_rows(ranges, gpusort_join_merged_rows(ranges->sides)),
+												   ranges->unmatched, ranges->whole);
 		return;
 	}
 	plan_pieces(ranges);
@@ -158,6 +173,17 @@ begin_piece(GpuSortJoinRanges *ranges, uint64 piece)
 	find_tail(ranges);
 }
 
+/* Get the number of a piece that nobody has taken, of so many; false if there are no more. */
+static bool
+take_number(GpuSortJoinRanges *ranges, uint64 pieces, uint64 *piece)
+{
+	if (pg_atomic_read_u64(&ranges->counter->next_piece) >= pieces)
+		return false;
+	*piece = pg_atomic_fetch_add_u64(&ranges->counter->next_piece, 1);
+	CHECK_FOR_INTERRUPTS();
+	return *piece < pieces;
+}
+
 /* Take a piece; false if there are no more. */
 static bool
 take_piece(GpuSortJoinRanges *ranges)
@@ -166,12 +192,8 @@ take_piece(GpuSortJoinRanges *ranges)
 	uint64		nulls = null_pieces[OUTER] + null_pieces[INNER];
 	uint64		piece;
 
-	if (pg_atomic_read_u64(&ranges->counter->next_piece) >= nulls + ranges->pieces)
+	if (!take_number(ranges, nulls + ranges->pieces, &piece))
 		return false;
-	piece = pg_atomic_fetch_add_u64(&ranges->counter->next_piece, 1);
-	if (piece >= nulls + ranges->pieces)
-		return false;
-	CHECK_FOR_INTERRUPTS();
 	if (ranges->nulls_first ? piece >= nulls : piece < ranges->pieces)
 	{
 		begin_piece(ranges, ranges->nulls_first ? piece - nulls : piece);
@@ -364,11 +386,27 @@ next_in_piece(GpuSortJoinRanges *ranges, GpuSortJoinRange *range)
 	return return_unmatched(ranges, INNER, inner_end, range);
 }
 
+static bool
+next_merged_range(GpuSortJoinRanges *ranges, GpuSortJoinRange *range)
+{
+	uint64		piece;
+
+	while (!gpusort_next_join_merged_range(&ranges->merged, range))
+	{
+		if (!take_number(ranges, ranges->pieces, &piece))
+			return false;
+		gpusort_begin_join_merged_piece(&ranges->merged, piece);
+	}
+	return true;
+}
+
 bool
 gpusort_next_join_range(GpuSortJoinRanges *ranges, GpuSortJoinRange *range)
 {
 	if (unlikely(ranges->streams))
 		return ranges->is_reader && gpusort_next_join_stream_range(&ranges->stream, range);
+	if (ranges->is_merged)
+		return next_merged_range(ranges, range);
 	for (;;)
 	{
 		if (likely(!ranges->is_null_piece))

@@ -12,6 +12,7 @@
 #include "port/atomics.h"
 
 #include "join/join_keys.h"
+#include "join/join_merged.h"
 #include "join/join_range.h"
 #include "join/join_stream.h"
 
@@ -48,6 +49,10 @@ typedef struct GpuSortJoinRanges
 	uint64		tail_end;		/* of inner rows behind the piece, equal to its last outer rows;
 								 * 0: there are none */
 	uint64		tail_word;
+
+	/* sides that are merged instead */
+	bool		is_merged;
+	GpuSortJoinMerged merged;
 
 	/* reading through the children instead */
 	bool		streams;

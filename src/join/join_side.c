@@ -83,7 +83,9 @@ gpusort_open_join_side(GpuSortJoinSide *side)
 		return;
 	side->slot = side->own_slot;
 	side->nrows = side->view.nrows;
-	find_nulls(side);
+	side->from = side->to = 0;
+	if (!side->view.merged)
+		find_nulls(side);
 }
 
 void

@@ -40,7 +40,8 @@ typedef struct GpuSortJoinSide
 	/* the result */
 	bool		is_view;
 	GpuSortView view;
-	uint64		nrows;			/* of the view */
+	uint64		nrows;			/* of the view; of the piece at hand, if the sides are merged
+								 * (join_merged.c), and so are positions and the view's order */
 	uint64		from;			/* positions whose first sort column is not null: */
 	uint64		to;				/* from .. to - 1 */
 

@@ -147,21 +147,57 @@ list_words(GpuSortJob *job, unsigned plane, const GpuSortRange *words)
 	return list_growing(job, words, &job->descriptor->planes[plane].words);
 }
 
-/* List the extents of anything else, behind all that is listed already. */
+/* List some extents of anything else, behind all that is listed already. */
+static bool
+list_part(GpuSortJob *job, const GpuSortRange *range, uint32 from, uint32 count,
+		  gsd_extents *extents)
+{
+	const uint32 *list;
+	uint32		present;
+
+	if (!gpusort_range_extents(range, &list, &present) || from > present ||
+		count > present - from || count > GSD_LIST_MAX - job->list_used)
+		return false;
+	memcpy(job->descriptor->list + job->list_used, list + from, count * sizeof(uint32));
+	extents->first = job->list_used;
+	extents->count = count;
+	job->list_used += count;
+	return true;
+}
+
+/* ... all of them. */
 static bool
 list_range(GpuSortJob *job, const GpuSortRange *range, gsd_extents *extents)
 {
 	const uint32 *list;
 	uint32		count;
 
-	if (!gpusort_range_extents(range, &list, &count) ||
-		count > GSD_LIST_MAX - job->list_used)
+	return gpusort_range_extents(range, &list, &count) &&
+		list_part(job, range, 0, count, extents);
+}
+
+bool
+gpusort_job_add_words(GpuSortJob *job, unsigned plane, const GpuSortRange *range, uint32 from,
+					  uint32 count)
+{
+	gsd_extents *extents = &job->descriptor->planes[plane].words;
+	const uint32 *list;
+	uint32		present;
+
+	if (!gpusort_range_extents(range, &list, &present) || from > present ||
+		count > present - from || count > job->plane_extents - extents->count)
 		return false;
-	memcpy(job->descriptor->list + job->list_used, list, count * sizeof(uint32));
-	extents->first = job->list_used;
-	extents->count = count;
-	job->list_used += count;
+	memcpy(job->descriptor->list + extents->first + extents->count, list + from,
+		   count * sizeof(uint32));
+	extents->count += count;
 	return true;
+}
+
+bool
+gpusort_job_set_nulls(GpuSortJob *job, unsigned plane, const GpuSortRange *range, uint32 from,
+					  uint32 count)
+{
+	return list_part(job, range, from, count, &job->descriptor->planes[plane].nulls);
 }
 
 void
@@ -220,8 +256,9 @@ gpusort_job_run(GpuSortJob *job, uint64 nrows, unsigned nplanes, const GpuSortJo
 	{
 		descriptor->planes[i].null_order = planes[i].null_order;
 		descriptor->planes[i].bytes = planes[i].bytes;
-		listed = list_words(job, i, planes[i].words);
-		if (listed && planes[i].nulls != NULL)
+		if (planes[i].words != NULL)
+			listed = list_words(job, i, planes[i].words);
+		if (listed && planes[i].words != NULL && planes[i].nulls != NULL)
 			listed = list_range(job, planes[i].nulls, &descriptor->planes[i].nulls);
 	}
 	if (!listed)

@@ -30,7 +30,7 @@ typedef struct GpuSortJob
 /* A plane of a job; what the engine calls gs_plane. */
 typedef struct GpuSortJobPlane
 {
-	GpuSortRange *words;
+	GpuSortRange *words;		/* NULL: gpusort_job_add_words() and ..._set_nulls() have told */
 	GpuSortRange *nulls;		/* NULL: no row is null */
 	gs_null_order null_order;
 	bool		bytes;			/* words are bytes of strings, to be numbered */
@@ -75,6 +75,15 @@ extern void gpusort_job_feed_rows(GpuSortJob *job, const GpuSortRange *rows, siz
 
 /* Before the job is run: reorder the rows, too.  False if some range is not in the pool. */
 extern bool gpusort_job_reorder(GpuSortJob *job, const GpuSortJobRows *rows);
+
+/*
+ * Before the job is run: a plane's words go on with those in so many extents of a range; or the
+ * bitmap of its nulls is there.  False if the range is not in the pool, or has not so much.
+ */
+extern bool gpusort_job_add_words(GpuSortJob *job, unsigned plane, const GpuSortRange *range,
+								  uint32 from, uint32 count);
+extern bool gpusort_job_set_nulls(GpuSortJob *job, unsigned plane, const GpuSortRange *range,
+								  uint32 from, uint32 count);
 
 /*
  * All rows are there: sort them.  NULL, or why that is not possible; the job is

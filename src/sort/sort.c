@@ -16,6 +16,7 @@
 #include "sort/sort_handover.h"
 #include "sort/sort_limits.h"
 #include "sort/sort_memory.h"
+#include "sort/sort_merged.h"
 #include "sort/sort_note.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_rows.h"
@@ -135,6 +136,18 @@ gpusort_show_progress(GpuSort *sort, gs_progress *progress)
 	sort->progress = progress;
 }
 
+/* The rows are in order, wherever. */
+static void
+end_perform(GpuSort *sort, instr_time start)
+{
+	gpusort_pool_be_content(&sort->memory.pool_account);
+	sort->order.performed = true;
+	sort->stats.perform_time = gpusort_elapsed(start);
+	(void) gpusort_watch_enter(sort, GPUSORT_PHASE_RETURN);
+	if (sort->activity != NULL && sort->tuplesort == NULL)
+		sort->activity->engine = sort->stats.engine;
+}
+
 void
 gpusort_perform(GpuSort *sort)
 {
@@ -160,12 +173,33 @@ gpusort_perform(GpuSort *sort)
 	}
 	if (sort->tuplesort != NULL)
 		tuplesort_performsort(sort->tuplesort);
-	gpusort_pool_be_content(&sort->memory.pool_account);
-	sort->order.performed = true;
-	sort->stats.perform_time = gpusort_elapsed(start);
-	(void) gpusort_watch_enter(sort, GPUSORT_PHASE_RETURN);
-	if (sort->activity != NULL && sort->tuplesort == NULL)
-		sort->activity->engine = sort->stats.engine;
+	end_perform(sort, start);
+}
+
+bool
+gpusort_perform_merged(GpuSort *const sorts[2])
+{
+	instr_time	start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	for (int i = 0; i < 2; i++)
+		if (sorts[i]->tuplesort == NULL)
+			(void) gpusort_watch_enter(sorts[i], GPUSORT_PHASE_SORT);
+	if (!gpusort_merge_rows(sorts))
+		return false;
+	for (int i = 0; i < 2; i++)
+	{
+		gpusort_note_memory(sorts[i]);
+		gpusort_forget_encoders(sorts[i]);
+		end_perform(sorts[i], start);
+	}
+	return true;
+}
+
+bool
+gpusort_is_merged(const GpuSort *sort)
+{
+	return sort->merge.merged;
 }
 
 bool

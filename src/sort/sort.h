@@ -169,6 +169,13 @@ extern void gpusort_show_progress(GpuSort *sort, gs_progress *progress);
 /* All rows are in: sort them. */
 extern void gpusort_perform(GpuSort *sort);
 
+/*
+ * The same for two sorts at once, of which then only views can be had (sort_view.h), if gpusortd puts
+ * the rows of both in one order (sort_merged.h).  False if it does not, and neither is sorted.
+ */
+extern bool gpusort_perform_merged(GpuSort *const sorts[2]);
+extern bool gpusort_is_merged(const GpuSort *sort);
+
 /* Rows in sorted order, those that were kept; valid after gpusort_perform(). */
 extern uint64 gpusort_rows(const GpuSort *sort);
 

@@ -170,12 +170,20 @@ gpusort_release_reordered(GpuSort *sort)
 }
 
 void
+gpusort_release_merge(GpuSort *sort)
+{
+	visit_range(&sort->merge.rest, 0, release_range, NULL);
+	visit_range(&sort->merge.nulls, 0, release_range, NULL);
+}
+
+void
 gpusort_release_ranges(GpuSort *sort)
 {
 	/* the dearest first, while there is room in gpusort.keep_memory */
 	visit_range(&sort->rows.store, 0, release_range, NULL);
 	gpusort_release_aside(sort);
 	gpusort_release_reordered(sort);
+	gpusort_release_merge(sort);
 	gpusort_release_planes(sort);
 }
 

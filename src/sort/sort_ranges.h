@@ -23,11 +23,13 @@ extern bool gpusort_acquire_ranges(GpuSort *sort);
 /* Release all ranges. */
 extern void gpusort_release_ranges(GpuSort *sort);
 
-/* All but the rows; bitmaps of nulls; what was set aside; rows in order. */
+/* All but the rows; bitmaps of nulls; what was set aside; rows in order; what
+ * a merge took. */
 extern void gpusort_release_planes(GpuSort *sort);
 extern void gpusort_release_nulls(GpuSort *sort);
 extern void gpusort_release_aside(GpuSort *sort);
 extern void gpusort_release_reordered(GpuSort *sort);
+extern void gpusort_release_merge(GpuSort *sort);
 
 /* Begin again with empty ranges. */
 extern void gpusort_rewind_ranges(GpuSort *sort);

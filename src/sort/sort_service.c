@@ -44,16 +44,10 @@ static dlist_head open_sorts = DLIST_STATIC_INIT(open_sorts);
 /* A range of a sort that its job may hold on to. */
 typedef void (*range_visitor) (GpuSort *sort, GpuSortRange *range);
 
-/*
- * Are the sort's rows to be sorted by gpusortd?  Not if others take portions of it: they lean
- * on the extents of the shared sort, all of which are given back if gpusortd keeps some.
- */
-static bool
-service_is_wanted(const GpuSort *sort)
+bool
+gpusort_service_is_wanted(const GpuSort *sort, uint64 rows)
 {
-	uint64		rows = sort->rows.count;
-
-	if (sort->spill != NULL && sort->spill->shared_first != NULL)
+	if (sort->merge.failed || (sort->spill != NULL && sort->spill->shared_first != NULL))
 		return false;
 	switch ((GpuSortEngine) gpusort_engine)
 	{
@@ -68,9 +62,8 @@ service_is_wanted(const GpuSort *sort)
 		rows > 1 && rows >= (uint64) gpusort_min_gpu_rows;
 }
 
-/* Fill the planes of a job, in the order of gpusort_choose_planes(). */
-static unsigned
-list_planes(const GpuSortKeys *keys, GpuSortJobPlane *planes)
+unsigned
+gpusort_list_planes(const GpuSortKeys *keys, GpuSortJobPlane *planes)
 {
 	unsigned	n = 0;
 
@@ -86,11 +79,9 @@ list_planes(const GpuSortKeys *keys, GpuSortJobPlane *planes)
 	return n;
 }
 
-/* NULL, or why there is no job. */
-static const char *
-open_job(GpuSort *sort, unsigned nplanes)
+const char *
+gpusort_service_open(GpuSort *sort, unsigned nplanes, uint64 expected)
 {
-	uint64		expected = (uint64) Max(sort->spec.expected_rows, (double) sort->rows.count);
 	const char *why;
 
 	sort->service.descriptor = gpusort_acquire_range(sort, GPUSORT_RANGE_DESCRIPTOR);
@@ -105,6 +96,13 @@ open_job(GpuSort *sort, unsigned nplanes)
 	else
 		dlist_push_tail(&open_sorts, &sort->service.node);
 	return why;
+}
+
+static const char *
+open_job(GpuSort *sort, unsigned nplanes)
+{
+	return gpusort_service_open(sort, nplanes, (uint64) Max(sort->spec.expected_rows,
+															(double) sort->rows.count));
 }
 
 /* Is there nothing in the planes yet that will not change any more? */
@@ -126,9 +124,9 @@ gpusort_service_feed(GpuSort *sort)
 	bool		cuda;
 
 	if (sort->rows.count < GSD_EXTENT_WORDS || nothing_is_final(&sort->keys) ||
-		!service_is_wanted(sort))
+		!gpusort_service_is_wanted(sort, sort->rows.count))
 		return;
-	nplanes = list_planes(&sort->keys, planes);
+	nplanes = gpusort_list_planes(&sort->keys, planes);
 	if (!sort->service.job.open &&
 		(!gpusort_service_is_up(&cuda) || open_job(sort, nplanes) != NULL))
 		return;
@@ -161,6 +159,8 @@ visit_job_ranges(GpuSort *sort, range_visitor visit)
 	visit(sort, sort->rows.refs);
 	visit(sort, sort->reorder.rows);
 	visit(sort, sort->reorder.refs);
+	visit(sort, sort->merge.rest);
+	visit(sort, sort->merge.nulls);
 	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
 		GpuSortColumn *column = &sort->keys.columns[i];
@@ -252,9 +252,8 @@ replace_range(GpuSort *sort, GpuSortRange **range, int role)
 				 errdetail("Failed to reserve address space for a sort.")));
 }
 
-/* Leave the sort to the host engine.  failed: gpusortd had begun to. */
-static void
-fall_back(GpuSort *sort, const char *why, bool failed)
+void
+gpusort_service_fall_back(GpuSort *sort, const char *why, bool failed)
 {
 	strlcpy(sort->stats.fallback, why, sizeof(sort->stats.fallback));
 	sort->stats.fallback_cause = gpusort_fallback_cause(why);
@@ -274,7 +273,7 @@ static const char *
 run_job(GpuSort *sort)
 {
 	GpuSortJobPlane planes[GS_MAX_PLANES];
-	unsigned	nplanes = list_planes(&sort->keys, planes);
+	unsigned	nplanes = gpusort_list_planes(&sort->keys, planes);
 	uint64		nrows = sort->rows.count;
 	bool		equal = needs_equal_rows(sort);
 	const char *why;
@@ -303,19 +302,24 @@ end_if_answered(GpuSort *sort)
 		gpusort_service_end(sort);
 }
 
-static void
-take_result(GpuSort *sort)
+void
+gpusort_note_result(GpuSort *sort, const gsd_result *result)
 {
-	const gsd_result *result = gpusort_job_result(&sort->service.job);
 	bool		cuda = gpusort_pool->header->service.engine != 0;
 
-	sort->order.ids = RANGE_U32(sort->order.workspace);
 	sort->stats.engine = cuda ? GPUSORT_SORTED_BY_CUDA : GPUSORT_SORTED_BY_SIMULATION;
 	sort->stats.key_bits = result->key_bits;
 	sort->stats.devices = result->devices;
 	sort->stats.passes = result->rounds;
 	sort->stats.refined_rows = result->refined_rows;
 	sort->stats.presorted = result->presorted != 0;
+}
+
+static void
+take_result(GpuSort *sort)
+{
+	gpusort_note_result(sort, gpusort_job_result(&sort->service.job));
+	sort->order.ids = RANGE_U32(sort->order.workspace);
 	end_if_answered(sort);
 }
 
@@ -345,7 +349,7 @@ gpusort_service_sort(GpuSort *sort, bool all_at_once)
 	const char *why;
 	bool		cuda;
 
-	if (!service_is_wanted(sort))
+	if (!gpusort_service_is_wanted(sort, sort->rows.count))
 		return false;
 	if (!gpusort_service_is_up(&cuda) && gpusort_service_complaint() == NULL)
 	{
@@ -358,7 +362,7 @@ gpusort_service_sort(GpuSort *sort, bool all_at_once)
 		why = wait_for_rows(sort, all_at_once ? sort->rows.count : 1);
 	if (why != NULL)
 	{
-		fall_back(sort, why, sort->service.job.open && sort->service.job.running);
+		gpusort_service_fall_back(sort, why, sort->service.job.open && sort->service.job.running);
 		return false;
 	}
 	take_result(sort);
@@ -376,7 +380,7 @@ gpusort_service_await(GpuSort *sort, uint64 rows)
 	gpusort_add_elapsed(&sort->stats.wait_time, start);
 	if (why != NULL)
 	{
-		fall_back(sort, why, true);
+		gpusort_service_fall_back(sort, why, true);
 		if (!gpusort_sort_on_host(sort))
 			ereport(ERROR,
 					(errcode(ERRCODE_OUT_OF_MEMORY),

@@ -7,7 +7,7 @@
 #ifndef GPUSORT_SORT_SERVICE_H
 #define GPUSORT_SORT_SERVICE_H
 
-#include "sort/sort.h"
+#include "sort/sort_state.h"
 
 /* While rows come in: what has arrived may be worth telling gpusortd. */
 extern void gpusort_service_feed(GpuSort *sort);
@@ -34,5 +34,25 @@ extern GpuSort *gpusort_service_find(MemoryContext context);
 extern void gpusort_service_end(GpuSort *sort);
 extern bool gpusort_service_holds_memory(const GpuSort *sort);
 extern void gpusort_service_abandon(GpuSort *sort);
+
+/* ---------- parts of it, for sort_merged.c ---------- */
+
+/*
+ * Are so many rows to be sorted by gpusortd?  Not if others take portions of the sort: they lean
+ * on the extents of the shared sort, all of which are given back if gpusortd keeps some.
+ */
+extern bool gpusort_service_is_wanted(const GpuSort *sort, uint64 rows);
+
+/* Fill the planes of a job, in the order of gpusort_choose_planes(). */
+extern unsigned gpusort_list_planes(const GpuSortKeys *keys, GpuSortJobPlane *planes);
+
+/* Have an open job of the sort's; NULL, or why there is none. */
+extern const char *gpusort_service_open(GpuSort *sort, unsigned nplanes, uint64 expected);
+
+/* Leave the sort to the host engine.  failed: gpusortd had begun to. */
+extern void gpusort_service_fall_back(GpuSort *sort, const char *why, bool failed);
+
+/* What gpusortd says about a sort that it has done. */
+extern void gpusort_note_result(GpuSort *sort, const gsd_result *result);
 
 #endif							/* GPUSORT_SORT_SERVICE_H */

@@ -67,6 +67,8 @@ gpusort_forget_rows(GpuSort *sort)
 	else if (gpusort_pool_is_uneven(&sort->memory.pool_account))
 		gpusort_rewind_ranges(sort);
 	gpusort_release_reordered(sort);
+	gpusort_release_merge(sort);
+	sort->merge.merged = sort->merge.failed = false;
 	gpusort_release_nulls(sort);
 	gpusort_empty_rows(&sort->rows);
 	gpusort_forget_values(&sort->keys);

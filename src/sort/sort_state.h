@@ -15,6 +15,7 @@
 #include "lib/ilist.h"
 
 #include "engine/gs_layout.h"
+#include "engine/gs_merged.h"
 #include "service/service_client.h"
 #include "settings.h"
 #include "sort/key_columns.h"
@@ -146,6 +147,18 @@ typedef struct GpuSortReordered
 	GpuSortRowPlaces places;	/* in these ranges; an id is a position here */
 } GpuSortReordered;
 
+/* Being sorted together with another sort (sort_merged.h). */
+typedef struct GpuSortMerge
+{
+	bool		failed;			/* gpusortd has failed at it, and is not asked again */
+	bool		merged;			/* the order is that of both: */
+	bool		holds_order;	/* this one has it, in order.workspace and order.equal */
+	bool		any_nulls;		/* some row of either has a null in its key */
+	gs_sides	sides;
+	GpuSortRange *rest;			/* while it is done: words of rows behind whole extents, */
+	GpuSortRange *nulls;		/* and bitmaps of nulls, of both */
+} GpuSortMerge;
+
 struct GpuSort
 {
 	MemoryContext context;
@@ -177,6 +190,7 @@ struct GpuSort
 	GpuSortWindow window;		/* of positions whose rows are at hand, if there are runs */
 	GpuSortJobState service;
 	GpuSortReordered reorder;
+	GpuSortMerge merge;
 
 	const struct GpuSortVerifyCrew *crew;	/* processes that help to verify, or NULL */
 	gs_progress *progress;		/* of gpusort_perform(), or NULL */

@@ -30,10 +30,14 @@ gpusort_view(GpuSort *sort, GpuSortView *view)
 	}
 	if (all_reordered(sort))
 		sort->stats.reordered_rows = sort->rows.count;
+	view->merged = sort->merge.merged;
+	view->any_nulls = sort->merge.any_nulls;
+	view->sides = sort->merge.sides;
 	view->places = all_reordered(sort) ? sort->reorder.places : sort->rows.places;
 	view->order = all_reordered(sort) ? NULL : sort->order.ids;
 	/* the verification of an index's rows keeps it, that of others doesn't */
-	view->equal = sort->index_rows || (sort->tells_equal && !needs_verification(sort))
+	view->equal = sort->index_rows || (sort->merge.merged ? sort->merge.holds_order :
+									   sort->tells_equal && !needs_verification(sort))
 		? RANGE_U64(sort->order.equal) : NULL;
 	view->nrows = sort->rows.count;
 	view->row_bytes = average_row_bytes(&sort->rows);
@@ -87,6 +91,13 @@ publish_piece(GpuSortSharedView *shared, GpuSortViewPiece number, const GpuSortR
 	return true;
 }
 
+/* Rows that the view's order has. */
+static uint64
+rows_in_order(const GpuSortView *view)
+{
+	return view->merged ? gs_sides_rows(&view->sides) : view->nrows;
+}
+
 bool
 gpusort_publish_view(GpuSort *sort, GpuSortSharedView *shared)
 {
@@ -104,9 +115,9 @@ gpusort_publish_view(GpuSort *sort, GpuSortSharedView *shared)
 		publish_piece(shared, GPUSORT_VIEW_ROW_REFS, ranges[GPUSORT_VIEW_ROW_REFS],
 					  places->uniform ? NULL : places->refs, view->nrows * sizeof(uint32)) &&
 		publish_piece(shared, GPUSORT_VIEW_ORDER, ranges[GPUSORT_VIEW_ORDER],
-					  view->order, view->nrows * sizeof(uint32)) &&
+					  view->order, rows_in_order(view) * sizeof(uint32)) &&
 		publish_piece(shared, GPUSORT_VIEW_EQUAL, ranges[GPUSORT_VIEW_EQUAL],
-					  view->equal, (view->nrows + 63) / 64 * sizeof(uint64));
+					  view->equal, (rows_in_order(view) + 63) / 64 * sizeof(uint64));
 }
 
 bool

@@ -12,11 +12,15 @@
  * before the last process has detached or is gone; unless they belong to a shared sort
  * of another process and are left to it (gpusort_leave_view()).
  *
+ * Sorts that are merged have a view each, of their rows by number; of them in order there is
+ * but one order, that of both.
+ *
  * Public: other folders include it.
  */
 #ifndef GPUSORT_SORT_VIEW_H
 #define GPUSORT_SORT_VIEW_H
 
+#include "engine/gs_merged.h"
 #include "prefetch.h"
 #include "sort/row_places.h"
 #include "sort/sort.h"
@@ -36,6 +40,10 @@ typedef struct GpuSortView
 	GpuSortRowPlaces places;
 	const uint32 *order;		/* row ids; NULL: rows lie in order, a position is an id */
 	const uint64 *equal;		/* as gpusort_equal_rows(); NULL: nobody knows */
+	bool		merged;			/* with another sort (sort_merged.h): order and equal are those
+								 * of the rows of both, and in the view of one of them */
+	bool		any_nulls;		/* ... some of which have a null in their key */
+	gs_sides	sides;			/* ... numbered so */
 	uint64		nrows;
 	size_t		row_bytes;		/* average */
 	size_t		tuple_bytes;	/* of each tuple; 0: that varies */

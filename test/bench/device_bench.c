@@ -243,7 +243,10 @@ open_devices(uint64_t most_rows)
 		usage();
 	all_devices.ndevices = (unsigned) ndevices;
 	for (unsigned d = 0; d < ndevices; d++)
+	{
 		all_devices.devices[d] = open_device(d, most_rows);
+		all_devices.devices[d]->ops->keep_trace(all_devices.devices[d], true);
+	}
 	if (!opt.host)
 		bench_must(all_devices.devices[0],
 				   gs_cuda_group_connect(all_devices.devices, all_devices.ndevices), "connect");

@@ -359,6 +359,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "cannot open the device: %s\n", error);
 		return 1;
 	}
+	device->ops->keep_trace(device, true);
 	rows = (gs_rows) {.nrows = nrows};
 	words = bench_allocate(nrows * sizeof(uint64_t));
 	must(device->ops->host_register(device, words, nrows * sizeof(uint64_t)), "host_register");

@@ -616,6 +616,11 @@ gather_rows(gs_device *device, gs_queue queue, const gs_gather *gather)
 }
 
 static void
+keep_trace(gs_device *device, bool keep)
+{
+}
+
+static void
 span_begin(gs_device *device, gs_queue queue, const char *name)
 {
 	lazy_device *lazy = lazy_of(device);
@@ -678,6 +683,7 @@ const gs_device_ops lazy_device_ops = {
 	.place_rows = place_rows,
 	.place_temp_bytes = place_temp_bytes,
 	.gather_rows = gather_rows,
+	.keep_trace = keep_trace,
 	.span_begin = span_begin,
 	.span_end = span_end,
 	.read_trace = read_trace,

@@ -304,7 +304,7 @@ typedef struct gs_span_time
 {
 	const char *name;
 	gs_queue	queue;
-	double		begin_ms;		/* since an instant common to all devices of a group */
+	double		begin_ms;		/* of the machine's monotonic clock, about */
 	double		end_ms;
 } gs_span_time;
 
@@ -476,10 +476,12 @@ typedef struct gs_device_ops
 	gs_status	(*gather_rows) (gs_device *device, gs_queue queue, const gs_gather *gather);
 
 	/*
-	 * What runs on a queue between the two calls is shown as `name` (constant
-	 * storage) in the trace, if the device keeps one.  read_trace() returns the
-	 * spans recorded since the last reset(), waiting for them to end.
+	 * Keep a trace from now on, or none, as at first; what was recorded is forgotten.  In a
+	 * trace what runs on a queue between the next two calls is shown as `name` (constant
+	 * storage).  read_trace() returns the spans recorded since then, or since the last
+	 * reset(), waiting for them to end.
 	 */
+	void		(*keep_trace) (gs_device *device, bool keep);
 	void		(*span_begin) (gs_device *device, gs_queue queue, const char *name);
 	void		(*span_end) (gs_device *device, gs_queue queue);
 	unsigned	(*read_trace) (gs_device *device, gs_span_time *spans, unsigned max);

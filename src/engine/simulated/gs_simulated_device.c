@@ -19,6 +19,7 @@
 #include "engine/simulated/gs_simulated_order.h"
 #include "engine/simulated/gs_simulated_partition.h"
 #include "engine/simulated/gs_simulated_rows.h"
+#include "engine/simulated/gs_simulated_trace.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -55,6 +56,7 @@ typedef struct simulated_device
 	uint64_t	spoil_every;
 	uint64_t	moves;			/* of rows, so far */
 	uint64_t	spoilt;
+	gs_simulated_trace trace;
 } simulated_device;
 
 static simulated_device *
@@ -114,6 +116,7 @@ reset(gs_device *device)
 		simulated->events = event->next;
 		free(event);
 	}
+	gs_simulated_trace_forget(&simulated->trace);
 	BEGIN(device, "reset");
 	return GS_OK;
 }
@@ -124,6 +127,7 @@ close_device(gs_device *device)
 	simulated_device *simulated = simulated_of(device);
 
 	gs_arena_close(simulated->arena);
+	gs_simulated_trace_keep(&simulated->trace, false);
 	if (simulated->memory != NULL)
 		ASAN_UNPOISON_MEMORY_REGION(simulated->memory, simulated->memory_bytes);
 	if (simulated->parent != NULL)
@@ -484,21 +488,28 @@ gather_rows(gs_device *device, gs_queue queue, const gs_gather *gather)
 	return GS_OK;
 }
 
-/* The simulated device keeps no trace. */
+static void
+keep_trace(gs_device *device, bool keep)
+{
+	gs_simulated_trace_keep(&simulated_of(device)->trace, keep);
+}
+
 static void
 span_begin(gs_device *device, gs_queue queue, const char *name)
 {
+	gs_simulated_trace_begin(&simulated_of(device)->trace, queue, name);
 }
 
 static void
 span_end(gs_device *device, gs_queue queue)
 {
+	gs_simulated_trace_end(&simulated_of(device)->trace, queue);
 }
 
 static unsigned
 read_trace(gs_device *device, gs_span_time *spans, unsigned max)
 {
-	return 0;
+	return gs_simulated_trace_read(&simulated_of(device)->trace, spans, max);
 }
 
 static const gs_device_ops simulated_ops = {
@@ -541,6 +552,7 @@ static const gs_device_ops simulated_ops = {
 	.place_rows = place_rows,
 	.place_temp_bytes = place_temp_bytes,
 	.gather_rows = gather_rows,
+	.keep_trace = keep_trace,
 	.span_begin = span_begin,
 	.span_end = span_end,
 	.read_trace = read_trace,
