@@ -203,6 +203,7 @@ gsd_read_arguments(const gsd_pool *pool, unsigned job, gsd_arguments *arguments)
 	if (mistake != NULL)
 		return mistake;
 
+	arguments->traced = descriptor->traced != 0;
 	args->planes = arguments->planes;
 	args->cancel = (const volatile int *) &pool->header->jobs[job].cancel;
 	arguments->parts = reader.parts = calloc(reader.list_size, sizeof(void *));

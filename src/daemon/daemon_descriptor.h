@@ -14,6 +14,7 @@ typedef struct gsd_arguments
 {
 	gs_device_args args;
 	gs_span_plane planes[GS_MAX_PLANES];
+	bool		traced;
 	bool		reorder;
 	gs_reorder_args rows;		/* if that is wanted */
 	void	  **parts;			/* by place in the descriptor's list; malloc'd */

@@ -156,6 +156,48 @@ publish_result(gsd_job *job, const gs_device_result *result)
 	};
 }
 
+/* Have all devices keep a trace, or none. */
+static void
+keep_trace(gsd_sorter *sorter, bool keep)
+{
+	for (unsigned d = 0; d < sorter->group.ndevices; d++)
+		sorter->group.devices[d]->ops->keep_trace(sorter->group.devices[d], keep);
+}
+
+/* Tell what a device did; how many spans there are then. */
+static uint32_t
+publish_device_spans(gs_device *device, gsd_span *to, uint32_t nspans)
+{
+	gs_span_time spans[GSD_MAX_SPANS];
+	unsigned	count = device->ops->read_trace(device, spans, GSD_MAX_SPANS - nspans);
+
+	for (unsigned i = 0; i < count; i++)
+	{
+		to[nspans] = (gsd_span) {
+			.device = device->index,
+			.queue = spans[i].queue,
+			.begin_ms = spans[i].begin_ms,
+			.end_ms = spans[i].end_ms,
+		};
+		strncpy(to[nspans].name, spans[i].name, sizeof(to[nspans].name) - 1);
+		nspans++;
+	}
+	return nspans;
+}
+
+static void
+publish_spans(gsd_sorter *sorter, unsigned n)
+{
+	gsd_descriptor *descriptor = gsd_job_descriptor(sorter->common->pool, n);
+	uint32_t	nspans = 0;
+
+	for (unsigned d = 0; descriptor != NULL && d < sorter->result.devices; d++)
+		nspans = publish_device_spans(sorter->group.devices[d], descriptor->spans, nspans);
+	if (descriptor != NULL)
+		descriptor->nspans = nspans;
+	keep_trace(sorter, false);
+}
+
 /* Do wrong what was asked for, if now is the time. */
 static void
 act_up(gsd_common *common, gsd_fault crash, gsd_fault stop)
@@ -265,6 +307,7 @@ gsd_work_sort(gsd_sorter *sorter, gsd_work *work, unsigned n, const char **messa
 		*message = "a lost device was asked for";
 		return GS_DEVICE_LOST;
 	}
+	keep_trace(sorter, sorter->arguments.traced);
 	status = begin_device_job(sorter, work, sorter->arguments.args.nrows);
 	if (status == GS_OK)
 		status = gs_device_run(work->job, &sorter->arguments.args, &sorter->result, message);
@@ -275,6 +318,8 @@ gsd_work_sort(gsd_sorter *sorter, gsd_work *work, unsigned n, const char **messa
 	if (status != GS_OK)
 		return status;
 	job->result.device_ms = now_ms() - begin_ms;
+	if (sorter->arguments.traced)
+		publish_spans(sorter, n);
 	end_device_job(sorter, work);
 	return GS_OK;
 }

@@ -46,7 +46,7 @@
 #include "engine/gs_engine.h"
 
 #define GSD_MAGIC			UINT64_C(0x67707573727430)
-#define GSD_ABI_VERSION		7
+#define GSD_ABI_VERSION		8
 
 #define GSD_EXTENT_SHIFT	21
 #define GSD_EXTENT_BYTES	(UINT64_C(1) << GSD_EXTENT_SHIFT)
@@ -54,6 +54,7 @@
 #define GSD_MAX_JOBS		64
 #define GSD_MAX_DEVICES		16
 #define GSD_MAX_HOLDERS		4096
+#define GSD_MAX_SPANS		512
 
 /*
  * owners[]: free, a backend's, or GSD_OWNER_JOB | job number.  A backend's is its
@@ -158,6 +159,16 @@ typedef struct gsd_rows
 	uint64_t	length_mask;
 } gsd_rows;
 
+/* What a device did for a job that is traced; ms of the machine's monotonic clock. */
+typedef struct gsd_span
+{
+	char		name[16];
+	uint32_t	device;
+	uint32_t	queue;			/* gs_queue: what is on one runs one after the other */
+	double		begin_ms;
+	double		end_ms;
+} gsd_span;
+
 /*
  * A job's descriptor fills one extent: this, then the list of extent numbers up
  * to the extent's end.  Every plane and result has a stretch of the list for
@@ -183,6 +194,9 @@ typedef struct gsd_descriptor
 	_Atomic uint64_t fed_rows[GS_MAX_PLANES];	/* 0: not fed */
 	gsd_rows	rows;
 	_Atomic uint64_t fed_row_bytes;
+	uint32_t	traced;			/* 1: spans are wanted */
+	_Atomic uint32_t nspans;	/* out; complete when DONE, and so are: */
+	gsd_span	spans[GSD_MAX_SPANS];
 	uint32_t	list_size;		/* entries of list[] that may be read */
 	uint32_t	list[];
 } gsd_descriptor;

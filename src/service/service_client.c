@@ -31,6 +31,9 @@
  */
 #define CLOSE_WAIT_MS	50
 
+/* Between the last row and the word that the job is done there is next to nothing. */
+#define DONE_WAIT_MS	50
+
 /* Who waits for an answer looks after the program itself so often. */
 #define LOOK_MS			1000
 
@@ -114,7 +117,8 @@ gpusort_job_open(GpuSortJob *job, GpuSortRange *memory, unsigned nplanes, uint64
 	job->plane_extents = Min(gpusort_pool->header->nextents, GSD_LIST_MAX / (nplanes + 2));
 	job->list_used = job->plane_extents * (nplanes + 1);
 
-	memset(descriptor, 0, sizeof(*descriptor));
+	memset(descriptor, 0, offsetof(gsd_descriptor, spans));
+	descriptor->list_size = 0;
 	descriptor->nplanes = nplanes;
 	descriptor->expected_rows = expected_rows;
 	for (unsigned i = 0; i < nplanes; i++)
@@ -428,6 +432,23 @@ const gsd_result *
 gpusort_job_result(const GpuSortJob *job)
 {
 	return &pool_job(job)->result;
+}
+
+void
+gpusort_job_trace(GpuSortJob *job)
+{
+	job->descriptor->traced = 1;
+}
+
+uint32
+gpusort_job_spans(const GpuSortJob *job, const gsd_span **spans)
+{
+	const gsd_job *shared = pool_job(job);
+
+	for (int i = 0; i < DONE_WAIT_MS && shared->daemon_state == GSD_DAEMON_RUNNING; i++)
+		pg_usleep(1000L);
+	*spans = job->descriptor->spans;
+	return shared->daemon_state == GSD_DAEMON_DONE ? Min(job->descriptor->nspans, GSD_MAX_SPANS) : 0;
 }
 
 /*

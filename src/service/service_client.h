@@ -114,6 +114,13 @@ extern bool gpusort_job_wait_reordered(GpuSortJob *job, uint64 wanted, uint64 *r
 extern const gsd_result *gpusort_job_result(const GpuSortJob *job);
 
 /*
+ * Have a job traced, before it is run; and what devices did for it, when all rows are ready: how many
+ * spans there are, 0 if the job fails.  Names may lack their end.
+ */
+extern void gpusort_job_trace(GpuSortJob *job);
+extern uint32 gpusort_job_spans(const GpuSortJob *job, const gsd_span **spans);
+
+/*
  * Close the job, whatever its state.  If gpusortd has not let go of it soon, the
  * job is left behind: its ranges must be left to it (gpusort_range_leave), be given
  * back without having been written to again, and then gpusort_job_abandon() called.

@@ -94,7 +94,11 @@ gpusort_service_open(GpuSort *sort, unsigned nplanes, uint64 expected)
 		sort->service.descriptor = NULL;
 	}
 	else
+	{
 		dlist_push_tail(&open_sorts, &sort->service.node);
+		if (sort->is_traced)
+			gpusort_job_trace(&sort->service.job);
+	}
 	return why;
 }
 
@@ -179,20 +183,34 @@ leave_range(GpuSort *sort, GpuSortRange *range)
 		gpusort_range_leave(range, sort->service.job.number);
 }
 
-/* What devices have done, as far as gpusortd tells: all of them at a time. */
+/* What devices have done: as they tell, or, if the job has not been done, all of it at a time. */
 static void
 trace_devices(const GpuSort *sort)
 {
-	const gsd_result *result = gpusort_job_result(&sort->service.job);
+	const GpuSortJob *job = &sort->service.job;
+	const gsd_result *result = gpusort_job_result(job);
 	uint32		pid = gpusort_pool->header->service.daemon_pid;
-	instr_time	took = gpusort_elapsed(sort->service.run_at);
-	double		ms = result->device_ms > 0 ? result->device_ms : INSTR_TIME_GET_MILLISEC(took);
+	double		begin_ms = gpusort_trace_ms(sort->service.run_at);
+	double		end_ms = begin_ms + INSTR_TIME_GET_MILLISEC(gpusort_elapsed(sort->service.run_at));
+	bool		over = sort->order.ready == sort->rows.count;
+	const gsd_span *spans = NULL;
+	uint32		nspans = over ? gpusort_job_spans(job, &spans) : 0;
 
-	for (unsigned i = 0; i < result->devices; i++)
-		gpusort_trace_device(pid, i, sort->reorder.count > 0 ? "sort and reorder" : "sort",
-							 sort->service.run_at,
-							 ms + (sort->reorder.count > 0 ? result->reorder_ms : 0),
-							 sort->rows.count);
+	for (uint32 i = 0; i < nspans; i++)
+	{
+		char		name[sizeof(spans[i].name) + 1];
+
+		strlcpy(name, spans[i].name, sizeof(name));
+		gpusort_trace_device(pid, spans[i].device, spans[i].queue, name, spans[i].begin_ms,
+							 spans[i].end_ms, job->nrows);
+	}
+	if (nspans > 0)
+		end_ms = begin_ms = begin_ms + result->device_ms;
+	if (sort->reorder.count > 0)
+		end_ms = begin_ms + result->reorder_ms;
+	for (unsigned i = 0; i < result->devices && begin_ms < end_ms; i++)
+		gpusort_trace_device(pid, i, GPUSORT_TRACE_ANY_QUEUE, nspans > 0 ? "reorder" : "sort", begin_ms, end_ms,
+							 job->nrows);
 }
 
 void

@@ -10,8 +10,10 @@
 #include "postgres.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "access/parallel.h"
@@ -29,9 +31,14 @@
 #define LOCK_ATTEMPTS	100
 #define LOCK_RETRY_US	1000L
 
+/* A device's lines: its queues, and what is not known to be in one. */
+#define LINES_PER_DEVICE (GPUSORT_TRACE_ANY_QUEUE + 1)
+
 static char *trace_file = NULL;
 static bool begun = false;		/* since the setting was set */
 static bool named = false;		/* this process is, in the file */
+static int	named_pid = 0;		/* of gpusortd, and the line of a device that was named last */
+static int	named_line = -1;
 
 static bool
 check_file(char **value, void **extra, GucSource source)
@@ -47,6 +54,7 @@ static void
 assign_file(const char *value, void *extra)
 {
 	begun = named = false;
+	named_pid = 0;
 }
 
 void
@@ -167,6 +175,47 @@ name_process(void)
 				session_pid() == MyProcPid ? "leader" : "worker");
 }
 
+/* How far the server's clock, which may be another one, is behind the machine's monotonic one. */
+static double
+clock_offset_ms(void)
+{
+	double		offset = 0;
+	double		least = 1e9;
+
+	for (int i = 0; i < 5; i++)
+	{
+		struct timespec before;
+		struct timespec after;
+		instr_time	now;
+		double		ms;
+		double		took;
+
+		clock_gettime(CLOCK_MONOTONIC, &before);
+		INSTR_TIME_SET_CURRENT(now);
+		clock_gettime(CLOCK_MONOTONIC, &after);
+		ms = before.tv_sec * 1e3 + before.tv_nsec / 1e6;
+		took = after.tv_sec * 1e3 + after.tv_nsec / 1e6 - ms;
+		if (took >= least)
+			continue;
+		least = took;
+		offset = ms + took / 2 - INSTR_TIME_GET_MILLISEC(now);
+	}
+	/* the same clock */
+	return fabs(offset) <= least ? 0 : offset;
+}
+
+double
+gpusort_trace_ms(instr_time time)
+{
+	static double offset = 0;
+	static bool known = false;
+
+	if (!known)
+		offset = clock_offset_ms();
+	known = true;
+	return INSTR_TIME_GET_MILLISEC(time) + offset;
+}
+
 void
 gpusort_trace_event(const char *name, const char *kind, instr_time start, instr_time end,
 					uint64 rows)
@@ -177,26 +226,43 @@ gpusort_trace_event(const char *name, const char *kind, instr_time start, instr_
 	name_process();
 	INSTR_TIME_SUBTRACT(took, start);
 	snprintf(event, sizeof(event),
-			 "{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%lld,\"dur\":%.3f,\"pid\":%d,\"tid\":%d,\"args\":{\"rows\":%llu}}",
-			 name, kind, (long long) INSTR_TIME_GET_MICROSEC(start),
+			 "{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%.3f,\"dur\":%.3f,\"pid\":%d,\"tid\":%d,\"args\":{\"rows\":%llu}}",
+			 name, kind, gpusort_trace_ms(start) * 1000.0,
 			 INSTR_TIME_GET_MILLISEC(took) * 1000.0, session_pid(), MyProcPid,
 			 (unsigned long long) rows);
 	append(event);
 }
 
+/* Say which line a device's queue has; once for those that follow each other. */
+static void
+name_line(int pid, unsigned device, unsigned queue, int line)
+{
+	static const char *const queues[] = {"up", "work", "work 2", "down"};
+	char		label[48];
+
+	if (pid == named_pid && line == named_line)
+		return;
+	if (queue < lengthof(queues))
+		snprintf(label, sizeof(label), "device %u, %s", device, queues[queue]);
+	else
+		snprintf(label, sizeof(label), "device %u", device);
+	append_name("process_name", pid, 0, "gpusortd");
+	append_name("thread_name", pid, line, label);
+	named_pid = pid;
+	named_line = line;
+}
+
 void
-gpusort_trace_device(uint32 pid, unsigned device, const char *name, instr_time start, double ms,
-					 uint64 rows)
+gpusort_trace_device(uint32 pid, unsigned device, unsigned queue, const char *name,
+					 double begin_ms, double end_ms, uint64 rows)
 {
 	char		event[384];
-	char		label[32];
+	int			line = (int) (device * LINES_PER_DEVICE + Min(queue, GPUSORT_TRACE_ANY_QUEUE));
 
-	append_name("process_name", (int) pid, 0, "gpusortd");
-	snprintf(label, sizeof(label), "device %u", device);
-	append_name("thread_name", (int) pid, (int) device, label);
+	name_line((int) pid, device, queue, line);
 	snprintf(event, sizeof(event),
-			 "{\"name\":\"%s\",\"cat\":\"device\",\"ph\":\"X\",\"ts\":%lld,\"dur\":%.3f,\"pid\":%u,\"tid\":%u,\"args\":{\"rows\":%llu}}",
-			 name, (long long) INSTR_TIME_GET_MICROSEC(start), ms * 1000.0, pid, device,
+			 "{\"name\":\"%s\",\"cat\":\"device\",\"ph\":\"X\",\"ts\":%.3f,\"dur\":%.3f,\"pid\":%u,\"tid\":%d,\"args\":{\"rows\":%llu}}",
+			 name, begin_ms * 1000.0, (end_ms - begin_ms) * 1000.0, pid, line,
 			 (unsigned long long) rows);
 	append(event);
 }

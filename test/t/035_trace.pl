@@ -10,7 +10,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = start_node('main', 'gpusort.force = on', 'gpusort.daemon = ' . "'" . daemon_of(2) . "'", 'gpusort.pool_size = 256MB',
-	'parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0', 'gpusort.min_gpu_rows = 1000');
+	"gpusort.daemon_options = '--device-rows=1000'", 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0', 'gpusort.min_gpu_rows = 1000');
 my $dir = PostgreSQL::Test::Utils::tempdir;
 
 $node->safe_psql('postgres', q(
@@ -62,8 +62,22 @@ is(scalar keys %processes, 1, 'stands below their leader');
 @events = trace_of('devices', "SET gpusort.engine = 'cuda'", 'SET max_parallel_workers_per_gather = 0',
 	'SELECT count(*) FROM (SELECT k FROM t ORDER BY k OFFSET 0) x');
 my @devices = grep { $_->{cat} eq 'device' } @events;
-cmp_ok(scalar @devices, '>=', 1, 'devices');
-is(scalar(grep { $_->{args}{rows} != 50000 || $_->{dur} <= 0 } @devices), 0, 'what they sorted');
+my %lines = map { $_->{tid} => 1 } @devices;
+my ($sorting) = grep { $_->{name} eq 'sorting' } @events;
+my ($last) = grep { $_->{name} eq 'returning rows' } @events;
+like(names(@devices), qr/download, .*scatter, sort, statistics, upload/, 'phases of devices');
+is(scalar(grep { $_->{args}{rows} != 50000 || $_->{dur} < 0 } @devices), 0, 'what they sorted');
+cmp_ok(scalar(grep { $_ >= 8 } keys %lines), '>=', 2, 'of two devices, in lines of their own');
+is(scalar(grep { $_->{ts} < $sorting->{ts} || $_->{ts} + $_->{dur} > $last->{ts} + $last->{dur} } @devices), 0, 'by the same clock as processes');
+for my $line (keys %lines)
+{
+	my @line = sort { $a->{ts} <=> $b->{ts} } grep { $_->{tid} == $line } @devices;
+
+	is(scalar(grep { $line[$_]{ts} + 0.01 < $line[ $_ - 1 ]{ts} + $line[ $_ - 1 ]{dur} } 1 .. $#line), 0, "line $line: one after the other");
+}
+@events = trace_of('a join', "SET gpusort.engine = 'cuda'", 'SET enable_hashjoin = off', 'SET enable_mergejoin = off', 'SET enable_nestloop = off',
+	'SELECT count(*) FROM t a JOIN t b USING (k)');
+is(scalar(grep { $_->{cat} eq 'device' && $_->{args}{rows} != 100000 } @events), 0, 'of both sides of a join');
 
 # One file for all sorts until it is set again, and complete after an error.
 is(scalar(grep { $_->{name} eq 'collecting' } trace_of('two', @one, ('SELECT count(*) FROM (SELECT k FROM t ORDER BY k OFFSET 0) x') x 2)), 2,
