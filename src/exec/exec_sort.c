@@ -296,6 +296,7 @@ gpusort_sort_collect(PlanState *ps)
 {
 	GpuSortScanState *node = (GpuSortScanState *) ps;
 
+	node->is_viewed = true;
 	if (!node->collected)
 		collect_input(node);
 }

@@ -255,9 +255,9 @@ sort_both(GpuSortJoinState *node)
 {
 	PlanState  *const children[2] = {child_of(node, OUTER), child_of(node, INNER)};
 
-	start_in_child(children[OUTER]);
+	gpusort_start_in_child(children[OUTER]);
 	gpusort_shared_sort_both(children);
-	stop_in_child(children[OUTER], 0);
+	gpusort_stop_in_child(children[OUTER], 0);
 }
 
 /* The same where there are no others: have the rows of both, and sort them. */
@@ -268,13 +268,13 @@ sort_alone(GpuSortJoinState *node)
 
 	for (int i = 0; i < 2; i++)
 	{
-		start_in_child(children[i]);
+		gpusort_start_in_child(children[i]);
 		gpusort_sort_collect(children[i]);
-		stop_in_child(children[i], 0);
+		gpusort_stop_in_child(children[i], 0);
 	}
-	start_in_child(children[OUTER]);
+	gpusort_start_in_child(children[OUTER]);
 	gpusort_sort_merged(children);
-	stop_in_child(children[OUTER], 0);
+	gpusort_stop_in_child(children[OUTER], 0);
 }
 
 /* Is it likely that gpusortd can merge the sides?  Participants need not agree. */

@@ -76,7 +76,7 @@ static bool
 sort_can_merge(const GpuSort *sort)
 {
 	if (sort->tuplesort != NULL || sort->optional || sort->is_part || sort->index_rows ||
-		sort->bound.rows > 0 || gpusort_range_is_private(sort->rows.store) ||
+		sort->bound.rows > 0 || sort->key_rows.used || gpusort_range_is_private(sort->rows.store) ||
 		gpusort_range_is_private(sort->rows.refs) || sort->order.performed || sort->rows.count == 0 ||
 		gpusort_has_runs(sort) || needs_verification(sort))
 		return false;
