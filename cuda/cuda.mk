@@ -23,7 +23,7 @@ GS_CUDA_NVCCFLAGS = -std=c++17 -O3 $(GS_CUDA_ARCH) -cudart static -lineinfo \
 GS_CUDA_SOURCES := $(notdir $(wildcard $(GS_CUDA_DIR)/cuda_*.cu))
 GS_CUDA_OBJECTS := $(GS_CUDA_SOURCES:%.cu=$(GS_CUDA_BUILD)/%.o)
 GS_CUDA_HEADERS := $(wildcard $(GS_CUDA_DIR)/*.h $(GS_CUDA_DIR)/*.cuh) \
-	$(wildcard $(GS_SRC_DIR)/engine/*.h $(GS_SRC_DIR)/engine/device/*.h)
+	$(wildcard $(addprefix $(GS_SRC_DIR)/,engine/*.h engine/device/*.h parse/*.h))
 
 GS_CUDA_LIB := $(GS_CUDA_BUILD)/libgs_cuda.a
 cuda_home = $(abspath $(dir $(realpath $(NVCC)))/..)

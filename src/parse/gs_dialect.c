@@ -12,6 +12,12 @@ is_newline(char byte)
 	return byte == '\n' || byte == '\r';
 }
 
+static bool
+no_ascii(char byte)
+{
+	return byte == '\0' || (byte & 0x80) != 0;
+}
+
 bool
 gs_dialect_supported(const gs_dialect *dialect)
 {
@@ -60,6 +66,9 @@ gs_first_record_find(const gs_dialect *dialect, const char *data, size_t bytes, 
 				return GS_FIRST_MORE;
 			if (data[at] == '\r')
 				first->newline = at + 1 < bytes && data[at + 1] == '\n' ? GS_NEWLINE_CRLF : GS_NEWLINE_CR;
+			/* the server looks at it as well, and on this line complains of what is no character */
+			if (first->newline == GS_NEWLINE_CR && at + 1 < bytes && no_ascii(data[at + 1]))
+				return GS_FIRST_ODD;
 			first->bytes = at + (first->newline == GS_NEWLINE_CRLF ? 2 : 1);
 			return GS_FIRST_FOUND;
 		}

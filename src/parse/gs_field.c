@@ -6,6 +6,31 @@
 
 #include <string.h>
 
+/* CSV in which quotes toggle, and two of them between quotes are one. */
+static size_t
+quoted_value(char quote, const char *field, size_t bytes, char *value)
+{
+	size_t		length = 0;
+	size_t		at = 0;
+	bool		quoted = false;
+
+	for (;;)
+	{
+		const char *next = memchr(field + at, quote, bytes - at);
+		size_t		plain = (next != NULL ? (size_t) (next - field) : bytes) - at;
+
+		memmove(value + length, field + at, plain);
+		length += plain;
+		at += plain + 1;
+		if (next == NULL)
+			return length;
+		if (quoted && at < bytes && field[at] == quote)
+			value[length++] = field[at++];
+		else
+			quoted = !quoted;
+	}
+}
+
 static size_t
 csv_value(const gs_dialect *dialect, const char *field, size_t bytes, char *value)
 {
@@ -105,6 +130,8 @@ gs_field_value(const gs_dialect *dialect, const char *field, size_t bytes, char 
 			   bool *escaped_bytes)
 {
 	*escaped_bytes = false;
+	if (dialect->csv && dialect->escape == dialect->quote)
+		return quoted_value(dialect->quote, field, bytes, value);
 	if (dialect->csv)
 		return csv_value(dialect, field, bytes, value);
 	return text_value(field, bytes, value, escaped_bytes);

@@ -393,6 +393,7 @@ test_first_record(void)
 		{"a,b\rc", true, false, GS_FIRST_FOUND, {GS_NEWLINE_CR, 4, 1}},
 		{"a,b\r", true, false, GS_FIRST_MORE, {0}},
 		{"a,b\r", true, true, GS_FIRST_FOUND, {GS_NEWLINE_CR, 4, 1}},
+		{"a,b\r\xc3", true, false, GS_FIRST_ODD, {0}},
 		{"\"\n\"\r\n", true, false, GS_FIRST_FOUND, {GS_NEWLINE_CRLF, 5, 1}},
 		{"\"\r\n\r\"\n", true, false, GS_FIRST_FOUND, {GS_NEWLINE_LF, 6, 3}},
 		{"\"a\n", true, false, GS_FIRST_MORE, {0}},
