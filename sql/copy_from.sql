@@ -1,6 +1,7 @@
 -- COPY FROM: the rows, their order and the errors are PostgreSQL's, for all types, formats and options.
 SET client_min_messages = warning;
 SET gpusort.force = on;
+CREATE EXTENSION IF NOT EXISTS amcheck;
 
 CREATE TYPE loaded_enum AS ENUM ('a', 'b,c', 'd"e');
 CREATE TABLE loaded (
@@ -156,8 +157,48 @@ SELECT compare_loads('loaded_few', convert_to(string_agg(i || E'\t' || repeat('x
 	FROM generate_series(1, 2000) i;
 RESET max_parallel_maintenance_workers;
 
+-- Indexes of an empty table are built when its rows are there; what is wrong with a row is COPY's error.
+CREATE TABLE loaded_keys (id int4 PRIMARY KEY, u int4, t text);
+CREATE UNIQUE INDEX ON loaded_keys (u) INCLUDE (id);
+CREATE INDEX ON loaded_keys (t, id DESC);
+SELECT loaded_file(convert_to(string_agg(format(E'%s\t%s\tx%s\n', i, -i, i % 10), ''), 'UTF8')) IS NOT NULL AS written FROM generate_series(1, 5000) i;
+SELECT format('COPY loaded_keys FROM %L', current_setting('data_directory') || '/loaded') AS command \gset
+:command;
+SELECT bt_index_check(indexrelid, true) FROM pg_index WHERE indrelid = 'loaded_keys'::regclass;
+SET enable_seqscan = off;
+SELECT count(*) FROM loaded_keys WHERE id BETWEEN 1001 AND 2000;
+RESET enable_seqscan;
+-- not empty any more, and keys that are there already
+:command;
+SELECT compare_loads('loaded_keys', convert_to(string_agg(format(E'%s,%s,"%s"\n', id, u, CASE WHEN i % 7 = 0 THEN E'a\nb' ELSE 'c' END), '' ORDER BY i), 'UTF8'), options)
+	FROM unnest(ARRAY['(FORMAT csv)', '(FORMAT csv, HEADER)']) options, (VALUES (0, 0), (700, 1), (800, 800), (4999, 5001)) v (first, second), LATERAL
+	(SELECT i, CASE WHEN i = 5000 THEN first ELSE i END AS id, CASE WHEN i = 4500 THEN second ELSE i END AS u FROM generate_series(1, 5000) i) r GROUP BY first, options;
+SELECT compare_loads('loaded_keys', E'1\\0111\\011a\\012\\\\N\\0112\\011b\\012'), compare_loads('loaded_keys', E'1\\0111\\011a\\0122\\011\\\\N\\011b\\0123\\011\\\\N\\011b\\012');
+SELECT compare_loads('loaded_keys', convert_to(E'1\t1\ta\n2\t2\t' || (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 1000) i) || E'\n3\t3\tc\n', 'UTF8'));
+SELECT compare_loads('loaded_keys', E'1\\0111\\011a\\0122\\0112\\011b\\0123\\0113\\011c\\012x\\0114\\011c\\012'), compare_loads('loaded_keys', E'1\\0111\\011a\\0122\\0112\\011b\\0123\\0113\\011c\\012 4\\0114\\011c\\012\\\\.\\012');
+-- left to PostgreSQL
+CREATE TABLE loaded_others (LIKE loaded_keys);
+CREATE INDEX ON loaded_others ((id + u)) WHERE id > 1;
+ALTER TABLE loaded_others ADD UNIQUE (id) DEFERRABLE INITIALLY DEFERRED;
+SELECT compare_loads('loaded_others', E'1\\0111\\011a\\0122\\0112\\011b\\012');
+-- rows that were loaded are there for what follows in the transaction, and gone with it
+TRUNCATE loaded_keys;
+SELECT loaded_file(convert_to(string_agg(format(E'%s\t%s\tx%s\n', i, -i, i % 10), ''), 'UTF8')) IS NOT NULL AS written FROM generate_series(1, 5000) i;
+BEGIN;
+:command;
+SAVEPOINT s;
+INSERT INTO loaded_keys VALUES (1, 1, 'again');
+ROLLBACK TO s;
+DELETE FROM loaded_keys WHERE id > 10;
+SELECT count(*) FROM loaded_keys;
+ROLLBACK;
+SELECT count(*) FROM loaded_keys;
+SELECT bt_index_check(indexrelid, true) FROM pg_index WHERE indrelid = 'loaded_keys'::regclass;
+DROP TABLE loaded_keys, loaded_others;
+
 -- In subtransactions that end either way, and in a temporary table.
 TRUNCATE loaded_few;
+SELECT format('COPY loaded_few FROM %L', current_setting('data_directory') || '/loaded') AS command \gset
 SELECT loaded_file(E'1\\011one\\0111.5\\0122\\011two\\011\\\\N\\012') IS NOT NULL AS written;
 BEGIN;
 :command;

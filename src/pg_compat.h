@@ -1057,6 +1057,38 @@ gpusort_note_inserted_columns(ParseState *pstate, Relation table, List *attnums)
 }
 
 /*
+ * 17: the statement that wants an index rebuilt can be told to event triggers.
+ */
+#include "catalog/index.h"
+
+static inline void
+gpusort_reindex(Oid index, char persistence)
+{
+	ReindexParams params = {0};
+
+#if PG_VERSION_NUM >= 170000
+	reindex_index(NULL, index, false, persistence, &params);
+#else
+	reindex_index(index, false, persistence, &params);
+#endif
+}
+
+/*
+ * 16: there are more questions.  19: they are flags.
+ */
+static inline List *
+gpusort_insert_index_tuples(ResultRelInfo *target, TupleTableSlot *slot, EState *estate)
+{
+#if PG_VERSION_NUM >= 190000
+	return ExecInsertIndexTuples(target, estate, 0, slot, NIL, NULL);
+#elif PG_VERSION_NUM >= 160000
+	return ExecInsertIndexTuples(target, slot, estate, false, false, NULL, NIL, false);
+#else
+	return ExecInsertIndexTuples(target, slot, estate, false, false, NULL, NIL);
+#endif
+}
+
+/*
  * 19: the origin of changes is in a struct.
  */
 #include "replication/origin.h"

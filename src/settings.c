@@ -25,6 +25,7 @@ bool		gpusort_enable_order_by = true;
 bool		gpusort_enable_index_build = true;
 bool		gpusort_enable_cluster = true;
 bool		gpusort_enable_copy = true;
+bool		gpusort_enable_copy_indexes = true;
 bool		gpusort_enable_select = true;
 bool		gpusort_enable_parallel_collect = true;
 bool		gpusort_enable_shared_sort = true;
@@ -109,6 +110,9 @@ gpusort_define_settings(void)
 	define_bool("gpusort.enable_copy",
 				"Lets gpusort carry out COPY, in both directions.",
 				&gpusort_enable_copy);
+	define_bool("gpusort.enable_copy_indexes",
+				"Lets COPY FROM into an empty table build the indexes when the rows are there.",
+				&gpusort_enable_copy_indexes);
 	define_bool("gpusort.enable_select",
 				"Lets gpusort send sorted rows to the client.",
 				&gpusort_enable_select);

@@ -39,6 +39,7 @@ extern bool gpusort_enable_order_by;
 extern bool gpusort_enable_index_build;
 extern bool gpusort_enable_cluster;
 extern bool gpusort_enable_copy;
+extern bool gpusort_enable_copy_indexes;
 extern bool gpusort_enable_select;
 extern bool gpusort_enable_parallel_collect;
 extern bool gpusort_enable_shared_sort;

@@ -18,6 +18,7 @@
 
 #include "load/copy_from.h"
 #include "load/load_alone.h"
+#include "load/load_indexes.h"
 #include "load/load_start.h"
 #include "load/load_state.h"
 #include "load/load_workers.h"
@@ -62,11 +63,11 @@ begin_rows(GpuSortLoadState *state)
 {
 	GpuSortLoadInput input = {.data = state->buffer,.bytes = state->bytes,.at_end = state->source.at_end};
 
-	if (!is_long(state) || state->source.failed ||
+	if (!is_long(state) || state->source.failed || !gpusort_load_lock_indexes(state->statement->table) ||
 		!gpusort_load_start(state->task, state->copy->opts.header_line != COPY_HEADER_FALSE, &input))
 		return false;
 	state->begin = input.consumed;
-	state->lines = input.lines;
+	state->lines = state->first_line = input.lines;
 	return true;
 }
 
@@ -118,6 +119,7 @@ load_rows(GpuSortLoadState *state)
 	state->task->owner.xid = GetCurrentTransactionId();
 	state->task->owner.cid = GetCurrentCommandId(true);
 	all = load_by_all(state);
+	gpusort_load_build_indexes(state);
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
 	pgstat_count_heap_insert(table, state->rows);
 	ereport(DEBUG1,

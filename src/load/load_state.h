@@ -22,6 +22,7 @@ typedef struct GpuSortLoadState
 
 	uint64		rows;			/* loaded */
 	uint64		lines;			/* of these, and before them */
+	uint64		first_line;		/* those before them */
 } GpuSortLoadState;
 
 #endif							/* GPUSORT_LOAD_STATE_H */

@@ -23,6 +23,7 @@
 #include "utils/rls.h"
 
 #include "load/load_columns.h"
+#include "load/load_indexes.h"
 #include "load/load_statement.h"
 #include "pg_compat.h"
 
@@ -142,7 +143,7 @@ load_is_ours(GpuSortLoadStatement *load)
 	load->attnums = CopyGetAttnums(RelationGetDescr(table), table, load->stmt->attlist);
 	ProcessCopyOptions(load->pstate, &load->options, true, load->stmt->options);
 	return options_are_ours(&load->options) && table_is_plain(table) && constraints_are_ours(table) &&
-		RelationGetIndexList(table) == NIL && columns_are_ours(load);
+		columns_are_ours(load) && gpusort_load_indexes_are_ours(table);
 }
 
 bool

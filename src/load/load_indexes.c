@@ -1,0 +1,146 @@
+/*
+ * load_indexes.c
+ *		The indexes of a table that was empty; see load_indexes.h.
+ *
+ * They are rebuilt into new files, as by REINDEX, so that an abort leaves the empty ones.  That is done in a
+ * subtransaction.  Where it fails because of a row, the rows are inserted into the empty indexes, one
+ * after the other, as PostgreSQL's COPY does: this fails at the row where COPY fails, with its error.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_am.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/resowner.h"
+
+#include "load/load_indexes.h"
+#include "load/load_reinsert.h"
+#include "pg_compat.h"
+#include "settings.h"
+
+/* ---------- whether ---------- */
+
+/* One that has plain columns, is checked at once, and in use. */
+static bool
+index_is_ours(Oid oid)
+{
+	Relation	index = index_open(oid, AccessShareLock);
+	Form_pg_index form = index->rd_index;
+	bool		is_ours = index->rd_rel->relam == BTREE_AM_OID && form->indisvalid && form->indisready &&
+		form->indislive && form->indimmediate && !form->indisexclusion &&
+		RelationGetIndexExpressions(index) == NIL && RelationGetIndexPredicate(index) == NIL;
+
+	index_close(index, AccessShareLock);
+	return is_ours;
+}
+
+bool
+gpusort_load_indexes_are_ours(Relation table)
+{
+	List	   *indexes = RelationGetIndexList(table);
+	ListCell   *lc;
+
+	if (indexes == NIL)
+		return true;
+	if (!gpusort_enable_copy_indexes || RelationGetNumberOfBlocks(table) > 0)
+		return false;
+	foreach(lc, indexes)
+	{
+		if (!index_is_ours(lfirst_oid(lc)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Whoever has looked at the table in a transaction that has not ended, or writes to it, has locks that conflict with
+ * these.  From now on others wait.
+ */
+bool
+gpusort_load_lock_indexes(Relation table)
+{
+	List	   *indexes = RelationGetIndexList(table);
+	ListCell   *lc;
+
+	if (indexes == NIL)
+		return true;
+	if (!ConditionalLockRelation(table, ShareRowExclusiveLock))
+		return false;
+	foreach(lc, indexes)
+	{
+		if (!ConditionalLockRelationOid(lfirst_oid(lc), AccessExclusiveLock))
+			return false;
+	}
+	/* ... and until now */
+	return RelationGetNumberOfBlocks(table) == 0 && gpusort_load_indexes_are_ours(table);
+}
+
+/* ---------- building ---------- */
+
+static void
+build_all(Relation table)
+{
+	List	   *indexes = RelationGetIndexList(table);
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		CHECK_FOR_INTERRUPTS();
+		gpusort_reindex(lfirst_oid(lc), table->rd_rel->relpersistence);
+	}
+}
+
+/* Is an error one that COPY has met, or will meet, at some row? */
+static bool
+error_is_about_row(void)
+{
+	return geterrcode() == ERRCODE_UNIQUE_VIOLATION || geterrcode() == ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+}
+
+/* Build them in a subtransaction; false: a row is in the way. */
+static bool
+try_build(Relation table)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool built = false;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		build_all(table);
+		ReleaseCurrentSubTransaction();
+		built = true;
+	}
+	PG_CATCH();
+	{
+		if (!error_is_about_row())
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return built;
+}
+
+void
+gpusort_load_build_indexes(const GpuSortLoadState *state)
+{
+	Relation	table = state->statement->table;
+
+	if (RelationGetIndexList(table) == NIL || state->rows == 0)
+		return;
+	CommandCounterIncrement();
+	if (!try_build(table))
+		gpusort_load_reinsert(state);
+}
