@@ -39,7 +39,7 @@ leave_rest(GpuSortLoadState *state)
 	CopyFromState copy = state->copy;
 	GpuSortLoadPiece piece = {state->buffer + state->begin, state->bytes - state->begin};
 
-	if (state->lines > 0 || state->begin > 0)
+	if (state->rows > 0 || state->has_begun)
 	{
 		copy->eol_type = eol_types[state->task->dialect.newline];
 		copy->cur_lineno = state->lines;
@@ -67,6 +67,7 @@ begin_rows(GpuSortLoadState *state)
 		!gpusort_load_start(state->task, state->copy->opts.header_line != COPY_HEADER_FALSE, &input))
 		return false;
 	state->begin = input.consumed;
+	state->has_begun = input.consumed > 0;
 	state->lines = state->first_line = input.lines;
 	return true;
 }

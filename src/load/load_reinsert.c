@@ -78,16 +78,16 @@ insert_rows(const GpuSortLoadState *state, ResultRelInfo *target, EState *estate
 	CopyFromState copy = state->copy;
 	TupleTableSlot *slot = table_slot_create(table, &estate->es_tupleTable);
 	TableScanDesc scan = gpusort_table_beginscan(table, estate->es_snapshot);
-	bool		is_csv = state->task->dialect.csv;
+	const gs_dialect *dialect = &state->task->dialect;
 
 	copy->cur_lineno = state->first_line;
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
 		CHECK_FOR_INTERRUPTS();
 		MemoryContextSwitchTo(GetPerTupleMemoryContext(estate));
-		if (is_csv)
+		if (dialect->csv)
 			slot_getallattrs(slot);
-		copy->cur_lineno += is_csv ? count_lines(state, slot) : 1;
+		copy->cur_lineno += dialect->csv ? count_lines(state, slot) : 1;
 		insert_row(target, slot, estate);
 	}
 	table_endscan(scan);

@@ -22,6 +22,7 @@
 #undef USE_SSL
 #include "libpq/libpq.h"
 
+#include "elapsed.h"
 #include "load/load_source.h"
 
 void
@@ -33,15 +34,25 @@ gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy)
 
 /* ---------- files and programs ---------- */
 
-/* A program may take its time. */
-static void
-await_program(int file)
+/*
+ * Who takes longer is slow: then what is there is returned.
+ */
+#define SLOW_MS		1000
+
+/* A program may take its time; false: and some bytes are there already. */
+static bool
+await_program(int file, Size got)
 {
 	struct pollfd waited = {.fd = file,.events = POLLIN};
 
-	do
+	for (;;)
+	{
 		CHECK_FOR_INTERRUPTS();
-	while (poll(&waited, 1, 1000) <= 0);
+		if (poll(&waited, 1, SLOW_MS) > 0)
+			return true;
+		if (got > 0)
+			return false;
+	}
 }
 
 /* The stream has not been read from, so its descriptor is where it is. */
@@ -55,8 +66,8 @@ read_file(GpuSortLoadSource *source, char *buffer, Size bytes)
 	{
 		ssize_t		count;
 
-		if (source->copy->is_program)
-			await_program(file);
+		if (source->copy->is_program && !await_program(file, got))
+			break;
 		count = read(file, buffer + got, bytes - got);
 		if (count < 0 && errno == EINTR)
 			continue;
@@ -130,11 +141,16 @@ read_client(GpuSortLoadSource *source, char *buffer, Size bytes)
 {
 	StringInfo	message = source->copy->fe_msgbuf;
 	Size		got = 0;
+	instr_time	begin;
 
+	INSTR_TIME_SET_CURRENT(begin);
 	while (got < bytes && !source->at_end && !source->failed)
 	{
 		Size		count = Min(bytes - got, message->len - message->cursor);
 
+		CHECK_FOR_INTERRUPTS();
+		if (count == 0 && got > 0 && INSTR_TIME_GET_MILLISEC(gpusort_elapsed(begin)) > SLOW_MS)
+			break;
 		if (count == 0)
 		{
 			take_message(source);

@@ -20,7 +20,9 @@ typedef struct GpuSortLoadSource
 
 extern void gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy);
 
-/* Read until there are so many bytes, or no more to be had; returns how many. */
+/*
+ * Read until there are so many bytes, or no more to be had for now; returns how many.
+ */
 extern Size gpusort_source_read(GpuSortLoadSource *source, char *buffer, Size bytes);
 
 /* How many bytes are still to be read; 0 if that is not known. */

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include "mb/pg_wchar.h"
+
 #include "load/load_start.h"
 
 /* The lines of a record as those of any but the first one are counted. */
@@ -27,6 +29,11 @@ gpusort_load_start(GpuSortLoadTask *task, bool has_header, GpuSortLoadInput *inp
 	gs_first_record first;
 
 	if (gs_first_record_find(&task->dialect, input->data, input->bytes, input->at_end, &first) != GS_FIRST_FOUND)
+		return false;
+	/* behind a carriage return the server looks a byte further, which it may find fault with */
+	if (task->dialect.csv && first.newline == GS_NEWLINE_CR)
+		return false;
+	if (pg_encoding_verifymbstr(GetDatabaseEncoding(), input->data, first.bytes) != first.bytes)
 		return false;
 	task->dialect.newline = first.newline;
 	input->consumed = has_header ? first.bytes : 0;

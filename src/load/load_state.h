@@ -19,6 +19,7 @@ typedef struct GpuSortLoadState
 	char	   *buffer;			/* of a chunk's size */
 	Size		bytes;			/* in it */
 	Size		begin;			/* of those, not to be loaded or loaded already */
+	bool		has_begun;		/* a header was read */
 
 	uint64		rows;			/* loaded */
 	uint64		lines;			/* of these, and before them */

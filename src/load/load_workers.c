@@ -154,11 +154,18 @@ gpusort_load_worker(dsm_segment *segment, shm_toc *toc)
 
 /* ---------- the input ---------- */
 
+typedef enum AddResult
+{
+	ADD_ADDED,
+	ADD_NOT_YET,				/* the source is slow */
+	ADD_TOO_LONG				/* no record ends in a chunk, or there is nothing left */
+} AddResult;
+
 /*
  * Move what is in the buffer to a chunk, and read more behind it.  A record that does not end there goes back to
- * the buffer.  false: none ends.
+ * the buffer.
  */
-static bool
+static AddResult
 add_chunk(LoadTeam *team, char *chunk)
 {
 	GpuSortLoadState *state = team->state;
@@ -179,9 +186,9 @@ add_chunk(LoadTeam *team, char *chunk)
 	state->bytes = bytes - whole;
 	memcpy(state->buffer, chunk + whole, state->bytes);
 	if (whole == 0)
-		return false;
+		return bytes == GPUSORT_LOAD_CHUNK_BYTES || state->source.at_end ? ADD_TOO_LONG : ADD_NOT_YET;
 	gpusort_share_add(team->share, whole, state->source.at_end);
-	return true;
+	return ADD_ADDED;
 }
 
 /* Add another chunk, if there is room; true: there won't be one. */
@@ -190,13 +197,15 @@ is_all_added(LoadTeam *team, bool *added)
 {
 	const GpuSortLoadSource *source = &team->state->source;
 	char	   *room = gpusort_share_room(team->share);
+	AddResult	result = ADD_TOO_LONG;
 
 	*added = false;
 	if (room == NULL)
 		return false;
 	if (!source->failed && !source->at_end)
-		*added = add_chunk(team, room);
-	if (*added && !source->at_end)
+		result = add_chunk(team, room);
+	*added = result == ADD_ADDED;
+	if (result != ADD_TOO_LONG && !source->at_end)
 		return false;
 	gpusort_share_close(team->share);
 	return true;

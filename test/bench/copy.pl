@@ -1,18 +1,21 @@
 #!/usr/bin/perl
-# copy.pl [--rows N] [--runs N] [--workers N]
-#		COPY TO with gpusort.enable_copy off and on, on a running server that preloads gpusort.
+# copy.pl [--from] [--rows N] [--runs N] [--workers N]
+#		COPY TO, or FROM, with gpusort.enable_copy off and on, on a running server that preloads gpusort.
 #
 # For tables and queries, with and without an order, in each format, to /dev/null, so that nothing
 # but the server is measured: medians of elapsed time and of the backend's CPU time, both sides in
 # turn in fresh sessions, and whether the bytes are the same.  PGHOST, PGPORT and PGUSER, a superuser,
 # say which server; it has to be on this machine.
+#
+# --from: a file in the server's data directory into a logged table of the columns k int8, v int4 and s
+# text, without and with two btree indexes, each time truncated before.
 use strict;
 use warnings;
 
 use Getopt::Long;
 
-my ($rows, $runs, $workers) = (1_000_000, 5, 0);
-GetOptions('rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers) or die "see the head of $0\n";
+my ($rows, $runs, $workers, $from) = (1_000_000, 5, 0);
+GetOptions('from' => \$from, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers) or die "see the head of $0\n";
 
 my @cases = (
 	[ 'sorted, text', '(SELECT k, v, s FROM copy_bench ORDER BY k)', '' ],
@@ -28,7 +31,7 @@ my @cases = (
 sub session
 {
 	my ($copy, @commands) = @_;
-	my @options = map { ('-c', $_) } "SET gpusort.enable_copy = $copy", "SET max_parallel_workers_per_gather = $workers", @commands;
+	my @options = map { ('-c', $_) } "SET gpusort.enable_copy = $copy", "SET max_parallel_workers_per_gather = $workers", "SET max_parallel_maintenance_workers = $workers", @commands;
 
 	open my $psql, '-|', 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', 'postgres', @options or die "psql: $!\n";
 	my @lines = <$psql>;
@@ -60,35 +63,66 @@ sub median
 	return $sorted[ @sorted / 2 ];
 }
 
-session('off', 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_bench',
-	"CREATE UNLOGGED TABLE copy_bench AS SELECT hashint8extended(i, 1) AS k, hashint4(i) AS v, substr(md5(i::text), 1, 16) AS s,
-		date '2000-01-01' + i % 9000 AS d, timestamp '2000-01-01' + i * interval '1.5 s' AS ts, i / 7.0::float8 AS f, i % 2 = 0 AS b
-		FROM generate_series(1, $rows) i", 'VACUUM ANALYZE copy_bench');
-printf "%-16s %10s %10s %6s %10s %10s %6s\n", "$rows rows", 'off ms', 'on ms', 'x', 'CPU off', 'CPU on', 'x';
 my $differ = 0;
-for my $case (@cases)
+
+# Both sides of a case: what is done before, what is measured, and what says whether both did the same.
+sub compare
 {
-	my ($name, $what, $options) = @$case;
+	my ($name, $before, $command, @sum) = @_;
 	my (%elapsed, %cpu, %sum);
 
-	for my $copy ('off', 'on')
-	{
-		my ($sum) = session($copy, "COPY $what TO PROGRAM 'md5sum >/tmp/copy_bench.sum' $options", "SELECT pg_read_file('/tmp/copy_bench.sum')");
-		$sum{$copy} = $sum;
-	}
 	for my $run (1 .. $runs)
 	{
 		for my $copy ('off', 'on')
 		{
-			my ($elapsed, $cpu) = measure($copy, "COPY $what TO '/dev/null' $options");
+			session($copy, @$before) if @$before;
+			my ($elapsed, $cpu) = measure($copy, $command);
 			push @{ $elapsed{$copy} }, $elapsed;
 			push @{ $cpu{$copy} }, $cpu;
+			$sum{$copy} //= join "\n", session($copy, @sum);
 		}
 	}
 	my ($e0, $e1, $c0, $c1) = map { median(@$_) } @elapsed{ 'off', 'on' }, @cpu{ 'off', 'on' };
-	printf "%-16s %10.0f %10.0f %6.2f %10.0f %10.0f %6.2f%s\n", $name, $e0, $e1, $e0 / $e1, $c0, $c1, $c0 / ($c1 || 1),
-		$sum{off} eq $sum{on} ? '' : '  DIFFERENT BYTES';
+	printf "%-22s %10.0f %10.0f %6.2f %10.0f %10.0f %6.2f%s\n", $name, $e0, $e1, $e0 / $e1, $c0, $c1, $c0 / ($c1 || 1),
+		$sum{off} eq $sum{on} ? '' : '  DIFFERENT';
 	$differ++ if $sum{off} ne $sum{on};
 }
+
+sub copy_to
+{
+	for my $case (@cases)
+	{
+		my ($name, $what, $options) = @$case;
+
+		compare($name, [], "COPY $what TO '/dev/null' $options",
+			"COPY $what TO PROGRAM 'md5sum >/tmp/copy_bench.sum' $options", "SELECT pg_read_file('/tmp/copy_bench.sum')");
+	}
+}
+
+sub copy_from
+{
+	my $file = (session('off', 'SHOW data_directory'))[0] . '/copy_bench';
+	my @indexes = ('CREATE UNIQUE INDEX ON copy_bench_to (k)', 'CREATE INDEX ON copy_bench_to (v)');
+	my $sum = 'SELECT count(*), sum(hashtext(t::text)), sum(hashtext(t.ctid::text || k)) FROM copy_bench_to t';
+
+	session('off', 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_bench_to', 'CREATE TABLE copy_bench_to (k int8, v int4, s text)');
+	for my $indexed (0, 1)
+	{
+		session('off', @indexes) if $indexed;
+		for my $format ('text', 'csv')
+		{
+			session('off', "COPY copy_bench (k, v, s) TO '$file' (FORMAT $format)");
+			compare(($indexed ? 'two indexes' : 'no index') . ", $format", [ 'TRUNCATE copy_bench_to', 'CHECKPOINT' ], "COPY copy_bench_to FROM '$file' (FORMAT $format)", $sum);
+		}
+	}
+	session('off', "COPY (SELECT 1) TO PROGRAM 'rm -f $file'", 'DROP TABLE copy_bench_to');
+}
+
+session('off', 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_bench',
+	"CREATE UNLOGGED TABLE copy_bench AS SELECT hashint8extended(i, 1) AS k, hashint4(i) AS v, substr(md5(i::text), 1, 16) AS s,
+		date '2000-01-01' + i % 9000 AS d, timestamp '2000-01-01' + i * interval '1.5 s' AS ts, i / 7.0::float8 AS f, i % 2 = 0 AS b
+		FROM generate_series(1, $rows) i", 'VACUUM ANALYZE copy_bench');
+printf "%-22s %10s %10s %6s %10s %10s %6s\n", "$rows rows", 'off ms', 'on ms', 'x', 'CPU off', 'CPU on', 'x';
+$from ? copy_from() : copy_to();
 session('off', 'DROP TABLE copy_bench');
 exit($differ ? 1 : 0);
