@@ -26,18 +26,19 @@ count_lines(const gs_dialect *dialect, const char *data, Size bytes)
 bool
 gpusort_load_start(GpuSortLoadTask *task, bool has_header, GpuSortLoadInput *input)
 {
+	gs_dialect *dialect = &task->dialect;
 	gs_first_record first;
 
-	if (gs_first_record_find(&task->dialect, input->data, input->bytes, input->at_end, &first) != GS_FIRST_FOUND)
+	if (gs_first_record_find(dialect, input->data, input->bytes, input->at_end, &first) != GS_FIRST_FOUND)
 		return false;
 	/* behind a carriage return the server looks a byte further, which it may find fault with */
-	if (task->dialect.csv && first.newline == GS_NEWLINE_CR)
+	if (dialect->csv && first.newline == GS_NEWLINE_CR)
 		return false;
 	if (pg_encoding_verifymbstr(GetDatabaseEncoding(), input->data, first.bytes) != first.bytes)
 		return false;
-	task->dialect.newline = first.newline;
+	dialect->newline = first.newline;
 	input->consumed = has_header ? first.bytes : 0;
 	input->lines = has_header ? first.lines
-		: first.lines - count_lines(&task->dialect, input->data, first.bytes);
+		: first.lines - count_lines(dialect, input->data, first.bytes);
 	return true;
 }
