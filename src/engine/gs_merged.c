@@ -110,31 +110,65 @@ gs_merged_split(const gs_merged *merged, uint64_t from, uint64_t to, uint32_t *c
 	return ngroups;
 }
 
-uint64_t
-gs_merged_take(const gs_merged *merged, uint64_t from, uint64_t to, unsigned side, uint32_t *rows)
+/* The first position of a group's whose id is no less; equal rows are in the order of ids. */
+static uint64_t
+find_id(const gs_merged *merged, gs_equals rows, uint64_t id)
 {
-	uint64_t	count = 0;
+	uint64_t	low = rows.from;
+	uint64_t	high = rows.to;
 
-	for (uint64_t position = from; position < to; position++)
+	while (low < high)
 	{
-		uint32_t	row;
+		uint64_t	middle = low + (high - low) / 2;
 
-		if (gs_sides_find(&merged->sides, merged->ids[position], &row) == side)
-			rows[count++] = row;
+		if (merged->ids[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return count;
+	return low;
+}
+
+/* Where a side's rows lie among equal ones: in two stretches. */
+static void
+find_side(const gs_merged *merged, gs_equals rows, unsigned side, gs_equals stretches[2])
+{
+	const gs_sides *sides = &merged->sides;
+	uint64_t	full = sides->full[0] + sides->full[1];
+	uint64_t	begins_full1 = find_id(merged, rows, sides->full[0]);
+	uint64_t	begins_rest0 = find_id(merged, rows, full);
+	uint64_t	begins_rest1 = find_id(merged, rows, full + sides->rest[0]);
+
+	if (side == 0)
+	{
+		stretches[0] = (gs_equals) {rows.from, begins_full1};
+		stretches[1] = (gs_equals) {begins_rest0, begins_rest1};
+	}
+	else
+	{
+		stretches[0] = (gs_equals) {begins_full1, begins_rest0};
+		stretches[1] = (gs_equals) {begins_rest1, rows.to};
+	}
 }
 
 uint64_t
-gs_merged_count(const gs_merged *merged, uint64_t from, uint64_t to, unsigned side)
+gs_merged_count(const gs_merged *merged, gs_equals rows, unsigned side)
 {
+	gs_equals	stretches[2];
+
+	find_side(merged, rows, side, stretches);
+	return stretches[0].to - stretches[0].from + stretches[1].to - stretches[1].from;
+}
+
+uint64_t
+gs_merged_take(const gs_merged *merged, gs_equals rows, unsigned side, uint32_t *numbers)
+{
+	gs_equals	stretches[2];
 	uint64_t	count = 0;
 
-	for (uint64_t position = from; position < to; position++)
-	{
-		uint32_t	row;
-
-		count += gs_sides_find(&merged->sides, merged->ids[position], &row) == side;
-	}
+	find_side(merged, rows, side, stretches);
+	for (int i = 0; i < 2; i++)
+		for (uint64_t position = stretches[i].from; position < stretches[i].to; position++)
+			(void) gs_sides_find(&merged->sides, merged->ids[position], &numbers[count++]);
 	return count;
 }

@@ -115,12 +115,11 @@ typedef struct gs_equals_end
 extern uint32_t gs_merged_split(const gs_merged *merged, uint64_t from, uint64_t to,
 								uint32_t *const rows[2], gs_equals_end *ends);
 
-/* The rows of one side among those; returns how many. */
-extern uint64_t gs_merged_take(const gs_merged *merged, uint64_t from, uint64_t to, unsigned side,
-							   uint32_t *rows);
+/* The rows of one side among those of one group, or part of one; returns how many. */
+extern uint64_t gs_merged_take(const gs_merged *merged, gs_equals rows, unsigned side,
+							   uint32_t *numbers);
 
-/* How many there are. */
-extern uint64_t gs_merged_count(const gs_merged *merged, uint64_t from, uint64_t to,
-								unsigned side);
+/* How many there are: in logarithmically many steps. */
+extern uint64_t gs_merged_count(const gs_merged *merged, gs_equals rows, unsigned side);
 
 #endif							/* GS_MERGED_H */

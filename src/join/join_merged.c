@@ -143,7 +143,7 @@ find_divided(GpuSortJoinMerged *merged, uint64 position)
 	if (divided->group.from == group.from && divided->group.to == group.to)
 		return divided;
 	divided->group = group;
-	divided->counts[INNER] = gs_merged_count(&merged->order, group.from, group.to, INNER);
+	divided->counts[INNER] = gs_merged_count(&merged->order, group, INNER);
 	divided->counts[OUTER] = group.to - group.from - divided->counts[INNER];
 	divided->ninner = 0;
 	return divided;
@@ -165,8 +165,7 @@ find_inner_rows(GpuSortJoinMerged *merged)
 		divided->inner = make_room(merged, inner, divided->counts[INNER], sizeof(uint32));
 		divided->room = divided->counts[INNER];
 	}
-	divided->ninner = gs_merged_take(&merged->order, divided->group.from, divided->group.to, INNER,
-									 divided->inner);
+	divided->ninner = gs_merged_take(&merged->order, divided->group, INNER, divided->inner);
 }
 
 /* Part of a group that is divided; false if there is nothing that is wanted. */
@@ -176,7 +175,7 @@ return_divided(GpuSortJoinMerged *merged, uint32 number, gs_equals_end from, gs_
 {
 	uint64		position = number == 0 ? merged->from : merged->to - 1;
 	GpuSortJoinDivided *divided = find_divided(merged, position);
-	uint64		begin = Max(merged->from, divided->group.from);
+	gs_equals	before;
 	bool		unmatched = divided->counts[OUTER] == 0 || divided->counts[INNER] == 0;
 
 	show_rows(merged, false);
@@ -193,8 +192,8 @@ return_divided(GpuSortJoinMerged *merged, uint32 number, gs_equals_end from, gs_
 	show_rows(merged, true);
 	range->from[INNER] = 0;
 	range->to[INNER] = divided->ninner;
-	range->owns_inner = begin == divided->group.from ||
-		gs_merged_count(&merged->order, divided->group.from, begin, OUTER) == 0;
+	before = (gs_equals) {divided->group.from, Max(merged->from, divided->group.from)};
+	range->owns_inner = gs_merged_count(&merged->order, before, OUTER) == 0;
 	return true;
 }
 

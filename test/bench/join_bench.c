@@ -18,9 +18,10 @@
  *	half, tenth, hundredth	... so many of them; the others have none
  *	sorted		as uniform, but both sides are in order already
  *
- * Each case is run once to have it checked and then --repeat times; medians.  Checked are the numbers
- * of ranges and matches against those counted while keys were made, that equal rows have equal
- * keys and come in order, and that each row comes once.
+ * All GPUs are used unless --devices says otherwise.  Each case is run once to have it checked and
+ * then --repeat times; medians.  Checked are the numbers of ranges and matches against those counted
+ * while keys were made, that equal rows have equal keys and come in order, and that each row comes
+ * once.
  */
 #include <getopt.h>
 #include <math.h>
@@ -70,7 +71,7 @@ static struct
 {
 	bool		host;
 	bool		same_gpu;
-	unsigned	devices;
+	unsigned	devices;		/* 0: all */
 	unsigned	repeats;
 	size_t		arena_bytes;
 	const char *out;
@@ -78,7 +79,7 @@ static struct
 	uint64_t	rows[MAX_LIST];
 	unsigned	ncases;
 	unsigned	cases[MAX_LIST];
-}			opt = {.devices = 1, .repeats = 3};
+}			opt = {.repeats = 3};
 
 /* What a run found, and how long it took. */
 typedef struct found
@@ -255,7 +256,7 @@ match_divided(matcher *m, uint64_t position, uint64_t rows, bool begins)
 
 	if (rows == 0)
 		return;
-	partners_of_each = gs_merged_count(m->all->merged, equals.from, equals.to, 1);
+	partners_of_each = gs_merged_count(m->all->merged, equals, 1);
 	m->matches += rows * partners_of_each;
 	m->ranges += begins && partners_of_each > 0;
 }
@@ -395,6 +396,8 @@ open_devices(uint64_t most_rows)
 	char		error[256] = "no memory";
 	unsigned	ngpus = opt.host || opt.same_gpu ? 1 : gs_cuda_count();
 
+	if (opt.devices == 0)
+		opt.devices = ngpus > 0 ? ngpus : 1;
 	group.ndevices = opt.devices;
 	for (unsigned d = 0; d < opt.devices; d++)
 	{
@@ -603,8 +606,7 @@ parse_options(int argc, char **argv)
 			default:
 				usage();
 		}
-	if (opt.repeats < 1 || opt.repeats > MAX_REPEATS || opt.devices < 1 ||
-		opt.devices > GS_MAX_DEVICES)
+	if (opt.repeats < 1 || opt.repeats > MAX_REPEATS || opt.devices > GS_MAX_DEVICES)
 		usage();
 	if (opt.nrows == 0)
 		opt.rows[opt.nrows++] = 10000000;

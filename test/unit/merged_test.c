@@ -120,6 +120,7 @@ take_piece(const Case *c, gs_cuts *cuts, uint64_t from, uint64_t to, Found *foun
 	gs_equals_end ends[2 * MAX_ROWS];
 	uint32_t	ngroups = gs_merged_split(&c->merged, from, to, rows, ends);
 	gs_equals_end last = {{0, 0}};
+	gs_equals	part = {from, from};
 
 	for (uint32_t g = 0; g < ngroups; g++)
 	{
@@ -133,14 +134,22 @@ take_piece(const Case *c, gs_cuts *cuts, uint64_t from, uint64_t to, Found *foun
 				found->wrong |= i > last.rows[side] && rows[side][i] <= rows[side][i - 1];
 				key = c->keys[side][rows[side][i]];
 			}
+		part.to = part.from + ends[g].rows[0] - last.rows[0] + ends[g].rows[1] - last.rows[1];
+		for (unsigned side = 0; side < 2; side++)
+		{
+			unsigned	count = ends[g].rows[side] - last.rows[side];
+			uint32_t	taken[2 * MAX_ROWS];
+
+			found->wrong |= gs_merged_count(&c->merged, part, side) != count ||
+				gs_merged_take(&c->merged, part, side, taken) != count ||
+				memcmp(taken, rows[side] + last.rows[side], count * sizeof(taken[0])) != 0;
+		}
+		part.from = part.to;
 		found->wrong |= key == MAX_KEYS;
 		found->groups[key % MAX_KEYS]++;
 		last = ends[g];
 	}
 	found->wrong |= last.rows[0] + last.rows[1] != to - from;
-	for (unsigned side = 0; side < 2; side++)
-		found->wrong |= gs_merged_count(&c->merged, from, to, side) != last.rows[side] ||
-			gs_merged_take(&c->merged, from, to, side, rows0) != last.rows[side];
 	if (!gs_merged_is_equal(&c->merged, from))
 		return;
 	/* a group is divided only if it is long, and never if it is to be whole */
