@@ -353,7 +353,11 @@ gpusort_merge_rows(GpuSort *const sorts[2])
 	merge->sorts = sorts;
 	begin_merge(merge);
 	if (gpusort_service_holds_memory(sorts[0]) || gpusort_service_holds_memory(sorts[1]))
+	{
+		/* it has not let go of what it was fed, and is not to be given more */
 		why = GPUSORT_WHY_NOT_TAKEN;
+		sorts[0]->merge.failed = sorts[1]->merge.failed = true;
+	}
 	else if (take_memory(merge))
 	{
 		why = run_job(merge);
