@@ -128,7 +128,7 @@ sub execute
 }
 
 # COPY ... FROM STDIN; $next returns a piece of the data at a time, then undef.
-sub copy_in
+sub load
 {
 	my ($self, $sql, $next) = @_;
 	$self->send_message('Q', "$sql\0");
@@ -143,6 +143,14 @@ sub copy_in
 		}
 		else { last if !$self->absorb($result, $type, $body); }
 	}
+	return $result;
+}
+
+# Like load(), but an SQL error dies.
+sub copy_in
+{
+	my ($self, $sql, $next) = @_;
+	my $result = $self->load($sql, $next);
 	die "$result->{error}{C} $result->{error}{M}\nin: $sql\n" if $result->{error};
 	return $result;
 }

@@ -2,10 +2,11 @@
 # run.sh [SECONDS] [OPTION OF fuzz.pl]...
 #		make fuzz SECONDS=n: differential fuzzing on a throw-away server.
 #
-# Then, without options, real_text.pl on a part of Debian's package index, where there
-# is one; on all of it if SECONDS is 60 or more.  SEED=s starts at that seed.
+# Then, without options, copy_fuzz.pl for a quarter of that, and real_text.pl on a part of
+# Debian's package index, where there is one; on all of it if SECONDS is 60 or more.
+# SEED=s starts at that seed.
 # GPUSORT_TEST_DAEMON=host:3 (a value of gpusort.daemon) has gpusortd sort.
-# Against a running server: fuzz.pl and real_text.pl themselves.
+# Against a running server: fuzz.pl, copy_fuzz.pl and real_text.pl themselves.
 
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"
@@ -41,6 +42,9 @@ if [ -n "${GPUSORT_TEST_DAEMON:-}" ]; then
 fi
 cluster_start main "${ENGINE[@]}" "shared_preload_libraries = 'gpusort'" "gpusort.pool_size = 64MB" "autovacuum = off" "max_parallel_workers = 4"
 part fuzz "$TREE/test/fuzz/fuzz.pl" --seconds "$DURATION" ${SEED:+--seed "$SEED"} "$@"
+if [ $# -eq 0 ]; then
+	part copy "$TREE/test/fuzz/copy_fuzz.pl" --seconds $((DURATION / 4 + 1)) ${SEED:+--seed "$SEED"}
+fi
 if [ $# -gt 0 ]; then
 	:
 elif [ "$DURATION" -ge 60 ]; then
