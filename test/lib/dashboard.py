@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""dashboard.py PROMETHEUS_URL grafana.json OUT.svg
+"""dashboard.py PROMETHEUS_URL grafana.json INSTANCE OUT.svg
 
-Draws a dashboard's panels as Grafana would lay them out, from what Prometheus has of the last minutes.
+Draws a dashboard's panels as Grafana would lay them out, from what Prometheus has of one instance in the last
+minutes.
 Needs matplotlib.
 """
 import json
@@ -16,12 +17,12 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 MINUTES = 5
-STEP = 2
+STEP = 5
 
 
-def series(url, expr, legend):
+def series(url, instance, expr, legend):
     """What an expression returns over the last minutes: (label, times, values) of each series."""
-    for name, value in (("$instance", ".*"), ("$datname", ".*"), ("$__rate_interval", "10s")):
+    for name, value in (("$instance", instance), ("$datname", ".*"), ("$__rate_interval", "30s")):
         expr = expr.replace(name, value)
     now = time.time()
     query = urllib.parse.urlencode({"query": expr, "start": now - 60 * MINUTES, "end": now, "step": STEP})
@@ -46,10 +47,10 @@ def readable(value, unit):
     return f"{value:.3g}" + (" s" if unit == "s" else "")
 
 
-def draw(axes, panel, url):
+def draw(axes, panel, url, instance):
     """One panel."""
     unit = panel["fieldConfig"]["defaults"]["unit"]
-    found = [one for target in panel["targets"] for one in series(url, target["expr"], target["legendFormat"])]
+    found = [one for target in panel["targets"] for one in series(url, instance, target["expr"], target["legendFormat"])]
     axes.set_title(panel["title"], loc="left", fontsize=9)
     if panel["type"] == "stat":
         axes.axis("off")
@@ -71,15 +72,15 @@ def draw(axes, panel, url):
 
 
 def main():
-    url, file, out = sys.argv[1:]
+    url, file, instance, out = sys.argv[1:]
     with open(file, encoding="utf-8") as opened:
         panels = json.load(opened)["panels"]
     rows = max(p["gridPos"]["y"] + p["gridPos"]["h"] for p in panels)
     figure = plt.figure(figsize=(11, rows * 0.28))
-    grid = figure.add_gridspec(rows, 24, left=0.06, right=0.98, top=0.97, bottom=0.03, hspace=1.6, wspace=4)
+    grid = figure.add_gridspec(rows, 24, left=0.06, right=0.98, top=0.97, bottom=0.03, hspace=1.6, wspace=7)
     for panel in panels:
         at = panel["gridPos"]
-        draw(figure.add_subplot(grid[at["y"]:at["y"] + at["h"] - 1, at["x"]:at["x"] + at["w"]]), panel, url)
+        draw(figure.add_subplot(grid[at["y"]:at["y"] + at["h"] - 1, at["x"]:at["x"] + at["w"]]), panel, url, instance)
     figure.savefig(out)
 
 

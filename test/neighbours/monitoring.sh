@@ -2,15 +2,41 @@
 # panel of the dashboard has something to draw. DASHBOARD=file.svg draws it (test/lib/dashboard.py).
 PROGRAMS='prometheus prometheus-postgres-exporter prometheus-sql-exporter'
 SETTINGS=("gpusort.pool_size = '64MB'" "track_activities = on")
+# How often Prometheus asks, and how long an exporter may take to answer: long on a busy machine.
+SCRAPE=5s
 
-# begin NAME COMMAND...: one that runs until the end
+# begin NAME COMMAND...: one that runs until the end, when it is waited for, so that its port is free again
 begin()
 {
 	local name=$1
 
 	shift
-	program "$@" >"$WORK/$name.log" 2>&1 &
-	at_exit "kill $! 2>/dev/null"
+	program sh -c 'echo $$ >"$0"; exec "$@"' "$WORK/$name.pid" "$@" >"$WORK/$name.log" 2>&1 &
+	at_exit "end_program '$WORK/$name.pid'"
+}
+
+end_program()
+{
+	local i pid
+
+	pid=$(cat "$1" 2>/dev/null) || return 0
+	kill "$pid" 2>/dev/null
+	for i in $(seq 100); do
+		[ -d "/proc/$pid" ] || return 0
+		sleep 0.1
+	done
+	kill -9 "$pid" 2>/dev/null
+}
+
+# free_port PORT: the first one from there on that nobody listens to
+free_port()
+{
+	local port=$1
+
+	while (exec 3<>"/dev/tcp/localhost/$port") 2>/dev/null; do
+		port=$((port + 3))
+	done
+	echo $port
 }
 
 # copied FILE SED...: of docs/monitoring, for these servers
@@ -25,12 +51,12 @@ copied()
 
 start_exporters()
 {
-	EXPORTER=$((PGPORT + 14000)) SQL_EXPORTER=$((PGPORT + 14001)) PROMETHEUS=$((PGPORT + 14002))
+	EXPORTER=$(free_port $((PGPORT + 14000))) SQL_EXPORTER=$(free_port $((PGPORT + 14001))) PROMETHEUS=$(free_port $((PGPORT + 14002)))
 	copied postgres_exporter.yaml ''
 	copied sql_exporter.yaml -e 's/interval: 30s/interval: 1s/' \
 		-e "s,postgres://[^ ]*,'postgres://postgres@/postgres?sslmode=disable\&host=$PGHOST\&port=$PGPORT',"
 	copied prometheus.yaml -e "s/localhost:9187/localhost:$EXPORTER/" -e "s/localhost:9237/localhost:$SQL_EXPORTER/" \
-		-e 's/^scrape_configs:/global: {scrape_interval: 1s}\n&/'
+		-e "s/^scrape_configs:/global: {scrape_interval: $SCRAPE, scrape_timeout: $SCRAPE}\n&/"
 	begin postgres_exporter env DATA_SOURCE_NAME="host=$PGHOST port=$PGPORT user=postgres dbname=postgres sslmode=disable" \
 		prometheus-postgres-exporter --web.listen-address="localhost:$EXPORTER" --disable-default-metrics --disable-settings-metrics \
 		--extend.query-path="$WORK/postgres_exporter.yaml"
@@ -45,13 +71,13 @@ metric()
 		awk '{printf "%d\n", $NF}'
 }
 
-# eventually LABEL WANTED COMMAND...: exporters are some seconds late, more on a busy machine
+# eventually LABEL WANTED COMMAND...: exporters and Prometheus are some seconds late, and minutes on a busy machine
 eventually()
 {
 	local i label=$1 wanted=$2 got
 
 	shift 2
-	for i in $(seq 30); do
+	for i in $(seq 180); do
 		got=$("$@")
 		[ "$got" != "$wanted" ] || break
 		sleep 1
@@ -63,26 +89,27 @@ eventually()
 panel_queries()
 {
 	perl -MJSON::PP -e 'local $/; my $d = decode_json(<>); for my $p (@{ $d->{panels} }) { print "$p->{title}\t$_->{expr}\n" for @{ $p->{targets} } }' \
-		"$TREE/docs/monitoring/grafana.json" | sed -E 's/\$(instance|datname)/.*/g; s/\$__rate_interval/1m/g'
+		"$TREE/docs/monitoring/grafana.json" | sed -E 's/\$(instance|datname)/.*/g; s/\$__rate_interval/10m/g'
 }
 
 # ask QUERY: how many series Prometheus returns
 ask()
 {
-	curl -s -m 10 -G "http://localhost:$PROMETHEUS/api/v1/query" --data-urlencode "query=$1" |
-		perl -MJSON::PP -e 'local $/; my $d = decode_json(<>); print $d->{status} eq "success" ? scalar @{ $d->{data}{result} } : $d->{error}, "\n"'
+	curl -s -m 60 -G "http://localhost:$PROMETHEUS/api/v1/query" --data-urlencode "query=$1" |
+		perl -MJSON::PP -e 'local $/; my $d = eval { decode_json(<>) } // { error => "no answer" };
+			print $d->{error} // scalar @{ $d->{data}{result} }, "\n"'
 }
 
-# scraped: Prometheus has asked both exporters several times
-scraped()
+# some QUERY: "some" if it returns any
+some()
 {
-	local i
+	ask "$1" | sed 's/^[1-9][0-9]*$/some/'
+}
 
-	for i in $(seq 60); do
-		[ "$(ask 'count_over_time(gpusort_sorts{kind="order by",datname="postgres"}[1m]) >= 3')" != 2 ] || return 0
-		sleep 1
-	done
-	tally "$NEIGHBOUR: Prometheus reads both" 0 1
+# asked TIMES: how many exporters Prometheus has asked so often
+asked()
+{
+	ask "count_over_time(gpusort_sorts{kind=\"order by\",datname=\"postgres\"}[30m]) >= $1"
 }
 
 # work ROUNDS: sorts of all kinds, some of which spill
@@ -105,9 +132,8 @@ check_neighbour()
 	sql -c 'CREATE TABLE t AS SELECT i AS id, hashint4(i) % 1000 AS k, md5(i::text) COLLATE "C" AS s FROM generate_series(1, 20000) i' -c 'ANALYZE t' -c 'CREATE INDEX t_s ON t (s)'
 	start_exporters
 	work 1
-	scraped
+	eventually "Prometheus reads both" 2 asked 3
 	work "${ROUNDS:-3}"
-	sleep 2
 	for query in sorts rows bytes; do
 		wanted=$(without -c "SELECT $query FROM pg_stat_gpusort WHERE datname = 'postgres' AND kind = 'order by'")
 		eventually "postgres_exporter: $query" "$wanted" metric $EXPORTER "gpusort_$query"
@@ -115,8 +141,8 @@ check_neighbour()
 		eventually "Prometheus has both: $query" 2 ask "gpusort_$query{kind=\"order by\",datname=\"postgres\"} == $wanted"
 	done
 	while IFS=$'\t' read -r title query; do
-		is "panel ${title}" "$(ask "$query" | sed 's/^[1-9][0-9]*$/some/')" some
+		eventually "panel ${title}" some some "$query"
 	done < <(panel_queries)
 	is "no errors of the exporters' queries" "$(grep -h 'ERROR' "$WORK/$NEIGHBOUR.log" | head -n 3)" ""
-	[ -z "${DASHBOARD:-}" ] || "$TREE/test/lib/dashboard.py" "http://localhost:$PROMETHEUS" "$TREE/docs/monitoring/grafana.json" "$DASHBOARD"
+	[ -z "${DASHBOARD:-}" ] || "$TREE/test/lib/dashboard.py" "http://localhost:$PROMETHEUS" "$TREE/docs/monitoring/grafana.json" "localhost:$EXPORTER" "$DASHBOARD"
 }
