@@ -74,7 +74,25 @@ session_pid(void)
 		: MyProcPid;
 }
 
-/* As COPY TO a file has it. */
+/*
+ * Lock the file; the lock goes with the descriptor.  Not for as long as it may take: a trace keeps
+ * no sort from ending, nor from being cancelled.
+ */
+static bool
+lock_file(int file)
+{
+	for (int i = 0; i < LOCK_ATTEMPTS; i++)
+	{
+		if (flock(file, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return false;
+		pg_usleep(LOCK_RETRY_US);
+	}
+	return false;
+}
+
+/* As COPY TO a file has it; emptied under the lock, as another session may be writing to it. */
 static void
 create_file(void)
 {
@@ -88,9 +106,10 @@ create_file(void)
 				 errmsg("permission denied to write the file of \"%s\"", "gpusort.trace_file"),
 				 errdetail("Only roles with privileges of the \"%s\" role may write files of the server.",
 						   "pg_write_server_files")));
-	file = open(trace_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+	file = open(trace_file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
 				S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
-	if (file < 0 || write(file, head, sizeof(head) - 1) != sizeof(head) - 1)
+	if (file < 0 || !lock_file(file) || ftruncate(file, 0) != 0 ||
+		write(file, head, sizeof(head) - 1) != sizeof(head) - 1)
 	{
 		int			saved_errno = errno;
 
@@ -113,24 +132,6 @@ gpusort_trace_begin(void)
 		create_file();
 	begun = true;
 	return true;
-}
-
-/*
- * Lock the file; the lock goes with the descriptor.  Not for as long as it may take: a trace keeps
- * no sort from ending, nor from being cancelled.
- */
-static bool
-lock_file(int file)
-{
-	for (int i = 0; i < LOCK_ATTEMPTS; i++)
-	{
-		if (flock(file, LOCK_EX | LOCK_NB) == 0)
-			return true;
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return false;
-		pg_usleep(LOCK_RETRY_US);
-	}
-	return false;
 }
 
 /* Put an event behind those that are there. */

@@ -5,6 +5,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpuSortTest;
+use IPC::Run;
 use JSON::PP;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -88,10 +89,22 @@ $node->psql('postgres', "SET gpusort.trace_file = '$dir/error.json'; SET max_par
 	SELECT 1 / (k - 7) FROM t ORDER BY 1");
 is(names(grep { $_->{ph} eq 'X' } @{ decode_json(slurp_file("$dir/error.json"))->{traceEvents} }), 'collecting', 'a sort that fails');
 
+# Two sessions that begin the same file anew, and write to it, again and again.
+my $loop = join "\n", map { "SET gpusort.trace_file = '$dir/both.json'; $_;" } ('SELECT count(*) FROM (SELECT k FROM t WHERE id < 3000 ORDER BY k OFFSET 0) x') x 100;
+my @both = map { IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \"SET max_parallel_workers_per_gather = 0; $loop", '>', \my $unread, '2>', \my $error,
+	IPC::Run::timeout(120)) } 1, 2;
+$_->finish for @both;
+my $both = eval { decode_json(slurp_file("$dir/both.json")) };
+ok($both, 'two sessions and one file') or diag($@);
+
 # Who may, and where.
 like(($node->psql('postgres', "SET gpusort.trace_file = 'x.json'"))[2], qr/invalid value.*relative path/s, 'an absolute path');
 like(($node->psql('postgres', "SET gpusort.trace_file = '/no/such/folder/x.json'; SELECT k FROM t ORDER BY k"))[2],
 	qr/could not write file/, 'a file that can be written');
+symlink("$dir/target.json", "$dir/link.json");
+like(($node->psql('postgres', "SET gpusort.trace_file = '$dir/link.json'; SELECT k FROM t ORDER BY k"))[2],
+	qr/could not write file/, 'no symbolic link');
+ok(!-e "$dir/target.json", '... is followed');
 like(($node->psql('postgres', "SET gpusort.trace_file = '$dir/y.json'; SELECT k FROM t ORDER BY k", extra_params => [ '-U', 'someone' ]))[2],
 	qr/permission denied to write/, 'not without the rights of pg_write_server_files');
 ok(!-e "$dir/y.json", 'and nothing is written');
