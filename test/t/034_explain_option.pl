@@ -42,5 +42,58 @@ is($json->[0]{Plan}{'Left To PostgreSQL'}, 'fewer rows estimated than gpusort.mi
 cmp_ok($json->[0]{Plan}{'PostgreSQL Sort Cost'}, '>', 0, 'JSON: a number');
 like($node->safe_psql('postgres', "EXPLAIN (GPUSORT, FORMAT $_) SELECT * FROM t WHERE id < 10 ORDER BY k"), qr/fewer rows/, $_) for qw(xml yaml);
 
+# Each sort of these says what it is for, and each that is left why, wherever it stands: [settings, query, reasons].
+$node->safe_psql('postgres', q(
+	CREATE TABLE p (id int, k int, j jsonb, s text COLLATE "C") PARTITION BY RANGE (id);
+	CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (5000);
+	CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (5000) TO (99999);
+	INSERT INTO p SELECT i, i * 7919 % 1009, to_jsonb(i), md5(i::text) FROM generate_series(0, 19999) i;
+	CREATE INDEX p_k ON p (k);
+	CREATE FUNCTION few(n int) RETURNS SETOF int LANGUAGE sql AS 'SELECT k FROM p WHERE id < n ORDER BY s';
+	ANALYZE p));
+my $no_hash = 'enable_hashjoin = off; SET enable_nestloop = off; SET enable_hashagg = off';
+my @told = (
+	[ 'gpusort.enable_order_by = off', 'SELECT * FROM p ORDER BY s', [ 'gpusort.enable_order_by is off' ] ],
+	[ 'gpusort.min_rows = 100000', 'SELECT * FROM p ORDER BY s', [ 'fewer rows estimated than gpusort.min_rows' ] ],
+	[ 'gpusort.cost_startup = 1000000', 'SELECT DISTINCT ON (s) * FROM p', [ q(estimated to cost more than PostgreSQL's sort) ] ],
+	[ 'jit = off', 'SELECT * FROM p ORDER BY j, k', [ 'operator family has no key encoding' ] ],
+	[ 'enable_seqscan = off', 'SELECT * FROM p ORDER BY k, s LIMIT 10', [] ],
+	[ 'jit = off', 'SELECT k, string_agg(s, chr(44) ORDER BY id DESC), count(DISTINCT s) FROM p GROUP BY k', [] ],
+	[ $no_hash, 'SELECT k, s, count(*) FROM p GROUP BY GROUPING SETS ((k), (s))', [] ],
+	[ 'jit = off', 'SELECT rank() OVER (ORDER BY s), row_number() OVER (PARTITION BY k ORDER BY j) FROM p', [ 'operator family has no key encoding' ] ],
+	[ $no_hash, 'SELECT * FROM p a JOIN p b ON a.j = b.j JOIN p c ON b.id = c.k', [ 'operator family has no key encoding' ] ],
+	[ $no_hash, 'SELECT j FROM p WHERE k < 500 EXCEPT SELECT j FROM p WHERE id < 10', [ 'operator family has no key encoding' ] ],
+	[ $no_hash, 'SELECT k FROM p UNION SELECT id FROM p WHERE id < 5', [] ],
+	[ 'jit = off', 'WITH c AS MATERIALIZED (SELECT * FROM p ORDER BY j) SELECT (SELECT s FROM p WHERE p.id = c.k ORDER BY s OFFSET 1 LIMIT 1) FROM c',
+		[ 'operator family has no key encoding', 'fewer rows estimated than gpusort.min_rows' ] ],
+	[ 'gpusort.pool_quota = 0; SET work_mem = 64', 'SELECT * FROM p ORDER BY s', [] ],
+	[ 'enable_indexscan = off; SET enable_bitmapscan = off', 'SELECT * FROM (SELECT * FROM p ORDER BY k USING > FETCH FIRST 3 ROWS WITH TIES) x ORDER BY id', [ 'fewer rows estimated than gpusort.min_rows' ] ]);
+
+# sorts_of PLAN, SORTS: all its nodes that sort, by themselves or within
+sub sorts_of
+{
+	my ($plan, $sorts) = @_;
+
+	push @$sorts, $plan if $plan->{'Node Type'} =~ /^(?:Incremental )?Sort$/ || ($plan->{'Custom Plan Provider'} // '') eq 'GpuSort';
+	push @{ $sorts }, $plan if $plan->{'Sort For'} && !grep { $_ == $plan } @$sorts;
+	sorts_of($_, $sorts) for @{ $plan->{Plans} // [] };
+	return @$sorts;
+}
+
+for my $case (@told)
+{
+	my ($settings, $query, $reasons) = @$case;
+	my $explained = decode_json($node->safe_psql('postgres', "SET $settings; EXPLAIN (GPUSORT, FORMAT json) $query"));
+	my @sorts = sorts_of($explained->[0]{Plan}, []);
+	my @dumb = grep { !$_->{'Sort For'} || ($_->{'Node Type'} =~ /Sort$/ && !$_->{'Left To PostgreSQL'}) } @sorts;
+
+	cmp_ok(scalar @sorts, '>', 0, "$query: sorts") or diag(explain($explained));
+	is(scalar @dumb, 0, '... say what for, and why they are left') or diag(explain(\@dumb));
+	for my $reason (@$reasons)
+	{
+		ok((grep { ($_->{'Left To PostgreSQL'} // '') eq $reason } @sorts), "... $reason") or diag(explain(\@sorts));
+	}
+}
+
 $node->stop;
 done_testing();
