@@ -106,11 +106,12 @@ $front->safe_psql('front', q(ALTER SERVER shard1 OPTIONS (SET fdw_tuple_cost '0.
 	CREATE FOREIGN TABLE few (g int, s text COLLATE "C") SERVER shard1 OPTIONS (use_remote_estimate 'true');
 	ANALYZE few));
 $query = 'SELECT g, count(DISTINCT s) FROM few GROUP BY g';
-for my $state ('off', 'on')
+for my $remote ('off', 'on')
 {
-	set_gpusort($state);
-	like($front->safe_psql('front', "SET gpusort.force = off; SET gpusort.enabled = $state; EXPLAIN (VERBOSE) $query"),
-		qr/Foreign Scan.*Remote SQL: SELECT .*count\(DISTINCT s\)/s, "groups of one shard, gpusort $state: computed there");
+	set_gpusort($remote);
+	like($front->safe_psql('front', "SET gpusort.force = off; SET gpusort.cost_row = 0; SET gpusort.enabled = $_; EXPLAIN (VERBOSE) $query"),
+		qr/Foreign Scan.*Remote SQL: SELECT g, count\(DISTINCT s\)/s, "groups of one shard, gpusort $remote there, $_ here: computed there")
+		for 'off', 'on';
 }
 $query .= ' ORDER BY g';
 is(answer($query, 'on'), answer($query, 'off'), '... same groups');
