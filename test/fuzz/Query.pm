@@ -105,7 +105,7 @@ sub nkeys { my $x = rand; return $x < 0.45 ? 1 : $x < 0.75 ? 2 : $x < 0.95 ? 3 :
 sub keys_for { my ($r, %opt) = @_; return map { key($r, %opt) } 1 .. nkeys(); }
 sub orders { return join ', ', map { $_->{order} } @_; }
 
-sub source { my $r = shift; return pick(("$r") x 6, $r eq 't' ? "v AS t" : $r, "(SELECT * FROM $r OFFSET 0) AS $r", "(SELECT * FROM $r UNION ALL SELECT * FROM $r WHERE id < 0) AS $r"); }
+sub source { my $r = shift; return pick(("$r") x 6, $r eq 't' ? "v AS t" : $r, "(SELECT * FROM $r OFFSET 0) AS $r", "(SELECT * FROM $r UNION ALL SELECT * FROM $r WHERE id < 0) AS $r", "(SELECT * FROM $r WHERE id < 1000 UNION ALL SELECT * FROM (SELECT * FROM $r WHERE id >= 1000 OR id IS NULL) x) AS $r"); }
 
 sub condition
 {
@@ -147,6 +147,8 @@ sub q_order_by
 	push @more, [ "$r.pad", $text ] if chance(0.5);
 	push @more, map { my $c = column($r); [ $c->{sql}, $c->{type} ] } 1 .. between(1, 3) if chance(0.4);
 	push @more, [ "$r", type_of('record') ] if chance(0.1);
+	# nothing but what is sorted by, which need not be stored
+	if (chance(0.2)) { @shown = @keys; @more = (); }
 	my @out = ((map { [ $_->{sql}, $_->{type} ] } @shown), @more);
 	my $tail = '';
 	my $check = 'rows';
