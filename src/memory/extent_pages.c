@@ -19,7 +19,8 @@
  *
  * Many processes on few processors hold each other up with it, so it is done only while that is
  * quick (protocol/gsd_collapse.h).  An extent that got small pages for that reason gets its huge
- * page from a process that maps it later.
+ * page from a process that maps it later, and one that the system had no huge page for when it has
+ * some again.
  *
  * Memory that the system does not have must not be found out by touching it, which would be SIGBUS:
  * all of this is done by system calls, whose failure means that there is none.
@@ -118,11 +119,28 @@ make_huge(uint32 extent, char *start)
 		return false;
 	made = collapse(extent, start);
 	gsd_collapse_end(header, then_ms, clock_ms());
-	if (made)
-		set_state(extent, GSD_EXTENT_HUGE);
-	else if (state_of(extent) == GSD_EXTENT_POPULATED)
-		set_state(extent, GSD_EXTENT_SMALL);
+	if (!made && state_of(extent) == GSD_EXTENT_FRESH)
+		return false;
+	/* one that had small pages */
+	if (state_of(extent) != GSD_EXTENT_FRESH)
+		gsd_collapse_note(header, made, clock_ms());
+	set_state(extent, made ? GSD_EXTENT_HUGE : GSD_EXTENT_SMALL);
 	return made;
+}
+
+/* Is an extent one to try? */
+static bool
+may_become_huge(uint32 extent)
+{
+	switch (state_of(extent))
+	{
+		case GSD_EXTENT_HUGE:
+			return false;
+		case GSD_EXTENT_SMALL:
+			return can_collapse && gsd_collapse_may_retry(gpusort_pool->header, clock_ms());
+		default:
+			return true;
+	}
 }
 
 bool
@@ -134,7 +152,7 @@ gpusort_extent_is_populated(uint32 extent)
 bool
 gpusort_extent_populate(uint32 extent, char *start, size_t from, size_t to)
 {
-	if (state_of(extent) <= GSD_EXTENT_POPULATED && make_huge(extent, start))
+	if (may_become_huge(extent) && make_huge(extent, start))
 		return true;
 	if (gpusort_extent_is_populated(extent))
 		return populate(extent, start, 0, EXTENT_BYTES);

@@ -153,6 +153,17 @@ judge_incremental_sort(const Sort *sort, GpuSortLimit limit, GpuSortStatement *s
 	return reason;
 }
 
+/*
+ * Is a sort left for its few rows, and nobody wants to know why?  Most are in short queries, whose
+ * planning the estimate would make a percent longer.
+ */
+static bool
+is_left_untold(const Plan *plan, const GpuSortStatement *statement)
+{
+	return plan->plan_rows < gpusort_min_rows && !gpusort_force && !statement->looks_only &&
+		!message_level_is_interesting(DEBUG1);
+}
+
 /* Take a Sort or IncrementalSort node over, or leave it. */
 static Plan *
 replace_sort(Sort *left, GpuSortLimit limit, GpuSortStatement *statement)
@@ -161,7 +172,8 @@ replace_sort(Sort *left, GpuSortLimit limit, GpuSortStatement *statement)
 	GpuSortEstimate estimate = {0};
 	const char *reason;
 
-	if (!statement->take_over && !statement->looks_only)
+	if ((!statement->take_over && !statement->looks_only) ||
+		is_left_untold(&left->plan, statement))
 		return &left->plan;
 	NodeSetTag(&sort, T_Sort);
 	reason = IsA(left, IncrementalSort)
@@ -184,7 +196,8 @@ replace_merge(MergeAppend *merge, GpuSortLimit limit, GpuSortStatement *statemen
 	const char *reason = NULL;
 	Sort	   *sort;
 
-	if (!statement->take_over && !statement->looks_only)
+	if ((!statement->take_over && !statement->looks_only) ||
+		is_left_untold(&merge->plan, statement))
 		return &merge->plan;
 	sort = gpusort_sort_instead_of_merging(merge, limit, statement->stmt, &reason);
 	if (statement->looks_only)

@@ -22,6 +22,7 @@
 #include "plan/plan_node.h"
 #include "plan/plan_sorted.h"
 #include "plan/plan_sorted_gathered.h"
+#include "settings.h"
 
 static Plan *
 plan_sorted_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
@@ -155,7 +156,10 @@ gpusort_make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 	const char *reason;
 	List	   *paths;
 
-	if (input == NULL || pathkeys == NIL || root->row_identity_vars != NIL ||
+	/* short queries are planned as fast as ever */
+	if (input == NULL || (!gpusort_force && input->rows < gpusort_min_rows))
+		return NIL;
+	if (pathkeys == NIL || root->row_identity_vars != NIL ||
 		is_delivered(root, input, rel, pathkeys, limit_rows) ||
 		!gpusort_read_pathkeys(input, pathkeys, &keys, &reason))
 		return NIL;

@@ -3,7 +3,8 @@
  *		When a session may make a huge page of an extent; see gsd_collapse.h.
  *
  * collapse_at_ms is 0 as long as all are quick, and else the time from which on one may try again.
- * Who does moves it on first, so that the others go on waiting.
+ * Who does moves it on first, so that the others go on waiting.  retry_at_ms is the same for extents
+ * that are in small pages since the system had no others.
  */
 #include "protocol/gsd_collapse.h"
 
@@ -39,4 +40,21 @@ gsd_collapse_end(gsd_header *header, uint64_t then_ms, uint64_t now_ms)
 	else if (at_ms == then_ms + GSD_COLLAPSE_PAUSE_MS)
 		atomic_compare_exchange_strong(&header->collapse_at_ms, &at_ms, 0); /* the one that tried */
 	atomic_fetch_sub(&header->collapsing, 1);
+}
+
+bool
+gsd_collapse_may_retry(gsd_header *header, uint64_t now_ms)
+{
+	uint64_t	at_ms = atomic_load(&header->retry_at_ms);
+
+	return at_ms == 0 ||
+		(now_ms >= at_ms &&
+		 atomic_compare_exchange_strong(&header->retry_at_ms, &at_ms,
+										now_ms + GSD_COLLAPSE_RETRY_MS));
+}
+
+void
+gsd_collapse_note(gsd_header *header, bool made, uint64_t now_ms)
+{
+	atomic_store(&header->retry_at_ms, made ? 0 : now_ms + GSD_COLLAPSE_RETRY_MS);
 }

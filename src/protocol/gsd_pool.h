@@ -308,6 +308,7 @@ typedef struct gsd_header
 	_Atomic uint32_t rings;		/* how often gpusortd was asked to look; see gsd_wake.h */
 	_Atomic uint32_t collapsing;	/* sessions that make huge pages; see gsd_collapse.h */
 	_Atomic uint64_t collapse_at_ms;	/* when one may try; 0: any time */
+	_Atomic uint64_t retry_at_ms;	/* ... extents of which none could be made; 0: any time */
 	gsd_service service;
 	gsd_job		jobs[GSD_MAX_JOBS];
 	_Atomic uint32_t holders_end;	/* entries from here on were never used */

@@ -105,6 +105,28 @@ test_lost(void)
 	free_header(header);
 }
 
+/* Extents that the system had no huge page for: one is tried after a while, all if it got one. */
+static void
+test_retry(void)
+{
+	gsd_header *header = make_header();
+	uint64_t	now = START;
+
+	gsd_collapse_note(header, false, now);
+	tap_ok(!gsd_collapse_may_retry(header, now + GSD_COLLAPSE_RETRY_MS - 1), "none for a while");
+	now += GSD_COLLAPSE_RETRY_MS;
+	tap_ok(gsd_collapse_may_retry(header, now) && !gsd_collapse_may_retry(header, now),
+		   "one after that");
+	gsd_collapse_note(header, false, now);
+	tap_ok(!gsd_collapse_may_retry(header, now + 1), "none if there still was no huge page");
+	now += GSD_COLLAPSE_RETRY_MS;
+	tap_ok(gsd_collapse_may_retry(header, now), "one more");
+	gsd_collapse_note(header, true, now);
+	tap_ok(gsd_collapse_may_retry(header, now) && gsd_collapse_may_retry(header, now),
+		   "all if there was one");
+	free_header(header);
+}
+
 typedef struct Crowd
 {
 	gsd_header *header;
@@ -159,6 +181,7 @@ main(void)
 	test_slow();
 	test_overlap();
 	test_lost();
+	test_retry();
 	test_threads();
 	return tap_finish();
 }

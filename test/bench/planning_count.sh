@@ -1,0 +1,67 @@
+#!/bin/bash
+# planning_count.sh
+#		What gpusort adds to the planning of short queries, in instructions.
+#
+# EXPLAINs of queries of few rows, in a backend without a server around it (postgres --single) below
+# valgrind's callgrind (package valgrind), which counts what the process does, the same on a busy machine:
+# without gpusort and with it. A session of fewer queries is taken off, so that starting up is not in it.
+# Exit status 1: some query takes 1 % more.
+#
+#	QUERIES=n	how many of each are counted (100)
+
+. "$(dirname "$0")/../lib/common.sh"
+. "$TREE/test/lib/packages.sh"
+. "$TREE/test/lib/cluster.sh"
+
+QUERIES=${QUERIES:-100}
+
+command -v valgrind >/dev/null || die "missing: valgrind"
+need_packages build server
+private_begin planning_count
+
+# instructions COUNT QUERY OPTION...: of a session; %d in the query is another number each time
+instructions()
+{
+	local count=$1 query=$2 out=$WORK/callgrind.out
+
+	shift 2
+	for ((i = 1; i <= count; i++)); do
+		echo "EXPLAIN ${query//%d/$i}"
+	done | as_server valgrind --tool=callgrind --callgrind-out-file="$out" "$BINDIR/postgres" --single \
+		-D "$WORK/planning_count" "$@" postgres >"$WORK/session.log" 2>&1
+	awk '/^(summary|totals):/ {n = $2} END {print n}' "$out"
+}
+
+# a_query QUERY OPTION...
+a_query()
+{
+	local query=$1 few
+
+	shift
+	few=$(instructions 20 "$query" "$@") || exit
+	echo $((($(instructions $((QUERIES + 20)) "$query" "$@") - few) / QUERIES))
+}
+
+cluster_start planning_count "autovacuum = off"
+sql <<-'SQL'
+	CREATE TABLE s (id int PRIMARY KEY, k int8, v int4, t text);
+	INSERT INTO s SELECT i, i * 7919 % 1000, i % 7, md5(i::text) FROM generate_series(1, 300) i;
+	CREATE TABLE s2 (id int PRIMARY KEY, s int REFERENCES s, w int);
+	INSERT INTO s2 SELECT i, i % 300 + 1, i FROM generate_series(1, 600) i;
+	VACUUM (FREEZE, ANALYZE) s, s2;
+SQL
+cluster_stop planning_count
+
+worst=0
+while read -r query; do
+	without=$(a_query "$query") && with=$(a_query "$query" -c shared_preload_libraries=gpusort) || exit 2
+	share=$(awk -v a="$with" -v b="$without" 'BEGIN {printf "%.2f", 100 * (a - b) / b}')
+	printf '| %s | %d | %d | %s %% |\n' "\`$query\`" "$without" "$with" "$share"
+	worst=$(awk -v a="$worst" -v b="$share" 'BEGIN {print (a > b ? a : b)}')
+done <<-'QUERIES'
+	SELECT * FROM s WHERE id = %d
+	SELECT k, v FROM s WHERE id < %d ORDER BY k
+	SELECT s.k, s2.w FROM s JOIN s2 ON s2.s = s.id WHERE s2.w = %d
+	SELECT v, count(*) FROM s WHERE k = %d GROUP BY v
+QUERIES
+awk -v worst="$worst" 'BEGIN {exit !(worst < 1)}'
