@@ -505,11 +505,14 @@ gpusort_make_slot(TupleDesc desc, const TupleTableSlotOps *ops)
  */
 #if PG_VERSION_NUM >= 180000
 #define GPUSORT_COPY_MINIMAL_TUPLE_PARAMETERS	TupleTableSlot *slot, Size extra
+#define gpusort_form_minimal_row(slot) \
+	heap_form_minimal_tuple((slot)->tts_tupleDescriptor, (slot)->tts_values, (slot)->tts_isnull, 0)
 #define gpusort_form_minimal_tuple(slot) \
 	heap_form_minimal_tuple((slot)->tts_tupleDescriptor, (slot)->tts_values, (slot)->tts_isnull, \
 							extra)
 #else
 #define GPUSORT_COPY_MINIMAL_TUPLE_PARAMETERS	TupleTableSlot *slot
+#define gpusort_form_minimal_row(slot)	gpusort_form_minimal_tuple(slot)
 #define gpusort_form_minimal_tuple(slot) \
 	heap_form_minimal_tuple((slot)->tts_tupleDescriptor, (slot)->tts_values, (slot)->tts_isnull)
 #endif
@@ -964,6 +967,17 @@ gpusort_copy_format_is_known(const CopyFormatOptions *options)
 #else
 	return true;
 #endif
+}
+
+/*
+ * The table that a receiver of REFRESH MATERIALIZED VIEW fills.  Its struct is the server's own; this is
+ * the first field behind the public ones in all versions.
+ */
+static inline Oid
+gpusort_transient_table(const DestReceiver *receiver)
+{
+	Assert(receiver->mydest == DestTransientRel);
+	return *(const Oid *) (receiver + 1);
 }
 
 /*

@@ -27,6 +27,7 @@ bool		gpusort_enable_cluster = true;
 bool		gpusort_enable_copy = true;
 bool		gpusort_enable_copy_indexes = true;
 bool		gpusort_enable_select = true;
+bool		gpusort_enable_create_table_as = true;
 bool		gpusort_enable_parallel_collect = true;
 bool		gpusort_enable_shared_sort = true;
 bool		gpusort_enable_join = true;
@@ -113,6 +114,9 @@ gpusort_define_settings(void)
 	define_bool("gpusort.enable_copy_indexes",
 				"Lets COPY FROM into an empty table build the indexes when the rows are there.",
 				&gpusort_enable_copy_indexes);
+	define_bool("gpusort.enable_create_table_as",
+				"Lets gpusort fill new tables with sorted rows.",
+				&gpusort_enable_create_table_as);
 	define_bool("gpusort.enable_select",
 				"Lets gpusort send sorted rows to the client.",
 				&gpusort_enable_select);

@@ -197,6 +197,12 @@ free_buffer(PageBuffers *buffers, char *page)
 }
 
 void
+gpusort_storage_free_page(GpuSortStorage *storage, char *page)
+{
+	free_buffer(&storage->buffers, page);
+}
+
+void
 gpusort_storage_flush(GpuSortStorage *storage)
 {
 	PageQueue  *queue = &storage->queue;

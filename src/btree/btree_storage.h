@@ -54,6 +54,9 @@ extern void gpusort_storage_unlock(GpuSortStorage *storage);
 /* A page buffer, not initialised, the caller's until it puts or the end. */
 extern char *gpusort_storage_get_page(GpuSortStorage *storage);
 
+/* Take a buffer back, whose page nobody wants. */
+extern void gpusort_storage_free_page(GpuSortStorage *storage, char *page);
+
 /* Take a finished page and its buffer. */
 extern void gpusort_storage_put_page(GpuSortStorage *storage, BlockNumber block, char *page);
 

@@ -31,6 +31,7 @@
 #include "index/index_queues.h"
 #include "pg_compat.h"
 #include "settings.h"
+#include "shared_chunk.h"
 #include "sort/sort_fetch.h"
 #include "sort/sort_view.h"
 
@@ -279,16 +280,6 @@ write_slices(OutLeader *leader, uint64 from, uint64 to)
 
 /* ---------- the workers ---------- */
 
-/* A piece of the shared memory, which the workers find by its key. */
-static void *
-make_chunk(ParallelContext *context, uint64 key, Size bytes)
-{
-	void	   *chunk = shm_toc_allocate(context->toc, bytes);
-
-	shm_toc_insert(context->toc, key, chunk);
-	return chunk;
-}
-
 static void
 fill_task(GpuSortOutTask *task, const GpuSortOutStream *stream, const GpuSortOutSlices *slices)
 {
@@ -325,20 +316,20 @@ make_shared_memory(OutLeader *leader, const GpuSortOutSlices *slices,
 	InitializeParallelDSM(context);
 	if (context->seg == NULL)
 		return false;
-	leader->task = make_chunk(context, GPUSORT_OUT_KEY_TASK, bytes[0]);
+	leader->task = gpusort_make_chunk(context, GPUSORT_OUT_KEY_TASK, bytes[0]);
 	fill_task(leader->task, leader->stream, slices);
-	memcpy(make_chunk(context, GPUSORT_OUT_KEY_COLUMNS, bytes[1]), leader->columns,
+	memcpy(gpusort_make_chunk(context, GPUSORT_OUT_KEY_COLUMNS, bytes[1]), leader->columns,
 		   ncolumns * sizeof(GpuSortOutColumn));
-	queues = make_chunk(context, GPUSORT_OUT_KEY_QUEUES, bytes[2]);
+	queues = gpusort_make_chunk(context, GPUSORT_OUT_KEY_QUEUES, bytes[2]);
 	gpusort_queues_init(queues, nworkers, GPUSORT_OUT_QUEUE_BYTES);
-	strcpy(make_chunk(context, GPUSORT_OUT_KEY_QUERY, bytes[3]), query);
-	leader->wal_usage = make_chunk(context, GPUSORT_OUT_KEY_WAL_USAGE, bytes[4]);
-	leader->buffer_usage = make_chunk(context, GPUSORT_OUT_KEY_BUFFER_USAGE, bytes[5]);
+	strcpy(gpusort_make_chunk(context, GPUSORT_OUT_KEY_QUERY, bytes[3]), query);
+	leader->wal_usage = gpusort_make_chunk(context, GPUSORT_OUT_KEY_WAL_USAGE, bytes[4]);
+	leader->buffer_usage = gpusort_make_chunk(context, GPUSORT_OUT_KEY_BUFFER_USAGE, bytes[5]);
 	if (returned == NULL)
 		return true;
-	TupleDescCopy(make_chunk(context, GPUSORT_OUT_KEY_DESC, bytes[6]), returned->desc);
+	TupleDescCopy(gpusort_make_chunk(context, GPUSORT_OUT_KEY_DESC, bytes[6]), returned->desc);
 	return gpusort_publish_view(returned->sort,
-								make_chunk(context, GPUSORT_OUT_KEY_VIEW, bytes[7]));
+								gpusort_make_chunk(context, GPUSORT_OUT_KEY_VIEW, bytes[7]));
 }
 
 static bool

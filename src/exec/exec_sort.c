@@ -188,6 +188,7 @@ gpusort_returned_rows(PlanState *ps, GpuSortReturned *returned)
 	returned->sort = node->sort;
 	returned->desc = (node->clean_slot != NULL ? node->clean_slot
 					  : node->css.ss.ss_ScanTupleSlot)->tts_tupleDescriptor;
+	returned->all_columns = returned->desc->natts == node->rows_desc->natts;
 	returned->from = node->cursor.next - 1;
 	returned->to = wanted == 0 ? gpusort_rows(node->sort)
 		: Min(wanted, gpusort_rows(node->sort));

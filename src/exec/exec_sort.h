@@ -40,6 +40,7 @@ typedef struct GpuSortReturned
 {
 	GpuSort    *sort;
 	TupleDesc	desc;			/* of the columns that are returned, which are the first ones */
+	bool		all_columns;	/* ... that are stored */
 	uint64		from;
 	uint64		to;				/* the last one's, and one more */
 } GpuSortReturned;

@@ -13,6 +13,7 @@
 #include "tcop/tcopprot.h"
 
 #include "exec/portion_workers.h"
+#include "shared_chunk.h"
 #include "sort/crew_worker.h"
 
 /* What is in the shared memory. */
@@ -46,16 +47,6 @@ PGDLLEXPORT void gpusort_portion_worker(dsm_segment *segment, shm_toc *toc);
 
 /* ---------- the leader ---------- */
 
-/* A piece of the shared memory, which the workers find by its key. */
-static void *
-make_chunk(ParallelContext *context, uint64 key, Size bytes)
-{
-	void	   *chunk = shm_toc_allocate(context->toc, bytes);
-
-	shm_toc_insert(context->toc, key, chunk);
-	return chunk;
-}
-
 static void
 fill_task(SharedTask *task, const GpuSortSpec *spec)
 {
@@ -86,13 +77,13 @@ make_shared_memory(GpuSortPortionWorkers *workers, TupleDesc desc, const GpuSort
 	InitializeParallelDSM(context);
 	if (context->seg == NULL)
 		return NULL;
-	fill_task(make_chunk(context, KEY_TASK, bytes[0]), spec);
-	crew = make_chunk(context, KEY_CREW, bytes[1]);
+	fill_task(gpusort_make_chunk(context, KEY_TASK, bytes[0]), spec);
+	crew = gpusort_make_chunk(context, KEY_CREW, bytes[1]);
 	gpusort_crew_init(crew, nworkers);
-	TupleDescCopy(make_chunk(context, KEY_DESC, bytes[2]), desc);
-	strcpy(make_chunk(context, KEY_QUERY, bytes[3]), query);
-	workers->wal_usage = make_chunk(context, KEY_WAL_USAGE, bytes[4]);
-	workers->buffer_usage = make_chunk(context, KEY_BUFFER_USAGE, bytes[5]);
+	TupleDescCopy(gpusort_make_chunk(context, KEY_DESC, bytes[2]), desc);
+	strcpy(gpusort_make_chunk(context, KEY_QUERY, bytes[3]), query);
+	workers->wal_usage = gpusort_make_chunk(context, KEY_WAL_USAGE, bytes[4]);
+	workers->buffer_usage = gpusort_make_chunk(context, KEY_BUFFER_USAGE, bytes[5]);
 	return crew;
 }
 

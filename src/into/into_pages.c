@@ -1,0 +1,158 @@
+/*
+ * into_pages.c
+ *		Rows of one slice into pages of a new table; see into_pages.h.
+ *
+ * By the rules of heap_insert() and what it calls: a page ends before the first tuple that would
+ * leave less of it free than the fillfactor wants; rows that are long, or have values out of line,
+ * go through the toaster.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/heaptoast.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "into/into_pages.h"
+
+/* Bytes in front of what a MinimalTuple and a heap tuple have in common. */
+#define OWN_HEADER_BYTES	offsetof(HeapTupleHeaderData, t_infomask2)
+
+void
+gpusort_into_begin_pages(GpuSortIntoPages *pages, Relation table, GpuSortStorage *storage,
+						 const GpuSortIntoHeader *header)
+{
+	memset(pages, 0, sizeof(*pages));
+	pages->table = table;
+	pages->storage = storage;
+	pages->header = *header;
+	pages->save_bytes = RelationGetTargetPageFreeSpace(table, HEAP_DEFAULT_FILLFACTOR);
+	pages->row_context = AllocSetContextCreate(CurrentMemoryContext, "gpusort row",
+											   ALLOCSET_DEFAULT_SIZES);
+	pages->allocated = 64;
+	pages->pages = palloc(pages->allocated * sizeof(GpuSortHeapPage));
+}
+
+static GpuSortHeapPage *
+new_page(GpuSortIntoPages *pages)
+{
+	GpuSortHeapPage *page;
+
+	CHECK_FOR_INTERRUPTS();
+	if (pages->count == pages->allocated)
+	{
+		pages->allocated *= 2;
+		pages->pages = repalloc_huge(pages->pages, pages->allocated * sizeof(GpuSortHeapPage));
+	}
+	page = &pages->pages[pages->count++];
+	gpusort_heap_page_begin(page, gpusort_storage_get_page(pages->storage));
+	return page;
+}
+
+/* Room for a tuple, on the last page or a new one. */
+static inline HeapTupleHeader
+append(GpuSortIntoPages *pages, uint32 length)
+{
+	GpuSortHeapPage *page = &pages->pages[pages->count - 1];
+
+	if (pages->count == 0 ||
+		MAXALIGN(length) + pages->save_bytes > gpusort_heap_page_space(page))
+		page = new_page(pages);
+	return (HeapTupleHeader) gpusort_heap_page_append(page, length);
+}
+
+/* What heap_insert() writes into the header of a row; t_ctid comes later. */
+static inline void
+fill_header(HeapTupleHeader tuple, const GpuSortIntoHeader *header)
+{
+	tuple->t_infomask &= ~HEAP_XACT_MASK;
+	tuple->t_infomask2 &= ~HEAP2_XACT_MASK;
+	tuple->t_infomask |= HEAP_XMAX_INVALID;
+	HeapTupleHeaderSetXmin(tuple, header->xmin);
+	if (header->frozen)
+		HeapTupleHeaderSetXminFrozen(tuple);
+	HeapTupleHeaderSetCmin(tuple, header->cmin);
+	HeapTupleHeaderSetXmax(tuple, InvalidTransactionId);
+}
+
+/* Copy a stored tuple to where a heap tuple of so many bytes shall be. */
+static inline void
+copy_tuple(HeapTupleHeader to, const MinimalTuple tuple, uint32 length)
+{
+	memcpy((char *) to + OWN_HEADER_BYTES,
+		   (const char *) tuple - MINIMAL_TUPLE_OFFSET + OWN_HEADER_BYTES,
+		   length - OWN_HEADER_BYTES);
+}
+
+bool
+gpusort_into_put_tuple(GpuSortIntoPages *pages, MinimalTuple tuple)
+{
+	uint32		length = tuple->t_len + MINIMAL_TUPLE_OFFSET;
+	HeapTupleHeader placed;
+
+	if (unlikely((tuple->t_infomask & HEAP_HASEXTERNAL) != 0 || length > TOAST_TUPLE_THRESHOLD))
+		return false;
+	placed = append(pages, length);
+	copy_tuple(placed, tuple, length);
+	fill_header(placed, &pages->header);
+	return true;
+}
+
+void
+gpusort_into_put_toasted(GpuSortIntoPages *pages, MinimalTuple stored)
+{
+	MemoryContext old = MemoryContextSwitchTo(pages->row_context);
+	HeapTuple	tuple = heap_tuple_from_minimal_tuple(stored);
+	int			options = HEAP_INSERT_SKIP_FSM | (pages->header.frozen ? HEAP_INSERT_FROZEN : 0);
+	HeapTupleHeader placed;
+
+	tuple->t_tableOid = RelationGetRelid(pages->table);
+	ItemPointerSetInvalid(&tuple->t_self);
+	ItemPointerSetInvalid(&tuple->t_data->t_ctid);
+	fill_header(tuple->t_data, &pages->header);
+	tuple = heap_toast_insert_or_update(pages->table, tuple, NULL, options);
+	if (MAXALIGN(tuple->t_len) > MaxHeapTupleSize)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("row is too big: size %zu, maximum size %zu",
+						MAXALIGN(tuple->t_len), MaxHeapTupleSize)));
+	MemoryContextSwitchTo(old);
+	placed = append(pages, tuple->t_len);
+	memcpy(placed, tuple->t_data, tuple->t_len);
+	MemoryContextReset(pages->row_context);
+}
+
+void
+gpusort_into_drop_pages(GpuSortIntoPages *pages)
+{
+	while (pages->count > 0)
+		gpusort_storage_free_page(pages->storage, pages->pages[--pages->count].data);
+}
+
+/* Let all tuples of the page lead to themselves. */
+static void
+set_ctids(GpuSortHeapPage *page, BlockNumber block)
+{
+	for (OffsetNumber i = 1; i <= page->nitems; i++)
+	{
+		ItemId		item = PageGetItemId((Page) page->data, i);
+		HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem((Page) page->data, item);
+
+		ItemPointerSet(&tuple->t_ctid, block, i);
+	}
+}
+
+void
+gpusort_into_write_pages(GpuSortIntoPages *pages, BlockNumber first)
+{
+	for (int i = 0; i < pages->count; i++)
+	{
+		GpuSortHeapPage *page = &pages->pages[i];
+
+		gpusort_heap_page_seal(page);
+		set_ctids(page, first + i);
+		gpusort_storage_put_page(pages->storage, first + i, page->data);
+	}
+	pages->count = 0;
+}

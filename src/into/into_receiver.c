@@ -1,0 +1,208 @@
+/*
+ * into_receiver.c
+ *		Taking the rows of a query that fills a new table; see into_receiver.h.
+ *
+ * The server's receiver makes the table, or has been told which one, and takes the rows where we
+ * don't.  What it makes it does not tell, so it is watched: the first table that is made while the
+ * receiver is started is the one.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_class.h"
+#include "executor/executor.h"
+#include "utils/rel.h"
+
+#include "exec/exec_junk.h"
+#include "exec/exec_sort.h"
+#include "into/into_receiver.h"
+#include "into/into_workers.h"
+#include "pg_compat.h"
+#include "settings.h"
+#include "sort/sort_fetch.h"
+
+/* Fewer bytes of rows are not worth it. */
+#define FEW_BYTES	(256 * 1024)
+
+typedef struct IntoReceiver
+{
+	DestReceiver pub;			/* must be first field */
+	DestReceiver *server;
+	QueryDesc  *query;
+	Oid			table;
+	CommandId	command;
+} IntoReceiver;
+
+static ExecutorRun_hook_type previous_run_hook = NULL;
+static object_access_hook_type previous_access_hook = NULL;
+
+/* Where to put the next table that is made, or NULL. */
+static Oid *made_table = NULL;
+
+/* ---------- which table ---------- */
+
+static void
+access_hook(ObjectAccessType access, Oid class, Oid object, int subobject, void *arg)
+{
+	if (previous_access_hook)
+		previous_access_hook(access, class, object, subobject, arg);
+	if (made_table != NULL && access == OAT_POST_CREATE && class == RelationRelationId &&
+		subobject == 0 && !OidIsValid(*made_table))
+		*made_table = object;
+}
+
+static void
+start_up(DestReceiver *self, int operation, TupleDesc desc)
+{
+	IntoReceiver *receiver = (IntoReceiver *) self;
+	DestReceiver *server = receiver->server;
+	Oid		   *outer = made_table;
+
+	PG_TRY();
+	{
+		made_table = server->mydest == DestIntoRel ? &receiver->table : NULL;
+		server->rStartup(server, operation, desc);
+	}
+	PG_FINALLY();
+	{
+		made_table = outer;
+	}
+	PG_END_TRY();
+	receiver->command = GetCurrentCommandId(true);
+}
+
+/*
+ * An ordinary heap that nobody has written to, and whose rows nobody wants to decode from WAL, where
+ * there will be pages only.
+ */
+static bool
+is_ours(Relation table, const GpuSortReturned *rows)
+{
+	return (table->rd_rel->relkind == RELKIND_RELATION ||
+			table->rd_rel->relkind == RELKIND_MATVIEW) &&
+		table->rd_tableam == GetHeapamTableAmRoutine() &&
+		!RelationIsLogicallyLogged(table) &&
+		RelationGetDescr(table)->natts == rows->desc->natts &&
+		RelationGetNumberOfBlocks(table) == 0;
+}
+
+/* ---------- rows ---------- */
+
+/* Put all rows into the table, if the one that was just returned and those after it are a sort's. */
+static bool
+write_rows(IntoReceiver *receiver)
+{
+	QueryDesc  *query = receiver->query;
+	GpuSortIntoHeader header = {
+		.xmin = GetCurrentTransactionId(),
+		.cmin = receiver->command,
+		.frozen = receiver->server->mydest == DestTransientRel
+	};
+	GpuSortReturned rows;
+	Relation	table;
+	bool		ours;
+
+	if (query->instrument_options != 0 || query->estate->es_junkFilter != NULL ||
+		!OidIsValid(receiver->table) ||
+		!gpusort_returned_rows(gpusort_returning_node(query->planstate), &rows) ||
+		gpusort_row_bytes(rows.sort) * (rows.to - rows.from) < FEW_BYTES)
+		return false;
+	table = table_open(receiver->table, NoLock);
+	ours = is_ours(table, &rows);
+	if (ours)
+	{
+		gpusort_into_write(table, &header, &rows);
+		query->estate->es_processed += rows.to - rows.from;
+	}
+	table_close(table, NoLock);
+	return ours;
+}
+
+static bool
+receive_theirs(TupleTableSlot *slot, DestReceiver *self)
+{
+	DestReceiver *server = ((IntoReceiver *) self)->server;
+
+	return server->receiveSlot(slot, server);
+}
+
+/* False ends the query. */
+static bool
+receive_first(TupleTableSlot *slot, DestReceiver *self)
+{
+	if (write_rows((IntoReceiver *) self))
+		return false;
+	self->receiveSlot = receive_theirs;
+	return receive_theirs(slot, self);
+}
+
+static void
+shut_down(DestReceiver *self)
+{
+	DestReceiver *server = ((IntoReceiver *) self)->server;
+
+	server->rShutdown(server);
+}
+
+static void
+destroy(DestReceiver *self)
+{
+	pfree(self);
+}
+
+DestReceiver *
+gpusort_make_into_receiver(QueryDesc *query, DestReceiver *server)
+{
+	IntoReceiver *receiver = palloc0(sizeof(IntoReceiver));
+
+	receiver->pub.receiveSlot = receive_first;
+	receiver->pub.rStartup = start_up;
+	receiver->pub.rShutdown = shut_down;
+	receiver->pub.rDestroy = destroy;
+	receiver->pub.mydest = server->mydest;
+	receiver->server = server;
+	receiver->query = query;
+	gpusort_tell_viewed(gpusort_returning_node(query->planstate));
+	if (server->mydest == DestTransientRel)
+		receiver->table = gpusort_transient_table(server);
+	return &receiver->pub;
+}
+
+/* ---------- the hook ---------- */
+
+static void
+run(GPUSORT_EXECUTOR_RUN_PARAMETERS)
+{
+	DestReceiver *server = NULL;
+
+	if ((query->dest->mydest == DestIntoRel || query->dest->mydest == DestTransientRel) &&
+		count == 0 && ScanDirectionIsForward(direction) &&
+		gpusort_enabled && gpusort_enable_create_table_as &&
+		query->operation == CMD_SELECT && query->planstate != NULL &&
+		gpusort_is_sort(gpusort_returning_node(query->planstate)))
+	{
+		server = query->dest;
+		query->dest = gpusort_make_into_receiver(query, server);
+	}
+	if (previous_run_hook)
+		previous_run_hook(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
+	else
+		standard_ExecutorRun(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
+	if (server != NULL)
+	{
+		query->dest->rDestroy(query->dest);
+		query->dest = server;
+	}
+}
+
+void
+gpusort_install_into_hooks(void)
+{
+	previous_run_hook = ExecutorRun_hook;
+	ExecutorRun_hook = run;
+	previous_access_hook = object_access_hook;
+	object_access_hook = access_hook;
+}

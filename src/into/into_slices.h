@@ -1,0 +1,62 @@
+/*
+ * into_slices.h
+ *		A sorted result into a new table: what each process does that takes part.
+ *
+ * Processes take slices of the rows, each fills pages of its own, and when it is the slice's turn
+ * they become the next blocks of the table.  So rows lie in order.
+ */
+#ifndef GPUSORT_INTO_SLICES_H
+#define GPUSORT_INTO_SLICES_H
+
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "storage/spin.h"
+
+#include "bulk/out_source.h"
+#include "into/into_pages.h"
+
+/* In shared memory, if there are workers. */
+typedef struct GpuSortIntoTask
+{
+	Oid			table;
+	GpuSortIntoHeader header;
+	GpuSortOutSlices slices;
+	bool		stored;			/* the rows are stored as the table's will be */
+	GpuSortSharedFile file;
+	pg_atomic_uint64 next_slice;	/* that nobody has taken */
+
+	slock_t		mutex;			/* of the following */
+	uint64		turn;			/* the slice whose pages are the next blocks */
+	bool		left;			/* ... which a worker has left to the leader */
+	ConditionVariable turned;
+} GpuSortIntoTask;
+
+/* A process. */
+typedef struct GpuSortIntoSlices
+{
+	GpuSortIntoTask *task;
+	bool		is_leader;
+	GpuSortStorage *storage;
+	GpuSortOutSource source;
+	GpuSortIntoPages pages;
+	GpuSortIntoPages left_pages;	/* of a slice that a worker has left, in the leader */
+	uint64		rows;			/* put */
+} GpuSortIntoSlices;
+
+extern void gpusort_into_init_task(GpuSortIntoTask *task, Relation table,
+								   const GpuSortIntoHeader *header,
+								   const GpuSortOutSlices *slices, bool stored);
+
+/* In the current context; view and table stay. */
+extern void gpusort_into_begin_slices(GpuSortIntoSlices *slices, GpuSortIntoTask *task,
+									  Relation table, const GpuSortView *view, TupleDesc desc);
+
+/* Several processes write the table. */
+extern void gpusort_into_share(GpuSortIntoSlices *slices);
+
+/* Put slices into the table until there are none.  The leader returns when all are there. */
+extern void gpusort_into_put_slices(GpuSortIntoSlices *slices);
+
+extern void gpusort_into_end_slices(GpuSortIntoSlices *slices);
+
+#endif							/* GPUSORT_INTO_SLICES_H */

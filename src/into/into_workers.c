@@ -1,0 +1,226 @@
+/*
+ * into_workers.c
+ *		Having a sorted result put into a new table, by parallel workers if there are any; see
+ *		into_workers.h.
+ *
+ * On error the server ends the workers before it resets memory contexts.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "optimizer/cost.h"
+#include "pgstat.h"
+#include "tcop/tcopprot.h"
+#include "utils/rel.h"
+
+#include "into/into_slices.h"
+#include "into/into_workers.h"
+#include "settings.h"
+#include "shared_chunk.h"
+#include "sort/sort_fetch.h"
+#include "sort/sort_view.h"
+#include "sort/view_mapping.h"
+
+/* What is in the shared memory. */
+#define KEY_TASK			UINT64CONST(0x4753000000000301)
+#define KEY_DESC			UINT64CONST(0x4753000000000302)
+#define KEY_VIEW			UINT64CONST(0x4753000000000303)
+#define KEY_QUERY			UINT64CONST(0x4753000000000304)
+#define KEY_WAL_USAGE		UINT64CONST(0x4753000000000305)
+#define KEY_BUFFER_USAGE	UINT64CONST(0x4753000000000306)
+
+/*
+ * Half a page of each slice stays empty, as a rule.  A worker takes a millisecond or two to start, in
+ * which some MB are copied.
+ */
+#define SLICE_PAGES			128
+#define WORKER_BYTES		(8 * 1024 * 1024)
+
+typedef struct IntoLeader
+{
+	Relation	table;
+	const GpuSortReturned *rows;
+	GpuSortOutSlices slices;
+	GpuSortIntoHeader header;
+
+	/* if there are workers */
+	ParallelContext *context;
+	GpuSortIntoTask *task;
+	WalUsage   *wal_usage;
+	BufferUsage *buffer_usage;
+} IntoLeader;
+
+PGDLLEXPORT void gpusort_into_worker(dsm_segment *segment, shm_toc *toc);
+
+/* ---------- the leader ---------- */
+
+static void
+init_task(IntoLeader *leader, GpuSortIntoTask *task)
+{
+	gpusort_into_init_task(task, leader->table, &leader->header, &leader->slices,
+						   leader->rows->all_columns);
+}
+
+/* Make what the workers find; false if there is no shared memory, or rows are not there. */
+static bool
+make_shared_memory(IntoLeader *leader)
+{
+	ParallelContext *context = leader->context;
+	const char *query = debug_query_string != NULL ? debug_query_string : "";
+	int			nworkers = context->nworkers;
+	const Size	bytes[] = {
+		sizeof(GpuSortIntoTask), TupleDescSize(leader->rows->desc), gpusort_shared_view_bytes(),
+		strlen(query) + 1, mul_size(sizeof(WalUsage), nworkers),
+		mul_size(sizeof(BufferUsage), nworkers)
+	};
+
+	for (int i = 0; i < lengthof(bytes); i++)
+		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
+	shm_toc_estimate_keys(&context->estimator, lengthof(bytes));
+	InitializeParallelDSM(context);
+	if (context->seg == NULL)
+		return false;
+	leader->task = gpusort_make_chunk(context, KEY_TASK, bytes[0]);
+	init_task(leader, leader->task);
+	TupleDescCopy(gpusort_make_chunk(context, KEY_DESC, bytes[1]), leader->rows->desc);
+	if (!gpusort_publish_view(leader->rows->sort, gpusort_make_chunk(context, KEY_VIEW, bytes[2])))
+		return false;
+	strcpy(gpusort_make_chunk(context, KEY_QUERY, bytes[3]), query);
+	leader->wal_usage = gpusort_make_chunk(context, KEY_WAL_USAGE, bytes[4]);
+	leader->buffer_usage = gpusort_make_chunk(context, KEY_BUFFER_USAGE, bytes[5]);
+	return true;
+}
+
+static bool
+launch_workers(IntoLeader *leader)
+{
+	if (!make_shared_memory(leader))
+		return false;
+	LaunchParallelWorkers(leader->context);
+	return leader->context->nworkers_launched > 0;
+}
+
+static void
+end_workers(IntoLeader *leader)
+{
+	ParallelContext *context = leader->context;
+
+	WaitForParallelWorkersToFinish(context);
+	for (int i = 0; i < context->nworkers_launched; i++)
+		InstrAccumParallelQuery(&leader->buffer_usage[i], &leader->wal_usage[i]);
+}
+
+/* All rows, by the leader and workers, or by the leader alone: then it has a task of its own. */
+static void
+put_rows(IntoLeader *leader, bool launched)
+{
+	GpuSortIntoTask own;
+	GpuSortIntoSlices slices;
+	GpuSortView view;
+
+	if (!launched)
+		init_task(leader, &own);
+	gpusort_view(leader->rows->sort, &view);
+	gpusort_into_begin_slices(&slices, launched ? leader->task : &own, leader->table, &view,
+							  leader->rows->desc);
+	if (launched)
+		gpusort_into_share(&slices);
+	gpusort_into_put_slices(&slices);
+	if (launched)
+		end_workers(leader);
+	gpusort_into_end_slices(&slices);
+	ereport(DEBUG1,
+			(errmsg_internal("gpusort filled table \"%s\" with %d parallel workers, %llu of %llu rows by the leader",
+							 RelationGetRelationName(leader->table),
+							 launched ? leader->context->nworkers_launched : 0,
+							 (unsigned long long) slices.rows,
+							 (unsigned long long) (leader->slices.to - leader->slices.from))));
+}
+
+static void
+put_with_workers(IntoLeader *leader, int nworkers)
+{
+	bool		launched;
+
+	EnterParallelMode();
+	leader->context = CreateParallelContext("gpusort", "gpusort_into_worker", nworkers);
+	launched = launch_workers(leader);
+	if (launched)
+		put_rows(leader, true);
+	DestroyParallelContext(leader->context);
+	ExitParallelMode();
+	if (!launched)
+		put_rows(leader, false);
+}
+
+/* How many workers are wanted for so many bytes; none can see temporary tables. */
+static int
+choose_workers(const IntoLeader *leader, double bytes, double slice_bytes)
+{
+	double		most = bytes / (gpusort_force ? slice_bytes : WORKER_BYTES);
+
+	if (RelationUsesLocalBuffers(leader->table) || IsParallelWorker() || !IsUnderPostmaster)
+		return 0;
+	return (int) Min(max_parallel_workers_per_gather, most);
+}
+
+void
+gpusort_into_write(Relation table, const GpuSortIntoHeader *header, const GpuSortReturned *rows)
+{
+	Size		row_bytes = Max(gpusort_row_bytes(rows->sort), 1);
+	double		slice_bytes = (double) BLCKSZ * Min(SLICE_PAGES, gpusort_slice_pages);
+	IntoLeader	leader = {
+		.table = table, .rows = rows, .header = *header,
+		.slices = {
+			.from = rows->from, .to = rows->to, .step = Max((uint64) slice_bytes / row_bytes, 1)
+		}
+	};
+	int			nworkers = choose_workers(&leader, (double) row_bytes * (rows->to - rows->from),
+										  slice_bytes);
+
+	if (nworkers > 0)
+		put_with_workers(&leader, nworkers);
+	else
+		put_rows(&leader, false);
+	pgstat_count_heap_insert(table, rows->to - rows->from);
+}
+
+/* ---------- a worker ---------- */
+
+static void
+put_slices(GpuSortIntoTask *task, const GpuSortView *view, TupleDesc desc)
+{
+	Relation	table = table_open(task->table, AccessExclusiveLock);
+	GpuSortIntoSlices slices;
+
+	gpusort_into_begin_slices(&slices, task, table, view, desc);
+	gpusort_into_share(&slices);
+	gpusort_into_put_slices(&slices);
+	gpusort_into_end_slices(&slices);
+	table_close(table, NoLock);
+}
+
+void
+gpusort_into_worker(dsm_segment *segment, shm_toc *toc)
+{
+	TupleDesc	desc = CreateTupleDescCopy(shm_toc_lookup(toc, KEY_DESC, false));
+	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
+	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
+	GpuSortViewMapping mapping;
+	GpuSortView view;
+
+	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, false);
+	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+	InstrStartParallelQuery();
+	if (gpusort_attach_view(shm_toc_lookup(toc, KEY_VIEW, false), &view, &mapping))
+	{
+		put_slices(shm_toc_lookup(toc, KEY_TASK, false), &view, desc);
+		gpusort_detach_view(&mapping);
+	}
+	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
+}
