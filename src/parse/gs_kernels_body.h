@@ -350,12 +350,12 @@ find_in_block(const meaning *m, bytes64 bytes, size_t base, unsigned n, find_sta
 	return end == 64;
 }
 
-/* Is there room for what one more block may have? */
+/* Is there room for what one more block may have, and a last record behind it? */
 GS_BLOCK_FUNCTION bool
 has_room(const find_state *find, const gs_records *into)
 {
-	return find->fields + GS_RECORDS_SLACK <= into->max_fields &&
-		find->records + GS_RECORDS_SLACK <= into->max_records;
+	return find->fields + GS_RECORDS_SLACK < into->max_fields &&
+		find->records + GS_RECORDS_SLACK < into->max_records;
 }
 
 GS_BLOCK_FUNCTION void

@@ -143,11 +143,10 @@ fault_with_room(const gs_dialect *dialect, const char *data, size_t bytes, const
 			fields = fields * 2 + 1;
 			free_room(&found);
 			found = room_for(fields, records);
+			found.nrecords = 0;
 			found.stop = GS_STOP_FULL;
 		}
-		first += found.stop == GS_STOP_FULL || found.stop == GS_STOP_END ? found.nrecords : 0;
-		if (found.nfields == 0 && found.max_fields == fields + GS_RECORDS_SLACK + 1 && found.nrecords == 0)
-			continue;
+		first += found.nrecords;
 	} while (fault == NULL && found.stop == GS_STOP_FULL);
 	free_room(&found);
 	return fault;
@@ -375,6 +374,31 @@ test_long_record(size_t bytes, gs_dialect dialect)
 	free(data);
 }
 
+/* Blocks full of ends, with room for exactly as many, and a last record without a newline. */
+static void
+test_full_blocks(void)
+{
+	gs_dialect	dialect = {true, ',', '"', '"', GS_NEWLINE_LF, false};
+	const char *fault = NULL;
+
+	for (size_t bytes = 1; bytes <= 300 && fault == NULL; bytes++)
+		for (unsigned newlines = 0; newlines < 3 && fault == NULL; newlines++)
+		{
+			char	   *data = malloc(bytes);
+			ref_answer *answer;
+
+			for (size_t i = 0; i < bytes; i++)
+				data[i] = newlines == 2 || (newlines == 1 && i % 2 == 0) ? '\n' : ',';
+			answer = ref_read(&dialect, data, bytes);
+			for (size_t room = 0; room < 200 && fault == NULL; room += 1 + room / 70 * 10)
+				fault = fault_with_room(&dialect, data, bytes, answer, room, room);
+			ref_free(answer);
+			free(data);
+		}
+	tap_ok(fault == NULL, "blocks of nothing but ends%s%s", fault != NULL ? ": " : "",
+		   fault != NULL ? fault : "");
+}
+
 typedef struct first_case
 {
 	const char *data;
@@ -438,6 +462,7 @@ main(int argc, char **argv)
 	long_bytes = 1000000;
 #endif
 	test_first_record();
+	test_full_blocks();
 	test_random("short inputs, cut at every byte", (parse_blend) {2, 0, 2}, 24, 1, 2000 * some);
 	test_random("... with odd bytes", (parse_blend) {2, 6, 2}, 24, 1, 2000 * some);
 	test_random("inputs of some blocks, cut at every byte", (parse_blend) {3, 0, 80}, 300, 1, 50 * some);
