@@ -215,5 +215,19 @@ SET gpusort.enable_join = off;
 SELECT gpusort_test.matches('SELECT count(*) FROM a JOIN b USING (k)', 'GpuSort Join');
 RESET gpusort.enable_join;
 SELECT gpusort_test.matches('SELECT count(*) FROM a FULL JOIN b ON a.k = b.k AND a.v < b.w', 'GpuSort Join');
+
+-- A table that is too small for workers to scan, beside a large one: they scan it together all the same, if
+-- they may.
+CREATE TABLE small AS SELECT i AS k, i AS v FROM generate_series(1, 3000) i;
+CREATE TABLE large AS SELECT i * 7 % 3500 AS k, i AS w, repeat('x', 100) AS pad FROM generate_series(1, 20000) i;
+ANALYZE small, large;
+SET min_parallel_table_scan_size = '1MB';
+SET max_parallel_workers_per_gather = 2;
+SELECT gpusort_test.plan_lines('SELECT sum(v), sum(w) FROM small JOIN large USING (k)');
+SELECT gpusort_test.compare_join(q) FROM unnest(ARRAY['SELECT small.*, w FROM small JOIN large USING (k)',
+	'SELECT small.*, w FROM small FULL JOIN large USING (k)', 'SELECT small.*, w FROM large LEFT JOIN small USING (k) WHERE w % 5 > 0']) q;
+ALTER TABLE small SET (parallel_workers = 0);
+SELECT gpusort_test.matches('SELECT sum(v), sum(w) FROM small JOIN large USING (k)', 'Parallel Custom Scan .GpuSort Join');
+DROP TABLE small, large;
 RESET ALL;
 DROP TABLE a, b, nothing, one, only_null, a_same, b_same, a_skew, b_skew, types_a, types_b;

@@ -319,6 +319,26 @@ sort_cost(const GpuSortSharedSort *sort)
 	return sort->estimate.startup_cost - sort->estimate.collect_cost;
 }
 
+/*
+ * What participants read of one side.  A table that the planner finds too small for workers to scan
+ * is scanned by them all the same beside a large one: else that would have to be read by one process.
+ */
+static Path *
+partial_path(const JoinIdea *join, RelOptInfo *rel, const RelOptInfo *other)
+{
+	const Path *cheapest = rel->cheapest_total_path;
+	int			workers;
+
+	if (rel->partial_pathlist != NIL)
+		return linitial(rel->partial_pathlist);
+	if (other->partial_pathlist == NIL || rel->reloptkind != RELOPT_BASEREL ||
+		rel->rtekind != RTE_RELATION || !rel->consider_parallel || rel->rel_parallel_workers == 0 ||
+		cheapest->pathtype != T_SeqScan || cheapest->param_info != NULL)
+		return NULL;
+	workers = ((const Path *) linitial(other->partial_pathlist))->parallel_workers;
+	return create_seqscan_path(join->merge.root, rel, NULL, workers);
+}
+
 static void
 add_partial_join(JoinIdea *join)
 {
@@ -329,11 +349,12 @@ add_partial_join(JoinIdea *join)
 	int			workers;
 
 	if (!joinrel->consider_parallel || !bms_is_empty(joinrel->lateral_relids) ||
-		join->outerrel->partial_pathlist == NIL || join->innerrel->partial_pathlist == NIL ||
 		!gpusort_plans_shared())
 		return;
-	outer.partial = linitial(join->outerrel->partial_pathlist);
-	inner.partial = linitial(join->innerrel->partial_pathlist);
+	outer.partial = partial_path(join, join->outerrel, join->innerrel);
+	inner.partial = partial_path(join, join->innerrel, join->outerrel);
+	if (outer.partial == NULL || inner.partial == NULL)
+		return;
 	outer.all_rows = clamp_row_est(join->outerrel->rows);
 	inner.all_rows = clamp_row_est(join->innerrel->rows);
 	workers = Min(outer.partial->parallel_workers, inner.partial->parallel_workers);
