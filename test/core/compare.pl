@@ -51,6 +51,31 @@ my $own_property = qr/^\s*(?:Engine|Key Encoding|Phases|Handed Over|Columns Retu
 # Lines of EXPLAIN (FORMAT JSON) in which the ways of run.sh differ.
 my $way_property = qr/^\s*"(?:Engine|Verified|Partition Passes|Rounds|Devices|Reordered Rows)":/;
 
+# A GpuSort Count stands for an Aggregate above a Unique.
+sub expand_counts
+{
+	my @expanded;
+	my $below;
+	my $kind = (grep { /Finalize Aggregate/ } @_) ? 'Partial Aggregate' : 'Aggregate';
+
+	for my $row (@_)
+	{
+		my ($lead) = $row =~ /^(\s*(?:->  )?)/;
+
+		undef $below if defined $below && length $lead <= $below;
+		if ($row =~ s/Custom Scan \(GpuSort Count\)/$kind/)
+		{
+			$below = length $lead;
+			push @expanded, $row, ' ' x ($below + 2) . '->  Unique';
+		}
+		else
+		{
+			push @expanded, (defined $below ? ' ' x 6 : '') . $row;
+		}
+	}
+	return @expanded;
+}
+
 # One table of psql's output: header, ruler, rows, count.  Column widths follow
 # the longest row, so all padding goes; the rows of a plan keep their indentation.
 sub normalise_plan
@@ -65,7 +90,7 @@ sub normalise_plan
 		s/Sort Method: (?:radix|quicksort|top-N heapsort)/Sort Method: any/;
 		s/^(\s*(?:Worker \d+:  )?Sort Method: any .*)  Pool: \w+/$1/;
 	}
-	@rows = grep { !/$own_property|$way_property/ } @rows;
+	@rows = expand_counts(grep { !/$own_property|$way_property/ } @rows);
 	s/\s*\+?$// for @rows;
 	s/\s+(?=\|)//g for @rows;
 	$header =~ s/\s+/ /g;
