@@ -220,6 +220,7 @@ SELECT gpusort_test.matches('SELECT count(*) FROM a FULL JOIN b ON a.k = b.k AND
 -- they may.
 CREATE TABLE small AS SELECT i AS k, i AS v FROM generate_series(1, 3000) i;
 CREATE TABLE large AS SELECT i * 7 % 3500 AS k, i AS w, repeat('x', 100) AS pad FROM generate_series(1, 20000) i;
+ALTER TABLE large SET (parallel_workers = 2);
 ANALYZE small, large;
 SET min_parallel_table_scan_size = '1MB';
 SET max_parallel_workers_per_gather = 2;

@@ -119,7 +119,8 @@ gpusort_finish_unique(Unique *unique)
 /* What an Agg's target list becomes. */
 typedef struct Counts
 {
-	const CustomScan *unique;
+	List	   *key;			/* as in custom_private */
+	bool		distinct;		/* the Agg's input has equal rows, which it leaves out itself */
 	List	   *columns;		/* the counts, as the Agg has them: TargetEntries */
 	List	   *values;			/* integers: nulls don't count */
 	bool		others;			/* there is something else */
@@ -146,15 +147,15 @@ is_constant(const Expr *expr)
 static bool
 is_count(const Counts *counts, const Aggref *aggref, bool *values)
 {
-	const List *attnos = list_nth(counts->unique->custom_private, GPUSORT_UNIQUE_ATTNOS);
+	const List *attnos = list_nth(counts->key, GPUSORT_UNIQUE_ATTNOS);
 
 	*values = aggref->aggfnoid == F_COUNT_ANY &&
 		!is_constant(linitial_node(TargetEntry, aggref->args)->expr);
-	if (aggref->aggdistinct != NIL || aggref->aggorder != NIL || aggref->aggfilter != NULL ||
+	if ((aggref->aggdistinct != NIL) != counts->distinct || aggref->aggorder != NIL || aggref->aggfilter != NULL ||
 		DO_AGGSPLIT_COMBINE(aggref->aggsplit) || aggref->aggtype != INT8OID)
 		return false;
 	if (!*values)
-		return aggref->aggfnoid == F_COUNT_ || aggref->aggfnoid == F_COUNT_ANY;
+		return !counts->distinct && (aggref->aggfnoid == F_COUNT_ || aggref->aggfnoid == F_COUNT_ANY);
 	return list_length(attnos) == 1 &&
 		column_of(linitial_node(TargetEntry, aggref->args)->expr) == linitial_int(attnos);
 }
@@ -181,31 +182,86 @@ replace_counts(Node *node, void *context)
 	return expression_tree_mutator(node, replace_counts, context);
 }
 
+static bool
+find_aggregate(Node *node, void *found)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+	{
+		*(const Aggref **) found = (const Aggref *) node;
+		return true;
+	}
+	return expression_tree_walker(node, find_aggregate, found);
+}
+
 /*
- * The node counts what the Unique below would have returned, and evaluates what the Agg would have of
- * that, so the Unique goes.
+ * What the first DISTINCT aggregate above a sort compares, if that is the only column sorted by: from 16
+ * on the planner has rows sorted for such aggregates, which then compare them.
+ */
+static List *
+distinct_key(const Agg *agg, const CustomScan *sort)
+{
+	const Aggref *aggref = NULL;
+	const SortGroupClause *clause;
+	GpuSortSpec spec;
+
+	(void) find_aggregate((Node *) agg->plan.targetlist, &aggref);
+	if (aggref == NULL || list_length(aggref->aggdistinct) != 1 || list_length(aggref->args) != 1)
+		return NIL;
+	gpusort_read_spec(sort, &spec);
+	clause = linitial_node(SortGroupClause, aggref->aggdistinct);
+	if (spec.nkeys != 1 || clause->sortop != spec.sortops[0] ||
+		exprCollation((Node *) linitial_node(TargetEntry, aggref->args)->expr) != spec.collations[0])
+		return NIL;
+	return list_make3(list_make1_int(spec.attnos[0]), list_make1_oid(clause->eqop),
+					  list_make1_oid(spec.collations[0]));
+}
+
+/* Read what is below an Agg; the sort, or NULL if there is none whose equal rows are not wanted. */
+static Plan *
+sort_to_count(const Agg *agg, Counts *counts)
+{
+	Plan	   *child = agg->plan.lefttree;
+
+	if (gpusort_is_node(child, GPUSORT_UNIQUE_NODE) && child->initPlan == NIL)
+	{
+		counts->key = ((const CustomScan *) child)->custom_private;
+		return child->lefttree;
+	}
+	if (!is_readable_sort(child))
+		return NULL;
+	counts->key = distinct_key(agg, (const CustomScan *) child);
+	counts->distinct = true;
+	return counts->key != NIL ? child : NULL;
+}
+
+/*
+ * The node counts the different rows, and evaluates what the Agg would have of that; a Unique below
+ * it goes.
  */
 Plan *
 gpusort_finish_count(Agg *agg)
 {
-	Counts		counts = {.unique = (const CustomScan *) agg->plan.lefttree};
+	Counts		counts = {0};
 	CustomScan *scan;
 	List	   *columns;
+	Plan	   *sort;
 
 	if (agg->aggstrategy != AGG_PLAIN || agg->plan.qual != NIL ||
-		!gpusort_is_node(agg->plan.lefttree, GPUSORT_UNIQUE_NODE) ||
-		agg->plan.lefttree->initPlan != NIL)
+		(sort = sort_to_count(agg, &counts)) == NULL)
 		return &agg->plan;
 	columns = (List *) replace_counts((Node *) agg->plan.targetlist, &counts);
 	if (counts.others || counts.columns == NIL)
 		return &agg->plan;
+	let_tell_equal((CustomScan *) sort);
 	scan = makeNode(CustomScan);
 	scan->scan.plan = agg->plan;
 	NodeSetTag(scan, T_CustomScan);
 	scan->scan.plan.targetlist = columns;
-	scan->scan.plan.lefttree = agg->plan.lefttree->lefttree;
+	scan->scan.plan.lefttree = sort;
 	scan->custom_scan_tlist = counts.columns;
-	scan->custom_private = lappend(list_copy(counts.unique->custom_private), counts.values);
+	scan->custom_private = lappend(list_copy(counts.key), counts.values);
 	scan->methods = gpusort_node_methods(GPUSORT_COUNT_NODE);
 	return &scan->scan.plan;
 }
