@@ -273,6 +273,7 @@ static int
 put_part(gs_cuda_parser *parser, const char *host, const void *device, size_t bytes)
 {
 	parse_slot *slot = &parser->slots[parser->put % GS_CUDA_PARSER_PARTS];
+	size_t		rest = (16 - bytes % 16) % 16;	/* of the last vector, which is read, too */
 
 	if (parser->put - parser->fetched == GS_CUDA_PARSER_PARTS)
 		return refused(parser, "too many parts that were not fetched");
@@ -283,6 +284,8 @@ put_part(gs_cuda_parser *parser, const char *host, const void *device, size_t by
 	{
 		TRY(parser, cudaStreamWaitEvent(parser->up, slot->parsed, 0));
 		TRY(parser, cudaMemcpyAsync(slot->data, host, bytes, cudaMemcpyHostToDevice, parser->up));
+		if (rest > 0)
+			TRY(parser, cudaMemsetAsync(slot->data + bytes, 0, rest, parser->up));
 		TRY(parser, cudaEventRecord(slot->uploaded, parser->up));
 		TRY(parser, cudaStreamWaitEvent(parser->work, slot->uploaded, 0));
 		device = slot->data;
