@@ -11,7 +11,6 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "commands/copyfrom_internal.h"
-#include "pgstat.h"
 #include "storage/predicate.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -19,6 +18,7 @@
 #include "load/copy_from.h"
 #include "load/load_alone.h"
 #include "load/load_indexes.h"
+#include "load/load_progress.h"
 #include "load/load_start.h"
 #include "load/load_state.h"
 #include "load/load_workers.h"
@@ -122,7 +122,7 @@ load_rows(GpuSortLoadState *state)
 	all = load_by_all(state);
 	gpusort_load_build_indexes(state);
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
-	pgstat_count_heap_insert(table, state->rows);
+	gpusort_load_show_progress(state, 0);
 	ereport(DEBUG1,
 			(errmsg_internal("gpusort loaded %llu rows%s", (unsigned long long) state->rows,
 							 all ? "" : ", and leaves what follows to PostgreSQL")));

@@ -26,13 +26,13 @@
 
 /* ---------- whether ---------- */
 
-/* One that has plain columns, is checked at once, and in use. */
+/* One that has plain columns, is checked at once, and in use, but by no open query of this session. */
 static bool
 index_is_ours(Oid oid)
 {
 	Relation	index = index_open(oid, AccessShareLock);
 	Form_pg_index form = index->rd_index;
-	bool		is_ours = index->rd_rel->relam == BTREE_AM_OID && form->indisvalid && form->indisready &&
+	bool		is_ours = index->rd_refcnt == 1 && index->rd_rel->relam == BTREE_AM_OID && form->indisvalid && form->indisready &&
 		form->indislive && form->indimmediate && !form->indisexclusion &&
 		RelationGetIndexExpressions(index) == NIL && RelationGetIndexPredicate(index) == NIL;
 
@@ -66,6 +66,7 @@ bool
 gpusort_load_lock_indexes(Relation table)
 {
 	List	   *indexes = RelationGetIndexList(table);
+	List	   *locked = NIL;
 	ListCell   *lc;
 
 	if (indexes == NIL)
@@ -75,10 +76,16 @@ gpusort_load_lock_indexes(Relation table)
 	foreach(lc, indexes)
 	{
 		if (!ConditionalLockRelationOid(lfirst_oid(lc), AccessExclusiveLock))
-			return false;
+			break;
+		locked = lappend_oid(locked, lfirst_oid(lc));
 	}
 	/* ... and until now */
-	return RelationGetNumberOfBlocks(table) == 0 && gpusort_load_indexes_are_ours(table);
+	if (list_length(locked) == list_length(indexes) && gpusort_load_indexes_are_ours(table))
+		return true;
+	foreach(lc, locked)
+		UnlockRelationOid(lfirst_oid(lc), AccessExclusiveLock);
+	UnlockRelation(table, ShareRowExclusiveLock);
+	return false;
 }
 
 /* ---------- building ---------- */
@@ -121,11 +128,18 @@ try_build(Relation table)
 	}
 	PG_CATCH();
 	{
-		if (!error_is_about_row())
-			PG_RE_THROW();
+		bool		is_about_row = error_is_about_row();
+		ErrorData  *error;
+
 		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (!is_about_row)
+			ReThrowError(error);
+		FreeErrorData(error);
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);

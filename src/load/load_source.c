@@ -266,6 +266,19 @@ prepare_leftover(Leftover *leftover)
 		copy->raw_reached_eof = source->at_end;
 }
 
+/*
+ * Behind an end marker, what the client still sends is read and not looked at.
+ */
+static void
+drain_client(GpuSortLoadSource *source)
+{
+	char		ignored[8192];
+
+	while (!source->at_end && !source->failed)
+		read_client(source, ignored, sizeof(ignored));
+	fail_as_client_did(source);
+}
+
 uint64
 gpusort_source_give_back(GpuSortLoadSource *source, const GpuSortLoadPiece *pieces, int count)
 {
@@ -278,6 +291,8 @@ gpusort_source_give_back(GpuSortLoadSource *source, const GpuSortLoadPiece *piec
 	PG_TRY();
 	{
 		rows = CopyFrom(source->copy);
+		if (leftover.kind == COPY_FRONTEND && source->copy->copy_src == COPY_CALLBACK)
+			drain_client(source);
 	}
 	PG_FINALLY();
 	{

@@ -22,6 +22,7 @@ typedef struct GpuSortLoadState
 	bool		has_begun;		/* a header was read */
 
 	uint64		rows;			/* loaded */
+	uint64		counted;		/* of these, in the statistics */
 	uint64		lines;			/* of these, and before them */
 	uint64		first_line;		/* those before them */
 } GpuSortLoadState;

@@ -1,0 +1,92 @@
+# COPY FROM in WAL: a standby that compares each page with what it has made of the record, logical
+# decoding, crashes, tables whose WAL is skipped; cancels and timeouts; writers beside it.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use GpuSortTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $primary = start_node('primary', { allows_streaming => 1, extra => ['-k'] }, 'gpusort.force = on', 'shared_buffers = 16MB',
+	'wal_level = logical', 'wal_consistency_checking = all', 'max_connections = 20', 'max_parallel_maintenance_workers = 2', 'wal_keep_size = 2GB');
+my $file = $primary->data_dir . '/rows';
+my $rows = 60000;
+
+$primary->safe_psql('postgres', qq(
+	CREATE TABLE plain (id int4, t text);
+	CREATE TABLE keyed (id int4 PRIMARY KEY, t text);
+	CREATE TABLE toasted (id int4, t text);
+	ALTER TABLE toasted ALTER t SET STORAGE EXTERNAL;
+	CREATE UNLOGGED TABLE source AS SELECT i AS id, repeat(md5(i::text), 2) AS t FROM generate_series(1, $rows) i;
+	COPY source TO '$file';
+	COPY (SELECT id, CASE WHEN id % 400 = 0 THEN repeat(t, 100) ELSE t END FROM source) TO '${file}_long';
+	SELECT pg_create_logical_replication_slot('decoded', 'test_decoding')));
+$primary->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->append_conf('postgresql.conf', "shared_preload_libraries = ''");
+$standby->start;
+
+# What all tables have, in order.
+my $all = join ' UNION ALL ', map { "SELECT '$_', count(*), coalesce(sum(hashtext(x::text || ctid)), 0), sum(length(t)) FROM $_ x" } qw(plain keyed toasted);
+$all .= ' ORDER BY 1';
+
+my $log = -s $primary->logfile;
+$primary->safe_psql('postgres', "SET client_min_messages = log; SET log_min_messages = debug1; COPY plain FROM '$file'; COPY keyed FROM '$file'; COPY toasted FROM '${file}_long'");
+my $said = slurp_file($primary->logfile, $log);
+is(scalar(() = $said =~ /gpusort loaded with \d workers/g), 3, 'workers load');
+is(scalar(() = $said =~ /gpusort loaded $rows rows\n/g), 3, 'all of it');
+
+my $there = $primary->safe_psql('postgres', $all);
+like($there, qr/keyed\|$rows.*plain\|$rows.*toasted\|$rows/s, 'the rows are there');
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
+is($standby->safe_psql('postgres', $all), $there, 'the same on a standby, page by page');
+
+is($primary->safe_psql('postgres', q(
+	SELECT count(*), count(*) FILTER (WHERE data LIKE '%unchanged-toast%'), count(DISTINCT substring(data from 'id\[integer\]:(\d+)'))
+	FROM pg_logical_slot_get_changes('decoded', NULL, NULL, 'skip-empty-xacts', '1') WHERE data LIKE 'table public.%INSERT%')),
+	3 * $rows . "|0|$rows", 'decoded rows');
+
+# A crash.
+$primary->stop('immediate');
+$primary->start;
+is($primary->safe_psql('postgres', $all), $there, 'the same after a crash');
+
+# A writer beside it: all rows of both are there.
+my $writer = $primary->background_psql('postgres');
+$writer->query_safe('TRUNCATE plain');
+my $loader = IPC::Run::start([ 'psql', '-XqAt', '-d', $primary->connstr('postgres'), '-c', "COPY plain FROM '$file'" ]);
+$writer->query_safe("INSERT INTO plain VALUES (-$_, 'w')") for 1 .. 200;
+$loader->finish;
+$writer->quit;
+is($primary->safe_psql('postgres', "SELECT count(*), count(DISTINCT id), count(*) FILTER (WHERE id < 0) FROM plain"),
+	join('|', $rows + 200, $rows + 200, 200), 'a writer beside it');
+
+# Cancelled in the midst of it: nothing is left.
+$primary->safe_psql('postgres', 'TRUNCATE plain');
+for my $source ("PROGRAM 'cat $file; sleep 60'", "PROGRAM 'sleep 60'")
+{
+	my $start = time;
+	my ($status, undef, $error) = $primary->psql('postgres', "SET statement_timeout = '500ms'; COPY plain FROM $source");
+
+	like($error, qr/statement timeout/, "$source: cancelled");
+	cmp_ok(time - $start, '<', 30, '... soon');
+}
+is($primary->safe_psql('postgres', 'SELECT count(*) FROM plain'), 0, '... and nothing left');
+
+# Without WAL: a table that was made in the same transaction.
+$primary->stop;
+$primary->append_conf('postgresql.conf', "wal_level = minimal\nmax_wal_senders = 0\nwal_consistency_checking = ''");
+system_or_bail('rm', '-rf', $primary->data_dir . '/pg_replslot/decoded');
+$primary->start;
+$primary->safe_psql('postgres', "BEGIN; CREATE TABLE fresh (id int4 PRIMARY KEY, t text); COPY fresh FROM '$file'; SAVEPOINT s; COPY plain FROM '$file'; COMMIT");
+$primary->stop('immediate');
+$primary->start;
+is($primary->safe_psql('postgres', 'SELECT count(*), sum(hashtext(x::text)) = (SELECT sum(hashtext(s::text)) FROM source s) FROM fresh x'), "$rows|", 'fresh rows after a crash');
+is($primary->safe_psql('postgres', 'SET enable_seqscan = off; SELECT count(*) FROM fresh WHERE id > 100'), $rows - 100, '... and their index');
+is($primary->safe_psql('postgres', 'SELECT count(*) FROM plain'), $rows, '... those of a table that was there');
+$primary->stop;
+done_testing();
