@@ -5,7 +5,7 @@
  * A plan is built from a finished Sort node (plan_node.c): the path's child is a SortPath over
  * the input.
  *
- * There are none where foreign servers deliver the order in what is the cheapest plan without us:
+ * There are none where foreign servers deliver the order, or groups, in what is the cheapest plan without us:
  * what a foreign data wrapper charges for that is a guess, or another server's estimate of
  * a sort by PostgreSQL, so comparing costs would take away work that was pushed down.
  *
@@ -102,6 +102,32 @@ gpusort_is_sorted_remotely(const Path *path)
 	return subpaths != NIL;
 }
 
+bool
+gpusort_is_computed_remotely(const Path *path)
+{
+	const List *subpaths;
+	ListCell   *lc;
+
+	switch (nodeTag(path))
+	{
+		case T_ForeignPath:
+			return true;
+		case T_ProjectionPath:
+			return gpusort_is_computed_remotely(((const ProjectionPath *) path)->subpath);
+		case T_AppendPath:
+			subpaths = ((const AppendPath *) path)->subpaths;
+			break;
+		default:
+			return false;
+	}
+	foreach(lc, subpaths)
+	{
+		if (!gpusort_is_computed_remotely((const Path *) lfirst(lc)))
+			return false;
+	}
+	return subpaths != NIL;
+}
+
 Path *
 gpusort_make_participants_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, List *pathkeys)
 {
@@ -118,18 +144,21 @@ gpusort_make_participants_path(PlannerInfo *root, RelOptInfo *rel, Path *partial
 }
 
 /*
- * Do foreign servers deliver the order in what is the cheapest plan without us?  Paths that cost less
+ * Do foreign servers deliver the order, or the groups, in what is the cheapest plan without us?  Paths that cost less
  * may stand above joins of ours, so they are compared with PostgreSQL's sort of the input, too.
  */
 static bool
-is_delivered(PlannerInfo *root, const Path *input, const RelOptInfo *rel,
+is_delivered(PlannerInfo *root, const RelOptInfo *input_rel, const RelOptInfo *rel,
 			 List *pathkeys, double limit_rows)
 {
+	const Path *input = input_rel->cheapest_total_path;
 	Cost		sorted_here;
 	ListCell   *lc;
 
 	/* the cheapest path comes first */
-	if (rel->pathlist != NIL && gpusort_is_sorted_remotely(linitial(rel->pathlist)))
+	if (rel->pathlist != NIL && (gpusort_is_sorted_remotely(linitial(rel->pathlist)) ||
+								 (rel != input_rel &&
+								  gpusort_is_computed_remotely(linitial(rel->pathlist)))))
 		return true;
 	if (limit_rows != GPUSORT_NO_LIMIT)
 		return false;
@@ -160,7 +189,7 @@ gpusort_make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 	if (input == NULL || (!gpusort_force && input->rows < gpusort_min_rows))
 		return NIL;
 	if (pathkeys == NIL || root->row_identity_vars != NIL ||
-		is_delivered(root, input, rel, pathkeys, limit_rows) ||
+		is_delivered(root, input_rel, rel, pathkeys, limit_rows) ||
 		!gpusort_read_pathkeys(input, pathkeys, &keys, &reason))
 		return NIL;
 	keys.rows = input->rows;

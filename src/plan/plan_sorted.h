@@ -19,6 +19,9 @@ extern List *gpusort_make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel,
 extern Path *gpusort_make_participants_path(PlannerInfo *root, RelOptInfo *rel, Path *partial,
 											List *pathkeys);
 
+/* Do foreign servers compute what the path returns, such as groups? */
+extern bool gpusort_is_computed_remotely(const Path *path);
+
 /* Do foreign servers deliver all order that the path has? */
 extern bool gpusort_is_sorted_remotely(const Path *path);
 

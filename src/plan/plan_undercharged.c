@@ -8,6 +8,7 @@
 
 #include "cost/cost_hash.h"
 #include "pg_compat.h"
+#include "plan/plan_sorted.h"
 #include "plan/plan_undercharged.h"
 
 /*
@@ -111,31 +112,11 @@ outbid(const List *paths, const RelOptInfo *rel, const RelOptInfo *input_rel,
 	}
 }
 
-/*
- * Is the result computed here, not by other servers?  Of what they charge nothing is known to be lacking, and their
- * rows need not come.
- */
+/* Of what other servers charge nothing is known to be lacking, and their rows need not come. */
 static bool
 is_computed_here(const Path *path, const RelOptInfo *input_rel)
 {
-	ListCell   *lc;
-
-	switch (nodeTag(path))
-	{
-		case T_ForeignPath:
-			return false;
-		case T_ProjectionPath:
-			return is_computed_here(((const ProjectionPath *) path)->subpath, input_rel);
-		case T_AppendPath:
-			foreach(lc, ((const AppendPath *) path)->subpaths)
-			{
-				if (is_computed_here(lfirst(lc), input_rel))
-					return true;
-			}
-			return ((const AppendPath *) path)->subpaths == NIL;
-		default:
-			return true;
-	}
+	return !gpusort_is_computed_remotely(path);
 }
 
 void
