@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# copy.pl [--from] [--rows N] [--runs N] [--workers N]
+# copy.pl [--from | --select | --ctas] [--rows N] [--runs N] [--workers N]
 #		COPY TO, or FROM, with gpusort.enable_copy off and on, on a running server that preloads gpusort.
 #
 # For tables and queries, with and without an order, in each format, to /dev/null, so that nothing
@@ -9,13 +9,18 @@
 #
 # --from: a file in the server's data directory into a logged table of the columns k int8, v int4 and s
 # text, without and with two btree indexes, each time truncated before.
+#
+# --select: sorted rows to a client, psql, which prints them nowhere; gpusort.enable_select off and on.
+# --ctas: sorted rows into a new table; gpusort.enable_create_table_as off and on.
 use strict;
 use warnings;
 
 use Getopt::Long;
 
-my ($rows, $runs, $workers, $from) = (1_000_000, 5, 0);
-GetOptions('from' => \$from, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers) or die "see the head of $0\n";
+my ($rows, $runs, $workers, $from, $select, $ctas) = (1_000_000, 5, 0);
+GetOptions('from' => \$from, 'select' => \$select, 'ctas' => \$ctas, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers)
+	or die "see the head of $0\n";
+my $setting = 'gpusort.enable_' . ($select ? 'select' : $ctas ? 'create_table_as' : 'copy');
 
 my @cases = (
 	[ 'sorted, text', '(SELECT k, v, s FROM copy_bench ORDER BY k)', '' ],
@@ -31,7 +36,7 @@ my @cases = (
 sub session
 {
 	my ($copy, @commands) = @_;
-	my @options = map { ('-c', $_) } "SET gpusort.enable_copy = $copy", "SET max_parallel_workers_per_gather = $workers", "SET max_parallel_maintenance_workers = $workers", @commands;
+	my @options = map { ('-c', $_) } "SET $setting = $copy", "SET max_parallel_workers_per_gather = $workers", "SET max_parallel_maintenance_workers = $workers", @commands;
 
 	open my $psql, '-|', 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', 'postgres', @options or die "psql: $!\n";
 	my @lines = <$psql>;
@@ -48,7 +53,7 @@ sub measure
 	my ($copy, $command) = @_;
 	my @times;
 
-	for (session($copy, $now, $command, $now))
+	for (session($copy, $now, ref $command ? @$command : $command, $now))
 	{
 		my ($clock, @stat) = /^([\d.]+).*\) (.*)/ ? ($1, split ' ', $2) : die "no times: $_\n";
 
@@ -99,6 +104,23 @@ sub copy_to
 	}
 }
 
+sub select_rows
+{
+	my $query = 'SELECT k, v, s FROM copy_bench ORDER BY k';
+
+	compare('sorted, to psql', [], [ '\\o /dev/null', $query, '\\o' ], '\\o |md5sum >/tmp/copy_bench.sum', $query, '\\o', "SELECT pg_read_file('/tmp/copy_bench.sum')");
+}
+
+sub make_tables
+{
+	for my $kind ('UNLOGGED', '')
+	{
+		compare('new table' . ($kind ? '' : ', logged'), ['DROP TABLE IF EXISTS copy_bench_to'], "CREATE $kind TABLE copy_bench_to AS SELECT k, v, s FROM copy_bench ORDER BY k",
+			'SELECT count(*), sum(n * hashtext(t::text)::int8) FROM (SELECT row_number() OVER () AS n, t FROM copy_bench_to t) q');
+	}
+	session('off', 'DROP TABLE copy_bench_to');
+}
+
 sub copy_from
 {
 	my $file = (session('off', 'SHOW data_directory'))[0] . '/copy_bench';
@@ -123,6 +145,6 @@ session('off', 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_b
 		date '2000-01-01' + i % 9000 AS d, timestamp '2000-01-01' + i * interval '1.5 s' AS ts, i / 7.0::float8 AS f, i % 2 = 0 AS b
 		FROM generate_series(1, $rows) i", 'VACUUM ANALYZE copy_bench');
 printf "%-22s %10s %10s %6s %10s %10s %6s\n", "$rows rows", 'off ms', 'on ms', 'x', 'CPU off', 'CPU on', 'x';
-$from ? copy_from() : copy_to();
+$from ? copy_from() : $select ? select_rows() : $ctas ? make_tables() : copy_to();
 session('off', 'DROP TABLE copy_bench');
 exit($differ ? 1 : 0);
