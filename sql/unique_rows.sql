@@ -65,6 +65,7 @@ SELECT q, matches(q, 'GpuSort Count') AS counts, matches(q, 'GpuSort Unique') AS
 	'SELECT count(i4), count(s) AS ss FROM (SELECT DISTINCT i4, s FROM kinds) x',
 	'SELECT count(i4 + 1) FROM (SELECT DISTINCT i4 FROM kinds) x',
 	'SELECT count(*) FILTER (WHERE i4 > 3) FROM (SELECT DISTINCT i4 FROM kinds) x',
+	'SELECT count(*) FROM (SELECT DISTINCT i4 FROM kinds) x GROUP BY GROUPING SETS ((), ())',
 	'SELECT DISTINCT ON (s) s, id FROM kinds ORDER BY s, id',
 	'SELECT b, count(DISTINCT i4) FROM kinds GROUP BY b ORDER BY b'
 ]) q;

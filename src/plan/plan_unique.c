@@ -248,7 +248,8 @@ gpusort_finish_count(Agg *agg)
 	List	   *columns;
 	Plan	   *sort;
 
-	if (agg->aggstrategy != AGG_PLAIN || agg->plan.qual != NIL ||
+	/* several empty grouping sets are a row each */
+	if (agg->aggstrategy != AGG_PLAIN || agg->groupingSets != NIL || agg->plan.qual != NIL ||
 		(sort = sort_to_count(agg, &counts)) == NULL)
 		return &agg->plan;
 	columns = (List *) replace_counts((Node *) agg->plan.targetlist, &counts);
