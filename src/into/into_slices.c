@@ -35,16 +35,16 @@ gpusort_into_init_task(GpuSortIntoTask *task, Relation table, const GpuSortIntoH
 
 void
 gpusort_into_begin_slices(GpuSortIntoSlices *slices, GpuSortIntoTask *task, Relation table,
-						  const GpuSortView *view, TupleDesc desc)
+						  GpuSortStorage *storage, const GpuSortView *view, TupleDesc desc)
 {
 	memset(slices, 0, sizeof(*slices));
 	slices->task = task;
 	slices->is_leader = !IsParallelWorker();
-	slices->storage = gpusort_storage_begin(table);
+	slices->storage = storage;
 	gpusort_out_open_view(&slices->source, &task->slices, view, desc);
-	gpusort_into_begin_pages(&slices->pages, table, slices->storage, &task->header);
+	gpusort_into_begin_pages(&slices->pages, table, storage, &task->header);
 	if (slices->is_leader)
-		gpusort_into_begin_pages(&slices->left_pages, table, slices->storage, &task->header);
+		gpusort_into_begin_pages(&slices->left_pages, table, storage, &task->header);
 }
 
 void

@@ -47,9 +47,10 @@ extern void gpusort_into_init_task(GpuSortIntoTask *task, Relation table,
 								   const GpuSortIntoHeader *header,
 								   const GpuSortOutSlices *slices, bool stored);
 
-/* In the current context; view and table stay. */
+/* In the current context; view, table and its storage stay. */
 extern void gpusort_into_begin_slices(GpuSortIntoSlices *slices, GpuSortIntoTask *task,
-									  Relation table, const GpuSortView *view, TupleDesc desc);
+									  Relation table, GpuSortStorage *storage,
+									  const GpuSortView *view, TupleDesc desc);
 
 /* Several processes write the table. */
 extern void gpusort_into_share(GpuSortIntoSlices *slices);

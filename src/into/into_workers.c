@@ -47,6 +47,7 @@ typedef struct IntoLeader
 	const GpuSortReturned *rows;
 	GpuSortOutSlices slices;
 	GpuSortIntoHeader header;
+	GpuSortStorage *storage;	/* begun before anybody writes, since which checkpoints count */
 
 	/* if there are workers */
 	ParallelContext *context;
@@ -126,8 +127,8 @@ put_rows(IntoLeader *leader, bool launched)
 	if (!launched)
 		init_task(leader, &own);
 	gpusort_view(leader->rows->sort, &view);
-	gpusort_into_begin_slices(&slices, launched ? leader->task : &own, leader->table, &view,
-							  leader->rows->desc);
+	gpusort_into_begin_slices(&slices, launched ? leader->task : &own, leader->table,
+							  leader->storage, &view, leader->rows->desc);
 	if (launched)
 		gpusort_into_share(&slices);
 	gpusort_into_put_slices(&slices);
@@ -175,7 +176,7 @@ gpusort_into_write(Relation table, const GpuSortIntoHeader *header, const GpuSor
 	Size		row_bytes = Max(gpusort_row_bytes(rows->sort), 1);
 	double		slice_bytes = (double) BLCKSZ * Min(SLICE_PAGES, gpusort_slice_pages);
 	IntoLeader	leader = {
-		.table = table, .rows = rows, .header = *header,
+		.table = table, .rows = rows, .header = *header, .storage = gpusort_storage_begin(table),
 		.slices = {
 			.from = rows->from, .to = rows->to, .step = Max((uint64) slice_bytes / row_bytes, 1)
 		}
@@ -198,7 +199,7 @@ put_slices(GpuSortIntoTask *task, const GpuSortView *view, TupleDesc desc)
 	Relation	table = table_open(task->table, AccessExclusiveLock);
 	GpuSortIntoSlices slices;
 
-	gpusort_into_begin_slices(&slices, task, table, view, desc);
+	gpusort_into_begin_slices(&slices, task, table, gpusort_storage_begin(table), view, desc);
 	gpusort_into_share(&slices);
 	gpusort_into_put_slices(&slices);
 	gpusort_into_end_slices(&slices);
