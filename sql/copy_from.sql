@@ -82,7 +82,7 @@ INSERT INTO loaded (i4, t) VALUES (NULL, ''), (1, '\N'), (2, '\.'), (3, NULL), (
 	(9, repeat('0123456789abcdef,', 3)), (10, repeat('x', 200000)), (11, repeat('"' || E'\\' || ',', 10000)), (12, ' '), (13, E'\x01\x1f\x7f');
 INSERT INTO loaded (i2, i4, i8, o, f4, f8, n, d, ts, tz, iv, t) VALUES
 	(-32768, -2147483648, -9223372036854775808, 4294967295, 'Infinity', '-Infinity', 'NaN', 'infinity', '-infinity', 'infinity', '178000000 years', 'least'),
-	(32767, 2147483647, 9223372036854775807, 0, 'NaN', 'NaN', 'Infinity', '4713-01-01 BC', '4713-01-01 BC', '4713-01-01 BC', '-178000000 years', 'greatest'),
+	(32767, 2147483647, 9223372036854775807, 0, 'NaN', 'NaN', 'Infinity', '4713-01-01 BC', '4713-01-01 BC', '1900-01-01', '-178000000 years', 'greatest'),
 	(0, 0, 0, 1, '-0', 1e308, 1e-100, '5874897-12-31', '294276-12-31 23:59:59.999999', '294276-12-30 23:59:59.999999', '0', 'far'),
 	(-1, -10, -100, 10, 1e-45, 5e-324, -0.0001, '0001-01-01', '0001-01-01 00:00:00.1', '9999-12-31 23:59:59.99', '1 us', 'near');
 CREATE TABLE loaded_from AS TABLE loaded;
@@ -158,6 +158,7 @@ SELECT compare_loads('loaded_few', convert_to(string_agg(i || E'\t' || repeat('x
 RESET max_parallel_maintenance_workers;
 
 -- Indexes of an empty table are built when its rows are there; what is wrong with a row is COPY's error.
+SET gpusort.copy_indexes = empty;
 CREATE TABLE loaded_keys (id int4 PRIMARY KEY, u int4, t text);
 CREATE UNIQUE INDEX ON loaded_keys (u) INCLUDE (id);
 CREATE INDEX ON loaded_keys (t, id DESC);
@@ -194,7 +195,94 @@ SELECT count(*) FROM loaded_keys;
 ROLLBACK;
 SELECT count(*) FROM loaded_keys;
 SELECT bt_index_check(indexrelid, true) FROM pg_index WHERE indrelid = 'loaded_keys'::regclass;
-DROP TABLE loaded_keys, loaded_others;
+
+-- Which tables: did a COPY give the index a new file?
+RESET gpusort.copy_indexes;
+CREATE FUNCTION copy_builds(tab text) RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+	file oid := pg_relation_filenode((tab || '_pkey')::regclass);
+BEGIN
+	EXECUTE format('COPY %s FROM %L', tab, current_setting('data_directory') || '/loaded');
+	RETURN pg_relation_filenode((tab || '_pkey')::regclass) <> file;
+END $$;
+SELECT copy_builds('loaded_keys') AS empty_before;
+BEGIN;
+TRUNCATE loaded_keys;
+SELECT copy_builds('loaded_keys') AS truncated;
+TRUNCATE loaded_keys;
+SET LOCAL gpusort.copy_indexes = off;
+SELECT copy_builds('loaded_keys') AS truncated_off;
+ROLLBACK;
+BEGIN;
+CREATE TABLE loaded_new (LIKE loaded_keys, PRIMARY KEY (id));
+SELECT copy_builds('loaded_new') AS created;
+ROLLBACK;
+BEGIN;
+DELETE FROM loaded_keys;
+SAVEPOINT s;
+TRUNCATE loaded_keys;
+ROLLBACK TO s;
+SELECT copy_builds('loaded_keys') AS not_truncated;
+ROLLBACK;
+TRUNCATE loaded_keys;
+BEGIN;
+SAVEPOINT s;
+TRUNCATE loaded_keys;
+ROLLBACK TO s;
+SELECT copy_builds('loaded_keys') AS not_truncated;
+ROLLBACK;
+CREATE TEMPORARY TABLE loaded_temporary (LIKE loaded_keys, PRIMARY KEY (id));
+SELECT copy_builds('loaded_temporary') AS temporary;
+SET gpusort.copy_indexes = empty;
+TRUNCATE loaded_keys;
+SELECT copy_builds('loaded_keys') AS setting_empty;
+DROP TABLE loaded_temporary;
+
+-- A build that fails, not because of a row, and is caught: nothing of the block is left.
+CREATE FUNCTION refusing_cmp(a int4, b int4) RETURNS int4 LANGUAGE plpgsql AS $$
+BEGIN
+	IF current_setting('loaded.refuse', true) = 'on' THEN
+		RAISE 'refused' USING ERRCODE = 'disk_full';
+	END IF;
+	RETURN btint4cmp(a, b);
+END $$;
+CREATE OPERATOR CLASS refusing_ops FOR TYPE int4 USING btree AS
+	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 refusing_cmp(int4, int4);
+CREATE TABLE loaded_refused (id int4 PRIMARY KEY, u int4, t text);
+CREATE INDEX loaded_refused_u ON loaded_refused (u refusing_ops);
+CREATE TABLE loaded_beside (id int4);
+SET loaded.refuse = on;
+DO $$
+BEGIN
+	INSERT INTO loaded_beside VALUES (1);
+	BEGIN
+		INSERT INTO loaded_beside VALUES (2);
+		EXECUTE format('COPY loaded_refused FROM %L', current_setting('data_directory') || '/loaded');
+	EXCEPTION WHEN OTHERS THEN
+		INSERT INTO loaded_beside VALUES (CASE SQLSTATE WHEN '53100' THEN 3 ELSE 4 END);
+	END;
+END $$;
+SET loaded.refuse = off;
+SELECT id FROM loaded_beside ORDER BY id;
+SELECT count(*) FROM loaded_refused;
+INSERT INTO loaded_refused VALUES (77, 77);
+SELECT bt_index_check(indexrelid, true) FROM pg_index WHERE indrelid = 'loaded_refused'::regclass;
+-- ... nor of the statement, outside a transaction
+SET loaded.refuse = on;
+TRUNCATE loaded_refused;
+SELECT format('COPY loaded_refused FROM %L', current_setting('data_directory') || '/loaded') AS command \gset
+\set VERBOSITY terse
+:command;
+\set VERBOSITY default
+SET loaded.refuse = off;
+SELECT count(*) FROM loaded_refused;
+:command;
+SELECT count(*), count(DISTINCT id) FROM loaded_refused;
+SELECT bt_index_check(indexrelid, true) FROM pg_index WHERE indrelid = 'loaded_refused'::regclass;
+DROP TABLE loaded_keys, loaded_others, loaded_refused, loaded_beside;
+DROP OPERATOR FAMILY refusing_ops USING btree;
+DROP FUNCTION refusing_cmp, copy_builds;
+RESET gpusort.copy_indexes;
 
 -- In subtransactions that end either way, and in a temporary table.
 TRUNCATE loaded_few;

@@ -836,6 +836,19 @@ gpusort_alloc_page(MemoryContext context)
 #define gpusort_relation_locator(relation)	(&(relation)->rd_node)
 #endif
 
+/* Was a relation created, or given a new file, by this transaction?  It is locked against all others then. */
+static inline bool
+gpusort_relation_is_new(Relation relation)
+{
+#if PG_VERSION_NUM >= 160000
+	SubTransactionId new_file = relation->rd_firstRelfilelocatorSubid;
+#else
+	SubTransactionId new_file = relation->rd_firstRelfilenodeSubid;
+#endif
+
+	return relation->rd_createSubid != InvalidSubTransactionId || new_file != InvalidSubTransactionId;
+}
+
 /*
  * 19: PageSetChecksumInplace() has lost half of its name.
  */

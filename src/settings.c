@@ -25,13 +25,13 @@ bool		gpusort_enable_order_by = true;
 bool		gpusort_enable_index_build = true;
 bool		gpusort_enable_cluster = true;
 bool		gpusort_enable_copy = true;
-bool		gpusort_enable_copy_indexes = true;
 bool		gpusort_enable_select = true;
 bool		gpusort_enable_create_table_as = true;
 bool		gpusort_enable_parallel_collect = true;
 bool		gpusort_enable_shared_sort = true;
 bool		gpusort_enable_join = true;
 int			gpusort_engine = GPUSORT_ENGINE_AUTO;
+int			gpusort_copy_indexes = GPUSORT_COPY_INDEXES_NEW;
 int			gpusort_late_rows = GPUSORT_LATE_AUTO;
 int			gpusort_min_rows = 2000;
 bool		gpusort_force = false;
@@ -55,6 +55,13 @@ static const struct config_enum_entry engine_options[] = {
 	{"auto", GPUSORT_ENGINE_AUTO, false},
 	{"host", GPUSORT_ENGINE_HOST, false},
 	{"cuda", GPUSORT_ENGINE_CUDA, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry copy_indexes_options[] = {
+	{"new", GPUSORT_COPY_INDEXES_NEW, false},
+	{"empty", GPUSORT_COPY_INDEXES_EMPTY, false},
+	{"off", GPUSORT_COPY_INDEXES_OFF, false},
 	{NULL, 0, false}
 };
 
@@ -111,9 +118,6 @@ gpusort_define_settings(void)
 	define_bool("gpusort.enable_copy",
 				"Lets gpusort carry out COPY, in both directions.",
 				&gpusort_enable_copy);
-	define_bool("gpusort.enable_copy_indexes",
-				"Lets COPY FROM into an empty table build the indexes when the rows are there.",
-				&gpusort_enable_copy_indexes);
 	define_bool("gpusort.enable_create_table_as",
 				"Lets gpusort fill new tables with sorted rows.",
 				&gpusort_enable_create_table_as);
@@ -143,6 +147,11 @@ gpusort_define_settings(void)
 							 "Chooses what sorts the keys.",
 							 "\"auto\" takes a GPU where there is one, and the CPU otherwise.",
 							 &gpusort_engine, gpusort_engine, engine_options,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpusort.copy_indexes",
+							 "Chooses the tables whose indexes COPY FROM builds when the rows are there.",
+							 "\"new\": those that the transaction has created or truncated, and temporary ones; \"empty\": all without rows, which others then wait for.",
+							 &gpusort_copy_indexes, gpusort_copy_indexes, copy_indexes_options,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpusort.late_rows",
 							 "Lets sorts of a table keep sort columns and TIDs only, and fetch the rows when they are returned.",

@@ -20,6 +20,14 @@ typedef enum GpuSortLateRows
 	GPUSORT_LATE_ON
 } GpuSortLateRows;
 
+/* Tables whose indexes COPY FROM may build at its end; all are without rows. */
+typedef enum GpuSortCopyIndexes
+{
+	GPUSORT_COPY_INDEXES_OFF,
+	GPUSORT_COPY_INDEXES_NEW,	/* those that nobody else can see or use anyway */
+	GPUSORT_COPY_INDEXES_EMPTY
+} GpuSortCopyIndexes;
+
 typedef enum GpuSortFault
 {
 	GPUSORT_FAULT_NONE,
@@ -39,13 +47,13 @@ extern bool gpusort_enable_order_by;
 extern bool gpusort_enable_index_build;
 extern bool gpusort_enable_cluster;
 extern bool gpusort_enable_copy;
-extern bool gpusort_enable_copy_indexes;
 extern bool gpusort_enable_select;
 extern bool gpusort_enable_create_table_as;
 extern bool gpusort_enable_parallel_collect;
 extern bool gpusort_enable_shared_sort;
 extern bool gpusort_enable_join;
 extern int	gpusort_engine;
+extern int	gpusort_copy_indexes;
 extern int	gpusort_late_rows;
 extern int	gpusort_min_rows;
 extern bool gpusort_force;

@@ -40,6 +40,21 @@ index_is_ours(Oid oid)
 	return is_ours;
 }
 
+/* May others have to wait for us? */
+static bool
+setting_allows(Relation table)
+{
+	switch (gpusort_copy_indexes)
+	{
+		case GPUSORT_COPY_INDEXES_NEW:
+			return RelationUsesLocalBuffers(table) || gpusort_relation_is_new(table);
+		case GPUSORT_COPY_INDEXES_EMPTY:
+			return true;
+		default:
+			return false;
+	}
+}
+
 bool
 gpusort_load_indexes_are_ours(Relation table)
 {
@@ -48,7 +63,7 @@ gpusort_load_indexes_are_ours(Relation table)
 
 	if (indexes == NIL)
 		return true;
-	if (!gpusort_enable_copy_indexes || RelationGetNumberOfBlocks(table) > 0)
+	if (!setting_allows(table) || RelationGetNumberOfBlocks(table) > 0)
 		return false;
 	foreach(lc, indexes)
 	{

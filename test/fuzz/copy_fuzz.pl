@@ -155,7 +155,7 @@ $SIG{INT} = $SIG{TERM} = sub { $stop = 1 };
 sub connect_fuzz
 {
 	my $c = PgWire->connect(dbname => $db, name => 'gpusort copy fuzz');
-	$c->must("SET client_min_messages = notice; SET gpusort.force = on");
+	$c->must("SET client_min_messages = notice; SET gpusort.force = on; SET gpusort.copy_indexes = empty");
 	return $c;
 }
 
