@@ -117,4 +117,9 @@ SELECT query, executed(query, 'GpuSort') ->> 'Rows' AS rows, compare(query, 'Gpu
 	compare(query, 'GpuSort Collect', 'gpusort.pool_quota=1', 'work_mem=64kB')
 FROM unnest(ARRAY['SELECT id FROM par ORDER BY id', 'SELECT k FROM par ORDER BY k DESC', 'SELECT n FROM par ORDER BY n NULLS FIRST',
 	'SELECT id % 1000 AS a, k AS b FROM par ORDER BY 1, 2']) query;
+-- Whole granules of a worker's
+CREATE UNLOGGED TABLE gpusort_keys.many AS SELECT i * 7919::int8 % 1000003 AS k, (i % 1009)::int4 AS v FROM generate_series(1, 1300000) i;
+ANALYZE gpusort_keys.many;
+SELECT query, compare(query, 'GpuSort Collect', 'max_parallel_workers_per_gather=2', 'parallel_leader_participation=off')
+FROM unnest(ARRAY['SELECT k FROM gpusort_keys.many ORDER BY k', 'SELECT v FROM gpusort_keys.many ORDER BY v']) query;
 DROP SCHEMA gpusort_keys CASCADE;

@@ -91,6 +91,9 @@ adopt_extents(GpuSortRange **range, size_t bytes, void *arg)
 		const PartEntry *part = &parts->entries[i];
 		const PartExtents *extents = &part->extents[role];
 
+		/* as of references to rows that are made of their keys */
+		if (extents->count == 0)
+			continue;
 		if (per_granule > 0)
 			take_listed(parts, extents, part->nrows / GPUSORT_GRANULE_ROWS * per_granule, list,
 						&count);
