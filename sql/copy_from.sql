@@ -177,6 +177,8 @@ SELECT compare_loads('loaded_keys', convert_to(string_agg(format(E'%s,%s,"%s"\n'
 SELECT compare_loads('loaded_keys', E'1\\0111\\011a\\012\\\\N\\0112\\011b\\012'), compare_loads('loaded_keys', E'1\\0111\\011a\\0122\\011\\\\N\\011b\\0123\\011\\\\N\\011b\\012');
 SELECT compare_loads('loaded_keys', convert_to(E'1\t1\ta\n2\t2\t' || (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 1000) i) || E'\n3\t3\tc\n', 'UTF8'));
 SELECT compare_loads('loaded_keys', E'1\\0111\\011a\\0122\\0112\\011b\\0123\\0113\\011c\\012x\\0114\\011c\\012'), compare_loads('loaded_keys', E'1\\0111\\011a\\0122\\0112\\011b\\0123\\0113\\011c\\012 4\\0114\\011c\\012\\\\.\\012');
+-- a line within quotes that the value does not keep
+SELECT compare_loads('loaded_keys', convert_to(string_agg(format(E'"%s%s",%s,"a\nb"\n', CASE i WHEN 4000 THEN 7 ELSE i END, CASE WHEN i % 1000 = 500 THEN E'\n' END, i), '' ORDER BY i), 'UTF8'), '(FORMAT csv)') FROM generate_series(1, 5000) i;
 -- left to PostgreSQL
 CREATE TABLE loaded_others (LIKE loaded_keys);
 CREATE INDEX ON loaded_others ((id + u)) WHERE id > 1;

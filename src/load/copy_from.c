@@ -39,10 +39,11 @@ leave_rest(GpuSortLoadState *state)
 	CopyFromState copy = state->copy;
 	GpuSortLoadPiece piece = {state->buffer + state->begin, state->bytes - state->begin};
 
+	copy->cur_lineno = 0;
 	if (state->rows > 0 || state->has_begun)
 	{
-		copy->eol_type = eol_types[state->task->dialect.newline];
 		copy->cur_lineno = state->lines;
+		copy->eol_type = eol_types[state->task->dialect.newline];
 		copy->opts.header_line = COPY_HEADER_FALSE;
 		copy->bytes_processed = state->source.bytes - piece.bytes;
 	}
@@ -122,7 +123,7 @@ load_rows(GpuSortLoadState *state)
 	all = load_by_all(state);
 	gpusort_load_build_indexes(state);
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
-	gpusort_load_show_progress(state, 0);
+	gpusort_load_show_progress(state, 0, 0);
 	ereport(DEBUG1,
 			(errmsg_internal("gpusort loaded %llu rows%s", (unsigned long long) state->rows,
 							 all ? "" : ", and leaves what follows to PostgreSQL")));
@@ -131,14 +132,30 @@ load_rows(GpuSortLoadState *state)
 
 /* ---------- all of it ---------- */
 
+static bool
+read_and_load(GpuSortLoadState *state)
+{
+	CopyFromState copy = state->copy;
+	ErrorContextCallback context = {error_context_stack, CopyFromErrorCallback, copy};
+	bool		all;
+
+	copy->cur_lineno = 1;
+	copy->line_buf_valid = false;
+	copy->cur_attname = NULL;
+	error_context_stack = &context;
+	state->bytes = gpusort_source_read(&state->source, state->buffer, GPUSORT_LOAD_CHUNK_BYTES);
+	all = load_rows(state);
+	error_context_stack = context.previous;
+	return all;
+}
+
 static void
 copy_rows(GpuSortLoadState *state)
 {
 	state->task = gpusort_load_task(state->statement, state->copy);
 	gpusort_source_begin(&state->source, state->copy);
 	state->buffer = palloc(GPUSORT_LOAD_CHUNK_BYTES);
-	state->bytes = gpusort_source_read(&state->source, state->buffer, GPUSORT_LOAD_CHUNK_BYTES);
-	if (!load_rows(state))
+	if (!read_and_load(state))
 		leave_rest(state);
 }
 

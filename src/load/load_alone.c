@@ -40,8 +40,9 @@ load_buffer(GpuSortLoadState *state, GpuSortLoader *loader)
 	state->rows += input.rows;
 	state->lines += input.lines;
 	gpusort_append_claim(gpusort_loader_pages(loader));
-	gpusort_append_write(gpusort_loader_pages(loader), true, false);
-	gpusort_load_show_progress(state, 0);
+	/* a page that is kept would need what was toasted for its rows */
+	gpusort_append_write(gpusort_loader_pages(loader), !input.decoded_toast, input.decoded_toast);
+	gpusort_load_show_progress(state, 0, 0);
 	return input.stop;
 }
 

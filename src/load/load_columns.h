@@ -20,6 +20,7 @@ typedef struct GpuSortLoadColumn
 	GpuSortLoadField field;
 	bool		is_text;		/* the bytes are the value */
 	uint32		max_bytes;		/* ... if they are not more */
+	bool		loses_lines;	/* newlines between quotes are not in the value, and are needed */
 	GpuSortScalarReader reader; /* or NULL; who does not know all spellings */
 	FmgrInfo	function;
 	Oid			ioparam;
@@ -29,6 +30,9 @@ typedef struct GpuSortLoadColumn
 
 /* Can fields become values of this type here? */
 extern bool gpusort_load_type_is_known(Oid type);
+
+/* Do values of a type have the bytes that were between the quotes, newlines among them? */
+extern bool gpusort_load_type_keeps_bytes(Oid type);
 
 /* The columns of a task.  In the current context. */
 extern GpuSortLoadColumn *gpusort_load_columns(const GpuSortLoadTask *task, TupleDesc desc);

@@ -1,20 +1,25 @@
 /*
  * load_progress.h
- *		What pg_stat_progress_copy shows of a COPY FROM.
+ *		What pg_stat_progress_copy, and errors, show of a COPY FROM.
  */
 #ifndef GPUSORT_LOAD_PROGRESS_H
 #define GPUSORT_LOAD_PROGRESS_H
 
+#include "commands/copyfrom_internal.h"
 #include "commands/progress.h"
 #include "pgstat.h"
 #include "utils/backend_progress.h"
 
 #include "load/load_state.h"
 
-/* Some rows more than those of the state.  They are counted as inserted, which is to be known of an abort, too. */
+/*
+ * Some rows and lines more than those of the state.  Rows are counted as inserted, which is to be known of an abort,
+ * too; an error from now on is about the line that follows.
+ */
 static inline void
-gpusort_load_show_progress(GpuSortLoadState *state, uint64 rows)
+gpusort_load_show_progress(GpuSortLoadState *state, uint64 rows, uint64 lines)
 {
+	state->copy->cur_lineno = state->lines + lines + 1;
 	pgstat_count_heap_insert(state->statement->table, state->rows + rows - state->counted);
 	state->counted = state->rows + rows;
 	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED, state->source.bytes);

@@ -3,7 +3,7 @@
  *		The rows of a table into its indexes, one by one; see load_reinsert.h.
  *
  * The line of a row is known by those before it: a record is a line, and newlines between quotes are more.  These are
- * in the values: of types that keep what they are given byte by byte, all of them.
+ * in the values: records with others are not loaded here (load_columns.h).
  */
 #include "postgres.h"
 
@@ -12,25 +12,13 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "load/load_columns.h"
 #include "load/load_reinsert.h"
 #include "pg_compat.h"
-
-/* Does a column have the bytes that were between the quotes? */
-static bool
-keeps_bytes(Form_pg_attribute att)
-{
-	Oid			function;
-	Oid			ioparam;
-
-	getTypeInputInfo(att->atttypid, &function, &ioparam);
-	return function == F_TEXTIN || function == F_VARCHARIN || function == F_BPCHARIN || function == F_JSON_IN;
-}
 
 static uint64
 count_in_value(Datum value, char line)
@@ -55,7 +43,7 @@ count_lines(const GpuSortLoadState *state, TupleTableSlot *slot)
 	{
 		int			column = task->fields[i].attnum - 1;
 
-		if (!slot->tts_isnull[column] && keeps_bytes(TupleDescAttr(slot->tts_tupleDescriptor, column)))
+		if (!slot->tts_isnull[column] && gpusort_load_type_keeps_bytes(TupleDescAttr(slot->tts_tupleDescriptor, column)->atttypid))
 			lines += count_in_value(slot->tts_values[column], gs_line_byte(&task->dialect));
 	}
 	return lines;
@@ -99,17 +87,11 @@ gpusort_load_reinsert(const GpuSortLoadState *state)
 	MemoryContext old = CurrentMemoryContext;
 	EState	   *estate = CreateExecutorState();
 	ResultRelInfo *target = makeNode(ResultRelInfo);
-	CopyFromState copy = state->copy;
-	ErrorContextCallback context = {error_context_stack, CopyFromErrorCallback, copy};
 
 	estate->es_snapshot = RegisterSnapshot(GetLatestSnapshot());
 	InitResultRelInfo(target, state->statement->table, 1, NULL, 0);
 	ExecOpenIndices(target, false);
-	copy->line_buf_valid = false;
-	copy->cur_attname = NULL;
-	error_context_stack = &context;
 	insert_rows(state, target, estate);
-	error_context_stack = context.previous;
 	MemoryContextSwitchTo(old);
 	ExecCloseIndices(target);
 	ExecResetTupleTable(estate->es_tupleTable, false);

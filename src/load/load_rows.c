@@ -44,6 +44,7 @@ struct GpuSortLoader
 	Size		plain_bytes;
 	char	   *plain_end;
 	bool		may_toast;
+	bool		decoded_toast;
 	bool		in_function;	/* an error is about a value */
 };
 
@@ -172,6 +173,8 @@ read_field(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, 
 	}
 	if (special)
 	{
+		if (column->loses_lines && memchr(field, gs_line_byte(dialect), length) != NULL)
+			return false;
 		if (!make_plain(loader, &field, &length))
 			return false;
 		if (column->field.force_null && is_null_marker(task, field, length))
@@ -208,6 +211,7 @@ put_toasted(GpuSortLoader *loader, const GpuSortTupleSize *size)
 	gpusort_tuple_fill(loader->attributes, loader->values, loader->natts, size, tuple.t_data);
 	toasted = heap_toast_insert_or_update(loader->table, &tuple, NULL, 0);
 	fits = MAXALIGN(toasted->t_len) <= MaxHeapTupleSize;
+	loader->decoded_toast |= RelationIsLogicallyLogged(loader->table);
 	if (fits)
 		memcpy(gpusort_append_tuple(loader->append, toasted->t_len), toasted->t_data, toasted->t_len);
 	MemoryContextSwitchTo(old);
@@ -353,8 +357,10 @@ gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input)
 {
 	make_room(loader, input->bytes);
 	loader->may_toast = input->may_toast;
+	loader->decoded_toast = false;
 	input->consumed = 0;
 	input->rows = input->lines = 0;
+	input->decoded_toast = false;
 	input->stop = GPUSORT_LOAD_END;
 	loader->valid_bytes = pg_encoding_verifymbstr(GetDatabaseEncoding(), input->data, input->bytes);
 	do
@@ -364,6 +370,7 @@ gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input)
 		gs_records_find(&loader->task->dialect, input->data + input->consumed, input->bytes - input->consumed,
 						input->at_end, &loader->records);
 		try_batch(loader, input);
+		input->decoded_toast = loader->decoded_toast;
 		if (input->stop != GPUSORT_LOAD_END)
 			return;
 	} while (loader->records.stop == GS_STOP_FULL);

@@ -29,6 +29,7 @@ typedef struct GpuSortLoadInput
 	Size		consumed;		/* where the next record begins */
 	uint64		rows;
 	uint64		lines;			/* as the server counts them, of the records that were read */
+	bool		decoded_toast;	/* rows have chunks in a TOAST table, which logical decoding keeps in memory */
 	GpuSortLoadStop stop;
 } GpuSortLoadInput;
 

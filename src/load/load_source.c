@@ -272,11 +272,17 @@ prepare_leftover(Leftover *leftover)
 static void
 drain_client(GpuSortLoadSource *source)
 {
+	CopyFromState copy = source->copy;
+	ErrorContextCallback context = {error_context_stack, CopyFromErrorCallback, copy};
 	char		ignored[8192];
 
+	copy->line_buf_valid = false;
+	copy->cur_attname = NULL;
+	error_context_stack = &context;
 	while (!source->at_end && !source->failed)
 		read_client(source, ignored, sizeof(ignored));
 	fail_as_client_did(source);
+	error_context_stack = context.previous;
 }
 
 uint64

@@ -171,6 +171,7 @@ gpusort_load_task(const GpuSortLoadStatement *load, CopyFromState copy)
 	ListCell   *lc;
 
 	task->table = RelationGetRelid(load->table);
+	task->indexed = RelationGetIndexList(load->table) != NIL;
 	fill_dialect(&copy->opts, &task->dialect);
 	task->null_length = strlen(copy->opts.null_print);
 	strcpy(task->null_print, copy->opts.null_print);

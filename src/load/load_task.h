@@ -30,6 +30,7 @@ typedef struct GpuSortLoadTask
 {
 	Oid			table;
 	GpuSortAppendOwner owner;
+	bool		indexed;		/* so the lines of rows may be asked for afterwards */
 	gs_dialect	dialect;
 	int			null_length;
 	char		null_print[GPUSORT_LOAD_NULL_BYTES];

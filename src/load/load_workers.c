@@ -216,7 +216,9 @@ is_all_added(LoadTeam *team, bool *added)
 static void
 show_team_progress(const LoadTeam *team)
 {
-	gpusort_load_show_progress(team->state, gpusort_share_counts(team->share).rows);
+	GpuSortLoadCounts counts = gpusort_share_counts(team->share);
+
+	gpusort_load_show_progress(team->state, counts.rows, counts.lines);
 }
 
 static void
