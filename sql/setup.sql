@@ -350,14 +350,14 @@ BEGIN
 	RETURN result;
 END $$;
 
--- The rows of a table that is made of the query, as they lie there.
+-- The rows of a table that is made of the query, in the order in which they lie there.
 CREATE FUNCTION gpusort_test.table_of(query text, side text) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
 	result text[];
 BEGIN
 	PERFORM set_config('gpusort.enabled', side, true);
 	EXECUTE 'CREATE TEMP TABLE made AS ' || query;
-	SELECT array_agg(ctid || ' ' || made ORDER BY ctid) INTO result FROM made;
+	SELECT array_agg(made::text ORDER BY ctid) INTO result FROM made;
 	DROP TABLE made;
 	RETURN result;
 END $$;
