@@ -85,9 +85,9 @@ CREATE TABLE queries AS SELECT unnest(ARRAY[
 SELECT query, check_portal(query) FROM queries;
 -- Little memory, with and without files; memory that ends early; gpusortd, which there is none of
 SELECT settings, query, check_portal(query, VARIADIC settings) FROM queries,
-	(VALUES (ARRAY['gpusort.pool_quota=0', 'work_mem=64kB', 'hash_mem_multiplier=1']),
-		(ARRAY['gpusort.inject_fault=memory', 'gpusort.enable_spill=off']),
-		(ARRAY['gpusort.inject_fault=memory']), (ARRAY['gpusort.inject_fault=codec']), (ARRAY['gpusort.engine=cuda'])) s (settings)
+	(VALUES (ARRAY['gpusort.pool_quota=0', 'work_mem=64kB', 'hash_mem_multiplier=1', 'gpusort.engine=host']),
+		(ARRAY['gpusort.inject_fault=memory', 'gpusort.enable_spill=off', 'gpusort.engine=host']),
+		(ARRAY['gpusort.inject_fault=memory', 'gpusort.engine=host']), (ARRAY['gpusort.inject_fault=codec']), (ARRAY['gpusort.engine=cuda'])) s (settings)
 WHERE query ~ 'FROM t ORDER BY (k|v|b|d|wide)' AND query !~ 'LIMIT' ORDER BY settings, query;
 
 -- Rows again
@@ -112,9 +112,9 @@ COMMIT;
 -- Collected by workers; with rows that find no room; with files
 SET search_path = gpusort_parallel, gpusort_test, public;
 CALL have_workers();
-SELECT query, executed(query, 'GpuSort') ->> 'Rows' AS rows, compare(query, 'GpuSort Collect'), compare(query, 'GpuSort Collect', 'gpusort.inject_fault=memory'),
-	compare(query, 'GpuSort Collect', 'gpusort.inject_fault=memory', 'gpusort.enable_spill=off'), compare(query, 'GpuSort Collect', 'gpusort.engine=cuda'),
-	compare(query, 'GpuSort Collect', 'gpusort.pool_quota=1', 'work_mem=64kB')
+SELECT query, executed(query, 'GpuSort') ->> 'Rows' AS rows, compare(query, 'GpuSort Collect'), compare(query, 'GpuSort Collect', 'gpusort.inject_fault=memory', 'gpusort.engine=host'),
+	compare(query, 'GpuSort Collect', 'gpusort.inject_fault=memory', 'gpusort.enable_spill=off', 'gpusort.engine=host'), compare(query, 'GpuSort Collect', 'gpusort.engine=cuda'),
+	compare(query, 'GpuSort Collect', 'gpusort.pool_quota=1', 'work_mem=64kB', 'gpusort.engine=host')
 FROM unnest(ARRAY['SELECT id FROM par ORDER BY id', 'SELECT k FROM par ORDER BY k DESC', 'SELECT n FROM par ORDER BY n NULLS FIRST',
 	'SELECT id % 1000 AS a, k AS b FROM par ORDER BY 1, 2']) query;
 -- Whole granules of a worker's
