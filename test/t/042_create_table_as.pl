@@ -58,7 +58,7 @@ nothing_is_left($node, $pool_bytes, 'after tables were filled');
 
 # ---------- failures ----------
 
-for my $case ([ 'a timeout', 'SET statement_timeout = 30', qr/statement timeout/ ], [ 'an error behind', 'BEGIN', qr/division by zero/, '; SELECT 1 / 0; COMMIT' ])
+for my $case ([ 'a timeout', 'SET statement_timeout = 5', qr/statement timeout/ ], [ 'an error behind', 'BEGIN', qr/division by zero/, '; SELECT 1 / 0; COMMIT' ])
 {
 	my ($label, $setting, $pattern, $more) = @$case;
 	my ($out, $err) = session_of($node, $setting, "CREATE TABLE failed AS $sorted" . ($more // ''), 'ROLLBACK', reset_timeout(), "SELECT count(*) FROM pg_class WHERE relname = 'failed'");
