@@ -10,6 +10,7 @@
 #include "sort/sort_await.h"
 #include "sort/sort_fetch.h"
 #include "sort/sort_portions.h"
+#include "sort/sort_reorder.h"
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"
 #include "sort/spill_files.h"
@@ -67,7 +68,8 @@ gpusort_make_rows_of_keys(GpuSort *sort, bool wanted)
 {
 	if (sort->tuplesort != NULL)
 		return false;
-	gpusort_use_key_rows(sort, wanted && !gpusort_verify && sort->bound.rows == 0);
+	gpusort_use_key_rows(sort, wanted && !gpusort_verify && sort->bound.rows == 0 &&
+						 !gpusort_reorder_is_likely(sort));
 	return sort->key_rows.used;
 }
 

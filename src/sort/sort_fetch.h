@@ -18,7 +18,7 @@ extern void gpusort_fetch_window(GpuSort *sort, uint64 position, uint64 *from, u
 /*
  * Let rows be made of their keys when they are fetched, if all of their columns are sort columns
  * whose keys tell the values; false: they are stored.  Only while there are none, and not if others
- * look into the result (sort_view.h) or a bound is known.
+ * look into the result (sort_view.h), a bound is known, or a GPU will have rows in order.
  */
 extern bool gpusort_make_rows_of_keys(GpuSort *sort, bool wanted);
 

@@ -29,6 +29,7 @@
 
 #include "memory/pool.h"
 #include "service/service_settings.h"
+#include "sort/key_rows.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_progress.h"
 #include "sort/sort_ranges.h"
@@ -70,6 +71,16 @@ may_pay(const GpuSort *sort, uint64 rows)
 	}
 	return gpusort_pool->header->service.engine != 0 && row_bytes <= MAX_REORDER_ROW &&
 		rows * row_bytes >= MIN_REORDER_BYTES;
+}
+
+bool
+gpusort_reorder_is_likely(const GpuSort *sort)
+{
+	double		rows = sort->spec.expected_rows;
+
+	return gpusort_pool != NULL && gpusort_pool->header->service.engine != 0 &&
+		gpusort_engine != GPUSORT_ENGINE_HOST && gpusort_reorder_rows != GPUSORT_REORDER_OFF &&
+		rows >= gpusort_min_gpu_rows && rows * gpusort_key_row_bytes(sort) >= MIN_REORDER_BYTES;
 }
 
 static bool

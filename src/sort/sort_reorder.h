@@ -9,6 +9,12 @@
 
 #include "sort/sort.h"
 
+/*
+ * Before there are rows: is a GPU likely to have as many as are expected of them in sorted order?  Reading
+ * those costs less than making rows of their keys, which are looked up in the order of rows.
+ */
+extern bool gpusort_reorder_is_likely(const GpuSort *sort);
+
 /* While rows come in, with an open job: let gpusortd have rows it may reorder. */
 extern void gpusort_reorder_feed(GpuSort *sort);
 
