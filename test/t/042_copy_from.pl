@@ -50,6 +50,18 @@ is($primary->safe_psql('postgres', q(
 	FROM pg_logical_slot_get_changes('decoded', NULL, NULL, 'skip-empty-xacts', '1') WHERE data LIKE 'table public.%INSERT%')),
 	3 * $rows . "|0|$rows", 'decoded rows');
 
+# One process, which goes on with a page: what was toasted is there when the page is decoded, and is let go of soon.
+my $begin = $primary->lsn('insert');
+$primary->safe_psql('postgres', "SET max_parallel_maintenance_workers = 0; TRUNCATE toasted; COPY toasted FROM '${file}_long'");
+my $end = $primary->lsn('insert');
+is($primary->safe_psql('postgres', q(
+	SELECT sum(length(substring(data from 't\[text\]:''(.*)''$'))) = (SELECT sum(length(t)) FROM toasted), count(*) FILTER (WHERE data LIKE '%unchanged-toast%')
+	FROM pg_logical_slot_get_changes('decoded', NULL, NULL, 'skip-empty-xacts', '1') WHERE data LIKE 'table public.toasted: INSERT%')),
+	't|0', 'decoded rows of one process');
+my ($records) = run_command([ 'pg_waldump', '-p', $primary->data_dir . '/pg_wal', '-r', 'Heap2', '-s', $begin, '-e', $end ]);
+cmp_ok(scalar(() = $records =~ /MULTI_INSERT.* flags:? 0x0[2367ABEF]/g), '>=', 4, '... whose toasted values it forgets every now and then');
+$there = $primary->safe_psql('postgres', $all);
+
 # A crash.
 $primary->stop('immediate');
 $primary->start;
