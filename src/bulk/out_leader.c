@@ -34,6 +34,7 @@
 #include "shared_chunk.h"
 #include "sort/sort_fetch.h"
 #include "sort/sort_view.h"
+#include "worker_start.h"
 
 /*
  * A worker takes a millisecond or two to start, in which two or three MB are written.  Slices are
@@ -313,8 +314,7 @@ make_shared_memory(OutLeader *leader, const GpuSortOutSlices *slices,
 	for (int i = 0; i < lengthof(bytes); i++)
 		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
 	shm_toc_estimate_keys(&context->estimator, lengthof(bytes));
-	InitializeParallelDSM(context);
-	if (context->seg == NULL)
+	if (!gpusort_init_parallel_context(context))
 		return false;
 	leader->task = gpusort_make_chunk(context, GPUSORT_OUT_KEY_TASK, bytes[0]);
 	fill_task(leader->task, leader->stream, slices);
@@ -371,7 +371,7 @@ write_with_workers(OutLeader *leader, const GpuSortOutSlices *slices, int nworke
 	bool		launched;
 
 	EnterParallelMode();
-	leader->context = CreateParallelContext(GPUSORT_OUT_LIBRARY, GPUSORT_OUT_WORKER, nworkers);
+	leader->context = gpusort_create_parallel_context(GPUSORT_OUT_WORKER, nworkers);
 	launched = make_shared_memory(leader, slices, returned) && launch_workers(leader);
 	if (launched)
 	{

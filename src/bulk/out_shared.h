@@ -12,7 +12,6 @@
 #include "bulk/out_format.h"
 #include "bulk/out_source.h"
 
-#define GPUSORT_OUT_LIBRARY			"gpusort"
 #define GPUSORT_OUT_WORKER			"gpusort_out_worker"
 
 /* Keys of the shared memory's pieces. */

@@ -18,6 +18,7 @@
 
 #include "cost/calibrate_machine.h"
 #include "elapsed.h"
+#include "worker_start.h"
 
 /* Memory that is touched, and the size of a page of it. */
 #define FRESH_BYTES		((size_t) 32 << 20)
@@ -95,11 +96,14 @@ start_and_end(int workers)
 
 	INSTR_TIME_SET_CURRENT(start);
 	EnterParallelMode();
-	context = CreateParallelContext("gpusort", "gpusort_idle_worker", workers);
-	InitializeParallelDSM(context);
-	LaunchParallelWorkers(context);
-	launched = context->nworkers_launched == workers;
-	WaitForParallelWorkersToFinish(context);
+	context = gpusort_create_parallel_context("gpusort_idle_worker", workers);
+	launched = gpusort_init_parallel_context(context);
+	if (launched)
+	{
+		LaunchParallelWorkers(context);
+		launched = context->nworkers_launched == workers;
+		WaitForParallelWorkersToFinish(context);
+	}
 	DestroyParallelContext(context);
 	ExitParallelMode();
 	ns = elapsed_ns(start);

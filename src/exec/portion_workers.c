@@ -15,6 +15,7 @@
 #include "exec/portion_workers.h"
 #include "shared_chunk.h"
 #include "sort/crew_worker.h"
+#include "worker_start.h"
 
 /* What is in the shared memory. */
 #define KEY_TASK			UINT64CONST(0x4753000000000101)
@@ -74,8 +75,7 @@ make_shared_memory(GpuSortPortionWorkers *workers, TupleDesc desc, const GpuSort
 	for (int i = 0; i < lengthof(bytes); i++)
 		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
 	shm_toc_estimate_keys(&context->estimator, lengthof(bytes));
-	InitializeParallelDSM(context);
-	if (context->seg == NULL)
+	if (!gpusort_init_parallel_context(context))
 		return NULL;
 	fill_task(gpusort_make_chunk(context, KEY_TASK, bytes[0]), spec);
 	crew = gpusort_make_chunk(context, KEY_CREW, bytes[1]);
@@ -108,7 +108,7 @@ gpusort_begin_portion_workers(GpuSort *sort, TupleDesc desc, const GpuSortSpec *
 		return NULL;
 	workers = palloc0(sizeof(GpuSortPortionWorkers));
 	workers->sort = sort;
-	workers->context = CreateParallelContext("gpusort", "gpusort_portion_worker", nworkers);
+	workers->context = gpusort_create_parallel_context("gpusort_portion_worker", nworkers);
 	crew = make_shared_memory(workers, desc, spec);
 	if (crew != NULL && gpusort_crew_begin(crew, sort, &(GpuSortCrewWatch) {is_gone, workers}))
 	{

@@ -19,6 +19,7 @@
 #include "index/index_shared.h"
 #include "pg_compat.h"
 #include "sort/parts_join.h"
+#include "worker_start.h"
 
 /* What a process waits for here, as others see it. */
 static uint32 wait_event = 0;
@@ -122,7 +123,7 @@ gpusort_leader_begin(GpuSortIndexReader *reader, int workers)
 	EnterParallelMode();
 	leader->snapshot = info->ii_Concurrent
 		? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
-	leader->context = CreateParallelContext("gpusort", "gpusort_index_worker", workers);
+	leader->context = gpusort_create_parallel_context("gpusort_index_worker", workers);
 	if (!make_shared_memory(leader, reader))
 	{
 		end_parallel_mode(leader);

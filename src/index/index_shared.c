@@ -8,6 +8,7 @@
 
 #include "index/index_shared.h"
 #include "memory/pool.h"
+#include "worker_start.h"
 
 /* Keys of the parts are this and those behind it. */
 #define FIRST_KEY		UINT64CONST(0x4753000000000001)
@@ -49,8 +50,7 @@ make_parts(ParallelContext *context, const Size *bytes, void **parts)
 		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
 		shm_toc_estimate_keys(&context->estimator, 1);
 	}
-	InitializeParallelDSM(context);
-	if (context->seg == NULL)
+	if (!gpusort_init_parallel_context(context))
 		return false;
 	for (int i = 0; i < PARTS; i++)
 	{

@@ -25,6 +25,7 @@
 #include "sort/sort_fetch.h"
 #include "sort/sort_view.h"
 #include "sort/view_mapping.h"
+#include "worker_start.h"
 
 /* What is in the shared memory. */
 #define KEY_TASK			UINT64CONST(0x4753000000000301)
@@ -83,8 +84,7 @@ make_shared_memory(IntoLeader *leader)
 	for (int i = 0; i < lengthof(bytes); i++)
 		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
 	shm_toc_estimate_keys(&context->estimator, lengthof(bytes));
-	InitializeParallelDSM(context);
-	if (context->seg == NULL)
+	if (!gpusort_init_parallel_context(context))
 		return false;
 	leader->task = gpusort_make_chunk(context, KEY_TASK, bytes[0]);
 	init_task(leader, leader->task);
@@ -149,7 +149,7 @@ put_with_workers(IntoLeader *leader, int nworkers)
 	bool		launched;
 
 	EnterParallelMode();
-	leader->context = CreateParallelContext("gpusort", "gpusort_into_worker", nworkers);
+	leader->context = gpusort_create_parallel_context("gpusort_into_worker", nworkers);
 	launched = launch_workers(leader);
 	if (launched)
 		put_rows(leader, true);

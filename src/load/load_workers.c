@@ -26,6 +26,7 @@
 #include "parse/gs_chunk.h"
 #include "pg_compat.h"
 #include "settings.h"
+#include "worker_start.h"
 
 /* A worker is worth it for so many chunks. */
 #define CHUNKS_PER_WORKER	8
@@ -95,8 +96,7 @@ make_shared_memory(LoadTeam *team)
 	for (int i = 0; i < lengthof(bytes); i++)
 		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
 	shm_toc_estimate_keys(&context->estimator, lengthof(bytes));
-	InitializeParallelDSM(context);
-	if (context->seg == NULL)
+	if (!gpusort_init_parallel_context(context))
 		return false;
 	memcpy(make_piece(context, KEY_TASK, bytes[0]), task, bytes[0]);
 	team->share = make_piece(context, KEY_SHARE, bytes[1]);
@@ -111,7 +111,7 @@ static bool
 begin_team(LoadTeam *team, int nworkers)
 {
 	EnterParallelMode();
-	team->context = CreateParallelContext("gpusort", "gpusort_load_worker", nworkers);
+	team->context = gpusort_create_parallel_context("gpusort_load_worker", nworkers);
 	if (make_shared_memory(team))
 	{
 		LaunchParallelWorkers(team->context);

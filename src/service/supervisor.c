@@ -43,6 +43,7 @@
 #include "service/service_settings.h"
 #include "service/supervisor.h"
 #include "settings.h"
+#include "worker_start.h"
 
 /* What a process waits for here, as others see it. */
 static uint32 wait_event = 0;
@@ -103,10 +104,14 @@ gpusort_supervisor_install(void)
 		.bgw_flags = BGWORKER_SHMEM_ACCESS,
 		.bgw_start_time = BgWorkerStart_PostmasterStart,
 		.bgw_restart_time = WORKER_RESTART_S,
-		.bgw_library_name = "gpusort",
 		.bgw_function_name = "gpusort_supervisor_main",
 	};
+	const char *file = gpusort_library_file();
 
+	/* a path too long for the server, which may know the library by its name as well */
+	if (strlen(file) >= sizeof(worker.bgw_library_name))
+		file = "gpusort";
+	strcpy(worker.bgw_library_name, file);
 	RegisterBackgroundWorker(&worker);
 }
 

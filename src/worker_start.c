@@ -1,0 +1,97 @@
+/*
+ * worker_start.c
+ *		Starting workers; see worker_start.h.
+ */
+#include "postgres.h"
+
+#include <dlfcn.h>
+
+#include "storage/dsm.h"
+#include "storage/lwlock.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "worker_start.h"
+
+const char *
+gpusort_library_file(void)
+{
+	Dl_info		info;
+
+	if (dladdr((void *) gpusort_library_file, &info) == 0 || info.dli_fname == NULL)
+		return "gpusort";
+	return info.dli_fname;
+}
+
+ParallelContext *
+gpusort_create_parallel_context(const char *function, int nworkers)
+{
+	return CreateParallelContext(gpusort_library_file(), function, nworkers);
+}
+
+/* ---------- shared memory ---------- */
+
+static void
+release_owner(ResourceOwner owner, bool success)
+{
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, success, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, success, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS, success, false);
+	ResourceOwnerDelete(owner);
+}
+
+/* After an error in the given memory context: go on if memory was short, or throw it again. */
+static void
+forgive_shortage(MemoryContext memory)
+{
+	ErrorData  *error;
+
+	MemoryContextSwitchTo(memory);
+	error = CopyErrorData();
+	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INSUFFICIENT_RESOURCES)
+		PG_RE_THROW();
+	FlushErrorState();
+	ereport(DEBUG1,
+			(errmsg_internal("gpusort starts no workers: %s", error->message)));
+	FreeErrorData(error);
+}
+
+/*
+ * The server does without workers if it has no slot for another segment, but fails if the system has no
+ * memory for one: /dev/shm of a container is small.  A subtransaction, which would clean up, is not
+ * allowed in parallel mode; but there is nothing to clean up than what belongs to a resource owner,
+ * and the locks of whoever had the memory.  Callers hold no LWLocks.
+ */
+bool
+gpusort_init_parallel_context(ParallelContext *context)
+{
+	MemoryContext memory = CurrentMemoryContext;
+	ResourceOwner outer = CurrentResourceOwner;
+	ResourceOwner owner = ResourceOwnerCreate(outer, "gpusort workers");
+	volatile bool success = false;
+
+	PG_TRY();
+	{
+		CurrentResourceOwner = owner;
+		InitializeParallelDSM(context);
+		if (context->seg != NULL)
+			dsm_pin_mapping(context->seg);
+		success = true;
+	}
+	PG_CATCH();
+	{
+		CurrentResourceOwner = outer;
+		forgive_shortage(memory);
+		LWLockReleaseAll();
+	}
+	PG_END_TRY();
+	CurrentResourceOwner = outer;
+	release_owner(owner, success);
+	if (success && context->seg != NULL)
+	{
+		dsm_unpin_mapping(context->seg);
+		return true;
+	}
+	context->nworkers = 0;
+	return false;
+}
