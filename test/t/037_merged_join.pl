@@ -9,6 +9,7 @@ use GpuSortTest;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(time);
 
 my $small = '--device-rows=100000 --bucket-rows=20000';
 my $node = start_node('main', 'work_mem = 256MB', 'max_worker_processes = 12', 'max_parallel_workers = 8',
@@ -103,8 +104,11 @@ is(answer_of(q(BEGIN; DECLARE a CURSOR FOR SELECT f.i, t.i FROM few f JOIN tiny 
 all_is_free($node, $idle_bytes, 'rescans and cursors');
 
 # Cancelled at any time.
+my $begun = time;
+answer_of($joins{'one column'});
+my $takes = 1000 * (time - $begun);
 my $cancelled = 0;
-for my $ms (map { 25 * $_ } 1 .. 8)
+for my $ms (map { 1 + int($takes * $_ / 9) } 1 .. 8)
 {
 	my ($out, $err) = session_of($node, 'SET max_parallel_workers_per_gather = ' . ($ms % 2 ? 0 : 2), "SET statement_timeout = $ms",
 		$joins{'one column'}, reset_timeout());
