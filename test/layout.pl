@@ -4,7 +4,7 @@
 #
 # Five checks, each a line of TAP: includes against the table; what object files take from each other
 # against the table (where the tree has been built: nm tells); no circles of files, by includes and
-# by symbols; plain C without PostgreSQL; and one file that looks at the server's version.  A circle is
+# by symbols; plain C without PostgreSQL; and one place that looks at the server's version.  A circle is
 # shown with the symbols that close it.  Ends with "N passed, N failed".
 use strict;
 use warnings;
@@ -117,8 +117,8 @@ for my $path (@sources)
 	open my $source, '<', $path or die "$path: $!\n";
 	while (<$source>)
 	{
-		push @versions, "$path:$.: only pg_compat.h may ask for that"
-		  if /\bPG_(VERSION_NUM|MAJORVERSION_NUM)\b/ && $user ne 'pg_compat.h';
+		push @versions, "$path:$.: only pg_compat.h and pg_compat/ may ask for that"
+		  if /\bPG_(VERSION_NUM|MAJORVERSION_NUM)\b/ && $user !~ m{^pg_compat(\.h$|/)};
 		next unless /^\s*#\s*include\s*(["<])([^">]+)[">]/;
 		my ($quote, $name) = ($1, $2);
 		my $used = included($user, $name);

@@ -22,7 +22,7 @@
 #include "utils/memutils.h"
 
 #include "btree/btree_storage.h"
-#include "pg_compat.h"
+#include "pg_compat/pages.h"
 
 /*
  * Pages written at a time: as many as one WAL record can hold.

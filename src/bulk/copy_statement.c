@@ -19,7 +19,7 @@
 
 #include "bulk/copy_statement.h"
 #include "bulk/out_target.h"
-#include "pg_compat.h"
+#include "pg_compat/copy.h"
 
 /* May the user write to where the rows shall go? */
 static bool

@@ -23,7 +23,8 @@
 #include "bulk/out_leader.h"
 #include "bulk/out_receiver.h"
 #include "bulk/out_stream.h"
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
+#include "pg_compat/tables.h"
 
 typedef struct CopyTo
 {

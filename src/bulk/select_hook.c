@@ -15,7 +15,7 @@
 #include "bulk/select_receiver.h"
 #include "exec/exec_junk.h"
 #include "exec/exec_sort.h"
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 #include "settings.h"
 
 static ExecutorRun_hook_type previous_run_hook = NULL;

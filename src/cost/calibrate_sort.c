@@ -28,7 +28,7 @@
 #include "cost/calibrate_sort.h"
 #include "elapsed.h"
 #include "interrupts.h"
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 #include "prefetch.h"
 #include "sort/fixed_offset.h"
 #include "sort/sort.h"

@@ -20,7 +20,7 @@
 #include "utils/tuplestore.h"
 
 #include "exec/explain_key.h"
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 #include "plan/plan_look.h"
 #include "plan/plan_replace.h"
 

@@ -7,7 +7,7 @@
 #include "executor/executor.h"
 
 #include "exec/clean_slot.h"
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 
 static HeapTuple
 copy_heap_tuple(TupleTableSlot *slot)

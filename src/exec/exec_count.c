@@ -16,7 +16,7 @@
 #include "exec/exec_node.h"
 #include "exec/unique_rows.h"
 #include "exec/exec_cursor.h"
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 #include "plan/plan_node.h"
 #include "plan/plan_unique.h"
 

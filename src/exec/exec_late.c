@@ -38,7 +38,8 @@
 #include "utils/spccache.h"
 
 #include "exec/exec_late.h"
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
+#include "pg_compat/pages.h"
 #include "prefetch.h"
 
 /* Rows looked ahead, a power of two; and for the tuples themselves. */

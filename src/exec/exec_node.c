@@ -8,7 +8,7 @@
 #include "optimizer/optimizer.h"
 
 #include "exec/exec_node.h"
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 
 /* What we provide, and the child need not support. */
 #define RANDOM_ACCESS	(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)

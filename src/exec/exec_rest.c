@@ -11,7 +11,7 @@
 #include "exec/exec_rest.h"
 #include "exec/exec_sort.h"
 #include "exec/worker_bound.h"
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 #include "sort/sort_fetch.h"
 
 static ExecutorRun_hook_type previous_run_hook = NULL;

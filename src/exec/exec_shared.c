@@ -55,6 +55,7 @@
 #include "exec/shared_result.h"
 #include "exec/worker_bound.h"
 #include "pg_compat.h"
+#include "pg_compat/executor.h"
 #include "plan/plan_node.h"
 #include "plan/plan_shared.h"
 #include "sort/parts_join.h"

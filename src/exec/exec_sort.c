@@ -33,7 +33,7 @@
 #include "exec/explain_key.h"
 #include "exec/explain_report.h"
 #include "exec/portion_workers.h"
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 #include "plan/plan_node.h"
 #include "sort/sort_input.h"
 #include "sort/sort_move_out.h"

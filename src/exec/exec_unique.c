@@ -16,7 +16,7 @@
 #include "exec/exec_node.h"
 #include "exec/exec_unique.h"
 #include "exec/unique_rows.h"
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 #include "plan/plan_node.h"
 
 /* Row ids, or pointers, of some rows that are to be returned. */

@@ -10,7 +10,7 @@
 #include "postgres.h"
 
 #include "exec/explain_counts.h"
-#include "pg_compat.h"
+#include "pg_compat/explain.h"
 
 void
 gpusort_keep_counts(GpuSortKeptCounts *kept, const GpuSortCollectCounts *counts,

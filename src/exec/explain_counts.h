@@ -5,7 +5,7 @@
 #ifndef GPUSORT_EXPLAIN_COUNTS_H
 #define GPUSORT_EXPLAIN_COUNTS_H
 
-#include "pg_compat.h"
+#include "pg_compat/explain.h"
 
 /* What became of the rows that a participant read. */
 typedef struct GpuSortCollectCounts

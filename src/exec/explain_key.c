@@ -17,7 +17,7 @@
 
 #include "exec/explain_key.h"
 #include "keys/key_codec.h"
-#include "pg_compat.h"
+#include "pg_compat/explain.h"
 
 /* Append what distinguishes the column's order from its type's default. */
 static void

@@ -7,7 +7,7 @@
 
 #include "nodes/execnodes.h"
 
-#include "pg_compat.h"
+#include "pg_compat/explain.h"
 #include "sort/sort.h"
 
 /*

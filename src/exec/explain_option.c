@@ -8,7 +8,7 @@
 #include "postgres.h"
 
 #include "exec/explain_option.h"
-#include "pg_compat.h"
+#include "pg_compat/explain.h"
 
 #ifdef GPUSORT_HAS_EXPLAIN_OPTIONS
 

@@ -5,7 +5,7 @@
 #include "postgres.h"
 
 #include "exec/explain_report.h"
-#include "pg_compat.h"
+#include "pg_compat/explain.h"
 
 static const char *
 handover_reason(GpuSortHandover why)

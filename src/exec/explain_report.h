@@ -7,7 +7,7 @@
 
 #include "utils/tuplesort.h"
 
-#include "pg_compat.h"
+#include "pg_compat/explain.h"
 #include "sort/sort.h"
 
 /* How a sort went; plain data, so that it can be in shared memory. */

@@ -13,7 +13,7 @@
 
 #include "exec/exec_cursor.h"
 #include "exec/result_file.h"
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 
 #define FILE_NAME		"gpusort.result"
 

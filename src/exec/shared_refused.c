@@ -12,7 +12,7 @@
 #include "miscadmin.h"
 
 #include "exec/shared_refused.h"
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 #include "sort/sort_put.h"
 
 void

@@ -11,7 +11,6 @@
 #include "exec/exec_shared.h"
 #include "exec/exec_sort.h"
 #include "exec/unique_rows.h"
-#include "pg_compat.h"
 #include "plan/plan_node.h"
 #include "plan/plan_unique.h"
 

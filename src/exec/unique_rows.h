@@ -12,7 +12,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/plannodes.h"
 
-#include "pg_compat.h"
+#include "pg_compat/explain.h"
 #include "sort/sort_view.h"
 
 typedef struct GpuSortUniqueRows

@@ -21,7 +21,7 @@
 #include "utils/rel.h"
 
 #include "heap/heap_append.h"
-#include "pg_compat.h"
+#include "pg_compat/tables.h"
 
 /* Private pages are made so many at a time. */
 #define PAGES_MADE	16

@@ -35,7 +35,8 @@
 #include "heap/heap_cluster.h"
 #include "heap/heap_eligible.h"
 #include "heap/heap_hook.h"
-#include "pg_compat.h"
+#include "pg_compat/planner.h"
+#include "pg_compat/tables.h"
 #include "settings.h"
 
 static GpuSortRelationHook previous_relation_hook;

@@ -8,7 +8,7 @@
 #include "pgstat.h"
 
 #include "heap/heap_progress.h"
-#include "pg_compat.h"
+#include "pg_compat/tables.h"
 
 static void
 show_phase(int phase)

@@ -29,7 +29,7 @@
 #include "heap/heap_progress.h"
 #include "heap/heap_reader.h"
 #include "heap/heap_version.h"
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 #include "sort/sort_put.h"
 
 struct GpuSortHeapReader

@@ -33,7 +33,8 @@
 
 #include "index/index_build.h"
 #include "index/index_hook.h"
-#include "pg_compat.h"
+#include "pg_compat/planner.h"
+#include "pg_compat/tables.h"
 #include "settings.h"
 
 static GpuSortRelationHook previous_relation_hook;

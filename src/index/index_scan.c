@@ -6,7 +6,7 @@
 
 #include "index/index_pages.h"
 #include "index/index_scan.h"
-#include "pg_compat.h"
+#include "pg_compat/tables.h"
 
 static double
 scan_by_server(GpuSortIndexReader *reader)

@@ -20,7 +20,8 @@
 #include "exec/exec_sort.h"
 #include "into/into_receiver.h"
 #include "into/into_workers.h"
-#include "pg_compat.h"
+#include "pg_compat/copy.h"
+#include "pg_compat/executor.h"
 #include "settings.h"
 #include "sort/sort_fetch.h"
 

@@ -13,6 +13,7 @@
 
 #include "into/into_slices.h"
 #include "pg_compat.h"
+#include "pg_compat/executor.h"
 
 /* How often a leader that waits looks whether workers are still there. */
 #define LOST_WAIT_MS	1000

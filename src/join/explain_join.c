@@ -10,6 +10,8 @@
 #include "utils/ruleutils.h"
 
 #include "join/explain_join.h"
+#include "pg_compat/explain.h"
+#include "pg_compat/paths.h"
 #include "plan/plan_join.h"
 
 static const char *

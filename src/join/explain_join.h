@@ -7,7 +7,7 @@
 
 #include "nodes/execnodes.h"
 
-#include "pg_compat.h"
+#include "pg_compat/explain.h"
 
 /* What all participants have found. */
 typedef struct GpuSortJoinReport

@@ -10,7 +10,7 @@
 #include "utils/memutils.h"
 
 #include "join/join_keys.h"
-#include "pg_compat.h"
+#include "pg_compat/keys.h"
 
 /* The comparison of a column's values, of the types that two sides are sorted by. */
 static void

@@ -12,7 +12,7 @@
 #include "miscadmin.h"
 
 #include "join/join_rows.h"
-#include "pg_compat.h"
+#include "pg_compat/paths.h"
 #include "prefetch.h"
 
 #define OUTER GPUSORT_JOIN_OUTER

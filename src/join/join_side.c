@@ -11,7 +11,6 @@
 #include "exec/exec_shared.h"
 #include "exec/exec_sort.h"
 #include "join/join_side.h"
-#include "pg_compat.h"
 #include "plan/plan_node.h"
 #include "prefetch.h"
 #include "sort/fixed_offset.h"

@@ -13,7 +13,7 @@
 #include "keys/codec_private.h"
 #include "keys/collate_icu.h"
 #include "keys/collate_primaries.h"
-#include "pg_compat.h"
+#include "pg_compat/keys.h"
 
 #ifdef USE_ICU
 

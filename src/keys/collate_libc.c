@@ -12,7 +12,7 @@
 #include "keys/codec_private.h"
 #include "keys/collate_libc.h"
 #include "keys/collate_weights.h"
-#include "pg_compat.h"
+#include "pg_compat/keys.h"
 
 /* A locale of libc and what has been learned of it, kept as long as the process. */
 typedef struct KnownLocale

@@ -14,7 +14,7 @@
 #include "utils/pg_locale.h"
 #include "utils/syscache.h"
 
-#include "pg_compat.h"
+#include "pg_compat/keys.h"
 
 static char
 provider_of_database(void)

@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "keys/codec_private.h"
+#include "pg_compat/keys.h"
 
 /*
  * Families that pg_opfamily.dat gives no symbol.  Their OIDs are pinned all

@@ -21,7 +21,7 @@
 
 #include "load/load_indexes.h"
 #include "load/load_reinsert.h"
-#include "pg_compat.h"
+#include "pg_compat/tables.h"
 #include "settings.h"
 
 /* ---------- whether ---------- */

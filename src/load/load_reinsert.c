@@ -19,6 +19,7 @@
 #include "load/load_columns.h"
 #include "load/load_reinsert.h"
 #include "pg_compat.h"
+#include "pg_compat/tables.h"
 
 static uint64
 count_in_value(Datum value, char line)

@@ -18,6 +18,7 @@
 #include "parser/parse_relation.h"
 #include "rewrite/rewriteHandler.h"
 #include "tcop/dest.h"
+#include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
@@ -25,7 +26,7 @@
 #include "load/load_columns.h"
 #include "load/load_indexes.h"
 #include "load/load_statement.h"
-#include "pg_compat.h"
+#include "pg_compat/copy.h"
 
 /* May the user read what the rows are in? */
 static bool

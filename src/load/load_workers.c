@@ -24,7 +24,7 @@
 #include "load/load_share.h"
 #include "load/load_workers.h"
 #include "parse/gs_chunk.h"
-#include "pg_compat.h"
+#include "pg_compat/copy.h"
 #include "settings.h"
 #include "worker_start.h"
 

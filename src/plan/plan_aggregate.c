@@ -13,7 +13,8 @@
 #include "optimizer/tlist.h"
 #include "utils/selfuncs.h"
 
-#include "pg_compat.h"
+#include "pg_compat/paths.h"
+#include "pg_compat/planner.h"
 #include "plan/plan_aggregate.h"
 #include "plan/plan_node.h"
 #include "plan/plan_statistics.h"

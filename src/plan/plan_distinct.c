@@ -20,7 +20,7 @@
 #include "optimizer/planner.h"
 
 #include "cost/cost.h"
-#include "pg_compat.h"
+#include "pg_compat/paths.h"
 #include "plan/plan_distinct.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"

@@ -36,7 +36,8 @@
 #include "utils/selfuncs.h"
 
 #include "cost/cost.h"
-#include "pg_compat.h"
+#include "pg_compat/paths.h"
+#include "pg_compat/planner.h"
 #include "plan/plan_distinct_aggs.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"

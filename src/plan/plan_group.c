@@ -13,7 +13,6 @@
  */
 #include "postgres.h"
 
-#include "pg_compat.h"
 #include "plan/plan_group.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"

@@ -18,7 +18,8 @@
 #include "optimizer/prep.h"
 
 #include "cost/cost.h"
-#include "pg_compat.h"
+#include "pg_compat/paths.h"
+#include "pg_compat/planner.h"
 #include "plan/plan_distinct_aggs.h"
 #include "plan/plan_group.h"
 #include "plan/plan_group_by.h"

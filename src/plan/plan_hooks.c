@@ -12,7 +12,7 @@
 #include "optimizer/planner.h"
 
 #include "cost/cost.h"
-#include "pg_compat.h"
+#include "pg_compat/planner.h"
 #include "plan/plan_distinct.h"
 #include "plan/plan_group_by.h"
 #include "plan/plan_hooks.h"

@@ -15,7 +15,9 @@
 #include "utils/lsyscache.h"
 
 #include "cost/cost.h"
-#include "pg_compat.h"
+#include "pg_compat/keys.h"
+#include "pg_compat/paths.h"
+#include "pg_compat/planner.h"
 #include "plan/plan_join.h"
 #include "plan/plan_node.h"
 #include "plan/plan_shared.h"

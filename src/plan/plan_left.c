@@ -10,7 +10,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 
-#include "pg_compat.h"
+#include "pg_compat/planner.h"
 #include "plan/plan_left.h"
 #include "settings.h"
 

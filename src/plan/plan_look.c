@@ -4,7 +4,7 @@
  */
 #include "postgres.h"
 
-#include "pg_compat.h"
+#include "pg_compat/paths.h"
 #include "plan/plan_look.h"
 #include "plan/plan_node.h"
 

@@ -15,7 +15,7 @@
 
 #include "optimizer/optimizer.h"
 
-#include "pg_compat.h"
+#include "pg_compat/planner.h"
 #include "plan/plan_merge_append.h"
 #include "settings.h"
 

@@ -28,7 +28,8 @@
 #include "optimizer/paths.h"
 
 #include "cost/cost.h"
-#include "pg_compat.h"
+#include "pg_compat/paths.h"
+#include "pg_compat/planner.h"
 #include "plan/plan_merge_join.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_sorted.h"

@@ -22,7 +22,7 @@
 #include "optimizer/tlist.h"
 
 #include "cost/cost.h"
-#include "pg_compat.h"
+#include "pg_compat/planner.h"
 #include "plan/plan_ordered_aggs.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"

@@ -6,7 +6,7 @@
 
 #include "nodes/nodeFuncs.h"
 
-#include "pg_compat.h"
+#include "pg_compat/planner.h"
 #include "plan/plan_pathkeys.h"
 
 /*

@@ -33,10 +33,11 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
+#include "port/pg_bitutils.h"
 #include "utils/selfuncs.h"
 
 #include "cost/cost.h"
-#include "pg_compat.h"
+#include "pg_compat/paths.h"
 #include "plan/plan_setop.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"

@@ -11,7 +11,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 
-#include "pg_compat.h"
+#include "pg_compat/paths.h"
 #include "plan/plan_node.h"
 #include "plan/plan_pathkeys.h"
 #include "plan/plan_shared.h"

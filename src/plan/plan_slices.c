@@ -10,7 +10,7 @@
 #include "optimizer/paths.h"
 #include "utils/selfuncs.h"
 
-#include "pg_compat.h"
+#include "pg_compat/paths.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"
 

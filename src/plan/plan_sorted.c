@@ -17,7 +17,7 @@
 #include "optimizer/pathnode.h"
 
 #include "cost/cost.h"
-#include "pg_compat.h"
+#include "pg_compat/paths.h"
 #include "plan/plan_estimate.h"
 #include "plan/plan_node.h"
 #include "plan/plan_sorted.h"

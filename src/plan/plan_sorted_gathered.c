@@ -18,7 +18,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 
-#include "pg_compat.h"
+#include "pg_compat/paths.h"
 #include "plan/plan_collect.h"
 #include "plan/plan_estimate.h"
 #include "plan/plan_sorted_gathered.h"

@@ -7,7 +7,7 @@
 #include <float.h>
 
 #include "cost/cost_hash.h"
-#include "pg_compat.h"
+#include "pg_compat/paths.h"
 #include "plan/plan_sorted.h"
 #include "plan/plan_undercharged.h"
 

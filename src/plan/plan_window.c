@@ -23,11 +23,12 @@
 #include "catalog/pg_proc.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "utils/lsyscache.h"
 
-#include "pg_compat.h"
+#include "pg_compat/planner.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"
 #include "plan/plan_sorted.h"

@@ -9,7 +9,6 @@
 
 #include <fcntl.h>
 
-#include "pg_compat.h"
 #include "runs/portion_file.h"
 
 typedef struct Header

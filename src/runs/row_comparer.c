@@ -9,7 +9,7 @@
 #include "executor/executor.h"
 #include "utils/memutils.h"
 
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 #include "runs/row_comparer.h"
 
 void

@@ -14,7 +14,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "pg_compat.h"
 #include "runs/run_cuts.h"
 
 /*

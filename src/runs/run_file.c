@@ -10,7 +10,6 @@
 #include <fcntl.h>
 
 #include "memory/pool.h"
-#include "pg_compat.h"
 #include "runs/run_file.h"
 
 /*

@@ -15,7 +15,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "pg_compat.h"
 #include "runs/run_portions.h"
 
 /* Samples of each run; so many for each portion, if that is more.  If there is memory for them. */

@@ -6,7 +6,6 @@
 
 #include "miscadmin.h"
 
-#include "pg_compat.h"
 #include "runs/run_reader.h"
 
 /* Read at a time. */

@@ -7,7 +7,7 @@
 #include "catalog/pg_opfamily.h"
 #include "utils/memutils.h"
 
-#include "pg_compat.h"
+#include "pg_compat/keys.h"
 #include "sort/first_word.h"
 #include "sort/key_strings.h"
 

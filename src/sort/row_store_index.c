@@ -12,6 +12,7 @@
 #include "access/heaptoast.h"
 #include "access/htup_details.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "pg_compat.h"
 #include "sort/row_store_index.h"

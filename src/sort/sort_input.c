@@ -40,7 +40,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 #include "sort/input_projection.h"
 #include "sort/sort_input.h"
 #include "sort/sort_put.h"

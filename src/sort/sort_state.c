@@ -6,7 +6,7 @@
 
 #include "utils/memutils.h"
 
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 #include "sort/parts_owner.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_ranges.h"

@@ -8,7 +8,7 @@
 #include "utils/memutils.h"
 
 #include "interrupts.h"
-#include "pg_compat.h"
+#include "pg_compat/executor.h"
 #include "prefetch.h"
 #include "settings.h"
 #include "sort/row_store_index.h"

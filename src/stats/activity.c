@@ -12,7 +12,7 @@
 #include "storage/shmem.h"
 #include "utils/timestamp.h"
 
-#include "pg_compat.h"
+#include "pg_compat/statistics.h"
 #include "stats/activity.h"
 
 /* Sorts of one process that are seen at a time; 88 bytes each, for every process that may be. */

@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "pg_compat.h"
+#include "pg_compat/statistics.h"
 
 #ifdef GPUSORT_HAS_STATISTICS_KINDS
 

@@ -11,7 +11,7 @@
  */
 #include "postgres.h"
 
-#include "pg_compat.h"
+#include "pg_compat/statistics.h"
 
 #ifndef GPUSORT_HAS_STATISTICS_KINDS
 

@@ -1,0 +1,175 @@
+/*
+ * executor.h
+ *		Differences of PostgreSQL's versions: running queries, nodes, slots and tuples.
+ */
+#ifndef GPUSORT_PG_COMPAT_EXECUTOR_H
+#define GPUSORT_PG_COMPAT_EXECUTOR_H
+
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "executor/executor.h"
+#include "executor/instrument.h"
+#include "nodes/plannodes.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "tcop/tcopprot.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+/*
+ * 19: slots have flags from the beginning.
+ */
+static inline TupleTableSlot *
+gpusort_make_slot(TupleDesc desc, const TupleTableSlotOps *ops)
+{
+#if PG_VERSION_NUM >= 190000
+	return MakeTupleTableSlot(desc, ops, 0);
+#else
+	return MakeTupleTableSlot(desc, ops);
+#endif
+}
+
+/*
+ * 18: room may be asked for in front of minimal tuples.
+ *
+ * The parameters of a kind of slot's copy_minimal_tuple, and the tuple of a slot's values.
+ */
+#if PG_VERSION_NUM >= 180000
+#define GPUSORT_COPY_MINIMAL_TUPLE_PARAMETERS	TupleTableSlot *slot, Size extra
+#define gpusort_form_minimal_row(slot) \
+	heap_form_minimal_tuple((slot)->tts_tupleDescriptor, (slot)->tts_values, (slot)->tts_isnull, 0)
+#define gpusort_form_minimal_tuple(slot) \
+	heap_form_minimal_tuple((slot)->tts_tupleDescriptor, (slot)->tts_values, (slot)->tts_isnull, \
+							extra)
+#else
+#define GPUSORT_COPY_MINIMAL_TUPLE_PARAMETERS	TupleTableSlot *slot
+#define gpusort_form_minimal_row(slot)	gpusort_form_minimal_tuple(slot)
+#define gpusort_form_minimal_tuple(slot) \
+	heap_form_minimal_tuple((slot)->tts_tupleDescriptor, (slot)->tts_values, (slot)->tts_isnull)
+#endif
+
+/*
+ * 19: a descriptor made by hand is not to be used before this.
+ */
+static inline void
+gpusort_finish_tuple_desc(TupleDesc desc)
+{
+#if PG_VERSION_NUM >= 190000
+	TupleDescFinalize(desc);
+#endif
+}
+
+/*
+ * 19: that of nodes is told apart from others.
+ */
+#if PG_VERSION_NUM >= 190000
+typedef NodeInstrumentation GpuSortNodeInstrumentation;
+#else
+typedef Instrumentation GpuSortNodeInstrumentation;
+#endif
+
+/*
+ * 16: a custom scan can choose its scan slot's kind; 15 always makes a virtual slot, which
+ * gpusort_init_slots() replaces.
+ */
+static inline void
+gpusort_set_slot_ops(CustomScanState *css, const TupleTableSlotOps *ops)
+{
+#if PG_VERSION_NUM >= 160000
+	css->slotOps = ops;
+#endif
+}
+
+static inline void
+gpusort_init_slots(CustomScanState *css, TupleDesc desc, const TupleTableSlotOps *ops)
+{
+#if PG_VERSION_NUM < 160000
+	ExecInitScanTupleSlot(css->ss.ps.state, &css->ss, desc, ops);
+#endif
+}
+
+/*
+ * 17: old_snapshot_threshold is gone, after whose time rows that a snapshot sees could
+ * be removed.
+ */
+static inline void
+gpusort_test_for_old_snapshot(Snapshot snapshot, Relation relation, Page page)
+{
+#if PG_VERSION_NUM < 170000
+	TestForOldSnapshot(snapshot, relation, page);
+#endif
+}
+
+/*
+ * 18: ExecutorRun() has lost a parameter, which told the first call from others.
+ */
+#if PG_VERSION_NUM >= 180000
+#define GPUSORT_EXECUTOR_RUN_PARAMETERS \
+	QueryDesc *query, ScanDirection direction, uint64 count
+#define GPUSORT_EXECUTOR_RUN_ARGUMENTS	query, direction, count
+#else
+#define GPUSORT_EXECUTOR_RUN_PARAMETERS \
+	QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once
+#define GPUSORT_EXECUTOR_RUN_ARGUMENTS	query, direction, count, execute_once
+#endif
+
+/*
+ * 20: tables and indexes have statistics of their own.
+ *
+ * What pgstat_count_heap_getnext() counts, of several tuples.
+ */
+static inline void
+gpusort_count_heap_tuples(Relation relation, int tuples)
+{
+#if PG_VERSION_NUM >= 200000
+	if (pgstat_should_count_relation(relation))
+		relation->pgstat_info->tab.counts.tuples_returned += tuples;
+#else
+	pgstat_count_index_tuples(relation, tuples);
+#endif
+}
+
+/*
+ * 16: what a user needs to read tables is kept apart from the range table.
+ *
+ * Fails if the current user may not execute the plan.
+ */
+static inline void
+gpusort_check_permissions(const PlannedStmt *stmt)
+{
+#if PG_VERSION_NUM >= 160000
+	(void) ExecCheckPermissions(stmt->rtable, stmt->permInfos, true);
+#else
+	(void) ExecCheckRTPerms(stmt->rtable, true);
+#endif
+}
+
+/*
+ * 19: EXPLAIN can have the planner tell it something.
+ */
+static inline PlannedStmt *
+gpusort_plan_query(Query *query, const char *text)
+{
+#if PG_VERSION_NUM >= 190000
+	return pg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL, NULL);
+#else
+	return pg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL);
+#endif
+}
+
+/*
+ * 18: ExecutorRun() has lost a parameter.
+ */
+static inline void
+gpusort_run_to_the_end(QueryDesc *query)
+{
+#if PG_VERSION_NUM >= 180000
+	ExecutorRun(query, ForwardScanDirection, 0);
+#else
+	ExecutorRun(query, ForwardScanDirection, 0, true);
+#endif
+}
+
+#endif							/* GPUSORT_PG_COMPAT_EXECUTOR_H */

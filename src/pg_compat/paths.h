@@ -1,0 +1,240 @@
+/*
+ * paths.h
+ *		Differences of PostgreSQL's versions: paths and their costs.
+ */
+#ifndef GPUSORT_PG_COMPAT_PATHS_H
+#define GPUSORT_PG_COMPAT_PATHS_H
+
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/pathnode.h"
+
+/*
+ * 18: paths count disabled nodes instead of carrying a disable_cost.
+ *
+ * A sort obeys enable_sort, as PostgreSQL's own does.
+ */
+static inline void
+gpusort_set_path_disabled(Path *path, const Path *input)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes = input->disabled_nodes + (enable_sort ? 0 : 1);
+#else
+	if (!enable_sort)
+	{
+		path->startup_cost += disable_cost;
+		path->total_cost += disable_cost;
+	}
+#endif
+}
+
+/* The same for a path that is no sort of its own, but costs what its input does. */
+static inline void
+gpusort_copy_path_disabled(Path *path, const Path *input)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes = input->disabled_nodes;
+#endif
+}
+
+/* ... for one that costs what two inputs do. */
+static inline void
+gpusort_join_path_disabled(Path *path, const Path *outer, const Path *inner)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes = outer->disabled_nodes + inner->disabled_nodes;
+#endif
+}
+
+/*
+ * 18: the sort of a merge join's outer side may be an incremental one, if it is told
+ * how many of the columns are in order already.
+ *
+ * A merge join whose outer path is sorted by outersortkeys, unless NIL, and whose inner
+ * path comes in order.
+ */
+typedef struct GpuSortMergeJoin
+{
+	PlannerInfo *root;
+	RelOptInfo *joinrel;
+	JoinType	jointype;
+	JoinPathExtraData *extra;
+	Path	   *outer;
+	Path	   *inner;
+	List	   *mergeclauses;
+	List	   *outersortkeys;
+	List	   *pathkeys;		/* of the result */
+} GpuSortMergeJoin;
+
+static inline MergePath *
+gpusort_create_mergejoin_path(const GpuSortMergeJoin *join)
+{
+	JoinCostWorkspace workspace;
+
+#if PG_VERSION_NUM >= 180000
+	initial_cost_mergejoin(join->root, &workspace, join->jointype, join->mergeclauses,
+						   join->outer, join->inner, join->outersortkeys, NIL, 0, join->extra);
+	return create_mergejoin_path(join->root, join->joinrel, join->jointype, &workspace,
+								 join->extra, join->outer, join->inner,
+								 join->extra->restrictlist, join->pathkeys, NULL,
+								 join->mergeclauses, join->outersortkeys, NIL, 0);
+#else
+	initial_cost_mergejoin(join->root, &workspace, join->jointype, join->mergeclauses,
+						   join->outer, join->inner, join->outersortkeys, NIL, join->extra);
+	return create_mergejoin_path(join->root, join->joinrel, join->jointype, &workspace,
+								 join->extra, join->outer, join->inner,
+								 join->extra->restrictlist, join->pathkeys, NULL,
+								 join->mergeclauses, join->outersortkeys, NIL);
+#endif
+}
+
+/*
+ * 16: antijoins may have their sides exchanged; 18: semijoins, too, but only hash joins can do that.
+ *
+ * Can a merge join be of this type, and will it return inner rows without a partner?
+ */
+static inline bool
+gpusort_returns_inner_rows(JoinType jointype)
+{
+#if PG_VERSION_NUM >= 160000
+	if (jointype == JOIN_RIGHT_ANTI)
+		return true;
+#endif
+	return jointype == JOIN_RIGHT || jointype == JOIN_FULL;
+}
+
+static inline bool
+gpusort_is_right_anti(JoinType jointype)
+{
+#if PG_VERSION_NUM >= 160000
+	return jointype == JOIN_RIGHT_ANTI;
+#else
+	return false;
+#endif
+}
+
+static inline bool
+gpusort_is_mergeable(JoinType jointype)
+{
+	return jointype == JOIN_INNER || jointype == JOIN_LEFT || jointype == JOIN_SEMI ||
+		jointype == JOIN_ANTI || gpusort_returns_inner_rows(jointype);
+}
+
+/*
+ * 19: since semijoins are made otherwise, the path of a Unique node has the plain name.
+ */
+#if PG_VERSION_NUM >= 190000
+#define T_UpperUniquePath	T_UniquePath
+#define UpperUniquePath		UniquePath
+#endif
+
+static inline Path *
+gpusort_make_unique_path(PlannerInfo *root, RelOptInfo *rel, Path *input, int ncolumns, double rows)
+{
+#if PG_VERSION_NUM >= 190000
+	return (Path *) create_unique_path(root, rel, input, ncolumns, rows);
+#else
+	return (Path *) create_upper_unique_path(root, rel, input, ncolumns, rows);
+#endif
+}
+
+/*
+ * 18: INTERSECT and EXCEPT merge two inputs, where before their rows were appended, each with a mark.
+ *
+ * Of a SetOp's path: its inputs, a List of Path; its columns' clauses.
+ */
+static inline bool
+gpusort_setop_is_appended(void)
+{
+#if PG_VERSION_NUM >= 180000
+	return false;
+#else
+	return true;
+#endif
+}
+
+static inline List *
+gpusort_setop_inputs(const SetOpPath *setop)
+{
+#if PG_VERSION_NUM >= 180000
+	return list_make2(setop->leftpath, setop->rightpath);
+#else
+	return list_make1(setop->subpath);
+#endif
+}
+
+static inline List *
+gpusort_setop_clauses(const SetOpPath *setop)
+{
+#if PG_VERSION_NUM >= 180000
+	return setop->groupList;
+#else
+	return setop->distinctList;
+#endif
+}
+
+/*
+ * A path that does the same with sorted inputs, of whose groups it has a fraction.
+ */
+static inline Path *
+gpusort_make_setop_path(PlannerInfo *root, RelOptInfo *rel, const SetOpPath *setop, List *inputs,
+						double fraction)
+{
+	double		groups = Max(setop->numGroups * fraction, 1);
+	double		rows = Max(setop->path.rows * fraction, 1);
+	SetOpPath  *path;
+
+#if PG_VERSION_NUM >= 180000
+	path = create_setop_path(root, rel, linitial(inputs), lsecond(inputs), setop->cmd, SETOP_SORTED,
+							 setop->groupList, groups, rows);
+	path->path.parallel_workers = ((const Path *) linitial(inputs))->parallel_workers;
+#else
+	path = create_setop_path(root, rel, linitial(inputs), setop->cmd, SETOP_SORTED,
+							 setop->distinctList, setop->flagColIdx, -1, groups, rows);
+#endif
+	return &path->path;
+}
+
+/*
+ * 19: the paths of an Append are passed together.
+ *
+ * An Append of paths, partial ones for so many workers unless 0.
+ */
+static inline Path *
+gpusort_create_append_path(PlannerInfo *root, RelOptInfo *rel, List *paths, int workers)
+{
+	List	   *whole = workers == 0 ? paths : NIL;
+	List	   *partial = workers == 0 ? NIL : paths;
+	bool		aware = workers > 0 && enable_parallel_append;
+
+#if PG_VERSION_NUM >= 190000
+	AppendPathInput input = {.subpaths = whole, .partial_subpaths = partial};
+
+	return (Path *) create_append_path(root, rel, input, NIL, NULL, workers, aware, -1);
+#else
+	return (Path *) create_append_path(root, rel, whole, partial, NIL, NULL, workers, aware, -1);
+#endif
+}
+
+/*
+ * 18: the number of disabled nodes below is passed on.
+ *
+ * What a sort of PostgreSQL's costs without its input.
+ */
+static inline Cost
+gpusort_core_sort_cost(PlannerInfo *root, List *pathkeys, double rows, int width)
+{
+	Path		path = {.type = T_Path};
+
+#if PG_VERSION_NUM >= 180000
+	cost_sort(&path, root, pathkeys, 0, 0, rows, width, 0, work_mem, -1);
+#else
+	cost_sort(&path, root, pathkeys, 0, rows, width, 0, work_mem, -1);
+#endif
+	return path.total_cost;
+}
+
+#endif							/* GPUSORT_PG_COMPAT_PATHS_H */

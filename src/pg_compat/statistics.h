@@ -1,0 +1,45 @@
+/*
+ * statistics.h
+ *		Differences of PostgreSQL's versions: cumulative statistics.
+ */
+#ifndef GPUSORT_PG_COMPAT_STATISTICS_H
+#define GPUSORT_PG_COMPAT_STATISTICS_H
+
+#include "postgres.h"
+
+#include "storage/proc.h"
+
+/*
+ * 17: processes that use shared memory have a number of their own.
+ */
+static inline int
+gpusort_proc_number(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return MyProcNumber;
+#else
+	return MyProc->pgprocno;
+#endif
+}
+
+/*
+ * 18: extensions have kinds of statistics of their own.  19: whoever fetches one may be told to
+ * free it, which goes with the context anyway.
+ */
+#if PG_VERSION_NUM >= 180000
+#define GPUSORT_HAS_STATISTICS_KINDS
+
+#include "utils/pgstat_internal.h"
+
+static inline const void *
+gpusort_fetch_statistics(PgStat_Kind kind, Oid database, uint64 object)
+{
+#if PG_VERSION_NUM >= 190000
+	return pgstat_fetch_entry(kind, database, object, NULL);
+#else
+	return pgstat_fetch_entry(kind, database, object);
+#endif
+}
+#endif
+
+#endif							/* GPUSORT_PG_COMPAT_STATISTICS_H */

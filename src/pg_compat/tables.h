@@ -1,0 +1,169 @@
+/*
+ * tables.h
+ *		Differences of PostgreSQL's versions: reading tables, adding to them, CLUSTER.
+ */
+#ifndef GPUSORT_PG_COMPAT_TABLES_H
+#define GPUSORT_PG_COMPAT_TABLES_H
+
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "commands/progress.h"
+#include "executor/executor.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+
+/*
+ * 19: a scan can be told what it is for.
+ */
+static inline TableScanDesc
+gpusort_beginscan_parallel(Relation heap, ParallelTableScanDesc scan)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_beginscan_parallel(heap, scan, SO_NONE);
+#else
+	return table_beginscan_parallel(heap, scan);
+#endif
+}
+
+/*
+ * 19: scans have flags.
+ */
+static inline TableScanDesc
+gpusort_table_beginscan(Relation table, Snapshot snapshot)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_beginscan(table, snapshot, 0, NULL, SO_NONE);
+#else
+	return table_beginscan(table, snapshot, 0, NULL);
+#endif
+}
+
+/* Was a relation created, or given a new file, by this transaction?  It is locked against all others then. */
+static inline bool
+gpusort_relation_is_new(Relation relation)
+{
+#if PG_VERSION_NUM >= 160000
+	SubTransactionId new_file = relation->rd_firstRelfilelocatorSubid;
+#else
+	SubTransactionId new_file = relation->rd_firstRelfilenodeSubid;
+#endif
+
+	return relation->rd_createSubid != InvalidSubTransactionId || new_file != InvalidSubTransactionId;
+}
+
+/*
+ * 16: relations grow by many blocks at a time.  The buffers are valid and not pinned.
+ */
+static inline void
+gpusort_extend_relation(Relation relation, BufferAccessStrategy strategy, BlockNumber *blocks, int count)
+{
+#if PG_VERSION_NUM >= 160000
+	Buffer		buffers[64];
+
+	while (count > 0)
+	{
+		uint32		got;
+		BlockNumber first = ExtendBufferedRelBy(BMR_REL(relation), MAIN_FORKNUM, strategy, 0,
+												Min(count, lengthof(buffers)), buffers, &got);
+
+		for (uint32 i = 0; i < got; i++)
+		{
+			*blocks++ = first + i;
+			ReleaseBuffer(buffers[i]);
+		}
+		count -= got;
+	}
+#else
+	bool		is_shared = !RELATION_IS_LOCAL(relation);
+
+	if (is_shared)
+		LockRelationForExtension(relation, ExclusiveLock);
+	for (int i = 0; i < count; i++)
+	{
+		Buffer		buffer = ReadBufferExtended(relation, MAIN_FORKNUM, P_NEW, RBM_NORMAL, strategy);
+
+		blocks[i] = BufferGetBlockNumber(buffer);
+		ReleaseBuffer(buffer);
+	}
+	if (is_shared)
+		UnlockRelationForExtension(relation, ExclusiveLock);
+#endif
+}
+
+/*
+ * 16: there are more questions.  19: they are flags.
+ */
+static inline List *
+gpusort_insert_index_tuples(ResultRelInfo *target, TupleTableSlot *slot, EState *estate)
+{
+#if PG_VERSION_NUM >= 190000
+	return ExecInsertIndexTuples(target, estate, 0, slot, NIL, NULL);
+#elif PG_VERSION_NUM >= 160000
+	return ExecInsertIndexTuples(target, slot, estate, false, false, NULL, NIL, false);
+#else
+	return ExecInsertIndexTuples(target, slot, estate, false, false, NULL, NIL);
+#endif
+}
+
+/*
+ * 17: the statement that wants an index rebuilt can be told to event triggers.
+ */
+static inline void
+gpusort_reindex(Oid index, char persistence)
+{
+	ReindexParams params = {0};
+
+#if PG_VERSION_NUM >= 170000
+	reindex_index(NULL, index, false, persistence, &params);
+#else
+	reindex_index(index, false, persistence, &params);
+#endif
+}
+
+/*
+ * 19: CLUSTER is a kind of REPACK.
+ */
+#if PG_VERSION_NUM >= 190000
+#define T_ClusterStmt	T_RepackStmt
+#define ClusterStmt		RepackStmt
+#endif
+
+/*
+ * 19: a table may be copied as a snapshot sees it, while others write to it (REPACK CONCURRENTLY);
+ * and what shows the progress of CLUSTER has the names of REPACK.
+ *
+ * The parameters of a table access method's relation_copy_for_cluster(), and what it passes on.
+ */
+#if PG_VERSION_NUM >= 190000
+#define GPUSORT_COPY_FOR_CLUSTER_PARAMETERS \
+	Relation old_heap, Relation new_heap, Relation index, bool use_sort, \
+	TransactionId oldest_xmin, Snapshot snapshot, TransactionId *freeze_xid, \
+	MultiXactId *freeze_multi, double *num_tuples, double *tups_vacuumed, \
+	double *tups_recently_dead
+#define GPUSORT_COPY_FOR_CLUSTER_ARGUMENTS \
+	old_heap, new_heap, index, use_sort, oldest_xmin, snapshot, freeze_xid, freeze_multi, \
+	num_tuples, tups_vacuumed, tups_recently_dead
+#define GPUSORT_COPY_IS_CONCURRENT	(snapshot != NULL)
+#define PROGRESS_CLUSTER_PHASE		PROGRESS_REPACK_PHASE
+#define PROGRESS_CLUSTER_PHASE_SEQ_SCAN_HEAP	PROGRESS_REPACK_PHASE_SEQ_SCAN_HEAP
+#define PROGRESS_CLUSTER_PHASE_SORT_TUPLES		PROGRESS_REPACK_PHASE_SORT_TUPLES
+#define PROGRESS_CLUSTER_PHASE_WRITE_NEW_HEAP	PROGRESS_REPACK_PHASE_WRITE_NEW_HEAP
+#define PROGRESS_CLUSTER_TOTAL_HEAP_BLKS		PROGRESS_REPACK_TOTAL_HEAP_BLKS
+#define PROGRESS_CLUSTER_HEAP_BLKS_SCANNED		PROGRESS_REPACK_HEAP_BLKS_SCANNED
+#define PROGRESS_CLUSTER_HEAP_TUPLES_SCANNED	PROGRESS_REPACK_HEAP_TUPLES_SCANNED
+#define PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN	PROGRESS_REPACK_HEAP_TUPLES_INSERTED
+#else
+#define GPUSORT_COPY_FOR_CLUSTER_PARAMETERS \
+	Relation old_heap, Relation new_heap, Relation index, bool use_sort, \
+	TransactionId oldest_xmin, TransactionId *freeze_xid, MultiXactId *freeze_multi, \
+	double *num_tuples, double *tups_vacuumed, double *tups_recently_dead
+#define GPUSORT_COPY_FOR_CLUSTER_ARGUMENTS \
+	old_heap, new_heap, index, use_sort, oldest_xmin, freeze_xid, freeze_multi, \
+	num_tuples, tups_vacuumed, tups_recently_dead
+#define GPUSORT_COPY_IS_CONCURRENT	false
+#endif
+
+#endif							/* GPUSORT_PG_COMPAT_TABLES_H */
