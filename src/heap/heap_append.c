@@ -178,23 +178,12 @@ log_page(GpuSortAppendTarget *target, Buffer buffer, bool decode_end)
 	PageSetLSN(page, end_of_record);
 }
 
-/* Let each tuple lead to itself. */
-static void
-set_ctids(Page page, BlockNumber block)
-{
-	OffsetNumber last = PageGetMaxOffsetNumber(page);
-
-	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
-		ItemPointerSet(&((HeapTupleHeader) PageGetItem(page, PageGetItemId(page, offset)))->t_ctid,
-					   block, offset);
-}
-
 static void
 write_page(GpuSortAppend *append, int i, bool decode_end)
 {
 	Buffer		buffer = lock_block(append, &append->blocks[i]);
 
-	set_ctids((Page) append->pages[i], append->blocks[i]);
+	gpusort_heap_page_set_ctids(append->pages[i], append->blocks[i]);
 	START_CRIT_SECTION();
 	memcpy(BufferGetPage(buffer), append->pages[i], BLCKSZ);
 	MarkBufferDirty(buffer);

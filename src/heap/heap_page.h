@@ -58,4 +58,19 @@ gpusort_heap_page_seal(GpuSortHeapPage *page)
 	((PageHeader) page->data)->pd_upper = page->upper;
 }
 
+/* Once it is known which block a sealed page is, each tuple is to lead to itself. */
+static inline void
+gpusort_heap_page_set_ctids(char *data, BlockNumber block)
+{
+	Page		page = (Page) data;
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
+	{
+		HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, offset));
+
+		ItemPointerSet(&tuple->t_ctid, block, offset);
+	}
+}
+
 #endif							/* GPUSORT_HEAP_PAGE_H */

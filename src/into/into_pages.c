@@ -130,19 +130,6 @@ gpusort_into_drop_pages(GpuSortIntoPages *pages)
 		gpusort_storage_free_page(pages->storage, pages->pages[--pages->count].data);
 }
 
-/* Let all tuples of the page lead to themselves. */
-static void
-set_ctids(GpuSortHeapPage *page, BlockNumber block)
-{
-	for (OffsetNumber i = 1; i <= page->nitems; i++)
-	{
-		ItemId		item = PageGetItemId((Page) page->data, i);
-		HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem((Page) page->data, item);
-
-		ItemPointerSet(&tuple->t_ctid, block, i);
-	}
-}
-
 void
 gpusort_into_write_pages(GpuSortIntoPages *pages, BlockNumber first)
 {
@@ -151,7 +138,7 @@ gpusort_into_write_pages(GpuSortIntoPages *pages, BlockNumber first)
 		GpuSortHeapPage *page = &pages->pages[i];
 
 		gpusort_heap_page_seal(page);
-		set_ctids(page, first + i);
+		gpusort_heap_page_set_ctids(page->data, first + i);
 		gpusort_storage_put_page(pages->storage, first + i, page->data);
 	}
 	pages->count = 0;

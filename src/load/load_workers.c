@@ -26,6 +26,7 @@
 #include "parse/gs_chunk.h"
 #include "pg_compat/copy.h"
 #include "settings.h"
+#include "shared_chunk.h"
 #include "worker_start.h"
 
 /* A worker is worth it for so many chunks. */
@@ -70,15 +71,6 @@ gpusort_load_workers(const GpuSortLoadState *state, uint64 chunks)
 	return Min(max_parallel_maintenance_workers, chunks);
 }
 
-static void *
-make_piece(ParallelContext *context, uint64 key, Size bytes)
-{
-	void	   *piece = shm_toc_allocate(context->toc, bytes);
-
-	shm_toc_insert(context->toc, key, piece);
-	return piece;
-}
-
 /* Make what the workers find; false: there is no shared memory. */
 static bool
 make_shared_memory(LoadTeam *team)
@@ -98,12 +90,12 @@ make_shared_memory(LoadTeam *team)
 	shm_toc_estimate_keys(&context->estimator, lengthof(bytes));
 	if (!gpusort_init_parallel_context(context))
 		return false;
-	memcpy(make_piece(context, KEY_TASK, bytes[0]), task, bytes[0]);
-	team->share = make_piece(context, KEY_SHARE, bytes[1]);
+	memcpy(gpusort_make_chunk(context, KEY_TASK, bytes[0]), task, bytes[0]);
+	team->share = gpusort_make_chunk(context, KEY_SHARE, bytes[1]);
 	gpusort_share_init(team->share, nchunks);
-	strcpy(make_piece(context, KEY_QUERY, bytes[2]), query);
-	team->wal_usage = make_piece(context, KEY_WAL_USAGE, bytes[3]);
-	team->buffer_usage = make_piece(context, KEY_BUFFER_USAGE, bytes[4]);
+	strcpy(gpusort_make_chunk(context, KEY_QUERY, bytes[2]), query);
+	team->wal_usage = gpusort_make_chunk(context, KEY_WAL_USAGE, bytes[3]);
+	team->buffer_usage = gpusort_make_chunk(context, KEY_BUFFER_USAGE, bytes[4]);
 	return true;
 }
 

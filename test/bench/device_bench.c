@@ -29,8 +29,6 @@
 
 #include "bench_host.h"
 #include "device_bench.h"
-#include "engine/simulated/gs_simulated_device.h"
-#include "gs_cuda.h"
 
 #define MAX_LIST		16
 #define MAX_REPEATS		99
@@ -208,32 +206,6 @@ greatest(const list *l)
 	return most;
 }
 
-static gs_device *
-open_device(unsigned index, uint64_t most_rows)
-{
-	char		error[256] = "no memory";
-	gs_device  *device;
-	unsigned	ngpus;
-
-	if (opt.host)
-		device = gs_simulated_device_open(index, opt.arena_bytes > 0 ? opt.arena_bytes :
-										  most_rows * 64 + ((size_t) 256 << 20), 0);
-	else
-	{
-		ngpus = opt.same_gpu ? 1 : gs_cuda_count();
-		device = gs_cuda_device_open(index, ngpus == 0 ? 0 : (int) (index % ngpus),
-									 opt.arena_bytes,
-									 opt.same_gpu ? 80 / (unsigned) greatest(&opt.devices) : 0,
-									 error, sizeof(error));
-	}
-	if (device == NULL)
-	{
-		fprintf(stderr, "cannot open device %u: %s\n", index, error);
-		exit(1);
-	}
-	return device;
-}
-
 static void
 open_devices(uint64_t most_rows)
 {
@@ -241,43 +213,13 @@ open_devices(uint64_t most_rows)
 
 	if (ndevices > GS_MAX_DEVICES)
 		usage();
-	all_devices.ndevices = (unsigned) ndevices;
-	for (unsigned d = 0; d < ndevices; d++)
-	{
-		all_devices.devices[d] = open_device(d, most_rows);
-		all_devices.devices[d]->ops->keep_trace(all_devices.devices[d], true);
-	}
-	if (!opt.host)
-		bench_must(all_devices.devices[0],
-				   gs_cuda_group_connect(all_devices.devices, all_devices.ndevices), "connect");
-}
-
-static void *
-allocate_registered(size_t bytes)
-{
-	gs_device  *device = all_devices.devices[0];
-	void	   *memory = bench_allocate(bytes);
-
-	bench_must(device, device->ops->host_register(device, memory, bytes), "host_register");
-	return memory;
-}
-
-/* Ends the program unless the status is GS_OK. */
-static void
-must_job(gs_status status, const char *message)
-{
-	if (status == GS_OK)
-		return;
-	fprintf(stderr, "%s (%s)\n", gs_status_text(status), message == NULL ? "" : message);
-	exit(1);
-}
-
-static void
-read_spans(const gs_group *group)
-{
-	for (unsigned d = 0; d < group->ndevices; d++)
-		spans[d].count = group->devices[d]->ops->read_trace(group->devices[d], spans[d].spans,
-														   BENCH_MAX_SPANS);
+	bench_group_open(&all_devices, &(bench_group_options) {
+		.host = opt.host,
+		.same_gpu = opt.same_gpu,
+		.ndevices = (unsigned) ndevices,
+		.arena_bytes = opt.arena_bytes,
+		.host_arena_bytes = most_rows * 64 + ((size_t) 256 << 20),
+	});
 }
 
 /* One sort; its milliseconds. */
@@ -296,15 +238,12 @@ sort_once(gs_group *group, uint64_t nrows, bool bytes, gs_device_result *result)
 		.ids = {&id_part, 63},
 		.equal = {opt.equal ? &equal_part : NULL, 63},
 	};
-	const char *message = NULL;
 	gs_device_job *job;
-	uint64_t	ready = 0;
 	double		begin;
 
-	for (unsigned d = 0; d < group->ndevices; d++)
-		bench_must(group->devices[d], group->devices[d]->ops->reset(group->devices[d]), "reset");
+	bench_group_reset(group);
 	begin = bench_now_ms();
-	must_job(gs_device_begin(group, 1, nrows, &job), NULL);
+	job = bench_job_begin(group, nrows);
 	if (opt.feed)
 	{
 		for (uint64_t segment = 0; segment < nrows >> GS_SEGMENT_SHIFT; segment++)
@@ -313,12 +252,9 @@ sort_once(gs_group *group, uint64_t nrows, bool bytes, gs_device_result *result)
 			bench_finish(group->devices[d], GS_QUEUE_WORK);
 		begin = bench_now_ms();
 	}
-	must_job(gs_device_run(job, &args, result, &message), message);
-	while (ready < nrows)
-		must_job(gs_device_wait(job, &ready, &message), message);
+	bench_job_run(job, &args, result);
 	begin = bench_now_ms() - begin;
-	read_spans(group);
-	gs_device_end(job);
+	bench_job_end(job, group, spans);
 	return begin;
 }
 
@@ -484,10 +420,10 @@ main(int argc, char **argv)
 	if (most_rows > UINT32_MAX)
 		usage();
 	open_devices(most_rows);
-	words = allocate_registered(most_rows * sizeof(*words));
-	ids = allocate_registered(most_rows * sizeof(*ids));
+	words = bench_group_allocate(&all_devices, most_rows * sizeof(*words));
+	ids = bench_group_allocate(&all_devices, most_rows * sizeof(*ids));
 	if (opt.equal)
-		equal = allocate_registered((most_rows / 64 + 1) * sizeof(*equal));
+		equal = bench_group_allocate(&all_devices, (most_rows / 64 + 1) * sizeof(*equal));
 	speeds = bench_links(all_devices.devices, all_devices.ndevices, words,
 						 most_rows * sizeof(*words));
 	print_head(stdout);
@@ -502,7 +438,6 @@ main(int argc, char **argv)
 	for (unsigned r = 0; r < opt.rows.count; r++)
 		for (unsigned k = 0; k < opt.keys.count; k++)
 			run_keys(opt.rows.values[r], (bench_keys) opt.keys.values[k]);
-	for (unsigned d = 0; d < all_devices.ndevices; d++)
-		all_devices.devices[d]->ops->close(all_devices.devices[d]);
+	bench_group_close(&all_devices);
 	return 0;
 }

@@ -40,6 +40,31 @@ typedef struct bench_spans
 	gs_span_time spans[BENCH_MAX_SPANS];
 } bench_spans;
 
+/* Which devices a group has. */
+typedef struct bench_group_options
+{
+	bool		host;			/* simulated ones */
+	bool		same_gpu;		/* the first GPU, again and again */
+	unsigned	ndevices;
+	size_t		arena_bytes;	/* 0: as much as there is, host_arena_bytes of simulated ones */
+	size_t		host_arena_bytes;
+} bench_group_options;
+
+/* Open the devices, which keep traces; ends the program if that fails. */
+extern void bench_group_open(gs_group *group, const bench_group_options *options);
+extern void bench_group_close(gs_group *group);
+
+/* Memory as of bench_allocate() that the devices were told of. */
+extern void *bench_group_allocate(const gs_group *group, size_t bytes);
+
+/* Let go of what earlier jobs had. */
+extern void bench_group_reset(const gs_group *group);
+
+/* A job of one plane, until its last id is in place; its traces are read at the end. */
+extern gs_device_job *bench_job_begin(gs_group *group, uint64_t nrows);
+extern void bench_job_run(gs_device_job *job, const gs_device_args *args, gs_device_result *result);
+extern void bench_job_end(gs_device_job *job, const gs_group *group, bench_spans *spans);
+
 /* Ends the program with device->error unless the status is GS_OK. */
 extern void bench_must(gs_device *device, gs_status status, const char *what);
 

@@ -33,7 +33,6 @@
 #include "bench_host.h"
 #include "device_bench.h"
 #include "engine/gs_merged.h"
-#include "engine/simulated/gs_simulated_device.h"
 #include "gs_cuda.h"
 #include "keys.h"
 
@@ -372,49 +371,19 @@ usage(void)
 }
 
 static void
-must_job(gs_status status, const char *message)
-{
-	if (status == GS_OK)
-		return;
-	fprintf(stderr, "%s (%s)\n", gs_status_text(status), message == NULL ? "" : message);
-	exit(1);
-}
-
-static void *
-allocate_registered(size_t bytes)
-{
-	gs_device  *device = group.devices[0];
-	void	   *memory = bench_allocate(bytes);
-
-	bench_must(device, device->ops->host_register(device, memory, bytes), "host_register");
-	return memory;
-}
-
-static void
 open_devices(uint64_t most_rows)
 {
-	char		error[256] = "no memory";
-	unsigned	ngpus = opt.host || opt.same_gpu ? 1 : gs_cuda_count();
-
 	if (opt.devices == 0)
-		opt.devices = ngpus > 0 ? ngpus : 1;
-	group.ndevices = opt.devices;
-	for (unsigned d = 0; d < opt.devices; d++)
-	{
-		group.devices[d] = opt.host ?
-			gs_simulated_device_open(d, opt.arena_bytes > 0 ? opt.arena_bytes :
-									 2 * most_rows * 64 + ((size_t) 256 << 20), 0) :
-			gs_cuda_device_open(d, ngpus == 0 ? 0 : (int) (d % ngpus), opt.arena_bytes,
-								opt.same_gpu ? 80 / opt.devices : 0, error, sizeof(error));
-		if (group.devices[d] == NULL)
-		{
-			fprintf(stderr, "cannot open device %u: %s\n", d, error);
-			exit(1);
-		}
-		group.devices[d]->ops->keep_trace(group.devices[d], true);
-	}
-	if (!opt.host)
-		bench_must(group.devices[0], gs_cuda_group_connect(group.devices, group.ndevices), "connect");
+		opt.devices = opt.host || opt.same_gpu ? 1 : gs_cuda_count();
+	if (opt.devices == 0)
+		opt.devices = 1;
+	bench_group_open(&group, &(bench_group_options) {
+		.host = opt.host,
+		.same_gpu = opt.same_gpu,
+		.ndevices = opt.devices,
+		.arena_bytes = opt.arena_bytes,
+		.host_arena_bytes = 2 * most_rows * 64 + ((size_t) 256 << 20),
+	});
 }
 
 /* The segments of both sides, as one plane's. */
@@ -449,22 +418,14 @@ sort_once(const gs_sides *sides, found *f)
 		.ids = {&id_part, 63},
 		.equal = {&equal_part, 63},
 	};
-	const char *message = NULL;
 	gs_device_job *job;
-	uint64_t	ready = 0;
 
-	for (unsigned d = 0; d < group.ndevices; d++)
-		bench_must(group.devices[d], group.devices[d]->ops->reset(group.devices[d]), "reset");
+	bench_group_reset(&group);
 	f->device_ms = bench_now_ms();
-	must_job(gs_device_begin(&group, 1, nrows, &job), NULL);
-	must_job(gs_device_run(job, &args, &f->result, &message), message);
-	while (ready < nrows)
-		must_job(gs_device_wait(job, &ready, &message), message);
+	job = bench_job_begin(&group, nrows);
+	bench_job_run(job, &args, &f->result);
 	f->device_ms = bench_now_ms() - f->device_ms;
-	for (unsigned d = 0; d < group.ndevices; d++)
-		spans[d].count = group.devices[d]->ops->read_trace(group.devices[d], spans[d].spans,
-														   BENCH_MAX_SPANS);
-	gs_device_end(job);
+	bench_job_end(job, &group, spans);
 	free(parts);
 }
 
@@ -650,10 +611,10 @@ main(int argc, char **argv)
 		usage();
 	open_devices(most);
 	for (unsigned side = 0; side < 2; side++)
-		keys[side] = allocate_registered(most * sizeof(*keys[0]));
-	rest = allocate_registered(2 * GS_SEGMENT_ROWS * sizeof(*rest));
-	ids = allocate_registered(2 * most * sizeof(*ids));
-	equal = allocate_registered((2 * most / 64 + 1) * sizeof(*equal));
+		keys[side] = bench_group_allocate(&group, most * sizeof(*keys[0]));
+	rest = bench_group_allocate(&group, 2 * GS_SEGMENT_ROWS * sizeof(*rest));
+	ids = bench_group_allocate(&group, 2 * most * sizeof(*ids));
+	equal = bench_group_allocate(&group, (2 * most / 64 + 1) * sizeof(*equal));
 	partners = bench_allocate(most * sizeof(*partners));
 	speeds = bench_links(group.devices, group.ndevices, keys[0], most * sizeof(*keys[0]));
 	print_head();
@@ -663,7 +624,6 @@ main(int argc, char **argv)
 			side_rows = opt.rows[r];
 			run_case(&cases[opt.cases[i]]);
 		}
-	for (unsigned d = 0; d < group.ndevices; d++)
-		group.devices[d]->ops->close(group.devices[d]);
+	bench_group_close(&group);
 	return 0;
 }
