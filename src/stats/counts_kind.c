@@ -11,6 +11,7 @@
 
 #ifdef GPUSORT_HAS_STATISTICS_KINDS
 
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/pgstat_internal.h"
 #include "utils/timestamp.h"
