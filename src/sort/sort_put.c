@@ -8,11 +8,6 @@
  * that come straight from a page (sort_input.c) are not deformed at all if the
  * sort columns lie where they always lie.  Rows that are put together in the row
  * store have their keys looked up there.
- *
- * Byte strings keep their first word in the plane and a reference to the whole.
- * A string that lies in the source tuple is referred to where the tuple was
- * copied to; one that the codec made (a collation's sort key, a detoasted
- * value) is appended to the row store if the word does not say it all.
  */
 #include "postgres.h"
 
@@ -25,6 +20,7 @@
 #include "pg_compat.h"
 #include "settings.h"
 #include "sort/dead_rows.h"
+#include "sort/key_put.h"
 #include "sort/key_strings.h"
 #include "sort/row_store.h"
 #include "sort/row_store_columns.h"
@@ -39,138 +35,6 @@
 
 #define FAULT_ROW		100
 
-/* The bitmap of nulls appears with a column's first null, row `id`. */
-static bool
-begin_nulls(GpuSort *sort, GpuSortColumn *column, uint32 id)
-{
-	int			role = GPUSORT_PLANE_ROLE(column - sort->keys.columns, GPUSORT_NULLS_ROLE);
-	GpuSortRange *range = gpusort_acquire_bitmap(sort, role);
-
-	if (range == NULL)
-		return false;
-	/* later words are cleared when their first row arrives (put_keys) */
-	memset(range->base, 0, (id / 64 + 1) * sizeof(uint64));
-	column->nulls = range;
-	gpusort_set_rows_end(sort);
-	return true;
-}
-
-/*
- * Mark row `id` null in the column.  The engine does not look at its words; the
- * refinement of nulls that tie finds an empty string and zeros.
- */
-static bool
-put_null(GpuSort *sort, GpuSortColumn *column, uint32 id)
-{
-	if (column->nulls == NULL && !begin_nulls(sort, column, id))
-		return false;
-	RANGE_U64(column->nulls)[id >> 6] |= UINT64CONST(1) << (id & 63);
-	if (column->bytes != GPUSORT_BYTES_NONE)
-	{
-		RANGE_U64(column->prefix)[id] = 0;
-		RANGE_U64(column->refs)[id] = 0;
-	}
-	for (int w = 0; w < column->nwords; w++)
-		RANGE_U64(column->words[w])[id] = 0;
-	return true;
-}
-
-/*
- * Have a string in the row store: in the stored tuple, if it lies in the tuple
- * that was copied, else in a copy of its own.
- */
-static bool
-keep_string(GpuSort *sort, const GpuSortKey *key, const GpuSortStoredRow *row, size_t *offset)
-{
-	if (unlikely(key->len > KEY_REF_MAX_LENGTH))
-	{
-		sort->keys.value_refused = true;
-		return false;
-	}
-	if (row->source != NULL && key->data >= row->source &&
-		key->data + key->len <= row->source + row->source_len)
-	{
-		*offset = row->copy + (key->data - row->source) - sort->rows.places.base;
-		return true;
-	}
-	if (!gpusort_row_store_reserve(sort, key->len, offset))
-		return false;
-	memcpy(sort->rows.places.base + *offset, key->data, key->len);
-	return true;
-}
-
-/* Store the first word of row `id`, and the string that its key is made of. */
-static bool
-put_lazy(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key,
-		 const GpuSortStoredRow *row)
-{
-	size_t		offset;
-
-	if (!keep_string(sort, key, row, &offset))
-		return false;
-	RANGE_U64(column->prefix)[id] = key->prefix ^ column->flip;
-	RANGE_U64(column->refs)[id] = KEY_REF(offset, key->len);
-	column->facts.long_keys = true;
-	column->facts.common_len = 0;
-	return true;
-}
-
-/* Store a byte string key of row `id`. */
-static bool
-put_bytes(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key,
-		  const GpuSortStoredRow *row)
-{
-	uint64		ref = 0;
-
-	RANGE_U64(column->prefix)[id] = bytes_word(column->bytes, key->data, key->len, 0) ^
-		column->flip;
-
-	if (bytes_continue(column->bytes, key->len, 0))
-	{
-		size_t		offset;
-
-		if (!keep_string(sort, key, row, &offset))
-			return false;
-		ref = KEY_REF(offset, key->len);
-		column->facts.long_keys = true;
-		if (column->facts.common_len > 0)
-			gpusort_note_common_prefix(&column->facts, sort->rows.places.base, ref, key->data,
-									   key->len);
-	}
-	else
-	{
-		/* a complete key lies in its word, which serves as its string too */
-		ref = key->len;
-		column->facts.common_len = 0;
-	}
-	RANGE_U64(column->refs)[id] = ref;
-	return true;
-}
-
-/* Encode one sort column's value of a row that is in the row store. */
-static pg_noinline bool
-put_key(GpuSort *sort, GpuSortColumn *column, uint32 id, Datum value, bool is_null,
-		const GpuSortStoredRow *row)
-{
-	GpuSortKey	key;
-
-	if (column->nulls != NULL && (id & 63) == 0)
-		RANGE_U64(column->nulls)[id >> 6] = 0;
-	if (is_null)
-		return put_null(sort, column, id);
-	if (unlikely(!column->encoder.codec->encode(&column->encoder, value, &key)))
-	{
-		sort->keys.value_refused = true;
-		return false;
-	}
-	if (column->bytes != GPUSORT_BYTES_NONE &&
-		unlikely(!(column->lazy ? put_lazy : put_bytes) (sort, column, id, &key, row)))
-		return false;
-	for (int w = 0; w < column->nwords; w++)
-		RANGE_U64(column->words[w])[id] = key.words[w] ^ column->flip;
-	return true;
-}
-
 /* Encode the sort columns from a slot that holds the row's values. */
 static bool
 put_slot_keys(GpuSort *sort, TupleTableSlot *slot, const GpuSortStoredRow *row, uint32 id)
@@ -181,7 +45,7 @@ put_slot_keys(GpuSort *sort, TupleTableSlot *slot, const GpuSortStoredRow *row, 
 		GpuSortColumn *column = &sort->keys.columns[i];
 		int			att = column->attno - 1;
 
-		if (!put_key(sort, column, id, slot->tts_values[att], slot->tts_isnull[att], row))
+		if (!gpusort_put_key(sort, column, id, slot->tts_values[att], slot->tts_isnull[att], row))
 			return false;
 	}
 	return true;
@@ -209,37 +73,9 @@ put_index_keys(GpuSort *sort, const Datum *values, const bool *isnull,
 			value = values[i];
 			is_null = isnull[i];
 		}
-		if (!put_key(sort, &sort->keys.columns[i], id, value, is_null, row))
+		if (!gpusort_put_key(sort, &sort->keys.columns[i], id, value, is_null, row))
 			return false;
 	}
-	return true;
-}
-
-/*
- * The same for a value of a tuple, which is not null.  Plain integers, which dates and
- * timestamps are, too, cost no call.
- */
-static pg_always_inline bool
-put_stored_key(GpuSort *sort, GpuSortColumn *column, uint32 id, const char *value,
-			   const GpuSortStoredRow *row)
-{
-	uint64		word;
-
-	switch (column->integer_bytes)
-	{
-		case sizeof(int64):
-			word = word_from_int64(*(const int64 *) value);
-			break;
-		case sizeof(int32):
-			word = word_from_int64(*(const int32 *) value);
-			break;
-		default:
-			return put_key(sort, column, id, fetch_att(value, column->attbyval, column->attlen),
-						   false, row);
-	}
-	if (column->nulls != NULL && (id & 63) == 0)
-		RANGE_U64(column->nulls)[id >> 6] = 0;
-	RANGE_U64(column->words[0])[id] = word ^ column->flip;
 	return true;
 }
 
@@ -256,7 +92,7 @@ put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row
 
 		if (column->attlen == -1)
 			offset = att_align_pointer(offset, column->attalign, -1, data + offset);
-		if (!put_stored_key(sort, column, id, data + offset, row))
+		if (!gpusort_put_stored_key(sort, column, id, data + offset, row))
 			return false;
 	}
 	return true;
@@ -271,8 +107,8 @@ put_found_keys(GpuSort *sort, const char *const *found, uint32 id)
 		GpuSortColumn *column = &sort->keys.columns[i];
 		const char *value = found[column->attno - 1];
 
-		if (!(value == NULL ? put_key(sort, column, id, (Datum) 0, true, NULL) :
-			  put_stored_key(sort, column, id, value, NULL)))
+		if (!(value == NULL ? gpusort_put_key(sort, column, id, (Datum) 0, true, NULL) :
+			  gpusort_put_stored_key(sort, column, id, value, NULL)))
 			return false;
 	}
 	return true;
@@ -287,8 +123,8 @@ put_placed_keys(GpuSort *sort, const uint32 *offsets, const GpuSortStoredRow *ro
 		GpuSortColumn *column = &sort->keys.columns[i];
 		uint32		offset = offsets[column->attno - 1];
 
-		if (!(offset == 0 ? put_key(sort, column, id, (Datum) 0, true, row) :
-			  put_stored_key(sort, column, id, row->copy + offset, row)))
+		if (!(offset == 0 ? gpusort_put_key(sort, column, id, (Datum) 0, true, row) :
+			  gpusort_put_stored_key(sort, column, id, row->copy + offset, row)))
 			return false;
 	}
 	return true;
