@@ -40,22 +40,7 @@ $| = 1;
 
 use constant LEAST_RATIO => 0.97;
 
-my %tables = (
-	region => 'r_regionkey int PRIMARY KEY, r_name char(25), r_comment varchar(152)',
-	nation => 'n_nationkey int PRIMARY KEY, n_name char(25), n_regionkey int, n_comment varchar(152)',
-	supplier => 's_suppkey int PRIMARY KEY, s_name char(25), s_address varchar(40), s_nationkey int, s_phone char(15), s_acctbal numeric(15,2),
-		s_comment varchar(101)',
-	part => 'p_partkey int PRIMARY KEY, p_name varchar(55), p_mfgr char(25), p_brand char(10), p_type varchar(25), p_size int, p_container char(10),
-		p_retailprice numeric(15,2), p_comment varchar(23)',
-	partsupp => 'ps_partkey int, ps_suppkey int, ps_availqty int, ps_supplycost numeric(15,2), ps_comment varchar(199), PRIMARY KEY (ps_partkey, ps_suppkey)',
-	customer => 'c_custkey int PRIMARY KEY, c_name varchar(25), c_address varchar(40), c_nationkey int, c_phone char(15), c_acctbal numeric(15,2),
-		c_mktsegment char(10), c_comment varchar(117)',
-	orders => 'o_orderkey bigint PRIMARY KEY, o_custkey int, o_orderstatus char(1), o_totalprice numeric(15,2), o_orderdate date, o_orderpriority char(15),
-		o_clerk char(15), o_shippriority int, o_comment varchar(79)',
-	lineitem => 'l_orderkey bigint, l_partkey int, l_suppkey int, l_linenumber int, l_quantity numeric(15,2), l_extendedprice numeric(15,2),
-		l_discount numeric(15,2), l_tax numeric(15,2), l_returnflag char(1), l_linestatus char(1), l_shipdate date, l_commitdate date, l_receiptdate date,
-		l_shipinstruct char(25), l_shipmode char(10), l_comment varchar(44), PRIMARY KEY (l_orderkey, l_linenumber)');
-my @indexes = ('orders (o_custkey)', 'lineitem (l_partkey, l_suppkey)', 'lineitem (l_shipdate)');
+my @tables = qw(region nation supplier part partsupp customer orders lineitem);
 my $db = $opt{database} // "reports_$$";
 my ($conn, $pid, $postmaster, $bad, $queries) = (undef, 0, 0, 0, 0);
 
@@ -94,12 +79,10 @@ sub make_tables
 		$dir = tempdir(CLEANUP => 1);
 		system($opt{generator}, 'csv', '-s', $opt{scale}, "--output-dir=$dir") == 0 or die "$opt{generator} has failed; is it installed?\n";
 	}
-	for my $table (sort keys %tables)
-	{
-		$conn->must("CREATE TABLE $table ($tables{$table})");
-		load_table($table, $dir);
-	}
-	$conn->must("CREATE INDEX ON $_") for @indexes;
+	my %statements = read_parts('tpch.sql');
+	$conn->must($statements{tables});
+	load_table($_, $dir) for @tables;
+	$conn->must($statements{indexes});
 	$conn->must('VACUUM ANALYZE');
 }
 
@@ -126,17 +109,23 @@ sub drop_database
 	$server->close;
 }
 
+# The parts of a file here: name, text, name, ...
+sub read_parts
+{
+	local $/;
+	open my $in, '<', "$FindBin::RealBin/$_[0]" or die "cannot read $_[0]: $!\n";
+	my (undef, @parts) = split /^-- (\w+)\n/m, <$in>;
+	return map { s/^--.*\n//mgr } @parts;
+}
+
 # [name, query] of reports.sql
 sub read_queries
 {
-	local $/;
-	open my $in, '<', "$FindBin::RealBin/reports.sql" or die "cannot read reports.sql: $!\n";
-	my (undef, @parts) = split /^-- (\w+)\n/m, <$in>;
+	my @parts = read_parts('reports.sql');
 	my @found;
 
 	while (my ($name, $query) = splice @parts, 0, 2)
 	{
-		$query =~ s/^--.*\n//mg;
 		$query =~ s/;\s*\z//;
 		push @found, [$name, $query] if $opt{queries} eq '' || grep { $name =~ /^$_$/ } split /,/, $opt{queries};
 	}
