@@ -21,6 +21,7 @@
 #include "heap/heap_hook.h"
 #include "index/index_build.h"
 #include "index/index_hook.h"
+#include "into/insert_hook.h"
 #include "into/into_receiver.h"
 #include "join/exec_join.h"
 #include "memory/memory_settings.h"
@@ -68,6 +69,7 @@ _PG_init(void)
 	gpusort_install_copy_hook();
 	gpusort_install_select_hook();
 	gpusort_install_into_hooks();
+	gpusort_install_insert_hook();
 	gpusort_install_index_hooks();
 	gpusort_install_heap_hooks();
 }

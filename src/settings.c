@@ -27,6 +27,7 @@ bool		gpusort_enable_cluster = true;
 bool		gpusort_enable_copy = true;
 bool		gpusort_enable_select = true;
 bool		gpusort_enable_create_table_as = true;
+bool		gpusort_enable_insert = true;
 bool		gpusort_enable_parallel_collect = true;
 bool		gpusort_enable_shared_sort = true;
 bool		gpusort_enable_join = true;
@@ -121,6 +122,9 @@ gpusort_define_settings(void)
 	define_bool("gpusort.enable_create_table_as",
 				"Lets gpusort fill new tables with sorted rows.",
 				&gpusort_enable_create_table_as);
+	define_bool("gpusort.enable_insert",
+				"Lets gpusort insert the sorted rows of a query.",
+				&gpusort_enable_insert);
 	define_bool("gpusort.enable_select",
 				"Lets gpusort send sorted rows to the client.",
 				&gpusort_enable_select);

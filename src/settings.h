@@ -49,6 +49,7 @@ extern bool gpusort_enable_cluster;
 extern bool gpusort_enable_copy;
 extern bool gpusort_enable_select;
 extern bool gpusort_enable_create_table_as;
+extern bool gpusort_enable_insert;
 extern bool gpusort_enable_parallel_collect;
 extern bool gpusort_enable_shared_sort;
 extern bool gpusort_enable_join;

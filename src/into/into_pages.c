@@ -1,6 +1,6 @@
 /*
  * into_pages.c
- *		Rows of one slice into pages of a new table; see into_pages.h.
+ *		Rows of one slice into pages of a table; see into_pages.h.
  *
  * By the rules of heap_insert() and what it calls: a page ends before the first tuple that would
  * leave less of it free than the fillfactor wants; rows that are long, or have values out of line,
@@ -20,16 +20,23 @@
 #define OWN_HEADER_BYTES	offsetof(HeapTupleHeaderData, t_infomask2)
 
 void
-gpusort_into_begin_pages(GpuSortIntoPages *pages, Relation table, GpuSortStorage *storage,
-						 const GpuSortIntoHeader *header)
+gpusort_into_begin_pages(GpuSortIntoPages *pages, const GpuSortIntoTarget *target,
+						 GpuSortStorage *storage)
 {
+	const GpuSortAppendOwner owner = {target->header.xmin, target->header.cmin};
+
 	memset(pages, 0, sizeof(*pages));
-	pages->table = table;
-	pages->storage = storage;
-	pages->header = *header;
-	pages->save_bytes = RelationGetTargetPageFreeSpace(table, HEAP_DEFAULT_FILLFACTOR);
+	pages->table = target->table;
+	pages->header = target->header;
 	pages->row_context = AllocSetContextCreate(CurrentMemoryContext, "gpusort row",
 											   ALLOCSET_DEFAULT_SIZES);
+	if (target->in_use)
+	{
+		pages->append = gpusort_append_begin(target->table, &owner);
+		return;
+	}
+	pages->storage = storage;
+	pages->save_bytes = RelationGetTargetPageFreeSpace(target->table, HEAP_DEFAULT_FILLFACTOR);
 	pages->allocated = 64;
 	pages->pages = palloc(pages->allocated * sizeof(GpuSortHeapPage));
 }
@@ -56,6 +63,8 @@ append(GpuSortIntoPages *pages, uint32 length)
 {
 	GpuSortHeapPage *page = &pages->pages[pages->count - 1];
 
+	if (pages->append != NULL)
+		return gpusort_append_tuple(pages->append, length);
 	if (pages->count == 0 ||
 		MAXALIGN(length) + pages->save_bytes > gpusort_heap_page_space(page))
 		page = new_page(pages);
@@ -104,9 +113,11 @@ gpusort_into_put_toasted(GpuSortIntoPages *pages, MinimalTuple stored)
 {
 	MemoryContext old = MemoryContextSwitchTo(pages->row_context);
 	HeapTuple	tuple = heap_tuple_from_minimal_tuple(stored);
-	int			options = HEAP_INSERT_SKIP_FSM | (pages->header.frozen ? HEAP_INSERT_FROZEN : 0);
+	int			options = pages->append != NULL ? 0
+		: HEAP_INSERT_SKIP_FSM | (pages->header.frozen ? HEAP_INSERT_FROZEN : 0);
 	HeapTupleHeader placed;
 
+	pages->toasted = true;
 	tuple->t_tableOid = RelationGetRelid(pages->table);
 	ItemPointerSetInvalid(&tuple->t_self);
 	ItemPointerSetInvalid(&tuple->t_data->t_ctid);
@@ -126,20 +137,41 @@ gpusort_into_put_toasted(GpuSortIntoPages *pages, MinimalTuple stored)
 void
 gpusort_into_drop_pages(GpuSortIntoPages *pages)
 {
+	if (pages->append != NULL)
+		gpusort_append_forget(pages->append);
 	while (pages->count > 0)
 		gpusort_storage_free_page(pages->storage, pages->pages[--pages->count].data);
 }
 
 void
-gpusort_into_write_pages(GpuSortIntoPages *pages, BlockNumber first)
+gpusort_into_claim_pages(GpuSortIntoPages *pages)
 {
+	if (pages->append != NULL)
+		gpusort_append_claim(pages->append);
+	else if (pages->count > 0)
+		pages->first = gpusort_storage_claim(pages->storage, pages->count);
+}
+
+void
+gpusort_into_write_pages(GpuSortIntoPages *pages)
+{
+	if (pages->append != NULL)
+		gpusort_append_write(pages->append, false, pages->toasted);
 	for (int i = 0; i < pages->count; i++)
 	{
 		GpuSortHeapPage *page = &pages->pages[i];
 
 		gpusort_heap_page_seal(page);
-		gpusort_heap_page_set_ctids(page->data, first + i);
-		gpusort_storage_put_page(pages->storage, first + i, page->data);
+		gpusort_heap_page_set_ctids(page->data, pages->first + i);
+		gpusort_storage_put_page(pages->storage, pages->first + i, page->data);
 	}
 	pages->count = 0;
+	pages->toasted = false;
+}
+
+void
+gpusort_into_end_pages(GpuSortIntoPages *pages)
+{
+	if (pages->append != NULL)
+		gpusort_append_end(pages->append);
 }

@@ -1,6 +1,6 @@
 /*
  * into_pages.h
- *		Rows of one slice into pages of a new table, as the server would fill them.
+ *		Rows of one slice into pages of a table, as the server would fill them.
  *
  * Which blocks the pages become is told when they are full.
  */
@@ -11,33 +11,32 @@
 #include "executor/tuptable.h"
 
 #include "btree/btree_storage.h"
+#include "heap/heap_append.h"
 #include "heap/heap_page.h"
-
-/* What all rows' headers say.  Plain memory, so that it can be passed to other processes. */
-typedef struct GpuSortIntoHeader
-{
-	TransactionId xmin;
-	CommandId	cmin;
-	bool		frozen;			/* visible to all who see the table */
-} GpuSortIntoHeader;
+#include "into/into_target.h"
 
 typedef struct GpuSortIntoPages
 {
 	Relation	table;
-	GpuSortStorage *storage;
 	GpuSortIntoHeader header;
-	Size		save_bytes;		/* of each page, for the fillfactor */
 	MemoryContext row_context;	/* what is made for one row */
 
-	/* the slice's: all but the last one are full */
+	/* of a table in use, which has them in buffers: else NULL */
+	GpuSortAppend *append;
+	bool		toasted;		/* some row went through the toaster */
+
+	/* of a new one: the slice's, all but the last one are full */
+	GpuSortStorage *storage;
+	Size		save_bytes;		/* of each page, for the fillfactor */
 	GpuSortHeapPage *pages;
 	int			count;
 	int			allocated;
+	BlockNumber first;			/* block that the pages become, once they are claimed */
 } GpuSortIntoPages;
 
-/* In the current context. */
-extern void gpusort_into_begin_pages(GpuSortIntoPages *pages, Relation table,
-									 GpuSortStorage *storage, const GpuSortIntoHeader *header);
+/* In the current context.  A table in use has no storage. */
+extern void gpusort_into_begin_pages(GpuSortIntoPages *pages, const GpuSortIntoTarget *target,
+									 GpuSortStorage *storage);
 
 /*
  * Append a row that is stored as the table's rows are; false if that takes the toaster, which
@@ -51,7 +50,12 @@ extern void gpusort_into_put_toasted(GpuSortIntoPages *pages, MinimalTuple tuple
 /* Forget the pages. */
 extern void gpusort_into_drop_pages(GpuSortIntoPages *pages);
 
-/* The pages are the blocks from this one on: have them written. */
-extern void gpusort_into_write_pages(GpuSortIntoPages *pages, BlockNumber first);
+/* The pages are the next blocks of the table. */
+extern void gpusort_into_claim_pages(GpuSortIntoPages *pages);
+
+/* Have them written. */
+extern void gpusort_into_write_pages(GpuSortIntoPages *pages);
+
+extern void gpusort_into_end_pages(GpuSortIntoPages *pages);
 
 #endif							/* GPUSORT_INTO_PAGES_H */

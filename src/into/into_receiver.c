@@ -23,10 +23,6 @@
 #include "pg_compat/copy.h"
 #include "pg_compat/executor.h"
 #include "settings.h"
-#include "sort/sort_fetch.h"
-
-/* Fewer bytes of rows are not worth it. */
-#define FEW_BYTES	(256 * 1024)
 
 typedef struct IntoReceiver
 {
@@ -97,28 +93,29 @@ static bool
 write_rows(IntoReceiver *receiver)
 {
 	QueryDesc  *query = receiver->query;
-	GpuSortIntoHeader header = {
-		.xmin = GetCurrentTransactionId(),
-		.cmin = receiver->command,
-		.frozen = receiver->server->mydest == DestTransientRel
+	GpuSortIntoTarget target = {
+		.header = {
+			.cmin = receiver->command, .frozen = receiver->server->mydest == DestTransientRel
+		},
+		.estate = query->estate
 	};
 	GpuSortReturned rows;
-	Relation	table;
 	bool		ours;
 
 	if (query->instrument_options != 0 || query->estate->es_junkFilter != NULL ||
 		!OidIsValid(receiver->table) ||
 		!gpusort_returned_rows(gpusort_returning_node(query->planstate), &rows) ||
-		gpusort_row_bytes(rows.sort) * (rows.to - rows.from) < FEW_BYTES)
+		gpusort_into_are_few(&rows))
 		return false;
-	table = table_open(receiver->table, NoLock);
-	ours = is_ours(table, &rows);
+	target.table = table_open(receiver->table, NoLock);
+	ours = is_ours(target.table, &rows);
 	if (ours)
 	{
-		gpusort_into_write(table, &header, &rows);
+		target.header.xmin = GetCurrentTransactionId();
+		gpusort_into_write(&target, &rows);
 		query->estate->es_processed += rows.to - rows.from;
 	}
-	table_close(table, NoLock);
+	table_close(target.table, NoLock);
 	return ours;
 }
 

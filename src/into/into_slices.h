@@ -1,6 +1,6 @@
 /*
  * into_slices.h
- *		A sorted result into a new table: what each process does that takes part.
+ *		A sorted result into a table: what each process does that takes part.
  *
  * Processes take slices of the rows, each fills pages of its own, and when it is the slice's turn
  * they become the next blocks of the table.  So rows lie in order.
@@ -14,14 +14,17 @@
 
 #include "bulk/out_source.h"
 #include "into/into_pages.h"
+#include "into/into_rows.h"
 
 /* In shared memory, if there are workers. */
 typedef struct GpuSortIntoTask
 {
 	Oid			table;
 	GpuSortIntoHeader header;
+	bool		in_use;			/* of the table's description, what a worker needs */
+	bool		checked;
 	GpuSortOutSlices slices;
-	bool		stored;			/* the rows are stored as the table's will be */
+	bool		stored;			/* the rows are stored with the columns that are returned */
 	GpuSortSharedFile file;
 	pg_atomic_uint64 next_slice;	/* that nobody has taken */
 
@@ -31,25 +34,32 @@ typedef struct GpuSortIntoTask
 	ConditionVariable turned;
 } GpuSortIntoTask;
 
+/* What makes pages of a slice. */
+typedef struct GpuSortIntoFiller
+{
+	GpuSortIntoRows rows;
+	GpuSortIntoPages pages;
+} GpuSortIntoFiller;
+
 /* A process. */
 typedef struct GpuSortIntoSlices
 {
 	GpuSortIntoTask *task;
 	bool		is_leader;
-	GpuSortStorage *storage;
+	bool		shared;			/* by several processes */
+	GpuSortStorage *storage;	/* of a new table */
 	GpuSortOutSource source;
-	GpuSortIntoPages pages;
-	GpuSortIntoPages left_pages;	/* of a slice that a worker has left, in the leader */
+	GpuSortIntoFiller own;
+	GpuSortIntoFiller left;		/* for a slice that was left to its turn, in the leader */
 	uint64		rows;			/* put */
 } GpuSortIntoSlices;
 
-extern void gpusort_into_init_task(GpuSortIntoTask *task, Relation table,
-								   const GpuSortIntoHeader *header,
+extern void gpusort_into_init_task(GpuSortIntoTask *task, const GpuSortIntoTarget *target,
 								   const GpuSortOutSlices *slices, bool stored);
 
-/* In the current context; view, table and its storage stay. */
+/* In the current context; view, table and its storage, if it is new, stay. */
 extern void gpusort_into_begin_slices(GpuSortIntoSlices *slices, GpuSortIntoTask *task,
-									  Relation table, GpuSortStorage *storage,
+									  const GpuSortIntoTarget *target, GpuSortStorage *storage,
 									  const GpuSortView *view, TupleDesc desc);
 
 /* Several processes write the table. */

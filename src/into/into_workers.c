@@ -1,6 +1,6 @@
 /*
  * into_workers.c
- *		Having a sorted result put into a new table, by parallel workers if there are any; see
+ *		Having a sorted result put into a table, by parallel workers if there are any; see
  *		into_workers.h.
  *
  * On error the server ends the workers before it resets memory contexts.
@@ -13,6 +13,7 @@
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "pgstat.h"
 #include "tcop/tcopprot.h"
@@ -20,6 +21,7 @@
 
 #include "into/into_slices.h"
 #include "into/into_workers.h"
+#include "pg_compat/copy.h"
 #include "settings.h"
 #include "shared_chunk.h"
 #include "sort/sort_fetch.h"
@@ -34,6 +36,10 @@
 #define KEY_QUERY			UINT64CONST(0x4753000000000304)
 #define KEY_WAL_USAGE		UINT64CONST(0x4753000000000305)
 #define KEY_BUFFER_USAGE	UINT64CONST(0x4753000000000306)
+#define KEY_COLUMNS			UINT64CONST(0x4753000000000307)
+
+/* Fewer bytes of rows are not worth it. */
+#define FEW_BYTES	(256 * 1024)
 
 /*
  * Half a page of each slice stays empty, as a rule.  A worker takes a millisecond or two to start, in
@@ -44,10 +50,10 @@
 
 typedef struct IntoLeader
 {
-	Relation	table;
+	const GpuSortIntoTarget *target;
 	const GpuSortReturned *rows;
 	GpuSortOutSlices slices;
-	GpuSortIntoHeader header;
+	const char *columns;		/* those of the target, as text */
 	GpuSortStorage *storage;	/* begun before anybody writes, since which checkpoints count */
 
 	/* if there are workers */
@@ -64,8 +70,7 @@ PGDLLEXPORT void gpusort_into_worker(dsm_segment *segment, shm_toc *toc);
 static void
 init_task(IntoLeader *leader, GpuSortIntoTask *task)
 {
-	gpusort_into_init_task(task, leader->table, &leader->header, &leader->slices,
-						   leader->rows->all_columns);
+	gpusort_into_init_task(task, leader->target, &leader->slices, leader->rows->all_columns);
 }
 
 /* Make what the workers find; false if there is no shared memory, or rows are not there. */
@@ -78,7 +83,7 @@ make_shared_memory(IntoLeader *leader)
 	const Size	bytes[] = {
 		sizeof(GpuSortIntoTask), TupleDescSize(leader->rows->desc), gpusort_shared_view_bytes(),
 		strlen(query) + 1, mul_size(sizeof(WalUsage), nworkers),
-		mul_size(sizeof(BufferUsage), nworkers)
+		mul_size(sizeof(BufferUsage), nworkers), strlen(leader->columns) + 1
 	};
 
 	for (int i = 0; i < lengthof(bytes); i++)
@@ -94,6 +99,7 @@ make_shared_memory(IntoLeader *leader)
 	strcpy(gpusort_make_chunk(context, KEY_QUERY, bytes[3]), query);
 	leader->wal_usage = gpusort_make_chunk(context, KEY_WAL_USAGE, bytes[4]);
 	leader->buffer_usage = gpusort_make_chunk(context, KEY_BUFFER_USAGE, bytes[5]);
+	strcpy(gpusort_make_chunk(context, KEY_COLUMNS, bytes[6]), leader->columns);
 	return true;
 }
 
@@ -127,7 +133,7 @@ put_rows(IntoLeader *leader, bool launched)
 	if (!launched)
 		init_task(leader, &own);
 	gpusort_view(leader->rows->sort, &view);
-	gpusort_into_begin_slices(&slices, launched ? leader->task : &own, leader->table,
+	gpusort_into_begin_slices(&slices, launched ? leader->task : &own, leader->target,
 							  leader->storage, &view, leader->rows->desc);
 	if (launched)
 		gpusort_into_share(&slices);
@@ -137,7 +143,7 @@ put_rows(IntoLeader *leader, bool launched)
 	gpusort_into_end_slices(&slices);
 	ereport(DEBUG1,
 			(errmsg_internal("gpusort filled table \"%s\" with %d parallel workers, %llu of %llu rows by the leader",
-							 RelationGetRelationName(leader->table),
+							 RelationGetRelationName(leader->target->table),
 							 launched ? leader->context->nworkers_launched : 0,
 							 (unsigned long long) slices.rows,
 							 (unsigned long long) (leader->slices.to - leader->slices.from))));
@@ -159,24 +165,46 @@ put_with_workers(IntoLeader *leader, int nworkers)
 		put_rows(leader, false);
 }
 
-/* How many workers are wanted for so many bytes; none can see temporary tables. */
+bool
+gpusort_into_are_few(const GpuSortReturned *rows)
+{
+	return !gpusort_force && gpusort_row_bytes(rows->sort) * (rows->to - rows->from) < FEW_BYTES;
+}
+
+/*
+ * May workers put rows?  None can see temporary tables; and of a table in use, what they log does not say
+ * which subtransaction it is part of, nor whence it was replicated.
+ */
+static bool
+workers_may_put(const GpuSortIntoTarget *target)
+{
+	if (target->by_leader || RelationUsesLocalBuffers(target->table) || IsParallelWorker() || !IsUnderPostmaster)
+		return false;
+	return !target->in_use ||
+		(!gpusort_has_replication_origin() &&
+		 !(RelationIsLogicallyLogged(target->table) && IsSubTransaction()));
+}
+
+/* How many workers are wanted for so many bytes? */
 static int
 choose_workers(const IntoLeader *leader, double bytes, double slice_bytes)
 {
 	double		most = bytes / (gpusort_force ? slice_bytes : WORKER_BYTES);
 
-	if (RelationUsesLocalBuffers(leader->table) || IsParallelWorker() || !IsUnderPostmaster)
+	if (!workers_may_put(leader->target))
 		return 0;
 	return (int) Min(max_parallel_workers_per_gather, most);
 }
 
 void
-gpusort_into_write(Relation table, const GpuSortIntoHeader *header, const GpuSortReturned *rows)
+gpusort_into_write(const GpuSortIntoTarget *target, const GpuSortReturned *rows)
 {
 	Size		row_bytes = Max(gpusort_row_bytes(rows->sort), 1);
 	double		slice_bytes = (double) BLCKSZ * Min(SLICE_PAGES, gpusort_slice_pages);
 	IntoLeader	leader = {
-		.table = table, .rows = rows, .header = *header, .storage = gpusort_storage_begin(table),
+		.target = target, .rows = rows,
+		.columns = target->columns == NIL ? "" : nodeToString(target->columns),
+		.storage = target->in_use ? NULL : gpusort_storage_begin(target->table),
 		.slices = {
 			.from = rows->from, .to = rows->to, .step = Max((uint64) slice_bytes / row_bytes, 1)
 		}
@@ -188,22 +216,27 @@ gpusort_into_write(Relation table, const GpuSortIntoHeader *header, const GpuSor
 		put_with_workers(&leader, nworkers);
 	else
 		put_rows(&leader, false);
-	pgstat_count_heap_insert(table, rows->to - rows->from);
+	pgstat_count_heap_insert(target->table, rows->to - rows->from);
 }
 
 /* ---------- a worker ---------- */
 
 static void
-put_slices(GpuSortIntoTask *task, const GpuSortView *view, TupleDesc desc)
+put_slices(GpuSortIntoTask *task, const char *columns, const GpuSortView *view, TupleDesc desc)
 {
-	Relation	table = table_open(task->table, AccessExclusiveLock);
+	GpuSortIntoTarget target = {
+		.table = table_open(task->table, RowExclusiveLock), .header = task->header,
+		.in_use = task->in_use, .checked = task->checked,
+		.columns = columns[0] == '\0' ? NIL : stringToNode(columns), .estate = CreateExecutorState()
+	};
+	GpuSortStorage *storage = task->in_use ? NULL : gpusort_storage_begin(target.table);
 	GpuSortIntoSlices slices;
 
-	gpusort_into_begin_slices(&slices, task, table, gpusort_storage_begin(table), view, desc);
+	gpusort_into_begin_slices(&slices, task, &target, storage, view, desc);
 	gpusort_into_share(&slices);
 	gpusort_into_put_slices(&slices);
 	gpusort_into_end_slices(&slices);
-	table_close(table, NoLock);
+	table_close(target.table, NoLock);
 }
 
 void
@@ -220,7 +253,7 @@ gpusort_into_worker(dsm_segment *segment, shm_toc *toc)
 	InstrStartParallelQuery();
 	if (gpusort_attach_view(shm_toc_lookup(toc, KEY_VIEW, false), &view, &mapping))
 	{
-		put_slices(shm_toc_lookup(toc, KEY_TASK, false), &view, desc);
+		put_slices(shm_toc_lookup(toc, KEY_TASK, false), shm_toc_lookup(toc, KEY_COLUMNS, false), &view, desc);
 		gpusort_detach_view(&mapping);
 	}
 	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);

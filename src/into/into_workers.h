@@ -1,15 +1,17 @@
 /*
  * into_workers.h
- *		Having a sorted result put into a new table, by parallel workers if there are any.
+ *		Having a sorted result put into a table, by parallel workers if there are any.
  */
 #ifndef GPUSORT_INTO_WORKERS_H
 #define GPUSORT_INTO_WORKERS_H
 
 #include "exec/exec_sort.h"
-#include "into/into_pages.h"
+#include "into/into_target.h"
 
-/* Put the rows into a table without blocks. */
-extern void gpusort_into_write(Relation table, const GpuSortIntoHeader *header,
-							   const GpuSortReturned *rows);
+/* Are they too few to be worth it? */
+extern bool gpusort_into_are_few(const GpuSortReturned *rows);
+
+/* Put the rows into a table: behind what it has, or as its first blocks. */
+extern void gpusort_into_write(const GpuSortIntoTarget *target, const GpuSortReturned *rows);
 
 #endif							/* GPUSORT_INTO_WORKERS_H */

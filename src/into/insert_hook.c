@@ -1,0 +1,190 @@
+/*
+ * insert_hook.c
+ *		How INSERT ... SELECT gets here; see insert_hook.h.
+ *
+ * ModifyTable stays what it is, and asks the node below for the first row: after permissions and
+ * statement triggers, before it has done anything about rows.  That node, or the one that it projects,
+ * answers by another function then.  This has the row fetched, and if it is a sort's, puts it and all
+ * others into the table, and says that there are none; otherwise it returns the row, and is gone.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+#include "storage/predicate.h"
+#include "utils/rel.h"
+
+#include "exec/exec_junk.h"
+#include "exec/exec_sort.h"
+#include "heap/heap_space.h"
+#include "into/insert_hook.h"
+#include "into/insert_table.h"
+#include "into/into_workers.h"
+#include "pg_compat/executor.h"
+#include "settings.h"
+#include "sort/sort_fetch.h"
+
+/* An INSERT that has been started, and not asked for rows yet. */
+typedef struct Insert
+{
+	QueryDesc  *query;
+	PlanState  *input;			/* of ModifyTable, or of the projection below it */
+	ExecProcNodeMtd input_function;
+	struct Insert *outer;		/* of a statement that this one is part of */
+} Insert;
+
+static ExecutorRun_hook_type previous_run_hook = NULL;
+
+static Insert *innermost = NULL;
+
+/* ---------- the plan ---------- */
+
+static bool
+is_projection(const PlanState *input)
+{
+	return IsA(input, SubqueryScanState) && input->qual == NULL;
+}
+
+/* The node that returns rows as they are sorted. */
+static PlanState *
+find_input(const ModifyTableState *modify)
+{
+	PlanState  *below = outerPlanState(modify);
+
+	return is_projection(below) ? ((SubqueryScanState *) below)->subplan : below;
+}
+
+static bool
+is_ours(const QueryDesc *query, ScanDirection direction)
+{
+	const ModifyTableState *modify = (ModifyTableState *) query->planstate;
+	const ModifyTable *plan;
+
+	if (query->operation != CMD_INSERT || modify == NULL || !IsA(modify, ModifyTableState) ||
+		!ScanDirectionIsForward(direction) || !gpusort_enabled || !gpusort_enable_insert ||
+		!gpusort_is_sort(gpusort_returning_node(find_input(modify))))
+		return false;
+	plan = (ModifyTable *) modify->ps.plan;
+	return modify->operation == CMD_INSERT && plan->onConflictAction == ONCONFLICT_NONE &&
+		plan->returningLists == NIL && modify->mt_nrels == 1 && modify->canSetTag &&
+		modify->mt_partition_tuple_routing == NULL && modify->mt_transition_capture == NULL &&
+		query->instrument_options == 0;
+}
+
+/* Are they columns of such types as the table has, none else? */
+static bool
+columns_fit(Relation table, const List *tlist)
+{
+	TupleDesc	desc = RelationGetDescr(table);
+	ListCell   *lc;
+	int			i = 0;
+
+	if (list_length(tlist) != desc->natts)
+		return false;
+	foreach(lc, tlist)
+	{
+		const TargetEntry *column = lfirst_node(TargetEntry, lc);
+		Form_pg_attribute attribute = TupleDescAttr(desc, i++);
+
+		if (column->resjunk ||
+			(!attribute->attisdropped && exprType((Node *) column->expr) != attribute->atttypid))
+			return false;
+	}
+	return true;
+}
+
+/* ---------- rows ---------- */
+
+static uint64
+put_rows(GpuSortIntoTarget *target, const GpuSortReturned *rows)
+{
+	CheckForSerializableConflictIn(target->table, NULL, InvalidBlockNumber);
+	target->header.xmin = GetCurrentTransactionId();
+	target->header.cmin = target->estate->es_output_cid;
+	gpusort_into_write(target, rows);
+	CheckForSerializableConflictIn(target->table, NULL, InvalidBlockNumber);
+	return rows->to - rows->from;
+}
+
+/* Insert the row that the input has just returned, and all others; false: they are PostgreSQL's. */
+static bool
+insert_all(const Insert *insert)
+{
+	EState	   *estate = insert->query->estate;
+	ModifyTableState *modify = (ModifyTableState *) insert->query->planstate;
+	ResultRelInfo *table = modify->resultRelInfo;
+	PlanState  *below = outerPlanState(modify);
+	List	   *tlist = below->plan->targetlist;
+	GpuSortIntoTarget target = {.estate = estate};
+	GpuSortReturned rows;
+
+	if (!gpusort_returned_rows(gpusort_returning_node(insert->input), &rows) || gpusort_into_are_few(&rows) ||
+		!columns_fit(table->ri_RelationDesc, tlist) ||
+		!gpusort_insert_target(table, is_projection(below) ? tlist : NIL, &target) ||
+		(target.in_use &&
+		 gpusort_heap_has_space(target.table, (double) gpusort_row_bytes(rows.sort) * (rows.to - rows.from))))
+		return false;
+	estate->es_processed += put_rows(&target, &rows);
+	return true;
+}
+
+/* What the input is asked for its first row. */
+static TupleTableSlot *
+first_row(PlanState *input)
+{
+	Insert	   *insert = innermost;
+	TupleTableSlot *slot;
+
+	while (insert->input != input)
+		insert = insert->outer;
+	ExecSetExecProcNode(input, insert->input_function);
+	slot = ExecProcNode(input);
+	if (TupIsNull(slot) || !insert_all(insert))
+		return slot;
+	return ExecClearTuple(slot);
+}
+
+/* ---------- the hook ---------- */
+
+static void
+run_as_is(GPUSORT_EXECUTOR_RUN_PARAMETERS)
+{
+	if (previous_run_hook)
+		previous_run_hook(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
+	else
+		standard_ExecutorRun(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
+}
+
+static void
+run(GPUSORT_EXECUTOR_RUN_PARAMETERS)
+{
+	Insert		insert = {.query = query,.outer = innermost};
+
+	if (!is_ours(query, direction))
+	{
+		run_as_is(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
+		return;
+	}
+	insert.input = find_input((ModifyTableState *) query->planstate);
+	insert.input_function = insert.input->ExecProcNodeReal;
+	gpusort_tell_viewed(gpusort_returning_node(insert.input));
+	ExecSetExecProcNode(insert.input, first_row);
+	innermost = &insert;
+	PG_TRY();
+	{
+		run_as_is(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
+	}
+	PG_FINALLY();
+	{
+		innermost = insert.outer;
+	}
+	PG_END_TRY();
+}
+
+void
+gpusort_install_insert_hook(void)
+{
+	previous_run_hook = ExecutorRun_hook;
+	ExecutorRun_hook = run;
+}

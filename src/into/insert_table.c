@@ -1,0 +1,131 @@
+/*
+ * insert_table.c
+ *		Tables that an INSERT may fill by whole pages; see insert_table.h.
+ *
+ * Not where PostgreSQL does more for each row than to compute, check and store it; nor where what it
+ * computes could look at the table meanwhile, or write to it: volatile functions, but for nextval().
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/partcache.h"
+#include "utils/rel.h"
+
+#include "into/insert_table.h"
+#include "pg_compat/tables.h"
+
+/* ---------- expressions ---------- */
+
+static bool
+function_is_refused(Oid function, void *context)
+{
+	bool	   *by_leader = context;
+
+	if (func_parallel(function) != PROPARALLEL_SAFE)
+		*by_leader = true;
+	return func_volatile(function) == PROVOLATILE_VOLATILE && function != F_NEXTVAL;
+}
+
+/* Constraints of domains are expressions that are not seen here. */
+static bool
+expression_is_refused(Node *node, void *context)
+{
+	bool	   *by_leader = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) || IsA(node, CoerceToDomain) ||
+		check_functions_in_node(node, function_is_refused, context))
+		return true;
+	if (IsA(node, Param) || IsA(node, NextValueExpr))
+		*by_leader = true;
+	return expression_tree_walker(node, expression_is_refused, context);
+}
+
+static bool
+constraints_are_refused(Relation table, bool *by_leader)
+{
+	const TupleConstr *constraints = RelationGetDescr(table)->constr;
+
+	if (table->rd_rel->relispartition &&
+		expression_is_refused((Node *) RelationGetPartitionQual(table), by_leader))
+		return true;
+	for (int i = 0; constraints != NULL && i < constraints->num_check; i++)
+	{
+		if (expression_is_refused(stringToNode(constraints->check[i].ccbin), by_leader))
+			return true;
+	}
+	return false;
+}
+
+/* ---------- the table ---------- */
+
+static bool
+has_row_triggers(const TriggerDesc *triggers)
+{
+	return triggers != NULL &&
+		(triggers->trig_insert_before_row || triggers->trig_insert_after_row ||
+		 triggers->trig_insert_instead_row || triggers->trig_insert_new_table);
+}
+
+static bool
+has_generated_columns(TupleDesc desc)
+{
+	for (int i = 0; i < desc->natts; i++)
+	{
+		if (TupleDescAttr(desc, i)->attgenerated != '\0')
+			return true;
+	}
+	return false;
+}
+
+static bool
+table_is_plain(Relation table)
+{
+	return table->rd_rel->relkind == RELKIND_RELATION &&
+		table->rd_tableam == GetHeapamTableAmRoutine() && !IsCatalogRelation(table) &&
+		!RelationIsUsedAsCatalogTable(table) && !RELATION_IS_OTHER_TEMP(table) &&
+		!has_generated_columns(RelationGetDescr(table)) && RelationGetIndexList(table) == NIL;
+}
+
+static bool
+has_constraints(Relation table)
+{
+	const TupleConstr *constraints = RelationGetDescr(table)->constr;
+
+	return table->rd_rel->relispartition ||
+		(constraints != NULL && (constraints->has_not_null || constraints->num_check > 0));
+}
+
+/* Nobody else can see it, nobody has written to it, and nobody will decode it from WAL, where there will be pages. */
+static bool
+is_untouched(Relation table)
+{
+	return gpusort_relation_is_new(table) && !RelationIsLogicallyLogged(table) &&
+		RelationGetNumberOfBlocks(table) == 0;
+}
+
+bool
+gpusort_insert_target(ResultRelInfo *insert, List *columns, GpuSortIntoTarget *target)
+{
+	Relation	table = insert->ri_RelationDesc;
+
+	if (insert->ri_FdwRoutine != NULL || insert->ri_WithCheckOptions != NIL ||
+		has_row_triggers(insert->ri_TrigDesc) || !table_is_plain(table) ||
+		expression_is_refused((Node *) columns, &target->by_leader) ||
+		constraints_are_refused(table, &target->by_leader))
+		return false;
+	target->table = table;
+	target->relid = insert->ri_RangeTableIndex;
+	target->columns = columns;
+	target->checked = has_constraints(table);
+	target->in_use = !is_untouched(table);
+	return true;
+}
