@@ -40,8 +40,8 @@ SELECT together(query, 'GroupAggregate') FROM (VALUES
 	('SELECT k, count(DISTINCT id) FROM par WHERE id + k < 0 GROUP BY k'),
 	('SELECT k, count(DISTINCT id), generate_series(1, 2) FROM par GROUP BY k'),
 	('SELECT DISTINCT count(DISTINCT id) FROM par GROUP BY k'),
-	('SELECT c, count(*) FROM (SELECT k, count(DISTINCT pad) AS c FROM par GROUP BY k) s GROUP BY c'),
-	('SELECT k, c, rank() OVER (PARTITION BY k % 7 ORDER BY c, k) FROM (SELECT k, count(DISTINCT pad) AS c FROM par GROUP BY k) s'),
+	('SELECT c, count(*) FROM (SELECT k, count(DISTINCT id) AS c FROM par GROUP BY k) s GROUP BY c'),
+	('SELECT k, c, rank() OVER (PARTITION BY k % 7 ORDER BY c, k) FROM (SELECT k, count(DISTINCT id) AS c FROM par GROUP BY k) s'),
 	('SELECT k, count(DISTINCT id) FROM par GROUP BY k ORDER BY k'),
 	('SELECT k, count(DISTINCT id) FROM par GROUP BY k ORDER BY k DESC'),
 	('SELECT k, pad, count(DISTINCT id) AS c FROM par GROUP BY k, pad ORDER BY c, pad, k')) q(query);

@@ -26,7 +26,7 @@ CREATE FUNCTION leaders_rows(int) RETURNS SETOF int LANGUAGE plpgsql PARALLEL RE
 AS 'BEGIN RETURN NEXT $1; RETURN NEXT $1 + 1; END';
 SET enable_nestloop = on;
 SET enable_material = off;
-SELECT plan_lines('SELECT DISTINCT s.id, md5(pad) FROM par, LATERAL (SELECT par.id FROM leaders_rows(1)) s');
+SELECT plan_lines('SELECT DISTINCT ON (s.id, md5(pad)) s.id, md5(pad) FROM par, LATERAL (SELECT par.id FROM leaders_rows(1)) s');
 RESET enable_material;
 SET enable_nestloop = off;
 -- a Gather that evaluates one
@@ -75,7 +75,7 @@ SELECT compare('SELECT DISTINCT ON (pad, n) pad, n FROM par', 'Unique');
 SELECT compare('SELECT DISTINCT ON (k) k, id, pad FROM par ORDER BY k, id DESC', 'Unique');
 SELECT compare('SELECT pad, count(DISTINCT id), max(k) FROM par GROUP BY pad', 'GroupAggregate');
 SELECT compare('SELECT k, id FROM par UNION SELECT k + 1, id FROM par', 'Unique.*Append');
-SELECT compare('SELECT DISTINCT s.id, md5(pad) FROM par, LATERAL (SELECT par.id FROM leaders_rows(1)) s', 'Result', 'enable_nestloop=on', 'enable_material=off');
+SELECT compare('SELECT DISTINCT ON (s.id, md5(pad)) s.id, md5(pad) FROM par, LATERAL (SELECT par.id FROM leaders_rows(1)) s', 'Result', 'enable_nestloop=on', 'enable_material=off');
 SELECT compare('SELECT id, rank() OVER (ORDER BY k, id) FROM par WHERE k > (SELECT max(k) FROM few)', 'InitPlan', 'parallel_tuple_cost=0.01');
 SELECT compare('SELECT id, (SELECT md5(string_agg(concat(id, r), '' '')) FROM (SELECT id, rank() OVER (ORDER BY k, id) AS r FROM par) s) FROM few WHERE id = 1', 'InitPlan');
 SELECT compare('SELECT * FROM (SELECT id, rank() OVER (ORDER BY k, id) AS r FROM par) s WHERE r % 3 = 0', 'Subquery Scan');

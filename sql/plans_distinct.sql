@@ -9,7 +9,7 @@ FROM generate_series(1, 50000) i;
 CREATE INDEX visits_customer ON visits (customer);
 VACUUM ANALYZE visits;
 
--- PostgreSQL's hash table for few groups
+-- Few groups, too
 SELECT gpusort_test.plan_lines('SELECT DISTINCT place FROM visits');
 -- what is in order already, by constants or an index, needs no sort
 SELECT gpusort_test.matches('SELECT DISTINCT customer, place FROM visits WHERE customer = 5 AND place = ''x''', 'GpuSort');
@@ -51,8 +51,8 @@ FROM unnest(ARRAY[
 RESET gpusort.enable_shared_sort;
 SELECT q, gpusort_test.check_rows(q, q ~ 'ORDER BY', ARRAY['Gather.*Unique\)?\n *->  Parallel Custom Scan \(GpuSort Shared\)'], ARRAY['enable_hashagg=off'])
 FROM unnest(ARRAY[
-	'SELECT DISTINCT customer, day FROM visits ORDER BY customer, day',
-	'SELECT DISTINCT customer, day FROM visits',
+	'SELECT DISTINCT customer, place FROM visits ORDER BY customer, place',
+	'SELECT DISTINCT customer, place FROM visits',
 	'SELECT DISTINCT ON (customer) customer, day, id FROM visits ORDER BY customer, day DESC, id',
 	'SELECT DISTINCT ON (place, customer) customer, place, id FROM visits ORDER BY place DESC, customer, id',
 	'SELECT DISTINCT nullif(customer % 7, 3) AS k FROM visits',
@@ -84,12 +84,20 @@ FROM unnest(ARRAY['SELECT DISTINCT customer, day FROM two ORDER BY 1, 2']) q, un
 RESET ALL;
 DROP TABLE two;
 
--- A hash table of many groups costs more than the planner thinks, one of few does not.
+-- A hash table costs more than the planner thinks, and most where it has many groups; so does an Agg above
+-- sorted rows, and where an index has these it is taken.
 RESET ALL;
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE wide AS SELECT hashint8(i)::int8 * i AS k, i % 10 AS d, repeat('x', 50) AS pad FROM generate_series(1, 100000) i;
 ANALYZE wide;
 SELECT q, gpusort_test.matches(q, 'HashAggregate') AS hashed, gpusort_test.matches(q, 'GpuSort\)') AS sorted
-FROM unnest(ARRAY['SELECT DISTINCT k, pad FROM wide', 'SELECT DISTINCT d FROM wide', 'SELECT k, pad, count(*) FROM wide GROUP BY k, pad', 'SELECT d, count(*) FROM wide GROUP BY d']) q;
+FROM unnest(ARRAY['SELECT DISTINCT k, pad FROM wide', 'SELECT DISTINCT d FROM wide', 'SELECT k, pad, count(*) FROM wide GROUP BY k, pad', 'SELECT pad, count(*) FROM wide GROUP BY pad']) q;
+CREATE TABLE keys AS SELECT md5((i / 2)::text) COLLATE "C" AS k FROM generate_series(1, 100000) i;
+CREATE INDEX ON keys (k);
+VACUUM ANALYZE keys;
+SELECT q, gpusort_test.matches(q, 'Index Only Scan') AS indexed FROM unnest(ARRAY['SELECT k, count(*) FROM keys GROUP BY k', 'SELECT DISTINCT k FROM keys']) q;
+SET gpusort.enabled = off;
+SELECT q, gpusort_test.matches(q, 'HashAggregate') AS hashed FROM unnest(ARRAY['SELECT k, count(*) FROM keys GROUP BY k', 'SELECT DISTINCT k FROM keys']) q;
+DROP TABLE keys;
 DROP TABLE wide;
 DROP TABLE visits;

@@ -107,7 +107,7 @@ RESET gpusort.verify;
 -- Workers: each looks at its slices
 CALL have_workers();
 SELECT plan_lines('SELECT count(DISTINCT i4) FROM kinds', 'COSTS OFF, VERBOSE');
-SELECT q, together(q, 'GpuSort (Count|Unique)\)\n *->  Parallel Custom Scan') FROM unnest(ARRAY[
+SELECT q, together(q, 'GpuSort (Count|Unique)\)\n *->  Parallel Custom Scan', 'parallel_tuple_cost=0', 'cpu_operator_cost=0.1') FROM unnest(ARRAY[
 	'SELECT count(DISTINCT i4) FROM kinds', 'SELECT count(DISTINCT i8) FROM kinds', 'SELECT count(DISTINCT s) FROM kinds',
 	'SELECT count(DISTINCT n) FROM kinds', 'SELECT count(DISTINCT nothing) FROM kinds', 'SELECT count(DISTINCT long) FROM kinds',
 	'SELECT count(DISTINCT icu) FROM kinds', 'SELECT count(DISTINCT f8) FROM kinds', 'SELECT count(DISTINCT id) FROM kinds',
@@ -116,7 +116,7 @@ SELECT q, together(q, 'GpuSort (Count|Unique)\)\n *->  Parallel Custom Scan') FR
 	'SELECT DISTINCT i4, s FROM kinds', 'SELECT DISTINCT icu FROM kinds',
 	'SELECT b, count(DISTINCT s) FROM kinds GROUP BY b ORDER BY b'
 ]) q;
-SELECT q, together(q, 'GpuSort (Count|Unique)', 'gpusort.inject_fault=memory') FROM unnest(ARRAY[
+SELECT q, together(q, 'GpuSort (Count|Unique)', 'gpusort.inject_fault=memory', 'parallel_tuple_cost=0', 'cpu_operator_cost=0.1') FROM unnest(ARRAY[
 	'SELECT count(DISTINCT i8) FROM kinds', 'SELECT count(DISTINCT s) FROM kinds', 'SELECT DISTINCT i4, s FROM kinds']) q;
 -- ... or the leader, of what they collect
 SELECT q, check_rows(q, true, ARRAY['GpuSort (Count|Unique)\)\n *->  Custom Scan \(GpuSort\)\n.*Collect'], ARRAY['gpusort.enable_shared_sort=off'])

@@ -1,6 +1,6 @@
 /*
  * cost_hash.h
- *		What PostgreSQL's hash tables cost beyond the planner's estimate.
+ *		What PostgreSQL's hash tables, and groups of sorted rows, cost beyond the planner's estimate.
  */
 #ifndef GPUSORT_COST_HASH_H
 #define GPUSORT_COST_HASH_H
@@ -10,10 +10,22 @@
 /* Of a hash join: waiting for the table. */
 extern Cost gpusort_hash_join_extra_cost(const HashPath *hash);
 
+/* Rows that are to be grouped. */
+typedef struct GpuSortGroups
+{
+	double		rows;
+	double		groups;
+	int			width;			/* of a group's tuple, in bytes */
+	int			columns;		/* that are grouped by */
+	int			references;		/* of these, of types that are passed by reference */
+} GpuSortGroups;
+
 /*
- * Of groups: so many rows, of so many groups, each kept as a tuple of width bytes.  Where participants
- * make groups of their rows first (1: none do), the lesser of both ways.
+ * Of groups, which participants make of their rows first (1: none do).
  */
-extern Cost gpusort_hash_extra_cost(double rows, double groups, int width, int participants);
+extern Cost gpusort_hash_extra_cost(const GpuSortGroups *all, int participants);
+
+/* What an Agg node above rows in order costs beyond the planner's estimate. */
+extern Cost gpusort_sorted_agg_extra_cost(const GpuSortGroups *all);
 
 #endif							/* GPUSORT_COST_HASH_H */

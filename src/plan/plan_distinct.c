@@ -26,6 +26,7 @@
 #include "plan/plan_slices.h"
 #include "plan/plan_sorted.h"
 #include "plan/plan_undercharged.h"
+#include "plan/plan_unique.h"
 
 /* With DISTINCT ON, the order says which of the rows that are equal is returned. */
 static List *
@@ -35,6 +36,17 @@ wanted_order(const PlannerInfo *root)
 		list_length(root->distinct_pathkeys) < list_length(root->sort_pathkeys))
 		return root->sort_pathkeys;
 	return root->distinct_pathkeys;
+}
+
+/* With DISTINCT ON rows may have other columns, and be fetched late. */
+static Path *
+make_unique_path(PlannerInfo *root, RelOptInfo *distinct_rel, Path *sorted, double distinct_rows)
+{
+	int			ncolumns = list_length(root->distinct_pathkeys);
+
+	if (root->parse->hasDistinctOn)
+		return gpusort_make_unique_path(root, distinct_rel, sorted, ncolumns, distinct_rows);
+	return gpusort_make_unique_sorted_path(root, distinct_rel, sorted, ncolumns, distinct_rows);
 }
 
 /* The relation's rows, sorted and made distinct: a List of Path. */
@@ -48,8 +60,7 @@ make_unique_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct
 	paths = gpusort_make_sorted_paths(root, input_rel, distinct_rel, wanted_order(root),
 									  GPUSORT_NO_LIMIT);
 	foreach(lc, paths)
-		lfirst(lc) = gpusort_make_unique_path(root, distinct_rel, lfirst(lc),
-											  list_length(root->distinct_pathkeys), distinct_rows);
+		lfirst(lc) = make_unique_path(root, distinct_rel, lfirst(lc), distinct_rows);
 	return paths;
 }
 
@@ -59,9 +70,8 @@ make_sliced(const GpuSortSlices *slices, const void *original)
 {
 	double		distinct_rows = *(const double *) original;
 
-	return gpusort_make_unique_path(slices->root, slices->rel, slices->sort,
-									list_length(slices->root->distinct_pathkeys),
-									clamp_row_est(distinct_rows * slices->fraction));
+	return make_unique_path(slices->root, slices->rel, slices->sort,
+							clamp_row_est(distinct_rows * slices->fraction));
 }
 
 static List *
@@ -102,6 +112,6 @@ gpusort_add_distinct_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 		paths = list_concat(paths, make_unique_paths(root, partial_rel, distinct_rel, rows));
 	sliced = make_sliced_paths(root, input_rel, distinct_rel, rows, &cost);
 	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
-	gpusort_outbid_hash_tables(paths, distinct_rel, input_rel, rows);
+	gpusort_outbid_hash_tables(paths, distinct_rel, input_rel, rows, root->distinct_pathkeys, false);
 	gpusort_add_paths(distinct_rel, paths);
 }

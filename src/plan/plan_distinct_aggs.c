@@ -42,6 +42,7 @@
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"
 #include "plan/plan_sorted.h"
+#include "plan/plan_unique.h"
 
 /* What a query's aggregates ask for. */
 typedef struct DistinctAggs
@@ -237,8 +238,9 @@ make_agg(const DistinctAggs *aggs, Path *input, AggSplit split, double groups)
 static Path *
 make_unique(const DistinctAggs *aggs, Path *input, double values)
 {
-	return gpusort_make_unique_path(aggs->grouping.root, aggs->grouping.grouped_rel, input,
-									list_length(aggs->grouping.pathkeys), clamp_row_est(values));
+	return gpusort_make_unique_sorted_path(aggs->grouping.root, aggs->grouping.grouped_rel, input,
+										   list_length(aggs->grouping.pathkeys),
+										   clamp_row_est(values));
 }
 
 /* Of all rows, or of those that workers collect. */

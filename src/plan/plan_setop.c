@@ -43,6 +43,7 @@
 #include "plan/plan_slices.h"
 #include "plan/plan_sorted.h"
 #include "plan/plan_undercharged.h"
+#include "plan/plan_unique.h"
 
 /* A set operation, as the planner's paths have it. */
 typedef struct PlannedSetOp
@@ -302,9 +303,9 @@ make_path(const PlannedSetOp *operation, List *inputs, double fraction)
 		path->pathkeys = wanted_order(operation, path->pathtarget);
 	}
 	else
-		path = gpusort_make_unique_path(root, rel, linitial(inputs),
-										list_length(((const Path *) linitial(inputs))->pathkeys),
-										clamp_row_est(operation->rows * fraction));
+		path = gpusort_make_unique_sorted_path(root, rel, linitial(inputs),
+											   list_length(((const Path *) linitial(inputs))->pathkeys),
+											   clamp_row_est(operation->rows * fraction));
 	if (!equal(target->exprs, path->pathtarget->exprs))
 		path = apply_projection_to_path(root, rel, path, target);
 	return path;
@@ -425,6 +426,8 @@ gpusort_add_setop_paths(PlannerInfo *root, RelOptInfo *setop_rel)
 	sliced = make_sliced_paths(&operation, &cost);
 	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
 	input = operation.appended != NULL ? operation.appended : linitial(operation.inputs);
-	gpusort_outbid_hash_tables(paths, setop_rel, input, operation.groups);
+	gpusort_outbid_hash_tables(paths, setop_rel, input, operation.groups,
+							   wanted_order(&operation, input->cheapest_total_path->pathtarget),
+							   false);
 	gpusort_add_paths(setop_rel, paths);
 }

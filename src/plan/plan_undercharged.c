@@ -6,6 +6,9 @@
 
 #include <float.h>
 
+#include "optimizer/pathnode.h"
+#include "utils/lsyscache.h"
+
 #include "cost/cost_hash.h"
 #include "pg_compat/paths.h"
 #include "plan/plan_sorted.h"
@@ -18,8 +21,13 @@
 #define LEAST			0.8
 #define CLEARLY_LESS	0.98
 
-/* Which of a relation's paths have been charged too little. */
-typedef bool (*Undercharged) (const Path *path, const RelOptInfo *input_rel);
+/* How much too little paths of a relation have been charged. */
+typedef struct Undercharged
+{
+	const RelOptInfo *input_rel;	/* those that put its rows into hash tables; NULL: all */
+	Cost		lacking;
+	Cost		lacking_apart;		/* ... if workers do, each its own */
+} Undercharged;
 
 static const Path *
 next_below(const Path *path)
@@ -45,31 +53,43 @@ next_below(const Path *path)
 	}
 }
 
-/* Does the path put rows or groups into a hash table, above the input relation's paths? */
 static bool
-has_hash_table(const Path *path, const RelOptInfo *input_rel)
+is_hash_table(const Path *path)
 {
-	for (; path != NULL && path->parent != input_rel; path = next_below(path))
-	{
-		if (IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_HASHED)
-			return true;
-		if (IsA(path, SetOpPath))
-			return ((const SetOpPath *) path)->strategy == SETOP_HASHED;
-	}
-	return false;
+	if (IsA(path, AggPath))
+		return ((const AggPath *) path)->aggstrategy == AGG_HASHED;
+	return IsA(path, SetOpPath) && ((const SetOpPath *) path)->strategy == SETOP_HASHED;
 }
 
-/* Of two paths, the one that costs more still does. */
+/* Of a path: 0 if it has been charged rightly. */
+static Cost
+lacking_of(const Path *path, const Undercharged *undercharged)
+{
+	Cost		lacking = 0;
+	bool		is_gathered = false;
+
+	/* of what other servers charge nothing is known to be lacking, and their rows need not come */
+	if (undercharged->input_rel == NULL)
+		return gpusort_is_computed_remotely(path) ? 0 : undercharged->lacking;
+	for (; path != NULL && path->parent != undercharged->input_rel; path = next_below(path))
+	{
+		is_gathered |= IsA(path, GatherPath) || IsA(path, GatherMergePath);
+		if (is_hash_table(path))
+			lacking = is_gathered ? undercharged->lacking_apart : undercharged->lacking;
+	}
+	return lacking;
+}
+
+/* in_truth: what costs as much as it was charged.  Of two paths, the one that costs more still does. */
 static void
-lower_cost(Path *path, Cost charged, Cost lacking)
+lower_cost(Path *path, Cost charged, Cost in_truth)
 {
 	Cost		least = charged * LEAST;
 	Cost		most = charged * CLEARLY_LESS;
 
-	if (path->total_cost <= least || path->total_cost >= charged + lacking)
+	if (path->total_cost <= least || path->total_cost >= in_truth)
 		return;
-	path->total_cost = least +
-		(most - least) * (path->total_cost - least) / (charged + lacking - least);
+	path->total_cost = least + (most - least) * (path->total_cost - least) / (in_truth - least);
 	path->startup_cost = Min(path->startup_cost, path->total_cost);
 }
 
@@ -84,57 +104,136 @@ cheapest_of(const List *paths)
 	return cheapest;
 }
 
-/* charged: what one that is not among rel's paths has been charged, or DBL_MAX */
-static void
-outbid(const List *paths, const RelOptInfo *rel, const RelOptInfo *input_rel,
-	   Undercharged undercharged, Cost charged, Cost lacking)
+/*
+ * A path of the planner's own for rows in order, once more; NULL if it is another.  Below it is what
+ * several paths may have.
+ */
+static Path *
+copy_path(const Path *path)
 {
-	Cost		others = DBL_MAX;
+	Path	   *copy;
+	size_t		size;
+
+	switch (nodeTag(path))
+	{
+		case T_AggPath:
+			size = sizeof(AggPath);
+			break;
+		case T_GroupPath:
+			size = sizeof(GroupPath);
+			break;
+		case T_UpperUniquePath:
+			size = sizeof(UpperUniquePath);
+			break;
+		default:
+			return NULL;
+	}
+	copy = palloc(size);
+	memcpy(copy, path, size);
+	return copy;
+}
+
+/* The cheapest of a relation's paths that have been charged rightly, or NULL. */
+static const Path *
+cheapest_other(const RelOptInfo *rel, const Undercharged *undercharged)
+{
+	const Path *cheapest = NULL;
 	ListCell   *lc;
 
-	if (lacking <= 0)
-		return;
 	foreach(lc, rel->pathlist)
 	{
 		const Path *path = (const Path *) lfirst(lc);
 
-		if (undercharged(path, input_rel))
-			charged = Min(charged, path->total_cost);
-		else
-			others = Min(others, path->total_cost);
+		if (lacking_of(path, undercharged) <= 0 &&
+			(cheapest == NULL || path->total_cost < cheapest->total_cost))
+			cheapest = path;
 	}
+	return cheapest;
+}
+
+/*
+ * charged: what one that is not among rel's paths has been charged, or DBL_MAX.  Where one of the others
+ * costs less than ours, of an index perhaps, that is the one to be taken.
+ */
+static void
+outbid(const List *paths, RelOptInfo *rel, const Undercharged *undercharged, Cost charged)
+{
+	Cost		in_truth = charged < DBL_MAX ? charged + undercharged->lacking : DBL_MAX;
+	const Path *other = cheapest_other(rel, undercharged);
+	Path	   *copy = NULL;
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+		Cost		lacking = lacking_of(path, undercharged);
+
+		if (lacking <= 0)
+			continue;
+		charged = Min(charged, path->total_cost);
+		in_truth = Min(in_truth, path->total_cost + lacking);
+	}
+	if (charged >= in_truth || charged == DBL_MAX)
+		return;
 	foreach(lc, paths)
 	{
 		Path	   *path = (Path *) lfirst(lc);
 
-		if (charged < DBL_MAX && path->total_cost < others)
-			lower_cost(path, charged, lacking);
+		if (other == NULL || path->total_cost < other->total_cost)
+			lower_cost(path, charged, in_truth);
+	}
+	if (other != NULL && other->total_cost > charged && other->total_cost < in_truth &&
+		other->total_cost <= cheapest_of(paths))
+		copy = copy_path(other);
+	if (copy != NULL)
+	{
+		lower_cost(copy, charged, in_truth);
+		add_path(rel, copy);
 	}
 }
 
-/* Of what other servers charge nothing is known to be lacking, and their rows need not come. */
-static bool
-is_computed_here(const Path *path, const RelOptInfo *input_rel)
+void
+gpusort_outbid_all(const List *paths, RelOptInfo *rel, const List *left_out, Cost lacking)
 {
-	return !gpusort_is_computed_remotely(path);
+	Undercharged undercharged = {.lacking = lacking};
+
+	outbid(paths, rel, &undercharged, cheapest_of(left_out));
+}
+
+static int
+count_references(const List *pathkeys)
+{
+	int			count = 0;
+	ListCell   *lc;
+
+	foreach(lc, pathkeys)
+	{
+		const EquivalenceClass *ec = lfirst_node(PathKey, lc)->pk_eclass;
+
+		if (!get_typbyval(linitial_node(EquivalenceMember, ec->ec_members)->em_datatype))
+			count++;
+	}
+	return count;
 }
 
 void
-gpusort_outbid_all(const List *paths, const RelOptInfo *rel, const List *left_out, Cost lacking)
-{
-	outbid(paths, rel, NULL, is_computed_here, cheapest_of(left_out), lacking);
-}
-
-void
-gpusort_outbid_hash_tables(const List *paths, const RelOptInfo *rel, const RelOptInfo *input_rel,
-						   double groups)
+gpusort_outbid_hash_tables(const List *paths, RelOptInfo *rel, const RelOptInfo *input_rel,
+						   double groups, const List *pathkeys, bool have_agg)
 {
 	const Path *cheapest = input_rel->cheapest_total_path;
 	int			participants = 1;
+	GpuSortGroups all = {
+		.rows = cheapest->rows, .groups = groups, .width = cheapest->pathtarget->width,
+		.columns = list_length(pathkeys), .references = count_references(pathkeys)
+	};
+	Cost		sorted = have_agg ? gpusort_sorted_agg_extra_cost(&all) : 0;
+	Undercharged undercharged = {.input_rel = input_rel};
 
+	if (paths == NIL)
+		return;
 	if (input_rel->partial_pathlist != NIL)
 		participants += ((const Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
-	outbid(paths, rel, input_rel, has_hash_table, DBL_MAX,
-				   gpusort_hash_extra_cost(cheapest->rows, groups, cheapest->pathtarget->width,
-										   participants));
+	undercharged.lacking = gpusort_hash_extra_cost(&all, 1) - sorted;
+	undercharged.lacking_apart = gpusort_hash_extra_cost(&all, participants) - sorted;
+	outbid(paths, rel, &undercharged, DBL_MAX);
 }

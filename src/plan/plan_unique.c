@@ -9,8 +9,10 @@
 
 #include "nodes/nodeFuncs.h"
 #include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
 
+#include "pg_compat/paths.h"
 #include "plan/plan_collect.h"
 #include "plan/plan_node.h"
 #include "plan/plan_shared.h"
@@ -33,6 +35,25 @@ gpusort_read_unique_key(const CustomScan *scan, GpuSortUniqueKey *key)
 		key->eqops[i] = list_nth_oid(eqops, i);
 		key->collations[i] = list_nth_oid(collations, i);
 	}
+}
+
+/* ---------- paths ---------- */
+
+/* Seeing whether a row is equal to the one before, where the sort tells: 2 ns. */
+#define EQUAL_COST	0.0008
+
+/* Nothing is compared, and rows that are equal to the one before are not returned by the sort. */
+Path *
+gpusort_make_unique_sorted_path(PlannerInfo *root, RelOptInfo *rel, Path *sorted, int ncolumns,
+								double rows)
+{
+	Path	   *path = gpusort_make_unique_path(root, rel, sorted, ncolumns, rows);
+	double		left_out = 1 - Min(rows / sorted->rows, 1);
+
+	if (list_length(sorted->pathkeys) == ncolumns)
+		path->total_cost -= sorted->rows * (ncolumns * cpu_operator_cost - EQUAL_COST) +
+			(sorted->total_cost - sorted->startup_cost) * left_out;
+	return path;
 }
 
 /* ---------- unique rows ---------- */

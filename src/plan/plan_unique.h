@@ -11,6 +11,7 @@
 #ifndef GPUSORT_PLAN_UNIQUE_H
 #define GPUSORT_PLAN_UNIQUE_H
 
+#include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
 /* What custom_private's elements are: lists of the columns' properties, as a Unique has them. */
@@ -32,6 +33,13 @@ typedef struct GpuSortUniqueKey
 } GpuSortUniqueKey;
 
 extern void gpusort_read_unique_key(const CustomScan *scan, GpuSortUniqueKey *key);
+
+/*
+ * The path of a Unique by ncolumns above one of our sorts, which has so many rows in the end.  Where
+ * these are all of the sort's columns it is charged for what its node will take.
+ */
+extern Path *gpusort_make_unique_sorted_path(PlannerInfo *root, RelOptInfo *rel, Path *sorted,
+											 int ncolumns, double rows);
 
 /*
  * In a finished plan, whose nodes below have their final forms: the node that takes the place of this
