@@ -9,6 +9,7 @@
 
 #include "access/tupmacs.h"
 
+#include "pg_compat.h"
 #include "sort/row_store.h"
 #include "sort/sort_state.h"
 
