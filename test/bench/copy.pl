@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# copy.pl [--from | --select | --ctas] [--rows N] [--runs N] [--workers N]
+# copy.pl [--from | --select | --ctas | --insert] [--rows N] [--runs N] [--workers N]
 #		COPY TO, or FROM, with gpusort.enable_copy off and on, on a running server that preloads gpusort.
 #
 # For tables and queries, with and without an order, in each format, to /dev/null, so that nothing
@@ -12,15 +12,16 @@
 #
 # --select: sorted rows to a client, psql, which prints them nowhere; gpusort.enable_select off and on.
 # --ctas: sorted rows into a new table; gpusort.enable_create_table_as off and on.
+# --insert: sorted rows into a logged table; gpusort.enable_insert off and on.
 use strict;
 use warnings;
 
 use Getopt::Long;
 
-my ($rows, $runs, $workers, $from, $select, $ctas) = (1_000_000, 5, 0);
-GetOptions('from' => \$from, 'select' => \$select, 'ctas' => \$ctas, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers)
+my ($rows, $runs, $workers, $from, $select, $ctas, $insert) = (1_000_000, 5, 0);
+GetOptions('from' => \$from, 'select' => \$select, 'ctas' => \$ctas, 'insert' => \$insert, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers)
 	or die "see the head of $0\n";
-my $setting = 'gpusort.enable_' . ($select ? 'select' : $ctas ? 'create_table_as' : 'copy');
+my $setting = 'gpusort.enable_' . ($select ? 'select' : $ctas ? 'create_table_as' : $insert ? 'insert' : 'copy');
 
 my @cases = (
 	[ 'sorted, text', '(SELECT k, v, s FROM copy_bench ORDER BY k)', '' ],
@@ -121,6 +122,20 @@ sub make_tables
 	session('off', 'DROP TABLE copy_bench_to');
 }
 
+sub insert_rows
+{
+	my ($make, $empty) = ('CREATE TABLE copy_bench_to (k int8, v int4, s text)', 'TRUNCATE copy_bench_to');
+	my $insert = 'INSERT INTO copy_bench_to SELECT k, v, s FROM copy_bench ORDER BY k';
+	my @sum = 'SELECT count(*), sum(hashtext(t::text)::int8) FROM copy_bench_to t';
+
+	session('off', 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_bench_to', $make);
+	compare('into a truncated table', [], [ 'BEGIN', $empty, $insert, 'COMMIT' ], @sum);
+	compare('into one in use', [$empty], $insert, @sum);
+	session('off', 'ALTER TABLE copy_bench_to ADD d date DEFAULT current_date, ALTER v TYPE int8, ALTER k SET NOT NULL, ADD CHECK (v IS NOT NULL)');
+	compare('... computed, checked', [$empty], $insert, @sum);
+	session('off', 'DROP TABLE copy_bench_to');
+}
+
 sub copy_from
 {
 	my $file = (session('off', 'SHOW data_directory'))[0] . '/copy_bench';
@@ -146,6 +161,6 @@ session('off', 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_b
 		date '2000-01-01' + i % 9000 AS d, timestamp '2000-01-01' + i * interval '1.5 s' AS ts, i / 7.0::float8 AS f, i % 2 = 0 AS b
 		FROM generate_series(1, $rows) i", 'VACUUM ANALYZE copy_bench');
 printf "%-22s %10s %10s %6s %10s %10s %6s\n", "$rows rows", 'off ms', 'on ms', 'x', 'CPU off', 'CPU on', 'x';
-$from ? copy_from() : $select ? select_rows() : $ctas ? make_tables() : copy_to();
+$from ? copy_from() : $select ? select_rows() : $ctas ? make_tables() : $insert ? insert_rows() : copy_to();
 session('off', 'DROP TABLE copy_bench');
 exit($differ ? 1 : 0);

@@ -46,7 +46,7 @@ WAYS=${WAYS:-verify}
 settings_of()
 {
 	printf '%s\n' "shared_preload_libraries = 'gpusort'" "gpusort.force = on" "gpusort.cost_gather = 0" \
-		"log_min_messages = debug1"
+		"gpusort.copy_indexes = empty" "log_min_messages = debug1"
 	case $1 in
 		verify) echo "gpusort.verify = on" ;;
 		trust) ;;
@@ -234,6 +234,18 @@ count_builds()
 	tally "$run, btrees built" $((built > least && left == 0)) $((built <= least || left > 0))
 }
 
+# ... and so were COPY FROM, and what fills tables with sorted rows, however few they were.
+count_bulk()
+{
+	local run=$1 loads filled
+
+	[ -z "$TESTS" ] && [ -n "$CORE" ] || return 0
+	loads=$(grep -c 'DEBUG:  gpusort loaded [0-9]* rows' "$WORK/$run.log")
+	filled=$(grep -c 'DEBUG:  gpusort filled table' "$WORK/$run.log")
+	say "$run, rows in bulk: $loads loads, $filled tables filled by gpusort"
+	tally "$run, rows in bulk" $((loads > 25 && filled > 4)) $((loads <= 25 || filled <= 4))
+}
+
 need_packages build server source locales
 private_begin core
 private_locales sv_SE tr_TR
@@ -250,5 +262,6 @@ for way in $WAYS; do
 		judge "$way" "$suite"
 	done
 	count_builds "$way"
+	count_bulk "$way"
 done
 finish
