@@ -44,6 +44,7 @@ cluster_start main "${ENGINE[@]}" "shared_preload_libraries = 'gpusort'" "gpusor
 part fuzz "$TREE/test/fuzz/fuzz.pl" --seconds "$DURATION" ${SEED:+--seed "$SEED"} "$@"
 if [ $# -eq 0 ]; then
 	part copy "$TREE/test/fuzz/copy_fuzz.pl" --seconds $((DURATION / 4 + 1)) ${SEED:+--seed "$SEED"}
+	part into "$TREE/test/fuzz/into_fuzz.pl" --seconds $((DURATION / 4 + 1)) ${SEED:+--seed "$SEED"}
 fi
 if [ $# -gt 0 ]; then
 	:
