@@ -41,7 +41,7 @@ expected_groups(const RelOptInfo *grouped_rel)
 
 		if (IsA(path, AggPath))
 			return ((const AggPath *) path)->numGroups;
-		if (IsA(path, GroupPath))
+		if (IsA(path, GroupPath) || IsA(path, AppendPath))	/* groups of each partition */
 			return path->rows;
 	}
 	return 0;

@@ -2,7 +2,7 @@
  * plan_hooks.c
  *		Where the planner asks us.
  *
- * While it makes paths, ours are added, which compete by cost: for joins, and for the
+ * While it makes paths, ours are added, which compete by cost: for tables, for joins, and for the
  * steps above the joins (grouping, window functions, DISTINCT, set operations, ORDER BY).  When a
  * plan is finished, the Sorts in it are looked at that the planner puts into plans without asking.
  */
@@ -21,9 +21,11 @@
 #include "plan/plan_order_by.h"
 #include "plan/plan_replace.h"
 #include "plan/plan_setop.h"
+#include "plan/plan_sort_early.h"
 #include "plan/plan_window.h"
 #include "settings.h"
 
+static set_rel_pathlist_hook_type previous_rel_hook = NULL;
 static set_join_pathlist_hook_type previous_join_hook = NULL;
 static create_upper_paths_hook_type previous_upper_paths_hook = NULL;
 static planner_hook_type previous_planner_hook = NULL;
@@ -33,6 +35,17 @@ static planner_hook_type previous_planner_hook = NULL;
  * statement only, as pg_hint_plan does for its hint Set.
  */
 static bool was_off = false;
+
+static void
+consider_table(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	if (previous_rel_hook)
+		previous_rel_hook(root, rel, rti, rte);
+	if (!gpusort_enabled)
+		was_off = true;
+	if (gpusort_enabled && gpusort_enable_order_by)
+		gpusort_add_early_paths(root, rel);
+}
 
 static void
 consider_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
@@ -105,6 +118,8 @@ plan_and_replace(GPUSORT_PLANNER_PARAMETERS)
 void
 gpusort_install_planner_hooks(void)
 {
+	previous_rel_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = consider_table;
 	previous_join_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = consider_joins;
 	previous_upper_paths_hook = create_upper_paths_hook;

@@ -25,8 +25,10 @@
 typedef struct Undercharged
 {
 	const RelOptInfo *input_rel;	/* those that put its rows into hash tables; NULL: all */
-	Cost		lacking;
-	Cost		lacking_apart;		/* ... if workers do, each its own */
+	GpuSortGroups groups;
+	int			participants;	/* if workers have hash tables, each its own */
+	Cost		sorted;			/* so much less, as others lack that */
+	Cost		lacking;		/* without an input_rel */
 } Undercharged;
 
 static const Path *
@@ -48,6 +50,10 @@ next_below(const Path *path)
 			return ((const ProjectionPath *) path)->subpath;
 		case T_UpperUniquePath:
 			return ((const UpperUniquePath *) path)->subpath;
+		case T_AppendPath:
+			/* partitions, which are alike */
+			return ((const AppendPath *) path)->subpaths != NIL
+				? linitial(((const AppendPath *) path)->subpaths) : NULL;
 		default:
 			return NULL;
 	}
@@ -61,21 +67,40 @@ is_hash_table(const Path *path)
 	return IsA(path, SetOpPath) && ((const SetOpPath *) path)->strategy == SETOP_HASHED;
 }
 
-/* Of a path: 0 if it has been charged rightly. */
+/* Of hash tables of partitions, each of which has its part of the rows; or of all rows (1). */
+static Cost
+lacking_of_hashing(const Undercharged *undercharged, int partitions, bool is_gathered)
+{
+	GpuSortGroups part = undercharged->groups;
+
+	part.rows /= partitions;
+	part.groups /= partitions;
+	return partitions * gpusort_hash_extra_cost(&part, is_gathered ? undercharged->participants : 1) -
+		undercharged->sorted;
+}
+
+/*
+ * Of a path: 0 if it has been charged rightly.  The input's own hash tables, or those of joins, are not
+ * looked at.
+ */
 static Cost
 lacking_of(const Path *path, const Undercharged *undercharged)
 {
 	Cost		lacking = 0;
 	bool		is_gathered = false;
+	int			partitions = 1;
 
 	/* of what other servers charge nothing is known to be lacking, and their rows need not come */
 	if (undercharged->input_rel == NULL)
 		return gpusort_is_computed_remotely(path) ? 0 : undercharged->lacking;
-	for (; path != NULL && path->parent != undercharged->input_rel; path = next_below(path))
+	for (; path != NULL && path->parent != undercharged->input_rel && IS_UPPER_REL(path->parent);
+		 path = next_below(path))
 	{
 		is_gathered |= IsA(path, GatherPath) || IsA(path, GatherMergePath);
+		if (IsA(path, AppendPath))
+			partitions = Max(list_length(((const AppendPath *) path)->subpaths), 1);
 		if (is_hash_table(path))
-			lacking = is_gathered ? undercharged->lacking_apart : undercharged->lacking;
+			lacking = lacking_of_hashing(undercharged, partitions, is_gathered);
 	}
 	return lacking;
 }
@@ -222,18 +247,20 @@ gpusort_outbid_hash_tables(const List *paths, RelOptInfo *rel, const RelOptInfo 
 {
 	const Path *cheapest = input_rel->cheapest_total_path;
 	int			participants = 1;
-	GpuSortGroups all = {
-		.rows = cheapest->rows, .groups = groups, .width = cheapest->pathtarget->width,
-		.columns = list_length(pathkeys), .references = count_references(pathkeys)
+	Undercharged undercharged = {
+		.input_rel = input_rel,
+		.groups = {
+			.rows = cheapest->rows, .groups = groups, .width = cheapest->pathtarget->width,
+			.columns = list_length(pathkeys), .references = count_references(pathkeys)
+		}
 	};
-	Cost		sorted = have_agg ? gpusort_sorted_agg_extra_cost(&all) : 0;
-	Undercharged undercharged = {.input_rel = input_rel};
 
 	if (paths == NIL)
 		return;
 	if (input_rel->partial_pathlist != NIL)
 		participants += ((const Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
-	undercharged.lacking = gpusort_hash_extra_cost(&all, 1) - sorted;
-	undercharged.lacking_apart = gpusort_hash_extra_cost(&all, participants) - sorted;
+	undercharged.participants = participants;
+	if (have_agg)
+		undercharged.sorted = gpusort_sorted_agg_extra_cost(&undercharged.groups);
 	outbid(paths, rel, &undercharged, DBL_MAX);
 }

@@ -1,0 +1,56 @@
+-- The first rows of joins, in the order of one table, which is sorted before it is joined.
+LOAD 'gpusort';
+SET client_min_messages = warning;
+SET max_parallel_workers_per_gather = 0;
+SET search_path = gpusort_test, public;
+CREATE TABLE events AS SELECT i AS id, i * 7919 % 10007 AS person, i * 104729 % 100003 AS at, md5((i % 900)::text) COLLATE "C" AS kind, nullif(i % 50, 7) AS n
+FROM generate_series(1, 20000) i;
+CREATE TABLE people AS SELECT i AS id, i % 9 AS team, 'name ' || i AS name FROM generate_series(0, 10006) i;
+ALTER TABLE people ADD PRIMARY KEY (id);
+CREATE INDEX events_person ON events (person);
+VACUUM ANALYZE events, people;
+
+-- Below a nested loop, which stops when it has found enough
+SELECT plan_lines('SELECT e.id, x.* FROM events e CROSS JOIN LATERAL (SELECT count(*), max(o.at) FROM events o WHERE o.person = e.person) x ORDER BY e.at, e.id LIMIT 5');
+-- ... not without a limit, of a single table, in the order of two tables, or if gpusort is off
+SELECT matches('SELECT e.id, x.* FROM events e CROSS JOIN LATERAL (SELECT count(*), max(o.at) FROM events o WHERE o.person = e.person) x ORDER BY e.at, e.id', 'Nested Loop.*GpuSort');
+SELECT matches('SELECT * FROM events ORDER BY at, id LIMIT 5', 'Nested Loop.*GpuSort');
+SELECT matches('SELECT e.id, x.* FROM events e CROSS JOIN LATERAL (SELECT count(*), max(o.at) AS m FROM events o WHERE o.person = e.person) x ORDER BY e.at, x.m, e.id LIMIT 5', 'Nested Loop.*GpuSort');
+SET gpusort.enabled = off;
+SELECT matches('SELECT e.id, x.* FROM events e CROSS JOIN LATERAL (SELECT count(*), max(o.at) FROM events o WHERE o.person = e.person) x ORDER BY e.at, e.id LIMIT 5', 'GpuSort');
+RESET gpusort.enabled;
+
+-- The same rows at the same places, whatever is joined in what way
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET gpusort.enable_join = off;
+SELECT check_rows(q, true, ARRAY['Nested Loop.*GpuSort\)'], '{}') FROM unnest(ARRAY[
+	'SELECT e.id, x.* FROM events e CROSS JOIN LATERAL (SELECT count(*), max(o.at) FROM events o WHERE o.person = e.person) x ORDER BY e.at, e.id LIMIT 50',
+	'SELECT e.*, p.name FROM events e JOIN people p ON p.id = e.person ORDER BY at DESC, e.id LIMIT 100 OFFSET 7',
+	'SELECT e.id, p.name FROM events e LEFT JOIN people p ON p.id = e.person AND p.team < 4 ORDER BY kind, e.id DESC LIMIT 300',
+	'SELECT e.id, n FROM events e JOIN people p ON p.id = e.person WHERE team = 3 ORDER BY n NULLS FIRST, e.id LIMIT 20',
+	'SELECT e.id, n FROM events e JOIN people p ON p.id = e.person ORDER BY n DESC NULLS LAST, at + e.id, e.id LIMIT 20',
+	'SELECT e.id FROM events e WHERE NOT EXISTS (SELECT FROM people p WHERE p.id = e.person + 3 AND team = 0) ORDER BY at, id LIMIT 30',
+	'SELECT e.id, p.name, q.team FROM events e JOIN people p ON p.id = e.person JOIN people q ON q.id = p.team ORDER BY upper(kind) COLLATE "C", e.id LIMIT 20',
+	'SELECT * FROM (SELECT e.id, p.name FROM events e JOIN people p ON p.id = e.person ORDER BY at, e.id LIMIT 40) s ORDER BY name, id',
+	'SELECT e.id FROM events e JOIN people p ON p.id = e.person ORDER BY at, e.id LIMIT 10 FOR UPDATE OF e',
+	'SELECT e.id FROM events e JOIN people p ON p.id = e.person WHERE e.id + at < 0 ORDER BY at, e.id LIMIT 10'
+]) q;
+-- of the side that may be missing the order is not the join's
+SELECT check_rows('SELECT p.id AS p, e.id AS e FROM people p LEFT JOIN events e ON e.person = p.id AND e.n > 40 ORDER BY e.at, e.id, p.id LIMIT 100', true, '{}', '{}');
+-- once for each outer row
+SELECT check_rows('SELECT t, (SELECT array_agg(id) FROM (SELECT e.id FROM events e JOIN people p ON p.id = e.person WHERE team = t ORDER BY at, e.id LIMIT 3) s) FROM generate_series(0, 10) t',
+	true, '{}', '{}');
+-- a cursor, and a limit that is known later
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT e.id, at FROM events e JOIN people p ON p.id = e.person ORDER BY at, e.id LIMIT 6;
+FETCH 3 FROM c;
+FETCH BACKWARD 2 FROM c;
+FETCH ALL FROM c;
+ROLLBACK;
+PREPARE first_events(int) AS SELECT e.id, at FROM events e JOIN people p ON p.id = e.person ORDER BY at, e.id LIMIT $1;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE first_events(2);
+SET plan_cache_mode = force_custom_plan;
+EXECUTE first_events(3);
+DROP TABLE events, people;
