@@ -68,16 +68,28 @@ CREATE INDEX t_n ON t (n, d DESC, id);
 CREATE INDEX t_icu ON t (s COLLATE "en-x-icu", id);
 SELECT check_cluster('t', index) FROM unnest('{t_id, t_k, t_f, t_s, t_n, t_icu}'::text[]) index;
 
+-- Expressions: first, last, between columns, of several words, of other collations, none but null
+CREATE INDEX t_lower ON t (lower(s) DESC, id);
+CREATE INDEX t_last ON t (k, abs(id - 1500) NULLS FIRST, id) INCLUDE (s);
+CREATE INDEX t_between ON t ((d + 7) DESC NULLS LAST, n, (-k), (s || 'x') COLLATE "en-x-icu", id DESC);
+CREATE INDEX t_long ON t ((CASE WHEN id % 3 > 0 THEN repeat(s, 5) END), ((f * 1000)::numeric), id);
+CREATE INDEX t_nothing ON t (nullif(id, id), (left(s, 3)::name), id);
+SELECT check_cluster('t', index) FROM unnest('{t_lower, t_last, t_between, t_long, t_nothing}'::text[]) index;
+SET gpusort.verify = on;
+SET gpusort.inject_fault = verify;
+SELECT check_cluster('t', 't_lower');
+RESET gpusort.inject_fault;
+RESET gpusort.verify;
+
 -- What was clustered is known, and its indexes are valid
 SELECT indexrelid::regclass FROM pg_index WHERE indisclustered AND indrelid = 't'::regclass;
 SELECT bt_index_parent_check(indexrelid, true, true) FROM pg_index WHERE indrelid = 't'::regclass;
 SELECT reltuples, relpages = pg_relation_size('t') / current_setting('block_size')::int AS relpages FROM pg_class WHERE oid = 't'::regclass;
 
 -- What it is left alone for
-CREATE INDEX t_lower ON t (lower(s), id);
 CREATE INDEX t_array ON t ((ARRAY[id]));
 CREATE INDEX t_gist ON t USING gist (box(point(id, id), point(id, id)));
-SELECT index, check_cluster('t', index) FROM unnest('{t_lower, t_array, t_gist}'::text[]) index;
+SELECT index, check_cluster('t', index) FROM unnest('{t_array, t_gist}'::text[]) index;
 SET gpusort.enable_cluster = off;
 SELECT check_cluster('t', 't_k');
 RESET gpusort.enable_cluster;
@@ -114,6 +126,8 @@ SELECT check_cluster('columns', 'columns_id');
 INSERT INTO columns SELECT -i, i, 'c', 'later', i FROM generate_series(1, 1000) i;
 CREATE UNIQUE INDEX columns_f ON columns (f DESC NULLS FIRST, id);
 SELECT check_cluster('columns', 'columns_f');
+CREATE INDEX columns_added ON columns ((e || g), abs(id), b, id);
+SELECT check_cluster('columns', 'columns_added');
 SELECT count(*), sum(id), count(DISTINCT g) FROM columns;
 
 -- Values out of line, compressed, toasted keys; and rows too long that can't be
@@ -127,11 +141,17 @@ CREATE UNIQUE INDEX toasted_id ON toasted (id DESC);
 CREATE INDEX toasted_key ON toasted (substr(key, 1, 10), id);
 SELECT check_cluster('toasted', 'toasted_id');
 SELECT array_agg(DISTINCT msg) FROM verify_heapam('toasted', check_toast => true);
+SELECT check_cluster('toasted', 'toasted_key');
+CREATE INDEX toasted_long ON toasted (length(long) DESC, md5(key), id);
+SELECT check_cluster('toasted', 'toasted_long');
+SELECT array_agg(DISTINCT msg) FROM verify_heapam('toasted', check_toast => true);
 CREATE TABLE toasted_keys AS SELECT * FROM toasted WHERE length(key) < 100 OR id < 50;
 ALTER TABLE toasted_keys ALTER key SET STORAGE external;
 UPDATE toasted_keys SET key = left(key, 2500);
 CREATE INDEX toasted_keys_key ON toasted_keys (key, id) WITH (fillfactor = 100);
 SELECT check_cluster('toasted_keys', 'toasted_keys_key');
+CREATE INDEX toasted_keys_mixed ON toasted_keys (key DESC, (id % 7), id) WITH (fillfactor = 100);
+SELECT check_cluster('toasted_keys', 'toasted_keys_mixed');
 SELECT array_agg(DISTINCT msg) FROM verify_heapam('toasted_keys', check_toast => true);
 
 -- Fillfactor; unlogged and temporary tables, materialized views, empty tables
@@ -159,6 +179,7 @@ RESET gpusort.force;
 CREATE TABLE versions (id int, v int, s text) WITH (fillfactor = 70);
 INSERT INTO versions SELECT i * 7919 % 3001, 0, 'old' FROM generate_series(1, 1000) i;
 CREATE INDEX versions_id ON versions (id, v);
+CREATE INDEX versions_abs ON versions (abs(id), v, id);
 BEGIN;
 INSERT INTO versions SELECT 10000 - i, 0, 'new' FROM generate_series(1, 1000) i;
 SELECT check_cluster('versions', 'versions_id');
@@ -170,7 +191,7 @@ SAVEPOINT a;
 UPDATE versions SET v = v + 1 WHERE id % 2 = 0;
 ROLLBACK TO a;
 SELECT id FROM versions WHERE id % 5 = 0 ORDER BY id LIMIT 1 FOR SHARE;
-SELECT check_cluster('versions', 'versions_id');
+SELECT check_cluster('versions', index) FROM unnest('{versions_id, versions_abs}'::text[]) index;
 SELECT count(*), sum(v), sum(id) FROM versions;
 COMMIT;
 SELECT count(*), sum(v), sum(id) FROM versions;
@@ -184,6 +205,8 @@ SET gpusort.pool_quota = 0;
 SELECT check_cluster('large', 'large_id');
 SET gpusort.force = on;
 SELECT check_cluster('large', 'large_id');
+CREATE INDEX large_expression ON large (reverse(s), id);
+SELECT check_cluster('large', 'large_expression');
 RESET gpusort.force;
 RESET gpusort.pool_quota;
 SET maintenance_work_mem = '16MB';

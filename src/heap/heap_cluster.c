@@ -15,6 +15,7 @@
 #include "heap/heap_chains.h"
 #include "heap/heap_cluster.h"
 #include "heap/heap_eligible.h"
+#include "heap/heap_keys.h"
 #include "heap/heap_progress.h"
 #include "heap/heap_reader.h"
 #include "heap/heap_writer.h"
@@ -42,13 +43,14 @@ typedef struct Target
 {
 	GpuSortHeapWriter *writer;
 	GpuSortHeapChains *chains;
+	bool		keyed;			/* versions come with keys */
 	uint64		written;
 } Target;
 
 static void
 begin_target(Target *target, const GpuSortHeapCopy *copy, bool chains)
 {
-	*target = (Target) {0};
+	*target = (Target) {.keyed = gpusort_heap_has_keys(copy->index)};
 	if (chains)
 		target->chains = gpusort_heap_chains_begin(copy);
 	else
@@ -75,6 +77,9 @@ load_block(const GpuSortView *view, uint64 from, void **versions)
 static void
 put_block(Target *target, void **versions, int count)
 {
+	if (target->keyed)
+		for (int i = 0; i < count; i++)
+			versions[i] = gpusort_heap_keyed_version(versions[i]);
 	if (target->chains != NULL)
 		for (int i = 0; i < count; i++)
 			gpusort_heap_chains_put(target->chains, versions[i]);
@@ -207,6 +212,7 @@ begin_copy(const GpuSortHeapCopy *copy, GpuSortHeapCounts *counts, const char **
 {
 	size_t		limit_bytes = (size_t) maintenance_work_mem * 1024;
 	GpuSortSpec spec;
+	TupleDesc	desc;
 	GpuSort    *sort;
 	bool		copied;
 
@@ -218,8 +224,10 @@ begin_copy(const GpuSortHeapCopy *copy, GpuSortHeapCounts *counts, const char **
 		return false;
 	}
 	/* slots keep no count of references to a copy */
-	sort = gpusort_begin_optional(CreateTupleDescCopy(RelationGetDescr(copy->old_heap)), &spec,
-								  gpusort_possible_bytes(limit_bytes));
+	desc = gpusort_heap_has_keys(copy->index) ?
+		gpusort_heap_keys_desc(copy->old_heap, copy->index) :
+		CreateTupleDescCopy(RelationGetDescr(copy->old_heap));
+	sort = gpusort_begin_optional(desc, &spec, gpusort_possible_bytes(limit_bytes));
 	*reason = "no address space";
 	copied = sort != NULL && copy_sorted(copy, sort, counts, reason);
 	if (sort != NULL)

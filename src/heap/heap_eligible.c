@@ -11,16 +11,18 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "optimizer/plancat.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "cost/cost.h"
 #include "heap/heap_eligible.h"
+#include "heap/heap_keys.h"
 #include "heap/heap_version.h"
 #include "index/index_key.h"
 #include "settings.h"
 #include "sort/sort_limits.h"
 
-/* By what the index sorts, as columns of its table. */
+/* By what the index sorts, as columns of its table, or of rows with keys (heap_keys.h). */
 static bool
 find_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 {
@@ -28,15 +30,11 @@ find_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 		*reason = "index is no btree";
 	else if (gpusort_index_sort_spec(index, spec, reason))
 	{
+		bool		keyed = gpusort_heap_has_keys(index);
+
 		spec->kind = GPUSORT_KIND_CLUSTER;
 		for (int i = 0; i < spec->nkeys; i++)
-			spec->attnos[i] = index->rd_index->indkey.values[i];
-		for (int i = 0; i < spec->nkeys; i++)
-			if (spec->attnos[i] <= 0)
-			{
-				*reason = "index has expressions";
-				return false;
-			}
+			spec->attnos[i] = keyed ? GPUSORT_HEAP_KEY_ATTNO(i) : index->rd_index->indkey.values[i];
 		return true;
 	}
 	return false;
@@ -44,19 +42,27 @@ find_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 
 /* What sorting the table takes, without the memory for what a version has beyond its columns. */
 static bool
-estimate_sort(Relation heap, GpuSortSpec *spec, GpuSortEstimate *estimate, const char **reason)
+estimate_sort(Relation heap, Relation index, GpuSortSpec *spec, GpuSortEstimate *estimate,
+			  const char **reason)
 {
-	TupleDesc	desc = RelationGetDescr(heap);
+	bool		keyed = gpusort_heap_has_keys(index);
+	TupleDesc	desc = keyed ? gpusort_heap_keys_desc(heap, index) : RelationGetDescr(heap);
+	int			width = get_relation_data_width(RelationGetRelid(heap), NULL);
 	Oid		   *types = palloc(spec->nkeys * sizeof(Oid));
 	GpuSortCostKeys keys = {spec->nkeys, spec->sortops, types, spec->collations};
 	BlockNumber pages;
 	double		all_visible;
 
 	for (int i = 0; i < spec->nkeys; i++)
-		types[i] = TupleDescAttr(desc, spec->attnos[i] - 1)->atttypid;
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, spec->attnos[i] - 1);
+
+		types[i] = att->atttypid;
+		if (keyed)
+			width += get_typavgwidth(att->atttypid, att->atttypmod);
+	}
 	estimate_rel_size(heap, NULL, &pages, &spec->expected_rows, &all_visible);
-	return gpusort_estimate(&keys, spec->expected_rows, get_relation_data_width(RelationGetRelid(heap), NULL),
-							estimate, reason);
+	return gpusort_estimate(&keys, spec->expected_rows, width, estimate, reason);
 }
 
 static bool
@@ -69,7 +75,7 @@ is_eligible(Relation heap, Relation index, GpuSortSpec *spec, GpuSortEstimate *e
 			 IsToastRelation(heap) || RelationIsAccessibleInLogicalDecoding(heap))
 		*reason = "system table";
 	else if (!find_sort_spec(index, spec, reason) ||
-			 !estimate_sort(heap, spec, estimate, reason))
+			 !estimate_sort(heap, index, spec, estimate, reason))
 		return false;
 	else if (!gpusort_force && spec->expected_rows < gpusort_min_rows)
 		*reason = "fewer rows estimated than gpusort.min_rows";

@@ -10,7 +10,7 @@
 
 /*
  * Whether gpusort sorts the table's versions by the index, and by what, as columns of the
- * table; if not, *reason (constant string).
+ * table, or of rows with keys (heap_keys.h); if not, *reason (constant string).
  */
 extern bool gpusort_heap_is_eligible(Relation heap, Relation index, size_t limit_bytes,
 									 GpuSortSpec *spec, const char **reason);

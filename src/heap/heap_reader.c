@@ -26,6 +26,7 @@
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 
+#include "heap/heap_keys.h"
 #include "heap/heap_progress.h"
 #include "heap/heap_reader.h"
 #include "heap/heap_version.h"
@@ -49,6 +50,7 @@ struct GpuSortHeapReader
 	bool	   *isnull;
 	TupleTableSlot *slot;
 	char	   *packed;			/* the version that is being put */
+	GpuSortHeapKeys *keys;		/* NULL: versions are sorted as they are */
 };
 
 static bool
@@ -77,6 +79,8 @@ gpusort_heap_reader_begin(const GpuSortHeapCopy *copy, GpuSort *sort)
 	reader->isnull = palloc(reader->desc->natts * sizeof(bool));
 	reader->slot = MakeSingleTupleTableSlot(reader->desc, &TTSOpsHeapTuple);
 	reader->packed = palloc(BLCKSZ + GPUSORT_VERSION_MAX_BYTES);
+	if (gpusort_heap_has_keys(copy->index))
+		reader->keys = gpusort_heap_keys_begin(copy->old_heap, copy->index);
 	pgstat_count_heap_scan(copy->old_heap);
 	return reader;
 }
@@ -209,6 +213,22 @@ copy_version(GpuSortHeapReader *reader, HeapTuple tuple, HeapTuple copy)
 		heap_freetuple(formed);
 }
 
+/* Put a version that has been packed; false if it can't be. */
+static bool
+put_packed(GpuSortHeapReader *reader, HeapTuple packed)
+{
+	bool		put;
+
+	if (reader->keys != NULL)
+		return gpusort_heap_keys_put(reader->keys, reader->sort, packed);
+	if (gpusort_put_heap_tuple(reader->sort, packed))
+		return true;
+	ExecStoreHeapTuple(packed, reader->slot, false);
+	put = gpusort_put_optional_slot(reader->sort, reader->slot);
+	ExecClearTuple(reader->slot);
+	return put;
+}
+
 /* Put a version into the sort; false if it can't be. */
 static bool
 put_version(GpuSortHeapReader *reader, HeapTuple tuple)
@@ -217,8 +237,9 @@ put_version(GpuSortHeapReader *reader, HeapTuple tuple)
 	bool		in_chain = is_in_chain(reader, tuple);
 	GpuSortVersionTids tids = {tuple->t_self, tuple->t_data->t_ctid};
 	HeapTupleData copy = {.t_tableOid = tuple->t_tableOid};
-	bool		put;
 
+	if (reader->keys != NULL)
+		gpusort_heap_keys_compute(reader->keys, tuple);
 	copy_version(reader, tuple, &copy);
 	copy.t_data->t_infomask2 &= ~HEAP2_XACT_MASK;
 	if (!in_chain)
@@ -226,12 +247,7 @@ put_version(GpuSortHeapReader *reader, HeapTuple tuple)
 								 reader->copy.freeze_xid, reader->copy.freeze_multi);
 	reader->chains |= in_chain;
 	gpusort_version_pack(&copy, in_chain ? &tids : NULL);
-	if (gpusort_put_heap_tuple(reader->sort, &copy))
-		return true;
-	ExecStoreHeapTuple(&copy, reader->slot, false);
-	put = gpusort_put_optional_slot(reader->sort, reader->slot);
-	ExecClearTuple(reader->slot);
-	return put;
+	return put_packed(reader, &copy);
 }
 
 /* Put the listed versions of a page, which is pinned; false if one can't be. */
@@ -308,6 +324,8 @@ gpusort_heap_reader_pages(const GpuSortHeapReader *reader, BlockNumber *all)
 void
 gpusort_heap_reader_end(GpuSortHeapReader *reader)
 {
+	if (reader->keys != NULL)
+		gpusort_heap_keys_end(reader->keys);
 	ExecDropSingleTupleTableSlot(reader->slot);
 	if (reader->strategy != NULL)
 		FreeAccessStrategy(reader->strategy);

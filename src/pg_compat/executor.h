@@ -51,6 +51,20 @@ gpusort_make_slot(TupleDesc desc, const TupleTableSlotOps *ops)
 #endif
 
 /*
+ * 18: part of what is known about a column is kept twice.
+ *
+ * Let values of a column stay as they are when rows are formed: no short headers.
+ */
+static inline void
+gpusort_set_plain(TupleDesc desc, AttrNumber attno)
+{
+	TupleDescAttr(desc, attno - 1)->attstorage = TYPSTORAGE_PLAIN;
+#if PG_VERSION_NUM >= 180000
+	populate_compact_attribute(desc, attno - 1);
+#endif
+}
+
+/*
  * 19: a descriptor made by hand is not to be used before this.
  */
 static inline void

@@ -32,23 +32,30 @@ $node->safe_psql('postgres', q(
 	VACUUM ANALYZE r));
 my $rows = $node->safe_psql('postgres', 'SELECT count(*), sum(hashtextextended(r::text, 0)) FROM r');
 
-# All five indexes are built again, and the rows are what they were.
+# All five indexes are built again, and the rows are what they were, in the index's order, which
+# gpusort has put them into, or in that before: what does not sort, and what runs beside writers, is
+# PostgreSQL's.
 for my $case (
-	[ 'REPACK r', 0 ],
-	[ 'REPACK r', 2 ],
-	[ 'REPACK (ANALYZE) r USING INDEX r_k', 0 ],
-	[ 'REPACK r USING INDEX', 2 ],
-	[ 'CLUSTER r USING r_s', 0 ],
-	[ 'VACUUM FULL r', 2 ],
-	[ 'REPACK (CONCURRENTLY) r', 0 ],
-	[ 'REPACK (CONCURRENTLY) r USING INDEX r_s', 2 ])
+	[ 'REPACK r', 0, 0, 'id' ],
+	[ 'REPACK r', 2, 0, 'id' ],
+	[ 'REPACK (ANALYZE) r USING INDEX r_k', 0, 1, 'k DESC, id' ],
+	[ 'REPACK r USING INDEX', 2, 1, 'k DESC, id' ],
+	[ 'CLUSTER r USING r_s', 0, 1, 's' ],
+	[ 'VACUUM FULL r', 2, 0, 's' ],
+	[ 'REPACK r USING INDEX r_expression', 2, 1, 'k % 100, upper(s)' ],
+	[ 'VACUUM FULL r', 0, 0, 'k % 100, upper(s)' ],
+	[ 'REPACK (CONCURRENTLY) r', 0, 0, 'k % 100, upper(s)' ],
+	[ 'REPACK (CONCURRENTLY) r USING INDEX r_s', 2, 0, 's' ])
 {
-	my ($command, $workers) = @$case;
+	my ($command, $workers, $sorted, $order) = @$case;
 	my ($out, $err) = session_of($node, "SET max_parallel_maintenance_workers = $workers", $command,
-		'SELECT built, given_up FROM gpusort_index_builds()');
+		'SELECT built, given_up FROM gpusort_index_builds()', 'SELECT sorted, given_up, 0 FROM gpusort_clusters()');
 
 	is($err, '', "$command, $workers workers: no error");
 	like($out, qr/^5\|0$/m, "$command: all indexes are built by gpusort");
+	like($out, qr/^$sorted\|0\|0$/m, "$command: " . ($sorted ? 'gpusort sorts the rows' : 'PostgreSQL copies the rows'));
+	is($node->safe_psql('postgres', "SELECT count(*) FROM (SELECT ctid, lag(ctid) OVER (ORDER BY $order) AS before FROM r) o WHERE ctid < before"),
+		0, "$command: they lie in order");
 	is($node->safe_psql('postgres', 'SELECT check_indexes()'), '5 valid', "$command: they are right");
 	is($node->safe_psql('postgres', 'SELECT count(*), sum(hashtextextended(r::text, 0)) FROM r'), $rows, "$command: so are the rows");
 }

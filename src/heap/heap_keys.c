@@ -1,0 +1,122 @@
+/*
+ * heap_keys.c
+ *		Rows that a table's versions are sorted as, where the index has expressions; see
+ *		heap_keys.h.
+ */
+#include "postgres.h"
+
+#include "catalog/index.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "nodes/execnodes.h"
+#include "nodes/nodeFuncs.h"
+
+#include "heap/heap_keys.h"
+#include "heap/heap_version.h"
+#include "pg_compat/executor.h"
+#include "sort/sort_put.h"
+
+struct GpuSortHeapKeys
+{
+	IndexInfo  *info;
+	EState	   *estate;
+	TupleTableSlot *tuple;		/* of the table, whose keys are computed */
+	TupleTableSlot *row;
+};
+
+bool
+gpusort_heap_has_keys(Relation index)
+{
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
+		if (index->rd_index->indkey.values[i] == 0)
+			return true;
+	return false;
+}
+
+TupleDesc
+gpusort_heap_keys_desc(Relation heap, Relation index)
+{
+	int			nkeys = IndexRelationGetNumberOfKeyAttributes(index);
+	TupleDesc	desc = CreateTemplateTupleDesc(1 + nkeys);
+	List	   *expressions = RelationGetIndexExpressions(index);
+	ListCell   *expression = list_head(expressions);
+
+	TupleDescInitEntry(desc, 1, "version", BYTEAOID, -1, 0);
+	gpusort_set_plain(desc, 1);
+	for (int i = 0; i < nkeys; i++)
+	{
+		AttrNumber	attno = GPUSORT_HEAP_KEY_ATTNO(i);
+		AttrNumber	column = index->rd_index->indkey.values[i];
+
+		if (column != 0)
+			TupleDescCopyEntry(desc, attno, RelationGetDescr(heap), column);
+		else
+		{
+			Node	   *node = lfirst(expression);
+
+			TupleDescInitEntry(desc, attno, "key", exprType(node), exprTypmod(node), 0);
+			TupleDescInitEntryCollation(desc, attno, exprCollation(node));
+			expression = lnext(expressions, expression);
+		}
+	}
+	gpusort_finish_tuple_desc(desc);
+	return desc;
+}
+
+GpuSortHeapKeys *
+gpusort_heap_keys_begin(Relation heap, Relation index)
+{
+	GpuSortHeapKeys *keys = palloc0(sizeof(GpuSortHeapKeys));
+
+	keys->info = BuildIndexInfo(index);
+	keys->estate = CreateExecutorState();
+	/* slots keep no count of references to a copy; values of columns that were added are its constraints' */
+	keys->tuple = MakeSingleTupleTableSlot(CreateTupleDescCopyConstr(RelationGetDescr(heap)),
+										   &TTSOpsHeapTuple);
+	keys->row = MakeSingleTupleTableSlot(gpusort_heap_keys_desc(heap, index), &TTSOpsVirtual);
+	GetPerTupleExprContext(keys->estate)->ecxt_scantuple = keys->tuple;
+	return keys;
+}
+
+void
+gpusort_heap_keys_end(GpuSortHeapKeys *keys)
+{
+	ExecDropSingleTupleTableSlot(keys->row);
+	ExecDropSingleTupleTableSlot(keys->tuple);
+	FreeExecutorState(keys->estate);
+}
+
+void
+gpusort_heap_keys_compute(GpuSortHeapKeys *keys, HeapTuple tuple)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	int			nkeys = keys->info->ii_NumIndexKeyAttrs;
+
+	ExecClearTuple(keys->row);
+	ResetPerTupleExprContext(keys->estate);
+	ExecStoreHeapTuple(tuple, keys->tuple, false);
+	FormIndexDatum(keys->info, keys->tuple, keys->estate, values, isnull);
+	memcpy(&keys->row->tts_values[1], values, nkeys * sizeof(Datum));
+	memcpy(&keys->row->tts_isnull[1], isnull, nkeys * sizeof(bool));
+}
+
+bool
+gpusort_heap_keys_put(GpuSortHeapKeys *keys, GpuSort *sort, HeapTuple packed)
+{
+	MinimalTuple version = (MinimalTuple) ((char *) packed->t_data + MINIMAL_TUPLE_OFFSET);
+	char	   *datum = (char *) version - VARHDRSZ;
+	bool		put;
+
+	/* nothing of the heap tuple's header lies in front of a version */
+	StaticAssertStmt(MINIMAL_TUPLE_OFFSET >= VARHDRSZ, "no room for a varlena's header");
+	version->t_len = packed->t_len - MINIMAL_TUPLE_OFFSET;
+	SET_VARSIZE(datum, VARHDRSZ + version->t_len);
+	keys->row->tts_values[0] = PointerGetDatum(datum);
+	keys->row->tts_isnull[0] = false;
+	ExecStoreVirtualTuple(keys->row);
+	put = gpusort_put_optional_slot(sort, keys->row);
+	ExecClearTuple(keys->row);
+	ExecClearTuple(keys->tuple);
+	return put;
+}
