@@ -162,7 +162,10 @@ run_utility(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtilit
 		(pstmt, query, read_only, context, params, environment, dest, completion);
 }
 
-/* Other statements may run within, in functions of index expressions. */
+/*
+ * Other statements may run within, in functions of index expressions.  One that runs beside writers is
+ * PostgreSQL's, which looks at the access method of the tables while it does.
+ */
 static void
 utility_hook(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtilityContext context,
 			 ParamListInfo params, QueryEnvironment *environment, DestReceiver *dest,
@@ -170,7 +173,7 @@ utility_hook(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtili
 {
 	bool		outer = clustering;
 
-	if (!IsA(pstmt->utilityStmt, ClusterStmt))
+	if (!gpusort_is_cluster(pstmt->utilityStmt))
 	{
 		clustering = false;
 		run_utility(pstmt, query, read_only, context, params, environment, dest, completion);

@@ -9,6 +9,7 @@
 
 #include "access/tableam.h"
 #include "catalog/index.h"
+#include "commands/defrem.h"
 #include "commands/progress.h"
 #include "executor/executor.h"
 #include "storage/bufmgr.h"
@@ -130,6 +131,26 @@ gpusort_reindex(Oid index, char persistence)
 #define T_ClusterStmt	T_RepackStmt
 #define ClusterStmt		RepackStmt
 #endif
+
+/*
+ * 19: that may run beside sessions that write to the table, CONCURRENTLY.
+ *
+ * Is a statement a CLUSTER, of tables that are locked against all others?
+ */
+static inline bool
+gpusort_is_cluster(const Node *statement)
+{
+	bool		concurrent = false;
+
+	if (!IsA(statement, ClusterStmt))
+		return false;
+#if PG_VERSION_NUM >= 190000
+	foreach_node(DefElem, option, ((const RepackStmt *) statement)->params)
+		if (strcmp(option->defname, "concurrently") == 0)
+			concurrent = defGetBoolean(option);
+#endif
+	return !concurrent;
+}
 
 /*
  * 19: a table may be copied as a snapshot sees it, while others write to it (REPACK CONCURRENTLY);
