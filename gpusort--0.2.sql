@@ -176,7 +176,8 @@ SELECT d.oid AS datid, d.datname, s.kind, s.sorts, s.rows, s.bytes, s.parallel, 
 	s.short, s.spilled, s.spilled_bytes, s.runs, s.waited,
 	s.total_time, s.collect_time, s.sort_time, s.refine_time, s.verify_time,
 	s.write_time, s.read_time, s.load_time, s.wait_time, s.stats_reset
-FROM pg_catalog.pg_database d, LATERAL gpusort_sorts_of(d.oid) s;
+FROM (SELECT oid, datname FROM pg_catalog.pg_database UNION ALL SELECT 0, NULL) d,
+	LATERAL gpusort_sorts_of(d.oid) s;
 
 COMMENT ON VIEW pg_stat_gpusort IS
 'sorts by database and by what they were for; times in milliseconds';

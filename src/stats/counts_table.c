@@ -4,7 +4,8 @@
  *
  * For servers whose statistics have no kinds of extensions.  The file is written by the
  * postmaster when it ends, and read when it starts, if it has been shut down in peace, and deleted.
- * So there is none after a crash.  Counts of a database that is dropped go with it.
+ * So there is none after a crash.  Counts of a database that is dropped go with it; of one whose
+ * end a standby has by WAL, when all is counted anew.
  *
  * The lock is taken exclusively for entries to come or go; counts are added under it shared, and
  * under the entry's own.
@@ -29,13 +30,17 @@
 #include "storage/shmem.h"
 #include "storage/spin.h"
 #include "utils/hsearch.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "stats/sort_counts.h"
 
-/* What other databases sort is not counted; some 300 kB. */
+/*
+ * Some 300 kB.  What further databases sort is counted as that of database 0, whose entries are
+ * always there.
+ */
 #define MAX_DATABASES	128
-#define MAX_ENTRIES		(MAX_DATABASES * GPUSORT_KINDS)
+#define MAX_ENTRIES		((MAX_DATABASES + 1) * GPUSORT_KINDS)
 
 #define TRANCHE			"gpusort"
 #define FILE_NAME		PGSTAT_STAT_PERMANENT_DIRECTORY "/gpusort.stat"
@@ -74,14 +79,30 @@ static shmem_request_hook_type previous_request_hook = NULL;
 static shmem_startup_hook_type previous_startup_hook = NULL;
 static object_access_hook_type previous_access_hook = NULL;
 
-/* The entry, or a new one if there is room; with the lock held exclusively. */
+static bool
+is_full(void)
+{
+	return hash_get_num_entries(table) >= MAX_ENTRIES;
+}
+
+/* The entry to count in; NULL: one can be made. */
+static Entry *
+find_entry(const Key *key)
+{
+	Key			others = {InvalidOid, key->kind};
+	Entry	   *entry = hash_search(table, key, HASH_FIND, NULL);
+
+	return entry == NULL && is_full() ? hash_search(table, &others, HASH_FIND, NULL) : entry;
+}
+
+/* The same, or a new one; with the lock held exclusively. */
 static Entry *
 make_entry(const Key *key)
 {
 	bool		found;
-	Entry	   *entry = hash_search(table, key, HASH_FIND, &found);
+	Entry	   *entry = find_entry(key);
 
-	if (entry != NULL || hash_get_num_entries(table) >= MAX_ENTRIES)
+	if (entry != NULL)
 		return entry;
 	entry = hash_search(table, key, HASH_ENTER_NULL, &found);
 	if (entry == NULL)
@@ -157,8 +178,12 @@ read_entries(FILE *file)
 		if (fread(&counts, sizeof(counts), 1, file) != 1)
 			return false;
 		entry = make_entry(&counts.key);
-		if (entry != NULL)
+		if (entry == NULL)
+			return false;
+		if (entry->counts.key.database == counts.key.database)
 			entry->counts = counts;
+		else
+			gpusort_add_tally(&entry->counts.tally, &counts.tally);
 	}
 	return true;
 }
@@ -210,6 +235,17 @@ request(void)
 }
 
 static void
+make_others(void)
+{
+	for (int kind = 0; kind < GPUSORT_KINDS; kind++)
+	{
+		Key			key = {InvalidOid, kind};
+
+		(void) make_entry(&key);
+	}
+}
+
+static void
 startup(void)
 {
 	HASHCTL		control = {.keysize = sizeof(Key), .entrysize = sizeof(Entry)};
@@ -223,6 +259,7 @@ startup(void)
 	LWLockRelease(AddinShmemInitLock);
 	if (IsUnderPostmaster)
 		return;
+	make_others();
 	on_shmem_exit(write_file, (Datum) 0);
 	read_file();
 }
@@ -296,7 +333,7 @@ gpusort_count(GpuSortKind kind, const GpuSortTally *tally)
 	if (table == NULL || !OidIsValid(MyDatabaseId))
 		return;
 	LWLockAcquire(lock, LW_SHARED);
-	added = add_to_entry(hash_search(table, &key, HASH_FIND, NULL), tally);
+	added = add_to_entry(find_entry(&key), tally);
 	LWLockRelease(lock);
 	if (added)
 		return;
@@ -321,7 +358,37 @@ gpusort_read_counts(Oid database, GpuSortKind kind, GpuSortTally *tally, Timesta
 		SpinLockRelease(&entry->mutex);
 	}
 	LWLockRelease(lock);
-	return entry != NULL;
+	return entry != NULL && (OidIsValid(database) || tally->counts[GPUSORT_COUNT_SORTS] > 0);
+}
+
+/* The databases of which there are counts. */
+static List *
+counted_databases(void)
+{
+	List	   *databases = NIL;
+	HASH_SEQ_STATUS scan;
+	Entry	   *entry;
+
+	LWLockAcquire(lock, LW_SHARED);
+	hash_seq_init(&scan, table);
+	while ((entry = hash_seq_search(&scan)) != NULL)
+		if (OidIsValid(entry->counts.key.database))
+			databases = list_append_unique_oid(databases, entry->counts.key.database);
+	LWLockRelease(lock);
+	return databases;
+}
+
+/* Make room of those that are no more. */
+static void
+drop_unknown(void)
+{
+	List	   *databases = counted_databases();
+	ListCell   *cell;
+
+	foreach(cell, databases)
+		if (!SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(lfirst_oid(cell))))
+			drop(lfirst_oid(cell));
+	list_free(databases);
 }
 
 void
@@ -331,6 +398,8 @@ gpusort_reset_counts(Oid database)
 	HASH_SEQ_STATUS scan;
 	Entry	   *entry;
 
+	if (!OidIsValid(database))
+		drop_unknown();
 	LWLockAcquire(lock, LW_EXCLUSIVE);
 	hash_seq_init(&scan, table);
 	while ((entry = hash_seq_search(&scan)) != NULL)

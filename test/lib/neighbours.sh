@@ -8,6 +8,9 @@
 #	unpack_programs NAME..	packages that know no MAJOR, and the libraries that they want and the system
 #							has not, into WORK/programs
 #	program COMMAND...		run one of these
+#	libraries_of PACKAGE NAME..	those that it wants, by how their names begin
+#	fetch_source NAME		the source of a package of Debian's, into WORK/NAME: of this server's suite, or of an
+#							older one if the archive does not have that one's any more
 #	without [OPTION]...		psql with gpusort off
 #	with [OPTION]...		... with gpusort as it is by default
 #	forced [OPTION]...		... with gpusort.force
@@ -45,14 +48,55 @@ program()
 	as_server env LD_LIBRARY_PATH="$WORK/programs/usr/lib/$(uname -m)-linux-gnu" PATH="$WORK/programs/usr/bin:$WORK/programs/usr/sbin:$PATH" "$@"
 }
 
+depends_of()
+{
+	apt-cache depends --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances "$@" 2>/dev/null |
+		sed -nE 's/^ *\|?Depends: ([^ ]+)$/\1/p' | sort -u
+}
+
+libraries_of()
+{
+	local package=$1 name
+
+	shift
+	for name in "$@"; do
+		depends_of "$package" | grep "^lib$name"
+	done
+}
+
+# What these want, and what that wants
 missing_libraries()
 {
-	local name
+	local name seen=" $* " found
 
-	apt-cache depends --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances "$@" |
-		sed -nE 's/^ *\|?Depends: (lib[^ ]+)$/\1/p' | sort -u | while read -r name; do
-		dpkg-query -W -f '${db:Status-Status}\n' "$name" 2>/dev/null | grep -qx installed || echo "$name"
+	while [ $# -gt 0 ]; do
+		found=()
+		for name in $(depends_of "$@" | grep '^lib'); do
+			[[ $seen != *" $name "* ]] || continue
+			seen+="$name "
+			dpkg-query -W -f '${db:Status-Status}\n' "$name" 2>/dev/null | grep -qx installed || found+=("$name")
+		done
+		set -- "${found[@]}"
+		[ $# -eq 0 ] || printf '%s\n' "$@"
 	done
+}
+
+fetch_source()
+{
+	local suite
+
+	. "$TREE/test/lib/versions.sh"
+	. "$TREE/test/lib/archive.sh"
+	version_of "$PG_MAJOR" || return
+	mkdir -p "$WORK/$1"
+	for suite in "$SUITE" trixie; do
+		(
+			archive_begin "$WORK/$1.$suite" deb-src "$suite"
+			cd "$WORK/$1.$suite/apt" && apt-get -qq --download-only source "$1" >>log 2>&1 &&
+				tar -xf "$1"_*.orig.tar.* --strip-components=1 -C "$WORK/$1"
+		) && return
+	done
+	return 1
 }
 
 # unpack_package NAME DIR: a package is downloaded once; a stale list of packages is read anew.

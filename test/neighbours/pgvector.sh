@@ -2,26 +2,6 @@
 # without gpusort, too, in the same way; sorts by distances; its indexes. Its source is Debian's.
 PACKAGES=pgvector
 
-# fetch_suite: its tests, into WORK/pgvector: of the version that is installed, or of an older release of Debian if the
-# archive does not have that one's source any more
-fetch_suite()
-{
-	local suite
-
-	. "$TREE/test/lib/versions.sh"
-	. "$TREE/test/lib/archive.sh"
-	version_of "$PG_MAJOR" || return
-	mkdir -p "$WORK/pgvector"
-	for suite in "$SUITE" trixie; do
-		(
-			archive_begin "$WORK/pgvector.$suite" deb-src "$suite"
-			cd "$WORK/pgvector.$suite/apt" && apt-get -qq --download-only source pgvector >>log 2>&1 &&
-				tar -xf pgvector_*.orig.tar.* --strip-components=1 -C "$WORK/pgvector"
-		) && return
-	done
-	return 1
-}
-
 # run_suite NAME SETTING...: in a database of its own; its outputs into WORK/pgvector.NAME
 run_suite()
 {
@@ -43,7 +23,7 @@ check_neighbour()
 {
 	local test name query TESTS
 
-	fetch_suite || { tally "$NEIGHBOUR: source" 0 1; return; }
+	fetch_source pgvector || { tally "$NEIGHBOUR: source" 0 1; return; }
 	mapfile -t TESTS < <(cd "$WORK/pgvector/test/sql" && ls -- *.sql | sed 's/\.sql$//')
 	for name in without forced; do
 		sql -c "CREATE DATABASE vector_$name TEMPLATE template0"

@@ -59,9 +59,37 @@ check_indexes_there()
 		WHERE indrelid >= 16384 AND relkind = 'i' AND relname ~ '^t_'"
 }
 
+# counted: sorts of this server; a session has added its own to them when it has ended
+counted()
+{
+	with -c "SELECT coalesce(sum(sorts), 0) FROM pg_stat_gpusort WHERE datname = 'postgres'"
+}
+
+# check_counts: this server has its own counts, which nobody else's change, and which a restart keeps
+check_counts()
+{
+	local before there sorts
+
+	there=$(PGPORT=$PRIMARY counted)
+	before=$(counted)
+	forced -c "${QUERIES[0]}" -c "${QUERIES[0]}" >/dev/null
+	sorts=$(counted)
+	is "standby: sorts are counted" "$((sorts - before))" 2
+	is "... here only" "$(PGPORT=$PRIMARY counted)" "$there"
+	PGPORT=$PRIMARY forced -c "${QUERIES[0]}" >/dev/null
+	is "... and not those of the primary" "$(counted)" "$sorts"
+	is "standby: running sorts can be read" "$(with -c 'SELECT count(*) FROM pg_stat_gpusort_activity')" 0
+	is "standby: EXPLAIN ANALYZE" "$(forced -c "EXPLAIN (ANALYZE, COSTS OFF) ${QUERIES[0]}" | grep -c 'Sort Method: radix')" 1
+	sorts=$(counted)
+	as_server "$BINDIR/pg_ctl" -D "$WORK/standby_copy" -l "$WORK/standby_copy.log" -m fast -w -t 120 restart >/dev/null 2>&1
+	is "standby: a restart keeps counts" "$(counted)" "$sorts"
+	forced -c "${QUERIES[0]}" >/dev/null
+	is "... and counting goes on" "$(counted)" "$((sorts + 1))"
+}
+
 check_neighbour()
 {
-	local i wanted
+	local i wanted kept
 
 	sql <<-'SQL'
 		CREATE EXTENSION amcheck;
@@ -83,6 +111,7 @@ check_neighbour()
 		"$(without -p "$PRIMARY" -c "${QUERIES[0]}" | md5sum)"
 	is "indexes that were built on the primary" "$(check_indexes_there)" '3 valid'
 	pool_is_free "after queries"
+	check_counts
 
 	# recovery cancels a sort that reads rows which the primary has vacuumed away
 	forced -c 'BEGIN ISOLATION LEVEL REPEATABLE READ' -c "SELECT md5(string_agg(s, NULL)) FROM (SELECT pg_sleep(0.001), s FROM t ORDER BY s, id) q" >"$WORK/conflict.out" 2>&1 &
@@ -103,8 +132,10 @@ check_neighbour()
 	i=$!
 	sleep 1
 	cluster_stop "$NEIGHBOUR" fast
+	kept=$(counted)
 	sql -c 'SELECT pg_promote()' >/dev/null
 	wait $i
+	is "counts over the promotion" "$(($(counted) - kept > 0 && kept > 0))" 1
 	is "a cursor over the promotion" "$(sed -n '/^closed$/q;/^opened$/!p' "$WORK/promoted.out" | md5sum)" "$wanted"
 	is "a prepared statement over the promotion" "$(sed '1,/^closed$/d' "$WORK/promoted.out" | md5sum)" "$wanted"
 	is "it has been promoted" "$(with -c 'SELECT pg_is_in_recovery()')" f

@@ -79,6 +79,22 @@ unlike(slurp_file($node->logfile, $offset), qr/gpusort: sort/, 'a short one is n
 like(($node->psql('postgres', 'SET gpusort.log_min_duration = 0', extra_params => [ '-U', 'watcher' ]))[2],
 	qr/permission denied/, 'that is for superusers');
 
+# A flood of short ones, of several sessions, while others look: all are logged and counted, once.
+$offset = -s $node->logfile;
+my $before = counted('postgres', 'sorts');
+my $flood = $node->basedir . '/flood.sql';
+append_to_file($flood, "SELECT x FROM (VALUES (3), (1), (2)) v (x) ORDER BY x;\n");
+append_to_file("$flood.look", "SELECT sum(sorts), sum(total_time) FROM pg_stat_gpusort;\nSELECT count(*) FROM pg_stat_gpusort_activity;\n");
+$ENV{PGOPTIONS} = '-c gpusort.log_min_duration=0 -c gpusort.min_rows=0';
+$node->command_ok([ 'pgbench', '-n', '-c', '4', '-t', '600', '-f', "$flood\@9", '-f', "$flood.look\@1",
+	'-d', $node->connstr('postgres') ], 'a flood of short sorts');
+delete $ENV{PGOPTIONS};
+$log = slurp_file($node->logfile, $offset);
+my @logged = $log =~ /LOG:  gpusort: sort for order by: duration: \d+\.\d+ ms  rows: 3  engine: host\n.*DETAIL:  collect: /g;
+cmp_ok(scalar @logged, '>', 1500, 'they are logged');
+is(counted('postgres', 'sorts') - $before, scalar @logged, '... and counted');
+note(sprintf('%d sorts, %.0f bytes of the log each', scalar @logged, length($log) / @logged));
+
 # A sort in the middle of its input, seen by others.
 my ($in, $out) = ("SELECT pg_backend_pid();\n", '');
 my $session = IPC::Run::start([ 'psql', '-XAtq', '-U', 'sorter', '-d', $node->connstr('postgres') ],
@@ -104,6 +120,50 @@ $node->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
 ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_gpusort_activity WHERE pid = $pid"), 'it goes with its process');
 eval { $session->finish };
 $holder->quit;
+
+# Where the server's statistics have no kinds of extensions, there is room for 128 databases: what further ones sort is
+# added up.  The file is filled with counts of databases that don't exist.
+if ($node->safe_psql('postgres', 'SHOW server_version_num') < 180000)
+{
+	my $file = $node->data_dir . '/pg_stat/gpusort.stat';
+	my $rows = counted('postgres', 'rows');
+
+	$node->stop;
+	my $content = slurp_file($file);
+	my ($format, $bytes, $entries) = unpack('L L l', $content);
+	is(length($content), 12 + $bytes * $entries, 'the file is as long as its head says');
+	my $kinds = grep { unpack('L', substr($content, 12 + $_ * $bytes, 4)) == 0 } 0 .. $entries - 1;
+	for my $database (2_000_001 .. 2_000_150)
+	{
+		for my $kind (0 .. $kinds - 1)
+		{
+			$content .= pack('L l q', $database, $kind, 10) . "\0" x ($bytes - 16);
+			$entries++;
+		}
+	}
+	substr($content, 0, 12) = pack('L L l', $format, $bytes, $entries);
+	open(my $out, '>:raw', $file) or die;
+	print $out $content;
+	close($out);
+	$node->start;
+	is(counted('postgres', 'rows'), $rows, 'a full table: counts that had been there');
+	my $others = "SELECT coalesce(sum(sorts), 0) FROM pg_stat_gpusort WHERE datid = 0 AND datname IS NULL";
+	my $all = $node->safe_psql('postgres', "SELECT coalesce(sum(sorts), 0) FROM generate_series(2000001, 2000150) d, gpusort_sorts_of(d::oid)");
+	is($node->safe_psql('postgres', $others) + $all, 150 * $kinds * 10, 'nothing is lost of those that have no room');
+	cmp_ok($all, '>=', 120 * $kinds * 10, 'most have room');
+	$all = $node->safe_psql('postgres', $others);
+	$node->safe_psql('postgres', 'CREATE DATABASE late');
+	$node->safe_psql('late', 'CREATE TABLE t AS SELECT i AS k FROM generate_series(1, 1000) i');
+	$node->safe_psql('late', $sort);
+	is(counted('late', 'sorts') . ' ' . ($node->safe_psql('postgres', $others) - $all), '0 1', 'what another one sorts is among others');
+	$node->restart;
+	is($node->safe_psql('postgres', $others) - $all, 1, 'after a restart, too');
+	$node->safe_psql('postgres', 'SELECT pg_stat_gpusort_reset()');
+	is($node->safe_psql('postgres', $others) . counted('postgres', 'rows'), '00', 'all are counted anew');
+	$node->safe_psql($_, $sort) for ('late', 'postgres');
+	is(counted('late', 'sorts') . ' ' . counted('postgres', 'sorts') . ' ' . $node->safe_psql('postgres', $others), '1 1 0',
+		'that makes room of databases that are no more');
+}
 
 # A crash forgets.
 is(counted('postgres', 'rows') > 0 ? 1 : 0, 1, 'there are counts');
