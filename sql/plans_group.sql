@@ -75,4 +75,12 @@ EXPLAIN (COSTS OFF) SELECT customer, day FROM visits ORDER BY customer, day LIMI
 -- and sorts within aggregates
 EXPLAIN (COSTS OFF) SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY day) FROM visits WHERE customer < 0;
 SET client_min_messages = warning;
+-- hash tables of other nodes
+SET gpusort.cost_startup = 1000000;
+SET enable_sort = off;
+SET enable_hashagg = on;
+SELECT q, a.node, a.reason FROM unnest(ARRAY[
+	'SELECT customer FROM visits INTERSECT SELECT day FROM visits',
+	'WITH RECURSIVE r(i) AS (SELECT day FROM visits UNION SELECT i + 1 FROM r WHERE i < 10) SELECT count(*) FROM r',
+	'SELECT day, count(*) FROM visits GROUP BY CUBE (day)']) q, gpusort_advise(q) a ORDER BY q COLLATE "C", node COLLATE "C";
 DROP TABLE visits;

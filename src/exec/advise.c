@@ -125,6 +125,10 @@ node_name(const Plan *node)
 			return "Merge Append";
 		case T_HashJoin:
 			return "Hash Join";
+		case T_SetOp:
+			return "SetOp";
+		case T_RecursiveUnion:
+			return "Recursive Union";
 		case T_CustomScan:
 			return ((const CustomScan *) node)->methods->CustomName;
 		default:

@@ -2,8 +2,9 @@
  * plan_left.c
  *		Telling why a sort of a finished plan is left to PostgreSQL.
  *
- * Each gets a message of level DEBUG1, and so does a hash table where a sort might have been.  An aggregate sorts within itself without a Sort node for
- * DISTINCT and ORDER BY of its arguments, for ordered sets, and between grouping sets.
+ * Each gets a message of level DEBUG1, and so does a hash table where a sort might have been.  An
+ * aggregate sorts within itself without a Sort node for DISTINCT and ORDER BY of its arguments, for
+ * ordered sets, and between grouping sets.
  */
 #include "postgres.h"
 
@@ -47,26 +48,47 @@ sort_for_groups(const Agg *agg)
 	return sort;
 }
 
-const char *
-gpusort_reason_for_hashing(const Plan *plan, const PlannedStmt *stmt, Sort **sort)
+/* Why an Agg hashes, if it does; *sort as gpusort_reason_for_hashing() has it. */
+static const char *
+reason_of_agg(const Agg *agg, const PlannedStmt *stmt, Sort **sort)
 {
 	GpuSortLimit limit = {.rows = GPUSORT_NO_LIMIT};
 	GpuSortEstimate estimate;
 	const char *reason;
 
-	*sort = NULL;
-	if (!gpusort_enable_order_by || (!IsA(plan, Agg) && !IsA(plan, HashJoin)) ||
-		plan->lefttree->plan_rows < gpusort_min_rows)
+	if (agg->aggstrategy == AGG_MIXED)
+		return "grouping sets of which some are hashed";
+	if (agg->aggstrategy != AGG_HASHED || agg->numCols == 0)
 		return NULL;
-	if (IsA(plan, HashJoin))
-		return "a hash join is estimated to cost less";
-	if (((const Agg *) plan)->aggstrategy != AGG_HASHED || ((const Agg *) plan)->numCols == 0)
-		return NULL;
-	*sort = sort_for_groups((const Agg *) plan);
+	*sort = sort_for_groups(agg);
 	if (*sort == NULL)
 		return "the columns that are grouped by have no order";
 	reason = gpusort_reason_to_leave(*sort, limit, stmt, &estimate);
 	return reason != NULL ? reason : "a hash table is estimated to cost less";
+}
+
+const char *
+gpusort_reason_for_hashing(const Plan *plan, const PlannedStmt *stmt, Sort **sort)
+{
+	*sort = NULL;
+	if (!gpusort_enable_order_by || plan->lefttree == NULL ||
+		plan->lefttree->plan_rows < gpusort_min_rows)
+		return NULL;
+	switch (nodeTag(plan))
+	{
+		case T_Agg:
+			return reason_of_agg((const Agg *) plan, stmt, sort);
+		case T_HashJoin:
+			return "a hash join is estimated to cost less";
+		case T_SetOp:
+			return ((const SetOp *) plan)->strategy == SETOP_HASHED
+				? "a hash table is estimated to cost less" : NULL;
+		case T_RecursiveUnion:
+			return ((const RecursiveUnion *) plan)->numCols > 0
+				? "a recursive query looks its rows up while it goes on" : NULL;
+		default:
+			return NULL;
+	}
 }
 
 void

@@ -11,8 +11,9 @@
 extern void gpusort_tell_left(const Sort *sort, const char *name, const char *reason);
 
 /*
- * Why a hash table, of a finished plan's Agg or HashJoin, was preferred to a sort of ours; NULL if
- * it is another node or has too few rows.  *sort is what would be sorted, NULL for a join.
+ * Why a hash table, of a finished plan's Agg, HashJoin, SetOp or RecursiveUnion, was preferred to a sort
+ * of ours; NULL if it is another node or has too few rows.  *sort is what would be sorted, NULL if that is
+ * not a single sort of the node's input.
  */
 extern const char *gpusort_reason_for_hashing(const Plan *plan, const PlannedStmt *stmt, Sort **sort);
 

@@ -341,6 +341,14 @@ reads_all(const Plan *plan, GpuSortLimit limit)
 	}
 }
 
+static GpuSortKind
+kind_of_hashing(const Plan *plan)
+{
+	if (IsA(plan, Agg))
+		return GPUSORT_KIND_GROUP;
+	return IsA(plan, HashJoin) ? GPUSORT_KIND_JOIN : GPUSORT_KIND_SET_OPERATION;
+}
+
 /* Look at sorts that are no Sort nodes. */
 static void
 look_at_node(const Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
@@ -353,8 +361,8 @@ look_at_node(const Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 		add_look(statement, gpusort_look_at_node((const CustomScan *) plan, limit, statement->stmt));
 	reason = gpusort_reason_for_hashing(plan, statement->stmt, &sort);
 	if (reason != NULL)
-		add_look(statement, gpusort_look_at_plan(plan, sort, IsA(plan, Agg) ? GPUSORT_KIND_GROUP
-												 : GPUSORT_KIND_JOIN, why_left(statement, reason)));
+		add_look(statement, gpusort_look_at_plan(plan, sort, kind_of_hashing(plan),
+												 why_left(statement, reason)));
 	if (!IsA(plan, Agg))
 		return;
 	foreach(lc, gpusort_reasons_inside((const Agg *) plan))
@@ -392,6 +400,8 @@ finish_node(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 			gpusort_tell_hashed(plan, statement->stmt);
 			return gpusort_finish_count((Agg *) plan);
 		case T_HashJoin:
+		case T_SetOp:
+		case T_RecursiveUnion:
 			if (statement->take_over)
 				gpusort_tell_hashed(plan, statement->stmt);
 			return plan;
