@@ -10,6 +10,7 @@
 #include "access/parallel.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/catalog.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"

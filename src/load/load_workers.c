@@ -11,6 +11,7 @@
 #include "access/parallel.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/catalog.h"
 #include "commands/copyfrom_internal.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
