@@ -170,9 +170,9 @@ sub run_case
 		$stats{errors}++ if $ours;
 		return join ' ', map { $r->{error}{$_} // '' } qw(S C M D H n c);
 	}
-	$conn->must('SET client_min_messages = warning');
+	$conn->must('SET client_min_messages = warning; SET LOCAL gpusort.enabled = off');
 	my $rows = $conn->must(q(SELECT count(*), md5(string_agg(t::text, chr(10) ORDER BY t::text COLLATE "C")), count(DISTINCT xmin::text), (SELECT count(*) FROM pg_class c, verify_heapam(c.oid, check_toast := true)
-		WHERE c.relname = 'target' AND c.relpersistence <> 't'), sum(pg_column_size(t.*)) FROM target t))->{rows}[0];
+		WHERE c.relname = 'target' AND c.relpersistence <> 't'), (SELECT sum(pg_column_size(u.*)) FROM target u) FROM target t))->{rows}[0];
 	return join ' ', $r->{tag}, map { $_ // 'NULL' } @$rows;
 }
 
