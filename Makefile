@@ -146,7 +146,7 @@ $(OBJS): .build_flags Makefile
 -include $(SRCS:.c=.d)
 
 # gpusortd: no PostgreSQL in it, so nothing of PGXS but where to put it.
-DAEMON_WINGS = daemon protocol engine engine/device engine/simulated
+DAEMON_WINGS = daemon protocol engine engine/device engine/simulated parse
 DAEMON_SRCS = $(wildcard $(DAEMON_WINGS:%=src/%/*.c))
 DAEMON_OBJS = $(DAEMON_SRCS:%.c=build/gpusortd/%.o)
 DAEMON_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \

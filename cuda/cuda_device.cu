@@ -96,6 +96,7 @@ make_ops(void)
 	gs_cuda_add_ids_ops(&ops);
 	gs_cuda_add_check_ops(&ops);
 	gs_cuda_add_rows_ops(&ops);
+	gs_cuda_add_fields_ops(&ops);
 	return ops;
 }
 

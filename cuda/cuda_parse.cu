@@ -11,13 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cub/device/device_scan.cuh>
 #include <cuda_runtime.h>
 
-#include "gs_cuda_parse_kernels.cuh"
-
-/* The scan's largest elements. */
-typedef parse_total<3> widest_total;
+#include "gs_cuda_parse_launch.cuh"
 
 struct parse_slot
 {
@@ -84,38 +80,7 @@ gs_cuda_parser_error(const gs_cuda_parser *parser)
 	return parser->error;
 }
 
-static size_t
-tiles_of(size_t bytes)
-{
-	return (bytes + PARSE_TILE_BYTES - 1) / PARSE_TILE_BYTES;
-}
-
 /* ---------- opening and closing ---------- */
-
-static uint32_t
-four_times(char byte)
-{
-	return 0x01010101u * (unsigned char) byte;
-}
-
-static parse_bytes
-meaning_of(const gs_dialect *dialect)
-{
-	return (parse_bytes) {
-		four_times(dialect->delimiter), four_times(dialect->quote), four_times(gs_escape_byte(dialect)),
-		dialect->newline == GS_NEWLINE_CR, dialect->newline == GS_NEWLINE_CRLF,
-		dialect->csv && dialect->csv_end_marker
-	};
-}
-
-template <int STATES>
-static cudaError_t
-scan_totals(void *temp, size_t *temp_bytes, const parse_total<STATES> *totals, parse_total<STATES> *sums,
-			size_t count, cudaStream_t stream)
-{
-	return cub::DeviceScan::ExclusiveScan(temp, *temp_bytes, totals, sums, parse_join_totals(),
-										  parse_total<STATES>::none(), (int) count, stream);
-}
 
 static int
 open_slot(gs_cuda_parser *parser, parse_slot *slot)
@@ -135,7 +100,6 @@ static int
 open_parser(gs_cuda_parser *parser)
 {
 	size_t		count = tiles_of(parser->part_bytes) + 1;
-	size_t		of_two = 0;
 
 	TRY(parser, cudaSetDevice(parser->cuda_device));
 	TRY(parser, cudaStreamCreateWithFlags(&parser->up, cudaStreamNonBlocking));
@@ -144,11 +108,7 @@ open_parser(gs_cuda_parser *parser)
 	TRY(parser, cudaMalloc(&parser->carries, 2 * sizeof(parse_carry)));
 	TRY(parser, cudaMalloc(&parser->totals, count * sizeof(widest_total)));
 	TRY(parser, cudaMalloc(&parser->sums, count * sizeof(widest_total)));
-	TRY(parser, scan_totals<3>(nullptr, &parser->temp_bytes, parser->totals, parser->sums, count, parser->work));
-	TRY(parser, scan_totals<2>(nullptr, &of_two, (parse_total<2> *) parser->totals,
-							   (parse_total<2> *) parser->sums, count, parser->work));
-	if (of_two > parser->temp_bytes)
-		parser->temp_bytes = of_two;
+	TRY(parser, scan_temp_bytes(count, &parser->temp_bytes));
 	TRY(parser, cudaMalloc(&parser->temp, parser->temp_bytes));
 	for (parse_slot &slot : parser->slots)
 		if (open_slot(parser, &slot) != 0)
@@ -227,45 +187,21 @@ gs_cuda_parser_begin(gs_cuda_parser *parser)
 	return 0;
 }
 
-template <gs_syntax SYNTAX>
-static int
-parse(gs_cuda_parser *parser, const uint4 *data, size_t bytes, const parse_carry *before,
-	  const parse_output &out)
-{
-	typedef parse_total<parse_states<SYNTAX>::count> total;
-	unsigned	tiles = (unsigned) tiles_of(bytes);
-	total	   *totals = reinterpret_cast<total *>(parser->totals);
-	total	   *sums = reinterpret_cast<total *>(parser->sums);
-
-	sum_tiles<SYNTAX><<<tiles, PARSE_THREADS, 0, parser->work>>>(parser->meaning, data, bytes, totals);
-	TRY(parser, cudaGetLastError());
-	TRY(parser, scan_totals(parser->temp, &parser->temp_bytes, totals, sums, tiles + 1, parser->work));
-	write_tiles<SYNTAX><<<tiles, PARSE_THREADS, 0, parser->work>>>(parser->meaning, data, bytes, sums,
-																   before, out);
-	TRY(parser, cudaGetLastError());
-	return 0;
-}
-
 static int
 parse_part(gs_cuda_parser *parser, parse_slot *slot, const void *data, size_t bytes)
 {
+	const parse_launch launch = {
+		parser->meaning, parser->work, parser->totals, parser->sums, parser->temp, parser->temp_bytes
+	};
 	const parse_carry *before = &parser->carries[parser->carry];
 	parse_output out = {
 		slot->field_ends, slot->record_fields, (uint32_t) parser->max_fields, (uint32_t) parser->max_records,
 		slot->part, &parser->carries[1 - parser->carry]
 	};
-	const uint4 *vectors = static_cast<const uint4 *>(data);
 
 	parser->carry = 1 - parser->carry;
-	switch (gs_dialect_syntax(&parser->dialect))
-	{
-		case GS_SYNTAX_TEXT:
-			return parse<GS_SYNTAX_TEXT>(parser, vectors, bytes, before, out);
-		case GS_SYNTAX_CSV:
-			return parse<GS_SYNTAX_CSV>(parser, vectors, bytes, before, out);
-		default:
-			return parse<GS_SYNTAX_CSV_ESCAPE>(parser, vectors, bytes, before, out);
-	}
+	TRY(parser, launch_parse(launch, gs_dialect_syntax(&parser->dialect), data, bytes, before, out));
+	return 0;
 }
 
 /* A part, whose bytes are on the device or to be copied there. */

@@ -175,5 +175,6 @@ extern void gs_cuda_add_ties_ops(gs_device_ops *ops);
 extern void gs_cuda_add_ids_ops(gs_device_ops *ops);
 extern void gs_cuda_add_check_ops(gs_device_ops *ops);
 extern void gs_cuda_add_rows_ops(gs_device_ops *ops);
+extern void gs_cuda_add_fields_ops(gs_device_ops *ops);
 
 #endif							/* GS_CUDA_DEVICE_CUH */

@@ -10,6 +10,7 @@
 #ifndef GS_CUDA_PARSE_H
 #define GS_CUDA_PARSE_H
 
+#include "parse/gs_found.h"
 #include "parse/gs_records.h"
 
 #ifdef __cplusplus
@@ -23,18 +24,11 @@ extern "C"
 typedef struct gs_cuda_parser gs_cuda_parser;
 
 /*
- * What was found in a part.  Offsets are from its first byte.  The arrays are those of
- * gs_records.h: a field's end has GS_FIELD_SPECIAL, the first one's also for what came before the
- * part; and a record's fields are counted from the part's first field on.
+ * What was found in a part.  The arrays are those of gs_records.h: a field's end has
+ * GS_FIELD_SPECIAL, the first one's also for what came before the part; and a record's fields are
+ * counted from the part's first field on.
  */
-typedef struct gs_cuda_part
-{
-	uint32_t	nfields;		/* may be more than fit: then the arrays are not complete */
-	uint32_t	nrecords;
-	uint32_t	consumed;		/* after the last record that ends in it; 0 if none does */
-	uint32_t	odd_at;			/* what is odd first, or UINT32_MAX */
-	uint32_t	state;			/* gs_parse_state after its last byte */
-} gs_cuda_part;
+typedef gs_found gs_cuda_part;
 
 /*
  * A parser of parts of up to "part_bytes" bytes with up to "max_fields" fields and "max_records"

@@ -103,7 +103,7 @@ check_daemon()
 	local counts i jobs
 
 	cluster_start daemon "shared_preload_libraries = 'gpusort'" "gpusort.engine = cuda" "autovacuum_naptime = 1d" \
-		"gpusort.reorder_rows = on" \
+		"gpusort.reorder_rows = on" "gpusort.copy_parser = device" \
 		"gpusort.daemon = '${GPUSORT_TEST_DAEMON:-host:3}'"
 	sql -c 'CREATE EXTENSION gpusort'
 	for i in $(seq 100); do

@@ -19,8 +19,8 @@
 #define WORDS_BYTES(rows)	((rows) * sizeof(uint64_t))
 #define BITMAP_BYTES(rows)	(((rows) + 63) / 64 * sizeof(uint64_t))
 
-static bool
-owns_extent(const gsd_pool *pool, unsigned job, uint32_t extent)
+bool
+gsd_job_owns_extent(const gsd_pool *pool, unsigned job, uint32_t extent)
 {
 	uint32_t	owner;
 
@@ -36,7 +36,7 @@ gsd_job_descriptor(const gsd_pool *pool, unsigned job)
 {
 	uint32_t	extent = pool->header->jobs[job].descriptor;
 
-	return owns_extent(pool, job, extent) ? gsd_extent(pool, extent) : NULL;
+	return gsd_job_owns_extent(pool, job, extent) ? gsd_extent(pool, extent) : NULL;
 }
 
 /* Extent number i of a stretch of the list of an open job; NULL if there is none. */
@@ -49,7 +49,7 @@ listed_extent(const gsd_pool *pool, unsigned job, const gsd_descriptor *descript
 	if (i >= extents->count || extents->first + i >= GSD_LIST_MAX)
 		return NULL;
 	extent = descriptor->list[extents->first + i];
-	return owns_extent(pool, job, extent) ? gsd_extent(pool, extent) : NULL;
+	return gsd_job_owns_extent(pool, job, extent) ? gsd_extent(pool, extent) : NULL;
 }
 
 const uint64_t *
@@ -94,7 +94,7 @@ read_span(const reader *reader, gsd_extents extents, uint64_t bytes, gs_span *sp
 	{
 		uint32_t	extent = reader->descriptor->list[i];
 
-		if (!owns_extent(reader->pool, reader->job, extent))
+		if (!gsd_job_owns_extent(reader->pool, reader->job, extent))
 			return "an extent does not belong to the job";
 		reader->parts[i] = gsd_extent(reader->pool, extent);
 	}

@@ -20,6 +20,9 @@ typedef struct gsd_arguments
 	void	  **parts;			/* by place in the descriptor's list; malloc'd */
 } gsd_arguments;
 
+/* Is there such an extent, and is it the job's? */
+extern bool gsd_job_owns_extent(const gsd_pool *pool, unsigned job, uint32_t extent);
+
 /*
  * The job's descriptor, NULL if the extent that it is said to be in is not the
  * job's.

@@ -39,6 +39,7 @@
 #include "daemon/daemon_log.h"
 #include "daemon/daemon_queue.h"
 #include "daemon/daemon_sort.h"
+#include "daemon/daemon_text.h"
 #include "daemon/daemon_thread.h"
 #include "protocol/gsd_wake.h"
 
@@ -67,6 +68,7 @@ typedef struct slot
 	worker	   *_Atomic owner;	/* NULL: the dispatcher; all that follows is the owner's */
 	slot_phase	phase;
 	bool		large;			/* lanes have no room for it */
+	bool		text;			/* nothing is to be sorted */
 	gsd_work	work;
 } slot;
 
@@ -197,8 +199,11 @@ open_job(gsd_jobs *jobs, unsigned n)
 	slot->phase = SLOT_OPEN;
 	slot->large = false;
 	descriptor = gsd_job_descriptor(jobs->common.pool, n);
-	slot->work.nplanes = descriptor != NULL ? descriptor->nplanes : 0;
-	if (slot->work.nplanes == 0 || slot->work.nplanes > GS_MAX_PLANES)
+	slot->text = descriptor != NULL && descriptor->kind == GSD_JOB_TEXT;
+	slot->work.nplanes = descriptor != NULL && !slot->text ? descriptor->nplanes : 0;
+	if (slot->text)
+		slot->large = jobs->lanes.count == 0;
+	else if (slot->work.nplanes == 0 || slot->work.nplanes > GS_MAX_PLANES)
 		fail_job(jobs, NULL, n, GSD_FAILURE_JOB, "the job's descriptor is not valid");
 }
 
@@ -228,7 +233,7 @@ is_large(gsd_jobs *jobs, unsigned n, bool all_known)
 	const gsd_descriptor *descriptor = gsd_job_descriptor(jobs->common.pool, n);
 	gsd_lane_needs needs = {.nplanes = slot->work.nplanes};
 
-	if (slot->large || descriptor == NULL)
+	if (slot->large || slot->text || descriptor == NULL)
 		return slot->large;
 	for (unsigned plane = 0; plane < slot->work.nplanes; plane++)
 		if (descriptor->fed_rows[plane] > needs.nrows)
@@ -356,14 +361,19 @@ run_job(gsd_jobs *jobs, worker *me, unsigned n)
 
 	slot->phase = SLOT_RUNNING;
 	job->daemon_state = GSD_DAEMON_RUNNING;
-	status = gsd_work_sort(&me->sorter, &slot->work, n, &message);
-	if (status == GS_OK)
+	if (slot->text)
+		status = gsd_text_find(&me->sorter, n, &message);
+	else
+		status = gsd_work_sort(&me->sorter, &slot->work, n, &message);
+	if (status == GS_OK && !slot->text)
+	{
 		reordered = gsd_work_reorder(&me->sorter, &slot->work, n);
+		jobs->service->rows_sorted += me->sorter.arguments.args.nrows;
+	}
 	if (status == GS_OK)
 	{
 		empty_slot(me, slot);
 		jobs->service->jobs_done++;
-		jobs->service->rows_sorted += me->sorter.arguments.args.nrows;
 		slot->phase = SLOT_ANSWERED;
 		job->daemon_state = GSD_DAEMON_DONE;
 		gsd_wake_waiter(job);

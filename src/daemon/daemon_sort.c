@@ -290,6 +290,19 @@ wait_for_rows(gsd_sorter *sorter, gsd_work *work, unsigned n, const char **messa
 }
 
 gs_status
+gsd_sorter_run_begins(gsd_sorter *sorter, const char **message)
+{
+	gsd_common *common = sorter->common;
+
+	common->runs++;
+	act_up(common, GSD_FAULT_CRASH, GSD_FAULT_STOP);
+	if (common->runs != common->fault_at || common->fault != GSD_FAULT_LOST)
+		return GS_OK;
+	*message = "a lost device was asked for";
+	return GS_DEVICE_LOST;
+}
+
+gs_status
 gsd_work_sort(gsd_sorter *sorter, gsd_work *work, unsigned n, const char **message)
 {
 	gsd_common *common = sorter->common;
@@ -300,13 +313,9 @@ gsd_work_sort(gsd_sorter *sorter, gsd_work *work, unsigned n, const char **messa
 	*message = gsd_read_arguments(common->pool, n, &sorter->arguments);
 	if (*message != NULL)
 		return GS_INVALID;
-	common->runs++;
-	act_up(common, GSD_FAULT_CRASH, GSD_FAULT_STOP);
-	if (common->runs == common->fault_at && common->fault == GSD_FAULT_LOST)
-	{
-		*message = "a lost device was asked for";
-		return GS_DEVICE_LOST;
-	}
+	status = gsd_sorter_run_begins(sorter, message);
+	if (status != GS_OK)
+		return status;
 	keep_trace(sorter, sorter->arguments.traced);
 	status = begin_device_job(sorter, work, sorter->arguments.args.nrows);
 	if (status == GS_OK)

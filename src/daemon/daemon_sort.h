@@ -49,6 +49,9 @@ typedef struct gsd_work
 /* The sorter's group is set. */
 extern void gsd_sorter_begin(gsd_sorter *sorter, gsd_common *common);
 
+/* A job is about to be run; a failure is one that was asked for, and *message says so. */
+extern gs_status gsd_sorter_run_begins(gsd_sorter *sorter, const char **message);
+
 /* Upload what is new of an open job, as far as there is room. */
 extern void gsd_work_feed(gsd_sorter *sorter, gsd_work *work, unsigned n);
 

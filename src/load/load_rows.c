@@ -15,6 +15,7 @@
 
 #include "load/load_rows.h"
 #include "load/load_tuple.h"
+#include "parse/gs_check.h"
 #include "parse/gs_field.h"
 #include "parse/gs_records.h"
 
@@ -38,6 +39,8 @@ struct GpuSortLoader
 	MemoryContext row_context;	/* what input functions allocate */
 
 	gs_records	records;		/* of the current batch */
+	bool		unproven;		/* they are what a device has found */
+	gs_check	check;			/* ... so that each is looked at */
 	Size		batch_begin;	/* where it begins in the input */
 	size_t		record;			/* ... and which one of it is being read */
 	Size		valid_bytes;	/* of the input, in its encoding */
@@ -90,6 +93,7 @@ gpusort_loader_begin(const GpuSortLoadTask *task, Relation table)
 	loader->row_context = AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY row",
 												ALLOCSET_DEFAULT_SIZES);
 	make_records(&loader->records, task->nfields);
+	gs_check_begin(&loader->check, &task->dialect);
 	return loader;
 }
 
@@ -284,8 +288,23 @@ count_records(const GpuSortLoader *loader, GpuSortLoadInput *input, size_t count
 		return;
 	input->rows += count;
 	input->lines += gs_records_lines(&loader->records, &loader->task->dialect, data, count - 1);
-	input->consumed = loader->batch_begin + (count == loader->records.nrecords ? loader->records.consumed
-		: gs_record_begin(&loader->records, &loader->task->dialect, count));
+	input->consumed = loader->batch_begin +
+		(count == loader->records.nrecords && !loader->unproven ? loader->records.consumed
+		 : gs_record_begin(&loader->records, &loader->task->dialect, count));
+}
+
+/* Does a record lie where it is said to?  Those before it do. */
+static bool
+is_proven(const GpuSortLoader *loader, const GpuSortLoadInput *input, size_t record)
+{
+	const gs_records *records = &loader->records;
+	size_t		nfields = loader->task->nfields;
+	size_t		first = record * nfields;
+
+	return first + nfields <= records->nfields && records->record_fields[record] == first + nfields &&
+		gs_check_record(&loader->check, input->data + loader->batch_begin, input->bytes - loader->batch_begin,
+						gs_record_begin(records, &loader->task->dialect, record),
+						records->field_ends + first, nfields);
 }
 
 static void
@@ -295,6 +314,10 @@ read_batch(GpuSortLoader *loader, GpuSortLoadInput *input)
 
 	for (loader->record = 0; loader->record < loader->records.nrecords; loader->record++)
 	{
+		if (loader->record % BATCH_RECORDS == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (loader->unproven && !is_proven(loader, input, loader->record))
+			return;
 		if (loader->batch_begin + gs_record_end(&loader->records, loader->record) > loader->valid_bytes)
 			input->stop = GPUSORT_LOAD_ODD;
 		else
@@ -353,6 +376,58 @@ make_room(GpuSortLoader *loader, Size bytes)
 	loader->plain = MemoryContextAllocHuge(GetMemoryChunkContext(loader), bytes);
 }
 
+/* As far as a device has found records that are there.  Returns whether these are all it has found. */
+static bool
+read_found(GpuSortLoader *loader, GpuSortLoadInput *input)
+{
+	gs_records	own = loader->records;
+	bool		all;
+
+	loader->records = *input->found;
+	loader->batch_begin = 0;
+	loader->unproven = true;
+	try_batch(loader, input);
+	all = loader->record == loader->records.nrecords;
+	loader->unproven = false;
+	loader->records = own;
+	return all;
+}
+
+/*
+ * The next batch.  Where a device's record was refused: is one there that would not have been?  Not so
+ * if it is odd, or has too many fields.
+ */
+static void
+find_batch(GpuSortLoader *loader, GpuSortLoadInput *input, bool refused)
+{
+	loader->batch_begin = input->consumed;
+	gs_records_find(&loader->task->dialect, input->data + input->consumed, input->bytes - input->consumed,
+					input->at_end, &loader->records);
+	if (refused && loader->records.nrecords > 0)
+		input->mistaken = is_proven(loader, input, 0);
+}
+
+static void
+read_records(GpuSortLoader *loader, GpuSortLoadInput *input)
+{
+	bool		refused = input->found != NULL && !read_found(loader, input);
+
+	while (input->stop == GPUSORT_LOAD_END)
+	{
+		CHECK_FOR_INTERRUPTS();
+		find_batch(loader, input, refused);
+		refused = false;
+		try_batch(loader, input);
+		if (input->stop == GPUSORT_LOAD_END && loader->records.stop != GS_STOP_FULL)
+		{
+			if (loader->records.stop != GS_STOP_END)
+				input->stop = GPUSORT_LOAD_ODD;
+			break;
+		}
+	}
+	input->decoded_toast = loader->decoded_toast;
+}
+
 void
 gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input)
 {
@@ -361,20 +436,8 @@ gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input)
 	loader->decoded_toast = false;
 	input->consumed = 0;
 	input->rows = input->lines = 0;
-	input->decoded_toast = false;
+	input->mistaken = false;
 	input->stop = GPUSORT_LOAD_END;
 	loader->valid_bytes = pg_encoding_verifymbstr(GetDatabaseEncoding(), input->data, input->bytes);
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		loader->batch_begin = input->consumed;
-		gs_records_find(&loader->task->dialect, input->data + input->consumed, input->bytes - input->consumed,
-						input->at_end, &loader->records);
-		try_batch(loader, input);
-		input->decoded_toast = loader->decoded_toast;
-		if (input->stop != GPUSORT_LOAD_END)
-			return;
-	} while (loader->records.stop == GS_STOP_FULL);
-	if (loader->records.stop != GS_STOP_END)
-		input->stop = GPUSORT_LOAD_ODD;
+	read_records(loader, input);
 }

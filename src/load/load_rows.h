@@ -7,6 +7,7 @@
 
 #include "heap/heap_append.h"
 #include "load/load_task.h"
+#include "parse/gs_records.h"
 
 typedef struct GpuSortLoader GpuSortLoader;
 
@@ -25,11 +26,13 @@ typedef struct GpuSortLoadInput
 	Size		bytes;
 	bool		at_end;			/* of the input */
 	bool		may_toast;		/* the leader may, if no row may be in vain */
+	const gs_records *found;	/* what a device says; it is believed as far as it is proven.  Or NULL */
 
 	Size		consumed;		/* where the next record begins */
 	uint64		rows;
 	uint64		lines;			/* as the server counts them, of the records that were read */
 	bool		decoded_toast;	/* rows have chunks in a TOAST table, which logical decoding keeps in memory */
+	bool		mistaken;		/* what the device says is wrong */
 	GpuSortLoadStop stop;
 } GpuSortLoadInput;
 

@@ -3,7 +3,7 @@
  *		The chunks of an input that participants load together; see load_share.h.
  *
  * Chunks have numbers, and places round and round.  Everything else is a matter of comparing numbers:
- * turn <= taken <= added < turn + places.
+ * turn <= taken <= added <= filled <= turn + places.
  */
 #include "postgres.h"
 
@@ -13,9 +13,13 @@
 #include "utils/wait_event.h"
 
 #include "load/load_share.h"
+#include "memory/pool.h"
 
 typedef struct SharedChunk
 {
+	uint32		extent;			/* of the pool, if the bytes are there */
+	uint32		nfields;		/* found by a device, which has to be proven */
+	uint32		nrecords;		/* ... 0: nothing was found */
 	Size		bytes;
 	bool		at_end;			/* of the input */
 	bool		left;			/* to the leader */
@@ -24,16 +28,19 @@ typedef struct SharedChunk
 struct GpuSortLoadShare
 {
 	slock_t		mutex;			/* for what follows, but chunks' bytes */
-	uint64		added;			/* chunks */
+	uint64		filled;			/* chunks, by the leader */
+	uint64		added;			/* ... that may be taken */
 	uint64		taken;
 	uint64		turn;			/* whose it is */
 	bool		closed;			/* no other will be added */
 	bool		ended;			/* the chunk whose turn it is has something odd */
 	Size		end_offset;		/* ... there */
+	bool		mistaken;		/* what a device has found was wrong */
 	GpuSortLoadCounts counts;
 
 	ConditionVariable more;		/* chunks, or none for ever */
 	ConditionVariable turned;
+	bool		in_pool;		/* are the bytes there? */
 	int			nchunks;		/* places */
 	SharedChunk chunks[FLEXIBLE_ARRAY_MEMBER];	/* and then their bytes */
 };
@@ -45,19 +52,23 @@ header_bytes(int nchunks)
 }
 
 Size
-gpusort_share_bytes(int nchunks)
+gpusort_share_bytes(int nchunks, bool in_pool)
 {
-	return add_size(header_bytes(nchunks), mul_size(nchunks, GPUSORT_LOAD_CHUNK_BYTES));
+	return in_pool ? header_bytes(nchunks)
+		: add_size(header_bytes(nchunks), mul_size(nchunks, GPUSORT_LOAD_CHUNK_BYTES));
 }
 
 void
-gpusort_share_init(GpuSortLoadShare *share, int nchunks)
+gpusort_share_init(GpuSortLoadShare *share, int nchunks, const uint32 *extents)
 {
 	memset(share, 0, header_bytes(nchunks));
 	SpinLockInit(&share->mutex);
 	ConditionVariableInit(&share->more);
 	ConditionVariableInit(&share->turned);
 	share->nchunks = nchunks;
+	share->in_pool = extents != NULL;
+	for (int i = 0; share->in_pool && i < nchunks; i++)
+		share->chunks[i].extent = extents[i];
 }
 
 static SharedChunk *
@@ -69,6 +80,8 @@ get_chunk(GpuSortLoadShare *share, uint64 number)
 static char *
 get_bytes(GpuSortLoadShare *share, uint64 number)
 {
+	if (share->in_pool)
+		return gsd_extent(gpusort_pool, get_chunk(share, number)->extent);
 	return (char *) share + header_bytes(share->nchunks) + number % share->nchunks * GPUSORT_LOAD_CHUNK_BYTES;
 }
 
@@ -77,7 +90,7 @@ get_bytes(GpuSortLoadShare *share, uint64 number)
 char *
 gpusort_share_room(GpuSortLoadShare *share)
 {
-	uint64		number = share->added;
+	uint64		number = share->filled;
 	bool		room;
 
 	SpinLockAcquire(&share->mutex);
@@ -87,11 +100,47 @@ gpusort_share_room(GpuSortLoadShare *share)
 }
 
 void
-gpusort_share_add(GpuSortLoadShare *share, Size bytes, bool at_end)
+gpusort_share_fill(GpuSortLoadShare *share, Size bytes, bool at_end)
 {
-	*get_chunk(share, share->added) = (SharedChunk) {
-		bytes, at_end, false
-	};
+	SharedChunk *chunk = get_chunk(share, share->filled);
+
+	chunk->bytes = bytes;
+	chunk->at_end = at_end;
+	chunk->left = false;
+	chunk->nfields = chunk->nrecords = 0;
+	SpinLockAcquire(&share->mutex);
+	share->filled++;
+	SpinLockRelease(&share->mutex);
+	if (!share->in_pool)
+		gpusort_share_add(share, NULL);
+}
+
+uint64
+gpusort_share_filled(const GpuSortLoadShare *share, GpuSortJobChunk *chunks, uint64 most)
+{
+	uint64		count = 0;
+
+	for (uint64 number = share->added; number < share->filled && count < most; number++)
+	{
+		const SharedChunk *chunk = &share->chunks[number % share->nchunks];
+
+		chunks[count++] = (GpuSortJobChunk) {
+			chunk->extent, chunk->bytes
+		};
+	}
+	return count;
+}
+
+void
+gpusort_share_add(GpuSortLoadShare *share, const gs_found *found)
+{
+	SharedChunk *chunk = get_chunk(share, share->added);
+
+	if (found != NULL && found->nfields <= GSD_CHUNK_FIELDS && found->nrecords <= GSD_CHUNK_RECORDS)
+	{
+		chunk->nfields = found->nfields;
+		chunk->nrecords = found->nrecords;
+	}
 	SpinLockAcquire(&share->mutex);
 	share->added++;
 	SpinLockRelease(&share->mutex);
@@ -122,7 +171,7 @@ take_chunk(GpuSortLoadShare *share, bool look_only, uint64 *number)
 	TakeResult	result = TAKE_NONE_YET;
 
 	SpinLockAcquire(&share->mutex);
-	if (share->ended || (share->closed && share->taken == share->added))
+	if (share->ended || (share->closed && share->taken == share->filled))
 		result = TAKE_NONE_EVER;
 	else if (share->taken < share->added)
 	{
@@ -206,11 +255,24 @@ static void
 read_chunk(GpuSortLoadShare *share, uint64 number, GpuSortLoader *loader, GpuSortLoadInput *input)
 {
 	const SharedChunk *chunk = get_chunk(share, number);
+	char	   *bytes = get_bytes(share, number);
+	gs_records	found = {
+		.nfields = chunk->nfields,
+		.nrecords = chunk->nrecords
+	};
 
-	input->data = get_bytes(share, number);
+	input->data = bytes;
 	input->bytes = chunk->bytes;
 	input->at_end = chunk->at_end;
+	if (chunk->nrecords > 0)
+	{
+		found.field_ends = gsd_chunk_field_ends(bytes);
+		found.record_fields = gsd_chunk_record_fields(bytes);
+		input->found = &found;
+	}
 	gpusort_loader_read(loader, input);
+	input->found = NULL;
+	share->mistaken |= input->mistaken;
 	/* a chunk has whole records, so that all of it must have been read */
 	if (input->stop == GPUSORT_LOAD_END && input->consumed != input->bytes)
 		input->stop = GPUSORT_LOAD_ODD;
@@ -276,7 +338,7 @@ gpusort_share_is_done(GpuSortLoadShare *share)
 	bool		done;
 
 	SpinLockAcquire(&share->mutex);
-	done = share->ended || share->turn == share->added;
+	done = share->ended || share->turn == share->filled;
 	SpinLockRelease(&share->mutex);
 	return done;
 }
@@ -301,11 +363,17 @@ gpusort_share_wait(GpuSortLoadShare *share)
 	ConditionVariablePrepareToSleep(&share->turned);
 	SpinLockAcquire(&share->mutex);
 	turn = share->turn;
-	done = share->ended || (turn < share->taken && get_chunk(share, turn)->left) || share->turn == share->added;
+	done = share->ended || (turn < share->taken && get_chunk(share, turn)->left) || share->turn == share->filled;
 	SpinLockRelease(&share->mutex);
 	if (!done)
 		ConditionVariableTimedSleep(&share->turned, 100, PG_WAIT_EXTENSION);
 	ConditionVariableCancelSleep();
+}
+
+bool
+gpusort_share_is_mistaken(const GpuSortLoadShare *share)
+{
+	return share->mistaken;
 }
 
 GpuSortLoadCounts
@@ -324,7 +392,7 @@ gpusort_share_rest(GpuSortLoadShare *share, char *buffer)
 {
 	Size		total = 0;
 
-	for (uint64 number = share->turn; number < share->added; number++)
+	for (uint64 number = share->turn; number < share->filled; number++)
 	{
 		Size		begin = number == share->turn ? share->end_offset : 0;
 		Size		bytes = get_chunk(share, number)->bytes - begin;

@@ -14,20 +14,32 @@
 #define GPUSORT_LOAD_SHARE_H
 
 #include "load/load_rows.h"
+#include "parse/gs_found.h"
+#include "service/service_client.h"
 
 typedef struct GpuSortLoadShare GpuSortLoadShare;
 
-/* In shared memory. */
-extern Size gpusort_share_bytes(int nchunks);
-extern void gpusort_share_init(GpuSortLoadShare *share, int nchunks);
+/* In shared memory; the chunks' bytes lie behind it, or in extents of the pool (GSD_CHUNK_BYTES). */
+extern Size gpusort_share_bytes(int nchunks, bool in_pool);
+extern void gpusort_share_init(GpuSortLoadShare *share, int nchunks, const uint32 *extents);
 
 /* ---------- the leader ---------- */
 
 /* Where the next chunk's bytes are to go; NULL: there is no room yet. */
 extern char *gpusort_share_room(GpuSortLoadShare *share);
 
-/* They are there. */
-extern void gpusort_share_add(GpuSortLoadShare *share, Size bytes, bool at_end);
+/* They are there.  Others may take the chunk, unless it is in the pool. */
+extern void gpusort_share_fill(GpuSortLoadShare *share, Size bytes, bool at_end);
+
+/*
+ * Chunks in the pool that others may not take yet; returns how many, but not more than "most".  The next one may be taken when it is added, with what a device has found in
+ * it, or NULL.
+ */
+extern uint64 gpusort_share_filled(const GpuSortLoadShare *share, GpuSortJobChunk *chunks, uint64 most);
+extern void gpusort_share_add(GpuSortLoadShare *share, const gs_found *found);
+
+/* Has somebody seen that what a device has found was wrong? */
+extern bool gpusort_share_is_mistaken(const GpuSortLoadShare *share);
 
 /* There won't be others. */
 extern void gpusort_share_close(GpuSortLoadShare *share);
@@ -35,7 +47,7 @@ extern void gpusort_share_close(GpuSortLoadShare *share);
 /* Load the chunk whose turn it is, if that is left to the leader. */
 extern bool gpusort_share_load_left(GpuSortLoadShare *share, GpuSortLoader *loader);
 
-/* Have all chunks that were added had their turn, or have the turns ended? */
+/* Have all chunks that were filled had their turn, or have the turns ended? */
 extern bool gpusort_share_is_done(GpuSortLoadShare *share);
 
 /* ... the latter? */
@@ -53,7 +65,7 @@ typedef struct GpuSortLoadCounts
 
 extern GpuSortLoadCounts gpusort_share_counts(GpuSortLoadShare *share);
 
-/* What was added and not loaded, when it is done: "bytes" of it go to a buffer, if there is one. */
+/* What was filled and not loaded, when it is done: "bytes" of it go to a buffer, if there is one. */
 extern Size gpusort_share_rest(GpuSortLoadShare *share, char *buffer);
 
 /* ---------- all ---------- */

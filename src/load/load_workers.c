@@ -20,6 +20,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "load/load_device.h"
 #include "load/load_progress.h"
 #include "load/load_rows.h"
 #include "load/load_share.h"
@@ -45,6 +46,7 @@ typedef struct LoadTeam
 	GpuSortLoadState *state;
 	ParallelContext *context;
 	GpuSortLoadShare *share;
+	GpuSortLoadDevice *device;	/* finds fields; NULL: participants do */
 	WalUsage   *wal_usage;
 	BufferUsage *buffer_usage;
 	GpuSortLoader *loader;
@@ -80,9 +82,9 @@ make_shared_memory(LoadTeam *team)
 	const GpuSortLoadTask *task = team->state->task;
 	const char *query = debug_query_string != NULL ? debug_query_string : "";
 	int			nworkers = context->nworkers;
-	int			nchunks = 2 * (nworkers + 1) + 2;
+	int			nchunks = gpusort_load_places(team->device, nworkers);
 	const Size	bytes[] = {
-		gpusort_load_task_bytes(task->nfields), gpusort_share_bytes(nchunks), strlen(query) + 1,
+		gpusort_load_task_bytes(task->nfields), gpusort_share_bytes(nchunks, team->device != NULL), strlen(query) + 1,
 		mul_size(sizeof(WalUsage), nworkers), mul_size(sizeof(BufferUsage), nworkers)
 	};
 
@@ -93,16 +95,25 @@ make_shared_memory(LoadTeam *team)
 		return false;
 	memcpy(gpusort_make_chunk(context, KEY_TASK, bytes[0]), task, bytes[0]);
 	team->share = gpusort_make_chunk(context, KEY_SHARE, bytes[1]);
-	gpusort_share_init(team->share, nchunks);
+	gpusort_share_init(team->share, nchunks, gpusort_load_device_extents(team->device));
 	strcpy(gpusort_make_chunk(context, KEY_QUERY, bytes[2]), query);
 	team->wal_usage = gpusort_make_chunk(context, KEY_WAL_USAGE, bytes[3]);
 	team->buffer_usage = gpusort_make_chunk(context, KEY_BUFFER_USAGE, bytes[4]);
 	return true;
 }
 
+static void
+end_team(LoadTeam *team)
+{
+	DestroyParallelContext(team->context);
+	ExitParallelMode();
+	gpusort_load_device_end(team->device);
+}
+
 static bool
 begin_team(LoadTeam *team, int nworkers)
 {
+	team->device = gpusort_load_device_begin(&team->state->task->dialect, nworkers);
 	EnterParallelMode();
 	team->context = gpusort_create_parallel_context("gpusort_load_worker", nworkers);
 	if (make_shared_memory(team))
@@ -111,16 +122,8 @@ begin_team(LoadTeam *team, int nworkers)
 		if (team->context->nworkers_launched > 0)
 			return true;
 	}
-	DestroyParallelContext(team->context);
-	ExitParallelMode();
+	end_team(team);
 	return false;
-}
-
-static void
-end_team(LoadTeam *team)
-{
-	DestroyParallelContext(team->context);
-	ExitParallelMode();
 }
 
 void
@@ -180,7 +183,7 @@ add_chunk(LoadTeam *team, char *chunk)
 	memcpy(state->buffer, chunk + whole, state->bytes);
 	if (whole == 0)
 		return bytes == GPUSORT_LOAD_CHUNK_BYTES || state->source.at_end ? ADD_TOO_LONG : ADD_NOT_YET;
-	gpusort_share_add(team->share, whole, state->source.at_end);
+	gpusort_share_fill(team->share, whole, state->source.at_end);
 	return ADD_ADDED;
 }
 
@@ -227,6 +230,7 @@ lead_team(LoadTeam *team)
 		show_team_progress(team);
 		if (gpusort_share_load_left(team->share, team->left))
 			continue;
+		gpusort_load_device_serve(team->device, team->share);
 		if (!all_added)
 			all_added = is_all_added(team, &added);
 		if (added || gpusort_share_load(team->share, team->loader, team->left))
@@ -235,6 +239,8 @@ lead_team(LoadTeam *team)
 			return;
 		if (gpusort_share_has_ended(team->share))
 			return;
+		if (gpusort_load_device_wait(team->device))
+			continue;
 		gpusort_share_wait(team->share);
 	}
 }

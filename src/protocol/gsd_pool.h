@@ -44,9 +44,10 @@
 #include <stdint.h>
 
 #include "engine/gs_engine.h"
+#include "parse/gs_found.h"
 
 #define GSD_MAGIC			UINT64_C(0x67707573727430)
-#define GSD_ABI_VERSION		8
+#define GSD_ABI_VERSION		9
 
 #define GSD_EXTENT_SHIFT	21
 #define GSD_EXTENT_BYTES	(UINT64_C(1) << GSD_EXTENT_SHIFT)
@@ -159,6 +160,56 @@ typedef struct gsd_rows
 	uint64_t	length_mask;
 } gsd_rows;
 
+/*
+ * Delimited text whose records and fields are to be found, in chunks.  Each begins with a record and
+ * has an extent of its own: its bytes, and from GSD_CHUNK_BYTES on what is found: where fields end, and
+ * then fields of records, as parse/gs_records.h has them.
+ */
+#define GSD_CHUNK_BYTES		(UINT32_C(1) << 20)
+#define GSD_CHUNK_FIELDS	(UINT32_C(192) << 10)	/* most that are told */
+#define GSD_CHUNK_RECORDS	(UINT32_C(64) << 10)
+#define GSD_MAX_CHUNKS		32
+
+/* A device finds what is in so many bytes in the time in which it sorts a row. */
+#define GSD_TEXT_ROW_BYTES	16
+
+typedef struct gsd_chunk
+{
+	uint32_t	extent;
+	uint32_t	bytes;
+	gs_found	found;			/* out */
+} gsd_chunk;
+
+static inline uint32_t *
+gsd_chunk_field_ends(void *extent)
+{
+	return (uint32_t *) ((char *) extent + GSD_CHUNK_BYTES);
+}
+
+static inline uint32_t *
+gsd_chunk_record_fields(void *extent)
+{
+	return gsd_chunk_field_ends(extent) + GSD_CHUNK_FIELDS;
+}
+
+typedef struct gsd_text
+{
+	uint8_t		csv;			/* as in gs_dialect */
+	uint8_t		delimiter;
+	uint8_t		quote;
+	uint8_t		escape;
+	uint8_t		newline;
+	uint8_t		csv_end_marker;
+	uint32_t	nchunks;
+	gsd_chunk	chunks[GSD_MAX_CHUNKS];
+} gsd_text;
+
+typedef enum gsd_job_kind
+{
+	GSD_JOB_SORT,
+	GSD_JOB_TEXT
+} gsd_job_kind;
+
 /* What a device did for a job that is traced; ms of the machine's monotonic clock. */
 typedef struct gsd_span
 {
@@ -181,10 +232,14 @@ typedef struct gsd_span
  * (release) by whole extents, after the words and the list.  So are the first
  * fed_row_bytes of the rows, whose extents are listed at rows.rows.  When the job is
  * run, everything is.
+ *
+ * A job about text is run at once.  It has no planes and results, and its ready_rows are chunks.
  */
 typedef struct gsd_descriptor
 {
-	uint64_t	nrows;
+	uint32_t	kind;			/* gsd_job_kind */
+	gsd_text	text;
+	uint64_t	nrows;			/* of text, its bytes / GSD_TEXT_ROW_BYTES */
 	uint64_t	expected_rows;
 	uint32_t	nplanes;
 	uint32_t	id_bytes;

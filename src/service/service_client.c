@@ -84,9 +84,9 @@ gpusort_service_complaint(void)
 	return GPUSORT_WHY_NOT_TAKEN;
 }
 
-/* The number of the only extent of a range; false if it lies elsewhere. */
+/* The number of the first extent of a range; false if it lies elsewhere. */
 static bool
-only_extent(const GpuSortRange *range, uint32 *extent)
+first_extent(const GpuSortRange *range, uint32 *extent)
 {
 	const uint32 *list;
 	uint32		count;
@@ -97,37 +97,86 @@ only_extent(const GpuSortRange *range, uint32 *extent)
 	return true;
 }
 
-const char *
-gpusort_job_open(GpuSortJob *job, GpuSortRange *memory, unsigned nplanes, uint64 expected_rows)
+/* Claim a job and clear its descriptor; NULL, or why there is none. */
+static const char *
+claim_job(GpuSortJob *job, GpuSortRange *memory)
 {
-	gsd_descriptor *descriptor = (gsd_descriptor *) memory->base;
 	uint32		extent;
 	int			number;
 
-	if (!gpusort_range_grow(memory, GSD_EXTENT_BYTES) || !only_extent(memory, &extent))
+	if (!gpusort_range_grow(memory, GSD_EXTENT_BYTES) || !first_extent(memory, &extent))
 		return GPUSORT_WHY_FULL;
 	number = gsd_claim_job(gpusort_pool->header, gsd_owner_pid(memory->account->owner));
 	if (number < 0)
 		return GPUSORT_WHY_MANY;
-
 	memset(job, 0, sizeof(*job));
 	job->open = true;
 	job->number = (uint32) number;
-	job->descriptor = descriptor;
+	job->descriptor = (gsd_descriptor *) memory->base;
+	memset(job->descriptor, 0, offsetof(gsd_descriptor, spans));
+	job->descriptor->list_size = 0;
+	pool_job(job)->descriptor = extent;
+	return NULL;
+}
+
+const char *
+gpusort_job_open(GpuSortJob *job, GpuSortRange *memory, unsigned nplanes, uint64 expected_rows)
+{
+	const char *why = claim_job(job, memory);
+	gsd_descriptor *descriptor = job->descriptor;
+
+	if (why != NULL)
+		return why;
 	job->plane_extents = Min(gpusort_pool->header->nextents, GSD_LIST_MAX / (nplanes + 2));
 	job->list_used = job->plane_extents * (nplanes + 1);
-
-	memset(descriptor, 0, offsetof(gsd_descriptor, spans));
-	descriptor->list_size = 0;
+	descriptor->kind = GSD_JOB_SORT;
 	descriptor->nplanes = nplanes;
 	descriptor->expected_rows = expected_rows;
 	for (unsigned i = 0; i < nplanes; i++)
 		descriptor->planes[i].words.first = i * job->plane_extents;
 	descriptor->rows.rows.first = nplanes * job->plane_extents;
-	pool_job(job)->descriptor = extent;
 	pool_job(job)->backend_state = GSD_BACKEND_OPEN;
 	gsd_ring(gpusort_pool->header);
 	return NULL;
+}
+
+const char *
+gpusort_job_run_text(GpuSortJob *job, GpuSortRange *memory, const gs_dialect *dialect,
+					 const GpuSortJobChunk *chunks, uint32 nchunks)
+{
+	const char *why = claim_job(job, memory);
+	gsd_descriptor *descriptor = job->descriptor;
+	uint64		bytes = 0;
+
+	if (why != NULL)
+		return why;
+	descriptor->kind = GSD_JOB_TEXT;
+	descriptor->text = (gsd_text) {
+		.csv = dialect->csv,
+		.delimiter = (uint8_t) dialect->delimiter,
+		.quote = (uint8_t) dialect->quote,
+		.escape = (uint8_t) dialect->escape,
+		.newline = dialect->newline,
+		.csv_end_marker = dialect->csv_end_marker,
+		.nchunks = nchunks
+	};
+	for (uint32 i = 0; i < nchunks; i++)
+	{
+		descriptor->text.chunks[i] = (gsd_chunk) {.extent = chunks[i].extent,.bytes = chunks[i].bytes};
+		bytes += chunks[i].bytes;
+	}
+	descriptor->nrows = bytes / GSD_TEXT_ROW_BYTES;
+	job->nrows = nchunks;
+	job->running = true;
+	pool_job(job)->backend_state = GSD_BACKEND_RUN;
+	gsd_ring(gpusort_pool->header);
+	return NULL;
+}
+
+const gs_found *
+gpusort_job_found(const GpuSortJob *job, uint32 chunk)
+{
+	return &job->descriptor->text.chunks[chunk].found;
 }
 
 /* List the extents of what grows while rows arrive, in its own place in the list. */
@@ -414,6 +463,14 @@ wait_for(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
 	why = ask(job, look, rows, ready);
 	pool_job(job)->waiter = 0;
 	return why;
+}
+
+bool
+gpusort_job_is_answered(const GpuSortJob *job, const char **why)
+{
+	uint64		ready = 0;
+
+	return look_at_answer(job, job->nrows, &ready, why);
 }
 
 const char *

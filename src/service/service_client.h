@@ -11,6 +11,7 @@
 
 #include "engine/gs_engine.h"
 #include "memory/memory_range.h"
+#include "parse/gs_dialect.h"
 #include "protocol/gsd_pool.h"
 
 typedef struct GpuSortJob
@@ -65,6 +66,25 @@ extern const char *gpusort_service_complaint(void);
  */
 extern const char *gpusort_job_open(GpuSortJob *job, GpuSortRange *memory, unsigned nplanes,
 									uint64 expected_rows);
+
+/*
+ * Have the records and fields of chunks found; see gsd_text.  The job is running then.  `memory` is
+ * a range whose first extent is for the descriptor.  It ends as all jobs do.
+ */
+typedef struct GpuSortJobChunk
+{
+	uint32		extent;
+	uint32		bytes;
+} GpuSortJobChunk;
+
+extern const char *gpusort_job_run_text(GpuSortJob *job, GpuSortRange *memory, const gs_dialect *dialect,
+										const GpuSortJobChunk *chunks, uint32 nchunks);
+
+/* What was found in a chunk, when all chunks are ready.  It has to be proven yet. */
+extern const gs_found *gpusort_job_found(const GpuSortJob *job, uint32 chunk);
+
+/* Is a job that runs done?  *why: NULL, or why it never will be. */
+extern bool gpusort_job_is_answered(const GpuSortJob *job, const char **why);
 
 /* The first `rows` words of a plane will not change any more. */
 extern void gpusort_job_feed(GpuSortJob *job, unsigned plane, const GpuSortRange *words,

@@ -28,11 +28,18 @@ int			gpusort_min_gpu_rows = 100000;
 int			gpusort_daemon_timeout = 60000;
 int			gpusort_daemon_queue_timeout = 2000;
 int			gpusort_reorder_rows = GPUSORT_REORDER_AUTO;
+int			gpusort_copy_parser = GPUSORT_COPY_PARSER_HOST;
 
 static const struct config_enum_entry reorder_options[] = {
 	{"off", GPUSORT_REORDER_OFF, false},
 	{"auto", GPUSORT_REORDER_AUTO, false},
 	{"on", GPUSORT_REORDER_ON, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry copy_parser_options[] = {
+	{"host", GPUSORT_COPY_PARSER_HOST, false},
+	{"device", GPUSORT_COPY_PARSER_DEVICE, false},
 	{NULL, 0, false}
 };
 
@@ -159,6 +166,11 @@ gpusort_define_service_settings(void)
 							 "\"auto\" does so on GPUs where it should pay; \"on\" does so wherever possible and waits for it, which is for testing.",
 							 &gpusort_reorder_rows, gpusort_reorder_rows, reorder_options,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpusort.copy_parser",
+							 "Chooses what finds records and fields for COPY FROM.",
+							 "\"host\": the processes that make rows of them; \"device\": gpusortd, if it runs and several processes load.",
+							 &gpusort_copy_parser, gpusort_copy_parser, copy_parser_options,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpusort.daemon_queue_timeout",
 							"Sets how long a sort waits for its turn at gpusortd.",
 							"Then it goes on without it. 0 means for ever.",

@@ -13,6 +13,7 @@ extern int	gpusort_min_gpu_rows;
 extern int	gpusort_daemon_timeout; /* ms; 0: none */
 extern int	gpusort_daemon_queue_timeout;	/* ms; 0: none */
 extern int	gpusort_reorder_rows;	/* GpuSortReorderRows */
+extern int	gpusort_copy_parser;	/* GpuSortCopyParser */
 
 /* gpusort.reorder_rows */
 typedef enum GpuSortReorderRows
@@ -21,6 +22,13 @@ typedef enum GpuSortReorderRows
 	GPUSORT_REORDER_AUTO,		/* by GPUs, if it should pay */
 	GPUSORT_REORDER_ON			/* wherever possible, and wait for it */
 } GpuSortReorderRows;
+
+/* gpusort.copy_parser */
+typedef enum GpuSortCopyParser
+{
+	GPUSORT_COPY_PARSER_HOST,
+	GPUSORT_COPY_PARSER_DEVICE
+} GpuSortCopyParser;
 
 extern void gpusort_define_service_settings(void);
 

@@ -26,7 +26,7 @@ tests_of()
 	case $1 in
 		unit) names "$TREE/test/unit" c | grep '_test$' ;;
 		regress) names "$TREE/sql" sql ;;
-		daemon) names "$TREE/sql" sql | grep -E '^(setup|types_.*|index_(types|unique|parallel).*)$'; echo edge_rows; echo join; echo key_rows ;;
+		daemon) names "$TREE/sql" sql | grep -E '^(setup|types_.*|index_(types|unique|parallel).*)$'; echo edge_rows; echo join; echo key_rows; echo copy_from ;;
 		isolation) names "$TREE/test/specs" spec ;;
 		tap) names "$TREE/test/t" pl ;;
 		proof) short_proofs ;;

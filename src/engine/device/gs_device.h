@@ -43,6 +43,8 @@
 #include "engine/gs_layout.h"
 #include "engine/gs_numbering.h"
 #include "engine/device/gs_row_sums.h"
+#include "parse/gs_dialect.h"
+#include "parse/gs_found.h"
 
 /*
  * Rows are named to kernels in segments of so many (the last one of a job may
@@ -291,6 +293,23 @@ typedef struct gs_gather
 	void	   *temp;			/* place_temp_bytes() */
 } gs_gather;
 
+/*
+ * Delimited text that begins with a record.  Up to the next multiple of 16 bytes there is
+ * memory behind it.  All pointers are to device memory.
+ */
+typedef struct gs_text
+{
+	gs_dialect	dialect;
+	const char *data;			/* at a multiple of 16 bytes */
+	uint32_t	bytes;			/* 1 .. 2^30 */
+	uint32_t	max_fields;
+	uint32_t	max_records;
+	uint32_t   *field_ends;		/* out, as many as fit */
+	uint32_t   *record_fields;	/* out, likewise */
+	gs_found   *found;			/* out */
+	void	   *temp;			/* find_fields_temp_bytes() */
+} gs_text;
+
 typedef struct gs_device_info
 {
 	char		name[64];
@@ -474,6 +493,13 @@ typedef struct gs_device_ops
 
 	/* Copy rows, behind place_rows() if stride is 0. */
 	gs_status	(*gather_rows) (gs_device *device, gs_queue queue, const gs_gather *gather);
+
+	/*
+	 * Where the records and fields of a text lie.  Those before something odd are found,
+	 * others may be or not.
+	 */
+	gs_status	(*find_fields) (gs_device *device, gs_queue queue, const gs_text *text);
+	size_t		(*find_fields_temp_bytes) (gs_device *device, uint32_t bytes);
 
 	/*
 	 * Keep a trace from now on, or none, as at first; what was recorded is forgotten.  In a

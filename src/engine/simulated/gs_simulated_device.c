@@ -19,6 +19,7 @@
 #include "engine/simulated/gs_simulated_order.h"
 #include "engine/simulated/gs_simulated_partition.h"
 #include "engine/simulated/gs_simulated_rows.h"
+#include "engine/simulated/gs_simulated_text.h"
 #include "engine/simulated/gs_simulated_trace.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -488,6 +489,23 @@ gather_rows(gs_device *device, gs_queue queue, const gs_gather *gather)
 	return GS_OK;
 }
 
+static gs_status
+find_fields(gs_device *device, gs_queue queue, const gs_text *text)
+{
+	BEGIN(device, "find_fields");
+	*(uint32_t *) text->temp = text->bytes;
+	gs_simulated_find_fields(text);
+	if (text->found->nfields <= text->max_fields)
+		moved_rows(device, (gs_pairs) {NULL, text->field_ends}, sizeof(uint32_t), text->found->nfields);
+	return GS_OK;
+}
+
+static size_t
+find_fields_temp_bytes(gs_device *device, uint32_t bytes)
+{
+	return sizeof(uint32_t);
+}
+
 static void
 keep_trace(gs_device *device, bool keep)
 {
@@ -552,6 +570,8 @@ static const gs_device_ops simulated_ops = {
 	.place_rows = place_rows,
 	.place_temp_bytes = place_temp_bytes,
 	.gather_rows = gather_rows,
+	.find_fields = find_fields,
+	.find_fields_temp_bytes = find_fields_temp_bytes,
 	.keep_trace = keep_trace,
 	.span_begin = span_begin,
 	.span_end = span_end,

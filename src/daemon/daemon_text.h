@@ -1,0 +1,16 @@
+/*
+ * daemon_text.h
+ *		One job about delimited text: its chunks' records and fields, found by a device.
+ */
+#ifndef DAEMON_TEXT_H
+#define DAEMON_TEXT_H
+
+#include "daemon/daemon_sort.h"
+
+/*
+ * Find what is in a job's chunks, on the sorter's first device, and tell its backend.  On failure
+ * *message says why, unless it is NULL.
+ */
+extern gs_status gsd_text_find(gsd_sorter *sorter, unsigned n, const char **message);
+
+#endif							/* DAEMON_TEXT_H */

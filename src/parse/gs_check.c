@@ -1,0 +1,86 @@
+/*
+ * gs_check.c
+ *		Whether a record and its fields lie where somebody says.
+ */
+#include "parse/gs_check.h"
+
+#include <string.h>
+
+void
+gs_check_begin(gs_check *check, const gs_dialect *dialect)
+{
+	memset(check, 0, sizeof(*check));
+	check->dialect = *dialect;
+	check->special = dialect->csv ? dialect->quote : '\\';
+	check->ends_plain['\0'] = check->ends_plain['\n'] = check->ends_plain['\r'] = true;
+	check->ends_plain[(unsigned char) dialect->delimiter] = true;
+	check->ends_plain[(unsigned char) check->special] = true;
+}
+
+static bool
+is_plain_field(const gs_check *check, const char *field, const char *end)
+{
+	bool		ends = false;
+
+	while (field < end)
+		ends |= check->ends_plain[(unsigned char) *field++];
+	return !ends;
+}
+
+/* One with quotes or backslashes, byte by byte. */
+static bool
+is_special_field(const gs_check *check, const char *field, const char *end)
+{
+	const gs_dialect *dialect = &check->dialect;
+	gs_parse_state state = GS_STATE_PLAIN;
+	bool		special = false;
+
+	for (; field < end; field++)
+	{
+		bool		marker = !dialect->csv && *field == '\\' && field[1] == '.';
+
+		special |= *field == check->special;
+		if (*field == '\0')
+			return false;
+		if (state == GS_STATE_PLAIN &&
+			(marker || (*field != check->special && check->ends_plain[(unsigned char) *field])))
+			return false;
+		state = gs_state_after(dialect, state, *field);
+	}
+	return special && state == GS_STATE_PLAIN;
+}
+
+/* Does a record end with the newline there? */
+static bool
+is_newline(const gs_dialect *dialect, const char *data, size_t bytes, size_t at)
+{
+	if (dialect->newline == GS_NEWLINE_CRLF)
+		return at + 1 < bytes && data[at] == '\r' && data[at + 1] == '\n';
+	return data[at] == gs_record_byte(dialect);
+}
+
+bool
+gs_check_record(const gs_check *check, const char *data, size_t bytes, size_t begin,
+				const uint32_t *field_ends, size_t nfields)
+{
+	const gs_dialect *dialect = &check->dialect;
+
+	if (nfields == 0 || begin >= bytes)
+		return false;
+	if (dialect->csv && dialect->csv_end_marker && data[begin] == '\\')
+		return false;
+	for (size_t i = 0; i < nfields; i++)
+	{
+		size_t		end = GS_FIELD_END(field_ends[i]);
+
+		if (end < begin || end >= bytes)
+			return false;
+		if (i + 1 < nfields ? data[end] != dialect->delimiter : !is_newline(dialect, data, bytes, end))
+			return false;
+		if ((field_ends[i] & GS_FIELD_SPECIAL) != 0 ? !is_special_field(check, data + begin, data + end)
+			: !is_plain_field(check, data + begin, data + end))
+			return false;
+		begin = end + 1;
+	}
+	return true;
+}
