@@ -29,4 +29,7 @@ extern void test_sums(bool small);
 /* ops_rows.c: stored rows */
 extern void test_rows(bool small);
 
+/* ops_text.c: delimited text */
+extern void test_text(bool small);
+
 #endif							/* OPS_CASES_H */

@@ -187,6 +187,7 @@ main(int argc, char **argv)
 	test_check(small);
 	test_sums(small);
 	test_rows(small);
+	test_text(small);
 
 	second->ops->close(second);
 	sides[0].device->ops->close(sides[0].device);

@@ -616,6 +616,25 @@ gather_rows(gs_device *device, gs_queue queue, const gs_gather *gather)
 }
 
 static void
+run_find_fields(call *c)
+{
+	REAL(c, find_fields, &c->text);
+}
+
+static gs_status
+find_fields(gs_device *device, gs_queue queue, const gs_text *text)
+{
+	lazy_add_call(device, queue, run_find_fields)->text = *text;
+	return GS_OK;
+}
+
+static size_t
+find_fields_temp_bytes(gs_device *device, uint32_t bytes)
+{
+	return lazy_of(device)->real->ops->find_fields_temp_bytes(lazy_of(device)->real, bytes);
+}
+
+static void
 keep_trace(gs_device *device, bool keep)
 {
 }
@@ -683,6 +702,8 @@ const gs_device_ops lazy_device_ops = {
 	.place_rows = place_rows,
 	.place_temp_bytes = place_temp_bytes,
 	.gather_rows = gather_rows,
+	.find_fields = find_fields,
+	.find_fields_temp_bytes = find_fields_temp_bytes,
 	.keep_trace = keep_trace,
 	.span_begin = span_begin,
 	.span_end = span_end,

@@ -57,6 +57,7 @@ typedef struct call
 	gs_tie_counts *counts;
 	gs_checked_rows checked;
 	gs_gather	gather;
+	gs_text		text;
 	uint64_t   *units;
 } call;
 
