@@ -74,7 +74,7 @@ CREATE TABLE queries AS SELECT unnest(ARRAY[
 	'SELECT lower(chr(65 + id % 20)) = ''b'' AS x, s FROM t ORDER BY x, s',
 	'SELECT wide FROM t ORDER BY wide',
 	'SELECT k FROM (SELECT k FROM t UNION ALL SELECT wide FROM t UNION ALL SELECT v FROM t) u ORDER BY k',
-	'SELECT DISTINCT k FROM t',
+	'SELECT DISTINCT k FROM t ORDER BY k',
 	'SELECT DISTINCT v, s FROM t ORDER BY v DESC, s',
 	'SELECT k, count(*) FROM t GROUP BY k ORDER BY k',
 	'SELECT count(DISTINCT k), count(k) AS n FROM t',
