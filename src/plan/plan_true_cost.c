@@ -40,12 +40,16 @@ void
 gpusort_undercut(Path *path, const List *paths)
 {
 	const Path *cheapest = paths != NIL ? linitial(paths) : NULL;
+	Cost		gain = gpusort_true_cost(paths) - path->total_cost;
+	Cost		below;
 
-	if (cheapest == NULL || cheapest->param_info != NULL ||
-		(!IsA(cheapest, HashPath) && !is_our_join(cheapest)) ||
-		path->total_cost >= gpusort_true_cost(paths))
+	if (cheapest == NULL || cheapest->param_info != NULL || gain <= 0 ||
+		(!IsA(cheapest, HashPath) && !is_our_join(cheapest)))
 		return;
-	path->total_cost = Min(path->total_cost, cheapest->total_cost * JUST_BELOW);
+	below = Min(path->total_cost, cheapest->total_cost * JUST_BELOW);
+	if (path->total_cost - below > gain)
+		return;
+	path->total_cost = below;
 	path->startup_cost = Min(path->startup_cost, path->total_cost);
 }
 
