@@ -1,0 +1,106 @@
+#!/bin/bash
+# select_count.sh
+#		What short queries cost with gpusort, and with gpusort.enable_select, in instructions.
+#
+# Queries of psql, on servers below valgrind's callgrind (package valgrind), which counts what a backend
+# does in PortalStart() and PortalRun(), that is without parsing and planning, the same on a busy machine.
+# Sorts of few rows, all taken over, with the setting off and on; and queries that sort nothing, without
+# gpusort and with it: what hooks cost.  A session of fewer queries is taken off, so that what happens once
+# is not in it.
+#
+#	QUERIES=n	how many of each are counted (60)
+#	ROWS='n..'	that sorts return (1 190 300 1000)
+
+. "$(dirname "$0")/../lib/common.sh"
+. "$TREE/test/lib/packages.sh"
+. "$TREE/test/lib/cluster.sh"
+
+QUERIES=${QUERIES:-60}
+ROWS=${ROWS:-1 190 300 1000}
+
+# A program that stands for the server's.
+make_wrapper()
+{
+	POSTGRES=$WORK/postgres
+	mkdir "$WORK/counts" || exit
+	cat >"$POSTGRES" <<-WRAPPER
+		#!/bin/sh
+		exec valgrind --quiet --tool=callgrind --toggle-collect=PortalStart --toggle-collect=PortalRun \\
+			--callgrind-out-file='$WORK/counts/%p' '$BINDIR/postgres' "\$@"
+	WRAPPER
+	chmod 755 "$POSTGRES"
+	give_to_server "$WORK"
+}
+
+server()
+{
+	cluster_start "$1" "shared_preload_libraries = '$2'" "autovacuum = off" "max_parallel_workers_per_gather = 0"
+	for rows in $ROWS; do
+		sql -c "CREATE TABLE t$rows AS SELECT hashint8(i)::int8 AS k, i AS v FROM generate_series(1, $rows) i" || exit
+	done
+	sql -c "CREATE TABLE keyed AS SELECT i, i AS v FROM generate_series(1, 1000) i" -c "CREATE UNIQUE INDEX ON keyed (i)" \
+		-c "VACUUM (FREEZE, ANALYZE)" || exit
+}
+
+# session COUNT QUERY [SETTING]...: instructions of so many
+session()
+{
+	local count=$1 query=$2 settings='' setting pid
+
+	shift 2
+	for setting in "$@"; do
+		settings+=" -c $setting"
+	done
+	pid=$( (echo 'SELECT pg_backend_pid();'
+		for ((i = 1; i <= count; i++)); do
+			echo "${query//%d/$i} \\g /dev/null"
+		done) | PGOPTIONS=$settings sql -At) || die "the session failed"
+	while [ ! -s "$WORK/counts/$pid" ]; do
+		sleep 0.2
+	done
+	sleep 0.2
+	awk '/^(summary|totals):/ {n = $2} END {print n}' "$WORK/counts/$pid"
+}
+
+# a_query QUERY [SETTING]...
+a_query()
+{
+	local query=$1 few
+
+	shift
+	few=$(session 20 "$query" "$@") || exit
+	echo $((($(session $((QUERIES + 20)) "$query" "$@") - few) / QUERIES))
+}
+
+# row QUERY WITHOUT WITH
+row()
+{
+	local more
+
+	more=$(awk -v a="$3" -v b="$2" 'BEGIN {printf "%.2f", 100 * (a - b) / b}')
+	printf '| %s | %d | %d | %s %% |\n' "\`$1\`" "$2" "$3" "$more"
+}
+
+command -v valgrind >/dev/null || die "missing: valgrind"
+need_packages build server
+private_begin select_count
+make_wrapper
+
+QUIET=('SELECT 1' 'SELECT * FROM keyed WHERE i = %d' 'SELECT count(*) FROM keyed')
+server without ''
+for query in "${QUIET[@]}"; do
+	without+=("$(a_query "$query")") || exit
+done
+cluster_stop without
+server with gpusort
+for i in "${!QUIET[@]}"; do
+	with=$(a_query "${QUIET[i]}") || exit
+	row "${QUIET[i]}" "${without[i]}" "$with"
+done
+for rows in $ROWS; do
+	query="SELECT k, v FROM t$rows ORDER BY k"
+	off=$(a_query "$query" gpusort.force=on gpusort.min_rows=0 gpusort.enable_select=off) &&
+		on=$(a_query "$query" gpusort.force=on gpusort.min_rows=0) || exit
+	row "$query" "$off" "$on"
+done
+cluster_stop with
