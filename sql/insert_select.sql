@@ -44,6 +44,10 @@ BEGIN
 	RETURN result;
 END $$;
 
+-- Functions that look at the table.
+CREATE FUNCTION look(i int4) RETURNS int8 LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$ BEGIN RETURN CASE WHEN i % 20 = 0 THEN (SELECT count(*) FROM target) ELSE 0 END; END $$;
+CREATE FUNCTION look_twice(i int4, other int8 DEFAULT look(20)) RETURNS bool LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$ BEGIN RETURN look(i) >= 0; END $$;
+
 -- Rows that go to another table, both ways, alone and with workers.
 CREATE TABLE cases (nr int4 GENERATED ALWAYS AS IDENTITY, make text, command text);
 INSERT INTO cases (make, command) VALUES
@@ -78,6 +82,11 @@ INSERT INTO cases (make, command) VALUES
 	('CREATE TABLE target (a int4)', 'INSERT INTO target SELECT i FROM source ORDER BY random()'),
 	('CREATE DOMAIN small AS int4 CHECK (VALUE < 2500); CREATE TABLE target (a small)', 'INSERT INTO target SELECT i FROM source ORDER BY i'),
 	('CREATE TABLE base (i int4); CREATE VIEW target AS SELECT * FROM base WHERE i < 1000 WITH CHECK OPTION', 'INSERT INTO target SELECT i FROM source ORDER BY i'),
+	('CREATE TABLE target (a int4, c int8)', 'INSERT INTO target SELECT i, look(i) FROM (SELECT i, h, n FROM source ORDER BY h, i) s'),
+	('CREATE TABLE target (a int4, t text, CHECK (look_twice(a)))', 'INSERT INTO target SELECT i, t FROM source ORDER BY h, i'),
+	('CREATE TABLE target (a text, j json)', 'INSERT INTO target SELECT s::text, row_to_json(s) FROM (SELECT i, t FROM source ORDER BY h, i) s'),
+	('CREATE TABLE target (a int4, CHECK (tableoid::regclass::text = ''target''))', 'INSERT INTO target SELECT i FROM source ORDER BY h, i'),
+	('CREATE TABLE target (a int4, t text); ALTER TABLE target ADD CHECK (target::text LIKE ''(%)'')', 'INSERT INTO target SELECT i, t FROM source ORDER BY h, i'),
 	('CREATE SEQUENCE s; SELECT nextval(''s''); CREATE TABLE target (a int4, b int4 DEFAULT currval(''s''))', 'INSERT INTO target (a) SELECT i FROM source ORDER BY h, i');
 CREATE TABLE results (nr int4, workers int4, used bool, theirs text, ours text);
 DO $$
@@ -213,4 +222,4 @@ DROP ROLE gpusort_inserts;
 DROP VIEW seen;
 DROP TABLE target, source, cases, results;
 DROP PROCEDURE compare_used;
-DROP FUNCTION contents, fill, tell, count_new;
+DROP FUNCTION contents, fill, look_twice, look, tell, count_new;

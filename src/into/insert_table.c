@@ -13,6 +13,7 @@
 #include "catalog/pg_proc.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
@@ -23,43 +24,53 @@
 
 /* ---------- expressions ---------- */
 
+/*
+ * Those that are not the server's may look at the table, whatever they say of themselves.  They see no
+ * rows of this command, but would leave pages in shared buffers that have not been written yet.
+ */
 static bool
 function_is_refused(Oid function, void *context)
 {
-	bool	   *by_leader = context;
+	GpuSortIntoTarget *target = context;
 
 	if (func_parallel(function) != PROPARALLEL_SAFE)
-		*by_leader = true;
+		target->by_leader = true;
+	if (function >= FirstNormalObjectId)
+		target->in_use = true;
 	return func_volatile(function) == PROVOLATILE_VOLATILE && function != F_NEXTVAL;
 }
 
-/* Constraints of domains are expressions that are not seen here. */
+/* Constraints of domains are expressions that are not seen here; a whole row would have columns that are only sorted by. */
 static bool
 expression_is_refused(Node *node, void *context)
 {
-	bool	   *by_leader = context;
+	GpuSortIntoTarget *target = context;
 
 	if (node == NULL)
 		return false;
 	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) || IsA(node, CoerceToDomain) ||
+		(IsA(node, Var) && ((Var *) node)->varattno == InvalidAttrNumber) ||
 		check_functions_in_node(node, function_is_refused, context))
 		return true;
 	if (IsA(node, Param) || IsA(node, NextValueExpr))
-		*by_leader = true;
+		target->by_leader = true;
 	return expression_tree_walker(node, expression_is_refused, context);
 }
 
 static bool
-constraints_are_refused(Relation table, bool *by_leader)
+constraints_are_refused(Relation table, GpuSortIntoTarget *target)
 {
 	const TupleConstr *constraints = RelationGetDescr(table)->constr;
 
 	if (table->rd_rel->relispartition &&
-		expression_is_refused((Node *) RelationGetPartitionQual(table), by_leader))
+		expression_is_refused((Node *) RelationGetPartitionQual(table), target))
 		return true;
 	for (int i = 0; constraints != NULL && i < constraints->num_check; i++)
 	{
-		if (expression_is_refused(stringToNode(constraints->check[i].ccbin), by_leader))
+		/* with the arguments that functions have by default */
+		Expr	   *check = expression_planner(stringToNode(constraints->check[i].ccbin));
+
+		if (expression_is_refused((Node *) check, target))
 			return true;
 	}
 	return false;
@@ -119,13 +130,13 @@ gpusort_insert_target(ResultRelInfo *insert, List *columns, GpuSortIntoTarget *t
 
 	if (insert->ri_FdwRoutine != NULL || insert->ri_WithCheckOptions != NIL ||
 		has_row_triggers(insert->ri_TrigDesc) || !table_is_plain(table) ||
-		expression_is_refused((Node *) columns, &target->by_leader) ||
-		constraints_are_refused(table, &target->by_leader))
+		expression_is_refused((Node *) columns, target) ||
+		constraints_are_refused(table, target))
 		return false;
 	target->table = table;
 	target->relid = insert->ri_RangeTableIndex;
 	target->columns = columns;
 	target->checked = has_constraints(table);
-	target->in_use = !is_untouched(table);
+	target->in_use |= !is_untouched(table);
 	return true;
 }

@@ -61,6 +61,7 @@ check(GpuSortIntoRows *rows, TupleTableSlot *slot)
 	Relation	table = rows->checked->ri_RelationDesc;
 
 	ResetPerTupleExprContext(rows->estate);
+	slot->tts_tableOid = RelationGetRelid(table);
 	if (RelationGetDescr(table)->constr != NULL)
 		ExecConstraints(rows->checked, slot, rows->estate);
 	if (table->rd_rel->relispartition)
