@@ -13,15 +13,44 @@
  */
 #include "postgres.h"
 
+#include "optimizer/clauses.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 
 #include "cost/cost.h"
 #include "pg_compat/paths.h"
+#include "plan/plan_node.h"
 #include "plan/plan_slices.h"
 #include "plan/plan_sort_early.h"
 #include "plan/plan_sorted.h"
 #include "settings.h"
+
+/*
+ * The first rows may be all rows, where few have partners, and then a loop that reads its inner side for each row
+ * takes a minute for what a hash join does in a second.  No loop is made that costs so many times what
+ * another path does, run to the end.
+ */
+#define MOST_TIMES_AS_LONG	4
+
+/*
+ * Rows that no join wants are sorted, too.  So nothing may be computed for that which might fail, or tell of
+ * them: ORDER BY 1 / a, where another table's rows have those whose a is not 0.
+ */
+static bool
+can_fail(const RelOptInfo *rel, const EquivalenceClass *ec)
+{
+	ListCell   *lc;
+
+	foreach(lc, ec->ec_members)
+	{
+		const EquivalenceMember *member = lfirst_node(EquivalenceMember, lc);
+
+		if (bms_is_subset(member->em_relids, rel->relids) &&
+			contain_leaked_vars((Node *) member->em_expr))
+			return true;
+	}
+	return false;
+}
 
 /* Are the columns of the order this relation's, or can they be computed of these? */
 static bool
@@ -31,7 +60,9 @@ can_be_ordered(PlannerInfo *root, RelOptInfo *rel)
 
 	foreach(lc, root->query_pathkeys)
 	{
-		if (!relation_can_be_sorted_early(root, rel, lfirst_node(PathKey, lc)->pk_eclass, false))
+		EquivalenceClass *ec = lfirst_node(PathKey, lc)->pk_eclass;
+
+		if (!relation_can_be_sorted_early(root, rel, ec, false) || can_fail(rel, ec))
 			return false;
 	}
 	return true;
@@ -55,4 +86,51 @@ gpusort_add_early_paths(PlannerInfo *root, RelOptInfo *rel)
 		return;
 	gpusort_add_paths(rel, gpusort_make_sorted_paths(root, rel, rel, root->query_pathkeys,
 													 GPUSORT_NO_LIMIT));
+}
+
+/* A table sorted above, or loops that keep its order? */
+static bool
+is_early_order(const Path *path)
+{
+	while (IsA(path, NestPath))
+		path = ((const JoinPath *) path)->outerjoinpath;
+	return path->parent->reloptkind == RELOPT_BASEREL && IsA(path, CustomPath) &&
+		strcmp(((const CustomPath *) path)->methods->CustomName, GPUSORT_NODE) == 0;
+}
+
+/* The cheapest path that stands for itself: they are in the order of their costs. */
+static const Path *
+cheapest_alone(const List *paths)
+{
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+
+		if (path->param_info == NULL)
+			return path;
+	}
+	return NULL;
+}
+
+void
+gpusort_drop_long_loops(RelOptInfo *joinrel)
+{
+	const Path *cheapest = cheapest_alone(joinrel->pathlist);
+	ListCell   *lc;
+
+	if (cheapest == NULL)
+		return;
+	foreach(lc, joinrel->pathlist)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+		const JoinPath *loop = (const JoinPath *) path;
+
+		if (IsA(path, NestPath) && loop->innerjoinpath->param_info == NULL &&
+			path->total_cost - loop->outerjoinpath->total_cost >
+			MOST_TIMES_AS_LONG * cheapest->total_cost &&
+			is_early_order(loop->outerjoinpath))
+			joinrel->pathlist = foreach_delete_current(joinrel->pathlist, lc);
+	}
 }
