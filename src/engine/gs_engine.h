@@ -37,6 +37,14 @@ typedef enum gs_status
 	GS_DEVICE_WRONG				/* what devices returned is not the rows in order */
 } gs_status;
 
+/* Return what a call has returned, unless that is GS_OK. */
+#define GS_TRY(call) \
+	do { \
+		gs_status	try_status = (call); \
+		if (try_status != GS_OK) \
+			return try_status; \
+	} while (0)
+
 /* Most planes that one sort takes; more are GS_INVALID. */
 #define GS_MAX_PLANES	256
 

@@ -55,9 +55,11 @@ session()
 		for ((i = 1; i <= count; i++)); do
 			echo "${query//%d/$i} \\g /dev/null"
 		done) | PGOPTIONS=$settings sql -At) || die "the session failed"
-	while [ ! -s "$WORK/counts/$pid" ]; do
+	for ((i = 1; i <= 300; i++)); do
+		[ ! -s "$WORK/counts/$pid" ] || break
 		sleep 0.2
 	done
+	[ -s "$WORK/counts/$pid" ] || die "the session of process $pid has counted nothing"
 	sleep 0.2
 	awk '/^(summary|totals):/ {n = $2} END {print n}' "$WORK/counts/$pid"
 }

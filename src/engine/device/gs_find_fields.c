@@ -33,15 +33,8 @@ typedef struct finder
 	gs_found	round[MOST_SLOTS];	/* ... and here */
 } finder;
 
-#define TRY(call) \
-	do { \
-		gs_status	try_status = (call); \
-		if (try_status != GS_OK) \
-			return try_status; \
-	} while (0)
-
 #define DO(finder, operation, ...) \
-	TRY((finder)->device->ops->operation((finder)->device, __VA_ARGS__))
+	GS_TRY((finder)->device->ops->operation((finder)->device, __VA_ARGS__))
 
 static size_t
 aligned(size_t bytes)
@@ -161,11 +154,11 @@ static gs_status
 find_round(finder *finder, gs_text_chunk *chunks, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
-		TRY(put_chunk(finder, i, &chunks[i]));
+		GS_TRY(put_chunk(finder, i, &chunks[i]));
 	DO(finder, download, GS_QUEUE_WORK, finder->round, finder->found, count * sizeof(gs_found));
-	TRY(wait_for_queue(finder, GS_QUEUE_WORK));
+	GS_TRY(wait_for_queue(finder, GS_QUEUE_WORK));
 	for (unsigned i = 0; i < count; i++)
-		TRY(get_chunk(finder, i, &chunks[i]));
+		GS_TRY(get_chunk(finder, i, &chunks[i]));
 	return wait_for_queue(finder, GS_QUEUE_DOWN);
 }
 
@@ -180,7 +173,7 @@ find_all(finder *finder)
 
 		if (args->cancel != NULL && *args->cancel)
 			return GS_CANCELLED;
-		TRY(find_round(finder, args->chunks + at, left < finder->nslots ? left : finder->nslots));
+		GS_TRY(find_round(finder, args->chunks + at, left < finder->nslots ? left : finder->nslots));
 	}
 	return GS_OK;
 }

@@ -64,13 +64,6 @@ struct gs_reorder
 	uint64_t	sent_bytes;
 };
 
-#define TRY(call) \
-	do { \
-		gs_status	try_status = (call); \
-		if (try_status != GS_OK) \
-			return try_status; \
-	} while (0)
-
 /* An operation of the device: DO(reorder, upload, queue, to, ...). */
 #define DO(reorder, operation, ...) \
 	do { \
@@ -351,7 +344,7 @@ upload_rest(gs_reorder *reorder)
 		uint64_t	offset = reorder->uploaded;
 		uint64_t	count = piece_bytes(args->rows, offset, bytes - offset);
 
-		TRY(upload_rows(reorder, gs_span_at(args->rows, offset), count));
+		GS_TRY(upload_rows(reorder, gs_span_at(args->rows, offset), count));
 	}
 	reorder->stored.slabs = (const uint64_t *const *) reorder->slabs;
 	if (args->stride == 0)
@@ -453,15 +446,15 @@ send_window(gs_reorder *reorder)
 		.temp = reorder->temp,
 	};
 
-	TRY(upload_span(reorder, w->ids, args->ids, reorder->next * sizeof(uint32_t),
+	GS_TRY(upload_span(reorder, w->ids, args->ids, reorder->next * sizeof(uint32_t),
 					gather.nrows * sizeof(uint32_t)));
-	TRY(follow(reorder, GS_QUEUE_WORK, GS_QUEUE_UP));
-	TRY(place_window(reorder, &gather, &bytes));
+	GS_TRY(follow(reorder, GS_QUEUE_WORK, GS_QUEUE_UP));
+	GS_TRY(place_window(reorder, &gather, &bytes));
 	DO(reorder, gather_rows, GS_QUEUE_WORK, &gather);
-	TRY(follow(reorder, GS_QUEUE_DOWN, GS_QUEUE_WORK));
-	TRY(download_span(reorder, args->to_rows, reorder->sent_bytes, w->rows, bytes));
+	GS_TRY(follow(reorder, GS_QUEUE_DOWN, GS_QUEUE_WORK));
+	GS_TRY(download_span(reorder, args->to_rows, reorder->sent_bytes, w->rows, bytes));
 	if (args->stride == 0)
-		TRY(download_span(reorder, args->to_refs, reorder->next * sizeof(uint32_t), w->refs,
+		GS_TRY(download_span(reorder, args->to_refs, reorder->next * sizeof(uint32_t), w->refs,
 						  gather.nrows * sizeof(uint32_t)));
 	DO(reorder, record, GS_QUEUE_DOWN, &w->event);
 	reorder->next += gather.nrows;
@@ -485,8 +478,8 @@ start(gs_reorder *reorder)
 		.unit = reorder->args.unit,
 		.length = reorder->args.length,
 	};
-	TRY(take_windows(reorder));
-	TRY(upload_rest(reorder));
+	GS_TRY(take_windows(reorder));
+	GS_TRY(upload_rest(reorder));
 	return send_window(reorder);
 }
 
@@ -511,7 +504,7 @@ next_rows(gs_reorder *reorder, uint64_t *ready)
 	if (gs_cancelled(reorder->args.cancel))
 		return fail(reorder, GS_CANCELLED, "reordering was cancelled");
 	if (reorder->next < reorder->args.nrows)
-		TRY(send_window(reorder));
+		GS_TRY(send_window(reorder));
 	DO(reorder, sync, event);
 	reorder->device->ops->release(reorder->device, event);
 	w->event = NULL;
