@@ -199,6 +199,7 @@ my %waiting = (
 for my $phase (sort keys %waiting)
 {
 	my ($fault, $query) = @{ $waiting{$phase} };
+	my $milliseconds = 700;
 
 	for my $end ('statement_timeout', 'pg_cancel_backend', 'pg_terminate_backend')
 	{
@@ -210,16 +211,23 @@ for my $phase (sort keys %waiting)
 		kill 'STOP', $pid if $phase eq 'collect';
 		$victim = IPC::Run::start(
 			[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET application_name = 'victim'",
-				'-c', 'SET statement_timeout = ' . ($end eq 'statement_timeout' ? 700 : 0),
+				'-c', 'SET statement_timeout = ' . ($end eq 'statement_timeout' ? $milliseconds : 0),
 				'-c', $query, '-c', "SELECT 'alive'" ],
 			'>', \$out, '2>', \$err, IPC::Run::timeout(60));
 		if ($end ne 'statement_timeout')
 		{
 			$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity
 				WHERE application_name = 'victim' AND (wait_event = 'PgSleep' OR wait_event_type = 'Extension'))) or die "$label: no victim";
+			wait_until_stopped($pid);
 			$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'victim'");
 		}
 		$victim->finish;
+		# on a slow machine the time may have been over before gpusortd had the job
+		if ($end eq 'statement_timeout' && !is_stopped($pid))
+		{
+			$milliseconds *= 4;
+			redo;
+		}
 		like($err, $end eq 'statement_timeout' ? qr/statement timeout/ :
 			$end eq 'pg_cancel_backend' ? qr/due to user request/ : qr/terminating connection/, "$label: the error is reported");
 		is($out, $end eq 'pg_terminate_backend' ? '' : "alive\n", "$label: the session goes on, or not");
@@ -243,6 +251,7 @@ for my $phase (sort keys %waiting)
 		'-c', "SELECT count(*) FROM ($sort OFFSET 0) s" ], '>', \$out, IPC::Run::timeout(60));
 	$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity
 		WHERE application_name = 'first' AND wait_event IN ('Extension', 'GpuSortJob'))) or die 'turn: nobody is first';
+	wait_until_stopped($pid);
 	falls_back("$sort, few", 'gpusortd is busy with other sorts', 'no turn');
 	is($out, '', 'no turn: the other sort still waits');
 	kill 'CONT', $pid;

@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpuSortTest;
+use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
@@ -117,13 +118,19 @@ $node->safe_psql('postgres', 'ALTER SYSTEM RESET gpusort.daemon_timeout');
 $node->reload;
 restart_daemon('--inject-fault=stop:1');
 {
-	my $begin = time;
-	my (undef, $out, $err) = $node->psql('postgres', "SET statement_timeout = '700ms'; COPY loaded FROM '$file.csv' CSV");
+	my $pid = service($node, 'pid');
+	my ($err, $begin, $victim) = ('');
 
-	like($err, qr/statement timeout/, 'cancelled while gpusortd is stopped');
+	$victim = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET application_name = 'victim'",
+			'-c', "COPY loaded FROM '$file.csv' CSV" ], '2>', \$err, IPC::Run::timeout(120));
+	wait_until_stopped($pid);
+	$begin = time;
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim'");
+	$victim->finish;
+	like($err, qr/due to user request/, 'cancelled while gpusortd is stopped');
 	cmp_ok(time - $begin, '<', 10, '... soon');
 	cmp_ok(service($node, 'pool_bytes_free'), '<', $idle_bytes, '... what it may write to is not given back');
-	kill 'CONT', service($node, 'pid');
+	kill 'CONT', $pid;
 	all_is_free($node, $idle_bytes, '... before it goes on');
 }
 

@@ -14,7 +14,7 @@ use Time::HiRes qw(sleep);
 
 our @EXPORT = qw(compete daemon_of start_node plan_of analyzed_plan_of same_answer tables_stay session_of reset_timeout temp_files
 	spilled_files nothing_is_left
-	service set_daemon parent_of kill_daemons all_is_free create_index_checks sum_checksums);
+	service set_daemon is_stopped wait_until_stopped parent_of kill_daemons all_is_free create_index_checks sum_checksums);
 
 # Nodes, which GPUSORT_TEST_STOP=fast ends at last as an administrator does (proof/coverage.sh).
 my @nodes;
@@ -142,6 +142,27 @@ sub set_daemon
 	$node->reload;
 	$node->poll_query_until('postgres', "SELECT state = '$state' AND pid IS DISTINCT FROM $pid FROM gpusort_service()")
 		or die "gpusortd is not $state";
+}
+
+# Whether gpusortd stands still, as after --inject-fault=stop:1, which stops it with a job in hand.
+sub is_stopped
+{
+	my ($pid) = @_;
+
+	return slurp_file("/proc/$pid/stat") =~ /^\d+ \(gpusortd\) [Tt] /;
+}
+
+# A session that waits for gpusortd may do so before its job has been taken up; once this returns it has.
+sub wait_until_stopped
+{
+	my ($pid) = @_;
+	my $end = time + $PostgreSQL::Test::Utils::timeout_default;
+
+	until (is_stopped($pid))
+	{
+		die "gpusortd has not stopped\n" if time > $end;
+		sleep 0.02;
+	}
 }
 
 # The process that has started this one.
