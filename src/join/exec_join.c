@@ -8,7 +8,7 @@
  * In a parallel query all participants collect the rows of both sides.  When all have, whoever is
  * free sorts the one, and somebody else the other at the same time; and when both are there, all
  * take pieces of them until there are no more.  They meet at a barrier, as those of a GpuSort Shared
- * by itself do (exec_shared.c): a participant that others wait for returns no row meanwhile, one that
+ * by itself do (shared_sort.c): a participant that others wait for returns no row meanwhile, one that
  * comes later takes part from where it is, and one that never comes is not waited for.
  *
  * All that participants hold belongs to the children.
@@ -25,8 +25,8 @@
 #include "utils/wait_event.h"
 
 #include "exec/exec_node.h"
-#include "exec/exec_shared.h"
 #include "exec/exec_sort.h"
+#include "exec/shared_sort.h"
 #include "join/exec_join.h"
 #include "join/explain_join.h"
 #include "join/join_rows.h"

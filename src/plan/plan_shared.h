@@ -9,7 +9,7 @@
  *		      -> partial plan						      -> partial plan
  *
  * The participants of a Gather collect the rows of a partial plan, one of them sorts
- * all of these, and then each reads the result (exec_shared.c).  It returns either all
+ * all of these, and then each reads the result (shared_sort.c).  It returns either all
  * rows to every participant, or slices: each row goes to one participant, each
  * participant's rows are in order, and rows that are equal in the first so many sort
  * columns all go to the same one.

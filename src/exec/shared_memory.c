@@ -1,0 +1,197 @@
+/*
+ * shared_memory.c
+ *		The shared memory of a GpuSort Shared node: before workers are started, in them, and
+ *		until it goes; and what one execution has.
+ *
+ * All extents belong to a sort of the leader's that has no rows, the owner, whichever
+ * participant took them.  It ends with the query's memory, which is when all workers are
+ * gone, on error as well, or when the Gather is rescanned; the Gather has waited for its
+ * workers then.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "utils/memutils.h"
+
+#include "exec/exec_node.h"
+#include "exec/shared_memory.h"
+#include "exec/shared_state.h"
+#include "exec/worker_bound.h"
+
+/* ---------- what one execution has ---------- */
+
+MemoryContext
+gpusort_shared_context(GpuSortSharedState *node)
+{
+	if (node->result_context == NULL)
+		node->result_context = AllocSetContextCreate(node->context, "GpuSort Shared result",
+													 ALLOCSET_DEFAULT_SIZES);
+	return node->result_context;
+}
+
+void
+gpusort_shared_forget(GpuSortSharedState *node)
+{
+	ExecClearTuple(node->css.ss.ss_ScanTupleSlot);
+	gpusort_close_result(&node->result);
+	if (node->result_context != NULL)
+		MemoryContextDelete(node->result_context);
+	node->result_context = NULL;
+	node->ready = false;
+	INSTR_TIME_SET_ZERO(node->collect_time);
+}
+
+/* ---------- shared memory ---------- */
+
+static Size
+refused_offset(int participants)
+{
+	return MAXALIGN(offsetof(GpuSortShared, counts) +
+					participants * sizeof(GpuSortCollectCounts));
+}
+
+static Size
+view_offset(int participants)
+{
+	return refused_offset(participants) + MAXALIGN(sts_estimate(participants));
+}
+
+static SharedTuplestore *
+refused_rows(GpuSortShared *shared)
+{
+	return (SharedTuplestore *) ((char *) shared + refused_offset(shared->participants));
+}
+
+static GpuSortSharedView *
+room_for_view(GpuSortShared *shared)
+{
+	return (GpuSortSharedView *) ((char *) shared + view_offset(shared->participants));
+}
+
+Size
+gpusort_estimate_shared(CustomScanState *css, ParallelContext *pcxt)
+{
+	return add_size(view_offset(pcxt->nworkers + 1), gpusort_shared_view_bytes());
+}
+
+/* Let the participants have parts in the pool, if there is one. */
+static void
+create_parts(GpuSortSharedState *node)
+{
+	GpuSortShared *shared = node->shared;
+
+	if (node->owner == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(node->context);
+
+		node->owner = gpusort_parts_begin_owner(ExecGetResultType(outerPlanState(node)),
+												&node->spec);
+		MemoryContextSwitchTo(old);
+	}
+	node->parts = gpusort_parts_create(node->owner, shared->participants,
+									   gpusort_rows_of_all(outerPlan(node->css.ss.ps.plan),
+														   shared->participants - 1));
+	shared->in_pool = node->parts != NULL;
+	if (shared->in_pool)
+		shared->parts_number = gpusort_parts_number(node->parts);
+}
+
+/* Have access to what the participants share, in the leader and in workers. */
+static void
+begin_access(GpuSortSharedState *node)
+{
+	GpuSortShared *shared = node->shared;
+	GpuSortResult *result = &node->result;
+	MemoryContext old = MemoryContextSwitchTo(gpusort_shared_context(node));
+
+	gpusort_begin_refused(&node->refused, refused_rows(shared), shared->participants,
+						  &shared->files);
+	MemoryContextSwitchTo(old);
+	result->spec = &node->spec;
+	result->desc = ExecGetResultType(outerPlanState(node));
+	result->slice_columns = node->slice_columns;
+	result->shared = &shared->result;
+	result->room = shared->in_pool ? room_for_view(shared) : NULL;
+	result->files = &shared->files;
+}
+
+/* Before workers are started, for the first or another time. */
+static void
+begin_execution(GpuSortSharedState *node)
+{
+	GpuSortShared *shared = node->shared;
+
+	gpusort_shared_forget(node);
+	BarrierInit(&shared->barrier, 0);
+	gpusort_init_shared_result(&shared->result);
+	memset(shared->counts, 0, shared->participants * sizeof(GpuSortCollectCounts));
+	create_parts(node);
+	begin_access(node);
+}
+
+void
+gpusort_initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) css;
+
+	/* there is no segment, and no worker */
+	if (pcxt->seg == NULL)
+		return;
+	node->shared = coordinate;
+	node->pcxt = pcxt;
+	node->shared->segment = dsm_segment_handle(pcxt->seg);
+	node->shared->participants = pcxt->nworkers + 1;
+	node->shared->rescanned = false;
+	SharedFileSetInit(&node->shared->files, pcxt->seg);
+	begin_execution(node);
+}
+
+void
+gpusort_reinitialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) css;
+
+	if (node->shared == NULL)
+		return;
+	SharedFileSetDeleteAll(&node->shared->files);
+	node->shared->rescanned = true;
+	begin_execution(node);
+}
+
+void
+gpusort_attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) css;
+	GpuSortShared *shared = coordinate;
+
+	node->shared = shared;
+	if (shared->rescanned)
+		gpusort_worker_bound_is_old();
+	if (shared->in_pool)
+		node->parts = gpusort_parts_attach(shared->parts_number);
+	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));
+	begin_access(node);
+}
+
+void
+gpusort_shared_keep_counts(GpuSortSharedState *node, const GpuSortCollectCounts *counts, int participants)
+{
+	gpusort_keep_counts(&node->kept, counts, participants,
+						node->css.ss.ps.state->es_query_cxt);
+}
+
+void
+gpusort_detach_shared(CustomScanState *css)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) css;
+	GpuSortShared *shared = node->shared;
+
+	if (shared != NULL && shared->result.report.performed)
+	{
+		node->report = shared->result.report;
+		gpusort_shared_keep_counts(node, shared->counts, shared->participants);
+	}
+	node->shared = NULL;
+	node->pcxt = NULL;
+	node->result.shared = NULL;
+}

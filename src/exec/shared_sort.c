@@ -1,0 +1,281 @@
+/*
+ * shared_sort.c
+ *		One sort by all participants of a Gather.
+ *
+ * Every participant reads its child, a partial plan, into its part of one sort in the
+ * pool (sort_parts.h).  Then one of them, whichever is elected, joins the parts, sorts
+ * them and publishes the result, which all map and read (shared_result.c).
+ *
+ * They meet at a barrier (GpuSortSharedPhase).  A participant belongs to it from when it
+ * first reads the node:
+ *
+ *	- A participant that comes while others collect, collects too.  When all that have
+ *	  come have read their children to the end, one sorts, and the others wait for that.
+ *	- A participant that comes later waits for the end of sorting, or finds it done, and
+ *	  only reads.
+ *	- A participant that others wait for returns no row meanwhile, so that it never waits
+ *	  for room in its queue to the Gather; and none waits after its first row.
+ *	- A participant that never reads the node is not waited for: workers that could not
+ *	  be started, a leader that stands aside.
+ *	- A participant that fails fails the query, and all waits end with it.
+ *
+ * Rows that a part refuses (no room, no encoding) go to temporary files, one for each
+ * participant (shared_refused.c), and from there into the joined sort, behind all others,
+ * as any sort's rows; with private memory, and tuplesort behind that.
+ *
+ * Where the query turns out not to run in parallel (cursors, Execute with a row limit, no
+ * dynamic shared memory), the leader sorts by itself, as a GpuSort does.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+#include "elapsed.h"
+#include "exec/shared_memory.h"
+#include "exec/shared_sort.h"
+#include "exec/shared_state.h"
+#include "pg_compat.h"
+#include "sort/parts_join.h"
+#include "sort/sort_input.h"
+#include "sort/sort_note.h"
+
+/* What a process waits for here, as others see it. */
+static uint32 wait_event = 0;
+
+/* ---------- collecting and sorting ---------- */
+
+/* Read the child into this participant's part. */
+static void
+collect(GpuSortSharedState *node)
+{
+	GpuSortCollectCounts *counts = &node->shared->counts[ParallelWorkerNumber + 1];
+	GpuSortInput input = {
+		.child = outerPlanState(node), .is_part = true, .projections = node->projections
+	};
+	MemoryContext context = AllocSetContextCreate(gpusort_shared_context(node), "GpuSort Shared part",
+												  ALLOCSET_DEFAULT_SIZES);
+	TupleTableSlot *refused;
+
+	if (node->parts != NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(context);
+
+		input.sort = gpusort_parts_begin_part(node->parts, ExecGetResultType(input.child),
+											  &node->spec);
+		MemoryContextSwitchTo(old);
+		if (node->tells_equal && input.sort != NULL)
+			gpusort_tell_equal(input.sort);
+		if (node->pcxt != NULL)
+			gpusort_parts_launched(node->parts, node->pcxt->nworkers_launched + 1);
+	}
+	while ((refused = gpusort_drain_input(&input)) != NULL)
+	{
+		gpusort_keep_refused(&node->refused, refused);
+		counts->refused++;
+	}
+	gpusort_finish_refused(&node->refused);
+	if (input.sort != NULL)
+	{
+		gpusort_parts_finish_part(node->parts, input.sort);
+		gpusort_end(input.sort);
+	}
+	MemoryContextDelete(context);
+	counts->taken = input.taken;
+	counts->from_pages = input.from_pages;
+	counts->took_part = true;
+}
+
+/* All have collected: have the rows of all in a sort. */
+static GpuSort *
+join_parts(GpuSortSharedState *node)
+{
+	MemoryContext old = MemoryContextSwitchTo(gpusort_shared_context(node));
+	TupleDesc	desc = ExecGetResultType(outerPlanState(node));
+	GpuSort    *sort;
+
+	if (node->parts != NULL)
+	{
+		sort = gpusort_parts_begin_joined(node->parts, desc, &node->spec);
+		if (node->tells_equal)
+			gpusort_tell_equal(sort);
+		gpusort_parts_join(node->parts, sort);
+		if (node->slice_columns > 0)
+			gpusort_divide(sort, node->slice_columns, 0);
+	}
+	else
+		sort = gpusort_begin(desc, &node->spec, false);
+	gpusort_put_refused(&node->refused, desc, sort);
+	MemoryContextSwitchTo(old);
+	return sort;
+}
+
+/* It was performed: let all have the result. */
+static void
+publish(GpuSortSharedState *node, GpuSort *sort, instr_time collect_time)
+{
+	MemoryContext old = MemoryContextSwitchTo(gpusort_shared_context(node));
+
+	gpusort_note_sort(sort, collect_time, (instr_time) {0});
+	gpusort_publish_result(&node->result, sort, node->shared->participants, collect_time);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+perform(GpuSortSharedState *node, GpuSort *sort)
+{
+	MemoryContext old = MemoryContextSwitchTo(gpusort_shared_context(node));
+
+	gpusort_perform(sort);
+	MemoryContextSwitchTo(old);
+}
+
+/* All have collected: sort the rows of all. */
+static void
+sort_parts(GpuSortSharedState *node, instr_time collect_time)
+{
+	GpuSort    *sort = join_parts(node);
+
+	perform(node, sort);
+	publish(node, sort, collect_time);
+}
+
+/* Sort with the others; the result is published when this returns. */
+static void
+take_part(GpuSortSharedState *node, instr_time start)
+{
+	Barrier    *barrier = &node->shared->barrier;
+	int			phase = BarrierAttach(barrier);
+
+	if (phase == GPUSORT_PHASE_COLLECTING)
+	{
+		collect(node);
+		if (BarrierArriveAndWait(barrier, gpusort_wait_event(&wait_event, "GpuSortShared")))
+			sort_parts(node, gpusort_elapsed(start));
+		phase = GPUSORT_PHASE_SORTING;
+	}
+	if (phase == GPUSORT_PHASE_SORTING)
+		BarrierArriveAndWait(barrier, gpusort_wait_event(&wait_event, "GpuSortShared"));
+	BarrierDetach(barrier);
+}
+
+/* There is no parallel query. */
+static void
+sort_alone(GpuSortSharedState *node, instr_time start)
+{
+	PlanState  *child = outerPlanState(node);
+	MemoryContext old = MemoryContextSwitchTo(gpusort_shared_context(node));
+	GpuSort    *sort = gpusort_begin(ExecGetResultType(child), &node->spec,
+									 node->random_access);
+	GpuSortInput input = {.child = child, .sort = sort, .projections = node->projections};
+	instr_time	collect_time;
+
+	MemoryContextSwitchTo(old);
+	if (node->tells_equal)
+		gpusort_tell_equal(sort);
+	gpusort_drain_input(&input);
+	collect_time = gpusort_elapsed(start);
+	gpusort_perform(sort);
+	gpusort_note_sort(sort, collect_time, (instr_time) {0});
+	gpusort_make_report(sort, collect_time, &node->report);
+	gpusort_shared_keep_counts(node, &(GpuSortCollectCounts) {.taken = input.taken, .from_pages = input.from_pages,
+				.took_part = true}, 1);
+	gpusort_keep_result(&node->result, sort);
+}
+
+/* There is one: sort with the others, and find the result. */
+static void
+sort_together(GpuSortSharedState *node, instr_time start)
+{
+	MemoryContext old;
+
+	take_part(node, start);
+	old = MemoryContextSwitchTo(gpusort_shared_context(node));
+	gpusort_find_result(&node->result);
+	MemoryContextSwitchTo(old);
+}
+
+/* ---------- for the node ---------- */
+
+void
+gpusort_shared_make_result(PlanState *ps)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) ps;
+	EState	   *estate = ps->state;
+	ScanDirection direction = estate->es_direction;
+	instr_time	start;
+
+	/* the child is always read forward, whatever was asked of us */
+	estate->es_direction = ForwardScanDirection;
+	INSTR_TIME_SET_CURRENT(start);
+	node->child_read = true;
+	if (node->shared == NULL)
+		sort_alone(node, start);
+	else
+		sort_together(node, start);
+	estate->es_direction = direction;
+	node->ready = true;
+}
+
+/* ---------- for a node above ---------- */
+
+bool
+gpusort_shared_is_parallel(const PlanState *ps)
+{
+	return ((const GpuSortSharedState *) ps)->shared != NULL;
+}
+
+void
+gpusort_shared_collect(PlanState *ps)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) ps;
+	instr_time	start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	node->child_read = true;
+	collect(node);
+	gpusort_add_elapsed(&node->collect_time, start);
+}
+
+void
+gpusort_shared_sort(PlanState *ps)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) ps;
+
+	sort_parts(node, node->collect_time);
+}
+
+void
+gpusort_shared_sort_both(PlanState *const nodes[2])
+{
+	GpuSortSharedState *both[2];
+	GpuSort    *sorts[2];
+	bool		merged;
+
+	for (int i = 0; i < 2; i++)
+	{
+		both[i] = (GpuSortSharedState *) nodes[i];
+		sorts[i] = join_parts(both[i]);
+	}
+	merged = both[0]->result.room != NULL && both[1]->result.room != NULL &&
+		gpusort_perform_merged(sorts);
+	for (int i = 0; i < 2; i++)
+	{
+		if (!merged)
+			perform(both[i], sorts[i]);
+		publish(both[i], sorts[i], both[i]->collect_time);
+	}
+}
+
+void
+gpusort_shared_open(PlanState *ps)
+{
+	GpuSortSharedState *node = (GpuSortSharedState *) ps;
+	MemoryContext old = MemoryContextSwitchTo(gpusort_shared_context(node));
+
+	gpusort_find_result(&node->result);
+	MemoryContextSwitchTo(old);
+	node->child_read = true;
+	node->ready = true;
+}
