@@ -48,6 +48,11 @@ END $$;
 CREATE FUNCTION look(i int4) RETURNS int8 LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$ BEGIN RETURN CASE WHEN i % 20 = 0 THEN (SELECT count(*) FROM target) ELSE 0 END; END $$;
 CREATE FUNCTION look_twice(i int4, other int8 DEFAULT look(20)) RETURNS bool LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$ BEGIN RETURN look(i) >= 0; END $$;
 
+CREATE DOMAIN looking AS int4 CHECK (look(VALUE) >= 0);
+CREATE TYPE pair AS (a looking, b int4);
+-- One that writes to it.
+CREATE FUNCTION put() RETURNS int8 LANGUAGE plpgsql AS $$ BEGIN INSERT INTO target SELECT -1, 'put' FROM generate_series(1, 500); RETURN 1; END $$;
+
 -- Rows that go to another table, both ways, alone and with workers.
 CREATE TABLE cases (nr int4 GENERATED ALWAYS AS IDENTITY, make text, command text);
 INSERT INTO cases (make, command) VALUES
@@ -87,6 +92,11 @@ INSERT INTO cases (make, command) VALUES
 	('CREATE TABLE target (a text, j json)', 'INSERT INTO target SELECT s::text, row_to_json(s) FROM (SELECT i, t FROM source ORDER BY h, i) s'),
 	('CREATE TABLE target (a int4, CHECK (tableoid::regclass::text = ''target''))', 'INSERT INTO target SELECT i FROM source ORDER BY h, i'),
 	('CREATE TABLE target (a int4, t text); ALTER TABLE target ADD CHECK (target::text LIKE ''(%)'')', 'INSERT INTO target SELECT i, t FROM source ORDER BY h, i'),
+	('CREATE TABLE target (a int8, t text)', 'INSERT INTO target SELECT CASE WHEN i % 1500 = 0 THEN (SELECT put()) + i ELSE i END, t FROM (SELECT i, h, t FROM source ORDER BY i OFFSET 0) s'),
+	('CREATE TABLE target (a pair, t text)', 'INSERT INTO target SELECT (''('' || i || '',7)'')::pair, t FROM (SELECT i, h, t FROM source ORDER BY i OFFSET 0) s'),
+	('CREATE TABLE target (a looking[], t text)', 'INSERT INTO target SELECT (''{'' || i || '',7}'')::text::looking[], t FROM (SELECT i, h, t FROM source ORDER BY i OFFSET 0) s'),
+	('CREATE TABLE target (a pair, t text)', 'INSERT INTO target SELECT jsonb_populate_record(NULL::pair, jsonb_build_object(''a'', i)), t FROM (SELECT i, h, t FROM source ORDER BY i OFFSET 0) s'),
+	('CREATE TABLE target (a int4, j jsonb); ALTER TABLE target ADD CHECK ((jsonb_populate_record(NULL::pair, j)).b = 7)', 'INSERT INTO target SELECT i, jsonb_build_object(''a'', i, ''b'', 7) FROM (SELECT i, h, t FROM source ORDER BY i OFFSET 0) s'),
 	('CREATE SEQUENCE s; SELECT nextval(''s''); CREATE TABLE target (a int4, b int4 DEFAULT currval(''s''))', 'INSERT INTO target (a) SELECT i FROM source ORDER BY h, i');
 CREATE TABLE results (nr int4, workers int4, used bool, theirs text, ours text);
 DO $$
@@ -222,4 +232,6 @@ DROP ROLE gpusort_inserts;
 DROP VIEW seen;
 DROP TABLE target, source, cases, results;
 DROP PROCEDURE compare_used;
-DROP FUNCTION contents, fill, look_twice, look, tell, count_new;
+DROP TYPE pair;
+DROP DOMAIN looking;
+DROP FUNCTION contents, fill, look_twice, look, put, tell, count_new;

@@ -11,6 +11,7 @@
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -40,13 +41,34 @@ function_is_refused(Oid function, void *context)
 	return func_volatile(function) == PROVOLATILE_VOLATILE && function != F_NEXTVAL;
 }
 
+static bool
+is_column(const Expr *expr)
+{
+	return IsA(expr, Var) && ((const Var *) expr)->varattno > 0;
+}
+
+/*
+ * May a function of the server's call others for a value of the type?  It converts and compares fields and
+ * elements by their types' functions, and checks those of domains.
+ */
+static bool
+type_has_functions(const Node *node)
+{
+	Oid			type;
+
+	if (IsA(node, List) || IsA(node, TargetEntry) || IsA(node, CaseWhen))
+		return false;
+	type = exprType(node);
+	return type >= FirstNormalObjectId && get_typtype(type) != TYPTYPE_ENUM;
+}
+
 /* Constraints of domains are expressions that are not seen here; a whole row would have columns that are only sorted by. */
 static bool
 expression_is_refused(Node *node, void *context)
 {
 	GpuSortIntoTarget *target = context;
 
-	if (node == NULL)
+	if (node == NULL || (IsA(node, TargetEntry) && is_column(((TargetEntry *) node)->expr)))
 		return false;
 	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) || IsA(node, CoerceToDomain) ||
 		(IsA(node, Var) && ((Var *) node)->varattno == InvalidAttrNumber) ||
@@ -54,6 +76,9 @@ expression_is_refused(Node *node, void *context)
 		return true;
 	if (IsA(node, Param) || IsA(node, NextValueExpr))
 		target->by_leader = true;
+	/* what a parameter stands for is executed when a row asks for it, and may even write to the table */
+	if ((IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC) || type_has_functions(node))
+		target->in_use = true;
 	return expression_tree_walker(node, expression_is_refused, context);
 }
 
