@@ -11,7 +11,6 @@
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -25,50 +24,34 @@
 
 /* ---------- expressions ---------- */
 
-/*
- * Those that are not the server's may look at the table, whatever they say of themselves.  They see no
- * rows of this command, but would leave pages in shared buffers that have not been written yet.
- */
 static bool
 function_is_refused(Oid function, void *context)
 {
-	GpuSortIntoTarget *target = context;
-
 	if (func_parallel(function) != PROPARALLEL_SAFE)
-		target->by_leader = true;
-	if (function >= FirstNormalObjectId)
-		target->in_use = true;
+		((GpuSortIntoTarget *) context)->by_leader = true;
 	return func_volatile(function) == PROVOLATILE_VOLATILE && function != F_NEXTVAL;
 }
 
+/* Can no function be called for it?  Neither one that is seen here, nor a type's by one of those. */
 static bool
-is_column(const Expr *expr)
+is_plain_value(const Node *node)
 {
-	return IsA(expr, Var) && ((const Var *) expr)->varattno > 0;
+	return IsA(node, List) || IsA(node, TargetEntry) || IsA(node, Var) || IsA(node, Const) ||
+		IsA(node, RelabelType);
 }
 
 /*
- * May a function of the server's call others for a value of the type?  It converts and compares fields and
- * elements by their types' functions, and checks those of domains.
+ * Functions that are not volatile may look at the table, whatever they say of themselves.  They see no rows of
+ * this command, but would leave pages in shared buffers that have not been written yet: then all go through
+ * those.  Constraints of domains are expressions that are not seen here; a whole row would have columns that
+ * are only sorted by.
  */
-static bool
-type_has_functions(const Node *node)
-{
-	Oid			type;
-
-	if (IsA(node, List) || IsA(node, TargetEntry) || IsA(node, CaseWhen))
-		return false;
-	type = exprType(node);
-	return type >= FirstNormalObjectId && get_typtype(type) != TYPTYPE_ENUM;
-}
-
-/* Constraints of domains are expressions that are not seen here; a whole row would have columns that are only sorted by. */
 static bool
 expression_is_refused(Node *node, void *context)
 {
 	GpuSortIntoTarget *target = context;
 
-	if (node == NULL || (IsA(node, TargetEntry) && is_column(((TargetEntry *) node)->expr)))
+	if (node == NULL)
 		return false;
 	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) || IsA(node, CoerceToDomain) ||
 		(IsA(node, Var) && ((Var *) node)->varattno == InvalidAttrNumber) ||
@@ -76,8 +59,7 @@ expression_is_refused(Node *node, void *context)
 		return true;
 	if (IsA(node, Param) || IsA(node, NextValueExpr))
 		target->by_leader = true;
-	/* what a parameter stands for is executed when a row asks for it, and may even write to the table */
-	if ((IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC) || type_has_functions(node))
+	if (!is_plain_value(node))
 		target->in_use = true;
 	return expression_tree_walker(node, expression_is_refused, context);
 }
