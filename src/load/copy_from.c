@@ -59,18 +59,24 @@ is_long(const GpuSortLoadState *state)
 	return gpusort_force || state->bytes == GPUSORT_LOAD_CHUNK_BYTES;
 }
 
-static bool
+/* Why PostgreSQL does it after all, or NULL: what is before the first record is read then. */
+static const char *
 begin_rows(GpuSortLoadState *state)
 {
 	GpuSortLoadInput input = {.data = state->buffer,.bytes = state->bytes,.at_end = state->source.at_end};
 
-	if (!is_long(state) || state->source.failed || !gpusort_load_lock_indexes(state->statement->table) ||
-		!gpusort_load_start(state->task, state->copy->opts.header_line != COPY_HEADER_FALSE, &input))
-		return false;
+	if (state->source.failed)
+		return "reading the input fails";
+	if (!is_long(state))
+		return "the input is short, or comes slowly";
+	if (!gpusort_load_lock_indexes(state->statement->table))
+		return "others use the table's indexes";
+	if (!gpusort_load_start(state->task, state->copy->opts.header_line != COPY_HEADER_FALSE, &input))
+		return "the first record is odd";
 	state->begin = input.consumed;
 	state->has_begun = input.consumed > 0;
 	state->lines = state->first_line = input.lines;
-	return true;
+	return NULL;
 }
 
 /*
@@ -113,10 +119,14 @@ static bool
 load_rows(GpuSortLoadState *state)
 {
 	Relation	table = state->statement->table;
+	const char *why = begin_rows(state);
 	bool		all;
 
-	if (!begin_rows(state))
+	if (why != NULL)
+	{
+		gpusort_load_left(why);
 		return false;
+	}
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
 	state->task->owner.xid = GetCurrentTransactionId();
 	state->task->owner.cid = GetCurrentCommandId(true);

@@ -27,6 +27,9 @@ typedef struct GpuSortLoadStatement
 /* Look at a statement; if it is ours, fill the other one.  The table is open and locked then. */
 extern bool gpusort_load_is_ours(const CopyStmt *stmt, ParseState *pstate, GpuSortLoadStatement *load);
 
+/* Tell, at DEBUG1, why one is left to PostgreSQL. */
+extern void gpusort_load_left(const char *why);
+
 /* Its task, once PostgreSQL has begun the COPY; without owner and newline.  In the current context. */
 extern GpuSortLoadTask *gpusort_load_task(const GpuSortLoadStatement *load, CopyFromState copy);
 

@@ -1,0 +1,74 @@
+-- COPY FROM that is left to PostgreSQL, and why.
+SET gpusort.force = on;
+SELECT current_setting('data_directory') || '/left' AS file \gset
+COPY (SELECT i, 'x' || i FROM generate_series(1, 3) i) TO :'file';
+\set copy 'COPY left_table FROM ':'file'
+CREATE TABLE left_table (id int4, t text);
+CREATE TYPE left_row AS (a int4, b int4);
+SELECT format('COPY left_table FROM %L', :'file') AS command \gset
+\set VERBOSITY terse
+SET client_min_messages = debug1;
+
+-- not so
+:copy;
+-- options
+:copy (FORMAT csv, HEADER match);
+:copy (FORMAT csv, DELIMITER ',', ESCAPE ',');
+COPY left_table FROM PROGRAM 'echo';
+SET gpusort.force = off;
+:copy;
+SET gpusort.force = on;
+COPY left_table TO :'file' (FORMAT binary);
+:copy (FORMAT binary);
+COPY (SELECT i, 'x' || i FROM generate_series(1, 3) i) TO :'file';
+
+-- tables
+SET client_min_messages = warning;
+CREATE FUNCTION left_trigger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE TRIGGER left_trigger AFTER INSERT ON left_table FOR EACH STATEMENT EXECUTE FUNCTION left_trigger();
+SET client_min_messages = debug1;
+:copy;
+DROP TRIGGER left_trigger ON left_table;
+SET client_min_messages = warning;
+CREATE INDEX ON left_table (id);
+SET client_min_messages = debug1;
+:copy;
+SET client_min_messages = warning;
+DROP TABLE left_table;
+CREATE TABLE left_table (id int4, t text) PARTITION BY RANGE (id);
+CREATE TABLE left_partition PARTITION OF left_table DEFAULT;
+SET client_min_messages = debug1;
+:copy;
+COPY left_partition FROM :'file';
+SET client_min_messages = warning;
+DROP TABLE left_table;
+CREATE TABLE left_table (id int4, t left_row);
+COPY (SELECT i, '(1,2)' FROM generate_series(1, 3) i) TO :'file';
+SET client_min_messages = debug1;
+:copy;
+SET client_min_messages = warning;
+DROP TABLE left_table;
+CREATE TABLE left_table (id int4, t text);
+CREATE FUNCTION left_refused(command text) RETURNS bool LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('client_min_messages', 'debug1', true);
+	EXECUTE command;
+	RETURN false;
+EXCEPTION WHEN insufficient_privilege THEN
+	RETURN true;
+END $$;
+CREATE ROLE regress_gpusort_loader;
+GRANT INSERT ON left_table TO regress_gpusort_loader;
+SET ROLE regress_gpusort_loader;
+SELECT left_refused(:'command');
+RESET ROLE;
+SET client_min_messages = debug1;
+BEGIN READ ONLY;
+:copy;
+ROLLBACK;
+
+SET client_min_messages = warning;
+DROP TABLE left_table;
+DROP TYPE left_row;
+DROP FUNCTION left_trigger, left_refused;
+DROP ROLE regress_gpusort_loader;
