@@ -107,6 +107,33 @@ SELECT gpusort_test.check_joins('one value', 'a_same', 'b_same', 'a.k = b.k');
 SELECT gpusort_test.check_joins('one value among others', 'a_skew', 'b_skew', 'a.k = b.k');
 SELECT gpusort_test.check_joins('one value on one side', 'a_same', 'b_skew', 'a.k = b.k', true);
 
+-- Sides that are fetched by TID: sort columns are elsewhere in the rows that are sorted than in those joined.
+CREATE FUNCTION gpusort_test.check_late_joins(a text, b text, condition text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	kind text;
+	columns text;
+	query text;
+	late int8 := 0;
+BEGIN
+	FOR kind, columns IN SELECT * FROM unnest(ARRAY['INNER', 'LEFT', 'FULL']) k, unnest(ARRAY['a.k', 'a.k, a.v, b.w, b.k', 'a.pad, a.v, b.pad, b.w']) c LOOP
+		query := format('SELECT %s FROM %s a %s JOIN %s b ON %s', columns, a, kind, b, condition);
+		SET LOCAL enable_hashjoin = off;
+		SET LOCAL enable_mergejoin = off;
+		SET LOCAL enable_nestloop = off;
+		SET LOCAL max_parallel_workers_per_gather = 0;
+		late := late + gpusort_test.matches(query, 'Rows: fetched by TID');
+		RETURN QUERY SELECT gpusort_test.compare_join(query);
+	END LOOP;
+	RETURN NEXT format('%s: %s sides fetched by TID', condition, late);
+END $$;
+CREATE TABLE a_late AS SELECT k, v, repeat('a', 20) || v AS pad, k2 FROM a;
+CREATE TABLE b_late AS SELECT k, k2, w, repeat('b', 20) || w AS pad FROM b;
+ANALYZE a_late, b_late;
+SET gpusort.late_rows = on;
+SELECT gpusort_test.check_late_joins('a_late', 'b_late', condition) FROM unnest(ARRAY['a.k = b.k', 'a.k2 = b.k2 AND a.k = b.k', 'a.k + 1 = b.k']) condition;
+RESET gpusort.late_rows;
+DROP TABLE a_late, b_late;
+
 -- Types: words that tell all, that tell a part, and that tell nothing.
 CREATE TABLE types_a AS
 SELECT i AS v, n::numeric / 3 AS num, n::float8 / 4 AS f8, md5(n::text) AS hex, repeat('x', 20) || n AS alike,

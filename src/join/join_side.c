@@ -29,7 +29,7 @@ gpusort_begin_join_side(GpuSortJoinSide *side, PlanState *child, EState *estate)
 	side->is_shared = gpusort_is_node(child->plan, GPUSORT_SHARED_NODE);
 	if (!side->is_shared && !gpusort_is_node(child->plan, GPUSORT_NODE))
 		elog(ERROR, "gpusort: a join of something else than sorts");
-	gpusort_read_spec(scan, &side->spec);
+	gpusort_read_returned_spec(scan, &side->spec);
 	side->own_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsMinimalTuple);
 	side->null_slot = ExecInitNullTupleSlot(estate, desc, &TTSOpsVirtual);
 	attno = side->spec.attnos[0];

@@ -218,15 +218,16 @@ narrow_columns(const SeqScan *scan, List *attnos)
 	return columns;
 }
 
-/* The sort columns are those behind the TID. */
+/* The sort columns are those behind the TID; where they are in the rows returned, is kept. */
 static void
 renumber_columns(CustomScan *scan)
 {
+	List	   *attnos = list_nth(scan->custom_private, GPUSORT_PRIVATE_ATTNOS);
 	ListCell   *lc;
 
-	foreach(lc, list_nth(scan->custom_private, GPUSORT_PRIVATE_ATTNOS))
+	lfirst(list_nth_cell(scan->custom_private, GPUSORT_PRIVATE_LATE)) = list_copy(attnos);
+	foreach(lc, attnos)
 		lfirst_int(lc) = foreach_current_index(lc) + 1 + TID_COLUMNS;
-	lfirst(list_nth_cell(scan->custom_private, GPUSORT_PRIVATE_LATE)) = list_make1_int(1);
 }
 
 /*

@@ -153,6 +153,16 @@ gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec)
 	}
 }
 
+void
+gpusort_read_returned_spec(const CustomScan *scan, GpuSortSpec *spec)
+{
+	const List *attnos = list_nth(scan->custom_private, GPUSORT_PRIVATE_LATE);
+
+	gpusort_read_spec(scan, spec);
+	for (int i = 0; i < spec->nkeys && gpusort_is_late(scan); i++)
+		spec->attnos[i] = (AttrNumber) list_nth_int(attnos, i);
+}
+
 bool
 gpusort_is_late(const CustomScan *scan)
 {

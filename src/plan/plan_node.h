@@ -42,7 +42,7 @@ typedef enum GpuSortPrivate
 	GPUSORT_PRIVATE_SORTOPS,
 	GPUSORT_PRIVATE_COLLATIONS,
 	GPUSORT_PRIVATE_NULLS_FIRST,
-	GPUSORT_PRIVATE_LATE,		/* one integer: rows are fetched by TID (plan_late.h) */
+	GPUSORT_PRIVATE_LATE,		/* 0; or, if rows are fetched by TID, the sort columns in these (plan_late.h) */
 	GPUSORT_PRIVATE_KIND,		/* one integer: what it is for (stats/sort_kind.h) */
 	GPUSORT_PRIVATE_EQUAL,		/* one integer: it is to tell which rows are equal */
 	GPUSORT_PRIVATE_SLICE_COLUMNS	/* of GpuSort Shared only: one integer */
@@ -78,8 +78,12 @@ extern void gpusort_copy_labels(List *to, const List *from);
 /* The child's columns, one to one: a target list of Vars of this varno. */
 extern List *gpusort_reference_columns(const Plan *child, int varno);
 
-/* Read custom_private: the sort key, its arrays palloc'd; are rows fetched by TID? */
+/*
+ * Read custom_private: the sort key, its arrays palloc'd, by columns of the rows sorted, or by those of
+ * the rows returned, which are others if they are fetched by TID; are they?
+ */
 extern void gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec);
+extern void gpusort_read_returned_spec(const CustomScan *scan, GpuSortSpec *spec);
 extern bool gpusort_is_late(const CustomScan *scan);
 
 /* Is the node above to know which rows are equal to the one before (gpusort_tell_equal())? */
