@@ -18,6 +18,7 @@
 
 #include <unistd.h>
 
+#include "access/xact.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_control.h"
 #include "catalog/pg_database.h"
@@ -78,6 +79,9 @@ static LWLock *lock = NULL;
 static shmem_request_hook_type previous_request_hook = NULL;
 static shmem_startup_hook_type previous_startup_hook = NULL;
 static object_access_hook_type previous_access_hook = NULL;
+
+/* The database that this transaction drops, if any. */
+static Oid	dropped = InvalidOid;
 
 static bool
 is_full(void)
@@ -285,13 +289,30 @@ drop(Oid database)
 	LWLockRelease(lock);
 }
 
+/* A DROP DATABASE can fail still when its object access hook is called. */
+static void
+end_transaction(XactEvent event, void *arg)
+{
+	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT)
+		return;
+	if (event == XACT_EVENT_COMMIT && OidIsValid(dropped))
+		drop(dropped);
+	dropped = InvalidOid;
+}
+
 static void
 access_object(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
 {
+	static bool is_registered = false;
+
 	if (previous_access_hook)
 		previous_access_hook(access, class, object, sub, arg);
-	if (access == OAT_DROP && class == DatabaseRelationId && gpusort_has_counts())
-		drop(object);
+	if (access != OAT_DROP || class != DatabaseRelationId || !gpusort_has_counts())
+		return;
+	if (!is_registered)
+		RegisterXactCallback(end_transaction, NULL);
+	is_registered = true;
+	dropped = object;
 }
 
 void

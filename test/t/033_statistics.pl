@@ -54,6 +54,10 @@ $node->safe_psql('postgres', "SELECT pg_stat_gpusort_reset($oid)");
 is(counted('other', 'rows') . ' ' . counted('postgres', 'rows'), '0 40000', 'one database is counted anew');
 $node->safe_psql('other', $sort);
 is(counted('other', 'rows'), 1000, 'and goes on');
+$node->safe_psql('postgres', 'ALTER DATABASE other IS_TEMPLATE true');
+like(($node->psql('postgres', 'DROP DATABASE other'))[2], qr/cannot drop a template database/, 'a database stays');
+is(counted('other', 'rows'), 1000, '... and so do its counts');
+$node->safe_psql('postgres', 'ALTER DATABASE other IS_TEMPLATE false');
 $node->safe_psql('postgres', 'DROP DATABASE other');
 is($node->safe_psql('postgres', "SELECT count(*) FROM gpusort_sorts_of($oid)"), 0, 'counts go with their database');
 
