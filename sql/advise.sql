@@ -19,6 +19,9 @@ SELECT * FROM advice('SELECT * FROM advised WHERE k > $1 ORDER BY s');
 SELECT * FROM advice('SELECT 1');
 SELECT * FROM advice('INSERT INTO advised SELECT * FROM advised ORDER BY id');
 SELECT count(*) FROM advised;
+CREATE RULE told AS ON INSERT TO advised DO ALSO NOTIFY advised;
+SELECT node, taken_over FROM gpusort_advise('INSERT INTO advised SELECT * FROM advised ORDER BY id');
+DROP RULE told ON advised;
 SELECT estimated_rows, gain > 1 AS gain, query_cost_without > query_cost AS whole
 FROM gpusort_advise('SELECT * FROM advised_view');
 

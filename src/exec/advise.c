@@ -58,10 +58,11 @@ parse_one(const char *text)
 	return linitial_node(RawStmt, statements);
 }
 
+/* The statement itself; what a rule adds to it is left out. */
 static void
 refuse_utility(const Query *query)
 {
-	if (query->commandType != CMD_UTILITY)
+	if (query->commandType != CMD_UTILITY || !query->canSetTag)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -4,21 +4,36 @@ PROGRAMS='prometheus prometheus-postgres-exporter prometheus-sql-exporter'
 SETTINGS=("gpusort.pool_size = '64MB'" "track_activities = on")
 # How often Prometheus asks, and how long an exporter may take to answer: long on a busy machine.
 SCRAPE=5s
+BEGUN=()
 
-# begin NAME COMMAND...: one that runs until the end, when it is waited for, so that its port is free again
+# begin NAME COMMAND...: one that runs until end_programs, or the end
 begin()
 {
 	local name=$1
 
 	shift
+	BEGUN+=("$WORK/$name.pid")
 	program sh -c 'echo $$ >"$0"; exec "$@"' "$WORK/$name.pid" "$@" >"$WORK/$name.log" 2>&1 &
 	at_exit "end_program '$WORK/$name.pid'"
+}
+
+# What reads this server would read the next neighbour's, which has its port
+end_programs()
+{
+	local file
+
+	for file in "${BEGUN[@]}"; do
+		end_program "$file"
+		rm -f "$file"
+	done
+	BEGUN=()
 }
 
 end_program()
 {
 	local i pid
 
+	# waited for, so that its port is free again
 	pid=$(cat "$1" 2>/dev/null) || return 0
 	kill "$pid" 2>/dev/null
 	for i in $(seq 100); do
@@ -145,4 +160,5 @@ check_neighbour()
 	done < <(panel_queries)
 	is "no errors of the exporters' queries" "$(grep -h 'ERROR' "$WORK/$NEIGHBOUR.log" | head -n 3)" ""
 	[ -z "${DASHBOARD:-}" ] || "$TREE/test/lib/dashboard.py" "http://localhost:$PROMETHEUS" "$TREE/docs/monitoring/grafana.json" "localhost:$EXPORTER" "$DASHBOARD"
+	end_programs
 }
