@@ -8,7 +8,10 @@ FROM generate_series(1, 20000) i;
 CREATE TABLE people AS SELECT i AS id, i % 9 AS team, 'name ' || i AS name FROM generate_series(0, 10006) i;
 ALTER TABLE people ADD PRIMARY KEY (id);
 CREATE INDEX events_person ON events (person);
-VACUUM ANALYZE events, people;
+CREATE TABLE teams AS SELECT i AS n, i % 9 AS team FROM generate_series(1, 300) i;
+CREATE TABLE marks AS SELECT i AS n, i % 50 AS team FROM generate_series(1, 20000) i;
+CREATE INDEX marks_team ON marks (team);
+VACUUM ANALYZE events, people, teams, marks;
 -- Is there a sort below a nested loop?
 CREATE FUNCTION sorted_early(query text) RETURNS bool LANGUAGE sql AS
 $$ SELECT string_agg(line, ' ') ~ 'Nested Loop.*GpuSort' FROM plan_lines(query) line $$;
@@ -23,6 +26,11 @@ SELECT sorted_early('SELECT e.id, x.* FROM events e CROSS JOIN LATERAL (SELECT c
 -- ... nor by what may fail, or with a loop that takes far too long if few rows have partners
 SELECT sorted_early('SELECT e.id, x.* FROM events e CROSS JOIN LATERAL (SELECT count(*), max(o.at) FROM events o WHERE o.person = e.person) x ORDER BY 1 / (e.at - 7), e.id LIMIT 5');
 SELECT sorted_early('SELECT e.id FROM events e JOIN people p ON p.name = e.kind ORDER BY e.at, e.id LIMIT 1');
+-- ... whatever its inner side is: the last of two loops looks one row up, and one that looks up many for each row
+SELECT sorted_early('SELECT e.id FROM events e JOIN people p ON p.id = e.person JOIN teams t ON t.n = p.team + e.n ORDER BY e.at, e.id LIMIT 1');
+SELECT sorted_early('SELECT e.id FROM events e WHERE EXISTS (SELECT FROM marks m WHERE m.team = e.n AND m.n > e.id + 30000) ORDER BY e.at, e.id LIMIT 1');
+-- but of course with one that looks up a few
+SELECT sorted_early('SELECT e.id FROM events e JOIN people p ON p.id = e.person ORDER BY e.at, e.id LIMIT 1');
 SET gpusort.enabled = off;
 SELECT matches('SELECT e.id, x.* FROM events e CROSS JOIN LATERAL (SELECT count(*), max(o.at) FROM events o WHERE o.person = e.person) x ORDER BY e.at, e.id LIMIT 5', 'GpuSort');
 RESET gpusort.enabled;
@@ -63,4 +71,4 @@ EXECUTE first_events(2);
 SET plan_cache_mode = force_custom_plan;
 EXECUTE first_events(3);
 DROP FUNCTION sorted_early;
-DROP TABLE events, people;
+DROP TABLE events, people, teams, marks;

@@ -158,6 +158,9 @@ find_candidate(Plan *plan, Candidate *candidate)
 {
 	Plan	   *child = plan->lefttree;
 
+	/* as most are */
+	if (!IsA(plan, GatherMerge) && !IsA(plan, Sort) && !IsA(plan, CustomScan))
+		return false;
 	if (gpusort_is_node(plan, GPUSORT_NODE) && IsA(child, Gather) &&
 		!gpusort_is_collect_gather(child))
 		plan = &gpusort_make_sort((CustomScan *) plan)->plan;
@@ -316,8 +319,8 @@ gpusort_replace_gathered(Plan *plan, GpuSortLimit limit, GpuSortStatement *state
 	Candidate	candidate;
 	CustomScan *scan;
 
-	if (!statement->take_over || !gpusort_enable_order_by || !gpusort_enable_parallel_collect ||
-		gpusort_pool_limit() == 0 || !find_candidate(plan, &candidate) ||
+	if (!statement->take_over || !find_candidate(plan, &candidate) || !gpusort_enable_order_by ||
+		!gpusort_enable_parallel_collect || gpusort_pool_limit() == 0 ||
 		!is_worth_it(&candidate, limit, statement->stmt))
 		return plan;
 

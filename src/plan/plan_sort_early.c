@@ -28,9 +28,11 @@
 /*
  * The first rows may be all rows, where few have partners, and then a loop that reads its inner side for each row
  * takes a minute for what a hash join does in a second.  No loop is made that costs so many times what
- * another path does, run to the end.
+ * another path does, run to the end.  Looking the rows of an inner side up by an index costs some ten times as much
+ * as a hash join, and is what makes most of these queries fast, since it ends early as a rule.
  */
-#define MOST_TIMES_AS_LONG	4
+#define MOST_TIMES_AS_LONG				4
+#define MOST_TIMES_AS_LONG_LOOKING_UP	16
 
 /*
  * Rows that no join wants are sorted, too.  So nothing may be computed for that which might fail, or tell of
@@ -88,14 +90,14 @@ gpusort_add_early_paths(PlannerInfo *root, RelOptInfo *rel)
 													 GPUSORT_NO_LIMIT));
 }
 
-/* A table sorted above, or loops that keep its order? */
-static bool
-is_early_order(const Path *path)
+/* The table sorted above whose order a path has, or that loops keep; or NULL. */
+static const Path *
+find_early_order(const Path *path)
 {
 	while (IsA(path, NestPath))
 		path = ((const JoinPath *) path)->outerjoinpath;
 	return path->parent->reloptkind == RELOPT_BASEREL && IsA(path, CustomPath) &&
-		strcmp(((const CustomPath *) path)->methods->CustomName, GPUSORT_NODE) == 0;
+		strcmp(((const CustomPath *) path)->methods->CustomName, GPUSORT_NODE) == 0 ? path : NULL;
 }
 
 /* The cheapest path that stands for itself: they are in the order of their costs. */
@@ -114,6 +116,23 @@ cheapest_alone(const List *paths)
 	return NULL;
 }
 
+/*
+ * Does it take too long, with the loops below it?  Two tables that have nothing in common may be joined first, by the
+ * only loop there is.
+ */
+static bool
+is_long_loop(const Path *path, Cost cheapest)
+{
+	const Path *sorted = IsA(path, NestPath) ? find_early_order(path) : NULL;
+	int			most_times = MOST_TIMES_AS_LONG;
+
+	if (sorted == NULL)
+		return false;
+	if (((const JoinPath *) path)->innerjoinpath->param_info != NULL)
+		most_times = MOST_TIMES_AS_LONG_LOOKING_UP;
+	return path->total_cost - sorted->total_cost > most_times * cheapest;
+}
+
 void
 gpusort_drop_long_loops(RelOptInfo *joinrel)
 {
@@ -124,13 +143,7 @@ gpusort_drop_long_loops(RelOptInfo *joinrel)
 		return;
 	foreach(lc, joinrel->pathlist)
 	{
-		const Path *path = (const Path *) lfirst(lc);
-		const JoinPath *loop = (const JoinPath *) path;
-
-		if (IsA(path, NestPath) && loop->innerjoinpath->param_info == NULL &&
-			path->total_cost - loop->outerjoinpath->total_cost >
-			MOST_TIMES_AS_LONG * cheapest->total_cost &&
-			is_early_order(loop->outerjoinpath))
+		if (is_long_loop((const Path *) lfirst(lc), cheapest->total_cost))
 			joinrel->pathlist = foreach_delete_current(joinrel->pathlist, lc);
 	}
 }

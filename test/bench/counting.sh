@@ -14,11 +14,11 @@
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"
 . "$TREE/test/lib/cluster.sh"
+. "$TREE/test/bench/callgrind.sh"
 
 SORTS=${SORTS:-40}
 ROWS=${ROWS:-1 2000 10000}
 
-command -v valgrind >/dev/null || die "missing: valgrind"
 need_packages build server
 private_begin counting
 
@@ -35,7 +35,7 @@ instructions()
 		-c gpusort.pool_size=0 -c gpusort.force=on -c gpusort.min_rows=0 -c max_parallel_workers_per_gather=0 \
 		-c gpusort.engine=host "$@" postgres >"$WORK/session.log" 2>&1
 	[ "$(grep -cE "count = \"$rows\"" "$WORK/session.log")" -eq $((sorts + 2)) ] || { tail -n 20 "$WORK/session.log" >&2; die "the session failed"; }
-	awk '/^(summary|totals):/ {n = $2} END {print n}' "$out"
+	counted "$out"
 }
 
 # a_sort ROWS OPTION...
@@ -61,7 +61,7 @@ for rows in $ROWS; do
 	both=$(a_sort "$rows" -c shared_preload_libraries=gpusort) &&
 		off=$(a_sort "$rows" -c shared_preload_libraries=gpusort -c gpusort.track_sorts=off) &&
 		neither=$(a_sort "$rows" -c session_preload_libraries=gpusort) || exit 2
-	share=$(awk -v both="$both" -v off="$off" 'BEGIN {printf "%.3f", 100 * (both - off) / off}')
+	share=$(percent_more "$both" "$off")
 	printf '%8d %14d %14d %14d %8s %%\n' "$rows" "$both" "$off" "$neither" "$share"
 	worst=$(awk -v a="$worst" -v b="$share" 'BEGIN {print (a > b ? a : b)}')
 done

@@ -12,34 +12,23 @@
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"
 . "$TREE/test/lib/cluster.sh"
+. "$TREE/test/bench/callgrind.sh"
 
 QUERIES=${QUERIES:-100}
 
-command -v valgrind >/dev/null || die "missing: valgrind"
 need_packages build server
 private_begin planning_count
 
-# instructions COUNT QUERY OPTION...: of a session; %d in the query is another number each time
-instructions()
+# session COUNT QUERY OPTION...
+session()
 {
 	local count=$1 query=$2 out=$WORK/callgrind.out
 
 	shift 2
-	for ((i = 1; i <= count; i++)); do
-		echo "EXPLAIN ${query//%d/$i}"
-	done | as_server valgrind --tool=callgrind --callgrind-out-file="$out" "$BINDIR/postgres" --single \
-		-D "$WORK/planning_count" "$@" postgres >"$WORK/session.log" 2>&1
-	awk '/^(summary|totals):/ {n = $2} END {print n}' "$out"
-}
-
-# a_query QUERY OPTION...
-a_query()
-{
-	local query=$1 few
-
-	shift
-	few=$(instructions 20 "$query" "$@") || exit
-	echo $((($(instructions $((QUERIES + 20)) "$query" "$@") - few) / QUERIES))
+	numbered "$count" "EXPLAIN $query" |
+		as_server valgrind --tool=callgrind --callgrind-out-file="$out" "$BINDIR/postgres" --single \
+			-D "$WORK/planning_count" "$@" postgres >"$WORK/session.log" 2>&1
+	counted "$out"
 }
 
 cluster_start planning_count "autovacuum = off"
@@ -54,10 +43,10 @@ cluster_stop planning_count
 
 worst=0
 while read -r query; do
-	without=$(a_query "$query") && with=$(a_query "$query" -c shared_preload_libraries=gpusort) || exit 2
-	share=$(awk -v a="$with" -v b="$without" 'BEGIN {printf "%.2f", 100 * (a - b) / b}')
-	printf '| %s | %d | %d | %s %% |\n' "\`$query\`" "$without" "$with" "$share"
-	worst=$(awk -v a="$worst" -v b="$share" 'BEGIN {print (a > b ? a : b)}')
+	without=$(each_query session "$query") &&
+		with=$(each_query session "$query" -c shared_preload_libraries=gpusort) || exit 2
+	row "$query" "$without" "$with"
+	worst=$(awk -v a="$worst" -v b="$(percent_more "$with" "$without")" 'BEGIN {print (a > b ? a : b)}')
 done <<-'QUERIES'
 	SELECT * FROM s WHERE id = %d
 	SELECT k, v FROM s WHERE id < %d ORDER BY k

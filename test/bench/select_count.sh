@@ -14,6 +14,7 @@
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"
 . "$TREE/test/lib/cluster.sh"
+. "$TREE/test/bench/callgrind.sh"
 
 QUERIES=${QUERIES:-60}
 ROWS=${ROWS:-1 190 300 1000}
@@ -52,38 +53,16 @@ session()
 		settings+=" -c $setting"
 	done
 	pid=$( (echo 'SELECT pg_backend_pid();'
-		for ((i = 1; i <= count; i++)); do
-			echo "${query//%d/$i} \\g /dev/null"
-		done) | PGOPTIONS=$settings sql -At) || die "the session failed"
+		numbered "$count" "$query \\g /dev/null") | PGOPTIONS=$settings sql -At) || die "the session failed"
 	for ((i = 1; i <= 300; i++)); do
 		[ ! -s "$WORK/counts/$pid" ] || break
 		sleep 0.2
 	done
 	[ -s "$WORK/counts/$pid" ] || die "the session of process $pid has counted nothing"
 	sleep 0.2
-	awk '/^(summary|totals):/ {n = $2} END {print n}' "$WORK/counts/$pid"
+	counted "$WORK/counts/$pid"
 }
 
-# a_query QUERY [SETTING]...
-a_query()
-{
-	local query=$1 few
-
-	shift
-	few=$(session 20 "$query" "$@") || exit
-	echo $((($(session $((QUERIES + 20)) "$query" "$@") - few) / QUERIES))
-}
-
-# row QUERY WITHOUT WITH
-row()
-{
-	local more
-
-	more=$(awk -v a="$3" -v b="$2" 'BEGIN {printf "%.2f", 100 * (a - b) / b}')
-	printf '| %s | %d | %d | %s %% |\n' "\`$1\`" "$2" "$3" "$more"
-}
-
-command -v valgrind >/dev/null || die "missing: valgrind"
 need_packages build server
 private_begin select_count
 make_wrapper
@@ -91,18 +70,18 @@ make_wrapper
 QUIET=('SELECT 1' 'SELECT * FROM keyed WHERE i = %d' 'SELECT count(*) FROM keyed')
 server without ''
 for query in "${QUIET[@]}"; do
-	without+=("$(a_query "$query")") || exit
+	without+=("$(each_query session "$query")") || exit
 done
 cluster_stop without
 server with gpusort
 for i in "${!QUIET[@]}"; do
-	with=$(a_query "${QUIET[i]}") || exit
+	with=$(each_query session "${QUIET[i]}") || exit
 	row "${QUIET[i]}" "${without[i]}" "$with"
 done
 for rows in $ROWS; do
 	query="SELECT k, v FROM t$rows ORDER BY k"
-	off=$(a_query "$query" gpusort.force=on gpusort.min_rows=0 gpusort.enable_select=off) &&
-		on=$(a_query "$query" gpusort.force=on gpusort.min_rows=0) || exit
+	off=$(each_query session "$query" gpusort.force=on gpusort.min_rows=0 gpusort.enable_select=off) &&
+		on=$(each_query session "$query" gpusort.force=on gpusort.min_rows=0) || exit
 	row "$query" "$off" "$on"
 done
 cluster_stop with
