@@ -31,6 +31,16 @@ scanned_attribute(const ScanState *node, const Expr *expr)
 		var->varattno > 0 ? var->varattno : 0;
 }
 
+/* lower() or upper() of one of the table's columns, or NULL. */
+static GpuSortLetterCase *
+letter_case(const ScanState *node, const Expr *expr)
+{
+	const FuncExpr *call = gpusort_find_letter_case(expr);
+	AttrNumber	attno = call != NULL ? scanned_attribute(node, linitial(call->args)) : 0;
+
+	return attno != 0 ? gpusort_make_letter_case(call, attno) : NULL;
+}
+
 /* The rows of `top`, whose target list is this one in the scan's terms. */
 static GpuSortProjection *
 begin_projection(ScanState *node, PlanState *top, const List *tlist)
@@ -48,6 +58,7 @@ begin_projection(ScanState *node, PlanState *top, const List *tlist)
 	projection->node = node;
 	projection->top = top;
 	projection->expressions = palloc(ncolumns * sizeof(ExprState *));
+	projection->letter_cases = palloc(ncolumns * sizeof(GpuSortLetterCase *));
 	columns = &projection->columns;
 	columns->table = node->ss_ScanTupleSlot->tts_tupleDescriptor;
 	columns->ncolumns = ncolumns;
@@ -60,8 +71,10 @@ begin_projection(ScanState *node, PlanState *top, const List *tlist)
 		AttrNumber	attno = scanned_attribute(node, expr);
 
 		columns->attnos[foreach_current_index(lc)] = attno;
-		if (attno == 0)
-			projection->expressions[columns->nvalues++] = ExecInitExpr(expr, &node->ps);
+		if (attno != 0)
+			continue;
+		projection->letter_cases[columns->nvalues] = letter_case(node, expr);
+		projection->expressions[columns->nvalues++] = ExecInitExpr(expr, &node->ps);
 	}
 	MemoryContextSwitchTo(old);
 	return projection;
@@ -143,6 +156,16 @@ is_expanded(const GpuSortProjection *projection, int column, Datum value)
 		VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value));
 }
 
+/* False: it has to be evaluated. */
+static bool
+change_letter_case(GpuSortLetterCase *letters, TupleTableSlot *scanned, Datum *value,
+				   bool *isnull)
+{
+	Datum		text = slot_getattr(scanned, letters->attno, isnull);
+
+	return *isnull || gpusort_change_letter_case(letters, text, value);
+}
+
 void
 gpusort_evaluate_projection(GpuSortProjection *projection)
 {
@@ -158,6 +181,13 @@ gpusort_evaluate_projection(GpuSortProjection *projection)
 
 		if (columns->attnos[i] != 0)
 			continue;
+		if (projection->letter_cases[n] != NULL &&
+			change_letter_case(projection->letter_cases[n], econtext->ecxt_scantuple,
+							   &columns->values[n], &columns->isnull[n]))
+		{
+			n++;
+			continue;
+		}
 		value = ExecEvalExpr(projection->expressions[n], econtext, &columns->isnull[n]);
 		if (!columns->isnull[n] && is_expanded(projection, i, value))
 			value = PointerGetDatum(detoast_external_attr((struct varlena *) DatumGetPointer(value)));

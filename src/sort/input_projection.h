@@ -16,6 +16,7 @@
 
 #include "nodes/execnodes.h"
 
+#include "sort/letter_case.h"
 #include "sort/row_columns.h"
 
 typedef struct GpuSortProjection
@@ -24,6 +25,7 @@ typedef struct GpuSortProjection
 	PlanState  *top;			/* whose rows are made: this node, or the subquery */
 	GpuSortRowColumns columns;	/* the node's */
 	ExprState **expressions;
+	GpuSortLetterCase **letter_cases;	/* which of them need no evaluation as a rule; else NULL */
 } GpuSortProjection;
 
 /* Subqueries that a scan is below. */

@@ -19,6 +19,9 @@
 #	--generator CMD		(tpchgen-cli)
 #	--database NAME		make the tables there if there are none, and keep them
 #	--queries A,B,...	regular expressions of names (all)
+#	--random N			N random queries instead (RandomReports.pm), whose results are not compared, as rows that tie
+#						may come in any order
+#	--seed N			of those (1)
 #	--repeat N			(3)
 #	--patient N			no more than one repetition if one takes longer than so many seconds (20)
 #	--timeout N			seconds until an execution is cancelled (120)
@@ -28,14 +31,15 @@ use strict;
 use warnings;
 use File::Temp qw(tempdir);
 use FindBin;
-use lib "$FindBin::RealBin/../fuzz";
+use lib "$FindBin::RealBin/../fuzz", $FindBin::RealBin;
 use Getopt::Long;
 use JSON::PP;
 use List::Util qw(min);
 use PgWire;
+use RandomReports qw(random_queries);
 
-my %opt = (scale => 1, data => undef, generator => 'tpchgen-cli', database => undef, queries => '', repeat => 3, patient => 20, timeout => 120, plans => 0, set => []);
-GetOptions(\%opt, 'scale=f', 'data=s', 'generator=s', 'database=s', 'queries=s', 'repeat=i', 'patient=i', 'timeout=i', 'plans', 'set=s@') or exit 2;
+my %opt = (scale => 1, data => undef, generator => 'tpchgen-cli', database => undef, queries => '', random => 0, seed => 1, repeat => 3, patient => 20, timeout => 120, plans => 0, set => []);
+GetOptions(\%opt, 'scale=f', 'data=s', 'generator=s', 'database=s', 'queries=s', 'random=i', 'seed=i', 'repeat=i', 'patient=i', 'timeout=i', 'plans', 'set=s@') or exit 2;
 $| = 1;
 
 use constant LEAST_RATIO => 0.97;
@@ -228,7 +232,7 @@ sub is_other_result
 {
 	my ($query, $runs) = @_;
 
-	return 0 if grep { $_->{late} } map { @$_ } values %$runs;
+	return 0 if $opt{random} || grep { $_->{late} } map { @$_ } values %$runs;
 	my ($off, $on) = (digest($query, 'off'), digest($query, 'on'));
 	return defined $off && defined $on && $off ne $on;
 }
@@ -251,6 +255,7 @@ sub measure
 
 	printf "| %s | %s | %s | %s%s%.2f%s | %.2f | %s |%s\n", $name, time_text($runs{off}), time_text($runs{on}), $bold, $late ? '> ' : '', $ratio, $bold,
 		ratio('cpu', \%runs), $same ? '=' : $nodes, $wrong ? ' another result' : '';
+	print "    $query\n" if $opt{random} && $slower;
 	print "    left: $_\n" for reasons($query);
 	print "  PostgreSQL\n$plan{off}  gpusort\n$plan{on}" if $opt{plans} && !$same;
 	$queries++;
@@ -259,7 +264,7 @@ sub measure
 
 open_database();
 print "| query | PostgreSQL, ms | gpusort, ms | times faster | CPU | nodes |\n| --- | ---: | ---: | ---: | ---: | ---: |\n";
-measure(@$_) for read_queries();
+measure(@$_) for $opt{random} ? random_queries($opt{random}, $opt{seed}) : read_queries();
 drop_database();
 printf "%d passed, %d failed\n", $queries - $bad, $bad;
 exit($bad > 0);
