@@ -50,7 +50,7 @@ CREATE FUNCTION named(aggregates text) RETURNS text LANGUAGE sql AS $$
 	FROM regexp_split_to_table(aggregates, ', (?=[a-z_]+\((?![^()]*\) *\())') WITH ORDINALITY p(part, i)
 $$;
 CREATE FUNCTION alone(query text) RETURNS text LANGUAGE sql AS
-$$ SELECT check_rows(query, query ~ 'ORDER BY \w+$', ARRAY['Agg.*Custom Scan \(GpuSort\)'], '{}') $$;
+$$ SELECT check_rows(query, query ~ 'ORDER BY \w+$', ARRAY['(Agg|Ordered Set).*Custom Scan \(GpuSort\)'], '{}') $$;
 SELECT aggregates, alone(format('SELECT %s FROM orders', named(aggregates))) FROM asked WHERE aggregates !~ '1000 /';
 SELECT aggregates, alone(format('SELECT g, %s FROM orders GROUP BY g ORDER BY g', named(aggregates))) FROM asked WHERE aggregates !~ '1000 /';
 SELECT q, alone(q) FROM unnest(ARRAY[
@@ -85,7 +85,7 @@ SELECT array_agg(id ORDER BY 1000 / (k - 5)) FROM orders;
 CALL have_workers();
 SELECT plan_lines('SELECT g, array_agg(id ORDER BY k) FROM orders GROUP BY g');
 SELECT aggregates, together(format('SELECT g, %s FROM orders GROUP BY g', named(aggregates))) FROM asked WHERE aggregates !~ '1000 /';
-SELECT aggregates, check_rows(format('SELECT %s FROM orders', named(aggregates)), false, ARRAY['Agg.*GpuSort\).*GpuSort Collect'], '{}')
+SELECT aggregates, check_rows(format('SELECT %s FROM orders', named(aggregates)), false, ARRAY['(Agg|Ordered Set).*GpuSort\).*GpuSort Collect'], '{}')
 FROM asked WHERE aggregates !~ '1000 /';
 SELECT setting, together('SELECT nulls, array_agg(id ORDER BY k), array_agg(DISTINCT s) AS d FROM orders GROUP BY nulls', '', setting)
 FROM unnest(ARRAY['parallel_leader_participation=off', 'max_parallel_workers=0', 'work_mem=64kB', 'gpusort.verify=on']) setting;

@@ -9,6 +9,7 @@
 #include "exec/exec_collect.h"
 #include "exec/exec_count.h"
 #include "exec/exec_methods.h"
+#include "exec/exec_ordered_set.h"
 #include "exec/exec_shared.h"
 #include "exec/exec_sort.h"
 #include "exec/exec_unique.h"
@@ -31,6 +32,7 @@ static const CustomScanMethods nodes[] = {
 	{.CustomName = GPUSORT_SHARED_NODE, .CreateCustomScanState = gpusort_create_shared_state},
 	{.CustomName = GPUSORT_UNIQUE_NODE, .CreateCustomScanState = gpusort_create_unique_state},
 	{.CustomName = GPUSORT_COUNT_NODE, .CreateCustomScanState = gpusort_create_count_state},
+	{.CustomName = GPUSORT_ORDERED_SET_NODE, .CreateCustomScanState = gpusort_create_ordered_set_state},
 	{.CustomName = GPUSORT_AGGREGATE_NODE, .CreateCustomScanState = refuse_unfinished},
 	{.CustomName = GPUSORT_UNFINISHED_JOIN_NODE, .CreateCustomScanState = refuse_unfinished},
 };

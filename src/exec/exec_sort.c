@@ -331,6 +331,19 @@ gpusort_sorted_view(PlanState *ps, GpuSortView *view)
 	return true;
 }
 
+bool
+gpusort_sorted_cursor(PlanState *ps, GpuSortCursor *cursor)
+{
+	GpuSortScanState *node = (GpuSortScanState *) ps;
+
+	if (!node->sorted)
+		sort_input(node);
+	if (node->late != NULL || node->cursor.tuplesort != NULL)
+		return false;
+	gpusort_cursor_open_sort(cursor, node->sort);
+	return true;
+}
+
 static TupleTableSlot *
 exec_proc_node(PlanState *ps)
 {

@@ -8,6 +8,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/plannodes.h"
 
+#include "exec/exec_cursor.h"
 #include "sort/sort_view.h"
 
 extern Node *gpusort_create_sort_state(CustomScan *scan);
@@ -31,6 +32,12 @@ extern bool gpusort_return_clean_rows(PlanState *node, TupleDesc desc);
  * to be read through the node.
  */
 extern bool gpusort_sorted_view(PlanState *node, GpuSortView *view);
+
+/*
+ * For a node above that reads the rows of a GpuSort by position, in memory or not: a cursor of its own,
+ * until the sort is rescanned.  Sorts now if need be; false if the rows have to be read through the node.
+ */
+extern bool gpusort_sorted_cursor(PlanState *node, GpuSortCursor *cursor);
 
 /* If the node is a GpuSort that has not begun: somebody will look into its result, who needs rows. */
 extern void gpusort_tell_viewed(PlanState *node);

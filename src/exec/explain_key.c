@@ -53,11 +53,17 @@ append_order_options(StringInfo buf, Node *column, Oid sortop, Oid collation, bo
 
 /* A sort column, as the child returns it. */
 static Node *
-sort_column(const Plan *sort, const GpuSortSpec *spec, int i)
+child_column(const Plan *plan, AttrNumber attno)
 {
 	return (Node *) makeVarFromTargetEntry(OUTER_VAR,
-										   list_nth_node(TargetEntry, outerPlan(sort)->targetlist,
-														 spec->attnos[i] - 1));
+										   list_nth_node(TargetEntry, outerPlan(plan)->targetlist,
+														 attno - 1));
+}
+
+static Node *
+sort_column(const Plan *sort, const GpuSortSpec *spec, int i)
+{
+	return child_column(sort, spec->attnos[i]);
 }
 
 List *
@@ -89,6 +95,20 @@ gpusort_explain_columns(CustomScanState *css, const GpuSortSpec *spec, int ncolu
 
 	ExplainPropertyList(label, gpusort_describe_sort(plan, spec, ncolumns, context,
 													 gpusort_explain_prefix(es)), es);
+}
+
+void
+gpusort_explain_groups(CustomScanState *css, const List *attnos, List *ancestors, ExplainState *es)
+{
+	Plan	   *plan = css->ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	foreach(lc, attnos)
+		names = lappend(names, deparse_expression(child_column(plan, lfirst_int(lc)), context,
+												  gpusort_explain_prefix(es), true));
+	ExplainPropertyList("Group Key", names, es);
 }
 
 void

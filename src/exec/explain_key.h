@@ -21,6 +21,10 @@ extern List *gpusort_describe_sort(const Plan *sort, const GpuSortSpec *spec, in
 extern void gpusort_explain_columns(CustomScanState *css, const GpuSortSpec *spec, int ncolumns,
 									const char *label, List *ancestors, ExplainState *es);
 
+/* Columns of the outer child that a node groups by, as EXPLAIN prints those of an Agg. */
+extern void gpusort_explain_groups(CustomScanState *css, const List *attnos, List *ancestors,
+								   ExplainState *es);
+
 /* How the keys are encoded: names of their codecs. */
 extern void gpusort_explain_encoding(CustomScanState *css, const GpuSortSpec *spec,
 									 ExplainState *es);

@@ -6,7 +6,8 @@
  * one child, in lefttree, whose rows it returns in order.  The other nodes sort, too, but
  * as one of several participants of a parallel plan: "GpuSort Collect" (plan_collect.h)
  * and "GpuSort Shared" (plan_shared.h).  Those that read sorts by position are "GpuSort Join"
- * (plan_join.h), "GpuSort Unique" and "GpuSort Count" (plan_unique.h).
+ * (plan_join.h), "GpuSort Unique" and "GpuSort Count" (plan_unique.h), and "GpuSort Ordered Set"
+ * (plan_ordered_set.h).
  *
  * In all of them custom_private holds the sort columns as a Sort node has them, so that
  * the node can be copied, written out and sent to parallel workers.
@@ -30,6 +31,7 @@
 #define GPUSORT_JOIN_NODE		"GpuSort Join"
 #define GPUSORT_UNIQUE_NODE		"GpuSort Unique"
 #define GPUSORT_COUNT_NODE		"GpuSort Count"
+#define GPUSORT_ORDERED_SET_NODE	"GpuSort Ordered Set"
 
 /* ... and those that are in no finished plan (plan_aggregate.h, plan_join.h). */
 #define GPUSORT_AGGREGATE_NODE	"GpuSort Aggregate"

@@ -36,6 +36,7 @@
 #include "plan/plan_left.h"
 #include "plan/plan_look.h"
 #include "plan/plan_merge_append.h"
+#include "plan/plan_ordered_set.h"
 #include "plan/plan_replace.h"
 #include "plan/plan_replace_gathered.h"
 #include "plan/plan_unique.h"
@@ -251,8 +252,9 @@ kind_below(const Plan *plan, GpuSortKind kind)
 	switch (nodeTag(plan))
 	{
 		case T_Agg:
+			/* above ours a plain one has its values sorted, too */
 			if (((const Agg *) plan)->aggstrategy != AGG_SORTED &&
-				((const Agg *) plan)->aggstrategy != AGG_MIXED)
+				((const Agg *) plan)->aggstrategy != AGG_MIXED && kind != GPUSORT_KIND_GROUP)
 				return GPUSORT_KIND_ORDER_BY;
 			return GPUSORT_KIND_GROUP;
 		case T_Group:
@@ -281,7 +283,8 @@ kind_below(const Plan *plan, GpuSortKind kind)
 				return GPUSORT_KIND_JOIN;
 			if (gpusort_is_node(plan, GPUSORT_UNIQUE_NODE) || gpusort_is_node(plan, GPUSORT_COUNT_NODE))
 				return GPUSORT_KIND_DISTINCT;
-			return gpusort_is_node(plan, GPUSORT_AGGREGATE_NODE) ? GPUSORT_KIND_GROUP : kind;
+			return gpusort_is_node(plan, GPUSORT_AGGREGATE_NODE) ||
+				gpusort_is_node(plan, GPUSORT_ORDERED_SET_NODE) ? GPUSORT_KIND_GROUP : kind;
 		default:
 			return GPUSORT_KIND_ORDER_BY;
 	}
@@ -369,6 +372,22 @@ look_at_node(const Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 		add_look(statement, gpusort_look_at_plan(plan, NULL, GPUSORT_KIND_GROUP, lfirst(lc)));
 }
 
+/* An Agg, or a node of ours that stands for it. */
+static Plan *
+finish_agg(Agg *agg, const GpuSortStatement *statement)
+{
+	Plan	   *plan = gpusort_finish_count(agg);
+
+	if (plan == &agg->plan)
+		plan = gpusort_finish_ordered_set(agg);
+	if (plan == &agg->plan)
+	{
+		gpusort_tell_left_inside(agg);
+		gpusort_tell_hashed(plan, statement->stmt);
+	}
+	return plan;
+}
+
 /* A node whose children are finished: the node itself, if it is one of ours or sorts. */
 static Plan *
 finish_node(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
@@ -396,9 +415,7 @@ finish_node(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 		case T_Agg:
 			if (!statement->take_over)
 				return plan;
-			gpusort_tell_left_inside((const Agg *) plan);
-			gpusort_tell_hashed(plan, statement->stmt);
-			return gpusort_finish_count((Agg *) plan);
+			return finish_agg((Agg *) plan, statement);
 		case T_HashJoin:
 		case T_SetOp:
 		case T_RecursiveUnion:

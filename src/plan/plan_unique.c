@@ -58,9 +58,8 @@ gpusort_make_unique_sorted_path(PlannerInfo *root, RelOptInfo *rel, Path *sorted
 
 /* ---------- unique rows ---------- */
 
-/* A sort whose result a participant reads by position, each row by one. */
-static bool
-is_readable_sort(const Plan *plan)
+bool
+gpusort_is_readable_sort(const Plan *plan)
 {
 	return (gpusort_is_node(plan, GPUSORT_NODE) && !gpusort_is_late((const CustomScan *) plan)) ||
 		(gpusort_is_node(plan, GPUSORT_SHARED_NODE) &&
@@ -89,9 +88,8 @@ has_columns_of(const Unique *unique, const CustomScan *scan)
 	return true;
 }
 
-/* Have the sort tell which rows are equal, and those who collect for it leave room for that. */
-static void
-let_tell_equal(CustomScan *scan)
+void
+gpusort_let_sort_tell_equal(CustomScan *scan)
 {
 	Gather	   *gather = gpusort_is_node(&scan->scan.plan, GPUSORT_NODE) ? gpusort_find_gather(scan) : NULL;
 
@@ -122,9 +120,9 @@ gpusort_finish_unique(Unique *unique)
 	CustomScan *scan;
 	CustomScan *sort = (CustomScan *) unique->plan.lefttree;
 
-	if (!is_readable_sort(&sort->scan.plan) || !has_columns_of(unique, sort))
+	if (!gpusort_is_readable_sort(&sort->scan.plan) || !has_columns_of(unique, sort))
 		return &unique->plan;
-	let_tell_equal(sort);
+	gpusort_let_sort_tell_equal(sort);
 	scan = makeNode(CustomScan);
 	scan->scan.plan = unique->plan;
 	NodeSetTag(scan, T_CustomScan);
@@ -250,7 +248,7 @@ sort_to_count(const Agg *agg, Counts *counts)
 		counts->key = ((const CustomScan *) child)->custom_private;
 		return child->lefttree;
 	}
-	if (!is_readable_sort(child))
+	if (!gpusort_is_readable_sort(child))
 		return NULL;
 	counts->key = distinct_key(agg, (const CustomScan *) child);
 	counts->distinct = true;
@@ -276,7 +274,7 @@ gpusort_finish_count(Agg *agg)
 	columns = (List *) replace_counts((Node *) agg->plan.targetlist, &counts);
 	if (counts.others || counts.columns == NIL)
 		return &agg->plan;
-	let_tell_equal((CustomScan *) sort);
+	gpusort_let_sort_tell_equal((CustomScan *) sort);
 	scan = makeNode(CustomScan);
 	scan->scan.plan = agg->plan;
 	NodeSetTag(scan, T_CustomScan);

@@ -1,0 +1,204 @@
+/*
+ * exec_ordered_set.c
+ *		Executing a GpuSort Ordered Set node: percentiles and modes of sorted rows.
+ *
+ * What is scanned is a row for each group, of the aggregates' results and columns of the group's first
+ * row (group_values.h); the node's target list and filter have expressions of them.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+
+#include "exec/exec_node.h"
+#include "exec/exec_ordered_set.h"
+#include "exec/explain_key.h"
+#include "exec/group_values.h"
+#include "exec/percentile.h"
+#include "pg_compat/executor.h"
+#include "plan/plan_node.h"
+#include "plan/plan_ordered_set.h"
+
+/* A column of what is scanned. */
+typedef struct SetColumn
+{
+	GpuSortSetFunction function;
+	AttrNumber	attno;			/* of a column of the first row's */
+	GpuSortPercentile percentile;
+	ExprState  *fraction;
+} SetColumn;
+
+typedef struct GpuSortOrderedSetState
+{
+	CustomScanState css;		/* must be first field */
+	GpuSortGroupValues values;
+	SetColumn  *columns;
+} GpuSortOrderedSetState;
+
+static void begin_node(CustomScanState *css, EState *estate, int eflags);
+static TupleTableSlot *exec_node(CustomScanState *css);
+static void end_node(CustomScanState *css);
+static void rescan_node(CustomScanState *css);
+static void explain_node(CustomScanState *css, List *ancestors, ExplainState *es);
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = GPUSORT_ORDERED_SET_NODE,
+	.BeginCustomScan = begin_node,
+	.ExecCustomScan = exec_node,
+	.EndCustomScan = end_node,
+	.ReScanCustomScan = rescan_node,
+	.ExplainCustomScan = explain_node
+};
+
+Node *
+gpusort_create_ordered_set_state(CustomScan *scan)
+{
+	GpuSortOrderedSetState *node = palloc0(sizeof(GpuSortOrderedSetState));
+
+	NodeSetTag(node, T_CustomScanState);
+	node->css.methods = &exec_methods;
+	gpusort_set_slot_ops(&node->css, &TTSOpsVirtual);
+	return (Node *) node;
+}
+
+/* ---------- a group ---------- */
+
+static Datum
+compute_percentile(GpuSortOrderedSetState *node, const SetColumn *column, bool *isnull)
+{
+	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+	NullableDatum fraction;
+
+	econtext->ecxt_outertuple = node->values.first;
+	fraction.value = ExecEvalExpr(column->fraction, econtext, &fraction.isnull);
+	return gpusort_compute_percentile(&column->percentile, &node->values, fraction, isnull);
+}
+
+static Datum
+compute_column(GpuSortOrderedSetState *node, const SetColumn *column, bool *isnull)
+{
+	GpuSortGroupValues *values = &node->values;
+
+	*isnull = false;
+	switch (column->function)
+	{
+		case GPUSORT_SET_ROWS:
+			return Int64GetDatum((int64) values->nrows);
+		case GPUSORT_SET_VALUES:
+			return Int64GetDatum((int64) values->nvalues);
+		case GPUSORT_SET_COLUMN:
+			return slot_getattr(values->first, column->attno, isnull);
+		case GPUSORT_SET_PERCENTILE_CONT:
+		case GPUSORT_SET_PERCENTILE_DISC:
+			return compute_percentile(node, column, isnull);
+		default:
+			break;
+	}
+	*isnull = values->nvalues == 0;
+	if (*isnull)
+		return (Datum) 0;
+	return gpusort_group_value(values, column->function == GPUSORT_SET_FIRST ? 0
+							   : column->function == GPUSORT_SET_LAST ? values->nvalues - 1
+							   : gpusort_most_frequent(values));
+}
+
+/* The group's row of what is scanned, whose values live as long as the per-tuple memory. */
+static void
+make_row(GpuSortOrderedSetState *node, TupleTableSlot *slot)
+{
+	MemoryContext old =
+		MemoryContextSwitchTo(node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+
+	ExecClearTuple(slot);
+	for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
+		slot->tts_values[i] = compute_column(node, &node->columns[i], &slot->tts_isnull[i]);
+	ExecStoreVirtualTuple(slot);
+	MemoryContextSwitchTo(old);
+}
+
+/* ---------- the node ---------- */
+
+static TupleTableSlot *
+exec_node(CustomScanState *css)
+{
+	GpuSortOrderedSetState *node = (GpuSortOrderedSetState *) css;
+	PlanState  *ps = &css->ss.ps;
+	ExprContext *econtext = ps->ps_ExprContext;
+	TupleTableSlot *slot = css->ss.ss_ScanTupleSlot;
+
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(econtext);
+		if (!gpusort_next_group(&node->values))
+			return NULL;
+		make_row(node, slot);
+		econtext->ecxt_scantuple = slot;
+		if (ExecQual(ps->qual, econtext))
+			return ps->ps_ProjInfo != NULL ? ExecProject(ps->ps_ProjInfo) : slot;
+		InstrCountFiltered1(ps, 1);
+	}
+}
+
+static void
+begin_aggregate(CustomScanState *css, SetColumn *column, const Aggref *aggref)
+{
+	if (column->function != GPUSORT_SET_PERCENTILE_CONT &&
+		column->function != GPUSORT_SET_PERCENTILE_DISC)
+		return;
+	column->percentile.continuous = column->function == GPUSORT_SET_PERCENTILE_CONT;
+	column->percentile.is_array =
+		OidIsValid(get_element_type(exprType((Node *) linitial(aggref->aggdirectargs))));
+	column->percentile.type = exprType((Node *) linitial_node(TargetEntry, aggref->args)->expr);
+	column->fraction = ExecInitExpr(linitial(aggref->aggdirectargs), &css->ss.ps);
+}
+
+static void
+begin_node(CustomScanState *css, EState *estate, int eflags)
+{
+	GpuSortOrderedSetState *node = (GpuSortOrderedSetState *) css;
+	const CustomScan *scan = (const CustomScan *) css->ss.ps.plan;
+	const List *functions = list_nth(scan->custom_private, GPUSORT_SET_FUNCTIONS);
+
+	gpusort_begin_child(css, estate, eflags);
+	gpusort_begin_group_values(&node->values, css);
+	node->columns = palloc0(list_length(functions) * sizeof(SetColumn));
+	for (int i = 0; i < list_length(functions); i++)
+	{
+		const Expr *expr = list_nth_node(TargetEntry, scan->custom_scan_tlist, i)->expr;
+
+		node->columns[i].function = list_nth_int(functions, i);
+		if (node->columns[i].function == GPUSORT_SET_COLUMN)
+			node->columns[i].attno = castNode(Var, expr)->varattno;
+		else
+			begin_aggregate(css, &node->columns[i], castNode(Aggref, expr));
+	}
+}
+
+static void
+end_node(CustomScanState *css)
+{
+	gpusort_clear_group_values(&((GpuSortOrderedSetState *) css)->values);
+	ExecEndNode(outerPlanState(css));
+}
+
+static void
+rescan_node(CustomScanState *css)
+{
+	ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	gpusort_rescan_group_values(&((GpuSortOrderedSetState *) css)->values);
+}
+
+static void
+explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	const GpuSortGroupValues *values = &((GpuSortOrderedSetState *) css)->values;
+	const CustomScan *scan = (const CustomScan *) css->ss.ps.plan;
+
+	if (values->same != NULL)
+		gpusort_explain_groups(css, list_nth(scan->custom_private, GPUSORT_SET_ATTNOS), ancestors, es);
+	if (es->analyze && values->opened)
+		ExplainPropertyText("Values", values->by_position ? "by position" : "row by row", es);
+}
