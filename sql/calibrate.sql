@@ -21,7 +21,8 @@ SELECT count(set_config(setting, suggested_value, true)) > 5 AS suggested FROM c
 WHERE suggested_value IS NOT NULL;
 SELECT name FROM calibration WHERE suggested_value::float8 < 0;
 
--- What it sets for itself, and what it takes, it gives back: also when cancelled.
+-- What it sets for itself, and what it takes, it gives back: also when cancelled.  (A timeout in one
+-- message with its statement is over with it: it can't hit the next one.)
 CREATE FUNCTION pool_in_use() RETURNS boolean LANGUAGE sql AS $$
 	SELECT pool_bytes_free <> pool_bytes FROM gpusort_service()
 $$;
@@ -31,13 +32,9 @@ BEGIN;
 SELECT count(*) FROM gpusort_calibrate();
 SELECT current_setting('work_mem'), current_setting('gpusort.engine'), pool_in_use();
 COMMIT;
-SET statement_timeout = '1ms';
-SELECT count(*) FROM gpusort_calibrate();
-SET statement_timeout = '100ms';
-SELECT count(*) FROM gpusort_calibrate();
-SET statement_timeout = '300ms';
-SELECT count(*) FROM gpusort_calibrate();
-RESET statement_timeout;
+SET statement_timeout = '1ms' \; SELECT count(*) FROM gpusort_calibrate();
+SET statement_timeout = '100ms' \; SELECT count(*) FROM gpusort_calibrate();
+SET statement_timeout = '300ms' \; SELECT count(*) FROM gpusort_calibrate();
 SELECT current_setting('work_mem'), current_setting('gpusort.engine'), pool_in_use();
 SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'gpusort%';
 DROP TABLE calibration;
