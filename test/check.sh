@@ -106,7 +106,7 @@ check_daemon()
 		"gpusort.reorder_rows = on" "gpusort.copy_parser = device" \
 		"gpusort.daemon = '${GPUSORT_TEST_DAEMON:-host:3}'"
 	sql -c 'CREATE EXTENSION gpusort'
-	for i in $(seq 100); do
+	for i in $(seq 900); do
 		[ "$(sql -At -c 'SELECT state FROM gpusort_service()')" != up ] || break
 		sleep 0.2
 	done

@@ -211,7 +211,7 @@ cluster_start()
 
 cluster_stop()
 {
-	as_server "$BINDIR/pg_ctl" -D "$WORK/$1" -m "${2:-fast}" -w stop >/dev/null 2>&1
+	as_server "$BINDIR/pg_ctl" -D "$WORK/$1" -m "${2:-fast}" -w -t 180 stop >/dev/null 2>&1
 }
 
 clusters_stop()

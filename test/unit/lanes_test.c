@@ -26,7 +26,7 @@
 #define SMALL		1000		/* rows; more are a large job */
 #define LARGE		5000
 #define PASSING		(GSD_QUEUE_PATIENCE * LARGE / SMALL)
-#define WAIT_MS		20000
+#define WAIT_MS		60000
 #define LOOK_MS		60			/* for what must not happen */
 
 static gsd_pool pool;

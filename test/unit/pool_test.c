@@ -458,7 +458,7 @@ test_waking(void)
 	pthread_create(&other.thread, NULL, ring_later, &other);
 	while (pool.header->rings == 0)
 		gsd_sleep_until_rung(pool.header, 0);
-	tap_ok(gsd_sleep_until_let_go(job, 10000), "a job is waited for until it is let go");
+	tap_ok(gsd_sleep_until_let_go(job, 60000), "a job is waited for until it is let go");
 	pthread_join(other.thread, NULL);
 	gsd_sleep_until_rung(pool.header, 0);
 	tap_ok(pool.header->rings == 1, "a ring that has come already is not slept through");
