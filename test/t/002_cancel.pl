@@ -90,7 +90,7 @@ for my $phase (sort keys %slow)
 		my $victim = IPC::Run::start(
 			[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET application_name = 'victim'",
 				'-c', $slow{$phase}, '-c', "SELECT 'alive'" ],
-			'>', \$out, '2>', \$err, IPC::Run::timeout(60));
+			'>', \$out, '2>', \$err, time_limit());
 
 		ok($node->poll_query_until('postgres', q(
 			SELECT count(*) = 1 FROM pg_stat_activity
@@ -114,7 +114,7 @@ for my $phase (sort keys %slow)
 # keep coming: it ends at once all the same.  The sort's progress tells where it is.
 {
 	my $build = join ';', "SET client_connection_check_interval = '1ms'", "SET gpusort.engine = 'host'",
-		"SET maintenance_work_mem = '1GB'", 'SET max_parallel_maintenance_workers = 0', 'CREATE INDEX ON many (k)';
+		"SET maintenance_work_mem = '1GB'", 'SET max_parallel_maintenance_workers = 0', 'CREATE INDEX many_k ON many (k)';
 	my $seen = '';
 
 	$node->safe_psql('postgres', q(
@@ -137,16 +137,18 @@ for my $phase (sort keys %slow)
 					total := s.tuples_total;
 					PERFORM pg_terminate_backend(victim);
 				END IF;
-				EXIT WHEN victim IS NULL AND s.phase ~ 'loading';
+				EXIT WHEN victim IS NULL AND (s.phase ~ 'loading' OR to_regclass('many_k') IS NOT NULL);
 			END LOOP;
 		END $$));
 
 	# the sort may be over before it was seen
-	for (1 .. 5)
+	for (1 .. 20)
 	{
 		my $err = '';
+
+		$node->safe_psql('postgres', 'DROP INDEX IF EXISTS many_k');
 		my $victim = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), map { ('-c', $_) } split /;/, $build ],
-			'>', \my $out, '2>', \$err, IPC::Run::timeout(120));
+			'>', \my $out, '2>', \$err, time_limit());
 
 		$seen = $node->safe_psql('postgres', 'SELECT at, last, total FROM terminate_in_sort() WHERE at IS NOT NULL');
 		$victim->finish;

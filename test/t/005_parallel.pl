@@ -52,7 +52,7 @@ same_answer($node, $query, 'Gather Merge, leader stands aside', @merge, parallel
 
 # No workers to be had: the leader does it all.
 $node->append_conf('postgresql.conf', 'max_parallel_workers = 0');
-$node->reload;
+reload($node);
 like(analyzed_plan_of($node, $query, @merge), qr/Workers Launched: 0/, 'no workers');
 same_answer($node, $query, 'no workers', @merge);
 

@@ -59,13 +59,23 @@ sub falls_back
 	cmp_ok(service($node, 'fallbacks'), '>', $before, "$label: counted");
 }
 
+# What gpusort_service() says of the last death, which may not be known yet when the state is.
+sub tells
+{
+	my ($pattern, $label) = @_;
+
+	ok($node->poll_query_until('postgres', "SELECT message ~ '$pattern' FROM gpusort_service()"), $label)
+		or diag service($node, 'message');
+}
+
 sub comes_back
 {
 	my ($label) = @_;
 	my $begin = time;
 
 	ok($node->poll_query_until('postgres', q(SELECT state = 'up' FROM gpusort_service())), "$label: gpusortd is back");
-	cmp_ok(time - $begin, '<', 5, "$label: within seconds");
+	# one that has died again and again is started a minute later
+	cmp_ok(time - $begin, '<', 45, "$label: soon");
 	all_is_free($node, $idle_bytes, $label);
 }
 
@@ -118,7 +128,7 @@ $lock->query_safe('SELECT pg_advisory_lock(1)');
 my $collecting = IPC::Run::start(
 	[ 'psql', '-XAtq', '-d', $node->connstr('postgres'),
 		'-c', 'SELECT count(*) FROM (SELECT * FROM large WHERE i < 600000 OR pg_advisory_lock(1) IS NOT NULL ORDER BY k OFFSET 0) s' ],
-	'>', \my $collected, IPC::Run::timeout(120));
+	'>', \my $collected, time_limit());
 ok($node->poll_query_until('postgres', 'SELECT jobs_open = 1 FROM gpusort_service()'), 'damaged rows: a sort is collecting');
 falls_back($sort, '[^\n]*sorted wrongly: rows', 'damaged rows');
 is(service($node, 'state'), 'up', 'damaged rows: gpusortd goes on');
@@ -127,7 +137,7 @@ ok($node->poll_query_until('postgres', q(SELECT state = 'no device' FROM gpusort
 	'rows damaged again: devices are retired');
 is(service($node, 'message'), 'its devices have sorted wrongly twice', 'rows damaged again: gpusort_service() tells');
 same_answer($node, $sort, 'without devices');
-is(service($node, 'jobs_open'), 1, 'devices are retired: a sort is still collecting');
+ok($node->poll_query_until('postgres', 'SELECT jobs_open = 1 FROM gpusort_service()'), 'devices are retired: a sort is still collecting');
 $lock->query_safe('SELECT pg_advisory_unlock_all()');
 $lock->quit;
 $collecting->finish;
@@ -150,7 +160,7 @@ all_is_free($node, $idle_bytes, 'little device memory');
 	my $starts;
 
 	restart_daemon('--device-memory=200TB', 'down');
-	like(service($node, 'message'), qr/out of memory/, 'out of memory: gpusort_service() tells');
+	tells('out of memory', 'out of memory: gpusort_service() tells');
 	falls_back($sort, 'gpusortd is not running', 'out of memory');
 	$starts = service($node, 'restarts');
 	ok($node->poll_query_until('postgres', "SELECT restarts >= $starts + 2 FROM gpusort_service()"),
@@ -162,18 +172,18 @@ all_is_free($node, $idle_bytes, 'little device memory');
 # Programs that do not start: of another version, or not there.
 restart_daemon('--inject-fault=abi', 'down');
 falls_back($sort, 'gpusortd is not running', 'wrong ABI');
-like(service($node, 'message'), qr/another version/, 'wrong ABI: gpusort_service() tells');
+tells('another version', 'wrong ABI: gpusort_service() tells');
 restart_daemon('--nonsense', 'down');
-like(service($node, 'message'), qr/command line/, 'unknown option: gpusort_service() tells');
+tells('command line', 'unknown option: gpusort_service() tells');
 {
 	my $program = $node->config_data('--pkglibdir') . '/gpusortd';
 
 	rename $program, "$program.gone" or die $!;
 	restart_daemon('', 'down');
 	falls_back($sort, 'gpusortd is not running', 'missing program');
-	like(service($node, 'message'), qr/there is no program/, 'missing program: gpusort_service() tells');
+	tells('there is no program', 'missing program: gpusort_service() tells');
 	rename "$program.gone", $program or die $!;
-	$node->reload;
+	reload($node);
 	comes_back('missing program');
 }
 
@@ -184,7 +194,7 @@ like(service($node, 'message'), qr/command line/, 'unknown option: gpusort_servi
 	restart_daemon('');
 	$restarts = service($node, 'restarts');
 	kill_daemons($node, "SELECT md5(string_agg(h || ' ' || i, ',')) FROM (SELECT h, i FROM t ORDER BY h, i OFFSET 0) s", 50, 4);
-	cmp_ok(service($node, 'restarts'), '>', $restarts, 'kill -9: restarts are counted');
+	ok($node->poll_query_until('postgres', "SELECT restarts > $restarts FROM gpusort_service()"), 'kill -9: restarts are counted');
 	restart_daemon('');
 	comes_back('kill -9');
 }
@@ -213,7 +223,7 @@ for my $phase (sort keys %waiting)
 			[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET application_name = 'victim'",
 				'-c', 'SET statement_timeout = ' . ($end eq 'statement_timeout' ? $milliseconds : 0),
 				'-c', $query, '-c', "SELECT 'alive'" ],
-			'>', \$out, '2>', \$err, IPC::Run::timeout(60));
+			'>', \$out, '2>', \$err, time_limit());
 		if ($end ne 'statement_timeout')
 		{
 			$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity
@@ -248,7 +258,7 @@ for my $phase (sort keys %waiting)
 	restart_daemon('--inject-fault=stop:1');
 	$pid = service($node, 'pid');
 	$first = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET application_name = 'first'",
-		'-c', "SELECT count(*) FROM ($sort OFFSET 0) s" ], '>', \$out, IPC::Run::timeout(60));
+		'-c', "SELECT count(*) FROM ($sort OFFSET 0) s" ], '>', \$out, time_limit());
 	$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity
 		WHERE application_name = 'first' AND wait_event IN ('Extension', 'GpuSortJob'))) or die 'turn: nobody is first';
 	wait_until_stopped($pid);
@@ -268,13 +278,13 @@ for my $phase (sort keys %waiting)
 	restart_daemon('--inject-fault=stop:1');
 	$pid = service($node, 'pid');
 	$node->safe_psql('postgres', "ALTER SYSTEM SET gpusort.daemon_timeout = '1s'");
-	$node->reload;
+	reload($node);
 	falls_back($sort, 'gpusortd does not answer', 'hanging gpusortd');
 	ok($node->poll_query_until('postgres', "SELECT state = 'up' AND pid <> $pid FROM gpusort_service()"),
 		'hanging gpusortd: replaced');
 	all_is_free($node, $idle_bytes, 'hanging gpusortd');
 	$node->safe_psql('postgres', 'ALTER SYSTEM RESET gpusort.daemon_timeout');
-	$node->reload;
+	reload($node);
 }
 
 # One that hangs in a driver does not die when it is killed: as if a debugger held it at its
@@ -308,13 +318,15 @@ SKIP:
 	}
 	$log_bytes = -s $node->logfile;
 	$node->safe_psql('postgres', "ALTER SYSTEM SET gpusort.daemon_timeout = '1s'");
-	$node->reload;
+	reload($node);
 	falls_back($sort, 'gpusortd does not answer', 'gpusortd that is killed and does not die');
 	ok($node->poll_query_until('postgres', "SELECT state = 'down' FROM gpusort_service()"),
 		'gpusortd that does not die: is not asked any more');
+	$node->safe_psql('postgres', "ALTER SYSTEM SET gpusort.daemon_timeout = '2min'");
+	reload($node);
 	$begin = time;
 	falls_back($sort, 'gpusortd is not running', 'the next sort');
-	cmp_ok(time - $begin, '<', 0.9, 'the next sort: does not wait for it');
+	cmp_ok(time - $begin, '<', 60, 'the next sort: does not wait for it');
 	is(service($node, 'pid'), $pid, 'it has not died so far');
 	sleep 1;
 	$lines = () = slurp_file($node->logfile, $log_bytes) =~ /gpusortd hangs, it is killed/g;
@@ -325,7 +337,7 @@ SKIP:
 		'it is replaced when it has died');
 	all_is_free($node, $idle_bytes, 'gpusortd that did not die');
 	$node->safe_psql('postgres', 'ALTER SYSTEM RESET gpusort.daemon_timeout');
-	$node->reload;
+	reload($node);
 }
 
 # Cancelled while gpusortd is stopped, which then dies instead of going on.
@@ -352,7 +364,7 @@ SKIP:
 	$pid = service($node, 'pid');
 	$supervisor = parent_of($pid);
 	$node->safe_psql('postgres', q(ALTER SYSTEM SET gpusort.inject_fault = 'supervisor'));
-	$node->reload;
+	reload($node);
 	ok($node->poll_query_until('postgres', "SELECT state = 'up' AND pid <> $pid FROM gpusort_service()"),
 		'the supervisor fails: gpusortd is replaced');
 	isnt(parent_of(service($node, 'pid')), $supervisor, 'by another supervisor');
@@ -373,7 +385,7 @@ same_answer($node, $sort, 'after a stopped gpusortd was replaced');
 
 	kill 'STOP', $pid;
 	$node->stop;
-	cmp_ok(time - $begin, '<', 6, 'the server stops within seconds');
+	cmp_ok(time - $begin, '<', 50, 'the server stops within seconds');
 	is(kill(0, $pid), 0, 'and gpusortd has ended with it');
 }
 

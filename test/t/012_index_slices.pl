@@ -10,7 +10,6 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes 'usleep';
 
 my @lines = ("shared_preload_libraries = 'gpusort'", 'autovacuum = off', 'maintenance_work_mem = 256MB',
 	'gpusort.pool_size = 512MB', 'gpusort.force = on', 'gpusort.slice_pages = 5', 'max_parallel_maintenance_workers = 2',
@@ -50,8 +49,16 @@ my @cases = ([ 'error in a worker', qr/injected error in a slice/, 'SET gpusort.
 for my $case (@cases)
 {
 	my ($label, $expected, @settings) = @$case;
-	my ($out, $err) = session_of($node, @settings, 'CREATE INDEX i ON t (k)', reset_timeout(), 'RESET gpusort.inject_fault',
-		'CREATE INDEX again ON t (s)', 'SELECT built, slices > 10 FROM gpusort_index_builds()', $valid_indexes, 'DROP INDEX again');
+	my ($out, $err);
+
+	# the leader may be done with all slices before a busy machine has started a worker
+	for (1 .. 20)
+	{
+		($out, $err) = session_of($node, @settings, 'CREATE INDEX i ON t (k)', reset_timeout(), 'RESET gpusort.inject_fault',
+			'CREATE INDEX again ON t (s)', 'SELECT built, slices > 10 FROM gpusort_index_builds()', $valid_indexes, 'DROP INDEX again');
+		last if $err =~ $expected;
+		$node->safe_psql('postgres', 'DROP INDEX IF EXISTS i');
+	}
 
 	like($err, $expected, "$label: the build fails");
 	is($out, "1|t\n1", "$label: the next one does not");
@@ -66,8 +73,8 @@ sub while_writing
 	my $builder = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres'), map { ('-c', $_) }
 			'SET gpusort.inject_fault = slow_slices', @before, 'CREATE INDEX i ON t (k)' ], \$in, \$out, \$err);
 
-	$node->poll_query_until('postgres', q(SELECT count(*) > 0 FROM pg_stat_progress_create_index
-		WHERE phase = 'building index: loading tuples in tree' AND tuples_done > 0)) or die 'nothing is written';
+	$node->poll_query_until('postgres', qq(SELECT count(*) > 0 AND ($workers) = 2 FROM pg_stat_progress_create_index
+		WHERE phase = 'building index: loading tuples in tree' AND tuples_done > 0)) or die 'nothing is written by two workers';
 	$during->();
 	$builder->finish;
 	return $err;
@@ -80,9 +87,8 @@ for my $case ([ 'worker is terminated', "backend_type = 'parallel worker'", 'pg_
 {
 	my ($label, $whom, $how, $expected) = @$case;
 	my $err = while_writing(sub {
-		is($node->safe_psql('postgres', $workers), 2, "$label: two workers write");
 		$node->safe_psql('postgres', "SELECT $how(pid) FROM pg_stat_activity WHERE $whom AND query ~ 'CREATE INDEX i' AND pid <> pg_backend_pid() LIMIT 1");
-	});
+	}, 'SET gpusort.slice_pages = 1');
 
 	like($err, $expected, "$label: the build fails");
 	nothing_is_left($label);
@@ -93,14 +99,8 @@ for my $whom ('parallel worker', 'client backend')
 {
 	while_writing(sub {
 		my $pid = $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type = '$whom' AND query ~ 'CREATE INDEX i' AND pid <> pg_backend_pid() LIMIT 1");
-		kill 9, $pid;
-	});
-	# psql may be gone before it has got the query
-	for (1 .. 600)
-	{
-		last if eval { $node->psql('postgres', 'SELECT true') == 0 };
-		usleep(100_000);
-	}
+		crash($node, $pid);
+	}, 'SET gpusort.slice_pages = 1');
 	nothing_is_left("$whom is killed");
 }
 

@@ -64,7 +64,7 @@ sub start_work
 	my $session = { out => '', err => '' };
 
 	$session->{run} = IPC::Run::start([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'),
-			'-f', $script ], '>', \$session->{out}, '2>', \$session->{err}, IPC::Run::timeout(120));
+			'-f', $script ], '>', \$session->{out}, '2>', \$session->{err}, time_limit());
 	return $session;
 }
 

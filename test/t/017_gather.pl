@@ -125,10 +125,17 @@ is((counts('no workers', 'SELECT * FROM t ORDER BY h, i', max_parallel_workers =
 
 # The leader collects beside its workers.
 {
-	my $plan = $node->safe_psql('postgres', 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' .
-		'SELECT i FROM few WHERE CASE WHEN i % 4 = 0 THEN slow(i) > 0 END ORDER BY pad, i');
+	my @all = ('Leader', 'Worker 0', 'Worker 1');
+	my $plan;
 
-	like($plan, qr/^\s*$_:  Rows Collected: [1-9]/m, "$_ takes part") for 'Leader', 'Worker 0', 'Worker 1';
+	# a busy machine may start a worker when there is nothing left for it
+	for (1 .. 20)
+	{
+		$plan = $node->safe_psql('postgres', 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' .
+			'SELECT i FROM few WHERE CASE WHEN i % 4 = 0 THEN slow(i) > 0 END ORDER BY pad, i');
+		last if 3 == grep { $plan =~ /^\s*$_:  Rows Collected: [1-9]/m } @all;
+	}
+	like($plan, qr/^\s*$_:  Rows Collected: [1-9]/m, "$_ takes part") for @all;
 }
 
 # A cursor: no workers, no shared memory; it is open when the session ends.
@@ -154,7 +161,7 @@ for my $work_mem ('64kB', '64MB')
 # Whatever ends a query gives everything back.
 my $sort = 'SELECT count(*) FROM (SELECT * FROM t ORDER BY h, i OFFSET 0) s';
 my $slow_collect = 'SELECT count(*) FROM (SELECT i FROM few WHERE slow(i) > 0 ORDER BY pad, i OFFSET 0) s';
-my $slow_emit = 'SELECT count(pg_sleep(0.05)::text) FROM (SELECT i FROM few ORDER BY pad, i DESC OFFSET 0) s';
+my $slow_emit = 'SELECT count(pg_sleep(0.5)::text) FROM (SELECT i FROM few ORDER BY pad, i DESC OFFSET 0) s';
 
 collects('slow collection', $slow_collect);
 collects('slow emission', $slow_emit);
@@ -187,16 +194,30 @@ sub victim
 	my $victim = { out => '', err => '' };
 
 	$victim->{run} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', $query ],
-		'>', \$victim->{out}, '2>', \$victim->{err}, IPC::Run::timeout(60));
+		'>', \$victim->{out}, '2>', \$victim->{err}, time_limit());
 	return $victim;
 }
 
-my $leader = q(backend_type = 'client backend' AND wait_event = 'PgSleep');
-my $worker = q(backend_type = 'parallel worker' AND wait_event = 'PgSleep');
-my $reading = q(backend_type = 'client backend' AND query LIKE '%slow(i)%' AND pid <> pg_backend_pid());
+# Each row takes half a second: nobody waits for the last one.
+$node->safe_psql('postgres', q(CREATE OR REPLACE FUNCTION slow(anyelement) RETURNS anyelement LANGUAGE sql PARALLEL SAFE VOLATILE
+	AS 'SELECT CASE WHEN pg_sleep(0.5) IS NOT NULL THEN $1 END'));
+
+my $leader = q(backend_type = 'client backend' AND query LIKE '%FROM few%' AND pid <> pg_backend_pid());
+my $worker = q(backend_type = 'parallel worker');
+
+# A worker sleeps over a row that it reads, or the leader over one that it returns.
+sub is_running
+{
+	my ($query, $label) = @_;
+
+	ok($node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND " .
+			($query eq $slow_collect ? $worker : $leader)), "$label: it is running");
+	ok($node->poll_query_until('postgres', 'SELECT pool_bytes_free < pool_bytes FROM gpusort_service()'), "$label: it has extents");
+}
+
 for my $case (
-	[ 'cancel of the leader, collecting', $slow_collect, $reading, 'pg_cancel_backend' ],
-	[ 'termination of the leader, collecting', $slow_collect, $reading, 'pg_terminate_backend' ],
+	[ 'cancel of the leader, collecting', $slow_collect, $leader, 'pg_cancel_backend' ],
+	[ 'termination of the leader, collecting', $slow_collect, $leader, 'pg_terminate_backend' ],
 	[ 'cancel of the leader, returning rows', $slow_emit, $leader, 'pg_cancel_backend' ],
 	[ 'termination of the leader, returning rows', $slow_emit, $leader, 'pg_terminate_backend' ],
 	[ 'cancel of a worker', $slow_collect, $worker, 'pg_cancel_backend' ],
@@ -205,9 +226,7 @@ for my $case (
 	my ($label, $query, $who, $function) = @$case;
 	my $victim = victim($query);
 
-	ok($node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_activity WHERE " .
-			($query eq $slow_collect ? $worker : $leader)), "$label: it is running");
-	cmp_ok(service($node, 'pool_bytes - pool_bytes_free'), '>', 0, "$label: it has extents");
+	is_running($query, $label);
 	$node->safe_psql('postgres', "SELECT count($function(pid)) FROM (SELECT pid FROM pg_stat_activity WHERE $who LIMIT 1) p");
 	$victim->{run}->finish;
 	like($victim->{err}, qr/canceling statement|terminating (?:connection|background worker)|lost connection to parallel worker/, "$label: it ends");
@@ -216,14 +235,13 @@ for my $case (
 }
 
 # kill -9: all others go, and there is a new pool.
-for my $who ($worker, $reading)
+for my $who ($worker, $leader)
 {
 	my $victim = victim($slow_collect);
 
-	ok($node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_activity WHERE $worker"), 'kill -9: a sort is running');
-	kill 'KILL', $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE $who LIMIT 1");
+	is_running($slow_collect, 'kill -9');
+	crash($node, $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE $who LIMIT 1"));
 	$victim->{run}->finish;
-	ok($node->poll_query_until('postgres', 'SELECT true', 't'), 'kill -9: the server is back');
 	all_extents_back('kill -9');
 	same_answer($node, "SELECT * FROM t ORDER BY $_", "kill -9, ORDER BY $_") for @orders[ 0, 1 ];
 }

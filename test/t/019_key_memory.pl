@@ -49,7 +49,7 @@ sub peak_of
 	my $explain = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)";
 	my @set = map { "SET $settings[2 * $_] = '$settings[2 * $_ + 1]';\n" } 0 .. $#settings / 2;
 	my ($in, $out, $looks) = (join('', @set, "$explain SELECT * FROM short WHERE i < 10 ORDER BY c1;\n", "SELECT 'pid ' || pg_backend_pid();\n"), '', 0);
-	my $psql = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$in, '>', \$out, '2>&1', IPC::Run::timeout(180));
+	my $psql = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$in, '>', \$out, '2>&1', time_limit());
 
 	$psql->pump until $out =~ /^pid (\d+)$/m;
 	my $pid = $1;

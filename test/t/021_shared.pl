@@ -16,7 +16,8 @@ my $node = start_node('main', 'max_worker_processes = 12', 'max_parallel_workers
 	'enable_hashjoin = off', 'enable_nestloop = off', 'enable_incremental_sort = off', 'enable_material = off',
 	map { "gpusort.cost_$_ = 0" } 'startup', 'row', 'key_byte', 'key_collated', 'row_byte', 'emit', 'gather');
 
-# slow() takes so many seconds, in the session's own process or in a worker.
+# slow() takes so many seconds, in the session's own process or in a worker.  Whoever takes less time
+# waits until another one has begun with a row: a busy machine may start it late.
 $node->safe_psql('postgres', q(
 	CREATE EXTENSION gpusort;
 	CREATE TABLE t WITH (parallel_workers = 2) AS
@@ -25,18 +26,34 @@ $node->safe_psql('postgres', q(
 	FROM generate_series(1, 100000) i;
 	CREATE TABLE few WITH (parallel_workers = 2) AS SELECT i, i % 10 AS k, repeat('x', 1000) AS pad FROM generate_series(1, 60) i;
 	CREATE TABLE lone WITH (parallel_workers = 1, fillfactor = 10) AS SELECT i, md5(i::text) AS m, repeat('x', 1000) AS pad FROM generate_series(1, 10) i;
+	CREATE FUNCTION is_leader() RETURNS bool LANGUAGE sql PARALLEL SAFE AS
+	$$ SELECT pg_backend_pid() = current_setting('test.leader')::int $$;
+	CREATE FUNCTION wait_for_others() RETURNS void LANGUAGE plpgsql PARALLEL SAFE VOLATILE AS $$
+	DECLARE
+		leader int := current_setting('test.leader');
+	BEGIN
+		WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND
+			CASE WHEN is_leader() THEN leader_pid = leader AND pid <> leader ELSE pid = leader END)
+		LOOP
+			PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
+		END LOOP;
+	END $$;
 	CREATE FUNCTION slow(anyelement, in_leader float, in_worker float) RETURNS anyelement LANGUAGE plpgsql PARALLEL SAFE VOLATILE AS $$
 	BEGIN
-		PERFORM pg_sleep(CASE WHEN pg_backend_pid() = current_setting('test.leader')::int THEN in_leader ELSE in_worker END);
+		IF in_leader <> in_worker AND (in_leader < in_worker) = is_leader() THEN
+			PERFORM wait_for_others();
+		END IF;
+		PERFORM pg_sleep(CASE WHEN is_leader() THEN in_leader ELSE in_worker END);
 		RETURN $1;
 	END $$;
 	CREATE FUNCTION fail_in_worker(int) RETURNS int LANGUAGE plpgsql PARALLEL SAFE VOLATILE AS $$
 	BEGIN
-		IF pg_backend_pid() <> current_setting('test.leader')::int THEN
+		IF is_leader() THEN
+			PERFORM wait_for_others();
+		ELSE
 			PERFORM pg_sleep(0.5);
 			RAISE EXCEPTION 'failed as it should';
 		END IF;
-		PERFORM pg_sleep(0.005);
 		RETURN $1;
 	END $$;
 	VACUUM ANALYZE));
@@ -184,13 +201,12 @@ all_extents_back('with a limit');
 # some only, for whom the others wait; sorted; returned.
 my $sort = 'SELECT count(r) FROM (SELECT rank() OVER (PARTITION BY few ORDER BY h, i) AS r FROM t OFFSET 0) s';
 my $over = 'rank() OVER (PARTITION BY k ORDER BY pad, i) AS r';
-# (A worker has a second to start before nothing is left for it.)
 my %slow = (
-	'all collecting' => "SELECT sum(r) FROM (SELECT $over FROM few WHERE slow(i, 0.1, 0.1) > 0 OFFSET 0) s",
-	'leader waiting' => "SELECT sum(r) FROM (SELECT $over FROM few WHERE slow(i, 0.015, 5) > 0 OFFSET 0) s",
-	'worker waiting' => "SELECT sum(r) FROM (SELECT $over FROM few WHERE slow(i, 5, 0.005) > 0 OFFSET 0) s",
-	'returning rows' => "SELECT sum(slow(r, 0.1, 0.1)) FROM (SELECT $over FROM few OFFSET 0) s",
-	'workers returning rows' => "SELECT sum(r) FROM (SELECT slow(r, 0.1, 0.1) AS r FROM (SELECT $over FROM few) s OFFSET 0) s",
+	'all collecting' => "SELECT sum(r) FROM (SELECT $over FROM few WHERE slow(i, 1, 1) > 0 OFFSET 0) s",
+	'leader waiting' => "SELECT sum(r) FROM (SELECT $over FROM few WHERE slow(i, 0.001, 60) > 0 OFFSET 0) s",
+	'worker waiting' => "SELECT sum(r) FROM (SELECT $over FROM few WHERE slow(i, 60, 0.001) > 0 OFFSET 0) s",
+	'returning rows' => "SELECT sum(slow(r, 1, 1)) FROM (SELECT $over FROM few OFFSET 0) s",
+	'workers returning rows' => "SELECT sum(r) FROM (SELECT slow(r, 1, 1) AS r FROM (SELECT $over FROM few) s OFFSET 0) s",
 	'leader waiting, join' => "SELECT sum(i) FROM (SELECT b.i FROM few a LEFT JOIN few b ON a.i = b.i AND slow(b.i, 0.015, 5) > 0 WHERE slow(a.i, 0.015, 0.015) > 0 OFFSET 0) s");
 
 shares($_, $slow{$_}) for sort keys %slow;
@@ -226,7 +242,7 @@ sub victim
 	my $victim = { out => '', err => '' };
 
 	$victim->{run} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', $name_leader, '-c', $query ],
-		'>', \$victim->{out}, '2>', \$victim->{err}, IPC::Run::timeout(60));
+		'>', \$victim->{out}, '2>', \$victim->{err}, time_limit());
 	return $victim;
 }
 
@@ -239,12 +255,27 @@ my %state = (
 	'workers returning rows' => "$worker AND wait_event = 'PgSleep'",
 	'leader waiting, join' => "$leader AND wait_event_type = 'Extension'");
 
-sub is_in_state
+# A session that is there; another one if it has ended before, as a busy machine had not started a worker in time.
+sub victim_in_state
 {
 	my ($when, $label) = @_;
+	my $there = '';
+	my $victim;
 
-	ok($node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_activity WHERE $state{$when}"), "$label: it is there");
-	cmp_ok(service($node, 'pool_bytes - pool_bytes_free'), '>', 0, "$label: it has extents");
+	for (1 .. 20)
+	{
+		$victim = victim($slow{$when});
+		while ($there ne 't' && $victim->{run}->pumpable)
+		{
+			eval { $victim->{run}->pump_nb };
+			$there = $node->safe_psql('postgres', "SELECT count(*) > 0 FROM pg_stat_activity WHERE $state{$when}");
+		}
+		last if $there eq 't';
+		$victim->{run}->finish;
+	}
+	is($there, 't', "$label: it is there");
+	ok($node->poll_query_until('postgres', 'SELECT pool_bytes_free < pool_bytes FROM gpusort_service()'), "$label: it has extents");
+	return $victim;
 }
 
 for my $when (sort keys %state)
@@ -255,9 +286,8 @@ for my $when (sort keys %state)
 		{
 			my ($name, $who) = @$case;
 			my $label = "$function of $name, $when";
-			my $victim = victim($slow{$when});
+			my $victim = victim_in_state($when, $label);
 
-			is_in_state($when, $label);
 			$node->safe_psql('postgres', "SELECT count($function(pid)) FROM (SELECT pid FROM pg_stat_activity WHERE $who LIMIT 1) p");
 			$victim->{run}->finish;
 			like($victim->{err}, qr/canceling statement|terminating (?:connection|background worker)|lost connection to parallel worker/, "$label: it ends");
@@ -272,12 +302,10 @@ for my $when ('leader waiting', 'worker waiting', 'workers returning rows')
 {
 	for my $who ($worker, $leader)
 	{
-		my $victim = victim($slow{$when});
+		my $victim = victim_in_state($when, "kill -9, $when");
 
-		is_in_state($when, "kill -9, $when");
-		kill 'KILL', $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE $who LIMIT 1");
+		crash($node, $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE $who LIMIT 1"));
 		$victim->{run}->finish;
-		ok($node->poll_query_until('postgres', 'SELECT true', 't'), "kill -9, $when: the server is back");
 		all_extents_back("kill -9, $when");
 	}
 	same_rows("kill -9, $when, $_", $queries{$_}) for 'window by int2', 'join by text';

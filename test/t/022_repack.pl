@@ -68,15 +68,16 @@ UPDATE r SET k = k + 1 WHERE id = :k - :k % 4 + :client_id;
 DELETE FROM r WHERE id = :k + 1 AND :k % 7 = 0;
 ));
 my ($err, $transactions) = ('', '');
-my $writers = IPC::Run::start([ 'pgbench', '-n', '-c', '3', '-T', '6', '-f', $script,
+my $writers = IPC::Run::start([ 'pgbench', '-n', '-c', '3', '-T', '1000', '-f', $script,
 		$node->connstr('postgres') . ' application_name=writer' ],
-	'>', \$transactions, '2>', \$err, IPC::Run::timeout(120));
-my $running = q(SELECT count(*) FROM pg_stat_activity WHERE application_name = 'writer');
+	'>', \$transactions, '2>', \$err, time_limit());
 my ($rounds, $problems, $built) = (0, '', 0);
+my $end = time + 6;
 
-$node->poll_query_until('postgres', "SELECT ($running) = 3");
-while ($node->safe_psql('postgres', $running) > 0)
+$node->poll_query_until('postgres', q(SELECT count(*) = 3 FROM pg_stat_activity WHERE application_name = 'writer'));
+while ($writers->pumpable && ($rounds < 2 || time < $end || $node->safe_psql('postgres', 'SELECT last_value - 40000 FROM r_id_seq') < 300))
 {
+	eval { $writers->pump_nb };
 	my ($out, $errors) = session_of($node, 'REPACK (CONCURRENTLY) r' . ($rounds % 2 ? ' USING INDEX r_k' : ''),
 		'SELECT built FROM gpusort_index_builds()');
 
@@ -84,7 +85,7 @@ while ($node->safe_psql('postgres', $running) > 0)
 	$built += $1 if $out =~ /^(\d+)$/m;
 	$rounds++;
 }
-$writers->finish;
+end_pgbench($writers);
 note "$rounds rounds";
 is($problems, '', 'beside writers: no error');
 is($built, 5 * $rounds, 'beside writers: all indexes are built by gpusort');

@@ -40,9 +40,13 @@ sub holder
 	return { session => $session, pid => $session->query_safe('SELECT pg_backend_pid()') };
 }
 
+# What they hold is given back when their processes end, after the clients.
 sub end_holders
 {
+	my $pids = join ', ', map { $_->{pid} } @_;
+
 	$_->{session}->quit for @_;
+	$node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid IN ($pids))") or die "sessions do not end\n";
 }
 
 # A column of gpusort_pool() for a holder; '' if it has no entry.
@@ -244,8 +248,7 @@ nobody_left('at first');
 	ok($node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT FROM gpusort_pool() WHERE pid = $holders[0]{pid})"),
 		'a session that is terminated has no entry any more');
 	cmp_ok(extents_of($holders[1]), '>', 0, '... others have');
-	kill 'KILL', $holders[1]{pid};
-	ok($node->poll_query_until('postgres', 'SELECT true', 't'), 'kill -9: the server is back');
+	crash($node, $holders[1]{pid});
 	nobody_left('kill -9');
 	in_pool($small, 'kill -9');
 	for my $holder (@holders)

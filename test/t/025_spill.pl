@@ -157,11 +157,10 @@ is_deeply([ spilled_files($node) ], [], 'workers that time out leave no files');
 is(service($node, 'pool_bytes_free'), $pool_bytes, '... and no extents');
 
 $node->append_conf('postgresql.conf', 'restart_after_crash = on');
-$node->reload;
+reload($node);
 ($run, $pid) = begin_sleeper();
-kill 'KILL', $pid;
+crash($node, $pid);
 $run->finish;
-ok($node->poll_query_until('postgres', 'SELECT true', 't'), 'kill -9: the server is back');
 is_deeply([ spilled_files($node) ], [], 'kill -9: no files are left');
 ($run, $pid) = begin_sleeper();
 $node->stop('immediate');

@@ -19,7 +19,7 @@ sub is_answered
 	my $asked = join ' ', 'gpusortd', @arguments;
 	my ($printed, $complained) = ('', '');
 
-	IPC::Run::run([ $program, @arguments ], '<', \'', '>', \$printed, '2>', \$complained, IPC::Run::timeout(60));
+	IPC::Run::run([ $program, @arguments ], '<', \'', '>', \$printed, '2>', \$complained, time_limit());
 	is($? >> 8, $status, "$asked: exit status");
 	is($? & 127, 0, "$asked: no signal");
 	like($printed, $out, "$asked: answer");

@@ -14,10 +14,18 @@ my $node = start_node('main', 'gpusort.force = on', "gpusort.daemon = 'off'", 'g
 	'restart_after_crash = on', 'max_parallel_workers_per_gather = 0');
 my $sort = 'SELECT count(*) FROM (SELECT k FROM t ORDER BY k OFFSET 0) x';
 
+# A process may tell what it has counted when it ends, after its client: this returns when all have.
+sub all_have_told
+{
+	$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'client backend'))
+		or die "sessions do not end\n";
+}
+
 sub counted
 {
 	my ($database, $column) = @_;
 
+	all_have_told();
 	return $node->safe_psql('postgres',
 		"SELECT coalesce(sum($column), 0) FROM pg_stat_gpusort WHERE datname = '$database'");
 }
@@ -31,6 +39,7 @@ $node->safe_psql('postgres', q(
 	CREATE ROLE sorter LOGIN;
 	GRANT SELECT ON t TO sorter));
 $node->safe_psql('other', 'CREATE TABLE t AS SELECT i AS k FROM generate_series(1, 1000) i');
+all_have_told();
 $node->safe_psql('postgres', 'SELECT pg_stat_gpusort_reset()');
 $node->safe_psql('postgres', $sort);
 $node->safe_psql('other', $sort);
@@ -64,6 +73,7 @@ is($node->safe_psql('postgres', "SELECT count(*) FROM gpusort_sorts_of($oid)"), 
 # A portion read while rows are returned is counted in the end.
 $node->safe_psql('postgres', q(SET gpusort.pool_quota = 0; SET work_mem = '64kB'; SET hash_mem_multiplier = 1;
 	SELECT count(*) FROM (SELECT k FROM t ORDER BY k OFFSET 0) x));
+all_have_told();
 is($node->safe_psql('postgres', "SELECT spilled > 0 AND runs > 1 AND spilled_bytes > 0 AND write_time > 0 AND read_time > 0
 	FROM pg_stat_gpusort WHERE datname = 'postgres' AND kind = 'order by'"), 't', 'what was spilled, and read back');
 
@@ -102,7 +112,7 @@ note(sprintf('%d sorts, %.0f bytes of the log each', scalar @logged, length($log
 # A sort in the middle of its input, seen by others.
 my ($in, $out) = ("SELECT pg_backend_pid();\n", '');
 my $session = IPC::Run::start([ 'psql', '-XAtq', '-U', 'sorter', '-d', $node->connstr('postgres') ],
-	'<', \$in, '>', \$out, '2>', \my $err, IPC::Run::timeout(30));
+	'<', \$in, '>', \$out, '2>', \my $err, time_limit());
 $session->pump until $out =~ /^(\d+)\n/;
 my $pid = $1;
 $node->safe_psql('postgres', q(

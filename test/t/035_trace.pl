@@ -93,7 +93,7 @@ is(names(grep { $_->{ph} eq 'X' } @{ decode_json(slurp_file("$dir/error.json"))-
 # Two sessions that begin the same file anew, and write to it, again and again.
 my $loop = join "\n", map { "SET gpusort.trace_file = '$dir/both.json'; $_;" } ('SELECT count(*) FROM (SELECT k FROM t WHERE id < 3000 ORDER BY k OFFSET 0) x') x 100;
 my @both = map { IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \"SET max_parallel_workers_per_gather = 0; $loop", '>', \my $unread, '2>', \my $error,
-	IPC::Run::timeout(120)) } 1, 2;
+	time_limit()) } 1, 2;
 $_->finish for @both;
 my $both = eval { decode_json(slurp_file("$dir/both.json")) };
 ok($both, 'two sessions and one file') or diag($@);

@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpuSortTest;
+use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -70,9 +71,17 @@ is($primary->safe_psql('postgres', $all), $there, 'the same after a crash');
 
 # A writer beside it: all rows of both are there.
 my $writer = $primary->background_psql('postgres');
+my $gate = $primary->basedir . '/gate';
+my $is_read = 'SELECT coalesce(sum(tuples_processed), 0) > 1000 FROM pg_stat_progress_copy';
+system_or_bail('mkfifo', $gate);
 $writer->query_safe('TRUNCATE plain');
-my $loader = IPC::Run::start([ 'psql', '-XqAt', '-d', $primary->connstr('postgres'), '-c', "COPY plain FROM '$file'" ]);
-$writer->query_safe("INSERT INTO plain VALUES (-$_, 'w')") for 1 .. 200;
+my $loader = IPC::Run::start([ 'psql', '-XqAt', '-d', $primary->connstr('postgres'), '-c',
+		"COPY plain FROM PROGRAM 'head -n 30000 $file; cat $gate; tail -n +30001 $file'" ]);
+ok($primary->poll_query_until('postgres', $is_read), 'a load that is in the middle');
+$writer->query_safe("INSERT INTO plain VALUES (-$_, 'w')") for 1 .. 100;
+open my $opened, '>', $gate or die $!;
+close $opened;
+$writer->query_safe("INSERT INTO plain VALUES (-$_, 'w')") for 101 .. 200;
 $loader->finish;
 $writer->quit;
 is($primary->safe_psql('postgres', "SELECT count(*), count(DISTINCT id), count(*) FILTER (WHERE id < 0) FROM plain"),
@@ -82,11 +91,16 @@ is($primary->safe_psql('postgres', "SELECT count(*), count(DISTINCT id), count(*
 $primary->safe_psql('postgres', 'TRUNCATE plain');
 for my $source ("PROGRAM 'cat $file; sleep 60'", "PROGRAM 'sleep 60'")
 {
-	my $start = time;
-	my ($status, undef, $error) = $primary->psql('postgres', "SET statement_timeout = '2s'; COPY plain FROM $source");
+	my $error = '';
+	my $load = IPC::Run::start([ 'psql', '-XqAt', '-d', $primary->connstr('postgres'), '-c', "COPY plain FROM $source" ], '2>', \$error, time_limit());
+	my $start;
 
-	like($error, qr/statement timeout\nCONTEXT:  COPY plain, line @{[ $source =~ m{cat} ? '[1-9]\\d+' : 1 ]}$/, "$source: cancelled, at a line");
-	cmp_ok(time - $start, '<', 30, '... soon');
+	ok($primary->poll_query_until('postgres', $source =~ /cat/ ? $is_read : 'SELECT count(*) = 1 FROM pg_stat_progress_copy'), "$source: has begun");
+	$start = time;
+	$primary->safe_psql('postgres', 'SELECT pg_cancel_backend(pid) FROM pg_stat_progress_copy');
+	$load->finish;
+	like($error, qr/due to user request\nCONTEXT:  COPY plain, line @{[ $source =~ m{cat} ? '[1-9]\\d+' : 1 ]}$/, "$source: cancelled, at a line");
+	cmp_ok(time - $start, '<', 40, '... soon');
 }
 is($primary->safe_psql('postgres', 'SELECT count(*) FROM plain'), 0, '... and nothing left');
 

@@ -66,7 +66,7 @@ is(set_for_server(), '', 'ALTER SYSTEM RESET takes them back');
 if ($node->safe_psql('postgres', 'SHOW server_version_num') >= 170000)
 {
 	$node->append_conf('postgresql.conf', 'allow_alter_system = off');
-	$node->reload;
+	reload($node);
 	$node->poll_query_until('postgres', "SELECT current_setting('allow_alter_system') = 'off'");
 	($rc, $out, $err) = $node->psql('postgres', 'SELECT * FROM gpusort_calibrate(apply => true)');
 	like($err, qr/ALTER SYSTEM is not allowed/, 'forbidden');

@@ -91,7 +91,7 @@ for my $case (
 	my ($label, $statement, $setting, $pattern) = @$case;
 	for my $begin ('', 'CREATE TEMP TABLE t (i int4)', 'TRUNCATE used, computed')
 	{
-		my ($out, $err) = session_of($node, 'TRUNCATE used, computed', 'BEGIN', $begin, $setting, "SAVEPOINT s; $statement", 'ROLLBACK TO s', reset_timeout(), 'SELECT count(*) FROM used, computed', 'ROLLBACK');
+		my ($out, $err) = session_of($node, 'TRUNCATE used, computed', 'BEGIN', $begin, 'SAVEPOINT s', $setting, $statement, ('ROLLBACK TO s') x 5, 'SELECT count(*) FROM used, computed', 'ROLLBACK');
 
 		like($err, $pattern, "$label: the error");
 		unlike($err, qr/CONTEXT:  parallel worker/, '... is not a worker\'s');
@@ -100,13 +100,23 @@ for my $case (
 	nothing_is_left($node, $pool_bytes, $label);
 }
 
+# Cancelled while workers insert; one process collects the rows.
+like(cancel_among_workers($node, "SET min_parallel_table_scan_size = '1GB'", 'TRUNCATE used', $insert), qr/canceling statement due to user request/, 'cancelled: the error');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM used'), 0, '... no rows');
+nothing_is_left($node, $pool_bytes, 'cancelled');
+
 # A writer beside it: all rows of both are there.
 my $writer = $node->background_psql('postgres');
+my $written = 0;
 my $inserter = IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', "$insert; $insert" ]);
-$writer->query_safe("INSERT INTO used VALUES (-$_)") for 1 .. 200;
+while ($written < 200 || $inserter->pumpable)
+{
+	$writer->query_safe('INSERT INTO used VALUES (-' . ++$written . ')');
+	eval { $inserter->pump_nb };
+}
 $inserter->finish;
 $writer->quit;
-is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT i), count(*) FILTER (WHERE i < 0) FROM used'), join('|', 2 * $rows + 200, $rows + 200, 200), 'a writer beside it');
+is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT i), count(*) FILTER (WHERE i < 0) FROM used'), join('|', 2 * $rows + $written, $rows + $written, $written), 'a writer beside it');
 
 # ---------- a crash ----------
 

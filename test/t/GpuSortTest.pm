@@ -13,7 +13,7 @@ use Test::More;
 use Time::HiRes qw(sleep);
 
 our @EXPORT = qw(compete daemon_of start_node plan_of analyzed_plan_of same_answer tables_stay session_of reset_timeout temp_files
-	spilled_files nothing_is_left
+	spilled_files nothing_is_left time_limit reload crash cancel_among_workers end_pgbench
 	service set_daemon is_stopped wait_until_stopped parent_of kill_daemons all_is_free create_index_checks sum_checksums);
 
 # Nodes, which GPUSORT_TEST_STOP=fast ends at last as an administrator does (proof/coverage.sh).
@@ -106,10 +106,77 @@ sub session_of
 }
 
 # Statements for the end of a statement_timeout: a cancellation that comes just when its
-# statement ends is PostgreSQL's answer to the next one.
+# statement ends is PostgreSQL's answer to the next one; and where a process may lose its CPU at any
+# moment, the time of a RESET may be over, too.
 sub reset_timeout
 {
-	return ('RESET statement_timeout') x 2;
+	return ('RESET statement_timeout') x 5;
+}
+
+# How long a program may run before the test gives it up: only one that hangs takes that long.
+sub time_limit
+{
+	return IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default);
+}
+
+# Have the server read its configuration; sessions that begin now know it.
+sub reload
+{
+	my ($node) = @_;
+	my $loaded = $node->safe_psql('postgres', 'SELECT pg_conf_load_time()');
+
+	$node->reload;
+	$node->poll_query_until('postgres', "SELECT pg_conf_load_time() > '$loaded'") or die "the configuration is not read\n";
+}
+
+# kill -9 a process of the server; returns when the server has ended all others, and begun anew.
+sub crash
+{
+	my ($node, $pid) = @_;
+	my $offset = -s $node->logfile;
+
+	die "which process is to be killed?\n" if $pid !~ /^[1-9]\d*$/;
+	kill 'KILL', $pid;
+	$node->wait_for_log(qr/all server processes terminated.*ready to accept connections/s, $offset);
+}
+
+# Run statements again and again in a session, and cancel one while parallel workers are at work for it;
+# returns the session's errors.
+sub cancel_among_workers
+{
+	my ($node, @statements) = @_;
+	my $err = '';
+
+	for (1 .. 20)
+	{
+		my $victim = IPC::Run::start([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres') . ' application_name=victim',
+				map { ('-c', $_) } (@statements) x 20 ], '>', \my $out, '2>', \$err, time_limit());
+
+		$node->safe_psql('postgres', q(DO $$
+			DECLARE
+				victim int;
+				until timestamptz := clock_timestamp() + interval '20 s';
+			BEGIN
+				WHILE victim IS NULL AND clock_timestamp() < until LOOP
+					PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
+					SELECT pid INTO victim FROM pg_stat_activity a WHERE application_name = 'victim' AND backend_type = 'client backend'
+						AND EXISTS (SELECT FROM pg_stat_activity w WHERE w.leader_pid = a.pid AND w.pid <> a.pid);
+				END LOOP;
+				PERFORM pg_cancel_backend(victim);
+			END $$));
+		$victim->finish;
+		last if $err =~ /canceling statement due to user request/;
+	}
+	return $err;
+}
+
+# Have a pgbench -T come to its end now: it prints what it has done.
+sub end_pgbench
+{
+	my ($pgbench) = @_;
+
+	$pgbench->signal('ALRM');
+	$pgbench->finish;
 }
 
 # A column of gpusort_service().
@@ -139,7 +206,7 @@ sub set_daemon
 	$state //= 'up';
 	$node->safe_psql('postgres', $_)
 		for "ALTER SYSTEM SET gpusort.daemon = '$daemon'", "ALTER SYSTEM SET gpusort.daemon_options = '$options'";
-	$node->reload;
+	reload($node);
 	$node->poll_query_until('postgres', "SELECT state = '$state' AND pid IS DISTINCT FROM $pid FROM gpusort_service()")
 		or die "gpusortd is not $state";
 }
@@ -186,7 +253,7 @@ sub kill_daemons
 
 	append_to_file($script, "SELECT 1 / (($query) = '$expected')::int;\n");
 	$pgbench = IPC::Run::start([ 'pgbench', '-n', '-c', $sessions, '-t', $times, '-f', $script, $node->connstr('postgres') ],
-		'>', \$out, '2>', \$err, IPC::Run::timeout(120));
+		'>', \$out, '2>', \$err, time_limit());
 	for (1 .. 8)
 	{
 		my $pid = service($node, 'pid');
@@ -331,7 +398,7 @@ sub compete
 
 		$session->{run} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'),
 			'-c', "SET work_mem = '$work_mem'", map { ('-c', sprintf $digest, $_) } @mine ],
-			'>', \$session->{out}, '2>', \$session->{err}, IPC::Run::timeout(180));
+			'>', \$session->{out}, '2>', \$session->{err}, time_limit());
 		push @sessions, $session;
 	}
 	for my $n (0 .. $#sessions)
