@@ -57,7 +57,7 @@ like(names(@events), qr/collecting.*returning rows.*sorting.*spilling/, 'a sort 
 @events = trace_of('workers', "SET gpusort.engine = 'host'", 'SET max_parallel_workers_per_gather = 2', 'SET parallel_leader_participation = off',
 	'SELECT sum(n) FROM (SELECT rank() OVER (PARTITION BY k ORDER BY id) AS n FROM t) x');
 my %processes = map { $_->{pid} => 1 } @events;
-cmp_ok(scalar(grep { $_->{tid} != $_->{pid} } @events), '>=', 2, 'what workers do');
+like(names(grep { $_->{tid} != $_->{pid} } @events), qr/collecting.*returning rows.*sorting/, 'what workers do, however many come');
 is(scalar keys %processes, 1, 'stands below their leader');
 
 @events = trace_of('devices', "SET gpusort.engine = 'cuda'", 'SET max_parallel_workers_per_gather = 0',
