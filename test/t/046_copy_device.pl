@@ -150,12 +150,16 @@ all_is_free($node, $idle_bytes, 'a bad record');
 
 # kill -9 while it loads.
 {
-	my ($pid, $done) = (service($node, 'pid'), service($node, 'jobs_done'));
+	my $pid = service($node, 'pid');
+	my $gate = $node->basedir . '/gate';
+	system_or_bail('mkfifo', $gate);
 	my $loader = IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', 'TRUNCATE loaded',
-		'-c', "COPY loaded FROM PROGRAM 'cat $file.csv; sleep 1; cat $file.csv' CSV" ]);
+		'-c', "COPY loaded FROM PROGRAM 'cat $file.csv; cat $gate; cat $file.csv' CSV" ]);
 
-	$node->poll_query_until('postgres', "SELECT jobs_done > $done FROM gpusort_service()");
+	ok($node->poll_query_until('postgres', 'SELECT jobs_open > 0 FROM gpusort_service()'), 'gpusortd has a job of it');
 	kill 'KILL', $pid;
+	open my $opened, '>', $gate or die $!;
+	close $opened;
 	$loader->finish;
 	is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT id) FROM loaded'), 2 * $rows . "|$rows", 'killed while it loads');
 	$node->poll_query_until('postgres', q(SELECT state = 'up' FROM gpusort_service()));
