@@ -9,24 +9,22 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
 #include "elapsed.h"
-#include "heap/heap_chains.h"
 #include "heap/heap_cluster.h"
 #include "heap/heap_eligible.h"
 #include "heap/heap_keys.h"
 #include "heap/heap_progress.h"
 #include "heap/heap_reader.h"
-#include "heap/heap_writer.h"
-#include "prefetch.h"
+#include "heap/heap_target.h"
+#include "heap/heap_workers.h"
 #include "sort/sort_fetch.h"
 #include "sort/sort_limits.h"
 #include "sort/sort_note.h"
 #include "sort/sort_view.h"
-
-/* Versions written at a time, while as many are being prefetched. */
-#define WRITE_BLOCK		32
 
 GpuSortClusterCounters gpusort_cluster_counters;
 
@@ -38,103 +36,131 @@ typedef struct CopyTimes
 	instr_time	write;
 } CopyTimes;
 
-/* Where versions in order go: one of the two. */
-typedef struct Target
+/* How a table is copied, and what came of it so far. */
+typedef struct Conduct
 {
-	GpuSortHeapWriter *writer;
-	GpuSortHeapChains *chains;
-	bool		keyed;			/* versions come with keys */
-	uint64		written;
-} Target;
+	const GpuSortHeapCopy *copy;
+	TupleDesc	desc;			/* of what is sorted */
+	GpuSort    *sort;
+	int			workers;		/* wanted */
+	int			readers;		/* ... that came, for reading and for writing */
+	int			writers;
+	GpuSortHeapFindings findings;
+	CopyTimes	times;
+} Conduct;
+
+/* ---------- reading ---------- */
 
 static void
-begin_target(Target *target, const GpuSortHeapCopy *copy, bool chains)
+read_alone(Conduct *conduct)
 {
-	*target = (Target) {.keyed = gpusort_heap_has_keys(copy->index)};
-	if (chains)
-		target->chains = gpusort_heap_chains_begin(copy);
-	else
-		target->writer = gpusort_heap_writer_begin(copy->new_heap);
+	GpuSortHeapReader *reader = gpusort_heap_reader_begin(conduct->copy, conduct->sort, false);
+	GpuSortHeapShare share;
+
+	gpusort_heap_share_init(&share, RelationGetNumberOfBlocks(conduct->copy->old_heap));
+	gpusort_heap_reader_read(reader, &share, true);
+	gpusort_heap_reader_end(reader);
+	conduct->findings = share.findings;
 }
 
-/* Get the pointers of a block of versions, and prefetch where those begin and end. */
-static int
-load_block(const GpuSortView *view, uint64 from, void **versions)
+/* Begin the sort; false if there is no memory. */
+static bool
+begin_sort(Conduct *conduct, const GpuSortSpec *spec)
 {
-	int			count = (int) Min(view->nrows - from, WRITE_BLOCK);
+	size_t		limit_bytes = gpusort_possible_bytes((size_t) maintenance_work_mem * 1024);
 
-	if (count == 0)
-		return 0;
-	gpusort_view_fetch(view, from, count, versions);
-	for (int i = 0; i < count; i++)
+	conduct->sort = gpusort_begin_optional(conduct->desc, spec, limit_bytes);
+	return conduct->sort != NULL;
+}
+
+/*
+ * Read the table into the sort.  Who can't put a version into its part may be out of memory that a process alone
+ * would have, so that reads it then.  False if there is no sort any more.
+ */
+static bool
+read_table(Conduct *conduct, const GpuSortSpec *spec)
+{
+	GpuSortHeapHelp help = GPUSORT_HEAP_NO_WORKERS;
+
+	pgstat_count_heap_scan(conduct->copy->old_heap);
+	gpusort_heap_show_reading(RelationGetNumberOfBlocks(conduct->copy->old_heap));
+	if (conduct->workers > 0)
+		help = gpusort_heap_read_with_workers(conduct->copy, conduct->sort, conduct->desc,
+											  conduct->workers, &conduct->readers,
+											  &conduct->findings);
+	if (help == GPUSORT_HEAP_DONE)
+		return true;
+	conduct->readers = 0;
+	if (help == GPUSORT_HEAP_FAILED)
 	{
-		prefetch_line(versions[i]);
-		prefetch_line((char *) versions[i] + view->row_bytes - 1);
+		gpusort_end(conduct->sort);
+		if (!begin_sort(conduct, spec))
+			return false;
 	}
-	return count;
+	read_alone(conduct);
+	return true;
 }
 
-static void
-put_block(Target *target, void **versions, int count)
-{
-	if (target->keyed)
-		for (int i = 0; i < count; i++)
-			versions[i] = gpusort_heap_keyed_version(versions[i]);
-	if (target->chains != NULL)
-		for (int i = 0; i < count; i++)
-			gpusort_heap_chains_put(target->chains, versions[i]);
-	else
-		for (int i = 0; i < count; i++)
-			gpusort_heap_writer_put(target->writer, versions[i]);
-	target->written += count;
-	gpusort_heap_show_written(target->written);
-}
+/* ---------- writing ---------- */
 
 static void
-put_view(Target *target, const GpuSortView *view)
-{
-	void	   *blocks[2][WRITE_BLOCK];
-	uint64		from = 0;
-	int			count = load_block(view, from, blocks[0]);
-
-	for (int which = 0; count > 0; which ^= 1)
-	{
-		int			next = load_block(view, from + count, blocks[which ^ 1]);
-
-		CHECK_FOR_INTERRUPTS();
-		put_block(target, blocks[which], count);
-		from += count;
-		count = next;
-	}
-}
-
-static void
-write_versions(const GpuSortHeapCopy *copy, GpuSort *sort, bool chains)
+put_all(GpuSortHeapTarget *target, GpuSort *sort)
 {
 	uint64		from;
 	uint64		to;
-	Target		target;
 	GpuSortView view;
 
-	gpusort_heap_show_writing();
-	begin_target(&target, copy, chains);
 	if (gpusort_is_in_memory(sort))
 	{
 		gpusort_view(sort, &view);
-		put_view(&target, &view);
+		(void) gpusort_heap_target_put(target, &view, 0, view.nrows);
+		return;
 	}
-	else
-		for (uint64 position = 0; position < gpusort_rows(sort); position = to)
-		{
-			gpusort_fetch_window(sort, position, &from, &to);
-			gpusort_view(sort, &view);
-			put_view(&target, &view);
-		}
-	if (chains)
-		gpusort_heap_chains_finish(target.chains);
-	else
-		gpusort_heap_writer_finish(target.writer);
+	for (uint64 position = 0; position < gpusort_rows(sort); position = to)
+	{
+		gpusort_fetch_window(sort, position, &from, &to);
+		gpusort_view(sort, &view);
+		(void) gpusort_heap_target_put(target, &view, 0, view.nrows);
+	}
 }
+
+static void
+write_alone(const Conduct *conduct)
+{
+	const GpuSortHeapCopy *copy = conduct->copy;
+	GpuSortHeapTarget target = {
+		.keyed = gpusort_heap_has_keys(copy->index), .may_toast = true, .shows = true
+	};
+	GpuSortStorage *storage;
+
+	if (conduct->findings.chains)
+	{
+		target.chains = gpusort_heap_chains_begin(copy);
+		put_all(&target, conduct->sort);
+		gpusort_heap_chains_finish(target.chains);
+		return;
+	}
+	storage = gpusort_storage_begin(copy->new_heap);
+	target.writer = gpusort_heap_writer_begin(copy->new_heap, storage);
+	put_all(&target, conduct->sort);
+	gpusort_heap_writer_claim(target.writer);
+	gpusort_heap_writer_write(target.writer);
+	gpusort_storage_finish(storage);
+}
+
+static void
+write_versions(Conduct *conduct)
+{
+	gpusort_heap_show_writing();
+	if (conduct->workers > 0 && !conduct->findings.chains && gpusort_is_in_memory(conduct->sort) &&
+		gpusort_rows(conduct->sort) > 0 &&
+		gpusort_heap_write_with_workers(conduct->copy, conduct->sort, &conduct->findings,
+										conduct->workers, &conduct->writers))
+		return;
+	write_alone(conduct);
+}
+
+/* ---------- conducting ---------- */
 
 static const char *
 give_up_reason(const GpuSort *sort)
@@ -151,58 +177,54 @@ give_up_reason(const GpuSort *sort)
 }
 
 static void
-log_copy(const GpuSortHeapCopy *copy, const GpuSort *sort, const CopyTimes *times, bool chains)
+log_copy(const Conduct *conduct)
 {
-	const GpuSortStats *stats = gpusort_get_stats(sort);
+	const GpuSortStats *stats = gpusort_get_stats(conduct->sort);
+	const CopyTimes *times = &conduct->times;
 
 	ereport(DEBUG1,
-			(errmsg_internal("gpusort: clustered table \"%s\": " UINT64_FORMAT " row versions%s, read %.1f ms, sort %.1f ms, write %.1f ms%s",
-							 RelationGetRelationName(copy->old_heap), gpusort_rows(sort),
-							 chains ? " in chains" : "",
-							 INSTR_TIME_GET_MILLISEC(times->read),
+			(errmsg_internal("gpusort: clustered table \"%s\": " UINT64_FORMAT " row versions%s, read by %d workers %.1f ms, sort %.1f ms, write by %d workers %.1f ms%s",
+							 RelationGetRelationName(conduct->copy->old_heap),
+							 gpusort_rows(conduct->sort),
+							 conduct->findings.chains ? " in chains" : "",
+							 conduct->readers, INSTR_TIME_GET_MILLISEC(times->read),
 							 INSTR_TIME_GET_MILLISEC(times->sort),
-							 INSTR_TIME_GET_MILLISEC(times->write),
+							 conduct->writers, INSTR_TIME_GET_MILLISEC(times->write),
 							 stats->runs > 0 ? psprintf(", %u runs, %u portions", stats->runs,
 														stats->portions) : "")));
 }
 
 /* Read and sort, and write; false, and *reason, if nothing was written. */
 static bool
-copy_sorted(const GpuSortHeapCopy *copy, GpuSort *sort, GpuSortHeapCounts *counts,
-			const char **reason)
+copy_sorted(Conduct *conduct, const GpuSortSpec *spec, const char **reason)
 {
-	GpuSortHeapReader *reader = gpusort_heap_reader_begin(copy, sort);
-	bool		chains;
-	bool		read;
-	CopyTimes	times = {0};
+	CopyTimes  *times = &conduct->times;
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);
-	read = gpusort_heap_reader_read(reader);
-	chains = gpusort_heap_reader_met_chains(reader);
-	*counts = *gpusort_heap_reader_counts(reader);
-	gpusort_heap_reader_end(reader);
-	times.read = gpusort_elapsed(start);
+	if (!read_table(conduct, spec))
+		return false;
+	times->read = gpusort_elapsed(start);
 
-	if (read)
+	if (gpusort_get_stats(conduct->sort)->handover == GPUSORT_HANDOVER_NONE)
 	{
 		INSTR_TIME_SET_CURRENT(start);
 		gpusort_heap_show_sorting();
-		gpusort_perform(sort);
-		times.sort = gpusort_elapsed(start);
+		gpusort_perform(conduct->sort);
+		times->sort = gpusort_elapsed(start);
 	}
-	if (gpusort_get_stats(sort)->handover != GPUSORT_HANDOVER_NONE)
+	if (gpusort_get_stats(conduct->sort)->handover != GPUSORT_HANDOVER_NONE)
 	{
-		*reason = give_up_reason(sort);
-		gpusort_note_sort(sort, times.read, times.write);
+		*reason = give_up_reason(conduct->sort);
+		gpusort_note_sort(conduct->sort, times->read, times->write);
 		return false;
 	}
 
 	INSTR_TIME_SET_CURRENT(start);
-	write_versions(copy, sort, chains);
-	times.write = gpusort_elapsed(start);
-	log_copy(copy, sort, &times, chains);
-	gpusort_note_sort(sort, times.read, times.write);
+	write_versions(conduct);
+	times->write = gpusort_elapsed(start);
+	log_copy(conduct);
+	gpusort_note_sort(conduct->sort, times->read, times->write);
 	return true;
 }
 
@@ -211,9 +233,8 @@ static bool
 begin_copy(const GpuSortHeapCopy *copy, GpuSortHeapCounts *counts, const char **reason)
 {
 	size_t		limit_bytes = (size_t) maintenance_work_mem * 1024;
+	Conduct		conduct = {.copy = copy};
 	GpuSortSpec spec;
-	TupleDesc	desc;
-	GpuSort    *sort;
 	bool		copied;
 
 	if (!copy->sort)
@@ -223,15 +244,13 @@ begin_copy(const GpuSortHeapCopy *copy, GpuSortHeapCounts *counts, const char **
 		gpusort_cluster_counters.left++;
 		return false;
 	}
-	/* slots keep no count of references to a copy */
-	desc = gpusort_heap_has_keys(copy->index) ?
-		gpusort_heap_keys_desc(copy->old_heap, copy->index) :
-		CreateTupleDescCopy(RelationGetDescr(copy->old_heap));
-	sort = gpusort_begin_optional(desc, &spec, gpusort_possible_bytes(limit_bytes));
 	*reason = "no address space";
-	copied = sort != NULL && copy_sorted(copy, sort, counts, reason);
-	if (sort != NULL)
-		gpusort_end(sort);
+	conduct.desc = gpusort_heap_sort_desc(copy->old_heap, copy->index);
+	conduct.workers = gpusort_heap_wanted_workers(copy);
+	copied = begin_sort(&conduct, &spec) && copy_sorted(&conduct, &spec, reason);
+	if (conduct.sort != NULL)
+		gpusort_end(conduct.sort);
+	*counts = conduct.findings.counts;
 	if (copied)
 		gpusort_cluster_counters.sorted++;
 	else

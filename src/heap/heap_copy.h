@@ -27,4 +27,14 @@ typedef struct GpuSortHeapCounts
 	double		recently_dead;	/* of those kept */
 } GpuSortHeapCounts;
 
+/* What reading the table tells. */
+typedef struct GpuSortHeapFindings
+{
+	GpuSortHeapCounts counts;
+	bool		chains;			/* some versions, chains of updates may lead to or from */
+	uint64		toasted;		/* versions that go through the toaster */
+	uint32		shortest;		/* bytes on a page, of versions; 0: there are none */
+	uint32		longest;
+} GpuSortHeapFindings;
+
 #endif							/* GPUSORT_HEAP_COPY_H */

@@ -23,8 +23,8 @@
 #include "sort/sort_limits.h"
 
 /* By what the index sorts, as columns of its table, or of rows with keys (heap_keys.h). */
-static bool
-find_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
+bool
+gpusort_heap_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 {
 	if (index->rd_rel->relam != BTREE_AM_OID)
 		*reason = "index is no btree";
@@ -38,6 +38,14 @@ find_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 		return true;
 	}
 	return false;
+}
+
+TupleDesc
+gpusort_heap_sort_desc(Relation heap, Relation index)
+{
+	/* slots keep no count of references to a copy */
+	return gpusort_heap_has_keys(index) ? gpusort_heap_keys_desc(heap, index)
+		: CreateTupleDescCopy(RelationGetDescr(heap));
 }
 
 /* What sorting the table takes, without the memory for what a version has beyond its columns. */
@@ -74,7 +82,7 @@ is_eligible(Relation heap, Relation index, GpuSortSpec *spec, GpuSortEstimate *e
 	else if (RelationGetRelid(heap) < FirstNormalObjectId || IsCatalogRelation(heap) ||
 			 IsToastRelation(heap) || RelationIsAccessibleInLogicalDecoding(heap))
 		*reason = "system table";
-	else if (!find_sort_spec(index, spec, reason) ||
+	else if (!gpusort_heap_sort_spec(index, spec, reason) ||
 			 !estimate_sort(heap, index, spec, estimate, reason))
 		return false;
 	else if (!gpusort_force && spec->expected_rows < gpusort_min_rows)

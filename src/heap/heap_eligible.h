@@ -18,4 +18,10 @@ extern bool gpusort_heap_is_eligible(Relation heap, Relation index, size_t limit
 /* ... and in memory, as far as estimates tell, so that it pays however the rows lie now. */
 extern bool gpusort_heap_fits_memory(Relation heap, Relation index, size_t limit_bytes);
 
+/* Only by what: false if the index has an order that gpusort does not know. */
+extern bool gpusort_heap_sort_spec(Relation index, GpuSortSpec *spec, const char **reason);
+
+/* The descriptor of what is sorted, in the current context. */
+extern TupleDesc gpusort_heap_sort_desc(Relation heap, Relation index);
+
 #endif							/* GPUSORT_HEAP_ELIGIBLE_H */

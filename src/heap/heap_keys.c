@@ -6,15 +6,16 @@
 #include "postgres.h"
 
 #include "catalog/index.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/execnodes.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 
 #include "heap/heap_keys.h"
 #include "heap/heap_version.h"
 #include "pg_compat/executor.h"
-#include "sort/sort_put.h"
 
 struct GpuSortHeapKeys
 {
@@ -101,12 +102,11 @@ gpusort_heap_keys_compute(GpuSortHeapKeys *keys, HeapTuple tuple)
 	memcpy(&keys->row->tts_isnull[1], isnull, nkeys * sizeof(bool));
 }
 
-bool
-gpusort_heap_keys_put(GpuSortHeapKeys *keys, GpuSort *sort, HeapTuple packed)
+TupleTableSlot *
+gpusort_heap_keys_row(GpuSortHeapKeys *keys, HeapTuple packed)
 {
 	MinimalTuple version = (MinimalTuple) ((char *) packed->t_data + MINIMAL_TUPLE_OFFSET);
 	char	   *datum = (char *) version - VARHDRSZ;
-	bool		put;
 
 	/* nothing of the heap tuple's header lies in front of a version */
 	StaticAssertStmt(MINIMAL_TUPLE_OFFSET >= VARHDRSZ, "no room for a varlena's header");
@@ -114,9 +114,14 @@ gpusort_heap_keys_put(GpuSortHeapKeys *keys, GpuSort *sort, HeapTuple packed)
 	SET_VARSIZE(datum, VARHDRSZ + version->t_len);
 	keys->row->tts_values[0] = PointerGetDatum(datum);
 	keys->row->tts_isnull[0] = false;
-	ExecStoreVirtualTuple(keys->row);
-	put = gpusort_put_optional_slot(sort, keys->row);
-	ExecClearTuple(keys->row);
-	ExecClearTuple(keys->tuple);
-	return put;
+	return ExecStoreVirtualTuple(keys->row);
+}
+
+bool
+gpusort_heap_keys_are_safe(Relation index)
+{
+	Query	   *query = makeNode(Query);
+
+	query->targetList = RelationGetIndexExpressions(index);
+	return max_parallel_hazard(query) == PROPARALLEL_SAFE;
 }

@@ -13,9 +13,8 @@
 #define GPUSORT_HEAP_KEYS_H
 
 #include "access/htup_details.h"
+#include "executor/tuptable.h"
 #include "utils/rel.h"
-
-#include "sort/sort.h"
 
 typedef struct GpuSortHeapKeys GpuSortHeapKeys;
 
@@ -35,11 +34,11 @@ extern void gpusort_heap_keys_end(GpuSortHeapKeys *keys);
 /* Compute the keys of a tuple of the table, ... */
 extern void gpusort_heap_keys_compute(GpuSortHeapKeys *keys, HeapTuple tuple);
 
-/*
- * ... and put the row with these and the version that was packed of the tuple (heap_version.h); false if
- * it can't be.
- */
-extern bool gpusort_heap_keys_put(GpuSortHeapKeys *keys, GpuSort *sort, HeapTuple packed);
+/* ... and have the row with these and the version that was packed of the tuple (heap_version.h); to be cleared. */
+extern TupleTableSlot *gpusort_heap_keys_row(GpuSortHeapKeys *keys, HeapTuple packed);
+
+/* May workers compute them? */
+extern bool gpusort_heap_keys_are_safe(Relation index);
 
 /* The version of such a row. */
 static inline MinimalTuple

@@ -23,13 +23,12 @@
 #include "access/xact.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "storage/bufmgr.h"
 
 #include "heap/heap_keys.h"
-#include "heap/heap_progress.h"
 #include "heap/heap_reader.h"
 #include "heap/heap_version.h"
+#include "heap/heap_writer.h"
 #include "pg_compat/executor.h"
 #include "sort/sort_put.h"
 
@@ -38,10 +37,8 @@ struct GpuSortHeapReader
 	GpuSortHeapCopy copy;
 	GpuSort    *sort;
 	BufferAccessStrategy strategy;
-	GpuSortHeapCounts counts;
-	bool		chains;
-	BlockNumber nblocks;
-	BlockNumber nread;
+	bool		is_part;
+	GpuSortHeapFindings findings;
 
 	/* making versions */
 	TupleDesc	desc;
@@ -63,14 +60,15 @@ has_dropped_columns(TupleDesc desc)
 }
 
 GpuSortHeapReader *
-gpusort_heap_reader_begin(const GpuSortHeapCopy *copy, GpuSort *sort)
+gpusort_heap_reader_begin(const GpuSortHeapCopy *copy, GpuSort *sort, bool is_part)
 {
 	GpuSortHeapReader *reader = palloc0(sizeof(GpuSortHeapReader));
 
 	reader->copy = *copy;
 	reader->sort = sort;
-	reader->nblocks = RelationGetNumberOfBlocks(copy->old_heap);
-	if (!RelationUsesLocalBuffers(copy->old_heap) && reader->nblocks > NBuffers / 4)
+	reader->is_part = is_part;
+	if (!RelationUsesLocalBuffers(copy->old_heap) &&
+		RelationGetNumberOfBlocks(copy->old_heap) > NBuffers / 4)
 		reader->strategy = GetAccessStrategy(BAS_BULKREAD);
 	/* slots keep no count of references to a copy, which is released with the context */
 	reader->desc = CreateTupleDescCopy(RelationGetDescr(copy->new_heap));
@@ -81,7 +79,6 @@ gpusort_heap_reader_begin(const GpuSortHeapCopy *copy, GpuSort *sort)
 	reader->packed = palloc(BLCKSZ + GPUSORT_VERSION_MAX_BYTES);
 	if (gpusort_heap_has_keys(copy->index))
 		reader->keys = gpusort_heap_keys_begin(copy->old_heap, copy->index);
-	pgstat_count_heap_scan(copy->old_heap);
 	return reader;
 }
 
@@ -98,12 +95,12 @@ judge_version(GpuSortHeapReader *reader, HeapTuple tuple, Buffer buffer)
 	switch (HeapTupleSatisfiesVacuum(tuple, reader->copy.oldest_xmin, buffer))
 	{
 		case HEAPTUPLE_DEAD:
-			reader->counts.removed++;
+			reader->findings.counts.removed++;
 			return false;
 		case HEAPTUPLE_LIVE:
 			return true;
 		case HEAPTUPLE_RECENTLY_DEAD:
-			reader->counts.recently_dead++;
+			reader->findings.counts.recently_dead++;
 			return true;
 		case HEAPTUPLE_INSERT_IN_PROGRESS:
 			if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(header)))
@@ -112,7 +109,7 @@ judge_version(GpuSortHeapReader *reader, HeapTuple tuple, Buffer buffer)
 		case HEAPTUPLE_DELETE_IN_PROGRESS:
 			if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(header)))
 				elog(WARNING, "concurrent delete in progress within table \"%s\"", table);
-			reader->counts.recently_dead++;
+			reader->findings.counts.recently_dead++;
 			return true;
 		default:
 			elog(ERROR, "unexpected HeapTupleSatisfiesVacuum result");
@@ -217,16 +214,32 @@ copy_version(GpuSortHeapReader *reader, HeapTuple tuple, HeapTuple copy)
 static bool
 put_packed(GpuSortHeapReader *reader, HeapTuple packed)
 {
+	TupleTableSlot *slot = reader->slot;
 	bool		put;
 
 	if (reader->keys != NULL)
-		return gpusort_heap_keys_put(reader->keys, reader->sort, packed);
-	if (gpusort_put_heap_tuple(reader->sort, packed))
+		slot = gpusort_heap_keys_row(reader->keys, packed);
+	else if (gpusort_put_heap_tuple(reader->sort, packed))
 		return true;
-	ExecStoreHeapTuple(packed, reader->slot, false);
-	put = gpusort_put_optional_slot(reader->sort, reader->slot);
-	ExecClearTuple(reader->slot);
+	else
+		ExecStoreHeapTuple(packed, slot, false);
+	put = reader->is_part ? gpusort_put_part_slot(reader->sort, slot)
+		: gpusort_put_optional_slot(reader->sort, slot);
+	ExecClearTuple(slot);
 	return put;
+}
+
+/* What a version is for those who will write it. */
+static inline void
+note_version(GpuSortHeapFindings *findings, HeapTuple tuple, bool in_chain)
+{
+	uint32		length = MAXALIGN(tuple->t_len);
+
+	findings->chains |= in_chain;
+	findings->toasted += gpusort_heap_needs_toaster(tuple->t_data->t_infomask, tuple->t_len);
+	findings->longest = Max(findings->longest, length);
+	if (unlikely(findings->shortest == 0) || length < findings->shortest)
+		findings->shortest = length;
 }
 
 /* Put a version into the sort; false if it can't be. */
@@ -245,7 +258,7 @@ put_version(GpuSortHeapReader *reader, HeapTuple tuple)
 	if (!in_chain)
 		(void) heap_freeze_tuple(copy.t_data, form->relfrozenxid, form->relminmxid,
 								 reader->copy.freeze_xid, reader->copy.freeze_multi);
-	reader->chains |= in_chain;
+	note_version(&reader->findings, &copy, in_chain);
 	gpusort_version_pack(&copy, in_chain ? &tids : NULL);
 	return put_packed(reader, &copy);
 }
@@ -271,54 +284,45 @@ put_versions(GpuSortHeapReader *reader, Buffer buffer, const OffsetNumber *offse
 	return true;
 }
 
-static bool
-read_page(GpuSortHeapReader *reader, BlockNumber block)
+/* Read a page; returns how many versions are to be kept, *put is false if one can't be put. */
+static int
+read_page(GpuSortHeapReader *reader, BlockNumber block, bool *put)
 {
 	Buffer		buffer = ReadBufferExtended(reader->copy.old_heap, MAIN_FORKNUM, block, RBM_NORMAL,
 											reader->strategy);
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	int			count = judge_page(reader, buffer, offsets);
-	bool		put = put_versions(reader, buffer, offsets, count);
 
+	*put = put_versions(reader, buffer, offsets, count);
 	ReleaseBuffer(buffer);
-	reader->counts.kept += count;
+	reader->findings.counts.kept += count;
 	gpusort_count_heap_tuples(reader->copy.old_heap, count);
-	return put;
+	return count;
 }
 
-bool
-gpusort_heap_reader_read(GpuSortHeapReader *reader)
+void
+gpusort_heap_reader_read(GpuSortHeapReader *reader, GpuSortHeapShare *share, bool shows)
 {
+	BlockNumber block;
+	BlockNumber end;
 	bool		put = true;
 
-	gpusort_heap_show_reading(reader->nblocks);
-	for (BlockNumber block = 0; block < reader->nblocks && put; block++)
+	while (put && gpusort_heap_share_take(share, &block, &end))
 	{
-		CHECK_FOR_INTERRUPTS();
-		put = read_page(reader, block);
-		reader->nread = block + 1;
-		gpusort_heap_show_read(reader->nread, reader->counts.kept);
+		for (; block < end && put; block++)
+		{
+			int			count;
+
+			CHECK_FOR_INTERRUPTS();
+			count = read_page(reader, block, &put);
+			gpusort_heap_share_count(share, count);
+			if (shows)
+				gpusort_heap_share_show(share);
+		}
 	}
-	return put;
-}
-
-const GpuSortHeapCounts *
-gpusort_heap_reader_counts(const GpuSortHeapReader *reader)
-{
-	return &reader->counts;
-}
-
-bool
-gpusort_heap_reader_met_chains(const GpuSortHeapReader *reader)
-{
-	return reader->chains;
-}
-
-BlockNumber
-gpusort_heap_reader_pages(const GpuSortHeapReader *reader, BlockNumber *all)
-{
-	*all = reader->nblocks;
-	return reader->nread;
+	if (!put)
+		gpusort_heap_share_stop(share);
+	gpusort_heap_share_add(share, &reader->findings);
 }
 
 void

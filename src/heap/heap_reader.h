@@ -5,24 +5,22 @@
 #ifndef GPUSORT_HEAP_READER_H
 #define GPUSORT_HEAP_READER_H
 
-#include "heap/heap_copy.h"
+#include "heap/heap_share.h"
 #include "sort/sort.h"
 
 typedef struct GpuSortHeapReader GpuSortHeapReader;
 
-/* In the current context, which releases it. */
-extern GpuSortHeapReader *gpusort_heap_reader_begin(const GpuSortHeapCopy *copy, GpuSort *sort);
+/*
+ * In the current context, which releases it.  The sort may be a part of one (sort_parts.h).
+ */
+extern GpuSortHeapReader *gpusort_heap_reader_begin(const GpuSortHeapCopy *copy, GpuSort *sort,
+													bool is_part);
 
-/* Read all pages; false if the sort must be given up. */
-extern bool gpusort_heap_reader_read(GpuSortHeapReader *reader);
-
-extern const GpuSortHeapCounts *gpusort_heap_reader_counts(const GpuSortHeapReader *reader);
-
-/* Are there versions that chains of updates may lead to or from? */
-extern bool gpusort_heap_reader_met_chains(const GpuSortHeapReader *reader);
-
-/* Pages that have been read, and all. */
-extern BlockNumber gpusort_heap_reader_pages(const GpuSortHeapReader *reader, BlockNumber *all);
+/*
+ * Read pages until there are none that other processes have not taken, or a version could not be put: then
+ * all are to stop.  shows: the progress of all, to pg_stat_progress_cluster.
+ */
+extern void gpusort_heap_reader_read(GpuSortHeapReader *reader, GpuSortHeapShare *share, bool shows);
 
 extern void gpusort_heap_reader_end(GpuSortHeapReader *reader);
 

@@ -187,6 +187,12 @@ utility_hook(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtili
 	PG_END_TRY();
 }
 
+int
+gpusort_maintenance_workers(void)
+{
+	return workers_raised && max_parallel_maintenance_workers == 1 ? 0 : max_parallel_maintenance_workers;
+}
+
 void
 gpusort_install_index_hooks(void)
 {

@@ -35,40 +35,15 @@ gpusort_into_begin_pages(GpuSortIntoPages *pages, const GpuSortIntoTarget *targe
 		pages->append = gpusort_append_begin(target->table, &owner);
 		return;
 	}
-	pages->storage = storage;
-	pages->save_bytes = RelationGetTargetPageFreeSpace(target->table, HEAP_DEFAULT_FILLFACTOR);
-	pages->allocated = 64;
-	pages->pages = palloc(pages->allocated * sizeof(GpuSortHeapPage));
-}
-
-static GpuSortHeapPage *
-new_page(GpuSortIntoPages *pages)
-{
-	GpuSortHeapPage *page;
-
-	CHECK_FOR_INTERRUPTS();
-	if (pages->count == pages->allocated)
-	{
-		pages->allocated *= 2;
-		pages->pages = repalloc_huge(pages->pages, pages->allocated * sizeof(GpuSortHeapPage));
-	}
-	page = &pages->pages[pages->count++];
-	gpusort_heap_page_begin(page, gpusort_storage_get_page(pages->storage));
-	return page;
+	gpusort_new_pages_begin(&pages->fresh, target->table, storage);
 }
 
 /* Room for a tuple, on the last page or a new one. */
 static inline HeapTupleHeader
 append(GpuSortIntoPages *pages, uint32 length)
 {
-	GpuSortHeapPage *page = &pages->pages[pages->count - 1];
-
-	if (pages->append != NULL)
-		return gpusort_append_tuple(pages->append, length);
-	if (pages->count == 0 ||
-		MAXALIGN(length) + pages->save_bytes > gpusort_heap_page_space(page))
-		page = new_page(pages);
-	return (HeapTupleHeader) gpusort_heap_page_append(page, length);
+	return pages->append != NULL ? gpusort_append_tuple(pages->append, length)
+		: gpusort_new_pages_append(&pages->fresh, length);
 }
 
 /* What heap_insert() writes into the header of a row; t_ctid comes later. */
@@ -139,8 +114,8 @@ gpusort_into_drop_pages(GpuSortIntoPages *pages)
 {
 	if (pages->append != NULL)
 		gpusort_append_forget(pages->append);
-	while (pages->count > 0)
-		gpusort_storage_free_page(pages->storage, pages->pages[--pages->count].data);
+	else
+		gpusort_new_pages_drop(&pages->fresh);
 }
 
 void
@@ -148,8 +123,8 @@ gpusort_into_claim_pages(GpuSortIntoPages *pages)
 {
 	if (pages->append != NULL)
 		gpusort_append_claim(pages->append);
-	else if (pages->count > 0)
-		pages->first = gpusort_storage_claim(pages->storage, pages->count);
+	else
+		gpusort_new_pages_claim(&pages->fresh);
 }
 
 void
@@ -157,15 +132,8 @@ gpusort_into_write_pages(GpuSortIntoPages *pages)
 {
 	if (pages->append != NULL)
 		gpusort_append_write(pages->append, false, pages->toasted);
-	for (int i = 0; i < pages->count; i++)
-	{
-		GpuSortHeapPage *page = &pages->pages[i];
-
-		gpusort_heap_page_seal(page);
-		gpusort_heap_page_set_ctids(page->data, pages->first + i);
-		gpusort_storage_put_page(pages->storage, pages->first + i, page->data);
-	}
-	pages->count = 0;
+	else
+		gpusort_new_pages_write(&pages->fresh);
 	pages->toasted = false;
 }
 

@@ -10,9 +10,8 @@
 #include "access/htup_details.h"
 #include "executor/tuptable.h"
 
-#include "btree/btree_storage.h"
 #include "heap/heap_append.h"
-#include "heap/heap_page.h"
+#include "heap/heap_new_pages.h"
 #include "into/into_target.h"
 
 typedef struct GpuSortIntoPages
@@ -25,13 +24,8 @@ typedef struct GpuSortIntoPages
 	GpuSortAppend *append;
 	bool		toasted;		/* some row went through the toaster */
 
-	/* of a new one: the slice's, all but the last one are full */
-	GpuSortStorage *storage;
-	Size		save_bytes;		/* of each page, for the fillfactor */
-	GpuSortHeapPage *pages;
-	int			count;
-	int			allocated;
-	BlockNumber first;			/* block that the pages become, once they are claimed */
+	/* of a new one */
+	GpuSortNewPages fresh;
 } GpuSortIntoPages;
 
 /* In the current context.  A table in use has no storage. */

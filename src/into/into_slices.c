@@ -3,8 +3,7 @@
  *		A sorted result into a table: what each process does that takes part; see
  *		into_slices.h.
  *
- * Slices are taken in order, so the one whose turn it is has been taken by somebody who is filling
- * its pages, or has left it to the leader.  Pages are written after the turn has gone on.
+ * Pages are written after the turn has gone on.
  *
  * Which row fails first must not depend on who comes to it.  So a worker that fails leaves its slice
  * to the leader, who fails at that row with PostgreSQL's error, and the leader, before it fails in a
@@ -20,11 +19,6 @@
 #include "into/into_slices.h"
 #include "pg_compat.h"
 
-/* How often a leader that waits looks whether workers are still there. */
-#define LOST_WAIT_MS	1000
-
-static uint32 wait_event = 0;
-
 void
 gpusort_into_init_task(GpuSortIntoTask *task, const GpuSortIntoTarget *target,
 					   const GpuSortOutSlices *slices, bool stored)
@@ -36,9 +30,7 @@ gpusort_into_init_task(GpuSortIntoTask *task, const GpuSortIntoTarget *target,
 	task->checked = target->checked;
 	task->slices = *slices;
 	task->stored = stored;
-	pg_atomic_init_u64(&task->next_slice, 0);
-	SpinLockInit(&task->mutex);
-	ConditionVariableInit(&task->turned);
+	gpusort_turns_init(&task->turns);
 }
 
 static void
@@ -114,72 +106,26 @@ fill_pages(GpuSortIntoSlices *slices, GpuSortIntoFiller *filler, uint64 slice)
 
 /* ---------- turns ---------- */
 
-static void
-look_at_turn(GpuSortIntoTask *task, uint64 *turn, bool *left)
-{
-	SpinLockAcquire(&task->mutex);
-	*turn = task->turn;
-	*left = task->left;
-	SpinLockRelease(&task->mutex);
-}
-
-static void
-set_turn(GpuSortIntoTask *task, uint64 turn, bool left)
-{
-	SpinLockAcquire(&task->mutex);
-	task->turn = turn;
-	task->left = left;
-	SpinLockRelease(&task->mutex);
-	ConditionVariableBroadcast(&task->turned);
-}
-
 /* It is the slice's turn: its pages are the next blocks. */
 static void
 place_pages(GpuSortIntoSlices *slices, GpuSortIntoPages *pages, uint64 slice)
 {
 	gpusort_into_claim_pages(pages);
-	set_turn(slices->task, slice + 1, false);
+	gpusort_turns_pass(&slices->task->turns, slice);
 	gpusort_into_write_pages(pages);
-}
-
-/* Wait for a change; a worker that was lost reports nothing, so the leader has it looked for. */
-static void
-await_change(GpuSortIntoSlices *slices)
-{
-	if (ConditionVariableTimedSleep(&slices->task->turned, LOST_WAIT_MS,
-									gpusort_wait_event(&wait_event, "GpuSortIntoTurn")) &&
-		slices->is_leader)
-	{
-		ParallelMessagePending = true;
-		InterruptPending = true;
-		CHECK_FOR_INTERRUPTS();
-	}
 }
 
 /* Wait until it is the slice's turn; meanwhile the leader does what is left to it. */
 static void
 await_turn(GpuSortIntoSlices *slices, uint64 slice)
 {
-	GpuSortIntoTask *task = slices->task;
+	uint64		left;
 
-	for (;;)
+	while (!gpusort_turns_await(&slices->task->turns, slice, &left))
 	{
-		uint64		turn;
-		bool		left;
-
-		look_at_turn(task, &turn, &left);
-		if (turn == slice && !left)
-			break;
-		if (left && slices->is_leader)
-		{
-			ConditionVariableCancelSleep();
-			(void) fill_pages(slices, &slices->left, turn);
-			place_pages(slices, &slices->left.pages, turn);
-		}
-		else
-			await_change(slices);
+		(void) fill_pages(slices, &slices->left, left);
+		place_pages(slices, &slices->left.pages, left);
 	}
-	ConditionVariableCancelSleep();
 }
 
 /* ---------- slices ---------- */
@@ -196,7 +142,7 @@ await_failure(GpuSortIntoSlices *slices, uint64 slice)
 	await_turn(slices, slice);
 	if (slices->is_leader)
 		return;
-	set_turn(slices->task, slice, true);
+	gpusort_turns_leave(&slices->task->turns, slice);
 	await_turn(slices, gpusort_out_slice_count(&slices->task->slices));
 }
 
@@ -237,7 +183,7 @@ put_slice(GpuSortIntoSlices *slices, uint64 slice)
 	if (filled)
 		place_pages(slices, &slices->own.pages, slice);
 	else
-		set_turn(slices->task, slice, true);
+		gpusort_turns_leave(&slices->task->turns, slice);
 }
 
 void
@@ -247,7 +193,7 @@ gpusort_into_put_slices(GpuSortIntoSlices *slices)
 	uint64		count = gpusort_out_slice_count(&task->slices);
 	uint64		slice;
 
-	while ((slice = pg_atomic_fetch_add_u64(&task->next_slice, 1)) < count)
+	while ((slice = gpusort_turns_take(&task->turns)) < count)
 		put_slice(slices, slice);
 	if (slices->is_leader)
 		await_turn(slices, count);

@@ -2,17 +2,14 @@
  * into_slices.h
  *		A sorted result into a table: what each process does that takes part.
  *
- * Processes take slices of the rows, each fills pages of its own, and when it is the slice's turn
- * they become the next blocks of the table.  So rows lie in order.
+ * Each makes pages of slices of the rows, whose turn it is to become the next blocks of the table one after the
+ * other (heap_turns.h).  So rows lie in order.
  */
 #ifndef GPUSORT_INTO_SLICES_H
 #define GPUSORT_INTO_SLICES_H
 
-#include "port/atomics.h"
-#include "storage/condition_variable.h"
-#include "storage/spin.h"
-
 #include "bulk/out_source.h"
+#include "heap/heap_turns.h"
 #include "into/into_pages.h"
 #include "into/into_rows.h"
 
@@ -26,12 +23,7 @@ typedef struct GpuSortIntoTask
 	GpuSortOutSlices slices;
 	bool		stored;			/* the rows are stored with the columns that are returned */
 	GpuSortSharedFile file;
-	pg_atomic_uint64 next_slice;	/* that nobody has taken */
-
-	slock_t		mutex;			/* of the following */
-	uint64		turn;			/* the slice whose pages are the next blocks */
-	bool		left;			/* ... which a worker has left to the leader */
-	ConditionVariable turned;
+	GpuSortTurns turns;
 } GpuSortIntoTask;
 
 /* What makes pages of a slice. */

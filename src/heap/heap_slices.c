@@ -1,0 +1,153 @@
+/*
+ * heap_slices.c
+ *		Versions in order into a new table: what each process does that takes part; see
+ *		heap_slices.h.
+ *
+ * Where all versions have one length, slices end where pages do, and the table is the one that a single
+ * process writes; else half a page of each slice stays empty, as a rule.
+ *
+ * Versions that need the toaster are the leader's, and with them the slices that have some.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+
+#include "heap/heap_keys.h"
+#include "heap/heap_page.h"
+#include "heap/heap_slices.h"
+#include "heap/heap_target.h"
+#include "settings.h"
+
+/* Half a page in so many is a quarter of a percent. */
+#define SLICE_PAGES		200
+
+/* So many of all slices may have a version that needs the toaster, at most. */
+#define MAX_TOASTED		(1.0 / 8)
+
+/* What a process has for it. */
+typedef struct Process
+{
+	GpuSortHeapSlices *slices;
+	const GpuSortView *view;
+	GpuSortHeapTarget own;
+	GpuSortHeapTarget left;		/* for a slice that was left to its turn, in the leader */
+} Process;
+
+/* ---------- cutting ---------- */
+
+/* How many versions of so many bytes does a page take? */
+static uint64
+versions_of_page(const GpuSortHeapCopy *copy, uint32 bytes)
+{
+	Size		save_bytes = RelationGetTargetPageFreeSpace(copy->new_heap, HEAP_DEFAULT_FILLFACTOR);
+	PGAlignedBlock block;
+	GpuSortHeapPage page;
+
+	gpusort_heap_page_begin(&page, block.data);
+	do
+		(void) gpusort_heap_page_append(&page, bytes);
+	while (bytes + save_bytes <= gpusort_heap_page_space(&page));
+	return page.nitems;
+}
+
+bool
+gpusort_heap_slices_init(GpuSortHeapSlices *slices, const GpuSortHeapCopy *copy,
+						 const GpuSortView *view, const GpuSortHeapFindings *findings)
+{
+	uint64		pages = Min(SLICE_PAGES, gpusort_slice_pages);
+
+	memset(slices, 0, sizeof(*slices));
+	slices->rows = view->nrows;
+	slices->keyed = gpusort_heap_has_keys(copy->index);
+	slices->step = findings->shortest == findings->longest && findings->toasted == 0
+		? versions_of_page(copy, Max(findings->longest, 1)) * pages
+		: Max(pages * BLCKSZ / view->row_bytes, 1);
+	gpusort_turns_init(&slices->turns);
+	pg_atomic_init_u64(&slices->written, 0);
+	return gpusort_heap_slice_count(slices) > 1 &&
+		findings->toasted <= gpusort_heap_slice_count(slices) * MAX_TOASTED;
+}
+
+/* ---------- writing ---------- */
+
+static bool
+fill_pages(const Process *process, GpuSortHeapTarget *target, uint64 slice)
+{
+	uint64		from = slice * process->slices->step;
+	uint64		to = Min(from + process->slices->step, process->slices->rows);
+
+	return gpusort_heap_target_put(target, process->view, from, to);
+}
+
+/* It is the slice's turn: its pages are the next blocks. */
+static void
+place_pages(const Process *process, GpuSortHeapTarget *target, uint64 slice)
+{
+	gpusort_heap_writer_claim(target->writer);
+	gpusort_turns_pass(&process->slices->turns, slice);
+	gpusort_heap_writer_write(target->writer);
+}
+
+/* Wait until it is the slice's turn; meanwhile the leader does what is left to it. */
+static void
+await_turn(Process *process, uint64 slice)
+{
+	uint64		left;
+
+	while (!gpusort_turns_await(&process->slices->turns, slice, &left))
+	{
+		(void) fill_pages(process, &process->left, left);
+		place_pages(process, &process->left, left);
+	}
+}
+
+static void
+put_slice(Process *process, uint64 slice)
+{
+	uint64		before = process->own.written;
+	bool		filled = fill_pages(process, &process->own, slice);
+
+	if (!filled)
+	{
+		gpusort_heap_writer_drop(process->own.writer);
+		pg_atomic_fetch_sub_u64(&process->slices->written, process->own.written - before);
+	}
+	await_turn(process, slice);
+	if (filled)
+		place_pages(process, &process->own, slice);
+	else
+		gpusort_turns_leave(&process->slices->turns, slice);
+}
+
+static void
+begin_target(const Process *process, GpuSortHeapTarget *target, Relation new_heap,
+			 GpuSortStorage *storage)
+{
+	*target = (GpuSortHeapTarget) {
+		.writer = gpusort_heap_writer_begin(new_heap, storage),
+		.keyed = process->slices->keyed,
+		.in_slices = true,
+		.may_toast = !IsParallelWorker(),
+		.shows = !IsParallelWorker(),
+		.all_written = &process->slices->written
+	};
+}
+
+void
+gpusort_heap_slices_put(GpuSortHeapSlices *slices, Relation new_heap, GpuSortStorage *storage,
+						const GpuSortView *view)
+{
+	Process		process = {.slices = slices,.view = view};
+	uint64		count = gpusort_heap_slice_count(slices);
+	uint64		slice;
+
+	gpusort_storage_share(storage, &slices->file);
+	begin_target(&process, &process.own, new_heap, storage);
+	if (!IsParallelWorker())
+		begin_target(&process, &process.left, new_heap, storage);
+	while ((slice = gpusort_turns_take(&slices->turns)) < count)
+		put_slice(&process, slice);
+	if (!IsParallelWorker())
+		await_turn(&process, count);
+	gpusort_storage_flush(storage);
+}

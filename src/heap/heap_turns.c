@@ -1,0 +1,86 @@
+/*
+ * heap_turns.c
+ *		Slices of rows that several processes make into pages; see heap_turns.h.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "miscadmin.h"
+
+#include "heap/heap_turns.h"
+#include "pg_compat.h"
+
+/* How often a leader that waits looks whether workers are still there. */
+#define LOST_WAIT_MS	1000
+
+static uint32 wait_event = 0;
+
+void
+gpusort_turns_init(GpuSortTurns *turns)
+{
+	memset(turns, 0, sizeof(*turns));
+	pg_atomic_init_u64(&turns->next, 0);
+	SpinLockInit(&turns->mutex);
+	ConditionVariableInit(&turns->turned);
+}
+
+static void
+look_at_turn(GpuSortTurns *turns, uint64 *turn, bool *left)
+{
+	SpinLockAcquire(&turns->mutex);
+	*turn = turns->turn;
+	*left = turns->left;
+	SpinLockRelease(&turns->mutex);
+}
+
+static void
+set_turn(GpuSortTurns *turns, uint64 turn, bool left)
+{
+	SpinLockAcquire(&turns->mutex);
+	turns->turn = turn;
+	turns->left = left;
+	SpinLockRelease(&turns->mutex);
+	ConditionVariableBroadcast(&turns->turned);
+}
+
+void
+gpusort_turns_pass(GpuSortTurns *turns, uint64 slice)
+{
+	set_turn(turns, slice + 1, false);
+}
+
+void
+gpusort_turns_leave(GpuSortTurns *turns, uint64 slice)
+{
+	set_turn(turns, slice, true);
+}
+
+/* Wait for a change; a worker that was lost reports nothing, so the leader has it looked for. */
+static void
+await_change(GpuSortTurns *turns)
+{
+	if (ConditionVariableTimedSleep(&turns->turned, LOST_WAIT_MS,
+									gpusort_wait_event(&wait_event, "GpuSortIntoTurn")) &&
+		!IsParallelWorker())
+	{
+		ParallelMessagePending = true;
+		InterruptPending = true;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+bool
+gpusort_turns_await(GpuSortTurns *turns, uint64 slice, uint64 *left)
+{
+	bool		is_left;
+
+	for (;;)
+	{
+		look_at_turn(turns, left, &is_left);
+		if (is_left ? !IsParallelWorker() : *left == slice)
+			break;
+		await_change(turns);
+	}
+	ConditionVariableCancelSleep();
+	return !is_left;
+}
