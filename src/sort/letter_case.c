@@ -8,6 +8,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 
+#include "pg_compat.h"
 #include "sort/letter_case.h"
 
 #define EACH_BYTE(x)	((uint64) (x) * UINT64CONST(0x0101010101010101))
