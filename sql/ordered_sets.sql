@@ -99,6 +99,19 @@ SELECT percentile_disc(ARRAY[0.5, 1.5]) WITHIN GROUP (ORDER BY f) FROM lots WHER
 SELECT percentile_disc(1 / nothing + 0 / (g - g)) WITHIN GROUP (ORDER BY f) FROM lots GROUP BY g, nothing;
 SELECT g, percentile_disc(1 / (g - 5)) WITHIN GROUP (ORDER BY f) FROM lots GROUP BY g ORDER BY g;
 
+-- Who may not call an aggregate may not have what it returns.
+REVOKE EXECUTE ON FUNCTION mode(anyelement), count("any") FROM PUBLIC;
+CREATE ROLE gpusort_no_mode;
+GRANT USAGE ON SCHEMA sets TO gpusort_no_mode;
+GRANT SELECT ON lots TO gpusort_no_mode;
+SET ROLE gpusort_no_mode;
+SELECT mode() WITHIN GROUP (ORDER BY k) FROM lots;
+SELECT count(DISTINCT k) FROM lots;
+RESET ROLE;
+DROP OWNED BY gpusort_no_mode;
+DROP ROLE gpusort_no_mode;
+GRANT EXECUTE ON FUNCTION mode(anyelement), count("any") TO PUBLIC;
+
 -- Prepared statements and cursors.
 PREPARE part(float8, int) AS SELECT percentile_disc($1) WITHIN GROUP (ORDER BY k), count(*) FROM lots WHERE g <> $2;
 SET plan_cache_mode = force_generic_plan;

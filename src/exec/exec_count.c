@@ -168,7 +168,10 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 {
 	GpuSortCountState *node = (GpuSortCountState *) css;
 	GpuSortSpec spec;
+	ListCell   *lc;
 
+	foreach(lc, ((const CustomScan *) css->ss.ps.plan)->custom_scan_tlist)
+		gpusort_check_aggregate(castNode(Aggref, lfirst_node(TargetEntry, lc)->expr)->aggfnoid);
 	gpusort_begin_child(css, estate, eflags);
 	gpusort_begin_unique_rows(&node->rows, css);
 	gpusort_read_spec((const CustomScan *) outerPlan(css->ss.ps.plan), &spec);

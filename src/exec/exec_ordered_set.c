@@ -145,6 +145,7 @@ exec_node(CustomScanState *css)
 static void
 begin_aggregate(CustomScanState *css, SetColumn *column, const Aggref *aggref)
 {
+	gpusort_check_aggregate(aggref->aggfnoid);
 	if (column->function != GPUSORT_SET_PERCENTILE_CONT &&
 		column->function != GPUSORT_SET_PERCENTILE_DISC)
 		return;

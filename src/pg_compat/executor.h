@@ -8,13 +8,18 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_proc.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
+#include "miscadmin.h"
 #include "nodes/plannodes.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "tcop/tcopprot.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -158,6 +163,25 @@ gpusort_check_permissions(const PlannedStmt *stmt)
 #else
 	(void) ExecCheckRTPerms(stmt->rtable, true);
 #endif
+}
+
+/*
+ * 16: one function checks objects of all kinds.
+ *
+ * Fails if the current user may not call an aggregate, as ExecInitAgg() does.
+ */
+static inline void
+gpusort_check_aggregate(Oid aggregate)
+{
+#if PG_VERSION_NUM >= 160000
+	AclResult	result = object_aclcheck(ProcedureRelationId, aggregate, GetUserId(), ACL_EXECUTE);
+#else
+	AclResult	result = pg_proc_aclcheck(aggregate, GetUserId(), ACL_EXECUTE);
+#endif
+
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_AGGREGATE, get_func_name(aggregate));
+	InvokeFunctionExecuteHook(aggregate);
 }
 
 /*
