@@ -49,6 +49,8 @@ SELECT plan_lines('SELECT g, mode() WITHIN GROUP (ORDER BY k) FROM lots GROUP BY
 
 CREATE FUNCTION placed(query text, VARIADIC settings text[] DEFAULT '{}') RETURNS text LANGUAGE sql AS
 $$ SELECT check_rows(query, query ~ 'ORDER BY \w+$', ARRAY['GpuSort Ordered Set.*Custom Scan \(GpuSort\)'], settings) $$;
+CREATE FUNCTION spilled(query text) RETURNS bool LANGUAGE sql SET gpusort.pool_quota = 0 SET work_mem = '64kB' AS
+$$ SELECT bool_or(line ~ 'Portions') FROM plan_lines(query, 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF') line $$;
 SELECT aggregates, placed(format('SELECT %s FROM lots', aggregates)) AS alone, placed(format('SELECT g, %s FROM lots GROUP BY g', aggregates)) AS groups,
 	placed(format('SELECT %s FROM lots WHERE id + 0 > 3000', aggregates)) AS nothing, placed(format('SELECT g, %s FROM lots WHERE id + 0 > 3000 GROUP BY g', aggregates)) AS no_group,
 	placed(format('SELECT %s FROM lots WHERE id + 0 > 2999', aggregates)) AS one
@@ -61,6 +63,12 @@ SELECT setting, placed('SELECT mode() WITHIN GROUP (ORDER BY s) AS m, percentile
 	placed('SELECT percentile_cont(0.7) WITHIN GROUP (ORDER BY f) AS p, percentile_cont(0.3) WITHIN GROUP (ORDER BY f) AS q FROM lots', setting) AS of_keys,
 	placed('SELECT g, b, mode() WITHIN GROUP (ORDER BY part) AS m, percentile_disc(ARRAY[0.6, 0.1]) WITHIN GROUP (ORDER BY part) AS p, count(*) AS n FROM lots GROUP BY g, b', setting) AS groups
 FROM unnest(ARRAY['gpusort.verify=on', 'gpusort.inject_fault=memory', 'gpusort.inject_fault=codec', 'gpusort.inject_fault=verify', 'work_mem=64kB']) setting;
+-- Portions of a sort in files: of all rows, and of groups.
+SELECT q, placed(q, 'gpusort.pool_quota=0', 'work_mem=64kB'), spilled(q) FROM unnest(ARRAY[
+	'SELECT percentile_disc(ARRAY[0, 0.2, 0.9, 1]) WITHIN GROUP (ORDER BY part) AS p, count(part) AS n, count(*) AS m FROM lots, generate_series(1, 40)',
+	'SELECT mode() WITHIN GROUP (ORDER BY k DESC) AS m, percentile_disc(0.7) WITHIN GROUP (ORDER BY k DESC) AS p FROM lots, generate_series(1, 40)',
+	'SELECT g, mode() WITHIN GROUP (ORDER BY k) AS m, percentile_disc(0.7) WITHIN GROUP (ORDER BY k) AS p FROM lots, generate_series(1, 40) GROUP BY g'
+]) q;
 SELECT q, placed(q) FROM unnest(ARRAY[
 	'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY k) AS p FROM lots HAVING percentile_cont(0.5) WITHIN GROUP (ORDER BY k) > 1e9',
 	'SELECT g, nulls % 5 AS h, percentile_disc(0.5) WITHIN GROUP (ORDER BY k) AS p FROM lots GROUP BY g, nulls % 5 HAVING count(*) > 1 ORDER BY p',
@@ -142,6 +150,10 @@ SELECT setting, together('SELECT nulls, mode() WITHIN GROUP (ORDER BY k % 5) AS 
 	check_rows('SELECT mode() WITHIN GROUP (ORDER BY s) AS m, percentile_disc(0.3) WITHIN GROUP (ORDER BY s) AS p FROM lots', false, ARRAY['Ordered Set'], ARRAY[setting]) AS alone
 FROM unnest(ARRAY['parallel_leader_participation=off', 'max_parallel_workers=0', 'max_parallel_workers=1', 'work_mem=64kB', 'gpusort.verify=on',
 	'gpusort.pool_quota=1', 'gpusort.inject_fault=memory', 'gpusort.inject_fault=codec', 'gpusort.inject_fault=verify']) setting;
+SELECT q, check_rows(q, false, ARRAY['Ordered Set'], '{gpusort.pool_quota=0,work_mem=64kB}'), spilled(q) FROM unnest(ARRAY[
+	'SELECT percentile_disc(ARRAY[0.9, 0.2]) WITHIN GROUP (ORDER BY n) AS p, count(n) AS n, count(*) AS m FROM lots, generate_series(1, 40)',
+	'SELECT g, mode() WITHIN GROUP (ORDER BY k) AS m, percentile_disc(0.7) WITHIN GROUP (ORDER BY k) AS p FROM lots, generate_series(1, 40) GROUP BY g'
+]) q;
 CREATE FUNCTION bumped(int) RETURNS int LANGUAGE plpgsql STABLE PARALLEL RESTRICTED AS 'BEGIN RETURN -$1; END';
 CREATE FUNCTION half() RETURNS float8 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED AS 'BEGIN RETURN 0.5; END';
 SELECT check_rows('SELECT g, mode() WITHIN GROUP (ORDER BY bumped(k)) FROM lots GROUP BY g', false, ARRAY['^(?!.*(Shared|Collect))'], '{}'),
