@@ -67,13 +67,16 @@ sub session
 	set_all(split /=/, $_, 2) for @{ $opt{set} };
 }
 
-# S's i-th key, from 1 to n; those that have no partner are above.
+# S's keys are those of the first n ranks, drawn with a density of rank^-zipf, which is inverted; those
+# that have no partner are n further up.  So each row of S that has a partner has one, whatever the skew.
 sub make_tables
 {
 	my ($rows, $ratio, $zipf, $selectivity) = @_;
 	my $n = int($rows * $ratio) || 1;
 	my $u = '((hashint8extended(i, 3) & 1073741823) / 1073741824.0::float8)';
-	my $rank = $zipf == 1 ? "floor(power($n\::float8, $u))" : "floor($n * power($u, " . 1 / (1 - $zipf) . ")) + 1";
+	my $m = $n + 1;
+	my $rank = $zipf == 1 ? "floor(power($m\::float8, $u))"
+		: "floor(power((power($m\::float8, 1 - $zipf) - 1) * $u + 1, 1 / (1 - $zipf\::float8)))";
 	my $s_key = "((least($rank, $n)::int8 * 7919) % $n + CASE WHEN (hashint8extended(i, 5) & 1048575) < $selectivity * 1048576 THEN 0 ELSE $n END)";
 	my $r_key = '((i * 7919) % ' . $n . ')';
 	my $order = $opt{'in-order'} ? 'ORDER BY 1' : 'ORDER BY hashint8(i::int8)';
@@ -84,6 +87,23 @@ sub make_tables
 	$conn->must("CREATE UNLOGGED TABLE s AS SELECT $s_key AS k, i::int4 AS w, 'sixteen letters!'::text AS u FROM generate_series(1, ${rows}::int8) i $order");
 	$conn->must('VACUUM ANALYZE r');
 	$conn->must('VACUUM ANALYZE s');
+	# what a join must find, told without one
+	die "7919 divides $n\n" if $n % 7919 == 0;
+	return $conn->value("SELECT count(*) FROM generate_series(1, ${rows}::int8) i WHERE (hashint8extended(i, 5) & 1048575) < $selectivity * 1048576");
+}
+
+# Both sides find as many rows as they must.
+sub check_count
+{
+	my ($expected) = @_;
+
+	for my $side (sort keys %sides)
+	{
+		set_all(%{ $sides{$side} });
+		my $found = $conn->value($queries{count});
+		die "$side: $found rows joined, not $expected\n" if $found != $expected;
+		$conn->must("RESET $_") for keys %{ $sides{$side} };
+	}
 }
 
 sub plan_of
@@ -149,10 +169,11 @@ eval {
 				for my $selectivity (list('selectivity'))
 				{
 					session(0);
-					make_tables($rows, $ratio, $zipf, $selectivity);
+					my $expected = make_tables($rows, $ratio, $zipf, $selectivity);
 					for my $workers (list('workers'))
 					{
 						session($workers);
+						check_count($expected);
 						printf "| %s |\n", join ' | ', $rows, $ratio, $zipf, $selectivity, $workers, $_, measure($workers, $_) for list('what');
 					}
 				}

@@ -294,25 +294,49 @@ sub q_ordered_aggregate
 	return { steps => [ { sql => $sql, out => [ (map { $_->{type} } @by), map { $_->[1] } @agg ], check => 'rows', ordered => [], explain => 1 } ] };
 }
 
+# Conditions of a join that no key has, and those of the query above it.
+sub further { return pick(' AND t.id < u.id', ' AND t.id % 3 = u.id % 3', ' AND t.id > 20 AND u.id % 2 = 0', ' AND (t.id + u.id) % 7 > 0 AND u.id > 30', ' AND t.id % 2 = 0'); }
+sub above { return pick(' WHERE (t.id + u.id) % 2 = 0 OR u.id IS NULL', ' WHERE t.id IS NULL OR u.id IS NULL', ' WHERE coalesce(t.id, 1) % 3 > 0', ' WHERE u.id IS NULL'); }
+
+# Equal columns of both tables, or integers of different sizes, or the null of one that equals none.
+sub join_condition
+{
+	my (@columns) = @_;
+	my @clauses = map { "t.$_->{name} = u.$_->{name}" } @columns;
+	my ($c) = grep { $_->{type}{name} =~ /^int[24]$/ } @columns;
+
+	$clauses[0] = "t.$c->{name} = u.$c->{name}\::int8" if $c && chance(0.3);
+	unshift @clauses, 't.id % 10 = u.id % 10' if chance(0.1);
+	unshift @clauses, 'nullif(t.id % 5, 3) = nullif((u.id % 5)::int8, 4)' if chance(0.1);
+	return join ' AND ', @clauses;
+}
+
 sub q_join
 {
 	my @columns = map { pick(@{ $schema->{columns} }) } 1 .. pick(1, 1, 1, 2, 3);
-	my $on = join ' AND ', map { "t.$_->{name} = u.$_->{name}" } @columns;
-	$on = 't.id % 10 = u.id % 10 AND ' . $on if chance(0.1);
+	my $on = join_condition(@columns);
 	my $cap = pick(50, 200, 600);
-	my $kind = pick('', 'LEFT', 'RIGHT', 'FULL', 'FULL', 'semi', 'anti');
+	my $kind = pick('', 'LEFT', 'RIGHT', 'FULL', 'FULL', 'semi', 'semi', 'anti', 'anti');
 	my ($sql, @out, $ordered, $check);
+	$on .= further() if $kind ne 'FULL' && chance(0.3);
 	if ($kind =~ /semi|anti/)
 	{
-		$sql = "SELECT t.id FROM t WHERE t.id <= $cap AND " . ($kind eq 'anti' ? 'NOT ' : '') . "EXISTS (SELECT 1 FROM u WHERE $on)";
+		# either side may be the small one: PostgreSQL 16 and 18 have right anti and right semi joins
+		my ($few, $many) = chance(0.5) ? ('t', 'u') : ('u', 't');
+		my $low = pick(0, 0, $cap);
+		$sql = "SELECT $few.id FROM $few WHERE $few.id <= $cap AND " . ($kind eq 'anti' ? 'NOT ' : '') . "EXISTS (SELECT 1 FROM $many WHERE $on AND $many.id > $low)";
 		return { steps => [ { sql => $sql, out => [$int], check => 'rows', exact => 1, ordered => [], explain => 1 } ] };
 	}
-	my $from = "(SELECT * FROM t WHERE id <= $cap) t $kind JOIN (SELECT * FROM u WHERE id <= $cap) u ON $on";
+	# joined again and again, with none of the sides as before or one of them
+	my ($lateral, $again) = (chance(0.15), pick('<= 20 * o.n', '% 4 <> o.n'));
+	my @sides = map { "(SELECT * FROM $_ WHERE id " . ($lateral && chance(0.7) ? "$again OFFSET 0" : "<= $cap") . ") $_" } 't', 'u';
+	my $from = "$sides[0] $kind JOIN $sides[1] ON $on" . (chance(0.3) ? above() : '');
 	# blow-up: duplicates on both sides
-	if (chance(0.5))
+	if ($lateral || chance(0.5))
 	{
 		$sql = "SELECT count(*), sum(t.id), sum(u.id), sum(t.id::int8 * u.id) FROM $from";
-		return { steps => [ { sql => $sql, out => [ ($int) x 4 ], check => 'positions', exact => 1, explain => 1 } ] };
+		$sql = "SELECT o.n, s.* FROM generate_series(1, 4) o (n) CROSS JOIN LATERAL ($sql OFFSET 0) s" if $lateral;
+		return { steps => [ { sql => $sql, out => [ ($int) x ($lateral ? 5 : 4) ], check => $lateral ? 'rows' : 'positions', exact => 1, ordered => [], explain => 1 } ] };
 	}
 	$from =~ s/id <= $cap/id <= 80/g;
 	@out = (map { ([ "t.$_->{name}", $_->{type} ], [ "u.$_->{name}", $_->{type} ]) } @columns);
