@@ -63,6 +63,9 @@ $node->safe_psql('postgres', "SELECT pg_stat_gpusort_reset($oid)");
 is(counted('other', 'rows') . ' ' . counted('postgres', 'rows'), '0 40000', 'one database is counted anew');
 $node->safe_psql('other', $sort);
 is(counted('other', 'rows'), 1000, 'and goes on');
+$node->safe_psql('other', 'SELECT pg_stat_reset()');
+is(counted('other', 'rows'), $node->safe_psql('postgres', 'SHOW server_version_num') >= 180000 ? 0 : 1000,
+	'statistics of the server are counted anew with the database');
 $node->safe_psql('postgres', 'ALTER DATABASE other IS_TEMPLATE true');
 like(($node->psql('postgres', 'DROP DATABASE other'))[2], qr/cannot drop a template database/, 'a database stays');
 is(counted('other', 'rows'), 1000, '... and so do its counts');
