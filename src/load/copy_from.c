@@ -40,14 +40,14 @@ leave_rest(GpuSortLoadState *state)
 	GpuSortLoadPiece piece = {state->buffer + state->begin, state->bytes - state->begin};
 
 	copy->cur_lineno = 0;
-	if (state->rows > 0 || state->has_begun)
+	if (state->counts.rows > 0 || state->counts.excluded > 0 || state->has_begun)
 	{
-		copy->cur_lineno = state->lines;
+		copy->cur_lineno = state->counts.lines;
 		copy->eol_type = eol_types[state->task->dialect.newline];
 		copy->opts.header_line = COPY_HEADER_FALSE;
 		copy->bytes_processed = state->source.bytes - piece.bytes;
 	}
-	state->rows += gpusort_source_give_back(&state->source, &piece, 1);
+	state->counts.rows += gpusort_source_give_back(&state->source, &piece, 1);
 }
 
 /* ---------- what we do ---------- */
@@ -75,7 +75,7 @@ begin_rows(GpuSortLoadState *state)
 		return "the first record is odd";
 	state->begin = input.consumed;
 	state->has_begun = input.consumed > 0;
-	state->lines = state->first_line = input.lines;
+	state->counts.lines = state->first_line = input.counts.lines;
 	return NULL;
 }
 
@@ -133,9 +133,9 @@ load_rows(GpuSortLoadState *state)
 	all = load_by_all(state);
 	gpusort_load_build_indexes(state);
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
-	gpusort_load_show_progress(state, 0, 0);
+	gpusort_load_show_progress(state, NULL);
 	ereport(DEBUG1,
-			(errmsg_internal("gpusort loaded %llu rows%s", (unsigned long long) state->rows,
+			(errmsg_internal("gpusort loaded %llu rows%s", (unsigned long long) state->counts.rows,
 							 all ? "" : ", and leaves what follows to PostgreSQL")));
 	return all;
 }
@@ -179,10 +179,10 @@ gpusort_copy_from(GpuSortLoadStatement *load)
 	uint64		rows;
 
 	state->statement = load;
-	state->copy = BeginCopyFrom(load->pstate, load->table, NULL, stmt->filename, stmt->is_program, NULL,
+	state->copy = BeginCopyFrom(load->pstate, load->table, (Node *) load->where, stmt->filename, stmt->is_program, NULL,
 								stmt->attlist, stmt->options);
 	copy_rows(state);
-	rows = state->rows;
+	rows = state->counts.rows;
 	EndCopyFrom(state->copy);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);

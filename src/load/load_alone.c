@@ -37,12 +37,11 @@ load_buffer(GpuSortLoadState *state, GpuSortLoader *loader)
 
 	gpusort_loader_read(loader, &input);
 	state->begin += input.consumed;
-	state->rows += input.rows;
-	state->lines += input.lines;
+	gpusort_load_add_counts(&state->counts, &input.counts);
 	gpusort_append_claim(gpusort_loader_pages(loader));
 	/* a page that is kept would need what was toasted for its rows */
 	gpusort_append_write(gpusort_loader_pages(loader), !input.decoded_toast, input.decoded_toast);
-	gpusort_load_show_progress(state, 0, 0);
+	gpusort_load_show_progress(state, NULL);
 	return input.stop;
 }
 
@@ -61,6 +60,8 @@ gpusort_load_alone(GpuSortLoadState *state, uint64 limit)
 		if (end != GPUSORT_LOADED_TO_REST || state->source.failed || !fill_buffer(state))
 			break;
 	}
+	if (end == GPUSORT_LOADED_TO_REST)
+		gpusort_loader_hand_over(loader, state->copy);
 	gpusort_append_claim(gpusort_loader_pages(loader));
 	gpusort_append_write(gpusort_loader_pages(loader), false, true);
 	gpusort_loader_end(loader);

@@ -1,9 +1,6 @@
 /*
  * load_columns.h
  *		What becomes of the fields of a record: the columns of a table that is loaded.
- *
- * Input functions are called in any participant, and their errors are caught, so that PostgreSQL's own
- * COPY can say what is wrong where.  Both is known to be right for the functions of built-in types only.
  */
 #ifndef GPUSORT_LOAD_COLUMNS_H
 #define GPUSORT_LOAD_COLUMNS_H
@@ -20,6 +17,7 @@ typedef struct GpuSortLoadColumn
 	GpuSortLoadField field;
 	bool		is_text;		/* the bytes are the value */
 	uint32		max_bytes;		/* ... if they are not more */
+	bool		checks_null;	/* the function of a domain */
 	bool		loses_lines;	/* newlines between quotes are not in the value, and are needed */
 	GpuSortScalarReader reader; /* or NULL; who does not know all spellings */
 	FmgrInfo	function;
@@ -27,9 +25,6 @@ typedef struct GpuSortLoadColumn
 	int32		typmod;
 	char	   *room;			/* for the reader */
 } GpuSortLoadColumn;
-
-/* Can fields become values of this type here? */
-extern bool gpusort_load_type_is_known(Oid type);
 
 /* Do values of a type have the bytes that were between the quotes, newlines among them? */
 extern bool gpusort_load_type_keeps_bytes(Oid type);

@@ -167,7 +167,7 @@ gpusort_load_build_indexes(const GpuSortLoadState *state)
 {
 	Relation	table = state->statement->table;
 
-	if (RelationGetIndexList(table) == NIL || state->rows == 0)
+	if (RelationGetIndexList(table) == NIL || state->counts.rows == 0)
 		return;
 	CommandCounterIncrement();
 	if (!try_build(table))

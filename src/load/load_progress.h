@@ -13,17 +13,23 @@
 #include "load/load_state.h"
 
 /*
- * Some rows and lines more than those of the state.  Rows are counted as inserted, which is to be known of an abort,
- * too; an error from now on is about the line that follows.
+ * Some more than those of the state, or NULL.  Rows are counted as inserted, which is to be known of an abort, too; an
+ * error from now on is about the line that follows.
  */
 static inline void
-gpusort_load_show_progress(GpuSortLoadState *state, uint64 rows, uint64 lines)
+gpusort_load_show_progress(GpuSortLoadState *state, const GpuSortLoadCounts *more)
 {
-	state->copy->cur_lineno = state->lines + lines + 1;
-	pgstat_count_heap_insert(state->statement->table, state->rows + rows - state->counted);
-	state->counted = state->rows + rows;
+	GpuSortLoadCounts counts = state->counts;
+
+	if (more != NULL)
+		gpusort_load_add_counts(&counts, more);
+	state->copy->cur_lineno = counts.lines + 1;
+	pgstat_count_heap_insert(state->statement->table, counts.rows - state->counted);
+	state->counted = counts.rows;
 	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED, state->source.bytes);
-	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED, state->rows + rows);
+	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED, counts.rows);
+	if (counts.excluded > 0)
+		pgstat_progress_update_param(PROGRESS_COPY_TUPLES_EXCLUDED, counts.excluded);
 }
 
 #endif							/* GPUSORT_LOAD_PROGRESS_H */

@@ -13,11 +13,14 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "load/load_columns.h"
+#include "load/load_computed.h"
 #include "load/load_rows.h"
 #include "load/load_tuple.h"
 #include "parse/gs_check.h"
 #include "parse/gs_field.h"
 #include "parse/gs_records.h"
+#include "pg_compat/copy.h"
 
 /* Records that are found at a time. */
 #define BATCH_RECORDS	512
@@ -35,14 +38,16 @@ struct GpuSortLoader
 	GpuSortLoadValue *values;	/* of a row, by attribute */
 	bool	   *not_null;
 	bool		any_not_null;
+	GpuSortLoadComputer *computer;	/* of what is not copied, or NULL */
 	GpuSortAppend *append;
-	MemoryContext row_context;	/* what input functions allocate */
+	MemoryContext row_context;	/* what input functions and expressions allocate */
 
 	gs_records	records;		/* of the current batch */
 	bool		unproven;		/* they are what a device has found */
 	gs_check	check;			/* ... so that each is looked at */
 	Size		batch_begin;	/* where it begins in the input */
 	size_t		record;			/* ... and which one of it is being read */
+	size_t		excluded;		/* of those before */
 	Size		valid_bytes;	/* of the input, in its encoding */
 	char	   *plain;			/* fields without quotes and escapes, of a row */
 	Size		plain_bytes;
@@ -60,7 +65,9 @@ find_not_null(GpuSortLoader *loader, TupleDesc desc)
 	loader->not_null = palloc(loader->natts * sizeof(bool));
 	for (int i = 0; i < loader->natts; i++)
 	{
-		loader->not_null[i] = TupleDescAttr(desc, i)->attnotnull;
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		loader->not_null[i] = att->attnotnull && !gpusort_column_is_virtual(att);
 		loader->any_not_null |= loader->not_null[i];
 	}
 }
@@ -90,8 +97,9 @@ gpusort_loader_begin(const GpuSortLoadTask *task, Relation table)
 		loader->values[i].is_null = true;
 	find_not_null(loader, desc);
 	loader->append = gpusort_append_begin(table, &task->owner);
-	loader->row_context = AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY row",
-												ALLOCSET_DEFAULT_SIZES);
+	loader->computer = gpusort_computer_begin(task, table);
+	loader->row_context = loader->computer != NULL ? gpusort_computer_row_context(loader->computer)
+		: AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY row", ALLOCSET_DEFAULT_SIZES);
 	make_records(&loader->records, task->nfields);
 	gs_check_begin(&loader->check, &task->dialect);
 	return loader;
@@ -104,10 +112,20 @@ gpusort_loader_pages(GpuSortLoader *loader)
 }
 
 void
+gpusort_loader_hand_over(GpuSortLoader *loader, CopyFromState copy)
+{
+	if (loader->computer != NULL)
+		gpusort_computer_hand_over(loader->computer, copy);
+}
+
+void
 gpusort_loader_end(GpuSortLoader *loader)
 {
 	gpusort_append_end(loader->append);
-	MemoryContextDelete(loader->row_context);
+	if (loader->computer != NULL)
+		gpusort_computer_end(loader->computer);
+	else
+		MemoryContextDelete(loader->row_context);
 }
 
 /* ---------- a field ---------- */
@@ -146,21 +164,52 @@ is_null_marker(const GpuSortLoadTask *task, const char *field, uint32 length)
 	return length == task->null_length && memcmp(field, task->null_print, length) == 0;
 }
 
-/* The value that the type's function makes of a field. */
+static inline bool
+is_default_marker(const GpuSortLoadTask *task, const char *field, uint32 length)
+{
+	return task->default_length > 0 && length == task->default_length &&
+		memcmp(field, task->default_print, length) == 0;
+}
+
+/* The value that the type's function makes of a field, or of NULL. */
 static Datum
 call_function(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, uint32 length)
 {
 	MemoryContext old = MemoryContextSwitchTo(loader->row_context);
-	char	   *string = palloc(length + 1);
+	char	   *string = NULL;
 	Datum		value;
 
-	memcpy(string, field, length);
-	string[length] = '\0';
+	if (field != NULL)
+	{
+		string = palloc(length + 1);
+		memcpy(string, field, length);
+		string[length] = '\0';
+	}
 	loader->in_function = true;
 	value = InputFunctionCall(&column->function, string, column->ioparam, column->typmod);
 	loader->in_function = false;
 	MemoryContextSwitchTo(old);
 	return value;
+}
+
+static void
+read_null(GpuSortLoader *loader, GpuSortLoadColumn *column, GpuSortLoadValue *value)
+{
+	value->is_null = true;
+	if (column->checks_null)
+		call_function(loader, column, NULL, 0);
+}
+
+/* The default of a column, which a field has asked for; false: there is none. */
+static bool
+read_default(GpuSortLoader *loader, const GpuSortLoadColumn *column, GpuSortLoadValue *value)
+{
+	bool		found;
+
+	loader->in_function = true;
+	found = loader->computer != NULL && gpusort_compute_default(loader->computer, column->field.attnum - 1, value);
+	loader->in_function = false;
+	return found;
 }
 
 static inline bool
@@ -173,9 +222,11 @@ read_field(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, 
 	/* the null marker of text is looked for in the field as it stands, that of CSV without quotes */
 	if (is_null_marker(task, field, length) && !(special && dialect->csv) && !column->field.force_not_null)
 	{
-		value->is_null = true;
+		read_null(loader, column, value);
 		return true;
 	}
+	if (is_default_marker(task, field, length) && !(special && dialect->csv))
+		return read_default(loader, column, value);
 	if (special)
 	{
 		if (column->loses_lines && memchr(field, gs_line_byte(dialect), length) != NULL)
@@ -184,7 +235,7 @@ read_field(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, 
 			return false;
 		if (column->field.force_null && is_null_marker(task, field, length))
 		{
-			value->is_null = true;
+			read_null(loader, column, value);
 			return true;
 		}
 	}
@@ -251,6 +302,33 @@ nulls_are_allowed(const GpuSortLoader *loader)
 	return true;
 }
 
+static GpuSortComputed
+compute_row(GpuSortLoader *loader)
+{
+	GpuSortComputed computed;
+
+	loader->in_function = true;
+	computed = gpusort_compute_row(loader->computer, loader->values);
+	loader->in_function = false;
+	return computed;
+}
+
+/* All fields have been read. */
+static GpuSortLoadStop
+finish_row(GpuSortLoader *loader)
+{
+	GpuSortComputed computed = loader->computer != NULL ? compute_row(loader) : GPUSORT_COMPUTED;
+
+	if (computed == GPUSORT_COMPUTED_EXCLUDED)
+	{
+		loader->excluded++;
+		return GPUSORT_LOAD_END;
+	}
+	if (computed == GPUSORT_COMPUTED_REFUSED || (loader->any_not_null && !nulls_are_allowed(loader)))
+		return GPUSORT_LOAD_ODD;
+	return put_row(loader);
+}
+
 /* The record of a batch into a row. */
 static GpuSortLoadStop
 read_record(GpuSortLoader *loader, const char *data, size_t record)
@@ -271,9 +349,7 @@ read_record(GpuSortLoader *loader, const char *data, size_t record)
 			return GPUSORT_LOAD_ODD;
 		field = field_end + 1;
 	}
-	if (loader->any_not_null && !nulls_are_allowed(loader))
-		return GPUSORT_LOAD_ODD;
-	return put_row(loader);
+	return finish_row(loader);
 }
 
 /* ---------- a batch ---------- */
@@ -286,8 +362,9 @@ count_records(const GpuSortLoader *loader, GpuSortLoadInput *input, size_t count
 
 	if (count == 0)
 		return;
-	input->rows += count;
-	input->lines += gs_records_lines(&loader->records, &loader->task->dialect, data, count - 1);
+	input->counts.rows += count - loader->excluded;
+	input->counts.excluded += loader->excluded;
+	input->counts.lines += gs_records_lines(&loader->records, &loader->task->dialect, data, count - 1);
 	input->consumed = loader->batch_begin +
 		(count == loader->records.nrecords && !loader->unproven ? loader->records.consumed
 		 : gs_record_begin(&loader->records, &loader->task->dialect, count));
@@ -312,6 +389,7 @@ read_batch(GpuSortLoader *loader, GpuSortLoadInput *input)
 {
 	const char *data = input->data + loader->batch_begin;
 
+	loader->excluded = 0;
 	for (loader->record = 0; loader->record < loader->records.nrecords; loader->record++)
 	{
 		if (loader->record % BATCH_RECORDS == 0)
@@ -324,6 +402,8 @@ read_batch(GpuSortLoader *loader, GpuSortLoadInput *input)
 			input->stop = read_record(loader, data, loader->record);
 		if (input->stop != GPUSORT_LOAD_END)
 			return;
+		if (loader->computer != NULL)
+			gpusort_computer_finish_row(loader->computer);
 		MemoryContextReset(loader->row_context);
 	}
 }
@@ -335,7 +415,7 @@ error_is_about_value(const GpuSortLoader *loader)
 	int			category = ERRCODE_TO_CATEGORY(geterrcode());
 
 	return loader->in_function &&
-		(category == ERRCODE_DATA_EXCEPTION || category == ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION ||
+		(category == ERRCODE_DATA_EXCEPTION || category == ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION || category == ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION ||
 		 category == ERRCODE_FEATURE_NOT_SUPPORTED || category == ERRCODE_PROGRAM_LIMIT_EXCEEDED ||
 		 geterrcode() == ERRCODE_UNSAFE_NEW_ENUM_VALUE_USAGE);
 }
@@ -355,6 +435,7 @@ try_batch(GpuSortLoader *loader, GpuSortLoadInput *input)
 		if (!error_is_about_value(loader))
 			PG_RE_THROW();
 		FlushErrorState();
+		gpusort_computer_recover(loader->computer);
 		input->stop = GPUSORT_LOAD_ODD;
 	}
 	PG_END_TRY();
@@ -435,7 +516,9 @@ gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input)
 	loader->may_toast = input->may_toast;
 	loader->decoded_toast = false;
 	input->consumed = 0;
-	input->rows = input->lines = 0;
+	input->counts = (GpuSortLoadCounts) {
+		0
+	};
 	input->mistaken = false;
 	input->stop = GPUSORT_LOAD_END;
 	loader->valid_bytes = pg_encoding_verifymbstr(GetDatabaseEncoding(), input->data, input->bytes);

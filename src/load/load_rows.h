@@ -5,7 +5,10 @@
 #ifndef GPUSORT_LOAD_ROWS_H
 #define GPUSORT_LOAD_ROWS_H
 
+#include "commands/copy.h"
+
 #include "heap/heap_append.h"
+#include "load/load_counts.h"
 #include "load/load_task.h"
 #include "parse/gs_records.h"
 
@@ -29,8 +32,7 @@ typedef struct GpuSortLoadInput
 	const gs_records *found;	/* what a device says; it is believed as far as it is proven.  Or NULL */
 
 	Size		consumed;		/* where the next record begins */
-	uint64		rows;
-	uint64		lines;			/* as the server counts them, of the records that were read */
+	GpuSortLoadCounts counts;	/* of the records that were read */
 	bool		decoded_toast;	/* rows have chunks in a TOAST table, which logical decoding keeps in memory */
 	bool		mistaken;		/* what the device says is wrong */
 	GpuSortLoadStop stop;
@@ -44,6 +46,9 @@ extern GpuSortLoader *gpusort_loader_begin(const GpuSortLoadTask *task, Relation
  * GPUSORT_LOAD_ODD.
  */
 extern void gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input);
+
+/* What stopped it is PostgreSQL's to look at, with the values that were taken for it. */
+extern void gpusort_loader_hand_over(GpuSortLoader *loader, CopyFromState copy);
 
 /* The pages with the rows. */
 extern GpuSortAppend *gpusort_loader_pages(GpuSortLoader *loader);

@@ -229,8 +229,7 @@ have_turn(GpuSortLoadShare *share, GpuSortLoader *loader, const GpuSortLoadInput
 
 	gpusort_append_claim(append);
 	SpinLockAcquire(&share->mutex);
-	share->counts.rows += input->rows;
-	share->counts.lines += input->lines;
+	gpusort_load_add_counts(&share->counts, &input->counts);
 	share->ended = input->stop == GPUSORT_LOAD_ODD;
 	share->end_offset = input->consumed;
 	if (!share->ended)

@@ -57,12 +57,6 @@ extern bool gpusort_share_has_ended(GpuSortLoadShare *share);
 extern void gpusort_share_wait(GpuSortLoadShare *share);
 
 /* What was loaded. */
-typedef struct GpuSortLoadCounts
-{
-	uint64		rows;
-	uint64		lines;
-} GpuSortLoadCounts;
-
 extern GpuSortLoadCounts gpusort_share_counts(GpuSortLoadShare *share);
 
 /* What was filled and not loaded, when it is done: "bytes" of it go to a buffer, if there is one. */

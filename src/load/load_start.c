@@ -38,7 +38,7 @@ gpusort_load_start(GpuSortLoadTask *task, bool has_header, GpuSortLoadInput *inp
 		return false;
 	dialect->newline = first.newline;
 	input->consumed = has_header ? first.bytes : 0;
-	input->lines = has_header ? first.lines
+	input->counts.lines = has_header ? first.lines
 		: first.lines - count_lines(dialect, input->data, first.bytes);
 	return true;
 }

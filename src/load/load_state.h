@@ -5,6 +5,7 @@
 #ifndef GPUSORT_LOAD_STATE_H
 #define GPUSORT_LOAD_STATE_H
 
+#include "load/load_counts.h"
 #include "load/load_source.h"
 #include "load/load_statement.h"
 #include "load/load_task.h"
@@ -21,9 +22,8 @@ typedef struct GpuSortLoadState
 	Size		begin;			/* of those, not to be loaded or loaded already */
 	bool		has_begun;		/* a header was read */
 
-	uint64		rows;			/* loaded */
-	uint64		counted;		/* of these, in the statistics */
-	uint64		lines;			/* of these, and before them */
+	GpuSortLoadCounts counts;	/* of what was loaded; lines are those before, too */
+	uint64		counted;		/* rows, in the statistics */
 	uint64		first_line;		/* those before them */
 } GpuSortLoadState;
 

@@ -15,8 +15,12 @@
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
+#include "parser/parse_collate.h"
+#include "parser/parse_expr.h"
 #include "parser/parse_relation.h"
-#include "rewrite/rewriteHandler.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
@@ -24,8 +28,8 @@
 #include "utils/rel.h"
 #include "utils/rls.h"
 
-#include "load/load_columns.h"
 #include "load/load_indexes.h"
+#include "load/load_safe.h"
 #include "load/load_statement.h"
 #include "pg_compat/copy.h"
 
@@ -88,22 +92,6 @@ why_not_table(Relation table)
 	return NULL;
 }
 
-/* There must be no constraints but NOT NULL, and no generated columns. */
-static const char *
-why_not_constraints(Relation table)
-{
-	TupleDesc	desc = RelationGetDescr(table);
-
-	if (desc->constr != NULL && desc->constr->num_check > 0)
-		return "the table has CHECK constraints";
-	for (int i = 0; i < desc->natts; i++)
-	{
-		if (TupleDescAttr(desc, i)->attgenerated != '\0')
-			return psprintf("column \"%s\" is generated", NameStr(TupleDescAttr(desc, i)->attname));
-	}
-	return NULL;
-}
-
 static const char *
 why_not_columns(const GpuSortLoadStatement *load)
 {
@@ -112,14 +100,9 @@ why_not_columns(const GpuSortLoadStatement *load)
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
-		bool		copied = list_member_int(load->attnums, i + 1);
 
-		if (att->attisdropped)
-			continue;
-		if (copied && !gpusort_load_type_is_known(att->atttypid))
+		if (list_member_int(load->attnums, i + 1) && !gpusort_load_type_is_known(att->atttypid))
 			return psprintf("column \"%s\" is of type %s", NameStr(att->attname), format_type_be(att->atttypid));
-		if (!copied && build_column_default(load->table, i + 1) != NULL)
-			return psprintf("column \"%s\" needs its default", NameStr(att->attname));
 	}
 	return load->attnums != NIL ? NULL : "no columns are copied";
 }
@@ -143,12 +126,16 @@ fill_dialect(const CopyFormatOptions *options, gs_dialect *dialect)
 static const char *
 why_not_format(const CopyFormatOptions *options)
 {
+	const char *marker = gpusort_copy_default_marker(options);
 	gs_dialect	dialect;
 
 	if (!gpusort_copy_format_is_known(options) || gpusort_copy_format_is_binary(options))
 		return "the format is neither text nor CSV";
-	if (strlen(options->null_print) >= GPUSORT_LOAD_NULL_BYTES)
-		return "the null marker is long";
+	if (strlen(options->null_print) >= GPUSORT_LOAD_NULL_BYTES ||
+		(marker != NULL && strlen(marker) >= GPUSORT_LOAD_NULL_BYTES))
+		return "the marker of nulls or defaults is long";
+	if (marker != NULL && marker[0] == '\0')
+		return "the marker of defaults is empty";
 	fill_dialect(options, &dialect);
 	return gs_dialect_supported(&dialect) ? NULL : "delimiter, quote and escape can be taken for one another";
 }
@@ -160,8 +147,6 @@ why_not_options(const CopyFormatOptions *options)
 
 	if (options->freeze)
 		return "FREEZE";
-	if (gpusort_copy_has_default_marker(options))
-		return "DEFAULT";
 	if (options->header_line != COPY_HEADER_FALSE && options->header_line != COPY_HEADER_TRUE)
 		return "HEADER MATCH";
 	if (encoding != GetDatabaseEncoding())
@@ -171,20 +156,78 @@ why_not_options(const CopyFormatOptions *options)
 
 /* ---------- all of it ---------- */
 
+/*
+ * The condition, as COPY makes it.  What is wrong with it is an error, the same one as COPY's.
+ */
+static List *
+transform_where(ParseState *pstate, ParseNamespaceItem *item, Node *where)
+{
+	Node	   *condition;
+
+	addNSItemToQuery(pstate, item, false, true, true);
+	/* the statement may be a cached one, and is not to be scribbled on */
+	condition = transformExpr(pstate, copyObject(where), EXPR_KIND_COPY_WHERE);
+	condition = coerce_to_boolean(pstate, condition, "WHERE");
+	assign_expr_collations(pstate, condition);
+	condition = eval_const_expressions(NULL, condition);
+	return make_ands_implicit(canonicalize_qual((Expr *) condition, false));
+}
+
+static bool
+has_generated_columns(Relation table)
+{
+	TupleDesc	desc = RelationGetDescr(table);
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		if (TupleDescAttr(desc, i)->attgenerated != '\0')
+			return true;
+	}
+	return false;
+}
+
+static const char *
+why_not_where(GpuSortLoadStatement *load, ParseNamespaceItem *item)
+{
+	Relation	table = load->table;
+
+	if (load->stmt->whereClause == NULL)
+		return NULL;
+	if (pg_class_aclcheck(RelationGetRelid(table), GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		return "the user may not read all columns";
+	if (RelationGetIndexList(table) != NIL)
+		return "WHERE, and the table has indexes";
+	if (has_generated_columns(table))
+		return "WHERE, and the table has generated columns";
+	load->where = transform_where(load->pstate, item, load->stmt->whereClause);
+	load->computing.anything = true;
+	return gpusort_load_expression_is_safe((Node *) load->where) ? NULL
+		: "WHERE has functions of others, or ones that depend on more than a row";
+}
+
 static const char *
 why_not_load(GpuSortLoadStatement *load)
 {
 	Relation	table = load->table;
 	const char *why = why_not_insert(table);
+	ParseNamespaceItem *item;
+	bool		marker;
 
-	if (why != NULL)
+	if (why != NULL || (why = why_not_table(table)) != NULL)
+		return why;
+	item = addRangeTableEntryForRelation(load->pstate, table, RowExclusiveLock, NULL, false, false);
+	if ((why = why_not_where(load, item)) != NULL)
 		return why;
 	load->attnums = CopyGetAttnums(RelationGetDescr(table), table, load->stmt->attlist);
+	gpusort_note_inserted_columns(item, load->attnums);
 	ProcessCopyOptions(load->pstate, &load->options, true, load->stmt->options);
+	marker = gpusort_copy_default_marker(&load->options) != NULL;
 	if ((why = why_not_format(&load->options)) != NULL || (why = why_not_options(&load->options)) != NULL ||
-		(why = why_not_table(table)) != NULL || (why = why_not_constraints(table)) != NULL ||
-		(why = why_not_columns(load)) != NULL)
+		(why = why_not_columns(load)) != NULL ||
+		(why = gpusort_load_why_not_computed(table, load->attnums, marker, &load->computing)) != NULL)
 		return why;
+	if (marker && RelationGetIndexList(table) != NIL)
+		return "DEFAULT, and the table has indexes";
 	return gpusort_load_indexes_are_ours(table) ? NULL : "the indexes can't be built when the rows are there";
 }
 
@@ -193,8 +236,6 @@ why_not_statement(const CopyStmt *stmt)
 {
 	if (stmt->relation == NULL)
 		return "there is no table";
-	if (stmt->whereClause != NULL)
-		return "WHERE";
 	return XactReadOnly ? "the transaction is read-only" : why_not_source(stmt);
 }
 
@@ -221,27 +262,18 @@ gpusort_load_is_ours(const CopyStmt *stmt, ParseState *pstate, GpuSortLoadStatem
 		load->table = table_openrv(stmt->relation, RowExclusiveLock);
 		why = why_not_load(load);
 		if (why == NULL)
-		{
-			gpusort_note_inserted_columns(pstate, load->table, load->attnums);
 			return true;
-		}
 		table_close(load->table, NoLock);
 	}
 	gpusort_load_left(why);
 	return false;
 }
 
-GpuSortLoadTask *
-gpusort_load_task(const GpuSortLoadStatement *load, CopyFromState copy)
+static void
+fill_fields(const GpuSortLoadStatement *load, CopyFromState copy, GpuSortLoadTask *task)
 {
-	GpuSortLoadTask *task = palloc0(gpusort_load_task_bytes(list_length(load->attnums)));
 	ListCell   *lc;
 
-	task->table = RelationGetRelid(load->table);
-	task->indexed = RelationGetIndexList(load->table) != NIL;
-	fill_dialect(&copy->opts, &task->dialect);
-	task->null_length = strlen(copy->opts.null_print);
-	strcpy(task->null_print, copy->opts.null_print);
 	foreach(lc, load->attnums)
 	{
 		int			attnum = lfirst_int(lc);
@@ -252,5 +284,35 @@ gpusort_load_task(const GpuSortLoadStatement *load, CopyFromState copy)
 			.force_not_null = copy->opts.force_notnull_flags[attnum - 1]
 		};
 	}
+}
+
+GpuSortLoadTask *
+gpusort_load_task(const GpuSortLoadStatement *load, CopyFromState copy)
+{
+	const char *where = load->where != NIL ? nodeToString(load->where) : NULL;
+	const char *marker = gpusort_copy_default_marker(&copy->opts);
+	Size		header = offsetof(GpuSortLoadTask, fields) + list_length(load->attnums) * sizeof(GpuSortLoadField);
+	Size		bytes = header + (where != NULL ? strlen(where) + 1 : 0);
+	GpuSortLoadTask *task = palloc0(bytes);
+
+	task->table = RelationGetRelid(load->table);
+	task->indexed = RelationGetIndexList(load->table) != NIL;
+	fill_dialect(&copy->opts, &task->dialect);
+	task->null_length = strlen(copy->opts.null_print);
+	strcpy(task->null_print, copy->opts.null_print);
+	if (marker != NULL)
+	{
+		task->default_length = strlen(marker);
+		strcpy(task->default_print, marker);
+	}
+	task->computing = load->computing.anything;
+	task->sequences = load->computing.sequences;
+	task->bytes = bytes;
+	if (where != NULL)
+	{
+		task->where = header;
+		strcpy((char *) task + header, where);
+	}
+	fill_fields(load, copy, task);
 	return task;
 }

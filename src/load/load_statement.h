@@ -13,6 +13,7 @@
 #include "parser/parse_node.h"
 #include "utils/relcache.h"
 
+#include "load/load_computed.h"
 #include "load/load_task.h"
 
 typedef struct GpuSortLoadStatement
@@ -22,6 +23,8 @@ typedef struct GpuSortLoadStatement
 	CopyFormatOptions options;
 	Relation	table;
 	List	   *attnums;		/* that are copied */
+	List	   *where;			/* conditions, all of which must hold */
+	GpuSortLoadComputing computing;
 } GpuSortLoadStatement;
 
 /* Look at a statement; if it is ours, fill the other one.  The table is open and locked then. */

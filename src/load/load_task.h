@@ -15,7 +15,7 @@
 /* The input is cut into chunks of so many bytes; longer records are left to PostgreSQL. */
 #define GPUSORT_LOAD_CHUNK_BYTES	((Size) 1024 * 1024)
 
-/* Longer null markers than this are left to PostgreSQL. */
+/* Longer markers of nulls and defaults than this are left to PostgreSQL. */
 #define GPUSORT_LOAD_NULL_BYTES		64
 
 /* A field of each record. */
@@ -34,14 +34,14 @@ typedef struct GpuSortLoadTask
 	gs_dialect	dialect;
 	int			null_length;
 	char		null_print[GPUSORT_LOAD_NULL_BYTES];
+	int			default_length; /* 0: there is no marker for it */
+	char		default_print[GPUSORT_LOAD_NULL_BYTES];
+	bool		computing;		/* there are values or conditions to be computed */
+	bool		sequences;		/* ... some in the order of the rows */
+	Size		bytes;			/* of all of it */
+	Size		where;			/* where the condition is, as a string; 0: there is none */
 	int			nfields;
 	GpuSortLoadField fields[FLEXIBLE_ARRAY_MEMBER];
 } GpuSortLoadTask;
-
-static inline Size
-gpusort_load_task_bytes(int nfields)
-{
-	return offsetof(GpuSortLoadTask, fields) + nfields * sizeof(GpuSortLoadField);
-}
 
 #endif							/* GPUSORT_LOAD_TASK_H */

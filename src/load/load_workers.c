@@ -58,7 +58,7 @@ PGDLLEXPORT void gpusort_load_worker(dsm_segment *segment, shm_toc *toc);
 /* ---------- workers ---------- */
 
 /*
- * Workers know nothing of subtransactions, which logical decoding wants to be told of, nor of the origin of
+ * Workers may not ask sequences.  They know nothing of subtransactions, which logical decoding wants to be told of, nor of the origin of
  * what a replication client does.
  */
 int
@@ -66,7 +66,7 @@ gpusort_load_workers(const GpuSortLoadState *state, uint64 chunks)
 {
 	Relation	table = state->statement->table;
 
-	if (RelationUsesLocalBuffers(table) || gpusort_has_replication_origin() ||
+	if (state->task->sequences || RelationUsesLocalBuffers(table) || gpusort_has_replication_origin() ||
 		(RelationIsLogicallyLogged(table) && IsSubTransaction()))
 		return 0;
 	if (!gpusort_force)
@@ -84,7 +84,7 @@ make_shared_memory(LoadTeam *team)
 	int			nworkers = context->nworkers;
 	int			nchunks = gpusort_load_places(team->device, nworkers);
 	const Size	bytes[] = {
-		gpusort_load_task_bytes(task->nfields), gpusort_share_bytes(nchunks, team->device != NULL), strlen(query) + 1,
+		task->bytes, gpusort_share_bytes(nchunks, team->device != NULL), strlen(query) + 1,
 		mul_size(sizeof(WalUsage), nworkers), mul_size(sizeof(BufferUsage), nworkers)
 	};
 
@@ -214,7 +214,7 @@ show_team_progress(const LoadTeam *team)
 {
 	GpuSortLoadCounts counts = gpusort_share_counts(team->share);
 
-	gpusort_load_show_progress(team->state, counts.rows, counts.lines);
+	gpusort_load_show_progress(team->state, &counts);
 }
 
 static void
@@ -277,8 +277,7 @@ finish_team(LoadTeam *team)
 		InstrAccumParallelQuery(&team->buffer_usage[i], &team->wal_usage[i]);
 	counts = gpusort_share_counts(team->share);
 	take_rest(team);
-	state->rows += counts.rows;
-	state->lines += counts.lines;
+	gpusort_load_add_counts(&state->counts, &counts);
 }
 
 bool

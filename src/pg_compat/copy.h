@@ -8,10 +8,15 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
+#include "access/tupdesc.h"
+#include "catalog/pg_attribute.h"
 #include "commands/copy.h"
+#include "commands/copyfrom_internal.h"
 #include "nodes/bitmapset.h"
 #include "parser/parse_relation.h"
 #include "replication/origin.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/rel.h"
 
 /*
  * 19: one field has the format, of which there are more now.
@@ -62,13 +67,75 @@ gpusort_transient_table(const DestReceiver *receiver)
 /*
  * 16: a marker can stand for a column's default.
  */
-static inline bool
-gpusort_copy_has_default_marker(const CopyFormatOptions *options)
+static inline const char *
+gpusort_copy_default_marker(const CopyFormatOptions *options)
 {
 #if PG_VERSION_NUM >= 160000
-	return options->default_print != NULL;
+	return options->default_print;
+#else
+	return NULL;
+#endif
+}
+
+/*
+ * 16: defaults are found by their columns.  Where is the one of a column that is not copied?
+ */
+static inline ExprState **
+gpusort_copy_default(CopyFromState copy, int attribute)
+{
+#if PG_VERSION_NUM >= 160000
+	return &copy->defexprs[attribute];
+#else
+	int			i = 0;
+
+	while (copy->defmap[i] != attribute)
+		i++;
+	return &copy->defexprs[i];
+#endif
+}
+
+/*
+ * 18: generated columns need not be stored; constraints need not be enforced.
+ */
+static inline bool
+gpusort_column_is_virtual(Form_pg_attribute att)
+{
+#if PG_VERSION_NUM >= 180000
+	return att->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL;
 #else
 	return false;
+#endif
+}
+
+static inline bool
+gpusort_check_is_enforced(const ConstrCheck *check)
+{
+#if PG_VERSION_NUM >= 180000
+	return check->ccenforced;
+#else
+	return true;
+#endif
+}
+
+/* An expression over a table's columns, with those that are virtual put in. */
+static inline Node *
+gpusort_expand_virtual_columns(Node *expression, Relation table)
+{
+#if PG_VERSION_NUM >= 180000
+	return expand_generated_columns_in_expr(expression, table, 1);
+#else
+	return expression;
+#endif
+}
+
+/* The expression of a virtual column, which there are from 18 on. */
+static inline Node *
+gpusort_generation_expression(Relation table, AttrNumber attnum)
+{
+#if PG_VERSION_NUM >= 180000
+	return build_generation_expression(table, attnum);
+#else
+	return NULL;
 #endif
 }
 
@@ -85,9 +152,8 @@ gpusort_copy_csv_has_end_marker(void)
  * 16: permissions have a list of their own.
  */
 static inline void
-gpusort_note_inserted_columns(ParseState *pstate, Relation table, List *attnums)
+gpusort_note_inserted_columns(ParseNamespaceItem *item, List *attnums)
 {
-	ParseNamespaceItem *item = addRangeTableEntryForRelation(pstate, table, RowExclusiveLock, NULL, false, false);
 #if PG_VERSION_NUM >= 160000
 	RTEPermissionInfo *permissions = item->p_perminfo;
 #else
@@ -95,7 +161,7 @@ gpusort_note_inserted_columns(ParseState *pstate, Relation table, List *attnums)
 #endif
 	ListCell   *lc;
 
-	permissions->requiredPerms = ACL_INSERT;
+	permissions->requiredPerms |= ACL_INSERT;
 	foreach(lc, attnums)
 		permissions->insertedCols = bms_add_member(permissions->insertedCols,
 												   lfirst_int(lc) - FirstLowInvalidHeapAttributeNumber);
