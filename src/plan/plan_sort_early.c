@@ -27,12 +27,13 @@
 
 /*
  * The first rows may be all rows, where few have partners, and then a loop that reads its inner side for each row
- * takes a minute for what a hash join does in a second.  No loop is made that costs so many times what
- * another path does, run to the end.  Looking the rows of an inner side up by an index costs some ten times as much
- * as a hash join, and is what makes most of these queries fast, since it ends early as a rule.
+ * takes a minute for what a hash join does in a second, and one that looks rows up by an index several times as long.
+ * How many have some is a guess, as a rule.  So no loop is made that costs so many times what another path does, run
+ * to the end; as LATERAL has loops only, that leaves those.  In a left join each row counts, and the loop ends
+ * where it was expected to.
  */
-#define MOST_TIMES_AS_LONG				4
-#define MOST_TIMES_AS_LONG_LOOKING_UP	16
+#define MOST_TIMES_AS_LONG			1.5
+#define MOST_TIMES_OF_LEFT_JOINS	16
 
 /*
  * Rows that no join wants are sorted, too.  So nothing may be computed for that which might fail, or tell of
@@ -124,12 +125,12 @@ static bool
 is_long_loop(const Path *path, Cost cheapest)
 {
 	const Path *sorted = IsA(path, NestPath) ? find_early_order(path) : NULL;
-	int			most_times = MOST_TIMES_AS_LONG;
+	double		most_times = MOST_TIMES_AS_LONG;
 
 	if (sorted == NULL)
 		return false;
-	if (((const JoinPath *) path)->innerjoinpath->param_info != NULL)
-		most_times = MOST_TIMES_AS_LONG_LOOKING_UP;
+	if (((const JoinPath *) path)->jointype == JOIN_LEFT)
+		most_times = MOST_TIMES_OF_LEFT_JOINS;
 	return path->total_cost - sorted->total_cost > most_times * cheapest;
 }
 
