@@ -21,9 +21,11 @@ $node->safe_psql('postgres', qq(
 	CREATE TABLE source AS SELECT i, hashint8(i) AS h, repeat('x', i % 100) AS pad, CASE WHEN i % 500 = 0 THEN repeat(md5(i::text), 200) END AS big FROM generate_series(1, $rows) i;
 	ALTER TABLE source ALTER big SET STORAGE EXTERNAL;
 	VACUUM ANALYZE source;
-	CREATE TABLE used (LIKE source);
+	CREATE TABLE used (LIKE source INCLUDING STORAGE);
 	CREATE TABLE computed (id int8 NOT NULL CHECK (id > 0), gone int4, t text);
 	ALTER TABLE computed DROP COLUMN gone;
+	CREATE FUNCTION slow(i int4) RETURNS int4 IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS
+		'BEGIN IF i = 30000 THEN PERFORM pg_sleep(0.3); END IF; RETURN CASE WHEN i IN (30000, 31000) THEN -i ELSE i END; END';
 	SELECT pg_create_logical_replication_slot('decoded', 'test_decoding')));
 my $pool_bytes = service($node, 'pool_bytes_free');
 my $insert = 'INSERT INTO used SELECT * FROM source ORDER BY h, i';
@@ -85,6 +87,8 @@ is($node->safe_psql('postgres', q(
 for my $case (
 	[ 'a timeout', $insert, 'SET statement_timeout = 8', qr/statement timeout/ ],
 	[ 'a check', 'INSERT INTO computed SELECT CASE WHEN i IN (30000, 39000) THEN -i ELSE i + 0 END, pad FROM source ORDER BY i', '', qr/DETAIL:  Failing row contains \(-30000, x*\)\.$/m ],
+	# the second one lies in a slice that another process has come to meanwhile
+	[ 'the first one that fails, though late', 'INSERT INTO computed SELECT slow(i), pad FROM (SELECT i, pad FROM source ORDER BY i OFFSET 0) q', '', qr/Failing row contains \(-30000, / ],
 	[ 'an expression', 'INSERT INTO computed SELECT i, 1 / (i - 20000) FROM (SELECT i, pad FROM source ORDER BY i OFFSET 0) q', '', qr/division by zero/ ],
 	[ 'a null', 'INSERT INTO computed SELECT nullif(i, 777), pad FROM source ORDER BY i', '', qr/null value in column "id"/ ])
 {
