@@ -122,6 +122,15 @@ $inserter->finish;
 $writer->quit;
 is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT i), count(*) FILTER (WHERE i < 0) FROM used'), join('|', 2 * $rows + $written, $rows + $written, $written), 'a writer beside it');
 
+# Others beside it, whose first choice is the last page that there is, which may be one that is about to be filled.
+my $one = $node->basedir . '/one.sql';
+append_to_file($one, "INSERT INTO used VALUES (-1)\n");
+$node->safe_psql('postgres', 'TRUNCATE used');
+my $inserters = IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', 'SET gpusort.slice_pages = 128', ('-c', $insert) x 4 ]);
+$node->command_ok([ 'pgbench', '-n', '-C', '-c', '2', '-t', '100', '-f', $one, '-d', $node->connstr('postgres') ], 'others beside it');
+$inserters->finish;
+is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT i), count(*) FILTER (WHERE i < 0) FROM used'), join('|', 4 * $rows + 200, $rows + 1, 200), '... all rows are there');
+
 # ---------- a crash ----------
 
 $there = $node->safe_psql('postgres', $all);
