@@ -216,6 +216,32 @@ rebuild()
 	fi
 }
 
+# is LABEL GOT WANTED
+is()
+{
+	[ "$2" = "$3" ] || say "got: $2" "wanted: $3"
+	tally "$LABEL: $1" $([ "$2" = "$3" ] && echo 1 0 || echo 0 1)
+}
+
+# The extension itself, the newest version and an older one, with what users have made of it.
+check_extension()
+{
+	is "extension" "$(new_sql -At <<<"SELECT extversion FROM pg_extension WHERE extname = 'gpusort'")" "$(control_version)"
+	is "... its views, rights and functions" "$(new_sql -At <<-'SQL'
+		SET gpusort.enabled = on;
+		SELECT count(*) FROM (SELECT id FROM t ORDER BY i4 OFFSET 0) q \g /dev/null
+		SELECT pg_stat_force_next_flush() \g /dev/null
+		SELECT bool_or(sorts > 0) FROM watched WHERE kind = 'order by';
+		SELECT has_function_privilege('watcher', 'pg_stat_gpusort_reset(oid)', 'EXECUTE'), gpusort_version();
+	SQL
+	)" "t
+t|$(control_version)"
+	is "an older version" "$(new_sql -At -d older <<<"SELECT extversion FROM pg_extension WHERE extname = 'gpusort'; SELECT count(*) > 0 FROM watched")" "0.1
+t"
+	is "... updated" "$(new_sql -At -d older <<<"ALTER EXTENSION gpusort UPDATE; SELECT count(*) > 0 FROM watched; SELECT count(*) >= 0 FROM pg_stat_gpusort")" "t
+t"
+}
+
 check_indexes()
 {
 	local index passed=0 failed=0
@@ -267,6 +293,7 @@ for ENABLED in $RUNS; do
 	make_clusters
 	if upgrade; then
 		rebuild
+		check_extension
 		check_indexes
 		compare_rows
 		by_tester "$NEW_BIN/pg_ctl -D new -w stop" >/dev/null

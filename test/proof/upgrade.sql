@@ -2,6 +2,14 @@
 -- unique; a NOTICE for what gpusort has not built.  For upgrade.sh, which tells how many rows there are,
 -- and which columns have indexes.
 CREATE EXTENSION gpusort;
+CREATE VIEW watched AS SELECT datname, kind, sorts FROM pg_stat_gpusort;
+CREATE ROLE watcher;
+GRANT EXECUTE ON FUNCTION pg_stat_gpusort_reset(oid) TO watcher;
+CREATE DATABASE older;
+\connect older
+CREATE EXTENSION gpusort VERSION '0.1';
+CREATE VIEW watched AS SELECT engine FROM gpusort_engines();
+\connect postgres
 CREATE EXTENSION amcheck;
 CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE TABLE t AS SELECT i AS id, (i % 100)::int2 AS i2, hashint8(i) AS i4, hashint8(i)::int8 * 1000003 AS i8, i % 2 = 0 AS b,
