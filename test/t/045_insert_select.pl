@@ -18,15 +18,19 @@ my $rows = 40000;
 $node->safe_psql('postgres', qq(
 	CREATE EXTENSION gpusort;
 	CREATE EXTENSION amcheck;
-	CREATE TABLE source AS SELECT i, hashint8(i) AS h, repeat('x', i % 100) AS pad, CASE WHEN i % 500 = 0 THEN repeat(md5(i::text), 200) END AS big FROM generate_series(1, $rows) i;
+	CREATE TABLE source (i int8, h int4, pad text, big text);
 	ALTER TABLE source ALTER big SET STORAGE EXTERNAL;
+	INSERT INTO source SELECT i, hashint8(i), repeat('x', i % 100), CASE WHEN i % 1000 = 0 THEN repeat(md5(i::text), 200) END FROM generate_series(1, $rows) i;
 	VACUUM ANALYZE source;
 	CREATE TABLE used (LIKE source INCLUDING STORAGE);
 	CREATE TABLE computed (id int8 NOT NULL CHECK (id > 0), gone int4, t text);
 	ALTER TABLE computed DROP COLUMN gone;
-	CREATE FUNCTION slow(i int4) RETURNS int4 IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS
+	CREATE FUNCTION slow(i int8) RETURNS int8 IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS
 		'BEGIN IF i = 30000 THEN PERFORM pg_sleep(0.3); END IF; RETURN CASE WHEN i IN (30000, 31000) THEN -i ELSE i END; END';
+	CREATE FUNCTION hold(i int8) RETURNS int8 IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS
+		'BEGIN IF i % 200 = 0 THEN PERFORM pg_sleep(0.002); END IF; RETURN i; END';
 	SELECT pg_create_logical_replication_slot('decoded', 'test_decoding')));
+cmp_ok($node->safe_psql('postgres', q(SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE relname = 'source')), '>', 0, 'some values lie out of line');
 my $pool_bytes = service($node, 'pool_bytes_free');
 my $insert = 'INSERT INTO used SELECT * FROM source ORDER BY h, i';
 my $compute = 'INSERT INTO computed SELECT i, pad FROM source ORDER BY h, i';
@@ -75,7 +79,8 @@ is($standby->safe_psql('postgres', $all), $there, 'the same on a standby, page b
 $standby->stop;
 
 $node->safe_psql('postgres', "SELECT count(*) FROM pg_logical_slot_get_changes('decoded', NULL, NULL); BEGIN; SAVEPOINT s; $insert; COMMIT");
-my $times = 1 + filled_by_workers('used', $insert);
+# slowly, so that workers leave slices to the leader, as rows have to be toasted, while it fills one with such rows
+my $times = 1 + filled_by_workers('used', 'INSERT INTO used SELECT hold(i), h, pad, big FROM (SELECT * FROM source ORDER BY h, i OFFSET 0) q');
 cmp_ok($times, '>', 1, 'workers insert what is decoded');
 is($node->safe_psql('postgres', q(
 	SELECT count(*), count(*) FILTER (WHERE data LIKE '%unchanged-toast%'), sum(coalesce(length(substring(data from 'big\[text\]:''(.*)''$')), 0)) / (SELECT sum(length(big)) FROM source)
@@ -93,9 +98,11 @@ for my $case (
 	[ 'a null', 'INSERT INTO computed SELECT nullif(i, 777), pad FROM source ORDER BY i', '', qr/null value in column "id"/ ])
 {
 	my ($label, $statement, $setting, $pattern) = @$case;
-	for my $begin ('', 'CREATE TEMP TABLE t (i int4)', 'TRUNCATE used, computed')
+	# in a subtransaction the leader is alone, as rows are decoded
+	for my $begin (undef, '', 'CREATE TEMP TABLE t (i int4)', 'TRUNCATE used, computed')
 	{
-		my ($out, $err) = session_of($node, 'TRUNCATE used, computed', 'BEGIN', $begin, 'SAVEPOINT s', $setting, $statement, ('ROLLBACK TO s') x 5, 'SELECT count(*) FROM used, computed', 'ROLLBACK');
+		my @statements = defined $begin ? ('BEGIN', $begin, 'SAVEPOINT s', $setting, $statement, ('ROLLBACK TO s') x 5) : ($setting, $statement, reset_timeout());
+		my ($out, $err) = session_of($node, 'TRUNCATE used, computed', @statements, 'SELECT count(*) FROM used, computed', 'ROLLBACK');
 
 		like($err, $pattern, "$label: the error");
 		unlike($err, qr/CONTEXT:  parallel worker/, '... is not a worker\'s');
