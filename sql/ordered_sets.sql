@@ -127,6 +127,10 @@ EXECUTE part(0.1, 3);
 EXECUTE part(0.9, NULL);
 EXECUTE part(2, 1);
 EXECUTE part(NULL, 1);
+-- groups of a constant: from 16 on by no column, and none if there are no rows
+PREPARE of_one(int) AS SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY k), count(*) FROM lots WHERE g = $1 GROUP BY g;
+EXECUTE of_one(3);
+EXECUTE of_one(-3);
 RESET plan_cache_mode;
 BEGIN;
 DECLARE groups SCROLL CURSOR FOR SELECT g, mode() WITHIN GROUP (ORDER BY d) FROM lots GROUP BY g;

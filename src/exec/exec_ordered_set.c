@@ -165,6 +165,7 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 
 	gpusort_begin_child(css, estate, eflags);
 	gpusort_begin_group_values(&node->values, css);
+	node->values.without_rows = linitial_int(list_nth(scan->custom_private, GPUSORT_SET_PLAIN));
 	node->columns = palloc0(list_length(functions) * sizeof(SetColumn));
 	for (int i = 0; i < list_length(functions); i++)
 	{

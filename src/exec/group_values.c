@@ -285,7 +285,7 @@ gpusort_next_group(GpuSortGroupValues *values)
 		return false;
 	found = values->by_position ? find_group(values) : read_group(values);
 	values->done = !found || values->same == NULL;
-	return found || values->same == NULL;
+	return found || values->without_rows;
 }
 
 /* A value that stays where it is until another one is asked for. */

@@ -23,6 +23,7 @@ typedef struct GpuSortGroupValues
 	bool		is_shared;
 	ExprContext *econtext;		/* of the node */
 	ExprState  *same;			/* are two rows of the same group?  NULL: all are */
+	bool		without_rows;	/* no rows are a group, too */
 
 	/* the column of values */
 	AttrNumber	attno;
@@ -57,7 +58,7 @@ typedef struct GpuSortGroupValues
 /* The child of the node, which has just been initialised, whose plan says what the groups are. */
 extern void gpusort_begin_group_values(GpuSortGroupValues *values, CustomScanState *css);
 
-/* Go to the next group, the first time sorting.  Without columns there is one group, of no rows perhaps. */
+/* Go to the next group, the first time sorting.  Without GROUP BY there is one, of no rows perhaps. */
 extern bool gpusort_next_group(GpuSortGroupValues *values);
 
 /* The value of a number, from 0 on, copied. */

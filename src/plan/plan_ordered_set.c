@@ -255,7 +255,8 @@ private_of(const Agg *agg, const SetColumns *set)
 		eqops = lappend_oid(eqops, agg->grpOperators[i]);
 		collations = lappend_oid(collations, agg->grpCollations[i]);
 	}
-	return list_make4(attnos, eqops, collations, set->functions);
+	return list_make5(attnos, eqops, collations,
+					  list_make1_int(agg->aggstrategy == AGG_PLAIN), set->functions);
 }
 
 Plan *

@@ -19,6 +19,7 @@ typedef enum GpuSortSetPrivate
 	GPUSORT_SET_ATTNOS,
 	GPUSORT_SET_EQOPS,
 	GPUSORT_SET_COLLATIONS,
+	GPUSORT_SET_PLAIN,			/* of one integer: there is no GROUP BY, not even of constants */
 	GPUSORT_SET_FUNCTIONS		/* of each column of custom_scan_tlist: a GpuSortSetFunction */
 } GpuSortSetPrivate;
 
