@@ -93,15 +93,28 @@ gpusort_load_type_is_known(Oid type)
 
 /* ---------- functions ---------- */
 
+/* A type of the server's that has no operator class may have been given one. */
+static bool
+operators_are_plain(Oid type)
+{
+	const TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC | TYPECACHE_HASH_PROC);
+
+	return cache->eq_opr < FirstNormalObjectId && cache->cmp_proc < FirstNormalObjectId &&
+		cache->hash_proc < FirstNormalObjectId;
+}
+
 /* Nothing that functions of many types look up by a value's type is anybody's but the server's. */
 static bool
 type_is_plain(Oid type)
 {
+	Oid			element;
 	char		kind;
 
 	type = getBaseType(type);
 	kind = get_typtype(type);
-	return type < FirstNormalObjectId && kind != TYPTYPE_PSEUDO && kind != TYPTYPE_COMPOSITE;
+	element = get_element_type(type);
+	return type < FirstNormalObjectId && kind != TYPTYPE_PSEUDO && kind != TYPTYPE_COMPOSITE &&
+		(!OidIsValid(element) || operators_are_plain(element));
 }
 
 static bool
@@ -220,7 +233,7 @@ node_is_known(Node *node)
 		case T_FuncExpr:
 			return arguments_are_plain(((FuncExpr *) node)->args, false);
 		case T_MinMaxExpr:
-			return arguments_are_plain(((MinMaxExpr *) node)->args, false);
+			return arguments_are_plain(((MinMaxExpr *) node)->args, false) && operators_are_plain(((MinMaxExpr *) node)->minmaxtype);
 		case T_NullTest:
 			return !((NullTest *) node)->argisrow;
 		case T_CoerceViaIO:
@@ -267,4 +280,91 @@ gpusort_load_default_is_safe(Node *expression, bool *sequence)
 {
 	*sequence = false;
 	return !expression_is_refused(expression, sequence);
+}
+
+/* ---------- planning ---------- */
+
+/* The planner calls what is immutable, but puts in most SQL functions. */
+static bool
+function_is_called(Oid function, void *context)
+{
+	HeapTuple	tuple;
+	bool		called;
+
+	if (function < FirstNormalObjectId)
+		return false;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		return true;
+	called = ((const FormData_pg_proc *) GETSTRUCT(tuple))->prolang != SQLlanguageId;
+	ReleaseSysCache(tuple);
+	return called;
+}
+
+static bool
+planning_is_refused(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return check_functions_in_node(node, function_is_called, NULL) ||
+		expression_tree_walker(node, planning_is_refused, context);
+}
+
+bool
+gpusort_load_planning_is_safe(Node *expression)
+{
+	return !planning_is_refused(expression, NULL);
+}
+
+/* ---------- sequences ---------- */
+
+/* The only argument that is no constant, or NULL: functions are not called for a NULL. */
+static Node **
+find_variable(List *arguments)
+{
+	Node	  **variable = NULL;
+	ListCell   *lc;
+
+	foreach(lc, arguments)
+	{
+		const Node *argument = lfirst(lc);
+
+		if (IsA(argument, Const) && !((const Const *) argument)->constisnull)
+			continue;
+		if (variable != NULL)
+			return NULL;
+		variable = (Node **) &lfirst(lc);
+	}
+	return variable;
+}
+
+/* What an expression is made of, by functions and casts. */
+static Node **
+find_operand(Node *expression)
+{
+	switch (nodeTag(expression))
+	{
+		case T_FuncExpr:
+			return find_variable(((FuncExpr *) expression)->args);
+		case T_OpExpr:
+			return find_variable(((OpExpr *) expression)->args);
+		case T_RelabelType:
+			return (Node **) &((RelabelType *) expression)->arg;
+		case T_CoerceViaIO:
+			return (Node **) &((CoerceViaIO *) expression)->arg;
+		case T_CoerceToDomain:
+			return (Node **) &((CoerceToDomain *) expression)->arg;
+		default:
+			return NULL;
+	}
+}
+
+Node **
+gpusort_load_find_sequence(Node **expression)
+{
+	Node	  **place = expression;
+
+	while (place != NULL && !is_sequence(*place))
+		place = find_operand(*place);
+	return place != NULL && get_typbyval(exprType(*place)) ? place : NULL;
 }

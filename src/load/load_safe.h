@@ -23,4 +23,16 @@ extern bool gpusort_load_expression_is_safe(Node *expression);
 /* ... but for sequences, whose next values are given out in the order of the rows: is there one in it? */
 extern bool gpusort_load_default_is_safe(Node *expression, bool *sequence);
 
+/*
+ * Where in such a default the sequence is, if it is asked once for each row, before anything that can fail; or NULL.  With
+ * the value in its place, the default can be computed again.
+ */
+extern Node **gpusort_load_find_sequence(Node **expression);
+
+/*
+ * Would an expression's planning call functions of others, for arguments that are constant?  That is done by each
+ * participant, and again by PostgreSQL.
+ */
+extern bool gpusort_load_planning_is_safe(Node *expression);
+
 #endif							/* GPUSORT_LOAD_SAFE_H */

@@ -157,7 +157,8 @@ why_not_options(const CopyFormatOptions *options)
 /* ---------- all of it ---------- */
 
 /*
- * The condition, as COPY makes it.  What is wrong with it is an error, the same one as COPY's.
+ * The condition, as COPY makes it, or, if it is not to be planned here, NIL.  What is wrong with it is an error, the same
+ * one as COPY's.
  */
 static List *
 transform_where(ParseState *pstate, ParseNamespaceItem *item, Node *where)
@@ -169,6 +170,8 @@ transform_where(ParseState *pstate, ParseNamespaceItem *item, Node *where)
 	condition = transformExpr(pstate, copyObject(where), EXPR_KIND_COPY_WHERE);
 	condition = coerce_to_boolean(pstate, condition, "WHERE");
 	assign_expr_collations(pstate, condition);
+	if (!gpusort_load_planning_is_safe(condition))
+		return NIL;
 	condition = eval_const_expressions(NULL, condition);
 	return make_ands_implicit(canonicalize_qual((Expr *) condition, false));
 }
@@ -201,7 +204,7 @@ why_not_where(GpuSortLoadStatement *load, ParseNamespaceItem *item)
 		return "WHERE, and the table has generated columns";
 	load->where = transform_where(load->pstate, item, load->stmt->whereClause);
 	load->computing.anything = true;
-	return gpusort_load_expression_is_safe((Node *) load->where) ? NULL
+	return load->where != NIL && gpusort_load_expression_is_safe((Node *) load->where) ? NULL
 		: "WHERE has functions of others, or ones that depend on more than a row";
 }
 
