@@ -32,6 +32,19 @@ SELECT sorted_early('SELECT e.id FROM events e WHERE EXISTS (SELECT FROM marks m
 -- ... or one row, but of which nobody knows whether it is there; in a left join it does not matter
 SELECT sorted_early('SELECT e.id FROM events e JOIN people p ON p.id = e.person WHERE p.team * p.id < 0 ORDER BY e.at, e.id LIMIT 1');
 SELECT sorted_early('SELECT e.id, p.name FROM events e LEFT JOIN people p ON p.id = e.person ORDER BY e.at, e.id LIMIT 1');
+-- ... unless the planner makes such a loop itself, of what workers sort
+SELECT sorted_early('SELECT e.id FROM events e JOIN marks m ON m.team = e.n WHERE e.at - m.n <> 0 ORDER BY e.at, e.id LIMIT 10');
+SET max_parallel_workers_per_gather = 2;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 10;
+SELECT sorted_early('SELECT e.id FROM events e JOIN marks m ON m.team = e.n WHERE e.at - m.n <> 0 ORDER BY e.at, e.id LIMIT 10');
+SET enable_gathermerge = off;
+SELECT sorted_early('SELECT e.id FROM events e JOIN marks m ON m.team = e.n WHERE e.at - m.n <> 0 ORDER BY e.at, e.id LIMIT 10');
+RESET enable_gathermerge;
+SELECT sorted_early('SELECT e.id FROM events e JOIN marks m ON m.team = e.n JOIN teams t ON t.n = e.n WHERE e.at - m.n <> 0 ORDER BY e.at, e.id LIMIT 10');
+RESET parallel_setup_cost;
+RESET min_parallel_table_scan_size;
+SET max_parallel_workers_per_gather = 0;
 SET gpusort.enabled = off;
 SELECT matches('SELECT e.id, x.* FROM events e CROSS JOIN LATERAL (SELECT count(*), max(o.at) FROM events o WHERE o.person = e.person) x ORDER BY e.at, e.id LIMIT 5', 'GpuSort');
 RESET gpusort.enabled;

@@ -58,7 +58,7 @@ consider_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	gpusort_add_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 	gpusort_add_merge_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 	if (root->limit_tuples > 0)
-		gpusort_drop_long_loops(joinrel);
+		gpusort_drop_long_loops(root, joinrel);
 }
 
 static void

@@ -3,9 +3,9 @@
  *		GpuSort paths of a table below joins, for an ORDER BY with a LIMIT.
  *
  * Where the first rows of a join are wanted, in the order of one table's columns, the planner joins all
- * rows and sorts the result, unless an index delivers the order: it never sorts a table by what the query
- * wants in the end.  Sorting that table first costs less than most joins, and then a nested loop, which keeps
- * the order, joins no more rows than are wanted.
+ * rows and sorts the result, unless an index delivers the order, or workers can sort the table: in one
+ * process it never sorts one by what the query wants in the end.  Sorting that table first costs less than
+ * most joins, and then a nested loop, which keeps the order, joins no more rows than are wanted.
  *
  * No path is made where a single table is read, which is sorted on top (plan_order_by.c), or
  * where all rows are wanted: the planner would compare these paths at each level of joins, and a sort on top
@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "optimizer/clauses.h"
+#include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 
@@ -31,6 +32,9 @@
  * How many have some is a guess, as a rule.  So no loop is made that costs so many times what another path does, run
  * to the end; as LATERAL has loops only, that leaves those.  In a left join each row counts, and the loop ends
  * where it was expected to.
+ *
+ * The planner makes such loops itself of tables that workers can sort, and those that it would choose stay: ours are
+ * cheaper and have driven them out, so they are taken to cost what the planner's do instead.
  */
 #define MOST_TIMES_AS_LONG			1.5
 #define MOST_TIMES_OF_LEFT_JOINS	16
@@ -134,17 +138,90 @@ is_long_loop(const Path *path, Cost cheapest)
 	return path->total_cost - sorted->total_cost > most_times * cheapest;
 }
 
+/* The planner's own path that sorts a table early, in workers; or NULL. */
+static Path *
+planners_own(PlannerInfo *root, RelOptInfo *rel)
+{
+	Path	   *partial;
+	Path	   *sorted;
+	double		rows;
+	ListCell   *lc;
+
+	if (!enable_gathermerge || !rel->consider_parallel || rel->partial_pathlist == NIL)
+		return NULL;
+	foreach(lc, root->query_pathkeys)
+	{
+		if (!relation_can_be_sorted_early(root, rel, lfirst_node(PathKey, lc)->pk_eclass, true))
+			return NULL;
+	}
+	partial = linitial(rel->partial_pathlist);
+	sorted = (Path *) create_sort_path(root, rel, partial, root->query_pathkeys, -1);
+	rows = partial->rows * partial->parallel_workers;
+	return (Path *) create_gather_merge_path(root, rel, sorted, rel->reltarget,
+											 root->query_pathkeys, NULL, &rows);
+}
+
+/* A copy of a loop, above a copy of the sorted table that costs as much as another path of it. */
+static Path *
+with_cost_of(const Path *path, const Path *sorted, const Path *other)
+{
+	Path	   *copy;
+
+	if (path == sorted)
+	{
+		copy = (Path *) makeNode(CustomPath);
+		*(CustomPath *) copy = *(const CustomPath *) path;
+	}
+	else
+	{
+		NestPath   *loop = makeNode(NestPath);
+
+		*loop = *(const NestPath *) path;
+		loop->jpath.outerjoinpath = with_cost_of(loop->jpath.outerjoinpath, sorted, other);
+		copy = &loop->jpath.path;
+	}
+	copy->startup_cost += Max(other->startup_cost - sorted->startup_cost, 0);
+	copy->total_cost = path == sorted ? other->total_cost
+		: path->total_cost + other->total_cost - sorted->total_cost;
+	return copy;
+}
+
+/* Take the long loops out of the paths; return those that stay, at the planner's cost. */
+static List *
+take_long_loops(PlannerInfo *root, RelOptInfo *joinrel, Cost cheapest)
+{
+	List	   *stay = NIL;
+	ListCell   *lc;
+
+	foreach(lc, joinrel->pathlist)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+		const Path *sorted;
+		const Path *own;
+
+		if (!is_long_loop(path, cheapest))
+			continue;
+		sorted = find_early_order(path);
+		own = planners_own(root, sorted->parent);
+		if (own != NULL && sorted->total_cost >= own->total_cost)
+			continue;
+		joinrel->pathlist = foreach_delete_current(joinrel->pathlist, lc);
+		if (own != NULL)
+			stay = lappend(stay, with_cost_of(path, sorted, own));
+	}
+	return stay;
+}
+
 void
-gpusort_drop_long_loops(RelOptInfo *joinrel)
+gpusort_drop_long_loops(PlannerInfo *root, RelOptInfo *joinrel)
 {
 	const Path *cheapest = cheapest_alone(joinrel->pathlist);
+	List	   *stay;
 	ListCell   *lc;
 
 	if (cheapest == NULL)
 		return;
-	foreach(lc, joinrel->pathlist)
-	{
-		if (is_long_loop((const Path *) lfirst(lc), cheapest->total_cost))
-			joinrel->pathlist = foreach_delete_current(joinrel->pathlist, lc);
-	}
+	stay = take_long_loops(root, joinrel, cheapest->total_cost);
+	foreach(lc, stay)
+		add_path(joinrel, (Path *) lfirst(lc));
 }

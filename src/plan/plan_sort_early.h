@@ -11,6 +11,6 @@
 extern void gpusort_add_early_paths(PlannerInfo *root, RelOptInfo *rel);
 
 /* Take those paths of a join away that do so, but would take far too long if few rows have partners. */
-extern void gpusort_drop_long_loops(RelOptInfo *joinrel);
+extern void gpusort_drop_long_loops(PlannerInfo *root, RelOptInfo *joinrel);
 
 #endif							/* GPUSORT_PLAN_SORT_EARLY_H */
