@@ -143,6 +143,22 @@ SELECT compare_computed('computed_domains', E'1\n2\n', '', '(a)'), compare_compu
 SELECT compare_computed('computed_domains', string_agg(format(E'%s,"word",{%s},%s\n', i % 400 + 4, i, repeat('x', 900)), '' ORDER BY i) || tail, '(FORMAT csv)')
 	FROM generate_series(1, 2500) i, (VALUES (''), (E'0,z,{},\n'), (E'1000,z,{},\n')) v (tail) GROUP BY tail ORDER BY tail;
 
+-- Columns that are virtual, and constraints that are not enforced (from 18 on).
+CREATE FUNCTION compare_virtual(line text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	IF current_setting('server_version_num')::int4 < 180000 THEN
+		RETURN 'later';
+	END IF;
+	CREATE TABLE computed_virtual (a int4, t text DEFAULT 'none', s int4 GENERATED ALWAYS AS (a + 1) STORED, CHECK (a <> 9));
+	EXECUTE 'ALTER TABLE computed_virtual ADD v int4 GENERATED ALWAYS AS (a * 2) VIRTUAL NOT NULL CHECK (v < 100),
+		ADD w text GENERATED ALWAYS AS (CASE WHEN a > 5 THEN t END) VIRTUAL, ADD CHECK (w IS NULL OR a < 40), ADD CHECK (a > 3) NOT ENFORCED';
+	line := compare_computed('computed_virtual', E'1\n6\n' || line || E'\n2\n', '', '(a)');
+	DROP TABLE computed_virtual;
+	RETURN line;
+END $$;
+SELECT string_agg(compare_virtual(line), ' ' ORDER BY n) IN ('later later later later later later', '4 rows 23514 23514 23514 23502 22P02')
+	FROM unnest(ARRAY['7', '9', '45', '60', '\N', 'x']) WITH ORDINALITY l (line, n);
+
 -- What could look at the table is left to PostgreSQL.
 CREATE TABLE computed_left (a int4, b int4);
 CREATE FUNCTION computed_count(x int4) RETURNS int4 STABLE PARALLEL SAFE LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT count(*) FROM computed_left) + 0 * x; END';
@@ -198,4 +214,4 @@ DROP OPERATOR FAMILY computed_ops USING btree;
 DROP SEQUENCE computed_taken;
 DROP DOMAIN computed_not_three, computed_small, computed_word, computed_looking;
 DROP DOMAIN computed_positive;
-DROP FUNCTION compare_marked, computed_rows, compare_computed, computed_by, computed_count, computed_count_now, computed_inlined, computed_lines, computed_left, computed_cmp, computed_constant, computed_point_cmp;
+DROP FUNCTION compare_marked, compare_virtual, computed_rows, compare_computed, computed_by, computed_count, computed_count_now, computed_inlined, computed_lines, computed_left, computed_cmp, computed_constant, computed_point_cmp;
