@@ -33,6 +33,7 @@ typedef struct GpuSortHeapFindings
 	GpuSortHeapCounts counts;
 	bool		chains;			/* some versions, chains of updates may lead to or from */
 	uint64		toasted;		/* versions that go through the toaster */
+	uint64		bytes;			/* on pages, of all versions */
 	uint32		shortest;		/* bytes on a page, of versions; 0: there are none */
 	uint32		longest;
 } GpuSortHeapFindings;

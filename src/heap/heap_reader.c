@@ -237,6 +237,8 @@ note_version(GpuSortHeapFindings *findings, HeapTuple tuple, bool in_chain)
 
 	findings->chains |= in_chain;
 	findings->toasted += gpusort_heap_needs_toaster(tuple->t_data->t_infomask, tuple->t_len);
+	/* the toaster makes it about as short as that */
+	findings->bytes += Min(length, TOAST_TUPLE_THRESHOLD);
 	findings->longest = Max(findings->longest, length);
 	if (unlikely(findings->shortest == 0) || length < findings->shortest)
 		findings->shortest = length;

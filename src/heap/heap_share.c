@@ -68,6 +68,7 @@ gpusort_heap_share_add(GpuSortHeapShare *share, const GpuSortHeapFindings *findi
 	all->counts.recently_dead += findings->counts.recently_dead;
 	all->chains |= findings->chains;
 	all->toasted += findings->toasted;
+	all->bytes += findings->bytes;
 	if (all->shortest == 0 || (findings->shortest != 0 && findings->shortest < all->shortest))
 		all->shortest = findings->shortest;
 	all->longest = Max(all->longest, findings->longest);

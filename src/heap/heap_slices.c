@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/heaptoast.h"
 #include "access/parallel.h"
 
 #include "heap/heap_keys.h"
@@ -20,6 +21,9 @@
 
 /* Half a page in so many is a quarter of a percent. */
 #define SLICE_PAGES		200
+
+/* A slice of nothing but the longest versions may have so many times the bytes of others, at most. */
+#define MAX_UNEVEN		16
 
 /* So many of all slices may have a version that needs the toaster, at most. */
 #define MAX_TOASTED		(1.0 / 8)
@@ -50,6 +54,22 @@ versions_of_page(const GpuSortHeapCopy *copy, uint32 bytes)
 	return page.nitems;
 }
 
+/*
+ * How many versions of different lengths do so many pages take, on average?  Fewer if some are far longer, and
+ * may lie together: all pages of a slice are in memory at once.
+ */
+static uint64
+versions_of_pages(const GpuSortHeapCopy *copy, const GpuSortHeapFindings *findings, uint64 pages)
+{
+	Size		page_bytes = RelationGetTargetPageUsage(copy->new_heap, HEAP_DEFAULT_FILLFACTOR) -
+		SizeOfPageHeaderData;
+	double		average = findings->bytes / findings->counts.kept;
+	double		longest = Min(findings->longest, TOAST_TUPLE_THRESHOLD);
+	double		bytes = Max(average, longest / MAX_UNEVEN) + sizeof(ItemIdData);
+
+	return Max((uint64) (pages * page_bytes / bytes), 1);
+}
+
 bool
 gpusort_heap_slices_init(GpuSortHeapSlices *slices, const GpuSortHeapCopy *copy,
 						 const GpuSortView *view, const GpuSortHeapFindings *findings)
@@ -61,7 +81,7 @@ gpusort_heap_slices_init(GpuSortHeapSlices *slices, const GpuSortHeapCopy *copy,
 	slices->keyed = gpusort_heap_has_keys(copy->index);
 	slices->step = findings->shortest == findings->longest && findings->toasted == 0
 		? versions_of_page(copy, Max(findings->longest, 1)) * pages
-		: Max(pages * BLCKSZ / view->row_bytes, 1);
+		: versions_of_pages(copy, findings, pages);
 	gpusort_turns_init(&slices->turns);
 	pg_atomic_init_u64(&slices->written, 0);
 	return gpusort_heap_slice_count(slices) > 1 &&
