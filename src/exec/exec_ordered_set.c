@@ -169,7 +169,7 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 	node->columns = palloc0(list_length(functions) * sizeof(SetColumn));
 	for (int i = 0; i < list_length(functions); i++)
 	{
-		const Expr *expr = list_nth_node(TargetEntry, scan->custom_scan_tlist, i)->expr;
+		Expr	   *expr = list_nth_node(TargetEntry, scan->custom_scan_tlist, i)->expr;
 
 		node->columns[i].function = list_nth_int(functions, i);
 		if (node->columns[i].function == GPUSORT_SET_COLUMN)
