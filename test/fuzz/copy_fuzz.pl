@@ -204,6 +204,8 @@ sub outcome
 	$stats{'by gpusort'} += grep { $_->{S} eq 'DEBUG' && $_->{M} =~ /^gpusort loaded/ } @{ $r->{notices} };
 	$r->{notices} = [ grep { $_->{S} ne 'DEBUG' } @{ $r->{notices} } ];
 	my $said = join "\n", map { my $m = $_; join ' ', map { defined $m->{$_} ? "$_=$m->{$_}" : () } qw(S C M D H W) } @{ $r->{notices} }, $r->{error} ? $r->{error} : ();
+	# PostgreSQL shows what is in its buffer where the value of a row that it has skipped was
+	$said =~ s/(M=unterminated CSV quoted field W=COPY t, line \d+), column .*/$1/s if $copy =~ /ON_ERROR/;
 	my $broken = $ours && $amcheck ? $c->query("SELECT bt_index_check(indexrelid, true) FROM pg_index WHERE indrelid = 't'::regclass")->{error} : undef;
 	return "index: $broken->{M}" if $broken;
 	my $rows = $c->must('SELECT count(*), string_agg(t::text, chr(10) ORDER BY ctid) FROM t')->{rows}[0];
