@@ -123,8 +123,20 @@ for my $fault ('codec', 'memory')
 	like($out, qr/^0\|1\|0$/m, "$fault: given up");
 	is(state_of('odd_id'), "$rows|0|$sum|0|", '... all rows, in order');
 }
+my $locks = q(BEGIN; SELECT FROM mixed WHERE id % 5 = REST FOR KEY SHARE; SAVEPOINT a; DELETE FROM mixed WHERE id % 35 = REST; ROLLBACK TO a;
+	SAVEPOINT b; DELETE FROM mixed WHERE id % 55 = REST; RELEASE b; DELETE FROM mixed WHERE id % 13 = REST; SELECT FROM mixed WHERE id % 17 = REST FOR UPDATE; COMMIT);
+$node->safe_psql('postgres', qq(CREATE TABLE mixed AS SELECT i AS id, hashint8(i) AS h, 'x'::char(20) AS pad FROM generate_series(1, $rows) i;
+	CREATE UNIQUE INDEX mixed_h ON mixed (h, id);) . $locks =~ s/REST/1/gr);
 my $reader = $node->background_psql('postgres', on_error_stop => 0);
 $reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class');
+$node->safe_psql('postgres', "INSERT INTO mixed SELECT -i, hashint8(i), 'y' FROM generate_series(1, 1000) i;" . $locks =~ s/REST/2/gr);
+my $theirs = $node->safe_psql('postgres', "BEGIN; SET LOCAL gpusort.enabled = off; CLUSTER mixed USING mixed_h; SELECT pages('mixed'); ROLLBACK");
+{
+	local $rows = '\d+';
+	ok(clustered_by_workers('mixed_h', ', read by [12] workers .* write by [12] workers'), 'old and new, deleted and locked rows: by workers');
+}
+is($node->safe_psql('postgres', "SELECT pages('mixed')"), $theirs, '... the pages are PostgreSQL\'s');
+$node->safe_psql('postgres', 'DROP TABLE mixed');
 $node->safe_psql('postgres', 'DELETE FROM odd WHERE id % 10 = 0; UPDATE even SET h = h + 1 WHERE id % 10 = 0');
 $rows = 33000;
 ok(clustered_by_workers('even_h', ' in chains, read by [12] workers .* write by 0 workers'), 'chains of updates are read by workers');
