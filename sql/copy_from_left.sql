@@ -21,6 +21,18 @@ SET gpusort.force = on;
 COPY left_table TO :'file' (FORMAT binary);
 :copy (FORMAT binary);
 COPY (SELECT i, 'x' || i FROM generate_series(1, 3) i) TO :'file';
+BEGIN;
+SET client_min_messages = warning;
+TRUNCATE left_table;
+SET client_min_messages = debug1;
+:copy (FREEZE);
+COMMIT;
+SET client_min_messages = warning;
+CREATE TABLE left_generated (id int4, t text, twice int4 GENERATED ALWAYS AS (id * 2) STORED);
+SET client_min_messages = debug1;
+COPY left_generated (id, t) FROM :'file' WHERE id > 1;
+SET client_min_messages = warning;
+DROP TABLE left_generated;
 
 -- tables
 SET client_min_messages = warning;
