@@ -1,26 +1,19 @@
 /*
  * heap_append.c
  *		Rows in bulk to the end of a table, by whole pages; see heap_append.h.
- *
- * A block that was claimed is empty, and the server's own inserts take over any empty page they come
- * upon.  So whether it is still empty is looked at when it is locked to be written; if not, the
- * page gets another block at the end.  That costs the order that was agreed on, and happens only beside
- * other writers.
  */
 #include "postgres.h"
 
 #include "access/heapam.h"
-#include "access/heapam_xlog.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "access/xloginsert.h"
-#include "catalog/catalog.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/freespace.h"
 #include "utils/rel.h"
 
 #include "heap/heap_append.h"
+#include "heap/heap_put.h"
 #include "pg_compat/tables.h"
 
 /* Private pages are made so many at a time. */
@@ -28,10 +21,8 @@
 
 typedef struct GpuSortAppendTarget
 {
-	bool		use_wal;
-	bool		decoded;		/* the rows are of interest to logical decoding */
 	BufferAccessStrategy strategy;
-	PGAlignedBlock record;		/* the data of a WAL record */
+	GpuSortHeapLog log;
 } GpuSortAppendTarget;
 
 GpuSortAppend *
@@ -39,18 +30,12 @@ gpusort_append_begin(Relation heap, const GpuSortAppendOwner *owner)
 {
 	GpuSortAppend *append = palloc0(sizeof(GpuSortAppend));
 	GpuSortAppendTarget *target = palloc0(sizeof(GpuSortAppendTarget));
-	HeapTupleHeader header = &append->header;
 
 	append->heap = heap;
 	append->save_bytes = RelationGetTargetPageFreeSpace(heap, HEAP_DEFAULT_FILLFACTOR);
 	append->target = target;
-	HeapTupleHeaderSetXmin(header, owner->xid);
-	HeapTupleHeaderSetCmin(header, owner->cid);
-	header->t_infomask = HEAP_XMAX_INVALID;
-	HeapTupleHeaderSetNatts(header, RelationGetNumberOfAttributes(heap));
-
-	target->use_wal = RelationNeedsWAL(heap);
-	target->decoded = RelationIsLogicallyLogged(heap);
+	gpusort_heap_begin_header(&append->header, heap, owner);
+	gpusort_heap_log_begin(&target->log, heap);
 	target->strategy = GetAccessStrategy(BAS_BULKWRITE);
 	return append;
 }
@@ -107,88 +92,20 @@ gpusort_append_claim(GpuSortAppend *append)
 	append->claimed = append->used;
 }
 
-/* The buffer of an empty block: the one that was claimed, or another one. */
-static Buffer
-lock_block(GpuSortAppend *append, BlockNumber *block)
-{
-	for (;;)
-	{
-		Buffer		buffer = ReadBufferExtended(append->heap, MAIN_FORKNUM, *block, RBM_NORMAL,
-												append->target->strategy);
-
-		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-		if (PageIsNew(BufferGetPage(buffer)))
-			return buffer;
-		UnlockReleaseBuffer(buffer);
-		gpusort_extend_relation(append->heap, append->target->strategy, block, 1);
-	}
-}
-
 /* ---------- writing ---------- */
-
-/* A page's tuples as the record of a multi-insert has them; returns the end. */
-static char *
-collect_tuples(Page page, char *data)
-{
-	OffsetNumber last = PageGetMaxOffsetNumber(page);
-
-	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
-	{
-		ItemId		item = PageGetItemId(page, offset);
-		HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, item);
-		int			length = ItemIdGetLength(item) - SizeofHeapTupleHeader;
-		xl_multi_insert_tuple *logged = (xl_multi_insert_tuple *) SHORTALIGN(data);
-
-		logged->datalen = length;
-		logged->t_infomask2 = tuple->t_infomask2;
-		logged->t_infomask = tuple->t_infomask;
-		logged->t_hoff = tuple->t_hoff;
-		data = (char *) logged + SizeOfMultiInsertTuple;
-		memcpy(data, (char *) tuple + SizeofHeapTupleHeader, length);
-		data += length;
-	}
-	return data;
-}
-
-static void
-log_page(GpuSortAppendTarget *target, Buffer buffer, bool decode_end)
-{
-	Page		page = BufferGetPage(buffer);
-	xl_heap_multi_insert *record = (xl_heap_multi_insert *) target->record.data;
-	char	   *data = target->record.data + SizeOfHeapMultiInsert;
-	char	   *end = collect_tuples(page, data);
-	int			flags = REGBUF_STANDARD | REGBUF_WILL_INIT;
-	XLogRecPtr	end_of_record;
-
-	record->flags = 0;
-	record->ntuples = PageGetMaxOffsetNumber(page);
-	if (decode_end)
-		record->flags |= XLH_INSERT_LAST_IN_MULTI;
-	if (target->decoded)
-	{
-		record->flags |= XLH_INSERT_CONTAINS_NEW_TUPLE;
-		flags |= REGBUF_KEEP_DATA;
-	}
-	XLogBeginInsert();
-	XLogRegisterData((char *) record, SizeOfHeapMultiInsert);
-	XLogRegisterBuffer(0, buffer, flags);
-	XLogRegisterBufData(0, data, end - data);
-	XLogSetRecordFlags(XLOG_INCLUDE_ORIGIN);
-	end_of_record = XLogInsert(RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT | XLOG_HEAP_INIT_PAGE);
-	PageSetLSN(page, end_of_record);
-}
 
 static void
 write_page(GpuSortAppend *append, int i, bool decode_end)
 {
-	Buffer		buffer = lock_block(append, &append->blocks[i]);
+	GpuSortAppendTarget *target = append->target;
+	Buffer		buffer = gpusort_heap_lock_empty(append->heap, target->strategy, &append->blocks[i]);
 
 	gpusort_heap_page_set_ctids(append->pages[i], append->blocks[i]);
 	START_CRIT_SECTION();
 	memcpy(BufferGetPage(buffer), append->pages[i], BLCKSZ);
 	MarkBufferDirty(buffer);
-	if (append->target->use_wal)
-		log_page(append->target, buffer, decode_end);
+	if (target->log.use_wal)
+		gpusort_heap_log_rows(&target->log, buffer, NULL, PageGetMaxOffsetNumber(BufferGetPage(buffer)), decode_end);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
 }
@@ -233,7 +150,7 @@ gpusort_append_write(GpuSortAppend *append, bool keep_last, bool decode_end)
 		CHECK_FOR_INTERRUPTS();
 		write_page(append, i, decode_end && i == count - 1);
 	}
-	if (append->target->use_wal && count > 0)
+	if (append->target->log.use_wal && count > 0)
 		XLogSetAsyncXactLSN(GetXLogInsertRecPtr());
 	if (keep_last)
 		keep_last_page(append);

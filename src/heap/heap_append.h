@@ -17,14 +17,8 @@
 #include "storage/block.h"
 #include "utils/rel.h"
 
+#include "heap/heap_owner.h"
 #include "heap/heap_page.h"
-
-/* Whose rows they are. */
-typedef struct GpuSortAppendOwner
-{
-	TransactionId xid;
-	CommandId	cid;
-} GpuSortAppendOwner;
 
 typedef struct GpuSortAppend
 {

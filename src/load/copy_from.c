@@ -21,6 +21,7 @@
 #include "load/load_progress.h"
 #include "load/load_start.h"
 #include "load/load_state.h"
+#include "load/load_tree.h"
 #include "load/load_workers.h"
 #include "settings.h"
 
@@ -64,11 +65,14 @@ static const char *
 begin_rows(GpuSortLoadState *state)
 {
 	GpuSortLoadInput input = {.data = state->buffer,.bytes = state->bytes,.at_end = state->source.at_end};
+	const char *why;
 
 	if (state->source.failed)
 		return "reading the input fails";
 	if (!is_long(state))
 		return "the input is short, or comes slowly";
+	if (state->task->partitioned && (why = gpusort_load_why_not_partitions(state->statement->table, &state->nparts)) != NULL)
+		return why;
 	if (!gpusort_load_lock_indexes(state->statement->table))
 		return "others use the table's indexes";
 	if (!gpusort_load_start(state->task, state->copy->opts.header_line != COPY_HEADER_FALSE, &input))
@@ -114,6 +118,15 @@ load_by_all(GpuSortLoadState *state)
 	return end == GPUSORT_LOADED_ALL;
 }
 
+static void
+begin_parts(GpuSortLoadState *state)
+{
+	if (!state->task->partitioned)
+		return;
+	state->parts = palloc_extended(gpusort_parts_bytes(state->nparts), MCXT_ALLOC_HUGE);
+	gpusort_parts_init(state->parts, state->nparts);
+}
+
 /* Returns whether all of the input was loaded. */
 static bool
 load_rows(GpuSortLoadState *state)
@@ -130,7 +143,10 @@ load_rows(GpuSortLoadState *state)
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
 	state->task->owner.xid = GetCurrentTransactionId();
 	state->task->owner.cid = GetCurrentCommandId(true);
+	begin_parts(state);
 	all = load_by_all(state);
+	if (state->parts != NULL)
+		gpusort_parts_end(state->parts);
 	gpusort_load_build_indexes(state);
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
 	gpusort_load_show_progress(state, NULL);

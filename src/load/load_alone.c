@@ -38,9 +38,9 @@ load_buffer(GpuSortLoadState *state, GpuSortLoader *loader)
 	gpusort_loader_read(loader, &input);
 	state->begin += input.consumed;
 	gpusort_load_add_counts(&state->counts, &input.counts);
-	gpusort_append_claim(gpusort_loader_pages(loader));
+	gpusort_loader_place(loader, false, input.decoded_toast);
 	/* a page that is kept would need what was toasted for its rows */
-	gpusort_append_write(gpusort_loader_pages(loader), !input.decoded_toast, input.decoded_toast);
+	gpusort_loader_write(loader, !input.decoded_toast, input.decoded_toast);
 	gpusort_load_show_progress(state, NULL);
 	return input.stop;
 }
@@ -48,7 +48,7 @@ load_buffer(GpuSortLoadState *state, GpuSortLoader *loader)
 GpuSortLoadEnd
 gpusort_load_alone(GpuSortLoadState *state, uint64 limit)
 {
-	GpuSortLoader *loader = gpusort_loader_begin(state->task, state->statement->table);
+	GpuSortLoader *loader = gpusort_loader_begin(state->task, state->statement->table, state->parts);
 	GpuSortLoadEnd end = GPUSORT_LOADED_TO_REST;
 
 	while (load_buffer(state, loader) == GPUSORT_LOAD_END)
@@ -62,8 +62,8 @@ gpusort_load_alone(GpuSortLoadState *state, uint64 limit)
 	}
 	if (end == GPUSORT_LOADED_TO_REST)
 		gpusort_loader_hand_over(loader, state->copy);
-	gpusort_append_claim(gpusort_loader_pages(loader));
-	gpusort_append_write(gpusort_loader_pages(loader), false, true);
+	gpusort_loader_place(loader, false, true);
+	gpusort_loader_write(loader, false, true);
 	gpusort_loader_end(loader);
 	return end;
 }

@@ -23,6 +23,7 @@
 
 #include "load/load_computed.h"
 #include "load/load_safe.h"
+#include "load/load_tree.h"
 #include "pg_compat/copy.h"
 
 #define OWNER_NAME	"gpusort COPY expressions"
@@ -130,6 +131,17 @@ why_not_checks(Relation table, GpuSortLoadComputing *computing)
 	return NULL;
 }
 
+/* That a table is a partition of others, whose keys are safe. */
+static const char *
+why_not_constraint(Relation table, GpuSortLoadComputing *computing)
+{
+	Node	   *constraint = gpusort_load_partition_constraint(table);
+
+	computing->anything |= constraint != NULL;
+	return constraint == NULL || gpusort_load_constraint_is_safe(constraint) ? NULL
+		: "the table is a partition by functions of others";
+}
+
 static const char *
 why_not_default(Relation table, Form_pg_attribute att, bool copied, GpuSortLoadComputing *computing)
 {
@@ -158,26 +170,44 @@ why_not_generated(Relation table, Form_pg_attribute att, GpuSortLoadComputing *c
 }
 
 const char *
-gpusort_load_why_not_computed(Relation table, List *attnums, bool marker, GpuSortLoadComputing *computing)
+gpusort_load_why_not_stored(Relation table, GpuSortLoadComputing *computing)
 {
 	TupleDesc	desc = RelationGetDescr(table);
 
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
-		bool		copied = list_member_int(attnums, i + 1);
 		const char *why = NULL;
 
-		if (att->attisdropped)
-			continue;
-		if (att->attgenerated != '\0')
+		if (!att->attisdropped && att->attgenerated != '\0')
 			why = why_not_generated(table, att, computing);
-		else if (marker || !copied)
-			why = why_not_default(table, att, copied, computing);
 		if (why != NULL)
 			return why;
 	}
 	return why_not_checks(table, computing);
+}
+
+static const char *
+why_not_column(Relation table, Form_pg_attribute att, List *attnums, bool marker, GpuSortLoadComputing *computing)
+{
+	bool		copied = list_member_int(attnums, att->attnum);
+
+	if (!att->attisdropped && att->attgenerated == '\0' && (marker || !copied))
+		return why_not_default(table, att, copied, computing);
+	return NULL;
+}
+
+const char *
+gpusort_load_why_not_computed(Relation table, List *attnums, bool marker, GpuSortLoadComputing *computing)
+{
+	TupleDesc	desc = RelationGetDescr(table);
+	const char *why = NULL;
+
+	for (int i = 0; i < desc->natts && why == NULL; i++)
+		why = why_not_column(table, TupleDescAttr(desc, i), attnums, marker, computing);
+	if (why == NULL)
+		why = gpusort_load_why_not_stored(table, computing);
+	return why != NULL ? why : why_not_constraint(table, computing);
 }
 
 /* ---------- beginning ---------- */
@@ -238,7 +268,7 @@ is_copied(const GpuSortLoadTask *task, int attribute)
 }
 
 static void
-begin_columns(GpuSortLoadComputer *computer, const GpuSortLoadTask *task, Relation table)
+begin_columns(GpuSortLoadComputer *computer, const GpuSortLoadTask *task, Relation table, GpuSortComputes what)
 {
 	int			natts = computer->desc->natts;
 
@@ -253,7 +283,12 @@ begin_columns(GpuSortLoadComputer *computer, const GpuSortLoadTask *task, Relati
 		if (att->attisdropped || gpusort_column_is_virtual(att))
 			continue;
 		if (att->attgenerated != '\0')
-			computer->ngenerated += begin_column(computer, table, i, &computer->generated[computer->ngenerated]);
+		{
+			if (what != GPUSORT_COMPUTE_ROUTED)
+				computer->ngenerated += begin_column(computer, table, i, &computer->generated[computer->ngenerated]);
+		}
+		else if (what == GPUSORT_COMPUTE_STORED)
+			continue;
 		else if (!is_copied(task, i))
 			computer->ndefaults += begin_column(computer, table, i, &computer->defaults[computer->ndefaults]);
 		else if (computer->marked != NULL)
@@ -267,9 +302,21 @@ begin_checks(GpuSortLoadComputer *computer, Relation table)
 	List	   *checks = list_checks(table);
 	ListCell   *lc;
 
-	computer->checks = palloc(Max(list_length(checks), 1) * sizeof(ExprState *));
+	computer->checks = palloc((list_length(checks) + 1) * sizeof(ExprState *));
 	foreach(lc, checks)
 		computer->checks[computer->nchecks++] = begin_expression(computer, lfirst(lc));
+}
+
+/* That of a table that is a partition, and was named itself. */
+static void
+begin_constraint(GpuSortLoadComputer *computer, Relation table)
+{
+	Node	   *constraint = gpusort_load_partition_constraint(table);
+
+	if (constraint == NULL)
+		return;
+	pull_varattnos(constraint, 1, &computer->inputs);
+	computer->checks[computer->nchecks++] = ExecInitExpr((Expr *) constraint, NULL);
 }
 
 static void
@@ -285,11 +332,11 @@ begin_where(GpuSortLoadComputer *computer, const GpuSortLoadTask *task)
 }
 
 GpuSortLoadComputer *
-gpusort_computer_begin(const GpuSortLoadTask *task, Relation table)
+gpusort_computer_begin(const GpuSortLoadTask *task, Relation table, GpuSortComputes what)
 {
 	GpuSortLoadComputer *computer;
 
-	if (!task->computing)
+	if (what == GPUSORT_COMPUTE_STORED ? RelationGetDescr(table)->constr == NULL : !task->computing)
 		return NULL;
 	computer = palloc0(sizeof(GpuSortLoadComputer));
 	computer->desc = RelationGetDescr(table);
@@ -297,9 +344,13 @@ gpusort_computer_begin(const GpuSortLoadTask *task, Relation table)
 	computer->slot = MakeSingleTupleTableSlot(computer->desc, &TTSOpsVirtual);
 	computer->context->ecxt_scantuple = computer->slot;
 	computer->owner = ResourceOwnerCreate(CurrentResourceOwner, OWNER_NAME);
-	begin_columns(computer, task, table);
-	begin_where(computer, task);
-	begin_checks(computer, table);
+	begin_columns(computer, task, table, what);
+	if (what != GPUSORT_COMPUTE_STORED)
+		begin_where(computer, task);
+	if (what != GPUSORT_COMPUTE_ROUTED)
+		begin_checks(computer, table);
+	if (what == GPUSORT_COMPUTE_ALL)
+		begin_constraint(computer, table);
 	ExecStoreAllNullTuple(computer->slot);
 	return computer;
 }

@@ -30,12 +30,23 @@ typedef struct GpuSortLoadComputing
  */
 extern const char *gpusort_load_why_not_computed(Relation table, List *attnums, bool marker, GpuSortLoadComputing *computing);
 
+/* ... of what is computed of rows that were routed to a partition. */
+extern const char *gpusort_load_why_not_stored(Relation table, GpuSortLoadComputing *computing);
+
 /* ---------- doing it ---------- */
 
 typedef struct GpuSortLoadComputer GpuSortLoadComputer;
 
+/* Rows are routed between the first two and the others, which are those of a partition then. */
+typedef enum GpuSortComputes
+{
+	GPUSORT_COMPUTE_ALL,
+	GPUSORT_COMPUTE_ROUTED,		/* defaults, WHERE */
+	GPUSORT_COMPUTE_STORED		/* generated columns, constraints */
+} GpuSortComputes;
+
 /* In the current context; NULL: there is nothing to compute. */
-extern GpuSortLoadComputer *gpusort_computer_begin(const GpuSortLoadTask *task, Relation table);
+extern GpuSortLoadComputer *gpusort_computer_begin(const GpuSortLoadTask *task, Relation table, GpuSortComputes what);
 
 /* Where values of a row are allocated, until the context is reset. */
 extern MemoryContext gpusort_computer_row_context(GpuSortLoadComputer *computer);

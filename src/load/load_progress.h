@@ -24,7 +24,9 @@ gpusort_load_show_progress(GpuSortLoadState *state, const GpuSortLoadCounts *mor
 	if (more != NULL)
 		gpusort_load_add_counts(&counts, more);
 	state->copy->cur_lineno = counts.lines + 1;
-	pgstat_count_heap_insert(state->statement->table, counts.rows - state->counted);
+	/* those of partitions are counted as they are put there */
+	if (!state->task->partitioned)
+		pgstat_count_heap_insert(state->statement->table, counts.rows - state->counted);
 	state->counted = counts.rows;
 	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED, state->source.bytes);
 	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED, counts.rows);

@@ -8,19 +8,18 @@
 #include "postgres.h"
 
 #include "access/heaptoast.h"
-#include "catalog/catalog.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "load/load_columns.h"
 #include "load/load_computed.h"
+#include "load/load_partitions.h"
 #include "load/load_rows.h"
-#include "load/load_tuple.h"
+#include "load/load_target.h"
 #include "parse/gs_check.h"
 #include "parse/gs_field.h"
 #include "parse/gs_records.h"
-#include "pg_compat/copy.h"
 
 /* Records that are found at a time. */
 #define BATCH_RECORDS	512
@@ -31,15 +30,12 @@
 struct GpuSortLoader
 {
 	const GpuSortLoadTask *task;
-	Relation	table;
-	int			natts;
+	GpuSortLoadTarget table;	/* where rows go if it is not partitioned */
+	GpuSortLoadPartitions *partitions;	/* ... and if it is */
+	GpuSortLoadPartition *partition;	/* which a row goes to */
 	GpuSortLoadColumn *columns;
-	GpuSortLoadAttribute *attributes;
 	GpuSortLoadValue *values;	/* of a row, by attribute */
-	bool	   *not_null;
-	bool		any_not_null;
 	GpuSortLoadComputer *computer;	/* of what is not copied, or NULL */
-	GpuSortAppend *append;
 	MemoryContext row_context;	/* what input functions and expressions allocate */
 
 	gs_records	records;		/* of the current batch */
@@ -60,19 +56,6 @@ struct GpuSortLoader
 /* ---------- beginning ---------- */
 
 static void
-find_not_null(GpuSortLoader *loader, TupleDesc desc)
-{
-	loader->not_null = palloc(loader->natts * sizeof(bool));
-	for (int i = 0; i < loader->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		loader->not_null[i] = att->attnotnull && !gpusort_column_is_virtual(att);
-		loader->any_not_null |= loader->not_null[i];
-	}
-}
-
-static void
 make_records(gs_records *records, int nfields)
 {
 	records->max_fields = Max(BATCH_FIELDS, 4 * nfields) + GS_RECORDS_SLACK;
@@ -82,33 +65,27 @@ make_records(gs_records *records, int nfields)
 }
 
 GpuSortLoader *
-gpusort_loader_begin(const GpuSortLoadTask *task, Relation table)
+gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadParts *parts)
 {
 	GpuSortLoader *loader = palloc0(sizeof(GpuSortLoader));
 	TupleDesc	desc = RelationGetDescr(table);
 
 	loader->task = task;
-	loader->table = table;
-	loader->natts = desc->natts;
 	loader->columns = gpusort_load_columns(task, desc);
-	loader->attributes = gpusort_load_attributes(desc);
 	loader->values = palloc0(desc->natts * sizeof(GpuSortLoadValue));
 	for (int i = 0; i < desc->natts; i++)
 		loader->values[i].is_null = true;
-	find_not_null(loader, desc);
-	loader->append = gpusort_append_begin(table, &task->owner);
-	loader->computer = gpusort_computer_begin(task, table);
+	gpusort_target_begin(&loader->table, table);
+	if (task->partitioned)
+		loader->partitions = gpusort_partitions_begin(task, table, parts);
+	else
+		loader->table.append = gpusort_append_begin(table, &task->owner);
+	loader->computer = gpusort_computer_begin(task, table, task->partitioned ? GPUSORT_COMPUTE_ROUTED : GPUSORT_COMPUTE_ALL);
 	loader->row_context = loader->computer != NULL ? gpusort_computer_row_context(loader->computer)
 		: AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY row", ALLOCSET_DEFAULT_SIZES);
 	make_records(&loader->records, task->nfields);
 	gs_check_begin(&loader->check, &task->dialect);
 	return loader;
-}
-
-GpuSortAppend *
-gpusort_loader_pages(GpuSortLoader *loader)
-{
-	return loader->append;
 }
 
 void
@@ -121,7 +98,10 @@ gpusort_loader_hand_over(GpuSortLoader *loader, CopyFromState copy)
 void
 gpusort_loader_end(GpuSortLoader *loader)
 {
-	gpusort_append_end(loader->append);
+	if (loader->partitions != NULL)
+		gpusort_partitions_end(loader->partitions);
+	else
+		gpusort_append_end(loader->table.append);
 	if (loader->computer != NULL)
 		gpusort_computer_end(loader->computer);
 	else
@@ -253,80 +233,77 @@ read_field(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, 
 
 /* ---------- a row ---------- */
 
-/* Put a row that the toaster must look at; false: it remains too long. */
-static bool
-put_toasted(GpuSortLoader *loader, const GpuSortTupleSize *size)
-{
-	MemoryContext old = MemoryContextSwitchTo(loader->row_context);
-	HeapTupleData tuple = {.t_len = size->total,.t_tableOid = RelationGetRelid(loader->table)};
-	HeapTuple	toasted;
-	bool		fits;
-
-	tuple.t_data = palloc0(size->total);
-	memcpy(tuple.t_data, &loader->append->header, SizeofHeapTupleHeader);
-	gpusort_tuple_fill(loader->attributes, loader->values, loader->natts, size, tuple.t_data);
-	toasted = heap_toast_insert_or_update(loader->table, &tuple, NULL, 0);
-	fits = MAXALIGN(toasted->t_len) <= MaxHeapTupleSize;
-	loader->decoded_toast |= RelationIsLogicallyLogged(loader->table);
-	if (fits)
-		memcpy(gpusort_append_tuple(loader->append, toasted->t_len), toasted->t_data, toasted->t_len);
-	MemoryContextSwitchTo(old);
-	return fits;
-}
-
 static GpuSortLoadStop
-put_row(GpuSortLoader *loader)
+put_row(GpuSortLoader *loader, const GpuSortLoadTarget *target, const GpuSortLoadValue *values)
 {
 	GpuSortTupleSize size;
+	MemoryContext old;
+	bool		fits;
 
-	gpusort_tuple_measure(loader->attributes, loader->values, loader->natts, &size);
-	if (unlikely(size.total > TOAST_TUPLE_THRESHOLD))
+	if (gpusort_target_refuses_null(target, values))
+		return GPUSORT_LOAD_ODD;
+	gpusort_tuple_measure(target->attributes, values, target->natts, &size);
+	if (likely(size.total <= TOAST_TUPLE_THRESHOLD))
 	{
-		if (!loader->may_toast)
-			return GPUSORT_LOAD_TOAST;
-		return put_toasted(loader, &size) ? GPUSORT_LOAD_END : GPUSORT_LOAD_ODD;
+		gpusort_target_put(target, values, &size);
+		return GPUSORT_LOAD_END;
 	}
-	gpusort_tuple_fill(loader->attributes, loader->values, loader->natts, &size,
-					   gpusort_append_tuple(loader->append, size.total));
-	return GPUSORT_LOAD_END;
-}
-
-static inline bool
-nulls_are_allowed(const GpuSortLoader *loader)
-{
-	for (int i = 0; i < loader->natts; i++)
-	{
-		if (loader->values[i].is_null && loader->not_null[i])
-			return false;
-	}
-	return true;
+	if (!loader->may_toast)
+		return GPUSORT_LOAD_TOAST;
+	old = MemoryContextSwitchTo(loader->row_context);
+	fits = gpusort_target_put_toasted(target, values, &size);
+	loader->decoded_toast |= RelationIsLogicallyLogged(target->table);
+	MemoryContextSwitchTo(old);
+	return fits ? GPUSORT_LOAD_END : GPUSORT_LOAD_ODD;
 }
 
 static GpuSortComputed
-compute_row(GpuSortLoader *loader)
+compute_row(GpuSortLoader *loader, GpuSortLoadComputer *computer, GpuSortLoadValue *values)
 {
-	GpuSortComputed computed;
+	GpuSortComputed computed = GPUSORT_COMPUTED;
 
+	if (computer == NULL)
+		return computed;
 	loader->in_function = true;
-	computed = gpusort_compute_row(loader->computer, loader->values);
+	computed = gpusort_compute_row(computer, values);
 	loader->in_function = false;
 	return computed;
+}
+
+/* The row to its partition. */
+static GpuSortLoadStop
+route_row(GpuSortLoader *loader)
+{
+	GpuSortLoadPartition *partition;
+	GpuSortLoadValue *values;
+
+	loader->in_function = true;
+	loader->partition = partition = gpusort_partitions_find(loader->partitions, loader->values);
+	loader->in_function = false;
+	if (partition == NULL)
+		return GPUSORT_LOAD_ODD;
+	values = gpusort_partition_values(partition, loader->values);
+	if (partition->computer != NULL)
+		MemoryContextReset(gpusort_computer_row_context(partition->computer));
+	if (compute_row(loader, partition->computer, values) == GPUSORT_COMPUTED_REFUSED)
+		return GPUSORT_LOAD_ODD;
+	return put_row(loader, &partition->target, values);
 }
 
 /* All fields have been read. */
 static GpuSortLoadStop
 finish_row(GpuSortLoader *loader)
 {
-	GpuSortComputed computed = loader->computer != NULL ? compute_row(loader) : GPUSORT_COMPUTED;
+	GpuSortComputed computed = compute_row(loader, loader->computer, loader->values);
 
 	if (computed == GPUSORT_COMPUTED_EXCLUDED)
 	{
 		loader->excluded++;
 		return GPUSORT_LOAD_END;
 	}
-	if (computed == GPUSORT_COMPUTED_REFUSED || (loader->any_not_null && !nulls_are_allowed(loader)))
+	if (computed == GPUSORT_COMPUTED_REFUSED)
 		return GPUSORT_LOAD_ODD;
-	return put_row(loader);
+	return loader->partitions != NULL ? route_row(loader) : put_row(loader, &loader->table, loader->values);
 }
 
 /* The record of a batch into a row. */
@@ -436,6 +413,8 @@ try_batch(GpuSortLoader *loader, GpuSortLoadInput *input)
 			PG_RE_THROW();
 		FlushErrorState();
 		gpusort_computer_recover(loader->computer);
+		if (loader->partition != NULL)
+			gpusort_computer_recover(loader->partition->computer);
 		input->stop = GPUSORT_LOAD_ODD;
 	}
 	PG_END_TRY();
@@ -523,4 +502,33 @@ gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input)
 	input->stop = GPUSORT_LOAD_END;
 	loader->valid_bytes = pg_encoding_verifymbstr(GetDatabaseEncoding(), input->data, input->bytes);
 	read_records(loader, input);
+}
+
+/* ---------- the rows ---------- */
+
+void
+gpusort_loader_place(GpuSortLoader *loader, bool put_off, bool decode_end)
+{
+	if (loader->partitions != NULL)
+		gpusort_buckets_place(gpusort_partitions_buckets(loader->partitions), put_off, decode_end);
+	else
+		gpusort_append_claim(loader->table.append);
+}
+
+void
+gpusort_loader_write(GpuSortLoader *loader, bool keep_last, bool decode_end)
+{
+	if (loader->partitions != NULL)
+		gpusort_buckets_write(gpusort_partitions_buckets(loader->partitions));
+	else
+		gpusort_append_write(loader->table.append, keep_last, decode_end);
+}
+
+void
+gpusort_loader_forget(GpuSortLoader *loader)
+{
+	if (loader->partitions != NULL)
+		gpusort_buckets_forget(gpusort_partitions_buckets(loader->partitions));
+	else
+		gpusort_append_forget(loader->table.append);
 }

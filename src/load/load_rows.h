@@ -7,8 +7,8 @@
 
 #include "commands/copy.h"
 
-#include "heap/heap_append.h"
 #include "load/load_counts.h"
+#include "load/load_parts.h"
 #include "load/load_task.h"
 #include "parse/gs_records.h"
 
@@ -38,8 +38,8 @@ typedef struct GpuSortLoadInput
 	GpuSortLoadStop stop;
 } GpuSortLoadInput;
 
-/* In the current context. */
-extern GpuSortLoader *gpusort_loader_begin(const GpuSortLoadTask *task, Relation table);
+/* In the current context.  "parts" are for a table that is partitioned. */
+extern GpuSortLoader *gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadParts *parts);
 
 /*
  * Read the records of a buffer, as far as possible.  What is wrong with one is not an error, but
@@ -50,8 +50,16 @@ extern void gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input);
 /* What stopped it is PostgreSQL's to look at, with the values that were taken for it. */
 extern void gpusort_loader_hand_over(GpuSortLoader *loader, CopyFromState copy);
 
-/* The pages with the rows. */
-extern GpuSortAppend *gpusort_loader_pages(GpuSortLoader *loader);
+/*
+ * What becomes of the rows that were read.  First they get their places, in the order of the input; then they are
+ * written: with "keep_last", a page that is not full may be kept.  "decode_end": whatever was toasted for these rows, none
+ * of it will be referred to later on.  In between others may have their turn, if this is "put_off".
+ */
+extern void gpusort_loader_place(GpuSortLoader *loader, bool put_off, bool decode_end);
+extern void gpusort_loader_write(GpuSortLoader *loader, bool keep_last, bool decode_end);
+
+/* ... or they are forgotten. */
+extern void gpusort_loader_forget(GpuSortLoader *loader);
 
 extern void gpusort_loader_end(GpuSortLoader *loader);
 

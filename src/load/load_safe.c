@@ -275,6 +275,29 @@ gpusort_load_expression_is_safe(Node *expression)
 	return !expression_is_refused(expression, NULL);
 }
 
+/* A function that looks at a table's key, and hashes by it: what is left of it are the values. */
+static Node *
+leave_out_hash(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid == F_SATISFIES_HASH_PARTITION)
+		return (Node *) list_copy_tail(((FuncExpr *) node)->args, 3);
+	return expression_tree_mutator(node, leave_out_hash, context);
+}
+
+bool
+gpusort_load_constraint_is_safe(Node *expression)
+{
+	return gpusort_load_expression_is_safe(leave_out_hash(expression, NULL));
+}
+
+bool
+gpusort_load_comparison_is_safe(Oid type)
+{
+	return type_is_plain(type) || type_is_enum(type);
+}
+
 bool
 gpusort_load_default_is_safe(Node *expression, bool *sequence)
 {

@@ -20,6 +20,12 @@ extern bool gpusort_load_type_is_known(Oid type);
  */
 extern bool gpusort_load_expression_is_safe(Node *expression);
 
+/* ... or the constraint of a partition by hash, whose parent's key has been looked at. */
+extern bool gpusort_load_constraint_is_safe(Node *expression);
+
+/* Are values of a type compared by nobody's functions but the server's? */
+extern bool gpusort_load_comparison_is_safe(Oid type);
+
 /* ... but for sequences, whose next values are given out in the order of the rows: is there one in it? */
 extern bool gpusort_load_default_is_safe(Node *expression, bool *sequence);
 

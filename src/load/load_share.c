@@ -221,13 +221,11 @@ look_at_turn(GpuSortLoadShare *share, uint64 number)
 	return state;
 }
 
-/* Give the pages their blocks, let the next chunk have its turn, and write the pages. */
+/* Give the rows their places, let the next chunk have its turn, and write what was put off. */
 static void
 have_turn(GpuSortLoadShare *share, GpuSortLoader *loader, const GpuSortLoadInput *input, bool may_toast)
 {
-	GpuSortAppend *append = gpusort_loader_pages(loader);
-
-	gpusort_append_claim(append);
+	gpusort_loader_place(loader, !may_toast, may_toast);
 	SpinLockAcquire(&share->mutex);
 	gpusort_load_add_counts(&share->counts, &input->counts);
 	share->ended = input->stop == GPUSORT_LOAD_ODD;
@@ -238,7 +236,7 @@ have_turn(GpuSortLoadShare *share, GpuSortLoader *loader, const GpuSortLoadInput
 	ConditionVariableBroadcast(&share->turned);
 	if (input->stop == GPUSORT_LOAD_ODD)
 		ConditionVariableBroadcast(&share->more);
-	gpusort_append_write(append, false, may_toast);
+	gpusort_loader_write(loader, false, may_toast);
 }
 
 static void
@@ -325,7 +323,7 @@ gpusort_share_load(GpuSortLoadShare *share, GpuSortLoader *loader, GpuSortLoader
 		have_turn(share, loader, &input, false);
 		return true;
 	}
-	gpusort_append_forget(gpusort_loader_pages(loader));
+	gpusort_loader_forget(loader);
 	return true;
 }
 

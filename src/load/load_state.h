@@ -6,6 +6,7 @@
 #define GPUSORT_LOAD_STATE_H
 
 #include "load/load_counts.h"
+#include "load/load_parts.h"
 #include "load/load_source.h"
 #include "load/load_statement.h"
 #include "load/load_task.h"
@@ -21,6 +22,9 @@ typedef struct GpuSortLoadState
 	Size		bytes;			/* in it */
 	Size		begin;			/* of those, not to be loaded or loaded already */
 	bool		has_begun;		/* a header was read */
+
+	GpuSortLoadParts *parts;	/* of one process, of a table that is partitioned */
+	int			nparts;			/* for so many of these */
 
 	GpuSortLoadCounts counts;	/* of what was loaded; lines are those before, too */
 	uint64		counted;		/* rows, in the statistics */

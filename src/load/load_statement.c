@@ -11,7 +11,6 @@
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "commands/copyfrom_internal.h"
-#include "commands/trigger.h"
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -31,6 +30,7 @@
 #include "load/load_indexes.h"
 #include "load/load_safe.h"
 #include "load/load_statement.h"
+#include "load/load_tree.h"
 #include "pg_compat/copy.h"
 
 /*
@@ -65,31 +65,22 @@ why_not_insert(Relation table)
 	return NULL;
 }
 
-static bool
-has_insert_triggers(const TriggerDesc *triggers)
-{
-	return triggers != NULL &&
-		(triggers->trig_insert_before_row || triggers->trig_insert_after_row ||
-		 triggers->trig_insert_instead_row || triggers->trig_insert_before_statement ||
-		 triggers->trig_insert_after_statement || triggers->trig_insert_new_table);
-}
-
 static const char *
 why_not_table(Relation table)
 {
-	if (table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
-		return "the table is partitioned";
-	if (table->rd_rel->relkind != RELKIND_RELATION || RELATION_IS_OTHER_TEMP(table))
+	bool		is_partitioned = table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
+
+	if ((table->rd_rel->relkind != RELKIND_RELATION && !is_partitioned) || RELATION_IS_OTHER_TEMP(table))
 		return "this is not a table to copy into";
-	if (table->rd_rel->relispartition)
-		return "the table is a partition";
-	if (table->rd_tableam != GetHeapamTableAmRoutine())
+	if (!is_partitioned && table->rd_tableam != GetHeapamTableAmRoutine())
 		return "the table has another access method than heap";
 	if (IsCatalogRelation(table) || RelationIsUsedAsCatalogTable(table))
 		return "the table is a catalog";
-	if (has_insert_triggers(table->trigdesc))
+	if (gpusort_load_has_triggers(table))
 		return "the table has triggers for inserts";
-	return NULL;
+	if (is_partitioned && RelationGetIndexList(table) != NIL)
+		return "the table is partitioned, and has indexes";
+	return gpusort_load_why_not_routed(table);
 }
 
 static const char *
@@ -299,6 +290,7 @@ gpusort_load_task(const GpuSortLoadStatement *load, CopyFromState copy)
 	GpuSortLoadTask *task = palloc0(bytes);
 
 	task->table = RelationGetRelid(load->table);
+	task->partitioned = load->table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 	task->indexed = RelationGetIndexList(load->table) != NIL;
 	fill_dialect(&copy->opts, &task->dialect);
 	task->null_length = strlen(copy->opts.null_print);

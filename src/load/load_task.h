@@ -29,6 +29,7 @@ typedef struct GpuSortLoadField
 typedef struct GpuSortLoadTask
 {
 	Oid			table;
+	bool		partitioned;	/* rows go to partitions of it */
 	GpuSortAppendOwner owner;
 	bool		indexed;		/* so the lines of rows may be asked for afterwards */
 	gs_dialect	dialect;

@@ -40,12 +40,14 @@
 #define KEY_QUERY			UINT64CONST(0x4753000000000203)
 #define KEY_WAL_USAGE		UINT64CONST(0x4753000000000204)
 #define KEY_BUFFER_USAGE	UINT64CONST(0x4753000000000205)
+#define KEY_PARTS			UINT64CONST(0x4753000000000206)
 
 typedef struct LoadTeam
 {
 	GpuSortLoadState *state;
 	ParallelContext *context;
 	GpuSortLoadShare *share;
+	GpuSortLoadParts *parts;	/* of a table that is partitioned */
 	GpuSortLoadDevice *device;	/* finds fields; NULL: participants do */
 	WalUsage   *wal_usage;
 	BufferUsage *buffer_usage;
@@ -66,8 +68,9 @@ gpusort_load_workers(const GpuSortLoadState *state, uint64 chunks)
 {
 	Relation	table = state->statement->table;
 
+	/* a partition may be logged if what it is a partition of is not */
 	if (state->task->sequences || RelationUsesLocalBuffers(table) || gpusort_has_replication_origin() ||
-		(RelationIsLogicallyLogged(table) && IsSubTransaction()))
+		((state->task->partitioned ? XLogLogicalInfoActive() : RelationIsLogicallyLogged(table)) && IsSubTransaction()))
 		return 0;
 	if (!gpusort_force)
 		chunks /= CHUNKS_PER_WORKER;
@@ -85,7 +88,8 @@ make_shared_memory(LoadTeam *team)
 	int			nchunks = gpusort_load_places(team->device, nworkers);
 	const Size	bytes[] = {
 		task->bytes, gpusort_share_bytes(nchunks, team->device != NULL), strlen(query) + 1,
-		mul_size(sizeof(WalUsage), nworkers), mul_size(sizeof(BufferUsage), nworkers)
+		mul_size(sizeof(WalUsage), nworkers), mul_size(sizeof(BufferUsage), nworkers),
+		gpusort_parts_bytes(team->state->nparts)
 	};
 
 	for (int i = 0; i < lengthof(bytes); i++)
@@ -99,6 +103,8 @@ make_shared_memory(LoadTeam *team)
 	strcpy(gpusort_make_chunk(context, KEY_QUERY, bytes[2]), query);
 	team->wal_usage = gpusort_make_chunk(context, KEY_WAL_USAGE, bytes[3]);
 	team->buffer_usage = gpusort_make_chunk(context, KEY_BUFFER_USAGE, bytes[4]);
+	team->parts = gpusort_make_chunk(context, KEY_PARTS, bytes[5]);
+	gpusort_parts_init(team->parts, team->state->nparts);
 	return true;
 }
 
@@ -133,18 +139,21 @@ gpusort_load_worker(dsm_segment *segment, shm_toc *toc)
 	GpuSortLoadShare *share = shm_toc_lookup(toc, KEY_SHARE, false);
 	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
 	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
+	GpuSortLoadParts *parts = shm_toc_lookup(toc, KEY_PARTS, false);
 	Relation	table;
 	GpuSortLoader *loader;
 
 	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, false);
 	pgstat_report_activity(STATE_RUNNING, debug_query_string);
 	table = table_open(task->table, RowExclusiveLock);
-	loader = gpusort_loader_begin(task, table);
+	loader = gpusort_loader_begin(task, table, parts);
 	InstrStartParallelQuery();
 	while (gpusort_share_await_chunk(share))
 		gpusort_share_load(share, loader, NULL);
 	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
 	gpusort_loader_end(loader);
+	if (task->partitioned)
+		gpusort_parts_await_leader(parts);
 	table_close(table, RowExclusiveLock);
 }
 
@@ -272,7 +281,9 @@ finish_team(LoadTeam *team)
 	GpuSortLoadCounts counts;
 
 	gpusort_share_close(team->share);
+	gpusort_parts_take_over(team->parts);
 	WaitForParallelWorkersToFinish(team->context);
+	gpusort_parts_end(team->parts);
 	for (int i = 0; i < team->context->nworkers_launched; i++)
 		InstrAccumParallelQuery(&team->buffer_usage[i], &team->wal_usage[i]);
 	counts = gpusort_share_counts(team->share);
@@ -287,8 +298,8 @@ gpusort_load_together(GpuSortLoadState *state, int nworkers)
 
 	if (!begin_team(&team, nworkers))
 		return false;
-	team.loader = gpusort_loader_begin(state->task, state->statement->table);
-	team.left = gpusort_loader_begin(state->task, state->statement->table);
+	team.loader = gpusort_loader_begin(state->task, state->statement->table, team.parts);
+	team.left = gpusort_loader_begin(state->task, state->statement->table, team.parts);
 	lead_team(&team);
 	finish_team(&team);
 	gpusort_loader_end(team.loader);

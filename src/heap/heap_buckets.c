@@ -1,0 +1,400 @@
+/*
+ * heap_buckets.c
+ *		Rows in bulk to the ends of several tables; see heap_buckets.h.
+ *
+ * A table's last page is used if there is room, but not if it is all-visible, as its first page would
+ * otherwise have to be taken from the visibility map, nor is there a search for free space in others.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "storage/predicate.h"
+#include "utils/rel.h"
+
+#include "heap/heap_buckets.h"
+#include "heap/heap_page.h"
+#include "heap/heap_put.h"
+#include "pg_compat/tables.h"
+
+/* Memory for rows is taken by so many bytes. */
+#define BLOCK_BYTES		((Size) 256 * 1024)
+
+/* A tuple follows. */
+typedef struct BucketRow
+{
+	struct BucketRow *next;		/* of the same bucket */
+	uint32		length;
+} BucketRow;
+
+#define ROW_BYTES			MAXALIGN(sizeof(BucketRow))
+#define ROW_TUPLE(row)		((HeapTupleHeader) ((char *) (row) + ROW_BYTES))
+
+struct GpuSortBucket
+{
+	Relation	heap;
+	Size		save_bytes;		/* of each page, for the fillfactor */
+	bool		use_wal;
+	bool		decoded;
+	HeapTupleHeaderData header;
+	GpuSortHeapTail *tail;
+
+	GpuSortBucket *next;		/* that has rows */
+	BucketRow  *first;			/* without a place */
+	BucketRow  *last;
+	uint64		nrows;
+};
+
+/* A page to be: rows from here on, as many as it has room for. */
+typedef struct BucketPage
+{
+	GpuSortBucket *bucket;
+	BucketRow  *row;
+	BlockNumber block;
+} BucketPage;
+
+struct GpuSortBuckets
+{
+	GpuSortAppendOwner owner;
+	BufferAccessStrategy strategy;
+	GpuSortBucket *first;		/* that has rows */
+	GpuSortBucket *last;
+
+	char	  **blocks;			/* of memory, for rows */
+	int			used;
+	int			made;
+	Size		left;			/* bytes of the one that is being filled */
+
+	BucketPage *pages;
+	int			npages;			/* that were put off */
+	int			room;			/* for pages */
+	BlockNumber *claimed;
+	GpuSortHeapLog log;
+	bool		logged;			/* something was, and the WAL writer need not wait for a commit */
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+};
+
+GpuSortBuckets *
+gpusort_buckets_begin(const GpuSortAppendOwner *owner)
+{
+	GpuSortBuckets *buckets = palloc0(sizeof(GpuSortBuckets));
+
+	buckets->owner = *owner;
+	buckets->strategy = GetAccessStrategy(BAS_BULKWRITE);
+	return buckets;
+}
+
+GpuSortBucket *
+gpusort_bucket_begin(GpuSortBuckets *buckets, Relation heap, GpuSortHeapTail *tail)
+{
+	GpuSortBucket *bucket = palloc0(sizeof(GpuSortBucket));
+
+	bucket->heap = heap;
+	bucket->save_bytes = RelationGetTargetPageFreeSpace(heap, HEAP_DEFAULT_FILLFACTOR);
+	gpusort_heap_begin_header(&bucket->header, heap, &buckets->owner);
+	bucket->tail = tail;
+	gpusort_heap_log_begin(&buckets->log, heap);
+	bucket->use_wal = buckets->log.use_wal;
+	bucket->decoded = buckets->log.decoded;
+	return bucket;
+}
+
+HeapTupleHeader
+gpusort_bucket_header(GpuSortBucket *bucket)
+{
+	return &bucket->header;
+}
+
+/* ---------- rows ---------- */
+
+static void
+add_block(GpuSortBuckets *buckets)
+{
+	MemoryContext context = GetMemoryChunkContext(buckets);
+
+	if (buckets->used == buckets->made)
+	{
+		Size		bytes = (buckets->made + 1) * sizeof(char *);
+
+		buckets->blocks = buckets->blocks == NULL ? MemoryContextAlloc(context, bytes)
+			: repalloc_huge(buckets->blocks, bytes);
+		buckets->blocks[buckets->made] = MemoryContextAlloc(context, BLOCK_BYTES);
+		buckets->made++;
+	}
+	buckets->used++;
+	buckets->left = BLOCK_BYTES;
+}
+
+static void
+add_row(GpuSortBuckets *buckets, GpuSortBucket *bucket, BucketRow *row)
+{
+	if (bucket->first == NULL)
+	{
+		bucket->first = row;
+		bucket->next = NULL;
+		if (buckets->first == NULL)
+			buckets->first = bucket;
+		else
+			buckets->last->next = bucket;
+		buckets->last = bucket;
+	}
+	else
+		bucket->last->next = row;
+	bucket->last = row;
+	bucket->nrows++;
+}
+
+HeapTupleHeader
+gpusort_bucket_tuple(GpuSortBuckets *buckets, GpuSortBucket *bucket, uint32 length)
+{
+	Size		bytes = ROW_BYTES + MAXALIGN(length);
+	BucketRow  *row;
+	HeapTupleHeader tuple;
+
+	if (buckets->left < bytes)
+		add_block(buckets);
+	row = (BucketRow *) (buckets->blocks[buckets->used - 1] + (BLOCK_BYTES - buckets->left));
+	buckets->left -= bytes;
+	row->next = NULL;
+	row->length = length;
+	add_row(buckets, bucket, row);
+	tuple = ROW_TUPLE(row);
+	memset(tuple, 0, length);
+	memcpy(tuple, &bucket->header, SizeofHeapTupleHeader);
+	return tuple;
+}
+
+void
+gpusort_buckets_forget(GpuSortBuckets *buckets)
+{
+	for (GpuSortBucket *bucket = buckets->first; bucket != NULL; bucket = bucket->next)
+	{
+		bucket->first = bucket->last = NULL;
+		bucket->nrows = 0;
+	}
+	buckets->first = buckets->last = NULL;
+	buckets->used = buckets->npages = 0;
+	buckets->left = 0;
+}
+
+/* ---------- into a block ---------- */
+
+static OffsetNumber
+put_row(Page page, BlockNumber block, BucketRow *row)
+{
+	OffsetNumber offset = PageAddItem(page, (Item) ROW_TUPLE(row), row->length, InvalidOffsetNumber, false, true);
+	HeapTupleHeader tuple;
+
+	if (offset == InvalidOffsetNumber)
+		elog(PANIC, "failed to add tuple to page");
+	tuple = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, offset));
+	ItemPointerSet(&tuple->t_ctid, block, offset);
+	return offset;
+}
+
+static void
+log_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, int count, bool was_empty, bool decode_end)
+{
+	if (!bucket->use_wal)
+		return;
+	buckets->log.decoded = bucket->decoded;
+	gpusort_heap_log_rows(&buckets->log, buffer, was_empty ? NULL : buckets->offsets, count, decode_end);
+	buckets->logged = true;
+}
+
+/* Put rows into a locked block which has room for the first one; returns those that remain. */
+static BucketRow *
+put_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, BucketRow *row, bool decode_end)
+{
+	Page		page = BufferGetPage(buffer);
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	bool		was_empty = PageIsNew(page) || PageGetMaxOffsetNumber(page) == 0;
+	int			count = 0;
+
+	START_CRIT_SECTION();
+	if (PageIsNew(page))
+		PageInit(page, BLCKSZ, 0);
+	do
+	{
+		buckets->offsets[count++] = put_row(page, block, row);
+		row = row->next;
+	} while (row != NULL && PageGetHeapFreeSpace(page) >= MAXALIGN(row->length) + bucket->save_bytes);
+	MarkBufferDirty(buffer);
+	log_rows(buckets, bucket, buffer, count, was_empty, decode_end && row == NULL);
+	END_CRIT_SECTION();
+	return row;
+}
+
+/* Is this page one to add rows to? */
+static bool
+has_room(const GpuSortBucket *bucket, Page page)
+{
+	return !PageIsNew(page) && !PageIsAllVisible(page) &&
+		PageGetHeapFreeSpace(page) >= MAXALIGN(bucket->first->length) + bucket->save_bytes;
+}
+
+/* Rows to the last page. */
+static void
+fill_tail(GpuSortBuckets *buckets, GpuSortBucket *bucket, bool decode_end)
+{
+	GpuSortHeapTail *tail = bucket->tail;
+	Buffer		buffer;
+
+	if (tail->block == InvalidBlockNumber)
+	{
+		BlockNumber blocks = RelationGetNumberOfBlocks(bucket->heap);
+
+		if (blocks == 0)
+			return;
+		tail->block = blocks - 1;
+	}
+	buffer = ReadBuffer(bucket->heap, tail->block);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	if (has_room(bucket, BufferGetPage(buffer)))
+		bucket->first = put_rows(buckets, bucket, buffer, bucket->first, decode_end);
+	tail->space = PageIsNew(BufferGetPage(buffer)) ? 0 : PageGetHeapFreeSpace(BufferGetPage(buffer));
+	UnlockReleaseBuffer(buffer);
+}
+
+/* ---------- new pages ---------- */
+
+static BucketPage *
+add_page(GpuSortBuckets *buckets)
+{
+	if (buckets->npages == buckets->room)
+	{
+		MemoryContext context = GetMemoryChunkContext(buckets);
+
+		buckets->room = Max(64, 2 * buckets->room);
+		if (buckets->pages == NULL)
+		{
+			buckets->pages = MemoryContextAlloc(context, buckets->room * sizeof(BucketPage));
+			buckets->claimed = MemoryContextAlloc(context, buckets->room * sizeof(BlockNumber));
+		}
+		else
+		{
+			buckets->pages = repalloc_huge(buckets->pages, buckets->room * sizeof(BucketPage));
+			buckets->claimed = repalloc_huge(buckets->claimed, buckets->room * sizeof(BlockNumber));
+		}
+	}
+	return &buckets->pages[buckets->npages++];
+}
+
+/* The rows of a new page, by the arithmetic of put_rows(); returns those that remain. */
+static BucketRow *
+cut_page(const GpuSortBucket *bucket, BucketRow *row)
+{
+	GpuSortHeapPage page = {.lower = SizeOfPageHeaderData,.upper = BLCKSZ};
+
+	do
+	{
+		page.upper -= MAXALIGN(row->length);
+		page.lower += sizeof(ItemIdData);
+		page.nitems++;
+		row = row->next;
+	} while (row != NULL && gpusort_heap_page_space(&page) >= MAXALIGN(row->length) + bucket->save_bytes);
+	return row;
+}
+
+static void
+write_page(GpuSortBuckets *buckets, BucketPage *page, bool decode_end, Size *space)
+{
+	GpuSortBucket *bucket = page->bucket;
+	Buffer		buffer = gpusort_heap_lock_empty(bucket->heap, buckets->strategy, &page->block);
+
+	put_rows(buckets, bucket, buffer, page->row, decode_end);
+	*space = PageGetHeapFreeSpace(BufferGetPage(buffer));
+	UnlockReleaseBuffer(buffer);
+}
+
+/* Rows to new pages, of which the last one is written, and others are if they are not put off. */
+static void
+add_pages(GpuSortBuckets *buckets, GpuSortBucket *bucket, bool put_off, bool decode_end)
+{
+	int			begin = buckets->npages;
+	int			count;
+
+	while (bucket->first != NULL)
+	{
+		BucketPage *page = add_page(buckets);
+
+		page->bucket = bucket;
+		page->row = bucket->first;
+		bucket->first = cut_page(bucket, page->row);
+	}
+	count = buckets->npages - begin;
+	gpusort_extend_relation(bucket->heap, buckets->strategy, buckets->claimed, count);
+	for (int i = 0; i < count; i++)
+	{
+		BucketPage *page = &buckets->pages[begin + i];
+
+		page->block = buckets->claimed[i];
+		if (put_off && i < count - 1)
+			continue;
+		write_page(buckets, page, decode_end, &bucket->tail->space);
+		bucket->tail->block = page->block;
+	}
+	buckets->npages = put_off ? buckets->npages - 1 : begin;
+}
+
+/* ---------- all of them ---------- */
+
+static void
+tell_wal_writer(GpuSortBuckets *buckets)
+{
+	if (buckets->logged)
+		XLogSetAsyncXactLSN(GetXLogInsertRecPtr());
+	buckets->logged = false;
+}
+
+static void
+count_rows(GpuSortBucket *bucket)
+{
+	if (IsParallelWorker())
+		bucket->tail->rows += bucket->nrows;
+	else
+		pgstat_count_heap_insert(bucket->heap, bucket->nrows);
+}
+
+void
+gpusort_buckets_place(GpuSortBuckets *buckets, bool put_off, bool decode_end)
+{
+	Assert(!put_off || !decode_end);
+	for (GpuSortBucket *bucket = buckets->first; bucket != NULL; bucket = bucket->next)
+	{
+		bool		end = decode_end && bucket->next == NULL;
+
+		CHECK_FOR_INTERRUPTS();
+		CheckForSerializableConflictIn(bucket->heap, NULL, InvalidBlockNumber);
+		fill_tail(buckets, bucket, end);
+		if (bucket->first != NULL)
+			add_pages(buckets, bucket, put_off, end);
+		count_rows(bucket);
+	}
+	tell_wal_writer(buckets);
+}
+
+void
+gpusort_buckets_write(GpuSortBuckets *buckets)
+{
+	Size		ignored;
+
+	for (int i = 0; i < buckets->npages; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		write_page(buckets, &buckets->pages[i], false, &ignored);
+	}
+	tell_wal_writer(buckets);
+	gpusort_buckets_forget(buckets);
+}
+
+void
+gpusort_buckets_end(GpuSortBuckets *buckets)
+{
+	FreeAccessStrategy(buckets->strategy);
+}

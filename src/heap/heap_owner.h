@@ -1,0 +1,28 @@
+/*
+ * heap_owner.h
+ *		Whose rows they are that others put into a table.
+ */
+#ifndef GPUSORT_HEAP_OWNER_H
+#define GPUSORT_HEAP_OWNER_H
+
+#include "access/htup_details.h"
+#include "utils/rel.h"
+
+typedef struct GpuSortAppendOwner
+{
+	TransactionId xid;
+	CommandId	cid;
+} GpuSortAppendOwner;
+
+/* What all tuples begin with; t_infomask2, t_infomask and t_hoff are to be completed. */
+static inline void
+gpusort_heap_begin_header(HeapTupleHeader header, Relation heap, const GpuSortAppendOwner *owner)
+{
+	memset(header, 0, SizeofHeapTupleHeader);
+	HeapTupleHeaderSetXmin(header, owner->xid);
+	HeapTupleHeaderSetCmin(header, owner->cid);
+	header->t_infomask = HEAP_XMAX_INVALID;
+	HeapTupleHeaderSetNatts(header, RelationGetNumberOfAttributes(heap));
+}
+
+#endif							/* GPUSORT_HEAP_OWNER_H */

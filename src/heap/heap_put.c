@@ -1,0 +1,90 @@
+/*
+ * heap_put.c
+ *		Putting rows into the blocks of a table that is in use; see heap_put.h.
+ *
+ * A block that was claimed is empty, and the server's own inserts take over any empty page they come
+ * upon.  So whether it is still empty is looked at when it is locked to be written; if not, the
+ * page gets another block at the end.  That costs the order that was agreed on, and happens only beside
+ * other writers.
+ */
+#include "postgres.h"
+
+#include "access/heapam_xlog.h"
+#include "access/htup_details.h"
+#include "access/xlog.h"
+#include "access/xloginsert.h"
+#include "catalog/catalog.h"
+
+#include "heap/heap_put.h"
+#include "pg_compat/tables.h"
+
+Buffer
+gpusort_heap_lock_empty(Relation heap, BufferAccessStrategy strategy, BlockNumber *block)
+{
+	for (;;)
+	{
+		Buffer		buffer = ReadBufferExtended(heap, MAIN_FORKNUM, *block, RBM_NORMAL, strategy);
+
+		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+		if (PageIsNew(BufferGetPage(buffer)))
+			return buffer;
+		UnlockReleaseBuffer(buffer);
+		gpusort_extend_relation(heap, strategy, block, 1);
+	}
+}
+
+void
+gpusort_heap_log_begin(GpuSortHeapLog *log, Relation heap)
+{
+	log->use_wal = RelationNeedsWAL(heap);
+	log->decoded = RelationIsLogicallyLogged(heap);
+}
+
+/* A tuple as the record of a multi-insert has it; returns the end. */
+static char *
+log_tuple(Page page, OffsetNumber offset, char *data)
+{
+	ItemId		item = PageGetItemId(page, offset);
+	HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, item);
+	int			length = ItemIdGetLength(item) - SizeofHeapTupleHeader;
+	xl_multi_insert_tuple *logged = (xl_multi_insert_tuple *) SHORTALIGN(data);
+
+	logged->datalen = length;
+	logged->t_infomask2 = tuple->t_infomask2;
+	logged->t_infomask = tuple->t_infomask;
+	logged->t_hoff = tuple->t_hoff;
+	data = (char *) logged + SizeOfMultiInsertTuple;
+	memcpy(data, (char *) tuple + SizeofHeapTupleHeader, length);
+	return data + length;
+}
+
+void
+gpusort_heap_log_rows(GpuSortHeapLog *log, Buffer buffer, const OffsetNumber *offsets, int count, bool decode_end)
+{
+	Page		page = BufferGetPage(buffer);
+	xl_heap_multi_insert *record = (xl_heap_multi_insert *) log->record.data;
+	Size		header = SizeOfHeapMultiInsert + (offsets != NULL ? count * sizeof(OffsetNumber) : 0);
+	char	   *data = log->record.data + header;
+	char	   *end = data;
+	int			flags = REGBUF_STANDARD | (offsets == NULL ? REGBUF_WILL_INIT : 0);
+	XLogRecPtr	end_of_record;
+
+	record->flags = decode_end ? XLH_INSERT_LAST_IN_MULTI : 0;
+	record->ntuples = count;
+	if (offsets != NULL)
+		memcpy(record->offsets, offsets, count * sizeof(OffsetNumber));
+	for (int i = 0; i < count; i++)
+		end = log_tuple(page, offsets != NULL ? offsets[i] : FirstOffsetNumber + i, end);
+	if (log->decoded)
+	{
+		record->flags |= XLH_INSERT_CONTAINS_NEW_TUPLE;
+		flags |= REGBUF_KEEP_DATA;
+	}
+	XLogBeginInsert();
+	XLogRegisterData((char *) record, header);
+	XLogRegisterBuffer(0, buffer, flags);
+	XLogRegisterBufData(0, data, end - data);
+	XLogSetRecordFlags(XLOG_INCLUDE_ORIGIN);
+	end_of_record = XLogInsert(RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT | (offsets == NULL ? XLOG_HEAP_INIT_PAGE : 0));
+	PageSetLSN(page, end_of_record);
+}

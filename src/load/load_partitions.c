@@ -1,0 +1,119 @@
+/*
+ * load_partitions.c
+ *		The partitions that a participant puts rows into; see load_partitions.h.
+ *
+ * The routing remembers which partition a result is by the field that CopyFrom() has for its own buffers of a
+ * partition's rows.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "catalog/catalog.h"
+#include "utils/memutils.h"
+
+#include "load/load_partitions.h"
+#include "load/load_routing.h"
+#include "load/load_tree.h"
+
+struct GpuSortLoadPartitions
+{
+	const GpuSortLoadTask *task;
+	GpuSortLoadParts *parts;
+	GpuSortLoadRouting *routing;
+	GpuSortBuckets *buckets;
+	GpuSortLoadPartition *first;
+	MemoryContext context;
+};
+
+GpuSortLoadPartitions *
+gpusort_partitions_begin(const GpuSortLoadTask *task, Relation root, GpuSortLoadParts *parts)
+{
+	GpuSortLoadPartitions *partitions = palloc0(sizeof(GpuSortLoadPartitions));
+
+	partitions->task = task;
+	partitions->parts = parts;
+	partitions->routing = gpusort_routing_begin(root);
+	partitions->buckets = gpusort_buckets_begin(&task->owner);
+	partitions->context = CurrentMemoryContext;
+	return partitions;
+}
+
+GpuSortBuckets *
+gpusort_partitions_buckets(GpuSortLoadPartitions *partitions)
+{
+	return partitions->buckets;
+}
+
+/* What it looked like before it was locked may have changed. */
+static bool
+partition_is_ours(Relation table)
+{
+	GpuSortLoadComputing ignored;
+
+	return table->rd_rel->relkind == RELKIND_RELATION && table->rd_tableam == GetHeapamTableAmRoutine() &&
+		!IsCatalogRelation(table) && !RelationIsUsedAsCatalogTable(table) && !gpusort_load_has_triggers(table) &&
+		RelationGetIndexList(table) == NIL && gpusort_load_why_not_stored(table, &ignored) == NULL;
+}
+
+static GpuSortLoadPartition *
+begin_partition(GpuSortLoadPartitions *partitions, ResultRelInfo *result)
+{
+	Relation	table = result->ri_RelationDesc;
+	GpuSortLoadPartition *partition;
+	GpuSortHeapTail *tail;
+
+	if (!partition_is_ours(table) ||
+		(tail = gpusort_parts_tail(partitions->parts, RelationGetRelid(table))) == NULL)
+		return NULL;
+	partition = palloc0(sizeof(GpuSortLoadPartition));
+	gpusort_target_begin(&partition->target, table);
+	partition->target.buckets = partitions->buckets;
+	partition->target.bucket = gpusort_bucket_begin(partitions->buckets, table, tail);
+	partition->computer = gpusort_computer_begin(partitions->task, table, GPUSORT_COMPUTE_STORED);
+	partition->map = gpusort_routing_map(partitions->routing, result);
+	if (partition->map != NULL)
+		partition->values = palloc0(partition->target.natts * sizeof(GpuSortLoadValue));
+	partition->next = partitions->first;
+	partitions->first = partition;
+	return partition;
+}
+
+GpuSortLoadPartition *
+gpusort_partitions_find(GpuSortLoadPartitions *partitions, const GpuSortLoadValue *values)
+{
+	ResultRelInfo *result = gpusort_routing_find(partitions->routing, values);
+
+	if (unlikely(result->ri_CopyMultiInsertBuffer == NULL))
+	{
+		MemoryContext old = MemoryContextSwitchTo(partitions->context);
+
+		result->ri_CopyMultiInsertBuffer = (struct CopyMultiInsertBuffer *) begin_partition(partitions, result);
+		MemoryContextSwitchTo(old);
+	}
+	return (GpuSortLoadPartition *) result->ri_CopyMultiInsertBuffer;
+}
+
+GpuSortLoadValue *
+gpusort_partition_values(GpuSortLoadPartition *partition, GpuSortLoadValue *values)
+{
+	static const GpuSortLoadValue null = {.is_null = true};
+
+	if (partition->map == NULL)
+		return values;
+	for (int i = 0; i < partition->target.natts; i++)
+	{
+		AttrNumber	attnum = partition->map->attnums[i];
+
+		partition->values[i] = attnum != 0 ? values[attnum - 1] : null;
+	}
+	return partition->values;
+}
+
+void
+gpusort_partitions_end(GpuSortLoadPartitions *partitions)
+{
+	for (GpuSortLoadPartition *partition = partitions->first; partition != NULL; partition = partition->next)
+		gpusort_computer_end(partition->computer);
+	gpusort_buckets_end(partitions->buckets);
+	gpusort_routing_end(partitions->routing);
+}

@@ -1,0 +1,175 @@
+/*
+ * load_parts.c
+ *		The partitions that rows have been routed to; see load_parts.h.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/partition.h"
+#include "common/hashfn.h"
+#include "pgstat.h"
+#include "port/pg_bitutils.h"
+#include "storage/condition_variable.h"
+#include "storage/freespace.h"
+#include "storage/lmgr.h"
+#include "storage/predicate.h"
+#include "storage/spin.h"
+#include "utils/wait_event.h"
+
+#include "load/load_parts.h"
+
+/* Partitions may be added meanwhile. */
+#define SLACK	64
+
+/* Found by its OID, by open addressing. */
+typedef struct LoadPart
+{
+	Oid			partition;		/* InvalidOid: nothing is here */
+	GpuSortHeapTail tail;
+} LoadPart;
+
+struct GpuSortLoadParts
+{
+	slock_t		mutex;			/* for who is where */
+	int			count;
+	int			most;
+	uint32		mask;			/* a power of two, less one */
+	bool		taken_over;
+	ConditionVariable taken;
+	LoadPart	places[FLEXIBLE_ARRAY_MEMBER];
+};
+
+static uint32
+choose_places(int count)
+{
+	return pg_nextpower2_32(2 * ((uint32) count + SLACK));
+}
+
+Size
+gpusort_parts_bytes(int count)
+{
+	return offsetof(GpuSortLoadParts, places) + choose_places(count) * sizeof(LoadPart);
+}
+
+void
+gpusort_parts_init(GpuSortLoadParts *parts, int count)
+{
+	memset(parts, 0, gpusort_parts_bytes(count));
+	SpinLockInit(&parts->mutex);
+	ConditionVariableInit(&parts->taken);
+	parts->most = count + SLACK;
+	parts->mask = choose_places(count) - 1;
+}
+
+/* The place of a partition, which is given one if there is room. */
+static LoadPart *
+find_place(GpuSortLoadParts *parts, Oid partition)
+{
+	uint32		i = murmurhash32(partition) & parts->mask;
+
+	while (parts->places[i].partition != partition)
+	{
+		LoadPart   *part = &parts->places[i];
+
+		if (part->partition == InvalidOid)
+		{
+			if (parts->count == parts->most)
+				return NULL;
+			parts->count++;
+			part->partition = partition;
+			part->tail.block = InvalidBlockNumber;
+			return part;
+		}
+		i = (i + 1) & parts->mask;
+	}
+	return &parts->places[i];
+}
+
+GpuSortHeapTail *
+gpusort_parts_tail(GpuSortLoadParts *parts, Oid partition)
+{
+	LoadPart   *part;
+
+	SpinLockAcquire(&parts->mutex);
+	part = find_place(parts, partition);
+	SpinLockRelease(&parts->mutex);
+	return part != NULL ? &part->tail : NULL;
+}
+
+/* ---------- locks ---------- */
+
+void
+gpusort_parts_await_leader(GpuSortLoadParts *parts)
+{
+	bool		taken_over = false;
+
+	ConditionVariablePrepareToSleep(&parts->taken);
+	for (;;)
+	{
+		SpinLockAcquire(&parts->mutex);
+		taken_over = parts->taken_over;
+		SpinLockRelease(&parts->mutex);
+		if (taken_over)
+			break;
+		ConditionVariableSleep(&parts->taken, PG_WAIT_EXTENSION);
+	}
+	ConditionVariableCancelSleep();
+}
+
+/* The partitioned tables between have been locked, too. */
+static void
+lock_part(Oid partition)
+{
+	List	   *ancestors = get_partition_ancestors(partition);
+	ListCell   *lc;
+
+	LockRelationOid(partition, RowExclusiveLock);
+	foreach(lc, ancestors)
+		LockRelationOid(lfirst_oid(lc), RowExclusiveLock);
+	list_free(ancestors);
+}
+
+void
+gpusort_parts_take_over(GpuSortLoadParts *parts)
+{
+	/* a partition gets its place before it gets rows, and all rows are there that will be */
+	for (uint32 i = 0; i <= parts->mask; i++)
+	{
+		Oid			partition = parts->places[i].partition;
+
+		if (OidIsValid(partition))
+			lock_part(partition);
+	}
+	SpinLockAcquire(&parts->mutex);
+	parts->taken_over = true;
+	SpinLockRelease(&parts->mutex);
+	ConditionVariableBroadcast(&parts->taken);
+}
+
+/* ---------- the end ---------- */
+
+/*
+ * Workers' rows are counted here, where an abort makes dead ones of them.  Others may find what the last page has room for.
+ */
+static void
+tell_of_part(const LoadPart *part)
+{
+	Relation	partition = table_open(part->partition, NoLock);
+
+	CheckForSerializableConflictIn(partition, NULL, InvalidBlockNumber);
+	if (part->tail.rows > 0)
+		pgstat_count_heap_insert(partition, part->tail.rows);
+	if (part->tail.space > BLCKSZ / 5)
+		RecordPageWithFreeSpace(partition, part->tail.block, part->tail.space);
+	table_close(partition, NoLock);
+}
+
+void
+gpusort_parts_end(GpuSortLoadParts *parts)
+{
+	for (uint32 i = 0; i <= parts->mask; i++)
+	{
+		if (parts->places[i].tail.block != InvalidBlockNumber && OidIsValid(parts->places[i].partition))
+			tell_of_part(&parts->places[i]);
+	}
+}

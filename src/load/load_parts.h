@@ -1,0 +1,31 @@
+/*
+ * load_parts.h
+ *		The partitions that rows have been routed to, as all participants of a COPY FROM know them.
+ *
+ * A participant locks a partition when a row is the first one of its to go there, as the server does.  A worker's
+ * locks end with the worker; so the leader takes them over before workers may end.
+ */
+#ifndef GPUSORT_LOAD_PARTS_H
+#define GPUSORT_LOAD_PARTS_H
+
+#include "heap/heap_buckets.h"
+
+typedef struct GpuSortLoadParts GpuSortLoadParts;
+
+/* In shared memory, or, if there is one participant, in its own; for so many partitions. */
+extern Size gpusort_parts_bytes(int count);
+extern void gpusort_parts_init(GpuSortLoadParts *parts, int count);
+
+/* A partition's end; NULL: there are more partitions now than there is room for. */
+extern GpuSortHeapTail *gpusort_parts_tail(GpuSortLoadParts *parts, Oid partition);
+
+/* A worker has done all.  Wait until its locks are the leader's. */
+extern void gpusort_parts_await_leader(GpuSortLoadParts *parts);
+
+/* The leader: take over the workers' locks, and let them end. */
+extern void gpusort_parts_take_over(GpuSortLoadParts *parts);
+
+/* The leader, at the end: what the server is to be told of the partitions that have got rows. */
+extern void gpusort_parts_end(GpuSortLoadParts *parts);
+
+#endif							/* GPUSORT_LOAD_PARTS_H */

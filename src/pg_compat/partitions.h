@@ -1,0 +1,48 @@
+/*
+ * partitions.h
+ *		Differences of PostgreSQL's versions: routing rows to partitions.
+ */
+#ifndef GPUSORT_PG_COMPAT_PARTITIONS_H
+#define GPUSORT_PG_COMPAT_PARTITIONS_H
+
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "nodes/bitmapset.h"
+#include "nodes/execnodes.h"
+#include "parser/parse_relation.h"
+
+/*
+ * 16: permissions have a list of their own.  18: there are relations that pruning has left.
+ *
+ * Have a state know a table, as the first and only one.
+ */
+static inline void
+gpusort_init_range_table(EState *estate, Relation table)
+{
+	ParseState *pstate = make_parsestate(NULL);
+
+	addRangeTableEntryForRelation(pstate, table, RowExclusiveLock, NULL, false, false);
+#if PG_VERSION_NUM >= 180000
+	ExecInitRangeTable(estate, pstate->p_rtable, pstate->p_rteperminfos, bms_make_singleton(1));
+#elif PG_VERSION_NUM >= 160000
+	ExecInitRangeTable(estate, pstate->p_rtable, pstate->p_rteperminfos);
+#else
+	ExecInitRangeTable(estate, pstate->p_rtable);
+#endif
+}
+
+/*
+ * 16: the map is made when it is asked for.
+ */
+static inline TupleConversionMap *
+gpusort_root_to_child_map(ResultRelInfo *partition, EState *estate)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExecGetRootToChildMap(partition, estate);
+#else
+	return partition->ri_RootToPartitionMap;
+#endif
+}
+
+#endif							/* GPUSORT_PG_COMPAT_PARTITIONS_H */
