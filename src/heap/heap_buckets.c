@@ -187,7 +187,7 @@ gpusort_buckets_forget(GpuSortBuckets *buckets)
 static OffsetNumber
 put_row(Page page, BlockNumber block, BucketRow *row)
 {
-	OffsetNumber offset = PageAddItem(page, (Item) ROW_TUPLE(row), row->length, InvalidOffsetNumber, false, true);
+	OffsetNumber offset = PageAddItem(page, (char *) ROW_TUPLE(row), row->length, InvalidOffsetNumber, false, true);
 	HeapTupleHeader tuple;
 
 	if (offset == InvalidOffsetNumber)
