@@ -27,6 +27,14 @@ FROM unnest('{NaN,-0,0,-0,0,1e-30,-1e-30,NaN,3e38,-3e38,1e-45,-1e-45}'::text[]) 
 ALTER TABLE t ADD COLUMN added int4 DEFAULT 17;
 INSERT INTO t (id, added) SELECT i, i % 40 FROM generate_series(6000, 6100) i;
 ANALYZE t;
+-- tables whose columns lie elsewhere, the first one with nulls
+CREATE TABLE parts (d date, k int8, v int4) PARTITION BY LIST (v);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
+CREATE TABLE parts_2 (gone text, v int4, k int8, d date);
+ALTER TABLE parts_2 DROP COLUMN gone;
+ALTER TABLE parts ATTACH PARTITION parts_2 FOR VALUES IN (2);
+INSERT INTO parts SELECT date '2000-01-01' + i % 99, nullif(i * 7919::int8 % 4001 - 2000, i % 11), 1 + i % 2 FROM generate_series(1, 3000) i;
+ANALYZE parts;
 
 -- What it looks like
 CREATE VIEW looks AS SELECT query, executed(query, 'GpuSort') ->> 'Rows' AS rows FROM (VALUES
@@ -70,6 +78,9 @@ CREATE TABLE queries AS SELECT unnest(ARRAY[
 	'SELECT v FROM t WHERE false ORDER BY v',
 	'SELECT added FROM t ORDER BY added',
 	'SELECT d, b FROM t ORDER BY d, b',
+	'SELECT d, v FROM t ORDER BY v DESC, d',
+	'SELECT k FROM parts ORDER BY k DESC',
+	'SELECT v, d FROM parts ORDER BY d DESC, v',
 	'SELECT s, s AS again FROM t ORDER BY s',
 	'SELECT lower(chr(65 + id % 20)) = ''b'' AS x, s FROM t ORDER BY x, s',
 	'SELECT wide FROM t ORDER BY wide',

@@ -152,6 +152,16 @@ gpusort_cursor_move_window(GpuSortCursor *cursor, uint64 position)
 	gpusort_fetch_window(cursor->sort, position, &cursor->window_from, &cursor->window_to);
 }
 
+/* Touch the row that will be returned a block after number i. */
+static inline void
+gpusort_cursor_look_ahead(const GpuSortCursor *cursor, uint64 i)
+{
+	const GpuSortBlock *ahead = cursor->ahead;
+
+	if (likely(i < (uint64) ahead->count))
+		prefetch_line(ahead->rows[i]);
+}
+
 /* The row at a position, which exists. */
 static inline MinimalTuple
 gpusort_cursor_row(GpuSortCursor *cursor, uint64 position)
@@ -176,9 +186,7 @@ gpusort_cursor_row(GpuSortCursor *cursor, uint64 position)
 		block = ahead;
 		i = position - from;
 	}
-	/* touch the row that will be returned a block later */
-	if (likely(i < (uint64) cursor->ahead->count))
-		prefetch_line(cursor->ahead->rows[i]);
+	gpusort_cursor_look_ahead(cursor, i);
 	return block->rows[i];
 }
 
@@ -211,15 +219,31 @@ gpusort_cursor_move(GpuSortCursor *cursor, bool forward)
 	return true;
 }
 
-/* Return the next row in the direction of the scan; false if there is none. */
-static inline bool
-gpusort_cursor_fetch(GpuSortCursor *cursor, bool forward, TupleTableSlot *slot)
+/* The same where the next row is not in the block, or there is none. */
+static pg_noinline bool
+gpusort_cursor_fetch_other(GpuSortCursor *cursor, bool forward, TupleTableSlot *slot)
 {
 	if (unlikely(cursor->tuplesort != NULL))
 		return tuplesort_gettupleslot(cursor->tuplesort, forward, false, slot, NULL);
 	if (unlikely(!gpusort_cursor_move(cursor, forward)))
 		return false;
 	gpusort_store_tuple(slot, gpusort_cursor_row(cursor, cursor->next - 1));
+	return true;
+}
+
+/* Return the next row in the direction of the scan; false if there is none. */
+static pg_always_inline bool
+gpusort_cursor_fetch(GpuSortCursor *cursor, bool forward, TupleTableSlot *slot)
+{
+	const GpuSortBlock *block = cursor->block;
+	uint64		i = cursor->next - block->from;
+
+	/* a block has no rows at the end or behind it, and a tuplesort no blocks */
+	if (unlikely(!forward || i >= (uint64) block->count))
+		return gpusort_cursor_fetch_other(cursor, forward, slot);
+	cursor->next++;
+	gpusort_cursor_look_ahead(cursor, i);
+	gpusort_store_tuple(slot, block->rows[i]);
 	return true;
 }
 

@@ -260,6 +260,49 @@ make_rows_of_ids(const GpuSort *sort, const uint32 *ids, int count, int ahead_to
 			prefetch_line(&RANGE_U64(sort->keys.columns[k].words[0])[ids[i]]);
 }
 
+/* Rows of one integer that is no null, of so many bytes. */
+static pg_always_inline void
+make_integer_rows(const GpuSort *sort, const uint64 *keys, int count, int bytes,
+				  GpuSortRowRoom *room)
+{
+	const GpuSortKeyRowColumn *column = &sort->key_rows.columns[0];
+	const gs_unpacking unpacking = column->unpacking;
+	uint64		flip = column->column->flip ^ gpusort_value_of_word(column->inverse, 0);
+	const uint64 *from = (const uint64 *) sort->rows.template.tuple;
+	uint64		header[] = {from[0], from[1], from[2]};
+
+	Assert(column->offset == 2 * sizeof(uint64));
+	for (int i = 0; i < count; i++)
+	{
+		uint64	   *to = (uint64 *) &room[i];
+		uint64		value = gs_unpack_word(&unpacking, keys[i]) ^ flip;
+
+		to[0] = header[0];
+		to[1] = header[1];
+		if (bytes < sizeof(uint64))
+			to[2] = header[2];
+		store_bytes((char *) &to[2], value, bytes);
+	}
+}
+
+/* The rows of these keys. */
+static void
+make_rows_of_keys(const GpuSort *sort, const uint64 *keys, int count, GpuSortRowRoom *room)
+{
+	const GpuSortKeyRowColumn *column = &sort->key_rows.columns[0];
+	bool		is_integer = sort->desc->natts == 1 && column->unpacking.flag == 0 &&
+		!column->always_null && (column->inverse == GPUSORT_INVERSE_SIGNED ||
+								 column->inverse == GPUSORT_INVERSE_UNSIGNED);
+
+	if (is_integer && column->bytes == sizeof(uint64))
+		make_integer_rows(sort, keys, count, sizeof(uint64), room);
+	else if (is_integer && column->bytes == sizeof(uint32))
+		make_integer_rows(sort, keys, count, sizeof(uint32), room);
+	else
+		for (int i = 0; i < count; i++)
+			form_row_of_key(sort, keys[i], &room[i]);
+}
+
 void
 gpusort_make_key_rows(GpuSort *sort, uint64 from, int count, int ahead_to, GpuSortRowRoom *room,
 					  void **rows)
@@ -267,8 +310,7 @@ gpusort_make_key_rows(GpuSort *sort, uint64 from, int count, int ahead_to, GpuSo
 	for (int i = 0; i < count; i++)
 		rows[i] = &room[i];
 	if (sort->order.keys != NULL)
-		for (int i = 0; i < count; i++)
-			form_row_of_key(sort, sort->order.keys[from + i], &room[i]);
+		make_rows_of_keys(sort, sort->order.keys + from, count, room);
 	else
 		make_rows_of_ids(sort, sort->order.ids + from, count, ahead_to, room);
 }

@@ -42,6 +42,7 @@
 
 #include "pg_compat/executor.h"
 #include "sort/input_projection.h"
+#include "sort/page_keys.h"
 #include "sort/sort_input.h"
 #include "sort/sort_put.h"
 #include "sort/sort_watch.h"
@@ -165,6 +166,21 @@ put_tuple(GpuSortInput *input, HeapTuple tuple)
 	return true;
 }
 
+/* Put tuples on a page into the sort, as many of the first ones as it takes all at once. */
+static inline int
+put_tuples(GpuSortInput *input, Page page, const OffsetNumber *offsets, int count)
+{
+	int			taken;
+
+	if (input->put_tuple == NULL)
+		return 0;
+	taken = gpusort_put_page_keys(input->sort, page, offsets, count);
+	input->taken += taken;
+	input->from_pages += taken;
+	input->uncharged += taken;
+	return taken;
+}
+
 /* Put a row into the sort; false if it does not take it. */
 static inline bool
 put_row(GpuSortInput *input, TupleTableSlot *slot)
@@ -241,7 +257,14 @@ put_rest_of_page(GpuSortInput *input)
 		OffsetNumber offset = scan->rs_vistuples[i];
 		ItemId		item = PageGetItemId(page, offset);
 		TupleTableSlot *refused;
+		int			taken = !as_it_lies ? 0
+			: put_tuples(input, page, &scan->rs_vistuples[i], (int) scan->rs_ntuples - i);
 
+		if (taken > 0)
+		{
+			i += taken - 1;
+			continue;
+		}
 		tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
 		tuple->t_len = ItemIdGetLength(item);
 		if (as_it_lies && put_tuple(input, tuple))

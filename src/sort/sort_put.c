@@ -22,6 +22,7 @@
 #include "sort/dead_rows.h"
 #include "sort/key_put.h"
 #include "sort/key_strings.h"
+#include "sort/page_keys.h"
 #include "sort/row_store.h"
 #include "sort/row_store_columns.h"
 #include "sort/row_store_index.h"
@@ -450,6 +451,7 @@ gpusort_select_tuples(GpuSort *sort)
 {
 	gpusort_row_store_select_none(sort);
 	gpusort_place_bound(sort);
+	gpusort_place_page_keys(sort);
 }
 
 bool
@@ -458,6 +460,7 @@ gpusort_select_columns(GpuSort *sort, const GpuSortRowColumns *columns)
 	if (!gpusort_row_store_select(sort, columns))
 		return false;
 	gpusort_place_bound(sort);
+	gpusort_place_page_keys(sort);
 	return true;
 }
 

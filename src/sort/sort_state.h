@@ -106,6 +106,7 @@ typedef struct GpuSortKeyRowColumn
 	GpuSortInverse inverse;
 	int			bytes;			/* of its value, */
 	uint32		offset;			/* ... at this place in a row without nulls */
+	int			page_offset;	/* in tuples on pages: see page_natts */
 	gs_unpacking unpacking;		/* of order.keys */
 	bool		always_null;
 } GpuSortKeyRowColumn;
@@ -115,6 +116,8 @@ typedef struct GpuSortKeyRows
 {
 	bool		possible;
 	bool		used;			/* there are no stored rows */
+	AttrNumber	page_natts;		/* tuples on pages that have so many attributes, and no nulls, have
+								 * the values at fixed places; 0: they have not */
 	GpuSortKeyRowColumn columns[GPUSORT_KEY_ROW_COLUMNS];	/* by attribute */
 } GpuSortKeyRows;
 
