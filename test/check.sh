@@ -6,6 +6,7 @@
 #
 #	docs		is the manual true?
 #	layout		does the code keep to its folders?
+#	scripts		what is run again by make release-check
 #	unit		engine, pool and gpusortd without a server, plain and under sanitizers
 #	exports		symbols of gpusort.so
 #	regress		pg_regress
@@ -210,6 +211,7 @@ done
 prepare
 ! chosen docs || check_script docs docs.sh
 ! chosen layout || check_script layout layout.pl
+! chosen scripts || check_script scripts scripts.sh
 ! chosen unit || check_unit
 ! chosen exports || check_exports
 if chosen regress || chosen isolation; then

@@ -2,30 +2,65 @@
 # release.sh [PART]...
 #		make release-check: all that must hold before a version goes out.
 #
-# The parts, which are goals of make: check-all, check-contrib, check-neighbours, proof, check-packages, and
-# servers, the tests on all supported versions (.ci/run). Hours, as root on Debian 12; each part's log lies in
-# tmp_release, until make clean.
+# The parts are goals of make (check, check-core, check-contrib, check-neighbours), those of check-packages
+# and of proof one by one (check-packages/15, proof/cassert; the goal alone stands for all of them), and
+# servers, the tests on all supported versions (.ci/run).  Hours, as root on Debian 12.
+#
+# Each part's log lies in tmp_release, until make clean, and beside it at which commit it has passed.  So
+# what was interrupted, or has failed for want of something, can be called again: a part that has passed at
+# this very commit is not run once more, but counted, and the last lines say so.  Parts that are named are
+# run in any case.
 
 . "$(dirname "$0")/lib/common.sh"
+. "$TREE/test/lib/versions.sh"
 
-PARTS='check-all check-contrib check-neighbours check-packages proof servers'
 LOGS=$TREE/tmp_release
+NKEPT=0
+
+# names_in DIR: of the scripts of a folder of tests, but for the one that runs them.
+names_in()
+{
+	(cd "$TREE/test/$1" && ls -- *.sh | sed 's/\.sh$//' | grep -vx run)
+}
+
+# parts_of GOAL
+parts_of()
+{
+	case $1 in
+		check-packages) printf "$1/%s\n" dist $(tested_majors) rpm docker ;;
+		proof) names_in proof | sed "s,^,$1/," ;;
+		*) echo "$1" ;;
+	esac
+}
+
+all_parts()
+{
+	local goal
+
+	for goal in check check-core check-contrib check-neighbours check-packages proof servers; do
+		parts_of $goal
+	done
+}
+
+# The commit that the tree is; nothing if it differs from what is committed.
+commit_of_tree()
+{
+	[ -n "$(git -C "$TREE" status --porcelain --untracked-files=no)" ] || git -C "$TREE" rev-parse HEAD
+}
 
 # Nothing of it can be told of a tree that differs from what is committed.
 committed()
 {
-	local changes
-
-	changes=$(git -C "$TREE" status --porcelain --untracked-files=no)
-	[ -z "$changes" ] || say "$changes"
-	tally "all is committed" "$([ -z "$changes" ] && echo 1 || echo 0)" "$([ -z "$changes" ] && echo 0 || echo 1)"
+	[ -n "$COMMIT" ] || git -C "$TREE" status --porcelain --untracked-files=no
+	tally "all is committed" "$([ -n "$COMMIT" ] && echo 1 || echo 0)" "$([ -n "$COMMIT" ] && echo 0 || echo 1)"
 }
 
-command_of()
+run_part()
 {
 	case $1 in
-		servers) echo "$TREE/.ci/run" ;;
-		*) echo "make -C $TREE --no-print-directory $1" ;;
+		servers) "$TREE/.ci/run" ;;
+		*/*) make -C "$TREE" --no-print-directory "${1%/*}" TEST="${1#*/}" ;;
+		*) env -u TEST make -C "$TREE" --no-print-directory "$1" ;;
 	esac
 }
 
@@ -35,22 +70,59 @@ counts()
 	sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$1" | awk '{p += $1; f += $2} END {print p + 0, f + 0}'
 }
 
-[ $# -gt 0 ] || set -- $PARTS
-for part in "$@"; do
-	[[ " $PARTS " == *" $part "* ]] || die "there is no $part; the parts: $PARTS"
-done
-mkdir -p "$LOGS"
-committed
-for part in "$@"; do
+# kept PART: count it by what it was when it passed at this commit; false if it has not.
+kept()
+{
+	local commit passed
+
+	[ -n "$COMMIT" ] && [ -f "$(file_of "$1").passed" ] || return 1
+	read -r commit passed <"$(file_of "$1").passed"
+	[ "$commit" = "$COMMIT" ] || return 1
+	NKEPT=$((NKEPT + 1))
+	tally "$1, before" "$passed" 0
+}
+
+# file_of PART, without its ending.
+file_of()
+{
+	echo "$LOGS/${1//\//-}"
+}
+
+# run_and_keep PART
+run_and_keep()
+{
+	local file begun status passed failed
+
+	file=$(file_of "$1")
+	[ -z "$COMMIT" ] || rm -f "$file.passed"
 	begun=$(now_ms)
-	# shellcheck disable=SC2046 # a command is words
-	env -u TEST $(command_of "$part") >"$LOGS/$part.log" 2>&1
+	run_part "$1" >"$file.log" 2>&1
 	status=$?
-	read -r passed failed < <(counts "$LOGS/$part.log")
+	read -r passed failed < <(counts "$file.log")
 	if [ "$failed" -eq 0 ] && { [ $status -ne 0 ] || [ "$passed" -eq 0 ]; }; then
 		failed=1
 	fi
-	[ "$failed" -eq 0 ] || tail -n 30 "$LOGS/$part.log"
-	tally "$part" "$passed" "$failed" $(($(now_ms) - begun))
+	[ "$failed" -eq 0 ] || tail -n 30 "$file.log"
+	tally "$1" "$passed" "$failed" $(($(now_ms) - begun))
+	# what is said of the parts is said of one commit
+	if [ -n "$COMMIT" ] && [ "$(commit_of_tree)" != "$COMMIT" ]; then
+		tally "the tree stays as it was" 0 1
+		finish
+	fi
+	[ -z "$COMMIT" ] || [ "$failed" -gt 0 ] || echo "$COMMIT $passed" >"$file.passed"
+}
+
+CHOSEN=
+PARTS=$(all_parts)
+for name in "$@"; do
+	found=$(grep -xE "$name(/.*)?" <<<"$PARTS") || die "there is no $name; the parts: $(xargs <<<"$PARTS")"
+	CHOSEN+=$found$'\n'
 done
+mkdir -p "$LOGS"
+COMMIT=$(commit_of_tree)
+committed
+for part in ${CHOSEN:-$PARTS}; do
+	[ -z "$CHOSEN" ] && kept "$part" || run_and_keep "$part"
+done
+[ $NKEPT -eq 0 ] || say "$NKEPT parts had passed before at $COMMIT, and were not run again; make release-check TEST=NAME runs one"
 finish

@@ -1,0 +1,74 @@
+#!/bin/bash
+# scripts.sh
+#		Tests of the scripts that test: what make release-check runs again, and what not.
+
+. "$(dirname "$0")/lib/common.sh"
+
+WORK=$(mktemp -d) || exit
+at_exit 'rm -rf "$WORK"'
+
+is()
+{
+	[ "$2" = "$3" ] || say "got: $2" "wanted: $3"
+	tally "$1" $([ "$2" = "$3" ] && echo 1 0 || echo 0 1)
+}
+
+git_there()
+{
+	git -C "$WORK" -c user.name=tester -c user.email=tester@localhost "$@"
+}
+
+# A tree whose parts say what they were told to say, and note that they were run.
+make_tree()
+{
+	mkdir -p "$WORK"/{test/{lib,proof,packages},.ci}
+	cp "$TREE/test/release.sh" "$WORK/test/"
+	cp "$TREE"/test/lib/{common,versions}.sh "$WORK/test/lib/"
+	cat >"$WORK/Makefile" <<-'EOF'
+		check check-core check-contrib check-neighbours check-packages proof:
+		 @echo $@$(TEST:%=/%) >>ran; echo 2 passed, $$(cat failing-$@ 2>/dev/null || echo 0) failed
+	EOF
+	sed -i 's/^ @/\t@/' "$WORK/Makefile"
+	printf '#!/bin/sh\necho servers >>ran\necho 2 passed, 0 failed\n' >"$WORK/.ci/run"
+	touch "$WORK"/test/proof/{run,one,two}.sh
+	chmod +x "$WORK/.ci/run"
+	git_there init -q
+	git_there add -A
+	git_there commit -q -m 'A tree'
+}
+
+# release PART...: what was run, in the order of the alphabet, and the last line.
+release()
+{
+	rm -f "$WORK/ran"
+	(cd "$WORK" && TEST=x test/release.sh "$@") >"$WORK/log" 2>&1
+	{
+		touch "$WORK/ran"
+		sort "$WORK/ran"
+		tail -n 1 "$WORK/log"
+	} | xargs
+}
+
+make_tree
+ALL="check check-contrib check-core check-neighbours $(printf 'check-packages/%s\n' 15 17 18 19 dist docker rpm | xargs) proof/one proof/two servers"
+is "release-check: all parts" "$(release)" "$ALL 29 passed, 0 failed"
+is "... not again" "$(release)" "29 passed, 0 failed"
+is "... and it says so" "$(grep -c "^14 parts had passed before at $(git_there rev-parse HEAD)" "$WORK/log")" 1
+is "... but for those that are named" "$(release proof check-packages/15)" "check-packages/15 proof/one proof/two 7 passed, 0 failed"
+echo 3 >"$WORK/failing-proof"
+is "a part that fails" "$(release proof/two)" "proof/two 3 passed, 3 failed"
+is "... is run again" "$(release)" "proof/two 29 passed, 3 failed"
+rm "$WORK/failing-proof"
+is "... until it passes" "$(release)" "proof/two 29 passed, 0 failed"
+git_there commit -q --allow-empty -m 'Another commit'
+is "another commit: all parts" "$(release)" "$ALL 29 passed, 0 failed"
+echo >>"$WORK/test/proof/one.sh"
+is "changes that are not committed: all parts" "$(release)" "$ALL 28 passed, 1 failed"
+git_there checkout -q test/proof/one.sh
+is "... which say nothing of the commit" "$(release)" "29 passed, 0 failed"
+echo 'git commit -q --allow-empty -m late' >>"$WORK/.ci/run"
+git_there -c core.hooksPath=/dev/null commit -q -a -m 'A part that commits'
+git_there config user.name tester && git_there config user.email tester@localhost
+is "a commit while it runs" "$(release)" "$ALL 29 passed, 1 failed"
+is "there is no such part" "$(release nothing)" "release.sh: there is no nothing; the parts: check check-core check-contrib check-neighbours check-packages/dist check-packages/15 check-packages/17 check-packages/18 check-packages/19 check-packages/rpm check-packages/docker proof/one proof/two servers"
+finish
