@@ -7,6 +7,15 @@
 
 #include "access/parallel.h"
 
+/* Before the memory is initialized: there will be chunks of so many bytes. */
+static inline void
+gpusort_estimate_chunks(ParallelContext *context, const Size *bytes, int n)
+{
+	for (int i = 0; i < n; i++)
+		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
+	shm_toc_estimate_keys(&context->estimator, n);
+}
+
 /* Of a size that was estimated before. */
 static inline void *
 gpusort_make_chunk(ParallelContext *context, uint64 key, Size bytes)

@@ -12,6 +12,7 @@
 #include "utils/resowner.h"
 
 #include "worker_start.h"
+#include "worker_usage.h"
 
 const char *
 gpusort_library_file(void)
@@ -73,6 +74,7 @@ gpusort_init_parallel_context(ParallelContext *context)
 	PG_TRY();
 	{
 		CurrentResourceOwner = owner;
+		gpusort_estimate_usage(context);
 		InitializeParallelDSM(context);
 		if (context->seg != NULL)
 			dsm_pin_mapping(context->seg);
@@ -90,6 +92,7 @@ gpusort_init_parallel_context(ParallelContext *context)
 	if (success && context->seg != NULL)
 	{
 		dsm_unpin_mapping(context->seg);
+		gpusort_make_usage(context);
 		return true;
 	}
 	context->nworkers = 0;

@@ -15,7 +15,8 @@ extern ParallelContext *gpusort_create_parallel_context(const char *function, in
 
 /*
  * Initialize the context's shared memory, once all is estimated.  False if there is none to be had, which
- * is no error: the context is only there to be destroyed then, and its workers' work is the caller's.
+ * is no error: the context is only there to be destroyed then, and its workers' work is the caller's.  It has
+ * what workers begin and end with (worker_usage.h), too.
  */
 extern bool gpusort_init_parallel_context(ParallelContext *context);
 

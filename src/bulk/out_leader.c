@@ -19,7 +19,6 @@
 #include "storage/bufmgr.h"
 #include "storage/latch.h"
 #include "storage/lwlock.h"
-#include "tcop/tcopprot.h"
 #include "utils/rel.h"
 #include "utils/wait_event.h"
 
@@ -35,6 +34,7 @@
 #include "sort/sort_fetch.h"
 #include "sort/sort_view.h"
 #include "worker_start.h"
+#include "worker_usage.h"
 
 /*
  * A worker takes a millisecond or two to start, in which two or three MB are written.  Slices are
@@ -65,8 +65,6 @@ typedef struct OutLeader
 	GpuSortOutSource source;
 
 	ParallelContext *context;
-	WalUsage   *wal_usage;
-	BufferUsage *buffer_usage;
 	shm_mq_handle **queues;
 	OutHead    *heads;
 	uint64		slices;			/* that workers wrote */
@@ -299,21 +297,17 @@ make_shared_memory(OutLeader *leader, const GpuSortOutSlices *slices,
 				   const GpuSortReturned *returned)
 {
 	ParallelContext *context = leader->context;
-	const char *query = debug_query_string != NULL ? debug_query_string : "";
 	int			nworkers = context->nworkers;
 	int			ncolumns = leader->stream->format.ncolumns;
 	const Size	bytes[] = {
 		sizeof(GpuSortOutTask), Max(ncolumns, 1) * sizeof(GpuSortOutColumn),
-		gpusort_queues_bytes(nworkers, GPUSORT_OUT_QUEUE_BYTES), strlen(query) + 1,
-		mul_size(sizeof(WalUsage), nworkers), mul_size(sizeof(BufferUsage), nworkers),
+		gpusort_queues_bytes(nworkers, GPUSORT_OUT_QUEUE_BYTES),
 		returned != NULL ? TupleDescSize(returned->desc) : 0,
 		returned != NULL ? gpusort_shared_view_bytes() : 0
 	};
 	void	   *queues;
 
-	for (int i = 0; i < lengthof(bytes); i++)
-		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
-	shm_toc_estimate_keys(&context->estimator, lengthof(bytes));
+	gpusort_estimate_chunks(context, bytes, lengthof(bytes));
 	if (!gpusort_init_parallel_context(context))
 		return false;
 	leader->task = gpusort_make_chunk(context, GPUSORT_OUT_KEY_TASK, bytes[0]);
@@ -322,14 +316,11 @@ make_shared_memory(OutLeader *leader, const GpuSortOutSlices *slices,
 		   ncolumns * sizeof(GpuSortOutColumn));
 	queues = gpusort_make_chunk(context, GPUSORT_OUT_KEY_QUEUES, bytes[2]);
 	gpusort_queues_init(queues, nworkers, GPUSORT_OUT_QUEUE_BYTES);
-	strcpy(gpusort_make_chunk(context, GPUSORT_OUT_KEY_QUERY, bytes[3]), query);
-	leader->wal_usage = gpusort_make_chunk(context, GPUSORT_OUT_KEY_WAL_USAGE, bytes[4]);
-	leader->buffer_usage = gpusort_make_chunk(context, GPUSORT_OUT_KEY_BUFFER_USAGE, bytes[5]);
 	if (returned == NULL)
 		return true;
-	TupleDescCopy(gpusort_make_chunk(context, GPUSORT_OUT_KEY_DESC, bytes[6]), returned->desc);
+	TupleDescCopy(gpusort_make_chunk(context, GPUSORT_OUT_KEY_DESC, bytes[3]), returned->desc);
 	return gpusort_publish_view(returned->sort,
-								gpusort_make_chunk(context, GPUSORT_OUT_KEY_VIEW, bytes[7]));
+								gpusort_make_chunk(context, GPUSORT_OUT_KEY_VIEW, bytes[4]));
 }
 
 static bool
@@ -355,9 +346,7 @@ end_workers(OutLeader *leader)
 	pg_atomic_write_u32(&leader->task->written, 1);
 	for (int i = 0; i < context->nworkers_launched; i++)
 		shm_mq_detach(leader->queues[i]);
-	WaitForParallelWorkersToFinish(context);
-	for (int i = 0; i < context->nworkers_launched; i++)
-		InstrAccumParallelQuery(&leader->buffer_usage[i], &leader->wal_usage[i]);
+	gpusort_finish_workers(context);
 }
 
 /* ---------- all of it ---------- */

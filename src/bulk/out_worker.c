@@ -15,14 +15,12 @@
 #include "access/parallel.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
-#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lwlock.h"
-#include "tcop/tcopprot.h"
 #include "utils/lsyscache.h"
 
 #include "bulk/out_row.h"
@@ -30,6 +28,7 @@
 #include "index/index_queues.h"
 #include "settings.h"
 #include "sort/view_mapping.h"
+#include "worker_usage.h"
 
 /* The leader has room for so large a piece from each worker. */
 #define MAX_PIECE_BYTES		(4 * 1024 * 1024)
@@ -244,18 +243,14 @@ begin_worker(dsm_segment *segment, shm_toc *toc)
 void
 gpusort_out_worker(dsm_segment *segment, shm_toc *toc)
 {
-	WalUsage   *wal_usage = shm_toc_lookup(toc, GPUSORT_OUT_KEY_WAL_USAGE, false);
-	BufferUsage *buffer_usage = shm_toc_lookup(toc, GPUSORT_OUT_KEY_BUFFER_USAGE, false);
 	OutWorker  *worker;
 
-	debug_query_string = shm_toc_lookup(toc, GPUSORT_OUT_KEY_QUERY, false);
-	pgstat_report_activity(STATE_RUNNING, debug_query_string);
-	InstrStartParallelQuery();
+	gpusort_begin_worker(toc);
 	worker = begin_worker(segment, toc);
 	if (OidIsValid(worker->task->slices.table))
 		write_table(worker);
 	else
 		write_view(worker, toc);
 	shm_mq_detach(worker->queue);
-	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
+	gpusort_end_worker(toc);
 }

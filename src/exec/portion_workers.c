@@ -8,22 +8,17 @@
 
 #include "access/parallel.h"
 #include "access/xact.h"
-#include "executor/instrument.h"
-#include "pgstat.h"
-#include "tcop/tcopprot.h"
 
 #include "exec/portion_workers.h"
 #include "shared_chunk.h"
 #include "sort/crew_worker.h"
 #include "worker_start.h"
+#include "worker_usage.h"
 
 /* What is in the shared memory. */
 #define KEY_TASK			UINT64CONST(0x4753000000000101)
 #define KEY_CREW			UINT64CONST(0x4753000000000102)
 #define KEY_DESC			UINT64CONST(0x4753000000000103)
-#define KEY_QUERY			UINT64CONST(0x4753000000000104)
-#define KEY_WAL_USAGE		UINT64CONST(0x4753000000000105)
-#define KEY_BUFFER_USAGE	UINT64CONST(0x4753000000000106)
 
 /* The sort key; fixed. */
 typedef struct SharedTask
@@ -40,8 +35,6 @@ struct GpuSortPortionWorkers
 {
 	GpuSort    *sort;
 	ParallelContext *context;
-	WalUsage   *wal_usage;
-	BufferUsage *buffer_usage;
 };
 
 PGDLLEXPORT void gpusort_portion_worker(dsm_segment *segment, shm_toc *toc);
@@ -64,26 +57,19 @@ static GpuSortPortionCrew *
 make_shared_memory(GpuSortPortionWorkers *workers, TupleDesc desc, const GpuSortSpec *spec)
 {
 	ParallelContext *context = workers->context;
-	const char *query = debug_query_string != NULL ? debug_query_string : "";
 	int			nworkers = context->nworkers;
 	const Size	bytes[] = {
-		sizeof(SharedTask), gpusort_crew_bytes(nworkers), TupleDescSize(desc), strlen(query) + 1,
-		mul_size(sizeof(WalUsage), nworkers), mul_size(sizeof(BufferUsage), nworkers)
+		sizeof(SharedTask), gpusort_crew_bytes(nworkers), TupleDescSize(desc)
 	};
 	GpuSortPortionCrew *crew;
 
-	for (int i = 0; i < lengthof(bytes); i++)
-		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
-	shm_toc_estimate_keys(&context->estimator, lengthof(bytes));
+	gpusort_estimate_chunks(context, bytes, lengthof(bytes));
 	if (!gpusort_init_parallel_context(context))
 		return NULL;
 	fill_task(gpusort_make_chunk(context, KEY_TASK, bytes[0]), spec);
 	crew = gpusort_make_chunk(context, KEY_CREW, bytes[1]);
 	gpusort_crew_init(crew, nworkers);
 	TupleDescCopy(gpusort_make_chunk(context, KEY_DESC, bytes[2]), desc);
-	strcpy(gpusort_make_chunk(context, KEY_QUERY, bytes[3]), query);
-	workers->wal_usage = gpusort_make_chunk(context, KEY_WAL_USAGE, bytes[4]);
-	workers->buffer_usage = gpusort_make_chunk(context, KEY_BUFFER_USAGE, bytes[5]);
 	return crew;
 }
 
@@ -126,9 +112,7 @@ void
 gpusort_end_portion_workers(GpuSortPortionWorkers *workers)
 {
 	gpusort_crew_stop(workers->sort);
-	WaitForParallelWorkersToFinish(workers->context);
-	for (int i = 0; i < workers->context->nworkers_launched; i++)
-		InstrAccumParallelQuery(&workers->buffer_usage[i], &workers->wal_usage[i]);
+	gpusort_finish_workers(workers->context);
 	DestroyParallelContext(workers->context);
 	pfree(workers);
 }
@@ -141,8 +125,6 @@ gpusort_portion_worker(dsm_segment *segment, shm_toc *toc)
 	SharedTask *task = shm_toc_lookup(toc, KEY_TASK, false);
 	GpuSortPortionCrew *crew = shm_toc_lookup(toc, KEY_CREW, false);
 	TupleDesc	desc = CreateTupleDescCopy(shm_toc_lookup(toc, KEY_DESC, false));
-	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
-	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
 	GpuSortSpec spec = {
 		.kind = task->kind,
 		.nkeys = task->nkeys,
@@ -153,14 +135,12 @@ gpusort_portion_worker(dsm_segment *segment, shm_toc *toc)
 	};
 	GpuSort    *part;
 
-	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, false);
-	pgstat_report_activity(STATE_RUNNING, debug_query_string);
-	InstrStartParallelQuery();
+	gpusort_begin_worker(toc);
 	part = gpusort_parts_begin_part(gpusort_crew_parts(crew), desc, &spec);
 	if (part != NULL)
 	{
 		gpusort_crew_load(crew, ParallelWorkerNumber, part);
 		gpusort_end(part);
 	}
-	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
+	gpusort_end_worker(toc);
 }

@@ -9,12 +9,9 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "optimizer/paths.h"
-#include "pgstat.h"
 #include "storage/bufmgr.h"
-#include "tcop/tcopprot.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -30,13 +27,11 @@
 #include "sort/sort_limits.h"
 #include "sort/view_mapping.h"
 #include "worker_start.h"
+#include "worker_usage.h"
 
 /* What is in the shared memory. */
 #define KEY_TASK			UINT64CONST(0x4753000000000501)
 #define KEY_VIEW			UINT64CONST(0x4753000000000502)
-#define KEY_QUERY			UINT64CONST(0x4753000000000503)
-#define KEY_WAL_USAGE		UINT64CONST(0x4753000000000504)
-#define KEY_BUFFER_USAGE	UINT64CONST(0x4753000000000505)
 
 /* A part of the sort that has less memory than this can't do much with it. */
 #define PART_BYTES			((size_t) 32 * 1024 * 1024)
@@ -59,8 +54,6 @@ typedef struct HeapLeader
 	ParallelContext *context;
 	HeapTask   *task;
 	GpuSortSharedView *view;	/* if they write */
-	WalUsage   *wal_usage;
-	BufferUsage *buffer_usage;
 } HeapLeader;
 
 PGDLLEXPORT void gpusort_heap_worker(dsm_segment *segment, shm_toc *toc);
@@ -119,24 +112,16 @@ static bool
 make_shared_memory(HeapLeader *leader, const GpuSortHeapCopy *copy)
 {
 	ParallelContext *context = leader->context;
-	const char *query = debug_query_string != NULL ? debug_query_string : "";
-	int			nworkers = context->nworkers;
 	const Size	bytes[] = {
-		sizeof(HeapTask), gpusort_shared_view_bytes(), strlen(query) + 1,
-		mul_size(sizeof(WalUsage), nworkers), mul_size(sizeof(BufferUsage), nworkers)
+		sizeof(HeapTask), gpusort_shared_view_bytes()
 	};
 
-	for (int i = 0; i < lengthof(bytes); i++)
-		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
-	shm_toc_estimate_keys(&context->estimator, lengthof(bytes));
+	gpusort_estimate_chunks(context, bytes, lengthof(bytes));
 	if (!gpusort_init_parallel_context(context))
 		return false;
 	leader->task = gpusort_make_chunk(context, KEY_TASK, bytes[0]);
 	fill_task(leader->task, copy);
 	leader->view = gpusort_make_chunk(context, KEY_VIEW, bytes[1]);
-	strcpy(gpusort_make_chunk(context, KEY_QUERY, bytes[2]), query);
-	leader->wal_usage = gpusort_make_chunk(context, KEY_WAL_USAGE, bytes[3]);
-	leader->buffer_usage = gpusort_make_chunk(context, KEY_BUFFER_USAGE, bytes[4]);
 	return true;
 }
 
@@ -161,9 +146,7 @@ launch(HeapLeader *leader)
 static void
 await_workers(HeapLeader *leader)
 {
-	WaitForParallelWorkersToFinish(leader->context);
-	for (int i = 0; i < leader->context->nworkers_launched; i++)
-		InstrAccumParallelQuery(&leader->buffer_usage[i], &leader->wal_usage[i]);
+	gpusort_finish_workers(leader->context);
 }
 
 static void
@@ -311,13 +294,9 @@ void
 gpusort_heap_worker(dsm_segment *segment, shm_toc *toc)
 {
 	HeapTask   *task = shm_toc_lookup(toc, KEY_TASK, false);
-	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
-	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
 	GpuSortHeapCopy copy = task->copy;
 
-	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, false);
-	pgstat_report_activity(STATE_RUNNING, debug_query_string);
-	InstrStartParallelQuery();
+	gpusort_begin_worker(toc);
 	/* the leader has locked all of them */
 	copy.old_heap = table_open(task->old_heap, AccessShareLock);
 	copy.new_heap = table_open(task->new_heap, RowExclusiveLock);
@@ -330,5 +309,5 @@ gpusort_heap_worker(dsm_segment *segment, shm_toc *toc)
 	index_close(copy.index, NoLock);
 	table_close(copy.new_heap, NoLock);
 	table_close(copy.old_heap, NoLock);
-	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
+	gpusort_end_worker(toc);
 }

@@ -20,6 +20,7 @@
 #include "pg_compat.h"
 #include "sort/parts_join.h"
 #include "worker_start.h"
+#include "worker_usage.h"
 
 /* What a process waits for here, as others see it. */
 static uint32 wait_event = 0;
@@ -195,8 +196,6 @@ void
 gpusort_leader_end(GpuSortIndexLeader *leader)
 {
 	gpusort_stage_end(&leader->stage);
-	WaitForParallelWorkersToFinish(leader->context);
-	for (int i = 0; i < leader->context->nworkers_launched; i++)
-		InstrAccumParallelQuery(&leader->shared.buffer_usage[i], &leader->shared.wal_usage[i]);
+	gpusort_finish_workers(leader->context);
 	end_parallel_mode(leader);
 }

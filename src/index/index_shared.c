@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include "tcop/tcopprot.h"
-
 #include "index/index_shared.h"
 #include "memory/pool.h"
 #include "worker_start.h"
@@ -20,9 +18,6 @@ typedef enum Part
 	PART_ROW_QUEUES,
 	PART_NOTE_QUEUES,
 	PART_VIEW,
-	PART_QUERY,
-	PART_WAL_USAGE,
-	PART_BUFFER_USAGE,
 	PARTS
 } Part;
 
@@ -34,9 +29,6 @@ set_parts(GpuSortSharedMemory *memory, void **parts)
 	memory->row_queues = parts[PART_ROW_QUEUES];
 	memory->note_queues = parts[PART_NOTE_QUEUES];
 	memory->view = parts[PART_VIEW];
-	memory->query = parts[PART_QUERY];
-	memory->wal_usage = parts[PART_WAL_USAGE];
-	memory->buffer_usage = parts[PART_BUFFER_USAGE];
 }
 
 /* Make the parts that have bytes. */
@@ -65,7 +57,6 @@ make_parts(ParallelContext *context, const Size *bytes, void **parts)
 bool
 gpusort_shared_create(GpuSortSharedMemory *memory, ParallelContext *context, Size scan_bytes)
 {
-	const char *query = debug_query_string != NULL ? debug_query_string : "";
 	int			workers = context->nworkers;
 	bool		can_write = gpusort_pool != NULL;
 	void	   *parts[PARTS] = {NULL};
@@ -74,16 +65,12 @@ gpusort_shared_create(GpuSortSharedMemory *memory, ParallelContext *context, Siz
 		[PART_SCAN] = scan_bytes,
 		[PART_ROW_QUEUES] = gpusort_exchange_bytes(workers),
 		[PART_NOTE_QUEUES] = can_write ? gpusort_notes_bytes(workers) : 0,
-		[PART_VIEW] = can_write ? gpusort_shared_view_bytes() : 0,
-		[PART_QUERY] = strlen(query) + 1,
-		[PART_WAL_USAGE] = mul_size(sizeof(WalUsage), workers),
-		[PART_BUFFER_USAGE] = mul_size(sizeof(BufferUsage), workers)
+		[PART_VIEW] = can_write ? gpusort_shared_view_bytes() : 0
 	};
 
 	if (!make_parts(context, bytes, parts))
 		return false;
 	set_parts(memory, parts);
-	strcpy(memory->query, query);
 	return true;
 }
 

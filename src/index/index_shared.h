@@ -5,8 +5,6 @@
 #ifndef GPUSORT_INDEX_SHARED_H
 #define GPUSORT_INDEX_SHARED_H
 
-#include "executor/instrument.h"
-
 #include "index/index_blocks.h"
 #include "index/index_reports.h"
 #include "index/index_slices.h"
@@ -47,14 +45,11 @@ typedef struct GpuSortSharedMemory
 	char	   *row_queues;
 	char	   *note_queues;	/* NULL: workers can't write, for there is no pool */
 	GpuSortSharedView *view;	/* NULL: the same */
-	char	   *query;
-	WalUsage   *wal_usage;		/* of each worker */
-	BufferUsage *buffer_usage;
 } GpuSortSharedMemory;
 
 /*
  * By the leader: make it for the workers of the context, with scan_bytes for the server's
- * parallel scan.  Only the query is filled in.  False if there is none.
+ * parallel scan.  Nothing is filled in.  False if there is none.
  */
 extern bool gpusort_shared_create(GpuSortSharedMemory *memory, ParallelContext *context,
 								  Size scan_bytes);

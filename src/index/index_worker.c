@@ -8,13 +8,12 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "catalog/index.h"
-#include "pgstat.h"
-#include "tcop/tcopprot.h"
 
 #include "index/index_portions.h"
 #include "index/index_scan.h"
 #include "index/index_shared.h"
 #include "sort/view_mapping.h"
+#include "worker_usage.h"
 
 /* A worker's row store: a batch and a tuple, and what the sort adds to each row. */
 #define SORT_BYTES		((size_t) 4 * 1024 * 1024)
@@ -112,10 +111,7 @@ gpusort_index_worker(dsm_segment *segment, shm_toc *toc)
 	GpuSortSharedMemory shared;
 
 	gpusort_shared_find(&shared, toc);
-	debug_query_string = shared.query;
-	pgstat_report_activity(STATE_RUNNING, debug_query_string);
-	InstrStartParallelQuery();
+	gpusort_begin_worker(toc);
 	take_part(&shared, segment);
-	InstrEndParallelQuery(&shared.buffer_usage[ParallelWorkerNumber],
-						  &shared.wal_usage[ParallelWorkerNumber]);
+	gpusort_end_worker(toc);
 }

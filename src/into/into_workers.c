@@ -12,12 +12,10 @@
 #include "access/xact.h"
 #include "catalog/catalog.h"
 #include "executor/executor.h"
-#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "pgstat.h"
-#include "tcop/tcopprot.h"
 #include "utils/rel.h"
 
 #include "into/into_slices.h"
@@ -29,14 +27,12 @@
 #include "sort/sort_view.h"
 #include "sort/view_mapping.h"
 #include "worker_start.h"
+#include "worker_usage.h"
 
 /* What is in the shared memory. */
 #define KEY_TASK			UINT64CONST(0x4753000000000301)
 #define KEY_DESC			UINT64CONST(0x4753000000000302)
 #define KEY_VIEW			UINT64CONST(0x4753000000000303)
-#define KEY_QUERY			UINT64CONST(0x4753000000000304)
-#define KEY_WAL_USAGE		UINT64CONST(0x4753000000000305)
-#define KEY_BUFFER_USAGE	UINT64CONST(0x4753000000000306)
 #define KEY_COLUMNS			UINT64CONST(0x4753000000000307)
 
 /* Fewer bytes of rows are not worth it. */
@@ -60,8 +56,6 @@ typedef struct IntoLeader
 	/* if there are workers */
 	ParallelContext *context;
 	GpuSortIntoTask *task;
-	WalUsage   *wal_usage;
-	BufferUsage *buffer_usage;
 } IntoLeader;
 
 PGDLLEXPORT void gpusort_into_worker(dsm_segment *segment, shm_toc *toc);
@@ -79,17 +73,12 @@ static bool
 make_shared_memory(IntoLeader *leader)
 {
 	ParallelContext *context = leader->context;
-	const char *query = debug_query_string != NULL ? debug_query_string : "";
-	int			nworkers = context->nworkers;
 	const Size	bytes[] = {
 		sizeof(GpuSortIntoTask), TupleDescSize(leader->rows->desc), gpusort_shared_view_bytes(),
-		strlen(query) + 1, mul_size(sizeof(WalUsage), nworkers),
-		mul_size(sizeof(BufferUsage), nworkers), strlen(leader->columns) + 1
+		strlen(leader->columns) + 1
 	};
 
-	for (int i = 0; i < lengthof(bytes); i++)
-		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
-	shm_toc_estimate_keys(&context->estimator, lengthof(bytes));
+	gpusort_estimate_chunks(context, bytes, lengthof(bytes));
 	if (!gpusort_init_parallel_context(context))
 		return false;
 	leader->task = gpusort_make_chunk(context, KEY_TASK, bytes[0]);
@@ -97,10 +86,7 @@ make_shared_memory(IntoLeader *leader)
 	TupleDescCopy(gpusort_make_chunk(context, KEY_DESC, bytes[1]), leader->rows->desc);
 	if (!gpusort_publish_view(leader->rows->sort, gpusort_make_chunk(context, KEY_VIEW, bytes[2])))
 		return false;
-	strcpy(gpusort_make_chunk(context, KEY_QUERY, bytes[3]), query);
-	leader->wal_usage = gpusort_make_chunk(context, KEY_WAL_USAGE, bytes[4]);
-	leader->buffer_usage = gpusort_make_chunk(context, KEY_BUFFER_USAGE, bytes[5]);
-	strcpy(gpusort_make_chunk(context, KEY_COLUMNS, bytes[6]), leader->columns);
+	strcpy(gpusort_make_chunk(context, KEY_COLUMNS, bytes[3]), leader->columns);
 	return true;
 }
 
@@ -118,9 +104,7 @@ end_workers(IntoLeader *leader)
 {
 	ParallelContext *context = leader->context;
 
-	WaitForParallelWorkersToFinish(context);
-	for (int i = 0; i < context->nworkers_launched; i++)
-		InstrAccumParallelQuery(&leader->buffer_usage[i], &leader->wal_usage[i]);
+	gpusort_finish_workers(context);
 }
 
 /* All rows, by the leader and workers, or by the leader alone: then it has a task of its own. */
@@ -244,18 +228,14 @@ void
 gpusort_into_worker(dsm_segment *segment, shm_toc *toc)
 {
 	TupleDesc	desc = CreateTupleDescCopy(shm_toc_lookup(toc, KEY_DESC, false));
-	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
-	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
 	GpuSortViewMapping mapping;
 	GpuSortView view;
 
-	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, false);
-	pgstat_report_activity(STATE_RUNNING, debug_query_string);
-	InstrStartParallelQuery();
+	gpusort_begin_worker(toc);
 	if (gpusort_attach_view(shm_toc_lookup(toc, KEY_VIEW, false), &view, &mapping))
 	{
 		put_slices(shm_toc_lookup(toc, KEY_TASK, false), shm_toc_lookup(toc, KEY_COLUMNS, false), &view, desc);
 		gpusort_detach_view(&mapping);
 	}
-	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
+	gpusort_end_worker(toc);
 }

@@ -13,10 +13,8 @@
 #include "access/xact.h"
 #include "catalog/catalog.h"
 #include "commands/copyfrom_internal.h"
-#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "tcop/tcopprot.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -30,6 +28,7 @@
 #include "settings.h"
 #include "shared_chunk.h"
 #include "worker_start.h"
+#include "worker_usage.h"
 
 /* A worker is worth it for so many chunks. */
 #define CHUNKS_PER_WORKER	8
@@ -37,10 +36,7 @@
 /* What is in the shared memory. */
 #define KEY_TASK			UINT64CONST(0x4753000000000201)
 #define KEY_SHARE			UINT64CONST(0x4753000000000202)
-#define KEY_QUERY			UINT64CONST(0x4753000000000203)
-#define KEY_WAL_USAGE		UINT64CONST(0x4753000000000204)
-#define KEY_BUFFER_USAGE	UINT64CONST(0x4753000000000205)
-#define KEY_PARTS			UINT64CONST(0x4753000000000206)
+#define KEY_PARTS			UINT64CONST(0x4753000000000203)
 
 typedef struct LoadTeam
 {
@@ -49,8 +45,6 @@ typedef struct LoadTeam
 	GpuSortLoadShare *share;
 	GpuSortLoadParts *parts;	/* of a table that is partitioned */
 	GpuSortLoadDevice *device;	/* finds fields; NULL: participants do */
-	WalUsage   *wal_usage;
-	BufferUsage *buffer_usage;
 	GpuSortLoader *loader;
 	GpuSortLoader *left;		/* loads what workers can't */
 } LoadTeam;
@@ -83,27 +77,19 @@ make_shared_memory(LoadTeam *team)
 {
 	ParallelContext *context = team->context;
 	const GpuSortLoadTask *task = team->state->task;
-	const char *query = debug_query_string != NULL ? debug_query_string : "";
 	int			nworkers = context->nworkers;
 	int			nchunks = gpusort_load_places(team->device, nworkers);
 	const Size	bytes[] = {
-		task->bytes, gpusort_share_bytes(nchunks, team->device != NULL), strlen(query) + 1,
-		mul_size(sizeof(WalUsage), nworkers), mul_size(sizeof(BufferUsage), nworkers),
-		gpusort_parts_bytes(team->state->nparts)
+		task->bytes, gpusort_share_bytes(nchunks, team->device != NULL), gpusort_parts_bytes(team->state->nparts)
 	};
 
-	for (int i = 0; i < lengthof(bytes); i++)
-		shm_toc_estimate_chunk(&context->estimator, bytes[i]);
-	shm_toc_estimate_keys(&context->estimator, lengthof(bytes));
+	gpusort_estimate_chunks(context, bytes, lengthof(bytes));
 	if (!gpusort_init_parallel_context(context))
 		return false;
 	memcpy(gpusort_make_chunk(context, KEY_TASK, bytes[0]), task, bytes[0]);
 	team->share = gpusort_make_chunk(context, KEY_SHARE, bytes[1]);
 	gpusort_share_init(team->share, nchunks, gpusort_load_device_extents(team->device));
-	strcpy(gpusort_make_chunk(context, KEY_QUERY, bytes[2]), query);
-	team->wal_usage = gpusort_make_chunk(context, KEY_WAL_USAGE, bytes[3]);
-	team->buffer_usage = gpusort_make_chunk(context, KEY_BUFFER_USAGE, bytes[4]);
-	team->parts = gpusort_make_chunk(context, KEY_PARTS, bytes[5]);
+	team->parts = gpusort_make_chunk(context, KEY_PARTS, bytes[2]);
 	gpusort_parts_init(team->parts, team->state->nparts);
 	return true;
 }
@@ -137,24 +123,20 @@ gpusort_load_worker(dsm_segment *segment, shm_toc *toc)
 {
 	GpuSortLoadTask *task = shm_toc_lookup(toc, KEY_TASK, false);
 	GpuSortLoadShare *share = shm_toc_lookup(toc, KEY_SHARE, false);
-	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
-	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
 	GpuSortLoadParts *parts = shm_toc_lookup(toc, KEY_PARTS, false);
 	Relation	table;
 	GpuSortLoader *loader;
 
-	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, false);
-	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+	gpusort_begin_worker(toc);
 	table = table_open(task->table, RowExclusiveLock);
 	loader = gpusort_loader_begin(task, table, parts);
-	InstrStartParallelQuery();
 	while (gpusort_share_await_chunk(share))
 		gpusort_share_load(share, loader, NULL);
-	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
 	gpusort_loader_end(loader);
 	if (task->partitioned)
 		gpusort_parts_await_leader(parts);
 	table_close(table, RowExclusiveLock);
+	gpusort_end_worker(toc);
 }
 
 /* ---------- the input ---------- */
@@ -282,10 +264,8 @@ finish_team(LoadTeam *team)
 
 	gpusort_share_close(team->share);
 	gpusort_parts_take_over(team->parts);
-	WaitForParallelWorkersToFinish(team->context);
+	gpusort_finish_workers(team->context);
 	gpusort_parts_end(team->parts);
-	for (int i = 0; i < team->context->nworkers_launched; i++)
-		InstrAccumParallelQuery(&team->buffer_usage[i], &team->wal_usage[i]);
 	counts = gpusort_share_counts(team->share);
 	take_rest(team);
 	gpusort_load_add_counts(&state->counts, &counts);

@@ -7,6 +7,7 @@ use lib $FindBin::RealBin;
 use GpuSortTest;
 use Digest::MD5 qw(md5_hex);
 use File::Copy;
+use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -77,6 +78,19 @@ for my $case (
 	unlike($err, qr/ERROR/, "$label: no error");
 }
 is(md5_hex($node->safe_psql('postgres', "SET gpusort.enabled = off; SELECT * FROM $_ ORDER BY h, i")), $expected, "$_: the same rows") for 'filled', 'copied';
+
+# ---------- what they show ----------
+
+# A copy whose input ends when its workers have been seen.
+my $seen = $node->basedir . '/seen';
+my $copy = IPC::Run::start([ 'psql', '-X', '-q', '-d', $node->connstr('postgres'), '-c', 'SET compute_query_id = on',
+		'-c', "COPY copied FROM PROGRAM 'while [ ! -e $seen ]; do cat $rows; sleep 0.2; done'" ], '>&', \my $out);
+ok($node->poll_query_until('postgres', q(SELECT count(*) > 0 AND bool_and(w.query = l.query AND w.query_id = l.query_id AND w.state = 'active')
+	FROM pg_stat_activity w JOIN pg_stat_activity l ON l.pid = w.leader_pid WHERE w.pid <> l.pid AND l.query LIKE 'COPY copied%')),
+	'workers show their statement and its identifier');
+append_to_file($seen, '');
+ok($copy->finish, 'the copy ends') or diag($out);
+
 unlike(slurp_file($node->logfile), qr/could not (access|load)/, 'the supervisor, too, has found it');
 
 done_testing();
