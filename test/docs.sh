@@ -116,6 +116,23 @@ check_version()
 		say "CHANGELOG.md does not begin with $version"
 }
 
+# Each wait has a name, which the manual tells.
+check_waits()
+{
+	both_ways "the source" "$(grep -rhoE '"GpuSort[A-Z][A-Za-z]+"' --include='*.c' src | tr -d '"' | LC_ALL=C sort -u)" \
+		docs/monitoring.md "$(grep -oE '^\| `GpuSort[A-Za-z]+`' docs/monitoring.md | grep -oE 'GpuSort[A-Za-z]+')"
+	grep -rn --include='*.[ch]' PG_WAIT_EXTENSION src | grep -vE '^src/(pg_compat\.h|index/index_fault\.c):'
+	true
+}
+
+# Columns of the statistics' functions.
+check_columns()
+{
+	missing "docs/monitoring.md lacks the column" \
+		"$(sed -nE '/^CREATE FUNCTION gpusort_(sorts_of|activity|advise)\(/,/^RETURNS/s/^\tOUT ([a-z_]+) .*/\1/p' "gpusort--$(control_version).sql" | LC_ALL=C sort -u)" \
+		"$(grep -oE '`[a-z_]+`' docs/monitoring.md | tr -d '`' | LC_ALL=C sort -u)"
+}
+
 # What gpusort says when it leaves something to PostgreSQL, or to the session.  One of
 # these sentences is never shown.
 check_reasons()
@@ -189,6 +206,8 @@ check "settings of the source" check_source
 check "names of settings" check_names
 check "SQL functions" check_functions
 check "the version" check_version
+check "wait events" check_waits
+check "columns of statistics" check_columns
 check "reasons" check_reasons
 check "what gpusort says" check_sayings
 check "READMEs of folders" check_wings

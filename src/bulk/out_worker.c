@@ -26,6 +26,7 @@
 #include "bulk/out_row.h"
 #include "bulk/out_shared.h"
 #include "index/index_queues.h"
+#include "pg_compat.h"
 #include "settings.h"
 #include "sort/view_mapping.h"
 #include "worker_usage.h"
@@ -49,6 +50,8 @@ typedef struct OutWorker
 	Oid			toast_table;	/* the one whose values were met last */
 	bool		toast_is_temporary;
 } OutWorker;
+
+static uint32 wait_event = 0;
 
 PGDLLEXPORT void gpusort_out_worker(dsm_segment *segment, shm_toc *toc);
 
@@ -175,7 +178,7 @@ leave_to_leader(OutWorker *worker)
 	while (pg_atomic_read_u32(&worker->task->written) == 0)
 	{
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, FAILED_WAIT_MS,
-						 PG_WAIT_EXTENSION);
+						 gpusort_wait_event(&wait_event, "GpuSortRowsLeft"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}

@@ -14,9 +14,9 @@
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
 #include "storage/spin.h"
-#include "utils/wait_event.h"
 
 #include "load/load_parts.h"
+#include "pg_compat.h"
 
 /* Partitions may be added meanwhile. */
 #define SLACK	64
@@ -27,6 +27,8 @@ typedef struct LoadPart
 	Oid			partition;		/* InvalidOid: nothing is here */
 	GpuSortHeapTail tail;
 } LoadPart;
+
+static uint32 wait_event = 0;
 
 struct GpuSortLoadParts
 {
@@ -111,7 +113,7 @@ gpusort_parts_await_leader(GpuSortLoadParts *parts)
 		SpinLockRelease(&parts->mutex);
 		if (taken_over)
 			break;
-		ConditionVariableSleep(&parts->taken, PG_WAIT_EXTENSION);
+		ConditionVariableSleep(&parts->taken, gpusort_wait_event(&wait_event, "GpuSortLoadEnd"));
 	}
 	ConditionVariableCancelSleep();
 }

@@ -10,10 +10,10 @@
 #include "miscadmin.h"
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
-#include "utils/wait_event.h"
 
 #include "load/load_share.h"
 #include "memory/pool.h"
+#include "pg_compat.h"
 
 typedef struct SharedChunk
 {
@@ -24,6 +24,11 @@ typedef struct SharedChunk
 	bool		at_end;			/* of the input */
 	bool		left;			/* to the leader */
 } SharedChunk;
+
+/* What processes wait for. */
+static uint32 wait_for_rows = 0;
+static uint32 wait_for_turn = 0;
+static uint32 wait_for_workers = 0;
 
 struct GpuSortLoadShare
 {
@@ -190,7 +195,7 @@ gpusort_share_await_chunk(GpuSortLoadShare *share)
 
 	ConditionVariablePrepareToSleep(&share->more);
 	while ((result = take_chunk(share, true, NULL)) == TAKE_NONE_YET)
-		ConditionVariableSleep(&share->more, PG_WAIT_EXTENSION);
+		ConditionVariableSleep(&share->more, gpusort_wait_event(&wait_for_rows, "GpuSortLoadRows"));
 	ConditionVariableCancelSleep();
 	return result == TAKE_TAKEN;
 }
@@ -301,7 +306,7 @@ await_turn(GpuSortLoadShare *share, uint64 number, GpuSortLoader *left)
 			gpusort_share_load_left(share, left);
 		}
 		else
-			ConditionVariableSleep(&share->turned, PG_WAIT_EXTENSION);
+			ConditionVariableSleep(&share->turned, gpusort_wait_event(&wait_for_turn, "GpuSortLoadTurn"));
 	}
 	ConditionVariableCancelSleep();
 	return state == TURN_MINE;
@@ -363,7 +368,8 @@ gpusort_share_wait(GpuSortLoadShare *share)
 	done = share->ended || (turn < share->taken && get_chunk(share, turn)->left) || share->turn == share->filled;
 	SpinLockRelease(&share->mutex);
 	if (!done)
-		ConditionVariableTimedSleep(&share->turned, 100, PG_WAIT_EXTENSION);
+		(void) ConditionVariableTimedSleep(&share->turned, 100,
+											gpusort_wait_event(&wait_for_workers, "GpuSortLoadWorkers"));
 	ConditionVariableCancelSleep();
 }
 
