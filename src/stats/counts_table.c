@@ -37,7 +37,7 @@
 #include "stats/sort_counts.h"
 
 /*
- * Some 300 kB.  What further databases sort is counted as that of database 0, whose entries are
+ * Some 500 kB.  What further databases sort is counted as that of database 0, whose entries are
  * always there.
  */
 #define MAX_DATABASES	128

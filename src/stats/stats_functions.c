@@ -24,8 +24,8 @@ PG_FUNCTION_INFO_V1(gpusort_sorts_of);
 PG_FUNCTION_INFO_V1(gpusort_sorts_reset);
 PG_FUNCTION_INFO_V1(gpusort_activity);
 
-/* Columns of gpusort_sorts_of(): the kind, the counters, and since when. */
-#define SORTS_COLUMNS		(GPUSORT_COUNTERS + 2)
+/* Columns of gpusort_sorts_of(): the kind, counts, times, and since when. */
+#define SORTS_COLUMNS		(1 + GPUSORT_COUNTS + (GPUSORT_TIMES_END - GPUSORT_TIME_FIRST) + 1)
 
 /* Columns of gpusort_activity(); those from here on are for those who may see them. */
 enum
@@ -64,9 +64,9 @@ put_sorts(ReturnSetInfo *rsinfo, GpuSortKind kind, const GpuSortTally *tally, Ti
 	int			n = 0;
 
 	values[n++] = CStringGetTextDatum(gpusort_kind_name(kind));
-	for (int i = 0; i < GPUSORT_TIME_FIRST; i++)
+	for (int i = 0; i < GPUSORT_COUNTS; i++)
 		values[n++] = Int64GetDatum(tally->counts[i]);
-	for (int i = GPUSORT_TIME_FIRST; i < GPUSORT_COUNTERS; i++)
+	for (int i = GPUSORT_TIME_FIRST; i < GPUSORT_TIMES_END; i++)
 		values[n++] = Float8GetDatum(tally->counts[i] / 1000.0);
 	values[n++] = TimestampTzGetDatum(since);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);

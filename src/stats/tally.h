@@ -5,7 +5,10 @@
 #ifndef GPUSORT_TALLY_H
 #define GPUSORT_TALLY_H
 
-/* In the order of the columns of gpusort_sorts_of(); times in microseconds. */
+/*
+ * In the order of the columns of gpusort_sorts_of(); times in microseconds.  Their places are those in
+ * files, so new ones go to the end of either: the rest of the places is theirs.
+ */
 typedef enum GpuSortCounter
 {
 	GPUSORT_COUNT_SORTS,
@@ -37,7 +40,9 @@ typedef enum GpuSortCounter
 
 	/* how long it took */
 	GPUSORT_COUNT_WAITED,		/* sorts that have waited for gpusortd */
-	GPUSORT_TIME_FIRST,
+	GPUSORT_COUNTS,
+
+	GPUSORT_TIME_FIRST = 32,
 	GPUSORT_TIME_TOTAL = GPUSORT_TIME_FIRST,
 	GPUSORT_TIME_COLLECT,
 	GPUSORT_TIME_SORT,
@@ -46,10 +51,18 @@ typedef enum GpuSortCounter
 	GPUSORT_TIME_WRITE,
 	GPUSORT_TIME_READ,
 	GPUSORT_TIME_LOAD,			/* pages of indexes written */
-	GPUSORT_TIME_WAIT			/* for gpusortd; part of others */
+	GPUSORT_TIME_WAIT,			/* for gpusortd; part of others */
+	GPUSORT_TIMES_END
 } GpuSortCounter;
 
-#define GPUSORT_COUNTERS	(GPUSORT_TIME_WAIT + 1)
+/*
+ * From PostgreSQL 18 on, a tally's size is one of the server's statistics file: with a library that has
+ * another one it can't be read, and the statistics of tables are lost with ours.
+ */
+#define GPUSORT_COUNTERS	48
+
+StaticAssertDecl(GPUSORT_COUNTS <= (int) GPUSORT_TIME_FIRST, "no place for counts");
+StaticAssertDecl(GPUSORT_TIMES_END <= GPUSORT_COUNTERS, "no place for times");
 
 typedef struct GpuSortTally
 {
