@@ -439,6 +439,7 @@ join_runs(GpuSortParts *parts, GpuSort *sort)
 	spill->rows += rows;
 	sort->stats.rows += rows;
 	sort->stats.runs += pg_atomic_read_u32(&parts->nruns);
+	sort->stats.joined_runs = true;
 	sort->stats.spilled_bytes += pg_atomic_read_u64(&parts->spilled_bytes);
 	sort->stats.kept_bytes += pg_atomic_read_u64(&parts->kept_bytes);
 	sort->memory.kept_extents += pg_atomic_read_u32(&parts->kept_extents);

@@ -85,6 +85,7 @@ typedef struct GpuSortStats
 	uint64		memory_bytes;	/* private memory of rows, planes and workspace */
 	uint64		pool_bytes;		/* extents */
 	uint64		joined_rows;	/* collected in parts (sort_parts.h) */
+	bool		joined_runs;	/* ... that parts have written */
 	uint64		reordered_rows; /* returned from where gpusortd had put them in order */
 	uint64		bound;			/* no more rows than these were wanted; 0: all */
 	uint64		trims;			/* times that the rows were trimmed to that */

@@ -56,7 +56,7 @@ make_tally(const GpuSort *sort, GpuSortTally *tally)
 	counts[GPUSORT_COUNT_SORTS] = 1;
 	counts[GPUSORT_COUNT_ROWS] = (int64) stats->rows;
 	counts[GPUSORT_COUNT_BYTES] = (int64) (stats->memory_bytes + stats->pool_bytes);
-	counts[GPUSORT_COUNT_PARALLEL] = stats->joined_rows > 0;
+	counts[GPUSORT_COUNT_PARALLEL] = stats->joined_rows > 0 || stats->joined_runs;
 	counts[GPUSORT_COUNT_BOUNDED] = stats->trims > 0;
 	if (stats->handover != GPUSORT_HANDOVER_NONE)
 		counts[of_handover[stats->handover]] = 1;

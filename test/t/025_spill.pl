@@ -34,6 +34,8 @@ my $analyzed = analyzed_plan_of($node, $query);
 like($analyzed, qr/GpuSort Collect/, 'workers collect rows');
 like($analyzed, qr/Spilled: \d+kB(?:  Kept: \d+kB)?  Runs: (?:[3-9]|\d\d+)  Portions: \d+/, '... and spill them');
 like($analyzed, qr/rows=250000/, 'every row comes out');
+$node->poll_query_until('postgres', 'SELECT count(*) > 0 FROM pg_stat_gpusort');
+is($node->safe_psql('postgres', 'SELECT kind, sorts, rows, parallel, spilled FROM pg_stat_gpusort'), 'order by|1|250000|1|1', '... and is counted, of a sort in parallel');
 # each part's share of the pool is less than an extent for each of its ranges: runs are not short all the same
 # (their number depends on how many workers a busy machine has started in time)
 my $runs;
