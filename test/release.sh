@@ -8,8 +8,8 @@
 #
 # Each part's log lies in tmp_release, until make clean, and beside it at which commit it has passed.  So
 # what was interrupted, or has failed for want of something, can be called again: a part that has passed at
-# this very commit is not run once more, but counted, and the last lines say so.  Parts that are named are
-# run in any case.
+# this very commit, on this server (PG_CONFIG), is not run once more, but counted, and the last lines say so.
+# Parts that are named are run in any case.
 
 . "$(dirname "$0")/lib/common.sh"
 . "$TREE/test/lib/versions.sh"
@@ -70,14 +70,20 @@ counts()
 	sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$1" | awk '{p += $1; f += $2} END {print p + 0, f + 0}'
 }
 
+# What a part that has passed is known by; the first part may have installed the server.
+key()
+{
+	echo "$COMMIT $("${PG_CONFIG:-pg_config}" --version 2>/dev/null)"
+}
+
 # kept PART: count it by what it was when it passed at this commit; false if it has not.
 kept()
 {
-	local commit passed
+	local key passed
 
 	[ -n "$COMMIT" ] && [ -f "$(file_of "$1").passed" ] || return 1
-	read -r commit passed <"$(file_of "$1").passed"
-	[ "$commit" = "$COMMIT" ] || return 1
+	{ read -r key && read -r passed; } <"$(file_of "$1").passed"
+	[ "$key" = "$(key)" ] || return 1
 	NKEPT=$((NKEPT + 1))
 	tally "$1, before" "$passed" 0
 }
@@ -109,7 +115,7 @@ run_and_keep()
 		tally "the tree stays as it was" 0 1
 		finish
 	fi
-	[ -z "$COMMIT" ] || [ "$failed" -gt 0 ] || echo "$COMMIT $passed" >"$file.passed"
+	[ -z "$COMMIT" ] || [ "$failed" -gt 0 ] || printf '%s\n' "$(key)" "$passed" >"$file.passed"
 }
 
 CHOSEN=

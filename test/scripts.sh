@@ -29,9 +29,10 @@ make_tree()
 		 @echo $@$(TEST:%=/%) >>ran; echo 2 passed, $$(cat failing-$@ 2>/dev/null || echo 0) failed
 	EOF
 	sed -i 's/^ @/\t@/' "$WORK/Makefile"
+	printf '#!/bin/sh\necho PostgreSQL 15.1\n' >"$WORK/pg_config"
 	printf '#!/bin/sh\necho servers >>ran\necho 2 passed, 0 failed\n' >"$WORK/.ci/run"
 	touch "$WORK"/test/proof/{run,one,two}.sh
-	chmod +x "$WORK/.ci/run"
+	chmod +x "$WORK/.ci/run" "$WORK/pg_config"
 	git_there init -q
 	git_there add -A
 	git_there commit -q -m 'A tree'
@@ -41,7 +42,7 @@ make_tree()
 release()
 {
 	rm -f "$WORK/ran"
-	(cd "$WORK" && TEST=x test/release.sh "$@") >"$WORK/log" 2>&1
+	(cd "$WORK" && TEST=x PG_CONFIG=$WORK/pg_config test/release.sh "$@") >"$WORK/log" 2>&1
 	{
 		touch "$WORK/ran"
 		sort "$WORK/ran"
@@ -62,6 +63,9 @@ rm "$WORK/failing-proof"
 is "... until it passes" "$(release)" "proof/two 29 passed, 0 failed"
 git_there commit -q --allow-empty -m 'Another commit'
 is "another commit: all parts" "$(release)" "$ALL 29 passed, 0 failed"
+sed -i s/15.1/15.2/ "$WORK/pg_config"
+git_there update-index --assume-unchanged pg_config
+is "another server: all parts" "$(release)" "$ALL 29 passed, 0 failed"
 echo >>"$WORK/test/proof/one.sh"
 is "changes that are not committed: all parts" "$(release)" "$ALL 28 passed, 1 failed"
 git_there checkout -q test/proof/one.sh
