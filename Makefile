@@ -90,7 +90,7 @@ DATA = $(wildcard gpusort--*.sql)
 PGFILEDESC = "gpusort - faster sorts"
 
 # The engine on devices, real and simulated, is gpusortd's alone.
-WINGS = keys runs protocol memory service stats sort cost plan exec join btree index heap load bulk into parse engine engine/host
+WINGS = keys runs protocol memory service stats sort cost plan exec join leaves btree index heap load bulk into parse engine engine/host
 SRCS = $(wildcard src/*.c $(WINGS:%=src/%/*.c))
 OBJS = $(SRCS:.c=.o)
 

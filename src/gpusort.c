@@ -24,6 +24,7 @@
 #include "into/insert_hook.h"
 #include "into/into_receiver.h"
 #include "join/exec_join.h"
+#include "leaves/exec_leaf_join.h"
 #include "memory/memory_settings.h"
 #include "memory/pool.h"
 #include "plan/plan_hooks.h"
@@ -62,6 +63,7 @@ _PG_init(void)
 	}
 	gpusort_register_nodes();
 	gpusort_register_join();
+	gpusort_register_leaf_join();
 	gpusort_install_planner_hooks();
 	gpusort_install_executor_hook();
 	gpusort_install_start_hook();

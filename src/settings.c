@@ -135,7 +135,7 @@ gpusort_define_settings(void)
 				"Lets the planner have parallel workers sort together what they read, below window functions, grouping and merge joins.",
 				&gpusort_enable_shared_sort);
 	define_bool("gpusort.enable_join",
-				"Lets the planner join two sorted inputs in one node, by pieces that parallel workers take.",
+				"Lets the planner join two sorted inputs, or indexes, in one node, by pieces that parallel workers take.",
 				&gpusort_enable_join);
 	define_bool("gpusort.force",
 				"Takes over every eligible sort, whatever its size and cost.",

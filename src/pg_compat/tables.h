@@ -42,6 +42,16 @@ gpusort_table_beginscan(Relation table, Snapshot snapshot)
 #endif
 }
 
+static inline IndexFetchTableData *
+gpusort_index_fetch_begin(Relation table)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_index_fetch_begin(table, SO_NONE);
+#else
+	return table_index_fetch_begin(table);
+#endif
+}
+
 /* Was a relation created, or given a new file, by this transaction?  It is locked against all others then. */
 static inline bool
 gpusort_relation_is_new(Relation relation)

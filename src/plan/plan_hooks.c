@@ -17,6 +17,7 @@
 #include "plan/plan_group_by.h"
 #include "plan/plan_hooks.h"
 #include "plan/plan_join.h"
+#include "plan/plan_leaf_join.h"
 #include "plan/plan_merge_join.h"
 #include "plan/plan_order_by.h"
 #include "plan/plan_replace.h"
@@ -57,6 +58,7 @@ consider_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		was_off = true;
 	gpusort_add_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 	gpusort_add_merge_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
+	gpusort_add_leaf_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 	if (root->limit_tuples > 0)
 		gpusort_drop_long_loops(root, joinrel);
 }

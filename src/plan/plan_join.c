@@ -52,28 +52,24 @@ typedef struct JoinIdea
 
 /* ---------- by what ---------- */
 
-/*
- * The clauses that could be merged by, as the planner finds them for its own merge joins; not if
- * these are switched off.
- */
-static List *
-find_clauses(const JoinIdea *join)
+List *
+gpusort_find_join_clauses(const GpuSortMergeJoin *merge, const RelOptInfo *outerrel,
+						  const RelOptInfo *innerrel)
 {
-	const GpuSortMergeJoin *merge = &join->merge;
 	List	   *found = NIL;
 	ListCell   *lc;
 
 	foreach(lc, merge->extra->restrictlist)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
-		bool		outer_is_left = bms_is_subset(clause->left_relids, join->outerrel->relids);
+		bool		outer_is_left = bms_is_subset(clause->left_relids, outerrel->relids);
 
 		if (!clause->can_join || clause->mergeopfamilies == NIL ||
 			(IS_OUTER_JOIN(merge->jointype) &&
 			 RINFO_IS_PUSHED_DOWN(clause, merge->joinrel->relids)) ||
 			!bms_is_subset(outer_is_left ? clause->right_relids : clause->left_relids,
-						   join->innerrel->relids) ||
-			(!outer_is_left && !bms_is_subset(clause->right_relids, join->outerrel->relids)))
+						   innerrel->relids) ||
+			(!outer_is_left && !bms_is_subset(clause->right_relids, outerrel->relids)))
 			continue;
 		clause->outer_is_left = outer_is_left;
 		update_mergeclause_eclasses(merge->root, clause);
@@ -210,6 +206,23 @@ static const CustomPathMethods join_path_methods = {
 	.PlanCustomPath = plan_join_path
 };
 
+CustomPath *
+gpusort_make_unfinished_join(const GpuSortMergeJoin *merge)
+{
+	MergePath  *merge_path = gpusort_create_mergejoin_path(merge);
+	CustomPath *cpath = makeNode(CustomPath);
+
+	merge_path->materialize_inner = false;
+	cpath->path = merge_path->jpath.path;
+	NodeSetTag(&cpath->path, T_CustomPath);
+	cpath->path.pathtype = T_CustomScan;
+	gpusort_join_path_disabled(&cpath->path, merge->outer, merge->inner);
+	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	cpath->custom_paths = list_make1(merge_path);
+	cpath->methods = &join_path_methods;
+	return cpath;
+}
+
 /* Finding a row's partner. */
 static Cost
 merge_row_cost(const GpuSortMergeJoin *merge)
@@ -229,9 +242,8 @@ static Path *
 make_join_path(JoinIdea *join, Path *outer, Path *inner, Cost saved, double share)
 {
 	GpuSortMergeJoin *merge = &join->merge;
-	MergePath  *merge_path;
-	CustomPath *cpath = makeNode(CustomPath);
-	Path	   *path = &cpath->path;
+	CustomPath *cpath;
+	Path	   *path;
 	QualCost	qual = {0};
 	double		rows = merge->joinrel->rows;
 
@@ -239,24 +251,17 @@ make_join_path(JoinIdea *join, Path *outer, Path *inner, Cost saved, double shar
 	merge->inner = inner;
 	merge->pathkeys = build_join_pathkeys(merge->root, merge->joinrel, merge->jointype,
 										  join->outerkeys);
-	merge_path = gpusort_create_mergejoin_path(merge);
-	merge_path->materialize_inner = false;
+	cpath = gpusort_make_unfinished_join(merge);
+	path = &cpath->path;
 	if (list_length(merge->extra->restrictlist) > list_length(merge->mergeclauses))
 		cost_qual_eval(&qual, merge->extra->restrictlist, merge->root);
 
-	*path = merge_path->jpath.path;
-	NodeSetTag(path, T_CustomPath);
-	path->pathtype = T_CustomScan;
 	path->rows = clamp_row_est(rows * share);
 	path->startup_cost = outer->startup_cost + inner->startup_cost - saved + qual.startup;
 	path->total_cost = path->startup_cost +
 		((outer->total_cost - outer->startup_cost) + (inner->total_cost - inner->startup_cost) +
 		 (outer->rows + inner->rows) * merge_row_cost(merge) + rows * (cpu_tuple_cost + qual.per_tuple)) *
 		share;
-	gpusort_join_path_disabled(path, outer, inner);
-	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	cpath->custom_paths = list_make1(merge_path);
-	cpath->methods = &join_path_methods;
 	gpusort_note_true_cost(cpath);
 	return path;
 }
@@ -396,7 +401,7 @@ gpusort_add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer
 		!gpusort_is_mergeable(jointype) || root->hasPseudoConstantQuals ||
 		root->row_identity_vars != NIL || gpusort_plan_is_advised(root))
 		return;
-	join.clauses = find_clauses(&join);
+	join.clauses = gpusort_find_join_clauses(&join.merge, outerrel, innerrel);
 	if (join.clauses == NIL || (jointype == JOIN_FULL && has_other_conditions(&join)) ||
 		!choose_clauses(&join, select_outer_pathkeys_for_merge(root, join.clauses, joinrel)))
 		return;
@@ -445,6 +450,7 @@ gpusort_finish_join(CustomScan *scan)
 									merge->join.plan.qual);
 	join->custom_private = list_make1(list_make2_int(merge->join.jointype,
 													 merge->join.inner_unique));
-	join->methods = gpusort_node_methods(GPUSORT_JOIN_NODE);
+	join->methods = gpusort_node_methods(IsA(plan->lefttree, IndexOnlyScan) ? GPUSORT_LEAF_JOIN_NODE :
+										 GPUSORT_JOIN_NODE);
 	return plan;
 }

@@ -22,6 +22,8 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
+#include "pg_compat/paths.h"
+
 /* What custom_private's only element, a list of integers, has. */
 typedef enum GpuSortJoinPrivate
 {
@@ -40,6 +42,19 @@ typedef enum GpuSortJoinExprs
 extern void gpusort_add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 								   RelOptInfo *innerrel, JoinType jointype,
 								   JoinPathExtraData *extra);
+
+/*
+ * The clauses that could be merged by, as the planner finds them for its own merge joins; not if
+ * these are switched off.
+ */
+extern List *gpusort_find_join_clauses(const GpuSortMergeJoin *merge, const RelOptInfo *outerrel,
+									   const RelOptInfo *innerrel);
+
+/*
+ * A path above a merge join of these inputs, in whose place a node of ours will be: what that is
+ * depends on the inputs.  Its costs are the merge join's.
+ */
+extern CustomPath *gpusort_make_unfinished_join(const GpuSortMergeJoin *merge);
 
 /*
  * In a finished plan: the node in its final form.  What it returns is in custom_scan_tlist, in

@@ -29,6 +29,7 @@
 #define GPUSORT_COLLECT_NODE	"GpuSort Collect"
 #define GPUSORT_SHARED_NODE		"GpuSort Shared"
 #define GPUSORT_JOIN_NODE		"GpuSort Join"
+#define GPUSORT_LEAF_JOIN_NODE	"GpuSort Index Join"
 #define GPUSORT_UNIQUE_NODE		"GpuSort Unique"
 #define GPUSORT_COUNT_NODE		"GpuSort Count"
 #define GPUSORT_ORDERED_SET_NODE	"GpuSort Ordered Set"

@@ -1,0 +1,193 @@
+-- Joins of two indexes by their leaf pages, against PostgreSQL's joins.
+SET gpusort.min_rows = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET min_parallel_index_scan_size = 0;
+SET jit = off;
+-- other sessions may have kept VACUUM from marking pages all visible, which plans shall not depend on
+SET enable_seqscan = off;
+SET client_min_messages = warning;
+
+-- Run a query with PostgreSQL's joins and with ours, without workers and with two, and compare the
+-- rows, whatever their order: how many there are, or what is wrong.
+CREATE FUNCTION gpusort_test.compare_index_join(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	fingerprint text := format('SELECT row(count(*), sum(hashtextextended(q::text, 0)))::text FROM (%s) q',
+							   query);
+	counted text := format('SELECT count(*) FROM (%s) q', query);
+	theirs text;
+	ours text;
+	number int8;
+	our_number int8;
+BEGIN
+	SET LOCAL gpusort.enabled = off;
+	SET LOCAL max_parallel_workers_per_gather = 0;
+	EXECUTE fingerprint INTO theirs;
+	EXECUTE counted INTO number;
+	SET LOCAL gpusort.enabled = on;
+	SET LOCAL enable_hashjoin = off;
+	SET LOCAL enable_mergejoin = off;
+	SET LOCAL enable_nestloop = off;
+	FOR workers IN 0 .. 1 LOOP
+		PERFORM set_config('max_parallel_workers_per_gather', (2 * workers)::text, true);
+		FOREACH query IN ARRAY ARRAY[fingerprint, counted] LOOP
+			IF gpusort_test.matches(query, CASE workers WHEN 0 THEN '-> *Custom Scan' ELSE '-> *Parallel Custom Scan' END ||
+									' \(GpuSort Index Join\)') = 0 THEN
+				RETURN NEXT 'planned otherwise: ' || query;
+				RETURN QUERY SELECT gpusort_test.plan_lines(query);
+			END IF;
+		END LOOP;
+		EXECUTE fingerprint INTO ours;
+		IF ours IS DISTINCT FROM theirs THEN
+			RETURN NEXT format(E'%s with %s workers:\n%s instead of\n%s', fingerprint, 2 * workers, ours, theirs);
+		END IF;
+		EXECUTE counted INTO our_number;
+		IF our_number IS DISTINCT FROM number THEN
+			RETURN NEXT format('%s with %s workers: %s instead of %s', counted, 2 * workers, our_number, number);
+		END IF;
+	END LOOP;
+	RETURN NEXT number || ' rows';
+	RESET enable_hashjoin;
+	RESET enable_mergejoin;
+	RESET enable_nestloop;
+	RESET max_parallel_workers_per_gather;
+END $$;
+
+-- Keys that are all different, frequent (in posting lists, over several pages), rare, and none.
+CREATE SCHEMA gpusort_leaves;
+SET search_path = gpusort_leaves, public;
+CREATE TABLE a WITH (parallel_workers = 2) AS
+SELECT i AS id, CASE WHEN i % 50 > 0 THEN gpusort_test.random('a', i, 9000) END AS k, i % 7 AS v, 'a' || i % 13 AS t
+FROM generate_series(1, 20000) i;
+INSERT INTO a SELECT i, CASE WHEN i > 20100 THEN 8000 ELSE 4000 + i % 2 END, i % 7, 'f' FROM generate_series(20001, 20500) i;
+CREATE TABLE b WITH (parallel_workers = 2) AS
+SELECT i AS id, CASE WHEN i % 50 > 0 THEN gpusort_test.random('b', i, 12000) + 3000 END AS k, i % 5 AS w, 'b' || i % 11 AS u
+FROM generate_series(1, 20000) i;
+INSERT INTO b SELECT i, CASE WHEN i > 20900 THEN 8000 ELSE 4001 + i % 3 END, i % 5, 'f' FROM generate_series(20001, 20920) i;
+CREATE INDEX a_k ON a (k) INCLUDE (v, t);
+CREATE INDEX b_k ON b (k, w) INCLUDE (u);
+CREATE INDEX a_id ON a (id);
+CREATE INDEX b_id ON b (id);
+CREATE INDEX a_plain ON a (k);
+CREATE INDEX b_plain ON b (k);
+VACUUM ANALYZE a, b;
+
+SELECT q, gpusort_test.compare_index_join(q)
+FROM unnest(ARRAY[
+	'SELECT 1 FROM a JOIN b USING (k)',
+	'SELECT k FROM a JOIN b USING (k)',
+	'SELECT a.id FROM a JOIN b USING (id)',
+	'SELECT a.k, v, t, w, u FROM a JOIN b ON a.k = b.k',
+	'SELECT t FROM a JOIN b ON a.k = b.k',
+	'SELECT u, w + 1 FROM a JOIN b ON a.k = b.k',
+	'SELECT a.k, v, w FROM a JOIN b ON a.k = b.k AND v < w',
+	'SELECT a.k, v, w FROM a JOIN b ON a.k = b.k WHERE v > 3 AND u <> ''b3''',
+	'SELECT a.k, v, w FROM a JOIN b ON a.k = b.k WHERE t = ''f'' AND u = ''f'' AND w = 2 AND a.k > 100',
+	'SELECT a.k, v, w FROM a JOIN b ON a.k = b.k WHERE t = ''nowhere'' AND v = 1',
+	'SELECT x.id, y.id FROM a x JOIN a y ON x.id = y.id']) q;
+
+-- The result is in order, and the planner knows.
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_nestloop = off;
+SELECT gpusort_test.plan_lines('SELECT k, count(*) FROM a JOIN b USING (k) GROUP BY k');
+SELECT count(*), count(*) FILTER (WHERE k < before) AS not_in_order
+FROM (SELECT k, lag(k) OVER () AS before FROM (SELECT k, count(*) FROM a JOIN b USING (k) GROUP BY k) q) q;
+SET max_parallel_workers_per_gather = 0;
+SELECT gpusort_test.plan_lines('SELECT k, count(*) FROM a JOIN b USING (k) GROUP BY k');
+SELECT count(*), count(*) FILTER (WHERE k < before) AS not_in_order
+FROM (SELECT k, lag(k) OVER () AS before FROM (SELECT k, count(*) FROM a JOIN b USING (k) GROUP BY k) q) q;
+RESET max_parallel_workers_per_gather;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_nestloop;
+
+-- Rows that are gone or new, before VACUUM has seen them, and after.
+BEGIN;
+DELETE FROM a WHERE id % 3 = 0;
+UPDATE b SET k = k + 1 WHERE id % 4 = 0;
+UPDATE b SET id = id WHERE id % 7 = 0;
+INSERT INTO b SELECT id + 30000, k, w, u FROM b WHERE id % 100 = 0;
+SELECT gpusort_test.compare_index_join('SELECT a.k, v, t, w, u FROM a JOIN b ON a.k = b.k');
+ROLLBACK;
+SELECT gpusort_test.compare_index_join('SELECT a.k, v, t, w, u FROM a JOIN b ON a.k = b.k');
+DELETE FROM a WHERE id % 3 = 0;
+UPDATE b SET k = k + 1 WHERE id % 4 = 0;
+DELETE FROM a WHERE k BETWEEN 5000 AND 6000;
+SELECT gpusort_test.compare_index_join('SELECT a.k, v, t, w, u FROM a JOIN b ON a.k = b.k');
+VACUUM ANALYZE a, b;
+SELECT gpusort_test.compare_index_join('SELECT a.k, v, t, w, u FROM a JOIN b ON a.k = b.k');
+
+-- Types, directions, where nulls are; conditions that an index is for, and empty ones.
+CREATE TABLE c WITH (parallel_workers = 2) AS
+SELECT i::int2 AS i2, i AS i4, i::int8 AS i8, i::oid AS o, date '2000-01-01' + i AS d, timestamp '2000-01-01' + i * interval '1 s' AS ts,
+	timestamptz '2000-01-01 UTC' + i * interval '1 s' AS tz, i / 8::float8 AS f8, (i / 8)::float4 AS f4, i % 3 AS part
+FROM (SELECT CASE WHEN i % 40 > 0 THEN gpusort_test.random('c', i, 30000)::int - 15000 END AS i FROM generate_series(1, 12000) i) i;
+INSERT INTO c (f8, f4) VALUES ('-0', '-0'), ('0', '0'), ('NaN', 'NaN'), ('NaN', 'NaN'), ('-Infinity', '-Infinity'), ('Infinity', 'Infinity');
+INSERT INTO c (d, ts, tz) VALUES ('-infinity', '-infinity', '-infinity'), ('infinity', 'infinity', 'infinity');
+INSERT INTO c (i8) VALUES (-9223372036854775808), (9223372036854775807), (9223372036854775807);
+DO $$
+DECLARE
+	name text;
+BEGIN
+	FOREACH name IN ARRAY ARRAY['i2', 'i4', 'i8', 'o', 'd', 'ts', 'tz', 'f8', 'f4'] LOOP
+		EXECUTE format('CREATE INDEX c_%1$s ON c (%1$s)', name);
+	END LOOP;
+END $$;
+VACUUM ANALYZE c;
+SELECT format('%s = %s', l, r), gpusort_test.compare_index_join(format('SELECT x.%1$I, y.%2$I FROM c x JOIN c y ON x.%1$I = y.%2$I', l, r))
+FROM (VALUES ('i2', 'i2'), ('i4', 'i4'), ('i8', 'i8'), ('o', 'o'), ('d', 'd'), ('ts', 'ts'), ('tz', 'tz'), ('f8', 'f8'), ('f4', 'f4'),
+	('i2', 'i8'), ('i4', 'i8'), ('i4', 'i2')) t(l, r);
+DROP INDEX c_i4, c_i8;
+CREATE INDEX c_i4 ON c (i4 DESC);
+CREATE INDEX c_i8 ON c (i8 DESC, part);
+SELECT gpusort_test.compare_index_join('SELECT x.i4, y.i8, y.part FROM c x JOIN c y ON x.i4 = y.i8');
+DROP INDEX c_i4, c_i8;
+CREATE INDEX c_i4 ON c (i4 NULLS FIRST);
+CREATE INDEX c_i8 ON c (i8 NULLS FIRST, part DESC);
+SELECT gpusort_test.compare_index_join('SELECT x.i4, y.i8, y.part FROM c x JOIN c y ON x.i4 = y.i8');
+DROP INDEX c_i4, c_i8;
+CREATE INDEX c_i4 ON c (i4) WHERE part = 1;
+CREATE INDEX c_i8 ON c (i8) WHERE part > 7;
+SELECT gpusort_test.compare_index_join('SELECT x.i4 FROM c x JOIN c y USING (i4) WHERE x.part = 1 AND y.part = 1');
+SELECT gpusort_test.compare_index_join('SELECT x.i4, y.i8 FROM c x JOIN c y ON x.i4 = y.i8 WHERE x.part = 1 AND y.part > 7');
+
+-- What is left to others.
+SELECT q, gpusort_test.matches(q, 'GpuSort Index Join')
+FROM unnest(ARRAY['SELECT x.i2 FROM c x JOIN c y USING (i2) FOR UPDATE',
+	'SELECT x.i2, x.ctid FROM c x JOIN c y USING (i2)',
+	'SELECT x.ts FROM c x JOIN c y ON x.ts = y.d',
+	'SELECT x.i4 FROM c x JOIN c y ON x.i4 = y.i4 WHERE x.part = 1',
+	'UPDATE c SET i2 = c.i2 FROM c y WHERE c.i2 = y.i2']) q;
+
+-- Cursors that stop and go on, joins that are done again and again, and in a serializable transaction.
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_nestloop = off;
+BEGIN;
+DECLARE cur CURSOR FOR SELECT x.i2 FROM c x JOIN c y USING (i2);
+FETCH 1 FROM cur;
+CLOSE cur;
+DECLARE cur SCROLL CURSOR FOR SELECT x.f4 FROM c x JOIN c y USING (f4) ORDER BY f4;
+FETCH 3 FROM cur;
+MOVE 20000 IN cur;
+FETCH 2 FROM cur;
+MOVE BACKWARD ALL IN cur;
+FETCH 2 FROM cur;
+COMMIT;
+SET enable_nestloop = on;
+SELECT sum(n) FROM generate_series(1, 3) g, LATERAL (SELECT count(*) + g * 0 AS n FROM c x JOIN c y USING (d) OFFSET 0) j;
+SELECT g, (SELECT count(*) FROM a JOIN b ON a.k = b.k AND b.w <> g) FROM generate_series(1, 3) g;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT count(*) FROM a JOIN b ON a.k = b.k;
+SELECT DISTINCT relation::regclass, locktype FROM pg_locks WHERE mode = 'SIReadLock' ORDER BY 1;
+COMMIT;
+
+-- What EXPLAIN shows.
+SET max_parallel_workers_per_gather = 0;
+SELECT line FROM gpusort_test.plan_lines('SELECT a.k, t, u FROM a JOIN b ON a.k = b.k AND v + w > 4 WHERE t <> ''a1''', 'ANALYZE, COSTS OFF, TIMING OFF') line
+WHERE line !~ 'Heap Fetches';
+SELECT p -> 'Join Type', p -> 'Pieces', p -> 'Ranges', p -> 'Matches'
+FROM gpusort_test.executed('SELECT a.k, t, u FROM a JOIN b ON a.k = b.k', 'GpuSort Index Join') p;
+DROP SCHEMA gpusort_leaves CASCADE;

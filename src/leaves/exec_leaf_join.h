@@ -1,0 +1,11 @@
+/*
+ * exec_leaf_join.h
+ *		Executing a GpuSort Index Join node.
+ */
+#ifndef GPUSORT_EXEC_LEAF_JOIN_H
+#define GPUSORT_EXEC_LEAF_JOIN_H
+
+/* Let the server find the node's methods by its name. */
+extern void gpusort_register_leaf_join(void);
+
+#endif							/* GPUSORT_EXEC_LEAF_JOIN_H */

@@ -1,0 +1,440 @@
+/*
+ * leaf_rows.c
+ *		The rows of a join of two indexes; see leaf_rows.h.
+ *
+ * Both sides are merged by the words of their keys.  The inner rows of a word are a group, which
+ * every outer row with that word is returned with.  A group lies on the page at hand, or on the one
+ * before it.  If it goes on beyond that page, and columns of it are wanted, it is copied into a
+ * tuplestore, which has work_mem and then a file.
+ */
+#include "postgres.h"
+
+#include "access/nbtree.h"
+#include "executor/executor.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "exec/exec_node.h"
+#include "leaves/leaf_rows.h"
+
+#define OUTER GPUSORT_LEAF_OUTER
+#define INNER GPUSORT_LEAF_INNER
+
+/* ---------- one side ---------- */
+
+/* Have an item's columns in the slot of what the scan returns. */
+static TupleTableSlot *
+load_item(GpuSortLeafSide *side, const GpuSortLeafPage *page, int item)
+{
+	IndexOnlyScanState *scan = side->scan;
+	TupleTableSlot *slot = scan->ss.ss_ScanTupleSlot;
+	ProjectionInfo *projection = scan->ss.ps.ps_ProjInfo;
+	ExprContext *econtext = scan->ss.ps.ps_ExprContext;
+
+	ExecClearTuple(slot);
+	index_deform_tuple(gpusort_leaf_item(page, item), RelationGetDescr(scan->ioss_RelationDesc),
+					   slot->tts_values, slot->tts_isnull);
+	ExecStoreVirtualTuple(slot);
+	if (projection == NULL)
+		return slot;
+	ResetExprContext(econtext);
+	econtext->ecxt_scantuple = slot;
+	return ExecProject(projection);
+}
+
+/* Leave out the items that don't satisfy the scan's own conditions. */
+static void
+filter_page(void *arg, GpuSortLeafPage *page)
+{
+	IndexOnlyScanState *scan = arg;
+	ExprContext *econtext = scan->ss.ps.ps_ExprContext;
+	TupleTableSlot *slot = scan->ss.ss_ScanTupleSlot;
+	int			kept = 0;
+
+	for (int i = 0; i < page->nitems; i++)
+	{
+		ResetExprContext(econtext);
+		ExecClearTuple(slot);
+		index_deform_tuple(gpusort_leaf_item(page, i), RelationGetDescr(scan->ioss_RelationDesc),
+						   slot->tts_values, slot->tts_isnull);
+		econtext->ecxt_scantuple = ExecStoreVirtualTuple(slot);
+		if (!ExecQual(scan->ss.ps.qual, econtext))
+		{
+			InstrCountFiltered1(scan, page->nrows[i]);
+			continue;
+		}
+		page->words[kept] = page->words[i];
+		page->offsets[kept] = page->offsets[i];
+		page->nrows[kept++] = page->nrows[i];
+	}
+	page->nitems = kept;
+}
+
+static bool
+next_page(GpuSortLeafRows *rows, GpuSortLeafEnd end)
+{
+	GpuSortLeafSide *side = &rows->sides[end];
+	GpuSortLeafReader *reader = &side->reader;
+	uint64		before = reader->nfetches;
+	uint64		nrows = 0;
+	bool		found;
+
+	gpusort_start_in_child(&side->scan->ss.ps);
+	found = gpusort_next_leaf(reader);
+	if (!found)
+		reader->page->nitems = 0;
+	for (int i = 0; i < reader->page->nitems; i++)
+		nrows += reader->page->nrows[i];
+	InstrCountTuples2(side->scan, reader->nfetches - before);
+	gpusort_stop_in_child(&side->scan->ss.ps, (double) nrows);
+	side->at = 0;
+	rows->nread[end] += nrows;
+	return found;
+}
+
+static inline bool
+has_item(GpuSortLeafRows *rows, GpuSortLeafEnd end)
+{
+	GpuSortLeafSide *side = &rows->sides[end];
+
+	return side->at < side->reader.page->nitems || next_page(rows, end);
+}
+
+static inline uint64
+word_at_hand(const GpuSortLeafSide *side)
+{
+	return side->reader.page->words[side->at];
+}
+
+/* ---------- groups of inner rows ---------- */
+
+/* The items of the page at hand with the group's word. */
+static void
+take_from_page(GpuSortLeafGroup *group, GpuSortLeafSide *side)
+{
+	const GpuSortLeafPage *page = side->reader.page;
+
+	group->page = side->reader.page;
+	group->first = side->at;
+	while (side->at < page->nitems && page->words[side->at] == group->word)
+		group->nrows += page->nrows[side->at++];
+	group->last = side->at;
+}
+
+static void
+store_items(GpuSortLeafRows *rows, GpuSortLeafSide *side)
+{
+	GpuSortLeafGroup *group = &rows->group;
+
+	for (int i = group->first; i < group->last; i++)
+	{
+		TupleTableSlot *slot = load_item(side, group->page, i);
+
+		for (int row = 0; row < group->page->nrows[i]; row++)
+			tuplestore_puttupleslot(group->store, slot);
+	}
+}
+
+static void
+begin_store(GpuSortLeafRows *rows)
+{
+	GpuSortLeafGroup *group = &rows->group;
+	MemoryContext old = MemoryContextSwitchTo(rows->context);
+
+	group->is_stored = true;
+	if (group->store == NULL)
+		group->store = tuplestore_begin_heap(false, false, work_mem);
+	MemoryContextSwitchTo(old);
+}
+
+/* All inner rows with the word at hand; the inner side is behind them then. */
+static void
+take_group(GpuSortLeafRows *rows)
+{
+	GpuSortLeafSide *side = &rows->sides[INNER];
+	GpuSortLeafGroup *group = &rows->group;
+
+	if (group->is_stored)
+		tuplestore_clear(group->store);
+	group->is_stored = false;
+	group->word = word_at_hand(side);
+	group->nrows = 0;
+	take_from_page(group, side);
+	while (side->at == side->reader.page->nitems && next_page(rows, INNER) &&
+		   word_at_hand(side) == group->word)
+	{
+		if (side->wanted)
+		{
+			if (!group->is_stored)
+			{
+				begin_store(rows);
+				store_items(rows, side);
+			}
+			take_from_page(group, side);
+			store_items(rows, side);
+		}
+		else
+			take_from_page(group, side);
+	}
+	rows->nranges++;
+}
+
+/* Begin with the group for an outer row. */
+static inline void
+rewind_group(GpuSortLeafRows *rows)
+{
+	GpuSortLeafGroup *group = &rows->group;
+
+	group->item = group->first;
+	group->row = 0;
+	if (group->is_stored)
+		tuplestore_rescan(group->store);
+}
+
+/* The slot of the scan gets what has been stored. */
+static TupleTableSlot *
+load_stored(GpuSortLeafRows *rows)
+{
+	GpuSortLeafGroup *group = &rows->group;
+	TupleTableSlot *stored = group->store_slot;
+	const IndexOnlyScanState *scan = rows->sides[INNER].scan;
+	TupleTableSlot *slot = scan->ss.ps.ps_ProjInfo != NULL ?
+		scan->ss.ps.ps_ResultTupleSlot : scan->ss.ss_ScanTupleSlot;
+
+	if (!tuplestore_gettupleslot(group->store, true, false, stored))
+		elog(ERROR, "gpusort: a stored row is gone");
+	slot_getallattrs(stored);
+	ExecClearTuple(slot);
+	for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
+	{
+		slot->tts_values[i] = stored->tts_values[i];
+		slot->tts_isnull[i] = stored->tts_isnull[i];
+	}
+	return ExecStoreVirtualTuple(slot);
+}
+
+/* Have the group's next row at hand; false if there are no more. */
+static inline bool
+next_inner_row(GpuSortLeafRows *rows)
+{
+	GpuSortLeafGroup *group = &rows->group;
+	GpuSortLeafSide *side = &rows->sides[INNER];
+	ExprContext *econtext = rows->ps->ps_ExprContext;
+
+	if (!side->wanted || group->is_stored)
+	{
+		if (group->row == group->nrows)
+			return false;
+		group->row++;
+		if (side->wanted)
+			econtext->ecxt_innertuple = load_stored(rows);
+		return true;
+	}
+	if (group->item < group->last && group->row == group->page->nrows[group->item])
+	{
+		group->item++;
+		group->row = 0;
+	}
+	if (group->item == group->last)
+		return false;
+	if (group->row++ == 0)
+		econtext->ecxt_innertuple = load_item(side, group->page, group->item);
+	return true;
+}
+
+/* ---------- outer rows ---------- */
+
+/* Begin with the outer item at hand, whose word is the group's. */
+static inline void
+begin_outer_item(GpuSortLeafRows *rows)
+{
+	GpuSortLeafSide *side = &rows->sides[OUTER];
+
+	rows->in_group = true;
+	rows->outer_row = 0;
+	rows->nmatches += rows->group.nrows * side->reader.page->nrows[side->at];
+	if (side->wanted)
+		rows->ps->ps_ExprContext->ecxt_outertuple = load_item(side, side->reader.page, side->at);
+	rewind_group(rows);
+}
+
+/* Go to the next outer row, which may have the group's word or not. */
+static inline void
+next_outer_row(GpuSortLeafRows *rows)
+{
+	GpuSortLeafSide *side = &rows->sides[OUTER];
+
+	if (++rows->outer_row < side->reader.page->nrows[side->at])
+	{
+		rewind_group(rows);
+		return;
+	}
+	side->at++;
+	rows->in_group = false;
+	if (has_item(rows, OUTER) && word_at_hand(side) == rows->group.word)
+		begin_outer_item(rows);
+}
+
+/* ---------- matches ---------- */
+
+/* Go to the next word that both sides have; false if there are no more. */
+static bool
+find_match(GpuSortLeafRows *rows)
+{
+	GpuSortLeafSide *outer = &rows->sides[OUTER];
+	GpuSortLeafSide *inner = &rows->sides[INNER];
+
+	while (has_item(rows, OUTER) && has_item(rows, INNER))
+	{
+		const GpuSortLeafPage *outer_page = outer->reader.page;
+		const GpuSortLeafPage *inner_page = inner->reader.page;
+		int			i = outer->at;
+		int			j = inner->at;
+
+		while (i < outer_page->nitems && j < inner_page->nitems &&
+			   outer_page->words[i] != inner_page->words[j])
+		{
+			bool		outer_is_less = outer_page->words[i] < inner_page->words[j];
+
+			i += outer_is_less;
+			j += !outer_is_less;
+		}
+		outer->at = i;
+		inner->at = j;
+		if (i < outer_page->nitems && j < inner_page->nitems)
+			return true;
+	}
+	return false;
+}
+
+/* Go past the rows with this word, from the item at hand on; how many are there? */
+static inline uint64
+count_rows(GpuSortLeafRows *rows, GpuSortLeafEnd end, uint64 word)
+{
+	GpuSortLeafSide *side = &rows->sides[end];
+	uint64		nrows = 0;
+
+	do
+	{
+		nrows += side->reader.page->nrows[side->at++];
+	} while (has_item(rows, end) && word_at_hand(side) == word);
+	return nrows;
+}
+
+/* Where only their number is wanted: the next rows; false if there are no more. */
+static bool
+find_bare_rows(GpuSortLeafRows *rows)
+{
+	uint64		word;
+
+	if (!find_match(rows))
+		return false;
+	word = word_at_hand(&rows->sides[OUTER]);
+	rows->nbare = count_rows(rows, OUTER, word);
+	rows->nbare *= count_rows(rows, INNER, word);
+	rows->nranges++;
+	rows->nmatches += rows->nbare;
+	return true;
+}
+
+/* ---------- rows ---------- */
+
+void
+gpusort_begin_leaf_rows(GpuSortLeafRows *rows)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		GpuSortLeafSide *side = &rows->sides[i];
+		IndexOnlyScanState *scan = side->scan;
+
+		gpusort_begin_leaf_reader(&side->reader, scan->ss.ss_currentRelation,
+								  scan->ioss_RelationDesc, scan->ss.ps.state->es_snapshot,
+								  scan->ioss_TableSlot);
+		if (scan->ss.ps.qual != NULL)
+		{
+			side->reader.filter = filter_page;
+			side->reader.filter_arg = scan;
+		}
+		side->at = 0;
+	}
+	rows->in_group = false;
+	rows->nbare = 0;
+}
+
+void
+gpusort_seek_leaf_rows(GpuSortLeafRows *rows, uint64 from, uint64 to, bool has_end)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		gpusort_seek_leaf(&rows->sides[i].reader, from, to, has_end);
+		rows->sides[i].at = 0;
+	}
+	rows->in_group = false;
+}
+
+/* The row made of those at hand; NULL if it is not to be returned. */
+static inline TupleTableSlot *
+return_row(GpuSortLeafRows *rows)
+{
+	ExprContext *econtext = rows->ps->ps_ExprContext;
+
+	if (rows->filter != NULL && !ExecQual(rows->filter, econtext))
+	{
+		InstrCountFiltered1(rows->ps, 1);
+		return NULL;
+	}
+	if (rows->qual != NULL && !ExecQual(rows->qual, econtext))
+	{
+		InstrCountFiltered2(rows->ps, 1);
+		return NULL;
+	}
+	return ExecProject(rows->ps->ps_ProjInfo);
+}
+
+TupleTableSlot *
+gpusort_find_leaf_row(GpuSortLeafRows *rows)
+{
+	if (rows->bare_slot != NULL)
+		return find_bare_rows(rows) ? gpusort_next_leaf_row(rows) : NULL;
+	for (;;)
+	{
+		TupleTableSlot *slot;
+
+		ResetExprContext(rows->ps->ps_ExprContext);
+		if (!rows->in_group)
+		{
+			if (!find_match(rows))
+				return NULL;
+			take_group(rows);
+			begin_outer_item(rows);
+		}
+		if (!next_inner_row(rows))
+		{
+			next_outer_row(rows);
+			continue;
+		}
+		slot = return_row(rows);
+		if (slot != NULL)
+			return slot;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+gpusort_clear_leaf_rows(GpuSortLeafRows *rows)
+{
+	GpuSortLeafGroup *group = &rows->group;
+
+	ExecClearTuple(group->store_slot);
+	if (group->store != NULL)
+		tuplestore_end(group->store);
+	group->store = NULL;
+	group->is_stored = rows->in_group = false;
+	rows->nbare = 0;
+	for (int i = 0; i < 2; i++)
+	{
+		if (rows->sides[i].reader.page != NULL)
+			gpusort_end_leaf_reader(&rows->sides[i].reader);
+	}
+}

@@ -1,0 +1,321 @@
+/*
+ * plan_leaf_join.c
+ *		Joins of two indexes by their leaf pages; see plan_leaf_join.h.
+ *
+ * What could be read by index-only scans in the order of a join clause, on both sides, is taken; the
+ * planner has made these paths, so it has found that the indexes have all columns that are wanted.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/nbtree.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "utils/lsyscache.h"
+#include "utils/spccache.h"
+
+#include "keys/key_codec.h"
+#include "pg_compat/paths.h"
+#include "pg_compat/planner.h"
+#include "plan/plan_join.h"
+#include "plan/plan_leaf_join.h"
+#include "plan/plan_true_cost.h"
+#include "settings.h"
+#include "sort/first_word.h"
+
+/*
+ * Reading a row off a leaf page and finding its partner takes 12 ns, which would be 0.005 (plan_join.c
+ * has the scale); what a pair's columns take is added as for any join.
+ */
+#define LEAF_ROW_COST	0.005
+
+/* A join that is thought of. */
+typedef struct LeafJoinIdea
+{
+	GpuSortMergeJoin merge;
+	List	   *clauses;		/* that could be merged by */
+	IndexPath  *outer;
+	IndexPath  *inner;
+} LeafJoinIdea;
+
+/* ---------- which indexes ---------- */
+
+/* The operator that an index's first column is sorted by. */
+static Oid
+first_operator(const IndexOptInfo *index)
+{
+	Oid			type = index->opcintype[0];
+
+	return get_opfamily_member(index->sortopfamily[0], type, type,
+							   index->reverse_sort[0] ? BTGreaterStrategyNumber : BTLessStrategyNumber);
+}
+
+/* Does the word of a value of the first column say all about it? */
+static bool
+is_told_by_word(const IndexOptInfo *index)
+{
+	Oid			type = index->opcintype[0];
+	Oid			family = index->sortopfamily[0];
+	Oid			sortop = first_operator(index);
+	bool		reverse;
+	const char *reason;
+	const GpuSortCodec *codec = gpusort_codec_lookup(sortop, type, index->indexcollations[0], &reverse,
+													 &reason);
+
+	return codec != NULL && codec->nwords == 1 && codec->bytes == GPUSORT_BYTES_NONE &&
+		(codec->inverse != GPUSORT_INVERSE_NONE || codec->distinct != NULL) &&
+		gpusort_codec_fits_class(sortop, family, type, get_opfamily_proc(family, type, type, BTORDER_PROC),
+								 &reason);
+}
+
+/* The server keeps values of this type as strings of another length. */
+static bool
+has_names(const IndexOptInfo *index)
+{
+	ListCell   *lc;
+
+	foreach(lc, index->indextlist)
+	{
+		if (exprType((Node *) lfirst_node(TargetEntry, lc)->expr) == NAMEOID)
+			return true;
+	}
+	return false;
+}
+
+/* Could the path be an index-only scan of this relation that we can do, whatever it is restricted to? */
+static bool
+is_ours(const Path *path)
+{
+	const IndexPath *index_path = (const IndexPath *) path;
+
+	return enable_indexscan && enable_indexonlyscan && IsA(path, IndexPath) && path->pathtype == T_IndexOnlyScan && path->param_info == NULL &&
+		index_path->indexorderbys == NIL && index_path->indexinfo->relam == BTREE_AM_OID &&
+		!index_path->indexinfo->hypothetical && !has_names(index_path->indexinfo) &&
+		is_told_by_word(index_path->indexinfo);
+}
+
+/*
+ * Forward scans of all of these indexes, of which the planner may have thought in another way: by
+ * conditions, which are filters then, or backward.
+ */
+static List *
+find_scans(PlannerInfo *root, const RelOptInfo *rel)
+{
+	List	   *indexes = NIL;
+	List	   *paths = NIL;
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		IndexOptInfo *index;
+		List	   *pathkeys;
+
+		if (!is_ours(lfirst(lc)))
+			continue;
+		index = ((IndexPath *) lfirst(lc))->indexinfo;
+		if (list_member_ptr(indexes, index))
+			continue;
+		indexes = lappend(indexes, index);
+		pathkeys = build_index_pathkeys(root, index, ForwardScanDirection);
+		if (pathkeys != NIL)
+			paths = lappend(paths, create_index_path(root, index, NIL, NIL, NIL, pathkeys, ForwardScanDirection,
+													 true, NULL, 1, false));
+	}
+	return paths;
+}
+
+static bool
+have_comparable_words(const LeafJoinIdea *join)
+{
+	const IndexOptInfo *outer = join->outer->indexinfo;
+	const IndexOptInfo *inner = join->inner->indexinfo;
+
+	return outer->nulls_first[0] == inner->nulls_first[0] &&
+		gpusort_first_words_compare(first_operator(outer), outer->opcintype[0], first_operator(inner),
+									inner->opcintype[0], outer->indexcollations[0]);
+}
+
+/* ---------- costs ---------- */
+
+/*
+ * Leaf pages that were made one after the other lie so on disk.  Where both indexes fit into memory, it
+ * does not matter much where they lie.
+ */
+static Cost
+page_cost(const LeafJoinIdea *join)
+{
+	double		random_cost;
+	double		sequential_cost;
+
+	get_tablespace_page_costs(join->outer->indexinfo->reltablespace, &random_cost, &sequential_cost);
+	return (double) join->outer->indexinfo->pages + join->inner->indexinfo->pages <=
+		effective_cache_size ? sequential_cost : random_cost;
+}
+
+/*
+ * What a participant that reads a share of the rows has to do for one side.  What it reads of the table
+ * is reckoned as for an index-only scan whose index is in another order.
+ */
+static Cost
+side_cost(const LeafJoinIdea *join, const IndexPath *side, double share)
+{
+	const IndexOptInfo *index = side->indexinfo;
+	const RelOptInfo *rel = index->rel;
+	double		tuples = Max(index->tuples, 1);
+	double		not_visible = 1 - rel->allvisfrac;
+	double		pages = ceil(index_pages_fetched(tuples, rel->pages, index->pages, join->merge.root) * not_visible);
+	double		random_cost;
+	QualCost	qual;
+
+	get_tablespace_page_costs(rel->reltablespace, &random_cost, NULL);
+	cost_qual_eval(&qual, rel->baserestrictinfo, join->merge.root);
+	return index->pages * page_cost(join) + pages * random_cost + qual.startup +
+		tuples * (LEAF_ROW_COST + qual.per_tuple + not_visible * cpu_tuple_cost) * share;
+}
+
+static Path *
+make_path(LeafJoinIdea *join, double share)
+{
+	GpuSortMergeJoin *merge = &join->merge;
+	CustomPath *cpath;
+	Path	   *path;
+	QualCost	qual = {0};
+	double		rows = merge->joinrel->rows;
+
+	cpath = gpusort_make_unfinished_join(merge);
+	path = &cpath->path;
+	if (list_length(merge->extra->restrictlist) > 1)
+		cost_qual_eval(&qual, merge->extra->restrictlist, merge->root);
+	path->rows = clamp_row_est(rows * share);
+	path->startup_cost = qual.startup;
+	path->total_cost = path->startup_cost + side_cost(join, join->outer, share) +
+		side_cost(join, join->inner, share) + rows * share * (cpu_tuple_cost + qual.per_tuple);
+	gpusort_note_true_cost(cpath);
+	return path;
+}
+
+/* ---------- paths ---------- */
+
+static void
+add_whole_path(LeafJoinIdea *join)
+{
+	Path	   *path = make_path(join, 1);
+
+	gpusort_undercut(path, join->merge.joinrel->pathlist);
+	add_path(join->merge.joinrel, path);
+}
+
+/* As many workers as the planner would have read one of the indexes. */
+static int
+workers_for(const LeafJoinIdea *join)
+{
+	const IndexPath *const sides[2] = {join->outer, join->inner};
+	int			workers = 0;
+
+	for (int i = 0; i < 2; i++)
+		workers = Max(workers,
+					  compute_parallel_worker(sides[i]->indexinfo->rel, -1, sides[i]->indexinfo->pages,
+											  max_parallel_workers_per_gather));
+	return workers;
+}
+
+static void
+add_partial_path_of(LeafJoinIdea *join)
+{
+	RelOptInfo *joinrel = join->merge.joinrel;
+	Path	   *path;
+	int			workers;
+	double		leader;
+
+	if (!joinrel->consider_parallel || !bms_is_empty(joinrel->lateral_relids) ||
+		!join->merge.outer->parallel_safe || !join->merge.inner->parallel_safe)
+		return;
+	workers = workers_for(join);
+	if (workers <= 0)
+		return;
+	leader = parallel_leader_participation ? Max(1.0 - 0.3 * workers, 0) : 0;
+	path = make_path(join, 1 / (workers + leader));
+	path->parallel_aware = true;
+	path->parallel_safe = true;
+	path->parallel_workers = workers;
+	gpusort_undercut(path, joinrel->partial_pathlist);
+	add_partial_path(joinrel, path);
+}
+
+/* The clause whose sides are sorted by the first columns of these paths; NULL if there is none. */
+static RestrictInfo *
+find_clause(const LeafJoinIdea *join)
+{
+	PathKey    *outer_key = linitial_node(PathKey, join->merge.outer->pathkeys);
+	PathKey    *inner_key = linitial_node(PathKey, join->merge.inner->pathkeys);
+	ListCell   *lc;
+
+	foreach(lc, find_mergeclauses_for_outer_pathkeys(join->merge.root, list_make1(outer_key),
+													 join->clauses))
+	{
+		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
+		List	   *keys = make_inner_pathkeys_for_merge(join->merge.root, list_make1(clause),
+														 list_make1(outer_key));
+
+		if (linitial(keys) == inner_key)
+			return clause;
+	}
+	return NULL;
+}
+
+static void
+add_paths_of(LeafJoinIdea *join, Path *outer, Path *inner)
+{
+	GpuSortMergeJoin *merge = &join->merge;
+	RestrictInfo *clause;
+
+	merge->outer = outer;
+	merge->inner = inner;
+	join->outer = (IndexPath *) outer;
+	join->inner = (IndexPath *) inner;
+	clause = find_clause(join);
+	if (clause == NULL || !have_comparable_words(join))
+		return;
+	merge->mergeclauses = list_make1(clause);
+	merge->pathkeys = build_join_pathkeys(merge->root, merge->joinrel, merge->jointype,
+										  list_make1(linitial(outer->pathkeys)));
+	add_whole_path(join);
+	add_partial_path_of(join);
+}
+
+static bool
+has_many_rows(const RelOptInfo *rel)
+{
+	return rel->rows >= gpusort_min_rows || gpusort_force;
+}
+
+void
+gpusort_add_leaf_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+							RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+{
+	LeafJoinIdea join = {
+		.merge = {.root = root, .joinrel = joinrel, .jointype = jointype, .extra = extra}
+	};
+	List	   *inners;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (!gpusort_enabled || !gpusort_enable_order_by || !gpusort_enable_join ||
+		jointype != JOIN_INNER || extra->restrictlist == NIL || root->hasPseudoConstantQuals ||
+		root->row_identity_vars != NIL || root->rowMarks != NIL || !has_many_rows(outerrel) ||
+		!has_many_rows(innerrel) || gpusort_plan_is_advised(root))
+		return;
+	join.clauses = gpusort_find_join_clauses(&join.merge, outerrel, innerrel);
+	inners = join.clauses != NIL ? find_scans(root, innerrel) : NIL;
+	foreach(lc, inners != NIL ? find_scans(root, outerrel) : NIL)
+	{
+		foreach(lc2, inners)
+			add_paths_of(&join, lfirst(lc), lfirst(lc2));
+	}
+}
