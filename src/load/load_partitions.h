@@ -5,6 +5,7 @@
 #ifndef GPUSORT_LOAD_PARTITIONS_H
 #define GPUSORT_LOAD_PARTITIONS_H
 
+#include "access/attmap.h"
 #include "load/load_parts.h"
 #include "load/load_target.h"
 

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/tupconvert.h"
 #include "access/sysattr.h"
 #include "executor/execPartition.h"
 #include "executor/executor.h"

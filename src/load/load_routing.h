@@ -5,6 +5,7 @@
 #ifndef GPUSORT_LOAD_ROUTING_H
 #define GPUSORT_LOAD_ROUTING_H
 
+#include "access/attmap.h"
 #include "nodes/execnodes.h"
 #include "utils/rel.h"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# copy.pl [--from | --select | --ctas | --insert] [--rows N] [--runs N] [--workers N]
+# copy.pl [--from [--partitions N[,N]...] | --select | --ctas | --insert] [--rows N] [--runs N] [--workers N]
 #		COPY TO, or FROM, with gpusort.enable_copy off and on, on a running server that preloads gpusort.
 #
 # For tables and queries, with and without an order, in each format, to /dev/null, so that nothing
@@ -8,7 +8,8 @@
 # say which server; it has to be on this machine.
 #
 # --from: a file in the server's data directory into a logged table of the columns k int8, v int4 and s
-# text, without and with two btree indexes, each time truncated in the same transaction.
+# text, without and with two btree indexes, each time truncated in the same transaction.  With --partitions, into so
+# many partitions of ranges of k instead, CSV, from a file that has them at random, and from one that has them one after the other.
 #
 # --select: sorted rows to a client, psql, which prints them nowhere; gpusort.enable_select off and on.
 # --ctas: sorted rows into a new table; gpusort.enable_create_table_as off and on.
@@ -18,8 +19,8 @@ use warnings;
 
 use Getopt::Long;
 
-my ($rows, $runs, $workers, $from, $select, $ctas, $insert) = (1_000_000, 5, 0);
-GetOptions('from' => \$from, 'select' => \$select, 'ctas' => \$ctas, 'insert' => \$insert, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers)
+my ($rows, $runs, $workers, $from, $partitions, $select, $ctas, $insert) = (1_000_000, 5, 0);
+GetOptions('from' => \$from, 'partitions=s' => \$partitions, 'select' => \$select, 'ctas' => \$ctas, 'insert' => \$insert, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers)
 	or die "see the head of $0\n";
 my $setting = 'gpusort.enable_' . ($select ? 'select' : $ctas ? 'create_table_as' : $insert ? 'insert' : 'copy');
 
@@ -156,11 +157,32 @@ sub copy_from
 	session('off', "COPY (SELECT 1) TO PROGRAM 'rm -f $file'", 'DROP TABLE copy_bench_to');
 }
 
+sub copy_from_partitioned
+{
+	my $file = (session('off', 'SHOW data_directory'))[0] . '/copy_bench';
+	my @sum = ('SELECT count(*), sum(hashtext(tableoid || t::text)) FROM copy_bench_to t');
+
+	for my $count (split /,/, $partitions)
+	{
+		my $step = int(2**64 / $count);
+		my @bounds = ('MINVALUE', (map { sprintf '%.0f', -2**63 + $_ * $step } 1 .. $count - 1), 'MAXVALUE');
+
+		session('off', 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_bench_to', 'CREATE TABLE copy_bench_to (k int8, v int4, s text) PARTITION BY RANGE (k)');
+		session('off', join ';', map { "CREATE TABLE copy_bench_to_$_ PARTITION OF copy_bench_to FOR VALUES FROM ($bounds[$_ - 1]) TO ($bounds[$_])" } 1 .. $count);
+		for my $order ('', 'ORDER BY k')
+		{
+			session('off', "COPY (SELECT k, v, s FROM copy_bench $order) TO '$file' (FORMAT csv)");
+			compare("$count, " . ($order ? 'in order' : 'at random'), [ 'TRUNCATE copy_bench_to', 'CHECKPOINT' ], "COPY copy_bench_to FROM '$file' (FORMAT csv)", @sum);
+		}
+	}
+	session('off', "COPY (SELECT 1) TO PROGRAM 'rm -f $file'", 'DROP TABLE copy_bench_to');
+}
+
 session('off', 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_bench',
 	"CREATE UNLOGGED TABLE copy_bench AS SELECT hashint8extended(i, 1) AS k, hashint4(i) AS v, substr(md5(i::text), 1, 16) AS s,
 		date '2000-01-01' + i % 9000 AS d, timestamp '2000-01-01' + i * interval '1.5 s' AS ts, i / 7.0::float8 AS f, i % 2 = 0 AS b
 		FROM generate_series(1, $rows) i", 'VACUUM ANALYZE copy_bench');
 printf "%-22s %10s %10s %6s %10s %10s %6s\n", "$rows rows", 'off ms', 'on ms', 'x', 'CPU off', 'CPU on', 'x';
-$from ? copy_from() : $select ? select_rows() : $ctas ? make_tables() : $insert ? insert_rows() : copy_to();
+$partitions ? copy_from_partitioned() : $from ? copy_from() : $select ? select_rows() : $ctas ? make_tables() : $insert ? insert_rows() : copy_to();
 session('off', 'DROP TABLE copy_bench');
 exit($differ ? 1 : 0);
