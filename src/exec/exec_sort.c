@@ -549,7 +549,10 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 		return;
 	/* of those that participants collect, GpuSort Collect tells */
 	if (node->collect == NULL)
+	{
 		gpusort_explain_from_pages(node->from_pages, es);
+		gpusort_explain_calls_saved(gpusort_calls_saved(node->projections), es);
+	}
 	gpusort_make_report(node->sort, node->collect_time, &report);
 	gpusort_explain_report(&report, es);
 }

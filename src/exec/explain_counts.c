@@ -29,6 +29,13 @@ gpusort_explain_from_pages(uint64 rows, ExplainState *es)
 		ExplainPropertyUInteger("Rows From Pages", NULL, rows, es);
 }
 
+void
+gpusort_explain_calls_saved(uint64 calls, ExplainState *es)
+{
+	if (es->verbose && calls > 0)
+		ExplainPropertyUInteger("Calls Saved", NULL, calls, es);
+}
+
 static void
 explain_counts(const GpuSortCollectCounts *counts, const char *label, const char *other_way,
 			   ExplainState *es)

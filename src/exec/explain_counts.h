@@ -35,6 +35,9 @@ extern void gpusort_keep_counts(GpuSortKeptCounts *kept, const GpuSortCollectCou
 /* Rows that a node has taken from pages, which EXPLAIN VERBOSE tells. */
 extern void gpusort_explain_from_pages(uint64 rows, ExplainState *es);
 
+/* Calls of functions that making these rows has done without: the same, if there are some. */
+extern void gpusort_explain_calls_saved(uint64 calls, ExplainState *es);
+
 /* other_way: how refused rows travel. */
 extern void gpusort_explain_counts(const GpuSortKeptCounts *kept, const char *other_way,
 								   ExplainState *es);

@@ -196,6 +196,17 @@ gpusort_evaluate_projection(GpuSortProjection *projection)
 	MemoryContextSwitchTo(old);
 }
 
+uint64
+gpusort_projection_calls_saved(const GpuSortProjection *projection)
+{
+	uint64		saved = 0;
+
+	for (int i = 0; i < projection->columns.nvalues; i++)
+		if (projection->letter_cases[i] != NULL)
+			saved += projection->letter_cases[i]->calls_saved;
+	return saved;
+}
+
 TupleTableSlot *
 gpusort_projected_row(GpuSortProjection *projection)
 {

@@ -49,6 +49,9 @@ extern GpuSortProjection *gpusort_begin_projection(ScanState *node, const GpuSor
 /* Evaluate the expressions for the tuple in the scan's slot. */
 extern void gpusort_evaluate_projection(GpuSortProjection *projection);
 
+/* Calls of functions that it has done without. */
+extern uint64 gpusort_projection_calls_saved(const GpuSortProjection *projection);
+
 /* The row that is made of that tuple and these values, in the result slot of `top`. */
 extern TupleTableSlot *gpusort_projected_row(GpuSortProjection *projection);
 

@@ -117,5 +117,8 @@ gpusort_change_letter_case(GpuSortLetterCase *letters, Datum text, Datum *value)
 	to = palloc(VARHDRSZ + size);
 	SET_VARSIZE(to, VARHDRSZ + size);
 	*value = PointerGetDatum(to);
-	return change_bytes(VARDATA_ANY(from), VARDATA(to), size, first_letter(letters));
+	if (!change_bytes(VARDATA_ANY(from), VARDATA(to), size, first_letter(letters)))
+		return false;
+	letters->calls_saved++;
+	return true;
 }

@@ -21,6 +21,7 @@ typedef struct GpuSortLetterCase
 	AttrNumber	attno;			/* the column */
 	bool		is_asked;		/* the collation was */
 	bool		is_plain;		/* ... and does what C does */
+	uint64		calls_saved;	/* values that it was not called for */
 } GpuSortLetterCase;
 
 /* What is called for a text; NULL if the expression is another. */

@@ -386,6 +386,17 @@ gpusort_prepare_input(PlanState *child)
 	return prepare_scans(child, NULL);
 }
 
+uint64
+gpusort_calls_saved(const List *projections)
+{
+	uint64		saved = 0;
+	ListCell   *lc;
+
+	foreach(lc, projections)
+		saved += gpusort_projection_calls_saved(lfirst(lc));
+	return saved;
+}
+
 /* The column among the first ones that a later one is, with the same type; 0: none. */
 static AttrNumber
 original_of(const GpuSortProjection *projection, int column, int nwanted)

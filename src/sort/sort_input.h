@@ -43,6 +43,9 @@ typedef struct GpuSortInput
  */
 extern List *gpusort_prepare_input(PlanState *child);
 
+/* Calls of lower() and upper() that these have done without so far. */
+extern uint64 gpusort_calls_saved(const List *projections);
+
 /*
  * Rows that others look at the first columns of only: if the rest are these once more, under other
  * labels (ORDER BY t COLLATE "C"), let the spec name the first ones for them.  False if some are

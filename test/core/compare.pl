@@ -46,7 +46,7 @@ sub read_lines
 }
 
 # Lines that only GpuSort's own EXPLAIN output has.
-my $own_property = qr/^\s*(?:Engine|Key Encoding|Phases|Handed Over|Columns Returned|Rows From Pages|Equal Rows):/;
+my $own_property = qr/^\s*(?:Engine|Key Encoding|Phases|Handed Over|Columns Returned|Rows From Pages|Calls Saved|Equal Rows):/;
 
 # Lines of EXPLAIN (FORMAT JSON) in which the ways of run.sh differ.
 my $way_property = qr/^\s*"(?:Engine|Verified|Partition Passes|Rounds|Devices|Reordered Rows)":/;
