@@ -8,7 +8,8 @@
 #							the end; from then on ROOT is that one, and the one before is unmounted
 #	use_root NAME			another one, made before
 #	there COMMAND...		run in it as a user without rights, in its home
-#	quiet COMMAND...		what it prints goes to WORK/log; the end of it is shown if it fails
+#	quiet COMMAND...		what it prints goes to WORK/log; if it fails the end is shown, and all is
+#							kept in tmp_check
 #	step LABEL COMMAND...	quiet, and counted
 #	install_there NAME...	Debian's packages, or files of some
 
@@ -75,6 +76,8 @@ quiet()
 {
 	if ! "$@" >"$WORK/log" 2>&1 </dev/null; then
 		tail -n 40 "$WORK/log"
+		mkdir -p "$TREE/tmp_check" && cp "$WORK/log" "$TREE/tmp_check/${ROOT##*/}.log" &&
+			say "all of it is in tmp_check/${ROOT##*/}.log"
 		return 1
 	fi
 }
