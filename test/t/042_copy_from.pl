@@ -21,6 +21,13 @@ $primary->safe_psql('postgres', qq(
 	CREATE TABLE keyed (id int4 PRIMARY KEY, t text);
 	CREATE TABLE toasted (id int4, t text);
 	ALTER TABLE toasted ALTER t SET STORAGE EXTERNAL;
+	CREATE TABLE parted (id int4, t text) PARTITION BY HASH (id);
+	CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 3, REMAINDER 0);
+	CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 3, REMAINDER 1);
+	CREATE TABLE parted_2 (t text, gone int4, id int4);
+	ALTER TABLE parted_2 DROP gone, ALTER t SET STORAGE EXTERNAL;
+	ALTER TABLE parted ATTACH PARTITION parted_2 FOR VALUES WITH (MODULUS 3, REMAINDER 2);
+	CREATE TABLE ranged (id int4, t text) PARTITION BY RANGE (id);
 	CREATE UNLOGGED TABLE source AS SELECT i AS id, repeat(md5(i::text), 2) AS t FROM generate_series(1, $rows) i;
 	COPY source TO '$file';
 	COPY (SELECT id, CASE WHEN id % 400 = 0 THEN repeat(t, 100) ELSE t END FROM source) TO '${file}_long';
@@ -33,14 +40,14 @@ $standby->append_conf('postgresql.conf', "shared_preload_libraries = ''");
 $standby->start;
 
 # What all tables have, in order.
-my $all = join ' UNION ALL ', map { "SELECT '$_', count(*), coalesce(sum(hashtext(x::text || ctid)), 0), sum(length(t)) FROM $_ x" } qw(plain keyed toasted);
+my $all = join ' UNION ALL ', map { "SELECT '$_', count(*), coalesce(sum(hashtext(x::text || ctid)), 0), sum(length(t)) FROM $_ x" } qw(plain keyed toasted parted_0 parted_1 parted_2);
 $all .= ' ORDER BY 1';
 
 my $log = -s $primary->logfile;
-$primary->safe_psql('postgres', "SET client_min_messages = log; SET log_min_messages = debug1; SET gpusort.copy_indexes = 'empty'; COPY plain FROM '$file'; COPY keyed FROM '$file'; COPY toasted FROM '${file}_long'");
+$primary->safe_psql('postgres', "SET client_min_messages = log; SET log_min_messages = debug1; SET gpusort.copy_indexes = 'empty'; COPY plain FROM '$file'; COPY keyed FROM '$file'; COPY toasted FROM '${file}_long'; COPY parted FROM '${file}_long'");
 my $said = slurp_file($primary->logfile, $log);
-is(scalar(() = $said =~ /gpusort loaded with \d workers/g), 3, 'workers load');
-is(scalar(() = $said =~ /gpusort loaded $rows rows\n/g), 3, 'all of it');
+is(scalar(() = $said =~ /gpusort loaded with \d workers/g), 4, 'workers load');
+is(scalar(() = $said =~ /gpusort loaded $rows rows\n/g), 4, 'all of it');
 
 my $there = $primary->safe_psql('postgres', $all);
 like($there, qr/keyed\|$rows.*plain\|$rows.*toasted\|$rows/s, 'the rows are there');
@@ -50,7 +57,7 @@ is($standby->safe_psql('postgres', $all), $there, 'the same on a standby, page b
 is($primary->safe_psql('postgres', q(
 	SELECT count(*), count(*) FILTER (WHERE data LIKE '%unchanged-toast%'), count(DISTINCT substring(data from 'id\[integer\]:(\d+)'))
 	FROM pg_logical_slot_get_changes('decoded', NULL, NULL, 'skip-empty-xacts', '1') WHERE data LIKE 'table public.%INSERT%')),
-	3 * $rows . "|0|$rows", 'decoded rows');
+	4 * $rows . "|0|$rows", 'decoded rows');
 
 # One process, which goes on with a page: what was toasted is there when the page is decoded, and is let go of soon.
 my $begin = $primary->lsn('insert');
@@ -103,6 +110,28 @@ for my $source ("PROGRAM 'cat $file; sleep 60'", "PROGRAM 'sleep 60'")
 	cmp_ok(time - $start, '<', 40, '... soon');
 }
 is($primary->safe_psql('postgres', 'SELECT count(*) FROM plain'), 0, '... and nothing left');
+
+# Partitions, each of which is in few chunks: whoever has put rows there, the transaction has it locked, and has counted them.
+my $leaves = "(SELECT inhrelid AS leaf FROM pg_inherits WHERE inhparent = 'ranged'::regclass) l";
+$primary->safe_psql('postgres', "DO \$\$ BEGIN FOR i IN 0 .. 119 LOOP EXECUTE format('CREATE TABLE ranged_%s PARTITION OF ranged FOR VALUES FROM (%s) TO (%s)', i, i * 500 + 1, i * 500 + 501); END LOOP; END \$\$");
+is($primary->safe_psql('postgres', "BEGIN; COPY ranged FROM '$file';
+	SELECT count(*) FROM pg_locks, $leaves WHERE pid = pg_backend_pid() AND relation = leaf AND mode = 'RowExclusiveLock';
+	SELECT sum(pg_stat_get_xact_tuples_inserted(leaf)) FROM $leaves;
+	SELECT count(*), bool_and(id = n) FROM (SELECT id, row_number() OVER (ORDER BY (id - 1) / 500, tableoid, ctid) AS n FROM ranged) r; ROLLBACK"),
+	"120\n$rows\n$rows|t", 'partitions that workers have put rows into');
+
+# One that is attached meanwhile.  One that is detached concurrently waits.
+$primary->safe_psql('postgres', 'ALTER TABLE ranged DETACH PARTITION ranged_100');
+$loader = IPC::Run::start([ 'psql', '-XqAt', '-d', $primary->connstr('postgres'), '-c',
+		"COPY ranged FROM PROGRAM 'head -n 30000 $file; cat $gate; tail -n +30001 $file'" ], time_limit());
+ok($primary->poll_query_until('postgres', $is_read), 'a load into partitions that is in the middle');
+$primary->safe_psql('postgres', 'ALTER TABLE ranged ATTACH PARTITION ranged_100 FOR VALUES FROM (50001) TO (50501)');
+my $detacher = IPC::Run::start([ 'psql', '-XqAt', '-d', $primary->connstr('postgres'), '-c', 'ALTER TABLE ranged DETACH PARTITION ranged_1 CONCURRENTLY' ], time_limit());
+ok($primary->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE 'ALTER TABLE ranged DETACH%' AND wait_event_type = 'Lock')), 'one waits to detach a partition');
+open $opened, '>', $gate or die $!;
+close $opened;
+$_->finish for $loader, $detacher;
+is($primary->safe_psql('postgres', 'SELECT count(*), (SELECT count(*) FROM ranged_1), (SELECT count(*) FROM ranged_100) FROM ranged'), join('|', $rows - 500, 500, 500), 'all rows are there');
 
 # Without WAL: a table that was made in the same transaction.
 $primary->stop;
