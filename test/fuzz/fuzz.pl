@@ -95,6 +95,7 @@ sub random_settings
 		hash_mem_multiplier => pick(1, 2),
 		enable_hashagg => pick('on', 'off', 'off'),
 		enable_hashjoin => pick('on', 'off', 'off', 'off'),
+		enable_mergejoin => pick('on', 'on', 'off'),
 		enable_nestloop => pick('on', 'on', 'off'),
 		enable_incremental_sort => pick('on', 'off', 'off'),
 		enable_material => pick('on', 'off'),
