@@ -13,8 +13,11 @@
 
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
 
 #include "cost/cost_hash.h"
+#include "pg_compat/paths.h"
 
 /*
  * Of any table: finding a row's group, for each column beside that, and for each column that is no plain
@@ -36,6 +39,13 @@
 #define SORTED_ROW_COST			0.005
 #define SORTED_REFERENCE_COST	0.012
 #define SORTED_GROUP_COST		0.01
+
+/*
+ * Of one by which a join's side is made unique, beside a join of ours, which lacks nothing: 40 ns more.  (CPU time
+ * of EXISTS in 300,000 rows, with 3,000 groups, in which nothing misses: 95 ns a row above the scan and the join,
+ * of which 6 are charged.)
+ */
+#define UNIQUE_ROW_COST		0.016
 
 /* Of a table that no cache holds: finding a row's group; making one (400 and 370 ns). */
 #define MISS_COST			0.16
@@ -89,6 +99,28 @@ gpusort_sorted_agg_extra_cost(const GpuSortGroups *all)
 		Min(all->groups, all->rows) * SORTED_GROUP_COST;
 }
 
+/* Of a join's side whose rows are made unique by a hash table of their own. */
+static Cost
+unique_side_extra_cost(const Path *side)
+{
+	List	   *columns = NIL;
+	const Path *input = gpusort_hashed_unique_input(side, &columns);
+	GpuSortGroups groups = {.columns = list_length(columns)};
+	ListCell   *lc;
+
+	if (input == NULL)
+		return 0;
+	groups.rows = input->rows;
+	groups.groups = side->rows;
+	groups.width = side->pathtarget->width;
+	foreach(lc, columns)
+	{
+		if (!get_typbyval(exprType(lfirst(lc))))
+			groups.references++;
+	}
+	return groups.rows * UNIQUE_ROW_COST + gpusort_hash_extra_cost(&groups, 1);
+}
+
 Cost
 gpusort_hash_join_extra_cost(const HashPath *hash)
 {
@@ -101,5 +133,6 @@ gpusort_hash_join_extra_cost(const HashPath *hash)
 	double		table_bytes = Min(rows * (inner->pathtarget->width + HASH_ROW_BYTES), limit);
 	double		missed = 1 - Min(HASH_CACHE_BYTES / Max(table_bytes, 1), 1);
 
-	return HASH_MISS_COST * missed * (outer->rows + inner->rows);
+	return HASH_MISS_COST * missed * (outer->rows + inner->rows) +
+		unique_side_extra_cost(outer) + unique_side_extra_cost(inner);
 }

@@ -7,7 +7,7 @@
 
 #include "nodes/pathnodes.h"
 
-/* Of a hash join: waiting for the table. */
+/* Of a hash join: waiting for the table, and for that by which a side's rows were made unique. */
 extern Cost gpusort_hash_join_extra_cost(const HashPath *hash);
 
 /* Rows that are to be grouped. */

@@ -142,6 +142,51 @@ gpusort_make_unique_path(PlannerInfo *root, RelOptInfo *rel, Path *input, int nc
 }
 
 /*
+ * 19: what makes the rows of a semijoin's inner side unique is the path of an Agg or Unique node, whose
+ * relation is beside the side's own, with the same relids; before, it is a path of its own kind.
+ *
+ * If a path does so by a hash table: of which rows, and by which columns.  Else NULL.
+ */
+static inline const Path *
+gpusort_hashed_unique_input(const Path *path, List **columns)
+{
+#if PG_VERSION_NUM >= 190000
+	const AggPath *agg = (const AggPath *) path;
+
+	if (!IsA(path, AggPath) || agg->aggstrategy != AGG_HASHED || agg->aggsplit != AGGSPLIT_SIMPLE)
+		return NULL;
+	for (int i = 0; i < list_length(path->pathtarget->exprs); i++)
+	{
+		if (get_pathtarget_sortgroupref(path->pathtarget, i) > 0)
+			*columns = lappend(*columns, list_nth(path->pathtarget->exprs, i));
+	}
+	return agg->subpath;
+#else
+	const UniquePath *unique = (const UniquePath *) path;
+
+	if (!IsA(path, UniquePath) || unique->umethod != UNIQUE_PATH_HASH)
+		return NULL;
+	*columns = unique->uniq_exprs;
+	return unique->subpath;
+#endif
+}
+
+/* The side's own relation. */
+static inline RelOptInfo *
+gpusort_relation_not_unique(PlannerInfo *root, RelOptInfo *rel)
+{
+#if PG_VERSION_NUM >= 190000
+	int			relid;
+
+	if (bms_get_singleton_member(rel->relids, &relid))
+		return find_base_rel(root, relid);
+	return find_join_rel(root, rel->relids);
+#else
+	return rel;
+#endif
+}
+
+/*
  * 18: INTERSECT and EXCEPT merge two inputs, where before their rows were appended, each with a mark.
  *
  * Of a SetOp's path: its inputs, a List of Path; its columns' clauses.

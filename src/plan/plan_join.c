@@ -22,7 +22,7 @@
 #include "plan/plan_node.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_sorted.h"
-#include "plan/plan_true_cost.h"
+#include "plan/plan_undercharged.h"
 #include "settings.h"
 
 /*
@@ -262,7 +262,7 @@ make_join_path(JoinIdea *join, Path *outer, Path *inner, Cost saved, double shar
 		((outer->total_cost - outer->startup_cost) + (inner->total_cost - inner->startup_cost) +
 		 (outer->rows + inner->rows) * merge_row_cost(merge) + rows * (cpu_tuple_cost + qual.per_tuple)) *
 		share;
-	gpusort_note_true_cost(cpath);
+	gpusort_note_join_cost(cpath);
 	return path;
 }
 
@@ -296,14 +296,14 @@ add_whole_join(JoinIdea *join)
 	Path	   *path;
 
 	if (!gpusort_force && join->outerrel->cheapest_total_path->total_cost +
-		join->innerrel->cheapest_total_path->total_cost > gpusort_true_cost(joinrel->pathlist))
+		join->innerrel->cheapest_total_path->total_cost > gpusort_join_in_truth(joinrel->pathlist))
 		return;
 	outer = make_sorted(join, join->outerrel, join->outerkeys);
 	inner = outer != NULL ? make_sorted(join, join->innerrel, join->innerkeys) : NULL;
 	if (inner == NULL)
 		return;
 	path = make_join_path(join, outer, inner, 0, 1);
-	gpusort_undercut(path, joinrel->pathlist);
+	gpusort_outbid_join(path, joinrel->pathlist);
 	add_path(joinrel, path);
 }
 
@@ -377,7 +377,7 @@ add_partial_join(JoinIdea *join)
 	path->parallel_safe = true;
 	path->parallel_workers = Max(outer.partial->parallel_workers, inner.partial->parallel_workers);
 	path->pathkeys = NIL;
-	gpusort_undercut(path, joinrel->partial_pathlist);
+	gpusort_outbid_join(path, joinrel->partial_pathlist);
 	add_partial_path(joinrel, path);
 }
 
@@ -387,26 +387,66 @@ has_many_rows(const RelOptInfo *rel)
 	return rel->rows >= gpusort_min_rows || gpusort_force;
 }
 
+static void
+add_joins(JoinIdea *join)
+{
+	GpuSortMergeJoin *merge = &join->merge;
+
+	if (!has_many_rows(join->outerrel) || !has_many_rows(join->innerrel))
+		return;
+	join->clauses = gpusort_find_join_clauses(merge, join->outerrel, join->innerrel);
+	if (join->clauses == NIL || (merge->jointype == JOIN_FULL && has_other_conditions(join)) ||
+		!choose_clauses(join, select_outer_pathkeys_for_merge(merge->root, join->clauses,
+															  merge->joinrel)))
+		return;
+	add_whole_join(join);
+	add_partial_join(join);
+}
+
+/*
+ * Is the planner at making a semijoin in another way, after it was made as such: with the sides exchanged,
+ * or as a join with inner rows made unique?  Then ours are offered once more, against these.
+ */
+static bool
+becomes_semijoin(JoinIdea *join, const SpecialJoinInfo *sjinfo)
+{
+	RelOptInfo *few = join->outerrel;
+	RelOptInfo *many = join->innerrel;
+
+	if (sjinfo == NULL || sjinfo->jointype != JOIN_SEMI || join->merge.jointype == JOIN_SEMI)
+		return false;
+	if (!bms_is_subset(sjinfo->min_righthand, many->relids))
+	{
+		few = join->innerrel;
+		many = join->outerrel;
+	}
+	if (!bms_is_subset(sjinfo->min_lefthand, few->relids) ||
+		!bms_is_subset(sjinfo->min_righthand, many->relids))
+		return false;
+	join->outerrel = few;
+	join->innerrel = gpusort_relation_not_unique(join->merge.root, many);
+	join->merge.jointype = JOIN_SEMI;
+	return true;
+}
+
 void
 gpusort_add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 					   RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
+	JoinPathExtraData own_extra = *extra;
 	JoinIdea	join = {
-		.merge = {.root = root, .joinrel = joinrel, .jointype = jointype, .extra = extra},
+		.merge = {.root = root, .joinrel = joinrel, .jointype = jointype, .extra = &own_extra},
 		.outerrel = outerrel, .innerrel = innerrel
 	};
 
 	if (!gpusort_enabled || !gpusort_enable_order_by || !gpusort_enable_join ||
-		extra->restrictlist == NIL || !has_many_rows(outerrel) || !has_many_rows(innerrel) ||
-		!gpusort_is_mergeable(jointype) || root->hasPseudoConstantQuals ||
+		extra->restrictlist == NIL || root->hasPseudoConstantQuals ||
 		root->row_identity_vars != NIL || gpusort_plan_is_advised(root))
 		return;
-	join.clauses = gpusort_find_join_clauses(&join.merge, outerrel, innerrel);
-	if (join.clauses == NIL || (jointype == JOIN_FULL && has_other_conditions(&join)) ||
-		!choose_clauses(&join, select_outer_pathkeys_for_merge(root, join.clauses, joinrel)))
-		return;
-	add_whole_join(&join);
-	add_partial_join(&join);
+	if (becomes_semijoin(&join, extra->sjinfo))
+		own_extra.inner_unique = false;
+	if (gpusort_is_mergeable(join.merge.jointype))
+		add_joins(&join);
 }
 
 /* ---------- plan ---------- */

@@ -25,7 +25,7 @@
 #include "pg_compat/planner.h"
 #include "plan/plan_join.h"
 #include "plan/plan_leaf_join.h"
-#include "plan/plan_true_cost.h"
+#include "plan/plan_undercharged.h"
 #include "settings.h"
 #include "sort/first_word.h"
 
@@ -196,7 +196,7 @@ make_path(LeafJoinIdea *join, double share)
 	path->startup_cost = qual.startup;
 	path->total_cost = path->startup_cost + side_cost(join, join->outer, share) +
 		side_cost(join, join->inner, share) + rows * share * (cpu_tuple_cost + qual.per_tuple);
-	gpusort_note_true_cost(cpath);
+	gpusort_note_join_cost(cpath);
 	return path;
 }
 
@@ -207,7 +207,7 @@ add_whole_path(LeafJoinIdea *join)
 {
 	Path	   *path = make_path(join, 1);
 
-	gpusort_undercut(path, join->merge.joinrel->pathlist);
+	gpusort_outbid_join(path, join->merge.joinrel->pathlist);
 	add_path(join->merge.joinrel, path);
 }
 
@@ -244,7 +244,7 @@ add_partial_path_of(LeafJoinIdea *join)
 	path->parallel_aware = true;
 	path->parallel_safe = true;
 	path->parallel_workers = workers;
-	gpusort_undercut(path, joinrel->partial_pathlist);
+	gpusort_outbid_join(path, joinrel->partial_pathlist);
 	add_partial_path(joinrel, path);
 }
 

@@ -33,7 +33,7 @@
 #include "plan/plan_merge_join.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_sorted.h"
-#include "plan/plan_true_cost.h"
+#include "plan/plan_undercharged.h"
 #include "settings.h"
 
 /* The pathkeys with the i-th one first, which is what the planner tries, too. */
@@ -99,7 +99,7 @@ static bool
 is_promising(const GpuSortMergeJoin *join, const Path *outer, const RelOptInfo *innerrel)
 {
 	return gpusort_force || outer->total_cost + innerrel->cheapest_total_path->total_cost <
-		gpusort_true_cost(join->joinrel->pathlist);
+		gpusort_join_in_truth(join->joinrel->pathlist);
 }
 
 /*
@@ -118,7 +118,7 @@ add_join_of(GpuSortMergeJoin *join, Path *outer, Path *inner, bool inner_is_sort
 	path = gpusort_create_mergejoin_path(join);
 	if (inner_is_sort)
 		path->materialize_inner = false;
-	gpusort_undercut(&path->jpath.path, join->joinrel->pathlist);
+	gpusort_outbid_join(&path->jpath.path, join->joinrel->pathlist);
 	add_path(join->joinrel, &path->jpath.path);
 }
 
@@ -230,7 +230,7 @@ add_partial_join(GpuSortMergeJoin *join, RelOptInfo *outerrel, Path *outer, List
 										 sorted ? outer->pathkeys : outerkeys);
 	path = gpusort_create_mergejoin_path(join);
 	path->materialize_inner = false;
-	gpusort_undercut(&path->jpath.path, join->joinrel->partial_pathlist);
+	gpusort_outbid_join(&path->jpath.path, join->joinrel->partial_pathlist);
 	add_partial_path(join->joinrel, &path->jpath.path);
 	join->outersortkeys = NIL;
 }

@@ -6,11 +6,13 @@
 
 #include <float.h>
 
+#include "nodes/value.h"
 #include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
 
 #include "cost/cost_hash.h"
 #include "pg_compat/paths.h"
+#include "plan/plan_node.h"
 #include "plan/plan_sorted.h"
 #include "plan/plan_undercharged.h"
 
@@ -21,6 +23,9 @@
 #define LEAST			0.8
 #define CLEARLY_LESS	0.98
 
+/* The same for joins, whose cost what is planned above is to see as it would without us. */
+#define JUST_BELOW		0.985
+
 /* How much too little paths of a relation have been charged. */
 typedef struct Undercharged
 {
@@ -30,6 +35,8 @@ typedef struct Undercharged
 	Cost		sorted;			/* so much less, as others lack that */
 	Cost		lacking;		/* without an input_rel */
 } Undercharged;
+
+/* ---------- hash tables of groups ---------- */
 
 static const Path *
 next_below(const Path *path)
@@ -263,4 +270,57 @@ gpusort_outbid_hash_tables(const List *paths, RelOptInfo *rel, const RelOptInfo 
 	if (have_agg)
 		undercharged.sorted = gpusort_sorted_agg_extra_cost(&undercharged.groups);
 	outbid(paths, rel, &undercharged, DBL_MAX);
+}
+
+/* ---------- joins ---------- */
+
+static bool
+is_our_join(const Path *path)
+{
+	return IsA(path, CustomPath) && strcmp(((const CustomPath *) path)->methods->CustomName,
+										   GPUSORT_UNFINISHED_JOIN_NODE) == 0;
+}
+
+/* Of a join's path: what it has been charged too little, by the planner or by us. */
+static Cost
+lacking_of_join(const Path *path)
+{
+	if (IsA(path, HashPath))
+		return gpusort_hash_join_extra_cost((const HashPath *) path);
+	if (is_our_join(path))
+		return floatVal(linitial(((const CustomPath *) path)->custom_private)) - path->total_cost;
+	return 0;
+}
+
+Cost
+gpusort_join_in_truth(const List *paths)
+{
+	const Path *cheapest = paths != NIL ? linitial(paths) : NULL;
+
+	if (cheapest == NULL || cheapest->param_info != NULL)
+		return DBL_MAX;
+	return cheapest->total_cost + lacking_of_join(cheapest);
+}
+
+void
+gpusort_outbid_join(Path *path, const List *paths)
+{
+	const Path *cheapest = paths != NIL ? linitial(paths) : NULL;
+	Cost		gain = gpusort_join_in_truth(paths) - path->total_cost;
+	Cost		below;
+
+	if (cheapest == NULL || cheapest->param_info != NULL || gain <= 0 ||
+		(!IsA(cheapest, HashPath) && !is_our_join(cheapest)))
+		return;
+	below = Min(path->total_cost, cheapest->total_cost * JUST_BELOW);
+	if (path->total_cost - below > gain)
+		return;
+	path->total_cost = below;
+	path->startup_cost = Min(path->startup_cost, path->total_cost);
+}
+
+void
+gpusort_note_join_cost(CustomPath *path)
+{
+	path->custom_private = list_make1(makeFloat(psprintf("%.17g", path->path.total_cost)));
 }

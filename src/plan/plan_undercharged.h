@@ -26,4 +26,20 @@ extern void gpusort_outbid_hash_tables(const List *paths, RelOptInfo *rel,
 extern void gpusort_outbid_all(const List *paths, RelOptInfo *rel, const List *left_out,
 							   Cost lacking);
 
+/*
+ * What the first, cheapest one of joins costs in truth: a hash join's cost leaves out waiting for its
+ * table.  DBL_MAX if there is none to compare with.
+ */
+extern Cost gpusort_join_in_truth(const List *paths);
+
+/*
+ * If that is more than a join of ours costs, put that just below what the cheapest one was charged.  It
+ * hides what our join costs from what is planned above, which may mislead that, so it is done only
+ * where more is gained than is hidden.
+ */
+extern void gpusort_outbid_join(Path *path, const List *paths);
+
+/* Remember what a path of a GpuSort Join costs, before its cost is changed. */
+extern void gpusort_note_join_cost(CustomPath *path);
+
 #endif							/* GPUSORT_PLAN_UNDERCHARGED_H */
