@@ -314,10 +314,12 @@ sub join_condition
 sub q_join
 {
 	my @columns = map { pick(@{ $schema->{columns} }) } 1 .. pick(1, 1, 1, 2, 3);
+	@columns = (pick(@{ $schema->{joined} }, $columns[0])) if chance(0.7);
 	my $on = join_condition(@columns);
 	my $cap = pick(50, 200, 600);
 	my $kind = pick('', 'LEFT', 'RIGHT', 'FULL', 'FULL', 'semi', 'semi', 'anti', 'anti');
 	my ($sql, @out, $ordered, $check);
+	$kind = '' if @{ $schema->{joined} } && chance(0.5);
 	$on .= further() if $kind ne 'FULL' && chance(0.3);
 	if ($kind =~ /semi|anti/)
 	{

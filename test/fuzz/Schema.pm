@@ -147,7 +147,7 @@ sub make
 	if (grep { $_->{type}{wide} } @columns) { $_ = $_ > 120 ? 120 : $_ for values %n; }
 	my %features = (
 		kind => pick(('plain') x 6, 'temp', 'unlogged', 'partitioned', 'inherited'),
-		dropped => chance(0.1), added => chance(0.15), analyzed => chance(0.6), indexed => chance(0.1));
+		dropped => chance(0.1), added => chance(0.15), analyzed => chance(0.6), indexed => chance(0.1), joined => chance(0.2));
 	my @sql;
 	for my $name (qw(t u))
 	{
@@ -159,9 +159,18 @@ sub make
 		push @sql, "ANALYZE $name" if $features{analyzed};
 	}
 	push @sql, "CREATE INDEX ON t ($columns[0]{name})" if $features{indexed} && !$columns[0]{type}{wide};
+	# for joins of indexes
+	my @joined = $features{joined} ? grep { !$_->{type}{wide} } @columns : ();
+	for my $column (@joined)
+	{
+		my $direction = pick('', '', '', ' DESC', ' NULLS FIRST');
+
+		push @sql, map { "CREATE INDEX ON $_ ($column->{name}$direction) INCLUDE (id)" } qw(t u);
+	}
+	push @sql, map { "VACUUM $_" } $features{joined} && chance(0.7) ? qw(t u) : ();
 	push @sql, 'CREATE VIEW v AS SELECT * FROM t WHERE id % 7 <> 0';
 	push @sql, 'CREATE TABLE o (pos serial, id int4, what text)';
-	return { columns => \@columns, n => \%n, sql => \@sql, features => \%features };
+	return { columns => \@columns, n => \%n, sql => \@sql, features => \%features, joined => \@joined };
 }
 
 1;

@@ -310,6 +310,9 @@ sub round
 		srand($seed * 1009 + $k);
 		my $query = Query::make($schema, \%caps);
 		my ($settings, $gpusort) = (random_settings(), random_gpusort());
+		# so that indexes are what is joined
+		%$settings = (%$settings, enable_seqscan => 'off', enable_indexscan => 'on', min_parallel_index_scan_size => 0)
+			if $schema->{features}{joined} && chance(0.6);
 		next if $opt{query} && $k != $opt{query};
 		next if $opt{shape} && $query->{name} ne $opt{shape};
 		my $reason = eval { run_query($query, $settings, $gpusort) };
