@@ -289,10 +289,14 @@ add_paths_of(LeafJoinIdea *join, Path *outer, Path *inner)
 	add_partial_path_of(join);
 }
 
+/*
+ * There is no sort to be taken over, whose many times dearer alternative would be PostgreSQL's, but a
+ * tenth of a microsecond to be saved for each row.  So it is thought of from ten times as many rows on.
+ */
 static bool
 has_many_rows(const RelOptInfo *rel)
 {
-	return rel->rows >= gpusort_min_rows || gpusort_force;
+	return rel->tuples >= 10.0 * gpusort_min_rows;
 }
 
 void

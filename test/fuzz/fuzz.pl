@@ -313,6 +313,7 @@ sub round
 		# so that indexes are what is joined
 		%$settings = (%$settings, enable_seqscan => 'off', enable_indexscan => 'on', min_parallel_index_scan_size => 0)
 			if $schema->{features}{joined} && chance(0.6);
+		$gpusort->{'gpusort.min_rows'} = 0 if $schema->{features}{joined};
 		next if $opt{query} && $k != $opt{query};
 		next if $opt{shape} && $query->{name} ne $opt{shape};
 		my $reason = eval { run_query($query, $settings, $gpusort) };
