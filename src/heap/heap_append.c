@@ -23,6 +23,7 @@ typedef struct GpuSortAppendTarget
 {
 	BufferAccessStrategy strategy;
 	GpuSortHeapLog log;
+	Buffer		map;			/* the visibility map's page of the last block, if rows are frozen, or invalid */
 } GpuSortAppendTarget;
 
 GpuSortAppend *
@@ -36,6 +37,8 @@ gpusort_append_begin(Relation heap, const GpuSortAppendOwner *owner)
 	append->target = target;
 	gpusort_heap_begin_header(&append->header, heap, owner);
 	gpusort_heap_log_begin(&target->log, heap);
+	target->log.frozen = owner->frozen;
+	target->map = InvalidBuffer;
 	target->strategy = GetAccessStrategy(BAS_BULKWRITE);
 	return append;
 }
@@ -94,19 +97,54 @@ gpusort_append_claim(GpuSortAppend *append)
 
 /* ---------- writing ---------- */
 
+/* Pin a block's place in the visibility map. */
+static void
+pin_map(GpuSortAppend *append, BlockNumber block)
+{
+	if (append->target->log.frozen)
+		visibilitymap_pin(append->heap, block, &append->target->map);
+}
+
+/* A page that is locked gets what it is to have. */
+static void
+fill_page(GpuSortAppend *append, int i, Buffer buffer, bool decode_end)
+{
+	GpuSortAppendTarget *target = append->target;
+	Page		page = BufferGetPage(buffer);
+
+	START_CRIT_SECTION();
+	memcpy(page, append->pages[i], BLCKSZ);
+	MarkBufferDirty(buffer);
+	if (BufferIsValid(target->log.map))
+		gpusort_map_set_frozen(append->heap, append->blocks[i], buffer, target->map);
+	if (target->log.use_wal)
+		gpusort_heap_log_rows(&target->log, buffer, NULL, PageGetMaxOffsetNumber(page), decode_end);
+	END_CRIT_SECTION();
+}
+
 static void
 write_page(GpuSortAppend *append, int i, bool decode_end)
 {
 	GpuSortAppendTarget *target = append->target;
-	Buffer		buffer = gpusort_heap_lock_empty(append->heap, target->strategy, &append->blocks[i]);
+	Buffer		buffer;
 
+	pin_map(append, append->blocks[i]);
+	buffer = gpusort_heap_lock_empty(append->heap, target->strategy, &append->blocks[i]);
+	/* it may be another block now */
+	pin_map(append, append->blocks[i]);
 	gpusort_heap_page_set_ctids(append->pages[i], append->blocks[i]);
-	START_CRIT_SECTION();
-	memcpy(BufferGetPage(buffer), append->pages[i], BLCKSZ);
-	MarkBufferDirty(buffer);
-	if (target->log.use_wal)
-		gpusort_heap_log_rows(&target->log, buffer, NULL, PageGetMaxOffsetNumber(BufferGetPage(buffer)), decode_end);
-	END_CRIT_SECTION();
+	if (target->log.frozen)
+		PageSetAllVisible((Page) append->pages[i]);
+	if (target->log.frozen && GPUSORT_MAP_IS_IN_RECORD)
+	{
+		target->log.map = target->map;
+		LockBuffer(target->map, BUFFER_LOCK_EXCLUSIVE);
+	}
+	fill_page(append, i, buffer, decode_end);
+	if (BufferIsValid(target->log.map))
+		LockBuffer(target->map, BUFFER_LOCK_UNLOCK);
+	else if (target->log.frozen)
+		gpusort_map_set_frozen(append->heap, append->blocks[i], buffer, target->map);
 	UnlockReleaseBuffer(buffer);
 }
 
@@ -164,5 +202,7 @@ gpusort_append_write(GpuSortAppend *append, bool keep_last, bool decode_end)
 void
 gpusort_append_end(GpuSortAppend *append)
 {
+	if (BufferIsValid(append->target->map))
+		ReleaseBuffer(append->target->map);
 	FreeAccessStrategy(append->target->strategy);
 }

@@ -12,6 +12,7 @@ typedef struct GpuSortAppendOwner
 {
 	TransactionId xid;
 	CommandId	cid;
+	bool		frozen;			/* they are everybody's at once: the table is new, and nobody else has it */
 } GpuSortAppendOwner;
 
 /* What all tuples begin with; t_infomask2, t_infomask and t_hoff are to be completed. */
@@ -22,6 +23,8 @@ gpusort_heap_begin_header(HeapTupleHeader header, Relation heap, const GpuSortAp
 	HeapTupleHeaderSetXmin(header, owner->xid);
 	HeapTupleHeaderSetCmin(header, owner->cid);
 	header->t_infomask = HEAP_XMAX_INVALID;
+	if (owner->frozen)
+		HeapTupleHeaderSetXminFrozen(header);
 	HeapTupleHeaderSetNatts(header, RelationGetNumberOfAttributes(heap));
 }
 

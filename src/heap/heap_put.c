@@ -38,6 +38,8 @@ gpusort_heap_log_begin(GpuSortHeapLog *log, Relation heap)
 {
 	log->use_wal = RelationNeedsWAL(heap);
 	log->decoded = RelationIsLogicallyLogged(heap);
+	log->frozen = false;
+	log->map = InvalidBuffer;
 }
 
 /* A tuple as the record of a multi-insert has it; returns the end. */
@@ -75,6 +77,8 @@ gpusort_heap_log_rows(GpuSortHeapLog *log, Buffer buffer, const OffsetNumber *of
 		memcpy(record->offsets, offsets, count * sizeof(OffsetNumber));
 	for (int i = 0; i < count; i++)
 		end = log_tuple(page, offsets != NULL ? offsets[i] : FirstOffsetNumber + i, end);
+	if (log->frozen)
+		record->flags |= XLH_INSERT_ALL_FROZEN_SET;
 	if (log->decoded)
 	{
 		record->flags |= XLH_INSERT_CONTAINS_NEW_TUPLE;
@@ -83,8 +87,12 @@ gpusort_heap_log_rows(GpuSortHeapLog *log, Buffer buffer, const OffsetNumber *of
 	XLogBeginInsert();
 	XLogRegisterData((char *) record, header);
 	XLogRegisterBuffer(0, buffer, flags);
+	if (BufferIsValid(log->map))
+		XLogRegisterBuffer(1, log->map, 0);
 	XLogRegisterBufData(0, data, end - data);
 	XLogSetRecordFlags(XLOG_INCLUDE_ORIGIN);
 	end_of_record = XLogInsert(RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT | (offsets == NULL ? XLOG_HEAP_INIT_PAGE : 0));
 	PageSetLSN(page, end_of_record);
+	if (BufferIsValid(log->map))
+		PageSetLSN(BufferGetPage(log->map), end_of_record);
 }

@@ -18,6 +18,8 @@ typedef struct GpuSortHeapLog
 {
 	bool		use_wal;
 	bool		decoded;		/* they are of interest to logical decoding */
+	bool		frozen;			/* they are, and all that is in their block */
+	Buffer		map;			/* the visibility map's page, if it is changed with the block, or invalid */
 	PGAlignedBlock record;		/* the data of a WAL record */
 } GpuSortHeapLog;
 

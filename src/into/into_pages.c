@@ -23,7 +23,7 @@ void
 gpusort_into_begin_pages(GpuSortIntoPages *pages, const GpuSortIntoTarget *target,
 						 GpuSortStorage *storage)
 {
-	const GpuSortAppendOwner owner = {target->header.xmin, target->header.cmin};
+	const GpuSortAppendOwner owner = {.xid = target->header.xmin,.cid = target->header.cmin};
 
 	memset(pages, 0, sizeof(*pages));
 	pages->table = target->table;

@@ -13,7 +13,9 @@
 #include "commands/copyfrom_internal.h"
 #include "storage/predicate.h"
 #include "utils/memutils.h"
+#include "utils/portal.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "load/copy_from.h"
 #include "load/load_alone.h"
@@ -23,6 +25,7 @@
 #include "load/load_state.h"
 #include "load/load_tree.h"
 #include "load/load_workers.h"
+#include "pg_compat/tables.h"
 #include "settings.h"
 
 /* ---------- what PostgreSQL does ---------- */
@@ -60,6 +63,15 @@ is_long(const GpuSortLoadState *state)
 	return gpusort_force || state->bytes == GPUSORT_LOAD_CHUNK_BYTES;
 }
 
+/* PostgreSQL's conditions for FREEZE, whose errors are its own. */
+static bool
+may_freeze(const GpuSortLoadState *state)
+{
+	InvalidateCatalogSnapshot();
+	return !state->task->partitioned && ThereAreNoPriorRegisteredSnapshots() && ThereAreNoReadyPortals() &&
+		gpusort_relation_is_of_subtransaction(state->statement->table);
+}
+
 /* Why PostgreSQL does it after all, or NULL: what is before the first record is read then. */
 static const char *
 begin_rows(GpuSortLoadState *state)
@@ -71,6 +83,8 @@ begin_rows(GpuSortLoadState *state)
 		return "reading the input fails";
 	if (!is_long(state))
 		return "the input is short, or comes slowly";
+	if (state->copy->opts.freeze && !may_freeze(state))
+		return "FREEZE, which is not to be had";
 	if (state->task->partitioned && (why = gpusort_load_why_not_partitions(state->statement->table, &state->nparts)) != NULL)
 		return why;
 	if (!gpusort_load_lock_indexes(state->statement->table))
@@ -143,6 +157,7 @@ load_rows(GpuSortLoadState *state)
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
 	state->task->owner.xid = GetCurrentTransactionId();
 	state->task->owner.cid = GetCurrentCommandId(true);
+	state->task->owner.frozen = state->copy->opts.freeze;
 	begin_parts(state);
 	all = load_by_all(state);
 	if (state->parts != NULL)

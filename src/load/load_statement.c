@@ -136,8 +136,6 @@ why_not_options(const CopyFormatOptions *options)
 {
 	int			encoding = options->file_encoding >= 0 ? options->file_encoding : pg_get_client_encoding();
 
-	if (options->freeze)
-		return "FREEZE";
 	if (options->header_line != COPY_HEADER_FALSE && options->header_line != COPY_HEADER_TRUE)
 		return "HEADER MATCH";
 	if (encoding != GetDatabaseEncoding())

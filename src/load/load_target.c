@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
 #include "access/heaptoast.h"
 #include "catalog/catalog.h"
 
@@ -69,7 +70,7 @@ gpusort_target_put_toasted(const GpuSortLoadTarget *target, const GpuSortLoadVal
 	tuple.t_data = palloc0(size->total);
 	memcpy(tuple.t_data, header, SizeofHeapTupleHeader);
 	gpusort_tuple_fill(target->attributes, values, target->natts, size, tuple.t_data);
-	toasted = heap_toast_insert_or_update(target->table, &tuple, NULL, 0);
+	toasted = heap_toast_insert_or_update(target->table, &tuple, NULL, HeapTupleHeaderXminFrozen(header) ? HEAP_INSERT_FROZEN : 0);
 	if (MAXALIGN(toasted->t_len) > MaxHeapTupleSize)
 		return false;
 	memcpy(get_room(target, toasted->t_len), toasted->t_data, toasted->t_len);

@@ -8,6 +8,8 @@
 #include "postgres.h"
 
 #include "access/tableam.h"
+#include "access/visibilitymap.h"
+#include "access/xact.h"
 #include "catalog/index.h"
 #include "commands/defrem.h"
 #include "commands/progress.h"
@@ -101,6 +103,47 @@ gpusort_extend_relation(Relation relation, BufferAccessStrategy strategy, BlockN
 	}
 	if (is_shared)
 		UnlockRelationForExtension(relation, ExclusiveLock);
+#endif
+}
+
+/*
+ * 19: the record of a page that is frozen as a whole has the visibility map's bits, too, which are set with it.  Before,
+ * they have a record of their own, and are set when the page is written.
+ *
+ * The map's page is pinned, and in 19 locked.
+ */
+#if PG_VERSION_NUM >= 190000
+#define GPUSORT_MAP_IS_IN_RECORD	true
+#else
+#define GPUSORT_MAP_IS_IN_RECORD	false
+#endif
+
+static inline void
+gpusort_map_set_frozen(Relation heap, BlockNumber block, Buffer page, Buffer map)
+{
+	uint8		flags = VISIBILITYMAP_ALL_VISIBLE | VISIBILITYMAP_ALL_FROZEN;
+
+#if PG_VERSION_NUM >= 190000
+	visibilitymap_set(block, map, flags, heap->rd_locator);
+#else
+	visibilitymap_set(heap, block, page, InvalidXLogRecPtr, map, InvalidTransactionId, flags);
+#endif
+}
+
+/*
+ * 16: relation file nodes are called locators.
+ *
+ * Was a relation created, or given a new file, by this very subtransaction?  Its rows may be frozen then.
+ */
+static inline bool
+gpusort_relation_is_of_subtransaction(Relation relation)
+{
+	SubTransactionId current = GetCurrentSubTransactionId();
+
+#if PG_VERSION_NUM >= 160000
+	return relation->rd_createSubid == current || relation->rd_newRelfilelocatorSubid == current;
+#else
+	return relation->rd_createSubid == current || relation->rd_newRelfilenodeSubid == current;
 #endif
 }
 

@@ -20,6 +20,8 @@ $primary->safe_psql('postgres', qq(
 	CREATE TABLE plain (id int4, t text);
 	CREATE TABLE keyed (id int4 PRIMARY KEY, t text);
 	CREATE TABLE toasted (id int4, t text);
+	CREATE TABLE frozen (id int4, t text);
+	CREATE EXTENSION pg_visibility;
 	ALTER TABLE toasted ALTER t SET STORAGE EXTERNAL;
 	CREATE TABLE parted (id int4, t text) PARTITION BY HASH (id);
 	CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 3, REMAINDER 0);
@@ -40,24 +42,27 @@ $standby->append_conf('postgresql.conf', "shared_preload_libraries = ''");
 $standby->start;
 
 # What all tables have, in order.
-my $all = join ' UNION ALL ', map { "SELECT '$_', count(*), coalesce(sum(hashtext(x::text || ctid)), 0), sum(length(t)) FROM $_ x" } qw(plain keyed toasted parted_0 parted_1 parted_2);
+my $all = join ' UNION ALL ', map { "SELECT '$_', count(*), coalesce(sum(hashtext(x::text || ctid)), 0), sum(length(t)) FROM $_ x" } qw(plain keyed toasted parted_0 parted_1 parted_2 frozen);
 $all .= ' ORDER BY 1';
 
 my $log = -s $primary->logfile;
-$primary->safe_psql('postgres', "SET client_min_messages = log; SET log_min_messages = debug1; SET gpusort.copy_indexes = 'empty'; COPY plain FROM '$file'; COPY keyed FROM '$file'; COPY toasted FROM '${file}_long'; COPY parted FROM '${file}_long'");
+$primary->safe_psql('postgres', "SET client_min_messages = log; SET log_min_messages = debug1; SET gpusort.copy_indexes = 'empty'; COPY plain FROM '$file'; COPY keyed FROM '$file'; COPY toasted FROM '${file}_long'; COPY parted FROM '${file}_long'; BEGIN; TRUNCATE frozen; COPY frozen FROM '$file' (FREEZE); COMMIT");
 my $said = slurp_file($primary->logfile, $log);
-is(scalar(() = $said =~ /gpusort loaded with \d workers/g), 4, 'workers load');
-is(scalar(() = $said =~ /gpusort loaded $rows rows\n/g), 4, 'all of it');
+is(scalar(() = $said =~ /gpusort loaded with \d workers/g), 5, 'workers load');
+is(scalar(() = $said =~ /gpusort loaded $rows rows\n/g), 5, 'all of it');
 
+# How many blocks are not in the map as frozen, and rows that should not be there.
+my $frozen = q(SELECT pg_relation_size('frozen') / current_setting('block_size')::int4 - all_frozen, all_visible - all_frozen, (SELECT count(*) FROM pg_check_frozen('frozen')) FROM pg_visibility_map_summary('frozen'));
 my $there = $primary->safe_psql('postgres', $all);
-like($there, qr/keyed\|$rows.*plain\|$rows.*toasted\|$rows/s, 'the rows are there');
+like($there, qr/frozen\|$rows.*keyed\|$rows.*plain\|$rows.*toasted\|$rows/s, 'the rows are there');
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 is($standby->safe_psql('postgres', $all), $there, 'the same on a standby, page by page');
+is($_->safe_psql('postgres', $frozen), '0|0|0', 'frozen, ' . $_->name) for $primary, $standby;
 
 is($primary->safe_psql('postgres', q(
 	SELECT count(*), count(*) FILTER (WHERE data LIKE '%unchanged-toast%'), count(DISTINCT substring(data from 'id\[integer\]:(\d+)'))
 	FROM pg_logical_slot_get_changes('decoded', NULL, NULL, 'skip-empty-xacts', '1') WHERE data LIKE 'table public.%INSERT%')),
-	4 * $rows . "|0|$rows", 'decoded rows');
+	5 * $rows . "|0|$rows", 'decoded rows');
 
 # One process, which goes on with a page: what was toasted is there when the page is decoded, and is let go of soon.
 my $begin = $primary->lsn('insert');
@@ -75,6 +80,7 @@ $there = $primary->safe_psql('postgres', $all);
 $primary->stop('immediate');
 $primary->start;
 is($primary->safe_psql('postgres', $all), $there, 'the same after a crash');
+is($primary->safe_psql('postgres', $frozen), '0|0|0', '... and frozen');
 
 # A writer beside it: all rows of both are there.
 my $writer = $primary->background_psql('postgres');
@@ -138,11 +144,13 @@ $primary->stop;
 $primary->append_conf('postgresql.conf', "wal_level = minimal\nmax_wal_senders = 0\nwal_consistency_checking = ''");
 system_or_bail('rm', '-rf', $primary->data_dir . '/pg_replslot/decoded');
 $primary->start;
-$primary->safe_psql('postgres', "BEGIN; CREATE TABLE fresh (id int4 PRIMARY KEY, t text); COPY fresh FROM '$file'; SAVEPOINT s; COPY plain FROM '$file'; COMMIT");
+$primary->safe_psql('postgres', "BEGIN; CREATE TABLE fresh (id int4 PRIMARY KEY, t text); COPY fresh FROM '$file'; SAVEPOINT s; COPY plain FROM '$file'; COMMIT; BEGIN; TRUNCATE frozen; COPY frozen FROM '$file' (FREEZE); COMMIT");
 $primary->stop('immediate');
 $primary->start;
 is($primary->safe_psql('postgres', 'SELECT count(*), sum(hashtext(x::text)) FROM fresh x'), "$rows|$sum", 'fresh rows after a crash');
 is($primary->safe_psql('postgres', 'SET enable_seqscan = off; SELECT count(*) FROM fresh WHERE id > 100'), $rows - 100, '... and their index');
 is($primary->safe_psql('postgres', 'SELECT count(*) FROM plain'), $rows, '... those of a table that was there');
+is($primary->safe_psql('postgres', $frozen), '0|0|0', '... and frozen ones');
+is($primary->safe_psql('postgres', 'SELECT count(*), sum(hashtext(x::text)) FROM frozen x'), "$rows|$sum", '... all of them');
 $primary->stop;
 done_testing();

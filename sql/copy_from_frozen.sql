@@ -1,0 +1,122 @@
+-- COPY FROM with FREEZE: the same pages, and the same bits of the visibility map, on the same conditions.
+SET client_min_messages = warning;
+SET gpusort.force = on;
+CREATE EXTENSION IF NOT EXISTS pageinspect;
+CREATE EXTENSION IF NOT EXISTS pg_visibility;
+SELECT current_setting('data_directory') || '/frozen' AS file \gset
+SELECT current_setting('data_directory') || '/frozen_odd' AS odd \gset
+COPY (SELECT i, repeat('x', i % 50), CASE WHEN i % 777 = 0 THEN (SELECT string_agg(md5((i * j)::text), '') FROM generate_series(1, 500) j) END
+	FROM generate_series(1, 5000) i) TO :'file';
+-- PostgreSQL takes over at a number that is not spelled in the usual way
+COPY (SELECT CASE i WHEN 3000 THEN ' ' ELSE '' END || i, 'y', NULL FROM generate_series(1, 4000) i) TO :'odd' (FORMAT csv);
+
+CREATE TABLE frozen (id int4, t text, u text);
+CREATE TABLE frozen_theirs (id int4, t text, u text);
+CREATE TABLE frozen_keyed (id int4 PRIMARY KEY, t text, u text);
+
+-- What is to be seen of a table's pages: rows, their order and states, the pages' flags, the map.
+CREATE FUNCTION frozen_pages(tab regclass, block OUT int8, lp OUT int4, infomask OUT int4, infomask2 OUT int4, at OUT tid, flags OUT int4, visible OUT bool, frozen OUT bool)
+RETURNS SETOF record LANGUAGE sql AS $$
+	SELECT block, i.lp, i.t_infomask, i.t_infomask2, i.t_ctid, h.flags, v.all_visible, v.all_frozen
+	FROM generate_series(0, pg_relation_size(tab) / current_setting('block_size')::int4 - 1) block, get_raw_page(tab::text, block::int4) page, page_header(page) h, heap_page_items(page) i,
+		pg_visibility_map(tab, block) v
+$$;
+CREATE FUNCTION compare_frozen() RETURNS text LANGUAGE sql AS $$
+	SELECT format('%s rows, %s pages, %s frozen, %s different; %s rows not what the map says', count(*), count(DISTINCT block), count(DISTINCT block) FILTER (WHERE o.frozen), count(*) FILTER (WHERE o IS DISTINCT FROM t),
+		(SELECT count(*) FROM pg_check_frozen('frozen')) + (SELECT count(*) FROM pg_check_visible('frozen')))
+	FROM frozen_pages('frozen') o FULL JOIN frozen_pages('frozen_theirs') t USING (block, lp)
+$$;
+SELECT format('COPY frozen FROM %L (FREEZE)', :'file') AS ours, format('COPY frozen_theirs FROM %L (FREEZE)', :'file') AS theirs \gset
+
+-- It is gpusort that does it.
+BEGIN;
+TRUNCATE frozen;
+SET LOCAL client_min_messages = debug1;
+:ours;
+COMMIT;
+SET gpusort.enable_copy = off;
+BEGIN;
+TRUNCATE frozen_theirs;
+:theirs;
+COMMIT;
+SET gpusort.enable_copy = on;
+SELECT compare_frozen();
+SELECT sum((pg_visibility_map_summary(reltoastrelid)).all_frozen) FROM pg_class WHERE relname IN ('frozen', 'frozen_theirs');
+SELECT sum(length(u)) FROM frozen;
+
+-- PostgreSQL goes on; rows that are not frozen are in the table, and others that are come after them.
+BEGIN;
+TRUNCATE frozen;
+COPY frozen FROM :'odd' (FORMAT csv, FREEZE);
+COMMIT;
+SELECT count(*), min(flags), max(flags), bool_and(frozen) FROM frozen_pages('frozen');
+BEGIN;
+TRUNCATE frozen;
+INSERT INTO frozen VALUES (0, 'first', NULL);
+:ours;
+COMMIT;
+SELECT block > 0 AS behind, flags, visible, frozen, min(infomask & 768) AS hints, count(*) > 0 AS some FROM frozen_pages('frozen') GROUP BY 1, 2, 3, 4 ORDER BY 1;
+
+-- Indexes, temporary and unlogged tables, those that are created; an index that refuses a row.
+BEGIN;
+TRUNCATE frozen_keyed;
+COPY frozen_keyed FROM :'file' (FREEZE);
+COMMIT;
+SELECT count(*), bool_and(frozen) FROM frozen_pages('frozen_keyed');
+SET enable_seqscan = off;
+SELECT count(*) FROM frozen_keyed WHERE id < 10;
+RESET enable_seqscan;
+BEGIN;
+TRUNCATE frozen_keyed;
+COPY frozen_keyed FROM PROGRAM 'printf "1\tx\t\\N\n2\tx\t\\N\n1\tx\t\\N\n"' (FREEZE);
+COMMIT;
+BEGIN;
+CREATE TEMP TABLE frozen_temp (LIKE frozen);
+COPY frozen_temp FROM :'file' (FREEZE);
+SELECT count(*), bool_and(frozen) FROM frozen_pages('frozen_temp');
+CREATE UNLOGGED TABLE frozen_unlogged (LIKE frozen);
+COPY frozen_unlogged FROM :'file' (FREEZE);
+SELECT count(*), bool_and(frozen) FROM frozen_pages('frozen_unlogged');
+COMMIT;
+
+-- PostgreSQL's conditions: not its error, if the file is read before.
+CREATE FUNCTION frozen_error(command text, ours bool) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('gpusort.enable_copy', ours::text, true);
+	EXECUTE command;
+	RETURN 'none';
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE || ': ' || SQLERRM;
+END $$;
+SELECT frozen_error(:'ours', false);
+SELECT frozen_error(:'ours', true);
+:ours;
+SET gpusort.enable_copy = off;
+:ours;
+SET gpusort.enable_copy = on;
+BEGIN;
+TRUNCATE frozen;
+SAVEPOINT s;
+:ours;
+ROLLBACK TO s;
+TRUNCATE frozen;
+RELEASE s;
+:ours;
+SELECT count(*), bool_and(frozen) FROM frozen_pages('frozen');
+COMMIT;
+BEGIN;
+TRUNCATE frozen;
+DECLARE c CURSOR FOR SELECT 1 FROM frozen_keyed;
+FETCH c;
+:ours;
+ROLLBACK;
+BEGIN;
+SAVEPOINT s;
+TRUNCATE frozen;
+:ours;
+ROLLBACK TO s;
+COMMIT;
+SELECT count(*), bool_and(frozen) FROM frozen_pages('frozen');
+
+DROP TABLE frozen, frozen_theirs, frozen_keyed, frozen_temp, frozen_unlogged;
+DROP FUNCTION frozen_pages, compare_frozen, frozen_error;
