@@ -25,6 +25,7 @@
 #include "load/load_state.h"
 #include "load/load_tree.h"
 #include "load/load_workers.h"
+#include "pg_compat/copy.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
 
@@ -76,6 +77,8 @@ may_freeze(const GpuSortLoadState *state)
 static const char *
 begin_rows(GpuSortLoadState *state)
 {
+	CopyFormatOptions *options = &state->copy->opts;
+	GpuSortLoadHeader header = {.records = gpusort_copy_header_records(options)};
 	GpuSortLoadInput input = {.data = state->buffer,.bytes = state->bytes,.at_end = state->source.at_end};
 	const char *why;
 
@@ -83,13 +86,15 @@ begin_rows(GpuSortLoadState *state)
 		return "reading the input fails";
 	if (!is_long(state))
 		return "the input is short, or comes slowly";
-	if (state->copy->opts.freeze && !may_freeze(state))
+	if (options->freeze && !may_freeze(state))
 		return "FREEZE, which is not to be had";
 	if (state->task->partitioned && (why = gpusort_load_why_not_partitions(state->statement->table, &state->nparts)) != NULL)
 		return why;
 	if (!gpusort_load_lock_indexes(state->statement->table))
 		return "others use the table's indexes";
-	if (!gpusort_load_start(state->task, state->copy->opts.header_line != COPY_HEADER_FALSE, &input))
+	if (options->header_line == COPY_HEADER_MATCH)
+		header.columns = RelationGetDescr(state->statement->table);
+	if (!gpusort_load_start(state->task, state->encoding, &header, &input))
 		return "the first record is odd";
 	state->begin = input.consumed;
 	state->has_begun = input.consumed > 0;
@@ -194,6 +199,7 @@ static void
 copy_rows(GpuSortLoadState *state)
 {
 	state->task = gpusort_load_task(state->statement, state->copy);
+	state->encoding = gpusort_encoding_begin(state->task);
 	gpusort_source_begin(&state->source, state->copy);
 	state->buffer = palloc(GPUSORT_LOAD_CHUNK_BYTES);
 	if (!read_and_load(state))

@@ -8,12 +8,12 @@
 #include "postgres.h"
 
 #include "access/heaptoast.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "load/load_columns.h"
 #include "load/load_computed.h"
+#include "load/load_encoding.h"
 #include "load/load_partitions.h"
 #include "load/load_rows.h"
 #include "load/load_target.h"
@@ -36,6 +36,7 @@ struct GpuSortLoader
 	GpuSortLoadColumn *columns;
 	GpuSortLoadValue *values;	/* of a row, by attribute */
 	GpuSortLoadComputer *computer;	/* of what is not copied, or NULL */
+	GpuSortLoadEncoding *encoding;
 	MemoryContext row_context;	/* what input functions and expressions allocate */
 
 	gs_records	records;		/* of the current batch */
@@ -80,6 +81,7 @@ gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadPar
 		loader->partitions = gpusort_partitions_begin(task, table, parts);
 	else
 		loader->table.append = gpusort_append_begin(table, &task->owner);
+	loader->encoding = gpusort_encoding_begin(task);
 	loader->computer = gpusort_computer_begin(task, table, task->partitioned ? GPUSORT_COMPUTE_ROUTED : GPUSORT_COMPUTE_ALL);
 	loader->row_context = loader->computer != NULL ? gpusort_computer_row_context(loader->computer)
 		: AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY row", ALLOCSET_DEFAULT_SIZES);
@@ -102,6 +104,7 @@ gpusort_loader_end(GpuSortLoader *loader)
 		gpusort_partitions_end(loader->partitions);
 	else
 		gpusort_append_end(loader->table.append);
+	gpusort_encoding_end(loader->encoding);
 	if (loader->computer != NULL)
 		gpusort_computer_end(loader->computer);
 	else
@@ -488,10 +491,35 @@ read_records(GpuSortLoader *loader, GpuSortLoadInput *input)
 	input->decoded_toast = loader->decoded_toast;
 }
 
+/*
+ * Read the records of what is converted: all of it are whole ones, so if some are left, the next one is odd, or
+ * has something that can't be converted.
+ */
+static void
+read_converted(GpuSortLoader *loader, GpuSortLoadInput *input)
+{
+	const gs_dialect *dialect = &loader->task->dialect;
+	Size		whole = input->at_end ? input->bytes
+		: gpusort_encoding_records(loader->encoding, dialect, input->data, input->bytes);
+	GpuSortLoadText text = gpusort_encoding_text(loader->encoding, input->data, whole);
+	GpuSortLoadInput read = {.data = text.data,.bytes = text.bytes,.at_end = input->at_end && text.is_whole};
+
+	make_room(loader, read.bytes);
+	loader->valid_bytes = text.valid;
+	read_records(loader, &read);
+	if (read.stop == GPUSORT_LOAD_END && (read.consumed < read.bytes || !text.is_whole))
+		read.stop = GPUSORT_LOAD_ODD;
+	input->stop = read.stop;
+	input->counts = read.counts;
+	input->decoded_toast = read.decoded_toast;
+	input->consumed = read.stop == GPUSORT_LOAD_END ? whole
+		: gpusort_encoding_find(loader->encoding, dialect, input->data, whole, read.counts.rows + read.counts.excluded,
+								&loader->records);
+}
+
 void
 gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input)
 {
-	make_room(loader, input->bytes);
 	loader->may_toast = input->may_toast;
 	loader->decoded_toast = false;
 	input->consumed = 0;
@@ -500,7 +528,13 @@ gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input)
 	};
 	input->mistaken = false;
 	input->stop = GPUSORT_LOAD_END;
-	loader->valid_bytes = pg_encoding_verifymbstr(GetDatabaseEncoding(), input->data, input->bytes);
+	if (gpusort_encoding_converts(loader->encoding))
+	{
+		read_converted(loader, input);
+		return;
+	}
+	make_room(loader, input->bytes);
+	loader->valid_bytes = gpusort_encoding_text(loader->encoding, input->data, input->bytes).valid;
 	read_records(loader, input);
 }
 

@@ -4,9 +4,9 @@
  */
 #include "postgres.h"
 
-#include "mb/pg_wchar.h"
-
 #include "load/load_start.h"
+#include "parse/gs_field.h"
+#include "parse/gs_records.h"
 
 /* The lines of a record as those of any but the first one are counted. */
 static uint64
@@ -23,22 +23,118 @@ count_lines(const gs_dialect *dialect, const char *data, Size bytes)
 	return Max(lines, 1);
 }
 
+/* ---------- names ---------- */
+
+/* Is a field the name of a column, and is there no doubt of it? */
+static bool
+is_name(const GpuSortLoadTask *task, const char *field, uint32 end, uint32 length, const char *name)
+{
+	bool		special = (end & GS_FIELD_SPECIAL) != 0;
+	bool		escaped_bytes = false;
+	char	   *value;
+
+	/* it may be a marker, too, which is a mistake */
+	if ((length == task->null_length && memcmp(field, task->null_print, length) == 0) ||
+		(length == task->default_length && memcmp(field, task->default_print, length) == 0))
+		return false;
+	value = palloc(length + 1);
+	if (special)
+		length = gs_field_value(&task->dialect, field, length, value, &escaped_bytes);
+	else
+		memcpy(value, field, length);
+	return !escaped_bytes && length == strlen(name) && memcmp(value, name, length) == 0;
+}
+
+/* Does a record have the names of the columns that are copied, and no more? */
+static bool
+has_names(const GpuSortLoadTask *task, TupleDesc columns, const char *data, Size bytes)
+{
+	uint32_t	record_fields[1 + GS_RECORDS_SLACK + 1];
+	gs_records	records = {.max_fields = task->nfields + GS_RECORDS_SLACK + 1,.max_records = 1 + GS_RECORDS_SLACK};
+	const char *field = data;
+
+	records.field_ends = palloc(records.max_fields * sizeof(uint32_t));
+	records.record_fields = record_fields;
+	gs_records_find(&task->dialect, data, bytes, true, &records);
+	if (records.nrecords != 1 || records.nfields != task->nfields)
+		return false;
+	for (int i = 0; i < task->nfields; i++)
+	{
+		const char *name = NameStr(TupleDescAttr(columns, task->fields[i].attnum - 1)->attname);
+		const char *end = data + GS_FIELD_END(records.field_ends[i]);
+
+		if (!is_name(task, field, records.field_ends[i], end - field, name))
+			return false;
+		field = end + 1;
+	}
+	return true;
+}
+
+/* ---------- the header ---------- */
+
+/* Skip records behind the first one; false: they are not there. */
+static bool
+skip_records(const GpuSortLoadTask *task, int count, const char *data, GpuSortLoadInput *input)
+{
+	gs_records	records = {.max_fields = 16384,.max_records = count + GS_RECORDS_SLACK};
+
+	if (count == 0)
+		return true;
+	records.field_ends = palloc(records.max_fields * sizeof(uint32_t));
+	records.record_fields = palloc(records.max_records * sizeof(uint32_t));
+	gs_records_find(&task->dialect, data + input->consumed, input->bytes - input->consumed, input->at_end, &records);
+	if (records.nrecords <= count)
+		return false;
+	input->counts.lines += gs_records_lines(&records, &task->dialect, data + input->consumed, count - 1);
+	input->consumed += gs_record_begin(&records, &task->dialect, count);
+	return true;
+}
+
+static bool
+is_good(GpuSortLoadEncoding *encoding, const char *data, Size bytes)
+{
+	GpuSortLoadText text = gpusort_encoding_text(encoding, data, bytes);
+
+	return text.is_whole && text.valid == text.bytes;
+}
+
+static bool
+read_header(const GpuSortLoadTask *task, GpuSortLoadEncoding *encoding, const GpuSortLoadHeader *header,
+			const char *data, GpuSortLoadInput *input)
+{
+	if (header->columns != NULL)
+	{
+		GpuSortLoadText text = gpusort_encoding_text(encoding, input->data, input->consumed);
+
+		if (!has_names(task, header->columns, text.data, text.bytes))
+			return false;
+	}
+	return skip_records(task, header->records - 1, data, input) && is_good(encoding, input->data, input->consumed);
+}
+
 bool
-gpusort_load_start(GpuSortLoadTask *task, bool has_header, GpuSortLoadInput *input)
+gpusort_load_start(GpuSortLoadTask *task, GpuSortLoadEncoding *encoding, const GpuSortLoadHeader *header,
+				   GpuSortLoadInput *input)
 {
 	gs_dialect *dialect = &task->dialect;
+	const char *data = gpusort_encoding_plain(encoding, input->data, input->bytes);
 	gs_first_record first;
 
-	if (gs_first_record_find(dialect, input->data, input->bytes, input->at_end, &first) != GS_FIRST_FOUND)
+	if (gs_first_record_find(dialect, data, input->bytes, input->at_end, &first) != GS_FIRST_FOUND)
 		return false;
 	/* behind a carriage return the server looks a byte further, which it may find fault with */
 	if (dialect->csv && first.newline == GS_NEWLINE_CR)
 		return false;
-	if (pg_encoding_verifymbstr(GetDatabaseEncoding(), input->data, first.bytes) != first.bytes)
+	if (!is_good(encoding, input->data, first.bytes))
 		return false;
 	dialect->newline = first.newline;
-	input->consumed = has_header ? first.bytes : 0;
-	input->counts.lines = has_header ? first.lines
-		: first.lines - count_lines(dialect, input->data, first.bytes);
-	return true;
+	if (header->records == 0)
+	{
+		input->consumed = 0;
+		input->counts.lines = first.lines - count_lines(dialect, data, first.bytes);
+		return true;
+	}
+	input->consumed = first.bytes;
+	input->counts.lines = first.lines;
+	return read_header(task, encoding, header, data, input);
 }

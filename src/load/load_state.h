@@ -6,6 +6,7 @@
 #define GPUSORT_LOAD_STATE_H
 
 #include "load/load_counts.h"
+#include "load/load_encoding.h"
 #include "load/load_parts.h"
 #include "load/load_source.h"
 #include "load/load_statement.h"
@@ -16,6 +17,7 @@ typedef struct GpuSortLoadState
 	const GpuSortLoadStatement *statement;
 	CopyFromState copy;			/* as PostgreSQL has begun it */
 	GpuSortLoadTask *task;
+	GpuSortLoadEncoding *encoding;
 	GpuSortLoadSource source;
 
 	char	   *buffer;			/* of a chunk's size */

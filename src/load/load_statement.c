@@ -27,8 +27,10 @@
 #include "utils/rel.h"
 #include "utils/rls.h"
 
+#include "load/load_encoding.h"
 #include "load/load_indexes.h"
 #include "load/load_safe.h"
+#include "load/load_start.h"
 #include "load/load_statement.h"
 #include "load/load_tree.h"
 #include "pg_compat/copy.h"
@@ -136,11 +138,12 @@ why_not_options(const CopyFormatOptions *options)
 {
 	int			encoding = options->file_encoding >= 0 ? options->file_encoding : pg_get_client_encoding();
 
-	if (options->header_line != COPY_HEADER_FALSE && options->header_line != COPY_HEADER_TRUE)
-		return "HEADER MATCH";
-	if (encoding != GetDatabaseEncoding())
-		return "the input is not in the encoding of the database";
-	return NULL;
+	gs_dialect	dialect;
+
+	if (gpusort_copy_header_records(options) > GPUSORT_LOAD_HEADER_RECORDS)
+		return "the header is long";
+	fill_dialect(options, &dialect);
+	return gpusort_load_why_not_encoding(encoding, &dialect);
 }
 
 /* ---------- all of it ---------- */
@@ -291,6 +294,8 @@ gpusort_load_task(const GpuSortLoadStatement *load, CopyFromState copy)
 	task->partitioned = load->table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 	task->indexed = RelationGetIndexList(load->table) != NIL;
 	fill_dialect(&copy->opts, &task->dialect);
+	task->encoding = copy->file_encoding;
+	task->conversion = copy->need_transcoding ? copy->conversion_proc : InvalidOid;
 	task->null_length = strlen(copy->opts.null_print);
 	strcpy(task->null_print, copy->opts.null_print);
 	if (marker != NULL)

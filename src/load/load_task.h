@@ -32,6 +32,8 @@ typedef struct GpuSortLoadTask
 	bool		partitioned;	/* rows go to partitions of it */
 	GpuSortAppendOwner owner;
 	bool		indexed;		/* so the lines of rows may be asked for afterwards */
+	int			encoding;		/* of the input */
+	Oid			conversion;		/* from it to the database's, a function; or invalid: there is none */
 	gs_dialect	dialect;
 	int			null_length;
 	char		null_print[GPUSORT_LOAD_NULL_BYTES];

@@ -23,7 +23,6 @@
 #include "load/load_rows.h"
 #include "load/load_share.h"
 #include "load/load_workers.h"
-#include "parse/gs_chunk.h"
 #include "pg_compat/copy.h"
 #include "settings.h"
 #include "shared_chunk.h"
@@ -105,7 +104,9 @@ end_team(LoadTeam *team)
 static bool
 begin_team(LoadTeam *team, int nworkers)
 {
-	team->device = gpusort_load_device_begin(&team->state->task->dialect, nworkers);
+	/* what a device would find are the fields of what is not converted yet */
+	if (!gpusort_encoding_converts(team->state->encoding))
+		team->device = gpusort_load_device_begin(&team->state->task->dialect, nworkers);
 	EnterParallelMode();
 	team->context = gpusort_create_parallel_context("gpusort_load_worker", nworkers);
 	if (make_shared_memory(team))
@@ -159,16 +160,12 @@ add_chunk(LoadTeam *team, char *chunk)
 	Size		left = state->bytes - state->begin;
 	Size		bytes;
 	Size		whole;
-	gs_chunk	scanned;
 
 	memcpy(chunk, state->buffer + state->begin, left);
 	bytes = left + gpusort_source_read(&state->source, chunk + left, GPUSORT_LOAD_CHUNK_BYTES - left);
 	whole = bytes;
 	if (!state->source.at_end)
-	{
-		gs_chunk_scan(&state->task->dialect, chunk, bytes, &scanned);
-		whole = scanned.from[GS_STATE_PLAIN].last;
-	}
+		whole = gpusort_encoding_records(state->encoding, &state->task->dialect, chunk, bytes);
 	state->begin = 0;
 	state->bytes = bytes - whole;
 	memcpy(state->buffer, chunk + whole, state->bytes);

@@ -54,6 +54,19 @@ gpusort_copy_format_is_known(const CopyFormatOptions *options)
 }
 
 /*
+ * 19: a header can have several records.
+ */
+static inline int
+gpusort_copy_header_records(const CopyFormatOptions *options)
+{
+#if PG_VERSION_NUM >= 190000
+	return options->header_line == COPY_HEADER_MATCH ? 1 : options->header_line;
+#else
+	return options->header_line != COPY_HEADER_FALSE;
+#endif
+}
+
+/*
  * The table that a receiver of REFRESH MATERIALIZED VIEW fills.  Its struct is the server's own; this is
  * the first field behind the public ones in all versions.
  */
