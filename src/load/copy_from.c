@@ -199,6 +199,7 @@ static void
 copy_rows(GpuSortLoadState *state)
 {
 	state->task = gpusort_load_task(state->statement, state->copy);
+	state->lines.context = CurrentMemoryContext;
 	state->encoding = gpusort_encoding_begin(state->task);
 	gpusort_source_begin(&state->source, state->copy);
 	state->buffer = palloc(GPUSORT_LOAD_CHUNK_BYTES);

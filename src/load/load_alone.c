@@ -38,6 +38,7 @@ load_buffer(GpuSortLoadState *state, GpuSortLoader *loader)
 	gpusort_loader_read(loader, &input);
 	state->begin += input.consumed;
 	gpusort_load_add_counts(&state->counts, &input.counts);
+	gpusort_lines_join(&state->lines, gpusort_loader_lines(loader)->count, gpusort_loader_lines(loader)->bits);
 	gpusort_loader_place(loader, false, input.decoded_toast);
 	/* a page that is kept would need what was toasted for its rows */
 	gpusort_loader_write(loader, !input.decoded_toast, input.decoded_toast);

@@ -13,22 +13,6 @@
 
 #include "load/load_columns.h"
 
-static bool
-function_keeps_bytes(Oid function)
-{
-	return function == F_TEXTIN || function == F_VARCHARIN || function == F_BPCHARIN || function == F_JSON_IN;
-}
-
-bool
-gpusort_load_type_keeps_bytes(Oid type)
-{
-	Oid			function;
-	Oid			ioparam;
-
-	getTypeInputInfo(type, &function, &ioparam);
-	return function_keeps_bytes(function);
-}
-
 static void
 fill_column(GpuSortLoadColumn *column, const GpuSortLoadField *field, TupleDesc desc)
 {
@@ -43,7 +27,6 @@ fill_column(GpuSortLoadColumn *column, const GpuSortLoadField *field, TupleDesc 
 	column->max_bytes = function == F_VARCHARIN && att->atttypmod >= VARHDRSZ
 		? att->atttypmod - VARHDRSZ : MaxAllocSize;
 	column->checks_null = function == F_DOMAIN_IN;
-	column->loses_lines = !function_keeps_bytes(function);
 	column->reader = gpusort_scalar_reader(function, att->atttypmod);
 	column->room = palloc(UUID_LEN);
 }
@@ -51,14 +34,10 @@ fill_column(GpuSortLoadColumn *column, const GpuSortLoadField *field, TupleDesc 
 GpuSortLoadColumn *
 gpusort_load_columns(const GpuSortLoadTask *task, TupleDesc desc)
 {
-	const gs_dialect *dialect = &task->dialect;
 	GpuSortLoadColumn *columns = palloc0(task->nfields * sizeof(GpuSortLoadColumn));
 
 	for (int i = 0; i < task->nfields; i++)
-	{
 		fill_column(&columns[i], &task->fields[i], desc);
-		columns[i].loses_lines &= task->indexed && dialect->csv;
-	}
 	return columns;
 }
 

@@ -18,16 +18,12 @@ typedef struct GpuSortLoadColumn
 	bool		is_text;		/* the bytes are the value */
 	uint32		max_bytes;		/* ... if they are not more */
 	bool		checks_null;	/* the function of a domain */
-	bool		loses_lines;	/* newlines between quotes are not in the value, and are needed */
 	GpuSortScalarReader reader; /* or NULL; who does not know all spellings */
 	FmgrInfo	function;
 	Oid			ioparam;
 	int32		typmod;
 	char	   *room;			/* for the reader */
 } GpuSortLoadColumn;
-
-/* Do values of a type have the bytes that were between the quotes, newlines among them? */
-extern bool gpusort_load_type_keeps_bytes(Oid type);
 
 /* The columns of a task.  In the current context. */
 extern GpuSortLoadColumn *gpusort_load_columns(const GpuSortLoadTask *task, TupleDesc desc);

@@ -9,9 +9,9 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
-#include "catalog/pg_am.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
@@ -21,20 +21,25 @@
 
 #include "load/load_indexes.h"
 #include "load/load_reinsert.h"
+#include "load/load_safe.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
 
 /* ---------- whether ---------- */
 
-/* One that has plain columns, is checked at once, and in use, but by no open query of this session. */
+/*
+ * One of the server's own kinds, which computes nothing that is not safe, is checked at once, and in use, but by no open
+ * query of this session.
+ */
 static bool
 index_is_ours(Oid oid)
 {
 	Relation	index = index_open(oid, AccessShareLock);
 	Form_pg_index form = index->rd_index;
-	bool		is_ours = index->rd_refcnt == 1 && index->rd_rel->relam == BTREE_AM_OID && form->indisvalid && form->indisready &&
+	bool		is_ours = index->rd_refcnt == 1 && index->rd_rel->relam < FirstNormalObjectId && form->indisvalid && form->indisready &&
 		form->indislive && form->indimmediate && !form->indisexclusion &&
-		RelationGetIndexExpressions(index) == NIL && RelationGetIndexPredicate(index) == NIL;
+		gpusort_load_expression_is_safe((Node *) RelationGetIndexExpressions(index)) &&
+		gpusort_load_expression_is_safe((Node *) RelationGetIndexPredicate(index));
 
 	index_close(index, AccessShareLock);
 	return is_ours;
@@ -118,11 +123,20 @@ build_all(Relation table)
 	}
 }
 
-/* Is an error one that COPY has met, or will meet, at some row? */
+/* May an error be one that COPY meets at some row?  If not, the rows' turn ends with all of them in the indexes. */
 static bool
-error_is_about_row(void)
+error_may_be_about_row(void)
 {
-	return geterrcode() == ERRCODE_UNIQUE_VIOLATION || geterrcode() == ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+	switch (ERRCODE_TO_CATEGORY(geterrcode()))
+	{
+		case ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION:
+		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
+		case ERRCODE_DATA_EXCEPTION:
+		case ERRCODE_FEATURE_NOT_SUPPORTED:
+			return true;
+		default:
+			return false;
+	}
 }
 
 /* Build them in a subtransaction; false: a row is in the way. */
@@ -143,7 +157,7 @@ try_build(Relation table)
 	}
 	PG_CATCH();
 	{
-		bool		is_about_row = error_is_about_row();
+		bool		is_about_row = error_may_be_about_row();
 		ErrorData  *error;
 
 		MemoryContextSwitchTo(context);

@@ -2,8 +2,7 @@
  * load_reinsert.c
  *		The rows of a table into its indexes, one by one; see load_reinsert.h.
  *
- * The line of a row is known by those before it: a record is a line, and newlines between quotes are more.  These are
- * in the values: records with others are not loaded here (load_columns.h).
+ * Rows are in the table in the order of their lines.
  */
 #include "postgres.h"
 
@@ -11,44 +10,13 @@
 #include "commands/copyfrom_internal.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "load/load_columns.h"
 #include "load/load_reinsert.h"
 #include "pg_compat.h"
 #include "pg_compat/tables.h"
-
-static uint64
-count_in_value(Datum value, char line)
-{
-	text	   *plain = DatumGetTextPP(value);
-	const char *at = VARDATA_ANY(plain);
-	const char *end = at + VARSIZE_ANY_EXHDR(plain);
-	uint64		lines = 0;
-
-	for (; at < end; at++)
-		lines += *at == line;
-	return lines;
-}
-
-static uint64
-count_lines(const GpuSortLoadState *state, TupleTableSlot *slot)
-{
-	const GpuSortLoadTask *task = state->task;
-	uint64		lines = 1;
-
-	for (int i = 0; i < task->nfields; i++)
-	{
-		int			column = task->fields[i].attnum - 1;
-
-		if (!slot->tts_isnull[column] && gpusort_load_type_keeps_bytes(TupleDescAttr(slot->tts_tupleDescriptor, column)->atttypid))
-			lines += count_in_value(slot->tts_values[column], gs_line_byte(&task->dialect));
-	}
-	return lines;
-}
 
 static void
 insert_row(ResultRelInfo *target, TupleTableSlot *slot, EState *estate)
@@ -67,16 +35,14 @@ insert_rows(const GpuSortLoadState *state, ResultRelInfo *target, EState *estate
 	CopyFromState copy = state->copy;
 	TupleTableSlot *slot = table_slot_create(table, &estate->es_tupleTable);
 	TableScanDesc scan = gpusort_table_beginscan(table, estate->es_snapshot);
-	const gs_dialect *dialect = &state->task->dialect;
+	uint64		line = 0;
 
 	copy->cur_lineno = state->first_line;
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
 		CHECK_FOR_INTERRUPTS();
 		MemoryContextSwitchTo(GetPerTupleMemoryContext(estate));
-		if (dialect->csv)
-			slot_getallattrs(slot);
-		copy->cur_lineno += dialect->csv ? count_lines(state, slot) : 1;
+		copy->cur_lineno += gpusort_lines_to_row(&state->lines, &line);
 		insert_row(target, slot, estate);
 	}
 	table_endscan(scan);

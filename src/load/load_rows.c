@@ -45,6 +45,7 @@ struct GpuSortLoader
 	Size		batch_begin;	/* where it begins in the input */
 	size_t		record;			/* ... and which one of it is being read */
 	size_t		excluded;		/* of those before */
+	GpuSortLoadLines lines;		/* of the input that were read, if that is asked for */
 	Size		valid_bytes;	/* of the input, in its encoding */
 	char	   *plain;			/* fields without quotes and escapes, of a row */
 	Size		plain_bytes;
@@ -82,12 +83,19 @@ gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadPar
 	else
 		loader->table.append = gpusort_append_begin(table, &task->owner);
 	loader->encoding = gpusort_encoding_begin(task);
+	loader->lines.context = CurrentMemoryContext;
 	loader->computer = gpusort_computer_begin(task, table, task->partitioned ? GPUSORT_COMPUTE_ROUTED : GPUSORT_COMPUTE_ALL);
 	loader->row_context = loader->computer != NULL ? gpusort_computer_row_context(loader->computer)
 		: AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY row", ALLOCSET_DEFAULT_SIZES);
 	make_records(&loader->records, task->nfields);
 	gs_check_begin(&loader->check, &task->dialect);
 	return loader;
+}
+
+const GpuSortLoadLines *
+gpusort_loader_lines(const GpuSortLoader *loader)
+{
+	return &loader->lines;
 }
 
 void
@@ -105,6 +113,7 @@ gpusort_loader_end(GpuSortLoader *loader)
 	else
 		gpusort_append_end(loader->table.append);
 	gpusort_encoding_end(loader->encoding);
+	gpusort_lines_clear(&loader->lines);
 	if (loader->computer != NULL)
 		gpusort_computer_end(loader->computer);
 	else
@@ -212,8 +221,6 @@ read_field(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, 
 		return read_default(loader, column, value);
 	if (special)
 	{
-		if (column->loses_lines && memchr(field, gs_line_byte(dialect), length) != NULL)
-			return false;
 		if (!make_plain(loader, &field, &length))
 			return false;
 		if (column->field.force_null && is_null_marker(task, field, length))
@@ -302,6 +309,7 @@ finish_row(GpuSortLoader *loader)
 	if (computed == GPUSORT_COMPUTED_EXCLUDED)
 	{
 		loader->excluded++;
+		gpusort_lines_leave_out(&loader->lines, loader->record);
 		return GPUSORT_LOAD_END;
 	}
 	if (computed == GPUSORT_COMPUTED_REFUSED)
@@ -336,15 +344,20 @@ read_record(GpuSortLoader *loader, const char *data, size_t record)
 
 /* Take account of the records of a batch that were read. */
 static void
-count_records(const GpuSortLoader *loader, GpuSortLoadInput *input, size_t count)
+count_records(GpuSortLoader *loader, GpuSortLoadInput *input, size_t count)
 {
 	const char *data = input->data + loader->batch_begin;
+	uint64		lines;
 
 	if (count == 0)
 		return;
 	input->counts.rows += count - loader->excluded;
 	input->counts.excluded += loader->excluded;
-	input->counts.lines += gs_records_lines(&loader->records, &loader->task->dialect, data, count - 1);
+	lines = gs_records_lines(&loader->records, &loader->task->dialect, data, count - 1);
+	input->counts.lines += lines;
+	if (loader->task->indexed)
+		gpusort_lines_note(&loader->lines, &loader->records, &loader->task->dialect, data, count, lines,
+						   loader->excluded > 0);
 	input->consumed = loader->batch_begin +
 		(count == loader->records.nrecords && !loader->unproven ? loader->records.consumed
 		 : gs_record_begin(&loader->records, &loader->task->dialect, count));
@@ -370,6 +383,8 @@ read_batch(GpuSortLoader *loader, GpuSortLoadInput *input)
 	const char *data = input->data + loader->batch_begin;
 
 	loader->excluded = 0;
+	if (loader->task->indexed && loader->task->where != 0)
+		gpusort_lines_begin(&loader->lines, loader->records.nrecords);
 	for (loader->record = 0; loader->record < loader->records.nrecords; loader->record++)
 	{
 		if (loader->record % BATCH_RECORDS == 0)
@@ -522,6 +537,7 @@ gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input)
 {
 	loader->may_toast = input->may_toast;
 	loader->decoded_toast = false;
+	gpusort_lines_clear(&loader->lines);
 	input->consumed = 0;
 	input->counts = (GpuSortLoadCounts) {
 		0

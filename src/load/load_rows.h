@@ -8,6 +8,7 @@
 #include "commands/copy.h"
 
 #include "load/load_counts.h"
+#include "load/load_lines.h"
 #include "load/load_parts.h"
 #include "load/load_task.h"
 #include "parse/gs_records.h"
@@ -46,6 +47,9 @@ extern GpuSortLoader *gpusort_loader_begin(const GpuSortLoadTask *task, Relation
  * GPUSORT_LOAD_ODD.
  */
 extern void gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input);
+
+/* The lines of the records that were read last, if the table has indexes. */
+extern const GpuSortLoadLines *gpusort_loader_lines(const GpuSortLoader *loader);
 
 /* What stopped it is PostgreSQL's to look at, with the values that were taken for it. */
 extern void gpusort_loader_hand_over(GpuSortLoader *loader, CopyFromState copy);

@@ -23,6 +23,8 @@ typedef struct SharedChunk
 	Size		bytes;
 	bool		at_end;			/* of the input */
 	bool		left;			/* to the leader */
+	uint64		lines;			/* that were read, if that is asked for */
+	bool		has_line_bits;	/* ... where the bytes were: which of them are rows */
 } SharedChunk;
 
 /* What processes wait for. */
@@ -33,7 +35,8 @@ static uint32 wait_for_workers = 0;
 struct GpuSortLoadShare
 {
 	slock_t		mutex;			/* for what follows, but chunks' bytes */
-	uint64		filled;			/* chunks, by the leader */
+	uint64		noted;			/* chunks, of whose lines the leader has taken note */
+	uint64		filled;			/* ... that it has filled */
 	uint64		added;			/* ... that may be taken */
 	uint64		taken;
 	uint64		turn;			/* whose it is */
@@ -92,16 +95,35 @@ get_bytes(GpuSortLoadShare *share, uint64 number)
 
 /* ---------- the leader adds ---------- */
 
+/* Take note of the lines of the chunks before one. */
+static void
+take_lines(GpuSortLoadShare *share, uint64 end, GpuSortLoadLines *lines)
+{
+	for (; share->noted < end; share->noted++)
+	{
+		const SharedChunk *chunk = get_chunk(share, share->noted);
+
+		gpusort_lines_join(lines, chunk->lines, chunk->has_line_bits ? (uint8 *) get_bytes(share, share->noted) : NULL);
+	}
+}
+
 char *
-gpusort_share_room(GpuSortLoadShare *share)
+gpusort_share_room(GpuSortLoadShare *share, GpuSortLoadLines *lines)
 {
 	uint64		number = share->filled;
-	bool		room;
+	uint64		turn;
 
 	SpinLockAcquire(&share->mutex);
-	room = number < share->turn + share->nchunks;
+	turn = share->turn;
 	SpinLockRelease(&share->mutex);
-	return room ? get_bytes(share, number) : NULL;
+	take_lines(share, turn, lines);
+	return number < turn + share->nchunks ? get_bytes(share, number) : NULL;
+}
+
+void
+gpusort_share_take_lines(GpuSortLoadShare *share, GpuSortLoadLines *lines)
+{
+	take_lines(share, share->turn + share->ended, lines);
 }
 
 void
@@ -226,11 +248,27 @@ look_at_turn(GpuSortLoadShare *share, uint64 number)
 	return state;
 }
 
+/*
+ * The lines of a chunk go where its bytes were, of which each line had one at least: nobody reads these any more, but for
+ * what was not loaded.
+ */
+static void
+give_lines(GpuSortLoadShare *share, const GpuSortLoadLines *lines)
+{
+	SharedChunk *chunk = get_chunk(share, share->turn);
+
+	chunk->lines = lines->count;
+	chunk->has_line_bits = lines->bits != NULL;
+	if (lines->bits != NULL)
+		memcpy(get_bytes(share, share->turn), lines->bits, GPUSORT_LINES_BYTES(lines->count));
+}
+
 /* Give the rows their places, let the next chunk have its turn, and write what was put off. */
 static void
 have_turn(GpuSortLoadShare *share, GpuSortLoader *loader, const GpuSortLoadInput *input, bool may_toast)
 {
 	gpusort_loader_place(loader, !may_toast, may_toast);
+	give_lines(share, gpusort_loader_lines(loader));
 	SpinLockAcquire(&share->mutex);
 	gpusort_load_add_counts(&share->counts, &input->counts);
 	share->ended = input->stop == GPUSORT_LOAD_ODD;

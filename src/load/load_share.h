@@ -25,8 +25,14 @@ extern void gpusort_share_init(GpuSortLoadShare *share, int nchunks, const uint3
 
 /* ---------- the leader ---------- */
 
-/* Where the next chunk's bytes are to go; NULL: there is no room yet. */
-extern char *gpusort_share_room(GpuSortLoadShare *share);
+/*
+ * Where the next chunk's bytes are to go; NULL: there is no room yet.  Takes note of the lines of those that were there
+ * before.
+ */
+extern char *gpusort_share_room(GpuSortLoadShare *share, GpuSortLoadLines *lines);
+
+/* ... of all that are left, when it is done. */
+extern void gpusort_share_take_lines(GpuSortLoadShare *share, GpuSortLoadLines *lines);
 
 /* They are there.  Others may take the chunk, unless it is in the pool. */
 extern void gpusort_share_fill(GpuSortLoadShare *share, Size bytes, bool at_end);

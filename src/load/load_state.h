@@ -7,6 +7,7 @@
 
 #include "load/load_counts.h"
 #include "load/load_encoding.h"
+#include "load/load_lines.h"
 #include "load/load_parts.h"
 #include "load/load_source.h"
 #include "load/load_statement.h"
@@ -31,6 +32,7 @@ typedef struct GpuSortLoadState
 	GpuSortLoadCounts counts;	/* of what was loaded; lines are those before, too */
 	uint64		counted;		/* rows, in the statistics */
 	uint64		first_line;		/* those before them */
+	GpuSortLoadLines lines;		/* of what was loaded, if the table has indexes */
 } GpuSortLoadState;
 
 #endif							/* GPUSORT_LOAD_STATE_H */

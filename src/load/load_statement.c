@@ -190,8 +190,6 @@ why_not_where(GpuSortLoadStatement *load, ParseNamespaceItem *item)
 		return NULL;
 	if (pg_class_aclcheck(RelationGetRelid(table), GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		return "the user may not read all columns";
-	if (RelationGetIndexList(table) != NIL)
-		return "WHERE, and the table has indexes";
 	if (has_generated_columns(table))
 		return "WHERE, and the table has generated columns";
 	load->where = transform_where(load->pstate, item, load->stmt->whereClause);
@@ -221,8 +219,6 @@ why_not_load(GpuSortLoadStatement *load)
 		(why = why_not_columns(load)) != NULL ||
 		(why = gpusort_load_why_not_computed(table, load->attnums, marker, &load->computing)) != NULL)
 		return why;
-	if (marker && RelationGetIndexList(table) != NIL)
-		return "DEFAULT, and the table has indexes";
 	return gpusort_load_indexes_are_ours(table) ? NULL : "the indexes can't be built when the rows are there";
 }
 

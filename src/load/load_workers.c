@@ -180,7 +180,7 @@ static bool
 is_all_added(LoadTeam *team, bool *added)
 {
 	const GpuSortLoadSource *source = &team->state->source;
-	char	   *room = gpusort_share_room(team->share);
+	char	   *room = gpusort_share_room(team->share, &team->state->lines);
 	AddResult	result = ADD_TOO_LONG;
 
 	*added = false;
@@ -264,6 +264,7 @@ finish_team(LoadTeam *team)
 	gpusort_finish_workers(team->context);
 	gpusort_parts_end(team->parts);
 	counts = gpusort_share_counts(team->share);
+	gpusort_share_take_lines(team->share, &state->lines);
 	take_rest(team);
 	gpusort_load_add_counts(&state->counts, &counts);
 }
