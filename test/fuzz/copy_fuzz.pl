@@ -4,7 +4,7 @@
 #	it on and forced, and rows, errors and notices must agree, with their lines.
 #
 # Runs against a server with gpusort loaded, given by PGHOST, PGPORT and PGUSER, in
-# a database of its own that it drops at the end.  Needs a superuser.
+# databases of its own, of several encodings, that it drops at the end.  Needs a superuser.
 #
 #	--seconds N		stop after so long (60)
 #	--seed S		first seed (from the clock); each input uses the next
@@ -17,6 +17,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
+use Encode;
 use Getopt::Long;
 use Time::HiRes qw(time);
 use PgWire;
@@ -40,7 +41,7 @@ my %values = (
 	bool => [ sub { pick('t', 'f', 'true', 'no', 'FALSE') }, sub { pick('x', '', ' t') } ],
 	date => [ sub { sprintf pick('%04d-%02d-%02d', '%04d%02d%02d', '%d-%d-%d'), 1990 + rand 40, 1 + rand 12, 1 + rand 28 }, sub { pick('2001-02-29', '2001-13-01', 'today?', 'infinity') } ],
 	timestamp => [ sub { sprintf '20%02d-%02d-%02d %02d:%02d:%02d%s', rand 99, 1 + rand 12, 1 + rand 28, rand 24, rand 60, rand 60, pick('', '.5', '.123456', 'Z') }, sub { pick('2000-01-01 24:00:00', '2000-01-01 25:00:00', '2000-01-01 00:00:60') } ],
-	text => [ sub { join '', map { pick('a', 'bc', ' ', 'é', '€', ',', "\t", '"', '\\', "\n", "\r", "\\.", '\\N', "'", ';', '|', '0', 'x41', 'longer than others ' x 5) } 1 .. rand 6 }, sub { pick("\xc3", 'z' x 9000, '') } ],
+	text => [ sub { join '', map { pick('a', 'bc', ' ', 'é', '€', '表', 'ソ十', ',', "\t", '"', '\\', "\n", "\r", "\\.", '\\N', "'", ';', '|', '0', 'x41', 'longer than others ' x 5) } 1 .. rand 6 }, sub { pick("\xc3", 'z' x 9000, '') } ],
 	'varchar(5)' => [ sub { join '', map { pick('a', 'é', ' ', ',') } 1 .. rand 6 }, sub { pick('123456', 'a      ') } ],
 	bytea => [ sub { pick('\\x00ff', 'abc') }, sub { pick('\\x0', '\\400') } ]);
 
@@ -74,9 +75,25 @@ sub random_table
 	my @columns = map { { name => "c$_", type => pick(sort(keys %values), 'text', 'int4'), not_null => chance(0.15) } } 1 .. 1 + rand 5;
 	my @lines = map { "$_->{name} $_->{type}" . ($_->{not_null} ? ' NOT NULL' : '') } @columns;
 	my $create = pick('CREATE TABLE t (', 'CREATE TABLE t (', 'CREATE UNLOGGED TABLE t (', 'CREATE TEMP TABLE t (') . join(', ', @lines) . ')';
-	$create .= '; CREATE ' . pick('', '', 'UNIQUE ') . "INDEX ON t ($_->{name})" for grep { chance(0.12) } @columns;
+	$create .= '; CREATE ' . pick('', '', 'UNIQUE ') . "INDEX ON t ($_->{name})" . pick('', '', " WHERE $_->{name} IS NOT NULL") for grep { chance(0.12) } @columns;
+	$create .= '; CREATE INDEX ON t ((' . pick('length', 'upper', 'md5') . "($_->{name}::text)))" for grep { chance(0.04) && $_->{type} eq 'text' } @columns;
+	$create .= "; CREATE INDEX ON t USING " . pick('hash', 'brin') . " ($_->{name})" for grep { chance(0.04) } @columns;
 	$create .= random_computed(\@columns) if chance(0.5);
 	return (\@columns, $create);
+}
+
+# ---- encodings ----
+
+# Those of inputs, by that of the database, and what Perl calls them.  Second bytes of some are ASCII.
+my %charsets = (LATIN1 => 'iso-8859-1', WIN1252 => 'cp1252', SJIS => 'cp932', BIG5 => 'cp950', GBK => 'cp936', UHC => 'cp949', EUC_JP => 'euc-jp', UTF8 => 'utf-8', SQL_ASCII => 'utf-8');
+my %inputs = (UTF8 => [qw(LATIN1 WIN1252 SJIS SJIS BIG5 GBK UHC EUC_JP SQL_ASCII)], LATIN1 => [qw(UTF8 LATIN1 SQL_ASCII)], EUC_JP => [qw(SJIS UTF8 EUC_JP)], SQL_ASCII => [qw(UTF8 SJIS)]);
+
+# Values are written in UTF-8.
+sub encoded
+{
+	my ($d, $input) = @_;
+	return $input if !$d->{charset};
+	return encode($charsets{ $d->{charset} }, decode('utf-8', $input), sub { '?' });
 }
 
 # ---- dialects ----
@@ -93,7 +110,7 @@ sub literal
 
 sub random_dialect
 {
-	my ($columns, $version, $computed) = @_;
+	my ($columns, $version, $computed, $encoding) = @_;
 	my %d = (csv => chance(0.6) ? 1 : 0, newline => pick("\n", "\n", "\n", "\r\n", "\r"));
 	my @options = $d{csv} ? 'FORMAT csv' : ();
 	$d{delimiter} = $d{csv} ? ',' : "\t";
@@ -103,12 +120,14 @@ sub random_dialect
 	if ($d{csv} && chance(0.2)) { $d{quote} = $d{escape} = pick("'", '|', '^', '\\'); push @options, 'QUOTE ' . literal($d{quote}); }
 	if ($d{csv} && chance(0.25)) { $d{escape} = pick('\\', "'", '^', 'a'); push @options, 'ESCAPE ' . literal($d{escape}); }
 	if (chance(0.25)) { $d{null} = pick('', 'NULL', 'a', '\\N', '-', '0'); push @options, 'NULL ' . literal($d{null}); }
-	if (chance(0.2)) { $d{header} = 1; push @options, pick('HEADER', 'HEADER true', $version >= 150000 && chance(0.3) ? 'HEADER match' : 'HEADER on'); }
+	if (chance(0.2)) { $d{header} = 1; push @options, pick('HEADER', 'HEADER match', $version >= 190000 ? 'HEADER ' . int(rand 4) : 'HEADER on'); }
 	my @names = map { $_->{name} } @$columns;
 	push @options, 'FORCE_NULL (' . pick(@names) . ')' if $d{csv} && chance(0.15);
 	push @options, 'FORCE_NOT_NULL (' . pick(@names) . ')' if $d{csv} && chance(0.15);
 	if ($version >= 170000 && chance(0.25)) { push @options, 'ON_ERROR ignore'; push @options, 'LOG_VERBOSITY verbose' if chance(0.7); push @options, 'REJECT_LIMIT ' . int(1 + rand 4) if $version >= 180000 && chance(0.5); }
 	if ($version >= 160000 && chance(0.1)) { $d{default} = pick('\\D', 'D', 'def'); push @options, "DEFAULT '$d{default}'"; }
+	if (chance($encoding eq 'UTF8' ? 0.3 : 0.7)) { $d{charset} = pick(@{ $inputs{$encoding} }); push @options, "ENCODING '$d{charset}'"; }
+	if (chance(0.15)) { $d{freeze} = 1; push @options, 'FREEZE'; }
 	$d{where} = ' WHERE ' . condition($columns) if chance(0.25);
 	$d{list} = chance(0.2) || $computed ? '(' . join(', ', reverse @names) . ')' : '';
 	$d{columns} = $d{list} ? [ reverse @$columns ] : $columns;
@@ -159,6 +178,7 @@ sub random_input
 	unshift @records, join $d->{delimiter}, map { $_->{name} } @{ $d->{columns} } if $d->{header} && chance(0.9);
 	my $input = join $d->{newline}, @records;
 	$input .= $d->{newline} if @records && chance(0.8);
+	$input = encoded($d, $input);
 	if (chance(0.45))
 	{
 		for (1 .. 1 + rand 3)
@@ -175,14 +195,15 @@ sub random_input
 
 # ---- both sides ----
 
-my $db = "copy_fuzz_$$";
+my $prefix = "copy_fuzz_$$";
+my @encodings = qw(UTF8 LATIN1 EUC_JP SQL_ASCII);
 my ($passed, $failed, $stop) = (0, 0, 0);
-my (%stats, $amcheck);
+my (%stats, $amcheck, $inspected);
 $SIG{INT} = $SIG{TERM} = sub { $stop = 1 };
 
 sub connect_fuzz
 {
-	my $c = PgWire->connect(dbname => $db, name => 'gpusort copy fuzz');
+	my $c = PgWire->connect(dbname => $prefix . '_' . lc shift, name => 'gpusort copy fuzz');
 	$c->must("SET client_min_messages = notice; SET gpusort.force = on; SET gpusort.copy_indexes = empty");
 	return $c;
 }
@@ -192,7 +213,10 @@ sub outcome
 {
 	my ($c, $ours, $copy, $input, $piece) = @_;
 	my $at = 0;
-	$c->must('TRUNCATE t RESTART IDENTITY; SET gpusort.enable_copy = ' . ($ours ? 'on' : 'off'));
+	my $freeze = $copy =~ /FREEZE/;
+	$c->must('SET gpusort.enable_copy = ' . ($ours ? 'on' : 'off'));
+	$c->must('BEGIN') if $freeze;
+	$c->must('TRUNCATE t RESTART IDENTITY');
 	$c->must('SET client_min_messages = debug1') if $ours;
 	my $r = $c->load($copy, sub {
 		return undef if $at >= length $input;
@@ -200,18 +224,23 @@ sub outcome
 		$at += $piece;
 		return $data;
 	});
+	$c->must($r->{error} ? 'ROLLBACK' : 'COMMIT') if $freeze;
+	$c->must('TRUNCATE t') if $freeze && $r->{error};
 	$c->must('SET client_min_messages = notice') if $ours;
 	$stats{'by gpusort'} += grep { $_->{S} eq 'DEBUG' && $_->{M} =~ /^gpusort loaded/ } @{ $r->{notices} };
 	$r->{notices} = [ grep { $_->{S} ne 'DEBUG' } @{ $r->{notices} } ];
 	my $said = join "\n", map { my $m = $_; join ' ', map { defined $m->{$_} ? "$_=$m->{$_}" : () } qw(S C M D H W) } @{ $r->{notices} }, $r->{error} ? $r->{error} : ();
 	# PostgreSQL shows what is in its buffer where the value of a row that it has skipped was
 	$said =~ s/(M=unterminated CSV quoted field W=COPY t, line \d+), column .*/$1/s if $copy =~ /ON_ERROR/;
-	my $broken = $ours && $amcheck ? $c->query("SELECT bt_index_check(indexrelid, true) FROM pg_index WHERE indrelid = 't'::regclass")->{error} : undef;
+	my $broken = $ours && $amcheck ? $c->query("SELECT bt_index_check(indexrelid, true) FROM pg_index JOIN pg_class c ON c.oid = indexrelid WHERE indrelid = 't'::regclass AND relam = 403")->{error} : undef;
 	return "index: $broken->{M}" if $broken;
+	# frozen rows, and blocks that are not in the map
+	my $frozen = $freeze && $inspected ? $c->must("SELECT sum((SELECT count(*) FROM heap_page_items(get_raw_page('t', b::int4)) WHERE t_infomask & 768 = 768)), sum((NOT v.all_frozen)::int4)
+		FROM generate_series(0, pg_relation_size('t') / current_setting('block_size')::int4 - 1) b, pg_visibility_map('t', b) v")->{rows}[0] : [];
 	my $rows = $c->must('SELECT count(*), string_agg(t::text, chr(10) ORDER BY ctid) FROM t')->{rows}[0];
 	$stats{ $r->{error} ? 'errors' : 'inputs loaded' }++ if $ours;
 	$stats{rows} += $rows->[0] if $ours;
-	return join "\n", $said, $r->{tag}, $rows->[0], $rows->[1] // '';
+	return join "\n", $said, $r->{tag}, $rows->[0], $rows->[1] // '', map { $_ // '' } @$frozen;
 }
 
 sub differs
@@ -249,17 +278,24 @@ sub visible
 }
 
 my $admin = PgWire->connect(dbname => 'postgres', name => 'gpusort copy fuzz');
-$admin->must("CREATE DATABASE $db TEMPLATE template0 ENCODING 'UTF8'");
-my $conn = connect_fuzz();
-my $version = $conn->value('SHOW server_version_num');
-$amcheck = !$conn->query('CREATE EXTENSION amcheck')->{error};
+my %connections;
+for my $encoding (@encodings)
+{
+	$admin->must("CREATE DATABASE ${prefix}_" . lc($encoding) . " TEMPLATE template0 ENCODING '$encoding' LOCALE 'C'");
+	my $c = $connections{$encoding} = connect_fuzz($encoding);
+	$amcheck = !$c->query('CREATE EXTENSION amcheck')->{error};
+	$inspected = !$c->query('CREATE EXTENSION pageinspect; CREATE EXTENSION pg_visibility')->{error};
+}
+my $version = $admin->value('SHOW server_version_num');
 my $end = time + $opt{seconds};
 my $seed = $opt{seed};
 for (my $n = 0; $n < $opt{inputs} && time < $end && !$stop && $failed < $opt{failures}; $n++, $seed++)
 {
 	srand $seed;
+	my $encoding = pick('UTF8', 'UTF8', @encodings);
+	my $conn = $connections{$encoding};
 	my ($columns, $create) = random_table();
-	my $d = random_dialect($columns, $version, $create =~ /ADD [ds]/);
+	my $d = random_dialect($columns, $version, scalar($create =~ /ADD [ds]/), $encoding);
 	my $copy = "COPY t $d->{list} FROM STDIN$d->{options}" . ($d->{where} // '');
 	my $piece = chance(0.3) ? 1 + int rand 20 : 1e6;
 	my $workers = chance(0.3) ? int rand 4 : 0;
@@ -273,12 +309,12 @@ for (my $n = 0; $n < $opt{inputs} && time < $end && !$stop && $failed < $opt{fai
 		$failed++;
 		$input = shrink($conn, $copy, $input, $piece);
 		$differ = differs($conn, $copy, $input, $piece) // $differ;
-		printf "FAILED, seed %d, %d workers, messages of %d bytes:\n%s;\n%s;\n%s\nPostgreSQL: %s\ngpusort:    %s\n", $seed, $workers, $piece, $create, $copy, visible($input), $differ->[0], $differ->[1];
+		printf "FAILED, seed %d, $encoding, %d workers, messages of %d bytes:\n%s;\n%s;\n%s\nPostgreSQL: %s\ngpusort:    %s\n", $seed, $workers, $piece, $create, $copy, visible($input), $differ->[0], $differ->[1];
 		last;
 	}
 }
-$conn->close;
-$admin->must("DROP DATABASE $db");
+$_->close for values %connections;
+$admin->must("DROP DATABASE ${prefix}_" . lc) for @encodings;
 print join(', ', map { "$_ $stats{$_}" } sort keys %stats), "; next seed $seed\n";
 if ($passed > 50 && !$stats{'by gpusort'})
 {
