@@ -77,7 +77,7 @@ sub random_table
 	my $create = pick('CREATE TABLE t (', 'CREATE TABLE t (', 'CREATE UNLOGGED TABLE t (', 'CREATE TEMP TABLE t (') . join(', ', @lines) . ')';
 	$create .= '; CREATE ' . pick('', '', 'UNIQUE ') . "INDEX ON t ($_->{name})" . pick('', '', " WHERE $_->{name} IS NOT NULL") for grep { chance(0.12) } @columns;
 	$create .= '; CREATE INDEX ON t ((' . pick('length', 'upper', 'md5') . "($_->{name}::text)))" for grep { chance(0.04) && $_->{type} eq 'text' } @columns;
-	$create .= "; CREATE INDEX ON t USING " . pick('hash', 'brin') . " ($_->{name})" for grep { chance(0.04) } @columns;
+	$create .= "; CREATE INDEX ON t USING " . pick('hash', $_->{type} eq 'bool' ? 'hash' : 'brin') . " ($_->{name})" for grep { chance(0.04) } @columns;
 	$create .= random_computed(\@columns) if chance(0.5);
 	return (\@columns, $create);
 }
