@@ -71,7 +71,6 @@ SELECT compare_encoded(convert_to(E'1\t表\t\\x95\n', 'SJIS'), 'ENCODING ''SJIS'
 SELECT compare_encoded(convert_to(E'1\té\t123456789\n', 'LATIN1'), 'ENCODING ''LATIN1''');
 SELECT compare_encoded('\x31093009'::bytea || '\x00'::bytea || E'\n', 'ENCODING ''LATIN1''');
 SELECT compare_encoded('\x3109e909780a'::bytea, 'ENCODING ''SQL_ASCII''') NOT LIKE 'DIFFERENT%' AS "as PostgreSQL";
-SELECT compare_encoded(E'1\tx\ty\n', 'ENCODING ''MULE_INTERNAL''');
 
 -- Some MB, by workers: ends of chunks in all places.
 SET max_parallel_maintenance_workers = 2;
