@@ -161,6 +161,17 @@ FROM unnest(ARRAY['SELECT x.i2 FROM c x JOIN c y USING (i2) FOR UPDATE',
 	'SELECT x.i4 FROM c x JOIN c y ON x.i4 = y.i4 WHERE x.part = 1',
 	'UPDATE c SET i2 = c.i2 FROM c y WHERE c.i2 = y.i2']) q;
 
+-- An index whose first column is a constant is in the order of its second column to the planner, not to
+-- the node; and a first column of few values finds too many pairs for the second to be a filter.
+CREATE TABLE e AS SELECT i % 2 = 0 AS flag, i % 4 AS few, i AS k FROM generate_series(1, 4000) i;
+CREATE INDEX e_flag ON e (flag, k);
+CREATE INDEX e_few ON e (few, k);
+VACUUM ANALYZE e;
+SELECT q, gpusort_test.matches(q, 'GpuSort Index Join')
+FROM unnest(ARRAY['SELECT x.k FROM e x JOIN e y USING (k) WHERE x.flag AND y.flag',
+	'SELECT x.k FROM e x JOIN e y USING (k) WHERE x.few = 3 AND y.few = 3',
+	'SELECT x.k FROM e x JOIN e y USING (few, k)']) q;
+
 -- Cursors that stop and go on, joins that are done again and again, and in a serializable transaction.
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;

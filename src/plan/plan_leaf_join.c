@@ -101,6 +101,21 @@ is_ours(const Path *path)
 }
 
 /*
+ * The order of an index that is sorted by its first column; NIL if that order is none, since the query
+ * has a constant for it.  The index is in the order of its second column then, to the planner, but not
+ * to us.
+ */
+static List *
+index_order(PlannerInfo *root, IndexOptInfo *index)
+{
+	IndexOptInfo first = *index;
+
+	first.nkeycolumns = 1;
+	return build_index_pathkeys(root, &first, ForwardScanDirection) == NIL ? NIL :
+		build_index_pathkeys(root, index, ForwardScanDirection);
+}
+
+/*
  * Forward scans of all of these indexes, of which the planner may have thought in another way: by
  * conditions, which are filters then, or backward.
  */
@@ -122,7 +137,7 @@ find_scans(PlannerInfo *root, const RelOptInfo *rel)
 		if (list_member_ptr(indexes, index))
 			continue;
 		indexes = lappend(indexes, index);
-		pathkeys = build_index_pathkeys(root, index, ForwardScanDirection);
+		pathkeys = index_order(root, index);
 		if (pathkeys != NIL)
 			paths = lappend(paths, create_index_path(root, index, NIL, NIL, NIL, pathkeys, ForwardScanDirection,
 													 true, NULL, 1, false));
@@ -179,6 +194,18 @@ side_cost(const LeafJoinIdea *join, const IndexPath *side, double share)
 		tuples * (LEAF_ROW_COST + qual.per_tuple + not_visible * cpu_tuple_cost) * share;
 }
 
+/* Pairs that are found by the first column alone: other clauses are asked for each. */
+static double
+estimate_pairs(const LeafJoinIdea *join)
+{
+	const GpuSortMergeJoin *merge = &join->merge;
+
+	return Max(merge->joinrel->rows,
+			   merge->outer->rows * merge->inner->rows *
+			   clause_selectivity(merge->root, linitial(merge->mergeclauses), 0, JOIN_INNER,
+								  merge->extra->sjinfo));
+}
+
 static Path *
 make_path(LeafJoinIdea *join, double share)
 {
@@ -186,16 +213,16 @@ make_path(LeafJoinIdea *join, double share)
 	CustomPath *cpath;
 	Path	   *path;
 	QualCost	qual = {0};
-	double		rows = merge->joinrel->rows;
+	double		pairs = estimate_pairs(join);
 
 	cpath = gpusort_make_unfinished_join(merge);
 	path = &cpath->path;
 	if (list_length(merge->extra->restrictlist) > 1)
 		cost_qual_eval(&qual, merge->extra->restrictlist, merge->root);
-	path->rows = clamp_row_est(rows * share);
+	path->rows = clamp_row_est(merge->joinrel->rows * share);
 	path->startup_cost = qual.startup;
 	path->total_cost = path->startup_cost + side_cost(join, join->outer, share) +
-		side_cost(join, join->inner, share) + rows * share * (cpu_tuple_cost + qual.per_tuple);
+		side_cost(join, join->inner, share) + pairs * share * (cpu_tuple_cost + qual.per_tuple);
 	gpusort_note_join_cost(cpath);
 	return path;
 }
