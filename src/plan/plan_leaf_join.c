@@ -194,6 +194,29 @@ side_cost(const LeafJoinIdea *join, const IndexPath *side, double share)
 		tuples * (LEAF_ROW_COST + qual.per_tuple + not_visible * cpu_tuple_cost) * share;
 }
 
+/*
+ * The part of an index that may have to be read before the first row: what conditions on its first
+ * column leave out, which may all lie in front.
+ */
+static double
+part_in_front(const LeafJoinIdea *join, const IndexPath *side)
+{
+	const IndexOptInfo *index = side->indexinfo;
+	double		left = 1;
+	ListCell   *lc;
+
+	foreach(lc, index->rel->baserestrictinfo)
+	{
+		Bitmapset  *columns = NULL;
+
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, index->rel->relid, &columns);
+		if (index->indexkeys[0] == 0 ||
+			bms_is_member(index->indexkeys[0] - FirstLowInvalidHeapAttributeNumber, columns))
+			left *= clause_selectivity(join->merge.root, lfirst(lc), 0, JOIN_INNER, NULL);
+	}
+	return 1 - left;
+}
+
 /* Pairs that are found by the first column alone: other clauses are asked for each. */
 static double
 estimate_pairs(const LeafJoinIdea *join)
@@ -214,15 +237,18 @@ make_path(LeafJoinIdea *join, double share)
 	Path	   *path;
 	QualCost	qual = {0};
 	double		pairs = estimate_pairs(join);
+	Cost		outer = side_cost(join, join->outer, share);
+	Cost		inner = side_cost(join, join->inner, share);
 
 	cpath = gpusort_make_unfinished_join(merge);
 	path = &cpath->path;
 	if (list_length(merge->extra->restrictlist) > 1)
 		cost_qual_eval(&qual, merge->extra->restrictlist, merge->root);
 	path->rows = clamp_row_est(merge->joinrel->rows * share);
-	path->startup_cost = qual.startup;
-	path->total_cost = path->startup_cost + side_cost(join, join->outer, share) +
-		side_cost(join, join->inner, share) + pairs * share * (cpu_tuple_cost + qual.per_tuple);
+	path->startup_cost = qual.startup + outer * part_in_front(join, join->outer) +
+		inner * part_in_front(join, join->inner);
+	path->total_cost = qual.startup + outer + inner +
+		pairs * share * (cpu_tuple_cost + qual.per_tuple);
 	gpusort_note_join_cost(cpath);
 	return path;
 }
