@@ -85,6 +85,20 @@ SELECT encoded_rows('ENCODING ''LATIN1'', FORMAT csv', true);
 SELECT encoded_rows('ENCODING ''LATIN1'', FORMAT csv', true) = encoded_rows('ENCODING ''LATIN1'', FORMAT csv', false) AS same;
 RESET max_parallel_maintenance_workers;
 
+-- Two characters that become one, wherever pieces end.
+COPY (SELECT i, repeat(U&'\00E6\0300', i % 57) FROM generate_series(1, 300) i) TO :'file';
+CREATE DATABASE encoded_jis ENCODING 'EUC_JIS_2004' TEMPLATE template0 LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C';
+\set regression :DBNAME
+\c encoded_jis
+SET gpusort.force = on;
+CREATE TABLE encoded (id int4, t text);
+COPY encoded FROM :'file' (ENCODING 'UTF8');
+SELECT count(*), count(*) FILTER (WHERE length(t) <> id % 57) AS mistaken FROM encoded;
+\c :regression
+SET client_min_messages = warning;
+SET gpusort.force = on;
+DROP DATABASE encoded_jis;
+
 -- HEADER MATCH: the names, and what are none; it is gpusort that loads what is below.
 SELECT options, header, compare_encoded(convert_to(header || E'\n' || CASE options WHEN '' THEN E'1\té\tx\n' ELSE E'1,é,x\n' END, 'LATIN1'),
 	'ENCODING ''LATIN1'', HEADER match' || options)

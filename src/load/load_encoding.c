@@ -37,6 +37,13 @@ has_high_bit(const gs_dialect *dialect)
 	return IS_HIGHBIT_SET(dialect->delimiter) || IS_HIGHBIT_SET(dialect->quote) || IS_HIGHBIT_SET(dialect->escape);
 }
 
+/* Can characters become one together?  Then it matters where pieces end. */
+static bool
+combines(int encoding, int own)
+{
+	return encoding == PG_UTF8 && own == PG_EUC_JIS_2004;
+}
+
 const char *
 gpusort_load_why_not_encoding(int encoding, const gs_dialect *dialect)
 {
@@ -46,6 +53,8 @@ gpusort_load_why_not_encoding(int encoding, const gs_dialect *dialect)
 		return NULL;
 	if (has_high_bit(dialect))
 		return "delimiter, quote or escape is no character of ASCII, and the input is converted";
+	if (combines(encoding, own))
+		return "the conversion of the input makes one character of two";
 	/* one of a user may do anything; none is an error */
 	if (FindDefaultConversionProc(encoding, own) >= FirstNormalObjectId ||
 		!OidIsValid(FindDefaultConversionProc(encoding, own)))
