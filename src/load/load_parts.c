@@ -118,21 +118,25 @@ gpusort_parts_await_leader(GpuSortLoadParts *parts)
 	ConditionVariableCancelSleep();
 }
 
-/* The partitioned tables between have been locked, too. */
+/* The partitioned tables between have been locked, too, but not those above the root. */
 static void
-lock_part(Oid partition)
+lock_part(Oid partition, Oid root)
 {
 	List	   *ancestors = get_partition_ancestors(partition);
 	ListCell   *lc;
 
 	LockRelationOid(partition, RowExclusiveLock);
 	foreach(lc, ancestors)
+	{
+		if (lfirst_oid(lc) == root)
+			break;
 		LockRelationOid(lfirst_oid(lc), RowExclusiveLock);
+	}
 	list_free(ancestors);
 }
 
 void
-gpusort_parts_take_over(GpuSortLoadParts *parts)
+gpusort_parts_take_over(GpuSortLoadParts *parts, Oid root)
 {
 	/* a partition gets its place before it gets rows, and all rows are there that will be */
 	for (uint32 i = 0; i <= parts->mask; i++)
@@ -140,7 +144,7 @@ gpusort_parts_take_over(GpuSortLoadParts *parts)
 		Oid			partition = parts->places[i].partition;
 
 		if (OidIsValid(partition))
-			lock_part(partition);
+			lock_part(partition, root);
 	}
 	SpinLockAcquire(&parts->mutex);
 	parts->taken_over = true;

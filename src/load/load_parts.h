@@ -22,8 +22,8 @@ extern GpuSortHeapTail *gpusort_parts_tail(GpuSortLoadParts *parts, Oid partitio
 /* A worker has done all.  Wait until its locks are the leader's. */
 extern void gpusort_parts_await_leader(GpuSortLoadParts *parts);
 
-/* The leader: take over the workers' locks, and let them end. */
-extern void gpusort_parts_take_over(GpuSortLoadParts *parts);
+/* The leader: take over the workers' locks below the table that was named, and let them end. */
+extern void gpusort_parts_take_over(GpuSortLoadParts *parts, Oid root);
 
 /* The leader, at the end: what the server is to be told of the partitions that have got rows. */
 extern void gpusort_parts_end(GpuSortLoadParts *parts);

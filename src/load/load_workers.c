@@ -260,7 +260,7 @@ finish_team(LoadTeam *team)
 	GpuSortLoadCounts counts;
 
 	gpusort_share_close(team->share);
-	gpusort_parts_take_over(team->parts);
+	gpusort_parts_take_over(team->parts, state->task->table);
 	gpusort_finish_workers(team->context);
 	gpusort_parts_end(team->parts);
 	counts = gpusort_share_counts(team->share);

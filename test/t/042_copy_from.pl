@@ -29,7 +29,8 @@ $primary->safe_psql('postgres', qq(
 	CREATE TABLE parted_2 (t text, gone int4, id int4);
 	ALTER TABLE parted_2 DROP gone, ALTER t SET STORAGE EXTERNAL;
 	ALTER TABLE parted ATTACH PARTITION parted_2 FOR VALUES WITH (MODULUS 3, REMAINDER 2);
-	CREATE TABLE ranged (id int4, t text) PARTITION BY RANGE (id);
+	CREATE TABLE ranges (id int4, t text) PARTITION BY RANGE (id);
+	CREATE TABLE ranged PARTITION OF ranges FOR VALUES FROM (MINVALUE) TO (MAXVALUE) PARTITION BY RANGE (id);
 	CREATE UNLOGGED TABLE source AS SELECT i AS id, repeat(md5(i::text), 2) AS t FROM generate_series(1, $rows) i;
 	COPY source TO '$file';
 	COPY (SELECT id, CASE WHEN id % 400 = 0 THEN repeat(t, 100) ELSE t END FROM source) TO '${file}_long';
@@ -72,7 +73,9 @@ is($primary->safe_psql('postgres', q(
 	SELECT sum(length(substring(data from 't\[text\]:''(.*)''$'))) = (SELECT sum(length(t)) FROM toasted), count(*) FILTER (WHERE data LIKE '%unchanged-toast%')
 	FROM pg_logical_slot_get_changes('decoded', NULL, NULL, 'skip-empty-xacts', '1') WHERE data LIKE 'table public.toasted: INSERT%')),
 	't|0', 'decoded rows of one process');
-my ($records) = run_command([ 'pg_waldump', '-p', $primary->data_dir . '/pg_wal', '-r', 'Heap2', '-s', $begin, '-e', $end ]);
+# files are named, or it would look at any one first, which may have nothing yet
+my @segments = map { $primary->safe_psql('postgres', "SELECT pg_walfile_name('$_')") } $begin, $end;
+my ($records) = run_command([ 'pg_waldump', '-p', $primary->data_dir . '/pg_wal', '-r', 'Heap2', '-s', $begin, '-e', $end, @segments ]);
 cmp_ok(scalar(() = $records =~ /MULTI_INSERT.* flags:? 0x0[2367ABEF]/g), '>=', 4, '... whose toasted values it forgets every now and then');
 $there = $primary->safe_psql('postgres', $all);
 
@@ -117,14 +120,15 @@ for my $source ("PROGRAM 'cat $file; sleep 60'", "PROGRAM 'sleep 60'")
 }
 is($primary->safe_psql('postgres', 'SELECT count(*) FROM plain'), 0, '... and nothing left');
 
-# Partitions, each of which is in few chunks: whoever has put rows there, the transaction has it locked, and has counted them.
+# Partitions, each of which is in few chunks: whoever has put rows there, the transaction has it locked, but not what is above, and has counted them.
 my $leaves = "(SELECT inhrelid AS leaf FROM pg_inherits WHERE inhparent = 'ranged'::regclass) l";
 $primary->safe_psql('postgres', "DO \$\$ BEGIN FOR i IN 0 .. 119 LOOP EXECUTE format('CREATE TABLE ranged_%s PARTITION OF ranged FOR VALUES FROM (%s) TO (%s)', i, i * 500 + 1, i * 500 + 501); END LOOP; END \$\$");
 is($primary->safe_psql('postgres', "BEGIN; COPY ranged FROM '$file';
 	SELECT count(*) FROM pg_locks, $leaves WHERE pid = pg_backend_pid() AND relation = leaf AND mode = 'RowExclusiveLock';
+	SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND relation = 'ranges'::regclass AND mode = 'RowExclusiveLock';
 	SELECT sum(pg_stat_get_xact_tuples_inserted(leaf)) FROM $leaves;
 	SELECT count(*), bool_and(id = n) FROM (SELECT id, row_number() OVER (ORDER BY (id - 1) / 500, tableoid, ctid) AS n FROM ranged) r; ROLLBACK"),
-	"120\n$rows\n$rows|t", 'partitions that workers have put rows into');
+	"120\n0\n$rows\n$rows|t", 'partitions that workers have put rows into');
 
 # One that is attached meanwhile.  One that is detached concurrently waits.
 $primary->safe_psql('postgres', 'ALTER TABLE ranged DETACH PARTITION ranged_100');
