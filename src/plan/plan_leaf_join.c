@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "access/nbtree.h"
+#include "access/sysattr.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
