@@ -173,6 +173,16 @@ CREATE TEMP TABLE parted_temp (id int4) PARTITION BY LIST ((id % 2));
 CREATE TEMP TABLE parted_temp_0 PARTITION OF parted_temp DEFAULT;
 SELECT compare_parted('parted_temp', string_agg(i || E'\n', '')) FROM generate_series(1, 100) i;
 
+-- Nobody sees rows of others on a page that was visible to all.
+BEGIN;
+TRUNCATE parted_a;
+SELECT parted_by('parted_a', E'1\ta\t1\t2000-02-01\n', '(FREEZE)');
+COMMIT;
+BEGIN;
+SELECT parted_by('parted', E'2\ta\t1\t2000-02-01\n');
+ROLLBACK;
+SELECT id FROM parted_a;
+
 -- What is left to PostgreSQL, and why.
 CREATE FUNCTION parted_key(int4) RETURNS int4 IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN $1; END';
 CREATE FUNCTION parted_left(what text, made text) RETURNS void LANGUAGE plpgsql AS $$
