@@ -202,6 +202,9 @@ SELECT count(*) FROM a JOIN b ON a.k = b.k;
 SELECT DISTINCT relation::regclass, locktype FROM pg_locks WHERE mode = 'SIReadLock' ORDER BY 1;
 COMMIT;
 
+-- Volatile conditions are asked for no more rows than by PostgreSQL.
+SELECT line FROM gpusort_test.plan_lines('SELECT count(*) FROM a JOIN b ON a.k = b.k WHERE a.v + random() < 2', 'COSTS OFF') line WHERE line ~ 'Index Join';
+
 -- What EXPLAIN shows.
 SET max_parallel_workers_per_gather = 0;
 SELECT line FROM gpusort_test.plan_lines('SELECT a.k, t, u FROM a JOIN b ON a.k = b.k AND v + w > 4 WHERE t <> ''a1''', 'ANALYZE, COSTS OFF, TIMING OFF') line

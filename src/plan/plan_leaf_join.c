@@ -353,6 +353,13 @@ has_many_rows(const RelOptInfo *rel)
 	return rel->tuples >= 10.0 * gpusort_min_rows;
 }
 
+/* Conditions are asked for a page at a time, so for more rows than PostgreSQL asks them where it stops early. */
+static bool
+has_volatile_conditions(const RelOptInfo *rel)
+{
+	return contain_volatile_functions((Node *) rel->baserestrictinfo);
+}
+
 void
 gpusort_add_leaf_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 							RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
@@ -367,7 +374,8 @@ gpusort_add_leaf_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *
 	if (!gpusort_enabled || !gpusort_enable_order_by || !gpusort_enable_join ||
 		jointype != JOIN_INNER || extra->restrictlist == NIL || root->hasPseudoConstantQuals ||
 		root->row_identity_vars != NIL || root->rowMarks != NIL || !has_many_rows(outerrel) ||
-		!has_many_rows(innerrel) || gpusort_plan_is_advised(root))
+		!has_many_rows(innerrel) || has_volatile_conditions(outerrel) ||
+		has_volatile_conditions(innerrel) || gpusort_plan_is_advised(root))
 		return;
 	join.clauses = gpusort_find_join_clauses(&join.merge, outerrel, innerrel);
 	inners = join.clauses != NIL ? find_scans(root, innerrel) : NIL;
