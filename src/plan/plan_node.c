@@ -21,10 +21,9 @@ gpusort_node_methods(const char *name)
 }
 
 bool
-gpusort_is_node(const Plan *plan, const char *name)
+gpusort_is_custom_scan(const CustomScan *scan, const char *name)
 {
-	return IsA(plan, CustomScan) &&
-		((const CustomScan *) plan)->methods == gpusort_node_methods(name);
+	return scan->methods == gpusort_node_methods(name);
 }
 
 CustomScan *

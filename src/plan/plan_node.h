@@ -57,8 +57,15 @@ typedef enum GpuSortPrivate
 /* The methods of a node of this name. */
 extern const CustomScanMethods *gpusort_node_methods(const char *name);
 
-/* Is the plan a node of this name? */
-extern bool gpusort_is_node(const Plan *plan, const char *name);
+/* Is a custom scan one of this name? */
+extern bool gpusort_is_custom_scan(const CustomScan *scan, const char *name);
+
+/* Is the plan a node of this name?  Asked of each node of each plan, of which hardly any is. */
+static inline bool
+gpusort_is_node(const Plan *plan, const char *name)
+{
+	return IsA(plan, CustomScan) && gpusort_is_custom_scan((const CustomScan *) plan, name);
+}
 
 /*
  * A node of this name that sorts as the Sort node does: same child, same target list,

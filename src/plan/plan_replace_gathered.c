@@ -158,9 +158,6 @@ find_candidate(Plan *plan, Candidate *candidate)
 {
 	Plan	   *child = plan->lefttree;
 
-	/* as most are */
-	if (!IsA(plan, GatherMerge) && !IsA(plan, Sort) && !IsA(plan, CustomScan))
-		return false;
 	if (gpusort_is_node(plan, GPUSORT_NODE) && IsA(child, Gather) &&
 		!gpusort_is_collect_gather(child))
 		plan = &gpusort_make_sort((CustomScan *) plan)->plan;
@@ -314,7 +311,7 @@ make_result(const GatherMerge *merge, CustomScan *scan, GpuSortStatement *statem
 }
 
 Plan *
-gpusort_replace_gathered(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
+gpusort_replace_gathered_sort(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 {
 	Candidate	candidate;
 	CustomScan *scan;
