@@ -18,6 +18,7 @@
 #include "executor/tuptable.h"
 #include "utils/tuplesort.h"
 
+#include "pg_compat.h"
 #include "prefetch.h"
 #include "sort/sort.h"
 #include "sort/sort_fetch.h"

@@ -31,6 +31,7 @@
 #include "utils/memutils.h"
 
 #include "leaves/leaf_reader.h"
+#include "pg_compat.h"
 #include "pg_compat/executor.h"
 #include "pg_compat/tables.h"
 

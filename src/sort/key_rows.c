@@ -10,6 +10,7 @@
 #include "access/tupmacs.h"
 
 #include "keys/key_inverse.h"
+#include "pg_compat.h"
 #include "prefetch.h"
 #include "sort/key_rows.h"
 #include "sort/sort_ranges.h"
