@@ -101,3 +101,11 @@ SELECT q, gpusort_test.matches(q, 'HashAggregate') AS hashed FROM unnest(ARRAY['
 DROP TABLE keys;
 DROP TABLE wide;
 DROP TABLE visits;
+-- PostgreSQL's sort within an aggregate notices that its values come in the order of an index
+RESET gpusort.enabled;
+CREATE TABLE pairs AS SELECT i / 10 AS a, i * 7 % 1000 AS b, repeat('x', 100) AS pad FROM generate_series(1, 100000) i;
+CREATE INDEX ON pairs (a, b);
+VACUUM ANALYZE pairs;
+SELECT q, gpusort_test.matches(q, 'Index Only Scan') AS indexed, gpusort_test.matches(q, 'GpuSort') AS sorted
+FROM unnest(ARRAY['SELECT count(DISTINCT a), count(DISTINCT b) FROM pairs', 'SELECT count(DISTINCT b), sum(DISTINCT b) FROM pairs']) q;
+DROP TABLE pairs;

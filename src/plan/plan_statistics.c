@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/stratnum.h"
 #include "catalog/pg_statistic.h"
 #include "nodes/pathnodes.h"
 #include "parser/parsetree.h"
@@ -58,14 +59,37 @@ is_sorted_by(const RangeTblEntry *rte, const Node *key, Oid sortop, Oid collatio
 		gpusort_correlation(rte->relid, var->varattno, sortop, collation) >= SORTED_CORRELATION;
 }
 
+/* The planner forgets the order of an index that it has no use for. */
+static bool
+is_index_sorted_by(const IndexPath *path, const Node *key, Oid sortop, Oid collation)
+{
+	const IndexOptInfo *index = path->indexinfo;
+	Oid			type = index->opcintype[0];
+	bool		ascends;
+
+	if (index->sortopfamily == NULL || index->indexcollations[0] != collation ||
+		!equal(linitial_node(TargetEntry, index->indextlist)->expr, key))
+		return false;
+	ascends = index->reverse_sort[0] == ScanDirectionIsBackward(path->indexscandir);
+	return get_opfamily_member(index->sortopfamily[0], type, type,
+							   ascends ? BTLessStrategyNumber : BTGreaterStrategyNumber) == sortop;
+}
+
 bool
 gpusort_path_is_in_order(PlannerInfo *root, const Path *path, const GpuSortPathKeys *keys)
 {
+	const Node *key = linitial(keys->exprs);
+	Oid			sortop = keys->by.sortops[0];
+	Oid			collation = keys->by.collations[0];
+
 	if (IsA(path, ProjectionPath))
 		path = ((const ProjectionPath *) path)->subpath;
-	return path->pathtype == T_SeqScan && path->parallel_workers == 0 &&
-		is_sorted_by(planner_rt_fetch(path->parent->relid, root), linitial(keys->exprs),
-					 keys->by.sortops[0], keys->by.collations[0]);
+	if (path->parallel_workers > 0)
+		return false;
+	if (IsA(path, IndexPath))
+		return is_index_sorted_by((const IndexPath *) path, key, sortop, collation);
+	return path->pathtype == T_SeqScan &&
+		is_sorted_by(planner_rt_fetch(path->parent->relid, root), key, sortop, collation);
 }
 
 bool

@@ -9,7 +9,10 @@
 
 #include "plan/plan_pathkeys.h"
 
-/* Do the rows of a path that one process executes come in order by the first of these keys? */
+/*
+ * Do the rows of a path that one process executes come in order by the first of these keys, as statistics
+ * tell, or because an index is read, whatever the planner thinks of its order?
+ */
 extern bool gpusort_path_is_in_order(PlannerInfo *root, const Path *path,
 									 const GpuSortPathKeys *keys);
 
