@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/heaptoast.h"
+#include "catalog/catalog.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
