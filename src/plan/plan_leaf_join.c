@@ -95,7 +95,8 @@ is_ours(const Path *path)
 {
 	const IndexPath *index_path = (const IndexPath *) path;
 
-	return enable_indexscan && enable_indexonlyscan && IsA(path, IndexPath) && path->pathtype == T_IndexOnlyScan && path->param_info == NULL &&
+	return enable_indexscan && enable_indexonlyscan && IsA(path, IndexPath) &&
+		path->pathtype == T_IndexOnlyScan && path->param_info == NULL &&
 		index_path->indexorderbys == NIL && index_path->indexinfo->relam == BTREE_AM_OID &&
 		!index_path->indexinfo->hypothetical && !has_names(index_path->indexinfo) &&
 		is_told_by_word(index_path->indexinfo);

@@ -1,13 +1,14 @@
 /*
  * plan_statistics.c
- *		What statistics tell about the input of a sort.
+ *		What statistics and indexes tell about the input of a sort.
  *
  * PostgreSQL's sort notices with one comparison a row that its input is in order
  * already.  For most keys ours is faster even then, but not where a key costs much
  * more than a comparison, as libc's sort keys do.  A table that was loaded in order
  * of the sort column has a correlation of 1 in its statistics; the planner has no use
  * for that in a sort, and we look it up for the tables that are read directly, also
- * because ours costs less then.
+ * because ours costs less then.  Nor does the planner remember the order of an index
+ * that it reads for its columns only.
  */
 #include "postgres.h"
 
