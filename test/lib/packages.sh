@@ -22,6 +22,8 @@
 # clusters that were there before are never touched.
 
 PG_CONFIG=${PG_CONFIG:-pg_config}
+# modules of contrib that tests use, which the server's package has
+CONTRIB='amcheck pageinspect pg_visibility'
 
 . "$TREE/test/lib/versions.sh"
 

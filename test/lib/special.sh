@@ -14,8 +14,6 @@
 #
 # Servers have the modules of contrib that tests use, and ICU, and neither readline, zlib nor anything else that gpusort does not see.
 
-CONTRIB='amcheck pageinspect spi'
-
 source_begin()
 {
 	local version start
@@ -39,7 +37,7 @@ server_begin()
 	source_begin
 	dir=$SOURCE-$name
 	log=$dir/build.log
-	if [ ! -f "$dir/built" ]; then
+	if [ "$(cat "$dir/built" 2>/dev/null)" != "$CONTRIB" ]; then
 		say "building PostgreSQL with $flags $*"
 		rm -rf "$dir"
 		mkdir -p "$dir/build"
@@ -51,13 +49,13 @@ server_begin()
 				--enable-debug --enable-tap-tests \
 				CFLAGS="$flags" "$@" &&
 				make -s -j"$(nproc)" && make -s install &&
-				for contrib in $CONTRIB; do make -s -C "contrib/$contrib" all install || exit; done
+				for contrib in $CONTRIB spi; do make -s -C "contrib/$contrib" all install || exit; done
 		) >"$log" 2>&1; then
 			grep -vE '^([^ ]*-)?(gcc|cc) ' "$log" | tail -n 20
 			die "the server does not compile"
 		fi
 		rm -rf "$dir/build"
-		touch "$dir/built"
+		echo "$CONTRIB" >"$dir/built"
 		say "built ($(seconds $(($(now_ms) - start))))"
 	fi
 	export PG_CONFIG=$dir/pg/bin/pg_config
