@@ -432,7 +432,6 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
 	const List *how = linitial(scan->custom_private);
 	PlanState  *ps = &css->ss.ps;
-	MemoryContext old;
 
 	/* read from front to back, and again from marks only if they must be */
 	eflags = (eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD)) | EXEC_FLAG_MARK;
@@ -441,11 +440,10 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 	gpusort_begin_join_side(&node->sides[OUTER], outerPlanState(css), estate);
 	gpusort_begin_join_side(&node->sides[INNER], innerPlanState(css), estate);
 
+	/* their slots must be there until the query's end */
+	gpusort_begin_join_keys(&node->keys, node->sides, estate);
 	node->context = AllocSetContextCreate(estate->es_query_cxt, "GpuSort Join",
 										  ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(node->context);
-	gpusort_begin_join_keys(&node->keys, node->sides, estate);
-	MemoryContextSwitchTo(old);
 
 	ps->ps_ProjInfo = ExecBuildProjectionInfo(scan->custom_scan_tlist, ps->ps_ExprContext,
 											  ps->ps_ResultTupleSlot, ps, NULL);
