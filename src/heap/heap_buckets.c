@@ -257,7 +257,6 @@ fill_tail(GpuSortBuckets *buckets, GpuSortBucket *bucket, bool decode_end)
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	if (has_room(bucket, BufferGetPage(buffer)))
 		bucket->first = put_rows(buckets, bucket, buffer, bucket->first, decode_end);
-	tail->space = PageIsNew(BufferGetPage(buffer)) ? 0 : PageGetHeapFreeSpace(BufferGetPage(buffer));
 	UnlockReleaseBuffer(buffer);
 }
 
@@ -302,13 +301,12 @@ cut_page(const GpuSortBucket *bucket, BucketRow *row)
 }
 
 static void
-write_page(GpuSortBuckets *buckets, BucketPage *page, bool decode_end, Size *space)
+write_page(GpuSortBuckets *buckets, BucketPage *page, bool decode_end)
 {
 	GpuSortBucket *bucket = page->bucket;
 	Buffer		buffer = gpusort_heap_lock_empty(bucket->heap, buckets->strategy, &page->block);
 
 	put_rows(buckets, bucket, buffer, page->row, decode_end);
-	*space = PageGetHeapFreeSpace(BufferGetPage(buffer));
 	UnlockReleaseBuffer(buffer);
 }
 
@@ -336,7 +334,7 @@ add_pages(GpuSortBuckets *buckets, GpuSortBucket *bucket, bool put_off, bool dec
 		page->block = buckets->claimed[i];
 		if (put_off && i < count - 1)
 			continue;
-		write_page(buckets, page, decode_end, &bucket->tail->space);
+		write_page(buckets, page, decode_end);
 		bucket->tail->block = page->block;
 	}
 	buckets->npages = put_off ? buckets->npages - 1 : begin;
@@ -382,12 +380,10 @@ gpusort_buckets_place(GpuSortBuckets *buckets, bool put_off, bool decode_end)
 void
 gpusort_buckets_write(GpuSortBuckets *buckets)
 {
-	Size		ignored;
-
 	for (int i = 0; i < buckets->npages; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_page(buckets, &buckets->pages[i], false, &ignored);
+		write_page(buckets, &buckets->pages[i], false);
 	}
 	tell_wal_writer(buckets);
 	gpusort_buckets_forget(buckets);

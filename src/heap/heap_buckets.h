@@ -23,7 +23,6 @@
 typedef struct GpuSortHeapTail
 {
 	BlockNumber block;			/* that further rows may go to, or InvalidBlockNumber: it is not known yet */
-	Size		space;			/* ... and what room it has */
 	uint64		rows;			/* that workers have put into the table */
 } GpuSortHeapTail;
 

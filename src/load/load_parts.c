@@ -10,7 +10,6 @@
 #include "pgstat.h"
 #include "port/pg_bitutils.h"
 #include "storage/condition_variable.h"
-#include "storage/freespace.h"
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
 #include "storage/spin.h"
@@ -155,7 +154,8 @@ gpusort_parts_take_over(GpuSortLoadParts *parts, Oid root)
 /* ---------- the end ---------- */
 
 /*
- * Workers' rows are counted here, where an abort makes dead ones of them.  Others may find what the last page has room for.
+ * Workers' rows are counted here, where an abort makes dead ones of them.  The free space map is not told of the last page:
+ * PostgreSQL looks there in any case, and each table may have no map yet.
  */
 static void
 tell_of_part(const LoadPart *part)
@@ -165,8 +165,6 @@ tell_of_part(const LoadPart *part)
 	CheckForSerializableConflictIn(partition, NULL, InvalidBlockNumber);
 	if (part->tail.rows > 0)
 		pgstat_count_heap_insert(partition, part->tail.rows);
-	if (part->tail.space > BLCKSZ / 5)
-		RecordPageWithFreeSpace(partition, part->tail.block, part->tail.space);
 	table_close(partition, NoLock);
 }
 
