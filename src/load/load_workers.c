@@ -10,11 +10,13 @@
 
 #include "access/parallel.h"
 #include "access/table.h"
+#include "access/twophase.h"
 #include "access/xact.h"
 #include "catalog/catalog.h"
 #include "commands/copyfrom_internal.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "storage/lock.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -53,6 +55,19 @@ PGDLLEXPORT void gpusort_load_worker(dsm_segment *segment, shm_toc *toc);
 /* ---------- workers ---------- */
 
 /*
+ * Each participant has a lock on each partition that it puts rows into, and workers' locks take places of their own in the
+ * lock table.  It has places for twice as many of these as for what is locked, and PostgreSQL would need one a partition.
+ */
+static int
+most_workers(const GpuSortLoadState *state)
+{
+	int64		places = (int64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
+	int64		participants = state->nparts > 0 ? places / state->nparts : PG_INT32_MAX;
+
+	return Max(Min(participants, PG_INT32_MAX) - 1, 0);
+}
+
+/*
  * Workers may not ask sequences.  They know nothing of subtransactions, which logical decoding wants to be told of, nor of the origin of
  * what a replication client does.
  */
@@ -67,7 +82,7 @@ gpusort_load_workers(const GpuSortLoadState *state, uint64 chunks)
 		return 0;
 	if (!gpusort_force)
 		chunks /= CHUNKS_PER_WORKER;
-	return Min(max_parallel_maintenance_workers, chunks);
+	return Min(Min(max_parallel_maintenance_workers, most_workers(state)), chunks);
 }
 
 /* Make what the workers find; false: there is no shared memory. */
