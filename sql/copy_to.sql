@@ -101,6 +101,46 @@ SELECT compare_settings(ARRAY['DateStyle=German', 'TimeZone=America/New_York', '
 SELECT compare_settings(ARRAY['DateStyle=Postgres, MDY', 'TimeZone=Asia/Kolkata']);
 SELECT compare_settings(ARRAY['TimeZone=Europe/Amsterdam']);
 
+-- Values at the edges of what is written without the types' functions: digits, scales, changes of zones, and bytes
+-- that need care at each place of strings of each length; rows without nulls, with all kinds of columns.
+CREATE TABLE digits AS SELECT sign * (p - 1 + d) AS i8, (sign * (p - 1 + d) % 2147483648)::int4 AS i4, (sign * (p - 1 + d) % 32768)::int2 AS i2,
+		((p - 1 + d) % 4294967296)::oid AS o
+	FROM (SELECT 10::int8 ^ e AS p FROM generate_series(0, 18) e) x(f), LATERAL (SELECT f::int8) y(p), generate_series(0, 2) d, unnest(ARRAY[-1, 1]) sign;
+INSERT INTO digits SELECT hashint8extended(i, i) >> (i % 64), hashint8extended(i, i) >> (32 + i % 32), hashint8extended(i, i) >> (48 + i % 16),
+		hashint8extended(i, 0) & (4294967295 >> (i % 32)) FROM generate_series(1, 2000) i;
+CREATE TABLE scales AS SELECT round(hashint8extended(i, 1)::numeric * hashint8extended(i, 2) / 10::numeric ^ (i % 45), i % 23) AS n FROM generate_series(1, 5000) i
+	UNION ALL SELECT n::numeric FROM unnest(ARRAY['0', '0.0', '-0.000', '1', '-1', '9999', '10000', '-10001', '9999.9999', '10000.0001', '0.0001', '-0.00001', '0.00000001', '100000000',
+		'1e20', '1e-20', '1e30', '-1e-30', '1e60', '1e-60', '1e1000', '1e-1000', '1.000000000000000000000000000000', '12345678901234567890.123456789', 'NaN', 'Infinity', '-Infinity']) n;
+CREATE TABLE moments AS SELECT tz, hashint8(extract(epoch FROM tz)::int8) AS h, (tz AT TIME ZONE 'UTC')::time AS tm FROM (
+	SELECT timestamptz '1840-01-01 UTC' + i * interval '13 days 07:11:12.345' AS tz FROM generate_series(1, 8000) i
+	UNION ALL SELECT timestamptz '2005-01-01 UTC' + i * interval '61 minutes' FROM generate_series(1, 9000) i
+	UNION ALL SELECT timestamptz '2037-09-01 UTC' + i * interval '59 minutes' FROM generate_series(1, 3000) i
+	UNION ALL SELECT timestamptz '1970-01-01 UTC' + i * interval '1 us' FROM generate_series(-2, 2) i
+	UNION ALL SELECT ('0001-01-01 00:00:00 UTC'::timestamptz + i * interval '1 hour') FROM generate_series(-15, 15) i
+	UNION ALL SELECT ('9999-12-31 23:59:59.999999 UTC'::timestamptz + i * interval '1 hour') FROM generate_series(-15, 15) i) x;
+INSERT INTO moments VALUES ('-infinity', 0, '00:00'), ('infinity', 1, '24:00'), ('4713-01-01 BC', 2, '23:59:59.999999'), ('294276-12-31 23:59:59.999999 UTC', 3, '00:00:00.000001');
+CREATE TABLE places AS SELECT overlay(repeat('x', length) PLACING c FROM place FOR 1) AS t, length, place
+	FROM generate_series(0, 35) length, generate_series(1, greatest(length, 1)) place, unnest(ARRAY['x', E'\\', E'\n', E'\t', ',', '"', E'\x01', 'ü']) c;
+CREATE TABLE whole AS SELECT i2, b, t, i4, nm, ch, i8, c, u, d, r, iv, by, f4, ip, p, m, f8, a, j, ts, v, tm, tt, n, o, e, bt FROM copied WHERE m IS NOT NULL;
+SELECT * FROM compare_all(ARRAY['digits', 'scales', 'moments', '(SELECT tz, tm FROM moments ORDER BY h)', 'places', 'places (t)', 'whole', 'whole (m, t)', '(SELECT * FROM whole ORDER BY i4)'],
+	ARRAY['', '(FORMAT csv)', '(FORMAT csv, NULL ''1'')', '(FORMAT csv, NULL ''x'')', '(DELIMITER '','')', '(DELIMITER '':'')', '(DELIMITER ''-'')', '(FORMAT csv, QUOTE ''x'')', '(FORMAT binary)', '(ENCODING GB18030)', '(ENCODING SQL_ASCII)']);
+CREATE FUNCTION compare_moments(settings text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	setting text;
+BEGIN
+	FOREACH setting IN ARRAY settings LOOP
+		PERFORM set_config(split_part(setting, '=', 1), split_part(setting, '=', 2), true);
+	END LOOP;
+	RETURN compare_copies('moments', '') || ', ' || compare_copies('(SELECT tz, tm FROM moments ORDER BY h)', '');
+END $$;
+SELECT zone, compare_moments(ARRAY['TimeZone=' || zone]) FROM unnest(ARRAY['UTC', 'America/New_York', 'Europe/Amsterdam', 'Europe/Dublin', 'Africa/Monrovia', 'Asia/Kolkata',
+	'Australia/Lord_Howe', 'Pacific/Apia', 'America/Sao_Paulo', 'Antarctica/Troll', 'Africa/Casablanca', '<+03:30>-03:30', '<-00:07>+00:07', 'EST5EDT']) zone;
+SELECT style, compare_moments(ARRAY['TimeZone=America/New_York', 'DateStyle=' || style]) FROM unnest(ARRAY['ISO, DMY', 'SQL, DMY', 'SQL, MDY', 'German', 'Postgres, DMY', 'Postgres, MDY']) style;
+SELECT style, digits, output, compare_settings(ARRAY['IntervalStyle=' || style, 'extra_float_digits=' || digits, 'bytea_output=' || output])
+	FROM (VALUES ('postgres', 1, 'hex'), ('postgres_verbose', 3, 'escape'), ('sql_standard', 0, 'hex'), ('iso_8601', -15, 'escape')) x(style, digits, output);
+DROP TABLE digits, scales, moments, places, whole;
+DROP FUNCTION compare_moments;
+
 -- The same by parallel workers, in slices of few rows: of the table, of sorted rows, of some of these,
 -- and of rows without what they are sorted by.
 SET max_parallel_workers_per_gather = 2;

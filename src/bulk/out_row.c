@@ -6,7 +6,8 @@
  *
  *	- written into place (out_values.h), of types whose text is letters, digits and "+-.: ".  It needs
  *	  no look at its bytes, unless one of these is a delimiter or quote;
- *	- as it is stored: text and its like, where no conversion is needed;
+ *	- as it is stored: text and its like, where no conversion is needed; copied at once while it is looked
+ *	  for what needs care, if there is nothing;
  *	- from the type's function.
  *
  * Then the style puts it into the row: escaped, quoted, or behind its length.
@@ -21,6 +22,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "bulk/out_fields.h"
 #include "bulk/out_row.h"
 #include "bulk/out_text.h"
 #include "bulk/out_values.h"
@@ -36,6 +38,7 @@ typedef struct OutColumn
 	GpuSortOutWriter writer;	/* or NULL */
 	bool		plain;			/* what it writes never needs escapes or quotes */
 	bool		stored;			/* text: its bytes are those stored */
+	bool		copied;			/* ... and mostly those that are written */
 	FunctionCallInfo call;		/* of the output or send function */
 } OutColumn;
 
@@ -43,7 +46,9 @@ struct GpuSortOutRows
 {
 	GpuSortOutFormat format;
 	GpuSortOutText *text;		/* escapes and quotes; NULL: none in this style */
+	GpuSortOutFields *fields;
 	bool		convert;		/* to another encoding */
+	int			null_length;	/* a value of so many bytes may look like a null; -1: none does */
 	MemoryContext values;		/* what functions allocate */
 	Size		value_bytes;	/* ... since it was reset, at least */
 	int			value_count;
@@ -105,8 +110,10 @@ begin_column(GpuSortOutRows *rows, OutColumn *column)
 	column->call = palloc0(SizeForFunctionCallInfo(1));
 	InitFunctionCallInfoData(*column->call, flinfo, 1, InvalidOid, NULL, NULL);
 	column->writer = gpusort_out_writer(function);
-	column->plain = rows->text == NULL || gpusort_out_values_are_plain(rows->text);
+	column->plain = rows->text == NULL ||
+		(gpusort_out_values_are_plain(rows->text) && !column->column.force_quote);
 	column->stored = returns_stored(function);
+	column->copied = column->stored && !rows->convert && !column->column.force_quote;
 }
 
 GpuSortOutRows *
@@ -119,6 +126,8 @@ gpusort_out_begin_rows(const GpuSortOutFormat *format, const GpuSortOutColumn *c
 	rows->convert = !is_own_encoding(format->encoding);
 	if (format->style == GPUSORT_OUT_TEXT || format->style == GPUSORT_OUT_CSV)
 		rows->text = gpusort_out_begin_text(format);
+	rows->null_length = format->style == GPUSORT_OUT_CSV ? format->null_length : -1;
+	rows->fields = gpusort_out_begin_fields(format->ncolumns, columns);
 	rows->values = AllocSetContextCreate(CurrentMemoryContext, "gpusort values",
 										 ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < format->ncolumns; i++)
@@ -227,6 +236,15 @@ convert_bytes(GpuSortOutRows *rows, OutBytes bytes)
 
 /* ---------- rows ---------- */
 
+/* Room for so many bytes, and one more, behind what is written. */
+static inline char *
+reserve(StringInfo out, int bytes)
+{
+	if (unlikely(bytes >= out->maxlen - out->len))
+		enlargeStringInfo(out, bytes);
+	return out->data + out->len;
+}
+
 int
 gpusort_out_begin_message(const GpuSortOutFormat *format, StringInfo out)
 {
@@ -234,8 +252,7 @@ gpusort_out_begin_message(const GpuSortOutFormat *format, StringInfo out)
 
 	if (format->messages)
 	{
-		enlargeStringInfo(out, GPUSORT_OUT_MESSAGE_BYTES);
-		out->data[begin] = format->style == GPUSORT_OUT_DATA_ROW ? 'D' : 'd';
+		*reserve(out, GPUSORT_OUT_MESSAGE_BYTES) = format->style == GPUSORT_OUT_DATA_ROW ? 'D' : 'd';
 		out->len += GPUSORT_OUT_MESSAGE_BYTES;
 	}
 	return begin;
@@ -250,42 +267,66 @@ gpusort_out_end_message(const GpuSortOutFormat *format, StringInfo out, int begi
 		memcpy(out->data + begin + 1, &length, sizeof(length));
 }
 
-/* The value at the end of what is written; NULL if it could not be written there. */
-static inline char *
-write_value(const OutColumn *column, Datum value, StringInfo out)
+static inline void
+put_char(StringInfo out, char c)
 {
-	if (column->writer == NULL)
-		return NULL;
-	enlargeStringInfo(out, GPUSORT_OUT_VALUE_BYTES + sizeof(int32));
-	return column->writer(out->data + out->len, value);
+	*reserve(out, 1) = c;
+	out->len++;
 }
 
+/* A value in place; false if it could not be written there, or may need escapes or quotes. */
+static inline bool
+put_plain_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, StringInfo out)
+{
+	char	   *at = reserve(out, GPUSORT_OUT_VALUE_BYTES);
+	char	   *end = column->writer(at, value);
+
+	if (end == NULL || !column->plain ||
+		(unlikely(end - at == rows->null_length) && gpusort_out_looks_null(rows->text, at, end - at)))
+		return false;
+	out->len = end - out->data;
+	return true;
+}
+
+/* Text as it is stored; false if it is elsewhere, or may need escapes or quotes. */
+static inline bool
+put_stored_value(GpuSortOutRows *rows, Datum value, StringInfo out)
+{
+	struct varlena *stored = (struct varlena *) DatumGetPointer(value);
+	int			length;
+
+	if (VARATT_IS_COMPRESSED(stored) || VARATT_IS_EXTERNAL(stored))
+		return false;
+	length = VARSIZE_ANY_EXHDR(stored);
+	if (!gpusort_out_copy_plain(rows->text, reserve(out, length), VARDATA_ANY(stored), length))
+		return false;
+	out->len += length;
+	return true;
+}
+
+/* Any value. */
 static void
 put_text_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, StringInfo out)
 {
 	bool		force_quote = column->column.force_quote;
-	char	   *end = write_value(column, value, out);
-	OutBytes	bytes;
+	OutBytes	bytes = {NULL, 0};
 	OutBytes	converted;
+	char		copy[GPUSORT_OUT_VALUE_BYTES];
 
-	if (end != NULL && column->plain && !force_quote &&
-		!gpusort_out_looks_null(rows->text, out->data + out->len, end - (out->data + out->len)))
+	if (column->writer != NULL)
 	{
-		out->len = end - out->data;
-		return;
-	}
-	if (end != NULL)
-	{
-		char		copy[GPUSORT_OUT_VALUE_BYTES];
-		int			length = end - (out->data + out->len);
+		char	   *end = column->writer(copy, value);
 
-		memcpy(copy, out->data + out->len, length);
-		gpusort_out_put_text(rows->text, out, copy, length,
-							 force_quote || gpusort_out_looks_null(rows->text, copy, length));
-		return;
+		if (end != NULL)
+			bytes = (OutBytes) {copy, end - copy};
 	}
-	bytes = value_bytes(rows, column, value);
-	converted = rows->convert ? convert_bytes(rows, bytes) : bytes;
+	if (bytes.start != NULL)
+		converted = bytes;
+	else
+	{
+		bytes = value_bytes(rows, column, value);
+		converted = rows->convert ? convert_bytes(rows, bytes) : bytes;
+	}
 	gpusort_out_put_text(rows->text, out, converted.start, converted.length,
 						 force_quote ||
 						 gpusort_out_looks_null(rows->text, bytes.start, bytes.length));
@@ -300,40 +341,49 @@ put_text_row(GpuSortOutRows *rows, TupleTableSlot *slot, StringInfo out)
 		int			attribute = column->column.attribute;
 
 		if (i > 0)
-			appendStringInfoCharMacro(out, rows->format.delimiter);
+			put_char(out, rows->format.delimiter);
 		if (slot->tts_isnull[attribute])
 			gpusort_out_put_null(rows->text, out);
-		else
+		else if (!(column->writer != NULL &&
+				   put_plain_value(rows, column, slot->tts_values[attribute], out)) &&
+				 !(column->copied && put_stored_value(rows, slot->tts_values[attribute], out)))
 			put_text_value(rows, column, slot->tts_values[attribute], out);
 	}
-	appendStringInfoCharMacro(out, '\n');
+	put_char(out, '\n');
 }
 
-static void
-put_number(StringInfo out, int32 number)
+static inline void
+write_number(char *at, int32 number)
 {
 	uint32		n = pg_hton32((uint32) number);
 
-	appendBinaryStringInfoNT(out, (char *) &n, sizeof(n));
+	memcpy(at, &n, sizeof(n));
+}
+
+static inline void
+put_number(StringInfo out, int32 number)
+{
+	write_number(reserve(out, sizeof(number)), number);
+	out->len += sizeof(number);
 }
 
 /* A value behind its length. */
 static void
 put_counted_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, StringInfo out)
 {
-	char	   *end;
+	char	   *at;
 	OutBytes	bytes;
 
 	if (column->writer != NULL)
 	{
-		enlargeStringInfo(out, GPUSORT_OUT_VALUE_BYTES + sizeof(int32));
-		end = column->writer(out->data + out->len + sizeof(int32), value);
+		char	   *end;
+
+		at = reserve(out, sizeof(int32) + GPUSORT_OUT_VALUE_BYTES);
+		end = column->writer(at + sizeof(int32), value);
 		if (end != NULL)
 		{
-			int			length = end - (out->data + out->len + sizeof(int32));
-
-			put_number(out, length);
-			out->len += length;
+			write_number(at, end - (at + sizeof(int32)));
+			out->len = end - out->data;
 			return;
 		}
 	}
@@ -341,7 +391,8 @@ put_counted_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, St
 	if (rows->convert && !column->column.binary)
 		bytes = convert_bytes(rows, bytes);
 	put_number(out, bytes.length);
-	appendBinaryStringInfoNT(out, bytes.start, bytes.length);
+	memcpy(reserve(out, bytes.length), bytes.start, bytes.length);
+	out->len += bytes.length;
 }
 
 static void
@@ -349,7 +400,8 @@ put_counted_row(GpuSortOutRows *rows, TupleTableSlot *slot, StringInfo out)
 {
 	uint16		ncolumns = pg_hton16((uint16) rows->format.ncolumns);
 
-	appendBinaryStringInfoNT(out, (char *) &ncolumns, sizeof(ncolumns));
+	memcpy(reserve(out, sizeof(ncolumns)), &ncolumns, sizeof(ncolumns));
+	out->len += sizeof(ncolumns);
 	for (int i = 0; i < rows->format.ncolumns; i++)
 	{
 		const OutColumn *column = &rows->columns[i];
@@ -363,17 +415,29 @@ put_counted_row(GpuSortOutRows *rows, TupleTableSlot *slot, StringInfo out)
 }
 
 void
-gpusort_out_put_row(GpuSortOutRows *rows, TupleTableSlot *slot, StringInfo out)
+gpusort_out_get_values(GpuSortOutRows *rows, TupleTableSlot *slot)
+{
+	gpusort_out_get_fields(rows->fields, slot);
+}
+
+void
+gpusort_out_put_values(GpuSortOutRows *rows, TupleTableSlot *slot, StringInfo out)
 {
 	int			begin = gpusort_out_begin_message(&rows->format, out);
 
-	slot_getallattrs(slot);
 	if (rows->text != NULL)
 		put_text_row(rows, slot, out);
 	else
 		put_counted_row(rows, slot, out);
 	gpusort_out_end_message(&rows->format, out, begin);
 	free_values(rows);
+}
+
+void
+gpusort_out_put_row(GpuSortOutRows *rows, TupleTableSlot *slot, StringInfo out)
+{
+	gpusort_out_get_values(rows, slot);
+	gpusort_out_put_values(rows, slot, out);
 }
 
 void

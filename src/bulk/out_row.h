@@ -23,6 +23,10 @@ extern GpuSortOutRows *gpusort_out_begin_rows(const GpuSortOutFormat *format,
 /* Append the row in the slot. */
 extern void gpusort_out_put_row(GpuSortOutRows *rows, TupleTableSlot *slot, StringInfo out);
 
+/* The same in two steps: have the values that are written in the slot, append these. */
+extern void gpusort_out_get_values(GpuSortOutRows *rows, TupleTableSlot *slot);
+extern void gpusort_out_put_values(GpuSortOutRows *rows, TupleTableSlot *slot, StringInfo out);
+
 /* Append a line with the names of the columns; text and CSV. */
 extern void gpusort_out_put_header(GpuSortOutRows *rows, TupleDesc desc, StringInfo out);
 

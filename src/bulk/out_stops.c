@@ -27,12 +27,14 @@ gpusort_out_add_stop(GpuSortOutStops *stops, char c)
 	if (byte <= LAST_CONTROL)
 	{
 		stops->controls = LAST_CONTROL;
+		memset(stops->wide[GPUSORT_OUT_STOPS], LAST_CONTROL, sizeof(stops->wide[0]));
 		return;
 	}
 	for (int i = 0; i < GPUSORT_OUT_STOPS; i++)
 		if (stops->bytes[i] == 0)
 		{
 			stops->bytes[i] = byte;
+			memset(stops->wide[i], byte, sizeof(stops->wide[0]));
 			return;
 		}
 	elog(ERROR, "too many bytes to look for");

@@ -18,6 +18,7 @@ typedef struct GpuSortOutStops
 	bool		stops[256];		/* is it one of these bytes? */
 	uint8		bytes[GPUSORT_OUT_STOPS];	/* those that are no control characters */
 	uint8		controls;		/* bytes up to this one may be others; 0: there are none */
+	uint8		wide[GPUSORT_OUT_STOPS + 1][16];	/* the same, each 16 times; controls last */
 } GpuSortOutStops;
 
 /* No byte yet. */
@@ -26,26 +27,29 @@ extern void gpusort_out_clear_stops(GpuSortOutStops *stops);
 /* At most GPUSORT_OUT_STOPS bytes that are no control characters, and any of these. */
 extern void gpusort_out_add_stop(GpuSortOutStops *stops, char c);
 
+#ifdef __SSE2__
+/* Bits of the bytes that may be such. */
+static inline int
+gpusort_out_stop_mask(const GpuSortOutStops *stops, __m128i v)
+{
+	const __m128i *wide = (const __m128i *) stops->wide;
+	__m128i		hits = _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_loadu_si128(wide + GPUSORT_OUT_STOPS)), v);
+
+	for (int i = 0; i < GPUSORT_OUT_STOPS; i++)
+		hits = _mm_or_si128(hits, _mm_cmpeq_epi8(v, _mm_loadu_si128(wide + i)));
+	return _mm_movemask_epi8(hits);
+}
+#endif
+
 /* The first of the bytes, or end. */
 static inline const char *
 gpusort_out_find_stop(const GpuSortOutStops *stops, const char *p, const char *end)
 {
 #ifdef __SSE2__
-	const __m128i a = _mm_set1_epi8((char) stops->bytes[0]);
-	const __m128i b = _mm_set1_epi8((char) stops->bytes[1]);
-	const __m128i c = _mm_set1_epi8((char) stops->bytes[2]);
-	const __m128i d = _mm_set1_epi8((char) stops->bytes[3]);
-	const __m128i controls = _mm_set1_epi8((char) stops->controls);
-
-	while (end - p >= 16)
+	for (; end - p >= 16; p += 16)
 	{
-		__m128i		v = _mm_loadu_si128((const __m128i *) p);
-		__m128i		hits = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, a), _mm_cmpeq_epi8(v, b)),
-										_mm_or_si128(_mm_cmpeq_epi8(v, c), _mm_cmpeq_epi8(v, d)));
-		int			mask;
+		int			mask = gpusort_out_stop_mask(stops, _mm_loadu_si128((const __m128i *) p));
 
-		hits = _mm_or_si128(hits, _mm_cmpeq_epi8(_mm_min_epu8(v, controls), v));
-		mask = _mm_movemask_epi8(hits);
 		for (; mask != 0; mask &= mask - 1)
 		{
 			const char *hit = p + __builtin_ctz(mask);
@@ -53,12 +57,67 @@ gpusort_out_find_stop(const GpuSortOutStops *stops, const char *p, const char *e
 			if (stops->stops[(uint8) *hit])
 				return hit;
 		}
-		p += 16;
 	}
 #endif
 	while (p < end && !stops->stops[(uint8) *p])
 		p++;
 	return p;
+}
+
+/* Copy a string; false if it may have such bytes, when some of it is copied. */
+static inline bool
+gpusort_out_copy_unstopped(const GpuSortOutStops *stops, char *at, const char *p, int length)
+{
+#ifdef __SSE2__
+	if (length >= 16)
+	{
+		int			last = length - 16;
+
+		for (int i = 0;; i = Min(i + 16, last))
+		{
+			__m128i		v = _mm_loadu_si128((const __m128i *) (p + i));
+
+			if (gpusort_out_stop_mask(stops, v) != 0)
+				return false;
+			_mm_storeu_si128((__m128i *) (at + i), v);
+			if (i == last)
+				return true;
+		}
+	}
+	if (length >= 8)
+	{
+		uint64		head;
+		uint64		tail;
+
+		memcpy(&head, p, sizeof(head));
+		memcpy(&tail, p + length - sizeof(tail), sizeof(tail));
+		if (gpusort_out_stop_mask(stops, _mm_set_epi64x((int64) tail, (int64) head)) != 0)
+			return false;
+		memcpy(at, &head, sizeof(head));
+		memcpy(at + length - sizeof(tail), &tail, sizeof(tail));
+		return true;
+	}
+	if (length >= 4)
+	{
+		uint32		head;
+		uint32		tail;
+
+		memcpy(&head, p, sizeof(head));
+		memcpy(&tail, p + length - sizeof(tail), sizeof(tail));
+		if (gpusort_out_stop_mask(stops, _mm_set1_epi64x((int64) ((uint64) tail << 32 | head))) != 0)
+			return false;
+		memcpy(at, &head, sizeof(head));
+		memcpy(at + length - sizeof(tail), &tail, sizeof(tail));
+		return true;
+	}
+#endif
+	for (int i = 0; i < length; i++)
+	{
+		if (stops->stops[(uint8) p[i]])
+			return false;
+		at[i] = p[i];
+	}
+	return true;
 }
 
 #endif							/* GPUSORT_OUT_STOPS_H */

@@ -188,3 +188,12 @@ gpusort_out_put_text(const GpuSortOutText *text, StringInfo out, const char *str
 	else
 		put_escaped(text, out, string, string + length);
 }
+
+bool
+gpusort_out_copy_plain(const GpuSortOutText *text, char *at, const char *string, int length)
+{
+	if (unlikely(text->embeds_ascii) || gpusort_out_looks_null(text, string, length) ||
+		(text->csv && looks_like_end(text, string, string + length)))
+		return false;
+	return gpusort_out_copy_unstopped(&text->stops, at, string, length);
+}

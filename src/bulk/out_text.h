@@ -23,6 +23,13 @@ extern bool gpusort_out_looks_null(const GpuSortOutText *text, const char *strin
 extern void gpusort_out_put_text(const GpuSortOutText *text, StringInfo out, const char *string,
 								 int length, bool quote);
 
+/*
+ * Copy a value, for which there is room; false if it may need escapes or quotes, when some of it is
+ * copied.
+ */
+extern bool gpusort_out_copy_plain(const GpuSortOutText *text, char *at, const char *string,
+								   int length);
+
 extern void gpusort_out_put_null(const GpuSortOutText *text, StringInfo out);
 
 #endif							/* GPUSORT_OUT_TEXT_H */

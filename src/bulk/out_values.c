@@ -1,6 +1,6 @@
 /*
  * out_values.c
- *		Values of fixed length as the types' output and send functions write them; see
+ *		Values of few bytes as the types' output and send functions write them; see
  *		out_values.h.
  *
  * Functions are known by their OIDs: whoever uses one for a type of his own gets the same.
@@ -10,7 +10,6 @@
 #include "common/shortest_dec.h"
 #include "miscadmin.h"
 #include "port/pg_bswap.h"
-#include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/float.h"
@@ -18,32 +17,35 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+#include "bulk/out_digits.h"
+#include "bulk/out_numeric.h"
 #include "bulk/out_values.h"
+#include "bulk/out_zone.h"
 
 /* ---------- text ---------- */
 
 static char *
 write_int2(char *at, Datum value)
 {
-	return at + pg_itoa(DatumGetInt16(value), at);
+	return gpusort_out_put_int64(at, DatumGetInt16(value));
 }
 
 static char *
 write_int4(char *at, Datum value)
 {
-	return at + pg_ltoa(DatumGetInt32(value), at);
+	return gpusort_out_put_int64(at, DatumGetInt32(value));
 }
 
 static char *
 write_int8(char *at, Datum value)
 {
-	return at + pg_lltoa(DatumGetInt64(value), at);
+	return gpusort_out_put_int64(at, DatumGetInt64(value));
 }
 
 static char *
 write_oid(char *at, Datum value)
 {
-	return at + pg_ultoa_n(DatumGetObjectId(value), at);
+	return gpusort_out_put_uint64(at, DatumGetObjectId(value));
 }
 
 static char *
@@ -137,16 +139,33 @@ write_fraction(char *at, int us)
 	return end;
 }
 
+/* Microseconds since midnight. */
 static char *
-write_timestamp(char *at, Datum value)
+write_time_of_day(char *at, int64 time)
 {
-	Timestamp	timestamp = DatumGetTimestamp(value);
-	int64		day = timestamp / USECS_PER_DAY;
-	int64		time = timestamp % USECS_PER_DAY;
-	int			seconds;
+	int			seconds = (int) (time / USECS_PER_SEC);
 
-	if (TIMESTAMP_NOT_FINITE(timestamp) || DateStyle != USE_ISO_DATES)
-		return NULL;
+	at = write_two_digits(at, seconds / SECS_PER_HOUR);
+	*at++ = ':';
+	at = write_two_digits(at, seconds / SECS_PER_MINUTE % MINS_PER_HOUR);
+	*at++ = ':';
+	at = write_two_digits(at, seconds % SECS_PER_MINUTE);
+	return write_fraction(at, (int) (time % USECS_PER_SEC));
+}
+
+static char *
+write_time(char *at, Datum value)
+{
+	return write_time_of_day(at, DatumGetTimeADT(value));
+}
+
+/* Microseconds since 2000, in ISO's format; NULL if the year has not four digits. */
+static char *
+write_moment(char *at, int64 moment)
+{
+	int64		day = moment / USECS_PER_DAY;
+	int64		time = moment % USECS_PER_DAY;
+
 	if (time < 0)
 	{
 		time += USECS_PER_DAY;
@@ -154,14 +173,48 @@ write_timestamp(char *at, Datum value)
 	}
 	if ((at = write_day(at, (int32) day)) == NULL)
 		return NULL;
-	seconds = (int) (time / USECS_PER_SEC);
 	*at++ = ' ';
+	return write_time_of_day(at, time);
+}
+
+static char *
+write_timestamp(char *at, Datum value)
+{
+	Timestamp	timestamp = DatumGetTimestamp(value);
+
+	if (TIMESTAMP_NOT_FINITE(timestamp) || DateStyle != USE_ISO_DATES)
+		return NULL;
+	return write_moment(at, timestamp);
+}
+
+/* Hours, and minutes and seconds if there are any. */
+static char *
+write_offset(char *at, int seconds)
+{
+	*at++ = seconds >= 0 ? '+' : '-';
+	seconds = abs(seconds);
 	at = write_two_digits(at, seconds / SECS_PER_HOUR);
+	if (seconds % SECS_PER_HOUR == 0)
+		return at;
 	*at++ = ':';
 	at = write_two_digits(at, seconds / SECS_PER_MINUTE % MINS_PER_HOUR);
+	if (seconds % SECS_PER_MINUTE == 0)
+		return at;
 	*at++ = ':';
-	at = write_two_digits(at, seconds % SECS_PER_MINUTE);
-	return write_fraction(at, (int) (time % USECS_PER_SEC));
+	return write_two_digits(at, seconds % SECS_PER_MINUTE);
+}
+
+static char *
+write_timestamptz(char *at, Datum value)
+{
+	TimestampTz timestamp = DatumGetTimestampTz(value);
+	int			offset;
+
+	if (TIMESTAMP_NOT_FINITE(timestamp) || DateStyle != USE_ISO_DATES ||
+		!gpusort_out_zone_offset(timestamp, &offset) ||
+		(at = write_moment(at, timestamp + offset * USECS_PER_SEC)) == NULL)
+		return NULL;
+	return write_offset(at, offset);
 }
 
 /* ---------- binary ---------- */
@@ -225,6 +278,9 @@ static const struct
 	{F_UUID_OUT, write_uuid},
 	{F_DATE_OUT, write_date},
 	{F_TIMESTAMP_OUT, write_timestamp},
+	{F_TIMESTAMPTZ_OUT, write_timestamptz},
+	{F_TIME_OUT, write_time},
+	{F_NUMERIC_OUT, gpusort_out_write_numeric},
 	{F_INT2SEND, send_int2},
 	{F_INT4SEND, send_int4},
 	{F_INT8SEND, send_int8},
@@ -236,7 +292,9 @@ static const struct
 	{F_UUID_SEND, send_uuid},
 	{F_DATE_SEND, send_int4},
 	{F_TIMESTAMP_SEND, send_int8},
-	{F_TIMESTAMPTZ_SEND, send_int8}
+	{F_TIMESTAMPTZ_SEND, send_int8},
+	{F_TIME_SEND, send_int8},
+	{F_NUMERIC_SEND, gpusort_out_send_numeric}
 };
 
 GpuSortOutWriter

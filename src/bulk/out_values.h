@@ -1,10 +1,10 @@
 /*
  * out_values.h
- *		Values of fixed length as the types' output and send functions write them.
+ *		Values of few bytes as the types' output and send functions write them.
  *
  * What is written is the function's result, byte by byte.  Where that takes the function itself,
  * a writer says so by returning NULL: infinite times, years of other than four digits, formats of
- * dates other than ISO's.
+ * dates other than ISO's, numerics of many digits.
  */
 #ifndef GPUSORT_OUT_VALUES_H
 #define GPUSORT_OUT_VALUES_H
@@ -12,7 +12,7 @@
 #include "postgres.h"
 
 /* Bytes that a writer may write. */
-#define GPUSORT_OUT_VALUE_BYTES 64
+#define GPUSORT_OUT_VALUE_BYTES 96
 
 /* Write a value, without a terminating zero; returns where it ends, or NULL. */
 typedef char *(*GpuSortOutWriter) (char *at, Datum value);

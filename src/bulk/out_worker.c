@@ -42,6 +42,8 @@ typedef struct OutWorker
 	GpuSortOutTask *task;
 	GpuSortOutSource source;
 	GpuSortOutRows *rows;
+	int			nvarlenas;		/* columns whose values may lie elsewhere */
+	int		   *varlenas;
 	shm_mq_handle *queue;
 	StringInfoData buffer;		/* rows of the slice that were not passed on */
 	int			good_bytes;		/* ... as far as they are whole */
@@ -97,14 +99,15 @@ is_temporary(OutWorker *worker, Datum value)
 static bool
 has_temporary_values(OutWorker *worker)
 {
-	TupleTableSlot *slot = worker->source.slot;
-	TupleDesc	desc = slot->tts_tupleDescriptor;
+	const TupleTableSlot *slot = worker->source.slot;
 
-	slot_getallattrs(slot);
-	for (int i = 0; i < desc->natts; i++)
-		if (TupleDescAttr(desc, i)->attlen == -1 && !slot->tts_isnull[i] &&
-			is_temporary(worker, slot->tts_values[i]))
+	for (int i = 0; i < worker->nvarlenas; i++)
+	{
+		int			attribute = worker->varlenas[i];
+
+		if (!slot->tts_isnull[attribute] && is_temporary(worker, slot->tts_values[attribute]))
 			return true;
+	}
 	return false;
 }
 
@@ -112,9 +115,12 @@ has_temporary_values(OutWorker *worker)
 static bool
 write_row(OutWorker *worker)
 {
-	if (worker->source.scan == NULL && has_temporary_values(worker))
+	TupleTableSlot *slot = worker->source.slot;
+
+	gpusort_out_get_values(worker->rows, slot);
+	if (has_temporary_values(worker))
 		return false;
-	gpusort_out_put_row(worker->rows, worker->source.slot, &worker->buffer);
+	gpusort_out_put_values(worker->rows, slot, &worker->buffer);
 	if (unlikely(worker->buffer.len > MAX_PIECE_BYTES))
 		return false;
 	worker->good_bytes = worker->buffer.len;
@@ -212,6 +218,18 @@ write_table(OutWorker *worker)
 	table_close(table, NoLock);
 }
 
+/* Find the columns whose values may lie in a temporary table. */
+static void
+find_varlenas(OutWorker *worker, const GpuSortOutColumn *columns, TupleDesc desc)
+{
+	int			ncolumns = worker->task->format.ncolumns;
+
+	worker->varlenas = palloc(Max(ncolumns, 1) * sizeof(int));
+	for (int i = 0; i < ncolumns; i++)
+		if (TupleDescAttr(desc, columns[i].attribute)->attlen == -1)
+			worker->varlenas[worker->nvarlenas++] = columns[i].attribute;
+}
+
 /* The leader's sort stays until the workers have ended. */
 static void
 write_view(OutWorker *worker, shm_toc *toc)
@@ -222,6 +240,7 @@ write_view(OutWorker *worker, shm_toc *toc)
 
 	if (!gpusort_attach_view(shm_toc_lookup(toc, GPUSORT_OUT_KEY_VIEW, false), &view, &mapping))
 		return;
+	find_varlenas(worker, shm_toc_lookup(toc, GPUSORT_OUT_KEY_COLUMNS, false), desc);
 	gpusort_out_open_view(&worker->source, &worker->task->slices, &view, desc);
 	write_all(worker);
 	gpusort_out_close_source(&worker->source);

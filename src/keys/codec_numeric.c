@@ -28,33 +28,7 @@
 #include "postgres.h"
 
 #include "keys/codec_private.h"
-
-/*
- * The stored format of numeric, which the server keeps private but cannot
- * change without breaking pg_upgrade.  After the varlena header comes a 16-bit
- * header, and with the two upper bits being
- *
- *	00, 01	 long format, positive or negative: the header's other bits are the
- *			 display scale; a signed 16-bit weight follows;
- *	10		 short format: sign (1), display scale (6), weight as a signed
- *			 integer (7);
- *	11		 NaN, or infinity with its sign.
- *
- * The rest is 16-bit digits from 0 to 9999, the first of which is to be
- * multiplied by 10000^weight.  All of it is in native byte order, without
- * alignment if the varlena header is a short one.
- */
-#define NUMERIC_KIND_MASK 0xC000
-#define NUMERIC_LONG_NEGATIVE 0x4000
-#define NUMERIC_KIND_SHORT 0x8000
-#define NUMERIC_KIND_SPECIAL 0xC000
-#define NUMERIC_SPECIAL_MASK 0xF000
-#define NUMERIC_NAN 0xC000
-#define NUMERIC_PLUS_INFINITY 0xD000
-#define NUMERIC_SHORT_NEGATIVE 0x2000
-#define NUMERIC_SHORT_WEIGHT_MASK 0x7F
-#define NUMERIC_SHORT_WEIGHT_SIGN 0x40
-#define NUMERIC_BASE 10000
+#include "numeric_format.h"
 
 /* Leading digits in the first word, and the number of values they can take. */
 #define WORD_DIGITS 4
