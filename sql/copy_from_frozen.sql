@@ -21,10 +21,15 @@ RETURNS SETOF record LANGUAGE sql AS $$
 	FROM generate_series(0, pg_relation_size(tab) / current_setting('block_size')::int4 - 1) block, get_raw_page(tab::text, block::int4) page, page_header(page) h, heap_page_items(page) i,
 		pg_visibility_map(tab, block) v
 $$;
+-- Pages are numbered without empty ones: from 16 on PostgreSQL adds several at a time, of which a COPY may leave some.
+CREATE FUNCTION frozen_numbered(tab regclass, page OUT int8, lp OUT int4, infomask OUT int4, infomask2 OUT int4, is_there OUT bool, flags OUT int4, visible OUT bool, frozen OUT bool)
+RETURNS SETOF record LANGUAGE sql AS $$
+	SELECT dense_rank() OVER (ORDER BY block), lp, infomask, infomask2, at = format('(%s,%s)', block, lp)::tid, flags, visible, frozen FROM frozen_pages(tab)
+$$;
 CREATE FUNCTION compare_frozen() RETURNS text LANGUAGE sql AS $$
-	SELECT format('%s rows, %s pages, %s frozen, %s different; %s rows not what the map says', count(*), count(DISTINCT block), count(DISTINCT block) FILTER (WHERE o.frozen), count(*) FILTER (WHERE o IS DISTINCT FROM t),
+	SELECT format('%s rows, %s pages, %s frozen, %s different; %s rows not what the map says', count(*), count(DISTINCT page), count(DISTINCT page) FILTER (WHERE o.frozen), count(*) FILTER (WHERE o IS DISTINCT FROM t),
 		(SELECT count(*) FROM pg_check_frozen('frozen')) + (SELECT count(*) FROM pg_check_visible('frozen')))
-	FROM frozen_pages('frozen') o FULL JOIN frozen_pages('frozen_theirs') t USING (block, lp)
+	FROM frozen_numbered('frozen') o FULL JOIN frozen_numbered('frozen_theirs') t USING (page, lp)
 $$;
 SELECT format('COPY frozen FROM %L (FREEZE)', :'file') AS ours, format('COPY frozen_theirs FROM %L (FREEZE)', :'file') AS theirs \gset
 
@@ -56,6 +61,29 @@ INSERT INTO frozen VALUES (0, 'first', NULL);
 :ours;
 COMMIT;
 SELECT block > 0 AS behind, flags, visible, frozen, min(infomask & 768) AS hints, count(*) > 0 AS some FROM frozen_pages('frozen') GROUP BY 1, 2, 3, 4 ORDER BY 1;
+
+-- Several in a transaction, with other commands between: rows go on where the last page ends, which is frozen only if the first one was.
+ALTER TABLE frozen SET (autovacuum_enabled = off);
+ALTER TABLE frozen_theirs SET (autovacuum_enabled = off);
+SELECT current_setting('data_directory') || '/frozen_few' AS few \gset
+COPY (SELECT i, repeat('x', i % 50), NULL FROM generate_series(1, 30) i) TO :'few';
+CREATE TABLE frozen_steps (number int4, name text, steps text);
+INSERT INTO frozen_steps VALUES
+	(1, 'two', 'TRUNCATE @; COPY @ FROM % (FREEZE); COPY @ FROM % (FREEZE)'),
+	(2, 'into other pages', 'TRUNCATE @; COPY @ FROM % (FREEZE); COPY @ FROM ^ (FREEZE); COPY @ FROM ^ (FREEZE); COPY @ FROM % (FREEZE)'),
+	(3, 'pages that are full', 'ALTER TABLE @ SET (fillfactor = 30); TRUNCATE @; COPY @ FROM % (FREEZE); COPY @ FROM % (FREEZE); COPY @ FROM % (FREEZE); ALTER TABLE @ RESET (fillfactor)'),
+	(4, 'after a delete', 'TRUNCATE @; COPY @ FROM % (FREEZE); DELETE FROM @ WHERE id % 2 = 0; COPY @ FROM % (FREEZE); COPY @ FROM % (FREEZE)'),
+	(5, 'with inserts between', 'TRUNCATE @; COPY @ FROM % (FREEZE); INSERT INTO @ SELECT i, repeat(''y'', 90) FROM generate_series(1, 10) i; COPY @ FROM % (FREEZE); INSERT INTO @ SELECT i, repeat(''y'', 90) FROM generate_series(1, 200) i; COPY @ FROM % (FREEZE)'),
+	(6, 'behind an insert', 'TRUNCATE @; INSERT INTO @ VALUES (0); COPY @ FROM % (FREEZE); COPY @ FROM ^ (FREEZE); COPY @ FROM % (FREEZE)'),
+	(7, 'not frozen', 'TRUNCATE @; COPY @ FROM %; COPY @ FROM ^; COPY @ FROM %'),
+	(8, 'a mixture', 'TRUNCATE @; COPY @ FROM %; COPY @ FROM % (FREEZE); INSERT INTO @ VALUES (0); COPY @ FROM %; SAVEPOINT s; COPY @ FROM %; ROLLBACK TO s; COPY @ FROM ^; INSERT INTO @ VALUES (0)');
+\set ECHO none
+SELECT command FROM frozen_steps, (VALUES (1, 'frozen', 'on'), (2, 'frozen_theirs', 'off')) t (turn, tab, ours),
+	unnest(('{SET gpusort.enable_copy = ' || ours || ',BEGIN}')::text[] || string_to_array(replace(replace(replace(steps, '@', tab), '^', quote_literal(:'file')), 'FROM %', 'FROM ' || quote_literal(:'few')), ';')
+		|| ARRAY['COMMIT', CASE turn WHEN 2 THEN format('SELECT %L AS steps, compare_frozen()', name) END]) WITH ORDINALITY c (command, place)
+	WHERE command IS NOT NULL ORDER BY number, turn, place \gexec
+\set ECHO all
+SET gpusort.enable_copy = on;
 
 -- Indexes, temporary and unlogged tables, those that are created; an index that refuses a row.
 BEGIN;
@@ -118,5 +146,5 @@ ROLLBACK TO s;
 COMMIT;
 SELECT count(*), bool_and(frozen) FROM frozen_pages('frozen');
 
-DROP TABLE frozen, frozen_theirs, frozen_keyed, frozen_temp, frozen_unlogged;
-DROP FUNCTION frozen_pages, compare_frozen, frozen_error;
+DROP TABLE frozen, frozen_theirs, frozen_steps, frozen_keyed, frozen_temp, frozen_unlogged;
+DROP FUNCTION frozen_pages, frozen_numbered, compare_frozen, frozen_error;

@@ -24,6 +24,8 @@ typedef struct GpuSortAppendTarget
 	BufferAccessStrategy strategy;
 	GpuSortHeapLog log;
 	Buffer		map;			/* the visibility map's page of the last block, if rows are frozen, or invalid */
+	Size		save_bytes;		/* of a page without other rows */
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
 } GpuSortAppendTarget;
 
 GpuSortAppend *
@@ -33,7 +35,7 @@ gpusort_append_begin(Relation heap, const GpuSortAppendOwner *owner)
 	GpuSortAppendTarget *target = palloc0(sizeof(GpuSortAppendTarget));
 
 	append->heap = heap;
-	append->save_bytes = RelationGetTargetPageFreeSpace(heap, HEAP_DEFAULT_FILLFACTOR);
+	append->save_bytes = target->save_bytes = RelationGetTargetPageFreeSpace(heap, HEAP_DEFAULT_FILLFACTOR);
 	append->target = target;
 	gpusort_heap_begin_header(&append->header, heap, owner);
 	gpusort_heap_log_begin(&target->log, heap);
@@ -75,6 +77,7 @@ gpusort_append_new_page(GpuSortAppend *append)
 	if (append->used == append->made)
 		make_pages(append);
 	gpusort_heap_page_begin(&append->page, append->pages[append->used++]);
+	append->save_bytes = append->target->save_bytes;
 }
 
 void
@@ -82,6 +85,108 @@ gpusort_append_forget(GpuSortAppend *append)
 {
 	append->page.data = NULL;
 	append->used = append->claimed = 0;
+	append->continues = false;
+}
+
+/* ---------- a block that has rows ---------- */
+
+/*
+ * May rows be added to a page without the map being told?  If they are frozen they leave its bits as they are: PostgreSQL sets
+ * them when the first rows are.
+ */
+static bool
+may_continue(const GpuSortAppend *append, Page page)
+{
+	return !PageIsNew(page) && PageGetMaxOffsetNumber(page) > 0 &&
+		(append->target->log.frozen || !PageIsAllVisible(page));
+}
+
+/* The private page has as much less room as the block has, where each row takes a line pointer of its own. */
+static void
+begin_rest_of_page(GpuSortAppend *append, BlockNumber block, Page page)
+{
+	Size		space = PageGetHeapFreeSpace(page);
+
+	gpusort_append_new_page(append);
+	append->save_bytes += gpusort_heap_page_space(&append->page) - space;
+	append->page.nitems = PageGetMaxOffsetNumber(page);
+	append->blocks[0] = block;
+	append->claimed = 1;
+	append->continues = true;
+}
+
+void
+gpusort_append_continue(GpuSortAppend *append)
+{
+	BlockNumber blocks = RelationGetNumberOfBlocks(append->heap);
+	BlockNumber block = RelationGetTargetBlock(append->heap);
+	Buffer		buffer;
+
+	Assert(append->used == 0);
+	if (blocks == 0)
+		return;
+	if (block >= blocks)
+		block = blocks - 1;
+	buffer = ReadBufferExtended(append->heap, MAIN_FORKNUM, block, RBM_NORMAL, append->target->strategy);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (may_continue(append, BufferGetPage(buffer)))
+		begin_rest_of_page(append, block, BufferGetPage(buffer));
+	UnlockReleaseBuffer(buffer);
+}
+
+/* Have the rows of a private page room in one that has others?  Somebody else may have added rows meanwhile. */
+static bool
+rows_fit(Page page, Page rows)
+{
+	OffsetNumber count = PageGetMaxOffsetNumber(rows);
+	Size		bytes = BLCKSZ - ((PageHeader) rows)->pd_upper + count * sizeof(ItemIdData);
+
+	return bytes <= PageGetExactFreeSpace(page) && PageGetMaxOffsetNumber(page) + count <= MaxHeapTuplesPerPage;
+}
+
+static void
+add_rows(GpuSortAppend *append, Buffer buffer, Page rows, bool decode_end)
+{
+	GpuSortAppendTarget *target = append->target;
+	Page		page = BufferGetPage(buffer);
+	OffsetNumber count = PageGetMaxOffsetNumber(rows);
+	bool		frozen = target->log.frozen;
+
+	/* the page is not frozen as a whole by them */
+	target->log.frozen = false;
+	target->log.map = InvalidBuffer;
+	START_CRIT_SECTION();
+	for (OffsetNumber i = FirstOffsetNumber; i <= count; i++)
+	{
+		ItemId		item = PageGetItemId(rows, i);
+
+		target->offsets[i - FirstOffsetNumber] =
+			gpusort_heap_put_row(page, append->blocks[0], (HeapTupleHeader) PageGetItem(rows, item), ItemIdGetLength(item));
+	}
+	MarkBufferDirty(buffer);
+	if (target->log.use_wal)
+		gpusort_heap_log_rows(&target->log, buffer, target->offsets, count, decode_end);
+	END_CRIT_SECTION();
+	target->log.frozen = frozen;
+}
+
+/* Rows to the block that has others; false: they have no room there any more. */
+static bool
+write_rest_of_page(GpuSortAppend *append, bool decode_end)
+{
+	Page		rows = (Page) append->pages[0];
+	Buffer		buffer;
+	bool		fits;
+
+	if (PageGetMaxOffsetNumber(rows) == 0)
+		return true;
+	buffer = ReadBufferExtended(append->heap, MAIN_FORKNUM, append->blocks[0], RBM_NORMAL, append->target->strategy);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	fits = may_continue(append, BufferGetPage(buffer)) && rows_fit(BufferGetPage(buffer), rows);
+	if (fits)
+		add_rows(append, buffer, rows, decode_end);
+	UnlockReleaseBuffer(buffer);
+	return fits;
 }
 
 /* ---------- blocks ---------- */
@@ -128,6 +233,13 @@ write_page(GpuSortAppend *append, int i, bool decode_end)
 	GpuSortAppendTarget *target = append->target;
 	Buffer		buffer;
 
+	if (i == 0 && append->continues)
+	{
+		append->continues = false;
+		if (write_rest_of_page(append, decode_end))
+			return;
+		gpusort_extend_relation(append->heap, target->strategy, &append->blocks[0], 1);
+	}
 	pin_map(append, append->blocks[i]);
 	buffer = gpusort_heap_lock_empty(append->heap, target->strategy, &append->blocks[i]);
 	/* it may be another block now */
@@ -176,6 +288,7 @@ void
 gpusort_append_write(GpuSortAppend *append, bool keep_last, bool decode_end)
 {
 	int			count = append->used;
+	bool		goes_on = count == 1 && append->continues;
 
 	if (count == 0)
 		return;
@@ -194,7 +307,9 @@ gpusort_append_write(GpuSortAppend *append, bool keep_last, bool decode_end)
 		keep_last_page(append);
 	else
 	{
-		tell_free_space(append);
+		if (!goes_on)
+			tell_free_space(append);
+		RelationSetTargetBlock(append->heap, append->blocks[append->used - 1]);
 		gpusort_append_forget(append);
 	}
 }

@@ -33,12 +33,19 @@ typedef struct GpuSortAppend
 	char	  **pages;
 	BlockNumber *blocks;		/* of those that have one */
 	int			claimed;
+	bool		continues;		/* the first one's rows go to a block that has others */
 
 	struct GpuSortAppendTarget *target;
 } GpuSortAppend;
 
 /* In the current context.  The table must be none that the server itself looks at. */
 extern GpuSortAppend *gpusort_append_begin(Relation heap, const GpuSortAppendOwner *owner);
+
+/*
+ * Before there are pages: go on in the block that this session has last put rows into, or else in the table's last one, as far
+ * as it has room, and unless the visibility map would have to be told.
+ */
+extern void gpusort_append_continue(GpuSortAppend *append);
 
 extern void gpusort_append_new_page(GpuSortAppend *append);
 

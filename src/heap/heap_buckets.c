@@ -184,19 +184,6 @@ gpusort_buckets_forget(GpuSortBuckets *buckets)
 
 /* ---------- into a block ---------- */
 
-static OffsetNumber
-put_row(Page page, BlockNumber block, BucketRow *row)
-{
-	OffsetNumber offset = PageAddItem(page, (char *) ROW_TUPLE(row), row->length, InvalidOffsetNumber, false, true);
-	HeapTupleHeader tuple;
-
-	if (offset == InvalidOffsetNumber)
-		elog(PANIC, "failed to add tuple to page");
-	tuple = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, offset));
-	ItemPointerSet(&tuple->t_ctid, block, offset);
-	return offset;
-}
-
 static void
 log_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, int count, bool was_empty, bool decode_end)
 {
@@ -221,7 +208,7 @@ put_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, Bu
 		PageInit(page, BLCKSZ, 0);
 	do
 	{
-		buckets->offsets[count++] = put_row(page, block, row);
+		buckets->offsets[count++] = gpusort_heap_put_row(page, block, ROW_TUPLE(row), row->length);
 		row = row->next;
 	} while (row != NULL && PageGetHeapFreeSpace(page) >= MAXALIGN(row->length) + bucket->save_bytes);
 	MarkBufferDirty(buffer);

@@ -33,6 +33,19 @@ gpusort_heap_lock_empty(Relation heap, BufferAccessStrategy strategy, BlockNumbe
 	}
 }
 
+OffsetNumber
+gpusort_heap_put_row(Page page, BlockNumber block, HeapTupleHeader row, uint32 length)
+{
+	OffsetNumber offset = PageAddItem(page, (char *) row, length, InvalidOffsetNumber, false, true);
+	HeapTupleHeader tuple;
+
+	if (offset == InvalidOffsetNumber)
+		elog(PANIC, "failed to add tuple to page");
+	tuple = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, offset));
+	ItemPointerSet(&tuple->t_ctid, block, offset);
+	return offset;
+}
+
 void
 gpusort_heap_log_begin(GpuSortHeapLog *log, Relation heap)
 {

@@ -5,6 +5,7 @@
 #ifndef GPUSORT_HEAP_PUT_H
 #define GPUSORT_HEAP_PUT_H
 
+#include "access/htup_details.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
@@ -12,6 +13,9 @@
  * Lock an empty block: the one that was claimed, or another one at the end, if somebody has taken it.
  */
 extern Buffer gpusort_heap_lock_empty(Relation heap, BufferAccessStrategy strategy, BlockNumber *block);
+
+/* A row to a page that has room for it, in a critical section. */
+extern OffsetNumber gpusort_heap_put_row(Page page, BlockNumber block, HeapTupleHeader row, uint32 length);
 
 /* How a table's rows are logged. */
 typedef struct GpuSortHeapLog

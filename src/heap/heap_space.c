@@ -11,8 +11,8 @@
 
 #include "heap/heap_space.h"
 
-/* Some thousand look-ups take a millisecond. */
-#define LOOKED_AT	2048
+/* A thousand look-ups take a fraction of a millisecond. */
+#define LOOKED_AT	1024
 
 /* So much of the bytes may have had room. */
 #define WASTE		(1.0 / 16)

@@ -17,6 +17,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "heap/heap_space.h"
 #include "load/copy_from.h"
 #include "load/load_alone.h"
 #include "load/load_indexes.h"
@@ -73,6 +74,24 @@ may_freeze(const GpuSortLoadState *state)
 		gpusort_relation_is_of_subtransaction(state->statement->table);
 }
 
+/*
+ * Rows go to the end of the table.  Has it room for a good part of them elsewhere?  How many come from a program or a client is
+ * not known: as many as are there, then, so that the table does not grow for ever.
+ */
+static bool
+leaves_space(const GpuSortLoadState *state)
+{
+	Relation	table = state->statement->table;
+	uint64		expected = gpusort_source_expected(&state->source);
+	double		bytes = (double) state->bytes + expected;
+
+	if (state->task->partitioned || gpusort_relation_is_new(table) || gpusort_force)
+		return false;
+	if (expected == 0 && !state->source.at_end)
+		bytes = Max(bytes, (double) RelationGetNumberOfBlocks(table) * BLCKSZ);
+	return gpusort_heap_has_space(table, bytes);
+}
+
 /* Why PostgreSQL does it after all, or NULL: what is before the first record is read then. */
 static const char *
 begin_rows(GpuSortLoadState *state)
@@ -88,6 +107,8 @@ begin_rows(GpuSortLoadState *state)
 		return "the input is short, or comes slowly";
 	if (options->freeze && !may_freeze(state))
 		return "FREEZE, which is not to be had";
+	if (leaves_space(state))
+		return "there is free space in the table";
 	if (state->task->partitioned && (why = gpusort_load_why_not_partitions(state->statement->table, &state->nparts)) != NULL)
 		return why;
 	if (!gpusort_load_lock_indexes(state->statement->table))

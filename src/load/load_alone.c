@@ -52,6 +52,7 @@ gpusort_load_alone(GpuSortLoadState *state, uint64 limit)
 	GpuSortLoader *loader = gpusort_loader_begin(state->task, state->statement->table, state->parts);
 	GpuSortLoadEnd end = GPUSORT_LOADED_TO_REST;
 
+	gpusort_loader_continue(loader);
 	while (load_buffer(state, loader) == GPUSORT_LOAD_END)
 	{
 		if (state->source.at_end)

@@ -9,11 +9,14 @@
 
 #include "access/heapam.h"
 #include "catalog/catalog.h"
+#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
+#include "heap/heap_space.h"
 #include "load/load_partitions.h"
 #include "load/load_routing.h"
 #include "load/load_tree.h"
+#include "settings.h"
 
 struct GpuSortLoadPartitions
 {
@@ -55,6 +58,13 @@ partition_is_ours(Relation table)
 		RelationGetIndexList(table) == NIL && gpusort_load_why_not_stored(table, &ignored) == NULL;
 }
 
+/* Rows go to its end.  Has it room for a good part of as many as it has? */
+static bool
+leaves_space(Relation table)
+{
+	return !gpusort_force && gpusort_heap_has_space(table, (double) RelationGetNumberOfBlocks(table) * BLCKSZ);
+}
+
 static GpuSortLoadPartition *
 begin_partition(GpuSortLoadPartitions *partitions, ResultRelInfo *result)
 {
@@ -62,7 +72,7 @@ begin_partition(GpuSortLoadPartitions *partitions, ResultRelInfo *result)
 	GpuSortLoadPartition *partition;
 	GpuSortHeapTail *tail;
 
-	if (!partition_is_ours(table) ||
+	if (!partition_is_ours(table) || leaves_space(table) ||
 		(tail = gpusort_parts_tail(partitions->parts, RelationGetRelid(table))) == NULL)
 		return NULL;
 	partition = palloc0(sizeof(GpuSortLoadPartition));

@@ -93,6 +93,13 @@ gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadPar
 	return loader;
 }
 
+void
+gpusort_loader_continue(GpuSortLoader *loader)
+{
+	if (loader->partitions == NULL)
+		gpusort_append_continue(loader->table.append);
+}
+
 const GpuSortLoadLines *
 gpusort_loader_lines(const GpuSortLoader *loader)
 {

@@ -42,6 +42,9 @@ typedef struct GpuSortLoadInput
 /* In the current context.  "parts" are for a table that is partitioned. */
 extern GpuSortLoader *gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadParts *parts);
 
+/* Before rows are read: they go on where the table's last page ends.  Those of partitions do so in any case. */
+extern void gpusort_loader_continue(GpuSortLoader *loader);
+
 /*
  * Read the records of a buffer, as far as possible.  What is wrong with one is not an error, but
  * GPUSORT_LOAD_ODD.

@@ -21,6 +21,7 @@ $primary->safe_psql('postgres', qq(
 	CREATE TABLE keyed (id int4 PRIMARY KEY, t text);
 	CREATE TABLE toasted (id int4, t text);
 	CREATE TABLE frozen (id int4, t text);
+	CREATE TABLE continued (id int4, t text);
 	CREATE EXTENSION pg_visibility;
 	ALTER TABLE toasted ALTER t SET STORAGE EXTERNAL;
 	CREATE TABLE parted (id int4, t text) PARTITION BY HASH (id);
@@ -43,7 +44,7 @@ $standby->append_conf('postgresql.conf', "shared_preload_libraries = ''");
 $standby->start;
 
 # What all tables have, in order.
-my $all = join ' UNION ALL ', map { "SELECT '$_', count(*), coalesce(sum(hashtext(x::text || ctid)), 0), sum(length(t)) FROM $_ x" } qw(plain keyed toasted parted_0 parted_1 parted_2 frozen);
+my $all = join ' UNION ALL ', map { "SELECT '$_', count(*), coalesce(sum(hashtext(x::text || ctid)), 0), sum(length(t)) FROM $_ x" } qw(plain keyed toasted parted_0 parted_1 parted_2 frozen continued);
 $all .= ' ORDER BY 1';
 
 my $log = -s $primary->logfile;
@@ -69,6 +70,10 @@ is($primary->safe_psql('postgres', q(
 my $begin = $primary->lsn('insert');
 $primary->safe_psql('postgres', "SET max_parallel_maintenance_workers = 0; TRUNCATE toasted; COPY toasted FROM '${file}_long'");
 my $end = $primary->lsn('insert');
+# ... and goes on in the last page, also frozen, and in one that is not frozen, beside others' rows.
+my $few = "COPY continued FROM PROGRAM 'head -n 20 $file'";
+$primary->safe_psql('postgres', "SET max_parallel_maintenance_workers = 0; BEGIN; TRUNCATE continued; $few (FREEZE); $few (FREEZE); INSERT INTO continued VALUES (0, 'x'); $few (FREEZE); COMMIT");
+$primary->safe_psql('postgres', "SET max_parallel_maintenance_workers = 0; $few; $few");
 is($primary->safe_psql('postgres', q(
 	SELECT sum(length(substring(data from 't\[text\]:''(.*)''$'))) = (SELECT sum(length(t)) FROM toasted), count(*) FILTER (WHERE data LIKE '%unchanged-toast%')
 	FROM pg_logical_slot_get_changes('decoded', NULL, NULL, 'skip-empty-xacts', '1') WHERE data LIKE 'table public.toasted: INSERT%')),
@@ -78,6 +83,9 @@ my @segments = map { $primary->safe_psql('postgres', "SELECT pg_walfile_name('$_
 my ($records) = run_command([ 'pg_waldump', '-p', $primary->data_dir . '/pg_wal', '-r', 'Heap2', '-s', $begin, '-e', $end, @segments ]);
 cmp_ok(scalar(() = $records =~ /MULTI_INSERT.* flags:? 0x0[2367ABEF]/g), '>=', 4, '... whose toasted values it forgets every now and then');
 $there = $primary->safe_psql('postgres', $all);
+like($there, qr/^continued\|101\|/m, 'rows in the last page');
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
+is($standby->safe_psql('postgres', $all), $there, '... on a standby, too');
 
 # A crash.
 $primary->stop('immediate');
