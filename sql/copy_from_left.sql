@@ -29,6 +29,30 @@ COPY left_generated (id, t) FROM :'file' WHERE id > 1;
 SET client_min_messages = warning;
 DROP TABLE left_generated;
 
+-- free space, in a table and in a partition
+SET client_min_messages = warning;
+CREATE TEMP TABLE left_space (id int4, t text);
+CREATE TEMP TABLE left_spaces (id int4, t text) PARTITION BY RANGE (id);
+CREATE TEMP TABLE left_spaces_1 PARTITION OF left_spaces FOR VALUES FROM (0) TO (100000);
+SELECT current_setting('data_directory') || '/left_long' AS long \gset
+COPY (SELECT i, repeat('x', 100) FROM generate_series(1, 12000) i) TO :'long';
+SET gpusort.force = off;
+SET client_min_messages = debug1;
+COPY left_space FROM :'long';
+COPY left_spaces FROM :'long';
+SET client_min_messages = warning;
+DELETE FROM left_space WHERE id % 2 = 0;
+DELETE FROM left_spaces WHERE id % 2 = 0;
+VACUUM left_space, left_spaces;
+SET client_min_messages = debug1;
+COPY left_space FROM :'long';
+COPY left_spaces FROM :'long';
+SET client_min_messages = warning;
+SELECT count(*), pg_relation_size('left_space') < 2 * 1500000 AS small FROM left_space;
+SELECT count(*), pg_relation_size('left_spaces_1') < 2 * 1500000 AS small FROM left_spaces;
+DROP TABLE left_space, left_spaces;
+SET gpusort.force = on;
+
 -- tables
 SET client_min_messages = warning;
 CREATE FUNCTION left_trigger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
