@@ -54,6 +54,18 @@ COPY (SELECT CASE i WHEN 64500 THEN 4497 WHEN 64900 THEN 7 ELSE i END, CASE WHEN
 SELECT condition, compare_lines('ENCODING ''LATIN1''', condition) FROM :conditions;
 RESET max_parallel_maintenance_workers;
 
+-- Of several errors the first is told, by one process and by workers: a key that is there already, no number, a NULL, no JSON.
+\set compare 'SELECT workers, compare_lines(''FORMAT csv'', ''true'') FROM (VALUES (0), (2)) w (workers), set_config(''max_parallel_maintenance_workers'', workers::text, false)'
+COPY (SELECT CASE i WHEN 5 THEN '3' WHEN 15000 THEN 'x' ELSE i::text END, repeat('x', 60), CASE i WHEN 2000 THEN '{' ELSE '{}' END FROM generate_series(1, 20000) i) TO :'file' (FORMAT csv);
+:compare;
+COPY (SELECT CASE i WHEN 15000 THEN NULL WHEN 16000 THEN '3' ELSE i::text END, repeat('x', 60), CASE i WHEN 900 THEN '{' ELSE '{}' END FROM generate_series(1, 20000) i) TO :'file' (FORMAT csv);
+:compare;
+COPY (SELECT CASE i WHEN 15000 THEN NULL WHEN 15001 THEN 'x' ELSE i::text END, repeat('x', 60), CASE i WHEN 15002 THEN '{' ELSE '{}' END FROM generate_series(1, 20000) i) TO :'file' (FORMAT csv);
+:compare;
+COPY (SELECT CASE i WHEN 1990 THEN '3' WHEN 2000 THEN '4' WHEN 15000 THEN 'x' ELSE i::text END, repeat('x', 60), CASE i WHEN 15001 THEN '{' ELSE '{}' END FROM generate_series(1, 20000) i) TO :'file' (FORMAT csv);
+:compare;
+RESET max_parallel_maintenance_workers;
+
 -- Expressions, conditions, other kinds of indexes.
 COPY (SELECT CASE i WHEN 4500 THEN 4497 WHEN 4900 THEN 7 ELSE i END, CASE WHEN i % 5 = 0 THEN E'x\ny"' ELSE 'x' || i % 2 END, CASE WHEN i % 7 = 0 THEN E'{"a":\n1}' ELSE '{}' END
 	FROM generate_series(1, 5000) i) TO :'file' (FORMAT csv);
