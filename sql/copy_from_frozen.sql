@@ -85,6 +85,26 @@ SELECT command FROM frozen_steps, (VALUES (1, 'frozen', 'on'), (2, 'frozen_their
 \set ECHO all
 SET gpusort.enable_copy = on;
 
+-- The last pages of partitions are gone on with, as far as their fillfactor says; one that is all-visible is not.
+CREATE TEMP TABLE seen (LIKE frozen);
+CREATE TEMP TABLE seen_ours (LIKE frozen) PARTITION BY RANGE (id);
+CREATE TEMP TABLE seen_part PARTITION OF seen_ours FOR VALUES FROM (0) TO (10000) WITH (fillfactor = 30);
+CREATE TEMP TABLE seen_theirs (LIKE frozen) PARTITION BY RANGE (id);
+CREATE TEMP TABLE seen_their_part PARTITION OF seen_theirs FOR VALUES FROM (0) TO (10000) WITH (fillfactor = 30);
+\set ECHO none
+SELECT format('COPY %s FROM %L', tab, :'few') FROM (VALUES ('seen'), ('seen_ours')) t (tab), generate_series(1, 5) \gexec
+SET gpusort.enable_copy = off;
+SELECT format('COPY seen_theirs FROM %L', :'few') FROM generate_series(1, 5) \gexec
+SET gpusort.enable_copy = on;
+\set ECHO all
+SELECT count(*), count(DISTINCT o.page), count(*) FILTER (WHERE o IS DISTINCT FROM t) AS different FROM frozen_numbered('seen_part') o FULL JOIN frozen_numbered('seen_their_part') t USING (page, lp);
+VACUUM seen, seen_part;
+\set ECHO none
+SELECT format('COPY %s FROM %L', tab, :'few') FROM (VALUES ('seen'), ('seen_ours')) t (tab) \gexec
+\set ECHO all
+SELECT tab, (SELECT count(*) FILTER (WHERE visible) || ' of ' || count(*) FROM frozen_pages(tab)) AS visible, (SELECT count(*) FROM pg_check_visible(tab)) AS wrong FROM unnest('{seen,seen_part}'::regclass[]) tab;
+DROP TABLE seen, seen_ours, seen_theirs;
+
 -- Indexes, temporary and unlogged tables, those that are created; an index that refuses a row.
 BEGIN;
 TRUNCATE frozen_keyed;

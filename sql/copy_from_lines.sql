@@ -8,6 +8,7 @@ SELECT current_setting('data_directory') || '/lines' AS file \gset
 CREATE FUNCTION lines_rows(options text, condition text, ours bool) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	rows text;
+	copied int8;
 	message text;
 	detail text;
 	context text;
@@ -15,7 +16,8 @@ BEGIN
 	TRUNCATE lines;
 	PERFORM set_config('gpusort.enable_copy', ours::text, true);
 	EXECUTE format('COPY lines FROM %L (%s) WHERE %s', current_setting('data_directory') || '/lines', options, condition);
-	SELECT count(*) || ' ' || md5(string_agg(l::text, E'\n' ORDER BY ctid)) INTO rows FROM lines l;
+	GET DIAGNOSTICS copied = ROW_COUNT;
+	SELECT copied || ' ' || md5(count(*) || string_agg(l::text, E'\n' ORDER BY ctid)) INTO rows FROM lines l;
 	RETURN coalesce(rows, 'none');
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, context = PG_EXCEPTION_CONTEXT;

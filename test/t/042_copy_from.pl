@@ -67,9 +67,12 @@ is($primary->safe_psql('postgres', q(
 	5 * $rows . "|0|$rows", 'decoded rows');
 
 # One process, which goes on with a page: what was toasted is there when the page is decoded, and is let go of soon.
-my $begin = $primary->lsn('insert');
-$primary->safe_psql('postgres', "SET max_parallel_maintenance_workers = 0; TRUNCATE toasted; COPY toasted FROM '${file}_long'");
-my $end = $primary->lsn('insert');
+my @at = $primary->lsn('insert');
+for ('TRUNCATE toasted; COPY toasted', 'TRUNCATE parted; COPY parted')
+{
+	$primary->safe_psql('postgres', "SET max_parallel_maintenance_workers = 0; $_ FROM '${file}_long'");
+	push @at, $primary->lsn('insert');
+}
 # ... and goes on in the last page, also frozen, and in one that is not frozen, beside others' rows.
 my $few = "COPY continued FROM PROGRAM 'head -n 20 $file'";
 $primary->safe_psql('postgres', "SET max_parallel_maintenance_workers = 0; BEGIN; TRUNCATE continued; $few (FREEZE); $few (FREEZE); INSERT INTO continued VALUES (0, 'x'); $few (FREEZE); COMMIT");
@@ -79,9 +82,12 @@ is($primary->safe_psql('postgres', q(
 	FROM pg_logical_slot_get_changes('decoded', NULL, NULL, 'skip-empty-xacts', '1') WHERE data LIKE 'table public.toasted: INSERT%')),
 	't|0', 'decoded rows of one process');
 # files are named, or it would look at any one first, which may have nothing yet
-my @segments = map { $primary->safe_psql('postgres', "SELECT pg_walfile_name('$_')") } $begin, $end;
-my ($records) = run_command([ 'pg_waldump', '-p', $primary->data_dir . '/pg_wal', '-r', 'Heap2', '-s', $begin, '-e', $end, @segments ]);
-cmp_ok(scalar(() = $records =~ /MULTI_INSERT.* flags:? 0x0[2367ABEF]/g), '>=', 4, '... whose toasted values it forgets every now and then');
+for (0, 1)
+{
+	my @segments = map { $primary->safe_psql('postgres', "SELECT pg_walfile_name('$_')") } @at[ $_, $_ + 1 ];
+	my ($records) = run_command([ 'pg_waldump', '-p', $primary->data_dir . '/pg_wal', '-r', 'Heap2', '-s', $at[$_], '-e', $at[ $_ + 1 ], @segments ]);
+	cmp_ok(scalar(() = $records =~ /MULTI_INSERT.* flags:? 0x0[2367ABEF]/g), '>=', 4, '... whose toasted values it forgets every now and then' . ($_ ? ', in partitions, too' : ''));
+}
 $there = $primary->safe_psql('postgres', $all);
 like($there, qr/^continued\|101\|/m, 'rows in the last page');
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
@@ -129,14 +135,14 @@ for my $source ("PROGRAM 'cat $file; sleep 60'", "PROGRAM 'sleep 60'")
 is($primary->safe_psql('postgres', 'SELECT count(*) FROM plain'), 0, '... and nothing left');
 
 # Partitions, each of which is in few chunks: whoever has put rows there, the transaction has it locked, but not what is above, and has counted them.
-my $leaves = "(SELECT inhrelid AS leaf FROM pg_inherits WHERE inhparent = 'ranged'::regclass) l";
-$primary->safe_psql('postgres', "DO \$\$ BEGIN FOR i IN 0 .. 119 LOOP EXECUTE format('CREATE TABLE ranged_%s PARTITION OF ranged FOR VALUES FROM (%s) TO (%s)', i, i * 500 + 1, i * 500 + 501); END LOOP; END \$\$");
+my $leaves = "(SELECT relid AS leaf FROM pg_partition_tree('ranges') WHERE level > 0) l";
+$primary->safe_psql('postgres', "DO \$\$ BEGIN FOR i IN 0 .. 119 LOOP EXECUTE format('CREATE TABLE ranged_%s PARTITION OF ranged FOR VALUES FROM (%s) TO (%s)', i, i * 500 + 1, i * 500 + 501) || CASE WHEN i % 2 = 0 THEN format(' PARTITION BY HASH (id); CREATE TABLE leaf_%s PARTITION OF ranged_%s FOR VALUES WITH (MODULUS 1, REMAINDER 0)', i, i) ELSE '' END; END LOOP; END \$\$");
 is($primary->safe_psql('postgres', "BEGIN; COPY ranged FROM '$file';
 	SELECT count(*) FROM pg_locks, $leaves WHERE pid = pg_backend_pid() AND relation = leaf AND mode = 'RowExclusiveLock';
 	SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND relation = 'ranges'::regclass AND mode = 'RowExclusiveLock';
 	SELECT sum(pg_stat_get_xact_tuples_inserted(leaf)) FROM $leaves;
 	SELECT count(*), bool_and(id = n) FROM (SELECT id, row_number() OVER (ORDER BY (id - 1) / 500, tableoid, ctid) AS n FROM ranged) r; ROLLBACK"),
-	"120\n0\n$rows\n$rows|t", 'partitions that workers have put rows into');
+	"181\n0\n$rows\n$rows|t", 'partitions, and what is between, that workers have put rows into');
 
 # One that is attached meanwhile.  One that is detached concurrently waits.
 $primary->safe_psql('postgres', 'ALTER TABLE ranged DETACH PARTITION ranged_100');
