@@ -38,7 +38,8 @@
 /* The text of a key: so many hexadecimal digits. */
 #define KEY_DIGITS		16
 
-#define EMIT_BLOCK		32
+/* As GpuSort nodes (exec/exec_cursor.h). */
+#define EMIT_BLOCK		64
 
 /* Rows as they come from a table. */
 typedef struct RowSource

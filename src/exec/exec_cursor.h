@@ -2,10 +2,13 @@
  * exec_cursor.h
  *		Returning the rows of a sort, in order, from a node's slot.
  *
- * Pointers of rows are fetched in blocks, and each row is prefetched a block before it
- * is returned.  A row costs a pointer from the block, five stores into the slot and one
- * prefetched cache miss: nothing is copied and nothing palloc'd.  Positions, mark and
- * direction behave as tuplesort's do.
+ * Pointers of rows are fetched in blocks, and the rows of a block are prefetched while those
+ * of the one before are returned: all at once, since then the processor has many on their way,
+ * and pages looked up for as many as it can.  One after the other, with what is done for
+ * a row in between, it has two or three; and a prefetch waits until its page is found, which takes
+ * longest where the pool has small pages.  A row costs a pointer from the block, five stores
+ * into the slot and one prefetched cache miss: nothing is copied and nothing palloc'd.
+ * Positions, mark and direction behave as tuplesort's do.
  *
  * What is read is a sort that was performed, or, in another process, a view of one; and
  * of it all rows or those between two positions.  A sort that was handed over is read
@@ -25,7 +28,7 @@
 #include "sort/sort_view.h"
 
 /* Pointers of consecutive rows in sorted order. */
-#define GPUSORT_EMIT_BLOCK 32
+#define GPUSORT_EMIT_BLOCK 64
 
 typedef struct GpuSortBlock
 {
@@ -46,6 +49,7 @@ typedef struct GpuSortCursor
 	/* rows at these positions are in memory: window_from .. window_to - 1 */
 	uint64		window_from;
 	uint64		window_to;
+	size_t		read_bytes;		/* so much was read of the last row of a block */
 
 	/*
 	 * Position: number of rows before the next one; at_end after a fetch found
@@ -71,6 +75,7 @@ gpusort_cursor_limit(GpuSortCursor *cursor, uint64 from, uint64 end)
 	cursor->next = from;
 	cursor->end = end;
 	cursor->at_end = false;
+	cursor->read_bytes = 0;
 	cursor->block = &cursor->blocks[0];
 	cursor->ahead = &cursor->blocks[1];
 	cursor->block->count = cursor->ahead->count = 0;
@@ -118,6 +123,30 @@ gpusort_store_tuple(TupleTableSlot *slot, MinimalTuple tuple)
 }
 
 /*
+ * Note how far into the row in the slot its reader went.  One that copies rows whole, or ignores them,
+ * is not seen.
+ */
+static inline void
+gpusort_cursor_note_reader(GpuSortCursor *cursor, const TupleTableSlot *slot)
+{
+	cursor->read_bytes = TTS_EMPTY(slot) || slot->tts_nvalid == 0 ? 0
+		: MAXALIGN(SizeofMinimalTupleHeader) + ((const MinimalTupleTableSlot *) slot)->off;
+}
+
+/* Touch the rows of a block where they begin and where their reader will end. */
+static inline void
+gpusort_cursor_prefetch(const GpuSortCursor *cursor, const GpuSortBlock *block)
+{
+	size_t		last = cursor->read_bytes - 1;
+
+	for (int i = 0; i < block->count; i++)
+		prefetch_line(block->rows[i]);
+	if (cursor->read_bytes > 0)
+		for (int i = 0; i < block->count; i++)
+			prefetch_line((char *) block->rows[i] + last);
+}
+
+/*
  * Load the block of pointers that begins at a position, as far as rows are in memory; none if
  * there is none.
  */
@@ -135,6 +164,7 @@ gpusort_cursor_load(GpuSortCursor *cursor, GpuSortBlock *block, uint64 from)
 		gpusort_view_fetch(cursor->view, from, block->count, block->rows);
 	else
 		gpusort_fetch_block(cursor->sort, from, block->count, block->room, block->rows);
+	gpusort_cursor_prefetch(cursor, block);
 }
 
 /* The rows in memory are about to go. */
@@ -151,16 +181,6 @@ gpusort_cursor_move_window(GpuSortCursor *cursor, uint64 position)
 {
 	gpusort_cursor_close_window(cursor);
 	gpusort_fetch_window(cursor->sort, position, &cursor->window_from, &cursor->window_to);
-}
-
-/* Touch the row that will be returned a block after number i. */
-static inline void
-gpusort_cursor_look_ahead(const GpuSortCursor *cursor, uint64 i)
-{
-	const GpuSortBlock *ahead = cursor->ahead;
-
-	if (likely(i < (uint64) ahead->count))
-		prefetch_line(ahead->rows[i]);
 }
 
 /* The row at a position, which exists. */
@@ -187,7 +207,6 @@ gpusort_cursor_row(GpuSortCursor *cursor, uint64 position)
 		block = ahead;
 		i = position - from;
 	}
-	gpusort_cursor_look_ahead(cursor, i);
 	return block->rows[i];
 }
 
@@ -228,6 +247,7 @@ gpusort_cursor_fetch_other(GpuSortCursor *cursor, bool forward, TupleTableSlot *
 		return tuplesort_gettupleslot(cursor->tuplesort, forward, false, slot, NULL);
 	if (unlikely(!gpusort_cursor_move(cursor, forward)))
 		return false;
+	gpusort_cursor_note_reader(cursor, slot);
 	gpusort_store_tuple(slot, gpusort_cursor_row(cursor, cursor->next - 1));
 	return true;
 }
@@ -243,7 +263,6 @@ gpusort_cursor_fetch(GpuSortCursor *cursor, bool forward, TupleTableSlot *slot)
 	if (unlikely(!forward || i >= (uint64) block->count))
 		return gpusort_cursor_fetch_other(cursor, forward, slot);
 	cursor->next++;
-	gpusort_cursor_look_ahead(cursor, i);
 	gpusort_store_tuple(slot, block->rows[i]);
 	return true;
 }

@@ -41,6 +41,7 @@
 #include "utils/snapmgr.h"
 
 #include "pg_compat/executor.h"
+#include "prefetch.h"
 #include "sort/input_projection.h"
 #include "sort/page_keys.h"
 #include "sort/sort_input.h"
@@ -49,6 +50,9 @@
 
 /* Rows of an input that is read row by row, between two times that others are told how many. */
 #define WATCH_ROWS		1024
+
+/* Tuples of a page are touched so many before they are put: what they are in may be in no cache. */
+#define TUPLES_AHEAD	16
 
 /*
  * The child that an Append is reading, or the subquery that a node is; NULL: it is neither, or that
@@ -237,6 +241,14 @@ move_scan(HeapScanDesc scan, int index)
 	scan->rs_cindex = index;
 }
 
+/* Touch one of the visible tuples of the page, if there are so many. */
+static inline void
+look_ahead(HeapScanDesc scan, Page page, int i)
+{
+	if (i < (int) scan->rs_ntuples)
+		prefetch_line(PageGetItem(page, PageGetItemId(page, scan->rs_vistuples[i])));
+}
+
 /*
  * Put the visible tuples of the scan's current page behind the current one into
  * the sort, and move the scan behind them; or behind one that is refused, which
@@ -252,14 +264,18 @@ put_rest_of_page(GpuSortInput *input)
 	HeapTuple	tuple = &input->tuple;
 
 	tuple->t_tableOid = RelationGetRelid(scan->rs_base.rs_rd);
+	for (int i = 1; i < TUPLES_AHEAD && input->put_tuple != NULL; i++)
+		look_ahead(scan, page, (int) scan->rs_cindex + i);
 	for (int i = (int) scan->rs_cindex + 1; i < (int) scan->rs_ntuples; i++)
 	{
 		OffsetNumber offset = scan->rs_vistuples[i];
 		ItemId		item = PageGetItemId(page, offset);
 		TupleTableSlot *refused;
-		int			taken = !as_it_lies ? 0
-			: put_tuples(input, page, &scan->rs_vistuples[i], (int) scan->rs_ntuples - i);
+		int			taken = 0;
 
+		look_ahead(scan, page, i + TUPLES_AHEAD - 1);
+		if (as_it_lies)
+			taken = put_tuples(input, page, &scan->rs_vistuples[i], (int) scan->rs_ntuples - i);
 		if (taken > 0)
 		{
 			i += taken - 1;
