@@ -1,10 +1,11 @@
 #!/usr/bin/perl
-# copy.pl [--from [--partitions N[,N]...] | --select | --ctas | --insert] [--rows N] [--runs N] [--workers N]
+# copy.pl [--from [--partitions N[,N]...] | --select | --ctas | --insert] [--whole] [--rows N] [--runs N] [--workers N]
 #		COPY TO, or FROM, with gpusort.enable_copy off and on, on a running server that preloads gpusort.
 #
 # For tables and queries, with and without an order, in each format, to /dev/null, so that nothing
-# but the server is measured: medians of elapsed time and of the backend's CPU time, both sides in
-# turn in fresh sessions, and whether the bytes are the same.  PGHOST, PGPORT and PGUSER, a superuser,
+# but the server is measured: medians of elapsed time, of the backend's CPU time and of that of its workers, both sides in
+# turn in fresh sessions, and whether the bytes are the same.  With --whole, gpusort.enabled is off as well, so
+# that PostgreSQL sorts.  PGHOST, PGPORT and PGUSER, a superuser,
 # say which server; it has to be on this machine.
 #
 # --from: a file in the server's data directory into a logged table of the columns k int8, v int4 and s
@@ -19,8 +20,8 @@ use warnings;
 
 use Getopt::Long;
 
-my ($rows, $runs, $workers, $from, $partitions, $select, $ctas, $insert) = (1_000_000, 5, 0);
-GetOptions('from' => \$from, 'partitions=s' => \$partitions, 'select' => \$select, 'ctas' => \$ctas, 'insert' => \$insert, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers)
+my ($rows, $runs, $workers, $from, $partitions, $select, $ctas, $insert, $whole) = (1_000_000, 5, 0);
+GetOptions('from' => \$from, 'partitions=s' => \$partitions, 'select' => \$select, 'ctas' => \$ctas, 'insert' => \$insert, 'whole' => \$whole, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers)
 	or die "see the head of $0\n";
 my $setting = 'gpusort.enable_' . ($select ? 'select' : $ctas ? 'create_table_as' : $insert ? 'insert' : 'copy');
 
@@ -38,7 +39,7 @@ my @cases = (
 sub session
 {
 	my ($copy, @commands) = @_;
-	my @options = map { ('-c', $_) } "SET $setting = $copy", "SET max_parallel_workers_per_gather = $workers", "SET max_parallel_maintenance_workers = $workers", @commands;
+	my @options = map { ('-c', $_) } "SET $setting = $copy", ($whole ? "SET gpusort.enabled = $copy" : ()), "SET max_parallel_workers_per_gather = $workers", "SET max_parallel_maintenance_workers = $workers", @commands;
 
 	open my $psql, '-|', 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', 'postgres', @options or die "psql: $!\n";
 	my @lines = <$psql>;
@@ -47,9 +48,11 @@ sub session
 	return grep { $_ ne '' } @lines;
 }
 
-my $now = q(SELECT extract(epoch FROM clock_timestamp()) * 1000, pg_read_file('/proc/' || pg_backend_pid() || '/stat'));
+# The clock; what the backend has run, in ns; and, of its postmaster, what others that have ended have run.
+my $now = q(SELECT concat_ws(' ', extract(epoch FROM clock_timestamp()) * 1000, split_part(pg_read_file('/proc/' || pg_backend_pid() || '/schedstat'), ' ', 1),
+	pg_read_file('/proc/' || split_part(pg_read_file('postmaster.pid'), E'\n', 1) || '/stat')));
 
-# Milliseconds that have passed, and of CPU time.
+# Milliseconds that have passed, of CPU time, and of the workers' CPU time.
 sub measure
 {
 	my ($copy, $command) = @_;
@@ -57,11 +60,11 @@ sub measure
 
 	for (session($copy, $now, ref $command ? @$command : $command, $now))
 	{
-		my ($clock, @stat) = /^([\d.]+).*\) (.*)/ ? ($1, split ' ', $2) : die "no times: $_\n";
+		my ($clock, $own_ns, @stat) = /^([\d.]+) (\d+) .*\) (.*)/ ? ($1, $2, split ' ', $3) : die "no times: $_\n";
 
-		push @times, [ $clock, 10 * ($stat[11] + $stat[12]) ];
+		push @times, [ $clock, $own_ns / 1000000, 10 * ($stat[13] + $stat[14]) ];
 	}
-	return map { $times[1][$_] - $times[0][$_] } 0, 1;
+	return map { $times[1][$_] - $times[0][$_] } 0 .. 2;
 }
 
 sub median
@@ -76,21 +79,22 @@ my $differ = 0;
 sub compare
 {
 	my ($name, $before, $command, @sum) = @_;
-	my (%elapsed, %cpu, %sum);
+	my (%elapsed, %cpu, %others, %sum);
 
 	for my $run (1 .. $runs)
 	{
 		for my $copy ('off', 'on')
 		{
 			session($copy, @$before) if @$before;
-			my ($elapsed, $cpu) = measure($copy, $command);
+			my ($elapsed, $cpu, $others) = measure($copy, $command);
 			push @{ $elapsed{$copy} }, $elapsed;
 			push @{ $cpu{$copy} }, $cpu;
+			push @{ $others{$copy} }, $others;
 			$sum{$copy} //= join "\n", session($copy, @sum);
 		}
 	}
-	my ($e0, $e1, $c0, $c1) = map { median(@$_) } @elapsed{ 'off', 'on' }, @cpu{ 'off', 'on' };
-	printf "%-22s %10.0f %10.0f %6.2f %10.0f %10.0f %6.2f%s\n", $name, $e0, $e1, $e0 / $e1, $c0, $c1, $c0 / ($c1 || 1),
+	my ($e0, $e1, $c0, $c1, $w0, $w1) = map { median(@$_) } @elapsed{ 'off', 'on' }, @cpu{ 'off', 'on' }, @others{ 'off', 'on' };
+	printf "%-22s %10.0f %10.0f %6.2f %10.0f %10.0f %6.2f %10.0f %10.0f%s\n", $name, $e0, $e1, $e0 / $e1, $c0, $c1, $c0 / ($c1 || 1), $w0, $w1,
 		$sum{off} eq $sum{on} ? '' : '  DIFFERENT';
 	$differ++ if $sum{off} ne $sum{on};
 }
@@ -182,7 +186,7 @@ session('off', 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_b
 	"CREATE UNLOGGED TABLE copy_bench AS SELECT hashint8extended(i, 1) AS k, hashint4(i) AS v, substr(md5(i::text), 1, 16) AS s,
 		date '2000-01-01' + i % 9000 AS d, timestamp '2000-01-01' + i * interval '1.5 s' AS ts, i / 7.0::float8 AS f, i % 2 = 0 AS b
 		FROM generate_series(1, $rows) i", 'VACUUM ANALYZE copy_bench');
-printf "%-22s %10s %10s %6s %10s %10s %6s\n", "$rows rows", 'off ms', 'on ms', 'x', 'CPU off', 'CPU on', 'x';
+printf "%-22s %10s %10s %6s %10s %10s %6s %10s %10s\n", "$rows rows", 'off ms', 'on ms', 'x', 'CPU off', 'CPU on', 'x', 'workers', '... on';
 $partitions ? copy_from_partitioned() : $from ? copy_from() : $select ? select_rows() : $ctas ? make_tables() : $insert ? insert_rows() : copy_to();
 session('off', 'DROP TABLE copy_bench');
 exit($differ ? 1 : 0);
