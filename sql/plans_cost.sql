@@ -40,6 +40,15 @@ SELECT sort_node('SELECT text_sorted FROM (SELECT * FROM cost_rows OFFSET 0) s O
 DELETE FROM pg_statistic WHERE starelid = 'cost_rows'::regclass;
 SELECT sort_node('SELECT text_sorted FROM cost_rows ORDER BY text_sorted');
 
+-- Where keys tell the rows, which are not stored then, a sort costs less than the index of the keys
+CREATE TABLE cost_keys AS SELECT hashint8extended(i, 0) AS k FROM generate_series(1::int8, 300000) i;
+CREATE INDEX ON cost_keys (k);
+VACUUM (FREEZE, ANALYZE) cost_keys;
+SET cpu_index_tuple_cost = 0.0035;
+SELECT sort_node('SELECT k FROM cost_keys ORDER BY k');
+RESET cpu_index_tuple_cost;
+DROP TABLE cost_keys;
+
 -- A key that costs nothing is never left
 SET gpusort.cost_key_collated = 0;
 ANALYZE cost_rows;

@@ -22,6 +22,7 @@
 #include "settings.h"
 #include "sort/sort.h"
 #include "sort/sort_limits.h"
+#include "utils/lsyscache.h"
 
 /*
  * PostgreSQL's bounded sort keeps the best k of n rows in a heap and throws
@@ -319,6 +320,39 @@ gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 	estimate_cost(rows, row_bytes, key, estimate);
 	estimate_core(rows, row_bytes, core_factor, core_key, estimate);
 	return true;
+}
+
+/* Does a row that is only this column tell its value by its key? */
+static bool
+key_tells_value(const GpuSortCostKeys *keys, int i)
+{
+	bool		reverse;
+	const char *reason;
+	const GpuSortCodec *codec = gpusort_codec_lookup(keys->sortops[i], keys->types[i],
+													 keys->collations[i], &reverse, &reason);
+
+	if (codec != NULL && codec->inverse == GPUSORT_INVERSE_NONE)
+		codec = codec->distinct;
+	return codec != NULL && codec->inverse != GPUSORT_INVERSE_NONE && get_typbyval(keys->types[i]);
+}
+
+/* What a row would take is not written, nor read from anywhere in memory. */
+void
+gpusort_estimate_key_rows(const GpuSortCostKeys *keys, double rows, int width,
+						  GpuSortEstimate *estimate)
+{
+	int			bytes = 0;
+
+	for (int i = 0; i < keys->count; i++)
+	{
+		bytes += get_typlen(keys->types[i]);
+		if (!key_tells_value(keys, i))
+			return;
+	}
+	if (bytes != width || (keys->count > 1 && bytes > sizeof(uint64)) || !gpusort_fits_memory(estimate))
+		return;
+	estimate->memory_bytes -= rows * estimate->row_bytes;
+	estimate_cost(rows, 0, estimate->key_cost, estimate);
 }
 
 void

@@ -58,6 +58,13 @@ extern bool gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width
 							 GpuSortEstimate *estimate, const char **reason);
 
 /*
+ * The same if nothing but its keys is returned, as width tells: where these tell the values, rows are not stored
+ * (sort/key_rows.c).
+ */
+extern void gpusort_estimate_key_rows(const GpuSortCostKeys *keys, double rows, int width,
+									  GpuSortEstimate *estimate);
+
+/*
  * The same if so many rows are collected by one process and come in order by the first key:
  * there is nothing to be moved, but for ties, and rows are returned as they lie.
  */

@@ -26,6 +26,8 @@ estimate_keys(const GpuSortPathKeys *keys, bool in_order, int width, double limi
 
 	if (!gpusort_estimate(&keys->by, keys->rows, width, estimate, &reason))
 		return false;
+	if (!keys->joined && limit_rows == GPUSORT_NO_LIMIT)
+		gpusort_estimate_key_rows(&keys->by, keys->rows, width, estimate);
 	if (in_order)
 		gpusort_estimate_in_order(keys->by.count, keys->rows, estimate);
 	gpusort_estimate_bounded(keys->rows, limit_rows, estimate);
@@ -76,6 +78,8 @@ estimate_sort(const Sort *sort, GpuSortLimit limit, const PlannedStmt *stmt,
 	}
 	if (!gpusort_estimate(&keys, rows, child->plan_width, estimate, reason))
 		return false;
+	if (bound == GPUSORT_NO_LIMIT)
+		gpusort_estimate_key_rows(&keys, rows, child->plan_width, estimate);
 	gpusort_estimate_bounded(rows, bound, estimate);
 	if (gpusort_plan_can_fetch(sort, stmt, &fetch) &&
 		gpusort_estimate(&keys, rows, fetch.width, &narrow, reason))

@@ -41,6 +41,7 @@ gpusort_read_pathkeys(const Path *input, List *pathkeys, GpuSortPathKeys *keys,
 	keys->by = (GpuSortCostKeys) {count, sortops, types, collations};
 	keys->pathkeys = pathkeys;
 	keys->exprs = NIL;
+	keys->joined = false;
 	foreach(lc, pathkeys)
 	{
 		PathKey    *pathkey = lfirst_node(PathKey, lc);

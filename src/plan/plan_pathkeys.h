@@ -15,6 +15,7 @@ typedef struct GpuSortPathKeys
 	List	   *pathkeys;
 	List	   *exprs;			/* of each of them */
 	double		rows;			/* to be sorted, by all participants together */
+	bool		joined;			/* perhaps, by a node that looks into stored rows */
 } GpuSortPathKeys;
 
 /*

@@ -138,6 +138,7 @@ gpusort_make_participants_path(PlannerInfo *root, RelOptInfo *rel, Path *partial
 	if (root->row_identity_vars != NIL || !gpusort_read_pathkeys(partial, pathkeys, &keys, &reason))
 		return NULL;
 	keys.rows = partial->rows;
+	keys.joined = true;
 	if (!gpusort_estimate_path(root, partial, &keys, GPUSORT_NO_LIMIT, &estimate))
 		return NULL;
 	return make_sorted_path(root, rel, partial, &keys, &estimate);
@@ -193,6 +194,7 @@ gpusort_make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 		!gpusort_read_pathkeys(input, pathkeys, &keys, &reason))
 		return NIL;
 	keys.rows = input->rows;
+	keys.joined = rel == input_rel;
 	paths = gpusort_make_gathered_paths(root, input_rel, rel, &keys, limit_rows);
 	if (gpusort_estimate_path(root, input, &keys, limit_rows, &estimate))
 		paths = lcons(make_sorted_path(root, rel, input, &keys, &estimate), paths);
