@@ -49,6 +49,16 @@ gpusort_join_path_disabled(Path *path, const Path *outer, const Path *inner)
 #endif
 }
 
+static inline bool
+gpusort_path_costs_less(const Path *path, const Path *other)
+{
+#if PG_VERSION_NUM >= 180000
+	if (path->disabled_nodes != other->disabled_nodes)
+		return path->disabled_nodes < other->disabled_nodes;
+#endif
+	return path->total_cost < other->total_cost;
+}
+
 /*
  * 18: the sort of a merge join's outer side may be an incremental one, if it is told
  * how many of the columns are in order already.

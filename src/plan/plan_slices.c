@@ -113,7 +113,30 @@ lower_cost(Path *gather, const Path *partial, Cost saved)
 }
 
 /*
- * Gather has a partial path of its own, since add_partial_path() frees those that it does not like.
+ * As add_partial_path() would, but none is freed: the planner's own Gather may be above one already,
+ * where a partitioned relation's groups are made partition by partition.
+ */
+static void
+keep_partial_path(RelOptInfo *rel, Path *path)
+{
+	int			at = 0;
+	ListCell   *lc;
+
+	foreach(lc, rel->partial_pathlist)
+	{
+		const Path *other = (const Path *) lfirst(lc);
+
+		if (gpusort_path_costs_less(path, other))
+			break;
+		if (pathkeys_contained_in(path->pathkeys, other->pathkeys))
+			return;
+		at++;
+	}
+	rel->partial_pathlist = list_insert_nth(rel->partial_pathlist, at, path);
+}
+
+/*
+ * Gather has a partial path of its own: add_partial_path() frees those that it does not like.
  * A set-returning function of the target list will be evaluated above the partial path, perhaps an
  * unsafe one, so that one is kept back.
  */
@@ -143,7 +166,7 @@ gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make, const vo
 	if (!root->parse->hasTargetSRFs)
 	{
 		rel->consider_parallel = true;
-		add_partial_path(rel, make(slices, original));
+		keep_partial_path(rel, make(slices, original));
 	}
 	return paths;
 }
