@@ -28,21 +28,32 @@ typedef struct ZoneStretch
 static pg_tz *zone = NULL;		/* of which these are; zones stay where they are */
 static ZoneStretch stretches[STRETCHES];
 
+/* What the zone is ahead at a second, and the first second behind that may differ; false: not known. */
+static bool
+look_up(pg_time_t second, long int *offset, pg_time_t *change)
+{
+	long int	after;
+	int			is_dst;
+	int			after_is_dst;
+	int			found = pg_next_dst_boundary(&second, offset, &is_dst, change, &after, &after_is_dst, zone);
+
+	if (found == 0)
+		*change = PG_INT64_MAX;
+	return found >= 0;
+}
+
 static bool
 find_stretch(ZoneStretch *stretch, pg_time_t second)
 {
 	long int	before;
-	long int	after;
-	int			before_is_dst;
-	int			after_is_dst;
+	long int	later;
 	pg_time_t	change;
-	int			found = pg_next_dst_boundary(&second, &before, &before_is_dst, &change,
-											 &after, &after_is_dst, zone);
 
-	if (found < 0)
+	if (!look_up(second, &before, &change))
 		return false;
-	if (found == 0)
-		change = PG_INT64_MAX;
+	/* the server knows of no change behind the last one in its table, even if the next second is one of a rule that goes on */
+	if (change == PG_INT64_MAX && (!look_up(second + 1, &later, &change) || change != PG_INT64_MAX))
+		change = second + 1;
 	/* one that ends where this one ends is the same, and longer than known */
 	if (stretch->from < stretch->to && stretch->to == change && second < stretch->from)
 	{
