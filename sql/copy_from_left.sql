@@ -50,7 +50,26 @@ COPY left_spaces FROM :'long';
 SET client_min_messages = warning;
 SELECT count(*), pg_relation_size('left_space') < 2 * 1500000 AS small FROM left_space;
 SELECT count(*), pg_relation_size('left_spaces_1') < 2 * 1500000 AS small FROM left_spaces;
-DROP TABLE left_space, left_spaces;
+-- none is what the fillfactor keeps, or is less than a row
+CREATE TEMP TABLE left_kept (id int4, t text) WITH (fillfactor = 80);
+CREATE TEMP TABLE left_wide (id int4, t text);
+SELECT current_setting('data_directory') || '/left_wide' AS wide \gset
+COPY (SELECT i, repeat('x', 1640) FROM generate_series(1, 1000) i) TO :'wide';
+COPY left_kept FROM :'long';
+COPY left_wide FROM :'wide';
+VACUUM left_kept, left_wide;
+SET client_min_messages = debug1;
+COPY left_kept FROM :'long';
+COPY left_wide FROM :'wide';
+SET client_min_messages = warning;
+DELETE FROM left_kept WHERE id % 2 = 0;
+DELETE FROM left_wide WHERE id % 2 = 0;
+VACUUM left_kept, left_wide;
+SET client_min_messages = debug1;
+COPY left_kept FROM :'long';
+COPY left_wide FROM :'wide';
+SET client_min_messages = warning;
+DROP TABLE left_space, left_spaces, left_kept, left_wide;
 SET gpusort.force = on;
 
 -- tables
