@@ -14,6 +14,9 @@
 #
 # Servers have the modules of contrib that tests use, and ICU, and neither readline, zlib nor anything else that gpusort does not see.
 
+# of contrib: what tests of the core suite and of logical decoding use, too
+MODULES="$CONTRIB spi test_decoding"
+
 source_begin()
 {
 	local version start
@@ -37,7 +40,7 @@ server_begin()
 	source_begin
 	dir=$SOURCE-$name
 	log=$dir/build.log
-	if [ "$(cat "$dir/built" 2>/dev/null)" != "$CONTRIB" ]; then
+	if [ "$(cat "$dir/built" 2>/dev/null)" != "$MODULES" ]; then
 		say "building PostgreSQL with $flags $*"
 		rm -rf "$dir"
 		mkdir -p "$dir/build"
@@ -49,13 +52,13 @@ server_begin()
 				--enable-debug --enable-tap-tests \
 				CFLAGS="$flags" "$@" &&
 				make -s -j"$(nproc)" && make -s install &&
-				for contrib in $CONTRIB spi; do make -s -C "contrib/$contrib" all install || exit; done
+				for contrib in $MODULES; do make -s -C "contrib/$contrib" all install || exit; done
 		) >"$log" 2>&1; then
 			grep -vE '^([^ ]*-)?(gcc|cc) ' "$log" | tail -n 20
 			die "the server does not compile"
 		fi
 		rm -rf "$dir/build"
-		echo "$CONTRIB" >"$dir/built"
+		echo "$MODULES" >"$dir/built"
 		say "built ($(seconds $(($(now_ms) - start))))"
 	fi
 	export PG_CONFIG=$dir/pg/bin/pg_config
