@@ -38,7 +38,7 @@ engine/device/gs_device_partition.c	BUCKETS_A_JOB		1|3
 engine/device/gs_device_partition.c	MIN_BUCKET_ROWS		UINT64_C(3)|UINT64_C(100)
 engine/device/gs_device_partition.c	MAX_BUCKET_ROWS		UINT64_C(200)|UINT64_C(3000)
 engine/device/gs_device_result.c	COUNTED_ROWS		UINT64_C(64)|UINT64_C(1000)
-engine/device/gs_device_sort.c	DEFAULT_DEVICE_ROWS		UINT64_C(1)|UINT64_C(300)
+engine/device/gs_device_sort.h	GS_DEFAULT_DEVICE_ROWS	UINT64_C(1)|UINT64_C(300)
 engine/device/gs_device_upload.c	RUN_SEGMENTS		1|3
 engine/device/gs_device_upload.c	GROUP_SEGMENTS		1|2
 engine/device/gs_device_upload.c	MOST_QUARTERS		4|8
@@ -129,6 +129,16 @@ set_constant()
 		END { exit !$n }' "$2" "$3" "$BUILD_TREE/src/$1" || die "src/$1 has no $2"
 }
 
+# All are there, also those that this round leaves as they are.
+check_constants()
+{
+	local file name values
+
+	while read -r file name values; do
+		[ -z "$file" ] || grep -q "^#define $name\b" "$BUILD_TREE/src/$file" || die "src/$file has no $name"
+	done <<<"$CONSTANTS"
+}
+
 # A third of them; the sizes of extents and segments go together.
 choose_constants()
 {
@@ -206,6 +216,7 @@ prepare_round()
 	find "$BUILD_TREE" -name '*.o' -delete
 	mkdir -p "$BUILD_TREE/test"
 	cp -r "$TREE/test/unit" "$TREE/test/bench" "$BUILD_TREE/test/"
+	check_constants
 	RANDOM=$((SEED + $1 - 1))
 	choose_constants
 	say "round $1, SEED=$((SEED + $1 - 1)): $CHOSEN_CONSTANTS"
