@@ -272,5 +272,19 @@ SELECT q, gpusort_test.matches(q, 'GpuSort Join') AS ours FROM unnest(ARRAY[
 	'SELECT count(*) FROM (SELECT * FROM few WHERE k < 90 OFFSET 0) f WHERE EXISTS (SELECT FROM many WHERE many.k = f.k)']) q;
 SELECT count(*) FROM few WHERE EXISTS (SELECT FROM many WHERE many.k = few.k);
 DROP TABLE few, many;
+
+-- By two columns a merge join above sorts is offered once more.
+CREATE TABLE few AS SELECT i % 90 AS a, i % 101 AS b FROM generate_series(1, 20000) i;
+CREATE TABLE many AS SELECT i % 91 AS a, i % 103 AS b FROM generate_series(1, 50000) i;
+ANALYZE few, many;
+SELECT gpusort_test.matches('SELECT count(*) FROM few WHERE (a, b) IN (SELECT a, b FROM many)', 'Merge Semi Join');
+SELECT count(*) FROM few WHERE (a, b) IN (SELECT a, b FROM many);
+DROP TABLE few, many;
+
+-- A hash table in the cache is charged too little as well, and there is no other join that would be misled.
+CREATE TABLE numbers AS SELECT i AS k FROM generate_series(1, 9000) i;
+ANALYZE numbers;
+SELECT gpusort_test.matches('SELECT count(*) FROM numbers a JOIN numbers b USING (k)', 'GpuSort Join');
+DROP TABLE numbers;
 RESET ALL;
 DROP TABLE a, b, nothing, one, only_null, a_same, b_same, a_skew, b_skew, types_a, types_b;

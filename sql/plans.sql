@@ -90,8 +90,7 @@ SET gpusort.force = on;
 -- ORDER BY
 SELECT lines('SELECT * FROM t ORDER BY a');
 SELECT lines('SELECT id FROM t ORDER BY a DESC NULLS LAST, b COLLATE "POSIX", d NULLS FIRST');
-SELECT line FROM lines('SELECT t.id, u.id FROM t, u WHERE t.id = u.id + 0 ORDER BY t.a + u.a, t.b DESC') line
-WHERE line ~ 'Sort';
+SELECT line FROM lines('SELECT t.id, u.id FROM t, u WHERE t.id = u.id + 0 ORDER BY t.a + u.a, t.b DESC') line LIMIT 2;
 SELECT lines('SELECT id AS x, -id AS y FROM t ORDER BY 2, a IS NULL DESC');
 SELECT compare('SELECT * FROM t ORDER BY a, id');
 SELECT compare('SELECT id FROM t ORDER BY a DESC, b NULLS FIRST, id DESC');

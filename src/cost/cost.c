@@ -91,11 +91,10 @@
 #define STRING_BYTES	60
 
 /*
- * Rows that stay in a core's own cache between collecting and returning cost a quarter
+ * Rows that stay in a core's own cache (GPUSORT_CACHE_BYTES) between collecting and returning cost a quarter
  * of what they cost that have to come from memory: 0.05 and 0.2 ns a byte, 5 and
  * 15 ns a row (test/bench/plan_grid.pl, 10^4 rows of 250 and of 1000 bytes).
  */
-#define CACHE_BYTES		(4.0 * 1024 * 1024)
 #define CACHED_SHARE	0.25
 
 /*
@@ -246,8 +245,8 @@ spill_cost(double rows, double row_bytes, const GpuSortEstimate *estimate)
 double
 gpusort_memory_factor(double bytes)
 {
-	return bytes <= CACHE_BYTES ? CACHED_SHARE
-		: 1 - (1 - CACHED_SHARE) * CACHE_BYTES / bytes;
+	return bytes <= GPUSORT_CACHE_BYTES ? CACHED_SHARE
+		: 1 - (1 - CACHED_SHARE) * GPUSORT_CACHE_BYTES / bytes;
 }
 
 /*

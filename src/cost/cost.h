@@ -125,7 +125,9 @@ extern bool gpusort_pool_suffices(const GpuSortEstimate *estimate, int participa
 
 /* ---------- parts of the formula, to be solved for its constants ---------- */
 
-/* How much of the full price memory accesses cost for so many bytes of rows. */
+/* What a core's own cache holds, and how much of the full price memory accesses cost for so many bytes of rows. */
+#define GPUSORT_CACHE_BYTES	(4.0 * 1024 * 1024)
+
 extern double gpusort_memory_factor(double bytes);
 
 /* How much of gpusort.cost_key_collated a codec's key costs. */

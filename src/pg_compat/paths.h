@@ -133,6 +133,17 @@ gpusort_is_mergeable(JoinType jointype)
 		jointype == JOIN_ANTI || gpusort_returns_inner_rows(jointype);
 }
 
+/* Is less disabled in the one path than in the other?  Before 18 their costs tell. */
+static inline bool
+gpusort_is_less_disabled(const Path *path, const Path *other)
+{
+#if PG_VERSION_NUM >= 180000
+	return path->disabled_nodes < other->disabled_nodes;
+#else
+	return false;
+#endif
+}
+
 /*
  * 19: since semijoins are made otherwise, the path of a Unique node has the plain name.
  */

@@ -303,7 +303,7 @@ add_whole_join(JoinIdea *join)
 	if (inner == NULL)
 		return;
 	path = make_join_path(join, outer, inner, 0, 1);
-	gpusort_outbid_join(path, joinrel->pathlist);
+	gpusort_outbid_join(join->merge.root, path, joinrel->pathlist);
 	add_path(joinrel, path);
 }
 
@@ -377,7 +377,7 @@ add_partial_join(JoinIdea *join)
 	path->parallel_safe = true;
 	path->parallel_workers = Max(outer.partial->parallel_workers, inner.partial->parallel_workers);
 	path->pathkeys = NIL;
-	gpusort_outbid_join(path, joinrel->partial_pathlist);
+	gpusort_outbid_join(join->merge.root, path, joinrel->partial_pathlist);
 	add_partial_path(joinrel, path);
 }
 
@@ -403,29 +403,26 @@ add_joins(JoinIdea *join)
 	add_partial_join(join);
 }
 
-/*
- * Is the planner at making a semijoin in another way, after it was made as such: with the sides exchanged,
- * or as a join with inner rows made unique?  Then ours are offered once more, against these.
- */
-static bool
-becomes_semijoin(JoinIdea *join, const SpecialJoinInfo *sjinfo)
+bool
+gpusort_becomes_semijoin(PlannerInfo *root, JoinType *jointype, RelOptInfo **outerrel,
+						 RelOptInfo **innerrel, const SpecialJoinInfo *sjinfo)
 {
-	RelOptInfo *few = join->outerrel;
-	RelOptInfo *many = join->innerrel;
+	RelOptInfo *few = *outerrel;
+	RelOptInfo *many = *innerrel;
 
-	if (sjinfo == NULL || sjinfo->jointype != JOIN_SEMI || join->merge.jointype == JOIN_SEMI)
+	if (sjinfo == NULL || sjinfo->jointype != JOIN_SEMI || *jointype == JOIN_SEMI)
 		return false;
 	if (!bms_is_subset(sjinfo->min_righthand, many->relids))
 	{
-		few = join->innerrel;
-		many = join->outerrel;
+		few = *innerrel;
+		many = *outerrel;
 	}
 	if (!bms_is_subset(sjinfo->min_lefthand, few->relids) ||
 		!bms_is_subset(sjinfo->min_righthand, many->relids))
 		return false;
-	join->outerrel = few;
-	join->innerrel = gpusort_relation_not_unique(join->merge.root, many);
-	join->merge.jointype = JOIN_SEMI;
+	*outerrel = few;
+	*innerrel = gpusort_relation_not_unique(root, many);
+	*jointype = JOIN_SEMI;
 	return true;
 }
 
@@ -443,7 +440,7 @@ gpusort_add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer
 		extra->restrictlist == NIL || root->hasPseudoConstantQuals ||
 		root->row_identity_vars != NIL || gpusort_plan_is_advised(root))
 		return;
-	if (becomes_semijoin(&join, extra->sjinfo))
+	if (gpusort_becomes_semijoin(root, &join.merge.jointype, &join.outerrel, &join.innerrel, extra->sjinfo))
 		own_extra.inner_unique = false;
 	if (gpusort_is_mergeable(join.merge.jointype))
 		add_joins(&join);

@@ -51,6 +51,14 @@ extern List *gpusort_find_join_clauses(const GpuSortMergeJoin *merge, const RelO
 									   const RelOptInfo *innerrel);
 
 /*
+ * Is the planner at making a semijoin in another way, after it was made as such: with the sides exchanged,
+ * or as a join with inner rows made unique?  Then it is one of these relations, and ours are offered once more,
+ * against these.
+ */
+extern bool gpusort_becomes_semijoin(PlannerInfo *root, JoinType *jointype, RelOptInfo **outerrel,
+									 RelOptInfo **innerrel, const SpecialJoinInfo *sjinfo);
+
+/*
  * A path above a merge join of these inputs, in whose place a node of ours will be: what that is
  * depends on the inputs.  Its costs are the merge join's.
  */

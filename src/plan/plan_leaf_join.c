@@ -262,7 +262,7 @@ add_whole_path(LeafJoinIdea *join)
 {
 	Path	   *path = make_path(join, 1);
 
-	gpusort_outbid_join(path, join->merge.joinrel->pathlist);
+	gpusort_outbid_join(join->merge.root, path, join->merge.joinrel->pathlist);
 	add_path(join->merge.joinrel, path);
 }
 
@@ -299,7 +299,7 @@ add_partial_path_of(LeafJoinIdea *join)
 	path->parallel_aware = true;
 	path->parallel_safe = true;
 	path->parallel_workers = workers;
-	gpusort_outbid_join(path, joinrel->partial_pathlist);
+	gpusort_outbid_join(join->merge.root, path, joinrel->partial_pathlist);
 	add_partial_path(joinrel, path);
 }
 

@@ -30,6 +30,7 @@
 #include "cost/cost.h"
 #include "pg_compat/paths.h"
 #include "pg_compat/planner.h"
+#include "plan/plan_join.h"
 #include "plan/plan_merge_join.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_sorted.h"
@@ -106,8 +107,8 @@ is_promising(const GpuSortMergeJoin *join, const Path *outer, const RelOptInfo *
  * A sort can go back to a mark at the price of reading a row again, so nothing is gained by
  * keeping its rows in a Material.
  */
-static void
-add_join_of(GpuSortMergeJoin *join, Path *outer, Path *inner, bool inner_is_sort)
+static MergePath *
+make_join_of(GpuSortMergeJoin *join, Path *outer, Path *inner, bool inner_is_sort)
 {
 	MergePath  *path;
 
@@ -118,31 +119,54 @@ add_join_of(GpuSortMergeJoin *join, Path *outer, Path *inner, bool inner_is_sort
 	path = gpusort_create_mergejoin_path(join);
 	if (inner_is_sort)
 		path->materialize_inner = false;
-	gpusort_outbid_join(&path->jpath.path, join->joinrel->pathlist);
-	add_path(join->joinrel, &path->jpath.path);
+	return path;
 }
 
 /*
  * Join outer rows that come in order, by a sort of ours or without, with inner rows that we sort,
  * or with those that come in order.
  */
-static void
-add_joins_of(GpuSortMergeJoin *join, Path *outer, RelOptInfo *innerrel, bool outer_is_sort)
+static List *
+make_joins_of(GpuSortMergeJoin *join, Path *outer, RelOptInfo *innerrel, bool outer_is_sort)
 {
+	List	   *joins = NIL;
 	List	   *innerkeys;
 	Path	   *inner;
 
 	join->mergeclauses = find_mergeclauses_for_outer_pathkeys(join->root, outer->pathkeys,
 															  join->extra->mergeclause_list);
 	if (!clauses_suffice(join, join->mergeclauses))
-		return;
+		return NIL;
 	innerkeys = make_inner_pathkeys_for_merge(join->root, join->mergeclauses, outer->pathkeys);
 	inner = make_sorted(join->root, innerrel, innerkeys);
 	if (inner != NULL)
-		add_join_of(join, outer, inner, true);
+		joins = lappend(joins, make_join_of(join, outer, inner, true));
 	inner = get_cheapest_path_for_pathkeys(innerrel->pathlist, innerkeys, NULL, TOTAL_COST, false);
 	if (inner != NULL && outer_is_sort)
-		add_join_of(join, outer, inner, false);
+		joins = lappend(joins, make_join_of(join, outer, inner, false));
+	return joins;
+}
+
+static int
+compare_total_costs(const ListCell *a, const ListCell *b)
+{
+	return compare_path_costs(lfirst(a), lfirst(b), TOTAL_COST);
+}
+
+/* The cheapest one first: one that has taken a hash join's place looks cheaper than it is to those after it. */
+static void
+add_made_joins(const GpuSortMergeJoin *join, List *joins)
+{
+	ListCell   *lc;
+
+	list_sort(joins, compare_total_costs);
+	foreach(lc, joins)
+	{
+		Path	   *path = (Path *) lfirst(lc);
+
+		gpusort_outbid_join(join->root, path, join->joinrel->pathlist);
+		add_path(join->joinrel, path);
+	}
 }
 
 /* Is a sort of the relation's rows thought of at all? */
@@ -161,6 +185,7 @@ add_whole_joins(GpuSortMergeJoin *join, RelOptInfo *outerrel, RelOptInfo *innerr
 				List *orders)
 {
 	PlannerInfo *root = join->root;
+	List	   *joins = NIL;
 	ListCell   *lc;
 
 	if (!gpusort_is_mergeable(join->jointype) || root->hasPseudoConstantQuals ||
@@ -179,7 +204,7 @@ add_whole_joins(GpuSortMergeJoin *join, RelOptInfo *outerrel, RelOptInfo *innerr
 		Path	   *outer = make_sorted(root, outerrel, with_first(orders, i));
 
 		if (outer != NULL)
-			add_joins_of(join, outer, innerrel, true);
+			joins = list_concat(joins, make_joins_of(join, outer, innerrel, true));
 	}
 	foreach(lc, outerrel->pathlist)
 	{
@@ -187,8 +212,9 @@ add_whole_joins(GpuSortMergeJoin *join, RelOptInfo *outerrel, RelOptInfo *innerr
 
 		if (outer->pathkeys != NIL && outer->param_info == NULL && has_many_rows(innerrel) &&
 			is_promising(join, outer, innerrel))
-			add_joins_of(join, outer, innerrel, false);
+			joins = list_concat(joins, make_joins_of(join, outer, innerrel, false));
 	}
+	add_made_joins(join, joins);
 }
 
 /* ---------- rows of parallel workers ---------- */
@@ -230,7 +256,7 @@ add_partial_join(GpuSortMergeJoin *join, RelOptInfo *outerrel, Path *outer, List
 										 sorted ? outer->pathkeys : outerkeys);
 	path = gpusort_create_mergejoin_path(join);
 	path->materialize_inner = false;
-	gpusort_outbid_join(&path->jpath.path, join->joinrel->partial_pathlist);
+	gpusort_outbid_join(join->root, &path->jpath.path, join->joinrel->partial_pathlist);
 	add_partial_path(join->joinrel, &path->jpath.path);
 	join->outersortkeys = NIL;
 }
@@ -265,8 +291,9 @@ void
 gpusort_add_merge_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 							 RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
+	JoinPathExtraData own_extra = *extra;
 	GpuSortMergeJoin join = {
-		.root = root, .joinrel = joinrel, .jointype = jointype, .extra = extra
+		.root = root, .joinrel = joinrel, .jointype = jointype, .extra = &own_extra
 	};
 	List	   *orders;
 
@@ -275,7 +302,14 @@ gpusort_add_merge_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo 
 		gpusort_plan_is_advised(root))
 		return;
 
-	orders = select_outer_pathkeys_for_merge(root, extra->mergeclause_list, joinrel);
+	if (gpusort_becomes_semijoin(root, &join.jointype, &outerrel, &innerrel, extra->sjinfo))
+	{
+		own_extra.inner_unique = false;
+		own_extra.mergeclause_list = gpusort_find_join_clauses(&join, outerrel, innerrel);
+		if (own_extra.mergeclause_list == NIL)
+			return;
+	}
+	orders = select_outer_pathkeys_for_merge(root, own_extra.mergeclause_list, joinrel);
 	add_whole_joins(&join, outerrel, innerrel, orders);
 	for (int i = 0; i < list_length(orders) && can_be_partial(&join, outerrel, innerrel); i++)
 		add_partial_joins(&join, outerrel, innerrel, with_first(orders, i));

@@ -302,8 +302,36 @@ gpusort_join_in_truth(const List *paths)
 	return cheapest->total_cost + lacking_of_join(cheapest);
 }
 
+/* The same of the cheapest one in truth, which may have been charged more than the first. */
+static Cost
+cheapest_in_truth(const List *paths)
+{
+	const Path *first = linitial(paths);
+	Cost		cheapest = DBL_MAX;
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+
+		if (path->param_info == NULL && !gpusort_is_less_disabled(first, path))
+			cheapest = Min(cheapest, path->total_cost + lacking_of_join(path));
+	}
+	return cheapest;
+}
+
+/*
+ * Is it the only join, of this query and of those around it, so that neither hides a join below what that costs, nor
+ * is one above misled?  Rows of workers are gathered above.
+ */
+static bool
+is_only_join(const PlannerInfo *root, const Path *join)
+{
+	return root->query_level == 1 && join->parallel_workers == 0 && bms_num_members(root->all_baserels) == 2;
+}
+
 void
-gpusort_outbid_join(Path *path, const List *paths)
+gpusort_outbid_join(const PlannerInfo *root, Path *path, const List *paths)
 {
 	const Path *cheapest = paths != NIL ? linitial(paths) : NULL;
 	Cost		gain = gpusort_join_in_truth(paths) - path->total_cost;
@@ -313,7 +341,8 @@ gpusort_outbid_join(Path *path, const List *paths)
 		(!IsA(cheapest, HashPath) && !is_our_join(cheapest)))
 		return;
 	below = Min(path->total_cost, cheapest->total_cost * JUST_BELOW);
-	if (path->total_cost - below > gain)
+	if (path->total_cost - below > gain &&
+		(!is_only_join(root, path) || path->total_cost >= cheapest_in_truth(paths)))
 		return;
 	path->total_cost = below;
 	path->startup_cost = Min(path->startup_cost, path->total_cost);
