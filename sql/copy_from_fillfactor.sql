@@ -12,8 +12,8 @@ CREATE TABLE filled_2 PARTITION OF filled_parted FOR VALUES IN (2) WITH (autovac
 SELECT format('COPY (SELECT CASE %1$s WHEN 1 THEN 3 ELSE i END, repeat(''x'', 96) FROM generate_series(1, %1$s) i) TO %2$L', count, current_setting('data_directory') || '/filled_' || count) FROM unnest('{1,31,24000}'::int4[]) count \gexec
 \set ECHO all
 
--- Files of so many rows into a table, one after the other; where the rows are then.
-CREATE FUNCTION fill(tab text, counts int4[], ours bool) RETURNS TABLE (part oid, block int4, rows int8) LANGUAGE plpgsql AS $$
+-- Files of so many rows into a table, one after the other; how many rows are in each page that has any.
+CREATE FUNCTION fill(tab text, counts int4[], ours bool) RETURNS TABLE (part oid, page int8, rows int8) LANGUAGE plpgsql AS $$
 DECLARE
 	count int4;
 BEGIN
@@ -22,12 +22,12 @@ BEGIN
 	FOREACH count IN ARRAY counts LOOP
 		EXECUTE format('COPY %s FROM %L', tab, current_setting('data_directory') || '/filled_' || count);
 	END LOOP;
-	RETURN QUERY EXECUTE format('SELECT tableoid, (ctid::text::point)[0]::int4, count(*) FROM %s GROUP BY 1, 2', tab);
+	RETURN QUERY EXECUTE format('SELECT tableoid, row_number() OVER (PARTITION BY tableoid ORDER BY (ctid::text::point)[0]), count(*) FROM %s GROUP BY tableoid, (ctid::text::point)[0]', tab);
 END $$;
 
 CREATE FUNCTION compare_filled(tab text, counts int4[]) RETURNS TABLE (rows numeric, pages int8, fullest int8, different int8) LANGUAGE sql AS $$
 	SELECT sum(o.rows), count(*), max(t.rows), count(*) FILTER (WHERE o IS DISTINCT FROM t)
-	FROM fill(tab, counts, false) t FULL JOIN fill(tab, counts, true) o USING (part, block);
+	FROM fill(tab, counts, false) t FULL JOIN fill(tab, counts, true) o USING (part, page);
 $$;
 
 SELECT tab, loads, f.* FROM (VALUES ('filled'), ('filled_parted')) v (tab), (VALUES
@@ -44,5 +44,5 @@ SET client_min_messages = warning;
 SET max_parallel_maintenance_workers = 2;
 SELECT * FROM compare_filled('filled_parted', '{24000,1,1,1,1,1,24000}');
 SELECT max(t.rows) AS theirs, max(o.rows) AS ours, count(o) - count(t) BETWEEN 0 AND 8 AS pages
-	FROM fill('filled', '{24000,1,1,24000}', false) t FULL JOIN fill('filled', '{24000,1,1,24000}', true) o USING (part, block);
+	FROM fill('filled', '{24000,1,1,24000}', false) t FULL JOIN fill('filled', '{24000,1,1,24000}', true) o USING (part, page);
 DROP TABLE filled, filled_parted;
