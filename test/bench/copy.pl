@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# copy.pl [--from [--partitions N[,N]...] | --select | --ctas | --insert] [--whole] [--rows N] [--runs N] [--workers N]
+# copy.pl [--from [--partitions N[,N]...] | --select | --ctas | --insert | --shapes [--only PATTERN]] [--whole] [--rows N] [--runs N] [--workers N]
 #		COPY TO, or FROM, with gpusort.enable_copy off and on, on a running server that preloads gpusort.
 #
 # For tables and queries, with and without an order, in each format, to /dev/null, so that nothing
@@ -11,6 +11,10 @@
 # --from: a file in the server's data directory into a logged table of the columns k int8, v int4 and s
 # text, without and with two btree indexes, each time truncated in the same transaction.  With --partitions, into so
 # many partitions of ranges of k instead, CSV, from a file that has them at random, and from one that has them one after the other.
+# For thousands of these the server needs max_locks_per_transaction = 1000.
+#
+# --shapes: tables of other shapes, from 1600 columns to one of one byte, and of other types, to /dev/null, from files, and from a client that sends a message for
+# each row.  Rows of many bytes are so many fewer; --only: those whose name matches.
 #
 # --select: sorted rows to a client, psql, which prints them nowhere; gpusort.enable_select off and on.
 # --ctas: sorted rows into a new table; gpusort.enable_create_table_as off and on.
@@ -18,10 +22,13 @@
 use strict;
 use warnings;
 
+use FindBin;
 use Getopt::Long;
+use lib "$FindBin::RealBin/../fuzz";
+use PgWire;
 
-my ($rows, $runs, $workers, $from, $partitions, $select, $ctas, $insert, $whole) = (1_000_000, 5, 0);
-GetOptions('from' => \$from, 'partitions=s' => \$partitions, 'select' => \$select, 'ctas' => \$ctas, 'insert' => \$insert, 'whole' => \$whole, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers)
+my ($rows, $runs, $workers, $only, $from, $partitions, $select, $ctas, $insert, $shapes, $whole) = (1_000_000, 5, 0, '.');
+GetOptions('from' => \$from, 'partitions=s' => \$partitions, 'select' => \$select, 'ctas' => \$ctas, 'insert' => \$insert, 'shapes' => \$shapes, 'only=s' => \$only, 'whole' => \$whole, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers)
 	or die "see the head of $0\n";
 my $setting = 'gpusort.enable_' . ($select ? 'select' : $ctas ? 'create_table_as' : $insert ? 'insert' : 'copy');
 
@@ -34,6 +41,29 @@ my @cases = (
 	[ 'table, csv', 'copy_bench (k, v, s)', '(FORMAT csv)' ],
 	[ 'table, binary', 'copy_bench (k, v, s)', '(FORMAT binary)' ],
 	[ 'all types, text', 'copy_bench', '' ]);
+
+# Columns, of the number i, and the share of rows that there are.
+my @shapes = (
+	[ '1600 int4', join(', ', map { "i + $_ AS c$_" } 1 .. 1600), 1 / 500 ],
+	[ '100 int4', join(', ', map { "i + $_ AS c$_" } 1 .. 100), 1 / 50 ],
+	[ '20 columns, null', join(', ', map { "CASE i % 10 WHEN $_ % 10 THEN i END AS c$_" } 1 .. 20), 1 / 10 ],
+	[ 'one int8', 'hashint8extended(i, 1) AS c', 1 ],
+	[ 'one byte', 'chr(97 + i % 26) AS c', 1 ],
+	[ 'text of 500 bytes', q((SELECT string_agg(md5((i * 16 + j)::text), '') FROM generate_series(1, 16) j) AS c), 1 / 10 ],
+	[ 'text of 5 kB', q((SELECT string_agg(md5((i * 160 + j)::text), '') FROM generate_series(1, 160) j) AS c), 1 / 100 ],
+	[ 'bytea', q(decode(md5(i::text), 'hex') AS c), 1 ],
+	[ 'interval', q(i * interval '1 hour 7 minutes 1.5 seconds' AS c), 1 ],
+	[ 'timetz', q(((i % 86400) * interval '1 s' + time '00:00')::timetz AS c), 1 ],
+	[ 'json', q(('{"id": ' || i || ', "name": "x"}')::json AS c), 1 ],
+	[ 'jsonb', q(('{"id": ' || i || ', "name": "x"}')::jsonb AS c), 1 ],
+	[ 'enum', q((enum_range(NULL::copy_bench_enum))[1 + i % 3] AS c), 1 ],
+	[ 'bool', 'i % 3 = 0 AS c', 1 ],
+	[ 'char(20)', q(md5(i::text)::char(20) AS c), 1 ],
+	[ 'name', q(substr(md5(i::text), 1, 20)::name AS c), 1 ],
+	[ 'int4[]', 'ARRAY[i, 2 * i, 3 * i] AS c', 1 ],
+	[ 'text[]', q(ARRAY['a' || i, 'b c', 'd'] AS c), 1 ],
+	[ 'date', q(date '2000-01-01' + i % 9000 AS c), 1 ],
+	[ 'date, DateStyle German', q(date '2000-01-01' + i % 9000 AS c), 1, q(SET DateStyle = 'German') ]);
 
 # Settings of one side, and what follows, in a fresh session; its output.
 sub session
@@ -52,13 +82,30 @@ sub session
 my $now = q(SELECT concat_ws(' ', extract(epoch FROM clock_timestamp()) * 1000, split_part(pg_read_file('/proc/' || pg_backend_pid() || '/schedstat'), ' ', 1),
 	pg_read_file('/proc/' || split_part(pg_read_file('postmaster.pid'), E'\n', 1) || '/stat')));
 
+# The same, from a client that sends the lines of a file, each in a message.
+sub lines_session
+{
+	my ($copy, $command, $file) = @_;
+	my $server = PgWire->connect(dbname => 'postgres');
+	my @times;
+
+	$server->must($_) for "SET $setting = $copy", "SET max_parallel_maintenance_workers = $workers", 'BEGIN';
+	push @times, $server->value($now);
+	open my $lines, '<:raw', $file or die "$file: $!\n";
+	$server->copy_in($command, sub { scalar <$lines> });
+	push @times, $server->value($now);
+	$server->must('COMMIT');
+	$server->close;
+	return @times;
+}
+
 # Milliseconds that have passed, of CPU time, and of the workers' CPU time.
 sub measure
 {
 	my ($copy, $command) = @_;
 	my @times;
 
-	for (session($copy, $now, ref $command ? @$command : $command, $now))
+	for (ref $command eq 'HASH' ? lines_session($copy, %$command) : session($copy, $now, ref $command ? @$command : $command, $now))
 	{
 		my ($clock, $own_ns, @stat) = /^([\d.]+) (\d+) .*\) (.*)/ ? ($1, $2, split ' ', $3) : die "no times: $_\n";
 
@@ -172,7 +219,8 @@ sub copy_from_partitioned
 		my @bounds = ('MINVALUE', (map { sprintf '%.0f', -2**63 + $_ * $step } 1 .. $count - 1), 'MAXVALUE');
 
 		session('off', 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_bench_to', 'CREATE TABLE copy_bench_to (k int8, v int4, s text) PARTITION BY RANGE (k)');
-		session('off', join ';', map { "CREATE TABLE copy_bench_to_$_ PARTITION OF copy_bench_to FOR VALUES FROM ($bounds[$_ - 1]) TO ($bounds[$_])" } 1 .. $count);
+		my @makes = map { "CREATE TABLE copy_bench_to_$_ PARTITION OF copy_bench_to FOR VALUES FROM ($bounds[$_ - 1]) TO ($bounds[$_])" } 1 .. $count;
+		session('off', join ';', splice @makes, 0, 500) while @makes;
 		for my $order ('', 'ORDER BY k')
 		{
 			session('off', "COPY (SELECT k, v, s FROM copy_bench $order) TO '$file' (FORMAT csv)");
@@ -182,11 +230,37 @@ sub copy_from_partitioned
 	session('off', "COPY (SELECT 1) TO PROGRAM 'rm -f $file'", 'DROP TABLE copy_bench_to');
 }
 
+sub copy_shapes
+{
+	my $file = (session('off', 'SHOW data_directory'))[0] . '/copy_bench';
+	my @sum = ('SELECT count(*), sum(hashtext(t::text)) FROM copy_bench_to t');
+
+	session('off', 'SET client_min_messages = warning', 'DROP TYPE IF EXISTS copy_bench_enum CASCADE', q(CREATE TYPE copy_bench_enum AS ENUM ('low', 'medium', 'high')));
+	for my $shape (grep { $_->[0] =~ /$only/ } @shapes)
+	{
+		my ($name, $columns, $share, @settings) = @$shape;
+		my $count = int($rows * $share);
+
+		session('off', 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_bench_of, copy_bench_to',
+			"CREATE UNLOGGED TABLE copy_bench_of AS SELECT $columns FROM generate_series(1, $count) i", 'CREATE TABLE copy_bench_to (LIKE copy_bench_of)', 'VACUUM ANALYZE copy_bench_of');
+		printf "%s, %d rows\n", $name, $count;
+		compare("... to, $_", [], [ @settings, "COPY copy_bench_of TO '/dev/null' (FORMAT $_)" ],
+			@settings, "COPY copy_bench_of TO PROGRAM 'md5sum >/tmp/copy_bench.sum' (FORMAT $_)", "SELECT pg_read_file('/tmp/copy_bench.sum')") for 'text', 'csv', 'binary';
+		for my $format ('text', 'csv')
+		{
+			session('off', "COPY copy_bench_of TO '$file' (FORMAT $format)");
+			compare("... from, $format", [ 'TRUNCATE copy_bench_to', 'CHECKPOINT' ], "COPY copy_bench_to FROM '$file' (FORMAT $format)", @sum);
+		}
+		compare('... from client, csv', [ 'TRUNCATE copy_bench_to', 'CHECKPOINT' ], { 'COPY copy_bench_to FROM STDIN (FORMAT csv)' => $file }, @sum);
+	}
+	session('off', "COPY (SELECT 1) TO PROGRAM 'rm -f $file'", 'DROP TABLE IF EXISTS copy_bench_of, copy_bench_to', 'DROP TYPE copy_bench_enum');
+}
+
 session('off', 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_bench',
 	"CREATE UNLOGGED TABLE copy_bench AS SELECT hashint8extended(i, 1) AS k, hashint4(i) AS v, substr(md5(i::text), 1, 16) AS s,
 		date '2000-01-01' + i % 9000 AS d, timestamp '2000-01-01' + i * interval '1.5 s' AS ts, i / 7.0::float8 AS f, i % 2 = 0 AS b
 		FROM generate_series(1, $rows) i", 'VACUUM ANALYZE copy_bench');
 printf "%-22s %10s %10s %6s %10s %10s %6s %10s %10s\n", "$rows rows", 'off ms', 'on ms', 'x', 'CPU off', 'CPU on', 'x', 'workers', '... on';
-$partitions ? copy_from_partitioned() : $from ? copy_from() : $select ? select_rows() : $ctas ? make_tables() : $insert ? insert_rows() : copy_to();
+$shapes ? copy_shapes() : $partitions ? copy_from_partitioned() : $from ? copy_from() : $select ? select_rows() : $ctas ? make_tables() : $insert ? insert_rows() : copy_to();
 session('off', 'DROP TABLE copy_bench');
 exit($differ ? 1 : 0);
