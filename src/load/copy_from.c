@@ -20,6 +20,7 @@
 #include "heap/heap_space.h"
 #include "load/copy_from.h"
 #include "load/load_alone.h"
+#include "load/load_build.h"
 #include "load/load_indexes.h"
 #include "load/load_progress.h"
 #include "load/load_start.h"
@@ -92,6 +93,22 @@ leaves_space(const GpuSortLoadState *state)
 	return gpusort_heap_has_space(table, bytes);
 }
 
+/* Whether partitions are ours, and what will have to be done for them. */
+static const char *
+begin_tree(GpuSortLoadState *state)
+{
+	GpuSortLoadTree tree;
+	const char *why = gpusort_load_why_not_partitions(state->statement->table, &tree);
+
+	if (why != NULL || (why = gpusort_leaves_begin(&state->leaves, tree.indexed)) != NULL)
+		return why;
+	state->nparts = tree.count;
+	state->task->indexed = state->leaves.count > 0;
+	if (state->task->indexed)
+		state->lines.order.rows = palloc0((state->leaves.count + 1) * sizeof(uint64));
+	return NULL;
+}
+
 /* Why PostgreSQL does it after all, or NULL: what is before the first record is read then. */
 static const char *
 begin_rows(GpuSortLoadState *state)
@@ -109,9 +126,9 @@ begin_rows(GpuSortLoadState *state)
 		return "FREEZE, which is not to be had";
 	if (leaves_space(state))
 		return "there is free space in the table";
-	if (state->task->partitioned && (why = gpusort_load_why_not_partitions(state->statement->table, &state->nparts)) != NULL)
+	if (state->task->partitioned && (why = begin_tree(state)) != NULL)
 		return why;
-	if (!gpusort_load_lock_indexes(state->statement->table))
+	if (!state->task->partitioned && !gpusort_load_lock_indexes(state->statement->table))
 		return "others use the table's indexes";
 	if (options->header_line == COPY_HEADER_MATCH)
 		header.columns = RelationGetDescr(state->statement->table);
@@ -164,7 +181,7 @@ begin_parts(GpuSortLoadState *state)
 	if (!state->task->partitioned)
 		return;
 	state->parts = palloc_extended(gpusort_parts_bytes(state->nparts), MCXT_ALLOC_HUGE);
-	gpusort_parts_init(state->parts, state->nparts);
+	gpusort_parts_init(state->parts, state->nparts, &state->leaves);
 }
 
 /* Returns whether all of the input was loaded. */
@@ -220,7 +237,7 @@ static void
 copy_rows(GpuSortLoadState *state)
 {
 	state->task = gpusort_load_task(state->statement, state->copy);
-	state->lines.context = CurrentMemoryContext;
+	state->lines.context = state->lines.order.context = CurrentMemoryContext;
 	state->encoding = gpusort_encoding_begin(state->task);
 	gpusort_source_begin(&state->source, state->copy);
 	state->buffer = palloc(GPUSORT_LOAD_CHUNK_BYTES);

@@ -34,11 +34,13 @@ load_buffer(GpuSortLoadState *state, GpuSortLoader *loader)
 		.at_end = state->source.at_end,
 		.may_toast = true
 	};
+	const GpuSortLoadLines *lines = gpusort_loader_lines(loader);
 
 	gpusort_loader_read(loader, &input);
 	state->begin += input.consumed;
 	gpusort_load_add_counts(&state->counts, &input.counts);
-	gpusort_lines_join(&state->lines, gpusort_loader_lines(loader)->count, gpusort_loader_lines(loader)->bits);
+	gpusort_lines_join(&state->lines, lines->count, lines->bits);
+	gpusort_order_join(&state->lines.order, lines->order.leaves, lines->order.kept);
 	gpusort_loader_place(loader, false, input.decoded_toast);
 	/* a page that is kept would need what was toasted for its rows */
 	gpusort_loader_write(loader, !input.decoded_toast, input.decoded_toast);

@@ -113,6 +113,7 @@ gpusort_lines_clear(GpuSortLoadLines *lines)
 		pfree(lines->bits);
 	lines->bits = NULL;
 	lines->count = 0;
+	gpusort_order_clear(&lines->order);
 }
 
 uint64

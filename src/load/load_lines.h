@@ -10,6 +10,7 @@
 
 #include "utils/palloc.h"
 
+#include "load/load_order.h"
 #include "parse/gs_records.h"
 
 typedef struct GpuSortLoadLines
@@ -20,6 +21,7 @@ typedef struct GpuSortLoadLines
 	MemoryContext context;		/* where they are */
 	bool	   *left_out;		/* records of the batch at hand; or NULL: none can be */
 	size_t		max_records;
+	GpuSortLoadOrder order;		/* where rows went, if they have partitions with indexes to go to */
 } GpuSortLoadLines;
 
 #define GPUSORT_LINES_BYTES(count)	(((count) + 7) / 8)
@@ -41,7 +43,7 @@ extern void gpusort_lines_note(GpuSortLoadLines *lines, const gs_records *record
 /* Those of another part of the input. */
 extern void gpusort_lines_join(GpuSortLoadLines *lines, uint64 count, const uint8 *bits);
 
-/* Forget all of them. */
+/* Forget all of them, and where rows went. */
 extern void gpusort_lines_clear(GpuSortLoadLines *lines);
 
 /* From the line before "at" on, how many lines to the end of the next row?  "at" becomes the one behind that. */

@@ -47,15 +47,18 @@ gpusort_partitions_buckets(GpuSortLoadPartitions *partitions)
 	return partitions->buckets;
 }
 
-/* What it looked like before it was locked may have changed. */
+/*
+ * What it looked like before it was locked may have changed.  Leaves whose indexes are filled afterwards have been locked since
+ * then, against all that could change that.
+ */
 static bool
-partition_is_ours(Relation table)
+partition_is_ours(Relation table, const GpuSortLoadPart *part)
 {
 	GpuSortLoadComputing ignored;
 
 	return table->rd_rel->relkind == RELKIND_RELATION && table->rd_tableam == GetHeapamTableAmRoutine() &&
 		!IsCatalogRelation(table) && !RelationIsUsedAsCatalogTable(table) && !gpusort_load_has_triggers(table) &&
-		RelationGetIndexList(table) == NIL && gpusort_load_why_not_stored(table, &ignored) == NULL;
+		(part->leaf != GPUSORT_NO_LEAF || RelationGetIndexList(table) == NIL) && gpusort_load_why_not_stored(table, &ignored) == NULL;
 }
 
 /* Rows go to its end.  Has it room for a good part of as many as it has? */
@@ -70,15 +73,15 @@ begin_partition(GpuSortLoadPartitions *partitions, ResultRelInfo *result)
 {
 	Relation	table = result->ri_RelationDesc;
 	GpuSortLoadPartition *partition;
-	GpuSortHeapTail *tail;
+	GpuSortLoadPart *part = gpusort_parts_open(partitions->parts, RelationGetRelid(table));
 
-	if (!partition_is_ours(table) || leaves_space(table) ||
-		(tail = gpusort_parts_tail(partitions->parts, RelationGetRelid(table))) == NULL)
+	if (part == NULL || !partition_is_ours(table, part) || leaves_space(table))
 		return NULL;
 	partition = palloc0(sizeof(GpuSortLoadPartition));
 	gpusort_target_begin(&partition->target, table);
 	partition->target.buckets = partitions->buckets;
-	partition->target.bucket = gpusort_bucket_begin(partitions->buckets, table, tail);
+	partition->target.bucket = gpusort_bucket_begin(partitions->buckets, table, &part->tail);
+	partition->leaf = part->leaf;
 	partition->computer = gpusort_computer_begin(partitions->task, table, GPUSORT_COMPUTE_STORED);
 	partition->map = gpusort_routing_map(partitions->routing, result);
 	if (partition->map != NULL)

@@ -16,6 +16,7 @@ typedef struct GpuSortLoadPartition
 	GpuSortLoadComputer *computer;	/* of generated columns and constraints, or NULL */
 	const AttrMap *map;			/* of the root's columns, or NULL: they are the same */
 	GpuSortLoadValue *values;	/* if there is a map */
+	GpuSortLeafNumber leaf;		/* if it has indexes */
 	struct GpuSortLoadPartition *next;
 } GpuSortLoadPartition;
 

@@ -20,13 +20,6 @@
 /* Partitions may be added meanwhile. */
 #define SLACK	64
 
-/* Found by its OID, by open addressing. */
-typedef struct LoadPart
-{
-	Oid			partition;		/* InvalidOid: nothing is here */
-	GpuSortHeapTail tail;
-} LoadPart;
-
 static uint32 wait_event = 0;
 
 struct GpuSortLoadParts
@@ -37,7 +30,7 @@ struct GpuSortLoadParts
 	uint32		mask;			/* a power of two, less one */
 	bool		taken_over;
 	ConditionVariable taken;
-	LoadPart	places[FLEXIBLE_ARRAY_MEMBER];
+	GpuSortLoadPart places[FLEXIBLE_ARRAY_MEMBER];	/* found by OID, by open addressing */
 };
 
 static uint32
@@ -49,28 +42,18 @@ choose_places(int count)
 Size
 gpusort_parts_bytes(int count)
 {
-	return offsetof(GpuSortLoadParts, places) + choose_places(count) * sizeof(LoadPart);
-}
-
-void
-gpusort_parts_init(GpuSortLoadParts *parts, int count)
-{
-	memset(parts, 0, gpusort_parts_bytes(count));
-	SpinLockInit(&parts->mutex);
-	ConditionVariableInit(&parts->taken);
-	parts->most = count + SLACK;
-	parts->mask = choose_places(count) - 1;
+	return offsetof(GpuSortLoadParts, places) + choose_places(count) * sizeof(GpuSortLoadPart);
 }
 
 /* The place of a partition, which is given one if there is room. */
-static LoadPart *
+static GpuSortLoadPart *
 find_place(GpuSortLoadParts *parts, Oid partition)
 {
 	uint32		i = murmurhash32(partition) & parts->mask;
 
 	while (parts->places[i].partition != partition)
 	{
-		LoadPart   *part = &parts->places[i];
+		GpuSortLoadPart *part = &parts->places[i];
 
 		if (part->partition == InvalidOid)
 		{
@@ -86,15 +69,29 @@ find_place(GpuSortLoadParts *parts, Oid partition)
 	return &parts->places[i];
 }
 
-GpuSortHeapTail *
-gpusort_parts_tail(GpuSortLoadParts *parts, Oid partition)
+void
+gpusort_parts_init(GpuSortLoadParts *parts, int count, const GpuSortLoadLeaves *leaves)
 {
-	LoadPart   *part;
+	memset(parts, 0, gpusort_parts_bytes(count));
+	SpinLockInit(&parts->mutex);
+	ConditionVariableInit(&parts->taken);
+	parts->most = count + SLACK;
+	parts->mask = choose_places(count) - 1;
+	for (int i = 0; i < leaves->count; i++)
+		find_place(parts, leaves->leaves[i].table)->leaf = i + 1;
+}
+
+GpuSortLoadPart *
+gpusort_parts_open(GpuSortLoadParts *parts, Oid partition)
+{
+	GpuSortLoadPart *part;
 
 	SpinLockAcquire(&parts->mutex);
 	part = find_place(parts, partition);
+	if (part != NULL)
+		part->is_open = true;
 	SpinLockRelease(&parts->mutex);
-	return part != NULL ? &part->tail : NULL;
+	return part;
 }
 
 /* ---------- locks ---------- */
@@ -140,10 +137,10 @@ gpusort_parts_take_over(GpuSortLoadParts *parts, Oid root)
 	/* a partition gets its place before it gets rows, and all rows are there that will be */
 	for (uint32 i = 0; i <= parts->mask; i++)
 	{
-		Oid			partition = parts->places[i].partition;
+		const GpuSortLoadPart *part = &parts->places[i];
 
-		if (OidIsValid(partition))
-			lock_part(partition, root);
+		if (part->is_open)
+			lock_part(part->partition, root);
 	}
 	SpinLockAcquire(&parts->mutex);
 	parts->taken_over = true;
@@ -158,7 +155,7 @@ gpusort_parts_take_over(GpuSortLoadParts *parts, Oid root)
  * PostgreSQL looks there in any case, and each table may have no map yet.
  */
 static void
-tell_of_part(const LoadPart *part)
+tell_of_part(const GpuSortLoadPart *part)
 {
 	Relation	partition = table_open(part->partition, NoLock);
 
@@ -173,7 +170,7 @@ gpusort_parts_end(GpuSortLoadParts *parts)
 {
 	for (uint32 i = 0; i <= parts->mask; i++)
 	{
-		if (parts->places[i].tail.block != InvalidBlockNumber && OidIsValid(parts->places[i].partition))
+		if (parts->places[i].is_open && parts->places[i].tail.block != InvalidBlockNumber)
 			tell_of_part(&parts->places[i]);
 	}
 }

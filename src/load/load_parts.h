@@ -9,15 +9,27 @@
 #define GPUSORT_LOAD_PARTS_H
 
 #include "heap/heap_buckets.h"
+#include "load/load_leaves.h"
 
 typedef struct GpuSortLoadParts GpuSortLoadParts;
 
-/* In shared memory, or, if there is one participant, in its own; for so many partitions. */
-extern Size gpusort_parts_bytes(int count);
-extern void gpusort_parts_init(GpuSortLoadParts *parts, int count);
+typedef struct GpuSortLoadPart
+{
+	Oid			partition;		/* InvalidOid: nothing is here */
+	GpuSortHeapTail tail;
+	GpuSortLeafNumber leaf;		/* if it has indexes */
+	bool		is_open;		/* somebody has locked it */
+} GpuSortLoadPart;
 
-/* A partition's end; NULL: there are more partitions now than there is room for. */
-extern GpuSortHeapTail *gpusort_parts_tail(GpuSortLoadParts *parts, Oid partition);
+/*
+ * In shared memory, or, if there is one participant, in its own; for so many partitions, of which these are leaves whose indexes
+ * are filled afterwards.
+ */
+extern Size gpusort_parts_bytes(int count);
+extern void gpusort_parts_init(GpuSortLoadParts *parts, int count, const GpuSortLoadLeaves *leaves);
+
+/* Open a partition, which is locked; NULL: there are more partitions now than there is room for. */
+extern GpuSortLoadPart *gpusort_parts_open(GpuSortLoadParts *parts, Oid partition);
 
 /* A worker has done all.  Wait until its locks are the leader's. */
 extern void gpusort_parts_await_leader(GpuSortLoadParts *parts);

@@ -1,15 +1,17 @@
 /*
  * load_reinsert.c
- *		The rows of a table into its indexes, one by one; see load_reinsert.h.
+ *		Rows into the indexes of their tables, one by one; see load_reinsert.h.
  *
- * Rows are in the table in the order of their lines.
+ * In a table, they are in the order of their lines, and there are no others.  A scan of each of many partitions would pin a page,
+ * so a row is copied from its page when it is needed.
  */
 #include "postgres.h"
 
-#include "access/tableam.h"
+#include "access/table.h"
 #include "commands/copyfrom_internal.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -18,49 +20,169 @@
 #include "pg_compat.h"
 #include "pg_compat/tables.h"
 
-static void
-insert_row(ResultRelInfo *target, TupleTableSlot *slot, EState *estate)
+/* A table, and how far its rows are in its indexes. */
+typedef struct ReinsertTable
 {
-	List	   *recheck = gpusort_insert_index_tuples(target, slot, estate);
+	Relation	table;
+	ResultRelInfo *result;
+	TupleTableSlot *slot;
+	ItemPointerData next;
+	BlockNumber nblocks;
+} ReinsertTable;
 
+typedef struct Reinsert
+{
+	const GpuSortLoadState *state;
+	EState	   *estate;
+	ReinsertTable **tables;		/* by number; NULL: no row of its was met yet */
+	int			ntables;
+} Reinsert;
+
+/* ---------- tables ---------- */
+
+static ReinsertTable *
+begin_table(Reinsert *reinsert, Relation table)
+{
+	MemoryContext old = MemoryContextSwitchTo(reinsert->estate->es_query_cxt);
+	ReinsertTable *rows = palloc0(sizeof(ReinsertTable));
+
+	rows->table = table;
+	rows->result = makeNode(ResultRelInfo);
+	InitResultRelInfo(rows->result, table, 1, NULL, 0);
+	ExecOpenIndices(rows->result, false);
+	rows->slot = ExecInitExtraTupleSlot(reinsert->estate, RelationGetDescr(table), &TTSOpsHeapTuple);
+	ItemPointerSet(&rows->next, 0, FirstOffsetNumber);
+	rows->nblocks = RelationGetNumberOfBlocks(table);
+	MemoryContextSwitchTo(old);
+	return rows;
+}
+
+static void
+end_table(const Reinsert *reinsert, ReinsertTable *rows)
+{
+	ExecCloseIndices(rows->result);
+	if (rows->table != reinsert->state->statement->table)
+		table_close(rows->table, NoLock);
+}
+
+/* The one that the next row is in; NULL: this row is in its indexes, or there are none. */
+static ReinsertTable *
+find_table(Reinsert *reinsert, GpuSortOrderReader *order)
+{
+	const GpuSortLoadState *state = reinsert->state;
+	GpuSortLeafNumber number = GPUSORT_NO_LEAF;
+
+	if (state->task->partitioned)
+	{
+		number = gpusort_order_next(order);
+		if (number == GPUSORT_NO_LEAF || state->leaves.leaves[number - 1].is_built)
+			return NULL;
+	}
+	if (reinsert->tables[number] == NULL)
+		reinsert->tables[number] = begin_table(reinsert, number == GPUSORT_NO_LEAF ? state->statement->table
+												: table_open(state->leaves.leaves[number - 1].table, NoLock));
+	return reinsert->tables[number];
+}
+
+/* ---------- rows ---------- */
+
+/* The next row of a block, from some place on, as a copy. */
+static HeapTuple
+copy_row(const ReinsertTable *rows, BlockNumber block, OffsetNumber *offset)
+{
+	Buffer		buffer = ReadBuffer(rows->table, block);
+	HeapTuple	copy = NULL;
+	Page		page;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	for (; copy == NULL && !PageIsNew(page) && *offset <= PageGetMaxOffsetNumber(page); (*offset)++)
+	{
+		ItemId		item = PageGetItemId(page, *offset);
+		HeapTupleData tuple;
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		tuple.t_tableOid = RelationGetRelid(rows->table);
+		ItemPointerSet(&tuple.t_self, block, *offset);
+		copy = heap_copytuple(&tuple);
+	}
+	UnlockReleaseBuffer(buffer);
+	return copy;
+}
+
+static HeapTuple
+next_row(ReinsertTable *rows)
+{
+	BlockNumber block = ItemPointerGetBlockNumberNoCheck(&rows->next);
+	OffsetNumber offset = ItemPointerGetOffsetNumberNoCheck(&rows->next);
+	HeapTuple	row = NULL;
+
+	while (block < rows->nblocks && (row = copy_row(rows, block, &offset)) == NULL)
+	{
+		block++;
+		offset = FirstOffsetNumber;
+	}
+	if (row == NULL)
+		elog(ERROR, "a row that was loaded is not in table \"%s\"", RelationGetRelationName(rows->table));
+	ItemPointerSet(&rows->next, block, offset);
+	return row;
+}
+
+static void
+insert_row(ReinsertTable *rows, EState *estate)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetPerTupleMemoryContext(estate));
+	List	   *recheck;
+
+	ExecStoreHeapTuple(next_row(rows), rows->slot, false);
+	recheck = gpusort_insert_index_tuples(rows->result, rows->slot, estate);
 	Assert(recheck == NIL);
 	list_free(recheck);
+	ExecClearTuple(rows->slot);
+	MemoryContextSwitchTo(old);
 	ResetPerTupleExprContext(estate);
 }
 
 static void
-insert_rows(const GpuSortLoadState *state, ResultRelInfo *target, EState *estate)
+insert_rows(Reinsert *reinsert)
 {
-	Relation	table = state->statement->table;
+	const GpuSortLoadState *state = reinsert->state;
 	CopyFromState copy = state->copy;
-	TupleTableSlot *slot = table_slot_create(table, &estate->es_tupleTable);
-	TableScanDesc scan = gpusort_table_beginscan(table, estate->es_snapshot);
+	GpuSortOrderReader order;
 	uint64		line = 0;
 
+	gpusort_order_read(&order, &state->lines.order);
 	copy->cur_lineno = state->first_line;
-	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	for (uint64 i = 0; i < state->counts.rows; i++)
 	{
+		ReinsertTable *rows;
+
 		CHECK_FOR_INTERRUPTS();
-		MemoryContextSwitchTo(GetPerTupleMemoryContext(estate));
 		copy->cur_lineno += gpusort_lines_to_row(&state->lines, &line);
-		insert_row(target, slot, estate);
+		rows = find_table(reinsert, &order);
+		if (rows != NULL)
+			insert_row(rows, reinsert->estate);
 	}
-	table_endscan(scan);
 }
 
 void
 gpusort_load_reinsert(const GpuSortLoadState *state)
 {
-	MemoryContext old = CurrentMemoryContext;
-	EState	   *estate = CreateExecutorState();
-	ResultRelInfo *target = makeNode(ResultRelInfo);
+	Reinsert	reinsert = {.state = state,.estate = CreateExecutorState()};
+	EState	   *estate = reinsert.estate;
 
 	estate->es_snapshot = RegisterSnapshot(GetLatestSnapshot());
-	InitResultRelInfo(target, state->statement->table, 1, NULL, 0);
-	ExecOpenIndices(target, false);
-	insert_rows(state, target, estate);
-	MemoryContextSwitchTo(old);
-	ExecCloseIndices(target);
+	reinsert.ntables = state->leaves.count + 1;
+	reinsert.tables = MemoryContextAllocZero(estate->es_query_cxt, reinsert.ntables * sizeof(ReinsertTable *));
+	insert_rows(&reinsert);
+	for (int i = 0; i < reinsert.ntables; i++)
+	{
+		if (reinsert.tables[i] != NULL)
+			end_table(&reinsert, reinsert.tables[i]);
+	}
 	ExecResetTupleTable(estate->es_tupleTable, false);
 	UnregisterSnapshot(estate->es_snapshot);
 	FreeExecutorState(estate);

@@ -1,6 +1,6 @@
 /*
  * load_reinsert.h
- *		The rows of a table into its indexes, one by one.
+ *		Rows into the indexes of their tables, one by one, in the order of their lines.
  */
 #ifndef GPUSORT_LOAD_REINSERT_H
 #define GPUSORT_LOAD_REINSERT_H
@@ -8,7 +8,8 @@
 #include "load/load_state.h"
 
 /*
- * Insert all rows that were loaded into a table that was empty into its indexes, with errors as COPY's.
+ * All rows that were loaded into a table that was empty, or into partitions that were and whose indexes are not built, with errors as
+ * COPY's.
  */
 extern void gpusort_load_reinsert(const GpuSortLoadState *state);
 

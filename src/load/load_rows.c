@@ -84,7 +84,7 @@ gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadPar
 	else
 		loader->table.append = gpusort_append_begin(table, &task->owner);
 	loader->encoding = gpusort_encoding_begin(task);
-	loader->lines.context = CurrentMemoryContext;
+	loader->lines.context = loader->lines.order.context = CurrentMemoryContext;
 	loader->computer = gpusort_computer_begin(task, table, task->partitioned ? GPUSORT_COMPUTE_ROUTED : GPUSORT_COMPUTE_ALL);
 	loader->row_context = loader->computer != NULL ? gpusort_computer_row_context(loader->computer)
 		: AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY row", ALLOCSET_DEFAULT_SIZES);
@@ -104,6 +104,12 @@ const GpuSortLoadLines *
 gpusort_loader_lines(const GpuSortLoader *loader)
 {
 	return &loader->lines;
+}
+
+void
+gpusort_loader_share_order(GpuSortLoader *loader, dsa_area *area)
+{
+	loader->lines.order.area = area;
 }
 
 void
@@ -294,6 +300,7 @@ route_row(GpuSortLoader *loader)
 {
 	GpuSortLoadPartition *partition;
 	GpuSortLoadValue *values;
+	GpuSortLoadStop stop;
 
 	loader->in_function = true;
 	loader->partition = partition = gpusort_partitions_find(loader->partitions, loader->values);
@@ -305,7 +312,10 @@ route_row(GpuSortLoader *loader)
 		MemoryContextReset(gpusort_computer_row_context(partition->computer));
 	if (compute_row(loader, partition->computer, values) == GPUSORT_COMPUTED_REFUSED)
 		return GPUSORT_LOAD_ODD;
-	return put_row(loader, &partition->target, values);
+	stop = put_row(loader, &partition->target, values);
+	if (stop == GPUSORT_LOAD_END && loader->task->indexed)
+		gpusort_order_add(&loader->lines.order, partition->leaf);
+	return stop;
 }
 
 /* All fields have been read. */

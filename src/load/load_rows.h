@@ -54,6 +54,9 @@ extern void gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input);
 /* The lines of the records that were read last, if the table has indexes. */
 extern const GpuSortLoadLines *gpusort_loader_lines(const GpuSortLoader *loader);
 
+/* ... and where rows go, if that is asked for, is left to others in this area. */
+extern void gpusort_loader_share_order(GpuSortLoader *loader, dsa_area *area);
+
 /* What stopped it is PostgreSQL's to look at, with the values that were taken for it. */
 extern void gpusort_loader_hand_over(GpuSortLoader *loader, CopyFromState copy);
 

@@ -25,6 +25,8 @@ typedef struct SharedChunk
 	bool		left;			/* to the leader */
 	uint64		lines;			/* that were read, if that is asked for */
 	bool		has_line_bits;	/* ... where the bytes were: which of them are rows */
+	dsa_pointer leaves;			/* where the rows went, if that is asked for */
+	uint64		rows;			/* ... of so many */
 } SharedChunk;
 
 /* What processes wait for. */
@@ -104,6 +106,7 @@ take_lines(GpuSortLoadShare *share, uint64 end, GpuSortLoadLines *lines)
 		const SharedChunk *chunk = get_chunk(share, share->noted);
 
 		gpusort_lines_join(lines, chunk->lines, chunk->has_line_bits ? (uint8 *) get_bytes(share, share->noted) : NULL);
+		gpusort_order_take(&lines->order, chunk->leaves, chunk->rows);
 	}
 }
 
@@ -261,6 +264,8 @@ give_lines(GpuSortLoadShare *share, const GpuSortLoadLines *lines)
 	chunk->has_line_bits = lines->bits != NULL;
 	if (lines->bits != NULL)
 		memcpy(get_bytes(share, share->turn), lines->bits, GPUSORT_LINES_BYTES(lines->count));
+	chunk->rows = lines->order.kept;
+	chunk->leaves = gpusort_order_leave(&lines->order);
 }
 
 /* Give the rows their places, let the next chunk have its turn, and write what was put off. */

@@ -28,6 +28,7 @@ typedef struct GpuSortLoadState
 
 	GpuSortLoadParts *parts;	/* of one process, of a table that is partitioned */
 	int			nparts;			/* for so many of these */
+	GpuSortLoadLeaves leaves;	/* those of them that have indexes */
 
 	GpuSortLoadCounts counts;	/* of what was loaded; lines are those before, too */
 	uint64		counted;		/* rows, in the statistics */

@@ -80,8 +80,6 @@ why_not_table(Relation table)
 		return "the table is a catalog";
 	if (gpusort_load_has_triggers(table))
 		return "the table has triggers for inserts";
-	if (is_partitioned && RelationGetIndexList(table) != NIL)
-		return "the table is partitioned, and has indexes";
 	return gpusort_load_why_not_routed(table);
 }
 
@@ -219,7 +217,8 @@ why_not_load(GpuSortLoadStatement *load)
 		(why = why_not_columns(load)) != NULL ||
 		(why = gpusort_load_why_not_computed(table, load->attnums, marker, &load->computing)) != NULL)
 		return why;
-	return gpusort_load_indexes_are_ours(table) ? NULL : "the indexes can't be built when the rows are there";
+	/* those of a partitioned table are those of its partitions */
+	return table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || gpusort_load_indexes_are_ours(table) ? NULL : "the indexes can't be built when the rows are there";
 }
 
 static const char *
@@ -288,7 +287,7 @@ gpusort_load_task(const GpuSortLoadStatement *load, CopyFromState copy)
 
 	task->table = RelationGetRelid(load->table);
 	task->partitioned = load->table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
-	task->indexed = RelationGetIndexList(load->table) != NIL;
+	task->indexed = !task->partitioned && RelationGetIndexList(load->table) != NIL;
 	fill_dialect(&copy->opts, &task->dialect);
 	task->encoding = copy->file_encoding;
 	task->conversion = copy->need_transcoding ? copy->conversion_proc : InvalidOid;

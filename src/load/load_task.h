@@ -31,7 +31,7 @@ typedef struct GpuSortLoadTask
 	Oid			table;
 	bool		partitioned;	/* rows go to partitions of it */
 	GpuSortAppendOwner owner;
-	bool		indexed;		/* so the lines of rows may be asked for afterwards */
+	bool		indexed;		/* the table, or some partition: so the lines of rows may be asked for afterwards */
 	int			encoding;		/* of the input */
 	Oid			conversion;		/* from it to the database's, a function; or invalid: there is none */
 	gs_dialect	dialect;

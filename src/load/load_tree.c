@@ -26,6 +26,7 @@
 
 #include "load/load_safe.h"
 #include "load/load_tree.h"
+#include "settings.h"
 
 /* ---------- keys ---------- */
 
@@ -144,25 +145,51 @@ gpusort_load_why_not_routed(Relation table)
 
 /* ---------- what is below ---------- */
 
-static const char *why_not_children(List *children, int *count);
+static const char *why_not_children(List *children, GpuSortLoadTree *tree);
+
+/*
+ * Could its indexes be built afterwards?  What has got a new file in this transaction has got a new row in pg_class.  Others, which
+ * are not locked, are not opened in vain.
+ */
+static bool
+may_be_empty(HeapTuple tuple)
+{
+	const FormData_pg_class *form = (const FormData_pg_class *) GETSTRUCT(tuple);
+	bool		is_changed = form->relpersistence == RELPERSISTENCE_TEMP ||
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+
+	switch (gpusort_copy_indexes)
+	{
+		case GPUSORT_COPY_INDEXES_NEW:
+			return is_changed;
+		case GPUSORT_COPY_INDEXES_EMPTY:
+			return is_changed || form->relpages <= 0;
+		default:
+			return false;
+	}
+}
 
 /* Of a partition that is a table. */
 static const char *
-why_not_leaf(const FormData_pg_class *form)
+why_not_leaf(HeapTuple tuple, GpuSortLoadTree *tree)
 {
+	const FormData_pg_class *form = (const FormData_pg_class *) GETSTRUCT(tuple);
+
 	if (form->relkind != RELKIND_RELATION)
 		return "a partition is a foreign table";
 	if (form->relam != HEAP_TABLE_AM_OID)
 		return "a partition has another access method than heap";
-	if (form->relhasindex)
+	if (form->relhasindex && !may_be_empty(tuple))
 		return "a partition has indexes";
 	if (form->relhastriggers)
 		return "a partition has triggers";
+	if (form->relhasindex)
+		tree->indexed = lappend_oid(tree->indexed, form->oid);
 	return NULL;
 }
 
 static const char *
-why_not_child(Oid child, int *count)
+why_not_child(Oid child, GpuSortLoadTree *tree)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(child));
 	const char *why = NULL;
@@ -172,25 +199,25 @@ why_not_child(Oid child, int *count)
 		return "a partition is gone";
 	is_partitioned = ((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_PARTITIONED_TABLE;
 	if (!is_partitioned)
-		why = why_not_leaf((Form_pg_class) GETSTRUCT(tuple));
+		why = why_not_leaf(tuple, tree);
 	ReleaseSysCache(tuple);
-	(*count)++;
+	tree->count++;
 	if (!is_partitioned)
 		return why;
 	if (!key_is_safe(child))
 		return "a partition is partitioned by functions or types of others";
-	return why_not_children(find_inheritance_children(child, NoLock), count);
+	return why_not_children(find_inheritance_children(child, NoLock), tree);
 }
 
 static const char *
-why_not_children(List *children, int *count)
+why_not_children(List *children, GpuSortLoadTree *tree)
 {
 	ListCell   *lc;
 
 	check_stack_depth();
 	foreach(lc, children)
 	{
-		const char *why = why_not_child(lfirst_oid(lc), count);
+		const char *why = why_not_child(lfirst_oid(lc), tree);
 
 		if (why != NULL)
 			return why;
@@ -199,13 +226,13 @@ why_not_children(List *children, int *count)
 }
 
 const char *
-gpusort_load_why_not_partitions(Relation table, int *count)
+gpusort_load_why_not_partitions(Relation table, GpuSortLoadTree *tree)
 {
 	PartitionDesc partitions = RelationGetPartitionDesc(table, !IsolationUsesXactSnapshot());
 	List	   *children = NIL;
 
 	for (int i = 0; i < partitions->nparts; i++)
 		children = lappend_oid(children, partitions->oids[i]);
-	*count = 0;
-	return why_not_children(children, count);
+	memset(tree, 0, sizeof(*tree));
+	return why_not_children(children, tree);
 }

@@ -6,6 +6,7 @@
 #define GPUSORT_LOAD_TREE_H
 
 #include "nodes/nodes.h"
+#include "nodes/pg_list.h"
 #include "utils/rel.h"
 
 /*
@@ -15,11 +16,18 @@
 /* The table by itself: what it is partitioned by, and what it says of its rows if it is a partition. */
 extern const char *gpusort_load_why_not_routed(Relation table);
 
+/* What is below one. */
+typedef struct GpuSortLoadTree
+{
+	int			count;			/* of partitions, and what they are partitioned into */
+	List	   *indexed;		/* those with indexes, which are new, or seem to be empty */
+} GpuSortLoadTree;
+
 /*
- * All below it, as far as can be told without locking them, of which there are so many.  What was added or changed
- * since then is seen when a row gets there.
+ * All below it, as far as can be told without locking them.  What was added or changed since then is seen when a row gets
+ * there.
  */
-extern const char *gpusort_load_why_not_partitions(Relation table, int *count);
+extern const char *gpusort_load_why_not_partitions(Relation table, GpuSortLoadTree *tree);
 
 /* A partition's constraint, as the planner leaves it, or NULL: there is none. */
 extern Node *gpusort_load_partition_constraint(Relation table);

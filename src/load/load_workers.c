@@ -10,13 +10,11 @@
 
 #include "access/parallel.h"
 #include "access/table.h"
-#include "access/twophase.h"
 #include "access/xact.h"
 #include "catalog/catalog.h"
 #include "commands/copyfrom_internal.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/lock.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -38,6 +36,7 @@
 #define KEY_TASK			UINT64CONST(0x4753000000000201)
 #define KEY_SHARE			UINT64CONST(0x4753000000000202)
 #define KEY_PARTS			UINT64CONST(0x4753000000000203)
+#define KEY_AREA			UINT64CONST(0x4753000000000204)
 
 typedef struct LoadTeam
 {
@@ -45,6 +44,7 @@ typedef struct LoadTeam
 	ParallelContext *context;
 	GpuSortLoadShare *share;
 	GpuSortLoadParts *parts;	/* of a table that is partitioned */
+	dsa_area   *area;			/* where rows go, if that is asked for */
 	GpuSortLoadDevice *device;	/* finds fields; NULL: participants do */
 	GpuSortLoader *loader;
 	GpuSortLoader *left;		/* loads what workers can't */
@@ -55,14 +55,14 @@ PGDLLEXPORT void gpusort_load_worker(dsm_segment *segment, shm_toc *toc);
 /* ---------- workers ---------- */
 
 /*
- * Each participant has a lock on each partition that it puts rows into, and workers' locks take places of their own in the
+ * Each participant has a lock on each partition that it puts rows into, and on its indexes, and workers' locks take places of their own in the
  * lock table.  It has places for twice as many of these as for what is locked, and PostgreSQL would need one a partition.
  */
 static int
 most_workers(const GpuSortLoadState *state)
 {
-	int64		places = (int64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
-	int64		participants = state->nparts > 0 ? places / state->nparts : PG_INT32_MAX;
+	int			locks = state->nparts + state->leaves.nindexes;
+	int64		participants = locks > 0 ? gpusort_lock_places() / locks : PG_INT32_MAX;
 
 	return Max(Min(participants, PG_INT32_MAX) - 1, 0);
 }
@@ -94,7 +94,7 @@ make_shared_memory(LoadTeam *team)
 	int			nworkers = context->nworkers;
 	int			nchunks = gpusort_load_places(team->device, nworkers);
 	const Size	bytes[] = {
-		task->bytes, gpusort_share_bytes(nchunks, team->device != NULL), gpusort_parts_bytes(team->state->nparts)
+		task->bytes, gpusort_share_bytes(nchunks, team->device != NULL), gpusort_parts_bytes(team->state->nparts), dsa_minimum_size()
 	};
 
 	gpusort_estimate_chunks(context, bytes, lengthof(bytes));
@@ -104,13 +104,18 @@ make_shared_memory(LoadTeam *team)
 	team->share = gpusort_make_chunk(context, KEY_SHARE, bytes[1]);
 	gpusort_share_init(team->share, nchunks, gpusort_load_device_extents(team->device));
 	team->parts = gpusort_make_chunk(context, KEY_PARTS, bytes[2]);
-	gpusort_parts_init(team->parts, team->state->nparts);
+	gpusort_parts_init(team->parts, team->state->nparts, &team->state->leaves);
+	team->area = dsa_create_in_place(gpusort_make_chunk(context, KEY_AREA, bytes[3]), bytes[3], LWTRANCHE_PARALLEL_QUERY_DSA,
+									 context->seg);
 	return true;
 }
 
 static void
 end_team(LoadTeam *team)
 {
+	if (team->area != NULL)
+		dsa_detach(team->area);
+	team->state->lines.order.area = NULL;
 	DestroyParallelContext(team->context);
 	ExitParallelMode();
 	gpusort_load_device_end(team->device);
@@ -142,15 +147,19 @@ gpusort_load_worker(dsm_segment *segment, shm_toc *toc)
 	GpuSortLoadParts *parts = shm_toc_lookup(toc, KEY_PARTS, false);
 	Relation	table;
 	GpuSortLoader *loader;
+	dsa_area   *area;
 
 	gpusort_begin_worker(toc);
 	table = table_open(task->table, RowExclusiveLock);
+	area = dsa_attach_in_place(shm_toc_lookup(toc, KEY_AREA, false), segment);
 	loader = gpusort_loader_begin(task, table, parts);
+	gpusort_loader_share_order(loader, area);
 	while (gpusort_share_await_chunk(share))
 		gpusort_share_load(share, loader, NULL);
 	gpusort_loader_end(loader);
 	if (task->partitioned)
 		gpusort_parts_await_leader(parts);
+	dsa_detach(area);
 	table_close(table, RowExclusiveLock);
 	gpusort_end_worker(toc);
 }
@@ -293,6 +302,9 @@ gpusort_load_together(GpuSortLoadState *state, int nworkers)
 		return false;
 	team.loader = gpusort_loader_begin(state->task, state->statement->table, team.parts);
 	team.left = gpusort_loader_begin(state->task, state->statement->table, team.parts);
+	gpusort_loader_share_order(team.loader, team.area);
+	gpusort_loader_share_order(team.left, team.area);
+	state->lines.order.area = team.area;
 	lead_team(&team);
 	finish_team(&team);
 	gpusort_loader_end(team.loader);

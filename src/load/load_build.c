@@ -1,0 +1,146 @@
+/*
+ * load_build.c
+ *		The indexes of tables that were empty; see load_build.h.
+ *
+ * They are rebuilt into new files, as by REINDEX, so that an abort leaves the empty ones.  That is done in a
+ * subtransaction.  Where it fails because of a row, the rows are inserted into the empty indexes, one
+ * after the other, as PostgreSQL's COPY does: this fails at the row where COPY fails, with its error.
+ *
+ * A new file is more work than what a few rows are, of which each of many partitions may have some.  These are inserted in any case.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/resowner.h"
+
+#include "load/load_build.h"
+#include "load/load_reinsert.h"
+#include "pg_compat/tables.h"
+#include "settings.h"
+
+/* A partition is worth it that has got so many rows. */
+#define MIN_ROWS		((uint64) (gpusort_force ? 100 : 2000))
+
+static void
+build_indexes(Relation table)
+{
+	List	   *indexes = RelationGetIndexList(table);
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		CHECK_FOR_INTERRUPTS();
+		gpusort_reindex(lfirst_oid(lc), table->rd_rel->relpersistence);
+	}
+}
+
+static inline bool
+is_worth_it(const GpuSortLoadState *state, int leaf)
+{
+	return state->lines.order.rows[leaf + 1] >= MIN_ROWS;
+}
+
+static void
+build_leaves(const GpuSortLoadState *state)
+{
+	for (int i = 0; i < state->leaves.count; i++)
+	{
+		Relation	table;
+
+		if (!is_worth_it(state, i))
+			continue;
+		table = table_open(state->leaves.leaves[i].table, NoLock);
+		build_indexes(table);
+		table_close(table, NoLock);
+	}
+}
+
+static void
+build_all(const GpuSortLoadState *state)
+{
+	if (state->task->partitioned)
+		build_leaves(state);
+	else
+		build_indexes(state->statement->table);
+}
+
+/* May an error be one that COPY meets at some row?  If not, the rows' turn ends with all of them in the indexes. */
+static bool
+error_may_be_about_row(void)
+{
+	switch (ERRCODE_TO_CATEGORY(geterrcode()))
+	{
+		case ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION:
+		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
+		case ERRCODE_DATA_EXCEPTION:
+		case ERRCODE_FEATURE_NOT_SUPPORTED:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Build them in a subtransaction; false: a row is in the way. */
+static bool
+try_build(const GpuSortLoadState *state)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool built = false;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		build_all(state);
+		ReleaseCurrentSubTransaction();
+		built = true;
+	}
+	PG_CATCH();
+	{
+		bool		is_about_row = error_may_be_about_row();
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (!is_about_row)
+			ReThrowError(error);
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return built;
+}
+
+/* Those whose rows are in their indexes now.  Are there others that have rows? */
+static bool
+note_built(GpuSortLoadState *state)
+{
+	bool		others = false;
+
+	for (int i = 0; i < state->leaves.count; i++)
+	{
+		state->leaves.leaves[i].is_built = is_worth_it(state, i);
+		others |= !is_worth_it(state, i) && state->lines.order.rows[i + 1] > 0;
+	}
+	return others;
+}
+
+void
+gpusort_load_build_indexes(GpuSortLoadState *state)
+{
+	if (!state->task->indexed || state->counts.rows == 0)
+		return;
+	CommandCounterIncrement();
+	if (!try_build(state) || note_built(state))
+		gpusort_load_reinsert(state);
+}

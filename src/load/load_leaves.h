@@ -1,0 +1,40 @@
+/*
+ * load_leaves.h
+ *		The leaves of a partitioned table whose indexes are filled when the rows are there.
+ *
+ * The leader knows them before the first row is read, and numbers them.  Others have no indexes: a row that comes to one that has
+ * is PostgreSQL's.
+ */
+#ifndef GPUSORT_LOAD_LEAVES_H
+#define GPUSORT_LOAD_LEAVES_H
+
+#include "nodes/pg_list.h"
+
+/* A number, from 1 on; that of all that are not among them. */
+typedef uint16 GpuSortLeafNumber;
+
+#define GPUSORT_NO_LEAF		((GpuSortLeafNumber) 0)
+
+typedef struct GpuSortLoadLeaf
+{
+	Oid			table;
+	bool		is_built;		/* so its rows are in its indexes */
+} GpuSortLoadLeaf;
+
+typedef struct GpuSortLoadLeaves
+{
+	int			count;
+	int			nindexes;		/* of all of them */
+	GpuSortLoadLeaf *leaves;	/* number 1 is the first one */
+} GpuSortLoadLeaves;
+
+/*
+ * Partitions with indexes, as they are in the catalog: if all are without rows, and their indexes such as can be filled
+ * afterwards, they are locked, as load_indexes.h does it.  Returns why that can't be, or NULL.
+ */
+extern const char *gpusort_leaves_begin(GpuSortLoadLeaves *leaves, List *indexed);
+
+/* How many locks the server has room for, in all sessions together. */
+extern int64 gpusort_lock_places(void);
+
+#endif							/* GPUSORT_LOAD_LEAVES_H */
