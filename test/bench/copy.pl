@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# copy.pl [--from [--partitions N[,N]...] | --select | --ctas | --insert | --shapes [--only PATTERN]] [--whole] [--rows N] [--runs N] [--workers N]
+# copy.pl [--from [--partitions N[,N]... [--indexes]] | --select | --ctas | --insert | --shapes [--only PATTERN]] [--whole] [--rows N] [--runs N] [--workers N]
 #		COPY TO, or FROM, with gpusort.enable_copy off and on, on a running server that preloads gpusort.
 #
 # For tables and queries, with and without an order, in each format, to /dev/null, so that nothing
@@ -11,7 +11,7 @@
 # --from: a file in the server's data directory into a logged table of the columns k int8, v int4 and s
 # text, without and with two btree indexes, each time truncated in the same transaction.  With --partitions, into so
 # many partitions of ranges of k instead, CSV, from a file that has them at random, and from one that has them one after the other.
-# For thousands of these the server needs max_locks_per_transaction = 1000.
+# With --indexes, these have the two indexes, and are truncated in the same transaction.  For thousands of partitions the server needs max_locks_per_transaction = 1000.
 #
 # --shapes: tables of other shapes, from 1600 columns to one of one byte, and of other types, to /dev/null, from files, and from a client that sends a message for
 # each row.  Rows of many bytes are so many fewer; --only: those whose name matches.
@@ -27,8 +27,8 @@ use Getopt::Long;
 use lib "$FindBin::RealBin/../fuzz";
 use PgWire;
 
-my ($rows, $runs, $workers, $only, $from, $partitions, $select, $ctas, $insert, $shapes, $whole) = (1_000_000, 5, 0, '.');
-GetOptions('from' => \$from, 'partitions=s' => \$partitions, 'select' => \$select, 'ctas' => \$ctas, 'insert' => \$insert, 'shapes' => \$shapes, 'only=s' => \$only, 'whole' => \$whole, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers)
+my ($rows, $runs, $workers, $only, $from, $partitions, $indexes, $select, $ctas, $insert, $shapes, $whole) = (1_000_000, 5, 0, '.');
+GetOptions('from' => \$from, 'partitions=s' => \$partitions, 'indexes' => \$indexes, 'select' => \$select, 'ctas' => \$ctas, 'insert' => \$insert, 'shapes' => \$shapes, 'only=s' => \$only, 'whole' => \$whole, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers)
 	or die "see the head of $0\n";
 my $setting = 'gpusort.enable_' . ($select ? 'select' : $ctas ? 'create_table_as' : $insert ? 'insert' : 'copy');
 
@@ -221,10 +221,12 @@ sub copy_from_partitioned
 		session('off', 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_bench_to', 'CREATE TABLE copy_bench_to (k int8, v int4, s text) PARTITION BY RANGE (k)');
 		my @makes = map { "CREATE TABLE copy_bench_to_$_ PARTITION OF copy_bench_to FOR VALUES FROM ($bounds[$_ - 1]) TO ($bounds[$_])" } 1 .. $count;
 		session('off', join ';', splice @makes, 0, 500) while @makes;
+		session('off', 'CREATE UNIQUE INDEX ON copy_bench_to (k)', 'CREATE INDEX ON copy_bench_to (v)') if $indexes;
 		for my $order ('', 'ORDER BY k')
 		{
 			session('off', "COPY (SELECT k, v, s FROM copy_bench $order) TO '$file' (FORMAT csv)");
-			compare("$count, " . ($order ? 'in order' : 'at random'), [ 'TRUNCATE copy_bench_to', 'CHECKPOINT' ], "COPY copy_bench_to FROM '$file' (FORMAT csv)", @sum);
+			my $copy = "COPY copy_bench_to FROM '$file' (FORMAT csv)";
+			compare("$count, " . ($order ? 'in order' : 'at random'), [ 'TRUNCATE copy_bench_to', 'CHECKPOINT' ], $indexes ? [ 'BEGIN', 'TRUNCATE copy_bench_to', $copy, 'COMMIT' ] : $copy, @sum);
 		}
 	}
 	session('off', "COPY (SELECT 1) TO PROGRAM 'rm -f $file'", 'DROP TABLE copy_bench_to');
