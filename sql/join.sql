@@ -286,5 +286,12 @@ CREATE TABLE numbers AS SELECT i AS k FROM generate_series(1, 9000) i;
 ANALYZE numbers;
 SELECT gpusort_test.matches('SELECT count(*) FROM numbers a JOIN numbers b USING (k)', 'GpuSort Join');
 DROP TABLE numbers;
+
+-- Where the order of its keys is all that the query wants above, a join by them saves a sort.
+CREATE TABLE words AS SELECT md5(i::text) COLLATE "C" AS k, i, repeat('x', 100) AS pad FROM generate_series(1, 9000) i;
+ANALYZE words;
+SELECT o, gpusort_test.matches('SELECT a.* FROM words a JOIN words b USING (k) ORDER BY ' || o, 'Merge Join')
+FROM unnest(ARRAY['k', 'a.i']) o;
+DROP TABLE words;
 RESET ALL;
 DROP TABLE a, b, nothing, one, only_null, a_same, b_same, a_skew, b_skew, types_a, types_b;

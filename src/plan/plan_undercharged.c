@@ -8,6 +8,7 @@
 
 #include "nodes/value.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
 #include "utils/lsyscache.h"
 
 #include "cost/cost_hash.h"
@@ -302,9 +303,12 @@ gpusort_join_in_truth(const List *paths)
 	return cheapest->total_cost + lacking_of_join(cheapest);
 }
 
-/* The same of the cheapest one in truth, which may have been charged more than the first. */
+/*
+ * The same of the cheapest one in truth, which may have been charged more than the first.  sorting: what those cost
+ * above that are not in this order.
+ */
 static Cost
-cheapest_in_truth(const List *paths)
+cheapest_in_truth(const List *paths, List *order, Cost sorting)
 {
 	const Path *first = linitial(paths);
 	Cost		cheapest = DBL_MAX;
@@ -313,9 +317,12 @@ cheapest_in_truth(const List *paths)
 	foreach(lc, paths)
 	{
 		const Path *path = (const Path *) lfirst(lc);
+		Cost		cost = path->total_cost + lacking_of_join(path);
 
+		if (!pathkeys_contained_in(order, path->pathkeys))
+			cost += sorting;
 		if (path->param_info == NULL && !gpusort_is_less_disabled(first, path))
-			cheapest = Min(cheapest, path->total_cost + lacking_of_join(path));
+			cheapest = Min(cheapest, cost);
 	}
 	return cheapest;
 }
@@ -330,19 +337,49 @@ is_only_join(const PlannerInfo *root, const Path *join)
 	return root->query_level == 1 && join->parallel_workers == 0 && bms_num_members(root->all_baserels) == 2;
 }
 
+/* Is all that the query does above its joins a sort, which a join in its order saves? */
+static bool
+saves_sort(const PlannerInfo *root, const Path *join)
+{
+	return root->sort_pathkeys != NIL && root->query_pathkeys == root->sort_pathkeys &&
+		root->parse->distinctClause == NIL && root->limit_tuples < 0 &&
+		pathkeys_contained_in(root->sort_pathkeys, join->pathkeys);
+}
+
+/* Does the query's only join cost less than any other in truth, with a sort of ours above that where it saves one? */
+static bool
+is_best_join(PlannerInfo *root, const Path *join, const List *paths)
+{
+	List	   *order = NIL;
+	Cost		sorting = 0;
+
+	if (saves_sort(root, join))
+	{
+		Path	   *first = linitial(paths);
+		const Path *sorted = gpusort_make_participants_path(root, join->parent, first, root->sort_pathkeys);
+
+		if (sorted != NULL)
+		{
+			order = root->sort_pathkeys;
+			sorting = sorted->total_cost - first->total_cost;
+		}
+	}
+	return join->total_cost < cheapest_in_truth(paths, order, sorting);
+}
+
 void
-gpusort_outbid_join(const PlannerInfo *root, Path *path, const List *paths)
+gpusort_outbid_join(PlannerInfo *root, Path *path, const List *paths)
 {
 	const Path *cheapest = paths != NIL ? linitial(paths) : NULL;
 	Cost		gain = gpusort_join_in_truth(paths) - path->total_cost;
 	Cost		below;
 
-	if (cheapest == NULL || cheapest->param_info != NULL || gain <= 0 ||
+	if (cheapest == NULL || cheapest->param_info != NULL ||
 		(!IsA(cheapest, HashPath) && !is_our_join(cheapest)))
 		return;
 	below = Min(path->total_cost, cheapest->total_cost * JUST_BELOW);
-	if (path->total_cost - below > gain &&
-		(!is_only_join(root, path) || path->total_cost >= cheapest_in_truth(paths)))
+	if ((gain <= 0 || path->total_cost - below > gain) &&
+		(!is_only_join(root, path) || !is_best_join(root, path, paths)))
 		return;
 	path->total_cost = below;
 	path->startup_cost = Min(path->startup_cost, path->total_cost);

@@ -35,9 +35,10 @@ extern Cost gpusort_join_in_truth(const List *paths);
 /*
  * If that is more than a join of ours costs, put that just below what the cheapest one was charged.  It
  * hides what our join costs from joins that are planned above, which may mislead these, so it is done
- * only where more is gained than is hidden, or no other join is in the query.
+ * only where more is gained than is hidden, or no other join is in the query.  Then it is enough, too,
+ * that it costs less than others and a sort above them, if that is all that the query wants of it.
  */
-extern void gpusort_outbid_join(const PlannerInfo *root, Path *path, const List *paths);
+extern void gpusort_outbid_join(PlannerInfo *root, Path *path, const List *paths);
 
 /* Remember what a path of a GpuSort Join costs, before its cost is changed. */
 extern void gpusort_note_join_cost(CustomPath *path);
