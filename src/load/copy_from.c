@@ -17,10 +17,12 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "heap/heap_own_rows.h"
 #include "heap/heap_space.h"
 #include "load/copy_from.h"
 #include "load/load_alone.h"
 #include "load/load_build.h"
+#include "load/load_entries.h"
 #include "load/load_indexes.h"
 #include "load/load_progress.h"
 #include "load/load_start.h"
@@ -109,6 +111,19 @@ begin_tree(GpuSortLoadState *state)
 	return NULL;
 }
 
+/* Indexes are built when the rows are there, or, if the table is in use, given entries.  False: neither can be done. */
+static bool
+begin_indexes(GpuSortLoadState *state)
+{
+	Relation	table = state->statement->table;
+
+	if (gpusort_load_indexes_are_ours(table) && gpusort_load_lock_indexes(table))
+		return true;
+	state->has_entries = gpusort_load_entries_are_ours(table);
+	state->first_block = gpusort_own_rows_first_block(table);
+	return state->has_entries;
+}
+
 /* Why PostgreSQL does it after all, or NULL: what is before the first record is read then. */
 static const char *
 begin_rows(GpuSortLoadState *state)
@@ -128,7 +143,7 @@ begin_rows(GpuSortLoadState *state)
 		return "there is free space in the table";
 	if (state->task->partitioned && (why = begin_tree(state)) != NULL)
 		return why;
-	if (!state->task->partitioned && !gpusort_load_lock_indexes(state->statement->table))
+	if (!state->task->partitioned && !begin_indexes(state))
 		return "others use the table's indexes";
 	if (options->header_line == COPY_HEADER_MATCH)
 		header.columns = RelationGetDescr(state->statement->table);
@@ -205,7 +220,10 @@ load_rows(GpuSortLoadState *state)
 	all = load_by_all(state);
 	if (state->parts != NULL)
 		gpusort_parts_end(state->parts);
-	gpusort_load_build_indexes(state);
+	if (state->has_entries)
+		gpusort_load_put_entries(state);
+	else
+		gpusort_load_build_indexes(state);
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
 	gpusort_load_show_progress(state, NULL);
 	ereport(DEBUG1,

@@ -5,6 +5,8 @@
 #ifndef GPUSORT_LOAD_STATE_H
 #define GPUSORT_LOAD_STATE_H
 
+#include "storage/block.h"
+
 #include "load/load_counts.h"
 #include "load/load_encoding.h"
 #include "load/load_lines.h"
@@ -32,6 +34,8 @@ typedef struct GpuSortLoadState
 
 	GpuSortLoadCounts counts;	/* of what was loaded; lines are those before, too */
 	uint64		counted;		/* rows, in the statistics */
+	bool		has_entries;	/* to be put into indexes that are in use */
+	BlockNumber first_block;	/* ... for rows from this one on */
 	uint64		first_line;		/* those before them */
 	GpuSortLoadLines lines;		/* of what was loaded, if the table has indexes */
 } GpuSortLoadState;

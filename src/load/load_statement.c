@@ -28,6 +28,7 @@
 #include "utils/rls.h"
 
 #include "load/load_encoding.h"
+#include "load/load_entries.h"
 #include "load/load_indexes.h"
 #include "load/load_safe.h"
 #include "load/load_start.h"
@@ -218,7 +219,8 @@ why_not_load(GpuSortLoadStatement *load)
 		(why = gpusort_load_why_not_computed(table, load->attnums, marker, &load->computing)) != NULL)
 		return why;
 	/* those of a partitioned table are those of its partitions */
-	return table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || gpusort_load_indexes_are_ours(table) ? NULL : "the indexes can't be built when the rows are there";
+	return table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || gpusort_load_indexes_are_ours(table) ||
+		gpusort_load_entries_are_ours(table) ? NULL : "the indexes can't be filled when the rows are there";
 }
 
 static const char *

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# copy.pl [--from [--partitions N[,N]... [--indexes]] | --select | --ctas | --insert | --shapes [--only PATTERN]] [--whole] [--rows N] [--runs N] [--workers N]
+# copy.pl [--from [--partitions N[,N]... [--indexes] | --used] | --select | --ctas | --insert | --shapes [--only PATTERN]] [--whole] [--rows N] [--runs N] [--workers N]
 #		COPY TO, or FROM, with gpusort.enable_copy off and on, on a running server that preloads gpusort.
 #
 # For tables and queries, with and without an order, in each format, to /dev/null, so that nothing
@@ -16,6 +16,9 @@
 # --shapes: tables of other shapes, from 1600 columns to one of one byte, and of other types, to /dev/null, from files, and from a client that sends a message for
 # each row.  Rows of many bytes are so many fewer; --only: those whose name matches.
 #
+# With --used, into a table that has so many rows, and btree indexes that are in use, a tenth as many rows and as many again; sums are
+# of the rows as each index has them.
+#
 # --select: sorted rows to a client, psql, which prints them nowhere; gpusort.enable_select off and on.
 # --ctas: sorted rows into a new table; gpusort.enable_create_table_as off and on.
 # --insert: sorted rows into a logged table; gpusort.enable_insert off and on.
@@ -27,8 +30,8 @@ use Getopt::Long;
 use lib "$FindBin::RealBin/../fuzz";
 use PgWire;
 
-my ($rows, $runs, $workers, $only, $from, $partitions, $indexes, $select, $ctas, $insert, $shapes, $whole) = (1_000_000, 5, 0, '.');
-GetOptions('from' => \$from, 'partitions=s' => \$partitions, 'indexes' => \$indexes, 'select' => \$select, 'ctas' => \$ctas, 'insert' => \$insert, 'shapes' => \$shapes, 'only=s' => \$only, 'whole' => \$whole, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers)
+my ($rows, $runs, $workers, $only, $from, $partitions, $indexes, $used, $select, $ctas, $insert, $shapes, $whole) = (1_000_000, 5, 0, '.');
+GetOptions('from' => \$from, 'partitions=s' => \$partitions, 'indexes' => \$indexes, 'used' => \$used, 'select' => \$select, 'ctas' => \$ctas, 'insert' => \$insert, 'shapes' => \$shapes, 'only=s' => \$only, 'whole' => \$whole, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers)
 	or die "see the head of $0\n";
 my $setting = 'gpusort.enable_' . ($select ? 'select' : $ctas ? 'create_table_as' : $insert ? 'insert' : 'copy');
 
@@ -258,11 +261,46 @@ sub copy_shapes
 	session('off', "COPY (SELECT 1) TO PROGRAM 'rm -f $file'", 'DROP TABLE IF EXISTS copy_bench_of, copy_bench_to', 'DROP TYPE copy_bench_enum');
 }
 
+# Rows of numbers from .. to.
+sub numbered_rows
+{
+	my ($from, $to) = @_;
+	return "SELECT i::int8 AS id, hashint8extended(i, 1) AS k, hashint4(i) AS v, i % 10 AS few, substr(md5(i::text), 1, 16) AS s, repeat(md5(i::text), 4) AS wide FROM generate_series($from, $to) i";
+}
+
+sub copy_from_used
+{
+	my $file = (session('off', 'SHOW data_directory'))[0] . '/copy_bench';
+
+	for my $case (
+		[ 'id, k, v', 'UNIQUE id', 'k', 'v' ],
+		[ 'id', 'UNIQUE id' ],
+		[ 'k', 'UNIQUE k' ],
+		[ 'few', 'few' ],
+		[ 's', 's' ],
+		[ 'wide', 'wide' ],
+		[ 'five', 'UNIQUE id', 'k', 'v', 'few', 's' ])
+	{
+		my ($name, @keys) = @$case;
+		my @indexes = map { /^(UNIQUE )?(\w+)/ ? 'CREATE ' . ($1 // '') . "INDEX ON copy_bench_to ($2)" : () } @keys;
+		my @columns = map { s/UNIQUE //r } @keys;
+		my @sums = ('SET enable_seqscan = off', 'SET enable_bitmapscan = off', map { "SELECT count(*), sum(hashtext(${_}::text)) FROM (SELECT $_ FROM copy_bench_to ORDER BY $_) t" } @columns);
+
+		for my $part (10, 1)
+		{
+			session('off', 'COPY (' . numbered_rows($rows + 1, $rows + $rows / $part) . ") TO '$file'");
+			compare("$name; " . $rows / $part, [ 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_bench_to', 'CREATE TABLE copy_bench_to AS ' . numbered_rows(1, $rows), @indexes, 'VACUUM copy_bench_to', 'CHECKPOINT' ],
+				"COPY copy_bench_to FROM '$file'", @sums);
+		}
+	}
+	session('off', "COPY (SELECT 1) TO PROGRAM 'rm -f $file'", 'DROP TABLE copy_bench_to');
+}
+
 session('off', 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_bench',
 	"CREATE UNLOGGED TABLE copy_bench AS SELECT hashint8extended(i, 1) AS k, hashint4(i) AS v, substr(md5(i::text), 1, 16) AS s,
 		date '2000-01-01' + i % 9000 AS d, timestamp '2000-01-01' + i * interval '1.5 s' AS ts, i / 7.0::float8 AS f, i % 2 = 0 AS b
 		FROM generate_series(1, $rows) i", 'VACUUM ANALYZE copy_bench');
 printf "%-22s %10s %10s %6s %10s %10s %6s %10s %10s\n", "$rows rows", 'off ms', 'on ms', 'x', 'CPU off', 'CPU on', 'x', 'workers', '... on';
-$shapes ? copy_shapes() : $partitions ? copy_from_partitioned() : $from ? copy_from() : $select ? select_rows() : $ctas ? make_tables() : $insert ? insert_rows() : copy_to();
+$shapes ? copy_shapes() : $partitions ? copy_from_partitioned() : $used ? copy_from_used() : $from ? copy_from() : $select ? select_rows() : $ctas ? make_tables() : $insert ? insert_rows() : copy_to();
 session('off', 'DROP TABLE copy_bench');
 exit($differ ? 1 : 0);

@@ -1,0 +1,100 @@
+/*
+ * heap_own_rows.c
+ *		The rows that a command has put into a table; see heap_own_rows.h.
+ *
+ * A transaction that has not ended has its rows to itself: while a page is pinned, so that it can't be pruned, they lie where
+ * they are.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "heap/heap_own_rows.h"
+
+BlockNumber
+gpusort_own_rows_first_block(Relation heap)
+{
+	BlockNumber blocks = RelationGetNumberOfBlocks(heap);
+	BlockNumber target = RelationGetTargetBlock(heap);
+
+	if (blocks == 0)
+		return 0;
+	return target < blocks ? target : blocks - 1;
+}
+
+void
+gpusort_own_rows_begin(GpuSortOwnRows *rows, Relation heap, const GpuSortAppendOwner *owner, BlockNumber from)
+{
+	rows->heap = heap;
+	rows->owner = *owner;
+	rows->next = from;
+	rows->end = RelationGetNumberOfBlocks(heap);
+	rows->strategy = NULL;
+	if (!RelationUsesLocalBuffers(heap) && rows->end - from > NBuffers / 4)
+		rows->strategy = GetAccessStrategy(BAS_BULKREAD);
+	rows->buffer = InvalidBuffer;
+	rows->count = rows->at = 0;
+}
+
+/* One of the same number that is frozen is from another age of transactions. */
+static bool
+is_own(const GpuSortOwnRows *rows, HeapTupleHeader header)
+{
+	return HeapTupleHeaderGetRawXmin(header) == rows->owner.xid && HeapTupleHeaderGetRawCommandId(header) == rows->owner.cid &&
+		HeapTupleHeaderXminFrozen(header) == rows->owner.frozen && (header->t_infomask & HEAP_COMBOCID) == 0;
+}
+
+static void
+read_page(GpuSortOwnRows *rows)
+{
+	Page		page;
+	OffsetNumber last;
+
+	CHECK_FOR_INTERRUPTS();
+	rows->buffer = ReadBufferExtended(rows->heap, MAIN_FORKNUM, rows->next++, RBM_NORMAL, rows->strategy);
+	rows->count = rows->at = 0;
+	LockBuffer(rows->buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(rows->buffer);
+	last = PageIsNew(page) ? 0 : PageGetMaxOffsetNumber(page);
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
+	{
+		ItemId		item = PageGetItemId(page, offset);
+
+		if (ItemIdIsNormal(item) && is_own(rows, (HeapTupleHeader) PageGetItem(page, item)))
+			rows->offsets[rows->count++] = offset;
+	}
+	LockBuffer(rows->buffer, BUFFER_LOCK_UNLOCK);
+}
+
+bool
+gpusort_own_rows_next(GpuSortOwnRows *rows, HeapTuple tuple)
+{
+	ItemId		item;
+	OffsetNumber offset;
+
+	while (rows->at == rows->count)
+	{
+		if (BufferIsValid(rows->buffer))
+			ReleaseBuffer(rows->buffer);
+		rows->buffer = InvalidBuffer;
+		if (rows->next >= rows->end)
+			return false;
+		read_page(rows);
+	}
+	offset = rows->offsets[rows->at++];
+	item = PageGetItemId(BufferGetPage(rows->buffer), offset);
+	tuple->t_data = (HeapTupleHeader) PageGetItem(BufferGetPage(rows->buffer), item);
+	tuple->t_len = ItemIdGetLength(item);
+	tuple->t_tableOid = RelationGetRelid(rows->heap);
+	ItemPointerSet(&tuple->t_self, BufferGetBlockNumber(rows->buffer), offset);
+	return true;
+}
+
+void
+gpusort_own_rows_end(GpuSortOwnRows *rows)
+{
+	if (BufferIsValid(rows->buffer))
+		ReleaseBuffer(rows->buffer);
+	if (rows->strategy != NULL)
+		FreeAccessStrategy(rows->strategy);
+}

@@ -1,0 +1,409 @@
+/*
+ * load_entries.c
+ *		The entries of new rows in the indexes of a table that is in use; see load_entries.h.
+ *
+ * A unique index is asked whether there may be another such key, as for deferred constraints, and goes on at once.  If it says
+ * so the entry is checked: that waits for others' transactions as PostgreSQL's COPY does.  Rows of equal keys are in the order
+ * of their lines, so it is the same ones that are refused.
+ *
+ * What other indexes want to know of a row is computed row by row, in the order of the lines.
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "access/genam.h"
+#include "access/nbtree.h"
+#include "access/transam.h"
+#include "catalog/index.h"
+#include "catalog/pg_am.h"
+#include "commands/copyfrom_internal.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "heap/heap_own_rows.h"
+#include "load/load_entries.h"
+#include "load/load_entry_sort.h"
+#include "load/load_refusal.h"
+#include "load/load_safe.h"
+#include "settings.h"
+
+/* Entries that are fetched from the sort at a time. */
+#define ENTRIES_FETCHED		64
+
+/*
+ * An entry of more than so many bytes may be too long for a page.  Values can be compressed, so longer ones are tried.
+ */
+#define LONG_ENTRY_BYTES	(BLCKSZ / 4)
+
+/* ---------- whether ---------- */
+
+/* Has an index's operator classes no functions but the server's? */
+static bool
+classes_are_plain(Relation index)
+{
+	int			count = IndexRelationGetNumberOfKeyAttributes(index) * index->rd_indam->amsupport;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (index->rd_support[i] >= FirstNormalObjectId)
+			return false;
+	}
+	return true;
+}
+
+static bool
+index_is_ours(Oid oid)
+{
+	Relation	index = index_open(oid, AccessShareLock);
+	Form_pg_index form = index->rd_index;
+	bool		is_ours = index->rd_rel->relam < FirstNormalObjectId && form->indimmediate && !form->indisexclusion &&
+		classes_are_plain(index) &&
+		gpusort_load_expression_is_safe((Node *) RelationGetIndexExpressions(index)) &&
+		gpusort_load_expression_is_safe((Node *) RelationGetIndexPredicate(index));
+
+	index_close(index, AccessShareLock);
+	return is_ours;
+}
+
+bool
+gpusort_load_entries_are_ours(Relation table)
+{
+	List	   *indexes = RelationGetIndexList(table);
+	ListCell   *lc;
+
+	if (gpusort_copy_indexes == GPUSORT_COPY_INDEXES_OFF)
+		return false;
+	foreach(lc, indexes)
+	{
+		if (!index_is_ours(lfirst_oid(lc)))
+			return false;
+	}
+	return true;
+}
+
+/* ---------- all indexes ---------- */
+
+typedef struct LoadEntries
+{
+	const GpuSortLoadState *state;
+	Relation	table;
+	EState	   *estate;
+	ResultRelInfo *target;		/* with the table's indexes */
+	TupleTableSlot *slot;
+	MemoryContext entry_context;	/* reset after each few entries */
+	GpuSortRefusal refusal;
+} LoadEntries;
+
+static void
+begin_rows(const LoadEntries *entries, GpuSortOwnRows *rows)
+{
+	gpusort_own_rows_begin(rows, entries->table, &entries->state->task->owner, entries->state->first_block);
+}
+
+/* Have a row in the slot. */
+static void
+store_row(const LoadEntries *entries, HeapTuple row)
+{
+	ExecStoreHeapTuple(row, entries->slot, false);
+	entries->slot->tts_tid = row->t_self;
+}
+
+static GpuSortRefusingIndex
+get_index(const LoadEntries *entries, int number)
+{
+	return (GpuSortRefusingIndex)
+	{
+		.number = number,
+		.relation = entries->target->ri_IndexRelationDescs[number],
+		.info = entries->target->ri_IndexRelationInfo[number]
+	};
+}
+
+/* Are an index's entries put there in the order of its keys? */
+static bool
+is_sorted(const GpuSortRefusingIndex *index)
+{
+	return index->relation->rd_rel->relam == BTREE_AM_OID && index->info->ii_Expressions == NIL && index->info->ii_Predicate == NIL;
+}
+
+/* ---------- one of them, in the order of its keys ---------- */
+
+typedef struct SortedEntries
+{
+	LoadEntries *entries;
+	GpuSortRefusingIndex index;
+	GpuSortEntrySort *sort;
+	bool		careful;
+	bool		any_varlena;
+	ItemPointerData last_long;	/* the last long entry that was tried */
+} SortedEntries;
+
+/* Another session's row, or one of ours before it, may have the same key. */
+static void
+check_entry(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid, uint64 line)
+{
+	(void) gpusort_refusal_try(&sorted->entries->refusal, &sorted->index, values, isnull, tid, line, UNIQUE_CHECK_EXISTING);
+}
+
+static IndexUniqueCheck
+first_check(const SortedEntries *sorted)
+{
+	return sorted->index.relation->rd_index->indisunique ? UNIQUE_CHECK_PARTIAL : UNIQUE_CHECK_NO;
+}
+
+static bool
+may_be_long(const SortedEntries *sorted, const Datum *values, const bool *isnull)
+{
+	TupleDesc	desc = RelationGetDescr(sorted->index.relation);
+	Size		bytes = 0;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		if (!isnull[i] && TupleDescAttr(desc, i)->attlen == -1)
+			bytes += toast_raw_datum_size(values[i]);
+	}
+	return bytes > LONG_ENTRY_BYTES;
+}
+
+/*
+ * An entry that may be too long is put into the index at once, unless that was done when the row was looked at before.
+ */
+static void
+put_long(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid, uint64 line)
+{
+	GpuSortRefusal *refusal = &sorted->entries->refusal;
+	MemoryContext old;
+
+	if (ItemPointerIsValid(&sorted->last_long) && ItemPointerCompare(tid, &sorted->last_long) <= 0)
+		return;
+	sorted->last_long = *tid;
+	old = MemoryContextSwitchTo(sorted->entries->entry_context);
+	if (!gpusort_refusal_try(refusal, &sorted->index, values, isnull, tid, line, first_check(sorted)))
+		check_entry(sorted, values, isnull, tid, line);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(sorted->entries->entry_context);
+}
+
+static bool
+collect_row(SortedEntries *sorted, HeapTuple row, uint64 line)
+{
+	LoadEntries *entries = sorted->entries;
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+
+	store_row(entries, row);
+	FormIndexDatum(sorted->index.info, entries->slot, entries->estate, values, isnull);
+	if (!sorted->any_varlena || !may_be_long(sorted, values, isnull))
+		return gpusort_entry_sort_put(sorted->sort, values, isnull, &row->t_self);
+	put_long(sorted, values, isnull, &row->t_self, line);
+	return true;
+}
+
+/* False: the sort can't have all of them. */
+static bool
+collect(SortedEntries *sorted)
+{
+	const LoadEntries *entries = sorted->entries;
+	GpuSortOwnRows rows;
+	HeapTupleData row;
+	uint64		line = entries->state->first_line;
+	uint64		at = 0;
+	bool		all = true;
+
+	begin_rows(entries, &rows);
+	while (all && gpusort_own_rows_next(&rows, &row))
+	{
+		/* of those behind one that was refused nothing is to be known */
+		if (!gpusort_refusal_is_behind(&entries->refusal, &row.t_self, sorted->index.number))
+			break;
+		line += gpusort_lines_to_row(&entries->state->lines, &at);
+		all = collect_row(sorted, &row, line);
+	}
+	ExecClearTuple(entries->slot);
+	gpusort_own_rows_end(&rows);
+	return all;
+}
+
+static void
+insert_entry(SortedEntries *sorted, IndexTuple entry)
+{
+	LoadEntries *entries = sorted->entries;
+	Relation	index = sorted->index.relation;
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+
+	if (!gpusort_refusal_is_behind(&entries->refusal, &entry->t_tid, sorted->index.number) ||
+		_bt_doinsert(index, entry, first_check(sorted), false, entries->table) ||
+		!index->rd_index->indisunique)
+		return;
+	index_deform_tuple(entry, RelationGetDescr(index), values, isnull);
+	check_entry(sorted, values, isnull, &entry->t_tid, 0);
+}
+
+static void
+insert_all(SortedEntries *sorted)
+{
+	LoadEntries *entries = sorted->entries;
+	void	   *block[ENTRIES_FETCHED];
+	int			count;
+
+	while ((count = gpusort_entry_sort_next(sorted->sort, block, ENTRIES_FETCHED)) > 0)
+	{
+		MemoryContext old = MemoryContextSwitchTo(entries->entry_context);
+
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < count; i++)
+			insert_entry(sorted, block[i]);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(entries->entry_context);
+	}
+}
+
+/* False: the sort can't have all of them, and none is in the index but long ones. */
+static bool
+collect_and_sort(SortedEntries *sorted)
+{
+	sorted->sort = gpusort_entry_sort_begin(sorted->entries->table, sorted->index.relation,
+											sorted->entries->state->counts.rows, sorted->careful);
+	if (collect(sorted) && gpusort_entry_sort_perform(sorted->sort))
+		return true;
+	gpusort_entry_sort_end(sorted->sort);
+	return false;
+}
+
+static void
+put_sorted(LoadEntries *entries, const GpuSortRefusingIndex *index)
+{
+	TupleDesc	desc = RelationGetDescr(index->relation);
+	SortedEntries sorted = {.entries = entries,.index = *index};
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY index", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+
+	for (int i = 0; i < desc->natts; i++)
+		sorted.any_varlena |= TupleDescAttr(desc, i)->attlen == -1;
+	ItemPointerSetInvalid(&sorted.last_long);
+	if (!collect_and_sort(&sorted))
+	{
+		sorted.careful = true;
+		(void) collect_and_sort(&sorted);
+	}
+	insert_all(&sorted);
+	gpusort_entry_sort_end(sorted.sort);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}
+
+/* ---------- others, row by row ---------- */
+
+static void
+put_entry(LoadEntries *entries, const GpuSortRefusingIndex *index, ItemPointer tid)
+{
+	IndexInfo  *info = index->info;
+	ExprContext *context = GetPerTupleExprContext(entries->estate);
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+
+	if (info->ii_Predicate != NIL && !ExecQual(info->ii_PredicateState, context))
+		return;
+	FormIndexDatum(info, entries->slot, entries->estate, values, isnull);
+	index_insert(index->relation, values, isnull, tid, entries->table,
+				 index->relation->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO, false, info);
+}
+
+static void
+put_row(LoadEntries *entries, HeapTuple row)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetPerTupleMemoryContext(entries->estate));
+
+	store_row(entries, row);
+	for (int i = 0; i < entries->target->ri_NumIndices; i++)
+	{
+		GpuSortRefusingIndex index = get_index(entries, i);
+
+		if (index.info->ii_ReadyForInserts && !is_sorted(&index) && gpusort_refusal_is_behind(&entries->refusal, &row->t_self, i))
+			put_entry(entries, &index, &row->t_self);
+	}
+	MemoryContextSwitchTo(old);
+	ResetPerTupleExprContext(entries->estate);
+}
+
+/* Up to a row that was refused, and into indexes before the one that has done so. */
+static void
+put_others(LoadEntries *entries)
+{
+	const GpuSortLoadState *state = entries->state;
+	GpuSortOwnRows rows;
+	HeapTupleData row;
+	uint64		line = 0;
+
+	GetPerTupleExprContext(entries->estate)->ecxt_scantuple = entries->slot;
+	state->copy->cur_lineno = state->first_line;
+	begin_rows(entries, &rows);
+	while (gpusort_own_rows_next(&rows, &row))
+	{
+		if (!gpusort_refusal_is_behind(&entries->refusal, &row.t_self, 0))
+			break;
+		state->copy->cur_lineno += gpusort_lines_to_row(&state->lines, &line);
+		put_row(entries, &row);
+	}
+	ExecClearTuple(entries->slot);
+	gpusort_own_rows_end(&rows);
+}
+
+/* ---------- all of it ---------- */
+
+static void
+put_all(LoadEntries *entries)
+{
+	int			others = 0;
+
+	for (int i = 0; i < entries->target->ri_NumIndices; i++)
+	{
+		GpuSortRefusingIndex index = get_index(entries, i);
+
+		if (!index.info->ii_ReadyForInserts)
+			continue;
+		if (is_sorted(&index))
+			put_sorted(entries, &index);
+		else if (index.info->ii_Predicate != NIL)
+			index.info->ii_PredicateState = ExecPrepareQual(index.info->ii_Predicate, entries->estate);
+		others += !is_sorted(&index);
+	}
+	if (others > 0)
+		put_others(entries);
+	ereport(DEBUG1,
+			(errmsg_internal("gpusort inserted into %d indexes in the order of their keys, and into %d row by row",
+							 entries->target->ri_NumIndices - others, others)));
+}
+
+static void
+put_into_all(const GpuSortLoadState *state)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY indexes", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	LoadEntries entries = {.state = state,.table = state->statement->table};
+
+	entries.estate = CreateExecutorState();
+	entries.target = makeNode(ResultRelInfo);
+	entries.entry_context = AllocSetContextCreate(context, "gpusort COPY index entries", ALLOCSET_DEFAULT_SIZES);
+	entries.slot = MakeSingleTupleTableSlot(RelationGetDescr(entries.table), &TTSOpsHeapTuple);
+	entries.refusal = (GpuSortRefusal) {.state = state,.context = context};
+	InitResultRelInfo(entries.target, entries.table, 1, NULL, 0);
+	ExecOpenIndices(entries.target, false);
+	put_all(&entries);
+	gpusort_refusal_raise(&entries.refusal);
+	ExecCloseIndices(entries.target);
+	ExecDropSingleTupleTableSlot(entries.slot);
+	FreeExecutorState(entries.estate);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}
+
+void
+gpusort_load_put_entries(const GpuSortLoadState *state)
+{
+	if (state->counts.rows > 0)
+		put_into_all(state);
+}

@@ -1,0 +1,101 @@
+/*
+ * load_refusal.c
+ *		The first row that an index of a table in use refuses; see load_refusal.h.
+ *
+ * An entry that may be refused is tried in a subtransaction.  Of rows behind one that was refused nothing is tried, so there are
+ * few of these even if all rows are there already.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "commands/copyfrom_internal.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "heap/heap_own_rows.h"
+#include "load/load_refusal.h"
+
+/* The line of a row: those of rows before are counted. */
+static uint64
+find_line(const GpuSortLoadState *state, ItemPointer tid)
+{
+	GpuSortOwnRows rows;
+	HeapTupleData tuple;
+	uint64		line = state->first_line;
+	uint64		at = 0;
+
+	gpusort_own_rows_begin(&rows, state->statement->table, &state->task->owner, state->first_block);
+	while (gpusort_own_rows_next(&rows, &tuple))
+	{
+		line += gpusort_lines_to_row(&state->lines, &at);
+		if (ItemPointerEquals(&tuple.t_self, tid))
+			break;
+	}
+	gpusort_own_rows_end(&rows);
+	return line;
+}
+
+static bool
+error_is_about_row(void)
+{
+	return geterrcode() == ERRCODE_UNIQUE_VIOLATION || geterrcode() == ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+}
+
+static void
+note(GpuSortRefusal *refusal, ErrorData *error, ItemPointer tid, int index)
+{
+	if (refusal->error != NULL)
+		FreeErrorData(refusal->error);
+	refusal->error = error;
+	refusal->tid = *tid;
+	refusal->index = index;
+}
+
+bool
+gpusort_refusal_try(GpuSortRefusal *refusal, const GpuSortRefusingIndex *index, Datum *values, bool *isnull,
+					ItemPointer tid, uint64 line, IndexUniqueCheck check)
+{
+	Relation	table = refusal->state->statement->table;
+	CopyFromState copy = refusal->state->copy;
+	uint64		outer_line = copy->cur_lineno;
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool result = true;
+
+	/* what is raised meanwhile is about this line, be it that the row is refused or that nobody wants to wait any longer */
+	copy->cur_lineno = line > 0 ? line : find_line(refusal->state, tid);
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		result = index_insert(index->relation, values, isnull, tid, table, check, false, index->info);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		bool		is_about_row = error_is_about_row();
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(refusal->context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (!is_about_row)
+			ReThrowError(error);
+		note(refusal, error, tid, index->number);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	copy->cur_lineno = outer_line;
+	return result;
+}
+
+void
+gpusort_refusal_raise(const GpuSortRefusal *refusal)
+{
+	if (refusal->error != NULL)
+		ReThrowError(refusal->error);
+}
