@@ -236,6 +236,7 @@ fill_tail(GpuSortBuckets *buckets, GpuSortBucket *bucket, bool decode_end)
 	{
 		BlockNumber blocks = RelationGetNumberOfBlocks(bucket->heap);
 
+		tail->first_block = blocks > 0 ? blocks - 1 : 0;
 		if (blocks == 0)
 			return;
 		tail->block = blocks - 1;

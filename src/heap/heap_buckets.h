@@ -23,6 +23,7 @@
 typedef struct GpuSortHeapTail
 {
 	BlockNumber block;			/* that further rows may go to, or InvalidBlockNumber: it is not known yet */
+	BlockNumber first_block;	/* that rows could go to */
 	uint64		rows;			/* that workers have put into the table */
 } GpuSortHeapTail;
 

@@ -37,11 +37,11 @@ gpusort_own_rows_begin(GpuSortOwnRows *rows, Relation heap, const GpuSortAppendO
 }
 
 /* One of the same number that is frozen is from another age of transactions. */
-static bool
-is_own(const GpuSortOwnRows *rows, HeapTupleHeader header)
+bool
+gpusort_row_is_own(const GpuSortAppendOwner *owner, HeapTupleHeader row)
 {
-	return HeapTupleHeaderGetRawXmin(header) == rows->owner.xid && HeapTupleHeaderGetRawCommandId(header) == rows->owner.cid &&
-		HeapTupleHeaderXminFrozen(header) == rows->owner.frozen && (header->t_infomask & HEAP_COMBOCID) == 0;
+	return HeapTupleHeaderGetRawXmin(row) == owner->xid && HeapTupleHeaderGetRawCommandId(row) == owner->cid &&
+		HeapTupleHeaderXminFrozen(row) == owner->frozen && (row->t_infomask & HEAP_COMBOCID) == 0;
 }
 
 static void
@@ -60,7 +60,7 @@ read_page(GpuSortOwnRows *rows)
 	{
 		ItemId		item = PageGetItemId(page, offset);
 
-		if (ItemIdIsNormal(item) && is_own(rows, (HeapTupleHeader) PageGetItem(page, item)))
+		if (ItemIdIsNormal(item) && gpusort_row_is_own(&rows->owner, (HeapTupleHeader) PageGetItem(page, item)))
 			rows->offsets[rows->count++] = offset;
 	}
 	LockBuffer(rows->buffer, BUFFER_LOCK_UNLOCK);

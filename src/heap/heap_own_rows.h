@@ -29,6 +29,9 @@ typedef struct GpuSortOwnRows
 /* The first block that rows can go to which are appended from now on. */
 extern BlockNumber gpusort_own_rows_first_block(Relation heap);
 
+/* Was a row put by this owner? */
+extern bool gpusort_row_is_own(const GpuSortAppendOwner *owner, HeapTupleHeader row);
+
 /* Rows that were put by this owner, none of which is changed any more, into blocks from this one on. */
 extern void gpusort_own_rows_begin(GpuSortOwnRows *rows, Relation heap, const GpuSortAppendOwner *owner, BlockNumber from);
 

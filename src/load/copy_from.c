@@ -102,7 +102,7 @@ begin_tree(GpuSortLoadState *state)
 	GpuSortLoadTree tree;
 	const char *why = gpusort_load_why_not_partitions(state->statement->table, &tree);
 
-	if (why != NULL || (why = gpusort_leaves_begin(&state->leaves, tree.indexed)) != NULL)
+	if (why != NULL || (why = gpusort_leaves_begin(&state->leaves, tree.indexed, tree.maybe_empty)) != NULL)
 		return why;
 	state->nparts = tree.count;
 	state->task->indexed = state->leaves.count > 0;
@@ -219,7 +219,7 @@ load_rows(GpuSortLoadState *state)
 	begin_parts(state);
 	all = load_by_all(state);
 	if (state->parts != NULL)
-		gpusort_parts_end(state->parts);
+		gpusort_parts_end(state->parts, &state->leaves);
 	if (state->has_entries)
 		gpusort_load_put_entries(state);
 	else

@@ -6,7 +6,8 @@
  * subtransaction.  Where it fails because of a row, the rows are inserted into the empty indexes, one
  * after the other, as PostgreSQL's COPY does: this fails at the row where COPY fails, with its error.
  *
- * A new file is more work than what a few rows are, of which each of many partitions may have some.  These are inserted in any case.
+ * A new file is more work than what a few rows are, of which each of many partitions may have some.  These are inserted in any case,
+ * as are those of partitions that are in use.
  */
 #include "postgres.h"
 
@@ -41,7 +42,7 @@ build_indexes(Relation table)
 static inline bool
 is_worth_it(const GpuSortLoadState *state, int leaf)
 {
-	return state->lines.order.rows[leaf + 1] >= MIN_ROWS;
+	return !state->leaves.leaves[leaf].is_used && state->lines.order.rows[leaf + 1] >= MIN_ROWS;
 }
 
 static void

@@ -107,9 +107,3 @@ gpusort_load_lock_indexes(Relation table)
 	unlock(table, locked);
 	return false;
 }
-
-void
-gpusort_load_unlock_indexes(Relation table)
-{
-	unlock(table, RelationGetIndexList(table));
-}

@@ -13,7 +13,4 @@ extern bool gpusort_load_indexes_are_ours(Relation table);
 /* Keep others from table and indexes, if nobody is there; false: somebody is, or rows are. */
 extern bool gpusort_load_lock_indexes(Relation table);
 
-/* ... no longer. */
-extern void gpusort_load_unlock_indexes(Relation table);
-
 #endif							/* GPUSORT_LOAD_INDEXES_H */

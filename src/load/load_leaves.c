@@ -1,14 +1,20 @@
 /*
  * load_leaves.c
- *		The leaves of a partitioned table whose indexes are filled when the rows are there; see load_leaves.h.
+ *		The leaves of a partitioned table that have indexes; see load_leaves.h.
+ *
+ * Those that are in use are not opened here: most of them may get no rows.  They are looked at when a row gets there.
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/table.h"
 #include "access/twophase.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_index.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
+#include "utils/fmgroids.h"
 #include "utils/rel.h"
 
 #include "load/load_indexes.h"
@@ -21,79 +27,83 @@ gpusort_lock_places(void)
 	return (int64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
 }
 
-static void
-add_leaf(GpuSortLoadLeaves *leaves, Relation table)
+static int
+count_indexes(Relation catalog, Oid table)
 {
-	leaves->leaves[leaves->count++].table = RelationGetRelid(table);
-	leaves->nindexes += list_length(RelationGetIndexList(table));
+	ScanKeyData key;
+	SysScanDesc scan;
+	int			count = 0;
+
+	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+	scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(systable_getnext(scan)))
+		count++;
+	systable_endscan(scan);
+	return count;
 }
 
-/* Look at one, and lock it. */
-static const char *
-why_not_leaf(GpuSortLoadLeaves *leaves, Relation table)
+/* What is new is locked already.  Others may be more than there is room for in the lock table. */
+static bool
+lock_if_empty(const GpuSortLoadLeaves *leaves, Relation table)
 {
-	if (RelationGetIndexList(table) == NIL)
-		return NULL;
-	if (leaves->count == PG_UINT16_MAX)
-		return "too many partitions have indexes";
-	if (!gpusort_load_indexes_are_ours(table))
-		return "a partition's indexes can't be built when the rows are there";
-	if (leaves->count + leaves->nindexes > gpusort_lock_places() / 4 && !gpusort_relation_is_new(table))
-		return "there are more partitions with indexes than can be locked";
-	if (!gpusort_load_lock_indexes(table))
-		return "others use a partition's indexes";
-	add_leaf(leaves, table);
-	return NULL;
+	return RelationGetIndexList(table) != NIL && gpusort_load_indexes_are_ours(table) &&
+		(gpusort_relation_is_new(table) || leaves->count + leaves->nindexes < gpusort_lock_places() / 4) &&
+		gpusort_load_lock_indexes(table);
 }
 
-/* One that is new is locked already. */
-static const char *
-take_leaf(GpuSortLoadLeaves *leaves, Oid oid)
+static bool
+open_and_lock_if_empty(const GpuSortLoadLeaves *leaves, Oid oid)
 {
 	Relation	table;
-	const char *why;
+	bool		locked;
 
 	if (!ConditionalLockRelationOid(oid, RowExclusiveLock))
-		return "others use a partition";
+		return false;
 	table = try_table_open(oid, NoLock);
 	if (table == NULL)
 	{
 		UnlockRelationOid(oid, RowExclusiveLock);
-		return "a partition is gone";
+		return false;
 	}
-	why = why_not_leaf(leaves, table);
+	locked = lock_if_empty(leaves, table);
 	table_close(table, RowExclusiveLock);
-	return why;
+	return locked;
 }
 
 static void
-give_back(GpuSortLoadLeaves *leaves)
+add_leaves(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty)
 {
-	for (int i = 0; i < leaves->count; i++)
-	{
-		Relation	table = table_open(leaves->leaves[i].table, NoLock);
+	Relation	catalog = table_open(IndexRelationId, AccessShareLock);
+	ListCell   *next = list_head(maybe_empty);
+	ListCell   *lc;
 
-		gpusort_load_unlock_indexes(table);
-		table_close(table, NoLock);
+	foreach(lc, indexed)
+	{
+		GpuSortLoadLeaf *leaf = &leaves->leaves[leaves->count];
+
+		CHECK_FOR_INTERRUPTS();
+		leaf->table = lfirst_oid(lc);
+		leaf->is_used = true;
+		leaf->first_block = InvalidBlockNumber;
+		/* in the same order */
+		if (next != NULL && lfirst_oid(next) == leaf->table)
+		{
+			leaf->is_used = !open_and_lock_if_empty(leaves, leaf->table);
+			next = lnext(maybe_empty, next);
+		}
+		leaves->nindexes += count_indexes(catalog, leaf->table);
+		leaves->count++;
 	}
-	leaves->count = leaves->nindexes = 0;
+	table_close(catalog, AccessShareLock);
 }
 
 const char *
-gpusort_leaves_begin(GpuSortLoadLeaves *leaves, List *indexed)
+gpusort_leaves_begin(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty)
 {
-	const char *why = NULL;
-	ListCell   *lc;
-
 	leaves->count = leaves->nindexes = 0;
-	leaves->leaves = palloc_extended(list_length(indexed) * sizeof(GpuSortLoadLeaf), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	foreach(lc, indexed)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if ((why = take_leaf(leaves, lfirst_oid(lc))) != NULL)
-			break;
-	}
-	if (why != NULL)
-		give_back(leaves);
-	return why;
+	if (list_length(indexed) > PG_UINT16_MAX)
+		return "too many partitions have indexes";
+	leaves->leaves = palloc0(list_length(indexed) * sizeof(GpuSortLoadLeaf));
+	add_leaves(leaves, indexed, maybe_empty);
+	return NULL;
 }

@@ -13,6 +13,7 @@
 #include "utils/memutils.h"
 
 #include "heap/heap_space.h"
+#include "load/load_entries.h"
 #include "load/load_partitions.h"
 #include "load/load_routing.h"
 #include "load/load_tree.h"
@@ -47,10 +48,16 @@ gpusort_partitions_buckets(GpuSortLoadPartitions *partitions)
 	return partitions->buckets;
 }
 
-/*
- * What it looked like before it was locked may have changed.  Leaves whose indexes are filled afterwards have been locked since
- * then, against all that could change that.
- */
+/* Leaves that are not in use have been locked since they were looked at, against all that could change their indexes. */
+static bool
+indexes_are_ours(Relation table, const GpuSortLoadPart *part)
+{
+	if (part->leaf == GPUSORT_NO_LEAF)
+		return RelationGetIndexList(table) == NIL;
+	return !part->is_used || gpusort_load_entries_are_ours(table);
+}
+
+/* What it looked like before it was locked may have changed. */
 static bool
 partition_is_ours(Relation table, const GpuSortLoadPart *part)
 {
@@ -58,7 +65,7 @@ partition_is_ours(Relation table, const GpuSortLoadPart *part)
 
 	return table->rd_rel->relkind == RELKIND_RELATION && table->rd_tableam == GetHeapamTableAmRoutine() &&
 		!IsCatalogRelation(table) && !RelationIsUsedAsCatalogTable(table) && !gpusort_load_has_triggers(table) &&
-		(part->leaf != GPUSORT_NO_LEAF || RelationGetIndexList(table) == NIL) && gpusort_load_why_not_stored(table, &ignored) == NULL;
+		indexes_are_ours(table, part) && gpusort_load_why_not_stored(table, &ignored) == NULL;
 }
 
 /* Rows go to its end.  Has it room for a good part of as many as it has? */

@@ -78,7 +78,12 @@ gpusort_parts_init(GpuSortLoadParts *parts, int count, const GpuSortLoadLeaves *
 	parts->most = count + SLACK;
 	parts->mask = choose_places(count) - 1;
 	for (int i = 0; i < leaves->count; i++)
-		find_place(parts, leaves->leaves[i].table)->leaf = i + 1;
+	{
+		GpuSortLoadPart *part = find_place(parts, leaves->leaves[i].table);
+
+		part->leaf = i + 1;
+		part->is_used = leaves->leaves[i].is_used;
+	}
 }
 
 GpuSortLoadPart *
@@ -165,12 +170,27 @@ tell_of_part(const GpuSortLoadPart *part)
 	table_close(partition, NoLock);
 }
 
+static void
+note_first_block(const GpuSortLoadPart *part, GpuSortLoadLeaves *leaves)
+{
+	GpuSortLoadLeaf *leaf;
+
+	if (part->leaf == GPUSORT_NO_LEAF)
+		return;
+	leaf = &leaves->leaves[part->leaf - 1];
+	leaf->first_block = Min(leaf->first_block, part->tail.first_block);
+}
+
 void
-gpusort_parts_end(GpuSortLoadParts *parts)
+gpusort_parts_end(GpuSortLoadParts *parts, GpuSortLoadLeaves *leaves)
 {
 	for (uint32 i = 0; i <= parts->mask; i++)
 	{
-		if (parts->places[i].is_open && parts->places[i].tail.block != InvalidBlockNumber)
-			tell_of_part(&parts->places[i]);
+		const GpuSortLoadPart *part = &parts->places[i];
+
+		if (!part->is_open || part->tail.block == InvalidBlockNumber)
+			continue;
+		tell_of_part(part);
+		note_first_block(part, leaves);
 	}
 }

@@ -18,12 +18,13 @@ typedef struct GpuSortLoadPart
 	Oid			partition;		/* InvalidOid: nothing is here */
 	GpuSortHeapTail tail;
 	GpuSortLeafNumber leaf;		/* if it has indexes */
+	bool		is_used;		/* ... is it in use by others? */
 	bool		is_open;		/* somebody has locked it */
 } GpuSortLoadPart;
 
 /*
- * In shared memory, or, if there is one participant, in its own; for so many partitions, of which these are leaves whose indexes
- * are filled afterwards.
+ * In shared memory, or, if there is one participant, in its own; for so many partitions, of which these are leaves that have
+ * indexes.
  */
 extern Size gpusort_parts_bytes(int count);
 extern void gpusort_parts_init(GpuSortLoadParts *parts, int count, const GpuSortLoadLeaves *leaves);
@@ -37,7 +38,7 @@ extern void gpusort_parts_await_leader(GpuSortLoadParts *parts);
 /* The leader: take over the workers' locks below the table that was named, and let them end. */
 extern void gpusort_parts_take_over(GpuSortLoadParts *parts, Oid root);
 
-/* The leader, at the end: what the server is to be told of the partitions that have got rows. */
-extern void gpusort_parts_end(GpuSortLoadParts *parts);
+/* The leader, at the end: what the server is to be told of the partitions that have got rows, and where these begin. */
+extern void gpusort_parts_end(GpuSortLoadParts *parts, GpuSortLoadLeaves *leaves);
 
 #endif							/* GPUSORT_LOAD_PARTS_H */

@@ -2,7 +2,7 @@
  * load_reinsert.c
  *		Rows into the indexes of their tables, one by one; see load_reinsert.h.
  *
- * In a table, they are in the order of their lines, and there are no others.  A scan of each of many partitions would pin a page,
+ * In a table, they are in the order of their lines; those of others may be between them.  A scan of each of many partitions would pin a page,
  * so a row is copied from its page when it is needed.
  */
 #include "postgres.h"
@@ -16,6 +16,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "heap/heap_own_rows.h"
 #include "load/load_reinsert.h"
 #include "pg_compat.h"
 #include "pg_compat/tables.h"
@@ -25,6 +26,7 @@ typedef struct ReinsertTable
 {
 	Relation	table;
 	ResultRelInfo *result;
+	const GpuSortAppendOwner *owner;	/* of the rows */
 	TupleTableSlot *slot;
 	ItemPointerData next;
 	BlockNumber nblocks;
@@ -41,7 +43,7 @@ typedef struct Reinsert
 /* ---------- tables ---------- */
 
 static ReinsertTable *
-begin_table(Reinsert *reinsert, Relation table)
+begin_table(Reinsert *reinsert, Relation table, BlockNumber first_block)
 {
 	MemoryContext old = MemoryContextSwitchTo(reinsert->estate->es_query_cxt);
 	ReinsertTable *rows = palloc0(sizeof(ReinsertTable));
@@ -51,10 +53,17 @@ begin_table(Reinsert *reinsert, Relation table)
 	InitResultRelInfo(rows->result, table, 1, NULL, 0);
 	ExecOpenIndices(rows->result, false);
 	rows->slot = ExecInitExtraTupleSlot(reinsert->estate, RelationGetDescr(table), &TTSOpsHeapTuple);
-	ItemPointerSet(&rows->next, 0, FirstOffsetNumber);
+	rows->owner = &reinsert->state->task->owner;
+	ItemPointerSet(&rows->next, first_block, FirstOffsetNumber);
 	rows->nblocks = RelationGetNumberOfBlocks(table);
 	MemoryContextSwitchTo(old);
 	return rows;
+}
+
+static ReinsertTable *
+begin_leaf(Reinsert *reinsert, const GpuSortLoadLeaf *leaf)
+{
+	return begin_table(reinsert, table_open(leaf->table, NoLock), leaf->first_block);
 }
 
 static void
@@ -79,14 +88,14 @@ find_table(Reinsert *reinsert, GpuSortOrderReader *order)
 			return NULL;
 	}
 	if (reinsert->tables[number] == NULL)
-		reinsert->tables[number] = begin_table(reinsert, number == GPUSORT_NO_LEAF ? state->statement->table
-												: table_open(state->leaves.leaves[number - 1].table, NoLock));
+		reinsert->tables[number] = number == GPUSORT_NO_LEAF ? begin_table(reinsert, state->statement->table, 0)
+			: begin_leaf(reinsert, &state->leaves.leaves[number - 1]);
 	return reinsert->tables[number];
 }
 
 /* ---------- rows ---------- */
 
-/* The next row of a block, from some place on, as a copy. */
+/* The next row of ours in a block, from some place on, as a copy. */
 static HeapTuple
 copy_row(const ReinsertTable *rows, BlockNumber block, OffsetNumber *offset)
 {
@@ -104,6 +113,8 @@ copy_row(const ReinsertTable *rows, BlockNumber block, OffsetNumber *offset)
 		if (!ItemIdIsNormal(item))
 			continue;
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		if (!gpusort_row_is_own(rows->owner, tuple.t_data))
+			continue;
 		tuple.t_len = ItemIdGetLength(item);
 		tuple.t_tableOid = RelationGetRelid(rows->table);
 		ItemPointerSet(&tuple.t_self, block, *offset);

@@ -8,8 +8,7 @@
 #include "load/load_state.h"
 
 /*
- * All rows that were loaded into a table that was empty, or into partitions that were and whose indexes are not built, with errors as
- * COPY's.
+ * All rows that were loaded into a table that was empty, or into partitions whose indexes were not built, with errors as COPY's.
  */
 extern void gpusort_load_reinsert(const GpuSortLoadState *state);
 

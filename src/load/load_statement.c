@@ -218,9 +218,11 @@ why_not_load(GpuSortLoadStatement *load)
 		(why = why_not_columns(load)) != NULL ||
 		(why = gpusort_load_why_not_computed(table, load->attnums, marker, &load->computing)) != NULL)
 		return why;
-	/* those of a partitioned table are those of its partitions */
-	return table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || gpusort_load_indexes_are_ours(table) ||
-		gpusort_load_entries_are_ours(table) ? NULL : "the indexes can't be filled when the rows are there";
+	/* each partition has one like each of a partitioned table's */
+	if (RelationGetIndexList(table) == NIL || gpusort_load_entries_are_ours(table) ||
+		(table->rd_rel->relkind == RELKIND_RELATION && gpusort_load_indexes_are_ours(table)))
+		return NULL;
+	return "the indexes can't be filled when the rows are there";
 }
 
 static const char *

@@ -179,12 +179,14 @@ why_not_leaf(HeapTuple tuple, GpuSortLoadTree *tree)
 		return "a partition is a foreign table";
 	if (form->relam != HEAP_TABLE_AM_OID)
 		return "a partition has another access method than heap";
-	if (form->relhasindex && !may_be_empty(tuple))
+	if (form->relhasindex && gpusort_copy_indexes == GPUSORT_COPY_INDEXES_OFF)
 		return "a partition has indexes";
 	if (form->relhastriggers)
 		return "a partition has triggers";
 	if (form->relhasindex)
 		tree->indexed = lappend_oid(tree->indexed, form->oid);
+	if (form->relhasindex && may_be_empty(tuple))
+		tree->maybe_empty = lappend_oid(tree->maybe_empty, form->oid);
 	return NULL;
 }
 

@@ -20,7 +20,8 @@ extern const char *gpusort_load_why_not_routed(Relation table);
 typedef struct GpuSortLoadTree
 {
 	int			count;			/* of partitions, and what they are partitioned into */
-	List	   *indexed;		/* those with indexes, which are new, or seem to be empty */
+	List	   *indexed;		/* those with indexes */
+	List	   *maybe_empty;	/* ... that are new, or seem to be empty, in the same order */
 } GpuSortLoadTree;
 
 /*

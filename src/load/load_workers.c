@@ -286,7 +286,7 @@ finish_team(LoadTeam *team)
 	gpusort_share_close(team->share);
 	gpusort_parts_take_over(team->parts, state->task->table);
 	gpusort_finish_workers(team->context);
-	gpusort_parts_end(team->parts);
+	gpusort_parts_end(team->parts, &state->leaves);
 	counts = gpusort_share_counts(team->share);
 	gpusort_share_take_lines(team->share, &state->lines);
 	take_rest(team);
