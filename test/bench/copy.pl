@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# copy.pl [--from [--partitions N[,N]... [--indexes] | --used] | --select | --ctas | --insert | --shapes [--only PATTERN]] [--whole] [--rows N] [--runs N] [--workers N]
+# copy.pl [--from [--partitions N[,N]... [--indexes] | --used] | --select | --ctas | --insert | --shapes [--only PATTERN]] [--whole] [--rows N] [--runs N] [--times N] [--workers N]
 #		COPY TO, or FROM, with gpusort.enable_copy off and on, on a running server that preloads gpusort.
 #
 # For tables and queries, with and without an order, in each format, to /dev/null, so that nothing
@@ -7,6 +7,8 @@
 # turn in fresh sessions, and whether the bytes are the same.  With --whole, gpusort.enabled is off as well, so
 # that PostgreSQL sorts.  PGHOST, PGPORT and PGUSER, a superuser,
 # say which server; it has to be on this machine.
+#
+# What is measured is done --times times, one after the other in the same session, which tells small differences of small loads.
 #
 # --from: a file in the server's data directory into a logged table of the columns k int8, v int4 and s
 # text, without and with two btree indexes, each time truncated in the same transaction.  With --partitions, into so
@@ -30,8 +32,8 @@ use Getopt::Long;
 use lib "$FindBin::RealBin/../fuzz";
 use PgWire;
 
-my ($rows, $runs, $workers, $only, $from, $partitions, $indexes, $used, $select, $ctas, $insert, $shapes, $whole) = (1_000_000, 5, 0, '.');
-GetOptions('from' => \$from, 'partitions=s' => \$partitions, 'indexes' => \$indexes, 'used' => \$used, 'select' => \$select, 'ctas' => \$ctas, 'insert' => \$insert, 'shapes' => \$shapes, 'only=s' => \$only, 'whole' => \$whole, 'rows=i' => \$rows, 'runs=i' => \$runs, 'workers=i' => \$workers)
+my ($rows, $runs, $times, $workers, $only, $from, $partitions, $indexes, $used, $select, $ctas, $insert, $shapes, $whole) = (1_000_000, 5, 1, 0, '.');
+GetOptions('from' => \$from, 'partitions=s' => \$partitions, 'indexes' => \$indexes, 'used' => \$used, 'select' => \$select, 'ctas' => \$ctas, 'insert' => \$insert, 'shapes' => \$shapes, 'only=s' => \$only, 'whole' => \$whole, 'rows=i' => \$rows, 'runs=i' => \$runs, 'times=i' => \$times, 'workers=i' => \$workers)
 	or die "see the head of $0\n";
 my $setting = 'gpusort.enable_' . ($select ? 'select' : $ctas ? 'create_table_as' : $insert ? 'insert' : 'copy');
 
@@ -90,16 +92,19 @@ sub lines_session
 {
 	my ($copy, $command, $file) = @_;
 	my $server = PgWire->connect(dbname => 'postgres');
-	my @times;
+	my @clocks;
 
 	$server->must($_) for "SET $setting = $copy", "SET max_parallel_maintenance_workers = $workers", 'BEGIN';
-	push @times, $server->value($now);
-	open my $lines, '<:raw', $file or die "$file: $!\n";
-	$server->copy_in($command, sub { scalar <$lines> });
-	push @times, $server->value($now);
+	push @clocks, $server->value($now);
+	for (1 .. $times)
+	{
+		open my $lines, '<:raw', $file or die "$file: $!\n";
+		$server->copy_in($command, sub { scalar <$lines> });
+	}
+	push @clocks, $server->value($now);
 	$server->must('COMMIT');
 	$server->close;
-	return @times;
+	return @clocks;
 }
 
 # Milliseconds that have passed, of CPU time, and of the workers' CPU time.
@@ -108,7 +113,7 @@ sub measure
 	my ($copy, $command) = @_;
 	my @times;
 
-	for (ref $command eq 'HASH' ? lines_session($copy, %$command) : session($copy, $now, ref $command ? @$command : $command, $now))
+	for (ref $command eq 'HASH' ? lines_session($copy, %$command) : session($copy, $now, (ref $command ? @$command : $command) x $times, $now))
 	{
 		my ($clock, $own_ns, @stat) = /^([\d.]+) (\d+) .*\) (.*)/ ? ($1, $2, split ' ', $3) : die "no times: $_\n";
 
