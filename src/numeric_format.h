@@ -33,4 +33,56 @@
 #define NUMERIC_SHORT_WEIGHT_SIGN 0x40
 #define NUMERIC_BASE 10000
 
+/* A finite value, taken apart. */
+typedef struct GpuSortNumeric
+{
+	bool		negative;
+	int			weight;
+	int			scale;
+	int			ndigits;
+	const char *digits;			/* 16-bit integers below 10000, not aligned */
+} GpuSortNumeric;
+
+static inline uint16
+gpusort_numeric_load(const char *p)
+{
+	uint16		word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+static inline int
+gpusort_numeric_digit(const GpuSortNumeric *numeric, int i)
+{
+	return gpusort_numeric_load(numeric->digits + i * sizeof(uint16));
+}
+
+/* What is stored behind the varlena header, in so many bytes; false: NaN or infinity. */
+static inline bool
+gpusort_numeric_take_apart(const char *data, int bytes, GpuSortNumeric *numeric)
+{
+	uint16		header = gpusort_numeric_load(data);
+	int			header_words = 1;
+
+	if (unlikely((header & NUMERIC_KIND_MASK) == NUMERIC_KIND_SPECIAL))
+		return false;
+	if ((header & NUMERIC_KIND_MASK) == NUMERIC_KIND_SHORT)
+	{
+		numeric->negative = (header & NUMERIC_SHORT_NEGATIVE) != 0;
+		numeric->scale = (header & NUMERIC_SHORT_SCALE_MASK) >> NUMERIC_SHORT_SCALE_SHIFT;
+		numeric->weight = ((header & NUMERIC_SHORT_WEIGHT_MASK) ^ NUMERIC_SHORT_WEIGHT_SIGN) - NUMERIC_SHORT_WEIGHT_SIGN;
+	}
+	else
+	{
+		numeric->negative = (header & NUMERIC_KIND_MASK) == NUMERIC_LONG_NEGATIVE;
+		numeric->scale = header & NUMERIC_LONG_SCALE_MASK;
+		numeric->weight = (int16) gpusort_numeric_load(data + sizeof(uint16));
+		header_words = 2;
+	}
+	numeric->digits = data + header_words * sizeof(uint16);
+	numeric->ndigits = bytes / (int) sizeof(uint16) - header_words;
+	return true;
+}
+
 #endif							/* GPUSORT_NUMERIC_FORMAT_H */

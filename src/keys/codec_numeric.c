@@ -50,15 +50,6 @@
 StaticAssertDecl(HUGE_WORD < MIDDLE - WORD_DIGITS_RANGE / 10,
 				 "magnitudes must leave room for infinity");
 
-/* A finite value, taken apart. */
-typedef struct NumericParts
-{
-	bool		negative;
-	int			weight;
-	int			ndigits;
-	const char *digits;			/* 16-bit integers, not aligned */
-} NumericParts;
-
 /* Room for the first word and the extension, which is two bytes a digit. */
 typedef struct NumericState
 {
@@ -76,64 +67,31 @@ begin_numeric(GpuSortEncoder *encoder)
 	encoder->private_data = state;
 }
 
-static inline uint16
-load_uint16(const char *p)
-{
-	uint16		value;
-
-	memcpy(&value, p, sizeof(value));
-	return value;
-}
-
-static inline uint16
-digit(const NumericParts *parts, int i)
-{
-	return load_uint16(parts->digits + i * sizeof(uint16));
-}
-
 /*
- * Take apart the stored format of a value that is not special.  Stored values
- * have neither leading nor trailing zero digits, but the comparison does not
+ * Stored values have neither leading nor trailing zero digits, but the comparison does not
  * rely on it, and neither do we.
  */
 static inline void
-take_apart(const char *data, uint32 len, uint16 header, NumericParts *parts)
+strip_zeros(GpuSortNumeric *parts)
 {
-	if ((header & NUMERIC_KIND_MASK) == NUMERIC_KIND_SHORT)
-	{
-		parts->negative = (header & NUMERIC_SHORT_NEGATIVE) != 0;
-		parts->weight = ((header & NUMERIC_SHORT_WEIGHT_MASK) ^ NUMERIC_SHORT_WEIGHT_SIGN) -
-			NUMERIC_SHORT_WEIGHT_SIGN;
-		parts->digits = data + sizeof(uint16);
-		len -= sizeof(uint16);
-	}
-	else
-	{
-		parts->negative = (header & NUMERIC_KIND_MASK) == NUMERIC_LONG_NEGATIVE;
-		parts->weight = (int16) load_uint16(data + sizeof(uint16));
-		parts->digits = data + 2 * sizeof(uint16);
-		len -= 2 * sizeof(uint16);
-	}
-	parts->ndigits = len / sizeof(uint16);
-
-	while (unlikely(parts->ndigits > 0 && digit(parts, 0) == 0))
+	while (unlikely(parts->ndigits > 0 && gpusort_numeric_digit(parts, 0) == 0))
 	{
 		parts->digits += sizeof(uint16);
 		parts->ndigits--;
 		parts->weight--;
 	}
-	while (unlikely(parts->ndigits > 0 && digit(parts, parts->ndigits - 1) == 0))
+	while (unlikely(parts->ndigits > 0 && gpusort_numeric_digit(parts, parts->ndigits - 1) == 0))
 		parts->ndigits--;
 }
 
 /* First word of the magnitude of a value of ordinary weight. */
 static inline uint64
-leading_word(const NumericParts *parts)
+leading_word(const GpuSortNumeric *parts)
 {
 	uint64		word = parts->weight - MIN_WORD_WEIGHT + 1;
 
 	for (int i = 0; i < WORD_DIGITS; i++)
-		word = word * NUMERIC_BASE + (i < parts->ndigits ? digit(parts, i) : 0);
+		word = word * NUMERIC_BASE + (i < parts->ndigits ? gpusort_numeric_digit(parts, i) : 0);
 	return word;
 }
 
@@ -142,11 +100,11 @@ leading_word(const NumericParts *parts)
  * Returns the new length.
  */
 static uint32
-append_digits(NumericState *state, uint32 len, const NumericParts *parts, int first)
+append_digits(NumericState *state, uint32 len, const GpuSortNumeric *parts, int first)
 {
 	for (int i = first; i < parts->ndigits; i++)
 	{
-		uint16		d = pg_hton16(digit(parts, i));
+		uint16		d = pg_hton16((uint16) gpusort_numeric_digit(parts, i));
 
 		memcpy(state->buffer + len, &d, sizeof(d));
 		len += sizeof(d);
@@ -176,7 +134,7 @@ negate_bytes(char *buffer, uint32 len)
  * The key of a value that does not fit into the first word.
  */
 static pg_noinline bool
-encode_long(NumericState *state, const NumericParts *parts, GpuSortKey *key)
+encode_long(NumericState *state, const GpuSortNumeric *parts, GpuSortKey *key)
 {
 	uint32		size = sizeof(uint64) + (parts->ndigits + 1) * sizeof(uint16);
 	uint32		len = sizeof(uint64);
@@ -225,23 +183,23 @@ encode_numeric(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 	NumericState *state = encoder->private_data;
 	struct varlena *numeric = detoast_packed(value);
 	const char *data = VARDATA_ANY(numeric);
-	uint16		header = load_uint16(data);
+	GpuSortNumeric parts;
 	uint64		word;
 
-	if (unlikely((header & NUMERIC_KIND_MASK) == NUMERIC_KIND_SPECIAL))
+	if (unlikely(!gpusort_numeric_take_apart(data, VARSIZE_ANY_EXHDR(numeric), &parts)))
 	{
-		if ((header & NUMERIC_SPECIAL_MASK) == NUMERIC_NAN)
+		uint16		kind = gpusort_numeric_load(data) & NUMERIC_SPECIAL_MASK;
+
+		if (kind == NUMERIC_NAN)
 			word = PG_UINT64_MAX;
-		else if ((header & NUMERIC_SPECIAL_MASK) == NUMERIC_PLUS_INFINITY)
+		else if (kind == NUMERIC_PLUS_INFINITY)
 			word = PG_UINT64_MAX - 1;
 		else
 			word = 0;
 	}
 	else
 	{
-		NumericParts parts;
-
-		take_apart(data, VARSIZE_ANY_EXHDR(numeric), header, &parts);
+		strip_zeros(&parts);
 		if (parts.ndigits == 0)
 			word = MIDDLE;
 		else if (likely(parts.ndigits <= WORD_DIGITS &&
