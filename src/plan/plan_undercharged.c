@@ -7,6 +7,7 @@
 #include <float.h>
 
 #include "nodes/value.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "utils/lsyscache.h"
@@ -16,6 +17,7 @@
 #include "plan/plan_node.h"
 #include "plan/plan_sorted.h"
 #include "plan/plan_undercharged.h"
+#include "settings.h"
 
 /*
  * Costs are put between these shares of what was charged.  add_path() takes those that differ by 1 %
@@ -58,6 +60,10 @@ next_below(const Path *path)
 			return ((const ProjectionPath *) path)->subpath;
 		case T_UpperUniquePath:
 			return ((const UpperUniquePath *) path)->subpath;
+		case T_CustomPath:
+			/* our sort, above a SortPath or a Gather */
+			return ((const CustomPath *) path)->custom_paths != NIL
+				? linitial(((const CustomPath *) path)->custom_paths) : NULL;
 		case T_AppendPath:
 			/* partitions, which are alike */
 			return ((const AppendPath *) path)->subpaths != NIL
@@ -113,16 +119,20 @@ lacking_of(const Path *path, const Undercharged *undercharged)
 	return lacking;
 }
 
-/* in_truth: what costs as much as it was charged.  Of two paths, the one that costs more still does. */
+/*
+ * in_truth: what costs as much as it was charged.  lacking: what the path itself has been charged too little.  Of two
+ * paths, the one that costs more still does.
+ */
 static void
-lower_cost(Path *path, Cost charged, Cost in_truth)
+lower_cost(Path *path, Cost lacking, Cost charged, Cost in_truth)
 {
 	Cost		least = charged * LEAST;
 	Cost		most = charged * CLEARLY_LESS;
+	Cost		cost = path->total_cost + lacking;
 
-	if (path->total_cost <= least || path->total_cost >= in_truth)
+	if (path->total_cost <= least || cost >= in_truth)
 		return;
-	path->total_cost = least + (most - least) * (path->total_cost - least) / (in_truth - least);
+	path->total_cost = Min(path->total_cost, least + (most - least) * (cost - least) / (in_truth - least));
 	path->startup_cost = Min(path->startup_cost, path->total_cost);
 }
 
@@ -164,6 +174,41 @@ copy_path(const Path *path)
 	copy = palloc(size);
 	memcpy(copy, path, size);
 	return copy;
+}
+
+/* The planner's Gather above hash tables of workers, each of its own; NULL if there is none. */
+static const Path *
+gather_of_hash_tables(const Path *path, const Undercharged *undercharged)
+{
+	const Path *gather = NULL;
+
+	for (; path != NULL && path->parent != undercharged->input_rel && IS_UPPER_REL(path->parent);
+		 path = next_below(path))
+	{
+		if (gather != NULL && is_hash_table(path))
+			return gather;
+		if (IsA(path, GatherPath) || IsA(path, GatherMergePath))
+			gather = path;
+	}
+	return NULL;
+}
+
+/*
+ * What a path of ours lacks: hash tables that workers have below our sort, and having workers, as we charge it
+ * (cost/README.md), where that is the planner's Gather.
+ */
+static Cost
+lacking_of_ours(const Path *path, const Undercharged *undercharged)
+{
+	const Path *gather = undercharged->input_rel != NULL ? gather_of_hash_tables(path, undercharged) : NULL;
+	Cost		lacking;
+
+	if (gather == NULL)
+		return 0;
+	lacking = Max(lacking_of(path, undercharged), 0);
+	if (!IsA(next_below(gather), CustomPath))
+		lacking += Max(gpusort_cost_gather - parallel_setup_cost, 0);
+	return lacking;
 }
 
 /* The cheapest of a relation's paths that have been charged rightly, or NULL. */
@@ -213,14 +258,15 @@ outbid(const List *paths, RelOptInfo *rel, const Undercharged *undercharged, Cos
 		Path	   *path = (Path *) lfirst(lc);
 
 		if (other == NULL || path->total_cost < other->total_cost)
-			lower_cost(path, charged, in_truth);
+			lower_cost(path, lacking_of_ours(path, undercharged), charged, in_truth);
 	}
+	/* workers' hash tables take CPU time from others, for which the planner would not have chosen them */
 	if (other != NULL && other->total_cost > charged && other->total_cost < in_truth &&
-		other->total_cost <= cheapest_of(paths))
+		other->total_cost <= cheapest_of(paths) && gather_of_hash_tables(other, undercharged) == NULL)
 		copy = copy_path(other);
 	if (copy != NULL)
 	{
-		lower_cost(copy, charged, in_truth);
+		lower_cost(copy, 0, charged, in_truth);
 		add_path(rel, copy);
 	}
 }
