@@ -160,8 +160,10 @@ INSERT INTO leaves SELECT i, i * 7 % 330, 'x' || i % 2 FROM generate_series(3000
 \set compare 'SELECT workers, condition, before, compare_used(condition, before) FROM :workers, (VALUES (''true'', ''SELECT''), (''id % 3 <> 1'', ''TRUNCATE leaves_3''), (''k < 300'', ''TRUNCATE leaves_1'')) c (condition, before)'
 SELECT make_leaves(5000, 'WHEN i < 0 THEN ''''');
 :compare;
-SELECT make_leaves(25000, 'WHEN i = 24000 THEN ''330''');
+SELECT make_leaves(25000, 'WHEN i = 24000 THEN ''330'' WHEN i = 21050 THEN ''50''');
 :compare WHERE workers > 0;
+SELECT make_leaves(25000, 'WHEN i = 24050 THEN ''50'' WHEN i = 22020 THEN ''330''');
+:compare WHERE workers > 0 AND before <> 'TRUNCATE leaves_3';
 SELECT make_leaves(25000, 'WHEN i = 24050 THEN ''50'' WHEN i = 22032 THEN ''30010''');
 :compare WHERE workers > 0;
 SELECT make_leaves(25000, 'WHEN i = 24050 THEN ''50'' WHEN i = 21090 THEN ''30000''');

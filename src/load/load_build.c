@@ -7,7 +7,7 @@
  * after the other, as PostgreSQL's COPY does: this fails at the row where COPY fails, with its error.
  *
  * A new file is more work than what a few rows are, of which each of many partitions may have some.  These are inserted in any case,
- * as are those of partitions that are in use.
+ * as are those into partitions that are in use, in the order of keys if they are many (load_entries.h).
  */
 #include "postgres.h"
 
@@ -19,12 +19,16 @@
 #include "utils/resowner.h"
 
 #include "load/load_build.h"
+#include "load/load_entries.h"
 #include "load/load_reinsert.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
 
 /* A partition is worth it that has got so many rows. */
 #define MIN_ROWS		((uint64) (gpusort_force ? 100 : 2000))
+
+/* ... and sorting is for one that is in use. */
+#define MIN_SORTED		((uint64) (gpusort_force ? 50 : 500))
 
 static void
 build_indexes(Relation table)
@@ -122,26 +126,66 @@ try_build(const GpuSortLoadState *state)
 	return built;
 }
 
-/* Those whose rows are in their indexes now.  Are there others that have rows? */
-static bool
-note_built(GpuSortLoadState *state)
+/* Partitions in use: rows that may be refused are kept until it is known that no line before is. */
+static void
+put_entries(GpuSortLoadState *state, GpuSortRefusedRow *refused)
 {
-	bool		others = false;
-
 	for (int i = 0; i < state->leaves.count; i++)
 	{
-		state->leaves.leaves[i].is_built = is_worth_it(state, i);
-		others |= !is_worth_it(state, i) && state->lines.order.rows[i + 1] > 0;
+		GpuSortLoadLeaf *leaf = &state->leaves.leaves[i];
+
+		if (!leaf->is_used || state->lines.order.rows[i + 1] < MIN_SORTED)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		leaf->is_sorted = true;
+		leaf->is_built = !gpusort_load_put_leaf_entries(state, i + 1, refused);
 	}
-	return others;
+}
+
+/* Those whose rows are in their indexes now. */
+static void
+note_built(GpuSortLoadState *state)
+{
+	for (int i = 0; i < state->leaves.count; i++)
+		state->leaves.leaves[i].is_built |= is_worth_it(state, i);
+}
+
+/* Have others got rows? */
+static bool
+some_are_left(const GpuSortLoadState *state)
+{
+	for (int i = 0; i < state->leaves.count; i++)
+	{
+		if (!state->leaves.leaves[i].is_built && state->lines.order.rows[i + 1] > 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+fill_leaves(GpuSortLoadState *state)
+{
+	GpuSortRefusedRow refused = {0};
+
+	put_entries(state, &refused);
+	if (refused.error == NULL && try_build(state))
+		note_built(state);
+	if (some_are_left(state))
+		gpusort_load_reinsert(state, &refused);
+	if (refused.error != NULL)
+		ReThrowError(refused.error);
 }
 
 void
 gpusort_load_build_indexes(GpuSortLoadState *state)
 {
+	GpuSortRefusedRow none = {0};
+
 	if (!state->task->indexed || state->counts.rows == 0)
 		return;
 	CommandCounterIncrement();
-	if (!try_build(state) || note_built(state))
-		gpusort_load_reinsert(state);
+	if (state->task->partitioned)
+		fill_leaves(state);
+	else if (!try_build(state))
+		gpusort_load_reinsert(state, &none);
 }

@@ -13,6 +13,7 @@
 #include "access/detoast.h"
 #include "access/genam.h"
 #include "access/nbtree.h"
+#include "access/table.h"
 #include "access/transam.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
@@ -88,18 +89,19 @@ gpusort_load_entries_are_ours(Relation table)
 typedef struct LoadEntries
 {
 	const GpuSortLoadState *state;
-	Relation	table;
+	GpuSortFilledTable filled;
 	EState	   *estate;
 	ResultRelInfo *target;		/* with the table's indexes */
 	TupleTableSlot *slot;
 	MemoryContext entry_context;	/* reset after each few entries */
 	GpuSortRefusal refusal;
+	MemoryContext outer;
 } LoadEntries;
 
 static void
 begin_rows(const LoadEntries *entries, GpuSortOwnRows *rows)
 {
-	gpusort_own_rows_begin(rows, entries->table, &entries->state->task->owner, entries->state->first_block);
+	gpusort_own_rows_begin(rows, entries->filled.table, &entries->state->task->owner, entries->filled.first_block);
 }
 
 /* Have a row in the slot. */
@@ -121,11 +123,16 @@ get_index(const LoadEntries *entries, int number)
 	};
 }
 
-/* Are an index's entries put there in the order of its keys? */
+bool
+gpusort_load_entries_are_sorted(Relation index, const IndexInfo *info)
+{
+	return index->rd_rel->relam == BTREE_AM_OID && info->ii_Expressions == NIL && info->ii_Predicate == NIL;
+}
+
 static bool
 is_sorted(const GpuSortRefusingIndex *index)
 {
-	return index->relation->rd_rel->relam == BTREE_AM_OID && index->info->ii_Expressions == NIL && index->info->ii_Predicate == NIL;
+	return gpusort_load_entries_are_sorted(index->relation, index->info);
 }
 
 /* ---------- one of them, in the order of its keys ---------- */
@@ -208,7 +215,8 @@ collect(SortedEntries *sorted)
 	const LoadEntries *entries = sorted->entries;
 	GpuSortOwnRows rows;
 	HeapTupleData row;
-	uint64		line = entries->state->first_line;
+	bool		is_leaf = entries->filled.leaf != GPUSORT_NO_LEAF;
+	uint64		line = is_leaf ? 0 : entries->state->first_line;
 	uint64		at = 0;
 	bool		all = true;
 
@@ -218,7 +226,9 @@ collect(SortedEntries *sorted)
 		/* of those behind one that was refused nothing is to be known */
 		if (!gpusort_refusal_is_behind(&entries->refusal, &row.t_self, sorted->index.number))
 			break;
-		line += gpusort_lines_to_row(&entries->state->lines, &at);
+		/* those of a partition's rows are found when they are asked for */
+		if (!is_leaf)
+			line += gpusort_lines_to_row(&entries->state->lines, &at);
 		all = collect_row(sorted, &row, line);
 	}
 	ExecClearTuple(entries->slot);
@@ -235,7 +245,7 @@ insert_entry(SortedEntries *sorted, IndexTuple entry)
 	bool		isnull[INDEX_MAX_KEYS];
 
 	if (!gpusort_refusal_is_behind(&entries->refusal, &entry->t_tid, sorted->index.number) ||
-		_bt_doinsert(index, entry, first_check(sorted), false, entries->table) ||
+		_bt_doinsert(index, entry, first_check(sorted), false, entries->filled.table) ||
 		!index->rd_index->indisunique)
 		return;
 	index_deform_tuple(entry, RelationGetDescr(index), values, isnull);
@@ -265,8 +275,8 @@ insert_all(SortedEntries *sorted)
 static bool
 collect_and_sort(SortedEntries *sorted)
 {
-	sorted->sort = gpusort_entry_sort_begin(sorted->entries->table, sorted->index.relation,
-											sorted->entries->state->counts.rows, sorted->careful);
+	sorted->sort = gpusort_entry_sort_begin(sorted->entries->filled.table, sorted->index.relation,
+											sorted->entries->filled.rows, sorted->careful);
 	if (collect(sorted) && gpusort_entry_sort_perform(sorted->sort))
 		return true;
 	gpusort_entry_sort_end(sorted->sort);
@@ -308,7 +318,7 @@ put_entry(LoadEntries *entries, const GpuSortRefusingIndex *index, ItemPointer t
 	if (info->ii_Predicate != NIL && !ExecQual(info->ii_PredicateState, context))
 		return;
 	FormIndexDatum(info, entries->slot, entries->estate, values, isnull);
-	index_insert(index->relation, values, isnull, tid, entries->table,
+	index_insert(index->relation, values, isnull, tid, entries->filled.table,
 				 index->relation->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO, false, info);
 }
 
@@ -354,8 +364,9 @@ put_others(LoadEntries *entries)
 
 /* ---------- all of it ---------- */
 
-static void
-put_all(LoadEntries *entries)
+/* Into those of the indexes that are sorted.  Returns how many others there are. */
+static int
+put_all_sorted(LoadEntries *entries)
 {
 	int			others = 0;
 
@@ -371,39 +382,71 @@ put_all(LoadEntries *entries)
 			index.info->ii_PredicateState = ExecPrepareQual(index.info->ii_Predicate, entries->estate);
 		others += !is_sorted(&index);
 	}
-	if (others > 0)
-		put_others(entries);
-	ereport(DEBUG1,
-			(errmsg_internal("gpusort inserted into %d indexes in the order of their keys, and into %d row by row",
-							 entries->target->ri_NumIndices - others, others)));
+	return others;
+}
+
+/* What a row's refusal is kept in lives as long as the current context. */
+static void
+begin_entries(LoadEntries *entries, const GpuSortLoadState *state, const GpuSortFilledTable *filled)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY indexes", ALLOCSET_DEFAULT_SIZES);
+
+	entries->state = state;
+	entries->filled = *filled;
+	entries->refusal = (GpuSortRefusal) {.state = state,.filled = &entries->filled,.context = CurrentMemoryContext};
+	entries->outer = MemoryContextSwitchTo(context);
+	entries->estate = CreateExecutorState();
+	entries->target = makeNode(ResultRelInfo);
+	entries->entry_context = AllocSetContextCreate(context, "gpusort COPY index entries", ALLOCSET_DEFAULT_SIZES);
+	entries->slot = MakeSingleTupleTableSlot(RelationGetDescr(filled->table), &TTSOpsHeapTuple);
+	InitResultRelInfo(entries->target, filled->table, 1, NULL, 0);
+	ExecOpenIndices(entries->target, false);
 }
 
 static void
-put_into_all(const GpuSortLoadState *state)
+end_entries(LoadEntries *entries)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY indexes", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	LoadEntries entries = {.state = state,.table = state->statement->table};
+	MemoryContext context = MemoryContextSwitchTo(entries->outer);
 
-	entries.estate = CreateExecutorState();
-	entries.target = makeNode(ResultRelInfo);
-	entries.entry_context = AllocSetContextCreate(context, "gpusort COPY index entries", ALLOCSET_DEFAULT_SIZES);
-	entries.slot = MakeSingleTupleTableSlot(RelationGetDescr(entries.table), &TTSOpsHeapTuple);
-	entries.refusal = (GpuSortRefusal) {.state = state,.context = context};
-	InitResultRelInfo(entries.target, entries.table, 1, NULL, 0);
-	ExecOpenIndices(entries.target, false);
-	put_all(&entries);
-	gpusort_refusal_raise(&entries.refusal);
-	ExecCloseIndices(entries.target);
-	ExecDropSingleTupleTableSlot(entries.slot);
-	FreeExecutorState(entries.estate);
-	MemoryContextSwitchTo(old);
+	ExecCloseIndices(entries->target);
+	ExecDropSingleTupleTableSlot(entries->slot);
+	FreeExecutorState(entries->estate);
 	MemoryContextDelete(context);
 }
 
 void
 gpusort_load_put_entries(const GpuSortLoadState *state)
 {
-	if (state->counts.rows > 0)
-		put_into_all(state);
+	GpuSortFilledTable filled = {.table = state->statement->table,.first_block = state->first_block,.rows = state->counts.rows};
+	LoadEntries entries = {0};
+	int			others;
+
+	if (state->counts.rows == 0)
+		return;
+	begin_entries(&entries, state, &filled);
+	others = put_all_sorted(&entries);
+	if (others > 0)
+		put_others(&entries);
+	ereport(DEBUG1,
+			(errmsg_internal("gpusort inserted into %d indexes in the order of their keys, and into %d row by row",
+							 entries.target->ri_NumIndices - others, others)));
+	gpusort_refusal_raise(&entries.refusal);
+	end_entries(&entries);
+}
+
+bool
+gpusort_load_put_leaf_entries(const GpuSortLoadState *state, GpuSortLeafNumber number, GpuSortRefusedRow *first)
+{
+	const GpuSortLoadLeaf *leaf = &state->leaves.leaves[number - 1];
+	GpuSortFilledTable filled = {.leaf = number,.first_block = leaf->first_block,.rows = state->lines.order.rows[number]};
+	LoadEntries entries = {0};
+	int			others;
+
+	filled.table = table_open(leaf->table, NoLock);
+	begin_entries(&entries, state, &filled);
+	others = put_all_sorted(&entries);
+	gpusort_refusal_keep_first(&entries.refusal, first);
+	end_entries(&entries);
+	table_close(filled.table, NoLock);
+	return others > 0;
 }

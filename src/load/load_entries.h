@@ -9,6 +9,9 @@
 #ifndef GPUSORT_LOAD_ENTRIES_H
 #define GPUSORT_LOAD_ENTRIES_H
 
+#include "nodes/execnodes.h"
+
+#include "load/load_refusal.h"
 #include "load/load_state.h"
 
 /* Can that be done for all indexes of a table, and is it wanted? */
@@ -19,5 +22,14 @@ extern bool gpusort_load_entries_are_ours(Relation table);
  * line.
  */
 extern void gpusort_load_put_entries(const GpuSortLoadState *state);
+
+/*
+ * Those of a partition, but for indexes whose entries are not put there in the order of keys.  A row that is refused is kept if it is
+ * the first one.  Returns whether there are such other indexes.
+ */
+extern bool gpusort_load_put_leaf_entries(const GpuSortLoadState *state, GpuSortLeafNumber leaf, GpuSortRefusedRow *first);
+
+/* Are an index's entries put there in the order of its keys? */
+extern bool gpusort_load_entries_are_sorted(Relation index, const IndexInfo *info);
 
 #endif							/* GPUSORT_LOAD_ENTRIES_H */

@@ -21,6 +21,7 @@ typedef struct GpuSortLoadLeaf
 	Oid			table;
 	bool		is_used;		/* others may have rows there; else it was empty, and is locked */
 	bool		is_built;		/* so its rows are in its indexes */
+	bool		is_sorted;		/* they are in those that get entries in the order of keys */
 	BlockNumber first_block;	/* from which on there are rows of ours, if there are */
 } GpuSortLoadLeaf;
 

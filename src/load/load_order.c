@@ -142,3 +142,10 @@ gpusort_order_next(GpuSortOrderReader *reader)
 	reader->next++;
 	return reader->buffer[row - reader->begin];
 }
+
+void
+gpusort_order_end(GpuSortOrderReader *reader)
+{
+	if (reader->buffer != NULL)
+		pfree(reader->buffer);
+}

@@ -62,4 +62,6 @@ extern void gpusort_order_read(GpuSortOrderReader *reader, const GpuSortLoadOrde
 /* The next row's, which there must be. */
 extern GpuSortLeafNumber gpusort_order_next(GpuSortOrderReader *reader);
 
+extern void gpusort_order_end(GpuSortOrderReader *reader);
+
 #endif							/* GPUSORT_LOAD_ORDER_H */

@@ -15,23 +15,44 @@
 #include "heap/heap_own_rows.h"
 #include "load/load_refusal.h"
 
-/* The line of a row: those of rows before are counted. */
+/* Its place among those of the table, the first one's being 1. */
 static uint64
-find_line(const GpuSortLoadState *state, ItemPointer tid)
+find_place(const GpuSortRefusal *refusal, ItemPointer tid)
 {
+	const GpuSortFilledTable *filled = refusal->filled;
 	GpuSortOwnRows rows;
 	HeapTupleData tuple;
-	uint64		line = state->first_line;
-	uint64		at = 0;
+	uint64		place = 0;
 
-	gpusort_own_rows_begin(&rows, state->statement->table, &state->task->owner, state->first_block);
+	gpusort_own_rows_begin(&rows, filled->table, &refusal->state->task->owner, filled->first_block);
 	while (gpusort_own_rows_next(&rows, &tuple))
 	{
-		line += gpusort_lines_to_row(&state->lines, &at);
+		place++;
 		if (ItemPointerEquals(&tuple.t_self, tid))
 			break;
 	}
 	gpusort_own_rows_end(&rows);
+	return place;
+}
+
+/* The line of a row: those of rows before are counted, also where these are in other partitions. */
+static uint64
+find_line(const GpuSortRefusal *refusal, ItemPointer tid)
+{
+	const GpuSortLoadState *state = refusal->state;
+	uint64		left = find_place(refusal, tid);
+	uint64		line = state->first_line;
+	uint64		at = 0;
+	GpuSortOrderReader order;
+
+	gpusort_order_read(&order, &state->lines.order);
+	for (uint64 i = 0; left > 0 && i < state->counts.rows; i++)
+	{
+		line += gpusort_lines_to_row(&state->lines, &at);
+		if (!state->task->partitioned || gpusort_order_next(&order) == refusal->filled->leaf)
+			left--;
+	}
+	gpusort_order_end(&order);
 	return line;
 }
 
@@ -55,7 +76,7 @@ bool
 gpusort_refusal_try(GpuSortRefusal *refusal, const GpuSortRefusingIndex *index, Datum *values, bool *isnull,
 					ItemPointer tid, uint64 line, IndexUniqueCheck check)
 {
-	Relation	table = refusal->state->statement->table;
+	Relation	table = refusal->filled->table;
 	CopyFromState copy = refusal->state->copy;
 	uint64		outer_line = copy->cur_lineno;
 	MemoryContext context = CurrentMemoryContext;
@@ -63,7 +84,7 @@ gpusort_refusal_try(GpuSortRefusal *refusal, const GpuSortRefusingIndex *index, 
 	volatile bool result = true;
 
 	/* what is raised meanwhile is about this line, be it that the row is refused or that nobody wants to wait any longer */
-	copy->cur_lineno = line > 0 ? line : find_line(refusal->state, tid);
+	copy->cur_lineno = line > 0 ? line : find_line(refusal, tid);
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
@@ -98,4 +119,23 @@ gpusort_refusal_raise(const GpuSortRefusal *refusal)
 {
 	if (refusal->error != NULL)
 		ReThrowError(refusal->error);
+}
+
+void
+gpusort_refusal_keep_first(const GpuSortRefusal *refusal, GpuSortRefusedRow *first)
+{
+	ItemPointerData tid = refusal->tid;
+	uint64		line;
+
+	if (refusal->error == NULL)
+		return;
+	line = find_line(refusal, &tid);
+	if (first->error != NULL && first->line < line)
+		return;
+	*first = (GpuSortRefusedRow) {
+		.error = refusal->error,
+		.line = line,
+		.leaf = refusal->filled->leaf,
+		.index = refusal->index
+	};
 }

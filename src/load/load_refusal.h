@@ -13,9 +13,19 @@
 
 #include "load/load_state.h"
 
+/* A table, or a partition, whose indexes are given entries. */
+typedef struct GpuSortFilledTable
+{
+	Relation	table;
+	BlockNumber first_block;	/* from which on rows can be ours */
+	GpuSortLeafNumber leaf;
+	uint64		rows;			/* about so many */
+} GpuSortFilledTable;
+
 typedef struct GpuSortRefusal
 {
 	const GpuSortLoadState *state;
+	const GpuSortFilledTable *filled;
 	MemoryContext context;
 	ErrorData  *error;			/* NULL: none was refused so far */
 	ItemPointerData tid;		/* the row */
@@ -51,5 +61,16 @@ extern bool gpusort_refusal_try(GpuSortRefusal *refusal, const GpuSortRefusingIn
 
 /* If a row was refused, that is the COPY's error. */
 extern void gpusort_refusal_raise(const GpuSortRefusal *refusal);
+
+/* ... and of several partitions it is the one of the first line. */
+typedef struct GpuSortRefusedRow
+{
+	ErrorData  *error;			/* NULL: none was refused so far */
+	uint64		line;
+	GpuSortLeafNumber leaf;
+	int			index;			/* the number of the one that refuses it */
+} GpuSortRefusedRow;
+
+extern void gpusort_refusal_keep_first(const GpuSortRefusal *refusal, GpuSortRefusedRow *first);
 
 #endif							/* GPUSORT_LOAD_REFUSAL_H */

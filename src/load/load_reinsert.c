@@ -17,6 +17,7 @@
 #include "utils/snapmgr.h"
 
 #include "heap/heap_own_rows.h"
+#include "load/load_entries.h"
 #include "load/load_reinsert.h"
 #include "pg_compat.h"
 #include "pg_compat/tables.h"
@@ -26,6 +27,7 @@ typedef struct ReinsertTable
 {
 	Relation	table;
 	ResultRelInfo *result;
+	Relation   *done;			/* indexes that have all entries; NULL: this one has not */
 	const GpuSortAppendOwner *owner;	/* of the rows */
 	TupleTableSlot *slot;
 	ItemPointerData next;
@@ -35,6 +37,7 @@ typedef struct ReinsertTable
 typedef struct Reinsert
 {
 	const GpuSortLoadState *state;
+	const GpuSortRefusedRow *refused;
 	EState	   *estate;
 	ReinsertTable **tables;		/* by number; NULL: no row of its was met yet */
 	int			ntables;
@@ -60,15 +63,40 @@ begin_table(Reinsert *reinsert, Relation table, BlockNumber first_block)
 	return rows;
 }
 
+/* The server passes over indexes that are not there. */
+static void
+hide_done_indexes(const Reinsert *reinsert, ReinsertTable *rows)
+{
+	ResultRelInfo *result = rows->result;
+
+	rows->done = MemoryContextAllocZero(reinsert->estate->es_query_cxt, result->ri_NumIndices * sizeof(Relation));
+	for (int i = 0; i < result->ri_NumIndices; i++)
+	{
+		if (!gpusort_load_entries_are_sorted(result->ri_IndexRelationDescs[i], result->ri_IndexRelationInfo[i]))
+			continue;
+		rows->done[i] = result->ri_IndexRelationDescs[i];
+		result->ri_IndexRelationDescs[i] = NULL;
+	}
+}
+
 static ReinsertTable *
 begin_leaf(Reinsert *reinsert, const GpuSortLoadLeaf *leaf)
 {
-	return begin_table(reinsert, table_open(leaf->table, NoLock), leaf->first_block);
+	ReinsertTable *rows = begin_table(reinsert, table_open(leaf->table, NoLock), leaf->first_block);
+
+	if (leaf->is_sorted)
+		hide_done_indexes(reinsert, rows);
+	return rows;
 }
 
 static void
 end_table(const Reinsert *reinsert, ReinsertTable *rows)
 {
+	for (int i = 0; rows->done != NULL && i < rows->result->ri_NumIndices; i++)
+	{
+		if (rows->done[i] != NULL)
+			rows->result->ri_IndexRelationDescs[i] = rows->done[i];
+	}
 	ExecCloseIndices(rows->result);
 	if (rows->table != reinsert->state->statement->table)
 		table_close(rows->table, NoLock);
@@ -157,6 +185,17 @@ insert_row(ReinsertTable *rows, EState *estate)
 	ResetPerTupleExprContext(estate);
 }
 
+/* Of a row that an index refuses those before it may refuse it, too. */
+static void
+insert_refused(const Reinsert *reinsert, ReinsertTable *rows)
+{
+	int			nindexes = rows->result->ri_NumIndices;
+
+	rows->result->ri_NumIndices = reinsert->refused->index;
+	insert_row(rows, reinsert->estate);
+	rows->result->ri_NumIndices = nindexes;
+}
+
 static void
 insert_rows(Reinsert *reinsert)
 {
@@ -174,15 +213,22 @@ insert_rows(Reinsert *reinsert)
 		CHECK_FOR_INTERRUPTS();
 		copy->cur_lineno += gpusort_lines_to_row(&state->lines, &line);
 		rows = find_table(reinsert, &order);
+		if (reinsert->refused->error != NULL && copy->cur_lineno >= reinsert->refused->line)
+		{
+			if (rows != NULL)
+				insert_refused(reinsert, rows);
+			break;
+		}
 		if (rows != NULL)
 			insert_row(rows, reinsert->estate);
 	}
+	gpusort_order_end(&order);
 }
 
 void
-gpusort_load_reinsert(const GpuSortLoadState *state)
+gpusort_load_reinsert(const GpuSortLoadState *state, const GpuSortRefusedRow *refused)
 {
-	Reinsert	reinsert = {.state = state,.estate = CreateExecutorState()};
+	Reinsert	reinsert = {.state = state,.refused = refused,.estate = CreateExecutorState()};
 	EState	   *estate = reinsert.estate;
 
 	estate->es_snapshot = RegisterSnapshot(GetLatestSnapshot());
