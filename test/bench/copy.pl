@@ -13,7 +13,7 @@
 # --from: a file in the server's data directory into a logged table of the columns k int8, v int4 and s
 # text, without and with two btree indexes, each time truncated in the same transaction.  With --partitions, into so
 # many partitions of ranges of k instead, CSV, from a file that has them at random, and from one that has them one after the other.
-# With --indexes, these have the two indexes, and are truncated in the same transaction.  For thousands of partitions the server needs max_locks_per_transaction = 1000.
+# With --indexes, these have the two indexes, and are truncated in the same transaction, or have as many rows before.  For thousands of partitions the server needs max_locks_per_transaction = 1000.
 #
 # --shapes: tables of other shapes, from 1600 columns to one of one byte, and of other types, to /dev/null, from files, and from a client that sends a message for
 # each row.  Rows of many bytes are so many fewer; --only: those whose name matches.
@@ -229,15 +229,16 @@ sub copy_from_partitioned
 		session('off', 'SET client_min_messages = warning', 'DROP TABLE IF EXISTS copy_bench_to', 'CREATE TABLE copy_bench_to (k int8, v int4, s text) PARTITION BY RANGE (k)');
 		my @makes = map { "CREATE TABLE copy_bench_to_$_ PARTITION OF copy_bench_to FOR VALUES FROM ($bounds[$_ - 1]) TO ($bounds[$_])" } 1 .. $count;
 		session('off', join ';', splice @makes, 0, 500) while @makes;
-		session('off', 'CREATE UNIQUE INDEX ON copy_bench_to (k)', 'CREATE INDEX ON copy_bench_to (v)') if $indexes;
+		session('off', 'CREATE UNIQUE INDEX ON copy_bench_to (k)', 'CREATE INDEX ON copy_bench_to (v)', "COPY (SELECT k # 1, v, s FROM copy_bench) TO '${file}_before'") if $indexes;
 		for my $order ('', 'ORDER BY k')
 		{
 			session('off', "COPY (SELECT k, v, s FROM copy_bench $order) TO '$file' (FORMAT csv)");
 			my $copy = "COPY copy_bench_to FROM '$file' (FORMAT csv)";
 			compare("$count, " . ($order ? 'in order' : 'at random'), [ 'TRUNCATE copy_bench_to', 'CHECKPOINT' ], $indexes ? [ 'BEGIN', 'TRUNCATE copy_bench_to', $copy, 'COMMIT' ] : $copy, @sum);
+			compare('... in use', [ 'TRUNCATE copy_bench_to', "COPY copy_bench_to FROM '${file}_before'", 'CHECKPOINT' ], $copy, @sum) if $indexes;
 		}
 	}
-	session('off', "COPY (SELECT 1) TO PROGRAM 'rm -f $file'", 'DROP TABLE copy_bench_to');
+	session('off', "COPY (SELECT 1) TO PROGRAM 'rm -f $file ${file}_before'", 'DROP TABLE copy_bench_to');
 }
 
 sub copy_shapes
