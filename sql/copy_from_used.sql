@@ -99,6 +99,11 @@ SELECT changes, compare_used(format('SELECT used_text(6000, %L)', changes)) FROM
 	'{"3000": " 9000\t9\tx\ty\t1\t{1}\t(1,1)", "5000": "1\t9\tx\ty\t1\t{1}\t(1,1)"}',
 	'{"3000": "9000\t9\tx\ty\t1\t{1}\t(1,1)", "3001": " 9000\t10\tx\ty\t1\t{1}\t(1,1)"}',
 	'{"2000": "\\N\t\\N\t\\N\t\\N\t\\N\t\\N\t\\N", "4000": "\\N\t\\N\t\\N\t\\N\t\\N\t\\N\t\\N"}']) changes;
+-- NULLs that are not distinct
+TRUNCATE used;
+DROP INDEX used_u;
+CREATE UNIQUE INDEX used_u ON used (u DESC) INCLUDE (id) NULLS NOT DISTINCT;
+SELECT compare_used($$SELECT used_text(6000, '{"2000": "9000\t\\N\tx\ty\t1\t{1}\t(1,1)"}')$$), compare_used($$SELECT used_text(6000, '{"2000": "9000\t\\N\tx\ty\t1\t{1}\t(1,1)", "4000": "9001\t\\N\tx\ty\t1\t{1}\t(1,1)"}')$$);
 -- all of them
 SELECT compare_used($$SELECT convert_to(string_agg(format(E'%s\t%s\tt\tw\t1\t{}\t(1,1)\n', 1 + i % 1000, i), ''), 'UTF8') FROM generate_series(1, 5000) i$$);
 -- lines that are no rows

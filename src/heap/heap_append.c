@@ -227,6 +227,26 @@ fill_page(GpuSortAppend *append, int i, Buffer buffer, bool decode_end)
 	END_CRIT_SECTION();
 }
 
+/* The block of a page is not to be had: those behind it move up, as their order is that of the rows, and the last one gets a new one. */
+static void
+give_next_blocks(GpuSortAppend *append, int i)
+{
+	int			last = append->claimed - 1;
+
+	memmove(append->blocks + i, append->blocks + i + 1, (last - i) * sizeof(BlockNumber));
+	gpusort_extend_relation(append->heap, append->target->strategy, &append->blocks[last], 1);
+}
+
+static Buffer
+lock_block(GpuSortAppend *append, int i)
+{
+	Buffer		buffer;
+
+	while (!gpusort_heap_lock_if_empty(append->heap, append->target->strategy, append->blocks[i], &buffer))
+		give_next_blocks(append, i);
+	return buffer;
+}
+
 static void
 write_page(GpuSortAppend *append, int i, bool decode_end)
 {
@@ -238,10 +258,10 @@ write_page(GpuSortAppend *append, int i, bool decode_end)
 		append->continues = false;
 		if (write_rest_of_page(append, decode_end))
 			return;
-		gpusort_extend_relation(append->heap, target->strategy, &append->blocks[0], 1);
+		give_next_blocks(append, 0);
 	}
 	pin_map(append, append->blocks[i]);
-	buffer = gpusort_heap_lock_empty(append->heap, target->strategy, &append->blocks[i]);
+	buffer = lock_block(append, i);
 	/* it may be another block now */
 	pin_map(append, append->blocks[i]);
 	gpusort_heap_page_set_ctids(append->pages[i], append->blocks[i]);

@@ -4,8 +4,7 @@
  *
  * A block that was claimed is empty, and the server's own inserts take over any empty page they come
  * upon.  So whether it is still empty is looked at when it is locked to be written; if not, the
- * page gets another block at the end.  That costs the order that was agreed on, and happens only beside
- * other writers.
+ * page gets another block.  That may cost the order that several processes have agreed on, and happens only beside other writers.
  */
 #include "postgres.h"
 
@@ -18,19 +17,25 @@
 #include "heap/heap_put.h"
 #include "pg_compat/tables.h"
 
+bool
+gpusort_heap_lock_if_empty(Relation heap, BufferAccessStrategy strategy, BlockNumber block, Buffer *buffer)
+{
+	*buffer = ReadBufferExtended(heap, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
+	LockBuffer(*buffer, BUFFER_LOCK_EXCLUSIVE);
+	if (PageIsNew(BufferGetPage(*buffer)))
+		return true;
+	UnlockReleaseBuffer(*buffer);
+	return false;
+}
+
 Buffer
 gpusort_heap_lock_empty(Relation heap, BufferAccessStrategy strategy, BlockNumber *block)
 {
-	for (;;)
-	{
-		Buffer		buffer = ReadBufferExtended(heap, MAIN_FORKNUM, *block, RBM_NORMAL, strategy);
+	Buffer		buffer;
 
-		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-		if (PageIsNew(BufferGetPage(buffer)))
-			return buffer;
-		UnlockReleaseBuffer(buffer);
+	while (!gpusort_heap_lock_if_empty(heap, strategy, *block, &buffer))
 		gpusort_extend_relation(heap, strategy, block, 1);
-	}
+	return buffer;
 }
 
 OffsetNumber

@@ -9,6 +9,9 @@
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
+/* Lock a block that was claimed; false, and it is not locked: somebody has taken it. */
+extern bool gpusort_heap_lock_if_empty(Relation heap, BufferAccessStrategy strategy, BlockNumber block, Buffer *buffer);
+
 /*
  * Lock an empty block: the one that was claimed, or another one at the end, if somebody has taken it.
  */

@@ -230,6 +230,7 @@ my $prefix = "copy_fuzz_$$";
 my @encodings = qw(UTF8 LATIN1 EUC_JP SQL_ASCII);
 my ($passed, $failed, $stop) = (0, 0, 0);
 my (%stats, $amcheck, $inspected, $partitioned);
+my $before;						# an input that PostgreSQL loads first, or undef
 $SIG{INT} = $SIG{TERM} = sub { $stop = 1 };
 
 sub connect_fuzz
@@ -248,6 +249,14 @@ sub outcome
 	$c->must('SET gpusort.enable_copy = ' . ($ours ? 'on' : 'off'));
 	$c->must('BEGIN') if $freeze;
 	$c->must('TRUNCATE t RESTART IDENTITY');
+	if (defined $before)
+	{
+		my @pieces = ($before);
+
+		$c->must('SET gpusort.enable_copy = off');
+		$c->load($copy, sub { return shift @pieces; });
+		$c->must('SET gpusort.enable_copy = ' . ($ours ? 'on' : 'off'));
+	}
 	$c->must('SET client_min_messages = debug1') if $ours;
 	my $r = $c->load($copy, sub {
 		return undef if $at >= length $input;
@@ -260,6 +269,7 @@ sub outcome
 	$c->must('SET client_min_messages = notice') if $ours;
 	$stats{'by gpusort'} += grep { $_->{S} eq 'DEBUG' && $_->{M} =~ /^gpusort loaded/ } @{ $r->{notices} };
 	$stats{'... into partitions'} += grep { $_->{S} eq 'DEBUG' && $_->{M} =~ /^gpusort loaded [1-9]/ } @{ $r->{notices} } if $partitioned;
+	$stats{'... into indexes in use'} += grep { $_->{S} eq 'DEBUG' && $_->{M} =~ /^gpusort inserted into/ } @{ $r->{notices} };
 	$r->{notices} = [ grep { $_->{S} ne 'DEBUG' } @{ $r->{notices} } ];
 	my $said = join "\n", map { my $m = $_; join ' ', map { defined $m->{$_} ? "$_=$m->{$_}" : () } qw(S C M D H W) } @{ $r->{notices} }, $r->{error} ? $r->{error} : ();
 	# PostgreSQL shows what is in its buffer where the value of a row that it has skipped was
@@ -354,7 +364,8 @@ for (my $n = 0; $n < $opt{inputs} && time < $end && !$stop && $failed < $opt{fai
 	my $copy = "COPY t $d->{list} FROM STDIN$d->{options}" . ($d->{where} // '');
 	my $piece = chance(0.3) ? 1 + int rand 20 : 1e6;
 	my $workers = chance(0.3) ? int rand 4 : 0;
-	$conn->must("DROP TABLE IF EXISTS t; DROP DOMAIN IF EXISTS short; $create; SET max_parallel_workers_per_gather = $workers; SET max_parallel_maintenance_workers = $workers");
+	$conn->must("DROP TABLE IF EXISTS t; DROP DOMAIN IF EXISTS short; $create; SET max_parallel_workers_per_gather = $workers; SET max_parallel_maintenance_workers = $workers; SET gpusort.copy_indexes = " . pick('empty', 'new'));
+	$before = !$d->{freeze} && chance(0.4) ? random_input($d) : undef;
 	for (1 .. 3)
 	{
 		my $input = random_input($d);

@@ -1,0 +1,117 @@
+# COPY FROM into a table that others use: keys that are just being inserted, rows between ours, a crash.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use GpuSortTest;
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = start_node('main', 'gpusort.force = on', 'max_parallel_maintenance_workers = 2', 'shared_buffers = 16MB', 'log_min_messages = debug1');
+my $file = $node->data_dir . '/rows';
+my $rows = 40000;
+my $checks = q(SELECT count(bt_index_check(indexrelid, true)) FROM pg_index WHERE indrelid = 'used'::regclass);
+
+$node->safe_psql('postgres', qq(
+	CREATE EXTENSION amcheck;
+	CREATE TABLE used (id int4 PRIMARY KEY, k int8, t text);
+	ALTER TABLE used ALTER t SET STORAGE PLAIN;
+	CREATE INDEX ON used (k);
+	INSERT INTO used SELECT -i, i, 'there' FROM generate_series(1, 1000) i;
+	COPY (SELECT i, hashint8extended(i, 1), repeat(md5(i::text), 2) FROM generate_series(1, $rows) i ORDER BY hashint4(i)) TO '$file'));
+my $lines = $node->safe_psql('postgres', "SELECT string_agg(n::text, ' ' ORDER BY n) FROM (SELECT id, row_number() OVER () AS n FROM (SELECT i AS id FROM generate_series(1, $rows) i ORDER BY hashint4(i)) r) l WHERE id IN (300, 30000)");
+my ($first) = split / /, $lines;
+my $first_id = $node->safe_psql('postgres', "SELECT i FROM generate_series(1, $rows) i ORDER BY hashint4(i) LIMIT 1 OFFSET $first - 1");
+my $other_id = $first_id == 300 ? 30000 : 300;
+
+# A COPY, in a session of its own; what it says.
+sub begin_copy
+{
+	my ($said, $source, @settings) = @_;
+	return IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), (map { ('-c', $_) } @settings, "COPY used FROM $source") ], '>', '/dev/null', '2>', $said, time_limit());
+}
+
+sub waits
+{
+	return $node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE 'COPY used%' AND wait_event = 'transactionid'));
+}
+
+# Somebody else inserts keys that are in the input, and has not decided yet.
+for my $end ('ROLLBACK', 'COMMIT')
+{
+	my $said = '';
+	my $other = $node->background_psql('postgres');
+	my $log = -s $node->logfile;
+
+	$other->query_safe('BEGIN');
+	$other->query_safe("INSERT INTO used VALUES ($_, 0, 'other')") for $other_id, $first_id;
+	my $copy = begin_copy(\$said, "'$file'");
+	ok(waits(), "a COPY that waits for another session, $end");
+	$other->query_safe($end);
+	$copy->finish;
+	$other->quit;
+	like(slurp_file($node->logfile, $log), qr/gpusort loaded with [12] workers/, '... is by several processes');
+	if ($end eq 'ROLLBACK')
+	{
+		is($said, '', '... and goes on');
+		is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT id) FROM used'), join('|', $rows + 1000, $rows + 1000), '... with all rows');
+		is($node->safe_psql('postgres', $checks), 2, '... in all indexes');
+		$node->safe_psql('postgres', 'DELETE FROM used WHERE id > 0');
+	}
+	else
+	{
+		is($said, qq(ERROR:  duplicate key value violates unique constraint "used_pkey"\nDETAIL:  Key (id)=($first_id) already exists.\nCONTEXT:  COPY used, line $first\n), '... and tells of the first line');
+		$node->safe_psql('postgres', 'DELETE FROM used WHERE id > 0');
+		is($node->safe_psql('postgres', $checks), 2, '... while indexes are in order');
+	}
+}
+
+# Two of the same rows: one waits for the other, at a key that this one is past.
+my @said = ('', '');
+my @copies = map { begin_copy(\$said[$_], "'$file'", 'SET deadlock_timeout = 100') } 0, 1;
+$_->finish for @copies;
+is(scalar(grep { /duplicate key/ } @said), 1, 'two loads of the same rows: one is too late');
+is(scalar(grep { $_ eq '' } @said), 1, '... and the other one is not');
+$node->safe_psql('postgres', 'DELETE FROM used WHERE id > 0');
+
+# It does not wait any longer.
+my $said = '';
+my $other = $node->background_psql('postgres');
+$other->query_safe('BEGIN');
+$other->query_safe("INSERT INTO used VALUES ($first_id, 0, 'other')");
+begin_copy(\$said, "'$file'", 'SET lock_timeout = 100')->finish;
+like($said, qr/ERROR:  canceling statement due to lock timeout\nCONTEXT:  while inserting index tuple \(\d+,\d+\) in relation "used_pkey"\nCOPY used, line $first\n/, 'a timeout, at the line');
+$other->query_safe('ROLLBACK');
+
+# Others put rows between ours, and some of ours are refused.
+my $gate = $node->basedir . '/gate';
+system_or_bail('mkfifo', $gate);
+for my $last ($rows, 500)
+{
+	$said = '';
+	my $copy = begin_copy(\$said, "PROGRAM 'head -n 20000 $file; cat $gate; tail -n +20001 $file | head -n 5000; printf \"%d\\\\t0\\\\tx\\\\n\" -$last; tail -n +25001 $file'");
+	ok($node->poll_query_until('postgres', 'SELECT coalesce(sum(tuples_processed), 0) > 1000 FROM pg_stat_progress_copy'), 'a load that is in the middle');
+	# one that looks for an empty page finds the last one, which was to be ours
+	$node->safe_psql('postgres', "INSERT INTO used VALUES (2000000, 0, repeat('x', 7000))");
+	$other->query_safe("INSERT INTO used SELECT 1000000 + i, i, 'beside' FROM generate_series(1, 3000) i");
+	open my $opened, '>', $gate or die $!;
+	close $opened;
+	$other->query_safe("INSERT INTO used VALUES (1000000 + $_, $_, 'beside')") for 3001 .. 3100;
+	$copy->finish;
+	is($node->safe_psql('postgres', $checks), 2, 'a writer beside it, and all is in the indexes');
+	is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT id) FROM used'), $last == $rows ? join('|', ($rows + 4102) x 2) : '4101|4101', '... and in the table');
+	like($said, $last == $rows ? qr/^$/ : qr/already exists\.\nCONTEXT:  COPY used, line 25001\n/, '... and errors');
+	$node->safe_psql('postgres', "DELETE FROM used WHERE id > 0 OR id = -$rows");
+}
+$other->quit;
+
+# A crash.
+$node->safe_psql('postgres', "COPY used FROM '$file'");
+$node->stop('immediate');
+$node->start;
+is($node->safe_psql('postgres', $checks), 2, 'indexes after a crash');
+is($node->safe_psql('postgres', 'SET enable_seqscan = off; SELECT count(*) FROM used WHERE id > 0'), $rows, '... have all rows');
+$node->stop;
+done_testing();
