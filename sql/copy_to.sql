@@ -124,6 +124,21 @@ INSERT INTO moments SELECT t + k * interval '536870912 s', k, '12:00' FROM (
 INSERT INTO moments VALUES ('-infinity', 0, '00:00'), ('infinity', 1, '24:00'), ('4713-01-01 BC', 2, '23:59:59.999999'), ('294276-12-31 23:59:59.999999 UTC', 3, '00:00:00.000001');
 CREATE TABLE places AS SELECT overlay(repeat('x', length) PLACING c FROM place FOR 1) AS t, length, place
 	FROM generate_series(0, 35) length, generate_series(1, greatest(length, 1)) place, unnest(ARRAY['x', E'\\', E'\n', E'\t', ',', '"', E'\x01', 'ü']) c;
+-- Intervals of all signs, zones, bytes that are half of a word, and labels and names that need care; also null strings that look like one of them.
+CREATE TABLE parts AS SELECT make_interval(years => y, months => m, days => d) + us * interval '1 us' AS iv
+	FROM unnest(ARRAY[-1, 0, 1, 2, 1000]) y, unnest(ARRAY[-11, -1, 0, 1]) m, unnest(ARRAY[-1, 0, 1, 40]) d, unnest(ARRAY[-1, 0, 1, -3600000000, 100000, 359999999999, 360000000000, -90061000001]) us;
+INSERT INTO parts VALUES ('178956970 years 7 mons'), ('-178956970 years -8 mons'), ('2147483647 days'), ('-2147483648 days'), ('2562047788:00:54.775807'), (interval '-2562047788:00:54.775807' - interval '1 us'),
+	('-178956970 years -7 mons -2147483648 days -2562047788:00:54.775807'), ('178956970 years 7 mons -2147483648 days -2562047788:00:54.775807'), (NULL);
+INSERT INTO parts SELECT make_interval(months => (hashint8extended(i, 1) >> (32 + i % 32))::int4, days => (hashint8extended(i, 2) >> (32 + i * 7 % 32))::int4) + (hashint8extended(i, 3) >> (i * 5 % 64)) / 2 * interval '1 us'
+	FROM generate_series(1, 3000) i;
+CREATE TABLE zoned AS SELECT (((i * 7919) % 86401 * interval '1 s' + i % 3 * interval '0.1 s')::time::text || z)::timetz AS tt FROM generate_series(1, 300) i,
+	unnest(ARRAY['+00', '-00:00:01', '+15:59:59', '-15:59:59', '+05:30', '-03:30', '+01', '-10']) z;
+INSERT INTO zoned VALUES ('24:00+00'), ('23:59:59.999999-07');
+CREATE TABLE halves AS SELECT substr(sha512(i::text::bytea) || sha512(i::text::bytea), 1, i % 70) AS by FROM generate_series(1, 700) i
+	UNION ALL SELECT string_agg(set_byte('x', 0, b), '') FROM generate_series(0, 255) b;
+INSERT INTO halves SELECT string_agg(sha512(i::text::bytea), '') FROM generate_series(1, 20000) i;
+CREATE TYPE copied_labels AS ENUM ('plain', 'with, comma', E'back\\slash', '"', '', 'ü', 'NULL', 'Eight___', 'Sixteen_________');
+CREATE TABLE labels AS SELECT (enum_range(NULL::copied_labels))[1 + i % 9] AS e, chr(32 + i % 90)::name AS nm, repeat(chr(32 + i % 90), i % 63)::name AS long FROM generate_series(1, 300) i;
 CREATE TABLE whole AS SELECT i2, b, t, i4, nm, ch, i8, c, u, d, r, iv, by, f4, ip, p, m, f8, a, j, ts, v, tm, tt, n, o, e, bt FROM copied WHERE m IS NOT NULL;
 SELECT * FROM compare_all(ARRAY['digits', 'scales', 'moments', '(SELECT tz, tm FROM moments ORDER BY h)', 'places', 'places (t)', 'whole', 'whole (m, t)', '(SELECT * FROM whole ORDER BY i4)'],
 	ARRAY['', '(FORMAT csv)', '(FORMAT csv, NULL ''1'')', '(FORMAT csv, NULL ''x'')', '(DELIMITER '','')', '(DELIMITER '':'')', '(DELIMITER ''-'')', '(FORMAT csv, QUOTE ''x'')', '(FORMAT binary)', '(ENCODING GB18030)', '(ENCODING SQL_ASCII)']);
@@ -141,8 +156,37 @@ SELECT zone, compare_moments(ARRAY['TimeZone=' || zone]) FROM unnest(ARRAY['UTC'
 SELECT style, compare_moments(ARRAY['TimeZone=America/New_York', 'DateStyle=' || style]) FROM unnest(ARRAY['ISO, DMY', 'SQL, DMY', 'SQL, MDY', 'German', 'Postgres, DMY', 'Postgres, MDY']) style;
 SELECT style, digits, output, compare_settings(ARRAY['IntervalStyle=' || style, 'extra_float_digits=' || digits, 'bytea_output=' || output])
 	FROM (VALUES ('postgres', 1, 'hex'), ('postgres_verbose', 3, 'escape'), ('sql_standard', 0, 'hex'), ('iso_8601', -15, 'escape')) x(style, digits, output);
-DROP TABLE digits, scales, moments, places, whole;
-DROP FUNCTION compare_moments;
+SELECT * FROM compare_all(ARRAY['parts', 'zoned', 'halves', 'labels'], ARRAY['', '(FORMAT csv)', '(DELIMITER '':'')', '(FORMAT csv, QUOTE ''x'')', '(ENCODING GB18030)', '(FORMAT csv, NULL E''\\x'')', '(FORMAT csv, NULL E''\\x4d'')', '(FORMAT csv, NULL ''plain'')', '(FORMAT csv, ESCAPE E''\\'')', '(FORMAT csv, DELIMITER E''\\'')', '(FORMAT csv, FORCE_QUOTE *)', '(FORMAT csv, NULL ''1 day'')']);
+
+-- A label that is renamed while rows are written, and settings that change then.
+CREATE FUNCTION rename_at(i int8) RETURNS int8 LANGUAGE plpgsql AS $$
+BEGIN
+	IF i = 150 THEN
+		ALTER TYPE copied_labels RENAME VALUE 'plain' TO 'renamed';
+		SET LOCAL bytea_output = 'escape';
+		SET LOCAL IntervalStyle = 'iso_8601';
+	END IF;
+	RETURN i;
+END $$;
+CREATE FUNCTION compare_renamed() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	ours text;
+	theirs text;
+BEGIN
+	FOR turn IN 0 .. 1 LOOP
+		theirs := ours;
+		BEGIN
+			ours := convert_from(copied_bytes('(SELECT rename_at(row_number() OVER ()), e, by, iv FROM (SELECT e, substr(by, 1, 9) AS by, iv FROM labels, LATERAL (SELECT by FROM halves LIMIT 1) h, LATERAL (SELECT iv FROM parts LIMIT 1) p) x)', '', turn = 1), 'UTF8');
+			RAISE EXCEPTION 'undone';
+		EXCEPTION WHEN raise_exception THEN
+		END;
+	END LOOP;
+	RETURN CASE WHEN ours = theirs THEN format('same, renamed: %s', ours LIKE '%plain%renamed%') ELSE 'different' END;
+END $$;
+SELECT compare_renamed();
+DROP TABLE digits, scales, parts, zoned, halves, labels, moments, places, whole;
+DROP FUNCTION compare_moments, rename_at, compare_renamed;
+DROP TYPE copied_labels;
 
 -- The same by parallel workers, in slices of few rows: of the table, of sorted rows, of some of these,
 -- and of rows without what they are sorted by.

@@ -1,6 +1,6 @@
 /*
  * out_digits.h
- *		Integers into decimal digits, eight at a time.
+ *		Integers into decimal digits, eight at a time; bytes into hexadecimal ones.
  *
  * The digits are those of the server's pg_lltoa(); more bytes behind them may be written.
  */
@@ -89,6 +89,63 @@ gpusort_out_put_int64(char *at, int64 n)
 		return gpusort_out_put_uint64(at, (uint64) n);
 	*at++ = '-';
 	return gpusort_out_put_uint64(at, -(uint64) n);
+}
+
+/* Of a number below 100. */
+static inline char *
+gpusort_out_put_two_digits(char *at, int n)
+{
+	*at++ = '0' + n / 10;
+	*at++ = '0' + n % 10;
+	return at;
+}
+
+/* Microseconds of a second, behind a point, without zeros at the end; nothing if there are none. */
+static inline char *
+gpusort_out_put_fraction(char *at, int us)
+{
+	char	   *end = at + 7;
+
+	if (us == 0)
+		return at;
+	*at = '.';
+	for (char *p = end - 1; p > at; p--, us /= 10)
+		*p = '0' + us % 10;
+	while (end[-1] == '0')
+		end--;
+	return end;
+}
+
+/* Two digits for each byte; nothing is written behind them. */
+static inline char *
+gpusort_out_put_hex(char *at, const char *bytes, int length)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *end = bytes + length;
+
+#ifndef WORDS_BIGENDIAN
+	for (; end - bytes >= (int) sizeof(uint32); bytes += sizeof(uint32))
+	{
+		uint32		four;
+		uint64		n;
+
+		memcpy(&four, bytes, sizeof(four));
+		n = (four | (uint64) four << 16) & UINT64CONST(0x0000FFFF0000FFFF);
+		n = (n | n << 8) & UINT64CONST(0x00FF00FF00FF00FF);
+		/* a byte's upper half comes first */
+		n = (n >> 4 & UINT64CONST(0x000F000F000F000F)) | (n & UINT64CONST(0x000F000F000F000F)) << 8;
+		/* letters follow digits after a while */
+		n += ASCII_ZEROS + ((n + UINT64CONST(0x0606060606060606)) >> 4 & UINT64CONST(0x0101010101010101)) * ('a' - '9' - 1);
+		memcpy(at, &n, sizeof(n));
+		at += sizeof(n);
+	}
+#endif
+	for (; bytes < end; bytes++)
+	{
+		*at++ = digits[(uint8) *bytes >> 4];
+		*at++ = digits[(uint8) *bytes & 15];
+	}
+	return at;
 }
 
 #endif							/* GPUSORT_OUT_DIGITS_H */

@@ -2,12 +2,13 @@
  * out_row.c
  *		Rows into bytes; see out_row.h.
  *
- * A value comes in one of three ways:
+ * A value comes in one of four ways:
  *
  *	- written into place (out_values.h), of types whose text is letters, digits and "+-.: ".  It needs
  *	  no look at its bytes, unless one of these is a delimiter or quote;
- *	- as it is stored: text and its like, where no conversion is needed; copied at once while it is looked
- *	  for what needs care, if there is nothing;
+ *	- as it is stored: text and its like, names, and labels of enums, where no conversion is needed; copied at
+ *	  once while it is looked for what needs care, if there is nothing;
+ *	- bytea in hexadecimal digits, where it has to go;
  *	- from the type's function.
  *
  * Then the style puts it into the row: escaped, quoted, or behind its length.
@@ -18,11 +19,14 @@
 #include "mb/pg_wchar.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
+#include "utils/bytea.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "bulk/out_digits.h"
 #include "bulk/out_fields.h"
+#include "bulk/out_labels.h"
 #include "bulk/out_row.h"
 #include "bulk/out_text.h"
 #include "bulk/out_values.h"
@@ -38,7 +42,10 @@ typedef struct OutColumn
 	GpuSortOutWriter writer;	/* or NULL */
 	bool		plain;			/* what it writes never needs escapes or quotes */
 	bool		stored;			/* text: its bytes are those stored */
-	bool		copied;			/* ... and mostly those that are written */
+	bool		name;			/* ... as a name */
+	GpuSortOutLabels *labels;	/* an enum's, or NULL */
+	bool		copied;			/* any of these: mostly its bytes are those that are written */
+	bool		hex;			/* bytea, of which the digits and what is before them need no quotes */
 	FunctionCallInfo call;		/* of the output or send function */
 } OutColumn;
 
@@ -94,6 +101,15 @@ returns_stored(Oid function)
 	}
 }
 
+/* Is a value that begins with a backslash, and goes on with letters and digits, written without quotes? */
+static bool
+is_hex_plain(const GpuSortOutRows *rows, const OutColumn *column)
+{
+	const GpuSortOutFormat *format = &rows->format;
+
+	return column->plain && (format->style != GPUSORT_OUT_CSV || (format->delimiter != '\\' && format->quote != '\\'));
+}
+
 static void
 begin_column(GpuSortOutRows *rows, OutColumn *column)
 {
@@ -113,7 +129,11 @@ begin_column(GpuSortOutRows *rows, OutColumn *column)
 	column->plain = rows->text == NULL ||
 		(gpusort_out_values_are_plain(rows->text) && !column->column.force_quote);
 	column->stored = returns_stored(function);
-	column->copied = column->stored && !rows->convert && !column->column.force_quote;
+	column->name = function == F_NAMEOUT;
+	if (function == F_ENUM_OUT)
+		column->labels = gpusort_out_begin_labels();
+	column->copied = (column->stored || column->name || column->labels != NULL) && !rows->convert && !column->column.force_quote;
+	column->hex = function == F_BYTEAOUT && is_hex_plain(rows, column);
 }
 
 GpuSortOutRows *
@@ -194,12 +214,33 @@ stored_bytes(GpuSortOutRows *rows, Datum value)
 }
 
 static OutBytes
+label_bytes(const OutColumn *column, Datum value)
+{
+	OutBytes	bytes;
+
+	bytes.start = gpusort_out_label(column->labels, DatumGetObjectId(value), &bytes.length);
+	return bytes;
+}
+
+static OutBytes
+name_bytes(Datum value)
+{
+	const char *name = NameStr(*DatumGetName(value));
+
+	return (OutBytes) {name, strlen(name)};
+}
+
+static OutBytes
 value_bytes(GpuSortOutRows *rows, const OutColumn *column, Datum value)
 {
 	OutBytes	bytes;
 
 	if (column->stored)
 		return stored_bytes(rows, value);
+	if (column->name)
+		return name_bytes(value);
+	if (column->labels != NULL)
+		return label_bytes(column, value);
 	value = call_function(rows, column, value);
 	if (column->column.binary)
 	{
@@ -290,17 +331,61 @@ put_plain_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, Stri
 
 /* Text as it is stored; false if it is elsewhere, or may need escapes or quotes. */
 static inline bool
-put_stored_value(GpuSortOutRows *rows, Datum value, StringInfo out)
+put_stored_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, StringInfo out)
 {
-	struct varlena *stored = (struct varlena *) DatumGetPointer(value);
-	int			length;
+	OutBytes	bytes;
 
-	if (VARATT_IS_COMPRESSED(stored) || VARATT_IS_EXTERNAL(stored))
+	if (column->stored)
+	{
+		struct varlena *stored = (struct varlena *) DatumGetPointer(value);
+
+		if (VARATT_IS_COMPRESSED(stored) || VARATT_IS_EXTERNAL(stored))
+			return false;
+		bytes = (OutBytes) {VARDATA_ANY(stored), VARSIZE_ANY_EXHDR(stored)};
+	}
+	else
+		bytes = column->name ? name_bytes(value) : label_bytes(column, value);
+	if (!gpusort_out_copy_plain(rows->text, reserve(out, bytes.length), bytes.start, bytes.length))
 		return false;
-	length = VARSIZE_ANY_EXHDR(stored);
-	if (!gpusort_out_copy_plain(rows->text, reserve(out, length), VARDATA_ANY(stored), length))
+	out->len += bytes.length;
+	return true;
+}
+
+/* More may be too much for the function, whose error it is then. */
+#define HEX_BYTES (1024 * 1024)
+
+/* Is this bytea's value one to be written here?  Then here it is. */
+static bool
+get_hex_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, OutBytes *bytes)
+{
+	if (!column->hex || bytea_output != BYTEA_OUTPUT_HEX)
 		return false;
-	out->len += length;
+	*bytes = stored_bytes(rows, value);
+	return bytes->length <= HEX_BYTES;
+}
+
+/* ... which has been got: bytes that are to be before the digits, and these. */
+static void
+put_hex_value(StringInfo out, const char *begin, int begin_bytes, OutBytes bytes)
+{
+	char	   *at = reserve(out, begin_bytes + 2 * bytes.length);
+
+	memcpy(at, begin, begin_bytes);
+	out->len = gpusort_out_put_hex(at + begin_bytes, bytes.start, bytes.length) - out->data;
+}
+
+/* In text the backslash is escaped; false: it is not written here, or would be taken for a null. */
+static bool
+put_hex_text(GpuSortOutRows *rows, const OutColumn *column, Datum value, StringInfo out)
+{
+	OutBytes	bytes;
+
+	if (!get_hex_value(rows, column, value, &bytes) || 2 + 2 * bytes.length == rows->null_length)
+		return false;
+	if (rows->format.style == GPUSORT_OUT_CSV)
+		put_hex_value(out, "\\x", 2, bytes);
+	else
+		put_hex_value(out, "\\\\x", 3, bytes);
 	return true;
 }
 
@@ -346,7 +431,8 @@ put_text_row(GpuSortOutRows *rows, TupleTableSlot *slot, StringInfo out)
 			gpusort_out_put_null(rows->text, out);
 		else if (!(column->writer != NULL &&
 				   put_plain_value(rows, column, slot->tts_values[attribute], out)) &&
-				 !(column->copied && put_stored_value(rows, slot->tts_values[attribute], out)))
+				 !(column->copied && put_stored_value(rows, column, slot->tts_values[attribute], out)) &&
+				 !(column->hex && put_hex_text(rows, column, slot->tts_values[attribute], out)))
 			put_text_value(rows, column, slot->tts_values[attribute], out);
 	}
 	put_char(out, '\n');
@@ -386,6 +472,12 @@ put_counted_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, St
 			out->len = end - out->data;
 			return;
 		}
+	}
+	if (column->hex && get_hex_value(rows, column, value, &bytes))
+	{
+		put_number(out, 2 + 2 * bytes.length);
+		put_hex_value(out, "\\x", 2, bytes);
+		return;
 	}
 	bytes = value_bytes(rows, column, value);
 	if (rows->convert && !column->column.binary)

@@ -18,6 +18,7 @@
 #include "utils/uuid.h"
 
 #include "bulk/out_digits.h"
+#include "bulk/out_interval.h"
 #include "bulk/out_numeric.h"
 #include "bulk/out_values.h"
 #include "bulk/out_zone.h"
@@ -87,14 +88,6 @@ write_uuid(char *at, Datum value)
 	return at;
 }
 
-static inline char *
-write_two_digits(char *at, int n)
-{
-	*at++ = '0' + n / 10;
-	*at++ = '0' + n % 10;
-	return at;
-}
-
 /* A day in days since 2000, in ISO's format; NULL if its year has not four digits. */
 static char *
 write_day(char *at, int32 day)
@@ -106,11 +99,11 @@ write_day(char *at, int32 day)
 	j2date(day + POSTGRES_EPOCH_JDATE, &y, &m, &d);
 	if (y < 1 || y > 9999)
 		return NULL;
-	at = write_two_digits(write_two_digits(at, y / 100), y % 100);
+	at = gpusort_out_put_two_digits(gpusort_out_put_two_digits(at, y / 100), y % 100);
 	*at++ = '-';
-	at = write_two_digits(at, m);
+	at = gpusort_out_put_two_digits(at, m);
 	*at++ = '-';
-	return write_two_digits(at, d);
+	return gpusort_out_put_two_digits(at, d);
 }
 
 static char *
@@ -123,34 +116,18 @@ write_date(char *at, Datum value)
 	return write_day(at, date);
 }
 
-/* Microseconds of a second, without zeros at the end. */
-static char *
-write_fraction(char *at, int us)
-{
-	char	   *end = at + 7;
-
-	if (us == 0)
-		return at;
-	*at = '.';
-	for (char *p = end - 1; p > at; p--, us /= 10)
-		*p = '0' + us % 10;
-	while (end[-1] == '0')
-		end--;
-	return end;
-}
-
 /* Microseconds since midnight. */
 static char *
 write_time_of_day(char *at, int64 time)
 {
 	int			seconds = (int) (time / USECS_PER_SEC);
 
-	at = write_two_digits(at, seconds / SECS_PER_HOUR);
+	at = gpusort_out_put_two_digits(at, seconds / SECS_PER_HOUR);
 	*at++ = ':';
-	at = write_two_digits(at, seconds / SECS_PER_MINUTE % MINS_PER_HOUR);
+	at = gpusort_out_put_two_digits(at, seconds / SECS_PER_MINUTE % MINS_PER_HOUR);
 	*at++ = ':';
-	at = write_two_digits(at, seconds % SECS_PER_MINUTE);
-	return write_fraction(at, (int) (time % USECS_PER_SEC));
+	at = gpusort_out_put_two_digits(at, seconds % SECS_PER_MINUTE);
+	return gpusort_out_put_fraction(at, (int) (time % USECS_PER_SEC));
 }
 
 static char *
@@ -193,15 +170,15 @@ write_offset(char *at, int seconds)
 {
 	*at++ = seconds >= 0 ? '+' : '-';
 	seconds = abs(seconds);
-	at = write_two_digits(at, seconds / SECS_PER_HOUR);
+	at = gpusort_out_put_two_digits(at, seconds / SECS_PER_HOUR);
 	if (seconds % SECS_PER_HOUR == 0)
 		return at;
 	*at++ = ':';
-	at = write_two_digits(at, seconds / SECS_PER_MINUTE % MINS_PER_HOUR);
+	at = gpusort_out_put_two_digits(at, seconds / SECS_PER_MINUTE % MINS_PER_HOUR);
 	if (seconds % SECS_PER_MINUTE == 0)
 		return at;
 	*at++ = ':';
-	return write_two_digits(at, seconds % SECS_PER_MINUTE);
+	return gpusort_out_put_two_digits(at, seconds % SECS_PER_MINUTE);
 }
 
 static char *
@@ -215,6 +192,15 @@ write_timestamptz(char *at, Datum value)
 		(at = write_moment(at, timestamp + offset * USECS_PER_SEC)) == NULL)
 		return NULL;
 	return write_offset(at, offset);
+}
+
+/* The zone is stored as what it is behind UTC. */
+static char *
+write_timetz(char *at, Datum value)
+{
+	const TimeTzADT *time = DatumGetTimeTzADTP(value);
+
+	return write_offset(write_time_of_day(at, time->time), -time->zone);
 }
 
 /* ---------- binary ---------- */
@@ -280,6 +266,8 @@ static const struct
 	{F_TIMESTAMP_OUT, write_timestamp},
 	{F_TIMESTAMPTZ_OUT, write_timestamptz},
 	{F_TIME_OUT, write_time},
+	{F_TIMETZ_OUT, write_timetz},
+	{F_INTERVAL_OUT, gpusort_out_write_interval},
 	{F_NUMERIC_OUT, gpusort_out_write_numeric},
 	{F_INT2SEND, send_int2},
 	{F_INT4SEND, send_int4},

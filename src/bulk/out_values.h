@@ -4,7 +4,7 @@
  *
  * What is written is the function's result, byte by byte.  Where that takes the function itself,
  * a writer says so by returning NULL: infinite times, years of other than four digits, formats of
- * dates other than ISO's, numerics of many digits.
+ * dates other than ISO's and of intervals other than PostgreSQL's, numerics of many digits.
  */
 #ifndef GPUSORT_OUT_VALUES_H
 #define GPUSORT_OUT_VALUES_H
