@@ -15,6 +15,7 @@
 #include "commands/copyfrom_internal.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "storage/lwlock.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
