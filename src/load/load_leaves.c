@@ -6,15 +6,11 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/table.h"
 #include "access/twophase.h"
-#include "catalog/indexing.h"
-#include "catalog/pg_index.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
-#include "utils/fmgroids.h"
 #include "utils/rel.h"
 
 #include "load/load_indexes.h"
@@ -25,21 +21,6 @@ int64
 gpusort_lock_places(void)
 {
 	return (int64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
-}
-
-static int
-count_indexes(Relation catalog, Oid table)
-{
-	ScanKeyData key;
-	SysScanDesc scan;
-	int			count = 0;
-
-	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
-	scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, NULL, 1, &key);
-	while (HeapTupleIsValid(systable_getnext(scan)))
-		count++;
-	systable_endscan(scan);
-	return count;
 }
 
 /* What is new is locked already.  Others may be more than there is room for in the lock table. */
@@ -71,9 +52,8 @@ open_and_lock_if_empty(const GpuSortLoadLeaves *leaves, Oid oid)
 }
 
 static void
-add_leaves(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty)
+add_leaves(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty, int nindexes)
 {
-	Relation	catalog = table_open(IndexRelationId, AccessShareLock);
 	ListCell   *next = list_head(maybe_empty);
 	ListCell   *lc;
 
@@ -91,19 +71,19 @@ add_leaves(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty)
 			leaf->is_used = !open_and_lock_if_empty(leaves, leaf->table);
 			next = lnext(maybe_empty, next);
 		}
-		leaves->nindexes += count_indexes(catalog, leaf->table);
+		leaves->nindexes += nindexes;
 		leaves->count++;
 	}
-	table_close(catalog, AccessShareLock);
 }
 
 const char *
-gpusort_leaves_begin(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty)
+gpusort_leaves_begin(GpuSortLoadLeaves *leaves, Relation root, List *indexed, List *maybe_empty)
 {
 	leaves->count = leaves->nindexes = 0;
 	if (list_length(indexed) > PG_UINT16_MAX)
 		return "too many partitions have indexes";
 	leaves->leaves = palloc0(list_length(indexed) * sizeof(GpuSortLoadLeaf));
-	add_leaves(leaves, indexed, maybe_empty);
+	/* some may have others beside those that all have */
+	add_leaves(leaves, indexed, maybe_empty, Max(list_length(RelationGetIndexList(root)), 1));
 	return NULL;
 }

@@ -10,6 +10,7 @@
 
 #include "nodes/pg_list.h"
 #include "storage/block.h"
+#include "utils/relcache.h"
 
 /* A number, from 1 on; that of all that are not among them. */
 typedef uint16 GpuSortLeafNumber;
@@ -28,15 +29,15 @@ typedef struct GpuSortLoadLeaf
 typedef struct GpuSortLoadLeaves
 {
 	int			count;
-	int			nindexes;		/* of all of them */
+	int			nindexes;		/* of all of them, about */
 	GpuSortLoadLeaf *leaves;	/* number 1 is the first one */
 } GpuSortLoadLeaves;
 
 /*
- * Partitions with indexes, as they are in the catalog; some of them may be empty.  Those that are, with indexes that can be built
+ * Partitions of a table with indexes, as they are in the catalog; some of them may be empty.  Those that are, with indexes that can be built
  * afterwards, are locked, as load_indexes.h does it.  Returns why these partitions are not ours, or NULL.
  */
-extern const char *gpusort_leaves_begin(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty);
+extern const char *gpusort_leaves_begin(GpuSortLoadLeaves *leaves, Relation root, List *indexed, List *maybe_empty);
 
 /* How many locks the server has room for, in all sessions together. */
 extern int64 gpusort_lock_places(void);
