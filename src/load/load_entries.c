@@ -145,6 +145,7 @@ typedef struct SortedEntries
 	bool		careful;
 	bool		any_varlena;
 	ItemPointerData last_long;	/* the last long entry that was tried */
+	GpuSortLineFinder lines;	/* ... what line such are of */
 } SortedEntries;
 
 /* Another session's row, or one of ours before it, may have the same key. */
@@ -178,14 +179,16 @@ may_be_long(const SortedEntries *sorted, const Datum *values, const bool *isnull
  * An entry that may be too long is put into the index at once, unless that was done when the row was looked at before.
  */
 static void
-put_long(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid, uint64 line)
+put_long(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid, uint64 place)
 {
 	GpuSortRefusal *refusal = &sorted->entries->refusal;
 	MemoryContext old;
+	uint64		line;
 
 	if (ItemPointerIsValid(&sorted->last_long) && ItemPointerCompare(tid, &sorted->last_long) <= 0)
 		return;
 	sorted->last_long = *tid;
+	line = gpusort_lines_find(&sorted->lines, place);
 	old = MemoryContextSwitchTo(sorted->entries->entry_context);
 	if (!gpusort_refusal_try(refusal, &sorted->index, values, isnull, tid, line, first_check(sorted)))
 		check_entry(sorted, values, isnull, tid, line);
@@ -194,7 +197,7 @@ put_long(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid, ui
 }
 
 static bool
-collect_row(SortedEntries *sorted, HeapTuple row, uint64 line)
+collect_row(SortedEntries *sorted, HeapTuple row, uint64 place)
 {
 	LoadEntries *entries = sorted->entries;
 	Datum		values[INDEX_MAX_KEYS];
@@ -204,7 +207,7 @@ collect_row(SortedEntries *sorted, HeapTuple row, uint64 line)
 	FormIndexDatum(sorted->index.info, entries->slot, entries->estate, values, isnull);
 	if (!sorted->any_varlena || !may_be_long(sorted, values, isnull))
 		return gpusort_entry_sort_put(sorted->sort, values, isnull, &row->t_self);
-	put_long(sorted, values, isnull, &row->t_self, line);
+	put_long(sorted, values, isnull, &row->t_self, place);
 	return true;
 }
 
@@ -215,24 +218,21 @@ collect(SortedEntries *sorted)
 	const LoadEntries *entries = sorted->entries;
 	GpuSortOwnRows rows;
 	HeapTupleData row;
-	bool		is_leaf = entries->filled.leaf != GPUSORT_NO_LEAF;
-	uint64		line = is_leaf ? 0 : entries->state->first_line;
-	uint64		at = 0;
+	uint64		place = 0;
 	bool		all = true;
 
+	gpusort_lines_find_begin(&sorted->lines, &entries->refusal);
 	begin_rows(entries, &rows);
 	while (all && gpusort_own_rows_next(&rows, &row))
 	{
 		/* of those behind one that was refused nothing is to be known */
 		if (!gpusort_refusal_is_behind(&entries->refusal, &row.t_self, sorted->index.number))
 			break;
-		/* those of a partition's rows are found when they are asked for */
-		if (!is_leaf)
-			line += gpusort_lines_to_row(&entries->state->lines, &at);
-		all = collect_row(sorted, &row, line);
+		all = collect_row(sorted, &row, ++place);
 	}
 	ExecClearTuple(entries->slot);
 	gpusort_own_rows_end(&rows);
+	gpusort_lines_find_end(&sorted->lines);
 	return all;
 }
 

@@ -35,24 +35,46 @@ find_place(const GpuSortRefusal *refusal, ItemPointer tid)
 	return place;
 }
 
-/* The line of a row: those of rows before are counted, also where these are in other partitions. */
+void
+gpusort_lines_find_begin(GpuSortLineFinder *finder, const GpuSortRefusal *refusal)
+{
+	memset(finder, 0, sizeof(*finder));
+	finder->state = refusal->state;
+	finder->filled = refusal->filled;
+	finder->line = refusal->state->first_line;
+	gpusort_order_read(&finder->order, &refusal->state->lines.order);
+}
+
+/* Those of rows before are counted, also where these are in other partitions. */
+uint64
+gpusort_lines_find(GpuSortLineFinder *finder, uint64 place)
+{
+	const GpuSortLoadState *state = finder->state;
+
+	for (; finder->place < place && finder->rows < state->counts.rows; finder->rows++)
+	{
+		finder->line += gpusort_lines_to_row(&state->lines, &finder->at);
+		if (!state->task->partitioned || gpusort_order_next(&finder->order) == finder->filled->leaf)
+			finder->place++;
+	}
+	return finder->line;
+}
+
+void
+gpusort_lines_find_end(GpuSortLineFinder *finder)
+{
+	gpusort_order_end(&finder->order);
+}
+
 static uint64
 find_line(const GpuSortRefusal *refusal, ItemPointer tid)
 {
-	const GpuSortLoadState *state = refusal->state;
-	uint64		left = find_place(refusal, tid);
-	uint64		line = state->first_line;
-	uint64		at = 0;
-	GpuSortOrderReader order;
+	GpuSortLineFinder finder;
+	uint64		line;
 
-	gpusort_order_read(&order, &state->lines.order);
-	for (uint64 i = 0; left > 0 && i < state->counts.rows; i++)
-	{
-		line += gpusort_lines_to_row(&state->lines, &at);
-		if (!state->task->partitioned || gpusort_order_next(&order) == refusal->filled->leaf)
-			left--;
-	}
-	gpusort_order_end(&order);
+	gpusort_lines_find_begin(&finder, refusal);
+	line = gpusort_lines_find(&finder, find_place(refusal, tid));
+	gpusort_lines_find_end(&finder);
 	return line;
 }
 

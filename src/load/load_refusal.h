@@ -52,6 +52,25 @@ gpusort_refusal_is_behind(const GpuSortRefusal *refusal, const ItemPointerData *
 	return order < 0 || (order == 0 && index < refusal->index);
 }
 
+/* Finding the lines of rows of a table, which are asked for in their order. */
+typedef struct GpuSortLineFinder
+{
+	const GpuSortLoadState *state;
+	const GpuSortFilledTable *filled;
+	GpuSortOrderReader order;
+	uint64		rows;			/* of all partitions, that were passed */
+	uint64		place;			/* the last of them that is the table's, the first one's being 1 */
+	uint64		line;
+	uint64		at;				/* behind it */
+} GpuSortLineFinder;
+
+extern void gpusort_lines_find_begin(GpuSortLineFinder *finder, const GpuSortRefusal *refusal);
+
+/* The line of a row by its place among those of the table. */
+extern uint64 gpusort_lines_find(GpuSortLineFinder *finder, uint64 place);
+
+extern void gpusort_lines_find_end(GpuSortLineFinder *finder);
+
 /*
  * Insert an entry, or check one that is there, which the index may refuse: that is noted then.  Returns what index_insert()
  * does; true if it was refused.  "line": the row's; 0: that is to be found out.
