@@ -106,6 +106,12 @@ CREATE UNIQUE INDEX used_u ON used (u DESC) INCLUDE (id) NULLS NOT DISTINCT;
 SELECT compare_used($$SELECT used_text(6000, '{"2000": "9000\t\\N\tx\ty\t1\t{1}\t(1,1)"}')$$), compare_used($$SELECT used_text(6000, '{"2000": "9000\t\\N\tx\ty\t1\t{1}\t(1,1)", "4000": "9001\t\\N\tx\ty\t1\t{1}\t(1,1)"}')$$);
 -- all of them
 SELECT compare_used($$SELECT convert_to(string_agg(format(E'%s\t%s\tt\tw\t1\t{}\t(1,1)\n', 1 + i % 1000, i), ''), 'UTF8') FROM generate_series(1, 5000) i$$);
+-- ... in an order that has each in front of the one refused before
+SELECT compare_used($$SELECT convert_to(string_agg(format(E'%s\t%s\tt\tw\t1\t{}\t(1,1)\n', 1001 - i, i), ''), 'UTF8') FROM generate_series(1, 1000) i$$);
+SET client_min_messages = debug1;
+COPY used FROM :'file';
+SET client_min_messages = warning;
+TRUNCATE used;
 -- lines that are no rows
 SELECT options, compare_used($$SELECT used_lines(6000, '{"2": "9000,3,\"a\nb\nc\",w,1,{1},\"(1,1)\"", "5500": "1,1,x,y,1,{1},\"(1,1)\""}', ',')$$, options)
 	FROM unnest(ARRAY['(FORMAT csv)', '(FORMAT csv, HEADER)', '(FORMAT csv) WHERE few <> 3', '(FORMAT csv) WHERE few = 1']) options;
@@ -113,6 +119,17 @@ SELECT options, compare_used($$SELECT used_lines(6000, '{"2": "9000,3,\"a\nb\nc\
 SELECT replace(compare_used(format($$SELECT used_text(6000, jsonb_build_object(%s, concat_ws(E'\t', 9000, 9000, (SELECT string_agg(md5(i::text), '') FROM generate_series(1, %s) i), 'w', 1, '{1}', '(1,1)')) || '%s')$$, place, words, other)), repeat('c4ca', 2), '...')
 	FROM (VALUES (3000, 1000, '{}'), (3000, 1000, '{"1500": "1\t1\tx\ty\t1\t{1}\t(1,1)"}'), (3000, 1000, '{"4500": "1\t1\tx\ty\t1\t{1}\t(1,1)"}'), (3000, 70, '{"4000": "9000\t1\tx\ty\t1\t{1}\t(1,1)"}')) v (place, words, other);
 SELECT compare_used($$SELECT used_text(3000, jsonb_object_agg(i * 10, concat_ws(E'\t', 9000 + i, i, repeat('x', 3000) || i, repeat('y', 9000), 1, '{1}', '(1,1)'))) FROM generate_series(1, 200) i$$);
+-- ... of the same key, and of columns that are not long
+CREATE FUNCTION used_word(count int4) RETURNS text LANGUAGE sql AS $$ SELECT substr(string_agg(encode(sha512(i::text::bytea), 'base64'), '' ORDER BY i), 1, count) FROM generate_series(1, 40) i $$;
+DROP INDEX used_id;
+CREATE UNIQUE INDEX used_id ON used (id) INCLUDE (t);
+SELECT compare_used($$SELECT used_text(6000, jsonb_build_object(4000, E'1700\t9\t' || replace(used_word(2300), E'\n', '') || E'\tw\t1\t{1}\t(1,1)'))$$);
+SELECT compare_used($$SELECT used_text(6000, jsonb_build_object(100, E'1700\t9\t' || replace(used_word(2300), E'\n', '') || E'\tw\t1\t{1}\t(1,1)'))$$);
+DROP INDEX used_id;
+CREATE UNIQUE INDEX used_id ON used (id) INCLUDE (t, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p);
+SELECT compare_used($$SELECT used_text(6000, jsonb_build_object(4000, E'9000\t9\t' || replace(used_word(2300), E'\n', '') || E'\tw\t1\t{1}\t(1,1)', 4500, E'1\t10\tx\tw\t1\t{1}\t(1,1)'))$$);
+DROP INDEX used_id;
+CREATE UNIQUE INDEX used_id ON used (id);
 
 -- Indexes that are given rows one by one, beside others.
 CREATE INDEX ON used ((id + u), id);
@@ -215,4 +232,4 @@ SELECT count(bt_index_check(indexrelid, true)) AS checked FROM pg_index JOIN pg_
 DROP TABLE used, used_left, used_temporary;
 DROP OPERATOR FAMILY used_ops USING btree;
 DROP OPERATOR FAMILY used_other_ops USING btree;
-DROP FUNCTION used_rows, compare_used, used_lines, used_text, used_function, used_cmp;
+DROP FUNCTION used_rows, compare_used, used_lines, used_text, used_word, used_function, used_cmp;

@@ -2,8 +2,8 @@
  * heap_own_rows.c
  *		The rows that a command has put into a table; see heap_own_rows.h.
  *
- * A transaction that has not ended has its rows to itself: while a page is pinned, so that it can't be pruned, they lie where
- * they are.
+ * A transaction that has not ended has its rows to itself, so a copy of their page will do.  Nothing is pinned while they are looked
+ * at: whoever does that may have to wait for others, of whom one may wait for a page that nobody has pinned.
  */
 #include "postgres.h"
 
@@ -32,7 +32,6 @@ gpusort_own_rows_begin(GpuSortOwnRows *rows, Relation heap, const GpuSortAppendO
 	rows->strategy = NULL;
 	if (!RelationUsesLocalBuffers(heap) && rows->end - from > NBuffers / 4)
 		rows->strategy = GetAccessStrategy(BAS_BULKREAD);
-	rows->buffer = InvalidBuffer;
 	rows->count = rows->at = 0;
 }
 
@@ -45,16 +44,24 @@ gpusort_row_is_own(const GpuSortAppendOwner *owner, HeapTupleHeader row)
 }
 
 static void
+copy_page(GpuSortOwnRows *rows)
+{
+	Buffer		buffer = ReadBufferExtended(rows->heap, MAIN_FORKNUM, rows->next++, RBM_NORMAL, rows->strategy);
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	memcpy(rows->page.data, BufferGetPage(buffer), BLCKSZ);
+	UnlockReleaseBuffer(buffer);
+}
+
+static void
 read_page(GpuSortOwnRows *rows)
 {
-	Page		page;
+	Page		page = rows->page.data;
 	OffsetNumber last;
 
 	CHECK_FOR_INTERRUPTS();
-	rows->buffer = ReadBufferExtended(rows->heap, MAIN_FORKNUM, rows->next++, RBM_NORMAL, rows->strategy);
+	copy_page(rows);
 	rows->count = rows->at = 0;
-	LockBuffer(rows->buffer, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(rows->buffer);
 	last = PageIsNew(page) ? 0 : PageGetMaxOffsetNumber(page);
 	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
 	{
@@ -63,38 +70,33 @@ read_page(GpuSortOwnRows *rows)
 		if (ItemIdIsNormal(item) && gpusort_row_is_own(&rows->owner, (HeapTupleHeader) PageGetItem(page, item)))
 			rows->offsets[rows->count++] = offset;
 	}
-	LockBuffer(rows->buffer, BUFFER_LOCK_UNLOCK);
 }
 
 bool
 gpusort_own_rows_next(GpuSortOwnRows *rows, HeapTuple tuple)
 {
+	Page		page = rows->page.data;
 	ItemId		item;
 	OffsetNumber offset;
 
 	while (rows->at == rows->count)
 	{
-		if (BufferIsValid(rows->buffer))
-			ReleaseBuffer(rows->buffer);
-		rows->buffer = InvalidBuffer;
 		if (rows->next >= rows->end)
 			return false;
 		read_page(rows);
 	}
 	offset = rows->offsets[rows->at++];
-	item = PageGetItemId(BufferGetPage(rows->buffer), offset);
-	tuple->t_data = (HeapTupleHeader) PageGetItem(BufferGetPage(rows->buffer), item);
+	item = PageGetItemId(page, offset);
+	tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
 	tuple->t_len = ItemIdGetLength(item);
 	tuple->t_tableOid = RelationGetRelid(rows->heap);
-	ItemPointerSet(&tuple->t_self, BufferGetBlockNumber(rows->buffer), offset);
+	ItemPointerSet(&tuple->t_self, rows->next - 1, offset);
 	return true;
 }
 
 void
 gpusort_own_rows_end(GpuSortOwnRows *rows)
 {
-	if (BufferIsValid(rows->buffer))
-		ReleaseBuffer(rows->buffer);
 	if (rows->strategy != NULL)
 		FreeAccessStrategy(rows->strategy);
 }

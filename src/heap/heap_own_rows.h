@@ -20,7 +20,7 @@ typedef struct GpuSortOwnRows
 	BufferAccessStrategy strategy;
 	BlockNumber next;			/* to be read */
 	BlockNumber end;
-	Buffer		buffer;			/* pinned, or invalid */
+	PGAlignedBlock page;		/* a copy of the one before */
 	int			count;			/* of rows in it */
 	int			at;
 	OffsetNumber offsets[MaxHeapTuplesPerPage];

@@ -224,6 +224,7 @@ load_rows(GpuSortLoadState *state)
 		gpusort_load_put_entries(state);
 	else
 		gpusort_load_build_indexes(state);
+	gpusort_lines_clear(&state->lines);
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
 	gpusort_load_show_progress(state, NULL);
 	ereport(DEBUG1,

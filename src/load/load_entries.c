@@ -12,8 +12,10 @@
 
 #include "access/detoast.h"
 #include "access/genam.h"
+#include "access/heaptoast.h"
 #include "access/nbtree.h"
 #include "access/table.h"
+#include "access/toast_internals.h"
 #include "access/transam.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
@@ -23,6 +25,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "btree/btree_page.h"
 #include "heap/heap_own_rows.h"
 #include "load/load_entries.h"
 #include "load/load_entry_sort.h"
@@ -34,7 +37,7 @@
 #define ENTRIES_FETCHED		64
 
 /*
- * An entry of more than so many bytes may be too long for a page.  Values can be compressed, so longer ones are tried.
+ * An entry of more than so many bytes may be too long for a page, if its values can't be compressed.
  */
 #define LONG_ENTRY_BYTES	(BLCKSZ / 4)
 
@@ -143,31 +146,32 @@ typedef struct SortedEntries
 	GpuSortRefusingIndex index;
 	GpuSortEntrySort *sort;
 	bool		careful;
+	Size		fixed_bytes;	/* of all columns but varlenas */
 	bool		any_varlena;
-	ItemPointerData last_long;	/* the last long entry that was tried */
-	GpuSortLineFinder lines;	/* ... what line such are of */
 } SortedEntries;
 
-/* Another session's row, or one of ours before it, may have the same key. */
 static void
-check_entry(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid, uint64 line)
+note_lengths(SortedEntries *sorted)
 {
-	(void) gpusort_refusal_try(&sorted->entries->refusal, &sorted->index, values, isnull, tid, line, UNIQUE_CHECK_EXISTING);
-}
+	TupleDesc	desc = RelationGetDescr(sorted->index.relation);
 
-static IndexUniqueCheck
-first_check(const SortedEntries *sorted)
-{
-	return sorted->index.relation->rd_index->indisunique ? UNIQUE_CHECK_PARTIAL : UNIQUE_CHECK_NO;
+	sorted->fixed_bytes = sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		int			length = TupleDescAttr(desc, i)->attlen;
+
+		sorted->any_varlena |= length == -1;
+		sorted->fixed_bytes += MAXIMUM_ALIGNOF + Max(length, 0);
+	}
 }
 
 static bool
 may_be_long(const SortedEntries *sorted, const Datum *values, const bool *isnull)
 {
 	TupleDesc	desc = RelationGetDescr(sorted->index.relation);
-	Size		bytes = 0;
+	Size		bytes = sorted->fixed_bytes;
 
-	for (int i = 0; i < desc->natts; i++)
+	for (int i = 0; i < desc->natts && sorted->any_varlena; i++)
 	{
 		if (!isnull[i] && TupleDescAttr(desc, i)->attlen == -1)
 			bytes += toast_raw_datum_size(values[i]);
@@ -175,29 +179,63 @@ may_be_long(const SortedEntries *sorted, const Datum *values, const bool *isnull
 	return bytes > LONG_ENTRY_BYTES;
 }
 
-/*
- * An entry that may be too long is put into the index at once, unless that was done when the row was looked at before.
- */
-static void
-put_long(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid, uint64 place)
+/* Have long values compressed, as index_form_tuple() has them, so that this is done once; returns the bytes of the entry. */
+static Size
+compress(const SortedEntries *sorted, Datum *values, bool *isnull)
 {
-	GpuSortRefusal *refusal = &sorted->entries->refusal;
-	MemoryContext old;
-	uint64		line;
+	TupleDesc	desc = RelationGetDescr(sorted->index.relation);
+	bool		any_null = false;
 
-	if (ItemPointerIsValid(&sorted->last_long) && ItemPointerCompare(tid, &sorted->last_long) <= 0)
-		return;
-	sorted->last_long = *tid;
-	line = gpusort_lines_find(&sorted->lines, place);
-	old = MemoryContextSwitchTo(sorted->entries->entry_context);
-	if (!gpusort_refusal_try(refusal, &sorted->index, values, isnull, tid, line, first_check(sorted)))
-		check_entry(sorted, values, isnull, tid, line);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		Datum		compressed;
+
+		any_null |= isnull[i];
+		if (isnull[i] || att->attlen != -1)
+			continue;
+		if (VARATT_IS_EXTERNAL(DatumGetPointer(values[i])))
+			values[i] = PointerGetDatum(detoast_external_attr((struct varlena *) DatumGetPointer(values[i])));
+		if (VARATT_IS_EXTENDED(DatumGetPointer(values[i])) || VARSIZE(DatumGetPointer(values[i])) <= TOAST_INDEX_TARGET ||
+			(att->attstorage != TYPSTORAGE_EXTENDED && att->attstorage != TYPSTORAGE_MAIN))
+			continue;
+		compressed = toast_compress_datum(values[i], att->attcompression);
+		if (DatumGetPointer(compressed) != NULL)
+			values[i] = compressed;
+	}
+	return MAXALIGN(MAXALIGN(sizeof(IndexTupleData) + (any_null ? sizeof(IndexAttributeBitMapData) : 0)) +
+					heap_compute_data_size(desc, values, isnull));
+}
+
+static void
+try_entry(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid, GpuSortRefusable what)
+{
+	MemoryContext old = MemoryContextSwitchTo(sorted->entries->entry_context);
+
+	gpusort_refusal_try(&sorted->entries->refusal, &sorted->index, values, isnull, tid, what);
 	MemoryContextSwitchTo(old);
-	MemoryContextReset(sorted->entries->entry_context);
+}
+
+/* What is too long to be an entry is refused; the sort would raise an error. */
+static bool
+put_long(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid)
+{
+	MemoryContext context = sorted->entries->entry_context;
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Size		bytes = compress(sorted, values, isnull);
+	bool		all = true;
+
+	MemoryContextSwitchTo(old);
+	if (bytes > GPUSORT_PAGE_MAX_TUPLE)
+		try_entry(sorted, values, isnull, tid, GPUSORT_ENTRY_TOO_LONG);
+	else
+		all = gpusort_entry_sort_put(sorted->sort, values, isnull, tid);
+	MemoryContextReset(context);
+	return all;
 }
 
 static bool
-collect_row(SortedEntries *sorted, HeapTuple row, uint64 place)
+collect_row(SortedEntries *sorted, HeapTuple row)
 {
 	LoadEntries *entries = sorted->entries;
 	Datum		values[INDEX_MAX_KEYS];
@@ -205,10 +243,9 @@ collect_row(SortedEntries *sorted, HeapTuple row, uint64 place)
 
 	store_row(entries, row);
 	FormIndexDatum(sorted->index.info, entries->slot, entries->estate, values, isnull);
-	if (!sorted->any_varlena || !may_be_long(sorted, values, isnull))
-		return gpusort_entry_sort_put(sorted->sort, values, isnull, &row->t_self);
-	put_long(sorted, values, isnull, &row->t_self, place);
-	return true;
+	if (may_be_long(sorted, values, isnull))
+		return put_long(sorted, values, isnull, &row->t_self);
+	return gpusort_entry_sort_put(sorted->sort, values, isnull, &row->t_self);
 }
 
 /* False: the sort can't have all of them. */
@@ -218,38 +255,42 @@ collect(SortedEntries *sorted)
 	const LoadEntries *entries = sorted->entries;
 	GpuSortOwnRows rows;
 	HeapTupleData row;
-	uint64		place = 0;
 	bool		all = true;
 
-	gpusort_lines_find_begin(&sorted->lines, &entries->refusal);
 	begin_rows(entries, &rows);
 	while (all && gpusort_own_rows_next(&rows, &row))
 	{
 		/* of those behind one that was refused nothing is to be known */
 		if (!gpusort_refusal_is_behind(&entries->refusal, &row.t_self, sorted->index.number))
 			break;
-		all = collect_row(sorted, &row, ++place);
+		all = collect_row(sorted, &row);
 	}
 	ExecClearTuple(entries->slot);
 	gpusort_own_rows_end(&rows);
-	gpusort_lines_find_end(&sorted->lines);
 	return all;
 }
 
+/* The first entry that may be refused is tried at once: another session may have to end before, and wait for ours meanwhile. */
 static void
 insert_entry(SortedEntries *sorted, IndexTuple entry)
 {
 	LoadEntries *entries = sorted->entries;
+	GpuSortRefusal *refusal = &entries->refusal;
 	Relation	index = sorted->index.relation;
+	bool		is_unique = index->rd_index->indisunique;
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
 
-	if (!gpusort_refusal_is_behind(&entries->refusal, &entry->t_tid, sorted->index.number) ||
-		_bt_doinsert(index, entry, first_check(sorted), false, entries->filled.table) ||
-		!index->rd_index->indisunique)
+	if (!gpusort_refusal_is_behind(refusal, &entry->t_tid, sorted->index.number) ||
+		_bt_doinsert(index, entry, is_unique ? UNIQUE_CHECK_PARTIAL : UNIQUE_CHECK_NO, false, entries->filled.table) || !is_unique)
 		return;
+	if (refusal->error != NULL)
+	{
+		gpusort_refusal_suspect(refusal, &entry->t_tid);
+		return;
+	}
 	index_deform_tuple(entry, RelationGetDescr(index), values, isnull);
-	check_entry(sorted, values, isnull, &entry->t_tid, 0);
+	try_entry(sorted, values, isnull, &entry->t_tid, GPUSORT_ENTRY_THERE);
 }
 
 static void
@@ -271,7 +312,49 @@ insert_all(SortedEntries *sorted)
 	}
 }
 
-/* False: the sort can't have all of them, and none is in the index but long ones. */
+/* Try the entry of a row that is known by its TID. */
+static void
+try_suspect(SortedEntries *sorted, ItemPointer tid)
+{
+	LoadEntries *entries = sorted->entries;
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	GpuSortOwnRows rows;
+	HeapTupleData row;
+
+	gpusort_own_rows_begin(&rows, entries->filled.table, &entries->state->task->owner, ItemPointerGetBlockNumber(tid));
+	do
+	{
+		if (!gpusort_own_rows_next(&rows, &row))
+			elog(ERROR, "a row that was loaded is not in table \"%s\"", RelationGetRelationName(entries->filled.table));
+	} while (!ItemPointerEquals(&row.t_self, tid));
+	store_row(entries, &row);
+	FormIndexDatum(sorted->index.info, entries->slot, entries->estate, values, isnull);
+	try_entry(sorted, values, isnull, tid, GPUSORT_ENTRY_THERE);
+	ExecClearTuple(entries->slot);
+	gpusort_own_rows_end(&rows);
+	MemoryContextReset(entries->entry_context);
+}
+
+/*
+ * The first one that is refused is what is looked for.  If there were more than are kept, and none of these is refused, being those of
+ * others who have gone back, it is a row behind it that is told of.
+ */
+static void
+try_suspects(SortedEntries *sorted)
+{
+	GpuSortRefusal *refusal = &sorted->entries->refusal;
+
+	for (int i = 0; i < refusal->nsuspects; i++)
+	{
+		if (!gpusort_refusal_is_behind(refusal, &refusal->suspects[i], sorted->index.number))
+			break;
+		try_suspect(sorted, &refusal->suspects[i]);
+	}
+	refusal->nsuspects = 0;
+}
+
+/* False: the sort can't have all of them, and none is in the index. */
 static bool
 collect_and_sort(SortedEntries *sorted)
 {
@@ -286,14 +369,11 @@ collect_and_sort(SortedEntries *sorted)
 static void
 put_sorted(LoadEntries *entries, const GpuSortRefusingIndex *index)
 {
-	TupleDesc	desc = RelationGetDescr(index->relation);
 	SortedEntries sorted = {.entries = entries,.index = *index};
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY index", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 
-	for (int i = 0; i < desc->natts; i++)
-		sorted.any_varlena |= TupleDescAttr(desc, i)->attlen == -1;
-	ItemPointerSetInvalid(&sorted.last_long);
+	note_lengths(&sorted);
 	if (!collect_and_sort(&sorted))
 	{
 		sorted.careful = true;
@@ -301,6 +381,7 @@ put_sorted(LoadEntries *entries, const GpuSortRefusingIndex *index)
 	}
 	insert_all(&sorted);
 	gpusort_entry_sort_end(sorted.sort);
+	try_suspects(&sorted);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 }
@@ -428,8 +509,8 @@ gpusort_load_put_entries(const GpuSortLoadState *state)
 	if (others > 0)
 		put_others(&entries);
 	ereport(DEBUG1,
-			(errmsg_internal("gpusort inserted into %d indexes in the order of their keys, and into %d row by row",
-							 entries.target->ri_NumIndices - others, others)));
+			(errmsg_internal("gpusort inserted into %d indexes in the order of their keys, and into %d row by row; %d rows might have been refused",
+							 entries.target->ri_NumIndices - others, others, entries.refusal.tried)));
 	gpusort_refusal_raise(&entries.refusal);
 	end_entries(&entries);
 }

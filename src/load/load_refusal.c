@@ -2,8 +2,7 @@
  * load_refusal.c
  *		The first row that an index of a table in use refuses; see load_refusal.h.
  *
- * An entry that may be refused is tried in a subtransaction.  Of rows behind one that was refused nothing is tried, so there are
- * few of these even if all rows are there already.
+ * An entry that may be refused is tried in a subtransaction.  Of rows behind one that was refused nothing is tried.
  */
 #include "postgres.h"
 
@@ -35,46 +34,24 @@ find_place(const GpuSortRefusal *refusal, ItemPointer tid)
 	return place;
 }
 
-void
-gpusort_lines_find_begin(GpuSortLineFinder *finder, const GpuSortRefusal *refusal)
-{
-	memset(finder, 0, sizeof(*finder));
-	finder->state = refusal->state;
-	finder->filled = refusal->filled;
-	finder->line = refusal->state->first_line;
-	gpusort_order_read(&finder->order, &refusal->state->lines.order);
-}
-
-/* Those of rows before are counted, also where these are in other partitions. */
-uint64
-gpusort_lines_find(GpuSortLineFinder *finder, uint64 place)
-{
-	const GpuSortLoadState *state = finder->state;
-
-	for (; finder->place < place && finder->rows < state->counts.rows; finder->rows++)
-	{
-		finder->line += gpusort_lines_to_row(&state->lines, &finder->at);
-		if (!state->task->partitioned || gpusort_order_next(&finder->order) == finder->filled->leaf)
-			finder->place++;
-	}
-	return finder->line;
-}
-
-void
-gpusort_lines_find_end(GpuSortLineFinder *finder)
-{
-	gpusort_order_end(&finder->order);
-}
-
+/* The line of a row: those of rows before are counted, also where these are in other partitions. */
 static uint64
 find_line(const GpuSortRefusal *refusal, ItemPointer tid)
 {
-	GpuSortLineFinder finder;
-	uint64		line;
+	const GpuSortLoadState *state = refusal->state;
+	uint64		left = find_place(refusal, tid);
+	uint64		line = state->first_line;
+	uint64		at = 0;
+	GpuSortOrderReader order;
 
-	gpusort_lines_find_begin(&finder, refusal);
-	line = gpusort_lines_find(&finder, find_place(refusal, tid));
-	gpusort_lines_find_end(&finder);
+	gpusort_order_read(&order, &state->lines.order);
+	for (uint64 i = 0; left > 0 && i < state->counts.rows; i++)
+	{
+		line += gpusort_lines_to_row(&state->lines, &at);
+		if (!state->task->partitioned || gpusort_order_next(&order) == refusal->filled->leaf)
+			left--;
+	}
+	gpusort_order_end(&order);
 	return line;
 }
 
@@ -94,24 +71,46 @@ note(GpuSortRefusal *refusal, ErrorData *error, ItemPointer tid, int index)
 	refusal->index = index;
 }
 
-bool
-gpusort_refusal_try(GpuSortRefusal *refusal, const GpuSortRefusingIndex *index, Datum *values, bool *isnull,
-					ItemPointer tid, uint64 line, IndexUniqueCheck check)
+void
+gpusort_refusal_suspect(GpuSortRefusal *refusal, const ItemPointerData *tid)
 {
-	Relation	table = refusal->filled->table;
+	ItemPointer suspects = refusal->suspects;
+	int			at = refusal->nsuspects;
+
+	while (at > 0 && ItemPointerCompare(unconstify(ItemPointerData *, tid), &suspects[at - 1]) < 0)
+		at--;
+	if (at == GPUSORT_MOST_SUSPECTS)
+		return;
+	refusal->nsuspects = Min(refusal->nsuspects + 1, GPUSORT_MOST_SUSPECTS);
+	memmove(suspects + at + 1, suspects + at, (refusal->nsuspects - at - 1) * sizeof(ItemPointerData));
+	suspects[at] = *tid;
+}
+
+static void
+try_entry(const GpuSortRefusingIndex *index, Relation table, Datum *values, bool *isnull, ItemPointer tid, GpuSortRefusable what)
+{
+	IndexUniqueCheck first = index->relation->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO;
+
+	index_insert(index->relation, values, isnull, tid, table, what == GPUSORT_ENTRY_THERE ? UNIQUE_CHECK_EXISTING : first, false, index->info);
+}
+
+void
+gpusort_refusal_try(GpuSortRefusal *refusal, const GpuSortRefusingIndex *index, Datum *values, bool *isnull,
+					ItemPointer tid, GpuSortRefusable what)
+{
 	CopyFromState copy = refusal->state->copy;
 	uint64		outer_line = copy->cur_lineno;
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool result = true;
 
 	/* what is raised meanwhile is about this line, be it that the row is refused or that nobody wants to wait any longer */
-	copy->cur_lineno = line > 0 ? line : find_line(refusal, tid);
+	copy->cur_lineno = find_line(refusal, tid);
+	refusal->tried++;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		result = index_insert(index->relation, values, isnull, tid, table, check, false, index->info);
+		try_entry(index, refusal->filled->table, values, isnull, tid, what);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -133,7 +132,6 @@ gpusort_refusal_try(GpuSortRefusal *refusal, const GpuSortRefusingIndex *index, 
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
 	copy->cur_lineno = outer_line;
-	return result;
 }
 
 void

@@ -22,6 +22,8 @@ typedef struct GpuSortFilledTable
 	uint64		rows;			/* about so many */
 } GpuSortFilledTable;
 
+#define GPUSORT_MOST_SUSPECTS	64
+
 typedef struct GpuSortRefusal
 {
 	const GpuSortLoadState *state;
@@ -30,6 +32,11 @@ typedef struct GpuSortRefusal
 	ErrorData  *error;			/* NULL: none was refused so far */
 	ItemPointerData tid;		/* the row */
 	int			index;			/* the number of the one that refuses it */
+	int			tried;			/* so many that might have been */
+
+	/* rows in front of it that an index may refuse, too: the first ones, in their order */
+	int			nsuspects;
+	ItemPointerData suspects[GPUSORT_MOST_SUSPECTS];
 } GpuSortRefusal;
 
 /* An index, by number among those of the table. */
@@ -52,31 +59,19 @@ gpusort_refusal_is_behind(const GpuSortRefusal *refusal, const ItemPointerData *
 	return order < 0 || (order == 0 && index < refusal->index);
 }
 
-/* Finding the lines of rows of a table, which are asked for in their order. */
-typedef struct GpuSortLineFinder
+/* What may be refused. */
+typedef enum GpuSortRefusable
 {
-	const GpuSortLoadState *state;
-	const GpuSortFilledTable *filled;
-	GpuSortOrderReader order;
-	uint64		rows;			/* of all partitions, that were passed */
-	uint64		place;			/* the last of them that is the table's, the first one's being 1 */
-	uint64		line;
-	uint64		at;				/* behind it */
-} GpuSortLineFinder;
+	GPUSORT_ENTRY_THERE,		/* an entry that is in the index, for its key */
+	GPUSORT_ENTRY_TOO_LONG		/* one that is not, and can't be */
+} GpuSortRefusable;
 
-extern void gpusort_lines_find_begin(GpuSortLineFinder *finder, const GpuSortRefusal *refusal);
+/* Have an index refuse an entry, if it does, and note that. */
+extern void gpusort_refusal_try(GpuSortRefusal *refusal, const GpuSortRefusingIndex *index, Datum *values, bool *isnull,
+								ItemPointer tid, GpuSortRefusable what);
 
-/* The line of a row by its place among those of the table. */
-extern uint64 gpusort_lines_find(GpuSortLineFinder *finder, uint64 place);
-
-extern void gpusort_lines_find_end(GpuSortLineFinder *finder);
-
-/*
- * Insert an entry, or check one that is there, which the index may refuse: that is noted then.  Returns what index_insert()
- * does; true if it was refused.  "line": the row's; 0: that is to be found out.
- */
-extern bool gpusort_refusal_try(GpuSortRefusal *refusal, const GpuSortRefusingIndex *index, Datum *values, bool *isnull,
-								ItemPointer tid, uint64 line, IndexUniqueCheck check);
+/* A row was refused, and this one in front of it may be, which is to be tried later. */
+extern void gpusort_refusal_suspect(GpuSortRefusal *refusal, const ItemPointerData *tid);
 
 /* If a row was refused, that is the COPY's error. */
 extern void gpusort_refusal_raise(const GpuSortRefusal *refusal);

@@ -85,6 +85,18 @@ begin_copy(\$said, "'$file'", 'SET lock_timeout = 100')->finish;
 like($said, qr/ERROR:  canceling statement due to lock timeout\nCONTEXT:  while inserting index tuple \(\d+,\d+\) in relation "used_pkey"\nCOPY used, line $first\n/, 'a timeout, at the line');
 $other->query_safe('ROLLBACK');
 
+# While it waits there is no page that others have to wait for.
+$said = '';
+$node->safe_psql('postgres', 'CREATE TABLE waited (LIKE used); CREATE UNIQUE INDEX ON waited ((id + 0)); INSERT INTO waited SELECT * FROM used LIMIT 5');
+$other->query_safe('BEGIN');
+$other->query_safe("INSERT INTO waited VALUES ($first_id, 0, 'other')");
+my $waiting = IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', "COPY waited FROM '$file'" ], '>', '/dev/null', '2>', \$said, time_limit());
+ok($node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE 'COPY waited%' AND wait_event = 'transactionid')), 'an index of an expression');
+is($node->safe_psql('postgres', "SET statement_timeout = '60s'; VACUUM (FREEZE) waited; SELECT 'done'"), 'done', '... does not keep VACUUM waiting');
+$other->query_safe('ROLLBACK');
+$waiting->finish;
+is($said . $node->safe_psql('postgres', 'SELECT count(*) FROM waited'), $rows + 5, '... and goes on');
+
 # Others put rows between ours, and some of ours are refused.
 my $gate = $node->basedir . '/gate';
 system_or_bail('mkfifo', $gate);
