@@ -1,6 +1,7 @@
 -- COPY FROM into partitioned tables whose partitions have indexes, and are new or in use: rows, indexes, and the line of the row that one of them refuses.
 SET client_min_messages = warning;
 SET gpusort.force = on;
+SET default_toast_compression = pglz;
 CREATE EXTENSION IF NOT EXISTS amcheck;
 SELECT current_setting('data_directory') || '/leaves' AS file \gset
 
