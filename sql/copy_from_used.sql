@@ -1,6 +1,7 @@
 -- COPY FROM into tables that have rows, and indexes in use: rows, what indexes have of them, and errors are PostgreSQL's.
 SET client_min_messages = warning;
 SET gpusort.force = on;
+SET default_toast_compression = pglz;
 CREATE EXTENSION IF NOT EXISTS amcheck;
 SELECT current_setting('data_directory') || '/used' AS file \gset
 
