@@ -2,7 +2,6 @@
 SET client_min_messages = warning;
 SET gpusort.force = on;
 SET default_toast_compression = pglz;
-SET default_toast_compression = pglz;
 CREATE EXTENSION IF NOT EXISTS amcheck;
 SELECT current_setting('data_directory') || '/leaves' AS file \gset
 
