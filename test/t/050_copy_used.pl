@@ -82,7 +82,7 @@ my $other = $node->background_psql('postgres');
 $other->query_safe('BEGIN');
 $other->query_safe("INSERT INTO used VALUES ($first_id, 0, 'other')");
 begin_copy(\$said, "'$file'", 'SET lock_timeout = 100')->finish;
-like($said, qr/ERROR:  canceling statement due to lock timeout\nCONTEXT:  while inserting index tuple \(\d+,\d+\) in relation "used_pkey"\nCOPY used, line $first\n/, 'a timeout, at the line');
+like($said, qr/ERROR:  canceling statement due to lock timeout\nCONTEXT:  (?:waiting for ShareLock on transaction \d+\n)?while inserting index tuple \(\d+,\d+\) in relation "used_pkey"\nCOPY used, line $first\n/, 'a timeout, at the line');
 $other->query_safe('ROLLBACK');
 
 # While it waits there is no page that others have to wait for.
