@@ -148,6 +148,7 @@ typedef struct SortedEntries
 	bool		careful;
 	Size		fixed_bytes;	/* of all columns but varlenas */
 	bool		any_varlena;
+	ItemPointerData last_long;	/* the last one that is too long and was tried */
 } SortedEntries;
 
 static void
@@ -216,7 +217,10 @@ try_entry(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid, G
 	MemoryContextSwitchTo(old);
 }
 
-/* What is too long to be an entry is refused; the sort would raise an error. */
+/*
+ * What is too long to be an entry is refused; the sort would raise an error.  Old indexes take a few bytes more, and have it then: it is not
+ * to be tried again.
+ */
 static bool
 put_long(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid)
 {
@@ -227,7 +231,13 @@ put_long(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid)
 
 	MemoryContextSwitchTo(old);
 	if (bytes > GPUSORT_PAGE_MAX_TUPLE)
-		try_entry(sorted, values, isnull, tid, GPUSORT_ENTRY_TOO_LONG);
+	{
+		if (!ItemPointerIsValid(&sorted->last_long) || ItemPointerCompare(tid, &sorted->last_long) > 0)
+		{
+			try_entry(sorted, values, isnull, tid, GPUSORT_ENTRY_TOO_LONG);
+			sorted->last_long = *tid;
+		}
+	}
 	else
 		all = gpusort_entry_sort_put(sorted->sort, values, isnull, tid);
 	MemoryContextReset(context);
@@ -374,6 +384,7 @@ put_sorted(LoadEntries *entries, const GpuSortRefusingIndex *index)
 	MemoryContext old = MemoryContextSwitchTo(context);
 
 	note_lengths(&sorted);
+	ItemPointerSetInvalid(&sorted.last_long);
 	if (!collect_and_sort(&sorted))
 	{
 		sorted.careful = true;
