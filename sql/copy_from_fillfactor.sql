@@ -13,7 +13,7 @@ SELECT format('COPY (SELECT CASE %1$s WHEN 1 THEN 3 ELSE i END, repeat(''x'', 96
 \set ECHO all
 
 -- Files of so many rows into a table, one after the other; how many rows are in each page that has any.
-CREATE FUNCTION fill(tab text, counts int4[], ours bool) RETURNS TABLE (part oid, page int8, rows int8) LANGUAGE plpgsql AS $$
+CREATE FUNCTION fill_pages(tab text, counts int4[], ours bool) RETURNS TABLE (part oid, page int8, rows int8) LANGUAGE plpgsql AS $$
 DECLARE
 	count int4;
 BEGIN
@@ -27,7 +27,7 @@ END $$;
 
 CREATE FUNCTION compare_filled(tab text, counts int4[]) RETURNS TABLE (rows numeric, pages int8, fullest int8, different int8) LANGUAGE sql AS $$
 	SELECT sum(o.rows), count(*), max(t.rows), count(*) FILTER (WHERE o IS DISTINCT FROM t)
-	FROM fill(tab, counts, false) t FULL JOIN fill(tab, counts, true) o USING (part, page);
+	FROM fill_pages(tab, counts, false) t FULL JOIN fill_pages(tab, counts, true) o USING (part, page);
 $$;
 
 SELECT tab, loads, f.* FROM (VALUES ('filled'), ('filled_parted')) v (tab), (VALUES
@@ -44,5 +44,6 @@ SET client_min_messages = warning;
 SET max_parallel_maintenance_workers = 2;
 SELECT * FROM compare_filled('filled_parted', '{24000,1,1,1,1,1,24000}');
 SELECT max(t.rows) AS theirs, max(o.rows) AS ours, count(o) - count(t) BETWEEN 0 AND 8 AS pages
-	FROM fill('filled', '{24000,1,1,24000}', false) t FULL JOIN fill('filled', '{24000,1,1,24000}', true) o USING (part, page);
+	FROM fill_pages('filled', '{24000,1,1,24000}', false) t FULL JOIN fill_pages('filled', '{24000,1,1,24000}', true) o USING (part, page);
 DROP TABLE filled, filled_parted;
+DROP FUNCTION fill_pages, compare_filled;

@@ -66,7 +66,7 @@ SELECT compare('SELECT id, (SELECT max(k) FROM few) AS m FROM par ORDER BY k, id
 SELECT compare('SELECT id FROM par WHERE k > (SELECT max(k) FROM few) ORDER BY k, id', 'InitPlan');
 SELECT compare('SELECT id, current_setting(''server_version_num'') FROM par ORDER BY k, id');
 SELECT compare('WITH s AS MATERIALIZED (SELECT * FROM par ORDER BY k, id) SELECT a.id, b.k FROM s a JOIN few b ON a.id = b.id ORDER BY a.id',
-	'', 'gpusort.force=off', 'gpusort.min_rows=1000');
+	'', 'gpusort.force=off', 'gpusort.min_rows=1000', 'enable_mergejoin=off');
 SELECT compare('(SELECT id, k FROM par ORDER BY k, id) UNION ALL (SELECT id, k FROM par ORDER BY pad DESC, id)', 'Append');
 -- the leader alone, workers alone, one worker, and more than there are
 SELECT compare('SELECT * FROM par ORDER BY k, id', '', 'parallel_leader_participation=off');
