@@ -219,7 +219,7 @@ CREATE TEMP TABLE leaves_temp_2 PARTITION OF leaves_temp DEFAULT;
 SELECT leaves_by('ALTER TABLE leaves_temp DROP CONSTRAINT leaves_temp_k_id_key; CREATE INDEX leaves_temp_few ON leaves_temp_2 (t)', 'leaves_temp');
 SELECT compare_leaves('leaves_temp');
 -- More rows than are kept in memory.
-COPY (SELECT i, i % 300, 't' FROM generate_series(1, 30000) i) TO :'file' (FORMAT csv);
+COPY (SELECT i, i % 300, repeat('t', 60) FROM generate_series(1, 60000) i) TO :'file' (FORMAT csv);
 COPY leaves (id, k, t) FROM :'file' (FORMAT csv);
 
 DROP TABLE leaves, leaves_temp;

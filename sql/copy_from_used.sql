@@ -131,6 +131,15 @@ CREATE UNIQUE INDEX used_id ON used (id) INCLUDE (t, p, p, p, p, p, p, p, p, p, 
 SELECT compare_used($$SELECT used_text(6000, jsonb_build_object(4000, E'9000\t9\t' || replace(used_word(2300), E'\n', '') || E'\tw\t1\t{1}\t(1,1)', 4500, E'1\t10\tx\tw\t1\t{1}\t(1,1)'))$$);
 DROP INDEX used_id;
 CREATE UNIQUE INDEX used_id ON used (id);
+CREATE TABLE used_names (k int4, t text, n name);
+INSERT INTO used_names VALUES (0);
+CREATE UNIQUE INDEX ON used_names (k) INCLUDE (t, n, n, n, n, n, n, n, n, n, n, n, n);
+COPY (SELECT i, CASE i WHEN 10 THEN substr(replace(used_word(2200), E'\n', ''), 1, 2000) ELSE 'x' END, 'n' FROM generate_series(1, 30) i) TO :'file';
+SET gpusort.enable_copy = off;
+COPY used_names FROM :'file';
+RESET gpusort.enable_copy;
+COPY used_names FROM :'file';
+DROP TABLE used_names;
 
 -- Indexes that are given rows one by one, beside others.
 CREATE INDEX ON used ((id + u), id);
