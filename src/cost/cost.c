@@ -84,9 +84,10 @@
 #define CORE_SHARE_ICU	0.35
 
 /*
- * What a string is beyond the bytes of its key: a value of varying length and alignment,
- * at the far end of a row of such, and in the row store a reference to it (18-37 ns,
- * test/bench/plan_grid.pl).
+ * What a string is beyond the bytes of its key: a value of varying length and alignment, a
+ * reference to it in the row store (18-37 ns, test/bench/plan_grid.pl), and what follows its first
+ * word, by which one process orders rows that agree in it (100 ns if nearly all do, as words and
+ * names that begin alike).
  */
 #define STRING_BYTES	60
 
@@ -162,11 +163,16 @@ key_cost(const GpuSortCodec *codec, Oid collation)
 {
 	Cost		cost = key_bytes(codec) * gpusort_cost_key_byte;
 
-	if (codec->bytes != GPUSORT_BYTES_NONE)
-		cost += STRING_BYTES * gpusort_cost_key_byte;
 	if (codec->collated_by != GPUSORT_COLLATED_BY_NONE)
 		cost += gpusort_cost_key_collated * gpusort_collated_share(codec, collation);
 	return cost;
+}
+
+/* Ordering a row by it where that is more than its first word. */
+static Cost
+refine_cost(const GpuSortCodec *codec)
+{
+	return codec->bytes != GPUSORT_BYTES_NONE ? STRING_BYTES * gpusort_cost_key_byte : 0;
 }
 
 /* How much longer PostgreSQL compares by a column than the planner thinks. */
@@ -229,7 +235,7 @@ spilled_share(double bytes)
 
 /*
  * Writing rows to temporary files and reading them back, if they don't fit into memory: what the
- * planner charges PostgreSQL's sort for its pages, and collecting the rows once more.
+ * planner charges PostgreSQL's sort for its pages, and collecting and refining the rows once more.
  */
 static Cost
 spill_cost(double rows, double row_bytes, const GpuSortEstimate *estimate)
@@ -239,7 +245,8 @@ spill_cost(double rows, double row_bytes, const GpuSortEstimate *estimate)
 
 	if (!gpusort_enable_spill || gpusort_fits_memory(estimate))
 		return 0;
-	return 2 * bytes / BLCKSZ * page_cost * spilled_share(bytes) + estimate->collect_cost;
+	return 2 * bytes / BLCKSZ * page_cost * spilled_share(bytes) + estimate->collect_cost +
+		rows * estimate->refine_cost;
 }
 
 double
@@ -249,17 +256,14 @@ gpusort_memory_factor(double bytes)
 		: 1 - (1 - CACHED_SHARE) * GPUSORT_CACHE_BYTES / bytes;
 }
 
-/*
- * Costs of a sort of so many rows, which take memory_bytes, given what it costs to
- * make a row's key.
- */
+/* Costs of a sort of so many rows, which take memory_bytes, given those of their keys. */
 static void
-estimate_cost(double rows, double row_bytes, Cost key, GpuSortEstimate *estimate)
+estimate_cost(double rows, double row_bytes, GpuSortEstimate *estimate)
 {
-	Cost		sort = rows * gpusort_cost_row * (1 - COLLECT_SHARE);
+	Cost		sort = rows * (gpusort_cost_row * (1 - COLLECT_SHARE) + estimate->refine_cost);
 	double		memory = gpusort_memory_factor(rows * row_bytes);
 
-	estimate->collect_cost = rows * (gpusort_cost_row * COLLECT_SHARE + key +
+	estimate->collect_cost = rows * (gpusort_cost_row * COLLECT_SHARE + estimate->key_cost +
 									 row_bytes * gpusort_cost_row_byte * memory);
 	estimate->collect_cost += spill_cost(rows, row_bytes, estimate);
 	estimate->startup_cost = gpusort_cost_startup + estimate->collect_cost + sort +
@@ -272,7 +276,6 @@ gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 				 GpuSortEstimate *estimate, const char **reason)
 {
 	double		all_key_bytes = 0;
-	Cost		key = 0;
 	int			ranges = 2;		/* rows and references to them */
 	double		row_bytes = MAXALIGN(width) + MAXALIGN(SizeofMinimalTupleHeader);
 	double		key_row_bytes = 0;
@@ -295,7 +298,8 @@ gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 		if (codec == NULL)
 			return false;
 		all_key_bytes += key_bytes(codec);
-		key += key_cost(codec, keys->collations[i]);
+		estimate->key_cost += key_cost(codec, keys->collations[i]);
+		estimate->refine_cost += refine_cost(codec);
 		ranges += codec->nwords + (codec->bytes != GPUSORT_BYTES_NONE ? 2 : 0);
 		key_row_bytes += gpusort_codec_extra_bytes(codec, keys->collations[i],
 												   Min(width, STRING_KEY_BYTES));
@@ -315,8 +319,7 @@ gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 									ROW_OVERHEAD_BYTES);
 	estimate->ranges = ranges;
 	estimate->row_bytes = row_bytes;
-	estimate->key_cost = key;
-	estimate_cost(rows, row_bytes, key, estimate);
+	estimate_cost(rows, row_bytes, estimate);
 	estimate_core(rows, row_bytes, core_factor, core_key, estimate);
 	return true;
 }
@@ -351,7 +354,7 @@ gpusort_estimate_key_rows(const GpuSortCostKeys *keys, double rows, int width,
 	if (bytes != width || (keys->count > 1 && bytes > sizeof(uint64)) || !gpusort_fits_memory(estimate))
 		return;
 	estimate->memory_bytes -= rows * estimate->row_bytes;
-	estimate_cost(rows, 0, estimate->key_cost, estimate);
+	estimate_cost(rows, 0, estimate);
 }
 
 void
@@ -378,7 +381,8 @@ gpusort_estimate_bounded(double rows, double limit_rows, GpuSortEstimate *estima
 	if (limit_rows <= 0 || kept >= rows)
 		return;
 	stored = Min(Max(stored, kept), rows);
-	sort = BOUNDED_FACTOR * stored * (gpusort_cost_row * (1 - COLLECT_SHARE) + estimate->key_cost);
+	sort = BOUNDED_FACTOR * stored * (gpusort_cost_row * (1 - COLLECT_SHARE) + estimate->key_cost +
+									  estimate->refine_cost);
 	estimate->memory_bytes *= kept / rows;
 	estimate->part_bytes = estimate->memory_bytes;
 	estimate->collect_cost =
@@ -389,6 +393,23 @@ gpusort_estimate_bounded(double rows, double limit_rows, GpuSortEstimate *estima
 		fresh_memory_cost(estimate->memory_bytes);
 	estimate->run_cost = rows * gpusort_cost_emit * memory;
 	estimate->core_extra_cost *= stored / rows;
+}
+
+/*
+ * The planner's charge is log2(2k) comparisons a row, nearly all of which are one.  If ours were charged
+ * what it takes, one process would seem to be faster than PostgreSQL's workers, although both spend
+ * their time below the sort.
+ */
+void
+gpusort_estimate_bounded_slots(double rows, double limit_rows, GpuSortEstimate *estimate)
+{
+	Cost		planned = rows * 2.0 * cpu_operator_cost * log2(2 * Max(limit_rows, 1));
+	Cost		more = planned - estimate->startup_cost;
+
+	if (limit_rows <= 0 || 2 * limit_rows >= rows || more <= 0)
+		return;
+	estimate->collect_cost += more;
+	estimate->startup_cost += more;
 }
 
 Cost

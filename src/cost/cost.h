@@ -33,6 +33,7 @@ typedef struct GpuSortEstimate
 	/* what it is made of */
 	double		row_bytes;
 	Cost		key_cost;		/* making a row's key */
+	Cost		refine_cost;	/* ordering it by what its key's first words don't tell */
 	double		dropped_share;	/* of its bytes' cost, if it is dropped */
 	bool		untrusted;		/* the order by some key is verified */
 	bool		bounded;		/* it will be told how many rows are wanted */
@@ -75,6 +76,12 @@ extern void gpusort_estimate_in_order(int nkeys, double rows, GpuSortEstimate *e
  * GPUSORT_NO_LIMIT, or 0 if the planner does not know.
  */
 extern void gpusort_estimate_bounded(double rows, double limit_rows, GpuSortEstimate *estimate);
+
+/*
+ * The same of rows that no scan delivers, compared with plans in which PostgreSQL's bounded sort is charged more than
+ * it takes: so much more for ours, too.
+ */
+extern void gpusort_estimate_bounded_slots(double rows, double limit_rows, GpuSortEstimate *estimate);
 
 /* Until limit_rows of the rows have been returned; all of them if no such number is known. */
 extern Cost gpusort_cost_until(const GpuSortEstimate *estimate, double rows, double limit_rows);

@@ -60,6 +60,7 @@ typedef struct GpuSortScanState
 	uint64		from_pages;		/* rows that came straight from pages, for EXPLAIN */
 	bool		collected;		/* all rows are in the sort, which may not be performed */
 	bool		sorted;
+	bool		empty;			/* there were no rows, and no sort was begun */
 	GpuSortPortionWorkers *workers; /* that read it back from temporary files, or NULL */
 	instr_time	collect_time;	/* the child's time included */
 
@@ -233,9 +234,12 @@ end_workers(GpuSortScanState *node)
 	node->workers = NULL;
 }
 
-/* Put the child's rows into the sort. */
+/*
+ * Put the child's rows into the sort.  may_be_empty: if there are none, none is begun, as it would take much longer
+ * than PostgreSQL's to map its memory.
+ */
 static void
-collect_input(GpuSortScanState *node)
+collect_input(GpuSortScanState *node, bool may_be_empty)
 {
 	PlanState  *child = outerPlanState(node);
 	EState	   *estate = node->css.ss.ps.state;
@@ -247,6 +251,16 @@ collect_input(GpuSortScanState *node)
 	estate->es_direction = ForwardScanDirection;
 
 	INSTR_TIME_SET_CURRENT(start);
+	if (may_be_empty && node->sort == NULL && node->collect == NULL)
+	{
+		input.first = ExecProcNode(child);
+		node->empty = TupIsNull(input.first);
+		if (node->empty)
+		{
+			estate->es_direction = direction;
+			return;
+		}
+	}
 	if (node->sort == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(node->context);
@@ -282,14 +296,32 @@ begin_output(GpuSortScanState *node)
 	gpusort_cursor_open_sort(&node->cursor, node->sort);
 }
 
-/* Collect and sort the child's rows. */
+/* Sort the child's rows, which are collected. */
 static void
-sort_input(GpuSortScanState *node)
+sort_rows(GpuSortScanState *node)
 {
-	if (!node->collected)
-		collect_input(node);
 	gpusort_perform(node->sort);
 	begin_output(node);
+}
+
+/* Collect and sort the child's rows; false if there are none. */
+static pg_noinline bool
+sort_input(GpuSortScanState *node)
+{
+	if (!node->collected && !node->empty)
+		collect_input(node, true);
+	if (!node->empty)
+		sort_rows(node);
+	return !node->empty;
+}
+
+/* The same, whether there are rows or not. */
+static void
+sort_any_input(GpuSortScanState *node)
+{
+	if (!node->collected)
+		collect_input(node, false);
+	sort_rows(node);
 }
 
 void
@@ -299,7 +331,7 @@ gpusort_sort_collect(PlanState *ps)
 
 	node->is_viewed = true;
 	if (!node->collected)
-		collect_input(node);
+		collect_input(node, false);
 }
 
 void
@@ -323,7 +355,7 @@ gpusort_sorted_view(PlanState *ps, GpuSortView *view)
 
 	node->is_viewed = true;
 	if (!node->sorted)
-		sort_input(node);
+		sort_any_input(node);
 	if (node->late != NULL || node->cursor.tuplesort != NULL ||
 		!gpusort_is_in_memory(node->sort))
 		return false;
@@ -337,7 +369,7 @@ gpusort_sorted_cursor(PlanState *ps, GpuSortCursor *cursor)
 	GpuSortScanState *node = (GpuSortScanState *) ps;
 
 	if (!node->sorted)
-		sort_input(node);
+		sort_any_input(node);
 	if (node->late != NULL || node->cursor.tuplesort != NULL)
 		return false;
 	gpusort_cursor_open_sort(cursor, node->sort);
@@ -353,8 +385,8 @@ exec_proc_node(PlanState *ps)
 
 	CHECK_FOR_INTERRUPTS();
 
-	if (unlikely(!node->sorted))
-		sort_input(node);
+	if (unlikely(!node->sorted) && !sort_input(node))
+		return ExecClearTuple(slot);
 	return likely(gpusort_cursor_fetch(&node->cursor, forward, slot)) ? slot
 		: ExecClearTuple(slot);
 }
@@ -369,8 +401,8 @@ exec_clean_proc_node(PlanState *ps)
 
 	CHECK_FOR_INTERRUPTS();
 
-	if (unlikely(!node->sorted))
-		sort_input(node);
+	if (unlikely(!node->sorted) && !sort_input(node))
+		return ExecClearTuple(slot);
 	if (unlikely(node->cursor.tuplesort != NULL))
 	{
 		TupleTableSlot *row = node->css.ss.ss_ScanTupleSlot;
@@ -392,8 +424,8 @@ exec_late_proc_node(PlanState *ps)
 
 	CHECK_FOR_INTERRUPTS();
 
-	if (unlikely(!node->sorted))
-		sort_input(node);
+	if (unlikely(!node->sorted) && !sort_input(node))
+		return NULL;
 	return gpusort_fetch_late(node->late, &node->cursor,
 							  ScanDirectionIsForward(ps->state->es_direction));
 }
@@ -482,9 +514,12 @@ rescan_node(CustomScanState *css)
 	GpuSortScanState *node = (GpuSortScanState *) css;
 	PlanState  *child = outerPlanState(node);
 
-	/* nothing read yet: the child is rescanned when it is, if need be */
+	/* no rows, or none yet: the child is rescanned when it is read, if need be */
 	if (!node->sorted)
+	{
+		node->empty = node->empty && child->chgParam == NULL;
 		return;
+	}
 	clear_slots(node);
 
 	if (child->chgParam == NULL && has_rows_wanted(node) && !gpusort_is_merged(node->sort) &&

@@ -238,6 +238,17 @@ gpusort_shared_collect(PlanState *ps)
 	gpusort_add_elapsed(&node->collect_time, start);
 }
 
+uint64
+gpusort_shared_collected(const PlanState *ps)
+{
+	const GpuSortShared *shared = ((const GpuSortSharedState *) ps)->shared;
+	uint64		rows = 0;
+
+	for (int i = 0; i < shared->participants; i++)
+		rows += shared->counts[i].taken + shared->counts[i].refused;
+	return rows;
+}
+
 void
 gpusort_shared_sort(PlanState *ps)
 {

@@ -18,6 +18,7 @@ extern void gpusort_shared_make_result(PlanState *node);
  */
 extern bool gpusort_shared_is_parallel(const PlanState *node);
 extern void gpusort_shared_collect(PlanState *node);
+extern uint64 gpusort_shared_collected(const PlanState *node);	/* rows, when all have */
 extern void gpusort_shared_sort(PlanState *node);
 extern void gpusort_shared_sort_both(PlanState *const nodes[2]);
 extern void gpusort_shared_open(PlanState *node);

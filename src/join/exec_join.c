@@ -41,7 +41,8 @@
 /* Phases of the barrier. */
 typedef enum GpuSortJoinStage
 {
-	GPUSORT_STAGE_COLLECTING,	/* a participant that attaches now collects */
+	GPUSORT_STAGE_FIRST,		/* a participant that attaches now collects both sides, */
+	GPUSORT_STAGE_SECOND,		/* ... or one */
 	GPUSORT_STAGE_SORTING,		/* sides are sorted */
 	GPUSORT_STAGE_JOINING		/* both are there */
 } GpuSortJoinStage;
@@ -299,38 +300,71 @@ open_side(GpuSortJoinSide *side)
 	gpusort_stop_in_child(side->child, side->is_view ? (double) side->nrows : 0);
 }
 
-/* Sort with the others; both sides are there when this returns. */
+/* The side that is expected to have fewer rows: if it has none, the other one need not be read, perhaps. */
+static int
+smaller_side(GpuSortJoinState *node)
+{
+	return child_of(node, INNER)->plan->plan_rows < child_of(node, OUTER)->plan->plan_rows ? INNER : OUTER;
+}
+
+/* Are there no rows if a side has none? */
+static bool
+is_nothing_without(const GpuSortJoinState *node, int side)
+{
+	return !node->rows.alone[!side];
+}
+
+/* Sort what all have collected.  All decide the same. */
 static void
+sort_collected(GpuSortJoinState *node)
+{
+	uint32		count = may_merge(node) ? 2 : 1;
+	uint32		side;
+
+	while ((side = pg_atomic_fetch_add_u32(&node->shared->next_side, count)) < 2)
+	{
+		if (side == 0 && count == 2)
+			sort_both(node);
+		else
+			sort(child_of(node, side));
+	}
+}
+
+/* Sort with the others; both sides are there when this returns true.  False if there is nothing to join. */
+static bool
 sort_together(GpuSortJoinState *node)
 {
-	GpuSortJoinShared *shared = node->shared;
-	Barrier    *barrier = &shared->barrier;
+	uint32		event = gpusort_wait_event(&wait_event, "GpuSortJoin");
+	Barrier    *barrier = &node->shared->barrier;
 	int			stage = BarrierAttach(barrier);
+	int			first = smaller_side(node);
 
-	if (stage == GPUSORT_STAGE_COLLECTING)
+	if (stage == GPUSORT_STAGE_FIRST)
 	{
-		for (int i = 0; i < 2; i++)
-			collect(child_of(node, i));
-		BarrierArriveAndWait(barrier, gpusort_wait_event(&wait_event, "GpuSortJoin"));
+		collect(child_of(node, first));
+		BarrierArriveAndWait(barrier, event);
+		stage = GPUSORT_STAGE_SECOND;
+	}
+	if (stage == GPUSORT_STAGE_SECOND)
+	{
+		if (is_nothing_without(node, first) && gpusort_shared_collected(child_of(node, first)) == 0)
+		{
+			BarrierDetach(barrier);
+			return false;
+		}
+		collect(child_of(node, !first));
+		BarrierArriveAndWait(barrier, event);
 		stage = GPUSORT_STAGE_SORTING;
 	}
 	if (stage == GPUSORT_STAGE_SORTING)
 	{
-		uint32		count = may_merge(node) ? 2 : 1;
-		uint32		side;
-
-		while ((side = pg_atomic_fetch_add_u32(&shared->next_side, count)) < 2)
-		{
-			if (side == 0 && count == 2)
-				sort_both(node);
-			else
-				sort(child_of(node, side));
-		}
-		BarrierArriveAndWait(barrier, gpusort_wait_event(&wait_event, "GpuSortJoin"));
+		sort_collected(node);
+		BarrierArriveAndWait(barrier, event);
 	}
 	BarrierDetach(barrier);
 	for (int i = 0; i < 2; i++)
 		gpusort_shared_open(child_of(node, i));
+	return true;
 }
 
 static void
@@ -351,19 +385,52 @@ begin_ranges(GpuSortJoinState *node)
 	MemoryContextSwitchTo(old);
 }
 
+/* False if the first one has no rows, and there is nothing to join. */
+static bool
+open_one_by_one(GpuSortJoinState *node)
+{
+	int			smaller = smaller_side(node);
+	GpuSortJoinSide *first = &node->sides[smaller];
+	GpuSortJoinSide *second = &node->sides[!smaller];
+
+	open_side(first);
+	second->is_view = false;
+	if (first->is_view && first->nrows == 0 && is_nothing_without(node, smaller) && !second->is_shared)
+		return false;
+	open_side(second);
+	return true;
+}
+
+/* Have both sides sorted; false if there is nothing to join. */
+static bool
+sort_sides(GpuSortJoinState *node)
+{
+	bool		any_shared = node->sides[OUTER].is_shared || node->sides[INNER].is_shared;
+
+	if (node->shared == NULL && (any_shared || !may_merge(node)))
+		return open_one_by_one(node);
+	if (node->shared == NULL)
+		sort_alone(node);
+	else if (!sort_together(node))
+	{
+		node->sides[OUTER].is_view = node->sides[INNER].is_view = false;
+		return false;
+	}
+	for (int i = 0; i < 2; i++)
+		open_side(&node->sides[i]);
+	return true;
+}
+
 static void
 open_sides(GpuSortJoinState *node)
 {
-	if (node->shared != NULL)
-		sort_together(node);
-	else if (!node->sides[OUTER].is_shared && !node->sides[INNER].is_shared && may_merge(node))
-		sort_alone(node);
-	for (int i = 0; i < 2; i++)
-		open_side(&node->sides[i]);
-	begin_ranges(node);
+	bool		any = sort_sides(node);
+
+	if (any)
+		begin_ranges(node);
 	node->rows.nranges = node->rows.nmatches = 0;
 	gpusort_restart_join_rows(&node->rows);
-	node->counted = node->done = false;
+	node->counted = node->done = !any;
 	node->ready = true;
 }
 

@@ -51,6 +51,8 @@ gpusort_estimate_path(PlannerInfo *root, const Path *input, const GpuSortPathKey
 	if (gpusort_path_can_fetch(root, input, keys, &fetch) &&
 		estimate_keys(keys, in_order, fetch.width, limit_rows, &narrow))
 		gpusort_choose_late(&fetch, rows, limit_rows, &narrow, estimate);
+	if (input->pathtype != T_SeqScan && input->pathtype != T_Append)
+		gpusort_estimate_bounded_slots(rows, limit_rows, estimate);
 	return gpusort_worth_it(rows, width, limit_rows, estimate, &reason) &&
 		(participants == 1 || gpusort_force || gpusort_pool_suffices(estimate, participants));
 }

@@ -234,6 +234,19 @@ merge_row_cost(const GpuSortMergeJoin *merge)
 	return MERGE_ROW_COST + (decided ? 0 : COMPARE_ROW_COST);
 }
 
+/* Pairs of rows whose keys match, whatever other conditions say. */
+static double
+matching_pairs(const GpuSortMergeJoin *merge)
+{
+	SpecialJoinInfo *inner_join = makeNode(SpecialJoinInfo);
+
+	inner_join->min_lefthand = inner_join->syn_lefthand = merge->outer->parent->relids;
+	inner_join->min_righthand = inner_join->syn_righthand = merge->inner->parent->relids;
+	inner_join->jointype = JOIN_INNER;
+	return merge->outer->parent->rows * merge->inner->parent->rows *
+		clauselist_selectivity(merge->root, merge->mergeclauses, 0, JOIN_INNER, inner_join);
+}
+
 /*
  * A join of two sorts by so many participants, each of which takes a share of the rows.  saved: what
  * is done at the same time on both sides.
@@ -246,6 +259,7 @@ make_join_path(JoinIdea *join, Path *outer, Path *inner, Cost saved, double shar
 	Path	   *path;
 	QualCost	qual = {0};
 	double		rows = merge->joinrel->rows;
+	double		pairs = rows;
 
 	merge->outer = outer;
 	merge->inner = inner;
@@ -254,13 +268,16 @@ make_join_path(JoinIdea *join, Path *outer, Path *inner, Cost saved, double shar
 	cpath = gpusort_make_unfinished_join(merge);
 	path = &cpath->path;
 	if (list_length(merge->extra->restrictlist) > list_length(merge->mergeclauses))
+	{
 		cost_qual_eval(&qual, merge->extra->restrictlist, merge->root);
+		pairs = Max(pairs, matching_pairs(merge));
+	}
 
 	path->rows = clamp_row_est(rows * share);
 	path->startup_cost = outer->startup_cost + inner->startup_cost - saved + qual.startup;
 	path->total_cost = path->startup_cost +
 		((outer->total_cost - outer->startup_cost) + (inner->total_cost - inner->startup_cost) +
-		 (outer->rows + inner->rows) * merge_row_cost(merge) + rows * (cpu_tuple_cost + qual.per_tuple)) *
+		 (outer->rows + inner->rows) * merge_row_cost(merge) + pairs * (cpu_tuple_cost + qual.per_tuple)) *
 		share;
 	gpusort_note_join_cost(cpath);
 	return path;

@@ -28,16 +28,17 @@
 
 /*
  * The first rows may be all rows, where few have partners, and then a loop that reads its inner side for each row
- * takes a minute for what a hash join does in a second, and one that looks rows up by an index several times as long.
- * How many have some is a guess, as a rule.  So no loop is made that costs so many times what another path does, run
- * to the end; as LATERAL has loops only, that leaves those.  In a left join each row counts, and the loop ends
- * where it was expected to.
+ * takes a minute for what a hash join does in a second, and one that looks rows up by an index several times as long;
+ * and the sort was for nothing.  How many have some is a guess, as a rule.  So no loop is made that costs so many
+ * times what another path does that is not sorted, run to the end; nor one above another loop, which would be
+ * for nothing if few rows are left, and which others do later.  As LATERAL has loops only, that leaves those
+ * which take much longer than the sort.  In a left join, or with one row of aggregates, each row counts, and the loop
+ * ends where it was expected to.
  *
- * The planner makes such loops itself of tables that workers can sort, and those that it would choose stay: ours are
- * cheaper and have driven them out, so they are taken to cost what the planner's do instead.
+ * The planner makes such loops itself of tables that workers can sort, and those that it would choose stay.
  */
-#define MOST_TIMES_AS_LONG			1.5
-#define MOST_TIMES_OF_LEFT_JOINS	16
+#define MOST_TIMES_AS_LONG			1.02
+#define MOST_TIMES_OF_ALL_ROWS		16
 
 /*
  * Rows that no join wants are sorted, too.  So nothing may be computed for that which might fail, or tell of
@@ -75,10 +76,51 @@ can_be_ordered(PlannerInfo *root, RelOptInfo *rel)
 	return true;
 }
 
+/* The planner's own path that sorts a table early, in workers; or NULL. */
+static Path *
+planners_own(PlannerInfo *root, RelOptInfo *rel)
+{
+	Path	   *partial;
+	Path	   *sorted;
+	double		rows;
+	ListCell   *lc;
+
+	if (!enable_gathermerge || !rel->consider_parallel || rel->partial_pathlist == NIL ||
+		rel->reloptkind != RELOPT_BASEREL)
+		return NULL;
+	foreach(lc, root->query_pathkeys)
+	{
+		if (!relation_can_be_sorted_early(root, rel, lfirst_node(PathKey, lc)->pk_eclass, true))
+			return NULL;
+	}
+	partial = linitial(rel->partial_pathlist);
+	sorted = (Path *) create_sort_path(root, rel, partial, root->query_pathkeys, -1);
+	rows = partial->rows * partial->parallel_workers;
+	return (Path *) create_gather_merge_path(root, rel, sorted, rel->reltarget,
+											 root->query_pathkeys, NULL, &rows);
+}
+
+/*
+ * Charge a sort what the planner's own costs, in workers if it would make one.  Else a loop above ours would drive out
+ * those that the planner chooses, and may be taken out itself at a later look.
+ */
+static void
+charge_as_planner(PlannerInfo *root, RelOptInfo *rel, Path *path)
+{
+	const Path *own = planners_own(root, rel);
+
+	if (own == NULL)
+		own = (Path *) create_sort_path(root, rel, rel->cheapest_total_path, root->query_pathkeys, -1);
+	path->startup_cost = Max(path->startup_cost, own->startup_cost);
+	path->total_cost = Max(path->total_cost, own->total_cost);
+}
+
 void
 gpusort_add_early_paths(PlannerInfo *root, RelOptInfo *rel)
 {
 	const Path *cheapest;
+	List	   *paths;
+	ListCell   *lc;
 
 	/* most queries end here */
 	if (root->limit_tuples <= 0 || root->query_pathkeys == NIL || rel->pathlist == NIL ||
@@ -91,18 +133,48 @@ gpusort_add_early_paths(PlannerInfo *root, RelOptInfo *rel)
 	if (cheapest->param_info != NULL ||
 		pathkeys_contained_in(root->query_pathkeys, cheapest->pathkeys))
 		return;
-	gpusort_add_paths(rel, gpusort_make_sorted_paths(root, rel, rel, root->query_pathkeys,
-													 GPUSORT_NO_LIMIT));
+	paths = gpusort_make_sorted_paths(root, rel, rel, root->query_pathkeys, GPUSORT_NO_LIMIT);
+	foreach(lc, paths)
+		charge_as_planner(root, rel, (Path *) lfirst(lc));
+	gpusort_add_paths(rel, paths);
 }
 
-/* The table sorted above whose order a path has, or that loops keep; or NULL. */
+static bool
+is_node(const Path *path, const char *name)
+{
+	return IsA(path, CustomPath) && strcmp(((const CustomPath *) path)->methods->CustomName, name) == 0;
+}
+
+/* Is there a join of ours, or one of sorts of ours, below what workers sort? */
+static bool
+is_joined_by_us(const Path *path)
+{
+	const JoinPath *join;
+
+	if (IsA(path, SortPath))
+		return is_joined_by_us(((const SortPath *) path)->subpath);
+	if (is_node(path, GPUSORT_NODE))
+		return is_joined_by_us(linitial(((const CustomPath *) path)->custom_paths));
+	if (!IsA(path, NestPath) && !IsA(path, MergePath) && !IsA(path, HashPath))
+		return is_node(path, GPUSORT_UNFINISHED_JOIN_NODE);
+	join = (const JoinPath *) path;
+	if (IsA(path, MergePath) && (IsA(join->outerjoinpath, CustomPath) || IsA(join->innerjoinpath, CustomPath)))
+		return true;
+	return is_joined_by_us(join->outerjoinpath) || is_joined_by_us(join->innerjoinpath);
+}
+
+/*
+ * The table sorted above whose order a path has, or that loops keep; or NULL.  So is a join of ours that workers sort,
+ * as the planner does with its own.
+ */
 static const Path *
 find_early_order(const Path *path)
 {
 	while (IsA(path, NestPath))
 		path = ((const JoinPath *) path)->outerjoinpath;
-	return path->parent->reloptkind == RELOPT_BASEREL && IsA(path, CustomPath) &&
-		strcmp(((const CustomPath *) path)->methods->CustomName, GPUSORT_NODE) == 0 ? path : NULL;
+	if (path->parent->reloptkind == RELOPT_BASEREL)
+		return is_node(path, GPUSORT_NODE) ? path : NULL;
+	return IsA(path, GatherMergePath) && is_joined_by_us(((const GatherMergePath *) path)->subpath) ? path : NULL;
 }
 
 /* The cheapest path that stands for itself: they are in the order of their costs. */
@@ -121,6 +193,34 @@ cheapest_alone(const List *paths)
 	return NULL;
 }
 
+/* Does a path return one row, whatever comes in? */
+static bool
+is_one_row(const Path *path)
+{
+	for (;;)
+	{
+		if (IsA(path, MemoizePath))
+			path = ((const MemoizePath *) path)->subpath;
+		else if (IsA(path, SubqueryScanPath) && path->parent->baserestrictinfo == NIL)
+			path = ((const SubqueryScanPath *) path)->subpath;
+		else if (IsA(path, ProjectionPath))
+			path = ((const ProjectionPath *) path)->subpath;
+		else
+			break;
+	}
+	return (IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_PLAIN &&
+			((const AggPath *) path)->qual == NIL) ||
+		(IsA(path, MinMaxAggPath) && ((const MinMaxAggPath *) path)->quals == NIL);
+}
+
+/* Does each row of its outer side count, as in a left join, or with the aggregates of a LATERAL subquery? */
+static bool
+keeps_all_rows(const JoinPath *join)
+{
+	return join->jointype == JOIN_LEFT ||
+		(join->jointype == JOIN_INNER && join->joinrestrictinfo == NIL && is_one_row(join->innerjoinpath));
+}
+
 /*
  * Does it take too long, with the loops below it?  Two tables that have nothing in common may be joined first, by the
  * only loop there is.
@@ -129,99 +229,34 @@ static bool
 is_long_loop(const Path *path, Cost cheapest)
 {
 	const Path *sorted = IsA(path, NestPath) ? find_early_order(path) : NULL;
+	const JoinPath *join = (const JoinPath *) path;
 	double		most_times = MOST_TIMES_AS_LONG;
 
 	if (sorted == NULL)
 		return false;
-	if (((const JoinPath *) path)->jointype == JOIN_LEFT)
-		most_times = MOST_TIMES_OF_LEFT_JOINS;
-	return path->total_cost - sorted->total_cost > most_times * cheapest;
+	if (keeps_all_rows(join))
+		most_times = MOST_TIMES_OF_ALL_ROWS;
+	else if (IsA(join->outerjoinpath, NestPath) && bms_is_empty(join->innerjoinpath->parent->lateral_relids))
+		return true;
+	return path->total_cost > most_times * cheapest;
 }
 
-/* The planner's own path that sorts a table early, in workers; or NULL. */
-static Path *
-planners_own(PlannerInfo *root, RelOptInfo *rel)
-{
-	Path	   *partial;
-	Path	   *sorted;
-	double		rows;
-	ListCell   *lc;
-
-	if (!enable_gathermerge || !rel->consider_parallel || rel->partial_pathlist == NIL)
-		return NULL;
-	foreach(lc, root->query_pathkeys)
-	{
-		if (!relation_can_be_sorted_early(root, rel, lfirst_node(PathKey, lc)->pk_eclass, true))
-			return NULL;
-	}
-	partial = linitial(rel->partial_pathlist);
-	sorted = (Path *) create_sort_path(root, rel, partial, root->query_pathkeys, -1);
-	rows = partial->rows * partial->parallel_workers;
-	return (Path *) create_gather_merge_path(root, rel, sorted, rel->reltarget,
-											 root->query_pathkeys, NULL, &rows);
-}
-
-/* A copy of a loop, above a copy of the sorted table that costs as much as another path of it. */
-static Path *
-with_cost_of(const Path *path, const Path *sorted, const Path *other)
-{
-	Path	   *copy;
-
-	if (path == sorted)
-	{
-		copy = (Path *) makeNode(CustomPath);
-		*(CustomPath *) copy = *(const CustomPath *) path;
-	}
-	else
-	{
-		NestPath   *loop = makeNode(NestPath);
-
-		*loop = *(const NestPath *) path;
-		loop->jpath.outerjoinpath = with_cost_of(loop->jpath.outerjoinpath, sorted, other);
-		copy = &loop->jpath.path;
-	}
-	copy->startup_cost += Max(other->startup_cost - sorted->startup_cost, 0);
-	copy->total_cost = path == sorted ? other->total_cost
-		: path->total_cost + other->total_cost - sorted->total_cost;
-	return copy;
-}
-
-/* Take the long loops out of the paths; return those that stay, at the planner's cost. */
-static List *
-take_long_loops(PlannerInfo *root, RelOptInfo *joinrel, Cost cheapest)
-{
-	List	   *stay = NIL;
-	ListCell   *lc;
-
-	foreach(lc, joinrel->pathlist)
-	{
-		const Path *path = (const Path *) lfirst(lc);
-		const Path *sorted;
-		const Path *own;
-
-		if (!is_long_loop(path, cheapest))
-			continue;
-		sorted = find_early_order(path);
-		own = planners_own(root, sorted->parent);
-		if (own != NULL && sorted->total_cost >= own->total_cost)
-			continue;
-		joinrel->pathlist = foreach_delete_current(joinrel->pathlist, lc);
-		if (own != NULL)
-			stay = lappend(stay, with_cost_of(path, sorted, own));
-	}
-	return stay;
-}
-
+/* Take the long loops out of the paths, but for those of which the planner has its own. */
 void
 gpusort_drop_long_loops(PlannerInfo *root, RelOptInfo *joinrel)
 {
 	const Path *cheapest = cheapest_alone(joinrel->pathlist);
-	List	   *stay;
+	Cost		cost;
 	ListCell   *lc;
 
 	if (cheapest == NULL)
 		return;
-	stay = take_long_loops(root, joinrel, cheapest->total_cost);
-	foreach(lc, stay)
-		add_path(joinrel, (Path *) lfirst(lc));
+	cost = cheapest->total_cost;
+	foreach(lc, joinrel->pathlist)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+
+		if (is_long_loop(path, cost) && planners_own(root, find_early_order(path)->parent) == NULL)
+			joinrel->pathlist = foreach_delete_current(joinrel->pathlist, lc);
+	}
 }

@@ -6,10 +6,12 @@
  * it is as right as the result.  If the order can't be found (no memory, keys that the
  * verification rejects), all rows are kept, and that was the last attempt.
  *
- * Rows that come later are compared with the last one kept, by their keys' words.  Where a
- * sort's order would be verified, so is that: the row is dropped only if PostgreSQL's
- * comparison agrees; and likewise where words don't decide, since the strings of lazy
- * encoders have no others yet.
+ * Rows that come later are compared with the last one kept.  Those in slots are by PostgreSQL's
+ * comparison, before anything is made of them, as most are dropped; if the first key is an integer,
+ * that usually tells.  Tuples on pages, whose values may lie in pieces that no slot holds, are by their
+ * keys' words.  Where a sort's order would be verified, so is that: the row is dropped only if
+ * PostgreSQL's comparison agrees; and likewise where words don't decide, since the strings of
+ * lazy encoders have no others yet.
  *
  * Kept rows stay in their order of arrival, and of equal rows those that came first are kept, so
  * the result is that of the sort without a bound.
@@ -116,17 +118,15 @@ gpusort_move_kept_row(GpuSort *sort, GpuSortTrim *trim, GpuSortStoredRow *row)
 }
 
 /*
- * Have the keys of the last row at hand for PostgreSQL's comparison, if that may be asked.  If it
- * has been, it will be, although gpusort.verify may be off by now: what was loaded refers to a row
- * that has been moved.
+ * Have the keys of the last row at hand for PostgreSQL's comparison.  If rows have been verified by
+ * it, they will be, although gpusort.verify may be off by now.
  */
 static void
 load_last(GpuSort *sort)
 {
 	GpuSortBound *bound = &sort->bound;
 
-	if (bound->comparer == NULL && !gpusort_verify && !sort->keys.untrusted)
-		return;
+	bound->verified |= gpusort_verify || sort->keys.untrusted;
 	if (bound->comparer == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(sort->context);
@@ -146,8 +146,7 @@ note_word(GpuSort *sort)
 	GpuSortBound *bound = &sort->bound;
 	const GpuSortColumn *column = &sort->keys.columns[0];
 
-	if (bound->comparer != NULL || column->integer_bytes == 0 ||
-		column_is_null(column, bound->last))
+	if (bound->verified || column->integer_bytes == 0 || column_is_null(column, bound->last))
 		return;
 	bound->word = RANGE_U64(column->words[0])[bound->last];
 	bound->word_known = true;
@@ -238,16 +237,13 @@ compare_column(const GpuSort *sort, const GpuSortColumn *column, uint32 a, uint3
 	return 0;
 }
 
-/* Does PostgreSQL's comparison say so, too? */
+/* Is the row loaded as number 0 beyond the bound, as PostgreSQL compares? */
 static bool
-comparison_agrees(GpuSort *sort, uint32 id)
+is_loaded_beyond(GpuSortVerifier *comparer)
 {
-	GpuSortVerifier *comparer = sort->bound.comparer;
 	MemoryContext old = MemoryContextSwitchTo(comparer->compare_context);
-	int			cmp;
+	int			cmp = gpusort_verifier_compare_keys(comparer, 0, 1);
 
-	gpusort_verifier_load_row(comparer, 0, gpusort_row_at(&sort->rows.places, id));
-	cmp = gpusort_verifier_compare_keys(comparer, 0, 1);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(comparer->compare_context);
 	return cmp >= 0;
@@ -263,5 +259,29 @@ gpusort_is_beyond_bound(GpuSort *sort, uint32 id)
 		cmp = compare_column(sort, &sort->keys.columns[i], id, sort->bound.last, &undecided);
 	if (cmp < 0)
 		return false;
-	return sort->bound.comparer != NULL ? comparison_agrees(sort, id) : !undecided;
+	if (!sort->bound.verified)
+		return !undecided;
+	gpusort_verifier_load_row(sort->bound.comparer, 0, gpusort_row_at(&sort->rows.places, id));
+	return is_loaded_beyond(sort->bound.comparer);
+}
+
+bool
+gpusort_slot_is_beyond_bound(GpuSort *sort, TupleTableSlot *slot)
+{
+	const GpuSortBound *bound = &sort->bound;
+
+	if (bound->word_known)
+	{
+		const GpuSortColumn *column = &sort->keys.columns[0];
+		bool		isnull;
+		Datum		value = slot_getattr(slot, column->attno, &isnull);
+		uint64		word;
+
+		word = word_from_int64(column->integer_bytes == sizeof(int64) ? DatumGetInt64(value)
+							   : DatumGetInt32(value)) ^ column->flip;
+		if (!isnull && word != bound->word)
+			return word > bound->word;
+	}
+	gpusort_verifier_load_slot(bound->comparer, 0, slot);
+	return is_loaded_beyond(bound->comparer);
 }

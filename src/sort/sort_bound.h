@@ -70,4 +70,7 @@ extern void gpusort_place_bound(GpuSort *sort);
  */
 extern bool gpusort_is_beyond_bound(GpuSort *sort, uint32 id);
 
+/* Likewise one that has not been stored, by PostgreSQL's comparison. */
+extern bool gpusort_slot_is_beyond_bound(GpuSort *sort, TupleTableSlot *slot);
+
 #endif							/* GPUSORT_SORT_BOUND_H */

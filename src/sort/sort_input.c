@@ -460,7 +460,8 @@ gpusort_drain_input(GpuSortInput *input)
 			if (!choose_next(input->child))
 				return NULL;
 		}
-		slot = ExecProcNode(input->child);
+		slot = input->first != NULL ? input->first : ExecProcNode(input->child);
+		input->first = NULL;
 		if (TupIsNull(slot))
 			return NULL;
 		begin_pages(input);

@@ -23,6 +23,7 @@ typedef struct GpuSortInput
 	bool		is_part;		/* sort is a part (sort_parts.h): it may refuse
 								 * rows */
 	List	   *projections;	/* of the child, as gpusort_prepare_input() made them */
+	TupleTableSlot *first;		/* its first row, if that has been read already; else NULL */
 	uint64		taken;			/* rows that the sort took, */
 	uint64		from_pages;		/* ... of these from their pages, without having been rows of the child's */
 

@@ -317,6 +317,11 @@ store_slot(GpuSort *sort, TupleTableSlot *slot)
 	RowValues	values = {.slot = slot};
 	GpuSortStoredRow row;
 
+	if (sort->bound.trimmed && gpusort_slot_is_beyond_bound(sort, slot))
+	{
+		sort->stats.dropped_rows++;
+		return true;
+	}
 	if (!begin_row(sort) ||
 		(!sort->key_rows.used && !gpusort_row_store_put(sort, slot, &row)))
 		return false;

@@ -80,8 +80,8 @@ typedef struct GpuSortBound
 	uint64		word;			/* no key word of a row that is wanted is greater */
 	AttrNumber	attno;			/* where it lies in tuples on pages without nulls */
 	int			offset;			/* -1: that varies */
-	struct GpuSortVerifier *comparer;	/* has its keys loaded as number 1; NULL: words are
-										 * believed */
+	struct GpuSortVerifier *comparer;	/* has its keys loaded as number 1; made by the first trim */
+	bool		verified;		/* words are not believed */
 } GpuSortBound;
 
 /* The result. */

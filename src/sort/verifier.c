@@ -138,21 +138,26 @@ prefetch_ahead(const GpuSortVerifier *v, uint64 position, uint64 nrows)
 }
 
 void
+gpusort_verifier_load_slot(GpuSortVerifier *v, int which, TupleTableSlot *slot)
+{
+	for (int i = 0; i < v->ncolumns; i++)
+		v->values[which][i] = slot_getattr(slot, v->keys[i].ssup_attno, &v->isnull[which][i]);
+}
+
+void
 gpusort_verifier_load_row(GpuSortVerifier *v, int which, void *row)
 {
 	TupleTableSlot *slot = v->slots[which];
 
 	if (slot != NULL)
-		ExecStoreMinimalTuple(row, slot, false);
-	for (int i = 0; i < v->ncolumns; i++)
 	{
-		bool	   *isnull = &v->isnull[which][i];
-		AttrNumber	attno = v->keys[i].ssup_attno;
-
-		v->values[which][i] = slot != NULL
-			? slot_getattr(slot, attno, isnull)
-			: index_getattr((IndexTuple) row, attno, v->desc, isnull);
+		ExecStoreMinimalTuple(row, slot, false);
+		gpusort_verifier_load_slot(v, which, slot);
+		return;
 	}
+	for (int i = 0; i < v->ncolumns; i++)
+		v->values[which][i] = index_getattr((IndexTuple) row, v->keys[i].ssup_attno, v->desc,
+											&v->isnull[which][i]);
 }
 
 void

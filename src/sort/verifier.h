@@ -35,8 +35,12 @@ typedef struct GpuSortVerifier
 extern void gpusort_begin_verifier(GpuSortVerifier *v, TupleDesc desc, const GpuSortSpec *spec);
 extern void gpusort_begin_own_verifier(GpuSortVerifier *v, GpuSort *sort);
 
-/* Get the keys of a row, or of the row at a position, as number `which` of the two. */
+/*
+ * Get the keys of a row, of one that a slot holds, or of the row at a position, as number `which`
+ * of the two.
+ */
 extern void gpusort_verifier_load_row(GpuSortVerifier *v, int which, void *row);
+extern void gpusort_verifier_load_slot(GpuSortVerifier *v, int which, TupleTableSlot *slot);
 extern void gpusort_verifier_load_keys(GpuSortVerifier *v, int which, uint64 position);
 
 /* Compare the keys loaded as number a with those loaded as number b. */

@@ -131,9 +131,15 @@ sub read_queries
 	while (my ($name, $query) = splice @parts, 0, 2)
 	{
 		$query =~ s/;\s*\z//;
-		push @found, [$name, $query] if $opt{queries} eq '' || grep { $name =~ /^$_$/ } split /,/, $opt{queries};
+		push @found, [$name, $query];
 	}
 	return @found;
+}
+
+sub is_wanted
+{
+	my ($name) = @_;
+	return $opt{queries} eq '' || grep { $name =~ /^$_$/ } split /,/, $opt{queries};
 }
 
 sub use_gpusort { $conn->must("SET gpusort.enabled = $_[0]"); }
@@ -264,7 +270,7 @@ sub measure
 
 open_database();
 print "| query | PostgreSQL, ms | gpusort, ms | times faster | CPU | nodes |\n| --- | ---: | ---: | ---: | ---: | ---: |\n";
-measure(@$_) for $opt{random} ? random_queries($opt{random}, $opt{seed}) : read_queries();
+measure(@$_) for grep { is_wanted($_->[0]) } $opt{random} ? random_queries($opt{random}, $opt{seed}) : read_queries();
 drop_database();
 printf "%d passed, %d failed\n", $queries - $bad, $bad;
 exit($bad > 0);
