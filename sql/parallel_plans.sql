@@ -89,7 +89,7 @@ SELECT compare('SELECT count(*), sum(hashint8(a.id * 100003::int8 + b.id)::int8)
 	'Merge Full Join.*Collect.*Collect', setting, 'gpusort.force=on')
 FROM unnest(ARRAY['work_mem=4MB', 'gpusort.inject_fault=codec', 'gpusort.inject_fault=verify']) setting;
 -- Nodes with shared memory of their own below the collection.
-SELECT compare('SELECT a.id, b.pad, rank() OVER (ORDER BY b.pad, a.id) FROM par a JOIN par b ON a.id = b.id', 'Parallel Hash Join', setting, 'enable_hashjoin=on')
+SELECT compare('SELECT a.id, b.pad, rank() OVER (ORDER BY b.pad, a.id) FROM par a JOIN par b ON a.id = b.id', 'Parallel Hash Join', setting, 'enable_hashjoin=on', 'parallel_tuple_cost=0.02')
 FROM unnest(ARRAY['enable_gathermerge=on', 'enable_gathermerge=off']) setting;
 
 -- Rescans: the same rows again, and others.

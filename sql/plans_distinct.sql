@@ -49,6 +49,8 @@ FROM unnest(ARRAY[
 	'SELECT DISTINCT ON (customer) customer, day, id FROM visits ORDER BY customer, day DESC, id'
 ]) q;
 RESET gpusort.enable_shared_sort;
+-- ... where collecting costs more than what one process does with strings, whoever collects
+SET gpusort.cost_row = 0.02;
 SELECT q, gpusort_test.check_rows(q, q ~ 'ORDER BY', ARRAY['Gather.*Unique\)?\n *->  Parallel Custom Scan \(GpuSort Shared\)'], ARRAY['enable_hashagg=off'])
 FROM unnest(ARRAY[
 	'SELECT DISTINCT customer, place FROM visits ORDER BY customer, place',
@@ -59,6 +61,7 @@ FROM unnest(ARRAY[
 	'SELECT count(*), sum(customer) FROM (SELECT DISTINCT customer, day FROM visits) d',
 	'SELECT DISTINCT customer, count(*) OVER (PARTITION BY customer) FROM visits'
 ]) q;
+RESET gpusort.cost_row;
 SELECT q, gpusort_test.check_rows(q, q ~ 'ORDER BY', '{}', ARRAY['enable_hashagg=off', 'gpusort.force=on'])
 FROM unnest(ARRAY[
 	'SELECT DISTINCT place FROM visits WHERE id + 0 > 50000',

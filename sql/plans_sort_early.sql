@@ -26,12 +26,14 @@ SELECT sorted_early('SELECT e.id, x.* FROM events e CROSS JOIN LATERAL (SELECT c
 -- ... nor by what may fail, or with a loop that takes far too long if few rows have partners
 SELECT sorted_early('SELECT e.id, x.* FROM events e CROSS JOIN LATERAL (SELECT count(*), max(o.at) FROM events o WHERE o.person = e.person) x ORDER BY 1 / (e.at - 7), e.id LIMIT 5');
 SELECT sorted_early('SELECT e.id FROM events e JOIN people p ON p.name = e.kind ORDER BY e.at, e.id LIMIT 1');
+-- ... nor where the planner's own sort on top costs less
+SELECT sorted_early('SELECT e.id, p.name FROM events e LEFT JOIN people p ON p.id = e.person ORDER BY e.at, e.id LIMIT 1');
 -- ... whatever its inner side is: the last of two loops looks one row up, and one that looks up many for each row
 SELECT sorted_early('SELECT e.id FROM events e JOIN people p ON p.id = e.person JOIN teams t ON t.n = p.team + e.n ORDER BY e.at, e.id LIMIT 1');
 SELECT sorted_early('SELECT e.id FROM events e WHERE EXISTS (SELECT FROM marks m WHERE m.team = e.n AND m.n > e.id + 30000) ORDER BY e.at, e.id LIMIT 1');
 -- ... or one row, but of which nobody knows whether it is there; in a left join it does not matter
 SELECT sorted_early('SELECT e.id FROM events e JOIN people p ON p.id = e.person WHERE p.team * p.id < 0 ORDER BY e.at, e.id LIMIT 1');
-SELECT sorted_early('SELECT e.id, p.name FROM events e LEFT JOIN people p ON p.id = e.person ORDER BY e.at, e.id LIMIT 1');
+SELECT sorted_early('SELECT e.id, x.m FROM events e LEFT JOIN LATERAL (SELECT count(*) AS m FROM events o WHERE o.person = e.person HAVING count(*) > 1) x ON true ORDER BY e.at, e.id LIMIT 1');
 -- ... unless the planner makes such a loop itself, of what workers sort
 SELECT sorted_early('SELECT e.id FROM events e JOIN marks m ON m.team = e.n WHERE e.at - m.n <> 0 ORDER BY e.at, e.id LIMIT 10');
 SET max_parallel_workers_per_gather = 2;
@@ -53,6 +55,7 @@ RESET gpusort.enabled;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET gpusort.enable_join = off;
+SET gpusort.force = on;
 SELECT check_rows(q, true, ARRAY['Nested Loop.*GpuSort\)'], '{}') FROM unnest(ARRAY[
 	'SELECT e.id, x.* FROM events e CROSS JOIN LATERAL (SELECT count(*), max(o.at) FROM events o WHERE o.person = e.person) x ORDER BY e.at, e.id LIMIT 50',
 	'SELECT e.*, p.name FROM events e JOIN people p ON p.id = e.person ORDER BY at DESC, e.id LIMIT 100 OFFSET 7',

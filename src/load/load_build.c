@@ -12,15 +12,13 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "access/xact.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
 
 #include "load/load_build.h"
 #include "load/load_entries.h"
 #include "load/load_reinsert.h"
+#include "load/load_try.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
 
@@ -65,8 +63,10 @@ build_leaves(const GpuSortLoadState *state)
 }
 
 static void
-build_all(const GpuSortLoadState *state)
+build_all(void *arg)
 {
+	const GpuSortLoadState *state = arg;
+
 	if (state->task->partitioned)
 		build_leaves(state);
 	else
@@ -89,41 +89,15 @@ error_may_be_about_row(void)
 	}
 }
 
-/* Build them in a subtransaction; false: a row is in the way. */
+/* Build them; false: a row is in the way. */
 static bool
-try_build(const GpuSortLoadState *state)
+try_build(GpuSortLoadState *state)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool built = false;
+	ErrorData  *error = gpusort_load_try(build_all, state, error_may_be_about_row, CurrentMemoryContext);
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		build_all(state);
-		ReleaseCurrentSubTransaction();
-		built = true;
-	}
-	PG_CATCH();
-	{
-		bool		is_about_row = error_may_be_about_row();
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-		if (!is_about_row)
-			ReThrowError(error);
+	if (error != NULL)
 		FreeErrorData(error);
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return built;
+	return error == NULL;
 }
 
 /* Partitions in use: rows that may be refused are kept until it is known that no line before is. */

@@ -6,13 +6,12 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "commands/copyfrom_internal.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 
 #include "heap/heap_own_rows.h"
 #include "load/load_refusal.h"
+#include "load/load_try.h"
 
 /* Its place among those of the table, the first one's being 1. */
 static uint64
@@ -86,12 +85,26 @@ gpusort_refusal_suspect(GpuSortRefusal *refusal, const ItemPointerData *tid)
 	suspects[at] = *tid;
 }
 
-static void
-try_entry(const GpuSortRefusingIndex *index, Relation table, Datum *values, bool *isnull, ItemPointer tid, GpuSortRefusable what)
+/* An entry to be tried. */
+typedef struct Entry
 {
-	IndexUniqueCheck first = index->relation->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO;
+	const GpuSortRefusingIndex *index;
+	Relation	table;
+	Datum	   *values;
+	bool	   *isnull;
+	ItemPointer tid;
+	GpuSortRefusable what;
+} Entry;
 
-	index_insert(index->relation, values, isnull, tid, table, what == GPUSORT_ENTRY_THERE ? UNIQUE_CHECK_EXISTING : first, false, index->info);
+static void
+try_entry(void *arg)
+{
+	const Entry *entry = arg;
+	const GpuSortRefusingIndex *index = entry->index;
+	IndexUniqueCheck check = entry->what == GPUSORT_ENTRY_THERE ? UNIQUE_CHECK_EXISTING
+		: index->relation->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO;
+
+	index_insert(index->relation, entry->values, entry->isnull, entry->tid, entry->table, check, false, index->info);
 }
 
 void
@@ -100,37 +113,15 @@ gpusort_refusal_try(GpuSortRefusal *refusal, const GpuSortRefusingIndex *index, 
 {
 	CopyFromState copy = refusal->state->copy;
 	uint64		outer_line = copy->cur_lineno;
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
+	Entry		entry = {index, refusal->filled->table, values, isnull, tid, what};
+	ErrorData  *error;
 
 	/* what is raised meanwhile is about this line, be it that the row is refused or that nobody wants to wait any longer */
 	copy->cur_lineno = find_line(refusal, tid);
 	refusal->tried++;
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		try_entry(index, refusal->filled->table, values, isnull, tid, what);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		bool		is_about_row = error_is_about_row();
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(refusal->context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-		if (!is_about_row)
-			ReThrowError(error);
+	error = gpusort_load_try(try_entry, &entry, error_is_about_row, refusal->context);
+	if (error != NULL)
 		note(refusal, error, tid, index->number);
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
 	copy->cur_lineno = outer_line;
 }
 

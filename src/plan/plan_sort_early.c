@@ -39,6 +39,7 @@
  */
 #define MOST_TIMES_AS_LONG			1.02
 #define MOST_TIMES_OF_ALL_ROWS		16
+#define MOST_TIMES_IF_FORCED		1.5
 
 /*
  * Rows that no join wants are sorted, too.  So nothing may be computed for that which might fail, or tell of
@@ -134,8 +135,9 @@ gpusort_add_early_paths(PlannerInfo *root, RelOptInfo *rel)
 		pathkeys_contained_in(root->query_pathkeys, cheapest->pathkeys))
 		return;
 	paths = gpusort_make_sorted_paths(root, rel, rel, root->query_pathkeys, GPUSORT_NO_LIMIT);
-	foreach(lc, paths)
-		charge_as_planner(root, rel, (Path *) lfirst(lc));
+	if (!gpusort_force)
+		foreach(lc, paths)
+			charge_as_planner(root, rel, (Path *) lfirst(lc));
 	gpusort_add_paths(rel, paths);
 }
 
@@ -230,13 +232,13 @@ is_long_loop(const Path *path, Cost cheapest)
 {
 	const Path *sorted = IsA(path, NestPath) ? find_early_order(path) : NULL;
 	const JoinPath *join = (const JoinPath *) path;
-	double		most_times = MOST_TIMES_AS_LONG;
+	double		most_times = gpusort_force ? MOST_TIMES_IF_FORCED : MOST_TIMES_AS_LONG;
 
 	if (sorted == NULL)
 		return false;
 	if (keeps_all_rows(join))
 		most_times = MOST_TIMES_OF_ALL_ROWS;
-	else if (IsA(join->outerjoinpath, NestPath) && bms_is_empty(join->innerjoinpath->parent->lateral_relids))
+	else if (!gpusort_force && IsA(join->outerjoinpath, NestPath) && bms_is_empty(join->innerjoinpath->parent->lateral_relids))
 		return true;
 	return path->total_cost > most_times * cheapest;
 }
