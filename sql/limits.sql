@@ -86,6 +86,14 @@ SELECT bounded('SELECT id FROM t ORDER BY k, id LIMIT NULL OFFSET 500');
 SELECT bounded('SELECT id FROM t ORDER BY k, id LIMIT 10 OFFSET 9223372036854775807');
 SELECT bounded('SELECT few, count(*) OVER () FROM (SELECT few FROM t ORDER BY few FETCH FIRST 10 ROWS WITH TIES) s');
 
+-- every kind of key of rows that come one by one, of which most are dropped before they are stored
+SELECT key, direction, bounded(format('SELECT * FROM (SELECT * FROM t OFFSET 0) t ORDER BY %s %s, id LIMIT 1500', key, direction))
+FROM unnest(ARRAY['k', 'few', 'f', 'n', 'c', 'url', 'icu', 'loc', 'u', 'pad', 'late_null', 'late_default', 'id']) key,
+	unnest(ARRAY['ASC NULLS FIRST', 'DESC NULLS LAST']) direction;
+SELECT bounded('SELECT * FROM (SELECT * FROM t OFFSET 0) t ORDER BY few DESC, k, id LIMIT 1500', 'gpusort.verify=on');
+SELECT bounded('SELECT * FROM (SELECT * FROM long OFFSET 0) t ORDER BY c, icu DESC, id LIMIT 1500');
+SELECT bounded('SELECT id, few FROM (SELECT * FROM t OFFSET 0) t ORDER BY few, n NULLS FIRST, c DESC, id LIMIT 5000');
+
 -- rows from other nodes than a scan; through nodes that return all of them
 SELECT bounded('SELECT id, k + 1 AS l FROM t WHERE id % 3 > 0 ORDER BY l, id LIMIT 1000');
 SELECT bounded('SELECT a.id, b.c FROM t a JOIN t b ON a.id = b.id ORDER BY b.c DESC, a.id LIMIT 1000');
