@@ -57,9 +57,9 @@ SELECT query, check_rows(query, query ~ 'ORDER BY [^)]*$', ARRAY['Custom Scan \(
 -- By workers.
 CALL have_workers();
 SET parallel_tuple_cost = 0;
--- Where passing rows on costs nothing, those of one short column are sorted by the leader from 18 on, and those of strings there are merged.
+-- Where passing rows on costs nothing, those of one short column are sorted by the leader from 18 on, and there those of strings by workers, and merged.
 SELECT query, together(query, '', CASE WHEN query ~ '^SELECT small FROM a (INTERSECT|EXCEPT) S' THEN 'parallel_tuple_cost=0.01'
-	WHEN query ~ '^SELECT small, n, word FROM a (INTERSECT|EXCEPT) ' THEN 'gpusort.cost_row=0.02' ELSE 'parallel_tuple_cost=0' END)
+	WHEN query ~ '^SELECT small, n, word FROM a (INTERSECT|EXCEPT) ' THEN 'enable_gathermerge=off' ELSE 'parallel_tuple_cost=0' END)
 FROM queries WHERE query !~ 'ORDER BY 2, 1|ORDER BY 1, 2';
 SELECT query, check_rows(query, true, ARRAY['Gather( Merge)?\n.*Parallel'], '{}') FROM queries WHERE query ~ 'ORDER BY 2, 1|ORDER BY 1, 2';
 
