@@ -29,13 +29,21 @@ my $other_id = $first_id == 300 ? 30000 : 300;
 # A COPY, in a session of its own; what it says.
 sub begin_copy
 {
-	my ($said, $source, @settings) = @_;
-	return IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), (map { ('-c', $_) } @settings, "COPY used FROM $source") ], '>', '/dev/null', '2>', $said, time_limit());
+	my ($said, $table, $source, @settings) = @_;
+	return IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), (map { ('-c', $_) } @settings, "COPY $table FROM $source") ], '>', '/dev/null', '2>', $said, time_limit());
 }
 
 sub waits
 {
-	return $node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE 'COPY used%' AND wait_event = 'transactionid'));
+	my ($table, $event) = @_;
+	return $node->poll_query_until('postgres', qq(SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE 'COPY $table%' AND wait_event = '$event'));
+}
+
+# How many rows of the input are before one that they should be behind.
+sub misplaced
+{
+	my ($table) = @_;
+	return $node->safe_psql('postgres', "SELECT count(*) FROM (SELECT hashint4(id) < lag(hashint4(id)) OVER (ORDER BY ctid) AS is_wrong FROM $table WHERE id BETWEEN 1 AND $rows) r WHERE is_wrong");
 }
 
 # Somebody else inserts keys that are in the input, and has not decided yet.
@@ -47,8 +55,8 @@ for my $end ('ROLLBACK', 'COMMIT')
 
 	$other->query_safe('BEGIN');
 	$other->query_safe("INSERT INTO used VALUES ($_, 0, 'other')") for $other_id, $first_id;
-	my $copy = begin_copy(\$said, "'$file'");
-	ok(waits(), "a COPY that waits for another session, $end");
+	my $copy = begin_copy(\$said, 'used', "'$file'");
+	ok(waits('used', 'transactionid'), "a COPY that waits for another session, $end");
 	$other->query_safe($end);
 	$copy->finish;
 	$other->quit;
@@ -70,7 +78,7 @@ for my $end ('ROLLBACK', 'COMMIT')
 
 # Two of the same rows: one waits for the other, at a key that this one is past.
 my @said = ('', '');
-my @copies = map { begin_copy(\$said[$_], "'$file'", 'SET deadlock_timeout = 100') } 0, 1;
+my @copies = map { begin_copy(\$said[$_], 'used', "'$file'", 'SET deadlock_timeout = 100') } 0, 1;
 $_->finish for @copies;
 is(scalar(grep { /duplicate key/ } @said), 1, 'two loads of the same rows: one is too late');
 is(scalar(grep { $_ eq '' } @said), 1, '... and the other one is not');
@@ -81,7 +89,7 @@ my $said = '';
 my $other = $node->background_psql('postgres');
 $other->query_safe('BEGIN');
 $other->query_safe("INSERT INTO used VALUES ($first_id, 0, 'other')");
-begin_copy(\$said, "'$file'", 'SET lock_timeout = 100')->finish;
+begin_copy(\$said, 'used', "'$file'", 'SET lock_timeout = 100')->finish;
 like($said, qr/ERROR:  canceling statement due to lock timeout\nCONTEXT:  (?:waiting for ShareLock on transaction \d+\n)?while inserting index tuple \(\d+,\d+\) in relation "used_pkey"\nCOPY used, line $first\n/, 'a timeout, at the line');
 $other->query_safe('ROLLBACK');
 
@@ -90,23 +98,24 @@ $said = '';
 $node->safe_psql('postgres', 'CREATE TABLE waited (LIKE used); CREATE UNIQUE INDEX ON waited ((id + 0)); INSERT INTO waited SELECT * FROM used LIMIT 5');
 $other->query_safe('BEGIN');
 $other->query_safe("INSERT INTO waited VALUES ($first_id, 0, 'other')");
-my $waiting = IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', "COPY waited FROM '$file'" ], '>', '/dev/null', '2>', \$said, time_limit());
-ok($node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE 'COPY waited%' AND wait_event = 'transactionid')), 'an index of an expression');
+my $waiting = begin_copy(\$said, 'waited', "'$file'");
+ok(waits('waited', 'transactionid'), 'an index of an expression');
 is($node->safe_psql('postgres', "SET statement_timeout = '60s'; VACUUM (FREEZE) waited; SELECT 'done'"), 'done', '... does not keep VACUUM waiting');
 $other->query_safe('ROLLBACK');
 $waiting->finish;
 is($said . $node->safe_psql('postgres', 'SELECT count(*) FROM waited'), $rows + 5, '... and goes on');
 
-# Others put rows between ours, and some of ours are refused.
+# Others put rows between ours, and some of ours are refused.  A row is refused in the chunk whose first page is not to be had.
 my $gate = $node->basedir . '/gate';
 system_or_bail('mkfifo', $gate);
 for my $last ($rows, 500)
 {
 	$said = '';
-	my $copy = begin_copy(\$said, "PROGRAM 'head -n 20000 $file; cat $gate; tail -n +20001 $file | head -n 5000; printf \"%d\\\\t0\\\\tx\\\\n\" -$last; tail -n +25001 $file'");
+	my $copy = begin_copy(\$said, 'used', "PROGRAM 'head -n 20000 $file; cat $gate; tail -n +20001 $file | head -n 100; printf \"%d\\\\t0\\\\tx\\\\n\" -$last; tail -n +20101 $file'");
 	ok($node->poll_query_until('postgres', 'SELECT coalesce(sum(tuples_processed), 0) > 1000 FROM pg_stat_progress_copy'), 'a load that is in the middle');
 	# one that looks for an empty page finds the last one, which was to be ours
-	$node->safe_psql('postgres', "INSERT INTO used VALUES (2000000, 0, repeat('x', 7000))");
+	my $last_page = $node->safe_psql('postgres', "SELECT pg_relation_size('used') / current_setting('block_size')::int4 - 1");
+	is($node->safe_psql('postgres', "INSERT INTO used VALUES (2000000, 0, repeat('x', 7000)) RETURNING ctid"), "($last_page,1)", '... whose last page is taken');
 	$other->query_safe("INSERT INTO used SELECT 1000000 + i, i, 'beside' FROM generate_series(1, 3000) i");
 	open my $opened, '>', $gate or die $!;
 	close $opened;
@@ -114,9 +123,24 @@ for my $last ($rows, 500)
 	$copy->finish;
 	is($node->safe_psql('postgres', $checks), 2, 'a writer beside it, and all is in the indexes');
 	is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT id) FROM used'), $last == $rows ? join('|', ($rows + 4102) x 2) : '4101|4101', '... and in the table');
-	like($said, $last == $rows ? qr/^$/ : qr/already exists\.\nCONTEXT:  COPY used, line 25001\n/, '... and errors');
+	is(misplaced('used'), 0, '... in the order of the lines') if $last == $rows;
+	like($said, $last == $rows ? qr/^$/ : qr/already exists\.\nCONTEXT:  COPY used, line 20101\n/, '... and errors');
 	$node->safe_psql('postgres', "DELETE FROM used WHERE id > 0 OR id = -$rows");
 }
+
+# Others fill the page that was to be gone on with, while the first row waits for the TOAST table.
+$said = '';
+$node->safe_psql('postgres', "CREATE TABLE continued (LIKE used); ALTER TABLE continued ALTER t SET STORAGE EXTERNAL; INSERT INTO continued VALUES (-1, 0, 'there')");
+my $toast = $node->safe_psql('postgres', q(SELECT reltoastrelid::regclass FROM pg_class WHERE relname = 'continued'));
+$other->query_safe('BEGIN');
+$other->query_safe("REINDEX TABLE $toast");
+my $continuing = begin_copy(\$said, 'continued', "PROGRAM 'head -n 1 $file | tr -d \"\\\\n\"; head -c 3000 /dev/zero | tr \"\\\\0\" x; echo; tail -n +2 $file'");
+ok(waits('continued', 'relation'), 'a load that goes on in a page');
+$node->safe_psql('postgres', "INSERT INTO continued SELECT -i, i, 'beside' FROM generate_series(2, 1000) i");
+$other->query_safe('COMMIT');
+$continuing->finish;
+is($said . $node->safe_psql('postgres', 'SELECT count(*) FROM continued'), $rows + 1000, '... which others fill');
+is(misplaced('continued'), 0, '... keeps the order of the lines');
 $other->quit;
 
 # A crash.
