@@ -1,5 +1,5 @@
 # COPY FROM in WAL: a standby that compares each page with what it has made of the record, logical
-# decoding, crashes, tables whose WAL is skipped; cancels and timeouts; writers beside it.
+# decoding, crashes, tables whose WAL is skipped; indexes on a standby; cancels and timeouts; writers beside it.
 use strict;
 use warnings;
 
@@ -31,12 +31,23 @@ $primary->safe_psql('postgres', qq(
 	ALTER TABLE parted_2 DROP gone, ALTER t SET STORAGE EXTERNAL;
 	ALTER TABLE parted_0 ALTER t SET STORAGE EXTERNAL;
 	ALTER TABLE parted ATTACH PARTITION parted_2 FOR VALUES WITH (MODULUS 3, REMAINDER 2);
+	CREATE TABLE used (id int4 PRIMARY KEY, t text);
+	CREATE INDEX ON used (t);
+	INSERT INTO used SELECT -i, 'there' FROM generate_series(1, 1000) i;
+	CREATE TABLE leaves (id int4 PRIMARY KEY, t text) PARTITION BY HASH (id);
+	CREATE INDEX ON leaves (t);
+	CREATE TABLE leaves_0 PARTITION OF leaves FOR VALUES WITH (MODULUS 3, REMAINDER 0);
+	CREATE TABLE leaves_1 PARTITION OF leaves FOR VALUES WITH (MODULUS 3, REMAINDER 1);
+	CREATE TABLE leaves_2 PARTITION OF leaves FOR VALUES WITH (MODULUS 3, REMAINDER 2);
+	INSERT INTO leaves SELECT -i, 'there' FROM generate_series(1, 1000) i;
+	TRUNCATE leaves_2;
 	CREATE TABLE ranges (id int4, t text) PARTITION BY RANGE (id);
 	CREATE TABLE ranged PARTITION OF ranges FOR VALUES FROM (MINVALUE) TO (MAXVALUE) PARTITION BY RANGE (id);
 	CREATE UNLOGGED TABLE source AS SELECT i AS id, repeat(md5(i::text), 2) AS t FROM generate_series(1, $rows) i;
 	COPY source TO '$file';
 	COPY (SELECT id, CASE WHEN id % 400 = 0 THEN repeat(t, 100) ELSE t END FROM source) TO '${file}_long';
 	SELECT pg_create_logical_replication_slot('decoded', 'test_decoding')));
+create_index_checks($primary);
 my $sum = $primary->safe_psql('postgres', 'SELECT sum(hashtext(x::text)) FROM source x');
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -45,8 +56,20 @@ $standby->append_conf('postgresql.conf', "shared_preload_libraries = ''");
 $standby->start;
 
 # What all tables have, in order.
-my $all = join ' UNION ALL ', map { "SELECT '$_', count(*), coalesce(sum(hashtext(x::text || ctid)), 0), sum(length(t)) FROM $_ x" } qw(plain keyed toasted parted_0 parted_1 parted_2 frozen continued);
+my $all = join ' UNION ALL ', map { "SELECT '$_', count(*), coalesce(sum(hashtext(x::text || ctid)), 0), sum(length(t)) FROM $_ x" } qw(plain keyed toasted parted_0 parted_1 parted_2 frozen continued used leaves_0 leaves_1 leaves_2);
 $all .= ' ORDER BY 1';
+
+# The standby is asked first: whoever looks at rows on the primary sets hint bits, and with these pages get there that were not logged before.
+sub same_on_standby
+{
+	my ($label) = @_;
+
+	$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
+	my $copied = $standby->safe_psql('postgres', $all);
+	my $rows_there = $primary->safe_psql('postgres', $all);
+	is($copied, $rows_there, $label);
+	return $rows_there;
+}
 
 my $log = -s $primary->logfile;
 $primary->safe_psql('postgres', "SET client_min_messages = log; SET log_min_messages = debug1; SET gpusort.copy_indexes = 'empty'; COPY plain FROM '$file'; COPY keyed FROM '$file'; COPY toasted FROM '${file}_long'; COPY parted FROM '${file}_long'; BEGIN; TRUNCATE frozen; COPY frozen FROM '$file' (FREEZE); COMMIT");
@@ -56,10 +79,8 @@ is(scalar(() = $said =~ /gpusort loaded $rows rows\n/g), 5, 'all of it');
 
 # How many blocks are not in the map as frozen, and rows that should not be there.
 my $frozen = q(SELECT pg_relation_size('frozen') / current_setting('block_size')::int4 - all_frozen, all_visible - all_frozen, (SELECT count(*) FROM pg_check_frozen('frozen')) FROM pg_visibility_map_summary('frozen'));
-my $there = $primary->safe_psql('postgres', $all);
-like($there, qr/frozen\|$rows.*keyed\|$rows.*plain\|$rows.*toasted\|$rows/s, 'the rows are there');
-$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
-is($standby->safe_psql('postgres', $all), $there, 'the same on a standby, page by page');
+my $there = same_on_standby('the same on a standby, page by page');
+like($there, qr/frozen\|$rows.*keyed\|$rows.*plain\|$rows.*toasted\|$rows/s, '... all rows');
 is($_->safe_psql('postgres', $frozen), '0|0|0', 'frozen, ' . $_->name) for $primary, $standby;
 
 is($primary->safe_psql('postgres', q(
@@ -89,10 +110,24 @@ for (0, 1)
 	my ($records) = run_command([ 'pg_waldump', '-p', $primary->data_dir . '/pg_wal', '-r', 'Heap2', '-s', $at[$_], '-e', $at[ $_ + 1 ], @segments ]);
 	cmp_ok(scalar(() = $records =~ /MULTI_INSERT.* flags:? 0x0[2367ABEF]/g), '>=', 4, '... whose toasted values it forgets every now and then' . ($_ ? ', in partitions, too' : ''));
 }
-$there = $primary->safe_psql('postgres', $all);
-like($there, qr/^continued\|101\|/m, 'rows in the last page');
-$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
-is($standby->safe_psql('postgres', $all), $there, '... on a standby, too');
+$there = same_on_standby('rows in the last page, on a standby, too');
+like($there, qr/^continued\|101\|/m, '... all of them');
+
+# Indexes of tables in use, by several processes and by one, and of a partition that is empty at first.
+$log = -s $primary->logfile;
+my $half = $rows / 2;
+my @loads;
+for my $odd (1, 0)
+{
+	push @loads, 'SET max_parallel_maintenance_workers = ' . 2 * $odd, map { "COPY $_ FROM '$file' WHERE id % 2 = $odd" } 'used', 'leaves';
+}
+$primary->safe_psql('postgres', join '; ', "SET log_min_messages = debug1; SET gpusort.copy_indexes = 'empty'", @loads);
+$said = slurp_file($primary->logfile, $log);
+is(scalar(() = $said =~ /gpusort loaded with [12] workers/g), 2, 'workers load into tables with indexes');
+is(scalar(() = $said =~ /gpusort loaded $half rows\n/g), 4, '... and one process, all rows');
+is(scalar(() = $said =~ /gpusort inserted into 2 indexes in the order of their keys, and into 0 row by row/g), 2, '... in the order of keys');
+$there = same_on_standby('... the same on a standby');
+is($standby->safe_psql('postgres', 'SELECT check_indexes()'), '9 valid', '... with their indexes');
 
 # A crash.
 $primary->stop('immediate');
