@@ -17,6 +17,15 @@ SET client_min_messages = debug1;
 COPY left_table FROM PROGRAM 'echo';
 SET gpusort.force = off;
 :copy;
+-- ... a byte less than 64 kB, and these
+SET client_min_messages = warning;
+CREATE TABLE left_bytes (t text);
+SET client_min_messages = debug1;
+COPY left_bytes FROM PROGRAM 'head -c 65535 /dev/zero | tr ''\0'' x';
+COPY left_bytes FROM PROGRAM 'head -c 65536 /dev/zero | tr ''\0'' x';
+SET client_min_messages = warning;
+DROP TABLE left_bytes;
+SET client_min_messages = debug1;
 SET gpusort.force = on;
 COPY left_table TO :'file' (FORMAT binary);
 :copy (FORMAT binary);

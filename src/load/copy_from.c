@@ -61,11 +61,15 @@ leave_rest(GpuSortLoadState *state)
 
 /* ---------- what we do ---------- */
 
-/* Is there enough to be worth it? */
+/* An input that is shorter is loaded as fast by PostgreSQL. */
+#define LEAST_BYTES		(GPUSORT_LOAD_CHUNK_BYTES / 16)
+
+/* Is there enough to be worth it?  What has come so far, if it is less than a chunk, may be all for a while. */
 static bool
 is_long(const GpuSortLoadState *state)
 {
-	return gpusort_force || state->bytes == GPUSORT_LOAD_CHUNK_BYTES;
+	return gpusort_force || state->bytes == GPUSORT_LOAD_CHUNK_BYTES ||
+		(state->source.at_end && state->bytes >= LEAST_BYTES);
 }
 
 /* PostgreSQL's conditions for FREEZE, whose errors are its own. */
