@@ -29,7 +29,10 @@ SELECT plan_lines('SELECT l.id, r.id FROM lefts l LEFT JOIN rights r ON l.t = r.
 SET enable_hashjoin = on;
 SELECT shared('SELECT l.id, r.id FROM lefts l JOIN rights r ON l.k = r.k AND l.m = r.m WHERE r.id > 20000');
 -- ... whose table is larger than a cache
-SELECT shared('SELECT l.t, r.t FROM lefts l JOIN rights r ON l.k = r.k AND l.m = r.m');
+CREATE TABLE many WITH (parallel_workers = 2) AS SELECT r.* FROM rights r, generate_series(1, 4);
+ANALYZE many;
+SELECT shared('SELECT l.t, r.t FROM lefts l JOIN many r ON l.k = r.k AND l.m = r.m');
+DROP TABLE many;
 -- ... but by less than the planner would be told wrongly
 SELECT shared('SELECT l.id, r.id FROM lefts l JOIN rights r ON l.k = r.k AND l.m = r.m');
 SET enable_hashjoin = off;

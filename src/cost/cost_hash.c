@@ -62,13 +62,14 @@
 #define GROUP_OVERHEAD		64
 
 /*
- * What a row costs that is put into or looked up in a hash table, beyond what the planner charges
- * for it, if it misses the core's own cache: 150 ns.  Measured were 300 beside a table of 18 MB and
- * 370 beside 55 MB (2 cores, CPU time); and joining with one of 5 MB took three times as long as
- * merging, with one of 2 MB as long.
+ * What a row costs that is put into or looked up in a join's hash table, beyond what the planner charges
+ * for it, if it misses all caches: 330 ns.  Up to the first size none does; with each doubling more do.
+ * Measured were, for each of 600,000 outer rows beside a table in the cache, 13 ns with one of 2 MB, 45 with 4, 200
+ * with 8, 260 with 15, 330 with 30, and 370 with 55 (2 cores, 2 MB of cache each).
  */
-#define HASH_MISS_COST	0.06
-#define HASH_CACHE_BYTES	(1024 * 1024.0)
+#define HASH_MISS_COST			0.13
+#define HASH_CACHE_BYTES		(2 * 1024 * 1024.0)
+#define HASH_CACHE_SHARE_LOG2	4.0
 
 /*
  * Of a table that the cache holds, too: what finding the partner of an outer row, and putting an inner row into the
@@ -179,8 +180,8 @@ gpusort_hash_join_extra_cost(const HashPath *hash)
 	double		limit = (double) get_hash_memory_limit() *
 		(shared ? hash->jpath.path.parallel_workers + 1 : 1);
 	double		table_bytes = Min(rows * (inner->pathtarget->width + HASH_ROW_BYTES), limit);
-	double		missed = 1 - Min(HASH_CACHE_BYTES / Max(table_bytes, 1), 1);
-	Cost		extra = HASH_MISS_COST * missed * (outer->rows + inner->rows);
+	double		missed = log2(Max(table_bytes / HASH_CACHE_BYTES, 1)) / HASH_CACHE_SHARE_LOG2;
+	Cost		extra = HASH_MISS_COST * Min(missed, 1) * (outer->rows + inner->rows);
 
 	/* neither workers' joins were measured nor those of few rows; a sort that leaves the cache takes as much more */
 	if (hash->jpath.path.parallel_workers == 0 && Max(outer->rows, inner->rows) >= gpusort_min_rows &&
