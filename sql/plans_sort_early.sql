@@ -87,5 +87,20 @@ SET plan_cache_mode = force_generic_plan;
 EXECUTE first_events(2);
 SET plan_cache_mode = force_custom_plan;
 EXECUTE first_events(3);
+RESET plan_cache_mode;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET gpusort.enable_join;
+RESET gpusort.force;
+-- a table, or a subquery, that costs so much more than sorting it that both cost the same for the planner
+SET cpu_tuple_cost = 100;
+SELECT check_rows(q, true, '{}', '{}') FROM unnest(ARRAY[
+	'SELECT e.id, p.name FROM events e JOIN people p ON p.id = e.person ORDER BY at, e.id LIMIT 10',
+	'SELECT e.*, p.name FROM (SELECT person, max(at) AS at FROM events GROUP BY person) e JOIN people p ON p.id = e.person ORDER BY at DESC, person LIMIT 10',
+	'SELECT e.id, x.n FROM events e CROSS JOIN LATERAL (SELECT count(*) AS n FROM events o WHERE o.person = e.person) x ORDER BY e.at, e.id LIMIT 5']) q;
+RESET cpu_tuple_cost;
+SET enable_seqscan = off;
+SELECT check_rows('SELECT e.id, p.name FROM events e JOIN people p ON p.id = e.person ORDER BY at, e.id LIMIT 10', true, '{}', '{}');
+RESET enable_seqscan;
 DROP FUNCTION sorted_early;
 DROP TABLE events, people, teams, marks;

@@ -7,8 +7,10 @@
  */
 #include "postgres.h"
 
+#include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "parser/parsetree.h"
 
 #include "cost/cost.h"
 #include "plan/plan_order_by.h"
@@ -30,17 +32,80 @@ known_limit(const PlannerInfo *root)
 	return root->limit_tuples;
 }
 
+/*
+ * Is the cheapest path of the input still there?  The planner adds those that are in order to the relation above as
+ * they are, where add_path() may free them.  Others, one of which may be below a sort, are not freed.
+ */
+static bool
+is_still_there(const RelOptInfo *ordered_rel, const Path *input)
+{
+	ListCell   *lc;
+
+	foreach(lc, ordered_rel->pathlist)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+
+		if (path != input && IsA(path, ProjectionPath))
+			path = ((const ProjectionPath *) path)->subpath;
+		if (path != input && (IsA(path, SortPath) || IsA(path, IncrementalSortPath)))
+			path = ((const SortPath *) path)->subpath;
+		if (path == input)
+			return true;
+	}
+	return false;
+}
+
+/* Reading a table from its beginning, if that is all that the input is; or NULL. */
+static Path *
+make_scan(PlannerInfo *root, RelOptInfo *rel)
+{
+	const RangeTblEntry *rte = rel->reloptkind == RELOPT_BASEREL ? planner_rt_fetch(rel->relid, root) : NULL;
+
+	if (rte == NULL || rte->rtekind != RTE_RELATION || rte->inh || rte->tablesample != NULL ||
+		rel->fdwroutine != NULL || !bms_is_empty(rel->lateral_relids) || root->parse->hasTargetSRFs)
+		return NULL;
+	return create_seqscan_path(root, rel, NULL, 0);
+}
+
+/* Gathering what workers read of the input; or NULL. */
+static Path *
+make_gather(PlannerInfo *root, RelOptInfo *rel, double rows)
+{
+	Path	   *partial = rel->partial_pathlist != NIL ? linitial(rel->partial_pathlist) : NULL;
+
+	return partial == NULL ? NULL
+		: (Path *) create_gather_path(root, rel, partial, partial->pathtarget, NULL, &rows);
+}
+
+/* Something to sort, instead of the cheapest path that may have been freed; or NULL. */
+static Path *
+make_input(PlannerInfo *root, RelOptInfo *input_rel, const RelOptInfo *ordered_rel)
+{
+	Path	   *scan = make_scan(root, input_rel);
+	Path	   *gather;
+
+	if (ordered_rel->pathlist == NIL)
+		return NULL;
+	gather = make_gather(root, input_rel, ((const Path *) linitial(ordered_rel->pathlist))->rows);
+	if (scan == NULL || gather == NULL)
+		return scan != NULL ? scan : gather;
+	return scan->total_cost < gather->total_cost ? scan : gather;
+}
+
 void
 gpusort_add_order_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
 {
-	const Path *input = input_rel->cheapest_total_path;
 	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
 	ListCell   *lc;
 	List	   *paths;
 
 	/* above set operations the planner keeps no targets, and the sort is taken over later */
-	if (input == NULL || target == NULL ||
-		pathkeys_contained_in(root->sort_pathkeys, input->pathkeys))
+	if (input_rel->cheapest_total_path == NULL || target == NULL)
+		return;
+	if (!is_still_there(ordered_rel, input_rel->cheapest_total_path))
+		input_rel->cheapest_total_path = make_input(root, input_rel, ordered_rel);
+	if (input_rel->cheapest_total_path == NULL ||
+		pathkeys_contained_in(root->sort_pathkeys, input_rel->cheapest_total_path->pathkeys))
 		return;
 
 	paths = gpusort_make_sorted_paths(root, input_rel, ordered_rel, root->sort_pathkeys,

@@ -41,6 +41,9 @@
 #define MOST_TIMES_OF_ALL_ROWS		16
 #define MOST_TIMES_IF_FORCED		1.5
 
+/* What add_path() does not take for the same cost. */
+#define MORE_THAN_THE_SAME	1.011
+
 /*
  * Rows that no join wants are sorted, too.  So nothing may be computed for that which might fail, or tell of
  * them: ORDER BY 1 / a, where another table's rows have those whose a is not 0.
@@ -116,6 +119,16 @@ charge_as_planner(PlannerInfo *root, RelOptInfo *rel, Path *path)
 	path->total_cost = Max(path->total_cost, own->total_cost);
 }
 
+/*
+ * add_path() frees a path that another is as good as, but for 1 % of the cost.  The cheapest one is below ours, in the
+ * same list, so ours must cost clearly more.
+ */
+static void
+charge_more_than_input(const RelOptInfo *rel, Path *path)
+{
+	path->total_cost = Max(path->total_cost, rel->cheapest_total_path->total_cost * MORE_THAN_THE_SAME);
+}
+
 void
 gpusort_add_early_paths(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -135,9 +148,12 @@ gpusort_add_early_paths(PlannerInfo *root, RelOptInfo *rel)
 		pathkeys_contained_in(root->query_pathkeys, cheapest->pathkeys))
 		return;
 	paths = gpusort_make_sorted_paths(root, rel, rel, root->query_pathkeys, GPUSORT_NO_LIMIT);
-	if (!gpusort_force)
-		foreach(lc, paths)
+	foreach(lc, paths)
+	{
+		if (!gpusort_force)
 			charge_as_planner(root, rel, (Path *) lfirst(lc));
+		charge_more_than_input(rel, (Path *) lfirst(lc));
+	}
 	gpusort_add_paths(rel, paths);
 }
 
@@ -258,7 +274,8 @@ gpusort_drop_long_loops(PlannerInfo *root, RelOptInfo *joinrel)
 	{
 		const Path *path = (const Path *) lfirst(lc);
 
-		if (is_long_loop(path, cost) && planners_own(root, find_early_order(path)->parent) == NULL)
+		if (path != cheapest && is_long_loop(path, cost) &&
+			planners_own(root, find_early_order(path)->parent) == NULL)
 			joinrel->pathlist = foreach_delete_current(joinrel->pathlist, lc);
 	}
 }
