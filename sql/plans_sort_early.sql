@@ -100,7 +100,13 @@ SELECT check_rows(q, true, '{}', '{}') FROM unnest(ARRAY[
 	'SELECT e.id, x.n FROM events e CROSS JOIN LATERAL (SELECT count(*) AS n FROM events o WHERE o.person = e.person) x ORDER BY e.at, e.id LIMIT 5']) q;
 RESET cpu_tuple_cost;
 SET enable_seqscan = off;
-SELECT check_rows('SELECT e.id, p.name FROM events e JOIN people p ON p.id = e.person ORDER BY at, e.id LIMIT 10', true, '{}', '{}');
+CREATE TABLE few AS SELECT id, at FROM events WHERE id <= 3000;
+ANALYZE few;
+SELECT check_rows(q, true, '{}', '{}') FROM unnest(ARRAY[
+	'SELECT e.*, f.at AS second FROM events e JOIN few f ON e.id = f.id ORDER BY e.at LIMIT 5',
+	'SELECT e.*, f.at AS second FROM events e JOIN few f ON e.id = f.id ORDER BY e.id LIMIT 5',
+	'SELECT e.id FROM events e, few f WHERE e.id < f.id ORDER BY e.at LIMIT 5']) q;
+DROP TABLE few;
 RESET enable_seqscan;
 DROP FUNCTION sorted_early;
 DROP TABLE events, people, teams, marks;
