@@ -106,7 +106,7 @@ begin_tree(GpuSortLoadState *state)
 	GpuSortLoadTree tree;
 	const char *why = gpusort_load_why_not_partitions(state->statement->table, &tree);
 
-	if (why != NULL || (why = gpusort_leaves_begin(&state->leaves, state->statement->table, tree.indexed, tree.maybe_empty)) != NULL)
+	if (why != NULL || (why = gpusort_leaves_begin(&state->leaves, tree.indexed, tree.maybe_empty)) != NULL)
 		return why;
 	state->nparts = tree.count;
 	state->task->indexed = state->leaves.count > 0;

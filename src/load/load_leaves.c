@@ -6,11 +6,14 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/table.h"
 #include "access/twophase.h"
+#include "catalog/pg_index.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
+#include "utils/fmgroids.h"
 #include "utils/rel.h"
 
 #include "load/load_indexes.h"
@@ -51,9 +54,25 @@ open_and_lock_if_empty(const GpuSortLoadLeaves *leaves, Oid oid)
 	return locked;
 }
 
-static void
-add_leaves(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty, int nindexes)
+static int
+count_indexes(Relation catalog, Oid table)
 {
+	ScanKeyData key;
+	SysScanDesc scan;
+	int			count = 0;
+
+	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+	scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(systable_getnext(scan)))
+		count++;
+	systable_endscan(scan);
+	return count;
+}
+
+static void
+add_leaves(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty)
+{
+	Relation	catalog = table_open(IndexRelationId, AccessShareLock);
 	ListCell   *next = list_head(maybe_empty);
 	ListCell   *lc;
 
@@ -71,19 +90,21 @@ add_leaves(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty, int nind
 			leaf->is_used = !open_and_lock_if_empty(leaves, leaf->table);
 			next = lnext(maybe_empty, next);
 		}
-		leaves->nindexes += nindexes;
+		/* if there are more than locks, it does not matter how many */
+		if (leaves->nindexes < gpusort_lock_places())
+			leaves->nindexes += count_indexes(catalog, leaf->table);
 		leaves->count++;
 	}
+	table_close(catalog, AccessShareLock);
 }
 
 const char *
-gpusort_leaves_begin(GpuSortLoadLeaves *leaves, Relation root, List *indexed, List *maybe_empty)
+gpusort_leaves_begin(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty)
 {
 	leaves->count = leaves->nindexes = 0;
 	if (list_length(indexed) > PG_UINT16_MAX)
 		return "too many partitions have indexes";
 	leaves->leaves = palloc0(list_length(indexed) * sizeof(GpuSortLoadLeaf));
-	/* some may have others beside those that all have */
-	add_leaves(leaves, indexed, maybe_empty, Max(list_length(RelationGetIndexList(root)), 1));
+	add_leaves(leaves, indexed, maybe_empty);
 	return NULL;
 }

@@ -29,7 +29,7 @@ typedef struct GpuSortLoadLeaf
 typedef struct GpuSortLoadLeaves
 {
 	int			count;
-	int			nindexes;		/* of all of them, about */
+	int			nindexes;		/* of all of them, or as many as there are locks */
 	GpuSortLoadLeaf *leaves;	/* number 1 is the first one */
 } GpuSortLoadLeaves;
 
@@ -37,7 +37,7 @@ typedef struct GpuSortLoadLeaves
  * Partitions of a table with indexes, as they are in the catalog; some of them may be empty.  Those that are, with indexes that can be built
  * afterwards, are locked, as load_indexes.h does it.  Returns why these partitions are not ours, or NULL.
  */
-extern const char *gpusort_leaves_begin(GpuSortLoadLeaves *leaves, Relation root, List *indexed, List *maybe_empty);
+extern const char *gpusort_leaves_begin(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty);
 
 /* How many locks the server has room for, in all sessions together. */
 extern int64 gpusort_lock_places(void);
