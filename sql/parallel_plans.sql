@@ -88,6 +88,12 @@ SELECT compare('SELECT id, rank() OVER (ORDER BY k, id) FROM par OFFSET 49990', 
 SELECT compare('SELECT count(*), sum(hashint8(a.id * 100003::int8 + b.id)::int8) FROM (SELECT * FROM par WHERE id <= 5000) a FULL JOIN par b ON a.k = b.k',
 	'Merge Full Join.*Collect.*Collect', setting, 'gpusort.force=on')
 FROM unnest(ARRAY['work_mem=4MB', 'gpusort.inject_fault=codec', 'gpusort.inject_fault=verify']) setting;
+-- A join with sorts of both its sides below the collection.
+CREATE TABLE teams WITH (parallel_workers = 0) AS SELECT id, n FROM par WHERE id <= 2000 ORDER BY n;
+ANALYZE teams;
+SELECT compare('SELECT count(*) AS n, count(s.id) AS joined, sum(hashint8(s.id * 100003::int8 + c.k)::int8) FROM (SELECT a.id FROM par a JOIN teams b ON a.k = b.id WHERE a.pad < b.n::text) s FULL JOIN par c ON s.id = c.id',
+	'Merge Full Join.*Collect.*Merge Join.*Sort Key: b.id\n', setting, 'enable_gathermerge=off', 'gpusort.force=on', 'gpusort.cost_row=1e6', 'parallel_tuple_cost=0.1')
+FROM unnest(ARRAY['gpusort.late_rows=on', 'gpusort.late_rows=off']) setting;
 -- Nodes with shared memory of their own below the collection.
 SELECT compare('SELECT a.id, b.pad, rank() OVER (ORDER BY b.pad, a.id) FROM par a JOIN par b ON a.id = b.id', 'Parallel Hash Join', setting, 'enable_hashjoin=on', 'parallel_tuple_cost=0.02')
 FROM unnest(ARRAY['enable_gathermerge=on', 'enable_gathermerge=off']) setting;

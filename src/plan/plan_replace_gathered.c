@@ -253,6 +253,7 @@ make_collect(const Candidate *candidate, GpuSortStatement *statement)
 		sort.plan.qual = NIL;
 		sort.plan.initPlan = NIL;
 		sort.plan.lefttree = candidate->whole.plan.lefttree;
+		sort.plan.righttree = NULL; /* a join's, which stays below the join */
 	}
 	collect = gpusort_make_collect(&sort);
 	plan = &collect->scan.plan;
