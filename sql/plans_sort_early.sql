@@ -108,5 +108,12 @@ SELECT check_rows(q, true, '{}', '{}') FROM unnest(ARRAY[
 	'SELECT e.id FROM events e, few f WHERE e.id < f.id ORDER BY e.at LIMIT 5']) q;
 DROP TABLE few;
 RESET enable_seqscan;
+-- a subquery that workers read in less time
+CREATE VIEW guarded WITH (security_barrier) AS SELECT * FROM events WHERE id > 0;
+SELECT check_rows('SELECT e.id, p.name FROM guarded e JOIN people p ON p.id = e.person WHERE e.id + e.at > 0 ORDER BY e.at, e.id LIMIT 10', true, '{Nested Loop.*GpuSort.*Gather}',
+	ARRAY['max_parallel_workers_per_gather=2', 'min_parallel_table_scan_size=0', 'parallel_setup_cost=0', 'parallel_tuple_cost=0', 'enable_gathermerge=off',
+		'enable_hashjoin=off', 'enable_mergejoin=off', 'gpusort.enable_join=off', 'gpusort.force=on', setting])
+FROM unnest(ARRAY['gpusort.enable_parallel_collect=off', 'gpusort.enable_parallel_collect=on']) setting;
+DROP VIEW guarded;
 DROP FUNCTION sorted_early;
 DROP TABLE events, people, teams, marks;

@@ -142,7 +142,9 @@ gpusort_add_early_paths(PlannerInfo *root, RelOptInfo *rel)
 		bms_membership(root->all_baserels) != BMS_MULTIPLE ||
 		!bms_is_empty(rel->lateral_relids) || !can_be_ordered(root, rel))
 		return;
-	set_cheapest(rel);			/* the planner does so when we are done */
+	/* the planner does both when we are done; a Gather that comes later could free what is below ours */
+	generate_useful_gather_paths(root, rel, false);
+	set_cheapest(rel);
 	cheapest = rel->cheapest_total_path;
 	if (cheapest->param_info != NULL ||
 		pathkeys_contained_in(root->query_pathkeys, cheapest->pathkeys))
