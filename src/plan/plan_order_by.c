@@ -34,14 +34,11 @@ known_limit(const PlannerInfo *root)
 
 /*
  * Is the cheapest path of the input still there?  The planner adds those that are in order to the relation above as
- * they are, where add_path() may free them: for what it merges of workers' rows, or sorts incrementally, or what another
- * extension has, since among themselves those in order were no better than others before.  Paths in no order, one of
- * which may be below a sort, are not freed.
+ * they are, where add_path() may free them.  Others, one of which may be below a sort, are not freed.
  */
 static bool
 is_still_there(const RelOptInfo *ordered_rel, const Path *input)
 {
-	bool		may_be_freed = false;
 	ListCell   *lc;
 
 	foreach(lc, ordered_rel->pathlist)
@@ -50,13 +47,12 @@ is_still_there(const RelOptInfo *ordered_rel, const Path *input)
 
 		if (path != input && IsA(path, ProjectionPath))
 			path = ((const ProjectionPath *) path)->subpath;
-		may_be_freed |= IsA(path, GatherMergePath) || IsA(path, IncrementalSortPath) || IsA(path, CustomPath);
 		if (path != input && (IsA(path, SortPath) || IsA(path, IncrementalSortPath)))
 			path = ((const SortPath *) path)->subpath;
 		if (path == input)
 			return true;
 	}
-	return !may_be_freed;
+	return false;
 }
 
 /* Reading a table from its beginning, if that is all that the input is; or NULL. */
