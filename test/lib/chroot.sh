@@ -64,7 +64,7 @@ end_processes()
 	done
 }
 
-chroot_remove()
+chroot_clear()
 {
 	end_processes
 	unmount_all
@@ -72,6 +72,11 @@ chroot_remove()
 		die "$ROOT/proc is still mounted"
 	fi
 	rm -rf --one-file-system "$ROOT" "$ROOT.log"
+}
+
+chroot_remove()
+{
+	chroot_clear
 	rmdir "${ROOT%/*}" 2>/dev/null
 	true
 }
@@ -79,7 +84,8 @@ chroot_remove()
 chroot_make()
 {
 	need_packages chroot
-	chroot_remove
+	# others may be made beside it at the same time: the folder of all stays
+	chroot_clear
 	mkdir -p "$ROOT"
 	debootstrap --variant=minbase --include=ca-certificates "$SUITE" "$ROOT" "$ARCHIVE" >"$ROOT.log" 2>&1 ||
 		{ tail -n 20 "$ROOT.log"; die "debootstrap failed"; }
