@@ -100,13 +100,13 @@ SELECT check_rows(q, true, '{}', '{}') FROM unnest(ARRAY[
 	'SELECT e.id, x.n FROM events e CROSS JOIN LATERAL (SELECT count(*) AS n FROM events o WHERE o.person = e.person) x ORDER BY e.at, e.id LIMIT 5']) q;
 RESET cpu_tuple_cost;
 SET enable_seqscan = off;
-CREATE TABLE few AS SELECT id, at FROM events WHERE id <= 3000;
-ANALYZE few;
+CREATE TABLE first_events AS SELECT id, at FROM events WHERE id <= 3000;
+ANALYZE first_events;
 SELECT check_rows(q, true, '{}', '{}') FROM unnest(ARRAY[
-	'SELECT e.*, f.at AS second FROM events e JOIN few f ON e.id = f.id ORDER BY e.at LIMIT 5',
-	'SELECT e.*, f.at AS second FROM events e JOIN few f ON e.id = f.id ORDER BY e.id LIMIT 5',
-	'SELECT e.id FROM events e, few f WHERE e.id < f.id ORDER BY e.at LIMIT 5']) q;
-DROP TABLE few;
+	'SELECT e.*, f.at AS second FROM events e JOIN first_events f ON e.id = f.id ORDER BY e.at LIMIT 5',
+	'SELECT e.*, f.at AS second FROM events e JOIN first_events f ON e.id = f.id ORDER BY e.id LIMIT 5',
+	'SELECT e.id FROM events e, first_events f WHERE e.id < f.id ORDER BY e.at LIMIT 5']) q;
+DROP TABLE first_events;
 RESET enable_seqscan;
 -- a subquery that workers read in less time
 CREATE VIEW guarded WITH (security_barrier) AS SELECT * FROM events WHERE id > 0;
