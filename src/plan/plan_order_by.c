@@ -95,21 +95,24 @@ make_input(PlannerInfo *root, RelOptInfo *input_rel, const RelOptInfo *ordered_r
 void
 gpusort_add_order_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
 {
+	Path	   *cheapest = input_rel->cheapest_total_path;
 	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
+	Path	   *input;
 	ListCell   *lc;
 	List	   *paths;
 
 	/* above set operations the planner keeps no targets, and the sort is taken over later */
-	if (input_rel->cheapest_total_path == NULL || target == NULL)
+	if (cheapest == NULL || target == NULL)
 		return;
-	if (!is_still_there(ordered_rel, input_rel->cheapest_total_path))
-		input_rel->cheapest_total_path = make_input(root, input_rel, ordered_rel);
-	if (input_rel->cheapest_total_path == NULL ||
-		pathkeys_contained_in(root->sort_pathkeys, input_rel->cheapest_total_path->pathkeys))
+	input = is_still_there(ordered_rel, cheapest) ? cheapest : make_input(root, input_rel, ordered_rel);
+	if (input == NULL || pathkeys_contained_in(root->sort_pathkeys, input->pathkeys))
 		return;
 
+	/* others find there what the planner has left */
+	input_rel->cheapest_total_path = input;
 	paths = gpusort_make_sorted_paths(root, input_rel, ordered_rel, root->sort_pathkeys,
 									  known_limit(root));
+	input_rel->cheapest_total_path = cheapest;
 	foreach(lc, paths)
 	{
 		Path	   *path = (Path *) lfirst(lc);
