@@ -81,12 +81,21 @@ run()
 
 	[ -d "$ROOT$HOME_INSIDE" ] || die "there is no chroot $ROOT"
 	mount_all
-	clone_tree "$ROOT$HOME_INSIDE/gpusort"
+	is_cloned "$ROOT$HOME_INSIDE/gpusort" || clone_tree "$ROOT$HOME_INSIDE/gpusort"
 	inside chown -R "$TESTER:" "$HOME_INSIDE"
 	inside "${become[@]}" sh -c "cd $HOME_INSIDE/gpusort && exec env HOME=$HOME_INSIDE USER=$TESTER make $(pg_config_there)$TARGETS" \
 		</dev/null || status=$?
 	unmount_all
 	return $status
+}
+
+# Is this a clone of the same commit, with nothing changed?  Then it stays, with what was compiled in it.
+is_cloned()
+{
+	local git=(git -c "safe.directory=*")
+
+	[ -d "$1/.git" ] && [ "$("${git[@]}" -C "$1" rev-parse HEAD)" = "$("${git[@]}" -C "$TREE" rev-parse HEAD)" ] &&
+		[ -z "$("${git[@]}" -C "$1" status --porcelain -uno)$("${git[@]}" -C "$TREE" status --porcelain -uno)" ]
 }
 
 # Where nothing was installed beforehand the scripts find out.
