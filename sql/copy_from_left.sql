@@ -23,8 +23,25 @@ CREATE TABLE left_bytes (t text);
 SET client_min_messages = debug1;
 COPY left_bytes FROM PROGRAM 'head -c 65535 /dev/zero | tr ''\0'' x';
 COPY left_bytes FROM PROGRAM 'head -c 65536 /dev/zero | tr ''\0'' x';
+-- ... and again: the last page, in which rows go on, is no free space
+SET client_min_messages = warning;
+TRUNCATE left_bytes;
+COPY (SELECT repeat('x', 700) FROM generate_series(1, 100)) TO :'file';
+SET client_min_messages = debug1;
+COPY left_bytes FROM :'file';
+COPY left_bytes FROM :'file';
+COPY left_bytes FROM :'file';
+-- ... for which no indexes are built
+BEGIN;
+SET LOCAL client_min_messages = warning;
+TRUNCATE left_bytes;
+CREATE INDEX ON left_bytes (t);
+SET LOCAL client_min_messages = debug1;
+COPY left_bytes FROM :'file';
+COMMIT;
 SET client_min_messages = warning;
 DROP TABLE left_bytes;
+COPY (SELECT i, 'x' || i FROM generate_series(1, 3) i) TO :'file';
 SET client_min_messages = debug1;
 SET gpusort.force = on;
 COPY left_table TO :'file' (FORMAT binary);

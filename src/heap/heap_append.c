@@ -170,22 +170,32 @@ add_rows(GpuSortAppend *append, Buffer buffer, Page rows, bool decode_end)
 	target->log.frozen = frozen;
 }
 
+/* Others may find what a last page has room for. */
+#define SPACE_TOLD	(BLCKSZ / 5)
+
 /* Rows to the block that has others; false: they have no room there any more. */
 static bool
 write_rest_of_page(GpuSortAppend *append, bool decode_end)
 {
 	Page		rows = (Page) append->pages[0];
 	Buffer		buffer;
+	Size		before;
+	Size		space;
 	bool		fits;
 
 	if (PageGetMaxOffsetNumber(rows) == 0)
 		return true;
 	buffer = ReadBufferExtended(append->heap, MAIN_FORKNUM, append->blocks[0], RBM_NORMAL, append->target->strategy);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	before = PageGetHeapFreeSpace(BufferGetPage(buffer));
 	fits = may_continue(append, BufferGetPage(buffer)) && rows_fit(BufferGetPage(buffer), rows);
 	if (fits)
 		add_rows(append, buffer, rows, decode_end);
+	space = PageGetHeapFreeSpace(BufferGetPage(buffer));
 	UnlockReleaseBuffer(buffer);
+	/* what was told of it is true no more */
+	if (fits && before > SPACE_TOLD)
+		RecordPageWithFreeSpace(append->heap, append->blocks[0], space);
 	return fits;
 }
 
@@ -293,14 +303,13 @@ keep_last_page(GpuSortAppend *append)
 	append->used = 1;
 }
 
-/* Others may find what the last page has room for. */
 static void
 tell_free_space(GpuSortAppend *append)
 {
 	int			last = append->used - 1;
 	Size		space = PageGetHeapFreeSpace((Page) append->pages[last]);
 
-	if (space > BLCKSZ / 5)
+	if (space > SPACE_TOLD)
 		RecordPageWithFreeSpace(append->heap, append->blocks[last], space);
 }
 

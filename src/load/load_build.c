@@ -25,6 +25,9 @@
 /* A partition is worth it that has got so many rows. */
 #define MIN_ROWS		((uint64) (gpusort_force ? 100 : 2000))
 
+/* ... and a table that is alone. */
+#define MIN_ROWS_ALONE	((uint64) (gpusort_force ? 0 : 500))
+
 /* ... and sorting is for one that is in use. */
 #define MIN_SORTED		((uint64) (gpusort_force ? 50 : 500))
 
@@ -160,6 +163,6 @@ gpusort_load_build_indexes(GpuSortLoadState *state)
 	CommandCounterIncrement();
 	if (state->task->partitioned)
 		fill_leaves(state);
-	else if (!try_build(state))
+	else if (state->counts.rows < MIN_ROWS_ALONE || !try_build(state))
 		gpusort_load_reinsert(state, &none);
 }
