@@ -28,8 +28,8 @@
 /* ... and a table that is alone. */
 #define MIN_ROWS_ALONE	((uint64) (gpusort_force ? 0 : 500))
 
-/* ... and sorting is for one that is in use. */
-#define MIN_SORTED		((uint64) (gpusort_force ? 50 : 500))
+/* ... and sorting is for one that is in use, be it that one index's pages are at hand while it gets its few rows. */
+#define MIN_SORTED		((uint64) (gpusort_force ? 50 : 5))
 
 static void
 build_indexes(Relation table)
