@@ -14,7 +14,7 @@ CREATE TABLE t AS SELECT i AS id, i AS gone, nullif(i * 7919 % 1009, 5) AS k, (i
 	left(md5((i % 300)::text), i % 20)::varchar(20) AS s, timestamp '2000-01-01' + i % 1000 * interval '1 hour' AS ts,
 	nullif(md5((i % 70)::text), md5('7')) AS c, (i * 31 % 777)::numeric / 7 AS n, i % 3 = 0 AS b,
 	jsonb_build_object('x', md5((i % 500)::text), 'n', i % 91) AS j, ARRAY[i % 7, i % 5, i] AS a,
-	(SELECT string_agg(md5((i * n)::text), '') FROM generate_series(1, i % 200) n) AS wide
+	(SELECT string_agg(md5((i * n)::text), '') FROM generate_series(1, CASE WHEN i % 4 > 0 THEN i % 7 ELSE i % 200 END) n) AS wide
 FROM generate_series(1, 3000) i;
 ALTER TABLE t DROP COLUMN gone;
 ALTER TABLE t ADD COLUMN added text DEFAULT 'added later', ADD COLUMN none int;

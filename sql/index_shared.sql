@@ -10,7 +10,7 @@ SET maintenance_work_mem = '1GB';
 CREATE UNLOGGED TABLE t WITH (parallel_workers = 2) AS
 SELECT CASE WHEN i % 11 > 0 THEN hashint8extended(i, 1) % 1000000 END AS k,
 	'key ' || CASE WHEN i % 3 = 0 THEN (i % 90000)::text ELSE 'of some length ' || i % 70000 END COLLATE "C" AS s
-FROM generate_series(1, 2000000) i;
+FROM generate_series(1, 1000000) i;
 
 -- Is an index with these columns right and as large as PostgreSQL's?  In order for amcheck,
 -- which also finds every row of the table in it.
