@@ -44,11 +44,11 @@ SELECT compare('SELECT a.id, b.pad FROM parts a JOIN indexed b ON b.id = a.id OR
 	'Nested Loop', 'enable_hashjoin=off', 'enable_mergejoin=off');
 
 -- indexes
-SELECT compare('SELECT * FROM indexed WHERE id BETWEEN 1000 AND 30000 ORDER BY pad, id', 'Parallel Index Scan',
+SELECT compare('SELECT * FROM indexed WHERE id BETWEEN 400 AND 12000 ORDER BY pad, id', 'Parallel Index Scan',
 	'enable_seqscan=off', 'enable_bitmapscan=off');
-SELECT compare('SELECT * FROM indexed WHERE id BETWEEN 1000 AND 30000 ORDER BY pad, id', 'Parallel Bitmap Heap Scan',
+SELECT compare('SELECT * FROM indexed WHERE id BETWEEN 400 AND 12000 ORDER BY pad, id', 'Parallel Bitmap Heap Scan',
 	'enable_seqscan=off', 'enable_indexscan=off');
-SELECT compare('SELECT * FROM indexed WHERE id BETWEEN 1000 AND 30000 ORDER BY pad, id', 'Parallel Bitmap Heap Scan',
+SELECT compare('SELECT * FROM indexed WHERE id BETWEEN 400 AND 12000 ORDER BY pad, id', 'Parallel Bitmap Heap Scan',
 	'enable_seqscan=off', 'enable_indexscan=off', 'gpusort.inject_fault=codec');
 SELECT compare('SELECT id FROM indexed WHERE id > 100 ORDER BY -id', 'Parallel Index Only Scan', 'enable_seqscan=off', 'enable_bitmapscan=off');
 

@@ -3,7 +3,14 @@
 SET gpusort.enable_join = off;
 LOAD 'gpusort';
 SET client_min_messages = warning;
-SET search_path = gpusort_parallel, gpusort_test, public;
+-- rows enough for what they cost to decide
+CREATE SCHEMA gpusort_plans;
+CREATE TABLE gpusort_plans.par WITH (parallel_workers = 2) AS
+SELECT i AS id, i * 7919 % 1009 AS k, nullif(md5((i % 7000)::text), md5('7')) COLLATE "C" AS pad,
+	CASE WHEN i % 11 > 0 THEN (hashint4(i) / 7)::numeric END AS n
+FROM generate_series(1, 50000) i;
+ANALYZE gpusort_plans.par;
+SET search_path = gpusort_plans, gpusort_parallel, gpusort_test, public;
 CALL have_workers();
 SET gpusort.enable_shared_sort = off;
 SET gpusort.cost_emit = 0;

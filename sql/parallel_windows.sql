@@ -6,6 +6,7 @@ SET search_path = gpusort_parallel, gpusort_test, public;
 CALL have_workers();
 SET gpusort.force = on;
 SET gpusort.cost_key_collated = 0;
+SET gpusort.cost_startup = 2;
 SET parallel_tuple_cost = 0.001;
 SET enable_incremental_sort = off;
 
@@ -40,7 +41,7 @@ SET gpusort.pool_quota = 0;
 SELECT shared('SELECT rank() OVER (PARTITION BY k ORDER BY id) FROM par');
 RESET gpusort.pool_quota;
 SET gpusort.force = off;
-SET gpusort.min_rows = 60000;
+SET gpusort.min_rows = 24000;
 SELECT shared('SELECT rank() OVER (PARTITION BY k ORDER BY id) FROM par');
 RESET gpusort.min_rows;
 SET gpusort.force = on;
@@ -105,7 +106,7 @@ SELECT together(query) FROM (VALUES
 SELECT together('SELECT k, id, rank() OVER (PARTITION BY k ORDER BY id) FROM par ORDER BY k, id', 'Gather Merge');
 SELECT together('SELECT k, id, rank() OVER (PARTITION BY k ORDER BY id) AS r FROM par ORDER BY r, k', 'GpuSort Collect.*WindowAgg');
 SELECT together('SELECT k, id, lag(id) OVER (PARTITION BY k ORDER BY id) AS r FROM par ORDER BY pad, id', 'GpuSort Collect.*WindowAgg');
-SELECT together('SELECT k, id, lag(id) OVER (PARTITION BY k ORDER BY id) AS r FROM par ORDER BY k DESC, id LIMIT 30000');
+SELECT together('SELECT k, id, lag(id) OVER (PARTITION BY k ORDER BY id) AS r FROM par ORDER BY k DESC, id LIMIT 12000');
 
 -- Above the windows: grouping, partial and not, DISTINCT, joins, UNION, LIMIT.
 SELECT together('SELECT r, count(*), sum(id) FROM (SELECT id, row_number() OVER (PARTITION BY k ORDER BY id) AS r FROM par) s GROUP BY r', 'Partial.*WindowAgg');
@@ -137,7 +138,7 @@ SET enable_material = off;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SELECT together('SELECT o, s.id, s.r FROM generate_series(1, 5) o, (SELECT id, n, rank() OVER (PARTITION BY k ORDER BY id) AS r FROM par OFFSET 0) s WHERE s.n > o * 3e7', 'Nested Loop');
-SELECT together('SELECT few.id, (SELECT max(r) FROM (SELECT rank() OVER (PARTITION BY k ORDER BY id) AS r FROM par OFFSET few.id * 10000) s) FROM few');
+SELECT together('SELECT few.id, (SELECT max(r) FROM (SELECT rank() OVER (PARTITION BY k ORDER BY id) AS r FROM par OFFSET few.id * 4000) s) FROM few');
 SELECT together('SELECT few.id, (SELECT sum(r) FROM (SELECT rank() OVER (PARTITION BY k ORDER BY id) AS r FROM par LIMIT few.id * 10) s) > 0 FROM few');
 RESET enable_material;
 RESET enable_hashjoin;
@@ -149,13 +150,13 @@ PREPARE ranks(int) AS SELECT count(*), sum(r) FROM (SELECT rank() OVER (PARTITIO
 SELECT shared('EXECUTE ranks(1)');
 EXECUTE ranks(100);
 EXECUTE ranks(0);
-EXECUTE ranks(500);
+EXECUTE ranks(200);
 SET gpusort.enabled = off;
 DEALLOCATE ranks;
 PREPARE ranks(int) AS SELECT count(*), sum(r) FROM (SELECT rank() OVER (PARTITION BY k ORDER BY id) AS r FROM par WHERE k < $1) s;
 EXECUTE ranks(100);
 EXECUTE ranks(0);
-EXECUTE ranks(500);
+EXECUTE ranks(200);
 RESET gpusort.enabled;
 RESET plan_cache_mode;
 

@@ -91,7 +91,9 @@ BEGIN
 				  WHERE %1$s ORDER BY pos LIMIT 3) d
 			$sql$, differs, ours, theirs) INTO problem;
 	END IF;
-	IF problem IS NULL THEN
+	IF problem IS NULL AND (SELECT (count(*), sum(hashtextextended(whole_row, 0))) FROM gpusort_result)
+		IS DISTINCT FROM (SELECT (count(*), sum(hashtextextended(whole_row, 0))) FROM postgres_result)
+	THEN
 		WITH ours AS (SELECT whole_row FROM gpusort_result),
 			 theirs AS (SELECT whole_row FROM postgres_result)
 		SELECT string_agg(difference, E'\n') INTO problem
@@ -164,11 +166,12 @@ END $$;
 CREATE FUNCTION gpusort_test.check_rows(query text, ordered bool, patterns text[], settings text[])
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-	stored text := CASE WHEN ordered THEN 'SELECT row_number() OVER () AS place, r::text FROM %I r'
-		ELSE 'SELECT 0::int8 AS place, r::text FROM %I r' END;
+	place text := CASE WHEN ordered THEN 'row_number() OVER ()' ELSE '0::int8' END;
+	stored text := format('SELECT %s AS place, whole_row::text FROM %%I whole_row', place);
 	ours text := format(stored, 'gpusort_rows');
 	theirs text := format(stored, 'postgres_rows');
-	digest text := 'SELECT concat_ws('' '', count(*), sum(hashtextextended(r, place))) FROM (%s) r';
+	digest text := format('SELECT concat_ws('' '', count(*), sum(%%s)) FROM (SELECT %s AS place, whole_row FROM %%I whole_row) s', place);
+	hash text := 'hash_array_extended(ARRAY[record_send(whole_row)], place)';
 	before text[] := ARRAY(SELECT current_setting(split_part(s, '=', 1)) FROM unnest(settings) s);
 	our_digest text;
 	their_digest text;
@@ -187,8 +190,12 @@ BEGIN
 		PERFORM set_config(split_part(settings[i], '=', 1), before[i], true);
 	END LOOP;
 
-	EXECUTE format(digest, ours) INTO our_digest;
-	EXECUTE format(digest, theirs) INTO their_digest;
+	IF EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = atttypid
+		WHERE attrelid = 'gpusort_rows'::regclass AND attnum > 0 AND typsend = 0) THEN
+		hash := 'hashtextextended(whole_row::text, place)';
+	END IF;
+	EXECUTE format(digest, hash, 'gpusort_rows') INTO our_digest;
+	EXECUTE format(digest, hash, 'postgres_rows') INTO their_digest;
 	IF EXISTS (SELECT FROM unnest(patterns) pattern WHERE plan !~ pattern) THEN
 		problem := E'planned otherwise:\n' || plan;
 	ELSIF our_digest IS DISTINCT FROM their_digest THEN
@@ -230,11 +237,28 @@ FROM (VALUES ('SELECT id FROM gpusort_test.wrong ORDER BY k, id', true, ARRAY['^
 	('SELECT least(id, CASE current_setting(''gpusort.enabled'') WHEN ''on'' THEN 500 ELSE 501 END) FROM gpusort_test.wrong', false, '{}'))
 	q(query, ordered, patterns);
 
--- What an index consists of: links and statistics of each page, and its items.
 CREATE EXTENSION IF NOT EXISTS gpusort;
 CREATE EXTENSION amcheck;
 CREATE EXTENSION pageinspect;
-CREATE FUNCTION gpusort_test.index_pages(index regclass)
+
+-- A page of an index without LSN, checksum and what is free.
+CREATE FUNCTION gpusort_test.page_used(index regclass, block int8) RETURNS bytea LANGUAGE sql AS $$
+	SELECT substr(page, 11, lower - 10) || substr(page, upper + 1)
+	FROM get_raw_page(index::text, block::int) page, page_header(page)
+$$;
+
+-- The blocks of two indexes that are not the same, byte by byte.
+CREATE FUNCTION gpusort_test.other_blocks(ours regclass, theirs regclass) RETURNS int8[] LANGUAGE sql AS $$
+	SELECT array_agg(block)
+	FROM (SELECT pg_relation_size(ours) / current_setting('block_size')::int AS our_blocks,
+			pg_relation_size(theirs) / current_setting('block_size')::int AS their_blocks) size,
+		generate_series(1, greatest(our_blocks, their_blocks) - 1) block
+	WHERE CASE WHEN block < least(our_blocks, their_blocks)
+		THEN gpusort_test.page_used(ours, block) <> gpusort_test.page_used(theirs, block) ELSE true END
+$$;
+
+-- What these blocks of an index consist of: links and statistics of each page, and its items.
+CREATE FUNCTION gpusort_test.index_pages(index regclass, blocks int8[])
 RETURNS TABLE (block int8, stats text, items text)
 LANGUAGE sql AS $$
 	SELECT block,
@@ -243,17 +267,19 @@ LANGUAGE sql AS $$
 		(SELECT md5(string_agg(concat_ws(' ', i.ctid, i.itemlen, i.nulls, i.vars, i.data, i.tids),
 							   E'\n' ORDER BY i.itemoffset))
 		 FROM bt_page_items(index::text, block) i)
-	FROM generate_series(1, pg_relation_size(index) / current_setting('block_size')::int - 1) block
+	FROM unnest(blocks) block
+	WHERE block < pg_relation_size(index) / current_setting('block_size')::int
 $$;
 
 -- In what way our index differs from PostgreSQL's, block by block; null if it
 -- does not.
 CREATE FUNCTION gpusort_test.index_differences(ours regclass, theirs regclass)
 RETURNS text LANGUAGE sql AS $$
+	WITH other AS MATERIALIZED (SELECT gpusort_test.other_blocks(ours, theirs) AS blocks)
 	SELECT string_agg(difference, E'\n')
 	FROM ((SELECT format('block %s: %s %s instead of %s %s', block, a.stats, a.items, b.stats, b.items) AS difference
-		   FROM gpusort_test.index_pages(ours) a
-		   FULL JOIN gpusort_test.index_pages(theirs) b USING (block)
+		   FROM (SELECT a.* FROM other, gpusort_test.index_pages(ours, blocks) a) a
+		   FULL JOIN (SELECT b.* FROM other, gpusort_test.index_pages(theirs, blocks) b) b USING (block)
 		   WHERE (a.stats, a.items) IS DISTINCT FROM (b.stats, b.items) ORDER BY block LIMIT 3)
 		  UNION ALL
 		  SELECT format('metapage: %s instead of %s', a, b)
@@ -298,9 +324,9 @@ END $$;
 -- What the tests of parallel workers share: tables, settings, and looks at their plans.
 CREATE SCHEMA gpusort_parallel;
 CREATE TABLE gpusort_parallel.par WITH (parallel_workers = 2) AS
-SELECT i AS id, i * 7919 % 1009 AS k, nullif(md5((i % 7000)::text), md5('7')) COLLATE "C" AS pad,
+SELECT i AS id, i * 7919 % 401 AS k, nullif(md5((i % 2800)::text), md5('7')) COLLATE "C" AS pad,
 	CASE WHEN i % 11 > 0 THEN (hashint4(i) / 7)::numeric END AS n
-FROM generate_series(1, 50000) i;
+FROM generate_series(1, 20000) i;
 CREATE TABLE gpusort_parallel.few AS SELECT i AS id, i % 3 AS k FROM generate_series(1, 10) i;
 ANALYZE gpusort_parallel.par, gpusort_parallel.few;
 
@@ -338,26 +364,26 @@ CREATE FUNCTION gpusort_parallel.total(node jsonb, name text) RETURNS int8 LANGU
 $$;
 
 -- The rows of a query as a portal returns them, to one that asks for all and to a cursor.
-CREATE FUNCTION gpusort_test.rows_of(query text, side text) RETURNS text[] LANGUAGE plpgsql AS $$
+CREATE FUNCTION gpusort_test.rows_of(query text, side text) RETURNS bytea[] LANGUAGE plpgsql AS $$
 DECLARE
 	r record;
-	result text[] := '{}';
+	result bytea[] := '{}';
 BEGIN
 	PERFORM set_config('gpusort.enabled', side, true);
 	FOR r IN EXECUTE query LOOP
-		result := result || r::text;
+		result := result || record_send(r);
 	END LOOP;
 	RETURN result;
 END $$;
 
 -- The rows of a table that is made of the query, in the order in which they lie there.
-CREATE FUNCTION gpusort_test.table_of(query text, side text) RETURNS text[] LANGUAGE plpgsql AS $$
+CREATE FUNCTION gpusort_test.table_of(query text, side text) RETURNS bytea[] LANGUAGE plpgsql AS $$
 DECLARE
-	result text[];
+	result bytea[];
 BEGIN
 	PERFORM set_config('gpusort.enabled', side, true);
 	EXECUTE 'CREATE TEMP TABLE made AS ' || query;
-	SELECT array_agg(made::text ORDER BY ctid) INTO result FROM made;
+	SELECT array_agg(record_send(made) ORDER BY ctid) INTO result FROM made;
 	DROP TABLE made;
 	RETURN result;
 END $$;
@@ -367,9 +393,9 @@ CREATE FUNCTION gpusort_test.check_portal(query text, VARIADIC settings text[] D
 DECLARE
 	setting text;
 	before text[];
-	ours text[];
-	core text[];
-	made text[];
+	ours bytea[];
+	core bytea[];
+	made bytea[];
 BEGIN
 	FOREACH setting IN ARRAY settings LOOP
 		before := before || current_setting(split_part(setting, '=', 1));
@@ -386,7 +412,7 @@ BEGIN
 		PERFORM set_config(split_part(settings[i], '=', 1), before[i], true);
 	END LOOP;
 	IF core <> ours THEN
-		RETURN (SELECT format('row %s is %s instead of %s', i, ours[i], core[i])
+		RETURN (SELECT format('row %s is %s instead of %s', i, encode(ours[i], 'escape'), encode(core[i], 'escape'))
 				FROM generate_series(1, greatest(cardinality(core), cardinality(ours))) i
 				WHERE core[i] IS DISTINCT FROM ours[i] LIMIT 1);
 	END IF;
