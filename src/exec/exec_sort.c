@@ -580,6 +580,8 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 		gpusort_explain_encoding(css, &node->spec, es);
 	if (es->verbose && node->clean_slot != NULL)
 		explain_clean_rows(node, es);
+	if (es->analyze && node->empty)
+		gpusort_explain_no_rows(es);
 	if (!es->analyze || !node->sorted)
 		return;
 	/* of those that participants collect, GpuSort Collect tells */

@@ -202,6 +202,20 @@ explain_times(const GpuSortReport *report, ExplainState *es)
 }
 
 void
+gpusort_explain_no_rows(ExplainState *es)
+{
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		gpusort_explain_indent(es);
+		appendStringInfoString(es->str, "Sort Method: none  Memory: 0kB\n");
+		return;
+	}
+	ExplainPropertyText("Sort Method", "none", es);
+	ExplainPropertyInteger("Sort Space Used", "kB", 0, es);
+	ExplainPropertyText("Sort Space Type", "Memory", es);
+}
+
+void
 gpusort_make_report(GpuSort *sort, instr_time collect_time, GpuSortReport *report)
 {
 	memset(report, 0, sizeof(*report));

@@ -22,5 +22,7 @@ typedef struct GpuSortReport
 
 extern void gpusort_make_report(GpuSort *sort, instr_time collect_time, GpuSortReport *report);
 extern void gpusort_explain_report(const GpuSortReport *report, ExplainState *es);
+/* The same for a node whose input was empty, so that it began no sort. */
+extern void gpusort_explain_no_rows(ExplainState *es);
 
 #endif							/* GPUSORT_EXPLAIN_REPORT_H */
