@@ -78,10 +78,10 @@ extern void gpusort_estimate_in_order(int nkeys, double rows, GpuSortEstimate *e
 extern void gpusort_estimate_bounded(double rows, double limit_rows, GpuSortEstimate *estimate);
 
 /*
- * The same of rows that no scan delivers, compared with plans in which PostgreSQL's bounded sort is charged more than
- * it takes: so much more for ours, too.
+ * The same of rows that do not come from pages of tables; of a bounded sort what PostgreSQL's, with which ours is
+ * compared, is charged, too, which is more than that takes.
  */
-extern void gpusort_estimate_bounded_slots(double rows, double limit_rows, GpuSortEstimate *estimate);
+extern void gpusort_estimate_slots(double rows, double limit_rows, GpuSortEstimate *estimate);
 
 /* Until limit_rows of the rows have been returned; all of them if no such number is known. */
 extern Cost gpusort_cost_until(const GpuSortEstimate *estimate, double rows, double limit_rows);

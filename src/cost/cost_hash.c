@@ -68,8 +68,8 @@
  * with 8, 260 with 15, 330 with 30, and 370 with 55 (2 cores, 2 MB of cache each).
  */
 #define HASH_MISS_COST			0.13
-#define HASH_CACHE_BYTES		(2 * 1024 * 1024.0)
-#define HASH_CACHE_SHARE_LOG2	4.0
+#define HASH_CACHE_BYTES		(3 * 1024 * 1024.0)
+#define HASH_CACHE_SHARE_LOG2	3.3
 
 /*
  * Of a table that the cache holds, too: what finding the partner of an outer row, and putting an inner row into the

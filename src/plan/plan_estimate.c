@@ -34,6 +34,30 @@ estimate_keys(const GpuSortPathKeys *keys, bool in_order, int width, double limi
 	return true;
 }
 
+/* Can a sort read the rows from the pages of tables (sort/sort_input.c)? */
+static bool
+comes_from_pages(const Path *path)
+{
+	ListCell   *lc;
+
+	switch (path->pathtype)
+	{
+		case T_SeqScan:
+			return true;
+		case T_SubqueryScan:
+			return comes_from_pages(((const SubqueryScanPath *) path)->subpath);
+		case T_Append:
+			foreach(lc, ((const AppendPath *) path)->subpaths)
+			{
+				if (!comes_from_pages((const Path *) lfirst(lc)))
+					return false;
+			}
+			return true;
+		default:
+			return false;
+	}
+}
+
 bool
 gpusort_estimate_path(PlannerInfo *root, const Path *input, const GpuSortPathKeys *keys,
 					  double limit_rows, GpuSortEstimate *estimate)
@@ -51,13 +75,37 @@ gpusort_estimate_path(PlannerInfo *root, const Path *input, const GpuSortPathKey
 	if (gpusort_path_can_fetch(root, input, keys, &fetch) &&
 		estimate_keys(keys, in_order, fetch.width, limit_rows, &narrow))
 		gpusort_choose_late(&fetch, rows, limit_rows, &narrow, estimate);
-	if (input->pathtype != T_SeqScan && input->pathtype != T_Append)
-		gpusort_estimate_bounded_slots(rows, limit_rows, estimate);
+	if (!comes_from_pages(input))
+		gpusort_estimate_slots(rows, limit_rows, estimate);
 	return gpusort_worth_it(rows, width, limit_rows, estimate, &reason) &&
 		(participants == 1 || gpusort_force || gpusort_pool_suffices(estimate, participants));
 }
 
 /* ---------- finished plans ---------- */
+
+/* The same of a finished plan. */
+static bool
+reads_pages(const Plan *plan)
+{
+	ListCell   *lc;
+
+	switch (nodeTag(plan))
+	{
+		case T_SeqScan:
+			return true;
+		case T_SubqueryScan:
+			return reads_pages(((const SubqueryScan *) plan)->subplan);
+		case T_Append:
+			foreach(lc, ((const Append *) plan)->appendplans)
+			{
+				if (!reads_pages((const Plan *) lfirst(lc)))
+					return false;
+			}
+			return true;
+		default:
+			return false;
+	}
+}
 
 static bool
 estimate_sort(const Sort *sort, GpuSortLimit limit, const PlannedStmt *stmt,
@@ -89,6 +137,8 @@ estimate_sort(const Sort *sort, GpuSortLimit limit, const PlannedStmt *stmt,
 		gpusort_estimate_bounded(rows, bound, &narrow);
 		gpusort_choose_late(&fetch, rows, limit.rows, &narrow, estimate);
 	}
+	if (!reads_pages(child))
+		gpusort_estimate_slots(rows, bound, estimate);
 	return true;
 }
 
