@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include "port/pg_bitutils.h"
+
 #include "prefetch.h"
 #include "settings.h"
 #include "sort/key_rows.h"
@@ -22,6 +24,41 @@ fetch_reordered(GpuSort *sort, uint64 from, int count, void **rows)
 	for (int i = 0; i < count; i++)
 		rows[i] = gpusort_row_at(&sort->reorder.places, (uint32) (from + i));
 	sort->stats.reordered_rows += count;
+}
+
+/* Bit i: the row at position from + i tied with one before or behind it. */
+static uint64
+tied_rows(const GpuSort *sort, uint64 from, int count)
+{
+	const uint64 *equal = RANGE_U64(sort->order.equal);
+	uint64		first = from / 64;
+	int			shift = (int) (from % 64);
+	uint64		bits = equal[first] >> shift;
+	uint64		next = first + 1 < (sort->rows.count + 63) / 64 ? equal[first + 1] : 0;
+
+	/* bit i of equal: as the row before */
+	if (shift > 0)
+		bits |= next << (64 - shift);
+	bits |= bits >> 1;
+	if (count == 64)
+		bits |= (next >> shift & 1) << 63;
+	return count == 64 ? bits : bits & ((UINT64CONST(1) << count) - 1);
+}
+
+/* The same of rows that were refined: those that tied may be at other positions now. */
+static void
+fetch_reordered_but_ties(GpuSort *sort, uint64 from, int count, void **rows)
+{
+	uint64		tied = tied_rows(sort, from, count);
+
+	fetch_reordered(sort, from, count, rows);
+	for (; tied != 0; tied &= tied - 1)
+	{
+		int			i = pg_rightmost_one_pos64(tied);
+
+		rows[i] = gpusort_row_at(&sort->rows.places, sort->order.ids[from + i]);
+		sort->stats.reordered_rows--;
+	}
 }
 
 void
@@ -45,7 +82,10 @@ gpusort_fetch_block(GpuSort *sort, uint64 from, int count, GpuSortRowRoom *room,
 		gpusort_await_rows(sort, from + ahead_to);
 	if (from + count <= sort->reorder.count)
 	{
-		fetch_reordered(sort, from, count, rows);
+		if (sort->reorder.but_ties)
+			fetch_reordered_but_ties(sort, from, count, rows);
+		else
+			fetch_reordered(sort, from, count, rows);
 		return;
 	}
 	if (sort->key_rows.used)

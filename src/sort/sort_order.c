@@ -8,10 +8,12 @@
 #include "sort/host_engine.h"
 #include "sort/key_planes.h"
 #include "sort/key_refine.h"
+#include "sort/key_run.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_order.h"
 #include "sort/sort_progress.h"
 #include "sort/sort_ranges.h"
+#include "sort/sort_reorder.h"
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"
 #include "sort/sort_watch.h"
@@ -32,26 +34,58 @@ sort_by_engine(GpuSort *sort, bool with_service)
 	return sorted;
 }
 
-/* Are there rows whose order the engine could not tell? */
-static bool
-any_equal_rows(const GpuSort *sort)
+/* Rows whose order the engine could not tell, which are equal to the one before. */
+typedef enum Ties
+{
+	NO_TIES,
+	FEW_TIES,					/* no run of them is a long one */
+	MANY_TIES
+} Ties;
+
+static Ties
+look_for_ties(const GpuSort *sort)
 {
 	const uint64 *equal = RANGE_U64(sort->order.equal);
+	bool		any = false;
+	int			all = 0;		/* words with nothing else */
 
 	for (uint64 w = 0; w < (sort->rows.count + 63) / 64; w++)
-		if (equal[w] != 0)
-			return true;
-	return false;
+	{
+		any |= equal[w] != 0;
+		all = equal[w] == PG_UINT64_MAX ? all + 1 : 0;
+		/* a longer run has so many whole words at least */
+		if (all >= SMALL_RUN / 64 - 1)
+			return MANY_TIES;
+	}
+	return any ? FEW_TIES : NO_TIES;
 }
 
-/* Put the ties in order; the engine's workspace becomes scratch memory. */
+/*
+ * Let gpusortd bring rows into order while ties are refined?  It reads ids from the workspace, which is scratch
+ * memory where runs are long.
+ */
+static void
+keep_or_end_reordering(GpuSort *sort, Ties ties)
+{
+	if (ties == FEW_TIES && sort->reorder.running && gpusort_reorder_outlasts_refinement(sort) &&
+		!needs_verification(sort))
+	{
+		sort->reorder.but_ties = true;
+		return;
+	}
+	gpusort_service_end(sort);
+	gpusort_release_reordered(sort);
+}
+
+/* Put the ties in order; the engine's workspace becomes scratch memory, if that is free. */
 static bool
 refine_ties(GpuSort *sort)
 {
 	gs_progress outer;
 	bool		refined;
 
-	if (!gpusort_grow_workspace(sort))
+	if (!(sort->reorder.but_ties ? gpusort_range_grow(sort->order.refined, sort->rows.count * sizeof(uint32)) :
+		  gpusort_grow_workspace(sort)))
 		return false;
 	memcpy(sort->order.refined->base, sort->order.ids, sort->rows.count * sizeof(uint32));
 	sort->order.ids = RANGE_U32(sort->order.refined);
@@ -67,18 +101,19 @@ bool
 gpusort_order_rows(GpuSort *sort, bool with_service)
 {
 	GpuSortPhase outer = gpusort_watch_enter(sort, GPUSORT_PHASE_SORT);
+	Ties		ties;
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);
 	if (!sort_by_engine(sort, with_service))
 		return false;
 	gpusort_add_elapsed(&sort->stats.sort_time, start);
-	if (needs_refinement(sort) && any_equal_rows(sort))
+	ties = needs_refinement(sort) ? look_for_ties(sort) : NO_TIES;
+	if (ties != NO_TIES)
 	{
 		(void) gpusort_watch_enter(sort, GPUSORT_PHASE_REFINE);
 		INSTR_TIME_SET_CURRENT(start);
-		gpusort_service_end(sort);
-		gpusort_release_reordered(sort);
+		keep_or_end_reordering(sort, ties);
 		if (!refine_ties(sort))
 			return false;
 		gpusort_add_elapsed(&sort->stats.refine_time, start);

@@ -167,6 +167,7 @@ gpusort_release_reordered(GpuSort *sort)
 	visit_range(&sort->reorder.rows, 0, release_range, NULL);
 	visit_range(&sort->reorder.refs, 0, release_range, NULL);
 	sort->reorder.count = 0;
+	sort->reorder.but_ties = false;
 }
 
 void

@@ -17,11 +17,15 @@
  * agree on where these lie (sort_view.c).
  *
  * The price is memory: the rows a second time, in the pool, of which no more is
- * taken than half of what is free.  A refinement changes the order behind gpusortd's
- * back, so a sort that needs one is not reordered, and if it turns out only afterwards
- * that rows of an index tie, the copy is given up.  The verification of sorts by libc's
- * collations may change it, too, and marks of dead rows disappear from index tuples
- * before these are written: neither are reordered.
+ * taken than half of what is free.
+ *
+ * A refinement changes the order behind gpusortd's back, but only of rows that tied, which the
+ * engine's bitmap of equal rows tells: these are found by pointer, all others in the copy
+ * (sort_fetch.c).  Who reads a view knows nothing of that, so other processes' sorts are not
+ * reordered if they need a refinement, and if it turns out only afterwards that rows of an index
+ * tie, the copy is given up.  The verification of sorts by libc's collations may change the order
+ * anywhere, and marks of dead rows disappear from index tuples before these are written:
+ * neither are reordered.
  */
 #include "postgres.h"
 
@@ -40,10 +44,12 @@
  * When it pays (test/bench/reorder.pl on a GPU; docs/performance.md has the figures).  Fewer
  * bytes stay in the processor's caches while rows are read in any order.  Rows
  * that are longer than a cache line cost a miss as well, but prefetching hides most of it,
- * and copying moves three times their length through the host's memory.
+ * and copying moves three times their length through the host's memory; in small pages the page
+ * must be looked up in memory as well.
  */
 #define MIN_REORDER_BYTES	((size_t) 64 << 20)
 #define MAX_REORDER_ROW		64
+#define MAX_REORDER_ROW_SMALL_PAGES	128
 
 /* Where in the first 64-bit word of a row a field of it lies. */
 #ifdef WORDS_BIGENDIAN
@@ -52,13 +58,22 @@
 #define FIELD_SHIFT(offset, bytes) (8 * (offset))
 #endif
 
+bool
+gpusort_reorder_outlasts_refinement(const GpuSort *sort)
+{
+	return !sort->index_rows && !sort->tells_equal && !sort->is_joined && !gpusort_verify;
+}
+
 /* Is reordering to be considered, as far as can be told while rows arrive? */
 static bool
-may_pay(const GpuSort *sort, uint64 rows)
+may_pay(const GpuSort *sort, uint64 rows, bool is_refined)
 {
 	size_t		row_bytes = average_row_bytes(&sort->rows);
+	size_t		most = gpusort_range_has_small_pages(sort->rows.store) ? MAX_REORDER_ROW_SMALL_PAGES : MAX_REORDER_ROW;
 
 	if (sort->key_rows.used || sort->keys.untrusted || sort->index.any_dead || gpusort_range_is_private(sort->rows.store))
+		return false;
+	if (is_refined && !gpusort_reorder_outlasts_refinement(sort))
 		return false;
 	switch ((GpuSortReorderRows) gpusort_reorder_rows)
 	{
@@ -69,7 +84,7 @@ may_pay(const GpuSort *sort, uint64 rows)
 		case GPUSORT_REORDER_AUTO:
 			break;
 	}
-	return gpusort_pool->header->service.engine != 0 && row_bytes <= MAX_REORDER_ROW &&
+	return gpusort_pool->header->service.engine != 0 && row_bytes <= most &&
 		rows * row_bytes >= MIN_REORDER_BYTES;
 }
 
@@ -97,7 +112,7 @@ gpusort_reorder_feed(GpuSort *sort)
 {
 	uint64		expected = (uint64) Max(sort->spec.expected_rows, (double) sort->rows.count);
 
-	if (may_pay(sort, expected) && !any_long_keys(sort))
+	if (may_pay(sort, expected, any_long_keys(sort)))
 		gpusort_job_feed_rows(&sort->service.job, sort->rows.store, sort->rows.used);
 }
 
@@ -181,7 +196,7 @@ gpusort_reorder_begin(GpuSort *sort)
 	};
 
 	/* where only TIDs may be out of order, most indexes have no rows that tie */
-	if (!may_pay(sort, sort->rows.count) || sort->keys.refine_column >= 0)
+	if (!may_pay(sort, sort->rows.count, sort->keys.refine_column >= 0))
 		return;
 	set_length_field(sort, &rows);
 	if (acquire_memory(sort, rows.row_bytes, one_length ? 0 : sort->rows.count * sizeof(uint32)))

@@ -10,6 +10,12 @@
 #include "sort/sort.h"
 
 /*
+ * Rows that are refined, in the copy, too: these are where gpusortd has put them, but for those that tied.  May that be
+ * of use, and may a running job go on with it while they are refined?
+ */
+extern bool gpusort_reorder_outlasts_refinement(const GpuSort *sort);
+
+/*
  * Before there are rows: is a GPU likely to have as many as are expected of them in sorted order?  Reading
  * those costs less than making rows of their keys, which are looked up in the order of rows.
  */

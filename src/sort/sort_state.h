@@ -144,7 +144,8 @@ typedef struct GpuSortJobState
 typedef struct GpuSortReordered
 {
 	bool		running;		/* the job goes on with that */
-	uint64		count;			/* so many positions are valid */
+	uint64		count;			/* so many positions are valid, */
+	bool		but_ties;		/* but for rows that order.equal shows as equal, and those before them */
 	GpuSortRange *rows;			/* NULL: there are none */
 	GpuSortRange *refs;			/* NULL: all rows are as long */
 	GpuSortRowPlaces places;	/* in these ranges; an id is a position here */

@@ -15,7 +15,7 @@
 static bool
 all_reordered(const GpuSort *sort)
 {
-	return sort->rows.count > 0 && sort->reorder.count == sort->rows.count;
+	return sort->rows.count > 0 && sort->reorder.count == sort->rows.count && !sort->reorder.but_ties;
 }
 
 void

@@ -33,6 +33,12 @@ $node->safe_psql('postgres', q(
 	FROM generate_series(1, 8000) i;
 	ALTER TABLE skewed ALTER m SET STORAGE EXTERNAL;
 	CREATE TABLE large AS SELECT hashint8extended(i, 0) AS k, i, repeat('x', i % 20) AS x FROM generate_series(1, 300000) i;
+	CREATE TABLE tied AS
+	SELECT i, i % 7 AS few, CASE WHEN i % 50 < 3 THEN NULL ELSE prefix || repeat(md5(i::text), i % 3 + 1) END COLLATE "C" AS s, repeat('x', i % 11) AS x
+	FROM generate_series(1, 20000) i,
+	LATERAL (SELECT CASE WHEN i % 10 < 6 THEN 'u' || lpad((i * 7919 % 20011)::text, 7, '0') WHEN i % 10 < 9 THEN 'g' || lpad((i / 600)::text, 7, '0')
+		ELSE 'p' || lpad((i / 20)::text, 7, '0') END) p (prefix);
+	DELETE FROM tied WHERE s IS NULL AND i > 2000;
 	VACUUM ANALYZE));
 ok($node->poll_query_until('postgres', q(SELECT state = 'up' FROM gpusort_service())), 'gpusortd comes up');
 $idle_bytes = service($node, 'pool_bytes_free');
@@ -77,9 +83,22 @@ for my $case (
 	all_is_free($node, $idle_bytes, $query);
 }
 
-# Who is not reordered: strings that were refined, and where it was not asked for.
-is(reordered('SELECT * FROM varied ORDER BY m COLLATE "C", i'), 0, 'refined strings are not reordered');
-same_answer($node, 'SELECT * FROM varied ORDER BY m COLLATE "C", i', 'refined strings');
+# Strings that are refined: all rows but those that tied before.
+for my $case (
+	[ 'SELECT * FROM tied ORDER BY s, i', 10800 ], [ 'SELECT * FROM tied ORDER BY s DESC NULLS LAST, i', 10800 ],
+	[ 'SELECT x, s FROM tied ORDER BY s NULLS FIRST, i DESC', 10800 ], [ 'SELECT i, s FROM tied ORDER BY few, s, i', 12800 ],
+	[ 'SELECT i, s FROM tied WHERE i % 10 < 6 AND s IS NOT NULL ORDER BY s', 10800 ])
+{
+	my ($query, $rows) = @$case;
+
+	is(reordered($query), $rows, "$query: reordered but for ties");
+	same_answer($node, $query, $query);
+	all_is_free($node, $idle_bytes, $query);
+}
+
+# Who is not reordered: strings of which many are equal, and where it was not asked for.
+is(reordered('SELECT * FROM varied ORDER BY m COLLATE "C", i'), 0, 'strings of which many are equal are not reordered');
+same_answer($node, 'SELECT * FROM varied ORDER BY m COLLATE "C", i', 'many equal strings');
 is(reordered('SELECT * FROM fixed ORDER BY few::text COLLATE "C.utf8", i'), 0, 'libc collations, which are verified, are not reordered');
 same_answer($node, 'SELECT * FROM fixed ORDER BY few::text COLLATE "C.utf8", i', 'libc collation');
 is(reordered('SELECT * FROM fixed ORDER BY k', 'gpusort.reorder_rows' => 'off'), 0, 'reorder_rows = off');
