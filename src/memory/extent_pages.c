@@ -150,12 +150,6 @@ gpusort_extent_is_populated(uint32 extent)
 }
 
 bool
-gpusort_extent_is_huge(uint32 extent)
-{
-	return gpusort_pool->header->huge || state_of(extent) == GSD_EXTENT_HUGE;
-}
-
-bool
 gpusort_extent_populate(uint32 extent, char *start, size_t from, size_t to)
 {
 	if (may_become_huge(extent) && make_huge(extent, start))

@@ -15,7 +15,4 @@ extern bool gpusort_extent_populate(uint32 extent, char *start, size_t from, siz
 /* Is there memory behind all of it? */
 extern bool gpusort_extent_is_populated(uint32 extent);
 
-/* Is that one huge page? */
-extern bool gpusort_extent_is_huge(uint32 extent);
-
 #endif							/* GPUSORT_EXTENT_PAGES_H */

@@ -34,7 +34,6 @@
 #include "portability/instr_time.h"
 
 #include "elapsed.h"
-#include "memory/extent_pages.h"
 #include "memory/kept_memory.h"
 #include "memory/memory_range.h"
 #include "memory/pool.h"
@@ -341,12 +340,6 @@ gpusort_range_reserve(GpuSortRange *range, size_t bytes)
 {
 	if (!gpusort_range_is_private(range) && range->account->max_extents > 0)
 		gpusort_extents_take(range, Min(bytes, range->reserved));
-}
-
-bool
-gpusort_range_has_small_pages(const GpuSortRange *range)
-{
-	return gpusort_range_pool_bytes(range) > 0 && !gpusort_extent_is_huge(range->owned[0]);
 }
 
 bool

@@ -120,9 +120,6 @@ extern size_t gpusort_range_fresh_bytes(const GpuSortRange *range);
 /* Has the range begun to use private memory?  It takes no more extents then. */
 extern bool gpusort_range_is_private(const GpuSortRange *range);
 
-/* Does it begin in the pool, in small pages, which take longer to be found in random order? */
-extern bool gpusort_range_has_small_pages(const GpuSortRange *range);
-
 /*
  * The numbers of the extents that hold the usable bytes, valid until the range
  * grows.  False if some of those bytes are private memory.

@@ -44,12 +44,13 @@
  * When it pays (test/bench/reorder.pl on a GPU; docs/performance.md has the figures).  Fewer
  * bytes stay in the processor's caches while rows are read in any order.  Rows
  * that are longer than a cache line cost a miss as well, but prefetching hides most of it,
- * and copying moves three times their length through the host's memory; in small pages the page
- * must be looked up in memory as well.
+ * and copying moves three times their length through the host's memory: these must be so many that
+ * the processor does not find their pages either.
  */
 #define MIN_REORDER_BYTES	((size_t) 64 << 20)
 #define MAX_REORDER_ROW		64
-#define MAX_REORDER_ROW_SMALL_PAGES	128
+#define MIN_LONG_REORDER_BYTES	((size_t) 1 << 30)
+#define MAX_LONG_REORDER_ROW	128
 
 /* Where in the first 64-bit word of a row a field of it lies. */
 #ifdef WORDS_BIGENDIAN
@@ -64,13 +65,22 @@ gpusort_reorder_outlasts_refinement(const GpuSort *sort)
 	return !sort->index_rows && !sort->tells_equal && !sort->is_joined && !gpusort_verify;
 }
 
+/* Does reading so many rows in order gain more than having them copied costs? */
+static bool
+is_gain(const GpuSort *sort, uint64 rows)
+{
+	size_t		row_bytes = average_row_bytes(&sort->rows);
+	size_t		bytes = rows * row_bytes;
+
+	if (row_bytes <= MAX_REORDER_ROW)
+		return bytes >= MIN_REORDER_BYTES;
+	return !sort->index_rows && row_bytes <= MAX_LONG_REORDER_ROW && bytes >= MIN_LONG_REORDER_BYTES;
+}
+
 /* Is reordering to be considered, as far as can be told while rows arrive? */
 static bool
 may_pay(const GpuSort *sort, uint64 rows, bool is_refined)
 {
-	size_t		row_bytes = average_row_bytes(&sort->rows);
-	size_t		most = gpusort_range_has_small_pages(sort->rows.store) ? MAX_REORDER_ROW_SMALL_PAGES : MAX_REORDER_ROW;
-
 	if (sort->key_rows.used || sort->keys.untrusted || sort->index.any_dead || gpusort_range_is_private(sort->rows.store))
 		return false;
 	if (is_refined && !gpusort_reorder_outlasts_refinement(sort))
@@ -84,8 +94,7 @@ may_pay(const GpuSort *sort, uint64 rows, bool is_refined)
 		case GPUSORT_REORDER_AUTO:
 			break;
 	}
-	return gpusort_pool->header->service.engine != 0 && row_bytes <= most &&
-		rows * row_bytes >= MIN_REORDER_BYTES;
+	return gpusort_pool->header->service.engine != 0 && is_gain(sort, rows);
 }
 
 bool

@@ -147,6 +147,11 @@ like(analyzed_plan_of($node, 'SELECT * FROM large ORDER BY k', @parallel), qr/Re
 	'rows that parallel workers collect are reordered');
 same_answer($node, 'SELECT * FROM large ORDER BY k', 'in parallel workers', @parallel);
 $node->safe_psql('postgres', 'ALTER TABLE large RESET (parallel_workers)');
+$node->safe_psql('postgres', 'ALTER TABLE tied SET (parallel_workers = 2)');
+like(analyzed_plan_of($node, 'SELECT * FROM tied ORDER BY s, i', @parallel), qr/Reordered Rows: 10800.*Gather.*Workers Launched: 2/s,
+	'... strings, too');
+same_answer($node, 'SELECT * FROM tied ORDER BY s, i', 'strings in parallel workers', @parallel);
+$node->safe_psql('postgres', 'ALTER TABLE tied RESET (parallel_workers)');
 same_answer($node, 'SELECT * FROM large ORDER BY k', 'verified', 'gpusort.verify' => 'on');
 all_is_free($node, $idle_bytes, 'ways of reading');
 
