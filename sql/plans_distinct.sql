@@ -70,8 +70,9 @@ FROM unnest(ARRAY[
 	'SELECT DISTINCT customer FROM visits ORDER BY customer LIMIT 10'
 ]) q;
 
--- Of two columns that give more groups than the planner thinks, workers make rows distinct, and then the
--- leader.  A cheap ORDER BY above must not make that a hash table of what comes out of hash tables.
+-- Of two columns that give more groups than the planner thinks, workers make the rows of their slice of a sort distinct (or
+-- their own, and then the
+-- leader all).  A cheap ORDER BY above must not make that a hash table of what comes out of hash tables.
 RESET ALL;
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;

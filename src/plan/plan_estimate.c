@@ -34,7 +34,7 @@ estimate_keys(const GpuSortPathKeys *keys, bool in_order, int width, double limi
 	return true;
 }
 
-/* Can a sort read the rows from the pages of tables (sort/sort_input.c)? */
+/* Can a sort read the rows from the pages of tables (sort/sort_input.c)?  A scan projects them by itself. */
 static bool
 comes_from_pages(const Path *path)
 {
@@ -44,6 +44,9 @@ comes_from_pages(const Path *path)
 	{
 		case T_SeqScan:
 			return true;
+		case T_Result:
+			return IsA(path, ProjectionPath) && ((const ProjectionPath *) path)->dummypp &&
+				comes_from_pages(((const ProjectionPath *) path)->subpath);
 		case T_SubqueryScan:
 			return comes_from_pages(((const SubqueryScanPath *) path)->subpath);
 		case T_Append:
