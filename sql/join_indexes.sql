@@ -91,7 +91,7 @@ FROM unnest(ARRAY[
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_nestloop = off;
-SELECT gpusort_test.plan_lines('SELECT k, count(*) FROM a JOIN b USING (k) GROUP BY k');
+SELECT gpusort_test.matches('SELECT k, count(*) FROM a JOIN b USING (k) GROUP BY k', 'Parallel .*GpuSort Index Join') AS joins;
 SELECT count(*), count(*) FILTER (WHERE k < before) AS not_in_order
 FROM (SELECT k, lag(k) OVER () AS before FROM (SELECT k, count(*) FROM a JOIN b USING (k) GROUP BY k) q) q;
 SET max_parallel_workers_per_gather = 0;
