@@ -58,6 +58,20 @@ SELECT gpusort_test.matches('SELECT name, sum(n) FROM cost_groups GROUP BY name 
 SET max_parallel_workers_per_gather = 0;
 DROP TABLE cost_groups;
 
+-- Rows that a scan has projected are read from pages; those that a subquery filters are not, and are charged for that
+CREATE FUNCTION cost_of_row(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	plan := plan -> 0 -> 'Plan';
+	RETURN ((plan ->> 'Total Cost')::float8 - (plan -> 'Plans' -> 0 ->> 'Total Cost')::float8) / (plan ->> 'Plan Rows')::float8;
+END $$;
+SELECT sort_node(query), cost_of_row(query) - cost_of_row('SELECT number, id FROM cost_rows ORDER BY number') > 0.01 AS is_more
+FROM unnest(ARRAY['SELECT number, id + 1 FROM cost_rows ORDER BY number', 'SELECT number, id + 1 FROM (SELECT number, id FROM cost_rows OFFSET 0) s ORDER BY number',
+	'SELECT number, id FROM (SELECT number, id FROM cost_rows OFFSET 0) s WHERE id > -1 ORDER BY number']) query;
+DROP FUNCTION cost_of_row;
+
 -- A key that costs nothing is never left
 SET gpusort.cost_key_collated = 0;
 ANALYZE cost_rows;

@@ -48,7 +48,8 @@ comes_from_pages(const Path *path)
 			return IsA(path, ProjectionPath) && ((const ProjectionPath *) path)->dummypp &&
 				comes_from_pages(((const ProjectionPath *) path)->subpath);
 		case T_SubqueryScan:
-			return comes_from_pages(((const SubqueryScanPath *) path)->subpath);
+			return path->parent->baserestrictinfo == NIL &&
+				comes_from_pages(((const SubqueryScanPath *) path)->subpath);
 		case T_Append:
 			foreach(lc, ((const AppendPath *) path)->subpaths)
 			{
@@ -97,7 +98,7 @@ reads_pages(const Plan *plan)
 		case T_SeqScan:
 			return true;
 		case T_SubqueryScan:
-			return reads_pages(((const SubqueryScan *) plan)->subplan);
+			return plan->qual == NIL && reads_pages(((const SubqueryScan *) plan)->subplan);
 		case T_Append:
 			foreach(lc, ((const Append *) plan)->appendplans)
 			{
