@@ -367,6 +367,17 @@ gpusort_grow_workspace(GpuSort *sort)
 		 gpusort_range_grow(sort->order.equal, gpusort_bitmap_bytes(rows)));
 }
 
+bool
+gpusort_grow_refined(GpuSort *sort)
+{
+	size_t		bytes = sort->rows.count * sizeof(uint32);
+	gs_progress outer = gpusort_enter_growth(sort, bytes, gpusort_range_fresh_bytes(sort->order.refined));
+	bool		grown = gpusort_grow_in_steps(sort, sort->order.refined, bytes);
+
+	gs_progress_leave(sort->progress, &outer);
+	return grown;
+}
+
 void
 gpusort_raise_limit(GpuSort *sort)
 {

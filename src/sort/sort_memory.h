@@ -64,6 +64,9 @@ extern bool gpusort_grow_in_steps(GpuSort *sort, GpuSortRange *range, size_t byt
 /* Memory for the result, which was counted while rows came in. */
 extern bool gpusort_grow_workspace(GpuSort *sort);
 
+/* The same for the order that a refinement makes, while gpusortd reads the workspace. */
+extern bool gpusort_grow_refined(GpuSort *sort);
+
 /* Raise the limit of private memory for a row that must be taken in; ERROR if there is no more. */
 extern void gpusort_raise_limit(GpuSort *sort);
 

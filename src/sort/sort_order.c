@@ -84,8 +84,7 @@ refine_ties(GpuSort *sort)
 	gs_progress outer;
 	bool		refined;
 
-	if (!(sort->reorder.but_ties ? gpusort_range_grow(sort->order.refined, sort->rows.count * sizeof(uint32)) :
-		  gpusort_grow_workspace(sort)))
+	if (!(sort->reorder.but_ties ? gpusort_grow_refined(sort) : gpusort_grow_workspace(sort)))
 		return false;
 	memcpy(sort->order.refined->base, sort->order.ids, sort->rows.count * sizeof(uint32));
 	sort->order.ids = RANGE_U32(sort->order.refined);

@@ -22,6 +22,9 @@ void
 gpusort_view(GpuSort *sort, GpuSortView *view)
 {
 	Assert(sort->tuplesort == NULL && (!sort->key_rows.used || sort->window.mapped));
+	/* who reads a view knows nothing of ties, and has no use for a copy but for these */
+	if (sort->reorder.but_ties)
+		gpusort_service_end(sort);
 	gpusort_await_all(sort);
 	if (sort->window.mapped)
 	{

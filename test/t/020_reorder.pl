@@ -9,6 +9,7 @@ use GpuSortTest;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(sleep);
 
 # Rows become ready, and are reordered, in steps.
 my $small = '--device-rows=1000 --bucket-rows=1000 --step-rows=3000';
@@ -263,6 +264,25 @@ restart_daemon('--inject-fault=stop-reorder:1');
 }
 $node->safe_psql('postgres', 'ALTER SYSTEM RESET gpusort.daemon_timeout');
 reload($node);
+
+# Processes that read sorted strings have no use for the copy: who makes a table with them does not wait for it.
+restart_daemon('--inject-fault=stop-reorder:1');
+{
+	my $pid = service($node, 'pid');
+	my $make = 'SET max_parallel_workers_per_gather = 2; CREATE TABLE %s AS SELECT i, s FROM tied ORDER BY s, i';
+
+	$node->safe_psql('postgres', sprintf($make, 'ours'));
+	is(service($node, 'pid'), $pid, 'table of strings: it was not waited for');
+	# it may yet have to notice that the job is over, or to stop
+	sleep 0.02 until is_stopped($pid) || service($node, 'jobs_open') == 0;
+	kill 'CONT', $pid;
+	$node->safe_psql('postgres', 'SET gpusort.enabled = off; ' . sprintf($make, 'theirs'));
+	is($node->safe_psql('postgres', q(SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY ctid) n, o.* FROM ours o) o
+		FULL JOIN (SELECT row_number() OVER (ORDER BY ctid) n, t.* FROM theirs t) t USING (n, i) WHERE o.s IS DISTINCT FROM t.s OR o.n IS NULL OR t.n IS NULL)),
+		0, 'table of strings: PostgreSQL\'s rows');
+	$node->safe_psql('postgres', 'DROP TABLE ours, theirs');
+	all_is_free($node, $idle_bytes, 'table of strings');
+}
 
 # Cancelled while rows come from there; what gpusortd may still write stays with the job.
 my $milliseconds = 700;
