@@ -271,7 +271,8 @@ restart_daemon('--inject-fault=stop-reorder:1');
 	my $pid = service($node, 'pid');
 	my $make = 'SET max_parallel_workers_per_gather = 2; CREATE TABLE %s AS SELECT i, s FROM tied ORDER BY s, i';
 
-	$node->safe_psql('postgres', sprintf($make, 'ours'));
+	# less than gpusort.daemon_timeout, after which it would go on without the copy
+	$node->safe_psql('postgres', q(SET statement_timeout = '40s'; ) . sprintf($make, 'ours'));
 	is(service($node, 'pid'), $pid, 'table of strings: it was not waited for');
 	# it may yet have to notice that the job is over, or to stop
 	sleep 0.02 until is_stopped($pid) || service($node, 'jobs_open') == 0;
