@@ -122,8 +122,13 @@ gpusort_acquire_ranges(GpuSort *sort)
 	if (sort->keys.any_bytes || sort->index_rows)
 	{
 		sort->order.refined = gpusort_acquire_range(sort, GPUSORT_RANGE_REFINED);
+		if (sort->order.refined == NULL)
+			return false;
+	}
+	if (sort->keys.any_bytes || sort->tells_equal)
+	{
 		sort->order.equal = gpusort_acquire_range(sort, GPUSORT_RANGE_EQUAL);
-		if (sort->order.refined == NULL || sort->order.equal == NULL)
+		if (sort->order.equal == NULL)
 			return false;
 	}
 	for (int i = 0; i < sort->keys.ncolumns; i++)

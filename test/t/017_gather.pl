@@ -73,6 +73,19 @@ sub counts
 	ok($refused, 'only the row with nulls is refused');
 }
 
+# Rows come both ways into a sort that tells which are equal.  It tells that of all of them.
+for my $quota (2 .. 14)
+{
+	my @settings = ('gpusort.pool_quota' => $quota, enable_hashagg => 'off', 'gpusort.enable_shared_sort' => 'off');
+
+	for my $query ('SELECT DISTINCT a, b FROM gaps ORDER BY a, b', 'SELECT DISTINCT few FROM t ORDER BY few',
+		'SELECT few, mode() WITHIN GROUP (ORDER BY h) FROM t WHERE i <= 2000 GROUP BY few ORDER BY few')
+	{
+		like(plan_of($node, $query, @settings), qr/GpuSort (Unique|Ordered Set).*$collected_in_parallel/s, "equal rows with $quota %: collected");
+		same_answer($node, $query, "equal rows with $quota %", @settings, max_parallel_workers => $_) for 0, 2;
+	}
+}
+
 # All of the pool, some of it, next to nothing of it; with memory for the rest, and without.
 for my $case ([ 100, '64MB', 'all' ], [ 15, '64MB', 'some' ], [ 2, '64MB', '' ], [ 15, '64kB', 'some' ], [ 15, '1MB', 'some' ], [ 2, '64kB', '' ])
 {
