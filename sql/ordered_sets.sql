@@ -63,6 +63,11 @@ SELECT setting, placed('SELECT mode() WITHIN GROUP (ORDER BY s) AS m, percentile
 	placed('SELECT percentile_cont(0.7) WITHIN GROUP (ORDER BY f) AS p, percentile_cont(0.3) WITHIN GROUP (ORDER BY f) AS q FROM lots', setting) AS of_keys,
 	placed('SELECT g, b, mode() WITHIN GROUP (ORDER BY part) AS m, percentile_disc(ARRAY[0.6, 0.1]) WITHIN GROUP (ORDER BY part) AS p, count(*) AS n FROM lots GROUP BY g, b', setting) AS groups
 FROM unnest(ARRAY['gpusort.verify=on', 'gpusort.inject_fault=memory', 'gpusort.inject_fault=codec', 'gpusort.inject_fault=verify', 'work_mem=64kB']) setting;
+-- Rows one by one, where those of a group do not fit into work_mem either.
+SELECT q, placed(q, 'gpusort.inject_fault=codec', 'work_mem=64kB') FROM unnest(ARRAY[
+	'SELECT g % 3 AS h, mode() WITHIN GROUP (ORDER BY k) AS m, percentile_disc(ARRAY[0.7, 0.1]) WITHIN GROUP (ORDER BY k) AS p FROM lots, generate_series(1, 9) GROUP BY g % 3',
+	'SELECT g % 3 AS h, mode() WITHIN GROUP (ORDER BY wide) AS m, max(wide) FROM lots GROUP BY g % 3'
+]) q;
 -- Portions of a sort in files: of all rows, and of groups.
 SELECT q, placed(q, 'gpusort.pool_quota=0', 'work_mem=64kB'), spilled(q) FROM unnest(ARRAY[
 	'SELECT percentile_disc(ARRAY[0, 0.2, 0.9, 1]) WITHIN GROUP (ORDER BY part) AS p, count(part) AS n, count(*) AS m FROM lots, generate_series(1, 40)',

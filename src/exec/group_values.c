@@ -256,10 +256,15 @@ read_group(GpuSortGroupValues *values)
 	}
 }
 
-/* Show a row of the store, in `row`. */
+/*
+ * Show a row of the store, in `row`.  One that comes from the store's file is the slot's to free, at a
+ * time when the caller's memory may have been reset.
+ */
 static void
 show_stored(GpuSortGroupValues *values, uint64 number)
 {
+	MemoryContext old = MemoryContextSwitchTo(values->row->tts_mcxt);
+
 	if (number < values->store_at)
 	{
 		tuplestore_rescan(values->store);
@@ -269,6 +274,7 @@ show_stored(GpuSortGroupValues *values, uint64 number)
 		 !tuplestore_skiptuples(values->store, (int64) (number - values->store_at), true)) ||
 		!tuplestore_gettupleslot(values->store, true, false, values->row))
 		elog(ERROR, "gpusort: a value is missing");
+	MemoryContextSwitchTo(old);
 	values->store_at = number + 1;
 }
 

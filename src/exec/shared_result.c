@@ -165,6 +165,8 @@ find_portions(GpuSortResult *result)
 void
 gpusort_find_result(GpuSortResult *result)
 {
+	/* of another execution */
+	memset(&result->view, 0, sizeof(result->view));
 	switch (result->shared->place)
 	{
 		case GPUSORT_RESULT_VIEW:
@@ -263,6 +265,8 @@ gpusort_fetch_result(GpuSortResult *result, bool forward, TupleTableSlot *slot)
 bool
 gpusort_view_result(const GpuSortResult *result, GpuSortView *view)
 {
+	if (result->by_slices || result->file.file != NULL)
+		return false;
 	if (result->sort != NULL)
 	{
 		if (gpusort_tuplesort(result->sort) != NULL || !gpusort_is_in_memory(result->sort))
@@ -270,7 +274,7 @@ gpusort_view_result(const GpuSortResult *result, GpuSortView *view)
 		gpusort_view(result->sort, view);
 		return true;
 	}
-	if (result->shared == NULL || result->by_slices || result->file.file != NULL)
+	if (result->shared == NULL)
 		return false;
 	*view = result->view;
 	if (result->shared->nrows == 0)

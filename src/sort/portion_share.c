@@ -38,13 +38,17 @@ gpusort_portions_planned(const GpuSort *sort)
 	return spill == NULL || spill->portions == NULL ? 0 : spill->portions->count;
 }
 
-/* From now on all extents are counted together, as while rows were collected, and evenly divided. */
+/*
+ * From now on all extents are counted together, as while rows were collected, and evenly divided.  What
+ * a part loads is shown to others by a view, which needs stored rows.
+ */
 static void
 share_extents(GpuSort *sort)
 {
 	GpuSortParts *parts = sort->parts;
 	GpuSortPoolAccount *account = &sort->memory.pool_account;
 
+	parts->key_rows = false;
 	pg_atomic_write_u32(&parts->shares, sort->spill->participants);
 	pg_atomic_write_u32(&parts->kept_extents, sort->memory.kept_extents);
 	pg_atomic_write_u32(&parts->crowded, 1);

@@ -55,7 +55,10 @@ gpusort_use_shared_files(GpuSort *sort, FileSet *files, pg_atomic_uint32 *number
 bool
 gpusort_has_runs(const GpuSort *sort)
 {
-	return sort->spill != NULL && sort->spill->rows > 0;
+	const GpuSortSpill *spill = sort->spill;
+
+	/* one that is given portions has none of their rows in memory, before it has taken one either */
+	return spill != NULL && (spill->rows > 0 || spill->shared != NULL);
 }
 
 uint32

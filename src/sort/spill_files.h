@@ -58,7 +58,7 @@ extern const FileSet *gpusort_share_files(GpuSort *sort, int participants);
 /* Do so: the files, and how many there are so far. */
 extern void gpusort_use_shared_files(GpuSort *sort, FileSet *files, pg_atomic_uint32 *number);
 
-/* Has the sort runs in files? */
+/* Has the sort runs in files, its own or those of portions that it is given? */
 extern bool gpusort_has_runs(const GpuSort *sort);
 
 /* A number for one more file. */
