@@ -264,7 +264,10 @@ copy_rows(GpuSortLoadState *state)
 	state->encoding = gpusort_encoding_begin(state->task);
 	gpusort_source_begin(&state->source, state->copy);
 	state->buffer = palloc(GPUSORT_LOAD_CHUNK_BYTES);
-	if (!read_and_load(state))
+	/* EndCopyFrom() forgives a program that dies by SIGPIPE, unless its output was read to the end */
+	if (read_and_load(state))
+		state->copy->raw_reached_eof = true;
+	else
 		leave_rest(state);
 }
 

@@ -202,16 +202,19 @@ typedef struct Leftover
 /* The callback has no argument.  COPY can be called from within COPY. */
 static Leftover *current;
 
-/* All pieces were read: let the COPY go on by itself. */
+/*
+ * All pieces were read: let the COPY go on by itself, unless its client has given up.  If the source
+ * is at its end, the server is told so when it asks for more, which it does unless an end marker has
+ * come before.  So its raw_reached_eof is what it would be without us, and EndCopyFrom() forgives a
+ * program that dies by SIGPIPE just where it should.
+ */
 static void
 end_leftover(Leftover *leftover)
 {
-	GpuSortLoadSource *source = leftover->source;
+	const GpuSortLoadSource *source = leftover->source;
 
-	if (source->failure != NULL)
-		return;
-	source->copy->copy_src = leftover->kind;
-	source->copy->raw_reached_eof = source->at_end;
+	if (!source->at_end && source->failure == NULL)
+		source->copy->copy_src = leftover->kind;
 }
 
 static void
@@ -248,7 +251,7 @@ read_leftover(void *buffer, int least, int most)
 	return count;
 }
 
-/* Without bytes that come first, the source is PostgreSQL's as it is. */
+/* Without bytes that come first, a source that goes on is PostgreSQL's as it is. */
 static void
 prepare_leftover(Leftover *leftover)
 {
@@ -257,13 +260,11 @@ prepare_leftover(Leftover *leftover)
 
 	while (leftover->count > 0 && leftover->pieces[leftover->count - 1].bytes == 0)
 		leftover->count--;
-	if (leftover->count > 0 || source->failure != NULL)
+	if (leftover->count > 0 || source->at_end || source->failure != NULL)
 	{
 		copy->copy_src = COPY_CALLBACK;
 		copy->data_source_cb = read_leftover;
 	}
-	else
-		copy->raw_reached_eof = source->at_end;
 }
 
 /*
