@@ -9,16 +9,17 @@
 
 #include <math.h>
 
+#include "access/genam.h"
 #include "access/nbtree.h"
 #include "access/sysattr.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/spccache.h"
 
 #include "keys/key_codec.h"
@@ -75,18 +76,26 @@ is_told_by_word(const IndexOptInfo *index)
 								 &reason);
 }
 
-/* The server keeps values of this type as strings of another length. */
+/*
+ * Is what the index keeps of each column the column's value, bit by bit?  It is not where an operator class keeps
+ * another type, as that of names keeps short strings; domains over names have the same class.
+ */
 static bool
-has_names(const IndexOptInfo *index)
+keeps_values(const IndexOptInfo *index)
 {
+	Relation	relation = index_open(index->indexoid, NoLock);
+	TupleDesc	desc = RelationGetDescr(relation);
+	bool		keeps = true;
 	ListCell   *lc;
 
 	foreach(lc, index->indextlist)
 	{
-		if (exprType((Node *) lfirst_node(TargetEntry, lc)->expr) == NAMEOID)
-			return true;
+		const TargetEntry *column = lfirst_node(TargetEntry, lc);
+
+		keeps &= TupleDescAttr(desc, column->resno - 1)->atttypid == exprType((Node *) column->expr);
 	}
-	return false;
+	index_close(relation, NoLock);
+	return keeps;
 }
 
 /* Could the path be an index-only scan of this relation that we can do, whatever it is restricted to? */
@@ -98,8 +107,8 @@ is_ours(const Path *path)
 	return enable_indexscan && enable_indexonlyscan && IsA(path, IndexPath) &&
 		path->pathtype == T_IndexOnlyScan && path->param_info == NULL &&
 		index_path->indexorderbys == NIL && index_path->indexinfo->relam == BTREE_AM_OID &&
-		!index_path->indexinfo->hypothetical && !has_names(index_path->indexinfo) &&
-		is_told_by_word(index_path->indexinfo);
+		!index_path->indexinfo->hypothetical && is_told_by_word(index_path->indexinfo) &&
+		keeps_values(index_path->indexinfo);
 }
 
 /*
