@@ -23,6 +23,7 @@ typedef struct GpuSortAppendTarget
 {
 	BufferAccessStrategy strategy;
 	GpuSortHeapLog log;
+	TransactionId inserter;		/* of the rows; see gpusort_heap_page_begin() */
 	Buffer		map;			/* the visibility map's page of the last block, if rows are frozen, or invalid */
 	Size		save_bytes;		/* of a page without other rows */
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
@@ -40,6 +41,7 @@ gpusort_append_begin(Relation heap, const GpuSortAppendOwner *owner)
 	gpusort_heap_begin_header(&append->header, heap, owner);
 	gpusort_heap_log_begin(&target->log, heap);
 	target->log.frozen = owner->frozen;
+	target->inserter = gpusort_heap_inserter(owner);
 	target->map = InvalidBuffer;
 	target->strategy = GetAccessStrategy(BAS_BULKWRITE);
 	return append;
@@ -76,7 +78,7 @@ gpusort_append_new_page(GpuSortAppend *append)
 		gpusort_heap_page_seal(&append->page);
 	if (append->used == append->made)
 		make_pages(append);
-	gpusort_heap_page_begin(&append->page, append->pages[append->used++]);
+	gpusort_heap_page_begin(&append->page, append->pages[append->used++], append->target->inserter);
 	append->save_bytes = append->target->save_bytes;
 }
 

@@ -9,10 +9,11 @@
 #include "heap/heap_new_pages.h"
 
 void
-gpusort_new_pages_begin(GpuSortNewPages *pages, Relation table, GpuSortStorage *storage)
+gpusort_new_pages_begin(GpuSortNewPages *pages, Relation table, GpuSortStorage *storage, TransactionId inserter)
 {
 	memset(pages, 0, sizeof(*pages));
 	pages->storage = storage;
+	pages->inserter = inserter;
 	pages->save_bytes = RelationGetTargetPageFreeSpace(table, HEAP_DEFAULT_FILLFACTOR);
 	pages->allocated = 64;
 	pages->pages = palloc(pages->allocated * sizeof(GpuSortHeapPage));
@@ -30,7 +31,7 @@ gpusort_new_page(GpuSortNewPages *pages)
 		pages->pages = repalloc_huge(pages->pages, pages->allocated * sizeof(GpuSortHeapPage));
 	}
 	page = &pages->pages[pages->count++];
-	gpusort_heap_page_begin(page, gpusort_storage_get_page(pages->storage));
+	gpusort_heap_page_begin(page, gpusort_storage_get_page(pages->storage), pages->inserter);
 	return page;
 }
 

@@ -16,6 +16,7 @@
 typedef struct GpuSortNewPages
 {
 	GpuSortStorage *storage;
+	TransactionId inserter;		/* of the rows; see gpusort_heap_page_begin() */
 	Size		save_bytes;		/* of each page, for the fillfactor */
 	GpuSortHeapPage *pages;		/* all but the last one are full */
 	int			count;
@@ -24,7 +25,8 @@ typedef struct GpuSortNewPages
 } GpuSortNewPages;
 
 /* In the current context. */
-extern void gpusort_new_pages_begin(GpuSortNewPages *pages, Relation table, GpuSortStorage *storage);
+extern void gpusort_new_pages_begin(GpuSortNewPages *pages, Relation table, GpuSortStorage *storage,
+									TransactionId inserter);
 
 /* For gpusort_new_pages_append(). */
 extern GpuSortHeapPage *gpusort_new_page(GpuSortNewPages *pages);

@@ -6,6 +6,7 @@
 #define GPUSORT_HEAP_OWNER_H
 
 #include "access/htup_details.h"
+#include "access/transam.h"
 #include "utils/rel.h"
 
 typedef struct GpuSortAppendOwner
@@ -14,6 +15,13 @@ typedef struct GpuSortAppendOwner
 	CommandId	cid;
 	bool		frozen;			/* they are everybody's at once: the table is new, and nobody else has it */
 } GpuSortAppendOwner;
+
+/* Whose inserts a page of nothing but such rows is to be pruned after, as gpusort_heap_page_begin() wants to know. */
+static inline TransactionId
+gpusort_heap_inserter(const GpuSortAppendOwner *owner)
+{
+	return owner->frozen ? InvalidTransactionId : owner->xid;
+}
 
 /* What all tuples begin with; t_infomask2, t_infomask and t_hoff are to be completed. */
 static inline void

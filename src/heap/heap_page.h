@@ -11,6 +11,8 @@
 #include "access/htup_details.h"
 #include "storage/bufpage.h"
 
+#include "pg_compat/tables.h"
+
 typedef struct GpuSortHeapPage
 {
 	char	   *data;			/* NULL: there is no page */
@@ -19,10 +21,16 @@ typedef struct GpuSortHeapPage
 	uint32		nitems;
 } GpuSortHeapPage;
 
+/*
+ * "inserter" is the transaction that inserts the page's rows, or invalid where they are frozen or not new, and the
+ * server would not have the page pruned after it.
+ */
 static inline void
-gpusort_heap_page_begin(GpuSortHeapPage *page, char *data)
+gpusort_heap_page_begin(GpuSortHeapPage *page, char *data, TransactionId inserter)
 {
 	PageInit((Page) data, BLCKSZ, 0);
+	if (TransactionIdIsValid(inserter))
+		gpusort_page_set_inserted((Page) data, inserter);
 	page->data = data;
 	page->lower = SizeOfPageHeaderData;
 	page->upper = BLCKSZ;

@@ -48,6 +48,8 @@ gpusort_heap_put_row(Page page, BlockNumber block, HeapTupleHeader row, uint32 l
 		elog(PANIC, "failed to add tuple to page");
 	tuple = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, offset));
 	ItemPointerSet(&tuple->t_ctid, block, offset);
+	if (!HeapTupleHeaderXminFrozen(tuple))
+		gpusort_page_set_inserted(page, HeapTupleHeaderGetRawXmin(tuple));
 	return offset;
 }
 

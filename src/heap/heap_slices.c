@@ -47,7 +47,7 @@ versions_of_page(const GpuSortHeapCopy *copy, uint32 bytes)
 	PGAlignedBlock block;
 	GpuSortHeapPage page;
 
-	gpusort_heap_page_begin(&page, block.data);
+	gpusort_heap_page_begin(&page, block.data, InvalidTransactionId);
 	do
 		(void) gpusort_heap_page_append(&page, bytes);
 	while (bytes + save_bytes <= gpusort_heap_page_space(&page));

@@ -32,7 +32,7 @@ gpusort_heap_writer_begin(Relation heap, GpuSortStorage *storage)
 	GpuSortHeapWriter *writer = palloc0(sizeof(GpuSortHeapWriter));
 
 	writer->heap = heap;
-	gpusort_new_pages_begin(&writer->pages, heap, storage);
+	gpusort_new_pages_begin(&writer->pages, heap, storage, InvalidTransactionId);
 	writer->toast_context = AllocSetContextCreate(CurrentMemoryContext, "gpusort toast",
 												  ALLOCSET_DEFAULT_SIZES);
 	return writer;

@@ -23,7 +23,8 @@ void
 gpusort_into_begin_pages(GpuSortIntoPages *pages, const GpuSortIntoTarget *target,
 						 GpuSortStorage *storage)
 {
-	const GpuSortAppendOwner owner = {.xid = target->header.xmin,.cid = target->header.cmin};
+	const GpuSortAppendOwner owner = {.xid = target->header.xmin,.cid = target->header.cmin,
+		.frozen = target->header.frozen};
 
 	memset(pages, 0, sizeof(*pages));
 	pages->table = target->table;
@@ -35,7 +36,7 @@ gpusort_into_begin_pages(GpuSortIntoPages *pages, const GpuSortIntoTarget *targe
 		pages->append = gpusort_append_begin(target->table, &owner);
 		return;
 	}
-	gpusort_new_pages_begin(&pages->fresh, target->table, storage);
+	gpusort_new_pages_begin(&pages->fresh, target->table, storage, gpusort_heap_inserter(&owner));
 }
 
 /* Room for a tuple, on the last page or a new one. */

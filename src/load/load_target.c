@@ -10,6 +10,7 @@
 
 #include "load/load_target.h"
 #include "pg_compat/copy.h"
+#include "pg_compat/tables.h"
 
 static void
 find_not_null(GpuSortLoadTarget *target, TupleDesc desc)
@@ -60,6 +61,17 @@ gpusort_target_put(const GpuSortLoadTarget *target, const GpuSortLoadValue *valu
 	gpusort_tuple_fill(target->attributes, values, target->natts, size, get_room(target, size->total));
 }
 
+/* How the toaster is to insert what it puts out of line: as the server's COPY has it insert for the table that is named. */
+static int
+toast_options(const GpuSortLoadTarget *target, HeapTupleHeader header)
+{
+	int			options = HeapTupleHeaderXminFrozen(header) ? HEAP_INSERT_FROZEN : 0;
+
+	if (target->append != NULL && gpusort_relation_is_new(target->table))
+		options |= HEAP_INSERT_SKIP_FSM;
+	return options;
+}
+
 bool
 gpusort_target_put_toasted(const GpuSortLoadTarget *target, const GpuSortLoadValue *values, const GpuSortTupleSize *size)
 {
@@ -70,7 +82,7 @@ gpusort_target_put_toasted(const GpuSortLoadTarget *target, const GpuSortLoadVal
 	tuple.t_data = palloc0(size->total);
 	memcpy(tuple.t_data, header, SizeofHeapTupleHeader);
 	gpusort_tuple_fill(target->attributes, values, target->natts, size, tuple.t_data);
-	toasted = heap_toast_insert_or_update(target->table, &tuple, NULL, HeapTupleHeaderXminFrozen(header) ? HEAP_INSERT_FROZEN : 0);
+	toasted = heap_toast_insert_or_update(target->table, &tuple, NULL, toast_options(target, header));
 	if (MAXALIGN(toasted->t_len) > MaxHeapTupleSize)
 		return false;
 	memcpy(get_room(target, toasted->t_len), toasted->t_data, toasted->t_len);

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/tableam.h"
+#include "access/transam.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
 #include "catalog/index.h"
@@ -15,6 +16,7 @@
 #include "commands/progress.h"
 #include "executor/executor.h"
 #include "storage/bufmgr.h"
+#include "storage/bufpage.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 
@@ -127,6 +129,19 @@ gpusort_map_set_frozen(Relation heap, BlockNumber block, Buffer page, Buffer map
 	visibilitymap_set(block, map, flags, heap->rd_locator);
 #else
 	visibilitymap_set(heap, block, page, InvalidXLogRecPtr, map, InvalidTransactionId, flags);
+#endif
+}
+
+/*
+ * 19: whoever reads a full page sets it all-visible, or prunes it, once the transaction that has inserted its rows is
+ * over for all.  So the server's inserts leave their transaction in the page's header, unless the rows are frozen, and so
+ * does the replay of their WAL.
+ */
+static inline void
+gpusort_page_set_inserted(Page page, TransactionId inserter)
+{
+#if PG_VERSION_NUM >= 190000
+	PageSetPrunable(page, inserter);
 #endif
 }
 

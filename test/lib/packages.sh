@@ -23,7 +23,7 @@
 
 PG_CONFIG=${PG_CONFIG:-pg_config}
 # modules of contrib that tests use, which the server's package has
-CONTRIB='amcheck pageinspect pg_visibility'
+CONTRIB='amcheck pageinspect pg_visibility pg_freespacemap'
 
 . "$TREE/test/lib/versions.sh"
 
