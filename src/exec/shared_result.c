@@ -165,8 +165,6 @@ find_portions(GpuSortResult *result)
 void
 gpusort_find_result(GpuSortResult *result)
 {
-	/* of another execution */
-	memset(&result->view, 0, sizeof(result->view));
 	switch (result->shared->place)
 	{
 		case GPUSORT_RESULT_VIEW:
@@ -200,7 +198,11 @@ gpusort_close_result(GpuSortResult *result)
 	gpusort_close_result_file(&result->file);
 	if (result->sort != NULL)
 		gpusort_end(result->sort);
+	/* another execution finds its own */
 	result->sort = NULL;
+	memset(&result->view, 0, sizeof(result->view));
+	memset(&result->file, 0, sizeof(result->file));
+	gpusort_cursor_open_view(&result->cursor, NULL);
 	result->cutter = NULL;
 	result->by_slices = false;
 }

@@ -187,7 +187,6 @@ gpusort_release_ranges(GpuSort *sort)
 {
 	/* the dearest first, while there is room in gpusort.keep_memory */
 	visit_range(&sort->rows.store, 0, release_range, NULL);
-	gpusort_release_aside(sort);
 	gpusort_release_reordered(sort);
 	gpusort_release_merge(sort);
 	gpusort_release_planes(sort);

@@ -20,7 +20,7 @@ extern GpuSortRange *gpusort_acquire_range(GpuSort *sort, int role);
 /* Get all ranges but those of nulls; false if there is no address space. */
 extern bool gpusort_acquire_ranges(GpuSort *sort);
 
-/* Release all ranges. */
+/* Release all ranges but those of rows that were set aside, which may be being put again. */
 extern void gpusort_release_ranges(GpuSort *sort);
 
 /* All but the rows; bitmaps of nulls; what was set aside; rows in order; what

@@ -32,6 +32,7 @@ void
 gpusort_release_state(GpuSort *sort)
 {
 	release_memory(sort);
+	gpusort_release_aside(sort);
 	if (!sort->is_part && !sort->is_joined)
 	{
 		gpusort_give_owner(&sort->memory.pool_account);

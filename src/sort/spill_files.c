@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "memory/pool.h"
@@ -164,7 +165,12 @@ gpusort_delete_spill(GpuSortSpill *spill)
 {
 	release_kept(spill);
 	if (spill->files == &spill->own_files)
+	{
+		/* nobody else would delete what a cancel leaves */
+		HOLD_INTERRUPTS();
 		FileSetDeleteAll(spill->files);
+		RESUME_INTERRUPTS();
+	}
 	spill->files = NULL;
 }
 
@@ -179,7 +185,6 @@ gpusort_end_spill(GpuSort *sort)
 	if (spill->shared_first == NULL)
 		for (uint32 i = 0; i < spill->nread; i++)
 			give_kept(sort, spill->read[i]);
-	sort->spill = NULL;
 	sort->memory.kept_extents = 0;
 	gpusort_unmap_window(sort);
 	sort->window.first = sort->window.nrows = 0;
@@ -191,6 +196,8 @@ gpusort_end_spill(GpuSort *sort)
 	if (spill->shared != NULL)
 		gpusort_portion_file_close(spill->shared);
 	gpusort_delete_spill(spill);
+	/* last: on error, as of a file that can't be written to its end, the sort's memory deletes the files */
+	sort->spill = NULL;
 	MemoryContextDelete(spill->context);
 	pfree(spill);
 }

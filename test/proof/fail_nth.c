@@ -5,7 +5,8 @@
  * Preloaded by the server, behind gpusort.  Once gpusort.so is there, its table of addresses
  * (GOT) is changed: what it calls of the list below goes through functions of this file, which
  * do the same but for the nth call of a kind, or all from the nth call on.  For the kinds
- * "system ..." the same is done to the server itself and libc.  (Not to ICU, which crashes when
+ * "system ..." the same is done to the server itself and libc; with the nth one of KIND_SYSTEM_CANCEL
+ * nothing fails, but the statement is cancelled.  (Not to ICU, which crashes when
  * malloc() fails: ICU's failures are what it tells its callers.)
  *
  * What is to fail stands in the file that is named by the environment's FAIL_NTH_FILE, which
@@ -31,6 +32,7 @@ typedef uint32_t uint32;
 #include "utils/memutils.h"
 #endif
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -62,7 +64,8 @@ enum
 	KIND_SYSTEM_READ,			/* the server: reading them */
 	KIND_DAEMON_MALLOC,			/* gpusortd: malloc and the like */
 	KIND_DAEMON_MAP,			/* gpusortd: mmap, madvise */
-	KIND_LIBRARY				/* gpusort.so: ICU, and libc's locales */
+	KIND_LIBRARY,				/* gpusort.so: ICU, and libc's locales */
+	KIND_SYSTEM_CANCEL			/* the server: reading, writing, looking for and deleting temporary files */
 };
 
 /* The file, as words. */
@@ -376,9 +379,9 @@ own_open(const char *path, int flags, ...)
 
 /* ---- the server's files ---- */
 
-/* Is this a file of rows?  What happens to WAL and transaction states is not asked here. */
+/* Does the name of an open file have this in it? */
 static bool
-is_data_file(int fd)
+is_named(int fd, const char *part)
 {
 	char		link[64];
 	char		path[MAXPGPATH];
@@ -389,13 +392,38 @@ is_data_file(int fd)
 	if (length < 0)
 		return false;
 	path[length] = '\0';
-	return strstr(path, "/base/") != NULL && strstr(path, "/pg_wal/") == NULL;
+	return strstr(path, part) != NULL;
+}
+
+/* Is this a file of rows?  What happens to WAL and transaction states is not asked here. */
+static bool
+is_data_file(int fd)
+{
+	return is_named(fd, "/base/") && !is_named(fd, "/pg_wal/");
+}
+
+static bool
+is_temporary_file(int fd)
+{
+	return is_named(fd, "/pgsql_tmp/");
+}
+
+/* Have the statement be cancelled at the next CHECK_FOR_INTERRUPTS(). */
+static void
+cancel_if_due(void)
+{
+	if (!is_due(KIND_SYSTEM_CANCEL))
+		return;
+	QueryCancelPending = true;
+	InterruptPending = true;
 }
 
 /* Only calls about files of rows are counted. */
 static bool
 is_due_file(int fd, uint32 kind)
 {
+	if (control->kind == KIND_SYSTEM_CANCEL && is_temporary_file(fd))
+		cancel_if_due();
 	return control->kind == kind && is_data_file(fd) && is_due(kind);
 }
 
@@ -435,6 +463,38 @@ static int
 fail_posix_fallocate(int fd, off_t from, off_t size)
 {
 	return is_due_file(fd, KIND_SYSTEM_WRITE) ? ENOSPC : system_posix_fallocate(fd, from, size);
+}
+
+/* ---- names of temporary files ---- */
+
+static bool
+is_temporary_name(const char *path)
+{
+	return control->kind == KIND_SYSTEM_CANCEL && strstr(path, "pgsql_tmp") != NULL;
+}
+
+static DIR *
+cancel_opendir(const char *path)
+{
+	if (is_temporary_name(path))
+		cancel_if_due();
+	return opendir(path);
+}
+
+static int
+cancel_unlink(const char *path)
+{
+	if (is_temporary_name(path))
+		cancel_if_due();
+	return unlink(path);
+}
+
+static int
+cancel_rmdir(const char *path)
+{
+	if (is_temporary_name(path))
+		cancel_if_due();
+	return rmdir(path);
 }
 
 /* ---- messages ---- */
@@ -607,6 +667,9 @@ static const Replacement everybody[] = {
 	{"pread64", fail_pread},
 	{"preadv", fail_preadv},
 	{"preadv64", fail_preadv},
+	{"opendir", cancel_opendir},
+	{"unlink", cancel_unlink},
+	{"rmdir", cancel_rmdir},
 	{NULL, NULL}
 };
 

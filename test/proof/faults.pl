@@ -6,10 +6,11 @@
 # calls are there?  Then the first, the second ... fails, once, and again together
 # with all that follow; in the session's own process or in its workers, in a session that has done
 # the same before and in a new one.  Where there are more calls than the limit, the first
-# are taken, and some of the others.
+# are taken, the last, and some of the others.
 #
 # What comes out must be PostgreSQL's answer, an index that amcheck approves of, or one of the errors that are
-# proper for the kind.  Afterwards the session must not have grown, and all of the pool must be free.
+# proper for the kind.  Afterwards the session must not have grown, all of the pool must be free, and no temporary
+# file be left.
 # LOG gets a line for each failure that ended in anything else.
 use strict;
 use warnings;
@@ -41,7 +42,8 @@ my %kinds = (
 	'any malloc' => { number => 6, errors => qr/^53200$/, cold => 1, system => 1 },
 	'any mapping' => { number => 7, errors => qr/^(53200|53100)$/, system => 1 },
 	write => { number => 8, errors => qr/^53100$/, system => 1 },
-	read => { number => 9, errors => qr/^58030$/, system => 1 });
+	read => { number => 9, errors => qr/^58030$/, system => 1 },
+	cancel => { number => 13, errors => qr/^57014$/, system => 1 });
 # A worker that could not begin, or ended without a word: what PostgreSQL's leader says.
 my $worker_errors = qr/^(55000|08006)$/;
 # What the server says when ICU or libc lacks memory, which either may remember for the rest of
@@ -142,7 +144,7 @@ my @cases = (
 	{ name => 'index, gpusortd', set => "$daemon SET max_parallel_maintenance_workers = 0;", daemon => 1, index => 'CREATE INDEX x ON t (k, c)' });
 
 # The short form's.
-my %in_short = map { $_ => 1 } 'text en_US', 'late rows', 'hand-over', 'small pages', 'parallel collection', 'shared sort', 'shared sort, alone', 'index text', 'index parallel', 'index parallel, queues',
+my %in_short = map { $_ => 1 } 'text en_US', 'late rows', 'hand-over', 'little memory', 'small pages', 'parallel collection', 'shared sort', 'shared sort, alone', 'index text', 'index parallel', 'index parallel, queues',
 	'int8, gpusortd';
 
 my $functions = q{
@@ -259,7 +261,7 @@ sub note_problem
 	print "$what: $problem\n" if $failed <= 40;
 }
 
-# The calls to fail: all, or the first and some of the others.
+# The calls to fail: all, or the first, the last and some of the others.
 sub choose_calls
 {
 	my ($calls) = @_;
@@ -267,7 +269,7 @@ sub choose_calls
 	my %chosen;
 
 	return 1 .. $calls if $calls <= $limit;
-	$chosen{$_} = 1 for 1 .. $first;
+	$chosen{$_} = 1 for 1 .. $first, $calls - 3 .. $calls;
 	$chosen{ $first + 1 + int(($calls - $first) * ($_ + rand) / ($limit - $first)) } = 1 for 0 .. $limit - $first - 1;
 	return grep { $_ <= $calls } sort { $a <=> $b } keys %chosen;
 }
@@ -403,6 +405,22 @@ sub check_pool
 	}
 	if ($free eq 't') { $passed++ }
 	else { note_problem($label, 'not all of the pool is free') }
+	check_files($label);
+}
+
+# Sets of temporary files that were there before.
+my %known_files;
+
+# Where the system's malloc() fails the server can't read their directory either, and leaves them.
+sub check_files
+{
+	my ($label) = @_;
+	my @files = map { $_->[0] } @{ $admin->must("SELECT * FROM pg_ls_dir('base/pgsql_tmp', true, false)")->{rows} };
+	my @new = grep { !$known_files{$_}++ } @files;
+
+	if (!@new || $label =~ /any malloc/) { $passed++ }
+	else { note_problem($label, "files are left: @new") }
+	return;
 }
 
 sub print_row
