@@ -76,6 +76,14 @@ begin_words(GpuSortJoinKeys *keys)
 	keys->words_suffice = keys->nkeys == 1 && keys->sides[0].word.exact;
 }
 
+static bool
+types_differ(const GpuSortJoinKeys *keys)
+{
+	const GpuSortSpec *specs[2] = {&keys->sides[0].spec, &keys->sides[1].spec};
+
+	return memcmp(specs[0]->sortops, specs[1]->sortops, keys->nkeys * sizeof(Oid)) != 0;
+}
+
 void
 gpusort_begin_join_keys(GpuSortJoinKeys *keys, GpuSortJoinSide *sides, EState *estate)
 {
@@ -96,6 +104,13 @@ gpusort_begin_join_keys(GpuSortJoinKeys *keys, GpuSortJoinSide *sides, EState *e
 										  ALLOCSET_SMALL_SIZES);
 	sides[0].scratch = sides[1].scratch = keys->scratch;
 	begin_words(keys);
+	keys->doubtful = types_differ(keys) && !keys->words_suffice;
+}
+
+void
+gpusort_join_is_out_of_order(void)
+{
+	elog(ERROR, "mergejoin input data is out of order");
 }
 
 void

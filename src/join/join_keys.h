@@ -21,6 +21,7 @@ typedef struct GpuSortJoinKeys
 	SortSupport compare[2][2];	/* of the columns; by sides, which may be the same */
 	bool		use_words;		/* both sides have comparable first words */
 	bool		words_suffice;	/* ... and equal ones are those of equal keys */
+	bool		doubtful;		/* the sides' types differ, and no words say that their comparison is an order */
 	TupleTableSlot *slots[2];	/* rows being compared, of either side's descriptor: [side] */
 	TupleTableSlot *other_slots[2];	/* ... of another row of the same side */
 	MemoryContext scratch;		/* what comparisons allocate */
@@ -39,6 +40,12 @@ extern int	gpusort_compare_join_positions(void *arg, GpuSortJoinEnd a, uint64_t 
 /* ... whose first words are the same. */
 extern int	gpusort_compare_join_ties(GpuSortJoinKeys *keys, GpuSortJoinEnd a, uint64 i,
 									  GpuSortJoinEnd b, uint64 j);
+
+/*
+ * Sides that were sorted by comparisons of their own types have been found in another order by the one across them:
+ * PostgreSQL's error of merge joins.
+ */
+extern void gpusort_join_is_out_of_order(void);
 
 /* Compare the rows that are at hand on both sides. */
 extern int	gpusort_compare_join_rows(GpuSortJoinKeys *keys);

@@ -167,6 +167,8 @@ begin_piece(GpuSortJoinRanges *ranges, uint64 piece)
 	ranges->is_null_piece = false;
 	for (int i = 0; i < 2; i++)
 	{
+		if (cut.at[i] > ranges->next_cut.at[i])
+			gpusort_join_is_out_of_order();
 		ranges->at[i] = cut.at[i];
 		ranges->end[i] = ranges->next_cut.at[i];
 	}
@@ -297,6 +299,15 @@ has_null(const GpuSortJoinRanges *ranges, uint64 outer)
 	return gpusort_join_row_has_null(side);
 }
 
+/* What follows equal rows of both sides is greater than those of the other side, too. */
+static void
+check_order(GpuSortJoinRanges *ranges, uint64 outer_end, uint64 inner_end)
+{
+	if ((outer_end < ranges->end[OUTER] && compare_at(ranges, outer_end, inner_end - 1) <= 0) ||
+		(inner_end < ranges->end[INNER] && compare_at(ranges, outer_end - 1, inner_end) >= 0))
+		gpusort_join_is_out_of_order();
+}
+
 static void
 return_equals(GpuSortJoinRanges *ranges, uint64 outer_end, uint64 inner, uint64 inner_end,
 			  GpuSortJoinRange *range)
@@ -377,6 +388,8 @@ next_in_piece(GpuSortJoinRanges *ranges, GpuSortJoinRange *range)
 			ranges->at[INNER] = end_of_equals(ranges, INNER, inner);
 			return_equals(ranges, end_of_equals(ranges, OUTER, outer), inner, ranges->at[INNER],
 						  range);
+			if (unlikely(ranges->keys->doubtful))
+				check_order(ranges, range->to[OUTER], range->to[INNER]);
 			range->owns_inner = true;
 			return true;
 		}

@@ -53,17 +53,26 @@ load_row(GpuSortJoinSide *side, uint64 position)
 	return true;
 }
 
-/* The end of the rows of a side that are equal to the row at hand of the other side. */
+/*
+ * The end of the rows of a side that are equal to the row at hand of the other side; what follows these is greater, if the
+ * sides are in one order.
+ */
 static uint64
 end_of_equals(GpuSortJoinStream *stream, GpuSortJoinEnd side)
 {
 	uint64		end = stream->at[side];
+	int			cmp = 0;
 
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
 		end++;
-	} while (load_row(&stream->sides[side], end) && gpusort_compare_join_rows(stream->keys) == 0);
+		if (!load_row(&stream->sides[side], end))
+			return end;
+		cmp = gpusort_compare_join_rows(stream->keys);
+	} while (cmp == 0);
+	if ((cmp < 0) == (side == OUTER))
+		gpusort_join_is_out_of_order();
 	return end;
 }
 

@@ -216,6 +216,7 @@ gpusort_seek_leaf(GpuSortLeafReader *reader, uint64 from, uint64 to, bool has_en
 	reader->from = from;
 	reader->to = to;
 	reader->has_end = has_end;
+	reader->last = 0;
 	reader->page->nitems = reader->other->nitems = 0;
 	reader->next = find_leaf(reader, from);
 	pgstat_count_index_scan(reader->index);
@@ -263,6 +264,16 @@ count_visible(GpuSortLeafReader *reader, ItemPointer tids, int ntids, BlockNumbe
 
 /* ---------- pages ---------- */
 
+/* A merge of words that go down would lose rows. */
+static void
+fail_out_of_order(const GpuSortLeafReader *reader)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("items of index \"%s\" are out of order", RelationGetRelationName(reader->index)),
+			 errhint("Please REINDEX it.")));
+}
+
 /* Take the wanted items of a copied page; false if it has the last one. */
 static bool
 take_items(GpuSortLeafReader *reader, GpuSortLeafPage *leaf)
@@ -292,6 +303,9 @@ take_items(GpuSortLeafReader *reader, GpuSortLeafPage *leaf)
 			goes_on = false;
 			break;
 		}
+		if (unlikely(word < reader->last))
+			fail_out_of_order(reader);
+		reader->last = word;
 		if (word < reader->from)
 			continue;
 		if (reader->has_end && word >= reader->to)

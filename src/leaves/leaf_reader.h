@@ -49,6 +49,7 @@ typedef struct GpuSortLeafReader
 	uint64		from;			/* words below these are not wanted */
 	uint64		to;				/* nor are those from here on ... */
 	bool		has_end;		/* ... if this is set */
+	uint64		last;			/* the greatest word read since: none that follows is less */
 
 	/* what it has done since it has begun */
 	uint64		nfetches;		/* rows that the table was asked for */

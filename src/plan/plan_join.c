@@ -20,6 +20,7 @@
 #include "pg_compat/planner.h"
 #include "plan/plan_join.h"
 #include "plan/plan_node.h"
+#include "plan/plan_pathkeys.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_sorted.h"
 #include "plan/plan_undercharged.h"
@@ -64,7 +65,7 @@ gpusort_find_join_clauses(const GpuSortMergeJoin *merge, const RelOptInfo *outer
 		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
 		bool		outer_is_left = bms_is_subset(clause->left_relids, outerrel->relids);
 
-		if (!clause->can_join || clause->mergeopfamilies == NIL ||
+		if (!clause->can_join || clause->mergeopfamilies == NIL || !gpusort_clause_is_order(clause) ||
 			(IS_OUTER_JOIN(merge->jointype) &&
 			 RINFO_IS_PUSHED_DOWN(clause, merge->joinrel->relids)) ||
 			!bms_is_subset(outer_is_left ? clause->right_relids : clause->left_relids,

@@ -32,6 +32,7 @@
 #include "pg_compat/planner.h"
 #include "plan/plan_join.h"
 #include "plan/plan_merge_join.h"
+#include "plan/plan_pathkeys.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_sorted.h"
 #include "plan/plan_undercharged.h"
@@ -169,6 +170,20 @@ add_made_joins(const GpuSortMergeJoin *join, List *joins)
 	}
 }
 
+/* By clauses that are none, the planner's own merge joins take their chance, but do not get cheaper by our sorts. */
+static bool
+clauses_are_orders(const List *clauses)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		if (!gpusort_clause_is_order(lfirst_node(RestrictInfo, lc)))
+			return false;
+	}
+	return true;
+}
+
 /* Is a sort of the relation's rows thought of at all? */
 static bool
 has_many_rows(const RelOptInfo *rel)
@@ -299,7 +314,7 @@ gpusort_add_merge_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo 
 
 	if (!gpusort_enabled || !gpusort_enable_order_by || !enable_mergejoin ||
 		extra->mergeclause_list == NIL || (!has_many_rows(outerrel) && !has_many_rows(innerrel)) ||
-		gpusort_plan_is_advised(root))
+		gpusort_plan_is_advised(root) || !clauses_are_orders(extra->mergeclause_list))
 		return;
 
 	if (gpusort_becomes_semijoin(root, &join.jointype, &outerrel, &innerrel, extra->sjinfo))

@@ -4,7 +4,9 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_proc.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
 
 #include "pg_compat/planner.h"
 #include "plan/plan_pathkeys.h"
@@ -26,6 +28,29 @@ find_member(const EquivalenceClass *ec, const RelOptInfo *rel)
 			return em;
 	}
 	return linitial_node(EquivalenceMember, ec->ec_members);
+}
+
+bool
+gpusort_clause_is_order(const RestrictInfo *clause)
+{
+	const OpExpr *op = (const OpExpr *) clause->clause;
+
+	return exprType(linitial(op->args)) == exprType(lsecond(op->args)) ||
+		op_volatile(op->opno) == PROVOLATILE_IMMUTABLE;
+}
+
+/* Are the members of a class, which clauses have made equal, in one order? */
+static bool
+class_is_order(const EquivalenceClass *ec)
+{
+	ListCell   *lc;
+
+	foreach(lc, ec->ec_sources)
+	{
+		if (!gpusort_clause_is_order(lfirst_node(RestrictInfo, lc)))
+			return false;
+	}
+	return true;
 }
 
 bool
@@ -55,6 +80,11 @@ gpusort_read_pathkeys(const Path *input, List *pathkeys, GpuSortPathKeys *keys,
 		if (!OidIsValid(sortops[i]))
 		{
 			*reason = "operator family has no ordering operator for the type";
+			return false;
+		}
+		if (!class_is_order(pathkey->pk_eclass))
+		{
+			*reason = "columns of several types are in no common order";
 			return false;
 		}
 	}

@@ -19,8 +19,16 @@ typedef struct GpuSortPathKeys
 } GpuSortPathKeys;
 
 /*
+ * Are the values that a mergeable clause compares in one order?  Not if its operator asks for more than the values, as
+ * those between timestamps with time zone and others ask for the session's zone: where that sets its clocks
+ * back, what is later in the one type is earlier in the other.  PostgreSQL's merge joins take their chance,
+ * and fail if they notice.
+ */
+extern bool gpusort_clause_is_order(const RestrictInfo *clause);
+
+/*
  * Look pathkeys up that the path will be sorted by; rows is left to the caller.  False with
- * *reason if some type has no ordering operator.
+ * *reason if some type has no ordering operator, or the members of a class have no common order.
  */
 extern bool gpusort_read_pathkeys(const Path *input, List *pathkeys, GpuSortPathKeys *keys,
 								  const char **reason);
