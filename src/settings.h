@@ -36,8 +36,8 @@ typedef enum GpuSortFault
 	GPUSORT_FAULT_VERIFY,		/* verification reports an inversion */
 	GPUSORT_FAULT_PAUSE,		/* index builds pause at the end of each phase */
 	GPUSORT_FAULT_SMALL_PAGES,	/* the pool has small pages, none of which was touched before */
-	GPUSORT_FAULT_SLOW_SLICES,	/* slices of indexes, and workers' portions, take their time */
-	GPUSORT_FAULT_WORKER_ERROR, /* the same, and a worker fails in its first one */
+	GPUSORT_FAULT_SLOW_SLICES,	/* what a participant does at a time takes its time */
+	GPUSORT_FAULT_WORKER_ERROR, /* the same, and a worker fails in its first part */
 	GPUSORT_FAULT_WORKER_EXIT,	/* or ends without a word */
 	GPUSORT_FAULT_SUPERVISOR	/* gpusortd's supervisor fails at the next reload */
 } GpuSortFault;

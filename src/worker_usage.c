@@ -10,7 +10,9 @@
 #include "utils/backend_status.h"
 
 #include "shared_chunk.h"
+#include "worker_fault.h"
 #include "worker_usage.h"
+#include "worker_wait.h"
 
 /* What is in the shared memory. */
 #define KEY_STATEMENT		UINT64CONST(0x4753000000000f01)
@@ -65,13 +67,13 @@ gpusort_finish_workers(ParallelContext *context)
 	WalUsage   *wal = shm_toc_lookup(context->toc, KEY_WAL_USAGE, false);
 	BufferUsage *buffers = shm_toc_lookup(context->toc, KEY_BUFFER_USAGE, false);
 
-	WaitForParallelWorkersToFinish(context);
+	gpusort_worker_await_end(context);
 	for (int i = 0; i < context->nworkers_launched; i++)
 		InstrAccumParallelQuery(&buffers[i], &wal[i]);
 }
 
 void
-gpusort_begin_worker(shm_toc *toc)
+gpusort_begin_worker(dsm_segment *segment, shm_toc *toc)
 {
 	const Statement *statement = shm_toc_lookup(toc, KEY_STATEMENT, false);
 
@@ -79,6 +81,7 @@ gpusort_begin_worker(shm_toc *toc)
 	pgstat_report_activity(STATE_RUNNING, debug_query_string);
 	pgstat_report_query_id(statement->query_id, false);
 	InstrStartParallelQuery();
+	gpusort_worker_prepare_fault(segment);
 }
 
 void

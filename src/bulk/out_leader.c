@@ -17,7 +17,6 @@
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "storage/bufmgr.h"
-#include "storage/latch.h"
 #include "storage/lwlock.h"
 #include "utils/rel.h"
 #include "utils/wait_event.h"
@@ -35,6 +34,7 @@
 #include "sort/sort_view.h"
 #include "worker_start.h"
 #include "worker_usage.h"
+#include "worker_wait.h"
 
 /*
  * A worker takes a millisecond or two to start, in which two or three MB are written.  Slices are
@@ -45,9 +45,6 @@
 
 /* So much of a slice of its own the leader writes in advance. */
 #define OWN_BYTES			(1024 * 1024)
-
-/* How often a leader that waits looks whether workers are still there. */
-#define LOST_WAIT_MS		1000
 
 /* The head of a worker's queue. */
 typedef struct OutHead
@@ -176,17 +173,7 @@ find_slice(OutLeader *leader, uint64 slice)
 static void
 await_workers(void)
 {
-	int			events = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-								   LOST_WAIT_MS, gpusort_wait_event(&wait_event, "GpuSortRowsWritten"));
-
-	ResetLatch(MyLatch);
-	if (events & WL_TIMEOUT)
-	{
-		/* have the server look at all of them: one that was lost reports nothing */
-		ParallelMessagePending = true;
-		InterruptPending = true;
-	}
-	CHECK_FOR_INTERRUPTS();
+	gpusort_worker_await_latch(gpusort_wait_event(&wait_event, "GpuSortRowsWritten"));
 }
 
 /* Write the slice that a worker has begun to pass on. */

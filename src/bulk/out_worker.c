@@ -18,7 +18,6 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
-#include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lwlock.h"
 #include "utils/lsyscache.h"
@@ -27,8 +26,8 @@
 #include "bulk/out_shared.h"
 #include "index/index_queues.h"
 #include "pg_compat.h"
-#include "settings.h"
 #include "sort/view_mapping.h"
+#include "worker_fault.h"
 #include "worker_usage.h"
 
 /* The leader has room for so large a piece from each worker. */
@@ -128,22 +127,12 @@ write_row(OutWorker *worker)
 	return true;
 }
 
-/* What tests have go wrong. */
-static void
-inject_fault(void)
-{
-	if (gpusort_inject_fault == GPUSORT_FAULT_WORKER_ERROR)
-		elog(ERROR, "injected error in a slice of rows");
-	if (gpusort_inject_fault == GPUSORT_FAULT_WORKER_EXIT)
-		proc_exit(0);
-}
-
 static bool
 write_slice(OutWorker *worker, uint64 slice)
 {
 	worker->piece = (GpuSortOutPiece) {.slice = slice};
 	gpusort_out_begin_slice(&worker->source, slice);
-	inject_fault();
+	gpusort_worker_fault("a slice of rows");
 	while (gpusort_out_next_row(&worker->source))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -267,7 +256,7 @@ gpusort_out_worker(dsm_segment *segment, shm_toc *toc)
 {
 	OutWorker  *worker;
 
-	gpusort_begin_worker(toc);
+	gpusort_begin_worker(segment, toc);
 	worker = begin_worker(segment, toc);
 	if (OidIsValid(worker->task->slices.table))
 		write_table(worker);

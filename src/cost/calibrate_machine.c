@@ -19,6 +19,7 @@
 #include "cost/calibrate_machine.h"
 #include "elapsed.h"
 #include "worker_start.h"
+#include "worker_wait.h"
 
 /* Memory that is touched, and the size of a page of it. */
 #define FRESH_BYTES		((size_t) 32 << 20)
@@ -102,7 +103,7 @@ start_and_end(int workers)
 	{
 		LaunchParallelWorkers(context);
 		launched = context->nworkers_launched == workers;
-		WaitForParallelWorkersToFinish(context);
+		gpusort_worker_await_end(context);
 	}
 	DestroyParallelContext(context);
 	ExitParallelMode();

@@ -73,16 +73,6 @@ make_shared_memory(GpuSortPortionWorkers *workers, TupleDesc desc, const GpuSort
 	return crew;
 }
 
-/* A GpuSortCrewWatch's is_gone. */
-static bool
-is_gone(void *arg, int number)
-{
-	const ParallelContext *context = ((GpuSortPortionWorkers *) arg)->context;
-	pid_t		pid;
-
-	return GetBackgroundWorkerPid(context->worker[number].bgwhandle, &pid) == BGWH_STOPPED;
-}
-
 GpuSortPortionWorkers *
 gpusort_begin_portion_workers(GpuSort *sort, TupleDesc desc, const GpuSortSpec *spec)
 {
@@ -96,7 +86,7 @@ gpusort_begin_portion_workers(GpuSort *sort, TupleDesc desc, const GpuSortSpec *
 	workers->sort = sort;
 	workers->context = gpusort_create_parallel_context("gpusort_portion_worker", nworkers);
 	crew = make_shared_memory(workers, desc, spec);
-	if (crew != NULL && gpusort_crew_begin(crew, sort, &(GpuSortCrewWatch) {is_gone, workers}))
+	if (crew != NULL && gpusort_crew_begin(crew, sort))
 	{
 		LaunchParallelWorkers(workers->context);
 		if (workers->context->nworkers_launched > 0)
@@ -135,7 +125,7 @@ gpusort_portion_worker(dsm_segment *segment, shm_toc *toc)
 	};
 	GpuSort    *part;
 
-	gpusort_begin_worker(toc);
+	gpusort_begin_worker(segment, toc);
 	part = gpusort_parts_begin_part(gpusort_crew_parts(crew), desc, &spec);
 	if (part != NULL)
 	{

@@ -31,6 +31,7 @@
 #include "heap/heap_writer.h"
 #include "pg_compat/executor.h"
 #include "sort/sort_put.h"
+#include "worker_fault.h"
 
 struct GpuSortHeapReader
 {
@@ -311,6 +312,7 @@ gpusort_heap_reader_read(GpuSortHeapReader *reader, GpuSortHeapShare *share, boo
 
 	while (put && gpusort_heap_share_take(share, &block, &end))
 	{
+		gpusort_worker_fault("reading a table");
 		for (; block < end && put; block++)
 		{
 			int			count;

@@ -18,6 +18,7 @@
 #include "heap/heap_slices.h"
 #include "heap/heap_target.h"
 #include "settings.h"
+#include "worker_fault.h"
 
 /* Half a page in so many is a quarter of a percent. */
 #define SLICE_PAGES		200
@@ -125,8 +126,10 @@ static void
 put_slice(Process *process, uint64 slice)
 {
 	uint64		before = process->own.written;
-	bool		filled = fill_pages(process, &process->own, slice);
+	bool		filled;
 
+	gpusort_worker_fault("a slice of a table");
+	filled = fill_pages(process, &process->own, slice);
 	if (!filled)
 	{
 		gpusort_heap_writer_drop(process->own.writer);

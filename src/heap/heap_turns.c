@@ -5,13 +5,10 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "miscadmin.h"
 
 #include "heap/heap_turns.h"
 #include "pg_compat.h"
-
-/* How often a leader that waits looks whether workers are still there. */
-#define LOST_WAIT_MS	1000
+#include "worker_wait.h"
 
 static uint32 wait_event = 0;
 
@@ -55,20 +52,6 @@ gpusort_turns_leave(GpuSortTurns *turns, uint64 slice)
 	set_turn(turns, slice, true);
 }
 
-/* Wait for a change; a worker that was lost reports nothing, so the leader has it looked for. */
-static void
-await_change(GpuSortTurns *turns)
-{
-	if (ConditionVariableTimedSleep(&turns->turned, LOST_WAIT_MS,
-									gpusort_wait_event(&wait_event, "GpuSortIntoTurn")) &&
-		!IsParallelWorker())
-	{
-		ParallelMessagePending = true;
-		InterruptPending = true;
-		CHECK_FOR_INTERRUPTS();
-	}
-}
-
 bool
 gpusort_turns_await(GpuSortTurns *turns, uint64 slice, uint64 *left)
 {
@@ -79,7 +62,7 @@ gpusort_turns_await(GpuSortTurns *turns, uint64 slice, uint64 *left)
 		look_at_turn(turns, left, &is_left);
 		if (is_left ? !IsParallelWorker() : *left == slice)
 			break;
-		await_change(turns);
+		gpusort_worker_await(&turns->turned, gpusort_wait_event(&wait_event, "GpuSortIntoTurn"));
 	}
 	ConditionVariableCancelSleep();
 	return !is_left;

@@ -1,7 +1,6 @@
 /*
  * index_fault.h
- *		What tests can have go wrong, or stand still, in index builds
- *		(gpusort.inject_fault).
+ *		Where tests can have index builds stand still (gpusort.inject_fault).
  */
 #ifndef GPUSORT_INDEX_FAULT_H
 #define GPUSORT_INDEX_FAULT_H
@@ -17,8 +16,5 @@ typedef enum GpuSortPausePlace
 
 /* Stand still, to be looked at, while another session has the place's lock. */
 extern void gpusort_fault_pause(GpuSortPausePlace place);
-
-/* Before a part of something: fail if this is a worker, or pause for a while. */
-extern void gpusort_fault_in_part(const char *part);
 
 #endif							/* GPUSORT_INDEX_FAULT_H */

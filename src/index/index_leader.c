@@ -11,7 +11,6 @@
 
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "storage/latch.h"
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
@@ -21,6 +20,7 @@
 #include "sort/parts_join.h"
 #include "worker_start.h"
 #include "worker_usage.h"
+#include "worker_wait.h"
 
 /* What a process waits for here, as others see it. */
 static uint32 wait_event = 0;
@@ -154,10 +154,7 @@ receive_rest(GpuSortIndexReader *reader)
 		if (gpusort_exchange_receive(reader->exchange, rows))
 			gpusort_blocks_report(&reader->blocks);
 		else if (gpusort_exchange_is_open(reader->exchange))
-		{
-			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0, gpusort_wait_event(&wait_event, "GpuSortIndexRows"));
-			ResetLatch(MyLatch);
-		}
+			gpusort_worker_await_latch(gpusort_wait_event(&wait_event, "GpuSortIndexRows"));
 	}
 }
 

@@ -6,7 +6,6 @@
 
 #include "access/nbtree.h"
 #include "miscadmin.h"
-#include "storage/latch.h"
 #include "utils/wait_event.h"
 
 #include "btree/btree_levels.h"
@@ -14,6 +13,7 @@
 #include "index/index_progress.h"
 #include "index/index_queues.h"
 #include "pg_compat.h"
+#include "worker_wait.h"
 
 /* What a process waits for here, as others see it. */
 static uint32 wait_event = 0;
@@ -214,8 +214,7 @@ await_notes(GpuSortIndexNotes *all, uint32 nslices)
 			gpusort_stage_fail(all->stage);
 		if (!any_sender(all))
 			continue;			/* the last one has just gone */
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0, gpusort_wait_event(&wait_event, "GpuSortIndexPages"));
-		ResetLatch(MyLatch);
+		gpusort_worker_await_latch(gpusort_wait_event(&wait_event, "GpuSortIndexPages"));
 	}
 }
 

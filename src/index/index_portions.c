@@ -14,12 +14,12 @@
 #include "utils/rel.h"
 
 #include "btree/btree_slice_writer.h"
-#include "index/index_fault.h"
 #include "index/index_key.h"
 #include "index/index_portions.h"
 #include "index/index_unique.h"
 #include "sort/dead_rows.h"
 #include "sort/sort_fetch.h"
+#include "worker_fault.h"
 
 /* A process that writes. */
 typedef struct PortionWriter
@@ -136,7 +136,7 @@ write_slices(PortionWriter *writer)
 
 	while (take_slice(writer, &slice))
 	{
-		gpusort_fault_in_part("a slice");
+		gpusort_worker_fault("a slice of an index");
 		write_slice(writer, &slice);
 	}
 }

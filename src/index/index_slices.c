@@ -12,9 +12,9 @@
 #include "access/nbtree.h"
 
 #include "btree/btree_slice_writer.h"
-#include "index/index_fault.h"
 #include "index/index_slices.h"
 #include "settings.h"
+#include "worker_fault.h"
 
 /* Set blocks aside for the next slice to be taken. */
 static void
@@ -65,7 +65,7 @@ write_slices(GpuSortSharedSlices *shared, GpuSortSliceWriter *writer)
 
 	while (take_slice(shared, writer, &slice))
 	{
-		gpusort_fault_in_part("a slice");
+		gpusort_worker_fault("a slice of an index");
 		gpusort_slice_writer_start(writer, &slice);
 		gpusort_slice_writer_put(writer, slice.from, slice.to);
 		gpusort_slice_writer_end(writer, slice.to == view->nrows ? NULL

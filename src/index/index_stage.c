@@ -9,6 +9,7 @@
 
 #include "index/index_stage.h"
 #include "pg_compat.h"
+#include "worker_wait.h"
 
 /* What a process waits for here, as others see it. */
 static uint32 wait_event = 0;
@@ -49,24 +50,8 @@ void
 gpusort_stage_fail(GpuSortStageControl *control)
 {
 	gpusort_stage_end(control);
-	WaitForParallelWorkersToFinish(control->context);
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("lost parallel worker while building index \"%s\"",
-					RelationGetRelationName(control->index)),
-			 errhint("More details may be available in the server log.")));
-}
-
-void
-gpusort_stage_check(GpuSortStageControl *control)
-{
-	for (int i = 0; i < control->context->nworkers_launched; i++)
-	{
-		pid_t		pid;
-
-		if (GetBackgroundWorkerPid(control->context->worker[i].bgwhandle, &pid) == BGWH_STOPPED)
-			gpusort_stage_fail(control);
-	}
+	gpusort_worker_await_end(control->context);
+	elog(ERROR, "parallel workers have left index \"%s\" undone", RelationGetRelationName(control->index));
 }
 
 GpuSortStage
@@ -76,7 +61,7 @@ gpusort_stage_await(GpuSortSharedStage *shared, GpuSortStage seen)
 
 	ConditionVariablePrepareToSleep(&shared->changed);
 	while ((stage = pg_atomic_read_u32(&shared->stage)) == seen)
-		ConditionVariableSleep(&shared->changed, gpusort_wait_event(&wait_event, "GpuSortIndexStage"));
+		gpusort_worker_await(&shared->changed, gpusort_wait_event(&wait_event, "GpuSortIndexStage"));
 	ConditionVariableCancelSleep();
 	pg_memory_barrier();
 	return stage;

@@ -52,12 +52,8 @@ extern void gpusort_stage_set(GpuSortStageControl *control, GpuSortStage stage);
 /* By the leader: let workers go that still wait for something to write. */
 extern void gpusort_stage_end(GpuSortStageControl *control);
 
-/* By the leader while it waits for workers: fail if one has ended. */
-extern void gpusort_stage_check(GpuSortStageControl *control);
-
 /*
- * By the leader, if a worker has ended before its part was done: ERROR, the worker's own
- * if there was one.
+ * By the leader, if a worker has ended before its part was done: ERROR, the worker's own, or that it was lost.
  */
 extern void gpusort_stage_fail(GpuSortStageControl *control) __attribute__((noreturn));
 

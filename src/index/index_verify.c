@@ -7,16 +7,14 @@
 
 #include "utils/wait_event.h"
 
-#include "index/index_fault.h"
 #include "index/index_key.h"
 #include "index/index_verify.h"
 #include "pg_compat.h"
+#include "worker_fault.h"
+#include "worker_wait.h"
 
 /* What a process waits for here, as others see it. */
 static uint32 wait_event = 0;
-
-/* How often to look after workers that are waited for. */
-#define LOST_WORKER_MS	100
 
 /* The leader's. */
 typedef struct Verification
@@ -53,10 +51,7 @@ await_workers(void *arg)
 	GpuSortSharedVerify *shared = verification->shared;
 
 	while (!gpusort_verify_is_done(&shared->work))
-	{
-		if (ConditionVariableTimedSleep(&shared->done, LOST_WORKER_MS, gpusort_wait_event(&wait_event, "GpuSortIndexVerify")))
-			gpusort_stage_check(verification->stage);
-	}
+		gpusort_worker_await(&shared->done, gpusort_wait_event(&wait_event, "GpuSortIndexVerify"));
 	ConditionVariableCancelSleep();
 }
 
@@ -83,7 +78,7 @@ gpusort_index_verify_help(GpuSortSharedVerify *shared, const GpuSortIndexTarget 
 	GpuSortSpec spec;
 	const char *reason;
 
-	gpusort_fault_in_part("the verification");
+	gpusort_worker_fault("the verification of an index");
 	if (gpusort_index_sort_spec(target->index, &spec, &reason))
 		gpusort_verify_help(&shared->work, view, RelationGetDescr(target->index), &spec);
 	ConditionVariableBroadcast(&shared->done);

@@ -17,7 +17,7 @@
 #include "storage/lwlock.h"
 
 #include "into/into_slices.h"
-#include "pg_compat.h"
+#include "worker_fault.h"
 
 void
 gpusort_into_init_task(GpuSortIntoTask *task, const GpuSortIntoTarget *target,
@@ -176,9 +176,10 @@ try_fill_pages(GpuSortIntoSlices *slices, uint64 slice)
 static void
 put_slice(GpuSortIntoSlices *slices, uint64 slice)
 {
-	bool		filled = slices->own.rows.may_fail ? try_fill_pages(slices, slice)
-		: fill_pages(slices, &slices->own, slice);
+	bool		filled;
 
+	gpusort_worker_fault("a slice of new rows");
+	filled = slices->own.rows.may_fail ? try_fill_pages(slices, slice) : fill_pages(slices, &slices->own, slice);
 	await_turn(slices, slice);
 	if (filled)
 		place_pages(slices, &slices->own.pages, slice);

@@ -16,6 +16,7 @@
 
 #include "load/load_parts.h"
 #include "pg_compat.h"
+#include "worker_wait.h"
 
 /* Partitions may be added meanwhile. */
 #define SLACK	64
@@ -114,7 +115,7 @@ gpusort_parts_await_leader(GpuSortLoadParts *parts)
 		SpinLockRelease(&parts->mutex);
 		if (taken_over)
 			break;
-		ConditionVariableSleep(&parts->taken, gpusort_wait_event(&wait_event, "GpuSortLoadEnd"));
+		gpusort_worker_await(&parts->taken, gpusort_wait_event(&wait_event, "GpuSortLoadEnd"));
 	}
 	ConditionVariableCancelSleep();
 }

@@ -14,6 +14,8 @@
 #include "load/load_share.h"
 #include "memory/pool.h"
 #include "pg_compat.h"
+#include "worker_fault.h"
+#include "worker_wait.h"
 
 typedef struct SharedChunk
 {
@@ -220,7 +222,7 @@ gpusort_share_await_chunk(GpuSortLoadShare *share)
 
 	ConditionVariablePrepareToSleep(&share->more);
 	while ((result = take_chunk(share, true, NULL)) == TAKE_NONE_YET)
-		ConditionVariableSleep(&share->more, gpusort_wait_event(&wait_for_rows, "GpuSortLoadRows"));
+		gpusort_worker_await(&share->more, gpusort_wait_event(&wait_for_rows, "GpuSortLoadRows"));
 	ConditionVariableCancelSleep();
 	return result == TAKE_TAKEN;
 }
@@ -349,7 +351,7 @@ await_turn(GpuSortLoadShare *share, uint64 number, GpuSortLoader *left)
 			gpusort_share_load_left(share, left);
 		}
 		else
-			ConditionVariableSleep(&share->turned, gpusort_wait_event(&wait_for_turn, "GpuSortLoadTurn"));
+			gpusort_worker_await(&share->turned, gpusort_wait_event(&wait_for_turn, "GpuSortLoadTurn"));
 	}
 	ConditionVariableCancelSleep();
 	return state == TURN_MINE;
@@ -363,6 +365,7 @@ gpusort_share_load(GpuSortLoadShare *share, GpuSortLoader *loader, GpuSortLoader
 
 	if (take_chunk(share, false, &number) != TAKE_TAKEN)
 		return false;
+	gpusort_worker_fault("a chunk of a COPY");
 	read_chunk(share, number, loader, &input);
 	if (input.stop == GPUSORT_LOAD_TOAST)
 		leave_to_leader(share, number);
@@ -411,8 +414,7 @@ gpusort_share_wait(GpuSortLoadShare *share)
 	done = share->ended || (turn < share->taken && get_chunk(share, turn)->left) || share->turn == share->filled;
 	SpinLockRelease(&share->mutex);
 	if (!done)
-		(void) ConditionVariableTimedSleep(&share->turned, 100,
-											gpusort_wait_event(&wait_for_workers, "GpuSortLoadWorkers"));
+		gpusort_worker_await(&share->turned, gpusort_wait_event(&wait_for_workers, "GpuSortLoadWorkers"));
 	ConditionVariableCancelSleep();
 }
 

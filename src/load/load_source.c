@@ -24,6 +24,7 @@
 
 #include "elapsed.h"
 #include "load/load_source.h"
+#include "worker_wait.h"
 
 void
 gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy)
@@ -39,7 +40,10 @@ gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy)
  */
 #define SLOW_MS		1000
 
-/* A program may take its time; false: and some bytes are there already. */
+/*
+ * Wait for a program, which may take its time; a worker may be lost meanwhile.  False: it does take
+ * its time, and some bytes are there already.
+ */
 static bool
 await_program(int file, Size got)
 {
@@ -52,6 +56,7 @@ await_program(int file, Size got)
 			return true;
 		if (got > 0)
 			return false;
+		gpusort_worker_look();
 	}
 }
 

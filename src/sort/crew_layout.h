@@ -70,7 +70,6 @@ crew_view(GpuSortPortionCrew *crew, int slot)
 typedef struct GpuSortCrewLeader
 {
 	GpuSortPortionCrew *crew;
-	GpuSortCrewWatch watch;
 } GpuSortCrewLeader;
 
 /* What the leader may do while a portion is being loaded by a worker. */

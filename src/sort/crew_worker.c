@@ -4,39 +4,18 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-#include "storage/ipc.h"
-#include "storage/latch.h"
-#include "utils/wait_event.h"
-
 #include "pg_compat.h"
 #include "runs/portion_file.h"
-#include "settings.h"
 #include "sort/crew_layout.h"
 #include "sort/crew_worker.h"
 #include "sort/portion_load.h"
 #include "sort/sort_state.h"
 #include "sort/spill_files.h"
+#include "worker_fault.h"
+#include "worker_wait.h"
 
 /* What a process waits for here, as others see it. */
 static uint32 wait_event = 0;
-
-/* How long a portion takes at least that a fault makes slow: the leader will have to wait for it. */
-#define SLOW_PORTION_MS		500
-
-/* Let go wrong what a test wants to: worker 0 fails, or ends without a word; the others are slow. */
-static void
-fault_in_portion(int number)
-{
-	if (gpusort_inject_fault < GPUSORT_FAULT_SLOW_SLICES)
-		return;
-	if (number == 0 && gpusort_inject_fault == GPUSORT_FAULT_WORKER_ERROR)
-		elog(ERROR, "injected error in a portion of a sort");
-	if (number == 0 && gpusort_inject_fault == GPUSORT_FAULT_WORKER_EXIT)
-		proc_exit(0);
-	(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLOW_PORTION_MS, gpusort_wait_event(&wait_event, "GpuSortPortionTaken"));
-	CHECK_FOR_INTERRUPTS();
-}
 
 GpuSortParts *
 gpusort_crew_parts(const GpuSortPortionCrew *crew)
@@ -88,7 +67,7 @@ await_turn(GpuSortPortionCrew *crew, CrewSlot *slot)
 		SpinLockRelease(&crew->mutex);
 		if (stopped || freed)
 			break;
-		ConditionVariableSleep(&slot->freed, gpusort_wait_event(&wait_event, "GpuSortPortionTaken"));
+		gpusort_worker_await(&slot->freed, gpusort_wait_event(&wait_event, "GpuSortPortionTaken"));
 	}
 	ConditionVariableCancelSleep();
 	return !stopped;
@@ -100,7 +79,7 @@ load_portion(GpuSortPortionCrew *crew, int number, GpuSort *part, GpuSortPortion
 {
 	CrewSlot   *slot = &crew->slots[number];
 
-	fault_in_portion(number);
+	gpusort_worker_fault("a portion of a sort");
 	gpusort_portion_file_read(file, slot->portion);
 	if (!gpusort_portion_load(part, file->runs, file->nruns, file->from, file->to) ||
 		!gpusort_publish_view(part, crew_view(crew, number)))

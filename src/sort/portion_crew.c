@@ -22,12 +22,10 @@
 #include "sort/sort_memory.h"
 #include "sort/sort_ranges.h"
 #include "sort/spill_files.h"
+#include "worker_wait.h"
 
 /* What a process waits for here, as others see it. */
 static uint32 wait_event = 0;
-
-/* How often to look after workers that are waited for. */
-#define WATCH_MS		100
 
 /* In tests, how long to wait for workers to begin. */
 #define FIRST_PORTION_MS	10
@@ -52,7 +50,7 @@ gpusort_crew_init(GpuSortPortionCrew *crew, int workers)
 }
 
 bool
-gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort, const GpuSortCrewWatch *watch)
+gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort)
 {
 	GpuSortSpill *spill = sort->spill;
 	GpuSortCrewLeader *leader;
@@ -62,7 +60,6 @@ gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort, const GpuSortCrewWat
 		return false;
 	leader = MemoryContextAllocZero(spill->context, sizeof(GpuSortCrewLeader));
 	leader->crew = crew;
-	leader->watch = *watch;
 	spill->crew = leader;
 	return true;
 }
@@ -172,28 +169,6 @@ map_portion(GpuSort *sort, uint32 portion, int number)
 	slot->taken = slot->stats;
 }
 
-/* Has the worker ended that a portion is expected from?  One that is through with its work may have. */
-static void
-look_after(const GpuSortCrewLeader *leader, int number)
-{
-	GpuSortPortionCrew *crew = leader->crew;
-	bool		lost = leader->watch.is_gone(leader->watch.arg, number);
-
-	if (!lost)
-		return;
-	SpinLockAcquire(&crew->mutex);
-	lost = crew->slots[number].state == CREW_SLOT_LOADING;
-	SpinLockRelease(&crew->mutex);
-	if (!lost)
-		return;
-	/* its own error, if it could tell */
-	CHECK_FOR_INTERRUPTS();
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("lost parallel worker while reading a sort back from temporary files"),
-			 errhint("More details may be available in the server log.")));
-}
-
 /* What is to go wrong with a worker's portion (gpusort.inject_fault) needs one that has taken one. */
 static void
 await_first_portion(const GpuSortPortionCrew *crew)
@@ -242,8 +217,7 @@ gpusort_crew_take(GpuSort *sort, uint64 position, bool idle, uint64 *ahead)
 			answer = GPUSORT_CREW_BUSY;
 			break;
 		}
-		if (ConditionVariableTimedSleep(&crew->loaded, WATCH_MS, gpusort_wait_event(&wait_event, "GpuSortPortion")))
-			look_after(leader, s.slot);
+		gpusort_worker_await(&crew->loaded, gpusort_wait_event(&wait_event, "GpuSortPortion"));
 	}
 	ConditionVariableCancelSleep();
 	gpusort_add_elapsed(&sort->stats.read_time, start);

@@ -32,19 +32,11 @@ extern Size gpusort_crew_bytes(int workers);
 /* Before workers can see it. */
 extern void gpusort_crew_init(GpuSortPortionCrew *crew, int workers);
 
-/* Where the leader looks whether workers are still there. */
-typedef struct GpuSortCrewWatch
-{
-	bool		(*is_gone) (void *arg, int number);	/* has this one ended? */
-	void	   *arg;
-} GpuSortCrewWatch;
-
 /*
  * By the leader: have workers load the sort's portions, and take them from there; false if there is
  * no memory for that.
  */
-extern bool gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort,
-							   const GpuSortCrewWatch *watch);
+extern bool gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort);
 
 /*
  * By the leader: no more portions are wanted, and the crew's memory is about to go.  Workers that

@@ -1,0 +1,48 @@
+/*
+ * worker_fault.c
+ *		What tests have go wrong in the participants of a job; see worker_fault.h.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "utils/wait_event.h"
+
+#include "worker_fault.h"
+
+/* How long a part takes at least that a fault makes slow. */
+#define SLOW_PART_MS		100
+
+/*
+ * A worker that ends without a word tells its leader to look, and then lets go of the queue that is
+ * looked at (worker_wait.h).  In between it stands still, so that the leader finds nothing.
+ */
+#define SLOW_END_US			(200 * 1000)
+
+static void
+end_slowly(dsm_segment *segment, Datum arg)
+{
+	pg_usleep(SLOW_END_US);
+}
+
+/* The function that was registered last is called first, and so before the server's own. */
+void
+gpusort_worker_prepare_fault(dsm_segment *segment)
+{
+	if (unlikely(gpusort_inject_fault == GPUSORT_FAULT_WORKER_EXIT))
+		on_dsm_detach(segment, end_slowly, (Datum) 0);
+}
+
+void
+gpusort_worker_do_fault(const char *part)
+{
+	if (IsParallelWorker() && gpusort_inject_fault == GPUSORT_FAULT_WORKER_ERROR)
+		elog(ERROR, "injected error in %s", part);
+	if (IsParallelWorker() && gpusort_inject_fault == GPUSORT_FAULT_WORKER_EXIT)
+		proc_exit(0);
+	/* not by the latch, which may be what somebody waits for */
+	(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLOW_PART_MS, PG_WAIT_EXTENSION);
+	CHECK_FOR_INTERRUPTS();
+}

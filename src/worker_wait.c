@@ -1,0 +1,64 @@
+/*
+ * worker_wait.c
+ *		Waiting for other participants of a job; see worker_wait.h.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/latch.h"
+#include "utils/wait_event.h"
+
+#include "worker_wait.h"
+
+/* How often a process that waits looks after its workers. */
+#define LOOK_MS		1000
+
+void
+gpusort_worker_look(void)
+{
+	ParallelMessagePending = true;
+	InterruptPending = true;
+	CHECK_FOR_INTERRUPTS();
+}
+
+void
+gpusort_worker_await(ConditionVariable *changed, uint32 event)
+{
+	if (ConditionVariableTimedSleep(changed, LOOK_MS, event))
+		gpusort_worker_look();
+}
+
+void
+gpusort_worker_await_latch(uint32 event)
+{
+	int			events = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LOOK_MS, event);
+
+	ResetLatch(MyLatch);
+	if (events & WL_TIMEOUT)
+		gpusort_worker_look();
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* The server forgets the queue of a worker that has ended as it should. */
+static bool
+any_is_there(const ParallelContext *context)
+{
+	for (int i = 0; i < context->nworkers_launched; i++)
+	{
+		if (context->worker[i].error_mqh != NULL)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The server's function does not look again; once there is nobody to wait for, it takes note of how
+ * far the workers have written WAL.
+ */
+void
+gpusort_worker_await_end(ParallelContext *context)
+{
+	while (any_is_there(context))
+		gpusort_worker_await_latch(WAIT_EVENT_PARALLEL_FINISH);
+	WaitForParallelWorkersToFinish(context);
+}

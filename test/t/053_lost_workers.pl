@@ -1,0 +1,131 @@
+# Workers that fail, end without a word, are cancelled, terminated or killed while others wait for
+# them: every statement that has workers of ours ends with a proper error, soon, and leaves nothing.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use GpuSortTest;
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = start_node('main', 'gpusort.pool_size = 128MB', 'gpusort.force = on', 'max_worker_processes = 12', 'max_parallel_workers = 12',
+	'max_parallel_workers_per_gather = 2', 'max_parallel_maintenance_workers = 2', 'min_parallel_table_scan_size = 0', 'gpusort.slice_pages = 16',
+	'restart_after_crash = on', 'wal_level = replica');
+my $file = $node->data_dir . '/rows';
+
+$node->safe_psql('postgres', qq(
+	CREATE EXTENSION gpusort;
+	CREATE TABLE source AS SELECT i, hashint8(i) AS h, repeat('x', 900) AS pad FROM generate_series(1, 8000) i;
+	CREATE TABLE target (LIKE source);
+	INSERT INTO target SELECT * FROM source LIMIT 10;
+	CREATE TABLE parted (LIKE source) PARTITION BY HASH (i);
+	CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+	CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+	CREATE TABLE clustered AS TABLE source;
+	CREATE INDEX clustered_h ON clustered (h);
+	CREATE FUNCTION unsafe(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN -i; END';
+	CREATE INDEX clustered_unsafe ON clustered (unsafe(i));
+	CREATE VIEW contents AS
+		SELECT 'target' AS name, count(*), sum(hashtext(t::text || ctid)), pg_relation_filenode('target') AS file FROM target t
+		UNION ALL SELECT 'parted', count(*), sum(hashtext(t::text || ctid)), 0 FROM parted t
+		UNION ALL SELECT 'clustered', count(*), sum(hashtext(t::text || ctid)), pg_relation_filenode('clustered') FROM clustered t
+		UNION ALL SELECT 'made', count(*), NULL, 0 FROM pg_class WHERE relname LIKE 'made%';
+	VACUUM ANALYZE;
+	COPY source TO '$file'));
+my $pool_bytes = service($node, 'pool_bytes_free');
+my $contents = $node->safe_psql('postgres', 'TABLE contents');
+
+# Statements, what a fault in them is said to be in, and what else is set.  A worker of some is
+# killed, too, for which the server restarts.
+my @statements = (
+	[ 'COPY FROM', 'a chunk of a COPY', "COPY target FROM '$file'" ],
+	[ 'COPY FROM a program that pauses', 'a chunk of a COPY', "COPY target FROM PROGRAM 'cat $file $file $file; sleep 0.5; cat $file'" ],
+	[ 'COPY FROM into partitions', 'a chunk of a COPY', "COPY parted FROM '$file'" ],
+	[ 'COPY TO of a table', 'a slice of rows', "COPY source TO PROGRAM 'cat >/dev/null'" ],
+	[ 'COPY TO of sorted rows', 'a slice of rows', "COPY (SELECT * FROM source ORDER BY h, i) TO PROGRAM 'cat >/dev/null'" ],
+	[ 'CREATE TABLE AS', 'a slice of new rows', 'CREATE TABLE made AS SELECT * FROM source ORDER BY h, i' ],
+	[ 'INSERT', 'a slice of new rows', 'INSERT INTO target SELECT * FROM source ORDER BY h, i' ],
+	[ 'CLUSTER that reads', 'reading a table', 'CLUSTER clustered USING clustered_h' ],
+	[ 'CLUSTER that writes', 'a slice of a table', 'CLUSTER clustered USING clustered_unsafe' ],
+	[ 'CREATE INDEX', 'a slice of an index', 'CREATE INDEX made ON source (h, i)', 'SET gpusort.slice_pages = 1' ]);
+
+# All is as before, and the statement can be done.
+sub is_unchanged
+{
+	my ($label) = @_;
+
+	is($node->safe_psql('postgres', 'TABLE contents'), $contents, "$label: nothing has changed");
+	nothing_is_left($node, $pool_bytes, $label);
+	ok($node->poll_query_until('postgres', q(SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker')), "$label: no worker is left");
+}
+
+# Run statements whose parts take their time, and wait for a worker that has one; its pid, or 0 if
+# none was met.
+sub begin_slowly
+{
+	my ($err, @commands) = @_;
+	my $run = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') . ' application_name=victim',
+			map { ('-c', $_) } 'SET gpusort.inject_fault = slow_slices', @commands ], '<', \undef, '>', \my $out, '2>', $err, time_limit());
+	my $pid = $node->safe_psql('postgres', q(
+		CREATE TEMP TABLE met (pid int);
+		DO $$
+			DECLARE
+				until timestamptz := clock_timestamp() + interval '20 s';
+			BEGIN
+				WHILE NOT EXISTS (SELECT FROM met) AND clock_timestamp() < until
+					AND (EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'victim') OR clock_timestamp() < until - interval '10 s') LOOP
+					PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
+					INSERT INTO met SELECT w.pid FROM pg_stat_activity w JOIN pg_stat_activity l ON w.leader_pid = l.pid AND w.pid <> l.pid
+						WHERE l.application_name = 'victim' AND w.wait_event_type = 'Extension' LIMIT 1;
+				END LOOP;
+			END $$;
+		SELECT coalesce(min(pid), 0) FROM met));
+	return ($run, $pid);
+}
+
+for (@statements)
+{
+	my ($label, $part, $statement, @settings) = @$_;
+	my $may_crash = $label =~ /^(?:COPY FROM|COPY TO of sorted rows|INSERT|CLUSTER that writes)$/;
+
+	for my $case ([ 'worker_error', qr/ERROR:  injected error in \Q$part\E$/m ], [ 'worker_exit', qr/ERROR:  lost connection to parallel worker$/m ])
+	{
+		my ($fault, $pattern) = @$case;
+		my ($out, $err);
+
+		# on a busy machine the leader may have done all before there is a worker
+		for (1 .. 20)
+		{
+			($out, $err) = session_of($node, 'SET client_min_messages = warning', "SET statement_timeout = '1min'", @settings, 'BEGIN',
+				"SET LOCAL gpusort.inject_fault = $fault", $statement, 'ROLLBACK', 'SELECT 1');
+			last if $err =~ $pattern;
+		}
+		like($err, $pattern, "$label, $fault: the error");
+		like($out, qr/^1$/m, "$label, $fault: the session goes on");
+		is_unchanged("$label, $fault");
+	}
+	for my $case ([ 'pg_cancel_backend', qr/ERROR:  canceling statement due to user request$/m ],
+		[ 'pg_terminate_backend', qr/(?:ERROR|FATAL):  terminating (?:background worker|connection).* due to administrator command$/m ],
+		[ 'kill -9', qr/server closed the connection|terminating connection because of crash|connection to server was lost/ ])
+	{
+		my ($how, $pattern) = @$case;
+		my ($run, $pid, $err);
+
+		next if $how eq 'kill -9' && !$may_crash;
+		for (1 .. 20)
+		{
+			($run, $pid) = begin_slowly(\$err, @settings, 'BEGIN', $statement, 'ROLLBACK');
+			crash($node, $pid) if $pid && $how eq 'kill -9';
+			$node->safe_psql('postgres', "SELECT $how($pid)") if $pid && $how ne 'kill -9';
+			$run->finish;
+			last if $err =~ $pattern;
+		}
+		like($err, $pattern, "$label, $how: the error");
+		is_unchanged("$label, $how");
+	}
+}
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|signal 11|invalid page|was not closed|leak/, 'nothing odd in the log');
+$node->stop;
+done_testing();
