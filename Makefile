@@ -47,7 +47,7 @@ export PG_CONFIG WERROR SANITIZE SEED $(foreach v,NVCC WITH_CUDA GS_CUDA_ARCH,$(
 check:
 	@test/check.sh $(TEST)
 check-server:
-	@test/check.sh exports regress isolation daemon tap fuzz
+	@test/check.sh server_state exports regress isolation daemon tap fuzz
 check-core:
 	@test/core/run.sh $(if $(UPDATE),--update) $(WAYS:%=--with %)
 check-contrib:

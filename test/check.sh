@@ -8,6 +8,7 @@
 #	layout		does the code keep to its folders?
 #	scripts		what is run again by make release-check
 #	unit		engine, pool and gpusortd without a server, plain and under sanitizers
+#	server_state	fields of the server's structs, and what src/SERVER_STATE.md says of them
 #	exports		symbols of gpusort.so
 #	regress		pg_regress
 #	daemon		types and odd rows once more, sorted and reordered by gpusortd on
@@ -195,7 +196,7 @@ prepare()
 		say "gpusort on $("$PG_CONFIG" --version), logs in ${WORK#"$TREE"/}"
 		private_locales cs_CZ hu_HU tr_TR
 		copy_tests
-	elif chosen unit; then
+	elif chosen unit || chosen server_state; then
 		need_packages build locales
 		work_begin check
 		private_locales cs_CZ hu_HU tr_TR
@@ -213,6 +214,7 @@ prepare
 ! chosen layout || check_script layout layout.pl
 ! chosen scripts || check_script scripts scripts.sh
 ! chosen unit || check_unit
+! chosen server_state || check_script server_state server_state.pl
 ! chosen exports || check_exports
 if chosen regress || chosen isolation; then
 	check_on_main

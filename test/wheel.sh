@@ -52,5 +52,5 @@ chmod 755 "$DIR"
 at_exit 'rm -rf "$DIR"'
 fetch_server
 build_contrib
-[ $# -gt 0 ] || set -- exports regress daemon isolation
+[ $# -gt 0 ] || set -- server_state exports regress daemon isolation
 "$TREE/test/check.sh" "$@"

@@ -10,7 +10,7 @@
 #	fuzz/SEED		one round of the fuzzer
 #	proof/NAME		the short form of a proof
 
-PARTS='docs layout scripts unit exports regress daemon isolation tap fuzz proof'
+PARTS='docs layout scripts unit server_state exports regress daemon isolation tap fuzz proof'
 declare -A CHOSEN=()
 
 # names DIR EXTENSION: the tests in DIR, setup first.
