@@ -2,7 +2,7 @@
  * gs_engine.h
  *		The sort engine: columns of order-preserving words in, a permutation out.
  *
- * The engine knows nothing of PostgreSQL and nothing of CUDA.  It sorts on one CPU
+ * The engine knows nothing of PostgreSQL and nothing of CUDA.  It sorts on CPUs
  * (host/gs_sort.h) or on a group of devices (device/gs_device_sort.h); here is what
  * both take and return.
  *

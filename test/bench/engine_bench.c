@@ -1,306 +1,305 @@
 /*
  * engine_bench.c
- *		What the sort engine costs: ns a row by phase, over rows and entropy.
+ *		What the sort engine on the host takes, by step, over rows, keys and participants.
  *
- *		engine_bench [-b] [-4] [-r repetitions] [rows ...]
+ *		engine_bench [-t participants,...] [-k keys,...] [-r repetitions] [rows ...]
  *
- * -b leaves out the baseline, -4 uses small pages.  Each line is the median of
- * the repetitions.  The phases are the engine's own functions, called one by
- * one; "sort" is gs_sort() as a whole, which is what they should add up to.
- * The baseline is the C library's qsort() of (words, row id) records, which on
- * glibc is a merge sort.
+ * Participants are threads, and wait for each other at a barrier of threads; 0 stands for gs_sort(),
+ * which one process calls.  Keys are 64-bit words of one plane, as in device_bench.c, or two
+ * planes, the first one's keys and a tie-breaker: "uniform16+uniform64".  A case is run once to have its
+ * result checked row by row, then as often as told: each line has medians, in milliseconds by the
+ * clock, and all of it in ns a row.  Memory is touched before anything is measured, as callers keep theirs.
  *
- * Times are CPU times of the process, so that neighbours disturb them less.
- * Memory is touched before anything is measured: callers keep theirs.
+ *		key			reading all words, for the bits that vary
+ *		scan		one item a row; counting a digit
+ *		scatter		distributing the items over buckets
+ *		nodes		dividing buckets that are too large for one participant
+ *		finish		sorting buckets, refining ties, writing row ids
  */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
+#include <unistd.h>
 
-#include "engine/host/gs_buckets.h"
-#include "engine/host/gs_key.h"
-#include "engine/host/gs_refine.h"
-#include "engine/host/gs_scan.h"
-#include "keys.h"
+#include "bench_host.h"
+#include "engine/host/gs_participant.h"
 
-#define MAX_PLANES		4
-#define MAX_REPETITIONS	99
+#define MAX_PLANES			2
+#define MAX_PARTICIPANTS	256
+#define MAX_REPETITIONS		99
+#define MAX_LIST			32
 
-typedef struct workload
+enum column
 {
-	const char *name;
+	COLUMN_KEY,
+	COLUMN_SCAN,
+	COLUMN_SCATTER,
+	COLUMN_NODES,
+	COLUMN_FINISH,
+	COLUMN_ALL,
+	COLUMNS
+};
+
+/* A case, and what was measured. */
+typedef struct bench_case
+{
+	uint64_t	nrows;
+	bench_keys	keys[MAX_PLANES];
 	unsigned	nplanes;
-	key_shape	shapes[MAX_PLANES];
-} workload;
+	unsigned	participants;
+	gs_sort_args args;
+	gs_plane	planes[MAX_PLANES];
+	gs_sort_result result;
+	double		ms[COLUMNS][MAX_REPETITIONS];
+} bench_case;
 
-static const workload workloads[] = {
-	{"uniform 62 bits", 1, {KEYS_UNIFORM62}},
-	{"uniform 40 bits", 1, {KEYS_UNIFORM40}},
-	{"uniform 16 bits", 1, {KEYS_UNIFORM16}},
-	{"2^16 values of 64 bits", 1, {KEYS_SPREAD16}},
-	{"AND of 2", 1, {KEYS_AND2}},
-	{"AND of 4", 1, {KEYS_AND4}},
-	{"AND of 8", 1, {KEYS_AND8}},
-	{"normal", 1, {KEYS_NORMAL}},
-	{"Zipf 1", 1, {KEYS_ZIPF1}},
-	{"one outlier", 1, {KEYS_OUTLIER}},
-	{"staircase", 1, {KEYS_STAIRCASE}},
-	{"two values", 1, {KEYS_EXTREMES}},
-	{"sorted", 1, {KEYS_SORTED}},
-	{"sorted, wide", 1, {KEYS_SORTED_WIDE}},
-	{"nearly sorted", 1, {KEYS_NEARLY_SORTED}},
-	{"reverse", 1, {KEYS_REVERSE}},
-	{"reverse, wide", 1, {KEYS_REVERSE_WIDE}},
-	{"16 + 16 bits", 2, {KEYS_UNIFORM16, KEYS_UNIFORM16}},
-	{"16 + 62 bits", 2, {KEYS_UNIFORM16, KEYS_UNIFORM62}},
-	{"2^16 values + 62 bits", 2, {KEYS_SPREAD16, KEYS_UNIFORM62}},
-	{"64 + 64 bits", 2, {KEYS_UNIFORM64, KEYS_UNIFORM64}},
-	{"Zipf 1 + 40 bits", 2, {KEYS_ZIPF1, KEYS_UNIFORM40}},
-	{"4 planes of Zipf 2", 4, {KEYS_ZIPF2, KEYS_ZIPF2, KEYS_ZIPF2, KEYS_ZIPF2}},
-};
-
-enum phase
+/* One sort by a team. */
+typedef struct team
 {
-	PHASE_LAYOUT,
-	PHASE_SCAN,
-	PHASE_PARTITION,
-	PHASE_REFINE,
-	PHASE_SORT,
-	PHASE_BASELINE,
-	PHASES
-};
+	bench_case *c;
+	gs_shared_sort *shared;
+	pthread_barrier_t barrier;
+	unsigned	run;
+} team;
 
-typedef struct samples
+typedef struct member
 {
-	double		ns[PHASES][MAX_REPETITIONS];
-} samples;
+	team	   *team;
+	unsigned	number;
+	pthread_t	thread;
+	void	   *memory;
+	size_t		memory_bytes;
+	gs_participant *participant;
+} member;
 
-static bool small_pages;
-static bool skip_baseline;
-static int	repetitions = 5;
+static bench_case the_case;
+static unsigned repetitions = 3;
 
-static double
-now_ns(void)
+static enum column
+column_of(gs_step step)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
+	switch (step)
+	{
+		case GS_STEP_KEY:
+			return COLUMN_KEY;
+		case GS_STEP_SCAN:
+			return COLUMN_SCAN;
+		case GS_STEP_SCATTER:
+			return COLUMN_SCATTER;
+		case GS_STEP_FINISH:
+		case GS_STEP_DONE:
+			return COLUMN_FINISH;
+		default:
+			return COLUMN_NODES;
+	}
 }
 
 static void *
-allocate(size_t bytes)
+run_member(void *argument)
 {
-	void	   *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-	{
-		perror("mmap");
-		exit(1);
-	}
-	madvise(memory, bytes, small_pages ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
-	memset(memory, 1, bytes);
-	return memory;
-}
-
-/* The engine's phases as gs_sort() runs them, with a clock between. */
-static void
-measure_phases(const gs_sort_args *args, samples *s, int repetition)
-{
-	gs_job		job = {.nrows = args->nrows};
-	double		clock[PHASE_REFINE + 2];
-	gs_cursor	cursor;
-	gs_digits	digits;
-	gs_order	order;
-	unsigned	section_bits;
-	unsigned	bucket_bits;
-	unsigned	bits;
-
-	job.scratch = args->workspace;
-	job.layout = &job.scratch->layout;
-	job.id_bits = gs_bit_width(args->nrows - 1);
-	job.items = (uint64_t *) (job.scratch + 1);
-	job.spare = job.items + args->nrows;
-
-	clock[0] = now_ns();
-	gs_key_build(&job.scratch->layout, args);
-	clock[1] = now_ns();
-	cursor = gs_layout_start(job.layout);
-	section_bits = gs_job_section_bits(&job, cursor);
-	bucket_bits = gs_bucket_bits(job.nrows, section_bits);
-	bits = bucket_bits > 0 ? bucket_bits : gs_radix_bits(job.nrows, section_bits);
-	digits = gs_radix_digits(job.nrows, job.id_bits + section_bits - bits, bits);
-	gs_section_build(&job.scratch->section, job.layout, &cursor, section_bits);
-	gs_scan_rows(&job, &job.scratch->section, digits, &order);
-	clock[2] = now_ns();
-	if (order.descending && !order.ascending)
-		gs_scan_reverse(&job);
-	else if (!order.ascending && bucket_bits > 0)
-		gs_buckets_sort(&job, digits);
-	else if (!order.ascending &&
-			 gs_radix_partition(&job, digits, job.items, job.spare, job.nrows) != job.items)
-		gs_job_swap_halves(&job);
-	clock[3] = now_ns();
-	if (!order.ascending && !order.descending && bucket_bits == 0)
-		gs_items_sort_ties(&job, (gs_range) {0, job.nrows}, digits.low_bit);
-	gs_refine(&job, (gs_range) {0, job.nrows}, cursor);
-	clock[4] = now_ns();
-	for (int phase = PHASE_LAYOUT; phase <= PHASE_REFINE; phase++)
-		s->ns[phase][repetition] = clock[phase + 1] - clock[phase];
-}
-
-typedef struct record
-{
-	uint64_t	words[MAX_PLANES];
-	uint64_t	row;
-} record;
-
-static int
-compare_records(const void *a_pointer, const void *b_pointer)
-{
-	const record *a = a_pointer;
-	const record *b = b_pointer;
-
-	for (int p = 0; p < MAX_PLANES; p++)
-		if (a->words[p] != b->words[p])
-			return a->words[p] < b->words[p] ? -1 : 1;
-	return a->row < b->row ? -1 : 1;
-}
-
-/* Time of the baseline; ends the program if the engine's order is another. */
-static double
-measure_baseline(const gs_sort_args *args, const gs_sort_result *result)
-{
-	record	   *records = calloc(args->nrows, sizeof(record));
+	member	   *m = argument;
+	team	   *team = m->team;
 	double		begin;
-	double		end;
 
-	for (uint64_t i = 0; i < args->nrows; i++)
+	m->participant = gs_participant_begin(m->memory, team->shared, &team->c->args);
+	pthread_barrier_wait(&team->barrier);
+	begin = bench_now_ms();
+	for (uint32_t phase = 0; !gs_shared_sort_done(team->shared, phase); phase++)
 	{
-		for (unsigned p = 0; p < args->nplanes; p++)
-			records[i].words[p] = args->planes[p].words[i];
-		records[i].row = i;
-	}
-	begin = now_ns();
-	qsort(records, args->nrows, sizeof(record), compare_records);
-	end = now_ns();
-	for (uint64_t i = 0; i < args->nrows; i++)
-		if (records[i].row != ((const uint32_t *) result->ids)[i])
-		{
-			fprintf(stderr, "wrong order at position %llu\n", (unsigned long long) i);
+		enum column column = column_of(team->shared->step);
+		double		end;
+
+		pthread_barrier_wait(&team->barrier);
+		if (gs_participate(m->participant, phase) != GS_OK)
 			exit(1);
-		}
-	free(records);
-	return end - begin;
-}
-
-static int
-compare_doubles(const void *a, const void *b)
-{
-	return *(const double *) a < *(const double *) b ? -1 : 1;
-}
-
-static double
-median(double *values, int count)
-{
-	qsort(values, (size_t) count, sizeof(*values), compare_doubles);
-	return values[count / 2];
+		pthread_barrier_wait(&team->barrier);
+		end = bench_now_ms();
+		if (m->number == 0)
+			team->c->ms[column][team->run] += end - begin;
+		begin = end;
+	}
+	return NULL;
 }
 
 static void
-report(const workload *w, const gs_sort_args *args, const gs_sort_result *result, samples *s)
+sort_by_team(bench_case *c, unsigned run)
 {
-	double		rows = (double) args->nrows;
+	static member members[MAX_PARTICIPANTS];
+	size_t		bytes = gs_shared_sort_bytes(c->nrows, c->nplanes, c->participants);
+	team		team = {.c = c, .shared = bench_allocate(bytes), .run = run};
 
-	printf("%9llu  %-24s %4u %3u %8.1f", (unsigned long long) args->nrows, w->name,
-		   result->key_bits, result->passes, 100.0 * (double) result->refined_rows / rows);
-	for (int phase = 0; phase < PHASE_SORT; phase++)
-		printf(" %7.2f", median(s->ns[phase], repetitions) / rows);
-	printf(" %8.2f", median(s->ns[PHASE_SORT], repetitions) / rows);
-	if (!skip_baseline)
-		printf(" %8.1f", s->ns[PHASE_BASELINE][0] / rows);
-	putchar('\n');
+	if (gs_shared_sort_init(team.shared, &c->args, c->participants) != GS_OK)
+		exit(1);
+	pthread_barrier_init(&team.barrier, NULL, c->participants);
+	for (unsigned i = 0; i < c->participants; i++)
+	{
+		members[i] = (member) {.team = &team, .number = i};
+		members[i].memory_bytes = gs_participant_bytes(c->nrows, c->participants);
+		members[i].memory = bench_allocate(members[i].memory_bytes);
+	}
+	for (unsigned i = 0; i < c->participants; i++)
+		pthread_create(&members[i].thread, NULL, run_member, &members[i]);
+	for (unsigned i = 0; i < c->participants; i++)
+		pthread_join(members[i].thread, NULL);
+	gs_participant_result(members[0].participant, &c->result);
+	for (unsigned i = 0; i < c->participants; i++)
+		bench_free(members[i].memory, members[i].memory_bytes);
+	bench_free(team.shared, bytes);
+}
+
+static void
+sort_once(bench_case *c, unsigned run)
+{
+	double		begin;
+
+	for (int column = 0; column < COLUMNS; column++)
+		c->ms[column][run] = 0;
+	begin = bench_now_ms();
+	if (c->participants > 0)
+		sort_by_team(c, run);
+	else if (gs_sort(&c->args, &c->result) != GS_OK)
+		exit(1);
+	else
+		c->ms[COLUMN_ALL][run] = bench_now_ms() - begin;
+	for (int column = 0; column < COLUMN_ALL; column++)
+		c->ms[COLUMN_ALL][run] += c->ms[column][run];
+}
+
+static const char *
+name_of(const bench_case *c)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "%s%s%s", bench_keys_name(c->keys[0]), c->nplanes > 1 ? "+" : "",
+			 c->nplanes > 1 ? bench_keys_name(c->keys[1]) : "");
+	return name;
+}
+
+static void
+run_case(bench_case *c)
+{
+	sort_once(c, 0);
+	if (c->nplanes == 1 && !bench_verify(c->planes[0].words, c->result.ids, c->nrows))
+		exit(1);
+	for (unsigned i = 0; i < repetitions; i++)
+		sort_once(c, i);
+	printf("%11llu  %-20s %4u %5u", (unsigned long long) c->nrows, name_of(c), c->participants,
+		   c->result.key_bits);
+	for (int column = 0; column < COLUMNS; column++)
+		printf(" %8.1f", bench_median(c->ms[column], repetitions));
+	printf(" %8.2f\n", bench_median(c->ms[COLUMN_ALL], repetitions) * 1e6 / (double) c->nrows);
 	fflush(stdout);
 }
 
-static void
-run_workload(const workload *w, uint64_t nrows)
+typedef struct list
 {
-	static samples s;
-	gs_plane	planes[MAX_PLANES] = {{.words = NULL}};
-	gs_sort_result result;
-	gs_sort_args args = {
-		.nrows = nrows,
-		.nplanes = w->nplanes,
-		.planes = planes,
-		.id_bytes = 4,
-		.workspace_bytes = gs_sort_workspace_bytes(nrows),
-	};
+	unsigned	count;
+	char	   *values[MAX_LIST];
+} list;
 
-	args.workspace = allocate(args.workspace_bytes);
-	for (unsigned p = 0; p < w->nplanes; p++)
-	{
-		uint64_t   *words = allocate(nrows * sizeof(uint64_t));
+static list
+split_list(char *text)
+{
+	list		found = {0};
 
-		keys_fill(words, nrows, w->shapes[p], p + 1);
-		planes[p].words = words;
-	}
-	for (int i = 0; i < repetitions; i++)
-	{
-		double		begin;
-
-		measure_phases(&args, &s, i);
-		begin = now_ns();
-		if (gs_sort(&args, &result) != GS_OK)
-			exit(1);
-		s.ns[PHASE_SORT][i] = now_ns() - begin;
-	}
-	if (!skip_baseline)
-		s.ns[PHASE_BASELINE][0] = measure_baseline(&args, &result);
-	report(w, &args, &result, &s);
-
-	for (unsigned p = 0; p < w->nplanes; p++)
-		munmap((void *) planes[p].words, nrows * sizeof(uint64_t));
-	munmap(args.workspace, args.workspace_bytes);
+	for (char *word = strtok(text, ","); word != NULL && found.count < MAX_LIST;
+		 word = strtok(NULL, ","))
+		found.values[found.count++] = word;
+	return found;
 }
 
 static void
-run_size(uint64_t nrows)
+set_keys(bench_case *c, const char *text)
 {
-	if (nrows < 2 || nrows > UINT32_MAX)
+	char		words[64];
+	char	   *second;
+
+	snprintf(words, sizeof(words), "%s", text);
+	second = strchr(words, '+');
+	if (second != NULL)
+		*second++ = '\0';
+	c->nplanes = second == NULL ? 1 : 2;
+	c->keys[0] = bench_keys_find(words);
+	c->keys[1] = second == NULL ? BENCH_ZERO : bench_keys_find(second);
+	if (c->keys[0] == BENCH_KEYS || c->keys[1] == BENCH_KEYS)
 	{
-		fprintf(stderr, "the number of rows must be from 2 to 2^32 - 1\n");
-		exit(1);
+		fprintf(stderr, "unknown keys: %s\n", text);
+		exit(2);
 	}
-	for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++)
-		run_workload(&workloads[i], nrows);
+}
+
+static void
+run_keys(uint64_t nrows, const char *keys, const list *participants)
+{
+	bench_case *c = &the_case;
+	static gs_numbering numberings[MAX_PLANES];
+
+	c->nrows = nrows;
+	set_keys(c, keys);
+	c->args = (gs_sort_args) {
+		.nrows = nrows,
+		.nplanes = c->nplanes,
+		.planes = c->planes,
+		.id_bytes = 4,
+		.workspace_bytes = gs_sort_workspace_bytes(nrows),
+	};
+	c->args.workspace = bench_allocate(c->args.workspace_bytes);
+	for (unsigned p = 0; p < c->nplanes; p++)
+	{
+		uint64_t   *words = bench_allocate(nrows * sizeof(uint64_t));
+
+		bench_fill(words, nrows, c->keys[p], p + 1);
+		c->planes[p] = (gs_plane) {.words = words};
+		/* what participants write there is the same for all */
+		if (bench_keys_are_bytes(c->keys[p]))
+			c->planes[p].numbering = &numberings[p];
+	}
+	for (unsigned i = 0; i < participants->count; i++)
+	{
+		c->participants = (unsigned) atoi(participants->values[i]);
+		if (c->participants <= MAX_PARTICIPANTS)
+			run_case(c);
+	}
+	for (unsigned p = 0; p < c->nplanes; p++)
+		bench_free((void *) c->planes[p].words, nrows * sizeof(uint64_t));
+	bench_free(c->args.workspace, c->args.workspace_bytes);
 }
 
 int
 main(int argc, char **argv)
 {
-	int			arg = 1;
+	char		default_participants[] = "0";
+	char		default_keys[] = "uniform64,uniform40,uniform16,normal,zipf1,and4,outlier,two,"
+		"zero,sorted,nearly,reverse,hex,names,uniform16+uniform64,two+uniform64,zipf1+uniform40";
+	char		default_rows[] = "100000,1000000,10000000";
+	list		participants = split_list(default_participants);
+	list		keys = split_list(default_keys);
+	list		rows = split_list(default_rows);
+	int			option;
 
-	for (; arg < argc && argv[arg][0] == '-'; arg++)
+	while ((option = getopt(argc, argv, "t:k:r:")) != -1)
 	{
-		if (strcmp(argv[arg], "-b") == 0)
-			skip_baseline = true;
-		else if (strcmp(argv[arg], "-4") == 0)
-			small_pages = true;
-		else if (strcmp(argv[arg], "-r") == 0 && arg + 1 < argc)
-			repetitions = atoi(argv[++arg]);
-		if (repetitions < 1 || repetitions > MAX_REPETITIONS)
-			repetitions = 5;
+		if (option == 't')
+			participants = split_list(optarg);
+		else if (option == 'k')
+			keys = split_list(optarg);
+		else if (option == 'r')
+			repetitions = (unsigned) atoi(optarg);
+		else
+			return 2;
 	}
-	printf("     rows  keys                     bits pas refined%%  layout    scan  passes  refine"
-		   "     sort%s\n", skip_baseline ? "" : "    qsort");
-	if (arg == argc)
-		for (uint64_t nrows = 100000; nrows <= 10000000; nrows *= 10)
-			run_size(nrows);
-	for (; arg < argc; arg++)
-		run_size(strtoull(argv[arg], NULL, 10));
+	if (repetitions < 1 || repetitions > MAX_REPETITIONS)
+		repetitions = 3;
+	if (optind < argc)
+		rows.count = 0;
+	for (; optind < argc && rows.count < MAX_LIST; optind++)
+		rows.values[rows.count++] = argv[optind];
+	printf("       rows  keys                    by  bits      key     scan  scatter    nodes   finish"
+		   "   all ms ns a row\n");
+	for (unsigned i = 0; i < rows.count; i++)
+		for (unsigned k = 0; k < keys.count; k++)
+			run_keys((uint64_t) strtod(rows.values[i], NULL), keys.values[k], &participants);
 	return 0;
 }

@@ -46,9 +46,8 @@ engine/device/gs_reorder.c		WINDOW_BYTES			UINT64_C(4096)|UINT64_C(50000)
 engine/gs_numbering.c			MIN_SAVED_BITS			1|3
 engine/gs_numbering.h			GS_NUMBERING_MIN_ROWS	16|300
 engine/gs_pack.h				GS_PACK_BLOCK_ROWS		64|128
-engine/host/gs_buckets.c		MIN_ROWS				UINT64_C(2)|UINT64_C(3000)
-engine/host/gs_buckets.c		BUCKET_ROWS				UINT64_C(3)|UINT64_C(500)
-engine/host/gs_buckets.c		LARGEST_PART			2|100
+engine/host/gs_sort.c			GS_MANY_ROWS			UINT64_C(3000)|UINT64_C(20000)
+engine/host/gs_shared.c			GS_BUCKET_ROWS			UINT64_C(100)|UINT64_C(500)
 engine/host/gs_items.c			RANK_ROWS				2|7
 engine/host/gs_items.c			BLOCK_ITEMS				2|30
 engine/host/gs_job.h			GS_DIGIT_MAX_BITS		8|9

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "keys.h"
-#include "engine/host/gs_sort.h"
+#include "engine/host/gs_shared_sort.h"
 #include "tap.h"
 
 #define ROWS		1000
@@ -213,10 +213,23 @@ test_repeat(void)
 	free_args(&args);
 }
 
+/* What one process needs in front of the halves of its workspace has room there, however many rows. */
+static void
+test_sizes(void)
+{
+	bool		fits = true;
+
+	for (uint64_t nrows = UINT64_C(1) << 10; nrows <= UINT64_C(1) << 40; nrows += nrows / 3)
+		fits &= gs_shared_sort_bytes(nrows, 0, 1) + gs_participant_bytes(nrows, 1) +
+			2 * nrows * sizeof(uint64_t) <= gs_sort_workspace_bytes(nrows);
+	tap_ok(fits, "tables fit in front of the halves");
+}
+
 int
 main(void)
 {
 	test_refusals();
+	test_sizes();
 	test_texts();
 	test_cancel();
 	test_repeat();

@@ -17,6 +17,8 @@
 #include "case_data.h"
 #include "reference.h"
 #include "sort_case.h"
+#include "sort_team.h"
+#include "tap.h"
 
 typedef struct progress_watch
 {
@@ -67,10 +69,21 @@ ids_inside(const gs_sort_result *result, const guarded *workspace, const sort_ca
 	return begin >= data && begin + c->nrows * c->id_bytes <= data + workspace->bytes;
 }
 
+/* Sort by gs_sort(), or by so many participants. */
+static gs_status
+sort_by(unsigned participants, const gs_sort_args *args, gs_sort_result *result)
+{
+	static unsigned calls = 0;
+
+	if (participants == 0)
+		return gs_sort(args, result);
+	return sort_by_team(args, participants, ++calls % 2 == 0, result);
+}
+
 /* NULL if all is well. */
 static const char *
 find_fault(const sort_case *c, const case_data *data, const uint64_t *expected_ids,
-		   const uint64_t *expected_equal, gs_sort_result *result)
+		   const uint64_t *expected_equal, unsigned participants, gs_sort_result *result)
 {
 	size_t		equal_bytes = (c->nrows + 63) / 64 * sizeof(uint64_t);
 	guarded		workspace = guarded_alloc(gs_sort_workspace_bytes(c->nrows));
@@ -89,7 +102,7 @@ find_fault(const sort_case *c, const case_data *data, const uint64_t *expected_i
 	};
 
 	begin_progress(&progress, c);
-	if (gs_sort(&args, result) != GS_OK)
+	if (sort_by(participants, &args, result) != GS_OK)
 		fault = "status";
 	else if (!ids_inside(result, &workspace, c))
 		fault = "ids outside of the workspace";
@@ -153,7 +166,8 @@ find_fault_of_keys(const gs_sort_result *result, const sort_case *c, const case_
 
 /* The same sort once more, by keys only.  NULL if all is well. */
 static const char *
-find_fault_by_keys(const sort_case *c, const case_data *data, const uint64_t *expected_ids)
+find_fault_by_keys(const sort_case *c, const case_data *data, const uint64_t *expected_ids,
+				   unsigned participants)
 {
 	guarded		workspace = guarded_alloc(gs_sort_workspace_bytes(c->nrows));
 	const char *fault = NULL;
@@ -168,7 +182,7 @@ find_fault_by_keys(const sort_case *c, const case_data *data, const uint64_t *ex
 		.workspace_bytes = workspace.bytes,
 	};
 
-	if (gs_sort(&args, &result) != GS_OK)
+	if (sort_by(participants, &args, &result) != GS_OK)
 		fault = "status by keys";
 	else if ((result.keys != NULL) != (result.key_bits > 0 && result.key_bits <= 64))
 		fault = "keys or ids";
@@ -190,12 +204,22 @@ sort_case_passes(const sort_case *c, gs_sort_result *result)
 	uint64_t   *equal = malloc((c->nrows + 64) / 64 * sizeof(uint64_t));
 	gs_sort_result own_result;
 	const char *fault;
+	static const unsigned teams[] = {1, 2, 3, 7};
+	static unsigned cases = 0;
+	unsigned	team = c->participants > 0 ? c->participants
+		: teams[cases++ % (sizeof(teams) / sizeof(teams[0]))];
 
 	case_data_fill(data, c);
 	reference_sort(ids, equal, data->copies, c->nplanes, c->nrows);
-	fault = find_fault(c, data, ids, equal, result != NULL ? result : &own_result);
+	fault = find_fault(c, data, ids, equal, team, &own_result);
 	if (fault == NULL)
-		fault = find_fault_by_keys(c, data, ids);
+		fault = find_fault_by_keys(c, data, ids, team);
+	if (fault != NULL)
+		tap_note("by %u participants:", team);
+	if (fault == NULL)
+		fault = find_fault(c, data, ids, equal, 0, result != NULL ? result : &own_result);
+	if (fault == NULL)
+		fault = find_fault_by_keys(c, data, ids, 0);
 	if (fault != NULL)
 		case_describe(c, fault);
 	case_data_free(data, c);

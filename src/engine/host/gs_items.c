@@ -29,6 +29,37 @@
 /* Items that are looked through at a time, between looks at *cancel. */
 #define BLOCK_ITEMS		1024
 
+/* Is no item less than the one before?  No branch, for it mostly is so. */
+static bool
+block_ascends(const uint64_t *items, uint64_t count)
+{
+	uint64_t	falls = 0;
+
+	for (uint64_t i = 1; i < count; i++)
+		falls |= items[i] < items[i - 1];
+	return falls == 0;
+}
+
+/* Is no item's section greater than the one before? */
+static bool
+block_descends(const uint64_t *items, uint64_t count, unsigned id_bits)
+{
+	uint64_t	rises = 0;
+
+	for (uint64_t i = 1; i < count; i++)
+		rises |= items[i] >> id_bits > items[i - 1] >> id_bits;
+	return rises == 0;
+}
+
+gs_order
+gs_items_order(const uint64_t *items, uint64_t count, unsigned id_bits, gs_order wanted)
+{
+	return (gs_order) {
+		.ascending = wanted.ascending && block_ascends(items, count),
+		.descending = wanted.descending && block_descends(items, count, id_bits),
+	};
+}
+
 /*
  * An item's position is the number of items less than it.  Quadratic, but
  * without a branch that depends on the items; spare is overwritten.

@@ -7,19 +7,6 @@
 
 #include "engine/host/gs_job.h"
 
-/* Items [begin, end) of the job. */
-typedef struct gs_range
-{
-	uint64_t	begin;
-	uint64_t	end;
-} gs_range;
-
-static inline uint64_t
-gs_range_rows(gs_range range)
-{
-	return range.end - range.begin;
-}
-
 /* Does an item tie with the one before on the bits from shift up? */
 static inline bool
 gs_item_ties(const gs_job *job, uint64_t i, unsigned shift)
@@ -49,6 +36,17 @@ gs_next_ties(const gs_job *job, gs_range range, unsigned shift)
 		i++;
 	return (gs_range) {begin, i};
 }
+
+/* Orders that items may be found in; both when all tie. */
+typedef struct gs_order
+{
+	bool		ascending;
+	bool		descending;		/* never up, by the section, from one to the next */
+} gs_order;
+
+/* Which of these orders so many items are in. */
+extern gs_order gs_items_order(const uint64_t *items, uint64_t count, unsigned id_bits,
+							   gs_order wanted);
 
 extern bool gs_items_sort(gs_job *job, gs_range range);
 extern bool gs_items_sort_ties(gs_job *job, gs_range range, unsigned shift);

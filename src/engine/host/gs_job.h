@@ -27,10 +27,22 @@
 typedef struct gs_scratch
 {
 	uint64_t	counts[GS_MAX_DIGITS][1 << GS_DIGIT_MAX_BITS];
-	uint64_t	bucket_ends[1 << GS_DIGIT_MAX_BITS];
 	gs_layout	layout;
 	gs_section	section;
 } gs_scratch;
+
+/* Items, or rows, [begin, end). */
+typedef struct gs_range
+{
+	uint64_t	begin;
+	uint64_t	end;
+} gs_range;
+
+static inline uint64_t
+gs_range_rows(gs_range range)
+{
+	return range.end - range.begin;
+}
 
 typedef struct gs_job
 {
@@ -46,9 +58,10 @@ typedef struct gs_job
 	bool		keys_only;		/* items are keys: all of them, without ids */
 	uint64_t	bits_behind_first;	/* of the key, behind its first section */
 
-	/* the two halves of the workspace, nrows words each */
+	/* items, and as much memory to move them to */
 	uint64_t   *items;
 	uint64_t   *spare;
+	gs_range	positions;		/* of the items, among all rows in order */
 
 	/* progress */
 	uint64_t	work;			/* rows handled since the last look at cancel */
@@ -57,6 +70,9 @@ typedef struct gs_job
 	unsigned	passes;
 	bool		moved;
 } gs_job;
+
+/* More are refused: every size below stays far from overflowing. */
+#define GS_MAX_ROWS	(UINT64_C(1) << 48)
 
 /* Rows of work between two looks at *cancel, at least 2: below a millisecond. */
 #define GS_POLL_ROWS	(UINT64_C(1) << 16)
@@ -72,13 +88,17 @@ gs_job_cancelled(gs_job *job, uint64_t rows)
 	return job->work >= GS_POLL_ROWS && gs_job_look(job);
 }
 
-/* Width of the section at cursor: as much of the key as an item holds. */
+/* Width of a section, if so many bits of the key are left: as much of it as an item holds. */
+static inline unsigned
+gs_section_bits(uint64_t bits_left, unsigned id_bits)
+{
+	return bits_left < 64 - id_bits ? (unsigned) bits_left : 64 - id_bits;
+}
+
 static inline unsigned
 gs_job_section_bits(const gs_job *job, gs_cursor cursor)
 {
-	unsigned	available = 64 - job->id_bits;
-
-	return cursor.bits_left < available ? (unsigned) cursor.bits_left : available;
+	return gs_section_bits(cursor.bits_left, job->id_bits);
 }
 
 static inline void

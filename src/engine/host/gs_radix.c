@@ -26,8 +26,8 @@
  * with ordinary or non-temporal stores) took 3.0 ns a row with 8 bits and 3.2
  * with 11, twice what plain stores need with 10 bits.  A first pass on the
  * most significant digit, after which buckets fit the cache, gained less than
- * 1 ns a row there as long as the buckets' ties were left for later; with them
- * it pays (gs_buckets.c).
+ * 1 ns a row there as long as the buckets' ties were left for later; with them,
+ * and with lines that go past the caches, it pays (gs_scatter.c).
  */
 #include <string.h>
 

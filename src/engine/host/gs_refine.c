@@ -79,23 +79,55 @@ sort_run(gs_job *job, gs_range run, const gs_section *section)
 	return gs_items_sort(job, run);
 }
 
+/*
+ * Set bits of a word of the bitmap.  The first and the last word that a job's items have may be
+ * others', too, who set bits at the same time.
+ */
+static inline void
+set_bits(gs_job *job, uint64_t word, uint64_t bits)
+{
+	if (word == job->positions.begin / 64 || word == (job->positions.end - 1) / 64)
+		__atomic_fetch_or(&job->equal[word], bits, __ATOMIC_RELAXED);
+	else
+		job->equal[word] |= bits;
+}
+
 /* Set the bits of all items that tie with their predecessor. */
 static bool
 mark_equal(gs_job *job, gs_range range)
 {
-	for (uint64_t i = range.begin + 1; i < range.end;)
+	uint64_t	first = job->positions.begin;
+	uint64_t	end = first + range.end;
+
+	for (uint64_t position = first + range.begin + 1; position < end;)
 	{
-		uint64_t	word_end = (i | 63) + 1 < range.end ? (i | 63) + 1 : range.end;
-		uint64_t   *word = &job->equal[i >> 6];
+		uint64_t	word_end = (position | 63) + 1 < end ? (position | 63) + 1 : end;
+		uint64_t	word = position / 64;
 		uint64_t	bits = 0;
 
-		for (; i < word_end; i++)
-			bits |= (uint64_t) gs_item_ties(job, i, job->id_bits) << (i & 63);
-		*word |= bits;
+		for (; position < word_end; position++)
+			bits |= (uint64_t) gs_item_ties(job, position - first, job->id_bits) << (position & 63);
+		set_bits(job, word, bits);
 		if (gs_job_cancelled(job, 64))
 			return false;
 	}
 	return true;
+}
+
+/* Set the bits of all of the job's items, but of the first one only if that is equal to one before. */
+void
+gs_mark_all(gs_job *job, bool first_too)
+{
+	uint64_t	end = job->positions.end;
+
+	for (uint64_t position = job->positions.begin + !first_too; position < end;)
+	{
+		uint64_t	word_end = (position | 63) + 1 < end ? (position | 63) + 1 : end;
+		uint64_t	count = word_end - position;
+
+		set_bits(job, position / 64, gs_low_mask((unsigned) count) << (position & 63));
+		position = word_end;
+	}
 }
 
 /* Refine all queued runs.  False when cancelled. */

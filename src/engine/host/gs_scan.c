@@ -17,28 +17,6 @@
 
 #define BLOCK_ROWS	GS_PACK_BLOCK_ROWS
 
-/* Is no item less than the one before?  No branch, for it mostly is so. */
-static bool
-block_ascends(const uint64_t *items, uint64_t count)
-{
-	uint64_t	falls = 0;
-
-	for (uint64_t i = 1; i < count; i++)
-		falls |= items[i] < items[i - 1];
-	return falls == 0;
-}
-
-/* Is no item's section greater than the one before? */
-static bool
-block_descends(const uint64_t *items, uint64_t count, unsigned id_bits)
-{
-	uint64_t	rises = 0;
-
-	for (uint64_t i = 1; i < count; i++)
-		rises |= items[i] >> id_bits > items[i - 1] >> id_bits;
-	return rises == 0;
-}
-
 static inline bool
 in_order(gs_order order)
 {
@@ -50,13 +28,8 @@ static gs_order
 extend_order(const gs_job *job, gs_order order, uint64_t begin, uint64_t end)
 {
 	uint64_t	first = begin > 0 ? begin - 1 : 0;
-	const uint64_t *items = job->items + first;
 
-	if (order.ascending)
-		order.ascending = block_ascends(items, end - first);
-	if (order.descending)
-		order.descending = block_descends(items, end - first, job->id_bits);
-	return order;
+	return gs_items_order(job->items + first, end - first, job->id_bits, order);
 }
 
 /* Count the digits of the rows that turned out to be in order in vain. */

@@ -5,14 +5,8 @@
 #ifndef GS_SCAN_H
 #define GS_SCAN_H
 
+#include "engine/host/gs_items.h"
 #include "engine/host/gs_radix.h"
-
-/* Orders that the items may have been found in; both when all tie. */
-typedef struct gs_order
-{
-	bool		ascending;
-	bool		descending;		/* never up from a row to the next */
-} gs_order;
 
 extern bool gs_scan_rows(gs_job *job, const gs_section *section, gs_digits digits, gs_order *order);
 extern bool gs_scan_reverse(gs_job *job);

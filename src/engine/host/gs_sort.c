@@ -2,10 +2,12 @@
  * gs_sort.c
  *		The host engine: a stable sort of rows on one core.
  *
+ * Many rows are sorted as several participants do it (gs_shared_sort.h), by one that has nobody to wait
+ * for.  Of few rows, which fit the caches, there is less to do:
+ *
  *	gs_key		reads all planes: which bits vary makes up the key
  *	gs_scan		reads the planes again: one item a row, as much of the key as
  *				fits beside the row id; notices rows that are in order
- *	gs_buckets	of many rows: distributes the items, and sorts them piece by piece
  *	gs_radix	sorts the items on as many leading bits as pay
  *	gs_items	sorts neighbours that tie on those by the item's other bits
  *	gs_refine	sorts rows that tie on the whole item by further sections of the
@@ -19,22 +21,26 @@
  *
  * Every loop over many rows accounts for its work with gs_job_cancelled(), and
  * whatever may be cancelled returns false for it, up to here.
- *
- * Random 62-bit keys took about 11 ns a row at 10^7 rows (Zen 4), keys of 16
- * bits 6, rows in order 2, in reverse order 5, before there were buckets.  The dearest are keys that tie
- * on 40 bits in runs spread all over memory: each section costs a cache miss a
- * row, 10 to 20 ns.
  */
 #include <string.h>
 
-#include "engine/host/gs_buckets.h"
 #include "engine/host/gs_job.h"
 #include "engine/host/gs_key.h"
+#include "engine/host/gs_decide.h"
+#include "engine/host/gs_radix.h"
 #include "engine/host/gs_refine.h"
 #include "engine/host/gs_scan.h"
 #include "engine/host/gs_sort.h"
+#include "engine/host/gs_steps.h"
 
 #define CACHE_LINE	64
+
+#define FRONT_BYTES		(sizeof(gs_scratch) + (UINT64_C(32) << 10))
+
+/* From so many rows on, buckets pay. */
+#ifndef GS_MANY_ROWS
+#define GS_MANY_ROWS	(UINT64_C(1) << 20)
+#endif
 
 /*
  * What a row costs in each step, for the progress: ns of engine_bench with 10^7
@@ -44,18 +50,11 @@
 #define SCAN_COST		3.0
 #define PASS_COST		4.0
 #define TIES_COST		1.8		/* by the other bits of the item */
-#define BUCKET_COST		1.4		/* of each visit to a row in its bucket */
 #define REFINE_COST		3.0
 #define EMIT_COST		0.9
 
-/* A row in a bucket is looked at, counted, moved twice and compared with its neighbour. */
-#define BUCKET_VISITS	5
-
 /* Planned before the layout is known. */
 #define UNKNOWN_COST	(SCAN_COST + 3 * PASS_COST + TIES_COST + REFINE_COST + EMIT_COST)
-
-/* Keeps every size below far from overflowing. */
-#define MAX_ROWS	(UINT64_C(1) << 48)
 
 static uint64_t
 round_to_line(uint64_t bytes)
@@ -63,14 +62,25 @@ round_to_line(uint64_t bytes)
 	return (bytes + CACHE_LINE - 1) & ~(uint64_t) (CACHE_LINE - 1);
 }
 
+/*
+ * What lies before the halves: tables; and of many rows, all that a participant and those who share a
+ * sort have beside the workspace, as there is one only.  That is less than 1/32 of a byte a row, and
+ * counted for few rows, too: so memory for some rows and memory for others is enough for all of them.
+ */
+static uint64_t
+front_bytes(uint64_t nrows)
+{
+	return round_to_line(FRONT_BYTES + nrows / 32);
+}
+
 size_t
 gs_sort_workspace_bytes(uint64_t nrows)
 {
 	uint64_t	bytes;
 
-	if (nrows > MAX_ROWS)
+	if (nrows > GS_MAX_ROWS)
 		return SIZE_MAX;
-	bytes = round_to_line(sizeof(gs_scratch)) + 2 * round_to_line(nrows * sizeof(uint64_t));
+	bytes = front_bytes(nrows) + 2 * round_to_line(nrows * sizeof(uint64_t));
 	return bytes > SIZE_MAX ? SIZE_MAX : (size_t) bytes;
 }
 
@@ -84,7 +94,7 @@ check_args(const gs_sort_args *args, const gs_sort_result *result)
 		return GS_INVALID;
 	if (args->id_bytes != 4 && args->id_bytes != 8)
 		return GS_INVALID;
-	if (args->nrows > MAX_ROWS || (args->id_bytes == 4 && args->nrows > UINT64_C(1) << 32))
+	if (args->nrows > GS_MAX_ROWS || (args->id_bytes == 4 && args->nrows > UINT64_C(1) << 32))
 		return GS_INVALID;
 	if (args->workspace == NULL || (uintptr_t) args->workspace % CACHE_LINE != 0)
 		return GS_INVALID;
@@ -115,10 +125,11 @@ start_job(gs_job *job, const gs_sort_args *args)
 		.also_cancel = args->also_cancel,
 		.progress = args->progress,
 		.id_bits = args->nrows > 1 ? gs_bit_width(args->nrows - 1) : 0,
+		.positions = {0, args->nrows},
 	};
 	job->scratch = (gs_scratch *) workspace;
 	job->layout = &job->scratch->layout;
-	workspace += round_to_line(sizeof(gs_scratch));
+	workspace += front_bytes(args->nrows);
 	job->items = (uint64_t *) workspace;
 	job->spare = (uint64_t *) (workspace + half);
 	if (job->equal != NULL)
@@ -194,18 +205,6 @@ emit_ids(gs_job *job, unsigned id_bytes)
 	return GS_OK;
 }
 
-/* All rows are equal: set every bit but the first. */
-static void
-mark_all_equal(gs_job *job)
-{
-	if (job->equal == NULL || job->nrows == 0)
-		return;
-	memset(job->equal, 0xff, job->nrows / 64 * sizeof(uint64_t));
-	if (job->nrows % 64 != 0)
-		job->equal[job->nrows / 64] = gs_low_mask(job->nrows % 64);
-	job->equal[0] &= ~UINT64_C(1);
-}
-
 /* Sort the scanned items by the digits, which are the section's leading ones. */
 static bool
 partition_items(gs_job *job, gs_digits digits)
@@ -223,13 +222,6 @@ partition_items(gs_job *job, gs_digits digits)
 		gs_items_sort_ties(job, (gs_range) {0, job->nrows}, digits.low_bit);
 }
 
-/* Sort them by way of buckets, of which the digit is the number. */
-static bool
-sort_buckets(gs_job *job, gs_digits digit)
-{
-	return begin_step(job, BUCKET_COST) && gs_buckets_sort(job, digit);
-}
-
 static bool
 reverse_items(gs_job *job)
 {
@@ -237,23 +229,16 @@ reverse_items(gs_job *job)
 }
 
 /*
- * The digits that scanning counts: the one that makes buckets, or those of the radix sort.
- * gs_radix_bits() of the section's leading bits take a pass over all rows, the others only
- * sort out ties.
+ * The digits that scanning counts: gs_radix_bits() of the section's leading bits take a pass over
+ * all rows, the others only sort out ties.
  */
 static gs_digits
-plan_digits(gs_job *job, unsigned section_bits, unsigned bucket_bits)
+plan_digits(gs_job *job, unsigned section_bits)
 {
-	unsigned	bits = bucket_bits > 0 ? bucket_bits : gs_radix_bits(job->nrows, section_bits);
-	unsigned	low_bit = job->id_bits + section_bits - bits;
-	gs_digits	digits;
+	unsigned	bits = gs_radix_bits(job->nrows, section_bits);
+	gs_digits	digits = gs_radix_digits(job->nrows, job->id_bits + section_bits - bits, bits);
 
-	if (bucket_bits > 0)
-		digits = (gs_digits) {.count = 1, .width = bits, .low_bit = low_bit};
-	else
-		digits = gs_radix_digits(job->nrows, low_bit, bits);
-	plan_rest(job, SCAN_COST + (bucket_bits > 0 ? (1 + BUCKET_VISITS) * BUCKET_COST
-								: digits.count * PASS_COST + TIES_COST));
+	plan_rest(job, SCAN_COST + digits.count * PASS_COST + TIES_COST);
 	return digits;
 }
 
@@ -264,39 +249,73 @@ sort_items(gs_job *job)
 	gs_section *section = &job->scratch->section;
 	gs_cursor	cursor = gs_layout_start(job->layout);
 	unsigned	section_bits = gs_job_section_bits(job, cursor);
-	unsigned	bucket_bits = gs_bucket_bits(job->nrows, section_bits);
 	gs_digits	digits;
 	gs_order	order;
 	bool		done = true;
 
 	gs_section_build(section, job->layout, &cursor, section_bits);
 	job->bits_behind_first = cursor.bits_left;
-	digits = plan_digits(job, section_bits, bucket_bits);
+	digits = plan_digits(job, section_bits);
 	if (!begin_step(job, SCAN_COST) || !gs_scan_rows(job, section, digits, &order))
 		return GS_CANCELLED;
 	job->moved = !order.ascending;
 	if (order.ascending || order.descending)
 		plan_rest(job, order.ascending ? 0 : PASS_COST);
 	if (!order.ascending)
-		done = order.descending ? reverse_items(job)
-			: bucket_bits > 0 ? sort_buckets(job, digits) : partition_items(job, digits);
+		done = order.descending ? reverse_items(job) : partition_items(job, digits);
 	if (!done || !begin_step(job, REFINE_COST) ||
 		!gs_refine(job, (gs_range) {0, job->nrows}, cursor))
 		return GS_CANCELLED;
 	return GS_OK;
 }
 
-gs_status
-gs_sort(const gs_sort_args *args, gs_sort_result *result)
+/*
+ * Sort many rows as several participants do it, by one that needs not wait.  What it has beside the
+ * halves of the workspace lies in front of these.
+ */
+static gs_status
+sort_many(const gs_sort_args *args, gs_sort_result *result)
 {
-	gs_status	status = check_args(args, result);
+	gs_sort_args inner = *args;
+	gs_shared_sort *shared = args->workspace;
+	gs_participant *participant;
+
+	inner.workspace = (char *) args->workspace + front_bytes(args->nrows);
+	inner.nplanes = 0;
+	GS_TRY(gs_shared_sort_init(shared, &inner, 1));
+	inner.nplanes = args->nplanes;
+	participant = gs_participant_make((char *) args->workspace +
+									  gs_shared_sort_bytes(args->nrows, 0, 1), shared, &inner, 0);
+	if (args->equal != NULL)
+		memset(args->equal, 0, (args->nrows + 63) / 64 * sizeof(uint64_t));
+	gs_progress_plan(args->progress,
+					 (double) args->nrows * (args->nplanes * GS_KEY_COST + UNKNOWN_COST));
+	GS_TRY(gs_participant_read_key(participant));
+	while (!gs_shared_sort_done(shared, 0))
+	{
+		gs_decide(participant);
+		if (!gs_steps_work(participant))
+			return GS_CANCELLED;
+	}
+	gs_participant_result(participant, result);
+	return GS_OK;
+}
+
+/* From so many rows on buckets pay; their tables always fit, unless for other constants. */
+static bool
+is_many(uint64_t nrows)
+{
+	return nrows >= GS_MANY_ROWS &&
+		gs_shared_sort_bytes(nrows, 0, 1) + gs_participant_bytes(nrows, 1) <= front_bytes(nrows);
+}
+
+static gs_status
+sort_few(const gs_sort_args *args, gs_sort_result *result)
+{
+	gs_status	status;
 	gs_job		job;
 
-	if (status != GS_OK)
-		return status;
 	start_job(&job, args);
-	if (gs_cancelled(args->cancel))
-		return GS_CANCELLED;
 	gs_progress_plan(args->progress,
 					 (double) args->nrows * (args->nplanes * GS_KEY_COST + UNKNOWN_COST));
 	status = gs_key_build(&job.scratch->layout, args);
@@ -308,10 +327,10 @@ gs_sort(const gs_sort_args *args, gs_sort_result *result)
 		job.layout->key_bits <= GS_SECTION_MAX_BITS;
 	if (job.keys_only)
 		job.id_bits = 0;
-	if (job.layout->key_bits == 0)
-		mark_all_equal(&job);
-	else
+	if (job.layout->key_bits > 0)
 		status = sort_items(&job);
+	else if (job.equal != NULL && job.nrows > 0)
+		gs_mark_all(&job, false);
 	if (status == GS_OK && !job.keys_only)
 		status = emit_ids(&job, args->id_bytes);
 	if (status != GS_OK)
@@ -326,4 +345,16 @@ gs_sort(const gs_sort_args *args, gs_sort_result *result)
 	result->refined_rows = job.refined_rows;
 	result->presorted = !job.moved;
 	return GS_OK;
+}
+
+gs_status
+gs_sort(const gs_sort_args *args, gs_sort_result *result)
+{
+	gs_status	status = check_args(args, result);
+
+	if (status != GS_OK)
+		return status;
+	if (gs_cancelled(args->cancel) || gs_cancelled(args->also_cancel))
+		return GS_CANCELLED;
+	return is_many(args->nrows) ? sort_many(args, result) : sort_few(args, result);
 }

@@ -1,0 +1,173 @@
+/*
+ * gs_task.c
+ *		Bringing some rows to their end: in order, equal ones marked, and their ids written.
+ *
+ * All of it happens while the rows lie in the second-level cache: a task's items are sorted with a
+ * piece of memory that each participant uses again and again, those that tie are refined, and their
+ * row ids written to where they belong.  That is the half of the workspace which is not the items'
+ * home.  Ids of 4 bytes take the first part of it, so the second part is there for the
+ * participants' memory; ids of 8 bytes, and keys, stay where the items are.
+ *
+ * Rows in order, or in reverse order, need no sort.  That is asked for each task, as everybody finds
+ * out for himself: a task in the middle of rows that are nearly in order may be so, too.
+ */
+#include <string.h>
+
+#include "engine/gs_pack.h"
+#include "engine/host/gs_items.h"
+#include "engine/host/gs_refine.h"
+#include "engine/host/gs_task.h"
+
+/* Where this participant moves items to that it sorts; it has room for any task. */
+static uint64_t *
+own_memory(const gs_participant *participant)
+{
+	const gs_shared_sort *shared = participant->shared;
+	uint64_t   *half = participant->halves[1 - shared->home];
+	uint64_t	room = shared->nrows;
+	uint64_t	lines;
+
+	if (!shared->keys_only && shared->id_bytes == sizeof(uint32_t))
+	{
+		uint64_t	ids = (shared->nrows * sizeof(uint32_t) + GS_LINE_BYTES - 1) / GS_LINE_BYTES;
+
+		half += ids * GS_LINE_ITEMS;
+		room -= ids * GS_LINE_ITEMS < room ? ids * GS_LINE_ITEMS : room;
+	}
+	lines = room / GS_LINE_ITEMS / shared->participants;
+	return half + participant->number * lines * GS_LINE_ITEMS;
+}
+
+/* In blocks, as rows that are in no order show it soon. */
+static gs_order
+find_order(const gs_job *job, uint64_t count)
+{
+	gs_order	found = {true, true};
+
+	for (uint64_t begin = 0; begin < count && (found.ascending || found.descending);
+		 begin += GS_PACK_BLOCK_ROWS)
+	{
+		uint64_t	first = begin > 0 ? begin - 1 : 0;
+		uint64_t	end = begin + GS_PACK_BLOCK_ROWS < count ? begin + GS_PACK_BLOCK_ROWS : count;
+
+		found = gs_items_order(job->items + first, end - first, job->id_bits, found);
+	}
+	return found;
+}
+
+/* Put descending items in ascending order, those that tie in the order that they have. */
+static void
+reverse_items(gs_job *job, uint64_t count)
+{
+	uint64_t   *to = job->spare;
+
+	for (uint64_t end = count; end > 0;)
+	{
+		uint64_t	begin = end - 1;
+
+		while (begin > 0 && (job->items[begin - 1] ^ job->items[begin]) >> job->id_bits == 0)
+			begin--;
+		for (uint64_t i = begin; i < end; i++)
+			*to++ = job->items[i];
+		end = begin;
+	}
+	memcpy(job->items, job->spare, count * sizeof(uint64_t));
+}
+
+/* Sort by the bits of the items and those of the key behind the cursor, and mark equal rows. */
+static bool
+sort_items(gs_job *job, uint64_t count, gs_cursor cursor)
+{
+	gs_range	all = {0, count};
+	gs_order	found = find_order(job, count);
+
+	if (gs_job_cancelled(job, count))
+		return false;
+	if (!found.ascending)
+	{
+		job->moved = true;
+		if (found.descending)
+			reverse_items(job, count);
+		else if (!gs_items_sort(job, all))
+			return false;
+	}
+	return gs_refine(job, all, cursor);
+}
+
+/* Write the row ids of the task's items, or of all rows, which are equal. */
+static void
+write_ids(gs_participant *participant, const gs_task *task)
+{
+	const gs_shared_sort *shared = participant->shared;
+	uint64_t   *items = participant->halves[shared->home];
+	uint32_t   *narrow = (uint32_t *) participant->halves[1 - shared->home];
+	uint64_t	mask = gs_low_mask(shared->id_bits);
+	bool		identity = shared->key_bits == 0;
+
+	if (shared->keys_only)
+		return;
+	if (identity)
+		for (uint64_t i = task->rows.begin; i < task->rows.end; i++)
+			if (shared->id_bytes == sizeof(uint32_t))
+				narrow[i] = (uint32_t) i;
+			else
+				items[i] = i;
+	else if (shared->id_bytes == sizeof(uint32_t))
+		for (uint64_t i = task->rows.begin; i < task->rows.end; i++)
+			narrow[i] = (uint32_t) (items[i] & mask);
+	else
+		for (uint64_t i = task->rows.begin; i < task->rows.end; i++)
+			items[i] &= mask;
+}
+
+/* Where the job's items, and the bits of the bitmap, belong. */
+static void
+aim_at(gs_participant *participant, gs_range rows, uint64_t *spare)
+{
+	gs_job	   *job = &participant->job;
+
+	job->items = participant->halves[participant->shared->home] + rows.begin;
+	job->spare = spare;
+	job->positions = rows;
+	job->moved = false;
+	job->refined_rows = 0;
+}
+
+static void
+add_findings(gs_participant *participant)
+{
+	gs_shared_sort *shared = participant->shared;
+	gs_job	   *job = &participant->job;
+
+	if (job->moved && !atomic_load_explicit(&shared->moved, memory_order_relaxed))
+		atomic_store(&shared->moved, true);
+	if (job->refined_rows > 0)
+		atomic_fetch_add(&shared->refined_rows, job->refined_rows);
+}
+
+bool
+gs_task_finish(gs_participant *participant, const gs_task *task)
+{
+	gs_job	   *job = &participant->job;
+	uint64_t	count = gs_range_rows(task->rows);
+
+	aim_at(participant, task->rows, own_memory(participant));
+	if (task->kind == GS_TASK_SORT && !sort_items(job, count, task->cursor))
+		return false;
+	if (task->kind == GS_TASK_EQUAL && job->equal != NULL)
+		gs_mark_all(job, task->continued);
+	write_ids(participant, task);
+	add_findings(participant);
+	return !gs_job_cancelled(job, count);
+}
+
+bool
+gs_task_finish_node(gs_participant *participant, const gs_node *node)
+{
+	aim_at(participant, node->rows,
+		   participant->halves[1 - participant->shared->home] + node->rows.begin);
+	if (!sort_items(&participant->job, gs_range_rows(node->rows), node->cursor))
+		return false;
+	add_findings(participant);
+	return true;
+}
