@@ -4,8 +4,8 @@
  *
  * The file is complete JSON after each event: the end of the list is overwritten by the next one,
  * under a lock of the file, since several processes write.  Events are few.  They are also written
- * when a sort ends by an error, so nothing here allocates or fails, but at the beginning: an event
- * that can't be written is missing.
+ * when a sort ends by an error, so nothing here allocates, but at the beginning, and nothing fails: an
+ * event that can't be written is missing.
  */
 #include "postgres.h"
 
@@ -36,6 +36,7 @@
 
 static char *trace_file = NULL;
 static bool begun = false;		/* since the setting was set */
+static bool refused = false;	/* it could not be begun: there is none until it is set again */
 static bool named = false;		/* this process is, in the file */
 static int	named_pid = 0;		/* of gpusortd, and the line of a device that was named last */
 static int	named_line = -1;
@@ -53,7 +54,7 @@ check_file(char **value, void **extra, GucSource source)
 static void
 assign_file(const char *value, void *extra)
 {
-	begun = named = false;
+	begun = refused = named = false;
 	named_pid = 0;
 }
 
@@ -92,46 +93,57 @@ lock_file(int file)
 	return false;
 }
 
-/* As COPY TO a file has it; emptied under the lock, as another session may be writing to it. */
-static void
+/* As COPY TO a file has it. */
+static bool
+may_write(void)
+{
+	return has_privs_of_role(GetOuterUserId(), ROLE_PG_WRITE_SERVER_FILES);
+}
+
+/*
+ * Emptied under the lock, as another session may be writing to it.  What keeps it from being
+ * written is no reason for a sort to fail: it is told once, and there is no trace.
+ */
+static bool
 create_file(void)
 {
 	static const char head[] = "{\"traceEvents\":[\n"
 		"{\"name\":\"clock\",\"ph\":\"M\",\"pid\":0,\"args\":{\"name\":\"CLOCK_MONOTONIC\"}}" TAIL;
 	int			file;
+	bool		created;
 
-	if (!has_privs_of_role(GetOuterUserId(), ROLE_PG_WRITE_SERVER_FILES))
-		ereport(ERROR,
+	if (!may_write())
+	{
+		ereport(WARNING,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied to write the file of \"%s\"", "gpusort.trace_file"),
 				 errdetail("Only roles with privileges of the \"%s\" role may write files of the server.",
 						   "pg_write_server_files")));
+		return false;
+	}
 	file = open(trace_file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
 				S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
-	if (file < 0 || !lock_file(file) || ftruncate(file, 0) != 0 ||
-		write(file, head, sizeof(head) - 1) != sizeof(head) - 1)
-	{
-		int			saved_errno = errno;
-
-		if (file >= 0)
-			close(file);
-		errno = saved_errno;
-		ereport(ERROR,
+	created = file >= 0 && lock_file(file) && ftruncate(file, 0) == 0 &&
+		write(file, head, sizeof(head) - 1) == sizeof(head) - 1;
+	if (!created)
+		ereport(WARNING,
 				(errcode_for_file_access(),
-				 errmsg("could not write file \"%s\": %m", trace_file)));
-	}
-	close(file);
+				 errmsg("could not write file \"%s\": %m", trace_file),
+				 errhint("There is no trace of sorts until \"%s\" is set again.", "gpusort.trace_file")));
+	if (file >= 0)
+		close(file);
+	return created;
 }
 
 bool
 gpusort_trace_begin(void)
 {
-	if (trace_file == NULL || trace_file[0] == '\0')
+	if (trace_file == NULL || trace_file[0] == '\0' || refused)
 		return false;
-	if (!begun && !IsParallelWorker())
-		create_file();
+	if (!begun)
+		refused = IsParallelWorker() ? !may_write() : !create_file();
 	begun = true;
-	return true;
+	return !refused;
 }
 
 /* Put an event behind those that are there. */

@@ -19,7 +19,8 @@ extern void gpusort_define_trace_file(void);
 
 /*
  * Are sorts that begin now traced?  By the process that others work for, the first time since the
- * setting was set, the file is begun; fails if the user may not write it.
+ * setting was set, the file is begun; if it can't be, or the user may not write it, that is told, and
+ * there is no trace until the setting is set again.
  */
 extern bool gpusort_trace_begin(void);
 

@@ -100,15 +100,30 @@ ok($both, 'two sessions and one file') or diag($@);
 
 # Who may, and where.
 like(($node->psql('postgres', "SET gpusort.trace_file = 'x.json'"))[2], qr/invalid value.*relative path/s, 'an absolute path');
-like(($node->psql('postgres', "SET gpusort.trace_file = '/no/such/folder/x.json'; SELECT k FROM t ORDER BY k"))[2],
-	qr/could not write file/, 'a file that can be written');
 symlink("$dir/target.json", "$dir/link.json");
-like(($node->psql('postgres', "SET gpusort.trace_file = '$dir/link.json'; SELECT k FROM t ORDER BY k"))[2],
-	qr/could not write file/, 'no symbolic link');
-ok(!-e "$dir/target.json", '... is followed');
-like(($node->psql('postgres', "SET gpusort.trace_file = '$dir/y.json'; SELECT k FROM t ORDER BY k", extra_params => [ '-U', 'someone' ]))[2],
-	qr/permission denied to write/, 'not without the rights of pg_write_server_files');
-ok(!-e "$dir/y.json", 'and nothing is written');
+append_to_file("$dir/others.json", 'of others');
+
+# A file that can't be written is told of once, by sorts that go on; with workers, too.
+for my $try ([ '/no/such/folder/x.json', qr/could not write file/, 'no folder' ], [ "$dir/link.json", qr/could not write file/, 'a symbolic link' ],
+	[ $dir, qr/could not write file/, 'a folder' ], [ "$dir/y.json", qr/permission denied to write/, 'without the rights of pg_write_server_files', 'someone' ],
+	[ "$dir/others.json", qr/permission denied to write/, '... a file that is there', 'someone' ])
+{
+	my ($file, $told, $label, @user) = @$try;
+
+	for my $workers (0, 2)
+	{
+		my ($out, $err) = ('', '');
+
+		$node->psql('postgres', join(';', "SET max_parallel_workers_per_gather = $workers", 'SET gpusort.engine = host', ("SET gpusort.trace_file = '$file'", ('SELECT max(k) FROM (SELECT k FROM t ORDER BY k OFFSET 0) x') x 3) x 2),
+			stdout => \$out, stderr => \$err, extra_params => [ map { ('-U', $_) } @user ]);
+		is(scalar(() = $out =~ /^\d+$/mg), 6, "$label, $workers workers: sorts go on");
+		is(scalar(() = $err =~ /WARNING:  (?:$told)/g), 2, '... and it is told each time that it is set') or diag $err;
+		unlike($err, qr/ERROR/, '... and is no error');
+	}
+}
+ok(!-e "$dir/target.json", 'no symbolic link is followed');
+ok(!-e "$dir/y.json", 'nothing is written without rights');
+is(slurp_file("$dir/others.json"), 'of others', '... not even by workers');
 
 $node->stop;
 done_testing();
