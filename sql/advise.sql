@@ -25,6 +25,23 @@ DROP RULE told ON advised;
 SELECT estimated_rows, gain > 1 AS gain, query_cost_without > query_cost AS whole
 FROM gpusort_advise('SELECT * FROM advised_view');
 
+-- What each is for, as it is counted.
+SET gpusort.force = on;
+SET enable_hashagg = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_nestloop = off;
+SELECT node, kind, sort_key FROM advice('SELECT count(*) FROM advised a JOIN advised b ON a.id = b.k');
+SELECT node, kind, sort_key FROM advice('SELECT k, count(*) FROM (SELECT a.id % 10 AS k, b.s FROM advised a LEFT JOIN advised b ON a.id = b.k OFFSET 0) x GROUP BY k ORDER BY count(*)');
+RESET enable_mergejoin;
+SET gpusort.enable_join = off;
+SELECT node, kind, sort_key FROM advice('SELECT count(*) FROM advised a JOIN advised b ON a.id = b.k');
+RESET gpusort.enable_join;
+RESET gpusort.force;
+RESET enable_hashagg;
+RESET enable_hashjoin;
+RESET enable_nestloop;
+
 -- Settings that would change it.
 SET gpusort.enabled = off;
 SELECT * FROM advice('SELECT * FROM advised ORDER BY k');

@@ -80,7 +80,7 @@ GpuSortLook *
 gpusort_look_at_node(const CustomScan *scan, GpuSortLimit limit, const PlannedStmt *stmt)
 {
 	Sort	   *sort = gpusort_make_sort(scan);
-	GpuSortLook *look = gpusort_look_at_plan(&scan->scan.plan, sort, limit.kind, NULL);
+	GpuSortLook *look = gpusort_look_at_plan(&scan->scan.plan, sort, gpusort_kind_of(scan), NULL);
 	double		rows = sort->plan.plan_rows;
 	GpuSortEstimate estimate = {0};
 

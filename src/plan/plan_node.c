@@ -128,6 +128,12 @@ gpusort_make_sort(const CustomScan *scan)
 	return sort;
 }
 
+GpuSortKind
+gpusort_kind_of(const CustomScan *scan)
+{
+	return linitial_int(list_nth(scan->custom_private, GPUSORT_PRIVATE_KIND));
+}
+
 void
 gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec)
 {
@@ -136,13 +142,8 @@ gpusort_read_spec(const CustomScan *scan, GpuSortSpec *spec)
 	List	   *collations = list_nth(scan->custom_private, GPUSORT_PRIVATE_COLLATIONS);
 	List	   *nulls_first = list_nth(scan->custom_private, GPUSORT_PRIVATE_NULLS_FIRST);
 
-	spec->nkeys = list_length(attnos);
-	spec->kind = linitial_int(list_nth(scan->custom_private, GPUSORT_PRIVATE_KIND));
+	*spec = gpusort_make_spec(gpusort_kind_of(scan), list_length(attnos));
 	spec->expected_rows = scan->scan.plan.plan_rows;
-	spec->attnos = palloc(spec->nkeys * sizeof(AttrNumber));
-	spec->sortops = palloc(spec->nkeys * sizeof(Oid));
-	spec->collations = palloc(spec->nkeys * sizeof(Oid));
-	spec->nulls_first = palloc(spec->nkeys * sizeof(bool));
 	for (int i = 0; i < spec->nkeys; i++)
 	{
 		spec->attnos[i] = (AttrNumber) list_nth_int(attnos, i);

@@ -102,5 +102,6 @@ extern void gpusort_let_tell_equal(CustomScan *scan);
 
 /* What the sort is for, which is known when the plan is finished. */
 extern void gpusort_set_kind(CustomScan *scan, GpuSortKind kind);
+extern GpuSortKind gpusort_kind_of(const CustomScan *scan);
 
 #endif							/* GPUSORT_PLAN_NODE_H */

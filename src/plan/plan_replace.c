@@ -279,7 +279,8 @@ kind_below(const Plan *plan, GpuSortKind kind)
 		case T_Result:
 			return kind;
 		case T_CustomScan:
-			if (gpusort_is_node(plan, GPUSORT_UNFINISHED_JOIN_NODE))
+			/* by another name once it is finished, and only looked at */
+			if (gpusort_is_node(plan, GPUSORT_UNFINISHED_JOIN_NODE) || gpusort_is_node(plan, GPUSORT_JOIN_NODE))
 				return GPUSORT_KIND_JOIN;
 			if (gpusort_is_node(plan, GPUSORT_UNIQUE_NODE) || gpusort_is_node(plan, GPUSORT_COUNT_NODE))
 				return GPUSORT_KIND_DISTINCT;

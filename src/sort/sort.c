@@ -25,6 +25,19 @@
 #include "sort/sort_state.h"
 #include "sort/sort_watch.h"
 
+GpuSortSpec
+gpusort_make_spec(GpuSortKind kind, int nkeys)
+{
+	return (GpuSortSpec) {
+		.nkeys = nkeys,
+		.attnos = palloc0(nkeys * sizeof(AttrNumber)),
+		.sortops = palloc0(nkeys * sizeof(Oid)),
+		.collations = palloc0(nkeys * sizeof(Oid)),
+		.nulls_first = palloc0(nkeys * sizeof(bool)),
+		.kind = kind
+	};
+}
+
 GpuSort *
 gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 {

@@ -44,7 +44,7 @@ typedef struct GpuSortSpec
 	Oid		   *sortops;
 	Oid		   *collations;
 	bool	   *nulls_first;
-	double		expected_rows;	/* the planner's estimate */
+	double		expected_rows;	/* the planner's estimate; 0: there is none */
 	GpuSortKind kind;			/* what it is for */
 } GpuSortSpec;
 
@@ -118,6 +118,12 @@ typedef struct GpuSortRowRoom
 {
 	uint64		words[2 + GPUSORT_KEY_ROW_COLUMNS];
 } GpuSortRowRoom;
+
+/*
+ * A sort key of so many columns, whose arrays are in the current context and to be filled.  All else is zero: nobody
+ * expects any number of rows.
+ */
+extern GpuSortSpec gpusort_make_spec(GpuSortKind kind, int nkeys);
 
 /*
  * Begin a sort of rows of the given descriptor, which must outlive it.
