@@ -82,11 +82,7 @@ make_spec(RowSource *source)
 	GpuSortSpec *spec = &source->spec;
 	bool		text = OidIsValid(what->text_collation);
 
-	spec->nkeys = text ? 1 : what->nkeys;
-	spec->attnos = palloc(spec->nkeys * sizeof(AttrNumber));
-	spec->sortops = palloc(spec->nkeys * sizeof(Oid));
-	spec->collations = palloc(spec->nkeys * sizeof(Oid));
-	spec->nulls_first = palloc0(spec->nkeys * sizeof(bool));
+	*spec = gpusort_make_spec(GPUSORT_KIND_OTHER, text ? 1 : what->nkeys);
 	spec->expected_rows = (double) what->rows;
 	for (int i = 0; i < spec->nkeys; i++)
 	{

@@ -16,18 +16,14 @@ gpusort_index_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 {
 	int			nkeys = IndexRelationGetNumberOfKeyAttributes(index);
 
-	spec->nkeys = nkeys;
-	spec->kind = GPUSORT_KIND_INDEX;
-	spec->attnos = palloc(nkeys * sizeof(AttrNumber));
-	spec->sortops = palloc(nkeys * sizeof(Oid));
-	spec->collations = index->rd_indcollation;
-	spec->nulls_first = palloc(nkeys * sizeof(bool));
+	*spec = gpusort_make_spec(GPUSORT_KIND_INDEX, nkeys);
 	for (int i = 0; i < nkeys; i++)
 	{
 		int16		option = index->rd_indoption[i];
 		Oid			type = index->rd_opcintype[i];
 
 		spec->attnos[i] = i + 1;
+		spec->collations[i] = index->rd_indcollation[i];
 		spec->sortops[i] = get_opfamily_member(index->rd_opfamily[i], type, type,
 											   (option & INDOPTION_DESC) != 0
 											   ? BTGreaterStrategyNumber

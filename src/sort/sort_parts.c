@@ -110,6 +110,13 @@ gpusort_parts_attach(uint32 number)
 	return gsd_extent(gpusort_pool, number);
 }
 
+/* What is expected of all participants together, whatever the part's own specification says. */
+static void
+expect_all_rows(GpuSort *part, const GpuSortParts *parts)
+{
+	part->spec.expected_rows = part->memory.planned_rows = parts->all_rows;
+}
+
 /* Give a part its memory; NULL if there is no address space. */
 static GpuSort *
 begin_part(GpuSortParts *parts, GpuSort *part)
@@ -126,7 +133,7 @@ begin_part(GpuSortParts *parts, GpuSort *part)
 	memory->pool_account.pool_only = true;
 	memory->pool_account.extents = &parts->extents;
 	memory->crowded = &parts->crowded;
-	memory->planned_rows = parts->all_rows;
+	expect_all_rows(part, parts);
 	memory->shares = &parts->shares;
 	memory->shared_extents = parts->max_extents -
 		Min(parts->max_extents, pg_atomic_read_u32(&parts->kept_extents));
@@ -177,6 +184,7 @@ gpusort_parts_begin_joined(GpuSortParts *parts, TupleDesc desc, const GpuSortSpe
 
 	gpusort_make_minimal_template(&sort->rows.template, desc);
 	sort->is_joined = true;
+	expect_all_rows(sort, parts);
 	set_row_unit(&sort->rows, parts->row_unit);
 	sort->memory.reserve_bytes = parts->reserve_bytes;
 	sort->memory.pool_account.owner = parts->owner;

@@ -119,9 +119,7 @@ any_long_keys(const GpuSort *sort)
 void
 gpusort_reorder_feed(GpuSort *sort)
 {
-	uint64		expected = (uint64) Max(sort->spec.expected_rows, (double) sort->rows.count);
-
-	if (may_pay(sort, expected, any_long_keys(sort)))
+	if (may_pay(sort, gpusort_rows_in_the_end(sort), any_long_keys(sort)))
 		gpusort_job_feed_rows(&sort->service.job, sort->rows.store, sort->rows.used);
 }
 

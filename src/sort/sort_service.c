@@ -105,8 +105,7 @@ gpusort_service_open(GpuSort *sort, unsigned nplanes, uint64 expected)
 static const char *
 open_job(GpuSort *sort, unsigned nplanes)
 {
-	return gpusort_service_open(sort, nplanes, (uint64) Max(sort->spec.expected_rows,
-															(double) sort->rows.count));
+	return gpusort_service_open(sort, nplanes, gpusort_rows_in_the_end(sort));
 }
 
 /* Is there nothing in the planes yet that will not change any more? */

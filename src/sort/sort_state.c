@@ -89,6 +89,7 @@ gpusort_make_state(TupleDesc desc, const GpuSortSpec *spec, size_t limit_bytes)
 	sort->scratch = AllocSetContextCreate(CurrentMemoryContext, "gpusort keys",
 										  ALLOCSET_DEFAULT_SIZES);
 	sort->desc = desc;
+	Assert(spec->expected_rows >= 0);
 	sort->spec = *spec;
 	gpusort_begin_columns(&sort->keys, desc, spec, gpusort_encoders_limit(limit_bytes));
 

@@ -243,6 +243,16 @@ needs_verification(const GpuSort *sort)
  */
 extern GpuSort *gpusort_make_state(TupleDesc desc, const GpuSortSpec *spec, size_t limit_bytes);
 
+/* The planner expects up to 1e100 rows of some joins; engines sort up to so many. */
+#define GPUSORT_MOST_ROWS	(UINT64CONST(1) << 48)
+
+/* How many rows there will be, as far as anybody knows: no fewer than there are, and no more than anything can sort. */
+static inline uint64
+gpusort_rows_in_the_end(const GpuSort *sort)
+{
+	return Max((uint64) Min(sort->spec.expected_rows, (double) GPUSORT_MOST_ROWS), sort->rows.count);
+}
+
 /* Forget the rows, keep the memory, but for what gpusortd may still write to. */
 extern void gpusort_forget_rows(GpuSort *sort);
 

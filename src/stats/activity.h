@@ -36,7 +36,7 @@ typedef struct GpuSortActivity
 	int32		phase;
 	int32		engine;			/* -1: not known yet; else as the sort's owner names it */
 	int64		rows;			/* so far */
-	double		estimated_rows;
+	double		estimated_rows; /* 0: there is no estimate */
 	int64		bytes;			/* private memory */
 	int64		pool_bytes;
 	int64		spilled_bytes;

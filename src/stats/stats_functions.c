@@ -141,6 +141,7 @@ put_activity(ReturnSetInfo *rsinfo, const GpuSortActivity *activity)
 	bool		nulls[ACTIVITY_COLUMNS] = {
 		[ACTIVITY_LEADER_PID] = activity->leader_pid == 0,
 		[ACTIVITY_ENGINE] = engine == NULL,
+		[ACTIVITY_ESTIMATED_ROWS] = activity->estimated_rows == 0,
 	};
 
 	if (engine != NULL)

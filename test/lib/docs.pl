@@ -8,6 +8,10 @@
 #	width COLUMNS PAGE...	lines that are longer
 #	figures PAGE FILE.csv...	columns of milliseconds that the page does not have
 #
+# ... and, for test/t/056_manual.pl:
+#
+#	examples PAGE...		SQL in code blocks, and complete statements between backticks; queries in *.yaml
+#
 # Needs perl-base.
 use strict;
 use warnings;
@@ -195,6 +199,95 @@ sub check_figures
 	}
 }
 
-my %checks = (links => \&check_links, files => \&check_files, width => \&check_width, figures => \&check_figures);
-my $check = $checks{ shift // '' } or die "usage: docs.pl links|files|width|figures ...\n";
+# Statements, and what they are said to print: PAGE:LINE, then both, each ended by a line.
+sub print_example
+{
+	my ($where, $sql, $output) = @_;
+
+	s/\s*$/\n/ for $sql, $output;
+	print "$where\n$sql\\sql\n$output\\output\n";
+}
+
+my $begins_statement = qr/^(?:SELECT|SET|RESET|SHOW|ALTER|CREATE|DROP|EXPLAIN|COPY|VACUUM|BEGIN)\s/;
+
+# Between backticks there are names of commands, too, and queries about tables that only the page knows.
+sub is_example
+{
+	my ($text) = @_;
+
+	return $text !~ /\.\.\.|…/ &&
+		$text =~ /^(?:SELECT\b.*(?:gpusort|\bpg_\w+\(\))|SHOW gpusort|SET gpusort\S+ =|(?:CREATE|ALTER|DROP) EXTENSION gpusort)/;
+}
+
+# In a code block, what does not begin with a statement behind an empty line is what those before it print.
+sub print_block
+{
+	my ($where, $block) = @_;
+	my ($sql, $output) = ('', '');
+
+	for my $part (split /\n\s*\n/, $block)
+	{
+		if ($output eq '' && $part =~ $begins_statement) { $sql .= "$part\n"; }
+		else { $output .= "$part\n"; }
+	}
+	print_example($where, $sql, $output) if $sql ne '';
+}
+
+sub print_examples_of_page
+{
+	my ($page) = @_;
+	my ($number, $block, $begin) = (0);
+	my $text = '';
+
+	for my $line (lines_of($page, 1))
+	{
+		$number++;
+		if ($line =~ /^\s*```/)
+		{
+			print_block("$page:$begin", $block) if defined $block;
+			($block, $begin) = defined $block ? () : ('', $number + 1);
+			$text = '';
+		}
+		elsif (defined $block) { $block .= "$line\n"; }
+		else
+		{
+			# what is between backticks may go on in the next line
+			$text = '' if $line eq '';
+			$text .= "$line ";
+			while ($text =~ s/^[^`]*`([^`]+)`//)
+			{
+				(my $sql = $1) =~ s/\s+/ /g;
+				print_example("$page:$number", "$sql;", '') if is_example($sql);
+			}
+		}
+	}
+}
+
+# What is indented below "query: |".
+sub print_queries_of_yaml
+{
+	my ($file) = @_;
+	my ($number, $query, $begin, $indent) = (0);
+
+	for my $line (lines_of($file, 1), '')
+	{
+		$number++;
+		if (defined $query && $line =~ /^$indent(.*)/) { $query .= "$1\n"; }
+		elsif (defined $query)
+		{
+			print_example("$file:$begin", $query, '');
+			undef $query;
+		}
+		($query, $begin, $indent) = ('', $number + 1, "$1  ") if $line =~ /^( *)(?:- )?query: *\|/;
+	}
+}
+
+sub print_examples
+{
+	$_ =~ /\.yaml$/ ? print_queries_of_yaml($_) : print_examples_of_page($_) for @_;
+}
+
+my %checks = (links => \&check_links, files => \&check_files, width => \&check_width, figures => \&check_figures,
+	examples => \&print_examples);
+my $check = $checks{ shift // '' } or die "usage: docs.pl links|files|width|figures|examples ...\n";
 $check->(@ARGV);
