@@ -11,6 +11,9 @@
 #	{ rows => [[...]], fields => [{name, type}], tag => 'SELECT 3',
 #	  error => undef or {C => sqlstate, M => message, ...},
 #	  notices => [{S, C, M, ...}] }
+# If {on_row} is a function, it is called with each row, or piece of COPY's data, as it
+# came, and {rows} stays empty.  {while_waiting} is called again and again while
+# the server has nothing to say.  {pid} is the server's process.
 # A lost connection dies with "connection lost"; SQL errors never die.
 package PgWire;
 use strict;
@@ -100,10 +103,10 @@ sub value
 }
 
 # Extended protocol: one statement with parameters (text, undef is NULL), its
-# portal read `fetch` rows at a time (0: all at once).
+# portal read `fetch` rows at a time (0: all at once), and no more than `stop` times.
 sub execute
 {
-	my ($self, $sql, $params, $fetch) = @_;
+	my ($self, $sql, $params, $fetch, $stop) = @_;
 	my $bind = "\0\0" . pack('n', 0) . pack('n', scalar @$params);
 	$bind .= defined $_ ? pack('N/a*', $_) : pack('N', 0xFFFFFFFF) for @$params;
 	$bind .= pack('n', 0);
@@ -116,6 +119,11 @@ sub execute
 	while (1)
 	{
 		my ($type, $body) = $self->read_message;
+		if ($type eq 's' && defined $stop && --$stop <= 0)
+		{
+			$self->send_message('S', '');
+			next;
+		}
 		if ($type eq 's')
 		{
 			$self->send_raw(message('E', "\0" . pack('N', $fetch)) . message('H', ''));
@@ -194,9 +202,18 @@ sub read_bytes
 	my ($self, $want) = @_;
 	while (length $self->{in} < $want)
 	{
+		wait_for_bytes($self) if $self->{while_waiting};
 		my $n = sysread($self->{sock}, $self->{in}, 262144, length $self->{in});
 		die "connection lost\n" unless $n;
 	}
+}
+
+sub wait_for_bytes
+{
+	my $self = shift;
+	my $bits = '';
+	vec($bits, fileno($self->{sock}), 1) = 1;
+	while (!select(my $ready = $bits, undef, undef, 0.0003)) { $self->{while_waiting}->(); }
 }
 
 sub read_message
@@ -224,7 +241,8 @@ sub collect
 sub absorb
 {
 	my ($self, $result, $type, $body) = @_;
-	if ($type eq 'D')
+	if ($self->{on_row} && ($type eq 'D' || $type eq 'd')) { $self->{on_row}->($body); }
+	elsif ($type eq 'D')
 	{
 		my $n = unpack('n', $body);
 		my $off = 2;
@@ -261,6 +279,7 @@ sub absorb
 	}
 	elsif ($type eq 'E') { $result->{error} = parse_fields($body); }
 	elsif ($type eq 'N') { push @{ $result->{notices} }, parse_fields($body); }
+	elsif ($type eq 'K') { $self->{pid} = unpack('N', $body); }
 	elsif ($type eq 'S')
 	{
 		my ($name, $value) = split /\0/, $body;
