@@ -47,7 +47,6 @@ typedef struct GpuSortCollectShared
 {
 	bool		sort_is_shared; /* else all rows go through Gather */
 	uint32		parts_number;
-	uint64		bound;			/* of each part (gpusort_set_bound) */
 	int			participants;	/* that there may be; the leader is number 0 */
 	GpuSortCollectCounts counts[FLEXIBLE_ARRAY_MEMBER];
 } GpuSortCollectShared;
@@ -150,7 +149,6 @@ initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 
 	shared->participants = pcxt->nworkers + 1;
 	memset(shared->counts, 0, shared->participants * sizeof(GpuSortCollectCounts));
-	shared->bound = gpusort_get_bound(node->sort);
 	node->parts = gpusort_parts_create(node->sort, shared->participants,
 									   gpusort_rows_of_all(outerPlan(css->ss.ps.plan), pcxt->nworkers));
 	shared->sort_is_shared = node->parts != NULL;
@@ -236,10 +234,6 @@ begin_collecting(GpuSortCollectState *node)
 		node->part = gpusort_parts_begin_part(node->parts, ExecGetResultType(child),
 											  &node->spec);
 		MemoryContextSwitchTo(old);
-		if (node->part != NULL)
-			gpusort_set_bound(node->part, node->shared->bound);
-		if (node->part != NULL && gpusort_tells_equal((const CustomScan *) node->css.ss.ps.plan))
-			gpusort_tell_equal(node->part);
 		node->input.sort = node->part;
 		node->input.is_part = true;
 		if (node->context != NULL)

@@ -87,6 +87,8 @@ create_parts(GpuSortSharedState *node)
 		node->owner = gpusort_parts_begin_owner(ExecGetResultType(outerPlanState(node)),
 												&node->spec);
 		MemoryContextSwitchTo(old);
+		if (node->tells_equal)
+			gpusort_tell_equal(node->owner);
 	}
 	node->parts = gpusort_parts_create(node->owner, shared->participants,
 									   gpusort_rows_of_all(outerPlan(node->css.ss.ps.plan),

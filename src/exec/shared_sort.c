@@ -65,8 +65,6 @@ collect(GpuSortSharedState *node)
 		input.sort = gpusort_parts_begin_part(node->parts, ExecGetResultType(input.child),
 											  &node->spec);
 		MemoryContextSwitchTo(old);
-		if (node->tells_equal && input.sort != NULL)
-			gpusort_tell_equal(input.sort);
 		if (node->pcxt != NULL)
 			gpusort_parts_launched(node->parts, node->pcxt->nworkers_launched + 1);
 	}
@@ -98,8 +96,6 @@ join_parts(GpuSortSharedState *node)
 	if (node->parts != NULL)
 	{
 		sort = gpusort_parts_begin_joined(node->parts, desc, &node->spec);
-		if (node->tells_equal)
-			gpusort_tell_equal(sort);
 		gpusort_parts_join(node->parts, sort);
 		if (node->slice_columns > 0)
 			gpusort_divide(sort, node->slice_columns, 0);

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/proc.h"
@@ -127,13 +128,29 @@ gpusort_pool_close(GpuSortPoolAccount *account)
 	account->entered = false;
 }
 
+/*
+ * A test's library may have the pool be full (test/proof/fail_nth.c): it is asked for each extent
+ * that is taken, and before that whether there are any.
+ */
+typedef bool (*RefusalHook) (bool taking);
+
+static bool
+is_refused(bool taking)
+{
+	static RefusalHook *hook = NULL;
+
+	if (unlikely(hook == NULL))
+		hook = (RefusalHook *) find_rendezvous_variable("gpusort_refuses_extent");
+	return unlikely(*hook != NULL) && (*hook) (taking);
+}
+
 static uint32
 room_of(const GpuSortPoolAccount *account, bool *is_short)
 {
 	uint32		held = pg_atomic_read_u32(account->extents);
 
 	*is_short = false;
-	if (held >= account->max_extents)
+	if (held >= account->max_extents || is_refused(false))
 		return 0;
 	return Min(room(held, is_short), account->max_extents - held);
 }
@@ -166,6 +183,18 @@ gpusort_pool_claim(GpuSortPoolAccount *account, uint32 wanted)
 		account->wants = true;
 	}
 	return Min(count, wanted);
+}
+
+bool
+gpusort_pool_take(const GpuSortPoolAccount *account, uint32 preferred, uint32 *extent)
+{
+	gsd_header *header = gpusort_pool->header;
+
+	if (is_refused(true))
+		return false;
+	*extent = preferred;
+	return gsd_take_extent(header, preferred, account->owner) ||
+		gsd_take_any(header, account->owner, extent);
 }
 
 bool

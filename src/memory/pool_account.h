@@ -11,6 +11,9 @@
 
 #include "port/atomics.h"
 
+/* In lists of extents, in place of one. */
+#define GPUSORT_NO_EXTENT	PG_UINT32_MAX
+
 /* What the ranges of one sort have of the pool, and may have, together. */
 typedef struct GpuSortPoolAccount
 {
@@ -53,6 +56,12 @@ extern uint32 gpusort_pool_room(const GpuSortPoolAccount *account);
  * others learn if it is they who keep it from that.
  */
 extern uint32 gpusort_pool_claim(GpuSortPoolAccount *account, uint32 wanted);
+
+/*
+ * Take an extent that was claimed: this one, if it is free, else another; the caller counts it.
+ * False if the pool has none after all.
+ */
+extern bool gpusort_pool_take(const GpuSortPoolAccount *account, uint32 preferred, uint32 *extent);
 
 /* Has its session more than is fair, while others are short? */
 extern bool gpusort_pool_is_wanted(const GpuSortPoolAccount *account);

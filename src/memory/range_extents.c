@@ -18,7 +18,6 @@
 #include "memory/pool.h"
 #include "memory/range_extents.h"
 
-#define NO_EXTENT		PG_UINT32_MAX
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
 
 /* Make room for so many extents in the arrays. */
@@ -47,13 +46,10 @@ enlarge_arrays(GpuSortRange *range, uint32 count)
 static bool
 take_next(GpuSortRange *range)
 {
-	gsd_header *header = gpusort_pool->header;
 	uint32		i = range->nowned;
-	uint32		owner = range->account->owner;
+	uint32		preferred = i < range->nmapped ? range->mapped[i] : GPUSORT_NO_EXTENT;
 
-	if (i < range->nmapped && gsd_take_extent(header, range->mapped[i], owner))
-		range->owned[i] = range->mapped[i];
-	else if (!gsd_take_any(header, owner, &range->owned[i]))
+	if (!gpusort_pool_take(range->account, preferred, &range->owned[i]))
 		return false;
 	range->nowned++;
 	pg_atomic_fetch_add_u32(range->account->extents, 1);
@@ -164,7 +160,7 @@ gpusort_range_fresh_bytes(const GpuSortRange *range)
 	uint32		count = 0;
 
 	for (uint32 i = range->usable / EXTENT_BYTES; i < range->nowned; i++)
-		if (range->owned[i] != NO_EXTENT && !gpusort_extent_is_populated(range->owned[i]))
+		if (range->owned[i] != GPUSORT_NO_EXTENT && !gpusort_extent_is_populated(range->owned[i]))
 			count++;
 	return count * EXTENT_BYTES;
 }
@@ -176,13 +172,13 @@ gpusort_extents_give(GpuSortRange *range, uint32 from, uint32 to)
 
 	for (uint32 i = from; i < to; i++)
 	{
-		if (range->owned[i] == NO_EXTENT)
+		if (range->owned[i] == GPUSORT_NO_EXTENT)
 			continue;
 		if (range->left_to > 0)
 			gsd_leave_extent(gpusort_pool->header, range->owned[i], owner, range->left_to - 1);
 		else
 			gsd_give_extent(gpusort_pool->header, range->owned[i], owner);
-		range->owned[i] = NO_EXTENT;
+		range->owned[i] = GPUSORT_NO_EXTENT;
 		pg_atomic_fetch_sub_u32(range->account->extents, 1);
 	}
 	gpusort_pool_forget_want(range->account);
@@ -196,7 +192,7 @@ gpusort_range_yield(GpuSortRange *range, uint32 count, uint32 *list)
 	if (count == 0)
 		return;
 	memcpy(list, range->owned, count * sizeof(uint32));
-	memset(range->owned, 0xff, count * sizeof(uint32)); /* NO_EXTENT */
+	memset(range->owned, 0xff, count * sizeof(uint32)); /* GPUSORT_NO_EXTENT */
 }
 
 bool

@@ -275,7 +275,7 @@ gpusort_finish_ordered_set(Agg *agg)
 	if (set.others || !set.any_set)
 		return &agg->plan;
 	if (set.any_mode)
-		gpusort_let_sort_tell_equal((CustomScan *) agg->plan.lefttree);
+		gpusort_let_tell_equal((CustomScan *) agg->plan.lefttree);
 	scan = makeNode(CustomScan);
 	scan->scan.plan = agg->plan;
 	NodeSetTag(scan, T_CustomScan);

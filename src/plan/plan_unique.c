@@ -13,7 +13,6 @@
 #include "utils/fmgroids.h"
 
 #include "pg_compat/paths.h"
-#include "plan/plan_collect.h"
 #include "plan/plan_node.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_unique.h"
@@ -88,16 +87,6 @@ has_columns_of(const Unique *unique, const CustomScan *scan)
 	return true;
 }
 
-void
-gpusort_let_sort_tell_equal(CustomScan *scan)
-{
-	Gather	   *gather = gpusort_is_node(&scan->scan.plan, GPUSORT_NODE) ? gpusort_find_gather(scan) : NULL;
-
-	gpusort_let_tell_equal(scan);
-	if (gather != NULL)
-		gpusort_let_tell_equal((CustomScan *) gather->plan.lefttree);
-}
-
 static List *
 unique_key(const Unique *unique)
 {
@@ -122,7 +111,7 @@ gpusort_finish_unique(Unique *unique)
 
 	if (!gpusort_is_readable_sort(&sort->scan.plan) || !has_columns_of(unique, sort))
 		return &unique->plan;
-	gpusort_let_sort_tell_equal(sort);
+	gpusort_let_tell_equal(sort);
 	scan = makeNode(CustomScan);
 	scan->scan.plan = unique->plan;
 	NodeSetTag(scan, T_CustomScan);
@@ -274,7 +263,7 @@ gpusort_finish_count(Agg *agg)
 	columns = (List *) replace_counts((Node *) agg->plan.targetlist, &counts);
 	if (counts.others || counts.columns == NIL)
 		return &agg->plan;
-	gpusort_let_sort_tell_equal((CustomScan *) sort);
+	gpusort_let_tell_equal((CustomScan *) sort);
 	scan = makeNode(CustomScan);
 	scan->scan.plan = agg->plan;
 	NodeSetTag(scan, T_CustomScan);

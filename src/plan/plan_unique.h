@@ -37,9 +37,6 @@ extern void gpusort_read_unique_key(const CustomScan *scan, GpuSortUniqueKey *ke
 /* A sort whose result a participant reads by position, each row by one. */
 extern bool gpusort_is_readable_sort(const Plan *plan);
 
-/* Have the sort tell which rows are equal, and those who collect for it leave room for that. */
-extern void gpusort_let_sort_tell_equal(CustomScan *scan);
-
 /*
  * The path of a Unique by ncolumns above one of our sorts, which has so many rows in the end.  Where
  * these are all of the sort's columns it is charged for what its node will take.

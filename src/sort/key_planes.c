@@ -34,14 +34,14 @@ gpusort_prefix_is_final(const GpuSortColumn *column)
 	return column->facts.common_len < MIN_COMMON_BYTES;
 }
 
-/* Fill the column's prefix plane with the words behind what its strings share. */
+/* Fill the column's prefix plane with the words behind so many bytes, which its strings share. */
 static void
-rebase_prefix(GpuSortColumn *column, const GpuSortRows *rows)
+rebase_prefix(GpuSortColumn *column, const GpuSortRows *rows, uint32 base)
 {
 	uint64	   *prefix = RANGE_U64(column->prefix);
 	const uint64 *refs = RANGE_U64(column->refs);
 
-	column->base = column->facts.common_len;
+	column->base = base;
 	column->facts.long_keys = false;
 	for (uint64 id = 0; id < rows->count; id++)
 	{
@@ -74,7 +74,7 @@ gpusort_choose_planes(GpuSortKeys *keys, const GpuSortRows *rows)
 		if (column->bytes != GPUSORT_BYTES_NONE)
 		{
 			if (column->facts.long_keys && column->facts.common_len >= MIN_COMMON_BYTES)
-				rebase_prefix(column, rows);
+				rebase_prefix(column, rows, column->facts.common_len);
 			planes[n++] = (gs_plane) {RANGE_U64(column->prefix), nulls, null_order,
 			column->numbering};
 			null_order = GS_NULLS_NONE;
@@ -91,4 +91,12 @@ gpusort_choose_planes(GpuSortKeys *keys, const GpuSortRows *rows)
 		}
 	}
 	keys->nplanes = n;
+}
+
+void
+gpusort_restore_planes(GpuSortKeys *keys, const GpuSortRows *rows)
+{
+	for (int i = 0; i < keys->ncolumns; i++)
+		if (keys->columns[i].base > 0)
+			rebase_prefix(&keys->columns[i], rows, 0);
 }

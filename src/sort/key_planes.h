@@ -17,6 +17,9 @@
  */
 extern void gpusort_choose_planes(GpuSortKeys *keys, const GpuSortRows *rows);
 
+/* Have the planes be what they were while rows came in, after the engine could not sort by them. */
+extern void gpusort_restore_planes(GpuSortKeys *keys, const GpuSortRows *rows);
+
 /* Will the first words of the column's strings be sorted by as they are, whatever rows come? */
 extern bool gpusort_prefix_is_final(const GpuSortColumn *column);
 

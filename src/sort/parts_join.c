@@ -69,7 +69,7 @@ take_listed(GpuSortParts *parts, const PartExtents *extents, uint32 count, uint3
 	uint32	   *listed = parts_list(parts) + extents->first;
 
 	memcpy(list + *at, listed, count * sizeof(uint32));
-	memset(listed, 0xff, count * sizeof(uint32));	/* NO_EXTENT */
+	memset(listed, 0xff, count * sizeof(uint32));	/* GPUSORT_NO_EXTENT */
 	*at += count;
 }
 
@@ -288,7 +288,7 @@ give_rest(GpuSortParts *parts)
 
 	for (uint32 i = 0; i < pg_atomic_read_u32(&parts->listed); i++)
 	{
-		if (list[i] == NO_EXTENT)
+		if (list[i] == GPUSORT_NO_EXTENT)
 			continue;
 		gsd_give_extent(gpusort_pool->header, list[i], parts->owner);
 		pg_atomic_fetch_sub_u32(&parts->extents, 1);
@@ -355,7 +355,9 @@ join_parts(Join *join)
 	GpuSortPoolAccount *account = &sort->memory.pool_account;
 
 	account->max_extents = parts->max_extents;
-	gpusort_use_key_rows(sort, parts->key_rows);
+	gpusort_use_key_rows(sort, parts->asked.key_rows);
+	if (sort->key_rows.used != parts->asked.key_rows)
+		elog(ERROR, "gpusort: parts have other rows than the sort");
 	if (join->nparts > 0)
 	{
 		gpusort_visit_ranges(sort, 0, adopt_extents, join);
@@ -379,18 +381,12 @@ set_rows_aside(GpuSort *sort)
 	uint64		dropped = sort->stats.dropped_rows;
 
 	sort->aside = sort->rows;
-	sort->stats.rows -= sort->rows.count;
 	sort->rows.store = NULL;
 	sort->rows.refs = NULL;
-	gpusort_release_planes(sort);
 	gpusort_forget_rows(sort);
+	gpusort_rewind_ranges(sort);
+	gpusort_need_ranges(sort);
 	sort->stats.rows = sort->stats.dropped_rows = dropped;
-	sort->memory.capacity = 0;
-	if (!gpusort_acquire_ranges(sort))
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory"),
-				 errdetail("Failed to reserve address space for a sort.")));
 }
 
 /* Put rows that were set aside into the sort again, behind those of its parts. */
@@ -477,7 +473,7 @@ gpusort_parts_join(GpuSortParts *parts, GpuSort *sort)
 	if (sort->tuplesort != NULL)
 	{
 		gpusort_rewind_ranges(sort);
-		gpusort_release_nulls(sort);
+		gpusort_release_unneeded(sort);
 		join_parts(&join);
 		gpusort_move_to_tuplesort(sort);
 	}

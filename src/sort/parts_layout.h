@@ -30,8 +30,6 @@
 #include "sort/sort_parts.h"
 #include "sort/sort_state.h"
 
-/* In the list, in place of one that has been adopted. */
-#define NO_EXTENT		PG_UINT32_MAX
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
 
 /* Roles of ranges that a sort may have. */
@@ -67,7 +65,7 @@ struct GpuSortParts
 	double		all_rows;		/* that are expected */
 	FileSet		files;			/* the leader's */
 	bool		may_spill;
-	bool		key_rows;		/* rows are made of their keys (key_rows.h) */
+	GpuSortRequest asked;		/* of each part */
 
 	/* counters: of what has been given out so far */
 	pg_atomic_uint32 extents;

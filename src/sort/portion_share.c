@@ -39,8 +39,9 @@ gpusort_portions_planned(const GpuSort *sort)
 }
 
 /*
- * From now on all extents are counted together, as while rows were collected, and evenly divided.  What
- * a part loads is shown to others by a view, which needs stored rows.
+ * From now on all extents are counted together, as while rows were collected, and evenly divided.
+ * Parts are for portions now: of these all rows are wanted, and stored, since others look into
+ * them.
  */
 static void
 share_extents(GpuSort *sort)
@@ -48,7 +49,7 @@ share_extents(GpuSort *sort)
 	GpuSortParts *parts = sort->parts;
 	GpuSortPoolAccount *account = &sort->memory.pool_account;
 
-	parts->key_rows = false;
+	parts->asked = (GpuSortRequest) {.equal_rows = false};
 	pg_atomic_write_u32(&parts->shares, sort->spill->participants);
 	pg_atomic_write_u32(&parts->kept_extents, sort->memory.kept_extents);
 	pg_atomic_write_u32(&parts->crowded, 1);

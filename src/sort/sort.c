@@ -38,6 +38,27 @@ gpusort_make_spec(GpuSortKind kind, int nkeys)
 	};
 }
 
+/* Have a sort's ranges; false if there is no address space, and then there are none. */
+static bool
+acquire_ranges(GpuSort *sort)
+{
+	bool		is_new = sort->rows.store == NULL;
+
+	if ((!is_new || !gpusort_ranges_are_many()) && gpusort_acquire_ranges(sort))
+		return true;
+	gpusort_release_state(sort);
+	return false;
+}
+
+/* Have memory for rows, or let PostgreSQL's tuplesort have them. */
+static void
+begin_rows(GpuSort *sort)
+{
+	if (!acquire_ranges(sort))
+		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
+	gpusort_watch_begin(sort);
+}
+
 GpuSort *
 gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 {
@@ -46,12 +67,7 @@ gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 	sort->random_access = random_access;
 	gpusort_make_minimal_template(&sort->rows.template, sort->desc);
 	gpusort_prepare_key_rows(sort);
-	if (gpusort_ranges_are_many() || !gpusort_acquire_ranges(sort))
-	{
-		gpusort_release_state(sort);
-		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
-	}
-	gpusort_watch_begin(sort);
+	begin_rows(sort);
 	return sort;
 }
 
@@ -60,11 +76,8 @@ static GpuSort *
 begin_ranges(GpuSort *sort)
 {
 	sort->optional = true;
-	if (gpusort_ranges_are_many() || !gpusort_acquire_ranges(sort))
-	{
-		gpusort_release_state(sort);
+	if (!acquire_ranges(sort))
 		return NULL;
-	}
 	if (sort->spec.nkeys > 0)
 		gpusort_watch_begin(sort);
 	return sort;
@@ -98,9 +111,10 @@ gpusort_tell_equal(GpuSort *sort)
 	Assert(sort->stats.rows == 0);
 	if (sort->tuplesort != NULL || sort->tells_equal)
 		return;
-	if (sort->order.equal == NULL)
-		sort->order.equal = gpusort_acquire_range(sort, GPUSORT_RANGE_EQUAL);
-	sort->tells_equal = sort->order.equal != NULL;
+	sort->tells_equal = true;
+	/* one that is nothing but the owner of parts has none */
+	if (sort->rows.store != NULL)
+		sort->tells_equal = gpusort_acquire_ranges(sort);
 }
 
 /* The rows can't be sorted here. */
@@ -117,10 +131,7 @@ void
 gpusort_set_bound(GpuSort *sort, uint64 rows)
 {
 	Assert(sort->stats.rows == 0);
-	if (rows > PG_UINT32_MAX / TRIM_FACTOR || sort->index_rows)
-		rows = 0;
-	sort->bound.rows = rows;
-	sort->bound.trim_at = rows > 0 ? Max(rows * TRIM_FACTOR, TRIM_MIN_ROWS) : 0;
+	gpusort_keep_first(sort, rows);
 }
 
 void
@@ -129,12 +140,6 @@ gpusort_note_dropped(GpuSort *sort, uint64 rows, uint64 trims)
 	sort->stats.rows += rows;
 	sort->stats.dropped_rows += rows;
 	sort->stats.trims += trims;
-}
-
-uint64
-gpusort_get_bound(const GpuSort *sort)
-{
-	return sort->bound.rows;
 }
 
 double
@@ -271,14 +276,13 @@ gpusort_reset(GpuSort *sort)
 	gpusort_end_spill(sort);
 	sort->parts = NULL;
 	gpusort_forget_rows(sort);
+	gpusort_restore_limit(sort);
 	gpusort_set_memory_aside(sort, true);
 	sort->memory.buffer_bytes = sort->memory.keep_bytes = 0;
 	memset(&sort->stats, 0, sizeof(sort->stats));
 	/* the next bound may be another, and a tuplesort's can't be changed */
 	gpusort_set_bound(sort, 0);
-	if (sort->rows.store == NULL)
-		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
-	gpusort_watch_begin(sort);
+	begin_rows(sort);
 }
 
 void

@@ -159,7 +159,6 @@ extern void gpusort_tell_equal(GpuSort *sort);
  * nobody knows.  Others need not be kept.
  */
 extern void gpusort_set_bound(GpuSort *sort, uint64 rows);
-extern uint64 gpusort_get_bound(const GpuSort *sort);
 
 /* The planner's estimate, which it began with. */
 extern double gpusort_expected_rows(const GpuSort *sort);

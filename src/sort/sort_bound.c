@@ -32,6 +32,15 @@
 #include "sort/sort_verify.h"
 #include "sort/verifier.h"
 
+void
+gpusort_keep_first(GpuSort *sort, uint64 rows)
+{
+	if (rows > PG_UINT32_MAX / TRIM_FACTOR || sort->index_rows)
+		rows = 0;
+	sort->bound.rows = rows;
+	sort->bound.trim_at = rows > 0 ? Max(rows * TRIM_FACTOR, TRIM_MIN_ROWS) : 0;
+}
+
 /* ---------- trimming ---------- */
 
 /* A bitmap of the first rows in order. */

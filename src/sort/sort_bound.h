@@ -33,6 +33,9 @@ typedef struct GpuSortTrim
 	uint32		last;			/* id of the last one in order that is kept */
 } GpuSortTrim;
 
+/* Keep so many of the rows that come from now on; 0: all of them. */
+extern void gpusort_keep_first(GpuSort *sort, uint64 rows);
+
 /* Have enough rows come in to trim them? */
 static inline bool
 gpusort_should_trim(const GpuSort *sort)

@@ -67,7 +67,8 @@ gpusort_sort_by_comparison(GpuSort *sort)
 	gpusort_release_reordered(sort);
 	gpusort_row_comparer_begin(&c.comparer, sort->desc, &keys, sort->index_rows);
 	qsort_arg(sort->order.ids, sort->rows.count, sizeof(uint32), compare_ids, &c);
-	if (sort->index_rows)
+	sort->order.knows_equal = sort->index_rows;
+	if (sort->order.knows_equal)
 		note_equal_rows(&c);
 	gpusort_row_comparer_clear(&c.comparer);
 	MemoryContextSwitchTo(old);

@@ -66,7 +66,7 @@ gpusort_begin_memory(GpuSort *sort, size_t limit_bytes)
 	GpuSortMemory *memory = &sort->memory;
 	size_t		unit = MAXIMUM_ALIGNOF;
 
-	memory->limit_bytes = gpusort_possible_bytes(limit_bytes);
+	memory->limit_bytes = memory->first_limit_bytes = gpusort_possible_bytes(limit_bytes);
 	memory->planned_rows = sort->spec.expected_rows;
 	gpusort_set_memory_aside(sort, true);
 	gpusort_pool_open(&memory->pool_account, gpusort_pool_quota_extents());
@@ -378,6 +378,13 @@ gpusort_grow_refined(GpuSort *sort)
 	return grown;
 }
 
+static void
+set_limit(GpuSort *sort, size_t limit_bytes)
+{
+	sort->memory.limit_bytes = limit_bytes;
+	sort->keys.memory.limit_bytes = gpusort_encoders_limit(limit_bytes);
+}
+
 void
 gpusort_raise_limit(GpuSort *sort)
 {
@@ -388,8 +395,14 @@ gpusort_raise_limit(GpuSort *sort)
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
 				 errdetail("Failed to read back a row of a sort from its temporary file.")));
-	sort->memory.limit_bytes = limit;
-	sort->keys.memory.limit_bytes = gpusort_encoders_limit(limit);
+	set_limit(sort, limit);
+}
+
+void
+gpusort_restore_limit(GpuSort *sort)
+{
+	if (sort->memory.limit_bytes != sort->memory.first_limit_bytes)
+		set_limit(sort, sort->memory.first_limit_bytes);
 }
 
 void

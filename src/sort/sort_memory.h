@@ -67,8 +67,12 @@ extern bool gpusort_grow_workspace(GpuSort *sort);
 /* The same for the order that a refinement makes, while gpusortd reads the workspace. */
 extern bool gpusort_grow_refined(GpuSort *sort);
 
-/* Raise the limit of private memory for a row that must be taken in; ERROR if there is no more. */
+/*
+ * Raise the limit of private memory for a row that must be taken in; ERROR if there is no more.
+ * And have the one again that the sort began with.
+ */
 extern void gpusort_raise_limit(GpuSort *sort);
+extern void gpusort_restore_limit(GpuSort *sort);
 
 /*
  * A part whose rows are written gives its memory back, and lets all parts know that each has its

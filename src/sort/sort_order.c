@@ -31,6 +31,9 @@ sort_by_engine(GpuSort *sort, bool with_service)
 			  gpusort_service_sort(sort, needs_equal_rows(sort) || needs_verification(sort))) ||
 		gpusort_sort_on_host(sort);
 	gs_progress_leave(sort->progress, &outer);
+	/* rows of a part may be joined with others, whose strings have no less in common */
+	if (!sorted)
+		gpusort_restore_planes(&sort->keys, &sort->rows);
 	return sorted;
 }
 
@@ -117,6 +120,7 @@ gpusort_order_rows(GpuSort *sort, bool with_service)
 			return false;
 		gpusort_add_elapsed(&sort->stats.refine_time, start);
 	}
+	sort->order.knows_equal = sort->tells_equal;
 	(void) gpusort_watch_enter(sort, outer);
 	return true;
 }

@@ -17,6 +17,7 @@
 #include "sort/parts_layout.h"
 #include "sort/parts_owner.h"
 #include "sort/row_store_index.h"
+#include "sort/sort_bound.h"
 #include "sort/sort_limits.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_spill.h"
@@ -54,7 +55,7 @@ gpusort_parts_create(GpuSort *sort, int participants, double all_rows)
 		list_room(participants) < account->max_extents || !gpusort_take_owner(account))
 		return NULL;
 	if (gpusort_pool_claim(account, 1) == 0 ||
-		!gsd_take_any(gpusort_pool->header, account->owner, &extent))
+		!gpusort_pool_take(account, GPUSORT_NO_EXTENT, &extent))
 	{
 		gpusort_give_owner(account);
 		return NULL;
@@ -82,7 +83,9 @@ gpusort_parts_create(GpuSort *sort, int participants, double all_rows)
 	pg_atomic_init_u32(&parts->kept_extents, 0);
 	parts->all_rows = all_rows;
 	parts->may_spill = gpusort_enable_spill;
-	parts->key_rows = sort->key_rows.used;
+	parts->asked = (GpuSortRequest) {
+		.equal_rows = sort->tells_equal, .key_rows = sort->key_rows.used, .bound = sort->bound.rows
+	};
 	if (parts->may_spill)
 		parts->files = *gpusort_share_files(sort, participants);
 
@@ -139,7 +142,9 @@ begin_part(GpuSortParts *parts, GpuSort *part)
 		Min(parts->max_extents, pg_atomic_read_u32(&parts->kept_extents));
 	if (parts->may_spill)
 		gpusort_use_shared_files(part, &parts->files, &parts->nfiles);
-	gpusort_use_key_rows(part, parts->key_rows);
+	part->tells_equal |= parts->asked.equal_rows;
+	gpusort_keep_first(part, parts->asked.bound);
+	gpusort_use_key_rows(part, parts->asked.key_rows);
 	if (gpusort_acquire_ranges(part))
 	{
 		gpusort_watch_begin(part);
@@ -185,17 +190,14 @@ gpusort_parts_begin_joined(GpuSortParts *parts, TupleDesc desc, const GpuSortSpe
 	gpusort_make_minimal_template(&sort->rows.template, desc);
 	sort->is_joined = true;
 	expect_all_rows(sort, parts);
+	sort->tells_equal = parts->asked.equal_rows;
 	set_row_unit(&sort->rows, parts->row_unit);
 	sort->memory.reserve_bytes = parts->reserve_bytes;
 	sort->memory.pool_account.owner = parts->owner;
 	sort->memory.pool_account.max_extents = 0;
 	if (parts->may_spill)
 		gpusort_use_shared_files(sort, &parts->files, &parts->nfiles);
-	if (!gpusort_acquire_ranges(sort))
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory"),
-				 errdetail("Failed to reserve address space for a sort.")));
+	gpusort_need_ranges(sort);
 	gpusort_watch_begin(sort);
 	return sort;
 }
@@ -207,14 +209,17 @@ typedef struct FinishedPart
 	PartEntry  *entry;
 } FinishedPart;
 
-/* List the extents that the part's rows take of a range; the others are given back. */
+/*
+ * List the extents that the part's rows take of a range; the others are given back.  A workspace
+ * that the system had no memory for, when rows were to be spilled, has fewer.
+ */
 static bool
 list_range(GpuSortRange **range, size_t bytes, void *arg)
 {
 	GpuSortParts *parts = ((FinishedPart *) arg)->parts;
 	PartExtents *extents = &((FinishedPart *) arg)->entry->extents[(*range)->role];
 
-	extents->count = (bytes + EXTENT_BYTES - 1) / EXTENT_BYTES;
+	extents->count = Min((bytes + EXTENT_BYTES - 1) / EXTENT_BYTES, (*range)->nowned);
 	extents->first = pg_atomic_fetch_add_u32(&parts->listed, extents->count);
 	if (extents->first + extents->count > list_room(parts->max_parts))
 		elog(ERROR, "gpusort: extents of a shared sort don't fit into their list");

@@ -20,52 +20,138 @@ gpusort_bitmap_bytes(uint64 rows)
 	return (rows + 63) / 64 * sizeof(uint64);
 }
 
-static bool
-visit_range(GpuSortRange **range, size_t bytes, GpuSortRangeVisitor visit, void *arg)
+/*
+ * A range that a sort may have.  This is the one place that says which there are, what so many rows
+ * take of them, and which of them are needed; that follows from the sort's spec and from what was
+ * asked of it.  One that is needed is there from when the sort begins to its end, whatever happens
+ * to it between; others come when they are used first (a bitmap of nulls, with the first one), and
+ * go with the rows.
+ */
+typedef struct RangeSlot
 {
-	return *range == NULL || visit(range, bytes, arg);
+	GpuSortRange **range;
+	int			role;
+	size_t		bytes;
+	bool		needed;
+} RangeSlot;
+
+/* Called with each; false: stop. */
+typedef bool (*SlotVisitor) (GpuSort *sort, const RangeSlot *slot, void *arg);
+
+static bool
+visit_slots(GpuSort *sort, const RangeSlot *slots, int count, SlotVisitor visit, void *arg)
+{
+	for (int i = 0; i < count; i++)
+		if (!visit(sort, &slots[i], arg))
+			return false;
+	return true;
 }
 
-/* Visit the planes of all columns; stops when a visitor says false. */
 static bool
-visit_columns(GpuSortKeys *keys, uint64 rows, GpuSortRangeVisitor visit, void *arg)
+visit_store(GpuSort *sort, SlotVisitor visit, void *arg)
 {
-	for (int i = 0; i < keys->ncolumns; i++)
-	{
-		GpuSortColumn *column = &keys->columns[i];
+	RangeSlot	store = {&sort->rows.store, GPUSORT_RANGE_ROWS, sort->rows.used, true};
 
-		if (!visit_range(&column->prefix, rows * sizeof(uint64), visit, arg) ||
-			!visit_range(&column->refs, rows * sizeof(uint64), visit, arg) ||
-			!visit_range(&column->nulls, gpusort_bitmap_bytes(rows), visit, arg))
+	return visit(sort, &store, arg);
+}
+
+static bool
+visit_column(GpuSort *sort, int i, uint64 rows, SlotVisitor visit, void *arg)
+{
+	GpuSortColumn *column = &sort->keys.columns[i];
+	int			role = GPUSORT_PLANE_ROLE(i, 0);
+	size_t		bytes = rows * sizeof(uint64);
+	bool		is_bytes = column->bytes != GPUSORT_BYTES_NONE;
+	const RangeSlot slots[] = {
+		{&column->prefix, role + GPUSORT_PREFIX_ROLE, bytes, is_bytes},
+		{&column->refs, role + GPUSORT_REFS_ROLE, bytes, is_bytes},
+		{&column->nulls, role + GPUSORT_NULLS_ROLE, gpusort_bitmap_bytes(rows), false}
+	};
+
+	if (!visit_slots(sort, slots, lengthof(slots), visit, arg))
+		return false;
+	for (int w = 0; w < column->nwords; w++)
+	{
+		RangeSlot	slot = {&column->words[w], role + GPUSORT_WORDS_ROLE + w, bytes, true};
+
+		if (!visit(sort, &slot, arg))
 			return false;
-		for (int w = 0; w < column->nwords; w++)
-			if (!visit_range(&column->words[w], rows * sizeof(uint64), visit, arg))
-				return false;
 	}
 	return true;
+}
+
+static bool
+visit_columns(GpuSort *sort, uint64 rows, SlotVisitor visit, void *arg)
+{
+	for (int i = 0; i < sort->keys.ncolumns; i++)
+		if (!visit_column(sort, i, rows, visit, arg))
+			return false;
+	return true;
+}
+
+static bool
+visit_planes(GpuSort *sort, uint64 rows, SlotVisitor visit, void *arg)
+{
+	size_t		refs_bytes = sort->key_rows.used ? 0 : rows * sizeof(uint32);
+	RangeSlot	refs = {&sort->rows.refs, GPUSORT_RANGE_ROW_REFS, refs_bytes, true};
+
+	return visit(sort, &refs, arg) && visit_columns(sort, rows, visit, arg);
+}
+
+static bool
+visit_workspace(GpuSort *sort, uint64 rows, SlotVisitor visit, void *arg)
+{
+	GpuSortOrder *order = &sort->order;
+	bool		refines = sort->keys.any_bytes || sort->index_rows;
+	bool		looks_for_equal = sort->keys.any_bytes || sort->tells_equal;
+	const RangeSlot slots[] = {
+		{&order->workspace, GPUSORT_RANGE_WORKSPACE, gs_sort_workspace_bytes(rows), true},
+		{&order->refined, GPUSORT_RANGE_REFINED, rows * sizeof(uint32), refines},
+		{&order->equal, GPUSORT_RANGE_EQUAL, gpusort_bitmap_bytes(rows), looks_for_equal}
+	};
+
+	return visit_slots(sort, slots, lengthof(slots), visit, arg);
+}
+
+static bool
+visit_all(GpuSort *sort, SlotVisitor visit, void *arg)
+{
+	return visit_store(sort, visit, arg) && visit_planes(sort, 0, visit, arg) &&
+		visit_workspace(sort, 0, visit, arg);
+}
+
+/* ---------- visiting those that are there ---------- */
+
+typedef struct Visit
+{
+	GpuSortRangeVisitor visit;
+	void	   *arg;
+} Visit;
+
+static bool
+visit_if_there(GpuSort *sort, const RangeSlot *slot, void *arg)
+{
+	const Visit *to = arg;
+
+	return *slot->range == NULL || to->visit(slot->range, slot->bytes, to->arg);
 }
 
 bool
 gpusort_visit_planes(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit, void *arg)
 {
-	size_t		refs_bytes = sort->key_rows.used ? 0 : rows * sizeof(uint32);
-
-	return visit_range(&sort->rows.refs, refs_bytes, visit, arg) &&
-		visit_columns(&sort->keys, rows, visit, arg);
+	return visit_planes(sort, rows, visit_if_there, &(Visit) {visit, arg});
 }
 
 bool
 gpusort_visit_workspace(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit, void *arg)
 {
-	return visit_range(&sort->order.workspace, gs_sort_workspace_bytes(rows), visit, arg) &&
-		visit_range(&sort->order.refined, rows * sizeof(uint32), visit, arg) &&
-		visit_range(&sort->order.equal, gpusort_bitmap_bytes(rows), visit, arg);
+	return visit_workspace(sort, rows, visit_if_there, &(Visit) {visit, arg});
 }
 
 bool
 gpusort_visit_ranges(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit, void *arg)
 {
-	return visit_range(&sort->rows.store, sort->rows.used, visit, arg) &&
+	return visit_store(sort, visit_if_there, &(Visit) {visit, arg}) &&
 		gpusort_visit_planes(sort, rows, visit, arg) &&
 		gpusort_visit_workspace(sort, rows, visit, arg);
 }
@@ -86,55 +172,34 @@ gpusort_count_ranges(GpuSort *sort)
 	return count;
 }
 
+/* ---------- having those that are needed ---------- */
+
 static bool
-acquire_planes(GpuSort *sort, int i)
+acquire_if_needed(GpuSort *sort, const RangeSlot *slot, void *arg)
 {
-	GpuSortColumn *column = &sort->keys.columns[i];
-
-	if (column->bytes != GPUSORT_BYTES_NONE)
-	{
-		column->prefix = gpusort_acquire_range(sort, GPUSORT_PLANE_ROLE(i, GPUSORT_PREFIX_ROLE));
-		column->refs = gpusort_acquire_range(sort, GPUSORT_PLANE_ROLE(i, GPUSORT_REFS_ROLE));
-		if (column->prefix == NULL || column->refs == NULL)
-			return false;
-	}
-	for (int w = 0; w < column->nwords; w++)
-	{
-		int			role = GPUSORT_PLANE_ROLE(i, GPUSORT_WORDS_ROLE + w);
-
-		column->words[w] = gpusort_acquire_range(sort, role);
-		if (column->words[w] == NULL)
-			return false;
-	}
-	return true;
+	if (slot->needed && *slot->range == NULL)
+		*slot->range = gpusort_acquire_range(sort, slot->role);
+	return !slot->needed || *slot->range != NULL;
 }
 
 bool
 gpusort_acquire_ranges(GpuSort *sort)
 {
-	sort->rows.store = gpusort_acquire_range(sort, GPUSORT_RANGE_ROWS);
-	sort->rows.refs = gpusort_acquire_range(sort, GPUSORT_RANGE_ROW_REFS);
-	sort->order.workspace = gpusort_acquire_range(sort, GPUSORT_RANGE_WORKSPACE);
-	if (sort->rows.store == NULL || sort->rows.refs == NULL || sort->order.workspace == NULL)
+	if (!visit_all(sort, acquire_if_needed, NULL))
 		return false;
 	sort->rows.places.base = sort->rows.store->base;
 	sort->rows.places.refs = RANGE_U32(sort->rows.refs);
-	if (sort->keys.any_bytes || sort->index_rows)
-	{
-		sort->order.refined = gpusort_acquire_range(sort, GPUSORT_RANGE_REFINED);
-		if (sort->order.refined == NULL)
-			return false;
-	}
-	if (sort->keys.any_bytes || sort->tells_equal)
-	{
-		sort->order.equal = gpusort_acquire_range(sort, GPUSORT_RANGE_EQUAL);
-		if (sort->order.equal == NULL)
-			return false;
-	}
-	for (int i = 0; i < sort->keys.ncolumns; i++)
-		if (!acquire_planes(sort, i))
-			return false;
 	return true;
+}
+
+void
+gpusort_need_ranges(GpuSort *sort)
+{
+	if (!gpusort_acquire_ranges(sort))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed to reserve address space for a sort.")));
 }
 
 static bool
@@ -145,32 +210,37 @@ release_range(GpuSortRange **range, size_t bytes, void *arg)
 	return true;
 }
 
-void
-gpusort_release_planes(GpuSort *sort)
+static bool
+release_if_not_needed(GpuSort *sort, const RangeSlot *slot, void *arg)
 {
-	gpusort_visit_workspace(sort, 0, release_range, NULL);
-	gpusort_visit_planes(sort, 0, release_range, NULL);
+	return slot->needed || *slot->range == NULL || release_range(slot->range, 0, NULL);
 }
 
 void
-gpusort_release_nulls(GpuSort *sort)
+gpusort_release_unneeded(GpuSort *sort)
 {
-	for (int i = 0; i < sort->keys.ncolumns; i++)
-		visit_range(&sort->keys.columns[i].nulls, 0, release_range, NULL);
+	visit_all(sort, release_if_not_needed, NULL);
+}
+
+static void
+release_if_there(GpuSortRange **range)
+{
+	if (*range != NULL)
+		release_range(range, 0, NULL);
 }
 
 void
 gpusort_release_aside(GpuSort *sort)
 {
-	visit_range(&sort->aside.store, 0, release_range, NULL);
-	visit_range(&sort->aside.refs, 0, release_range, NULL);
+	release_if_there(&sort->aside.store);
+	release_if_there(&sort->aside.refs);
 }
 
 void
 gpusort_release_reordered(GpuSort *sort)
 {
-	visit_range(&sort->reorder.rows, 0, release_range, NULL);
-	visit_range(&sort->reorder.refs, 0, release_range, NULL);
+	release_if_there(&sort->reorder.rows);
+	release_if_there(&sort->reorder.refs);
 	sort->reorder.count = 0;
 	sort->reorder.but_ties = false;
 }
@@ -178,18 +248,19 @@ gpusort_release_reordered(GpuSort *sort)
 void
 gpusort_release_merge(GpuSort *sort)
 {
-	visit_range(&sort->merge.rest, 0, release_range, NULL);
-	visit_range(&sort->merge.nulls, 0, release_range, NULL);
+	release_if_there(&sort->merge.rest);
+	release_if_there(&sort->merge.nulls);
 }
 
 void
 gpusort_release_ranges(GpuSort *sort)
 {
 	/* the dearest first, while there is room in gpusort.keep_memory */
-	visit_range(&sort->rows.store, 0, release_range, NULL);
+	gpusort_visit_ranges(sort, 0, release_range, NULL);
 	gpusort_release_reordered(sort);
 	gpusort_release_merge(sort);
-	gpusort_release_planes(sort);
+	sort->memory.capacity = 0;
+	sort->rows.end = 0;
 }
 
 static bool
@@ -202,9 +273,7 @@ rewind_range(GpuSortRange **range, size_t bytes, void *arg)
 void
 gpusort_rewind_ranges(GpuSort *sort)
 {
-	visit_range(&sort->rows.store, 0, rewind_range, NULL);
-	gpusort_visit_workspace(sort, 0, rewind_range, NULL);
-	gpusort_visit_planes(sort, 0, rewind_range, NULL);
+	gpusort_visit_ranges(sort, 0, rewind_range, NULL);
 	sort->memory.capacity = 0;
 	sort->rows.end = 0;
 }
@@ -220,5 +289,5 @@ void
 gpusort_discard_planes(GpuSort *sort)
 {
 	gpusort_visit_workspace(sort, 0, discard_range, NULL);
-	visit_columns(&sort->keys, 0, discard_range, NULL);
+	visit_columns(sort, 0, visit_if_there, &(Visit) {discard_range, NULL});
 }

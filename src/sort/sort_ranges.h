@@ -17,16 +17,21 @@
 /* A range that can grow to the limit; NULL if there is no address space. */
 extern GpuSortRange *gpusort_acquire_range(GpuSort *sort, int role);
 
-/* Get all ranges but those of nulls; false if there is no address space. */
+/*
+ * Have the ranges that the sort needs by its spec and by what was asked of it (sort_ranges.c says
+ * which these are), as far as they are not there; false if there is no address space.  The other
+ * one reports that as an error.
+ */
 extern bool gpusort_acquire_ranges(GpuSort *sort);
+extern void gpusort_need_ranges(GpuSort *sort);
+
+/* Release those that a sort does not need before it has rows: it has none. */
+extern void gpusort_release_unneeded(GpuSort *sort);
 
 /* Release all ranges but those of rows that were set aside, which may be being put again. */
 extern void gpusort_release_ranges(GpuSort *sort);
 
-/* All but the rows; bitmaps of nulls; what was set aside; rows in order; what
- * a merge took. */
-extern void gpusort_release_planes(GpuSort *sort);
-extern void gpusort_release_nulls(GpuSort *sort);
+/* What was set aside; rows in order; what a merge took. */
 extern void gpusort_release_aside(GpuSort *sort);
 extern void gpusort_release_reordered(GpuSort *sort);
 extern void gpusort_release_merge(GpuSort *sort);

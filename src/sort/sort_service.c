@@ -254,19 +254,19 @@ report_fallback(const char *why, bool failed)
 			(errmsg("gpusort sorts on the CPU: %s", why)));
 }
 
-/* Get another range, for one that gpusortd may still write to. */
+/* Get other ranges for those that gpusortd may still write to. */
 static void
-replace_range(GpuSort *sort, GpuSortRange **range, int role)
+replace_written(GpuSort *sort)
 {
-	if (*range == NULL)
-		return;
-	gpusort_range_release(*range);
-	*range = gpusort_acquire_range(sort, role);
-	if (*range == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory"),
-				 errdetail("Failed to reserve address space for a sort.")));
+	GpuSortRange **written[] = {&sort->order.workspace, &sort->order.equal};
+
+	for (int i = 0; i < lengthof(written); i++)
+	{
+		if (*written[i] != NULL)
+			gpusort_range_release(*written[i]);
+		*written[i] = NULL;
+	}
+	gpusort_need_ranges(sort);
 }
 
 void
@@ -278,10 +278,7 @@ gpusort_service_fall_back(GpuSort *sort, const char *why, bool failed)
 	gpusort_service_end(sort);
 	gpusort_release_reordered(sort);
 	if (sort->service.job.left_behind)
-	{
-		replace_range(sort, &sort->order.workspace, GPUSORT_RANGE_WORKSPACE);
-		replace_range(sort, &sort->order.equal, GPUSORT_RANGE_EQUAL);
-	}
+		replace_written(sort);
 	report_fallback(sort->stats.fallback, failed);
 }
 

@@ -109,8 +109,13 @@ gpusort_spill_rows(GpuSort *sort)
 	/* the crew would have to see all of the result, and may be busy with other things */
 	sort->crew = NULL;
 	why = gpusort_sort_rows(sort);
-	/* memory is full: there may be none left for keys that the refinement makes */
-	if (why == GPUSORT_HANDOVER_MEMORY && gpusort_has_order(sort))
+	/*
+	 * Memory is full: there may be none left for keys that the refinement makes.  And where it
+	 * could not go on, or was in vain, it has left planes and keys that are of no use to those who
+	 * get a part's rows.
+	 */
+	if ((why == GPUSORT_HANDOVER_MEMORY || (why != GPUSORT_HANDOVER_NONE && sort->is_part)) &&
+		gpusort_has_order(sort))
 	{
 		gpusort_sort_by_comparison(sort);
 		why = GPUSORT_HANDOVER_NONE;
@@ -145,7 +150,7 @@ gpusort_spill_rows(GpuSort *sort)
 	if (!sort->is_part &&
 		(is_large || gpusort_pool_is_uneven(&sort->memory.pool_account)))
 		gpusort_rewind_ranges(sort);
-	return sort->rows.store != NULL ? GPUSORT_HANDOVER_NONE : GPUSORT_HANDOVER_MEMORY;
+	return GPUSORT_HANDOVER_NONE;
 }
 
 GpuSortHandover

@@ -61,16 +61,14 @@ gpusort_forget_rows(GpuSort *sort)
 	if (gpusort_service_holds_memory(sort))
 	{
 		release_memory(sort);
-		sort->memory.capacity = 0;
-		if (!gpusort_acquire_ranges(sort))
-			gpusort_release_ranges(sort);
+		gpusort_need_ranges(sort);
 	}
 	else if (gpusort_pool_is_uneven(&sort->memory.pool_account))
 		gpusort_rewind_ranges(sort);
 	gpusort_release_reordered(sort);
 	gpusort_release_merge(sort);
 	sort->merge.merged = sort->merge.failed = false;
-	gpusort_release_nulls(sort);
+	gpusort_release_unneeded(sort);
 	gpusort_empty_rows(&sort->rows);
 	gpusort_forget_values(&sort->keys);
 	sort->index = (GpuSortIndexFacts) {.tids_ordered = true};

@@ -36,7 +36,8 @@ typedef struct GpuSortIndexFacts
 /* What a sort may have of memory (sort_memory.h). */
 typedef struct GpuSortMemory
 {
-	size_t		limit_bytes;	/* of private memory */
+	size_t		limit_bytes;	/* of private memory, */
+	size_t		first_limit_bytes;	/* ... unless a single row was larger */
 	size_t		beside_bytes;	/* ... of it that neither rows nor planes take: what
 								 * the encoders were seen to hold, and what the sort's
 								 * owner does (gpusort_charge) */
@@ -95,7 +96,8 @@ typedef struct GpuSortOrder
 	uint64		ready;			/* so many positions of ids are valid */
 	GpuSortRange *refined;
 	GpuSortRange *equal;		/* engine's bitmap, for the refinement; exact after it
-								 * if the sort is to tell */
+								 * if the sort is to tell, */
+	bool		knows_equal;	/* ... unless it was sorted by comparison */
 	bool		performed;
 } GpuSortOrder;
 
@@ -162,6 +164,17 @@ typedef struct GpuSortMerge
 	GpuSortRange *rest;			/* while it is done: words of rows behind whole extents, */
 	GpuSortRange *nulls;		/* and bitmaps of nulls, of both */
 } GpuSortMerge;
+
+/*
+ * What a sort is asked for before it has rows; all that it consists of follows from that and from
+ * its spec.  Parts of a shared sort are asked for what it is (sort_parts.c).
+ */
+typedef struct GpuSortRequest
+{
+	bool		equal_rows;		/* find which rows are equal to the one before */
+	bool		key_rows;		/* make rows of their keys, if that can be done (key_rows.h) */
+	uint64		bound;			/* no more rows than these are wanted; 0: all */
+} GpuSortRequest;
 
 struct GpuSort
 {
