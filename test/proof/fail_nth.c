@@ -4,7 +4,8 @@
  *
  * Preloaded by the server, behind gpusort.  Once gpusort.so is there, its table of addresses
  * (GOT) is changed: what it calls of the list below goes through functions of this file, which
- * do the same but for the nth call of a kind, or all from the nth call on.  For the kinds
+ * do the same but for the nth call of a kind, or all from the nth call on.  Extents of its pool, which
+ * it takes by itself, it asks a function of this file for (memory/pool_account.c).  For the kinds
  * "system ..." the same is done to the server itself and libc; with the nth one of KIND_SYSTEM_CANCEL
  * nothing fails, but the statement is cancelled.  (Not to ICU, which crashes when
  * malloc() fails: ICU's failures are what it tells its callers.)
@@ -65,7 +66,8 @@ enum
 	KIND_DAEMON_MALLOC,			/* gpusortd: malloc and the like */
 	KIND_DAEMON_MAP,			/* gpusortd: mmap, madvise */
 	KIND_LIBRARY,				/* gpusort.so: ICU, and libc's locales */
-	KIND_SYSTEM_CANCEL			/* the server: reading, writing, looking for and deleting temporary files */
+	KIND_SYSTEM_CANCEL,			/* the server: reading, writing, looking for and deleting temporary files */
+	KIND_EXTENT					/* gpusort.so: extents of the pool */
 };
 
 /* The file, as words. */
@@ -75,11 +77,19 @@ typedef struct Control
 	uint32		kind;
 	uint32		nth;			/* 0: only count */
 	uint32		for_good;		/* the nth and all that follow */
-	uint32		in_workers;		/* not in the session's own process but in its workers */
+	uint32		who;			/* WHO_... */
 	uint32		session;		/* its process, and the leader of these workers */
 	uint32		calls;			/* out: most calls of any process */
 	uint32		failed;			/* out: failures of all processes */
 } Control;
+
+/* Whose calls fail. */
+enum
+{
+	WHO_SESSION,				/* the session's own process's */
+	WHO_WORKERS,				/* not that one's, but its workers' */
+	WHO_BOTH
+};
 
 static Control no_control;
 static volatile Control *control = &no_control;
@@ -106,25 +116,37 @@ is_ours(void)
 #ifdef FAIL_NTH_DAEMON
 	return true;
 #else
-	if (control->in_workers)
-		return IsParallelWorker();
-	return (uint32) getpid() == control->session;
+	if (control->who != WHO_SESSION && IsParallelWorker())
+		return true;
+	return control->who != WHO_WORKERS && (uint32) getpid() == control->session;
 #endif
 }
 
-/* Count a call; is it to fail? */
+/* Calls of this process since the file told of something else. */
+static uint32 calls = 0;
+
+/* Is it calls of this kind, in this process, that are counted? */
 static bool
-is_due(uint32 kind)
+is_counted(uint32 kind)
 {
 	static uint32 generation = 0;
-	static uint32 calls = 0;
-	uint32		nth = control->nth;
 
 	if (control->kind != kind || !is_ours())
 		return false;
 	if (generation != control->generation)
 		calls = 0;
 	generation = control->generation;
+	return true;
+}
+
+/* Count a call; is it to fail? */
+static bool
+is_due(uint32 kind)
+{
+	uint32		nth = control->nth;
+
+	if (!is_counted(kind))
+		return false;
 	calls++;
 	if (calls > control->calls)
 		control->calls = calls;
@@ -224,6 +246,20 @@ madvise(void *at, size_t size, int advice)
 PG_MODULE_MAGIC;
 
 PGDLLEXPORT void _PG_init(void);
+
+/* ---- the pool ---- */
+
+/* Does gpusort get no extent, or if it only asks for how many there are, would it get none ever again? */
+static bool
+refuse_extent(bool taking)
+{
+	if (taking)
+		return is_due(KIND_EXTENT);
+	if (!is_counted(KIND_EXTENT) || !control->for_good || control->nth == 0 || calls + 1 < control->nth)
+		return false;
+	__atomic_fetch_add(&control->failed, 1, __ATOMIC_RELAXED);
+	return true;
+}
 
 /* ---- the server's memory contexts ---- */
 
@@ -810,6 +846,7 @@ _PG_init(void)
 	(void) dl_iterate_phdr(visit, &replaced);
 	if (replaced.own == 0 || replaced.others == 0)
 		elog(FATAL, "there are no calls of gpusort to replace");
+	*find_rendezvous_variable("gpusort_refuses_extent") = refuse_extent;
 	elog(LOG, "%d calls of gpusort and %d of others can fail", replaced.own, replaced.others);
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# faults.pl LOG [--short] [--case PATTERN] [--kind PATTERN]
+# faults.pl LOG [--short] [--extents] [--case PATTERN] [--kind PATTERN]
 #		Runs queries and index builds while calls fail (fail_nth.c), and counts what comes of it.
 #
 # For each case (a query or an index build, with settings) and kind of call: how many
@@ -8,6 +8,10 @@
 # the same before and in a new one.  Where there are more calls than the limit, the first
 # are taken, the last, and some of the others.
 #
+# With --extents (states.sh) it is extents of the pool that are refused, to the session, its workers or
+# both, and cases are those of PoolCases.pm; nothing may come out but PostgreSQL's answer and a right index.
+# The short form takes one of four memories for each of them, and some refusals.
+#
 # What comes out must be PostgreSQL's answer, an index that amcheck approves of, or one of the errors that are
 # proper for the kind.  Afterwards the session must not have grown, all of the pool must be free, and no temporary
 # file be left.
@@ -15,16 +19,18 @@
 use strict;
 use warnings;
 
+use FaultCases;
 use FindBin;
 use Getopt::Long;
-use List::Util qw(max);
+use List::Util qw(max min);
 use PgWire;
+use PoolCases;
 use Time::HiRes qw(sleep time);
 
 my $log_name = shift or die "usage: faults.pl LOG [--short]\n";
 our $limit = 0;
-my ($short, $case_pattern, $kind_pattern) = (0, '.', '.');
-GetOptions('short' => \$short, 'case=s' => \$case_pattern, 'kind=s' => \$kind_pattern, 'limit=i' => \$limit) or exit 2;
+my ($short, $extents, $case_pattern, $kind_pattern) = (0, 0, '.', '.');
+GetOptions('short' => \$short, 'extents' => \$extents, 'case=s' => \$case_pattern, 'kind=s' => \$kind_pattern, 'limit=i' => \$limit) or exit 2;
 $limit ||= $short ? 4 : 60;
 open my $log, '>', $log_name or die "$log_name: $!\n";
 open my $control, '+<', $ENV{FAIL_NTH_FILE} or die "$ENV{FAIL_NTH_FILE}: $!\n";
@@ -49,6 +55,7 @@ my $worker_errors = qr/^(55000|08006)$/;
 # What the server says when ICU or libc lacks memory, which either may remember for the rest of
 # the process, and when a worker can't take over a setting.
 my $library_errors = qr/^(could not (open collator|create locale|read time zone file)|database locale is incompatible|invalid value for parameter|failed to initialize)/;
+my $extent = { number => 14, errors => qr/(?!)/, right_only => 1 };
 my %daemon_kinds = (
 	'gpusortd malloc' => { number => 10 },
 	'gpusortd mapping' => { number => 11 });
@@ -58,10 +65,10 @@ my $generation = 0;
 # Tell fail_nth.c; nth = 0 only counts.
 sub arm
 {
-	my ($kind, $nth, $for_good, $in_workers, $session) = @_;
+	my ($kind, $nth, $for_good, $who, $session) = @_;
 
 	sysseek $control, 0, 0;
-	syswrite $control, pack('L8', ++$generation, $kind, $nth, $for_good, $in_workers, $session, 0, 0);
+	syswrite $control, pack('L8', ++$generation, $kind, $nth, $for_good, $who, $session, 0, 0);
 }
 
 # Nothing fails any more; returns how many calls there were, and failures.
@@ -77,103 +84,15 @@ sub disarm
 
 # ---- what is run ----
 
-my $rows = 4000;
-my $setup = qq{
-	SET client_min_messages = warning;
-	CREATE EXTENSION gpusort;
-	CREATE EXTENSION amcheck;
-	CREATE TABLE t WITH (parallel_workers = 2) AS
-	SELECT i AS id, hashint8(i)::int8 * 1000003 AS k, i % 50 AS few, md5(i::text) COLLATE "C" AS c,
-		md5(i::text) || chr(192 + i % 60) COLLATE "en_US" AS e, md5(i::text) || chr(192 + i % 60) COLLATE "en-x-icu" AS u,
-		(hashint8(i) % 5000)::numeric / 7 AS n, repeat('x', i % 200) AS pad
-	FROM generate_series(1, $rows) i;
-	CREATE TABLE doubled AS SELECT k FROM t UNION ALL SELECT k FROM t WHERE id = 77;
-
-};
-
-sub digest
-{
-	my ($columns, $order, $rest) = @_;
-
-	return "SELECT md5(string_agg(q::text, ',')) FROM (SELECT $columns FROM t " . ($rest // '') . "ORDER BY $order OFFSET 0) q";
-}
-
-my $parallel = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
-	SET min_parallel_table_scan_size = 0; SET gpusort.cost_gather = 0;';
-my $serial = 'SET max_parallel_workers_per_gather = 0;';
-my $shared = "$parallel SET enable_hashjoin = off; SET enable_nestloop = off; SET enable_incremental_sort = off; SET enable_material = off;" .
-	join '', map { "SET gpusort.cost_$_ = 0;" } qw(startup row key_byte key_collated row_byte emit);
-my $daemon = "$serial SET gpusort.engine = cuda; SET gpusort.min_gpu_rows = 0;";
-
 # query: its only value is compared; index: is built, checked and dropped.
-my @cases = (
-	{ name => 'int8', set => $serial, query => digest('k, id, pad', 'k, id') },
-	{ name => 'text C', set => $serial, query => digest('c, id', 'c DESC, id') },
-	{ name => 'text en_US', set => $serial, query => digest('e, id', 'e, id') },
-	{ name => 'text ICU', set => $serial, query => digest('u, id', 'u, id') },
-	{ name => 'numeric, verified', set => "$serial SET gpusort.verify = on;", query => digest('n, c', 'n DESC, c') },
-	{ name => 'late rows', set => "$serial SET gpusort.late_rows = on;", query => digest('*', 'k, id') },
-	{ name => 'hand-over', set => "$serial SET work_mem = '64kB'; SET gpusort.inject_fault = memory;", query => digest('k, id, pad', 'k, id') },
-	{ name => 'little memory', set => "$serial SET work_mem = '64kB'; SET gpusort.pool_quota = 0;", query => digest('c, id, pad', 'c, id') },
-	{ name => 'small pages', set => "$serial SET gpusort.inject_fault = small_pages;", query => digest('e, id', 'e, id') },
-	{ name => 'parallel collection', set => $parallel, workers => 1, query => digest('k, id, pad', 'k, id') },
-	{ name => 'shared sort', set => $shared, workers => 1, plan => qr/GpuSort Shared/,
-		query => 'SELECT count(*) || \' \' || sum(hashtextextended(q::text, 0)) FROM
-			(SELECT id, rank() OVER w AS r, lag(id) OVER w AS l FROM t WINDOW w AS (PARTITION BY few ORDER BY k, id) OFFSET 0) q' },
-	{ name => 'shared sort, alone', set => "$shared SET max_parallel_workers = 0;", plan => qr/GpuSort Shared/,
-		query => 'SELECT count(*) || \' \' || sum(hashtextextended(q::text, 0)) FROM
-			(SELECT id, pad, rank() OVER w AS r, lag(id) OVER w AS l FROM t WINDOW w AS (PARTITION BY few ORDER BY k, id) OFFSET 0) q' },
-	{ name => 'shared sort in files', set => "$shared SET gpusort.inject_fault = codec;", workers => 1, plan => qr/GpuSort Shared/,
-		query => 'SELECT count(*) || \' \' || sum(hashtextextended(q::text, 0)) FROM
-			(SELECT a.id, b.pad FROM t a JOIN t b ON a.c = b.c OFFSET 0) q' },
-	{ name => 'cursor', set => "LOAD 'plpgsql'; $serial", query => 'SELECT walk()' },
-	{ name => 'index int8', set => 'SET max_parallel_maintenance_workers = 0;', index => 'CREATE INDEX x ON t (k) INCLUDE (id)' },
-	{ name => 'index text', set => 'SET max_parallel_maintenance_workers = 0;', index => 'CREATE INDEX x ON t (e, u DESC)' },
-	{ name => 'index unique', set => 'SET max_parallel_maintenance_workers = 0;', index => 'CREATE UNIQUE INDEX x ON t (c)' },
-	{ name => 'index not unique', set => 'SET max_parallel_maintenance_workers = 0;', index => 'CREATE UNIQUE INDEX x ON doubled (k)',
-		error => '23505' },
-	{ name => 'index parallel', set => 'SET max_parallel_maintenance_workers = 2; SET min_parallel_table_scan_size = 0; SET gpusort.slice_pages = 2;',
-		workers => 1, index => 'CREATE INDEX x ON t (k, id)' },
-	# without a pool workers send rows to the leader, which must not have read all of them before they begin
-	{ name => 'index parallel, queues', set => "LOAD 'plpgsql'; SET max_parallel_maintenance_workers = 2; SET min_parallel_table_scan_size = 0; SET gpusort.pool_quota = 0;",
-		workers => 1, index => 'CREATE INDEX x ON t (slowly(k), id)' },
-	{ name => 'index parallel, text', set => 'SET max_parallel_maintenance_workers = 2; SET min_parallel_table_scan_size = 0; SET gpusort.slice_pages = 2;',
-		workers => 1, index => 'CREATE UNIQUE INDEX x ON t (u, id)' },
-	{ name => 'int8, gpusortd', set => $daemon, daemon => 1, query => digest('k, id, pad', 'k, id') },
-	{ name => 'text, gpusortd', set => "$daemon SET gpusort.reorder_rows = on;", daemon => 1, query => digest('c, n, id', 'c, n, id') },
-	{ name => 'index, gpusortd', set => "$daemon SET max_parallel_maintenance_workers = 0;", daemon => 1, index => 'CREATE INDEX x ON t (k, c)' });
+my @cases = $extents ? PoolCases::cases() : @FaultCases::cases;
+my $setup = 'SET client_min_messages = warning; CREATE EXTENSION gpusort; CREATE EXTENSION amcheck;';
 
-# The short form's.
-my %in_short = map { $_ => 1 } 'text en_US', 'late rows', 'hand-over', 'little memory', 'small pages', 'parallel collection', 'shared sort', 'shared sort, alone', 'index text', 'index parallel', 'index parallel, queues',
-	'int8, gpusortd';
-
-my $functions = q{
-	CREATE FUNCTION slowly(k int8) RETURNS int8 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
-	DECLARE
-		x int8 := k;
-	BEGIN
-		FOR i IN 1..20 LOOP
-			x := x # i;
-		END LOOP;
-		RETURN x;
-	END $$;
-
-	CREATE FUNCTION walk() RETURNS text LANGUAGE plpgsql AS $$
-	DECLARE
-		c SCROLL CURSOR FOR SELECT * FROM (SELECT id, k, pad FROM t ORDER BY k, id) s;
-		r record;
-		answer text := '';
-	BEGIN
-		OPEN c;
-		MOVE FORWARD 1000 IN c;
-		FETCH c INTO r;
-		answer := r::text;
-		MOVE BACKWARD 500 IN c;
-		FETCH PRIOR FROM c INTO r;
-		answer := answer || r::text;
-		RETURN answer;
-	END $$;
-};
+# For the short form those that are named, or one of each four, another one each time.
+if ($short)
+{
+	@cases = $extents ? @cases[ grep { $_ % 4 == int($_ / 4) % 4 } 0 .. $#cases ] : grep { $FaultCases::in_short{ $_->{name} } } @cases;
+}
 
 # ---- sessions ----
 
@@ -223,7 +142,7 @@ sub judge
 	if ($code ne '')
 	{
 		$problem = "error $code: $answer" unless $code =~ $kind->{errors} || $code eq ($case->{error} // '') ||
-			$case->{workers} && $code =~ $worker_errors || $kind->{system} && $answer =~ $library_errors ||
+			$case->{workers} && !$kind->{right_only} && $code =~ $worker_errors || $kind->{system} && $answer =~ $library_errors ||
 			$case->{workers} && $kind->{system} && $code eq '22023';
 	}
 	elsif ($case->{query})
@@ -277,10 +196,10 @@ sub choose_calls
 # How many calls a case has; the second of two runs, unless the session is new each time.
 sub count_calls
 {
-	my ($session, $case, $kind, $in_workers) = @_;
+	my ($session, $case, $kind, $who) = @_;
 	my $calls;
 
-	arm($kind->{number}, 0, 0, $in_workers, $session->{pid});
+	arm($kind->{number}, 0, 0, $who, $session->{pid});
 	my ($code, $answer) = run_case($session, $case);
 	($calls) = disarm();
 	my $problem = judge($session, $case, { errors => qr/^$/, system => $kind->{system} }, $code, $answer);
@@ -495,19 +414,24 @@ sub fail_daemon
 
 # ---- all of it ----
 
+my %answers;
+
 sub prepare_case
 {
 	my ($case) = @_;
 	my $session = session_for($case);
 	my $plan = $case->{plan} // qr/GpuSort/;
 
-	if ($case->{query})
+	if ($case->{query} && $case->{query} !~ /^CLUSTER/)
 	{
 		my $explained = join "\n", map { $_->[0] } @{ $session->must("EXPLAIN (COSTS OFF) $case->{query}")->{rows} };
 
 		die "$case->{name}: not planned as wanted:\n$explained\n" if $explained !~ $plan && $case->{query} !~ /walk/;
+	}
+	if ($case->{query})
+	{
 		$session->must('SET gpusort.enabled = off');
-		$case->{answer} = $session->value($case->{query});
+		$case->{answer} = $answers{ $case->{query} } //= $session->value($case->{query});
 	}
 	$session->close;
 }
@@ -542,19 +466,68 @@ sub fail_case
 	}
 }
 
+# ---- extents ----
+
+# Whose are refused: the numbers of fail_nth.c.
+my %refused = (session => 0, workers => 1, both => 2);
+
+# The refusals of a case: from which extent on, or which one, to whom.
+sub choose_refusals
+{
+	my ($case, $calls) = @_;
+	my @all;
+
+	for my $who ($case->{workers} ? sort keys %refused : 'session')
+	{
+		push @all, map { ([ $_, 0, $who ], [ $_, 1, $who ]) } $short ? 1 .. $calls : choose_calls($calls);
+	}
+	return @all if !$short;
+	return map { splice @all, int rand @all, 1 } 1 .. min(3, scalar @all);
+}
+
+sub refuse
+{
+	my ($case, $kind, $what) = @_;
+	my $session = session_for($case);
+	my $calls = count_calls($session, $case, $kind, $case->{workers} ? $refused{both} : $refused{session});
+	my %outcomes;
+
+	for my $refusal (choose_refusals($case, $calls))
+	{
+		my ($nth, $for_good, $who) = @$refusal;
+
+		$outcomes{ fail_once($session, $case, $kind, label_of($case, "$what of $who", 0, $nth, $calls, $for_good),
+				$nth, $for_good, $refused{$who}) }++;
+	}
+	$session->close;
+	check_pool($case->{name});
+	print_row($case->{name}, $what, $calls, \%outcomes);
+}
+
+# Its extents, and where it matters that the system may have no memory behind them, that.
+sub refuse_extents
+{
+	my ($case) = @_;
+
+	refuse($case, $extent, 'extents') if 'extents' =~ /$kind_pattern/;
+	refuse($case, $kinds{mapping}, 'mapping') if 'mapping' =~ /$kind_pattern/ && $case->{mapping};
+}
+
 srand($ENV{SEED} // 1);
 $admin = PgWire->connect(name => 'admin');
 $admin->must($setup);
+$admin->must($extents ? $PoolCases::setup : $FaultCases::setup);
 $admin->must('VACUUM ANALYZE');
-$admin->must($functions);
+$admin->must($FaultCases::functions) if !$extents;
 my $start = $admin->value('SELECT pg_postmaster_start_time()');
+my $daemon_is_up = 0;
 printf "%-22s %-26s %7s  %s\n", 'what is run', 'what fails', 'calls', 'outcomes';
 for my $case (@cases)
 {
-	next if $case->{name} !~ /$case_pattern/ || $short && !$in_short{ $case->{name} };
-	restart_daemon('') if $case->{daemon};
+	next if $case->{name} !~ /$case_pattern/;
+	restart_daemon('') if $case->{daemon} && !($extents && $daemon_is_up++);
 	prepare_case($case);
-	eval { fail_case($case); 1 } or do
+	eval { $extents ? refuse_extents($case) : fail_case($case); 1 } or do
 	{
 		note_problem($case->{name}, "gave up: $@");
 		$admin = eval { PgWire->connect(name => 'admin') } or last;

@@ -41,11 +41,11 @@ chmod 755 "$PKGLIBDIR/gpusortd"
 
 # a message that was lost ends in the daemon's timeout
 cluster_start faults "shared_preload_libraries = 'gpusort, fail_nth'" "autovacuum_naptime = 1d" \
-	"gpusort.daemon_timeout = '2s'" "gpusort.pool_size = '64MB'" "shared_buffers = '32MB'" "max_wal_size = '2GB'"
+	"gpusort.daemon_timeout = '2s'" "gpusort.pool_size = '128MB'" "shared_buffers = '32MB'" "max_wal_size = '2GB'"
 # where the servers' user can read them
 mkdir -p "$WORK/tests"
-cp "$TREE"/test/fuzz/*.pm "$TREE/test/proof/faults.pl" "$WORK/tests/"
-as_server perl -I "$WORK/tests" "$WORK/tests/faults.pl" "$WORK/faults.log" "$@"
+cp "$TREE"/test/fuzz/*.pm "$TREE"/test/proof/*.pm "$TREE/test/proof/faults.pl" "$WORK/tests/"
+as_server perl -I "$WORK/tests" "$WORK/tests/faults.pl" "$WORK/failures.log" "$@"
 status=$?
 cluster_stop faults || say "the server does not stop"
 exit $status
