@@ -8,19 +8,13 @@
  */
 #include "engine/host/gs_participant.h"
 
-static inline size_t
-round_to_line(size_t bytes)
-{
-	return (bytes + GS_LINE_BYTES - 1) / GS_LINE_BYTES * GS_LINE_BYTES;
-}
-
 size_t
 gs_participant_bytes(uint64_t nrows, unsigned participants)
 {
 	gs_shared_sort shared = {.nrows = nrows, .participants = participants};
 
 	gs_shared_plan(&shared);
-	return round_to_line(sizeof(gs_participant)) + round_to_line(sizeof(gs_scratch)) +
+	return gs_round_to_line(sizeof(gs_participant)) + gs_round_to_line(sizeof(gs_scratch)) +
 		gs_scatter_bytes(gs_shared_bucket_bits(&shared, nrows));
 }
 
@@ -29,7 +23,7 @@ gs_participant_make(void *memory, gs_shared_sort *shared, const gs_sort_args *ar
 					unsigned number)
 {
 	gs_participant *participant = memory;
-	char	   *rest = (char *) memory + round_to_line(sizeof(*participant));
+	char	   *rest = (char *) memory + gs_round_to_line(sizeof(*participant));
 
 	*participant = (gs_participant) {.shared = shared, .args = args, .number = number};
 	participant->job = (gs_job) {
@@ -41,10 +35,11 @@ gs_participant_make(void *memory, gs_shared_sort *shared, const gs_sort_args *ar
 		.progress = args->progress,
 	};
 	participant->job.layout = &participant->job.scratch->layout;
-	rest += round_to_line(sizeof(gs_scratch));
+	rest += gs_round_to_line(sizeof(gs_scratch));
 	gs_scatter_make(&participant->scatter, rest, gs_shared_bucket_bits(shared, args->nrows));
 	participant->halves[0] = args->workspace;
-	participant->halves[1] = participant->halves[0] + round_to_line(args->nrows * sizeof(uint64_t)) / sizeof(uint64_t);
+	participant->halves[1] = participant->halves[0] +
+		gs_workspace_half_bytes(args->nrows) / sizeof(uint64_t);
 	return participant;
 }
 

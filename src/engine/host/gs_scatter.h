@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GS_LINE_BYTES	64
+#include "engine/host/gs_workspace.h"
+
 #define GS_LINE_ITEMS	(GS_LINE_BYTES / sizeof(uint64_t))
 
 /* The widest digit, and the memory that it takes: 144 kB with 2^11 buckets. */

@@ -51,12 +51,6 @@ max_u64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static inline size_t
-round_to_line(size_t bytes)
-{
-	return (bytes + GS_LINE_BYTES - 1) / GS_LINE_BYTES * GS_LINE_BYTES;
-}
-
 unsigned
 gs_shared_bucket_bits(const gs_shared_sort *shared, uint64_t rows)
 {
@@ -73,7 +67,7 @@ gs_shared_plan(gs_shared_sort *shared)
 {
 	uint64_t	nrows = shared->nrows;
 	uint64_t	pieces = max_u64(PIECES_PER_PARTICIPANT * shared->participants, MIN_PIECES);
-	size_t		bytes = round_to_line(sizeof(*shared));
+	size_t		bytes = gs_round_to_line(sizeof(*shared));
 
 	shared->piece_rows = (nrows / pieces / MIN_PIECE_ROWS + 1) * MIN_PIECE_ROWS;
 	shared->npieces = (nrows + shared->piece_rows - 1) / shared->piece_rows;
@@ -94,13 +88,13 @@ gs_shared_plan(gs_shared_sort *shared)
 		shared->max_counters = 0;
 	}
 	shared->stats = bytes;
-	bytes += round_to_line(shared->nplanes * sizeof(gs_merged_stats));
+	bytes += gs_round_to_line(shared->nplanes * sizeof(gs_merged_stats));
 	shared->nodes = bytes;
-	bytes += round_to_line(2 * shared->max_nodes * sizeof(gs_node));
+	bytes += gs_round_to_line(2 * shared->max_nodes * sizeof(gs_node));
 	shared->tasks = bytes;
-	bytes += round_to_line(shared->max_tasks * sizeof(gs_task));
+	bytes += gs_round_to_line(shared->max_tasks * sizeof(gs_task));
 	shared->counters = bytes;
-	return bytes + round_to_line(shared->max_counters * sizeof(uint64_t));
+	return bytes + gs_round_to_line(shared->max_counters * sizeof(uint64_t));
 }
 
 gs_range

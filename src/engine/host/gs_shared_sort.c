@@ -12,6 +12,7 @@
 #include "engine/host/gs_decide.h"
 #include "engine/host/gs_shared_sort.h"
 #include "engine/host/gs_steps.h"
+#include "engine/host/gs_workspace.h"
 
 static bool
 are_valid(uint64_t nrows, unsigned nplanes, unsigned participants)

@@ -32,10 +32,7 @@
 #include "engine/host/gs_scan.h"
 #include "engine/host/gs_sort.h"
 #include "engine/host/gs_steps.h"
-
-#define CACHE_LINE	64
-
-#define FRONT_BYTES		(sizeof(gs_scratch) + (UINT64_C(32) << 10))
+#include "engine/host/gs_workspace.h"
 
 /* From so many rows on, buckets pay. */
 #ifndef GS_MANY_ROWS
@@ -56,34 +53,6 @@
 /* Planned before the layout is known. */
 #define UNKNOWN_COST	(SCAN_COST + 3 * PASS_COST + TIES_COST + REFINE_COST + EMIT_COST)
 
-static uint64_t
-round_to_line(uint64_t bytes)
-{
-	return (bytes + CACHE_LINE - 1) & ~(uint64_t) (CACHE_LINE - 1);
-}
-
-/*
- * What lies before the halves: tables; and of many rows, all that a participant and those who share a
- * sort have beside the workspace, as there is one only.  That is less than 1/32 of a byte a row, and
- * counted for few rows, too: so memory for some rows and memory for others is enough for all of them.
- */
-static uint64_t
-front_bytes(uint64_t nrows)
-{
-	return round_to_line(FRONT_BYTES + nrows / 32);
-}
-
-size_t
-gs_sort_workspace_bytes(uint64_t nrows)
-{
-	uint64_t	bytes;
-
-	if (nrows > GS_MAX_ROWS)
-		return SIZE_MAX;
-	bytes = front_bytes(nrows) + 2 * round_to_line(nrows * sizeof(uint64_t));
-	return bytes > SIZE_MAX ? SIZE_MAX : (size_t) bytes;
-}
-
 /* GS_INVALID comes before GS_NO_SPACE. */
 static gs_status
 check_args(const gs_sort_args *args, const gs_sort_result *result)
@@ -96,7 +65,7 @@ check_args(const gs_sort_args *args, const gs_sort_result *result)
 		return GS_INVALID;
 	if (args->nrows > GS_MAX_ROWS || (args->id_bytes == 4 && args->nrows > UINT64_C(1) << 32))
 		return GS_INVALID;
-	if (args->workspace == NULL || (uintptr_t) args->workspace % CACHE_LINE != 0)
+	if (args->workspace == NULL || (uintptr_t) args->workspace % GS_LINE_BYTES != 0)
 		return GS_INVALID;
 	for (unsigned i = 0; i < args->nplanes; i++)
 	{
@@ -116,7 +85,7 @@ static void
 start_job(gs_job *job, const gs_sort_args *args)
 {
 	char	   *workspace = args->workspace;
-	uint64_t	half = round_to_line(args->nrows * sizeof(uint64_t));
+	uint64_t	half = gs_workspace_half_bytes(args->nrows);
 
 	*job = (gs_job) {
 		.nrows = args->nrows,
@@ -129,7 +98,7 @@ start_job(gs_job *job, const gs_sort_args *args)
 	};
 	job->scratch = (gs_scratch *) workspace;
 	job->layout = &job->scratch->layout;
-	workspace += front_bytes(args->nrows);
+	workspace += gs_workspace_front_bytes(args->nrows);
 	job->items = (uint64_t *) workspace;
 	job->spare = (uint64_t *) (workspace + half);
 	if (job->equal != NULL)
@@ -280,7 +249,7 @@ sort_many(const gs_sort_args *args, gs_sort_result *result)
 	gs_shared_sort *shared = args->workspace;
 	gs_participant *participant;
 
-	inner.workspace = (char *) args->workspace + front_bytes(args->nrows);
+	inner.workspace = (char *) args->workspace + gs_workspace_front_bytes(args->nrows);
 	inner.nplanes = 0;
 	GS_TRY(gs_shared_sort_init(shared, &inner, 1));
 	inner.nplanes = args->nplanes;
@@ -306,7 +275,7 @@ static bool
 is_many(uint64_t nrows)
 {
 	return nrows >= GS_MANY_ROWS &&
-		gs_shared_sort_bytes(nrows, 0, 1) + gs_participant_bytes(nrows, 1) <= front_bytes(nrows);
+		gs_shared_sort_bytes(nrows, 0, 1) + gs_participant_bytes(nrows, 1) <= gs_workspace_front_bytes(nrows);
 }
 
 static gs_status

@@ -11,6 +11,7 @@
 
 #include "engine/gs_engine.h"
 #include "engine/gs_progress.h"
+#include "engine/host/gs_workspace.h"
 
 typedef struct gs_sort_args
 {
@@ -49,12 +50,6 @@ typedef struct gs_sort_result
 								 * had to be read again */
 	bool		presorted;		/* input was found in order, nothing was moved */
 } gs_sort_result;
-
-/*
- * Bytes of workspace that a sort of so many rows needs, whatever the planes:
- * 16 a row and about 64 kB.  SIZE_MAX when there are too many rows (2^48).
- */
-extern size_t gs_sort_workspace_bytes(uint64_t nrows);
 
 /*
  * Sort.  The planes are read only.  On any status but GS_OK the contents of

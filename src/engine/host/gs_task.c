@@ -29,7 +29,7 @@ own_memory(const gs_participant *participant)
 
 	if (!shared->keys_only && shared->id_bytes == sizeof(uint32_t))
 	{
-		uint64_t	ids = (shared->nrows * sizeof(uint32_t) + GS_LINE_BYTES - 1) / GS_LINE_BYTES;
+		uint64_t	ids = gs_round_to_line(shared->nrows * sizeof(uint32_t)) / GS_LINE_BYTES;
 
 		half += ids * GS_LINE_ITEMS;
 		room -= ids * GS_LINE_ITEMS < room ? ids * GS_LINE_ITEMS : room;
