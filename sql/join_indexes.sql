@@ -176,8 +176,104 @@ FROM unnest(ARRAY['SELECT x.k FROM e x JOIN e y USING (k) WHERE x.flag AND y.fla
 
 -- The first rows may lie behind many that a condition leaves out, where PostgreSQL begins.
 SELECT q, gpusort_test.matches(q, 'GpuSort Index Join')
-FROM unnest(ARRAY['SELECT x.k FROM f x JOIN f y USING (k) LIMIT 5',
-	'SELECT x.k FROM f x JOIN f y USING (k) WHERE x.k > 10000 AND y.k > 10000 LIMIT 5']) q;
+FROM unnest(ARRAY['SELECT x.k FROM f x JOIN f y USING (k) LIMIT 500',
+	'SELECT x.k FROM f x JOIN f y USING (k) WHERE x.k > 10000 AND y.k > 10000 LIMIT 500']) q;
+
+-- Keys that lie where the other side has none: pages of such are passed by, on either side, in either direction.  The larger
+-- side has 274 pages, of which no more than these blocks are read, with those of the other side and the tables'.
+CREATE TABLE many WITH (parallel_workers = 2) AS SELECT i AS k, i % 5 AS v FROM generate_series(1, 100000) i;
+CREATE TABLE few (k int, w int) WITH (parallel_workers = 2);
+CREATE FUNCTION gpusort_test.check_shape(keys text, direction text, most_blocks int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	query text;
+	plan jsonb;
+BEGIN
+	TRUNCATE few;
+	EXECUTE format('INSERT INTO few SELECT %s, i %% 7 FROM generate_series(1, 3000) i', keys);
+	IF direction IS NOT NULL THEN
+		DROP INDEX IF EXISTS many_k, few_k;
+		EXECUTE format('CREATE INDEX many_k ON many (k %s) INCLUDE (v)', direction);
+		EXECUTE format('CREATE INDEX few_k ON few (k %s) INCLUDE (w)', direction);
+	END IF;
+	ANALYZE many, few;
+	FOREACH query IN ARRAY ARRAY['SELECT v, w FROM many JOIN few USING (k)', 'SELECT w, v FROM few JOIN many USING (k) WHERE v <> 3'] LOOP
+		RETURN QUERY SELECT gpusort_test.compare_index_join(query);
+		PERFORM set_config(name, 'off', true) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
+		SET LOCAL max_parallel_workers_per_gather = 0;
+		plan := gpusort_test.executed(query, 'GpuSort Index Join');
+		IF (plan -> 'Shared Hit Blocks')::int + (plan -> 'Shared Read Blocks')::int <= most_blocks IS NOT TRUE THEN
+			RETURN NEXT format('too many blocks: %s', plan);
+		END IF;
+	END LOOP;
+END $$;
+SELECT shape, direction, gpusort_test.check_shape(keys, direction, most_blocks) AS rows
+FROM (VALUES ('begin', 'i + 98000', 90), ('end', 'i - 1000', 90), ('apart', 'i + 100000', 30), ('before', 'i - 3000', 30),
+	('few', '(i / 1000 + 1) * 7000', 100), ('gaps', 'i / 500 * 15000 + i % 500', 150), ('ends', 'CASE i % 2 WHEN 0 THEN i ELSE 100000 - i END', 150),
+	('steps', 'i * 33', 3000), ('nulls', 'CASE WHEN i > 2000 THEN 10000 + i END', 90)) s(shape, keys, most_blocks),
+	(VALUES (''), ('DESC NULLS LAST'), ('NULLS FIRST')) d(direction)
+WHERE direction = '' OR shape IN ('end', 'gaps', 'nulls');
+-- where rows are gone, others have split the pages, and pages are empty, and gone
+SELECT gpusort_test.check_shape('i / 500 * 15000 + i % 500', '', 150) AS gaps;
+DELETE FROM many WHERE k % 3000 > 200;
+INSERT INTO many SELECT k + 1500, v FROM many WHERE k % 2 = 0;
+INSERT INTO many SELECT k, v FROM many WHERE k % 7 = 0;
+SELECT shape, gpusort_test.check_shape(keys, NULL, 3000) AS rows
+FROM (VALUES ('begin', 'i + 97000'), ('end', 'i - 1000'), ('gaps', 'i / 500 * 15000 + i % 500')) s(shape, keys);
+VACUUM many;
+SELECT shape, gpusort_test.check_shape(keys, NULL, 3000) AS rows
+FROM (VALUES ('begin', 'i + 97000'), ('end', 'i - 1000'), ('gaps', 'i / 500 * 15000 + i % 500')) s(shape, keys);
+
+-- What lies beyond the other side's last key is not charged, nor what lies before its first; the way down and the first pages are.
+CREATE FUNCTION gpusort_test.costs_of(query text) RETURNS numeric[] LANGUAGE plpgsql AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	plan := jsonb_path_query_first(plan, '$.** ? (@."Custom Plan Provider" == "GpuSort Index Join")');
+	RETURN ARRAY[plan ->> 'Startup Cost', plan ->> 'Total Cost'];
+END $$;
+CREATE TABLE whole AS SELECT i AS k FROM generate_series(1, 30000) i;
+CREATE TABLE early AS SELECT i AS k FROM generate_series(-1000, 2000) i;
+CREATE TABLE late AS SELECT i AS k FROM generate_series(28000, 31000) i;
+CREATE INDEX ON whole (k);
+CREATE INDEX ON early (k);
+CREATE INDEX ON late (k);
+VACUUM ANALYZE whole, early, late;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_nestloop = off;
+SET max_parallel_workers_per_gather = 0;
+SELECT early[1] BETWEEN 1 AND 20 AS early_startup, late[1] BETWEEN 1 AND 20 AS late_startup, early[2] < whole[2] / 5 AS early_total, late[2] < whole[2] / 5 AS late_total
+FROM gpusort_test.costs_of('SELECT FROM whole JOIN early USING (k)') early, gpusort_test.costs_of('SELECT FROM whole JOIN late USING (k)') late,
+	gpusort_test.costs_of('SELECT FROM whole JOIN whole other USING (k)') whole;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_nestloop;
+SELECT q, gpusort_test.matches(q, 'GpuSort Index Join')
+FROM unnest(ARRAY['SELECT EXISTS (SELECT FROM whole JOIN late USING (k))', 'SELECT * FROM whole JOIN late USING (k) LIMIT 1',
+	'SELECT count(*) FROM whole JOIN late USING (k)', 'SELECT count(*) FROM whole JOIN early USING (k)']) q;
+RESET max_parallel_workers_per_gather;
+
+-- Rows of one key on many pages are held in work_mem, and read again if they don't fit: there are no temporary files.
+CREATE TABLE alike WITH (parallel_workers = 2) AS SELECT i / 3000 AS k, i AS v, 'long enough for some pages' AS t FROM generate_series(1, 8999) i;
+CREATE TABLE alike_few WITH (parallel_workers = 2) AS SELECT i % 4 AS k, i AS w FROM generate_series(1, 20) i;
+CREATE INDEX alike_k ON alike (k) INCLUDE (v, t);
+CREATE INDEX alike_few_k ON alike_few (k) INCLUDE (w);
+VACUUM ANALYZE alike, alike_few;
+CREATE TABLE alike_posted WITH (parallel_workers = 2) AS SELECT k FROM alike;
+CREATE INDEX alike_posted_k ON alike_posted (k);
+VACUUM ANALYZE alike_posted;
+SET temp_file_limit = 0;
+SET enable_sort = off;
+SELECT memory, q, gpusort_test.compare_index_join(q)
+FROM (SELECT memory, q FROM unnest(ARRAY['64kB', '256kB', '16MB']) memory, unnest(ARRAY['SELECT v, t, w FROM alike JOIN alike_few USING (k)',
+		'SELECT v, w FROM alike_few JOIN alike USING (k)', 'SELECT v, t FROM alike_few JOIN alike USING (k) WHERE v % 100 <= w',
+		'SELECT v, w FROM alike_few JOIN alike USING (k) WHERE v % 3000 > 2000 AND w > 9', 'SELECT alike_posted.k, w FROM alike_few JOIN alike_posted USING (k)']) q) q
+WHERE set_config('work_mem', memory, true) <> '';
+DELETE FROM alike WHERE v % 9 < 4;
+SELECT gpusort_test.compare_index_join('SELECT v, t, w FROM alike_few JOIN alike USING (k)') FROM set_config('work_mem', '64kB', true);
+RESET temp_file_limit;
+RESET enable_sort;
 
 -- Cursors that stop and go on, joins that are done again and again, and in a serializable transaction.
 SET enable_hashjoin = off;

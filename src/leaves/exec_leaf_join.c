@@ -342,8 +342,6 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 	innerPlanState(css) = ExecInitNode(innerPlan(scan), estate, eflags);
 	rows->sides[OUTER].scan = castNode(IndexOnlyScanState, outerPlanState(css));
 	rows->sides[INNER].scan = castNode(IndexOnlyScanState, innerPlanState(css));
-	rows->group.store_slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(innerPlanState(css)),
-													&TTSOpsMinimalTuple);
 	rows->context = AllocSetContextCreate(estate->es_query_cxt, "GpuSort Index Join",
 										  ALLOCSET_DEFAULT_SIZES);
 

@@ -15,7 +15,9 @@
  *   cleared its page's bit before it got into the index.
  *
  * The way down is by words as well: of a pivot tuple the first column is enough to tell that what is
- * looked for is not left of it.
+ * looked for is not left of it.  So a page whose high key is below the words that are wanted is passed
+ * by, unread, and as there may be many of them, the next one is found from the root on.  That is a page
+ * further right, since no page's high key ever moves right.
  */
 #include "postgres.h"
 
@@ -35,8 +37,8 @@
 #include "pg_compat/executor.h"
 #include "pg_compat/tables.h"
 
-static GpuSortLeafPage *
-make_page(void)
+GpuSortLeafPage *
+gpusort_make_leaf_page(void)
 {
 	GpuSortLeafPage *page = palloc(sizeof(GpuSortLeafPage));
 
@@ -61,8 +63,8 @@ gpusort_begin_leaf_reader(GpuSortLeafReader *reader, Relation heap, Relation ind
 	reader->nulls_first = (index->rd_indoption[0] & INDOPTION_NULLS_FIRST) != 0;
 	/* on a standby, the marks may have come from the primary, where nobody sees the rows any more */
 	reader->skips_killed = !TransactionStartedDuringRecovery();
-	reader->page = make_page();
-	reader->other = make_page();
+	reader->page = gpusort_make_leaf_page();
+	reader->other = gpusort_make_leaf_page();
 	reader->fetch = gpusort_index_fetch_begin(heap);
 	reader->map_buffer = InvalidBuffer;
 	reader->scratch = AllocSetContextCreate(CurrentMemoryContext, "GpuSort index keys",
@@ -110,7 +112,7 @@ word_of_item(GpuSortLeafReader *reader, IndexTuple item, uint64 *word)
 	return true;
 }
 
-/* Is all that is left of a pivot tuple, in the order of the index, below a word? */
+/* Is an item, or all that is left of a pivot tuple, in the order of the index, below a word? */
 static bool
 is_below(GpuSortLeafReader *reader, Page page, OffsetNumber offset, uint64 word)
 {
@@ -153,21 +155,10 @@ find_root(GpuSortLeafReader *reader)
 	return root;
 }
 
-/*
- * On an inner page: the last downlink whose key is below a word, for rows with that word may follow it
- * before the next.
- */
-static BlockNumber
-find_downlink(GpuSortLeafReader *reader, Page page, uint64 word)
+/* The last item from low to high that is below a word; that at low is taken to be, unasked. */
+static OffsetNumber
+last_below(GpuSortLeafReader *reader, Page page, OffsetNumber low, OffsetNumber high, uint64 word)
 {
-	OffsetNumber low = P_FIRSTDATAKEY(BTPageGetOpaque(page));
-	OffsetNumber high = PageGetMaxOffsetNumber(page);
-
-	if (high < low)
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("inner page of index \"%s\" has no downlinks",
-						RelationGetRelationName(reader->index))));
 	while (low < high)
 	{
 		OffsetNumber middle = low + (high - low + 1) / 2;
@@ -177,7 +168,28 @@ find_downlink(GpuSortLeafReader *reader, Page page, uint64 word)
 		else
 			high = middle - 1;
 	}
-	return BTreeTupleGetDownLink((IndexTuple) PageGetItem(page, PageGetItemId(page, low)));
+	return low;
+}
+
+/*
+ * On an inner page: the last downlink whose key is below a word, for rows with that word may follow it
+ * before the next.
+ */
+static BlockNumber
+find_downlink(GpuSortLeafReader *reader, Page page, uint64 word)
+{
+	OffsetNumber first = P_FIRSTDATAKEY(BTPageGetOpaque(page));
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	OffsetNumber below;
+
+	if (last < first)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("inner page of index \"%s\" has no downlinks",
+						RelationGetRelationName(reader->index))));
+	/* the first is minus infinity, whatever it says */
+	below = last_below(reader, page, first, last, word);
+	return BTreeTupleGetDownLink((IndexTuple) PageGetItem(page, PageGetItemId(page, below)));
 }
 
 /* The leaf page from which on, to the right, all rows with this word or a greater one are found. */
@@ -211,17 +223,13 @@ find_leaf(GpuSortLeafReader *reader, uint64 word)
 void
 gpusort_seek_leaf(GpuSortLeafReader *reader, uint64 from, uint64 to, bool has_end)
 {
-	MemoryContext old = MemoryContextSwitchTo(reader->scratch);
-
 	reader->from = from;
 	reader->to = to;
 	reader->has_end = has_end;
 	reader->last = 0;
+	reader->descends = true;
 	reader->page->nitems = reader->other->nitems = 0;
-	reader->next = find_leaf(reader, from);
 	pgstat_count_index_scan(reader->index);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(reader->scratch);
 }
 
 /* ---------- what the snapshot sees ---------- */
@@ -274,6 +282,18 @@ fail_out_of_order(const GpuSortLeafReader *reader)
 			 errhint("Please REINDEX it.")));
 }
 
+/* The first item of a page that may be wanted, or the place behind the last one. */
+static OffsetNumber
+first_wanted(GpuSortLeafReader *reader, Page page)
+{
+	OffsetNumber first = P_FIRSTDATAKEY(BTPageGetOpaque(page));
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+	if (reader->from == 0 || first > last || !is_below(reader, page, first, reader->from))
+		return first;
+	return last_below(reader, page, first, last, reader->from) + 1;
+}
+
 /* Take the wanted items of a copied page; false if it has the last one. */
 static bool
 take_items(GpuSortLeafReader *reader, GpuSortLeafPage *leaf)
@@ -286,7 +306,7 @@ take_items(GpuSortLeafReader *reader, GpuSortLeafPage *leaf)
 	bool		goes_on = true;
 
 	leaf->nitems = 0;
-	for (OffsetNumber offset = P_FIRSTDATAKEY(BTPageGetOpaque(page)); offset <= last; offset++)
+	for (OffsetNumber offset = first_wanted(reader, page); offset <= last; offset++)
 	{
 		ItemId		id = PageGetItemId(page, offset);
 		IndexTuple	item = (IndexTuple) PageGetItem(page, id);
@@ -341,33 +361,63 @@ copy_page(char *copy, Page page)
 	memcpy(copy + header->pd_upper, (char *) page + header->pd_upper, BLCKSZ - header->pd_upper);
 }
 
+/* Has a page nothing but words that are not wanted? */
+static bool
+lies_below(GpuSortLeafReader *reader, Page page)
+{
+	return reader->from > 0 && !P_RIGHTMOST(BTPageGetOpaque(page)) &&
+		is_below(reader, page, P_HIKEY, reader->from);
+}
+
+/*
+ * Read the next page, whose items, if it has any that are wanted, go to `leaf`; false if there are no
+ * more pages.
+ */
+static bool
+read_leaf(GpuSortLeafReader *reader, GpuSortLeafPage *leaf)
+{
+	Buffer		buffer;
+	Page		page;
+	BTPageOpaque opaque;
+	bool		has_items;
+
+	if (reader->descends)
+		reader->next = find_leaf(reader, reader->from);
+	reader->descends = false;
+	if (reader->next == P_NONE)
+		return false;
+	buffer = read_block(reader, reader->next);
+	page = BufferGetPage(buffer);
+	gpusort_test_for_old_snapshot(reader->snapshot, reader->index, page);
+	opaque = BTPageGetOpaque(page);
+	reader->next = opaque->btpo_next;
+	reader->descends = !P_IGNORE(opaque) && lies_below(reader, page);
+	has_items = !P_IGNORE(opaque) && !reader->descends;
+	if (has_items)
+		copy_page(leaf->page, page);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (has_items && !take_items(reader, leaf))
+		reader->next = P_NONE;
+	ReleaseBuffer(buffer);
+	return true;
+}
+
 bool
-gpusort_next_leaf(GpuSortLeafReader *reader)
+gpusort_next_leaf(GpuSortLeafReader *reader, uint64 from)
 {
 	GpuSortLeafPage *leaf = reader->other;
 	MemoryContext old = MemoryContextSwitchTo(reader->scratch);
 
-	leaf->nitems = 0;
-	while (reader->next != P_NONE && leaf->nitems == 0)
+	reader->from = Max(reader->from, from);
+	if (reader->has_end && reader->from >= reader->to)
 	{
-		Buffer		buffer;
-		Page		page;
-		BTPageOpaque opaque;
-		bool		has_items;
-
+		reader->next = P_NONE;
+		reader->descends = false;
+	}
+	leaf->nitems = 0;
+	while (leaf->nitems == 0 && read_leaf(reader, leaf))
+	{
 		CHECK_FOR_INTERRUPTS();
-		buffer = read_block(reader, reader->next);
-		page = BufferGetPage(buffer);
-		gpusort_test_for_old_snapshot(reader->snapshot, reader->index, page);
-		opaque = BTPageGetOpaque(page);
-		reader->next = opaque->btpo_next;
-		has_items = !P_IGNORE(opaque);
-		if (has_items)
-			copy_page(leaf->page, page);
-		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-		if (has_items && !take_items(reader, leaf))
-			reader->next = P_NONE;
-		ReleaseBuffer(buffer);
 		if (leaf->nitems > 0 && reader->filter != NULL)
 			reader->filter(reader->filter_arg, leaf);
 		MemoryContextReset(reader->scratch);

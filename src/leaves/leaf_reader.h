@@ -45,7 +45,8 @@ typedef struct GpuSortLeafReader
 	void	   *filter_arg;
 
 	/* where it is */
-	BlockNumber next;			/* block to be read next; P_NONE: there is none */
+	bool		descends;		/* the page to be read next is found from the root on */
+	BlockNumber next;			/* else it is this block; P_NONE: there is none */
 	uint64		from;			/* words below these are not wanted */
 	uint64		to;				/* nor are those from here on ... */
 	bool		has_end;		/* ... if this is set */
@@ -75,9 +76,14 @@ extern void gpusort_seek_leaf(GpuSortLeafReader *reader, uint64 from, uint64 to,
 
 /*
  * Have the next page at hand that has items, and the one that was in `other`, whose items stay valid
- * until the next call.  False if there are no more; what was at hand then still is.
+ * until the next call.  Words below `from` are not wanted any more: pages that have no others are
+ * passed by.  False if there are no more pages; what was at hand then still is.
  */
-extern bool gpusort_next_leaf(GpuSortLeafReader *reader);
+extern bool gpusort_next_leaf(GpuSortLeafReader *reader, uint64 from);
+
+/* A page without items, which may take the place of one that the caller keeps. */
+#define GPUSORT_LEAF_BYTES	(sizeof(GpuSortLeafPage) + BLCKSZ)
+extern GpuSortLeafPage *gpusort_make_leaf_page(void);
 
 /*
  * Words that cut an index into at most so many pieces of about the same size, in order, all

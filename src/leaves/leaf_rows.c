@@ -4,8 +4,9 @@
  *
  * Both sides are merged by the words of their keys.  The inner rows of a word are a group, which
  * every outer row with that word is returned with.  A group lies on the page at hand, or on the one
- * before it.  If it goes on beyond that page, and columns of it are wanted, it is copied into a
- * tuplestore, which has work_mem and then a file.
+ * before it.  If it lies on others, too, and columns of it are wanted, these are held as long as they
+ * fit into work_mem.  A longer group is read from the index for each outer row, as PostgreSQL's merge
+ * join goes back to a mark: no file is written.
  */
 #include "postgres.h"
 
@@ -71,8 +72,9 @@ filter_page(void *arg, GpuSortLeafPage *page)
 	page->nitems = kept;
 }
 
+/* The next page of a side, of which words below `from` are not wanted any more. */
 static bool
-next_page(GpuSortLeafRows *rows, GpuSortLeafEnd end)
+next_page(GpuSortLeafRows *rows, GpuSortLeafEnd end, uint64 from)
 {
 	GpuSortLeafSide *side = &rows->sides[end];
 	GpuSortLeafReader *reader = &side->reader;
@@ -81,7 +83,7 @@ next_page(GpuSortLeafRows *rows, GpuSortLeafEnd end)
 	bool		found;
 
 	gpusort_start_in_child(&side->scan->ss.ps);
-	found = gpusort_next_leaf(reader);
+	found = gpusort_next_leaf(reader, from);
 	if (!found)
 		reader->page->nitems = 0;
 	for (int i = 0; i < reader->page->nitems; i++)
@@ -98,7 +100,7 @@ has_item(GpuSortLeafRows *rows, GpuSortLeafEnd end)
 {
 	GpuSortLeafSide *side = &rows->sides[end];
 
-	return side->at < side->reader.page->nitems || next_page(rows, end);
+	return side->at < side->reader.page->nitems || next_page(rows, end, 0);
 }
 
 static inline uint64
@@ -115,37 +117,38 @@ take_from_page(GpuSortLeafGroup *group, GpuSortLeafSide *side)
 {
 	const GpuSortLeafPage *page = side->reader.page;
 
-	group->page = side->reader.page;
-	group->first = side->at;
+	group->last_page = side->reader.page;
 	while (side->at < page->nitems && page->words[side->at] == group->word)
 		group->nrows += page->nrows[side->at++];
 	group->last = side->at;
 }
 
+/*
+ * Hold the page before the one at hand, of which all up to its end is the group's; or none, if they are
+ * too many.
+ */
 static void
-store_items(GpuSortLeafRows *rows, GpuSortLeafSide *side)
+hold_page(GpuSortLeafRows *rows)
 {
 	GpuSortLeafGroup *group = &rows->group;
+	GpuSortLeafReader *reader = &rows->sides[INNER].reader;
+	GpuSortLeafPage *spare;
 
-	for (int i = group->first; i < group->last; i++)
+	group->is_long |= (group->nheld + 1) * GPUSORT_LEAF_BYTES > work_mem * (Size) 1024;
+	if (group->is_long)
+		return;
+	if (group->nheld == group->nmade)
 	{
-		TupleTableSlot *slot = load_item(side, group->page, i);
+		MemoryContext old = MemoryContextSwitchTo(rows->context);
 
-		for (int row = 0; row < group->page->nrows[i]; row++)
-			tuplestore_puttupleslot(group->store, slot);
+		group->held = group->held == NULL ? palloc(sizeof(GpuSortLeafPage *)) :
+			repalloc(group->held, (group->nmade + 1) * sizeof(GpuSortLeafPage *));
+		group->held[group->nmade++] = gpusort_make_leaf_page();
+		MemoryContextSwitchTo(old);
 	}
-}
-
-static void
-begin_store(GpuSortLeafRows *rows)
-{
-	GpuSortLeafGroup *group = &rows->group;
-	MemoryContext old = MemoryContextSwitchTo(rows->context);
-
-	group->is_stored = true;
-	if (group->store == NULL)
-		group->store = tuplestore_begin_heap(false, false, work_mem);
-	MemoryContextSwitchTo(old);
+	spare = group->held[group->nheld];
+	group->held[group->nheld++] = reader->other;
+	reader->other = spare;
 }
 
 /* All inner rows with the word at hand; the inner side is behind them then. */
@@ -155,29 +158,82 @@ take_group(GpuSortLeafRows *rows)
 	GpuSortLeafSide *side = &rows->sides[INNER];
 	GpuSortLeafGroup *group = &rows->group;
 
-	if (group->is_stored)
-		tuplestore_clear(group->store);
-	group->is_stored = false;
 	group->word = word_at_hand(side);
 	group->nrows = 0;
+	group->first = side->at;
+	group->nheld = 0;
+	group->is_long = false;
 	take_from_page(group, side);
-	while (side->at == side->reader.page->nitems && next_page(rows, INNER) &&
+	while (side->at == side->reader.page->nitems && next_page(rows, INNER, 0) &&
 		   word_at_hand(side) == group->word)
 	{
 		if (side->wanted)
-		{
-			if (!group->is_stored)
-			{
-				begin_store(rows);
-				store_items(rows, side);
-			}
-			take_from_page(group, side);
-			store_items(rows, side);
-		}
-		else
-			take_from_page(group, side);
+			hold_page(rows);
+		take_from_page(group, side);
 	}
 	rows->nranges++;
+}
+
+/* Have a page of the group at hand, of those that are held, and the last one. */
+static inline void
+begin_page(GpuSortLeafGroup *group, int number)
+{
+	bool		is_last = number == group->nheld;
+
+	group->page = is_last ? group->last_page : group->held[number];
+	group->page_number = number;
+	group->item = number == 0 ? group->first : 0;
+	group->end = is_last ? group->last : group->page->nitems;
+	group->row = 0;
+}
+
+/* The next page of a long group. */
+static bool
+read_page_again(GpuSortLeafRows *rows)
+{
+	GpuSortLeafGroup *group = &rows->group;
+	uint64		before = group->again->nfetches;
+	bool		found = gpusort_next_leaf(group->again, 0);
+
+	InstrCountTuples2(rows->sides[INNER].scan, group->again->nfetches - before);
+	group->page = group->again->page;
+	group->item = 0;
+	group->end = found ? group->page->nitems : 0;
+	group->row = 0;
+	return found;
+}
+
+static void
+begin_reader(GpuSortLeafSide *side, GpuSortLeafReader *reader)
+{
+	IndexOnlyScanState *scan = side->scan;
+
+	gpusort_begin_leaf_reader(reader, scan->ss.ss_currentRelation, scan->ioss_RelationDesc,
+							  scan->ss.ps.state->es_snapshot, scan->ioss_TableSlot);
+	if (scan->ss.ps.qual != NULL)
+	{
+		reader->filter = filter_page;
+		reader->filter_arg = scan;
+	}
+}
+
+/* Go to the beginning of a long group. */
+static void
+seek_again(GpuSortLeafRows *rows)
+{
+	GpuSortLeafGroup *group = &rows->group;
+
+	if (group->again == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(rows->context);
+		GpuSortLeafReader *again = palloc0(sizeof(GpuSortLeafReader));
+
+		begin_reader(&rows->sides[INNER], again);
+		group->again = again;
+		MemoryContextSwitchTo(old);
+	}
+	gpusort_seek_leaf(group->again, group->word, group->word + 1, group->word < PG_UINT64_MAX);
+	(void) read_page_again(rows);
 }
 
 /* Begin with the group for an outer row. */
@@ -186,32 +242,26 @@ rewind_group(GpuSortLeafRows *rows)
 {
 	GpuSortLeafGroup *group = &rows->group;
 
-	group->item = group->first;
 	group->row = 0;
-	if (group->is_stored)
-		tuplestore_rescan(group->store);
+	if (!rows->sides[INNER].wanted)
+		return;
+	if (unlikely(group->is_long))
+		seek_again(rows);
+	else
+		begin_page(group, 0);
 }
 
-/* The slot of the scan gets what has been stored. */
-static TupleTableSlot *
-load_stored(GpuSortLeafRows *rows)
+static bool
+next_page_of_group(GpuSortLeafRows *rows)
 {
 	GpuSortLeafGroup *group = &rows->group;
-	TupleTableSlot *stored = group->store_slot;
-	const IndexOnlyScanState *scan = rows->sides[INNER].scan;
-	TupleTableSlot *slot = scan->ss.ps.ps_ProjInfo != NULL ?
-		scan->ss.ps.ps_ResultTupleSlot : scan->ss.ss_ScanTupleSlot;
 
-	if (!tuplestore_gettupleslot(group->store, true, false, stored))
-		elog(ERROR, "gpusort: a stored row is gone");
-	slot_getallattrs(stored);
-	ExecClearTuple(slot);
-	for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
-	{
-		slot->tts_values[i] = stored->tts_values[i];
-		slot->tts_isnull[i] = stored->tts_isnull[i];
-	}
-	return ExecStoreVirtualTuple(slot);
+	if (group->is_long)
+		return read_page_again(rows);
+	if (group->page_number == group->nheld)
+		return false;
+	begin_page(group, group->page_number + 1);
+	return true;
 }
 
 /* Have the group's next row at hand; false if there are no more. */
@@ -220,26 +270,23 @@ next_inner_row(GpuSortLeafRows *rows)
 {
 	GpuSortLeafGroup *group = &rows->group;
 	GpuSortLeafSide *side = &rows->sides[INNER];
-	ExprContext *econtext = rows->ps->ps_ExprContext;
 
-	if (!side->wanted || group->is_stored)
+	if (!side->wanted)
 	{
 		if (group->row == group->nrows)
 			return false;
 		group->row++;
-		if (side->wanted)
-			econtext->ecxt_innertuple = load_stored(rows);
 		return true;
 	}
-	if (group->item < group->last && group->row == group->page->nrows[group->item])
+	if (group->item < group->end && group->row == group->page->nrows[group->item])
 	{
 		group->item++;
 		group->row = 0;
 	}
-	if (group->item == group->last)
+	if (group->item == group->end && !next_page_of_group(rows))
 		return false;
 	if (group->row++ == 0)
-		econtext->ecxt_innertuple = load_item(side, group->page, group->item);
+		rows->ps->ps_ExprContext->ecxt_innertuple = load_item(side, group->page, group->item);
 	return true;
 }
 
@@ -278,6 +325,31 @@ next_outer_row(GpuSortLeafRows *rows)
 
 /* ---------- matches ---------- */
 
+/*
+ * Have items at hand on both sides; false if one has no more.  What lies below those that the other
+ * side has is passed by.
+ */
+static inline bool
+have_items(GpuSortLeafRows *rows)
+{
+	GpuSortLeafSide *outer = &rows->sides[OUTER];
+	GpuSortLeafSide *inner = &rows->sides[INNER];
+
+	if (outer->at == outer->reader.page->nitems &&
+		!next_page(rows, OUTER, inner->at < inner->reader.page->nitems ? word_at_hand(inner) : 0))
+		return false;
+	return inner->at < inner->reader.page->nitems || next_page(rows, INNER, word_at_hand(outer));
+}
+
+/* Is all that a page has below the word that the other side has at hand? */
+static inline bool
+ends_below(const GpuSortLeafSide *side, const GpuSortLeafSide *other)
+{
+	const GpuSortLeafPage *page = side->reader.page;
+
+	return page->words[page->nitems - 1] < word_at_hand(other);
+}
+
 /* Go to the next word that both sides have; false if there are no more. */
 static bool
 find_match(GpuSortLeafRows *rows)
@@ -285,13 +357,20 @@ find_match(GpuSortLeafRows *rows)
 	GpuSortLeafSide *outer = &rows->sides[OUTER];
 	GpuSortLeafSide *inner = &rows->sides[INNER];
 
-	while (has_item(rows, OUTER) && has_item(rows, INNER))
+	while (have_items(rows))
 	{
 		const GpuSortLeafPage *outer_page = outer->reader.page;
 		const GpuSortLeafPage *inner_page = inner->reader.page;
 		int			i = outer->at;
 		int			j = inner->at;
 
+		if (outer_page->words[i] != inner_page->words[j])
+		{
+			if (ends_below(outer, inner))
+				i = outer_page->nitems;
+			else if (ends_below(inner, outer))
+				j = inner_page->nitems;
+		}
 		while (i < outer_page->nitems && j < inner_page->nitems &&
 			   outer_page->words[i] != inner_page->words[j])
 		{
@@ -346,16 +425,8 @@ gpusort_begin_leaf_rows(GpuSortLeafRows *rows)
 	for (int i = 0; i < 2; i++)
 	{
 		GpuSortLeafSide *side = &rows->sides[i];
-		IndexOnlyScanState *scan = side->scan;
 
-		gpusort_begin_leaf_reader(&side->reader, scan->ss.ss_currentRelation,
-								  scan->ioss_RelationDesc, scan->ss.ps.state->es_snapshot,
-								  scan->ioss_TableSlot);
-		if (scan->ss.ps.qual != NULL)
-		{
-			side->reader.filter = filter_page;
-			side->reader.filter_arg = scan;
-		}
+		begin_reader(side, &side->reader);
 		side->at = 0;
 	}
 	rows->in_group = false;
@@ -426,11 +497,12 @@ gpusort_clear_leaf_rows(GpuSortLeafRows *rows)
 {
 	GpuSortLeafGroup *group = &rows->group;
 
-	ExecClearTuple(group->store_slot);
-	if (group->store != NULL)
-		tuplestore_end(group->store);
-	group->store = NULL;
-	group->is_stored = rows->in_group = false;
+	if (group->again != NULL)
+		gpusort_end_leaf_reader(group->again);
+	group->again = NULL;
+	group->held = NULL;
+	group->nheld = group->nmade = 0;
+	rows->in_group = false;
 	rows->nbare = 0;
 	for (int i = 0; i < 2; i++)
 	{

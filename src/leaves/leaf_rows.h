@@ -6,7 +6,6 @@
 #define GPUSORT_LEAF_ROWS_H
 
 #include "nodes/execnodes.h"
-#include "utils/tuplestore.h"
 
 #include "leaves/leaf_reader.h"
 
@@ -25,21 +24,31 @@ typedef struct GpuSortLeafSide
 	int			at;				/* item of the page at hand */
 } GpuSortLeafSide;
 
-/* All inner rows with the word of the outer row at hand. */
+/*
+ * All inner rows with the word of the outer row at hand.  If columns of them are wanted and they lie on
+ * several pages, those before the last one are held here; or, if that takes too much memory, all are
+ * read again for each outer row.
+ */
 typedef struct GpuSortLeafGroup
 {
 	uint64		word;
 	uint64		nrows;
-	bool		is_stored;		/* they are in the store; else on one page, if columns are wanted */
-	GpuSortLeafPage *page;
-	int			first;
-	int			last;			/* behind it */
-	Tuplestorestate *store;
-	TupleTableSlot *store_slot;
+	GpuSortLeafPage *last_page; /* at hand on the inner side, or the one before */
+	int			first;			/* item, of the first page */
+	int			last;			/* behind the last one, of the last page */
+	GpuSortLeafPage **held;		/* pages before the last one, in order */
+	int			nheld;
+	int			nmade;			/* entries of `held`: those behind nheld are spare */
+	bool		is_long;		/* the pages are too many to be held */
+	GpuSortLeafReader *again;	/* reads them again; NULL: none has been needed yet */
 
-	/* the next one to be returned with the outer row */
+	/* the row at hand, if columns are wanted */
+	const GpuSortLeafPage *page;
+	int			page_number;
 	int			item;
-	uint64		row;			/* of the item's, or of all where no columns are wanted */
+	int			end;			/* behind the last one, of this page */
+	uint64		row;			/* the next one to be returned, of the item's; or of the group's, if no
+								 * columns are wanted */
 } GpuSortLeafGroup;
 
 typedef struct GpuSortLeafRows

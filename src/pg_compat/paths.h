@@ -77,28 +77,44 @@ typedef struct GpuSortMergeJoin
 	List	   *mergeclauses;
 	List	   *outersortkeys;
 	List	   *pathkeys;		/* of the result */
+
+	/* once a path has been made: by the first columns, the part of a side that lies where the other is */
+	double		outer_part;
+	double		inner_part;
 } GpuSortMergeJoin;
 
+static inline double
+gpusort_merged_part(double first, double last, const Path *path)
+{
+	return Max(0, Min(1, (last - first) / Max(path->rows, 1)));
+}
+
 static inline MergePath *
-gpusort_create_mergejoin_path(const GpuSortMergeJoin *join)
+gpusort_create_mergejoin_path(GpuSortMergeJoin *join)
 {
 	JoinCostWorkspace workspace;
+	MergePath  *path;
 
 #if PG_VERSION_NUM >= 180000
 	initial_cost_mergejoin(join->root, &workspace, join->jointype, join->mergeclauses,
 						   join->outer, join->inner, join->outersortkeys, NIL, 0, join->extra);
-	return create_mergejoin_path(join->root, join->joinrel, join->jointype, &workspace,
+	path = create_mergejoin_path(join->root, join->joinrel, join->jointype, &workspace,
 								 join->extra, join->outer, join->inner,
 								 join->extra->restrictlist, join->pathkeys, NULL,
 								 join->mergeclauses, join->outersortkeys, NIL, 0);
 #else
 	initial_cost_mergejoin(join->root, &workspace, join->jointype, join->mergeclauses,
 						   join->outer, join->inner, join->outersortkeys, NIL, join->extra);
-	return create_mergejoin_path(join->root, join->joinrel, join->jointype, &workspace,
+	path = create_mergejoin_path(join->root, join->joinrel, join->jointype, &workspace,
 								 join->extra, join->outer, join->inner,
 								 join->extra->restrictlist, join->pathkeys, NULL,
 								 join->mergeclauses, join->outersortkeys, NIL);
 #endif
+	join->outer_part = gpusort_merged_part(workspace.outer_skip_rows, workspace.outer_rows,
+										   join->outer);
+	join->inner_part = gpusort_merged_part(workspace.inner_skip_rows, workspace.inner_rows,
+										   join->inner);
+	return path;
 }
 
 /*

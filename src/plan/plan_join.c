@@ -208,7 +208,7 @@ static const CustomPathMethods join_path_methods = {
 };
 
 CustomPath *
-gpusort_make_unfinished_join(const GpuSortMergeJoin *merge)
+gpusort_make_unfinished_join(GpuSortMergeJoin *merge)
 {
 	MergePath  *merge_path = gpusort_create_mergejoin_path(merge);
 	CustomPath *cpath = makeNode(CustomPath);

@@ -62,7 +62,7 @@ extern bool gpusort_becomes_semijoin(PlannerInfo *root, JoinType *jointype, RelO
  * A path above a merge join of these inputs, in whose place a node of ours will be: what that is
  * depends on the inputs.  Its costs are the merge join's.
  */
-extern CustomPath *gpusort_make_unfinished_join(const GpuSortMergeJoin *merge);
+extern CustomPath *gpusort_make_unfinished_join(GpuSortMergeJoin *merge);
 
 /*
  * In a finished plan: the node in its final form.  What it returns is in custom_scan_tlist, in

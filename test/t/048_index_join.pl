@@ -1,6 +1,7 @@
 # Joins of two indexes beside sessions that insert, update, delete, roll back and vacuum, so that leaf
 # pages split, are emptied, deleted and used anew: whatever happens, a snapshot's answer is
-# PostgreSQL's.  Joins are cancelled and killed, and the next one is right.
+# PostgreSQL's, whether all pages are read, those between keys of the other side are passed by, or those
+# of one key are read again and again.  Joins are cancelled and killed, and the next one is right.
 use strict;
 use warnings;
 
@@ -22,16 +23,18 @@ $node->safe_psql('postgres', q(
 	CREATE FUNCTION slow(int) RETURNS int LANGUAGE plpgsql PARALLEL SAFE AS $$ BEGIN PERFORM pg_sleep(0.002); RETURN $1; END $$;
 	INSERT INTO x (k, v) SELECT i % 8000, i % 10 FROM generate_series(1, 20000) i;
 	INSERT INTO y (k, v) SELECT i * 7 % 8000, i % 10 FROM generate_series(1, 20000) i;
+	CREATE TABLE z AS SELECT i / 20 * 1000 AS k, i AS v FROM generate_series(1, 160) i;
 	CREATE INDEX x_k ON x (k) INCLUDE (v);
+	CREATE INDEX z_k ON z (k) INCLUDE (v);
 	CREATE INDEX y_k ON y (k, v);
 	CREATE INDEX x_id ON x (id);
 	CREATE INDEX y_id ON y (id);
 	VACUUM ANALYZE));
 
-# Keys come in clusters, which go again as a whole, or nearly.
+# Keys come in clusters, which go again as a whole, or nearly; one of them many times.
 my $script = $node->basedir . '/writers.sql';
 append_to_file($script, q(\set k random(1, 8000)
-\set what random(1, 6)
+\set what random(1, 7)
 BEGIN;
 \if :what = 1
 INSERT INTO x (k, v) SELECT :k + i % 20, i FROM generate_series(1, 300) i;
@@ -43,6 +46,8 @@ DELETE FROM x WHERE k BETWEEN :k AND :k + 400 AND id % 50 > 0;
 UPDATE y SET k = (k + 13) % 8000 WHERE k BETWEEN :k AND :k + 20;
 \elif :what = 5
 UPDATE x SET v = v + 1 WHERE k BETWEEN :k AND :k + 10;
+\elif :what = 6
+INSERT INTO x (k, v) SELECT 4000, i FROM generate_series(1, 300) i;
 \else
 DELETE FROM y WHERE k BETWEEN :k AND :k + 100;
 ROLLBACK;
@@ -55,6 +60,8 @@ append_to_file($vacuum, "VACUUM x;\nVACUUM y;\n");
 
 my $digest = 'SELECT count(*), sum(x.k), sum(x.v), sum(y.v * x.v) FROM x JOIN y USING (k)';
 my $number = 'SELECT count(*) FROM x JOIN y USING (k)';
+my $clusters = 'SELECT count(*), sum(x.v), sum(z.v * x.v) FROM x JOIN z USING (k)';
+my @queries = ($digest, $number, $clusters);
 my @ours = ('SET gpusort.enabled = on', 'SET enable_hashjoin = off', 'SET enable_mergejoin = off', 'SET enable_nestloop = off');
 my @theirs = ('SET gpusort.enabled = off', 'SET enable_hashjoin = on', 'SET enable_seqscan = on', 'SET max_parallel_workers_per_gather = 0');
 my %settings = map { (split / = /, s/^SET //r)[0, 1] } @ours;
@@ -77,12 +84,12 @@ while ($rounds < $min_rounds || time < $end)
 {
 	# ours, while others write on, and PostgreSQL's last
 	my ($out, $errors) = session_of($node, 'BEGIN ISOLATION LEVEL REPEATABLE READ',
-		(@ours, 'SET max_parallel_workers_per_gather = 2', $digest, $number, 'SET max_parallel_workers_per_gather = 0', $digest, $number) x 2,
-		@theirs, $digest, $number, 'COMMIT');
+		(@ours, 'SET work_mem = 64', 'SET max_parallel_workers_per_gather = 2', @queries, 'SET max_parallel_workers_per_gather = 0', @queries) x 2,
+		@theirs, @queries, 'COMMIT');
 	my @answers = split /\n/, $out;
 
 	push @problems, $errors if $errors ne '';
-	push @problems, join ' ', @answers if @answers != 10 || grep { $answers[$_] ne $answers[ $_ % 2 ] } 0 .. 9;
+	push @problems, join ' ', @answers if @answers != 15 || grep { $answers[$_] ne $answers[ $_ % 3 ] } 0 .. 14;
 	$rounds++;
 }
 end_pgbench($writers);
