@@ -6,6 +6,8 @@
 
 #include "access/parallel.h"
 #include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "storage/dsm.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "utils/wait_event.h"
@@ -28,11 +30,13 @@ end_slowly(dsm_segment *segment, Datum arg)
 }
 
 /* The function that was registered last is called first, and so before the server's own. */
-void
-gpusort_worker_prepare_fault(dsm_segment *segment)
+static void
+end_without_word(void)
 {
-	if (unlikely(gpusort_inject_fault == GPUSORT_FAULT_WORKER_EXIT))
-		on_dsm_detach(segment, end_slowly, (Datum) 0);
+	dsm_segment *segment = dsm_find_mapping(DatumGetUInt32(MyBgworkerEntry->bgw_main_arg));
+
+	on_dsm_detach(segment, end_slowly, (Datum) 0);
+	proc_exit(0);
 }
 
 void
@@ -41,7 +45,7 @@ gpusort_worker_do_fault(const char *part)
 	if (IsParallelWorker() && gpusort_inject_fault == GPUSORT_FAULT_WORKER_ERROR)
 		elog(ERROR, "injected error in %s", part);
 	if (IsParallelWorker() && gpusort_inject_fault == GPUSORT_FAULT_WORKER_EXIT)
-		proc_exit(0);
+		end_without_word();
 	/* not by the latch, which may be what somebody waits for */
 	(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLOW_PART_MS, PG_WAIT_EXTENSION);
 	CHECK_FOR_INTERRUPTS();

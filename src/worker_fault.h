@@ -5,12 +5,7 @@
 #ifndef GPUSORT_WORKER_FAULT_H
 #define GPUSORT_WORKER_FAULT_H
 
-#include "storage/dsm.h"
-
 #include "settings.h"
-
-/* By a worker, when it begins. */
-extern void gpusort_worker_prepare_fault(dsm_segment *segment);
 
 /*
  * By a participant, before it does a part of the work: a worker fails, or ends without a word, and

@@ -10,7 +10,6 @@
 #include "utils/backend_status.h"
 
 #include "shared_chunk.h"
-#include "worker_fault.h"
 #include "worker_usage.h"
 #include "worker_wait.h"
 
@@ -73,7 +72,7 @@ gpusort_finish_workers(ParallelContext *context)
 }
 
 void
-gpusort_begin_worker(dsm_segment *segment, shm_toc *toc)
+gpusort_begin_worker(shm_toc *toc)
 {
 	const Statement *statement = shm_toc_lookup(toc, KEY_STATEMENT, false);
 
@@ -81,7 +80,6 @@ gpusort_begin_worker(dsm_segment *segment, shm_toc *toc)
 	pgstat_report_activity(STATE_RUNNING, debug_query_string);
 	pgstat_report_query_id(statement->query_id, false);
 	InstrStartParallelQuery();
-	gpusort_worker_prepare_fault(segment);
 }
 
 void

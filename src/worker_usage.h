@@ -18,7 +18,7 @@ extern void gpusort_make_usage(ParallelContext *context);
 extern void gpusort_finish_workers(ParallelContext *context);
 
 /* A worker, around what it does. */
-extern void gpusort_begin_worker(dsm_segment *segment, shm_toc *toc);
+extern void gpusort_begin_worker(shm_toc *toc);
 extern void gpusort_end_worker(shm_toc *toc);
 
 #endif							/* GPUSORT_WORKER_USAGE_H */

@@ -6,6 +6,8 @@
 
 #include "miscadmin.h"
 #include "storage/latch.h"
+#include "utils/timeout.h"
+#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "worker_wait.h"
@@ -37,6 +39,38 @@ gpusort_worker_await_latch(uint32 event)
 	if (events & WL_TIMEOUT)
 		gpusort_worker_look();
 	CHECK_FOR_INTERRUPTS();
+}
+
+/* A barrier's wait ends with its phase only.  So the look is asked for by a timer. */
+static void
+ask_for_look(void)
+{
+	ParallelMessagePending = true;
+	InterruptPending = true;
+	SetLatch(MyLatch);
+}
+
+bool
+gpusort_worker_arrive(Barrier *barrier, uint32 event)
+{
+	static TimeoutId timer = MAX_TIMEOUTS;
+	volatile bool elected = false;
+
+	if (IsParallelWorker())
+		return BarrierArriveAndWait(barrier, event);
+	if (timer == MAX_TIMEOUTS)
+		timer = RegisterTimeout(USER_TIMEOUT, ask_for_look);
+	enable_timeout_every(timer, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), LOOK_MS), LOOK_MS);
+	PG_TRY();
+	{
+		elected = BarrierArriveAndWait(barrier, event);
+	}
+	PG_FINALLY();
+	{
+		disable_timeout(timer, false);
+	}
+	PG_END_TRY();
+	return elected;
 }
 
 /* The server forgets the queue of a worker that has ended as it should. */

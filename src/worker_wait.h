@@ -15,6 +15,7 @@
 #define GPUSORT_WORKER_WAIT_H
 
 #include "access/parallel.h"
+#include "storage/barrier.h"
 #include "storage/condition_variable.h"
 
 /* Raise what the workers of this process have reported, or that one of them is lost. */
@@ -29,6 +30,9 @@ extern void gpusort_worker_await(ConditionVariable *changed, uint32 event);
 
 /* The same for the latch of this process, which is set by those at the other ends of queues. */
 extern void gpusort_worker_await_latch(uint32 event);
+
+/* Arrive at a barrier and wait for the others, as BarrierArriveAndWait(). */
+extern bool gpusort_worker_arrive(Barrier *barrier, uint32 event);
 
 /* Wait until all workers have ended. */
 extern void gpusort_worker_await_end(ParallelContext *context);

@@ -121,8 +121,8 @@ for my $path (@sources)
 		push @versions, "$path:$.: only pg_compat.h and pg_compat/ may ask for that"
 		  if /\bPG_(VERSION_NUM|MAJORVERSION_NUM)\b/ && $user !~ m{^pg_compat(\.h$|/)};
 		push @waits, "$path:$.: only worker_wait.c waits for workers, and looks after them"
-		  if /\b(ConditionVariable(Timed)?Sleep|WaitForParallelWorkersTo\w+|GetBackgroundWorkerPid|ParallelMessagePending)\b/
-		  && $user ne 'worker_wait.c';
+		  if /\b(ConditionVariable(Timed)?Sleep|WaitForParallelWorkersTo\w+|BarrierArriveAndWait|GetBackgroundWorkerPid|ParallelMessagePending)\b/
+		  && $user !~ m{^worker_wait\.};
 		next unless /^\s*#\s*include\s*(["<])([^">]+)[">]/;
 		my ($quote, $name) = ($1, $2);
 		my $used = included($user, $name);

@@ -256,7 +256,7 @@ gpusort_out_worker(dsm_segment *segment, shm_toc *toc)
 {
 	OutWorker  *worker;
 
-	gpusort_begin_worker(segment, toc);
+	gpusort_begin_worker(toc);
 	worker = begin_worker(segment, toc);
 	if (OidIsValid(worker->task->slices.table))
 		write_table(worker);

@@ -125,7 +125,7 @@ gpusort_portion_worker(dsm_segment *segment, shm_toc *toc)
 	};
 	GpuSort    *part;
 
-	gpusort_begin_worker(segment, toc);
+	gpusort_begin_worker(toc);
 	part = gpusort_parts_begin_part(gpusort_crew_parts(crew), desc, &spec);
 	if (part != NULL)
 	{

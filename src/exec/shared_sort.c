@@ -40,6 +40,8 @@
 #include "sort/parts_join.h"
 #include "sort/sort_input.h"
 #include "sort/sort_note.h"
+#include "worker_fault.h"
+#include "worker_wait.h"
 
 /* What a process waits for here, as others see it. */
 static uint32 wait_event = 0;
@@ -68,6 +70,7 @@ collect(GpuSortSharedState *node)
 		if (node->pcxt != NULL)
 			gpusort_parts_launched(node->parts, node->pcxt->nworkers_launched + 1);
 	}
+	gpusort_worker_fault("a part of a sort");
 	while ((refused = gpusort_drain_input(&input)) != NULL)
 	{
 		gpusort_keep_refused(&node->refused, refused);
@@ -147,12 +150,12 @@ take_part(GpuSortSharedState *node, instr_time start)
 	if (phase == GPUSORT_PHASE_COLLECTING)
 	{
 		collect(node);
-		if (BarrierArriveAndWait(barrier, gpusort_wait_event(&wait_event, "GpuSortShared")))
+		if (gpusort_worker_arrive(barrier, gpusort_wait_event(&wait_event, "GpuSortShared")))
 			sort_parts(node, gpusort_elapsed(start));
 		phase = GPUSORT_PHASE_SORTING;
 	}
 	if (phase == GPUSORT_PHASE_SORTING)
-		BarrierArriveAndWait(barrier, gpusort_wait_event(&wait_event, "GpuSortShared"));
+		gpusort_worker_arrive(barrier, gpusort_wait_event(&wait_event, "GpuSortShared"));
 	BarrierDetach(barrier);
 }
 

@@ -296,7 +296,7 @@ gpusort_heap_worker(dsm_segment *segment, shm_toc *toc)
 	HeapTask   *task = shm_toc_lookup(toc, KEY_TASK, false);
 	GpuSortHeapCopy copy = task->copy;
 
-	gpusort_begin_worker(segment, toc);
+	gpusort_begin_worker(toc);
 	/* the leader has locked all of them */
 	copy.old_heap = table_open(task->old_heap, AccessShareLock);
 	copy.new_heap = table_open(task->new_heap, RowExclusiveLock);

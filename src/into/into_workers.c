@@ -231,7 +231,7 @@ gpusort_into_worker(dsm_segment *segment, shm_toc *toc)
 	GpuSortViewMapping mapping;
 	GpuSortView view;
 
-	gpusort_begin_worker(segment, toc);
+	gpusort_begin_worker(toc);
 	if (gpusort_attach_view(shm_toc_lookup(toc, KEY_VIEW, false), &view, &mapping))
 	{
 		put_slices(shm_toc_lookup(toc, KEY_TASK, false), shm_toc_lookup(toc, KEY_COLUMNS, false), &view, desc);

@@ -34,6 +34,7 @@
 #include "plan/plan_join.h"
 #include "plan/plan_node.h"
 #include "sort/sort_merged.h"
+#include "worker_wait.h"
 
 #define OUTER GPUSORT_JOIN_OUTER
 #define INNER GPUSORT_JOIN_INNER
@@ -342,7 +343,7 @@ sort_together(GpuSortJoinState *node)
 	if (stage == GPUSORT_STAGE_FIRST)
 	{
 		collect(child_of(node, first));
-		BarrierArriveAndWait(barrier, event);
+		gpusort_worker_arrive(barrier, event);
 		stage = GPUSORT_STAGE_SECOND;
 	}
 	if (stage == GPUSORT_STAGE_SECOND)
@@ -353,13 +354,13 @@ sort_together(GpuSortJoinState *node)
 			return false;
 		}
 		collect(child_of(node, !first));
-		BarrierArriveAndWait(barrier, event);
+		gpusort_worker_arrive(barrier, event);
 		stage = GPUSORT_STAGE_SORTING;
 	}
 	if (stage == GPUSORT_STAGE_SORTING)
 	{
 		sort_collected(node);
-		BarrierArriveAndWait(barrier, event);
+		gpusort_worker_arrive(barrier, event);
 	}
 	BarrierDetach(barrier);
 	for (int i = 0; i < 2; i++)

@@ -176,7 +176,7 @@ gpusort_share_add(GpuSortLoadShare *share, const gs_found *found)
 	SpinLockAcquire(&share->mutex);
 	share->added++;
 	SpinLockRelease(&share->mutex);
-	ConditionVariableSignal(&share->more);
+	ConditionVariableBroadcast(&share->more);
 }
 
 void

@@ -150,7 +150,7 @@ gpusort_load_worker(dsm_segment *segment, shm_toc *toc)
 	GpuSortLoader *loader;
 	dsa_area   *area;
 
-	gpusort_begin_worker(segment, toc);
+	gpusort_begin_worker(toc);
 	table = table_open(task->table, RowExclusiveLock);
 	area = dsa_attach_in_place(shm_toc_lookup(toc, KEY_AREA, false), segment);
 	loader = gpusort_loader_begin(task, table, parts);

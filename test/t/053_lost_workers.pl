@@ -37,6 +37,8 @@ $node->safe_psql('postgres', qq(
 my $pool_bytes = service($node, 'pool_bytes_free');
 my $contents = $node->safe_psql('postgres', 'TABLE contents');
 
+my @parallel = ('SET parallel_setup_cost = 0', 'SET parallel_tuple_cost = 0', 'SET gpusort.cost_gather = 0');
+
 # Statements, what a fault in them is said to be in, and what else is set.  A worker of some is
 # killed, too, for which the server restarts.
 my @statements = (
@@ -49,6 +51,8 @@ my @statements = (
 	[ 'INSERT', 'a slice of new rows', 'INSERT INTO target SELECT * FROM source ORDER BY h, i' ],
 	[ 'CLUSTER that reads', 'reading a table', 'CLUSTER clustered USING clustered_h' ],
 	[ 'CLUSTER that writes', 'a slice of a table', 'CLUSTER clustered USING clustered_unsafe' ],
+	[ 'a shared sort', 'a part of a sort', "SELECT count(*), sum(r) FROM (SELECT rank() OVER (PARTITION BY h % 10 ORDER BY i) AS r, pad FROM source) s WHERE pad > ''", @parallel ],
+	[ 'a join of sorts', 'a part of a sort', 'SELECT count(*) FROM source a JOIN source b USING (h) WHERE a.i + b.i > 0', @parallel, 'SET enable_hashjoin = off', 'SET enable_nestloop = off' ],
 	[ 'CREATE INDEX', 'a slice of an index', 'CREATE INDEX made ON source (h, i)', 'SET gpusort.slice_pages = 1' ]);
 
 # All is as before, and the statement can be done.
