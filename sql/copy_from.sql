@@ -233,12 +233,34 @@ TRUNCATE loaded_keys;
 ROLLBACK TO s;
 SELECT copy_builds('loaded_keys') AS not_truncated;
 ROLLBACK;
-CREATE TEMPORARY TABLE loaded_temporary (LIKE loaded_keys, PRIMARY KEY (id));
-SELECT copy_builds('loaded_temporary') AS temporary;
+BEGIN;
+CREATE TEMPORARY TABLE loaded_temporary (LIKE loaded_keys, PRIMARY KEY (id)) ON COMMIT DELETE ROWS;
+SELECT copy_builds('loaded_temporary') AS new_temporary;
+COMMIT;
+SELECT copy_builds('loaded_temporary') AS temporary, count(*) AS left_rows FROM loaded_temporary;
 SET gpusort.copy_indexes = empty;
 TRUNCATE loaded_keys;
-SELECT copy_builds('loaded_keys') AS setting_empty;
+SELECT copy_builds('loaded_keys') AS setting_empty, copy_builds('loaded_temporary') AS setting_empty_temporary;
+RESET gpusort.copy_indexes;
+
+-- A temporary table that is filled and emptied once a transaction: the catalog's rows about it stay as they are.
+CREATE FUNCTION temporary_versions() RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(xmin || ' ' || ctid, ' ' ORDER BY relname) FROM pg_class WHERE relname LIKE 'loaded_temporary%'
+$$;
+SELECT temporary_versions() AS versions \gset
+SELECT format('COPY loaded_temporary FROM %L', current_setting('data_directory') || '/loaded') AS command \gset
+BEGIN;
+SET LOCAL client_min_messages = debug1;
+:command;
+SET LOCAL client_min_messages = warning;
+SET LOCAL enable_seqscan = off;
+SELECT count(*) FROM loaded_temporary WHERE id BETWEEN 1001 AND 2000;
+COMMIT;
+:command;
+SELECT temporary_versions() = :'versions' AS unchanged, count(*) FROM loaded_temporary;
 DROP TABLE loaded_temporary;
+DROP FUNCTION temporary_versions;
+SET gpusort.copy_indexes = empty;
 
 -- A build that fails, not because of a row, and is caught: nothing of the block is left.
 CREATE FUNCTION refusing_cmp(a int4, b int4) RETURNS int4 LANGUAGE plpgsql AS $$

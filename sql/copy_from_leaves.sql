@@ -193,6 +193,9 @@ SELECT leaves_by('CREATE FUNCTION leaves_key(int4) RETURNS int4 IMMUTABLE LANGUA
 SELECT leaves_by('TRUNCATE leaves; DROP INDEX leaves_4_t_id_idx');
 SELECT leaves_by('SET LOCAL gpusort.copy_indexes = off; TRUNCATE leaves');
 SELECT leaves_by('SET LOCAL gpusort.copy_indexes = empty');
+SELECT leaves_by('SET LOCAL gpusort.copy_indexes = only_new');
+SELECT leaves_by('SET LOCAL gpusort.copy_indexes = only_new; TRUNCATE leaves');
+SELECT leaves_by('SET LOCAL gpusort.copy_indexes = only_new; TRUNCATE leaves_1, leaves_2, leaves_3, leaves_4');
 BEGIN;
 SAVEPOINT s;
 TRUNCATE leaves;

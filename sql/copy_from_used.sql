@@ -85,6 +85,11 @@ SET gpusort.copy_indexes = off;
 SET client_min_messages = debug1;
 COPY used FROM :'file';
 SET client_min_messages = warning;
+TRUNCATE used;
+SET gpusort.copy_indexes = only_new;
+SET client_min_messages = debug1;
+COPY used FROM :'file';
+SET client_min_messages = warning;
 RESET gpusort.copy_indexes;
 
 -- A key that is in the table, one that is in the input, two of them in either index, and what is wrong otherwise.

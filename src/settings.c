@@ -62,6 +62,7 @@ static const struct config_enum_entry engine_options[] = {
 static const struct config_enum_entry copy_indexes_options[] = {
 	{"new", GPUSORT_COPY_INDEXES_NEW, false},
 	{"empty", GPUSORT_COPY_INDEXES_EMPTY, false},
+	{"only_new", GPUSORT_COPY_INDEXES_ONLY_NEW, false},
 	{"off", GPUSORT_COPY_INDEXES_OFF, false},
 	{NULL, 0, false}
 };
@@ -154,7 +155,7 @@ gpusort_define_settings(void)
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpusort.copy_indexes",
 							 "Chooses the tables whose indexes COPY FROM builds when the rows are there.",
-							 "\"new\": those that the transaction has created or truncated, and temporary ones; \"empty\": all without rows, which others then wait for.",
+							 "\"new\": those that the transaction has created or truncated; \"empty\": all without rows, which others then wait for; \"only_new\": as \"new\", and tables in use are left to PostgreSQL.",
 							 &gpusort_copy_indexes, gpusort_copy_indexes, copy_indexes_options,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpusort.late_rows",

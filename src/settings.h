@@ -24,7 +24,8 @@ typedef enum GpuSortLateRows
 typedef enum GpuSortCopyIndexes
 {
 	GPUSORT_COPY_INDEXES_OFF,
-	GPUSORT_COPY_INDEXES_NEW,	/* those that nobody else can see or use anyway */
+	GPUSORT_COPY_INDEXES_ONLY_NEW,	/* those that nobody else can see or use anyway */
+	GPUSORT_COPY_INDEXES_NEW,	/* the same; others get their entries in the order of keys */
 	GPUSORT_COPY_INDEXES_EMPTY
 } GpuSortCopyIndexes;
 

@@ -31,6 +31,7 @@
 #include "load/load_entry_sort.h"
 #include "load/load_refusal.h"
 #include "load/load_safe.h"
+#include "pg_compat/tables.h"
 #include "settings.h"
 
 /* Entries that are fetched from the sort at a time. */
@@ -71,13 +72,31 @@ index_is_ours(Oid oid)
 	return is_ours;
 }
 
+/*
+ * Until all rows are read others can insert the same keys, and find nothing: so of two that load a key the
+ * one that has begun first may be refused.
+ */
+static bool
+setting_allows(Relation table)
+{
+	switch (gpusort_copy_indexes)
+	{
+		case GPUSORT_COPY_INDEXES_OFF:
+			return false;
+		case GPUSORT_COPY_INDEXES_ONLY_NEW:
+			return gpusort_relation_is_new(table) || RelationUsesLocalBuffers(table);
+		default:
+			return true;
+	}
+}
+
 bool
 gpusort_load_entries_are_ours(Relation table)
 {
 	List	   *indexes = RelationGetIndexList(table);
 	ListCell   *lc;
 
-	if (gpusort_copy_indexes == GPUSORT_COPY_INDEXES_OFF)
+	if (!setting_allows(table))
 		return false;
 	foreach(lc, indexes)
 	{

@@ -35,16 +35,20 @@ index_is_ours(Oid oid)
 	return is_ours;
 }
 
-/* May others have to wait for us? */
+/*
+ * May others have to wait for us?  A new file for each index is a new row in pg_class, too: a temporary table
+ * that is filled and emptied once a transaction would leave as many dead ones there.
+ */
 static bool
 setting_allows(Relation table)
 {
 	switch (gpusort_copy_indexes)
 	{
+		case GPUSORT_COPY_INDEXES_ONLY_NEW:
 		case GPUSORT_COPY_INDEXES_NEW:
-			return RelationUsesLocalBuffers(table) || gpusort_relation_is_new(table);
+			return gpusort_relation_is_new(table);
 		case GPUSORT_COPY_INDEXES_EMPTY:
-			return true;
+			return !RelationUsesLocalBuffers(table) || gpusort_relation_is_new(table);
 		default:
 			return false;
 	}

@@ -147,26 +147,39 @@ gpusort_load_why_not_routed(Relation table)
 
 static const char *why_not_children(List *children, GpuSortLoadTree *tree);
 
-/*
- * Could its indexes be built afterwards?  What has got a new file in this transaction has got a new row in pg_class.  Others, which
- * are not locked, are not opened in vain.
- */
+/* What has got a new file in this transaction has got a new row in pg_class. */
+static inline bool
+may_be_new(HeapTuple tuple)
+{
+	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+}
+
+/* Could its indexes be built afterwards?  Others, which are not locked, are not opened in vain. */
 static bool
 may_be_empty(HeapTuple tuple)
 {
 	const FormData_pg_class *form = (const FormData_pg_class *) GETSTRUCT(tuple);
-	bool		is_changed = form->relpersistence == RELPERSISTENCE_TEMP ||
-		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
 
 	switch (gpusort_copy_indexes)
 	{
+		case GPUSORT_COPY_INDEXES_ONLY_NEW:
 		case GPUSORT_COPY_INDEXES_NEW:
-			return is_changed;
+			return may_be_new(tuple);
 		case GPUSORT_COPY_INDEXES_EMPTY:
-			return is_changed || form->relpages <= 0;
+			return may_be_new(tuple) || form->relpages <= 0;
 		default:
 			return false;
 	}
+}
+
+static bool
+setting_leaves_indexes(HeapTuple tuple)
+{
+	const FormData_pg_class *form = (const FormData_pg_class *) GETSTRUCT(tuple);
+
+	return gpusort_copy_indexes == GPUSORT_COPY_INDEXES_OFF ||
+		(gpusort_copy_indexes == GPUSORT_COPY_INDEXES_ONLY_NEW &&
+		 form->relpersistence != RELPERSISTENCE_TEMP && !may_be_new(tuple));
 }
 
 /* Of a partition that is a table. */
@@ -179,7 +192,7 @@ why_not_leaf(HeapTuple tuple, GpuSortLoadTree *tree)
 		return "a partition is a foreign table";
 	if (form->relam != HEAP_TABLE_AM_OID)
 		return "a partition has another access method than heap";
-	if (form->relhasindex && gpusort_copy_indexes == GPUSORT_COPY_INDEXES_OFF)
+	if (form->relhasindex && setting_leaves_indexes(tuple))
 		return "a partition has indexes";
 	if (form->relhastriggers)
 		return "a partition has triggers";

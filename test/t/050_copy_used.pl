@@ -105,9 +105,38 @@ $other->query_safe('ROLLBACK');
 $waiting->finish;
 is($said . $node->safe_psql('postgres', 'SELECT count(*) FROM waited'), $rows + 5, '... and goes on');
 
-# Others put rows between ours, and some of ours are refused.  A row is refused in the chunk whose first page is not to be had.
 my $gate = $node->basedir . '/gate';
 system_or_bail('mkfifo', $gate);
+
+# Somebody else inserts the key of the first line, while more lines are awaited: who is refused, and whether it waits.
+my $id_of_line_1 = $node->safe_psql('postgres', "SELECT i FROM generate_series(1, $rows) i ORDER BY hashint4(i) LIMIT 1");
+sub late_key
+{
+	my (@settings) = @_;
+	my ($copied, $inserted) = ('', '');
+	my $copy = begin_copy(\$copied, 'late', "PROGRAM 'head -n 20000 $file; cat $gate; tail -n +20001 $file'", @settings);
+
+	$node->poll_query_until('postgres', 'SELECT coalesce(sum(tuples_processed), 0) > 1000 FROM pg_stat_progress_copy') or die 'nothing is loaded';
+	my $insert = IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', "INSERT INTO late VALUES ($id_of_line_1, 0, 'late')" ], '>', '/dev/null', '2>', \$inserted, time_limit());
+	# it has come to its end, or has to wait
+	$node->poll_query_until('postgres', "SELECT EXISTS (TABLE waiting_inserts) OR EXISTS (SELECT FROM late WHERE t = 'late')") or die 'it is in the middle';
+	my $waits = $node->safe_psql('postgres', 'SELECT count(*) FROM waiting_inserts');
+	open my $opened, '>', $gate or die $!;
+	close $opened;
+	$_->finish for $copy, $insert;
+	my $rows = $node->safe_psql('postgres', 'SELECT count(*) FROM late');
+	$node->safe_psql('postgres', 'TRUNCATE late');
+	return join '; ', map { s/\n.*//sr } "waits $waits", "copy $copied", "insert $inserted", "rows $rows";
+}
+
+my $exists = 'ERROR:  duplicate key value violates unique constraint "late_pkey"';
+my $first_wins = "waits 1; copy ; insert $exists; rows $rows";
+$node->safe_psql('postgres', q(CREATE TABLE late (id int4 PRIMARY KEY, k int8, t text); CREATE VIEW waiting_inserts AS SELECT pid FROM pg_stat_activity WHERE query LIKE 'INSERT INTO late%' AND wait_event = 'transactionid'));
+is(late_key('SET gpusort.enable_copy = off'), $first_wins, 'a key that is loaded already: PostgreSQL has others wait');
+is(late_key('SET gpusort.copy_indexes = only_new'), $first_wins, '... and so do loads into new tables only');
+is(late_key(), "waits 0; copy $exists; insert ; rows 1", '... which otherwise are too late');
+
+# Others put rows between ours, and some of ours are refused.  A row is refused in the chunk whose first page is not to be had.
 for my $last ($rows, 500)
 {
 	$said = '';
