@@ -25,6 +25,7 @@
 #include "load/load_entries.h"
 #include "load/load_indexes.h"
 #include "load/load_progress.h"
+#include "load/load_read.h"
 #include "load/load_start.h"
 #include "load/load_state.h"
 #include "load/load_tree.h"
@@ -250,7 +251,7 @@ read_and_load(GpuSortLoadState *state)
 	copy->line_buf_valid = false;
 	copy->cur_attname = NULL;
 	error_context_stack = &context;
-	state->bytes = gpusort_source_read(&state->source, state->buffer, GPUSORT_LOAD_CHUNK_BYTES);
+	state->bytes = gpusort_load_read(state, state->buffer, GPUSORT_LOAD_CHUNK_BYTES);
 	all = load_rows(state);
 	error_context_stack = context.previous;
 	return all;

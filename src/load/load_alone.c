@@ -8,6 +8,7 @@
 
 #include "load/load_alone.h"
 #include "load/load_progress.h"
+#include "load/load_read.h"
 #include "load/load_rows.h"
 
 /* Move what is left to the front, and read more behind it; false: there is no room. */
@@ -20,7 +21,8 @@ fill_buffer(GpuSortLoadState *state)
 		return false;
 	memmove(state->buffer, state->buffer + state->begin, left);
 	state->begin = 0;
-	state->bytes = left + gpusort_source_read(&state->source, state->buffer + left, GPUSORT_LOAD_CHUNK_BYTES - left);
+	state->bytes = left;
+	state->bytes += gpusort_load_read(state, state->buffer + left, GPUSORT_LOAD_CHUNK_BYTES - left);
 	return true;
 }
 

@@ -435,6 +435,29 @@ gpusort_share_counts(GpuSortLoadShare *share)
 	return counts;
 }
 
+/* Others may load the chunks meanwhile; it is for an error message. */
+uint64
+gpusort_share_lines(GpuSortLoadShare *share, char newline)
+{
+	uint64		lines;
+	uint64		number;
+	Size		begin;
+
+	SpinLockAcquire(&share->mutex);
+	lines = share->counts.lines;
+	number = share->turn;
+	begin = share->ended ? share->end_offset : 0;
+	SpinLockRelease(&share->mutex);
+	for (; number < share->filled; number++, begin = 0)
+	{
+		const char *bytes = get_bytes(share, number);
+
+		for (Size i = begin; i < get_chunk(share, number)->bytes; i++)
+			lines += bytes[i] == newline;
+	}
+	return lines;
+}
+
 Size
 gpusort_share_rest(GpuSortLoadShare *share, char *buffer)
 {

@@ -65,6 +65,9 @@ extern void gpusort_share_wait(GpuSortLoadShare *share);
 /* What was loaded. */
 extern GpuSortLoadCounts gpusort_share_counts(GpuSortLoadShare *share);
 
+/* The lines of all chunks that were filled, by the byte that ends them: of those that were loaded, and others. */
+extern uint64 gpusort_share_lines(GpuSortLoadShare *share, char newline);
+
 /* What was filled and not loaded, when it is done: "bytes" of it go to a buffer, if there is one. */
 extern Size gpusort_share_rest(GpuSortLoadShare *share, char *buffer);
 

@@ -61,124 +61,114 @@ await_program(int file, Size got)
 }
 
 /* The stream has not been read from, so its descriptor is where it is. */
-static Size
+static void
 read_file(GpuSortLoadSource *source, char *buffer, Size bytes)
 {
 	int			file = fileno(source->copy->copy_file);
-	Size		got = 0;
 
-	while (got < bytes)
+	while (source->got < bytes)
 	{
 		ssize_t		count;
 
-		if (source->copy->is_program && !await_program(file, got))
+		if (source->copy->is_program && !await_program(file, source->got))
 			break;
-		count = read(file, buffer + got, bytes - got);
+		count = read(file, buffer + source->got, bytes - source->got);
 		if (count < 0 && errno == EINTR)
 			continue;
 		source->at_end = count == 0;
 		source->failed = count < 0;
 		if (count <= 0)
 			break;
-		got += count;
+		source->got += count;
 	}
-	return got;
 }
 
 /* ---------- the client ---------- */
 
-static void
-report_lost_client(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_CONNECTION_FAILURE),
-			 errmsg("unexpected EOF on client connection with an open transaction")));
-}
-
-/* The next message, of a kind that may come. */
+/*
+ * The next message; EOF: there is none.  One that may not come is left where it is: a line before may be
+ * wrong, and then it is the next command.
+ */
 static int
 receive_message(StringInfo message)
 {
 	int			type;
-	int			limit = 10000;
 
 	HOLD_CANCEL_INTERRUPTS();
 	pq_startmsgread();
-	type = pq_getbyte();
-	if (type == EOF)
-		report_lost_client();
-	if (type == 'd')
-		limit = MaxAllocSize - 1;
-	else if (memchr("cfHS", type, 4) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROTOCOL_VIOLATION),
-				 errmsg("unexpected message type 0x%02X during COPY from stdin", type)));
-	if (pq_getmessage(message, limit) == EOF)
-		report_lost_client();
+	type = pq_peekbyte();
+	if (type == EOF || memchr("dcfHS", type, 5) == NULL)
+		pq_endmsgread();
+	else
+	{
+		(void) pq_getbyte();
+		if (pq_getmessage(message, type == 'd' ? MaxAllocSize - 1 : 10000) == EOF)
+			type = EOF;
+	}
 	RESUME_CANCEL_INTERRUPTS();
 	return type;
 }
 
+/* What ends the COPY is kept until the server comes to it, at the line that is the next one then. */
 static void
 take_message(GpuSortLoadSource *source)
 {
 	StringInfo	message = source->copy->fe_msgbuf;
+	int			type = receive_message(message);
 
-	switch (receive_message(message))
+	if (type == 'd')
+		return;
+	if (type == 'c')
+		source->at_end = true;
+	else if (type != 'H' && type != 'S')
 	{
-		case 'c':
-			source->at_end = true;
-			break;
-		case 'f':
-			source->failed = true;
+		source->failed = true;
+		source->stray = type;
+		if (type == 'f')
 			source->failure = pstrdup(pq_getmsgstring(message));
-			break;
-		case 'd':
-			return;
-		default:
-			break;
 	}
 	message->cursor = message->len;
 }
 
-static Size
+static void
 read_client(GpuSortLoadSource *source, char *buffer, Size bytes)
 {
 	StringInfo	message = source->copy->fe_msgbuf;
-	Size		got = 0;
 	instr_time	begin;
 
 	INSTR_TIME_SET_CURRENT(begin);
-	while (got < bytes && !source->at_end && !source->failed)
+	while (source->got < bytes && !source->at_end && !source->failed)
 	{
-		Size		count = Min(bytes - got, message->len - message->cursor);
+		Size		count = Min(bytes - source->got, message->len - message->cursor);
 
 		CHECK_FOR_INTERRUPTS();
-		if (count == 0 && got > 0 && INSTR_TIME_GET_MILLISEC(gpusort_elapsed(begin)) > SLOW_MS)
+		if (count == 0 && source->got > 0 && INSTR_TIME_GET_MILLISEC(gpusort_elapsed(begin)) > SLOW_MS)
 			break;
 		if (count == 0)
 		{
 			take_message(source);
 			continue;
 		}
-		memcpy(buffer + got, message->data + message->cursor, count);
+		memcpy(buffer + source->got, message->data + message->cursor, count);
 		message->cursor += count;
-		got += count;
+		source->got += count;
 	}
-	return got;
 }
 
 Size
 gpusort_source_read(GpuSortLoadSource *source, char *buffer, Size bytes)
 {
-	Size		got;
-
 	if (source->at_end || source->failed)
 		return 0;
-	got = source->copy->copy_src == COPY_FRONTEND ? read_client(source, buffer, bytes)
-		: read_file(source, buffer, bytes);
-	source->bytes += got;
-	return got;
+	source->reading = buffer;
+	source->got = 0;
+	if (source->copy->copy_src == COPY_FRONTEND)
+		read_client(source, buffer, bytes);
+	else
+		read_file(source, buffer, bytes);
+	source->reading = NULL;
+	source->bytes += source->got;
+	return source->got;
 }
 
 uint64
@@ -218,17 +208,29 @@ end_leftover(Leftover *leftover)
 {
 	const GpuSortLoadSource *source = leftover->source;
 
-	if (!source->at_end && source->failure == NULL)
+	if (!source->at_end && source->stray == 0)
 		source->copy->copy_src = leftover->kind;
 }
 
+/* The server's errors, amid a message if that is where it raises them: then the connection ends, too. */
 static void
 fail_as_client_did(const GpuSortLoadSource *source)
 {
+	if (source->stray == 0)
+		return;
 	if (source->failure != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
 				 errmsg("COPY from stdin failed: %s", source->failure)));
+	if (!pq_is_reading_msg())
+		pq_startmsgread();
+	if (source->stray == EOF)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("unexpected EOF on client connection with an open transaction")));
+	ereport(ERROR,
+			(errcode(ERRCODE_PROTOCOL_VIOLATION),
+			 errmsg("unexpected message type 0x%02X during COPY from stdin", source->stray)));
 }
 
 static int
@@ -265,7 +267,7 @@ prepare_leftover(Leftover *leftover)
 
 	while (leftover->count > 0 && leftover->pieces[leftover->count - 1].bytes == 0)
 		leftover->count--;
-	if (leftover->count > 0 || source->at_end || source->failure != NULL)
+	if (leftover->count > 0 || source->at_end || source->stray != 0)
 	{
 		copy->copy_src = COPY_CALLBACK;
 		copy->data_source_cb = read_leftover;
@@ -286,7 +288,10 @@ drain_client(GpuSortLoadSource *source)
 	copy->cur_attname = NULL;
 	error_context_stack = &context;
 	while (!source->at_end && !source->failed)
+	{
+		source->got = 0;
 		read_client(source, ignored, sizeof(ignored));
+	}
 	fail_as_client_did(source);
 	error_context_stack = context.previous;
 }

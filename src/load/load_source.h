@@ -14,8 +14,11 @@ typedef struct GpuSortLoadSource
 	CopyFromState copy;
 	bool		at_end;			/* no bytes are left */
 	bool		failed;			/* reading goes on to fail: PostgreSQL's code should meet it */
+	int			stray;			/* the client's message that it fails by, or EOF; 0: none */
 	const char *failure;		/* what the client has said about that, or NULL */
 	uint64		bytes;			/* read */
+	const char *reading;		/* while it is being read, where to */
+	Size		got;			/* ... so many bytes */
 } GpuSortLoadSource;
 
 extern void gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy);

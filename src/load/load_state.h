@@ -22,6 +22,7 @@ typedef struct GpuSortLoadState
 	GpuSortLoadTask *task;
 	GpuSortLoadEncoding *encoding;
 	GpuSortLoadSource source;
+	struct GpuSortLoadShare *share; /* of several processes, the chunks that they load; or NULL */
 
 	char	   *buffer;			/* of a chunk's size */
 	Size		bytes;			/* in it */

@@ -21,6 +21,7 @@
 
 #include "load/load_device.h"
 #include "load/load_progress.h"
+#include "load/load_read.h"
 #include "load/load_rows.h"
 #include "load/load_share.h"
 #include "load/load_workers.h"
@@ -187,7 +188,7 @@ add_chunk(LoadTeam *team, char *chunk)
 	Size		whole;
 
 	memcpy(chunk, state->buffer + state->begin, left);
-	bytes = left + gpusort_source_read(&state->source, chunk + left, GPUSORT_LOAD_CHUNK_BYTES - left);
+	bytes = left + gpusort_load_read(state, chunk + left, GPUSORT_LOAD_CHUNK_BYTES - left);
 	whole = bytes;
 	if (!state->source.at_end)
 		whole = gpusort_encoding_records(state->encoding, &state->task->dialect, chunk, bytes);
@@ -292,6 +293,7 @@ finish_team(LoadTeam *team)
 	gpusort_share_take_lines(team->share, &state->lines);
 	take_rest(team);
 	gpusort_load_add_counts(&state->counts, &counts);
+	state->share = NULL;
 }
 
 bool
@@ -306,6 +308,7 @@ gpusort_load_together(GpuSortLoadState *state, int nworkers)
 	gpusort_loader_share_order(team.loader, team.area);
 	gpusort_loader_share_order(team.left, team.area);
 	state->lines.order.area = team.area;
+	state->share = team.share;
 	lead_team(&team);
 	finish_team(&team);
 	gpusort_loader_end(team.loader);

@@ -1,0 +1,169 @@
+# Where a COPY FROM ends in the middle of its input: the error names the line that PostgreSQL's names.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use GpuSortTest;
+use IO::Socket::UNIX;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = start_node('main', 'max_parallel_maintenance_workers = 2');
+
+$node->safe_psql('postgres', 'CREATE TABLE t (id int4, v text); CREATE TABLE keyed (id int4 PRIMARY KEY, v text)');
+
+# ---------- a client of our own ----------
+
+sub message
+{
+	my ($type, $body) = @_;
+	return $type . pack('N', 4 + length $body) . $body;
+}
+
+sub connect_client
+{
+	my ($settings) = @_;
+	my $client = IO::Socket::UNIX->new(Peer => $node->host . '/.s.PGSQL.' . $node->port) or die "cannot connect: $!\n";
+	my $user = $ENV{PGUSER} // scalar getpwuid $<;
+	my $parameters = join "\0", 'user', $user, 'database', 'postgres', 'options', $settings, '', '';
+
+	print $client pack('NN', 8 + length $parameters, 196608) . $parameters;
+	$client->flush;
+	until_ready($client);
+	return $client;
+}
+
+# What has come up to a message of one of these types, or the end: errors, as severity, code, text and context.
+sub until_types
+{
+	my ($client, $types) = @_;
+	my @errors;
+
+	local $SIG{ALRM} = sub { die "no answer\n" };
+	alarm 120;
+	while (read($client, my $head, 5) == 5)
+	{
+		my ($type, $length) = unpack 'aN', $head;
+
+		read($client, my $body, $length - 4) == $length - 4 or die 'half a message';
+		if ($type eq 'E')
+		{
+			my %fields = map { substr($_, 0, 1) => substr($_, 1) } split /\0/, $body;
+			push @errors, "$fields{S} $fields{C} $fields{M}; " . ($fields{W} // '');
+		}
+		last if index($types, $type) >= 0;
+	}
+	alarm 0;
+	return join "\n", @errors;
+}
+
+sub until_ready
+{
+	my ($client) = @_;
+	return until_types($client, 'Z');
+}
+
+# The errors of a COPY that gets so many lines, half a line, and then these messages.
+sub copy_errors
+{
+	my ($settings, $copy, $lines, @ending) = @_;
+	my $client = connect_client($settings);
+	my $data = join('', map { "$_\tvalue $_\n" } 1 .. $lines) . '0';
+
+	print $client message('Q', "$copy\0");
+	$client->flush;
+	until_types($client, 'GZ');
+	# some messages, which end somewhere
+	print $client message('d', substr $data, 0, 30001, '') while length $data > 30001;
+	print $client message('d', $data), @ending;
+	$client->flush;
+	return until_ready($client);
+}
+
+for my $table ('t', 'keyed')
+{
+	for my $lines (0, 1, 100, 8000, 150000)
+	{
+		for my $case ([ 'a query' => message('Q', "SELECT 1\0") ], [ 'a parse' => message('P', "\0SELECT 1\0\0\0"), message('S', '') ],
+			[ 'giving up' => message('f', "no more\0") ], [ 'flushed and given up' => message('H', ''), message('S', ''), message('f', "no more\0") ])
+		{
+			my ($label, @ending) = @$case;
+			next if $lines > 8000 && $label !~ /^(a query|giving up)$/;
+			my ($theirs, @ours) = map { copy_errors($_, "COPY $table FROM STDIN", $lines, @ending) } '-c gpusort.enabled=off', '-c gpusort.force=on', '-c gpusort.force=off';
+			my $line = $lines + 1;
+
+			like($theirs, qr/^ERROR .*COPY $table, line $line\b/, "$table, $label after $lines lines: PostgreSQL's line");
+			is($ours[0], $theirs, '... by force');
+			is($ours[1], $theirs, '... as it is');
+		}
+	}
+}
+# A line before is wrong: then what comes instead of lines is the next command.
+for my $settings ('-c gpusort.enabled=off', '-c gpusort.force=on')
+{
+	my $client = connect_client($settings);
+
+	print $client message('Q', "COPY t FROM STDIN\0");
+	$client->flush;
+	until_types($client, 'G');
+	print $client message('d', "1\tx\n" x 700 . "x\ty\n" . "1\tx\n" x 300), message('Q', "SELECT 1/0\0");
+	$client->flush;
+	like(until_ready($client), qr/invalid input syntax .*line 701\b/, "$settings: a wrong line before a query");
+	like(until_ready($client), qr/^ERROR 22012/, '... which is done');
+}
+# nothing behind an end marker is looked at, but what kind of message it is
+
+my ($theirs, $ours) = map { copy_errors($_, 'COPY t FROM STDIN', 8000, message('d', "\tx\n\\.\n"), message('d', "junk\n" x 100), message('Q', "SELECT 1\0")) } '-c gpusort.enabled=off', '-c gpusort.force=on';
+like($theirs, qr/unexpected message type 0x51/, 'a query behind an end marker');
+is($ours, $theirs, '... likewise');
+
+# A connection that is lost: what the log says.
+for my $settings ('-c gpusort.enabled=off', '-c gpusort.force=on')
+{
+	my $log = -s $node->logfile;
+	my $client = connect_client($settings);
+
+	print $client message('Q', "COPY t FROM STDIN\0");
+	$client->flush;
+	until_types($client, 'G');
+	print $client message('d', "1\tx\n" x 700);
+	$client->flush;
+	close $client;
+	ok($node->wait_for_log(qr/unexpected EOF on client connection with an open transaction\n.*CONTEXT:  COPY t, line 701\n/, $log), "$settings: lost at a line");
+}
+
+# ---------- cancelled ----------
+
+# The server has read what was sent, and waits for more.  TIOCOUTQ: bytes that are not read yet.
+sub wait_until_read
+{
+	my ($client) = @_;
+	my $unread = pack 'i', 0;
+
+	do
+	{
+		ioctl $client, 0x5411, $unread or die "ioctl: $!";
+	} while (unpack('i', $unread) > 0 && $node->safe_psql('postgres', 'SELECT pg_sleep(0.01)') eq '');
+	$node->poll_query_until('postgres', q(SELECT wait_event = 'ClientRead' FROM pg_stat_activity WHERE application_name = 'victim')) or die 'it does not wait';
+}
+
+for my $settings ('-c gpusort.enabled=off', '-c gpusort.force=on', '-c gpusort.force=off')
+{
+	my $client = connect_client("$settings -c application_name=victim");
+
+	print $client message('Q', "COPY t FROM STDIN\0");
+	$client->flush;
+	until_types($client, 'G');
+	print $client map { message('d', "$_\tx\n") } 1 .. 100;
+	$client->flush;
+	wait_until_read($client);
+	$node->safe_psql('postgres', q(SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim'));
+	# it is looked at with the next message
+	print $client message('d', "101\tx\n"), message('c', '');
+	$client->flush;
+	like(until_ready($client), qr/due to user request; COPY t, line 101\b/, "$settings: cancelled at the line");
+}
+is($node->safe_psql('postgres', 'SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM keyed)'), '0|0', 'nothing is left');
+$node->stop;
+done_testing();
