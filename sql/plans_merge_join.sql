@@ -27,7 +27,7 @@ SELECT matches('SELECT l.id, r.id FROM lefts l JOIN few r ON l.id = r.id', 'Merg
 SELECT setting, check_rows('SELECT l.id, r.m FROM lefts l JOIN rights r ON l.id = r.id', false, ARRAY['^(Hash|Merge) Join\n.*\n *->  (Seq|Sort)'], ARRAY[setting])
 FROM unnest(ARRAY['enable_mergejoin=off', 'gpusort.min_rows=50000', 'gpusort.enable_order_by=off', 'enable_sort=off']) setting;
 
--- Nor is it made where reading both sides costs more than a join that there is
+-- Nor is it made where reading and sorting both sides costs more than a join that there is
 SET client_min_messages = debug2;
 EXPLAIN (COSTS OFF) SELECT l.id, r.id FROM few l JOIN rights r ON l.k = r.k AND l.m = r.m WHERE l.id < 5;
 SET gpusort.force = on;

@@ -11,7 +11,7 @@
 #include "utils/syscache.h"
 
 #include "bulk/out_labels.h"
-#include "pg_compat/copy.h"
+#include "pg_compat/keys.h"
 
 /* Labels are kept by the last bits of their OIDs, which mostly follow one another, by twos. */
 #define KEPT 64

@@ -135,6 +135,38 @@
 
 bool		gpusort_pool_was_short = false;
 
+/* The pool as it was first looked at. */
+static struct
+{
+	int			depth;			/* of what begins and ends estimates */
+	bool		known;
+	size_t		available;
+	uint32		other_sessions;
+}			pool_now;
+
+void
+gpusort_begin_estimates(void)
+{
+	if (pool_now.depth++ == 0)
+		pool_now.known = false;
+}
+
+void
+gpusort_end_estimates(void)
+{
+	pool_now.depth--;
+}
+
+static void
+look_at_pool(void)
+{
+	if (pool_now.depth > 0 && pool_now.known)
+		return;
+	pool_now.available = gpusort_pool_available();
+	pool_now.other_sessions = gpusort_pool_other_sessions();
+	pool_now.known = true;
+}
+
 /*
  * Bytes of the pool that a sort may count on that would like to have so many: what is free now.
  * Others may take it before the sort begins, or give more back.
@@ -142,11 +174,10 @@ bool		gpusort_pool_was_short = false;
 static double
 pool_bytes(double wanted)
 {
-	size_t		available = gpusort_pool_available();
-
-	if (wanted > available && available < gpusort_pool_limit())
+	look_at_pool();
+	if (wanted > pool_now.available && pool_now.available < gpusort_pool_limit())
 		gpusort_pool_was_short = true;
-	return (double) available;
+	return (double) pool_now.available;
 }
 
 static double
@@ -425,6 +456,18 @@ gpusort_estimate_slots(double rows, double limit_rows, GpuSortEstimate *estimate
 		add_to_collecting(estimate, rows * SLOT_ROW_COST);
 }
 
+void
+gpusort_least_cost(double rows, int width, bool is_table, GpuSortLeastCost *least)
+{
+	double		row_bytes = is_table ? 0 : MAXALIGN(width) + MAXALIGN(SizeofMinimalTupleHeader);
+	double		memory = gpusort_memory_factor(rows * row_bytes);
+
+	least->collect_cost = rows * (gpusort_cost_row * COLLECT_SHARE + sizeof(uint64) * gpusort_cost_key_byte +
+								  row_bytes * gpusort_cost_row_byte * memory);
+	least->slot_cost = is_table ? 0 : rows * SLOT_ROW_COST;
+	least->rest_cost = rows * (gpusort_cost_emit * memory + (is_table ? 0 : gpusort_cost_row * (1 - COLLECT_SHARE)));
+}
+
 Cost
 gpusort_cost_until(const GpuSortEstimate *estimate, double rows, double limit_rows)
 {
@@ -450,7 +493,8 @@ processors(void)
 static double
 processors_left(void)
 {
-	return Max(processors() - gpusort_pool_other_sessions(), 1);
+	look_at_pool();
+	return Max(processors() - pool_now.other_sessions, 1);
 }
 
 /*

@@ -54,6 +54,13 @@ typedef struct GpuSortEstimate
 
 /* ---------- what it costs ---------- */
 
+/*
+ * Between these, in the planner, the pool is looked at once, and each estimate rests on the same.  They may be
+ * nested.
+ */
+extern void gpusort_begin_estimates(void);
+extern void gpusort_end_estimates(void);
+
 /* Estimate a sort of so many rows; false with *reason if some key has no codec. */
 extern bool gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 							 GpuSortEstimate *estimate, const char **reason);
@@ -82,6 +89,19 @@ extern void gpusort_estimate_bounded(double rows, double limit_rows, GpuSortEsti
  * compared, is charged, too, which is more than that takes.
  */
 extern void gpusort_estimate_slots(double rows, double limit_rows, GpuSortEstimate *estimate);
+
+/*
+ * What every sort of so many rows costs at least, whatever they are sorted by.  is_table: they may come from
+ * pages, in order, and be fetched later.
+ */
+typedef struct GpuSortLeastCost
+{
+	Cost		collect_cost;
+	Cost		slot_cost;		/* if they don't come from pages */
+	Cost		rest_cost;
+} GpuSortLeastCost;
+
+extern void gpusort_least_cost(double rows, int width, bool is_table, GpuSortLeastCost *least);
 
 /* Until limit_rows of the rows have been returned; all of them if no such number is known. */
 extern Cost gpusort_cost_until(const GpuSortEstimate *estimate, double rows, double limit_rows);

@@ -15,6 +15,8 @@
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
 #include "cost/cost.h"
@@ -152,9 +154,12 @@ cached_extra_cost(const HashPath *hash)
 	foreach(lc, hash->path_hashclauses)
 	{
 		const Node *key = get_leftop(lfirst_node(RestrictInfo, lc)->clause);
+		int16		length;
+		bool		is_value;
 
-		passed_on -= get_typavgwidth(exprType(key), exprTypmod(key));
-		if (!get_typbyval(exprType(key)))
+		get_typlenbyval(exprType(key), &length, &is_value);
+		passed_on -= length > 0 ? length : get_typavgwidth(exprType(key), exprTypmod(key));
+		if (!is_value)
 			references++;
 	}
 	return outer->rows * Max(JOIN_OUTER_ROW_COST - Max(passed_on, 0) * JOIN_OUTER_BYTE_COST, 0) +
@@ -170,6 +175,15 @@ is_sorted_in_cache(const Path *side)
 	return side->rows * row_bytes <= GPUSORT_CACHE_BYTES;
 }
 
+/* Missing caches, by rows of both sides. */
+static Cost
+missing_cost(double outer_rows, double inner_rows, double table_bytes)
+{
+	double		missed = log2(Max(table_bytes / HASH_CACHE_BYTES, 1)) / HASH_CACHE_SHARE_LOG2;
+
+	return HASH_MISS_COST * Min(missed, 1) * (outer_rows + inner_rows);
+}
+
 Cost
 gpusort_hash_join_extra_cost(const HashPath *hash)
 {
@@ -180,12 +194,19 @@ gpusort_hash_join_extra_cost(const HashPath *hash)
 	double		limit = (double) get_hash_memory_limit() *
 		(shared ? hash->jpath.path.parallel_workers + 1 : 1);
 	double		table_bytes = Min(rows * (inner->pathtarget->width + HASH_ROW_BYTES), limit);
-	double		missed = log2(Max(table_bytes / HASH_CACHE_BYTES, 1)) / HASH_CACHE_SHARE_LOG2;
-	Cost		extra = HASH_MISS_COST * Min(missed, 1) * (outer->rows + inner->rows);
+	Cost		extra = missing_cost(outer->rows, inner->rows, table_bytes);
 
 	/* neither workers' joins were measured nor those of few rows; a sort that leaves the cache takes as much more */
 	if (hash->jpath.path.parallel_workers == 0 && Max(outer->rows, inner->rows) >= gpusort_min_rows &&
 		is_sorted_in_cache(outer) && is_sorted_in_cache(inner))
 		extra += cached_extra_cost(hash);
 	return extra + unique_side_extra_cost(outer) + unique_side_extra_cost(inner);
+}
+
+Cost
+gpusort_hash_join_cost(double outer_rows, double inner_rows, int inner_width)
+{
+	return cpu_operator_cost * (outer_rows + inner_rows) + cpu_tuple_cost * inner_rows +
+		JOIN_OUTER_ROW_COST * outer_rows + JOIN_INNER_ROW_COST * inner_rows +
+		missing_cost(outer_rows, inner_rows, inner_rows * (inner_width + HASH_ROW_BYTES));
 }

@@ -10,6 +10,9 @@
 /* Of a hash join: waiting for the table, and for that by which a side's rows were made unique. */
 extern Cost gpusort_hash_join_extra_cost(const HashPath *hash);
 
+/* All that a hash join of so many rows costs, its inputs and what it returns apart. */
+extern Cost gpusort_hash_join_cost(double outer_rows, double inner_rows, int inner_width);
+
 /* Rows that are to be grouped. */
 typedef struct GpuSortGroups
 {

@@ -14,7 +14,9 @@
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "utils/fmgroids.h"
+#include "utils/inval.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #include "keys/codec_private.h"
 #include "pg_compat/keys.h"
@@ -108,8 +110,8 @@ find_family(Oid sortop, bool *reverse, const char **reason)
 	return NULL;
 }
 
-const GpuSortCodec *
-gpusort_codec_lookup(Oid sortop, Oid type, Oid collation, bool *reverse, const char **reason)
+static const GpuSortCodec *
+look_up(Oid sortop, Oid collation, bool *reverse, const char **reason)
 {
 	const FamilyCodec *found;
 
@@ -126,6 +128,63 @@ gpusort_codec_lookup(Oid sortop, Oid type, Oid collation, bool *reverse, const c
 	if (found->codec == NULL)
 		return gpusort_codec_for_string(found->opcintype, collation, reason);
 	return found->codec;
+}
+
+/* What was looked up last; the planner asks for the same few again and again. */
+typedef struct KnownCodec
+{
+	Oid			sortop;			/* InvalidOid: nothing */
+	Oid			collation;
+	const GpuSortCodec *codec;
+	const char *reason;
+	bool		reverse;
+} KnownCodec;
+
+static KnownCodec known_codecs[16];
+static uint64 changes = 0;
+
+static void
+forget_codecs(Datum arg, GpuSortSysCache cache, uint32 hash)
+{
+	memset(known_codecs, 0, sizeof(known_codecs));
+	changes++;
+}
+
+/* Until families or collations change. */
+static void
+begin_to_know(void)
+{
+	static bool begun = false;
+
+	if (begun)
+		return;
+	CacheRegisterSyscacheCallback(AMOPOPID, forget_codecs, (Datum) 0);
+	CacheRegisterSyscacheCallback(AMPROCNUM, forget_codecs, (Datum) 0);
+	CacheRegisterSyscacheCallback(COLLOID, forget_codecs, (Datum) 0);
+	begun = true;
+}
+
+const GpuSortCodec *
+gpusort_codec_lookup(Oid sortop, Oid type, Oid collation, bool *reverse, const char **reason)
+{
+	KnownCodec *known = &known_codecs[(sortop ^ collation) % lengthof(known_codecs)];
+
+	if (known->sortop != sortop || known->collation != collation || !OidIsValid(sortop))
+	{
+		KnownCodec	found = {.sortop = sortop, .collation = collation};
+		uint64		before = changes;
+
+		begin_to_know();
+		found.codec = look_up(sortop, collation, &found.reverse, &found.reason);
+		*reverse = found.reverse;
+		*reason = found.reason;
+		if (changes == before)
+			*known = found;
+		return found.codec;
+	}
+	*reverse = known->reverse;
+	*reason = known->reason;
+	return known->codec;
 }
 
 bool

@@ -193,11 +193,4 @@ gpusort_has_replication_origin(void)
 #endif
 }
 
-/* 19: what is told of changes gets the system cache by an enum. */
-#if PG_VERSION_NUM >= 190000
-typedef SysCacheIdentifier GpuSortSysCache;
-#else
-typedef int GpuSortSysCache;
-#endif
-
 #endif							/* GPUSORT_PG_COMPAT_COPY_H */

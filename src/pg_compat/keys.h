@@ -10,6 +10,7 @@
 #include "access/stratnum.h"
 #include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
+#include "utils/syscache.h"
 
 /*
  * 18: get_ordering_op_properties() reports a CompareType instead of a btree
@@ -107,5 +108,12 @@ gpusort_icu_sort_key(char *key, Size size, const char *string, int32 len, pg_loc
 #endif
 }
 #endif							/* USE_ICU */
+
+/* 19: what is told of changes gets the system cache by an enum. */
+#if PG_VERSION_NUM >= 190000
+typedef SysCacheIdentifier GpuSortSysCache;
+#else
+typedef int GpuSortSysCache;
+#endif
 
 #endif							/* GPUSORT_PG_COMPAT_KEYS_H */

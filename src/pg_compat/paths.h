@@ -77,44 +77,30 @@ typedef struct GpuSortMergeJoin
 	List	   *mergeclauses;
 	List	   *outersortkeys;
 	List	   *pathkeys;		/* of the result */
-
-	/* once a path has been made: by the first columns, the part of a side that lies where the other is */
-	double		outer_part;
-	double		inner_part;
 } GpuSortMergeJoin;
 
-static inline double
-gpusort_merged_part(double first, double last, const Path *path)
+static inline void
+gpusort_initial_mergejoin_cost(const GpuSortMergeJoin *join, JoinCostWorkspace *workspace)
 {
-	return Max(0, Min(1, (last - first) / Max(path->rows, 1)));
+	initial_cost_mergejoin(join->root, workspace, join->jointype, join->mergeclauses,
+						   join->outer, join->inner, join->outersortkeys, NIL,
+#if PG_VERSION_NUM >= 180000
+						   0,
+#endif
+						   join->extra);
 }
 
 static inline MergePath *
-gpusort_create_mergejoin_path(GpuSortMergeJoin *join)
+gpusort_create_mergejoin_path(const GpuSortMergeJoin *join, JoinCostWorkspace *workspace)
 {
-	JoinCostWorkspace workspace;
-	MergePath  *path;
-
+	return create_mergejoin_path(join->root, join->joinrel, join->jointype, workspace,
+								 join->extra, join->outer, join->inner,
+								 join->extra->restrictlist, join->pathkeys, NULL,
+								 join->mergeclauses, join->outersortkeys, NIL
 #if PG_VERSION_NUM >= 180000
-	initial_cost_mergejoin(join->root, &workspace, join->jointype, join->mergeclauses,
-						   join->outer, join->inner, join->outersortkeys, NIL, 0, join->extra);
-	path = create_mergejoin_path(join->root, join->joinrel, join->jointype, &workspace,
-								 join->extra, join->outer, join->inner,
-								 join->extra->restrictlist, join->pathkeys, NULL,
-								 join->mergeclauses, join->outersortkeys, NIL, 0);
-#else
-	initial_cost_mergejoin(join->root, &workspace, join->jointype, join->mergeclauses,
-						   join->outer, join->inner, join->outersortkeys, NIL, join->extra);
-	path = create_mergejoin_path(join->root, join->joinrel, join->jointype, &workspace,
-								 join->extra, join->outer, join->inner,
-								 join->extra->restrictlist, join->pathkeys, NULL,
-								 join->mergeclauses, join->outersortkeys, NIL);
+								 ,0
 #endif
-	join->outer_part = gpusort_merged_part(workspace.outer_skip_rows, workspace.outer_rows,
-										   join->outer);
-	join->inner_part = gpusort_merged_part(workspace.inner_skip_rows, workspace.inner_rows,
-										   join->inner);
-	return path;
+		);
 }
 
 /*
@@ -155,6 +141,17 @@ gpusort_is_less_disabled(const Path *path, const Path *other)
 {
 #if PG_VERSION_NUM >= 180000
 	return path->disabled_nodes < other->disabled_nodes;
+#else
+	return false;
+#endif
+}
+
+/* Is anything disabled in it?  Before 18 its cost tells. */
+static inline bool
+gpusort_is_disabled(const Path *path)
+{
+#if PG_VERSION_NUM >= 180000
+	return path->disabled_nodes > 0;
 #else
 	return false;
 #endif

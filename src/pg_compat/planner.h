@@ -14,6 +14,7 @@
 #include "utils/lsyscache.h"
 #if PG_VERSION_NUM >= 190000
 #include "optimizer/extendplan.h"
+#include "optimizer/geqo.h"
 #endif
 
 /*
@@ -144,6 +145,17 @@ gpusort_plan_is_advised(PlannerInfo *root)
 	return GetPlannerGlobalExtensionState(root->glob, GetPlannerExtensionId("pg_plan_advice")) != NULL;
 #else
 	return false;
+#endif
+}
+
+/* 19: GEQO keeps what is its own under a number, which it gets at first. */
+static inline bool
+gpusort_plans_by_geqo(PlannerInfo *root)
+{
+#if PG_VERSION_NUM >= 190000
+	return Geqo_planner_extension_id >= 0 && GetGeqoPrivateData(root) != NULL;
+#else
+	return root->join_search_private != NULL;
 #endif
 }
 

@@ -62,26 +62,53 @@ comes_from_pages(const Path *path)
 	}
 }
 
-bool
-gpusort_estimate_path(PlannerInfo *root, const Path *input, const GpuSortPathKeys *keys,
-					  double limit_rows, GpuSortEstimate *estimate)
+/* The paths of a join that workers read, or one process does, are the same to a sort. */
+static bool
+estimate_slots(GpuSortPathKeys *keys, int width, double limit_rows, GpuSortEstimate *estimate)
 {
-	int			width = input->pathtarget->width;
-	double		rows = keys->rows;
-	int			participants = input->parallel_workers + 1;
+	if (!keys->estimated || keys->width != width)
+	{
+		if (!estimate_keys(keys, false, width, limit_rows, &keys->estimate))
+			return false;
+		gpusort_estimate_slots(keys->rows, limit_rows, &keys->estimate);
+		keys->width = width;
+		keys->estimated = true;
+	}
+	*estimate = keys->estimate;
+	return true;
+}
+
+/* Rows of a table, which may come in order, or be fetched by TID. */
+static bool
+estimate_table(PlannerInfo *root, const Path *input, const GpuSortPathKeys *keys, double limit_rows,
+			   GpuSortEstimate *estimate)
+{
 	bool		in_order = gpusort_path_is_in_order(root, input, keys);
-	const char *reason;
 	GpuSortFetch fetch;
 	GpuSortEstimate narrow;
 
-	if (!estimate_keys(keys, in_order, width, limit_rows, estimate))
+	if (!estimate_keys(keys, in_order, input->pathtarget->width, limit_rows, estimate))
 		return false;
 	if (gpusort_path_can_fetch(root, input, keys, &fetch) &&
 		estimate_keys(keys, in_order, fetch.width, limit_rows, &narrow))
-		gpusort_choose_late(&fetch, rows, limit_rows, &narrow, estimate);
+		gpusort_choose_late(&fetch, keys->rows, limit_rows, &narrow, estimate);
 	if (!comes_from_pages(input))
-		gpusort_estimate_slots(rows, limit_rows, estimate);
-	return gpusort_worth_it(rows, width, limit_rows, estimate, &reason) &&
+		gpusort_estimate_slots(keys->rows, limit_rows, estimate);
+	return true;
+}
+
+bool
+gpusort_estimate_path(PlannerInfo *root, const Path *input, GpuSortPathKeys *keys,
+					  double limit_rows, GpuSortEstimate *estimate)
+{
+	int			width = input->pathtarget->width;
+	int			participants = input->parallel_workers + 1;
+	const char *reason;
+
+	if (!(IS_JOIN_REL(input->parent) ? estimate_slots(keys, width, limit_rows, estimate) :
+		  estimate_table(root, input, keys, limit_rows, estimate)))
+		return false;
+	return gpusort_worth_it(keys->rows, width, limit_rows, estimate, &reason) &&
 		(participants == 1 || gpusort_force || gpusort_pool_suffices(estimate, participants));
 }
 

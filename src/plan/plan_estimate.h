@@ -29,7 +29,7 @@ typedef struct GpuSortLimit
  * the limit if there is one.
  */
 extern bool gpusort_estimate_path(PlannerInfo *root, const Path *input,
-								  const GpuSortPathKeys *keys, double limit_rows,
+								  GpuSortPathKeys *keys, double limit_rows,
 								  GpuSortEstimate *estimate);
 
 /*

@@ -52,12 +52,17 @@ static void
 consider_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 			   RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
+	GpuSortPair pair;
+
 	if (previous_join_hook)
 		previous_join_hook(root, joinrel, outerrel, innerrel, jointype, extra);
 	if (!gpusort_enabled)
 		was_off = true;
-	gpusort_add_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
-	gpusort_add_merge_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
+	if (gpusort_look_at_pair(root, joinrel, outerrel, innerrel, jointype, extra, &pair))
+	{
+		gpusort_add_join_paths(&pair);
+		gpusort_add_merge_join_paths(&pair);
+	}
 	gpusort_add_leaf_join_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 	if (root->limit_tuples > 0)
 		gpusort_drop_long_loops(root, joinrel);
@@ -94,12 +99,13 @@ consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *inp
 static PlannedStmt *
 plan_and_replace(GPUSORT_PLANNER_PARAMETERS)
 {
-	PlannedStmt *stmt;
+	PlannedStmt *volatile stmt = NULL;
 	bool		outer_was_short = gpusort_pool_was_short;
 	bool		outer_was_off = was_off;
 
 	gpusort_pool_was_short = false;
 	was_off = false;
+	gpusort_begin_estimates();
 	PG_TRY();
 	{
 		if (previous_planner_hook)
@@ -112,6 +118,7 @@ plan_and_replace(GPUSORT_PLANNER_PARAMETERS)
 	}
 	PG_FINALLY();
 	{
+		gpusort_end_estimates();
 		was_off = outer_was_off;
 		gpusort_pool_was_short |= outer_was_short;
 	}

@@ -20,9 +20,9 @@
 #include "pg_compat/planner.h"
 #include "plan/plan_join.h"
 #include "plan/plan_node.h"
-#include "plan/plan_pathkeys.h"
+#include "plan/plan_pair.h"
 #include "plan/plan_shared.h"
-#include "plan/plan_sorted.h"
+#include "plan/plan_side.h"
 #include "plan/plan_undercharged.h"
 #include "settings.h"
 
@@ -44,41 +44,14 @@
 typedef struct JoinIdea
 {
 	GpuSortMergeJoin merge;
-	RelOptInfo *outerrel;
-	RelOptInfo *innerrel;
-	List	   *clauses;		/* that could be merged by */
+	const GpuSortPair *pair;
 	List	   *outerkeys;		/* one for each of merge.mergeclauses */
 	List	   *innerkeys;
+	GpuSortSide *outer;			/* in these orders */
+	GpuSortSide *inner;
 } JoinIdea;
 
 /* ---------- by what ---------- */
-
-List *
-gpusort_find_join_clauses(const GpuSortMergeJoin *merge, const RelOptInfo *outerrel,
-						  const RelOptInfo *innerrel)
-{
-	List	   *found = NIL;
-	ListCell   *lc;
-
-	foreach(lc, merge->extra->restrictlist)
-	{
-		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
-		bool		outer_is_left = bms_is_subset(clause->left_relids, outerrel->relids);
-
-		if (!clause->can_join || clause->mergeopfamilies == NIL || !gpusort_clause_is_order(clause) ||
-			(IS_OUTER_JOIN(merge->jointype) &&
-			 RINFO_IS_PUSHED_DOWN(clause, merge->joinrel->relids)) ||
-			!bms_is_subset(outer_is_left ? clause->right_relids : clause->left_relids,
-						   innerrel->relids) ||
-			(!outer_is_left && !bms_is_subset(clause->right_relids, outerrel->relids)))
-			continue;
-		clause->outer_is_left = outer_is_left;
-		update_mergeclause_eclasses(merge->root, clause);
-		if (!EC_MUST_BE_REDUNDANT(clause->left_ec) && !EC_MUST_BE_REDUNDANT(clause->right_ec))
-			found = lappend(found, clause);
-	}
-	return found;
-}
 
 /* Can values of both sides of the clause be compared as they are sorted? */
 static bool
@@ -135,17 +108,17 @@ has_class(List *pathkeys, const EquivalenceClass *ec)
  * left to be filters.
  */
 static bool
-choose_clauses(JoinIdea *join, List *orders)
+choose_clauses(JoinIdea *join)
 {
 	PlannerInfo *root = join->merge.root;
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	foreach(lc, orders)
+	foreach(lc, join->pair->orders)
 	{
 		PathKey    *pathkey = lfirst_node(PathKey, lc);
 
-		foreach(lc2, join->clauses)
+		foreach(lc2, join->pair->extra.mergeclause_list)
 		{
 			RestrictInfo *clause = lfirst_node(RestrictInfo, lc2);
 			PathKey    *innerkey;
@@ -166,16 +139,16 @@ choose_clauses(JoinIdea *join, List *orders)
 
 /* PostgreSQL refuses full joins by other conditions, whatever it would cost us. */
 static bool
-has_other_conditions(const JoinIdea *join)
+has_other_conditions(const GpuSortPair *pair)
 {
 	ListCell   *lc;
 
-	foreach(lc, join->merge.extra->restrictlist)
+	foreach(lc, pair->extra.restrictlist)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
 
-		if (!RINFO_IS_PUSHED_DOWN(clause, join->merge.joinrel->relids) &&
-			!list_member_ptr(join->clauses, clause))
+		if (!RINFO_IS_PUSHED_DOWN(clause, pair->join.joinrel->relids) &&
+			!list_member_ptr(pair->extra.mergeclause_list, clause))
 			return true;
 	}
 	return false;
@@ -207,21 +180,60 @@ static const CustomPathMethods join_path_methods = {
 	.PlanCustomPath = plan_join_path
 };
 
-CustomPath *
-gpusort_make_unfinished_join(GpuSortMergeJoin *merge)
+/* A merge join that is never executed, and so costs nothing. */
+static Path *
+make_merge_path(const GpuSortMergeJoin *merge)
 {
-	MergePath  *merge_path = gpusort_create_mergejoin_path(merge);
-	CustomPath *cpath = makeNode(CustomPath);
+	MergePath  *path = makeNode(MergePath);
 
-	merge_path->materialize_inner = false;
-	cpath->path = merge_path->jpath.path;
-	NodeSetTag(&cpath->path, T_CustomPath);
-	cpath->path.pathtype = T_CustomScan;
-	gpusort_join_path_disabled(&cpath->path, merge->outer, merge->inner);
-	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	cpath->custom_paths = list_make1(merge_path);
-	cpath->methods = &join_path_methods;
-	return cpath;
+	path->jpath.path.pathtype = T_MergeJoin;
+	path->jpath.path.parent = merge->joinrel;
+	path->jpath.path.pathtarget = merge->joinrel->reltarget;
+	path->jpath.path.pathkeys = merge->pathkeys;
+	path->jpath.jointype = merge->jointype;
+	path->jpath.inner_unique = merge->extra->inner_unique;
+	path->jpath.outerjoinpath = merge->outer;
+	path->jpath.innerjoinpath = merge->inner;
+	path->jpath.joinrestrictinfo = merge->extra->restrictlist;
+	path->path_mergeclauses = merge->mergeclauses;
+	return &path->jpath.path;
+}
+
+static Path *
+make_unfinished_join(const GpuSortMergeJoin *merge, const Path *path, Cost cost)
+{
+	Path	   *merge_path = make_merge_path(merge);
+	GpuSortJoinPath *join = (GpuSortJoinPath *) newNode(sizeof(GpuSortJoinPath), T_CustomPath);
+
+	join->cost = cost;
+	join->custom.path = *path;
+	join->custom.path.type = T_CustomPath;
+	join->custom.path.pathtype = T_CustomScan;
+	join->custom.path.parent = merge_path->parent;
+	join->custom.path.pathtarget = merge_path->pathtarget;
+	join->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	join->custom.custom_paths = list_make1(merge_path);
+	join->custom.methods = &join_path_methods;
+	return &join->custom.path;
+}
+
+void
+gpusort_add_unfinished_join(const GpuSortMergeJoin *merge, Path *path)
+{
+	RelOptInfo *joinrel = merge->joinrel;
+	Cost		cost = path->total_cost;
+
+	path->parallel_safe = joinrel->consider_parallel && merge->outer->parallel_safe &&
+		merge->inner->parallel_safe;
+	gpusort_join_path_disabled(path, merge->outer, merge->inner);
+	gpusort_outbid_join(merge->root, joinrel, path);
+	if (!gpusort_might_be_kept(joinrel, path))
+		return;
+	path = make_unfinished_join(merge, path, cost);
+	if (path->parallel_workers > 0)
+		add_partial_path(joinrel, path);
+	else
+		add_path(joinrel, path);
 }
 
 /* Finding a row's partner. */
@@ -252,77 +264,54 @@ matching_pairs(const GpuSortMergeJoin *merge)
  * A join of two sorts by so many participants, each of which takes a share of the rows.  saved: what
  * is done at the same time on both sides.
  */
-static Path *
-make_join_path(JoinIdea *join, Path *outer, Path *inner, Cost saved, double share)
+static void
+estimate_join(JoinIdea *join, Cost saved, double share, Path *path)
 {
 	GpuSortMergeJoin *merge = &join->merge;
-	CustomPath *cpath;
-	Path	   *path;
+	const Path *outer = merge->outer;
+	const Path *inner = merge->inner;
 	QualCost	qual = {0};
 	double		rows = merge->joinrel->rows;
 	double		pairs = rows;
 
-	merge->outer = outer;
-	merge->inner = inner;
 	merge->pathkeys = build_join_pathkeys(merge->root, merge->joinrel, merge->jointype,
 										  join->outerkeys);
-	cpath = gpusort_make_unfinished_join(merge);
-	path = &cpath->path;
 	if (list_length(merge->extra->restrictlist) > list_length(merge->mergeclauses))
 	{
 		cost_qual_eval(&qual, merge->extra->restrictlist, merge->root);
 		pairs = Max(pairs, matching_pairs(merge));
 	}
-
 	path->rows = clamp_row_est(rows * share);
 	path->startup_cost = outer->startup_cost + inner->startup_cost - saved + qual.startup;
 	path->total_cost = path->startup_cost +
 		((outer->total_cost - outer->startup_cost) + (inner->total_cost - inner->startup_cost) +
 		 (outer->rows + inner->rows) * merge_row_cost(merge) + pairs * (cpu_tuple_cost + qual.per_tuple)) *
 		share;
-	gpusort_note_join_cost(cpath);
-	return path;
 }
 
 /* The relation's cheapest path above a sort of ours; NULL if that comes in order without. */
 static Path *
-make_sorted(const JoinIdea *join, RelOptInfo *rel, List *pathkeys)
+make_sorted(const RelOptInfo *rel, GpuSortSide *side, List *pathkeys)
 {
-	PlannerInfo *root = join->merge.root;
-	Path	   *cheapest = NULL;
-	ListCell   *lc;
-
 	if (rel->cheapest_total_path->param_info != NULL ||
 		pathkeys_contained_in(pathkeys, rel->cheapest_total_path->pathkeys))
 		return NULL;
-	foreach(lc, gpusort_make_sorted_paths(root, rel, rel, pathkeys, GPUSORT_NO_LIMIT))
-	{
-		Path	   *path = (Path *) lfirst(lc);
-
-		if (cheapest == NULL || path->total_cost < cheapest->total_cost)
-			cheapest = path;
-	}
-	return cheapest;
+	return gpusort_side_sorted(side);
 }
 
 static void
 add_whole_join(JoinIdea *join)
 {
-	RelOptInfo *joinrel = join->merge.joinrel;
-	Path	   *outer;
-	Path	   *inner;
-	Path	   *path;
+	GpuSortMergeJoin *merge = &join->merge;
+	Path		path = {0};
 
-	if (!gpusort_force && join->outerrel->cheapest_total_path->total_cost +
-		join->innerrel->cheapest_total_path->total_cost > gpusort_join_in_truth(joinrel->pathlist))
+	merge->outer = make_sorted(join->pair->outerrel, join->outer, join->outerkeys);
+	merge->inner = merge->outer != NULL ? make_sorted(join->pair->innerrel, join->inner, join->innerkeys) : NULL;
+	if (merge->inner == NULL)
 		return;
-	outer = make_sorted(join, join->outerrel, join->outerkeys);
-	inner = outer != NULL ? make_sorted(join, join->innerrel, join->innerkeys) : NULL;
-	if (inner == NULL)
-		return;
-	path = make_join_path(join, outer, inner, 0, 1);
-	gpusort_outbid_join(join->merge.root, path, joinrel->pathlist);
-	add_path(joinrel, path);
+	estimate_join(join, 0, 1, &path);
+	path.pathkeys = merge->pathkeys;
+	gpusort_add_unfinished_join(merge, &path);
 }
 
 /* ---------- by parallel workers ---------- */
@@ -349,7 +338,7 @@ sort_cost(const GpuSortSharedSort *sort)
  * is scanned by them all the same beside a large one: else that would have to be read by one process.
  */
 static Path *
-partial_path(const JoinIdea *join, RelOptInfo *rel, const RelOptInfo *other)
+partial_path(RelOptInfo *rel, GpuSortSide *side, const RelOptInfo *other)
 {
 	const Path *cheapest = rel->cheapest_total_path;
 	int			workers;
@@ -361,107 +350,57 @@ partial_path(const JoinIdea *join, RelOptInfo *rel, const RelOptInfo *other)
 		cheapest->pathtype != T_SeqScan || cheapest->param_info != NULL)
 		return NULL;
 	workers = ((const Path *) linitial(other->partial_pathlist))->parallel_workers;
-	return create_seqscan_path(join->merge.root, rel, NULL, workers);
+	return gpusort_side_scan(side, workers);
 }
 
 static void
 add_partial_join(JoinIdea *join)
 {
-	RelOptInfo *joinrel = join->merge.joinrel;
-	GpuSortSharedSort outer = {.pathkeys = join->outerkeys};
-	GpuSortSharedSort inner = {.pathkeys = join->innerkeys};
-	Path	   *path;
+	const RelOptInfo *joinrel = join->merge.joinrel;
+	GpuSortMergeJoin *merge = &join->merge;
+	Path	   *outer_partial;
+	Path	   *inner_partial;
+	const GpuSortSharedSort *outer;
+	const GpuSortSharedSort *inner;
+	Path		path = {0};
 	int			workers;
 
 	if (!joinrel->consider_parallel || !bms_is_empty(joinrel->lateral_relids) ||
 		!gpusort_plans_shared())
 		return;
-	outer.partial = partial_path(join, join->outerrel, join->innerrel);
-	inner.partial = partial_path(join, join->innerrel, join->outerrel);
-	if (outer.partial == NULL || inner.partial == NULL)
+	outer_partial = partial_path(join->pair->outerrel, join->outer, join->pair->innerrel);
+	inner_partial = partial_path(join->pair->innerrel, join->inner, join->pair->outerrel);
+	if (outer_partial == NULL || inner_partial == NULL)
 		return;
-	outer.all_rows = clamp_row_est(join->outerrel->rows);
-	inner.all_rows = clamp_row_est(join->innerrel->rows);
-	workers = Min(outer.partial->parallel_workers, inner.partial->parallel_workers);
-	if (!gpusort_shared_worth_it(&outer) || !gpusort_shared_worth_it(&inner) ||
-		!fit_together(&outer, &inner, workers + 1))
+	workers = Min(outer_partial->parallel_workers, inner_partial->parallel_workers);
+	outer = gpusort_side_shared(join->outer, outer_partial);
+	inner = outer != NULL ? gpusort_side_shared(join->inner, inner_partial) : NULL;
+	if (inner == NULL || !fit_together(outer, inner, workers + 1))
 		return;
-	path = make_join_path(join,
-						  gpusort_make_shared_path(join->merge.root, join->outerrel, &outer),
-						  gpusort_make_shared_path(join->merge.root, join->innerrel, &inner),
-						  Min(sort_cost(&outer), sort_cost(&inner)),
-						  Min(outer.partial->rows / outer.all_rows, 1));
-	path->parallel_aware = true;
-	path->parallel_safe = true;
-	path->parallel_workers = Max(outer.partial->parallel_workers, inner.partial->parallel_workers);
-	path->pathkeys = NIL;
-	gpusort_outbid_join(join->merge.root, path, joinrel->partial_pathlist);
-	add_partial_path(joinrel, path);
-}
-
-static bool
-has_many_rows(const RelOptInfo *rel)
-{
-	return rel->rows >= gpusort_min_rows || gpusort_force;
-}
-
-static void
-add_joins(JoinIdea *join)
-{
-	GpuSortMergeJoin *merge = &join->merge;
-
-	if (!has_many_rows(join->outerrel) || !has_many_rows(join->innerrel))
-		return;
-	join->clauses = gpusort_find_join_clauses(merge, join->outerrel, join->innerrel);
-	if (join->clauses == NIL || (merge->jointype == JOIN_FULL && has_other_conditions(join)) ||
-		!choose_clauses(join, select_outer_pathkeys_for_merge(merge->root, join->clauses,
-															  merge->joinrel)))
-		return;
-	add_whole_join(join);
-	add_partial_join(join);
-}
-
-bool
-gpusort_becomes_semijoin(PlannerInfo *root, JoinType *jointype, RelOptInfo **outerrel,
-						 RelOptInfo **innerrel, const SpecialJoinInfo *sjinfo)
-{
-	RelOptInfo *few = *outerrel;
-	RelOptInfo *many = *innerrel;
-
-	if (sjinfo == NULL || sjinfo->jointype != JOIN_SEMI || *jointype == JOIN_SEMI)
-		return false;
-	if (!bms_is_subset(sjinfo->min_righthand, many->relids))
-	{
-		few = *innerrel;
-		many = *outerrel;
-	}
-	if (!bms_is_subset(sjinfo->min_lefthand, few->relids) ||
-		!bms_is_subset(sjinfo->min_righthand, many->relids))
-		return false;
-	*outerrel = few;
-	*innerrel = gpusort_relation_not_unique(root, many);
-	*jointype = JOIN_SEMI;
-	return true;
+	merge->outer = gpusort_side_shared_path(join->outer, outer);
+	merge->inner = gpusort_side_shared_path(join->inner, inner);
+	estimate_join(join, Min(sort_cost(outer), sort_cost(inner)), Min(outer_partial->rows / outer->all_rows, 1), &path);
+	path.parallel_aware = true;
+	path.parallel_workers = Max(outer_partial->parallel_workers, inner_partial->parallel_workers);
+	gpusort_add_unfinished_join(merge, &path);
 }
 
 void
-gpusort_add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-					   RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+gpusort_add_join_paths(const GpuSortPair *pair)
 {
-	JoinPathExtraData own_extra = *extra;
-	JoinIdea	join = {
-		.merge = {.root = root, .joinrel = joinrel, .jointype = jointype, .extra = &own_extra},
-		.outerrel = outerrel, .innerrel = innerrel
-	};
+	JoinIdea	join = {.merge = pair->join, .pair = pair};
+	PlannerInfo *root = pair->join.root;
 
-	if (!gpusort_enabled || !gpusort_enable_order_by || !gpusort_enable_join ||
-		extra->restrictlist == NIL || root->hasPseudoConstantQuals ||
-		root->row_identity_vars != NIL || gpusort_plan_is_advised(root))
+	if (!gpusort_enable_join || root->hasPseudoConstantQuals || root->row_identity_vars != NIL ||
+		!gpusort_has_many_rows(pair->outerrel) || !gpusort_has_many_rows(pair->innerrel) ||
+		(pair->join.jointype == JOIN_FULL && has_other_conditions(pair)) || !choose_clauses(&join))
 		return;
-	if (gpusort_becomes_semijoin(root, &join.merge.jointype, &join.outerrel, &join.innerrel, extra->sjinfo))
-		own_extra.inner_unique = false;
-	if (gpusort_is_mergeable(join.merge.jointype))
-		add_joins(&join);
+	join.outer = gpusort_side(root, pair->outerrel, join.outerkeys);
+	join.inner = gpusort_side(root, pair->innerrel, join.innerkeys);
+	if (pair->both_sorted)
+		add_whole_join(&join);
+	if (pair->partial)
+		add_partial_join(&join);
 }
 
 /* ---------- plan ---------- */

@@ -22,7 +22,7 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
-#include "pg_compat/paths.h"
+#include "plan/plan_pair.h"
 
 /* What custom_private's only element, a list of integers, has. */
 typedef enum GpuSortJoinPrivate
@@ -39,30 +39,14 @@ typedef enum GpuSortJoinExprs
 	GPUSORT_JOIN_OTHER			/* of what it returns */
 } GpuSortJoinExprs;
 
-extern void gpusort_add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-								   RelOptInfo *innerrel, JoinType jointype,
-								   JoinPathExtraData *extra);
+extern void gpusort_add_join_paths(const GpuSortPair *pair);
 
 /*
- * The clauses that could be merged by, as the planner finds them for its own merge joins; not if
- * these are switched off.
+ * Add a path above a merge join of these inputs, in whose place a node of ours will be: what that is
+ * depends on the inputs.  It gets the rows, costs, pathkeys and workers of *path, and is a partial path if it has
+ * workers.  None is made that would not be kept.
  */
-extern List *gpusort_find_join_clauses(const GpuSortMergeJoin *merge, const RelOptInfo *outerrel,
-									   const RelOptInfo *innerrel);
-
-/*
- * Is the planner at making a semijoin in another way, after it was made as such: with the sides exchanged,
- * or as a join with inner rows made unique?  Then it is one of these relations, and ours are offered once more,
- * against these.
- */
-extern bool gpusort_becomes_semijoin(PlannerInfo *root, JoinType *jointype, RelOptInfo **outerrel,
-									 RelOptInfo **innerrel, const SpecialJoinInfo *sjinfo);
-
-/*
- * A path above a merge join of these inputs, in whose place a node of ours will be: what that is
- * depends on the inputs.  Its costs are the merge join's.
- */
-extern CustomPath *gpusort_make_unfinished_join(GpuSortMergeJoin *merge);
+extern void gpusort_add_unfinished_join(const GpuSortMergeJoin *merge, Path *path);
 
 /*
  * In a finished plan: the node in its final form.  What it returns is in custom_scan_tlist, in

@@ -27,7 +27,6 @@
 #include "pg_compat/planner.h"
 #include "plan/plan_join.h"
 #include "plan/plan_leaf_join.h"
-#include "plan/plan_undercharged.h"
 #include "settings.h"
 #include "sort/first_word.h"
 
@@ -263,12 +262,18 @@ estimate_pairs(const LeafJoinIdea *join)
 								  merge->extra->sjinfo));
 }
 
-static Path *
-make_path(LeafJoinIdea *join, double share)
+/* The part of a side that lies where the other is, by the first columns, as a merge join would find it. */
+static double
+merged_part(double first, double last, const Path *path)
 {
-	GpuSortMergeJoin *merge = &join->merge;
-	CustomPath *cpath;
-	Path	   *path;
+	return Max(0, Min(1, (last - first) / Max(path->rows, 1)));
+}
+
+static void
+estimate_join(const LeafJoinIdea *join, double share, Path *path)
+{
+	const GpuSortMergeJoin *merge = &join->merge;
+	JoinCostWorkspace merged;
 	QualCost	qual = {0};
 	double		pairs = estimate_pairs(join);
 	Cost		outer;
@@ -276,10 +281,9 @@ make_path(LeafJoinIdea *join, double share)
 	Cost		way_down = way_down_cost(join->outer) + way_down_cost(join->inner);
 	Cost		in_front;
 
-	cpath = gpusort_make_unfinished_join(merge);
-	path = &cpath->path;
-	outer = side_cost(join, join->outer, merge->outer_part, share);
-	inner = side_cost(join, join->inner, merge->inner_part, share);
+	gpusort_initial_mergejoin_cost(merge, &merged);
+	outer = side_cost(join, join->outer, merged_part(merged.outer_skip_rows, merged.outer_rows, merge->outer), share);
+	inner = side_cost(join, join->inner, merged_part(merged.inner_skip_rows, merged.inner_rows, merge->inner), share);
 	in_front = Max(first_page_cost(join->outer), outer * part_in_front(join, join->outer)) +
 		Max(first_page_cost(join->inner), inner * part_in_front(join, join->inner));
 	if (list_length(merge->extra->restrictlist) > 1)
@@ -288,19 +292,18 @@ make_path(LeafJoinIdea *join, double share)
 	path->startup_cost = qual.startup + way_down + Min(in_front, outer + inner);
 	path->total_cost = qual.startup + way_down + outer + inner +
 		pairs * share * (cpu_tuple_cost + qual.per_tuple);
-	gpusort_note_join_cost(cpath);
-	return path;
+	path->pathkeys = merge->pathkeys;
 }
 
 /* ---------- paths ---------- */
 
 static void
-add_whole_path(LeafJoinIdea *join)
+add_whole_path(const LeafJoinIdea *join)
 {
-	Path	   *path = make_path(join, 1);
+	Path		path = {0};
 
-	gpusort_outbid_join(join->merge.root, path, join->merge.joinrel->pathlist);
-	add_path(join->merge.joinrel, path);
+	estimate_join(join, 1, &path);
+	gpusort_add_unfinished_join(&join->merge, &path);
 }
 
 /* As many workers as the planner would have read one of the indexes. */
@@ -318,10 +321,10 @@ workers_for(const LeafJoinIdea *join)
 }
 
 static void
-add_partial_path_of(LeafJoinIdea *join)
+add_partial_path_of(const LeafJoinIdea *join)
 {
-	RelOptInfo *joinrel = join->merge.joinrel;
-	Path	   *path;
+	const RelOptInfo *joinrel = join->merge.joinrel;
+	Path		path = {0};
 	int			workers;
 	double		leader;
 
@@ -332,12 +335,10 @@ add_partial_path_of(LeafJoinIdea *join)
 	if (workers <= 0)
 		return;
 	leader = parallel_leader_participation ? Max(1.0 - 0.3 * workers, 0) : 0;
-	path = make_path(join, 1 / (workers + leader));
-	path->parallel_aware = true;
-	path->parallel_safe = true;
-	path->parallel_workers = workers;
-	gpusort_outbid_join(join->merge.root, path, joinrel->partial_pathlist);
-	add_partial_path(joinrel, path);
+	estimate_join(join, 1 / (workers + leader), &path);
+	path.parallel_aware = true;
+	path.parallel_workers = workers;
+	gpusort_add_unfinished_join(&join->merge, &path);
 }
 
 /* The clause whose sides are sorted by the first columns of these paths; NULL if there is none. */

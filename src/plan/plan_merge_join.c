@@ -30,10 +30,9 @@
 #include "cost/cost.h"
 #include "pg_compat/paths.h"
 #include "pg_compat/planner.h"
-#include "plan/plan_join.h"
 #include "plan/plan_merge_join.h"
-#include "plan/plan_pathkeys.h"
 #include "plan/plan_shared.h"
+#include "plan/plan_side.h"
 #include "plan/plan_sorted.h"
 #include "plan/plan_undercharged.h"
 #include "settings.h"
@@ -71,37 +70,47 @@ clauses_suffice(const GpuSortMergeJoin *join, const List *mergeclauses)
 	return true;
 }
 
-/* The relation's cheapest path above a sort of ours; NULL if it can come in order without. */
+/* The relation's cheapest path above a sort of ours; NULL if it can come in order without, as this path does. */
 static Path *
-make_sorted(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
+make_sorted(PlannerInfo *root, RelOptInfo *rel, List *pathkeys, const Path *in_order)
 {
-	const Path *in_order = get_cheapest_path_for_pathkeys(rel->pathlist, pathkeys, NULL,
-														  TOTAL_COST, false);
-	Path	   *cheapest = NULL;
-	ListCell   *lc;
-
 	if (in_order != NULL &&
 		(in_order == rel->cheapest_total_path || gpusort_is_sorted_remotely(in_order)))
 		return NULL;
-	foreach(lc, gpusort_make_sorted_paths(root, rel, rel, pathkeys, GPUSORT_NO_LIMIT))
-	{
-		Path	   *path = (Path *) lfirst(lc);
-
-		if (cheapest == NULL || path->total_cost < cheapest->total_cost)
-			cheapest = path;
-	}
-	return cheapest;
+	return gpusort_side_sorted(gpusort_side(root, rel, pathkeys));
 }
 
-/*
- * Can joining all of these rows be cheaper than what there is already?  In a query of many tables
- * most joins are not even worth an estimate.
- */
-static bool
-is_promising(const GpuSortMergeJoin *join, const Path *outer, const RelOptInfo *innerrel)
+/* A join that is thought of. */
+typedef struct MergeIdea
 {
-	return gpusort_force || outer->total_cost + innerrel->cheapest_total_path->total_cost <
-		gpusort_join_in_truth(join->joinrel->pathlist);
+	GpuSortMergeJoin join;
+	bool		inner_is_sort;
+	JoinCostWorkspace costs;
+} MergeIdea;
+
+/* Joins of a pair, and the inner side of those by one leading key. */
+typedef struct MergeIdeas
+{
+	const GpuSortPair *pair;
+	List	   *paths;
+	const PathKey *key;
+	List	   *clauses;
+	Path	   *inner_in_order;
+	Path	   *inner_sorted;
+} MergeIdeas;
+
+/* Is it worth a path?  Then its costs, but for what the planner adds for each pair of rows. */
+static bool
+estimate_join(MergeIdea *idea, List *outerkeys)
+{
+	GpuSortMergeJoin *join = &idea->join;
+	Cost		startup_cost = join->outer->startup_cost + join->inner->startup_cost;
+
+	join->pathkeys = build_join_pathkeys(join->root, join->joinrel, join->jointype, outerkeys);
+	if (!gpusort_join_might_be_kept(join, startup_cost, startup_cost))
+		return false;
+	gpusort_initial_mergejoin_cost(join, &idea->costs);
+	return gpusort_join_might_be_kept(join, idea->costs.startup_cost, idea->costs.total_cost);
 }
 
 /*
@@ -109,43 +118,88 @@ is_promising(const GpuSortMergeJoin *join, const Path *outer, const RelOptInfo *
  * keeping its rows in a Material.
  */
 static MergePath *
-make_join_of(GpuSortMergeJoin *join, Path *outer, Path *inner, bool inner_is_sort)
+make_join(MergeIdea *idea)
 {
-	MergePath  *path;
+	MergePath  *path = gpusort_create_mergejoin_path(&idea->join, &idea->costs);
 
-	join->outer = outer;
-	join->inner = inner;
-	join->pathkeys = build_join_pathkeys(join->root, join->joinrel, join->jointype,
-										 outer->pathkeys);
-	path = gpusort_create_mergejoin_path(join);
-	if (inner_is_sort)
+	if (idea->inner_is_sort)
 		path->materialize_inner = false;
 	return path;
 }
 
-/*
- * Join outer rows that come in order, by a sort of ours or without, with inner rows that we sort,
- * or with those that come in order.
- */
-static List *
-make_joins_of(GpuSortMergeJoin *join, Path *outer, RelOptInfo *innerrel, bool outer_is_sort)
+static void
+think_of(MergeIdeas *ideas, Path *outer, Path *inner, bool inner_is_sort)
 {
-	List	   *joins = NIL;
-	List	   *innerkeys;
-	Path	   *inner;
+	MergeIdea	idea = {.join = ideas->pair->join, .inner_is_sort = inner_is_sort};
 
-	join->mergeclauses = find_mergeclauses_for_outer_pathkeys(join->root, outer->pathkeys,
-															  join->extra->mergeclause_list);
-	if (!clauses_suffice(join, join->mergeclauses))
-		return NIL;
-	innerkeys = make_inner_pathkeys_for_merge(join->root, join->mergeclauses, outer->pathkeys);
-	inner = make_sorted(join->root, innerrel, innerkeys);
-	if (inner != NULL)
-		joins = lappend(joins, make_join_of(join, outer, inner, true));
-	inner = get_cheapest_path_for_pathkeys(innerrel->pathlist, innerkeys, NULL, TOTAL_COST, false);
-	if (inner != NULL && outer_is_sort)
-		joins = lappend(joins, make_join_of(join, outer, inner, false));
-	return joins;
+	idea.join.mergeclauses = ideas->clauses;
+	idea.join.outer = outer;
+	idea.join.inner = inner;
+	if (estimate_join(&idea, outer->pathkeys))
+		ideas->paths = lappend(ideas->paths, make_join(&idea));
+}
+
+/*
+ * Find the clauses to join outer rows in this order by, and inner rows in the order for that: by a sort of ours, or
+ * without.  One clause is one for all outer paths.
+ */
+static bool
+look_at_inner_side(MergeIdeas *ideas, List *outerkeys)
+{
+	const GpuSortPair *pair = ideas->pair;
+	PlannerInfo *root = pair->join.root;
+	List	   *clauses = pair->extra.mergeclause_list;
+	List	   *innerkeys;
+
+	if (list_length(clauses) == 1 && ideas->key == linitial(outerkeys))
+		return ideas->clauses != NIL;
+	ideas->key = linitial(outerkeys);
+	ideas->clauses = find_mergeclauses_for_outer_pathkeys(root, outerkeys, clauses);
+	if (!clauses_suffice(&pair->join, ideas->clauses))
+		ideas->clauses = NIL;
+	if (ideas->clauses == NIL)
+		return false;
+	innerkeys = make_inner_pathkeys_for_merge(root, ideas->clauses, outerkeys);
+	ideas->inner_in_order = get_cheapest_path_for_pathkeys(pair->innerrel->pathlist, innerkeys, NULL, TOTAL_COST, false);
+	ideas->inner_sorted = NULL;
+	if (pair->both_sorted || pair->inner_sorted)
+		ideas->inner_sorted = make_sorted(root, pair->innerrel, innerkeys, ideas->inner_in_order);
+	return true;
+}
+
+/* Join outer rows that we sort with inner rows that we sort, or that come in order. */
+static void
+think_of_sorted(MergeIdeas *ideas, List *outerkeys)
+{
+	const GpuSortPair *pair = ideas->pair;
+	RelOptInfo *outerrel = pair->outerrel;
+	Path	   *in_order = get_cheapest_path_for_pathkeys(outerrel->pathlist, outerkeys, NULL, TOTAL_COST, false);
+	Path	   *outer = make_sorted(pair->join.root, outerrel, outerkeys, in_order);
+
+	if (outer == NULL || !look_at_inner_side(ideas, outer->pathkeys))
+		return;
+	if (ideas->inner_sorted != NULL && pair->both_sorted)
+		think_of(ideas, outer, ideas->inner_sorted, true);
+	if (ideas->inner_in_order != NULL && pair->outer_sorted)
+		think_of(ideas, outer, ideas->inner_in_order, false);
+}
+
+/* Join outer rows that come in order with inner rows that we sort. */
+static void
+think_of_ordered(MergeIdeas *ideas)
+{
+	const GpuSortPair *pair = ideas->pair;
+	Cost		most = pair->most_of_inputs - pair->innerrel->cheapest_total_path->total_cost;
+	ListCell   *lc;
+
+	foreach(lc, pair->outerrel->pathlist)
+	{
+		Path	   *outer = (Path *) lfirst(lc);
+
+		if (outer->pathkeys != NIL && outer->param_info == NULL && outer->total_cost < most &&
+			look_at_inner_side(ideas, outer->pathkeys) && ideas->inner_sorted != NULL)
+			think_of(ideas, outer, ideas->inner_sorted, true);
+	}
 }
 
 static int
@@ -156,39 +210,18 @@ compare_total_costs(const ListCell *a, const ListCell *b)
 
 /* The cheapest one first: one that has taken a hash join's place looks cheaper than it is to those after it. */
 static void
-add_made_joins(const GpuSortMergeJoin *join, List *joins)
+add_joins(const GpuSortMergeJoin *join, List *paths)
 {
 	ListCell   *lc;
 
-	list_sort(joins, compare_total_costs);
-	foreach(lc, joins)
+	list_sort(paths, compare_total_costs);
+	foreach(lc, paths)
 	{
 		Path	   *path = (Path *) lfirst(lc);
 
-		gpusort_outbid_join(join->root, path, join->joinrel->pathlist);
+		gpusort_outbid_join(join->root, join->joinrel, path);
 		add_path(join->joinrel, path);
 	}
-}
-
-/* By clauses that are none, the planner's own merge joins take their chance, but do not get cheaper by our sorts. */
-static bool
-clauses_are_orders(const List *clauses)
-{
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		if (!gpusort_clause_is_order(lfirst_node(RestrictInfo, lc)))
-			return false;
-	}
-	return true;
-}
-
-/* Is a sort of the relation's rows thought of at all? */
-static bool
-has_many_rows(const RelOptInfo *rel)
-{
-	return rel->rows >= gpusort_min_rows || gpusort_force;
 }
 
 /*
@@ -196,40 +229,18 @@ has_many_rows(const RelOptInfo *rel)
  * between our nodes.
  */
 static void
-add_whole_joins(GpuSortMergeJoin *join, RelOptInfo *outerrel, RelOptInfo *innerrel,
-				List *orders)
+add_whole_joins(const GpuSortPair *pair)
 {
-	PlannerInfo *root = join->root;
-	List	   *joins = NIL;
-	ListCell   *lc;
+	MergeIdeas	ideas = {.pair = pair};
 
-	if (!gpusort_is_mergeable(join->jointype) || root->hasPseudoConstantQuals ||
-		outerrel->cheapest_total_path->param_info != NULL ||
-		innerrel->cheapest_total_path->param_info != NULL)
+	if (pair->join.root->hasPseudoConstantQuals || pair->outerrel->cheapest_total_path->param_info != NULL ||
+		pair->innerrel->cheapest_total_path->param_info != NULL)
 		return;
-	if (!is_promising(join, outerrel->cheapest_total_path, innerrel))
-	{
-		ereport(DEBUG2,
-				(errmsg_internal("gpusort makes no merge joins of %.0f and %.0f estimated rows: reading these costs more than a join that there is",
-								 outerrel->rows, innerrel->rows)));
-		return;
-	}
-	for (int i = 0; i < list_length(orders) && has_many_rows(outerrel); i++)
-	{
-		Path	   *outer = make_sorted(root, outerrel, with_first(orders, i));
-
-		if (outer != NULL)
-			joins = list_concat(joins, make_joins_of(join, outer, innerrel, true));
-	}
-	foreach(lc, outerrel->pathlist)
-	{
-		Path	   *outer = (Path *) lfirst(lc);
-
-		if (outer->pathkeys != NIL && outer->param_info == NULL && has_many_rows(innerrel) &&
-			is_promising(join, outer, innerrel))
-			joins = list_concat(joins, make_joins_of(join, outer, innerrel, false));
-	}
-	add_made_joins(join, joins);
+	for (int i = 0; i < list_length(pair->orders) && (pair->both_sorted || pair->outer_sorted); i++)
+		think_of_sorted(&ideas, with_first(pair->orders, i));
+	if (pair->inner_sorted)
+		think_of_ordered(&ideas);
+	add_joins(&pair->join, ideas.paths);
 }
 
 /* ---------- rows of parallel workers ---------- */
@@ -239,14 +250,14 @@ add_whole_joins(GpuSortMergeJoin *join, RelOptInfo *outerrel, RelOptInfo *innerr
  * inner side, none would know.
  */
 static bool
-can_be_partial(const GpuSortMergeJoin *join, const RelOptInfo *outerrel,
-			   const RelOptInfo *innerrel)
+can_be_partial(const GpuSortPair *pair)
 {
-	return (join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT ||
-			join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI) &&
-		join->joinrel->consider_parallel && bms_is_empty(join->joinrel->lateral_relids) &&
-		outerrel->partial_pathlist != NIL && innerrel->partial_pathlist != NIL &&
-		has_many_rows(innerrel) && gpusort_plans_shared();
+	const GpuSortMergeJoin *join = &pair->join;
+
+	return pair->partial && (join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT ||
+							 join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI) &&
+		bms_is_empty(join->joinrel->lateral_relids) && pair->outerrel->partial_pathlist != NIL &&
+		pair->innerrel->partial_pathlist != NIL && gpusort_has_many_rows(pair->innerrel) && gpusort_plans_shared();
 }
 
 /*
@@ -254,78 +265,63 @@ can_be_partial(const GpuSortMergeJoin *join, const RelOptInfo *outerrel,
  * planner does if they are few.
  */
 static void
-add_partial_join(GpuSortMergeJoin *join, RelOptInfo *outerrel, Path *outer, List *outerkeys)
+add_partial_join(const GpuSortMergeJoin *shared, GpuSortSide *side, Path *outer, List *outerkeys)
 {
+	MergeIdea	idea = {.join = *shared, .inner_is_sort = true};
+	GpuSortMergeJoin *join = &idea.join;
 	bool		sorted = pathkeys_contained_in(outerkeys, outer->pathkeys);
 	MergePath  *path;
 
 	join->outer = outer;
 	if (!sorted)
-		join->outer = gpusort_make_participants_path(join->root, outerrel, outer, outerkeys);
+		join->outer = gpusort_side_participants_path(side, outer);
 	if (join->outer == NULL)
 	{
 		join->outer = outer;
 		join->outersortkeys = outerkeys;
 	}
-	join->pathkeys = build_join_pathkeys(join->root, join->joinrel, join->jointype,
-										 sorted ? outer->pathkeys : outerkeys);
-	path = gpusort_create_mergejoin_path(join);
-	path->materialize_inner = false;
-	gpusort_outbid_join(join->root, &path->jpath.path, join->joinrel->partial_pathlist);
+	if (!estimate_join(&idea, sorted ? outer->pathkeys : outerkeys))
+		return;
+	path = make_join(&idea);
+	gpusort_outbid_join(join->root, join->joinrel, &path->jpath.path);
 	add_partial_path(join->joinrel, &path->jpath.path);
-	join->outersortkeys = NIL;
 }
 
 /* Join in one order: the cheapest outer path, and those that come in this order. */
 static void
-add_partial_joins(GpuSortMergeJoin *join, RelOptInfo *outerrel, RelOptInfo *innerrel,
-				  List *outerkeys)
+add_partial_joins(const GpuSortPair *pair, List *outerkeys)
 {
-	GpuSortSharedSort sort = {
-		.partial = (Path *) linitial(innerrel->partial_pathlist),
-		.all_rows = clamp_row_est(innerrel->rows)
-	};
+	GpuSortMergeJoin join = pair->join;
+	GpuSortSide *outer_side;
+	GpuSortSide *inner_side;
+	const GpuSortSharedSort *sort;
+	List	   *innerkeys;
 	ListCell   *lc;
 
-	join->mergeclauses = find_mergeclauses_for_outer_pathkeys(join->root, outerkeys,
-															  join->extra->mergeclause_list);
-	sort.pathkeys = make_inner_pathkeys_for_merge(join->root, join->mergeclauses, outerkeys);
-	if (!gpusort_shared_worth_it(&sort))
+	join.mergeclauses = find_mergeclauses_for_outer_pathkeys(join.root, outerkeys,
+															  join.extra->mergeclause_list);
+	innerkeys = make_inner_pathkeys_for_merge(join.root, join.mergeclauses, outerkeys);
+	inner_side = gpusort_side(join.root, pair->innerrel, innerkeys);
+	sort = gpusort_side_shared(inner_side, linitial(pair->innerrel->partial_pathlist));
+	if (sort == NULL)
 		return;
-	join->inner = gpusort_make_shared_path(join->root, innerrel, &sort);
-	foreach(lc, outerrel->partial_pathlist)
+	join.inner = gpusort_side_shared_path(inner_side, sort);
+	outer_side = gpusort_side(join.root, pair->outerrel, outerkeys);
+	foreach(lc, pair->outerrel->partial_pathlist)
 	{
 		Path	   *outer = (Path *) lfirst(lc);
 
 		if (foreach_current_index(lc) == 0 || pathkeys_contained_in(outerkeys, outer->pathkeys))
-			add_partial_join(join, outerrel, outer, outerkeys);
+			add_partial_join(&join, outer_side, outer, outerkeys);
 	}
 }
 
 void
-gpusort_add_merge_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-							 RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+gpusort_add_merge_join_paths(const GpuSortPair *pair)
 {
-	JoinPathExtraData own_extra = *extra;
-	GpuSortMergeJoin join = {
-		.root = root, .joinrel = joinrel, .jointype = jointype, .extra = &own_extra
-	};
-	List	   *orders;
-
-	if (!gpusort_enabled || !gpusort_enable_order_by || !enable_mergejoin ||
-		extra->mergeclause_list == NIL || (!has_many_rows(outerrel) && !has_many_rows(innerrel)) ||
-		gpusort_plan_is_advised(root) || !clauses_are_orders(extra->mergeclause_list))
+	if (!enable_mergejoin)
 		return;
-
-	if (gpusort_becomes_semijoin(root, &join.jointype, &outerrel, &innerrel, extra->sjinfo))
-	{
-		own_extra.inner_unique = false;
-		own_extra.mergeclause_list = gpusort_find_join_clauses(&join, outerrel, innerrel);
-		if (own_extra.mergeclause_list == NIL)
-			return;
-	}
-	orders = select_outer_pathkeys_for_merge(root, own_extra.mergeclause_list, joinrel);
-	add_whole_joins(&join, outerrel, innerrel, orders);
-	for (int i = 0; i < list_length(orders) && can_be_partial(&join, outerrel, innerrel); i++)
-		add_partial_joins(&join, outerrel, innerrel, with_first(orders, i));
+	add_whole_joins(pair);
+	for (int i = 0; i < list_length(pair->orders) && can_be_partial(pair); i++)
+		add_partial_joins(pair, with_first(pair->orders, i));
 }

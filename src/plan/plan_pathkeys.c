@@ -67,6 +67,7 @@ gpusort_read_pathkeys(const Path *input, List *pathkeys, GpuSortPathKeys *keys,
 	keys->pathkeys = pathkeys;
 	keys->exprs = NIL;
 	keys->joined = false;
+	keys->estimated = false;
 	foreach(lc, pathkeys)
 	{
 		PathKey    *pathkey = lfirst_node(PathKey, lc);

@@ -16,6 +16,9 @@ typedef struct GpuSortPathKeys
 	List	   *exprs;			/* of each of them */
 	double		rows;			/* to be sorted, by all participants together */
 	bool		joined;			/* perhaps, by a node that looks into stored rows */
+	bool		estimated;
+	int			width;			/* of the rows that it is of */
+	GpuSortEstimate estimate;	/* if they don't come from pages, in any order */
 } GpuSortPathKeys;
 
 /*

@@ -105,18 +105,33 @@ planners_own(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * Charge a sort what the planner's own costs, in workers if it would make one.  Else a loop above ours would drive out
- * those that the planner chooses, and may be taken out itself at a later look.
+ * What a sort is charged: what the planner's own costs, in workers if it would make one.  Else a loop above ours would
+ * drive out those that the planner chooses, and may be taken out itself at a later look.
  */
-static void
-charge_as_planner(PlannerInfo *root, RelOptInfo *rel, Path *path)
+static const Path *
+charged_path(PlannerInfo *root, RelOptInfo *rel)
 {
 	const Path *own = planners_own(root, rel);
 
 	if (own == NULL)
 		own = (Path *) create_sort_path(root, rel, rel->cheapest_total_path, root->query_pathkeys, -1);
+	return own;
+}
+
+static void
+charge(Path *path, const Path *own)
+{
 	path->startup_cost = Max(path->startup_cost, own->startup_cost);
 	path->total_cost = Max(path->total_cost, own->total_cost);
+}
+
+/* Do the rows come in order for less than that, by an index as a rule?  Then no sort of ours would be kept. */
+static bool
+comes_in_order_for_less(PlannerInfo *root, const RelOptInfo *rel, const Path *own)
+{
+	const Path *in_order = get_cheapest_path_for_pathkeys(rel->pathlist, root->query_pathkeys, NULL, TOTAL_COST, false);
+
+	return in_order != NULL && in_order->startup_cost <= own->startup_cost && in_order->total_cost <= own->total_cost;
 }
 
 /*
@@ -133,6 +148,7 @@ void
 gpusort_add_early_paths(PlannerInfo *root, RelOptInfo *rel)
 {
 	const Path *cheapest;
+	const Path *own;
 	List	   *paths;
 	ListCell   *lc;
 
@@ -149,11 +165,14 @@ gpusort_add_early_paths(PlannerInfo *root, RelOptInfo *rel)
 	if (cheapest->param_info != NULL ||
 		pathkeys_contained_in(root->query_pathkeys, cheapest->pathkeys))
 		return;
+	own = charged_path(root, rel);
+	if (!gpusort_force && comes_in_order_for_less(root, rel, own))
+		return;
 	paths = gpusort_make_sorted_paths(root, rel, rel, root->query_pathkeys, GPUSORT_NO_LIMIT);
 	foreach(lc, paths)
 	{
 		if (!gpusort_force)
-			charge_as_planner(root, rel, (Path *) lfirst(lc));
+			charge((Path *) lfirst(lc), own);
 		charge_more_than_input(rel, (Path *) lfirst(lc));
 	}
 	gpusort_add_paths(rel, paths);

@@ -119,9 +119,32 @@ is_computable(PlannerInfo *root, const Path *partial, const GpuSortPathKeys *key
 	return true;
 }
 
+/*
+ * Would sorting this one's rows of a join only cost more than those of one before it?  They come in the order of their
+ * costs, and are the same to a sort.
+ */
+static bool
+costs_more(const RelOptInfo *rel, const Path *partial)
+{
+	ListCell   *lc;
+
+	if (!IS_JOIN_REL(rel))
+		return false;
+	foreach(lc, rel->partial_pathlist)
+	{
+		const Path *before = (const Path *) lfirst(lc);
+
+		if (before == partial)
+			return false;
+		if (before->parallel_workers == partial->parallel_workers && before->param_info == NULL)
+			return true;
+	}
+	return false;
+}
+
 List *
 gpusort_make_gathered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *rel,
-							const GpuSortPathKeys *keys, double limit_rows)
+							GpuSortPathKeys *keys, double limit_rows)
 {
 	double		all_rows = clamp_row_est(input_rel->cheapest_total_path->rows);
 	List	   *paths = NIL;
@@ -135,7 +158,7 @@ gpusort_make_gathered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo
 		GpuSortEstimate estimate;
 
 		if (partial->parallel_workers > 0 && partial->param_info == NULL &&
-			is_computable(root, partial, keys) &&
+			!costs_more(input_rel, partial) && is_computable(root, partial, keys) &&
 			gpusort_estimate_path(root, partial, keys, limit_rows, &estimate))
 			paths = lappend(paths,
 							make_gather_path(root, rel, partial, keys, all_rows, &estimate));

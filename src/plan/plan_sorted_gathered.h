@@ -12,6 +12,6 @@
  * yet.
  */
 extern List *gpusort_make_gathered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *rel,
-										 const GpuSortPathKeys *keys, double limit_rows);
+										 GpuSortPathKeys *keys, double limit_rows);
 
 #endif							/* GPUSORT_PLAN_SORTED_GATHERED_H */

@@ -6,7 +6,6 @@
 
 #include <float.h>
 
-#include "nodes/value.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
@@ -335,18 +334,23 @@ lacking_of_join(const Path *path)
 	if (IsA(path, HashPath))
 		return gpusort_hash_join_extra_cost((const HashPath *) path);
 	if (is_our_join(path))
-		return floatVal(linitial(((const CustomPath *) path)->custom_private)) - path->total_cost;
+		return ((const GpuSortJoinPath *) path)->cost - path->total_cost;
 	return 0;
 }
 
 Cost
 gpusort_join_in_truth(const List *paths)
 {
-	const Path *cheapest = paths != NIL ? linitial(paths) : NULL;
+	ListCell   *lc;
 
-	if (cheapest == NULL || cheapest->param_info != NULL)
-		return DBL_MAX;
-	return cheapest->total_cost + lacking_of_join(cheapest);
+	foreach(lc, paths)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+
+		if (path->param_info == NULL)
+			return path->total_cost + lacking_of_join(path);
+	}
+	return DBL_MAX;
 }
 
 /*
@@ -394,7 +398,7 @@ saves_sort(const PlannerInfo *root, const Path *join)
 
 /* Does the query's only join cost less than any other in truth, with a sort of ours above that where it saves one? */
 static bool
-is_best_join(PlannerInfo *root, const Path *join, const List *paths)
+is_best_join(PlannerInfo *root, RelOptInfo *joinrel, const Path *join, const List *paths)
 {
 	List	   *order = NIL;
 	Cost		sorting = 0;
@@ -402,7 +406,7 @@ is_best_join(PlannerInfo *root, const Path *join, const List *paths)
 	if (saves_sort(root, join))
 	{
 		Path	   *first = linitial(paths);
-		const Path *sorted = gpusort_make_participants_path(root, join->parent, first, root->sort_pathkeys);
+		const Path *sorted = gpusort_make_participants_path(root, joinrel, first, root->sort_pathkeys);
 
 		if (sorted != NULL)
 		{
@@ -414,25 +418,21 @@ is_best_join(PlannerInfo *root, const Path *join, const List *paths)
 }
 
 void
-gpusort_outbid_join(PlannerInfo *root, Path *path, const List *paths)
+gpusort_outbid_join(PlannerInfo *root, RelOptInfo *joinrel, Path *path)
 {
+	const List *paths = path->parallel_workers > 0 ? joinrel->partial_pathlist : joinrel->pathlist;
 	const Path *cheapest = paths != NIL ? linitial(paths) : NULL;
-	Cost		gain = gpusort_join_in_truth(paths) - path->total_cost;
+	Cost		gain;
 	Cost		below;
 
 	if (cheapest == NULL || cheapest->param_info != NULL ||
 		(!IsA(cheapest, HashPath) && !is_our_join(cheapest)))
 		return;
+	gain = gpusort_join_in_truth(paths) - path->total_cost;
 	below = Min(path->total_cost, cheapest->total_cost * JUST_BELOW);
 	if ((gain <= 0 || path->total_cost - below > gain) &&
-		(!is_only_join(root, path) || !is_best_join(root, path, paths)))
+		(!is_only_join(root, path) || !is_best_join(root, joinrel, path, paths)))
 		return;
 	path->total_cost = below;
 	path->startup_cost = Min(path->startup_cost, path->total_cost);
-}
-
-void
-gpusort_note_join_cost(CustomPath *path)
-{
-	path->custom_private = list_make1(makeFloat(psprintf("%.17g", path->path.total_cost)));
 }

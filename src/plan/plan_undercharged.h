@@ -27,20 +27,25 @@ extern void gpusort_outbid_all(const List *paths, RelOptInfo *rel, const List *l
 							   Cost lacking);
 
 /*
- * What the first, cheapest one of joins costs in truth: a hash join's cost leaves out waiting for its
- * table.  DBL_MAX if there is none to compare with.
+ * What the cheapest one of joins without parameters, which comes first, costs in truth: a hash join's cost leaves
+ * out waiting for its table.  DBL_MAX if there is none to compare with.
  */
 extern Cost gpusort_join_in_truth(const List *paths);
 
 /*
- * If that is more than a join of ours costs, put that just below what the cheapest one was charged.  It
- * hides what our join costs from joins that are planned above, which may mislead these, so it is done
- * only where more is gained than is hidden, or no other join is in the query.  Then it is enough, too,
- * that it costs less than others and a sort above them, if that is all that the query wants of it.
+ * If that is more than a join of ours costs, which is not added yet, put that just below what the cheapest one was
+ * charged: of the partial paths, if it has workers.  It hides what our join costs from joins that are planned
+ * above, which may mislead these, so it is done only where more is gained than is hidden, or no other join is in
+ * the query.  Then it is enough, too, that it costs less than others and a sort above them, if that is all that
+ * the query wants of it.
  */
-extern void gpusort_outbid_join(PlannerInfo *root, Path *path, const List *paths);
+extern void gpusort_outbid_join(PlannerInfo *root, RelOptInfo *joinrel, Path *path);
 
-/* Remember what a path of a GpuSort Join costs, before its cost is changed. */
-extern void gpusort_note_join_cost(CustomPath *path);
+/* The path of a GpuSort Join, which remembers what it costs, whatever the planner is told. */
+typedef struct GpuSortJoinPath
+{
+	CustomPath	custom;
+	Cost		cost;
+} GpuSortJoinPath;
 
 #endif							/* GPUSORT_PLAN_UNDERCHARGED_H */

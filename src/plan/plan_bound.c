@@ -1,0 +1,248 @@
+/*
+ * plan_bound.c
+ *		What joining all tables of a query costs at most; see plan_bound.h.
+ *
+ * From each table as the first one, those are joined one after the other that make it cost least: in a nested loop
+ * by a path with parameters, which tells how many rows it finds for each, or by a hash table of its rows.
+ * That is what the planner will find, too, or something better.
+ */
+#include "postgres.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+
+#include "cost/cost_hash.h"
+#include "plan/plan_bound.h"
+#include "plan/plan_known.h"
+#include "settings.h"
+
+/*
+ * How much more is still thought of.  The order is not the planner's best one, but its rows are not reckoned by all
+ * conditions either.
+ */
+#define MARGIN	1.5
+
+/* Tables joined so far. */
+typedef struct JoinedTables
+{
+	Relids		relids;
+	double		rows;
+	Cost		cost;
+	bool		few;			/* the first rows are wanted, so none may be hashed */
+} JoinedTables;
+
+typedef struct KnownBound
+{
+	bool		known;
+	Cost		cost;
+} KnownBound;
+
+/* Are there only joins whose sides may be exchanged, and tables of which it counts whether there are rows? */
+static bool
+is_understood(PlannerInfo *root)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->join_info_list)
+	{
+		const SpecialJoinInfo *sjinfo = lfirst(lc);
+
+		if ((sjinfo->jointype != JOIN_SEMI && sjinfo->jointype != JOIN_ANTI) ||
+			bms_membership(sjinfo->min_righthand) != BMS_SINGLETON)
+			return false;
+	}
+	for (int i = bms_next_member(root->all_baserels, -1); i >= 0; i = bms_next_member(root->all_baserels, i))
+	{
+		const RelOptInfo *rel = root->simple_rel_array[i];
+
+		if (!bms_is_empty(rel->lateral_relids) || rel->cheapest_total_path->param_info != NULL)
+			return false;
+	}
+	return true;
+}
+
+/* The semijoin or antijoin whose inner side a table is, or NULL. */
+static const SpecialJoinInfo *
+special_join(PlannerInfo *root, const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->join_info_list)
+	{
+		const SpecialJoinInfo *sjinfo = lfirst(lc);
+
+		if (bms_equal(sjinfo->min_righthand, rel->relids))
+			return sjinfo;
+	}
+	return NULL;
+}
+
+/* The cheapest path that looks a table's rows up for those joined so far, or NULL. */
+static const Path *
+cheapest_lookup(const RelOptInfo *rel, Relids relids)
+{
+	const Path *cheapest = NULL;
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+
+		if (path->param_info != NULL && bms_is_subset(path->param_info->ppi_req_outer, relids) &&
+			(cheapest == NULL || path->total_cost < cheapest->total_cost))
+			cheapest = path;
+	}
+	return cheapest;
+}
+
+/* Does it find one row at most, by all columns of a unique index? */
+static bool
+finds_one_row(const Path *lookup)
+{
+	const IndexPath *path = (const IndexPath *) lookup;
+
+	return IsA(lookup, IndexPath) && path->indexinfo->unique &&
+		list_length(path->indexclauses) >= path->indexinfo->nkeycolumns;
+}
+
+/* Or is it an estimate that may be less than what stands there? */
+static bool
+is_number_known(const Path *lookup)
+{
+	return finds_one_row(lookup) || lookup->rows > 1;
+}
+
+/* Rows that are found for one; the planner's estimate is one at least. */
+static double
+found_rows(const RelOptInfo *rel, const Path *lookup)
+{
+	return finds_one_row(lookup) && rel->tuples > 0 ? Min(rel->rows / rel->tuples, 1) : lookup->rows;
+}
+
+/* Join one more table; false if that can't be. */
+static bool
+join_table(PlannerInfo *root, const RelOptInfo *rel, const JoinedTables *before, JoinedTables *after)
+{
+	const SpecialJoinInfo *sjinfo = special_join(root, rel);
+	const Path *lookup = cheapest_lookup(rel, before->relids);
+	const Path *all = rel->cheapest_total_path;
+	Cost		cost;
+
+	if (lookup == NULL || (sjinfo != NULL && !bms_is_subset(sjinfo->min_lefthand, before->relids)) ||
+		(before->few && (sjinfo != NULL || !is_number_known(lookup))))
+		return false;
+	*after = *before;
+	cost = enable_nestloop ? before->rows * lookup->total_cost : DBL_MAX;
+	if (!before->few && enable_hashjoin)
+		cost = Min(cost, all->total_cost + gpusort_hash_join_cost(before->rows, all->rows, all->pathtarget->width));
+	after->cost += cost;
+	if (sjinfo == NULL)
+		after->rows *= found_rows(rel, lookup);
+	after->cost += after->rows * cpu_tuple_cost;
+	return true;
+}
+
+/* Join all tables, beginning with these; false if some can't be joined. */
+static bool
+join_all(PlannerInfo *root, JoinedTables *joined)
+{
+	int			left = bms_num_members(root->all_baserels) - 1;
+
+	for (; left > 0; left--)
+	{
+		JoinedTables best = {.cost = DBL_MAX};
+		int			next = -1;
+
+		for (int i = bms_next_member(root->all_baserels, -1); i >= 0; i = bms_next_member(root->all_baserels, i))
+		{
+			JoinedTables after;
+
+			if (!bms_is_member(i, joined->relids) && join_table(root, root->simple_rel_array[i], joined, &after) &&
+				after.cost < best.cost)
+			{
+				best = after;
+				next = i;
+			}
+		}
+		if (next < 0)
+			return false;
+		*joined = best;
+		joined->relids = bms_add_member(joined->relids, next);
+	}
+	return true;
+}
+
+/*
+ * The cost if the rows of this path come first: of all rows, or of as many as the query wants, where no other order
+ * is wanted.
+ */
+static Cost
+cost_from(PlannerInfo *root, const Path *first, bool few)
+{
+	JoinedTables joined = {.rows = first->rows, .cost = first->total_cost, .few = few};
+
+	joined.relids = bms_copy(first->parent->relids);
+	if (!join_all(root, &joined))
+		return DBL_MAX;
+	if (few)
+		return first->startup_cost +
+			(joined.cost - first->startup_cost) * Min(root->limit_tuples / joined.rows, 1);
+	/* another may save a sort of the result */
+	joined.cost += joined.rows * 2.0 * cpu_operator_cost * log2(Max(joined.rows, 2));
+	if (first->parallel_workers > 0)
+		joined.cost += parallel_setup_cost + gpusort_cost_gather +
+			(root->parse->hasAggs ? 0 : joined.rows * parallel_tuple_cost * (first->parallel_workers + 1));
+	return joined.cost;
+}
+
+static bool
+may_be_gathered(PlannerInfo *root)
+{
+	for (int i = bms_next_member(root->all_baserels, -1); i >= 0; i = bms_next_member(root->all_baserels, i))
+	{
+		if (!root->simple_rel_array[i]->consider_parallel)
+			return false;
+	}
+	return true;
+}
+
+static Cost
+find_bound(PlannerInfo *root)
+{
+	bool		parallel = may_be_gathered(root);
+	Cost		bound = DBL_MAX;
+
+	for (int i = bms_next_member(root->all_baserels, -1); i >= 0; i = bms_next_member(root->all_baserels, i))
+	{
+		const RelOptInfo *rel = root->simple_rel_array[i];
+		const Path *first;
+
+		if (special_join(root, rel) != NULL)
+			continue;
+		bound = Min(bound, cost_from(root, rel->cheapest_total_path, false));
+		if (parallel && rel->partial_pathlist != NIL)
+			bound = Min(bound, cost_from(root, linitial(rel->partial_pathlist), false));
+		first = root->limit_tuples <= 0 ? NULL :
+			get_cheapest_path_for_pathkeys(rel->pathlist, root->query_pathkeys, NULL, TOTAL_COST, false);
+		if (first != NULL && (root->query_pathkeys == NIL || IsA(first, IndexPath)))
+			bound = Min(bound, cost_from(root, first, true));
+	}
+	return bound;
+}
+
+Cost
+gpusort_join_cost_bound(PlannerInfo *root)
+{
+	KnownBound *bound = gpusort_known(root, root, sizeof(KnownBound));
+
+	if (!bound->known)
+	{
+		bound->cost = is_understood(root) ? MARGIN * find_bound(root) : DBL_MAX;
+		bound->known = true;
+	}
+	return bound->cost;
+}

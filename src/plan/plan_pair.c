@@ -1,0 +1,318 @@
+/*
+ * plan_pair.c
+ *		Two relations that the planner joins; see plan_pair.h.
+ */
+#include "postgres.h"
+
+#include <float.h>
+
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+
+#include "cost/cost.h"
+#include "pg_compat/paths.h"
+#include "pg_compat/planner.h"
+#include "plan/plan_bound.h"
+#include "plan/plan_pair.h"
+#include "plan/plan_pathkeys.h"
+#include "plan/plan_side.h"
+#include "plan/plan_undercharged.h"
+#include "settings.h"
+
+/* ---------- what there is ---------- */
+
+/* What add_path() takes for the same. */
+#define SAME_COST	1.01
+
+static bool
+is_dominated(const Path *path, const Path *old, bool startup_matters)
+{
+	if (old->param_info != NULL || gpusort_is_less_disabled(path, old) ||
+		path->parallel_safe > old->parallel_safe)
+		return false;
+	if (path->total_cost < old->total_cost ||
+		(path->startup_cost < old->startup_cost &&
+		 (startup_matters || path->total_cost <= old->total_cost * SAME_COST)))
+		return false;
+	return pathkeys_contained_in(path->pathkeys, old->pathkeys);
+}
+
+bool
+gpusort_might_be_kept(const RelOptInfo *rel, const Path *path)
+{
+	ListCell   *lc;
+
+	foreach(lc, path->parallel_workers > 0 ? rel->partial_pathlist : rel->pathlist)
+	{
+		if (is_dominated(path, (const Path *) lfirst(lc), rel->consider_startup))
+			return false;
+	}
+	return true;
+}
+
+bool
+gpusort_join_might_be_kept(const GpuSortMergeJoin *join, Cost startup_cost, Cost total_cost)
+{
+	Path		path = {
+		.startup_cost = startup_cost,
+		.total_cost = total_cost, .pathkeys = join->pathkeys,
+		.parallel_workers = join->outer->parallel_workers,
+		.parallel_safe = join->joinrel->consider_parallel
+	};
+
+	gpusort_join_path_disabled(&path, join->outer, join->inner);
+	gpusort_outbid_join(join->root, join->joinrel, &path);
+	return gpusort_might_be_kept(join->joinrel, &path);
+}
+
+/* ---------- what ours cost at least ---------- */
+
+typedef struct PairCosts
+{
+	/* what ours cost at least */
+	Cost		both_sorted;
+	Cost		outer_sorted;
+	Cost		inner_sorted;
+	Cost		partial;
+
+	/* ... and may cost at most */
+	Cost		all_in_truth;	/* the cheapest join that there is */
+	Cost		partial_in_truth;
+	Cost		order;			/* what the order of the rows is worth beyond that */
+	Cost		bound;			/* all that the query is part of */
+} PairCosts;
+
+/* Does a clause by which the pair could be merged give it the order that the query wants in the end? */
+static bool
+is_order_wanted(const GpuSortPair *pair)
+{
+	const PlannerInfo *root = pair->join.root;
+	const EquivalenceClass *wanted;
+	ListCell   *lc;
+
+	if (root->query_pathkeys == NIL)
+		return false;
+	wanted = linitial_node(PathKey, root->query_pathkeys)->pk_eclass;
+	foreach(lc, pair->extra.mergeclause_list)
+	{
+		const RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
+
+		if (clause->left_ec == wanted || clause->right_ec == wanted)
+			return true;
+	}
+	return pair->extra.mergeclause_list == NIL;
+}
+
+/*
+ * What it is worth to the joins above that the rows come in order: a sort of all of them is saved.  Those above may
+ * return many times as many rows in this order, which is worth whatever it costs, if the query wants it.
+ */
+static Cost
+worth_of_order(const GpuSortPair *pair)
+{
+	const RelOptInfo *joinrel = pair->join.joinrel;
+	GpuSortLeastCost sort;
+
+	if (is_order_wanted(pair))
+		return DBL_MAX;
+	gpusort_least_cost(joinrel->rows, joinrel->reltarget->width, false, &sort);
+	return sort.collect_cost + sort.slot_cost + sort.rest_cost;
+}
+
+static bool
+is_first_disabled(const List *paths)
+{
+	return paths != NIL && gpusort_is_disabled(linitial(paths));
+}
+
+/* Has the first, cheapest path? */
+static bool
+has_parameters(const List *paths)
+{
+	return paths != NIL && ((const Path *) linitial(paths))->param_info != NULL;
+}
+
+static void
+find_costs(GpuSortPair *pair, PairCosts *costs)
+{
+	const RelOptInfo *joinrel = pair->join.joinrel;
+	const GpuSortLeastCosts *outer = gpusort_side_least_costs(pair->join.root, pair->outerrel);
+	const GpuSortLeastCosts *inner = gpusort_side_least_costs(pair->join.root, pair->innerrel);
+
+	costs->both_sorted = outer->sorted + inner->sorted;
+	costs->outer_sorted = outer->sorted + inner->in_order;
+	costs->inner_sorted = outer->in_order + inner->sorted;
+	costs->partial = outer->partial + inner->partial;
+	costs->all_in_truth = gpusort_join_in_truth(joinrel->pathlist);
+	costs->partial_in_truth = gpusort_join_in_truth(joinrel->partial_pathlist);
+	if (gpusort_force || is_first_disabled(joinrel->pathlist))
+		costs->all_in_truth = costs->partial_in_truth = DBL_MAX;
+	else if (is_first_disabled(joinrel->partial_pathlist))
+		costs->partial_in_truth = DBL_MAX;
+	costs->order = worth_of_order(pair);
+	costs->bound = DBL_MAX;
+	pair->most_of_inputs = costs->order < DBL_MAX || !has_parameters(joinrel->pathlist) ?
+		costs->all_in_truth : DBL_MAX;
+}
+
+static bool
+is_promising(GpuSortPair *pair, const PairCosts *costs)
+{
+	Cost		most = Min(costs->all_in_truth + costs->order, costs->bound);
+	Cost		most_partial = Min(costs->partial_in_truth + costs->order, costs->bound);
+	bool		whole = pair->outerrel->cheapest_total_path->total_cost +
+		pair->innerrel->cheapest_total_path->total_cost < pair->most_of_inputs;
+
+	pair->both_sorted = whole && costs->both_sorted < most;
+	pair->outer_sorted = whole && costs->outer_sorted < most;
+	pair->inner_sorted = whole && costs->inner_sorted < most;
+	pair->partial = costs->partial < most_partial && pair->join.joinrel->consider_parallel;
+	return pair->both_sorted || pair->outer_sorted || pair->inner_sorted || pair->partial;
+}
+
+/*
+ * That is not asked where nothing is joined above, unless the query wants few rows; nor of GEQO, which tries some orders
+ * of joins only, and may not find any that costs as little.
+ */
+static bool
+is_within_bound(GpuSortPair *pair, PairCosts *costs)
+{
+	PlannerInfo *root = pair->join.root;
+
+	if (gpusort_force || gpusort_plans_by_geqo(root) ||
+		(root->limit_tuples <= 0 &&
+		 bms_num_members(pair->join.joinrel->relids) >= bms_num_members(root->all_baserels)))
+		return true;
+	costs->bound = gpusort_join_cost_bound(root);
+	return is_promising(pair, costs);
+}
+
+/* ---------- by what ---------- */
+
+List *
+gpusort_find_join_clauses(const GpuSortMergeJoin *merge, const RelOptInfo *outerrel,
+						  const RelOptInfo *innerrel)
+{
+	List	   *found = NIL;
+	ListCell   *lc;
+
+	foreach(lc, merge->extra->restrictlist)
+	{
+		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
+		bool		outer_is_left = bms_is_subset(clause->left_relids, outerrel->relids);
+
+		if (!clause->can_join || clause->mergeopfamilies == NIL || !gpusort_clause_is_order(clause) ||
+			(IS_OUTER_JOIN(merge->jointype) &&
+			 RINFO_IS_PUSHED_DOWN(clause, merge->joinrel->relids)) ||
+			!bms_is_subset(outer_is_left ? clause->right_relids : clause->left_relids,
+						   innerrel->relids) ||
+			(!outer_is_left && !bms_is_subset(clause->right_relids, outerrel->relids)))
+			continue;
+		clause->outer_is_left = outer_is_left;
+		update_mergeclause_eclasses(merge->root, clause);
+		if (!EC_MUST_BE_REDUNDANT(clause->left_ec) && !EC_MUST_BE_REDUNDANT(clause->right_ec))
+			found = lappend(found, clause);
+	}
+	return found;
+}
+
+/* Is it a semijoin that is made in another way? */
+static bool
+becomes_semijoin(GpuSortPair *pair)
+{
+	const SpecialJoinInfo *sjinfo = pair->extra.sjinfo;
+	RelOptInfo *few = pair->outerrel;
+	RelOptInfo *many = pair->innerrel;
+
+	if (sjinfo == NULL || sjinfo->jointype != JOIN_SEMI || pair->join.jointype == JOIN_SEMI)
+		return false;
+	if (!bms_is_subset(sjinfo->min_righthand, many->relids))
+	{
+		few = pair->innerrel;
+		many = pair->outerrel;
+	}
+	if (!bms_is_subset(sjinfo->min_lefthand, few->relids) ||
+		!bms_is_subset(sjinfo->min_righthand, many->relids))
+		return false;
+	pair->outerrel = few;
+	pair->innerrel = gpusort_relation_not_unique(pair->join.root, many);
+	pair->join.jointype = JOIN_SEMI;
+	return true;
+}
+
+/* Has the query a use for the order that a join by these pathkeys comes in? */
+static bool
+is_order_useful(const GpuSortPair *pair)
+{
+	const GpuSortMergeJoin *join = &pair->join;
+
+	return list_length(pair->orders) > 1 ||
+		build_join_pathkeys(join->root, join->joinrel, join->jointype, pair->orders) != NIL;
+}
+
+static bool
+clauses_are_orders(const List *clauses)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		if (!gpusort_clause_is_order(lfirst_node(RestrictInfo, lc)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The planner has found clauses to merge by, unless its merge joins are off.  By those that are no orders, its own
+ * merge joins take their chance.
+ */
+static bool
+find_orders(GpuSortPair *pair)
+{
+	if (pair->extra.mergeclause_list == NIL || !clauses_are_orders(pair->extra.mergeclause_list))
+		pair->extra.mergeclause_list = gpusort_find_join_clauses(&pair->join, pair->outerrel, pair->innerrel);
+	if (pair->extra.mergeclause_list == NIL)
+		return false;
+	pair->orders = select_outer_pathkeys_for_merge(pair->join.root, pair->extra.mergeclause_list, pair->join.joinrel);
+	return true;
+}
+
+bool
+gpusort_look_at_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+					 RelOptInfo *innerrel, JoinType jointype, const JoinPathExtraData *extra,
+					 GpuSortPair *pair)
+{
+	PairCosts	costs;
+
+	if (!gpusort_enabled || !gpusort_enable_order_by || extra->restrictlist == NIL ||
+		(!gpusort_has_many_rows(outerrel) && !gpusort_has_many_rows(innerrel)) ||
+		gpusort_plan_is_advised(root))
+		return false;
+	pair->join = (GpuSortMergeJoin) {.root = root, .joinrel = joinrel, .jointype = jointype, .extra = &pair->extra};
+	pair->extra = *extra;
+	pair->outerrel = outerrel;
+	pair->innerrel = innerrel;
+	if (becomes_semijoin(pair))
+	{
+		pair->extra.inner_unique = false;
+		pair->extra.mergeclause_list = NIL;
+	}
+	if (!gpusort_is_mergeable(pair->join.jointype))
+		return false;
+	find_costs(pair, &costs);
+	if (!is_promising(pair, &costs) || !is_within_bound(pair, &costs))
+	{
+		ereport(DEBUG2,
+				(errmsg_internal("gpusort makes no joins of %.0f and %.0f estimated rows: sorting these costs more than a join that there is",
+								 outerrel->rows, innerrel->rows)));
+		return false;
+	}
+	if (!find_orders(pair))
+		return false;
+	if (!is_order_useful(pair))
+		costs.order = 0;
+	return is_promising(pair, &costs);
+}
