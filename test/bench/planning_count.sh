@@ -1,56 +1,76 @@
 #!/bin/bash
-# planning_count.sh
-#		What gpusort adds to the planning of short queries, in instructions.
+# planning_count.sh [SET]...
+#		What gpusort adds to planning, in instructions.
 #
-# EXPLAINs of queries of few rows, in a backend without a server around it (postgres --single) below
-# valgrind's callgrind (package valgrind), which counts what the process does, the same on a busy machine:
-# without gpusort and with it. A session of fewer queries is taken off, so that starting up is not in it.
-# Exit status 1: some query takes 1 % more.
+# Sets of queries: short, of few rows; joins, of 2 to 12 tables; tpch, and reports on TPC-H's tables, for which
+# tpchgen-cli is needed (pip install tpchgen-cli).  Without an argument all.  Each is planned on a server without
+# gpusort and on one with it, both below valgrind's callgrind (package valgrind), which counts what a backend does
+# in the planner, the same on a busy machine.  Tables are small, but their statistics and the sizes of their files,
+# which have holes, are those of tables 50 times as large: TPC-H's as of scale 1.
 #
-#	QUERIES=n	how many of each are counted (100)
+# Exit status 1: a query that has the same plan with gpusort takes 3 % more instructions, or one of the first
+# set 1 %.
+#
+#	MOST=n		the per cent that it may take more (3)
+#	OUTPUT=dir	keep the counts and plans there
+#	SETTINGS='name=value..'		of both servers
 
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"
 . "$TREE/test/lib/cluster.sh"
 . "$TREE/test/bench/callgrind.sh"
 
-QUERIES=${QUERIES:-100}
+SETS=${*:-short joins tpch reports}
+MOST=${MOST:-3}
+
+queries()
+{
+	"$TREE/test/bench/planning_count.pl" "$@"
+}
+
+# A program that stands for the server's.
+make_wrapper()
+{
+	mkdir "$WORK/counts" || exit
+	cat >"$WORK/postgres" <<-WRAPPER
+		#!/bin/sh
+		exec valgrind --quiet --tool=callgrind --toggle-collect=planner --dump-after=planner \\
+			--callgrind-out-file='$WORK/counts/%p' '$BINDIR/postgres' "\$@"
+	WRAPPER
+	chmod 755 "$WORK/postgres"
+	give_to_server "$WORK"
+}
+
+# Let files be as large as pg_class says.
+make_holes()
+{
+	local path bytes
+
+	while IFS='|' read -r path bytes; do
+		as_server truncate -s "$bytes" "$WORK/planning_count/$path" || exit
+	done <"$WORK/sizes"
+}
+
+# count SIDE LIBRARIES
+count()
+{
+	as_server "$BINDIR/pg_ctl" -D "$WORK/planning_count" -l "$WORK/planning_count.log" -p "$WORK/postgres" -w -t 300 \
+		-o "-c shared_preload_libraries='$2'" start >"$WORK/start.log" 2>&1 || die "the server does not start: see $WORK"
+	queries --count "$SETS" --counts "$WORK/counts" >"$WORK/$1" || exit 2
+	cluster_stop planning_count
+}
 
 need_packages build server
 private_begin planning_count
-
-# session COUNT QUERY OPTION...
-session()
-{
-	local count=$1 query=$2 out=$WORK/callgrind.out
-
-	shift 2
-	numbered "$count" "EXPLAIN $query" |
-		as_server valgrind --tool=callgrind --callgrind-out-file="$out" "$BINDIR/postgres" --single \
-			-D "$WORK/planning_count" "$@" postgres >"$WORK/session.log" 2>&1
-	counted "$out"
-}
-
-cluster_start planning_count "autovacuum = off"
-sql <<-'SQL'
-	CREATE TABLE s (id int PRIMARY KEY, k int8, v int4, t text);
-	INSERT INTO s SELECT i, i * 7919 % 1000, i % 7, md5(i::text) FROM generate_series(1, 300) i;
-	CREATE TABLE s2 (id int PRIMARY KEY, s int REFERENCES s, w int);
-	INSERT INTO s2 SELECT i, i % 300 + 1, i FROM generate_series(1, 600) i;
-	VACUUM (FREEZE, ANALYZE) s, s2;
-SQL
+make_wrapper
+# shellcheck disable=SC2086 # settings are words
+cluster_start planning_count "autovacuum = off" ${SETTINGS:-}
+queries --make "$SETS" || exit 2
+sql -At -c "SELECT pg_relation_filepath(oid), relpages * 8192::int8 FROM pg_class
+	WHERE relkind IN ('r', 'i') AND relpages * 8192::int8 > pg_relation_size(oid)" >"$WORK/sizes" || exit 2
 cluster_stop planning_count
-
-worst=0
-while read -r query; do
-	without=$(each_query session "$query") &&
-		with=$(each_query session "$query" -c shared_preload_libraries=gpusort) || exit 2
-	row "$query" "$without" "$with"
-	worst=$(awk -v a="$worst" -v b="$(percent_more "$with" "$without")" 'BEGIN {print (a > b ? a : b)}')
-done <<-'QUERIES'
-	SELECT * FROM s WHERE id = %d
-	SELECT k, v FROM s WHERE id < %d ORDER BY k
-	SELECT s.k, s2.w FROM s JOIN s2 ON s2.s = s.id WHERE s2.w = %d
-	SELECT v, count(*) FROM s WHERE k = %d GROUP BY v
-QUERIES
-awk -v worst="$worst" 'BEGIN {exit !(worst < 1)}'
+make_holes
+count without ''
+count with gpusort
+[ -z "${OUTPUT:-}" ] || cp "$WORK/without" "$WORK/with" "$OUTPUT/"
+queries --compare "$SETS" --without "$WORK/without" --with "$WORK/with" --most "$MOST"

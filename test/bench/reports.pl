@@ -29,7 +29,6 @@
 #	--set NAME=VALUE	setting for all; may be repeated
 use strict;
 use warnings;
-use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::RealBin/../fuzz", $FindBin::RealBin;
 use Getopt::Long;
@@ -37,6 +36,7 @@ use JSON::PP;
 use List::Util qw(min);
 use PgWire;
 use RandomReports qw(random_queries);
+use Tpch qw(make_tpch_tables read_reports);
 
 my %opt = (scale => 1, data => undef, generator => 'tpchgen-cli', database => undef, queries => '', random => 0, seed => 1, repeat => 3, patient => 20, timeout => 120, plans => 0, set => []);
 GetOptions(\%opt, 'scale=f', 'data=s', 'generator=s', 'database=s', 'queries=s', 'random=i', 'seed=i', 'repeat=i', 'patient=i', 'timeout=i', 'plans', 'set=s@') or exit 2;
@@ -44,7 +44,6 @@ $| = 1;
 
 use constant LEAST_RATIO => 0.97;
 
-my @tables = qw(region nation supplier part partsupp customer orders lineitem);
 my $db = $opt{database} // "reports_$$";
 my ($conn, $pid, $postmaster, $bad, $queries) = (undef, 0, 0, 0, 0);
 
@@ -66,30 +65,6 @@ sub cpu_ticks
 	return @session && @server ? $session[10] + $session[11] + $server[12] + $server[13] : 0;
 }
 
-sub load_table
-{
-	my ($table, $dir) = @_;
-
-	open my $in, '<', "$dir/$table.csv" or die "cannot read $dir/$table.csv: $!\n";
-	$conn->copy_in("COPY $table FROM STDIN (FORMAT csv, HEADER)", sub { my $piece; return read($in, $piece, 1 << 16) ? $piece : undef });
-}
-
-sub make_tables
-{
-	my $dir = $opt{data};
-
-	if (!defined $dir)
-	{
-		$dir = tempdir(CLEANUP => 1);
-		system($opt{generator}, 'csv', '-s', $opt{scale}, "--output-dir=$dir") == 0 or die "$opt{generator} has failed; is it installed?\n";
-	}
-	my %statements = read_parts('tpch.sql');
-	$conn->must($statements{tables});
-	load_table($_, $dir) for @tables;
-	$conn->must($statements{indexes});
-	$conn->must('VACUUM ANALYZE');
-}
-
 sub open_database
 {
 	my $server = PgWire->connect(dbname => 'postgres', name => 'gpusort reports');
@@ -100,7 +75,11 @@ sub open_database
 	$conn = PgWire->connect(dbname => $db, name => 'gpusort reports');
 	$pid = $conn->value('SELECT pg_backend_pid()');
 	$postmaster = parent($pid);
-	make_tables() if !$conn->value("SELECT count(*) FROM pg_class WHERE relname = 'lineitem'");
+	if (!$conn->value("SELECT count(*) FROM pg_class WHERE relname = 'lineitem'"))
+	{
+		make_tpch_tables($conn, %opt);
+		$conn->must('VACUUM ANALYZE');
+	}
 	$conn->must("SET $_->[0] = '$_->[1]'") for map { [split /=/, $_, 2] } @{ $opt{set} };
 }
 
@@ -111,29 +90,6 @@ sub drop_database
 	my $server = PgWire->connect(dbname => 'postgres', name => 'gpusort reports');
 	$server->must("DROP DATABASE $db");
 	$server->close;
-}
-
-# The parts of a file here: name, text, name, ...
-sub read_parts
-{
-	local $/;
-	open my $in, '<', "$FindBin::RealBin/$_[0]" or die "cannot read $_[0]: $!\n";
-	my (undef, @parts) = split /^-- (\w+)\n/m, <$in>;
-	return map { s/^--.*\n//mgr } @parts;
-}
-
-# [name, query] of reports.sql
-sub read_queries
-{
-	my @parts = read_parts('reports.sql');
-	my @found;
-
-	while (my ($name, $query) = splice @parts, 0, 2)
-	{
-		$query =~ s/;\s*\z//;
-		push @found, [$name, $query];
-	}
-	return @found;
 }
 
 sub is_wanted
@@ -270,7 +226,7 @@ sub measure
 
 open_database();
 print "| query | PostgreSQL, ms | gpusort, ms | times faster | CPU | nodes |\n| --- | ---: | ---: | ---: | ---: | ---: |\n";
-measure(@$_) for grep { is_wanted($_->[0]) } $opt{random} ? random_queries($opt{random}, $opt{seed}) : read_queries();
+measure(@$_) for grep { is_wanted($_->[0]) } $opt{random} ? random_queries($opt{random}, $opt{seed}) : read_reports();
 drop_database();
 printf "%d passed, %d failed\n", $queries - $bad, $bad;
 exit($bad > 0);
