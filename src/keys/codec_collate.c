@@ -288,6 +288,22 @@ complete(GpuSortEncoder *encoder, const char *string, uint32 len, GpuSortKey *ke
 	return encode_collated(encoder->private_data, string, len, key);
 }
 
+static uint32
+rest_begins(GpuSortEncoder *encoder, const char *string, uint32 shared)
+{
+	CollateLibrary *library = &((CollateState *) encoder->private_data)->library;
+
+	return library->rest_begins(library, string, shared);
+}
+
+static bool
+known_word(GpuSortEncoder *encoder, const char *string, uint32 len, uint64 *word)
+{
+	CollateLibrary *library = &((CollateState *) encoder->private_data)->library;
+
+	return library->make_known_word(library, string, len, word);
+}
+
 /* Has a string to be fetched or unpacked first? */
 static inline bool
 is_packed(const CollateState *state, Datum value)
@@ -387,6 +403,8 @@ extra_bytes_libc(double width, bool lazy)
 		.begin = begin_##type, \
 		.encode = encode, \
 		.complete = complete, \
+		.rest_begins = rest_begins, \
+		.known_word = known_word, \
 		.proven_order = proven_order, \
 		.forget = forget, \
 		.extra_bytes = its_extra_bytes, \

@@ -93,6 +93,13 @@ make_known_word_icu(CollateLibrary *library, const char *string, uint32 len, uin
 		gpusort_primaries_word(library->primaries, string, len, word);
 }
 
+static uint32
+rest_begins_icu(CollateLibrary *library, const char *string, uint32 shared)
+{
+	return library->primaries != NULL && library->primaries->learned ?
+		gpusort_primaries_rest(library->primaries, string, shared) : 0;
+}
+
 static bool
 proven_order_icu(CollateLibrary *library, const char *a, uint32 a_len, const char *b, uint32 b_len,
 				 int *cmp)
@@ -151,6 +158,7 @@ gpusort_collate_begin_icu(CollateLibrary *library)
 	library->make_key = make_key_icu_utf8;
 	library->make_word = make_word_icu;
 	library->make_known_word = make_known_word_icu;
+	library->rest_begins = rest_begins_icu;
 	library->proven_order = proven_order_icu;
 	library->primaries = gpusort_primaries_of(collator);
 }

@@ -7,12 +7,23 @@
 #include "postgres.h"
 
 #include "catalog/pg_collation.h"
+#include "mb/pg_wchar.h"
 #include "utils/memutils.h"
 
 #include "keys/codec_private.h"
 #include "keys/collate_libc.h"
 #include "keys/collate_weights.h"
 #include "pg_compat/keys.h"
+
+/* Between the levels of a key. */
+#define LEVEL_SEPARATOR		0x01
+
+/*
+ * Of a long string so much is looked at, or twice as much and so on, until the first level of the
+ * key has enough bytes for more letters than a word.
+ */
+#define FIRST_PART_BYTES	256
+#define ENOUGH_BYTES		128
 
 /* A locale of libc and what has been learned of it, kept as long as the process. */
 typedef struct KnownLocale
@@ -120,6 +131,26 @@ make_key_libc(CollateLibrary *library, CollatedKey *key, const char *string, uin
 	return call_strxfrm(library, key, string, len);
 }
 
+/*
+ * The key of so much of a string that it begins with all of the word, whatever follows, and some
+ * more: a few characters may be one letter together.
+ */
+static bool
+make_beginning(CollateLibrary *library, const char *string, uint32 len, CollatedKey *key)
+{
+	for (uint32 part = FIRST_PART_BYTES;; part *= 2)
+	{
+		uint32		bytes = part < len ? pg_mbcliplen(string, len, part) : len;
+
+		if (!gpusort_collate_reserve(library, key, 4 * (Size) bytes + 32) ||
+			!call_strxfrm(library, key, string, bytes))
+			return false;
+		if (bytes == len || (key->sort_key_len >= ENOUGH_BYTES &&
+							 memchr(key->buffer, LEVEL_SEPARATOR, ENOUGH_BYTES) == NULL))
+			return true;
+	}
+}
+
 /* The first letters of the key, or its first bytes if letters are not known. */
 static bool
 make_word_libc(CollateLibrary *library, const char *string, uint32 len, uint64 *word)
@@ -127,8 +158,7 @@ make_word_libc(CollateLibrary *library, const char *string, uint32 len, uint64 *
 	CollatedKey *key = &library->whole;
 	char		first[sizeof(uint64)] = {0};
 
-	if (!gpusort_collate_reserve(library, key, 4 * (Size) len + 32) ||
-		!call_strxfrm(library, key, string, len))
+	if (!make_beginning(library, string, len, key))
 		return false;
 	if (library->weights != NULL)
 	{
@@ -144,6 +174,12 @@ static bool
 make_known_word_libc(CollateLibrary *library, const char *string, uint32 len, uint64 *word)
 {
 	return library->weights != NULL && collate_word(library->weights, string, len, word);
+}
+
+static uint32
+rest_begins_libc(CollateLibrary *library, const char *string, uint32 shared)
+{
+	return library->weights != NULL ? collate_rest(library->weights, string, shared) : 0;
 }
 
 bool
@@ -203,6 +239,7 @@ gpusort_collate_begin_libc(CollateLibrary *library)
 		return;
 	library->make_word = make_word_libc;
 	library->make_known_word = make_known_word_libc;
+	library->rest_begins = rest_begins_libc;
 	if (known->has_pairs)
 		library->weights = &known->weights;
 }

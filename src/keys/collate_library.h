@@ -49,6 +49,12 @@ struct CollateLibrary
 									uint64 *word);
 
 	/*
+	 * Of strings that begin with the same `shared` bytes, where the rest begins whose word decides
+	 * the order of strings that differ in it: not behind these.  0 if that is not known.
+	 */
+	uint32		(*rest_begins) (CollateLibrary *library, const char *string, uint32 shared);
+
+	/*
 	 * What the library's comparison says of two different strings, from what is known of characters.
 	 * False where that is no proof.  NULL if it never is.
 	 */

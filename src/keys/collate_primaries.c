@@ -123,6 +123,26 @@ gpusort_primaries_word(const CollatePrimaries *primaries, const char *string, ui
 	return true;
 }
 
+uint32
+gpusort_primaries_rest(const CollatePrimaries *primaries, const char *string, uint32 shared)
+{
+	const uint8 *p = (const uint8 *) string;
+
+	for (; shared > 0; shared--)
+	{
+		uint32		c = p[shared - 1];
+
+		if ((c & 0xc0) == 0x80 && shared > 1 && (p[shared - 2] & 0xe0) == 0xc0)
+			c = (p[shared - 2] & 0x1f) << 6 | (c & 0x3f);
+		else if (c >= 0x80)
+			continue;			/* a part of a character, or one that was not learned */
+		if (primaries->of[c].len > 0 &&
+			(primaries->of[c].kind & (PRIMARY_OPENS | PRIMARY_CLOSES)) == 0)
+			break;
+	}
+	return shared;
+}
+
 /* A string, read by characters. */
 typedef struct Reader
 {

@@ -89,6 +89,13 @@ extern bool gpusort_primaries_word(const CollatePrimaries *primaries, const char
 								   uint32 len, uint64 *word);
 
 /*
+ * UTF-8 strings that begin with the same `shared` bytes are ordered by the words of what is behind
+ * so many of these, where they differ: up to a character that is in no contraction.
+ */
+extern uint32 gpusort_primaries_rest(const CollatePrimaries *primaries, const char *string,
+									 uint32 shared);
+
+/*
  * The whole key of a UTF-8 string, with a zero byte behind it, in a buffer.  Returns its length
  * without that; 0 if the buffer is too small, or the string is left to ICU.
  */

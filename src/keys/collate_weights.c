@@ -232,6 +232,14 @@ collate_word(const CollateWeights *w, const char *string, size_t len, uint64_t *
 	return true;
 }
 
+size_t
+collate_rest(const CollateWeights *w, const char *string, size_t shared)
+{
+	while (shared > 0 && w->kind[(uint8_t) string[shared - 1]] != 0)
+		shared--;
+	return shared;
+}
+
 /*
  * Weights that no learned character has lie between two letters, below the first or
  * above the last.  What follows them is not looked at.

@@ -81,6 +81,13 @@ extern bool collate_learn_pairs(CollateWeights *w, locale_t locale);
 extern bool collate_word(const CollateWeights *w, const char *string, size_t len,
 						 uint64_t *word);
 
+/*
+ * Strings that begin with the same `shared` bytes are ordered by the words of what is behind so
+ * many of these, where they differ: up to a character that makes nothing else with those that
+ * follow.
+ */
+extern size_t collate_rest(const CollateWeights *w, const char *string, size_t shared);
+
 /* The same word, from what strxfrm() has made of the string. */
 extern uint64_t collate_word_of_key(const CollateWeights *w, const char *key, size_t len);
 

@@ -136,6 +136,16 @@ struct GpuSortCodec
 							 GpuSortKey *key);
 
 	/*
+	 * Of every codec with complete(), that is: strings begin with the same `shared` bytes; where
+	 * does the rest of them begin that decides their order by itself?  Not behind these; 0 if that
+	 * is not known.  And a word that decides the order of strings, or of such rests, which differ in
+	 * it; false if there is none for much less than the whole key.
+	 */
+	uint32		(*rest_begins) (GpuSortEncoder *encoder, const char *string, uint32 shared);
+	bool		(*known_word) (GpuSortEncoder *encoder, const char *string, uint32 len,
+							   uint64 *word);
+
+	/*
 	 * Optional, for codecs that are not trusted: what the operator class's comparison says of two
 	 * values, without calling it.  False where that isn't proven.
 	 */

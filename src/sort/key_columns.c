@@ -103,7 +103,6 @@ gpusort_forget_values(GpuSortKeys *keys)
 {
 	keys->memory.exceeded = false;
 	keys->value_refused = false;
-	keys->out_of_room = false;
 	for (int i = 0; i < keys->ncolumns; i++)
 	{
 		GpuSortColumn *column = &keys->columns[i];

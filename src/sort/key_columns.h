@@ -79,7 +79,7 @@ typedef struct GpuSortKeys
 
 	GpuSortKeyMemory memory;	/* of the encoders */
 	bool		value_refused;	/* a key had no encoding */
-	bool		out_of_room;	/* the refinement found no memory for a key */
+	size_t		room_end;		/* of the row store, for keys that are made when ties are refined */
 } GpuSortKeys;
 
 static inline bool

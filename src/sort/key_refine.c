@@ -28,75 +28,29 @@
  * left.
  *
  * Strings of lazy codecs get their keys here, one run at a time, unless all
- * strings of the run are the same anyway.
+ * strings of the run are the same anyway.  Keys of a run that is too long for them to be kept are
+ * made again for each word (key_made.c).  If one can't be made, the run is sorted by comparison.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
-#include "utils/memutils.h"
 
-#include "interrupts.h"
 #include "prefetch.h"
+#include "sort/key_made.h"
 #include "sort/key_refine.h"
 #include "sort/key_run.h"
 #include "sort/key_strings.h"
 #include "sort/row_store.h"
+#include "sort/sort_compare.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_progress.h"
 
+/* Keys are made for one word so often, before the rows that still tie are compared instead. */
+#define MAX_PASSES		32
+
 /* Words of the bitmap that are told as progress at a time (a power of two, less one). */
 #define SWEEP_MASK		0xff
-
-/*
- * Make the key of a row's string, and put it into the row store in place of
- * the string: behind a word of zeros, which stands for the prefix that was
- * sorted by, so that positions in the key count on from there.
- */
-static bool
-complete_key(GpuSort *sort, GpuSortColumn *column, uint32 id)
-{
-	uint64	   *ref = &RANGE_U64(column->refs)[id];
-	const char *string = string_by_ref(sort->rows.places.base, *ref);
-	GpuSortKey	key;
-	size_t		offset;
-
-	if (!column->encoder.codec->complete(&column->encoder, string, KEY_REF_LENGTH(*ref), &key) ||
-		key.len > KEY_REF_MAX_LENGTH - PADDED_WORD_BYTES)
-	{
-		sort->keys.value_refused = true;
-		return false;
-	}
-	if (!gpusort_encoders_fit(sort) ||
-		!gpusort_row_store_reserve(sort, PADDED_WORD_BYTES + key.len, &offset))
-	{
-		sort->keys.out_of_room = true;
-		return false;
-	}
-	memset(sort->rows.places.base + offset, 0, PADDED_WORD_BYTES);
-	memcpy(sort->rows.places.base + offset + PADDED_WORD_BYTES, key.data, key.len);
-	*ref = KEY_REF(offset, PADDED_WORD_BYTES + key.len);
-	return true;
-}
-
-/* The same for a run of rows. */
-static bool
-complete_keys(GpuSort *sort, GpuSortColumn *column, const uint32 *ids, uint32 n)
-{
-	MemoryContext old = MemoryContextSwitchTo(sort->scratch);
-	bool		complete = true;
-
-	for (uint32 i = 0; i < n && complete; i++)
-	{
-		if ((i + 1) % GPUSORT_INTERRUPT_ROWS == 0)
-			CHECK_FOR_INTERRUPTS();
-		complete = complete_key(sort, column, ids[i]);
-		gs_progress_advance(sort->progress, GPUSORT_COMPLETE_COST);
-		MemoryContextReset(sort->scratch);
-	}
-	MemoryContextSwitchTo(old);
-	return complete;
-}
 
 /*
  * Mark the rows of a run, which have equal keys, as equal to their predecessors,
@@ -151,14 +105,50 @@ refine_subruns(GpuSort *sort, uint32 *ids, uint32 n, const uint64 *equal, KeyPla
 	return largest_n;
 }
 
-/*
- * Order a run of rows that agree in everything before `place`.  Does nothing
- * useful any more once a key could not be completed.
- */
+/* Order the nulls of a column that begins at the place, and leave the others to the caller. */
 static void
-refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
+refine_nulls(GpuSort *sort, uint32 **ids, uint32 *n, KeyPlace place)
 {
-	while (n > 1 && !sort->keys.value_refused && !sort->keys.out_of_room)
+	const GpuSortColumn *column = &sort->keys.columns[place.column];
+	uint32		nnulls = gpusort_split_nulls(sort, column, *ids, *n);
+	uint32	   *nulls = column->nulls_first ? *ids : *ids + (*n - nnulls);
+
+	if (nnulls > 1 && gpusort_next_column(sort, &place))
+		refine_run(sort, nulls, nnulls, place);
+	*n -= nnulls;
+	if (column->nulls_first)
+		*ids += nnulls;
+}
+
+/*
+ * At a place where strings have no keys, find words of what they don't share.  False if the run is
+ * not to be sorted by words there: the place has moved on, or *n is 0, as the run is in order.
+ */
+static bool
+find_words(GpuSort *sort, KeyPlace *place, uint32 *ids, uint32 *n, GpuSortKeptKeys others)
+{
+	if (!gpusort_skip_shared(sort, place, ids, *n))
+	{
+		if (!gpusort_next_part(sort, place))
+			*n = 0;
+		return false;
+	}
+	/* what this run has kept is of columns before this one, and has done its work */
+	gpusort_forget_kept_keys(sort, others);
+	if (place->source == KEY_MADE)
+		gpusort_keep_keys(sort, place, ids, *n);
+	if (place->source != KEY_MADE || place->passes++ < MAX_PASSES)
+		return true;
+	gpusort_sort_run_by_comparison(sort, ids, *n);
+	*n = 0;
+	return false;
+}
+
+/* refine_run(), but for forgetting what is kept behind the keys of other runs. */
+static void
+refine_with_keys(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place, GpuSortKeptKeys others)
+{
+	while (n > 1)
 	{
 		GpuSortColumn *column = &sort->keys.columns[place.column];
 		uint64		small_equal[SMALL_RUN / 64];
@@ -174,39 +164,23 @@ refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
 			finish_equal_run(sort, &place, ids, n);
 			return;
 		}
-
 		if (column->nulls != NULL && gpusort_place_begins_column(sort, &place))
-		{
-			uint32		nnulls = gpusort_split_nulls(sort, column, ids, n);
-			uint32	   *nulls = column->nulls_first ? ids : ids + (n - nnulls);
-			KeyPlace	behind = place;
-
-			if (nnulls > 1 && gpusort_next_column(sort, &behind))
-				refine_run(sort, nulls, nnulls, behind);
-			n -= nnulls;
-			if (column->nulls_first)
-				ids += nnulls;
-			if (n < 2)
-				return;
-		}
-
-		if (place.lazy && place.byte > 0)
-		{
-			if (gpusort_same_strings(sort, column, ids, n))
-			{
-				if (!gpusort_next_part(sort, &place))
-					return;
-			}
-			else if (complete_keys(sort, column, ids, n))
-				place.lazy = false;
+			refine_nulls(sort, &ids, &n, place);
+		if (n < 2 || (place_is_made(&place) && !find_words(sort, &place, ids, &n, others)))
 			continue;
-		}
 
 		if (n > SMALL_RUN)
 			equal = palloc_extended((n + 63) / 64 * sizeof(uint64), MCXT_ALLOC_HUGE);
 		found = gpusort_sort_run(sort, &place, ids, n, equal);
 
-		if (found.same)
+		if (place_is_made(&place) && place.source == KEY_KNOWN && (found.refused || found.same))
+			gpusort_go_on_with_keys(&place);
+		else if (found.refused)
+		{
+			gpusort_sort_run_by_comparison(sort, ids, n);
+			n = 0;
+		}
+		else if (found.same)
 		{
 			if (!gpusort_skip_same(sort, &found, ids, n, &place))
 				n = 0;
@@ -221,6 +195,16 @@ refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
 		if (equal != small_equal)
 			pfree(equal);
 	}
+}
+
+/* Order a run of rows that agree in everything before `place`. */
+static void
+refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
+{
+	GpuSortKeptKeys others = gpusort_kept_keys(sort);
+
+	refine_with_keys(sort, ids, n, place, others);
+	gpusort_forget_kept_keys(sort, others);
 }
 
 /*
@@ -263,7 +247,7 @@ clear_bits(uint64 *bits, uint64 from, uint64 end)
 		bits[i / 64] &= ~(UINT64CONST(1) << (i % 64));
 }
 
-bool
+void
 gpusort_refine(GpuSort *sort)
 {
 	uint64	   *equal = RANGE_U64(sort->order.equal);
@@ -271,7 +255,8 @@ gpusort_refine(GpuSort *sort)
 	uint64		end = 0;
 	KeyPlace	place = gpusort_first_place(sort);
 
-	for (uint64 w = 0; w < nwords && !sort->keys.value_refused && !sort->keys.out_of_room; w++)
+	gpusort_begin_made_keys(sort);
+	for (uint64 w = 0; w < nwords; w++)
 	{
 		if ((w & SWEEP_MASK) == SWEEP_MASK)
 			gs_progress_advance(sort->progress, (SWEEP_MASK + 1) * 64 * GPUSORT_SWEEP_COST);
@@ -295,5 +280,5 @@ gpusort_refine(GpuSort *sort)
 			refine_run(sort, sort->order.ids + start, (uint32) (end - start), place);
 		}
 	}
-	return !sort->keys.value_refused && !sort->keys.out_of_room;
+	gpusort_end_made_keys(sort);
 }

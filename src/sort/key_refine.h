@@ -11,8 +11,8 @@
 
 /*
  * Put rows in order that tie on the engine's planes, which end with those of
- * keys.refine_column or are all.  False if a key could not be completed.
+ * keys.refine_column or are all.
  */
-extern bool gpusort_refine(GpuSort *sort);
+extern void gpusort_refine(GpuSort *sort);
 
 #endif							/* GPUSORT_KEY_REFINE_H */

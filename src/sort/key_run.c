@@ -14,6 +14,7 @@
 #include "interrupts.h"
 #include "prefetch.h"
 #include "sort/host_engine.h"
+#include "sort/key_made.h"
 #include "sort/key_run.h"
 #include "sort/key_strings.h"
 #include "sort/row_store_index.h"
@@ -40,76 +41,6 @@ typedef struct WordAndId
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Where the key goes on behind the prefix words that the engine sorted by. */
-static KeyPlace
-place_behind_prefix(const GpuSort *sort, int column)
-{
-	const GpuSortColumn *c = &sort->keys.columns[column];
-	KeyPlace	place = {column, -1, c->base + bytes_per_word(c->bytes), c->lazy};
-
-	return place;
-}
-
-static bool
-place_is_string(const KeyPlace *place)
-{
-	return place->word < 0;
-}
-
-/* Is there anything to be done for runs that get to the place? */
-static bool
-place_matters(const GpuSort *sort, const KeyPlace *place)
-{
-	return !place_is_end(sort, place) || sort->tells_equal;
-}
-
-bool
-gpusort_place_begins_column(const GpuSort *sort, const KeyPlace *place)
-{
-	if (place_is_string(place))
-		return place->byte == 0;
-	return place->word == 0 && sort->keys.columns[place->column].bytes == GPUSORT_BYTES_NONE;
-}
-
-static void
-begin_column_place(const GpuSort *sort, KeyPlace *place, int column)
-{
-	place->column = column;
-	place->byte = 0;
-	place->word = column < sort->keys.ncolumns &&
-		sort->keys.columns[column].bytes == GPUSORT_BYTES_NONE ? 0 : -1;
-	place->lazy = column < sort->keys.ncolumns && sort->keys.columns[column].lazy;
-}
-
-bool
-gpusort_next_part(const GpuSort *sort, KeyPlace *place)
-{
-	const GpuSortColumn *column = &sort->keys.columns[place->column];
-
-	place->word++;
-	if (place->word >= column->nwords)
-		begin_column_place(sort, place, place->column + 1);
-	return place_matters(sort, place);
-}
-
-bool
-gpusort_next_column(const GpuSort *sort, KeyPlace *place)
-{
-	begin_column_place(sort, place, place->column + 1);
-	return place_matters(sort, place);
-}
-
-KeyPlace
-gpusort_first_place(const GpuSort *sort)
-{
-	KeyPlace	place;
-
-	if (sort->keys.refine_column >= 0)
-		return place_behind_prefix(sort, sort->keys.refine_column);
-	begin_column_place(sort, &place, sort->keys.ncolumns);
-	return place;
-}
-
 /* A word of a string, from byte `from` on, ascending or descending. */
 static inline uint64
 string_word(const char *base, const GpuSortColumn *column, uint32 id, uint32 from, bool *longer)
@@ -131,14 +62,16 @@ string_word(const char *base, const GpuSortColumn *column, uint32 id, uint32 fro
 
 /* Fetch the words at `place` of the rows ids[0 .. n-1] into words[]. */
 static RunWords
-fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint32 n,
+fetch_words(GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint32 n,
 			uint64 *words, size_t stride)
 {
 	const GpuSortColumn *column = &sort->keys.columns[place->column];
 	const char *base = sort->rows.places.base;
-	RunWords	found = {0, true, false};
+	RunWords	found = {.same = true};
 	bool		tids = place_is_end(sort, place);
 
+	if (place_is_made(place))
+		return gpusort_fetch_made_words(sort, place, ids, n, words, stride);
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint64		word;
@@ -180,46 +113,15 @@ fetch_words(const GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint3
 	return found;
 }
 
-/* Bytes from `from` on that the strings of all rows of a run have in common. */
-static uint32
-common_length(const GpuSort *sort, const GpuSortColumn *column, const uint32 *ids, uint32 n,
-			  uint32 from)
-{
-	const uint64 *refs = RANGE_U64(column->refs);
-	const char *base = sort->rows.places.base;
-	const char *first = string_by_ref(base, refs[ids[0]]);
-	uint32		end = KEY_REF_LENGTH(refs[ids[0]]);
-
-	for (uint32 i = 1; i < n && end > from; i++)
-	{
-		uint64		ref = refs[ids[i]];
-		const char *data = string_by_ref(base, ref);
-		uint32		len = Min(end, KEY_REF_LENGTH(ref));
-		uint32		at = from;
-
-		if ((i + 1) % GPUSORT_INTERRUPT_ROWS == 0)
-		{
-			CHECK_FOR_INTERRUPTS();
-			gs_progress_advance(sort->progress, GPUSORT_INTERRUPT_ROWS * GPUSORT_TIED_COST);
-		}
-		if (i + STRING_AHEAD < n)
-			prefetch_line(string_by_ref(base, refs[ids[i + STRING_AHEAD]]) + from);
-		while (at < len && first[at] == data[at])
-			at++;
-		end = at;
-	}
-	return end > from ? end - from : 0;
-}
-
 /* gpusort_sort_run() for short runs: (word, id) pairs on the stack. */
 static RunWords
-sort_small_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
+sort_small_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
 {
 	WordAndId	items[SMALL_RUN];
 	RunWords	found;
 
 	found = fetch_words(sort, place, ids, n, &items[0].word, sizeof(WordAndId));
-	if (found.same)
+	if (found.same || found.refused)
 		return found;
 
 	for (uint32 i = 0; i < n; i++)
@@ -249,7 +151,7 @@ scratch_plane(const GpuSort *sort)
  * lie in a plane that the engine has already sorted by.
  */
 static RunWords
-sort_large_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
+sort_large_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
 {
 	uint64	   *words = scratch_plane(sort);
 	uint32	   *sorted = (uint32 *) words;
@@ -268,7 +170,7 @@ sort_large_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n
 	gs_sort_result result;
 	gs_progress outer;
 
-	if (found.same)
+	if (found.same || found.refused)
 		return found;
 	outer = gs_progress_enter(sort->progress, n * GPUSORT_TIED_COST);
 	gpusort_run_engine(&args, &result);
@@ -280,7 +182,7 @@ sort_large_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n
 }
 
 RunWords
-gpusort_sort_run(const GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
+gpusort_sort_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
 {
 	return n <= SMALL_RUN ? sort_small_run(sort, place, ids, n, equal) :
 		sort_large_run(sort, place, ids, n, equal);
@@ -307,52 +209,18 @@ gpusort_split_nulls(const GpuSort *sort, const GpuSortColumn *column, uint32 *id
 }
 
 bool
-gpusort_next_place(const GpuSort *sort, KeyPlace *place)
-{
-	if (!place_is_string(place))
-		return gpusort_next_part(sort, place);
-	place->byte += bytes_per_word(sort->keys.columns[place->column].bytes);
-	return true;
-}
-
-bool
-gpusort_skip_same(const GpuSort *sort, const RunWords *found, const uint32 *ids, uint32 n,
+gpusort_skip_same(GpuSort *sort, const RunWords *found, const uint32 *ids, uint32 n,
 				  KeyPlace *place)
 {
 	if (place_is_string(place) && found->longer)
 	{
 		const GpuSortColumn *column = &sort->keys.columns[place->column];
 		uint32		common = place->byte == 0 ? 0	/* lies in the prefix plane */
-			: common_length(sort, column, ids, n, place->byte);
+			: place->source == KEY_MADE ? found->common
+			: gpusort_shared_bytes(sort, column, ids, n, place->byte, NULL);
 
 		place->byte += Max(common, bytes_per_word(column->bytes));
 		return true;
 	}
 	return gpusort_next_part(sort, place);
-}
-
-bool
-gpusort_same_strings(const GpuSort *sort, const GpuSortColumn *column, const uint32 *ids,
-					 uint32 n)
-{
-	const uint64 *refs = RANGE_U64(column->refs);
-	uint32		len = KEY_REF_LENGTH(refs[ids[0]]);
-	const char *base = sort->rows.places.base;
-	const char *string = string_by_ref(base, refs[ids[0]]);
-
-	for (uint32 i = 1; i < n; i++)
-	{
-		uint64		ref = refs[ids[i]];
-
-		if ((i + 1) % GPUSORT_INTERRUPT_ROWS == 0)
-		{
-			CHECK_FOR_INTERRUPTS();
-			gs_progress_advance(sort->progress, GPUSORT_INTERRUPT_ROWS * GPUSORT_TIED_COST);
-		}
-		if (i + STRING_AHEAD < n)
-			prefetch_line(string_by_ref(base, refs[ids[i + STRING_AHEAD]]));
-		if (KEY_REF_LENGTH(ref) != len || memcmp(string_by_ref(base, ref), string, len) != 0)
-			return false;
-	}
-	return true;
 }

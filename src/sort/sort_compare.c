@@ -33,28 +33,30 @@ compare_ids(const void *a, const void *b, void *arg)
 	return cmp != 0 ? cmp : (x > y) - (x < y);
 }
 
-/* Which rows of an index sort are equal to the one before? */
+/* Which rows of a stretch are equal to the one before? */
 static void
-note_equal_rows(Comparison *c)
+note_equal_rows(Comparison *c, const uint32 *ids, uint64 n)
 {
-	const GpuSort *sort = c->sort;
-	uint64	   *equal = RANGE_U64(sort->order.equal);
+	const GpuSortRowPlaces *places = &c->sort->rows.places;
+	uint64	   *equal = RANGE_U64(c->sort->order.equal);
+	uint64		first = ids - c->sort->order.ids;
 
-	memset(equal, 0, (sort->rows.count + 63) / 64 * sizeof(uint64));
-	for (uint64 i = 1; i < sort->rows.count; i++)
+	for (uint64 i = 1; i < n; i++)
 	{
+		uint64		bit = UINT64CONST(1) << ((first + i) % 64);
+
 		CHECK_FOR_INTERRUPTS();
-		gpusort_row_comparer_load(&c->comparer, 0,
-								  gpusort_row_at(&sort->rows.places, sort->order.ids[i - 1]));
-		gpusort_row_comparer_load(&c->comparer, 1,
-								  gpusort_row_at(&sort->rows.places, sort->order.ids[i]));
+		gpusort_row_comparer_load(&c->comparer, 0, gpusort_row_at(places, ids[i - 1]));
+		gpusort_row_comparer_load(&c->comparer, 1, gpusort_row_at(places, ids[i]));
 		if (gpusort_row_comparer_compare_keys(&c->comparer) == 0)
-			equal[i / 64] |= UINT64CONST(1) << (i % 64);
+			equal[(first + i) / 64] |= bit;
+		else
+			equal[(first + i) / 64] &= ~bit;
 	}
 }
 
-void
-gpusort_sort_by_comparison(GpuSort *sort)
+static void
+sort_by_comparison(GpuSort *sort, uint32 *ids, uint32 n, bool notes_equal)
 {
 	MemoryContext context = AllocSetContextCreate(sort->context, "gpusort comparison",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -62,15 +64,29 @@ gpusort_sort_by_comparison(GpuSort *sort)
 	GpuSortRowKeys keys = gpusort_row_keys(&sort->spec);
 	Comparison	c = {.sort = sort};
 
-	gpusort_await_all(sort);
-	gpusort_service_end(sort);
-	gpusort_release_reordered(sort);
 	gpusort_row_comparer_begin(&c.comparer, sort->desc, &keys, sort->index_rows);
-	qsort_arg(sort->order.ids, sort->rows.count, sizeof(uint32), compare_ids, &c);
-	sort->order.knows_equal = sort->index_rows;
-	if (sort->order.knows_equal)
-		note_equal_rows(&c);
+	qsort_arg(ids, n, sizeof(uint32), compare_ids, &c);
+	if (notes_equal)
+		note_equal_rows(&c, ids, n);
 	gpusort_row_comparer_clear(&c.comparer);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
+}
+
+void
+gpusort_sort_run_by_comparison(GpuSort *sort, uint32 *ids, uint32 n)
+{
+	sort_by_comparison(sort, ids, n, sort->tells_equal);
+}
+
+void
+gpusort_sort_by_comparison(GpuSort *sort)
+{
+	gpusort_await_all(sort);
+	gpusort_service_end(sort);
+	gpusort_release_reordered(sort);
+	sort->order.knows_equal = sort->index_rows;
+	if (sort->order.knows_equal)
+		memset(RANGE_U64(sort->order.equal), 0, (sort->rows.count + 63) / 64 * sizeof(uint64));
+	sort_by_comparison(sort, sort->order.ids, (uint32) sort->rows.count, sort->order.knows_equal);
 }

@@ -25,6 +25,12 @@ gpusort_has_order(const GpuSort *sort)
 	return sort->order.ids != NULL && sort->order.ready == sort->rows.count;
 }
 
+/*
+ * Sort a stretch of the order, rows that agree in the first parts of their keys, and mark in the
+ * equal bitmap which of them are equal to the one before, if the sort is to tell.
+ */
+extern void gpusort_sort_run_by_comparison(GpuSort *sort, uint32 *ids, uint32 n);
+
 /* Sort the rows, of which the engine has found an order; in what order ties came decides last. */
 extern void gpusort_sort_by_comparison(GpuSort *sort);
 

@@ -46,10 +46,11 @@
 
 /*
  * Set aside for keys that are made one run of equals at a time, most of which are of a few rows: so
- * much, or of a small limit a part.
+ * much, or of a small limit a part; and for the encoders that make them.
  */
-#define SPARE_BYTES			((size_t) 128 << 10)
-#define SPARE_PART			16
+#define SPARE_BYTES				((size_t) 128 << 10)
+#define SPARE_PART				16
+#define ENCODERS_SPARE_PART		8
 
 size_t
 gpusort_encoders_limit(size_t limit_bytes)
@@ -119,6 +120,17 @@ private_bytes_beside_rows(GpuSort *sort, uint64 rows)
 	return bytes - Min(bytes, gs_sort_workspace_bytes(0)) + sort->memory.beside_bytes;
 }
 
+/* The same, and what encoders may yet take. */
+static size_t
+private_bytes_aside(GpuSort *sort, uint64 rows)
+{
+	const GpuSortMemory *memory = &sort->memory;
+	size_t		held = memory->beside_bytes - memory->charged_bytes;
+
+	return private_bytes_beside_rows(sort, rows) +
+		memory->encoders_bytes - Min(held, memory->encoders_bytes);
+}
+
 size_t
 gpusort_private_bytes(GpuSort *sort)
 {
@@ -147,7 +159,7 @@ rows_fit(GpuSort *sort, uint64 rows)
 
 	gpusort_visit_planes(sort, rows, reserve_range, NULL);
 	gpusort_visit_workspace(sort, rows, reserve_range, NULL);
-	beside_private = private_bytes_beside_rows(sort, rows);
+	beside_private = private_bytes_aside(sort, rows);
 	rows_private = bytes_behind_extents(sort->rows.store, sort->rows.used + more_bytes);
 	if (!gpusort_range_is_private(sort->rows.store))
 		rows_private -= Min(rows_private, pool_bytes_left(&memory->pool_account));
@@ -253,13 +265,29 @@ gpusort_grow_planes_to(GpuSort *sort, uint64 rows)
 void
 gpusort_set_rows_end(GpuSort *sort)
 {
-	size_t		beside = private_bytes_beside_rows(sort, sort->memory.capacity);
+	size_t		beside = private_bytes_aside(sort, sort->memory.capacity);
 	size_t		limit = sort->memory.limit_bytes;
 	size_t		allowed = limit > beside ? limit - beside : 0;
 	const GpuSortRange *store = sort->rows.store;
 
 	sort->rows.end = Min(store->usable, gpusort_range_pool_bytes(store) + allowed);
 	sort->rows.end -= Min(sort->memory.spare_bytes, sort->rows.end);
+}
+
+size_t
+gpusort_possible_rows_end(GpuSort *sort)
+{
+	const GpuSortMemory *memory = &sort->memory;
+	const GpuSortRange *store = sort->rows.store;
+	size_t		beside = private_bytes_aside(sort, memory->capacity);
+	size_t		end = gpusort_range_pool_bytes(store);
+
+	if (!gpusort_range_is_private(store))
+		end += pool_bytes_left(&memory->pool_account);
+	/* others may want to map what lies in the pool */
+	if (sort->parts == NULL || gpusort_range_is_private(store))
+		end += memory->limit_bytes - Min(beside, memory->limit_bytes);
+	return Max(sort->rows.end, gpusort_exceeds_buffer(sort, memory->capacity, end) ? 0 : end);
 }
 
 bool
@@ -302,6 +330,32 @@ any_lazy_column(const GpuSortKeys *keys)
 	return false;
 }
 
+/*
+ * What encoders may hold: while rows come in, what their limit says, of which a part is theirs in
+ * any case; when keys are made, no more than half of what rows have left.
+ */
+static void
+limit_encoders(GpuSort *sort, bool aside)
+{
+	GpuSortMemory *memory = &sort->memory;
+	size_t		limit = memory->limit_bytes;
+	size_t		most = gpusort_encoders_limit(limit);
+
+	/* what a part's process uses for them is no memory of the part */
+	if (sort->is_part)
+		return;
+	memory->encoders_bytes = Min(limit / ENCODERS_SPARE_PART, SPARE_BYTES);
+	if (!aside)
+	{
+		size_t		used = gpusort_private_bytes(sort);
+		size_t		held = memory->beside_bytes - memory->charged_bytes;
+
+		most = Min(most, held + Max((limit - Min(used, limit)) / 2, memory->encoders_bytes));
+		memory->encoders_bytes = most;
+	}
+	sort->keys.memory.limit_bytes = most;
+}
+
 void
 gpusort_set_memory_aside(GpuSort *sort, bool aside)
 {
@@ -309,6 +363,7 @@ gpusort_set_memory_aside(GpuSort *sort, bool aside)
 
 	if (!any_lazy_column(&sort->keys))
 		return;
+	limit_encoders(sort, aside);
 	memory->spare_bytes = !aside ? 0
 		: memory->limit_bytes == 0 ? SPARE_BYTES : Min(memory->limit_bytes / SPARE_PART, SPARE_BYTES);
 	if (sort->rows.store != NULL)

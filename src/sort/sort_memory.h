@@ -35,6 +35,9 @@ extern bool gpusort_grow_rows(GpuSort *sort, size_t end);
 /* While rows come in, memory is set aside for what keys take that are made when they are sorted. */
 extern void gpusort_set_memory_aside(GpuSort *sort, bool aside);
 
+/* How far rows may go if the row store grows by all that it may. */
+extern size_t gpusort_possible_rows_end(GpuSort *sort);
+
 /* Recompute sort->rows.end. */
 extern void gpusort_set_rows_end(GpuSort *sort);
 

@@ -85,7 +85,6 @@ static bool
 refine_ties(GpuSort *sort)
 {
 	gs_progress outer;
-	bool		refined;
 
 	if (!(sort->reorder.but_ties ? gpusort_grow_refined(sort) : gpusort_grow_workspace(sort)))
 		return false;
@@ -94,9 +93,9 @@ refine_ties(GpuSort *sort)
 	sort->stats.presorted = false;
 	sort->stats.refined_rows = 0;
 	outer = gpusort_enter_refinement(sort);
-	refined = gpusort_refine(sort);
+	gpusort_refine(sort);
 	gs_progress_leave(sort->progress, &outer);
-	return refined;
+	return true;
 }
 
 bool

@@ -32,13 +32,9 @@
 static double
 refinement_work(const GpuSort *sort, double tied_rows)
 {
-	double		row_cost = TIED_WORDS * GPUSORT_TIED_COST;
-
 	if (!needs_refinement(sort))
 		return 0;
-	if (sort->keys.refine_column >= 0 && sort->keys.columns[sort->keys.refine_column].lazy)
-		row_cost += GPUSORT_COMPLETE_COST;
-	return sort->rows.count * GPUSORT_SWEEP_COST + tied_rows * row_cost;
+	return sort->rows.count * GPUSORT_SWEEP_COST + tied_rows * TIED_WORDS * GPUSORT_TIED_COST;
 }
 
 static double

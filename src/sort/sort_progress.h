@@ -16,11 +16,10 @@
 
 /*
  * Units of work in the refinement, nanoseconds a row: looking at one that does not
- * tie, at a word of one that does, making a lazy key.  Verification counts rows.
+ * tie, at a word of one that does.  Verification counts rows.
  */
 #define GPUSORT_SWEEP_COST		0.3
 #define GPUSORT_TIED_COST		130.0
-#define GPUSORT_COMPLETE_COST	900.0
 
 /*
  * Plan what is left of a sort that is performed, and enter its next step;

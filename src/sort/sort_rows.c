@@ -17,7 +17,6 @@ gpusort_sort_rows(GpuSort *sort)
 	uint64		refined_before = sort->stats.refined_rows;
 	bool		sorted;
 
-	gpusort_set_memory_aside(sort, false);
 	/* participants that spill their parts sort side by side, which one device could not do */
 	sorted = gpusort_order_rows(sort, !sort->is_part);
 	sort->stats.refined_rows += refined_before;

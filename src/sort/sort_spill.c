@@ -110,9 +110,8 @@ gpusort_spill_rows(GpuSort *sort)
 	sort->crew = NULL;
 	why = gpusort_sort_rows(sort);
 	/*
-	 * Memory is full: there may be none left for keys that the refinement makes.  And where it
-	 * could not go on, or was in vain, it has left planes and keys that are of no use to those who
-	 * get a part's rows.
+	 * Memory is full: there may be none left for the refinement.  And where that could not begin,
+	 * or was in vain, it has left planes that are of no use to those who get a part's rows.
 	 */
 	if ((why == GPUSORT_HANDOVER_MEMORY || (why != GPUSORT_HANDOVER_NONE && sort->is_part)) &&
 		gpusort_has_order(sort))
@@ -120,7 +119,6 @@ gpusort_spill_rows(GpuSort *sort)
 		gpusort_sort_by_comparison(sort);
 		why = GPUSORT_HANDOVER_NONE;
 	}
-	gpusort_set_memory_aside(sort, true);
 	if (why != GPUSORT_HANDOVER_NONE)
 	{
 		if (sort->is_part)

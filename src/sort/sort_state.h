@@ -42,6 +42,7 @@ typedef struct GpuSortMemory
 								 * the encoders were seen to hold, and what the sort's
 								 * owner does (gpusort_charge) */
 	size_t		charged_bytes;	/* the latter */
+	size_t		encoders_bytes; /* of the former, what they will be let hold whatever rows take */
 	size_t		spare_bytes;	/* of the row store, that rows leave for keys which are made when
 								 * they are sorted */
 	GpuSortPoolAccount pool_account;

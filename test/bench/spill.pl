@@ -19,8 +19,10 @@
 #	--widths A,B,...	bytes of the column beside the key, an int8 (8,100,500,2000); rows are
 #						fewer where they are wider than 100
 #	--parts A,B,...		(1,2,4,8,16,64)
+#	--sizes A,B,...		instead of parts: so many MB
 #	--what A,B			sort, of all columns; key, of the key alone; index (sort,index)
-#	--keys A,B			int8, text_c (int8)
+#	--keys A,B			int8, text_c, url, url_icu: strings that begin alike, under the locale en_US.utf8
+#						or one of ICU's (int8)
 #	--workers N			of each statement (0)
 #	--pool				parts by quotas of the pool
 #	--quotas A,B,...	instead of parts: per cent of the pool that gpusort may have; PostgreSQL's
@@ -33,7 +35,8 @@
 #						as processes; PYTHON has the module duckdb (python3).  No index builds
 #	--csv FILE			the table also as a file, for plots.py spill
 #	--limit-seconds N	stop before so many seconds are over, with what there is by then (0: no limit)
-#	--set NAME=VALUE	setting for all; may be repeated
+#	--set NAME=VALUE	setting for all; may be repeated: with gpusort.pool_quota=100, --sizes are of memory
+#						beside the pool
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
@@ -45,16 +48,19 @@ use JSON::PP;
 use PgWire;
 use Time::HiRes qw(time);
 
-my %opt = (rows => 2_000_000, widths => '8,100,500,2000', parts => '1,2,4,8,16,64', what => 'sort,index', keys => 'int8', workers => 0,
+my %opt = (rows => 2_000_000, widths => '8,100,500,2000', parts => '1,2,4,8,16,64', sizes => undef, what => 'sort,index', keys => 'int8', workers => 0,
 	pool => 0, quotas => undef, repeat => 3, cpu => 0, explain => 0, duckdb => undef, csv => undef, 'limit-seconds' => 0, set => []);
-GetOptions(\%opt, 'rows=i', 'widths=s', 'parts=s', 'what=s', 'keys=s', 'workers=i', 'pool', 'quotas=s', 'repeat=i', 'cpu',
+GetOptions(\%opt, 'rows=i', 'widths=s', 'parts=s', 'sizes=s', 'what=s', 'keys=s', 'workers=i', 'pool', 'quotas=s', 'repeat=i', 'cpu',
 	'explain', 'duckdb:s', 'csv=s', 'limit-seconds=i', 'set=s@') or exit 2;
 $| = 1;
 
 use constant SMALL_KB => 1024;	# private memory beside a quota
 use constant EXTENT_KB => 2048;
 
-my %keys = (int8 => 'hashint8extended(i, 0)', text_c => "md5(i::text) COLLATE \"C\"");
+my $url = q('/shop/' || (ARRAY['north','south','blue','acme','global','smart'])[1 + i % 6] || '-' ||
+	(ARRAY['shoe','lamp','phone','table','chair'])[1 + i / 7 % 5] || '-' || i % 997 || CASE WHEN i % 3 = 0 THEN '?ref=' || substr(md5(i::text), 1, 6) ELSE '' END);
+my %keys = (int8 => 'hashint8extended(i, 0)', text_c => 'md5(i::text)', url => $url, url_icu => $url);
+my %types = (int8 => 'int8', text_c => 'text COLLATE "C"', url => 'text COLLATE spill_libc', url_icu => 'text COLLATE "en-x-icu"');
 my $db = "spill_$$";
 my ($conn, $pid, $bad, $cells, $rows) = (undef, 0, 0, 0, 0);
 my ($began, $longest) = (time, 0);
@@ -188,6 +194,7 @@ sub set_memory
 		set_all('gpusort.pool_quota' => $given->{quota});
 	}
 	set_all('gpusort.enabled' => $enabled, work_mem => "${each}kB", maintenance_work_mem => "${build}kB");
+	set_all(split /=/, $_, 2) for @{ $opt{set} };
 }
 
 sub show
@@ -238,8 +245,9 @@ sub make_table
 	# not compressible, and never out of line
 	my $pad = $width <= 8 ? 'i' : sprintf "left(repeat(md5(i::text), %d), %d)", $width / 32 + 1, $width;
 
+	$conn->must(q(CREATE COLLATION spill_libc (provider = libc, locale = 'en_US.utf8'))) if $key eq 'url' && !$conn->value("SELECT count(*) FROM pg_collation WHERE collname = 'spill_libc'");
 	$conn->must('DROP TABLE IF EXISTS t');
-	$conn->must('CREATE UNLOGGED TABLE t (k ' . ($key eq 'int8' ? 'int8' : 'text COLLATE "C"') . ', pad ' . ($width <= 8 ? 'int8' : 'text') . ')');
+	$conn->must("CREATE UNLOGGED TABLE t (k $types{$key}, pad " . ($width <= 8 ? 'int8' : 'text') . ')');
 	$conn->must('ALTER TABLE t ALTER pad SET STORAGE plain') if $width > 8;
 	$conn->must("INSERT INTO t SELECT $keys{$key}, $pad FROM generate_series(1::int8, $rows) i");
 	$conn->must('VACUUM (FREEZE, ANALYZE) t');
@@ -268,6 +276,8 @@ sub given_parts
 	my ($need) = @_;
 	return map { +{ part => 1 / $_, label => "1/$_", kb => int($need / $_ < 1024 ? 1024 : $need / $_) } } split /,/, $opt{parts};
 }
+
+sub given_sizes { my ($need) = @_; return map { +{ part => $_ * 1024 / $need, label => "$_ MB", kb => $_ * 1024 } } split /,/, $opt{sizes}; }
 
 sub given_quotas { return map { +{ part => $_ / 100, label => "$_ %", quota => $_, kb => int(pool_kb() * $_ / 100) } } split /,/, $opt{quotas}; }
 
@@ -301,7 +311,8 @@ sub all_cells
 			keep_time(0);
 			make_table($key, $width);
 			load_duckdb($key, $width) if defined $opt{duckdb};
-			my @given = $opt{quotas} ? given_quotas() : $opt{pool} ? given_of_pool(memory_needed()) : given_parts(memory_needed());
+			my @given = $opt{quotas} ? given_quotas() : $opt{pool} ? given_of_pool(memory_needed()) :
+				$opt{sizes} ? given_sizes(memory_needed()) : given_parts(memory_needed());
 			for my $what (split /,/, $opt{what}) { cell($what, $key, $width, $_) for @given; }
 		}
 	}

@@ -108,13 +108,15 @@ for my $collation ('C.utf8', 'en-x-icu')
 	}
 }
 
-# Keys of long strings are private memory, wherever the strings lie.
+# Keys of long strings are private memory, wherever the strings lie.  Where they are made of rows that tie
+# only, these are compared if there is none for them.
 for my $collation ('C.utf8', 'en-x-icu')
 {
 	my $query = qq(SELECT i FROM long ORDER BY s COLLATE "$collation");
 	my $went = outcome($query, work_mem => '4MB');
 
-	ok($went->{handed_over}, "$collation: keys of 1 MB are not made in 4 MB") or diag $went->{plan};
+	is($went->{handed_over}, $collation eq 'C.utf8' ? 1 : '', "$collation: keys of 1 MB are not made in 4 MB") or diag $went->{plan};
+	cmp_ok($went->{memory_kb}, '<=', 4096, "$collation: ... nor is more taken for them") unless $went->{handed_over};
 	same_answer($node, $query, "$collation: long strings in 4 MB", work_mem => '4MB');
 
 	$went = outcome($query, work_mem => '64MB');

@@ -160,6 +160,8 @@ typedef struct Counts
 	int			wrong_orders;
 	int			keys;
 	int			wrong_keys;
+	int			rests;			/* of strings that begin alike */
+	int			wrong_rests;
 } Counts;
 
 /* A copy that has not a byte more than promised, so that the sanitizer sees what is beyond. */
@@ -247,6 +249,64 @@ try_key(const CollatePrimaries *primaries, const char *name, const char *string,
 	}
 }
 
+/* ICU's key of a string. */
+static void
+ask_key(const UCollator *collator, const char *string, uint32 len, uint8 *key)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	UChar		utf16[STRING_BYTES];
+	int32_t		units;
+
+	u_strFromUTF8(utf16, STRING_BYTES, &units, string, len, &status);
+	if (U_FAILURE(status) || ucol_getSortKey(collator, utf16, units, key, KEY_BYTES) > KEY_BYTES)
+		abort();
+}
+
+/* How ICU's keys of two strings compare without so many bytes in front. */
+static int
+compare_rests(const UCollator *collator, const String *a, const String *b, uint32 rest)
+{
+	uint8		keys[2][KEY_BYTES];
+	int			cmp;
+
+	ask_key(collator, a->bytes + rest, a->len - rest, keys[0]);
+	ask_key(collator, b->bytes + rest, b->len - rest, keys[1]);
+	cmp = strcmp((char *) keys[0], (char *) keys[1]);
+	return (cmp > 0) - (cmp < 0);
+}
+
+/* Does what follows bytes that two strings share decide their order? */
+static void
+try_rest(const CollatePrimaries *primaries, const char *name, const String *a, const String *b,
+		 Counts *counts)
+{
+	uint32		shared = 0;
+	uint32		rest;
+
+	while (shared < a->len && shared < b->len && a->bytes[shared] == b->bytes[shared])
+		shared++;
+	rest = gpusort_primaries_rest(primaries, a->bytes, shared);
+	if (rest == 0)
+		return;
+	counts->rests++;
+	if (compare_rests(primaries->collator, a, b, rest) !=
+		compare_rests(primaries->collator, a, b, 0))
+	{
+		if (counts->wrong_rests++ < 5)
+			tap_note("wrong rest, %s: %s and %s from byte %u on", name, hex(a), hex(b), rest);
+	}
+}
+
+/* Does the comparison look at characters that others hide?  Such collations are not sorted by. */
+static bool
+compares_by_context(const UCollator *collator)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+
+	return ucol_getAttribute(collator, UCOL_ALTERNATE_HANDLING, &status) != UCOL_NON_IGNORABLE ||
+		ucol_getAttribute(collator, UCOL_FRENCH_COLLATION, &status) != UCOL_OFF;
+}
+
 /* Letters, most of them small, so many that counts of common weights are written in several bytes. */
 static void
 try_long_key(const CollatePrimaries *primaries, const char *name, Counts *counts)
@@ -281,6 +341,8 @@ test_collator(const CollatePrimaries *primaries, const char *name, Counts *count
 		word_b = try_string(primaries, name, &b, counts);
 		counts->decided_late += try_order(primaries, name, &a, &b, counts) && word_a != 0 &&
 			word_a == word_b;
+		if (!compares_by_context(primaries->collator))
+			try_rest(primaries, name, &a, &b, counts);
 		try_key(primaries, name, a.bytes, a.len, counts);
 		if (i % 16 == 0)
 			try_long_key(primaries, name, counts);
@@ -390,6 +452,8 @@ tell_counts(const char *kind, const Counts *counts)
 	tap_ok(counts->wrong_orders == 0, "%s: %d pairs of strings in order", kind, counts->decided);
 	tap_ok(counts->wrong_keys == 0 && counts->keys > counts->collators * nstrings / 16, "%s: %d keys",
 		   kind, counts->keys);
+	tap_ok(counts->wrong_rests == 0 && counts->rests > counts->proving * nstrings / 8,
+		   "%s: %d rests order like strings", kind, counts->rests);
 	tap_ok(counts->proving > counts->collators / 2 &&
 		   counts->words > counts->learned * nstrings / 2 &&
 		   counts->decided > counts->proving * nstrings / 8 &&

@@ -90,6 +90,8 @@ typedef struct Counts
 	int			words;
 	int			wrong_words;
 	int			wrong_orders;
+	int			rests;			/* of strings that begin alike */
+	int			wrong_rests;
 } Counts;
 
 static void
@@ -122,6 +124,39 @@ try_string(const CollateWeights *w, String *s, Counts *counts)
 	free(key);
 }
 
+static int
+sign(int number)
+{
+	return (number > 0) - (number < 0);
+}
+
+/* Does what follows bytes that two strings share decide their order? */
+static void
+try_rest(const CollateWeights *w, const String *s, const String *tail, Counts *counts,
+		 locale_t locale)
+{
+	size_t		shared = s->len > 0 ? random_below(s->len) + 1 : 0;
+	size_t		rest = collate_rest(w, s->bytes, shared);
+	char		other[2 * MAX_BYTES + 1];
+	char		key[2][2 * KEY_BYTES];
+	int			cmp;
+
+	if (rest == 0)
+		return;
+	memcpy(other, s->bytes, shared);
+	strcpy(other + shared, tail->bytes);
+	strxfrm_l(key[0], other, sizeof(key[0]), locale);
+	cmp = sign(strcmp(s->key, key[0]));
+	strxfrm_l(key[0], s->bytes + rest, sizeof(key[0]), locale);
+	strxfrm_l(key[1], other + rest, sizeof(key[1]), locale);
+	counts->rests++;
+	if (sign(strcmp(key[0], key[1])) != cmp)
+	{
+		if (counts->wrong_rests++ == 0)
+			tap_note("wrong rest: \"%s\", \"%s\" from byte %zu on", s->bytes, other, rest);
+	}
+}
+
 static void
 test_strings(const char *name, const CollateWeights *w, bool ascii, locale_t locale)
 {
@@ -143,10 +178,13 @@ test_strings(const char *name, const CollateWeights *w, bool ascii, locale_t loc
 			if (counts.wrong_orders++ == 0)
 				tap_note("wrong order: \"%s\", \"%s\"", before->bytes, now->bytes);
 		}
+		try_rest(w, now, before, &counts, locale);
 	}
 	tap_ok(counts.wrong_keys == 0, "%s, %s strings: %d keys", name, kind, counts.keys);
 	tap_ok(counts.wrong_words == 0, "%s, %s strings: %d words", name, kind, counts.words);
 	tap_ok(counts.wrong_orders == 0, "%s, %s strings: words order like keys", name, kind);
+	tap_ok(counts.wrong_rests == 0 && counts.rests > nstrings / 10,
+		   "%s, %s strings: %d rests order like strings", name, kind, counts.rests);
 	tap_ok(counts.keys > nstrings / 10 && counts.words >= counts.keys, "%s, %s strings: enough of them", name, kind);
 	free(strings);
 }
