@@ -165,6 +165,34 @@ block_exists(const GpuSortStorage *storage, BlockNumber block)
 }
 
 /*
+ * Blocks that were claimed are holes, which a full disk may have no room for.  In truth the file is extended
+ * only now, so the error is that of extending it.
+ */
+static void
+fill_blocks(const GpuSortStorage *storage, BlockNumber block, char **pages, int count)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		gpusort_write_blocks(RelationGetSmgr(storage->index), block, pages, count);
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_DISK_FULL)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		errno = ENOSPC;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not extend file \"%s\": %m", gpusort_block_file(storage->index, block)),
+				 errhint("Check free disk space.")));
+	}
+	PG_END_TRY();
+}
+
+/*
  * Write a queued page, and with it its neighbours if they exist; returns how many.  No write may go
  * on in the next one of the files that a relation is divided into.
  */
@@ -183,7 +211,7 @@ write_run(GpuSortStorage *storage, int i)
 	while (i + count < queue->count && queue->blocks[i + count] == block + count &&
 		   (block + count) % RELSEG_SIZE != 0 && block_exists(storage, block + count))
 		count++;
-	gpusort_write_blocks(RelationGetSmgr(storage->index), block, queue->pages + i, count);
+	fill_blocks(storage, block, queue->pages + i, count);
 	return count;
 }
 

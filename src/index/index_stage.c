@@ -51,7 +51,9 @@ gpusort_stage_fail(GpuSortStageControl *control)
 {
 	gpusort_stage_end(control);
 	gpusort_worker_await_end(control->context);
-	elog(ERROR, "parallel workers have left index \"%s\" undone", RelationGetRelationName(control->index));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("parallel workers have left index \"%s\" undone", RelationGetRelationName(control->index))));
 }
 
 GpuSortStage

@@ -51,6 +51,27 @@ gpusort_set_page_checksum(char *page, BlockNumber block)
 }
 
 /*
+ * 16: as above.  18: the name of a file is in a struct.
+ *
+ * The name of the file that has a block of a relation.
+ */
+static inline char *
+gpusort_block_file(Relation relation, BlockNumber block)
+{
+	SMgrRelation smgr = RelationGetSmgr(relation);
+#if PG_VERSION_NUM >= 180000
+	RelPathStr	path = relpath(smgr->smgr_rlocator, MAIN_FORKNUM);
+	const char *first = path.str;
+#elif PG_VERSION_NUM >= 160000
+	const char *first = relpath(smgr->smgr_rlocator, MAIN_FORKNUM);
+#else
+	const char *first = relpath(smgr->smgr_rnode, MAIN_FORKNUM);
+#endif
+
+	return block < RELSEG_SIZE ? pstrdup(first) : psprintf("%s.%u", first, block / RELSEG_SIZE);
+}
+
+/*
  * 17: smgrwritev() writes neighbouring blocks, which exist, with one call.
  */
 static inline void

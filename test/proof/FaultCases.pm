@@ -12,6 +12,8 @@ our $setup = qq{
 		md5(i::text) || chr(192 + i % 60) COLLATE "en_US" AS e, md5(i::text) || chr(192 + i % 60) COLLATE "en-x-icu" AS u,
 		(hashint8(i) % 5000)::numeric / 7 AS n, repeat('x', i % 200) AS pad
 	FROM generate_series(1, $rows) i;
+	CREATE TABLE longer WITH (parallel_workers = 2) AS
+	SELECT i AS id, hashint8(i)::int8 * 1000003 AS k FROM generate_series(1, 3 * $rows) i;
 	CREATE TABLE doubled AS SELECT k FROM t UNION ALL SELECT k FROM t WHERE id = 77;
 };
 
@@ -56,8 +58,9 @@ our @cases = (
 	{ name => 'index unique', set => 'SET max_parallel_maintenance_workers = 0;', index => 'CREATE UNIQUE INDEX x ON t (c)' },
 	{ name => 'index not unique', set => 'SET max_parallel_maintenance_workers = 0;', index => 'CREATE UNIQUE INDEX x ON doubled (k)',
 		error => '23505' },
+	# workers write, too, where there are rows for several slices
 	{ name => 'index parallel', set => 'SET max_parallel_maintenance_workers = 2; SET min_parallel_table_scan_size = 0; SET gpusort.slice_pages = 2;',
-		workers => 1, index => 'CREATE INDEX x ON t (k, id)' },
+		workers => 1, index => 'CREATE INDEX x ON longer (k, id)' },
 	# without a pool workers send rows to the leader, which must not have read all of them before they begin
 	{ name => 'index parallel, queues', set => "LOAD 'plpgsql'; SET max_parallel_maintenance_workers = 2; SET min_parallel_table_scan_size = 0; SET gpusort.pool_quota = 0;",
 		workers => 1, index => 'CREATE INDEX x ON t (slowly(k), id)' },

@@ -124,13 +124,23 @@ sub size_of
 	return ($kilobytes, scalar @files, $maps, join ' ', sort @files);
 }
 
-# Run the case once: its answer, or its error's code and message.
+# Run the case once: its answer, or its error's code, message, hint and context.
 sub run_case
 {
 	my ($session, $case) = @_;
 	my $result = $session->query($case->{query} // $case->{index});
 
-	return $result->{error} ? ($result->{error}{C}, "$result->{error}{M}") : ('', $result->{rows}[0][0]);
+	return $result->{error} ? ($result->{error}{C}, join '; ', map { $_ // '' } @{ $result->{error} }{qw(M H W)}) : ('', $result->{rows}[0][0]);
+}
+
+# A file has no room for a block: is that told as by the server, when it makes the file longer?  A buffer that is
+# written to make room for another one is the server's own matter, and has a context.
+sub is_disk_full_told
+{
+	my ($answer) = @_;
+
+	return $answer !~ /^could not (write|extend)/ || $answer =~ m{/pgsql_tmp} || $answer =~ /writing block/ ||
+		$answer =~ /^could not extend file .*; Check free disk space\./;
 }
 
 # What is wrong with what came out?  Nothing: ''.
@@ -144,6 +154,7 @@ sub judge
 		$problem = "error $code: $answer" unless $code =~ $kind->{errors} || $code eq ($case->{error} // '') ||
 			$case->{workers} && !$kind->{right_only} && $code =~ $worker_errors || $kind->{system} && $answer =~ $library_errors ||
 			$case->{workers} && $kind->{system} && $code eq '22023';
+		$problem ||= "other words for a full disk: $answer" unless is_disk_full_told($answer);
 	}
 	elsif ($case->{query})
 	{
