@@ -84,3 +84,30 @@ SELECT q, a.node, a.reason FROM unnest(ARRAY[
 	'WITH RECURSIVE r(i) AS (SELECT day FROM visits UNION SELECT i + 1 FROM r WHERE i < 10) SELECT count(*) FROM r',
 	'SELECT day, count(*) FROM visits GROUP BY CUBE (day)']) q, gpusort_advise(q) a ORDER BY q COLLATE "C", node COLLATE "C";
 DROP TABLE visits;
+
+-- How many values an expression has is a guess, if there are no statistics of it: as many as its columns.  So no hash
+-- table is taken for slower by it; but it is by a column beside it, and by the expression's own values once they are known.
+RESET gpusort.cost_startup;
+RESET enable_sort;
+RESET enable_hashagg;
+RESET enable_seqscan;
+SET client_min_messages = warning;
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE guesses AS
+SELECT gpusort_test.random('k', i, 15000)::int AS k, md5(gpusort_test.random('t', i, 15000)::text) COLLATE "C" AS t
+FROM generate_series(1, 20000) i;
+CREATE TABLE guess_queries AS SELECT * FROM unnest(ARRAY[
+	'SELECT k % 16, count(*) FROM guesses GROUP BY 1',
+	'SELECT k, left(t, 2) FROM guesses GROUP BY 1, 2',
+	'SELECT DISTINCT left(t, 1) FROM guesses',
+	'SELECT DISTINCT left(t, 1), left(t, 2) FROM guesses',
+	'SELECT left(t, 1) FROM guesses UNION SELECT left(t, 2) FROM guesses']) WITH ORDINALITY AS q (query, i);
+VACUUM ANALYZE guesses;
+SELECT query, gpusort_test.matches(query, 'GpuSort') > 0 AS sorted FROM guess_queries ORDER BY i;
+CREATE STATISTICS guesses_16 ON (k % 16) FROM guesses;
+CREATE STATISTICS guesses_1 ON (left(t, 1)) FROM guesses;
+CREATE INDEX guesses_2 ON guesses (left(t, 2));
+VACUUM ANALYZE guesses;
+SET enable_indexscan = off;
+SELECT query, gpusort_test.matches(query, 'GpuSort') > 0 AS sorted FROM guess_queries ORDER BY i;
+RESET enable_indexscan;

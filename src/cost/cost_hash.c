@@ -119,7 +119,10 @@ gpusort_sorted_agg_extra_cost(const GpuSortGroups *all)
 		Min(all->groups, all->rows) * SORTED_GROUP_COST;
 }
 
-/* Of a join's side whose rows are made unique by a hash table of their own. */
+/*
+ * Of a join's side whose rows are made unique by a hash table of their own.  How many are left is a guess where that
+ * is by expressions (plan/plan_statistics.c).
+ */
 static Cost
 unique_side_extra_cost(const Path *side)
 {
@@ -135,6 +138,8 @@ unique_side_extra_cost(const Path *side)
 	groups.width = side->pathtarget->width;
 	foreach(lc, columns)
 	{
+		if (!IsA(strip_implicit_coercions(lfirst(lc)), Var))
+			return groups.rows * UNIQUE_ROW_COST;
 		if (!get_typbyval(exprType(lfirst(lc))))
 			groups.references++;
 	}

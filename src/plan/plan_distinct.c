@@ -25,6 +25,7 @@
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"
 #include "plan/plan_sorted.h"
+#include "plan/plan_statistics.h"
 #include "plan/plan_undercharged.h"
 #include "plan/plan_unique.h"
 
@@ -112,6 +113,9 @@ gpusort_add_distinct_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 		paths = list_concat(paths, make_unique_paths(root, partial_rel, distinct_rel, rows));
 	sliced = make_sliced_paths(root, input_rel, distinct_rel, rows, &cost);
 	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
-	gpusort_outbid_hash_tables(paths, distinct_rel, input_rel, rows, root->distinct_pathkeys, false);
+	if (paths != NIL)
+		gpusort_outbid_hash_tables(paths, distinct_rel, input_rel,
+								   gpusort_known_groups_by(root, root->distinct_pathkeys, cheapest->rows, rows),
+								   root->distinct_pathkeys, false);
 	gpusort_add_paths(distinct_rel, paths);
 }

@@ -26,6 +26,7 @@
 #include "plan/plan_ordered_aggs.h"
 #include "plan/plan_slices.h"
 #include "plan/plan_sorted.h"
+#include "plan/plan_statistics.h"
 #include "plan/plan_undercharged.h"
 #include "settings.h"
 
@@ -206,8 +207,11 @@ gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 	if (!is_lacking || inside.sliced == NIL)
 		sliced = gpusort_make_group_paths(root, input_rel, grouped_rel, &cost);
 	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
-	gpusort_outbid_hash_tables(paths, grouped_rel, input_rel, expected_groups(grouped_rel),
-							   root->group_pathkeys, root->parse->hasAggs);
+	if (paths != NIL)
+		gpusort_outbid_hash_tables(paths, grouped_rel, input_rel,
+								   gpusort_known_groups_by(root, root->group_pathkeys, cheapest->rows,
+														   expected_groups(grouped_rel)),
+								   root->group_pathkeys, root->parse->hasAggs);
 	gpusort_add_paths(grouped_rel, paths);
 
 	paths = list_concat(inside.whole, inside.sliced);

@@ -42,6 +42,7 @@
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"
 #include "plan/plan_sorted.h"
+#include "plan/plan_statistics.h"
 #include "plan/plan_undercharged.h"
 #include "plan/plan_unique.h"
 
@@ -56,6 +57,7 @@ typedef struct PlannedSetOp
 	List	   *pathkeys;		/* what a Unique's input is sorted by */
 	double		rows;			/* of the result */
 	double		groups;			/* of equal rows */
+	double		known_groups;	/* at least, as statistics tell; 0 if they don't */
 	RelOptInfo *appended;		/* the rows of all inputs, if a path of ours is above these */
 } PlannedSetOp;
 
@@ -164,35 +166,47 @@ read_operation(PlannedSetOp *operation)
 }
 
 /*
- * How many different rows an input has.  Those of grouped queries are taken for different, as the
- * planner does for INTERSECT.
+ * Count the different rows of an input.  Those of grouped queries are taken for different, as the planner does for
+ * INTERSECT.
  */
-static double
-count_groups(const RelOptInfo *input)
+static void
+count_groups(const RelOptInfo *input, double *groups, double *known)
 {
 	PlannerInfo *subroot = input->subroot;
 	double		rows = clamp_row_est(input->cheapest_total_path->rows);
-	const Query *query;
+	const Query *query = subroot != NULL ? subroot->parse : NULL;
+	List	   *exprs;
 
-	if (subroot == NULL)
-		return rows;
-	query = subroot->parse;
-	if (query->groupClause != NIL || query->groupingSets != NIL || query->distinctClause != NIL ||
-		query->hasAggs || subroot->hasHavingQual)
-		return rows;
-	return estimate_num_groups(subroot, get_tlist_exprs(query->targetList, false), rows, NULL,
-							   NULL);
+	*groups = *known = rows;
+	if (query == NULL || query->groupClause != NIL || query->groupingSets != NIL ||
+		query->distinctClause != NIL || query->hasAggs || subroot->hasHavingQual)
+		return;
+	exprs = get_tlist_exprs(query->targetList, false);
+	*groups = estimate_num_groups(subroot, exprs, rows, NULL, NULL);
+	*known = gpusort_known_groups(subroot, exprs, rows);
 }
 
 static void
 estimate_groups(PlannedSetOp *operation)
 {
+	double		all_groups = 0;
+	double		all_known = 0;
+	bool		guessed = false;
 	ListCell   *lc;
 
-	if (operation->setop != NULL)
-		return;
 	foreach(lc, operation->inputs)
-		operation->groups += count_groups((const RelOptInfo *) lfirst(lc));
+	{
+		double		groups;
+		double		known;
+
+		count_groups((const RelOptInfo *) lfirst(lc), &groups, &known);
+		all_groups += groups;
+		all_known += known;
+		guessed |= known == 0;
+	}
+	if (operation->setop == NULL)
+		operation->groups = all_groups;
+	operation->known_groups = guessed ? 0 : Min(operation->groups, all_known);
 }
 
 /* What rows of a path are sorted by: all columns, which are numbered by their references. */
@@ -426,7 +440,7 @@ gpusort_add_setop_paths(PlannerInfo *root, RelOptInfo *setop_rel)
 	sliced = make_sliced_paths(&operation, &cost);
 	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
 	input = operation.appended != NULL ? operation.appended : linitial(operation.inputs);
-	gpusort_outbid_hash_tables(paths, setop_rel, input, operation.groups,
+	gpusort_outbid_hash_tables(paths, setop_rel, input, operation.known_groups,
 							   wanted_order(&operation, input->cheapest_total_path->pathtarget),
 							   false);
 	gpusort_add_paths(setop_rel, paths);

@@ -9,15 +9,22 @@
  * for that in a sort, and we look it up for the tables that are read directly, also
  * because ours costs less then.  Nor does the planner remember the order of an index
  * that it reads for its columns only.
+ *
+ * Of an expression without statistics the planner expects as many values as its columns have, which may be a
+ * thousand times as many as there are.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
 #include "plan/plan_statistics.h"
@@ -108,4 +115,72 @@ gpusort_input_is_in_order(const Sort *sort, const List *rtable)
 	return IsA(var, Var) &&
 		is_sorted_by(rt_fetch(var->varno, rtable), (const Node *) var, sort->sortOperators[0],
 					 sort->collations[0]);
+}
+
+/* ---------- groups ---------- */
+
+/* Are the values of an expression known by more than those of its columns?  A boolean has two. */
+static bool
+has_statistics(PlannerInfo *root, Node *expr)
+{
+	VariableStatData data;
+	bool		known;
+
+	while (IsA(expr, RelabelType) || IsA(expr, PlaceHolderVar))
+		expr = IsA(expr, RelabelType) ? (Node *) ((RelabelType *) expr)->arg :
+			(Node *) ((PlaceHolderVar *) expr)->phexpr;
+	if (IsA(expr, Var) || exprType(expr) == BOOLOID || !contain_var_clause(expr))
+		return true;
+	examine_variable(root, expr, 0, &data);
+	known = HeapTupleIsValid(data.statsTuple) || data.isunique;
+	ReleaseVariableStats(data);
+	return known;
+}
+
+double
+gpusort_known_groups(PlannerInfo *root, const List *exprs, double rows)
+{
+	List	   *known = NIL;
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		if (has_statistics(root, lfirst(lc)))
+			known = lappend(known, lfirst(lc));
+	}
+	return known != NIL ? estimate_num_groups(root, known, rows, NULL, NULL) : 0;
+}
+
+/* The member of a class of which there are statistics, or NULL. */
+static Node *
+known_member(PlannerInfo *root, const EquivalenceClass *ec)
+{
+	ListCell   *lc;
+
+	foreach(lc, ec->ec_members)
+	{
+		Node	   *expr = (Node *) lfirst_node(EquivalenceMember, lc)->em_expr;
+
+		if (has_statistics(root, expr))
+			return expr;
+	}
+	return NULL;
+}
+
+double
+gpusort_known_groups_by(PlannerInfo *root, const List *pathkeys, double rows, double groups)
+{
+	List	   *known = NIL;
+	ListCell   *lc;
+
+	foreach(lc, pathkeys)
+	{
+		Node	   *expr = known_member(root, lfirst_node(PathKey, lc)->pk_eclass);
+
+		if (expr != NULL)
+			known = lappend(known, expr);
+	}
+	if (list_length(known) == list_length(pathkeys))
+		return groups;
+	return Min(groups, gpusort_known_groups(root, known, rows));
 }

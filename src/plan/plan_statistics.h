@@ -1,6 +1,6 @@
 /*
  * plan_statistics.h
- *		What statistics tell about the input of a sort.
+ *		What statistics tell about the input of a sort, and about groups.
  */
 #ifndef GPUSORT_PLAN_STATISTICS_H
 #define GPUSORT_PLAN_STATISTICS_H
@@ -21,5 +21,15 @@ extern bool gpusort_input_is_in_order(const Sort *sort, const List *rtable);
 
 /* Correlation of a column's order by the operator with that of the table's rows; 0: unknown. */
 extern double gpusort_correlation(Oid relation, AttrNumber attno, Oid sortop, Oid collation);
+
+/*
+ * How many groups there are at least by these expressions, of which some are columns, or have statistics of their own, by
+ * an index or extended ones; 0 if none has.  How many values others have is a guess: as many as their columns.
+ */
+extern double gpusort_known_groups(PlannerInfo *root, const List *exprs, double rows);
+
+/* The same by pathkeys, by which the planner expects so many groups: these, if none of them is a guess. */
+extern double gpusort_known_groups_by(PlannerInfo *root, const List *pathkeys, double rows,
+									  double groups);
 
 #endif							/* GPUSORT_PLAN_STATISTICS_H */

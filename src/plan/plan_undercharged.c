@@ -308,7 +308,7 @@ gpusort_outbid_hash_tables(const List *paths, RelOptInfo *rel, const RelOptInfo 
 		}
 	};
 
-	if (paths == NIL)
+	if (paths == NIL || groups == 0)
 		return;
 	if (input_rel->partial_pathlist != NIL)
 		participants += ((const Path *) linitial(input_rel->partial_pathlist))->parallel_workers;

@@ -13,7 +13,7 @@
 /*
  * Lower the costs of paths, a List of Path that are to be added to rel, if those in it that put
  * the input's rows into a hash table of so many groups, by these pathkeys, have been charged too
- * little; and more so than paths, if these have Agg nodes.
+ * little; and more so than paths, if these have Agg nodes.  By no number of groups, 0, nothing is known to be.
  */
 extern void gpusort_outbid_hash_tables(const List *paths, RelOptInfo *rel,
 									   const RelOptInfo *input_rel, double groups,
