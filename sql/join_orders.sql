@@ -35,6 +35,7 @@ DECLARE
 	joins text;
 BEGIN
 	PERFORM set_config('gpusort.enabled', 'off', true);
+	PERFORM set_config('max_parallel_workers_per_gather', '0', true);
 	theirs := count_rows(query, 'enable_mergejoin=off', 'enable_hashjoin=off');
 	PERFORM set_config('gpusort.enabled', 'on', true);
 	FOR workers IN 0 .. 1 LOOP
