@@ -16,6 +16,7 @@
 #include <float.h>
 #include <limits.h>
 
+#include "postmaster/bgworker_internals.h"
 #include "utils/guc.h"
 
 #include "settings.h"
@@ -42,6 +43,8 @@ bool		gpusort_track_sorts = true;
 int			gpusort_log_min_duration = -1;
 int			gpusort_inject_fault = GPUSORT_FAULT_NONE;
 int			gpusort_slice_pages = 1000;
+int			gpusort_max_sort_workers = 0;
+int			gpusort_min_sort_worker_rows = 2000000;
 
 double		gpusort_cost_startup = 10.0;
 double		gpusort_cost_row = 0.004;
@@ -176,6 +179,15 @@ gpusort_define_settings(void)
 							"-1 logs none, 0 all.",
 							&gpusort_log_min_duration, gpusort_log_min_duration, -1, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpusort.max_sort_workers",
+							"Sets how many parallel workers may help one process to sort its rows.",
+							"-1 is as many as max_parallel_workers_per_gather.",
+							&gpusort_max_sort_workers, gpusort_max_sort_workers, -1, MAX_PARALLEL_WORKER_LIMIT,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpusort.min_sort_worker_rows",
+							"Sets the number of rows from which on parallel workers help to sort them.",
+							NULL, &gpusort_min_sort_worker_rows, gpusort_min_sort_worker_rows, 2, INT_MAX,
+							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpusort.inject_fault",
 							 "Provokes the named failure in every sort, for testing.",
 							 NULL, &gpusort_inject_fault, gpusort_inject_fault,

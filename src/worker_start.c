@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include "storage/dsm.h"
 #include "storage/lwlock.h"
@@ -13,6 +14,16 @@
 
 #include "worker_start.h"
 #include "worker_usage.h"
+
+int
+gpusort_processors(void)
+{
+	static long number = 0;
+
+	if (number == 0)
+		number = Max(sysconf(_SC_NPROCESSORS_ONLN), 1);
+	return (int) Min(number, INT_MAX);
+}
 
 const char *
 gpusort_library_file(void)

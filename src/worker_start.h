@@ -7,6 +7,9 @@
 
 #include "access/parallel.h"
 
+/* Processors that the machine has. */
+extern int	gpusort_processors(void);
+
 /* The file that this library was loaded from, which the server may know by no other name. */
 extern const char *gpusort_library_file(void);
 

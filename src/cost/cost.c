@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include <math.h>
-#include <unistd.h>
 
 #include "access/htup_details.h"
 #include "miscadmin.h"
@@ -23,6 +22,7 @@
 #include "sort/sort.h"
 #include "sort/sort_limits.h"
 #include "utils/lsyscache.h"
+#include "worker_start.h"
 
 /*
  * PostgreSQL's bounded sort keeps the best k of n rows in a heap and throws
@@ -478,23 +478,12 @@ gpusort_cost_until(const GpuSortEstimate *estimate, double rows, double limit_ro
 
 /* ---------- parallel collection ---------- */
 
-/* Processors that this process may run on. */
-static double
-processors(void)
-{
-	static long number = 0;
-
-	if (number == 0)
-		number = Max(sysconf(_SC_NPROCESSORS_ONLN), 1);
-	return (double) number;
-}
-
 /* Those that other sessions' sorts leave, which take one each; one's own session has one. */
 static double
 processors_left(void)
 {
 	look_at_pool();
-	return Max(processors() - pool_now.other_sessions, 1);
+	return Max(gpusort_processors() - pool_now.other_sessions, 1);
 }
 
 /*

@@ -82,6 +82,8 @@ explain_engine(const GpuSortStats *stats, ExplainState *es)
 		appendStringInfo(es->str, "Engine: %s", engine_name(stats->engine));
 		if (!on_host)
 			appendStringInfo(es->str, "  Devices: %u", stats->devices);
+		else if (stats->processes > 1)
+			appendStringInfo(es->str, "  Processes: %u", stats->processes);
 		appendStringInfo(es->str, "  Key: %u bits  %s: %u  Refined Rows: " UINT64_FORMAT "%s%s",
 						 stats->key_bits, on_host ? "Passes" : "Rounds", stats->passes,
 						 stats->refined_rows,
@@ -103,6 +105,8 @@ explain_engine(const GpuSortStats *stats, ExplainState *es)
 	ExplainPropertyText("Engine", engine_name(stats->engine), es);
 	if (!on_host)
 		ExplainPropertyInteger("Devices", NULL, stats->devices, es);
+	else if (stats->processes > 1)
+		ExplainPropertyInteger("Processes", NULL, stats->processes, es);
 	ExplainPropertyInteger("Key Bits", NULL, stats->key_bits, es);
 	ExplainPropertyInteger(on_host ? "Partition Passes" : "Rounds", NULL, stats->passes, es);
 	ExplainPropertyInteger("Refined Rows", NULL, stats->refined_rows, es);

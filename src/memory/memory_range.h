@@ -38,6 +38,7 @@ typedef enum GpuSortRangeRole
 	GPUSORT_RANGE_SORTED_ROWS,	/* rows once more, in order */
 	GPUSORT_RANGE_SORTED_REFS,
 	GPUSORT_RANGE_RUNS,			/* sorted runs that need not go to files */
+	GPUSORT_RANGE_TEAM,			/* what processes that sort together share */
 	GPUSORT_RANGE_PLANE			/* what columns have: GPUSORT_PLANE_ROLE() */
 } GpuSortRangeRole;
 
@@ -128,7 +129,7 @@ extern bool gpusort_range_extents(const GpuSortRange *range, const uint32 **list
 
 /*
  * Let somebody else have the first `count` extents, whose numbers are stored in
- * list[], and give the others back.  The range can't be used before it is rewound.
+ * list[], unless that is NULL, and give the others back.  The range can't be used before it is rewound.
  */
 extern void gpusort_range_yield(GpuSortRange *range, uint32 count, uint32 *list);
 

@@ -191,7 +191,8 @@ gpusort_range_yield(GpuSortRange *range, uint32 count, uint32 *list)
 	gpusort_extents_give(range, count, range->nowned);
 	if (count == 0)
 		return;
-	memcpy(list, range->owned, count * sizeof(uint32));
+	if (list != NULL)
+		memcpy(list, range->owned, count * sizeof(uint32));
 	memset(range->owned, 0xff, count * sizeof(uint32)); /* GPUSORT_NO_EXTENT */
 }
 

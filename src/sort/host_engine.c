@@ -1,6 +1,6 @@
 /*
  * host_engine.c
- *		Having the engine sort in this process; see host_engine.h.
+ *		Having the engine sort in this process, and others that help; see host_engine.h.
  */
 #include "postgres.h"
 
@@ -10,6 +10,8 @@
 #include "sort/key_rows.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_state.h"
+#include "sort/sort_workers.h"
+#include "sort/team_engine.h"
 
 /* The engine is started anew so often before it stops for the end of query or session only. */
 #define MAX_RESTARTS 3
@@ -50,6 +52,18 @@ gpusort_run_engine(gs_sort_args *args, gs_sort_result *result)
 		elog(ERROR, "gpusort: engine failed: %s", gs_status_text(status));
 }
 
+/* Have those help who wait for the result, or workers; false if there is nobody. */
+static bool
+run_with_others(GpuSort *sort, const gs_sort_args *args, gs_sort_result *result)
+{
+	const GpuSortTeamUse *use = &sort->team;
+
+	if (use->team == NULL)
+		return gpusort_sort_with_workers(sort, args, result);
+	return use->participants > 1 && gpusort_team_offer(sort, args, use->participants) &&
+		gpusort_team_run(sort, use->team, args, result);
+}
+
 bool
 gpusort_sort_on_host(GpuSort *sort)
 {
@@ -67,12 +81,15 @@ gpusort_sort_on_host(GpuSort *sort)
 	args.equal = needs_equal_rows(sort) ? RANGE_U64(sort->order.equal) : NULL;
 	args.want_keys = sort->key_rows.used;
 	args.progress = sort->progress;
-	gpusort_run_engine(&args, &result);
+	sort->stats.processes = 0;
+	if (!run_with_others(sort, &args, &result))
+		gpusort_run_engine(&args, &result);
 
 	sort->order.ids = result.ids;
 	sort->order.keys = NULL;
 	if (result.keys != NULL)
 		gpusort_read_keys(sort, result.keys, result.layout);
+	gpusort_team_withdraw(sort);
 	sort->order.ready = sort->rows.count;
 	sort->stats.engine = GPUSORT_SORTED_BY_HOST;
 	sort->stats.key_bits = result.key_bits;

@@ -1,6 +1,6 @@
 /*
  * host_engine.h
- *		Having the engine sort in this process.
+ *		Having the engine sort in this process, and others that help.
  *
  * Private to src/sort.
  */

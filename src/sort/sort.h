@@ -74,6 +74,7 @@ typedef struct GpuSortStats
 								 * have; or empty */
 	GpuSortFallback fallback_cause;
 	unsigned	devices;		/* of gpusortd that took part */
+	unsigned	processes;		/* that ran the engine here; 0: this one alone */
 	unsigned	key_bits;		/* significant bits of the engine's key */
 	unsigned	passes;			/* over all rows; of gpusortd: rounds */
 	uint64		refined_rows;	/* rows ordered by more than the first words of

@@ -222,6 +222,25 @@ gpusort_release_unneeded(GpuSort *sort)
 	visit_all(sort, release_if_not_needed, NULL);
 }
 
+static bool
+leave_range(GpuSortRange **range, size_t bytes, void *arg)
+{
+	const uint32 *extents;
+	uint32		count;
+
+	if (gpusort_range_extents(*range, &extents, &count))
+		gpusort_range_yield(*range, count, NULL);
+	return true;
+}
+
+void
+gpusort_leave_ranges(GpuSort *sort)
+{
+	gpusort_visit_ranges(sort, 0, leave_range, NULL);
+	if (sort->team.job != NULL)
+		leave_range(&sort->team.job, 0, NULL);
+}
+
 static void
 release_if_there(GpuSortRange **range)
 {
@@ -259,6 +278,7 @@ gpusort_release_ranges(GpuSort *sort)
 	gpusort_visit_ranges(sort, 0, release_range, NULL);
 	gpusort_release_reordered(sort);
 	gpusort_release_merge(sort);
+	release_if_there(&sort->team.job);
 	sort->memory.capacity = 0;
 	sort->rows.end = 0;
 }

@@ -28,6 +28,12 @@ extern void gpusort_need_ranges(GpuSort *sort);
 /* Release those that a sort does not need before it has rows: it has none. */
 extern void gpusort_release_unneeded(GpuSort *sort);
 
+/*
+ * Leave the extents of all ranges to the owner of a shared sort, who gives them back when nobody can
+ * have them mapped any more.
+ */
+extern void gpusort_leave_ranges(GpuSort *sort);
+
 /* Release all ranges but those of rows that were set aside, which may be being put again. */
 extern void gpusort_release_ranges(GpuSort *sort);
 

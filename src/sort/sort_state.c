@@ -24,6 +24,9 @@ release_memory(GpuSort *sort)
 {
 	gpusort_unmap_window(sort);
 	gpusort_service_end(sort);
+	/* a worker has failed while others were sorting its rows; the leader ends them */
+	if (sort->team.running && sort->is_joined)
+		gpusort_leave_ranges(sort);
 	gpusort_release_ranges(sort);
 	gpusort_service_abandon(sort);
 }

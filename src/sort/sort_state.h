@@ -20,6 +20,7 @@
 #include "settings.h"
 #include "sort/key_columns.h"
 #include "sort/row_store.h"
+#include "sort/sort_team.h"
 #include "sort/view_mapping.h"
 #include "stats/activity.h"
 #include "stats/tally.h"
@@ -166,6 +167,16 @@ typedef struct GpuSortMerge
 	GpuSortRange *nulls;		/* and bitmaps of nulls, of both */
 } GpuSortMerge;
 
+/* Being put in order by several processes (sort_team.h). */
+typedef struct GpuSortTeamUse
+{
+	GpuSortTeam *team;			/* others who wait for the result, and help; NULL: nobody */
+	int			participants;	/* that there may be */
+	GpuSortRange *job;			/* what they share */
+	void	   *memory;			/* of this process, while it runs the engine */
+	bool		running;		/* others may have the sort's memory mapped */
+} GpuSortTeamUse;
+
 /*
  * What a sort is asked for before it has rows; all that it consists of follows from that and from
  * its spec.  Parts of a shared sort are asked for what it is (sort_parts.c).
@@ -209,6 +220,7 @@ struct GpuSort
 	GpuSortJobState service;
 	GpuSortReordered reorder;
 	GpuSortMerge merge;
+	GpuSortTeamUse team;
 
 	const struct GpuSortVerifyCrew *crew;	/* processes that help to verify, or NULL */
 	gs_progress *progress;		/* of gpusort_perform(), or NULL */

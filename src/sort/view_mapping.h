@@ -13,7 +13,7 @@
 typedef struct GpuSortViewMapping
 {
 	char	   *base[GPUSORT_VIEW_PIECES];
-	size_t		bytes[GPUSORT_VIEW_PIECES];
+	uint32		extents[GPUSORT_VIEW_PIECES];
 } GpuSortViewMapping;
 
 /* False if the system does not map it. */

@@ -53,6 +53,8 @@ my @statements = (
 	[ 'CLUSTER that writes', 'a slice of a table', 'CLUSTER clustered USING clustered_unsafe' ],
 	[ 'a shared sort', 'a part of a sort', "SELECT count(*), sum(r) FROM (SELECT rank() OVER (PARTITION BY h % 10 ORDER BY i) AS r, pad FROM source) s WHERE pad > ''", @parallel ],
 	[ 'a join of sorts', 'a part of a sort', 'SELECT count(*) FROM source a JOIN source b USING (h) WHERE a.i + b.i > 0', @parallel, 'SET enable_hashjoin = off', 'SET enable_nestloop = off' ],
+	[ 'a sort by workers', 'a phase of a sort', 'SELECT count(*), max(r) FROM (SELECT i AS r FROM source ORDER BY h, i OFFSET 1) s', 'SET max_parallel_workers_per_gather = 0',
+		'SET gpusort.max_sort_workers = 2', 'SET gpusort.min_sort_worker_rows = 100' ],
 	[ 'CREATE INDEX', 'a slice of an index', 'CREATE INDEX made ON source (h, i)', 'SET gpusort.slice_pages = 1' ]);
 
 # All is as before, and the statement can be done.

@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 
-our @EXPORT = qw(compete daemon_of start_node plan_of analyzed_plan_of same_answer tables_stay session_of reset_timeout temp_files
+our @EXPORT = qw(compete daemon_of start_node plan_of analyzed_plan_of run_with same_answer tables_stay session_of reset_timeout temp_files
 	spilled_files nothing_is_left time_limit reload crash cancel_among_workers end_pgbench
 	service set_daemon is_stopped wait_until_stopped parent_of kill_daemons all_is_free create_index_checks sum_checksums);
 

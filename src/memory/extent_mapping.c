@@ -1,0 +1,78 @@
+/*
+ * extent_mapping.c
+ *		Extents of another process, mapped here one behind the other; see extent_mapping.h.
+ *
+ * Neighbours in the pool are mapped by one call.
+ */
+#include "postgres.h"
+
+#include <sys/mman.h>
+
+#include "memory/extent_mapping.h"
+#include "memory/pool.h"
+
+/* asm-generic/mman-common.h, which may be older than the kernel */
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
+
+/* Reserve address space for so many extents; huge pages want it to be aligned. */
+static char *
+reserve(uint32 count)
+{
+	size_t		bytes = count * EXTENT_BYTES;
+	char	   *reserved = mmap(NULL, bytes + EXTENT_BYTES, PROT_NONE,
+								MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char	   *base;
+	size_t		lead;
+
+	if (reserved == MAP_FAILED)
+		return NULL;
+	base = (char *) TYPEALIGN(EXTENT_BYTES, reserved);
+	lead = base - reserved;
+	if (lead > 0)
+		(void) munmap(reserved, lead);
+	if (lead < EXTENT_BYTES)
+		(void) munmap(base + bytes, EXTENT_BYTES - lead);
+	return base;
+}
+
+char *
+gpusort_mapping_make(const uint32 *list, uint32 count, bool writable)
+{
+	char	   *base = reserve(count);
+	int			access = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+
+	for (uint32 i = 0; i < count && base != NULL;)
+	{
+		uint32		run = 1;
+
+		while (i + run < count && list[i + run] == list[i] + run)
+			run++;
+		if (mmap(base + i * EXTENT_BYTES, run * EXTENT_BYTES, access, MAP_SHARED | MAP_FIXED,
+				 gpusort_pool->fd, gsd_extent_offset(gpusort_pool, list[i])) == MAP_FAILED)
+		{
+			gpusort_mapping_end(base, count);
+			return NULL;
+		}
+		i += run;
+	}
+	return base;
+}
+
+void
+gpusort_mapping_end(char *base, uint32 count)
+{
+	(void) munmap(base, count * EXTENT_BYTES);
+}
+
+void
+gpusort_mapping_populate(char *base, size_t bytes, bool writable)
+{
+	(void) madvise(base, bytes, writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+}

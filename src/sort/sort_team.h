@@ -1,0 +1,38 @@
+/*
+ * sort_team.h
+ *		Several processes that put the rows of one sort in order.
+ *
+ * One process has a sort, with all rows in the pool, and runs the engine on them.  Others who share
+ * the team's memory help: they map the planes and the workspace, and take part in the engine's
+ * phases (engine/host/gs_shared_sort.h).
+ *
+ *	before others see it	gpusort_team_init()
+ *	the sort's process		gpusort_team_offer(), gpusort_team_run() ..., gpusort_team_dismiss()
+ *	others					gpusort_team_help(), which returns when they are dismissed
+ *
+ * A process that helps may come at any time, and is not waited for before.  Once it helps it is
+ * waited for at the end of each phase; if it fails or is lost, the query fails.
+ *
+ * Public: other folders include it.
+ */
+#ifndef GPUSORT_SORT_TEAM_H
+#define GPUSORT_SORT_TEAM_H
+
+#include "sort/sort.h"
+
+/* In dynamic shared memory. */
+typedef struct GpuSortTeam GpuSortTeam;
+
+extern Size gpusort_team_bytes(void);
+extern void gpusort_team_init(GpuSortTeam *team);
+
+/* Have so many processes at most, this one among them, put the rows of a sort in order. */
+extern void gpusort_use_team(GpuSort *sort, GpuSortTeam *team, int participants);
+
+/* Help whoever has something to sort, until there will be no more. */
+extern void gpusort_team_help(GpuSortTeam *team);
+
+/* Let those who help, or will come to help, go on. */
+extern void gpusort_team_dismiss(GpuSortTeam *team);
+
+#endif							/* GPUSORT_SORT_TEAM_H */

@@ -1,0 +1,30 @@
+/*
+ * team_engine.h
+ *		Running the engine with a team: the side of the process that has the sort.
+ *
+ * Private to src/sort.
+ */
+#ifndef GPUSORT_TEAM_ENGINE_H
+#define GPUSORT_TEAM_ENGINE_H
+
+#include "engine/host/gs_sort.h"
+#include "sort/sort_team.h"
+
+/*
+ * Prepare a run of the engine by so many processes at most, this one among them.  False if there is
+ * no room in the pool for what they share, or if some of the planes or of the workspace is private
+ * memory.
+ */
+extern bool gpusort_team_offer(GpuSort *sort, const gs_sort_args *args, int participants);
+
+/*
+ * Run it, with those of the team who are there or come meanwhile.  False if one of them was
+ * interrupted and has gone on: then the planes are as before, and one process can do it.
+ */
+extern bool gpusort_team_run(GpuSort *sort, GpuSortTeam *team, const gs_sort_args *args,
+							 gs_sort_result *result);
+
+/* Release what the run has taken; the result's layout is part of that. */
+extern void gpusort_team_withdraw(GpuSort *sort);
+
+#endif							/* GPUSORT_TEAM_ENGINE_H */
