@@ -232,6 +232,8 @@ gpusort_team_run(GpuSort *sort, GpuSortTeam *team, const gs_sort_args *args, gs_
 	gs_status	status;
 
 	gpusort_team_listen(&mine);
+	/* of what all do, this process sees its own part only */
+	mine.progress = NULL;
 	sort->team.memory = palloc(gs_participant_bytes(args->nrows, job->participants) + GS_LINE_BYTES);
 	participant = gs_participant_begin((void *) TYPEALIGN(GS_LINE_BYTES, sort->team.memory), shared, &mine);
 	sort->team.running = true;
