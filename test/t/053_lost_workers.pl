@@ -12,7 +12,7 @@ use Test::More;
 
 my $node = start_node('main', 'gpusort.pool_size = 128MB', 'gpusort.force = on', 'max_worker_processes = 12', 'max_parallel_workers = 12',
 	'max_parallel_workers_per_gather = 2', 'max_parallel_maintenance_workers = 2', 'min_parallel_table_scan_size = 0', 'gpusort.slice_pages = 16',
-	'restart_after_crash = on', 'wal_level = replica');
+	'restart_after_crash = on', 'wal_level = replica', 'autovacuum = off');
 my $file = $node->data_dir . '/rows';
 
 $node->safe_psql('postgres', qq(
