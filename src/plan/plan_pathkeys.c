@@ -35,6 +35,9 @@ gpusort_clause_is_order(const RestrictInfo *clause)
 {
 	const OpExpr *op = (const OpExpr *) clause->clause;
 
+	/* what is left of a self-join that was eliminated is a test for null, which has no two sides */
+	if (!is_opclause(op) || list_length(op->args) != 2)
+		return true;
 	return exprType(linitial(op->args)) == exprType(lsecond(op->args)) ||
 		op_volatile(op->opno) == PROVOLATILE_IMMUTABLE;
 }

@@ -25,7 +25,7 @@ typedef struct GpuSortPathKeys
  * Are the values that a mergeable clause compares in one order?  Not if its operator asks for more than the values, as
  * those between timestamps with time zone and others ask for the session's zone: where that sets its clocks
  * back, what is later in the one type is earlier in the other.  PostgreSQL's merge joins take their chance,
- * and fail if they notice.
+ * and fail if they notice.  A clause that compares no two values says nothing against an order.
  */
 extern bool gpusort_clause_is_order(const RestrictInfo *clause);
 
