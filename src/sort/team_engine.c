@@ -92,7 +92,8 @@ count_pieces(const GpuSort *sort, const gs_sort_args *args, TeamJobHeader *heade
 
 		to->null_order = plane->null_order;
 		to->numbered = plane->numbering != NULL;
-		if (!count_extents(range_of(keys, plane->words), args->nrows * sizeof(uint64), &to->words, total) ||
+		if (range_of(keys, plane->words) == NULL ||
+			!count_extents(range_of(keys, plane->words), args->nrows * sizeof(uint64), &to->words, total) ||
 			!count_extents(plane->nulls != NULL ? range_of(keys, plane->nulls) : NULL,
 						   gpusort_bitmap_bytes(args->nrows), &to->nulls, total))
 			return false;
