@@ -51,6 +51,35 @@ test_teams(void)
 	}
 }
 
+/* So few rows that each participant hardly has a task: none works in another's memory. */
+static void
+test_few_rows(void)
+{
+	for (unsigned participants = 2; participants <= MAX_TEAM; participants++)
+	{
+		bool		passed = true;
+
+		for (uint64_t nrows = 64; nrows < 80 * participants; nrows += small_run ? 23 : 3)
+		{
+			sort_case	c = {
+				.nrows = nrows,
+				.nplanes = 2,
+				.id_bytes = 4,
+				.want_equal = true,
+				.participants = participants,
+				.seed = nrows * 31 + participants,
+				.planes = {
+					{.keys = KEYS_UNIFORM8, .nulls = NULLS_ABSENT},
+					{.keys = KEYS_UNIFORM64, .nulls = NULLS_ABSENT},
+				},
+			};
+
+			passed &= sort_case_passes(&c, NULL);
+		}
+		tap_ok(passed, "few rows by %u participants", participants);
+	}
+}
+
 /* Planes that tie on all but the last: nodes in every round, and what is left after all rounds. */
 static void
 test_nodes(void)
@@ -199,6 +228,7 @@ main(int argc, char **argv)
 	small_run = argc > 1 && strcmp(argv[1], "--small") == 0;
 	test_refusals();
 	test_teams();
+	test_few_rows();
 	test_nodes();
 	test_cancel();
 	return tap_finish();

@@ -30,6 +30,12 @@
 /* Fewer rows are sorted by one participant. */
 #define MIN_ROWS				(GS_BUCKET_ROWS << 2)
 
+/*
+ * So are fewer rows for each participant: what the ids leave of half of the workspace is shared out in
+ * whole lines, and each participant's share must have room for a task.  It has from 43 rows on.
+ */
+#define MIN_PARTICIPANT_ROWS	64
+
 #define PIECES_PER_PARTICIPANT	10
 #define MIN_PIECES				16
 
@@ -56,7 +62,7 @@ gs_shared_bucket_bits(const gs_shared_sort *shared, uint64_t rows)
 {
 	unsigned	bits = gs_bit_width(rows / shared->bucket_rows);
 
-	if (shared->nrows < MIN_ROWS)
+	if (shared->nrows < MIN_ROWS || shared->nrows / MIN_PARTICIPANT_ROWS < shared->participants)
 		return 0;
 	return bits < GS_SCATTER_MAX_BITS ? bits : GS_SCATTER_MAX_BITS;
 }
