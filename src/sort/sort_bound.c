@@ -6,9 +6,9 @@
  * it is as right as the result.  If the order can't be found (no memory, keys that the
  * verification rejects), all rows are kept, and that was the last attempt.
  *
- * Rows that come later are compared with the last one kept.  Those in slots are by PostgreSQL's
- * comparison, before anything is made of them, as most are dropped; if the first key is an integer,
- * that usually tells.  Tuples on pages, whose values may lie in pieces that no slot holds, are by their
+ * Rows that come later are compared with the last one kept, before anything is made of them, as most
+ * are dropped: by PostgreSQL's comparison; if the first key is an integer, that usually tells.  Tuples
+ * on pages of which columns are copied, whose values may lie in pieces that no slot holds, are by their
  * keys' words.  Where a sort's order would be verified, so is that: the row is dropped only if
  * PostgreSQL's comparison agrees; and likewise where words don't decide, since the strings of
  * lazy encoders have no others yet.
@@ -246,13 +246,10 @@ compare_column(const GpuSort *sort, const GpuSortColumn *column, uint32 a, uint3
 	return 0;
 }
 
-/* Is the row loaded as number 0 beyond the bound, as PostgreSQL compares? */
-static bool
-is_loaded_beyond(GpuSortVerifier *comparer)
+/* A row was compared with the last one wanted, in the comparer's context: is it beyond that? */
+static inline bool
+end_comparison(GpuSortVerifier *comparer, MemoryContext old, int cmp)
 {
-	MemoryContext old = MemoryContextSwitchTo(comparer->compare_context);
-	int			cmp = gpusort_verifier_compare_keys(comparer, 0, 1);
-
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(comparer->compare_context);
 	return cmp >= 0;
@@ -261,6 +258,8 @@ is_loaded_beyond(GpuSortVerifier *comparer)
 bool
 gpusort_is_beyond_bound(GpuSort *sort, uint32 id)
 {
+	GpuSortVerifier *comparer = sort->bound.comparer;
+	MemoryContext old;
 	bool		undecided = false;
 	int			cmp = 0;
 
@@ -270,14 +269,16 @@ gpusort_is_beyond_bound(GpuSort *sort, uint32 id)
 		return false;
 	if (!sort->bound.verified)
 		return !undecided;
-	gpusort_verifier_load_row(sort->bound.comparer, 0, gpusort_row_at(&sort->rows.places, id));
-	return is_loaded_beyond(sort->bound.comparer);
+	gpusort_verifier_load_row(comparer, 0, gpusort_row_at(&sort->rows.places, id));
+	old = MemoryContextSwitchTo(comparer->compare_context);
+	return end_comparison(comparer, old, gpusort_verifier_compare_keys(comparer, 0, 1));
 }
 
 bool
 gpusort_slot_is_beyond_bound(GpuSort *sort, TupleTableSlot *slot)
 {
 	const GpuSortBound *bound = &sort->bound;
+	MemoryContext old;
 
 	if (bound->word_known)
 	{
@@ -291,6 +292,16 @@ gpusort_slot_is_beyond_bound(GpuSort *sort, TupleTableSlot *slot)
 		if (!isnull && word != bound->word)
 			return word > bound->word;
 	}
-	gpusort_verifier_load_slot(bound->comparer, 0, slot);
-	return is_loaded_beyond(bound->comparer);
+	old = MemoryContextSwitchTo(bound->comparer->compare_context);
+	return end_comparison(bound->comparer, old, gpusort_verifier_compare_slot(bound->comparer, slot));
+}
+
+bool
+gpusort_tuple_is_beyond_bound(GpuSort *sort, HeapTuple tuple)
+{
+	GpuSortVerifier *comparer = sort->bound.comparer;
+	MemoryContext old = MemoryContextSwitchTo(comparer->compare_context);
+	int			cmp = gpusort_verifier_compare_tuple(comparer, tuple);
+
+	return end_comparison(comparer, old, cmp);
 }

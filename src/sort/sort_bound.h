@@ -14,6 +14,8 @@
 #ifndef GPUSORT_SORT_BOUND_H
 #define GPUSORT_SORT_BOUND_H
 
+#include "access/htup_details.h"
+
 #include "sort/sort_state.h"
 
 /*
@@ -73,7 +75,28 @@ extern void gpusort_place_bound(GpuSort *sort);
  */
 extern bool gpusort_is_beyond_bound(GpuSort *sort, uint32 id);
 
-/* Likewise one that has not been stored, by PostgreSQL's comparison. */
+/*
+ * Likewise one that has not been stored, by PostgreSQL's comparison: in a slot; or on a page, where it
+ * is a row of the sort as it lies, so that no slot has to look for all attributes up to the last key.
+ */
 extern bool gpusort_slot_is_beyond_bound(GpuSort *sort, TupleTableSlot *slot);
+extern bool gpusort_tuple_is_beyond_bound(GpuSort *sort, HeapTuple tuple);
+
+/* Likewise a tuple on a page whose first key is an integer at a known place. */
+static pg_always_inline bool
+gpusort_word_is_beyond_bound(const GpuSort *sort, HeapTupleHeader tuple)
+{
+	const GpuSortBound *bound = &sort->bound;
+	const GpuSortColumn *column = &sort->keys.columns[0];
+	const char *value = (const char *) tuple + tuple->t_hoff + bound->offset;
+	uint64		word;
+
+	if (!bound->word_known || bound->offset < 0 || (tuple->t_infomask & HEAP_HASNULL) != 0 ||
+		HeapTupleHeaderGetNatts(tuple) < bound->attno)
+		return false;
+	word = word_from_int64(column->integer_bytes == sizeof(int64) ? *(const int64 *) value
+						   : *(const int32 *) value);
+	return (word ^ column->flip) > bound->word;
+}
 
 #endif							/* GPUSORT_SORT_BOUND_H */

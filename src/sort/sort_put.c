@@ -406,25 +406,16 @@ gpusort_put_optional_slot(GpuSort *sort, TupleTableSlot *slot)
 	return count_optional_row(sort, why);
 }
 
-/*
- * Is a tuple on a page, as its first key tells, beyond the bound?  Then it is dropped before
- * the rest of it is looked at.
- */
+/* Drop a tuple on a page that is beyond the bound; false if that can't be told here. */
 static pg_always_inline bool
-drop_heap_tuple(GpuSort *sort, HeapTupleHeader tuple)
+drop_heap_tuple(GpuSort *sort, HeapTuple tuple, bool is_row)
 {
-	const GpuSortBound *bound = &sort->bound;
-	const GpuSortColumn *column = &sort->keys.columns[0];
-	const char *value = (const char *) tuple + tuple->t_hoff + bound->offset;
-	uint64		word;
+	bool		by_word;
 
-	if (!bound->word_known || bound->offset < 0 ||
-		(tuple->t_infomask & HEAP_HASNULL) != 0 ||
-		HeapTupleHeaderGetNatts(tuple) < bound->attno)
+	if (!sort->bound.trimmed || sort->tuplesort != NULL)
 		return false;
-	word = word_from_int64(column->integer_bytes == sizeof(int64) ? *(const int64 *) value
-						   : *(const int32 *) value);
-	if ((word ^ column->flip) <= bound->word)
+	by_word = gpusort_word_is_beyond_bound(sort, tuple->t_data);
+	if (!by_word && !(is_row && gpusort_tuple_is_beyond_bound(sort, tuple)))
 		return false;
 	sort->stats.rows++;
 	sort->stats.dropped_rows++;
@@ -437,7 +428,7 @@ gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple)
 	size_t		rows_used = sort->rows.used;
 	GpuSortStoredRow row;
 
-	if (drop_heap_tuple(sort, tuple->t_data))
+	if (drop_heap_tuple(sort, tuple, true))
 		return true;
 	if (!sort->keys.fixed || HeapTupleHasNulls(tuple) ||
 		HeapTupleHeaderGetNatts(tuple->t_data) < sort->keys.max_attno ||
@@ -489,7 +480,7 @@ gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple)
 	RowValues	values = {0};
 	GpuSortStoredRow row;
 
-	if (drop_heap_tuple(sort, tuple->t_data))
+	if (drop_heap_tuple(sort, tuple, false))
 		return true;
 	if (sort->key_rows.used && sort->tuplesort == NULL)
 		return put_heap_keys(sort, tuple);

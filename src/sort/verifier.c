@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -137,8 +138,8 @@ prefetch_ahead(const GpuSortVerifier *v, uint64 position, uint64 nrows)
 	}
 }
 
-void
-gpusort_verifier_load_slot(GpuSortVerifier *v, int which, TupleTableSlot *slot)
+static void
+load_slot(GpuSortVerifier *v, int which, TupleTableSlot *slot)
 {
 	for (int i = 0; i < v->ncolumns; i++)
 		v->values[which][i] = slot_getattr(slot, v->keys[i].ssup_attno, &v->isnull[which][i]);
@@ -152,7 +153,7 @@ gpusort_verifier_load_row(GpuSortVerifier *v, int which, void *row)
 	if (slot != NULL)
 	{
 		ExecStoreMinimalTuple(row, slot, false);
-		gpusort_verifier_load_slot(v, which, slot);
+		load_slot(v, which, slot);
 		return;
 	}
 	for (int i = 0; i < v->ncolumns; i++)
@@ -180,16 +181,51 @@ find_proven_order(const GpuSortVerifier *v, int column, int a, int b, int *cmp)
 	return true;
 }
 
+/* Compare the values of a column that are loaded. */
+static inline int
+compare_column(const GpuSortVerifier *v, int column, int a, int b)
+{
+	int			cmp = 0;
+
+	if (!find_proven_order(v, column, a, b, &cmp))
+		cmp = ApplySortComparator(v->values[a][column], v->isnull[a][column],
+								  v->values[b][column], v->isnull[b][column],
+								  &v->keys[column]);
+	return cmp;
+}
+
 int
 gpusort_verifier_compare_keys(GpuSortVerifier *v, int a, int b)
 {
 	int			cmp = 0;
 
 	for (int i = 0; i < v->ncolumns && cmp == 0; i++)
+		cmp = compare_column(v, i, a, b);
+	return cmp;
+}
+
+int
+gpusort_verifier_compare_tuple(GpuSortVerifier *v, HeapTuple tuple)
+{
+	int			cmp = 0;
+
+	for (int i = 0; i < v->ncolumns && cmp == 0; i++)
 	{
-		if (!find_proven_order(v, i, a, b, &cmp))
-			cmp = ApplySortComparator(v->values[a][i], v->isnull[a][i],
-									  v->values[b][i], v->isnull[b][i], &v->keys[i]);
+		v->values[0][i] = heap_getattr(tuple, v->keys[i].ssup_attno, v->desc, &v->isnull[0][i]);
+		cmp = compare_column(v, i, 0, 1);
+	}
+	return cmp;
+}
+
+int
+gpusort_verifier_compare_slot(GpuSortVerifier *v, TupleTableSlot *slot)
+{
+	int			cmp = 0;
+
+	for (int i = 0; i < v->ncolumns && cmp == 0; i++)
+	{
+		v->values[0][i] = slot_getattr(slot, v->keys[i].ssup_attno, &v->isnull[0][i]);
+		cmp = compare_column(v, i, 0, 1);
 	}
 	return cmp;
 }

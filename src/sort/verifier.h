@@ -35,16 +35,19 @@ typedef struct GpuSortVerifier
 extern void gpusort_begin_verifier(GpuSortVerifier *v, TupleDesc desc, const GpuSortSpec *spec);
 extern void gpusort_begin_own_verifier(GpuSortVerifier *v, GpuSort *sort);
 
-/*
- * Get the keys of a row, of one that a slot holds, or of the row at a position, as number `which`
- * of the two.
- */
+/* Get the keys of a row, or of the row at a position, as number `which` of the two. */
 extern void gpusort_verifier_load_row(GpuSortVerifier *v, int which, void *row);
-extern void gpusort_verifier_load_slot(GpuSortVerifier *v, int which, TupleTableSlot *slot);
 extern void gpusort_verifier_load_keys(GpuSortVerifier *v, int which, uint64 position);
 
 /* Compare the keys loaded as number a with those loaded as number b. */
 extern int	gpusort_verifier_compare_keys(GpuSortVerifier *v, int a, int b);
+
+/*
+ * Compare the keys of a row in a slot, or of one as it lies on a page, with those loaded as number 1.
+ * No more of them are looked for than decide.
+ */
+extern int	gpusort_verifier_compare_slot(GpuSortVerifier *v, TupleTableSlot *slot);
+extern int	gpusort_verifier_compare_tuple(GpuSortVerifier *v, HeapTuple tuple);
 
 /*
  * Is the row at a position in the right relation to the one before, given the

@@ -2,6 +2,8 @@
 # callgrind.sh
 #		Sourced by scripts that count the instructions of queries, with valgrind's callgrind (package valgrind).
 #
+#	make_wrapper OPTION...			make $WORK/postgres, which stands for the server's program and counts with these
+#									options of callgrind; each process writes to $WORK/counts
 #	counted FILE					the number that callgrind has written there
 #	numbered COUNT QUERY			so many lines of it; %d in the query is another number each time
 #	each_query SESSION QUERY ...	instructions of each of $QUERIES queries: SESSION COUNT QUERY ... counts those of a
@@ -10,6 +12,17 @@
 #	row QUERY WITHOUT WITH			a row of a table
 
 command -v valgrind >/dev/null || die "missing: valgrind"
+
+make_wrapper()
+{
+	mkdir "$WORK/counts" || exit
+	cat >"$WORK/postgres" <<-WRAPPER
+		#!/bin/sh
+		exec valgrind --quiet --tool=callgrind $* --callgrind-out-file='$WORK/counts/%p' '$BINDIR/postgres' "\$@"
+	WRAPPER
+	chmod 755 "$WORK/postgres"
+	give_to_server "$WORK"
+}
 
 counted()
 {

@@ -10,6 +10,8 @@
 #	--rows N		of the tables (300000)
 #	--repeat N		(9)
 #	--set NAME=VALUE	a setting for both sides; may be repeated
+#	--collation NAME	of URLs (the database's)
+#	--counts DIR	count instructions, which callgrind writes there, instead of time (choices_count.sh)
 use strict;
 use warnings;
 use FindBin;
@@ -17,8 +19,8 @@ use lib "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
 use PgWire;
 
-my %opt = (sets => 'expressions,columns,limits,urls', rows => 300000, repeat => 9, set => []);
-GetOptions(\%opt, 'sets=s', 'rows=i', 'repeat=i', 'set=s@') or exit 2;
+my %opt = (sets => 'expressions,columns,limits,urls', rows => 300000, repeat => 9, set => [], collation => 'default');
+GetOptions(\%opt, 'sets=s', 'rows=i', 'repeat=i', 'set=s@', 'collation=s', 'counts=s') or exit 2;
 $| = 1;
 
 my $url = q{'/shop/' || (array['north', 'south', 'blue', 'acme', 'global', 'smart'])[1 + i % 6] || '-' ||
@@ -36,10 +38,27 @@ my %sets = (
 	columns => [ $many, 'SELECT k, count(*) FROM t GROUP BY 1', 'SELECT t, count(*) FROM t GROUP BY 1', 'SELECT v, count(*) FROM t GROUP BY 1', 'SELECT DISTINCT t FROM t' ],
 	limits => [ q{i AS id, md5(i::text) AS t, md5((-i)::text) AS u, (hashint8extended(i, 0) & 16777215)::numeric / 100 AS amount, repeat('x', 40) AS p},
 		map { "SELECT * FROM t ORDER BY $_" } 'amount LIMIT 20', 'amount DESC LIMIT 20', 'amount LIMIT 1000', 'amount, id LIMIT 20', 't LIMIT 20' ],
-	urls => [ "i AS id, $url AS url", 'SELECT DISTINCT url FROM t', 'SELECT url, count(*) FROM t GROUP BY url', 'SELECT count(DISTINCT url) FROM t' ]);
+	urls => [ "i AS id, ($url) COLLATE \"$opt{collation}\" AS url", 'SELECT DISTINCT url FROM t', 'SELECT url, count(*) FROM t GROUP BY url', 'SELECT count(DISTINCT url) FROM t' ]);
 
+my $unit = $opt{counts} ? '10^6' : 'ms';
 my ($conn, $pid, $slower) = (undef, 0, 0);
 
+# Instructions of what was explained since the last time, in millions.
+sub counted
+{
+	my $all = 0;
+
+	for my $file (glob "$opt{counts}/$pid.*")
+	{
+		open my $in, '<', $file or die "cannot read $file: $!\n";
+		my ($n) = map { /^(?:summary|totals): (\d+)/ ? $1 : () } <$in>;
+		$all += ($n // 0) / 1e6;
+		unlink $file;
+	}
+	return $all;
+}
+
+# ms of CPU time so far
 sub cpu
 {
 	open my $in, '<', "/proc/$pid/schedstat" or die "$!";
@@ -48,33 +67,33 @@ sub cpu
 
 sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ $#sorted / 2 ]; }
 
-# ms of CPU time; and what stands in the plan
+# What it has cost; and what stands in the plan
 sub execute
 {
 	my ($query, $side) = @_;
 
 	$conn->must("SET gpusort.enabled = $side");
-	my $before = cpu();
+	my $before = $opt{counts} ? counted() && 0 : cpu();
 	my $plan = $conn->must("EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF, COSTS OFF) $query")->{rows};
-	my $ms = cpu() - $before;
+	my $cost = ($opt{counts} ? counted() : cpu()) - $before;
 	my ($node) = map { $_->[0] =~ /(GpuSort[\w ]*|Sort|HashAggregate)/ ? $1 : () } @$plan;
-	return ($ms, $node // 'another');
+	return ($cost, $node // 'another');
 }
 
 sub compare
 {
 	my ($query) = @_;
-	my (%ms, %node);
+	my (%costs, %node);
 
 	for my $i (0 .. $opt{repeat})
 	{
 		for my $side ('off', 'on')
 		{
-			(my $ms, $node{$side}) = execute($query, $side);
-			push @{ $ms{$side} }, $ms if $i > 0;
+			(my $cost, $node{$side}) = execute($query, $side);
+			push @{ $costs{$side} }, $cost if $i > 0;
 		}
 	}
-	my ($off, $on) = map { median(@{ $ms{$_} }) } 'off', 'on';
+	my ($off, $on) = map { median(@{ $costs{$_} }) } 'off', 'on';
 	printf "| `%s` | %s | %s | %.1f | %.1f | %.2f |\n", $query, @node{qw(off on)}, $off, $on, $off / $on;
 	$slower++ if $off < 0.97 * $on;
 }
@@ -86,7 +105,7 @@ my $done = eval {
 	$conn = PgWire->connect(dbname => $db, name => 'gpusort choices');
 	$pid = $conn->value('SELECT pg_backend_pid()');
 	$conn->must("SET $_") for 'jit = off', 'max_parallel_workers_per_gather = 0', @{ $opt{set} };
-	print "| query | PostgreSQL | gpusort | PostgreSQL, ms | gpusort, ms | times faster |\n| --- | --- | --- | ---: | ---: | ---: |\n";
+	print "| query | PostgreSQL | gpusort | PostgreSQL, $unit | gpusort, $unit | times faster |\n| --- | --- | --- | ---: | ---: | ---: |\n";
 	for my $set (split /,/, $opt{sets})
 	{
 		my ($columns, @queries) = @{ $sets{$set} // die "there is no set $set\n" };

@@ -28,19 +28,6 @@ queries()
 	"$TREE/test/bench/planning_count.pl" "$@"
 }
 
-# A program that stands for the server's.
-make_wrapper()
-{
-	mkdir "$WORK/counts" || exit
-	cat >"$WORK/postgres" <<-WRAPPER
-		#!/bin/sh
-		exec valgrind --quiet --tool=callgrind --toggle-collect=planner --dump-after=planner \\
-			--callgrind-out-file='$WORK/counts/%p' '$BINDIR/postgres' "\$@"
-	WRAPPER
-	chmod 755 "$WORK/postgres"
-	give_to_server "$WORK"
-}
-
 # Let files be as large as pg_class says.
 make_holes()
 {
@@ -62,7 +49,7 @@ count()
 
 need_packages build server
 private_begin planning_count
-make_wrapper
+make_wrapper --toggle-collect=planner --dump-after=planner
 # shellcheck disable=SC2086 # settings are words
 cluster_start planning_count "autovacuum = off" ${SETTINGS:-}
 queries --make "$SETS" || exit 2

@@ -19,20 +19,6 @@
 QUERIES=${QUERIES:-60}
 ROWS=${ROWS:-1 190 300 1000}
 
-# A program that stands for the server's.
-make_wrapper()
-{
-	POSTGRES=$WORK/postgres
-	mkdir "$WORK/counts" || exit
-	cat >"$POSTGRES" <<-WRAPPER
-		#!/bin/sh
-		exec valgrind --quiet --tool=callgrind --toggle-collect=PortalStart --toggle-collect=PortalRun \\
-			--callgrind-out-file='$WORK/counts/%p' '$BINDIR/postgres' "\$@"
-	WRAPPER
-	chmod 755 "$POSTGRES"
-	give_to_server "$WORK"
-}
-
 server()
 {
 	cluster_start "$1" "shared_preload_libraries = '$2'" "autovacuum = off" "max_parallel_workers_per_gather = 0"
@@ -65,7 +51,8 @@ session()
 
 need_packages build server
 private_begin select_count
-make_wrapper
+make_wrapper --toggle-collect=PortalStart --toggle-collect=PortalRun
+POSTGRES=$WORK/postgres
 
 QUIET=('SELECT 1' 'SELECT * FROM keyed WHERE i = %d' 'SELECT count(*) FROM keyed')
 server without ''
