@@ -43,6 +43,8 @@ load_buffer(GpuSortLoadState *state, GpuSortLoader *loader)
 	gpusort_load_add_counts(&state->counts, &input.counts);
 	gpusort_lines_join(&state->lines, lines->count, lines->bits);
 	gpusort_order_join(&state->lines.order, lines->order.leaves, lines->order.kept);
+	/* an error in writing these rows is about the last of them */
+	state->copy->cur_lineno = state->counts.lines;
 	gpusort_loader_place(loader, false, input.decoded_toast);
 	/* a page that is kept would need what was toasted for its rows */
 	gpusort_loader_write(loader, !input.decoded_toast, input.decoded_toast);

@@ -49,6 +49,7 @@ struct GpuSortLoadShare
 	Size		end_offset;		/* ... there */
 	bool		mistaken;		/* what a device has found was wrong */
 	GpuSortLoadCounts counts;
+	uint64		error_line;		/* reached by who could not write rows, or 0 */
 
 	ConditionVariable more;		/* chunks, or none for ever */
 	ConditionVariable turned;
@@ -270,10 +271,39 @@ give_lines(GpuSortLoadShare *share, const GpuSortLoadLines *lines)
 	chunk->leaves = gpusort_order_leave(&lines->order);
 }
 
+/* The turn of a chunk, by which an error in it is told of. */
+typedef struct Turn
+{
+	GpuSortLoadShare *share;
+	uint64		last_line;		/* of the chunk */
+} Turn;
+
+/*
+ * A callback of an error's context.  The line is shown by the leader, who is told of a worker's error
+ * without knowing how far that worker had come.
+ */
+static void
+note_error_line(void *arg)
+{
+	const Turn *turn = arg;
+	int			code = geterrcode();
+
+	if (code == ERRCODE_SUCCESSFUL_COMPLETION || code == ERRCODE_WARNING)
+		return;
+	SpinLockAcquire(&turn->share->mutex);
+	turn->share->error_line = turn->last_line;
+	SpinLockRelease(&turn->share->mutex);
+}
+
 /* Give the rows their places, let the next chunk have its turn, and write what was put off. */
 static void
 have_turn(GpuSortLoadShare *share, GpuSortLoader *loader, const GpuSortLoadInput *input, bool may_toast)
 {
+	/* nobody else adds lines during this turn */
+	Turn		turn = {share, share->counts.lines + input->counts.lines};
+	ErrorContextCallback context = {error_context_stack, note_error_line, &turn};
+
+	error_context_stack = &context;
 	gpusort_loader_place(loader, !may_toast, may_toast);
 	give_lines(share, gpusort_loader_lines(loader));
 	SpinLockAcquire(&share->mutex);
@@ -287,6 +317,7 @@ have_turn(GpuSortLoadShare *share, GpuSortLoader *loader, const GpuSortLoadInput
 	if (input->stop == GPUSORT_LOAD_ODD)
 		ConditionVariableBroadcast(&share->more);
 	gpusort_loader_write(loader, false, may_toast);
+	error_context_stack = context.previous;
 }
 
 static void
@@ -389,6 +420,17 @@ gpusort_share_is_done(GpuSortLoadShare *share)
 	done = share->ended || share->turn == share->filled;
 	SpinLockRelease(&share->mutex);
 	return done;
+}
+
+uint64
+gpusort_share_error_line(GpuSortLoadShare *share)
+{
+	uint64		line;
+
+	SpinLockAcquire(&share->mutex);
+	line = share->error_line;
+	SpinLockRelease(&share->mutex);
+	return line;
 }
 
 bool

@@ -65,6 +65,12 @@ extern void gpusort_share_wait(GpuSortLoadShare *share);
 /* What was loaded. */
 extern GpuSortLoadCounts gpusort_share_counts(GpuSortLoadShare *share);
 
+/*
+ * The line that a participant had reached whose rows could not be written, or 0.  Line numbers begin with those of the
+ * first chunk.
+ */
+extern uint64 gpusort_share_error_line(GpuSortLoadShare *share);
+
 /* The lines of all chunks that were filled, by the byte that ends them: of those that were loaded, and others. */
 extern uint64 gpusort_share_lines(GpuSortLoadShare *share, char newline);
 

@@ -231,6 +231,17 @@ show_team_progress(const LoadTeam *team)
 	gpusort_load_show_progress(team->state, &counts);
 }
 
+/* A callback of an error's context, before that which shows the line. */
+static void
+find_error_line(void *arg)
+{
+	const LoadTeam *team = arg;
+	uint64		line = gpusort_share_error_line(team->share);
+
+	if (line > 0)
+		team->state->copy->cur_lineno = team->state->counts.lines + line;
+}
+
 static void
 lead_team(LoadTeam *team)
 {
@@ -300,6 +311,7 @@ bool
 gpusort_load_together(GpuSortLoadState *state, int nworkers)
 {
 	LoadTeam	team = {.state = state};
+	ErrorContextCallback context = {error_context_stack, find_error_line, &team};
 
 	if (!begin_team(&team, nworkers))
 		return false;
@@ -309,8 +321,10 @@ gpusort_load_together(GpuSortLoadState *state, int nworkers)
 	gpusort_loader_share_order(team.left, team.area);
 	state->lines.order.area = team.area;
 	state->share = team.share;
+	error_context_stack = &context;
 	lead_team(&team);
 	finish_team(&team);
+	error_context_stack = context.previous;
 	gpusort_loader_end(team.loader);
 	gpusort_loader_end(team.left);
 	ereport(DEBUG1,

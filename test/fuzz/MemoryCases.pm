@@ -258,11 +258,11 @@ sub make
 		{
 			my (undef, $kind, $function) = @{ weighted(@MemoryQuery::queries) };
 			my (undef, $to, $consumer, $most) = @{ weighted(@consumers) };
-			next if defined $name && "$kind to $to" !~ /$name/;
 			my $q = $function->();
-			($to, $consumer) = ('aggregate', \&to_aggregate) if $most && rows_in($q->{sql}) > $most;
 			# FOR UPDATE is for the statement itself
 			($to, $consumer) = ('client', \&to_client) if $q->{sql} =~ /FOR (UPDATE|SHARE)/;
+			next if defined $name && "$kind to $to" !~ /$name/;
+			($to, $consumer) = ('aggregate', \&to_aggregate) if $most && $to ne 'client' && rows_in($q->{sql}) > $most;
 			$case = { steps => [ $consumer->($q) ], name => "$kind to $to" };
 		}
 		$case->{cleanup} //= [];

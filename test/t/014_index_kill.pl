@@ -158,5 +158,35 @@ sub fill_disk
 		is(disk_usage($directory), $used, "disk full, $label: no file is left");
 		is($all_back, 't', "disk full, $label: all extents are back");
 	}
+	fill_by_copy();
 	$node->safe_psql('postgres', 'DROP INDEX stays; DROP TABLESPACE small');
+}
+
+# COPY FROM a file that is larger than the disk names a line near that of PostgreSQL, which writes fewer lines at a time.
+sub fill_by_copy
+{
+	my $file = $node->basedir . '/large.txt';
+
+	$node->safe_psql('postgres', "COPY (SELECT g, repeat('x', 90) FROM generate_series(1, 150000) g) TO '$file'");
+	my $line = fail_to_copy($file, "PostgreSQL's", 'SET gpusort.enabled = off');
+
+	for my $nworkers (0, 2)
+	{
+		my $ours = fail_to_copy($file, "$nworkers workers", 'SET gpusort.force = on', "SET max_parallel_maintenance_workers = $nworkers");
+
+		cmp_ok($ours, '>', $line / 2, "disk full, COPY, $nworkers workers: the line that was reached");
+		cmp_ok($ours, '<', 2 * $line, '... and no other');
+	}
+}
+
+# The line that the error names.
+sub fail_to_copy
+{
+	my ($file, $label, @settings) = @_;
+	my ($out, $err) = session_of($node, @settings, 'CREATE TABLE loaded (k int4, s text) TABLESPACE small',
+		"COPY loaded FROM '$file'", 'SELECT count(*) FROM loaded', 'DROP TABLE loaded', 'CHECKPOINT');
+
+	like($err, qr/ERROR:  could not extend file "[^"]+": .*\nHINT:  Check free disk space\.\nCONTEXT:  (?:parallel worker\n)?COPY loaded, line \d+$/, "disk full, COPY, $label: the error is PostgreSQL's");
+	is($out, '0', '... no row stays');
+	return $err =~ /COPY loaded, line (\d+)/ ? $1 : 0;
 }
