@@ -262,7 +262,7 @@ sub make
 			# FOR UPDATE is for the statement itself
 			($to, $consumer) = ('client', \&to_client) if $q->{sql} =~ /FOR (UPDATE|SHARE)/;
 			next if defined $name && "$kind to $to" !~ /$name/;
-			($to, $consumer) = ('aggregate', \&to_aggregate) if $most && $to ne 'client' && rows_in($q->{sql}) > $most;
+			($to, $consumer) = ('aggregate', \&to_aggregate) if $most && rows_in($q->{sql}) > $most;
 			$case = { steps => [ $consumer->($q) ], name => "$kind to $to" };
 		}
 		$case->{cleanup} //= [];
