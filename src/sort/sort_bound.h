@@ -16,6 +16,7 @@
 
 #include "access/htup_details.h"
 
+#include "pg_compat.h"
 #include "sort/sort_state.h"
 
 /*
