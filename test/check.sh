@@ -93,6 +93,7 @@ copy_tests()
 	mkdir -p "$WORK/tests/lib"
 	cp "$TREE/test/lib/docs.pl" "$WORK/tests/lib/"
 	cp -r "$TREE/README.md" "$TREE/docs" "$WORK/tests/"
+	cp "$TREE/test/README.md" "$WORK/tests/tests.md"
 	[ ! -d "$TREE/test/expected" ] || cp -r "$TREE/test/expected" "$WORK/tests/isolation/"
 	give_to_server "$WORK/tests"
 }

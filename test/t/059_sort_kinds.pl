@@ -44,7 +44,7 @@ my ($portions, $in_memory, $handed_over) = (qr/Portions: (?:[2-9]|\d\d)/, qr/Sor
 # name => [settings, what EXPLAIN says, columns of the rows; what else]
 my @kinds = (
 	[ 'serial, in memory', [ @alone, @much ], [ $serial, $in_memory ] ],
-	[ 'serial, spilled', [ @alone, @little ], [ $serial, $portions ], wide => 1 ],
+	[ 'serial, spilled, in portions', [ @alone, @little ], [ $serial, $portions ], wide => 1 ],
 	[ 'serial, handed over', [ @alone, @little, 'gpusort.enable_spill' => 'off' ], [ $serial, $handed_over ], wide => 1 ],
 	[ 'serial, bounded', [ @alone, @much ], [ $serial, qr/top-N radix.*Dropped Rows: [1-9]/s ], limit => 500 ],
 	[ 'serial, key rows', [ @alone, @much ], [ $serial, qr/made of their keys/, $in_memory ], keys_only => 1 ],
@@ -52,13 +52,13 @@ my @kinds = (
 	[ 'serial, late', [ @alone, @much, 'gpusort.late_rows' => 'on' ], [ $serial, qr/fetched by TID/ ], late => 1 ],
 	[ 'serial, by gpusortd', [ @alone, @much, @daemon ], [ $serial, qr/Engine: simulated/ ] ],
 	[ 'collected, in memory', [ @collect, @much ], [ $collected, $in_memory ] ],
-	[ 'collected, spilled', [ @collect, @small_pool ], [ $collected, qr/Rows Collected: [1-9]/, $portions ], wide => 1 ],
+	[ 'collected, spilled, in portions', [ @collect, @small_pool ], [ $collected, qr/Rows Collected: [1-9]/, $portions ], wide => 1 ],
 	[ 'collected, handed over', [ @collect, @small_pool, 'gpusort.enable_spill' => 'off' ], [ $collected, $handed_over ], wide => 1 ],
 	[ 'collected, bounded', [ @collect, @much ], [ $collected, qr/top-N radix.*Dropped Rows: [1-9]/s ], limit => 500 ],
 	[ 'collected, key rows', [ @collect, @much ], [ $collected, qr/made of their keys/, $in_memory ], keys_only => 1 ],
 	[ 'collected, by gpusortd', [ @collect, @much, @daemon ], [ $collected, qr/Engine: simulated/ ] ],
 	[ 'shared, in memory', [ @workers, @much ], [ $shared, $in_memory ], shared => 1 ],
-	[ 'shared, spilled', [ @workers, @larger_pool ], [ $shared, $portions ], shared => 1, from => 'many' ],
+	[ 'shared, spilled, in portions', [ @workers, @larger_pool ], [ $shared, $portions ], shared => 1, from => 'many' ],
 	[ 'shared, rows refused', [ @workers, @small_pool ], [ $shared, qr/Through Files: [1-9]/, $portions ], shared => 1, wide => 1 ],
 	[ 'shared, by gpusortd', [ @workers, @much, @daemon ], [ $shared, qr/Engine: simulated/ ], shared => 1 ]);
 
@@ -99,7 +99,7 @@ sub stored { my ($query) = @_; return ('BEGIN', "CREATE TABLE made AS $query", "
 
 # ---------- cells ----------
 
-my %theirs;
+my (%theirs, %tried);
 
 sub statements { my ($how, $query, @settings) = @_; return ((map { "SET $settings[2 * $_] = '$settings[2 * $_ + 1]'" } 0 .. $#settings / 2), $how->($query)); }
 
@@ -127,6 +127,7 @@ sub try_cell
 	my @wanted = ($by, @{ $kind->{told} });
 	my ($plan, $ours, $told);
 
+	$tried{$label} = 1;
 	$how //= \&rows_of;
 	$theirs{"$consumer $query"} //= answer_of($how, $query, 'gpusort.enabled' => 'off', max_parallel_workers_per_gather => 0);
 	# a busy machine may start workers when the leader has read all
@@ -147,4 +148,23 @@ for (@kinds)
 	try_cell({ name => $name, settings => $settings, told => $told, tries => $name =~ /^serial/ ? 1 : 10, from => 't', %what }, $_) for sort keys %consumers;
 }
 nothing_is_left($node, $pool_bytes, 'at the end');
+is_deeply([ sort keys %tried ], [ sort(cells_of_table("$FindBin::RealBin/../tests.md")) ], 'the table in test/README.md names these cells');
 done_testing();
+
+# The cells of the first table of the section "Sorts" that have a plus.
+sub cells_of_table
+{
+	my ($file) = @_;
+	my ($section) = slurp_file($file) =~ /^## Sorts\n(.*?)^## /ms or die "$file has no section Sorts";
+	my ($head, undef, @rows) = ($section =~ /((?:^\|.*\n)+)/m)[0] =~ /^\| (.*) \|$/mg;
+	my (undef, @columns) = split / \| /, $head;
+	my @cells;
+
+	for (@rows)
+	{
+		my ($kind, @marks) = split / \| /;
+
+		push @cells, map { $marks[$_] eq '+' ? "$kind: $columns[$_]" : () } 0 .. $#columns;
+	}
+	return @cells;
+}
