@@ -30,10 +30,7 @@ is_equal(const GpuSort *sort, uint64 i)
 static void
 set_equal(GpuSort *sort, uint64 i, bool equal)
 {
-	uint64		bit = UINT64CONST(1) << (i % 64);
-	uint64	   *word = &RANGE_U64(sort->order.equal)[i / 64];
-
-	*word = equal ? *word | bit : *word & ~bit;
+	gpusort_note_equal(RANGE_U64(sort->order.equal), i, equal);
 }
 
 static void
@@ -62,7 +59,7 @@ move_rows(GpuSort *sort, uint64 from, uint64 end, uint64 to, bool equal)
 	reverse(sort->order.ids + from, n);
 	reverse(sort->order.ids + to, end - to);
 	sort->stats.repaired_rows += n;
-	if (!sort->index_rows)
+	if (!sort->tells_equal)
 		return;
 	for (uint64 i = from - 1; i > to; i--)
 		set_equal(sort, i + n, is_equal(sort, i));

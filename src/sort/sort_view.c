@@ -38,9 +38,8 @@ gpusort_view(GpuSort *sort, GpuSortView *view)
 	view->sides = sort->merge.sides;
 	view->places = all_reordered(sort) ? sort->reorder.places : sort->rows.places;
 	view->order = all_reordered(sort) ? NULL : sort->order.ids;
-	/* the verification of an index's rows keeps it, that of others doesn't */
-	view->equal = sort->index_rows || (sort->merge.merged ? sort->merge.holds_order :
-									   sort->order.knows_equal && !needs_verification(sort))
+	view->equal = sort->index_rows ||
+		(sort->merge.merged ? sort->merge.holds_order : sort->order.knows_equal)
 		? RANGE_U64(sort->order.equal) : NULL;
 	view->nrows = sort->rows.count;
 	view->row_bytes = average_row_bytes(&sort->rows);

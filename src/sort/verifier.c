@@ -92,6 +92,7 @@ gpusort_begin_own_verifier(GpuSortVerifier *v, GpuSort *sort)
 		return;
 	}
 	v->sort = sort;
+	v->equal = sort->tells_equal ? RANGE_U64(sort->order.equal) : NULL;
 	for (int i = 0; i < 2; i++)
 		v->slots[i] = gpusort_make_slot(sort->desc, &TTSOpsMinimalTuple);
 }
@@ -245,6 +246,15 @@ gpusort_neighbours_are_right(const GpuSortVerifier *v, uint64 position, int cmp)
 	return cmp != 0 || tid_word(&before->t_tid) < tid_word(&now->t_tid);
 }
 
+void
+gpusort_note_equal(uint64 *equal, uint64 position, bool is_equal)
+{
+	uint64		bit = UINT64CONST(1) << (position % 64);
+	uint64	   *word = &equal[position / 64];
+
+	*word = is_equal ? *word | bit : *word & ~bit;
+}
+
 uint64
 gpusort_verifier_find_wrong(GpuSortVerifier *v, uint64 from, uint64 to, int *cmp)
 {
@@ -268,6 +278,8 @@ gpusort_verifier_find_wrong(GpuSortVerifier *v, uint64 from, uint64 to, int *cmp
 		*cmp = gpusort_verifier_compare_keys(v, now ^ 1, now);
 		if (!gpusort_neighbours_are_right(v, i, *cmp))
 			break;
+		if (v->equal != NULL)
+			gpusort_note_equal(v->equal, i, *cmp == 0);
 	}
 	MemoryContextSwitchTo(old);
 	return i;

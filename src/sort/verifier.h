@@ -21,6 +21,7 @@ typedef struct GpuSortVerifier
 								 * values (key_codec.h), NULL for others */
 	TupleDesc	desc;
 	const GpuSort *sort;		/* minimal tuples; NULL: index tuples */
+	uint64	   *equal;			/* of these, to be told which are equal; or NULL */
 	GpuSortView view;			/* index tuples */
 	gs_progress *progress;
 	MemoryContext compare_context;
@@ -55,10 +56,14 @@ extern int	gpusort_verifier_compare_tuple(GpuSortVerifier *v, HeapTuple tuple);
  */
 extern bool gpusort_neighbours_are_right(const GpuSortVerifier *v, uint64 position, int cmp);
 
+/* Note whether the row at a position is equal to the one before. */
+extern void gpusort_note_equal(uint64 *equal, uint64 position, bool is_equal);
+
 /*
  * Compare the rows from position `from`, which is not 0, up to `to` each with the
  * one before.  Returns the position of the first one that is wrong, of which the keys
- * are loaded and *cmp is the comparison; or `to`.
+ * are loaded and *cmp is the comparison; or `to`.  Which rows are equal by it is noted, if the
+ * sort is to tell.
  */
 extern uint64 gpusort_verifier_find_wrong(GpuSortVerifier *v, uint64 from, uint64 to, int *cmp);
 
