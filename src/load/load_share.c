@@ -49,7 +49,7 @@ struct GpuSortLoadShare
 	Size		end_offset;		/* ... there */
 	bool		mistaken;		/* what a device has found was wrong */
 	GpuSortLoadCounts counts;
-	uint64		error_line;		/* reached by who could not write rows, or 0 */
+	uint64		error_line;		/* the first that was reached by who could not write rows, or 0 */
 
 	ConditionVariable more;		/* chunks, or none for ever */
 	ConditionVariable turned;
@@ -291,7 +291,8 @@ note_error_line(void *arg)
 	if (code == ERRCODE_SUCCESSFUL_COMPLETION || code == ERRCODE_WARNING)
 		return;
 	SpinLockAcquire(&turn->share->mutex);
-	turn->share->error_line = turn->last_line;
+	if (turn->share->error_line == 0 || turn->last_line < turn->share->error_line)
+		turn->share->error_line = turn->last_line;
 	SpinLockRelease(&turn->share->mutex);
 }
 

@@ -118,6 +118,7 @@ end_team(LoadTeam *team)
 	if (team->area != NULL)
 		dsa_detach(team->area);
 	team->state->lines.order.area = NULL;
+	team->share = NULL;
 	DestroyParallelContext(team->context);
 	ExitParallelMode();
 	gpusort_load_device_end(team->device);
@@ -236,7 +237,7 @@ static void
 find_error_line(void *arg)
 {
 	const LoadTeam *team = arg;
-	uint64		line = gpusort_share_error_line(team->share);
+	uint64		line = team->share != NULL ? gpusort_share_error_line(team->share) : 0;
 
 	if (line > 0)
 		team->state->copy->cur_lineno = team->state->counts.lines + line;
@@ -313,15 +314,19 @@ gpusort_load_together(GpuSortLoadState *state, int nworkers)
 	LoadTeam	team = {.state = state};
 	ErrorContextCallback context = {error_context_stack, find_error_line, &team};
 
+	/* a worker's error is raised with the callbacks that there are when the parallel context is made */
+	error_context_stack = &context;
 	if (!begin_team(&team, nworkers))
+	{
+		error_context_stack = context.previous;
 		return false;
+	}
 	team.loader = gpusort_loader_begin(state->task, state->statement->table, team.parts);
 	team.left = gpusort_loader_begin(state->task, state->statement->table, team.parts);
 	gpusort_loader_share_order(team.loader, team.area);
 	gpusort_loader_share_order(team.left, team.area);
 	state->lines.order.area = team.area;
 	state->share = team.share;
-	error_context_stack = &context;
 	lead_team(&team);
 	finish_team(&team);
 	error_context_stack = context.previous;
