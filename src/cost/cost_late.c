@@ -59,6 +59,20 @@ fits(const GpuSortEstimate *estimate, int participants)
 		: gpusort_fits_memory(estimate);
 }
 
+/*
+ * Each row is collected as a narrow one, and each that is wanted is fetched, in the table's order at best.  Without
+ * spilling, memory decides.
+ */
+bool
+gpusort_late_may_pay(double rows, double limit_rows, const GpuSortEstimate *estimate)
+{
+	double		wanted = limit_rows > 0 ? Min(limit_rows, rows) : rows;
+	Cost		least = rows * NARROW_ROW_COST + wanted * gpusort_cost_fetch * ORDERED_SHARE;
+
+	return gpusort_late_rows == GPUSORT_LATE_ON || !gpusort_enable_spill ||
+		gpusort_cost_until(estimate, rows, limit_rows) > least;
+}
+
 void
 gpusort_choose_late(const GpuSortFetch *fetch, double rows, double limit_rows,
 					const GpuSortEstimate *narrow, GpuSortEstimate *estimate)

@@ -23,6 +23,12 @@ typedef struct GpuSortFetch
 } GpuSortFetch;
 
 /*
+ * Might fetching pay, given the estimate of a sort of the whole rows?  As a rule it can't, and then nothing need be
+ * found out about the table.
+ */
+extern bool gpusort_late_may_pay(double rows, double limit_rows, const GpuSortEstimate *estimate);
+
+/*
  * Given the estimate of a sort of the whole rows, and of one of rows of fetch->width:
  * replace the former if fetching is expected to pay.
  */

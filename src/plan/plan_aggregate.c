@@ -140,6 +140,16 @@ gpusort_inner_sort_cost(const GpuSortGrouping *grouping)
 								  input->pathtarget->width) * grouping->groups;
 }
 
+bool
+gpusort_grouping_might_be_kept(const GpuSortGrouping *grouping, Cost lacking)
+{
+	GpuSortGroupedRows grouped = *grouping->grouped;
+
+	grouped.order = grouping->pathkeys;
+	grouped.row_cost = 0;
+	return gpusort_groups_might_be_kept(&grouped, grouping->input_rel, lacking);
+}
+
 /* ---------- paths ---------- */
 
 Path *

@@ -16,6 +16,8 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
+#include "plan/plan_undercharged.h"
+
 /* What is grouped, and how the rows come. */
 typedef struct GpuSortGrouping
 {
@@ -23,6 +25,7 @@ typedef struct GpuSortGrouping
 	RelOptInfo *input_rel;
 	RelOptInfo *grouped_rel;
 	const GroupPathExtraData *extra;
+	const GpuSortGroupedRows *grouped;	/* the same, by GROUP BY's columns only */
 
 	List	   *pathkeys;		/* GROUP BY's, and then the aggregates' */
 	int			group_columns;	/* how many are GROUP BY's */
@@ -50,6 +53,11 @@ extern Cost gpusort_inner_sort_cost(const GpuSortGrouping *grouping);
 
 /* ... of a row whose value comes in order (75 ns). */
 #define GPUSORT_INNER_ORDER_COST	0.03
+
+/*
+ * Might a path above rows in that order be kept, if those that there are sort within aggregates for so much (lacking)?
+ */
+extern bool gpusort_grouping_might_be_kept(const GpuSortGrouping *grouping, Cost lacking);
 
 /* The Aggrefs of what a grouped relation returns, and of HAVING. */
 extern List *gpusort_aggregates(const GpuSortGrouping *grouping);

@@ -14,6 +14,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
+#include "utils/memutils.h"
 
 #include "cost/cost_hash.h"
 #include "plan/plan_bound.h"
@@ -21,8 +22,8 @@
 #include "settings.h"
 
 /*
- * How much more is still thought of.  The order is not the planner's best one, but its rows are not reckoned by all
- * conditions either.
+ * How many times what joining the others costs is still thought of.  The order is not the planner's best one, but its
+ * rows are not reckoned by all conditions either.  What the first table's path costs is no guess.
  */
 #define MARGIN	1.5
 
@@ -35,9 +36,11 @@ typedef struct JoinedTables
 	bool		few;			/* the first rows are wanted, so none may be hashed */
 } JoinedTables;
 
+/* The tables from which it has been reckoned, and the least so far. */
 typedef struct KnownBound
 {
-	bool		known;
+	bool		begun;
+	Relids		firsts;			/* those that are left */
 	Cost		cost;
 } KnownBound;
 
@@ -188,6 +191,7 @@ cost_from(PlannerInfo *root, const Path *first, bool few)
 	joined.relids = bms_copy(first->parent->relids);
 	if (!join_all(root, &joined))
 		return DBL_MAX;
+	joined.cost = first->total_cost + MARGIN * (joined.cost - first->total_cost);
 	if (few)
 		return first->startup_cost +
 			(joined.cost - first->startup_cost) * Min(root->limit_tuples / joined.rows, 1);
@@ -210,39 +214,63 @@ may_be_gathered(PlannerInfo *root)
 	return true;
 }
 
+/* Beginning with this table. */
 static Cost
-find_bound(PlannerInfo *root)
+cost_from_table(PlannerInfo *root, const RelOptInfo *rel)
 {
-	bool		parallel = may_be_gathered(root);
-	Cost		bound = DBL_MAX;
+	Cost		cost = cost_from(root, rel->cheapest_total_path, false);
+	const Path *first;
 
-	for (int i = bms_next_member(root->all_baserels, -1); i >= 0; i = bms_next_member(root->all_baserels, i))
+	if (rel->partial_pathlist != NIL && may_be_gathered(root))
+		cost = Min(cost, cost_from(root, linitial(rel->partial_pathlist), false));
+	first = root->limit_tuples <= 0 ? NULL :
+		get_cheapest_path_for_pathkeys(rel->pathlist, root->query_pathkeys, NULL, TOTAL_COST, false);
+	if (first != NULL && (root->query_pathkeys == NIL || IsA(first, IndexPath)))
+		cost = Min(cost, cost_from(root, first, true));
+	return cost;
+}
+
+/* The table of the fewest rows of those that are left, which the cheapest plan begins with as a rule. */
+static int
+next_first(PlannerInfo *root, const KnownBound *bound)
+{
+	int			next = -1;
+
+	for (int i = bms_next_member(bound->firsts, -1); i >= 0; i = bms_next_member(bound->firsts, i))
 	{
-		const RelOptInfo *rel = root->simple_rel_array[i];
-		const Path *first;
-
-		if (special_join(root, rel) != NULL)
-			continue;
-		bound = Min(bound, cost_from(root, rel->cheapest_total_path, false));
-		if (parallel && rel->partial_pathlist != NIL)
-			bound = Min(bound, cost_from(root, linitial(rel->partial_pathlist), false));
-		first = root->limit_tuples <= 0 ? NULL :
-			get_cheapest_path_for_pathkeys(rel->pathlist, root->query_pathkeys, NULL, TOTAL_COST, false);
-		if (first != NULL && (root->query_pathkeys == NIL || IsA(first, IndexPath)))
-			bound = Min(bound, cost_from(root, first, true));
+		if (next < 0 || root->simple_rel_array[i]->rows < root->simple_rel_array[next]->rows)
+			next = i;
 	}
-	return bound;
+	return next;
+}
+
+static void
+begin_bound(PlannerInfo *root, KnownBound *bound)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(bound));
+
+	bound->begun = true;
+	bound->cost = DBL_MAX;
+	if (is_understood(root))
+		bound->firsts = bms_copy(root->all_baserels);
+	MemoryContextSwitchTo(old);
 }
 
 Cost
-gpusort_join_cost_bound(PlannerInfo *root)
+gpusort_join_cost_bound(PlannerInfo *root, Cost enough)
 {
 	KnownBound *bound = gpusort_known(root, root, sizeof(KnownBound));
 
-	if (!bound->known)
+	if (!bound->begun)
+		begin_bound(root, bound);
+	while (bound->cost > enough && !bms_is_empty(bound->firsts))
 	{
-		bound->cost = is_understood(root) ? MARGIN * find_bound(root) : DBL_MAX;
-		bound->known = true;
+		int			first = next_first(root, bound);
+		const RelOptInfo *rel = root->simple_rel_array[first];
+
+		bound->firsts = bms_del_member(bound->firsts, first);
+		if (special_join(root, rel) == NULL)
+			bound->cost = Min(bound->cost, cost_from_table(root, rel));
 	}
 	return bound->cost;
 }

@@ -11,7 +11,7 @@
 
 #include "nodes/pathnodes.h"
 
-/* DBL_MAX if nothing is known.  It is found out once for a query. */
-extern Cost gpusort_join_cost_bound(PlannerInfo *root);
+/* DBL_MAX if nothing is known.  It is not looked for any further than down to what is enough. */
+extern Cost gpusort_join_cost_bound(PlannerInfo *root, Cost enough);
 
 #endif							/* GPUSORT_PLAN_BOUND_H */

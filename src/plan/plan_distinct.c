@@ -50,18 +50,16 @@ make_unique_path(PlannerInfo *root, RelOptInfo *distinct_rel, Path *sorted, doub
 	return gpusort_make_unique_sorted_path(root, distinct_rel, sorted, ncolumns, distinct_rows);
 }
 
-/* The relation's rows, sorted and made distinct: a List of Path. */
+/* A relation's rows, all of them or what workers have left of theirs, sorted and made distinct: a List of Path. */
 static List *
-make_unique_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct_rel,
-				  double distinct_rows)
+make_unique_paths(const GpuSortGroupedRows *grouped, RelOptInfo *sorted_rel)
 {
-	List	   *paths;
+	List	   *paths = gpusort_make_sorted_paths(grouped->root, sorted_rel, grouped->rel, grouped->order,
+												  GPUSORT_NO_LIMIT);
 	ListCell   *lc;
 
-	paths = gpusort_make_sorted_paths(root, input_rel, distinct_rel, wanted_order(root),
-									  GPUSORT_NO_LIMIT);
 	foreach(lc, paths)
-		lfirst(lc) = make_unique_path(root, distinct_rel, lfirst(lc), distinct_rows);
+		lfirst(lc) = make_unique_path(grouped->root, grouped->rel, lfirst(lc), grouped->groups);
 	return paths;
 }
 
@@ -76,17 +74,14 @@ make_sliced(const GpuSortSlices *slices, const void *original)
 }
 
 static List *
-make_sliced_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct_rel,
-				  double distinct_rows, Cost *cost)
+make_sliced_paths(const GpuSortGroupedRows *grouped, Cost *cost)
 {
-	GpuSortSlices slices = {.root = root, .rel = distinct_rel};
+	GpuSortSlices slices = {.root = grouped->root, .rel = grouped->rel};
 
-	*cost = GPUSORT_NO_SLICES;
-	if (!gpusort_plans_shared() || !distinct_rel->consider_parallel ||
-		!gpusort_make_slices(&slices, input_rel, wanted_order(root),
-							 list_length(root->distinct_pathkeys)))
+	if (!gpusort_plans_shared() || !grouped->rel->consider_parallel ||
+		!gpusort_make_slices(&slices, grouped->input_rel, grouped->order, list_length(grouped->pathkeys)))
 		return NIL;
-	return gpusort_offer_sliced(&slices, make_sliced, &distinct_rows, 0, cost);
+	return gpusort_offer_sliced(&slices, make_sliced, &grouped->groups, 0, cost);
 }
 
 /*
@@ -96,26 +91,30 @@ void
 gpusort_add_distinct_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct_rel)
 {
 	const Path *cheapest = input_rel->cheapest_total_path;
+	GpuSortGroupedRows grouped = {.root = root, .rel = distinct_rel, .input_rel = input_rel};
 	RelOptInfo *partial_rel;
-	List	   *paths;
-	List	   *sliced;
-	double		rows;
-	Cost		cost;
+	List	   *paths = NIL;
+	List	   *sliced = NIL;
+	Cost		cost = GPUSORT_NO_SLICES;
 
 	/* without keys there is but one row */
 	if (root->distinct_pathkeys == NIL || distinct_rel->pathlist == NIL || cheapest == NULL ||
 		pathkeys_contained_in(wanted_order(root), cheapest->pathkeys))
 		return;
-	rows = ((const Path *) linitial(distinct_rel->pathlist))->rows;
-	paths = make_unique_paths(root, input_rel, distinct_rel, rows);
+	grouped.groups = ((const Path *) linitial(distinct_rel->pathlist))->rows;
+	grouped.pathkeys = root->distinct_pathkeys;
+	grouped.order = wanted_order(root);
+	if (gpusort_groups_might_be_kept(&grouped, input_rel, 0))
+	{
+		paths = make_unique_paths(&grouped, input_rel);
+		sliced = make_sliced_paths(&grouped, &cost);
+	}
 	partial_rel = fetch_upper_rel(root, UPPERREL_PARTIAL_DISTINCT, NULL);
-	if (partial_rel->pathlist != NIL)
-		paths = list_concat(paths, make_unique_paths(root, partial_rel, distinct_rel, rows));
-	sliced = make_sliced_paths(root, input_rel, distinct_rel, rows, &cost);
+	if (partial_rel->pathlist != NIL && gpusort_groups_might_be_kept(&grouped, partial_rel, 0))
+		paths = list_concat(paths, make_unique_paths(&grouped, partial_rel));
 	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
 	if (paths != NIL)
-		gpusort_outbid_hash_tables(paths, distinct_rel, input_rel,
-								   gpusort_known_groups_by(root, root->distinct_pathkeys, cheapest->rows, rows),
-								   root->distinct_pathkeys, false);
+		grouped.groups = gpusort_known_groups_by(root, grouped.pathkeys, cheapest->rows, grouped.groups);
+	gpusort_outbid_hash_tables(paths, &grouped);
 	gpusort_add_paths(distinct_rel, paths);
 }

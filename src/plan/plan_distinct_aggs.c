@@ -138,7 +138,6 @@ estimate_values(DistinctAggs *aggs)
 									 get_sortgrouplist_exprs(aggs->distinct->aggdistinct,
 															 aggs->distinct->args));
 
-	gpusort_estimate_groups(&aggs->grouping);
 	aggs->values = estimate_num_groups(root, exprs,
 									   clamp_row_est(aggs->grouping.input_rel->cheapest_total_path->rows),
 									   NULL, NULL);
@@ -349,9 +348,12 @@ gpusort_make_distinct_agg_paths(const GpuSortGrouping *grouping, GpuSortAggregat
 	if (aggs.grouping.pathkeys == NIL ||
 		pathkeys_contained_in(aggs.grouping.pathkeys, aggs.grouping.input_rel->cheapest_total_path->pathkeys))
 		return;
+	gpusort_estimate_groups(&aggs.grouping);
+	paths->lacking = hidden_cost(&aggs);
+	if (!gpusort_grouping_might_be_kept(&aggs.grouping, paths->lacking))
+		return;
 	estimate_values(&aggs);
 	make_target(&aggs);
-	paths->lacking = hidden_cost(&aggs);
 	if (aggs.only_values)
 	{
 		paths->whole = make_whole_paths(&aggs);

@@ -8,7 +8,10 @@
  */
 #include "postgres.h"
 
+#include <float.h>
+
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 
 #include "cost/cost_late.h"
 #include "plan/plan_estimate.h"
@@ -89,7 +92,8 @@ estimate_table(PlannerInfo *root, const Path *input, const GpuSortPathKeys *keys
 
 	if (!estimate_keys(keys, in_order, input->pathtarget->width, limit_rows, estimate))
 		return false;
-	if (gpusort_path_can_fetch(root, input, keys, &fetch) &&
+	if (gpusort_late_may_pay(keys->rows, limit_rows, estimate) &&
+		gpusort_path_can_fetch(root, input, keys, &fetch) &&
 		estimate_keys(keys, in_order, fetch.width, limit_rows, &narrow))
 		gpusort_choose_late(&fetch, keys->rows, limit_rows, &narrow, estimate);
 	if (!comes_from_pages(input))
@@ -110,6 +114,33 @@ gpusort_estimate_path(PlannerInfo *root, const Path *input, GpuSortPathKeys *key
 		return false;
 	return gpusort_worth_it(keys->rows, width, limit_rows, estimate, &reason) &&
 		(participants == 1 || gpusort_force || gpusort_pool_suffices(estimate, participants));
+}
+
+/* Rows of a table may be fetched late, and come in order. */
+Cost
+gpusort_least_sorted_cost(const RelOptInfo *rel, List *pathkeys, Cost row_cost)
+{
+	const Path *input = rel->cheapest_total_path;
+	const Path *partial = rel->partial_pathlist != NIL ? linitial(rel->partial_pathlist) : NULL;
+	int			width = input->pathtarget->width;
+	GpuSortPathKeys keys;
+	GpuSortEstimate estimate;
+	const char *reason;
+	Cost		sort;
+	Cost		least;
+
+	if (!gpusort_read_pathkeys(input, pathkeys, &keys, &reason) ||
+		!gpusort_estimate(&keys.by, input->rows, IS_JOIN_REL(rel) ? width : 0, &estimate, &reason))
+		return DBL_MAX;
+	gpusort_estimate_key_rows(&keys.by, input->rows, width, &estimate);
+	sort = estimate.startup_cost;
+	if (!IS_JOIN_REL(rel) && keys.by.count == 1)
+		sort = Min(sort, estimate.collect_cost);
+	sort += input->rows * row_cost;
+	least = input->total_cost + sort;
+	if (partial != NULL)
+		least = Min(least, parallel_setup_cost + partial->total_cost + sort / (partial->parallel_workers + 1));
+	return least;
 }
 
 /* ---------- finished plans ---------- */
@@ -162,7 +193,8 @@ estimate_sort(const Sort *sort, GpuSortLimit limit, const PlannedStmt *stmt,
 	if (bound == GPUSORT_NO_LIMIT)
 		gpusort_estimate_key_rows(&keys, rows, child->plan_width, estimate);
 	gpusort_estimate_bounded(rows, bound, estimate);
-	if (gpusort_plan_can_fetch(sort, stmt, &fetch) &&
+	if (gpusort_late_may_pay(rows, limit.rows, estimate) &&
+		gpusort_plan_can_fetch(sort, stmt, &fetch) &&
 		gpusort_estimate(&keys, rows, fetch.width, &narrow, reason))
 	{
 		gpusort_estimate_bounded(rows, bound, &narrow);

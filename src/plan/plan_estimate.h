@@ -33,6 +33,12 @@ extern bool gpusort_estimate_path(PlannerInfo *root, const Path *input,
 								  GpuSortEstimate *estimate);
 
 /*
+ * What a relation's rows cost at least until they are sorted by us, whoever collects them, with what is below and
+ * row_cost more for each.  Returning them is left out: a Unique above does not want all.
+ */
+extern Cost gpusort_least_sorted_cost(const RelOptInfo *rel, List *pathkeys, Cost row_cost);
+
+/*
  * Why a Sort of a finished plan is left to PostgreSQL for its kind, size or limit (as
  * gpusort_worth_it() has it), or NULL if it may be taken over.  *estimate is filled in
  * unless its kind is the reason.

@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
@@ -49,25 +50,26 @@ expected_groups(const RelOptInfo *grouped_rel)
 }
 
 static List *
-make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
+make_sorted_paths(const GpuSortGroupedRows *grouped, RelOptInfo *sorted_rel)
 {
-	return gpusort_make_sorted_paths(root, input_rel, grouped_rel, root->group_pathkeys,
-									 GPUSORT_NO_LIMIT);
+	return gpusort_make_sorted_paths(grouped->root, sorted_rel, grouped->rel, grouped->order, GPUSORT_NO_LIMIT);
 }
 
 /* The relation's rows, or what workers have made of them, sorted and grouped: a List of Path. */
 static List *
-make_grouped_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-				   AggSplit split, const GroupPathExtraData *extra)
+make_grouped_paths(const GpuSortGroupedRows *grouped, RelOptInfo *sorted_rel, AggSplit split,
+				   const GroupPathExtraData *extra)
 {
+	PlannerInfo *root = grouped->root;
+	RelOptInfo *rel = grouped->rel;
+
 	/* without GROUP BY there is one group, whose aggregates may want an order (16) */
 	AggStrategy strategy = root->parse->groupClause != NIL ? AGG_SORTED : AGG_PLAIN;
 	const AggClauseCosts *costs = &extra->agg_final_costs;
 	AggClauseCosts simple_costs = {0};
 	List	   *clause = gpusort_group_clause(root);
 	List	   *having = (List *) extra->havingQual;
-	double		groups = expected_groups(grouped_rel);
-	List	   *paths = groups > 0 ? make_sorted_paths(root, input_rel, grouped_rel) : NIL;
+	List	   *paths = grouped->groups > 0 ? make_sorted_paths(grouped, sorted_rel) : NIL;
 	ListCell   *lc;
 
 	if (paths != NIL && split == AGGSPLIT_SIMPLE)
@@ -80,10 +82,10 @@ make_grouped_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 		Path	   *path = (Path *) lfirst(lc);
 
 		if (root->parse->hasAggs)
-			path = (Path *) create_agg_path(root, grouped_rel, path, grouped_rel->reltarget,
-											strategy, split, clause, having, costs, groups);
+			path = (Path *) create_agg_path(root, rel, path, rel->reltarget, strategy, split, clause, having, costs,
+											grouped->groups);
 		else
-			path = (Path *) create_group_path(root, grouped_rel, path, clause, having, groups);
+			path = (Path *) create_group_path(root, rel, path, clause, having, grouped->groups);
 		lfirst(lc) = path;
 	}
 	return paths;
@@ -110,10 +112,10 @@ find_grouping_sets(const PlannerInfo *root, const RelOptInfo *grouped_rel)
 }
 
 static List *
-make_grouping_sets_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
+make_grouping_sets_paths(const GpuSortGroupedRows *grouped)
 {
-	const GroupingSetsPath *sets = find_grouping_sets(root, grouped_rel);
-	List	   *paths = sets != NULL ? make_sorted_paths(root, input_rel, grouped_rel) : NIL;
+	const GroupingSetsPath *sets = find_grouping_sets(grouped->root, grouped->rel);
+	List	   *paths = sets != NULL ? make_sorted_paths(grouped, grouped->input_rel) : NIL;
 	ListCell   *lc;
 
 	foreach(lc, paths)
@@ -131,38 +133,56 @@ make_grouping_sets_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *g
 	return paths;
 }
 
-/* The leader's own. */
+/* Of what workers have made of their rows. */
 static List *
-make_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-		   const GroupPathExtraData *extra)
+make_combining_paths(const GpuSortGroupedRows *grouped, const GroupPathExtraData *extra)
 {
 	RelOptInfo *partial_rel;
-	List	   *paths;
 
-	if (root->group_pathkeys == NIL ||
-		pathkeys_contained_in(root->group_pathkeys, input_rel->cheapest_total_path->pathkeys))
+	if (!extra->partial_costs_set || grouped->root->parse->groupingSets != NIL)
 		return NIL;
-	if (root->parse->groupingSets != NIL)
-		return make_grouping_sets_paths(root, input_rel, grouped_rel);
-	paths = make_grouped_paths(root, input_rel, grouped_rel, AGGSPLIT_SIMPLE, extra);
-	if (extra->partial_costs_set)
-	{
-		partial_rel = fetch_upper_rel(root, UPPERREL_PARTIAL_GROUP_AGG, NULL);
-		if (partial_rel->pathlist != NIL)
-			paths = list_concat(paths, make_grouped_paths(root, partial_rel, grouped_rel,
-														  AGGSPLIT_FINAL_DESERIAL, extra));
-	}
-	return paths;
+	partial_rel = fetch_upper_rel(grouped->root, UPPERREL_PARTIAL_GROUP_AGG, NULL);
+	if (partial_rel->pathlist == NIL || !gpusort_groups_might_be_kept(grouped, partial_rel, 0))
+		return NIL;
+	return make_grouped_paths(grouped, partial_rel, AGGSPLIT_FINAL_DESERIAL, extra);
+}
+
+/* The leader's own. */
+static List *
+make_paths(const GpuSortGroupedRows *grouped, const GroupPathExtraData *extra, bool might_be_kept)
+{
+	List	   *paths = NIL;
+
+	if (grouped->order == NIL ||
+		pathkeys_contained_in(grouped->order, grouped->input_rel->cheapest_total_path->pathkeys))
+		return NIL;
+	if (might_be_kept)
+		paths = grouped->root->parse->groupingSets != NIL ? make_grouping_sets_paths(grouped) :
+			make_grouped_paths(grouped, grouped->input_rel, AGGSPLIT_SIMPLE, extra);
+	return list_concat(paths, make_combining_paths(grouped, extra));
+}
+
+/* What grouping rows that come in order takes, and aggregates take of each. */
+static Cost
+cost_of_row(PlannerInfo *root)
+{
+	AggClauseCosts costs = {0};
+
+	if (root->parse->groupingSets != NIL || root->numOrderedAggs > 0)
+		return 0;
+	if (root->parse->hasAggs)
+		get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
+	return costs.transCost.per_tuple + list_length(gpusort_group_clause(root)) * cpu_operator_cost;
 }
 
 /* Above rows that come as aggregates want them. */
 static void
-make_aggregate_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-					 const GroupPathExtraData *extra, GpuSortAggregatePaths *paths)
+make_aggregate_paths(const GpuSortGroupedRows *grouped, const GroupPathExtraData *extra, GpuSortAggregatePaths *paths)
 {
+	PlannerInfo *root = grouped->root;
 	GpuSortGrouping grouping = {
-		.root = root, .input_rel = input_rel, .grouped_rel = grouped_rel, .extra = extra,
-		.having = (List *) extra->havingQual
+		.root = root, .input_rel = grouped->input_rel, .grouped_rel = grouped->rel, .extra = extra,
+		.grouped = grouped, .having = (List *) extra->havingQual
 	};
 
 	memset(paths, 0, sizeof(*paths));
@@ -188,30 +208,37 @@ gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 	List	   *left_out = NIL;
 	List	   *sliced = NIL;
 	Cost		cost = GPUSORT_NO_SLICES;
+	GpuSortGroupedRows grouped = {
+		.root = root, .rel = grouped_rel, .input_rel = input_rel, .pathkeys = root->group_pathkeys,
+		.order = root->group_pathkeys,
+		.have_agg = root->parse->hasAggs
+	};
 	GpuSortAggregatePaths inside;
 	bool		is_lacking;
+	bool		might_be_kept;
 
 	if (grouped_rel->pathlist == NIL || cheapest == NULL ||
 		grouped_rel->reloptkind != RELOPT_UPPER_REL ||
 		(extra->flags & GROUPING_CAN_USE_SORT) == 0 ||
 		(cheapest->rows < gpusort_min_rows && !gpusort_force))
 		return;
-	make_aggregate_paths(root, input_rel, grouped_rel, extra, &inside);
+	grouped.groups = expected_groups(grouped_rel);
+	grouped.row_cost = cost_of_row(root);
+	make_aggregate_paths(&grouped, extra, &inside);
 	is_lacking = inside.lacking > 0;
-	paths = make_paths(root, input_rel, grouped_rel, extra);
+	might_be_kept = gpusort_groups_might_be_kept(&grouped, input_rel, 0);
+	paths = make_paths(&grouped, extra, might_be_kept);
 	if (is_lacking && inside.whole != NIL)
 	{
 		left_out = paths;
 		paths = NIL;
 	}
-	if (!is_lacking || inside.sliced == NIL)
+	if (might_be_kept && (!is_lacking || inside.sliced == NIL))
 		sliced = gpusort_make_group_paths(root, input_rel, grouped_rel, &cost);
 	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
 	if (paths != NIL)
-		gpusort_outbid_hash_tables(paths, grouped_rel, input_rel,
-								   gpusort_known_groups_by(root, root->group_pathkeys, cheapest->rows,
-														   expected_groups(grouped_rel)),
-								   root->group_pathkeys, root->parse->hasAggs);
+		grouped.groups = gpusort_known_groups_by(root, grouped.pathkeys, cheapest->rows, grouped.groups);
+	gpusort_outbid_hash_tables(paths, &grouped);
 	gpusort_add_paths(grouped_rel, paths);
 
 	paths = list_concat(inside.whole, inside.sliced);

@@ -292,7 +292,8 @@ gpusort_make_ordered_agg_paths(const GpuSortGrouping *grouping, GpuSortAggregate
 	aggs.by_position = list_length(aggs.grouping.pathkeys) == aggs.grouping.group_columns + 1 &&
 		gpusort_are_by_position(gpusort_aggregates(grouping), &aggs.mode);
 	paths->lacking = hidden_cost(&aggs);
-	if (paths->lacking <= 0)
+	if (paths->lacking <= 0 ||
+		!gpusort_grouping_might_be_kept(&aggs.grouping, paths->lacking))
 		return;
 	make_target(&aggs);
 	paths->whole = make_whole_paths(&aggs);

@@ -63,6 +63,8 @@ gpusort_join_might_be_kept(const GpuSortMergeJoin *join, Cost startup_cost, Cost
 	};
 
 	gpusort_join_path_disabled(&path, join->outer, join->inner);
+	if (gpusort_might_be_kept(join->joinrel, &path))
+		return true;
 	gpusort_outbid_join(join->root, join->joinrel, &path);
 	return gpusort_might_be_kept(join->joinrel, &path);
 }
@@ -81,7 +83,7 @@ typedef struct PairCosts
 	Cost		all_in_truth;	/* the cheapest join that there is */
 	Cost		partial_in_truth;
 	Cost		order;			/* what the order of the rows is worth beyond that */
-	Cost		bound;			/* all that the query is part of */
+	Cost		bound;			/* all that the query is part of, with a Gather above what workers do */
 } PairCosts;
 
 /* Does a clause by which the pair could be merged give it the order that the query wants in the end? */
@@ -161,7 +163,7 @@ static bool
 is_promising(GpuSortPair *pair, const PairCosts *costs)
 {
 	Cost		most = Min(costs->all_in_truth + costs->order, costs->bound);
-	Cost		most_partial = Min(costs->partial_in_truth + costs->order, costs->bound);
+	Cost		most_partial = Min(costs->partial_in_truth + costs->order, costs->bound - parallel_setup_cost);
 	bool		whole = pair->outerrel->cheapest_total_path->total_cost +
 		pair->innerrel->cheapest_total_path->total_cost < pair->most_of_inputs;
 
@@ -170,6 +172,21 @@ is_promising(GpuSortPair *pair, const PairCosts *costs)
 	pair->inner_sorted = whole && costs->inner_sorted < most;
 	pair->partial = costs->partial < most_partial && pair->join.joinrel->consider_parallel;
 	return pair->both_sorted || pair->outer_sorted || pair->inner_sorted || pair->partial;
+}
+
+/* What the cheapest of those costs at least that are left. */
+static Cost
+least_of(const GpuSortPair *pair, const PairCosts *costs)
+{
+	Cost		least = pair->partial ? costs->partial + parallel_setup_cost : DBL_MAX;
+
+	if (pair->both_sorted)
+		least = Min(least, costs->both_sorted);
+	if (pair->outer_sorted)
+		least = Min(least, costs->outer_sorted);
+	if (pair->inner_sorted)
+		least = Min(least, costs->inner_sorted);
+	return least;
 }
 
 /*
@@ -185,7 +202,7 @@ is_within_bound(GpuSortPair *pair, PairCosts *costs)
 		(root->limit_tuples <= 0 &&
 		 bms_num_members(pair->join.joinrel->relids) >= bms_num_members(root->all_baserels)))
 		return true;
-	costs->bound = gpusort_join_cost_bound(root);
+	costs->bound = gpusort_join_cost_bound(root, least_of(pair, costs));
 	return is_promising(pair, costs);
 }
 

@@ -426,7 +426,7 @@ void
 gpusort_add_setop_paths(PlannerInfo *root, RelOptInfo *setop_rel)
 {
 	PlannedSetOp operation = {.root = root, .rel = setop_rel};
-	RelOptInfo *input;
+	GpuSortGroupedRows grouped = {.root = root, .rel = setop_rel};
 	List	   *paths;
 	List	   *sliced;
 	Cost		cost;
@@ -439,9 +439,9 @@ gpusort_add_setop_paths(PlannerInfo *root, RelOptInfo *setop_rel)
 	paths = make_paths(&operation);
 	sliced = make_sliced_paths(&operation, &cost);
 	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
-	input = operation.appended != NULL ? operation.appended : linitial(operation.inputs);
-	gpusort_outbid_hash_tables(paths, setop_rel, input, operation.known_groups,
-							   wanted_order(&operation, input->cheapest_total_path->pathtarget),
-							   false);
+	grouped.input_rel = operation.appended != NULL ? operation.appended : linitial(operation.inputs);
+	grouped.pathkeys = wanted_order(&operation, grouped.input_rel->cheapest_total_path->pathtarget);
+	grouped.groups = operation.known_groups;
+	gpusort_outbid_hash_tables(paths, &grouped);
 	gpusort_add_paths(setop_rel, paths);
 }

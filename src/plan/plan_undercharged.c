@@ -13,6 +13,7 @@
 
 #include "cost/cost_hash.h"
 #include "pg_compat/paths.h"
+#include "plan/plan_estimate.h"
 #include "plan/plan_node.h"
 #include "plan/plan_sorted.h"
 #include "plan/plan_undercharged.h"
@@ -228,6 +229,31 @@ cheapest_other(const RelOptInfo *rel, const Undercharged *undercharged)
 	return cheapest;
 }
 
+/* What the cheapest of those that lack something have been charged, and the cheapest costs in truth, if it is less. */
+static void
+find_lacking(const RelOptInfo *rel, const Undercharged *undercharged, Cost *charged, Cost *in_truth)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+		Cost		lacking = lacking_of(path, undercharged);
+
+		if (lacking <= 0)
+			continue;
+		*charged = Min(*charged, path->total_cost);
+		*in_truth = Min(*in_truth, path->total_cost + lacking);
+	}
+}
+
+/* Is another path to be taken instead, unless ours is? */
+static bool
+is_better(const Path *other, Cost charged, Cost in_truth)
+{
+	return other != NULL && other->total_cost > charged && other->total_cost < in_truth;
+}
+
 /*
  * charged: what one that is not among rel's paths has been charged, or DBL_MAX.  Where one of the others
  * costs less than ours, of an index perhaps, that is the one to be taken.
@@ -240,16 +266,7 @@ outbid(const List *paths, RelOptInfo *rel, const Undercharged *undercharged, Cos
 	Path	   *copy = NULL;
 	ListCell   *lc;
 
-	foreach(lc, rel->pathlist)
-	{
-		const Path *path = (const Path *) lfirst(lc);
-		Cost		lacking = lacking_of(path, undercharged);
-
-		if (lacking <= 0)
-			continue;
-		charged = Min(charged, path->total_cost);
-		in_truth = Min(in_truth, path->total_cost + lacking);
-	}
+	find_lacking(rel, undercharged, &charged, &in_truth);
 	if (charged >= in_truth || charged == DBL_MAX)
 		return;
 	foreach(lc, paths)
@@ -260,8 +277,8 @@ outbid(const List *paths, RelOptInfo *rel, const Undercharged *undercharged, Cos
 			lower_cost(path, lacking_of_ours(path, undercharged), charged, in_truth);
 	}
 	/* workers' hash tables take CPU time from others, for which the planner would not have chosen them */
-	if (other != NULL && other->total_cost > charged && other->total_cost < in_truth &&
-		other->total_cost <= cheapest_of(paths) && gather_of_hash_tables(other, undercharged) == NULL)
+	if (is_better(other, charged, in_truth) && other->total_cost <= cheapest_of(paths) &&
+		gather_of_hash_tables(other, undercharged) == NULL)
 		copy = copy_path(other);
 	if (copy != NULL)
 	{
@@ -294,28 +311,92 @@ count_references(const List *pathkeys)
 	return count;
 }
 
-void
-gpusort_outbid_hash_tables(const List *paths, RelOptInfo *rel, const RelOptInfo *input_rel,
-						   double groups, const List *pathkeys, bool have_agg)
+static Undercharged
+undercharged_of(const GpuSortGroupedRows *grouped)
 {
+	const RelOptInfo *input_rel = grouped->input_rel;
 	const Path *cheapest = input_rel->cheapest_total_path;
-	int			participants = 1;
 	Undercharged undercharged = {
 		.input_rel = input_rel,
 		.groups = {
-			.rows = cheapest->rows, .groups = groups, .width = cheapest->pathtarget->width,
-			.columns = list_length(pathkeys), .references = count_references(pathkeys)
-		}
+			.rows = cheapest->rows, .groups = grouped->groups, .width = cheapest->pathtarget->width,
+			.columns = list_length(grouped->pathkeys), .references = count_references(grouped->pathkeys)
+		},
+		.participants = 1
 	};
 
-	if (paths == NIL || groups == 0)
-		return;
 	if (input_rel->partial_pathlist != NIL)
-		participants += ((const Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
-	undercharged.participants = participants;
-	if (have_agg)
+		undercharged.participants += ((const Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
+	if (grouped->have_agg)
 		undercharged.sorted = gpusort_sorted_agg_extra_cost(&undercharged.groups);
-	outbid(paths, rel, &undercharged, DBL_MAX);
+	return undercharged;
+}
+
+void
+gpusort_outbid_hash_tables(const List *paths, const GpuSortGroupedRows *grouped)
+{
+	Undercharged undercharged;
+
+	if (paths == NIL || grouped->groups == 0)
+		return;
+	undercharged = undercharged_of(grouped);
+	outbid(paths, grouped->rel, &undercharged, DBL_MAX);
+}
+
+/* ---------- whether ---------- */
+
+/* What is done in order above the groups, and might do without a sort if they come in the order of ours. */
+static List *
+order_above(const PlannerInfo *root)
+{
+	return root->window_pathkeys != NIL ? root->window_pathkeys :
+		root->sort_pathkeys != NIL ? root->sort_pathkeys : root->distinct_pathkeys;
+}
+
+/* Does it cost no more than least, in truth, with the sort that it lacks? */
+static bool
+is_no_dearer(const GpuSortGroupedRows *grouped, const Path *path, const Undercharged *undercharged, Cost least)
+{
+	List	   *wanted = order_above(grouped->root);
+	Cost		cost = path->total_cost;
+
+	if (cost > least)
+		return false;
+	cost += Max(lacking_of(path, undercharged), 0);
+	if (wanted != NIL && !pathkeys_contained_in(wanted, path->pathkeys))
+		cost += gpusort_core_sort_cost(grouped->root, wanted, path->rows, path->pathtarget->width);
+	return cost <= least;
+}
+
+/* Where the first rows are wanted, what comes in order may begin sooner than anything else. */
+bool
+gpusort_groups_might_be_kept(const GpuSortGroupedRows *grouped, const RelOptInfo *sorted_rel, Cost lacking)
+{
+	const RelOptInfo *rel = grouped->rel;
+	Undercharged undercharged;
+	Cost		charged = DBL_MAX;
+	Cost		in_truth = DBL_MAX;
+	Cost		least;
+	ListCell   *lc;
+
+	if (gpusort_force)
+		return true;
+	if (sorted_rel->cheapest_total_path->rows < gpusort_min_rows)
+		return false;
+	if (rel->consider_startup || gpusort_is_disabled(linitial(rel->pathlist)))
+		return true;
+	undercharged = undercharged_of(grouped);
+	find_lacking(rel, &undercharged, &charged, &in_truth);
+	if (is_better(cheapest_other(rel, &undercharged), charged, in_truth))
+		return true;
+	least = gpusort_least_sorted_cost(sorted_rel, grouped->order,
+									  sorted_rel == grouped->input_rel ? grouped->row_cost : 0) - lacking;
+	foreach(lc, rel->pathlist)
+	{
+		if (is_no_dearer(grouped, lfirst(lc), &undercharged, least))
+			return false;
+	}
+	return true;
 }
 
 /* ---------- joins ---------- */

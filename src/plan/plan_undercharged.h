@@ -11,13 +11,35 @@
 #include "nodes/pathnodes.h"
 
 /*
- * Lower the costs of paths, a List of Path that are to be added to rel, if those in it that put
- * the input's rows into a hash table of so many groups, by these pathkeys, have been charged too
- * little; and more so than paths, if these have Agg nodes.  By no number of groups, 0, nothing is known to be.
+ * Rows that are put into groups, or made distinct, by these pathkeys.  Hash tables of theirs are charged too little,
+ * and more so where the paths beside them have Agg nodes.
  */
-extern void gpusort_outbid_hash_tables(const List *paths, RelOptInfo *rel,
-									   const RelOptInfo *input_rel, double groups,
-									   const List *pathkeys, bool have_agg);
+typedef struct GpuSortGroupedRows
+{
+	PlannerInfo *root;
+	RelOptInfo *rel;			/* of the groups */
+	RelOptInfo *input_rel;		/* of the rows */
+	List	   *pathkeys;
+	double		groups;			/* expected; 0: no such number is known */
+	bool		have_agg;
+
+	/* paths above sorts of ours */
+	List	   *order;			/* of the sorts */
+	Cost		row_cost;		/* what is charged for each of the rows that they return, at least */
+} GpuSortGroupedRows;
+
+/*
+ * Might a path above a sort of this relation's rows, all of them or what workers have made of theirs, be kept among
+ * those that there are?  These are charged so much less than they take (lacking), apart from what their hash tables
+ * lack.
+ */
+extern bool gpusort_groups_might_be_kept(const GpuSortGroupedRows *grouped, const RelOptInfo *sorted_rel, Cost lacking);
+
+/*
+ * Lower the costs of paths, a List of Path that are to be added, if those of hash tables have been charged too little.
+ * By no number of groups, 0, nothing is known to be.
+ */
+extern void gpusort_outbid_hash_tables(const List *paths, const GpuSortGroupedRows *grouped);
 
 /*
  * The same if all in it that are computed here lack so much, and so do those that were left out: with
