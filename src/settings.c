@@ -42,6 +42,7 @@ bool		gpusort_enable_spill = true;
 bool		gpusort_track_sorts = true;
 int			gpusort_log_min_duration = -1;
 int			gpusort_inject_fault = GPUSORT_FAULT_NONE;
+char	   *gpusort_inject_fault_at;
 int			gpusort_slice_pages = 1000;
 int			gpusort_max_sort_workers = 0;
 int			gpusort_min_sort_worker_rows = 2000000;
@@ -193,6 +194,10 @@ gpusort_define_settings(void)
 							 NULL, &gpusort_inject_fault, gpusort_inject_fault,
 							 fault_options, PGC_SUSET,
 							 GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL, NULL, NULL, NULL);
+	DefineCustomStringVariable("gpusort.inject_fault_at",
+							   "Sets which part of the work of several processes a failure is provoked in, for testing.",
+							   NULL, &gpusort_inject_fault_at, "", PGC_SUSET,
+							   GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpusort.slice_pages",
 							"Sets how many pages of an index a process writes at a time, for testing.",
 							NULL, &gpusort_slice_pages, gpusort_slice_pages, 1, 1000000,

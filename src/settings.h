@@ -64,6 +64,7 @@ extern bool gpusort_enable_spill;
 extern bool gpusort_track_sorts;
 extern int	gpusort_log_min_duration;	/* ms; -1: nothing is logged */
 extern int	gpusort_inject_fault;
+extern char *gpusort_inject_fault_at;	/* the part of the work; empty: any */
 extern int	gpusort_slice_pages;
 extern int	gpusort_max_sort_workers;	/* -1: as many as a Gather has */
 extern int	gpusort_min_sort_worker_rows;

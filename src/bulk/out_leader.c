@@ -32,6 +32,7 @@
 #include "shared_chunk.h"
 #include "sort/sort_fetch.h"
 #include "sort/sort_view.h"
+#include "worker_fault.h"
 #include "worker_start.h"
 #include "worker_usage.h"
 #include "worker_wait.h"
@@ -71,6 +72,7 @@ typedef struct OutLeader
 	uint64		own;
 	bool		own_is_begun;	/* its first rows are in the stream's buffer */
 	bool		own_is_whole;	/* ... all of them */
+	bool		own_failed;		/* a row of it could not be read or written */
 } OutLeader;
 
 static uint32 wait_event = 0;
@@ -94,6 +96,7 @@ read_in_advance(OutLeader *leader)
 	gpusort_out_begin_slice(&leader->source, leader->own);
 	leader->own_is_begun = true;
 	leader->own_is_whole = false;
+	gpusort_worker_fault("reading rows in advance");
 	while (leader->stream->buffer.len < OWN_BYTES)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -123,6 +126,7 @@ write_own(OutLeader *leader)
 static void
 write_rest(OutLeader *leader, uint64 slice, uint64 skip)
 {
+	gpusort_worker_fault("writing rows that were left");
 	/* the own one is read anew in its turn */
 	gpusort_out_drop_rows(leader->stream);
 	leader->own_is_begun = false;
@@ -189,6 +193,7 @@ write_pieces(OutLeader *leader, int worker)
 	{
 		while (!look_at_queue(leader, worker))
 			await_workers();
+		gpusort_worker_fault("writing a worker's rows");
 		piece = *head->piece;
 		gpusort_out_write_rows(stream, (const char *) (head->piece + 1), head->bytes, piece.rows);
 		head->piece = NULL;
@@ -204,21 +209,39 @@ write_pieces(OutLeader *leader, int worker)
 static void write_slices(OutLeader *leader, uint64 from, uint64 to);
 
 /*
+ * A callback of an error's context.  What a worker reports is raised without it, as callbacks are
+ * those that there were when the parallel context was made.
+ */
+static void
+note_own_error(void *arg)
+{
+	OutLeader  *leader = arg;
+	int			code = geterrcode();
+
+	if (code != ERRCODE_SUCCESSFUL_COMPLETION && code != ERRCODE_WARNING && code != ERRCODE_QUERY_CANCELED)
+		leader->own_failed = true;
+}
+
+/*
  * Read the own slice before its turn.  If a row fails, all rows before that are written first:
- * another one may fail there.
+ * another one may fail there.  Not if a worker has failed, whose rows would be waited for in vain.
  */
 static void
 try_to_read_in_advance(OutLeader *leader, uint64 next)
 {
 	MemoryContext context = CurrentMemoryContext;
+	ErrorContextCallback callback = {error_context_stack, note_own_error, leader};
 
+	leader->own_failed = false;
 	PG_TRY();
 	{
+		error_context_stack = &callback;
 		read_in_advance(leader);
+		error_context_stack = callback.previous;
 	}
 	PG_CATCH();
 	{
-		if (geterrcode() != ERRCODE_QUERY_CANCELED)
+		if (leader->own_failed)
 		{
 			/* what the error has left locked may be what a worker waits for */
 			LWLockReleaseAll();
@@ -330,6 +353,7 @@ end_workers(OutLeader *leader)
 {
 	ParallelContext *context = leader->context;
 
+	gpusort_worker_fault("the end of all rows");
 	pg_atomic_write_u32(&leader->task->written, 1);
 	for (int i = 0; i < context->nworkers_launched; i++)
 		shm_mq_detach(leader->queues[i]);

@@ -62,6 +62,7 @@ pass_piece(OutWorker *worker)
 {
 	shm_mq_iovec parts[2];
 
+	gpusort_worker_fault("a piece of rows");
 	parts[0].data = (char *) &worker->piece;
 	parts[0].len = sizeof(worker->piece);
 	parts[1].data = worker->buffer.data;
@@ -166,6 +167,7 @@ leave_to_leader(OutWorker *worker)
 {
 	LWLockReleaseAll();
 	UnlockBuffers();
+	gpusort_worker_fault("leaving rows to the leader");
 	worker->piece.last = true;
 	worker->piece.left = true;
 	if (!pass_piece(worker))
@@ -257,11 +259,13 @@ gpusort_out_worker(dsm_segment *segment, shm_toc *toc)
 	OutWorker  *worker;
 
 	gpusort_begin_worker(toc);
+	gpusort_worker_fault("the start of writing rows");
 	worker = begin_worker(segment, toc);
 	if (OidIsValid(worker->task->slices.table))
 		write_table(worker);
 	else
 		write_view(worker, toc);
+	gpusort_worker_fault("the end of writing rows");
 	shm_mq_detach(worker->queue);
 	gpusort_end_worker(toc);
 }
