@@ -40,6 +40,17 @@ SELECT sort_node('SELECT text_sorted FROM (SELECT * FROM cost_rows OFFSET 0) s O
 DELETE FROM pg_statistic WHERE starelid = 'cost_rows'::regclass;
 SELECT sort_node('SELECT text_sorted FROM cost_rows ORDER BY text_sorted');
 
+-- Strings that begin alike tie on their first word, as the histogram tells, and cost more to sort: a hash table of groups
+-- is taken where one of other strings, as long, is not.  What all strings have in common is no tie.
+CREATE TABLE cost_alike AS SELECT x || v AS alike, v || x AS other, '/shop/south-shoe/' || v AS common, (x || v) COLLATE "C" AS alike_bytes,
+	(v || x) COLLATE "C" AS other_bytes
+FROM (SELECT (ARRAY['/shop/north-shoe/', '/shop/south-shoe/', '/shop/smart-lamp/', '/shop/acme--lamp/'])[1 + i % 4] AS x,
+	left(md5((i % 25000)::text), 8) COLLATE "en-x-icu" AS v FROM generate_series(1, 50000) i) s;
+VACUUM ANALYZE cost_alike;
+SELECT c, gpusort_test.matches(format('SELECT DISTINCT %s FROM cost_alike', c), 'HashAggregate') AS hashed
+FROM unnest(ARRAY['alike', 'other', 'common', 'alike_bytes', 'other_bytes']) c;
+DROP TABLE cost_alike;
+
 -- Where keys tell the rows, which are not stored then, a sort costs less than the index of the keys
 CREATE TABLE cost_keys AS SELECT hashint8extended(i, 0) AS k FROM generate_series(1::int8, 300000) i;
 CREATE INDEX ON cost_keys (k);

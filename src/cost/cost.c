@@ -92,6 +92,15 @@
 #define STRING_BYTES	60
 
 /*
+ * A row that agrees with others in the first word of its string, as statistics tell: its next word is fetched from
+ * where the row lies, and its run sorted by it, 75 ns.  Where a library makes the words, and compares them to
+ * verify, that took 70 to 180 ns by CPU time, and up to four times the instructions; it is charged for so many keys
+ * more, as then hash tables are left where instructions say so, too.  (docs/performance.md, "Distinct values")
+ */
+#define TIED_BYTES			150
+#define TIED_KEY_SHARE		3.0
+
+/*
  * Rows that stay in a core's own cache (GPUSORT_CACHE_BYTES) between collecting and returning cost a quarter
  * of what they cost that have to come from memory: 0.05 and 0.2 ns a byte, 5 and
  * 15 ns a row (test/bench/plan_grid.pl, 10^4 rows of 250 and of 1000 bytes).
@@ -213,6 +222,17 @@ refine_cost(const GpuSortCodec *codec)
 	return codec->bytes != GPUSORT_BYTES_NONE ? STRING_BYTES * gpusort_cost_key_byte : 0;
 }
 
+/* ... of a row that ties on the first word. */
+static Cost
+tied_cost(const GpuSortCodec *codec, Oid collation)
+{
+	Cost		cost = TIED_BYTES * gpusort_cost_key_byte;
+
+	if (codec->collated_by != GPUSORT_COLLATED_BY_NONE)
+		cost += TIED_KEY_SHARE * gpusort_cost_key_collated * gpusort_collated_share(codec, collation);
+	return cost;
+}
+
 /* How much longer PostgreSQL compares by a column than the planner thinks. */
 static double
 core_compare_factor(const GpuSortCodec *codec)
@@ -224,9 +244,12 @@ core_compare_factor(const GpuSortCodec *codec)
 
 /* ... neighbours of rows that come in order. */
 static double
-core_sorted_factor(double factor)
+core_sorted_factor(const GpuSortCodec *codec, Oid collation)
 {
-	return factor == CORE_COMPARE_LIBC ? CORE_COMPARE_LIBC_SORTED : factor;
+	double		factor = core_compare_factor(codec);
+
+	return factor == CORE_COMPARE_LIBC && !gpusort_codec_copies(codec, collation) ? CORE_COMPARE_LIBC_SORTED
+		: factor;
 }
 
 /* Abbreviated keys that PostgreSQL makes for all rows. */
@@ -240,16 +263,16 @@ core_key_cost(const GpuSortCodec *codec)
 /*
  * What the planner does not know about PostgreSQL's sort of so many rows: what it
  * costs beyond the planner's estimate, and if the rows come in order, which it finds
- * out with one comparison a row.  factor: of its comparisons.
+ * out with one comparison a row.  factor: of its comparisons, and of those.
  */
 static void
-estimate_core(double rows, double row_bytes, double factor, Cost key, GpuSortEstimate *estimate)
+estimate_core(double rows, double row_bytes, double factor, double sorted_factor, Cost key, GpuSortEstimate *estimate)
 {
 	Cost		row = CORE_COST_ROW + row_bytes * CORE_COST_ROW_BYTE + key;
 	Cost		comparison = 2.0 * cpu_operator_cost;
 
 	estimate->core_extra_cost = rows * (row + (factor - 1) * comparison * log2(Max(rows, 2.0)));
-	estimate->core_sorted_cost = rows * (row + core_sorted_factor(factor) * comparison +
+	estimate->core_sorted_cost = rows * (row + sorted_factor * comparison +
 										 cpu_operator_cost);
 }
 
@@ -318,6 +341,7 @@ gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 	double		row_bytes = MAXALIGN(width) + MAXALIGN(SizeofMinimalTupleHeader);
 	double		key_row_bytes = 0;
 	double		core_factor = 1;
+	double		sorted_factor = 1;
 	Cost		core_key = 0;
 
 	memset(estimate, 0, sizeof(*estimate));
@@ -344,9 +368,11 @@ gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 
 		/* as if all columns before it were equal: ours encodes it in any case */
 		core_factor = Max(core_factor, core_compare_factor(codec));
+		sorted_factor = Max(sorted_factor, core_sorted_factor(codec, keys->collations[i]));
 		if (i == 0)
 		{
 			core_key = core_key_cost(codec);
+			estimate->refine_cost += keys->tied_share * tied_cost(codec, keys->collations[i]);
 			estimate->dropped_share = codec->integer_bytes > 0 ? DROPPED_SHARE_INTEGER
 				: DROPPED_SHARE;
 		}
@@ -358,7 +384,7 @@ gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 	estimate->ranges = ranges;
 	estimate->row_bytes = row_bytes;
 	estimate_cost(rows, row_bytes, estimate);
-	estimate_core(rows, row_bytes, core_factor, core_key, estimate);
+	estimate_core(rows, row_bytes, core_factor, sorted_factor, core_key, estimate);
 	return true;
 }
 

@@ -19,6 +19,8 @@ typedef struct GpuSortCostKeys
 	const Oid  *sortops;
 	const Oid  *types;
 	const Oid  *collations;
+	double		tied_share;		/* of rows, those that agree in the first word of the first column's
+								 * strings with others; 0 if that is not known */
 } GpuSortCostKeys;
 
 typedef struct GpuSortEstimate

@@ -461,11 +461,20 @@ gpusort_codec_for_string(Oid opcintype, Oid collation, const char **reason)
 	return NULL;
 }
 
-bool
-gpusort_codec_is_lazy(const GpuSortCodec *codec, Oid collation)
+static GpuSortLibcKeys
+libc_keys(Oid collation)
 {
 	char	   *name;
 
+	if (collation == DEFAULT_COLLATION_OID)
+		return gpusort_collate_libc_default_keys();
+	name = gpusort_collation_libc_name(collation);
+	return name != NULL ? gpusort_collate_libc_keys(name) : GPUSORT_LIBC_WHOLE;
+}
+
+bool
+gpusort_codec_is_lazy(const GpuSortCodec *codec, Oid collation)
+{
 	switch (codec->collated_by)
 	{
 		case GPUSORT_COLLATED_BY_NONE:
@@ -473,10 +482,13 @@ gpusort_codec_is_lazy(const GpuSortCodec *codec, Oid collation)
 		case GPUSORT_COLLATED_BY_ICU:
 			return GetDatabaseEncoding() == PG_UTF8;
 		case GPUSORT_COLLATED_BY_LIBC:
-			if (collation == DEFAULT_COLLATION_OID)
-				return gpusort_collate_libc_default_has_words();
-			name = gpusort_collation_libc_name(collation);
-			return name != NULL && gpusort_collate_libc_has_words(name);
+			return libc_keys(collation) != GPUSORT_LIBC_WHOLE;
 	}
 	return false;
+}
+
+bool
+gpusort_codec_copies(const GpuSortCodec *codec, Oid collation)
+{
+	return codec->collated_by == GPUSORT_COLLATED_BY_LIBC && libc_keys(collation) == GPUSORT_LIBC_COPIES;
 }

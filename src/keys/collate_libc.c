@@ -33,10 +33,21 @@ typedef struct KnownLocale
 	bool		has_weights;	/* keys look like made of weights ... */
 	bool		has_pairs;		/* ... and they are */
 	bool		pairs_tried;
+	bool		copies;			/* keys are the strings themselves, as in C.UTF-8 */
 	CollateWeights weights;
 } KnownLocale;
 
 static KnownLocale *known_locales = NULL;
+
+/* Does strxfrm() do no more than copy?  Then beginnings of keys take as little as words. */
+static bool
+copies_strings(locale_t locale)
+{
+	static const char string[] = "b-A a";
+	char		key[sizeof(string)];
+
+	return strxfrm_l(key, string, sizeof(key), locale) == sizeof(string) - 1 && strcmp(key, string) == 0;
+}
 
 /*
  * What is known of a locale.  Pairs of characters take half a millisecond, and
@@ -74,6 +85,7 @@ know_locale(pg_locale_t pg_locale, bool pairs)
 		known = made;
 		known->locale = locale;
 		known->has_weights = collate_learn_weights(&known->weights, copy);
+		known->copies = copies_strings(copy);
 		known->next = known_locales;
 		known_locales = known;
 	}
@@ -182,39 +194,50 @@ rest_begins_libc(CollateLibrary *library, const char *string, uint32 shared)
 	return library->weights != NULL ? collate_rest(library->weights, string, shared) : 0;
 }
 
-bool
-gpusort_collate_libc_default_has_words(void)
+/* What keys of a locale take. */
+static GpuSortLibcKeys
+keys_of(bool has_weights, bool copies)
 {
-	return know_locale(pg_newlocale_from_collation(DEFAULT_COLLATION_OID), false)->has_weights;
+	if (has_weights)
+		return GPUSORT_LIBC_WORDS;
+	return copies ? GPUSORT_LIBC_COPIES : GPUSORT_LIBC_WHOLE;
+}
+
+GpuSortLibcKeys
+gpusort_collate_libc_default_keys(void)
+{
+	const KnownLocale *known = know_locale(pg_newlocale_from_collation(DEFAULT_COLLATION_OID), false);
+
+	return keys_of(known->has_weights, known->copies);
 }
 
 /* What the planner has found out about a locale. */
 typedef struct NamedLocale
 {
 	struct NamedLocale *next;
-	bool		has_words;
+	GpuSortLibcKeys keys;
 	char		name[FLEXIBLE_ARRAY_MEMBER];
 } NamedLocale;
 
 static NamedLocale *named_locales = NULL;
 
-bool
-gpusort_collate_libc_has_words(const char *name)
+GpuSortLibcKeys
+gpusort_collate_libc_keys(const char *name)
 {
 	NamedLocale *named = named_locales;
 	CollateWeights weights;
 	locale_t	locale;
-	bool		has_words;
+	GpuSortLibcKeys keys;
 
 	while (named != NULL && strcmp(named->name, name) != 0)
 		named = named->next;
 	if (named != NULL)
-		return named->has_words;
+		return named->keys;
 
 	locale = newlocale(LC_COLLATE_MASK | LC_CTYPE_MASK, name, (locale_t) 0);
 	if (locale == (locale_t) 0)
-		return false;
-	has_words = collate_learn_weights(&weights, locale);
+		return GPUSORT_LIBC_WHOLE;
+	keys = keys_of(collate_learn_weights(&weights, locale), copies_strings(locale));
 	freelocale(locale);
 	named = MemoryContextAllocExtended(TopMemoryContext,
 									   offsetof(NamedLocale, name) + strlen(name) + 1,
@@ -222,11 +245,11 @@ gpusort_collate_libc_has_words(const char *name)
 	if (named != NULL)
 	{
 		strcpy(named->name, name);
-		named->has_words = has_words;
+		named->keys = keys;
 		named->next = named_locales;
 		named_locales = named;
 	}
-	return has_words;
+	return keys;
 }
 
 void

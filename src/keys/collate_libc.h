@@ -10,11 +10,19 @@
 /* Fill in the functions, for library->locale. */
 extern void gpusort_collate_begin_libc(CollateLibrary *library);
 
+/* What a locale's keys are made by. */
+typedef enum GpuSortLibcKeys
+{
+	GPUSORT_LIBC_WHOLE,			/* strxfrm() */
+	GPUSORT_LIBC_WORDS,			/* words, whose weights were learned */
+	GPUSORT_LIBC_COPIES			/* strxfrm(), which does no more than copy */
+} GpuSortLibcKeys;
+
 /*
- * Will words be made under the database's locale, or under one that libc has by that name?  The
- * latter is found out without PostgreSQL, which would raise an error if there is none.
+ * Those of the database's locale, or of one that libc has by that name.  The latter is found out without
+ * PostgreSQL, which would raise an error if there is none.
  */
-extern bool gpusort_collate_libc_default_has_words(void);
-extern bool gpusort_collate_libc_has_words(const char *name);
+extern GpuSortLibcKeys gpusort_collate_libc_default_keys(void);
+extern GpuSortLibcKeys gpusort_collate_libc_keys(const char *name);
 
 #endif							/* GPUSORT_COLLATE_LIBC_H */

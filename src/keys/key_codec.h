@@ -206,6 +206,9 @@ gpusort_codec_is_untrusted(const GpuSortCodec *codec)
  */
 extern bool gpusort_codec_is_lazy(const GpuSortCodec *codec, Oid collation);
 
+/* ... and are keys the strings themselves, which libc compares as fast whatever they have in common? */
+extern bool gpusort_codec_copies(const GpuSortCodec *codec, Oid collation);
+
 /*
  * ... and the average bytes of normalised key, beyond its words, that a value of `width`
  * bytes needs in memory of its own (sort keys of a collation, for example).  0 where

@@ -98,7 +98,9 @@ estimate_table(PlannerInfo *root, const Path *input, const GpuSortPathKeys *keys
 		gpusort_choose_late(&fetch, keys->rows, limit_rows, &narrow, estimate);
 	if (!comes_from_pages(input))
 		gpusort_estimate_slots(keys->rows, limit_rows, estimate);
-	return true;
+	/* the planner charges PostgreSQL's sort as if they did not, but that finds out */
+	return gpusort_force || !in_order || keys->by.count > 1 ||
+		gpusort_cost_until(estimate, keys->rows, limit_rows) <= estimate->core_sorted_cost;
 }
 
 bool
@@ -109,6 +111,7 @@ gpusort_estimate_path(PlannerInfo *root, const Path *input, GpuSortPathKeys *key
 	int			participants = input->parallel_workers + 1;
 	const char *reason;
 
+	keys->by.tied_share = gpusort_tied_share(root, keys);
 	if (!(IS_JOIN_REL(input->parent) ? estimate_slots(keys, width, limit_rows, estimate) :
 		  estimate_table(root, input, keys, limit_rows, estimate)))
 		return false;

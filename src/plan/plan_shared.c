@@ -15,6 +15,7 @@
 #include "plan/plan_node.h"
 #include "plan/plan_pathkeys.h"
 #include "plan/plan_shared.h"
+#include "plan/plan_statistics.h"
 #include "settings.h"
 #include "sort/sort_limits.h"
 
@@ -85,13 +86,16 @@ gpusort_plans_shared(void)
 }
 
 static bool
-estimate_shared(GpuSortSharedSort *sort, const char **reason)
+estimate_shared(PlannerInfo *root, GpuSortSharedSort *sort, const char **reason)
 {
 	GpuSortPathKeys keys;
 
-	return gpusort_read_pathkeys(sort->partial, sort->pathkeys, &keys, reason) &&
-		gpusort_estimate(&keys.by, sort->all_rows, sort->partial->pathtarget->width,
-						 &sort->estimate, reason);
+	if (!gpusort_read_pathkeys(sort->partial, sort->pathkeys, &keys, reason))
+		return false;
+	keys.rows = sort->all_rows;
+	keys.by.tied_share = gpusort_tied_share(root, &keys);
+	return gpusort_estimate(&keys.by, sort->all_rows, sort->partial->pathtarget->width,
+							&sort->estimate, reason);
 }
 
 /*
@@ -106,13 +110,13 @@ pool_suffices(const GpuSortSharedSort *sort, int participants)
 }
 
 bool
-gpusort_shared_worth_it(GpuSortSharedSort *sort)
+gpusort_shared_worth_it(PlannerInfo *root, GpuSortSharedSort *sort)
 {
 	const Path *partial = sort->partial;
 	const char *reason;
 
 	return partial->parallel_workers > 0 && partial->param_info == NULL &&
-		estimate_shared(sort, &reason) &&
+		estimate_shared(root, sort, &reason) &&
 		gpusort_worth_it(sort->all_rows, partial->pathtarget->width, GPUSORT_NO_LIMIT,
 						 &sort->estimate, &reason) &&
 		(gpusort_force || pool_suffices(sort, partial->parallel_workers + 1));

@@ -42,7 +42,7 @@ typedef struct GpuSortSharedSort
 extern bool gpusort_plans_shared(void);
 
 /* Whether a path for the sort is worth being made; fills in its estimate. */
-extern bool gpusort_shared_worth_it(GpuSortSharedSort *sort);
+extern bool gpusort_shared_worth_it(PlannerInfo *root, GpuSortSharedSort *sort);
 
 /* A path of rel that sorts.  It can be part of a partial path; sliced, it is one. */
 extern Path *gpusort_make_shared_path(PlannerInfo *root, RelOptInfo *rel,

@@ -78,7 +78,7 @@ gpusort_make_slices(GpuSortSlices *slices, RelOptInfo *input_rel, List *pathkeys
 		return false;
 	sort.partial = (Path *) linitial(input_rel->partial_pathlist);
 	sort.all_rows = slices->all_rows = clamp_row_est(input_rel->cheapest_total_path->rows);
-	if (!gpusort_shared_worth_it(&sort))
+	if (!gpusort_shared_worth_it(slices->root, &sort))
 		return false;
 	slices->fraction = Min(sort.partial->rows / slices->all_rows, 1);
 	if (slices->groups == 0)

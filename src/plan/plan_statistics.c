@@ -27,7 +27,9 @@
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
+#include "plan/plan_known.h"
 #include "plan/plan_statistics.h"
+#include "settings.h"
 
 /*
  * From this correlation on a column counts as sorted.  Rows that are displaced by a
@@ -115,6 +117,100 @@ gpusort_input_is_in_order(const Sort *sort, const List *rtable)
 	return IsA(var, Var) &&
 		is_sorted_by(rt_fetch(var->varno, rtable), (const Node *) var, sort->sortOperators[0],
 					 sort->collations[0]);
+}
+
+/* ---------- strings that begin alike ---------- */
+
+/* Bytes that are left out if all strings have them (sort/key_planes.c), and those of a word. */
+#define LEAST_COMMON_BYTES	3
+#define WORD_BYTES			((int) sizeof(uint64))
+
+static int
+common_bytes(Datum a, Datum b)
+{
+	const struct varlena *x = (const struct varlena *) DatumGetPointer(a);
+	const struct varlena *y = (const struct varlena *) DatumGetPointer(b);
+	int			most = Min(VARSIZE_ANY_EXHDR(x), VARSIZE_ANY_EXHDR(y));
+	int			n = 0;
+
+	while (n < most && VARDATA_ANY(x)[n] == VARDATA_ANY(y)[n])
+		n++;
+	return n;
+}
+
+/* Of neighbours in a histogram, between which all rows lie, those that agree in the first word that is sorted by. */
+static double
+share_of_alike(const AttStatsSlot *histogram)
+{
+	int			common = common_bytes(histogram->values[0], histogram->values[histogram->nvalues - 1]);
+	int			alike = 0;
+
+	if (common < LEAST_COMMON_BYTES)
+		common = 0;
+	for (int i = 1; i < histogram->nvalues; i++)
+		alike += common_bytes(histogram->values[i - 1], histogram->values[i]) >= common + WORD_BYTES;
+	return (double) alike / (histogram->nvalues - 1);
+}
+
+static double
+tied_share_of(PlannerInfo *root, Node *expr)
+{
+	VariableStatData data;
+	AttStatsSlot slot;
+	char		category;
+	bool		preferred;
+	double		share = 0;
+
+	examine_variable(root, expr, 0, &data);
+	if (HeapTupleIsValid(data.statsTuple) &&
+		get_attstatsslot(&slot, data.statsTuple, STATISTIC_KIND_HISTOGRAM, InvalidOid, ATTSTATSSLOT_VALUES))
+	{
+		get_type_category_preferred(slot.valuetype, &category, &preferred);
+		if (category == TYPCATEGORY_STRING && get_typlen(slot.valuetype) == -1 && slot.nvalues > 1)
+			share = share_of_alike(&slot);
+		free_attstatsslot(&slot);
+	}
+	ReleaseVariableStats(data);
+	return share;
+}
+
+/* The column that an expression is, of a relation that is scanned; NULL if it is something else. */
+static const Var *
+scanned_column(const PlannerInfo *root, Node *expr)
+{
+	const Var  *var;
+
+	while (IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	var = (const Var *) expr;
+	/* those of set operations are of no relation */
+	return IsA(var, Var) && var->varno > 0 && var->varno < root->simple_rel_array_size &&
+		root->simple_rel_array[var->varno] != NULL ? var : NULL;
+}
+
+/* What is known of the ties of a column. */
+typedef struct KnownTies
+{
+	bool		looked;
+	double		share;
+} KnownTies;
+
+double
+gpusort_tied_share(PlannerInfo *root, const GpuSortPathKeys *keys)
+{
+	Node	   *expr = linitial(keys->exprs);
+	KnownTies  *known;
+
+	if (keys->rows < gpusort_min_rows || get_typlen(keys->by.types[0]) != -1 ||
+		scanned_column(root, expr) == NULL)
+		return 0;
+	known = gpusort_known(root, expr, sizeof(KnownTies));
+	if (!known->looked)
+	{
+		known->share = tied_share_of(root, expr);
+		known->looked = true;
+	}
+	return known->share;
 }
 
 /* ---------- groups ---------- */

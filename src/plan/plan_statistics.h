@@ -23,6 +23,12 @@ extern bool gpusort_input_is_in_order(const Sort *sort, const List *rtable);
 extern double gpusort_correlation(Oid relation, AttrNumber attno, Oid sortop, Oid collation);
 
 /*
+ * Of the rows to be sorted by these keys, those whose strings in the first column agree in their first word with others',
+ * as the column's histogram tells; 0 if it doesn't, of what is no string, and of rows that are too few.
+ */
+extern double gpusort_tied_share(PlannerInfo *root, const GpuSortPathKeys *keys);
+
+/*
  * How many groups there are at least by these expressions, of which some are columns, or have statistics of their own, by
  * an index or extended ones; 0 if none has.  How many values others have is a guess: as many as their columns.
  */

@@ -211,6 +211,22 @@ lacking_of_ours(const Path *path, const Undercharged *undercharged)
 	return lacking;
 }
 
+/*
+ * Is there a sort of PostgreSQL's of all rows?  By what it is charged nothing is told where a comparison takes longer
+ * than the planner thinks, and ours would take its place.
+ */
+static bool
+has_core_sort(const Path *path, const Undercharged *undercharged)
+{
+	for (; path != NULL && path->parent != undercharged->input_rel && IS_UPPER_REL(path->parent) &&
+		 !IsA(path, CustomPath); path = next_below(path))
+	{
+		if (IsA(path, SortPath))
+			return true;
+	}
+	return false;
+}
+
 /* The cheapest of a relation's paths that have been charged rightly, or NULL. */
 static const Path *
 cheapest_other(const RelOptInfo *rel, const Undercharged *undercharged)
@@ -222,7 +238,7 @@ cheapest_other(const RelOptInfo *rel, const Undercharged *undercharged)
 	{
 		const Path *path = (const Path *) lfirst(lc);
 
-		if (lacking_of(path, undercharged) <= 0 &&
+		if (lacking_of(path, undercharged) <= 0 && !has_core_sort(path, undercharged) &&
 			(cheapest == NULL || path->total_cost < cheapest->total_cost))
 			cheapest = path;
 	}
