@@ -69,7 +69,11 @@ ids_inside(const gs_sort_result *result, const guarded *workspace, const sort_ca
 	return begin >= data && begin + c->nrows * c->id_bytes <= data + workspace->bytes;
 }
 
-/* Sort by gs_sort(), or by so many participants. */
+/*
+ * Sort by gs_sort(), or by so many participants, of whom half come late in every third call: each
+ * case makes two calls, and four of seven cases any (team_for()), so that each kind of call, and
+ * each number of participants, is met by both.
+ */
 static gs_status
 sort_by(unsigned participants, const gs_sort_args *args, gs_sort_result *result)
 {
@@ -77,7 +81,7 @@ sort_by(unsigned participants, const gs_sort_args *args, gs_sort_result *result)
 
 	if (participants == 0)
 		return gs_sort(args, result);
-	return sort_by_team(args, participants, ++calls % 2 == 0, result);
+	return sort_by_team(args, participants, ++calls % 3 == 0, result);
 }
 
 /* NULL if all is well. */
@@ -196,6 +200,21 @@ find_fault_by_keys(const sort_case *c, const case_data *data, const uint64_t *ex
 	return fault;
 }
 
+/*
+ * How many sort it once more, or 0: threads take longer than many a case, so some do without
+ * them.  Tests make cases in pairs, threes and eights, with none of which seven has a divisor in
+ * common: each of theirs meets every number.
+ */
+static unsigned
+team_for(const sort_case *c)
+{
+	static const unsigned teams[] = {0, 1, 0, 2, 0, 3, 7};
+	static unsigned cases = 0;
+
+	return c->participants > 0 ? c->participants
+		: teams[cases++ % (sizeof(teams) / sizeof(teams[0]))];
+}
+
 bool
 sort_case_passes(const sort_case *c, gs_sort_result *result)
 {
@@ -204,15 +223,12 @@ sort_case_passes(const sort_case *c, gs_sort_result *result)
 	uint64_t   *equal = malloc((c->nrows + 64) / 64 * sizeof(uint64_t));
 	gs_sort_result own_result;
 	const char *fault;
-	static const unsigned teams[] = {1, 2, 3, 7};
-	static unsigned cases = 0;
-	unsigned	team = c->participants > 0 ? c->participants
-		: teams[cases++ % (sizeof(teams) / sizeof(teams[0]))];
+	unsigned	team = team_for(c);
 
 	case_data_fill(data, c);
 	reference_sort(ids, equal, data->copies, c->nplanes, c->nrows);
-	fault = find_fault(c, data, ids, equal, team, &own_result);
-	if (fault == NULL)
+	fault = team > 0 ? find_fault(c, data, ids, equal, team, &own_result) : NULL;
+	if (fault == NULL && team > 0)
 		fault = find_fault_by_keys(c, data, ids, team);
 	if (fault != NULL)
 		tap_note("by %u participants:", team);

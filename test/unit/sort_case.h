@@ -36,7 +36,7 @@ typedef struct sort_case
 	unsigned	nplanes;
 	unsigned	id_bytes;
 	bool		want_equal;
-	unsigned	participants;	/* who sort it once more; 0: some, another number each time */
+	unsigned	participants;	/* who sort it once more; 0: some, or none, by turns */
 	uint64_t	seed;
 	case_plane	planes[CASE_MAX_PLANES];
 } sort_case;
