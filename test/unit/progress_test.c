@@ -162,14 +162,15 @@ test_nobody_looks(void)
 	tap_ok(true, "no progress to be told");
 }
 
-/* A sort of a million rows tells of itself, whatever they are. */
+/* A large sort tells of itself, whatever its rows are: some are a million, some fewer. */
 static void
 test_sorts(void)
 {
 	for (int shape = 0; shape < KEY_SHAPES; shape++)
 	{
+		bool		fewer = small_run || shape % 4 != 0;
 		sort_case	c = {
-			.nrows = small_run ? 300001 : 1000003,
+			.nrows = fewer ? 300001 : 1000003,
 			.nplanes = 2,
 			.id_bytes = 4,
 			.want_equal = true,
@@ -180,7 +181,7 @@ test_sorts(void)
 		c.planes[0].keys = (key_shape) shape;
 		c.planes[1].keys = (key_shape) (shape * 7 % KEY_SHAPES);
 		passed = sort_case_passes(&c, NULL);
-		tap_ok(passed && sort_case_steps() >= (small_run ? 12 : 40), "%s: %u steps",
+		tap_ok(passed && sort_case_steps() >= (fewer ? 12 : 40), "%s: %u steps",
 			   key_shape_name((key_shape) shape), sort_case_steps());
 	}
 }
