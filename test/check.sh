@@ -51,7 +51,8 @@ check_unit()
 		rm -f "$dir"/*.tap
 		log=$WORK/unit-$target.log
 		start=$(now_ms)
-		make -C "$TREE/test/unit" --no-print-directory TESTS="$(chosen_tests unit | xargs)" $target >"$log" 2>&1
+		make -C "$TREE/test/unit" --no-print-directory -j"$(nproc)" \
+			TESTS="$(chosen_tests unit | xargs)" $target >"$log" 2>&1
 		status=$?
 		passed=$(cat "$dir"/*.tap 2>/dev/null | grep -c '^ok ')
 		failed=$(cat "$dir"/*.tap 2>/dev/null | grep -c '^not ok ')
