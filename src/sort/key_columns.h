@@ -80,6 +80,7 @@ typedef struct GpuSortKeys
 	GpuSortKeyMemory memory;	/* of the encoders */
 	bool		value_refused;	/* a key had no encoding */
 	size_t		room_end;		/* of the row store, for keys that are made when ties are refined */
+	size_t		most_used;		/* ... of which so much was used at most */
 } GpuSortKeys;
 
 static inline bool

@@ -34,13 +34,19 @@ gpusort_begin_made_keys(GpuSort *sort)
 {
 	gpusort_set_memory_aside(sort, false);
 	sort->keys.room_end = gpusort_possible_rows_end(sort);
+	sort->keys.most_used = 0;
 }
 
 void
 gpusort_end_made_keys(GpuSort *sort)
 {
+	size_t		used = sort->rows.used;
+
 	(void) gpusort_note_encoders(sort);
+	/* keys that were kept are forgotten by now */
+	sort->rows.used = Max(used, sort->keys.most_used);
 	gpusort_note_memory(sort);
+	sort->rows.used = used;
 	sort->keys.memory.exceeded = false;
 	gpusort_set_memory_aside(sort, true);
 }
@@ -214,6 +220,7 @@ gpusort_keep_keys(GpuSort *sort, KeyPlace *place, const uint32 *ids, uint32 n)
 	if (is_room_likely(sort, place, refs[ids[0]], n))
 		for (; kept < n && keep_key(sort, place, &refs[ids[kept]]); kept++)
 			come_to_row(sort, refs, ids, kept, n, place->rest);
+	sort->keys.most_used = Max(sort->keys.most_used, sort->rows.used);
 	MemoryContextReset(sort->scratch);
 	if (kept == n)
 	{
