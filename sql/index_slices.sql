@@ -11,15 +11,15 @@ SET gpusort.slice_pages = 1;
 CREATE FUNCTION linked_pages(index regclass)
 RETURNS TABLE (level int, place int, block int8, tuples text)
 LANGUAGE sql AS $$
-	WITH RECURSIVE stats AS MATERIALIZED (
-		SELECT s.*, block
+	WITH RECURSIVE linked AS (
+		SELECT s.btpo_level::int AS level, 1 AS place, block, s.btpo_next
 		FROM generate_series(1, pg_relation_size(index) / current_setting('block_size')::int - 1) block,
-			bt_page_stats(index::text, block) s),
-	linked AS (
-		SELECT s.btpo_level::int AS level, 1 AS place, s.block, s.btpo_next FROM stats s WHERE btpo_prev = 0
+			bt_page_stats(index::text, block) s
+		WHERE btpo_prev = 0
 		UNION ALL
-		SELECT l.level, l.place + 1, s.block, s.btpo_next
-		FROM linked l JOIN stats s ON s.block = l.btpo_next AND s.btpo_prev = l.block AND s.btpo_level = l.level)
+		SELECT l.level, l.place + 1, l.btpo_next, s.btpo_next
+		FROM linked l, bt_page_stats(index::text, l.btpo_next) s
+		WHERE l.btpo_next > 0 AND s.btpo_prev = l.block AND s.btpo_level = l.level)
 	SELECT level, place, block,
 		(SELECT string_agg(concat_ws(' ', i.ctid, i.itemlen, i.nulls, i.vars, i.data, i.tids), E'\n' ORDER BY i.itemoffset)
 		 FROM bt_page_items(index::text, block) i
