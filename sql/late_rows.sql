@@ -321,6 +321,10 @@ SELECT compare('SELECT * FROM wide ORDER BY loc, id LIMIT 1000');
 SELECT compare('SELECT * FROM wide ORDER BY loc, id', setting) FROM unnest(ARRAY['max_parallel_workers=0', 'parallel_leader_participation=off',
 	'gpusort.inject_fault=memory', 'gpusort.inject_fault=codec', 'gpusort.inject_fault=verify', 'gpusort.verify=on']) setting;
 SELECT compare('SELECT id, rank() OVER (ORDER BY k DESC, id) FROM wide');
+-- a join compares the rows returned, whose columns are others than of those collected
+SELECT check_rows('SELECT a.id, a.k, b.id AS other FROM wide a JOIN (SELECT k, id FROM whole OFFSET 0) b ON a.id = b.k AND b.id > a.added', false,
+	ARRAY['GpuSort Join.*Rows: fetched by TID\n[^\n]*Gather\n[^\n]*\n[^\n]*GpuSort Collect'],
+	ARRAY['gpusort.force=on', 'enable_hashjoin=off', 'enable_mergejoin=off', 'enable_nestloop=off', 'gpusort.enable_shared_sort=off']);
 SET gpusort.enable_parallel_collect = off;
 SELECT compare('SELECT * FROM wide ORDER BY k, id', 'gpusort.late_rows=on');
 RESET gpusort.enable_parallel_collect;

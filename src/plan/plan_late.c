@@ -276,7 +276,8 @@ gpusort_make_late(CustomScan *scan, int width)
 		collect->scan.plan.targetlist = copyObject(table->scan.plan.targetlist);
 		collect->scan.plan.plan_width = width;
 		gpusort_reference_child(collect);
-		renumber_columns(collect);
+		/* both have one description of the sort, whose columns have been renumbered */
+		collect->custom_private = scan->custom_private;
 		gpusort_reference_gathered(gather);
 		gather->plan.plan_width = width;
 	}

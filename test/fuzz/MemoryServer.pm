@@ -74,7 +74,7 @@ sub complaints
 	seek $log, $self->{log_read}, 0;
 	my @lines = <$log>;
 	$self->{log_read} = tell $log;
-	return grep { /PANIC|TRAP|terminated by signal|WARNING: |invalid memory|not closed|leak|could not|gpusortd has ended|a sort has failed|hangs/ && !/STATEMENT:|ERROR:  could not create unique|could not send data to client|could not map dynamic shared memory segment|could not attach to dynamic shared area/ } @lines;
+	return grep { /PANIC|TRAP|terminated by signal|WARNING: |invalid memory|not closed|leak|could not|gpusortd has ended|a sort has failed|hangs/ && !/STATEMENT:|ERROR:  could not create unique|could not send data to client|could not map dynamic shared memory segment|could not attach to dynamic shared area|could not attach to a SharedFileSet that is already destroyed/ } @lines;
 }
 
 sub last_lines
