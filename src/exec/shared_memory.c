@@ -56,6 +56,12 @@ view_offset(int participants)
 	return refused_offset(participants) + MAXALIGN(sts_estimate(participants));
 }
 
+static Size
+team_offset(int participants)
+{
+	return view_offset(participants) + MAXALIGN(gpusort_shared_view_bytes());
+}
+
 static SharedTuplestore *
 refused_rows(GpuSortShared *shared)
 {
@@ -68,10 +74,16 @@ room_for_view(GpuSortShared *shared)
 	return (GpuSortSharedView *) ((char *) shared + view_offset(shared->participants));
 }
 
+static GpuSortTeam *
+team_of(GpuSortShared *shared)
+{
+	return (GpuSortTeam *) ((char *) shared + team_offset(shared->participants));
+}
+
 Size
 gpusort_estimate_shared(CustomScanState *css, ParallelContext *pcxt)
 {
-	return add_size(view_offset(pcxt->nworkers + 1), gpusort_shared_view_bytes());
+	return add_size(team_offset(pcxt->nworkers + 1), gpusort_team_bytes());
 }
 
 /* Let the participants have parts in the pool, if there is one. */
@@ -109,6 +121,7 @@ begin_access(GpuSortSharedState *node)
 	gpusort_begin_refused(&node->refused, refused_rows(shared), shared->participants,
 						  &shared->files);
 	MemoryContextSwitchTo(old);
+	node->team = team_of(shared);
 	result->spec = &node->spec;
 	result->desc = ExecGetResultType(outerPlanState(node));
 	result->slice_columns = node->slice_columns;
@@ -126,6 +139,7 @@ begin_execution(GpuSortSharedState *node)
 	gpusort_shared_forget(node);
 	BarrierInit(&shared->barrier, 0);
 	gpusort_init_shared_result(&shared->result);
+	gpusort_team_init(team_of(shared), 0);
 	memset(shared->counts, 0, shared->participants * sizeof(GpuSortCollectCounts));
 	create_parts(node);
 	begin_access(node);
@@ -195,5 +209,6 @@ gpusort_detach_shared(CustomScanState *css)
 	}
 	node->shared = NULL;
 	node->pcxt = NULL;
+	node->team = NULL;
 	node->result.shared = NULL;
 }

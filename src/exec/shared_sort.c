@@ -4,14 +4,15 @@
  *
  * Every participant reads its child, a partial plan, into its part of one sort in the
  * pool (sort_parts.h).  Then one of them, whichever is elected, joins the parts, sorts
- * them and publishes the result, which all map and read (shared_result.c).
+ * them with the help of the others (sort_team.h), and publishes the result, which all map
+ * and read (shared_result.c).
  *
  * They meet at a barrier (GpuSortSharedPhase).  A participant belongs to it from when it
  * first reads the node:
  *
  *	- A participant that comes while others collect, collects too.  When all that have
- *	  come have read their children to the end, one sorts, and the others wait for that.
- *	- A participant that comes later waits for the end of sorting, or finds it done, and
+ *	  come have read their children to the end, one sorts, and the others help it.
+ *	- A participant that comes later helps until the end of sorting, or finds it done, and
  *	  only reads.
  *	- A participant that others wait for returns no row meanwhile, so that it never waits
  *	  for room in its queue to the Gather; and none waits after its first row.
@@ -100,6 +101,7 @@ join_parts(GpuSortSharedState *node)
 	{
 		sort = gpusort_parts_begin_joined(node->parts, desc, &node->spec);
 		gpusort_parts_join(node->parts, sort);
+		gpusort_use_team(sort, node->team, node->shared->participants);
 		if (node->slice_columns > 0)
 			gpusort_divide(sort, node->slice_columns, 0);
 	}
@@ -110,7 +112,10 @@ join_parts(GpuSortSharedState *node)
 	return sort;
 }
 
-/* It was performed: let all have the result. */
+/*
+ * It was performed: let all have the result.  Until it is there, the others may have to help once more:
+ * with portions that are read back, or with what gpusortd has not finished.
+ */
 static void
 publish(GpuSortSharedState *node, GpuSort *sort, instr_time collect_time)
 {
@@ -118,6 +123,9 @@ publish(GpuSortSharedState *node, GpuSort *sort, instr_time collect_time)
 
 	gpusort_note_sort(sort, collect_time, (instr_time) {0});
 	gpusort_publish_result(&node->result, sort, node->shared->participants, collect_time);
+	gpusort_team_dismiss(node->team);
+	if (node->result.sort != NULL)
+		gpusort_use_team(node->result.sort, NULL, 1);
 	MemoryContextSwitchTo(old);
 }
 
@@ -155,7 +163,10 @@ take_part(GpuSortSharedState *node, instr_time start)
 		phase = GPUSORT_PHASE_SORTING;
 	}
 	if (phase == GPUSORT_PHASE_SORTING)
+	{
+		gpusort_team_help(node->team);
 		gpusort_worker_arrive(barrier, gpusort_wait_event(&wait_event, "GpuSortShared"));
+	}
 	BarrierDetach(barrier);
 }
 
@@ -276,6 +287,12 @@ gpusort_shared_sort_both(PlanState *const nodes[2])
 			perform(both[i], sorts[i]);
 		publish(both[i], sorts[i], both[i]->collect_time);
 	}
+}
+
+void
+gpusort_shared_help(PlanState *ps)
+{
+	gpusort_team_help(((GpuSortSharedState *) ps)->team);
 }
 
 void

@@ -17,18 +17,19 @@
 #include "exec/shared_refused.h"
 #include "exec/shared_result.h"
 #include "sort/sort_parts.h"
+#include "sort/sort_team.h"
 
 /* Phases of the barrier. */
 typedef enum GpuSortSharedPhase
 {
 	GPUSORT_PHASE_COLLECTING,	/* a participant that attaches now collects */
-	GPUSORT_PHASE_SORTING,		/* one sorts, the others wait */
+	GPUSORT_PHASE_SORTING,		/* one sorts, the others help */
 	GPUSORT_PHASE_READING		/* the result is there */
 } GpuSortSharedPhase;
 
 /*
- * In dynamic shared memory; behind it the store of refused rows, and room for a view of
- * the result.
+ * In dynamic shared memory; behind it the store of refused rows, room for a view of
+ * the result, and the team that sorts.
  */
 typedef struct GpuSortShared
 {
@@ -59,6 +60,7 @@ typedef struct GpuSortSharedState
 	GpuSortShared *shared;		/* NULL: there is no parallel query, or none any more */
 	ParallelContext *pcxt;		/* in the leader, with it */
 	GpuSortParts *parts;		/* NULL: rows have no place in the pool */
+	GpuSortTeam *team;			/* those who wait while one of them sorts */
 	GpuSort    *owner;			/* in the leader, of the extents of all */
 	GpuSortRefused refused;
 

@@ -70,6 +70,7 @@ make_shared_memory(GpuSortIndexLeader *leader, GpuSortIndexReader *reader)
 	gpusort_reports_init(&shared->build->reports);
 	gpusort_stage_init(&shared->build->stage);
 	gpusort_index_verify_init(&shared->build->verify);
+	gpusort_team_init(shared->team, 0);
 	if (shared->scan != NULL)
 		table_parallelscan_initialize(heap, shared->scan, leader->snapshot);
 	gpusort_exchange_init(shared->row_queues, workers);
@@ -94,8 +95,10 @@ attach_workers(GpuSortIndexLeader *leader, GpuSortIndexReader *reader)
 		.context = leader->context,
 		.index = reader->target.index,
 		.sort = reader->rows.sort,
-		.view = shared->view
+		.view = shared->view,
+		.team = shared->team
 	};
+	gpusort_use_team(reader->rows.sort, shared->team, leader->context->nworkers_launched + 1);
 	if (shared->note_queues == NULL)
 		return;
 	leader->slices = (GpuSortIndexSlices) {

@@ -18,6 +18,7 @@ typedef enum Part
 	PART_ROW_QUEUES,
 	PART_NOTE_QUEUES,
 	PART_VIEW,
+	PART_TEAM,
 	PARTS
 } Part;
 
@@ -29,6 +30,7 @@ set_parts(GpuSortSharedMemory *memory, void **parts)
 	memory->row_queues = parts[PART_ROW_QUEUES];
 	memory->note_queues = parts[PART_NOTE_QUEUES];
 	memory->view = parts[PART_VIEW];
+	memory->team = parts[PART_TEAM];
 }
 
 /* Make the parts that have bytes. */
@@ -65,7 +67,8 @@ gpusort_shared_create(GpuSortSharedMemory *memory, ParallelContext *context, Siz
 		[PART_SCAN] = scan_bytes,
 		[PART_ROW_QUEUES] = gpusort_exchange_bytes(workers),
 		[PART_NOTE_QUEUES] = can_write ? gpusort_notes_bytes(workers) : 0,
-		[PART_VIEW] = can_write ? gpusort_shared_view_bytes() : 0
+		[PART_VIEW] = can_write ? gpusort_shared_view_bytes() : 0,
+		[PART_TEAM] = gpusort_team_bytes()
 	};
 
 	if (!make_parts(context, bytes, parts))

@@ -10,6 +10,7 @@
 #include "index/index_slices.h"
 #include "index/index_stage.h"
 #include "index/index_verify.h"
+#include "sort/sort_team.h"
 
 /* What is to be built, and how; fixed. */
 typedef struct GpuSortSharedTask
@@ -45,6 +46,7 @@ typedef struct GpuSortSharedMemory
 	char	   *row_queues;
 	char	   *note_queues;	/* NULL: workers can't write, for there is no pool */
 	GpuSortSharedView *view;	/* NULL: the same */
+	GpuSortTeam *team;			/* workers who have read, and help to sort */
 } GpuSortSharedMemory;
 
 /*

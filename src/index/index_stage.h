@@ -2,8 +2,8 @@
  * index_stage.h
  *		What the leader of an index build tells its workers to do.
  *
- * Workers that have read their share of the table wait until the leader has sorted, and
- * says what is next.  What that takes, they read from a view of the sort.
+ * Workers that have read their share of the table help the leader to sort, until it says
+ * what is next.  What that takes, they read from a view of the sort.
  */
 #ifndef GPUSORT_INDEX_STAGE_H
 #define GPUSORT_INDEX_STAGE_H
@@ -13,11 +13,12 @@
 #include "storage/condition_variable.h"
 #include "utils/relcache.h"
 
+#include "sort/sort_team.h"
 #include "sort/sort_view.h"
 
 typedef enum GpuSortStage
 {
-	GPUSORT_STAGE_WAIT,			/* the leader reads the table and sorts */
+	GPUSORT_STAGE_WAIT,			/* the leader reads the table and sorts, with the team */
 	GPUSORT_STAGE_VERIFY,		/* ... and has its order verified; may be skipped */
 	GPUSORT_STAGE_WRITE,
 	GPUSORT_STAGE_END			/* nothing to write for workers */
@@ -38,6 +39,7 @@ typedef struct GpuSortStageControl
 	Relation	index;
 	GpuSort    *sort;
 	GpuSortSharedView *view;	/* of the sort, if it is published */
+	GpuSortTeam *team;			/* workers who wait until it is sorted */
 	bool		published;
 } GpuSortStageControl;
 
@@ -46,7 +48,7 @@ extern void gpusort_stage_init(GpuSortSharedStage *shared);
 /* By the leader: let workers see the sort; false if some of its memory is private. */
 extern bool gpusort_stage_publish(GpuSortStageControl *control);
 
-/* By the leader. */
+/* By the leader.  Workers have something else to do from now on than to help to sort. */
 extern void gpusort_stage_set(GpuSortStageControl *control, GpuSortStage stage);
 
 /* By the leader: let workers go that still wait for something to write. */

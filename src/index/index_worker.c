@@ -47,17 +47,19 @@ read_share(GpuSortIndexReader *reader, const GpuSortSharedMemory *shared)
 	gpusort_end(rows->sort);
 }
 
-/* Wait until there is something to be done with the sorted rows, or there will not be. */
+/* Help to sort, until there is something to be done with the sorted rows, or there will not be. */
 static void
 follow_leader(const GpuSortIndexTarget *target, const GpuSortSharedMemory *shared,
 			  shm_mq_handle *notes)
 {
 	GpuSortSharedBuild *build = shared->build;
-	GpuSortStage stage = gpusort_stage_await(&build->stage, GPUSORT_STAGE_WAIT);
+	GpuSortStage stage;
 	GpuSortViewMapping mapping;
 	GpuSortView view;
 	bool		attached;
 
+	gpusort_team_help(shared->team);
+	stage = gpusort_stage_await(&build->stage, GPUSORT_STAGE_WAIT);
 	if (stage == GPUSORT_STAGE_END)
 		return;
 	if (stage == GPUSORT_STAGE_WRITE && build->slices.by_portions)

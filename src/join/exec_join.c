@@ -6,8 +6,8 @@
  * unless it must, but the whole result by position, once it is there.
  *
  * In a parallel query all participants collect the rows of both sides.  When all have, whoever is
- * free sorts the one, and somebody else the other at the same time; and when both are there, all
- * take pieces of them until there are no more.  They meet at a barrier, as those of a GpuSort Shared
+ * free sorts the one, and somebody else the other at the same time, and who sorts none, or is through
+ * with it, helps; and when both are there, all take pieces of them until there are no more.  They meet at a barrier, as those of a GpuSort Shared
  * by itself do (shared_sort.c): a participant that others wait for returns no row meanwhile, one that
  * comes later takes part from where it is, and one that never comes is not waited for.
  *
@@ -315,6 +315,22 @@ is_nothing_without(const GpuSortJoinState *node, int side)
 	return !node->rows.alone[!side];
 }
 
+/* Help those who sort the sides: not all the same one first, unless one process sorts both. */
+static void
+help_others(GpuSortJoinState *node, bool by_one)
+{
+	int			first = by_one ? 0 : (ParallelWorkerNumber + 1) % 2;
+
+	for (int i = 0; i < 2; i++)
+	{
+		PlanState  *child = child_of(node, first ^ i);
+
+		gpusort_start_in_child(child);
+		gpusort_shared_help(child);
+		gpusort_stop_in_child(child, 0);
+	}
+}
+
 /* Sort what all have collected.  All decide the same. */
 static void
 sort_collected(GpuSortJoinState *node)
@@ -329,6 +345,7 @@ sort_collected(GpuSortJoinState *node)
 		else
 			sort(child_of(node, side));
 	}
+	help_others(node, count == 2);
 }
 
 /* Sort with the others; both sides are there when this returns true.  False if there is nothing to join. */

@@ -43,9 +43,10 @@ gpusort_team_bytes(void)
 }
 
 void
-gpusort_team_init(GpuSortTeam *team)
+gpusort_team_init(GpuSortTeam *team, int expected)
 {
 	memset(team, 0, sizeof(*team));
+	team->helpers = expected;
 	SpinLockInit(&team->mutex);
 	ConditionVariableInit(&team->changed);
 }
@@ -304,6 +305,9 @@ gpusort_team_help(GpuSortTeam *team)
 	uint32		seen = 0;
 	bool		dismissed;
 
+	SpinLockAcquire(&team->mutex);
+	team->helpers++;
+	SpinLockRelease(&team->mutex);
 	do
 	{
 		bool		taken;

@@ -24,7 +24,9 @@
 typedef struct GpuSortTeam GpuSortTeam;
 
 extern Size gpusort_team_bytes(void);
-extern void gpusort_team_init(GpuSortTeam *team);
+
+/* Of those who help, so many are sure to come; others may, as those do who are there already. */
+extern void gpusort_team_init(GpuSortTeam *team, int expected);
 
 /* Have so many processes at most, this one among them, put the rows of a sort in order. */
 extern void gpusort_use_team(GpuSort *sort, GpuSortTeam *team, int participants);

@@ -79,7 +79,7 @@ start_workers(ParallelContext *context)
 	if (!gpusort_init_parallel_context(context))
 		return NULL;
 	team = gpusort_make_chunk(context, KEY_TEAM, bytes);
-	gpusort_team_init(team);
+	gpusort_team_init(team, context->nworkers);
 	LaunchParallelWorkers(context);
 	return context->nworkers_launched > 0 ? team : NULL;
 }

@@ -18,9 +18,10 @@
 /* What a process waits for here, as others see it. */
 static uint32 wait_event = 0;
 
-/* In tests, how long to wait for others. */
+/* In tests, how long to wait for others, and for the first of them to be seen. */
 #define COMPANY_MS		1
 #define COMPANY_WAITS	300
+#define ALONE_WAITS		10
 
 static TeamJobHeader *
 job_of(const GpuSort *sort)
@@ -211,14 +212,16 @@ static void
 await_company(GpuSortTeam *team)
 {
 	int			inside = 0;
+	int			helpers = 0;
 
-	for (int i = 0; i < COMPANY_WAITS && inside == 0; i++)
+	for (int i = 0; i < (helpers > 0 ? COMPANY_WAITS : ALONE_WAITS) && inside == 0; i++)
 	{
 		(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, COMPANY_MS,
 						 gpusort_wait_event(&wait_event, "GpuSortTeam"));
 		CHECK_FOR_INTERRUPTS();
 		SpinLockAcquire(&team->mutex);
 		inside = team->inside;
+		helpers = team->helpers;
 		SpinLockRelease(&team->mutex);
 	}
 }
@@ -233,8 +236,6 @@ gpusort_team_run(GpuSort *sort, GpuSortTeam *team, const gs_sort_args *args, gs_
 	gs_status	status;
 
 	gpusort_team_listen(&mine);
-	/* of what all do, this process sees its own part only */
-	mine.progress = NULL;
 	sort->team.memory = palloc(gs_participant_bytes(args->nrows, job->participants) + GS_LINE_BYTES);
 	participant = gs_participant_begin((void *) TYPEALIGN(GS_LINE_BYTES, sort->team.memory), shared, &mine);
 	sort->team.running = true;

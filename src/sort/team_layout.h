@@ -30,7 +30,8 @@ struct GpuSortTeam
 	bool		open;			/* there is a job that may be helped with */
 	uint32		number;			/* of that job */
 	uint32		phase;			/* of the engine */
-	int			users;			/* processes that have the job mapped, or are about to */
+	int			helpers;		/* processes that are there to help, or are sure to come */
+	int			users;			/* ... that have the job mapped, or are about to */
 	int			inside;			/* ... that take part in phases, */
 	int			arrived;		/* ... and are through with the present one */
 	uint32		count;			/* extents that the job lies in */
