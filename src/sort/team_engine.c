@@ -204,25 +204,31 @@ close_job(GpuSortTeam *team)
 	ConditionVariableCancelSleep();
 }
 
+static bool
+any_helpers(GpuSortTeam *team)
+{
+	bool		any;
+
+	SpinLockAcquire(&team->mutex);
+	any = team->helpers > 0;
+	SpinLockRelease(&team->mutex);
+	return any;
+}
+
 /*
  * Of few rows, which only tests have sorted by several processes, none would be left for those that
- * come: wait for the first one.
+ * come: wait for the first one to begin.  It may have done all meanwhile.
  */
 static void
-await_company(GpuSortTeam *team)
+await_company(GpuSortTeam *team, gs_shared_sort *shared)
 {
-	int			inside = 0;
-	int			helpers = 0;
-
-	for (int i = 0; i < (helpers > 0 ? COMPANY_WAITS : ALONE_WAITS) && inside == 0; i++)
+	for (int i = 0; gs_shared_sort_participants(shared) == 1; i++)
 	{
+		if (i >= (any_helpers(team) ? COMPANY_WAITS : ALONE_WAITS))
+			break;
 		(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, COMPANY_MS,
 						 gpusort_wait_event(&wait_event, "GpuSortTeam"));
 		CHECK_FOR_INTERRUPTS();
-		SpinLockAcquire(&team->mutex);
-		inside = team->inside;
-		helpers = team->helpers;
-		SpinLockRelease(&team->mutex);
 	}
 }
 
@@ -241,7 +247,7 @@ gpusort_team_run(GpuSort *sort, GpuSortTeam *team, const gs_sort_args *args, gs_
 	sort->team.running = true;
 	open_job(team, sort->team.job);
 	if (unlikely(gpusort_force))
-		await_company(team);
+		await_company(team, shared);
 	status = gpusort_team_participate(team, participant, shared);
 	close_job(team);
 	sort->team.running = false;

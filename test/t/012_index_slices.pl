@@ -41,11 +41,13 @@ sub nothing_is_left
 	is($node->safe_psql('postgres', 'SELECT pool_bytes - pool_bytes_free FROM gpusort_service()'), 0, "$label: the pool is free");
 }
 
-my @cases = ([ 'error in a worker', qr/injected error in a slice/, 'SET gpusort.inject_fault = worker_error' ],
-	[ 'worker ends without a word', qr/lost connection to parallel worker/, 'SET gpusort.inject_fault = worker_exit' ],
-	[ 'timeout', qr/statement timeout/, 'SET gpusort.inject_fault = slow_slices', 'SET statement_timeout = 1500' ],
-	[ 'error in a verifying worker', qr/injected error in the verification/, 'SET gpusort.inject_fault = worker_error', 'SET gpusort.verify = on' ],
-	[ 'verifying worker ends without a word', qr/lost connection to parallel worker/, 'SET gpusort.inject_fault = worker_exit', 'SET gpusort.verify = on' ]);
+my $in_slices = q(SET gpusort.inject_fault_at = 'a slice of an index');
+my $in_verification = q(SET gpusort.inject_fault_at = 'the verification of an index');
+my @cases = ([ 'error in a worker', qr/injected error in a slice/, 'SET gpusort.inject_fault = worker_error', $in_slices ],
+	[ 'worker ends without a word', qr/lost connection to parallel worker/, 'SET gpusort.inject_fault = worker_exit', $in_slices ],
+	[ 'timeout', qr/statement timeout/, 'SET gpusort.inject_fault = slow_slices', $in_slices, 'SET statement_timeout = 1500' ],
+	[ 'error in a verifying worker', qr/injected error in the verification/, 'SET gpusort.inject_fault = worker_error', $in_verification, 'SET gpusort.verify = on' ],
+	[ 'verifying worker ends without a word', qr/lost connection to parallel worker/, 'SET gpusort.inject_fault = worker_exit', $in_verification, 'SET gpusort.verify = on' ]);
 for my $case (@cases)
 {
 	my ($label, $expected, @settings) = @$case;
@@ -71,7 +73,7 @@ sub while_writing
 	my ($during, @before) = @_;
 	my ($in, $out, $err) = ('', '', '');
 	my $builder = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres'), map { ('-c', $_) }
-			'SET gpusort.inject_fault = slow_slices', @before, 'CREATE INDEX i ON t (k)' ], \$in, \$out, \$err);
+			'SET gpusort.inject_fault = slow_slices', $in_slices, @before, 'CREATE INDEX i ON t (k)' ], \$in, \$out, \$err);
 
 	$node->poll_query_until('postgres', qq(SELECT count(*) > 0 AND ($workers) = 2 FROM pg_stat_progress_create_index
 		WHERE phase = 'building index: loading tuples in tree' AND tuples_done > 0)) or die 'nothing is written by two workers';

@@ -40,6 +40,9 @@ my $pool_bytes = service($node, 'pool_bytes_free');
 my $contents = $node->safe_psql('postgres', 'TABLE contents');
 
 my @parallel = ('SET parallel_setup_cost = 0', 'SET parallel_tuple_cost = 0', 'SET gpusort.cost_gather = 0');
+my @parallel_join = (@parallel, 'SET enable_hashjoin = off', 'SET enable_nestloop = off');
+my $shared = "SELECT count(*), sum(r) FROM (SELECT rank() OVER (PARTITION BY h % 10 ORDER BY i) AS r, pad FROM source) s WHERE pad > ''";
+my $join = 'SELECT count(*) FROM source a JOIN source b USING (h) WHERE a.i + b.i > 0';
 
 # Statements, what a fault in them is said to be in, and what else is set.  A worker of some is
 # killed, too, for which the server restarts.
@@ -54,11 +57,14 @@ my @statements = (
 	[ 'INSERT', 'a slice of new rows', 'INSERT INTO empty SELECT * FROM source ORDER BY h, i', 'TRUNCATE empty' ],
 	[ 'CLUSTER that reads', 'reading a table', 'CLUSTER clustered USING clustered_h' ],
 	[ 'CLUSTER that writes', 'a slice of a table', 'CLUSTER clustered USING clustered_unsafe' ],
-	[ 'a shared sort', 'a part of a sort', "SELECT count(*), sum(r) FROM (SELECT rank() OVER (PARTITION BY h % 10 ORDER BY i) AS r, pad FROM source) s WHERE pad > ''", @parallel ],
-	[ 'a join of sorts', 'a part of a sort', 'SELECT count(*) FROM source a JOIN source b USING (h) WHERE a.i + b.i > 0', @parallel, 'SET enable_hashjoin = off', 'SET enable_nestloop = off' ],
+	[ 'a shared sort', 'a part of a sort', $shared, @parallel ],
+	[ 'a join of sorts', 'a part of a sort', $join, @parallel_join ],
+	[ 'those who help with a shared sort', 'a phase of a sort', $shared, @parallel ],
+	[ 'those who help with sides of a join', 'a phase of a sort', $join, @parallel_join ],
 	[ 'a sort by workers', 'a phase of a sort', 'SELECT count(*), max(r) FROM (SELECT i AS r FROM source ORDER BY h, i OFFSET 1) s', 'SET max_parallel_workers_per_gather = 0',
 		'SET gpusort.max_sort_workers = 2', 'SET gpusort.min_sort_worker_rows = 100' ],
-	[ 'CREATE INDEX', 'a slice of an index', 'CREATE INDEX made ON source (h, i)', 'SET gpusort.slice_pages = 1' ]);
+	[ 'CREATE INDEX', 'a slice of an index', 'CREATE INDEX made ON source (h, i)', 'SET gpusort.slice_pages = 1' ],
+	[ 'those who help with an index', 'a phase of a sort', 'CREATE INDEX made ON source (h, i)' ]);
 
 # All is as before, and the statement can be done.
 sub is_unchanged
@@ -108,7 +114,7 @@ for (@statements)
 		for (1 .. 20)
 		{
 			($out, $err) = session_of($node, 'SET client_min_messages = warning', "SET statement_timeout = '1min'", @settings, 'BEGIN',
-				"SET LOCAL gpusort.inject_fault = $fault", $statement, 'ROLLBACK', 'SELECT 1');
+				"SET LOCAL gpusort.inject_fault_at = '$part'", "SET LOCAL gpusort.inject_fault = $fault", $statement, 'ROLLBACK', 'SELECT 1');
 			last if $err =~ $pattern;
 		}
 		like($err, $pattern, "$label, $fault: the error");
@@ -125,7 +131,7 @@ for (@statements)
 		next if $how eq 'kill -9' && !$may_crash;
 		for (1 .. 20)
 		{
-			($run, $pid) = begin_slowly(\$err, @settings, 'BEGIN', $statement, 'ROLLBACK');
+			($run, $pid) = begin_slowly(\$err, "SET gpusort.inject_fault_at = '$part'", @settings, 'BEGIN', $statement, 'ROLLBACK');
 			crash($node, $pid) if $pid && $how eq 'kill -9';
 			$node->safe_psql('postgres', "SELECT $how($pid)") if $pid && $how ne 'kill -9';
 			$run->finish;
