@@ -321,14 +321,14 @@ gpusort_memory_factor(double bytes)
 static void
 estimate_cost(double rows, double row_bytes, GpuSortEstimate *estimate)
 {
-	Cost		sort = rows * (gpusort_cost_row * (1 - COLLECT_SHARE) + estimate->refine_cost);
 	double		memory = gpusort_memory_factor(rows * row_bytes);
 
+	estimate->order_cost = rows * gpusort_cost_row * (1 - COLLECT_SHARE);
 	estimate->collect_cost = rows * (gpusort_cost_row * COLLECT_SHARE + estimate->key_cost +
 									 row_bytes * gpusort_cost_row_byte * memory);
 	estimate->collect_cost += spill_cost(rows, row_bytes, estimate);
-	estimate->startup_cost = gpusort_cost_startup + estimate->collect_cost + sort +
-		fresh_memory_cost(estimate->memory_bytes);
+	estimate->startup_cost = gpusort_cost_startup + estimate->collect_cost + estimate->order_cost +
+		rows * estimate->refine_cost + fresh_memory_cost(estimate->memory_bytes);
 	estimate->run_cost = rows * gpusort_cost_emit * memory;
 }
 
@@ -425,7 +425,10 @@ void
 gpusort_estimate_in_order(int nkeys, double rows, GpuSortEstimate *estimate)
 {
 	if (nkeys == 1)
-		estimate->startup_cost -= rows * gpusort_cost_row * (1 - COLLECT_SHARE);
+	{
+		estimate->startup_cost -= estimate->order_cost;
+		estimate->order_cost = 0;
+	}
 	estimate->run_cost = Min(estimate->run_cost, rows * gpusort_cost_emit * CACHED_SHARE);
 }
 
@@ -439,21 +442,20 @@ gpusort_estimate_bounded(double rows, double limit_rows, GpuSortEstimate *estima
 	double		kept = Max(limit_rows * BOUNDED_FACTOR, BOUNDED_MIN_ROWS);
 	double		stored = limit_rows * (1 + log(Max(rows / Max(limit_rows, 1), 1)));
 	double		memory = gpusort_memory_factor(kept * estimate->row_bytes);
-	Cost		sort;
 
 	estimate->bounded = limit_rows >= 0;
 	if (limit_rows <= 0 || kept >= rows)
 		return;
 	stored = Min(Max(stored, kept), rows);
-	sort = BOUNDED_FACTOR * stored * (gpusort_cost_row * (1 - COLLECT_SHARE) + estimate->key_cost +
-									  estimate->refine_cost);
+	estimate->order_cost = BOUNDED_FACTOR * stored *
+		(gpusort_cost_row * (1 - COLLECT_SHARE) + estimate->key_cost + estimate->refine_cost);
 	estimate->memory_bytes *= kept / rows;
 	estimate->part_bytes = estimate->memory_bytes;
 	estimate->collect_cost =
 		rows * (gpusort_cost_row * COLLECT_SHARE + estimate->key_cost) +
 		(stored * memory + (rows - stored) * estimate->dropped_share) *
 		estimate->row_bytes * gpusort_cost_row_byte;
-	estimate->startup_cost = gpusort_cost_startup + estimate->collect_cost + sort +
+	estimate->startup_cost = gpusort_cost_startup + estimate->collect_cost + estimate->order_cost +
 		fresh_memory_cost(estimate->memory_bytes);
 	estimate->run_cost = rows * gpusort_cost_emit * memory;
 	estimate->core_extra_cost *= stored / rows;
@@ -513,18 +515,38 @@ processors_left(void)
 }
 
 /*
- * Each collects as many rows as it reads: those of the partial path.  The planner divides
+ * Each does as much as it reads rows: those of the partial path.  The planner divides
  * work among participants as if each had a processor to itself.  (Forced plans are the
  * same on every machine.)
  */
-Cost
-gpusort_participants_cost(const GpuSortEstimate *estimate, Cost partial_cost,
-						  double partial_rows, double all_rows)
+static Cost
+divided_cost(Cost partial_cost, Cost cost, double partial_rows, double all_rows)
 {
 	double		share = Min(partial_rows / all_rows, 1);
 	double		crowding = gpusort_force ? 1 : Max(1 / (share * processors_left()), 1);
 
-	return (partial_cost + estimate->collect_cost * share) * crowding;
+	return (partial_cost + cost * share) * crowding;
+}
+
+Cost
+gpusort_participants_cost(const GpuSortEstimate *estimate, Cost partial_cost,
+						  double partial_rows, double all_rows)
+{
+	return divided_cost(partial_cost, estimate->collect_cost, partial_rows, all_rows);
+}
+
+Cost
+gpusort_alone_cost(const GpuSortEstimate *estimate)
+{
+	return estimate->startup_cost - estimate->collect_cost - estimate->order_cost;
+}
+
+Cost
+gpusort_shared_startup_cost(const GpuSortEstimate *estimate, Cost partial_cost,
+							double partial_rows, double all_rows)
+{
+	return divided_cost(partial_cost, estimate->collect_cost + estimate->order_cost, partial_rows, all_rows) +
+		gpusort_alone_cost(estimate);
 }
 
 void

@@ -30,6 +30,7 @@ typedef struct GpuSortEstimate
 								 * what the input itself costs */
 	Cost		collect_cost;	/* of that, what participants share: collecting the input, and writing
 								 * and reading what spills */
+	Cost		order_cost;		/* ... and what those share who wait for it: putting the rows in order */
 	Cost		run_cost;		/* returning all rows */
 
 	/* what it is made of */
@@ -114,6 +115,13 @@ extern Cost gpusort_cost_until(const GpuSortEstimate *estimate, double rows, dou
  */
 extern Cost gpusort_participants_cost(const GpuSortEstimate *estimate, Cost partial_cost,
 									  double partial_rows, double all_rows);
+
+/* ... and what a sort costs until its first row that they make together, and wait for. */
+extern Cost gpusort_shared_startup_cost(const GpuSortEstimate *estimate, Cost partial_cost,
+										double partial_rows, double all_rows);
+
+/* ... of it, what one of them does while the others have nothing to do. */
+extern Cost gpusort_alone_cost(const GpuSortEstimate *estimate);
 
 /* ... and what a GpuSort costs, given the cost of the Gather below it. */
 extern void gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost,

@@ -327,12 +327,6 @@ fit_together(const GpuSortSharedSort *outer, const GpuSortSharedSort *inner, int
 	return gpusort_force || gpusort_fits_pool(&both, participants);
 }
 
-static Cost
-sort_cost(const GpuSortSharedSort *sort)
-{
-	return sort->estimate.startup_cost - sort->estimate.collect_cost;
-}
-
 /*
  * What participants read of one side.  A table that the planner finds too small for workers to scan
  * is scanned by them all the same beside a large one: else that would have to be read by one process.
@@ -379,7 +373,8 @@ add_partial_join(JoinIdea *join)
 		return;
 	merge->outer = gpusort_side_shared_path(join->outer, outer);
 	merge->inner = gpusort_side_shared_path(join->inner, inner);
-	estimate_join(join, Min(sort_cost(outer), sort_cost(inner)), Min(outer_partial->rows / outer->all_rows, 1), &path);
+	estimate_join(join, Min(gpusort_alone_cost(&outer->estimate), gpusort_alone_cost(&inner->estimate)),
+				   Min(outer_partial->rows / outer->all_rows, 1), &path);
 	path.parallel_aware = true;
 	path.parallel_workers = Max(outer_partial->parallel_workers, inner_partial->parallel_workers);
 	gpusort_add_unfinished_join(merge, &path);

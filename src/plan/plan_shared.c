@@ -45,8 +45,8 @@ static const CustomPathMethods shared_path_methods = {
 };
 
 /*
- * Collecting is shared, sorting is done once while the others wait, and what is
- * returned is all rows or a participant's share of them.
+ * Collecting is shared, and so is putting the rows in order; what one of them does beside that, the
+ * others wait for; and what is returned is all rows or a participant's share of them.
  */
 Path *
 gpusort_make_shared_path(PlannerInfo *root, RelOptInfo *rel, const GpuSortSharedSort *sort)
@@ -64,9 +64,8 @@ gpusort_make_shared_path(PlannerInfo *root, RelOptInfo *rel, const GpuSortShared
 	path->parallel_safe = true;
 	path->parallel_workers = partial->parallel_workers;
 	path->rows = whole ? sort->all_rows : partial->rows;
-	path->startup_cost = gpusort_participants_cost(estimate, partial->total_cost, partial->rows,
-												   sort->all_rows) +
-		estimate->startup_cost - estimate->collect_cost;
+	path->startup_cost = gpusort_shared_startup_cost(estimate, partial->total_cost, partial->rows,
+													 sort->all_rows);
 	path->total_cost = path->startup_cost +
 		estimate->run_cost * Min(path->rows / sort->all_rows, 1);
 	gpusort_set_path_disabled(path, partial);
