@@ -21,6 +21,7 @@
 #include "settings.h"
 #include "sort/sort.h"
 #include "sort/sort_limits.h"
+#include "sort/sort_team.h"
 #include "utils/lsyscache.h"
 #include "worker_start.h"
 
@@ -535,18 +536,25 @@ gpusort_participants_cost(const GpuSortEstimate *estimate, Cost partial_cost,
 	return divided_cost(partial_cost, estimate->collect_cost, partial_rows, all_rows);
 }
 
-Cost
-gpusort_alone_cost(const GpuSortEstimate *estimate)
+/* What all do of a sort that they make together. */
+static Cost
+together_cost(const GpuSortEstimate *estimate, double all_rows)
 {
-	return estimate->startup_cost - estimate->collect_cost - estimate->order_cost;
+	return estimate->collect_cost + (gpusort_team_pays(all_rows) ? estimate->order_cost : 0);
+}
+
+Cost
+gpusort_alone_cost(const GpuSortEstimate *estimate, double all_rows)
+{
+	return estimate->startup_cost - together_cost(estimate, all_rows);
 }
 
 Cost
 gpusort_shared_startup_cost(const GpuSortEstimate *estimate, Cost partial_cost,
 							double partial_rows, double all_rows)
 {
-	return divided_cost(partial_cost, estimate->collect_cost + estimate->order_cost, partial_rows, all_rows) +
-		gpusort_alone_cost(estimate);
+	return divided_cost(partial_cost, together_cost(estimate, all_rows), partial_rows, all_rows) +
+		gpusort_alone_cost(estimate, all_rows);
 }
 
 void

@@ -121,7 +121,7 @@ extern Cost gpusort_shared_startup_cost(const GpuSortEstimate *estimate, Cost pa
 										double partial_rows, double all_rows);
 
 /* ... of it, what one of them does while the others have nothing to do. */
-extern Cost gpusort_alone_cost(const GpuSortEstimate *estimate);
+extern Cost gpusort_alone_cost(const GpuSortEstimate *estimate, double all_rows);
 
 /* ... and what a GpuSort costs, given the cost of the Gather below it. */
 extern void gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost,

@@ -125,7 +125,7 @@ publish(GpuSortSharedState *node, GpuSort *sort, instr_time collect_time)
 	gpusort_publish_result(&node->result, sort, node->shared->participants, collect_time);
 	gpusort_team_dismiss(node->team);
 	if (node->result.sort != NULL)
-		gpusort_use_team(node->result.sort, NULL, 1);
+		gpusort_use_team(node->result.sort, NULL, 0);
 	MemoryContextSwitchTo(old);
 }
 

@@ -38,7 +38,7 @@ gpusort_stage_set(GpuSortStageControl *control, GpuSortStage stage)
 	pg_atomic_write_u32(&control->shared->stage, stage);
 	ConditionVariableBroadcast(&control->shared->changed);
 	gpusort_team_dismiss(control->team);
-	gpusort_use_team(control->sort, NULL, 1);
+	gpusort_use_team(control->sort, NULL, 0);
 }
 
 void

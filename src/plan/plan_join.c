@@ -373,8 +373,9 @@ add_partial_join(JoinIdea *join)
 		return;
 	merge->outer = gpusort_side_shared_path(join->outer, outer);
 	merge->inner = gpusort_side_shared_path(join->inner, inner);
-	estimate_join(join, Min(gpusort_alone_cost(&outer->estimate), gpusort_alone_cost(&inner->estimate)),
-				   Min(outer_partial->rows / outer->all_rows, 1), &path);
+	estimate_join(join, Min(gpusort_alone_cost(&outer->estimate, outer->all_rows),
+							gpusort_alone_cost(&inner->estimate, inner->all_rows)),
+				  Min(outer_partial->rows / outer->all_rows, 1), &path);
 	path.parallel_aware = true;
 	path.parallel_workers = Max(outer_partial->parallel_workers, inner_partial->parallel_workers);
 	gpusort_add_unfinished_join(merge, &path);

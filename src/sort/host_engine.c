@@ -60,7 +60,8 @@ run_with_others(GpuSort *sort, const gs_sort_args *args, gs_sort_result *result)
 
 	if (use->team == NULL)
 		return gpusort_sort_with_workers(sort, args, result);
-	return use->participants > 1 && gpusort_team_offer(sort, args, use->participants) &&
+	return gpusort_team_pays((double) sort->rows.count) &&
+		gpusort_team_offer(sort, args, use->participants) &&
 		gpusort_team_run(sort, use->team, args, result);
 }
 

@@ -93,11 +93,13 @@ static void
 log_sort(const GpuSort *sort, const GpuSortTally *tally)
 {
 	const int64 *counts = tally->counts;
+	const char *processes = counts[GPUSORT_COUNT_HOST] == 0 || sort->stats.processes < 2 ? ""
+		: psprintf("  processes: %u", sort->stats.processes);
 
 	ereport(LOG,
-			(errmsg("gpusort: sort for %s: duration: %.3f ms  rows: %lld  engine: %s",
+			(errmsg("gpusort: sort for %s: duration: %.3f ms  rows: %lld  engine: %s%s",
 					gpusort_kind_name(sort->spec.kind), ms(tally, GPUSORT_TIME_TOTAL),
-					(long long) counts[GPUSORT_COUNT_ROWS], sorted_by(tally)),
+					(long long) counts[GPUSORT_COUNT_ROWS], sorted_by(tally), processes),
 			 errdetail("collect: %.3f ms, sort: %.3f ms, refine: %.3f ms, verify: %.3f ms, write: %.3f ms, read: %.3f ms, load: %.3f ms, waited: %.3f ms; memory: %lld kB, spilled: %lld kB",
 					   ms(tally, GPUSORT_TIME_COLLECT), ms(tally, GPUSORT_TIME_SORT),
 					   ms(tally, GPUSORT_TIME_REFINE), ms(tally, GPUSORT_TIME_VERIFY),

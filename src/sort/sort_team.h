@@ -18,6 +18,7 @@
 #ifndef GPUSORT_SORT_TEAM_H
 #define GPUSORT_SORT_TEAM_H
 
+#include "settings.h"
 #include "sort/sort.h"
 
 /* In dynamic shared memory. */
@@ -28,7 +29,10 @@ extern Size gpusort_team_bytes(void);
 /* Of those who help, so many are sure to come; others may, as those do who are there already. */
 extern void gpusort_team_init(GpuSortTeam *team, int expected);
 
-/* Have so many processes at most, this one among them, put the rows of a sort in order. */
+/*
+ * Have so many processes at most, this one among them, put the rows of a sort in order, if these are
+ * so many that it pays.
+ */
 extern void gpusort_use_team(GpuSort *sort, GpuSortTeam *team, int participants);
 
 /* Help whoever has something to sort, until there will be no more. */
@@ -36,5 +40,15 @@ extern void gpusort_team_help(GpuSortTeam *team);
 
 /* Let those who help, or will come to help, go on. */
 extern void gpusort_team_dismiss(GpuSortTeam *team);
+
+/*
+ * Does it pay to have those help who are there anyway?  With fewer rows, as long as these are in the caches,
+ * one process is not slower than two that map them and meet after each phase.
+ */
+static inline bool
+gpusort_team_pays(double rows)
+{
+	return gpusort_force || rows >= gpusort_min_sort_worker_rows / 2;
+}
 
 #endif							/* GPUSORT_SORT_TEAM_H */

@@ -1,0 +1,140 @@
+# Participants of a shared sort, of sides of a join and of an index build, who help to put the rows in
+# order while they wait for them: whatever the keys and the memory, the answer is PostgreSQL's; one that
+# comes late helps; and the session goes on when they are stopped.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use GpuSortTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = start_node('main', 'gpusort.pool_size = 128MB', 'gpusort.force = on', 'max_worker_processes = 12', 'max_parallel_workers = 12',
+	'max_parallel_workers_per_gather = 2', 'max_parallel_maintenance_workers = 2', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0',
+	'enable_hashjoin = off', 'enable_nestloop = off', 'enable_hashagg = off', 'enable_material = off', 'enable_incremental_sort = off', 'work_mem = 64MB',
+	map { "gpusort.cost_$_ = 0" } 'startup', 'row', 'key_byte', 'key_collated', 'row_byte', 'emit', 'gather');
+
+# A worker is late that has its row of the outer side only when the leader sorts the inner one.
+$node->safe_psql('postgres', q(
+	CREATE EXTENSION gpusort;
+	CREATE EXTENSION amcheck;
+	CREATE TABLE t WITH (parallel_workers = 2) AS SELECT i, hashint8extended(i, 0) AS h, CASE WHEN i % 11 <> 0 THEN i % 100 END AS few,
+			'a/b/' || hashint4(i) % 5000 AS s, hashint8(i)::numeric / 7 AS n FROM generate_series(1, 40000) i;
+	CREATE TABLE lone WITH (parallel_workers = 1, fillfactor = 10) AS SELECT i, repeat('x', 1000) AS pad FROM generate_series(1, 10) i;
+	CREATE FUNCTION is_late(int) RETURNS bool LANGUAGE plpgsql PARALLEL SAFE VOLATILE AS $$
+		DECLARE
+			leader int := current_setting('test.leader');
+			until timestamptz := clock_timestamp() + interval '5 s';
+		BEGIN
+			WHILE clock_timestamp() < until AND CASE WHEN pg_backend_pid() = leader
+				THEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE leader_pid = leader AND pid <> leader AND wait_event = 'PgSleep')
+				ELSE NOT EXISTS (SELECT FROM pg_stat_gpusort_activity WHERE pid = leader AND phase = 'sorting') END
+			LOOP
+				PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
+			END LOOP;
+			RETURN true;
+		END $$;
+	CREATE FUNCTION retried() RETURNS bigint LANGUAGE plpgsql AS $$
+		DECLARE found bigint;
+		BEGIN
+			BEGIN
+				SELECT sum(1 / (r - 100)) INTO found FROM (SELECT rank() OVER (PARTITION BY few ORDER BY h) AS r FROM t) s;
+			EXCEPTION WHEN division_by_zero THEN
+				SELECT sum(r * (h % 1000)) % 1000003 INTO found FROM (SELECT h, row_number() OVER (PARTITION BY few ORDER BY h) AS r FROM t) s;
+			END;
+			RETURN found;
+		END $$;
+	VACUUM ANALYZE));
+my $pool_bytes = service($node, 'pool_bytes_free');
+
+# How many processes have put the rows of each shared sort in order.
+sub processes_of
+{
+	return join ' ', map { $_ // 1 } analyzed_plan_of($node, @_) =~ /GpuSort Shared.*?Engine: host(?:  Processes: (\d+))?/gs;
+}
+
+tables_stay();
+my %queries = (
+	windows => 'SELECT few, i, rank() OVER (PARTITION BY few ORDER BY h) AS r FROM t',
+	'windows by strings' => 'SELECT s, i, row_number() OVER (PARTITION BY s COLLATE "C" ORDER BY n, i) AS r FROM t',
+	distinct => 'SELECT DISTINCT h, few FROM t',
+	'distinct strings' => 'SELECT DISTINCT s COLLATE "C" AS s FROM t',
+	numbers => 'SELECT n, string_agg(i::text, chr(44) ORDER BY i) FROM t GROUP BY n',
+	join => 'SELECT a.i, b.few FROM t a JOIN t b USING (h) WHERE a.i + b.i > 0',
+	'join of strings' => 'SELECT a.i, b.i AS j FROM t a JOIN t b ON a.s = b.s AND b.i < 1000');
+for my $label (sort keys %queries)
+{
+	my $query = "SELECT * FROM ($queries{$label}) s ORDER BY s::text";
+	my $processes = '';
+
+	same_answer($node, $query, $label);
+	same_answer($node, $query, "$label, verified", 'gpusort.verify' => 'on');
+	same_answer($node, $query, "$label, no room", 'gpusort.pool_quota' => 3);
+	same_answer($node, $query, "$label, spilled", 'gpusort.pool_quota' => 15, work_mem => '64kB');
+	same_answer($node, $query, "$label, without the leader", parallel_leader_participation => 'off');
+	# on a busy machine one process may have done all before there are others
+	for (1 .. 20)
+	{
+		$processes = processes_of($queries{$label});
+		last if $processes =~ /[23]/;
+	}
+	like($processes, qr/[23]/, "$label: sorted by several");
+}
+is($node->safe_psql('postgres', 'SELECT retried()'), run_with($node, 'SELECT retried()', 'gpusort.enabled' => 'off'), 'in a function that catches an error');
+
+# Few rows are sorted by one if that is not forced; and so are those that nobody waits for.
+my $window = "SELECT count(*), sum(r) FROM ($queries{windows}) s";
+my @unforced = ('gpusort.force' => 'off', 'gpusort.min_rows' => 0);
+is(processes_of($window, @unforced), 1, 'few rows are sorted by one');
+is(processes_of($window, max_parallel_workers => 0), 1, 'there is nobody to help');
+
+# The leader puts rows in order, a phase in a tenth of a second, when the worker comes.
+my $late = '';
+for (1 .. 10)
+{
+	$late = $node->safe_psql('postgres', q(
+		SELECT set_config('test.leader', pg_backend_pid()::text, false);
+		SET gpusort.inject_fault_in = 'a phase of a sort';
+		SET gpusort.inject_fault = slow_slices;
+		EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT count(b.h) FROM (SELECT i FROM lone WHERE is_late(i)) a LEFT JOIN t b ON a.i = b.i));
+	last if $late =~ /Shared.*?Processes: 2/s;
+}
+like($late, qr/Shared.*?Engine: host  Processes: 2 .*Rows Collected: 40000 /s, 'one that comes late helps');
+
+# Indexes, of which the log tells.
+my @indexes = ([ 'CREATE INDEX made ON t (h)' ], [ 'CREATE UNIQUE INDEX made ON t (s COLLATE "C", i)' ], [ 'CREATE INDEX made ON t (few)', 'gpusort.verify' => 'on' ],
+	[ 'CREATE INDEX made ON t (s, n DESC)', 'gpusort.verify' => 'on' ], [ 'CREATE INDEX made ON t (h)', 'gpusort.pool_quota' => 15, maintenance_work_mem => '1MB' ],
+	[ 'CREATE INDEX made ON t (few)', 'gpusort.pool_quota' => 3, maintenance_work_mem => '1MB' ]);
+for my $case (@indexes)
+{
+	my ($statement, @settings) = @$case;
+	my @set = map { "SET $settings[2 * $_] = '$settings[2 * $_ + 1]'" } 0 .. @settings / 2 - 1;
+	my ($out, $err);
+
+	for (1 .. 20)
+	{
+		($out, $err) = session_of($node, @set, 'SET gpusort.log_min_duration = 0', 'SET client_min_messages = log', $statement, 'RESET client_min_messages',
+			q(SELECT bt_index_parent_check('made', true, true)), 'DROP INDEX made', q(SELECT 'checked'));
+		last if $err =~ /  processes: [23]/ || @settings > 2;
+	}
+	like($out, qr/^checked$/m, "$statement, @settings: the index is whole");
+	unlike($err, qr/ERROR/, "$statement, @settings: no error");
+	like($err, qr/sort for index: .* engine: host  processes: [23]/, "$statement, @settings: sorted by several") if @settings <= 2;
+}
+my (undef, $twice) = session_of($node, 'CREATE UNIQUE INDEX made ON t (few)');
+like($twice, qr/could not create unique index "made"/, 'one is refused');
+
+# The session goes on after each of these, and so does the transaction after the savepoint.
+for my $statement ($window, 'SELECT count(*) FROM t a JOIN t b USING (h) WHERE a.i + b.i > 0', 'CREATE INDEX made ON t (h)')
+{
+	my ($out, $err) = session_of($node, q(SET gpusort.inject_fault_in = 'a phase of a sort'), 'SET gpusort.inject_fault = slow_slices', 'BEGIN', 'SAVEPOINT s',
+		q(SET LOCAL statement_timeout = '350ms'), $statement, 'ROLLBACK TO s', 'SET gpusort.inject_fault = none', reset_timeout(), $window, 'COMMIT');
+
+	like($err, qr/canceling statement due to statement timeout/, "$statement: cancelled between two phases");
+	like($out, qr/^40000\|/m, "$statement: and the transaction goes on");
+	nothing_is_left($node, $pool_bytes, $statement);
+}
+ok($node->poll_query_until('postgres', q(SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker')), 'no worker is left');
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|signal 11|was not closed|leak/, 'nothing odd in the log');
+done_testing;
