@@ -95,7 +95,7 @@ for (1 .. 10)
 {
 	$late = $node->safe_psql('postgres', q(
 		SELECT set_config('test.leader', pg_backend_pid()::text, false);
-		SET gpusort.inject_fault_in = 'a phase of a sort';
+		SET gpusort.inject_fault_at = 'a phase of a sort';
 		SET gpusort.inject_fault = slow_slices;
 		EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT count(b.h) FROM (SELECT i FROM lone WHERE is_late(i)) a LEFT JOIN t b ON a.i = b.i));
 	last if $late =~ /Shared.*?Processes: 2/s;
@@ -128,7 +128,7 @@ like($twice, qr/could not create unique index "made"/, 'one is refused');
 # The session goes on after each of these, and so does the transaction after the savepoint.
 for my $statement ($window, 'SELECT count(*) FROM t a JOIN t b USING (h) WHERE a.i + b.i > 0', 'CREATE INDEX made ON t (h)')
 {
-	my ($out, $err) = session_of($node, q(SET gpusort.inject_fault_in = 'a phase of a sort'), 'SET gpusort.inject_fault = slow_slices', 'BEGIN', 'SAVEPOINT s',
+	my ($out, $err) = session_of($node, q(SET gpusort.inject_fault_at = 'a phase of a sort'), 'SET gpusort.inject_fault = slow_slices', 'BEGIN', 'SAVEPOINT s',
 		q(SET LOCAL statement_timeout = '350ms'), $statement, 'ROLLBACK TO s', 'SET gpusort.inject_fault = none', reset_timeout(), $window, 'COMMIT');
 
 	like($err, qr/canceling statement due to statement timeout/, "$statement: cancelled between two phases");
