@@ -7,11 +7,10 @@
  *
  * In a parallel query all participants collect the rows of both sides.  When all have, whoever is
  * free sorts the one, and somebody else the other at the same time, and who sorts none, or is through
- * with it, helps; and when both are there, all take pieces of them until there are no more.  They meet at a barrier, as those of a GpuSort Shared
- * by itself do (shared_sort.c): a participant that others wait for returns no row meanwhile, one that
- * comes later takes part from where it is, and one that never comes is not waited for.
- *
- * All that participants hold belongs to the children.
+ * with it, helps; and when both are there, all take pieces of them until there are no more.  They
+ * meet at a barrier, as those of a GpuSort Shared by itself do (shared_sort.c): a participant that
+ * others wait for returns no row meanwhile, one that comes later takes part from where it is, and
+ * one that never comes is not waited for.
  */
 #include "postgres.h"
 
