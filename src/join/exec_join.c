@@ -11,6 +11,8 @@
  * meet at a barrier, as those of a GpuSort Shared by itself do (shared_sort.c): a participant that
  * others wait for returns no row meanwhile, one that comes later takes part from where it is, and
  * one that never comes is not waited for.
+ *
+ * All that participants hold belongs to the children.
  */
 #include "postgres.h"
 
