@@ -98,8 +98,11 @@ estimate_table(PlannerInfo *root, const Path *input, const GpuSortPathKeys *keys
 		gpusort_choose_late(&fetch, keys->rows, limit_rows, &narrow, estimate);
 	if (!comes_from_pages(input))
 		gpusort_estimate_slots(keys->rows, limit_rows, estimate);
-	/* the planner charges PostgreSQL's sort as if they did not, but that finds out */
-	return gpusort_force || !in_order || keys->by.count > 1 ||
+	/*
+	 * The planner charges PostgreSQL's sort as if they did not, but that finds out.  Joins are made by sorts of ours of
+	 * both sides, and compared as a whole.
+	 */
+	return gpusort_force || keys->joined || !in_order || keys->by.count > 1 ||
 		gpusort_cost_until(estimate, keys->rows, limit_rows) <= estimate->core_sorted_cost;
 }
 
