@@ -197,5 +197,77 @@ for my $collation ('en', '"en-x-icu"')
 	like($err, qr/could not create unique index "broken"/, "large keys, $collation: duplicates are found");
 }
 nothing_is_left($node, $pool_bytes, 'builds');
+
+# Cancelled and terminated while ties are put in order, which takes nearly all of the time where keys are long.  Which
+# phase has ended so is the last of the trace; as another may have begun before the signal came, it is tried again.
+$node->safe_psql('postgres', q(
+	CREATE TABLE slow AS SELECT i, (ARRAY['a', 'A', 'á', 'Á'])[1 + i % 4] || repeat('x', 20000) || i % 5 AS s FROM generate_series(1, 100) i;
+	VACUUM ANALYZE slow));
+my $trace = PostgreSQL::Test::Utils::tempdir . '/trace.json';
+my %signals = (pg_cancel_backend => qr/ERROR:  57014: canceling statement due to user request/,
+	pg_terminate_backend => qr/FATAL:  57P01: terminating connection due to administrator command/);
+
+sub last_phase
+{
+	my @phases = -e $trace ? slurp_file($trace) =~ /"name": *"([^"]+)"[^}]*"ph": *"X"/g : ();
+
+	return @phases ? $phases[-1] : '';
+}
+
+# Run statements, of which the last one is to be interrupted where the condition is true of its sort ("s"), and what
+# tells afterwards whether the same is done rightly: in the session that was cancelled, or another one.
+sub interrupt_refinement
+{
+	my ($label, $function, $condition, $settings, $statements, $after, $expected) = @_;
+	my $round = join('', map { "$_;\n" } @$statements) .
+		"\\if :ERROR\n\\o\nROLLBACK; RESET gpusort.trace_file;\n$after;\n\\q\n\\endif\nROLLBACK;\n";
+	my ($out, $err);
+
+	for (1 .. 20)
+	{
+		unlink $trace;
+		($out, $err) = interrupt_when($node, $function,
+			"EXISTS (SELECT FROM pg_stat_gpusort_activity s WHERE s.pid = a.pid AND phase = 'refining' AND $condition)",
+			"\\set VERBOSITY verbose\n\\o /dev/null\nSET client_min_messages = error; SET gpusort.trace_file = '$trace';\n$settings;\n" . $round x 20);
+		last if last_phase() eq 'refining';
+	}
+	is(last_phase(), 'refining', "$label, $function: ties were being put in order");
+	is(join(' ', $err =~ /((?:ERROR|FATAL|PANIC):  \w+)/g), $signals{$function} =~ /(\w+:  \w+)/ ? $1 : '', "$label, $function: no other error");
+	like($err, $signals{$function}, "$label, $function: PostgreSQL's error");
+	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'victim'") or die "the session has not ended\n";
+	nothing_is_left($node, $pool_bytes, "$label, $function");
+	$out = $node->safe_psql('postgres', "$settings; $after") if $function eq 'pg_terminate_backend';
+	is($out =~ s/\s+\z//r, $expected, "$label, $function: the next one is right");
+}
+
+for my $collation ('en', '"en-x-icu"')
+{
+	my $query = "SELECT * FROM slow ORDER BY s COLLATE $collation, i";
+	my $digest = "SELECT md5(string_agg(q::text, ',')) FROM ($query OFFSET 0) q";
+	my $sorted = run_with($node, $digest, 'gpusort.enabled' => 'off');
+	my $tids = "SELECT md5(string_agg(ctid::text, ',')) FROM (SELECT ctid FROM slow ORDER BY s COLLATE $collation, i) q";
+	my $indexed = run_with($node, $tids, 'gpusort.enabled' => 'off');
+	my @build = ('BEGIN', "CREATE INDEX slow_s ON slow (s COLLATE $collation, i)");
+	my $built = "BEGIN; $build[1]; SELECT built, given_up FROM gpusort_index_builds();
+		SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off; SET LOCAL gpusort.enabled = off; $tids; ROLLBACK";
+
+	for my $place ([ 'a run', '1MB', 0, 'rows < 100' ], [ 'a portion', '1MB', 0, "a.query ~ '^MOVE ALL'" ], [ 'in memory', '8MB', 0, 'true' ], [ 'in the pool', '64kB', 75, 'true' ])
+	{
+		my ($where, $mem, $quota, $condition) = @$place;
+		my @statements = $where eq 'a portion' ? ('BEGIN', "DECLARE c CURSOR FOR $query", 'MOVE 1 IN c', 'MOVE ALL IN c') : ('BEGIN', $digest);
+
+		interrupt_refinement("$collation, $where", $_, $condition, "SET work_mem = '$mem'; SET gpusort.pool_quota = $quota",
+			\@statements, $digest, $sorted) for sort keys %signals;
+	}
+	# the phase is the same code for both
+	next if $collation ne 'en';
+	for my $place ([ 'a run', '1MB', 0, 'rows < 100' ], [ 'a portion', '1MB', 0, "EXISTS (SELECT FROM pg_stat_progress_create_index p WHERE p.pid = a.pid AND p.phase ~ 'loading')" ], [ 'in memory', '8MB', 0, 'true' ], [ 'in the pool', '1MB', 75, 'true' ])
+	{
+		my ($where, $mem, $quota, $condition) = @$place;
+
+		interrupt_refinement("an index, $collation, $where", $_, $condition, "SET maintenance_work_mem = '$mem'; SET gpusort.pool_quota = $quota",
+			\@build, $built, "1|0\n$indexed") for sort keys %signals;
+	}
+}
 $node->stop;
 done_testing();

@@ -13,7 +13,7 @@ use Test::More;
 use Time::HiRes qw(sleep);
 
 our @EXPORT = qw(compete daemon_of start_node plan_of analyzed_plan_of run_with same_answer tables_stay session_of reset_timeout temp_files
-	spilled_files nothing_is_left time_limit reload crash cancel_among_workers end_pgbench
+	spilled_files nothing_is_left time_limit reload crash interrupt_when cancel_among_workers end_pgbench
 	service set_daemon is_stopped wait_until_stopped parent_of kill_daemons all_is_free create_index_checks sum_checksums);
 
 # Nodes, which GPUSORT_TEST_STOP=fast ends at last as an administrator does (proof/coverage.sh).
@@ -140,31 +140,47 @@ sub crash
 	$node->wait_for_log(qr/all server processes terminated.*ready to accept connections/s, $offset);
 }
 
+# Run a psql script in a session that pg_cancel_backend or pg_terminate_backend is called for as soon as the
+# condition is true of it, "a" in pg_stat_activity; returns the script's output and errors.
+sub interrupt_when
+{
+	my ($node, $function, $condition, $script) = @_;
+	my ($out, $err) = ('', '');
+	my $file = $node->basedir . '/victim.sql';
+	my $victim;
+
+	unlink $file;
+	append_to_file($file, $script);
+	$victim = IPC::Run::start([ 'psql', '-XAtq', '-f', $file, '-d', $node->connstr('postgres') . ' application_name=victim' ],
+		'>', \$out, '2>', \$err, time_limit());
+	$node->safe_psql('postgres', qq(DO \$\$
+		DECLARE
+			victim int;
+			until timestamptz := clock_timestamp() + interval '20 s';
+		BEGIN
+			WHILE victim IS NULL AND clock_timestamp() < until LOOP
+				PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
+				SELECT pid INTO victim FROM pg_stat_activity a
+				WHERE application_name = 'victim' AND backend_type = 'client backend' AND ($condition);
+			END LOOP;
+			PERFORM $function(victim);
+		END \$\$));
+	$victim->finish;
+	return ($out, $err);
+}
+
 # Run statements again and again in a session, and cancel one while parallel workers are at work for it;
 # returns the session's errors.
 sub cancel_among_workers
 {
 	my ($node, @statements) = @_;
+	my $script = join "\n", '\set ON_ERROR_STOP on', map { "$_;" } (@statements) x 20;
 	my $err = '';
 
 	for (1 .. 20)
 	{
-		my $victim = IPC::Run::start([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres') . ' application_name=victim',
-				map { ('-c', $_) } (@statements) x 20 ], '>', \my $out, '2>', \$err, time_limit());
-
-		$node->safe_psql('postgres', q(DO $$
-			DECLARE
-				victim int;
-				until timestamptz := clock_timestamp() + interval '20 s';
-			BEGIN
-				WHILE victim IS NULL AND clock_timestamp() < until LOOP
-					PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
-					SELECT pid INTO victim FROM pg_stat_activity a WHERE application_name = 'victim' AND backend_type = 'client backend'
-						AND EXISTS (SELECT FROM pg_stat_activity w WHERE w.leader_pid = a.pid AND w.pid <> a.pid);
-				END LOOP;
-				PERFORM pg_cancel_backend(victim);
-			END $$));
-		$victim->finish;
+		(undef, $err) = interrupt_when($node, 'pg_cancel_backend',
+			'EXISTS (SELECT FROM pg_stat_activity w WHERE w.leader_pid = a.pid AND w.pid <> a.pid)', $script);
 		last if $err =~ /canceling statement due to user request/;
 	}
 	return $err;
