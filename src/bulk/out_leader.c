@@ -72,7 +72,7 @@ typedef struct OutLeader
 	uint64		own;
 	bool		own_is_begun;	/* its first rows are in the stream's buffer */
 	bool		own_is_whole;	/* ... all of them */
-	bool		own_failed;		/* a row of it could not be read or written */
+	int			own_error;		/* the last SQLSTATE that reading or writing a row of it has raised, or 0 */
 } OutLeader;
 
 static uint32 wait_event = 0;
@@ -216,10 +216,9 @@ static void
 note_own_error(void *arg)
 {
 	OutLeader  *leader = arg;
-	int			code = geterrcode();
 
-	if (code != ERRCODE_SUCCESSFUL_COMPLETION && code != ERRCODE_WARNING && code != ERRCODE_QUERY_CANCELED)
-		leader->own_failed = true;
+	/* of a notice, too, whose code is not the error's that is caught */
+	leader->own_error = geterrcode();
 }
 
 /*
@@ -232,7 +231,7 @@ try_to_read_in_advance(OutLeader *leader, uint64 next)
 	MemoryContext context = CurrentMemoryContext;
 	ErrorContextCallback callback = {error_context_stack, note_own_error, leader};
 
-	leader->own_failed = false;
+	leader->own_error = 0;
 	PG_TRY();
 	{
 		error_context_stack = &callback;
@@ -241,7 +240,7 @@ try_to_read_in_advance(OutLeader *leader, uint64 next)
 	}
 	PG_CATCH();
 	{
-		if (leader->own_failed)
+		if (geterrcode() != ERRCODE_QUERY_CANCELED && geterrcode() == leader->own_error)
 		{
 			/* what the error has left locked may be what a worker waits for */
 			LWLockReleaseAll();
