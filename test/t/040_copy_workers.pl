@@ -78,9 +78,11 @@ for my $what ($sorted, 't')
 	# of more slices than the leader writes while they start
 	my $slow = "COPY $what TO PROGRAM 'sleep 0.3; cat >/dev/null'";
 
-	fails_well("$what, an error of a worker", qr/injected error in a slice of rows/, "SET gpusort.inject_fault = 'worker_error'", $slow);
-	fails_well("$what, a worker ends", qr/lost (?:connection to )?parallel worker/, "SET gpusort.inject_fault = 'worker_exit'", $slow);
-	fails_well("$what, an error in a subtransaction", qr/NOTICE:  injected error/, "SET gpusort.inject_fault = 'worker_error'",
+	my $in_slice = q(SET gpusort.inject_fault_at = 'a slice of rows');
+
+	fails_well("$what, an error of a worker", qr/injected error in a slice of rows/, $in_slice, "SET gpusort.inject_fault = 'worker_error'", $slow);
+	fails_well("$what, a worker ends", qr/lost (?:connection to )?parallel worker/, $in_slice, "SET gpusort.inject_fault = 'worker_exit'", $slow);
+	fails_well("$what, an error in a subtransaction", qr/NOTICE:  injected error/, $in_slice, "SET gpusort.inject_fault = 'worker_error'",
 		"DO \$\$ BEGIN $slow; EXCEPTION WHEN internal_error THEN RAISE NOTICE '%', sqlerrm; END \$\$");
 	fails_well("$what, a timeout while a program sleeps", qr/statement timeout/, 'SET statement_timeout = 200', "COPY $what TO PROGRAM 'trap \"\" INT; sleep 0.4; cat >/dev/null'");
 	fails_well("$what, a program that ends", qr/could not write to COPY program: Broken pipe|program "exit 0" failed/, "COPY $what TO PROGRAM 'exit 0'");
