@@ -15,9 +15,6 @@
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #endif
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
 
@@ -72,7 +69,7 @@ gpusort_mapping_end(char *base, uint32 count)
 }
 
 void
-gpusort_mapping_populate(char *base, size_t bytes, bool writable)
+gpusort_mapping_populate(char *base, size_t bytes)
 {
-	(void) madvise(base, bytes, writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+	(void) madvise(base, bytes, MADV_POPULATE_READ);
 }

@@ -15,8 +15,9 @@ extern void gpusort_mapping_end(char *base, uint32 count);
 
 /*
  * Have the pages of the first bytes mapped at once, which is an order of magnitude cheaper than a
- * fault for each, where all of them are going to be used.
+ * fault for each, where all of them are going to be used.  They are mapped as if they were read, many
+ * at a time; pages that others share may be written to all the same.
  */
-extern void gpusort_mapping_populate(char *base, size_t bytes, bool writable);
+extern void gpusort_mapping_populate(char *base, size_t bytes);
 
 #endif							/* GPUSORT_EXTENT_MAPPING_H */

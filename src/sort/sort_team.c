@@ -213,17 +213,21 @@ map_planes(MappedJob *mapped)
 	return true;
 }
 
-/* Items move all over the workspace, so that each process touches most of its pages. */
+/*
+ * Items are scattered over the second half of the workspace, so that each process touches most of its
+ * pages; in the first half it touches those of its own pieces.
+ */
 static bool
 map_workspace(MappedJob *mapped)
 {
 	const TeamJobHeader *header = mapped->header;
 	gs_sort_args *args = &mapped->args;
+	size_t		half = header->workspace_bytes / 2 / EXTENT_BYTES * EXTENT_BYTES;
 
 	args->workspace = map_piece(mapped, header->workspace, true);
 	if (args->workspace == NULL)
 		return false;
-	gpusort_mapping_populate(args->workspace, header->workspace_bytes, true);
+	gpusort_mapping_populate((char *) args->workspace + half, header->workspace_bytes - half);
 	args->workspace_bytes = header->workspace_bytes;
 	if (header->equal.count == 0)
 		return true;

@@ -26,7 +26,7 @@ attach_piece(const GpuSortSharedView *shared, GpuSortViewPiece number, GpuSortVi
 	mapping->base[number] = base;
 	mapping->extents[number] = piece->count;
 	if (number == GPUSORT_VIEW_ROWS || number == GPUSORT_VIEW_ROW_REFS)
-		gpusort_mapping_populate(base, piece->bytes, false);
+		gpusort_mapping_populate(base, piece->bytes);
 	return true;
 }
 
