@@ -4,6 +4,9 @@
 # Each function prints one line per part, and what went wrong; output and logs
 # lie in WORK.  Sourced after common.sh and cluster.sh.
 
+# The tests of tap_suite that are running, by process.
+declare -A TAPS=()
+
 # count_regress LABEL LOG MS STATUS: count the lines of pg_regress, which writes
 # "test name ... ok" up to 15 and TAP from 16 on.
 count_regress()
@@ -58,38 +61,82 @@ make_small_disk()
 	export GPUSORT_TEST_SMALL_DISK=$disk
 }
 
-# tap_suite DIR NAME...: each DIR/NAME.pl, with PostgreSQL's Perl modules.
+# tap_test DIR NAME: DIR/NAME.pl, with PostgreSQL's Perl modules; how it ended, and after how many
+# milliseconds, into a file beside its log.
+tap_test()
+{
+	local dir=$1 name=$2 tap=$WORK/tap start
+
+	start=$(now_ms)
+	as_server env -u PGHOST -u PGUSER -u PGDATABASE PATH="$BINDIR:$PATH" TESTDIR="$tap/$name" \
+		TESTDATADIR="$tap/$name/data" TESTLOGDIR="$tap/$name/log" PG_TEST_PORT_DIR="$tap/ports" \
+		PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" PGPORT=65432 \
+		perl -I "$PGXS_DIR/src/test/perl" -I "$dir" "$dir/$name.pl" >"$tap/$name.log" 2>&1
+	printf '%d %d\n' $? $(($(now_ms) - start)) >"$tap/$name.status"
+}
+
+# count_tap NAME: what one that has ended says.
+count_tap()
+{
+	local name=$1 log=$WORK/tap/$1.log status=1 ms=0 passed failed
+
+	read -r status ms <"$WORK/tap/$name.status"
+	passed=$(grep -cE '^ok ' "$log")
+	failed=$(grep -cE '^not ok ' "$log")
+	if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
+		failed=1
+	elif [ "$passed" -eq 0 ] && ! grep -q '^1\.\.0 # SKIP' "$log"; then
+		failed=1
+	fi
+	if [ "$failed" -gt 0 ]; then
+		grep -vE '^(ok |# (Checking|Postmaster|Running|###))' "$log" | tail -n 60
+		# what the test has died of
+		find "$WORK/tap/$name" -name 'regress_log_*' -exec grep -ahE '^(error|psql|#|[Bb]ail|.* at .* line )' {} + |
+			grep -vE '^# (Checking|Postmaster|Running|###)' | tail -n 10
+	fi
+	tally "tap $name" "$passed" "$failed" "$ms"
+	[ "$failed" -gt 0 ] || rm -rf "$WORK/tap/$name"
+}
+
+# End tests that still run when the script ends, and their servers.
+end_taps()
+{
+	local pid
+
+	for pid in "${!TAPS[@]}"; do
+		kill -TERM -- "-$pid"
+		wait "$pid"
+	done
+	[ ${#TAPS[@]} -eq 0 ] || find "$WORK/tap" -name postmaster.pid -exec head -qn 1 {} + | xargs -r kill -QUIT
+} 2>/dev/null
+
+# tap_suite DIR NAME...: TAP_JOBS tests at a time (as many as there are cores: they wait half of their
+# time, or are busy in one process).
 tap_suite()
 {
-	local dir=$1 test name log start status passed failed
+	local dir=$1 jobs=${TAP_JOBS:-$(nproc)} name ended
 
 	shift
 	make_small_disk
+	mkdir -p "$WORK/tap/ports"
 	for name in "$@"; do
-		test=$dir/$name.pl
-		log=$WORK/tap/$name.log
 		mkdir -p "$WORK/tap/$name/log" "$WORK/tap/$name/data"
-		give_to_server "$WORK/tap"
-		start=$(now_ms)
-		as_server env -u PGHOST -u PGUSER -u PGDATABASE PATH="$BINDIR:$PATH" TESTDIR="$WORK/tap/$name" \
-			TESTDATADIR="$WORK/tap/$name/data" TESTLOGDIR="$WORK/tap/$name/log" \
-			PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" PGPORT=65432 \
-			perl -I "$PGXS_DIR/src/test/perl" -I "$dir" "$test" >"$log" 2>&1
-		status=$?
-		passed=$(grep -cE '^ok ' "$log")
-		failed=$(grep -cE '^not ok ' "$log")
-		if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
-			failed=1
-		elif [ "$passed" -eq 0 ] && ! grep -q '^1\.\.0 # SKIP' "$log"; then
-			failed=1
+	done
+	give_to_server "$WORK/tap"
+	at_exit end_taps
+	for name in "$@" ''; do
+		# at the end all
+		while [ ${#TAPS[@]} -ge "$jobs" ] || { [ -z "$name" ] && [ ${#TAPS[@]} -gt 0 ]; }; do
+			wait -n -p ended "${!TAPS[@]}"
+			count_tap "${TAPS[$ended]}"
+			unset "TAPS[$ended]"
+		done
+		if [ -n "$name" ]; then
+			# a process group of its own
+			set -m
+			tap_test "$dir" "$name" &
+			set +m
+			TAPS[$!]=$name
 		fi
-		if [ "$failed" -gt 0 ]; then
-			grep -vE '^(ok |# (Checking|Postmaster|Running|###))' "$log" | tail -n 60
-			# what the test has died of
-			find "$WORK/tap/$name" -name 'regress_log_*' -exec grep -ahE '^(error|psql|#|[Bb]ail|.* at .* line )' {} + |
-				grep -vE '^# (Checking|Postmaster|Running|###)' | tail -n 10
-		fi
-		tally "tap $name" "$passed" "$failed" $(($(now_ms) - start))
-		[ "$failed" -gt 0 ] || rm -rf "$WORK/tap/$name"
 	done
 }
