@@ -43,7 +43,8 @@ typedef struct Conduct
 	TupleDesc	desc;			/* of what is sorted */
 	GpuSort    *sort;
 	int			workers;		/* wanted */
-	int			readers;		/* ... that came, for reading and for writing */
+	GpuSortHeapReaders *helpers;	/* those who have read, until all is sorted */
+	int			readers;		/* workers that came, for reading and for writing */
 	int			writers;
 	GpuSortHeapFindings findings;
 	CopyTimes	times;
@@ -86,11 +87,10 @@ read_table(Conduct *conduct, const GpuSortSpec *spec)
 	gpusort_heap_show_reading(RelationGetNumberOfBlocks(conduct->copy->old_heap));
 	if (conduct->workers > 0)
 		help = gpusort_heap_read_with_workers(conduct->copy, conduct->sort, conduct->desc,
-											  conduct->workers, &conduct->readers,
+											  conduct->workers, &conduct->helpers,
 											  &conduct->findings);
 	if (help == GPUSORT_HEAP_DONE)
 		return true;
-	conduct->readers = 0;
 	if (help == GPUSORT_HEAP_FAILED)
 	{
 		gpusort_end(conduct->sort);
@@ -213,6 +213,9 @@ copy_sorted(Conduct *conduct, const GpuSortSpec *spec, const char **reason)
 		gpusort_perform(conduct->sort);
 		times->sort = gpusort_elapsed(start);
 	}
+	if (conduct->helpers != NULL)
+		conduct->readers = gpusort_heap_readers_end(conduct->helpers);
+	conduct->helpers = NULL;
 	if (gpusort_get_stats(conduct->sort)->handover != GPUSORT_HANDOVER_NONE)
 	{
 		*reason = give_up_reason(conduct->sort);

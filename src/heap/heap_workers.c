@@ -21,17 +21,21 @@
 #include "heap/heap_slices.h"
 #include "heap/heap_workers.h"
 #include "index/index_hook.h"
+#include "pg_compat.h"
 #include "settings.h"
 #include "shared_chunk.h"
 #include "sort/parts_join.h"
 #include "sort/sort_limits.h"
+#include "sort/sort_team.h"
 #include "sort/view_mapping.h"
 #include "worker_start.h"
 #include "worker_usage.h"
+#include "worker_wait.h"
 
 /* What is in the shared memory. */
 #define KEY_TASK			UINT64CONST(0x4753000000000501)
 #define KEY_VIEW			UINT64CONST(0x4753000000000502)
+#define KEY_TEAM			UINT64CONST(0x4753000000000503)
 
 /* A part of the sort that has less memory than this can't do much with it. */
 #define PART_BYTES			((size_t) 32 * 1024 * 1024)
@@ -45,6 +49,7 @@ typedef struct HeapTask
 	GpuSortHeapCopy copy;		/* but for the relations */
 	bool		writes;
 	uint32		parts;			/* of the sort that is read into */
+	Barrier		read;			/* participants arrive when they have read */
 	GpuSortHeapShare share;
 	GpuSortHeapSlices slices;
 } HeapTask;
@@ -54,7 +59,17 @@ typedef struct HeapLeader
 	ParallelContext *context;
 	HeapTask   *task;
 	GpuSortSharedView *view;	/* if they write */
+	GpuSortTeam *team;			/* if they read */
 } HeapLeader;
+
+struct GpuSortHeapReaders
+{
+	HeapLeader	leader;
+	GpuSort    *sort;
+};
+
+/* What a process waits for here, as others see it. */
+static uint32 wait_event = 0;
 
 PGDLLEXPORT void gpusort_heap_worker(dsm_segment *segment, shm_toc *toc);
 
@@ -105,6 +120,7 @@ fill_task(HeapTask *task, const GpuSortHeapCopy *copy)
 	task->index = RelationGetRelid(copy->index);
 	task->copy = *copy;
 	task->copy.old_heap = task->copy.new_heap = task->copy.index = NULL;
+	BarrierInit(&task->read, 0);
 }
 
 /* Make what the workers find; false if there is no shared memory. */
@@ -113,7 +129,7 @@ make_shared_memory(HeapLeader *leader, const GpuSortHeapCopy *copy)
 {
 	ParallelContext *context = leader->context;
 	const Size	bytes[] = {
-		sizeof(HeapTask), gpusort_shared_view_bytes()
+		sizeof(HeapTask), gpusort_shared_view_bytes(), gpusort_team_bytes()
 	};
 
 	gpusort_estimate_chunks(context, bytes, lengthof(bytes));
@@ -122,6 +138,8 @@ make_shared_memory(HeapLeader *leader, const GpuSortHeapCopy *copy)
 	leader->task = gpusort_make_chunk(context, KEY_TASK, bytes[0]);
 	fill_task(leader->task, copy);
 	leader->view = gpusort_make_chunk(context, KEY_VIEW, bytes[1]);
+	leader->team = gpusort_make_chunk(context, KEY_TEAM, bytes[2]);
+	gpusort_team_init(leader->team, 0);
 	return true;
 }
 
@@ -193,52 +211,81 @@ read_own_part(const GpuSortHeapCopy *copy, TupleDesc desc, GpuSortParts *parts,
 	MemoryContextDelete(context);
 }
 
-/* Workers have been launched: read the table. */
-static GpuSortHeapHelp
+/*
+ * Workers have been launched: read the table with those that come in time.  False if a version could
+ * not be put.
+ */
+static bool
 read_all(HeapLeader *leader, const GpuSortHeapCopy *copy, GpuSort *sort, GpuSortParts *parts,
 		 TupleDesc desc)
 {
-	GpuSortHeapShare *share = &leader->task->share;
+	HeapTask   *task = leader->task;
 
+	(void) BarrierAttach(&task->read);
 	gpusort_parts_launched(parts, leader->context->nworkers_launched + 1);
-	read_own_part(copy, desc, parts, share);
-	await_workers(leader);
-	gpusort_heap_share_show(share);
-	if (!gpusort_heap_share_is_complete(share))
-		return GPUSORT_HEAP_FAILED;
+	read_own_part(copy, desc, parts, &task->share);
+	(void) gpusort_worker_arrive(&task->read, gpusort_wait_event(&wait_event, "GpuSortHeapRead"));
+	gpusort_heap_share_show(&task->share);
+	if (!gpusort_heap_share_is_complete(&task->share))
+		return false;
 	gpusort_parts_join(parts, sort);
-	return GPUSORT_HEAP_DONE;
+	gpusort_use_team(sort, leader->team, leader->context->nworkers_launched + 1);
+	return true;
 }
 
 GpuSortHeapHelp
 gpusort_heap_read_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort, TupleDesc desc,
-							   int nworkers, int *launched, GpuSortHeapFindings *findings)
+							   int nworkers, GpuSortHeapReaders **readers,
+							   GpuSortHeapFindings *findings)
 {
 	GpuSortHeapHelp help = GPUSORT_HEAP_NO_WORKERS;
 	GpuSortParts *parts = NULL;
-	HeapLeader	leader;
+	HeapLeader *leader;
 
 	nworkers = readers_for_memory(nworkers);
 	if (nworkers == 0 ||
 		(gpusort_heap_has_keys(copy->index) && !gpusort_heap_keys_are_safe(copy->index)))
 		return help;
-	if (begin_leader(&leader, copy, nworkers))
-		parts = gpusort_parts_create(sort, leader.context->nworkers + 1, gpusort_expected_rows(sort));
+	*readers = palloc0(sizeof(GpuSortHeapReaders));
+	(*readers)->sort = sort;
+	leader = &(*readers)->leader;
+	if (begin_leader(leader, copy, nworkers))
+		parts = gpusort_parts_create(sort, leader->context->nworkers + 1, gpusort_expected_rows(sort));
 	if (parts != NULL)
 	{
-		leader.task->parts = gpusort_parts_number(parts);
-		gpusort_heap_share_init(&leader.task->share, RelationGetNumberOfBlocks(copy->old_heap));
-		*launched = launch(&leader);
-		if (*launched > 0)
+		leader->task->parts = gpusort_parts_number(parts);
+		gpusort_heap_share_init(&leader->task->share, RelationGetNumberOfBlocks(copy->old_heap));
+		if (launch(leader) > 0)
 		{
-			help = read_all(&leader, copy, sort, parts, desc);
-			*findings = leader.task->share.findings;
+			help = read_all(leader, copy, sort, parts, desc) ? GPUSORT_HEAP_DONE : GPUSORT_HEAP_FAILED;
+			*findings = leader->task->share.findings;
 		}
 		else
 			gpusort_parts_dissolve(sort);
 	}
-	end_leader(&leader);
+	if (help != GPUSORT_HEAP_DONE)
+	{
+		(void) gpusort_heap_readers_end(*readers);
+		*readers = NULL;
+	}
 	return help;
+}
+
+int
+gpusort_heap_readers_end(GpuSortHeapReaders *readers)
+{
+	HeapLeader *leader = &readers->leader;
+	int			launched = leader->context->nworkers_launched;
+
+	if (launched > 0)
+	{
+		gpusort_team_dismiss(leader->team);
+		gpusort_use_team(readers->sort, NULL, 0);
+		await_workers(leader);
+	}
+	end_leader(leader);
+	pfree(readers);
+	return launched;
 }
 
 /* ---------- writing ---------- */
@@ -278,6 +325,20 @@ gpusort_heap_write_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort,
 
 /* ---------- a worker ---------- */
 
+/* Who comes when all has been read only helps to sort. */
+static void
+read_and_help(HeapTask *task, const GpuSortHeapCopy *copy, GpuSortTeam *team)
+{
+	if (BarrierAttach(&task->read) == 0)
+	{
+		read_part(copy, gpusort_heap_sort_desc(copy->old_heap, copy->index),
+				  gpusort_parts_attach(task->parts), &task->share);
+		(void) gpusort_worker_arrive(&task->read, gpusort_wait_event(&wait_event, "GpuSortHeapRead"));
+	}
+	gpusort_team_help(team);
+	(void) BarrierDetach(&task->read);
+}
+
 static void
 write_slices(HeapTask *task, const GpuSortHeapCopy *copy, const GpuSortSharedView *shared)
 {
@@ -304,8 +365,7 @@ gpusort_heap_worker(dsm_segment *segment, shm_toc *toc)
 	if (task->writes)
 		write_slices(task, &copy, shm_toc_lookup(toc, KEY_VIEW, false));
 	else
-		read_part(&copy, gpusort_heap_sort_desc(copy.old_heap, copy.index),
-				  gpusort_parts_attach(task->parts), &task->share);
+		read_and_help(task, &copy, shm_toc_lookup(toc, KEY_TEAM, false));
 	index_close(copy.index, NoLock);
 	table_close(copy.new_heap, NoLock);
 	table_close(copy.old_heap, NoLock);

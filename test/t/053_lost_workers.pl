@@ -56,6 +56,7 @@ my @statements = (
 	# 19 gives back the room of rows that were aborted, and with room in it the table is filled by PostgreSQL
 	[ 'INSERT', 'a slice of new rows', 'INSERT INTO empty SELECT * FROM source ORDER BY h, i', 'TRUNCATE empty' ],
 	[ 'CLUSTER that reads', 'reading a table', 'CLUSTER clustered USING clustered_h' ],
+	[ 'those who help with CLUSTER', 'a phase of a sort', 'CLUSTER clustered USING clustered_h' ],
 	[ 'CLUSTER that writes', 'a slice of a table', 'CLUSTER clustered USING clustered_unsafe' ],
 	[ 'a shared sort', 'a part of a sort', $shared, @parallel ],
 	[ 'a join of sorts', 'a part of a sort', $join, @parallel_join ],

@@ -1,5 +1,5 @@
-# Participants of a shared sort, of sides of a join and of an index build, who help to put the rows in
-# order while they wait for them: whatever the keys and the memory, the answer is PostgreSQL's; one that
+# Participants of a shared sort, of sides of a join, of an index build and of CLUSTER, who help to put the
+# rows in order while they wait for them: whatever the keys and the memory, the answer is PostgreSQL's; one that
 # comes late helps; and the session goes on when they are stopped.
 use strict;
 use warnings;
@@ -125,8 +125,33 @@ for my $case (@indexes)
 my (undef, $twice) = session_of($node, 'CREATE UNIQUE INDEX made ON t (few)');
 like($twice, qr/could not create unique index "made"/, 'one is refused');
 
+# Tables in the order of an index; what is read does not fit in the last case.
+my $by_several = qr/sort for cluster: .* engine: host  processes: [23]/;
+$node->safe_psql('postgres', q(
+	CREATE TABLE u (LIKE t) WITH (parallel_workers = 2);
+	CREATE INDEX u_few_h ON u (few, h);
+	CREATE INDEX u_s ON u ((s || 'x') COLLATE "C", i)));
+for my $case ([ 'u_few_h' ], [ 'u_s' ], [ 'u_few_h', 'gpusort.verify' => 'on' ], [ 'u_few_h', 'gpusort.pool_quota' => 3, maintenance_work_mem => '1MB' ])
+{
+	my ($index, @settings) = @$case;
+	my $order = $index eq 'u_s' ? q((s || 'x') COLLATE "C", i) : 'few, h';
+	my @set = map { "SET $settings[2 * $_] = '$settings[2 * $_ + 1]'" } 0 .. @settings / 2 - 1;
+	my ($out, $err);
+
+	for (1 .. 20)
+	{
+		($out, $err) = session_of($node, 'TRUNCATE u', 'INSERT INTO u TABLE t', @set, 'SET gpusort.log_min_duration = 0', 'SET client_min_messages = log', "CLUSTER u USING $index",
+			'RESET client_min_messages', 'RESET gpusort.pool_quota',
+			"SELECT count(*) FROM (SELECT *, row_number() OVER (ORDER BY ctid) AS r FROM u) u JOIN (SELECT i, row_number() OVER (ORDER BY $order) AS r FROM t) t USING (i, r)");
+		last if $err =~ $by_several || @settings > 2;
+	}
+	is($out, '40000', "CLUSTER by $index, @settings: all in order");
+	unlike($err, qr/ERROR/, "CLUSTER by $index, @settings: no error");
+	like($err, $by_several, "CLUSTER by $index, @settings: sorted by several") if @settings <= 2;
+}
+
 # The session goes on after each of these, and so does the transaction after the savepoint.
-for my $statement ($window, 'SELECT count(*) FROM t a JOIN t b USING (h) WHERE a.i + b.i > 0', 'CREATE INDEX made ON t (h)')
+for my $statement ($window, 'SELECT count(*) FROM t a JOIN t b USING (h) WHERE a.i + b.i > 0', 'CREATE INDEX made ON t (h)', 'CLUSTER u USING u_few_h')
 {
 	my ($out, $err) = session_of($node, q(SET gpusort.inject_fault_at = 'a phase of a sort'), 'SET gpusort.inject_fault = slow_slices', 'BEGIN', 'SAVEPOINT s',
 		q(SET LOCAL statement_timeout = '350ms'), $statement, 'ROLLBACK TO s', 'SET gpusort.inject_fault = none', reset_timeout(), $window, 'COMMIT');
