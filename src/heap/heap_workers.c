@@ -120,7 +120,8 @@ fill_task(HeapTask *task, const GpuSortHeapCopy *copy)
 	task->index = RelationGetRelid(copy->index);
 	task->copy = *copy;
 	task->copy.old_heap = task->copy.new_heap = task->copy.index = NULL;
-	BarrierInit(&task->read, 0);
+	/* the leader, which a worker must not be faster than */
+	BarrierInit(&task->read, 1);
 }
 
 /* Make what the workers find; false if there is no shared memory. */
@@ -221,7 +222,6 @@ read_all(HeapLeader *leader, const GpuSortHeapCopy *copy, GpuSort *sort, GpuSort
 {
 	HeapTask   *task = leader->task;
 
-	(void) BarrierAttach(&task->read);
 	gpusort_parts_launched(parts, leader->context->nworkers_launched + 1);
 	read_own_part(copy, desc, parts, &task->share);
 	(void) gpusort_worker_arrive(&task->read, gpusort_wait_event(&wait_event, "GpuSortHeapRead"));
