@@ -1,6 +1,6 @@
 /*
  * gpusort.c
- *		Library entry: settings, hooks, background worker.
+ *		Library entry: settings, nodes, background worker; the hooks are in hooks.c.
  */
 #include "postgres.h"
 
@@ -11,27 +11,17 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
-#include "bulk/copy_hook.h"
-#include "bulk/select_hook.h"
 #include "exec/exec_methods.h"
-#include "exec/exec_rest.h"
-#include "exec/exec_start.h"
 #include "exec/explain_option.h"
 #include "heap/heap_cluster.h"
-#include "heap/heap_hook.h"
+#include "hooks.h"
 #include "index/index_build.h"
-#include "index/index_hook.h"
-#include "into/insert_hook.h"
-#include "into/into_receiver.h"
 #include "join/exec_join.h"
 #include "leaves/exec_leaf_join.h"
 #include "memory/memory_settings.h"
-#include "memory/pool.h"
-#include "plan/plan_hooks.h"
 #include "service/service_settings.h"
 #include "service/supervisor.h"
 #include "settings.h"
-#include "stats/activity.h"
 #include "stats/sort_counts.h"
 #include "stats/trace.h"
 
@@ -56,24 +46,14 @@ _PG_init(void)
 	MarkGUCPrefixReserved("gpusort");
 	if (process_shared_preload_libraries_in_progress)
 	{
-		gpusort_pool_install();
 		gpusort_supervisor_install();
-		gpusort_install_activity();
 		gpusort_install_counts();
 	}
 	gpusort_register_nodes();
 	gpusort_register_join();
 	gpusort_register_leaf_join();
-	gpusort_install_planner_hooks();
-	gpusort_install_executor_hook();
-	gpusort_install_start_hook();
 	gpusort_install_explain_option();
-	gpusort_install_copy_hook();
-	gpusort_install_select_hook();
-	gpusort_install_into_hooks();
-	gpusort_install_insert_hook();
-	gpusort_install_index_hooks();
-	gpusort_install_heap_hooks();
+	gpusort_install_hooks();
 }
 
 Datum

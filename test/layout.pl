@@ -2,11 +2,12 @@
 # layout.pl [TREE]
 #		Does the code keep to src/layout.txt?
 #
-# Six checks, each a line of TAP: includes against the table; what object files take from each other
-# against the table (where the tree has been built: nm tells); no circles of files, by includes and
-# by symbols; plain C without PostgreSQL; one place that looks at the server's version; and one that
-# waits for other processes of a job, so that nobody waits for a worker that is lost.  A circle is
-# shown with the symbols that close it.  Ends with "N passed, N failed".
+# Seven checks, each a line of TAP: includes against the table; what object files take from each
+# other against the table (where the tree has been built: nm tells); no circles of files, by
+# includes and by symbols; plain C without PostgreSQL; one place that looks at the server's version;
+# one that sets the server's hooks, so that their order can be read there; and one that waits for
+# other processes of a job, so that nobody waits for a worker that is lost.  A circle is shown with
+# the symbols that close it.  Ends with "N passed, N failed".
 use strict;
 use warnings;
 
@@ -97,7 +98,7 @@ sub logical
 
 my @sources = (files('src', qr/\.[ch]$/), files('cuda', qr/\.(c|h|cu|cuh)$/));
 my %is_ours = map { logical($_) => 1 } @sources;
-my (@wrong, @servers, @versions, @waits, %includes, %unknown_folder);
+my (@wrong, @servers, @versions, @hooks, @waits, %includes, %unknown_folder);
 
 # What an include names: directory/../ is taken out of it, and ours of cuda/ get that in front.
 sub included
@@ -120,6 +121,8 @@ for my $path (@sources)
 	{
 		push @versions, "$path:$.: only pg_compat.h and pg_compat/ may ask for that"
 		  if /\bPG_(VERSION_NUM|MAJORVERSION_NUM)\b/ && $user !~ m{^pg_compat(\.h$|/)};
+		push @hooks, "$path:$.: only hooks.c sets hooks of the server"
+		  if /\b(\w+_hook|GPUSORT_RELATION_HOOK)\s*=[^=]/ && $user ne 'hooks.c';
 		push @waits, "$path:$.: only worker_wait.c waits for workers, and looks after them"
 		  if /\b(ConditionVariable(Timed)?Sleep|WaitForParallelWorkersTo\w+|BarrierArriveAndWait|GetBackgroundWorkerPid|ParallelMessagePending)\b/
 		  && $user !~ m{^worker_wait\.};
@@ -268,6 +271,7 @@ report('calls keep to src/layout.txt' . ($built ? '' : ' (nothing is built)'), @
 report('no circles of files', @circles);
 report('plain C knows nothing of PostgreSQL', @servers);
 report("the server's version is asked for in one place", @versions);
+report("the server's hooks are set in one place", @hooks);
 report('other processes of a job are waited for in one place', @waits);
 print "$passed passed, $failed failed\n";
 exit($failed > 0);

@@ -1,6 +1,6 @@
 /*
  * copy_hook.c
- *		How COPY gets to us: a ProcessUtility hook.
+ *		How COPY gets to us; see copy_hook.h.
  *
  * A statement that is ours does not go on to the server's function for utility commands, nor to
  * hooks of others that were installed before.  These may audit, count or forbid; so COPY
@@ -11,15 +11,12 @@
 
 #include "access/xact.h"
 #include "nodes/parsenodes.h"
-#include "tcop/utility.h"
 
 #include "bulk/copy_hook.h"
 #include "bulk/copy_statement.h"
 #include "bulk/copy_to.h"
 #include "load/copy_from.h"
 #include "settings.h"
-
-static ProcessUtility_hook_type previous_utility_hook;
 
 static bool
 copy(const PlannedStmt *pstmt, const char *text, QueryEnvironment *environment,
@@ -47,32 +44,20 @@ copy(const PlannedStmt *pstmt, const char *text, QueryEnvironment *environment,
 }
 
 static bool
-is_wanted(void)
+is_wanted(bool is_watched)
 {
 	if (!gpusort_enabled || !gpusort_enable_copy || IsInParallelMode())
 		return false;
-	if (previous_utility_hook == NULL)
+	if (!is_watched)
 		return true;
 	ereport(DEBUG1,
 			(errmsg_internal("gpusort leaves COPY to PostgreSQL: an extension that was loaded before watches commands")));
 	return false;
 }
 
-static void
-utility_hook(PlannedStmt *pstmt, const char *text, bool read_only, ProcessUtilityContext context,
-			 ParamListInfo params, QueryEnvironment *environment, DestReceiver *dest,
-			 QueryCompletion *completion)
+bool
+gpusort_copy(const PlannedStmt *pstmt, const char *text, QueryEnvironment *environment,
+			 QueryCompletion *completion, bool is_watched)
 {
-	if (IsA(pstmt->utilityStmt, CopyStmt) && is_wanted() &&
-		copy(pstmt, text, environment, completion))
-		return;
-	(previous_utility_hook ? previous_utility_hook : standard_ProcessUtility)
-		(pstmt, text, read_only, context, params, environment, dest, completion);
-}
-
-void
-gpusort_install_copy_hook(void)
-{
-	previous_utility_hook = ProcessUtility_hook;
-	ProcessUtility_hook = utility_hook;
+	return is_wanted(is_watched) && copy(pstmt, text, environment, completion);
 }

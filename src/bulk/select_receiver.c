@@ -8,11 +8,14 @@
 #include "postgres.h"
 
 #include "mb/pg_wchar.h"
+#include "tcop/pquery.h"
 
 #include "bulk/out_leader.h"
+#include "bulk/out_target.h"
 #include "bulk/select_receiver.h"
 #include "exec/exec_junk.h"
 #include "exec/exec_sort.h"
+#include "settings.h"
 
 /* It takes some rows to earn what a receiver of our own costs. */
 #define FEW_ROWS	200
@@ -149,19 +152,30 @@ destroy(DestReceiver *self)
 	pfree(self);
 }
 
-DestReceiver *
-gpusort_make_select_receiver(QueryDesc *query, DestReceiver *client, const int16 *formats)
+/* Does a portal return the rows to the client? */
+static bool
+is_client_query(const QueryDesc *query)
 {
-	SelectReceiver *receiver = palloc0(sizeof(SelectReceiver));
+	return ActivePortal != NULL && ActivePortal->queryDesc == query &&
+		gpusort_out_client_is_there();
+}
 
+DestReceiver *
+gpusort_make_select_receiver(QueryDesc *query)
+{
+	SelectReceiver *receiver;
+
+	if (!gpusort_enable_select || !is_client_query(query))
+		return NULL;
+	receiver = palloc0(sizeof(SelectReceiver));
 	receiver->pub.receiveSlot = receive_first;
 	receiver->pub.rStartup = start_up;
 	receiver->pub.rShutdown = shut_down;
 	receiver->pub.rDestroy = destroy;
-	receiver->pub.mydest = client->mydest;
-	receiver->client = client;
+	receiver->pub.mydest = query->dest->mydest;
+	receiver->client = query->dest;
 	receiver->query = query;
-	receiver->formats = formats;
+	receiver->formats = ActivePortal->formats;
 	gpusort_out_expect_query(query);
 	return &receiver->pub;
 }

@@ -11,10 +11,9 @@
 #include "executor/execdesc.h"
 
 /*
- * A receiver for the query, which is going to be run to its end, in the place of the server's one.
- * formats are those of the columns, as the client has asked for them: NULL: all are text.
+ * From ExecutorRun_hook: a receiver for all rows of a query that a GpuSort returns, in the place
+ * of the server's one, if a portal returns them to the client; else NULL.
  */
-extern DestReceiver *gpusort_make_select_receiver(QueryDesc *query, DestReceiver *client,
-												  const int16 *formats);
+extern DestReceiver *gpusort_make_select_receiver(QueryDesc *query);
 
 #endif							/* GPUSORT_SELECT_RECEIVER_H */

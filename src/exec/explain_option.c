@@ -26,7 +26,6 @@ typedef struct Option
 } Option;
 
 static int	extension_id;
-static explain_per_node_hook_type previous_hook = NULL;
 
 static void
 set_option(ExplainState *es, DefElem *def, ParseState *pstate)
@@ -70,15 +69,12 @@ explain_look(const GpuSortLook *look, ExplainState *es)
 		ExplainPropertyText("Depends On", setting, es);
 }
 
-static void
-explain_node(PlanState *node, List *ancestors, const char *relationship, const char *plan_name,
-			 ExplainState *es)
+void
+gpusort_explain_sorts_of(const PlanState *node, ExplainState *es)
 {
 	Option	   *option = GetExplainExtensionState(es, extension_id);
 	ListCell   *lc;
 
-	if (previous_hook)
-		previous_hook(node, ancestors, relationship, plan_name, es);
 	if (option == NULL || !option->on || es->pstmt == NULL)
 		return;
 	if (option->stmt != es->pstmt)
@@ -98,8 +94,6 @@ gpusort_install_explain_option(void)
 {
 	extension_id = GetExplainExtensionId("gpusort");
 	gpusort_register_explain_option("gpusort", set_option);
-	previous_hook = explain_per_node_hook;
-	explain_per_node_hook = explain_node;
 }
 
 #else

@@ -29,18 +29,13 @@
 #include "catalog/pg_am.h"
 #include "miscadmin.h"
 #include "nodes/pathnodes.h"
-#include "tcop/utility.h"
 #include "utils/rel.h"
 
 #include "heap/heap_cluster.h"
 #include "heap/heap_eligible.h"
 #include "heap/heap_hook.h"
-#include "pg_compat/planner.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
-
-static GpuSortRelationHook previous_relation_hook;
-static ProcessUtility_hook_type previous_utility_hook;
 
 /* heap's access method with our relation_copy_for_cluster(). */
 static TableAmRoutine our_heap;
@@ -51,8 +46,8 @@ static bool clustering = false;
 /* The table whose entry points to our_heap. */
 static Relation redirected = NULL;
 
-static void
-end_redirection(void)
+void
+gpusort_end_redirection(void)
 {
 	if (redirected != NULL && redirected->rd_tableam == &our_heap)
 		redirected->rd_tableam = GetHeapamTableAmRoutine();
@@ -68,7 +63,7 @@ copy_for_cluster(GPUSORT_COPY_FOR_CLUSTER_PARAMETERS)
 	};
 	GpuSortHeapCounts counts;
 
-	end_redirection();
+	gpusort_end_redirection();
 	if (index == NULL || GPUSORT_COPY_IS_CONCURRENT ||
 		new_heap->rd_tableam != GetHeapamTableAmRoutine() ||
 		RelationGetNumberOfBlocks(new_heap) != 0 || !gpusort_cluster(&copy, &counts))
@@ -85,7 +80,7 @@ copy_for_cluster(GPUSORT_COPY_FOR_CLUSTER_PARAMETERS)
 static void
 redirect_copy(Relation heap)
 {
-	end_redirection();
+	gpusort_end_redirection();
 	if (heap->rd_tableam != GetHeapamTableAmRoutine())
 		return;
 	if (our_heap.relation_copy_for_cluster == NULL)
@@ -127,20 +122,12 @@ may_be_copied(Relation heap)
 		!ReindexIsProcessingHeap(RelationGetRelid(heap));
 }
 
-/*
- * The planning that is done for a copy has a query without a FROM, like that for the index builds
- * that follow.
- */
-static void
-relation_hook(GPUSORT_RELATION_HOOK_PARAMETERS)
+void
+gpusort_take_table_copy(Oid table, RelOptInfo *rel)
 {
-	Oid			table = GPUSORT_RELATION_HOOK_TABLE;
 	Relation	heap;
 
-	if (previous_relation_hook)
-		previous_relation_hook(GPUSORT_RELATION_HOOK_ARGUMENTS);
-	if (!clustering || root->parse->jointree != NULL || !OidIsValid(table) ||
-		!gpusort_enabled || !gpusort_enable_cluster)
+	if (!clustering || !gpusort_enabled || !gpusort_enable_cluster)
 		return;
 	heap = RelationIdGetRelation(table);
 	if (!RelationIsValid(heap))
@@ -153,51 +140,11 @@ relation_hook(GPUSORT_RELATION_HOOK_PARAMETERS)
 	RelationClose(heap);
 }
 
-static void
-run_utility(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtilityContext context,
-			ParamListInfo params, QueryEnvironment *environment, DestReceiver *dest,
-			QueryCompletion *completion)
-{
-	(previous_utility_hook ? previous_utility_hook : standard_ProcessUtility)
-		(pstmt, query, read_only, context, params, environment, dest, completion);
-}
-
-/*
- * Other statements may run within, in functions of index expressions.  One that runs beside writers is
- * PostgreSQL's, which looks at the access method of the tables while it does.
- */
-static void
-utility_hook(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtilityContext context,
-			 ParamListInfo params, QueryEnvironment *environment, DestReceiver *dest,
-			 QueryCompletion *completion)
+bool
+gpusort_set_clustering(bool copies)
 {
 	bool		outer = clustering;
 
-	if (!gpusort_is_cluster(pstmt->utilityStmt))
-	{
-		clustering = false;
-		run_utility(pstmt, query, read_only, context, params, environment, dest, completion);
-		clustering = outer;
-		return;
-	}
-	clustering = true;
-	PG_TRY();
-	{
-		run_utility(pstmt, query, read_only, context, params, environment, dest, completion);
-	}
-	PG_FINALLY();
-	{
-		end_redirection();
-		clustering = false;
-	}
-	PG_END_TRY();
-}
-
-void
-gpusort_install_heap_hooks(void)
-{
-	previous_relation_hook = GPUSORT_RELATION_HOOK;
-	GPUSORT_RELATION_HOOK = relation_hook;
-	previous_utility_hook = ProcessUtility_hook;
-	ProcessUtility_hook = utility_hook;
+	clustering = copies;
+	return outer;
 }

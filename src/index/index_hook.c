@@ -27,18 +27,13 @@
 #include "miscadmin.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
-#include "tcop/utility.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
 #include "index/index_build.h"
 #include "index/index_hook.h"
-#include "pg_compat/planner.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
-
-static GpuSortRelationHook previous_relation_hook;
-static ProcessUtility_hook_type previous_utility_hook;
 
 /* btree's access method with our ambuild. */
 static IndexAmRoutine our_btree;
@@ -88,16 +83,9 @@ redirect_builds(Oid heap_oid)
 	RelationClose(heap);
 }
 
-/* The planning that is done for an index build has a query without a FROM. */
-static void
-relation_hook(GPUSORT_RELATION_HOOK_PARAMETERS)
+void
+gpusort_take_index_builds(Oid table, RelOptInfo *rel)
 {
-	Oid			table = GPUSORT_RELATION_HOOK_TABLE;
-
-	if (previous_relation_hook)
-		previous_relation_hook(GPUSORT_RELATION_HOOK_ARGUMENTS);
-	if (root->parse->jointree != NULL || !OidIsValid(table))
-		return;
 	if (workers_raised)
 		rel->rel_parallel_workers = 0;
 	if (gpusort_enabled && gpusort_enable_index_build)
@@ -138,66 +126,38 @@ builds_indexes(Node *statement)
 	}
 }
 
-static void
-run_utility(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtilityContext context,
-			ParamListInfo params, QueryEnvironment *environment, DestReceiver *dest,
-			QueryCompletion *completion)
-{
-	(previous_utility_hook ? previous_utility_hook : standard_ProcessUtility)
-		(pstmt, query, read_only, context, params, environment, dest, completion);
-}
-
 /*
  * The variable is set directly, since some of these statements commit
  * transactions, which would undo a setting made for one of them.  A function in an index
  * expression may have a setting of its own; if it fails, our value is what the end of the
  * transaction brings back, so that the next statement has to look.
  */
-static void
-utility_hook(PlannedStmt *pstmt, const char *query, bool read_only, ProcessUtilityContext context,
-			 ParamListInfo params, QueryEnvironment *environment, DestReceiver *dest,
-			 QueryCompletion *completion)
+bool
+gpusort_raise_workers(Node *statement)
 {
-	volatile bool done = false;
-
 	if (workers_stacked && max_parallel_maintenance_workers == 1)
 		max_parallel_maintenance_workers = 0;
 	workers_stacked = false;
 	if (max_parallel_maintenance_workers > 0 || !gpusort_enabled || !gpusort_enable_index_build ||
-		!builds_indexes(pstmt->utilityStmt))
-	{
-		run_utility(pstmt, query, read_only, context, params, environment, dest, completion);
-		return;
-	}
+		!builds_indexes(statement))
+		return false;
 	max_parallel_maintenance_workers = 1;
 	workers_raised = true;
-	PG_TRY();
-	{
-		run_utility(pstmt, query, read_only, context, params, environment, dest, completion);
-		done = true;
-	}
-	PG_FINALLY();
-	{
-		workers_raised = false;
-		if (max_parallel_maintenance_workers == 1)
-			max_parallel_maintenance_workers = 0;
-		else
-			workers_stacked = !done;
-	}
-	PG_END_TRY();
+	return true;
+}
+
+void
+gpusort_lower_workers(bool done)
+{
+	workers_raised = false;
+	if (max_parallel_maintenance_workers == 1)
+		max_parallel_maintenance_workers = 0;
+	else
+		workers_stacked = !done;
 }
 
 int
 gpusort_maintenance_workers(void)
 {
 	return workers_raised && max_parallel_maintenance_workers == 1 ? 0 : max_parallel_maintenance_workers;
-}
-
-void
-gpusort_install_index_hooks(void)
-{
-	previous_relation_hook = GPUSORT_RELATION_HOOK;
-	GPUSORT_RELATION_HOOK = relation_hook;
-	previous_utility_hook = ProcessUtility_hook;
-	ProcessUtility_hook = utility_hook;
 }

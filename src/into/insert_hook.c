@@ -34,8 +34,6 @@ typedef struct Insert
 	struct Insert *outer;		/* of a statement that this one is part of */
 } Insert;
 
-static ExecutorRun_hook_type previous_run_hook = NULL;
-
 static Insert *innermost = NULL;
 
 /* ---------- the plan ---------- */
@@ -55,13 +53,13 @@ find_input(const ModifyTableState *modify)
 	return is_projection(below) ? ((SubqueryScanState *) below)->subplan : below;
 }
 
-static bool
-is_ours(const QueryDesc *query, ScanDirection direction)
+bool
+gpusort_insert_is_ours(const QueryDesc *query, ScanDirection direction)
 {
 	const ModifyTableState *modify = (ModifyTableState *) query->planstate;
 	const ModifyTable *plan;
 
-	if (query->operation != CMD_INSERT || modify == NULL || !IsA(modify, ModifyTableState) ||
+	if (modify == NULL || !IsA(modify, ModifyTableState) ||
 		!ScanDirectionIsForward(direction) || !gpusort_enabled || !gpusort_enable_insert ||
 		!gpusort_is_sort(gpusort_returning_node(find_input(modify))))
 		return false;
@@ -145,27 +143,13 @@ first_row(PlanState *input)
 	return ExecClearTuple(slot);
 }
 
-/* ---------- the hook ---------- */
+/* ---------- the run ---------- */
 
-static void
-run_as_is(GPUSORT_EXECUTOR_RUN_PARAMETERS)
-{
-	if (previous_run_hook)
-		previous_run_hook(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
-	else
-		standard_ExecutorRun(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
-}
-
-static void
-run(GPUSORT_EXECUTOR_RUN_PARAMETERS)
+void
+gpusort_run_insert(ExecutorRun_hook_type executor, GPUSORT_EXECUTOR_RUN_PARAMETERS)
 {
 	Insert		insert = {.query = query,.outer = innermost};
 
-	if (!is_ours(query, direction))
-	{
-		run_as_is(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
-		return;
-	}
 	insert.input = find_input((ModifyTableState *) query->planstate);
 	insert.input_function = insert.input->ExecProcNodeReal;
 	gpusort_tell_viewed(gpusort_returning_node(insert.input));
@@ -173,18 +157,11 @@ run(GPUSORT_EXECUTOR_RUN_PARAMETERS)
 	innermost = &insert;
 	PG_TRY();
 	{
-		run_as_is(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
+		executor(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
 	}
 	PG_FINALLY();
 	{
 		innermost = insert.outer;
 	}
 	PG_END_TRY();
-}
-
-void
-gpusort_install_insert_hook(void)
-{
-	previous_run_hook = ExecutorRun_hook;
-	ExecutorRun_hook = run;
 }

@@ -12,9 +12,9 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/catalog.h"
-#include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
 #include "executor/executor.h"
+#include "storage/bufmgr.h"
 #include "utils/rel.h"
 
 #include "exec/exec_junk.h"
@@ -22,7 +22,6 @@
 #include "into/into_receiver.h"
 #include "into/into_workers.h"
 #include "pg_compat/copy.h"
-#include "pg_compat/executor.h"
 #include "settings.h"
 
 typedef struct IntoReceiver
@@ -34,22 +33,16 @@ typedef struct IntoReceiver
 	CommandId	command;
 } IntoReceiver;
 
-static ExecutorRun_hook_type previous_run_hook = NULL;
-static object_access_hook_type previous_access_hook = NULL;
-
 /* Where to put the next table that is made, or NULL. */
 static Oid *made_table = NULL;
 
 /* ---------- which table ---------- */
 
-static void
-access_hook(ObjectAccessType access, Oid class, Oid object, int subobject, void *arg)
+void
+gpusort_note_made_table(Oid table)
 {
-	if (previous_access_hook)
-		previous_access_hook(access, class, object, subobject, arg);
-	if (made_table != NULL && access == OAT_POST_CREATE && class == RelationRelationId &&
-		subobject == 0 && !OidIsValid(*made_table))
-		*made_table = object;
+	if (made_table != NULL && !OidIsValid(*made_table))
+		*made_table = table;
 }
 
 static void
@@ -153,10 +146,14 @@ destroy(DestReceiver *self)
 }
 
 DestReceiver *
-gpusort_make_into_receiver(QueryDesc *query, DestReceiver *server)
+gpusort_make_into_receiver(QueryDesc *query)
 {
-	IntoReceiver *receiver = palloc0(sizeof(IntoReceiver));
+	DestReceiver *server = query->dest;
+	IntoReceiver *receiver;
 
+	if (!gpusort_enable_create_table_as)
+		return NULL;
+	receiver = palloc0(sizeof(IntoReceiver));
 	receiver->pub.receiveSlot = receive_first;
 	receiver->pub.rStartup = start_up;
 	receiver->pub.rShutdown = shut_down;
@@ -168,40 +165,4 @@ gpusort_make_into_receiver(QueryDesc *query, DestReceiver *server)
 	if (server->mydest == DestTransientRel)
 		receiver->table = gpusort_transient_table(server);
 	return &receiver->pub;
-}
-
-/* ---------- the hook ---------- */
-
-static void
-run(GPUSORT_EXECUTOR_RUN_PARAMETERS)
-{
-	DestReceiver *server = NULL;
-
-	if ((query->dest->mydest == DestIntoRel || query->dest->mydest == DestTransientRel) &&
-		count == 0 && ScanDirectionIsForward(direction) &&
-		gpusort_enabled && gpusort_enable_create_table_as &&
-		query->operation == CMD_SELECT && query->planstate != NULL &&
-		gpusort_is_sort(gpusort_returning_node(query->planstate)))
-	{
-		server = query->dest;
-		query->dest = gpusort_make_into_receiver(query, server);
-	}
-	if (previous_run_hook)
-		previous_run_hook(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
-	else
-		standard_ExecutorRun(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
-	if (server != NULL)
-	{
-		query->dest->rDestroy(query->dest);
-		query->dest = server;
-	}
-}
-
-void
-gpusort_install_into_hooks(void)
-{
-	previous_run_hook = ExecutorRun_hook;
-	ExecutorRun_hook = run;
-	previous_access_hook = object_access_hook;
-	object_access_hook = access_hook;
 }

@@ -8,12 +8,13 @@
 #include "executor/execdesc.h"
 
 /*
- * A receiver for the query in the place of the server's one, which is that of CREATE TABLE AS,
- * SELECT INTO, or a materialized view.
+ * From ExecutorRun_hook: a receiver for all rows of a query that a GpuSort returns, in the place
+ * of the server's one, which is that of CREATE TABLE AS, SELECT INTO, or a materialized view;
+ * NULL: none.
  */
-extern DestReceiver *gpusort_make_into_receiver(QueryDesc *query, DestReceiver *server);
+extern DestReceiver *gpusort_make_into_receiver(QueryDesc *query);
 
-/* From _PG_init(). */
-extern void gpusort_install_into_hooks(void);
+/* From object_access_hook: a table has been made. */
+extern void gpusort_note_made_table(Oid table);
 
 #endif							/* GPUSORT_INTO_RECEIVER_H */

@@ -48,7 +48,6 @@ gsd_pool   *gpusort_pool = NULL;
 int			gpusort_pool_size = -1;
 
 static gsd_pool the_pool = {.fd = -1};
-static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
 
 int
 gpusort_pool_default_mb(void)
@@ -116,16 +115,12 @@ make_pool(gsd_pool *pool, uint32 nextents, bool huge)
 	return false;
 }
 
-/* Make the pool anew; the processes that used the last one are gone. */
-static void
-startup_hook(void)
+void
+gpusort_make_pool(void)
 {
 	static int	wanted_mb = -1;
 	uint32		nextents;
 	bool		made = false;
-
-	if (previous_shmem_startup_hook)
-		previous_shmem_startup_hook();
 
 	if (gpusort_pool != NULL)
 		drop_pool(gpusort_pool, gpusort_pool->header->pool_bytes);
@@ -153,11 +148,4 @@ startup_hook(void)
 
 	/* show what is in effect */
 	gpusort_pool_size = made ? wanted_mb : 0;
-}
-
-void
-gpusort_pool_install(void)
-{
-	previous_shmem_startup_hook = shmem_startup_hook;
-	shmem_startup_hook = startup_hook;
 }

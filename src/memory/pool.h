@@ -19,8 +19,11 @@ extern gsd_pool *gpusort_pool;
 /* Setting. */
 extern int	gpusort_pool_size;	/* MB, in effect; -1: not decided yet */
 
-/* Have the pool made with the server's shared memory; from _PG_init(). */
-extern void gpusort_pool_install(void);
+/*
+ * From shmem_startup_hook: make the pool with the server's shared memory, anew after a crash,
+ * when the processes that used the last one are gone.
+ */
+extern void gpusort_make_pool(void);
 
 /* MB to use for a gpusort.pool_size of -1. */
 extern int	gpusort_pool_default_mb(void);

@@ -8,11 +8,7 @@
  */
 #include "postgres.h"
 
-#include "optimizer/paths.h"
-#include "optimizer/planner.h"
-
 #include "cost/cost.h"
-#include "pg_compat/planner.h"
 #include "plan/plan_distinct.h"
 #include "plan/plan_group_by.h"
 #include "plan/plan_hooks.h"
@@ -26,36 +22,27 @@
 #include "plan/plan_window.h"
 #include "settings.h"
 
-static set_rel_pathlist_hook_type previous_rel_hook = NULL;
-static set_join_pathlist_hook_type previous_join_hook = NULL;
-static create_upper_paths_hook_type previous_upper_paths_hook = NULL;
-static planner_hook_type previous_planner_hook = NULL;
-
 /*
  * Was gpusort off while paths were made?  A hook below ours may have set it for the
  * statement only, as pg_hint_plan does for its hint Set.
  */
 static bool was_off = false;
 
-static void
-consider_table(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+void
+gpusort_consider_table(PlannerInfo *root, RelOptInfo *rel)
 {
-	if (previous_rel_hook)
-		previous_rel_hook(root, rel, rti, rte);
 	if (!gpusort_enabled)
 		was_off = true;
 	if (gpusort_enabled && gpusort_enable_order_by)
 		gpusort_add_early_paths(root, rel);
 }
 
-static void
-consider_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-			   RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+void
+gpusort_consider_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+					   RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
 	GpuSortPair pair;
 
-	if (previous_join_hook)
-		previous_join_hook(root, joinrel, outerrel, innerrel, jointype, extra);
 	if (!gpusort_enabled)
 		was_off = true;
 	if (gpusort_look_at_pair(root, joinrel, outerrel, innerrel, jointype, extra, &pair))
@@ -68,13 +55,10 @@ consider_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		gpusort_drop_long_loops(root, joinrel);
 }
 
-static void
-consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-					 RelOptInfo *output_rel, void *extra)
+void
+gpusort_consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+							 RelOptInfo *output_rel, void *extra)
 {
-	if (previous_upper_paths_hook)
-		previous_upper_paths_hook(root, stage, input_rel, output_rel, extra);
-
 	if (!gpusort_enabled)
 		was_off = true;
 	if (!gpusort_enabled || !gpusort_enable_order_by)
@@ -96,8 +80,8 @@ consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *inp
  * statement: it is made anew when transactions have come and gone.  Plans may be made while
  * a plan is made, and fail without failing that.
  */
-static PlannedStmt *
-plan_and_replace(GPUSORT_PLANNER_PARAMETERS)
+PlannedStmt *
+gpusort_plan(planner_hook_type planner, GPUSORT_PLANNER_PARAMETERS)
 {
 	PlannedStmt *volatile stmt = NULL;
 	bool		outer_was_short = gpusort_pool_was_short;
@@ -108,10 +92,7 @@ plan_and_replace(GPUSORT_PLANNER_PARAMETERS)
 	gpusort_begin_estimates();
 	PG_TRY();
 	{
-		if (previous_planner_hook)
-			stmt = previous_planner_hook(GPUSORT_PLANNER_ARGUMENTS);
-		else
-			stmt = standard_planner(GPUSORT_PLANNER_ARGUMENTS);
+		stmt = planner(GPUSORT_PLANNER_ARGUMENTS);
 		gpusort_replace_sorts(stmt, gpusort_enabled && !was_off,
 							  !(cursor_options & CURSOR_OPT_FAST_PLAN));
 		stmt->transientPlan |= gpusort_pool_was_short;
@@ -124,17 +105,4 @@ plan_and_replace(GPUSORT_PLANNER_PARAMETERS)
 	}
 	PG_END_TRY();
 	return stmt;
-}
-
-void
-gpusort_install_planner_hooks(void)
-{
-	previous_rel_hook = set_rel_pathlist_hook;
-	set_rel_pathlist_hook = consider_table;
-	previous_join_hook = set_join_pathlist_hook;
-	set_join_pathlist_hook = consider_joins;
-	previous_upper_paths_hook = create_upper_paths_hook;
-	create_upper_paths_hook = consider_upper_paths;
-	previous_planner_hook = planner_hook;
-	planner_hook = plan_and_replace;
 }

@@ -20,8 +20,6 @@
 
 static GpuSortActivity *activities = NULL;
 static uint32 used = 0;			/* of this process, one bit each */
-static shmem_request_hook_type previous_request_hook = NULL;
-static shmem_startup_hook_type previous_startup_hook = NULL;
 
 static int
 number_of_entries(void)
@@ -35,35 +33,22 @@ bytes_of_entries(void)
 	return mul_size(number_of_entries(), sizeof(GpuSortActivity));
 }
 
-static void
-request(void)
+void
+gpusort_request_activity(void)
 {
-	if (previous_request_hook)
-		previous_request_hook();
 	RequestAddinShmemSpace(bytes_of_entries());
 }
 
-static void
-startup(void)
+void
+gpusort_make_activity(void)
 {
 	bool		found;
 
-	if (previous_startup_hook)
-		previous_startup_hook();
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	activities = ShmemInitStruct("gpusort activity", bytes_of_entries(), &found);
 	if (!found)
 		memset(activities, 0, bytes_of_entries());
 	LWLockRelease(AddinShmemInitLock);
-}
-
-void
-gpusort_install_activity(void)
-{
-	previous_request_hook = shmem_request_hook;
-	shmem_request_hook = request;
-	previous_startup_hook = shmem_startup_hook;
-	shmem_startup_hook = startup;
 }
 
 bool

@@ -43,8 +43,10 @@ typedef struct GpuSortActivity
 	TimestampTz started;
 } GpuSortActivity;
 
-/* From _PG_init(), if the library is preloaded. */
-extern void gpusort_install_activity(void);
+/* From shmem_request_hook and shmem_startup_hook, if the library is preloaded. */
+extern void gpusort_request_activity(void);
+extern void gpusort_make_activity(void);
+
 extern bool gpusort_has_activity(void);
 
 /*

@@ -86,6 +86,22 @@ gpusort_install_counts(void)
 	installed = true;
 }
 
+/* The server has the memory, and drops what is a database's with it. */
+void
+gpusort_request_counts(void)
+{
+}
+
+void
+gpusort_make_counts(void)
+{
+}
+
+void
+gpusort_drop_counts(Oid database)
+{
+}
+
 bool
 gpusort_has_counts(void)
 {

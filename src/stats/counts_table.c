@@ -19,9 +19,7 @@
 #include <unistd.h>
 
 #include "access/xact.h"
-#include "catalog/objectaccess.h"
 #include "catalog/pg_control.h"
-#include "catalog/pg_database.h"
 #include "common/controldata_utils.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -76,9 +74,6 @@ typedef struct FileHead
 
 static HTAB *table = NULL;
 static LWLock *lock = NULL;
-static shmem_request_hook_type previous_request_hook = NULL;
-static shmem_startup_hook_type previous_startup_hook = NULL;
-static object_access_hook_type previous_access_hook = NULL;
 
 /* The database that this transaction drops, if any. */
 static Oid	dropped = InvalidOid;
@@ -229,11 +224,14 @@ read_file(void)
 
 /* ---------- shared memory ---------- */
 
-static void
-request(void)
+void
+gpusort_install_counts(void)
 {
-	if (previous_request_hook)
-		previous_request_hook();
+}
+
+void
+gpusort_request_counts(void)
+{
 	RequestAddinShmemSpace(hash_estimate_size(MAX_ENTRIES, sizeof(Entry)));
 	RequestNamedLWLockTranche(TRANCHE, 1);
 }
@@ -249,13 +247,11 @@ make_others(void)
 	}
 }
 
-static void
-startup(void)
+void
+gpusort_make_counts(void)
 {
 	HASHCTL		control = {.keysize = sizeof(Key), .entrysize = sizeof(Entry)};
 
-	if (previous_startup_hook)
-		previous_startup_hook();
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	lock = &GetNamedLWLockTranche(TRANCHE)->lock;
 	table = ShmemInitHash("gpusort sorts", MAX_ENTRIES, MAX_ENTRIES, &control,
@@ -289,7 +285,6 @@ drop(Oid database)
 	LWLockRelease(lock);
 }
 
-/* A DROP DATABASE can fail still when its object access hook is called. */
 static void
 end_transaction(XactEvent event, void *arg)
 {
@@ -300,30 +295,18 @@ end_transaction(XactEvent event, void *arg)
 	dropped = InvalidOid;
 }
 
-static void
-access_object(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
+/* A DROP DATABASE can still fail when its object access hook is called. */
+void
+gpusort_drop_counts(Oid database)
 {
 	static bool is_registered = false;
 
-	if (previous_access_hook)
-		previous_access_hook(access, class, object, sub, arg);
-	if (access != OAT_DROP || class != DatabaseRelationId || !gpusort_has_counts())
+	if (!gpusort_has_counts())
 		return;
 	if (!is_registered)
 		RegisterXactCallback(end_transaction, NULL);
 	is_registered = true;
-	dropped = object;
-}
-
-void
-gpusort_install_counts(void)
-{
-	previous_request_hook = shmem_request_hook;
-	shmem_request_hook = request;
-	previous_startup_hook = shmem_startup_hook;
-	shmem_startup_hook = startup;
-	previous_access_hook = object_access_hook;
-	object_access_hook = access_object;
+	dropped = database;
 }
 
 bool

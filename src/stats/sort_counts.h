@@ -16,6 +16,14 @@
 
 /* From _PG_init(), if the library is preloaded; else there are no counts. */
 extern void gpusort_install_counts(void);
+
+/* From shmem_request_hook and shmem_startup_hook. */
+extern void gpusort_request_counts(void);
+extern void gpusort_make_counts(void);
+
+/* From object_access_hook: the transaction drops the database. */
+extern void gpusort_drop_counts(Oid database);
+
 extern bool gpusort_has_counts(void);
 
 /* Add to the counts of the current database. */
