@@ -17,22 +17,10 @@
 #include "pg_compat/planner.h"
 #include "plan/plan_aggregate.h"
 #include "plan/plan_node.h"
+#include "plan/plan_pathkeys.h"
 #include "plan/plan_statistics.h"
 
 /* ---------- what is grouped ---------- */
-
-static bool
-has_class(const List *pathkeys, const EquivalenceClass *ec)
-{
-	ListCell   *lc;
-
-	foreach(lc, pathkeys)
-	{
-		if (lfirst_node(PathKey, lc)->pk_eclass == ec)
-			return true;
-	}
-	return false;
-}
 
 void
 gpusort_order_groups(GpuSortGrouping *grouping, List *values)
@@ -47,7 +35,7 @@ gpusort_order_groups(GpuSortGrouping *grouping, List *values)
 	{
 		PathKey    *pathkey = lfirst_node(PathKey, lc);
 
-		if (!has_class(grouping->pathkeys, pathkey->pk_eclass))
+		if (!gpusort_has_class(grouping->pathkeys, pathkey->pk_eclass))
 			grouping->pathkeys = lappend(grouping->pathkeys, pathkey);
 	}
 }

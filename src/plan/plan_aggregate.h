@@ -16,7 +16,7 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
-#include "plan/plan_undercharged.h"
+#include "plan/plan_offer.h"
 
 /* What is grouped, and how the rows come. */
 typedef struct GpuSortGrouping

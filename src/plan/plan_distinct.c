@@ -22,11 +22,11 @@
 #include "cost/cost.h"
 #include "pg_compat/paths.h"
 #include "plan/plan_distinct.h"
+#include "plan/plan_offer.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"
 #include "plan/plan_sorted.h"
 #include "plan/plan_statistics.h"
-#include "plan/plan_undercharged.h"
 #include "plan/plan_unique.h"
 
 /* With DISTINCT ON, the order says which of the rows that are equal is returned. */
@@ -84,9 +84,6 @@ make_sliced_paths(const GpuSortGroupedRows *grouped, Cost *cost)
 	return gpusort_offer_sliced(&slices, make_sliced, &grouped->groups, 0, cost);
 }
 
-/*
- * As for windows (plan_window.c), the leader's paths are left out if workers are faster.
- */
 void
 gpusort_add_distinct_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct_rel)
 {
@@ -112,9 +109,5 @@ gpusort_add_distinct_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 	partial_rel = fetch_upper_rel(root, UPPERREL_PARTIAL_DISTINCT, NULL);
 	if (partial_rel->pathlist != NIL && gpusort_groups_might_be_kept(&grouped, partial_rel, 0))
 		paths = list_concat(paths, make_unique_paths(&grouped, partial_rel));
-	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
-	if (paths != NIL)
-		grouped.groups = gpusort_known_groups_by(root, grouped.pathkeys, cheapest->rows, grouped.groups);
-	gpusort_outbid_hash_tables(paths, &grouped);
-	gpusort_add_paths(distinct_rel, paths);
+	gpusort_offer_paths(&grouped, paths, sliced, cost);
 }

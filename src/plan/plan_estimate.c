@@ -14,6 +14,7 @@
 #include "optimizer/optimizer.h"
 
 #include "cost/cost_late.h"
+#include "plan/plan_below.h"
 #include "plan/plan_estimate.h"
 #include "plan/plan_late.h"
 #include "plan/plan_statistics.h"
@@ -41,25 +42,18 @@ estimate_keys(const GpuSortPathKeys *keys, bool in_order, int width, double limi
 static bool
 comes_from_pages(const Path *path)
 {
-	ListCell   *lc;
-
 	switch (path->pathtype)
 	{
 		case T_SeqScan:
 			return true;
 		case T_Result:
 			return IsA(path, ProjectionPath) && ((const ProjectionPath *) path)->dummypp &&
-				comes_from_pages(((const ProjectionPath *) path)->subpath);
+				gpusort_all_below(path, comes_from_pages);
 		case T_SubqueryScan:
 			return path->parent->baserestrictinfo == NIL &&
-				comes_from_pages(((const SubqueryScanPath *) path)->subpath);
+				gpusort_all_below(path, comes_from_pages);
 		case T_Append:
-			foreach(lc, ((const AppendPath *) path)->subpaths)
-			{
-				if (!comes_from_pages((const Path *) lfirst(lc)))
-					return false;
-			}
-			return true;
+			return gpusort_all_below(path, comes_from_pages);
 		default:
 			return false;
 	}

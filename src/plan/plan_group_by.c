@@ -24,11 +24,11 @@
 #include "plan/plan_distinct_aggs.h"
 #include "plan/plan_group.h"
 #include "plan/plan_group_by.h"
+#include "plan/plan_offer.h"
 #include "plan/plan_ordered_aggs.h"
 #include "plan/plan_slices.h"
 #include "plan/plan_sorted.h"
 #include "plan/plan_statistics.h"
-#include "plan/plan_undercharged.h"
 #include "settings.h"
 
 /* How many groups the planner expects, HAVING apart if that can be known; 0 if no path tells. */
@@ -194,11 +194,7 @@ make_aggregate_paths(const GpuSortGroupedRows *grouped, const GroupPathExtraData
 		gpusort_make_ordered_agg_paths(&grouping, paths);
 }
 
-/*
- * All paths are made before the first is added, which may free the one that is copied.  As for
- * windows (plan_window.c), the leader's are left out if workers are faster.  So are those that sort
- * within aggregates where there are others.
- */
+/* Paths that sort within aggregates are left out where there are others. */
 void
 gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 						   const GroupPathExtraData *extra)
@@ -235,13 +231,8 @@ gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 	}
 	if (might_be_kept && (!is_lacking || inside.sliced == NIL))
 		sliced = gpusort_make_group_paths(root, input_rel, grouped_rel, &cost);
-	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
-	if (paths != NIL)
-		grouped.groups = gpusort_known_groups_by(root, grouped.pathkeys, cheapest->rows, grouped.groups);
-	gpusort_outbid_hash_tables(paths, &grouped);
-	gpusort_add_paths(grouped_rel, paths);
+	gpusort_offer_paths(&grouped, paths, sliced, cost);
 
-	paths = list_concat(inside.whole, inside.sliced);
-	gpusort_outbid_all(paths, grouped_rel, left_out, inside.lacking);
-	gpusort_add_paths(grouped_rel, paths);
+	gpusort_offer_beside(grouped_rel, list_concat(inside.whole, inside.sliced), left_out,
+						 inside.lacking);
 }

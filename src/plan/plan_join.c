@@ -20,10 +20,11 @@
 #include "pg_compat/planner.h"
 #include "plan/plan_join.h"
 #include "plan/plan_node.h"
+#include "plan/plan_offer.h"
 #include "plan/plan_pair.h"
+#include "plan/plan_pathkeys.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_side.h"
-#include "plan/plan_undercharged.h"
 #include "settings.h"
 
 /*
@@ -90,19 +91,6 @@ inner_class(const RestrictInfo *clause)
 	return clause->outer_is_left ? clause->right_ec : clause->left_ec;
 }
 
-static bool
-has_class(List *pathkeys, const EquivalenceClass *ec)
-{
-	ListCell   *lc;
-
-	foreach(lc, pathkeys)
-	{
-		if (lfirst_node(PathKey, lc)->pk_eclass == ec)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Choose one clause for each sort column, so that each is one of its own on both sides.  Others are
  * left to be filters.
@@ -124,7 +112,8 @@ choose_clauses(JoinIdea *join)
 			PathKey    *innerkey;
 
 			if (outer_class(clause) != pathkey->pk_eclass ||
-				has_class(join->innerkeys, inner_class(clause)) || !is_comparable(clause, pathkey))
+				gpusort_has_class(join->innerkeys, inner_class(clause)) ||
+				!is_comparable(clause, pathkey))
 				continue;
 			innerkey = linitial(make_inner_pathkeys_for_merge(root, list_make1(clause),
 															  list_make1(pathkey)));
@@ -229,11 +218,7 @@ gpusort_add_unfinished_join(const GpuSortMergeJoin *merge, Path *path)
 	gpusort_outbid_join(merge->root, joinrel, path);
 	if (!gpusort_might_be_kept(joinrel, path))
 		return;
-	path = make_unfinished_join(merge, path, cost);
-	if (path->parallel_workers > 0)
-		add_partial_path(joinrel, path);
-	else
-		add_path(joinrel, path);
+	gpusort_add_join(joinrel, make_unfinished_join(merge, path, cost));
 }
 
 /* Finding a row's partner. */
@@ -289,24 +274,14 @@ estimate_join(JoinIdea *join, Cost saved, double share, Path *path)
 		share;
 }
 
-/* The relation's cheapest path above a sort of ours; NULL if that comes in order without. */
-static Path *
-make_sorted(const RelOptInfo *rel, GpuSortSide *side, List *pathkeys)
-{
-	if (rel->cheapest_total_path->param_info != NULL ||
-		pathkeys_contained_in(pathkeys, rel->cheapest_total_path->pathkeys))
-		return NULL;
-	return gpusort_side_sorted(side);
-}
-
 static void
 add_whole_join(JoinIdea *join)
 {
 	GpuSortMergeJoin *merge = &join->merge;
 	Path		path = {0};
 
-	merge->outer = make_sorted(join->pair->outerrel, join->outer, join->outerkeys);
-	merge->inner = merge->outer != NULL ? make_sorted(join->pair->innerrel, join->inner, join->innerkeys) : NULL;
+	merge->outer = gpusort_side_sorted(join->outer);
+	merge->inner = merge->outer != NULL ? gpusort_side_sorted(join->inner) : NULL;
 	if (merge->inner == NULL)
 		return;
 	estimate_join(join, 0, 1, &path);

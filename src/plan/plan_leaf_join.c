@@ -387,7 +387,7 @@ add_paths_of(LeafJoinIdea *join, Path *outer, Path *inner)
  * tenth of a microsecond to be saved for each row.  So it is thought of from ten times as many rows on.
  */
 static bool
-has_many_rows(const RelOptInfo *rel)
+has_many_entries(const RelOptInfo *rel)
 {
 	return rel->tuples >= 10.0 * gpusort_min_rows;
 }
@@ -412,8 +412,8 @@ gpusort_add_leaf_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *
 
 	if (!gpusort_enabled || !gpusort_enable_order_by || !gpusort_enable_join ||
 		jointype != JOIN_INNER || extra->restrictlist == NIL || root->hasPseudoConstantQuals ||
-		root->row_identity_vars != NIL || root->rowMarks != NIL || !has_many_rows(outerrel) ||
-		!has_many_rows(innerrel) || has_volatile_conditions(outerrel) ||
+		root->row_identity_vars != NIL || root->rowMarks != NIL || !has_many_entries(outerrel) ||
+		!has_many_entries(innerrel) || has_volatile_conditions(outerrel) ||
 		has_volatile_conditions(innerrel) || gpusort_plan_is_advised(root))
 		return;
 	join.clauses = gpusort_find_join_clauses(&join.merge, outerrel, innerrel);

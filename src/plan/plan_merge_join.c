@@ -31,10 +31,10 @@
 #include "pg_compat/paths.h"
 #include "pg_compat/planner.h"
 #include "plan/plan_merge_join.h"
+#include "plan/plan_offer.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_side.h"
 #include "plan/plan_sorted.h"
-#include "plan/plan_undercharged.h"
 #include "settings.h"
 
 /* The pathkeys with the i-th one first, which is what the planner tries, too. */
@@ -70,14 +70,12 @@ clauses_suffice(const GpuSortMergeJoin *join, const List *mergeclauses)
 	return true;
 }
 
-/* The relation's cheapest path above a sort of ours; NULL if it can come in order without, as this path does. */
+/* The relation's cheapest path above a sort of ours; NULL if other servers deliver this order. */
 static Path *
 make_sorted(PlannerInfo *root, RelOptInfo *rel, List *pathkeys, const Path *in_order)
 {
-	if (in_order != NULL &&
-		(in_order == rel->cheapest_total_path || gpusort_is_sorted_remotely(in_order)))
-		return NULL;
-	return gpusort_side_sorted(gpusort_side(root, rel, pathkeys));
+	return in_order != NULL && gpusort_is_sorted_remotely(in_order) ? NULL :
+		gpusort_side_sorted(gpusort_side(root, rel, pathkeys));
 }
 
 /* A join that is thought of. */
@@ -216,12 +214,7 @@ add_joins(const GpuSortMergeJoin *join, List *paths)
 
 	list_sort(paths, compare_total_costs);
 	foreach(lc, paths)
-	{
-		Path	   *path = (Path *) lfirst(lc);
-
-		gpusort_outbid_join(join->root, join->joinrel, path);
-		add_path(join->joinrel, path);
-	}
+		gpusort_offer_join(join->root, join->joinrel, (Path *) lfirst(lc));
 }
 
 /*
@@ -283,8 +276,7 @@ add_partial_join(const GpuSortMergeJoin *shared, GpuSortSide *side, Path *outer,
 	if (!estimate_join(&idea, sorted ? outer->pathkeys : outerkeys))
 		return;
 	path = make_join(&idea);
-	gpusort_outbid_join(join->root, join->joinrel, &path->jpath.path);
-	add_partial_path(join->joinrel, &path->jpath.path);
+	gpusort_offer_join(join->root, join->joinrel, &path->jpath.path);
 }
 
 /* Join in one order: the cheapest outer path, and those that come in this order. */

@@ -13,6 +13,8 @@
 #include "parser/parsetree.h"
 
 #include "cost/cost.h"
+#include "plan/plan_below.h"
+#include "plan/plan_offer.h"
 #include "plan/plan_order_by.h"
 #include "plan/plan_sorted.h"
 
@@ -43,12 +45,12 @@ is_still_there(const RelOptInfo *ordered_rel, const Path *input)
 
 	foreach(lc, ordered_rel->pathlist)
 	{
-		const Path *path = (const Path *) lfirst(lc);
+		Path	   *path = (Path *) lfirst(lc);
 
 		if (path != input && IsA(path, ProjectionPath))
-			path = ((const ProjectionPath *) path)->subpath;
-		if (path != input && (IsA(path, SortPath) || IsA(path, IncrementalSortPath)))
-			path = ((const SortPath *) path)->subpath;
+			path = gpusort_path_below(path);
+		if (path != input)
+			path = gpusort_below_sort(path);
 		if (path == input)
 			return true;
 	}

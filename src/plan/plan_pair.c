@@ -15,10 +15,10 @@
 #include "pg_compat/paths.h"
 #include "pg_compat/planner.h"
 #include "plan/plan_bound.h"
+#include "plan/plan_offer.h"
 #include "plan/plan_pair.h"
 #include "plan/plan_pathkeys.h"
 #include "plan/plan_side.h"
-#include "plan/plan_undercharged.h"
 #include "settings.h"
 
 /* ---------- what there is ---------- */

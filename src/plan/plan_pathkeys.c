@@ -94,3 +94,16 @@ gpusort_read_pathkeys(const Path *input, List *pathkeys, GpuSortPathKeys *keys,
 	}
 	return true;
 }
+
+bool
+gpusort_has_class(const List *pathkeys, const EquivalenceClass *ec)
+{
+	ListCell   *lc;
+
+	foreach(lc, pathkeys)
+	{
+		if (lfirst_node(PathKey, lc)->pk_eclass == ec)
+			return true;
+	}
+	return false;
+}

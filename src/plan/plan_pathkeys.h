@@ -29,6 +29,9 @@ typedef struct GpuSortPathKeys
  */
 extern bool gpusort_clause_is_order(const RestrictInfo *clause);
 
+/* Is one of the pathkeys of this class? */
+extern bool gpusort_has_class(const List *pathkeys, const EquivalenceClass *ec);
+
 /*
  * Look pathkeys up that the path will be sorted by; rows is left to the caller.  False with
  * *reason if some type has no ordering operator, or the members of a class have no common order.

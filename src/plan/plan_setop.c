@@ -38,12 +38,13 @@
 
 #include "cost/cost.h"
 #include "pg_compat/paths.h"
+#include "plan/plan_below.h"
+#include "plan/plan_offer.h"
 #include "plan/plan_setop.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"
 #include "plan/plan_sorted.h"
 #include "plan/plan_statistics.h"
-#include "plan/plan_undercharged.h"
 #include "plan/plan_unique.h"
 
 /* A set operation, as the planner's paths have it. */
@@ -107,12 +108,8 @@ static List *
 appended_rels(const PlannerInfo *root, const Path *path)
 {
 	if (IsA(path, GatherPath))
-		path = ((const GatherPath *) path)->subpath;
-	if (IsA(path, AppendPath))
-		return relations_of(root, ((const AppendPath *) path)->subpaths);
-	if (IsA(path, MergeAppendPath))
-		return relations_of(root, ((const MergeAppendPath *) path)->subpaths);
-	return NIL;
+		path = gpusort_path_below(path);
+	return relations_of(root, gpusort_appended_paths(path));
 }
 
 static void
@@ -419,14 +416,11 @@ make_sliced_paths(const PlannedSetOp *operation, Cost *cost)
 	return paths;
 }
 
-/*
- * As for windows (plan_window.c), the leader's paths are left out if workers are faster.
- */
 void
 gpusort_add_setop_paths(PlannerInfo *root, RelOptInfo *setop_rel)
 {
 	PlannedSetOp operation = {.root = root, .rel = setop_rel};
-	GpuSortGroupedRows grouped = {.root = root, .rel = setop_rel};
+	GpuSortGroupedRows grouped = {.root = root, .rel = setop_rel, .groups_known = true};
 	List	   *paths;
 	List	   *sliced;
 	Cost		cost;
@@ -438,10 +432,8 @@ gpusort_add_setop_paths(PlannerInfo *root, RelOptInfo *setop_rel)
 		append_inputs(&operation);
 	paths = make_paths(&operation);
 	sliced = make_sliced_paths(&operation, &cost);
-	paths = list_concat(gpusort_cheaper_paths(paths, cost), sliced);
 	grouped.input_rel = operation.appended != NULL ? operation.appended : linitial(operation.inputs);
 	grouped.pathkeys = wanted_order(&operation, grouped.input_rel->cheapest_total_path->pathtarget);
 	grouped.groups = operation.known_groups;
-	gpusort_outbid_hash_tables(paths, &grouped);
-	gpusort_add_paths(setop_rel, paths);
+	gpusort_offer_paths(&grouped, paths, sliced, cost);
 }

@@ -9,6 +9,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
 #include "utils/memutils.h"
 
 #include "cost/cost.h"
@@ -183,14 +184,17 @@ cheapest_of(const List *paths)
 Path *
 gpusort_side_sorted(GpuSortSide *side)
 {
+	const Path *cheapest = side->rel->cheapest_total_path;
 	MemoryContext old;
 
 	if (side->sorted_known)
 		return side->sorted;
+	side->sorted_known = true;
+	if (cheapest->param_info != NULL || pathkeys_contained_in(side->pathkeys, cheapest->pathkeys))
+		return NULL;
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(side));
 	side->sorted = cheapest_of(gpusort_make_sorted_paths(side->root, side->rel, side->rel, side->pathkeys,
 														 GPUSORT_NO_LIMIT));
-	side->sorted_known = true;
 	MemoryContextSwitchTo(old);
 	return side->sorted;
 }

@@ -35,7 +35,7 @@ typedef struct GpuSortSide GpuSortSide;
  */
 extern GpuSortSide *gpusort_side(PlannerInfo *root, RelOptInfo *rel, List *pathkeys);
 
-/* The cheapest path above a sort of ours; NULL if there is none. */
+/* The cheapest path above a sort of ours; NULL if there is none, or the cheapest is in order. */
 extern Path *gpusort_side_sorted(GpuSortSide *side);
 
 /*

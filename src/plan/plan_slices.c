@@ -11,6 +11,7 @@
 #include "utils/selfuncs.h"
 
 #include "pg_compat/paths.h"
+#include "plan/plan_pathkeys.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"
 
@@ -21,31 +22,15 @@
  */
 #define GATHERED_ROW_COST 0.016
 
-Path *
-gpusort_below_sort(Path *path)
-{
-	if (IsA(path, SortPath))
-		return ((SortPath *) path)->subpath;
-	if (IsA(path, IncrementalSortPath))
-		return ((IncrementalSortPath *) path)->spath.subpath;
-	return path;
-}
-
 int
 gpusort_count_leading_keys(PlannerInfo *root, List *clauses, List *pathkeys)
 {
 	List	   *wanted = make_pathkeys_for_sortclauses(root, clauses, root->processed_tlist);
 	ListCell   *lc;
-	ListCell   *lc2;
 
 	foreach(lc, pathkeys)
 	{
-		const EquivalenceClass *ec = lfirst_node(PathKey, lc)->pk_eclass;
-		bool		found = false;
-
-		foreach(lc2, wanted)
-			found |= lfirst_node(PathKey, lc2)->pk_eclass == ec;
-		if (!found)
+		if (!gpusort_has_class(wanted, lfirst_node(PathKey, lc)->pk_eclass))
 			return foreach_current_index(lc);
 	}
 	return list_length(pathkeys);
@@ -183,13 +168,4 @@ gpusort_cheaper_paths(List *paths, Cost sliced)
 			cheaper = lappend(cheaper, lfirst(lc));
 	}
 	return cheaper;
-}
-
-void
-gpusort_add_paths(RelOptInfo *rel, List *paths)
-{
-	ListCell   *lc;
-
-	foreach(lc, paths)
-		add_path(rel, (Path *) lfirst(lc));
 }

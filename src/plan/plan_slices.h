@@ -31,9 +31,6 @@ typedef struct GpuSortSlices
 	double		share;			/* ... the busiest one, which has at least a whole group */
 } GpuSortSlices;
 
-/* The input of a Sort or Incremental Sort, or the path itself. */
-extern Path *gpusort_below_sort(Path *path);
-
 /* How many of the pathkeys stand for one of these sort or group clauses, the first ones. */
 extern int	gpusort_count_leading_keys(PlannerInfo *root, List *clauses, List *pathkeys);
 
@@ -66,8 +63,5 @@ extern List *gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath m
 
 /* Those of the leader's own paths, a List of Path, that cost less than slices do. */
 extern List *gpusort_cheaper_paths(List *paths, Cost sliced);
-
-/* Add paths, a List of Path. */
-extern void gpusort_add_paths(RelOptInfo *rel, List *paths);
 
 #endif							/* GPUSORT_PLAN_SLICES_H */

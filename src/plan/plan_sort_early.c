@@ -20,8 +20,8 @@
 
 #include "cost/cost.h"
 #include "pg_compat/paths.h"
+#include "plan/plan_below.h"
 #include "plan/plan_node.h"
-#include "plan/plan_slices.h"
 #include "plan/plan_sort_early.h"
 #include "plan/plan_sorted.h"
 #include "settings.h"
@@ -175,7 +175,8 @@ gpusort_add_early_paths(PlannerInfo *root, RelOptInfo *rel)
 			charge((Path *) lfirst(lc), own);
 		charge_more_than_input(rel, (Path *) lfirst(lc));
 	}
-	gpusort_add_paths(rel, paths);
+	foreach(lc, paths)
+		add_path(rel, (Path *) lfirst(lc));
 }
 
 static bool
@@ -190,10 +191,8 @@ is_joined_by_us(const Path *path)
 {
 	const JoinPath *join;
 
-	if (IsA(path, SortPath))
-		return is_joined_by_us(((const SortPath *) path)->subpath);
-	if (is_node(path, GPUSORT_NODE))
-		return is_joined_by_us(linitial(((const CustomPath *) path)->custom_paths));
+	if (IsA(path, SortPath) || is_node(path, GPUSORT_NODE))
+		return is_joined_by_us(gpusort_path_below(path));
 	if (!IsA(path, NestPath) && !IsA(path, MergePath) && !IsA(path, HashPath))
 		return is_node(path, GPUSORT_UNFINISHED_JOIN_NODE);
 	join = (const JoinPath *) path;
@@ -213,7 +212,7 @@ find_early_order(const Path *path)
 		path = ((const JoinPath *) path)->outerjoinpath;
 	if (path->parent->reloptkind == RELOPT_BASEREL)
 		return is_node(path, GPUSORT_NODE) ? path : NULL;
-	return IsA(path, GatherMergePath) && is_joined_by_us(((const GatherMergePath *) path)->subpath) ? path : NULL;
+	return IsA(path, GatherMergePath) && is_joined_by_us(gpusort_path_below(path)) ? path : NULL;
 }
 
 /* The cheapest path that stands for itself: they are in the order of their costs. */
@@ -236,17 +235,9 @@ cheapest_alone(const List *paths)
 static bool
 is_one_row(const Path *path)
 {
-	for (;;)
-	{
-		if (IsA(path, MemoizePath))
-			path = ((const MemoizePath *) path)->subpath;
-		else if (IsA(path, SubqueryScanPath) && path->parent->baserestrictinfo == NIL)
-			path = ((const SubqueryScanPath *) path)->subpath;
-		else if (IsA(path, ProjectionPath))
-			path = ((const ProjectionPath *) path)->subpath;
-		else
-			break;
-	}
+	while (IsA(path, MemoizePath) || IsA(path, ProjectionPath) ||
+		   (IsA(path, SubqueryScanPath) && path->parent->baserestrictinfo == NIL))
+		path = gpusort_path_below(path);
 	return (IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_PLAIN &&
 			((const AggPath *) path)->qual == NIL) ||
 		(IsA(path, MinMaxAggPath) && ((const MinMaxAggPath *) path)->quals == NIL);

@@ -18,6 +18,7 @@
 
 #include "cost/cost.h"
 #include "pg_compat/paths.h"
+#include "plan/plan_below.h"
 #include "plan/plan_estimate.h"
 #include "plan/plan_node.h"
 #include "plan/plan_sorted.h"
@@ -66,66 +67,30 @@ make_sorted_path(PlannerInfo *root, RelOptInfo *rel, Path *input, const GpuSortP
 bool
 gpusort_is_sorted_remotely(const Path *path)
 {
-	const List *subpaths;
-	ListCell   *lc;
-
 	switch (nodeTag(path))
 	{
 		case T_ForeignPath:
 			return path->pathkeys != NIL;
 		case T_ProjectionPath:
-			return gpusort_is_sorted_remotely(((const ProjectionPath *) path)->subpath);
 		case T_UpperUniquePath:
-			return gpusort_is_sorted_remotely(((const UpperUniquePath *) path)->subpath);
 		case T_AggPath:
-			return gpusort_is_sorted_remotely(((const AggPath *) path)->subpath);
 		case T_GroupPath:
-			return gpusort_is_sorted_remotely(((const GroupPath *) path)->subpath);
 		case T_GroupingSetsPath:
-			return gpusort_is_sorted_remotely(((const GroupingSetsPath *) path)->subpath);
 		case T_WindowAggPath:
-			return gpusort_is_sorted_remotely(((const WindowAggPath *) path)->subpath);
 		case T_AppendPath:
-			subpaths = ((const AppendPath *) path)->subpaths;
-			break;
 		case T_MergeAppendPath:
-			subpaths = ((const MergeAppendPath *) path)->subpaths;
-			break;
+			return gpusort_all_below(path, gpusort_is_sorted_remotely);
 		default:
 			return false;
 	}
-	foreach(lc, subpaths)
-	{
-		if (!gpusort_is_sorted_remotely((const Path *) lfirst(lc)))
-			return false;
-	}
-	return subpaths != NIL;
 }
 
 bool
 gpusort_is_computed_remotely(const Path *path)
 {
-	const List *subpaths;
-	ListCell   *lc;
-
-	switch (nodeTag(path))
-	{
-		case T_ForeignPath:
-			return true;
-		case T_ProjectionPath:
-			return gpusort_is_computed_remotely(((const ProjectionPath *) path)->subpath);
-		case T_AppendPath:
-			subpaths = ((const AppendPath *) path)->subpaths;
-			break;
-		default:
-			return false;
-	}
-	foreach(lc, subpaths)
-	{
-		if (!gpusort_is_computed_remotely((const Path *) lfirst(lc)))
-			return false;
-	}
-	return subpaths != NIL;
+	return IsA(path, ForeignPath) ||
+		((IsA(path, ProjectionPath) || IsA(path, AppendPath)) &&
+		 gpusort_all_below(path, gpusort_is_computed_remotely));
 }
 
 Path *

@@ -29,6 +29,8 @@
 #include "utils/lsyscache.h"
 
 #include "pg_compat/planner.h"
+#include "plan/plan_below.h"
+#include "plan/plan_offer.h"
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"
 #include "plan/plan_sorted.h"
@@ -230,15 +232,11 @@ make_sliced_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *window_r
 								(1 - slices.share), cost);
 }
 
-/*
- * All copies of the planner's path are made before any is added, which may free that.  The leader's
- * are left out if workers are faster: the planner would charge these for their rows what kept them from
- * returning any.
- */
 void
 gpusort_add_window_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *window_rel)
 {
 	const WindowAggPath *window = find_cheapest(window_rel);
+	GpuSortGroupedRows windows = {.root = root, .rel = window_rel, .input_rel = input_rel};
 	List	   *paths;
 	List	   *sliced;
 	Cost		cost;
@@ -247,5 +245,5 @@ gpusort_add_window_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *w
 		return;
 	paths = make_sorted_paths(root, input_rel, window_rel, window);
 	sliced = make_sliced_paths(root, input_rel, window_rel, window, &cost);
-	gpusort_add_paths(window_rel, list_concat(gpusort_cheaper_paths(paths, cost), sliced));
+	gpusort_offer_paths(&windows, paths, sliced, cost);
 }

@@ -1,6 +1,6 @@
 /*
- * plan_undercharged.c
- *		Paths that the planner has charged too little for; see plan_undercharged.h.
+ * plan_offer.c
+ *		Offering paths to the planner; see plan_offer.h.
  */
 #include "postgres.h"
 
@@ -13,10 +13,13 @@
 
 #include "cost/cost_hash.h"
 #include "pg_compat/paths.h"
+#include "plan/plan_below.h"
 #include "plan/plan_estimate.h"
 #include "plan/plan_node.h"
+#include "plan/plan_offer.h"
+#include "plan/plan_slices.h"
 #include "plan/plan_sorted.h"
-#include "plan/plan_undercharged.h"
+#include "plan/plan_statistics.h"
 #include "settings.h"
 
 /*
@@ -41,36 +44,23 @@ typedef struct Undercharged
 
 /* ---------- hash tables of groups ---------- */
 
+/*
+ * The path below; of partitions the first one, as they are alike.  Groups of rows in order, without
+ * aggregates or with grouping sets, are not looked into.
+ */
 static const Path *
 next_below(const Path *path)
 {
-	switch (nodeTag(path))
-	{
-		case T_AggPath:
-			return ((const AggPath *) path)->subpath;
-		case T_SortPath:
-			return ((const SortPath *) path)->subpath;
-		case T_IncrementalSortPath:
-			return ((const IncrementalSortPath *) path)->spath.subpath;
-		case T_GatherPath:
-			return ((const GatherPath *) path)->subpath;
-		case T_GatherMergePath:
-			return ((const GatherMergePath *) path)->subpath;
-		case T_ProjectionPath:
-			return ((const ProjectionPath *) path)->subpath;
-		case T_UpperUniquePath:
-			return ((const UpperUniquePath *) path)->subpath;
-		case T_CustomPath:
-			/* our sort, above a SortPath or a Gather */
-			return ((const CustomPath *) path)->custom_paths != NIL
-				? linitial(((const CustomPath *) path)->custom_paths) : NULL;
-		case T_AppendPath:
-			/* partitions, which are alike */
-			return ((const AppendPath *) path)->subpaths != NIL
-				? linitial(((const AppendPath *) path)->subpaths) : NULL;
-		default:
-			return NULL;
-	}
+	if (IsA(path, AppendPath))
+		return gpusort_appended_paths(path) != NIL ? linitial(gpusort_appended_paths(path)) : NULL;
+	return IsA(path, GroupPath) || IsA(path, GroupingSetsPath) ? NULL : gpusort_path_below(path);
+}
+
+/* Is there a path, and is it one of the groups, not of their input? */
+static bool
+is_of_groups(const Path *path, const Undercharged *undercharged)
+{
+	return path != NULL && path->parent != undercharged->input_rel && IS_UPPER_REL(path->parent);
 }
 
 static bool
@@ -107,8 +97,7 @@ lacking_of(const Path *path, const Undercharged *undercharged)
 	/* of what other servers charge nothing is known to be lacking, and their rows need not come */
 	if (undercharged->input_rel == NULL)
 		return gpusort_is_computed_remotely(path) ? 0 : undercharged->lacking;
-	for (; path != NULL && path->parent != undercharged->input_rel && IS_UPPER_REL(path->parent);
-		 path = next_below(path))
+	for (; is_of_groups(path, undercharged); path = next_below(path))
 	{
 		is_gathered |= IsA(path, GatherPath) || IsA(path, GatherMergePath);
 		if (IsA(path, AppendPath))
@@ -182,8 +171,7 @@ gather_of_hash_tables(const Path *path, const Undercharged *undercharged)
 {
 	const Path *gather = NULL;
 
-	for (; path != NULL && path->parent != undercharged->input_rel && IS_UPPER_REL(path->parent);
-		 path = next_below(path))
+	for (; is_of_groups(path, undercharged); path = next_below(path))
 	{
 		if (gather != NULL && is_hash_table(path))
 			return gather;
@@ -218,8 +206,7 @@ lacking_of_ours(const Path *path, const Undercharged *undercharged)
 static bool
 has_core_sort(const Path *path, const Undercharged *undercharged)
 {
-	for (; path != NULL && path->parent != undercharged->input_rel && IS_UPPER_REL(path->parent) &&
-		 !IsA(path, CustomPath); path = next_below(path))
+	for (; is_of_groups(path, undercharged) && !IsA(path, CustomPath); path = next_below(path))
 	{
 		if (IsA(path, SortPath))
 			return true;
@@ -303,14 +290,6 @@ outbid(const List *paths, RelOptInfo *rel, const Undercharged *undercharged, Cos
 	}
 }
 
-void
-gpusort_outbid_all(const List *paths, RelOptInfo *rel, const List *left_out, Cost lacking)
-{
-	Undercharged undercharged = {.lacking = lacking};
-
-	outbid(paths, rel, &undercharged, cheapest_of(left_out));
-}
-
 static int
 count_references(const List *pathkeys)
 {
@@ -348,15 +327,41 @@ undercharged_of(const GpuSortGroupedRows *grouped)
 	return undercharged;
 }
 
-void
-gpusort_outbid_hash_tables(const List *paths, const GpuSortGroupedRows *grouped)
+static void
+add_paths(RelOptInfo *rel, const List *paths)
 {
+	ListCell   *lc;
+
+	foreach(lc, paths)
+		add_path(rel, (Path *) lfirst(lc));
+}
+
+void
+gpusort_offer_paths(const GpuSortGroupedRows *grouped, List *own, List *sliced, Cost sliced_cost)
+{
+	GpuSortGroupedRows known = *grouped;
+	List	   *paths = list_concat(gpusort_cheaper_paths(own, sliced_cost), sliced);
 	Undercharged undercharged;
 
-	if (paths == NIL || grouped->groups == 0)
-		return;
-	undercharged = undercharged_of(grouped);
-	outbid(paths, grouped->rel, &undercharged, DBL_MAX);
+	if (paths != NIL && known.groups > 0 && !known.groups_known)
+		known.groups = gpusort_known_groups_by(known.root, known.pathkeys,
+											   known.input_rel->cheapest_total_path->rows,
+											   known.groups);
+	if (paths != NIL && known.groups > 0)
+	{
+		undercharged = undercharged_of(&known);
+		outbid(paths, known.rel, &undercharged, DBL_MAX);
+	}
+	add_paths(known.rel, paths);
+}
+
+void
+gpusort_offer_beside(RelOptInfo *rel, const List *paths, const List *left_out, Cost lacking)
+{
+	Undercharged undercharged = {.lacking = lacking};
+
+	outbid(paths, rel, &undercharged, cheapest_of(left_out));
+	add_paths(rel, paths);
 }
 
 /* ---------- whether ---------- */
@@ -532,4 +537,20 @@ gpusort_outbid_join(PlannerInfo *root, RelOptInfo *joinrel, Path *path)
 		return;
 	path->total_cost = below;
 	path->startup_cost = Min(path->startup_cost, path->total_cost);
+}
+
+void
+gpusort_add_join(RelOptInfo *joinrel, Path *path)
+{
+	if (path->parallel_workers > 0)
+		add_partial_path(joinrel, path);
+	else
+		add_path(joinrel, path);
+}
+
+void
+gpusort_offer_join(PlannerInfo *root, RelOptInfo *joinrel, Path *path)
+{
+	gpusort_outbid_join(root, joinrel, path);
+	gpusort_add_join(joinrel, path);
 }
