@@ -173,7 +173,7 @@ check_wings()
 				say "${folder}README.md does not mention ${file##*/}"
 		done
 	done
-	[ "$(wc -l <src/README.md)" -le 250 ] || say "src/README.md has $(wc -l <src/README.md) lines"
+	[ "$(wc -l <src/README.md)" -le 254 ] || say "src/README.md has $(wc -l <src/README.md) lines"
 }
 
 # Each plot is shown somewhere, and its milliseconds are in the manual's tables.

@@ -1,11 +1,13 @@
 #!/bin/bash
 # scripts.sh
-#		Tests of the scripts that test: what make release-check runs again, and what not.
+#		Tests of the scripts that test: what make release-check runs again, and what not; and which
+#		tests a name of make check's stands for.
 
 . "$(dirname "$0")/lib/common.sh"
+. "$TREE/test/lib/catalogue.sh"
 
-WORK=$(mktemp -d) || exit
-at_exit 'rm -rf "$WORK"'
+WORK=$(mktemp -d) && HOUSE=$(mktemp -d) || exit
+at_exit 'rm -rf "$WORK" "$HOUSE"'
 
 is()
 {
@@ -49,6 +51,57 @@ release()
 		tail -n 1 "$WORK/log"
 	} | xargs
 }
+
+# The tests of these parts that names stand for, in a tree.
+chosen_by()
+{
+	local tree=$1
+
+	shift
+	(
+		TREE=$tree
+		for name in "$@"; do
+			choose "$name"
+		done
+		for part in unit regress isolation tap; do
+			! chosen "$part" || chosen_tests "$part"
+		done
+	) 2>&1 | LC_ALL=C sort | xargs
+}
+
+git_house()
+{
+	git -C "$HOUSE" -c user.name=tester -c user.email=tester@localhost "$@"
+}
+
+# A tree with a main branch and some tests.
+make_house()
+{
+	mkdir -p "$HOUSE"/{sql,test/{t,unit,specs},src/heap,src/sort/inner}
+	touch "$HOUSE"/{sql/{setup,cluster,copy_from,copy_to}.sql,test/t/047_cluster.pl,src/heap/heap.c,src/sort/inner/deep.c}
+	printf '# heap\n\nTests: `cluster`,\n`copy_*`. Longer: `047`.\n\n`no_test`\n' >"$HOUSE/src/heap/README.md"
+	printf '# sort\n\nTests: `047_cluster`.\n' >"$HOUSE/src/sort/README.md"
+	git_house init -q -b main
+	git_house add -A
+	git_house commit -q -m 'A house'
+	git_house checkout -q -b work
+}
+
+make_house
+is "tests of a folder" "$(chosen_by "$HOUSE" src/heap)" "047_cluster cluster copy_from copy_to"
+is "... by a pattern" "$(chosen_by "$HOUSE" 'copy_*')" "copy_from copy_to"
+is "nothing has changed" "$(chosen_by "$HOUSE" changed)" ""
+echo >>"$HOUSE/src/heap/heap.c"
+is "changed files" "$(chosen_by "$HOUSE" changed)" "cluster copy_from copy_to"
+git_house commit -q -a -m 'A change'
+is "... that are committed" "$(chosen_by "$HOUSE" changed)" "cluster copy_from copy_to"
+touch "$HOUSE/src/sort/inner/new.c"
+is "... in a folder of a folder, and new" "$(chosen_by "$HOUSE" changed)" "047_cluster cluster copy_from copy_to"
+
+is "every folder of the source names tests" "$(folders_with_tests | LC_ALL=C sort | xargs)" \
+	"$(cd "$TREE" && find src cuda \( -name '*.[ch]' -o -name '*.cu' \) -printf '%h\n' | LC_ALL=C sort -u | xargs)"
+is "every test is named by one" \
+	"$(for part in unit regress isolation tap; do tests_of $part; done | grep -vxF "$(chosen_by "$TREE" $(folders_with_tests) | tr ' ' '\n')" | xargs)" setup
 
 make_tree
 ALL="check check-contrib check-core check-neighbours $(printf 'check-packages/%s\n' 15 17 18 19 dist docker rpm | xargs) proof/one proof/two servers"

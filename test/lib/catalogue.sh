@@ -9,6 +9,11 @@
 #	PART/NAME		the same, of this part: daemon/types_text sorts by gpusortd
 #	fuzz/SEED		one round of the fuzzer
 #	proof/NAME		the short form of a proof
+#	types_*			all tests whose names fit, of the first part that has some
+#	src/heap		the tests that the README of a folder of the source names behind "Tests:"
+#	changed			what git says has changed since the main branch: the tests among those files, and
+#					those of the folders that the others are in, but for those named behind "Longer:";
+#					and the checks of manual, layout and scripts
 
 PARTS='docs layout scripts unit server_state exports regress daemon isolation tap fuzz proof'
 declare -A CHOSEN=()
@@ -51,7 +56,7 @@ find_in()
 	elif [ "$1" = tap ] && [[ $2 =~ ^[0-9]+$ ]]; then
 		tests_of tap | grep -E "^0*$((10#$2))_"
 	else
-		tests_of "$1" | grep -xF -- "$2"
+		tests_of "$1" | grep -xE -- "$(sed 's/\./\\./g; s/\*/.*/g' <<<"$2")"
 	fi
 }
 
@@ -60,14 +65,93 @@ choose_in()
 {
 	local test
 
-	test=$(find_in "$1" "$2") || return
+	test=$(find_in "$1" "$2" | xargs) && [ -n "$test" ] || return
 	CHOSEN[$1]="${CHOSEN[$1]:-} $test"
+}
+
+# folders_with_tests: those whose README says which tests are theirs.
+folders_with_tests()
+{
+	(cd "$TREE" && grep -l '^Tests: ' cuda/README.md src/README.md src/*/README.md src/*/*/README.md | xargs -n 1 dirname)
+}
+
+# tests_line FOLDER: what its README says of them, to the end of the paragraph.
+tests_line()
+{
+	sed -n '/^Tests: /,/^$/p' "$TREE/$1/README.md" | tr '\n' ' '
+}
+
+# choose_named TEXT: the tests whose names are marked in it.
+choose_named()
+{
+	local name
+
+	while read -r name; do
+		choose "$name"
+	done < <(grep -oE '`[^`]+`' <<<"$1" | tr -d '`')
+}
+
+# The files that differ from where the main branch was left, and those that git does not know yet.
+changed_files()
+{
+	local main
+
+	main=$(git -C "$TREE" merge-base HEAD origin/main 2>/dev/null || git -C "$TREE" merge-base HEAD main) ||
+		die "git does not know what has changed"
+	git -C "$TREE" diff --name-only "$main"
+	git -C "$TREE" ls-files --others --exclude-standard
+}
+
+# choose_file PATH: what is likely to fail if that is wrong.
+choose_file()
+{
+	local name=${1##*/} folder=${1%/*} line
+
+	name=${name%.*}
+	case $1 in
+		sql/* | expected/*) choose_in regress "$name" ;;
+		test/specs/* | test/expected/*) choose_in isolation "$name" ;;
+		test/t/[0-9]*) choose_in tap "$name" ;;
+		test/unit/*_test.c) choose_in unit "$name" ;;
+		test/unit/*) choose unit ;;
+		test/fuzz/*) choose fuzz ;;
+		test/proof/*.sh) choose_in proof "$name" ;;
+		gpusort--*.sql | gpusort.control) choose exports && choose 030 ;;
+		*.md) ;;
+		src/* | cuda/*)
+			while [ ! -f "$TREE/$folder/README.md" ]; do
+				folder=${folder%/*}
+			done
+			line=$(tests_line "$folder")
+			choose_named "${line%% Longer: *}"
+			;;
+	esac
+	true
+}
+
+choose_changed()
+{
+	local file part
+
+	for part in docs layout scripts; do
+		choose "$part"
+	done
+	while read -r file; do
+		choose_file "$file"
+	done < <(changed_files | sort -u)
 }
 
 choose()
 {
 	local name=$1 part
 
+	if [ "$name" = changed ]; then
+		choose_changed
+		return
+	elif grep -qs '^Tests: ' "$TREE/$name/README.md"; then
+		choose_named "$(tests_line "$name")"
+		return
+	fi
 	for part in $PARTS; do
 		if [ "$name" = "$part" ]; then
 			CHOSEN[$part]="${CHOSEN[$part]:-} $(tests_of "$part" | xargs)"

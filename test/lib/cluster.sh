@@ -144,16 +144,22 @@ build_gpusort()
 }
 
 # Locales of our own, for collation tests: the system may have only C.UTF-8.
-# LOCPATH replaces the system's locales, so that one is made too.
+# LOCPATH replaces the system's locales, so that one is made too.  Making them takes longer than all
+# else with which a run begins, so they are kept for the next one.
 private_locales()
 {
-	local dir=$WORK/locale name
+	local dir=$WORK/locale name kept
 
-	mkdir -p "$dir"
+	kept="$TREE/tmp_check/locales-$(getconf GNU_LIBC_VERSION | tr ' ' -)"
+	mkdir -p "$dir" "$kept"
 	LOCALES="en_US de_DE ${*}"
 	for name in C $LOCALES; do
-		localedef -c -i $name -f UTF-8 "$dir/$name.utf8" >>"$WORK/localedef.log" 2>&1
-		[ -d "$dir/$name.utf8" ] || die "localedef cannot make $name.utf8: see $WORK/localedef.log"
+		if [ ! -d "$kept/$name.utf8" ]; then
+			localedef -c -i $name -f UTF-8 "$dir/$name.new" >>"$WORK/localedef.log" 2>&1
+			[ -d "$dir/$name.new" ] || die "localedef cannot make $name.utf8: see $WORK/localedef.log"
+			mv -T "$dir/$name.new" "$kept/$name.utf8" 2>/dev/null
+		fi
+		cp -r "$kept/$name.utf8" "$dir/" || die "cannot read $kept"
 		[ $name = C ] || ln -s $name.utf8 "$dir/$name"
 	done
 	export LOCPATH=$dir
