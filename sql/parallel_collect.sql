@@ -98,8 +98,9 @@ RESET max_parallel_workers;
 SET gpusort.inject_fault = codec;
 SELECT collected > 0 AS some, gathered > 19000 AS most, collected + gathered AS rows, participants FROM counts('SELECT * FROM par ORDER BY k, id');
 RESET gpusort.inject_fault;
--- a third of the rows, rounded or not
-SELECT replace(plan_lines('SELECT * FROM par ORDER BY k, id', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF'), '=6666 ', '=6667 ') AS plan;
+-- a worker that comes when the others have collected only helps to sort
+SELECT regexp_replace(regexp_replace(line, 'host  (Processes: \d  )?Key: 24 bits  Passes: \d', 'host  Key: 24 bits  Passes: 2'), '(Seq Scan on par).*', '\1') AS plan
+FROM plan_lines('SELECT * FROM par ORDER BY k, id', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF') line;
 
 -- Rescans: the same rows again, and others.
 SET enable_material = off;

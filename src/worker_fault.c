@@ -42,7 +42,7 @@ end_without_word(void)
 void
 gpusort_worker_do_fault(const char *part)
 {
-	if (gpusort_inject_fault_at[0] != '\0' && strcmp(gpusort_inject_fault_at, part) != 0)
+	if (gpusort_inject_fault_at[0] != '\0' && strstr(gpusort_inject_fault_at, part) == NULL)
 		return;
 	if (IsParallelWorker() && gpusort_inject_fault == GPUSORT_FAULT_WORKER_ERROR)
 		elog(ERROR, "injected error in %s", part);

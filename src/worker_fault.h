@@ -9,7 +9,7 @@
 
 /*
  * By a participant, before it does a part of the work: a worker fails, or ends without a word, and
- * others take their time.  gpusort.inject_fault_at names one part.
+ * others take their time.  gpusort.inject_fault_at names some parts only.
  */
 extern void gpusort_worker_do_fault(const char *part);
 

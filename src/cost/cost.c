@@ -529,18 +529,18 @@ divided_cost(Cost partial_cost, Cost cost, double partial_rows, double all_rows)
 	return (partial_cost + cost * share) * crowding;
 }
 
-Cost
-gpusort_participants_cost(const GpuSortEstimate *estimate, Cost partial_cost,
-						  double partial_rows, double all_rows)
-{
-	return divided_cost(partial_cost, estimate->collect_cost, partial_rows, all_rows);
-}
-
-/* What all do of a sort that they make together. */
+/* What all do of a sort whose rows they collect. */
 static Cost
 together_cost(const GpuSortEstimate *estimate, double all_rows)
 {
 	return estimate->collect_cost + (gpusort_team_pays(all_rows) ? estimate->order_cost : 0);
+}
+
+Cost
+gpusort_participants_cost(const GpuSortEstimate *estimate, Cost partial_cost,
+						  double partial_rows, double all_rows)
+{
+	return divided_cost(partial_cost, together_cost(estimate, all_rows), partial_rows, all_rows);
 }
 
 Cost
@@ -549,20 +549,11 @@ gpusort_alone_cost(const GpuSortEstimate *estimate, double all_rows)
 	return estimate->startup_cost - together_cost(estimate, all_rows);
 }
 
-Cost
-gpusort_shared_startup_cost(const GpuSortEstimate *estimate, Cost partial_cost,
-							double partial_rows, double all_rows)
-{
-	return divided_cost(partial_cost, together_cost(estimate, all_rows), partial_rows, all_rows) +
-		gpusort_alone_cost(estimate, all_rows);
-}
-
 void
-gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost, Cost *startup_cost,
-					   Cost *total_cost)
+gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost, double all_rows,
+					   Cost *startup_cost, Cost *total_cost)
 {
-	*startup_cost = gather_cost + gpusort_cost_gather + estimate->startup_cost -
-		estimate->collect_cost;
+	*startup_cost = gather_cost + gpusort_cost_gather + gpusort_alone_cost(estimate, all_rows);
 	*total_cost = *startup_cost + estimate->run_cost +
 		(estimate->run_cost - estimate->fetch_cost) * FOREIGN_ROW_SHARE;
 }

@@ -110,21 +110,17 @@ extern void gpusort_least_cost(double rows, int width, bool is_table, GpuSortLea
 extern Cost gpusort_cost_until(const GpuSortEstimate *estimate, double rows, double limit_rows);
 
 /*
- * If the participants of a parallel plan collect the rows: what that costs each that reads
- * partial_rows of all, reading them included.
+ * If the participants of a parallel plan collect the rows, and put them in order together: what that
+ * costs each that reads partial_rows of all, reading them included.
  */
 extern Cost gpusort_participants_cost(const GpuSortEstimate *estimate, Cost partial_cost,
 									  double partial_rows, double all_rows);
 
-/* ... and what a sort costs until its first row that they make together, and wait for. */
-extern Cost gpusort_shared_startup_cost(const GpuSortEstimate *estimate, Cost partial_cost,
-										double partial_rows, double all_rows);
-
-/* ... of it, what one of them does while the others have nothing to do. */
+/* ... and what one of them does before the first row while the others have nothing to do. */
 extern Cost gpusort_alone_cost(const GpuSortEstimate *estimate, double all_rows);
 
 /* ... and what a GpuSort costs, given the cost of the Gather below it. */
-extern void gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost,
+extern void gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost, double all_rows,
 								   Cost *startup_cost, Cost *total_cost);
 
 /* ---------- whether ---------- */

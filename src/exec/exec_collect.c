@@ -13,9 +13,14 @@
  *					(gpusort_collect_for) and reads the Gather
  *	Gather			sets up dynamic shared memory in the first execution, and lets
  *					this node set up its part anew in each, before it starts workers
- *	participants	collect; a Gather that has returned its last row has waited for
- *					all workers to end
- *	GpuSort			joins the parts (gpusort_collect_join)
+ *	participants	collect, and meet when all have (collect_meeting.h)
+ *	this node		in the leader joins the parts and sorts, with the help of those who have
+ *					collected (sort_team.h); then all return
+ *	GpuSort			finds the rows sorted when the Gather has returned its last row, which then
+ *					has waited for all workers to end (gpusort_collect_join)
+ *
+ * If a part refuses a row, if GpuSort wants something else done with the rows, or if the leader does
+ * not take part, workers end when they have collected.  Then GpuSort has the parts joined, and sorts.
  *
  * Without workers there need not be any shared memory: where rows are fetched a few at a
  * time (cursors, Execute messages with a limit), Gather has the leader do it all.
@@ -34,6 +39,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "exec/collect_meeting.h"
 #include "exec/exec_collect.h"
 #include "exec/exec_node.h"
 #include "exec/explain_counts.h"
@@ -41,13 +47,16 @@
 #include "sort/parts_join.h"
 #include "sort/sort_input.h"
 #include "sort/sort_parts.h"
+#include "sort/sort_team.h"
+#include "worker_fault.h"
 
-/* In dynamic shared memory. */
+/* In dynamic shared memory; behind it the team that sorts. */
 typedef struct GpuSortCollectShared
 {
 	bool		sort_is_shared; /* else all rows go through Gather */
 	uint32		parts_number;
 	int			participants;	/* that there may be; the leader is number 0 */
+	GpuSortMeeting meeting;
 	GpuSortCollectCounts counts[FLEXIBLE_ARRAY_MEMBER];
 } GpuSortCollectShared;
 
@@ -61,6 +70,8 @@ struct GpuSortCollectState
 	ParallelContext *context;	/* NULL: no workers */
 	GpuSort    *sort;			/* what all is collected for */
 	MemoryContext sort_context;
+	bool		sorts;			/* ... and sorted by those who have collected */
+	bool		sorted;
 
 	/* this participant's part, while rows are collected */
 	GpuSortParts *parts;		/* NULL: the sort is no shared one */
@@ -131,10 +142,22 @@ gpusort_collect_input(GpuSortCollectState *node)
 /* ---------- shared memory ---------- */
 
 static Size
+team_offset(int participants)
+{
+	return MAXALIGN(offsetof(GpuSortCollectShared, counts) +
+					participants * sizeof(GpuSortCollectCounts));
+}
+
+static GpuSortTeam *
+team_of(GpuSortCollectShared *shared)
+{
+	return (GpuSortTeam *) ((char *) shared + team_offset(shared->participants));
+}
+
+static Size
 estimate_shared(CustomScanState *css, ParallelContext *pcxt)
 {
-	return offsetof(GpuSortCollectShared, counts) +
-		(pcxt->nworkers + 1) * sizeof(GpuSortCollectCounts);
+	return add_size(team_offset(pcxt->nworkers + 1), gpusort_team_bytes());
 }
 
 /*
@@ -154,6 +177,8 @@ initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	shared->sort_is_shared = node->parts != NULL;
 	if (shared->sort_is_shared)
 		shared->parts_number = gpusort_parts_number(node->parts);
+	gpusort_meeting_init(&shared->meeting, !shared->sort_is_shared || !node->sorts);
+	gpusort_team_init(team_of(shared), 0);
 	node->shared = shared;
 	node->context = pcxt;
 }
@@ -168,21 +193,34 @@ attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
 		node->parts = gpusort_parts_attach(node->shared->parts_number);
 }
 
+/* In the leader: nobody is to wait for it. */
+static void
+dismiss_team(GpuSortCollectState *node)
+{
+	if (node->context != NULL)
+		gpusort_team_dismiss(team_of(node->shared));
+}
+
 /* The shared memory is about to go. */
 static void
 detach_shared(CustomScanState *css)
 {
-	((GpuSortCollectState *) css)->shared = NULL;
-	((GpuSortCollectState *) css)->context = NULL;
+	GpuSortCollectState *node = (GpuSortCollectState *) css;
+
+	dismiss_team(node);
+	node->shared = NULL;
+	node->context = NULL;
 }
 
 /* ---------- the GpuSort's side ---------- */
 
 void
-gpusort_collect_for(GpuSortCollectState *node, GpuSort *sort, MemoryContext context)
+gpusort_collect_for(GpuSortCollectState *node, GpuSort *sort, MemoryContext context, bool sorts)
 {
 	node->sort = sort;
 	node->sort_context = context;
+	node->sorts = sorts;
+	node->sorted = false;
 }
 
 static void
@@ -199,8 +237,8 @@ keep_counts(GpuSortCollectState *node)
 		gpusort_keep_counts(&node->kept, &alone, 1, context);
 }
 
-void
-gpusort_collect_join(GpuSortCollectState *node)
+static void
+join_parts(GpuSortCollectState *node)
 {
 	keep_counts(node);
 	if (node->parts != NULL)
@@ -208,7 +246,48 @@ gpusort_collect_join(GpuSortCollectState *node)
 	for (int i = 0; i < node->kept.participants; i++)
 		gpusort_note_dropped(node->sort, node->kept.counts[i].dropped, node->kept.counts[i].trims);
 	node->parts = NULL;
+}
+
+bool
+gpusort_collect_join(GpuSortCollectState *node)
+{
+	if (!node->sorted)
+		join_parts(node);
+	/* once more: some workers may have come late */
+	keep_counts(node);
 	node->sort = NULL;
+	return node->sorted;
+}
+
+/* All have collected: have the rows of all put in order by all that are there, or come meanwhile. */
+static void
+sort_parts(GpuSortCollectState *node)
+{
+	int			launched = node->context->nworkers_launched;
+
+	join_parts(node);
+	if (launched > 0)
+		gpusort_use_team(node->sort, team_of(node->shared), launched + 1);
+	gpusort_perform(node->sort);
+	gpusort_use_team(node->sort, NULL, 0);
+	node->sorted = true;
+	dismiss_team(node);
+}
+
+/* This participant has collected. */
+static void
+sort_with_others(GpuSortCollectState *node)
+{
+	GpuSortMeeting *meeting = &node->shared->meeting;
+
+	if (!IsParallelWorker())
+	{
+		if (gpusort_meeting_await(meeting))
+			sort_parts(node);
+	}
+	else if (gpusort_meeting_leave(meeting) &&
+			 gpusort_team_pays((double) gpusort_parts_rows(node->parts)))
+		gpusort_team_help(team_of(node->shared));
 }
 
 /* ---------- a participant ---------- */
@@ -240,6 +319,7 @@ begin_collecting(GpuSortCollectState *node)
 			gpusort_parts_launched(node->parts, node->context->nworkers_launched + 1);
 	}
 	node->begun = true;
+	gpusort_worker_fault("a part of a sort");
 }
 
 static void
@@ -258,6 +338,17 @@ static GpuSortCollectCounts *
 my_counts(GpuSortCollectState *node)
 {
 	return node->shared != NULL ? &node->shared->counts[ParallelWorkerNumber + 1] : NULL;
+}
+
+/* A row goes through Gather: nobody is to wait for the leader, who has to read it. */
+static void
+note_refused(GpuSortCollectState *node)
+{
+	if (node->shared == NULL)
+		return;
+	my_counts(node)->refused++;
+	gpusort_meeting_call_off(&node->shared->meeting);
+	gpusort_team_dismiss(team_of(node->shared));
 }
 
 static void
@@ -280,26 +371,52 @@ finish_collecting(GpuSortCollectState *node)
 		counts->from_pages = node->input.from_pages;
 		counts->took_part = true;
 	}
+}
+
+/* Collect until a row is refused, which is returned, or to the end. */
+static TupleTableSlot *
+collect(GpuSortCollectState *node)
+{
+	TupleTableSlot *refused = gpusort_drain_input(&node->input);
+
+	if (refused != NULL)
+		note_refused(node);
+	else
+	{
+		finish_collecting(node);
+		node->finished = true;
+		if (node->shared != NULL)
+			sort_with_others(node);
+	}
+	return refused;
+}
+
+/* The leader sorts already. */
+static void
+help_late(GpuSortCollectState *node)
+{
+	my_counts(node)->took_part = true;
 	node->finished = true;
+	gpusort_team_help(team_of(node->shared));
 }
 
 static TupleTableSlot *
 exec_node(CustomScanState *css)
 {
 	GpuSortCollectState *node = (GpuSortCollectState *) css;
-	GpuSortCollectCounts *counts;
-	TupleTableSlot *refused;
 
 	if (node->finished)
 		return NULL;
+	if (!node->begun && IsParallelWorker())
+		gpusort_worker_fault("coming to a sort");
+	if (!node->begun && node->shared != NULL && !gpusort_meeting_enter(&node->shared->meeting))
+	{
+		help_late(node);
+		return NULL;
+	}
 	if (!node->begun)
 		begin_collecting(node);
-	refused = gpusort_drain_input(&node->input);
-	if (refused == NULL)
-		finish_collecting(node);
-	else if ((counts = my_counts(node)) != NULL)
-		counts->refused++;
-	return refused;
+	return collect(node);
 }
 
 /* What the node returns are the child's slots. */
@@ -328,6 +445,7 @@ end_node(CustomScanState *css)
 {
 	GpuSortCollectState *node = (GpuSortCollectState *) css;
 
+	dismiss_team(node);
 	ExecEndNode(outerPlanState(node));
 	end_part(node);
 }

@@ -20,10 +20,17 @@ extern GpuSortCollectState *gpusort_find_collect(PlanState *child);
 /* What it collects the rows of. */
 extern PlanState *gpusort_collect_input(GpuSortCollectState *node);
 
-/* Before the Gather is read: collect for this sort, which is empty, in its context. */
-extern void gpusort_collect_for(GpuSortCollectState *node, GpuSort *sort, MemoryContext context);
+/*
+ * Before the Gather is read: collect for this sort, which is empty, in its context; and if sorts, let
+ * those who have collected put its rows in order.
+ */
+extern void gpusort_collect_for(GpuSortCollectState *node, GpuSort *sort, MemoryContext context,
+								bool sorts);
 
-/* The Gather has been read to its end: add what was collected to the sort. */
-extern void gpusort_collect_join(GpuSortCollectState *node);
+/*
+ * The Gather has been read to its end: add what was collected to the sort.  True if that was done
+ * before, and the sort was performed.
+ */
+extern bool gpusort_collect_join(GpuSortCollectState *node);
 
 #endif							/* GPUSORT_EXEC_COLLECT_H */

@@ -58,7 +58,8 @@ typedef struct GpuSortScanState
 	List	   *projections;	/* of the input's scans */
 	bool		is_viewed;		/* the node above looks into the result */
 	uint64		from_pages;		/* rows that came straight from pages, for EXPLAIN */
-	bool		collected;		/* all rows are in the sort, which may not be performed */
+	bool		collected;		/* all rows are in the sort, */
+	bool		performed;		/* ... which was performed by those who have collected them */
 	bool		sorted;
 	bool		empty;			/* there were no rows, and no sort was begun */
 	GpuSortPortionWorkers *workers; /* that read it back from temporary files, or NULL */
@@ -236,10 +237,10 @@ end_workers(GpuSortScanState *node)
 
 /*
  * Put the child's rows into the sort.  may_be_empty: if there are none, none is begun, as it would take much longer
- * than PostgreSQL's to map its memory.
+ * than PostgreSQL's to map its memory.  sorts: those who have collected the rows put them in order.
  */
 static void
-collect_input(GpuSortScanState *node, bool may_be_empty)
+collect_input(GpuSortScanState *node, bool may_be_empty, bool sorts)
 {
 	PlanState  *child = outerPlanState(node);
 	EState	   *estate = node->css.ss.ps.state;
@@ -276,12 +277,13 @@ collect_input(GpuSortScanState *node, bool may_be_empty)
 									 !gpusort_tells_equal((const CustomScan *) node->css.ss.ps.plan));
 	input.sort = node->sort;
 	if (node->collect != NULL)
-		gpusort_collect_for(node->collect, node->sort, node->context);
+		gpusort_collect_for(node->collect, node->sort, node->context, sorts);
 	gpusort_drain_input(&input);
 	node->from_pages = input.from_pages;
-	if (node->collect != NULL)
-		gpusort_collect_join(node->collect);
+	node->performed = node->collect != NULL && gpusort_collect_join(node->collect);
 	node->collect_time = gpusort_elapsed(start);
+	if (node->performed)
+		INSTR_TIME_SUBTRACT(node->collect_time, gpusort_get_stats(node->sort)->perform_time);
 	estate->es_direction = direction;
 	node->collected = true;
 }
@@ -300,7 +302,8 @@ begin_output(GpuSortScanState *node)
 static void
 sort_rows(GpuSortScanState *node)
 {
-	gpusort_perform(node->sort);
+	if (!node->performed)
+		gpusort_perform(node->sort);
 	begin_output(node);
 }
 
@@ -309,7 +312,7 @@ static pg_noinline bool
 sort_input(GpuSortScanState *node)
 {
 	if (!node->collected && !node->empty)
-		collect_input(node, true);
+		collect_input(node, true, true);
 	if (!node->empty)
 		sort_rows(node);
 	return !node->empty;
@@ -320,7 +323,7 @@ static void
 sort_any_input(GpuSortScanState *node)
 {
 	if (!node->collected)
-		collect_input(node, false);
+		collect_input(node, false, true);
 	sort_rows(node);
 }
 
@@ -331,7 +334,7 @@ gpusort_sort_collect(PlanState *ps)
 
 	node->is_viewed = true;
 	if (!node->collected)
-		collect_input(node, false);
+		collect_input(node, false, false);
 }
 
 void

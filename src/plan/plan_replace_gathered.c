@@ -212,12 +212,12 @@ estimate_costs(Candidate *candidate)
 {
 	const Plan *partial = candidate->whole.plan.lefttree;
 	const GpuSortEstimate *estimate = &candidate->estimate;
+	double		all_rows = candidate->whole.plan.plan_rows;
 
 	candidate->collect_cost =
-		gpusort_participants_cost(estimate, partial->total_cost, partial->plan_rows,
-								  candidate->whole.plan.plan_rows);
+		gpusort_participants_cost(estimate, partial->total_cost, partial->plan_rows, all_rows);
 	candidate->gather_cost = candidate->collect_cost + parallel_setup_cost;
-	gpusort_gathered_costs(estimate, candidate->gather_cost, &candidate->startup_cost,
+	gpusort_gathered_costs(estimate, candidate->gather_cost, all_rows, &candidate->startup_cost,
 						   &candidate->total_cost);
 }
 

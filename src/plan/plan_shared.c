@@ -64,8 +64,9 @@ gpusort_make_shared_path(PlannerInfo *root, RelOptInfo *rel, const GpuSortShared
 	path->parallel_safe = true;
 	path->parallel_workers = partial->parallel_workers;
 	path->rows = whole ? sort->all_rows : partial->rows;
-	path->startup_cost = gpusort_shared_startup_cost(estimate, partial->total_cost, partial->rows,
-													 sort->all_rows);
+	path->startup_cost = gpusort_participants_cost(estimate, partial->total_cost, partial->rows,
+												   sort->all_rows) +
+		gpusort_alone_cost(estimate, sort->all_rows);
 	path->total_cost = path->startup_cost +
 		estimate->run_cost * Min(path->rows / sort->all_rows, 1);
 	gpusort_set_path_disabled(path, partial);

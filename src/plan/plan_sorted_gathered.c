@@ -91,7 +91,7 @@ make_gather_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, const GpuSor
 	path->parent = rel;
 	path->pathtarget = partial->pathtarget;
 	path->rows = all_rows;
-	gpusort_gathered_costs(estimate, gather->total_cost, &path->startup_cost,
+	gpusort_gathered_costs(estimate, gather->total_cost, all_rows, &path->startup_cost,
 						   &path->total_cost);
 	gpusort_set_path_disabled(path, gather);
 	path->pathkeys = keys->pathkeys;

@@ -101,6 +101,12 @@ gpusort_parts_launched(GpuSortParts *parts, int participants)
 	pg_atomic_write_u32(&parts->shares, Max(participants, 1));
 }
 
+uint64
+gpusort_parts_rows(GpuSortParts *parts)
+{
+	return pg_atomic_read_u64(&parts->rows);
+}
+
 uint32
 gpusort_parts_number(const GpuSortParts *parts)
 {

@@ -52,6 +52,9 @@ extern GpuSortParts *gpusort_parts_create(GpuSort *sort, int participants, doubl
 /* So many participants were launched, the leader included: what the others would have had is theirs. */
 extern void gpusort_parts_launched(GpuSortParts *parts, int participants);
 
+/* Rows that all parts have room for so far. */
+extern uint64 gpusort_parts_rows(GpuSortParts *parts);
+
 /* Make it an ordinary sort again; rows of parts are lost. */
 extern void gpusort_parts_dissolve(GpuSort *sort);
 

@@ -41,6 +41,7 @@ my $contents = $node->safe_psql('postgres', 'TABLE contents');
 
 my @parallel = ('SET parallel_setup_cost = 0', 'SET parallel_tuple_cost = 0', 'SET gpusort.cost_gather = 0');
 my @parallel_join = (@parallel, 'SET enable_hashjoin = off', 'SET enable_nestloop = off');
+my $sorted = 'SELECT count(*), max(r) FROM (SELECT i AS r FROM source ORDER BY h, i OFFSET 1) s';
 my $shared = "SELECT count(*), sum(r) FROM (SELECT rank() OVER (PARTITION BY h % 10 ORDER BY i) AS r, pad FROM source) s WHERE pad > ''";
 my $join = 'SELECT count(*) FROM source a JOIN source b USING (h) WHERE a.i + b.i > 0';
 
@@ -60,9 +61,11 @@ my @statements = (
 	[ 'CLUSTER that writes', 'a slice of a table', 'CLUSTER clustered USING clustered_unsafe' ],
 	[ 'a shared sort', 'a part of a sort', $shared, @parallel ],
 	[ 'a join of sorts', 'a part of a sort', $join, @parallel_join ],
+	[ 'a collected sort', 'a part of a sort', $sorted, @parallel ],
+	[ 'those who help with a collected sort', 'a phase of a sort', $sorted, @parallel ],
 	[ 'those who help with a shared sort', 'a phase of a sort', $shared, @parallel ],
 	[ 'those who help with sides of a join', 'a phase of a sort', $join, @parallel_join ],
-	[ 'a sort by workers', 'a phase of a sort', 'SELECT count(*), max(r) FROM (SELECT i AS r FROM source ORDER BY h, i OFFSET 1) s', 'SET max_parallel_workers_per_gather = 0',
+	[ 'a sort by workers', 'a phase of a sort', $sorted, 'SET max_parallel_workers_per_gather = 0',
 		'SET gpusort.max_sort_workers = 2', 'SET gpusort.min_sort_worker_rows = 100' ],
 	[ 'CREATE INDEX', 'a slice of an index', 'CREATE INDEX made ON source (h, i)', 'SET gpusort.slice_pages = 1' ],
 	[ 'those who help with an index', 'a phase of a sort', 'CREATE INDEX made ON source (h, i)' ]);

@@ -1,5 +1,6 @@
 # Participants of a shared sort, of sides of a join, of an index build and of CLUSTER, who help to put the
-# rows in order while they wait for them: whatever the keys and the memory, the answer is PostgreSQL's; one that
+# rows in order while they wait for them, and those who have collected the rows of a sort above a Gather:
+# whatever the keys and the memory, the answer is PostgreSQL's; one that
 # comes late helps; and the session goes on when they are stopped.
 use strict;
 use warnings;
@@ -48,10 +49,31 @@ $node->safe_psql('postgres', q(
 	VACUUM ANALYZE));
 my $pool_bytes = service($node, 'pool_bytes_free');
 
-# How many processes have put the rows of each shared sort in order.
+# How many processes have put the rows of each sort of one kind in order.
+sub processes_of_kind
+{
+	my ($kind, @query) = @_;
+
+	return join ' ', map { $_ // 1 } analyzed_plan_of($node, @query) =~ /GpuSort$kind\).*?Engine: host(?:  Processes: (\d+))?/gs;
+}
+
 sub processes_of
 {
-	return join ' ', map { $_ // 1 } analyzed_plan_of($node, @_) =~ /GpuSort Shared.*?Engine: host(?:  Processes: (\d+))?/gs;
+	return processes_of_kind(' Shared', @_);
+}
+
+# On a busy machine one process may have done all before there are others.
+sub by_several
+{
+	my ($kind, @query) = @_;
+	my $processes = '';
+
+	for (1 .. 20)
+	{
+		$processes = processes_of_kind($kind, @query);
+		last if $processes =~ /^[23](?: [23])*$/;
+	}
+	return $processes;
 }
 
 tables_stay();
@@ -73,7 +95,6 @@ for my $label (sort keys %queries)
 	same_answer($node, $query, "$label, no room", 'gpusort.pool_quota' => 3);
 	same_answer($node, $query, "$label, spilled", 'gpusort.pool_quota' => 15, work_mem => '64kB');
 	same_answer($node, $query, "$label, without the leader", parallel_leader_participation => 'off');
-	# on a busy machine one process may have done all before there are others
 	for (1 .. 20)
 	{
 		$processes = processes_of($queries{$label});
@@ -101,6 +122,60 @@ for (1 .. 10)
 	last if $late =~ /Shared.*?Processes: 2/s;
 }
 like($late, qr/Shared.*?Engine: host  Processes: 2 .*Rows Collected: 40000 /s, 'one that comes late helps');
+
+# Sorts of rows that participants collect, who help before they leave.
+my $h = 'SELECT h, i FROM t ORDER BY h';
+my %collected = (
+	all => 'SELECT * FROM t ORDER BY h',
+	keys => 'SELECT h FROM t ORDER BY h',
+	strings => 'SELECT s, i FROM t ORDER BY s COLLATE "C" DESC, i',
+	'numbers and nulls' => 'SELECT few, n, i FROM t ORDER BY few NULLS FIRST, n DESC, i',
+	'first rows' => "$h LIMIT 7",
+	'half of the rows' => "$h LIMIT 20000",
+	'a join of rows' => "SELECT few.i, s.h FROM generate_series(1, 3) few(i), ($h OFFSET 39000) s",
+	'rescans of others' => "SELECT o, (SELECT md5(string_agg(s.h::text, ' ')) FROM (SELECT h FROM t WHERE i < (SELECT max(f.i) FROM t f WHERE f.i <= o * 1000) ORDER BY h OFFSET 0) s) AS h FROM generate_series(1, 3) o");
+for my $label (sort keys %collected)
+{
+	my $query = $collected{$label};
+
+	same_answer($node, $query, $label);
+	same_answer($node, $query, "$label, verified", 'gpusort.verify' => 'on');
+	same_answer($node, $query, "$label, no room", 'gpusort.pool_quota' => 3);
+	same_answer($node, $query, "$label, spilled", 'gpusort.pool_quota' => 15, work_mem => '64kB');
+	same_answer($node, $query, "$label, some rows refused", 'gpusort.inject_fault' => 'codec');
+	same_answer($node, $query, "$label, without the leader", parallel_leader_participation => 'off');
+	same_answer($node, $query, "$label, workers come late", 'gpusort.inject_fault' => 'slow_slices', 'gpusort.inject_fault_at' => 'coming to a sort') if $label !~ /rescans/;
+	like(by_several('', $query), qr/^[23]/, "$label: sorted by several");
+}
+# PostgreSQL's workers keep to the first limit, and its answer is another then.
+my $more = "SELECT count(*), md5(string_agg(x || ' ' || h, ' ')) FROM (SELECT * FROM (VALUES (3), (10), (9000)) v(x), LATERAL ($h LIMIT x) s OFFSET 0) s";
+for my $settings ([], [ 'gpusort.verify' => 'on' ], [ 'gpusort.pool_quota' => 3 ], [ 'gpusort.inject_fault' => 'codec' ])
+{
+	is(run_with($node, $more, @$settings), run_with($node, $more, 'gpusort.enabled' => 'off', max_parallel_workers_per_gather => 0), "rescans for more, @$settings");
+}
+like(by_several('', $more), qr/^[23]/, 'rescans for more: sorted by several');
+
+my $two = 'SELECT sum(r * (h % 1000)) FROM (SELECT h, row_number() OVER (ORDER BY h) AS r FROM t UNION ALL SELECT i, row_number() OVER (ORDER BY s, i) FROM t) s';
+is(run_with($node, $two), run_with($node, $two, 'gpusort.enabled' => 'off'), 'two collected sorts in one plan');
+like(by_several('', $two), qr/^[23] [23]$/, 'two collected sorts in one plan: each sorted by several');
+is(processes_of_kind('', $h, @unforced), 1, 'few rows are sorted by one');
+is(processes_of_kind('', $h, max_parallel_workers => 0), 1, 'there is nobody to help');
+is(processes_of_kind('', $h, parallel_leader_participation => 'off'), 1, 'workers leave if the leader does not come');
+like(by_several('', $h, 'gpusort.max_sort_workers' => 2, 'gpusort.min_sort_worker_rows' => 1000, parallel_leader_participation => 'off'), qr/^[23]$/, '... which may start others');
+
+# The same one comes late when the leader takes its time to sort.
+for (1 .. 10)
+{
+	$late = analyzed_plan_of($node, $h, max_parallel_workers => 1, 'gpusort.inject_fault' => 'slow_slices', 'gpusort.inject_fault_at' => 'coming to a sort, a phase of a sort');
+	last if $late =~ /Processes: 2/;
+}
+like($late, qr/GpuSort\).*Engine: host  Processes: 2 .*Rows Collected: 40000 .*Seq Scan on t \(actual rows=40000(?:\.00)? loops=1\)/s, 'one that comes late only helps');
+
+# A table made of the rows, and a cursor that is closed early.
+is($node->safe_psql('postgres', "CREATE TABLE made AS SELECT * FROM t ORDER BY h; SELECT count(*) FROM (SELECT h < lag(h) OVER (ORDER BY ctid) AS falls FROM made) s WHERE falls; DROP TABLE made"),
+	0, 'a table is made in order');
+is($node->safe_psql('postgres', "BEGIN; DECLARE c CURSOR FOR $h; FETCH 2 FROM c; CLOSE c; SELECT count(*) FROM ($h OFFSET 0) s; COMMIT"),
+	$node->safe_psql('postgres', "$h LIMIT 2") . "\n40000", 'a cursor is closed early');
 
 # Indexes, of which the log tells.
 my @indexes = ([ 'CREATE INDEX made ON t (h)' ], [ 'CREATE UNIQUE INDEX made ON t (s COLLATE "C", i)' ], [ 'CREATE INDEX made ON t (few)', 'gpusort.verify' => 'on' ],
@@ -151,7 +226,7 @@ for my $case ([ 'u_few_h' ], [ 'u_s' ], [ 'u_few_h', 'gpusort.verify' => 'on' ],
 }
 
 # The session goes on after each of these, and so does the transaction after the savepoint.
-for my $statement ($window, 'SELECT count(*) FROM t a JOIN t b USING (h) WHERE a.i + b.i > 0', 'CREATE INDEX made ON t (h)', 'CLUSTER u USING u_few_h')
+for my $statement ($window, "SELECT count(*) FROM ($h OFFSET 0) s", 'SELECT count(*) FROM t a JOIN t b USING (h) WHERE a.i + b.i > 0', 'CREATE INDEX made ON t (h)', 'CLUSTER u USING u_few_h')
 {
 	my ($out, $err) = session_of($node, q(SET gpusort.inject_fault_at = 'a phase of a sort'), 'SET gpusort.inject_fault = slow_slices', 'BEGIN', 'SAVEPOINT s',
 		q(SET LOCAL statement_timeout = '350ms'), $statement, 'ROLLBACK TO s', 'SET gpusort.inject_fault = none', reset_timeout(), $window, 'COMMIT');
