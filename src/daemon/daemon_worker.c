@@ -90,6 +90,8 @@ run_job(gsd_jobs *jobs, gsd_worker *me, unsigned n)
 		reordered = gsd_work_reorder(&me->sorter, &slot->work, n);
 		jobs->service->rows_sorted += me->sorter.arguments.args.nrows;
 	}
+	/* before there is an answer: whoever has it may ask for more, of devices that are lost */
+	judge_devices(jobs, me, status, reordered);
 	if (status == GS_OK)
 	{
 		gsd_slot_empty(me, slot);
@@ -113,7 +115,6 @@ run_job(gsd_jobs *jobs, gsd_worker *me, unsigned n)
 	else
 		gsd_slot_fail(jobs, me, n, failure_of(status), message != NULL ? message : gs_status_text(status));
 	gsd_sorter_forget(&me->sorter);
-	judge_devices(jobs, me, status, reordered);
 }
 
 static void *
