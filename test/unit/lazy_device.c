@@ -29,36 +29,136 @@ expect_ok(const call *c, gs_status status)
 	abort();
 }
 
-#define REAL(c, operation, ...) \
-	expect_ok(c, (c)->real->ops->operation((c)->real, GS_QUEUE_WORK, __VA_ARGS__))
+/* ---------- a table of operations and their arguments ---------- */
+
+/* MAP(m, (a, b), (c, d)) is m(a, b) m(c, d), of up to ten. */
+#define MAP_1(m, x)			m x
+#define MAP_2(m, x, ...)	m x MAP_1(m, __VA_ARGS__)
+#define MAP_3(m, x, ...)	m x MAP_2(m, __VA_ARGS__)
+#define MAP_4(m, x, ...)	m x MAP_3(m, __VA_ARGS__)
+#define MAP_5(m, x, ...)	m x MAP_4(m, __VA_ARGS__)
+#define MAP_6(m, x, ...)	m x MAP_5(m, __VA_ARGS__)
+#define MAP_7(m, x, ...)	m x MAP_6(m, __VA_ARGS__)
+#define MAP_8(m, x, ...)	m x MAP_7(m, __VA_ARGS__)
+#define MAP_9(m, x, ...)	m x MAP_8(m, __VA_ARGS__)
+#define MAP_10(m, x, ...)	m x MAP_9(m, __VA_ARGS__)
+#define MAP_CHOOSE(a, b, c, d, e, f, g, h, i, j, chosen, ...)	chosen
+#define MAP(m, ...) \
+	MAP_CHOOSE(__VA_ARGS__, MAP_10, MAP_9, MAP_8, MAP_7, MAP_6, MAP_5, MAP_4, MAP_3, MAP_2, MAP_1) \
+	(m, __VA_ARGS__)
+
+#define MEMBER(type, name)		__typeof__(type) name;
+#define PARAMETER(type, name)	, __typeof__(type) name
+#define STORE(type, name)		a->name = name;
+#define STORED(type, name)		, a->name
+#define PASSED(type, name)		, name
+
+/*
+ * An operation that is put off, and its arguments, each a type and a name, as gs_device_ops has
+ * them.  keep is what is done with those that lie in host memory; `c` is the call, and `a` has the
+ * arguments.
+ */
+#define PUT_OFF(operation, keep, ...) \
+typedef struct operation##_arguments \
+{ \
+	MAP(MEMBER, __VA_ARGS__) \
+} operation##_arguments; \
+static void \
+run_##operation(call *c) \
+{ \
+	const operation##_arguments *a = c->arguments; \
+	expect_ok(c, c->real->ops->operation(c->real, GS_QUEUE_WORK MAP(STORED, __VA_ARGS__))); \
+} \
+static gs_status \
+put_off_##operation(gs_device *device, gs_queue queue MAP(PARAMETER, __VA_ARGS__)) \
+{ \
+	call	   *c = lazy_add_call(device, queue, run_##operation); \
+	operation##_arguments *a = lazy_keep(c, malloc(sizeof(*a))); \
+	c->arguments = a; \
+	MAP(STORE, __VA_ARGS__) \
+	keep; \
+	return GS_OK; \
+}
+
+/* One that waits for its answer. */
+#define WAIT_FOR(operation, keep, ...) \
+PUT_OFF(operation, keep, __VA_ARGS__) \
+static gs_status \
+wait_for_##operation(gs_device *device, gs_queue queue MAP(PARAMETER, __VA_ARGS__)) \
+{ \
+	put_off_##operation(device, queue MAP(PASSED, __VA_ARGS__)); \
+	return sync_queue(device, queue); \
+}
+
+/* A question that the device below answers at once. */
+#define ASK(result, operation, ...) \
+static result \
+ask_##operation(gs_device *device MAP(PARAMETER, __VA_ARGS__)) \
+{ \
+	gs_device  *real = lazy_of(device)->real; \
+	return real->ops->operation(real MAP(PASSED, __VA_ARGS__)); \
+}
+
+/* ---------- arguments in host memory ---------- */
 
 static void *
-copy_array(const void *array, uint64_t count, size_t bytes)
+keep_array(call *c, const void *array, uint64_t count, size_t bytes)
 {
-	return array == NULL ? NULL : memcpy(malloc(count * bytes + 1), array, count * bytes);
+	return array == NULL ? NULL :
+		lazy_keep(c, memcpy(malloc(count * bytes + 1), array, count * bytes));
+}
+
+#define KEEP(array, count)	((array) = keep_array(c, array, count, sizeof(*(array))))
+
+static void
+keep_plane(call *c, gs_plane_rows *plane, uint64_t nsegments)
+{
+	KEEP(plane->words, nsegments);
+	KEEP(plane->nulls, nsegments);
 }
 
 static void
-copy_planes(call *c, const gs_plane_rows *planes, unsigned nplanes, uint64_t nsegments)
+keep_planes(call *c, const gs_plane_rows **planes, unsigned nplanes, uint64_t nsegments)
 {
-	c->nplanes = nplanes;
+	gs_plane_rows *kept = keep_array(c, *planes, nplanes, sizeof(**planes));
+
 	for (unsigned i = 0; i < nplanes; i++)
-	{
-		c->planes[i].words = copy_array(planes[i].words, nsegments, sizeof(void *));
-		c->planes[i].nulls = copy_array(planes[i].nulls, nsegments, sizeof(void *));
-	}
+		keep_plane(c, &kept[i], nsegments);
+	*planes = kept;
 }
 
 static void
-copy_section(call *c, const gs_section *section)
+keep_section(call *c, const gs_section **section)
 {
-	c->section = *section;
-	for (unsigned i = 0; i < section->npieces; i++)
-	{
-		c->fields[i] = *section->pieces[i].field;
-		c->section.pieces[i].field = &c->fields[i];
-	}
+	gs_section *kept = keep_array(c, *section, 1, sizeof(**section));
+
+	for (unsigned i = 0; i < kept->npieces; i++)
+		KEEP(kept->pieces[i].field, 1);
+	*section = kept;
 }
+
+static void
+keep_scatter(call *c, const gs_scatter **scatter)
+{
+	gs_scatter *kept = keep_array(c, *scatter, 1, sizeof(**scatter));
+
+	KEEP(kept->keys.words, gs_rows_segments(kept->rows));
+	KEEP(kept->tree, 1);
+	KEEP(kept->targets, kept->ntargets);
+	*scatter = kept;
+}
+
+/* The slabs of stored rows are listed in host memory. */
+static void
+keep_gather(call *c, const gs_gather **gather)
+{
+	gs_gather  *kept = keep_array(c, *gather, 1, sizeof(**gather));
+
+	KEEP(kept->from.slabs, (kept->from.bytes + GS_SLAB_BYTES - 1) >> GS_SLAB_SHIFT);
+	*gather = kept;
+}
+
+/* ---------- devices, memory and events ---------- */
 
 static void
 close_device(gs_device *device)
@@ -133,7 +233,7 @@ wait_event(gs_device *device, gs_queue queue, gs_event_ref event)
 
 	event->references++;
 	c->event = event;
-	c->flag = true;
+	c->waits = true;
 	return GS_OK;
 }
 
@@ -189,450 +289,112 @@ reset(gs_device *device)
 	return GS_OK;
 }
 
-static void
-run_upload(call *c)
-{
-	REAL(c, upload, c->to, c->from, c->bytes);
-}
-
 static gs_status
-upload(gs_device *device, gs_queue queue, void *to, const void *from, size_t bytes)
+sync_queue(gs_device *device, gs_queue queue)
 {
-	call	   *c = lazy_add_call(device, queue, run_upload);
+	gs_event_ref event;
+	gs_status	status;
 
-	c->to = to;
-	c->from = from;
-	c->bytes = bytes;
-	return GS_OK;
+	record(device, queue, &event);
+	status = sync_event(device, event);
+	release_event(device, event);
+	return status;
 }
 
-static void
-run_download(call *c)
+/* ---------- operations ---------- */
+
+PUT_OFF(upload,, (void *, to), (const void *, from), (size_t, bytes))
+PUT_OFF(download,, (void *, to), (const void *, from), (size_t, bytes))
+PUT_OFF(copy, a->from_device = lazy_of(from_device)->real,
+		(void *, to), (gs_device *, from_device), (const void *, from), (size_t, bytes))
+PUT_OFF(clear,, (void *, memory), (size_t, bytes))
+PUT_OFF(plane_stats, keep_plane(c, &a->plane, gs_rows_segments(rows)),
+		(gs_rows, rows), (gs_plane_rows, plane), (gs_plane_stats *, stats),
+		(gs_alphabets *, alphabets))
+PUT_OFF(pack, keep_section(c, &a->section);
+		keep_planes(c, &a->planes, section->npieces, gs_rows_segments(rows));
+		KEEP(a->packed, gs_rows_segments(rows)),
+		(gs_rows, rows), (const gs_section *, section), (const gs_plane_rows *, planes),
+		(uint64_t *const *, packed))
+PUT_OFF(histogram, KEEP(a->keys.words, gs_rows_segments(rows)); KEEP(a->counted, ncounted),
+		(gs_rows, rows), (gs_keys, keys), (unsigned, ncounted), (const gs_counted *, counted),
+		(uint64_t (*)[GS_DEVICE_DIGITS], counts), (void *, tile_counts))
+PUT_OFF(scatter, keep_scatter(c, &a->scatter), (const gs_scatter *, scatter))
+PUT_OFF(sort_runs,, (gs_pairs, pairs), (unsigned, id_bytes), (uint64_t, nrows), (unsigned, low_bit),
+		(void *, temp), (uint32_t *, unsorted))
+PUT_OFF(mark_equal,, (const uint64_t *, keys), (const uint32_t *, positions), (uint64_t, nrows),
+		(bool, tied), (unsigned, first_bit), (uint32_t *, bitmap))
+WAIT_FOR(find_ties,, (const uint64_t *, keys), (uint64_t, nrows), (uint64_t *, ranks),
+		 (void *, temp), (gs_tie_counts *, counts))
+PUT_OFF(take_ties, keep_section(c, &a->section);
+		keep_planes(c, &a->planes, section->npieces, job_segments),
+		(gs_pairs, from), (const uint32_t *, positions), (const uint64_t *, ranks),
+		(uint64_t, nrows), (unsigned, id_bytes), (const gs_section *, section),
+		(const gs_plane_rows *, planes), (uint64_t, job_segments), (uint32_t *, to_positions),
+		(gs_pairs, to))
+PUT_OFF(put_ids,, (void *, ids), (const uint32_t *, positions), (const void *, from_ids),
+		(unsigned, id_bytes), (uint64_t, nrows))
+PUT_OFF(count_up,, (void *, ids), (unsigned, id_bytes), (uint64_t, first), (uint64_t, nrows))
+PUT_OFF(sum_rows, KEEP(a->keys.words, gs_rows_segments(rows)),
+		(gs_rows, rows), (gs_keys, keys), (gs_row_sums *, sums))
+PUT_OFF(check_rows, KEEP(a->rows, 1), (const gs_checked_rows *, rows), (gs_order_check *, check))
+WAIT_FOR(place_rows, keep_gather(c, &a->gather), (const gs_gather *, gather), (uint64_t *, units))
+PUT_OFF(gather_rows, keep_gather(c, &a->gather), (const gs_gather *, gather))
+PUT_OFF(find_fields, KEEP(a->text, 1), (const gs_text *, text))
+
+ASK(size_t, tile_counts_bytes, (gs_rows, rows))
+ASK(size_t, scatter_temp_bytes, (gs_rows, rows))
+ASK(size_t, sort_temp_bytes, (unsigned, id_bytes), (uint64_t, nrows))
+ASK(size_t, ties_temp_bytes, (uint64_t, nrows))
+ASK(size_t, place_temp_bytes, (uint64_t, nrows))
+ASK(size_t, find_fields_temp_bytes, (uint32_t, bytes))
+
+/* Where the result lies is said at once, and then it is brought there. */
+typedef struct sort_arguments
 {
-	REAL(c, download, c->to, c->from, c->bytes);
-}
+	gs_pairs	pairs;
+	gs_pairs	spare;
+	unsigned	id_bytes;
+	uint64_t	nrows;
+	unsigned	low_bit;
+	unsigned	bits;
+	void	   *temp;
+	bool		in_spare;
+} sort_arguments;
 
-static gs_status
-download(gs_device *device, gs_queue queue, void *to, const void *from, size_t bytes)
-{
-	call	   *c = lazy_add_call(device, queue, run_download);
-
-	c->to = to;
-	c->from = from;
-	c->bytes = bytes;
-	return GS_OK;
-}
-
-static void
-run_copy(call *c)
-{
-	REAL(c, copy, c->to, c->from_device, c->from, c->bytes);
-}
-
-static gs_status
-copy_memory(gs_device *device, gs_queue queue, void *to, gs_device *from_device, const void *from,
-			size_t bytes)
-{
-	call	   *c = lazy_add_call(device, queue, run_copy);
-
-	c->to = to;
-	c->from = from;
-	c->from_device = lazy_of(from_device)->real;
-	c->bytes = bytes;
-	return GS_OK;
-}
-
-static void
-run_clear(call *c)
-{
-	REAL(c, clear, c->to, c->bytes);
-}
-
-static gs_status
-clear_memory(gs_device *device, gs_queue queue, void *memory, size_t bytes)
-{
-	call	   *c = lazy_add_call(device, queue, run_clear);
-
-	c->to = memory;
-	c->bytes = bytes;
-	return GS_OK;
-}
-
-static void
-run_stats(call *c)
-{
-	REAL(c, plane_stats, c->rows, c->planes[0], c->to, c->alphabets);
-}
-
-static gs_status
-plane_stats(gs_device *device, gs_queue queue, gs_rows rows, gs_plane_rows plane,
-			gs_plane_stats *stats, gs_alphabets *alphabets)
-{
-	call	   *c = lazy_add_call(device, queue, run_stats);
-
-	c->rows = rows;
-	copy_planes(c, &plane, 1, gs_rows_segments(rows));
-	c->to = stats;
-	c->alphabets = alphabets;
-	return GS_OK;
-}
-
-static void
-run_pack(call *c)
-{
-	REAL(c, pack, c->rows, &c->section, c->planes, c->packed);
-}
-
-static gs_status
-pack(gs_device *device, gs_queue queue, gs_rows rows, const gs_section *section,
-	 const gs_plane_rows *planes, uint64_t *const *packed)
-{
-	call	   *c = lazy_add_call(device, queue, run_pack);
-
-	c->rows = rows;
-	copy_section(c, section);
-	copy_planes(c, planes, section->npieces, gs_rows_segments(rows));
-	c->packed = copy_array(packed, gs_rows_segments(rows), sizeof(void *));
-	return GS_OK;
-}
-
-static size_t
-tile_counts_bytes(gs_device *device, gs_rows rows)
-{
-	return lazy_of(device)->real->ops->tile_counts_bytes(lazy_of(device)->real, rows);
-}
-
-static void
-run_histogram(call *c)
-{
-	REAL(c, histogram, c->rows, c->keys, c->ncounted, c->counted, c->to, c->tile_counts);
-}
-
-static gs_status
-histogram(gs_device *device, gs_queue queue, gs_rows rows, gs_keys keys, unsigned ncounted,
-		  const gs_counted *counted, uint64_t (*counts)[GS_DEVICE_DIGITS], void *tile_counts)
-{
-	call	   *c = lazy_add_call(device, queue, run_histogram);
-
-	c->rows = rows;
-	c->keys = keys;
-	c->keys.words = copy_array(keys.words, gs_rows_segments(rows), sizeof(void *));
-	c->ncounted = ncounted;
-	memcpy(c->counted, counted, ncounted * sizeof(*counted));
-	c->to = counts;
-	c->tile_counts = tile_counts;
-	return GS_OK;
-}
-
-static void
-run_scatter(call *c)
-{
-	REAL(c, scatter, &c->scatter);
-}
-
-static gs_status
-scatter(gs_device *device, gs_queue queue, const gs_scatter *args)
-{
-	call	   *c = lazy_add_call(device, queue, run_scatter);
-
-	c->scatter = *args;
-	c->scatter.keys.words = copy_array(args->keys.words, gs_rows_segments(args->rows),
-									   sizeof(void *));
-	c->scatter.tree = copy_array(args->tree, 1, sizeof(*args->tree));
-	memcpy(c->targets, args->targets, args->ntargets * sizeof(*args->targets));
-	c->scatter.targets = c->targets;
-	return GS_OK;
-}
-
-static size_t
-scatter_temp_bytes(gs_device *device, gs_rows rows)
-{
-	return lazy_of(device)->real->ops->scatter_temp_bytes(lazy_of(device)->real, rows);
-}
-
-/* The result lies where it was said to. */
 static void
 run_sort(call *c)
 {
+	const sort_arguments *a = c->arguments;
+	gs_pairs	to = a->in_spare ? a->spare : a->pairs;
+	gs_pairs	other = a->in_spare ? a->pairs : a->spare;
 	bool		in_spare;
 
-	REAL(c, sort, c->pairs, c->spare, c->id_bytes, c->nrows, c->low_bit, c->bits, c->temp, &in_spare);
-	if (in_spare != c->flag)
+	expect_ok(c, c->real->ops->sort(c->real, GS_QUEUE_WORK, a->pairs, a->spare, a->id_bytes,
+									a->nrows, a->low_bit, a->bits, a->temp, &in_spare));
+	if (in_spare != a->in_spare)
 	{
-		gs_pairs	to = c->flag ? c->spare : c->pairs;
-		gs_pairs	from = c->flag ? c->pairs : c->spare;
-
-		memcpy(to.keys, from.keys, c->nrows * sizeof(uint64_t));
-		memcpy(to.ids, from.ids, c->nrows * c->id_bytes);
+		memcpy(to.keys, other.keys, a->nrows * sizeof(uint64_t));
+		memcpy(to.ids, other.ids, a->nrows * a->id_bytes);
 	}
-	memset(c->flag ? c->pairs.keys : c->spare.keys, 0x5a, c->nrows * sizeof(uint64_t));
-	memset(c->flag ? c->pairs.ids : c->spare.ids, 0x5a, c->nrows * c->id_bytes);
+	memset(other.keys, 0x5a, a->nrows * sizeof(uint64_t));
+	memset(other.ids, 0x5a, a->nrows * a->id_bytes);
 }
 
 static gs_status
-sort(gs_device *device, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned id_bytes,
-	 uint64_t nrows, unsigned low_bit, unsigned bits, void *temp, bool *in_spare)
+put_off_sort(gs_device *device, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned id_bytes,
+			 uint64_t nrows, unsigned low_bit, unsigned bits, void *temp, bool *in_spare)
 {
 	call	   *c = lazy_add_call(device, queue, run_sort);
+	sort_arguments *a = lazy_keep(c, malloc(sizeof(*a)));
 
-	c->pairs = pairs;
-	c->spare = spare;
-	c->id_bytes = id_bytes;
-	c->nrows = nrows;
-	c->low_bit = low_bit;
-	c->bits = bits;
-	c->temp = temp;
-	c->flag = *in_spare = random_word(&lazy_of(device)->group->seed) & 1;
+	*in_spare = random_word(&lazy_of(device)->group->seed) & 1;
+	*a = (sort_arguments) {pairs, spare, id_bytes, nrows, low_bit, bits, temp, *in_spare};
+	c->arguments = a;
 	return GS_OK;
 }
 
-static size_t
-sort_temp_bytes(gs_device *device, unsigned id_bytes, uint64_t nrows)
-{
-	return lazy_of(device)->real->ops->sort_temp_bytes(lazy_of(device)->real, id_bytes, nrows);
-}
-
-static void
-run_sort_runs(call *c)
-{
-	REAL(c, sort_runs, c->pairs, c->id_bytes, c->nrows, c->low_bit, c->temp, c->to);
-}
-
-static gs_status
-sort_runs(gs_device *device, gs_queue queue, gs_pairs pairs, unsigned id_bytes, uint64_t nrows,
-		  unsigned low_bit, void *temp, uint32_t *unsorted)
-{
-	call	   *c = lazy_add_call(device, queue, run_sort_runs);
-
-	c->pairs = pairs;
-	c->id_bytes = id_bytes;
-	c->nrows = nrows;
-	c->low_bit = low_bit;
-	c->temp = temp;
-	c->to = unsorted;
-	return GS_OK;
-}
-
-static void
-run_mark_equal(call *c)
-{
-	REAL(c, mark_equal, c->from, c->positions, c->nrows, c->flag, c->bits, c->to);
-}
-
-static gs_status
-mark_equal(gs_device *device, gs_queue queue, const uint64_t *keys, const uint32_t *positions,
-		   uint64_t nrows, bool tied, unsigned first_bit, uint32_t *bitmap)
-{
-	call	   *c = lazy_add_call(device, queue, run_mark_equal);
-
-	c->from = keys;
-	c->positions = positions;
-	c->nrows = nrows;
-	c->flag = tied;
-	c->bits = first_bit;
-	c->to = bitmap;
-	return GS_OK;
-}
-
-static void
-run_find_ties(call *c)
-{
-	REAL(c, find_ties, c->from, c->nrows, c->ranks, c->temp, c->counts);
-}
-
-static gs_status
-find_ties(gs_device *device, gs_queue queue, const uint64_t *keys, uint64_t nrows,
-		  uint64_t *ranks, void *temp, gs_tie_counts *counts)
-{
-	call	   *c = lazy_add_call(device, queue, run_find_ties);
-	gs_event_ref event;
-	gs_status	status;
-
-	c->from = keys;
-	c->nrows = nrows;
-	c->ranks = ranks;
-	c->temp = temp;
-	c->counts = counts;
-	record(device, queue, &event);
-	status = sync_event(device, event);
-	release_event(device, event);
-	return status;
-}
-
-static size_t
-ties_temp_bytes(gs_device *device, uint64_t nrows)
-{
-	return lazy_of(device)->real->ops->ties_temp_bytes(lazy_of(device)->real, nrows);
-}
-
-static void
-run_take_ties(call *c)
-{
-	REAL(c, take_ties, c->pairs, c->positions, c->ranks, c->nrows, c->id_bytes, &c->section,
-		 c->planes, c->first, c->to_positions, c->spare);
-}
-
-static gs_status
-take_ties(gs_device *device, gs_queue queue, gs_pairs from, const uint32_t *positions,
-		  const uint64_t *ranks, uint64_t nrows, unsigned id_bytes, const gs_section *section,
-		  const gs_plane_rows *planes, uint64_t job_segments, uint32_t *to_positions, gs_pairs to)
-{
-	call	   *c = lazy_add_call(device, queue, run_take_ties);
-
-	c->pairs = from;
-	c->positions = positions;
-	c->ranks = (uint64_t *) ranks;
-	c->nrows = nrows;
-	c->id_bytes = id_bytes;
-	copy_section(c, section);
-	copy_planes(c, planes, section->npieces, job_segments);
-	c->first = job_segments;
-	c->to_positions = to_positions;
-	c->spare = to;
-	return GS_OK;
-}
-
-static void
-run_put_ids(call *c)
-{
-	REAL(c, put_ids, c->to, c->positions, c->from, c->id_bytes, c->nrows);
-}
-
-static gs_status
-put_ids(gs_device *device, gs_queue queue, void *ids, const uint32_t *positions,
-		const void *from_ids, unsigned id_bytes, uint64_t nrows)
-{
-	call	   *c = lazy_add_call(device, queue, run_put_ids);
-
-	c->to = ids;
-	c->positions = positions;
-	c->from = from_ids;
-	c->id_bytes = id_bytes;
-	c->nrows = nrows;
-	return GS_OK;
-}
-
-static void
-run_count_up(call *c)
-{
-	REAL(c, count_up, c->to, c->id_bytes, c->first, c->nrows);
-}
-
-static gs_status
-count_up(gs_device *device, gs_queue queue, void *ids, unsigned id_bytes, uint64_t first,
-		 uint64_t nrows)
-{
-	call	   *c = lazy_add_call(device, queue, run_count_up);
-
-	c->to = ids;
-	c->id_bytes = id_bytes;
-	c->first = first;
-	c->nrows = nrows;
-	return GS_OK;
-}
-
-/* Arguments of an operation on stored rows, whose slabs are listed in host memory. */
-static void
-copy_gather(call *c, const gs_gather *gather)
-{
-	c->gather = *gather;
-	c->gather.from.slabs = copy_array(gather->from.slabs,
-									  (gather->from.bytes + GS_SLAB_BYTES - 1) >> GS_SLAB_SHIFT,
-									  sizeof(void *));
-}
-
-static void
-run_sum_rows(call *c)
-{
-	REAL(c, sum_rows, c->rows, c->keys, c->to);
-}
-
-static gs_status
-sum_rows(gs_device *device, gs_queue queue, gs_rows rows, gs_keys keys, gs_row_sums *sums)
-{
-	call	   *c = lazy_add_call(device, queue, run_sum_rows);
-
-	c->rows = rows;
-	c->keys = keys;
-	c->keys.words = copy_array(keys.words, gs_rows_segments(rows), sizeof(void *));
-	c->to = sums;
-	return GS_OK;
-}
-
-static void
-run_check_rows(call *c)
-{
-	REAL(c, check_rows, &c->checked, c->to);
-}
-
-static gs_status
-check_rows(gs_device *device, gs_queue queue, const gs_checked_rows *rows, gs_order_check *check)
-{
-	call	   *c = lazy_add_call(device, queue, run_check_rows);
-
-	c->checked = *rows;
-	c->to = check;
-	return GS_OK;
-}
-
-static void
-run_place_rows(call *c)
-{
-	REAL(c, place_rows, &c->gather, c->units);
-}
-
-static gs_status
-place_rows(gs_device *device, gs_queue queue, const gs_gather *gather, uint64_t *units)
-{
-	call	   *c = lazy_add_call(device, queue, run_place_rows);
-	gs_event_ref event;
-	gs_status	status;
-
-	copy_gather(c, gather);
-	c->units = units;
-	record(device, queue, &event);
-	status = sync_event(device, event);
-	release_event(device, event);
-	return status;
-}
-
-static size_t
-place_temp_bytes(gs_device *device, uint64_t nrows)
-{
-	return lazy_of(device)->real->ops->place_temp_bytes(lazy_of(device)->real, nrows);
-}
-
-static void
-run_gather_rows(call *c)
-{
-	REAL(c, gather_rows, &c->gather);
-}
-
-static gs_status
-gather_rows(gs_device *device, gs_queue queue, const gs_gather *gather)
-{
-	copy_gather(lazy_add_call(device, queue, run_gather_rows), gather);
-	return GS_OK;
-}
-
-static void
-run_find_fields(call *c)
-{
-	REAL(c, find_fields, &c->text);
-}
-
-static gs_status
-find_fields(gs_device *device, gs_queue queue, const gs_text *text)
-{
-	lazy_add_call(device, queue, run_find_fields)->text = *text;
-	return GS_OK;
-}
-
-static size_t
-find_fields_temp_bytes(gs_device *device, uint32_t bytes)
-{
-	return lazy_of(device)->real->ops->find_fields_temp_bytes(lazy_of(device)->real, bytes);
-}
+/* ---------- traces ---------- */
 
 static void
 keep_trace(gs_device *device, bool keep)
@@ -678,32 +440,32 @@ const gs_device_ops lazy_device_ops = {
 	.done = event_done,
 	.release = release_event,
 	.reset = reset,
-	.upload = upload,
-	.download = download,
-	.copy = copy_memory,
-	.clear = clear_memory,
-	.plane_stats = plane_stats,
-	.pack = pack,
-	.histogram = histogram,
-	.tile_counts_bytes = tile_counts_bytes,
-	.scatter = scatter,
-	.scatter_temp_bytes = scatter_temp_bytes,
-	.sort = sort,
-	.sort_temp_bytes = sort_temp_bytes,
-	.sort_runs = sort_runs,
-	.mark_equal = mark_equal,
-	.find_ties = find_ties,
-	.ties_temp_bytes = ties_temp_bytes,
-	.take_ties = take_ties,
-	.put_ids = put_ids,
-	.count_up = count_up,
-	.sum_rows = sum_rows,
-	.check_rows = check_rows,
-	.place_rows = place_rows,
-	.place_temp_bytes = place_temp_bytes,
-	.gather_rows = gather_rows,
-	.find_fields = find_fields,
-	.find_fields_temp_bytes = find_fields_temp_bytes,
+	.upload = put_off_upload,
+	.download = put_off_download,
+	.copy = put_off_copy,
+	.clear = put_off_clear,
+	.plane_stats = put_off_plane_stats,
+	.pack = put_off_pack,
+	.histogram = put_off_histogram,
+	.tile_counts_bytes = ask_tile_counts_bytes,
+	.scatter = put_off_scatter,
+	.scatter_temp_bytes = ask_scatter_temp_bytes,
+	.sort = put_off_sort,
+	.sort_temp_bytes = ask_sort_temp_bytes,
+	.sort_runs = put_off_sort_runs,
+	.mark_equal = put_off_mark_equal,
+	.find_ties = wait_for_find_ties,
+	.ties_temp_bytes = ask_ties_temp_bytes,
+	.take_ties = put_off_take_ties,
+	.put_ids = put_off_put_ids,
+	.count_up = put_off_count_up,
+	.sum_rows = put_off_sum_rows,
+	.check_rows = put_off_check_rows,
+	.place_rows = wait_for_place_rows,
+	.place_temp_bytes = ask_place_temp_bytes,
+	.gather_rows = put_off_gather_rows,
+	.find_fields = put_off_find_fields,
+	.find_fields_temp_bytes = ask_find_fields_temp_bytes,
 	.keep_trace = keep_trace,
 	.span_begin = span_begin,
 	.span_end = span_end,

@@ -32,22 +32,37 @@ static bool
 may_go_on(const queue *q)
 {
 	return q->first != NULL &&
-		(q->first->event == NULL || !q->first->flag || q->first->event->done);
+		(q->first->event == NULL || !q->first->waits || q->first->event->done);
+}
+
+/* Memory that a call keeps. */
+typedef struct kept
+{
+	struct kept *next;
+	void	   *memory;
+} kept;
+
+void *
+lazy_keep(call *c, void *memory)
+{
+	kept	   *first = malloc(sizeof(*first));
+
+	*first = (kept) {c->kept, memory};
+	c->kept = first;
+	return memory;
 }
 
 static void
 free_call(call *c)
 {
-	for (unsigned i = 0; i < c->nplanes; i++)
+	kept	   *next;
+
+	for (kept *k = c->kept; k != NULL; k = next)
 	{
-		free((void *) c->planes[i].words);
-		free((void *) c->planes[i].nulls);
+		next = k->next;
+		free(k->memory);
+		free(k);
 	}
-	free((void *) c->keys.words);
-	free((void *) c->scatter.keys.words);
-	free((void *) c->scatter.tree);
-	free(c->packed);
-	free((void *) c->gather.from.slabs);
 	if (c->event != NULL)
 		lazy_drop_event(c->event);
 	free(c);

@@ -18,47 +18,16 @@ struct gs_event
 	gs_event_ref next;			/* of all of the group */
 };
 
-/* One operation with its arguments; which of them are used depends on it. */
+/* One operation with its arguments, and what it keeps until it is done. */
 typedef struct call
 {
 	struct call *next;
 	void		(*run) (struct call *call);
 	gs_device  *real;
 	gs_event_ref event;
-	void	   *to;
-	const void *from;
-	gs_device  *from_device;
-	size_t		bytes;
-	gs_rows		rows;
-	gs_plane_rows planes[GS_SECTION_MAX_BITS];
-	gs_alphabets *alphabets;
-	unsigned	nplanes;
-	gs_section	section;
-	gs_field	fields[GS_SECTION_MAX_BITS];
-	uint64_t  **packed;
-	gs_keys		keys;
-	gs_counted	counted[GS_MAX_COUNTED];
-	unsigned	ncounted;
-	void	   *tile_counts;
-	gs_scatter	scatter;
-	gs_target	targets[GS_MAX_DEVICES];
-	gs_pairs	pairs;
-	gs_pairs	spare;
-	unsigned	id_bytes;
-	uint64_t	nrows;
-	unsigned	low_bit;
-	unsigned	bits;
-	bool		flag;
-	void	   *temp;
-	const uint32_t *positions;
-	uint32_t   *to_positions;
-	uint64_t   *ranks;
-	uint64_t	first;
-	gs_tie_counts *counts;
-	gs_checked_rows checked;
-	gs_gather	gather;
-	gs_text		text;
-	uint64_t   *units;
+	bool		waits;			/* for the event */
+	void	   *arguments;
+	struct kept *kept;
 } call;
 
 typedef struct queue
@@ -100,6 +69,9 @@ extern void lazy_count_call(lazy_group *group);
 
 /* Put an operation off; the caller fills in its arguments. */
 extern call *lazy_add_call(gs_device *device, gs_queue number, void (*run) (call *));
+
+/* Have memory freed when a call has been done; returns it. */
+extern void *lazy_keep(call *c, void *memory);
 
 /* Do the next operation of a queue that may go on; false if there is none. */
 extern bool lazy_work(lazy_group *group);
