@@ -47,7 +47,7 @@
 #include "sort/parts_join.h"
 #include "sort/sort_input.h"
 #include "sort/sort_parts.h"
-#include "sort/sort_team.h"
+#include "sort/team_help.h"
 #include "worker_fault.h"
 
 /* In dynamic shared memory; behind it the team that sorts. */

@@ -41,6 +41,7 @@
 #include "sort/parts_join.h"
 #include "sort/sort_input.h"
 #include "sort/sort_note.h"
+#include "sort/team_help.h"
 #include "worker_fault.h"
 #include "worker_wait.h"
 

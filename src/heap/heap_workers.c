@@ -26,7 +26,7 @@
 #include "shared_chunk.h"
 #include "sort/parts_join.h"
 #include "sort/sort_limits.h"
-#include "sort/sort_team.h"
+#include "sort/team_help.h"
 #include "sort/view_mapping.h"
 #include "worker_start.h"
 #include "worker_usage.h"

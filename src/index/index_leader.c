@@ -69,7 +69,6 @@ make_shared_memory(GpuSortIndexLeader *leader, GpuSortIndexReader *reader)
 	gpusort_blocks_init(&shared->build->blocks);
 	gpusort_reports_init(&shared->build->reports);
 	gpusort_stage_init(&shared->build->stage);
-	gpusort_index_verify_init(&shared->build->verify);
 	gpusort_team_init(shared->team, 0);
 	if (shared->scan != NULL)
 		table_parallelscan_initialize(heap, shared->scan, leader->snapshot);
@@ -106,7 +105,6 @@ attach_workers(GpuSortIndexLeader *leader, GpuSortIndexReader *reader)
 		.stage = &leader->stage,
 		.notes = gpusort_notes_attach(shared->note_queues, &leader->stage)
 	};
-	gpusort_index_verify_with(&shared->build->verify, &leader->stage);
 }
 
 static void

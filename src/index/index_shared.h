@@ -9,7 +9,6 @@
 #include "index/index_reports.h"
 #include "index/index_slices.h"
 #include "index/index_stage.h"
-#include "index/index_verify.h"
 #include "sort/sort_team.h"
 
 /* What is to be built, and how; fixed. */
@@ -34,7 +33,6 @@ typedef struct GpuSortSharedBuild
 
 	/* what comes after it, if workers can write */
 	GpuSortSharedStage stage;
-	GpuSortSharedVerify verify;
 	GpuSortSharedSlices slices;
 } GpuSortSharedBuild;
 

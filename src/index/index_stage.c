@@ -59,12 +59,12 @@ gpusort_stage_fail(GpuSortStageControl *control)
 }
 
 GpuSortStage
-gpusort_stage_await(GpuSortSharedStage *shared, GpuSortStage seen)
+gpusort_stage_await(GpuSortSharedStage *shared)
 {
 	GpuSortStage stage;
 
 	ConditionVariablePrepareToSleep(&shared->changed);
-	while ((stage = pg_atomic_read_u32(&shared->stage)) == seen)
+	while ((stage = pg_atomic_read_u32(&shared->stage)) == GPUSORT_STAGE_WAIT)
 		gpusort_worker_await(&shared->changed, gpusort_wait_event(&wait_event, "GpuSortIndexStage"));
 	ConditionVariableCancelSleep();
 	pg_memory_barrier();

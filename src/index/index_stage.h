@@ -18,8 +18,7 @@
 
 typedef enum GpuSortStage
 {
-	GPUSORT_STAGE_WAIT,			/* the leader reads the table and sorts, with the team */
-	GPUSORT_STAGE_VERIFY,		/* ... and has its order verified; may be skipped */
+	GPUSORT_STAGE_WAIT,			/* the leader reads the table, and sorts and verifies with the team */
 	GPUSORT_STAGE_WRITE,
 	GPUSORT_STAGE_END			/* nothing to write for workers */
 } GpuSortStage;
@@ -59,7 +58,7 @@ extern void gpusort_stage_end(GpuSortStageControl *control);
  */
 extern void gpusort_stage_fail(GpuSortStageControl *control) __attribute__((noreturn));
 
-/* By a worker: wait for another stage than the one that was seen. */
-extern GpuSortStage gpusort_stage_await(GpuSortSharedStage *shared, GpuSortStage seen);
+/* By a worker: wait for what comes after the sort. */
+extern GpuSortStage gpusort_stage_await(GpuSortSharedStage *shared);
 
 #endif							/* GPUSORT_INDEX_STAGE_H */

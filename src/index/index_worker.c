@@ -12,6 +12,7 @@
 #include "index/index_portions.h"
 #include "index/index_scan.h"
 #include "index/index_shared.h"
+#include "sort/team_help.h"
 #include "sort/view_mapping.h"
 #include "worker_usage.h"
 
@@ -56,10 +57,9 @@ follow_leader(const GpuSortIndexTarget *target, const GpuSortSharedMemory *share
 	GpuSortStage stage;
 	GpuSortViewMapping mapping;
 	GpuSortView view;
-	bool		attached;
 
 	gpusort_team_help(shared->team);
-	stage = gpusort_stage_await(&build->stage, GPUSORT_STAGE_WAIT);
+	stage = gpusort_stage_await(&build->stage);
 	if (stage == GPUSORT_STAGE_END)
 		return;
 	if (stage == GPUSORT_STAGE_WRITE && build->slices.by_portions)
@@ -67,17 +67,9 @@ follow_leader(const GpuSortIndexTarget *target, const GpuSortSharedMemory *share
 		gpusort_portions_help(&build->slices, target, notes);
 		return;
 	}
-	attached = gpusort_attach_view(shared->view, &view, &mapping);
-	if (stage == GPUSORT_STAGE_VERIFY)
-	{
-		if (attached)
-			gpusort_index_verify_help(&build->verify, target, &view);
-		stage = gpusort_stage_await(&build->stage, GPUSORT_STAGE_VERIFY);
-	}
-	if (!attached)
+	if (!gpusort_attach_view(shared->view, &view, &mapping))
 		return;
-	if (stage == GPUSORT_STAGE_WRITE)
-		gpusort_slices_help(&build->slices, target, &view, notes);
+	gpusort_slices_help(&build->slices, target, &view, notes);
 	gpusort_detach_view(&mapping);
 }
 

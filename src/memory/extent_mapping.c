@@ -39,13 +39,11 @@ reserve(uint32 count)
 	return base;
 }
 
-char *
-gpusort_mapping_make(const uint32 *list, uint32 count, bool writable)
+/* Map extents at the beginning of what is reserved; false if there is no address space. */
+static bool
+map_extents(char *base, const uint32 *list, uint32 count, int access)
 {
-	char	   *base = reserve(count);
-	int			access = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-
-	for (uint32 i = 0; i < count && base != NULL;)
+	for (uint32 i = 0; i < count;)
 	{
 		uint32		run = 1;
 
@@ -53,13 +51,34 @@ gpusort_mapping_make(const uint32 *list, uint32 count, bool writable)
 			run++;
 		if (mmap(base + i * EXTENT_BYTES, run * EXTENT_BYTES, access, MAP_SHARED | MAP_FIXED,
 				 gpusort_pool->fd, gsd_extent_offset(gpusort_pool, list[i])) == MAP_FAILED)
-		{
-			gpusort_mapping_end(base, count);
-			return NULL;
-		}
+			return false;
 		i += run;
 	}
-	return base;
+	return true;
+}
+
+char *
+gpusort_mapping_make(const uint32 *list, uint32 count, bool writable)
+{
+	char	   *base = reserve(count);
+
+	if (base == NULL || map_extents(base, list, count, writable ? PROT_READ | PROT_WRITE : PROT_READ))
+		return base;
+	gpusort_mapping_end(base, count);
+	return NULL;
+}
+
+char *
+gpusort_mapping_make_before(const uint32 *list, uint32 count, uint32 more)
+{
+	char	   *base = reserve(count + more);
+
+	if (base == NULL ||
+		(map_extents(base, list, count, PROT_READ) &&
+		 mprotect(base + count * EXTENT_BYTES, more * EXTENT_BYTES, PROT_READ | PROT_WRITE) == 0))
+		return base;
+	gpusort_mapping_end(base, count + more);
+	return NULL;
 }
 
 void

@@ -12,6 +12,7 @@
 #include "sort/sort_state.h"
 #include "sort/sort_workers.h"
 #include "sort/team_engine.h"
+#include "sort/team_job.h"
 
 /* The engine is started anew so often before it stops for the end of query or session only. */
 #define MAX_RESTARTS 3
@@ -58,11 +59,10 @@ run_with_others(GpuSort *sort, const gs_sort_args *args, gs_sort_result *result)
 {
 	const GpuSortTeamUse *use = &sort->team;
 
-	if (use->team == NULL)
-		return gpusort_sort_with_workers(sort, args, result);
-	return gpusort_team_pays((double) sort->rows.count) &&
+	return (use->team != NULL || gpusort_start_sort_workers(sort, args->nrows)) &&
+		gpusort_team_pays((double) sort->rows.count) &&
 		gpusort_team_offer(sort, args, use->participants) &&
-		gpusort_team_run(sort, use->team, args, result);
+		gpusort_team_run(sort, args, result);
 }
 
 bool

@@ -32,9 +32,14 @@
 void
 gpusort_begin_made_keys(GpuSort *sort)
 {
+	sort->keys.most_used = 0;
+	if (sort->is_borrowed)
+	{
+		sort->keys.room_end = sort->rows.end - Min(sort->rows.places.unit, sort->rows.end);
+		return;
+	}
 	gpusort_set_memory_aside(sort, false);
 	sort->keys.room_end = gpusort_possible_rows_end(sort);
-	sort->keys.most_used = 0;
 }
 
 void
@@ -42,6 +47,12 @@ gpusort_end_made_keys(GpuSort *sort)
 {
 	size_t		used = sort->rows.used;
 
+	if (sort->is_borrowed)
+	{
+		sort->stats.memory_bytes = Max(sort->keys.most_used, used) - used +
+			gpusort_key_memory_bytes(&sort->keys.memory);
+		return;
+	}
 	(void) gpusort_note_encoders(sort);
 	/* keys that were kept are forgotten by now */
 	sort->rows.used = Max(used, sort->keys.most_used);

@@ -27,6 +27,9 @@
  * rows are equal, the runs that get there are marked in the equal bitmap, in which only they are
  * left.
  *
+ * Where a team waits for the order, stretches of it are refined by all (team_stretches.h), by the
+ * same code.
+ *
  * Strings of lazy codecs get their keys here, one run at a time, unless all
  * strings of the run are the same anyway.  Keys of a run that is too long for them to be kept are
  * made again for each word (key_made.c).  If one can't be made, the run is sorted by comparison.
@@ -45,9 +48,20 @@
 #include "sort/sort_compare.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_progress.h"
+#include "sort/team_job.h"
 
 /* Keys are made for one word so often, before the rows that still tie are compared instead. */
 #define MAX_PASSES		32
+
+/*
+ * Stretches for each process of a team, so that all end at about the same time; and no shorter
+ * ones.
+ */
+#define PIECES_EACH		16
+#define MIN_PIECE_ROWS	512
+
+/* Stretches that a list has room for at first. */
+#define MIN_LIST		64
 
 /* Words of the bitmap that are told as progress at a time (a power of two, less one). */
 #define SWEEP_MASK		0xff
@@ -59,12 +73,10 @@
 static void
 finish_equal_run(GpuSort *sort, const KeyPlace *end, uint32 *ids, uint32 n)
 {
-	uint64	   *equal = RANGE_U64(sort->order.equal);
 	uint64		first = ids - sort->order.ids;
 	uint64		small_equal[SMALL_RUN / 64];
 
-	for (uint64 i = first + 1; i < first + n; i++)
-		equal[i / 64] |= UINT64CONST(1) << (i % 64);
+	gpusort_mark_equal(RANGE_U64(sort->order.equal), first + 1, first + n, true);
 	if (!sort->index_rows || sort->index.tids_ordered)
 		return;
 	gpusort_sort_run(sort, end, ids, n, n <= SMALL_RUN ? small_equal : NULL);
@@ -144,54 +156,81 @@ find_words(GpuSort *sort, KeyPlace *place, uint32 *ids, uint32 *n, GpuSortKeptKe
 	return false;
 }
 
+/* A run of rows that agree in everything before a place. */
+typedef struct Run
+{
+	uint32	   *ids;
+	uint32		n;
+	KeyPlace	place;
+} Run;
+
+/*
+ * Sort a run by its words at the place, or move the place forward; the nulls of a column are put
+ * in order and leave the run, and it is empty when it is in order.  True if it has fallen into
+ * runs of equal words, which equal[] tells, with room for its rows and SMALL_RUN at least, and the
+ * place is where these go on.
+ */
+static bool
+refine_step(GpuSort *sort, Run *run, uint64 *equal, GpuSortKeptKeys others)
+{
+	KeyPlace   *place = &run->place;
+	RunWords	found;
+
+	if (place_is_end(sort, place))
+	{
+		finish_equal_run(sort, place, run->ids, run->n);
+		run->n = 0;
+		return false;
+	}
+	if (sort->keys.columns[place->column].nulls != NULL && gpusort_place_begins_column(sort, place))
+		refine_nulls(sort, &run->ids, &run->n, *place);
+	if (run->n < 2 || (place_is_made(place) && !find_words(sort, place, run->ids, &run->n, others)))
+		return false;
+	found = gpusort_sort_run(sort, place, run->ids, run->n, equal);
+	if (place_is_made(place) && place->source == KEY_KNOWN && (found.refused || found.same))
+		gpusort_go_on_with_keys(place);
+	else if (found.refused)
+	{
+		gpusort_sort_run_by_comparison(sort, run->ids, run->n);
+		run->n = 0;
+	}
+	else if (found.same)
+	{
+		if (!gpusort_skip_same(sort, &found, run->ids, run->n, place))
+			run->n = 0;
+	}
+	else if (gpusort_next_place(sort, place))
+		return true;
+	else
+		run->n = 0;
+	return false;
+}
+
+/* Refine what a run has fallen into; the largest part is left, and is the run now. */
+static void
+refine_all_subruns(GpuSort *sort, Run *run, const uint64 *equal)
+{
+	uint32		largest = 0;
+
+	run->n = refine_subruns(sort, run->ids, run->n, equal, run->place, &largest);
+	run->ids += largest;
+}
+
 /* refine_run(), but for forgetting what is kept behind the keys of other runs. */
 static void
-refine_with_keys(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place, GpuSortKeptKeys others)
+refine_with_keys(GpuSort *sort, Run run, GpuSortKeptKeys others)
 {
-	while (n > 1)
+	while (run.n > 1)
 	{
-		GpuSortColumn *column = &sort->keys.columns[place.column];
 		uint64		small_equal[SMALL_RUN / 64];
 		uint64	   *equal = small_equal;
-		uint32		largest = 0;
-		RunWords	found;
 
 		CHECK_FOR_INTERRUPTS();
 		check_stack_depth();
-
-		if (place_is_end(sort, &place))
-		{
-			finish_equal_run(sort, &place, ids, n);
-			return;
-		}
-		if (column->nulls != NULL && gpusort_place_begins_column(sort, &place))
-			refine_nulls(sort, &ids, &n, place);
-		if (n < 2 || (place_is_made(&place) && !find_words(sort, &place, ids, &n, others)))
-			continue;
-
-		if (n > SMALL_RUN)
-			equal = palloc_extended((n + 63) / 64 * sizeof(uint64), MCXT_ALLOC_HUGE);
-		found = gpusort_sort_run(sort, &place, ids, n, equal);
-
-		if (place_is_made(&place) && place.source == KEY_KNOWN && (found.refused || found.same))
-			gpusort_go_on_with_keys(&place);
-		else if (found.refused)
-		{
-			gpusort_sort_run_by_comparison(sort, ids, n);
-			n = 0;
-		}
-		else if (found.same)
-		{
-			if (!gpusort_skip_same(sort, &found, ids, n, &place))
-				n = 0;
-		}
-		else if (gpusort_next_place(sort, &place))
-		{
-			n = refine_subruns(sort, ids, n, equal, place, &largest);
-			ids += largest;
-		}
-		else
-			n = 0;
+		if (run.n > SMALL_RUN)
+			equal = palloc_extended((run.n + 63) / 64 * sizeof(uint64), MCXT_ALLOC_HUGE);
+		if (refine_step(sort, &run, equal, others))
+			refine_all_subruns(sort, &run, equal);
 		if (equal != small_equal)
 			pfree(equal);
 	}
@@ -203,7 +242,7 @@ refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
 {
 	GpuSortKeptKeys others = gpusort_kept_keys(sort);
 
-	refine_with_keys(sort, ids, n, place, others);
+	refine_with_keys(sort, (Run) {ids, n, place}, others);
 	gpusort_forget_kept_keys(sort, others);
 }
 
@@ -240,23 +279,43 @@ prefetch_tied(const GpuSort *sort, uint64 from, uint64 tied, bool strings)
 	}
 }
 
-static void
-clear_bits(uint64 *bits, uint64 from, uint64 end)
+/* Bits of a word of the bitmap that are positions from .. end - 1. */
+static inline uint64
+bits_within(uint64 w, uint64 from, uint64 end)
 {
-	for (uint64 i = from; i < end; i++)
-		bits[i / 64] &= ~(UINT64CONST(1) << (i % 64));
+	uint64		bits = PG_UINT64_MAX;
+
+	if (w * 64 < from)
+		bits <<= from - w * 64;
+	if (end - w * 64 < 64)
+		bits &= (UINT64CONST(1) << (end - w * 64)) - 1;
+	return bits;
 }
 
-void
-gpusort_refine(GpuSort *sort)
+/* The end of the run that begins at a position. */
+static uint64
+end_of_run(const GpuSort *sort, uint64 start)
+{
+	const uint64 *equal = RANGE_U64(sort->order.equal);
+	uint64		end = start + 1;
+
+	while (end < sort->rows.count && (equal[end / 64] >> (end % 64) & 1) != 0)
+		end++;
+	return end;
+}
+
+/*
+ * Put the runs of a stretch in order, which lie in it as a whole: the bitmap tells which rows tie
+ * on all before the place.
+ */
+static void
+refine_stretch(GpuSort *sort, const TeamStretch *stretch)
 {
 	uint64	   *equal = RANGE_U64(sort->order.equal);
-	uint64		nwords = (sort->rows.count + 63) / 64;
+	uint64		nwords = (stretch->to + 63) / 64;
 	uint64		end = 0;
-	KeyPlace	place = gpusort_first_place(sort);
 
-	gpusort_begin_made_keys(sort);
-	for (uint64 w = 0; w < nwords; w++)
+	for (uint64 w = stretch->from / 64; w < nwords; w++)
 	{
 		if ((w & SWEEP_MASK) == SWEEP_MASK)
 			gs_progress_advance(sort->progress, (SWEEP_MASK + 1) * 64 * GPUSORT_SWEEP_COST);
@@ -265,20 +324,262 @@ gpusort_refine(GpuSort *sort)
 		if (w + 1 < nwords)
 			prefetch_tied(sort, (w + 1) * 64, equal[w + 1], true);
 
-		for (uint64 tied = equal[w]; tied != 0; tied &= tied - 1)
+		for (uint64 tied = equal[w] & bits_within(w, stretch->from, stretch->to); tied != 0;
+			 tied &= tied - 1)
 		{
 			uint64		start = w * 64 + pg_rightmost_one_pos64(tied) - 1;
 
 			if (start + 1 < end)
 				continue;		/* inside the run that was last refined */
-			for (end = start + 2; end < sort->rows.count &&
-				 (equal[end / 64] >> (end % 64) & 1) != 0;)
-				end++;
+			end = end_of_run(sort, start);
 			if (sort->tells_equal)
-				clear_bits(equal, start + 1, end);
-			sort->stats.refined_rows += end - start;
-			refine_run(sort, sort->order.ids + start, (uint32) (end - start), place);
+				gpusort_mark_equal(equal, start + 1, end, false);
+			refine_run(sort, sort->order.ids + start, (uint32) (end - start), stretch->place);
 		}
 	}
+}
+
+/* ---------- by several processes ---------- */
+
+/*
+ * Runs of different stretches are refined side by side.  A run for which a process of the team has
+ * not enough scratch memory, that is, one of more rows than its part of all, is broken up before
+ * by the process that has the sort: it is sorted by a word with all of the workspace, and what it
+ * falls into is another stretch, at another place of the key.  But if keys are kept for it, which
+ * only this process has, it is put in order at once.
+ */
+typedef struct Stretches
+{
+	TeamStretch *list;
+	uint32		count;
+	uint32		size;
+	size_t		scratch_bytes;	/* that a process has */
+} Stretches;
+
+static Stretches
+begin_stretches(size_t scratch_bytes)
+{
+	return (Stretches) {
+		.list = palloc(MIN_LIST * sizeof(TeamStretch)),.size = MIN_LIST,
+		.scratch_bytes = scratch_bytes
+	};
+}
+
+static void
+add_stretch(Stretches *stretches, uint64 from, uint64 to, KeyPlace place)
+{
+	if (from >= to)
+		return;
+	if (stretches->count == stretches->size)
+	{
+		stretches->size *= 2;
+		stretches->list = repalloc_huge(stretches->list, stretches->size * sizeof(TeamStretch));
+	}
+	stretches->list[stretches->count++] = (TeamStretch) {from, to, place};
+}
+
+/* Let the bitmap tell what a run at a position has fallen into. */
+static void
+copy_equal(GpuSort *sort, uint64 first, const uint64 *from, uint32 n)
+{
+	uint64	   *equal = RANGE_U64(sort->order.equal);
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint64		bit = UINT64CONST(1) << ((first + i) % 64);
+
+		if ((from[i / 64] >> (i % 64) & 1) != 0)
+			equal[(first + i) / 64] |= bit;
+		else
+			equal[(first + i) / 64] &= ~bit;
+	}
+}
+
+/* Does only this process have the keys that a run's words are of? */
+static bool
+keys_are_kept(const GpuSort *sort, const KeyPlace *place)
+{
+	return !place_is_end(sort, place) && sort->keys.columns[place->column].lazy &&
+		place->source == KEY_KEPT;
+}
+
+/*
+ * Break up a run, and add what it has fallen into to the stretches that may have such runs; or put
+ * it in order.
+ */
+static void
+break_heavy_run(GpuSort *sort, Run run, Stretches *unbroken)
+{
+	GpuSortKeptKeys others = gpusort_kept_keys(sort);
+	uint64	   *equal = palloc_extended((run.n + 63) / 64 * sizeof(uint64), MCXT_ALLOC_HUGE);
+	uint64		first = run.ids - sort->order.ids;
+	bool		broken = false;
+
+	gpusort_mark_equal(RANGE_U64(sort->order.equal), first + 1, first + run.n, false);
+	while (run.n > SMALL_RUN && !broken && !keys_are_kept(sort, &run.place))
+	{
+		CHECK_FOR_INTERRUPTS();
+		broken = refine_step(sort, &run, equal, others);
+	}
+	first = run.ids - sort->order.ids;
+	if (broken && !keys_are_kept(sort, &run.place))
+	{
+		copy_equal(sort, first, equal, run.n);
+		add_stretch(unbroken, first, first + run.n, run.place);
+	}
+	else
+	{
+		if (broken)
+			refine_all_subruns(sort, &run, equal);
+		refine_with_keys(sort, run, others);
+	}
+	pfree(equal);
+	gpusort_forget_kept_keys(sort, others);
+}
+
+/*
+ * Break up the runs of a stretch that are too long for a process of the team; what lies between
+ * them is added to the stretches, and what they have fallen into to those that may have such runs.
+ */
+static void
+break_heavy_runs(GpuSort *sort, TeamStretch stretch, Stretches *stretches, Stretches *unbroken)
+{
+	const uint64 *equal = RANGE_U64(sort->order.equal);
+
+	for (uint64 w = stretch.from / 64; w * 64 < stretch.to; w++)
+	{
+		uint64		start = w * 64;
+		uint64		end;
+
+		/* a run of more than SMALL_RUN rows has whole words */
+		if (equal[w] != PG_UINT64_MAX || start < stretch.from)
+			continue;
+		while ((equal[start / 64] >> (start % 64) & 1) != 0)
+			start--;
+		end = end_of_run(sort, start);
+		if (end - start > SMALL_RUN &&
+			gs_sort_workspace_bytes(end - start) > stretches->scratch_bytes)
+		{
+			Run			run = {sort->order.ids + start, (uint32) (end - start), stretch.place};
+
+			add_stretch(stretches, stretch.from, start, stretch.place);
+			break_heavy_run(sort, run, unbroken);
+			stretch.from = end;
+		}
+		w = end / 64 - 1;
+	}
+	add_stretch(stretches, stretch.from, stretch.to, stretch.place);
+}
+
+/* Cut stretches into pieces, between two runs. */
+static void
+cut_stretches(const GpuSort *sort, Stretches *stretches, uint64 piece)
+{
+	Stretches	cut = begin_stretches(stretches->scratch_bytes);
+
+	for (uint32 i = 0; i < stretches->count; i++)
+	{
+		TeamStretch s = stretches->list[i];
+
+		while (s.to - s.from > piece)
+		{
+			uint64		end = end_of_run(sort, s.from + piece - 1);
+
+			add_stretch(&cut, s.from, Min(end, s.to), s.place);
+			s.from = Min(end, s.to);
+		}
+		add_stretch(&cut, s.from, s.to, s.place);
+	}
+	pfree(stretches->list);
+	*stretches = cut;
+}
+
+/* What is left when runs are as short as they have to be. */
+static void
+deal_out(GpuSort *sort, Stretches *stretches)
+{
+	TeamStretches *job = gpusort_deal_out(sort, TEAM_JOB_REFINE, stretches->list, stretches->count);
+	TeamStretch stretch;
+
+	if (job == NULL)
+	{
+		for (uint32 i = 0; i < stretches->count; i++)
+			refine_stretch(sort, &stretches->list[i]);
+		return;
+	}
+	sort->order.scratch_bytes = stretches->scratch_bytes;
+	while (gpusort_take_stretch(job, &stretch))
+		refine_stretch(sort, &stretch);
+	gpusort_await_stretches(sort);
+	sort->stats.memory_bytes += pg_atomic_read_u64(&job->memory_bytes);
+	gpusort_team_withdraw(sort);
+}
+
+static void
+refine_with_team(GpuSort *sort, TeamStretch whole)
+{
+	uint64		piece = sort->rows.count / (sort->team.participants * PIECES_EACH);
+	Stretches	stretches = begin_stretches(gpusort_scratch_bytes(sort));
+	Stretches	unbroken = begin_stretches(0);
+
+	add_stretch(&unbroken, whole.from, whole.to, whole.place);
+	while (unbroken.count > 0)
+		break_heavy_runs(sort, unbroken.list[--unbroken.count], &stretches, &unbroken);
+	cut_stretches(sort, &stretches, Max(piece, MIN_PIECE_ROWS));
+	if (stretches.count > 0)
+		deal_out(sort, &stretches);
+	pfree(unbroken.list);
+	pfree(stretches.list);
+}
+
+void
+gpusort_refine_stretches(GpuSort *sort, TeamStretches *job)
+{
+	TeamStretch stretch;
+
+	if (!gpusort_take_scratch(sort, job))
+		return;
+	gpusort_begin_made_keys(sort);
+	while (gpusort_take_stretch(job, &stretch))
+		refine_stretch(sort, &stretch);
+	gpusort_end_made_keys(sort);
+	pg_atomic_fetch_add_u64(&job->memory_bytes, sort->stats.memory_bytes);
+}
+
+/* ---------- for who has the sort ---------- */
+
+/* Rows that tie on what the engine sorts by. */
+static uint64
+count_tied(const GpuSort *sort)
+{
+	const uint64 *equal = RANGE_U64(sort->order.equal);
+	uint64		nwords = (sort->rows.count + 63) / 64;
+	uint64		count = 0;
+
+	for (uint64 w = 0; w < nwords; w++)
+	{
+		uint64		next = w + 1 < nwords ? equal[w + 1] << 63 : 0;
+
+		/* a run's first row has no bit of its own */
+		count += pg_popcount64(equal[w]) + pg_popcount64(~equal[w] & (equal[w] >> 1 | next));
+	}
+	return count;
+}
+
+void
+gpusort_refine(GpuSort *sort)
+{
+	TeamStretch whole = {0, sort->rows.count, gpusort_first_place(sort)};
+	uint64		tied = count_tied(sort);
+	bool		by_team = gpusort_may_deal_out(sort, tied);
+
+	sort->stats.refined_rows += tied;
+	sort->order.scratch = sort->order.workspace->base;
+	sort->order.scratch_bytes = sort->order.workspace->usable;
+	gpusort_begin_made_keys(sort);
+	if (by_team)
+		refine_with_team(sort, whole);
+	else
+		refine_stretch(sort, &whole);
 	gpusort_end_made_keys(sort);
 }

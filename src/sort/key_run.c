@@ -137,13 +137,17 @@ sort_small_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint
 	return found;
 }
 
-/* A plane that the engine has already sorted by. */
+/*
+ * Of a plane that the engine has already sorted by, what is a run's: as much as it has rows, at its
+ * positions, so that others may have other runs.
+ */
 static uint64 *
-scratch_plane(const GpuSort *sort)
+scratch_of_run(const GpuSort *sort, const uint32 *ids)
 {
 	const GpuSortColumn *column = &sort->keys.columns[Max(sort->keys.refine_column, 0)];
+	uint64	   *plane = RANGE_U64(column->prefix != NULL ? column->prefix : column->words[0]);
 
-	return RANGE_U64(column->prefix != NULL ? column->prefix : column->words[0]);
+	return plane + (ids - sort->order.ids);
 }
 
 /*
@@ -153,7 +157,7 @@ scratch_plane(const GpuSort *sort)
 static RunWords
 sort_large_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
 {
-	uint64	   *words = scratch_plane(sort);
+	uint64	   *words = scratch_of_run(sort, ids);
 	uint32	   *sorted = (uint32 *) words;
 	RunWords	found = fetch_words(sort, place, ids, n, words, sizeof(uint64));
 	gs_plane	plane = {.words = words};
@@ -162,8 +166,8 @@ sort_large_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint
 		.nplanes = 1,
 		.planes = &plane,
 		.id_bytes = sizeof(uint32),
-		.workspace = sort->order.workspace->base,
-		.workspace_bytes = sort->order.workspace->usable,
+		.workspace = sort->order.scratch,
+		.workspace_bytes = sort->order.scratch_bytes,
 		.equal = equal,
 		.progress = sort->progress,
 	};
@@ -191,7 +195,7 @@ gpusort_sort_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, ui
 uint32
 gpusort_split_nulls(const GpuSort *sort, const GpuSortColumn *column, uint32 *ids, uint32 n)
 {
-	uint32	   *sorted = (uint32 *) scratch_plane(sort);
+	uint32	   *sorted = (uint32 *) scratch_of_run(sort, ids);
 	uint32		nnulls = 0;
 	uint32		null_at;
 	uint32		value_at;

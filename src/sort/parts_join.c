@@ -427,7 +427,6 @@ join_runs(GpuSortParts *parts, GpuSort *sort)
 
 	if (rows == 0)
 		return;
-	sort->crew = NULL;
 	old = MemoryContextSwitchTo(spill->context);
 	for (uint32 i = 0; i < nfiles; i++)
 		gpusort_read_run_file(spill, gpusort_run_file_open(spill->files, i, sort->index_rows));

@@ -30,6 +30,7 @@
 #include "sort/sort_memory.h"
 #include "sort/sort_order.h"
 #include "sort/sort_verify.h"
+#include "sort/sort_workers.h"
 #include "sort/verifier.h"
 
 void
@@ -72,6 +73,7 @@ gpusort_begin_trim(GpuSort *sort, GpuSortTrim *trim)
 		trim->kept = mark_kept(sort);
 		trim->last = sort->order.ids[sort->bound.rows - 1];
 	}
+	gpusort_end_sort_workers(sort);
 	gpusort_forget_encoders(sort);
 	trim->places = sort->rows.places;
 	gpusort_empty_rows(&sort->rows);

@@ -43,15 +43,11 @@ note_equal_rows(Comparison *c, const uint32 *ids, uint64 n)
 
 	for (uint64 i = 1; i < n; i++)
 	{
-		uint64		bit = UINT64CONST(1) << ((first + i) % 64);
-
 		CHECK_FOR_INTERRUPTS();
 		gpusort_row_comparer_load(&c->comparer, 0, gpusort_row_at(places, ids[i - 1]));
 		gpusort_row_comparer_load(&c->comparer, 1, gpusort_row_at(places, ids[i]));
-		if (gpusort_row_comparer_compare_keys(&c->comparer) == 0)
-			equal[(first + i) / 64] |= bit;
-		else
-			equal[(first + i) / 64] &= ~bit;
+		gpusort_mark_equal(equal, first + i, first + i + 1,
+						   gpusort_row_comparer_compare_keys(&c->comparer) == 0);
 	}
 }
 

@@ -285,7 +285,7 @@ gpusort_possible_rows_end(GpuSort *sort)
 	if (!gpusort_range_is_private(store))
 		end += pool_bytes_left(&memory->pool_account);
 	/* others may want to map what lies in the pool */
-	if (sort->parts == NULL || gpusort_range_is_private(store))
+	if ((sort->parts == NULL && sort->team.team == NULL) || gpusort_range_is_private(store))
 		end += memory->limit_bytes - Min(beside, memory->limit_bytes);
 	return Max(sort->rows.end, gpusort_exceeds_buffer(sort, memory->capacity, end) ? 0 : end);
 }

@@ -172,6 +172,32 @@ gpusort_count_ranges(GpuSort *sort)
 	return count;
 }
 
+typedef struct RoleSearch
+{
+	int			role;
+	GpuSortRange **found;
+} RoleSearch;
+
+static bool
+differs_from_role(GpuSort *sort, const RangeSlot *slot, void *arg)
+{
+	RoleSearch *search = arg;
+
+	if (slot->role == search->role)
+		search->found = slot->range;
+	return search->found == NULL;
+}
+
+GpuSortRange **
+gpusort_range_of_role(GpuSort *sort, int role)
+{
+	RoleSearch	search = {.role = role};
+
+	visit_all(sort, differs_from_role, &search);
+	Assert(search.found != NULL);
+	return search.found;
+}
+
 /* ---------- having those that are needed ---------- */
 
 static bool

@@ -62,6 +62,9 @@ extern bool gpusort_visit_workspace(GpuSort *sort, uint64 rows, GpuSortRangeVisi
 extern bool gpusort_visit_ranges(GpuSort *sort, uint64 rows, GpuSortRangeVisitor visit,
 								 void *arg);
 
+/* Where the sort has, or would have, the range of a role. */
+extern GpuSortRange **gpusort_range_of_role(GpuSort *sort, int role);
+
 /* How many ranges there are. */
 extern size_t gpusort_count_ranges(GpuSort *sort);
 

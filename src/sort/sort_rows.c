@@ -10,11 +10,13 @@
 #include "sort/sort_rows.h"
 #include "sort/sort_state.h"
 #include "sort/sort_verify.h"
+#include "sort/sort_workers.h"
 
 GpuSortHandover
 gpusort_sort_rows(GpuSort *sort)
 {
 	uint64		refined_before = sort->stats.refined_rows;
+	GpuSortHandover why = GPUSORT_HANDOVER_NONE;
 	bool		sorted;
 
 	/* participants that spill their parts sort side by side, which one device could not do */
@@ -23,6 +25,9 @@ gpusort_sort_rows(GpuSort *sort)
 	gpusort_note_memory(sort);
 	gpusort_forget_encoders(sort);
 	if (!sorted)
-		return gpusort_handover_cause(&sort->keys);
-	return gpusort_order_is_right(sort) ? GPUSORT_HANDOVER_NONE : GPUSORT_HANDOVER_ORDER;
+		why = gpusort_handover_cause(&sort->keys);
+	else if (!gpusort_order_is_right(sort))
+		why = GPUSORT_HANDOVER_ORDER;
+	gpusort_end_sort_workers(sort);
+	return why;
 }

@@ -35,6 +35,7 @@
 #include "sort/sort_reorder.h"
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"
+#include "sort/sort_workers.h"
 #include "sort/spill_files.h"
 #include "stats/trace.h"
 
@@ -388,6 +389,7 @@ gpusort_service_await(GpuSort *sort, uint64 rows)
 {
 	const char *why;
 	instr_time	start;
+	bool		sorted;
 
 	INSTR_TIME_SET_CURRENT(start);
 	why = gpusort_job_wait(&sort->service.job, rows, &sort->order.ready);
@@ -395,7 +397,9 @@ gpusort_service_await(GpuSort *sort, uint64 rows)
 	if (why != NULL)
 	{
 		gpusort_service_fall_back(sort, why, true);
-		if (!gpusort_sort_on_host(sort))
+		sorted = gpusort_sort_on_host(sort);
+		gpusort_end_sort_workers(sort);
+		if (!sorted)
 			ereport(ERROR,
 					(errcode(ERRCODE_OUT_OF_MEMORY),
 					 errmsg("out of memory"),

@@ -106,8 +106,6 @@ gpusort_spill_rows(GpuSort *sort)
 	bool		is_large;
 	GpuSortHandover why;
 
-	/* the crew would have to see all of the result, and may be busy with other things */
-	sort->crew = NULL;
 	why = gpusort_sort_rows(sort);
 	/*
 	 * Memory is full: there may be none left for the refinement.  And where that could not begin,

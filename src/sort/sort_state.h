@@ -97,6 +97,8 @@ typedef struct GpuSortOrder
 	const uint64 *keys;			/* NULL, or keys by position, in workspace: no ids */
 	uint64		ready;			/* so many positions of ids are valid */
 	GpuSortRange *refined;
+	char	   *scratch;		/* of this process, for the engine to sort runs of ties, */
+	size_t		scratch_bytes;	/* ... while these are refined */
 	GpuSortRange *equal;		/* engine's bitmap, for the refinement; exact after it
 								 * if the sort is to tell, */
 	bool		knows_equal;	/* ... unless it was sorted by comparison */
@@ -175,6 +177,8 @@ typedef struct GpuSortTeamUse
 	GpuSortRange *job;			/* what they share */
 	void	   *memory;			/* of this process, while it runs the engine */
 	bool		running;		/* others may have the sort's memory mapped */
+	struct ParallelContext *workers;	/* the team, if they were started for it (sort_workers.h) */
+	bool		not_started;	/* there were none to be had */
 } GpuSortTeamUse;
 
 /*
@@ -196,6 +200,7 @@ struct GpuSort
 	TupleDesc	desc;
 	GpuSortSpec spec;
 	bool		index_rows;		/* rows are IndexTuples, else MinimalTuples */
+	bool		is_borrowed;	/* another process's, whose rows are looked at here (sort_lent.h) */
 	bool		optional;		/* never handed over: the caller is told that it has failed */
 	bool		tells_equal;	/* it is to find which rows are equal to the one before */
 
@@ -222,7 +227,6 @@ struct GpuSort
 	GpuSortMerge merge;
 	GpuSortTeamUse team;
 
-	const struct GpuSortVerifyCrew *crew;	/* processes that help to verify, or NULL */
 	gs_progress *progress;		/* of gpusort_perform(), or NULL */
 
 	/* a slot of the row descriptor, to look into stored rows; made on demand */
@@ -253,6 +257,29 @@ static inline bool
 needs_refinement(const GpuSort *sort)
 {
 	return sort->keys.refine_column >= 0 || (sort->index_rows && !sort->index.tids_ordered);
+}
+
+/*
+ * Mark the rows at positions from .. end - 1 as equal to the ones before, or not.  Others may be marking
+ * their neighbours.
+ */
+static inline void
+gpusort_mark_equal(uint64 *equal, uint64 from, uint64 end, bool is_equal)
+{
+	for (uint64 w = from / 64; w * 64 < end; w++)
+	{
+		pg_atomic_uint64 *word = (pg_atomic_uint64 *) &equal[w];
+		uint64		bits = PG_UINT64_MAX;
+
+		if (w * 64 < from)
+			bits <<= from % 64;
+		if (end - w * 64 < 64)
+			bits &= (UINT64CONST(1) << (end % 64)) - 1;
+		if (is_equal)
+			pg_atomic_fetch_or_u64(word, bits);
+		else
+			pg_atomic_fetch_and_u64(word, ~bits);
+	}
 }
 
 /* Is the order to be checked by PostgreSQL's comparison? */

@@ -11,9 +11,10 @@
  * belongs is not the end of it (sort_repair.c).
  *
  * In an index build the equal bitmap is checked too, since uniqueness is judged
- * by it, and the TIDs of equal rows.  There workers help (sort_verify.h): each takes
- * stretches of the order and notes which rows are not in the right relation to the one
- * before.  Then one process looks at these only.
+ * by it, and the TIDs of equal rows.
+ *
+ * Where a team waits for the order, all of it take stretches of it and note which rows are not in
+ * the right relation to the one before.  Then one process looks at these only.
  */
 #include "postgres.h"
 
@@ -25,71 +26,45 @@
 #include "sort/sort_state.h"
 #include "sort/sort_verify.h"
 #include "sort/sort_watch.h"
+#include "sort/team_job.h"
+#include "sort/team_stretches.h"
 #include "sort/verifier.h"
 
 /* Rows of a stretch, and stretches of small sorts. */
 #define MAX_STRETCH		((uint64) 1 << 16)
 #define MIN_STRETCHES	64
 
-void
-gpusort_verify_with(GpuSort *sort, const GpuSortVerifyCrew *crew)
-{
-	sort->crew = crew;
-}
-
+/* Compare rows until there are no stretches left, and note which are wrong. */
 static void
-init_work(GpuSortVerifyWork *work, uint64 nrows)
+verify_stretches(TeamStretches *job, GpuSortVerifier *v)
 {
-	work->nrows = nrows;
-	work->stretch = Min(MAX_STRETCH, nrows / MIN_STRETCHES + 1);
-	pg_atomic_init_u64(&work->next, 1);
-	pg_atomic_init_u64(&work->checked, 1);
-	pg_atomic_init_u32(&work->nwrong, 0);
-}
+	TeamStretch stretch;
+	int			cmp;
 
-/* Take stretches until there are none left. */
-static void
-work_off(GpuSortVerifyWork *work, GpuSortVerifier *v)
-{
-	for (;;)
-	{
-		uint64		from = pg_atomic_read_u64(&work->next);
-		uint64		to;
-		uint64		at;
-		int			cmp;
-
-		/* no process adds more than once behind the end */
-		if (from < work->nrows)
-			from = pg_atomic_fetch_add_u64(&work->next, work->stretch);
-		if (from >= work->nrows)
-			return;
-		to = Min(from + work->stretch, work->nrows);
-		for (at = from; at < to && (at = gpusort_verifier_find_wrong(v, at, to, &cmp)) < to; at++)
+	while (gpusort_take_stretch(job, &stretch))
+		for (uint64 at = stretch.from; at < stretch.to; at++)
 		{
-			uint32		n = pg_atomic_fetch_add_u32(&work->nwrong, 1);
-
-			if (n < GPUSORT_VERIFY_WRONG)
-				work->wrong[n] = at;
+			at = gpusort_verifier_find_wrong(v, at, stretch.to, &cmp);
+			if (at < stretch.to)
+				gpusort_note_position(job, at);
 		}
-		pg_atomic_fetch_add_u64(&work->checked, to - from);
-	}
+}
+
+static void
+clear_slots(GpuSortVerifier *v)
+{
+	for (int i = 0; i < 2 && v->slots[i] != NULL; i++)
+		ExecClearTuple(v->slots[i]);
 }
 
 void
-gpusort_verify_help(GpuSortVerifyWork *work, const GpuSortView *view, TupleDesc desc,
-					const GpuSortSpec *spec)
+gpusort_verify_stretches(GpuSort *sort, TeamStretches *job)
 {
-	GpuSortVerifier	verifier;
+	GpuSortVerifier verifier;
 
-	gpusort_begin_verifier(&verifier, desc, spec);
-	verifier.view = *view;
-	work_off(work, &verifier);
-}
-
-bool
-gpusort_verify_is_done(GpuSortVerifyWork *work)
-{
-	return pg_atomic_read_u64(&work->checked) >= work->nrows;
+	gpusort_begin_own_verifier(&verifier, sort);
+	verify_stretches(job, &verifier);
+	clear_slots(&verifier);
 }
 
 static int
@@ -101,39 +76,59 @@ compare_positions(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Have the crew find what is wrong, and repair it. */
+/* Put right what was found wrong. */
 static bool
-check_with_crew(GpuSort *sort, GpuSortVerifier *v)
+repair_noted(GpuSort *sort, GpuSortVerifier *v, TeamStretches *job)
 {
-	GpuSortVerifyWork *work = sort->crew->work;
-	uint32		nwrong;
+	uint32		nwrong = pg_atomic_read_u32(&job->nnoted);
 	bool		right = true;
 
-	work_off(work, v);
-	sort->crew->await(sort->crew->arg);
-	nwrong = pg_atomic_read_u32(&work->nwrong);
-	if (nwrong > GPUSORT_VERIFY_WRONG)
+	if (nwrong > TEAM_MAX_NOTED)
 		return gpusort_check_and_repair(sort, v, 1, sort->rows.count);
-	qsort(work->wrong, nwrong, sizeof(uint64), compare_positions);
+	qsort(job->noted, nwrong, sizeof(uint64), compare_positions);
 	for (uint32 i = 0; i < nwrong && right; i++)
-		right = gpusort_check_and_repair(sort, v, work->wrong[i], work->wrong[i] + 1);
+		right = gpusort_check_and_repair(sort, v, job->noted[i], job->noted[i] + 1);
 	return right;
+}
+
+/*
+ * Deal the order out to those who wait for it; NULL if nobody does.  Bits of which rows are equal
+ * are set while rows are compared, so that no word of them is in two stretches.
+ */
+static TeamStretches *
+deal_out(GpuSort *sort)
+{
+	uint64		nrows = sort->rows.count;
+	uint64		each = TYPEALIGN64(64, Min(MAX_STRETCH, nrows / MIN_STRETCHES + 1));
+	uint32		count = (uint32) ((nrows + each - 1) / each);
+	TeamStretch *stretches = palloc(count * sizeof(TeamStretch));
+	TeamStretches *job;
+
+	for (uint32 i = 0; i < count; i++)
+		stretches[i] = (TeamStretch) {.from = Max(i * each, 1),.to = Min((i + 1) * each, nrows)};
+	job = gpusort_deal_out(sort, TEAM_JOB_VERIFY, stretches, count);
+	pfree(stretches);
+	return job;
 }
 
 static bool
 check_order(GpuSort *sort)
 {
-	GpuSortVerifier	verifier;
+	GpuSortVerifier verifier;
+	TeamStretches *job = gpusort_may_deal_out(sort, sort->rows.count) ? deal_out(sort) : NULL;
 	bool		right;
 
 	gpusort_begin_own_verifier(&verifier, sort);
-	if (sort->crew != NULL)
-		init_work(sort->crew->work, sort->rows.count);
-	right = sort->crew != NULL && sort->crew->summon(sort->crew->arg)
-		? check_with_crew(sort, &verifier)
-		: gpusort_check_and_repair(sort, &verifier, 1, sort->rows.count);
-	for (int i = 0; i < 2 && verifier.slots[i] != NULL; i++)
-		ExecClearTuple(verifier.slots[i]);
+	if (job == NULL)
+		right = gpusort_check_and_repair(sort, &verifier, 1, sort->rows.count);
+	else
+	{
+		verify_stretches(job, &verifier);
+		gpusort_await_stretches(sort);
+		right = repair_noted(sort, &verifier, job);
+		gpusort_team_withdraw(sort);
+	}
+	clear_slots(&verifier);
 	return right;
 }
 

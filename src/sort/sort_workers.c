@@ -4,8 +4,8 @@
  *
  * Rows that one process has, because its plan is serial or because those who collected them have gone
  * with their Gather, lie in the pool like others.  So workers of the server's own pool of parallel
- * workers can sort them; they need nothing of the query.  They are there for the engine's run only,
- * a tenth of a second or so, and starting them takes some milliseconds.
+ * workers can sort them; they need nothing of the query.  They are there until the rows are in order
+ * and verified, and starting them takes some milliseconds.
  *
  * The transaction is in parallel mode meanwhile.  On error the server ends the workers before it
  * resets memory contexts.
@@ -20,16 +20,12 @@
 
 #include "settings.h"
 #include "shared_chunk.h"
+#include "sort/sort_ranges.h"
 #include "sort/sort_state.h"
 #include "sort/sort_workers.h"
-#include "sort/team_engine.h"
+#include "sort/team_layout.h"
 #include "worker_start.h"
 #include "worker_usage.h"
-
-/* What is in the shared memory. */
-#define KEY_TEAM			UINT64CONST(0x4753000000000201)
-
-PGDLLEXPORT void gpusort_sort_worker(dsm_segment *segment, shm_toc *toc);
 
 /* Most workers that settings allow. */
 static int
@@ -48,9 +44,8 @@ allowed_workers(const GpuSort *sort)
  * processor that no other session's sort has.  (Forced sorts are the same on every machine.)
  */
 static int
-wanted_workers(const GpuSort *sort)
+wanted_workers(const GpuSort *sort, uint64 rows)
 {
-	uint64		rows = sort->rows.count;
 	int			workers = allowed_workers(sort);
 
 	if (rows < (uint64) gpusort_min_sort_worker_rows)
@@ -78,40 +73,62 @@ start_workers(ParallelContext *context)
 	gpusort_estimate_chunks(context, &bytes, 1);
 	if (!gpusort_init_parallel_context(context))
 		return NULL;
-	team = gpusort_make_chunk(context, KEY_TEAM, bytes);
+	team = gpusort_make_chunk(context, TEAM_CHUNK_KEY, bytes);
 	gpusort_team_init(team, context->nworkers);
 	LaunchParallelWorkers(context);
 	return context->nworkers_launched > 0 ? team : NULL;
 }
 
-bool
-gpusort_sort_with_workers(GpuSort *sort, const gs_sort_args *args, gs_sort_result *result)
+/* A GpuSortRangeVisitor: workers can't map private memory. */
+static bool
+is_in_pool(GpuSortRange **range, size_t bytes, void *arg)
 {
-	int			nworkers = wanted_workers(sort);
-	ParallelContext *context;
-	GpuSortTeam *team;
-	bool		sorted = false;
+	return !gpusort_range_is_private(*range);
+}
 
-	if (nworkers == 0 || !may_start_workers(sort) || !gpusort_team_offer(sort, args, nworkers + 1))
+static bool
+can_be_mapped(GpuSort *sort)
+{
+	uint64		rows = sort->rows.count;
+
+	return gpusort_pool != NULL && gpusort_visit_planes(sort, rows, is_in_pool, NULL) &&
+		gpusort_visit_workspace(sort, rows, is_in_pool, NULL);
+}
+
+bool
+gpusort_start_sort_workers(GpuSort *sort, uint64 rows)
+{
+	int			nworkers = wanted_workers(sort, rows);
+	GpuSortTeam *team;
+
+	if (nworkers == 0 || sort->team.not_started || !may_start_workers(sort) ||
+		!can_be_mapped(sort))
 		return false;
 	EnterParallelMode();
-	context = gpusort_create_parallel_context("gpusort_sort_worker", nworkers);
-	team = start_workers(context);
+	sort->team.workers = gpusort_create_parallel_context("gpusort_sort_worker", nworkers);
+	team = start_workers(sort->team.workers);
 	if (team != NULL)
 	{
-		sorted = gpusort_team_run(sort, team, args, result);
-		gpusort_team_dismiss(team);
-		gpusort_finish_workers(context);
+		gpusort_use_team(sort, team, nworkers + 1);
+		return true;
 	}
-	DestroyParallelContext(context);
+	sort->team.not_started = true;
+	DestroyParallelContext(sort->team.workers);
+	sort->team.workers = NULL;
 	ExitParallelMode();
-	return sorted;
+	return false;
 }
 
 void
-gpusort_sort_worker(dsm_segment *segment, shm_toc *toc)
+gpusort_end_sort_workers(GpuSort *sort)
 {
-	gpusort_begin_worker(toc);
-	gpusort_team_help(shm_toc_lookup(toc, KEY_TEAM, false));
-	gpusort_end_worker(toc);
+	sort->team.not_started = false;
+	if (sort->team.workers == NULL)
+		return;
+	gpusort_team_dismiss(sort->team.team);
+	gpusort_use_team(sort, NULL, 0);
+	gpusort_finish_workers(sort->team.workers);
+	DestroyParallelContext(sort->team.workers);
+	sort->team.workers = NULL;
+	ExitParallelMode();
 }

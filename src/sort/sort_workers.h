@@ -7,13 +7,15 @@
 #ifndef GPUSORT_SORT_WORKERS_H
 #define GPUSORT_SORT_WORKERS_H
 
-#include "engine/host/gs_sort.h"
 #include "sort/sort.h"
 
 /*
- * Run the engine with workers that are started for it; false if that does not pay, or if there are
- * none to be had: then it is to be run without.
+ * Start workers as the team of a sort that has none, if that pays for so many rows; false if not, or
+ * if there are none to be had.
  */
-extern bool gpusort_sort_with_workers(GpuSort *sort, const gs_sort_args *args, gs_sort_result *result);
+extern bool gpusort_start_sort_workers(GpuSort *sort, uint64 rows);
+
+/* The rows are in order: end the workers, if some were started. */
+extern void gpusort_end_sort_workers(GpuSort *sort);
 
 #endif							/* GPUSORT_SORT_WORKERS_H */

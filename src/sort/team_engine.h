@@ -18,13 +18,10 @@
 extern bool gpusort_team_offer(GpuSort *sort, const gs_sort_args *args, int participants);
 
 /*
- * Run it, with those of the team who are there or come meanwhile.  False if one of them was
- * interrupted and has gone on: then the planes are as before, and one process can do it.
+ * Run it, with those of the sort's team who are there or come meanwhile.  The result's layout is
+ * there until the team is withdrawn (team_job.h).  False if one of them was interrupted and has
+ * gone on: then the planes are as before, and one process can do it.
  */
-extern bool gpusort_team_run(GpuSort *sort, GpuSortTeam *team, const gs_sort_args *args,
-							 gs_sort_result *result);
-
-/* Release what the run has taken; the result's layout is part of that. */
-extern void gpusort_team_withdraw(GpuSort *sort);
+extern bool gpusort_team_run(GpuSort *sort, const gs_sort_args *args, gs_sort_result *result);
 
 #endif							/* GPUSORT_TEAM_ENGINE_H */

@@ -16,10 +16,17 @@
 
 #include "engine/host/gs_shared_sort.h"
 #include "memory/pool.h"
+#include "sort/sort_team.h"
 
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
 
-/* Most extents of what is shared beside planes and workspace: enough for 10^9 rows and 50 processes. */
+/* Of the team, in the shared memory of workers that are started for it. */
+#define TEAM_CHUNK_KEY		UINT64CONST(0x4753000000000201)
+
+/*
+ * Most extents of what is shared beside planes and workspace: enough for 10^9 rows and 50
+ * processes.
+ */
 #define TEAM_MAX_EXTENTS	512
 
 struct GpuSortTeam
@@ -32,6 +39,7 @@ struct GpuSortTeam
 	uint32		phase;			/* of the engine */
 	int			helpers;		/* processes that are there to help, or are sure to come */
 	int			users;			/* ... that have the job mapped, or are about to */
+	int			begun;			/* ... that have begun with it, */
 	int			inside;			/* ... that take part in phases, */
 	int			arrived;		/* ... and are through with the present one */
 	uint32		count;			/* extents that the job lies in */
@@ -53,9 +61,27 @@ typedef struct TeamPlane
 	bool		numbered;		/* the words are bytes of strings */
 } TeamPlane;
 
-/* At the beginning of the job's extents; the same in all processes, so that it has no addresses. */
-typedef struct TeamJobHeader
+/* What is to be done. */
+typedef enum TeamJobKind
 {
+	TEAM_JOB_ENGINE,			/* run the engine */
+	TEAM_JOB_REFINE,			/* put rows in order that tie, in stretches of the order */
+	TEAM_JOB_VERIFY				/* compare neighbours, in stretches of it */
+} TeamJobKind;
+
+/*
+ * At the beginning of the job's extents, and followed by what its kind takes; the same in all
+ * processes, so that there are no addresses.
+ */
+typedef struct TeamJob
+{
+	TeamJobKind kind;
+	size_t		list_offset;	/* of extents that have to be mapped */
+} TeamJob;
+
+typedef struct TeamEngineJob
+{
+	TeamJob		job;
 	uint64		nrows;
 	uint32		nplanes;
 	uint32		participants;	/* that there may be */
@@ -63,31 +89,20 @@ typedef struct TeamJobHeader
 	TeamPiece	workspace;
 	TeamPiece	equal;
 	size_t		workspace_bytes;
-	size_t		list_offset;	/* of extents that planes and workspace lie in */
 	size_t		shared_offset;	/* of the engine's part */
 	TeamPlane	planes[FLEXIBLE_ARRAY_MEMBER];
-} TeamJobHeader;
+} TeamEngineJob;
 
 static inline const uint32 *
-team_list(const TeamJobHeader *job)
+team_list(const TeamJob *job)
 {
 	return (const uint32 *) ((const char *) job + job->list_offset);
 }
 
 static inline gs_shared_sort *
-team_shared_sort(TeamJobHeader *job)
+team_shared_sort(TeamEngineJob *job)
 {
 	return (gs_shared_sort *) ((char *) job + job->shared_offset);
 }
-
-/*
- * Take part in the open job, from whatever phase it is in to its end.  GS_CANCELLED: this process was
- * interrupted, or another one.
- */
-extern gs_status gpusort_team_participate(GpuSortTeam *team, gs_participant *participant,
-										  gs_shared_sort *shared);
-
-/* What the engine stops for in a team: what ends the query or the session. */
-extern void gpusort_team_listen(gs_sort_args *args);
 
 #endif							/* GPUSORT_TEAM_LAYOUT_H */

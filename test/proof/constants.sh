@@ -102,7 +102,7 @@ sort/sort_memory.c				MIN_STEP_ROWS			1|5
 sort/sort_reorder.c				MIN_REORDER_BYTES		((size_t) 1)|((size_t) 20000)
 sort/sort_verify.c				MAX_STRETCH				((uint64) 8)|((uint64) 100)
 sort/sort_verify.c				MIN_STRETCHES			1|7
-sort/sort_verify.h				GPUSORT_VERIFY_WRONG	2|30
+sort/team_stretches.h			TEAM_MAX_NOTED			2|30
 sort/verifier.c					ROW_AHEAD			1|3
 sort/verifier.c					MOVES					1|100
 '

@@ -42,11 +42,11 @@ sub nothing_is_left
 }
 
 my $in_slices = q(SET gpusort.inject_fault_at = 'a slice of an index');
-my $in_verification = q(SET gpusort.inject_fault_at = 'the verification of an index');
+my $in_verification = q(SET gpusort.inject_fault_at = 'a stretch of a sort');
 my @cases = ([ 'error in a worker', qr/injected error in a slice/, 'SET gpusort.inject_fault = worker_error', $in_slices ],
 	[ 'worker ends without a word', qr/lost connection to parallel worker/, 'SET gpusort.inject_fault = worker_exit', $in_slices ],
 	[ 'timeout', qr/statement timeout/, 'SET gpusort.inject_fault = slow_slices', $in_slices, 'SET statement_timeout = 1500' ],
-	[ 'error in a verifying worker', qr/injected error in the verification/, 'SET gpusort.inject_fault = worker_error', $in_verification, 'SET gpusort.verify = on' ],
+	[ 'error in a verifying worker', qr/injected error in a stretch of a sort/, 'SET gpusort.inject_fault = worker_error', $in_verification, 'SET gpusort.verify = on' ],
 	[ 'verifying worker ends without a word', qr/lost connection to parallel worker/, 'SET gpusort.inject_fault = worker_exit', $in_verification, 'SET gpusort.verify = on' ]);
 for my $case (@cases)
 {

@@ -65,10 +65,19 @@ my @statements = (
 	[ 'those who help with a collected sort', 'a phase of a sort', $sorted, @parallel ],
 	[ 'those who help with a shared sort', 'a phase of a sort', $shared, @parallel ],
 	[ 'those who help with sides of a join', 'a phase of a sort', $join, @parallel_join ],
+	[ 'those who help with ties of strings', 'a stretch of a sort',
+		"SELECT count(*), sum(r) FROM (SELECT rank() OVER (PARTITION BY 'http://' || (h % 2)::text || '/www.example.com/' || (i % 1000)::text COLLATE \"C\" ORDER BY i) AS r FROM source) s", @parallel ],
+	[ 'those who help to verify a shared sort', 'a stretch of a sort', $shared, @parallel, 'SET gpusort.verify = on' ],
+	[ 'those who help to verify sides of a join', 'a stretch of a sort', $join, @parallel_join, 'SET gpusort.verify = on' ],
 	[ 'a sort by workers', 'a phase of a sort', $sorted, 'SET max_parallel_workers_per_gather = 0',
 		'SET gpusort.max_sort_workers = 2', 'SET gpusort.min_sort_worker_rows = 100' ],
+	[ 'ties of strings by workers', 'a stretch of a sort',
+		"SELECT count(*), max(r) FROM (SELECT i AS r FROM source ORDER BY 'http://' || (h % 2)::text || '/www.example.com/' || (i % 1000)::text COLLATE \"C\", i OFFSET 1) s",
+		'SET max_parallel_workers_per_gather = 0', 'SET gpusort.max_sort_workers = 2', 'SET gpusort.min_sort_worker_rows = 100' ],
 	[ 'CREATE INDEX', 'a slice of an index', 'CREATE INDEX made ON source (h, i)', 'SET gpusort.slice_pages = 1' ],
-	[ 'those who help with an index', 'a phase of a sort', 'CREATE INDEX made ON source (h, i)' ]);
+	[ 'those who help with an index', 'a phase of a sort', 'CREATE INDEX made ON source (h, i)' ],
+	[ 'those who help with ties of strings of an index', 'a stretch of a sort', q(CREATE INDEX made ON source (('http://' || (h % 2)::text || '/www.example.com/' || (i % 1000)::text) COLLATE "C")) ],
+	[ 'those who help to verify an index', 'a stretch of a sort', 'CREATE INDEX made ON source (h, i)', 'SET gpusort.verify = on' ]);
 
 # All is as before, and the statement can be done.
 sub is_unchanged

@@ -1,4 +1,4 @@
-# Workers that help one process to sort: whatever the keys and whoever reads the rows, the answer is
+# Workers that help one process to sort, refine ties and verify: whatever the keys and whoever reads the rows, the answer is
 # PostgreSQL's, and nothing is left of them.
 use strict;
 use warnings;
@@ -15,8 +15,9 @@ my $node = start_node('main', 'gpusort.pool_size = 128MB', 'gpusort.force = on',
 $node->safe_psql('postgres', q(
 	CREATE EXTENSION gpusort;
 	CREATE EXTENSION amcheck;
+	CREATE COLLATION en (provider = libc, locale = 'en_US.UTF-8');
 	CREATE TABLE t AS SELECT i, hashint8extended(i, 0) AS h, CASE WHEN i % 11 <> 0 THEN i % 100 END AS few, 'a/b/' || hashint4(i) % 5000 AS s,
-			hashint8(i)::numeric / 7 AS n, i % 2 = 0 AS b FROM generate_series(1, 40000) i;
+			hashint8(i)::numeric / 7 AS n, i % 2 = 0 AS b, 'https://www.example' || i % 3 || '.com/' || hashint4(i) % 5000 AS l FROM generate_series(1, 40000) i;
 	CREATE TABLE empty_keys AS SELECT i, 1 AS one FROM generate_series(1, 5000) i;
 	CREATE FUNCTION retried() RETURNS bigint LANGUAGE plpgsql AS $$
 		DECLARE found bigint;
@@ -41,13 +42,13 @@ sub processes_of
 tables_stay();
 for my $query ('SELECT h FROM t ORDER BY h', 'SELECT * FROM t ORDER BY h DESC', 'SELECT * FROM t ORDER BY few NULLS FIRST, h', 'SELECT * FROM t ORDER BY s COLLATE "C", i',
 	'SELECT * FROM t ORDER BY s, i DESC', 'SELECT * FROM t ORDER BY n, i', 'SELECT i FROM t ORDER BY i', 'SELECT i FROM t ORDER BY i DESC', 'SELECT * FROM t ORDER BY b, few, s DESC, i',
-	'SELECT * FROM empty_keys ORDER BY one, i')
+	'SELECT * FROM empty_keys ORDER BY one, i', 'SELECT * FROM t ORDER BY l COLLATE "C", i', 'SELECT * FROM t ORDER BY l COLLATE en DESC, i', 'SELECT * FROM t ORDER BY l COLLATE "en-x-icu", h')
 {
 	same_answer($node, $query, $query);
 	same_answer($node, $query, "$query, verified", 'gpusort.verify' => 'on');
 	like(processes_of($query), qr/^[2-4]$/, "$query: by several processes");
 }
-for my $query ('SELECT * FROM t ORDER BY h DESC', 'SELECT * FROM t ORDER BY s, i DESC')
+for my $query ('SELECT * FROM t ORDER BY h DESC', 'SELECT * FROM t ORDER BY s, i DESC', 'SELECT * FROM t ORDER BY l COLLATE en, i')
 {
 	same_answer($node, $query, "$query, in a small pool", 'gpusort.pool_quota' => 3);
 	same_answer($node, $query, "$query, spilled", 'gpusort.pool_quota' => 3, work_mem => '64kB');
@@ -64,10 +65,10 @@ is($node->safe_psql('postgres', 'SELECT retried()'), run_with($node, 'SELECT ret
 is($node->safe_psql('postgres', 'BEGIN; DECLARE c CURSOR FOR SELECT h FROM t ORDER BY h; MOVE 39999 IN c; FETCH c; COMMIT'),
 	$node->safe_psql('postgres', 'SELECT max(h) FROM t'), 'a cursor');
 
-my ($out, $err) = session_of($node, 'CREATE INDEX t_h ON t (h)', 'CREATE UNIQUE INDEX t_s ON t (s COLLATE "C", i)', 'CREATE INDEX t_few ON t (few)',
-	q(SELECT count(bt_index_check(c, true)) FROM unnest('{t_h,t_s,t_few}'::regclass[]) c), 'CREATE UNIQUE INDEX t_twice ON t (few)', 'CLUSTER t USING t_h',
-	q(SELECT count(bt_index_check(c, true)) FROM unnest('{t_h,t_s,t_few}'::regclass[]) c));
-is($out, "3\n3", 'indexes are whole');
+my ($out, $err) = session_of($node, 'CREATE INDEX t_h ON t (h)', 'CREATE UNIQUE INDEX t_s ON t (s COLLATE "C", i)', 'CREATE INDEX t_l ON t (l COLLATE "C")', 'CREATE INDEX t_few ON t (few)',
+	q(SELECT count(bt_index_check(c, true)) FROM unnest('{t_h,t_s,t_few,t_l}'::regclass[]) c), 'CREATE UNIQUE INDEX t_twice ON t (few)', 'CLUSTER t USING t_h',
+	q(SELECT count(bt_index_check(c, true)) FROM unnest('{t_h,t_s,t_few,t_l}'::regclass[]) c));
+is($out, "4\n4", 'indexes are whole');
 like($err, qr/^ERROR:  could not create unique index "t_twice"\nDETAIL:  Key \(few\)=\(\d+\) is duplicated\.$|^psql.*could not create unique index "t_twice"/m, 'one is refused');
 
 # The session goes on after each of these, and so does the transaction after the savepoint.

@@ -1,6 +1,7 @@
 # Participants of a shared sort, of sides of a join, of an index build and of CLUSTER, who help to put the
-# rows in order while they wait for them, and those who have collected the rows of a sort above a Gather:
-# whatever the keys and the memory, the answer is PostgreSQL's; one that
+# rows in order, ties of long strings among them, and to verify it, while they wait for them, and those
+# who have collected the rows of a sort above a Gather: whatever the keys and the memory, the answer is
+# PostgreSQL's; one that
 # comes late helps; and the session goes on when they are stopped.
 use strict;
 use warnings;
@@ -11,7 +12,7 @@ use GpuSortTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = start_node('main', 'gpusort.pool_size = 128MB', 'gpusort.force = on', 'max_worker_processes = 12', 'max_parallel_workers = 12',
+my $node = start_node('main', 'gpusort.pool_size = 256MB', 'gpusort.force = on', 'max_worker_processes = 12', 'max_parallel_workers = 12',
 	'max_parallel_workers_per_gather = 2', 'max_parallel_maintenance_workers = 2', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0',
 	'enable_hashjoin = off', 'enable_nestloop = off', 'enable_hashagg = off', 'enable_material = off', 'enable_incremental_sort = off', 'work_mem = 64MB',
 	map { "gpusort.cost_$_ = 0" } 'startup', 'row', 'key_byte', 'key_collated', 'row_byte', 'emit', 'gather');
@@ -20,8 +21,21 @@ my $node = start_node('main', 'gpusort.pool_size = 128MB', 'gpusort.force = on',
 $node->safe_psql('postgres', q(
 	CREATE EXTENSION gpusort;
 	CREATE EXTENSION amcheck;
+	CREATE COLLATION en (provider = libc, locale = 'en_US.UTF-8');
 	CREATE TABLE t WITH (parallel_workers = 2) AS SELECT i, hashint8extended(i, 0) AS h, CASE WHEN i % 11 <> 0 THEN i % 100 END AS few,
-			'a/b/' || hashint4(i) % 5000 AS s, hashint8(i)::numeric / 7 AS n FROM generate_series(1, 40000) i;
+			'a/b/' || hashint4(i) % 5000 AS s, hashint8(i)::numeric / 7 AS n,
+			left(md5((i % 3000)::text), 4) || (ARRAY['1-B', '-1b-', '1b', '1B-', 'x'])[CASE WHEN i % 30 = 0 THEN 1 + abs(hashint4(i)) % 4 ELSE 5 END] AS odd
+		FROM generate_series(1, 40000) i;
+	CREATE TABLE strings WITH (parallel_workers = 2) AS SELECT i, i % 3 AS few,
+			CASE WHEN i % 50 > 0 THEN 'https://www.example' || CASE WHEN i % 10 = 0 THEN (i % 30)::text ELSE '' END || '.com/' || CASE abs(hashint4(i)) % 8
+				WHEN 0 THEN (ARRAY['north', 'south', 'Blue', 'blue', 'BLUE'])[1 + i % 5] || '-' || i % 997
+				WHEN 1 THEN 'größe/' || i % 1000
+				WHEN 2 THEN 'shop/' || (ARRAY['-', '--', '/', '?', '.', ' ', '_', '~'])[1 + i % 8] || (ARRAY['x', 'X', ''])[1 + i % 3]
+				WHEN 3 THEN 'ü' || chr(256 + i % 200) || i % 131
+				WHEN 4 THEN repeat('long/', i % 30) || i % 3
+				ELSE 'shop/' || md5((i % 7000)::text) END END AS l,
+			CASE WHEN i % 7 > 0 THEN 'behind all that is the same ' || repeat('x', i % 3) || hashint4(i) % 100 END AS other
+		FROM generate_series(1, 20000) i;
 	CREATE TABLE lone WITH (parallel_workers = 1, fillfactor = 10) AS SELECT i, repeat('x', 1000) AS pad FROM generate_series(1, 10) i;
 	CREATE FUNCTION is_late(int) RETURNS bool LANGUAGE plpgsql PARALLEL SAFE VOLATILE AS $$
 		DECLARE
@@ -82,6 +96,14 @@ my %queries = (
 	'windows by strings' => 'SELECT s, i, row_number() OVER (PARTITION BY s COLLATE "C" ORDER BY n, i) AS r FROM t',
 	distinct => 'SELECT DISTINCT h, few FROM t',
 	'distinct strings' => 'SELECT DISTINCT s COLLATE "C" AS s FROM t',
+	# on the order of some of these glibc's functions disagree
+	'windows under a collation' => 'SELECT odd, i, row_number() OVER (PARTITION BY few ORDER BY odd COLLATE en, i) AS r FROM t',
+	'distinct under a collation' => 'SELECT DISTINCT odd COLLATE en AS s FROM t',
+	# all rows are one run that is put in order at once
+	'strings that differ in case' => q(SELECT DISTINCT (ARRAY['word', 'Word', 'WORD', 'woRd'])[1 + abs(hashint4(i)) % 4] COLLATE en AS l FROM strings),
+	# runs of most rows, of some, and of few
+	(map { ("long strings, $_" => "SELECT i, few, l, other, row_number() OVER (PARTITION BY few ORDER BY l COLLATE $_, other COLLATE $_ DESC NULLS LAST, i) AS r FROM strings",
+		"distinct long strings, $_" => "SELECT DISTINCT l COLLATE $_ AS l, other FROM strings") } '"C"', 'en', '"en-x-icu"'),
 	numbers => 'SELECT n, string_agg(i::text, chr(44) ORDER BY i) FROM t GROUP BY n',
 	join => 'SELECT a.i, b.few FROM t a JOIN t b USING (h) WHERE a.i + b.i > 0',
 	'join of strings' => 'SELECT a.i, b.i AS j FROM t a JOIN t b ON a.s = b.s AND b.i < 1000');
@@ -92,9 +114,10 @@ for my $label (sort keys %queries)
 
 	same_answer($node, $query, $label);
 	same_answer($node, $query, "$label, verified", 'gpusort.verify' => 'on');
-	same_answer($node, $query, "$label, no room", 'gpusort.pool_quota' => 3);
-	same_answer($node, $query, "$label, spilled", 'gpusort.pool_quota' => 15, work_mem => '64kB');
+	same_answer($node, $query, "$label, no room", 'gpusort.pool_quota' => 2);
+	same_answer($node, $query, "$label, spilled", 'gpusort.pool_quota' => 8, work_mem => '64kB');
 	same_answer($node, $query, "$label, without the leader", parallel_leader_participation => 'off');
+	same_answer($node, $query, "$label, little memory for keys", work_mem => '64kB') if $label =~ /strings/;
 	for (1 .. 20)
 	{
 		$processes = processes_of($queries{$label});
@@ -129,6 +152,7 @@ my %collected = (
 	all => 'SELECT * FROM t ORDER BY h',
 	keys => 'SELECT h FROM t ORDER BY h',
 	strings => 'SELECT s, i FROM t ORDER BY s COLLATE "C" DESC, i',
+	'long strings' => 'SELECT i, l FROM strings ORDER BY l COLLATE en, other COLLATE "C", i',
 	'numbers and nulls' => 'SELECT few, n, i FROM t ORDER BY few NULLS FIRST, n DESC, i',
 	'first rows' => "$h LIMIT 7",
 	'half of the rows' => "$h LIMIT 20000",
@@ -140,8 +164,8 @@ for my $label (sort keys %collected)
 
 	same_answer($node, $query, $label);
 	same_answer($node, $query, "$label, verified", 'gpusort.verify' => 'on');
-	same_answer($node, $query, "$label, no room", 'gpusort.pool_quota' => 3);
-	same_answer($node, $query, "$label, spilled", 'gpusort.pool_quota' => 15, work_mem => '64kB');
+	same_answer($node, $query, "$label, no room", 'gpusort.pool_quota' => 2);
+	same_answer($node, $query, "$label, spilled", 'gpusort.pool_quota' => 8, work_mem => '64kB');
 	same_answer($node, $query, "$label, some rows refused", 'gpusort.inject_fault' => 'codec');
 	same_answer($node, $query, "$label, without the leader", parallel_leader_participation => 'off');
 	same_answer($node, $query, "$label, workers come late", 'gpusort.inject_fault' => 'slow_slices', 'gpusort.inject_fault_at' => 'coming to a sort') if $label !~ /rescans/;
@@ -149,7 +173,7 @@ for my $label (sort keys %collected)
 }
 # PostgreSQL's workers keep to the first limit, and its answer is another then.
 my $more = "SELECT count(*), md5(string_agg(x || ' ' || h, ' ')) FROM (SELECT * FROM (VALUES (3), (10), (9000)) v(x), LATERAL ($h LIMIT x) s OFFSET 0) s";
-for my $settings ([], [ 'gpusort.verify' => 'on' ], [ 'gpusort.pool_quota' => 3 ], [ 'gpusort.inject_fault' => 'codec' ])
+for my $settings ([], [ 'gpusort.verify' => 'on' ], [ 'gpusort.pool_quota' => 2 ], [ 'gpusort.inject_fault' => 'codec' ])
 {
 	is(run_with($node, $more, @$settings), run_with($node, $more, 'gpusort.enabled' => 'off', max_parallel_workers_per_gather => 0), "rescans for more, @$settings");
 }
@@ -179,8 +203,10 @@ is($node->safe_psql('postgres', "BEGIN; DECLARE c CURSOR FOR $h; FETCH 2 FROM c;
 
 # Indexes, of which the log tells.
 my @indexes = ([ 'CREATE INDEX made ON t (h)' ], [ 'CREATE UNIQUE INDEX made ON t (s COLLATE "C", i)' ], [ 'CREATE INDEX made ON t (few)', 'gpusort.verify' => 'on' ],
-	[ 'CREATE INDEX made ON t (s, n DESC)', 'gpusort.verify' => 'on' ], [ 'CREATE INDEX made ON t (h)', 'gpusort.pool_quota' => 15, maintenance_work_mem => '1MB' ],
-	[ 'CREATE INDEX made ON t (few)', 'gpusort.pool_quota' => 3, maintenance_work_mem => '1MB' ]);
+	[ 'CREATE INDEX made ON t (s, n DESC)', 'gpusort.verify' => 'on' ], [ 'CREATE INDEX made ON t (odd COLLATE en, i)' ],
+	[ 'CREATE INDEX made ON strings (l COLLATE "C", other COLLATE "C")' ], [ 'CREATE INDEX made ON strings (other COLLATE en DESC, l COLLATE "en-x-icu")' ],
+	[ 'CREATE INDEX made ON t (h)', 'gpusort.pool_quota' => 8, maintenance_work_mem => '1MB' ],
+	[ 'CREATE INDEX made ON t (few)', 'gpusort.pool_quota' => 2, maintenance_work_mem => '1MB' ]);
 for my $case (@indexes)
 {
 	my ($statement, @settings) = @$case;
@@ -206,7 +232,7 @@ $node->safe_psql('postgres', q(
 	CREATE TABLE u (LIKE t) WITH (parallel_workers = 2);
 	CREATE INDEX u_few_h ON u (few, h);
 	CREATE INDEX u_s ON u ((s || 'x') COLLATE "C", i)));
-for my $case ([ 'u_few_h' ], [ 'u_s' ], [ 'u_few_h', 'gpusort.verify' => 'on' ], [ 'u_few_h', 'gpusort.pool_quota' => 3, maintenance_work_mem => '1MB' ])
+for my $case ([ 'u_few_h' ], [ 'u_s' ], [ 'u_few_h', 'gpusort.verify' => 'on' ], [ 'u_few_h', 'gpusort.pool_quota' => 2, maintenance_work_mem => '1MB' ])
 {
 	my ($index, @settings) = @$case;
 	my $order = $index eq 'u_s' ? q((s || 'x') COLLATE "C", i) : 'few, h';
@@ -226,14 +252,18 @@ for my $case ([ 'u_few_h' ], [ 'u_s' ], [ 'u_few_h', 'gpusort.verify' => 'on' ],
 }
 
 # The session goes on after each of these, and so does the transaction after the savepoint.
-for my $statement ($window, "SELECT count(*) FROM ($h OFFSET 0) s", 'SELECT count(*) FROM t a JOIN t b USING (h) WHERE a.i + b.i > 0', 'CREATE INDEX made ON t (h)', 'CLUSTER u USING u_few_h')
+my $ties = qq(SELECT count(*), sum(r) FROM ($queries{'long strings, "C"'}) s);
+for my $case ([ 'a phase of a sort', $window ], [ 'a phase of a sort', "SELECT count(*) FROM ($h OFFSET 0) s" ], [ 'a phase of a sort', 'SELECT count(*) FROM t a JOIN t b USING (h) WHERE a.i + b.i > 0' ],
+	[ 'a phase of a sort', 'CREATE INDEX made ON t (h)' ], [ 'a phase of a sort', 'CLUSTER u USING u_few_h' ], [ 'a stretch of a sort', $ties ], [ 'a stretch of a sort', 'CREATE INDEX made ON strings (l COLLATE "C", i)' ],
+	[ 'a stretch of a sort', $window, 'SET LOCAL gpusort.verify = on' ])
 {
-	my ($out, $err) = session_of($node, q(SET gpusort.inject_fault_at = 'a phase of a sort'), 'SET gpusort.inject_fault = slow_slices', 'BEGIN', 'SAVEPOINT s',
+	my ($part, $statement, @settings) = @$case;
+	my ($out, $err) = session_of($node, "SET gpusort.inject_fault_at = '$part'", 'SET gpusort.inject_fault = slow_slices', 'BEGIN', 'SAVEPOINT s', @settings,
 		q(SET LOCAL statement_timeout = '350ms'), $statement, 'ROLLBACK TO s', 'SET gpusort.inject_fault = none', reset_timeout(), $window, 'COMMIT');
 
-	like($err, qr/canceling statement due to statement timeout/, "$statement: cancelled between two phases");
+	like($err, qr/canceling statement due to statement timeout/, "$statement: cancelled in $part");
 	like($out, qr/^40000\|/m, "$statement: and the transaction goes on");
-	nothing_is_left($node, $pool_bytes, $statement);
+	nothing_is_left($node, $pool_bytes, "$statement, $part");
 }
 # gpusortd fails or is lost while it sorts: those who wait put the rows in order.
 my $memory = 1000;

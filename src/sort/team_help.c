@@ -1,0 +1,188 @@
+/*
+ * team_help.c
+ *		Several processes that put the rows of one sort in order: those who help; see team_help.h.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/shm_toc.h"
+#include "utils/memutils.h"
+
+#include "memory/extent_mapping.h"
+#include "pg_compat.h"
+#include "sort/key_refine.h"
+#include "sort/sort_lent.h"
+#include "sort/sort_verify.h"
+#include "sort/team_gate.h"
+#include "sort/team_help.h"
+#include "sort/team_job.h"
+#include "sort/team_stretches.h"
+#include "worker_usage.h"
+#include "worker_wait.h"
+
+/* What a process waits for here, as others see it. */
+static uint32 wait_event = 0;
+
+PGDLLEXPORT void gpusort_sort_worker(dsm_segment *segment, shm_toc *toc);
+
+/* ---------- running the engine ---------- */
+
+/* Map the planes; false if there is no address space. */
+static bool
+map_planes(const TeamEngineJob *job, gs_sort_args *args)
+{
+	gs_plane   *planes = palloc0(job->nplanes * sizeof(gs_plane));
+
+	for (uint32 i = 0; i < job->nplanes; i++)
+	{
+		const TeamPlane *plane = &job->planes[i];
+
+		planes[i].null_order = plane->null_order;
+		planes[i].words = (const uint64 *) gpusort_team_job_map(&job->job, plane->words, false);
+		if (planes[i].words == NULL)
+			return false;
+		if (plane->nulls.count > 0 &&
+			(planes[i].nulls = (const uint64 *) gpusort_team_job_map(&job->job, plane->nulls, false)) == NULL)
+			return false;
+		if (plane->numbered)
+			planes[i].numbering = palloc(sizeof(gs_numbering));
+	}
+	args->planes = planes;
+	args->nplanes = job->nplanes;
+	return true;
+}
+
+/*
+ * Items are scattered over the second half of the workspace, so that each process touches most of
+ * its pages; in the first half it touches those of its own pieces.
+ */
+static bool
+map_workspace(const TeamEngineJob *job, gs_sort_args *args)
+{
+	size_t		half = job->workspace_bytes / 2 / EXTENT_BYTES * EXTENT_BYTES;
+
+	args->workspace = gpusort_team_job_map(&job->job, job->workspace, true);
+	if (args->workspace == NULL)
+		return false;
+	gpusort_mapping_populate((char *) args->workspace + half, job->workspace_bytes - half);
+	args->workspace_bytes = job->workspace_bytes;
+	if (job->equal.count == 0)
+		return true;
+	args->equal = (uint64 *) gpusort_team_job_map(&job->job, job->equal, true);
+	return args->equal != NULL;
+}
+
+/* Memory of a participant's, aligned to a line of the cache. */
+static void *
+participant_memory(const TeamEngineJob *job)
+{
+	Size		bytes = gs_participant_bytes(job->nrows, job->participants);
+
+	return (void *) TYPEALIGN(GS_LINE_BYTES, palloc(bytes + GS_LINE_BYTES));
+}
+
+static void
+help_engine(GpuSortTeam *team, TeamEngineJob *job)
+{
+	gs_shared_sort *shared = team_shared_sort(job);
+	gs_participant *participant;
+	gs_sort_args args = {.nrows = job->nrows,.id_bytes = sizeof(uint32),.want_keys = job->want_keys};
+
+	gpusort_team_listen(&args);
+	if (!map_planes(job, &args) || !map_workspace(job, &args))
+		return;
+	participant = gs_participant_begin(participant_memory(job), shared, &args);
+	if (participant == NULL)
+		return;
+	gpusort_team_job_begin(team);
+	(void) gpusort_team_participate(team, participant, shared);
+}
+
+/* ---------- stretches of the order ---------- */
+
+static void
+help_with_stretches(GpuSortTeam *team, TeamStretches *job)
+{
+	GpuSort    *sort = gpusort_borrow(&job->job, team_lent_sort(job));
+
+	if (sort == NULL)
+		return;
+	gpusort_team_job_begin(team);
+	if (job->job.kind == TEAM_JOB_REFINE)
+		gpusort_refine_stretches(sort, job);
+	else
+		gpusort_verify_stretches(sort, job);
+}
+
+/* ---------- for all kinds of jobs ---------- */
+
+/* Take part in the team's job; a process that can't map it leaves it to the others. */
+static void
+help(GpuSortTeam *team)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "GpuSort team",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	TeamJob    *job = (TeamJob *) gpusort_team_job_map_extents(team->extents, team->count, true);
+
+	if (job != NULL && job->kind == TEAM_JOB_ENGINE)
+		help_engine(team, (TeamEngineJob *) job);
+	else if (job != NULL)
+		help_with_stretches(team, (TeamStretches *) job);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	SpinLockAcquire(&team->mutex);
+	team->users--;
+	SpinLockRelease(&team->mutex);
+	ConditionVariableBroadcast(&team->changed);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* Begin to use a job that this process has not seen yet; false if there is none. */
+static bool
+take_job(GpuSortTeam *team, uint32 *seen, bool *dismissed)
+{
+	bool		taken;
+
+	SpinLockAcquire(&team->mutex);
+	*dismissed = team->dismissed;
+	taken = !team->dismissed && team->open && team->number != *seen;
+	if (taken)
+	{
+		*seen = team->number;
+		team->users++;
+	}
+	SpinLockRelease(&team->mutex);
+	return taken;
+}
+
+void
+gpusort_team_help(GpuSortTeam *team)
+{
+	uint32		seen = 0;
+	bool		dismissed;
+
+	SpinLockAcquire(&team->mutex);
+	team->helpers++;
+	SpinLockRelease(&team->mutex);
+	do
+	{
+		bool		taken;
+
+		ConditionVariablePrepareToSleep(&team->changed);
+		while (!(taken = take_job(team, &seen, &dismissed)) && !dismissed)
+			gpusort_worker_await(&team->changed, gpusort_wait_event(&wait_event, "GpuSortTeam"));
+		ConditionVariableCancelSleep();
+		if (taken)
+			help(team);
+	} while (!dismissed);
+}
+
+/* A worker that is started for nothing else (sort_workers.c). */
+void
+gpusort_sort_worker(dsm_segment *segment, shm_toc *toc)
+{
+	gpusort_begin_worker(toc);
+	gpusort_team_help(shm_toc_lookup(toc, TEAM_CHUNK_KEY, false));
+	gpusort_end_worker(toc);
+}

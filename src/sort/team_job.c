@@ -1,0 +1,214 @@
+/*
+ * team_job.c
+ *		A job that a team helps with; see team_job.h.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/latch.h"
+#include "utils/wait_event.h"
+
+#include "memory/extent_mapping.h"
+#include "pg_compat.h"
+#include "sort/sort_ranges.h"
+#include "sort/team_job.h"
+#include "worker_wait.h"
+
+/* What a process waits for here, as others see it. */
+static uint32 wait_event = 0;
+
+/* In tests, how long to wait for others, and for the first of them to be seen. */
+#define COMPANY_MS		1
+#define COMPANY_WAITS	300
+#define ALONE_WAITS		10
+
+bool
+gpusort_team_job_count(const GpuSortRange *range, size_t bytes, TeamPiece *piece, uint32 *total)
+{
+	const uint32 *extents;
+
+	*piece = (TeamPiece) {.first = *total};
+	if (range == NULL)
+		return true;
+	if (!gpusort_range_extents(range, &extents, &piece->count))
+		return false;
+	piece->count = Min(piece->count, (bytes + EXTENT_BYTES - 1) / EXTENT_BYTES);
+	*total += piece->count;
+	return true;
+}
+
+void
+gpusort_team_job_list(const GpuSortRange *range, TeamPiece piece, uint32 *list)
+{
+	const uint32 *extents;
+	uint32		count;
+
+	if (range != NULL && gpusort_range_extents(range, &extents, &count))
+		memcpy(list + piece.first, extents, piece.count * sizeof(uint32));
+}
+
+bool
+gpusort_team_job_make(GpuSort *sort, size_t bytes)
+{
+	GpuSortRange *range = gpusort_acquire_range(sort, GPUSORT_RANGE_TEAM);
+	const uint32 *extents;
+	uint32		count;
+
+	if (range == NULL)
+		return false;
+	if (!gpusort_range_grow(range, bytes) || !gpusort_range_extents(range, &extents, &count) ||
+		count > TEAM_MAX_EXTENTS)
+	{
+		gpusort_range_release(range);
+		return false;
+	}
+	sort->team.job = range;
+	return true;
+}
+
+/* How many others are there to help, or have begun? */
+static int
+count_others(GpuSortTeam *team, const int *number)
+{
+	int			count;
+
+	SpinLockAcquire(&team->mutex);
+	count = *number;
+	SpinLockRelease(&team->mutex);
+	return count;
+}
+
+/*
+ * Of few rows, which only tests have sorted by several processes, none would be left for those that
+ * come: wait for the first one to begin.
+ */
+static void
+await_company(GpuSortTeam *team)
+{
+	for (int i = 0; count_others(team, &team->begun) == 0; i++)
+	{
+		if (i >= (count_others(team, &team->helpers) > 0 ? COMPANY_WAITS : ALONE_WAITS))
+			break;
+		(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, COMPANY_MS,
+						 gpusort_wait_event(&wait_event, "GpuSortTeam"));
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+gpusort_team_job_open(GpuSort *sort)
+{
+	GpuSortTeam *team = sort->team.team;
+	const uint32 *extents;
+	uint32		count;
+
+	if (!gpusort_range_extents(sort->team.job, &extents, &count))
+		elog(ERROR, "gpusort: a job of several processes is not in the pool");
+	sort->team.running = true;
+	SpinLockAcquire(&team->mutex);
+	memcpy(team->extents, extents, count * sizeof(uint32));
+	team->count = count;
+	team->number++;
+	team->open = true;
+	team->begun = 0;
+	team->phase = 0;
+	team->arrived = 0;
+	SpinLockRelease(&team->mutex);
+	ConditionVariableBroadcast(&team->changed);
+	if (unlikely(gpusort_force))
+		await_company(team);
+}
+
+void
+gpusort_team_job_begin(GpuSortTeam *team)
+{
+	SpinLockAcquire(&team->mutex);
+	team->begun++;
+	SpinLockRelease(&team->mutex);
+}
+
+void
+gpusort_team_job_close(GpuSort *sort)
+{
+	GpuSortTeam *team = sort->team.team;
+
+	SpinLockAcquire(&team->mutex);
+	team->open = false;
+	SpinLockRelease(&team->mutex);
+	ConditionVariablePrepareToSleep(&team->changed);
+	while (count_others(team, &team->users) > 0)
+		gpusort_worker_await(&team->changed, gpusort_wait_event(&wait_event, "GpuSortTeam"));
+	ConditionVariableCancelSleep();
+	sort->team.running = false;
+	CHECK_FOR_INTERRUPTS();
+}
+
+void
+gpusort_team_withdraw(GpuSort *sort)
+{
+	if (sort->team.job != NULL)
+		gpusort_range_release(sort->team.job);
+	if (sort->team.memory != NULL)
+		pfree(sort->team.memory);
+	sort->team.job = NULL;
+	sort->team.memory = NULL;
+}
+
+/* ---------- mapping ---------- */
+
+typedef struct MappedExtents
+{
+	MemoryContextCallback on_reset;
+	char	   *base;
+	uint32		count;
+} MappedExtents;
+
+static void
+unmap_extents(void *arg)
+{
+	MappedExtents *mapped = arg;
+
+	gpusort_mapping_end(mapped->base, mapped->count);
+}
+
+/* Before something is mapped, so that there is memory for that. */
+static MappedExtents *
+begin_mapping(uint32 count)
+{
+	MappedExtents *mapped = palloc(sizeof(MappedExtents));
+
+	*mapped = (MappedExtents) {.on_reset = {.func = unmap_extents,.arg = mapped},.count = count};
+	return mapped;
+}
+
+static char *
+end_mapping(MappedExtents *mapped, char *base)
+{
+	mapped->base = base;
+	if (base != NULL)
+		MemoryContextRegisterResetCallback(CurrentMemoryContext, &mapped->on_reset);
+	return base;
+}
+
+char *
+gpusort_team_job_map_extents(const uint32 *list, uint32 count, bool writable)
+{
+	MappedExtents *mapped = begin_mapping(count);
+
+	return end_mapping(mapped, gpusort_mapping_make(list, count, writable));
+}
+
+char *
+gpusort_team_job_map_before(const TeamJob *job, TeamPiece piece, uint32 more)
+{
+	MappedExtents *mapped = begin_mapping(piece.count + more);
+
+	return end_mapping(mapped, gpusort_mapping_make_before(team_list(job) + piece.first,
+														   piece.count, more));
+}
+
+char *
+gpusort_team_job_map(const TeamJob *job, TeamPiece piece, bool writable)
+{
+	return gpusort_team_job_map_extents(team_list(job) + piece.first, piece.count, writable);
+}
