@@ -79,6 +79,12 @@ all_is_free($node, $idle_bytes, 'joins');
 # Order, and what is left to the other way.
 is(answer_of('SELECT count(*) FROM (SELECT k, lag(k) OVER () AS before FROM (SELECT r.k FROM r JOIN s USING (k) ORDER BY r.k OFFSET 0) x) y WHERE k < before'),
 	0, 'rows come in order');
+# Workers that collect the rows of one side leave it to gpusortd.
+my @gathered = ('SET gpusort.enable_shared_sort = off', 'SET max_parallel_workers_per_gather = 2', 'SET gpusort.cost_gather = 0', 'SET gpusort.force = on',
+	q(SET statement_timeout = '1min'));
+is(answer_of($joins{'with nulls'}, @gathered), answer_of($joins{'with nulls'}, @theirs), 'sides that workers collect');
+is(read_how($joins{'with nulls'}, @gathered), $merged, 'sides that workers collect: merged');
+like(answer_of("EXPLAIN $joins{'with nulls'}", @gathered), qr/GpuSort Join.*GpuSort Collect.*GpuSort Collect/s, 'sides that workers collect: the plan');
 is(read_how($joins{'one column'}, 'SET gpusort.verify = on'), 'each by itself', 'sorts that are verified');
 is(read_how('SELECT count(*) FROM r JOIN s ON r.t || repeat(r.t, 5) = s.t || repeat(s.t, 5)'), 'each by itself', 'strings that go on');
 is(read_how('SELECT count(*) FROM r JOIN none USING (k)', 'SET gpusort.force = on'), 'each by itself', 'no rows');
