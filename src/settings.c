@@ -44,7 +44,7 @@ int			gpusort_log_min_duration = -1;
 int			gpusort_inject_fault = GPUSORT_FAULT_NONE;
 char	   *gpusort_inject_fault_at;
 int			gpusort_slice_pages = 1000;
-int			gpusort_max_sort_workers = 0;
+int			gpusort_max_sort_workers = -1;
 int			gpusort_min_sort_worker_rows = 2000000;
 
 double		gpusort_cost_startup = 10.0;

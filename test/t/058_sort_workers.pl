@@ -59,6 +59,8 @@ is(processes_of('SELECT * FROM t ORDER BY h', 'gpusort.min_sort_worker_rows' => 
 is(processes_of('SELECT * FROM t ORDER BY h', 'gpusort.max_sort_workers' => 0), '', 'none are wanted');
 is(processes_of('SELECT * FROM t ORDER BY h', 'max_parallel_workers' => 0), '', 'none are to be had');
 is(processes_of('SELECT * FROM t ORDER BY h', 'gpusort.max_sort_workers' => -1), '', 'as many as a Gather has, which are none');
+like(processes_of('SELECT * FROM t ORDER BY h', 'gpusort.max_sort_workers' => -1, max_parallel_workers_per_gather => 2, 'gpusort.enable_parallel_collect' => 'off'),
+	qr/^[2-3]$/, 'as many as a Gather has');
 same_answer($node, 'SELECT * FROM t ORDER BY h', 'none to be had', 'max_parallel_workers' => 0);
 
 is($node->safe_psql('postgres', 'SELECT retried()'), run_with($node, 'SELECT retried()', 'gpusort.enabled' => 'off'), 'in a function that catches an error');
