@@ -120,8 +120,7 @@ fill_task(HeapTask *task, const GpuSortHeapCopy *copy)
 	task->index = RelationGetRelid(copy->index);
 	task->copy = *copy;
 	task->copy.old_heap = task->copy.new_heap = task->copy.index = NULL;
-	/* the leader, which a worker must not be faster than */
-	BarrierInit(&task->read, 1);
+	BarrierInit(&task->read, 0);
 }
 
 /* Make what the workers find; false if there is no shared memory. */
@@ -255,6 +254,8 @@ gpusort_heap_read_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort, Tuple
 	{
 		leader->task->parts = gpusort_parts_number(parts);
 		gpusort_heap_share_init(&leader->task->share, RelationGetNumberOfBlocks(copy->old_heap));
+		/* before there are workers: none must be through while the leader is not counted */
+		(void) BarrierAttach(&leader->task->read);
 		if (launch(leader) > 0)
 		{
 			help = read_all(leader, copy, sort, parts, desc) ? GPUSORT_HEAP_DONE : GPUSORT_HEAP_FAILED;

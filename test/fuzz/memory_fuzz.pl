@@ -191,6 +191,8 @@ sub random_settings
 	$set{'gpusort.copy_indexes'} = pick("'empty'", "'off'") if chance(0.3);
 	$set{'gpusort.min_rows'} = 0 if chance(0.3);
 	$set{'gpusort.slice_pages'} = pick(1, 10) if chance(0.3);
+	$set{'gpusort.min_sort_worker_rows'} = pick(2, 100, 5000) if chance(0.3);
+	$set{'gpusort.max_sort_workers'} = pick(0, 1, 3) if chance(0.2);
 	# a run for every hundred rows
 	$set{'gpusort.inject_fault'} = pick('codec', 'verify', 'slow_slices', $rows <= 20_000 ? 'memory' : ()) if chance(0.06);
 	$set{'gpusort.engine'} = pick('cuda', 'cuda', 'host') if $world{daemon};
