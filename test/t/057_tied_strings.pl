@@ -251,12 +251,16 @@ for my $collation ('en', '"en-x-icu"')
 	my $built = "BEGIN; $build[1]; SELECT built, given_up FROM gpusort_index_builds();
 		SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off; SET LOCAL gpusort.enabled = off; $tids; ROLLBACK";
 
-	for my $place ([ 'a run', '1MB', 0, 'rows < 100' ], [ 'a portion', '1MB', 0, "a.query ~ '^MOVE ALL'" ], [ 'in memory', '8MB', 0, 'true' ], [ 'in the pool', '64kB', 75, 'true' ])
+	for my $place ([ 'a run', '1MB', 0, 'rows < 100' ], [ 'a portion', '1MB', 0, "a.query ~ '^MOVE ALL'" ], [ 'in memory', '8MB', 0, 'true' ], [ 'in the pool', '64kB', 75, 'true' ],
+		[ 'by workers', '64kB', 75, "EXISTS (SELECT FROM pg_stat_activity w WHERE w.leader_pid = a.pid AND w.pid <> a.pid)" ])
 	{
 		my ($where, $mem, $quota, $condition) = @$place;
 		my @statements = $where eq 'a portion' ? ('BEGIN', "DECLARE c CURSOR FOR $query", 'MOVE 1 IN c', 'MOVE ALL IN c') : ('BEGIN', $digest);
 
-		interrupt_refinement("$collation, $where", $_, $condition, "SET work_mem = '$mem'; SET gpusort.pool_quota = $quota",
+		my $workers = $where eq 'by workers' ? 2 : 0;
+
+		interrupt_refinement("$collation, $where", $_, $condition,
+			"SET work_mem = '$mem'; SET gpusort.pool_quota = $quota; SET gpusort.max_sort_workers = $workers; SET gpusort.min_sort_worker_rows = 10",
 			\@statements, $digest, $sorted) for sort keys %signals;
 	}
 	# the phase is the same code for both
