@@ -18,6 +18,9 @@
 PARTS='docs layout scripts unit server_state exports regress daemon isolation tap fuzz proof'
 declare -A CHOSEN=()
 
+# All tests, by part, of those parts that were looked into.
+declare -A TESTS=()
+
 # names DIR EXTENSION: the tests in DIR, setup first.
 names()
 {
@@ -48,25 +51,22 @@ short_proofs()
 	done
 }
 
-# find_in PART NAME: the test of that name; of a TAP test its number will do.
-find_in()
-{
-	if [ "$1" = fuzz ]; then
-		grep -xE '[0-9]+' <<<"$2"
-	elif [ "$1" = tap ] && [[ $2 =~ ^[0-9]+$ ]]; then
-		tests_of tap | grep -E "^0*$((10#$2))_"
-	else
-		tests_of "$1" | grep -xE -- "$(sed 's/\./\\./g; s/\*/.*/g' <<<"$2")"
-	fi
-}
-
-# choose_in PART NAME: false if there is no such test.
+# choose_in PART NAME: the tests of that name, or whose names fit; of a TAP test its number will do.
+# False if there is none.
 choose_in()
 {
-	local test
+	local test found=
 
-	test=$(find_in "$1" "$2" | xargs) && [ -n "$test" ] || return
-	CHOSEN[$1]="${CHOSEN[$1]:-} $test"
+	[ -n "${TESTS[$1]+known}" ] || TESTS[$1]=$(tests_of "$1" | xargs)
+	for test in ${TESTS[$1]}; do
+		# shellcheck disable=SC2053 # a pattern
+		if [[ $test == $2 ]] || { [ "$1" = tap ] && [[ $2 =~ ^[0-9]+$ && $test =~ ^0*$((10#$2))_ ]]; }; then
+			found+=" $test"
+		fi
+	done
+	[ "$1" != fuzz ] || [[ ! $2 =~ ^[0-9]+$ ]] || found=" $2"
+	[ -n "$found" ] || return
+	CHOSEN[$1]="${CHOSEN[$1]:-}$found"
 }
 
 # folders_with_tests: those whose README says which tests are theirs.
