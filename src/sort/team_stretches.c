@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "miscadmin.h"
 
 #include "sort/sort_workers.h"
@@ -32,10 +33,23 @@ write_job(GpuSort *sort, TeamStretches *head, StringInfo lent, StringInfo list,
 	return (TeamStretches *) base;
 }
 
+/*
+ * A transaction that has accessed temporary tables may have rows of theirs, whose toasted values no
+ * worker can read.  Those who have collected the rows have not read any.
+ */
+static bool
+may_read_values(const GpuSort *sort)
+{
+	bool		collected = sort->team.team != NULL && sort->team.workers == NULL;
+
+	return collected || (MyXactFlags & XACT_FLAGS_ACCESSEDTEMPNAMESPACE) == 0;
+}
+
 bool
 gpusort_may_deal_out(GpuSort *sort, uint64 rows)
 {
-	return (sort->team.team != NULL || gpusort_start_sort_workers(sort, rows)) &&
+	return may_read_values(sort) &&
+		(sort->team.team != NULL || gpusort_start_sort_workers(sort, rows)) &&
 		gpusort_team_pays((double) rows);
 }
 

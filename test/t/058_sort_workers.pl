@@ -67,6 +67,17 @@ is($node->safe_psql('postgres', 'SELECT retried()'), run_with($node, 'SELECT ret
 is($node->safe_psql('postgres', 'BEGIN; DECLARE c CURSOR FOR SELECT h FROM t ORDER BY h; MOVE 39999 IN c; FETCH c; COMMIT'),
 	$node->safe_psql('postgres', 'SELECT max(h) FROM t'), 'a cursor');
 
+# Workers can't read what a temporary table has toasted, but sort the beginnings of it.
+for my $persistence ('TEMPORARY', 'UNLOGGED')
+{
+	my ($ours, $theirs) = map { join "\n", session_of($node, 'BEGIN', "CREATE $persistence TABLE wide (i int, w text COLLATE \"C\")", 'ALTER TABLE wide ALTER w SET STORAGE EXTERNAL',
+		q(INSERT INTO wide SELECT i, repeat('wide ' || i % 20 || ' ', 600) || i % 13 FROM generate_series(1, 3000) i), "SET gpusort.enabled = $_", 'SET gpusort.verify = on',
+		q(SELECT md5(string_agg(i::text, ' ')) FROM (SELECT i FROM wide ORDER BY w, i OFFSET 0) s), 'ROLLBACK') } 'on', 'off';
+
+	like($theirs, qr/^[0-9a-f]{32}$/m, "$persistence: an answer");
+	is($ours, $theirs, "$persistence: toasted strings");
+}
+
 my ($out, $err) = session_of($node, 'CREATE INDEX t_h ON t (h)', 'CREATE UNIQUE INDEX t_s ON t (s COLLATE "C", i)', 'CREATE INDEX t_l ON t (l COLLATE "C")', 'CREATE INDEX t_few ON t (few)',
 	q(SELECT count(bt_index_check(c, true)) FROM unnest('{t_h,t_s,t_few,t_l}'::regclass[]) c), 'CREATE UNIQUE INDEX t_twice ON t (few)', 'CLUSTER t USING t_h',
 	q(SELECT count(bt_index_check(c, true)) FROM unnest('{t_h,t_s,t_few,t_l}'::regclass[]) c));
