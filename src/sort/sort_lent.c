@@ -110,14 +110,19 @@ list_ranges(GpuSort *sort, LentSort *lent, Listing *listing)
 		  gpusort_visit_planes(sort, rows->count, list_plane, listing)));
 }
 
-/* Private memory that the sort has left, divided among the team. */
+/*
+ * Private memory for each process that helps.  In a query that is as much as this process has left, as
+ * every worker of a parallel query may use work_mem: with less, keys of wide strings would be made again
+ * and again.  A build's memory is for all of its processes together.
+ */
 static size_t
 memory_of_each(GpuSort *sort)
 {
 	size_t		used = gpusort_private_bytes(sort);
 	size_t		limit = sort->memory.limit_bytes;
+	size_t		left = limit - Min(used, limit);
 
-	return (limit - Min(used, limit)) / sort->team.participants;
+	return gpusort_kind_is_build(sort->spec.kind) ? left / sort->team.participants : left;
 }
 
 static void

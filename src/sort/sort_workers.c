@@ -31,7 +31,7 @@
 static int
 allowed_workers(const GpuSort *sort)
 {
-	bool		builds = sort->spec.kind == GPUSORT_KIND_INDEX || sort->spec.kind == GPUSORT_KIND_CLUSTER;
+	bool		builds = gpusort_kind_is_build(sort->spec.kind);
 	int			allowed = builds ? max_parallel_maintenance_workers : max_parallel_workers_per_gather;
 
 	if (gpusort_max_sort_workers >= 0)

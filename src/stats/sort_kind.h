@@ -23,4 +23,11 @@ typedef enum GpuSortKind
 
 extern const char *gpusort_kind_name(GpuSortKind kind);
 
+/* Is it of a command that has maintenance_work_mem, for all of its processes together? */
+static inline bool
+gpusort_kind_is_build(GpuSortKind kind)
+{
+	return kind == GPUSORT_KIND_INDEX || kind == GPUSORT_KIND_CLUSTER;
+}
+
 #endif							/* GPUSORT_SORT_KIND_H */
