@@ -110,11 +110,23 @@ end_taps()
 	[ ${#TAPS[@]} -eq 0 ] || find "$WORK/tap" -name postmaster.pid -exec head -qn 1 {} + | xargs -r kill -QUIT
 } 2>/dev/null
 
+# await_taps MOST: wait until no more than so many are running, and count those that have ended.
+await_taps()
+{
+	local ended
+
+	while [ ${#TAPS[@]} -gt "$1" ]; do
+		wait -n -p ended "${!TAPS[@]}"
+		count_tap "${TAPS[$ended]}"
+		unset "TAPS[$ended]"
+	done
+}
+
 # tap_suite DIR NAME...: TAP_JOBS tests at a time (as many as there are cores: they wait half of their
-# time, or are busy in one process).
+# time, or are busy in one process).  One that says "Runs alone" changes what is installed.
 tap_suite()
 {
-	local dir=$1 jobs=${TAP_JOBS:-$(nproc)} name ended
+	local dir=$1 most others name
 
 	shift
 	make_small_disk
@@ -124,19 +136,17 @@ tap_suite()
 	done
 	give_to_server "$WORK/tap"
 	at_exit end_taps
-	for name in "$@" ''; do
-		# at the end all
-		while [ ${#TAPS[@]} -ge "$jobs" ] || { [ -z "$name" ] && [ ${#TAPS[@]} -gt 0 ]; }; do
-			wait -n -p ended "${!TAPS[@]}"
-			count_tap "${TAPS[$ended]}"
-			unset "TAPS[$ended]"
-		done
-		if [ -n "$name" ]; then
-			# a process group of its own
-			set -m
-			tap_test "$dir" "$name" &
-			set +m
-			TAPS[$!]=$name
-		fi
+	most=$((${TAP_JOBS:-$(nproc)} - 1))
+	for name in "$@"; do
+		others=$most
+		! grep -q '^# Runs alone' "$dir/$name.pl" || others=0
+		await_taps $others
+		# a process group of its own
+		set -m
+		tap_test "$dir" "$name" &
+		set +m
+		TAPS[$!]=$name
+		[ $others -eq "$most" ] || await_taps 0
 	done
+	await_taps 0
 }

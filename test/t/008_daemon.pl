@@ -1,5 +1,6 @@
 # Sorting in gpusortd, on simulated devices: answers, counters, settings, and what
 # the machinery costs.
+# Runs alone: takes files of the installation away for a while.
 use strict;
 use warnings;
 

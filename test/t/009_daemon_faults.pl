@@ -1,5 +1,6 @@
 # Whatever happens to gpusortd, sessions get the right answer, the server stays up,
 # and pool, jobs and device memory are given back.
+# Runs alone: takes files of the installation away for a while.
 use strict;
 use warnings;
 

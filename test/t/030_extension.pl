@@ -1,5 +1,6 @@
 # The extension's life: installed, upgraded from each older version, gone back from, dropped; and a server
 # whose library is not preloaded any more, or is gone.
+# Runs alone: takes files of the installation away for a while.
 use strict;
 use warnings;
 
