@@ -254,7 +254,10 @@ gpusort_heap_read_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort, Tuple
 	{
 		leader->task->parts = gpusort_parts_number(parts);
 		gpusort_heap_share_init(&leader->task->share, RelationGetNumberOfBlocks(copy->old_heap));
-		/* before there are workers: none must be through while the leader is not counted */
+		/*
+		 * The leader is counted before there are workers, as a worker that arrived alone would open the
+		 * barrier, and nobody would wait for the leader's rows.
+		 */
 		(void) BarrierAttach(&leader->task->read);
 		if (launch(leader) > 0)
 		{
