@@ -54,6 +54,12 @@
 #define MAX_PASSES		32
 
 /*
+ * A process that helps to refine leaves a run to the one that has the sort, whose keys find room in the
+ * pool, when it has made keys so often without room to keep them.
+ */
+#define LEAVE_PASSES	2
+
+/*
  * Stretches for each process of a team, so that all end at about the same time; and no shorter
  * ones.
  */
@@ -149,9 +155,14 @@ find_words(GpuSort *sort, KeyPlace *place, uint32 *ids, uint32 *n, GpuSortKeptKe
 	gpusort_forget_kept_keys(sort, others);
 	if (place->source == KEY_MADE)
 		gpusort_keep_keys(sort, place, ids, *n);
-	if (place->source != KEY_MADE || place->passes++ < MAX_PASSES)
+	if (place->source != KEY_MADE)
 		return true;
-	gpusort_sort_run_by_comparison(sort, ids, *n);
+	if (place->passes < LEAVE_PASSES || !gpusort_leave_run(sort, ids, *n, *place))
+	{
+		if (place->passes++ < MAX_PASSES)
+			return true;
+		gpusort_sort_run_by_comparison(sort, ids, *n);
+	}
 	*n = 0;
 	return false;
 }
@@ -494,6 +505,20 @@ cut_stretches(const GpuSort *sort, Stretches *stretches, uint64 piece)
 	*stretches = cut;
 }
 
+/* Put runs in order that those who help have left. */
+static void
+refine_left(GpuSort *sort, TeamStretches *job)
+{
+	uint32		count = gpusort_runs_left(job);
+
+	for (uint32 i = 0; i < count; i++)
+	{
+		const TeamStretch *run = &job->left[i];
+
+		refine_run(sort, sort->order.ids + run->from, (uint32) (run->to - run->from), run->place);
+	}
+}
+
 /* What is left when runs are as short as they have to be. */
 static void
 deal_out(GpuSort *sort, Stretches *stretches)
@@ -511,6 +536,7 @@ deal_out(GpuSort *sort, Stretches *stretches)
 	while (gpusort_take_stretch(job, &stretch))
 		refine_stretch(sort, &stretch);
 	gpusort_await_stretches(sort);
+	refine_left(sort, job);
 	sort->stats.memory_bytes += pg_atomic_read_u64(&job->memory_bytes);
 	gpusort_team_withdraw(sort);
 }
@@ -540,8 +566,10 @@ gpusort_refine_stretches(GpuSort *sort, TeamStretches *job)
 	if (!gpusort_take_scratch(sort, job))
 		return;
 	gpusort_begin_made_keys(sort);
+	sort->team.stretches = job;
 	while (gpusort_take_stretch(job, &stretch))
 		refine_stretch(sort, &stretch);
+	sort->team.stretches = NULL;
 	gpusort_end_made_keys(sort);
 	pg_atomic_fetch_add_u64(&job->memory_bytes, sort->stats.memory_bytes);
 }

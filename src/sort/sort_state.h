@@ -175,6 +175,7 @@ typedef struct GpuSortTeamUse
 	GpuSortTeam *team;			/* others who wait for the result, and help; NULL: nobody */
 	int			participants;	/* that there may be */
 	GpuSortRange *job;			/* what they share */
+	struct TeamStretches *stretches;	/* that this process helps with, while it does */
 	void	   *memory;			/* of this process, while it runs the engine */
 	bool		running;		/* others may have the sort's memory mapped */
 	struct ParallelContext *workers;	/* the team, if they were started for it (sort_workers.h) */

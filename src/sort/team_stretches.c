@@ -68,6 +68,7 @@ gpusort_deal_out(GpuSort *sort, TeamJobKind kind, const TeamStretch *stretches, 
 	pg_atomic_init_u32(&head->scratches, 1);
 	pg_atomic_init_u64(&head->memory_bytes, 0);
 	pg_atomic_init_u32(&head->nnoted, 0);
+	pg_atomic_init_u32(&head->nleft, 0);
 	initStringInfo(&lent);
 	initStringInfo(&list);
 	if (gpusort_lend(sort, kind == TEAM_JOB_REFINE, &lent, &list))
@@ -118,6 +119,28 @@ gpusort_note_position(TeamStretches *job, uint64 position)
 
 	if (number < TEAM_MAX_NOTED)
 		job->noted[number] = position;
+}
+
+bool
+gpusort_leave_run(GpuSort *sort, const uint32 *ids, uint32 n, KeyPlace place)
+{
+	TeamStretches *job = sort->team.stretches;
+	uint64		from = ids - sort->order.ids;
+	uint32		number;
+
+	if (job == NULL || gpusort_runs_left(job) == TEAM_MAX_LEFT)
+		return false;
+	number = pg_atomic_fetch_add_u32(&job->nleft, 1);
+	if (number >= TEAM_MAX_LEFT)
+		return false;
+	job->left[number] = (TeamStretch) {from, from + n, place};
+	return true;
+}
+
+uint32
+gpusort_runs_left(TeamStretches *job)
+{
+	return Min(pg_atomic_read_u32(&job->nleft), TEAM_MAX_LEFT);
 }
 
 void

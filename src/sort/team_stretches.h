@@ -27,6 +27,9 @@ typedef struct TeamStretch
 /* Positions that are noted; of more there is the number only. */
 #define TEAM_MAX_NOTED	1024
 
+/* Runs that may be left to the process that has the sort. */
+#define TEAM_MAX_LEFT	256
+
 /* A job, followed by what its offsets point to. */
 typedef struct TeamStretches
 {
@@ -39,6 +42,8 @@ typedef struct TeamStretches
 	pg_atomic_uint64 memory_bytes;	/* that those who have helped had for keys, together */
 	pg_atomic_uint32 nnoted;
 	uint64		noted[TEAM_MAX_NOTED];
+	pg_atomic_uint32 nleft;
+	TeamStretch left[TEAM_MAX_LEFT];
 } TeamStretches;
 
 static inline const LentSort *
@@ -69,6 +74,16 @@ extern bool gpusort_take_scratch(GpuSort *sort, TeamStretches *job);
 
 /* Note a position. */
 extern void gpusort_note_position(TeamStretches *job, uint64 position);
+
+/*
+ * Leave a run, of rows that tie on all before the place, to the process that has the sort, which keeps
+ * keys in the pool and refines it when all stretches are done.  False in that process itself, and where
+ * no more can be left.
+ */
+extern bool gpusort_leave_run(GpuSort *sort, const uint32 *ids, uint32 n, KeyPlace place);
+
+/* How many runs the others have left; to be asked when they have done theirs. */
+extern uint32 gpusort_runs_left(TeamStretches *job);
 
 /* Wait until the others have done theirs. */
 extern void gpusort_await_stretches(GpuSort *sort);

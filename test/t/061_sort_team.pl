@@ -36,6 +36,9 @@ $node->safe_psql('postgres', q(
 				ELSE 'shop/' || md5((i % 7000)::text) END END AS l,
 			CASE WHEN i % 7 > 0 THEN 'behind all that is the same ' || repeat('x', i % 3) || hashint4(i) % 100 END AS other
 		FROM generate_series(1, 20000) i;
+	CREATE TABLE wide (i int, w text);
+	ALTER TABLE wide ALTER w SET STORAGE EXTERNAL;
+	INSERT INTO wide SELECT i, CASE WHEN i % 5 = 0 THEN repeat('wide ' || i % 20 || ' ', 500 + i % 2000) ELSE repeat('k', i % 40) || i % 9 END FROM generate_series(1, 8000) i;
 	CREATE TABLE lone WITH (parallel_workers = 1, fillfactor = 10) AS SELECT i, repeat('x', 1000) AS pad FROM generate_series(1, 10) i;
 	CREATE FUNCTION is_late(int) RETURNS bool LANGUAGE plpgsql PARALLEL SAFE VOLATILE AS $$
 		DECLARE
@@ -186,6 +189,13 @@ is(processes_of_kind('', $h, @unforced), 1, 'few rows are sorted by one');
 is(processes_of_kind('', $h, max_parallel_workers => 0), 1, 'there is nobody to help');
 is(processes_of_kind('', $h, parallel_leader_participation => 'off'), 1, 'workers leave if the leader does not come');
 like(by_several('', $h, 'gpusort.max_sort_workers' => 2, 'gpusort.min_sort_worker_rows' => 1000, parallel_leader_participation => 'off'), qr/^[23]$/, '... which may start others');
+
+# Keys that find no room with those who help are made by the one that has the sort: if it left out any
+# of what they leave to it, the order would not be confirmed.
+my $wide = 'SELECT i FROM wide ORDER BY w COLLATE "en-x-icu", i';
+my @helped = (max_parallel_workers_per_gather => 0, work_mem => '1MB', 'gpusort.max_sort_workers' => 2, 'gpusort.min_sort_worker_rows' => 100);
+same_answer($node, $wide, 'wide strings', @helped);
+like(by_several('', $wide, @helped), qr/^[23]$/, 'wide strings: sorted by several, and confirmed');
 
 # The same one comes late when the leader takes its time to sort.
 for (1 .. 10)
