@@ -1,14 +1,13 @@
 /*
  * index_blocks.c
- *		Which pages of the table each process of an index build reads; see
- *		index_blocks.h.
+ *		Deals the pages of the table out to the processes of an index build; see index_blocks.h.
  */
 #include "postgres.h"
 
 #include "index/index_blocks.h"
 #include "index/index_progress.h"
 
-/* Pages that a process takes at a time. */
+/* Number of pages that a process takes at a time, if several processes read. */
 #define CHUNK_PAGES			32
 
 void
@@ -35,7 +34,7 @@ gpusort_blocks_take(GpuSortIndexBlocks *blocks, BlockNumber *from, BlockNumber *
 		return *from < *end;
 	}
 
-	/* each process adds behind the end once at most, so this can't wrap */
+	/* each process adds to a counter that has passed the end at most once, so this can't wrap */
 	*from = pg_atomic_read_u32(&blocks->shared->next);
 	if (*from < blocks->total)
 		*from = pg_atomic_fetch_add_u32(&blocks->shared->next, CHUNK_PAGES);

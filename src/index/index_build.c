@@ -1,20 +1,19 @@
 /*
  * index_build.c
- *		Building a btree index: scan, sort, check, write.
+ *		Builds a btree index: scans the table, sorts, checks uniqueness, writes.
  *
- * The counterpart of btbuild(), and what it does as seen from outside: the same
- * index, counts, progress phases and errors.  Rows that are dead but not to all
- * go into the same sort as live ones and carry a mark, instead of into a second
- * sort, so that one stream in index order comes out.
+ * This is the counterpart of btbuild(), and seen from outside it does what btbuild() does: the
+ * index, the counts, the progress phases and the errors are the same.  Rows that are dead, but not
+ * yet to all transactions, go into the same sort as live ones and carry a mark, where btbuild() has
+ * a second sort for them, so that one stream in index order comes out.
  *
- * Until the first page is written nothing has happened that btbuild() could not do
- * again, so whatever stops us ends there: an index that we have no key encoding
- * for, a table too small to bother, memory that does not suffice, a value without
- * encoding.  Such a table is scanned once more.
+ * Until the first page is written, nothing has happened that btbuild() could not do again.  So
+ * every obstacle ends there: an index that we have no key encoding for, a table too small to
+ * bother, memory that does not suffice, a value without an encoding. btbuild() then scans the table
+ * once more.
  *
- * There is no state outside of the build, since builds nest: a function in an
- * index expression may build an index.  Everything hangs on a memory context of
- * the build.
+ * There is no state outside of a build, since builds nest: a function in an index expression may
+ * build an index.  Everything hangs on a memory context of the build.
  */
 #include "postgres.h"
 
@@ -39,7 +38,7 @@
 #include "sort/sort_fetch.h"
 #include "sort/sort_note.h"
 
-/* Of the time for sorting that the check of uniqueness may take at most. */
+/* Part of the sort phase's progress that the check of uniqueness is taken for. */
 #define UNIQUE_PART		0.02
 
 GpuSortIndexCounters gpusort_index_counters;
@@ -56,10 +55,11 @@ typedef struct BuildTimes
 typedef struct Build
 {
 	GpuSortIndexReader reader;
-	GpuSortIndexLeader *leader; /* NULL: there are no workers */
+	GpuSortIndexLeader *leader; /* NULL if there are no workers */
 	int			workers;
-	BlockNumber pages_read;		/* of a build that was given up */
-	uint32		slices;			/* that were written; 0: this process has written all */
+	BlockNumber pages_read;		/* pages that had been read when the build was given up */
+	/* number of slices written; 0 if this process has written the whole index */
+	uint32		slices;
 	BuildTimes	times;
 } Build;
 
@@ -72,7 +72,10 @@ end_workers(Build *build)
 	build->leader = NULL;
 }
 
-/* Read the table, with workers if some are planned and to be had. */
+/*
+ * Read the table, with workers if some are planned and can be started.  Returns the number of live
+ * rows.
+ */
 static double
 read_table(Build *build)
 {
@@ -92,7 +95,7 @@ read_table(Build *build)
 	return live;
 }
 
-/* Scan the table; false if some row could not be taken in. */
+/* Scan the table into the sort.  Returns false if some row could not be taken in. */
 static bool
 scan_table(Build *build, IndexBuildResult *result)
 {
@@ -108,7 +111,8 @@ scan_table(Build *build, IndexBuildResult *result)
 }
 
 /*
- * Sort, and judge uniqueness if all rows are in memory; false if the sort must be given up.
+ * Sort the rows, and check uniqueness if all of them are in memory.  Returns false if the sort has
+ * to be given up.  If the rows have spilled, write_spilled_rows() checks uniqueness.
  */
 static bool
 sort_and_check(Build *build)
@@ -151,7 +155,10 @@ sort_and_check(Build *build)
 	return true;
 }
 
-/* Write rows that are all in memory, with the workers if there are any and they can. */
+/*
+ * Write the index from rows that are all in memory, with the workers if there are any and they can
+ * write.
+ */
 static void
 write_rows(Build *build)
 {
@@ -173,8 +180,8 @@ write_rows(Build *build)
 }
 
 /*
- * Write rows that come from temporary files, a part of them at a time, and judge their uniqueness; with
- * the workers, if there are any and they can.
+ * Write the index from rows in temporary files, reading a part of them back at a time, and check
+ * their uniqueness as they pass; with the workers if there are any and they can write.
  */
 static void
 write_spilled_rows(Build *build)
@@ -272,7 +279,10 @@ give_up_reason(const GpuSortIndexReader *reader)
 	}
 }
 
-/* Build the index; false, and *reason, if nothing was written. */
+/*
+ * Build the index here.  Returns false and sets *reason if nothing was written, so that btbuild()
+ * can start over.
+ */
 static bool
 build_sorted(Build *build, const GpuSortSpec *spec, size_t limit_bytes, IndexBuildResult *result,
 			 const char **reason)

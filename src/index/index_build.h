@@ -1,6 +1,6 @@
 /*
  * index_build.h
- *		Building a btree index: scan, sort, check, write.
+ *		Builds a btree index: scans the table, sorts, checks uniqueness, writes.
  */
 #ifndef GPUSORT_INDEX_BUILD_H
 #define GPUSORT_INDEX_BUILD_H
@@ -13,15 +13,18 @@
 typedef struct GpuSortIndexCounters
 {
 	int64		built;
-	int64		given_up;		/* begun, and then left to PostgreSQL */
-	int64		left;			/* to PostgreSQL, from the start */
-	int64		workers;		/* that took part in what was begun */
-	int64		slices;			/* of indexes that several processes have written */
+	int64		given_up;		/* builds begun here and then left to PostgreSQL */
+	int64		left;			/* builds left to PostgreSQL from the start */
+	int64		workers;		/* workers that took part in the builds begun here */
+	int64		slices;			/* slices of the indexes that several processes have written */
 } GpuSortIndexCounters;
 
 extern GpuSortIndexCounters gpusort_index_counters;
 
-/* The ambuild of btree indexes: ours or, where that is not for us, btbuild(). */
+/*
+ * The ambuild function of btree indexes: builds the index here or, where gpusort does not take the
+ * build, calls btbuild().
+ */
 extern IndexBuildResult *gpusort_build_index(Relation heap, Relation index,
 											 IndexInfo *info);
 

@@ -1,6 +1,6 @@
 /*
  * index_eligible.c
- *		Whether an index is built here; see index_eligible.h.
+ *		Decides whether an index is built here; see index_eligible.h.
  */
 #include "postgres.h"
 
@@ -17,10 +17,10 @@
 #include "settings.h"
 #include "sort/sort_limits.h"
 
-/* Width of a value of unknown length, as the planner assumes it. */
+/* Width that is assumed for a value of unknown length, as the planner does. */
 #define UNKNOWN_WIDTH	32
 
-/* Average width of the index's tuples, without their header. */
+/* Returns the average width of the index's tuples, without their headers. */
 static int
 average_width(const GpuSortIndexTarget *target)
 {
@@ -41,8 +41,8 @@ average_width(const GpuSortIndexTarget *target)
 }
 
 /*
- * Is the build large enough, and small enough for the memory that it would get now?  Notes
- * how many rows are expected.
+ * Returns whether the table is large enough, and its tuples few enough for the memory that the
+ * build would get now.  Sets spec->expected_rows.
  */
 static bool
 is_worth_it(const GpuSortIndexTarget *target, size_t limit_bytes, GpuSortSpec *spec,

@@ -1,7 +1,6 @@
 /*
  * index_exchange.c
- *		Rows of an index build that workers hand to the leader; see
- *		index_exchange.h.
+ *		Hands rows of an index build from its workers to the leader; see index_exchange.h.
  */
 #include "postgres.h"
 
@@ -19,8 +18,10 @@
 struct GpuSortRowExchange
 {
 	bool		worker;
-	int			count;			/* queues that are not detached, the first ones */
-	uint64		bytes;			/* sent, or received */
+	/* number of queues that are not detached; they come first in `queues` */
+	int			count;
+	/* bytes of rows that a worker has sent, or the leader has received */
+	uint64		bytes;
 	shm_mq_handle **queues;
 };
 
@@ -58,7 +59,10 @@ gpusort_exchange_join(char *space, dsm_segment *segment)
 	return exchange;
 }
 
-/* Send a worker's rows; the build has failed if the leader takes no more. */
+/*
+ * Send the rows in a worker's row store, and empty it.  If the leader has detached, the build has
+ * failed.
+ */
 static void
 send_rows(GpuSortRowExchange *exchange, GpuSortIndexRows *rows)
 {
@@ -73,7 +77,7 @@ send_rows(GpuSortRowExchange *exchange, GpuSortIndexRows *rows)
 	gpusort_reset(rows->sort);
 }
 
-/* Queues whose worker is done are dropped. */
+/* A queue from which its worker has detached is dropped from the list. */
 bool
 gpusort_exchange_receive(GpuSortRowExchange *exchange, GpuSortIndexRows *rows)
 {

@@ -1,6 +1,6 @@
 /*
  * index_fault.c
- *		Where tests can have index builds stand still; see index_fault.h.
+ *		Places where tests can make an index build pause; see index_fault.h.
  */
 #include "postgres.h"
 
@@ -10,7 +10,7 @@
 #include "index/index_fault.h"
 #include "settings.h"
 
-/* Where inject_fault = pause waits for the advisory lock (class, place). */
+/* First key of the advisory locks that inject_fault = pause waits for; the second is the place. */
 #define PAUSE_LOCK_CLASS	4753
 
 void
@@ -20,7 +20,7 @@ gpusort_fault_pause(GpuSortPausePlace place)
 
 	if (likely(gpusort_inject_fault != GPUSORT_FAULT_PAUSE))
 		return;
-	/* not by the function, which refuses to while there are workers */
+	/* pg_advisory_lock_shared_int4() would refuse while there are workers, so take the lock here */
 	SET_LOCKTAG_ADVISORY(lock, MyDatabaseId, PAUSE_LOCK_CLASS, place, 2);
 	(void) LockAcquire(&lock, ShareLock, false, false);
 	LockRelease(&lock, ShareLock, false);

@@ -1,11 +1,14 @@
 /*
  * index_fault.h
- *		Where tests can have index builds stand still (gpusort.inject_fault).
+ *		Places where tests can make an index build pause (gpusort.inject_fault).
  */
 #ifndef GPUSORT_INDEX_FAULT_H
 #define GPUSORT_INDEX_FAULT_H
 
-/* Ends of phases; their numbers are the places of the advisory lock (4753, place). */
+/*
+ * The ends of phases where a build can pause.  A number is the second key of an advisory lock,
+ * (4753, number).
+ */
 typedef enum GpuSortPausePlace
 {
 	GPUSORT_PAUSE_SCANNED = 1,
@@ -14,7 +17,10 @@ typedef enum GpuSortPausePlace
 	GPUSORT_PAUSE_WRITTEN
 } GpuSortPausePlace;
 
-/* Stand still, to be looked at, while another session has the place's lock. */
+/*
+ * Wait while another session holds the advisory lock of this place, so that a test can look at the
+ * build.
+ */
 extern void gpusort_fault_pause(GpuSortPausePlace place);
 
 #endif							/* GPUSORT_INDEX_FAULT_H */

@@ -1,6 +1,6 @@
 /*
  * index_forecast.c
- *		Whether the rows of a table will find room; see index_forecast.h.
+ *		Forecasts whether the rows of a table will fit into memory; see index_forecast.h.
  */
 #include "postgres.h"
 
@@ -9,11 +9,16 @@
 #include "index/index_forecast.h"
 #include "settings.h"
 
-/* Pages that the leader has to have read, as a part of its likely share, and in number. */
+/*
+ * There is no forecast before all processes together have read 1/MIN_PART of the table and at least
+ * MIN_PAGES pages, and the leader itself MIN_PAGES.
+ */
 #define MIN_PART			16
 #define MIN_PAGES			32
 
-/* Pages that are left may hold so much less than those that were read. */
+/*
+ * The pages that are left are assumed to hold fewer rows than those read so far, by this fraction.
+ */
 #define DOUBT				0.25
 
 bool
@@ -25,8 +30,12 @@ gpusort_forecast_no_room(const GpuSortIndexReader *reader)
 	GpuSort    *sort = rows->part != NULL ? rows->part : rows->sort;
 	double		rows_a_page;
 
-	/* rows that have left the part are among those of workers */
-	if (gpusort_enable_spill || gpusort_force || rows->part_full || (rows->part == NULL && blocks->shared != NULL))
+	/*
+	 * we can count the leader's own rows only while the leader's sort does not mix them with
+	 * workers' rows
+	 */
+	if (gpusort_enable_spill || gpusort_force || rows->part_full ||
+		(rows->part == NULL && blocks->shared != NULL))
 		return false;
 	if (read < Max(blocks->total / MIN_PART, MIN_PAGES) || blocks->read < MIN_PAGES)
 		return false;

@@ -1,10 +1,11 @@
 /*
  * index_forecast.h
- *		Whether the rows of a table will find room, judged by those that were read.
+ *		Forecasts whether the rows of a table will fit into memory, from those read so far.
  *
- * An index build is begun if the statistics say that it fits.  If they are wrong, or others
- * have taken what was free of the pool, it is better given up after a part of the table than at
- * the end of it, as PostgreSQL's build has to read the table from the start.
+ * An index build is begun if the statistics say that the rows fit.  If the statistics are wrong, or
+ * other sorts have taken what was free of the pool meanwhile, it is better to give the build up
+ * after a part of the table than at its end, since PostgreSQL's build has to read the table from
+ * the start.
  */
 #ifndef GPUSORT_INDEX_FORECAST_H
 #define GPUSORT_INDEX_FORECAST_H
@@ -12,8 +13,9 @@
 #include "index/index_reader.h"
 
 /*
- * By the leader, now and then while it reads: are the rows of the pages that are left unlikely
- * to find room?  It may take some time to become sure.
+ * Returns whether the rows of the pages that have not been read are unlikely to fit.  The leader
+ * calls this now and then while it reads; the answer is false until it has read enough pages to be
+ * sure.
  */
 extern bool gpusort_forecast_no_room(const GpuSortIndexReader *reader);
 

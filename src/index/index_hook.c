@@ -1,22 +1,20 @@
 /*
  * index_hook.c
- *		How btree builds get to us.
+ *		Redirects builds of btree indexes to gpusort.
  *
- * Every build in the server goes through index_build(), which calls ambuild of
- * the index's entry in the relation cache.  There is no hook for it, but just
- * before index_build() asks the planner for a number of workers, and the planner's
- * dummy planning for that gets to the hook for relation information.  There the
- * entries of the table's btree indexes, the one to be built among them, are pointed
- * at a copy of btree's access method that differs in ambuild only.  An index's
- * catalog entries know nothing of it, and an entry that the cache rebuilds
- * has lost it again.
+ * Every build in the server goes through index_build(), which calls ambuild of the index's entry in
+ * the relation cache.  There is no hook for it.  But just before, index_build() asks the planner
+ * for a number of workers, and the dummy planning for that calls the hook for relation information.
+ * There we point the entries of the table's btree indexes, the one to be built among them, at a
+ * copy of btree's access method that differs in ambuild only.  The index's catalog entries know
+ * nothing of this, and an entry that the cache rebuilds loses the redirection.
  *
- * The planner is not asked if max_parallel_maintenance_workers is 0.  A
- * ProcessUtility hook makes it 1 during statements that build indexes; the number
- * of workers planned for stays 0 all the same, for all access methods.
+ * index_build() does not ask the planner if max_parallel_maintenance_workers is 0.  A
+ * ProcessUtility hook therefore sets it to 1 during statements that build indexes; the number of
+ * workers planned stays 0 all the same, for all access methods.
  *
- * Builds that come along neither way are done by PostgreSQL: in single-user
- * mode, and those of empty tables in a transaction's end.
+ * Builds that pass neither hook are done by PostgreSQL: those in single-user mode, and those of
+ * empty tables at a transaction's end.
  */
 #include "postgres.h"
 
@@ -38,13 +36,19 @@
 /* btree's access method with our ambuild. */
 static IndexAmRoutine our_btree;
 
-/* max_parallel_maintenance_workers is 0, but for us. */
+/*
+ * The user has set max_parallel_maintenance_workers to 0, and we have made it 1 for the current
+ * statement.
+ */
 static bool workers_raised = false;
 
-/* ... and a statement failed where something else had been set: what that stacked is our 1. */
+/*
+ * A statement for which we had made it 1 failed when it had another value.  If that was set by a
+ * function, the value that the end of the transaction restores is our 1.
+ */
 static bool workers_stacked = false;
 
-/* Have builds of the index come to us. */
+/* Point the index's relation cache entry at our copy of btree's access method. */
 static void
 redirect_build(Relation index)
 {
@@ -92,7 +96,7 @@ gpusort_take_index_builds(Oid table, RelOptInfo *rel)
 		redirect_builds(table);
 }
 
-/* Can the statement build an index? */
+/* Returns whether the statement can build an index. */
 static bool
 builds_indexes(Node *statement)
 {
@@ -111,7 +115,10 @@ builds_indexes(Node *statement)
 			{
 				ListCell   *lc;
 
-				/* others may have workers, whose number is none of our business */
+				/*
+				 * only VACUUM FULL builds indexes; other VACUUMs may use workers themselves, and
+				 * keep their number
+				 */
 				foreach(lc, ((VacuumStmt *) statement)->options)
 				{
 					DefElem    *option = lfirst(lc);
@@ -127,10 +134,10 @@ builds_indexes(Node *statement)
 }
 
 /*
- * The variable is set directly, since some of these statements commit
- * transactions, which would undo a setting made for one of them.  A function in an index
- * expression may have a setting of its own; if it fails, our value is what the end of the
- * transaction brings back, so that the next statement has to look.
+ * The variable is set directly, not as a GUC, since some of these statements commit transactions,
+ * and a commit would undo a setting made in the transaction.  A function in an index expression may
+ * have its own setting of max_parallel_maintenance_workers; if it fails, the end of the transaction
+ * restores our 1 from the stack, which the next statement has to undo.
  */
 bool
 gpusort_raise_workers(Node *statement)
@@ -159,5 +166,6 @@ gpusort_lower_workers(bool done)
 int
 gpusort_maintenance_workers(void)
 {
-	return workers_raised && max_parallel_maintenance_workers == 1 ? 0 : max_parallel_maintenance_workers;
+	return workers_raised && max_parallel_maintenance_workers == 1 ? 0
+		: max_parallel_maintenance_workers;
 }

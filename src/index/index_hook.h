@@ -1,25 +1,30 @@
 /*
  * index_hook.h
- *		How btree builds get to us.
+ *		Redirects builds of btree indexes to gpusort.
  */
 #ifndef GPUSORT_INDEX_HOOK_H
 #define GPUSORT_INDEX_HOOK_H
 
 #include "nodes/pathnodes.h"
 
-/* From the hook for relation information, during the planning for an index build. */
+/*
+ * Redirect the builds of the table's btree indexes.  Called from the hook for relation information,
+ * when the planner is asked how many workers an index build gets.
+ */
 extern void gpusort_take_index_builds(Oid table, RelOptInfo *rel);
 
 /*
- * From ProcessUtility_hook: have the planner asked by a statement that builds indexes.  If true,
- * the end of the statement has to be told, and whether it was done.
+ * Called from ProcessUtility_hook before a statement.  If it may build indexes and
+ * max_parallel_maintenance_workers is 0, sets that to 1, so that index_build() asks the planner.
+ * If this returns true, the hook must call gpusort_lower_workers() at the statement's end, `done`
+ * telling whether it succeeded.
  */
 extern bool gpusort_raise_workers(Node *statement);
 extern void gpusort_lower_workers(bool done);
 
 /*
- * max_parallel_maintenance_workers as the user has it: while a statement builds indexes it may be
- * another one.
+ * Returns max_parallel_maintenance_workers as the user has set it, which is not its value while
+ * gpusort_raise_workers() is in force.
  */
 extern int	gpusort_maintenance_workers(void);
 

@@ -1,6 +1,6 @@
 /*
  * index_key.c
- *		The sort key of an index; see index_key.h.
+ *		Derives the sort key of an index; see index_key.h.
  */
 #include "postgres.h"
 

@@ -1,6 +1,6 @@
 /*
  * index_key.h
- *		The sort key of an index.
+ *		Derives the sort key of an index.
  */
 #ifndef GPUSORT_INDEX_KEY_H
 #define GPUSORT_INDEX_KEY_H
@@ -10,8 +10,9 @@
 #include "sort/sort.h"
 
 /*
- * False with *reason (constant string) if an operator class has no ordering for us.  How many rows are expected is for
- * the caller to say, if it begins a sort that is no part of another one.
+ * Fill *spec with the index's key columns.  Returns false, with *reason set to a constant string,
+ * if gpusort can't sort by one of its operator classes.  A caller that begins a sort of its own,
+ * rather than a part of a shared one, sets spec->expected_rows itself.
  */
 extern bool gpusort_index_sort_spec(Relation index, GpuSortSpec *spec, const char **reason);
 

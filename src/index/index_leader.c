@@ -2,10 +2,10 @@
  * index_leader.c
  *		The leader of an index build by several processes; see index_leader.h.
  *
- * A leader that gives the build up detaches from the queues, which makes the
- * workers stop; a worker that cannot take a row in says so in shared memory.
- * Errors travel the server's way, and so does the end of a worker that could not say
- * anything.
+ * A leader that gives the build up detaches from the queues, which makes the workers stop.  A
+ * worker that cannot take a row in says so in shared memory.  Workers' errors reach the leader
+ * through the server's own error queues, and the server also notices a worker that has ended
+ * without a message.
  */
 #include "postgres.h"
 
@@ -22,19 +22,19 @@
 #include "worker_usage.h"
 #include "worker_wait.h"
 
-/* What a process waits for here, as others see it. */
+/* Wait event of a leader that waits for workers' rows; 0 until it is first used. */
 static uint32 wait_event = 0;
 
 struct GpuSortIndexLeader
 {
 	ParallelContext *context;
-	Snapshot	snapshot;		/* of the server's parallel scan */
+	Snapshot	snapshot;		/* for the server's parallel scan */
 	GpuSortSharedMemory shared;
 	GpuSortStageControl stage;
 	GpuSortIndexSlices slices;
 };
 
-/* Say what is to be built, and how. */
+/* Fill in what is to be built, and how. */
 static void
 fill_task(GpuSortSharedTask *task, const GpuSortIndexReader *reader)
 {
@@ -50,7 +50,10 @@ fill_task(GpuSortSharedTask *task, const GpuSortIndexReader *reader)
 		task->parts = gpusort_parts_number(reader->rows.parts);
 }
 
-/* Make what the workers find; false if there is no shared memory. */
+/*
+ * Create and fill the shared memory that the workers find.  Returns false if there is none to be
+ * had.
+ */
 static bool
 make_shared_memory(GpuSortIndexLeader *leader, GpuSortIndexReader *reader)
 {
@@ -78,7 +81,7 @@ make_shared_memory(GpuSortIndexLeader *leader, GpuSortIndexReader *reader)
 	return true;
 }
 
-/* The workers are launched: what the leader has to do with them. */
+/* Connect the leader to the workers that were launched, for rows, for the sort and for writing. */
 static void
 attach_workers(GpuSortIndexLeader *leader, GpuSortIndexReader *reader)
 {
@@ -143,7 +146,7 @@ gpusort_leader_begin(GpuSortIndexReader *reader, int workers)
 	return leader;
 }
 
-/* Take in what workers still have to send. */
+/* Take in workers' rows until all workers have detached from their queues. */
 static void
 receive_rest(GpuSortIndexReader *reader)
 {

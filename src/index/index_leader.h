@@ -2,9 +2,9 @@
  * index_leader.h
  *		The leader of an index build by several processes.
  *
- * Leader and workers read the table into parts of a shared sort (sort_parts.h), which the
- * leader joins when all are done.  Workers that have read all stay, to verify and to write
- * the index.  What a worker does is in index_worker.c.
+ * The leader and the workers read the table into parts of a shared sort (sort_parts.h), which the
+ * leader joins when all of them are done.  Workers that have read their share stay, to help sort,
+ * verify and write the index. index_worker.c is the workers' side.
  */
 #ifndef GPUSORT_INDEX_LEADER_H
 #define GPUSORT_INDEX_LEADER_H
@@ -15,27 +15,29 @@
 typedef struct GpuSortIndexLeader GpuSortIndexLeader;
 
 /*
- * Start so many workers, and let the reader, which has its target, by_pages and
- * rows.sort, read with them.  NULL if there are no workers to be had, and nothing was
- * done.  The workers stay, and this process in parallel mode, until
- * gpusort_leader_end().
+ * Launch so many workers to read the table together with `reader`, whose target, by_pages and
+ * rows.sort are set.  Returns NULL, with nothing done, if no worker could be started.  Otherwise
+ * the workers stay, and this process stays in parallel mode, until gpusort_leader_end().
  */
 extern GpuSortIndexLeader *gpusort_leader_begin(GpuSortIndexReader *reader, int workers);
 
 /*
- * The leader has read its share, of so many live rows: wait until all have, and take over
- * their rows.  Returns the number of live rows that all have read.
+ * Wait until all workers have read their share, and take their rows over. `live` is the number of
+ * live rows in the leader's own share.  Returns the number of live rows in all shares.
  */
 extern double gpusort_leader_finish_reading(GpuSortIndexLeader *leader,
 											GpuSortIndexReader *reader, double live);
 
-/* How many workers there are. */
+/* Returns the number of workers that were launched. */
 extern int	gpusort_leader_workers(const GpuSortIndexLeader *leader);
 
-/* What to write the index with; NULL if the workers can't. */
+/*
+ * Returns what gpusort_slices_write() and gpusort_portions_write() need; NULL if the workers can't
+ * write.
+ */
 extern const GpuSortIndexSlices *gpusort_leader_slices(const GpuSortIndexLeader *leader);
 
-/* Let the workers end. */
+/* Let the workers end, wait for them, and leave parallel mode. */
 extern void gpusort_leader_end(GpuSortIndexLeader *leader);
 
 #endif							/* GPUSORT_INDEX_LEADER_H */

@@ -1,6 +1,6 @@
 /*
  * index_notes.c
- *		Notes of the leaf pages that processes have written; see index_notes.h.
+ *		Collects notes of the leaf pages that processes have written; see index_notes.h.
  */
 #include "postgres.h"
 
@@ -15,20 +15,24 @@
 #include "pg_compat.h"
 #include "worker_wait.h"
 
-/* What a process waits for here, as others see it. */
+/* Wait event of a leader that waits for workers' notes; 0 until it is first used. */
 static uint32 wait_event = 0;
 
-/* Of notes: some slices of int8 keys, and any high key. */
+/*
+ * Size of a worker's queue: has room for the notes of some slices of int8 keys, and for any high
+ * key.
+ */
 #define QUEUE_BYTES		((Size) 128 * 1024)
 
 /* A worker's queue, as the leader sees it. */
 typedef struct NoteQueue
 {
-	shm_mq_handle *handle;		/* NULL: detached */
-	const GpuSortSliceNotes *front; /* received, but not its turn yet; NULL: none */
+	shm_mq_handle *handle;		/* NULL once the worker has detached */
+	/* received, but of a slice whose turn has not come; NULL if there is none */
+	const GpuSortSliceNotes *front;
 } NoteQueue;
 
-/* The leader's own notes that have to wait for others' slices. */
+/* List of the leader's own notes that wait until the notes of earlier slices have come. */
 typedef struct OwnNotes
 {
 	struct OwnNotes *next;
@@ -47,9 +51,10 @@ struct GpuSortIndexNotes
 
 	/* what is made of them */
 	GpuSortLevels levels;
-	uint32		next_slice;		/* whose notes are next */
+	uint32		next_slice;		/* slice whose notes are taken next */
 	uint64		ntuples;
-	char	   *low_key;		/* of the page noted next */
+	/* low key of the page that is noted next, which is the high key of the page before */
+	char	   *low_key;
 };
 
 Size
@@ -86,7 +91,7 @@ gpusort_notes_begin(GpuSortIndexNotes *notes, GpuSortStorage *storage)
 	gpusort_levels_begin(&notes->levels, storage);
 }
 
-/* Add the downlinks to pages that were noted, which are next. */
+/* Add the downlinks to the pages of these notes, which are next in index order. */
 static void
 take_notes(GpuSortIndexNotes *all, const GpuSortSliceNotes *notes)
 {
@@ -106,7 +111,7 @@ take_notes(GpuSortIndexNotes *all, const GpuSortSliceNotes *notes)
 	all->ntuples += notes->ntuples;
 }
 
-/* Take own notes that have become due; true if there were any. */
+/* Take the leader's own first notes if their turn has come.  Returns whether it had. */
 static bool
 take_own_notes(GpuSortIndexNotes *all)
 {
@@ -123,7 +128,7 @@ take_own_notes(GpuSortIndexNotes *all)
 	return true;
 }
 
-/* The same for a worker's. */
+/* Take the first notes in a worker's queue if their turn has come.  Returns whether it had. */
 static bool
 take_queued_notes(GpuSortIndexNotes *all, NoteQueue *queue)
 {
@@ -151,7 +156,7 @@ take_queued_notes(GpuSortIndexNotes *all, NoteQueue *queue)
 	return true;
 }
 
-/* Take all notes that are due. */
+/* Take all notes whose turn has come, from the leader and from all queues. */
 static void
 take_due_notes(GpuSortIndexNotes *all)
 {
@@ -166,7 +171,7 @@ take_due_notes(GpuSortIndexNotes *all)
 	gpusort_progress_tuples(all->ntuples);
 }
 
-/* A GpuSortNoteSink's send, in the leader. */
+/* The leader's `send` of a GpuSortNoteSink. */
 static void
 keep_notes(void *arg, const GpuSortSliceNotes *notes, Size bytes)
 {
@@ -188,7 +193,7 @@ gpusort_notes_own_sink(GpuSortIndexNotes *notes)
 	return (GpuSortNoteSink) {.send = keep_notes, .arg = notes};
 }
 
-/* Is there a worker that may still send? */
+/* Returns whether some worker may still send notes. */
 static bool
 any_sender(const GpuSortIndexNotes *all)
 {
@@ -198,7 +203,7 @@ any_sender(const GpuSortIndexNotes *all)
 	return false;
 }
 
-/* Wait for the notes of slices that workers have taken. */
+/* Wait until the notes of all slices have been taken. */
 static void
 await_notes(GpuSortIndexNotes *all, uint32 nslices)
 {
@@ -213,7 +218,8 @@ await_notes(GpuSortIndexNotes *all, uint32 nslices)
 		if (!others)
 			gpusort_stage_fail(all->stage);
 		if (!any_sender(all))
-			continue;			/* the last one has just gone */
+			/* the last worker has detached since: look once more at what it had sent */
+			continue;
 		gpusort_worker_await_latch(gpusort_wait_event(&wait_event, "GpuSortIndexPages"));
 	}
 }
@@ -235,7 +241,7 @@ gpusort_notes_join(char *space, dsm_segment *segment)
 	return gpusort_queues_join(space, QUEUE_BYTES, segment);
 }
 
-/* A GpuSortNoteSink's send, in a worker. */
+/* A worker's `send` of a GpuSortNoteSink. */
 static void
 queue_notes(void *arg, const GpuSortSliceNotes *notes, Size bytes)
 {

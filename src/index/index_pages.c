@@ -1,22 +1,20 @@
 /*
  * index_pages.c
- *		Reading the heap of an index build page by page.
+ *		Reads the heap of an index build page by page.
  *
- * table_index_build_scan() takes and releases the page's lock twice for each row,
- * evaluates the index's columns as if they were expressions, and costs more than
- * all that comes after it.  Most pages don't need its care: their rows are plainly
- * alive and none of them is a member of a HOT chain, so that every row is its own
- * root.  Those are read here: the lock is taken once, the live rows are listed, and
- * while the page is only pinned (which keeps it from being pruned) they are taken
- * from it.
+ * table_index_build_scan() takes and releases the page's lock twice for each row, evaluates the
+ * index's columns as if they were expressions, and costs more than all that comes after it.  Most
+ * pages don't need its care: their rows are plainly alive, and none of them is a member of a HOT
+ * chain, so that every row is its own root.  Such pages are read here: we take the lock once and
+ * list the live rows, and then take the rows from the page while it is only pinned, which keeps it
+ * from being pruned.
  *
- * Pages with anything else on them (HOT chains, redirected line pointers, rows that
- * are recently dead, or being written by a transaction) go to the server's own scan,
- * which works on any range of blocks.  Where many such pages lie together it gets
- * more of them at a time.
+ * Pages with anything else on them (HOT chains, redirected line pointers, rows that are recently
+ * dead, or being written by a transaction) go to the server's own scan, which works on any range of
+ * blocks.  Where many such pages lie together, it gets more of them at a time.
  *
- * Not for builds that see the table through a snapshot (CONCURRENTLY), since each
- * range would get a snapshot of its own; not for expressions and predicates.
+ * Builds that see the table through a snapshot (CONCURRENTLY) are not read here, since each range
+ * would get a snapshot of its own; neither are those with expressions or predicates.
  */
 #include "postgres.h"
 
@@ -37,17 +35,19 @@
 #include "index/index_pages.h"
 #include "sort/fixed_offset.h"
 
-/* Most pages that the server's scan gets without a look at them. */
+/*
+ * Maximum number of pages that the server's scan gets at a time, without our looking at them first.
+ */
 #define MAX_CAREFUL_PAGES	64
 
-/* The leader makes a forecast after so many. */
+/* Number of pages after which the leader makes another forecast (index_forecast.h). */
 #define FORECAST_PAGES		32
 
-/* Where an index column lies in a table row without nulls; see fixed_offset. */
+/* Where an index column lies in a table row without nulls; see gpusort_fixed_offset(). */
 typedef struct SourceColumn
 {
 	AttrNumber	attno;
-	int			offset;			/* -1: varies */
+	int			offset;			/* -1 if it varies */
 	int16		attlen;
 	bool		attbyval;
 	char		attalign;
@@ -69,7 +69,7 @@ typedef struct PageScan
 	TransactionId oldest_xmin;
 	TupleTableSlot *slot;		/* for rows that have to be deformed */
 	SourceColumns source;
-	double		live;			/* rows */
+	double		live;			/* live rows read so far */
 } PageScan;
 
 bool
@@ -139,7 +139,7 @@ end_page_scan(PageScan *scan)
 typedef enum RowState
 {
 	ROW_LIVE,
-	ROW_DEAD,					/* to all transactions */
+	ROW_DEAD,					/* dead to all transactions */
 	ROW_DIFFICULT
 } RowState;
 
@@ -159,7 +159,7 @@ row_state(const PageScan *scan, HeapTuple tuple, Buffer buffer, bool all_visible
 		case HEAPTUPLE_DEAD:
 			return ROW_DEAD;
 		case HEAPTUPLE_INSERT_IN_PROGRESS:
-			/* the server's scan takes our own ones for alive, too */
+			/* the server's scan, too, takes rows that this transaction is inserting for alive */
 			return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data))
 				? ROW_LIVE : ROW_DIFFICULT;
 		default:
@@ -168,8 +168,8 @@ row_state(const PageScan *scan, HeapTuple tuple, Buffer buffer, bool all_visible
 }
 
 /*
- * List the live rows of a page, which is pinned; returns how many, or -1 if the
- * page needs the server's care.
+ * List the live rows of a pinned page in `offsets`.  Returns their number, or -1 if the page needs
+ * the server's scan.
  */
 static int
 list_live_rows(const PageScan *scan, Buffer buffer, OffsetNumber *offsets)
@@ -209,7 +209,10 @@ list_live_rows(const PageScan *scan, Buffer buffer, OffsetNumber *offsets)
 	return count;
 }
 
-/* Get the index columns of a row without deforming it, if that is possible. */
+/*
+ * Get the values of the index columns without deforming the row.  Returns false if that is not
+ * possible.
+ */
 static inline bool
 fetch_fixed(const SourceColumns *source, HeapTuple tuple, Datum *values)
 {
@@ -276,7 +279,7 @@ put_rows(PageScan *scan, Buffer buffer, const OffsetNumber *offsets, int count)
 	scan->live += count;
 }
 
-/* Read a page; false if it is one for the server's scan. */
+/* Read a page.  Returns false, with nothing read, if it needs the server's scan. */
 static bool
 read_page(PageScan *scan, BlockNumber block)
 {
@@ -292,7 +295,7 @@ read_page(PageScan *scan, BlockNumber block)
 	return count >= 0;
 }
 
-/* Have the server's scan read some pages. */
+/* Let the server's scan read some pages. */
 static void
 read_carefully(PageScan *scan, BlockNumber from, BlockNumber pages)
 {
@@ -304,8 +307,8 @@ read_carefully(PageScan *scan, BlockNumber from, BlockNumber pages)
 }
 
 /*
- * After some pages: show them, and give up if the rest is not worth it.  No process needs to
- * read on then.
+ * Count pages that this process has read, and give the build up if the rest is not going to fit.
+ * After a failure no process takes any more pages.
  */
 static void
 count_pages(GpuSortIndexReader *reader, BlockNumber pages)
@@ -323,7 +326,7 @@ static void
 read_range(PageScan *scan, BlockNumber from, BlockNumber end)
 {
 	GpuSortIndexReader *reader = scan->reader;
-	BlockNumber careful = 1;	/* pages for the server's next scan */
+	BlockNumber careful = 1;	/* number of pages that the server's scan gets next */
 	BlockNumber block = from;
 
 	while (block < end && !reader->rows.failed)
@@ -348,7 +351,7 @@ read_range(PageScan *scan, BlockNumber from, BlockNumber end)
 		if (reader->blocks.reports)
 			count_pages(reader, block - begin);
 	}
-	/* workers would get into each other's way if they counted each page */
+	/* a worker counts its pages together, to keep processes from contending for the counter */
 	if (!reader->blocks.reports)
 		count_pages(reader, block - from);
 }

@@ -1,10 +1,10 @@
 /*
  * index_portions.c
- *		An index written by several processes from rows in temporary files; see index_portions.h.
+ *		Writes an index by several processes, from rows in temporary files; see index_portions.h.
  *
- * How many pages a slice has is known when it is in memory, and not before.  So the first and the last
- * block of all slices are set aside at first, by which neighbours know each other, and the others
- * when a slice is about to be written.
+ * How many pages a slice has is known only when its rows are in memory.  So the first and the last
+ * block of every slice are set aside at the start, so that neighbours can link to each other, and
+ * the blocks between them when the slice is about to be written.
  */
 #include "postgres.h"
 
@@ -21,11 +21,11 @@
 #include "sort/sort_fetch.h"
 #include "worker_fault.h"
 
-/* A process that writes. */
+/* The state of a process that writes slices. */
 typedef struct PortionWriter
 {
 	GpuSortSharedSlices *shared;
-	GpuSort    *sort;			/* whose portions it takes */
+	GpuSort    *sort;			/* sort whose portions the process takes */
 	GpuSortStorage *storage;
 	GpuSortSliceWriter slices;
 	GpuSortUniqueCheck check;
@@ -52,7 +52,7 @@ begin_writer(GpuSortSharedSlices *shared, const GpuSortIndexTarget *target, GpuS
 	return writer;
 }
 
-/* Take the next slice; false if there is none left. */
+/* Take the next slice.  Returns false if there is none left. */
 static bool
 take_slice(PortionWriter *writer, GpuSortSlice *slice)
 {
@@ -75,7 +75,7 @@ take_slice(PortionWriter *writer, GpuSortSlice *slice)
 	return true;
 }
 
-/* All of the slice is in memory: set blocks aside that it is sure to need. */
+/* Set aside as many blocks as the slice is sure to need, given that a view shows all its rows. */
 static void
 set_aside(PortionWriter *writer, const GpuSortView *view, GpuSortSlice *slice)
 {
@@ -89,7 +89,10 @@ set_aside(PortionWriter *writer, const GpuSortView *view, GpuSortSlice *slice)
 	slice->middle_end = slice->middle + pages - 2;
 }
 
-/* The first tuple of the slice after, of which a high key is made; NULL: there is none. */
+/*
+ * Returns the first tuple of the next slice, from which this slice's last high key is made, or NULL
+ * if there is none.
+ */
 static IndexTuple
 next_tuple(GpuSort *sort, const GpuSortSlice *slice)
 {
@@ -98,7 +101,10 @@ next_tuple(GpuSort *sort, const GpuSortSlice *slice)
 	if (slice->right == P_NONE)
 		return NULL;
 	tuple = gpusort_tuple_behind(sort, slice->to);
-	/* nobody has judged it here; btree would take a mark for a pivot's */
+	/*
+	 * this process has not checked the next slice, so the tuple may be marked as dead, and btree
+	 * would take the mark for a pivot tuple's
+	 */
 	gpusort_unmark_tuple(tuple);
 	return tuple;
 }
@@ -128,7 +134,7 @@ write_slice(PortionWriter *writer, GpuSortSlice *slice)
 	gpusort_slice_writer_end(&writer->slices, next_tuple(writer->sort, slice));
 }
 
-/* Write slices until there are no more. */
+/* Take and write slices until there are no more. */
 static void
 write_slices(PortionWriter *writer)
 {
@@ -159,7 +165,8 @@ gpusort_portions_write(const GpuSortIndexSlices *slices, const GpuSortIndexTarge
 	shared->by_portions = true;
 	gpusort_stage_set(slices->stage, GPUSORT_STAGE_WRITE);
 	write_slices(writer);
-	gpusort_notes_finish(slices->notes, shared->portions.count, writer->slices.stream.allequalimage);
+	gpusort_notes_finish(slices->notes, shared->portions.count,
+						 writer->slices.stream.allequalimage);
 	gpusort_storage_finish(writer->storage);
 	return shared->portions.count;
 }

@@ -1,28 +1,31 @@
 /*
  * index_portions.h
- *		An index written by several processes from rows in temporary files.
+ *		Writes an index by several processes, from rows in temporary files.
  *
- * A slice (index_slices.h) is a portion of the sort's runs (sort/portion_share.h), which the process
- * that takes it reads back, sorts and judges, window by window, before it forms the pages.  Portions
- * don't divide rows that are equal in all key columns, so neither uniqueness nor posting lists
- * cross their edges.
+ * Here a slice (index_slices.h) is a portion of the sort's runs (sort/portion_share.h).  The
+ * process that takes it reads it back, sorts it and checks its uniqueness, window by window, and
+ * forms its pages.  Portions never divide rows that are equal in all key columns, so neither
+ * uniqueness nor posting lists cross their edges.
  */
 #ifndef GPUSORT_INDEX_PORTIONS_H
 #define GPUSORT_INDEX_PORTIONS_H
 
 #include "index/index_slices.h"
 
-/* Before the sort is performed: should it spill, have portions that can be slices. */
+/*
+ * Make the sort divide its rows into portions that can be slices, should it spill.  Called before
+ * the sort is performed.
+ */
 extern void gpusort_divide_index(GpuSort *sort, const GpuSortIndexTarget *target);
 
 /*
- * By the leader: write the index with the workers' help.  Returns the number of slices; 0 if that
- * can't be, and nothing was done.
+ * Write the index with the workers' help; called by the leader.  Returns the number of slices, or
+ * 0, with nothing done, if the portions can't be shared with workers.
  */
 extern uint32 gpusort_portions_write(const GpuSortIndexSlices *slices,
 									 const GpuSortIndexTarget *target, GpuSort *sort);
 
-/* By a worker: help to write; notes go to its queue. */
+/* Help the leader write, in a worker.  Notes of the pages go to the queue `notes`. */
 extern void gpusort_portions_help(GpuSortSharedSlices *shared, const GpuSortIndexTarget *target,
 								  shm_mq_handle *notes);
 

@@ -15,15 +15,17 @@
 typedef struct GpuSortIndexReader
 {
 	GpuSortIndexTarget target;
-	bool		by_pages;		/* not by the server's scan */
-	ParallelTableScanDesc scan; /* that the server's scan is part of; NULL: it is none */
-	GpuSortIndexBlocks blocks;	/* if by pages; blocks.reports: this is the leader */
-	GpuSortIndexRows rows;		/* where they go */
-	GpuSortRowExchange *exchange;	/* of rows with the other processes; NULL: there are
-									 * none */
+	bool		by_pages;		/* the table is read page by page, not by the server's scan */
+	/* parallel scan to join; NULL if the server's scan is not a parallel one */
+	ParallelTableScanDesc scan;
+	/* pages to read, if by_pages; blocks.reports is set in the leader only */
+	GpuSortIndexBlocks blocks;
+	GpuSortIndexRows rows;		/* where the rows go */
+	/* exchange of rows with the other processes; NULL if there are none */
+	GpuSortRowExchange *exchange;
 } GpuSortIndexReader;
 
-/* To be called after each page or few rows. */
+/* Send or receive rows, if there are other processes.  To be called after each page or few rows. */
 static inline void
 gpusort_reader_exchange(GpuSortIndexReader *reader)
 {
@@ -31,7 +33,7 @@ gpusort_reader_exchange(GpuSortIndexReader *reader)
 		gpusort_exchange_rows(reader->exchange, &reader->rows);
 }
 
-/* Takes a row in, for table_index_build_scan(); state is the reader. */
+/* Put a row into the sort; the callback of table_index_build_scan().  `state` is the reader. */
 extern void gpusort_reader_put_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 								   bool alive, void *state);
 

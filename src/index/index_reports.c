@@ -1,6 +1,6 @@
 /*
  * index_reports.c
- *		What workers of an index build tell the leader; see index_reports.h.
+ *		Reports of an index build's workers to the leader; see index_reports.h.
  */
 #include "postgres.h"
 

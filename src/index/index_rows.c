@@ -1,10 +1,9 @@
 /*
  * index_rows.c
- *		Where the rows go that one process of an index build reads; see
- *		index_rows.h.
+ *		Takes in the rows that one process of an index build reads; see index_rows.h.
  *
- * Rows that the sort has no room for stop the build (index_build.c), but a scan
- * by the server can't be stopped: its remaining rows are ignored.
+ * A row that the sort has no room for makes the build fail (index_build.c).  But a scan by the
+ * server can't be stopped, so the remaining rows of such a scan are ignored.
  */
 #include "postgres.h"
 

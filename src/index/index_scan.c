@@ -1,6 +1,6 @@
 /*
  * index_scan.c
- *		Reading the table of an index build; see index_scan.h.
+ *		Reads the table of an index build; see index_scan.h.
  */
 #include "postgres.h"
 

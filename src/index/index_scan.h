@@ -1,6 +1,6 @@
 /*
  * index_scan.h
- *		Reading the table of an index build.
+ *		Reads the table of an index build.
  */
 #ifndef GPUSORT_INDEX_SCAN_H
 #define GPUSORT_INDEX_SCAN_H

@@ -8,7 +8,7 @@
 #include "memory/pool.h"
 #include "worker_start.h"
 
-/* Keys of the parts are this and those behind it. */
+/* Key of the first part in the table of contents; the others follow. */
 #define FIRST_KEY		UINT64CONST(0x4753000000000001)
 
 typedef enum Part
@@ -33,7 +33,7 @@ set_parts(GpuSortSharedMemory *memory, void **parts)
 	memory->team = parts[PART_TEAM];
 }
 
-/* Make the parts that have bytes. */
+/* Allocate the parts whose size is not 0.  Returns false if there is no shared memory. */
 static bool
 make_parts(ParallelContext *context, const Size *bytes, void **parts)
 {

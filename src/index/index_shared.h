@@ -11,16 +11,17 @@
 #include "index/index_stage.h"
 #include "sort/sort_team.h"
 
-/* What is to be built, and how; fixed. */
+/* What is to be built, and how.  Does not change once the workers are launched. */
 typedef struct GpuSortSharedTask
 {
 	Oid			heap;
 	Oid			index;
 	bool		concurrent;
 	bool		unique;
-	bool		by_pages;		/* not by the server's parallel scan */
+	/* the table is read page by page, not by the server's parallel scan */
+	bool		by_pages;
 	bool		has_parts;
-	uint32		parts;			/* number of the shared sort */
+	uint32		parts;			/* number of the shared sort, if has_parts */
 } GpuSortSharedTask;
 
 typedef struct GpuSortSharedBuild
@@ -31,30 +32,30 @@ typedef struct GpuSortSharedBuild
 	GpuSortSharedBlocks blocks;
 	GpuSortSharedReports reports;
 
-	/* what comes after it, if workers can write */
+	/* writing the index, if workers can write */
 	GpuSortSharedStage stage;
 	GpuSortSharedSlices slices;
 } GpuSortSharedBuild;
 
-/* Where its parts are, in this process. */
+/* Addresses of the parts of the shared memory in this process. */
 typedef struct GpuSortSharedMemory
 {
 	GpuSortSharedBuild *build;
-	ParallelTableScanDesc scan; /* NULL: the table is read page by page */
+	ParallelTableScanDesc scan; /* NULL if the table is read page by page */
 	char	   *row_queues;
-	char	   *note_queues;	/* NULL: workers can't write, for there is no pool */
-	GpuSortSharedView *view;	/* NULL: the same */
-	GpuSortTeam *team;			/* workers who have read, and help to sort */
+	char	   *note_queues;	/* NULL if there is no pool, and so workers can't write */
+	GpuSortSharedView *view;	/* NULL if note_queues is */
+	GpuSortTeam *team;			/* workers that have read their share, and help to sort */
 } GpuSortSharedMemory;
 
 /*
- * By the leader: make it for the workers of the context, with scan_bytes for the server's
- * parallel scan.  Nothing is filled in.  False if there is none.
+ * Create the shared memory for the context's workers, with scan_bytes for the server's parallel
+ * scan, but fill nothing in.  Called by the leader.  Returns false if there is none to be had.
  */
 extern bool gpusort_shared_create(GpuSortSharedMemory *memory, ParallelContext *context,
 								  Size scan_bytes);
 
-/* By a worker. */
+/* Find the parts of the shared memory in a worker. */
 extern void gpusort_shared_find(GpuSortSharedMemory *memory, shm_toc *toc);
 
 #endif							/* GPUSORT_INDEX_SHARED_H */

@@ -16,7 +16,10 @@
 #include "settings.h"
 #include "worker_fault.h"
 
-/* Set blocks aside for the next slice to be taken. */
+/*
+ * Set aside the blocks of the slice that is taken next.  The caller holds the storage's lock,
+ * unless no worker writes yet.
+ */
 static void
 set_aside(GpuSortSharedSlices *shared, GpuSortSliceWriter *writer)
 {
@@ -26,7 +29,7 @@ set_aside(GpuSortSharedSlices *shared, GpuSortSliceWriter *writer)
 	shared->last = shared->first + pages - 1;
 }
 
-/* Take the next slice; false if there is none left. */
+/* Take the next slice.  Returns false if there is none left. */
 static bool
 take_slice(GpuSortSharedSlices *shared, GpuSortSliceWriter *writer, GpuSortSlice *slice)
 {
@@ -56,7 +59,7 @@ take_slice(GpuSortSharedSlices *shared, GpuSortSliceWriter *writer, GpuSortSlice
 	return any;
 }
 
-/* Write slices until there are no more. */
+/* Take and write slices until there are no more. */
 static void
 write_slices(GpuSortSharedSlices *shared, GpuSortSliceWriter *writer)
 {
@@ -73,7 +76,7 @@ write_slices(GpuSortSharedSlices *shared, GpuSortSliceWriter *writer)
 	}
 }
 
-/* Let the workers write. */
+/* Prepare the file and the first slice, and tell the workers to write. */
 static void
 begin_writing(const GpuSortIndexSlices *slices, GpuSortSliceWriter *writer)
 {

@@ -1,11 +1,10 @@
 /*
  * index_slices.h
- *		An index written by several processes.
+ *		Writes an index by several processes.
  *
- * The sorted order is cut into slices.  Every process, the leader among them, takes
- * one after another, forms its leaf pages and writes them, WAL included.  What goes
- * to the leader is a note of each page (index_notes.h), of which the leader makes the
- * levels above.
+ * The sorted order is cut into slices.  Every process, the leader among them, takes one slice after
+ * another, forms its leaf pages and writes them, WAL included.  The leader gets a note of each page
+ * (index_notes.h), and makes the upper levels from these notes.
  */
 #ifndef GPUSORT_INDEX_SLICES_H
 #define GPUSORT_INDEX_SLICES_H
@@ -17,7 +16,7 @@
 #include "index/index_stage.h"
 #include "sort/portion_share.h"
 
-/* In shared memory, zero at first. */
+/* What the processes share; zero at first. */
 typedef struct GpuSortSharedSlices
 {
 	/* set before the stage is WRITE */
@@ -25,18 +24,21 @@ typedef struct GpuSortSharedSlices
 
 	/* protected by the index's extension lock */
 	GpuSortSharedFile file;
-	uint32		next;			/* slice */
-	BlockNumber left;			/* last block of the slice before that */
-	BlockNumber first;			/* blocks set aside for it */
+	uint32		next;			/* slice that is taken next */
+	BlockNumber left;			/* last block of the slice before `next` */
+	BlockNumber first;			/* first and last of the blocks set aside for `next` */
 	BlockNumber last;
 
-	/* if slices are portions of a spilled sort (index_portions.h); set before the stage is WRITE */
+	/*
+	 * only if slices are portions of a spilled sort (index_portions.h); set before the stage is
+	 * WRITE
+	 */
 	bool		by_portions;
 	GpuSortSharedPortions portions;
-	BlockNumber ends;			/* the first and the last block of each slice, side by side */
+	BlockNumber ends;			/* first of 2 blocks for each slice, its first and its last */
 } GpuSortSharedSlices;
 
-/* What the leader writes slices with. */
+/* What the leader needs to write slices. */
 typedef struct GpuSortIndexSlices
 {
 	GpuSortSharedSlices *shared;
@@ -45,14 +47,13 @@ typedef struct GpuSortIndexSlices
 } GpuSortIndexSlices;
 
 /*
- * By the leader: write the index with the workers' help.  Returns the number of slices;
- * 0 if that can't be, and nothing was done: the sort is not in the pool, or the
- * index is too small.
+ * Write the index with the workers' help; called by the leader.  Returns the number of slices, or
+ * 0, with nothing done, if the sort is not all in the pool or the index is too small.
  */
 extern uint32 gpusort_slices_write(const GpuSortIndexSlices *slices,
 								   const GpuSortIndexTarget *target, const GpuSortView *view);
 
-/* By a worker: help to write; notes go to its queue. */
+/* Help the leader write, in a worker.  Notes of the pages go to the queue `notes`. */
 extern void gpusort_slices_help(GpuSortSharedSlices *shared, const GpuSortIndexTarget *target,
 								const GpuSortView *view, shm_mq_handle *notes);
 

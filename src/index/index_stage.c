@@ -1,6 +1,6 @@
 /*
  * index_stage.c
- *		What the leader of an index build tells its workers to do; see index_stage.h.
+ *		Tells the workers of an index build what to do; see index_stage.h.
  */
 #include "postgres.h"
 
@@ -11,7 +11,7 @@
 #include "pg_compat.h"
 #include "worker_wait.h"
 
-/* What a process waits for here, as others see it. */
+/* Wait event of a worker that waits for the next stage; 0 until it is first used. */
 static uint32 wait_event = 0;
 
 void
@@ -21,7 +21,7 @@ gpusort_stage_init(GpuSortSharedStage *shared)
 	pg_atomic_init_u32(&shared->stage, GPUSORT_STAGE_WAIT);
 }
 
-/* Once, for the sort's memory stays what it is. */
+/* The view is published once, since the sort's memory does not change any more. */
 bool
 gpusort_stage_publish(GpuSortStageControl *control)
 {

@@ -1,9 +1,9 @@
 /*
  * index_stage.h
- *		What the leader of an index build tells its workers to do.
+ *		Tells the workers of an index build what to do.
  *
- * Workers that have read their share of the table help the leader to sort, until it says
- * what is next.  What that takes, they read from a view of the sort.
+ * Workers that have read their share of the table help the leader to sort, until the leader sets
+ * the next stage.  They read the sorted rows through a view of the sort.
  */
 #ifndef GPUSORT_INDEX_STAGE_H
 #define GPUSORT_INDEX_STAGE_H
@@ -18,47 +18,53 @@
 
 typedef enum GpuSortStage
 {
-	GPUSORT_STAGE_WAIT,			/* the leader reads the table, and sorts and verifies with the team */
+	/* the leader reads the table, then sorts and verifies with its team */
+	GPUSORT_STAGE_WAIT,
 	GPUSORT_STAGE_WRITE,
-	GPUSORT_STAGE_END			/* nothing to write for workers */
+	GPUSORT_STAGE_END			/* there is nothing for workers to write */
 } GpuSortStage;
 
-/* In shared memory. */
+/* The current stage, in shared memory. */
 typedef struct GpuSortSharedStage
 {
 	ConditionVariable changed;
 	pg_atomic_uint32 stage;
 } GpuSortSharedStage;
 
-/* The leader's end of it. */
+/* What the leader needs to set the stage. */
 typedef struct GpuSortStageControl
 {
 	GpuSortSharedStage *shared;
-	ParallelContext *context;	/* of the workers */
+	ParallelContext *context;	/* the workers' context */
 	Relation	index;
 	GpuSort    *sort;
-	GpuSortSharedView *view;	/* of the sort, if it is published */
-	GpuSortTeam *team;			/* workers who wait until it is sorted */
+	GpuSortSharedView *view;	/* view of the sort, filled in if it is published */
+	GpuSortTeam *team;			/* workers that help to sort, and wait until that is done */
 	bool		published;
 } GpuSortStageControl;
 
 extern void gpusort_stage_init(GpuSortSharedStage *shared);
 
-/* By the leader: let workers see the sort; false if some of its memory is private. */
+/*
+ * Publish the sort's view, so that workers can map it; called by the leader.  Returns false if some
+ * of the sort's memory is private.
+ */
 extern bool gpusort_stage_publish(GpuSortStageControl *control);
 
-/* By the leader.  Workers have something else to do from now on than to help to sort. */
+/* Set the stage; called by the leader.  From then on its workers no longer help to sort. */
 extern void gpusort_stage_set(GpuSortStageControl *control, GpuSortStage stage);
 
-/* By the leader: let workers go that still wait for something to write. */
+/* Let workers end that still wait for something to write; called by the leader. */
 extern void gpusort_stage_end(GpuSortStageControl *control);
 
 /*
- * By the leader, if a worker has ended before its part was done: ERROR, the worker's own, or that it was lost.
+ * Report that a worker has ended before its part of the work was done; called by the leader.
+ * Raises the worker's own error if it has sent one, else an error that says that the index was left
+ * undone.
  */
 extern void gpusort_stage_fail(GpuSortStageControl *control) __attribute__((noreturn));
 
-/* By a worker: wait for what comes after the sort. */
+/* Wait in a worker for what comes after the sort, and return that stage. */
 extern GpuSortStage gpusort_stage_await(GpuSortSharedStage *shared);
 
 #endif							/* GPUSORT_INDEX_STAGE_H */

@@ -1,12 +1,12 @@
 /*
  * index_unique.c
- *		Are the keys of a unique index unique?
+ *		Checks that the keys of a unique index are unique.
  *
- * The sort knows which neighbours are equal, so for an index without duplicates
- * the answer is a look at one bit for each row.  Rows in a run of equals violate
- * the constraint if two of them are alive; versions of rows that are dead to new
- * snapshots, but not to all old ones, get into an index without counting.  A null
- * in a key column exempts a row, unless nulls are not distinct.
+ * The sort knows which neighbours are equal, so for an index without duplicates the check is a look
+ * at one bit for each row.  Rows in a group of equals (a run, below) violate the constraint if two
+ * of them are alive; versions of rows that are dead to new snapshots, but not to all old ones, get
+ * into an index without counting.  A null in a key column exempts a row, unless nulls are not
+ * distinct.
  */
 #include "postgres.h"
 
@@ -19,7 +19,7 @@
 #include "interrupts.h"
 #include "sort/dead_rows.h"
 
-/* Violation by this tuple and a later one, in the server's words. */
+/* Report that this tuple and a later one violate the constraint, with the server's message. */
 static void
 report_duplicate(const GpuSortIndexTarget *target, IndexTuple tuple)
 {
@@ -60,7 +60,7 @@ gpusort_unique_begin(GpuSortUniqueCheck *check, const GpuSortIndexTarget *target
 	*check = (GpuSortUniqueCheck) {.target = target, .live = palloc(INDEX_SIZE_MASK + 1)};
 }
 
-/* The first position from `from` on that begins another run. */
+/* Returns the first position from `from` on that begins another run. */
 static uint64
 end_of_run(const GpuSortView *view, uint64 from)
 {
@@ -70,8 +70,8 @@ end_of_run(const GpuSortView *view, uint64 from)
 }
 
 /*
- * Check rows from .. to - 1 of a run, in which a row before them was alive, if it is not NULL.
- * Returns one that is.
+ * Check the rows from .. to - 1 of a run. `live` is a live row of the run before `from`, or NULL if
+ * there was none.  Returns the run's live row, or NULL.
  */
 static IndexTuple
 check_rows(const GpuSortIndexTarget *target, const GpuSortView *view, uint64 from, uint64 to,
@@ -92,14 +92,17 @@ check_rows(const GpuSortIndexTarget *target, const GpuSortView *view, uint64 fro
 	return live;
 }
 
-/* May rows be equal to this one? */
+/* Returns whether rows equal to this one don't violate the constraint. */
 static bool
 is_exempt(const GpuSortIndexTarget *target, IndexTuple tuple)
 {
 	return !target->info->ii_NullsNotDistinct && has_null_key(target->index, tuple);
 }
 
-/* The run that the last view has ended in goes on to a position. */
+/*
+ * Check the rows at the beginning of a view, up to position `to`, that continue the last run of the
+ * view before.
+ */
 static void
 check_last_run(GpuSortUniqueCheck *check, const GpuSortView *view, uint64 to)
 {
@@ -113,7 +116,10 @@ check_last_run(GpuSortUniqueCheck *check, const GpuSortView *view, uint64 to)
 	check->has_live = live != NULL;
 }
 
-/* Note what is to be known about the run that begins at a position and goes to the end. */
+/*
+ * Check the run that begins at `start` and goes to the end of the view, and remember what the check
+ * of its continuation has to know.
+ */
 static void
 keep_last_run(GpuSortUniqueCheck *check, const GpuSortView *view, uint64 start)
 {
@@ -143,7 +149,7 @@ gpusort_unique_check(GpuSortUniqueCheck *check, const GpuSortView *view, gs_prog
 			uint64		at = w * 64 + pg_rightmost_one_pos64(tied);
 
 			if (at < end)
-				continue;		/* inside the run that was last checked */
+				continue;		/* inside the run that was checked last */
 			end = end_of_run(view, at + 1);
 			if (!is_exempt(check->target, gpusort_view_row(view, at - 1)))
 				check_rows(check->target, view, at - 1, end, NULL);

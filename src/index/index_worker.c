@@ -1,7 +1,7 @@
 /*
  * index_worker.c
- *		What a worker of an index build does: read its share of the table, and then what
- *		the leader says.
+ *		A worker of an index build: reads its share of the table, and then does what the leader
+ *		says.
  */
 #include "postgres.h"
 
@@ -16,12 +16,15 @@
 #include "sort/view_mapping.h"
 #include "worker_usage.h"
 
-/* A worker's row store: a batch and a tuple, and what the sort adds to each row. */
+/*
+ * Memory limit of a worker's sort, which holds a batch and a tuple, and what the sort adds to each
+ * row.
+ */
 #define SORT_BYTES		((size_t) 4 * 1024 * 1024)
 
 PGDLLEXPORT void gpusort_index_worker(dsm_segment *segment, shm_toc *toc);
 
-/* Read this worker's share of the table, and report. */
+/* Read this worker's share of the table, and report what was read. */
 static void
 read_share(GpuSortIndexReader *reader, const GpuSortSharedMemory *shared)
 {
@@ -48,7 +51,10 @@ read_share(GpuSortIndexReader *reader, const GpuSortSharedMemory *shared)
 	gpusort_end(rows->sort);
 }
 
-/* Help to sort, until there is something to be done with the sorted rows, or there will not be. */
+/*
+ * Help to sort, until the leader sets a stage, and then help to write if there is something to
+ * write.
+ */
 static void
 follow_leader(const GpuSortIndexTarget *target, const GpuSortSharedMemory *shared,
 			  shm_mq_handle *notes)
@@ -73,7 +79,7 @@ follow_leader(const GpuSortIndexTarget *target, const GpuSortSharedMemory *share
 	gpusort_detach_view(&mapping);
 }
 
-/* Open the relations as the leader has, and build. */
+/* Open the relations with the leader's locks, and take part in the build. */
 static void
 take_part(const GpuSortSharedMemory *shared, dsm_segment *segment)
 {

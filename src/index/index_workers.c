@@ -1,6 +1,6 @@
 /*
  * index_workers.c
- *		How many workers an index build gets; see index_workers.h.
+ *		Decides how many workers an index build gets; see index_workers.h.
  */
 #include "postgres.h"
 
@@ -24,7 +24,7 @@ gpusort_index_workers(const GpuSortIndexTarget *target)
 
 	if (planned >= max_parallel_maintenance_workers || kb == maintenance_work_mem)
 		return planned;
-	/* the planner has its own reasons as well: ask it again, with more memory */
+	/* the planner's number depends on more than memory, so ask it again, with more memory */
 	nest = NewGUCNestLevel();
 	snprintf(value, sizeof(value), "%d", (int) Min(kb, MAX_KILOBYTES));
 	(void) set_config_option("maintenance_work_mem", value, PGC_USERSET, PGC_S_SESSION,

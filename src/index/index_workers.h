@@ -1,6 +1,6 @@
 /*
  * index_workers.h
- *		How many workers an index build gets.
+ *		Decides how many workers an index build gets.
  */
 #ifndef GPUSORT_INDEX_WORKERS_H
 #define GPUSORT_INDEX_WORKERS_H
@@ -8,8 +8,9 @@
 #include "btree/btree_target.h"
 
 /*
- * The server plans no more workers than maintenance_work_mem has 32 MB for, each, and the session.
- * Where the pool pays for rows, its memory counts as well.
+ * Returns how many workers the build should have.  The server plans no more workers than leave each
+ * participant, the leader included, 32 MB of maintenance_work_mem.  Since the pool holds most rows
+ * here, what is free of it counts as well.
  */
 extern int	gpusort_index_workers(const GpuSortIndexTarget *target);
 

@@ -1,18 +1,17 @@
 /*
  * index_writer.c
- *		A sorted stream of index tuples in, a complete btree index out; see
- *		index_writer.h.
+ *		Writes a complete btree index from a sorted stream of index tuples; see index_writer.h.
  *
  *	sort ──▶ btree_stream ──page──▶ here ──page──▶ btree_storage
  *	                                 └──downlink──▶ btree_levels ──page──┘
  *
  * This is how one process writes an index; index_slices.c is how several do.
  *
- * Block 0 is the metapage, written last.  A leaf is given its block when the one
- * before is complete, on each level so, and only then does the downlink go up, which
- * may open internal pages.  So leaves lie in key order and, but for the internal
- * pages between them, side by side, and each is written once, in order; and every
- * page has the block that the server's build gives it.
+ * Block 0 is the metapage, which is written last.  When a leaf is complete, first the next leaf
+ * gets its block number, and only then does the complete leaf's downlink go up, which may open
+ * internal pages; each level above works in the same way.  So leaves lie in key order and, but for
+ * the internal pages between them, side by side; each is written once, in order; and every page has
+ * the block number that the server's build gives it.
  */
 #include "postgres.h"
 
@@ -25,7 +24,7 @@
 #include "index/index_progress.h"
 #include "index/index_writer.h"
 
-/* Tuples after which progress is reported. */
+/* Number of tuples after which progress is reported. */
 #define PROGRESS_STEP	8192
 
 struct GpuSortIndexWriter
@@ -33,9 +32,9 @@ struct GpuSortIndexWriter
 	GpuSortStream stream;
 	GpuSortLevels levels;
 	GpuSortStorage *storage;
-	BlockNumber last_leaf;		/* P_NONE: none yet */
-	BlockNumber next_leaf;		/* P_NONE: has no block yet, or there is no more */
-	uint64		tuples;			/* put so far */
+	BlockNumber last_leaf;		/* P_NONE if there is none yet */
+	BlockNumber next_leaf;		/* P_NONE if it has no block yet, or there is no next leaf */
+	uint64		tuples;			/* tuples put so far */
 };
 
 static char *
