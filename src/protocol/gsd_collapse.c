@@ -2,13 +2,14 @@
  * gsd_collapse.c
  *		When a session may make a huge page of an extent; see gsd_collapse.h.
  *
- * collapse_at_ms is 0 as long as all are quick, and else the time from which on one may try again.
- * Who does moves it on first, so that the others go on waiting.  retry_at_ms is the same for extents
- * that are in small pages since the system had no others.
+ * collapse_at_ms is 0 as long as all calls are quick, and else the time from which on one session
+ * may try again.  The session that tries moves that time on first, so that the others go on
+ * waiting.  retry_at_ms does the same for extents that are in small pages because the system had no
+ * huge ones.
  */
 #include "protocol/gsd_collapse.h"
 
-/* Is it time, and the caller the one to try? */
+/* Returns whether a call may be made at this time, and the caller is the one to make it. */
 static bool
 is_time(gsd_header *header, uint64_t now_ms)
 {
@@ -38,7 +39,8 @@ gsd_collapse_end(gsd_header *header, uint64_t then_ms, uint64_t now_ms)
 	if (slow)
 		atomic_store(&header->collapse_at_ms, now_ms + GSD_COLLAPSE_PAUSE_MS);
 	else if (at_ms == then_ms + GSD_COLLAPSE_PAUSE_MS)
-		atomic_compare_exchange_strong(&header->collapse_at_ms, &at_ms, 0); /* the one that tried */
+		/* this call was the try after a slow one */
+		atomic_compare_exchange_strong(&header->collapse_at_ms, &at_ms, 0);
 	atomic_fetch_sub(&header->collapsing, 1);
 }
 

@@ -16,12 +16,13 @@ typedef enum gsd_exit
 	GSD_EXIT_DEVICE_LOST = 5,
 	GSD_EXIT_NO_MEMORY = 6,
 	GSD_EXIT_DEVICE_WRONG = 7,	/* its devices have sorted wrongly, more than once */
-	GSD_EXIT_NO_PROGRAM = 127	/* there is no such program: its parent's word for it */
+	GSD_EXIT_NO_PROGRAM = 127	/* the program does not exist; a child of the supervisor ends so */
 } gsd_exit;
 
 /*
- * Would the next process end in the same way?  Not if this one has lost a device or
- * found no memory, nor if it was ended by a signal, for which status is below 0.
+ * Returns whether the next gpusortd would end in the same way as one that ended with this status.
+ * It would not if that one has lost a device or found no memory, nor if it was ended by a signal,
+ * for which status is below 0.
  */
 extern bool gsd_exit_is_permanent(int status);
 

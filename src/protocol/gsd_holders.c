@@ -2,19 +2,19 @@
  * gsd_holders.c
  *		Entries of processes that hold memory of the pool, and shares; see gsd_holders.h.
  *
- * No locks: an entry is claimed by compare-and-swap of its pid and written by its process,
- * its counts of extents by whoever changes an owner word.  Low entries are claimed first, so
- * that those in use lie together, and all of them are looked at whenever somebody asks.  Sums
- * that others change meanwhile are right soon after: what comes of it is a few extents more
- * for one and fewer for another.
+ * There are no locks.  An entry is claimed by compare-and-swap of its pid, and written by the
+ * process that has this pid; its count of extents is changed by whichever process changes an owner
+ * word.  Low entries are claimed first, so that those in use lie together, and all of them are
+ * looked at whenever a sort asks for memory.  Sums over entries that change meanwhile are right
+ * soon after: the worst that comes of it is a few extents more for one sort and fewer for another.
  *
- * A process gives its entry back when it ends (gsd_drop_holder, in an exit callback).  After
- * the death of one that could not, the server makes a new pool.
+ * A process gives its entry back when it ends (gsd_drop_holder, in an exit callback).  After the
+ * death of a process that could not do so, the server makes a new pool.
  */
 #include "protocol/gsd_holders.h"
 
-#define RESERVE_PART	16		/* of the pool, for small sorts */
-#define SMALL_PART		64		/* of the pool: what a small sort has at most */
+#define RESERVE_PART	16		/* this part of the pool is kept for small sorts */
+#define SMALL_PART		64		/* a small sort has less than this part of the pool */
 
 static gsd_holder *
 find_holder(const gsd_header *header, uint32_t pid)
@@ -27,7 +27,7 @@ find_holder(const gsd_header *header, uint32_t pid)
 	return NULL;
 }
 
-/* Entries below the end are looked at. */
+/* Raises holders_end to at least `end`: entries below it are looked at. */
 static void
 raise_end(gsd_header *header, uint32_t end)
 {
@@ -37,7 +37,7 @@ raise_end(gsd_header *header, uint32_t end)
 		;
 }
 
-/* The process's entry, a new one if it has none; NULL if there is none left. */
+/* Returns the process's entry, a new one if it has none, or NULL if no entry is free. */
 static gsd_holder *
 enter(gsd_header *header, uint32_t pid, uint32_t session, uint32_t role)
 {
@@ -74,7 +74,7 @@ clear(gsd_holder *holder)
 	atomic_store(&holder->pid, 0);
 }
 
-/* Give the entry back if nothing is to be remembered. */
+/* Frees an entry that has nothing to count any more. */
 static void
 clear_if_empty(gsd_holder *holder)
 {
@@ -82,7 +82,7 @@ clear_if_empty(gsd_holder *holder)
 		clear(holder);
 }
 
-/* One less, but not less than none. */
+/* Lowers a count by one, unless it is 0. */
 static void
 lower(_Atomic uint32_t *count)
 {
@@ -188,12 +188,12 @@ gsd_count_given(gsd_header *header, uint32_t owner)
 		lower(&holder->extents);
 }
 
-/* What those have that matter to a claim. */
+/* What a claim's session, its role and other sessions have, as far as it matters to the claim. */
 typedef struct Others
 {
-	uint32_t	session;		/* extents of its session */
-	uint32_t	role;			/* ... of its role */
-	uint32_t	sessions;		/* that sort, its own among them */
+	uint32_t	session;		/* extents of the claim's session */
+	uint32_t	role;			/* extents of the claim's role */
+	uint32_t	sessions;		/* how many sessions sort, with the claim's own */
 	bool		want;			/* another session is short of memory */
 } Others;
 
@@ -216,7 +216,7 @@ look_at_others(const gsd_header *header, const gsd_claim *claim)
 			others.session += extents;
 		else
 		{
-			/* workers' are their leader's */
+			/* a worker's sorts belong to its leader's session, which has an entry of its own */
 			others.sessions += holder->sorts > 0 && holder->session == holder->pid;
 			others.want |= holder->wants > 0;
 		}
@@ -242,14 +242,17 @@ most(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-/* What is left of `limit` when so much of it is used. */
+/* Returns what is left of `limit` when so much of it is used. */
 static uint32_t
 left_of(uint32_t limit, uint32_t used)
 {
 	return limit - least(limit, used);
 }
 
-/* What a limit leaves of the pool; all of it is none, so what is missing then is others' doing. */
+/*
+ * Returns how much of the pool a limit leaves.  A limit of 100 % is no limit, so the whole pool:
+ * where less is free, it is because of other sessions.
+ */
 static uint32_t
 limit_leaves(uint32_t nextents, uint32_t percent, uint32_t used)
 {

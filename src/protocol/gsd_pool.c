@@ -17,7 +17,7 @@
 #include "protocol/gsd_pool.h"
 #include "protocol/gsd_wake.h"
 
-/* Where the extents begin: behind header, owners and states. */
+/* Returns where the extents begin: behind header, owners and states. */
 static uint64_t
 extents_offset(uint32_t nextents)
 {
@@ -67,7 +67,7 @@ gsd_pool_check(const gsd_header *header, uint64_t pool_bytes)
 	return NULL;
 }
 
-/* Let the search begin at this extent, if it begins further up. */
+/* Lets the search for free extents begin at this extent, if it would begin further up. */
 static void
 lower_hint(gsd_header *header, uint32_t extent)
 {
@@ -96,7 +96,7 @@ gsd_take_extent(gsd_header *header, uint32_t extent, uint32_t owner)
 	return true;
 }
 
-/* The first free extent of [from, to). */
+/* Takes the first free extent of [from, to); returns false if none is free. */
 static bool
 take_between(gsd_header *header, uint32_t from, uint32_t to, uint32_t owner, uint32_t *extent)
 {
@@ -121,7 +121,7 @@ gsd_take_any(gsd_header *header, uint32_t owner, uint32_t *extent)
 		!take_between(header, 0, hint, owner, extent))
 		return false;
 
-	/* unless somebody has given a lower one back meanwhile */
+	/* the search begins here next time, unless a lower extent was given back meanwhile */
 	atomic_compare_exchange_strong_explicit(&header->hint, &hint, *extent + 1,
 											memory_order_relaxed, memory_order_relaxed);
 	return true;
@@ -209,7 +209,7 @@ gsd_claim_job(gsd_header *header, uint32_t pid)
 	return -1;
 }
 
-/* Nobody is interested in the job, and nobody writes for it. */
+/* Returns whether the backend has closed the job, and the daemon no longer writes for it. */
 static bool
 job_is_over(gsd_job *job)
 {
@@ -218,9 +218,9 @@ job_is_over(gsd_job *job)
 }
 
 /*
- * Free an abandoned job.  Several processes may try at once; the one that moves
- * abandoned from 1 to 2 does it, after a second look, since the slot may have
- * passed through another job since the first.
+ * Frees an abandoned job; returns false if there was nothing to free.  Several processes may try at
+ * once.  The one that moves abandoned from 1 to 2 frees the job, after a second look at its state,
+ * since the slot may have passed through another job since the first look.
  */
 static bool
 reap_job(gsd_header *header, uint32_t number)
@@ -252,7 +252,7 @@ gsd_reap_jobs(gsd_header *header)
 	return reaped;
 }
 
-/* What the dead daemon would still have to do for a job. */
+/* Does what the dead daemon would still have to do for a job. */
 static void
 fail_job(gsd_job *job)
 {
@@ -261,7 +261,7 @@ fail_job(gsd_job *job)
 
 	if (backend == GSD_BACKEND_OPEN || backend == GSD_BACKEND_RUN)
 	{
-		/* what it said before still holds */
+		/* the answer that the daemon gave before still holds */
 		if (daemon == GSD_DAEMON_DONE || daemon == GSD_DAEMON_FAILED)
 			return;
 		job->failure = GSD_FAILURE_GONE;
@@ -269,7 +269,7 @@ fail_job(gsd_job *job)
 		atomic_store(&job->daemon_state, GSD_DAEMON_FAILED);
 		gsd_wake_waiter(job);
 
-		/* if it was closed just now, nobody else will say IDLE */
+		/* if the backend has closed the job just now, nobody else will set IDLE */
 		backend = atomic_load(&job->backend_state);
 		if (backend == GSD_BACKEND_OPEN || backend == GSD_BACKEND_RUN)
 			return;

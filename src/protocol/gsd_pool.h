@@ -10,30 +10,27 @@
  *	header | owners, one word an extent | states, one byte an extent |
  *	extents of 2 MB ...
  *
- * The memfd is made anew whenever the server (re)initialises shared memory, so a
- * daemon that outlives a crash of the server keeps the old pool to itself and
- * can't write into the new one.
+ * The memfd is made anew whenever the server (re)initialises shared memory, so a daemon that
+ * outlives a crash of the server keeps the old pool to itself and can't write into the new one.
  *
- * Extents belong to a backend (by pid) or, when it has left a job behind that
- * the daemon may still be writing for, to that job; nobody else touches them.
+ * An extent belongs to a backend (by pid) or, when the backend has left a job behind that the
+ * daemon may still be writing for, to that job; no other process touches it.
  *
- * A job has two state words, each written by one side only (and by the
- * supervisor for a daemon that is dead, after it was reaped):
+ * A job has two state words, each written by one side only (but the supervisor writes the daemon's
+ * word for a daemon that is dead, after it was reaped):
  *
  *	backend   NONE -> CLAIMED -> OPEN -> RUN -> CLOSED -> NONE
  *	daemon    IDLE -> OPENED -> RUNNING -> DONE | FAILED -> IDLE
  *
- * The daemon goes to IDLE only after it has seen CLOSED and no device touches
- * the job's extents any more.  A slot is free when it is NONE and IDLE.  What a
- * side needs to know about a state is written before the state and read after
- * it.
+ * The daemon goes to IDLE only after it has seen CLOSED and no device touches the job's extents any
+ * more.  A slot (an element of jobs[]) is free when it is NONE and IDLE.  What a side needs to know
+ * about a state is written before the state and read after it.
  *
- * A backend that finds IDLE after it has said CLOSED may take its extents away,
- * although the daemon may not have seen the job yet.  So whoever leaves IDLE (or
- * fails a job for a dead daemon) looks at the backend's state again afterwards,
- * and goes back to IDLE, with nothing touched, if the job is not open any more.
- * For that to work, states are read and written sequentially consistent (the
- * plain operators on _Atomic are).
+ * A backend that finds IDLE after it has set CLOSED may take its extents away, although the daemon
+ * may not have seen the job yet.  So a daemon that leaves IDLE, or a supervisor that fails a job
+ * for a dead daemon, looks at the backend's state again afterwards, and goes back to IDLE, with
+ * nothing touched, if the job is not open any more.  For that to work, states are read and written
+ * sequentially consistent (the plain operators on _Atomic are).
  */
 #ifndef GSD_POOL_H
 #define GSD_POOL_H
@@ -51,16 +48,17 @@
 
 #define GSD_EXTENT_SHIFT	21
 #define GSD_EXTENT_BYTES	(UINT64_C(1) << GSD_EXTENT_SHIFT)
-#define GSD_EXTENT_WORDS	(GSD_EXTENT_BYTES / sizeof(uint64_t))	/* of so many rows */
+#define GSD_EXTENT_WORDS	(GSD_EXTENT_BYTES / sizeof(uint64_t))	/* words that fill an extent */
 #define GSD_MAX_JOBS		64
 #define GSD_MAX_DEVICES		16
 #define GSD_MAX_HOLDERS		4096
 #define GSD_MAX_SPANS		512
 
 /*
- * owners[]: free, a backend's, or GSD_OWNER_JOB | job number.  A backend's is its
- * pid, below 2^22 on Linux, and above it the number of one of its sorts that several
- * processes collect rows for, from 1; 0 stands for what is the backend's alone.
+ * An element of owners[] is GSD_OWNER_NONE, a backend's owner word, or GSD_OWNER_JOB | job number.
+ * The lower bits of a backend's owner word are its pid, which is below 2^22 on Linux.  Above them
+ * is the number, from 1, of a sort of the backend that several processes collect rows for, or 0 for
+ * what is the backend's alone.
  */
 #define GSD_OWNER_NONE		0u
 #define GSD_OWNER_JOB		0x80000000u
@@ -73,7 +71,7 @@ gsd_owner(uint32_t pid, uint32_t sort)
 	return sort << GSD_OWNER_PID_BITS | pid;
 }
 
-/* The pid in a backend's owner word. */
+/* Returns the pid in a backend's owner word. */
 static inline uint32_t
 gsd_owner_pid(uint32_t owner)
 {
@@ -87,14 +85,15 @@ gsd_owner_is_backend(uint32_t owner, uint32_t pid)
 }
 
 /*
- * What the memory behind an extent is like.  Pool memory stays with the pool once
- * it has been touched, so an extent only ever moves down this list.
+ * What the memory behind an extent is like.  Memory of the pool stays with the pool once it has
+ * been touched, so the state of an extent only ever moves down this list.
  */
 typedef enum gsd_extent_state
 {
-	GSD_EXTENT_FRESH,			/* touched in part or not at all */
-	GSD_EXTENT_POPULATED,		/* there, in small pages */
-	GSD_EXTENT_SMALL,			/* the same, and the system makes no huge page of it */
+	GSD_EXTENT_FRESH,			/* not, or not all, of it has been touched */
+	GSD_EXTENT_POPULATED,		/* all of it is there, in small pages */
+	/* all is there in small pages, and the system could not make a huge page of it */
+	GSD_EXTENT_SMALL,
 	GSD_EXTENT_HUGE				/* one huge page: mapping it costs nothing */
 } gsd_extent_state;
 
@@ -126,8 +125,9 @@ typedef enum gsd_failure
 } gsd_failure;
 
 /*
- * A plane's or a result's memory: extents list[first .. first + count).  Of what is fed, the
- * count is raised while the daemon reads it.
+ * The memory of a plane or of a result: the extents list[first ..  first + count) of the
+ * descriptor.  For rows and planes that are fed, the backend raises the count while the daemon
+ * reads it.
  */
 typedef struct gsd_extents
 {
@@ -140,12 +140,13 @@ typedef struct gsd_plane
 	gsd_extents words;
 	gsd_extents nulls;			/* count 0: no row is null */
 	uint32_t	null_order;		/* gs_null_order */
-	uint32_t	bytes;			/* 1: words are bytes of strings, to be numbered if it pays */
+	/* 1: words are bytes of strings, to be numbered if it pays (gs_numbering.h) */
+	uint32_t	bytes;
 } gsd_plane;
 
 /*
- * Rows that are to be brought into the order found, once it is.  They and what points to
- * them are as gs_stored_rows describes.
+ * Rows that are to be brought into the order found by the sort.  The rows, and the references that
+ * point to them, are as gs_stored_rows describes.
  */
 typedef struct gsd_rows
 {
@@ -161,16 +162,17 @@ typedef struct gsd_rows
 } gsd_rows;
 
 /*
- * Delimited text whose records and fields are to be found, in chunks.  Each begins with a record and
- * has an extent of its own: its bytes, and from GSD_CHUNK_BYTES on what is found: where fields end, and
- * then fields of records, as parse/gs_records.h has them.
+ * Delimited text whose records and fields are to be found, in chunks.  Each chunk begins with a
+ * record and has an extent of its own.  The extent holds the chunk's bytes and, from
+ * GSD_CHUNK_BYTES on, what is found: first where fields end, and then how many fields each record
+ * has, as parse/gs_records.h describes.
  */
 #define GSD_CHUNK_BYTES		(UINT32_C(1) << 20)
-#define GSD_CHUNK_FIELDS	(UINT32_C(192) << 10)	/* most that are told */
+#define GSD_CHUNK_FIELDS	(UINT32_C(192) << 10) /* at most so many fields of a chunk are found */
 #define GSD_CHUNK_RECORDS	(UINT32_C(64) << 10)
 #define GSD_MAX_CHUNKS		32
 
-/* A device finds what is in so many bytes in the time in which it sorts a row. */
+/* A device finds the fields of so many bytes of text in the time in which it sorts a row. */
 #define GSD_TEXT_ROW_BYTES	16
 
 typedef struct gsd_chunk
@@ -210,36 +212,35 @@ typedef enum gsd_job_kind
 	GSD_JOB_TEXT
 } gsd_job_kind;
 
-/* What a device did for a job that is traced; ms of the machine's monotonic clock. */
+/* What a device did for a job that is traced; times are ms of the machine's monotonic clock. */
 typedef struct gsd_span
 {
 	char		name[16];
 	uint32_t	device;
-	uint32_t	queue;			/* gs_queue: what is on one runs one after the other */
+	uint32_t	queue;			/* gs_queue; spans of one queue follow each other */
 	double		begin_ms;
 	double		end_ms;
 } gsd_span;
 
 /*
- * A job's descriptor fills one extent: this, then the list of extent numbers up
- * to the extent's end.  Every plane and result has a stretch of the list for
- * itself, laid out before the job is opened, so that planes can grow side by
- * side.
+ * A job's descriptor fills one extent: this struct, then the list of extent numbers up to the
+ * extent's end.  Every plane and result has a stretch of the list for itself, laid out before the
+ * job is opened, so that planes can grow side by side.
  *
- * While the job is open, nplanes, expected_rows and the planes' words are
- * meaningful, as far as fed_rows goes: the words of rows below fed_rows[i] of
- * plane i are final, so that they may be uploaded ahead.  The backend raises it
- * (release) by whole extents, after the words and the list.  So are the first
- * fed_row_bytes of the rows, whose extents are listed at rows.rows.  When the job is
- * run, everything is.
+ * While the job is open, nplanes and expected_rows are meaningful, and the planes' words as far as
+ * they are fed: the words of rows below fed_rows[i] of plane i are final, so that they may be
+ * uploaded ahead.  The backend raises fed_rows[i] (with release semantics) by whole extents, after
+ * it has written the words and the list.  In the same way the first fed_row_bytes bytes of the
+ * rows, whose extents are listed at rows.rows, are final.  When the job is run, everything is
+ * meaningful.
  *
- * A job about text is run at once.  It has no planes and results, and its ready_rows are chunks.
+ * A job about text is run at once.  It has no planes and results, and its ready_rows counts chunks.
  */
 typedef struct gsd_descriptor
 {
 	uint32_t	kind;			/* gsd_job_kind */
 	gsd_text	text;
-	uint64_t	nrows;			/* of text, its bytes / GSD_TEXT_ROW_BYTES */
+	uint64_t	nrows;			/* for text, its bytes / GSD_TEXT_ROW_BYTES */
 	uint64_t	expected_rows;
 	uint32_t	nplanes;
 	uint32_t	id_bytes;
@@ -250,7 +251,7 @@ typedef struct gsd_descriptor
 	gsd_rows	rows;
 	_Atomic uint64_t fed_row_bytes;
 	uint32_t	traced;			/* 1: spans are wanted */
-	_Atomic uint32_t nspans;	/* out; complete when DONE, and so are: */
+	_Atomic uint32_t nspans;	/* out; like spans, complete when DONE */
 	gsd_span	spans[GSD_MAX_SPANS];
 	uint32_t	list_size;		/* entries of list[] that may be read */
 	uint32_t	list[];
@@ -269,26 +270,26 @@ typedef struct gsd_result
 	uint64_t	exchanged_rows;
 	uint64_t	refined_rows;
 	double		device_ms;		/* from RUN seen to the last id ready */
-	double		reorder_ms;		/* and on to the last row in place */
+	double		reorder_ms;		/* from there to the last row in place */
 } gsd_result;
 
 typedef struct gsd_job
 {
 	/* written by the backend */
 	_Atomic uint32_t backend_state;
-	_Atomic uint32_t cancel;	/* with CLOSED: stop as soon as possible */
-	_Atomic uint32_t abandoned; /* with CLOSED, 1: nobody waits, whoever reaps
-								 * frees; 2: being reaped */
-	_Atomic uint32_t waiter;	/* process that sleeps until there is news; 0: none */
+	_Atomic uint32_t cancel;	/* set with CLOSED: stop as soon as possible */
+	/* set with CLOSED, 1: no backend waits, any may free the job; 2: it is being freed */
+	_Atomic uint32_t abandoned;
+	_Atomic uint32_t waiter;	/* pid of the process that sleeps until there is news; 0: none */
 	_Atomic uint32_t claims;	/* jobs that have had this slot, to tell one from another */
 	uint32_t	pid;
-	uint32_t	descriptor;		/* extent */
+	uint32_t	descriptor;		/* number of the extent that holds it */
 
 	/* written by the daemon; the counts are 0 when a job is claimed */
 	_Atomic uint32_t daemon_state;
 	_Atomic uint64_t ready_rows;	/* ids in place; all of them when DONE */
-	_Atomic uint64_t reordered_rows;	/* rows in place, after all ids; as many as
-									 * will be when DONE or FAILED */
+	/* rows in place, once all ids are; final when DONE or FAILED */
+	_Atomic uint64_t reordered_rows;
 	uint32_t	failure;		/* gsd_failure */
 	gsd_result	result;			/* complete from the first ready row on */
 	char		message[200];
@@ -300,7 +301,7 @@ typedef struct gsd_device_info
 	uint64_t	memory_bytes;
 	uint64_t	arena_bytes;
 	uint32_t	number;
-	uint32_t	peers;			/* bit i: reaches device i of this table */
+	uint32_t	peers;			/* bit i is set: it reaches the memory of device i of this table */
 } gsd_device_info;
 
 typedef enum gsd_service_state
@@ -313,8 +314,8 @@ typedef enum gsd_service_state
 } gsd_service_state;
 
 /*
- * The service's part is written by the supervisor, but for the devices and
- * counters, which are the daemon's.
+ * The state of the service.  The supervisor writes it, but for the devices and counters, which the
+ * daemon writes.
  */
 typedef struct gsd_service
 {
@@ -322,7 +323,8 @@ typedef struct gsd_service
 	_Atomic uint32_t supervisor_pid;	/* 0: there is none */
 	_Atomic uint32_t daemon_pid;	/* 0: none is alive */
 	_Atomic uint32_t starts;	/* daemons started */
-	_Atomic uint64_t started_us;	/* of the one running, since the Unix epoch */
+	/* when the running daemon was started, in us since the Unix epoch */
+	_Atomic uint64_t started_us;
 	char		message[200];	/* why it is not up */
 
 	uint32_t	engine;			/* 1: CUDA devices, 0: simulated devices */
@@ -333,19 +335,18 @@ typedef struct gsd_service
 	_Atomic uint64_t jobs_cancelled;
 	_Atomic uint64_t rows_sorted;
 	_Atomic uint64_t device_bytes_used;	/* arena memory in use, all devices */
-	_Atomic uint64_t fallbacks; /* sorts that went back to the host engine:
-								 * counted by backends */
+	_Atomic uint64_t fallbacks; /* sorts that went back to the host engine; backends count them */
 } gsd_service;
 
 /* A process that holds memory of the pool, or would like to (gsd_holders.h). */
 typedef struct gsd_holder
 {
 	_Atomic uint32_t pid;		/* 0: the entry is free */
-	_Atomic uint32_t session;	/* pid of the process that it works for, or its own */
+	_Atomic uint32_t session;	/* pid of the leader that it works for, or its own */
 	_Atomic uint32_t role;		/* of the session */
 	_Atomic uint32_t sorts;		/* of this process */
-	_Atomic uint32_t wants;		/* ... that have got less than they asked for */
-	_Atomic uint32_t extents;	/* that carry its pid */
+	_Atomic uint32_t wants;		/* sorts of this process that have got less than they asked for */
+	_Atomic uint32_t extents;	/* extents whose owner word has its pid */
 	_Atomic uint64_t kept_bytes;	/* private memory kept for its next sort */
 } gsd_holder;
 
@@ -355,15 +356,15 @@ typedef struct gsd_header
 	uint32_t	abi_version;
 	uint32_t	extent_shift;
 	uint64_t	pool_bytes;		/* of the whole memfd */
-	uint64_t	extents_offset; /* of extent 0, multiple of GSD_EXTENT_BYTES */
+	uint64_t	extents_offset; /* where extent 0 begins, a multiple of GSD_EXTENT_BYTES */
 	uint32_t	nextents;
 	uint32_t	huge;			/* backed by MFD_HUGETLB pages */
-	_Atomic uint32_t free_extents;	/* never less than there are */
-	_Atomic uint32_t hint;		/* hardly any free ones below this */
+	_Atomic uint32_t free_extents;	/* at least as many as are free */
+	_Atomic uint32_t hint;		/* hardly any extent below this one is free */
 	_Atomic uint32_t rings;		/* how often gpusortd was asked to look; see gsd_wake.h */
 	_Atomic uint32_t collapsing;	/* sessions that make huge pages; see gsd_collapse.h */
-	_Atomic uint64_t collapse_at_ms;	/* when one may try; 0: any time */
-	_Atomic uint64_t retry_at_ms;	/* ... extents of which none could be made; 0: any time */
+	_Atomic uint64_t collapse_at_ms;	/* when a session may make a huge page; 0: any time */
+	_Atomic uint64_t retry_at_ms; /* when one may try an extent in small pages again; 0: any time */
 	gsd_service service;
 	gsd_job		jobs[GSD_MAX_JOBS];
 	_Atomic uint32_t holders_end;	/* entries from here on were never used */
@@ -391,59 +392,62 @@ gsd_extent_offset(const gsd_pool *pool, uint32_t extent)
 	return pool->header->extents_offset + ((uint64_t) extent << GSD_EXTENT_SHIFT);
 }
 
-/* How the memory of an extent is: a gsd_extent_state, set by whoever owns it. */
+/*
+ * Returns the word that says what the memory of an extent is like: a gsd_extent_state, which the
+ * extent's owner sets.
+ */
 static inline _Atomic uint8_t *
 gsd_extent_state_of(gsd_header *header, uint32_t extent)
 {
 	return (_Atomic uint8_t *) (header->owners + header->nextents) + extent;
 }
 
-/* Bytes of memfd for so many extents, header included. */
+/* Returns how many bytes a memfd with so many extents has, header included. */
 extern uint64_t gsd_pool_bytes(uint32_t nextents);
 
 /* Set up an empty pool in zeroed memory. */
 extern void gsd_pool_init(gsd_header *header, uint64_t pool_bytes, bool huge);
 
-/* NULL if the header is one that this code can work with, else what is wrong. */
+/* Returns NULL if this code can work with the header, else what is wrong with it. */
 extern const char *gsd_pool_check(const gsd_header *header, uint64_t pool_bytes);
 
 /*
- * Take extents.  gsd_take_extent() takes a particular one if it is free;
- * gsd_take_any() a free one, low ones first, so that those in use lie together
- * and memory that was never needed stays untouched; false if there is none.
- * Giving or leaving an extent that is not the owner's does nothing.
+ * Take and give extents.  gsd_take_extent() takes a particular extent if it is free, and
+ * gsd_take_any() one that is free, low ones first, so that the extents in use lie together and
+ * memory that was never needed stays untouched; both return false if there is none.  Giving or
+ * leaving an extent that does not belong to `owner` does nothing.
  */
 extern bool gsd_take_extent(gsd_header *header, uint32_t extent, uint32_t owner);
 extern bool gsd_take_any(gsd_header *header, uint32_t owner, uint32_t *extent);
 extern void gsd_give_extent(gsd_header *header, uint32_t extent, uint32_t owner);
 
-/* Leave an extent to a job that the daemon may still write for. */
+/* Makes an extent of `owner` the property of a job that the daemon may still write for. */
 extern void gsd_leave_extent(gsd_header *header, uint32_t extent, uint32_t owner, uint32_t job);
 
 /*
- * Give back all that an owner has, or a backend under whatever owner word of its; returns
- * how many extents.  These two and the three above may be called in signal handlers.
+ * gsd_give_all() gives back all extents that have this owner word, gsd_give_backend() all that have
+ * any owner word of a backend.  Both return how many extents they gave back.  These two functions
+ * and the four above may be called in signal handlers.
  */
 extern uint32_t gsd_give_all(gsd_header *header, uint32_t owner);
 extern uint32_t gsd_give_backend(gsd_header *header, uint32_t pid);
 
 /*
- * Claim a free job, for the backend that its extents belong to; -1 if there is none.
- * Sets pid and clears cancel, abandoned and waiter.
+ * Claims a free job for the backend `pid`, whose extents the job will use, and returns its number,
+ * or -1 if no job is free.  Sets the job's pid, and clears cancel, abandoned and waiter.
  */
 extern int	gsd_claim_job(gsd_header *header, uint32_t pid);
 
 /*
- * Free jobs that are CLOSED, abandoned and IDLE, with their extents; returns how
- * many.
+ * Frees all jobs that are CLOSED, abandoned and IDLE, with their extents, and returns how many they
+ * were.
  */
 extern unsigned gsd_reap_jobs(gsd_header *header);
 
 /*
- * No daemon is alive, the last one was reaped: play its part.  Jobs that are OPEN
- * or RUN become FAILED with GSD_FAILURE_GONE, unless they are DONE, and their
- * backends are woken; all others become IDLE.  May be called again and again
- * until the next daemon is started.
+ * Plays the part of the daemon when none is alive and the last one was reaped.  Jobs that are OPEN
+ * or RUN become FAILED with GSD_FAILURE_GONE, unless they are DONE, and their backends are woken;
+ * all other jobs become IDLE.  May be called again and again until the next daemon is started.
  */
 extern void gsd_daemon_died(gsd_header *header);
 

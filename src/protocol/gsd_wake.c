@@ -2,10 +2,10 @@
  * gsd_wake.c
  *		How processes that share the pool wake each other.
  *
- * A pid is read from memory that any process of the server can write, and a signal to
- * a wrong one may end a process, or, to some numbers, all.  So what can't be a pid gets
- * none; and since backends say that they sleep only as long as they do, a pid that has
- * gone to somebody else is as unlikely as where the server signals its own processes.
+ * The pid of a waiter is read from memory that any process of the server can write, and a signal to
+ * a wrong pid may end a process, or, with some numbers, all of them.  So a number that can't be a
+ * pid gets no signal.  A backend sets its pid only while it sleeps, so a pid that has gone to
+ * another process is as unlikely as where the server signals its own processes.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -76,7 +76,7 @@ gsd_let_go(gsd_job *job)
 	futex_wake(&job->daemon_state);
 }
 
-/* Milliseconds since some instant. */
+/* Returns the milliseconds since some fixed instant. */
 static int64_t
 now_ms(void)
 {
