@@ -2,14 +2,13 @@
  * daemon_descriptor.c
  *		Job descriptors: numbers from another process, made into addresses.
  *
- * The daemon serves all sessions, so nothing that one of them writes may hurt
- * it: every number is read once, checked, and used as it was read.  An extent must exist
- * and belong to the job's backend, or to the job itself once that has left it;
- * a stretch of the list must lie within the list, and be long enough for the
- * rows.
+ * The daemon serves all sessions, so nothing that one of them writes may hurt it: every number is
+ * read once, checked, and used as it was read.  An extent must exist and belong to the job's
+ * backend, or to the job itself once the backend has left the extent to it.  A stretch of the
+ * descriptor's list of extents must lie within the list, and be long enough for the rows.
  *
- * What is not checked is that planes and results overlap: a backend that says so
- * gets nonsense, and nobody else does.
+ * What is not checked is whether planes and results overlap: a backend that has them overlap gets
+ * nonsense, and no other backend does.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +38,7 @@ gsd_job_descriptor(const gsd_pool *pool, unsigned job)
 	return gsd_job_owns_extent(pool, job, extent) ? gsd_extent(pool, extent) : NULL;
 }
 
-/* Extent number i of a stretch of the list of an open job; NULL if there is none. */
+/* Returns extent number i of a stretch of the list of an open job, or NULL if there is none. */
 static const void *
 listed_extent(const gsd_pool *pool, unsigned job, const gsd_descriptor *descriptor,
 			  const gsd_extents *extents, uint64_t i)
@@ -72,17 +71,20 @@ gsd_row_extent(const gsd_pool *pool, unsigned job, uint64_t i)
 	return listed_extent(pool, job, descriptor, &descriptor->rows.rows, i);
 }
 
-/* What a descriptor's stretches of extents are looked up by, while it is read. */
+/* What is needed to look up a descriptor's stretches of extents while it is read. */
 typedef struct reader
 {
 	const gsd_pool *pool;
 	unsigned	job;
 	const gsd_descriptor *descriptor;
-	uint32_t	list_size;		/* of its list, as it was when it was checked */
+	uint32_t	list_size;		/* the list's size, read once and checked */
 	void	  **parts;			/* where the addresses go, by place in the list */
 } reader;
 
-/* Addresses of a stretch of the list that is to hold so many bytes. */
+/*
+ * Makes a span of a stretch of the list that is to hold so many bytes.  Returns NULL, or what is
+ * wrong.
+ */
 static const char *
 read_span(const reader *reader, gsd_extents extents, uint64_t bytes, gs_span *span)
 {
@@ -103,7 +105,7 @@ read_span(const reader *reader, gsd_extents extents, uint64_t bytes, gs_span *sp
 	return NULL;
 }
 
-/* A span that may be missing. */
+/* Does the same for a stretch that may be empty; then span->parts is NULL. */
 static const char *
 read_optional_span(const reader *reader, gsd_extents extents, uint64_t bytes, gs_span *span)
 {
@@ -132,7 +134,7 @@ read_plane(const reader *reader, unsigned i, gsd_arguments *arguments)
 	return read_optional_span(reader, from.nulls, BITMAP_BYTES(nrows), &to->nulls);
 }
 
-/* What is to be reordered behind the sort. */
+/* Reads which rows are to be reordered after the sort, if any. */
 static const char *
 read_rows(const reader *reader, gsd_arguments *arguments)
 {
@@ -168,7 +170,7 @@ read_rows(const reader *reader, gsd_arguments *arguments)
 	return mistake;
 }
 
-/* The numbers that have no memory behind them; NULL, or what is wrong. */
+/* Reads the numbers that have no memory behind them.  Returns NULL, or what is wrong. */
 static const char *
 read_numbers(const gsd_descriptor *descriptor, gs_device_args *args)
 {

@@ -2,9 +2,8 @@
  * daemon_devices.c
  *		The group of devices that the daemon sorts on.
  *
- * CUDA devices, if the program was built with them, or simulated devices, which are
- * there to test everything but the GPUs: each owns a part of this machine's
- * memory as a GPU owns its own.
+ * These are CUDA devices, if the program was built with them, or simulated devices, which are there
+ * to test everything but the GPUs: each owns a part of this machine's memory as a GPU owns its own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@
 
 #define DEFAULT_SIMULATED_DEVICES 1
 
-/* Memory of each of n simulated devices. */
+/* Returns how much memory each of n simulated devices gets. */
 static size_t
 simulated_arena_bytes(const gsd_options *options, unsigned n)
 {
@@ -66,7 +65,7 @@ open_simulated_devices(const gsd_options *options, gs_group *group, char *why, s
 
 #ifdef GS_WITH_CUDA
 
-/* The number of the i-th CUDA device to open. */
+/* Returns the number of the i-th CUDA device to open. */
 static int
 cuda_device_number(const gsd_options *options, unsigned i)
 {
@@ -76,7 +75,7 @@ cuda_device_number(const gsd_options *options, unsigned i)
 static gsd_exit
 open_cuda_devices(const gsd_options *options, gs_group *group, char *why, size_t why_size)
 {
-	/* lanes have queues of their own, which would share few connections to the GPU */
+	/* lanes have queues of their own, which by default would share few connections to the GPU */
 	int			several = setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
 	unsigned	present = several == 0 ? gs_cuda_count() : 0;
 	unsigned	n = options->ncuda_devices > 0 ? options->ncuda_devices : present;

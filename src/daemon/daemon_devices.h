@@ -11,28 +11,28 @@
 #include "protocol/gsd_exit.h"
 
 /*
- * Have the driver make its device files, if it has not, by whatever program it calls for
- * that.  It is the last chance: one that runs as root can't be called any more after the
- * right to gain privileges has been given up.
+ * Has the driver make its device files, if it has not yet, by whatever program it calls for that.
+ * This is the last chance: a program that runs as root can't be called any more after gpusortd has
+ * given up the right to gain privileges.
  */
 extern void gsd_wake_driver(const gsd_options *options);
 
 /*
- * Open the devices; 0, or the exit status to end with if there are none, and why[] says
- * why not.  *cuda tells which kind they are.
+ * Opens the devices of a group.  Returns 0, or the exit status to end with if there are none; then
+ * why[] says why not.  *cuda is set if they are CUDA devices, and not simulated ones.
  */
 extern gsd_exit gsd_open_devices(const gsd_options *options, gs_group *group, bool *cuda,
 								 char *why, size_t why_size);
 
 extern void gsd_close_devices(gs_group *group);
 
-/* Fill the pool's table of devices. */
+/* Fills the pool's table of devices. */
 extern void gsd_publish_devices(const gs_group *group, bool cuda, gsd_service *service);
 
-/* Memory for sorting that is free, of all devices. */
+/* Returns how much memory for sorting is free, of all devices together. */
 extern uint64_t gsd_device_bytes_free(const gs_group *group);
 
-/* Print the devices, for --probe. */
+/* Prints the devices, for --probe. */
 extern void gsd_print_devices(const gs_group *group, bool cuda);
 
 #endif							/* DAEMON_DEVICES_H */

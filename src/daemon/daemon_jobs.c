@@ -2,28 +2,29 @@
  * daemon_jobs.c
  *		Serving the jobs of the pool.
  *
- * Any number of jobs may be open, since collecting rows takes seconds.  Who sorts them are
- * threads, each with devices that only it uses:
+ * Any number of jobs may be open, since collecting rows takes seconds.  They are served by threads,
+ * each of which has devices that only it uses:
  *
  *	the dispatcher	opens jobs, finds out whether they are small or large, and lets go of
  *					them; it has no device, and never waits for one
- *	the main sorter has all devices.  A job that has become too large for a lane is its: it
- *					uploads what the job feeds, also between the steps of another one's
- *					sort, and sorts one at a time
- *	lanes			a few for each device, with a part of its memory each
- *					(gs_device.h).  Each sorts one small job at a time, from its upload on
+ *	the main sorter	has all devices.  A job that turns out too large for a lane belongs to
+ *					it: the main sorter uploads what the job feeds, also between the steps
+ *					of another job's sort, and sorts one job at a time
+ *	lanes			are a few for each device, with a part of its memory each
+ *					(gs_device.h).  Each sorts one small job at a time, and uploads its
+ *					rows as well
  *
- * So small jobs are sorted beside each other and beside a large one.  Most of what they
- * take is spent waiting, for kernels to start and for transfers to come in, and one's waiting
- * is another one's time.  For a large job it is the devices and links that take their time, so
- * nothing is gained by having two of them at once.
+ * So small jobs are sorted beside each other and beside a large one.  Most of the time that a small
+ * job takes is spent waiting for kernels to start and for transfers to come in, and while one job
+ * waits another one can be sorted.  The time of a large job is that of devices and links, so
+ * nothing is gained by sorting two of them at once.
  *
- * Whoever owns a slot may touch it, nobody else, and ownership is all that threads need to
- * agree on.  The dispatcher owns slots that nobody else does; what it does is found in
- * gsd_slots_look(), and what the main sorter does with its own as well.
+ * Only the thread that owns a slot (gsd_slot) may touch it, and ownership is all that threads need
+ * to agree on.  The dispatcher owns all slots that no other thread does.  What the dispatcher does
+ * with its slots is in gsd_slots_look(), and what the main sorter does with its own as well.
  *
- * While a large job is sorted, lanes take on no more than so many times its rows
- * (GSD_QUEUE_PATIENCE), so that it can't be held up for ever on devices that it shares.
+ * While a large job is sorted, lanes take on no more rows than GSD_QUEUE_PATIENCE times as many as
+ * it has, so that it can't be held up for ever on devices that it shares with them.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -32,10 +33,10 @@
 #include "daemon/daemon_slot.h"
 #include "daemon/daemon_worker.h"
 
-/* How long others may take to fail their jobs when nothing goes on any more. */
+/* How long the other threads may take to fail their jobs when devices can't be used any more. */
 #define END_WAIT_MS		1000
 
-/* A lane that has nothing to do, on the device where most lanes have nothing to do; or NULL. */
+/* Returns an idle lane, on the device with the most idle lanes, or NULL if all are busy. */
 static gsd_worker *
 idle_lane(gsd_jobs *jobs)
 {
@@ -53,7 +54,9 @@ idle_lane(gsd_jobs *jobs)
 	return best;
 }
 
-/* Have as many small rows gone to lanes as may while a large job is sorted? */
+/*
+ * Returns whether as many rows of small jobs have gone to lanes as may while a large job is sorted.
+ */
 static bool
 must_hold_back(gsd_jobs *jobs)
 {
@@ -68,7 +71,7 @@ must_hold_back(gsd_jobs *jobs)
 	return rows > 0 && jobs->passed_rows / GSD_QUEUE_PATIENCE >= rows;
 }
 
-/* Let lanes have small jobs that are ready. */
+/* Gives small jobs that are ready to idle lanes. */
 static void
 hand_out_small_jobs(gsd_jobs *jobs)
 {
@@ -90,7 +93,7 @@ hand_out_small_jobs(gsd_jobs *jobs)
 	}
 }
 
-/* The main sorter looks after its jobs itself, when it is told. */
+/* Wakes the main sorter if it owns any job: it looks after its jobs itself. */
 static void
 tell_main(gsd_jobs *jobs)
 {
@@ -102,7 +105,7 @@ tell_main(gsd_jobs *jobs)
 		}
 }
 
-/* Wait, but not for long, until the others have failed their jobs. */
+/* Waits, at most END_WAIT_MS, until the other threads have failed their jobs. */
 static void
 await_end(gsd_jobs *jobs)
 {
@@ -157,7 +160,7 @@ gsd_jobs_settle(gsd_jobs *jobs)
 	return GSD_EXIT_ASKED;
 }
 
-/* End the first so many lanes' threads, and free everything. */
+/* Ends the threads of the first nlanes lanes, and frees everything. */
 static void
 free_jobs(gsd_jobs *jobs, unsigned nlanes)
 {

@@ -13,20 +13,20 @@
 
 typedef struct gsd_jobs gsd_jobs;
 
-/* NULL: out of memory. */
+/* Starts the threads that sort on a group of devices; returns NULL if memory is out. */
 extern gsd_jobs *gsd_jobs_begin(gsd_pool *pool, gs_group *group, const gsd_options *options);
 
 /*
- * Hand out what there is to do of all jobs, and return GSD_EXIT_ASKED; the pool is rung
- * when there is more.  Else all jobs have failed, for a device is lost or devices sort
- * wrongly, and the program should end with this status.
+ * Hands out the work that there is for all jobs, and returns GSD_EXIT_ASKED; the pool is rung
+ * (gsd_ring()) when there is more.  Any other status means that all jobs have failed, since a
+ * device is lost or devices sort wrongly, and that the program should end with this status.
  */
 extern gsd_exit gsd_jobs_serve(gsd_jobs *jobs);
 
-/* The same again and again, until all of it is done: for tests. */
+/* Calls gsd_jobs_serve() again and again, until all work is done: for tests. */
 extern gsd_exit gsd_jobs_settle(gsd_jobs *jobs);
 
-/* Finish what is running, and give all memory back, the group's as well; for tests. */
+/* Finishes the jobs that are running, and gives all memory back, the group's as well: for tests. */
 extern void gsd_jobs_end(gsd_jobs *jobs);
 
 #endif							/* DAEMON_JOBS_H */

@@ -2,25 +2,28 @@
  * daemon_lanes.c
  *		Parts of devices on which small jobs are sorted, each for itself.
  *
- * A job is small if it has no more rows than pay for a device of their own, and if it finds
- * room in a lane.  What it needs there is estimated; should that not do, the job is
- * sorted by all devices after all.
+ * A job is small if it has no more rows than are worth a device of their own, and if it finds room
+ * in a lane.  The room that it needs there is estimated; if the lane turns out too small, the job
+ * is sorted by all devices after all.
  */
 #include "daemon/daemon_lanes.h"
 #include "daemon/daemon_log.h"
 
-/* Of a device's memory a lane gets this part, but not more than so many bytes. */
+/* A lane gets this part of a device's memory, but at most MOST_LANE_BYTES. */
 #define LANE_PART		32
 #define MOST_LANE_BYTES	(UINT64_C(512) << 20)
 
 /*
- * Bytes that a row of n planes takes: words, packed keys, two arrays of pairs, and what it
- * takes if it ties; and tables beside them.
+ * ROW_BYTES is what a row of n planes takes: its words, its packed key, two arrays of pairs, and
+ * what the row takes if it ties.  TABLE_BYTES is for tables beside the rows.
  */
 #define ROW_BYTES(n)	(8 * (uint64_t) (n) + 8 + 2 * 12 + 24)
 #define TABLE_BYTES		(UINT64_C(256) << 10)
 
-/* Rows that are reordered may take half of the memory, windows over them included. */
+/*
+ * Rows that are reordered may take half of a lane's memory, with the windows through which they
+ * pass; these take at most so many bytes.
+ */
 #define WINDOW_BYTES	(UINT64_C(2) * (32 << 20))
 
 static bool
@@ -42,7 +45,7 @@ open_lane(gsd_lanes *lanes, const gs_group *group, unsigned d)
 	return true;
 }
 
-/* The least memory that any device has. */
+/* Returns how much memory is free on the device with the least. */
 static uint64_t
 least_bytes(const gs_group *group)
 {

@@ -2,7 +2,7 @@
  * daemon_log.c
  *		Lines for the server's log.
  *
- * One write() a line, so that lines of other processes don't get in between.
+ * Each line is one write(), so that lines of other processes don't get in between.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,5 +35,5 @@ gsd_log(const char *format,...)
 		length = sizeof(line) - 2;
 	line[length++] = '\n';
 	if (write(STDERR_FILENO, line, length) < 0)
-		return;					/* nobody reads; nothing else depends on it */
+		return;					/* nobody reads the log, and nothing else depends on it */
 }

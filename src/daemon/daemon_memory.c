@@ -2,11 +2,11 @@
  * daemon_memory.c
  *		The pool's memory, as the daemon maps it.
  *
- * Devices reach host memory at full speed only if its pages are present and
- * pinned.  Making them present costs 0.5 s a GiB and pinning 0.04 s, once in the
- * daemon's life, while the server is running already; sessions find pages that
- * need no clearing any more.  An extent that can be had as one huge page is made
- * so, which makes both cheaper, and everything that sessions do with it.
+ * Devices reach host memory at full speed only if its pages are present and pinned.  Making them
+ * present costs 0.5 s a GiB and pinning 0.04 s, once in the daemon's life, while the server is
+ * running already; sessions then find pages that need no clearing any more.  An extent that can be
+ * had as one huge page is made one, since that makes both cheaper, and everything that sessions do
+ * with it.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -22,7 +22,7 @@
 #define MADV_COLLAPSE 25
 #endif
 
-/* What is wrong with the pool that was mapped; NULL: nothing. */
+/* Returns what is wrong with the pool that was mapped, or NULL. */
 static const char *
 pool_mistake(const gsd_options *options, const gsd_header *header)
 {
@@ -62,7 +62,7 @@ gsd_map_pool(const gsd_options *options, gsd_pool *pool)
 	return GSD_EXIT_ASKED;
 }
 
-/* Say what is behind an extent now, unless a session has said something better. */
+/* Raises the state of an extent, unless a session has set a better one. */
 static void
 raise_state(const gsd_pool *pool, uint32_t extent, uint8_t state)
 {
@@ -73,13 +73,13 @@ raise_state(const gsd_pool *pool, uint32_t extent, uint8_t state)
 		;
 }
 
-/* Have all of an extent's pages present; false if the system has no more. */
+/* Makes all of an extent's pages present; returns false if the system has no more. */
 static bool
 populate_extent(const gsd_pool *pool, uint32_t extent)
 {
 	void	   *memory = gsd_extent(pool, extent);
 
-	/* an extent without any page is not collapsed */
+	/* the kernel does not collapse an extent of which no page is there */
 	if (!pool->header->huge && madvise(memory, 1, MADV_POPULATE_WRITE) == 0 &&
 		madvise(memory, GSD_EXTENT_BYTES, MADV_COLLAPSE) == 0)
 	{

@@ -11,12 +11,12 @@
 #include "protocol/gsd_exit.h"
 #include "protocol/gsd_pool.h"
 
-/* Map the pool; 0, or the exit status to end with, and the reason is in the log. */
+/* Maps the pool.  Returns 0, or the exit status to end with, after logging the reason. */
 extern gsd_exit gsd_map_pool(const gsd_options *options, gsd_pool *pool);
 
 /*
- * Have every page of the pool present, and tell the devices of it, so that they
- * read and write it at the speed of their link.
+ * Makes every page of the pool present, and tells the devices of it, so that they read and write it
+ * at the speed of their link.
  */
 extern gs_status gsd_register_pool(const gsd_pool *pool, gs_device *device);
 

@@ -2,8 +2,8 @@
  * daemon_options.c
  *		The command line of gpusortd.
  *
- * The supervisor writes it from settings that it has checked already, so
- * mistakes are reported in one line and end the program.
+ * The supervisor writes the command line from settings that it has checked already, so mistakes are
+ * reported in one line and end the program.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -71,7 +71,7 @@ gsd_print_help(void)
 		 "5 device lost, 6 out of memory, 7 devices have sorted wrongly twice.");
 }
 
-/* Digits only; *end is where they end. */
+/* Reads a number of digits only, and sets *end to where they end. */
 static bool
 read_number(const char *text, uint64_t *number, const char **end)
 {
@@ -115,7 +115,7 @@ read_fd(const char *text, int *fd)
 	return true;
 }
 
-/* A comma-separated list of numbers; returns how many, 0 for a mistake. */
+/* Reads a comma-separated list of at most max numbers; returns how many, or 0 for a mistake. */
 static unsigned
 read_list(const char *text, unsigned *numbers, unsigned max)
 {
@@ -148,7 +148,10 @@ read_engine(gsd_options *options, const char *text)
 	return true;
 }
 
-/* "all", a list of CUDA devices, or a number of simulated devices: one number is both. */
+/*
+ * Reads "all", a list of CUDA devices, or a number of simulated devices: a single number is taken
+ * for both, as the engine may be read later.
+ */
 static bool
 read_devices(gsd_options *options, const char *text)
 {
@@ -190,7 +193,7 @@ read_memory(gsd_options *options, const char *text)
 	return number > 0 && number <= UINT64_MAX >> shift;
 }
 
-/* "abi", or a kind of fault and the number of the event that it happens in. */
+/* Reads "abi", or a kind of fault and the number of the event in which it happens. */
 static bool
 read_fault(gsd_options *options, const char *text)
 {

@@ -21,7 +21,7 @@ typedef enum gsd_action
 
 typedef enum gsd_engine
 {
-	GSD_ENGINE_AUTO,			/* CUDA */
+	GSD_ENGINE_AUTO,			/* the same as GSD_ENGINE_CUDA, for now */
 	GSD_ENGINE_CUDA,
 	GSD_ENGINE_SIMULATED
 } gsd_engine;
@@ -31,16 +31,16 @@ typedef enum gsd_fault
 {
 	GSD_FAULT_NONE,
 	GSD_FAULT_OPERATION,		/* the fault_at-th operation of a device fails */
-	GSD_FAULT_OPERATIONS,		/* ... and all that follow */
-	GSD_FAULT_WRONG,			/* the first device damages rows each fault_at-th time that it
-								 * moves some */
-	GSD_FAULT_LOST,				/* the fault_at-th run loses a device */
-	GSD_FAULT_ABI,				/* another ABI version */
+	GSD_FAULT_OPERATIONS,		/* so do all that follow */
+	/* the first device damages rows, each fault_at-th time that it moves some */
+	GSD_FAULT_WRONG,
+	GSD_FAULT_LOST,				/* the fault_at-th run of a job loses a device */
+	GSD_FAULT_ABI,				/* the pool is taken for one of another ABI version */
 	GSD_FAULT_CRASH,			/* the program crashes in its fault_at-th run */
 	GSD_FAULT_CRASH_LATE,		/* ... when the first rows are ready */
-	GSD_FAULT_STOP,				/* it stops, as by SIGSTOP, in that run, once */
+	GSD_FAULT_STOP,				/* the program stops, as by SIGSTOP, in its fault_at-th run, once */
 	GSD_FAULT_STOP_LATE,		/* ... when the first rows are ready */
-	GSD_FAULT_CRASH_REORDER,	/* it crashes when the first rows are reordered */
+	GSD_FAULT_CRASH_REORDER,	/* the same, when the first rows are reordered */
 	GSD_FAULT_STOP_REORDER
 } gsd_fault;
 
@@ -63,7 +63,7 @@ typedef struct gsd_options
 	int			pool_fd;
 	uint64_t	pool_bytes;
 
-	/* for tests: gs_device_options, and the most rows that become ready at once */
+	/* for tests: gs_device_options, and the most rows that are said to be ready at once */
 	uint64_t	device_rows;
 	uint64_t	bucket_rows;
 	uint64_t	step_rows;		/* 0: any number */
@@ -75,7 +75,7 @@ typedef struct gsd_options
 	gs_damage	damage;			/* GSD_FAULT_WRONG */
 } gsd_options;
 
-/* Read the command line; on a mistake says so on stderr and returns false. */
+/* Reads the command line; on a mistake says so on stderr and returns false. */
 extern bool gsd_read_options(gsd_options *options, int argc, char **argv);
 
 extern void gsd_print_help(void);

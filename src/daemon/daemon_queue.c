@@ -4,7 +4,7 @@
  */
 #include "daemon/daemon_queue.h"
 
-/* More than a job can have; a session may say anything. */
+/* Most rows that a job is taken to have, since a session may say anything. */
 #define MAX_ROWS	UINT32_MAX
 
 void
@@ -23,7 +23,7 @@ gsd_queue_leave(gsd_queue *queue, unsigned job)
 	queue->places[job].arrival = 0;
 }
 
-/* Is the first one's turn before the other's? */
+/* Returns whether it is the first one's turn before the other's. */
 static bool
 is_before(const gsd_place *first, const gsd_place *other)
 {

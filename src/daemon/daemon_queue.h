@@ -2,10 +2,10 @@
  * daemon_queue.h
  *		Whose turn it is, of the jobs that are ready to be sorted.
  *
- * Small jobs pass large ones, and none waits for ever.  Time is counted in rows: those of the jobs
- * that have had their turn.  A job is due when so many times its own rows have been sorted since it
- * came; the one that is due first is next.  So a job waits for those that came before it, and of
- * those that come later only for such that are smaller, and only until it is due.
+ * Small jobs pass large ones, and no job waits for ever.  Time is counted in rows: in the rows of
+ * the jobs that have had their turn.  A job is due when GSD_QUEUE_PATIENCE times its own rows have
+ * been sorted since it came, and the job that is due first is next.  So a job waits for those that
+ * came before it, and of those that come later only for smaller ones, and only until it is due.
  */
 #ifndef DAEMON_QUEUE_H
 #define DAEMON_QUEUE_H
@@ -14,17 +14,17 @@
 
 #include "protocol/gsd_pool.h"
 
-/* A job is passed by so many times its own rows, at most. */
+/* Smaller jobs that come later pass a job with so many times its rows, at most. */
 #define GSD_QUEUE_PATIENCE	4
 
 typedef struct gsd_place
 {
-	uint64_t	arrival;		/* in the order of all; 0: does not wait */
+	uint64_t	arrival;		/* the how-manieth job to come this is; 0: it does not wait */
 	uint64_t	rows;
-	uint64_t	due;			/* in rows */
+	uint64_t	due;			/* when the job is due: how many rows will have been sorted */
 } gsd_place;
 
-/* All zero at first. */
+/* The jobs that wait, by number of the job.  All zeros is an empty queue. */
 typedef struct gsd_queue
 {
 	uint64_t	arrivals;
@@ -32,13 +32,15 @@ typedef struct gsd_queue
 	gsd_place	places[GSD_MAX_JOBS];
 } gsd_queue;
 
-/* A job waits from now on; rows: what its session says. */
+/* Puts a job into the queue; rows is what its session says. */
 extern void gsd_queue_enter(gsd_queue *queue, unsigned job, uint64_t rows);
 
-/* It no longer does. */
+/* Takes a job out of the queue, if it is there. */
 extern void gsd_queue_leave(gsd_queue *queue, unsigned job);
 
-/* Take the next one out, whose turn it is; -1: none waits. */
+/*
+ * Takes the job whose turn it is out of the queue, and returns its number, or -1 if no job waits.
+ */
 extern int	gsd_queue_take(gsd_queue *queue);
 
 #endif							/* DAEMON_QUEUE_H */

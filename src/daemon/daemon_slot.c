@@ -2,9 +2,9 @@
  * daemon_slot.c
  *		The slots of the pool's jobs: opened, handed on, answered, released.
  *
- * The handshake with the backends is described in gsd_pool.h.  A job that this
- * daemon has not opened itself but that is not IDLE was left behind by an earlier
- * daemon; its backend knows already, and it becomes IDLE when that has closed it.
+ * The handshake with the backends is described in gsd_pool.h.  A job that is not IDLE although this
+ * daemon has not opened it was left behind by an earlier daemon.  Its backend knows that already,
+ * and the job becomes IDLE when the backend has closed it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ gsd_slot_job(gsd_jobs *jobs, unsigned n)
 	return &jobs->common.pool->header->jobs[n];
 }
 
-/* The queue that an owner's jobs wait in. */
+/* Returns the queue that an owner's jobs wait in. */
 static gsd_queue *
 queue_of(gsd_jobs *jobs, gsd_worker *me)
 {
@@ -68,7 +68,7 @@ gsd_slot_fail(gsd_jobs *jobs, gsd_worker *me, unsigned n, gsd_failure failure, c
 	gsd_slot_give_back(jobs, me, n);
 }
 
-/* Open a job, unless its backend has turned away meanwhile. */
+/* Opens a job, unless its backend has closed it meanwhile. */
 static void
 open_job(gsd_jobs *jobs, unsigned n)
 {
@@ -100,7 +100,7 @@ open_job(gsd_jobs *jobs, unsigned n)
 		gsd_slot_fail(jobs, NULL, n, GSD_FAILURE_JOB, "the job's descriptor is not valid");
 }
 
-/* The backend has closed the job, or an earlier daemon has left it. */
+/* Releases a job that its backend has closed.  It may be one that an earlier daemon has left. */
 static void
 release_job(gsd_jobs *jobs, gsd_worker *me, unsigned n)
 {
@@ -118,7 +118,10 @@ release_job(gsd_jobs *jobs, gsd_worker *me, unsigned n)
 	gsd_slot_give_back(jobs, me, n);
 }
 
-/* Is a job too large for a lane, as far as it is known? */
+/*
+ * Returns whether a job is too large for a lane, as far as is known: all of it, or what was fed so
+ * far.
+ */
 static bool
 is_large(gsd_jobs *jobs, unsigned n, bool all_known)
 {
@@ -141,7 +144,7 @@ is_large(gsd_jobs *jobs, unsigned n, bool all_known)
 	return slot->large;
 }
 
-/* See to one job that is one's own, NULL: the dispatcher's; true if its state has changed. */
+/* Sees to job n, if the thread `me` owns its slot.  Returns whether the job's state has changed. */
 static bool
 look_at_job(gsd_jobs *jobs, gsd_worker *me, unsigned n)
 {

@@ -13,12 +13,15 @@
 #include "protocol/gsd_wake.h"
 
 /*
- * A backend that reads the first rows while others are sorted is woken at most so
- * often: a wake-up costs it some 10 us.
+ * A backend that reads the first rows while others are being sorted is woken at most once in so
+ * many ms: a wake-up costs it some 10 us.
  */
 #define WAKE_INTERVAL_MS 0.5
 
-/* What backends say about whole extents is passed on to devices by segments. */
+/*
+ * Backends say which extents are fed, and devices take segments: an extent holds one segment of
+ * words.
+ */
 _Static_assert(GS_SEGMENT_ROWS == GSD_EXTENT_WORDS, "a segment of words fills an extent");
 
 static double
@@ -43,7 +46,7 @@ gsd_sorter_begin(gsd_sorter *sorter, gsd_common *common)
 	sorter->idle_bytes = gsd_device_bytes_free(&sorter->group);
 }
 
-/* Say in the pool how much device memory is in use. */
+/* Sets in the pool how much device memory is in use. */
 static void
 publish_used_bytes(gsd_sorter *sorter)
 {
@@ -156,7 +159,7 @@ publish_result(gsd_job *job, const gs_device_result *result)
 	};
 }
 
-/* Have all devices keep a trace, or none. */
+/* Has all devices of the sorter keep a trace, or none of them. */
 static void
 keep_trace(gsd_sorter *sorter, bool keep)
 {
@@ -164,7 +167,7 @@ keep_trace(gsd_sorter *sorter, bool keep)
 		sorter->group.devices[d]->ops->keep_trace(sorter->group.devices[d], keep);
 }
 
-/* Tell what a device did; how many spans there are then. */
+/* Appends what a device did to an array of nspans spans, and returns how many there are then. */
 static uint32_t
 publish_device_spans(gs_device *device, gsd_span *to, uint32_t nspans)
 {
@@ -198,7 +201,7 @@ publish_spans(gsd_sorter *sorter, unsigned n)
 	keep_trace(sorter, false);
 }
 
-/* Do wrong what was asked for, if now is the time. */
+/* Makes the fault that was asked for, a crash or a stop, if it is due in this run. */
 static void
 act_up(gsd_common *common, gsd_fault crash, gsd_fault stop)
 {
@@ -210,7 +213,7 @@ act_up(gsd_common *common, gsd_fault crash, gsd_fault stop)
 	raise(fault == crash ? SIGSEGV : SIGSTOP);
 }
 
-/* Tell the backend that there is something new, but not all the time. */
+/* Wakes the backend for new rows, but not more often than every WAKE_INTERVAL_MS. */
 static void
 tell_backend(gsd_sorter *sorter, unsigned n)
 {
@@ -221,8 +224,8 @@ tell_backend(gsd_sorter *sorter, unsigned n)
 }
 
 /*
- * Tell the backend of rows that have become ready, the last of them excepted, which
- * DONE will tell of if nothing is to follow.
+ * Tells the backend that the rows from `before` to `ready` are ready.  It is not woken for the last
+ * row: DONE will wake it, unless rows are to be reordered first.
  */
 static void
 publish_rows(gsd_sorter *sorter, unsigned n, uint64_t before, uint64_t ready)
@@ -246,7 +249,7 @@ publish_rows(gsd_sorter *sorter, unsigned n, uint64_t before, uint64_t ready)
 	}
 }
 
-/* The same for rows that have been reordered. */
+/* Does the same for rows that have been reordered. */
 static void
 publish_reordered(gsd_sorter *sorter, unsigned n, uint64_t before, uint64_t ready)
 {
@@ -270,7 +273,7 @@ do_others(gsd_sorter *sorter)
 		sorter->between(sorter->arg);
 }
 
-/* See the sort through to its last row. */
+/* Waits until all rows are sorted, and tells the backend of them as they become ready. */
 static gs_status
 wait_for_rows(gsd_sorter *sorter, gsd_work *work, unsigned n, const char **message)
 {
@@ -333,7 +336,7 @@ gsd_work_sort(gsd_sorter *sorter, gsd_work *work, unsigned n, const char **messa
 	return GS_OK;
 }
 
-/* From the first row to the last one. */
+/* Reorders all rows, and tells the backend of them as they get in place. */
 static gs_status
 reorder_rows(gsd_sorter *sorter, gsd_work *work, unsigned n, const char **message)
 {

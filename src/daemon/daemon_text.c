@@ -2,15 +2,15 @@
  * daemon_text.c
  *		One job about delimited text: its chunks' records and fields, found by a device.
  *
- * What is found is not proven here: whoever makes rows of it looks at every byte of them anyway
- * (parse/gs_check.h).
+ * What the device finds is not proven here: a session that makes rows of the chunks looks at every
+ * byte of them anyway (parse/gs_check.h).
  */
 #include <string.h>
 
 #include "daemon/daemon_text.h"
 #include "engine/device/gs_find_fields.h"
 
-/* A descriptor's text, as the engine takes it. */
+/* A descriptor's text, in the form that the engine takes. */
 typedef struct text_arguments
 {
 	gs_find_fields_args args;
@@ -53,9 +53,13 @@ read_chunk(const gsd_pool *pool, unsigned n, const gsd_chunk *from, gs_text_chun
 	return NULL;
 }
 
-/* Every number is read once, checked, and used as it was read. */
+/*
+ * Translates a descriptor's text.  Every number is read once, checked, and used as it was read.
+ * Returns NULL, or what is wrong.
+ */
 static const char *
-read_text(const gsd_pool *pool, unsigned n, const gsd_descriptor *descriptor, text_arguments *arguments)
+read_text(const gsd_pool *pool, unsigned n, const gsd_descriptor *descriptor,
+		  text_arguments *arguments)
 {
 	const gsd_text *text = &descriptor->text;
 	gs_find_fields_args *args = &arguments->args;

@@ -8,8 +8,8 @@
 #include "daemon/daemon_sort.h"
 
 /*
- * Find what is in a job's chunks, on the sorter's first device, and tell its backend.  On failure
- * *message says why, unless it is NULL.
+ * Finds the records and fields in the chunks of job n, on the sorter's first device, and tells its
+ * backend.  On failure *message says why, unless it is NULL.
  */
 extern gs_status gsd_text_find(gsd_sorter *sorter, unsigned n, const char **message);
 

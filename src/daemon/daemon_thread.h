@@ -14,29 +14,37 @@ typedef struct gsd_thread
 	pthread_t	thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	uint64_t	told;			/* times */
-	uint64_t	seen;			/* of them, by the thread when it last went to sleep */
+	uint64_t	told;			/* how often the thread was told */
+	/* what `told` was when the thread, before it went to sleep, looked last */
+	uint64_t	seen;
 	bool		ending;
 	bool		asleep;
 } gsd_thread;
 
-/* The body looks for things to do, and sleeps while there are none; false: no thread. */
+/*
+ * Starts a thread, whose body looks for things to do and sleeps while there are none.  Returns
+ * false if there is no thread to be had.
+ */
 extern bool gsd_thread_start(gsd_thread *thread, void *(*body) (void *), void *arg);
 
-/* There may be something to do.  Whatever was written before is seen by the thread. */
+/*
+ * Tells the thread that there may be something to do.  The thread sees what was written before
+ * that.
+ */
 extern void gsd_thread_tell(gsd_thread *thread);
 
 /*
- * By the thread itself, before it looks; and when it has found nothing, to sleep if it
- * was not told of anything since.  False: it is to end.
+ * The body calls gsd_thread_told() before it looks for things to do, and when it has found none
+ * gsd_thread_sleep(), with the number that it was given.  That sleeps unless the thread was told of
+ * something since, and returns false if the thread is to end.
  */
 extern uint64_t gsd_thread_told(gsd_thread *thread);
 extern bool gsd_thread_sleep(gsd_thread *thread, uint64_t told);
 
-/* Wait until the thread has seen all that it was told of, and sleeps. */
+/* Waits until the thread has looked at all that it was told of, and sleeps. */
 extern void gsd_thread_settle(gsd_thread *thread);
 
-/* Have the thread end when it has nothing to do, and wait for that. */
+/* Has the thread end when it has nothing to do, and waits for that. */
 extern void gsd_thread_end(gsd_thread *thread);
 
 #endif							/* DAEMON_THREAD_H */

@@ -9,10 +9,10 @@
 #include "daemon/daemon_worker.h"
 #include "protocol/gsd_wake.h"
 
-/* Devices are not used any more when they have sorted wrongly so many times. */
+/* Devices that have sorted wrongly so many times are not used any more. */
 #define MAX_WRONG_RUNS	2
 
-/* Between the steps of a job of the main sorter. */
+/* Looks after the main sorter's other jobs, between the steps of the one that it sorts. */
 static void
 look_at_own_jobs(void *arg)
 {
@@ -21,7 +21,10 @@ look_at_own_jobs(void *arg)
 	gsd_slots_look(me->jobs, me);
 }
 
-/* A device of the main sorter has failed: what others have uploaded may be gone. */
+/*
+ * Has all jobs of a thread fed again, after a device has failed: what they have uploaded may be
+ * gone.
+ */
 static void
 feed_all_again(gsd_jobs *jobs, gsd_worker *me)
 {
@@ -30,7 +33,7 @@ feed_all_again(gsd_jobs *jobs, gsd_worker *me)
 			gsd_work_feed_again(&jobs->slots[n].work);
 }
 
-/* Draw the consequences, for everybody, of what has become of a run. */
+/* Does what follows, for all threads, from what has become of a run. */
 static void
 judge_devices(gsd_jobs *jobs, gsd_worker *me, gs_status sorted, gs_status reordered)
 {
@@ -42,7 +45,7 @@ judge_devices(gsd_jobs *jobs, gsd_worker *me, gs_status sorted, gs_status reorde
 		jobs->end = GSD_EXIT_DEVICE_WRONG;
 }
 
-/* Have a job sorted by all devices that a lane had no room for. */
+/* Hands a job that a lane turned out to have no room for to the main sorter. */
 static void
 hand_to_main(gsd_jobs *jobs, unsigned n)
 {
@@ -69,7 +72,10 @@ failure_of(gs_status status)
 	}
 }
 
-/* Sort a job of one's own; then it is the dispatcher's, or the main sorter's. */
+/*
+ * Runs job n, whose slot the thread owns, and answers it.  Then the slot is the dispatcher's, or
+ * the main sorter's if a lane had no room for the job.
+ */
 static void
 run_job(gsd_jobs *jobs, gsd_worker *me, unsigned n)
 {
@@ -90,7 +96,7 @@ run_job(gsd_jobs *jobs, gsd_worker *me, unsigned n)
 		reordered = gsd_work_reorder(&me->sorter, &slot->work, n);
 		jobs->service->rows_sorted += me->sorter.arguments.args.nrows;
 	}
-	/* before there is an answer: whoever has it may ask for more, of devices that are lost */
+	/* before the answer: a session that has it may ask for more, of devices that are lost */
 	judge_devices(jobs, me, status, reordered);
 	if (status == GS_OK)
 	{
@@ -104,7 +110,7 @@ run_job(gsd_jobs *jobs, gsd_worker *me, unsigned n)
 	else if (job->backend_state == GSD_BACKEND_CLOSED)
 	{
 		gsd_slot_empty(me, slot);
-		slot->phase = GSD_SLOT_READY;	/* counted as cancelled when it is released */
+		slot->phase = GSD_SLOT_READY;	/* so that it is counted as cancelled when it is released */
 		gsd_slot_give_back(jobs, me, n);
 	}
 	else if (status == GS_NO_SPACE && me != &jobs->main)
@@ -113,7 +119,8 @@ run_job(gsd_jobs *jobs, gsd_worker *me, unsigned n)
 		hand_to_main(jobs, n);
 	}
 	else
-		gsd_slot_fail(jobs, me, n, failure_of(status), message != NULL ? message : gs_status_text(status));
+		gsd_slot_fail(jobs, me, n, failure_of(status),
+					  message != NULL ? message : gs_status_text(status));
 	gsd_sorter_forget(&me->sorter);
 }
 
@@ -138,7 +145,7 @@ sort_large_jobs(void *arg)
 			run_job(jobs, me, (unsigned) n);
 			jobs->main_rows = 0;
 			gsd_slots_look(jobs, me);
-			/* small ones may have been held back for it */
+			/* small jobs may have been held back because of this one */
 			gsd_ring(jobs->common.pool->header);
 		}
 		if (jobs->end != GSD_EXIT_ASKED)
@@ -167,7 +174,7 @@ sort_small_jobs(void *arg)
 	return NULL;
 }
 
-/* Have a thread sort on a group. */
+/* Starts a thread that sorts on a group of devices. */
 static bool
 start_worker(gsd_jobs *jobs, gsd_worker *worker, const gs_group *group, void *(*body) (void *))
 {
@@ -181,7 +188,8 @@ start_worker(gsd_jobs *jobs, gsd_worker *worker, const gs_group *group, void *(*
 bool
 gsd_start_lane(gsd_jobs *jobs, unsigned lane)
 {
-	return start_worker(jobs, &jobs->lane_workers[lane], &jobs->lanes.lanes[lane].group, sort_small_jobs);
+	return start_worker(jobs, &jobs->lane_workers[lane], &jobs->lanes.lanes[lane].group,
+						sort_small_jobs);
 }
 
 bool

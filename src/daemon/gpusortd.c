@@ -2,16 +2,15 @@
  * gpusortd.c
  *		The program that owns the GPUs.
  *
- * A database session must not open a GPU: that takes up to seconds and half a
- * gigabyte of device memory each, and a driver's fault in a process that maps
- * the server's shared memory ends all sessions.  So the server's supervisor
- * (src/service/supervisor.c) starts this program beside the server.  It shares with it
- * the pool, in which jobs and their rows lie, and nothing else: no PostgreSQL
- * code, no connection, no files but the log (see src/service/daemon_process.c).
- * Whatever happens to it, the sessions sort without it.
+ * A database session must not open a GPU: that takes up to seconds and half a gigabyte of device
+ * memory each, and a driver's fault in a process that maps the server's shared memory ends all
+ * sessions.  So the server's supervisor (src/service/supervisor.c) starts this program beside the
+ * server.  The program shares with the server the pool, in which jobs and their rows lie, and
+ * nothing else: no PostgreSQL code, no connection, no files but the log (see
+ * src/service/daemon_process.c).  Whatever happens to the program, the sessions sort without it.
  *
- * It is killed when its supervisor dies, and ends on SIGTERM at once: what it
- * has not finished is the supervisor's to answer for.
+ * It is killed when its supervisor dies, and ends on SIGTERM at once; the supervisor then answers
+ * for what it has not finished.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -34,14 +33,14 @@ end_at_once(int signal)
 	_exit(GSD_EXIT_ASKED);
 }
 
-/* Nothing that is executed from here on has more rights than this process. */
+/* Makes sure that no program that is executed from here on has more rights than this process. */
 static void
 give_up_gaining_privileges(void)
 {
 	(void) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* End with the supervisor, also if it has died already. */
+/* Has this process end with its supervisor; returns false if the supervisor has died already. */
 static bool
 follow_supervisor(const gsd_options *options)
 {
@@ -67,7 +66,7 @@ probe(const gsd_options *options)
 	return GSD_EXIT_ASKED;
 }
 
-/* Open the devices and say so in the pool; 0, or the exit status to end with. */
+/* Opens the devices and says so in the pool.  Returns 0, or the exit status to end with. */
 static gsd_exit
 start_service(const gsd_options *options, const gsd_pool *pool, gs_group *group)
 {
@@ -94,7 +93,7 @@ start_service(const gsd_options *options, const gsd_pool *pool, gs_group *group)
 	return 0;
 }
 
-/* Serve until a device is lost, or devices are not to be trusted. */
+/* Serves jobs until a device is lost, or devices are not to be trusted. */
 static gsd_exit
 serve(gsd_jobs *jobs, gsd_header *header)
 {
@@ -133,7 +132,7 @@ run_service(const gsd_options *options)
 		return GSD_EXIT_NO_MEMORY;
 	status = serve(jobs, pool.header);
 
-	/* other threads may still be busy with devices: nothing is to be taken down below them */
+	/* other threads may still use devices, so nothing may be taken down under them */
 	_exit(status);
 }
 

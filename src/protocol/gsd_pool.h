@@ -168,7 +168,8 @@ typedef struct gsd_rows
  * has, as parse/gs_records.h describes.
  */
 #define GSD_CHUNK_BYTES		(UINT32_C(1) << 20)
-#define GSD_CHUNK_FIELDS	(UINT32_C(192) << 10) /* at most so many fields of a chunk are found */
+/* at most so many fields of a chunk are found */
+#define GSD_CHUNK_FIELDS	(UINT32_C(192) << 10)
 #define GSD_CHUNK_RECORDS	(UINT32_C(64) << 10)
 #define GSD_MAX_CHUNKS		32
 
@@ -364,7 +365,8 @@ typedef struct gsd_header
 	_Atomic uint32_t rings;		/* how often gpusortd was asked to look; see gsd_wake.h */
 	_Atomic uint32_t collapsing;	/* sessions that make huge pages; see gsd_collapse.h */
 	_Atomic uint64_t collapse_at_ms;	/* when a session may make a huge page; 0: any time */
-	_Atomic uint64_t retry_at_ms; /* when one may try an extent in small pages again; 0: any time */
+	/* when one may try an extent in small pages again; 0: any time */
+	_Atomic uint64_t retry_at_ms;
 	gsd_service service;
 	gsd_job		jobs[GSD_MAX_JOBS];
 	_Atomic uint32_t holders_end;	/* entries from here on were never used */
