@@ -33,7 +33,7 @@ encode_bpchar(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 	return true;
 }
 
-/* Also fits the cstring that an index stores for a name. */
+/* Encodes a name, or the cstring that an index stores for it. */
 static bool
 encode_name(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 {
@@ -43,8 +43,8 @@ encode_name(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 }
 
 /*
- * bit_cmp() compares the bytes that both have, then the lengths in bits.  The
- * unused bits of the last byte are zero.
+ * bit_cmp() compares the bytes as far as both values have some, then the
+ * lengths in bits.  The unused bits of the last byte are zero.
  */
 static bool
 encode_bit(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)

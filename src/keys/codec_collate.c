@@ -4,12 +4,12 @@
  *
  * The key is what the collation's library makes of the string for comparing
  * bytewise: ICU's sort key, or the result of libc's strxfrm().  Neither holds a
- * zero byte.  PostgreSQL breaks ties between strings that a deterministic
- * collation calls equal by their bytes; there, a zero byte and the string
- * follow.  (A key that is a prefix of another sorts before it that way, and
- * equal keys mean equal strings.)
+ * zero byte.  PostgreSQL orders strings that a deterministic collation calls
+ * equal by their bytes; so under such collations a zero byte and the string
+ * itself are appended to the key.  (Thus a sort key that is a prefix of another
+ * sorts before it, and equal keys mean equal strings.)
  *
- * Neither library's keys are believed: strxfrm() has disagreed with strcoll() in released
+ * Neither library's keys are trusted: strxfrm() has disagreed with strcoll() in released
  * C libraries, and ICU's keys with ucol_strcollUTF8() where punctuation is ignored or
  * combining marks come in an unusual order.  So these codecs ask for the result to be
  * verified with the comparison that PostgreSQL uses.
@@ -24,7 +24,7 @@
  * in a small direct-mapped cache.  It costs nothing to speak of if no value
  * ever comes back: a key is made in the buffer of its cache entry and handed
  * out from there, and the copy of the string that identifies the entry is the
- * one that the key needs anyway.
+ * copy that the key ends with anyway.
  */
 #include "postgres.h"
 
@@ -39,8 +39,9 @@
 
 /*
  * Longer strings are left to PostgreSQL's comparison, which seldom has to look
- * at more than their beginnings.  It also keeps all sizes far below what
- * overflows: strxfrm() results have been seen to be 8 times as long.
+ * at more than their beginnings.  The limit also keeps sizes of keys far below
+ * what overflows: strxfrm() results have been seen to be 8 times as long as the
+ * string.
  */
 #define MAX_STRING_BYTES (4 * 1024 * 1024)
 
@@ -59,14 +60,14 @@
 typedef struct CachedKey
 {
 	CollatedKey key;
-	uint32		string_len;		/* PG_UINT32_MAX: nothing here */
+	uint32		string_len;		/* PG_UINT32_MAX: the entry is empty */
 } CachedKey;
 
 /* A short string's first word. */
 typedef struct CachedWord
 {
 	uint64		word;
-	uint32		string_len;		/* PG_UINT32_MAX: nothing here */
+	uint32		string_len;		/* PG_UINT32_MAX: the entry is empty */
 	char		string[CACHE_MAX_STRING_BYTES];
 } CachedWord;
 
@@ -83,16 +84,18 @@ typedef struct CollateState
 {
 	CollateLibrary library;
 	SourceFunction source;
-	CachedKey	uncached;		/* for strings that are long, or find no room */
-	CachedKey  *keys;			/* NULL: none yet */
-	int			keys_shift;		/* of the hash, to that many entries */
-	CachedWord *words;			/* the same for lazy encoders */
+	CachedKey	uncached;		/* the last key of a string that is long, or whose cache entry
+								 * may not get a buffer */
+	CachedKey  *keys;			/* cache of keys; NULL: not made yet */
+	int			keys_shift;		/* a hash shifted right by this is an index into keys */
+	CachedWord *words;			/* cache of words, for lazy encoders; NULL: not made yet */
 	int			words_shift;
 } CollateState;
 
 /*
- * The cache entry of a short string.  Only its ends are hashed; strings that
- * differ elsewhere compete for one entry, which costs time but nothing else.
+ * Returns the index of a short string's cache entry, given the shift of the
+ * cache.  Only the string's ends are hashed; strings that differ elsewhere
+ * compete for one entry, which costs time but nothing else.
  */
 static inline uint32
 cache_entry(const char *string, uint32 len, int shift)
@@ -115,7 +118,7 @@ cache_entry(const char *string, uint32 len, int shift)
 	return (first * UINT64CONST(0x9E3779B185EBCA87)) >> shift;
 }
 
-/* How many entries of that size a cache has, as the shift of a hash: two at least. */
+/* Returns the shift of a cache whose entries have entry_bytes each; there are at least two. */
 static int
 cache_shift(const GpuSortKeyMemory *memory, size_t entry_bytes)
 {
@@ -152,7 +155,7 @@ make_word_cache(CollateState *state)
 		state->words[i].string_len = PG_UINT32_MAX;
 }
 
-/* Is the entry the key of the string? */
+/* Returns whether a cache entry holds the key of this string. */
 static inline bool
 is_key_of(const CachedKey *cached, const char *string, uint32 len)
 {
@@ -160,7 +163,7 @@ is_key_of(const CachedKey *cached, const char *string, uint32 len)
 		memcmp(cached->key.buffer + cached->key.sort_key_len + 1, string, len) == 0;
 }
 
-/* Where the key of a string is, or is to be made; NULL if strings are never so long. */
+/* Returns where the key of a string is, or is to be made; NULL if the string is too long. */
 static inline CachedKey *
 find_key(CollateState *state, const char *string, uint32 len)
 {
@@ -178,13 +181,17 @@ find_key(CollateState *state, const char *string, uint32 len)
 	return cached;
 }
 
-/* Room to begin with: short strings should not need a second attempt, long ones not too much. */
+/*
+ * Returns how much room a key is given at first: enough for nearly all short strings, so that
+ * they need no second attempt, but not too much for long ones.
+ */
 static inline Size
 expected_bytes(uint32 len)
 {
 	return len <= CACHE_MAX_STRING_BYTES ? 4 * len + 32 : 2 * len;
 }
 
+/* Makes the whole key of a string, or takes it from the cache. */
 static bool
 encode_collated(CollateState *state, const char *string, uint32 len, GpuSortKey *key)
 {
@@ -237,6 +244,7 @@ source_name(Datum value)
 	return (Source) {string, strnlen(string, NAMEDATALEN)};
 }
 
+/* Gives out the string itself, with the first word of its key as the prefix. */
 static bool
 encode_lazily(CollateState *state, Source source, GpuSortKey *key)
 {
@@ -304,7 +312,7 @@ known_word(GpuSortEncoder *encoder, const char *string, uint32 len, uint64 *word
 	return library->make_known_word(library, string, len, word);
 }
 
-/* Has a string to be fetched or unpacked first? */
+/* Returns whether a value must be fetched from TOAST or decompressed before it can be read. */
 static inline bool
 is_packed(const CollateState *state, Datum value)
 {
@@ -313,7 +321,7 @@ is_packed(const CollateState *state, Datum value)
 		 VARATT_IS_EXTERNAL(DatumGetPointer(value)));
 }
 
-/* Packed values are as quickly compared. */
+/* Proves nothing of packed values: to compare them takes no longer than to unpack them here. */
 static bool
 proven_order(GpuSortEncoder *encoder, Datum a, Datum b, int *cmp)
 {
@@ -381,7 +389,7 @@ begin_name(GpuSortEncoder *encoder)
 /*
  * Measured on strings of 16 bytes, mostly Latin letters and digits: ICU's sort
  * keys have 20 to 30 bytes, strxfrm() of glibc 2.36 makes 108 to 118.  Lazy encoders
- * make those of some rows.
+ * make the keys of some rows only.
  */
 static double
 extra_bytes_icu(double width, bool lazy)
@@ -414,7 +422,7 @@ extra_bytes_libc(double width, bool lazy)
 #define ICU_CODEC(type) \
 	COLLATED_CODEC(type, "ICU sort key", GPUSORT_COLLATED_BY_ICU, extra_bytes_icu)
 
-/* By the operator class's input type: under collations of bytes, of libc and of ICU. */
+/* The codecs of a string type: under collations that compare bytes, those of libc and of ICU. */
 typedef struct StringCodecs
 {
 	Oid			opcintype;
@@ -490,5 +498,6 @@ gpusort_codec_is_lazy(const GpuSortCodec *codec, Oid collation)
 bool
 gpusort_codec_copies(const GpuSortCodec *codec, Oid collation)
 {
-	return codec->collated_by == GPUSORT_COLLATED_BY_LIBC && libc_keys(collation) == GPUSORT_LIBC_COPIES;
+	return codec->collated_by == GPUSORT_COLLATED_BY_LIBC &&
+		libc_keys(collation) == GPUSORT_LIBC_COPIES;
 }

@@ -30,7 +30,7 @@ encode_timetz(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 	int32		zone = timetz->zone;
 	int64		utc;
 
-	/* No input function lets these through, but wrong data must not missort. */
+	/* No input function lets such values through, but wrong data must not be sorted wrongly. */
 	if (unlikely(zone < -TIMETZ_ZONE_LIMIT || zone >= TIMETZ_ZONE_LIMIT ||
 				 timetz->time < 0 || timetz->time > USECS_PER_DAY))
 		return false;

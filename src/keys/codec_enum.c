@@ -55,7 +55,7 @@ compare_labels(const void *a, const void *b)
 	return (order_a > order_b) - (order_a < order_b);
 }
 
-/* All labels of the type, in their order; returns their number. */
+/* Reads all labels of an enum type into a palloc'd array, in their order; returns their number. */
 static int
 read_labels(Oid type, EnumLabel **labels)
 {
@@ -93,7 +93,7 @@ read_labels(Oid type, EnumLabel **labels)
 	return nlabels;
 }
 
-/* The slot that holds the label, or the unused one where it belongs. */
+/* Returns the slot that holds a label, or the unused slot where it belongs. */
 static inline RankSlot *
 find_slot(EnumState *state, Oid oid)
 {

@@ -6,13 +6,13 @@
  * both networks have, then the netmask lengths (shorter first), then the whole
  * addresses.  With host bits cleared, the networks can be compared as a whole:
  * where the common leading bits are equal, the shorter network has zeros where
- * the longer one may have ones, and is smaller or, by its netmask, first.  The
- * host bits decide only between equal networks of equal netmask, so that they
- * can be moved to the left, where their length does not matter.
+ * the longer one may have ones, so it is smaller, or equal and then first by
+ * its netmask length.  The host bits decide only between equal networks of equal
+ * netmask.  So they can be moved to the left, where their length does not matter.
  *
- * The key is the bit string family (1), network (32 or 128), netmask length
- * (6 or 8), host bits, without its trailing zero bytes.  An IPv4 address
- * thus takes 8 bytes, unless its netmask is shorter than 7 bits.
+ * The key is a string of bits: the family (1 bit), the network (32 or 128), the
+ * netmask length (6 or 8) and the host bits, without trailing zero bytes.  An
+ * IPv4 address thus takes 8 bytes, unless its netmask is shorter than 7 bits.
  */
 #include "postgres.h"
 
@@ -31,14 +31,14 @@ begin_inet(GpuSortEncoder *encoder)
 	encoder->private_data = palloc(INET_KEY_WORDS * sizeof(uint64));
 }
 
-/* The bits of word after the first nbits, moved to the left.  nbits <= 64 */
+/* Returns the bits of word after the first nbits (at most 64), moved to the left. */
 static inline uint64
 bits_after(uint64 word, int nbits)
 {
 	return nbits >= 64 ? 0 : word << nbits;
 }
 
-/* The first nbits of word, the others cleared.  nbits <= 64 */
+/* Returns the first nbits (at most 64) of word, with the other bits cleared. */
 static inline uint64
 bits_before(uint64 word, int nbits)
 {
@@ -64,7 +64,7 @@ inet4_words(const inet_struct *address, uint64 *words)
 	return 2;
 }
 
-/* The same of an IPv6 address. */
+/* Fills words with the key of an IPv6 address and returns their number. */
 static inline int
 inet6_words(const inet_struct *address, uint64 *words)
 {
@@ -130,7 +130,7 @@ extra_bytes_inet(double width, bool lazy)
 	return width > 12 ? 18 : 8;
 }
 
-/* macaddr_cmp() and macaddr8_cmp() compare the bytes in their order. */
+/* macaddr_cmp() and macaddr8_cmp() compare the bytes from first to last. */
 static bool
 encode_macaddr(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 {

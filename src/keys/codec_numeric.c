@@ -3,8 +3,8 @@
  *		Codec of numeric.
  *
  * The key is the value itself as a fixed-point binary number: a first word,
- * and behind it as many bytes of fraction as the value's digits ask for.
- * Compared as bytes padded with zeros, that is the order of the numbers, and
+ * and behind it as many bytes of fraction as the value's digits need.
+ * Compared as bytes padded with zeros, keys have the order of the numbers, and
  * equal values have equal keys whatever their display scales.
  *
  * A finite value's magnitude is turned into such a number like this.  Its
@@ -50,7 +50,7 @@
 StaticAssertDecl(HUGE_WORD < MIDDLE - WORD_DIGITS_RANGE / 10,
 				 "magnitudes must leave room for infinity");
 
-/* Room for the first word and the extension, which is two bytes a digit. */
+/* The buffer of a key: its first word, and two bytes for each further digit. */
 typedef struct NumericState
 {
 	char	   *buffer;
@@ -68,8 +68,8 @@ begin_numeric(GpuSortEncoder *encoder)
 }
 
 /*
- * Stored values have neither leading nor trailing zero digits, but the comparison does not
- * rely on it, and neither do we.
+ * Removes leading and trailing zero digits.  Stored values have none, but the comparison does
+ * not rely on it, and neither do we.
  */
 static inline void
 strip_zeros(GpuSortNumeric *parts)
@@ -84,7 +84,7 @@ strip_zeros(GpuSortNumeric *parts)
 		parts->ndigits--;
 }
 
-/* First word of the magnitude of a value of ordinary weight. */
+/* Returns the first word of the magnitude of a value whose weight has a code of its own. */
 static inline uint64
 leading_word(const GpuSortNumeric *parts)
 {
@@ -96,7 +96,7 @@ leading_word(const GpuSortNumeric *parts)
 }
 
 /*
- * Append digits, from the given one on, to the len bytes in the state's buffer.
+ * Appends the digits from number `first` on to the len bytes in the state's buffer.
  * Returns the new length.
  */
 static uint32
@@ -112,7 +112,7 @@ append_digits(NumericState *state, uint32 len, const GpuSortNumeric *parts, int 
 	return len;
 }
 
-/* Negate in two's complement the number that is in the buffer's len bytes. */
+/* Negates, in two's complement, the number that the buffer's len bytes are. */
 static void
 negate_bytes(char *buffer, uint32 len)
 {
@@ -130,9 +130,7 @@ negate_bytes(char *buffer, uint32 len)
 	}
 }
 
-/*
- * The key of a value that does not fit into the first word.
- */
+/* Makes the key of a value that does not fit into the first word. */
 static pg_noinline bool
 encode_long(NumericState *state, const GpuSortNumeric *parts, GpuSortKey *key)
 {
@@ -164,9 +162,7 @@ encode_long(NumericState *state, const GpuSortNumeric *parts, GpuSortKey *key)
 	}
 	len = append_digits(state, len, parts, first_digit);
 
-	/*
-	 * Adding the middle flips the first bit, and so it does after negation.
-	 */
+	/* To add the middle is to flip the first bit, also after a negation. */
 	store_be64(state->buffer, word);
 	if (parts->negative)
 		negate_bytes(state->buffer, len);
@@ -219,8 +215,8 @@ encode_numeric(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 }
 
 /*
- * A stored value has 2 bytes a digit, after 3 to 8 bytes of headers; the first
- * four digits become 8 bytes.
+ * A stored value has 2 bytes for each digit, after 3 to 8 bytes of headers; the
+ * first four digits become 8 bytes of key.
  */
 static double
 extra_bytes_numeric(double width, bool lazy)

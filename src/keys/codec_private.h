@@ -51,8 +51,8 @@ extern const GpuSortCodec gpusort_codec_bytea;
 extern const GpuSortCodec gpusort_codec_bit;
 
 /*
- * codec_collate.c: the codec of a string type, by the operator class's input type, under a
- * collation; NULL with a reason if there is none.
+ * codec_collate.c: returns the codec of a string type, which the operator class's input type names,
+ * under a collation; NULL, and sets *reason, if there is none.
  */
 extern const GpuSortCodec *gpusort_codec_for_string(Oid opcintype, Oid collation,
 													const char **reason);
@@ -60,7 +60,10 @@ extern const GpuSortCodec *gpusort_codec_for_string(Oid opcintype, Oid collation
 /* codec_enum.c */
 extern const GpuSortCodec gpusort_codec_enum;
 
-/* The four, and the eight bytes at p, which need not be aligned, as a big-endian integer. */
+/*
+ * Return the four or eight bytes at p, taken as a big-endian integer.  p need not be aligned, here
+ * and in store_be64().
+ */
 static inline uint32
 load_be32(const void *p)
 {
@@ -86,7 +89,7 @@ store_be64(void *p, uint64 word)
 	memcpy(p, &word, sizeof(word));
 }
 
-/* A varlena that can be read with the VARxxx_ANY macros. */
+/* Returns a varlena datum in a form that can be read with the VARxxx_ANY macros. */
 static inline struct varlena *
 detoast_packed(Datum value)
 {
@@ -97,7 +100,7 @@ detoast_packed(Datum value)
 	return p;
 }
 
-/* Length of a character(n) value without its insignificant trailing blanks. */
+/* Returns the length of a character(n) value without its insignificant trailing blanks. */
 static inline uint32
 length_without_blanks(const char *data, uint32 len)
 {

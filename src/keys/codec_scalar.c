@@ -2,7 +2,7 @@
  * codec_scalar.c
  *		Codecs of the types whose order is that of one integer or float.
  *
- * All of these are a few instructions: they map the value to an unsigned
+ * Each of these codecs takes a few instructions to map a value to an unsigned
  * integer of the same order.
  *
  * A Datum of a 32-bit type may carry anything in its upper half, so every
@@ -22,7 +22,7 @@
  * and -0 equal to 0.  IEEE 754 numbers of either sign compare like their bit
  * patterns taken as sign and magnitude; flipping the sign bit of positive ones
  * and all bits of negative ones turns that into unsigned order.  The largest
- * pattern so reached is infinity's, far below the all-ones given to NaN.
+ * word made that way is infinity's, far below that of NaN, which is all ones.
  */
 static bool
 encode_float8(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
@@ -58,7 +58,7 @@ encode_float4(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 	return true;
 }
 
-/* Of the bits as they are. */
+/* Encode the bits of a float as they are, so that equal values may have different words. */
 static bool
 encode_distinct_float8(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 {
@@ -123,7 +123,7 @@ encode_char(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 	return true;
 }
 
-/* ItemPointerCompare(): block number, then offset, both unsigned. */
+/* ItemPointerCompare() compares the block numbers, then the offsets, both unsigned. */
 static bool
 encode_tid(GpuSortEncoder *encoder, Datum value, GpuSortKey *key)
 {

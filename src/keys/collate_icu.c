@@ -3,8 +3,8 @@
  *		Sort keys of ICU's collations.
  *
  * ICU can also make just the beginning of a key, in less than half the time (204
- * against 482 ns for 8 to 40 random characters), and for most strings we can
- * (collate_primaries.h).
+ * against 482 ns for 8 to 40 random characters).  For most strings we make it
+ * ourselves (collate_primaries.h).
  */
 #include "postgres.h"
 
@@ -19,9 +19,10 @@
 
 #include <unicode/ustring.h>
 
-/* A collation that moves more scripts than these is not believed. */
+/* A collation that moves more scripts than this is not trusted. */
 #define REORDER_CODES		64
 
+/* Makes the key of a string in a database in UTF-8. */
 static bool
 make_key_icu_utf8(CollateLibrary *library, CollatedKey *key, const char *string, uint32 len)
 {
@@ -33,7 +34,10 @@ make_key_icu_utf8(CollateLibrary *library, CollatedKey *key, const char *string,
 												   (uint8 *) key->buffer, key->size)) > 0)
 		return true;
 
-	/* UTF-16 has at most as many units as UTF-8 has bytes.  ICU must not be given a null pointer. */
+	/*
+	 * UTF-16 has at most as many units as UTF-8 has bytes.  One more, because ICU must not be given
+	 * a null pointer for an empty string.
+	 */
 	if (!gpusort_collate_reserve_scratch(library, (len + 1) * sizeof(UChar)))
 		return false;
 	u_strFromUTF8((UChar *) library->scratch, len, &length_utf16, string, len, &status);
@@ -50,7 +54,7 @@ make_key_icu_utf8(CollateLibrary *library, CollatedKey *key, const char *string,
 			return false;
 		if (needed <= key->size)
 		{
-			key->sort_key_len = needed - 1;		/* without its zero byte */
+			key->sort_key_len = needed - 1; /* without the zero byte */
 			return true;
 		}
 		if (!gpusort_collate_reserve(library, key, needed))
@@ -58,7 +62,7 @@ make_key_icu_utf8(CollateLibrary *library, CollatedKey *key, const char *string,
 	}
 }
 
-/* Same for the other server encodings, through PostgreSQL's conversion. */
+/* Makes the key of a string in another encoding, through PostgreSQL's conversion. */
 static bool
 make_key_icu(CollateLibrary *library, CollatedKey *key, const char *string, uint32 len)
 {
@@ -77,7 +81,7 @@ make_key_icu(CollateLibrary *library, CollatedKey *key, const char *string, uint
 	}
 }
 
-/* The first eight bytes of primary weights. */
+/* Has ICU make a string's word: the first eight bytes of its primary weights. */
 static bool
 make_word_icu(CollateLibrary *library, const char *string, uint32 len, uint64 *word)
 {
@@ -108,7 +112,7 @@ proven_order_icu(CollateLibrary *library, const char *a, uint32 a_len, const cha
 		gpusort_primaries_order(library->primaries, a, a_len, b, b_len, cmp);
 }
 
-/* Does the collation leave digits and punctuation in front of all scripts? */
+/* Returns whether the collation leaves digits and punctuation in front of all scripts. */
 static bool
 only_scripts_move(const UCollator *collator)
 {
@@ -124,6 +128,7 @@ only_scripts_move(const UCollator *collator)
 	return U_SUCCESS(status);
 }
 
+/* Returns whether the collation ignores punctuation ("shifted"). */
 static bool
 is_shifted(const UCollator *collator)
 {
@@ -133,7 +138,7 @@ is_shifted(const UCollator *collator)
 		U_FAILURE(status);
 }
 
-/* Are accents compared from the end of the string to its beginning? */
+/* Returns whether accents are compared from the end of the string to its beginning. */
 static bool
 is_backwards(const UCollator *collator)
 {

@@ -9,7 +9,7 @@
 
 #ifdef USE_ICU
 
-/* Fill in the functions, for library->locale. */
+/* Fills in the functions of *library and what they need, for library->locale. */
 extern void gpusort_collate_begin_icu(CollateLibrary *library);
 
 #endif

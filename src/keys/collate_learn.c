@@ -15,10 +15,13 @@
 
 #define FIRST_CHAR			0x20
 
-/* A learned word takes 15 ns, asking ICU 200 and more, learning 8 ms. */
+/*
+ * How often ICU is asked for a word before weights are learned.  To make a word from learned
+ * weights takes 15 ns, to ask ICU 200 and more, and to learn 8 ms.
+ */
 #define LEARN_AFTER			20000
 
-/* Strings that what was learned is tried on, and their characters at most. */
+/* How many strings the learned weights are tried on, and how many characters these have at most. */
 #define TRIALS				512
 #define TRIAL_CHARS			12
 #define TRIAL_KEY_CHARS		256
@@ -28,7 +31,7 @@
 #define SHORT_KEY_BYTES		128
 #define CONTRACTION_UNITS	64
 
-/* The key of a short string; returns the length of its primary level, 0 if it has none. */
+/* Makes ICU's key of a short string; returns the length of its primary level, 0 if it has none. */
 static uint32
 primary_level(const UCollator *collator, const UChar *string, int32_t len, uint8_t *key)
 {
@@ -41,18 +44,21 @@ primary_level(const UCollator *collator, const UChar *string, int32_t len, uint8
 	return separator != NULL ? separator - key : 0;
 }
 
-/* The tertiary weight of a character whose key goes on so; 0 unless all of it is as usual. */
+/*
+ * Returns the tertiary weight of a character, given its key from the end of the primary level on; 0
+ * unless the secondary weight is the common one and the tertiary weight is one byte.
+ */
 static uint8
 tertiary_weight(const uint8_t *key)
 {
 	static const uint8_t usual[] = {LEVEL_SEPARATOR, COMMON_WEIGHT, LEVEL_SEPARATOR};
 
-	/* a zero byte ends the key, which has two of these levels at the least, or fewer bytes */
+	/* A zero byte ends the key, and memcmp() stops there if the key ends early. */
 	return memcmp(key, usual, sizeof(usual)) == 0 && key[3] > LEVEL_SEPARATOR && key[4] == 0
 		? key[3] : 0;
 }
 
-/* Is a character's primary level a single weight? */
+/* Returns whether the primary level of a character is a single weight. */
 static bool
 has_one_primary(UCollationElements *elements, UChar c)
 {
@@ -70,6 +76,10 @@ has_one_primary(UCollationElements *elements, UChar c)
 	return U_SUCCESS(status) && n == 1;
 }
 
+/*
+ * Learns the weights of a character.  Whether its primary weight's first byte is left out behind
+ * the same byte shows in the key of the character doubled.
+ */
 static void
 learn_character(CollatePrimaries *primaries, UCollationElements *elements, UChar c)
 {
@@ -94,7 +104,7 @@ learn_character(CollatePrimaries *primaries, UCollationElements *elements, UChar
 	primary->tertiary = tertiary_weight(key + len);
 }
 
-/* Note which characters a contraction may begin or go on with. */
+/* Notes which characters a contraction may begin or go on with. */
 static bool
 learn_contractions(CollatePrimaries *primaries)
 {
@@ -125,6 +135,7 @@ learn_contractions(CollatePrimaries *primaries)
 	return U_SUCCESS(status);
 }
 
+/* A random string that words are tried on. */
 typedef struct Trial
 {
 	char		string[2 * TRIAL_CHARS];
@@ -142,7 +153,7 @@ random_number(void)
 	return state >> 33;
 }
 
-/* Append one of the table's characters; returns its bytes. */
+/* Writes one of the table's characters in UTF-8; returns how many bytes that took. */
 static uint32
 put_utf8(char *at, uint32 c)
 {
@@ -156,7 +167,7 @@ put_utf8(char *at, uint32 c)
 	return 2;
 }
 
-/* Make the number-th random string of characters that were learned, and its word. */
+/* Makes the number-th random string of characters that were learned, and its word. */
 static void
 make_trial(const CollatePrimaries *primaries, int number, Trial *trial)
 {
@@ -180,13 +191,13 @@ make_trial(const CollatePrimaries *primaries, int number, Trial *trial)
 }
 
 /*
- * Are words of random strings what ICU makes of them?  Notes as well whether ICU's comparison
- * agrees with the order of their weights.
+ * Returns whether the words of random strings are the words that ICU makes.  Clears
+ * primaries->proves if ICU's comparison disagrees with the order of their weights.
  */
 static bool
 try_words(CollatePrimaries *primaries)
 {
-	Trial		trials[2] = {0};	/* the first one's neighbour is empty */
+	Trial		trials[2] = {0};	/* this string and the last; at first an empty one */
 
 	for (int i = 0; i < TRIALS; i++)
 	{
@@ -212,8 +223,8 @@ try_words(CollatePrimaries *primaries)
 }
 
 /*
- * Are keys of random strings what ICU makes of them?  Long ones, most of whose characters are one
- * that has common weights, so that there are full runs.
+ * Returns whether the keys of random strings are the keys that ICU makes.  Most characters of the
+ * long strings are the same letter, whose weights are common, so that there are full runs of these.
  */
 static bool
 try_keys(const CollatePrimaries *primaries)
@@ -252,7 +263,7 @@ try_keys(const CollatePrimaries *primaries)
 	return made >= TRIALS / 4;
 }
 
-/* Fill in the table; false if what is in it then is not to be used. */
+/* Fills in the table; returns false if it must not be used. */
 static bool
 learn(CollatePrimaries *primaries)
 {
@@ -265,7 +276,7 @@ learn(CollatePrimaries *primaries)
 		learn_character(primaries, elements, c);
 	ucol_closeElements(elements);
 
-	/* such collations take several digits for one number */
+	/* Numeric collations take several digits for one number, so digits are left to ICU. */
 	if (ucol_getAttribute(primaries->collator, UCOL_NUMERIC_COLLATION, &status) != UCOL_OFF)
 	{
 		for (UChar c = 0; c < PRIMARIES_CHARS; c++)
@@ -295,7 +306,7 @@ gpusort_primaries_asked(CollatePrimaries *primaries)
 	primaries->tried = true;
 	primaries->learned = learn(primaries);
 	primaries->proves &= primaries->learned;
-	/* keys are made while they are tried */
+	/* gpusort_primaries_key(), which try_keys() calls, makes keys only if this is set. */
 	primaries->makes_keys = primaries->learned;
 	primaries->makes_keys = primaries->learned && try_keys(primaries);
 }

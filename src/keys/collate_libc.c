@@ -15,12 +15,12 @@
 #include "keys/collate_weights.h"
 #include "pg_compat/keys.h"
 
-/* Between the levels of a key. */
+/* The byte between the levels of a key. */
 #define LEVEL_SEPARATOR		0x01
 
 /*
- * Of a long string so much is looked at, or twice as much and so on, until the first level of the
- * key has enough bytes for more letters than a word.
+ * To make the word of a long string, FIRST_PART_BYTES of it are given to strxfrm(), then twice as
+ * many and so on, until the first level of the key has ENOUGH_BYTES: more letters than a word has.
  */
 #define FIRST_PART_BYTES	256
 #define ENOUGH_BYTES		128
@@ -30,29 +30,31 @@ typedef struct KnownLocale
 {
 	struct KnownLocale *next;
 	locale_t	locale;			/* 0: the locale of the process */
-	bool		has_weights;	/* keys look like made of weights ... */
-	bool		has_pairs;		/* ... and they are */
-	bool		pairs_tried;
+	bool		has_weights;	/* keys look as if they were made of characters' weights */
+	bool		has_pairs;		/* pairs were learned, and keys are made of weights */
+	bool		pairs_tried;	/* collate_learn_pairs() was called */
 	bool		copies;			/* keys are the strings themselves, as in C.UTF-8 */
 	CollateWeights weights;
 } KnownLocale;
 
 static KnownLocale *known_locales = NULL;
 
-/* Does strxfrm() do no more than copy?  Then beginnings of keys take as little as words. */
+/* Returns whether strxfrm() only copies, so that keys cost as little as words. */
 static bool
 copies_strings(locale_t locale)
 {
 	static const char string[] = "b-A a";
 	char		key[sizeof(string)];
 
-	return strxfrm_l(key, string, sizeof(key), locale) == sizeof(string) - 1 && strcmp(key, string) == 0;
+	return strxfrm_l(key, string, sizeof(key), locale) == sizeof(string) - 1 &&
+		strcmp(key, string) == 0;
 }
 
 /*
- * What is known of a locale.  Pairs of characters take half a millisecond, and
- * are learned not before there is something to sort; whether a codec is lazy must not
- * depend on them, for all processes of a sort have to find the same.
+ * Returns what is known of a locale, and learns it if need be.  `pairs` asks for pairs of
+ * characters as well; to learn these takes half a millisecond, so the planner does without.
+ * Whether a codec is lazy must not depend on pairs, since all processes of a sort have to agree on
+ * it.
  */
 static const KnownLocale *
 know_locale(pg_locale_t pg_locale, bool pairs)
@@ -98,6 +100,7 @@ know_locale(pg_locale_t pg_locale, bool pairs)
 	return known;
 }
 
+/* Has strxfrm() make the key of a string. */
 static bool
 call_strxfrm(CollateLibrary *library, CollatedKey *key, const char *string, uint32 len)
 {
@@ -111,7 +114,7 @@ call_strxfrm(CollateLibrary *library, CollatedKey *key, const char *string, uint
 		Size		needed;
 
 		if (library->locale)
-			needed = strxfrm_l(key->buffer, library->scratch, key->size, 
+			needed = strxfrm_l(key->buffer, library->scratch, key->size,
 							   gpusort_libc_locale(library->locale));
 		else
 			needed = strxfrm(key->buffer, library->scratch, key->size);
@@ -144,8 +147,9 @@ make_key_libc(CollateLibrary *library, CollatedKey *key, const char *string, uin
 }
 
 /*
- * The key of so much of a string that it begins with all of the word, whatever follows, and some
- * more: a few characters may be one letter together.
+ * Makes the key of the beginning of a string, as much of the string as fixes the word whatever
+ * follows.  That is a little more than the word's letters, since a few characters may be one letter
+ * together.
  */
 static bool
 make_beginning(CollateLibrary *library, const char *string, uint32 len, CollatedKey *key)
@@ -163,7 +167,7 @@ make_beginning(CollateLibrary *library, const char *string, uint32 len, Collated
 	}
 }
 
-/* The first letters of the key, or its first bytes if letters are not known. */
+/* Makes a word of the key's first letters, or of its first bytes if weights are not known. */
 static bool
 make_word_libc(CollateLibrary *library, const char *string, uint32 len, uint64 *word)
 {
@@ -194,7 +198,7 @@ rest_begins_libc(CollateLibrary *library, const char *string, uint32 shared)
 	return library->weights != NULL ? collate_rest(library->weights, string, shared) : 0;
 }
 
-/* What keys of a locale take. */
+/* Returns how the keys of a locale are made that has these properties. */
 static GpuSortLibcKeys
 keys_of(bool has_weights, bool copies)
 {
@@ -206,12 +210,13 @@ keys_of(bool has_weights, bool copies)
 GpuSortLibcKeys
 gpusort_collate_libc_default_keys(void)
 {
-	const KnownLocale *known = know_locale(pg_newlocale_from_collation(DEFAULT_COLLATION_OID), false);
+	const KnownLocale *known = know_locale(pg_newlocale_from_collation(DEFAULT_COLLATION_OID),
+										   false);
 
 	return keys_of(known->has_weights, known->copies);
 }
 
-/* What the planner has found out about a locale. */
+/* What gpusort_collate_libc_keys() has found out about a locale, kept as long as the process. */
 typedef struct NamedLocale
 {
 	struct NamedLocale *next;

@@ -7,20 +7,21 @@
 
 #include "keys/collate_library.h"
 
-/* Fill in the functions, for library->locale. */
+/* Fills in the functions of *library and what they need, for library->locale. */
 extern void gpusort_collate_begin_libc(CollateLibrary *library);
 
-/* What a locale's keys are made by. */
+/* How the keys of a locale's strings are made. */
 typedef enum GpuSortLibcKeys
 {
-	GPUSORT_LIBC_WHOLE,			/* strxfrm() */
-	GPUSORT_LIBC_WORDS,			/* words, whose weights were learned */
-	GPUSORT_LIBC_COPIES			/* strxfrm(), which does no more than copy */
+	GPUSORT_LIBC_WHOLE,			/* by strxfrm(), for all strings */
+	GPUSORT_LIBC_WORDS,			/* first words are made of weights that were learned */
+	GPUSORT_LIBC_COPIES			/* by strxfrm(), which does no more than copy */
 } GpuSortLibcKeys;
 
 /*
- * Those of the database's locale, or of one that libc has by that name.  The latter is found out without
- * PostgreSQL, which would raise an error if there is none.
+ * Return how keys are made under the database's locale, or under the one that libc knows by a name.
+ * The latter is opened past PostgreSQL, which would raise an error if there is no such locale; that
+ * counts as GPUSORT_LIBC_WHOLE.
  */
 extern GpuSortLibcKeys gpusort_collate_libc_default_keys(void);
 extern GpuSortLibcKeys gpusort_collate_libc_keys(const char *name);

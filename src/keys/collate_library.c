@@ -10,7 +10,7 @@
 
 #include "keys/collate_library.h"
 
-/* May a buffer have so many bytes, instead of those it has? */
+/* Returns whether a buffer may grow from so many bytes to so many; notes in *memory if not. */
 static bool
 may_grow(GpuSortKeyMemory *memory, Size from, Size to)
 {

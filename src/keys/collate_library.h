@@ -17,9 +17,9 @@
 /* A string's key. */
 typedef struct CollatedKey
 {
-	char	   *buffer;			/* sort key, zero byte, and room behind */
-	uint32		size;			/* allocated bytes */
-	uint32		sort_key_len;	/* without the zero byte */
+	char	   *buffer;			/* sort key, zero byte, and unused room */
+	uint32		size;			/* allocated bytes of buffer */
+	uint32		sort_key_len;	/* length of the sort key, without the zero byte */
 } CollatedKey;
 
 typedef struct CollateLibrary CollateLibrary;
@@ -27,64 +27,67 @@ typedef struct CollateLibrary CollateLibrary;
 struct CollateLibrary
 {
 	/*
-	 * Put the library's key of a string into key->buffer, with a zero byte
-	 * behind it, and set key->sort_key_len.  False if there is none.
+	 * Puts the library's key of a string into key->buffer, with a zero byte
+	 * behind it, and sets key->sort_key_len.  Returns false if there is no key.
 	 */
 	bool		(*make_key) (CollateLibrary *library, CollatedKey *key,
 							 const char *string, uint32 len);
 
 	/*
-	 * A word that orders strings like their keys, where it differs.  NULL if it is not
-	 * to be had for much less than the key.  All processes of a sort find the same: this
-	 * depends on the collation and the database alone.
+	 * Makes a word of a string; strings that differ in their words are ordered by them as by
+	 * their keys.  The pointer is NULL if a word costs about as much as the key.  Whether it
+	 * is depends on the collation and the database alone, so all processes of a sort agree.
 	 */
 	bool		(*make_word) (CollateLibrary *library, const char *string, uint32 len,
 							  uint64 *word);
 
 	/*
-	 * The same word, made from what is known of characters, in less time than it takes
-	 * to look one up in a cache.  False for strings that it does not know, or at all.
+	 * Makes the same word from what has been learned of characters, in less time than it takes
+	 * to look a word up in a cache.  Returns false if nothing has been learned, or the string
+	 * has a character or pair of characters that can't be handled that way.
 	 */
 	bool		(*make_known_word) (CollateLibrary *library, const char *string, uint32 len,
 									uint64 *word);
 
 	/*
-	 * Of strings that begin with the same `shared` bytes, where the rest begins whose word decides
-	 * the order of strings that differ in it: not behind these.  0 if that is not known.
+	 * Returns, of strings that begin with the same `shared` bytes, at which byte a rest begins
+	 * whose word orders all strings that differ in it: at `shared` or before.  0 if that is not
+	 * known.
 	 */
 	uint32		(*rest_begins) (CollateLibrary *library, const char *string, uint32 shared);
 
 	/*
-	 * What the library's comparison says of two different strings, from what is known of characters.
-	 * False where that is no proof.  NULL if it never is.
+	 * Sets *cmp to what the library's comparison says of two different strings, from what has been
+	 * learned of characters.  Returns false where that proves nothing.  The pointer is NULL if it
+	 * never proves anything.
 	 */
 	bool		(*proven_order) (CollateLibrary *library, const char *a, uint32 a_len,
 								 const char *b, uint32 b_len, int *cmp);
 
 	/*
-	 * Keys are of no use, as the comparison is known to disagree with them: no value
-	 * has an encoding.
+	 * The library's comparison is known to disagree with its keys, or to be no order at all.  So
+	 * no value has an encoding.
 	 */
 	bool		has_no_order;
 
 	pg_locale_t locale;			/* NULL: libc's locale of the process */
 	bool		deterministic;
-	const struct CollateWeights *weights;	/* of libc; NULL if they are not known */
-	struct CollatePrimaries *primaries; /* of ICU; NULL if they can't be */
+	const struct CollateWeights *weights;	/* of libc; NULL: not learned */
+	struct CollatePrimaries *primaries; /* of ICU; NULL: can't be learned */
 
 	GpuSortKeyMemory *memory;	/* for all buffers */
-	char	   *scratch;		/* the string as the library wants it */
+	char	   *scratch;		/* the string in the form that the library takes */
 	Size		scratch_size;
-	CollatedKey whole;			/* one that only a word is wanted of */
+	CollatedKey whole;			/* a key that is made for the sake of its first word */
 };
 
 /*
- * Make room for size bytes in a key's buffer, keeping its contents.  False if
- * that is more than encoders may hold.
+ * Makes room for size bytes in a key's buffer, keeping its contents.  Returns
+ * false if encoders would hold more than they may.
  */
 extern bool gpusort_collate_reserve(CollateLibrary *library, CollatedKey *key, Size size);
 
-/* The same for scratch, whose contents are lost. */
+/* Makes room for size bytes in library->scratch in the same way, but loses its contents. */
 extern bool gpusort_collate_reserve_scratch(CollateLibrary *library, Size size);
 
 #endif							/* GPUSORT_COLLATE_LIBRARY_H */

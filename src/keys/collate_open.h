@@ -8,8 +8,8 @@
 #include "keys/collate_library.h"
 
 /*
- * Prepare for a collation, with buffers in *memory.  Raises an error if the collation
- * can't be opened.
+ * Opens a collation and fills in *library, whose buffers will lie in *memory.  Raises an error if
+ * the collation can't be opened.
  */
 extern void gpusort_collate_open(CollateLibrary *library, Oid collation,
 								 GpuSortKeyMemory *memory);

@@ -2,16 +2,19 @@
  * collate_primaries.c
  *		ICU's sort keys and their beginnings, made without calling ICU.
  *
- * See collate_primaries.h.  What is known of sort keys and used here: within the primary
- * level ICU leaves out a weight's first byte if the weight before has the same and
- * that byte is one of those that are shared by a whole script; where such a stretch ends and another
- * weight follows, a byte says whether that is less (03) or greater (ff).  Whether a first byte is one of
- * those shows in the key of the character doubled.  In the levels behind, weights that are common to
- * most characters are counted instead of written: a byte for each full run, and one for the rest,
- * which is counted from below at the end and in front of smaller weights, from above in front
- * of greater ones.
+ * See collate_primaries.h.  ICU compresses sort keys, and so do we, in two ways.
  *
- * Nothing has to be believed: sorts by collations are verified.
+ * In the primary level, some first bytes of weights are shared by a whole script.  ICU leaves out
+ * such a byte if the weight before begins with the same.  Where such a stretch ends and another
+ * weight follows, a byte says whether that weight is less (03) or greater (ff).  Whether a
+ * character's first byte is shared by a script shows in the key of the character doubled.
+ *
+ * In the levels behind, the weight that is common to most characters is counted instead of written:
+ * ICU writes a byte for each full run, and one for the rest.  The count of the rest is added to the
+ * common weight if nothing or a smaller weight follows, and subtracted from a high byte if a
+ * greater weight follows.
+ *
+ * A mistake here would do no harm: sorts by collations are verified.
  */
 #include "keys/collate_primaries.h"
 
@@ -22,14 +25,17 @@
 #include "keys/codec_private.h"
 #include "utils/memutils.h"
 
-/* Bytes that stand for runs of common weights: full ones, and the ends of the range of others. */
+/*
+ * Runs of common weights: how many weights a full run has, and the byte that stands for it; and the
+ * byte that the rest is subtracted from if a greater weight follows.
+ */
 #define SECONDARY_RUN		0x21
 #define SECONDARY_FULL		0x25
 #define TERTIARY_RUN		0x61
 #define TERTIARY_FULL		0x65
 #define TERTIARY_HIGH		0xc5
 
-/* Behind weights without their first bytes. */
+/* What is written behind a stretch of weights that have the same first byte. */
 #define LOWER_FOLLOWS		0x03
 #define HIGHER_FOLLOWS		0xff
 
@@ -54,7 +60,10 @@ gpusort_primaries_of(const UCollator *collator)
 	return known;
 }
 
-/* The word of a string of which as much as matters is simple letters. */
+/*
+ * Makes the word of a string whose first characters, up to one behind the word, have a single byte
+ * of weight each (primaries->single).  Returns false if the string is not like that.
+ */
 static inline bool
 word_of_singles(const CollatePrimaries *primaries, const uint8 *p, uint32 len, uint64 *word)
 {
@@ -102,7 +111,7 @@ gpusort_primaries_word(const CollatePrimaries *primaries, const char *string, ui
 		primary = &primaries->of[c];
 		if (primary->len == 0 || (opens && (primary->kind & PRIMARY_CLOSES)))
 			return false;
-		/* one character more has been looked at than the word holds */
+		/* The word is full, and this character does not change the one before. */
 		if (used >= sizeof(uint64))
 			break;
 		opens = (primary->kind & PRIMARY_OPENS) != 0;
@@ -135,7 +144,7 @@ gpusort_primaries_rest(const CollatePrimaries *primaries, const char *string, ui
 		if ((c & 0xc0) == 0x80 && shared > 1 && (p[shared - 2] & 0xe0) == 0xc0)
 			c = (p[shared - 2] & 0x1f) << 6 | (c & 0x3f);
 		else if (c >= 0x80)
-			continue;			/* a part of a character, or one that was not learned */
+			continue;			/* a part of a character, or a character not in the table */
 		if (primaries->of[c].len > 0 &&
 			(primaries->of[c].kind & (PRIMARY_OPENS | PRIMARY_CLOSES)) == 0)
 			break;
@@ -143,7 +152,7 @@ gpusort_primaries_rest(const CollatePrimaries *primaries, const char *string, ui
 	return shared;
 }
 
-/* A string, read by characters. */
+/* A string that is read character by character. */
 typedef struct Reader
 {
 	const uint8 *at;
@@ -151,7 +160,10 @@ typedef struct Reader
 	bool		opens;			/* the last character may begin a contraction */
 } Reader;
 
-/* What is known of the next character; NULL if nothing is, or not by itself. */
+/*
+ * Reads the next character and returns its entry of the table; NULL if it was not learned, or may
+ * be in a contraction with the character before.
+ */
 static inline const CollatePrimary *
 next_char(const CollatePrimaries *primaries, Reader *reader)
 {
@@ -171,7 +183,10 @@ next_char(const CollatePrimaries *primaries, Reader *reader)
 	return primary;
 }
 
-/* The primary weight of the next character, 0 behind the last one.  False if it is not known. */
+/*
+ * Reads the next character and sets *weight to its primary weight, or to 0 behind the last
+ * character.  Returns false if the weight is not known.
+ */
 static inline bool
 next_weight(const CollatePrimaries *primaries, Reader *reader, uint32 *weight)
 {
@@ -211,7 +226,7 @@ gpusort_primaries_order(const CollatePrimaries *primaries, const char *a, uint32
 		next_weight(primaries, &readers[1], &behind);
 }
 
-/* A key in the making. */
+/* A key that is being written; put() moves `at` beyond `end` if there is no room. */
 typedef struct Writer
 {
 	uint8	   *at;
@@ -226,7 +241,10 @@ put(Writer *writer, uint8 byte)
 	writer->at++;
 }
 
-/* A run of common weights, but for its last byte: returns how many that stands for, less one. */
+/*
+ * Writes a byte `full` for each full run among `count` common weights.  Returns how many weights
+ * are left for the last byte, which the caller writes, less one.
+ */
 static inline uint32
 put_full_runs(Writer *writer, uint32 count, uint32 run, uint8 full)
 {
@@ -235,7 +253,10 @@ put_full_runs(Writer *writer, uint32 count, uint32 run, uint8 full)
 	return count;
 }
 
-/* The level of primary weights; *nchars is how many there are.  False if one is not known. */
+/*
+ * Writes the level of primary weights and sets *nchars to the number of characters.  Returns false
+ * if whole keys can't be made of one of them.
+ */
 static bool
 put_primaries(const CollatePrimaries *primaries, const uint8 *string, uint32 len, Writer *writer,
 			  uint32 *nchars)
@@ -264,7 +285,7 @@ put_primaries(const CollatePrimaries *primaries, const uint8 *string, uint32 len
 	return true;
 }
 
-/* The level of tertiary weights of a string that put_primaries() knew. */
+/* Writes the level of tertiary weights of a string for which put_primaries() returned true. */
 static void
 put_tertiaries(const CollatePrimaries *primaries, const uint8 *string, uint32 len, Writer *writer)
 {
@@ -324,7 +345,7 @@ gpusort_primaries_ask(const UCollator *collator, const char *string, uint32 len,
 	uiter_setUTF8(&iterator, string, len);
 	ucol_nextSortKeyPart(collator, &iterator, position, part, sizeof(part), &status);
 
-	/* accents and case are no part of the word */
+	/* The bytes of the other levels (accents and case) are no part of the word. */
 	separator = memchr(part, LEVEL_SEPARATOR, sizeof(part));
 	if (separator != NULL)
 		memset(separator, 0, part + sizeof(part) - separator);

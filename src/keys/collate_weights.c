@@ -13,22 +13,25 @@
 #define LAST_CHAR		0x7e
 #define NCHARS			(LAST_CHAR - FIRST_CHAR + 1)
 
-/* Between levels; weights have no such byte but those of the last level. */
+/* The byte between levels.  Only weights of the last level may have such a byte, too. */
 #define SEPARATOR		0x01
 
-/* A locale in which fewer characters, or fewer pairs, are simple is left alone. */
+/*
+ * Locales are left alone in which fewer characters can be learned, or more pairs of characters are
+ * odd: their key is not the two characters' weights.
+ */
 #define MIN_CHARS		(NCHARS * 3 / 4)
 #define MAX_ODD_PAIRS	(NCHARS * NCHARS / 16)
 
-/* Strings that what was learned is tried on, and their characters at most. */
+/* How many strings the learned weights are tried on, and how many characters these have at most. */
 #define TRIALS			256
 #define TRIAL_CHARS		24
 
 #define PAIR_KEY_BYTES	(TRIAL_CHARS * COLLATE_CHAR_BYTES + COLLATE_KEY_SLACK)
 
 /*
- * Split the key of a single character into its weights.  False if it isn't four
- * levels, or so long that room for keys would be wasted on it.
+ * Splits the key of a single character into its weights, one for each level.  Returns
+ * false if the key has not four levels, or more bytes than a character may add to a key.
  */
 static bool
 split_key(const char *key, size_t len, CollateWeight *parts)
@@ -53,7 +56,10 @@ split_key(const char *key, size_t len, CollateWeight *parts)
 		parts[level].len = part;
 		from += part + 1;
 	}
-	/* where characters are counted, one that isn't there changes what follows */
+	/*
+	 * The last level must have a weight.  Without one, the level may be counting characters, so
+	 * that this character would change the weights of those behind it.
+	 */
 	return parts[COLLATE_LEVELS - 1].len > 0;
 }
 
@@ -71,8 +77,9 @@ begins_with(const char *bytes, size_t len, const CollateWeight *weight)
 }
 
 /*
- * Sort the first weights and number them.  False unless each weight tells where it
- * ends: only then do weights order as the bytes do that they make together.
+ * Sorts the first weights and renumbers them.  Returns false if a weight is the beginning
+ * of another: then a string's weights need not have the order of the bytes that they make
+ * together.
  */
 static bool
 number_letters(CollateWeights *w)
@@ -135,7 +142,7 @@ collate_learn_weights(CollateWeights *w, locale_t locale)
 	return known >= MIN_CHARS && number_letters(w);
 }
 
-/* Does strxfrm() say the same? */
+/* Returns whether strxfrm() makes the same key of a string as collate_key() does. */
 static bool
 key_is_right(const CollateWeights *w, const char *string, size_t len, locale_t locale)
 {
@@ -144,12 +151,13 @@ key_is_right(const CollateWeights *w, const char *string, size_t len, locale_t l
 	size_t		our_len;
 	size_t		their_len = strxfrm_l(theirs, string, sizeof(theirs), locale);
 
-	/* one that is left to strxfrm() is always right */
+	/* A key that is left to strxfrm() is always right. */
 	if (!collate_key(w, string, len, ours, &our_len))
 		return true;
 	return their_len == our_len && memcmp(ours, theirs, our_len) == 0;
 }
 
+/* Returns whether the keys of random strings are right. */
 static bool
 try_strings(const CollateWeights *w, locale_t locale)
 {
@@ -196,7 +204,10 @@ collate_learn_pairs(CollateWeights *w, locale_t locale)
 	return odd <= MAX_ODD_PAIRS && try_strings(w, locale);
 }
 
-/* May a character of this kind follow one of that kind? */
+/*
+ * Returns whether a character of kind `kind` was learned and keeps its weights behind a character
+ * of kind `before`.
+ */
 static inline bool
 is_simple(uint8_t before, uint8_t kind)
 {
@@ -218,7 +229,7 @@ collate_word(const CollateWeights *w, const char *string, size_t len, uint64_t *
 
 		if (!is_simple(before, kind))
 			return false;
-		/* characters behind the last one might have changed it (Hungarian has lly) */
+		/* The word is full, and what follows can't change its last letter (Hungarian lly). */
 		if (shift == 0 && (before & COLLATE_OPENS) == 0)
 			break;
 		if (shift > 0 && w->letter[c] != 0)
@@ -241,8 +252,8 @@ collate_rest(const CollateWeights *w, const char *string, size_t shared)
 }
 
 /*
- * Weights that no learned character has lie between two letters, below the first or
- * above the last.  What follows them is not looked at.
+ * Letters of the alphabet have even numbers.  A weight that no learned character has gets the odd
+ * number between two letters, below the first or above the last, and ends the word.
  */
 uint64_t
 collate_word_of_key(const CollateWeights *w, const char *key, size_t len)
@@ -305,7 +316,7 @@ collate_key(const CollateWeights *w, const char *string, size_t len, char *key,
 		{
 			const CollateWeight *weight = &weights[(uint8_t) string[i]];
 
-			/* always as many bytes, for speed: COLLATE_KEY_SLACK is for them */
+			/* For speed this always copies 8 bytes; COLLATE_KEY_SLACK makes room for them. */
 			memcpy(out, weight->bytes, sizeof(weight->bytes));
 			out += weight->len;
 		}

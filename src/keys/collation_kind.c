@@ -65,8 +65,8 @@ gpusort_collation_libc_name(Oid collation)
 }
 
 /*
- * Does libc compare by bytes?  The database's collation is open since the session began, and
- * says so itself.
+ * Returns whether a collation of libc compares bytes.  The catalog tells by the locale's name; the
+ * database's collation, which is open since the session began, says so itself.
  */
 static bool
 is_c_of_libc(Oid collation)
@@ -98,8 +98,9 @@ gpusort_collation_kind(Oid collation)
 #endif
 #ifdef COLLPROVIDER_BUILTIN
 		case COLLPROVIDER_BUILTIN:
-			/* part of the server, so there is nothing to open that could have gone */
-			return gpusort_collation_is_c(collation) ? GPUSORT_COLLATION_BYTES : GPUSORT_COLLATION_OTHER;
+			/* This provider is part of the server, so it can be opened: nothing can have gone. */
+			return gpusort_collation_is_c(collation) ?
+				GPUSORT_COLLATION_BYTES : GPUSORT_COLLATION_OTHER;
 #endif
 	}
 	return GPUSORT_COLLATION_OTHER;

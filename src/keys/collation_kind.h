@@ -17,15 +17,18 @@ typedef enum GpuSortCollationKind
 } GpuSortCollationKind;
 
 /*
- * By the catalog: the collation is not opened, so this does not fail where its library or
- * locale has gone.
+ * Returns the kind of a collation, as the catalog tells it.  The collation is not opened, so this
+ * does not fail where its library or locale has gone.
  */
 extern GpuSortCollationKind gpusort_collation_kind(Oid collation);
 
-/* The provider of a collation, of the database's if that is the default one; 0 if it is none. */
+/*
+ * Returns the provider of a collation (COLLPROVIDER_xxx); the database's provider if it is the
+ * default collation, and 0 if there is no such collation.
+ */
 extern char gpusort_collation_provider(Oid collation);
 
-/* What libc calls a collation of its own: palloc'd; NULL if it is none. */
+/* Returns the locale's name of a collation of libc, palloc'd; NULL if it is not one of libc. */
 extern char *gpusort_collation_libc_name(Oid collation);
 
 #endif							/* GPUSORT_COLLATION_KIND_H */

@@ -47,7 +47,7 @@ typedef struct FamilyCodec
 	Oid			opfamily;
 	Oid			opcintype;
 	Oid			compare;		/* support function 1, which the codec reproduces */
-	const GpuSortCodec *codec;	/* NULL: a string's, which depends on the collation */
+	const GpuSortCodec *codec;	/* NULL: a string type's, which depends on the collation */
 } FamilyCodec;
 
 static const FamilyCodec family_codecs[] = {
@@ -86,9 +86,10 @@ static const FamilyCodec family_codecs[] = {
 };
 
 /*
- * What the ordering operator belongs to.  A user's operator class may have the
- * operators of a type and a comparison of its own; its family is not in the table, and an operator
- * that is in several is taken for the oldest one's, as PostgreSQL's sorts take it.
+ * Returns the entry of the family and input type that an ordering operator belongs to; NULL, and
+ * sets *reason, if there is none.  A user's operator class may have the operators of a built-in
+ * type and a comparison of its own.  Its family is not in the table, and an operator that is in
+ * several families is taken for a member of the oldest one, as PostgreSQL's sorts take it.
  */
 static const FamilyCodec *
 find_family(Oid sortop, bool *reverse, const char **reason)
@@ -110,6 +111,7 @@ find_family(Oid sortop, bool *reverse, const char **reason)
 	return NULL;
 }
 
+/* Does the work of gpusort_codec_lookup(), without a cache. */
 static const GpuSortCodec *
 look_up(Oid sortop, Oid collation, bool *reverse, const char **reason)
 {
@@ -130,10 +132,10 @@ look_up(Oid sortop, Oid collation, bool *reverse, const char **reason)
 	return found->codec;
 }
 
-/* What was looked up last; the planner asks for the same few again and again. */
+/* A cache of what look_up() has found; the planner asks for the same few codecs again and again. */
 typedef struct KnownCodec
 {
-	Oid			sortop;			/* InvalidOid: nothing */
+	Oid			sortop;			/* InvalidOid: an empty entry */
 	Oid			collation;
 	const GpuSortCodec *codec;
 	const char *reason;
@@ -150,7 +152,7 @@ forget_codecs(Datum arg, GpuSortSysCache cache, uint32 hash)
 	changes++;
 }
 
-/* Until families or collations change. */
+/* Has the cache emptied whenever operator families or collations change. */
 static void
 begin_to_know(void)
 {

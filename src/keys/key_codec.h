@@ -48,12 +48,12 @@ typedef enum GpuSortCollatedBy
 	GPUSORT_COLLATED_BY_ICU
 } GpuSortCollatedBy;
 
-/* How a word tells the value that it was made of (key_inverse.h). */
+/* How a codec's word is turned back into the value that it was made of (key_inverse.h). */
 typedef enum GpuSortInverse
 {
-	GPUSORT_INVERSE_NONE,		/* it does not, or there is more than a word */
-	GPUSORT_INVERSE_SIGNED,		/* word_from_int64() */
-	GPUSORT_INVERSE_UNSIGNED,	/* it is the value */
+	GPUSORT_INVERSE_NONE,		/* not at all, or a key is more than one word */
+	GPUSORT_INVERSE_SIGNED,		/* the word was made by word_from_int64() */
+	GPUSORT_INVERSE_UNSIGNED,	/* the word is the value */
 	GPUSORT_INVERSE_FLOAT4,
 	GPUSORT_INVERSE_FLOAT8
 } GpuSortInverse;
@@ -72,15 +72,15 @@ typedef struct GpuSortKey
 } GpuSortKey;
 
 /*
- * What the encoders of a sort hold for making keys: caches, and buffers that grow with the
- * longest string.  Keys that would take more have no encoding.
+ * The memory in which the encoders of a sort make keys: caches, and buffers that grow with the
+ * longest string.  A value whose key would take it beyond limit_bytes has no encoding.
  */
 typedef struct GpuSortKeyMemory
 {
 	MemoryContext context;
-	size_t		empty_bytes;	/* that the context has when nothing is in it */
-	size_t		limit_bytes;	/* beyond these */
-	bool		exceeded;		/* a key would have taken more */
+	size_t		empty_bytes;	/* size of the context when nothing is in it */
+	size_t		limit_bytes;	/* most that encoders may hold, beyond empty_bytes */
+	bool		exceeded;		/* has a key needed more than limit_bytes? */
 } GpuSortKeyMemory;
 
 typedef struct GpuSortCodec GpuSortCodec;
@@ -91,9 +91,10 @@ typedef struct GpuSortEncoder
 	const GpuSortCodec *codec;
 	Oid			type;			/* type of the column */
 	Oid			collation;
-	bool		lazy;			/* encode() gives strings that complete() makes keys of */
+	bool		lazy;			/* encode() gives a first word and the string; complete() makes
+								 * the key */
 	void	   *private_data;	/* codec's own, in the context current at begin */
-	GpuSortKeyMemory *memory;	/* what grows lies here */
+	GpuSortKeyMemory *memory;	/* for whatever grows as values come */
 } GpuSortEncoder;
 
 struct GpuSortCodec
@@ -101,20 +102,23 @@ struct GpuSortCodec
 	const char *name;			/* for EXPLAIN and messages */
 	GpuSortBytesKind bytes;
 	uint8		nwords;
-	uint8		integer_bytes;	/* not 0: the word is that of a signed integer of
-								 * so many bytes, as the value itself is */
+	uint8		integer_bytes;	/* if not 0, values are signed integers of so many bytes,
+								 * and word_from_int64() makes their words */
 	GpuSortInverse inverse;
 
-	/* Optional: a codec that has an inverse, and tells equal values apart. */
+	/*
+	 * Optional: a codec of the same order that has an inverse, and whose words tell values apart
+	 * that the operator class calls equal.
+	 */
 	const GpuSortCodec *distinct;
 
 	/*
-	 * Whose library makes the keys, if any.  They cost far more than others, and their order
-	 * is not trusted to be that of the library's comparison: the result is to be verified.
+	 * The library that makes the keys, if any.  Such keys cost far more than others, and their
+	 * order is not trusted to be that of the library's comparison: the result is to be verified.
 	 */
 	GpuSortCollatedBy collated_by;
 
-	/* Optional: set encoder->private_data, and lazy.  May ereport. */
+	/* Optional: sets encoder->private_data and encoder->lazy.  May ereport. */
 	void		(*begin) (GpuSortEncoder *encoder);
 
 	/*
@@ -128,72 +132,80 @@ struct GpuSortCodec
 	bool		(*encode) (GpuSortEncoder *encoder, Datum value, GpuSortKey *key);
 
 	/*
-	 * Optional, for lazy encoders of kind GPUSORT_BYTES_PADDED: the whole key of
-	 * a string that encode() has given out.  Equal strings have equal keys.
-	 * The key need not begin with the prefix word.  False as for encode().
+	 * Optional, for lazy encoders of kind GPUSORT_BYTES_PADDED: makes the whole
+	 * key of a string that encode() has given out.  Equal strings have equal
+	 * keys.  The key need not begin with the prefix word.  Returns false where
+	 * encode() would.
 	 */
 	bool		(*complete) (GpuSortEncoder *encoder, const char *string, uint32 len,
 							 GpuSortKey *key);
 
 	/*
-	 * Of every codec with complete(), that is: strings begin with the same `shared` bytes; where
-	 * does the rest of them begin that decides their order by itself?  Not behind these; 0 if that
-	 * is not known.  And a word that decides the order of strings, or of such rests, which differ in
-	 * it; false if there is none for much less than the whole key.
+	 * Every codec that has complete() has these two as well.
+	 *
+	 * rest_begins() is asked about strings that all begin with the same `shared` bytes.  It returns
+	 * at which byte a rest begins that decides their order by itself: at `shared` or before; 0 if
+	 * that is not known.
+	 *
+	 * known_word() makes a word of a string, or of such a rest: strings, or rests, that differ in
+	 * their words are ordered by them.  It returns false if making the word would cost about as
+	 * much as the whole key.
 	 */
 	uint32		(*rest_begins) (GpuSortEncoder *encoder, const char *string, uint32 shared);
 	bool		(*known_word) (GpuSortEncoder *encoder, const char *string, uint32 len,
 							   uint64 *word);
 
 	/*
-	 * Optional, for codecs that are not trusted: what the operator class's comparison says of two
-	 * values, without calling it.  False where that isn't proven.
+	 * Optional, for codecs that are not trusted: sets *cmp to what the operator class's comparison
+	 * says of two values, without calling it.  Returns false where that can't be proven.
 	 */
 	bool		(*proven_order) (GpuSortEncoder *encoder, Datum a, Datum b, int *cmp);
 
-	/* Optional: all that was allocated in encoder->memory will be gone. */
+	/*
+	 * Optional: drops all pointers into encoder->memory, whose context is about to be reset.
+	 */
 	void		(*forget) (GpuSortEncoder *encoder);
 
-	/* Optional: what gpusort_codec_extra_bytes() answers; 0 without it. */
+	/* Optional: computes gpusort_codec_extra_bytes(), which is 0 without it. */
 	double		(*extra_bytes) (double width, bool lazy);
 };
 
 /*
- * Codec for sorting a column of type `type` by ordering operator `sortop`
- * under `collation`.  *reverse tells that the operator is the family's ">".
- * NULL if there is none, and *reason then says why (constant string).  Opens no
- * collation, so the planner may ask.
+ * Returns the codec for sorting a column of type `type` by ordering operator
+ * `sortop` under `collation`, and sets *reverse if the operator is the family's
+ * ">".  Returns NULL if there is no such codec; *reason, a constant string,
+ * then says why.  Opens no collation, so the planner may ask.
  */
 extern const GpuSortCodec *gpusort_codec_lookup(Oid sortop, Oid type, Oid collation,
 												bool *reverse, const char **reason);
 
 /*
- * Does the codec that gpusort_codec_lookup() finds for an operator compare as this operator
- * class of btrees does, given its family, input type and support function 1?  If not,
- * *reason says why.
+ * Returns whether the codec that gpusort_codec_lookup() finds for `sortop` compares as a btree
+ * operator class does that has this family, input type and support function 1.  If not, *reason
+ * says why.
  */
 extern bool gpusort_codec_fits_class(Oid sortop, Oid opfamily, Oid opcintype, Oid compare,
 									 const char **reason);
 
 /*
- * Prepare a codec for one sort; memory from CurrentMemoryContext.  What it will need more as
- * values come is taken from *memory, which several encoders may share.  Raises an error if the
- * collation can't be opened, as PostgreSQL's sort does.
+ * Prepares a codec for one sort.  What it needs from the start is allocated in
+ * CurrentMemoryContext; what grows as values come, in *memory, which several encoders may share.
+ * Raises an error if the collation can't be opened, as PostgreSQL's sort does.
  */
 extern void gpusort_codec_begin(GpuSortEncoder *encoder, const GpuSortCodec *codec,
 								Oid type, Oid collation, GpuSortKeyMemory *memory);
 
-/* Let encoders hold so many bytes, in a new context below the current one. */
+/* Lets encoders hold up to limit_bytes, in a new context below the current one. */
 extern void gpusort_begin_key_memory(GpuSortKeyMemory *memory, size_t limit_bytes);
 
-/* Bytes that encoders hold. */
+/* Returns how many bytes encoders hold. */
 static inline size_t
 gpusort_key_memory_bytes(const GpuSortKeyMemory *memory)
 {
 	return memory->context->mem_allocated - memory->empty_bytes;
 }
 
-/* Is the result to be verified with PostgreSQL's comparison (sort_verify.c)? */
+/* Returns whether the result is to be verified with PostgreSQL's comparison (sort_verify.c). */
 static inline bool
 gpusort_codec_is_untrusted(const GpuSortCodec *codec)
 {
@@ -201,22 +213,27 @@ gpusort_codec_is_untrusted(const GpuSortCodec *codec)
 }
 
 /*
- * For the planner: will encoders under this collation be lazy, as far as that can be told
- * without opening it?
+ * The planner's questions, answered without opening the collation.
+ *
+ * Returns whether keys under this collation cost as little as a lazy encoder's: it will be lazy, as
+ * far as the catalog tells, or strxfrm() only copies strings.
  */
 extern bool gpusort_codec_is_lazy(const GpuSortCodec *codec, Oid collation);
 
-/* ... and are keys the strings themselves, which libc compares as fast whatever they have in common? */
+/*
+ * Returns whether keys are the strings themselves, which libc compares with memcmp()'s speed
+ * however much they have in common.
+ */
 extern bool gpusort_codec_copies(const GpuSortCodec *codec, Oid collation);
 
 /*
- * ... and the average bytes of normalised key, beyond its words, that a value of `width`
- * bytes needs in memory of its own (sort keys of a collation, for example).  0 where
- * keys are used in place.
+ * Returns the average bytes of normalised key, beyond its words, that a value of `width` bytes
+ * needs in memory of its own (sort keys of a collation, for example).  0 where keys are used in
+ * place.
  */
 extern double gpusort_codec_extra_bytes(const GpuSortCodec *codec, Oid collation, double width);
 
-/* Order-preserving map of signed to unsigned integers. */
+/* Maps a signed to an unsigned integer, preserving the order. */
 static inline uint64
 word_from_int64(int64 value)
 {

@@ -1,13 +1,13 @@
 /*
  * key_inverse.h
- *		Values back out of the words that codecs have made of them.
+ *		Turns words back into the values that codecs have made them of.
  *
- * Of some codecs a word tells the value that it was made of, bit by bit, and a sort that returns
- * nothing but such values need not keep them.  All of these are of types passed by value.
+ * The words of some codecs tell the value, bit by bit, and a sort that returns nothing but such
+ * values need not keep them beside the words.  All such values are of types passed by value.
  *
- * Floats that are equal may differ: -0 and 0, and numbers that are none.  The words of the codecs
- * named `distinct` tell them apart, and order those that are equal among each other somehow.  They
- * serve as the last sort column, where any order of equal ones is right.
+ * Floats that compare as equal may have different bits: -0 and 0, and the many NaNs.  The codecs
+ * that others name as `distinct` give these different words, in an order of no meaning.  So they
+ * can encode only the last sort column, where any order of equal values is right.
  */
 #ifndef GPUSORT_KEY_INVERSE_H
 #define GPUSORT_KEY_INVERSE_H
@@ -15,9 +15,9 @@
 #include "keys/key_codec.h"
 
 /*
- * The bits of a float of sign and magnitude as an unsigned integer of the same order.  The least
- * of these are numbers that are none and have a sign: they follow all others, as they do for
- * PostgreSQL, when infinity's is subtracted.
+ * The functions below turn the bits of a float, a sign and a magnitude, into an unsigned integer of
+ * the same order.  NaNs with a sign would come first that way.  Since -Infinity's integer is
+ * subtracted, theirs wrap around and follow all others, as NaNs do for PostgreSQL.
  */
 #define GPUSORT_FLOAT8_LEAST	UINT64CONST(0x000FFFFFFFFFFFFF)	/* -Infinity */
 #define GPUSORT_FLOAT4_LEAST	UINT64CONST(0x007FFFFF)
@@ -51,7 +51,7 @@ gpusort_float4_bits_of_word(uint64 word)
 	return bits ^ ((uint32) ((int32) ~bits >> 31) | (UINT32_C(1) << 31));
 }
 
-/* The value, in as many of the low bytes as its type has. */
+/* Returns the value that a word was made of, in the low bytes, as many as its type has. */
 static inline uint64
 gpusort_value_of_word(GpuSortInverse inverse, uint64 word)
 {
