@@ -14,7 +14,7 @@
 #include "worker_fault.h"
 #include "worker_wait.h"
 
-/* What a process waits for here, as others see it. */
+/* The wait event of this file, once it has been made. */
 static uint32 wait_event = 0;
 
 GpuSortParts *
@@ -23,7 +23,10 @@ gpusort_crew_parts(const GpuSortPortionCrew *crew)
 	return gpusort_parts_attach(crew->portions.parts);
 }
 
-/* Take the next portion; false if there is none, or if no more are wanted. */
+/*
+ * Takes the next portion that nobody has taken.  Returns false if there is none, or if the crew was
+ * stopped.
+ */
 static bool
 take_portion(GpuSortPortionCrew *crew, CrewSlot *slot)
 {
@@ -40,7 +43,10 @@ take_portion(GpuSortPortionCrew *crew, CrewSlot *slot)
 	return taken;
 }
 
-/* Show what has become of the portion; nobody wants it if it is one from before a jump. */
+/*
+ * Tells the leader what has become of the portion.  If the leader has jumped past it meanwhile,
+ * nobody wants it, and the slot is free again.
+ */
 static void
 show_portion(GpuSortPortionCrew *crew, CrewSlot *slot, CrewSlotState state)
 {
@@ -50,7 +56,7 @@ show_portion(GpuSortPortionCrew *crew, CrewSlot *slot, CrewSlotState state)
 	ConditionVariableSignal(&crew->loaded);
 }
 
-/* Wait until the leader has read it; false if no more are wanted. */
+/* Waits until the leader has read the worker's portion.  Returns false if the crew was stopped. */
 static bool
 await_turn(GpuSortPortionCrew *crew, CrewSlot *slot)
 {
@@ -73,7 +79,10 @@ await_turn(GpuSortPortionCrew *crew, CrewSlot *slot)
 	return !stopped;
 }
 
-/* Load the portion that was taken, and let the leader map it; false if it does not fit. */
+/*
+ * Loads the portion that the worker has taken, and publishes a view for the leader to map.  Returns
+ * false if the portion does not fit into the worker's share of the memory.
+ */
 static bool
 load_portion(GpuSortPortionCrew *crew, int number, GpuSort *part, GpuSortPortionFile *file)
 {

@@ -9,10 +9,16 @@
 
 #include "sort/portion_crew.h"
 
-/* By a worker, when the crew has begun: the shared sort. */
+/*
+ * Returns the shared sort whose portions the crew loads.  Called by a worker, so after
+ * gpusort_crew_begin().
+ */
 extern GpuSortParts *gpusort_crew_parts(const GpuSortPortionCrew *crew);
 
-/* By worker `number`, from 0 on: load portions into the part, until no more are wanted. */
+/*
+ * Loads one portion after the other into `part`, a part of the shared sort, until no more are
+ * wanted.  Called by the worker with this number, counted from 0.
+ */
 extern void gpusort_crew_load(GpuSortPortionCrew *crew, int number, GpuSort *part);
 
 #endif							/* GPUSORT_CREW_WORKER_H */

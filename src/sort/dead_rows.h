@@ -2,8 +2,9 @@
  * dead_rows.h
  *		The mark of dead rows in index tuples.
  *
- * Rows of an index build that are not alive don't count for uniqueness.  So the row
- * store's tuples of them carry a mark, which the index must not have.
+ * Rows of an index build that are dead, but not to all transactions, go into the index and don't
+ * count for uniqueness.  So their tuples carry a mark in the row store.  It is the bit that is
+ * reserved for the index access method, and the tuples in the index must not have it.
  *
  * Public: other folders include it.
  */
@@ -30,7 +31,7 @@ gpusort_unmark_tuple(IndexTuple tuple)
 	tuple->t_info &= ~INDEX_AM_RESERVED_BIT;
 }
 
-/* Remove all marks, once uniqueness has been checked. */
+/* Removes all marks from the tuples of a sort, once uniqueness has been checked. */
 extern void gpusort_unmark_dead(GpuSort *sort);
 
 #endif							/* GPUSORT_DEAD_ROWS_H */

@@ -12,8 +12,9 @@
 #include "sort/key_strings.h"
 
 /*
- * Integers of all lengths have the same words.  Days and microseconds don't, nor timestamps with and
- * without time zone, though these are integers within, and of one family.
+ * Returns whether the operator sorts integers, whose words are the same for all widths.  Dates and
+ * timestamps are integers inside, too, and belong to one family, but their words differ: they count
+ * days or microseconds, with or without time zone.
  */
 static bool
 sorts_integers(Oid sortop)
@@ -51,7 +52,10 @@ gpusort_begin_first_word(GpuSortFirstWord *word, Oid sortop, Oid type, Oid colla
 
 	if (codec == NULL)
 		elog(ERROR, "gpusort: no encoding of a sort key: %s", reason);
-	/* codecs that hold more than a buffer for one value have no believed words */
+	/*
+	 * no limit is needed: codecs that keep more than a buffer for one value are untrusted, and
+	 * their words are never asked for (gpusort_first_words_compare)
+	 */
 	gpusort_begin_key_memory(&word->memory, MaxAllocSize);
 	gpusort_codec_begin(&word->encoder, codec, type, collation, &word->memory);
 	word->flip = reverse ? PG_UINT64_MAX : 0;

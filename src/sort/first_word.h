@@ -2,8 +2,10 @@
  * first_word.h
  *		The first word of a row's sort key, made anew from its value.
  *
- * Sorts of the same order (operator family, direction, collation) have comparable first words, of
- * whatever type of the family their column is, if gpusort_first_words_compare() says so.
+ * Some code needs the first key word of a value that does not go into a sort, or whose words are
+ * gone.  GpuSortFirstWord makes it.  The first words of two sorts in the same order (operator
+ * family, direction, collation) can be compared with each other, even if their columns are of
+ * different types of the family, provided that gpusort_first_words_compare() says so.
  *
  * Public: other folders include it.
  */
@@ -16,19 +18,27 @@ typedef struct GpuSortFirstWord
 {
 	GpuSortEncoder encoder;
 	GpuSortKeyMemory memory;
-	uint64		flip;			/* all ones for descending order */
-	int			integer_bytes;	/* the value is an integer of so many; 0: something else */
-	bool		exact;			/* values that have the same word are equal */
+	uint64		flip;			/* xor-ed to the word: all ones for descending order */
+	int			integer_bytes;	/* width if the value is an integer, else 0 */
+	bool		exact;			/* two values with the same word are equal */
 } GpuSortFirstWord;
 
-/* Are the first words of columns of these types in one order? */
+/*
+ * Returns whether the first words of two columns, of these types and sorted by these operators, can
+ * be compared with each other.
+ */
 extern bool gpusort_first_words_compare(Oid sortop, Oid type, Oid other_sortop, Oid other_type,
 										Oid collation);
 
-/* ... then: begin to make those of one of them, in the current context. */
+/*
+ * Prepares *word for making the first words of one such column, with memory of the current context.
+ */
 extern void gpusort_begin_first_word(GpuSortFirstWord *word, Oid sortop, Oid type, Oid collation);
 
-/* That of a value which is not null.  Values are detoasted in the current context. */
+/*
+ * Returns the first word of a value, which must not be null.  The value is detoasted in the current
+ * context.
+ */
 extern uint64 gpusort_first_word(GpuSortFirstWord *word, Datum value);
 
 #endif							/* GPUSORT_FIRST_WORD_H */

@@ -10,8 +10,9 @@
 #include "access/tupdesc.h"
 
 /*
- * Where the attribute begins in the data of a tuple without nulls, before the
- * alignment that a varlena may need or not; -1 if that varies.
+ * Returns where attribute attno (from 1) begins in the data of a tuple without nulls, or -1 if that
+ * differs between tuples.  A varlena may or may not be aligned, so its offset is that before
+ * alignment.
  */
 extern int	gpusort_fixed_offset(TupleDesc desc, AttrNumber attno);
 

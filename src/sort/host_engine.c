@@ -1,6 +1,6 @@
 /*
  * host_engine.c
- *		Having the engine sort in this process, and others that help; see host_engine.h.
+ *		Having the engine sort in this process, and in others that help; see host_engine.h.
  */
 #include "postgres.h"
 
@@ -14,12 +14,16 @@
 #include "sort/team_engine.h"
 #include "sort/team_job.h"
 
-/* The engine is started anew so often before it stops for the end of query or session only. */
+/*
+ * The engine is restarted this often for any interrupt, and then only stops to end the query or
+ * session.
+ */
 #define MAX_RESTARTS 3
 
 /*
- * Say what the engine has to stop for: all interrupts at first, later only those that
- * end the query or the session; never for what can't be served now.
+ * Tells the engine which flags make it stop: all interrupts at first, but after MAX_RESTARTS
+ * restarts only those that end the query or the session.  Interrupts that can't be served now are
+ * left out, since the engine would stop for them in vain.
  */
 static void
 listen_to_interrupts(gs_sort_args *args, int restarts)
@@ -33,9 +37,9 @@ listen_to_interrupts(gs_sort_args *args, int restarts)
 }
 
 /*
- * Interrupts are served while the engine works.  One that does not end the query makes it
- * start again, which must not go on for ever: some interrupts come back regularly
- * (client_connection_check_interval), and some can't be served now.
+ * Interrupts are served while the engine works: it stops, and starts from the beginning if the
+ * interrupt did not end the query.  That must not go on for ever, as some interrupts come back
+ * regularly (client_connection_check_interval), and others can't be served now.
  */
 void
 gpusort_run_engine(gs_sort_args *args, gs_sort_result *result)
@@ -53,7 +57,10 @@ gpusort_run_engine(gs_sort_args *args, gs_sort_result *result)
 		elog(ERROR, "gpusort: engine failed: %s", gs_status_text(status));
 }
 
-/* Have those help who wait for the result, or workers; false if there is nobody. */
+/*
+ * Runs the engine together with the processes that wait for the result, or with workers that are
+ * started for it.  Returns false if there is nobody to help, or if it is not worth it.
+ */
 static bool
 run_with_others(GpuSort *sort, const gs_sort_args *args, gs_sort_result *result)
 {

@@ -1,6 +1,6 @@
 /*
  * host_engine.h
- *		Having the engine sort in this process, and others that help.
+ *		Having the engine sort in this process, and in others that help.
  *
  * Private to src/sort.
  */
@@ -10,10 +10,16 @@
 #include "engine/host/gs_sort.h"
 #include "sort/sort.h"
 
-/* Run the engine, serving interrupts; may raise their errors, and no others. */
+/*
+ * Runs the engine in this process and serves interrupts meanwhile, whose errors are raised.  A
+ * failure of the engine is an error, too.
+ */
 extern void gpusort_run_engine(gs_sort_args *args, gs_sort_result *result);
 
-/* Sort by the planes that were chosen; false if there is no memory for it. */
+/*
+ * Sorts the rows by the planes that gpusort_choose_planes() has chosen, and sets sort->order.
+ * Returns false if there is no memory for the engine's workspace.
+ */
 extern bool gpusort_sort_on_host(GpuSort *sort);
 
 #endif							/* GPUSORT_HOST_ENGINE_H */

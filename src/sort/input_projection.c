@@ -2,10 +2,10 @@
  * input_projection.c
  *		What a scan makes of its table's tuples; see input_projection.h.
  *
- * A relabelled column is the column: its value is the same.
+ * A relabelled column counts as the column itself, since its value is the same.
  *
- * Expressions with subplans are left to the executor, since a subplan's node may be referred to by
- * one expression only.
+ * Expressions with subplans are left to the executor: a subplan's node belongs to the one
+ * expression that was initialized with it.
  */
 #include "postgres.h"
 
@@ -18,7 +18,10 @@
 #include "pg_compat.h"
 #include "sort/input_projection.h"
 
-/* The table's attribute that an expression is, or 0. */
+/*
+ * Returns the number of the table's attribute if an expression is nothing but this attribute, else
+ * 0.
+ */
 static AttrNumber
 scanned_attribute(const ScanState *node, const Expr *expr)
 {
@@ -31,7 +34,10 @@ scanned_attribute(const ScanState *node, const Expr *expr)
 		var->varattno > 0 ? var->varattno : 0;
 }
 
-/* lower() or upper() of one of the table's columns, or NULL. */
+/*
+ * Returns what it takes to compute an expression that is lower() or upper() of a column of the
+ * table, or NULL.
+ */
 static GpuSortLetterCase *
 letter_case(const ScanState *node, const Expr *expr)
 {
@@ -41,7 +47,10 @@ letter_case(const ScanState *node, const Expr *expr)
 	return attno != 0 ? gpusort_make_letter_case(call, attno) : NULL;
 }
 
-/* The rows of `top`, whose target list is this one in the scan's terms. */
+/*
+ * Makes the projection of a scan that returns the rows of `top`.  tlist is the target list of
+ * `top`, expressed by the scan's columns.  Returns NULL if it has subplans.
+ */
 static GpuSortProjection *
 begin_projection(ScanState *node, PlanState *top, const List *tlist)
 {
@@ -80,14 +89,18 @@ begin_projection(ScanState *node, PlanState *top, const List *tlist)
 	return projection;
 }
 
-/* Replaces columns of a subquery by what they are made of. */
+/* The context of express(). */
 typedef struct Expression
 {
-	Index		relid;			/* that refers to them */
-	const List *columns;		/* these */
-	bool		refers_otherwise;	/* to a row as a whole */
+	Index		relid;			/* varno of the references to be replaced */
+	const List *columns;		/* target list that they refer to */
+	bool		refers_otherwise;	/* some reference is to a whole row, or to a system column */
 } Expression;
 
+/*
+ * Copies an expression, and replaces each reference to a column of the node below a subquery by the
+ * expression that the node's target list has for this column.
+ */
 static Node *
 express(Node *node, void *context)
 {
@@ -106,8 +119,9 @@ express(Node *node, void *context)
 }
 
 /*
- * What is wanted of a node's columns, in their terms; NIL if that can't be.  Each may be evaluated once
- * for each that refers to it, or not at all, so none may be volatile.
+ * Returns the target list of above->top, expressed by what the columns of `node` are made of, or
+ * NIL if that is impossible.  `node` is the node below the lowest subquery.  Each expression of the
+ * node may then be evaluated once for each reference to it, or not at all, so none may be volatile.
  */
 static List *
 express_by_columns(const GpuSortSubquery *above, const PlanState *node)
@@ -146,7 +160,10 @@ gpusort_begin_projection(ScanState *node, const GpuSortSubquery *above)
 	return tlist != NIL ? begin_projection(node, above->top, tlist) : NULL;
 }
 
-/* Is the value a pointer to an object that is not flat? */
+/*
+ * Returns whether the value of a column is a pointer to an expanded object, which must be
+ * flattened.
+ */
 static inline bool
 is_expanded(const GpuSortProjection *projection, int column, Datum value)
 {
@@ -156,7 +173,10 @@ is_expanded(const GpuSortProjection *projection, int column, Datum value)
 		VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value));
 }
 
-/* False: it has to be evaluated. */
+/*
+ * Computes lower() or upper() of the tuple's column without calling the function.  Returns false if
+ * the function must be called.
+ */
 static bool
 change_letter_case(GpuSortLetterCase *letters, TupleTableSlot *scanned, Datum *value,
 				   bool *isnull)
@@ -190,7 +210,8 @@ gpusort_evaluate_projection(GpuSortProjection *projection)
 		}
 		value = ExecEvalExpr(projection->expressions[n], econtext, &columns->isnull[n]);
 		if (!columns->isnull[n] && is_expanded(projection, i, value))
-			value = PointerGetDatum(detoast_external_attr((struct varlena *) DatumGetPointer(value)));
+			value = PointerGetDatum(detoast_external_attr((struct varlena *)
+														  DatumGetPointer(value)));
 		columns->values[n++] = value;
 	}
 	MemoryContextSwitchTo(old);

@@ -2,12 +2,14 @@
  * input_projection.h
  *		What a scan makes of its table's tuples: columns, and values of expressions.
  *
- * The executor's projection evaluates all of a target list.  A sort that takes tuples from their
- * pages (sort_input.h) copies the columns by itself (row_store_columns.h), and needs the
- * expressions only, which are evaluated once for each tuple, in their order.
+ * The executor's projection evaluates a whole target list.  A sort that reads tuples from their
+ * pages (sort_input.h) copies the table's columns by itself (row_store_columns.h), so it only needs
+ * the values of the other expressions.  They are evaluated once for each tuple, in the order of the
+ * target list.
  *
- * A subquery that filters nothing, such as a UNION ALL, or a member of one whose columns are cast, is
- * looked through: its columns are expressed by the table's.
+ * Subqueries that filter nothing are looked through: a UNION ALL, for example, or a member of one
+ * whose columns are cast.  What such a subquery makes of its columns is expressed by the columns of
+ * the table.
  *
  * Private to src/sort.
  */
@@ -21,38 +23,52 @@
 
 typedef struct GpuSortProjection
 {
-	ScanState  *node;			/* of the table */
-	PlanState  *top;			/* whose rows are made: this node, or the subquery */
-	GpuSortRowColumns columns;	/* the node's */
-	ExprState **expressions;
-	GpuSortLetterCase **letter_cases;	/* which of them need no evaluation as a rule; else NULL */
+	ScanState  *node;			/* the scan of the table */
+	/* whose rows are made: `node`, or the uppermost subquery above it */
+	PlanState  *top;
+	GpuSortRowColumns columns;	/* where each column of these rows comes from */
+	ExprState **expressions;	/* one for each of columns.nvalues */
+	/* for each expression: a lower() or upper() that is computed without calling it, or NULL */
+	GpuSortLetterCase **letter_cases;
 } GpuSortProjection;
 
-/* Subqueries that a scan is below. */
+/* The chain of subqueries above a node, as far as they have been looked through. */
 typedef struct GpuSortSubquery
 {
-	PlanState  *top;			/* the uppermost of them */
-	Index		relid;			/* that refers to the columns of what is below the lowest one: */
-	List	   *tlist;			/* what `top` makes of them */
+	PlanState  *top;			/* the uppermost subquery of the chain */
+	/* varno by which tlist refers to columns of the node below the lowest subquery */
+	Index		relid;
+	/* the target list of `top`, expressed by the columns of that node */
+	List	   *tlist;
 } GpuSortSubquery;
 
-/* Look through one more; false if the executor has to do it. */
+/*
+ * Looks through one more subquery, which is below those in *above (NULL: none), and describes the
+ * longer chain in *subquery.  Returns false if the subquery has to be executed.
+ */
 extern bool gpusort_look_through_subquery(SubqueryScanState *node, const GpuSortSubquery *above,
 										  GpuSortSubquery *subquery);
 
 /*
- * For a scan that projects, or is below subqueries (else NULL), with the query's memory; NULL: let the
- * executor do it.
+ * Prepares the projection of a scan, which may be below subqueries (*above, or NULL).  Memory is
+ * the query's.  Returns NULL if the executor has to make the rows, or if there is no projection at
+ * all.
  */
 extern GpuSortProjection *gpusort_begin_projection(ScanState *node, const GpuSortSubquery *above);
 
-/* Evaluate the expressions for the tuple in the scan's slot. */
+/*
+ * Evaluates the expressions for the tuple in the scan's slot.  The values go to columns.values, and
+ * live in the per-tuple memory of the scan's expression context.
+ */
 extern void gpusort_evaluate_projection(GpuSortProjection *projection);
 
-/* Calls of functions that it has done without. */
+/* Returns how many calls of lower() and upper() the projection has saved. */
 extern uint64 gpusort_projection_calls_saved(const GpuSortProjection *projection);
 
-/* The row that is made of that tuple and these values, in the result slot of `top`. */
+/*
+ * Returns the row that is made of the tuple in the scan's slot and of the values that were
+ * evaluated last.  It is a virtual tuple in the result slot of `top`.
+ */
 extern TupleTableSlot *gpusort_projected_row(GpuSortProjection *projection);
 
 #endif							/* GPUSORT_INPUT_PROJECTION_H */
