@@ -49,7 +49,8 @@ struct GpuSortPortionCrew
 
 	ConditionVariable loaded;	/* some slot became LOADED or TOO_LARGE */
 
-	slock_t		mutex;			/* protects the fields below */
+	/* protects the fields below; in the slots, only state and portion */
+	slock_t		mutex;
 	uint32		next;			/* number of the first portion that nobody has taken */
 	uint32		wanted;			/* the leader does not want portions before this one any more */
 	bool		stopped;		/* the leader wants no more portions at all */

@@ -17,8 +17,8 @@ StaticAssertDecl(GPUSORT_MAX_KEYS * PLANES_PER_COLUMN <= GS_MAX_PLANES,
 				 "the engine must take all planes");
 
 /*
- * The codec of a column that has lost its own since the plan was made: a collation may be dropped
- * while a prepared statement uses it.  It has no encoding for any value, so the first one hands the
+ * The codec of a column whose own codec is gone since the plan was made: a collation can be dropped
+ * while a prepared statement uses it.  lost_codec encodes no value, so the first value hands the
  * sort over to PostgreSQL, whose comparison still works, or says what is wrong.
  */
 static bool

@@ -1,10 +1,11 @@
 /*
  * key_columns.h
- *		The columns that a sort is by, and the planes that their keys lie in.
+ *		A sort's columns, and the planes that their keys lie in.
  *
- * Every part of every sort column has a plane: words[id] is the normalised key word of row
- * id, complemented for descending order, and for byte strings refs[id] says where the whole
- * string lies (key_strings.h).
+ * Every part of every sort column has a plane, which is an array indexed by row id.  words[w] is
+ * the plane of normalised key word w; the words are complemented for descending order.  For byte
+ * strings, `prefix` is the plane of the strings' first words, and `refs` tells where the whole
+ * strings lie (key_strings.h).
  *
  * Private to src/sort.
  */
@@ -19,12 +20,12 @@
 #define RANGE_U64(range) ((uint64 *) (range)->base)
 #define RANGE_U32(range) ((uint32 *) (range)->base)
 
-/* What is known about all strings of a column. */
+/* What is known about the strings of a column, all of those that came so far. */
 typedef struct GpuSortStringFacts
 {
-	bool		long_keys;		/* some go beyond their first word */
-	uint32		common_len;		/* leading bytes that all share so far */
-	uint64		common_ref;		/* a string to compare with; 0: none yet */
+	bool		long_keys;		/* some string goes on behind its prefix word */
+	uint32		common_len;		/* number of leading bytes that all strings share */
+	uint64		common_ref;		/* reference to a string that begins with these; 0: none yet */
 } GpuSortStringFacts;
 
 /* One sort column. */
@@ -33,54 +34,58 @@ typedef struct GpuSortColumn
 	AttrNumber	attno;
 	bool		nulls_first;
 
-	/* where the attribute lies in a tuple without nulls; -1: that varies */
+	/* as gpusort_fixed_offset(): offset in a tuple without nulls, or -1 */
 	int			fixed_offset;
 	int16		attlen;
 	bool		attbyval;
 	char		attalign;
 
 	GpuSortEncoder encoder;
-	const GpuSortCodec *stored_codec;	/* the encoder's: of rows that are stored, */
-	const GpuSortCodec *distinct_codec; /* ... or made of their keys (key_rows.h) */
-	uint64		flip;			/* all ones for descending order */
+	const GpuSortCodec *stored_codec;	/* codec to use if rows are stored */
+	/* codec to use if rows are made of their keys (key_rows.h) */
+	const GpuSortCodec *distinct_codec;
+	uint64		flip;			/* xor-ed to all words: all ones for descending order */
 
-	/* byte string part, if the codec has one */
+	/* the byte string part of the key, if the codec has one */
 	GpuSortBytesKind bytes;
-	bool		lazy;			/* refs are to strings without a key, until the
-								 * refinement needs one */
-	GpuSortRange *prefix;		/* first word of the string, uint64 */
-	GpuSortRange *refs;			/* KEY_REF of the string, uint64 */
+	/* refs point to strings; keys are made of them by the refinement, if needed */
+	bool		lazy;
+	GpuSortRange *prefix;		/* plane of uint64: the first word of each string */
+	GpuSortRange *refs;			/* plane of uint64: the KEY_REF of each string */
 	GpuSortStringFacts facts;
-	uint32		base;			/* where in the string the prefix word begins */
-	gs_numbering *numbering;	/* of the prefix words, for the engine */
+	uint32		base;			/* byte of the strings at which their prefix words begin */
+	gs_numbering *numbering;	/* numbers for the bytes of prefix words, made by the engine */
 
+	/* the words behind the byte string part, or all words if there is none */
 	int			nwords;
-	int			integer_bytes;	/* the word is that of such an integer; 0: of
-								 * something else */
+	/* width of the integer that the word is made of; 0: it is of something else */
+	int			integer_bytes;
 	GpuSortRange *words[GPUSORT_CODEC_MAX_WORDS];
 
-	GpuSortRange *nulls;		/* bitmap, once a null was seen */
+	GpuSortRange *nulls;		/* bitmap of nulls by row id; NULL until the first null comes */
 } GpuSortColumn;
 
-/* All of them, and what the engine sorts by. */
+/* The columns of a sort, and the planes that the engine sorts by. */
 typedef struct GpuSortKeys
 {
 	int			ncolumns;
 	GpuSortColumn *columns;
-	AttrNumber	max_attno;		/* last attribute that keys need */
+	AttrNumber	max_attno;		/* highest attribute number among the columns */
 	bool		any_bytes;		/* some column has a byte string part */
-	bool		fixed;			/* all columns have a fixed offset */
-	bool		untrusted;		/* some codec asks for verification, ... */
-	bool		irreparable;	/* ... and what that finds can't be put right */
+	bool		fixed;			/* all columns have a fixed_offset */
+	bool		untrusted;		/* some codec is untrusted: the order must be verified */
+	bool		irreparable;	/* rows that the verification finds out of order are not repaired */
 
-	gs_plane   *planes;			/* the engine's (key_planes.h) */
+	gs_plane   *planes;			/* input of the engine (key_planes.h) */
 	unsigned	nplanes;
-	int			refine_column;	/* its strings go on behind the planes; -1: none do */
+	/* column whose strings go on behind the last plane; -1: there is none */
+	int			refine_column;
 
-	GpuSortKeyMemory memory;	/* of the encoders */
-	bool		value_refused;	/* a key had no encoding */
-	size_t		room_end;		/* of the row store, for keys that are made when ties are refined */
-	size_t		most_used;		/* ... of which so much was used at most */
+	GpuSortKeyMemory memory;	/* memory that the encoders hold */
+	bool		value_refused;	/* some value had no encoding */
+	/* end of the part of the row store that may take keys made by the refinement */
+	size_t		room_end;
+	size_t		most_used;		/* most bytes of the row store used by the refinement at any time */
 } GpuSortKeys;
 
 static inline bool
@@ -91,26 +96,31 @@ column_is_null(const GpuSortColumn *column, uint32 id)
 }
 
 /*
- * Columns without memory for any rows, in the current context, whose encoders may hold so
- * many bytes.
+ * Fills in *keys with the columns of a sort, in the current memory context and without memory for
+ * rows.  The encoders may hold encoders_bytes in all.
  */
 extern void gpusort_begin_columns(GpuSortKeys *keys, TupleDesc desc, const GpuSortSpec *spec,
 								  size_t encoders_bytes);
 
-/* No more keys will be made for now: give back what the encoders hold. */
+/*
+ * Gives back the memory that the encoders hold.  To be called when no more keys will be made for
+ * now.
+ */
 extern void gpusort_forget_keys(GpuSortKeys *keys);
 
-/* Forget what is known about the values of rows. */
+/* Forgets what is known about the values of rows that came so far. */
 extern void gpusort_forget_values(GpuSortKeys *keys);
 
 /*
- * Keep track of how many leading bytes all strings of a column have in common, given one
- * more of them, or what others have in common.  base: what references count from.
+ * Updates `facts`, which counts the leading bytes that all strings of a column share, for one more
+ * string.  Its reference is ref, and its bytes are data[0 ..  len - 1].  To join the facts about
+ * another set of strings, pass the bytes that these share.  References count from base, the row
+ * store's.
  */
 extern void gpusort_note_common_prefix(GpuSortStringFacts *facts, const char *base, uint64 ref,
 									   const char *data, uint32 len);
 
-/* Comma-separated names of the codecs, palloc'd. */
+/* Returns the names of the codecs, separated by commas.  The string is palloc'd. */
 extern char *gpusort_describe_columns(const GpuSortKeys *keys);
 
 #endif							/* GPUSORT_KEY_COLUMNS_H */

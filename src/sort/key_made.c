@@ -2,9 +2,10 @@
  * key_made.c
  *		Keys of the strings of lazy encoders, made while ties are refined; see key_made.h.
  *
- * Keys that are kept lie in the row store behind the rows, each behind a word that takes the place
- * of the prefix, so that positions in the key count on from there.  It holds the reference to the
- * string, to go back to if others find no room.
+ * Keys that are kept lie in the row store behind the rows.  Each is preceded by a word, so that the
+ * key has the same length as a string whose prefix word has been sorted by, and positions in it
+ * count on from there.  That word holds the reference to the string itself, which is restored if
+ * the keys of other rows find no room.
  */
 #include "postgres.h"
 
@@ -19,13 +20,13 @@
 #include "sort/sort_memory.h"
 #include "sort/sort_progress.h"
 
-/* Of the room that is left, what a run may take: those of columns behind it need some, too. */
+/* A run may take this part of the room that is left, since columns behind it need some, too. */
 #define ROOM_PART		2
 
-/* What keys of a run have in common is looked for in so many bytes. */
+/* What the keys of a run have in common is looked for in this many bytes at most. */
 #define COMMON_BYTES	4096
 
-/* Rows looked ahead: references, then the strings. */
+/* How many rows ahead references, and then strings, are prefetched. */
 #define REF_AHEAD		16
 #define STRING_AHEAD	8
 
@@ -54,7 +55,7 @@ gpusort_end_made_keys(GpuSort *sort)
 		return;
 	}
 	(void) gpusort_note_encoders(sort);
-	/* keys that were kept are forgotten by now */
+	/* no key is kept any more, so most_used tells what they have taken */
 	sort->rows.used = Max(used, sort->keys.most_used);
 	gpusort_note_memory(sort);
 	sort->rows.used = used;
@@ -63,8 +64,8 @@ gpusort_end_made_keys(GpuSort *sort)
 }
 
 /*
- * Of the rows of a run, come to row i: serve interrupts, and prefetch what is wanted of those
- * behind, strings from byte `from` on.
+ * Serves interrupts at row i of a run of n rows, and prefetches what the rows behind it need:
+ * references, and strings from byte `from` on.
  */
 static inline void
 come_to_row(GpuSort *sort, const uint64 *refs, const uint32 *ids, uint32 i, uint32 n, uint32 from)
@@ -81,7 +82,7 @@ come_to_row(GpuSort *sort, const uint64 *refs, const uint32 *ids, uint32 i, uint
 		prefetch_line(string_by_ref(sort->rows.places.base, refs[ids[i + STRING_AHEAD]]) + from);
 }
 
-/* The number of leading bytes that two strings share. */
+/* Returns the number of leading bytes, of len, that two strings share. */
 static uint32
 common_length(const char *a, const char *b, uint32 len)
 {
@@ -151,7 +152,7 @@ gpusort_skip_shared(GpuSort *sort, KeyPlace *place, const uint32 *ids, uint32 n)
 	return true;
 }
 
-/* Bytes of a key behind a place in it. */
+/* Returns how many bytes a key has from a place on. */
 static inline uint32
 bytes_left(const GpuSortKey *key, const KeyPlace *place)
 {
@@ -161,8 +162,8 @@ bytes_left(const GpuSortKey *key, const KeyPlace *place)
 }
 
 /*
- * Make the key of the rest of a string; it stays until the next one is made, or the scratch context
- * is reset.
+ * Makes the key of a string without its first place->rest bytes.  It stays valid until the next key
+ * is made, or until the scratch context is reset.  Returns false if there is no key.
  */
 static bool
 make_key(GpuSort *sort, const KeyPlace *place, uint64 ref, GpuSortKey *key)
@@ -172,7 +173,7 @@ make_key(GpuSort *sort, const KeyPlace *place, uint64 ref, GpuSortKey *key)
 	MemoryContext old;
 	bool		made;
 
-	/* one of a long string takes milliseconds */
+	/* the key of one long string takes milliseconds */
 	CHECK_FOR_INTERRUPTS();
 	old = MemoryContextSwitchTo(sort->scratch);
 	made = encoder->codec->complete(encoder, string + place->rest,
@@ -181,7 +182,10 @@ make_key(GpuSort *sort, const KeyPlace *place, uint64 ref, GpuSortKey *key)
 	return made;
 }
 
-/* Keep what follows the place in the key of a row's string. */
+/*
+ * Keeps the key of a row's string, from the place on, and lets *ref point to it.  Returns false if
+ * the key can't be made, or if there is no room.
+ */
 static bool
 keep_key(GpuSort *sort, const KeyPlace *place, uint64 *ref)
 {
@@ -198,7 +202,7 @@ keep_key(GpuSort *sort, const KeyPlace *place, uint64 *ref)
 		return false;
 	if (!gpusort_row_store_reserve(sort, PADDED_WORD_BYTES + left, &offset))
 	{
-		/* there is no more to be had */
+		/* there is no more memory: try no other key */
 		sort->keys.room_end = sort->rows.used;
 		return false;
 	}
@@ -209,7 +213,7 @@ keep_key(GpuSort *sort, const KeyPlace *place, uint64 *ref)
 	return true;
 }
 
-/* Will the keys of so many rows find room, if they are as long as that of this string? */
+/* Returns whether the keys of n rows, each as long as that of this string, would find room. */
 static bool
 is_room_likely(GpuSort *sort, const KeyPlace *place, uint64 ref, uint32 n)
 {
@@ -245,7 +249,7 @@ gpusort_keep_keys(GpuSort *sort, KeyPlace *place, const uint32 *ids, uint32 n)
 	gpusort_forget_kept_keys(sort, none);
 }
 
-/* Fetch a word of the key of each row; see gpusort_fetch_made_words(). */
+/* Makes the key of each row, and fetches the word at the place; see gpusort_fetch_made_words(). */
 static RunWords
 fetch_key_words(GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint32 n, uint64 *words,
 				size_t stride)
@@ -288,10 +292,10 @@ fetch_key_words(GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint32 
 	return found;
 }
 
-/* The same of what is known of each row's string. */
+/* Fetches the known word of the rest of each row's string; see gpusort_fetch_made_words(). */
 static RunWords
 fetch_known_words(GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint32 n, uint64 *words,
-				 size_t stride)
+				  size_t stride)
 {
 	GpuSortColumn *column = &sort->keys.columns[place->column];
 	GpuSortEncoder *encoder = &column->encoder;

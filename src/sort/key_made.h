@@ -2,9 +2,11 @@
  * key_made.h
  *		Keys of the strings of lazy encoders, which are made while ties are refined.
  *
- * Where there is room, the keys of a run are kept behind the rows until it is in order, which takes
- * the time of making each once.  A run whose keys find none has each key made for one word of it,
- * by which it falls into smaller runs.  So no number of rows takes more memory than there is.
+ * A lazy encoder leaves strings without keys until some of them tie (keys/key_codec.h).  When the
+ * refinement needs the keys of a run, and there is room behind the rows, it keeps them there until
+ * the run is in order, so that each key is made once.  A run whose keys find no room has each key
+ * made for one word only, by which the run falls into smaller ones.  So the refinement needs no
+ * more memory than there is, however many rows there are.
  *
  * Private to src/sort.
  */
@@ -14,30 +16,36 @@
 #include "sort/key_place.h"
 #include "sort/key_strings.h"
 
-/* What fetching the words of a run found. */
+/* What was found when the words of a run were fetched. */
 typedef struct RunWords
 {
-	uint64		first;			/* word of the first row */
+	uint64		first;			/* the word of the first row */
 	bool		same;			/* all rows have that word */
 	bool		longer;			/* some string has bytes at or after the place */
-	uint32		common;			/* bytes from the place on that all keys share, if they were made */
-	bool		refused;		/* some word can't be had; nothing else is known */
+	/* if keys were made: number of bytes, from the place on, that all keys share */
+	uint32		common;
+	bool		refused;		/* some word could not be had; the other fields are not valid */
 } RunWords;
 
-/* Where keys that are kept end, in the row store. */
+/* The end of the keys that are kept, as an offset in the row store. */
 typedef size_t GpuSortKeptKeys;
 
-/* Before and after the refinement: see what memory there is for keys; forget all of them. */
+/*
+ * gpusort_begin_made_keys() is called before the refinement, and finds out how much memory there is
+ * for keys.  gpusort_end_made_keys() is called after it, when no key is kept any more, and accounts
+ * for the memory that keys have taken.
+ */
 extern void gpusort_begin_made_keys(GpuSort *sort);
 extern void gpusort_end_made_keys(GpuSort *sort);
 
+/* Returns the end of the keys that are kept now. */
 static inline GpuSortKeptKeys
 gpusort_kept_keys(const GpuSort *sort)
 {
 	return sort->rows.used;
 }
 
-/* Forget the keys that have been kept since. */
+/* Forgets the keys that have been kept since gpusort_kept_keys() returned `kept`. */
 static inline void
 gpusort_forget_kept_keys(GpuSort *sort, GpuSortKeptKeys kept)
 {
@@ -45,19 +53,20 @@ gpusort_forget_kept_keys(GpuSort *sort, GpuSortKeptKeys kept)
 }
 
 /*
- * Bytes that the strings of all rows of a run share from `from` on, or their keys where these are
- * kept; before that they do.  *same: they share all of them.
+ * Returns how many bytes, from byte `from` on, are shared by the strings of the rows ids[0 ..  n -
+ * 1], or by their keys where these are kept.  The caller knows that they share the bytes before.
+ * *same, unless NULL, tells whether all strings are equal.
  */
 extern uint32 gpusort_shared_bytes(GpuSort *sort, const GpuSortColumn *column, const uint32 *ids,
 								   uint32 n, uint32 from, bool *same);
 
 /*
- * At a place that place_is_made() is true of: go to the rest of the strings behind what they share.
- * False if all are the same.
+ * Moves a place for which place_is_made() is true behind the bytes that the strings of all rows of
+ * a run share, as far as the rest can be sorted by itself.  Returns false if all strings are equal.
  */
 extern bool gpusort_skip_shared(GpuSort *sort, KeyPlace *place, const uint32 *ids, uint32 n);
 
-/* Go from what is known of the strings, as that does not decide, to their keys. */
+/* Moves from known words, which did not decide, to the keys of the same rests of the strings. */
 static inline void
 gpusort_go_on_with_keys(KeyPlace *place)
 {
@@ -66,14 +75,14 @@ gpusort_go_on_with_keys(KeyPlace *place)
 }
 
 /*
- * Keep the keys of a run, from a place in keys that are made on, if all can be and there is room;
- * *place is then one in what is kept.
+ * Keeps the keys of a run, from this place on, if there is room for all of them and all can be
+ * made.  *place is then moved into the kept keys; else it stays.
  */
 extern void gpusort_keep_keys(GpuSort *sort, KeyPlace *place, const uint32 *ids, uint32 n);
 
 /*
- * Fetch the words at such a place of the rows ids[0 .. n-1] into words[], which are `stride` bytes
- * apart.
+ * Fetches the words of the rows ids[0 ..  n - 1] at a place for which place_is_made() is true.
+ * They go to words[], `stride` bytes apart.
  */
 extern RunWords gpusort_fetch_made_words(GpuSort *sort, const KeyPlace *place, const uint32 *ids,
 										 uint32 n, uint64 *words, size_t stride);

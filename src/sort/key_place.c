@@ -7,7 +7,7 @@
 #include "sort/key_place.h"
 #include "sort/key_strings.h"
 
-/* Where the key goes on behind the prefix words that the engine sorted by. */
+/* Returns the place behind the prefix words of this column, by which the engine has sorted. */
 static KeyPlace
 place_behind_prefix(const GpuSort *sort, int column)
 {
@@ -18,7 +18,7 @@ place_behind_prefix(const GpuSort *sort, int column)
 	return place;
 }
 
-/* Is there anything to be done for runs that get to the place? */
+/* Returns whether there is anything left to be done for runs that get to this place. */
 static bool
 place_matters(const GpuSort *sort, const KeyPlace *place)
 {
@@ -33,6 +33,7 @@ gpusort_place_begins_column(const GpuSort *sort, const KeyPlace *place)
 	return place->word == 0 && sort->keys.columns[place->column].bytes == GPUSORT_BYTES_NONE;
 }
 
+/* Moves to the beginning of a column, which may be the end of the key. */
 static void
 begin_column_place(const GpuSort *sort, KeyPlace *place, int column)
 {

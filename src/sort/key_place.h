@@ -1,6 +1,9 @@
 /*
  * key_place.h
- *		Places in the sort key, which the refinement goes through (key_refine.c).
+ *		Places in the sort key.
+ *
+ * The refinement (key_refine.c) goes through the key from place to place, and sorts the rows that
+ * still tie by the word that they have there.
  *
  * Private to src/sort.
  */
@@ -9,26 +12,30 @@
 
 #include "sort/sort_state.h"
 
-/* Where words of strings are from. */
+/* What the words of a string behind its first one are made of. */
 typedef enum KeySource
 {
-	KEY_KEPT,					/* the strings of a column that have keys, or are their keys */
-	KEY_KNOWN,					/* what is known of strings without a key */
-	KEY_MADE					/* keys that are made for one word, where that says nothing */
+	/* bytes in the row store: the strings are their own keys, or their keys are kept there */
+	KEY_KEPT,
+	/* the encoder's known_word() of the rest of a string that has no key */
+	KEY_KNOWN,
+	/* keys of rests that are made anew for each word, where known words don't decide */
+	KEY_MADE
 } KeySource;
 
 /*
- * A place in the sort key: in a column, either at a byte of its string
- * (word < 0) or at one of its words, or behind the last column.
+ * A place in the sort key.  It is either in a column, at a byte of its string (word < 0) or at one
+ * of its words (word >= 0), or behind the last column.
  */
 typedef struct KeyPlace
 {
 	int			column;
-	int			word;
-	uint32		byte;
-	KeySource	source;			/* of words behind the first */
-	uint32		rest;			/* unless KEY_KEPT: words are of strings without so many bytes */
-	uint32		passes;			/* how often keys have been made of these */
+	int			word;			/* of the column; -1: the place is in its string */
+	uint32		byte;			/* of its string; of a made key, PADDED_WORD_BYTES more */
+	KeySource	source;			/* of the words behind the first one */
+	/* unless KEY_KEPT: words are made of strings without their first bytes, this many */
+	uint32		rest;
+	uint32		passes;			/* how often keys were made for one word, without being kept */
 } KeyPlace;
 
 static inline bool
@@ -43,27 +50,32 @@ place_is_string(const KeyPlace *place)
 	return place->word < 0;
 }
 
-/* Are the words there made of strings that have no keys (key_made.h)? */
+/* Returns whether the words at this place are made of strings that have no keys (key_made.h). */
 static inline bool
 place_is_made(const KeyPlace *place)
 {
 	return place->source != KEY_KEPT && place->byte > 0;
 }
 
-/* Where the key goes on behind what the engine has sorted by. */
+/* Returns the place where the key goes on behind what the engine has sorted by. */
 extern KeyPlace gpusort_first_place(const GpuSort *sort);
 
-/* At the beginning of a column nulls are told from values. */
+/*
+ * Returns whether the place is the beginning of a column, where nulls have to be told from values.
+ */
 extern bool gpusort_place_begins_column(const GpuSort *sort, const KeyPlace *place);
 
 /*
- * Move to the next part of the key, or behind the column, the rest of which does not matter
- * (all values are null).  False if there is nothing to be done for runs that get there.
+ * Move to the next part of the key, or to the next column if the rest of this one does not matter,
+ * as for nulls.  Return false if there is nothing to be done for runs that get to the new place.
  */
 extern bool gpusort_next_part(const GpuSort *sort, KeyPlace *place);
 extern bool gpusort_next_column(const GpuSort *sort, KeyPlace *place);
 
-/* Move to where the key goes on for rows that agree in their words here; false as above. */
+/*
+ * Moves to where the key goes on for rows that agree in their words at this place.  Returns false
+ * if there is nothing to be done for them there.
+ */
 extern bool gpusort_next_place(const GpuSort *sort, KeyPlace *place);
 
 #endif							/* GPUSORT_KEY_PLACE_H */

@@ -1,17 +1,17 @@
 /*
  * key_planes.c
- *		What the engine sorts by; see key_planes.h.
+ *		Which planes the engine sorts by; see key_planes.h.
  *
- * Planes of all columns, in order, up to the first one whose strings go on
- * behind their first word: what lies behind an undecided prefix must not take
- * part, and is left to the refinement (key_refine.c).
+ * The engine gets the planes of all columns in order, up to and including the first prefix plane
+ * whose strings go on behind their first word.  What lies behind an undecided prefix must not take
+ * part in the sort, and is left to the refinement (key_refine.c).
  *
- * The words of string prefixes are bytes, of which few occur, so the engine is told
- * to number them (engine/gs_numbering.c).
+ * The bytes in the words of string prefixes take few different values, so the engine is told to
+ * number them (engine/gs_numbering.c).
  *
- * If all strings of that column begin alike (a protocol, a path, a tag), their
- * first words tell nothing.  The prefixes are then taken from behind what they
- * have in common, which was noted when they came.
+ * If all strings of that last column begin alike (with a protocol, a path, a tag), their first
+ * words tell nothing.  The prefixes are then made anew, from behind the bytes that all strings have
+ * in common.  How many these are was noted when the strings came.
  */
 #include "postgres.h"
 
@@ -22,9 +22,9 @@
 #include "sort/key_strings.h"
 
 /*
- * Leading bytes that all strings of a column must share for its prefixes to be
- * rebuilt behind them.  A pass over all strings costs 10-20 ns a row, each byte
- * left out halves the ties up to 8 times.
+ * Prefixes are made anew only if all strings of a column share at least this many leading bytes.
+ * That takes a pass over all strings, of 10-20 ns a row; each byte left out halves the number of
+ * ties up to 8 times.
  */
 #define MIN_COMMON_BYTES 3
 
@@ -34,7 +34,10 @@ gpusort_prefix_is_final(const GpuSortColumn *column)
 	return column->facts.common_len < MIN_COMMON_BYTES;
 }
 
-/* Fill the column's prefix plane with the words behind so many bytes, which its strings share. */
+/*
+ * Fills the column's prefix plane with the words that begin at byte `base` of each string.  All
+ * strings share the bytes before.
+ */
 static void
 rebase_prefix(GpuSortColumn *column, const GpuSortRows *rows, uint32 base)
 {

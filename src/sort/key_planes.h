@@ -11,16 +11,22 @@
 #include "sort/row_store.h"
 
 /*
- * Fill planes[] of the keys (three a column at most) with what the engine is to sort these
- * rows by, and set refine_column to the column whose strings go on behind the last of them,
- * or to -1.
+ * Fills in keys->planes and keys->nplanes with the planes that the engine is to sort these rows by,
+ * and sets keys->refine_column to the column whose strings go on behind the last plane, or to -1.
+ * A column has three planes at most.
  */
 extern void gpusort_choose_planes(GpuSortKeys *keys, const GpuSortRows *rows);
 
-/* Have the planes be what they were while rows came in, after the engine could not sort by them. */
+/*
+ * Restores prefix planes that gpusort_choose_planes() has changed, for a sort that the engine has
+ * failed to do.
+ */
 extern void gpusort_restore_planes(GpuSortKeys *keys, const GpuSortRows *rows);
 
-/* Will the first words of the column's strings be sorted by as they are, whatever rows come? */
+/*
+ * Returns whether the column's prefix plane is final: gpusort_choose_planes() will not change the
+ * words that it has, whatever rows still come.
+ */
 extern bool gpusort_prefix_is_final(const GpuSortColumn *column);
 
 #endif							/* GPUSORT_KEY_PLANES_H */

@@ -2,10 +2,10 @@
  * key_put.c
  *		A sort column's value into its planes; see key_put.h.
  *
- * Byte strings keep their first word in the plane and a reference to the whole.
- * A string that lies in the source tuple is referred to where the tuple was
- * copied to; one that the codec made (a collation's sort key, a detoasted
- * value) is appended to the row store if the word does not say it all.
+ * A byte string has its first word in the prefix plane, and a reference to the whole string.  If
+ * the string lies in the source tuple, the reference is to the copy of that tuple in the row store.
+ * If the codec has made the string (a collation's sort key, a detoasted value), it is appended to
+ * the row store, unless its first word holds all of it.
  */
 #include "postgres.h"
 
@@ -14,7 +14,10 @@
 #include "sort/row_store.h"
 #include "sort/sort_memory.h"
 
-/* The bitmap of nulls appears with a column's first null, row `id`. */
+/*
+ * Makes the bitmap of nulls of a column when its first null comes, in row `id`.  Returns false if
+ * there is no memory.
+ */
 static bool
 begin_nulls(GpuSort *sort, GpuSortColumn *column, uint32 id)
 {
@@ -31,8 +34,8 @@ begin_nulls(GpuSort *sort, GpuSortColumn *column, uint32 id)
 }
 
 /*
- * Mark row `id` null in the column.  The engine does not look at its words; the
- * refinement of nulls that tie finds an empty string and zeros.
+ * Marks row `id` null in the column.  The engine does not look at the words of nulls.  The
+ * refinement does where nulls tie, and finds an empty string and zeros.
  */
 static bool
 put_null(GpuSort *sort, GpuSortColumn *column, uint32 id)
@@ -51,8 +54,9 @@ put_null(GpuSort *sort, GpuSortColumn *column, uint32 id)
 }
 
 /*
- * Have a string in the row store: in the stored tuple, if it lies in the tuple
- * that was copied, else in a copy of its own.
+ * Finds the string of a key in the row store, and returns its offset.  A string that lies in the
+ * source tuple is in the stored tuple already; any other is appended.  Returns false if there is no
+ * room, or if the string is too long.
  */
 static bool
 keep_string(GpuSort *sort, const GpuSortKey *key, const GpuSortStoredRow *row, size_t *offset)
@@ -74,7 +78,10 @@ keep_string(GpuSort *sort, const GpuSortKey *key, const GpuSortStoredRow *row, s
 	return true;
 }
 
-/* Store the first word of row `id`, and the string that its key is made of. */
+/*
+ * Stores the prefix word of row `id` that a lazy encoder has made, and a reference to the string
+ * that the key can be made of.
+ */
 static bool
 put_lazy(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key,
 		 const GpuSortStoredRow *row)
@@ -90,7 +97,9 @@ put_lazy(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key,
 	return true;
 }
 
-/* Store a byte string key of row `id`. */
+/*
+ * Stores the prefix word of row `id`, and a reference to the string if it goes on behind the word.
+ */
 static bool
 put_bytes(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key,
 		  const GpuSortStoredRow *row)
@@ -114,7 +123,9 @@ put_bytes(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key
 	}
 	else
 	{
-		/* a complete key lies in its word, which serves as its string too */
+		/*
+		 * the word holds the complete string, which needs no copy: a reference is its length only
+		 */
 		ref = key->len;
 		column->facts.common_len = 0;
 	}
@@ -124,7 +135,7 @@ put_bytes(GpuSort *sort, GpuSortColumn *column, uint32 id, const GpuSortKey *key
 
 bool
 gpusort_put_key(GpuSort *sort, GpuSortColumn *column, uint32 id, Datum value, bool is_null,
-		const GpuSortStoredRow *row)
+				const GpuSortStoredRow *row)
 {
 	GpuSortKey	key;
 

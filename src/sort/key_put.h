@@ -14,15 +14,16 @@
 #include "sort/sort_state.h"
 
 /*
- * Encode one sort column's value of row `id`, which is in the row store as told; NULL: it is not
- * stored.  False if there was no room for its string, or no encoding, which value_refused tells.
+ * Encodes one sort column's value of row `id` into the column's planes.  `row` tells how the row
+ * was stored; NULL: it is not stored.  Returns false if there is no room for the value's string, or
+ * if the value has no encoding; then keys.value_refused is set.
  */
 extern bool gpusort_put_key(GpuSort *sort, GpuSortColumn *column, uint32 id, Datum value,
 							bool is_null, const GpuSortStoredRow *row);
 
 /*
- * The same for a value of a tuple, which is not null.  Plain integers, which dates and
- * timestamps are, too, cost no call.
+ * Does the same for a value that lies in a tuple and is not null.  Plain integers, which include
+ * dates and timestamps, take no function call.
  */
 static pg_always_inline bool
 gpusort_put_stored_key(GpuSort *sort, GpuSortColumn *column, uint32 id,

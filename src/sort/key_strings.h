@@ -21,24 +21,25 @@
 #define KEY_REF_OFFSET(ref) ((ref) >> KEY_REF_LENGTH_BITS)
 #define KEY_REF_LENGTH(ref) ((uint32) ((ref) & KEY_REF_MAX_LENGTH))
 
-/* So a row store has less than this. */
+/* A row store must be smaller than this, or KEY_REF could not tell an offset in it. */
 #define ROW_STORE_MAX_BYTES ((size_t) 1 << (64 - KEY_REF_LENGTH_BITS))
 
 /*
- * Bytes of a string that one key word covers.  A binary string's word ends with
- * the number of bytes left, at most 8, so that "a" sorts before "a\0".
+ * Bytes of a string that one key word covers.  The last byte of a binary string's word is not a
+ * byte of the string, but the number of bytes that are left, at most 8, so that "a" sorts before
+ * "a\0".
  */
 #define PADDED_WORD_BYTES	8
 #define BINARY_WORD_BYTES	7
 
-/* The string that a reference is to, given the row store's base. */
+/* Returns the string that a reference points to.  base is the row store's. */
 static inline const char *
 string_by_ref(const char *base, uint64 ref)
 {
 	return base + KEY_REF_OFFSET(ref);
 }
 
-/* A big-endian word of up to 8 bytes, zero-padded on the right. */
+/* Returns the first 8 of len bytes as a big-endian word, zero-padded on the right. */
 static inline uint64
 load_padded_word(const char *data, uint32 len)
 {
@@ -65,7 +66,7 @@ load_padded_word(const char *data, uint32 len)
 	return pg_ntoh64(word);
 }
 
-/* The key word of a byte string of length len, from byte `from` on. */
+/* Returns the key word that begins at byte `from` of a string of len bytes. */
 static inline uint64
 bytes_word(GpuSortBytesKind kind, const char *data, uint32 len, uint32 from)
 {
@@ -77,7 +78,7 @@ bytes_word(GpuSortBytesKind kind, const char *data, uint32 len, uint32 from)
 		Min(left, 8);
 }
 
-/* Does the string go beyond the word that begins at byte `from`? */
+/* Returns whether a string of len bytes goes on behind the key word that begins at byte `from`. */
 static inline bool
 bytes_continue(GpuSortBytesKind kind, uint32 len, uint32 from)
 {
