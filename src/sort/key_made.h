@@ -53,8 +53,8 @@ gpusort_forget_kept_keys(GpuSort *sort, GpuSortKeptKeys kept)
 }
 
 /*
- * Returns how many bytes, from byte `from` on, are shared by the strings of the rows ids[0 ..  n -
- * 1], or by their keys where these are kept.  The caller knows that they share the bytes before.
+ * Returns how many bytes, from byte `from` on, are shared by the strings of the rows ids[0..n-1],
+ * or by their keys where these are kept.  The caller knows that they share the bytes before.
  * *same, unless NULL, tells whether all strings are equal.
  */
 extern uint32 gpusort_shared_bytes(GpuSort *sort, const GpuSortColumn *column, const uint32 *ids,
@@ -81,8 +81,8 @@ gpusort_go_on_with_keys(KeyPlace *place)
 extern void gpusort_keep_keys(GpuSort *sort, KeyPlace *place, const uint32 *ids, uint32 n);
 
 /*
- * Fetches the words of the rows ids[0 ..  n - 1] at a place for which place_is_made() is true.
- * They go to words[], `stride` bytes apart.
+ * Fetches the words of the rows ids[0..n-1] at a place for which place_is_made() is true.  They go
+ * to words[], `stride` bytes apart.
  */
 extern RunWords gpusort_fetch_made_words(GpuSort *sort, const KeyPlace *place, const uint32 *ids,
 										 uint32 n, uint64 *words, size_t stride);

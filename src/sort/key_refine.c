@@ -1,38 +1,36 @@
 /*
  * key_refine.c
- *		Ties on key prefixes (GPUTeraSort's wide keys, section 4.3).
+ *		Ordering rows that tie on key prefixes (GPUTeraSort's wide keys, section 4.3).
  *
- * The engine sorts by fixed-width planes.  Where the strings of a column go on
- * beyond their first word, that word decides all but the rows that agree in it,
- * and nothing behind it may take part.  So the engine gets the planes up to and
- * including the first such prefix and marks which neighbours are equal in them;
- * here every run of equal rows is put in order by what follows: the next word
- * of the string, then the remaining columns, and so on, word by word, for the
- * rows that are still tied only.
+ * The engine sorts by fixed-width planes.  Where the strings of a column go on beyond their first
+ * word, that word orders all rows but those that agree in it, and nothing behind it may take part
+ * in the engine's sort.  So the engine gets the planes up to and including the first such prefix,
+ * and marks which neighbours are equal in them.  Here every run of equal rows is put in order by
+ * what follows in the key: word by word, by the rest of the string and then by the remaining
+ * columns, and only for rows that still tie.
  *
- * Three things keep that cheap.  Leading bytes that all strings of a column
- * share are left out of the prefix to begin with (key_planes.c).  A
- * word in which a whole run agrees is not sorted by: the run's common prefix is
- * skipped in one go.  And the words of a run are fetched once, and sorted without
- * touching the rows again (key_run.c).
+ * Three things keep that cheap.  Leading bytes that all strings of a column share are left out of
+ * the prefix to begin with (key_planes.c).  A word in which a whole run agrees is not sorted by:
+ * the run's common prefix is skipped in one go.  And the words of a run are fetched once, and
+ * sorted without touching the rows again (key_run.c).
  *
- * A sort step splits its run or moves the position forward, so it ends.  The
- * recursion enters all subruns of equal words but the largest, and the nulls of a
- * column with the columns behind it, so its depth is at most the number of
- * columns plus log2 of the number of rows.
+ * Each step either splits its run or moves the place in the key forward, so the refinement ends.
+ * The recursion enters all subruns of equal words but the largest, and the nulls of a column with
+ * the columns behind it.  So its depth is at most the number of columns plus log2 of the number of
+ * rows.
  *
- * The order of equal rows is that of their ids, here as in the engine.  In an
- * index build it is that of their TIDs, which is another one if rows did not come
- * in that order: then TIDs are what is behind the last column.  And if the sort is to tell which
- * rows are equal, the runs that get there are marked in the equal bitmap, in which only they are
- * left.
+ * Rows with equal keys come in the order of their ids, here as in the engine.  In an index build
+ * they come in the order of their TIDs, which is a different order if rows did not arrive in TID
+ * order.  Then the TID takes part behind the last column.  If the sort is to tell which rows are
+ * equal, the runs that get to the end of the key are marked in the equal bitmap, and no other bits
+ * are left in it.
  *
- * Where a team waits for the order, stretches of it are refined by all (team_stretches.h), by the
- * same code.
+ * Where a team waits for the order, all its processes refine stretches of it (team_stretches.h), by
+ * the same code.
  *
- * Strings of lazy codecs get their keys here, one run at a time, unless all
- * strings of the run are the same anyway.  Keys of a run that is too long for them to be kept are
- * made again for each word (key_made.c).  If one can't be made, the run is sorted by comparison.
+ * Strings of lazy codecs get their keys here, one run at a time, unless all strings of the run are
+ * the same anyway.  If a run is too long for its keys to be kept, they are made again for each word
+ * (key_made.c).  If a key can't be made, the run is sorted by comparison.
  */
 #include "postgres.h"
 
@@ -50,31 +48,34 @@
 #include "sort/sort_progress.h"
 #include "sort/team_job.h"
 
-/* Keys are made for one word so often, before the rows that still tie are compared instead. */
+/*
+ * For so many words of a run keys are made without being kept; then the rows that still tie are
+ * sorted by comparison.
+ */
 #define MAX_PASSES		32
 
 /*
- * A process that helps to refine leaves a run to the one that has the sort, whose keys find room in the
- * pool, when it has made keys so often without room to keep them.
+ * A process that helps to refine makes keys without keeping them for so many words of a run.  Then
+ * it leaves the run to the process that has the sort, whose keys find room in the pool.
  */
 #define LEAVE_PASSES	2
 
 /*
- * Stretches for each process of a team, so that all end at about the same time; and no shorter
- * ones.
+ * How many stretches there are for each process of a team, so that all processes end at about the
+ * same time, and how short stretches may be.
  */
 #define PIECES_EACH		16
 #define MIN_PIECE_ROWS	512
 
-/* Stretches that a list has room for at first. */
+/* How many stretches a list has room for at first. */
 #define MIN_LIST		64
 
-/* Words of the bitmap that are told as progress at a time (a power of two, less one). */
+/* Progress is told after so many words of the bitmap (a power of two, less one). */
 #define SWEEP_MASK		0xff
 
 /*
- * Mark the rows of a run, which have equal keys, as equal to their predecessors,
- * and order those of an index by TID.
+ * Marks the rows of a run, whose keys are equal, as equal to their predecessors, and orders those
+ * of an index build by TID.
  */
 static void
 finish_equal_run(GpuSort *sort, const KeyPlace *end, uint32 *ids, uint32 n)
@@ -91,8 +92,8 @@ finish_equal_run(GpuSort *sort, const KeyPlace *end, uint32 *ids, uint32 n)
 static void refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place);
 
 /*
- * Refine the subruns of equal words, all but the largest, which is left to the
- * caller.  Returns its length, and its start in *largest.
+ * Refines the subruns of equal words of a run, except for the largest one, which is left to the
+ * caller.  Returns the length of the largest subrun, and its start in *largest.
  */
 static uint32
 refine_subruns(GpuSort *sort, uint32 *ids, uint32 n, const uint64 *equal, KeyPlace place,
@@ -123,7 +124,10 @@ refine_subruns(GpuSort *sort, uint32 *ids, uint32 n, const uint64 *equal, KeyPla
 	return largest_n;
 }
 
-/* Order the nulls of a column that begins at the place, and leave the others to the caller. */
+/*
+ * Orders the nulls of the column that begins at the place, and takes them out of the run, which is
+ * left to the caller.
+ */
 static void
 refine_nulls(GpuSort *sort, uint32 **ids, uint32 *n, KeyPlace place)
 {
@@ -139,8 +143,10 @@ refine_nulls(GpuSort *sort, uint32 **ids, uint32 *n, KeyPlace place)
 }
 
 /*
- * At a place where strings have no keys, find words of what they don't share.  False if the run is
- * not to be sorted by words there: the place has moved on, or *n is 0, as the run is in order.
+ * Moves a place where strings have no keys to words that are worth sorting a run by, behind what
+ * its strings share.  Returns false if the run is not to be sorted by words there: either the place
+ * is in another part of the key now, or the run is in order or left to another process, and *n is
+ * 0.  `others` is the end of the keys that other runs have kept.
  */
 static bool
 find_words(GpuSort *sort, KeyPlace *place, uint32 *ids, uint32 *n, GpuSortKeptKeys others)
@@ -151,7 +157,7 @@ find_words(GpuSort *sort, KeyPlace *place, uint32 *ids, uint32 *n, GpuSortKeptKe
 			*n = 0;
 		return false;
 	}
-	/* what this run has kept is of columns before this one, and has done its work */
+	/* what this run has kept are keys of columns before this one, which are not needed any more */
 	gpusort_forget_kept_keys(sort, others);
 	if (place->source == KEY_MADE)
 		gpusort_keep_keys(sort, place, ids, *n);
@@ -167,7 +173,7 @@ find_words(GpuSort *sort, KeyPlace *place, uint32 *ids, uint32 *n, GpuSortKeptKe
 	return false;
 }
 
-/* A run of rows that agree in everything before a place. */
+/* A run: rows of the order that agree in everything before a place in the key. */
 typedef struct Run
 {
 	uint32	   *ids;
@@ -176,10 +182,13 @@ typedef struct Run
 } Run;
 
 /*
- * Sort a run by its words at the place, or move the place forward; the nulls of a column are put
- * in order and leave the run, and it is empty when it is in order.  True if it has fallen into
- * runs of equal words, which equal[] tells, with room for its rows and SMALL_RUN at least, and the
- * place is where these go on.
+ * Does one step of refining a run: sorts it by its words at the place, or moves the place forward.
+ * Nulls of a column are put in order and leave the run.  When the whole run is in order, it is left
+ * empty.
+ *
+ * Returns true if the run was sorted, and has fallen into runs of equal words.  Then equal[] tells
+ * these, and run->place is where they go on.  equal[] must have room for the run's rows, and for
+ * SMALL_RUN at least.  `others` is the end of the keys that other runs have kept.
  */
 static bool
 refine_step(GpuSort *sort, Run *run, uint64 *equal, GpuSortKeptKeys others)
@@ -217,7 +226,7 @@ refine_step(GpuSort *sort, Run *run, uint64 *equal, GpuSortKeptKeys others)
 	return false;
 }
 
-/* Refine what a run has fallen into; the largest part is left, and is the run now. */
+/* Refines all runs that a run has fallen into but the largest one, which becomes the run. */
 static void
 refine_all_subruns(GpuSort *sort, Run *run, const uint64 *equal)
 {
@@ -227,7 +236,9 @@ refine_all_subruns(GpuSort *sort, Run *run, const uint64 *equal)
 	run->ids += largest;
 }
 
-/* refine_run(), but for forgetting what is kept behind the keys of other runs. */
+/*
+ * Does refine_run(), but leaves keys of this run behind `others`, the end of those of other runs.
+ */
 static void
 refine_with_keys(GpuSort *sort, Run run, GpuSortKeptKeys others)
 {
@@ -247,7 +258,7 @@ refine_with_keys(GpuSort *sort, Run run, GpuSortKeptKeys others)
 	}
 }
 
-/* Order a run of rows that agree in everything before `place`. */
+/* Orders a run of rows that agree in everything before `place`. */
 static void
 refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
 {
@@ -258,7 +269,9 @@ refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
 }
 
 /*
- * Prefetch what refining the tied rows among positions from .. from + 63 needs.
+ * Prefetches what it takes to refine the rows that tie among positions from .. from + 63.  `tied`
+ * is the bitmap's word for them.  To be called first for the references of the rows, and then, with
+ * `strings`, for what these point to.
  */
 static void
 prefetch_tied(const GpuSort *sort, uint64 from, uint64 tied, bool strings)
@@ -290,7 +303,7 @@ prefetch_tied(const GpuSort *sort, uint64 from, uint64 tied, bool strings)
 	}
 }
 
-/* Bits of a word of the bitmap that are positions from .. end - 1. */
+/* Returns a mask of the bits in word w of the bitmap that are positions from .. end - 1. */
 static inline uint64
 bits_within(uint64 w, uint64 from, uint64 end)
 {
@@ -303,7 +316,7 @@ bits_within(uint64 w, uint64 from, uint64 end)
 	return bits;
 }
 
-/* The end of the run that begins at a position. */
+/* Returns the end of the run that begins at a position. */
 static uint64
 end_of_run(const GpuSort *sort, uint64 start)
 {
@@ -316,8 +329,8 @@ end_of_run(const GpuSort *sort, uint64 start)
 }
 
 /*
- * Put the runs of a stretch in order, which lie in it as a whole: the bitmap tells which rows tie
- * on all before the place.
+ * Puts the runs in a stretch of the order in order.  No run crosses the ends of the stretch, and
+ * the bitmap tells which rows tie on everything before stretch->place.
  */
 static void
 refine_stretch(GpuSort *sort, const TeamStretch *stretch)
@@ -353,18 +366,19 @@ refine_stretch(GpuSort *sort, const TeamStretch *stretch)
 /* ---------- by several processes ---------- */
 
 /*
- * Runs of different stretches are refined side by side.  A run for which a process of the team has
- * not enough scratch memory, that is, one of more rows than its part of all, is broken up before
- * by the process that has the sort: it is sorted by a word with all of the workspace, and what it
- * falls into is another stretch, at another place of the key.  But if keys are kept for it, which
- * only this process has, it is put in order at once.
+ * The stretches that are dealt out to a team, whose processes refine them side by side.  Each
+ * process has a part of the workspace as scratch memory, which is too small for a run of more rows
+ * than the same part of all rows.  So the process that has the sort breaks up such heavy runs
+ * before: it sorts the run by a word, with all of the workspace, and what the run falls into is
+ * another stretch, which begins at another place of the key.  But if the run's keys are kept, only
+ * this process has them, and it puts the run in order at once.
  */
 typedef struct Stretches
 {
 	TeamStretch *list;
 	uint32		count;
 	uint32		size;
-	size_t		scratch_bytes;	/* that a process has */
+	size_t		scratch_bytes;	/* scratch memory of each process */
 } Stretches;
 
 static Stretches
@@ -376,6 +390,7 @@ begin_stretches(size_t scratch_bytes)
 	};
 }
 
+/* Appends a stretch to a list, unless it is empty. */
 static void
 add_stretch(Stretches *stretches, uint64 from, uint64 to, KeyPlace place)
 {
@@ -389,7 +404,10 @@ add_stretch(Stretches *stretches, uint64 from, uint64 to, KeyPlace place)
 	stretches->list[stretches->count++] = (TeamStretch) {from, to, place};
 }
 
-/* Let the bitmap tell what a run at a position has fallen into. */
+/*
+ * Sets the bits of the equal bitmap for a run of n rows, which begins at position `first`, to those
+ * in from[].
+ */
 static void
 copy_equal(GpuSort *sort, uint64 first, const uint64 *from, uint32 n)
 {
@@ -406,7 +424,10 @@ copy_equal(GpuSort *sort, uint64 first, const uint64 *from, uint32 n)
 	}
 }
 
-/* Does only this process have the keys that a run's words are of? */
+/*
+ * Returns whether only this process has the keys that the words of a run at this place are taken
+ * from.
+ */
 static bool
 keys_are_kept(const GpuSort *sort, const KeyPlace *place)
 {
@@ -415,8 +436,8 @@ keys_are_kept(const GpuSort *sort, const KeyPlace *place)
 }
 
 /*
- * Break up a run, and add what it has fallen into to the stretches that may have such runs; or put
- * it in order.
+ * Breaks up a heavy run, and adds what it has fallen into to `unbroken`, the stretches in which
+ * there may be more of them.  A run that can't be broken up is put in order instead.
  */
 static void
 break_heavy_run(GpuSort *sort, Run run, Stretches *unbroken)
@@ -449,8 +470,8 @@ break_heavy_run(GpuSort *sort, Run run, Stretches *unbroken)
 }
 
 /*
- * Break up the runs of a stretch that are too long for a process of the team; what lies between
- * them is added to the stretches, and what they have fallen into to those that may have such runs.
+ * Breaks up the heavy runs of a stretch.  What lies between them is added to `stretches`, and what
+ * they have fallen into to `unbroken`, the stretches in which there may be more of them.
  */
 static void
 break_heavy_runs(GpuSort *sort, TeamStretch stretch, Stretches *stretches, Stretches *unbroken)
@@ -462,7 +483,7 @@ break_heavy_runs(GpuSort *sort, TeamStretch stretch, Stretches *stretches, Stret
 		uint64		start = w * 64;
 		uint64		end;
 
-		/* a run of more than SMALL_RUN rows has whole words */
+		/* a heavy run has more than SMALL_RUN rows, so some words of its bits are all ones */
 		if (equal[w] != PG_UINT64_MAX || start < stretch.from)
 			continue;
 		while ((equal[start / 64] >> (start % 64) & 1) != 0)
@@ -482,7 +503,7 @@ break_heavy_runs(GpuSort *sort, TeamStretch stretch, Stretches *stretches, Stret
 	add_stretch(stretches, stretch.from, stretch.to, stretch.place);
 }
 
-/* Cut stretches into pieces, between two runs. */
+/* Cuts stretches into pieces of about this many rows.  No run is cut. */
 static void
 cut_stretches(const GpuSort *sort, Stretches *stretches, uint64 piece)
 {
@@ -505,7 +526,7 @@ cut_stretches(const GpuSort *sort, Stretches *stretches, uint64 piece)
 	*stretches = cut;
 }
 
-/* Put runs in order that those who help have left. */
+/* Puts the runs in order that other processes of the team have left to this one. */
 static void
 refine_left(GpuSort *sort, TeamStretches *job)
 {
@@ -519,7 +540,7 @@ refine_left(GpuSort *sort, TeamStretches *job)
 	}
 }
 
-/* What is left when runs are as short as they have to be. */
+/* Deals the stretches out to the team, and refines a share of them in this process. */
 static void
 deal_out(GpuSort *sort, Stretches *stretches)
 {
@@ -541,6 +562,10 @@ deal_out(GpuSort *sort, Stretches *stretches)
 	gpusort_team_withdraw(sort);
 }
 
+/*
+ * Refines the whole order together with a team: breaks up heavy runs, cuts stretches, and deals
+ * them out.
+ */
 static void
 refine_with_team(GpuSort *sort, TeamStretch whole)
 {
@@ -574,9 +599,9 @@ gpusort_refine_stretches(GpuSort *sort, TeamStretches *job)
 	pg_atomic_fetch_add_u64(&job->memory_bytes, sort->stats.memory_bytes);
 }
 
-/* ---------- for who has the sort ---------- */
+/* ---------- by the process that has the sort ---------- */
 
-/* Rows that tie on what the engine sorts by. */
+/* Returns how many rows tie on what the engine has sorted by. */
 static uint64
 count_tied(const GpuSort *sort)
 {

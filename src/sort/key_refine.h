@@ -10,12 +10,15 @@
 #include "sort/team_stretches.h"
 
 /*
- * Put rows in order that tie on the engine's planes, which end with those of
- * keys.refine_column or are all.
+ * Puts those rows in order that tie on the engine's planes.  These planes end with that of
+ * keys.refine_column, or are all of the sort's.
  */
 extern void gpusort_refine(GpuSort *sort);
 
-/* Help with that: the sort is borrowed. */
+/*
+ * Helps another process with gpusort_refine(), by taking stretches of the job.  `sort` is borrowed
+ * from that process (sort_lent.h).
+ */
 extern void gpusort_refine_stretches(GpuSort *sort, TeamStretches *job);
 
 #endif							/* GPUSORT_KEY_REFINE_H */

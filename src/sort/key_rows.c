@@ -2,7 +2,8 @@
  * key_rows.c
  *		Rows that are made of their keys; see key_rows.h.
  *
- * A row without nulls is the template, a header of two words, with its values at their places.
+ * A row without nulls is a copy of the template, a MinimalTuple with a header of two words, in
+ * which its values are put at their places.
  */
 #include "postgres.h"
 
@@ -15,14 +16,18 @@
 #include "sort/key_rows.h"
 #include "sort/sort_ranges.h"
 
-/* The key of several columns should fit a word, as a rule; one column is looked up for one miss. */
+/*
+ * Several columns may take no more bytes than these, so that the whole key fits a word, as a rule.
+ * Otherwise each row would take a cache miss for every column when it is returned; for a single
+ * column it is only one.
+ */
 #define MAX_BYTES_OF_SEVERAL	sizeof(uint64)
 
 StaticAssertDecl(sizeof(GpuSortRowRoom) >= MAXALIGN(SizeofMinimalTupleHeader + 1) +
 				 GPUSORT_KEY_ROW_COLUMNS * sizeof(Datum),
 				 "a row made of its keys must fit into its room");
 
-/* The sort column that an attribute is, or NULL. */
+/* Returns the sort column for an attribute (from 0) of the rows, or NULL. */
 static GpuSortColumn *
 find_sort_column(GpuSort *sort, int attribute)
 {
@@ -32,7 +37,7 @@ find_sort_column(GpuSort *sort, int attribute)
 	return NULL;
 }
 
-/* The codec whose words tell the values of a sort column, or NULL. */
+/* Returns the codec by which the words of a sort column tell its values, or NULL. */
 static const GpuSortCodec *
 find_distinct_codec(const GpuSort *sort, const GpuSortColumn *column)
 {
@@ -86,7 +91,7 @@ gpusort_use_key_rows(GpuSort *sort, bool use)
 	use &= key_rows->possible;
 	if (use == key_rows->used)
 		return;
-	/* planes are as long as each other */
+	/* the ranges begin again, so that all planes have room for the same number of rows */
 	if (sort->rows.store != NULL)
 		gpusort_rewind_ranges(sort);
 	for (int i = 0; i < sort->keys.ncolumns; i++)
@@ -104,7 +109,7 @@ gpusort_key_row_bytes(const GpuSort *sort)
 	return MAXALIGN(sort->rows.template.length);
 }
 
-/* A word of the column that is no null's; 0 if there are none. */
+/* Returns a word of the column that is not that of a null, or 0 if there is none. */
 static uint64
 find_word(const GpuSortColumn *column, uint64 nrows)
 {
@@ -114,7 +119,9 @@ find_word(const GpuSortColumn *column, uint64 nrows)
 	return 0;
 }
 
-/* Is the column null in all rows?  Then keys don't tell. */
+/*
+ * Returns whether there are rows, and the column is null in all of them.  The keys don't tell that.
+ */
 static bool
 all_are_null(const GpuSortColumn *column, uint64 nrows)
 {
@@ -161,7 +168,7 @@ store_bytes(char *to, uint64 value, int bytes)
 	}
 }
 
-/* The values of a row, and its nulls. */
+/* The values of a row. */
 typedef struct RowValues
 {
 	uint64		values[GPUSORT_KEY_ROW_COLUMNS];
@@ -169,7 +176,7 @@ typedef struct RowValues
 	bool		any_null;
 } RowValues;
 
-/* A row that has nulls, which take no room in it. */
+/* Forms a row with nulls, which take no room in its data. */
 static pg_noinline void
 form_row_with_nulls(const GpuSort *sort, const RowValues *row, GpuSortRowRoom *room)
 {
@@ -196,6 +203,7 @@ form_row_with_nulls(const GpuSort *sort, const RowValues *row, GpuSortRowRoom *r
 	tuple->t_hoff = header + MINIMAL_TUPLE_OFFSET;
 }
 
+/* Forms a row of its values in *room. */
 static inline void
 form_row(const GpuSort *sort, const RowValues *row, GpuSortRowRoom *room)
 {
@@ -215,6 +223,7 @@ form_row(const GpuSort *sort, const RowValues *row, GpuSortRowRoom *room)
 					sort->key_rows.columns[i].bytes);
 }
 
+/* Forms a row of a key that the engine has sorted. */
 static inline void
 form_row_of_key(const GpuSort *sort, uint64 key, GpuSortRowRoom *room)
 {
@@ -249,7 +258,7 @@ gpusort_make_key_row(const GpuSort *sort, uint32 id, GpuSortRowRoom *room)
 	form_row(sort, &row, room);
 }
 
-/* The rows of the first `count` ids, of ahead_to. */
+/* Makes the rows of ids[0..count-1], and prefetches the words of ids[count..ahead_to-1]. */
 static void
 make_rows_of_ids(const GpuSort *sort, const uint32 *ids, int count, int ahead_to,
 				 GpuSortRowRoom *room)
@@ -261,7 +270,7 @@ make_rows_of_ids(const GpuSort *sort, const uint32 *ids, int count, int ahead_to
 			prefetch_line(&RANGE_U64(sort->keys.columns[k].words[0])[ids[i]]);
 }
 
-/* Rows of one integer that is no null, of so many bytes. */
+/* Makes rows of a single integer column of this width, in which no row is null. */
 static pg_always_inline void
 make_integer_rows(const GpuSort *sort, const uint64 *keys, int count, int bytes,
 				  GpuSortRowRoom *room)
@@ -286,7 +295,7 @@ make_integer_rows(const GpuSort *sort, const uint64 *keys, int count, int bytes,
 	}
 }
 
-/* The rows of these keys. */
+/* Makes the rows of count keys that the engine has sorted. */
 static void
 make_rows_of_keys(const GpuSort *sort, const uint64 *keys, int count, GpuSortRowRoom *room)
 {

@@ -2,10 +2,10 @@
  * key_run.c
  *		Ordering a run of rows by one word of their keys; see key_run.h.
  *
- * The words of a run are fetched once, with prefetching, and sorted without touching
- * the rows again: on the stack if the run is short, by the engine if it is long.  In a
- * word in which the whole run agrees it is not sorted at all: what its strings have
- * in common is skipped in one go.
+ * The words of a run are fetched once, with prefetching, and sorted without touching the rows
+ * again: on the stack if the run is short, by the engine if it is long.  If the whole run agrees in
+ * a word, it is not sorted by that word, and everything that its strings have in common is skipped
+ * in one go.
  */
 #include "postgres.h"
 
@@ -20,7 +20,7 @@
 #include "sort/row_store_index.h"
 #include "sort/sort_progress.h"
 
-/* Rows looked ahead when fetching words: references, then the strings. */
+/* How many rows ahead references, and then strings, are prefetched. */
 #define REF_AHEAD		16
 #define STRING_AHEAD	8
 
@@ -41,14 +41,17 @@ typedef struct WordAndId
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* A word of a string, from byte `from` on, ascending or descending. */
+/*
+ * Returns the key word of a row's string that begins at byte `from`, complemented for descending
+ * order.  Sets *longer if the string has bytes there.
+ */
 static inline uint64
 string_word(const char *base, const GpuSortColumn *column, uint32 id, uint32 from, bool *longer)
 {
 	uint64		ref = RANGE_U64(column->refs)[id];
 	uint32		len = KEY_REF_LENGTH(ref);
 
-	/* a string that its first word holds completely is stored nowhere else */
+	/* a string that fits its first word is stored nowhere else */
 	if (from == 0)
 	{
 		*longer |= len > 0;
@@ -60,7 +63,10 @@ string_word(const char *base, const GpuSortColumn *column, uint32 id, uint32 fro
 	return bytes_word(column->bytes, string_by_ref(base, ref), len, from) ^ column->flip;
 }
 
-/* Fetch the words at `place` of the rows ids[0 .. n-1] into words[]. */
+/*
+ * Fetches the words at `place` of the rows ids[0..n-1] into words[], which are `stride` bytes
+ * apart.
+ */
 static RunWords
 fetch_words(GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint32 n,
 			uint64 *words, size_t stride)
@@ -113,7 +119,7 @@ fetch_words(GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint32 n,
 	return found;
 }
 
-/* gpusort_sort_run() for short runs: (word, id) pairs on the stack. */
+/* Does gpusort_sort_run() for a short run, as (word, id) pairs on the stack. */
 static RunWords
 sort_small_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
 {
@@ -138,8 +144,9 @@ sort_small_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint
 }
 
 /*
- * Of a plane that the engine has already sorted by, what is a run's: as much as it has rows, at its
- * positions, so that others may have other runs.
+ * Returns memory for one word of each row of a run: the run's part, by position, of a plane that
+ * the engine has already sorted by.  Other processes may use other parts for other runs at the same
+ * time.
  */
 static uint64 *
 scratch_of_run(const GpuSort *sort, const uint32 *ids)
@@ -151,8 +158,8 @@ scratch_of_run(const GpuSort *sort, const uint32 *ids)
 }
 
 /*
- * The same for long runs, by the engine.  The words, and then the sorted ids,
- * lie in a plane that the engine has already sorted by.
+ * Does gpusort_sort_run() for a long run, by the engine.  The words, and then the sorted ids, lie
+ * in scratch_of_run().
  */
 static RunWords
 sort_large_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
@@ -219,7 +226,7 @@ gpusort_skip_same(GpuSort *sort, const RunWords *found, const uint32 *ids, uint3
 	if (place_is_string(place) && found->longer)
 	{
 		const GpuSortColumn *column = &sort->keys.columns[place->column];
-		uint32		common = place->byte == 0 ? 0	/* lies in the prefix plane */
+		uint32		common = place->byte == 0 ? 0	/* the first word, in the prefix plane */
 			: place->source == KEY_MADE ? found->common
 			: gpusort_shared_bytes(sort, column, ids, n, place->byte, NULL);
 
