@@ -3,16 +3,16 @@
  *		gpusort_calibrate(): what sorting costs on this machine, and which settings
  *		follow from it.
  *
- * The planner's unit is worth what counting the rows of a cached table takes for
- * cpu_tuple_cost and cpu_operator_cost a row.  With it, nanoseconds become settings;
- * cost.c has the formula in which they stand, and each is found from the
- * difference of two sorts that differ in nothing else: in the number of sort columns,
- * the width of rows, or the collation.
+ * Counting the rows of a cached table is charged cpu_tuple_cost and cpu_operator_cost a row, and
+ * the time that it takes tells how many nanoseconds the planner's unit is worth.  With that,
+ * measured times become settings.  cost.c has the formula in which the settings stand.  Each is
+ * found from the difference of two sorts that differ in nothing but the number of sort columns, the
+ * width of rows, or the collation.
  *
- * A sort takes some hundredths of a second, all of them a few seconds.  work_mem and
- * some of ours are set for that, and are what they were afterwards, also after an
- * error.  What could not be measured is null: a sort that found no memory, or a
- * gpusortd that is not there.
+ * A sort takes some hundredths of a second, and all sorts a few seconds.  work_mem and some
+ * settings of gpusort are set meanwhile, and restored afterwards, also after an error.  What could
+ * not be measured comes out null, because a sort found no memory, for example, or gpusortd is not
+ * running.
  */
 #include "postgres.h"
 
@@ -48,8 +48,8 @@ PG_FUNCTION_INFO_V1(gpusort_calibrate);
 PG_FUNCTION_INFO_V1(gpusort_calibrate_apply);
 
 /*
- * Rows of most sorts: 8 MB of rows of 64 bytes, more than a core's own cache; wide
- * ones are half as many.
+ * Number of rows of most sorts: 8 MB of rows of 64 bytes, which is more than a core's own cache.
+ * Sorts of wide rows have half as many.
  */
 #define ROWS			((uint64) 1 << 17)
 #define WIDE_ROWS		(ROWS / 2)
@@ -58,26 +58,30 @@ PG_FUNCTION_INFO_V1(gpusort_calibrate_apply);
 #define REPEAT			9
 #define SMALL_REPEAT	21
 
-/* Memory that these sorts need at most. */
+/* The work_mem for these sorts, of which none needs more. */
 #define WORK_MEM		"256MB"
 
-/* gpusort.min_rows is one of these: some 3 in a power of ten. */
+/*
+ * Candidates for the break-even point, from which gpusort.min_rows follows: three in a power of
+ * ten.
+ */
 static const int break_even_rows[] = {100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000};
 
-/* Sorts that are measured, and what follows from the first of them. */
+/* What was measured. */
 typedef struct Measurements
 {
-	double		core_sort;		/* PostgreSQL, one integer, nanoseconds a row */
-	double		scan;			/* counting a row, nanoseconds */
-	double		unit;			/* nanoseconds for one unit of the planner */
+	double		core_sort;		/* PostgreSQL's sort by one integer, nanoseconds a row */
+	double		scan;			/* counting rows, nanoseconds a row */
+	double		unit;			/* nanoseconds that one unit of the planner is worth, by scan */
 	GpuSortTimes one_key;
 	GpuSortTimes all_keys;
 	GpuSortTimes wide;
-	GpuSortTimes bytes;			/* by text, byte by byte */
+	GpuSortTimes bytes;			/* by text under COLLATE "C" */
 	GpuSortTimes collated;
-	double		core_bytes;		/* PostgreSQL, the same */
+	double		core_bytes;		/* PostgreSQL's sort of what bytes and collated sort */
 	double		core_collated;
-	const GpuSortCodec *collation_codec;	/* NULL: the database's is byte by byte */
+	/* of the database's collation; NULL if that compares byte by byte */
+	const GpuSortCodec *collation_codec;
 } Measurements;
 
 /* One row of the result. */
@@ -86,16 +90,16 @@ typedef struct Finding
 	const char *name;
 	const char *unit;
 	double		measured;
-	const char *setting;		/* NULL: none follows from it */
+	const char *setting;		/* that follows from it; NULL if none does */
 	double		suggested;
 	const char *meaning;
 } Finding;
 
-/* Where rows of the result go. */
+/* Where rows of the result go, and what is done with them. */
 typedef struct Report
 {
 	ReturnSetInfo *rsinfo;
-	bool		apply;			/* what is suggested will be set */
+	bool		apply;			/* the suggested values will be set */
 } Report;
 
 static void
@@ -120,12 +124,12 @@ put_finding(const Report *report, const Finding *finding)
 		values[5] = CStringGetTextDatum(psprintf(finding->suggested < 100 ? "%.2g" : "%.0f",
 												 finding->suggested));
 	values[6] = CStringGetTextDatum(finding->meaning);
-	/* of gpusort_calibrate(apply) only */
+	/* Only gpusort_calibrate(apply) has this column. */
 	values[7] = BoolGetDatum(report->apply && !nulls[5]);
 	tuplestore_putvalues(report->rsinfo->setResult, report->rsinfo->setDesc, values, nulls);
 }
 
-/* For the time of the measurements, until the nesting level ends. */
+/* Sets a setting until the current GUC nesting level ends. */
 static void
 set_for_now(const char *name, const char *value)
 {
@@ -139,14 +143,14 @@ all_as_wanted(const Measurements *m)
 	return m->one_key.as_wanted && m->all_keys.as_wanted && m->wide.as_wanted;
 }
 
-/* What a row takes until the sort is done. */
+/* Returns what a row takes until the sort is done, before any row is returned. */
 static double
 until_sorted(const GpuSortTimes *times)
 {
 	return times->collect + times->sort + times->refine;
 }
 
-/* The database's collation, if it has sort keys. */
+/* Returns the codec of text in the database's collation, or NULL if that has no sort keys. */
 static const GpuSortCodec *
 find_collation_codec(void)
 {
@@ -159,8 +163,8 @@ find_collation_codec(void)
 }
 
 /*
- * Sorts that are compared are measured in turn, so that what disturbs one of them for
- * a while disturbs all.
+ * Measures the sorts by integers.  Sorts that are compared with each other are measured in turn, so
+ * that what disturbs one of them for a while disturbs all.
  */
 static void
 measure_sorts(Measurements *m)
@@ -196,7 +200,10 @@ measure_collation(Measurements *m)
 	}
 }
 
-/* From so many rows on gpusort is faster, beginning and end of the sort included. */
+/*
+ * Returns the number of rows from which on gpusort is faster, with beginning and ending the sort;
+ * NAN if it never is.
+ */
 static double
 measure_break_even(void)
 {
@@ -236,8 +243,8 @@ put_reference(const Report *report, const Measurements *m)
 }
 
 /*
- * Solve the formula of cost.c for its constants.  Differences of sorts may come
- * out negative where they are small; nothing is free.
+ * Solves the formula of cost.c for its constants.  Where the difference of two sorts is small, it
+ * may come out negative; a constant is never less than `least`, since nothing is free.
  */
 static void
 put_costs(const Report *report, const Measurements *m)
@@ -297,7 +304,7 @@ put_collation(const Report *report, const Measurements *m)
 				NULL, NAN, "PostgreSQL's sort by that collation as a multiple of that by COLLATE \"C\""});
 }
 
-/* What workers cost a sort that they collect for, before they have collected anything. */
+/* Reports what it takes to have workers at all, before they have collected anything. */
 static void
 put_workers(const Report *report, const Measurements *m)
 {
@@ -309,7 +316,7 @@ put_workers(const Report *report, const Measurements *m)
 				"parallel workers of one query that do nothing; parallel_setup_cost is a part of it"});
 }
 
-/* What gpusortd takes, and from how many rows on that is less than the host takes. */
+/* Reports what gpusortd takes, and from how many rows on that is less than the host takes. */
 static void
 put_device(const Report *report, const Measurements *m)
 {
@@ -340,7 +347,7 @@ put_device(const Report *report, const Measurements *m)
 				{"host_sort", "ns/row", m->one_key.sort, NULL, NAN, "keys sorted by the session"});
 }
 
-/* Measure, and return what was found. */
+/* Measures everything, and returns what was found as rows of the result. */
 static void
 calibrate(const Report *report)
 {
@@ -368,7 +375,7 @@ calibrate(const Report *report)
 	AtEOXact_GUC(true, nest_level);
 }
 
-/* ALTER SYSTEM SET name = value. */
+/* Does ALTER SYSTEM SET name = value. */
 static void
 alter_system(const char *name, const char *value)
 {
@@ -385,7 +392,7 @@ alter_system(const char *name, const char *value)
 	AlterSystemSetConfigFile(alter);
 }
 
-/* Put all that is suggested into effect, for the server. */
+/* Puts all suggestions of the result into effect for the server, and rewinds the result. */
 static void
 apply_suggestions(ReturnSetInfo *rsinfo)
 {
@@ -412,8 +419,8 @@ gpusort_calibrate(PG_FUNCTION_ARGS)
 }
 
 /*
- * The same, and set what is suggested; not undone if the transaction is.  It is refused before it has
- * taken its seconds.
+ * Measures as gpusort_calibrate() does, and sets what is suggested, which a rollback does not undo.
+ * Users who may not do that are refused before the measurements have taken their seconds.
  */
 Datum
 gpusort_calibrate_apply(PG_FUNCTION_ARGS)

@@ -21,13 +21,13 @@
 #include "worker_start.h"
 #include "worker_wait.h"
 
-/* Memory that is touched, and the size of a page of it. */
+/* The bytes of memory that are touched, and the size of a page. */
 #define FRESH_BYTES		((size_t) 32 << 20)
 #define PAGE_BYTES		4096
 
 PGDLLEXPORT void gpusort_idle_worker(dsm_segment *segment, shm_toc *toc);
 
-/* Nanoseconds since then. */
+/* Returns the nanoseconds since `start`. */
 static double
 elapsed_ns(instr_time start)
 {
@@ -43,7 +43,7 @@ gpusort_time_scan(int repeat)
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	/* a column that no index has */
+	/* No index has this column, so the table is scanned. */
 	plan = SPI_prepare("SELECT pg_catalog.count(proowner) FROM pg_catalog.pg_proc", 0, NULL);
 	for (int i = 0; plan != NULL && i < repeat; i++)
 	{
@@ -86,7 +86,10 @@ gpusort_idle_worker(dsm_segment *segment, shm_toc *toc)
 {
 }
 
-/* Nanoseconds from the first worker's start to the last one's end; NAN: there was none. */
+/*
+ * Returns the nanoseconds from the start of the first worker to the end of the last, or NAN if not
+ * all were launched.
+ */
 static double
 start_and_end(int workers)
 {

@@ -6,17 +6,22 @@
 #define GPUSORT_CALIBRATE_MACHINE_H
 
 /*
- * Nanoseconds a row of counting the rows of a catalog that is in the cache, for which
- * the planner charges cpu_tuple_cost and cpu_operator_cost.
+ * Returns the nanoseconds that it takes to count one row of a catalog that is in the cache, the
+ * least of `repeat` measurements.  The planner charges cpu_tuple_cost and cpu_operator_cost for the
+ * same.
  */
 extern double gpusort_time_scan(int repeat);
 
-/* Nanoseconds for touching a byte of memory for the first time. */
+/*
+ * Returns the nanoseconds for touching a byte of memory for the first time; 0 if there is no
+ * memory.
+ */
 extern double gpusort_time_fresh_memory(void);
 
 /*
- * Nanoseconds for as many parallel workers as a Gather has, which do nothing, from the call for
- * the first to the end of the last; NAN if they are not to be had.
+ * Returns the nanoseconds that parallel workers which do nothing take, from the call for the first
+ * to the end of the last, as the least of `repeat` measurements.  There are as many workers as a
+ * Gather has at most.  Returns NAN if they can't be had.
  */
 extern double gpusort_time_workers(int repeat);
 

@@ -2,16 +2,16 @@
  * calibrate_sort.c
  *		Timing sorts of synthetic rows.
  *
- * Rows are put into a GpuSort as sort_input.c puts those of a table, and fetched as
- * exec_sort.c fetches them, without an executor around it: what that costs is the
- * same for every sort.  The source is one heap tuple, of which the key is rewritten
- * for each row, so that reading the table is not part of it either.
+ * Rows are put into a GpuSort as sort_input.c puts those of a table, and fetched as exec_sort.c
+ * fetches them, but without an executor, whose cost is the same for every sort.  All rows come from
+ * one heap tuple, whose key is rewritten for each row, so that reading a table is not measured
+ * either.
  *
- * Of repeated sorts the least time of each step is taken: whatever else the machine
- * does makes it longer, never shorter.
+ * Of repeated sorts the least time of each step is taken: whatever else the machine does makes a
+ * step longer, never shorter.
  *
- * All memory hangs on a context that is a child of the caller's; an error or a
- * cancelled query releases it, the sorts' included.
+ * All memory, the sorts' included, is allocated in a child of the caller's memory context, so that
+ * an error or a cancelled query releases it.
  */
 #include "postgres.h"
 
@@ -35,23 +35,23 @@
 #include "sort/sort_fetch.h"
 #include "sort/sort_put.h"
 
-/* The text of a key: so many hexadecimal digits. */
+/* Number of hexadecimal digits in the text of a key. */
 #define KEY_DIGITS		16
 
-/* As GpuSort nodes (exec/exec_cursor.h). */
+/* Number of rows that are fetched at a time, as in GpuSort nodes (exec/exec_cursor.h). */
 #define EMIT_BLOCK		64
 
-/* Rows as they come from a table. */
+/* A source of rows as they would come from a table. */
 typedef struct RowSource
 {
 	const GpuSortTimedRows *what;
 	TupleDesc	desc;
 	HeapTuple	tuple;
-	char	   *key;			/* the key column's value in it */
+	char	   *key;			/* value of the key column in tuple */
 	GpuSortSpec spec;
 } RowSource;
 
-/* Nanoseconds since the start, which becomes now. */
+/* Returns the nanoseconds since *start, and sets *start to now. */
 static double
 lap(instr_time *start)
 {
@@ -61,7 +61,7 @@ lap(instr_time *start)
 	return INSTR_TIME_GET_DOUBLE(elapsed) * 1e9;
 }
 
-/* The integer columns come first, then the text, then the padding. */
+/* Makes the rows' descriptor: integer columns come first, then the text, then the padding. */
 static TupleDesc
 make_descriptor(void)
 {
@@ -118,13 +118,13 @@ begin_source(RowSource *source, const GpuSortTimedRows *what)
 	source->key = (char *) source->tuple->t_data + source->tuple->t_data->t_hoff + offset;
 }
 
-/* The tuple becomes row i: a random key, but the same one in every sort. */
+/* Turns the tuple into row i: its key looks random, but is the same in every sort. */
 static inline void
 make_row(RowSource *source, uint64 i)
 {
 	uint64		value = i * UINT64CONST(0x9E3779B97F4A7C15);
 
-	/* a multiplicative hash, with its upper bits mixed into the lower ones */
+	/* This is a multiplicative hash, with its upper bits mixed into the lower ones. */
 	value ^= value >> 29;
 	value *= UINT64CONST(0xBF58476D1CE4E5B9);
 	value ^= value >> 32;
@@ -135,7 +135,7 @@ make_row(RowSource *source, uint64 i)
 		memcpy(source->key, &value, sizeof(value));
 }
 
-/* Look at every row, each prefetched a block before. */
+/* Looks at every row; rows are prefetched one block before they are looked at. */
 static void
 emit_rows(GpuSort *sort)
 {
@@ -161,7 +161,7 @@ emit_rows(GpuSort *sort)
 	(void) length;
 }
 
-/* One sort by gpusort. */
+/* Sorts all rows by gpusort once, and returns the times in nanoseconds a row. */
 static GpuSortTimes
 time_gpusort(RowSource *source)
 {
@@ -210,7 +210,7 @@ time_gpusort(RowSource *source)
 	return times;
 }
 
-/* One sort by PostgreSQL: nanoseconds. */
+/* Sorts all rows by PostgreSQL once, and returns the nanoseconds for all of them. */
 static double
 time_core_sort(RowSource *source)
 {
@@ -275,7 +275,7 @@ gpusort_time_sort(const GpuSortTimedRows *what, int repeat, GpuSortTimes *least)
 	RowSource	source;
 
 	begin_source(&source, what);
-	/* the first one finds its memory cold */
+	/* The first sort finds its memory cold, so its times are no more than a start. */
 	if (least->total == 0)
 		*least = time_gpusort(&source);
 	for (int i = 0; i < repeat; i++)

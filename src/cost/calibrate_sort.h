@@ -5,37 +5,40 @@
 #ifndef GPUSORT_CALIBRATE_SORT_H
 #define GPUSORT_CALIBRATE_SORT_H
 
-/* Which rows are sorted by what: columns of 8 bytes, or one of text, and padding. */
+/*
+ * The rows of a timed sort, and what they are sorted by.  Each row has integer columns of 8 bytes,
+ * a column of text, and padding.
+ */
 typedef struct GpuSortTimedRows
 {
 	uint64		rows;
-	int			nkeys;			/* of the integer columns */
-	Oid			text_collation; /* sort by text instead; InvalidOid: do not */
+	int			nkeys;			/* number of integer columns to sort by */
+	Oid			text_collation; /* sort by the text column instead, unless InvalidOid */
 	int			pad_bytes;
 } GpuSortTimedRows;
 
-/* Integer columns that all rows have, whether they are sorted by them or not. */
+/* Number of integer columns of each row, whether it is sorted by them or not. */
 #define GPUSORT_TIMED_COLUMNS 4
 
-/* Nanoseconds a row. */
+/* The times that a sort takes, in nanoseconds a row. */
 typedef struct GpuSortTimes
 {
 	double		collect;
 	double		sort;			/* by the engine */
-	double		refine;			/* and verify */
+	double		refine;			/* refining and verifying */
 	double		emit;
-	double		total;			/* beginning and end of the sort included */
-	double		row_bytes;		/* in the row store */
+	double		total;			/* all of it, with beginning and ending the sort */
+	double		row_bytes;		/* no time: bytes a row in the row store */
 	bool		as_wanted;		/* not handed over, and sorted by the engine asked for */
 } GpuSortTimes;
 
 /*
- * Sort by gpusort, as gpusort.engine says, so many times.  *least, zeros at first,
- * becomes the least of what it is and what was measured.
+ * Sorts the rows `repeat` times by gpusort, with the engine that gpusort.engine names.  *least must
+ * be zeros at first; each of its fields becomes the least of what it was and what is measured.
  */
 extern void gpusort_time_sort(const GpuSortTimedRows *what, int repeat, GpuSortTimes *least);
 
-/* The same for PostgreSQL's sort; nanoseconds a row. */
+/* Does the same by PostgreSQL's sort; *least is nanoseconds a row. */
 extern void gpusort_time_core_sort(const GpuSortTimedRows *what, int repeat, double *least);
 
 #endif							/* GPUSORT_CALIBRATE_SORT_H */

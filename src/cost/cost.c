@@ -2,9 +2,9 @@
  * cost.c
  *		What a sort costs and how much memory it takes, and whether to take it over.
  *
- * A sort is charged for collecting each row, with its key and its bytes; for sorting it;
- * and for returning it.  PostgreSQL's sort of the same rows is charged for what the
- * planner's estimate of it leaves out, so that the two can be compared.
+ * A sort is charged for collecting each row, with its key and its bytes; for sorting it; and for
+ * returning it.  PostgreSQL's sort of the same rows is charged what the planner's estimate leaves
+ * out, so that the two can be compared.
  */
 #include "postgres.h"
 
@@ -26,40 +26,45 @@
 #include "worker_start.h"
 
 /*
- * PostgreSQL's bounded sort keeps the best k of n rows in a heap and throws
- * nearly every row away after one comparison (about 30 ns), while a full sort
- * pays for all of them (about 100 ns).  It wins up to k = n / 16 and somewhat
- * beyond, before its k log k log(n/k) updates of the heap weigh as much.
+ * The rows wanted of a sort, as a divisor of all rows, up to which PostgreSQL's bounded sort wins.
  *
- * Ours, if it is told the bound, throws rows away as well, for less.  But where orders are
- * verified that takes PostgreSQL's comparison, too, beside the key; there it wins from
- * k = n / 200 on.  (test/bench/limits.pl)
+ * PostgreSQL's bounded sort keeps the best k of n rows in a heap and throws nearly every row away
+ * after one comparison (about 30 ns), while a full sort pays for all of them (about 100 ns).  It
+ * wins up to k = n / 16 and somewhat beyond, before its k log k log(n/k) updates of the heap weigh
+ * as much.
+ *
+ * A sort of ours that is told the bound throws rows away as well, for less.  But where the order is
+ * verified, throwing a row away takes PostgreSQL's comparison in addition to the key, and our sort
+ * wins only from k = n / 200 on.  (test/bench/limits.pl)
  */
 #define BOUNDED_SORT_SHARE	16
 #define BOUNDED_SORT_SHARE_VERIFIED	200
 
 /*
- * Of the cost of a row's bytes, what is left for one that a bounded sort drops: all are read and
- * copied to where the one before was; or only the key is read, if that is an integer.
- * (test/bench/late_rows.pl --limits 10,1: 0.15 ns a byte, and nothing)
+ * The share of the cost of its bytes that a row still costs if a bounded sort drops it.  As a rule
+ * all bytes are read, and copied to where the row before was; but only the key is read if that is
+ * an integer.  (test/bench/late_rows.pl --limits 10,1: 0.15 ns a byte, and nothing)
  */
 #define DROPPED_SHARE			0.5
 #define DROPPED_SHARE_INTEGER	0.05
 
-/* What a bounded sort keeps before it trims (sort/sort_bound.h). */
+/*
+ * How many rows a bounded sort keeps before it trims, as a multiple of the bound, and at least
+ * (sort/sort_bound.h).
+ */
 #define BOUNDED_FACTOR		2
 #define BOUNDED_MIN_ROWS	4096
 
 /*
- * What PostgreSQL's sort costs beyond what the planner thinks of it, which is
- * log2(rows) comparisons a row of 2 cpu_operator_cost each, whatever the key and the
- * row.  That is right for integers; a comparison takes so many times as long for
- * strings of bytes and numerics, and for libc's collations (ICU's have abbreviated
- * keys: CORE_SHARE_ICU).  libc's take longer the more the strings have in common, as
- * neighbours do if the rows come in order.  To that comes copying the row, and waiting for
- * it when it is returned.
- * (test/bench/plan_grid.pl: 8-12 ns, 13-20 ns and 60-73 ns for each of log2(rows), 150 ns
- * in order; 30 ns a row, 0.6 ns a byte.)
+ * What PostgreSQL's sort costs beyond the planner's estimate, which is log2(rows) comparisons a row
+ * of 2 cpu_operator_cost each, whatever the key and the row.
+ *
+ * That is right for integers.  A comparison takes CORE_COMPARE_BYTES times as long for strings of
+ * bytes and for numerics, and CORE_COMPARE_LIBC times as long for libc's collations.  (ICU's have
+ * abbreviated keys: see CORE_SHARE_ICU.)  libc's take longer the more the strings have in common,
+ * as neighbours have if the rows come in order.  Copying a row, and waiting for it when it is
+ * returned, is added.  (test/bench/plan_grid.pl: 8-12 ns, 13-20 ns and 60-73 ns for each of
+ * log2(rows), 150 ns in order; 30 ns a row, 0.6 ns a byte.)
  */
 #define CORE_COMPARE_BYTES	1.4
 #define CORE_COMPARE_LIBC	5.5
@@ -68,16 +73,19 @@
 #define CORE_COST_ROW_BYTE	0.00024
 
 /*
- * Of gpusort.cost_row, collecting a row, as distinct from sorting it: 25 of 36 ns
+ * The share of gpusort.cost_row that collecting a row takes; sorting it takes the rest: 25 of 36 ns
  * (docs/performance.md, "What a row costs").
  */
 #define COLLECT_SHARE	0.7
 
 /*
- * A lazy codec makes the first words of all keys and the rest of few.  Where libc takes 650 ns
- * for whole keys, its words and the verification's strcoll() take 110 to 240, of which 40 are
- * those of any string; ICU's words and their verification take 20 to 140 beyond that, 58 as a
- * rule.  Asking ICU for a word, as PostgreSQL does for its abbreviated keys, takes 200.
+ * The share of gpusort.cost_key_collated that a key of a lazy codec costs, and that an abbreviated
+ * key costs PostgreSQL.
+ *
+ * A lazy codec makes the first words of all keys and the rest of few.  Where libc takes 650 ns for
+ * whole keys, its words and the verification's strcoll() take 110 to 240, of which 40 are those of
+ * any string; ICU's words and their verification take 20 to 140 beyond that, 58 as a rule.  Asking
+ * ICU for a word, as PostgreSQL does for its abbreviated keys, takes 200.
  * (test/bench/plan_grid.pl)
  */
 #define LAZY_SHARE_ICU	0.16
@@ -85,70 +93,86 @@
 #define CORE_SHARE_ICU	0.35
 
 /*
- * What a string is beyond the bytes of its key: a value of varying length and alignment, a
- * reference to it in the row store (18-37 ns, test/bench/plan_grid.pl), and what follows its first
- * word, by which one process orders rows that agree in it (100 ns if nearly all do, as words and
- * names that begin alike).
+ * What a string costs in addition to its key, in bytes of key.  It is a value of varying length and
+ * alignment; the row store has a reference to it (18-37 ns, test/bench/plan_grid.pl); and one
+ * process orders rows that agree in the string's first word by what follows (100 ns if nearly all
+ * do, as words and names that begin alike).
  */
 #define STRING_BYTES	60
 
 /*
- * A row that agrees with others in the first word of its string, as statistics tell: its next word is fetched from
- * where the row lies, and its run sorted by it, 75 ns.  Where a library makes the words, and compares them to
- * verify, that took 70 to 180 ns by CPU time, and up to four times the instructions; it is charged for so many keys
- * more, as then hash tables are left where instructions say so, too.  (docs/performance.md, "Distinct values")
+ * What a row costs in addition whose string agrees with other rows' in its first word, as
+ * statistics tell.
+ *
+ * Its next word is fetched from where the row lies, and the run of rows that agree is sorted by it,
+ * in 75 ns; that is TIED_BYTES, in bytes of key.  Where a library makes the words, and compares
+ * strings to verify the order, that took 70 to 180 ns of CPU time, and up to four times the
+ * instructions.  The row is charged for TIED_KEY_SHARE more keys then, so that hash tables are kept
+ * where they take fewer instructions, too.  (docs/performance.md, "Distinct values")
  */
 #define TIED_BYTES			150
 #define TIED_KEY_SHARE		3.0
 
 /*
- * Rows that stay in a core's own cache (GPUSORT_CACHE_BYTES) between collecting and returning cost a quarter
- * of what they cost that have to come from memory: 0.05 and 0.2 ns a byte, 5 and
+ * How much less rows cost that stay in a core's own cache (GPUSORT_CACHE_BYTES) between collecting
+ * and returning than those that have to come from memory, a quarter: 0.05 and 0.2 ns a byte, 5 and
  * 15 ns a row (test/bench/plan_grid.pl, 10^4 rows of 250 and of 1000 bytes).
  */
 #define CACHED_SHARE	0.25
 
 /*
- * Memory that neither the pool nor the session has is touched for the first time:
- * 0.5 s a GiB, where copying rows takes 0.2 (docs/performance.md, "The pool").
+ * The cost of a byte of memory that neither the pool nor the session has, as a multiple of
+ * gpusort.cost_row_byte.  It is touched for the first time, which takes 0.5 s a GiB, where copying
+ * rows takes 0.2 (docs/performance.md, "The pool").
  */
 #define FRESH_BYTE_FACTOR	2.5
 
 /*
- * Rows that other processes have written are mapped page by page when they are returned:
- * 8 ns beside the 9 of returning narrow ones (test/bench/plan_grid.pl).
+ * The share of gpusort.cost_emit that returning a row costs in addition if another process has
+ * written it, since its page has to be mapped: 8 ns beside the 9 of returning narrow ones
+ * (test/bench/plan_grid.pl).
  */
 #define FOREIGN_ROW_SHARE	1.0
 
-/* Row reference, two engine items, position and equal bit of rows with strings. */
+/*
+ * The bytes that a row takes besides itself and its keys: the reference to it, two items of the
+ * engine, and, if it has strings, its position and a bit that says whether it equals the one
+ * before.
+ */
 #define ROW_OVERHEAD_BYTES	25
 
 /*
- * Rows that do not come from pages: 30 ns for the slot that each is handed over in.  Reading pages saves as much of what
- * the scan was charged.  (EXCEPT of 15,000 and 150,000 integers, sorted: 7 ns a row if tables are scanned, 47 to
- * 55 if these are index-only scans, which take as long; of a join's rows 44, of generate_series() 41.)
+ * What a row costs in addition that does not come from a page: 30 ns for the slot that it is handed
+ * over in.
+ *
+ * A sort that reads pages itself takes as much less than the scan was charged.  (EXCEPT of 15,000
+ * and 150,000 integers, sorted: 7 ns a row if tables are scanned, 47 to 55 if these are index-only
+ * scans, which take as long; of a join's rows 44, of generate_series() 41.)
  */
 #define SLOT_ROW_COST	0.012
 
-/* Of each range, for a participant that spills: so many extents, not to do so all the time. */
+/*
+ * How many extents a participant needs for each range, so that it does not have to spill all the
+ * time.
+ */
 #define LEAST_EXTENTS	2
 
 /*
- * Of the pool, what runs may keep when not all rows fit; they keep nothing if that is less than a
- * part of them.
+ * The share of the pool that runs may keep when not all rows fit.  They keep nothing if that is
+ * less than LEAST_KEPT_SHARE of their bytes.
  */
 #define KEPT_SHARE			0.8
 #define LEAST_KEPT_SHARE	0.25
 
-/* Assumed length of a byte string key, where costs have to guess. */
+/* The length that costs assume for the key of a byte string. */
 #define STRING_KEY_BYTES	16
 
 bool		gpusort_pool_was_short = false;
 
-/* The pool as it was first looked at. */
+/* The state of the pool when it was first looked at. */
 static struct
 {
-	int			depth;			/* of what begins and ends estimates */
+	int			depth;			/* how many gpusort_begin_estimates() have not been ended */
 	bool		known;
 	size_t		available;
 	uint32		other_sessions;
@@ -178,8 +202,8 @@ look_at_pool(void)
 }
 
 /*
- * Bytes of the pool that a sort may count on that would like to have so many: what is free now.
- * Others may take it before the sort begins, or give more back.
+ * Returns how many bytes of the pool a sort that would like `wanted` bytes may count on: what is
+ * free now.  Other sorts may take it before this one begins, or give more back.
  */
 static double
 pool_bytes(double wanted)
@@ -205,7 +229,7 @@ gpusort_collated_share(const GpuSortCodec *codec, Oid collation)
 	return codec->collated_by == GPUSORT_COLLATED_BY_LIBC ? LAZY_SHARE_LIBC : LAZY_SHARE_ICU;
 }
 
-/* Making the key of a row. */
+/* Returns the cost of making the key of a row. */
 static Cost
 key_cost(const GpuSortCodec *codec, Oid collation)
 {
@@ -216,25 +240,29 @@ key_cost(const GpuSortCodec *codec, Oid collation)
 	return cost;
 }
 
-/* Ordering a row by it where that is more than its first word. */
+/* Returns the cost of ordering a row by a key of which the first word is not all. */
 static Cost
 refine_cost(const GpuSortCodec *codec)
 {
 	return codec->bytes != GPUSORT_BYTES_NONE ? STRING_BYTES * gpusort_cost_key_byte : 0;
 }
 
-/* ... of a row that ties on the first word. */
+/* Returns what refining a row that ties with others on the first word costs in addition. */
 static Cost
 tied_cost(const GpuSortCodec *codec, Oid collation)
 {
 	Cost		cost = TIED_BYTES * gpusort_cost_key_byte;
 
 	if (codec->collated_by != GPUSORT_COLLATED_BY_NONE)
-		cost += TIED_KEY_SHARE * gpusort_cost_key_collated * gpusort_collated_share(codec, collation);
+		cost += TIED_KEY_SHARE * gpusort_cost_key_collated *
+			gpusort_collated_share(codec, collation);
 	return cost;
 }
 
-/* How much longer PostgreSQL compares by a column than the planner thinks. */
+/*
+ * Returns how many times as long as the planner thinks PostgreSQL's comparison of such a column
+ * takes.
+ */
 static double
 core_compare_factor(const GpuSortCodec *codec)
 {
@@ -243,17 +271,17 @@ core_compare_factor(const GpuSortCodec *codec)
 	return codec->collated_by == GPUSORT_COLLATED_BY_LIBC ? CORE_COMPARE_LIBC : CORE_COMPARE_BYTES;
 }
 
-/* ... neighbours of rows that come in order. */
+/* Returns the same factor for neighbours of rows that come in order. */
 static double
 core_sorted_factor(const GpuSortCodec *codec, Oid collation)
 {
 	double		factor = core_compare_factor(codec);
 
-	return factor == CORE_COMPARE_LIBC && !gpusort_codec_copies(codec, collation) ? CORE_COMPARE_LIBC_SORTED
-		: factor;
+	return factor == CORE_COMPARE_LIBC && !gpusort_codec_copies(codec, collation)
+		? CORE_COMPARE_LIBC_SORTED : factor;
 }
 
-/* Abbreviated keys that PostgreSQL makes for all rows. */
+/* Returns the cost of the abbreviated key that PostgreSQL makes for each row. */
 static Cost
 core_key_cost(const GpuSortCodec *codec)
 {
@@ -262,12 +290,14 @@ core_key_cost(const GpuSortCodec *codec)
 }
 
 /*
- * What the planner does not know about PostgreSQL's sort of so many rows: what it
- * costs beyond the planner's estimate, and if the rows come in order, which it finds
- * out with one comparison a row.  factor: of its comparisons, and of those.
+ * Estimates what the planner does not know about PostgreSQL's sort: what it costs beyond the
+ * planner's estimate, and what it costs if the rows come in order, which it finds out with one
+ * comparison a row.  The factors are of its comparisons, and of comparisons between neighbours of
+ * rows in order; key is the cost of an abbreviated key.
  */
 static void
-estimate_core(double rows, double row_bytes, double factor, double sorted_factor, Cost key, GpuSortEstimate *estimate)
+estimate_core(double rows, double row_bytes, double factor, double sorted_factor, Cost key,
+			  GpuSortEstimate *estimate)
 {
 	Cost		row = CORE_COST_ROW + row_bytes * CORE_COST_ROW_BYTE + key;
 	Cost		comparison = 2.0 * cpu_operator_cost;
@@ -277,7 +307,7 @@ estimate_core(double rows, double row_bytes, double factor, double sorted_factor
 										 cpu_operator_cost);
 }
 
-/* Touching memory that the sort has to get from the system. */
+/* Returns the cost of touching the memory that the sort has to get from the system. */
 static Cost
 fresh_memory_cost(double bytes)
 {
@@ -286,7 +316,7 @@ fresh_memory_cost(double bytes)
 	return Max(bytes - warm, 0) * gpusort_cost_row_byte * FRESH_BYTE_FACTOR;
 }
 
-/* Of runs of so many bytes, the part that does not stay in memory (sort/spill_plan.h). */
+/* Returns which part of runs of so many bytes does not stay in memory (sort/spill_plan.h). */
 static double
 spilled_share(double bytes)
 {
@@ -296,8 +326,9 @@ spilled_share(double bytes)
 }
 
 /*
- * Writing rows to temporary files and reading them back, if they don't fit into memory: what the
- * planner charges PostgreSQL's sort for its pages, and collecting and refining the rows once more.
+ * Returns the cost of writing rows to temporary files and reading them back, or 0 if they fit into
+ * memory: what the planner charges PostgreSQL's sort for its pages, and collecting and refining the
+ * rows once more.
  */
 static Cost
 spill_cost(double rows, double row_bytes, const GpuSortEstimate *estimate)
@@ -318,7 +349,7 @@ gpusort_memory_factor(double bytes)
 		: 1 - (1 - CACHED_SHARE) * GPUSORT_CACHE_BYTES / bytes;
 }
 
-/* Costs of a sort of so many rows, which take memory_bytes, given those of their keys. */
+/* Computes the costs of a sort of `rows` rows, from those of their keys and from memory_bytes. */
 static void
 estimate_cost(double rows, double row_bytes, GpuSortEstimate *estimate)
 {
@@ -367,7 +398,10 @@ gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 		key_row_bytes += gpusort_codec_extra_bytes(codec, keys->collations[i],
 												   Min(width, STRING_KEY_BYTES));
 
-		/* as if all columns before it were equal: ours encodes it in any case */
+		/*
+		 * This column is charged as if all columns before it were equal, since a sort of ours
+		 * encodes it in any case.
+		 */
 		core_factor = Max(core_factor, core_compare_factor(codec));
 		sorted_factor = Max(sorted_factor, core_sorted_factor(codec, keys->collations[i]));
 		if (i == 0)
@@ -389,7 +423,10 @@ gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 	return true;
 }
 
-/* Does a row that is only this column tell its value by its key? */
+/*
+ * Returns whether the key of column i tells its value, in rows that have no other columns than
+ * these.
+ */
 static bool
 key_tells_value(const GpuSortCostKeys *keys, int i)
 {
@@ -403,7 +440,10 @@ key_tells_value(const GpuSortCostKeys *keys, int i)
 	return codec != NULL && codec->inverse != GPUSORT_INVERSE_NONE && get_typbyval(keys->types[i]);
 }
 
-/* What a row would take is not written, nor read from anywhere in memory. */
+/*
+ * Leaves out what the bytes of a row cost: they are neither written nor read from anywhere in
+ * memory.
+ */
 void
 gpusort_estimate_key_rows(const GpuSortCostKeys *keys, double rows, int width,
 						  GpuSortEstimate *estimate)
@@ -416,7 +456,8 @@ gpusort_estimate_key_rows(const GpuSortCostKeys *keys, double rows, int width,
 		if (!key_tells_value(keys, i))
 			return;
 	}
-	if (bytes != width || (keys->count > 1 && bytes > sizeof(uint64)) || !gpusort_fits_memory(estimate))
+	if (bytes != width || (keys->count > 1 && bytes > sizeof(uint64)) ||
+		!gpusort_fits_memory(estimate))
 		return;
 	estimate->memory_bytes -= rows * estimate->row_bytes;
 	estimate_cost(rows, 0, estimate);
@@ -434,8 +475,8 @@ gpusort_estimate_in_order(int nkeys, double rows, GpuSortEstimate *estimate)
 }
 
 /*
- * Of rows in random order, so many are among the first limit_rows when they come; these are
- * stored, sorted and have their keys made again, twice each.
+ * Of rows in random order, `stored` are among the first limit_rows when they come.  These are
+ * stored, sorted and encoded again, BOUNDED_FACTOR times each.
  */
 void
 gpusort_estimate_bounded(double rows, double limit_rows, GpuSortEstimate *estimate)
@@ -470,9 +511,9 @@ add_to_collecting(GpuSortEstimate *estimate, Cost cost)
 }
 
 /*
- * Of a bounded sort the planner's charge is log2(2k) comparisons a row, nearly all of which are one.  If ours were
- * charged what it takes, one process would seem to be faster than PostgreSQL's workers, although both spend
- * their time below the sort.
+ * For a bounded sort the planner charges log2(2k) comparisons a row, although nearly all rows take
+ * one.  If a sort of ours were charged what it takes, one process would seem to be faster than
+ * PostgreSQL's workers, although both spend their time below the sort.
  */
 void
 gpusort_estimate_slots(double rows, double limit_rows, GpuSortEstimate *estimate)
@@ -491,10 +532,13 @@ gpusort_least_cost(double rows, int width, bool is_table, GpuSortLeastCost *leas
 	double		row_bytes = is_table ? 0 : MAXALIGN(width) + MAXALIGN(SizeofMinimalTupleHeader);
 	double		memory = gpusort_memory_factor(rows * row_bytes);
 
-	least->collect_cost = rows * (gpusort_cost_row * COLLECT_SHARE + sizeof(uint64) * gpusort_cost_key_byte +
-								  row_bytes * gpusort_cost_row_byte * memory);
+	least->collect_cost =
+		rows * (gpusort_cost_row * COLLECT_SHARE + sizeof(uint64) * gpusort_cost_key_byte +
+				  row_bytes * gpusort_cost_row_byte * memory);
 	least->slot_cost = is_table ? 0 : rows * SLOT_ROW_COST;
-	least->rest_cost = rows * (gpusort_cost_emit * memory + (is_table ? 0 : gpusort_cost_row * (1 - COLLECT_SHARE)));
+	least->rest_cost =
+		rows * (gpusort_cost_emit * memory +
+				(is_table ? 0 : gpusort_cost_row * (1 - COLLECT_SHARE)));
 }
 
 Cost
@@ -507,7 +551,10 @@ gpusort_cost_until(const GpuSortEstimate *estimate, double rows, double limit_ro
 
 /* ---------- parallel collection ---------- */
 
-/* Those that other sessions' sorts leave, which take one each; one's own session has one. */
+/*
+ * Returns how many processors other sessions' sorts leave, each of which takes one; this session
+ * has one in any case.
+ */
 static double
 processors_left(void)
 {
@@ -516,9 +563,11 @@ processors_left(void)
 }
 
 /*
- * Each does as much as it reads rows: those of the partial path.  The planner divides
- * work among participants as if each had a processor to itself.  (Forced plans are the
- * same on every machine.)
+ * Returns what a participant spends that has its share of a cost, and partial_cost for itself.
+ *
+ * Each does as much as it reads rows: those of the partial path.  The planner divides work among
+ * participants as if each had a processor to itself, so the result is raised if there are fewer
+ * processors.  (Forced plans are not, to be the same on every machine.)
  */
 static Cost
 divided_cost(Cost partial_cost, Cost cost, double partial_rows, double all_rows)
@@ -529,7 +578,7 @@ divided_cost(Cost partial_cost, Cost cost, double partial_rows, double all_rows)
 	return (partial_cost + cost * share) * crowding;
 }
 
-/* What all do of a sort whose rows they collect. */
+/* Returns the cost of what all participants of a sort whose rows they collect do together. */
 static Cost
 together_cost(const GpuSortEstimate *estimate, double all_rows)
 {
@@ -561,8 +610,8 @@ gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost, double
 /* ---------- whether ---------- */
 
 /*
- * Does PostgreSQL's bounded sort, which must have the rows wanted in work_mem, win?  The
- * size of a row is what cost_sort() takes it for.
+ * Returns whether PostgreSQL's bounded sort wins, for which the rows wanted must fit into work_mem.
+ * The size of a row is computed as cost_sort() does it.
  */
 static bool
 is_for_bounded_sort(double rows, int width, double limit_rows, const GpuSortEstimate *estimate)
@@ -612,7 +661,10 @@ gpusort_worth_it(double rows, int width, double limit_rows, const GpuSortEstimat
 	return false;
 }
 
-/* The last extent of each range is half empty, on average. */
+/*
+ * In addition to the rows, half an extent is counted for each range, since its last extent is half
+ * empty on average.
+ */
 bool
 gpusort_fits_pool(const GpuSortEstimate *estimate, int participants)
 {

@@ -12,158 +12,193 @@
 
 #include "keys/key_codec.h"
 
-/* By what rows are sorted, as far as costs depend on it: arrays of count elements. */
+/* What rows are sorted by, as far as costs depend on it: arrays of count elements. */
 typedef struct GpuSortCostKeys
 {
 	int			count;
 	const Oid  *sortops;
 	const Oid  *types;
 	const Oid  *collations;
-	double		tied_share;		/* of rows, those that agree in the first word of the first column's
-								 * strings with others; 0 if that is not known */
+	/*
+	 * share of the rows whose string in the first column agrees with another row's in its first
+	 * word; 0 if that is not known
+	 */
+	double		tied_share;
 } GpuSortCostKeys;
 
 typedef struct GpuSortEstimate
 {
 	/* the sort */
-	Cost		startup_cost;	/* from the first input row to the first output row, without
-								 * what the input itself costs */
-	Cost		collect_cost;	/* of that, what participants share: collecting the input, and writing
-								 * and reading what spills */
-	Cost		order_cost;		/* ... and what those share who wait for it: putting the rows in order */
+	/* from the first input row to the first output row, without what the input costs */
+	Cost		startup_cost;
+	/*
+	 * part of startup_cost that participants share: collecting the input, and writing and reading
+	 * what is spilled
+	 */
+	Cost		collect_cost;
+	/*
+	 * part of startup_cost that participants share if they sort together: putting the rows in order
+	 */
+	Cost		order_cost;
 	Cost		run_cost;		/* returning all rows */
 
-	/* what it is made of */
+	/* what these costs are made of */
 	double		row_bytes;
-	Cost		key_cost;		/* making a row's key */
-	Cost		refine_cost;	/* ordering it by what its key's first words don't tell */
-	double		dropped_share;	/* of its bytes' cost, if it is dropped */
-	bool		untrusted;		/* the order by some key is verified */
-	bool		bounded;		/* it will be told how many rows are wanted */
+	Cost		key_cost;		/* making the key of a row */
+	Cost		refine_cost;	/* ordering a row by what the first words of its key don't tell */
+	/* share of the cost of its bytes that a row costs which is dropped */
+	double		dropped_share;
+	bool		untrusted;		/* the order by some key must be verified */
+	bool		bounded;		/* the sort will be told how many rows are wanted */
 
 	/* its memory */
 	double		memory_bytes;
-	double		part_bytes;		/* ... that each participant takes by itself; 0: they share it */
-	int			ranges;			/* that rows are collected in */
+	/* that each participant takes for itself; 0 if they share memory_bytes */
+	double		part_bytes;
+	int			ranges;			/* number of ranges that rows are collected in */
 
 	/* if rows are fetched from their table when they are returned (cost_late.h) */
-	int			late_width;		/* of what is sorted instead; 0: whole rows are sorted */
-	Cost		fetch_cost;		/* of run_cost, fetching the rows */
+	/* width of the rows that are sorted instead; 0 if whole rows are sorted */
+	int			late_width;
+	Cost		fetch_cost;		/* part of run_cost: fetching the rows */
 
 	/* PostgreSQL's sort of the same rows */
 	Cost		core_extra_cost;	/* beyond the planner's estimate */
-	Cost		core_sorted_cost;	/* all of it, if the rows come in order */
+	Cost		core_sorted_cost;	/* all of its cost if the rows come in order */
 } GpuSortEstimate;
 
 /* ---------- what it costs ---------- */
 
 /*
- * Between these, in the planner, the pool is looked at once, and each estimate rests on the same.  They may be
- * nested.
+ * Between these two calls, within the planner, the state of the pool is looked at once, so that all
+ * estimates rest on the same.  The calls may be nested.
  */
 extern void gpusort_begin_estimates(void);
 extern void gpusort_end_estimates(void);
 
-/* Estimate a sort of so many rows; false with *reason if some key has no codec. */
+/*
+ * Estimates a sort of `rows` rows, `width` bytes each.  Returns false with *reason if some key has
+ * no codec.
+ *
+ * The functions that follow adjust the estimate that this one has made.
+ */
 extern bool gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 							 GpuSortEstimate *estimate, const char **reason);
 
 /*
- * The same if nothing but its keys is returned, as width tells: where these tell the values, rows are not stored
- * (sort/key_rows.c).
+ * Adjusts the estimate for a sort of which nothing but the keys is returned, if `width` says that a
+ * row is no more than them: if keys tell the values, rows are not stored (sort/key_rows.c).
  */
 extern void gpusort_estimate_key_rows(const GpuSortCostKeys *keys, double rows, int width,
 									  GpuSortEstimate *estimate);
 
 /*
- * The same if so many rows are collected by one process and come in order by the first key:
- * there is nothing to be moved, but for ties, and rows are returned as they lie.
+ * Adjusts the estimate for rows that one process collects and that come in order by the first key:
+ * nothing has to be moved, apart from ties, and rows are returned as they lie.
  */
 extern void gpusort_estimate_in_order(int nkeys, double rows, GpuSortEstimate *estimate);
 
 /*
- * The same if the sort will be told how many rows are wanted, and keep little more: limit_rows,
- * GPUSORT_NO_LIMIT, or 0 if the planner does not know.
+ * Adjusts the estimate for a sort that will be told how many rows are wanted, and keeps little
+ * more.  limit_rows is that number, GPUSORT_NO_LIMIT, or 0 if the planner does not know it.
  */
 extern void gpusort_estimate_bounded(double rows, double limit_rows, GpuSortEstimate *estimate);
 
 /*
- * The same of rows that do not come from pages of tables; of a bounded sort what PostgreSQL's, with which ours is
- * compared, is charged, too, which is more than that takes.
+ * Adjusts the estimate for rows that do not come from pages of tables.  A bounded sort of such rows
+ * is charged as much as the planner charges PostgreSQL's, with which it is compared, although both
+ * take less.
  */
 extern void gpusort_estimate_slots(double rows, double limit_rows, GpuSortEstimate *estimate);
 
 /*
- * What every sort of so many rows costs at least, whatever they are sorted by.  is_table: they may come from
- * pages, in order, and be fetched later.
+ * What every sort of these rows costs at least, whatever they are sorted by.  If is_table, they may
+ * come from pages, come in order, and be fetched later.
  */
 typedef struct GpuSortLeastCost
 {
 	Cost		collect_cost;
-	Cost		slot_cost;		/* if they don't come from pages */
+	Cost		slot_cost;		/* added to collect_cost if rows don't come from pages */
 	Cost		rest_cost;
 } GpuSortLeastCost;
 
 extern void gpusort_least_cost(double rows, int width, bool is_table, GpuSortLeastCost *least);
 
-/* Until limit_rows of the rows have been returned; all of them if no such number is known. */
+/*
+ * Returns the cost until limit_rows of the rows have been returned, or all of them if no such
+ * number is known.
+ */
 extern Cost gpusort_cost_until(const GpuSortEstimate *estimate, double rows, double limit_rows);
 
 /*
- * If the participants of a parallel plan collect the rows, and put them in order together: what that
- * costs each that reads partial_rows of all, reading them included.
+ * Returns what a sort whose rows the participants of a parallel plan collect, and put in order
+ * together, costs a participant that reads partial_rows of all_rows.  partial_cost is what reading
+ * them costs, and is included.
  */
 extern Cost gpusort_participants_cost(const GpuSortEstimate *estimate, Cost partial_cost,
 									  double partial_rows, double all_rows);
 
-/* ... and what one of them does before the first row while the others have nothing to do. */
+/*
+ * Returns what one participant does before the first row is returned, while the others have nothing
+ * to do.
+ */
 extern Cost gpusort_alone_cost(const GpuSortEstimate *estimate, double all_rows);
 
-/* ... and what a GpuSort costs, given the cost of the Gather below it. */
-extern void gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost, double all_rows,
-								   Cost *startup_cost, Cost *total_cost);
+/*
+ * Computes the costs of a GpuSort whose rows participants collect, given the cost of the Gather
+ * below it.
+ */
+extern void gpusort_gathered_costs(const GpuSortEstimate *estimate, Cost gather_cost,
+								   double all_rows, Cost *startup_cost, Cost *total_cost);
 
 /* ---------- whether ---------- */
 
-/* A limit on the rows that will be fetched, if there is none; 0: it is not known yet. */
+/*
+ * The value of limit_rows if all rows will be fetched; 0 says that there is a limit, but not known
+ * yet.
+ */
 #define GPUSORT_NO_LIMIT	(-1.0)
 
 /*
- * Whether, as far as estimates tell, a sort is worth and able to be taken over.  If not,
- * *reason says why (constant string).
+ * Returns whether a sort is worth being taken over, and can be, as far as estimates tell.  If not,
+ * *reason is a constant string that says why.
  */
 extern bool gpusort_worth_it(double rows, int width, double limit_rows,
 							 const GpuSortEstimate *estimate, const char **reason);
 
 /*
- * Whether private memory and what is free of the pool are estimated to hold all rows, if one
- * process collects them.
+ * Returns whether private memory and what is free of the pool are estimated to hold all rows, if
+ * one process collects them.
  */
 extern bool gpusort_fits_memory(const GpuSortEstimate *estimate);
 
 /*
- * Some estimate since this was last set to false would be another if all of the pool were
- * free: a plan that rests on it should not be kept for long.
+ * Whether an estimate made since this was last set to false would be another if all of the pool
+ * were free.  A plan that rests on such an estimate should not be kept for long.
  */
 extern bool gpusort_pool_was_short;
 
 /*
- * Whether the pool is estimated to hold all rows if so many participants collect
- * them, each in ranges of its own.
+ * Returns whether the pool is estimated to hold all rows, if so many participants collect them,
+ * each in ranges of its own.
  */
 extern bool gpusort_fits_pool(const GpuSortEstimate *estimate, int participants);
 
-/* ... or enough for them to spill what it does not hold. */
+/*
+ * Returns whether the pool is estimated to hold all rows, or at least enough for participants to
+ * spill the rest.
+ */
 extern bool gpusort_pool_suffices(const GpuSortEstimate *estimate, int participants);
 
-/* ---------- parts of the formula, to be solved for its constants ---------- */
+/* ---------- parts of the formula, which gpusort_calibrate() solves for its constants ---------- */
 
-/* What a core's own cache holds, and how much of the full price memory accesses cost for so many bytes of rows. */
+/* How many bytes a core's own cache holds. */
 #define GPUSORT_CACHE_BYTES	(4.0 * 1024 * 1024)
 
+/* Returns the share of the full price that memory accesses cost, if the rows are so many bytes. */
 extern double gpusort_memory_factor(double bytes);
 
-/* How much of gpusort.cost_key_collated a codec's key costs. */
+/* Returns the share of gpusort.cost_key_collated that a key of this codec costs. */
 extern double gpusort_collated_share(const GpuSortCodec *codec, Oid collation);
 
 #endif							/* GPUSORT_COST_H */

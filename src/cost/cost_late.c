@@ -14,22 +14,22 @@
 #include "settings.h"
 
 /*
- * What a narrow row costs in addition when it is collected, since the scan projects it
- * and it is made of values instead of being copied (test/bench/late_rows.pl: it takes
- * as long as copying some 300 bytes).
+ * What a narrow row costs in addition when it is collected, since the scan projects it and it is
+ * made of values instead of being copied (test/bench/late_rows.pl: that takes as long as copying
+ * some 300 bytes).
  */
 #define NARROW_ROW_COST	0.03
 
-/* Of gpusort.cost_fetch, if the row lies beside the one fetched before. */
+/* The share of gpusort.cost_fetch that a row costs if it lies beside the one fetched before. */
 #define ORDERED_SHARE	0.3
 
-/* Copying a page from the kernel's cache. */
+/* The cost of copying a page from the kernel's cache. */
 #define PAGE_COPY_COST	1.0
 
 /*
- * Fetching so many rows of the table, which has just been read: what fits into the
- * caches is there, the rest of it costs random reads.  As in cost_index(), somewhere
- * between rows that lie anywhere and rows that lie side by side.
+ * Returns the cost of fetching so many rows of the table, which has just been read.  Pages that fit
+ * into the caches are there, and the rest of them cost random reads.  As in cost_index(), the
+ * result lies between that for rows that lie anywhere and that for rows that lie side by side.
  */
 static Cost
 fetch_cost(const GpuSortFetch *fetch, double rows)
@@ -42,7 +42,7 @@ fetch_cost(const GpuSortFetch *fetch, double rows)
 	double		uncached = Max(1 - effective_cache_size / pages, 0);
 	double		unbuffered = Max(1 - NBuffers / pages, 0) - uncached;
 
-	/* the only thing that index_pages_fetched() wants to know about the query */
+	/* This is the only thing that index_pages_fetched() wants to know about the query. */
 	root.total_table_pages = pages;
 	scattered_pages = index_pages_fetched(rows, (BlockNumber) pages, 0, &root);
 
@@ -51,7 +51,10 @@ fetch_cost(const GpuSortFetch *fetch, double rows)
 		(uncached * random_page_cost + Max(unbuffered, 0) * PAGE_COPY_COST);
 }
 
-/* Is there room for the rows?  Several participants collect in the pool only. */
+/*
+ * Returns whether there is room for the rows.  If there are several participants, only the pool
+ * counts.
+ */
 static bool
 fits(const GpuSortEstimate *estimate, int participants)
 {
@@ -60,8 +63,9 @@ fits(const GpuSortEstimate *estimate, int participants)
 }
 
 /*
- * Each row is collected as a narrow one, and each that is wanted is fetched, in the table's order at best.  Without
- * spilling, memory decides.
+ * A late sort costs at least this: each row is collected as a narrow one, and each that is wanted
+ * is fetched, at best in the table's order.  If nothing can be spilled, fetching may pay whatever
+ * it costs, since memory decides.
  */
 bool
 gpusort_late_may_pay(double rows, double limit_rows, const GpuSortEstimate *estimate)
@@ -89,7 +93,7 @@ gpusort_choose_late(const GpuSortFetch *fetch, double rows, double limit_rows,
 	late.fetch_cost = fetch_cost(fetch, wanted) * (rows / Max(wanted, 1));
 	late.run_cost += late.fetch_cost;
 
-	/* without spilling, rows that don't fit are not sorted here at all */
+	/* If nothing can be spilled, rows that don't fit are not sorted here at all. */
 	if (!gpusort_enable_spill && fits(&late, fetch->participants) &&
 		!fits(estimate, fetch->participants))
 		cheaper = true;

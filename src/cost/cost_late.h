@@ -11,26 +11,26 @@
 /* What fetching rows of a table in the order of a sort depends on. */
 typedef struct GpuSortFetch
 {
-	/* the table */
+	/* about the table */
 	Oid			relid;
 	double		pages;
 	double		table_rows;
 
-	/* the sort */
+	/* about the sort */
 	double		correlation;	/* of the table's order with the sort's, -1 to 1 */
-	int			width;			/* of what is sorted instead of the rows */
-	int			participants;	/* that collect it */
+	int			width;			/* of the rows that are sorted instead */
+	int			participants;	/* number of participants that collect */
 } GpuSortFetch;
 
 /*
- * Might fetching pay, given the estimate of a sort of the whole rows?  As a rule it can't, and then nothing need be
- * found out about the table.
+ * Returns whether fetching might pay, given the estimate of a sort of the whole rows.  As a rule it
+ * can't, and then nothing need be found out about the table.
  */
 extern bool gpusort_late_may_pay(double rows, double limit_rows, const GpuSortEstimate *estimate);
 
 /*
- * Given the estimate of a sort of the whole rows, and of one of rows of fetch->width:
- * replace the former if fetching is expected to pay.
+ * Given the estimates of a sort of the whole rows and of one of rows of fetch->width bytes
+ * (narrow), replaces the former by that of a late sort if fetching is expected to pay.
  */
 extern void gpusort_choose_late(const GpuSortFetch *fetch, double rows, double limit_rows,
 								const GpuSortEstimate *narrow, GpuSortEstimate *estimate);
