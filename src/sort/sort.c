@@ -38,7 +38,10 @@ gpusort_make_spec(GpuSortKind kind, int nkeys)
 	};
 }
 
-/* Have a sort's ranges; false if there is no address space, and then there are none. */
+/*
+ * Acquires the ranges that a sort needs.  Returns false if there is no address space for them, or
+ * if a new sort would make them too many; then the sort has none.
+ */
 static bool
 acquire_ranges(GpuSort *sort)
 {
@@ -50,7 +53,7 @@ acquire_ranges(GpuSort *sort)
 	return false;
 }
 
-/* Have memory for rows, or let PostgreSQL's tuplesort have them. */
+/* Acquires memory for rows, or hands the sort over if there is none. */
 static void
 begin_rows(GpuSort *sort)
 {
@@ -71,7 +74,10 @@ gpusort_begin(TupleDesc desc, const GpuSortSpec *spec, bool random_access)
 	return sort;
 }
 
-/* Begin with ranges a sort that is never handed over; NULL if there are none. */
+/*
+ * Acquires the ranges of a sort that is never handed over.  Returns NULL if there is no address
+ * space.
+ */
 static GpuSort *
 begin_ranges(GpuSort *sort)
 {
@@ -112,12 +118,12 @@ gpusort_tell_equal(GpuSort *sort)
 	if (sort->tuplesort != NULL || sort->tells_equal)
 		return;
 	sort->tells_equal = true;
-	/* one that is nothing but the owner of parts has none */
+	/* a sort that only owns the extents of parts has no ranges */
 	if (sort->rows.store != NULL)
 		sort->tells_equal = gpusort_acquire_ranges(sort);
 }
 
-/* The rows can't be sorted here. */
+/* Hands over a sort that can't be done here, or notes why if it is never handed over. */
 static void
 give_up(GpuSort *sort, GpuSortHandover why)
 {
@@ -154,7 +160,7 @@ gpusort_show_progress(GpuSort *sort, gs_progress *progress)
 	sort->progress = progress;
 }
 
-/* The rows are in order, wherever. */
+/* Notes that the rows are in order, here or in a tuplesort. */
 static void
 end_perform(GpuSort *sort, instr_time start)
 {
@@ -178,7 +184,7 @@ gpusort_perform(GpuSort *sort)
 		(void) gpusort_watch_enter(sort, GPUSORT_PHASE_SORT);
 	sort->stats.bound = sort->bound.rows;
 	sort->stats.of_keys = sort->key_rows.used;
-	/* one that has failed */
+	/* an optional sort that has failed stays as it is */
 	if (sort->stats.handover != GPUSORT_HANDOVER_NONE && sort->optional)
 		return;
 	if (sort->tuplesort == NULL)

@@ -28,42 +28,49 @@
 /* What is known about the rows of an index build. */
 typedef struct GpuSortIndexFacts
 {
-	bool		tids_ordered;	/* they arrived in the order of their TIDs */
+	bool		tids_ordered;	/* rows arrived in the order of their TIDs */
 	uint64		last_tid;
-	bool		any_dead;		/* some are marked dead */
-	bool		other_lengths;	/* some are not as long as the template */
+	bool		any_dead;		/* some rows are marked dead */
+	bool		other_lengths;	/* some tuples are not as long as the template */
 } GpuSortIndexFacts;
 
-/* What a sort may have of memory (sort_memory.h). */
+/* How much memory a sort may have (sort_memory.h). */
 typedef struct GpuSortMemory
 {
-	size_t		limit_bytes;	/* of private memory, */
-	size_t		first_limit_bytes;	/* ... unless a single row was larger */
-	size_t		beside_bytes;	/* ... of it that neither rows nor planes take: what
-								 * the encoders were seen to hold, and what the sort's
-								 * owner does (gpusort_charge) */
-	size_t		charged_bytes;	/* the latter */
-	size_t		encoders_bytes; /* of the former, what they will be let hold whatever rows take */
-	size_t		spare_bytes;	/* of the row store, that rows leave for keys which are made when
-								 * they are sorted */
+	size_t		limit_bytes;	/* limit of private memory */
+	/* the limit that the sort began with; a single large row may raise it */
+	size_t		first_limit_bytes;
+	/*
+	 * private memory that neither rows nor planes take: what encoders were seen to hold, and
+	 * charged_bytes
+	 */
+	size_t		beside_bytes;
+	/* what the sort's owner takes of private memory (gpusort_charge()) */
+	size_t		charged_bytes;
+	size_t		encoders_bytes; /* what encoders will be let hold whatever rows take */
+	/* bytes of the row store that rows leave to keys which are made when rows are sorted */
+	size_t		spare_bytes;
 	GpuSortPoolAccount pool_account;
-	size_t		reserve_bytes;	/* reservation of each range */
+	size_t		reserve_bytes;	/* address space that each range reserves */
 	uint64		capacity;		/* rows that the planes have room for */
-	uint64		expected_rows;	/* that there will be, if that is known; else 0 */
+	uint64		expected_rows;	/* rows that there will be, if that is known, else 0 */
 
 	/* if not all rows fit (spill_plan.h) */
-	double		planned_rows;	/* the planner's estimate, of all processes that collect some */
-	size_t		buffer_bytes;	/* for rows before they become a run; 0: all that there is */
+	/* the planner's estimate of the rows that all participants together collect */
+	double		planned_rows;
+	size_t		buffer_bytes;	/* for rows before they become a run; 0: memory is not divided */
 	size_t		keep_bytes;		/* for runs that stay in memory */
-	uint32		kept_extents;	/* of runs; of the pool's that the sort, or this part, has */
+	/* extents of the pool that hold runs of this sort, or of this part */
+	uint32		kept_extents;
 
-	pg_atomic_uint64 *claimed_rows; /* ... those of all parts; NULL: this is none */
-	pg_atomic_uint32 *crowded;	/* of a part: not 0 if it may not have more than */
-	uint32		shared_extents; /* ... its share of these */
-	pg_atomic_uint32 *shares;	/* processes that divide the memory; NULL: it is alone */
+	/* rows that the planes of all parts have room for; NULL: this sort is no part */
+	pg_atomic_uint64 *claimed_rows;
+	pg_atomic_uint32 *crowded;	/* of a part: not 0 if each part may have no more than its share */
+	uint32		shared_extents; /* extents of which a part has its share */
+	pg_atomic_uint32 *shares;	/* processes that divide the memory; NULL: this one has it alone */
 } GpuSortMemory;
 
-/* Processes that collect rows, or load portions, in memory that they divide. */
+/* Returns how many processes divide the memory to collect rows or to load portions. */
 static inline uint32
 gpusort_shares(const GpuSortMemory *memory)
 {
@@ -73,35 +80,42 @@ gpusort_shares(const GpuSortMemory *memory)
 /* How many rows are wanted, and which of those that came so far (sort_bound.h). */
 typedef struct GpuSortBound
 {
-	uint64		rows;			/* no more than these; 0: all */
-	uint64		trim_at;		/* when there are so many, they are trimmed; 0: never */
-	bool		trimmed;		/* ... and have been: `last` is known */
-	uint32		last;			/* id of the last one wanted */
+	uint64		rows;			/* how many rows are wanted at most; 0: all */
+	uint64		trim_at;		/* rows are trimmed when there are so many; 0: never */
+	bool		trimmed;		/* rows have been trimmed, so `last` is known */
+	uint32		last;			/* row id of the last row wanted */
 
-	/* if the first key is an integer that is believed: what tells before a row is copied */
+	/* if the first key is an integer whose words are trusted: it decides before a row is copied */
 	bool		word_known;
-	uint64		word;			/* no key word of a row that is wanted is greater */
-	AttrNumber	attno;			/* where it lies in tuples on pages without nulls */
-	int			offset;			/* -1: that varies */
-	struct GpuSortVerifier *comparer;	/* has its keys loaded as number 1; made by the first trim */
-	bool		verified;		/* words are not believed */
+	uint64		word;			/* rows whose first word is greater are not wanted */
+	AttrNumber	attno;			/* the key's attribute in tuples on pages */
+	int			offset;			/* its offset in tuples without nulls; -1: it varies */
+	/* has the keys of the last row wanted as number 1; made by the first trim */
+	struct GpuSortVerifier *comparer;
+	bool		verified;		/* words are not trusted, PostgreSQL's comparison decides */
 } GpuSortBound;
 
 /* The result. */
 typedef struct GpuSortOrder
 {
 	GpuSortRange *workspace;
-	uint32	   *ids;			/* row ids by position: the engine's, in workspace,
-								 * or a copy in refined, if there are ties to
-								 * refine */
-	const uint64 *keys;			/* NULL, or keys by position, in workspace: no ids */
-	uint64		ready;			/* so many positions of ids are valid */
+	/*
+	 * row ids by position: the engine's, in workspace, or a copy in refined if there were ties to
+	 * refine
+	 */
+	uint32	   *ids;
+	/* keys by position, in workspace, if the engine has sorted keys without row ids; else NULL */
+	const uint64 *keys;
+	uint64		ready;			/* so many first positions of ids are valid */
 	GpuSortRange *refined;
-	char	   *scratch;		/* of this process, for the engine to sort runs of ties, */
-	size_t		scratch_bytes;	/* ... while these are refined */
-	GpuSortRange *equal;		/* engine's bitmap, for the refinement; exact after it
-								 * if the sort is to tell, */
-	bool		knows_equal;	/* ... unless it was sorted by comparison */
+	char	   *scratch;		/* this process's memory for the engine to sort runs of ties in */
+	size_t		scratch_bytes;
+	/*
+	 * bitmap of rows equal to the one before: the engine's, for the refinement; exact after it if
+	 * the sort is to tell
+	 */
+	GpuSortRange *equal;
+	bool		knows_equal;	/* `equal` can be believed; set by whoever has made the order */
 	bool		performed;
 } GpuSortOrder;
 
@@ -110,10 +124,10 @@ typedef struct GpuSortKeyRowColumn
 {
 	GpuSortColumn *column;
 	GpuSortInverse inverse;
-	int			bytes;			/* of its value, */
-	uint32		offset;			/* ... at this place in a row without nulls */
-	int			page_offset;	/* in tuples on pages: see page_natts */
-	gs_unpacking unpacking;		/* of order.keys */
+	int			bytes;			/* length of its value */
+	uint32		offset;			/* where the value lies in a row without nulls */
+	int			page_offset;	/* where it lies in tuples on pages of page_natts attributes */
+	gs_unpacking unpacking;		/* how to get its word back out of order.keys */
 	bool		always_null;
 } GpuSortKeyRowColumn;
 
@@ -121,76 +135,83 @@ typedef struct GpuSortKeyRowColumn
 typedef struct GpuSortKeyRows
 {
 	bool		possible;
-	bool		used;			/* there are no stored rows */
-	AttrNumber	page_natts;		/* tuples on pages that have so many attributes, and no nulls, have
-								 * the values at fixed places; 0: they have not */
+	bool		used;			/* no rows are stored */
+	/*
+	 * tuples on pages that have so many attributes and no nulls have the values at fixed places; 0:
+	 * none do
+	 */
+	AttrNumber	page_natts;
 	GpuSortKeyRowColumn columns[GPUSORT_KEY_ROW_COLUMNS];	/* by attribute */
 } GpuSortKeyRows;
 
-/* A portion of the runs. */
+/* The portion of the runs whose rows are at hand. */
 typedef struct GpuSortWindow
 {
 	uint64		first;			/* position of its first row */
-	uint64		nrows;			/* 0: there is none */
-	bool		mapped;			/* another process has loaded it, else it is the rows in memory: */
+	uint64		nrows;			/* number of its rows; 0: there is no window */
+	/* another process has loaded it, and view shows it; else it is the rows in memory */
+	bool		mapped;
 	GpuSortView view;
 	GpuSortViewMapping mapping;
 } GpuSortWindow;
 
-/* Having it done by gpusortd (sort_service.h). */
+/* A sort's job for gpusortd (sort_service.h). */
 typedef struct GpuSortJobState
 {
 	GpuSortJob	job;
-	GpuSortRange *descriptor;	/* of an open job */
+	GpuSortRange *descriptor;	/* memory in which an open job is described */
 	instr_time	run_at;
 	dlist_node	node;			/* in the list of sorts with an open job */
 } GpuSortJobState;
 
-/* Having rows brought into order there (sort_reorder.h). */
+/* Rows that gpusortd brings into sorted order (sort_reorder.h). */
 typedef struct GpuSortReordered
 {
-	bool		running;		/* the job goes on with that */
-	uint64		count;			/* so many positions are valid, */
-	bool		but_ties;		/* but for rows that order.equal shows as equal, and those before them */
-	GpuSortRange *rows;			/* NULL: there are none */
-	GpuSortRange *refs;			/* NULL: all rows are as long */
-	GpuSortRowPlaces places;	/* in these ranges; an id is a position here */
+	bool		running;		/* the job goes on with bringing rows into order */
+	uint64		count;			/* so many first positions are valid */
+	/* except those of ties: of rows that order.equal marks, and of the rows before them */
+	bool		but_ties;
+	GpuSortRange *rows;			/* the rows in order; NULL: there are none */
+	GpuSortRange *refs;			/* where in `rows` they begin; NULL: all are equally long */
+	/* the two as places, where a position takes the place of a row id */
+	GpuSortRowPlaces places;
 } GpuSortReordered;
 
-/* Being sorted together with another sort (sort_merged.h). */
+/* Two sorts that gpusortd puts in one order (sort_merged.h). */
 typedef struct GpuSortMerge
 {
-	bool		failed;			/* gpusortd has failed at it, and is not asked again */
-	bool		merged;			/* the order is that of both: */
-	bool		holds_order;	/* this one has it, in order.workspace and order.equal */
-	bool		any_nulls;		/* some row of either has a null in its key */
+	bool		failed;			/* gpusortd has failed to do that, and is not asked again */
+	bool		merged;			/* the order is that of the rows of both sorts */
+	bool		holds_order;	/* this sort has it, in order.workspace and order.equal */
+	bool		any_nulls;		/* some row of either sort has a null in its key */
 	gs_sides	sides;
-	GpuSortRange *rest;			/* while it is done: words of rows behind whole extents, */
-	GpuSortRange *nulls;		/* and bitmaps of nulls, of both */
+	GpuSortRange *rest;	/* during the merge: words of both sorts that don't fill an extent */
+	GpuSortRange *nulls;		/* during the merge: bitmaps of nulls of both sorts */
 } GpuSortMerge;
 
-/* Being put in order by several processes (sort_team.h). */
+/* Several processes that put a sort's rows in order (sort_team.h). */
 typedef struct GpuSortTeamUse
 {
-	GpuSortTeam *team;			/* others who wait for the result, and help; NULL: nobody */
-	int			participants;	/* that there may be */
-	GpuSortRange *job;			/* what they share */
-	struct TeamStretches *stretches;	/* that this process helps with, while it does */
-	void	   *memory;			/* of this process, while it runs the engine */
-	bool		running;		/* others may have the sort's memory mapped */
-	struct ParallelContext *workers;	/* the team, if they were started for it (sort_workers.h) */
-	bool		not_started;	/* there were none to be had */
+	GpuSortTeam *team;	/* processes that wait for the result, and help; NULL: there are none */
+	int			participants;	/* most processes that may take part, this one included */
+	GpuSortRange *job;			/* what they share, in extents of the sort */
+	struct TeamStretches *stretches;	/* the job that this process helps with, while it does */
+	void	   *memory;			/* memory of this process while it runs the engine */
+	bool		running;		/* other processes may have the sort's memory mapped */
+	/* workers that were started as the team (sort_workers.h), or NULL */
+	struct ParallelContext *workers;
+	bool		not_started;	/* no workers were to be had */
 } GpuSortTeamUse;
 
 /*
- * What a sort is asked for before it has rows; all that it consists of follows from that and from
- * its spec.  Parts of a shared sort are asked for what it is (sort_parts.c).
+ * What a sort is asked for before it has rows.  All that it consists of follows from that and from
+ * its spec.  A part of a shared sort is asked for the same as that sort (sort_parts.c).
  */
 typedef struct GpuSortRequest
 {
 	bool		equal_rows;		/* find which rows are equal to the one before */
 	bool		key_rows;		/* make rows of their keys, if that can be done (key_rows.h) */
-	uint64		bound;			/* no more rows than these are wanted; 0: all */
+	uint64		bound;			/* how many rows are wanted at most; 0: all */
 } GpuSortRequest;
 
 struct GpuSort
@@ -201,28 +222,30 @@ struct GpuSort
 	TupleDesc	desc;
 	GpuSortSpec spec;
 	bool		index_rows;		/* rows are IndexTuples, else MinimalTuples */
-	bool		is_borrowed;	/* another process's, whose rows are looked at here (sort_lent.h) */
+	/* the sort is another process's, whose rows this one looks at (sort_lent.h) */
+	bool		is_borrowed;
 	bool		optional;		/* never handed over: the caller is told that it has failed */
-	bool		tells_equal;	/* it is to find which rows are equal to the one before */
+	bool		tells_equal;	/* the sort is to find which rows are equal to the one before */
 
 	/* in a sort whose rows several processes collect (sort_parts.h) */
 	bool		is_part;
-	bool		is_joined;		/* to be joined by another process than the leader */
+	bool		is_joined;	/* parts are joined in this sort, whose extents are the shared sort's */
 
 	GpuSortKeys keys;
 	GpuSortRows rows;
-	GpuSortRows aside;			/* rows that were put into the sort itself, while
-								 * parts are joined to it */
+	GpuSortRows aside;			/* rows put into the sort itself, while parts are joined to it */
 	GpuSortIndexFacts index;
 	GpuSortMemory memory;
 	GpuSortBound bound;
 	GpuSortKeyRows key_rows;
 	GpuSortOrder order;
-	struct GpuSortParts *parts;	/* that were joined to it; NULL: none */
-	int			group_columns;	/* rows that are equal in so many are not divided among processes */
-	uint64		min_portion_rows;	/* ... which take so many at a time at least */
+	struct GpuSortParts *parts;	/* parts that were joined to it; NULL: none */
+	/* rows that are equal in so many first columns are not divided among processes */
+	int			group_columns;
+	/* processes that divide the rows take at least so many at a time */
+	uint64		min_portion_rows;
 	struct GpuSortSpill *spill;	/* runs in files (spill_files.h); NULL: there are none */
-	GpuSortWindow window;		/* of positions whose rows are at hand, if there are runs */
+	GpuSortWindow window;		/* positions whose rows are at hand, if there are runs */
 	GpuSortJobState service;
 	GpuSortReordered reorder;
 	GpuSortMerge merge;
@@ -237,23 +260,23 @@ struct GpuSort
 	struct Tuplesortstate *tuplesort;	/* that the sort was handed over to */
 	GpuSortStats stats;
 
-	/* what others see of it */
-	GpuSortActivity *activity;	/* NULL: nothing */
+	/* what other sessions see of the sort */
+	GpuSortActivity *activity;	/* NULL: they see nothing */
 	GpuSortPhase phase;
-	instr_time	phase_start;	/* if it is traced: */
+	instr_time	phase_start;	/* when the phase began, if the sort is traced */
 	bool		is_traced;
-	bool		is_noted;		/* it was counted: */
+	bool		is_noted;		/* the sort was counted, as `noted` */
 	GpuSortTally noted;
 };
 
-/* Is it of interest which rows are equal to the engine? */
+/* Returns whether it matters which rows the engine finds equal. */
 static inline bool
 needs_equal_rows(const GpuSort *sort)
 {
 	return sort->keys.refine_column >= 0 || sort->tells_equal;
 }
 
-/* Is there an order among rows that are equal to the engine? */
+/* Returns whether rows that are equal to the engine have an order among them. */
 static inline bool
 needs_refinement(const GpuSort *sort)
 {
@@ -261,8 +284,9 @@ needs_refinement(const GpuSort *sort)
 }
 
 /*
- * Mark the rows at positions from .. end - 1 as equal to the ones before, or not.  Others may be marking
- * their neighbours.
+ * Mark the rows at positions from .. end - 1 as equal to the row before each, or as not equal.
+ * Other processes may be marking rows beside these at the same time, so words are changed
+ * atomically.
  */
 static inline void
 gpusort_mark_equal(uint64 *equal, uint64 from, uint64 end, bool is_equal)
@@ -283,7 +307,7 @@ gpusort_mark_equal(uint64 *equal, uint64 from, uint64 end, bool is_equal)
 	}
 }
 
-/* Is the order to be checked by PostgreSQL's comparison? */
+/* Returns whether the order is to be checked by PostgreSQL's comparison. */
 static inline bool
 needs_verification(const GpuSort *sort)
 {
@@ -292,28 +316,36 @@ needs_verification(const GpuSort *sort)
 }
 
 /*
- * A sort without memory for its rows, in the current context, which releases what palloc
- * did not provide when it is reset or deleted.
+ * Returns a new sort without memory for its rows.  It lives in the current memory context, and
+ * releases what palloc did not provide when that context is reset or deleted.
  */
 extern GpuSort *gpusort_make_state(TupleDesc desc, const GpuSortSpec *spec, size_t limit_bytes);
 
-/* The planner expects up to 1e100 rows of some joins; engines sort up to so many. */
+/*
+ * The most rows that any estimate is taken for: the planner expects up to 1e100 rows of some joins.
+ */
 #define GPUSORT_MOST_ROWS	(UINT64CONST(1) << 48)
 
-/* How many rows there will be, as far as anybody knows: no fewer than there are, and no more than anything can sort. */
+/*
+ * Returns how many rows the sort will have, as far as anybody knows: no fewer than it has now, and
+ * no more than any engine can sort.
+ */
 static inline uint64
 gpusort_rows_in_the_end(const GpuSort *sort)
 {
 	return Max((uint64) Min(sort->spec.expected_rows, (double) GPUSORT_MOST_ROWS), sort->rows.count);
 }
 
-/* Forget the rows, keep the memory, but for what gpusortd may still write to. */
+/*
+ * Forget the rows, and keep the memory.  If gpusortd may still write to some of it, get other
+ * memory.
+ */
 extern void gpusort_forget_rows(GpuSort *sort);
 
 /* Release everything that palloc did not provide. */
 extern void gpusort_release_state(GpuSort *sort);
 
-/* Rows that come may be wanted whatever they are. */
+/* Forget what the last trim has found: any row that comes may be wanted again. */
 static inline void
 gpusort_forget_trim(GpuSort *sort)
 {
@@ -321,7 +353,7 @@ gpusort_forget_trim(GpuSort *sort)
 	sort->bound.word_known = false;
 }
 
-/* Have no window, if it is one that another process has loaded. */
+/* Give up the window, if another process has loaded it. */
 static inline void
 gpusort_unmap_window(GpuSort *sort)
 {
@@ -332,6 +364,9 @@ gpusort_unmap_window(GpuSort *sort)
 	sort->window.nrows = 0;
 }
 
+/*
+ * Returns a slot of the row descriptor, to look into stored rows, which is made on the first call.
+ */
 extern TupleTableSlot *gpusort_row_slot(GpuSort *sort);
 
 #endif							/* GPUSORT_SORT_STATE_H */
