@@ -9,7 +9,10 @@
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"
 
-/* While rows are brought into order: find out how many are, or wait for so many. */
+/*
+ * While rows are brought into order: finds out how many already are, or, with gpusort.reorder_rows
+ * = on, waits until `rows` are.
+ */
 static void
 look_for_reordered(GpuSort *sort, uint64 rows)
 {

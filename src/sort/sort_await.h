@@ -10,12 +10,12 @@
 #include "sort/sort.h"
 
 /*
- * Wait until the first `rows` positions are ready, and find out how many rows lie in
- * order; with gpusort.reorder_rows = on also wait for these.
+ * Wait until the first `rows` positions are ready, and find out how many rows gpusortd has brought
+ * into sorted order.  With gpusort.reorder_rows = on, also wait until the first `rows` have been.
  */
 extern void gpusort_await_rows(GpuSort *sort, uint64 rows);
 
-/* Wait until all positions are ready, and until no more rows will be brought into order. */
+/* Wait until all positions are ready, and until gpusortd will bring no more rows into order. */
 extern void gpusort_await_all(GpuSort *sort);
 
 #endif							/* GPUSORT_SORT_AWAIT_H */

@@ -2,18 +2,19 @@
  * sort_bound.c
  *		Sorts of which only the first rows are wanted; see sort_bound.h.
  *
- * Which rows are kept is decided by the sort itself, refinement and verification included, so
- * it is as right as the result.  If the order can't be found (no memory, keys that the
- * verification rejects), all rows are kept, and that was the last attempt.
+ * Which rows are kept is decided by the sort itself, refinement and verification included, so the
+ * choice is as right as the result.  If the order can't be found (no memory, or keys that the
+ * verification rejects), all rows are kept, and no other trim is tried.
  *
- * Rows that come later are compared with the last one kept, before anything is made of them, as most
- * are dropped: by PostgreSQL's comparison; if the first key is an integer, that usually tells.  Tuples
- * on pages of which columns are copied, whose values may lie in pieces that no slot holds, are by their
- * keys' words.  Where a sort's order would be verified, so is that: the row is dropped only if
- * PostgreSQL's comparison agrees; and likewise where words don't decide, since the strings of
- * lazy encoders have no others yet.
+ * Rows that come later are compared with the last row kept before anything is made of them, as most
+ * are dropped.  PostgreSQL's comparison decides, unless the first key is an integer, whose word
+ * usually tells.  Tuples on pages of which columns are copied may have values in pieces that no
+ * slot holds: they are stored first, and compared by the words of their keys.  If the sort's order
+ * would be verified, such a row is dropped only if PostgreSQL's comparison agrees; and where words
+ * don't decide, as with the strings of lazy encoders, which have only their first word so far, the
+ * comparison decides alone.
  *
- * Kept rows stay in their order of arrival, and of equal rows those that came first are kept, so
+ * Kept rows stay in their order of arrival, and of equal rows those that came first are kept.  So
  * the result is that of the sort without a bound.
  */
 #include "postgres.h"
@@ -44,7 +45,7 @@ gpusort_keep_first(GpuSort *sort, uint64 rows)
 
 /* ---------- trimming ---------- */
 
-/* A bitmap of the first rows in order. */
+/* Returns a bitmap of the row ids of the first rows in order, as many as the bound. */
 static uint64 *
 mark_kept(const GpuSort *sort)
 {
@@ -81,7 +82,7 @@ gpusort_begin_trim(GpuSort *sort, GpuSortTrim *trim)
 	sort->order.ready = 0;
 }
 
-/* Go to the next row that is kept, if there is one. */
+/* Moves trim->next to the next row that is kept.  Returns false if there is none. */
 static bool
 find_kept(GpuSortTrim *trim)
 {
@@ -100,8 +101,8 @@ find_kept(GpuSortTrim *trim)
 }
 
 /*
- * Neither a row nor a reference to one is overwritten before it is read: each goes to where it
- * was or to the front, the bytes of its key behind it, as before.
+ * No row and no reference is overwritten before it is read: each row moves to the front, or stays
+ * where it was, and so do the bytes of its key behind it.
  */
 bool
 gpusort_move_kept_row(GpuSort *sort, GpuSortTrim *trim, GpuSortStoredRow *row)
@@ -129,8 +130,8 @@ gpusort_move_kept_row(GpuSort *sort, GpuSortTrim *trim, GpuSortStoredRow *row)
 }
 
 /*
- * Have the keys of the last row at hand for PostgreSQL's comparison.  If rows have been verified by
- * it, they will be, although gpusort.verify may be off by now.
+ * Loads the keys of the last row wanted for PostgreSQL's comparison.  Once rows have been verified
+ * by that comparison, later ones are too, although gpusort.verify may be off by then.
  */
 static void
 load_last(GpuSort *sort)
@@ -150,7 +151,7 @@ load_last(GpuSort *sort)
 							  gpusort_row_at(&sort->rows.places, bound->last));
 }
 
-/* Find out what the first key of a row that is wanted may be. */
+/* Notes the first key's word of the last row wanted, if that word alone may decide. */
 static void
 note_word(GpuSort *sort)
 {
@@ -196,7 +197,7 @@ gpusort_end_trim(GpuSort *sort, GpuSortTrim *trim)
 
 /* ---------- comparing ---------- */
 
-/* Compare strings that agree in their first words by the others. */
+/* Compares two strings, whose first words are equal, by the words that follow. */
 static int
 compare_strings(const GpuSortColumn *column, const char *base, uint32 a, uint32 b)
 {
@@ -218,7 +219,10 @@ compare_strings(const GpuSortColumn *column, const char *base, uint32 a, uint32 
 	return 0;
 }
 
-/* Compare two rows by a column; *undecided if its words are equal and don't say all. */
+/*
+ * Compares two rows by a column.  Sets *undecided if their words are equal but don't tell
+ * everything.
+ */
 static int
 compare_column(const GpuSort *sort, const GpuSortColumn *column, uint32 a, uint32 b,
 			   bool *undecided)
@@ -248,7 +252,10 @@ compare_column(const GpuSort *sort, const GpuSortColumn *column, uint32 a, uint3
 	return 0;
 }
 
-/* A row was compared with the last one wanted, in the comparer's context: is it beyond that? */
+/*
+ * Ends the comparison of a row with the last row wanted, which was made in the comparer's context.
+ * Returns whether the row is beyond the bound.
+ */
 static inline bool
 end_comparison(GpuSortVerifier *comparer, MemoryContext old, int cmp)
 {

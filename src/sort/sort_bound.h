@@ -1,13 +1,12 @@
 /*
  * sort_bound.h
- *		Sorts of which only the first rows are wanted: keeping no more than may be among them.
+ *		Sorts of which only the first rows are wanted: keeping only rows that may be among those.
  *
- * When clearly more rows are there than the bound allows for, they are put in order and
- * trimmed to it.  From then on, rows that belong behind the last of these are dropped when
- * they come.
+ * When there are clearly more rows than the bound allows for, they are put in order and trimmed to
+ * the bound.  From then on, a row that belongs behind the last of those is dropped when it comes.
  *
- * A trim moves rows, and makes their keys again (sort_put.c): begin, take each kept row from its
- * old place to its new one, end.
+ * A trim moves rows and makes their keys again (sort_put.c): begin, move each kept row from its old
+ * place to its new one, end.
  *
  * Private to src/sort.
  */
@@ -20,8 +19,8 @@
 #include "sort/sort_state.h"
 
 /*
- * Rows are trimmed when there are twice as many as the bound, so that no row is sorted more than
- * twice on average, but not by the handful.
+ * Rows are trimmed when there are TRIM_FACTOR times as many as the bound, so that a row is sorted
+ * no more than twice on average, but not before there are TRIM_MIN_ROWS.
  */
 #define TRIM_FACTOR		2
 #define TRIM_MIN_ROWS	4096
@@ -29,17 +28,17 @@
 typedef struct GpuSortTrim
 {
 	GpuSortRowPlaces places;	/* where the rows lay */
-	uint64		nrows;			/* that there were */
-	uint64		next;			/* id of the next one to be looked at */
-	uint64	   *kept;			/* bitmap of ids; NULL: all are kept, since their order could
-								 * not be found */
-	uint32		last;			/* id of the last one in order that is kept */
+	uint64		nrows;			/* how many rows there were */
+	uint64		next;			/* row id of the next row to be looked at */
+	/* bitmap of row ids; NULL: all rows are kept, since their order could not be found */
+	uint64	   *kept;
+	uint32		last;			/* row id of the last row in order that is kept */
 } GpuSortTrim;
 
-/* Keep so many of the rows that come from now on; 0: all of them. */
+/* Keep only the first `rows` rows in order of those that come from now on; 0: keep all of them. */
 extern void gpusort_keep_first(GpuSort *sort, uint64 rows);
 
-/* Have enough rows come in to trim them? */
+/* Returns whether enough rows have come in to trim them. */
 static inline bool
 gpusort_should_trim(const GpuSort *sort)
 {
@@ -47,7 +46,10 @@ gpusort_should_trim(const GpuSort *sort)
 		sort->stats.joined_rows == 0;
 }
 
-/* There is no room for more: would trimming gain some? */
+/*
+ * Returns whether trimming would make room for a good number of rows, when there is no room for
+ * more.
+ */
 static inline bool
 gpusort_may_trim(const GpuSort *sort)
 {
@@ -55,35 +57,42 @@ gpusort_may_trim(const GpuSort *sort)
 		sort->rows.count / 5 * 4 >= sort->bound.rows && sort->stats.joined_rows == 0;
 }
 
-/* Choose the rows to be kept.  The sort has no rows then, but they are still in the row store. */
+/*
+ * Choose the rows to be kept.  Afterwards the sort has no rows, but these are still in the row
+ * store.
+ */
 extern void gpusort_begin_trim(GpuSort *sort, GpuSortTrim *trim);
 
 /*
- * Move the next row that is kept to the end of those that are there, in the order of arrival;
- * false if there is none.
+ * Move the next row that is kept behind those that were moved before it, in the order of arrival,
+ * and tell in *row where it lies.  Returns false if there is none.
  */
 extern bool gpusort_move_kept_row(GpuSort *sort, GpuSortTrim *trim, GpuSortStoredRow *row);
 
-/* All of them are rows again. */
+/* End a trim: all kept rows have been moved, and are rows of the sort again. */
 extern void gpusort_end_trim(GpuSort *sort, GpuSortTrim *trim);
 
-/* Rows come from another table now: look for the first key where it lies in tuples of that. */
+/* Find out where the first key lies in tuples of the table that rows come from now. */
 extern void gpusort_place_bound(GpuSort *sort);
 
 /*
- * Does row `id`, whose tuple and keys are where a row's are, belong behind the last one wanted of
- * a sort that has been trimmed?  Equal rows do, since they come later.
+ * Returns whether row `id`, which is stored and has its keys but is not counted yet, belongs behind
+ * the last row wanted of a sort that has been trimmed.  An equal row does, since it came later.
  */
 extern bool gpusort_is_beyond_bound(GpuSort *sort, uint32 id);
 
 /*
- * Likewise one that has not been stored, by PostgreSQL's comparison: in a slot; or on a page, where it
- * is a row of the sort as it lies, so that no slot has to look for all attributes up to the last key.
+ * Returns the same of a row that has not been stored, by PostgreSQL's comparison.  The row is in a
+ * slot, or is a whole tuple on a page, whose attributes are then looked up one by one, so that no
+ * slot has to find all of them up to the last key.
  */
 extern bool gpusort_slot_is_beyond_bound(GpuSort *sort, TupleTableSlot *slot);
 extern bool gpusort_tuple_is_beyond_bound(GpuSort *sort, HeapTuple tuple);
 
-/* Likewise a tuple on a page whose first key is an integer at a known place. */
+/*
+ * Returns the same of a tuple on a page whose first key is an integer at a known place.  False if
+ * that key can't tell.
+ */
 static pg_always_inline bool
 gpusort_word_is_beyond_bound(const GpuSort *sort, HeapTupleHeader tuple)
 {

@@ -33,7 +33,7 @@ compare_ids(const void *a, const void *b, void *arg)
 	return cmp != 0 ? cmp : (x > y) - (x < y);
 }
 
-/* Which rows of a stretch are equal to the one before? */
+/* Marks in the equal bitmap which rows of a sorted stretch are equal to the row before them. */
 static void
 note_equal_rows(Comparison *c, const uint32 *ids, uint64 n)
 {

@@ -1,7 +1,7 @@
 /*
  * sort_compare.h
- *		Sorting the rows in memory by PostgreSQL's comparison, where the engine's order is not
- *		confirmed or can't be refined, and rows can't be handed over.
+ *		Sorting the rows in memory by PostgreSQL's comparison.  That is done where the engine's
+ *		order is not confirmed or can't be refined, and rows can't be handed over.
  *
  * Private to src/sort.
  */
@@ -18,7 +18,7 @@ gpusort_row_keys(const GpuSortSpec *spec)
 		spec->nulls_first};
 }
 
-/* Has the engine found an order, if not the right one? */
+/* Returns whether the engine has found an order of all rows, be it the right one or not. */
 static inline bool
 gpusort_has_order(const GpuSort *sort)
 {
@@ -26,12 +26,15 @@ gpusort_has_order(const GpuSort *sort)
 }
 
 /*
- * Sort a stretch of the order, rows that agree in the first parts of their keys, and mark in the
- * equal bitmap which of them are equal to the one before, if the sort is to tell.
+ * Sort a stretch of the order, whose rows agree in the first parts of their keys.  If the sort is
+ * to tell which rows are equal to the one before, mark those in the equal bitmap.
  */
 extern void gpusort_sort_run_by_comparison(GpuSort *sort, uint32 *ids, uint32 n);
 
-/* Sort the rows, of which the engine has found an order; in what order ties came decides last. */
+/*
+ * Sort all rows, of which the engine has found an order.  Rows that are equal stay in the order of
+ * arrival.
+ */
 extern void gpusort_sort_by_comparison(GpuSort *sort);
 
 #endif							/* GPUSORT_SORT_COMPARE_H */

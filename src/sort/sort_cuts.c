@@ -2,10 +2,10 @@
  * sort_cuts.c
  *		Where a sorted result may be cut; see sort_cuts.h.
  *
- * Rows are compared with the operator class's own comparison, which says equal where its
- * equality operator does, nulls being equal to each other as they are in groups and
- * partitions.  Since equal rows are neighbours, the end of a group is found in
- * logarithmically many steps, however many rows it has.
+ * Rows are compared with the operator class's own comparison, which finds rows equal where its
+ * equality operator does, and nulls equal to each other, as they are in groups and partitions.
+ * Since equal rows are neighbours, the end of a group is found in logarithmically many steps,
+ * however many rows it has.
  */
 #include "postgres.h"
 
@@ -17,7 +17,7 @@
 struct GpuSortCutter
 {
 	const GpuSortView *view;
-	GpuSortRowComparer comparer;	/* row 0: one of the group whose end is looked for */
+	GpuSortRowComparer comparer;	/* row 0 is one of the group whose end is looked for */
 };
 
 GpuSortCutter *
@@ -32,7 +32,7 @@ gpusort_begin_cuts(const GpuSortView *view, TupleDesc desc, const GpuSortSpec *s
 	return cutter;
 }
 
-/* Does the row at a position belong to the group? */
+/* Returns whether the row at a position belongs to the group. */
 static bool
 is_in_group(GpuSortCutter *cutter, uint64 position)
 {
@@ -41,7 +41,10 @@ is_in_group(GpuSortCutter *cutter, uint64 position)
 	return gpusort_row_comparer_compare_keys(&cutter->comparer) == 0;
 }
 
-/* The first position from `from` on that is not in the group, of which from - 1 is. */
+/*
+ * Returns the first position from `from` on that is not in the group, which the row at from - 1 is
+ * in.
+ */
 static uint64
 end_of_group(GpuSortCutter *cutter, uint64 from)
 {

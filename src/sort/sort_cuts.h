@@ -15,15 +15,17 @@
 typedef struct GpuSortCutter GpuSortCutter;
 
 /*
- * Cut minimal tuples, sorted by spec, by the first so many of its columns.  Palloc'd; the
- * view, the descriptor and the arrays of the spec must live as long.
+ * Begin to cut a view of minimal tuples, sorted by spec, between rows that differ in the first
+ * ncolumns sort columns.  Returns a palloc'd cutter.  The view, the descriptor and the arrays of
+ * the spec must live as long.
  */
 extern GpuSortCutter *gpusort_begin_cuts(const GpuSortView *view, TupleDesc desc,
 										 const GpuSortSpec *spec, int ncolumns);
 
 /*
- * The first position from this one on whose row differs from the one before; the number
- * of rows if there is none.  Positions 0 and behind the end are cuts themselves.
+ * Returns the first position, from the given one on, whose row differs from the row before it, or
+ * the number of rows if there is none.  Position 0 and positions behind the end are cuts
+ * themselves.
  */
 extern uint64 gpusort_find_cut(GpuSortCutter *cutter, uint64 position);
 

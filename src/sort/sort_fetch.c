@@ -17,7 +17,7 @@
 #include "sort/sort_state.h"
 #include "sort/spill_files.h"
 
-/* Rows that gpusortd has brought into order. */
+/* Fetches rows from the copy that gpusortd has put in order. */
 static void
 fetch_reordered(GpuSort *sort, uint64 from, int count, void **rows)
 {
@@ -26,7 +26,10 @@ fetch_reordered(GpuSort *sort, uint64 from, int count, void **rows)
 	sort->stats.reordered_rows += count;
 }
 
-/* Bit i: the row at position from + i tied with one before or behind it. */
+/*
+ * Returns a bitmap in which bit i is set if the row at position from + i ties with the row before
+ * or behind it.
+ */
 static uint64
 tied_rows(const GpuSort *sort, uint64 from, int count)
 {
@@ -36,7 +39,7 @@ tied_rows(const GpuSort *sort, uint64 from, int count)
 	uint64		bits = equal[first] >> shift;
 	uint64		next = first + 1 < (sort->rows.count + 63) / 64 ? equal[first + 1] : 0;
 
-	/* bit i of equal: as the row before */
+	/* a bit of `equal` says that a row ties with the one before */
 	if (shift > 0)
 		bits |= next << (64 - shift);
 	bits |= bits >> 1;
@@ -45,7 +48,9 @@ tied_rows(const GpuSort *sort, uint64 from, int count)
 	return count == 64 ? bits : bits & ((UINT64CONST(1) << count) - 1);
 }
 
-/* The same of rows that were refined: those that tied may be at other positions now. */
+/*
+ * Fetches rows from that copy, but those that tied by pointer: the refinement may have moved them.
+ */
 static void
 fetch_reordered_but_ties(GpuSort *sort, uint64 from, int count, void **rows)
 {

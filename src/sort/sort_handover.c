@@ -2,10 +2,10 @@
  * sort_handover.c
  *		Going on in PostgreSQL's tuplesort; see sort_handover.h.
  *
- * The one fallback of the host side: whatever stops us, the rows put so
- * far move into a tuplesort, which has work_mem of its own and spills to disk,
- * and everything that follows goes there.  Our memory is given back while the
- * rows move, so that the sum stays within what a sort is allowed plus work_mem.
+ * This is the only fallback of the host side: whatever stops a sort, the rows put so far move into
+ * a tuplesort, which has work_mem of its own and spills to disk, and everything that follows goes
+ * there.  The sort's own memory is given back while the rows move, so that the sum stays within
+ * what a sort is allowed plus work_mem.
  */
 #include "postgres.h"
 
@@ -53,7 +53,7 @@ move_runs(GpuSort *sort)
 	ExecClearTuple(slot);
 	gpusort_run_reader_free(&reader);
 
-	/* other files may still be written by those who collect rows for the sort */
+	/* other files may still be written, by processes that collect rows for the sort */
 	while (spill->nread > 0)
 		gpusort_drop_run_file(sort, 0);
 	spill->rows = 0;

@@ -9,7 +9,7 @@
 
 #include "sort/key_columns.h"
 
-/* Why taking a row in, or sorting, has failed. */
+/* Returns why taking a row in, or sorting, has failed. */
 static inline GpuSortHandover
 gpusort_handover_cause(const GpuSortKeys *keys)
 {
@@ -17,7 +17,10 @@ gpusort_handover_cause(const GpuSortKeys *keys)
 		: GPUSORT_HANDOVER_MEMORY;
 }
 
-/* Let a tuplesort have all rows, and all that follow. */
+/*
+ * Hand the sort over to a tuplesort, which gets all rows that there are; callers put rows that
+ * follow there.
+ */
 extern void gpusort_hand_over(GpuSort *sort, GpuSortHandover why);
 
 /* Move all rows into the tuplesort that the sort was handed over to. */

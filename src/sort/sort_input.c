@@ -1,33 +1,31 @@
 /*
  * sort_input.c
- *		Draining the input of a sort; tables page by page.
+ *		Draining the input of a sort, tables page by page.
  *
- * An input node is normally read with ExecProcNode, row by row.  If it is a
- * plain sequential scan of a heap, most of what that costs (40 of 65 ns a row:
- * calls through four layers, a slot filled and emptied, instrumentation) can be
- * saved: table_scan_getnextslot() has pinned the page and listed its visible
- * tuples when it returns a page's first one, so the others are taken from the
- * page itself, and the scan is told that they have been read.
+ * An input node is normally read with ExecProcNode(), row by row.  If it is a plain sequential scan
+ * of a heap, most of what that costs (40 of 65 ns a row: calls through four layers, a slot filled
+ * and emptied, instrumentation) can be saved: when table_scan_getnextslot() returns the first tuple
+ * of a page, it has pinned the page and listed its visible tuples.  So the other tuples are taken
+ * from the page itself, and the scan is told that they have been read.
  *
- * Tuples go to the sort as they lie on the page.  Where they are projected, it copies the
- * columns wanted; expressions are evaluated beside (input_projection.c).
+ * Tuples go to the sort as they lie on the page.  If the scan projects, the sort copies the columns
+ * that are wanted, and expressions are evaluated here (input_projection.c).
  *
- * Where a row is refused, reading stops in the middle of a page, with the scan's
- * position at that row, and goes on there.
+ * When the sort refuses a row, reading stops in the middle of the page, with the scan's position at
+ * that row, and goes on from there.
  *
- * An Append returns the rows of one child after the other, as they are.  When it
- * has returned a child's first row, and that child is such a scan, the rest of the
- * child is read here, and the Append is told to choose the next one, as it does
- * when a child has ended.  So partitions are read page by page, too, each with its
- * own projection, by one process or by workers that share them.  So are subqueries that filter
- * nothing, as members of a UNION ALL whose columns are cast, or all of it.  An Append
- * that has asynchronous children returns rows in any order and is left alone.
+ * An Append returns the rows of one child after the other, unchanged.  When it has returned a
+ * child's first row, and that child is a plain scan, the rest of the child is read here, and the
+ * Append is told to choose the next child, as it does when a child has ended.  So partitions are
+ * read page by page, too, each with its own projection, by one process or by workers that share
+ * them.  The same goes for subqueries that filter nothing, such as members of a UNION ALL whose
+ * columns are cast, and a UNION ALL as a whole.  An Append that has asynchronous children returns
+ * rows in any order and is left alone.
  *
- * The scan stays the child's own: its snapshot, its scan descriptor (also a
- * parallel one), its place in synchronised scans, predicate locks, statistics,
- * quals, projection and instrumentation.  Only the loop over a page is ours.
- * Not done for anything else than a heap read in page mode under an MVCC
- * snapshot, nor for EvalPlanQual rechecks.
+ * The scan stays the child's own: its snapshot, its scan descriptor (also a parallel one), its
+ * place in synchronised scans, predicate locks, statistics, quals, projection and instrumentation.
+ * Only the loop over a page is ours.  A scan is read so only if it reads a heap in page mode under
+ * an MVCC snapshot, and not in EvalPlanQual rechecks.
  */
 #include "postgres.h"
 
@@ -48,15 +46,21 @@
 #include "sort/sort_put.h"
 #include "sort/sort_watch.h"
 
-/* Rows of an input that is read row by row, between two times that others are told how many. */
+/*
+ * When the input is read row by row, others are told how many rows have come after every
+ * WATCH_ROWS.
+ */
 #define WATCH_ROWS		1024
 
-/* Tuples of a page are touched so many before they are put: what they are in may be in no cache. */
+/*
+ * Tuples of a page are prefetched this many tuples before they are put: the page may be in no
+ * cache.
+ */
 #define TUPLES_AHEAD	16
 
 /*
- * The child that an Append is reading, or the subquery that a node is; NULL: it is neither, or that
- * can't be told.
+ * Returns the child that an Append is reading, or the subquery of a SubqueryScan.  NULL if the node
+ * is neither, or if the child can't be told.
  */
 static PlanState *
 current_child(PlanState *node)
@@ -70,7 +74,7 @@ current_child(PlanState *node)
 	return append->appendplans[append->as_whichplan];
 }
 
-/* Is a node that has returned its first row a scan that we can continue? */
+/* Returns whether a node that has returned its first row is a scan that we can continue. */
 static bool
 is_plain_scan(PlanState *node)
 {
@@ -87,7 +91,7 @@ is_plain_scan(PlanState *node)
 		TTS_IS_BUFFERTUPLE(((SeqScanState *) node)->ss.ss_ScanTupleSlot);
 }
 
-/* What the scan's tuples are made into, or NULL. */
+/* Returns the projection of a scan's tuples, or NULL. */
 static GpuSortProjection *
 find_projection(const GpuSortInput *input, const PlanState *scan)
 {
@@ -104,8 +108,8 @@ find_projection(const GpuSortInput *input, const PlanState *scan)
 }
 
 /*
- * How tuples on a page can be put into the sort: it makes rows of them, as the scan would, if it can;
- * expressions are evaluated for it.
+ * Chooses how tuples on a page are put into the sort.  If it can, the sort makes rows of them as
+ * the scan would, and expressions are evaluated before.
  */
 static void
 choose_put_tuple(GpuSortInput *input)
@@ -131,7 +135,7 @@ choose_put_tuple(GpuSortInput *input)
 		input->evaluate = projection;
 }
 
-/* Is there a projection of a scan below subqueries that does for all of them? */
+/* Returns whether a scan below subqueries has a projection that does what all of these do. */
 static bool
 is_of_subquery(const GpuSortInput *input, const PlanState *scan)
 {
@@ -140,7 +144,10 @@ is_of_subquery(const GpuSortInput *input, const PlanState *scan)
 	return input->sort != NULL && projection != NULL && projection->top != scan;
 }
 
-/* The child has returned a row: go on with the scan that it is of, if that is a plain one. */
+/*
+ * Goes on, after the child has returned a row, with the scan that the row comes from, if that is a
+ * plain one.
+ */
 static void
 begin_pages(GpuSortInput *input)
 {
@@ -159,7 +166,7 @@ begin_pages(GpuSortInput *input)
 	choose_put_tuple(input);
 }
 
-/* Put a tuple on a page into the sort; false if it must become a row first. */
+/* Puts a tuple on a page into the sort.  Returns false if it must become a row first. */
 static inline bool
 put_tuple(GpuSortInput *input, HeapTuple tuple)
 {
@@ -170,7 +177,10 @@ put_tuple(GpuSortInput *input, HeapTuple tuple)
 	return true;
 }
 
-/* Put tuples on a page into the sort, as many of the first ones as it takes all at once. */
+/*
+ * Puts tuples on a page into the sort: the first ones, as many as it takes all at once.  Returns
+ * how many these are.
+ */
 static inline int
 put_tuples(GpuSortInput *input, Page page, const OffsetNumber *offsets, int count)
 {
@@ -185,7 +195,7 @@ put_tuples(GpuSortInput *input, Page page, const OffsetNumber *offsets, int coun
 	return taken;
 }
 
-/* Put a row into the sort; false if it does not take it. */
+/* Puts a row into the sort.  Returns false if the sort refuses it. */
 static inline bool
 put_row(GpuSortInput *input, TupleTableSlot *slot)
 {
@@ -201,8 +211,8 @@ put_row(GpuSortInput *input, TupleTableSlot *slot)
 }
 
 /*
- * Put a tuple that is in the scan slot through the node's qual and projection,
- * as ExecScan() does, and into the sort.  Returns the row if it is refused.
+ * Puts the tuple in the scan slot through the node's qual and projection, as ExecScan() does, and
+ * into the sort.  Returns the row if the sort refuses it, else NULL.
  */
 static TupleTableSlot *
 put_scanned(GpuSortInput *input)
@@ -233,7 +243,7 @@ put_scanned(GpuSortInput *input)
 	return put_row(input, row) ? NULL : row;
 }
 
-/* The tuples of the page up to this one have been read. */
+/* Tells the scan that the tuples of its page have been read up to this index. */
 static void
 move_scan(HeapScanDesc scan, int index)
 {
@@ -241,7 +251,7 @@ move_scan(HeapScanDesc scan, int index)
 	scan->rs_cindex = index;
 }
 
-/* Touch one of the visible tuples of the page, if there are so many. */
+/* Prefetches visible tuple i of the page, if there is one. */
 static inline void
 look_ahead(HeapScanDesc scan, Page page, int i)
 {
@@ -250,9 +260,9 @@ look_ahead(HeapScanDesc scan, Page page, int i)
 }
 
 /*
- * Put the visible tuples of the scan's current page behind the current one into
- * the sort, and move the scan behind them; or behind one that is refused, which
- * is returned.
+ * Puts the visible tuples of the scan's current page, from the one behind the current one on, into
+ * the sort, and moves the scan to the last of them.  If the sort refuses a row, moves the scan to
+ * its tuple and returns the row.
  */
 static TupleTableSlot *
 put_rest_of_page(GpuSortInput *input)
@@ -305,9 +315,9 @@ put_rest_of_page(GpuSortInput *input)
 }
 
 /*
- * Let the scan go to the next page with visible tuples and put the first one into
- * its slot; false if there is none.  Charged to the scan and to the nodes above it, from
- * this one on, together with the rows that were taken from it since the last time.
+ * Lets the scan go to the next page with visible tuples and put the first one into its slot.
+ * Returns false if there is none.  The time is charged to the scan and to the nodes above it, from
+ * `node` down, together with the rows that were taken from the scan since the last time.
  */
 static bool
 next_page(GpuSortInput *input, PlanState *node)
@@ -328,7 +338,10 @@ next_page(GpuSortInput *input, PlanState *node)
 	return found;
 }
 
-/* Continue a sequential scan behind a row that has been taken or refused. */
+/*
+ * Continues a sequential scan behind a row that has been taken or refused.  Returns the next row
+ * that is refused, or NULL at the end of the scan.
+ */
 static TupleTableSlot *
 drain_pages(GpuSortInput *input)
 {
@@ -353,7 +366,10 @@ drain_pages(GpuSortInput *input)
 	return refused;
 }
 
-/* The scan that a node reads has ended: let an Append go on to another one, if there is one. */
+/*
+ * Lets an Append go on to its next child, when the scan that a node reads has ended.  Returns false
+ * if there is none.
+ */
 static bool
 choose_next(PlanState *node)
 {
@@ -365,7 +381,10 @@ choose_next(PlanState *node)
 		  ((AppendState *) node)->choose_next_subplan((AppendState *) node)));
 }
 
-/* Of the scans below a node, which is below these subqueries, or none (NULL). */
+/*
+ * Returns the projections of the scans below a node, for which all subqueries in `above`, if it is
+ * not NULL, are looked through.
+ */
 static List *
 prepare_scans(PlanState *node, const GpuSortSubquery *above)
 {
@@ -413,7 +432,10 @@ gpusort_calls_saved(const List *projections)
 	return saved;
 }
 
-/* The column among the first ones that a later one is, with the same type; 0: none. */
+/*
+ * Returns the number of the column, among the first nwanted, that a later column repeats with the
+ * same type; 0 if there is none.
+ */
 static AttrNumber
 original_of(const GpuSortProjection *projection, int column, int nwanted)
 {

@@ -13,51 +13,54 @@
 #include "sort/sort.h"
 
 /*
- * Where the rows of a node go, and how far it has been read.  Set up with child,
- * sort, is_part and projections, the rest zero.
+ * Where the rows of a node go, and how far the node has been read.  The caller sets child, sort,
+ * is_part and projections, and the rest to zero.
  */
 typedef struct GpuSortInput
 {
 	PlanState  *child;			/* initialised for forward scans */
 	GpuSort    *sort;			/* NULL: every row is refused */
-	bool		is_part;		/* sort is a part (sort_parts.h): it may refuse
-								 * rows */
-	List	   *projections;	/* of the child, as gpusort_prepare_input() made them */
-	TupleTableSlot *first;		/* its first row, if that has been read already; else NULL */
-	uint64		taken;			/* rows that the sort took, */
-	uint64		from_pages;		/* ... of these from their pages, without having been rows of the child's */
+	bool		is_part;		/* sort is a part (sort_parts.h), and may refuse rows */
+	List	   *projections;	/* the child's, as gpusort_prepare_input() returned them */
+	TupleTableSlot *first;	/* the child's first row, if that has been read already, else NULL */
+	uint64		taken;			/* rows that the sort took */
+	/* those of them taken from their pages, without having been rows of the child */
+	uint64		from_pages;
 
 	/* a table that is being read page by page */
-	ScanState  *scan;			/* the child, or one below it; NULL: none is */
-	bool		(*put_tuple) (GpuSort *sort, HeapTuple tuple);	/* NULL: as a row only */
-	struct GpuSortProjection *evaluate; /* has expressions to evaluate before; NULL: there are none */
-	struct GpuSortProjection *subquery; /* rows are those of a subquery above the scan; NULL: its own */
-	uint64		uncharged;		/* rows to be counted in the node's
-								 * instrumentation */
+	ScanState  *scan;			/* the scan, which is the child or below it; NULL: none is */
+	/* puts a tuple on a page; NULL: tuples must become rows first */
+	bool		(*put_tuple) (GpuSort *sort, HeapTuple tuple);
+	/* projection whose expressions are evaluated before a tuple is put; NULL: there is none */
+	struct GpuSortProjection *evaluate;
+	/* projection that makes rows of a subquery above the scan; NULL: rows are the scan's own */
+	struct GpuSortProjection *subquery;
+	uint64		uncharged;		/* rows not yet counted in the nodes' instrumentation */
 	HeapTupleData tuple;		/* what the scan slot refers to */
 } GpuSortInput;
 
 /*
- * What a child's scans make of their tables' tuples, with the query's memory; NIL: nothing that could
- * be made without them.  For a child that was initialised just now: whether the user may call a function
- * is asked when the query starts, perhaps of another user than who fetches its rows.
+ * Returns what a child's scans make of their tables' tuples (a list of GpuSortProjection), in the
+ * current context; NIL if there is nothing that could be made without the scans.  To be called when
+ * the child has just been initialised: whether the user may call a function is asked when the query
+ * starts, because its rows may be fetched by another user.
  */
 extern List *gpusort_prepare_input(PlanState *child);
 
-/* Calls of lower() and upper() that these have done without so far. */
+/* Returns how many calls of lower() and upper() these projections have saved so far. */
 extern uint64 gpusort_calls_saved(const List *projections);
 
 /*
- * Rows that others look at the first columns of only: if the rest are these once more, under other
- * labels (ORDER BY t COLLATE "C"), let the spec name the first ones for them.  False if some are
- * not; then the spec is as it was.
+ * For rows of which others look at the first nwanted columns only: if the rest repeat some of these
+ * under other labels (ORDER BY t COLLATE "C"), have the spec name the first ones instead.  Returns
+ * false if some column doesn't; then the spec is unchanged.
  */
 extern bool gpusort_sort_by_originals(PlanState *child, const List *projections, int nwanted,
 									  GpuSortSpec *spec);
 
 /*
- * Read the child to its end: NULL.  Or to a row that the sort does not take,
- * which is returned and valid until the next call goes on behind it.
+ * Read the child to its end, and return NULL; or read it up to a row that the sort refuses, and
+ * return that row.  It is valid until the next call, which goes on behind it.
  */
 extern TupleTableSlot *gpusort_drain_input(GpuSortInput *input);
 
