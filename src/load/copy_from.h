@@ -7,7 +7,7 @@
 
 #include "load/load_statement.h"
 
-/* Carry out a statement that is ours, and close its table; returns how many rows were copied. */
+/* Carries out a statement that is ours, and closes its table; returns how many rows were copied. */
 extern uint64 gpusort_copy_from(GpuSortLoadStatement *load);
 
 #endif							/* GPUSORT_COPY_FROM_H */

@@ -10,13 +10,14 @@
 typedef enum GpuSortLoadEnd
 {
 	GPUSORT_LOADED_ALL,
-	GPUSORT_LOADED_ENOUGH,		/* as many bytes as were asked for */
-	GPUSORT_LOADED_TO_REST		/* the rest is PostgreSQL's to look at */
+	GPUSORT_LOADED_ENOUGH,		/* the source has delivered as many bytes as asked for */
+	GPUSORT_LOADED_TO_REST		/* PostgreSQL's COPY has to go on from here */
 } GpuSortLoadEnd;
 
 /*
- * Load records from the state's buffer and source, until so many bytes were read.  What is not loaded is
- * in the buffer then, and in the source.
+ * Loads records from the state's buffer and source, in this process, until the source has delivered
+ * "limit" bytes, or until the next record has to be left to PostgreSQL.  What has not been loaded
+ * by then is in the buffer, from state->begin on, and in the source.
  */
 extern GpuSortLoadEnd gpusort_load_alone(GpuSortLoadState *state, uint64 limit);
 

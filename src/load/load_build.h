@@ -1,6 +1,6 @@
 /*
  * load_build.h
- *		The indexes of tables that were empty: filled when their rows are there.
+ *		Filling the indexes of tables that were empty, when all rows are there.
  */
 #ifndef GPUSORT_LOAD_BUILD_H
 #define GPUSORT_LOAD_BUILD_H
@@ -8,8 +8,9 @@
 #include "load/load_state.h"
 
 /*
- * Those of the table, or of partitions.  What is wrong with a row, such as a key that is there already, is COPY's error: the one
- * that PostgreSQL's raises when it comes to this row.
+ * Fills the indexes of the table that was loaded, or of its partitions.  If something is wrong with
+ * a row, for example that its key is there already, raises the error that PostgreSQL's COPY would
+ * raise at this row, with its line.
  */
 extern void gpusort_load_build_indexes(GpuSortLoadState *state);
 

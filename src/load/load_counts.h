@@ -1,6 +1,6 @@
 /*
  * load_counts.h
- *		What has become of records of a COPY's input.
+ *		What has become of the records of a COPY's input.
  */
 #ifndef GPUSORT_LOAD_COUNTS_H
 #define GPUSORT_LOAD_COUNTS_H
@@ -9,7 +9,7 @@ typedef struct GpuSortLoadCounts
 {
 	uint64		rows;
 	uint64		excluded;		/* records that WHERE has left out */
-	uint64		lines;			/* of all of them, as the server counts them */
+	uint64		lines;			/* of all these records, as the server counts lines */
 } GpuSortLoadCounts;
 
 static inline void

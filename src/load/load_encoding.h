@@ -2,8 +2,9 @@
  * load_encoding.h
  *		The encoding of a COPY's input, and that of the database.
  *
- * As in PostgreSQL's COPY, what is parsed is text in the database's encoding.  But where records end is also known without
- * converting them, and so is how many bytes of the input they are.
+ * As in PostgreSQL's COPY, what is parsed is text in the database's encoding.  But where records
+ * end in the input is known without converting it, too, so that the input can be cut between
+ * records, and the rest of it be given back to PostgreSQL.
  */
 #ifndef GPUSORT_LOAD_ENCODING_H
 #define GPUSORT_LOAD_ENCODING_H
@@ -11,41 +12,49 @@
 #include "load/load_task.h"
 #include "parse/gs_records.h"
 
-/* Why an input of this encoding is left to PostgreSQL, or NULL. */
+/* Returns why an input of this encoding is left to PostgreSQL, or NULL. */
 extern const char *gpusort_load_why_not_encoding(int encoding, const gs_dialect *dialect);
 
 typedef struct GpuSortLoadEncoding GpuSortLoadEncoding;
 
-/* In the current context. */
+/* Returns the encoding of a task's input, allocated in the current context. */
 extern GpuSortLoadEncoding *gpusort_encoding_begin(const GpuSortLoadTask *task);
 
-/* Is the input converted? */
+/* Returns whether the input is converted, and not only verified. */
 extern bool gpusort_encoding_converts(const GpuSortLoadEncoding *encoding);
 
 /*
- * The bytes of an input, in which each one of ASCII is a character, and other characters are bytes of some kind: records
- * lie where they do in the input.  It begins with a character.  Valid until the next call.
+ * Returns the bytes of an input with each character that is not ASCII replaced by as many bytes
+ * that are not ASCII either, if the encoding would have ASCII bytes in such characters.  So records
+ * can be found by their bytes, and lie where they do in the input.  "data" must begin with a
+ * character.  The result is valid until the next call.
  */
-extern const char *gpusort_encoding_plain(GpuSortLoadEncoding *encoding, const char *data, Size bytes);
+extern const char *gpusort_encoding_plain(GpuSortLoadEncoding *encoding, const char *data,
+										  Size bytes);
 
-/* Where the last record of an input's bytes ends; 0: none does. */
-extern Size gpusort_encoding_records(GpuSortLoadEncoding *encoding, const gs_dialect *dialect, const char *data, Size bytes);
+/* Returns where the last record that ends in these bytes of an input ends, or 0 if none does. */
+extern Size gpusort_encoding_records(GpuSortLoadEncoding *encoding, const gs_dialect *dialect,
+									 const char *data, Size bytes);
 
-/* Where the one behind so many others begins.  "records" is memory to be used. */
-extern Size gpusort_encoding_find(GpuSortLoadEncoding *encoding, const gs_dialect *dialect, const char *data, Size bytes,
-								  uint64 count, gs_records *records);
+/*
+ * Returns where the record behind the first "count" ones begins.  "records" is memory to be used
+ * for finding it.
+ */
+extern Size gpusort_encoding_find(GpuSortLoadEncoding *encoding, const gs_dialect *dialect,
+								  const char *data, Size bytes, uint64 count, gs_records *records);
 
 /* Text in the database's encoding. */
 typedef struct GpuSortLoadText
 {
 	const char *data;
 	Size		bytes;
-	Size		valid;			/* of these; if they were converted, all are */
-	bool		is_whole;		/* there was nothing that could not be converted */
+	Size		valid;			/* of these bytes are valid; if they were converted, all are */
+	bool		is_whole;		/* all of the input could be converted */
 } GpuSortLoadText;
 
-/* Bytes of an input as text, which is valid until the next call. */
-extern GpuSortLoadText gpusort_encoding_text(GpuSortLoadEncoding *encoding, const char *data, Size bytes);
+/* Returns bytes of an input as text, which is valid until the next call. */
+extern GpuSortLoadText gpusort_encoding_text(GpuSortLoadEncoding *encoding, const char *data,
+											 Size bytes);
 
 extern void gpusort_encoding_end(GpuSortLoadEncoding *encoding);
 

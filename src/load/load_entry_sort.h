@@ -1,6 +1,6 @@
 /*
  * load_entry_sort.h
- *		New entries of a btree index, in its order.
+ *		Sorting new entries of a btree index into the order of the index.
  */
 #ifndef GPUSORT_LOAD_ENTRY_SORT_H
 #define GPUSORT_LOAD_ENTRY_SORT_H
@@ -11,18 +11,27 @@
 typedef struct GpuSortEntrySort GpuSortEntrySort;
 
 /*
- * About so many rows are going to come, from a table to its index, in the current context.  "careful": the server's own sort
- * takes them, which takes all.
+ * Begins to sort about "rows" entries, which come from a table and belong into its index; allocates
+ * in the current context.  gpusort's own sort may turn out to be unable to take all of them.  If
+ * "careful" is true, the server's sort is used, which takes all.
  */
-extern GpuSortEntrySort *gpusort_entry_sort_begin(Relation heap, Relation index, uint64 rows, bool careful);
+extern GpuSortEntrySort *gpusort_entry_sort_begin(Relation heap, Relation index, uint64 rows,
+												  bool careful);
 
-/* False: this sort can't have all of them.  Another one, a careful one, can. */
-extern bool gpusort_entry_sort_put(GpuSortEntrySort *sort, const Datum *values, const bool *isnull, ItemPointer tid);
+/*
+ * Puts an entry into the sort.  Returns false if this sort can't take all entries: then the caller
+ * has to begin a careful one.
+ */
+extern bool gpusort_entry_sort_put(GpuSortEntrySort *sort, const Datum *values, const bool *isnull,
+								   ItemPointer tid);
 
-/* All are there; false as above. */
+/* Sorts the entries when all have been put; returns false as gpusort_entry_sort_put() does. */
 extern bool gpusort_entry_sort_perform(GpuSortEntrySort *sort);
 
-/* The next ones (IndexTuple), at most so many, by key and TID; they stay until others are asked for.  Returns how many there are. */
+/*
+ * Stores the next entries, which are IndexTuples, by key and TID, but not more than "most".  They
+ * stay valid until the next call.  Returns how many there are.
+ */
 extern int	gpusort_entry_sort_next(GpuSortEntrySort *sort, void **entries, int most);
 
 extern void gpusort_entry_sort_end(GpuSortEntrySort *sort);

@@ -7,10 +7,17 @@
 
 #include "utils/relcache.h"
 
-/* Has the table no indexes, or no rows yet and only such as can be built afterwards? */
+/*
+ * Returns whether a table has no indexes, or has no rows yet and only indexes that can be built
+ * afterwards.
+ */
 extern bool gpusort_load_indexes_are_ours(Relation table);
 
-/* Keep others from table and indexes, if nobody is there; false: somebody is, or rows are. */
+/*
+ * Locks a table and its indexes, so that no other session can write to the table or use the
+ * indexes.  Returns false, with nothing locked, if some other session has conflicting locks, or has
+ * put rows into the table.
+ */
 extern bool gpusort_load_lock_indexes(Relation table);
 
 #endif							/* GPUSORT_LOAD_INDEXES_H */

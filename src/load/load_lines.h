@@ -2,8 +2,9 @@
  * load_lines.h
  *		The lines of an input, and which of them end a row of the table.
  *
- * A row that an index refuses is known by its place in the table, and an error has to name its line.  Between one row's line
- * and the next one's there are others if a record was left out or has newlines between quotes.
+ * A row that an index refuses is known by its place in the table, but the error has to name its
+ * line.  Between the line of a row and that of the next row there are other lines if WHERE has left
+ * out a record, or if a record has newlines between quotes.
  */
 #ifndef GPUSORT_LOAD_LINES_H
 #define GPUSORT_LOAD_LINES_H
@@ -16,17 +17,17 @@
 typedef struct GpuSortLoadLines
 {
 	uint64		count;
-	uint8	   *bits;			/* of each line: does a row end there?  NULL: on each one */
-	Size		room;			/* bytes for them */
-	MemoryContext context;		/* where they are */
-	bool	   *left_out;		/* records of the batch at hand; or NULL: none can be */
+	uint8	   *bits;			/* for each line, whether a row ends there; NULL: on every line */
+	Size		room;			/* bytes allocated for the bits */
+	MemoryContext context;		/* where bits and left_out are allocated */
+	bool	   *left_out;		/* records of the batch that WHERE leaves out; NULL: it can't */
 	size_t		max_records;
-	GpuSortLoadOrder order;		/* where rows went, if they have partitions with indexes to go to */
+	GpuSortLoadOrder order;		/* the leaf of each row, if some leaves have indexes */
 } GpuSortLoadLines;
 
 #define GPUSORT_LINES_BYTES(count)	(((count) + 7) / 8)
 
-/* A batch of records begins, of which some can be left out. */
+/* Begins a batch of records, of which some can be left out. */
 extern void gpusort_lines_begin(GpuSortLoadLines *lines, size_t nrecords);
 
 static inline void
@@ -36,17 +37,24 @@ gpusort_lines_leave_out(GpuSortLoadLines *lines, size_t record)
 		lines->left_out[record] = true;
 }
 
-/* Lines of the batch's first so many records, which have so many: all of them are rows, or some were left out. */
-extern void gpusort_lines_note(GpuSortLoadLines *lines, const gs_records *records, const gs_dialect *dialect, const char *data,
-							   size_t nrecords, uint64 count, bool some_left_out);
+/*
+ * Appends the lines of the first "nrecords" records of the batch, which are "count" lines.  If
+ * "some_left_out" is false, all of these records are rows.
+ */
+extern void gpusort_lines_note(GpuSortLoadLines *lines, const gs_records *records,
+							   const gs_dialect *dialect, const char *data, size_t nrecords,
+							   uint64 count, bool some_left_out);
 
-/* Those of another part of the input. */
+/* Appends the lines of the next part of the input, which were noted elsewhere. */
 extern void gpusort_lines_join(GpuSortLoadLines *lines, uint64 count, const uint8 *bits);
 
-/* Forget all of them, and where rows went. */
+/* Forgets all lines, and where the rows went. */
 extern void gpusort_lines_clear(GpuSortLoadLines *lines);
 
-/* From the line before "at" on, how many lines to the end of the next row?  "at" becomes the one behind that. */
+/*
+ * Returns how many lines there are from line *at, the first one being 0, to the end of the next
+ * row, and moves *at to the line behind it.
+ */
 extern uint64 gpusort_lines_to_row(const GpuSortLoadLines *lines, uint64 *at);
 
 #endif							/* GPUSORT_LOAD_LINES_H */

@@ -2,8 +2,9 @@
  * load_order.h
  *		Which partition each row of an input went to.
  *
- * In a partition, rows are in the order of the input; this is what the order among all of them is found by.  Rows of
- * partitions without indexes have no number (load_leaves.h).
+ * In each partition, rows are in the order of the input.  What is kept here gives the order among
+ * the rows of all partitions.  It is the number of each row's leaf, which is GPUSORT_NO_LEAF for
+ * all partitions without indexes (load_leaves.h).
  */
 #ifndef GPUSORT_LOAD_ORDER_H
 #define GPUSORT_LOAD_ORDER_H
@@ -16,19 +17,20 @@
 
 typedef struct GpuSortLoadOrder
 {
-	BufFile    *file;			/* of the first rows, or NULL */
-	uint64		filed;			/* so many */
-	GpuSortLeafNumber *leaves;	/* of those behind them */
-	uint64		kept;			/* so many */
-	uint64		room;			/* ... of as many */
-	uint64	   *rows;			/* of each partition, by number, if somebody wants to know */
-	MemoryContext context;		/* where all that is */
-	dsa_area   *area;			/* where participants leave theirs; or NULL: there is one participant */
+	BufFile    *file;			/* the leaves of the first rows, or NULL */
+	uint64		filed;			/* rows in the file */
+	GpuSortLeafNumber *leaves;	/* the leaves of the rows behind these */
+	uint64		kept;			/* rows in memory */
+	uint64		room;			/* rows that there is memory for */
+	uint64	   *rows;			/* by leaf, how many rows it has got; or NULL: nobody asks */
+	MemoryContext context;		/* where all of this is allocated */
+	dsa_area   *area;			/* where participants leave their rows; NULL: there is only one */
 } GpuSortLoadOrder;
 
+/* Makes room in memory for this many more rows. */
 extern void gpusort_order_grow(GpuSortLoadOrder *order, uint64 more);
 
-/* Another row. */
+/* Appends a row that went to this leaf. */
 static inline void
 gpusort_order_add(GpuSortLoadOrder *order, GpuSortLeafNumber leaf)
 {
@@ -37,29 +39,38 @@ gpusort_order_add(GpuSortLoadOrder *order, GpuSortLeafNumber leaf)
 	order->leaves[order->kept++] = leaf;
 }
 
-/* Those of another part of the input.  If it is many, they go to a file. */
-extern void gpusort_order_join(GpuSortLoadOrder *order, const GpuSortLeafNumber *leaves, uint64 count);
+/*
+ * Appends the rows of the next part of the input.  If there are too many for memory, rows are
+ * written to the file.
+ */
+extern void gpusort_order_join(GpuSortLoadOrder *order, const GpuSortLeafNumber *leaves,
+							   uint64 count);
 
-/* Leave what is in memory in the area, or take what another participant has left there. */
+/*
+ * gpusort_order_leave() copies the rows in memory into the area, and returns where they are.
+ * gpusort_order_take() appends "count" rows that another participant has left in the area, and
+ * frees them there.
+ */
 extern dsa_pointer gpusort_order_leave(const GpuSortLoadOrder *order);
 extern void gpusort_order_take(GpuSortLoadOrder *order, dsa_pointer left, uint64 count);
 
-/* Forget all of them. */
+/* Forgets all rows. */
 extern void gpusort_order_clear(GpuSortLoadOrder *order);
 
-/* Going through all rows, the first one first. */
+/* Reads the leaves of all rows, from the first row on. */
 typedef struct GpuSortOrderReader
 {
 	const GpuSortLoadOrder *order;
 	uint64		next;
-	GpuSortLeafNumber *buffer;	/* of the file */
-	uint64		begin;			/* the rows that are there */
+	GpuSortLeafNumber *buffer;	/* a piece of the file */
+	uint64		begin;			/* the rows whose leaves are in the buffer, up to "end" */
 	uint64		end;
 } GpuSortOrderReader;
 
+/* Begins to read; the reader has to be ended. */
 extern void gpusort_order_read(GpuSortOrderReader *reader, const GpuSortLoadOrder *order);
 
-/* The next row's, which there must be. */
+/* Returns the leaf of the next row, which must be there. */
 extern GpuSortLeafNumber gpusort_order_next(GpuSortOrderReader *reader);
 
 extern void gpusort_order_end(GpuSortOrderReader *reader);

@@ -13,8 +13,9 @@
 #include "load/load_state.h"
 
 /*
- * Some more than those of the state, or NULL.  Rows are counted as inserted, which is to be known of an abort, too; an
- * error from now on is about the line that follows.
+ * Shows the counts of the state, and those of "more" unless it is NULL.  An error from now on is
+ * about the line behind these.  The rows are counted as inserted at once, and not at the end,
+ * because the statistics have to know them if the transaction aborts, too.
  */
 static inline void
 gpusort_load_show_progress(GpuSortLoadState *state, const GpuSortLoadCounts *more)
@@ -24,7 +25,7 @@ gpusort_load_show_progress(GpuSortLoadState *state, const GpuSortLoadCounts *mor
 	if (more != NULL)
 		gpusort_load_add_counts(&counts, more);
 	state->copy->cur_lineno = counts.lines + 1;
-	/* those of partitions are counted as they are put there */
+	/* gpusort_parts_end() counts the rows of partitions */
 	if (!state->task->partitioned)
 		pgstat_count_heap_insert(state->statement->table, counts.rows - state->counted);
 	state->counted = counts.rows;

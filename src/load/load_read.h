@@ -7,7 +7,10 @@
 
 #include "load/load_state.h"
 
-/* Read more of the input to where it shall be; returns how many bytes (gpusort_source_read()). */
+/*
+ * Reads up to "bytes" bytes of the input, and returns how many were read, as gpusort_source_read()
+ * does.
+ */
 extern Size gpusort_load_read(GpuSortLoadState *state, char *to, Size bytes);
 
 #endif							/* GPUSORT_LOAD_READ_H */

@@ -2,8 +2,9 @@
  * load_refusal.h
  *		The first row that an index of a table in use refuses.
  *
- * Entries are put into one index after the other, each in the order of its keys; PostgreSQL's COPY puts them there row by row, and
- * ends at the first row that is refused.  So what an index says of a row is kept until no row before can be refused any more.
+ * Entries are put into one index after the other, each in the order of its keys, while PostgreSQL's
+ * COPY inserts row by row, and ends at the first row that an index refuses.  So when an index
+ * refuses a row, its error is kept until no row before this one can be refused any more.
  */
 #ifndef GPUSORT_LOAD_REFUSAL_H
 #define GPUSORT_LOAD_REFUSAL_H
@@ -17,9 +18,9 @@
 typedef struct GpuSortFilledTable
 {
 	Relation	table;
-	BlockNumber first_block;	/* from which on rows can be ours */
+	BlockNumber first_block;	/* our rows are in this block and behind */
 	GpuSortLeafNumber leaf;
-	uint64		rows;			/* about so many */
+	uint64		rows;			/* about how many of its rows are ours */
 } GpuSortFilledTable;
 
 #define GPUSORT_MOST_SUSPECTS	64
@@ -29,17 +30,20 @@ typedef struct GpuSortRefusal
 	const GpuSortLoadState *state;
 	const GpuSortFilledTable *filled;
 	MemoryContext context;
-	ErrorData  *error;			/* NULL: none was refused so far */
-	ItemPointerData tid;		/* the row */
-	int			index;			/* the number of the one that refuses it */
-	int			tried;			/* so many that might have been */
+	ErrorData  *error;			/* the index's error; NULL: no row was refused so far */
+	ItemPointerData tid;		/* the row that is refused */
+	int			index;			/* the number of the index that refuses it */
+	int			tried;			/* how many entries were tried, as they might be refused */
 
-	/* rows in front of it that an index may refuse, too: the first ones, in their order */
+	/*
+	 * rows in front of the refused one that an index may refuse, too: the first ones, in their
+	 * order
+	 */
 	int			nsuspects;
 	ItemPointerData suspects[GPUSORT_MOST_SUSPECTS];
 } GpuSortRefusal;
 
-/* An index, by number among those of the table. */
+/* An index, and its number among the indexes of the table. */
 typedef struct GpuSortRefusingIndex
 {
 	int			number;
@@ -47,7 +51,10 @@ typedef struct GpuSortRefusingIndex
 	IndexInfo  *info;
 } GpuSortRefusingIndex;
 
-/* Does it matter what an index says of a row, or was one before it refused, or it itself by an index before? */
+/*
+ * Returns whether what an index says of a row still matters.  It does not if a row in front of this
+ * one was refused, or this row itself by an index with a smaller number.
+ */
 static inline bool
 gpusort_refusal_is_behind(const GpuSortRefusal *refusal, const ItemPointerData *tid, int index)
 {
@@ -55,36 +62,45 @@ gpusort_refusal_is_behind(const GpuSortRefusal *refusal, const ItemPointerData *
 
 	if (refusal->error == NULL)
 		return true;
-	order = ItemPointerCompare(unconstify(ItemPointerData *, tid), unconstify(ItemPointerData *, &refusal->tid));
+	order = ItemPointerCompare(unconstify(ItemPointerData *, tid),
+							   unconstify(ItemPointerData *, &refusal->tid));
 	return order < 0 || (order == 0 && index < refusal->index);
 }
 
-/* What may be refused. */
+/* Why an index may refuse an entry. */
 typedef enum GpuSortRefusable
 {
-	GPUSORT_ENTRY_THERE,		/* an entry that is in the index, for its key */
-	GPUSORT_ENTRY_TOO_LONG		/* one that is not, and can't be */
+	GPUSORT_ENTRY_THERE,		/* it is in the index, and its key may be a duplicate */
+	GPUSORT_ENTRY_TOO_LONG		/* it is not in the index, and probably too long for it */
 } GpuSortRefusable;
 
-/* Have an index refuse an entry, if it does, and note that. */
-extern void gpusort_refusal_try(GpuSortRefusal *refusal, const GpuSortRefusingIndex *index, Datum *values, bool *isnull,
-								ItemPointer tid, GpuSortRefusable what);
+/*
+ * Has an index check an entry that is there, or else insert it, in a subtransaction.  If the index
+ * refuses the entry, notes that, and its error, in place of what was noted before.
+ */
+extern void gpusort_refusal_try(GpuSortRefusal *refusal, const GpuSortRefusingIndex *index,
+								Datum *values, bool *isnull, ItemPointer tid,
+								GpuSortRefusable what);
 
-/* A row was refused, and this one in front of it may be, which is to be tried later. */
+/*
+ * Notes that a row in front of the one that was refused may be refused, too, so that it is tried
+ * later.
+ */
 extern void gpusort_refusal_suspect(GpuSortRefusal *refusal, const ItemPointerData *tid);
 
-/* If a row was refused, that is the COPY's error. */
+/* Raises the error of the row that was refused, if there is one. */
 extern void gpusort_refusal_raise(const GpuSortRefusal *refusal);
 
-/* ... and of several partitions it is the one of the first line. */
+/* Of several partitions, the refused row whose line comes first. */
 typedef struct GpuSortRefusedRow
 {
-	ErrorData  *error;			/* NULL: none was refused so far */
+	ErrorData  *error;			/* the index's error; NULL: no row was refused so far */
 	uint64		line;
 	GpuSortLeafNumber leaf;
-	int			index;			/* the number of the one that refuses it */
+	int			index;			/* the number of the index that refuses it */
 } GpuSortRefusedRow;
 
+/* Keeps the row that was refused in *first, unless the row there has an earlier line. */
 extern void gpusort_refusal_keep_first(const GpuSortRefusal *refusal, GpuSortRefusedRow *first);
 
 #endif							/* GPUSORT_LOAD_REFUSAL_H */

@@ -1,6 +1,6 @@
 /*
  * load_reinsert.h
- *		Rows into the indexes of their tables, one by one, in the order of their lines.
+ *		Putting rows into the indexes of their tables one by one, in the order of their lines.
  */
 #ifndef GPUSORT_LOAD_REINSERT_H
 #define GPUSORT_LOAD_REINSERT_H
@@ -9,8 +9,9 @@
 #include "load/load_state.h"
 
 /*
- * All rows that were loaded into a table that was empty, or into partitions whose indexes were not built, with errors as COPY's.
- * Not those behind a row that was refused, if there is one.
+ * Inserts into the indexes all rows that were loaded into a table that was empty, or into
+ * partitions whose indexes were not built; raises errors as COPY does.  If *refused has a row that
+ * was refused, stops at this row.
  */
 extern void gpusort_load_reinsert(const GpuSortLoadState *state, const GpuSortRefusedRow *refused);
 

@@ -13,15 +13,20 @@
 
 typedef struct GpuSortLoadRouting GpuSortLoadRouting;
 
-/* To partitions of this table.  In the current context. */
+/* Begins to route rows to the partitions of a table; allocates in the current context. */
 extern GpuSortLoadRouting *gpusort_routing_begin(Relation root);
 
 /*
- * The partition of a row, open and locked.  That there is none, or that it does not take the row, is an error.
+ * Returns the partition of a row, open and locked.  Raises an error if there is none, or if it does
+ * not take the row.
  */
-extern ResultRelInfo *gpusort_routing_find(GpuSortLoadRouting *routing, const GpuSortLoadValue *values);
+extern ResultRelInfo *gpusort_routing_find(GpuSortLoadRouting *routing,
+										   const GpuSortLoadValue *values);
 
-/* How a partition's columns are found in the root's, or NULL: they are the same. */
+/*
+ * Returns where the columns of a partition are found in the root, or NULL if both have the same
+ * columns.
+ */
 extern const AttrMap *gpusort_routing_map(GpuSortLoadRouting *routing, ResultRelInfo *partition);
 
 extern void gpusort_routing_end(GpuSortLoadRouting *routing);

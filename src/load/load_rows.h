@@ -1,6 +1,6 @@
 /*
  * load_rows.h
- *		Records of a COPY's input into tuples in private pages, by one participant.
+ *		Turning records of a COPY's input into tuples in private pages, by one participant.
  */
 #ifndef GPUSORT_LOAD_ROWS_H
 #define GPUSORT_LOAD_ROWS_H
@@ -19,56 +19,71 @@ typedef struct GpuSortLoader GpuSortLoader;
 typedef enum GpuSortLoadStop
 {
 	GPUSORT_LOAD_END,			/* no other record ends in the buffer */
-	GPUSORT_LOAD_ODD,			/* the next record is PostgreSQL's to look at */
+	GPUSORT_LOAD_ODD,			/* the next record is odd: left to PostgreSQL's COPY */
 	GPUSORT_LOAD_TOAST			/* the next row needs the toaster, which may not be used */
 } GpuSortLoadStop;
 
-/* Bytes to be read, and what was. */
+/* The bytes that are to be read, and what has been read of them. */
 typedef struct GpuSortLoadInput
 {
-	const char *data;			/* begins with a record */
+	const char *data;			/* must begin with a record */
 	Size		bytes;
-	bool		at_end;			/* of the input */
-	bool		may_toast;		/* the leader may, if no row may be in vain */
-	const gs_records *found;	/* what a device says; it is believed as far as it is proven.  Or NULL */
+	bool		at_end;			/* the input ends with these bytes */
+	bool		may_toast;		/* the leader may, if none of its rows will be forgotten */
+	const gs_records *found;	/* by a device, and believed as far as it is proven; or NULL */
 
 	Size		consumed;		/* where the next record begins */
 	GpuSortLoadCounts counts;	/* of the records that were read */
-	bool		decoded_toast;	/* rows have chunks in a TOAST table, which logical decoding keeps in memory */
-	bool		mistaken;		/* what the device says is wrong */
+	bool		decoded_toast;	/* rows have TOAST chunks that logical decoding keeps in memory */
+	bool		mistaken;		/* what the device has found is wrong */
 	GpuSortLoadStop stop;
 } GpuSortLoadInput;
 
-/* In the current context.  "parts" are for a table that is partitioned. */
-extern GpuSortLoader *gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadParts *parts);
+/*
+ * Returns what forms rows of a table, allocated in the current context.  "parts" is used if the
+ * table is partitioned.
+ */
+extern GpuSortLoader *gpusort_loader_begin(const GpuSortLoadTask *task, Relation table,
+										   GpuSortLoadParts *parts);
 
-/* Before rows are read: they go on where the table's last page ends.  Those of partitions do so in any case. */
+/*
+ * To be called before rows are read, so that they go on where the table's last page ends.  The rows
+ * of partitions do so in any case.
+ */
 extern void gpusort_loader_continue(GpuSortLoader *loader);
 
 /*
- * Read the records of a buffer, as far as possible.  What is wrong with one is not an error, but
- * GPUSORT_LOAD_ODD.
+ * Reads the records of a buffer, as far as possible.  A record that something is wrong with does
+ * not raise an error, but stops the reading with GPUSORT_LOAD_ODD.
  */
 extern void gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input);
 
-/* The lines of the records that were read last, if the table has indexes. */
+/* Returns the lines of the records that were read last, if the table has indexes. */
 extern const GpuSortLoadLines *gpusort_loader_lines(const GpuSortLoader *loader);
 
-/* ... and where rows go, if that is asked for, is left to others in this area. */
+/*
+ * Tells the loader to leave the order of its rows among partitions to other participants in this
+ * area, if anybody asks for that order (load_order.h).
+ */
 extern void gpusort_loader_share_order(GpuSortLoader *loader, dsa_area *area);
 
-/* What stopped it is PostgreSQL's to look at, with the values that were taken for it. */
+/*
+ * Called if reading was stopped by a record that is left to PostgreSQL's COPY: hands over the
+ * values of sequences that were taken for it.
+ */
 extern void gpusort_loader_hand_over(GpuSortLoader *loader, CopyFromState copy);
 
 /*
- * What becomes of the rows that were read.  First they get their places, in the order of the input; then they are
- * written: with "keep_last", a page that is not full may be kept.  "decode_end": whatever was toasted for these rows, none
- * of it will be referred to later on.  In between others may have their turn, if this is "put_off".
+ * Put the rows that were read into the table.  gpusort_loader_place() gives them their places, in
+ * the order of the input.  gpusort_loader_write() writes their pages; with "keep_last", a last page
+ * that is not full may be kept, to be filled further.  If writing is "put_off", other participants
+ * may have their turn between the two.  "decode_end" says that whatever was toasted for these rows,
+ * later rows won't refer to it.
  */
 extern void gpusort_loader_place(GpuSortLoader *loader, bool put_off, bool decode_end);
 extern void gpusort_loader_write(GpuSortLoader *loader, bool keep_last, bool decode_end);
 
-/* ... or they are forgotten. */
+/* Forgets the rows that were read, instead of putting them into the table. */
 extern void gpusort_loader_forget(GpuSortLoader *loader);
 
 extern void gpusort_loader_end(GpuSortLoader *loader);

@@ -1,17 +1,18 @@
 /*
  * load_scalars.h
- *		Values of fixed length from their usual spellings.
+ *		Reading values of fixed length from their usual spellings.
  */
 #ifndef GPUSORT_LOAD_SCALARS_H
 #define GPUSORT_LOAD_SCALARS_H
 
 /*
- * The value that the type's input function makes of these bytes; false: the spelling is not one of those
- * that are read here, and the function should be asked.  "room" has 16 bytes for a value by reference.
+ * Reads the value that the type's input function would make of these bytes.  Returns false if their
+ * spelling is not one of those that are known here, and the function should be called.  "room" has
+ * 16 bytes, for a value that is passed by reference.
  */
 typedef bool (*GpuSortScalarReader) (const char *bytes, uint32 length, char *room, Datum *value);
 
-/* The reader for an input function; NULL: there is none. */
+/* Returns the reader that can be asked before this input function, or NULL if there is none. */
 extern GpuSortScalarReader gpusort_scalar_reader(Oid input_function, int32 typmod);
 
 #endif							/* GPUSORT_LOAD_SCALARS_H */

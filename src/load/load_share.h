@@ -2,13 +2,15 @@
  * load_share.h
  *		The chunks of an input that participants load together.
  *
- * The leader reads the input into numbered chunks, each of which has whole records.  Whoever is free takes
- * the next one and forms its tuples in private pages.  Then, when the chunks before have had theirs, it is
- * the chunk's turn: the pages get their blocks, so the table has the order of the input.  Pages are
- * written after that, while others have their turn.
+ * The leader reads the input into numbered chunks, each of which has whole records.  Any
+ * participant that is free takes the next chunk and forms its tuples in private pages.  When the
+ * chunks before it have had their turns, it is this chunk's turn: its pages get their blocks, so
+ * the rows of the table have the order of the input.  The pages are written after that, while other
+ * chunks have their turns.
  *
- * Where a chunk has something odd, the turns end, and what comes from there on is to be given back.  A chunk
- * with rows that need the toaster is left to the leader, who loads it in its turn.
+ * If a chunk has an odd record, which PostgreSQL has to look at, the turns end, and the input is
+ * given back to PostgreSQL from this record on.  A chunk with rows that need the toaster is left to
+ * the leader, who loads it in its turn.
  */
 #ifndef GPUSORT_LOAD_SHARE_H
 #define GPUSORT_LOAD_SHARE_H
@@ -19,75 +21,90 @@
 
 typedef struct GpuSortLoadShare GpuSortLoadShare;
 
-/* In shared memory; the chunks' bytes lie behind it, or in extents of the pool (GSD_CHUNK_BYTES). */
+/*
+ * The share lies in shared memory.  The bytes of the chunks lie behind it, or in extents of the
+ * pool (GSD_CHUNK_BYTES), if "extents" is not NULL.
+ */
 extern Size gpusort_share_bytes(int nchunks, bool in_pool);
 extern void gpusort_share_init(GpuSortLoadShare *share, int nchunks, const uint32 *extents);
 
 /* ---------- the leader ---------- */
 
 /*
- * Where the next chunk's bytes are to go; NULL: there is no room yet.  Takes note of the lines of those that were there
- * before.
+ * Returns where the bytes of the next chunk are to go, or NULL if there is no room for it yet.
+ * Appends the lines of chunks that have had their turn to "lines".
  */
 extern char *gpusort_share_room(GpuSortLoadShare *share, GpuSortLoadLines *lines);
 
-/* ... of all that are left, when it is done. */
+/* Appends the lines of all other chunks that were loaded to "lines", at the end. */
 extern void gpusort_share_take_lines(GpuSortLoadShare *share, GpuSortLoadLines *lines);
 
-/* They are there.  Others may take the chunk, unless it is in the pool. */
+/*
+ * Says that the bytes of the next chunk are there.  Participants may take it, unless it is in the
+ * pool.
+ */
 extern void gpusort_share_fill(GpuSortLoadShare *share, Size bytes, bool at_end);
 
 /*
- * Chunks in the pool that others may not take yet; returns how many, but not more than "most".  The next one may be taken when it is added, with what a device has found in
- * it, or NULL.
+ * gpusort_share_filled() lists the chunks in the pool that participants may not take yet, but not
+ * more than "most", and returns how many.  gpusort_share_add() lets participants take the first of
+ * them, with what a device has found in it, or NULL.
  */
-extern uint64 gpusort_share_filled(const GpuSortLoadShare *share, GpuSortJobChunk *chunks, uint64 most);
+extern uint64 gpusort_share_filled(const GpuSortLoadShare *share, GpuSortJobChunk *chunks,
+								   uint64 most);
 extern void gpusort_share_add(GpuSortLoadShare *share, const gs_found *found);
 
-/* Has somebody seen that what a device has found was wrong? */
+/* Returns whether some participant has seen that what a device has found was wrong. */
 extern bool gpusort_share_is_mistaken(const GpuSortLoadShare *share);
 
-/* There won't be others. */
+/* Says that no chunk will be filled any more. */
 extern void gpusort_share_close(GpuSortLoadShare *share);
 
-/* Load the chunk whose turn it is, if that is left to the leader. */
+/* Loads the chunk whose turn it is if it is left to the leader, and returns whether it is. */
 extern bool gpusort_share_load_left(GpuSortLoadShare *share, GpuSortLoader *loader);
 
-/* Have all chunks that were filled had their turn, or have the turns ended? */
+/* Returns whether all chunks that were filled have had their turn, or the turns have ended. */
 extern bool gpusort_share_is_done(GpuSortLoadShare *share);
 
-/* ... the latter? */
+/* Returns whether the turns have ended, because of an odd record. */
 extern bool gpusort_share_has_ended(GpuSortLoadShare *share);
 
-/* Wait for a turn to be over. */
+/* Waits for a turn to be over, unless a chunk is left to the leader, or all chunks are done. */
 extern void gpusort_share_wait(GpuSortLoadShare *share);
 
-/* What was loaded. */
+/* Returns the counts of what was loaded. */
 extern GpuSortLoadCounts gpusort_share_counts(GpuSortLoadShare *share);
 
 /*
- * The line that a participant had reached whose rows could not be written, or 0.  Line numbers begin with those of the
- * first chunk.
+ * Returns the line that was reached by a participant that has failed to put rows into the table, or
+ * 0 if none has.  Lines are counted from the first chunk on.
  */
 extern uint64 gpusort_share_error_line(GpuSortLoadShare *share);
 
-/* The lines of all chunks that were filled, by the byte that ends them: of those that were loaded, and others. */
+/*
+ * Returns the number of lines in all chunks that were filled, whether they were loaded or not.
+ * "newline" is the byte that ends a line.
+ */
 extern uint64 gpusort_share_lines(GpuSortLoadShare *share, char newline);
 
-/* What was filled and not loaded, when it is done: "bytes" of it go to a buffer, if there is one. */
+/*
+ * Returns how many bytes were filled and not loaded, at the end, and copies them to "buffer" unless
+ * it is NULL.
+ */
 extern Size gpusort_share_rest(GpuSortLoadShare *share, char *buffer);
 
-/* ---------- all ---------- */
+/* ---------- all participants ---------- */
 
 /*
- * Take a chunk, if there is one, and load it.  "left" is the loader for those that are left to
- * the leader, who may have to load one while it waits for its turn; NULL in others.
+ * Takes a chunk, if there is one, and loads it; returns whether there was one.  In the leader,
+ * "left" is the loader for chunks that are left to the leader: one of them may have its turn while
+ * the leader waits for the turn of its own chunk.  In workers it is NULL.
  */
 extern bool gpusort_share_load(GpuSortLoadShare *share, GpuSortLoader *loader, GpuSortLoader *left);
 
 /* ---------- workers ---------- */
 
-/* Wait for a chunk to take; false: there won't be one. */
+/* Waits until there is a chunk to take; returns false if there won't be one. */
 extern bool gpusort_share_await_chunk(GpuSortLoadShare *share);
 
 #endif							/* GPUSORT_LOAD_SHARE_H */

@@ -2,7 +2,8 @@
  * load_source.h
  *		Where the bytes of a COPY FROM come from: a file, a program, or the client.
  *
- * PostgreSQL has opened it.  It can be given back at any time, and goes on where reading has ended.
+ * PostgreSQL has opened the source.  It can be given back to PostgreSQL at any time, which goes
+ * on where reading has ended here.
  */
 #ifndef GPUSORT_LOAD_SOURCE_H
 #define GPUSORT_LOAD_SOURCE_H
@@ -13,34 +14,37 @@ typedef struct GpuSortLoadSource
 {
 	CopyFromState copy;
 	bool		at_end;			/* no bytes are left */
-	bool		failed;			/* reading goes on to fail: PostgreSQL's code should meet it */
-	int			stray;			/* the client's message that it fails by, or EOF; 0: none */
-	const char *failure;		/* what the client has said about that, or NULL */
-	uint64		bytes;			/* read */
-	const char *reading;		/* while it is being read, where to */
-	Size		got;			/* ... so many bytes */
+	bool		failed;			/* the next read fails, which is left to PostgreSQL's code */
+	int			stray;			/* the message by which the client fails it, or EOF; 0: none */
+	const char *failure;		/* what the client says in that message, or NULL */
+	uint64		bytes;			/* how many were read */
+	const char *reading;		/* while the source is being read: where the bytes go */
+	Size		got;			/* ... and how many are there */
 } GpuSortLoadSource;
 
 extern void gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy);
 
 /*
- * Read until there are so many bytes, or no more to be had for now; returns how many.
+ * Reads until there are "bytes" bytes, or there are no more to be had for now; returns how many
+ * there are.
  */
 extern Size gpusort_source_read(GpuSortLoadSource *source, char *buffer, Size bytes);
 
-/* How many bytes are still to be read; 0 if that is not known. */
+/* Returns how many bytes are still to be read, or 0 if that is not known. */
 extern uint64 gpusort_source_expected(const GpuSortLoadSource *source);
 
-/*
- * Let PostgreSQL's COPY read these pieces first, and then what is left of the source; returns the rows.
- * "lines" were counted before them.
- */
+/* Bytes that were read, but not loaded. */
 typedef struct GpuSortLoadPiece
 {
 	const char *data;
 	Size		bytes;
 } GpuSortLoadPiece;
 
-extern uint64 gpusort_source_give_back(GpuSortLoadSource *source, const GpuSortLoadPiece *pieces, int count);
+/*
+ * Lets PostgreSQL's COPY read these pieces first, and then what is left of the source; returns how
+ * many rows it has put into the table.
+ */
+extern uint64 gpusort_source_give_back(GpuSortLoadSource *source, const GpuSortLoadPiece *pieces,
+									   int count);
 
 #endif							/* GPUSORT_LOAD_SOURCE_H */

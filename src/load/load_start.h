@@ -10,21 +10,22 @@
 #include "load/load_encoding.h"
 #include "load/load_rows.h"
 
-/* Longer headers are left to PostgreSQL. */
+/* The number of records in a header; longer headers are left to PostgreSQL. */
 #define GPUSORT_LOAD_HEADER_RECORDS	100
 
 /* What comes before the rows. */
 typedef struct GpuSortLoadHeader
 {
 	int			records;
-	TupleDesc	columns;		/* whose names it must have, or NULL */
+	TupleDesc	columns;		/* whose names the first record must have, or NULL */
 } GpuSortLoadHeader;
 
 /*
- * Find out from the beginning of an input.  Sets the task's newline, and "consumed" and "lines" of what is
- * not to be loaded; false: it is PostgreSQL's to look at.
+ * Looks at the beginning of an input.  Sets the newline of the task, and, in *input, "consumed" and
+ * the counted lines to what lies before the rows and is not to be loaded.  Returns false if
+ * PostgreSQL has to look at the beginning.
  */
-extern bool gpusort_load_start(GpuSortLoadTask *task, GpuSortLoadEncoding *encoding, const GpuSortLoadHeader *header,
-							   GpuSortLoadInput *input);
+extern bool gpusort_load_start(GpuSortLoadTask *task, GpuSortLoadEncoding *encoding,
+							   const GpuSortLoadHeader *header, GpuSortLoadInput *input);
 
 #endif							/* GPUSORT_LOAD_START_H */

@@ -18,27 +18,27 @@
 typedef struct GpuSortLoadState
 {
 	const GpuSortLoadStatement *statement;
-	CopyFromState copy;			/* as PostgreSQL has begun it */
+	CopyFromState copy;			/* as BeginCopyFrom() has returned it */
 	GpuSortLoadTask *task;
 	GpuSortLoadEncoding *encoding;
 	GpuSortLoadSource source;
-	struct GpuSortLoadShare *share; /* of several processes, the chunks that they load; or NULL */
+	struct GpuSortLoadShare *share; /* the chunks, while several processes load them; or NULL */
 
-	char	   *buffer;			/* of a chunk's size */
-	Size		bytes;			/* in it */
-	Size		begin;			/* of those, not to be loaded or loaded already */
-	bool		has_begun;		/* a header was read */
+	char	   *buffer;			/* a chunk's size, at least */
+	Size		bytes;			/* in the buffer */
+	Size		begin;			/* of these bytes, not to be loaded or loaded already */
+	bool		has_begun;		/* the header, if there is one, was read */
 
-	GpuSortLoadParts *parts;	/* of one process, of a table that is partitioned */
-	int			nparts;			/* for so many of these */
-	GpuSortLoadLeaves leaves;	/* those of them that have indexes */
+	GpuSortLoadParts *parts;	/* if one process loads a partitioned table; or NULL */
+	int			nparts;			/* partitions that parts need room for */
+	GpuSortLoadLeaves leaves;	/* the partitions that have indexes */
 
-	GpuSortLoadCounts counts;	/* of what was loaded; lines are those before, too */
-	uint64		counted;		/* rows, in the statistics */
-	bool		has_entries;	/* to be put into indexes that are in use */
-	BlockNumber first_block;	/* ... for rows from this one on */
-	uint64		first_line;		/* those before them */
-	GpuSortLoadLines lines;		/* of what was loaded, if the table has indexes */
+	GpuSortLoadCounts counts;	/* of what was loaded; lines include those before the rows */
+	uint64		counted;		/* rows that the statistics know as inserted */
+	bool		has_entries;	/* the indexes are in use, and are given entries at the end */
+	BlockNumber first_block;	/* ... for our rows, which are in this block and behind */
+	uint64		first_line;		/* lines before the first row */
+	GpuSortLoadLines lines;		/* of what was loaded, if there are indexes */
 } GpuSortLoadState;
 
 #endif							/* GPUSORT_LOAD_STATE_H */

@@ -2,8 +2,9 @@
  * load_statement.h
  *		COPY FROM statements: whether they are ours, and what they ask for.
  *
- * As for COPY TO, what is not plainly allowed, and whatever may end in an error that PostgreSQL has words
- * of its own for, is not ours.
+ * A statement is ours if gpusort carries it out; all others are left to PostgreSQL's COPY.  As for
+ * COPY TO, a statement is not ours unless it is plainly allowed, nor if it may end in an error that
+ * PostgreSQL has its own words for.
  */
 #ifndef GPUSORT_LOAD_STATEMENT_H
 #define GPUSORT_LOAD_STATEMENT_H
@@ -22,18 +23,25 @@ typedef struct GpuSortLoadStatement
 	ParseState *pstate;
 	CopyFormatOptions options;
 	Relation	table;
-	List	   *attnums;		/* that are copied */
-	List	   *where;			/* conditions, all of which must hold */
+	List	   *attnums;		/* of the columns that are copied */
+	List	   *where;			/* conditions, all of which must hold; or NIL */
 	GpuSortLoadComputing computing;
 } GpuSortLoadStatement;
 
-/* Look at a statement; if it is ours, fill the other one.  The table is open and locked then. */
-extern bool gpusort_load_is_ours(const CopyStmt *stmt, ParseState *pstate, GpuSortLoadStatement *load);
+/*
+ * Looks at a statement, and returns whether it is ours; if so, fills *load, and the table is open
+ * and locked.
+ */
+extern bool gpusort_load_is_ours(const CopyStmt *stmt, ParseState *pstate,
+								 GpuSortLoadStatement *load);
 
-/* Tell, at DEBUG1, why one is left to PostgreSQL. */
+/* Reports, at DEBUG1, why a statement is left to PostgreSQL. */
 extern void gpusort_load_left(const char *why);
 
-/* Its task, once PostgreSQL has begun the COPY; without owner and newline.  In the current context. */
+/*
+ * Returns the task of a statement, when PostgreSQL has begun the COPY, allocated in the current
+ * context.  The task's owner and newline are not set yet.
+ */
 extern GpuSortLoadTask *gpusort_load_task(const GpuSortLoadStatement *load, CopyFromState copy);
 
 #endif							/* GPUSORT_LOAD_STATEMENT_H */

@@ -12,7 +12,7 @@
 #include "load/load_task.h"
 #include "load/load_tuple.h"
 
-/* A table, or a partition. */
+/* A table, or a partition, that rows are put into. */
 typedef struct GpuSortLoadTarget
 {
 	Relation	table;
@@ -21,21 +21,28 @@ typedef struct GpuSortLoadTarget
 	bool	   *not_null;
 	bool		any_not_null;
 
-	GpuSortAppend *append;		/* a table's pages */
-	GpuSortBuckets *buckets;	/* those of partitions */
-	GpuSortBucket *bucket;		/* ... of this one */
+	GpuSortAppend *append;		/* the pages of a table; NULL for a partition */
+	GpuSortBuckets *buckets;	/* those of all partitions that this participant has */
+	GpuSortBucket *bucket;		/* ... and that of this partition */
 } GpuSortLoadTarget;
 
-/* Without pages, in the current context. */
+/* Fills *target for a table, without pages; allocates in the current context. */
 extern void gpusort_target_begin(GpuSortLoadTarget *target, Relation table);
 
-/* Is there a NULL where none may be? */
-extern bool gpusort_target_refuses_null(const GpuSortLoadTarget *target, const GpuSortLoadValue *values);
+/* Returns whether a row has a NULL in a column that must not be null. */
+extern bool gpusort_target_refuses_null(const GpuSortLoadTarget *target,
+										const GpuSortLoadValue *values);
 
-/* Put a row that is not too long to do without the toaster. */
-extern void gpusort_target_put(const GpuSortLoadTarget *target, const GpuSortLoadValue *values, const GpuSortTupleSize *size);
+/* Puts a row that is short enough to do without the toaster. */
+extern void gpusort_target_put(const GpuSortLoadTarget *target, const GpuSortLoadValue *values,
+							   const GpuSortTupleSize *size);
 
-/* Put one that the toaster must look at, in the current context; false: it remains too long. */
-extern bool gpusort_target_put_toasted(const GpuSortLoadTarget *target, const GpuSortLoadValue *values, const GpuSortTupleSize *size);
+/*
+ * Puts a row that the toaster has to make shorter, which it does in the current context.  Returns
+ * false if the row is still too long.
+ */
+extern bool gpusort_target_put_toasted(const GpuSortLoadTarget *target,
+									   const GpuSortLoadValue *values,
+									   const GpuSortTupleSize *size);
 
 #endif							/* GPUSORT_LOAD_TARGET_H */

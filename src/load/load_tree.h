@@ -10,30 +10,34 @@
 #include "utils/rel.h"
 
 /*
- * Functions called why_not_... return why a statement is left to PostgreSQL, or NULL.
+ * Functions called why_not_... return why a statement is left to PostgreSQL, or NULL if it need not
+ * be.
  */
 
-/* The table by itself: what it is partitioned by, and what it says of its rows if it is a partition. */
+/*
+ * Looks at the table itself: the key that it is partitioned by, and, if it is a partition, those of
+ * the tables that it is a partition of.
+ */
 extern const char *gpusort_load_why_not_routed(Relation table);
 
-/* What is below one. */
+/* What is below a partitioned table. */
 typedef struct GpuSortLoadTree
 {
-	int			count;			/* of partitions, and what they are partitioned into */
-	List	   *indexed;		/* those with indexes */
-	List	   *maybe_empty;	/* ... that are new, or seem to be empty, in the same order */
+	int			count;			/* of all partitions, partitioned ones among them */
+	List	   *indexed;		/* OIDs of the leaves that have indexes */
+	List	   *maybe_empty;	/* OIDs of those of them that may be empty, in the same order */
 } GpuSortLoadTree;
 
 /*
- * All below it, as far as can be told without locking them.  What was added or changed since then is seen when a row gets
- * there.
+ * Looks at all partitions below a table, as far as that is possible without locking them, and fills
+ * *tree.  What is added or changed afterwards is noticed when a row gets there.
  */
 extern const char *gpusort_load_why_not_partitions(Relation table, GpuSortLoadTree *tree);
 
-/* A partition's constraint, as the planner leaves it, or NULL: there is none. */
+/* Returns the constraint of a partition, as the planner leaves it, or NULL if it has none. */
 extern Node *gpusort_load_partition_constraint(Relation table);
 
-/* Are there triggers that an insert, or COPY, fires? */
+/* Returns whether the table has triggers that are fired by an INSERT, or by COPY. */
 extern bool gpusort_load_has_triggers(Relation table);
 
 #endif							/* GPUSORT_LOAD_TREE_H */

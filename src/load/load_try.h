@@ -1,6 +1,6 @@
 /*
  * load_try.h
- *		Doing what a row may be in the way of, in a subtransaction.
+ *		Doing in a subtransaction what may fail because of a row.
  */
 #ifndef GPUSORT_LOAD_TRY_H
 #define GPUSORT_LOAD_TRY_H
@@ -8,9 +8,11 @@
 #include "utils/elog.h"
 
 /*
- * Call do_it(arg) in a subtransaction of its own, with the caller's memory context and resource owner.  Returns NULL
- * if it was done.  If an error was raised and is_expected(), asked while that is the current one, says so, all is undone and the
- * error returned, in error_context.  Other errors are raised.
+ * Calls do_it(arg) in a subtransaction of its own, and in the caller's memory context.  Returns
+ * NULL if that has succeeded.  If an error is raised, all is undone, and is_expected() tells, while
+ * the error is the current one, what becomes of it: an expected error is returned, allocated in
+ * error_context, and any other is raised again.  The caller's memory context and resource owner are
+ * current again afterwards.
  */
 extern ErrorData *gpusort_load_try(void (*do_it) (void *arg), void *arg, bool (*is_expected) (void),
 								   MemoryContext error_context);

@@ -1,6 +1,6 @@
 /*
  * load_tuple.h
- *		Values into a heap tuple: the bytes that heap_form_tuple() makes.
+ *		Making a heap tuple of values, with the same bytes as heap_form_tuple().
  */
 #ifndef GPUSORT_LOAD_TUPLE_H
 #define GPUSORT_LOAD_TUPLE_H
@@ -10,7 +10,7 @@
 #include "load/load_columns.h"
 #include "load/load_value.h"
 
-/* What is to be known before there is room for it. */
+/* What has to be known of a tuple before there is room for it. */
 typedef struct GpuSortTupleSize
 {
 	bool		has_null;
@@ -18,13 +18,17 @@ typedef struct GpuSortTupleSize
 	Size		total;			/* bytes, with the header */
 } GpuSortTupleSize;
 
-extern void gpusort_tuple_measure(const GpuSortLoadAttribute *attributes, const GpuSortLoadValue *values,
-								  int natts, GpuSortTupleSize *size);
+/* Computes the size of the tuple that gpusort_tuple_fill() makes of these values. */
+extern void gpusort_tuple_measure(const GpuSortLoadAttribute *attributes,
+								  const GpuSortLoadValue *values, int natts,
+								  GpuSortTupleSize *size);
 
 /*
- * Fill a tuple whose header has t_infomask2, and which is zero behind that.
+ * Fills a tuple with values.  The caller has filled its header as the headers of all tuples of the
+ * table, with t_infomask2; the header's t_hoff and the bytes behind the header are still zero.
  */
-extern void gpusort_tuple_fill(const GpuSortLoadAttribute *attributes, const GpuSortLoadValue *values,
-							   int natts, const GpuSortTupleSize *size, HeapTupleHeader tuple);
+extern void gpusort_tuple_fill(const GpuSortLoadAttribute *attributes,
+							   const GpuSortLoadValue *values, int natts,
+							   const GpuSortTupleSize *size, HeapTupleHeader tuple);
 
 #endif							/* GPUSORT_LOAD_TUPLE_H */

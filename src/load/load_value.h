@@ -7,7 +7,7 @@
 
 typedef struct GpuSortLoadValue
 {
-	const char *text;			/* a varlena's bytes without a header; or NULL, and: */
+	const char *text;			/* the bytes of a varlena without header; NULL: see datum */
 	uint32		length;			/* of text */
 	bool		is_null;
 	Datum		datum;

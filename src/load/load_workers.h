@@ -7,12 +7,13 @@
 
 #include "load/load_state.h"
 
-/* How many workers could take part, if there are so many chunks. */
+/* Returns how many workers could take part in a load of so many chunks. */
 extern int	gpusort_load_workers(const GpuSortLoadState *state, uint64 chunks);
 
 /*
- * As gpusort_load_alone(), with so many workers, to the end of what can be loaded: what is not, is in the
- * buffer then, which may become a longer one.  false: nothing was done, as there are no workers to be had.
+ * Loads all that can be loaded, with so many workers.  What can't be is in the buffer then, which
+ * may have been replaced by a longer one, and in the source.  Returns false if no workers were to
+ * be had, and nothing was done.
  */
 extern bool gpusort_load_together(GpuSortLoadState *state, int nworkers);
 
