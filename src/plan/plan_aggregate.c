@@ -52,7 +52,7 @@ gpusort_estimate_groups(GpuSortGrouping *grouping)
 							NULL);
 }
 
-/* All that is computed above the groups. */
+/* Returns all that is computed above the groups. */
 static List *
 expressions(const GpuSortGrouping *grouping)
 {
@@ -101,8 +101,8 @@ gpusort_are_columns(const List *args)
 }
 
 /*
- * PostgreSQL's sort notices that its values come in order, as those of a table do that was loaded in
- * this order.
+ * Returns whether the values come in order, as in a table that was loaded in this order.
+ * PostgreSQL's sort notices that.
  */
 static bool
 is_in_order(const GpuSortGrouping *grouping)
@@ -155,9 +155,7 @@ gpusort_make_agg_path(const GpuSortGrouping *grouping, Path *input, AggSplit spl
 									partial ? NIL : grouping->having, &costs, groups);
 }
 
-/*
- * The columns stay as the query has them: both target lists say the same, column by column.
- */
+/* The columns stay as the query has them: both target lists mean the same, column by column. */
 static Plan *
 plan_aggregate_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
 					List *clauses, List *custom_plans)

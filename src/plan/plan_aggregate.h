@@ -2,13 +2,13 @@
  * plan_aggregate.h
  *		Agg nodes above rows that come in the order that aggregates ask for.
  *
- * PostgreSQL sorts within the Agg node what an aggregate's DISTINCT or ORDER BY asks for, group by group.
- * Where the rows come sorted, by the columns of GROUP BY and then as an aggregate wants them, it is
- * a plain one, or has less to do.
+ * PostgreSQL sorts what an aggregate's DISTINCT or ORDER BY asks for within the Agg node, group by
+ * group.  If the rows come sorted by the columns of GROUP BY and then as the aggregate wants them,
+ * it can be a plain aggregate, or has less to do.
  *
- * In the planner's other nodes the aggregates are as the query has them, and these nodes look for
- * them in what is below.  So there is a CustomScan on top that has the original target list, which
- * is taken away in the finished plan.
+ * The planner's nodes above look for the aggregates as the query has them in what is below.  So
+ * there is a CustomScan on top of the Agg that has the original target list; it is taken out of the
+ * finished plan.
  */
 #ifndef GPUSORT_PLAN_AGGREGATE_H
 #define GPUSORT_PLAN_AGGREGATE_H
@@ -18,73 +18,87 @@
 
 #include "plan/plan_offer.h"
 
-/* What is grouped, and how the rows come. */
+/* What is grouped, and the order in which the rows come. */
 typedef struct GpuSortGrouping
 {
 	PlannerInfo *root;
 	RelOptInfo *input_rel;
 	RelOptInfo *grouped_rel;
 	const GroupPathExtraData *extra;
-	const GpuSortGroupedRows *grouped;	/* the same, by GROUP BY's columns only */
+	/* about the same rows, with pathkeys of GROUP BY's columns only */
+	const GpuSortGroupedRows *grouped;
 
-	List	   *pathkeys;		/* GROUP BY's, and then the aggregates' */
-	int			group_columns;	/* how many are GROUP BY's */
+	List	   *pathkeys;		/* GROUP BY's pathkeys, and then the aggregates' */
+	int			group_columns;	/* number of pathkeys that are GROUP BY's */
 	double		groups;
 
-	PathTarget *target;			/* the grouped relation's, with aggregates that are asked for less */
+	/* target of the grouped relation, in which aggregates ask for less order */
+	PathTarget *target;
 	List	   *having;
 } GpuSortGrouping;
 
-/* Paths, lists of Path to be added. */
+/* Paths for the caller to add, as lists of Path. */
 typedef struct GpuSortAggregatePaths
 {
-	List	   *whole;			/* the leader's */
-	List	   *sliced;			/* of slices of a shared sort */
-	Cost		lacking;		/* what other paths for the same have been charged too little: for
-								 * what they sort within aggregates */
+	List	   *whole;			/* the leader's own */
+	List	   *sliced;			/* above slices of a shared sort */
+	/*
+	 * how much too little the other paths for the same groups have been charged, for what they sort
+	 * within aggregates
+	 */
+	Cost		lacking;
 } GpuSortAggregatePaths;
 
-/* Have the rows sorted by GROUP BY and these pathkeys, of the values' own sort. */
+/*
+ * Sets the pathkeys: those of GROUP BY, and then these by which an aggregate wants the values
+ * sorted.
+ */
 extern void gpusort_order_groups(GpuSortGrouping *grouping, List *values);
+/* Estimates the number of groups. */
 extern void gpusort_estimate_groups(GpuSortGrouping *grouping);
 
-/* What PostgreSQL takes to sort the values of one aggregate, group by group. */
+/* Returns what PostgreSQL takes to sort the values of one aggregate, group by group. */
 extern Cost gpusort_inner_sort_cost(const GpuSortGrouping *grouping);
 
-/* ... of a row whose value comes in order (75 ns). */
+/* What PostgreSQL's sort takes of a row if the values come in order (75 ns). */
 #define GPUSORT_INNER_ORDER_COST	0.03
 
 /*
- * Might a path above rows in that order be kept, if those that there are sort within aggregates for so much (lacking)?
+ * Returns whether a path above rows in this order might be kept, if the paths that there are lack
+ * so much for what they sort within aggregates.
  */
 extern bool gpusort_grouping_might_be_kept(const GpuSortGrouping *grouping, Cost lacking);
 
-/* The Aggrefs of what a grouped relation returns, and of HAVING. */
+/* Returns the Aggrefs in what the grouped relation returns, and in HAVING. */
 extern List *gpusort_aggregates(const GpuSortGrouping *grouping);
 
-/* Whether nothing in these keeps rows from being sorted below the aggregates. */
+/*
+ * Returns whether the rows may be sorted below the aggregates: no volatile function and no subplan
+ * keeps them from it.
+ */
 extern bool gpusort_can_sort_below(const GpuSortGrouping *grouping);
 
 /*
- * May what aggregates want be computed of rows that a FILTER keeps from them?  It may be there
- * to keep an expression from failing.
+ * Returns whether an aggregate's arguments are nothing but columns, so that they can be computed of
+ * rows that a FILTER leaves out.  The FILTER may be there to keep an expression from failing.
  */
 extern bool gpusort_are_columns(const List *args);
 
-/* An Agg above a path, of so many groups. */
+/* Makes an Agg above a path, which has so many groups. */
 extern Path *gpusort_make_agg_path(const GpuSortGrouping *grouping, Path *input, AggSplit split,
 								   PathTarget *target, double groups);
 
 /*
- * The path on top of it, which is for the planner only.  Those of its Partial Agg's aggregates whose
- * numbers are in a list will be DISTINCT, by these SortGroupClauses; NIL: none.
+ * Makes the path on top of an Agg, which is there for the planner only.  In the finished plan,
+ * aggregates of the Partial Agg whose numbers are in the list `numbers` become DISTINCT, by these
+ * SortGroupClauses; NIL stands for none.
  */
 extern Path *gpusort_make_aggregate_path(const GpuSortGrouping *grouping, Path *agg, List *numbers,
 										 List *distinct);
 
 /*
- * In a finished plan: the Agg node that such a path's node stands for, which is
- * GPUSORT_AGGREGATE_NODE.
+ * Returns the Agg node of a finished plan that a GPUSORT_AGGREGATE_NODE, the node of such a path,
+ * stands for.
  */
 extern Plan *gpusort_finish_aggregate(CustomScan *scan);
 

@@ -8,18 +8,21 @@
 #include "nodes/pathnodes.h"
 
 /*
- * The path whose rows a path takes, if these are the rows of one: of a CustomPath, the first one.
- * NULL for joins, Appends, scans, and the steps of other kinds that stand above them.
+ * Returns the path whose rows a path takes, if there is exactly one; of a CustomPath, the first
+ * one.  Returns NULL for joins, Appends, scans, and the steps above them that are not listed there.
  */
 extern Path *gpusort_path_below(const Path *path);
 
-/* The paths whose rows an Append or a MergeAppend takes; NIL for other paths. */
+/* Returns the paths whose rows an Append or a MergeAppend takes, or NIL for other paths. */
 extern List *gpusort_appended_paths(const Path *path);
 
-/* Does a test hold for all paths below a path, one or appended ones, and is there one at all? */
+/*
+ * Returns whether a test holds for all paths directly below a path, the one or the appended ones,
+ * and there is any.
+ */
 extern bool gpusort_all_below(const Path *path, bool (*test) (const Path *));
 
-/* The input of a Sort or Incremental Sort, or the path itself. */
+/* Returns the input of a Sort or Incremental Sort, or the path itself if it is neither. */
 extern Path *gpusort_below_sort(Path *path);
 
 #endif							/* GPUSORT_PLAN_BELOW_H */

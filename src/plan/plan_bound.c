@@ -2,9 +2,10 @@
  * plan_bound.c
  *		What joining all tables of a query costs at most; see plan_bound.h.
  *
- * From each table as the first one, those are joined one after the other that make it cost least: in a nested loop
- * by a path with parameters, which tells how many rows it finds for each, or by a hash table of its rows.
- * That is what the planner will find, too, or something better.
+ * The search begins with each table in turn, and joins next the table that makes the result cost
+ * least: in a nested loop by a path with parameters, which tells how many rows it finds for each
+ * row; or by a hash table of the table's rows.  The planner will find the same order of joins, or a
+ * better one.
  */
 #include "postgres.h"
 
@@ -22,29 +23,34 @@
 #include "settings.h"
 
 /*
- * How many times what joining the others costs is still thought of.  The order is not the planner's best one, but its
- * rows are not reckoned by all conditions either.  What the first table's path costs is no guess.
+ * The bound is this many times what joining the other tables to the first one costs.  On the one
+ * hand, the order is not the planner's best one; on the other hand, not all conditions are
+ * considered when rows are estimated.  What the first table's path costs is no guess.
  */
 #define MARGIN	1.5
 
-/* Tables joined so far. */
+/* The tables joined so far. */
 typedef struct JoinedTables
 {
 	Relids		relids;
 	double		rows;
 	Cost		cost;
-	bool		few;			/* the first rows are wanted, so none may be hashed */
+	bool		few;			/* only the first rows are wanted, so no table may be hashed */
 } JoinedTables;
 
-/* The tables from which it has been reckoned, and the least so far. */
+/* The bound found so far, and the tables to begin with that were not tried yet. */
 typedef struct KnownBound
 {
 	bool		begun;
-	Relids		firsts;			/* those that are left */
+	Relids		firsts;			/* tables that are left to begin with */
 	Cost		cost;
 } KnownBound;
 
-/* Are there only joins whose sides may be exchanged, and tables of which it counts whether there are rows? */
+/*
+ * Returns whether the search understands the query: the sides of all joins may be exchanged, but
+ * for semijoins and antijoins with a single table, of which it only counts whether it has matching
+ * rows.
+ */
 static bool
 is_understood(PlannerInfo *root)
 {
@@ -58,7 +64,8 @@ is_understood(PlannerInfo *root)
 			bms_membership(sjinfo->min_righthand) != BMS_SINGLETON)
 			return false;
 	}
-	for (int i = bms_next_member(root->all_baserels, -1); i >= 0; i = bms_next_member(root->all_baserels, i))
+	for (int i = bms_next_member(root->all_baserels, -1); i >= 0; i =
+		 bms_next_member(root->all_baserels, i))
 	{
 		const RelOptInfo *rel = root->simple_rel_array[i];
 
@@ -68,7 +75,7 @@ is_understood(PlannerInfo *root)
 	return true;
 }
 
-/* The semijoin or antijoin whose inner side a table is, or NULL. */
+/* Returns the semijoin or antijoin whose inner side is this table, or NULL. */
 static const SpecialJoinInfo *
 special_join(PlannerInfo *root, const RelOptInfo *rel)
 {
@@ -84,7 +91,7 @@ special_join(PlannerInfo *root, const RelOptInfo *rel)
 	return NULL;
 }
 
-/* The cheapest path that looks a table's rows up for those joined so far, or NULL. */
+/* Returns the cheapest path that looks up a table's rows for those joined so far, or NULL. */
 static const Path *
 cheapest_lookup(const RelOptInfo *rel, Relids relids)
 {
@@ -102,7 +109,7 @@ cheapest_lookup(const RelOptInfo *rel, Relids relids)
 	return cheapest;
 }
 
-/* Does it find one row at most, by all columns of a unique index? */
+/* Returns whether a path finds one row at most, by all columns of a unique index. */
 static bool
 finds_one_row(const Path *lookup)
 {
@@ -112,36 +119,44 @@ finds_one_row(const Path *lookup)
 		list_length(path->indexclauses) >= path->indexinfo->nkeycolumns;
 }
 
-/* Or is it an estimate that may be less than what stands there? */
+/*
+ * Returns whether the number of rows that a path finds is known.  An estimate of one may stand for
+ * fewer.
+ */
 static bool
 is_number_known(const Path *lookup)
 {
 	return finds_one_row(lookup) || lookup->rows > 1;
 }
 
-/* Rows that are found for one; the planner's estimate is one at least. */
+/* Returns how many rows a path finds for one row.  The planner's estimate is one at least. */
 static double
 found_rows(const RelOptInfo *rel, const Path *lookup)
 {
-	return finds_one_row(lookup) && rel->tuples > 0 ? Min(rel->rows / rel->tuples, 1) : lookup->rows;
+	return finds_one_row(lookup) && rel->tuples > 0 ? Min(rel->rows / rel->tuples, 1)
+		: lookup->rows;
 }
 
-/* Join one more table; false if that can't be. */
+/* Joins one more table; returns false if it can't be joined yet. */
 static bool
-join_table(PlannerInfo *root, const RelOptInfo *rel, const JoinedTables *before, JoinedTables *after)
+join_table(PlannerInfo *root, const RelOptInfo *rel, const JoinedTables *before,
+		   JoinedTables *after)
 {
 	const SpecialJoinInfo *sjinfo = special_join(root, rel);
 	const Path *lookup = cheapest_lookup(rel, before->relids);
 	const Path *all = rel->cheapest_total_path;
 	Cost		cost;
 
-	if (lookup == NULL || (sjinfo != NULL && !bms_is_subset(sjinfo->min_lefthand, before->relids)) ||
+	if (lookup == NULL ||
+		(sjinfo != NULL && !bms_is_subset(sjinfo->min_lefthand, before->relids)) ||
 		(before->few && (sjinfo != NULL || !is_number_known(lookup))))
 		return false;
 	*after = *before;
 	cost = enable_nestloop ? before->rows * lookup->total_cost : DBL_MAX;
 	if (!before->few && enable_hashjoin)
-		cost = Min(cost, all->total_cost + gpusort_hash_join_cost(before->rows, all->rows, all->pathtarget->width));
+		cost = Min(cost,
+				   all->total_cost +
+				   gpusort_hash_join_cost(before->rows, all->rows, all->pathtarget->width));
 	after->cost += cost;
 	if (sjinfo == NULL)
 		after->rows *= found_rows(rel, lookup);
@@ -149,7 +164,7 @@ join_table(PlannerInfo *root, const RelOptInfo *rel, const JoinedTables *before,
 	return true;
 }
 
-/* Join all tables, beginning with these; false if some can't be joined. */
+/* Joins all tables to those joined already; returns false if some can't be joined. */
 static bool
 join_all(PlannerInfo *root, JoinedTables *joined)
 {
@@ -160,11 +175,13 @@ join_all(PlannerInfo *root, JoinedTables *joined)
 		JoinedTables best = {.cost = DBL_MAX};
 		int			next = -1;
 
-		for (int i = bms_next_member(root->all_baserels, -1); i >= 0; i = bms_next_member(root->all_baserels, i))
+		for (int i = bms_next_member(root->all_baserels, -1); i >= 0; i =
+			 bms_next_member(root->all_baserels, i))
 		{
 			JoinedTables after;
 
-			if (!bms_is_member(i, joined->relids) && join_table(root, root->simple_rel_array[i], joined, &after) &&
+			if (!bms_is_member(i, joined->relids) &&
+				join_table(root, root->simple_rel_array[i], joined, &after) &&
 				after.cost < best.cost)
 			{
 				best = after;
@@ -180,8 +197,8 @@ join_all(PlannerInfo *root, JoinedTables *joined)
 }
 
 /*
- * The cost if the rows of this path come first: of all rows, or of as many as the query wants, where no other order
- * is wanted.
+ * Returns the cost of joining all tables if the rows of this path come first.  If few, it is the
+ * cost of as many rows as the query wants, and the path must have the order that the query wants.
  */
 static Cost
 cost_from(PlannerInfo *root, const Path *first, bool few)
@@ -195,18 +212,20 @@ cost_from(PlannerInfo *root, const Path *first, bool few)
 	if (few)
 		return first->startup_cost +
 			(joined.cost - first->startup_cost) * Min(root->limit_tuples / joined.rows, 1);
-	/* another may save a sort of the result */
+	/* Another order of joins may save a sort of the result, so the bound includes one. */
 	joined.cost += joined.rows * 2.0 * cpu_operator_cost * log2(Max(joined.rows, 2));
 	if (first->parallel_workers > 0)
 		joined.cost += parallel_setup_cost + gpusort_cost_gather +
-			(root->parse->hasAggs ? 0 : joined.rows * parallel_tuple_cost * (first->parallel_workers + 1));
+			(root->parse->hasAggs ? 0
+			 : joined.rows * parallel_tuple_cost * (first->parallel_workers + 1));
 	return joined.cost;
 }
 
 static bool
 may_be_gathered(PlannerInfo *root)
 {
-	for (int i = bms_next_member(root->all_baserels, -1); i >= 0; i = bms_next_member(root->all_baserels, i))
+	for (int i = bms_next_member(root->all_baserels, -1); i >= 0; i =
+		 bms_next_member(root->all_baserels, i))
 	{
 		if (!root->simple_rel_array[i]->consider_parallel)
 			return false;
@@ -214,7 +233,7 @@ may_be_gathered(PlannerInfo *root)
 	return true;
 }
 
-/* Beginning with this table. */
+/* Returns the cost of joining all tables if this one comes first. */
 static Cost
 cost_from_table(PlannerInfo *root, const RelOptInfo *rel)
 {
@@ -224,13 +243,17 @@ cost_from_table(PlannerInfo *root, const RelOptInfo *rel)
 	if (rel->partial_pathlist != NIL && may_be_gathered(root))
 		cost = Min(cost, cost_from(root, linitial(rel->partial_pathlist), false));
 	first = root->limit_tuples <= 0 ? NULL :
-		get_cheapest_path_for_pathkeys(rel->pathlist, root->query_pathkeys, NULL, TOTAL_COST, false);
+		get_cheapest_path_for_pathkeys(rel->pathlist, root->query_pathkeys, NULL, TOTAL_COST,
+									   false);
 	if (first != NULL && (root->query_pathkeys == NIL || IsA(first, IndexPath)))
 		cost = Min(cost, cost_from(root, first, true));
 	return cost;
 }
 
-/* The table of the fewest rows of those that are left, which the cheapest plan begins with as a rule. */
+/*
+ * Returns the table that has the fewest rows of those left, with which the cheapest plan begins as
+ * a rule.
+ */
 static int
 next_first(PlannerInfo *root, const KnownBound *bound)
 {

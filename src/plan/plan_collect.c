@@ -43,7 +43,7 @@ gpusort_find_gather(const CustomScan *scan)
 	return gpusort_is_collect_gather(child) ? (Gather *) child : NULL;
 }
 
-/* The Gather returns what its child returns: no projection. */
+/* The Gather returns the columns of its child, so it does not project. */
 void
 gpusort_reference_gathered(Gather *gather)
 {

@@ -2,15 +2,15 @@
  * plan_distinct.c
  *		DISTINCT and DISTINCT ON above a GpuSort, competing by cost.
  *
- * The planner compares its hash table with a sort of its own, and with an incremental sort where
- * an index delivers some of the order.  If one of these is chosen, it can only be replaced as it is
- * (plan_replace.c).  So there are paths above our sorts as well, over all rows, and over those that
- * workers have made distinct among themselves; and above slices of a sort that workers make together
- * (plan_slices.h), which cut no rows apart that are equal.
+ * The planner compares its hash table with a sort of its own, and with an incremental sort where an
+ * index delivers some of the order.  If one of these is chosen, it can only be replaced as it is
+ * (plan_replace.c).  So paths above our sorts are offered as well: over all rows, over the rows
+ * that workers have made distinct among their own, and over slices of a sort that workers make
+ * together (plan_slices.h), which keep equal rows together.
  *
- * Without them a cheap ORDER BY above would tip the balance in favour of a hash table of what comes out
- * of workers' hash tables, which takes far longer than the planner thinks: rows that leave one
- * table in the order of their hash values cluster in the next while it grows.
+ * Without such paths a cheap ORDER BY above would tip the balance in favour of a hash table of what
+ * comes out of workers' hash tables.  That takes far longer than the planner thinks: rows that
+ * leave one table in the order of their hash values cluster in the next one while it grows.
  */
 #include "postgres.h"
 
@@ -29,7 +29,10 @@
 #include "plan/plan_statistics.h"
 #include "plan/plan_unique.h"
 
-/* With DISTINCT ON, the order says which of the rows that are equal is returned. */
+/*
+ * Returns the order to sort by.  With DISTINCT ON, ORDER BY says which of several equal rows is
+ * returned.
+ */
 static List *
 wanted_order(const PlannerInfo *root)
 {
@@ -39,7 +42,10 @@ wanted_order(const PlannerInfo *root)
 	return root->distinct_pathkeys;
 }
 
-/* With DISTINCT ON rows may have other columns, and be fetched late. */
+/*
+ * Makes a Unique above a sorted path.  With DISTINCT ON, rows may have other columns, and be
+ * fetched late.
+ */
 static Path *
 make_unique_path(PlannerInfo *root, RelOptInfo *distinct_rel, Path *sorted, double distinct_rows)
 {
@@ -50,12 +56,15 @@ make_unique_path(PlannerInfo *root, RelOptInfo *distinct_rel, Path *sorted, doub
 	return gpusort_make_unique_sorted_path(root, distinct_rel, sorted, ncolumns, distinct_rows);
 }
 
-/* A relation's rows, all of them or what workers have left of theirs, sorted and made distinct: a List of Path. */
+/*
+ * Makes paths that sort a relation's rows and make them distinct, a List of Path.  sorted_rel has
+ * all rows, or those that workers have left of theirs.
+ */
 static List *
 make_unique_paths(const GpuSortGroupedRows *grouped, RelOptInfo *sorted_rel)
 {
-	List	   *paths = gpusort_make_sorted_paths(grouped->root, sorted_rel, grouped->rel, grouped->order,
-												  GPUSORT_NO_LIMIT);
+	List	   *paths = gpusort_make_sorted_paths(grouped->root, sorted_rel, grouped->rel,
+												  grouped->order, GPUSORT_NO_LIMIT);
 	ListCell   *lc;
 
 	foreach(lc, paths)
@@ -63,7 +72,10 @@ make_unique_paths(const GpuSortGroupedRows *grouped, RelOptInfo *sorted_rel)
 	return paths;
 }
 
-/* A participant's slices, made distinct; original points to the number of rows in all. */
+/*
+ * Makes a path that makes a participant's slice distinct; `original` points to the number of
+ * distinct rows of all slices.
+ */
 static Path *
 make_sliced(const GpuSortSlices *slices, const void *original)
 {
@@ -79,7 +91,8 @@ make_sliced_paths(const GpuSortGroupedRows *grouped, Cost *cost)
 	GpuSortSlices slices = {.root = grouped->root, .rel = grouped->rel};
 
 	if (!gpusort_plans_shared() || !grouped->rel->consider_parallel ||
-		!gpusort_make_slices(&slices, grouped->input_rel, grouped->order, list_length(grouped->pathkeys)))
+		!gpusort_make_slices(&slices, grouped->input_rel, grouped->order,
+							 list_length(grouped->pathkeys)))
 		return NIL;
 	return gpusort_offer_sliced(&slices, make_sliced, &grouped->groups, 0, cost);
 }
@@ -94,7 +107,7 @@ gpusort_add_distinct_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 	List	   *sliced = NIL;
 	Cost		cost = GPUSORT_NO_SLICES;
 
-	/* without keys there is but one row */
+	/* Without pathkeys there is only one distinct row. */
 	if (root->distinct_pathkeys == NIL || distinct_rel->pathlist == NIL || cheapest == NULL ||
 		pathkeys_contained_in(wanted_order(root), cheapest->pathkeys))
 		return;

@@ -7,7 +7,7 @@
 
 #include "nodes/pathnodes.h"
 
-/* Add paths that sort the input's rows and leave out those equal to the one before. */
+/* Adds paths that sort the input's rows and leave out rows that equal the one before. */
 extern void gpusort_add_distinct_paths(PlannerInfo *root, RelOptInfo *input_rel,
 									   RelOptInfo *distinct_rel);
 

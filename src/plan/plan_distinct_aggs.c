@@ -2,9 +2,9 @@
  * plan_distinct_aggs.c
  *		Aggregates over distinct values: count(DISTINCT x).
  *
- * PostgreSQL sorts the values within the Agg node, group by group, in the leader.  Here the rows are
- * sorted below it, by the columns of GROUP BY and then by the values, so that equal values are
- * neighbours:
+ * PostgreSQL sorts the values within the Agg node, group by group, in the leader.  Here the rows
+ * are sorted below the Agg node, by the columns of GROUP BY and then by the values, so that equal
+ * values are neighbours:
  *
  *		Agg: count(x)						Finalize Agg: count(x)
  *		  -> Unique							  -> Gather
@@ -12,13 +12,13 @@
  *											      -> Unique
  *											        -> GpuSort Shared, sliced
  *
- * On the left, Unique is all that DISTINCT asks for, so it is taken out of the aggregates.  On the
- * right, slices cut no values apart that are equal, so what each participant counts adds up; groups
- * may be cut.
+ * On the left, Unique does all that DISTINCT asks for, so DISTINCT is taken out of the aggregates.
+ * On the right, slices keep equal values together, so that the counts of the participants add up;
+ * groups may be cut.
  *
- * Where some aggregates are not DISTINCT, they need all rows: there is no Unique, and the Partial Agg's
- * aggregates stay DISTINCT.  The planner knows no partial aggregates of that kind, so it is put back
- * when the plan is finished (plan_aggregate.h).
+ * Where some aggregates are not DISTINCT, they need all rows: there is no Unique, and the Partial
+ * Agg's aggregates stay DISTINCT.  The planner knows no partial aggregates of that kind, so
+ * DISTINCT is put back into them when the plan is finished (plan_aggregate.h).
  */
 #include "postgres.h"
 
@@ -49,21 +49,22 @@ typedef struct DistinctAggs
 {
 	GpuSortGrouping grouping;	/* its target has plain aggregates */
 
-	const Aggref *distinct;		/* one that is DISTINCT; all others want the same values */
-	int			count;			/* how many are */
-	bool		only_values;	/* they are all there is: other rows than the first of equal ones
-								 * are not looked at */
-	bool		unfiltered;		/* one that is DISTINCT has no FILTER */
-	bool		in_parts;		/* what is computed of parts of the values can be combined */
+	/* an aggregate that is DISTINCT; all others that are want the same values */
+	const Aggref *distinct;
+	int			count;			/* number of aggregates that are DISTINCT */
+	/* all aggregates are DISTINCT and have no FILTER: only the first of equal rows is looked at */
+	bool		only_values;
+	bool		unfiltered;		/* an aggregate that is DISTINCT has no FILTER */
+	bool		in_parts;		/* aggregates of parts of the values can be combined */
 
-	double		values;			/* distinct ones, of all groups */
+	double		values;			/* number of distinct values, of all groups together */
 } DistinctAggs;
 
 /* ---------- whether ---------- */
 
 /*
- * Is an aggregate's result the same whatever the order its values come in, and are combined in?
- * Of those that are ours to know; sums of floats are not.
+ * Returns whether an aggregate's result is known to be the same whatever the order in which its
+ * values come and are combined.  Sums of floats are not.
  */
 static bool
 is_order_irrelevant(const Aggref *aggref)
@@ -72,7 +73,8 @@ is_order_irrelevant(const Aggref *aggref)
 
 	return aggref->aggfnoid < FirstNormalObjectId &&
 		aggref->aggfnoid != F_ARRAY_AGG_ANYNONARRAY && aggref->aggfnoid != F_ARRAY_AGG_ANYARRAY &&
-		aggref->aggfnoid != F_STRING_AGG_TEXT_TEXT && aggref->aggfnoid != F_STRING_AGG_BYTEA_BYTEA &&
+		aggref->aggfnoid != F_STRING_AGG_TEXT_TEXT &&
+		aggref->aggfnoid != F_STRING_AGG_BYTEA_BYTEA &&
 		type != FLOAT4OID && type != FLOAT8OID && type != FLOAT8ARRAYOID;
 }
 
@@ -93,11 +95,11 @@ can_combine(const PlannerInfo *root)
 	return true;
 }
 
-/* Look at one aggregate; false if it cannot be had. */
+/* Looks at one aggregate; returns false if there is no way of ours to compute it. */
 static bool
 read_aggregate(DistinctAggs *aggs, const Aggref *aggref)
 {
-	/* the order of values that are DISTINCT is part of that */
+	/* With DISTINCT, an aggregate's ORDER BY is part of aggdistinct. */
 	if ((aggref->aggorder != NIL && aggref->aggdistinct == NIL) ||
 		aggref->aggkind != AGGKIND_NORMAL || aggref->agglevelsup > 0)
 		return false;
@@ -138,9 +140,10 @@ estimate_values(DistinctAggs *aggs)
 									 get_sortgrouplist_exprs(aggs->distinct->aggdistinct,
 															 aggs->distinct->args));
 
-	aggs->values = estimate_num_groups(root, exprs,
-									   clamp_row_est(aggs->grouping.input_rel->cheapest_total_path->rows),
-									   NULL, NULL);
+	aggs->values =
+		estimate_num_groups(root, exprs,
+							clamp_row_est(aggs->grouping.input_rel->cheapest_total_path->rows),
+							NULL, NULL);
 }
 
 /* ---------- targets ---------- */
@@ -171,7 +174,7 @@ make_target(DistinctAggs *aggs)
 	aggs->grouping.having = (List *) make_plain((Node *) aggs->grouping.having, NULL);
 }
 
-/* What participants compute: GROUP BY's columns, and states of aggregates. */
+/* Makes the target of what participants compute: GROUP BY's columns, and states of aggregates. */
 static PathTarget *
 make_partial_target(const DistinctAggs *aggs)
 {
@@ -182,7 +185,8 @@ make_partial_target(const DistinctAggs *aggs)
 
 	foreach(lc, aggs->grouping.target->exprs)
 	{
-		Index		ref = get_pathtarget_sortgroupref(aggs->grouping.target, foreach_current_index(lc));
+		Index		ref = get_pathtarget_sortgroupref(aggs->grouping.target,
+													  foreach_current_index(lc));
 
 		if (ref != 0 && get_sortgroupref_clause_noerr(ref, group_clause) != NULL)
 			add_column_to_pathtarget(target, lfirst(lc), ref);
@@ -209,7 +213,7 @@ make_partial_target(const DistinctAggs *aggs)
 
 /* ---------- paths ---------- */
 
-/* The numbers of those that are DISTINCT. */
+/* Returns the numbers of the aggregates that are DISTINCT. */
 static List *
 distinct_numbers(const DistinctAggs *aggs)
 {
@@ -242,11 +246,12 @@ make_unique(const DistinctAggs *aggs, Path *input, double values)
 										   clamp_row_est(values));
 }
 
-/* Of all rows, or of those that workers collect. */
+/* Makes the paths above a sort of all rows, collected by one process or by workers. */
 static List *
 make_whole_paths(const DistinctAggs *aggs)
 {
-	List	   *paths = gpusort_make_sorted_paths(aggs->grouping.root, aggs->grouping.input_rel, aggs->grouping.grouped_rel,
+	List	   *paths = gpusort_make_sorted_paths(aggs->grouping.root, aggs->grouping.input_rel,
+												  aggs->grouping.grouped_rel,
 												  aggs->grouping.pathkeys, GPUSORT_NO_LIMIT);
 	ListCell   *lc;
 
@@ -271,7 +276,7 @@ make_slices(const DistinctAggs *aggs, int columns, GpuSortSlices *slices)
 		gpusort_make_slices(slices, aggs->grouping.input_rel, aggs->grouping.pathkeys, columns);
 }
 
-/* Of slices that cut no group. */
+/* Makes a path above slices that cut no group. */
 static Path *
 make_whole_groups(const GpuSortSlices *slices, const void *original)
 {
@@ -295,7 +300,7 @@ make_group_paths(const DistinctAggs *aggs)
 	return gpusort_offer_sliced(&slices, make_whole_groups, aggs, 0, &cost);
 }
 
-/* Of slices that cut groups, but no values. */
+/* Makes the path above slices that cut groups, but keep equal values together. */
 static List *
 make_part_paths(const DistinctAggs *aggs)
 {
@@ -326,7 +331,10 @@ make_part_paths(const DistinctAggs *aggs)
 												  aggs->distinct->aggdistinct));
 }
 
-/* What the planner's own paths sort within aggregates, which it takes for free. */
+/*
+ * Returns what the planner's own paths sort within aggregates, for which the planner charges
+ * nothing.
+ */
 static Cost
 hidden_cost(const DistinctAggs *aggs)
 {
@@ -343,10 +351,12 @@ gpusort_make_distinct_agg_paths(const GpuSortGrouping *grouping, GpuSortAggregat
 	if (!read_aggregates(&aggs))
 		return;
 	gpusort_order_groups(&aggs.grouping,
-						 make_pathkeys_for_sortclauses(aggs.grouping.root, aggs.distinct->aggdistinct,
+						 make_pathkeys_for_sortclauses(aggs.grouping.root,
+													   aggs.distinct->aggdistinct,
 													   aggs.distinct->args));
 	if (aggs.grouping.pathkeys == NIL ||
-		pathkeys_contained_in(aggs.grouping.pathkeys, aggs.grouping.input_rel->cheapest_total_path->pathkeys))
+		pathkeys_contained_in(aggs.grouping.pathkeys,
+							  aggs.grouping.input_rel->cheapest_total_path->pathkeys))
 		return;
 	gpusort_estimate_groups(&aggs.grouping);
 	paths->lacking = hidden_cost(&aggs);

@@ -8,8 +8,8 @@
 #include "plan/plan_aggregate.h"
 
 /*
- * Make paths below whose aggregates the rows come in order and distinct, or at least in order; perhaps
- * none.
+ * Makes paths in which the rows come to the aggregates in order and distinct, or at least in order.
+ * There may be none.
  */
 extern void gpusort_make_distinct_agg_paths(const GpuSortGrouping *grouping,
 											GpuSortAggregatePaths *paths);

@@ -2,9 +2,9 @@
  * plan_estimate.c
  *		Estimates of sorts in plans: of a path's rows, and of a finished plan's Sort.
  *
- * A sort is estimated twice if its rows could be fetched by TID (plan_late.c): of the
- * whole rows, and of narrow ones.  The better of the two is the estimate.  The planner's
- * choice among paths and the finished plan rest on the same estimate.
+ * A sort whose rows could be fetched by TID (plan_late.c) is estimated twice, of whole rows and of
+ * narrow ones, and the better estimate is taken.  The planner's choice among paths and the decision
+ * about the finished plan rest on the same estimate.
  */
 #include "postgres.h"
 
@@ -26,7 +26,8 @@ static bool
 estimate_keys(const GpuSortPathKeys *keys, bool in_order, int width, double limit_rows,
 			  GpuSortEstimate *estimate)
 {
-	const char *reason;			/* is told when the Sort node in the plan is looked at */
+	/* not told here, but when the Sort node of the finished plan is looked at */
+	const char *reason;
 
 	if (!gpusort_estimate(&keys->by, keys->rows, width, estimate, &reason))
 		return false;
@@ -38,7 +39,10 @@ estimate_keys(const GpuSortPathKeys *keys, bool in_order, int width, double limi
 	return true;
 }
 
-/* Can a sort read the rows from the pages of tables (sort/sort_input.c)?  A scan projects them by itself. */
+/*
+ * Returns whether a sort can read a path's rows from the pages of tables (sort/sort_input.c).  What
+ * a scan projects is no obstacle.
+ */
 static bool
 comes_from_pages(const Path *path)
 {
@@ -59,7 +63,10 @@ comes_from_pages(const Path *path)
 	}
 }
 
-/* The paths of a join that workers read, or one process does, are the same to a sort. */
+/*
+ * Estimates a sort of a join's rows.  Whether workers or one process produce them makes no
+ * difference to the sort, so that the estimate is kept in *keys.
+ */
 static bool
 estimate_slots(GpuSortPathKeys *keys, int width, double limit_rows, GpuSortEstimate *estimate)
 {
@@ -75,7 +82,10 @@ estimate_slots(GpuSortPathKeys *keys, int width, double limit_rows, GpuSortEstim
 	return true;
 }
 
-/* Rows of a table, which may come in order, or be fetched by TID. */
+/*
+ * Estimates a sort of a table's rows, which may come in order, or be fetched by TID.  Returns false
+ * if it is not worth it.
+ */
 static bool
 estimate_table(PlannerInfo *root, const Path *input, const GpuSortPathKeys *keys, double limit_rows,
 			   GpuSortEstimate *estimate)
@@ -93,8 +103,9 @@ estimate_table(PlannerInfo *root, const Path *input, const GpuSortPathKeys *keys
 	if (!comes_from_pages(input))
 		gpusort_estimate_slots(keys->rows, limit_rows, estimate);
 	/*
-	 * The planner charges PostgreSQL's sort as if they did not, but that finds out.  Joins are made by sorts of ours of
-	 * both sides, and compared as a whole.
+	 * If the rows come in order, PostgreSQL's sort finds out, and takes less than the planner
+	 * charges it; ours must not cost more than that.  This does not apply to joins, which have
+	 * sorts of ours on both sides and are compared as a whole.
 	 */
 	return gpusort_force || keys->joined || !in_order || keys->by.count > 1 ||
 		gpusort_cost_until(estimate, keys->rows, limit_rows) <= estimate->core_sorted_cost;
@@ -116,7 +127,10 @@ gpusort_estimate_path(PlannerInfo *root, const Path *input, GpuSortPathKeys *key
 		(participants == 1 || gpusort_force || gpusort_pool_suffices(estimate, participants));
 }
 
-/* Rows of a table may be fetched late, and come in order. */
+/*
+ * The rows of a table may be fetched late, and come in order: in that case they cost less than
+ * others.
+ */
 Cost
 gpusort_least_sorted_cost(const RelOptInfo *rel, List *pathkeys, Cost row_cost)
 {
@@ -139,13 +153,18 @@ gpusort_least_sorted_cost(const RelOptInfo *rel, List *pathkeys, Cost row_cost)
 	sort += input->rows * row_cost;
 	least = input->total_cost + sort;
 	if (partial != NULL)
-		least = Min(least, parallel_setup_cost + partial->total_cost + sort / (partial->parallel_workers + 1));
+		least = Min(least,
+					parallel_setup_cost + partial->total_cost +
+					sort / (partial->parallel_workers + 1));
 	return least;
 }
 
 /* ---------- finished plans ---------- */
 
-/* The same of a finished plan. */
+/*
+ * Returns whether a sort can read the rows of a finished plan from the pages of tables, as
+ * comes_from_pages() does.
+ */
 static bool
 reads_pages(const Plan *plan)
 {
@@ -218,7 +237,7 @@ gpusort_reason_to_leave(const Sort *sort, GpuSortLimit limit, const PlannedStmt 
 	return NULL;
 }
 
-/* The planner's estimate, and what we know better. */
+/* This is the planner's estimate, corrected by what we know better. */
 Cost
 gpusort_core_cost(const Sort *sort, const GpuSortEstimate *estimate, const List *rtable)
 {

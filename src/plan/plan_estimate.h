@@ -11,10 +11,12 @@
 #include "stats/sort_kind.h"
 
 /*
- * The rows of a finished plan's Sort that will be fetched: GPUSORT_NO_LIMIT, or 0 if that is not
- * known yet.  is_told: so will be a node of ours, when it begins (exec/exec_bound.c).  all_read:
- * there is no limit, and nothing above is known that might stop before the last row.  kind: what
- * is above wants the rows in order for this.
+ * How many rows of a finished plan's Sort will be fetched.
+ *
+ * rows is that number, GPUSORT_NO_LIMIT, or 0 if the limit is not known yet.  is_told says that a
+ * node of ours in the Sort's place is told the limit when it begins (exec/exec_bound.c).  all_read
+ * says that there is no limit, and no node above is known that might stop before the last row.
+ * kind is what the nodes above want the order for.
  */
 typedef struct GpuSortLimit
 {
@@ -25,28 +27,29 @@ typedef struct GpuSortLimit
 } GpuSortLimit;
 
 /*
- * Estimate a sort of an input path's rows; false if it is not to be taken over.  It is told
- * the limit if there is one.
+ * Estimates a sort of an input path's rows, which will be told the limit if there is one.  Returns
+ * false if the sort is not to be taken over.
  */
 extern bool gpusort_estimate_path(PlannerInfo *root, const Path *input,
 								  GpuSortPathKeys *keys, double limit_rows,
 								  GpuSortEstimate *estimate);
 
 /*
- * What a relation's rows cost at least until they are sorted by us, whoever collects them, with what is below and
- * row_cost more for each.  Returning them is left out: a Unique above does not want all.
+ * Returns what a relation's rows cost at least until they are sorted by us, whoever collects them,
+ * with what is below the sort, and row_cost more for each row.  Returning the rows is left out,
+ * since a Unique above does not want all.
  */
 extern Cost gpusort_least_sorted_cost(const RelOptInfo *rel, List *pathkeys, Cost row_cost);
 
 /*
- * Why a Sort of a finished plan is left to PostgreSQL for its kind, size or limit (as
- * gpusort_worth_it() has it), or NULL if it may be taken over.  *estimate is filled in
- * unless its kind is the reason.
+ * Returns why a Sort of a finished plan is left to PostgreSQL, for its sort columns, its size or
+ * its limit (as gpusort_worth_it()), or NULL if it may be taken over.  *estimate is filled in
+ * unless the sort columns are the reason.
  */
 extern const char *gpusort_reason_to_leave(const Sort *sort, GpuSortLimit limit,
 										   const PlannedStmt *stmt, GpuSortEstimate *estimate);
 
-/* What PostgreSQL's sort of the rows costs, its input apart. */
+/* Returns what PostgreSQL's sort of the rows costs, without its input. */
 extern Cost gpusort_core_cost(const Sort *sort, const GpuSortEstimate *estimate,
 							  const List *rtable);
 

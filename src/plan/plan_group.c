@@ -2,14 +2,14 @@
  * plan_group.c
  *		Aggregates in parallel workers that can't be computed in parts.
  *
- * The planner has workers compute an aggregate's value for the rows that each of them
- * has read, and the leader combine these.  DISTINCT and ORDER BY within an aggregate, ordered
- * sets, and aggregates without a combining function leave all to the leader.  Where
- * the workers' rows are sorted together and dealt out in slices that cut no group
- * (plan_slices.h), each of them computes the final values of whole groups.
+ * The planner has each worker compute an aggregate's state for the rows that it has read, and the
+ * leader combine the states.  Aggregates with DISTINCT or ORDER BY, ordered sets, and aggregates
+ * without a combining function leave everything to the leader.  If the workers' rows are sorted
+ * together and dealt out in slices that cut no group (plan_slices.h), each worker computes the
+ * final values of whole groups.
  *
- * The planner's cheapest path of those that group sorted rows is copied.  For other
- * aggregates it will have found something cheaper than any of these, as a rule.
+ * The planner's cheapest path of those that group sorted rows is copied.  For other aggregates it
+ * will have found something cheaper than any of these, as a rule.
  */
 #include "postgres.h"
 
@@ -17,7 +17,7 @@
 #include "plan/plan_shared.h"
 #include "plan/plan_slices.h"
 
-/* The planner's cheapest path that groups all rows, which come in order, or NULL. */
+/* Returns the planner's cheapest path that groups all rows, coming in order, or NULL. */
 static const AggPath *
 find_cheapest(const RelOptInfo *grouped_rel)
 {
@@ -65,7 +65,7 @@ gpusort_make_group_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *g
 	if (grouping == NULL)
 		return NIL;
 
-	/* input that is in order anyway may be in order by more columns than are needed */
+	/* Input that is in order anyway may be in order by more columns than are needed. */
 	pathkeys = list_truncate(list_copy(grouping->subpath->pathkeys),
 							 list_length(root->group_pathkeys));
 	if (!gpusort_make_slices(&slices, input_rel, pathkeys,

@@ -8,8 +8,9 @@
 #include "nodes/pathnodes.h"
 
 /*
- * Paths whose aggregates are computed by parallel workers, to be added to the grouped relation: a List
- * of Path, and what they cost (plan_slices.h).
+ * Makes paths whose aggregates are computed by parallel workers: a List of Path, for the caller to
+ * add to the grouped relation.  *cost is what they cost if each row is charged what it takes in a
+ * Gather (plan_slices.h).
  */
 extern List *gpusort_make_group_paths(PlannerInfo *root, RelOptInfo *input_rel,
 									  RelOptInfo *grouped_rel, Cost *cost);

@@ -2,13 +2,13 @@
  * plan_group_by.c
  *		GROUP BY above a GpuSort, competing by cost.
  *
- * The planner compares its hash table with a sort of its own, and with an incremental sort where
- * an index delivers some of the order, so that what can be taken over in the finished plan is what has
- * won against a sort that costs more than ours.  So there are paths above our sorts as well: over all
- * rows, and over the groups that workers have made of theirs.
+ * The planner compares its hash table with a sort of its own, and with an incremental sort where an
+ * index delivers some of the order.  What can be taken over in the finished plan is only what has
+ * won against that sort, which costs more than ours.  So paths above our sorts are offered as well:
+ * over all rows, and over the groups that workers have made of their rows.
  *
  * Grouping sets of which some come in order, as those of a ROLLUP do, have a copy of the planner's
- * own path, which knows how each set is made, with another input.
+ * own path with another input, since that path knows how each set is made.
  */
 #include "postgres.h"
 
@@ -31,7 +31,10 @@
 #include "plan/plan_statistics.h"
 #include "settings.h"
 
-/* How many groups the planner expects, HAVING apart if that can be known; 0 if no path tells. */
+/*
+ * Returns how many groups the planner expects, before HAVING if that can be known; 0 if no path
+ * tells.
+ */
 static double
 expected_groups(const RelOptInfo *grouped_rel)
 {
@@ -43,7 +46,7 @@ expected_groups(const RelOptInfo *grouped_rel)
 
 		if (IsA(path, AggPath))
 			return ((const AggPath *) path)->numGroups;
-		if (IsA(path, GroupPath) || IsA(path, AppendPath))	/* groups of each partition */
+		if (IsA(path, GroupPath) || IsA(path, AppendPath))	/* of each partition */
 			return path->rows;
 	}
 	return 0;
@@ -52,10 +55,14 @@ expected_groups(const RelOptInfo *grouped_rel)
 static List *
 make_sorted_paths(const GpuSortGroupedRows *grouped, RelOptInfo *sorted_rel)
 {
-	return gpusort_make_sorted_paths(grouped->root, sorted_rel, grouped->rel, grouped->order, GPUSORT_NO_LIMIT);
+	return gpusort_make_sorted_paths(grouped->root, sorted_rel, grouped->rel, grouped->order,
+									 GPUSORT_NO_LIMIT);
 }
 
-/* The relation's rows, or what workers have made of them, sorted and grouped: a List of Path. */
+/*
+ * Makes paths that sort and group the relation's rows, or the groups that workers have made of
+ * theirs: a List of Path.
+ */
 static List *
 make_grouped_paths(const GpuSortGroupedRows *grouped, RelOptInfo *sorted_rel, AggSplit split,
 				   const GroupPathExtraData *extra)
@@ -63,7 +70,7 @@ make_grouped_paths(const GpuSortGroupedRows *grouped, RelOptInfo *sorted_rel, Ag
 	PlannerInfo *root = grouped->root;
 	RelOptInfo *rel = grouped->rel;
 
-	/* without GROUP BY there is one group, whose aggregates may want an order (16) */
+	/* Without GROUP BY there is one group, whose aggregates may want an order (from 16 on). */
 	AggStrategy strategy = root->parse->groupClause != NIL ? AGG_SORTED : AGG_PLAIN;
 	const AggClauseCosts *costs = &extra->agg_final_costs;
 	AggClauseCosts simple_costs = {0};
@@ -82,8 +89,8 @@ make_grouped_paths(const GpuSortGroupedRows *grouped, RelOptInfo *sorted_rel, Ag
 		Path	   *path = (Path *) lfirst(lc);
 
 		if (root->parse->hasAggs)
-			path = (Path *) create_agg_path(root, rel, path, rel->reltarget, strategy, split, clause, having, costs,
-											grouped->groups);
+			path = (Path *) create_agg_path(root, rel, path, rel->reltarget, strategy, split,
+											clause, having, costs, grouped->groups);
 		else
 			path = (Path *) create_group_path(root, rel, path, clause, having, grouped->groups);
 		lfirst(lc) = path;
@@ -91,7 +98,10 @@ make_grouped_paths(const GpuSortGroupedRows *grouped, RelOptInfo *sorted_rel, Ag
 	return paths;
 }
 
-/* The planner's cheapest path for grouping sets some of which come in the input's order, or NULL. */
+/*
+ * Returns the planner's cheapest path for grouping sets some of which come in the input's order, or
+ * NULL.
+ */
 static const GroupingSetsPath *
 find_grouping_sets(const PlannerInfo *root, const RelOptInfo *grouped_rel)
 {
@@ -133,7 +143,7 @@ make_grouping_sets_paths(const GpuSortGroupedRows *grouped)
 	return paths;
 }
 
-/* Of what workers have made of their rows. */
+/* Makes the paths above a sort of the groups that workers have made of their rows. */
 static List *
 make_combining_paths(const GpuSortGroupedRows *grouped, const GroupPathExtraData *extra)
 {
@@ -147,7 +157,7 @@ make_combining_paths(const GpuSortGroupedRows *grouped, const GroupPathExtraData
 	return make_grouped_paths(grouped, partial_rel, AGGSPLIT_FINAL_DESERIAL, extra);
 }
 
-/* The leader's own. */
+/* Makes the leader's own paths. */
 static List *
 make_paths(const GpuSortGroupedRows *grouped, const GroupPathExtraData *extra, bool might_be_kept)
 {
@@ -162,7 +172,7 @@ make_paths(const GpuSortGroupedRows *grouped, const GroupPathExtraData *extra, b
 	return list_concat(paths, make_combining_paths(grouped, extra));
 }
 
-/* What grouping rows that come in order takes, and aggregates take of each. */
+/* Returns what grouping costs for each row that comes in order, with what its aggregates cost. */
 static Cost
 cost_of_row(PlannerInfo *root)
 {
@@ -175,9 +185,10 @@ cost_of_row(PlannerInfo *root)
 	return costs.transCost.per_tuple + list_length(gpusort_group_clause(root)) * cpu_operator_cost;
 }
 
-/* Above rows that come as aggregates want them. */
+/* Makes the paths above rows that come in the order that aggregates want. */
 static void
-make_aggregate_paths(const GpuSortGroupedRows *grouped, const GroupPathExtraData *extra, GpuSortAggregatePaths *paths)
+make_aggregate_paths(const GpuSortGroupedRows *grouped, const GroupPathExtraData *extra,
+					 GpuSortAggregatePaths *paths)
 {
 	PlannerInfo *root = grouped->root;
 	GpuSortGrouping grouping = {
@@ -194,7 +205,10 @@ make_aggregate_paths(const GpuSortGroupedRows *grouped, const GroupPathExtraData
 		gpusort_make_ordered_agg_paths(&grouping, paths);
 }
 
-/* Paths that sort within aggregates are left out where there are others. */
+/*
+ * Paths whose aggregates sort within themselves are left out where there are paths whose aggregates
+ * need not.
+ */
 void
 gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 						   const GroupPathExtraData *extra)

@@ -8,8 +8,8 @@
 #include "nodes/pathnodes.h"
 
 /*
- * Add paths that sort the input's rows and group neighbours, in the leader or in workers, and those
- * of aggregates over distinct values; extra: what the planner's hook gets.
+ * Adds paths that sort the input's rows and group neighbours, in the leader or in workers, and
+ * paths for aggregates over distinct or ordered values.  extra is what the planner's hook gets.
  */
 extern void gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel,
 									   RelOptInfo *grouped_rel, const GroupPathExtraData *extra);

@@ -1,10 +1,10 @@
 /*
  * plan_hooks.c
- *		Where the planner asks us.
+ *		What the planner's hooks call.
  *
- * While it makes paths, ours are added, which compete by cost: for tables, for joins, and for the
- * steps above the joins (grouping, window functions, DISTINCT, set operations, ORDER BY).  When a
- * plan is finished, the Sorts in it are looked at that the planner puts into plans without asking.
+ * While the planner makes paths, ours are added, which compete by cost: for tables, for joins, and
+ * for the steps above the joins (grouping, window functions, DISTINCT, set operations, ORDER BY).
+ * When a plan is finished, the Sorts are looked at that the planner has put into it without asking.
  */
 #include "postgres.h"
 
@@ -23,8 +23,8 @@
 #include "settings.h"
 
 /*
- * Was gpusort off while paths were made?  A hook below ours may have set it for the
- * statement only, as pg_hint_plan does for its hint Set.
+ * Whether gpusort was off while paths were made.  A hook below ours may have switched it off for
+ * this statement only, as pg_hint_plan does for its hint Set.
  */
 static bool was_off = false;
 
@@ -76,9 +76,9 @@ gpusort_consider_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptI
 }
 
 /*
- * A plan that is what it is since others had the pool must not stay so in a prepared
- * statement: it is made anew when transactions have come and gone.  Plans may be made while
- * a plan is made, and fail without failing that.
+ * If a plan would be another had other sessions not taken the pool, it must not stay in a prepared
+ * statement: it is marked transient, and made anew later.  Plans may be made while a plan is made,
+ * and may fail without failing the outer one, so the state of the outer plan is saved and restored.
  */
 PlannedStmt *
 gpusort_plan(planner_hook_type planner, GPUSORT_PLANNER_PARAMETERS)

@@ -1,6 +1,6 @@
 /*
  * plan_hooks.h
- *		Where the planner asks us.
+ *		What the planner's hooks call.
  */
 #ifndef GPUSORT_PLAN_HOOKS_H
 #define GPUSORT_PLAN_HOOKS_H
@@ -11,8 +11,8 @@
 #include "pg_compat/planner.h"
 
 /*
- * Add paths of ours to those that the planner has for a table, a pair of relations, or a step
- * above.
+ * Add paths of ours to those that the planner has for a table, a pair of relations, or a step above
+ * the joins.
  */
 extern void gpusort_consider_table(PlannerInfo *root, RelOptInfo *rel);
 extern void gpusort_consider_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
@@ -22,7 +22,10 @@ extern void gpusort_consider_upper_paths(PlannerInfo *root, UpperRelationKind st
 										 RelOptInfo *input_rel, RelOptInfo *output_rel,
 										 void *extra);
 
-/* Have a planner make the plan, and take over the Sorts that it has put there without asking. */
+/*
+ * Has a planner make the plan, and takes over the Sorts that it has put into the plan without
+ * asking the other hooks.
+ */
 extern PlannedStmt *gpusort_plan(planner_hook_type planner, GPUSORT_PLANNER_PARAMETERS);
 
 #endif							/* GPUSORT_PLAN_HOOKS_H */

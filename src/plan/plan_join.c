@@ -28,33 +28,37 @@
 #include "settings.h"
 
 /*
- * Finding a row's partner, by a participant.  It takes 15 ns, which would be 0.006; but the planner
- * takes 0.0025 for what its merge joins do with a row, which is more, and beside which this stands.
- * (test/bench/join.pl --what rows)
+ * What a participant takes to find a row's partner.  It is 15 ns, which would be 0.006.  But the
+ * planner charges only 0.0025 for what its merge joins do with a row, which takes longer, and with
+ * which this is compared.  (test/bench/join.pl --what rows)
  */
 #define MERGE_ROW_COST	0.002
 
 /*
- * The same where the first words of keys don't tell whether rows match, so that the operator
- * family's comparison is called for the rows themselves: 100 ns more.  Without it md5s of 1 M and
- * 100,000 rows were joined as fast as by a hash table, or slower (test/bench/join.pl --key text --ratio 0.1,1).
+ * What it takes in addition if the first words of keys don't tell whether rows match, so that the
+ * operator family's comparison is called for the rows themselves: 100 ns.  If this were not
+ * charged, md5s of 1 M and 100,000 rows would be joined as fast as by a hash table, or slower
+ * (test/bench/join.pl --key text --ratio 0.1,1).
  */
 #define COMPARE_ROW_COST	0.04
 
-/* A join that is thought of. */
+/* A join that is being considered. */
 typedef struct JoinIdea
 {
 	GpuSortMergeJoin merge;
 	const GpuSortPair *pair;
 	List	   *outerkeys;		/* one for each of merge.mergeclauses */
 	List	   *innerkeys;
-	GpuSortSide *outer;			/* in these orders */
+	GpuSortSide *outer;			/* the sides, in these orders */
 	GpuSortSide *inner;
 } JoinIdea;
 
-/* ---------- by what ---------- */
+/* ---------- clauses ---------- */
 
-/* Can values of both sides of the clause be compared as they are sorted? */
+/*
+ * Returns whether values of both sides of a clause can be compared with each other as they are
+ * sorted.
+ */
 static bool
 is_comparable(const RestrictInfo *clause, const PathKey *pathkey)
 {
@@ -92,8 +96,8 @@ inner_class(const RestrictInfo *clause)
 }
 
 /*
- * Choose one clause for each sort column, so that each is one of its own on both sides.  Others are
- * left to be filters.
+ * Chooses one clause for each sort column, such that each has a column of its own on both sides.
+ * The other clauses become filters.
  */
 static bool
 choose_clauses(JoinIdea *join)
@@ -126,7 +130,10 @@ choose_clauses(JoinIdea *join)
 	return join->outerkeys != NIL;
 }
 
-/* PostgreSQL refuses full joins by other conditions, whatever it would cost us. */
+/*
+ * Returns whether there are conditions that can't be merged by.  PostgreSQL refuses full joins by
+ * such conditions, whatever a join of ours would cost.
+ */
 static bool
 has_other_conditions(const GpuSortPair *pair)
 {
@@ -146,8 +153,8 @@ has_other_conditions(const GpuSortPair *pair)
 /* ---------- paths ---------- */
 
 /*
- * In the finished plan, what is wanted of the MergeJoin's columns is put together of what these are
- * made of, so the node can project.
+ * The columns of the MergeJoin are replaced with what they are made of in the finished plan, so
+ * that the node can project.
  */
 static Plan *
 plan_join_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
@@ -169,7 +176,7 @@ static const CustomPathMethods join_path_methods = {
 	.PlanCustomPath = plan_join_path
 };
 
-/* A merge join that is never executed, and so costs nothing. */
+/* Makes the path of a merge join, which is never executed, and so costs nothing. */
 static Path *
 make_merge_path(const GpuSortMergeJoin *merge)
 {
@@ -221,18 +228,19 @@ gpusort_add_unfinished_join(const GpuSortMergeJoin *merge, Path *path)
 	gpusort_add_join(joinrel, make_unfinished_join(merge, path, cost));
 }
 
-/* Finding a row's partner. */
+/* Returns the cost of finding a row's partner. */
 static Cost
 merge_row_cost(const GpuSortMergeJoin *merge)
 {
 	RestrictInfo *first = linitial_node(RestrictInfo, merge->mergeclauses);
 	int			length = get_typlen(exprType(get_leftop(first->clause)));
-	bool		decided = list_length(merge->mergeclauses) == 1 && length > 0 && length <= sizeof(uint64);
+	bool		decided = list_length(merge->mergeclauses) == 1 && length > 0 &&
+		length <= sizeof(uint64);
 
 	return MERGE_ROW_COST + (decided ? 0 : COMPARE_ROW_COST);
 }
 
-/* Pairs of rows whose keys match, whatever other conditions say. */
+/* Returns how many pairs of rows have keys that match, whatever other conditions say. */
 static double
 matching_pairs(const GpuSortMergeJoin *merge)
 {
@@ -246,8 +254,8 @@ matching_pairs(const GpuSortMergeJoin *merge)
 }
 
 /*
- * A join of two sorts by so many participants, each of which takes a share of the rows.  saved: what
- * is done at the same time on both sides.
+ * Estimates a join of two sorts by participants, each of which takes `share` of the rows.  saved is
+ * the cost of what is done on both sides at the same time.
  */
 static void
 estimate_join(JoinIdea *join, Cost saved, double share, Path *path)
@@ -270,7 +278,8 @@ estimate_join(JoinIdea *join, Cost saved, double share, Path *path)
 	path->startup_cost = outer->startup_cost + inner->startup_cost - saved + qual.startup;
 	path->total_cost = path->startup_cost +
 		((outer->total_cost - outer->startup_cost) + (inner->total_cost - inner->startup_cost) +
-		 (outer->rows + inner->rows) * merge_row_cost(merge) + pairs * (cpu_tuple_cost + qual.per_tuple)) *
+		 (outer->rows + inner->rows) * merge_row_cost(merge) +
+		 pairs * (cpu_tuple_cost + qual.per_tuple)) *
 		share;
 }
 
@@ -303,8 +312,9 @@ fit_together(const GpuSortSharedSort *outer, const GpuSortSharedSort *inner, int
 }
 
 /*
- * What participants read of one side.  A table that the planner finds too small for workers to scan
- * is scanned by them all the same beside a large one: else that would have to be read by one process.
+ * Returns the path that participants read of one side, or NULL.  A table that the planner finds too
+ * small to have workers scan it is scanned by them all the same if the other side is scanned by
+ * workers: else one process would have to read the other side.
  */
 static Path *
 partial_path(RelOptInfo *rel, GpuSortSide *side, const RelOptInfo *other)
@@ -374,9 +384,9 @@ gpusort_add_join_paths(const GpuSortPair *pair)
 		add_partial_join(&join);
 }
 
-/* ---------- plan ---------- */
+/* ---------- plans ---------- */
 
-/* Columns that are scanned, replaced with what they are made of. */
+/* Replaces the columns that a node scans with what they are made of. */
 static Node *
 replace_columns(Node *node, void *arg)
 {
@@ -415,7 +425,7 @@ gpusort_finish_join(CustomScan *scan)
 									merge->join.plan.qual);
 	join->custom_private = list_make1(list_make2_int(merge->join.jointype,
 													 merge->join.inner_unique));
-	join->methods = gpusort_node_methods(IsA(plan->lefttree, IndexOnlyScan) ? GPUSORT_LEAF_JOIN_NODE :
-										 GPUSORT_JOIN_NODE);
+	join->methods = gpusort_node_methods(IsA(plan->lefttree, IndexOnlyScan)
+										 ? GPUSORT_LEAF_JOIN_NODE : GPUSORT_JOIN_NODE);
 	return plan;
 }

@@ -2,11 +2,11 @@
  * plan_known.c
  *		What has been found out about the planner's relations and clauses; see plan_known.h.
  *
- * There is a table for each memory context, in that context, and it is forgotten when the context is reset.
- * While GEQO works these are two: that of the query, with its base relations and clauses, and that of the
- * order of joins that is tried, with the relations of these joins, which is deleted when it has been tried.
- * Plans that are made in the same context, one after the other or one while another is made, have tables
- * of their own.
+ * There is a table for each memory context, in that context, and it is forgotten when the context
+ * is reset.  While GEQO works, there are two contexts: that of the query, with its base relations
+ * and clauses; and that of the order of joins being tried, with the relations of these joins, which
+ * is deleted afterwards.  Plans that are made in the same context, one after the other or one while
+ * another is made, have tables of their own.
  */
 #include "postgres.h"
 
@@ -41,7 +41,7 @@ typedef struct KnownTable
 	struct KnownTable *next;
 } KnownTable;
 
-/* What few queries need more than. */
+/* The initial size of a table, which few queries exceed. */
 #define FIRST_SIZE	32
 
 static KnownTable *tables = NULL;

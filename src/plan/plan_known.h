@@ -1,6 +1,7 @@
 /*
  * plan_known.h
- *		What has been found out about the planner's relations and clauses, kept while they are there.
+ *		What has been found out about the planner's relations and clauses, kept as long as
+ *		these are there.
  */
 #ifndef GPUSORT_PLAN_KNOWN_H
 #define GPUSORT_PLAN_KNOWN_H
@@ -8,8 +9,9 @@
 #include "nodes/pathnodes.h"
 
 /*
- * So many bytes that are found again by the address of what they are about, which must have been
- * allocated by itself: zeros for the first time.  They lie in its memory context and end with that.
+ * Returns `size` bytes that are kept for `about`, a relation or clause that was allocated by
+ * itself, and are found again by its address.  They are zeros the first time.  They lie in the
+ * memory context of `about`, and end with it.
  */
 extern void *gpusort_known(PlannerInfo *root, const void *about, Size size);
 

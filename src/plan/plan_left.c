@@ -2,9 +2,9 @@
  * plan_left.c
  *		Telling why a sort of a finished plan is left to PostgreSQL.
  *
- * Each gets a message of level DEBUG1, and so does a hash table where a sort might have been.  An
- * aggregate sorts within itself without a Sort node for DISTINCT and ORDER BY of its arguments, for
- * ordered sets, and between grouping sets.
+ * Each such sort gets a message of level DEBUG1, and so does a hash table where a sort might have
+ * been.  An aggregate sorts within itself, without a Sort node, for DISTINCT and ORDER BY of its
+ * arguments, for ordered sets, and between grouping sets.
  */
 #include "postgres.h"
 
@@ -25,7 +25,10 @@ gpusort_tell_left(const Sort *sort, const char *name, const char *reason)
 							 name, sort->plan.plan_rows, reason)));
 }
 
-/* A Sort of an Agg's input by the columns that it groups by, or NULL if these have no order. */
+/*
+ * Makes a Sort of an Agg's input by the columns that it groups by; returns NULL if these have no
+ * order.
+ */
 static Sort *
 sort_for_groups(const Agg *agg)
 {
@@ -48,7 +51,9 @@ sort_for_groups(const Agg *agg)
 	return sort;
 }
 
-/* Why an Agg hashes, if it does; *sort as gpusort_reason_for_hashing() has it. */
+/*
+ * Returns why an Agg hashes, or NULL if it does not; *sort is as in gpusort_reason_for_hashing().
+ */
 static const char *
 reason_of_agg(const Agg *agg, const PlannedStmt *stmt, Sort **sort)
 {
@@ -106,7 +111,7 @@ gpusort_tell_hashed(const Plan *plan, const PlannedStmt *stmt)
 								 plan->lefttree->plan_rows, reason)));
 }
 
-/* Does an expression have an aggregate that sorts its arguments? */
+/* Returns whether an expression has an aggregate that sorts its arguments. */
 static bool
 sorts_arguments(Node *node, void *context)
 {

@@ -2,10 +2,10 @@
  * plan_node.c
  *		Making a plan node of ours out of a Sort node.
  *
- * The planner's own Sort node is the pattern in both ways to a GpuSort node: a
- * path builds one with create_sort_path() and takes its columns over, and the
- * replacement of sorts in finished plans finds them there.  So finding sort
- * columns, resjunk entries and projections below the sort stay the planner's.
+ * The planner's own Sort node is the pattern for both ways to a GpuSort node: a path of ours has
+ * create_sort_path() make one and takes its columns over, and the replacement of sorts in finished
+ * plans finds one there.  So finding sort columns, resjunk entries and projections below the sort
+ * is left to the planner.
  */
 #include "postgres.h"
 
@@ -94,8 +94,8 @@ gpusort_reference_columns(const Plan *child, int varno)
 }
 
 /*
- * What is scanned refers to the child's target list, and what is returned to
- * what is scanned, one to one, so that the executor need not project.
+ * The rows scanned refer to the child's target list, and the rows returned to the rows scanned, one
+ * to one, so that the executor need not project.
  */
 void
 gpusort_reference_child(CustomScan *scan)
@@ -103,7 +103,7 @@ gpusort_reference_child(CustomScan *scan)
 	List	   *scanned = gpusort_reference_columns(scan->scan.plan.lefttree, OUTER_VAR);
 	List	   *returned = gpusort_reference_columns(scan->scan.plan.lefttree, INDEX_VAR);
 
-	/* labels that were put on the node itself, such as an INSERT's resnames */
+	/* Take over labels that were put on the node itself, such as an INSERT's resnames. */
 	gpusort_copy_labels(returned, scan->scan.plan.targetlist);
 	gpusort_copy_labels(scanned, scan->scan.plan.targetlist);
 	scan->custom_scan_tlist = scanned;

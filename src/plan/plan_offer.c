@@ -23,30 +23,36 @@
 #include "settings.h"
 
 /*
- * Costs are put between these shares of what was charged.  add_path() takes those that differ by 1 %
- * for the same.
+ * A lowered cost is put between these shares of what the undercharged path was charged.  add_path()
+ * takes costs that differ by 1 % for the same.
  */
 #define LEAST			0.8
 #define CLEARLY_LESS	0.98
 
-/* The same for joins, whose cost what is planned above is to see as it would without us. */
+/*
+ * The share for joins: it is close to 1, since what is planned above a join is to see the cost that
+ * it would see without us.
+ */
 #define JUST_BELOW		0.985
 
-/* How much too little paths of a relation have been charged. */
+/* How much too little the paths of a relation have been charged. */
 typedef struct Undercharged
 {
-	const RelOptInfo *input_rel;	/* those that put its rows into hash tables; NULL: all */
+	/* only paths that put this relation's rows into hash tables lack something; NULL: all do */
+	const RelOptInfo *input_rel;
 	GpuSortGroups groups;
-	int			participants;	/* if workers have hash tables, each its own */
-	Cost		sorted;			/* so much less, as others lack that */
-	Cost		lacking;		/* without an input_rel */
+	/* number of these that have a hash table each, if workers have any */
+	int			participants;
+	Cost		sorted;			/* what paths above sorts lack, which is taken off */
+	Cost		lacking;		/* what each path lacks, if input_rel is NULL */
 } Undercharged;
 
 /* ---------- hash tables of groups ---------- */
 
 /*
- * The path below; of partitions the first one, as they are alike.  Groups of rows in order, without
- * aggregates or with grouping sets, are not looked into.
+ * Returns the path below a path, or NULL: of the partitions below an Append the first one, as they
+ * are alike.  It does not look into groups of rows in order that have no aggregates, or have
+ * grouping sets.
  */
 static const Path *
 next_below(const Path *path)
@@ -56,7 +62,7 @@ next_below(const Path *path)
 	return IsA(path, GroupPath) || IsA(path, GroupingSetsPath) ? NULL : gpusort_path_below(path);
 }
 
-/* Is there a path, and is it one of the groups, not of their input? */
+/* Returns whether there is a path, and it belongs to the groups and not to their input. */
 static bool
 is_of_groups(const Path *path, const Undercharged *undercharged)
 {
@@ -71,7 +77,10 @@ is_hash_table(const Path *path)
 	return IsA(path, SetOpPath) && ((const SetOpPath *) path)->strategy == SETOP_HASHED;
 }
 
-/* Of hash tables of partitions, each of which has its part of the rows; or of all rows (1). */
+/*
+ * Returns what the hash tables of so many partitions lack, each of which has its part of the rows;
+ * 1 if there is one table of all rows.
+ */
 static Cost
 lacking_of_hashing(const Undercharged *undercharged, int partitions, bool is_gathered)
 {
@@ -79,13 +88,14 @@ lacking_of_hashing(const Undercharged *undercharged, int partitions, bool is_gat
 
 	part.rows /= partitions;
 	part.groups /= partitions;
-	return partitions * gpusort_hash_extra_cost(&part, is_gathered ? undercharged->participants : 1) -
+	return partitions *
+		gpusort_hash_extra_cost(&part, is_gathered ? undercharged->participants : 1) -
 		undercharged->sorted;
 }
 
 /*
- * Of a path: 0 if it has been charged rightly.  The input's own hash tables, or those of joins, are not
- * looked at.
+ * Returns how much too little a path has been charged, or 0.  The hash tables of the input, such as
+ * those of its joins, are not looked at.
  */
 static Cost
 lacking_of(const Path *path, const Undercharged *undercharged)
@@ -94,7 +104,10 @@ lacking_of(const Path *path, const Undercharged *undercharged)
 	bool		is_gathered = false;
 	int			partitions = 1;
 
-	/* of what other servers charge nothing is known to be lacking, and their rows need not come */
+	/*
+	 * Nothing is known to be lacking of what another server charges, whose rows need not be fetched
+	 * from here.
+	 */
 	if (undercharged->input_rel == NULL)
 		return gpusort_is_computed_remotely(path) ? 0 : undercharged->lacking;
 	for (; is_of_groups(path, undercharged); path = next_below(path))
@@ -109,8 +122,9 @@ lacking_of(const Path *path, const Undercharged *undercharged)
 }
 
 /*
- * in_truth: what costs as much as it was charged.  lacking: what the path itself has been charged too little.  Of two
- * paths, the one that costs more still does.
+ * Lowers the cost of a path of ours that really costs less than in_truth, which an undercharged
+ * path really costs that was charged `charged`.  lacking is what our path has been charged too
+ * little itself.  Of two such paths, the one that costs more still does afterwards.
  */
 static void
 lower_cost(Path *path, Cost lacking, Cost charged, Cost in_truth)
@@ -121,7 +135,8 @@ lower_cost(Path *path, Cost lacking, Cost charged, Cost in_truth)
 
 	if (path->total_cost <= least || cost >= in_truth)
 		return;
-	path->total_cost = Min(path->total_cost, least + (most - least) * (cost - least) / (in_truth - least));
+	path->total_cost = Min(path->total_cost,
+						   least + (most - least) * (cost - least) / (in_truth - least));
 	path->startup_cost = Min(path->startup_cost, path->total_cost);
 }
 
@@ -137,8 +152,8 @@ cheapest_of(const List *paths)
 }
 
 /*
- * A path of the planner's own for rows in order, once more; NULL if it is another.  Below it is what
- * several paths may have.
+ * Copies a path of the planner's own for rows in order; returns NULL if it is of another kind.  The
+ * paths below it are shared by the copy.
  */
 static Path *
 copy_path(const Path *path)
@@ -165,7 +180,10 @@ copy_path(const Path *path)
 	return copy;
 }
 
-/* The planner's Gather above hash tables of workers, each of its own; NULL if there is none. */
+/*
+ * Returns the planner's Gather above hash tables that each worker has for itself, or NULL if there
+ * is none.
+ */
 static const Path *
 gather_of_hash_tables(const Path *path, const Undercharged *undercharged)
 {
@@ -182,13 +200,15 @@ gather_of_hash_tables(const Path *path, const Undercharged *undercharged)
 }
 
 /*
- * What a path of ours lacks: hash tables that workers have below our sort, and having workers, as we charge it
- * (cost/README.md), where that is the planner's Gather.
+ * Returns how much too little a path of ours has been charged: for hash tables that workers have
+ * below our sort; and for having workers, as we charge it (cost/README.md), if the Gather is the
+ * planner's.
  */
 static Cost
 lacking_of_ours(const Path *path, const Undercharged *undercharged)
 {
-	const Path *gather = undercharged->input_rel != NULL ? gather_of_hash_tables(path, undercharged) : NULL;
+	const Path *gather = undercharged->input_rel != NULL ? gather_of_hash_tables(path, undercharged)
+		: NULL;
 	Cost		lacking;
 
 	if (gather == NULL)
@@ -200,8 +220,9 @@ lacking_of_ours(const Path *path, const Undercharged *undercharged)
 }
 
 /*
- * Is there a sort of PostgreSQL's of all rows?  By what it is charged nothing is told where a comparison takes longer
- * than the planner thinks, and ours would take its place.
+ * Returns whether a path of the planner's sorts all rows by PostgreSQL's sort.  What that is
+ * charged tells nothing if a comparison takes longer than the planner thinks; and a sort of ours
+ * would take its place.
  */
 static bool
 has_core_sort(const Path *path, const Undercharged *undercharged)
@@ -214,7 +235,7 @@ has_core_sort(const Path *path, const Undercharged *undercharged)
 	return false;
 }
 
-/* The cheapest of a relation's paths that have been charged rightly, or NULL. */
+/* Returns the cheapest of a relation's paths that have been charged enough, or NULL. */
 static const Path *
 cheapest_other(const RelOptInfo *rel, const Undercharged *undercharged)
 {
@@ -232,7 +253,10 @@ cheapest_other(const RelOptInfo *rel, const Undercharged *undercharged)
 	return cheapest;
 }
 
-/* What the cheapest of those that lack something have been charged, and the cheapest costs in truth, if it is less. */
+/*
+ * Lowers *charged to what the cheapest of the undercharged paths has been charged, and *in_truth to
+ * what the cheapest of them really costs, if those are less.
+ */
 static void
 find_lacking(const RelOptInfo *rel, const Undercharged *undercharged, Cost *charged, Cost *in_truth)
 {
@@ -250,7 +274,10 @@ find_lacking(const RelOptInfo *rel, const Undercharged *undercharged, Cost *char
 	}
 }
 
-/* Is another path to be taken instead, unless ours is? */
+/*
+ * Returns whether a path that was charged enough is to be taken instead of the undercharged ones,
+ * unless ours is.
+ */
 static bool
 is_better(const Path *other, Cost charged, Cost in_truth)
 {
@@ -258,8 +285,11 @@ is_better(const Path *other, Cost charged, Cost in_truth)
 }
 
 /*
- * charged: what one that is not among rel's paths has been charged, or DBL_MAX.  Where one of the others
- * costs less than ours, of an index perhaps, that is the one to be taken.
+ * Lowers the costs of our paths to below those of the undercharged paths of rel that really cost
+ * more.  charged is what an undercharged path was charged that is not among rel's, or DBL_MAX.
+ *
+ * A path of the planner's that was charged enough may really cost less than ours, as one by an
+ * index.  In that case, that path is to be taken, and a copy of it gets the low cost.
  */
 static void
 outbid(const List *paths, RelOptInfo *rel, const Undercharged *undercharged, Cost charged)
@@ -279,7 +309,10 @@ outbid(const List *paths, RelOptInfo *rel, const Undercharged *undercharged, Cos
 		if (other == NULL || path->total_cost < other->total_cost)
 			lower_cost(path, lacking_of_ours(path, undercharged), charged, in_truth);
 	}
-	/* workers' hash tables take CPU time from others, for which the planner would not have chosen them */
+	/*
+	 * Workers' hash tables take CPU time that the planner would not have chosen to take from
+	 * others.
+	 */
 	if (is_better(other, charged, in_truth) && other->total_cost <= cheapest_of(paths) &&
 		gather_of_hash_tables(other, undercharged) == NULL)
 		copy = copy_path(other);
@@ -315,13 +348,15 @@ undercharged_of(const GpuSortGroupedRows *grouped)
 		.input_rel = input_rel,
 		.groups = {
 			.rows = cheapest->rows, .groups = grouped->groups, .width = cheapest->pathtarget->width,
-			.columns = list_length(grouped->pathkeys), .references = count_references(grouped->pathkeys)
+			.columns = list_length(grouped->pathkeys),
+			.references = count_references(grouped->pathkeys)
 		},
 		.participants = 1
 	};
 
 	if (input_rel->partial_pathlist != NIL)
-		undercharged.participants += ((const Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
+		undercharged.participants +=
+			((const Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
 	if (grouped->have_agg)
 		undercharged.sorted = gpusort_sorted_agg_extra_cost(&undercharged.groups);
 	return undercharged;
@@ -366,7 +401,10 @@ gpusort_offer_beside(RelOptInfo *rel, const List *paths, const List *left_out, C
 
 /* ---------- whether ---------- */
 
-/* What is done in order above the groups, and might do without a sort if they come in the order of ours. */
+/*
+ * Returns the order that the steps above the groups want, which need no sort if the groups come in
+ * the order of ours.
+ */
 static List *
 order_above(const PlannerInfo *root)
 {
@@ -374,9 +412,13 @@ order_above(const PlannerInfo *root)
 		root->sort_pathkeys != NIL ? root->sort_pathkeys : root->distinct_pathkeys;
 }
 
-/* Does it cost no more than least, in truth, with the sort that it lacks? */
+/*
+ * Returns whether a path really costs no more than `least`, with the sort that it needs if it does
+ * not come in the order wanted.
+ */
 static bool
-is_no_dearer(const GpuSortGroupedRows *grouped, const Path *path, const Undercharged *undercharged, Cost least)
+is_no_dearer(const GpuSortGroupedRows *grouped, const Path *path, const Undercharged *undercharged,
+			 Cost least)
 {
 	List	   *wanted = order_above(grouped->root);
 	Cost		cost = path->total_cost;
@@ -389,9 +431,13 @@ is_no_dearer(const GpuSortGroupedRows *grouped, const Path *path, const Undercha
 	return cost <= least;
 }
 
-/* Where the first rows are wanted, what comes in order may begin sooner than anything else. */
+/*
+ * If the first rows are wanted (consider_startup), a path above a sort may be kept whatever it
+ * costs, since rows that come in order may begin sooner than any others.
+ */
 bool
-gpusort_groups_might_be_kept(const GpuSortGroupedRows *grouped, const RelOptInfo *sorted_rel, Cost lacking)
+gpusort_groups_might_be_kept(const GpuSortGroupedRows *grouped, const RelOptInfo *sorted_rel,
+							 Cost lacking)
 {
 	const RelOptInfo *rel = grouped->rel;
 	Undercharged undercharged;
@@ -411,7 +457,8 @@ gpusort_groups_might_be_kept(const GpuSortGroupedRows *grouped, const RelOptInfo
 	if (is_better(cheapest_other(rel, &undercharged), charged, in_truth))
 		return true;
 	least = gpusort_least_sorted_cost(sorted_rel, grouped->order,
-									  sorted_rel == grouped->input_rel ? grouped->row_cost : 0) - lacking;
+									  sorted_rel == grouped->input_rel ? grouped->row_cost
+									  : 0) - lacking;
 	foreach(lc, rel->pathlist)
 	{
 		if (is_no_dearer(grouped, lfirst(lc), &undercharged, least))
@@ -429,7 +476,7 @@ is_our_join(const Path *path)
 										   GPUSORT_UNFINISHED_JOIN_NODE) == 0;
 }
 
-/* Of a join's path: what it has been charged too little, by the planner or by us. */
+/* Returns how much too little a join's path has been charged, by the planner or by us. */
 static Cost
 lacking_of_join(const Path *path)
 {
@@ -456,8 +503,9 @@ gpusort_join_in_truth(const List *paths)
 }
 
 /*
- * The same of the cheapest one in truth, which may have been charged more than the first.  sorting: what those cost
- * above that are not in this order.
+ * Returns what the join that really is the cheapest costs, which may have been charged more than
+ * the first one.  sorting is added to the cost of paths that are not in this order, for a sort
+ * above them.
  */
 static Cost
 cheapest_in_truth(const List *paths, List *order, Cost sorting)
@@ -480,16 +528,21 @@ cheapest_in_truth(const List *paths, List *order, Cost sorting)
 }
 
 /*
- * Is it the only join, of this query and of those around it, so that neither hides a join below what that costs, nor
- * is one above misled?  Rows of workers are gathered above.
+ * Returns whether a path is the only join of this query and of the queries around it.  If so, its
+ * cost hides no join below it, and no join above is misled.  A join by workers does not count,
+ * since its rows are gathered above.
  */
 static bool
 is_only_join(const PlannerInfo *root, const Path *join)
 {
-	return root->query_level == 1 && join->parallel_workers == 0 && bms_num_members(root->all_baserels) == 2;
+	return root->query_level == 1 && join->parallel_workers == 0 &&
+		bms_num_members(root->all_baserels) == 2;
 }
 
-/* Is all that the query does above its joins a sort, which a join in its order saves? */
+/*
+ * Returns whether all that the query does above its joins is a sort, which a join in its order
+ * saves.
+ */
 static bool
 saves_sort(const PlannerInfo *root, const Path *join)
 {
@@ -498,7 +551,10 @@ saves_sort(const PlannerInfo *root, const Path *join)
 		pathkeys_contained_in(root->sort_pathkeys, join->pathkeys);
 }
 
-/* Does the query's only join cost less than any other in truth, with a sort of ours above that where it saves one? */
+/*
+ * Returns whether the query's only join really costs less than any other, with a sort of ours above
+ * the other where our join saves one.
+ */
 static bool
 is_best_join(PlannerInfo *root, RelOptInfo *joinrel, const Path *join, const List *paths)
 {
@@ -508,7 +564,8 @@ is_best_join(PlannerInfo *root, RelOptInfo *joinrel, const Path *join, const Lis
 	if (saves_sort(root, join))
 	{
 		Path	   *first = linitial(paths);
-		const Path *sorted = gpusort_make_participants_path(root, joinrel, first, root->sort_pathkeys);
+		const Path *sorted = gpusort_make_participants_path(root, joinrel, first,
+															root->sort_pathkeys);
 
 		if (sorted != NULL)
 		{

@@ -2,8 +2,9 @@
  * plan_offer.h
  *		Offering paths to the planner, which has charged too little for some of its own.
  *
- * Where ours costs less than such a path in truth, its cost is put below what that was charged,
- * and only then: against all others it competes by what it costs.
+ * How much too little a path has been charged is called what it is lacking.  A path of ours that
+ * really costs less than an undercharged one gets a cost just below what that one was charged, so
+ * that it wins.  Against all other paths it competes by what it costs.
  */
 #ifndef GPUSORT_PLAN_OFFER_H
 #define GPUSORT_PLAN_OFFER_H
@@ -11,8 +12,8 @@
 #include "nodes/pathnodes.h"
 
 /*
- * Rows that are put into groups, or made distinct, by these pathkeys.  Hash tables of theirs are
- * charged too little, and more so where the paths beside them have Agg nodes.
+ * Rows that are put into groups, or made distinct, by these pathkeys.  Hash tables of such groups
+ * are charged too little, and more so where the paths that they compete with have Agg nodes.
  */
 typedef struct GpuSortGroupedRows
 {
@@ -20,61 +21,79 @@ typedef struct GpuSortGroupedRows
 	RelOptInfo *rel;			/* of the groups */
 	RelOptInfo *input_rel;		/* of the rows */
 	List	   *pathkeys;
-	double		groups;			/* expected; 0: no such number is known */
-	bool		groups_known;	/* by statistics, not guessed */
+	double		groups;			/* expected number; 0 if none is known */
+	bool		groups_known;	/* groups comes from statistics, and is not guessed */
 	bool		have_agg;
 
-	/* paths above sorts of ours */
-	List	   *order;			/* of the sorts */
-	Cost		row_cost;		/* charged for each of the rows that they return, at least */
+	/* about paths above sorts of ours */
+	List	   *order;			/* pathkeys of the sorts */
+	Cost		row_cost;		/* charged for each row that the sorts return, at least */
 } GpuSortGroupedRows;
 
 /*
- * Might a path above a sort of this relation's rows, all of them or what workers have made of
- * theirs, be kept among those that there are?  These are charged so much less than they take
- * (lacking), apart from what their hash tables lack.
+ * Returns whether a path above a sort of ours might be kept among the paths that grouped->rel has.
+ * sorted_rel has the rows to be sorted: the input's, or what workers have made of theirs.  lacking
+ * is how much too little the paths that there are have been charged, apart from what their hash
+ * tables lack.
  */
 extern bool gpusort_groups_might_be_kept(const GpuSortGroupedRows *grouped,
 										 const RelOptInfo *sorted_rel, Cost lacking);
 
 /*
- * Offer paths above sorts of a relation's rows, Lists of Path: the leader's own, and those above
- * slices.  The leader's are left out if workers are faster: the planner would charge these for
- * their rows what kept them from returning any.  Their costs are lowered if those of hash tables
- * have been charged too little; by no number of groups, 0, nothing is known to be.  All are made
- * before the first is added, which may free a path of the planner's that others are copies of.
+ * Offers paths above sorts of a relation's rows, given as Lists of Path: the leader's own, and
+ * those above slices, of which the cheapest costs sliced_cost if rows are charged what they take in
+ * a Gather.
+ *
+ * The leader's own paths are left out if they cost more than that: the planner would prefer them
+ * only because parallel_tuple_cost keeps it from having workers return many rows.  The costs of our
+ * paths are lowered if those of hash tables have been charged too little; if the number of groups
+ * is 0, that is not known of any.  The caller makes all paths before this adds the first, which may
+ * free a path of the planner's that others are copies of.
  */
 extern void gpusort_offer_paths(const GpuSortGroupedRows *grouped, List *own, List *sliced,
 								Cost sliced_cost);
 
 /*
- * Offer paths beside those of a relation that lack so much, all of them that are computed here,
- * and so do those that were left out: with them a server that others ask for its costs would have
- * named less.
+ * Offers paths beside those of a relation, all of which lack so much that were computed in this
+ * server.
+ *
+ * The paths in left_out lack as much.  They are not offered, but the cheapest of them counts as if
+ * rel had it: if this server is asked for its costs by another one, it would have named that path's
+ * cost.
  */
 extern void gpusort_offer_beside(RelOptInfo *rel, const List *paths, const List *left_out,
 								 Cost lacking);
 
 /*
- * What the cheapest one of joins without parameters, which comes first, costs in truth: a hash
- * join's cost leaves out waiting for its table.  DBL_MAX if there is none to compare with.
+ * Returns what the first path without parameters, which is the cheapest, really costs, if it is a
+ * join's: the planner does not charge a hash join for waiting for its table.  Returns DBL_MAX if
+ * there is none to compare with.
  */
 extern Cost gpusort_join_in_truth(const List *paths);
 
 /*
- * If that is more than a join of ours costs, which is not added yet, put that just below what the
- * cheapest one was charged: of the partial paths, if it has workers.  It hides what our join
- * costs from joins that are planned above, which may mislead these, so it is done only where more
- * is gained than is hidden, or no other join is in the query.  Then it is enough, too, that it
- * costs less than others and a sort above them, if that is all that the query wants of it.
+ * Lowers the cost of a join of ours, which is not added yet, to just below what the cheapest join
+ * was charged, if that join really costs more.  The cheapest join is sought among the partial paths
+ * if ours has workers.
+ *
+ * A lowered cost hides what our join costs from joins that are planned above, which may mislead
+ * their choice.  So it is done only where more is gained than is hidden, or where the query has no
+ * other join.  In the latter case it is enough, too, that our join costs less than the others with
+ * a sort above them, if that is all that the query wants of the order.
  */
 extern void gpusort_outbid_join(PlannerInfo *root, RelOptInfo *joinrel, Path *path);
 
-/* Add a join's path as it is, which is a partial one if it has workers; or do both. */
+/*
+ * Add a join's path, to the partial paths if it has workers.  gpusort_add_join() adds it as it is,
+ * and gpusort_offer_join() after gpusort_outbid_join().
+ */
 extern void gpusort_add_join(RelOptInfo *joinrel, Path *path);
 extern void gpusort_offer_join(PlannerInfo *root, RelOptInfo *joinrel, Path *path);
 
-/* The path of a GpuSort Join, which remembers what it costs, whatever the planner is told. */
+/*
+ * The path of a GpuSort Join.  cost is what it really costs, whatever the planner is told in
+ * custom.path.
+ */
 typedef struct GpuSortJoinPath
 {
 	CustomPath	custom;

@@ -21,9 +21,9 @@
 #include "plan/plan_side.h"
 #include "settings.h"
 
-/* ---------- what there is ---------- */
+/* ---------- the paths that there are ---------- */
 
-/* What add_path() takes for the same. */
+/* The ratio up to which add_path() takes costs for the same. */
 #define SAME_COST	1.01
 
 static bool
@@ -73,20 +73,24 @@ gpusort_join_might_be_kept(const GpuSortMergeJoin *join, Cost startup_cost, Cost
 
 typedef struct PairCosts
 {
-	/* what ours cost at least */
+	/* what the ways of ours cost at least */
 	Cost		both_sorted;
 	Cost		outer_sorted;
 	Cost		inner_sorted;
 	Cost		partial;
 
-	/* ... and may cost at most */
-	Cost		all_in_truth;	/* the cheapest join that there is */
+	/* what they may cost at most */
+	Cost		all_in_truth;	/* real cost of the cheapest join that there is */
 	Cost		partial_in_truth;
-	Cost		order;			/* what the order of the rows is worth beyond that */
-	Cost		bound;			/* all that the query is part of, with a Gather above what workers do */
+	Cost		order;			/* what the order of the rows is worth in addition */
+	/* of joining all tables of the query; a Gather is added to what workers do */
+	Cost		bound;
 } PairCosts;
 
-/* Does a clause by which the pair could be merged give it the order that the query wants in the end? */
+/*
+ * Returns whether the pair could be merged by a clause that gives it the order that the query wants
+ * in the end.
+ */
 static bool
 is_order_wanted(const GpuSortPair *pair)
 {
@@ -108,8 +112,9 @@ is_order_wanted(const GpuSortPair *pair)
 }
 
 /*
- * What it is worth to the joins above that the rows come in order: a sort of all of them is saved.  Those above may
- * return many times as many rows in this order, which is worth whatever it costs, if the query wants it.
+ * Returns what the order of the rows is worth to the joins above, which save a sort of all of them.
+ * If it is the order that the query wants, it is worth whatever it costs, since the joins above may
+ * return many times as many rows in it.
  */
 static Cost
 worth_of_order(const GpuSortPair *pair)
@@ -129,7 +134,7 @@ is_first_disabled(const List *paths)
 	return paths != NIL && gpusort_is_disabled(linitial(paths));
 }
 
-/* Has the first, cheapest path? */
+/* Returns whether the first path, which is the cheapest, has parameters. */
 static bool
 has_parameters(const List *paths)
 {
@@ -163,7 +168,8 @@ static bool
 is_promising(GpuSortPair *pair, const PairCosts *costs)
 {
 	Cost		most = Min(costs->all_in_truth + costs->order, costs->bound);
-	Cost		most_partial = Min(costs->partial_in_truth + costs->order, costs->bound - parallel_setup_cost);
+	Cost		most_partial = Min(costs->partial_in_truth + costs->order,
+								   costs->bound - parallel_setup_cost);
 	bool		whole = pair->outerrel->cheapest_total_path->total_cost +
 		pair->innerrel->cheapest_total_path->total_cost < pair->most_of_inputs;
 
@@ -174,7 +180,7 @@ is_promising(GpuSortPair *pair, const PairCosts *costs)
 	return pair->both_sorted || pair->outer_sorted || pair->inner_sorted || pair->partial;
 }
 
-/* What the cheapest of those costs at least that are left. */
+/* Returns what the cheapest of the ways that are still promising costs at least. */
 static Cost
 least_of(const GpuSortPair *pair, const PairCosts *costs)
 {
@@ -190,8 +196,10 @@ least_of(const GpuSortPair *pair, const PairCosts *costs)
 }
 
 /*
- * That is not asked where nothing is joined above, unless the query wants few rows; nor of GEQO, which tries some orders
- * of joins only, and may not find any that costs as little.
+ * Compares the ways with what joining all tables of the query costs at most, and returns whether
+ * any is still promising.  That is not done where nothing is joined above, unless the query wants
+ * few rows; nor for GEQO, which tries only some orders of joins and may not find any that costs as
+ * little.
  */
 static bool
 is_within_bound(GpuSortPair *pair, PairCosts *costs)
@@ -220,7 +228,8 @@ gpusort_find_join_clauses(const GpuSortMergeJoin *merge, const RelOptInfo *outer
 		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
 		bool		outer_is_left = bms_is_subset(clause->left_relids, outerrel->relids);
 
-		if (!clause->can_join || clause->mergeopfamilies == NIL || !gpusort_clause_is_order(clause) ||
+		if (!clause->can_join || clause->mergeopfamilies == NIL ||
+			!gpusort_clause_is_order(clause) ||
 			(IS_OUTER_JOIN(merge->jointype) &&
 			 RINFO_IS_PUSHED_DOWN(clause, merge->joinrel->relids)) ||
 			!bms_is_subset(outer_is_left ? clause->right_relids : clause->left_relids,
@@ -235,7 +244,10 @@ gpusort_find_join_clauses(const GpuSortMergeJoin *merge, const RelOptInfo *outer
 	return found;
 }
 
-/* Is it a semijoin that is made in another way? */
+/*
+ * Returns whether the pair is a semijoin that the planner makes in another way; if so, turns it
+ * into the semijoin.
+ */
 static bool
 becomes_semijoin(GpuSortPair *pair)
 {
@@ -259,7 +271,7 @@ becomes_semijoin(GpuSortPair *pair)
 	return true;
 }
 
-/* Has the query a use for the order that a join by these pathkeys comes in? */
+/* Returns whether the query has a use for the order that a join by these pathkeys comes in. */
 static bool
 is_order_useful(const GpuSortPair *pair)
 {
@@ -283,17 +295,20 @@ clauses_are_orders(const List *clauses)
 }
 
 /*
- * The planner has found clauses to merge by, unless its merge joins are off.  By those that are no orders, its own
- * merge joins take their chance.
+ * Finds the clauses that the pair could be merged by, and the pathkeys.  The planner has found the
+ * clauses already, unless its merge joins are switched off.  A clause of which the two sides have
+ * no common order is left to PostgreSQL's merge joins, which fail if they notice.
  */
 static bool
 find_orders(GpuSortPair *pair)
 {
 	if (pair->extra.mergeclause_list == NIL || !clauses_are_orders(pair->extra.mergeclause_list))
-		pair->extra.mergeclause_list = gpusort_find_join_clauses(&pair->join, pair->outerrel, pair->innerrel);
+		pair->extra.mergeclause_list = gpusort_find_join_clauses(&pair->join, pair->outerrel,
+																 pair->innerrel);
 	if (pair->extra.mergeclause_list == NIL)
 		return false;
-	pair->orders = select_outer_pathkeys_for_merge(pair->join.root, pair->extra.mergeclause_list, pair->join.joinrel);
+	pair->orders = select_outer_pathkeys_for_merge(pair->join.root, pair->extra.mergeclause_list,
+												   pair->join.joinrel);
 	return true;
 }
 
@@ -308,7 +323,8 @@ gpusort_look_at_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerre
 		(!gpusort_has_many_rows(outerrel) && !gpusort_has_many_rows(innerrel)) ||
 		gpusort_plan_is_advised(root))
 		return false;
-	pair->join = (GpuSortMergeJoin) {.root = root, .joinrel = joinrel, .jointype = jointype, .extra = &pair->extra};
+	pair->join = (GpuSortMergeJoin) {.root = root, .joinrel = joinrel, .jointype = jointype,
+									 .extra = &pair->extra};
 	pair->extra = *extra;
 	pair->outerrel = outerrel;
 	pair->innerrel = innerrel;

@@ -12,8 +12,8 @@
 #include "plan/plan_pathkeys.h"
 
 /*
- * The member of a class that a relation will be sorted by, or one whose type may be
- * another one of the family, which is good enough for an estimate.
+ * Returns the member of a class that a relation will be sorted by.  If it has none, returns a
+ * member whose type may be another one of the family, which is good enough for an estimate.
  */
 static const EquivalenceMember *
 find_member(const EquivalenceClass *ec, const RelOptInfo *rel)
@@ -35,14 +35,16 @@ gpusort_clause_is_order(const RestrictInfo *clause)
 {
 	const OpExpr *op = (const OpExpr *) clause->clause;
 
-	/* what is left of a self-join that was eliminated is a test for null, which has no two sides */
+	/*
+	 * What is left of a self-join that was eliminated is a test for null, which has no two sides.
+	 */
 	if (!is_opclause(op) || list_length(op->args) != 2)
 		return true;
 	return exprType(linitial(op->args)) == exprType(lsecond(op->args)) ||
 		op_volatile(op->opno) == PROVOLATILE_IMMUTABLE;
 }
 
-/* Are the members of a class, which clauses have made equal, in one order? */
+/* Returns whether the members of a class, which clauses have made equal, are in one order. */
 static bool
 class_is_order(const EquivalenceClass *ec)
 {

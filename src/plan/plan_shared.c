@@ -2,9 +2,9 @@
  * plan_shared.c
  *		Making the plan node GpuSort Shared; see plan_shared.h.
  *
- * As for the other nodes, the columns are those of a Sort node that the planner makes
- * of a path below.  pathkeys that are redundant make no column, so a path that is to be
- * sliced must be given pathkeys of which every one makes its own.
+ * As with the other nodes, the columns are taken from a Sort node that the planner makes of a path
+ * below.  Redundant pathkeys make no column of it, so a path that is to be sliced must be given
+ * pathkeys each of which makes one.
  */
 #include "postgres.h"
 
@@ -45,8 +45,8 @@ static const CustomPathMethods shared_path_methods = {
 };
 
 /*
- * Collecting is shared, and so is putting the rows in order; what one of them does beside that, the
- * others wait for; and what is returned is all rows or a participant's share of them.
+ * Collecting is shared, and so is putting the rows in order.  For what one participant does besides
+ * that, the others wait.  What the node returns is all rows, or a participant's share of them.
  */
 Path *
 gpusort_make_shared_path(PlannerInfo *root, RelOptInfo *rel, const GpuSortSharedSort *sort)
@@ -99,8 +99,8 @@ estimate_shared(PlannerInfo *root, GpuSortSharedSort *sort, const char **reason)
 }
 
 /*
- * Slices may spill, and each is read back by one participant; rows that go to all of them have to
- * fit.
+ * Returns whether the pool is large enough.  Slices may spill, since each is read back by one
+ * participant; rows that go to all participants have to fit.
  */
 static bool
 pool_suffices(const GpuSortSharedSort *sort, int participants)

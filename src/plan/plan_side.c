@@ -18,12 +18,12 @@
 #include "plan/plan_sorted.h"
 #include "settings.h"
 
-/* What has been asked for of a partial path. */
+/* What has been asked about a partial path so far. */
 typedef struct PartialSide
 {
 	Path	   *partial;
 	bool		shared_known;
-	bool		is_shared;		/* a shared sort is worth it */
+	bool		is_shared;		/* a shared sort is worth it, and shared describes it */
 	GpuSortSharedSort shared;
 	Path	   *shared_path;
 	bool		participants_known;
@@ -41,15 +41,16 @@ struct GpuSortSide
 	List	   *partials;		/* of PartialSide */
 };
 
-/* A relation's, of which there are few. */
+/* The sides of a relation, of which there are few, and what its rows cost at least. */
 typedef struct Sides
 {
-	const Path *cheapest;		/* while it is this one */
+	/* all of this is valid while this is the relation's cheapest path */
+	const Path *cheapest;
 	GpuSortLeastCosts least;
 	List	   *sides;
 } Sides;
 
-/* ---------- what is known ---------- */
+/* ---------- what is known about a relation ---------- */
 
 bool
 gpusort_has_many_rows(const RelOptInfo *rel)
@@ -57,7 +58,10 @@ gpusort_has_many_rows(const RelOptInfo *rel)
 	return rel->rows >= gpusort_min_rows || gpusort_force;
 }
 
-/* Of the paths without parameters that come in some order; DBL_MAX if there is none. */
+/*
+ * Returns the least cost of the paths without parameters that come in some order, or DBL_MAX if
+ * there is none.
+ */
 static Cost
 cheapest_in_order(const List *paths)
 {
@@ -74,17 +78,22 @@ cheapest_in_order(const List *paths)
 	return cheapest;
 }
 
-/* Workers may scan a table that the planner has found to be too small for any. */
+/*
+ * Returns what a participant's share of the rows costs at least, in some order.  A table that the
+ * planner has found to be too small for workers may be scanned by them all the same.
+ */
 static Cost
 least_partial_cost(const RelOptInfo *rel, const GpuSortLeastCost *sort)
 {
 	const Path *partial = rel->partial_pathlist != NIL ? linitial(rel->partial_pathlist) : NULL;
-	int			workers = partial != NULL ? partial->parallel_workers : max_parallel_workers_per_gather;
+	int			workers = partial != NULL ? partial->parallel_workers
+		: max_parallel_workers_per_gather;
 	Cost		sorted = (sort->collect_cost + sort->rest_cost) / (workers + 1);
 
 	if (partial != NULL)
 		return Min(partial->total_cost + sorted, cheapest_in_order(rel->partial_pathlist));
-	return rel->reloptkind == RELOPT_BASEREL ? rel->cheapest_total_path->total_cost / (workers + 1) + sorted : DBL_MAX;
+	return rel->reloptkind == RELOPT_BASEREL
+		? rel->cheapest_total_path->total_cost / (workers + 1) + sorted : DBL_MAX;
 }
 
 static void
@@ -96,7 +105,8 @@ find_least_costs(const RelOptInfo *rel, GpuSortLeastCosts *least)
 	least->partial = least_partial_cost(rel, &sort);
 	least->sorted = DBL_MAX;
 	if (gpusort_has_many_rows(rel))
-		least->sorted = rel->cheapest_total_path->total_cost + sort.collect_cost + sort.slot_cost + sort.rest_cost;
+		least->sorted = rel->cheapest_total_path->total_cost + sort.collect_cost + sort.slot_cost +
+			sort.rest_cost;
 	if (gpusort_has_many_rows(rel) && rel->partial_pathlist != NIL)
 		least->sorted = Min(least->sorted, parallel_setup_cost + least->partial);
 	least->in_order = cheapest_in_order(rel->pathlist);
@@ -132,7 +142,7 @@ are_pathkeys(const List *pathkeys, const List *others)
 		return false;
 	forboth(lc, pathkeys, lc2, others)
 	{
-		/* they are canonical */
+		/* The pathkeys are canonical. */
 		if (lfirst(lc) != lfirst(lc2))
 			return false;
 	}
@@ -193,7 +203,8 @@ gpusort_side_sorted(GpuSortSide *side)
 	if (cheapest->param_info != NULL || pathkeys_contained_in(side->pathkeys, cheapest->pathkeys))
 		return NULL;
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(side));
-	side->sorted = cheapest_of(gpusort_make_sorted_paths(side->root, side->rel, side->rel, side->pathkeys,
+	side->sorted =
+		cheapest_of(gpusort_make_sorted_paths(side->root, side->rel, side->rel, side->pathkeys,
 														 GPUSORT_NO_LIMIT));
 	MemoryContextSwitchTo(old);
 	return side->sorted;
@@ -279,7 +290,8 @@ gpusort_side_participants_path(GpuSortSide *side, Path *partial)
 	if (!found->participants_known)
 	{
 		old = MemoryContextSwitchTo(GetMemoryChunkContext(side));
-		found->participants_path = gpusort_make_participants_path(side->root, side->rel, partial, side->pathkeys);
+		found->participants_path = gpusort_make_participants_path(side->root, side->rel, partial,
+																  side->pathkeys);
 		found->participants_known = true;
 		MemoryContextSwitchTo(old);
 	}

@@ -3,8 +3,8 @@
  *		A side of joins: what is found out about sorting a relation's rows, once.
  *
  * A relation is joined with others many times while the planner searches for the best order of
- * joins, and sorted by the same few columns.  What that takes is estimated, and the path made, when it
- * is first wanted.
+ * joins, and sorted by the same few columns.  What sorting it costs is estimated, and the path
+ * made, when it is first wanted.
  */
 #ifndef GPUSORT_PLAN_SIDE_H
 #define GPUSORT_PLAN_SIDE_H
@@ -13,42 +13,52 @@
 
 #include "plan/plan_shared.h"
 
-/* Is a sort of the relation's rows thought of at all? */
+/* Returns whether the relation has so many rows that sorting them is considered at all. */
 extern bool gpusort_has_many_rows(const RelOptInfo *rel);
 
-/* What a relation's rows cost at least; DBL_MAX where they can't be had so. */
+/* What a relation's rows cost at least; DBL_MAX if they can't be had in that way. */
 typedef struct GpuSortLeastCosts
 {
-	Cost		sorted;			/* by us, whatever by */
-	Cost		in_order;		/* in some order without */
-	Cost		partial;		/* a participant's share of them, in some order */
+	Cost		sorted;			/* sorted by us, by any columns */
+	Cost		in_order;		/* in some order, without a sort of ours */
+	Cost		partial;		/* a participant's share of them in some order, sorted or not */
 } GpuSortLeastCosts;
 
+/* Returns these costs. */
 extern const GpuSortLeastCosts *gpusort_side_least_costs(PlannerInfo *root, RelOptInfo *rel);
 
-/* A relation's rows in an order. */
+/* A relation and the pathkeys by which its rows are to be sorted. */
 typedef struct GpuSortSide GpuSortSide;
 
 /*
- * It is kept in the relation's memory context, as long as the relation is there, whose cheapest paths
- * have been found.
+ * Returns a relation's side for these pathkeys.  The relation's cheapest paths must have been
+ * found.  The side is kept in the relation's memory context, as long as the relation is there.
  */
 extern GpuSortSide *gpusort_side(PlannerInfo *root, RelOptInfo *rel, List *pathkeys);
 
-/* The cheapest path above a sort of ours; NULL if there is none, or the cheapest is in order. */
+/*
+ * Returns the cheapest path above a sort of ours, or NULL: if there is none, or the relation's
+ * cheapest path is in order already.
+ */
 extern Path *gpusort_side_sorted(GpuSortSide *side);
 
 /*
- * The sort of a partial path's rows by all participants, all rows to each, and its path; NULL if it is not
- * worth it.
+ * Return a sort of a partial path's rows by all participants, which returns all rows to each, or
+ * NULL if it is not worth it; and the path of such a sort.
  */
 extern const GpuSortSharedSort *gpusort_side_shared(GpuSortSide *side, Path *partial);
 extern Path *gpusort_side_shared_path(GpuSortSide *side, const GpuSortSharedSort *sort);
 
-/* A scan of a table by so many workers, which the planner has found to be too small for any. */
+/*
+ * Returns a scan of a table by so many workers, although the planner has found the table to be too
+ * small for any.
+ */
 extern Path *gpusort_side_scan(GpuSortSide *side, int workers);
 
-/* A partial path's rows, sorted by each participant for itself; NULL if that is not worth it. */
+/*
+ * Returns a partial path's rows, sorted by each participant for itself, or NULL if that is not
+ * worth it.
+ */
 extern Path *gpusort_side_participants_path(GpuSortSide *side, Path *partial);
 
 #endif							/* GPUSORT_PLAN_SIDE_H */

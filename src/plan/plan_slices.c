@@ -16,9 +16,9 @@
 #include "plan/plan_slices.h"
 
 /*
- * What a row takes of the leader that comes through a Gather: 40 ns (docs/performance.md, "Sorts that
- * workers make together").  parallel_tuple_cost is 250, which keeps the planner from having workers
- * return many rows.
+ * What the leader spends on a row that comes through a Gather: 40 ns (docs/performance.md, "Sorts
+ * that workers make together").  parallel_tuple_cost is 250, which keeps the planner from having
+ * workers return many rows.
  */
 #define GATHERED_ROW_COST 0.016
 
@@ -36,7 +36,7 @@ gpusort_count_leading_keys(PlannerInfo *root, List *clauses, List *pathkeys)
 	return list_length(pathkeys);
 }
 
-/* How many groups there are, the rows of each equal in so many leading columns. */
+/* Returns how many groups there are if the rows of each are equal in so many leading columns. */
 static double
 estimate_groups(PlannerInfo *root, double all_rows, List *pathkeys, int slice_columns)
 {
@@ -98,8 +98,8 @@ lower_cost(Path *gather, const Path *partial, Cost saved)
 }
 
 /*
- * As add_partial_path() would, but none is freed: the planner's own Gather may be above one already,
- * where a partitioned relation's groups are made partition by partition.
+ * Adds a partial path as add_partial_path() would, but frees none: the planner's own Gather may be
+ * above one already, if a partitioned relation is grouped partition by partition.
  */
 static void
 keep_partial_path(RelOptInfo *rel, Path *path)
@@ -121,9 +121,9 @@ keep_partial_path(RelOptInfo *rel, Path *path)
 }
 
 /*
- * Gather has a partial path of its own: add_partial_path() frees those that it does not like.
- * A set-returning function of the target list will be evaluated above the partial path, perhaps an
- * unsafe one, so that one is kept back.
+ * The Gather has a partial path of its own, since add_partial_path() frees paths that it does not
+ * keep.  If the target list has set-returning functions, no partial path is offered: the functions
+ * will be evaluated above it, and may be unsafe there.
  */
 List *
 gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make, const void *original,
