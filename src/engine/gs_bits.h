@@ -1,6 +1,6 @@
 /*
  * gs_bits.h
- *		Bit counting and the look at the cancel flag.
+ *		Counting bits, and looking at the cancel flag.
  */
 #ifndef GS_BITS_H
 #define GS_BITS_H
@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bits needed to write x: 0 for 0. */
+/* Returns how many bits are needed to write x: 0 for 0. */
 static inline unsigned
 gs_bit_width(uint64_t x)
 {
 	return x == 0 ? 0 : 64 - (unsigned) __builtin_clzll(x);
 }
 
-/* x is not 0. */
+/* Returns how many low bits of x are 0; x is not 0. */
 static inline unsigned
 gs_trailing_zeros(uint64_t x)
 {
@@ -29,7 +29,7 @@ gs_popcount(uint64_t x)
 	return (unsigned) __builtin_popcountll(x);
 }
 
-/* The lowest bits ones, for 0 .. 64. */
+/* Returns a word whose lowest `bits` bits are set; bits is 0 .. 64. */
 static inline uint64_t
 gs_low_mask(unsigned bits)
 {

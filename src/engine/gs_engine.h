@@ -2,15 +2,13 @@
  * gs_engine.h
  *		The sort engine: columns of order-preserving words in, a permutation out.
  *
- * The engine knows nothing of PostgreSQL and nothing of CUDA.  It sorts on CPUs
- * (host/gs_sort.h) or on a group of devices (device/gs_device_sort.h); here is what
- * both take and return.
+ * The engine knows nothing of PostgreSQL and nothing of CUDA.  It sorts on CPUs (host/gs_sort.h) or
+ * on a group of devices (device/gs_device_sort.h); this file has what both take and return.
  *
- * A *plane* holds one 64-bit word per row of one sort column (or of one part
- * of a wide column), encoded so that unsigned comparison of the words is the
- * order wanted: signs are flipped, descending columns complemented, before
- * they get here.  Rows are numbered 0 .. nrows-1 in the order of arrival; the
- * number is the *row id*.
+ * A *plane* holds one 64-bit word per row of one sort column (or of one part of a wide column),
+ * encoded so that unsigned comparison of the words is the order wanted: signs are flipped, and
+ * descending columns complemented, before they get here.  Rows are numbered 0 .. nrows-1 in the
+ * order of arrival; the number is the *row id*.
  *
  * The composite key of a row is the concatenation of its planes, most
  * significant first, after each plane has been reduced to the bits that vary:
@@ -31,13 +29,12 @@ typedef enum gs_status
 	GS_INVALID,					/* arguments contradict each other */
 	GS_NO_SPACE,				/* workspace smaller than gs_sort_workspace_bytes() */
 	GS_CANCELLED,				/* *cancel became nonzero; nothing was produced */
-	GS_DEVICE_ERROR,			/* a device refused an operation; the next job may do
-								 * better */
+	GS_DEVICE_ERROR,			/* a device refused an operation; the next job may succeed */
 	GS_DEVICE_LOST,				/* a device has failed for good */
 	GS_DEVICE_WRONG				/* what devices returned is not the rows in order */
 } gs_status;
 
-/* Return what a call has returned, unless that is GS_OK. */
+/* Returns the status of a call from the calling function, unless it is GS_OK. */
 #define GS_TRY(call) \
 	do { \
 		gs_status	try_status = (call); \
@@ -48,12 +45,13 @@ typedef enum gs_status
 /* Most planes that one sort takes; more are GS_INVALID. */
 #define GS_MAX_PLANES	256
 
-/* A sentence for the status, constant storage. */
+/* Returns a sentence for the status, in constant storage. */
 extern const char *gs_status_text(gs_status status);
 
 typedef enum gs_null_order
 {
-	GS_NULLS_NONE = 0,			/* no null bit: an earlier plane has decided it */
+	/* no null bit in the key, since an earlier plane tells which rows are null */
+	GS_NULLS_NONE = 0,
 	GS_NULLS_FIRST,
 	GS_NULLS_LAST
 } gs_null_order;
@@ -62,8 +60,8 @@ typedef enum gs_null_order
 #define GS_BYTE_VALUES	256
 
 /*
- * How words that are made of bytes are numbered, see gs_numbering.c: a word's number is
- * the sum of what its bytes stand for, the most significant one being digits[0].
+ * How words that are made of bytes are numbered, see gs_numbering.c: a word's number is the sum of
+ * what its bytes stand for.  digits[0] is for the most significant byte.
  */
 typedef struct gs_numbering
 {
@@ -73,11 +71,14 @@ typedef struct gs_numbering
 typedef struct gs_plane
 {
 	const uint64_t *words;		/* nrows words; those of null rows are ignored */
-	const uint64_t *nulls;		/* bit (i & 63) of word (i >> 6) set: row i is
-								 * null.  NULL pointer: no row is */
+	/* bit (i & 63) of word (i >> 6) is set if row i is null; NULL: no row is */
+	const uint64_t *nulls;
 	gs_null_order null_order;	/* meaningful only with nulls */
-	gs_numbering *numbering;	/* words are bytes of strings: room for their numbers, if
-								 * that makes the key narrower.  NULL: they are not */
+	/*
+	 * NULL, or, if words are bytes of strings, room for the numbering that may make the key
+	 * narrower
+	 */
+	gs_numbering *numbering;
 } gs_plane;
 
 #endif							/* GS_ENGINE_H */

@@ -17,7 +17,7 @@
  * A plane of which every row is null, or no row, needs no null flag.  A plane
  * with one value needs no word bits.  What is left becomes fields.
  *
- * Of a plane that is numbered (gs_numbering.c) the numbers take the place of the words.
+ * If a plane is numbered (gs_numbering.c), the numbers take the place of the words.
  */
 #include "engine/gs_bits.h"
 #include "engine/gs_layout.h"
@@ -36,8 +36,8 @@ max_u64(uint64_t a, uint64_t b)
 }
 
 /*
- * Fold words that belong to non-null rows.  Two independent chains hide the
- * latency of compare and conditional move.
+ * Folds words that belong to non-null rows into stats.  Two independent chains of operations hide
+ * the latency of compare and conditional move.
  */
 static void
 fold_words(gs_plane_stats *stats, const uint64_t *words, uint64_t count)
@@ -70,7 +70,7 @@ fold_words(gs_plane_stats *stats, const uint64_t *words, uint64_t count)
 	stats->all_or = a.all_or | b.all_or;
 }
 
-/* Fold up to 64 words; bit i of nulls excludes words[i]. */
+/* Folds up to 64 words; bit i of nulls excludes words[i]. */
 static void
 fold_mixed_words(gs_plane_stats *stats, const uint64_t *words, uint64_t nulls,
 				 unsigned count)
@@ -91,7 +91,7 @@ fold_mixed_words(gs_plane_stats *stats, const uint64_t *words, uint64_t nulls,
 	*stats = a;
 }
 
-/* Fold rows [begin, end) of a plane; begin is a multiple of 64. */
+/* Folds rows [begin, end) of a plane; begin is a multiple of 64. */
 void
 gs_plane_stats_fold(gs_plane_stats *stats, const gs_plane *plane, uint64_t begin, uint64_t end)
 {
@@ -129,8 +129,9 @@ gs_layout_clear(gs_layout *layout)
 }
 
 /*
- * Append what a plane has to say.  Of *plane only null_order and numbering count here; its
- * other pointers, which may be NULL, are passed on to those who read words by them.
+ * Appends the fields of a plane that has these statistics.  Only null_order and numbering of *plane
+ * matter here; its other pointers, which may be NULL, are passed on to code that reads words by
+ * them.
  */
 void
 gs_layout_add_plane(gs_layout *layout, unsigned index, const gs_plane *plane,
@@ -209,8 +210,8 @@ gs_layout_start(const gs_layout *layout)
 }
 
 /*
- * Describe the next width bits and move the cursor behind them.  There must be
- * that many, and at most GS_SECTION_MAX_BITS.
+ * Describes the next `width` bits of the key as a section, and moves the cursor behind them.  There
+ * must be so many bits, and at most GS_SECTION_MAX_BITS.
  */
 void
 gs_section_build(gs_section *section, const gs_layout *layout, gs_cursor *cursor, unsigned width)

@@ -2,10 +2,10 @@
  * gs_layout.h
  *		The composite key: which bits of which plane, and in what order.
  *
- * The key of a row is never stored as a whole.  The layout describes it as a
- * sequence of *fields*, most significant first, each a null flag of one bit or
- * the varying bits of a plane's word.  A *section* is the part of that sequence
- * which one sorting step looks at, at most 64 bits wide; a *cursor* remembers
+ * The key of a row is never stored as a whole.  The layout describes it as a sequence of *fields*,
+ * most significant first, each of them a null flag of one bit or the varying bits of a plane's
+ * word.  A *section* is the part of that sequence which one sorting step looks at, at most 64 bits
+ * wide; it is made of *pieces*, each of which is some bits of one field.  A *cursor* remembers
  * where the next section begins.
  */
 #ifndef GS_LAYOUT_H
@@ -13,14 +13,14 @@
 
 #include "engine/gs_engine.h"
 
-/* Folds over the words of a plane's non-null rows, see gs_layout.c. */
+/* Statistics of the words of a plane's non-null rows, see gs_layout.c. */
 typedef struct gs_plane_stats
 {
 	uint64_t	min;
 	uint64_t	max;
 	uint64_t	all_and;
 	uint64_t	all_or;
-	uint64_t	nulls;			/* rows */
+	uint64_t	nulls;			/* how many rows are null */
 } gs_plane_stats;
 
 #define GS_PLANE_STATS_INIT	{.min = UINT64_MAX, .all_and = UINT64_MAX}
@@ -33,14 +33,15 @@ typedef struct gs_field
 {
 	unsigned	plane;
 	bool		is_null_flag;
-	bool		nullable;		/* words: some row is null, and its bits are zeros */
-	const uint64_t *words;		/* of the plane, for the host's own sort */
+	/* if not a null flag: some rows are null, and their bits are zeros */
+	bool		nullable;
+	const uint64_t *words;		/* the plane's words, for the host's own sort */
 	const uint64_t *nulls;		/* NULL: no row is null */
-	const gs_numbering *numbering;	/* words: their numbers are taken; NULL: they themselves */
-	uint64_t	min;			/* words: subtracted first */
-	uint64_t	flag_invert;	/* null flag: 1 when nulls sort first */
-	unsigned	shift;			/* words: low bits on which all rows agree */
-	unsigned	width;			/* bits, 1 .. 64 */
+	const gs_numbering *numbering;	/* not NULL: words' numbers make up the field */
+	uint64_t	min;			/* is subtracted from a word, or its number, first */
+	uint64_t	flag_invert;	/* of a null flag: 1 if nulls sort first */
+	unsigned	shift;			/* low bits on which all rows agree, and that are left out */
+	unsigned	width;			/* width in bits, 1 .. 64 */
 } gs_field;
 
 typedef struct gs_layout
@@ -55,7 +56,7 @@ typedef struct gs_cursor
 {
 	uint64_t	bits_left;		/* from here to the end of the key */
 	unsigned	field;			/* field that holds the next bit */
-	unsigned	field_used;		/* leading bits of it that are behind us */
+	unsigned	field_used;		/* how many leading bits of that field are before the cursor */
 } gs_cursor;
 
 /* The widest section.  The host's items have room for 63 bits beside a row id. */
@@ -67,7 +68,7 @@ typedef struct gs_piece
 	const gs_field *field;
 	unsigned	shift;			/* bits of the field below the piece */
 	unsigned	width;
-	uint64_t	mask;			/* width ones */
+	uint64_t	mask;			/* the lowest `width` bits are set */
 } gs_piece;
 
 typedef struct gs_section
@@ -78,26 +79,26 @@ typedef struct gs_section
 } gs_section;
 
 /*
- * The layout of no planes; then add them, most significant first.  A plane's numbering is used
- * if it has one, and has to stay.
+ * gs_layout_clear() makes the layout of no planes; gs_layout_add_plane() adds a plane, most
+ * significant first.  If the plane has a numbering, it is used, and has to stay where it is.
  */
 extern void gs_layout_clear(gs_layout *layout);
 extern void gs_layout_add_plane(gs_layout *layout, unsigned index, const gs_plane *plane,
 								const gs_plane_stats *stats, uint64_t nrows);
 
 /*
- * How to have a plane's word back out of keys of at most 64 bits.  All of its words may be the
- * same, and are in no key then.
+ * How to get a plane's word back out of keys of at most 64 bits.  If all words of a plane are the
+ * same, they are not in the key.
  */
 typedef struct gs_unpacking
 {
-	unsigned	width;			/* of its bits in the key; 0: the word is `min` */
+	unsigned	width;			/* how many bits of the key are the word's; 0: the word is `min` */
 	unsigned	key_shift;		/* bits of the key below them */
-	unsigned	shift;			/* bits of the word that are left out below them */
-	uint64_t	mask;			/* width ones */
+	unsigned	shift;			/* low bits of the word that are not in the key */
+	uint64_t	mask;			/* the lowest `width` bits are set */
 	uint64_t	min;
-	uint64_t	flag;			/* of the key, the bit that tells nulls; 0: there is none */
-	uint64_t	flag_of_null;	/* that bit of a null's key */
+	uint64_t	flag;			/* the key's bit that tells which rows are null; 0: there is none */
+	uint64_t	flag_of_null;	/* that bit in the key of a null */
 } gs_unpacking;
 
 static inline bool
@@ -112,7 +113,10 @@ gs_unpack_word(const gs_unpacking *unpacking, uint64_t key)
 	return ((key >> unpacking->key_shift & unpacking->mask) << unpacking->shift) + unpacking->min;
 }
 
-/* only_word: what the plane's words are if they are all the same.  Not of one that is numbered. */
+/*
+ * Returns how to get the words of a plane back out of keys.  only_word is what the plane's words
+ * are if they are all the same.  The plane must not be numbered.
+ */
 extern gs_unpacking gs_layout_find_word(const gs_layout *layout, unsigned plane,
 										uint64_t only_word);
 

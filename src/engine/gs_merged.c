@@ -16,20 +16,20 @@ gs_sides_number(uint64_t rows0, uint64_t rows1, uint64_t segment_rows)
 
 /* ---------- groups ---------- */
 
-/* The first row of the group that the row at a position is in. */
+/* Returns the position of the first row of the group that the row at a position is in. */
 static uint64_t
 find_group_begin(const gs_merged *merged, uint64_t position)
 {
 	uint64_t	word = position >> 6;
 	uint64_t	begins = ~merged->equal[word] & gs_low_mask((unsigned) (position & 63) + 1);
 
-	/* the first row of all equals none */
+	/* this ends at the latest at the first row of all, whose bit is never set */
 	while (begins == 0)
 		begins = ~merged->equal[--word];
 	return (word << 6) + gs_bit_width(begins) - 1;
 }
 
-/* Behind its last row. */
+/* Returns the position behind the last row of that group. */
 static uint64_t
 find_group_end(const gs_merged *merged, uint64_t position)
 {
@@ -91,7 +91,9 @@ gs_merged_split(const gs_merged *merged, uint64_t from, uint64_t to, uint32_t *c
 	uint32_t	ngroups = 0;
 	uint64_t	begins = 0;
 
-	/* Which side is next, and whether a group ends, nobody can foretell: so nothing branches. */
+	/*
+	 * Nobody can foretell which side is next and whether a group ends, so nothing branches on it.
+	 */
 	for (uint64_t position = from; position < to; position++)
 	{
 		uint32_t	count1 = (uint32_t) (position - from) - count0;
@@ -110,7 +112,10 @@ gs_merged_split(const gs_merged *merged, uint64_t from, uint64_t to, uint32_t *c
 	return ngroups;
 }
 
-/* The first position of a group's whose id is no less; equal rows are in the order of ids. */
+/*
+ * Returns the first position of a group, or a part of one, whose row id is at least `id`.  Equal
+ * rows are in the order of their ids.
+ */
 static uint64_t
 find_id(const gs_merged *merged, gs_equals rows, uint64_t id)
 {
@@ -129,7 +134,7 @@ find_id(const gs_merged *merged, gs_equals rows, uint64_t id)
 	return low;
 }
 
-/* Where a side's rows lie among equal ones: in two stretches. */
+/* Finds the two stretches in which the rows of a side lie among equal rows. */
 static void
 find_side(const gs_merged *merged, gs_equals rows, unsigned side, gs_equals stretches[2])
 {

@@ -2,21 +2,23 @@
  * gs_merged.h
  *		Two sides that are sorted as one, and what of their order is equal.
  *
- * A sort-merge join sorts both of its sides and merges them.  Sorted by one job, they come out
- * merged: the rows of both in one order, and the bitmap of equal neighbours says which have the same
- * key.  It is all that there is to know about matches, a bit a row.
+ * A sort-merge join sorts both of its sides and merges them.  Sorted by one job, the sides come out
+ * merged: the rows of both are in one order, and the bitmap of equal neighbours says which of them
+ * have the same key.  That bitmap, a bit a row, is all that there is to know about matches.
  *
- * For that the rows of both are numbered together.  Planes must not be copied, and are named by
- * whole segments; so first come the rows of either side that fill whole segments, and behind them
- * those that are left of both, which are fewer than two segments and are copied.  Rows of a side keep
- * their order among each other.
+ * For that the rows of both sides are numbered together.  Planes must not be copied, and a job
+ * names them by whole segments; so the rows of either side that fill whole segments come first, and
+ * the rest of both sides comes after them: fewer than two segments, which are copied.  Rows of a
+ * side keep their order among each other.
  *
  * The order is cut into pieces of equal length, whatever the skew: what a merge path would find for
  * two sorted arrays lies here at the multiples of a number.  A cut moves to the end of the group of
- * equal rows that it falls into, unless the group is longer than a piece: then it is divided, and who
- * has some rows of one side finds those of the other by himself.
+ * equal rows that it falls into, unless the group is longer than a piece.  Then the group is
+ * divided, and the process that has some of its rows of one side has to find those of the other
+ * side by itself.
  *
- * No memory is taken, and nothing global.  Positions count from the beginning of the merged order.
+ * Nothing here allocates memory or uses global variables.  Positions count from the beginning of
+ * the merged order.
  */
 #ifndef GS_MERGED_H
 #define GS_MERGED_H
@@ -24,14 +26,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How rows of two sides are numbered. */
+/* How the rows of two sides are numbered: in the order full[0], full[1], rest[0], rest[1]. */
 typedef struct gs_sides
 {
-	uint64_t	full[2];		/* rows of whole segments, by side */
-	uint64_t	rest[2];		/* rows behind them */
+	uint64_t	full[2];		/* rows that fill whole segments, by side */
+	uint64_t	rest[2];		/* the other rows, by side */
 } gs_sides;
 
-/* Sides of so many rows, of which so many (a power of two) make a segment. */
+/*
+ * Numbers two sides of rows0 and rows1 rows, if segment_rows of them (a power of two) make a
+ * segment.
+ */
 extern gs_sides gs_sides_number(uint64_t rows0, uint64_t rows1, uint64_t segment_rows);
 
 static inline uint64_t
@@ -40,7 +45,7 @@ gs_sides_rows(const gs_sides *sides)
 	return sides->full[0] + sides->full[1] + sides->rest[0] + sides->rest[1];
 }
 
-/* The side of the row with an id, and its number there. */
+/* Returns the side of the row with an id, and sets *row to its number on that side. */
 static inline unsigned
 gs_sides_find(const gs_sides *sides, uint32_t id, uint32_t *row)
 {
@@ -67,7 +72,8 @@ typedef struct gs_merged
 	gs_sides	sides;
 	uint64_t	nrows;
 	const uint32_t *ids;		/* by position */
-	const uint64_t *equal;		/* bit (i & 63) of word (i >> 6): the row at i equals that before */
+	/* bit (i & 63) of word (i >> 6) is set if the row at position i equals the one before */
+	const uint64_t *equal;
 } gs_merged;
 
 static inline bool
@@ -76,7 +82,7 @@ gs_merged_is_equal(const gs_merged *merged, uint64_t position)
 	return (merged->equal[position >> 6] >> (position & 63) & 1) != 0;
 }
 
-/* Rows at positions from .. to - 1 that are equal, and no others are equal to them. */
+/* A group: rows at positions from .. to - 1 that are equal, while no others are equal to them. */
 typedef struct gs_equals
 {
 	uint64_t	from;
@@ -88,38 +94,45 @@ typedef struct gs_cuts
 {
 	const gs_merged *merged;
 	uint64_t	piece_rows;
-	bool		whole;			/* no group is divided, however long */
-	gs_equals	group;			/* the last one that was looked for; zeros at first */
+	bool		whole;			/* no group is divided, however long it is */
+	gs_equals	group;			/* the last group that was looked for; zeros at first */
 } gs_cuts;
 
-/* The group of the row at a position; remembered, so looking for a long one again is cheap. */
+/*
+ * Returns the group that the row at a position is in.  It is remembered, so that looking for a long
+ * group again is cheap.
+ */
 extern gs_equals gs_cuts_equals(gs_cuts *cuts, uint64_t position);
 
 /*
- * The position at which a piece begins, and the one before it ends.  It is in the middle of a
- * group if the row there equals the one before.
+ * Returns the position at which a piece begins, and the one before it ends.  That position is in
+ * the middle of a group if the row there equals the one before.
  */
 extern uint64_t gs_cuts_begin(gs_cuts *cuts, uint64_t piece);
 
-/* So many rows of each side lie before the end of a group. */
+/* Where a group ends: how many rows of each side there are before that. */
 typedef struct gs_equals_end
 {
 	uint32_t	rows[2];
 } gs_equals_end;
 
 /*
- * The rows at positions from .. to - 1, from < to, by side: in rows[0] and rows[1], which have room
- * for one row more than that each; and for each group, or part of one, how many there are up to
- * its end.  Returns how many groups, which are no more than rows.
+ * Splits the rows at positions from .. to - 1 by side, where from < to.  The numbers of the rows
+ * go to rows[0] and rows[1], which have room for to - from + 1 rows each.  For each group, or part
+ * of one, ends[] gets how many rows of each side there are up to its end.  Returns how many groups
+ * there are, which are no more than rows.
  */
 extern uint32_t gs_merged_split(const gs_merged *merged, uint64_t from, uint64_t to,
 								uint32_t *const rows[2], gs_equals_end *ends);
 
-/* The rows of one side among those of one group, or part of one; returns how many. */
+/*
+ * Writes the numbers of one side's rows among `rows`, which are a group or a part of one; returns
+ * how many they are.
+ */
 extern uint64_t gs_merged_take(const gs_merged *merged, gs_equals rows, unsigned side,
 							   uint32_t *numbers);
 
-/* How many there are: in logarithmically many steps. */
+/* Returns how many rows gs_merged_take() would write, in logarithmically many steps. */
 extern uint64_t gs_merged_count(const gs_merged *merged, gs_equals rows, unsigned side);
 
 #endif							/* GS_MERGED_H */

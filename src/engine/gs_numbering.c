@@ -2,24 +2,27 @@
  * gs_numbering.c
  *		Words made of bytes, as numbers of mixed radix.
  *
- * Strings waste bits: digits need 3.3 of a byte's 8, hexadecimal 4, lower case
- * letters 4.7, and a sort pays for all that lie between them.  So words that are made
- * of strings' bytes are numbered: each byte by its rank among the bytes that occur at its
- * position, and the ranks combined as digits of a number of mixed radix.  That keeps
- * the order, and leaves of 62 bits of hexadecimal digits the 32 that tell something.
+ * Strings waste bits: digits need 3.3 of a byte's 8 bits, hexadecimal digits 4, lower case letters
+ * 4.7, and a sort pays for all bits.  So words that are made of strings' bytes are numbered: each
+ * byte is replaced by its rank among the bytes that occur at its position, and the ranks are
+ * combined as digits of a number of mixed radix.  That keeps the order, and leaves of 62 bits of
+ * hexadecimal digits the 32 that tell something.
  *
- * The words stay as they are.  Whoever reads one for the key looks its bytes up in a
- * table, 8 loads and additions.  As numbers are in the order of their words, those of the
- * least and the greatest word are the least and the greatest, and nothing has to
- * be read again to know the bits that vary.
+ * The words stay as they are.  Code that reads a word for the key looks its bytes up in a table,
+ * which takes 8 loads and additions.  As numbers are in the order of their words, the numbers of
+ * the least and the greatest word are the least and the greatest number, and nothing has to be read
+ * again to know the bits that vary.
  */
 #include "engine/gs_bits.h"
 #include "engine/gs_numbering.h"
 
-/* To look at the bytes and to number the words takes the host as long as to sort by a digit. */
+/*
+ * Numbering has to save so many bits: looking at the bytes and numbering the words takes the host
+ * as long as sorting by a digit.
+ */
 #define MIN_SAVED_BITS	8
 
-/* The alphabets while they are collected: a byte each, 0 or 1. */
+/* The alphabets while they are collected, in which each byte value has a byte, 0 or 1. */
 typedef struct byte_marks
 {
 	unsigned char seen[GS_WORD_BYTES][GS_BYTE_VALUES];
@@ -52,7 +55,10 @@ all_known(const byte_marks *marks, uint64_t word)
 		seen[6][gs_byte_at(word, 6)] & seen[7][gs_byte_at(word, 7)];
 }
 
-/* Nearly all words have nothing new, and loads are cheaper than stores. */
+/*
+ * Marks the bytes of words.  Nearly all words have no new byte, and loads are cheaper than stores,
+ * so marks are looked at before they are set.
+ */
 static void
 mark_words(byte_marks *marks, const uint64_t *words, uint64_t count)
 {
@@ -61,7 +67,7 @@ mark_words(byte_marks *marks, const uint64_t *words, uint64_t count)
 			marks->seen[p][gs_byte_at(words[i], p)] = 1;
 }
 
-/* Add rows [begin, end) of a plane; begin is a multiple of 64. */
+/* Adds the bytes of rows [begin, end) of a plane; begin is a multiple of 64. */
 void
 gs_alphabets_fold(gs_alphabets *alphabets, const gs_plane *plane, uint64_t begin, uint64_t end)
 {
@@ -82,7 +88,10 @@ gs_alphabets_fold(gs_alphabets *alphabets, const gs_plane *plane, uint64_t begin
 	write_marks(alphabets, &marks);
 }
 
-/* The product of all sizes is at most 256^8, so the largest number fits. */
+/*
+ * Fills the table of what each byte stands for.  The product of the sizes of all alphabets is at
+ * most 256^8, so the largest number fits a word.
+ */
 static void
 fill_digits(gs_numbering *numbering, const gs_alphabets *alphabets)
 {
@@ -112,7 +121,7 @@ gs_numbering_make(gs_numbering *numbering, const gs_plane_stats *stats,
 	fill_digits(numbering, alphabets);
 	range = gs_number(numbering, stats->max) - gs_number(numbering, stats->min);
 
-	/* 0: the words have changed between statistics and alphabets */
+	/* a range of 0 means that the words have changed between statistics and alphabets */
 	return range > 0 && gs_bit_width(range) + MIN_SAVED_BITS <=
 		gs_bit_width(stats->max - stats->min) -
 		gs_trailing_zeros(stats->all_and ^ stats->all_or);

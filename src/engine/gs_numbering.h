@@ -2,7 +2,7 @@
  * gs_numbering.h
  *		Words made of bytes, as numbers of mixed radix; see gs_numbering.c.
  *
- * For the compilers of the host and of the device.
+ * This file is read by the compilers of the host and of the device.
  */
 #ifndef GS_NUMBERING_H
 #define GS_NUMBERING_H
@@ -19,8 +19,8 @@
 #define GS_NUMBERING_MIN_ROWS	4096
 
 /*
- * Which bytes occur at each position of the words of a plane's non-null rows, a bit each;
- * position 0 is the most significant one.  Zeros: none.
+ * Which bytes occur at each position of the words of a plane's non-null rows, a bit each; position
+ * 0 is the most significant byte.  All zeros at first: no words were looked at.
  */
 typedef struct gs_alphabets
 {
@@ -31,20 +31,22 @@ extern void gs_alphabets_fold(gs_alphabets *alphabets, const gs_plane *plane, ui
 							  uint64_t end);
 
 /*
- * Number the words that these statistics and alphabets are of; false if that saves too
+ * Makes the numbering of words with these statistics and alphabets; returns false if that saves too
  * little.
  */
 extern bool gs_numbering_make(gs_numbering *numbering, const gs_plane_stats *stats,
 							  const gs_alphabets *alphabets);
 
-/* The byte at a position of a word. */
+/* Returns the byte at a position of a word. */
 GS_WORD_FUNCTION unsigned
 gs_byte_at(uint64_t word, unsigned position)
 {
 	return (unsigned) (word >> (8 * (GS_WORD_BYTES - 1 - position))) & (GS_BYTE_VALUES - 1);
 }
 
-/* A word's number; of a word with other bytes, some number. */
+/*
+ * Returns a word's number.  A word with other bytes than those of the alphabets gets some number.
+ */
 GS_WORD_FUNCTION uint64_t
 gs_number(const gs_numbering *numbering, uint64_t word)
 {

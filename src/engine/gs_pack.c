@@ -2,19 +2,18 @@
  * gs_pack.c
  *		Reads the bits of a section out of the planes.
  *
- * Two access patterns.  gs_pack_rows() reads consecutive rows, a block that
- * stays in the first-level cache at a time, piece by piece, so that every inner
- * loop is a few instructions on one plane.  gs_repack_items() reads the rows
- * that a run of tied items names, row by row, and asks for their words some
- * rows ahead: the planes are larger than the caches, and a row's words are
- * nowhere near the next row's.
+ * There are two access patterns.  gs_pack_rows() reads consecutive rows, a block that stays in the
+ * first-level cache at a time, piece by piece, so that every inner loop is a few instructions on
+ * one plane.  gs_repack_items() reads the rows whose ids a run of tied items has, row by row, and
+ * prefetches their words some rows ahead: the planes are larger than the caches, and a row's words
+ * are nowhere near the next row's.
  */
 #include "engine/gs_bits.h"
 #include "engine/gs_numbering.h"
 #include "engine/gs_pack.h"
 #include "prefetch.h"
 
-/* How many items ahead of the one being read words are asked for. */
+/* Words are prefetched so many items ahead of the one that is being read. */
 #define PREFETCH_ITEMS		24
 
 static inline uint64_t
@@ -23,14 +22,14 @@ row_is_null(const uint64_t *nulls, uint64_t row)
 	return (nulls[row >> 6] >> (row & 63)) & 1;
 }
 
-/* All ones for a row that is not null, else 0. */
+/* Returns all ones for a row that is not null, else 0. */
 static inline uint64_t
 valid_mask(const uint64_t *nulls, uint64_t row)
 {
 	return row_is_null(nulls, row) - 1;
 }
 
-/* Bits of a word, or of its number. */
+/* Returns the bits of a piece, from a word or from its number. */
 static inline uint64_t
 value_bits(const gs_piece *piece, uint64_t value)
 {
@@ -46,8 +45,8 @@ word_bits(const gs_piece *piece, uint64_t word)
 }
 
 /*
- * The words of rows, or their numbers, which are made in room for GS_PACK_BLOCK_ROWS of
- * them.
+ * Returns the words of rows or, if they are numbered, their numbers, which are written to `room`:
+ * an array for GS_PACK_BLOCK_ROWS of them.
  */
 static const uint64_t *
 read_values(const gs_piece *piece, uint64_t first_row, unsigned count, uint64_t *room)
@@ -62,7 +61,7 @@ read_values(const gs_piece *piece, uint64_t first_row, unsigned count, uint64_t 
 	return room;
 }
 
-/* Make room for width bits, 1 .. 64. */
+/* Makes room for `width` more bits, 1 .. 64, at the low end of a key. */
 static inline uint64_t
 shift_in(uint64_t key, unsigned width)
 {
@@ -83,7 +82,7 @@ append_words(uint64_t *keys, const gs_piece *piece, uint64_t first_row, unsigned
 		keys[i] = shift_in(keys[i], width) | (((values[i] - min) >> shift) & mask);
 }
 
-/* As append_words(), but a null row's bits are zeros. */
+/* Does the same as append_words(), but a null row's bits are zeros. */
 static void
 append_nullable_words(uint64_t *keys, const gs_piece *piece, uint64_t first_row, unsigned count)
 {
@@ -121,7 +120,7 @@ append_null_flags(uint64_t *keys, const gs_piece *piece, uint64_t first_row, uns
 		keys[i] = keys[i] << 1 | (row_is_null(nulls, first_row + i) ^ invert);
 }
 
-/* The common case, all bits from one plane without nulls: one loop. */
+/* Makes items in the common case that all bits come from one plane without nulls: by one loop. */
 static void
 pack_words(uint64_t *items, const gs_piece *piece, unsigned id_bits, uint64_t first_row,
 		   unsigned count)
@@ -148,8 +147,8 @@ append_piece(uint64_t *keys, const gs_piece *piece, uint64_t first_row, unsigned
 }
 
 /*
- * The sections of the rows from first_row, a multiple of 64, on; at most
- * GS_PACK_BLOCK_ROWS, so that they stay in the cache from piece to piece.
+ * Packs the section of `count` rows, from first_row on, which is a multiple of 64.  There are at
+ * most GS_PACK_BLOCK_ROWS, so that their keys stay in the cache from piece to piece.
  */
 void
 gs_pack_keys(uint64_t *keys, const gs_section *section, uint64_t first_row, unsigned count)
@@ -160,7 +159,7 @@ gs_pack_keys(uint64_t *keys, const gs_section *section, uint64_t first_row, unsi
 		append_piece(keys, &section->pieces[p], first_row, count);
 }
 
-/* The same as items, with the row ids behind. */
+/* Does the same, but makes items: keys with the row ids in the low id_bits. */
 void
 gs_pack_rows(uint64_t *items, const gs_section *section, unsigned id_bits, uint64_t first_row,
 			 unsigned count)
@@ -189,7 +188,7 @@ piece_value(const gs_piece *piece, uint64_t row)
 	return word_bits(piece, field->words[row]) & valid_mask(field->nulls, row);
 }
 
-/* The section of one row. */
+/* Returns the section of one row. */
 uint64_t
 gs_pack_row(const gs_section *section, uint64_t row)
 {
@@ -200,7 +199,7 @@ gs_pack_row(const gs_section *section, uint64_t row)
 	return key;
 }
 
-/* Ask for the words that a section of row is read from. */
+/* Prefetches the words that a section of a row is read from. */
 void
 gs_prefetch_section(const gs_section *section, uint64_t row)
 {
@@ -215,7 +214,7 @@ gs_prefetch_section(const gs_section *section, uint64_t row)
 	}
 }
 
-/* The common case, all bits from one plane without nulls. */
+/* Repacks items in the common case that all bits come from one plane without nulls. */
 static void
 repack_words(uint64_t *items, const gs_piece *piece, unsigned id_bits, uint64_t count)
 {
@@ -232,7 +231,7 @@ repack_words(uint64_t *items, const gs_piece *piece, unsigned id_bits, uint64_t 
 	}
 }
 
-/* The same rows, the bits of another section. */
+/* Gives items the bits of another section of the same rows. */
 void
 gs_repack_items(uint64_t *items, const gs_section *section, unsigned id_bits, uint64_t count)
 {

@@ -7,7 +7,7 @@
 
 #include "engine/gs_layout.h"
 
-/* Rows that are packed at a time; a multiple of 64, the rows of a bitmap word. */
+/* How many rows are packed at a time; a multiple of 64, the rows of a bitmap word. */
 #define GS_PACK_BLOCK_ROWS	512
 
 extern uint64_t gs_pack_row(const gs_section *section, uint64_t row);

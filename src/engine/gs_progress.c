@@ -2,22 +2,21 @@
  * gs_progress.c
  *		How far work has come; see gs_progress.h.
  *
- * With `left` units planned between here and the end, w units of work take the
- * word the part w / left of the way.  A plan that turns out to be too small would
- * end too early, so what is left never falls below a part of the plan, and grows
- * with the work done from there on: what remains of the way is then in inverse
- * proportion to the work in excess, 1/1000 of it after twice the planned work, and
- * a counter of a million rows still moves.
+ * With `left` units of work planned between here and the end, w units move the word the part w /
+ * left of the way.  If the plan turns out to be too small the word would arrive too early.  So what
+ * is left never falls below a part of the plan, and grows with the work done from there on.  The
+ * rest of the way is then in inverse proportion to the work in excess: after twice the planned work
+ * 1/1000 of the way is left, and a counter of a million rows still moves.
  */
 #include "engine/gs_progress.h"
 
 /*
- * Part of the plan that is kept back.  The word jumps over about twice that part
- * at the end of a stage whose plan was right.
+ * The part of the plan that is kept back.  The word jumps over about twice that part at the end of
+ * a stage whose plan was right.
  */
 #define KEPT_BACK	(1.0 / 64)
 
-/* Steps that a plan is told in. */
+/* A plan that is right takes so many stores to *word. */
 #define STEPS		512
 
 static void
@@ -26,7 +25,7 @@ raise_word(gs_progress *progress)
 	*progress->word = (int64_t) progress->at;
 }
 
-/* Take work, more than none, off the plan; returns where that leads. */
+/* Takes work, which is more than 0, off the plan; returns the value of *word that this leads to. */
 static double
 spend(gs_progress *progress, double work)
 {
@@ -79,7 +78,7 @@ gs_progress_enter(gs_progress *progress, double work)
 	outer = *progress;
 	if (work <= outer.left)
 	{
-		/* of stages that are planned one by one the last goes to the end */
+		/* the last of the stages that make up a plan goes to its very end */
 		outer.at += (outer.end - outer.at) * (work / outer.left);
 		outer.left -= work;
 	}

@@ -1,6 +1,6 @@
 /*
  * gs_status.c
- *		What a status means, in words.
+ *		What each status means, as text.
  */
 #include "engine/gs_engine.h"
 

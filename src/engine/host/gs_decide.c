@@ -2,22 +2,23 @@
  * gs_decide.c
  *		What the participants of a sort do next.
  *
- * One participant decides, between two phases, from what all have found.  Nothing here takes longer
+ * One participant decides, between two phases, from what all have found.  No decision takes longer
  * than looking at the counters of all pieces, some hundred microseconds.
  *
  *		key -> scan -> scatter -> [look -> count -> move -> copy]... -> [alone] -> finish
  *
- * What is in brackets is for nodes only: buckets that have more rows than a task.  In each round they
- * are divided by the highest bits in which their items differ.  If they differ in none, rows tie on
- * the section, and get the next one; or they are equal, and done.  A few rounds are enough but
- * for keys that are made to need more; what is a node after them is sorted by one participant.
+ * The steps in brackets are for *nodes* only: buckets that have more rows than a task may have.  In
+ * each round they are divided by the highest bits in which their items differ.  If a node's items
+ * differ in no bit, its rows tie on the section: they get the next section of the key, or are equal
+ * if there is none, and done.  A few rounds are enough, but for keys that are made to need more; a
+ * node that is left after GS_MAX_ROUNDS is sorted by one participant.
  *
- * Items stay in that half of the workspace where they were scattered to, their home: nodes are moved to
- * the other half and taken back, since that is where the row ids go in the end.
+ * Items stay in that half of the workspace where they were scattered to, their *home*: nodes are
+ * moved to the other half and taken back, since the row ids go to that other half in the end.
  */
 #include "engine/host/gs_decide.h"
 
-/* Add a task; there is room for as many as there can be. */
+/* Adds a task.  There is room for as many tasks as there can be. */
 static void
 add_task(gs_shared_sort *shared, gs_task task)
 {
@@ -29,7 +30,7 @@ add_task(gs_shared_sort *shared, gs_task task)
 		shared->failed = true;
 }
 
-/* Tasks of no more rows than others have. */
+/* Makes tasks of one kind of some rows, each with at most task_rows. */
 static void
 add_tasks(gs_shared_sort *shared, gs_range rows, gs_task_kind kind)
 {
@@ -58,7 +59,7 @@ add_node(gs_shared_sort *shared, gs_node *nodes, uint64_t *count, gs_range rows,
 		shared->failed = true;
 }
 
-/* Begin a step of so many pieces. */
+/* Begins a step of so many pieces. */
 static void
 begin_step(gs_shared_sort *shared, gs_step step, uint64_t pieces)
 {
@@ -67,7 +68,10 @@ begin_step(gs_shared_sort *shared, gs_step step, uint64_t pieces)
 	atomic_store(&shared->next, 0);
 }
 
-/* Large tasks first: none is begun when the others are nearly through. */
+/*
+ * Begins the step that finishes tasks.  Large tasks come first, so that none is begun when the
+ * others are nearly done.
+ */
 static void
 begin_finish(gs_shared_sort *shared)
 {
@@ -85,7 +89,7 @@ begin_finish(gs_shared_sort *shared)
 	begin_step(shared, GS_STEP_FINISH, shared->ntasks);
 }
 
-/* Cut nodes into pieces: all, or those with a digit. */
+/* Begins a step over nodes, all of them or those with a digit only, and cuts them into pieces. */
 static void
 begin_node_step(gs_shared_sort *shared, gs_step step, bool digits_only)
 {
@@ -110,7 +114,7 @@ begin_node_step(gs_shared_sort *shared, gs_step step, bool digits_only)
 	begin_step(shared, step, pieces);
 }
 
-/* A round begins; or there was enough of them. */
+/* Begins the next round, or the step after it if no node is left or there were enough rounds. */
 static void
 begin_round(gs_shared_sort *shared)
 {
@@ -133,8 +137,8 @@ begin_round(gs_shared_sort *shared)
 }
 
 /*
- * Turn the counters of all pieces into positions, from `begin` on.  Returns how many rows the largest
- * bucket has.
+ * Turns the counters of all pieces, each with 2^bits buckets, into positions, from `begin` on.
+ * Returns how many rows the largest bucket has.
  */
 static uint64_t
 sum_counters(uint64_t *counters, uint64_t pieces, unsigned bits, uint64_t begin)
@@ -160,7 +164,11 @@ sum_counters(uint64_t *counters, uint64_t pieces, unsigned bits, uint64_t begin)
 	return largest;
 }
 
-/* Rows that were distributed over these buckets become tasks, or nodes in the other list. */
+/*
+ * Makes tasks, or nodes in the other list, of rows that were distributed over 2^bits buckets.
+ * starts[] has the positions at which buckets begin, cursor where the key goes on behind their
+ * items, and nnodes says how many nodes the other list has; returns how many it has afterwards.
+ */
 static uint64_t
 add_buckets(gs_shared_sort *shared, gs_range rows, const uint64_t *starts, unsigned bits,
 			gs_cursor cursor, uint64_t nnodes)
@@ -196,7 +204,7 @@ swap_node_lists(gs_shared_sort *shared, uint64_t nnodes)
 	shared->nnodes = nnodes;
 }
 
-/* The rows lie in buckets at home. */
+/* Makes tasks and nodes of all rows, which lie in buckets in their home. */
 static void
 divide_all(gs_shared_sort *shared)
 {
@@ -258,7 +266,10 @@ decide_after_scan(gs_participant *participant)
 		begin_step(shared, GS_STEP_SCATTER, shared->npieces);
 }
 
-/* What a node's items have in common decides what becomes of it; false if it is one no more. */
+/*
+ * Decides what becomes of a node, from what its items have in common.  Returns false if it is no
+ * node any more.
+ */
 static bool
 decide_on_node(gs_participant *participant, gs_node *node)
 {
@@ -293,7 +304,10 @@ decide_on_node(gs_participant *participant, gs_node *node)
 	return true;
 }
 
-/* Give nodes with a digit their counters, of which there are enough for all pieces that there can be. */
+/*
+ * Begins the step that counts a digit of nodes, if any has one, and gives each of these its
+ * counters.  There are enough counters for all pieces that there can be.
+ */
 static void
 begin_count(gs_shared_sort *shared)
 {
@@ -339,7 +353,7 @@ decide_after_count(gs_shared_sort *shared)
 	begin_node_step(shared, GS_STEP_MOVE, true);
 }
 
-/* Nodes that were divided become tasks and smaller nodes. */
+/* Makes tasks and smaller nodes of the nodes that were divided. */
 static void
 decide_after_copy(gs_shared_sort *shared)
 {

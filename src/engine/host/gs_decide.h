@@ -9,7 +9,7 @@
 
 #include "engine/host/gs_participant.h"
 
-/* All have done their part of the present step: begin the next one. */
+/* Begins the next step; all participants have done their part of the present one. */
 extern void gs_decide(gs_participant *participant);
 
 #endif							/* GS_DECIDE_H */

@@ -2,13 +2,13 @@
  * gs_items.c
  *		Sorting a range of items by the bits they carry.
  *
- * Up to RANK_ROWS items are sorted by rank.  More are radix sorted, in the same
- * range of both halves, on the leading bits that vary and as many as pay
- * (gs_radix_bits); then the runs that tie on those, by the bits below.
+ * Up to RANK_ROWS items are sorted by rank.  More items are radix sorted, in the same range of both
+ * halves: first on as many of the leading bits that vary as pay (gs_radix_bits()), and then the
+ * runs that tie on these bits by the bits below.
  *
- * Both compare items as integers, with the row id in the low bits: they are
- * stable, and no two items are the same, but for those of a sort of keys only.  The recursion from radix sort to its
- * ties ends after few levels, for each uses up more than log2(RANK_ROWS) bits.
+ * Both ways compare items as integers, with the row id in the low bits.  So they are stable, and no
+ * two items are the same, except where only keys are sorted.  The recursion from radix sort to its
+ * ties ends after few levels, since each level uses up more than log2(RANK_ROWS) bits.
  */
 #include <string.h>
 
@@ -26,10 +26,13 @@
  */
 #define RANK_ROWS	20
 
-/* Items that are looked through at a time, between looks at *cancel. */
+/* So many items are looked through between two looks at *cancel. */
 #define BLOCK_ITEMS		1024
 
-/* Is no item less than the one before?  No branch, for it mostly is so. */
+/*
+ * Returns whether no item is less than the one before.  The loop does not stop early, since mostly
+ * none is.
+ */
 static bool
 block_ascends(const uint64_t *items, uint64_t count)
 {
@@ -40,7 +43,7 @@ block_ascends(const uint64_t *items, uint64_t count)
 	return falls == 0;
 }
 
-/* Is no item's section greater than the one before? */
+/* Returns whether no item's section is greater than that of the item before. */
 static bool
 block_descends(const uint64_t *items, uint64_t count, unsigned id_bits)
 {
@@ -61,8 +64,8 @@ gs_items_order(const uint64_t *items, uint64_t count, unsigned id_bits, gs_order
 }
 
 /*
- * An item's position is the number of items less than it.  Quadratic, but
- * without a branch that depends on the items; spare is overwritten.
+ * Sorts items by rank: an item's position is the number of items less than it.  That is quadratic,
+ * but without a branch that depends on the items.  spare is overwritten.
  */
 static void
 rank_sort(uint64_t *restrict items, uint64_t *restrict spare, uint64_t count)
@@ -79,7 +82,7 @@ rank_sort(uint64_t *restrict items, uint64_t *restrict spare, uint64_t count)
 	memcpy(items, spare, count * sizeof(*items));
 }
 
-/* The same of items of which some may be the same. */
+/* Does the same for items of which some may be the same. */
 static void
 rank_sort_keys(uint64_t *restrict items, uint64_t *restrict spare, uint64_t count)
 {
@@ -103,7 +106,10 @@ block_rows(gs_range range, uint64_t begin)
 	return range.end - begin < BLOCK_ITEMS ? range.end - begin : BLOCK_ITEMS;
 }
 
-/* One more than the highest bit in which items differ; false when cancelled. */
+/*
+ * Sets *high_bit to one more than the highest bit in which items of a range differ; returns false
+ * when cancelled.
+ */
 static bool
 find_high_bit(gs_job *job, gs_range range, unsigned *high_bit)
 {
@@ -137,7 +143,7 @@ copy_items(gs_job *job, uint64_t *to, const uint64_t *from, uint64_t count)
 	return true;
 }
 
-/* Radix sort by digits; the result is in job->items. */
+/* Radix sorts a range by digits; the result is in job->items.  Returns false when cancelled. */
 static bool
 sort_digits(gs_job *job, gs_range range, gs_digits digits)
 {
@@ -175,7 +181,7 @@ sort_radix(gs_job *job, gs_range range)
 		gs_items_sort_ties(job, range, low_bit);
 }
 
-/* Sort a range of items, by all of their bits.  False when cancelled. */
+/* Sorts a range of items, by all of their bits.  Returns false when cancelled. */
 bool
 gs_items_sort(gs_job *job, gs_range range)
 {
@@ -191,8 +197,8 @@ gs_items_sort(gs_job *job, gs_range range)
 }
 
 /*
- * Finish a range that has been sorted on the bits from shift up: sort the runs
- * that tie on those.  False when cancelled.
+ * Finishes a range that has been sorted on the bits from `shift` up: sorts the runs that tie on
+ * these bits.  Returns false when cancelled.
  */
 bool
 gs_items_sort_ties(gs_job *job, gs_range range, unsigned shift)

@@ -7,7 +7,7 @@
 
 #include "engine/host/gs_job.h"
 
-/* Does an item tie with the one before on the bits from shift up? */
+/* Returns whether item i ties with the one before on the bits from `shift` up. */
 static inline bool
 gs_item_ties(const gs_job *job, uint64_t i, unsigned shift)
 {
@@ -15,9 +15,9 @@ gs_item_ties(const gs_job *job, uint64_t i, unsigned shift)
 }
 
 /*
- * The first run of at least two items that tie on the bits from shift up.
- * Empty if none begins within the next GS_POLL_ROWS items: its end is where to
- * go on, or the end of the range.
+ * Returns the first run in `range` of at least two items that tie on the bits from `shift` up.  If
+ * none begins within the next GS_POLL_ROWS items, the run is empty, and lies where the search is to
+ * go on, or at the end of the range.
  */
 static inline gs_range
 gs_next_ties(const gs_job *job, gs_range range, unsigned shift)
@@ -37,14 +37,14 @@ gs_next_ties(const gs_job *job, gs_range range, unsigned shift)
 	return (gs_range) {begin, i};
 }
 
-/* Orders that items may be found in; both when all tie. */
+/* Orders that items may be found in; both are set if all items tie. */
 typedef struct gs_order
 {
 	bool		ascending;
-	bool		descending;		/* never up, by the section, from one to the next */
+	bool		descending;		/* no item's section is greater than that of the item before */
 } gs_order;
 
-/* Which of these orders so many items are in. */
+/* Returns which of the wanted orders `count` items are in. */
 extern gs_order gs_items_order(const uint64_t *items, uint64_t count, unsigned id_bits,
 							   gs_order wanted);
 

@@ -1,7 +1,7 @@
 /*
  * gs_job.c
- *		What all steps of a sort on the host do now and then: tell how far they have
- *		come, and look whether they are still wanted.
+ *		Looks that all steps of a sort on the host take now and then: tells how far
+ *		the sort has come, and sees whether it is still wanted.
  */
 #include "engine/host/gs_job.h"
 

@@ -2,10 +2,9 @@
  * gs_job.h
  *		One sort in progress: what its steps share.
  *
- * An *item* is one word per row: the bits of the section in front, the row id in
- * the low id_bits.  Ids make all items different, so sorting items as plain
- * integers is stable by construction.  Of a sort of keys only, items are keys, and may
- * be the same.
+ * An *item* is one word per row: the bits of the section in front, the row id in the low id_bits.
+ * Ids make all items different, so sorting items as plain integers is stable by construction.  In a
+ * sort that returns keys only, items are keys, and may be the same.
  */
 #ifndef GS_JOB_H
 #define GS_JOB_H
@@ -15,15 +14,15 @@
 #include "engine/gs_progress.h"
 
 /*
- * The widest digit, see gs_radix.c, and the most digits that are counted at
- * once.  gs_radix_bits() asks for log2(rows) + 3 bits, rounded up to digits,
- * of the 64 - log2(rows) that an item has: never more than 40 bits in digits
- * of 10, or 16 in the narrower ones that few rows take.
+ * The widest digit, see gs_radix.c, and the most digits that are counted at once.  gs_radix_bits()
+ * returns log2(rows) + 3 bits, rounded up to whole digits, or the 64 - log2(rows) that an item has
+ * if these are fewer.  That is never more than 40 bits in digits of 10, or 16 in the narrower
+ * digits that few rows take.
  */
 #define GS_DIGIT_MAX_BITS	10
 #define GS_MAX_DIGITS		4
 
-/* Tables too large for a backend's stack; they sit in front of the items. */
+/* Tables that are too large for a backend's stack; they lie in front of the items. */
 typedef struct gs_scratch
 {
 	uint64_t	counts[GS_MAX_DIGITS][1 << GS_DIGIT_MAX_BITS];
@@ -31,7 +30,7 @@ typedef struct gs_scratch
 	gs_section	section;
 } gs_scratch;
 
-/* Items, or rows, [begin, end). */
+/* The items, or rows, [begin, end). */
 typedef struct gs_range
 {
 	uint64_t	begin;
@@ -55,32 +54,35 @@ typedef struct gs_job
 	const volatile int *also_cancel;
 	gs_progress *progress;		/* may be NULL */
 	unsigned	id_bits;
-	bool		keys_only;		/* items are keys: all of them, without ids */
-	uint64_t	bits_behind_first;	/* of the key, behind its first section */
+	bool		keys_only;		/* items are whole keys, without ids */
+	uint64_t	bits_behind_first;	/* bits of the key behind its first section */
 
-	/* items, and as much memory to move them to */
+	/* the items, and as much memory to move them to */
 	uint64_t   *items;
 	uint64_t   *spare;
-	gs_range	positions;		/* of the items, among all rows in order */
+	gs_range	positions;		/* where the items belong, among all rows in order */
 
 	/* progress */
 	uint64_t	work;			/* rows handled since the last look at cancel */
-	double		row_cost;		/* of the present step, as planned */
+	double		row_cost;		/* planned cost of a row in the present step */
 	uint64_t	refined_rows;
 	unsigned	passes;
 	bool		moved;
 } gs_job;
 
-/* More are refused: every size below stays far from overflowing. */
+/* A sort of more rows is refused, so that all sizes stay far from overflowing. */
 #define GS_MAX_ROWS	(UINT64_C(1) << 48)
 
-/* Rows of work between two looks at *cancel, at least 2: below a millisecond. */
+/*
+ * So many rows, at least 2, are handled between two looks at *cancel: less than a millisecond of
+ * work.
+ */
 #define GS_POLL_ROWS	(UINT64_C(1) << 16)
 
-/* Tell of the work that was accounted for; true when the job must stop. */
+/* Tells the progress of the work that was accounted for; returns true if the job must stop. */
 extern bool gs_job_look(gs_job *job);
 
-/* Account for work; true when the job must stop. */
+/* Accounts for `rows` rows of work; returns true if the job must stop. */
 static inline bool
 gs_job_cancelled(gs_job *job, uint64_t rows)
 {
@@ -88,7 +90,10 @@ gs_job_cancelled(gs_job *job, uint64_t rows)
 	return job->work >= GS_POLL_ROWS && gs_job_look(job);
 }
 
-/* Width of a section, if so many bits of the key are left: as much of it as an item holds. */
+/*
+ * Returns the width of the next section, if bits_left bits of the key are left: as many of them as
+ * fit an item.
+ */
 static inline unsigned
 gs_section_bits(uint64_t bits_left, unsigned id_bits)
 {

@@ -2,18 +2,19 @@
  * gs_key.c
  *		Reads the planes once, to find the bits of the key.
  *
- * Bytes of strings are looked at only if a sample of the words says that numbering them
- * pays: it has no larger alphabets than all of them, and hardly a narrower range.
+ * Bytes of strings are looked at only if a sample of the words says that numbering them pays.  That
+ * is a good test: the sample's alphabets are no larger than those of all words, and its range is
+ * hardly narrower.
  */
 #include "engine/gs_bits.h"
 #include "engine/host/gs_key.h"
 
-/* Rows between two looks at *cancel: about 20 microseconds. */
+/* So many rows are read between two looks at *cancel: about 20 microseconds. */
 #define STATS_BLOCK_ROWS	(UINT64_C(1) << 15)
 
 #define SAMPLE_ROWS	1024
 
-/* Would some words of the plane be worth numbering? */
+/* Returns whether a sample of the plane's words would be worth numbering. */
 static bool
 sample_pays(const gs_plane *plane, uint64_t nrows)
 {
@@ -43,7 +44,7 @@ is_numbered(gs_numbered *numbered, unsigned plane, const gs_sort_args *args)
 	return numbered->planes[plane].pays;
 }
 
-/* Lower, or raise, what several participants fold into. */
+/* merge_min() and merge_max() fold a value into a minimum or maximum of several participants. */
 static void
 merge_min(_Atomic uint64_t *least, uint64_t value)
 {
@@ -101,7 +102,7 @@ gs_key_fold(gs_merged_stats *stats, gs_numbered *numbered, const gs_sort_args *a
 	return GS_OK;
 }
 
-/* As far as the plane is concerned. */
+/* Reads the statistics and alphabets of one plane, which several participants have merged. */
 static void
 read_stats(gs_plane_stats *stats, gs_alphabets *alphabets, const gs_merged_stats *merged)
 {

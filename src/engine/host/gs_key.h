@@ -11,10 +11,13 @@
 #include "engine/host/gs_job.h"
 #include "engine/host/gs_sort.h"
 
-/* What reading a word of a plane costs, for the progress; see gs_sort.c. */
+/* The cost of reading a word of a plane, for the progress; see gs_sort.c. */
 #define GS_KEY_COST	1.4
 
-/* Folds over the words of a plane by several participants, and which bytes they have. */
+/*
+ * Statistics of the words of a plane, and which bytes occur in them, as several participants find
+ * them.
+ */
 typedef struct gs_merged_stats
 {
 	_Atomic uint64_t min;
@@ -27,7 +30,9 @@ typedef struct gs_merged_stats
 
 #define GS_MERGED_STATS_INIT	{.min = UINT64_MAX, .all_and = UINT64_MAX}
 
-/* May a plane's words be numbered?  Asked once, as a sample of them tells. */
+/*
+ * Which planes may be numbered.  That is found out once for each plane, from a sample of its words.
+ */
 typedef struct gs_numbered
 {
 	struct
@@ -37,10 +42,15 @@ typedef struct gs_numbered
 	}			planes[GS_MAX_PLANES];
 } gs_numbered;
 
-/* Read all planes; the layout keeps pointers into them.  GS_CANCELLED is possible. */
+/*
+ * Reads all planes and makes the layout, which keeps pointers into them.  May return GS_CANCELLED.
+ */
 extern gs_status gs_key_build(gs_layout *layout, const gs_sort_args *args);
 
-/* The same in two steps: some rows of all planes; and when all rows have been read, the layout. */
+/*
+ * Do the same in two steps.  gs_key_fold() reads some rows of all planes, and may return
+ * GS_CANCELLED; gs_key_read() makes the layout when all rows have been read.
+ */
 extern gs_status gs_key_fold(gs_merged_stats *stats, gs_numbered *numbered,
 							 const gs_sort_args *args, gs_range rows);
 extern void gs_key_read(gs_layout *layout, const gs_sort_args *args, gs_numbered *numbered,

@@ -2,9 +2,9 @@
  * gs_participant.c
  *		One participant of a sort: what it has for itself.
  *
- * What is shared has no addresses, as each process has its own.  So a participant has a layout with
- * pointers to the planes, made of what all have found in the words; one that comes late makes it when
- * it comes.
+ * What is shared has no addresses, as each process has its own.  So each participant has a layout
+ * with pointers to its planes, made from what all participants have found in the words.  A
+ * participant that comes late makes its layout when it comes.
  */
 #include "engine/host/gs_participant.h"
 

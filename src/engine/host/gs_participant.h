@@ -16,28 +16,28 @@ struct gs_participant
 	gs_shared_sort *shared;
 	const gs_sort_args *args;
 	unsigned	number;
-	bool		has_layout;		/* it is known when all words have been looked at */
+	bool		has_layout;		/* the layout is known, once all words have been looked at */
 	bool		has_section;
-	gs_numbered numbered;		/* planes */
+	gs_numbered numbered;		/* which planes are numbered */
 	gs_job		job;
-	uint64_t   *halves[2];		/* of the workspace */
-	gs_cursor	behind_section;	/* the first one */
+	uint64_t   *halves[2];		/* the two halves of the workspace */
+	gs_cursor	behind_section;	/* where the key goes on behind its first section */
 	gs_scatter	scatter;
 };
 
-/* A participant in this memory, the number-th, whatever has been done up to now. */
+/* Makes a participant in this memory, with this number, at whatever step the sort is. */
 extern gs_participant *gs_participant_make(void *memory, gs_shared_sort *shared,
 										   const gs_sort_args *args, unsigned number);
 
-/* Read all words at once, if it is the only one.  GS_CANCELLED is possible. */
+/* Reads all words at once, for a participant that is the only one.  May return GS_CANCELLED. */
 extern gs_status gs_participant_read_key(gs_participant *participant);
 
-/* All words have been looked at: have the layout. */
+/* Makes the participant's layout, once all words have been looked at, unless it has it. */
 extern void gs_participant_know_layout(gs_participant *participant);
 
 /*
- * Know what follows from the layout, if all words have been looked at: in whatever phase this
- * participant has come, and before it decides anything.
+ * Takes over what follows from the layout, if all words have been looked at.  Called in each phase
+ * that this participant takes part in, and before it decides anything.
  */
 extern void gs_participant_know_key(gs_participant *participant);
 

@@ -8,9 +8,9 @@
  * costs no pass.  LSD has no bad distribution: what it costs depends on the
  * number of items and of passes only.
  *
- * Digit width.  Measured on a Zen 4 core (L1 32 KB, L2 1 MB, 32 MB of L3),
- * random items of 8 bytes, huge pages, ns a row for packing, counting, all
- * passes and the unpacking of ids:
+ * The width of digits was measured on a Zen 4 core (L1 32 KB, L2 1 MB, 32 MB of L3), with random
+ * items of 8 bytes and huge pages; the table has ns a row for packing, counting, all passes and the
+ * unpacking of ids:
  *
  *		items			10^5	10^6	10^7	3*10^7
  *		4 x 8 bits		9.1		11		10		12
@@ -20,22 +20,21 @@
  *		MSD 10, 2 x 11	35		8.5		7.4		8.6
  *		MSD 8, 3 x 8	11		8.9		6.9		7-20
  *
- * A pass over 10 bits costs what one over 8 does, about 1.7 ns a row; 2^11
- * streams are beyond the address translation and the first two cache levels
- * and cost 4.5.  Software write-combining (a cache line per bucket, flushed
- * with ordinary or non-temporal stores) took 3.0 ns a row with 8 bits and 3.2
- * with 11, twice what plain stores need with 10 bits.  A first pass on the
- * most significant digit, after which buckets fit the cache, gained less than
- * 1 ns a row there as long as the buckets' ties were left for later; with them,
- * and with lines that go past the caches, it pays (gs_scatter.c).
+ * A pass over 10 bits costs what one over 8 bits does, about 1.7 ns a row; 2^11 streams are beyond
+ * the address translation and the first two cache levels, and cost 4.5.  Software write-combining
+ * (a cache line per bucket, flushed with ordinary or non-temporal stores) took 3.0 ns a row with 8
+ * bits and 3.2 with 11, twice what plain stores need with 10 bits.  A first pass on the most
+ * significant digit, after which buckets fit the cache, gained less than 1 ns a row there as long
+ * as the buckets' ties were left for later.  If the ties are sorted bucket by bucket as well, and
+ * lines are written past the caches, it pays (gs_scatter.c).
  */
 #include <string.h>
 
 #include "engine/host/gs_radix.h"
 
 /*
- * Fewer items take narrower digits, for 2^width counters have to be cleared
- * and summed up: ns a row of gs_items_sort() by width,
+ * Few items are sorted by narrower digits, since 2^width counters have to be cleared and summed up.
+ * ns a row of gs_items_sort() by width:
  *
  *		items	32		64		128		192		512		2048	3000	8000
  *		6 bits	6.3		5.1		4.7		5.8		5.2		5.2		5.3		5.4
@@ -46,14 +45,14 @@
 #define ROWS_FOR_10_BITS	2500
 
 /*
- * Bits to sort on beyond log2(rows).  With b bits beyond, one random row in
- * 2^b ties with another; to sort out such a pair by the other bits of the item
- * costs about 15 ns, a pass over all rows 1.7 ns each.  That is even at 3 bits;
- * 1 to 5 differ by less than 1 ns a row from 2000 to 6*10^7 rows.
+ * How many bits to sort on beyond log2(rows).  With b bits beyond, one random row in 2^b ties with
+ * another; to sort out such a pair by the other bits of the item costs about 15 ns, a pass over all
+ * rows 1.7 ns each.  That is even at 3 bits; 1 to 5 bits differ by less than 1 ns a row from 2000
+ * to 6*10^7 rows.
  */
 #define SPARE_BITS			3
 
-/* Items counted or scattered at a time, between looks at *cancel. */
+/* So many items are counted or scattered between two looks at *cancel. */
 #define CHUNK_ITEMS			(UINT64_C(1) << 14)
 
 static unsigned
@@ -64,7 +63,7 @@ widest_digit(uint64_t rows)
 	return rows < ROWS_FOR_10_BITS ? 8 : GS_DIGIT_MAX_BITS;
 }
 
-/* How many bits of the key so many rows should be sorted on at first. */
+/* Returns how many of the available bits of the key so many rows should be sorted on at first. */
 unsigned
 gs_radix_bits(uint64_t rows, unsigned available)
 {
@@ -75,7 +74,7 @@ gs_radix_bits(uint64_t rows, unsigned available)
 	return wanted < available ? wanted : available;
 }
 
-/* Cut bits [low_bit, low_bit + bits) into as few digits as possible. */
+/* Cuts bits [low_bit, low_bit + bits) into as few digits as possible. */
 gs_digits
 gs_radix_digits(uint64_t rows, unsigned low_bit, unsigned bits)
 {
@@ -94,7 +93,7 @@ digit_shift(gs_digits digits, unsigned i)
 	return digits.low_bit + i * digits.width;
 }
 
-/* Set the counters of all digits to zero. */
+/* Sets the counters of all digits to zero. */
 void
 gs_radix_clear(gs_job *job, gs_digits digits)
 {
@@ -102,7 +101,10 @@ gs_radix_clear(gs_job *job, gs_digits digits)
 		memset(job->scratch->counts[i], 0, sizeof(uint64_t) << digits.width);
 }
 
-/* Two digits in one loop: the adds of one hide the latency of the other's. */
+/*
+ * Counts two digits in one loop: the additions for one digit hide the latency of those for the
+ * other.
+ */
 static void
 count_two(uint64_t *restrict low_counts, uint64_t *restrict high_counts, const uint64_t *items,
 		  uint64_t count, gs_digits digits)
@@ -128,8 +130,8 @@ count_one(uint64_t *counts, const uint64_t *items, uint64_t count, gs_digits dig
 }
 
 /*
- * Add items to the counters of all digits.  The items are read once for each
- * pair of digits, so they had better be in the first-level cache.
+ * Adds items to the counters of all digits.  The items are read once for each pair of digits, so
+ * they had better be in the first-level cache.
  */
 void
 gs_radix_count(gs_job *job, gs_digits digits, const uint64_t *items, uint64_t count)
@@ -148,7 +150,7 @@ gs_radix_count(gs_job *job, gs_digits digits, const uint64_t *items, uint64_t co
 	}
 }
 
-/* Turn counters into first positions; false when one bucket has all items. */
+/* Turns counters into the first positions of buckets; returns false if one bucket has all items. */
 static bool
 start_buckets(uint64_t *counts, unsigned width, uint64_t count)
 {
@@ -166,7 +168,10 @@ start_buckets(uint64_t *counts, unsigned width, uint64_t count)
 	return true;
 }
 
-/* Not inlined: its loop needs the registers that its caller would take, 10 % of it. */
+/*
+ * Not inlined: the loop needs the registers that a caller would take, which would cost 10 % of its
+ * time.
+ */
 __attribute__((noinline)) static void
 scatter(uint64_t *restrict to, const uint64_t *restrict from, uint64_t count,
 		uint64_t *restrict starts, unsigned shift, uint64_t mask)
@@ -179,7 +184,7 @@ scatter(uint64_t *restrict to, const uint64_t *restrict from, uint64_t count,
 	}
 }
 
-/* Distribute items over the buckets of one digit; false when cancelled. */
+/* Distributes items over the buckets of one digit; returns false when cancelled. */
 static bool
 scatter_digit(gs_job *job, uint64_t *to, const uint64_t *from, uint64_t count, gs_digits digits,
 			  unsigned i)
@@ -197,8 +202,8 @@ scatter_digit(gs_job *job, uint64_t *to, const uint64_t *from, uint64_t count, g
 }
 
 /*
- * Sort by all digits, which have been counted; the counters are used up.
- * Returns items or spare, whichever holds the result, or NULL when cancelled.
+ * Sorts by all digits, which have been counted; the counters are used up.  Returns items or spare,
+ * whichever holds the result, or NULL when cancelled.
  */
 uint64_t *
 gs_radix_partition(gs_job *job, gs_digits digits, uint64_t *items, uint64_t *spare,

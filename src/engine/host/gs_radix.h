@@ -12,7 +12,7 @@ typedef struct gs_digits
 {
 	unsigned	count;			/* 0 .. GS_MAX_DIGITS */
 	unsigned	width;
-	unsigned	low_bit;		/* of the least significant digit */
+	unsigned	low_bit;		/* lowest bit of the least significant digit */
 } gs_digits;
 
 extern unsigned gs_radix_bits(uint64_t rows, unsigned available);

@@ -7,40 +7,39 @@
  * the next section and sorted by themselves, and so on until the key has no bits
  * left.  What a run costs depends on its rows only.
  *
- * Depth.  A run that ties as a whole goes round a loop.  When a range falls
- * apart, its largest run is kept for the loop and only the others, each at
- * most half of the range, are recursed into: the depth is at most log2(nrows)
- * whatever the key's width.
+ * The depth of the recursion is at most log2(nrows), whatever the key's width: a run that ties as a
+ * whole goes round a loop, and when a range falls apart into runs, the largest is kept for the loop
+ * and only the others, each at most half of the range, are recursed into.
  *
- * The rows of small runs are scattered over the planes and rarely in the
- * cache.  Runs are therefore queued, their words are prefetched as they are
- * found, and only a full queue is worked on.
+ * The rows of small runs are scattered over the planes and rarely in the cache.  Runs are therefore
+ * queued, and their words are prefetched when they are found; only a full queue is worked on.
  */
 #include "engine/host/gs_items.h"
 #include "engine/gs_pack.h"
 #include "engine/host/gs_refine.h"
 
-/* Items of a run that are repacked and compared at a time. */
+/* So many items of a run are repacked and compared at a time. */
 #define LOAD_ITEMS		512
 
-/* Runs looked up ahead, and the rows of each whose words are prefetched. */
+/* The length of the queue, and of how many rows of each run the words are prefetched. */
 #define QUEUE_RUNS		16
 #define QUEUE_PREFETCH	24
 
-/* The runs of one range; all need the same section next. */
+/* The runs of one range; all are to be sorted on the same section next. */
 typedef struct refinement
 {
-	gs_cursor	cursor;			/* what the range is sorted on so far */
-	gs_cursor	next;			/* behind section */
-	gs_section	section;			/* built for the first run */
-	gs_range	largest;		/* not queued; empty if there are no runs */
+	gs_cursor	cursor;			/* the range is sorted on the bits before this */
+	gs_cursor	next;			/* where the key goes on behind section */
+	gs_section	section;			/* the next section; built when the first run is found */
+	/* the largest run, which is not queued; empty if there are no runs */
+	gs_range	largest;
 	unsigned	count;
 	gs_range	runs[QUEUE_RUNS];
 } refinement;
 
 /*
- * Give a run's items the bits of section; *sorted tells whether they are in
- * order as they are.  False when cancelled.
+ * Gives a run's items the bits of section; *sorted tells whether they are in order as they are.
+ * Returns false when cancelled.
  */
 static bool
 load_run(gs_job *job, gs_range run, const gs_section *section, bool *sorted)
@@ -65,7 +64,7 @@ load_run(gs_job *job, gs_range run, const gs_section *section, bool *sorted)
 	return true;
 }
 
-/* Sort a run on the next section.  False when cancelled. */
+/* Sorts a run on the next section.  Returns false when cancelled. */
 static bool
 sort_run(gs_job *job, gs_range run, const gs_section *section)
 {
@@ -80,8 +79,8 @@ sort_run(gs_job *job, gs_range run, const gs_section *section)
 }
 
 /*
- * Set bits of a word of the bitmap.  The first and the last word that a job's items have may be
- * others', too, who set bits at the same time.
+ * Sets bits of a word of the bitmap of equal rows.  The first and the last word of a job's items
+ * may also have bits of other jobs, which other participants set at the same time.
  */
 static inline void
 set_bits(gs_job *job, uint64_t word, uint64_t bits)
@@ -92,7 +91,7 @@ set_bits(gs_job *job, uint64_t word, uint64_t bits)
 		job->equal[word] |= bits;
 }
 
-/* Set the bits of all items that tie with their predecessor. */
+/* Sets the bits of all items that tie with their predecessor.  Returns false when cancelled. */
 static bool
 mark_equal(gs_job *job, gs_range range)
 {
@@ -114,7 +113,10 @@ mark_equal(gs_job *job, gs_range range)
 	return true;
 }
 
-/* Set the bits of all of the job's items, but of the first one only if that is equal to one before. */
+/*
+ * Sets the bits of all of the job's items, but that of the first item only if first_too: if it
+ * equals the row before it.
+ */
 void
 gs_mark_all(gs_job *job, bool first_too)
 {
@@ -130,7 +132,7 @@ gs_mark_all(gs_job *job, bool first_too)
 	}
 }
 
-/* Refine all queued runs.  False when cancelled. */
+/* Refines all queued runs.  Returns false when cancelled. */
 static bool
 refine_queue(gs_job *job, refinement *r)
 {
@@ -151,7 +153,10 @@ prefetch_run(const gs_job *job, const refinement *r, gs_range run)
 		gs_prefetch_section(&r->section, job->items[run.begin + i] & id_mask);
 }
 
-/* Queue a run, or the largest up to now in its place.  False when cancelled. */
+/*
+ * Queues a run, or, if the run is larger, the largest run up to now in its place.  Returns false
+ * when cancelled.
+ */
 static bool
 add_run(gs_job *job, refinement *r, gs_range run)
 {
@@ -177,8 +182,8 @@ add_run(gs_job *job, refinement *r, gs_range run)
 }
 
 /*
- * Sort all runs of a range on the next section, and refine all but the largest
- * to the end of the key.  False when cancelled.
+ * Sorts all runs of a range on the next section, and refines all but the largest to the end of the
+ * key.  Returns false when cancelled.
  */
 static bool
 refine_runs(gs_job *job, refinement *r, gs_range range)
@@ -200,9 +205,9 @@ refine_runs(gs_job *job, refinement *r, gs_range range)
 }
 
 /*
- * Put a range that is sorted on the bits before the cursor, the last of them
- * in its items, in the order of the whole key, and mark rows that are equal.
- * False when cancelled.
+ * Puts a range in the order of the whole key, and marks rows that are equal.  The range is sorted
+ * on the bits before the cursor already, of which the items have the last.  Returns false when
+ * cancelled.
  */
 bool
 gs_refine(gs_job *job, gs_range range, gs_cursor cursor)

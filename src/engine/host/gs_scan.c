@@ -1,16 +1,15 @@
 /*
  * gs_scan.c
- *		All rows become items of the key's first section.
+ *		Makes items of all rows, with the key's first section.
  *
- * One pass over the planes, in blocks that stay in the first-level cache:
- * pack, see whether the rows are still in order, and count the digits for the
- * radix sort.  Rows that are in order need no counters, so counting begins
- * only at the first block that spoils the order, and the blocks before are
- * counted then.  Random rows spoil it in the first block; after that nothing
- * is compared any more.
+ * There is one pass over the planes, in blocks that stay in the first-level cache: it packs a
+ * block, sees whether the rows are still in order, and counts the digits for the radix sort.  Rows
+ * that are in order need no counters, so counting begins only at the first block that spoils the
+ * order, and the blocks before are counted then.  Random rows spoil the order in the first block;
+ * after that nothing is compared any more.
  *
- * Descending rows are reversed instead of sorted.  Rows may tie on the section;
- * a reversal that leaves every run of ties in its old order is a stable sort.
+ * Descending rows are reversed instead of sorted.  Rows may tie on the section; a reversal that
+ * leaves every run of ties in its old order is a stable sort.
  */
 #include "engine/gs_pack.h"
 #include "engine/host/gs_scan.h"
@@ -23,7 +22,7 @@ in_order(gs_order order)
 	return order.ascending || order.descending;
 }
 
-/* What is left of the order of rows [0, begin) when it goes on to end. */
+/* Returns which orders of rows [0, begin) the rows up to `end` go on in. */
 static gs_order
 extend_order(const gs_job *job, gs_order order, uint64_t begin, uint64_t end)
 {
@@ -32,7 +31,10 @@ extend_order(const gs_job *job, gs_order order, uint64_t begin, uint64_t end)
 	return gs_items_order(job->items + first, end - first, job->id_bits, order);
 }
 
-/* Count the digits of the rows that turned out to be in order in vain. */
+/*
+ * Counts the digits of the rows before `end`, which were in order, once a later row has spoilt the
+ * order.
+ */
 static bool
 count_blocks(gs_job *job, gs_digits digits, uint64_t end)
 {
@@ -46,8 +48,8 @@ count_blocks(gs_job *job, gs_digits digits, uint64_t end)
 }
 
 /*
- * Fill job->items, and the counters of digits unless the rows are in order.
- * False when cancelled.
+ * Fills job->items, and the counters of digits unless the rows are in order.  *order tells which
+ * order they are in, if any.  Returns false when cancelled.
  */
 bool
 gs_scan_rows(gs_job *job, const gs_section *section, gs_digits digits, gs_order *order)
@@ -79,8 +81,7 @@ gs_scan_rows(gs_job *job, const gs_section *section, gs_digits digits, gs_order 
 }
 
 /*
- * Put descending items in ascending order; the halves change roles.  False
- * when cancelled.
+ * Puts descending items in ascending order; the halves change roles.  Returns false when cancelled.
  */
 bool
 gs_scan_reverse(gs_job *job)

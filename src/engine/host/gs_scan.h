@@ -1,6 +1,6 @@
 /*
  * gs_scan.h
- *		All rows become items of the key's first section.
+ *		Makes items of all rows, with the key's first section.
  */
 #ifndef GS_SCAN_H
 #define GS_SCAN_H

@@ -2,20 +2,21 @@
  * gs_scatter.c
  *		Distributing items over many buckets that lie all over memory.
  *
- * An item that is stored alone has its line read from memory first and written back later, and a
- * page looked up in the translation cache.  So items are gathered in a line for each bucket, which
- * together fit the second-level cache, and full lines are written past the caches.
+ * An item that is stored by itself has its line read from memory first and written back later, and
+ * its page looked up in the translation cache.  So the items of each bucket are gathered in a line.
+ * All these lines together fit the second-level cache, and full ones are written past the caches.
  *
- * Measured on a Xeon (2 MB of second-level cache), 5*10^7 random items, huge pages, ns an item on one
- * core; and on one of 13 that do it at once:
+ * Measured on a Xeon (2 MB of second-level cache), with 5*10^7 random items and huge pages.  The
+ * first number is ns an item on one core that works alone, the second on one of 13 that work at
+ * once:
  *
  *		bits				8			9			10			11
  *		plain stores		8.9 10.7	8.4 10.5	8.7 10.5	9.3 11.3
  *		lines, by caches	9.5 10.1	6.7 9.5		8.0 9.2		7.1 10.1
  *		lines, past them	4.3 4.4		3.3 4.2		4.3 4.7		4.8 5.1
  *
- * Lines are aligned, and a bucket begins anywhere, so the first and the last line of a bucket are
- * written item by item: other participants write the rest of these.
+ * Lines are aligned, while a bucket begins anywhere.  So the first and the last line of a bucket
+ * are written item by item: other participants write the rest of these lines.
  */
 #include <string.h>
 
@@ -51,7 +52,7 @@ stream_line(uint64_t *to, const uint64_t *from)
 #endif
 }
 
-/* Stores past the caches are seen by others only after this, whatever these wait for. */
+/* Ends stores past the caches: others see these only after this, whatever they wait for. */
 void
 gs_stream_end(void)
 {
@@ -74,7 +75,10 @@ gs_scatter_begin(gs_scatter *scatter, const uint64_t *positions, unsigned bits)
 	memcpy(scatter->ends, positions, sizeof(uint64_t) << bits);
 }
 
-/* Write the items of a bucket's line up to `end`, but for those before the bucket's first one. */
+/*
+ * Writes the items of a bucket's line up to position `end`, except positions before the bucket's
+ * first item of this call.
+ */
 static void
 write_line(const gs_scatter *scatter, uint64_t *to, uint64_t bucket, uint64_t end)
 {
@@ -86,7 +90,7 @@ write_line(const gs_scatter *scatter, uint64_t *to, uint64_t bucket, uint64_t en
 		to[position] = scatter->lines[bucket].items[position % GS_LINE_ITEMS];
 }
 
-/* Not inlined, for its loop needs all registers. */
+/* Not inlined, since its loop needs all registers. */
 __attribute__((noinline)) void
 gs_scatter_items(gs_scatter *scatter, uint64_t *to, const uint64_t *items, uint64_t count,
 				 unsigned shift, unsigned bits)

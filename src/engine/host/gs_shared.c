@@ -2,12 +2,13 @@
  * gs_shared.c
  *		What the participants of a sort have in common: sizes, and pieces.
  *
- * Everything that takes long is cut into some ten pieces for each participant, so that all of them end
- * a phase at about the same time, and none has to tell anybody which ones it has done.
+ * All work that takes long is cut into some ten pieces for each participant, so that all
+ * participants end a phase at about the same time, and none has to tell the others which pieces it
+ * has done.
  *
- * A bucket is a task that one participant does alone, if it has few enough rows for that; if not, it
- * becomes a *node* that is divided into buckets once more, by all participants.  What distribution
- * the keys have shows in the number of nodes only.
+ * A bucket is a *task*, which one participant does alone, if it has few enough rows for that.  If
+ * not, it becomes a *node*, which all participants divide into buckets once more.  The distribution
+ * of the keys matters for the number of nodes only.
  */
 #include "engine/gs_bits.h"
 #include "engine/gs_pack.h"
@@ -15,34 +16,41 @@
 #include "engine/host/gs_shared.h"
 
 /*
- * Rows of a bucket, as a rule: half a megabyte with as much to move them to.  ns a row of all of
- * gs_sort(), 10^7 random items of 62 bits, 2 MB of second-level cache (Xeon): 2^12 to 2^15 16,
- * 2^16 17.5.
+ * How many rows a bucket should have: half a megabyte, with as much to move them to.  ns a row of
+ * all of gs_sort(), with 10^7 random items of 62 bits and 2 MB of second-level cache (Xeon): 16
+ * with 2^12 to 2^15 rows, 17.5 with 2^16.
  */
 #ifndef GS_BUCKET_ROWS
 #define GS_BUCKET_ROWS	(UINT64_C(1) << 15)
 #endif
 
-/* A task has at most this part of a participant's rows, and no more than some ms of work. */
+/*
+ * A task has at most this part of a participant's share of the rows, and no more than some ms of
+ * work.
+ */
 #define TASKS_PER_PARTICIPANT	8
 #define MAX_TASK_ROWS			(GS_BUCKET_ROWS << 4)
 
-/* Fewer rows are sorted by one participant. */
+/* If there are fewer rows, one participant sorts them. */
 #define MIN_ROWS				(GS_BUCKET_ROWS << 2)
 
 /*
- * So are fewer rows for each participant: what the ids leave of half of the workspace is shared out in
- * whole lines, and each participant's share must have room for a task.  It has from 43 rows on.
+ * If there are fewer rows for each participant, one participant sorts them, too.  The part of half
+ * of the workspace that the ids leave is shared out in whole lines, and each participant's share
+ * must have room for a task.  It has from 43 rows on.
  */
 #define MIN_PARTICIPANT_ROWS	64
 
 #define PIECES_PER_PARTICIPANT	10
 #define MIN_PIECES				16
 
-/* Of nodes, fewer rows are not divided. */
+/* The stretches that all rows are cut into have a multiple of so many rows. */
 #define MIN_PIECE_ROWS			GS_PACK_BLOCK_ROWS
 
-/* What becomes of a node in a round: one task that is not full, a node, and one more task behind it. */
+/*
+ * What becomes of a node in a round beside full tasks, at most: a task that is not full, a node,
+ * and one more such task behind that.
+ */
 #define ODD_TASKS_PER_NODE		3
 
 static inline uint64_t
@@ -67,7 +75,7 @@ gs_shared_bucket_bits(const gs_shared_sort *shared, uint64_t rows)
 	return bits < GS_SCATTER_MAX_BITS ? bits : GS_SCATTER_MAX_BITS;
 }
 
-/* How large everything is, and where it lies. */
+/* Sets how large everything is, and where it lies. */
 size_t
 gs_shared_plan(gs_shared_sort *shared)
 {
@@ -111,7 +119,10 @@ gs_shared_piece(const gs_shared_sort *shared, uint64_t number)
 	return (gs_range) {begin, min_u64(begin + shared->piece_rows, shared->nrows)};
 }
 
-/* The last node whose first piece is not behind this one; those without pieces come before it. */
+/*
+ * Finds the last node whose first piece is not behind this one.  A node without pieces has the same
+ * first piece as the node with pieces that comes after it.
+ */
 gs_node *
 gs_shared_node_piece(gs_shared_sort *shared, uint64_t number, gs_range *rows)
 {

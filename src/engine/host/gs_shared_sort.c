@@ -2,10 +2,10 @@
  * gs_shared_sort.c
  *		The engine on the host, by any number of participants; see gs_shared_sort.h.
  *
- *	gs_shared		what they have in common: sizes, and pieces
+ *	gs_shared		what participants have in common: sizes, and pieces
  *	gs_participant	what each has for itself
  *	gs_steps		what a participant does in a phase: pieces of a step
- *	gs_decide		which step comes next; one of them decides, between two phases
+ *	gs_decide		which step comes next; one participant decides, between two phases
  *	gs_scatter		distributing items over buckets
  *	gs_task			a bucket: sorted, refined, its row ids written
  */
@@ -71,8 +71,8 @@ gs_participant_begin(void *memory, gs_shared_sort *shared, const gs_sort_args *a
 }
 
 /*
- * In odd phases somebody decides what is done in the next one.  Work that was accounted for is told before
- * the next step has another cost.
+ * In even phases participants work; in odd phases the first of them decides what is done in the
+ * next one.
  */
 gs_status
 gs_participate(gs_participant *participant, uint32_t phase)

@@ -2,25 +2,25 @@
  * gs_sort.c
  *		The host engine: a stable sort of rows on one core.
  *
- * Many rows are sorted as several participants do it (gs_shared_sort.h), by one that has nobody to wait
- * for.  Of few rows, which fit the caches, there is less to do:
+ * Many rows are sorted as several participants do it (gs_shared_sort.h), by one participant that
+ * waits for no other.  Few rows, which fit the caches, need fewer steps:
  *
- *	gs_key		reads all planes: which bits vary makes up the key
- *	gs_scan		reads the planes again: one item a row, as much of the key as
+ *	gs_key		reads all planes: the bits that vary make up the key
+ *	gs_scan		reads the planes again: makes one item a row, with as much of the key as
  *				fits beside the row id; notices rows that are in order
  *	gs_radix	sorts the items on as many leading bits as pay
  *	gs_items	sorts neighbours that tie on those by the item's other bits
  *	gs_refine	sorts rows that tie on the whole item by further sections of the
  *				key, which are read from the planes row by row
- *	here		the row ids are unpacked
+ *	this file	unpacks the row ids
  *
- * Where keys are wanted and fit a word, items have no ids, and are the result.
+ * If keys are wanted and fit a word, items have no ids, and are the result.
  *
- * The workspace is a table of counters and two halves of one word a row.
- * Items move from half to half; the ids end up in the half that is not theirs.
+ * The workspace is a table of counters and two halves of one word a row.  Items move from half to
+ * half; in the end the ids go to the half that has no items.
  *
- * Every loop over many rows accounts for its work with gs_job_cancelled(), and
- * whatever may be cancelled returns false for it, up to here.
+ * Every loop over many rows accounts for its work with gs_job_cancelled(), and each function that
+ * may be cancelled returns false then, up to the functions here.
  */
 #include <string.h>
 
@@ -34,26 +34,26 @@
 #include "engine/host/gs_steps.h"
 #include "engine/host/gs_workspace.h"
 
-/* From so many rows on, buckets pay. */
+/* From so many rows on, it pays to distribute them over buckets. */
 #ifndef GS_MANY_ROWS
 #define GS_MANY_ROWS	(UINT64_C(1) << 20)
 #endif
 
 /*
- * What a row costs in each step, for the progress: ns of engine_bench with 10^7
- * rows, of which only the ratios count.  Rows of runs that tie are counted anew
- * by each loop that handles them.
+ * What a row costs in each step, for the progress: ns measured by engine_bench with 10^7 rows, of
+ * which only the ratios count.  Rows of runs that tie are counted anew by each loop that handles
+ * them.
  */
 #define SCAN_COST		3.0
 #define PASS_COST		4.0
-#define TIES_COST		1.8		/* by the other bits of the item */
+#define TIES_COST		1.8		/* to sort ties by the other bits of the item */
 #define REFINE_COST		3.0
 #define EMIT_COST		0.9
 
-/* Planned before the layout is known. */
+/* What is planned for a row before the layout is known. */
 #define UNKNOWN_COST	(SCAN_COST + 3 * PASS_COST + TIES_COST + REFINE_COST + EMIT_COST)
 
-/* GS_INVALID comes before GS_NO_SPACE. */
+/* Checks the arguments.  GS_INVALID comes before GS_NO_SPACE. */
 static gs_status
 check_args(const gs_sort_args *args, const gs_sort_result *result)
 {
@@ -105,7 +105,7 @@ start_job(gs_job *job, const gs_sort_args *args)
 		memset(job->equal, 0, (job->nrows + 63) / 64 * sizeof(uint64_t));
 }
 
-/* From here on a row of work costs so much.  False when cancelled. */
+/* Begins a step in which a row of work costs row_cost.  Returns false when cancelled. */
 static bool
 begin_step(gs_job *job, double row_cost)
 {
@@ -115,7 +115,7 @@ begin_step(gs_job *job, double row_cost)
 	return !cancelled;
 }
 
-/* Plan the rest of the sort: so much for each row until the refinement, and that. */
+/* Plans the rest of the sort: row_cost for each row until the refinement, and the cost of that. */
 static void
 plan_rest(gs_job *job, double row_cost)
 {
@@ -124,7 +124,7 @@ plan_rest(gs_job *job, double row_cost)
 	gs_progress_plan(job->progress, (double) job->nrows * (row_cost + refine_cost + EMIT_COST));
 }
 
-/* Unpack ids [begin, end) from the items. */
+/* Unpacks the ids of positions [begin, end) from the items. */
 static void
 emit_range(const gs_job *job, void *ids, unsigned id_bytes, uint64_t begin, uint64_t end)
 {
@@ -139,7 +139,7 @@ emit_range(const gs_job *job, void *ids, unsigned id_bytes, uint64_t begin, uint
 			((uint64_t *) ids)[i] = items[i] & id_mask;
 }
 
-/* The ids [begin, end) of rows that are all equal. */
+/* Writes the ids of positions [begin, end) of rows that are all equal. */
 static void
 emit_identity(void *ids, unsigned id_bytes, uint64_t begin, uint64_t end)
 {
@@ -151,7 +151,7 @@ emit_identity(void *ids, unsigned id_bytes, uint64_t begin, uint64_t end)
 			((uint64_t *) ids)[i] = i;
 }
 
-/* Write all ids to the half that does not hold the items. */
+/* Writes all ids to the half that does not hold the items. */
 static gs_status
 emit_ids(gs_job *job, unsigned id_bytes)
 {
@@ -174,7 +174,10 @@ emit_ids(gs_job *job, unsigned id_bytes)
 	return GS_OK;
 }
 
-/* Sort the scanned items by the digits, which are the section's leading ones. */
+/*
+ * Sorts the scanned items, by the digits, which are the section's leading bits, and then by its
+ * other bits.  Returns false when cancelled.
+ */
 static bool
 partition_items(gs_job *job, gs_digits digits)
 {
@@ -198,8 +201,8 @@ reverse_items(gs_job *job)
 }
 
 /*
- * The digits that scanning counts: gs_radix_bits() of the section's leading bits take a pass over
- * all rows, the others only sort out ties.
+ * Plans the digits that scanning counts: they are the gs_radix_bits() leading bits of the section,
+ * and each takes a pass over all rows; the section's other bits only sort out ties.
  */
 static gs_digits
 plan_digits(gs_job *job, unsigned section_bits)
@@ -211,7 +214,7 @@ plan_digits(gs_job *job, unsigned section_bits)
 	return digits;
 }
 
-/* Sort on the first section, then refine what ties on it. */
+/* Sorts on the first section, then refines the rows that tie on it. */
 static gs_status
 sort_items(gs_job *job)
 {
@@ -239,8 +242,8 @@ sort_items(gs_job *job)
 }
 
 /*
- * Sort many rows as several participants do it, by one that needs not wait.  What it has beside the
- * halves of the workspace lies in front of these.
+ * Sorts many rows as several participants do it, by one that need not wait.  What a participant and
+ * a shared sort have beside the halves of the workspace lies in front of these.
  */
 static gs_status
 sort_many(const gs_sort_args *args, gs_sort_result *result)
@@ -270,12 +273,16 @@ sort_many(const gs_sort_args *args, gs_sort_result *result)
 	return GS_OK;
 }
 
-/* From so many rows on buckets pay; their tables always fit, unless for other constants. */
+/*
+ * Returns whether there are enough rows for buckets to pay.  Their tables always fit, unless
+ * constants are changed.
+ */
 static bool
 is_many(uint64_t nrows)
 {
 	return nrows >= GS_MANY_ROWS &&
-		gs_shared_sort_bytes(nrows, 0, 1) + gs_participant_bytes(nrows, 1) <= gs_workspace_front_bytes(nrows);
+		gs_shared_sort_bytes(nrows, 0, 1) + gs_participant_bytes(nrows, 1) <=
+		gs_workspace_front_bytes(nrows);
 }
 
 static gs_status
@@ -291,7 +298,7 @@ sort_few(const gs_sort_args *args, gs_sort_result *result)
 	if (status != GS_OK)
 		return status;
 
-	/* all of a key in an item, and no id */
+	/* if only keys are wanted, an item holds the whole key, and no id */
 	job.keys_only = args->want_keys && args->equal == NULL && job.layout->key_bits > 0 &&
 		job.layout->key_bits <= GS_SECTION_MAX_BITS;
 	if (job.keys_only)

@@ -3,8 +3,8 @@
  *		What a participant does in each step of a sort.
  *
  * A participant takes pieces of the step that all are at until there are none left.  What it learns
- * goes into what is shared, by atomic operations or into a place that is the piece's own; so nobody
- * waits for anybody here.
+ * goes into what is shared, by atomic operations or into a place that only this piece writes to; so
+ * no participant waits for another here.
  */
 #include <string.h>
 
@@ -44,7 +44,10 @@ do_key(gs_participant *participant, gs_range rows)
 					   participant->args, rows) == GS_OK;
 }
 
-/* One more than all bits of the items' section: items are never less than the one before this. */
+/*
+ * Returns the item of the row before `row`.  For the first row that is 0, which no item is less
+ * than.
+ */
 static uint64_t
 item_before(const gs_participant *participant, uint64_t row)
 {
@@ -58,8 +61,9 @@ item_before(const gs_participant *participant, uint64_t row)
 }
 
 /*
- * Count a block's buckets.  Rows in order, ascending or descending, have all of a block in one bucket as
- * a rule: then it is one addition, where one for each row would wait for the one before.
+ * Counts how many items of a block fall into each bucket.  If rows are in order, ascending or
+ * descending, all of a block are in one bucket as a rule.  Then one addition counts them, where one
+ * for each row would have to wait for the one before.
  */
 static void
 count_block(uint64_t *counters, const uint64_t *items, unsigned count, bool in_order,
@@ -118,7 +122,7 @@ do_scan(gs_participant *participant, uint64_t piece, gs_range rows)
 	return true;
 }
 
-/* Distribute items over buckets, whose next positions these are. */
+/* Distributes items over buckets, whose next positions these are.  Returns false when cancelled. */
 static bool
 scatter(gs_participant *participant, gs_range rows, const uint64_t *positions, unsigned shift,
 		unsigned bits)
@@ -151,7 +155,10 @@ do_scatter(gs_participant *participant, uint64_t piece, gs_range rows)
 
 /* ---------- nodes ---------- */
 
-/* Which bits of the items vary; first give them the next section, if they tie on this one. */
+/*
+ * Finds which bits of a node's items vary.  Gives the items the next section first, if they tie on
+ * the one that they have.  Returns false when cancelled.
+ */
 static bool
 do_look(gs_participant *participant, gs_node *node, gs_range rows)
 {
@@ -256,14 +263,14 @@ do_piece(gs_participant *participant, uint64_t piece)
 	}
 }
 
-/* ns a row in a step, of which only the ratios count. */
+/* Returns the cost of a row in the present step in ns, of which only the ratios count. */
 static double
 row_cost(const gs_shared_sort *shared)
 {
 	switch (shared->step)
 	{
 		case GS_STEP_KEY:
-			return 0;			/* tells by itself */
+			return 0;			/* gs_key_fold() advances the progress itself */
 		case GS_STEP_SCAN:
 			return SCAN_COST;
 		case GS_STEP_SCATTER:
@@ -275,7 +282,7 @@ row_cost(const gs_shared_sort *shared)
 	}
 }
 
-/* Plan what is left for this participant, which is one of so many. */
+/* Plans the work that is left for this participant, one of shared->participants. */
 static void
 plan_rest(gs_participant *participant)
 {

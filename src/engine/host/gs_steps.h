@@ -9,7 +9,7 @@
 
 #include "engine/host/gs_participant.h"
 
-/* Do pieces of the present step until none is left; false when cancelled. */
+/* Does pieces of the present step until none is left; returns false when cancelled. */
 extern bool gs_steps_work(gs_participant *participant);
 
 #endif							/* GS_STEPS_H */

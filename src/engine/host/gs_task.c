@@ -1,15 +1,16 @@
 /*
  * gs_task.c
- *		Bringing some rows to their end: in order, equal ones marked, and their ids written.
+ *		Finishing a task: its rows are put in order, equal ones are marked, and their
+ *		ids are written.
  *
- * All of it happens while the rows lie in the second-level cache: a task's items are sorted with a
- * piece of memory that each participant uses again and again, those that tie are refined, and their
- * row ids written to where they belong.  That is the half of the workspace which is not the items'
- * home.  Ids of 4 bytes take the first part of it, so the second part is there for the
- * participants' memory; ids of 8 bytes, and keys, stay where the items are.
+ * All of it happens while the rows lie in the second-level cache.  A task's items are sorted with
+ * memory that each participant uses again and again, items that tie are refined, and the row ids
+ * are written to where they belong: to the half of the workspace that is not the items' home.  Ids
+ * of 4 bytes take the first part of that half, so its second part is there for the participants'
+ * memory; ids of 8 bytes, and keys, stay where the items are.
  *
- * Rows in order, or in reverse order, need no sort.  That is asked for each task, as everybody finds
- * out for himself: a task in the middle of rows that are nearly in order may be so, too.
+ * Rows that are in order, or in reverse order, need no sort.  Each participant finds that out for
+ * each task: a task in the middle of rows that are nearly in order may be in order itself.
  */
 #include <string.h>
 
@@ -18,7 +19,10 @@
 #include "engine/host/gs_refine.h"
 #include "engine/host/gs_task.h"
 
-/* Where this participant moves items to that it sorts; it has room for any task. */
+/*
+ * Returns the memory that this participant moves items to when it sorts them; it has room for any
+ * task.
+ */
 static uint64_t *
 own_memory(const gs_participant *participant)
 {
@@ -38,7 +42,10 @@ own_memory(const gs_participant *participant)
 	return half + participant->number * lines * GS_LINE_ITEMS;
 }
 
-/* In blocks, as rows that are in no order show it soon. */
+/*
+ * Returns which order the job's items are in, if any.  It looks at blocks, since random rows show
+ * soon that they are in no order.
+ */
 static gs_order
 find_order(const gs_job *job, uint64_t count)
 {
@@ -55,7 +62,7 @@ find_order(const gs_job *job, uint64_t count)
 	return found;
 }
 
-/* Put descending items in ascending order, those that tie in the order that they have. */
+/* Puts descending items in ascending order; items that tie stay in the order that they have. */
 static void
 reverse_items(gs_job *job, uint64_t count)
 {
@@ -74,7 +81,10 @@ reverse_items(gs_job *job, uint64_t count)
 	memcpy(job->items, job->spare, count * sizeof(uint64_t));
 }
 
-/* Sort by the bits of the items and those of the key behind the cursor, and mark equal rows. */
+/*
+ * Sorts by the bits of the items and by those of the key behind the cursor, and marks equal rows.
+ * Returns false when cancelled.
+ */
 static bool
 sort_items(gs_job *job, uint64_t count, gs_cursor cursor)
 {
@@ -94,7 +104,9 @@ sort_items(gs_job *job, uint64_t count, gs_cursor cursor)
 	return gs_refine(job, all, cursor);
 }
 
-/* Write the row ids of the task's items, or of all rows, which are equal. */
+/*
+ * Writes the row ids of a task.  If the key has no bits all rows are equal, and there are no items.
+ */
 static void
 write_ids(gs_participant *participant, const gs_task *task)
 {
@@ -120,7 +132,7 @@ write_ids(gs_participant *participant, const gs_task *task)
 			items[i] &= mask;
 }
 
-/* Where the job's items, and the bits of the bitmap, belong. */
+/* Sets where the job's items, its spare memory and its bits of the bitmap are. */
 static void
 aim_at(gs_participant *participant, gs_range rows, uint64_t *spare)
 {

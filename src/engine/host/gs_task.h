@@ -1,6 +1,6 @@
 /*
  * gs_task.h
- *		Bringing some rows to their end.
+ *		Finishing a task: rows that one participant sorts, marks and writes.
  *
  * Private to engine/host.
  */
@@ -9,13 +9,13 @@
 
 #include "engine/host/gs_participant.h"
 
-/* How often a task accounts for each of its rows. */
+/* A task accounts for each of its rows so often. */
 #define GS_TASK_VISITS	5
 
-/* Sort, mark and write what a task is about; false when cancelled. */
+/* Sorts, marks and writes the rows of a task; returns false when cancelled. */
 extern bool gs_task_finish(gs_participant *participant, const gs_task *task);
 
-/* Sort a node by itself where it lies; false when cancelled. */
+/* Sorts a node by itself, where it lies, and marks its equal rows; returns false when cancelled. */
 extern bool gs_task_finish_node(gs_participant *participant, const gs_node *node);
 
 #endif							/* GS_TASK_H */

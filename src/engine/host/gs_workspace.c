@@ -5,13 +5,14 @@
 #include "engine/host/gs_job.h"
 #include "engine/host/gs_workspace.h"
 
-/* Tables of a sort of few rows. */
+/* The tables that a sort of few rows has. */
 #define TABLE_BYTES		(sizeof(gs_scratch) + (UINT64_C(32) << 10))
 
 /*
- * What lies before the halves: tables; and of many rows, all that a participant and those who share a
- * sort have beside the workspace, as there is one only.  That is less than 1/32 of a byte a row, and
- * counted for few rows, too: so memory for some rows and memory for others is enough for all of them.
+ * Before the halves lie tables and, for many rows, what a participant, and the sort that it shares
+ * with nobody, have beside the workspace.  The latter is less than 1/32 of a byte a row.  It is
+ * counted for few rows, too, so that memory for m rows and memory for n rows is together enough for
+ * m + n.
  */
 uint64_t
 gs_workspace_front_bytes(uint64_t nrows)

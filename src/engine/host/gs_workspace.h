@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Workspaces, and what lies in them, begin where lines of the cache do. */
+/* Workspaces, and the parts that they are divided into, begin at a line of the cache. */
 #define GS_LINE_BYTES	64
 
 static inline uint64_t
@@ -17,19 +17,19 @@ gs_round_to_line(uint64_t bytes)
 	return (bytes + GS_LINE_BYTES - 1) / GS_LINE_BYTES * GS_LINE_BYTES;
 }
 
-/* Bytes from one half to the next. */
+/* Returns the bytes from one half to the next. */
 static inline uint64_t
 gs_workspace_half_bytes(uint64_t nrows)
 {
 	return gs_round_to_line(nrows * sizeof(uint64_t));
 }
 
-/* Bytes of what one process sorts by itself has before the halves. */
+/* Returns the bytes that lie before the halves, for a sort by one process. */
 extern uint64_t gs_workspace_front_bytes(uint64_t nrows);
 
 /*
- * Bytes of workspace that a sort of so many rows needs, whatever the planes:
- * 16 a row and about 64 kB.  SIZE_MAX when there are too many rows (2^48).
+ * Returns the bytes of workspace that a sort of so many rows needs, whatever the planes: 16 a row
+ * and about 64 kB.  SIZE_MAX if there are too many rows (2^48).
  */
 extern size_t gs_sort_workspace_bytes(uint64_t nrows);
 
