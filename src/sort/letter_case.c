@@ -37,7 +37,10 @@ gpusort_make_letter_case(const FuncExpr *call, AttrNumber attno)
 	return letters;
 }
 
-/* Letters from `first` on, of 26, to the other case: they differ by one bit.  All bytes are ASCII. */
+/*
+ * Changes the case of the letters in a word, of the 26 that begin with `first`.  The two cases
+ * differ by one bit.  All bytes must be ASCII.
+ */
 static inline uint64
 change_word(uint64 word, char first)
 {
@@ -47,7 +50,9 @@ change_word(uint64 word, char first)
 	return word ^ (((from_first & ~from_last) & EACH_BYTE(0x80)) >> 2);
 }
 
-/* False: there are others than ASCII. */
+/*
+ * Changes the case of letters in a string.  Returns false if it has characters that are not ASCII.
+ */
 static inline bool
 change_bytes(const char *from, char *to, size_t size, char first)
 {
@@ -78,8 +83,9 @@ first_letter(const GpuSortLetterCase *letters)
 }
 
 /*
- * Ask for all characters at once: none of ASCII depends on others of ASCII that stand beside it, in any
- * language.  In Turkish I is not i.
+ * Asks whether the collation changes ASCII characters as C does; in Turkish, for example, the lower
+ * case of I is not i.  One call for all of the characters is enough: in no language does an ASCII
+ * character depend on ASCII characters beside it.
  */
 static bool
 ask_collation(const GpuSortLetterCase *letters)
@@ -91,8 +97,10 @@ ask_collation(const GpuSortLetterCase *letters)
 	for (int i = 0; i < lengthof(all); i++)
 		all[i] = (char) (i + 1);
 	change_bytes(all, wanted, sizeof(all), first_letter(letters));
-	answer = DatumGetTextPP(OidFunctionCall1Coll(letters->function, letters->collation,
-												 PointerGetDatum(cstring_to_text_with_len(all, sizeof(all)))));
+	answer =
+		DatumGetTextPP(OidFunctionCall1Coll(letters->function, letters->collation,
+											PointerGetDatum(cstring_to_text_with_len(all,
+																					sizeof(all)))));
 	return VARSIZE_ANY_EXHDR(answer) == sizeof(all) &&
 		memcmp(VARDATA_ANY(answer), wanted, sizeof(all)) == 0;
 }

@@ -1,6 +1,6 @@
 /*
  * memory_at_hand.c
- *		What rows take of memory, and how much of it there is for them; see memory_at_hand.h.
+ *		How much memory rows take, and how much there is for them; see memory_at_hand.h.
  */
 #include "postgres.h"
 
@@ -8,7 +8,7 @@
 #include "sort/memory_at_hand.h"
 #include "sort/sort_ranges.h"
 
-/* So many that the bitmaps are whole words of each. */
+/* A number of rows whose bitmaps are whole words. */
 #define MANY_ROWS	(1 << 20)
 
 static bool
@@ -51,7 +51,8 @@ size_t
 gpusort_memory_at_hand(GpuSort *sort)
 {
 	const GpuSortMemory *memory = &sort->memory;
-	size_t		private_bytes = memory->limit_bytes - Min(memory->beside_bytes, memory->limit_bytes);
+	size_t		private_bytes = memory->limit_bytes -
+		Min(memory->beside_bytes, memory->limit_bytes);
 	size_t		pool_bytes = gpusort_pool_bytes_at_hand(sort);
 	/* the last extent of each range is half empty, on average */
 	size_t		unused_bytes = gpusort_count_ranges(sort) * (GSD_EXTENT_BYTES / 2);

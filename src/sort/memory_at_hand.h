@@ -1,6 +1,6 @@
 /*
  * memory_at_hand.h
- *		What rows take of memory, and how much of it there is for them.
+ *		How much memory rows take, and how much there is for them.
  *
  * Private to src/sort.
  */
@@ -9,16 +9,25 @@
 
 #include "sort/sort_state.h"
 
-/* What so many rows like those that are there would take, wherever it lies. */
+/*
+ * Returns the bytes that `rows` rows would take, in the pool or elsewhere, if they are as long on
+ * average as the rows that the sort has.  Planes and workspace are included.
+ */
 extern size_t gpusort_bytes_of_rows(GpuSort *sort, uint64 rows);
 
-/* What a row takes beside its bytes in the row store. */
+/* Returns the bytes that a row takes in planes and workspace, beside its bytes in the row store. */
 extern size_t gpusort_bytes_beside_row(GpuSort *sort);
 
-/* Of the pool: what the sort, or all its parts, have for rows and may still take. */
+/*
+ * Returns the bytes of the pool that the sort, or all parts of a shared sort, have for rows and may
+ * still take.
+ */
 extern size_t gpusort_pool_bytes_at_hand(const GpuSort *sort);
 
-/* All that rows may take, if nobody else takes what is free of the pool. */
+/*
+ * Returns the bytes that rows may take in all, in the pool and in private memory, if no other
+ * process takes what is free of the pool now.
+ */
 extern size_t gpusort_memory_at_hand(GpuSort *sort);
 
 #endif							/* GPUSORT_MEMORY_AT_HAND_H */

@@ -1,6 +1,6 @@
 /*
  * page_keys.c
- *		Keys of all tuples on a page at once; see page_keys.h.
+ *		Putting the keys of all tuples on a page at once; see page_keys.h.
  */
 #include "postgres.h"
 
@@ -33,13 +33,17 @@ gpusort_place_page_keys(GpuSort *sort)
 	key_rows->page_natts = natts;
 }
 
-/* Where the tuples' values are; returns of how many that is known. */
+/*
+ * Sets data[] to where the values of each tuple begin.  Stops at the first tuple with a null, or
+ * with fewer than natts attributes, and returns the number of tuples before it.
+ */
 static int
 find_data(Page page, const OffsetNumber *offsets, int count, AttrNumber natts, const char **data)
 {
 	for (int i = 0; i < count; i++)
 	{
-		HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, offsets[i]));
+		HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page,
+															  PageGetItemId(page, offsets[i]));
 
 		if ((tuple->t_infomask & HEAP_HASNULL) != 0 || HeapTupleHeaderGetNatts(tuple) < natts)
 			return i;
@@ -48,7 +52,7 @@ find_data(Page page, const OffsetNumber *offsets, int count, AttrNumber natts, c
 	return count;
 }
 
-/* Of rows from `id` on. */
+/* Puts the words of one column for `count` rows, the first of which gets row id `id`. */
 static void
 put_words(const GpuSortKeyRowColumn *from, uint32 id, const char *const *data, int count)
 {
@@ -65,7 +69,10 @@ put_words(const GpuSortKeyRowColumn *from, uint32 id, const char *const *data, i
 			words[i] = word_from_int64(*(const int32 *) (data[i] + offset)) ^ flip;
 }
 
-/* Rows from `id` on are no nulls. */
+/*
+ * Clears those words of the column's bitmap of nulls that begin with one of `count` rows, from row
+ * `id` on, none of which has nulls.
+ */
 static void
 begin_null_words(const GpuSortColumn *column, uint32 id, int count)
 {

@@ -1,10 +1,10 @@
 /*
  * page_keys.h
- *		Keys of all tuples on a page at once.
+ *		Putting the keys of all tuples on a page at once.
  *
- * Where rows are made of their keys (key_rows.h), and these are integers that lie at fixed places,
- * all that is wanted of a tuple is a few words.  Taken in by the page, they cost a sixth of the
- * instructions that a row each costs.
+ * Where rows are made of their keys (key_rows.h), and the keys are integers at fixed places in the
+ * tuples, a few words are all that is needed of a tuple.  Putting them page by page costs a sixth
+ * of the instructions that putting them row by row costs.
  *
  * Private to src/sort.
  */
@@ -15,12 +15,15 @@
 
 #include "sort/sort_state.h"
 
-/* Rows are made of other tuples from now on: find the keys in these. */
+/*
+ * Finds out where the keys lie in tuples on pages, and sets key_rows.page_natts.  To be called when
+ * rows are made of tuples of another table from now on.
+ */
 extern void gpusort_place_page_keys(GpuSort *sort);
 
 /*
- * Take in the rows of the first of these tuples on a page, no more than `count`.  Returns of how many;
- * the one behind them has to come by itself.
+ * Puts the rows of the first of `count` tuples on a page, which are at offsets[].  Returns of how
+ * many tuples rows were put.  If these are not all, the next tuple has to be put by itself.
  */
 extern int	gpusort_put_page_keys(GpuSort *sort, Page page, const OffsetNumber *offsets, int count);
 

@@ -2,9 +2,10 @@
  * parts_join.c
  *		Making the parts of a shared sort the rows of one sort; see parts_join.h.
  *
- * Ranges of the sort adopt the extents of the parts (parts_layout.h); only nulls and what is
- * left of each part behind its granules are copied.  Rows that were put into the sort itself
- * before lie in private memory and are put again, behind all others.
+ * The sort's ranges adopt the extents of the parts (parts_layout.h).  Only bitmaps of nulls are
+ * copied, and the rows that each part has behind its last whole granule, less than a granule.  Rows
+ * that were put into the sort itself before lie in private memory.  They are put once more, behind
+ * the rows of the parts.
  */
 #include "postgres.h"
 
@@ -26,7 +27,7 @@
 #include "sort/sort_watch.h"
 #include "sort/spill_files.h"
 
-/* Which parts become rows of which sort. */
+/* A join: nparts parts, which become the rows of a sort. */
 typedef struct Join
 {
 	GpuSort    *sort;
@@ -42,14 +43,17 @@ typedef struct Stretch
 	uint64		count;
 } Stretch;
 
-/* Rows of a part that fill whole granules. */
+/* Returns how many rows of a part are in whole granules. */
 static uint64
 granule_rows(const PartEntry *part)
 {
 	return part->nrows / GPUSORT_GRANULE_ROWS * GPUSORT_GRANULE_ROWS;
 }
 
-/* Extents of a granule in a range of this role; 0: not made of granules. */
+/*
+ * Returns how many extents a granule fills in a range of this role, or 0 if the range does not
+ * consist of granules.
+ */
 static uint32
 granule_extents(int role)
 {
@@ -61,7 +65,10 @@ granule_extents(int role)
 	return sizeof(uint64) / sizeof(uint32);
 }
 
-/* Take extents of a part's list out of it, to be at list[*at] and behind. */
+/*
+ * Moves the first `count` extents of a part from the parts' list to list[*at] and behind, and
+ * advances *at.
+ */
 static void
 take_listed(GpuSortParts *parts, const PartExtents *extents, uint32 count, uint32 *list,
 			uint32 *at)
@@ -73,7 +80,10 @@ take_listed(GpuSortParts *parts, const PartExtents *extents, uint32 count, uint3
 	*at += count;
 }
 
-/* Let a range of the sort have the extents that parts have for it. */
+/*
+ * Lets a range of the sort adopt the extents that the parts have for ranges of this role.  A
+ * visitor of ranges (sort_ranges.h), which raises an error if they can't be mapped.
+ */
 static bool
 adopt_extents(GpuSortRange **range, size_t bytes, void *arg)
 {
@@ -91,7 +101,7 @@ adopt_extents(GpuSortRange **range, size_t bytes, void *arg)
 		const PartEntry *part = &parts->entries[i];
 		const PartExtents *extents = &part->extents[role];
 
-		/* as of references to rows that are made of their keys */
+		/* as for references, if rows are made of their keys */
 		if (extents->count == 0)
 			continue;
 		if (per_granule > 0)
@@ -106,7 +116,7 @@ adopt_extents(GpuSortRange **range, size_t bytes, void *arg)
 		}
 		else
 		{
-			/* workspace: used when the sort begins */
+			/* the workspace is used only when sorting begins */
 			in_use = false;
 			take_listed(parts, extents, extents->count, list, &count);
 		}
@@ -124,7 +134,11 @@ adopt_extents(GpuSortRange **range, size_t bytes, void *arg)
 	return true;
 }
 
-/* Element `at` of a part's array of elements of so many bytes. */
+/*
+ * Returns the address of element `at` in an array of a part, whose elements have element_bytes each
+ * and lie in these extents.  *contiguous tells how many elements follow up to the end of its
+ * extent.
+ */
 static const char *
 part_element(GpuSortParts *parts, const PartExtents *extents, uint64 at, size_t element_bytes,
 			 uint64 *contiguous)
@@ -136,7 +150,10 @@ part_element(GpuSortParts *parts, const PartExtents *extents, uint64 at, size_t 
 	return (const char *) gsd_extent(gpusort_pool, extent) + offset % EXTENT_BYTES;
 }
 
-/* Copy the elements of the rows to the end of the sort's, in a range of such elements. */
+/*
+ * Copies the elements of rows of a part to the end of the same array of the sort, which lies in
+ * `range`; NULL: there is no such array.
+ */
 static void
 copy_elements(const Join *join, GpuSortRange *range, Stretch rows, size_t element_bytes)
 {
@@ -159,7 +176,9 @@ copy_elements(const Join *join, GpuSortRange *range, Stretch rows, size_t elemen
 	}
 }
 
-/* Set the null bits of the rows, the first of which is row `at` of the sort. */
+/*
+ * Copies the null bits of a column for rows of a part, the first of which is row `at` of the sort.
+ */
 static void
 copy_nulls(const Join *join, GpuSortColumn *column, const Stretch *rows, uint64 at)
 {
@@ -185,7 +204,7 @@ copy_nulls(const Join *join, GpuSortColumn *column, const Stretch *rows, uint64 
 	}
 }
 
-/* Copy the rows of a part that fill no granule. */
+/* Copies the rows of a part that are behind its whole granules to the end of the sort. */
 static void
 copy_rest(const Join *join, const PartEntry *part)
 {
@@ -208,7 +227,10 @@ copy_rest(const Join *join, const PartEntry *part)
 	sort->rows.count += rest.count;
 }
 
-/* What is known about the strings of a column, all parts together. */
+/*
+ * Adds what is known about the strings of a column in one part to what is known about them in the
+ * sort.
+ */
 static void
 join_facts(GpuSortStringFacts *facts, const char *base, const GpuSortStringFacts *other)
 {
@@ -220,7 +242,7 @@ join_facts(GpuSortStringFacts *facts, const char *base, const GpuSortStringFacts
 								   string_by_ref(base, other->common_ref), other->common_len);
 }
 
-/* A bitmap for the column's nulls, if any part has some. */
+/* Makes the sort's bitmap of nulls for column i, if any part has nulls in it. */
 static void
 begin_nulls(const Join *join, int i)
 {
@@ -241,7 +263,10 @@ begin_nulls(const Join *join, int i)
 	memset(column->nulls->base, 0, gpusort_bitmap_bytes(sort->memory.capacity));
 }
 
-/* Put the planes together: the granules, which were adopted, and the rest. */
+/*
+ * Puts the sort's planes together, of the granules, which the ranges have adopted, and of the rows
+ * behind them, which are copied.
+ */
 static void
 join_planes(const Join *join)
 {
@@ -280,7 +305,7 @@ join_planes(const Join *join)
 		copy_rest(join, &entries[p]);
 }
 
-/* Give back extents of parts that nobody has adopted. */
+/* Gives back the extents of parts that no range has adopted. */
 static void
 give_rest(GpuSortParts *parts)
 {
@@ -296,7 +321,10 @@ give_rest(GpuSortParts *parts)
 	pg_atomic_write_u32(&parts->listed, 0);
 }
 
-/* If all rows have the same length, the granules' places tell where they are. */
+/*
+ * Notes where each granule of rows begins, if the rows in all granules have the same length.  Then
+ * their places are known without looking at references (row_places.h).
+ */
 static void
 locate_granules(const Join *join)
 {
@@ -325,7 +353,7 @@ locate_granules(const Join *join)
 	places->stride = stride;
 }
 
-/* What is known about the rows, all parts together. */
+/* Sets what is known about the rows of the sort, from what is known about those of each part. */
 static void
 join_rows(const Join *join)
 {
@@ -346,7 +374,7 @@ join_rows(const Join *join)
 	}
 }
 
-/* All parts become the rows of a sort that has none. */
+/* Makes all parts the rows of a sort, which has none. */
 static void
 join_parts(Join *join)
 {
@@ -374,7 +402,7 @@ join_parts(Join *join)
 	sort->stats.joined_rows = sort->rows.count;
 }
 
-/* Set the rows that were put into the sort itself aside. */
+/* Sets aside the rows that were put into the sort itself. */
 static void
 set_rows_aside(GpuSort *sort)
 {
@@ -389,7 +417,7 @@ set_rows_aside(GpuSort *sort)
 	sort->stats.rows = sort->stats.dropped_rows = dropped;
 }
 
-/* Put rows that were set aside into the sort again, behind those of its parts. */
+/* Puts the rows that were set aside into the sort again, behind those of its parts. */
 static void
 put_rows_again(GpuSort *sort)
 {
@@ -416,7 +444,7 @@ put_rows_again(GpuSort *sort)
 	gpusort_release_aside(sort);
 }
 
-/* Runs of the parts become runs of the sort. */
+/* Makes the runs of the parts runs of the sort. */
 static void
 join_runs(GpuSortParts *parts, GpuSort *sort)
 {
@@ -440,7 +468,10 @@ join_runs(GpuSortParts *parts, GpuSort *sort)
 	sort->memory.kept_extents += pg_atomic_read_u32(&parts->kept_extents);
 }
 
-/* Put the sort's own rows out of the way of those of parts, if it has runs anyway. */
+/*
+ * Spills the rows that were put into the sort itself, if the sort has runs anyway, so that they are
+ * not in the way of those of the parts.
+ */
 static void
 spill_own_rows(GpuSort *sort)
 {
@@ -465,7 +496,10 @@ gpusort_parts_join(GpuSortParts *parts, GpuSort *sort)
 
 	INSTR_TIME_SET_CURRENT(start);
 	(void) gpusort_watch_enter(sort, GPUSORT_PHASE_JOIN);
-	/* what is given back is counted there from now on; the sort itself has no extents */
+	/*
+	 * from now on extents that the sort gives back are counted in those of the parts; it has none
+	 * of its own
+	 */
 	sort->memory.pool_account.extents = &parts->extents;
 	join_runs(parts, sort);
 	spill_own_rows(sort);

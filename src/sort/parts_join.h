@@ -9,7 +9,7 @@
 
 #include "sort/sort_parts.h"
 
-/* Add the rows of all finished parts to the sort, which is an ordinary one again. */
+/* Adds the rows of all finished parts to the sort, which is an ordinary sort again afterwards. */
 extern void gpusort_parts_join(GpuSortParts *parts, GpuSort *sort);
 
 #endif							/* GPUSORT_PARTS_JOIN_H */

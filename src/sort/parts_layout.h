@@ -2,23 +2,22 @@
  * parts_layout.h
  *		What the participants of a shared sort have in common.
  *
- * It lies in one extent of the pool: counters, and for each part that
- * is finished what it is made of, as extents by number.
+ * A GpuSortParts lies in one extent of the pool.  It has counters, and an entry for each part that
+ * is finished, which says what the part is made of, as numbers of extents.
  *
- * A part numbers its rows from 0 and counts offsets from the beginning of its own row
- * store.  To be joined without touching a row, parts of planes must become parts of
- * planes, and offsets must be those of the whole:
+ * A part numbers its rows from 0, and counts offsets from the beginning of its own row store.  For
+ * parts to be joined without touching a row, stretches of their planes must become stretches of the
+ * sort's planes, and offsets must be those in the sort's row store:
  *
- *	- A *granule* is so many rows that each plane of them fills whole extents: one of
- *	  row references, two of words.  Full granules are mapped into the planes of the sort,
- *	  one part's after the other's.  What is left of each part, less than a granule, is
- *	  copied behind them.
- *	- Row stores are mapped one behind the other.  A part that is finished gets its
- *	  place there from a counter and moves its references by as much, so that this
- *	  is done by all participants side by side.
+ *	- A *granule* is the number of rows that fill whole extents in every plane: one extent of row
+ *	  references, two of words.  Full granules are mapped into the planes of the sort, one part's
+ *	  behind the other's.  The rest of each part, less than a granule, is copied behind them.
+ *	- Row stores are mapped one behind the other.  When a part is finished, it takes its place in
+ *	  the sort's row store from a counter, and adds this place to its references.  So this is done
+ *	  by all participants side by side.
  *
- * Extents for the sort's workspace are taken by the parts, along with those of their
- * planes, and adopted without ever having been mapped.
+ * The extents for the sort's workspace are taken by the parts, together with those of their planes.
+ * The sort adopts them without any process ever having mapped them before.
  *
  * Private to src/sort.
  */
@@ -32,21 +31,22 @@
 
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
 
-/* Roles of ranges that a sort may have. */
+/* Number of different roles that ranges of a sort may have. */
 #define ROLES			GPUSORT_PLANE_ROLE(GPUSORT_MAX_KEYS, 0)
 
-/* list[first .. first + count) */
+/* Extents of one range: elements first .. first + count - 1 of parts_list(). */
 typedef struct PartExtents
 {
 	uint32		first;
 	uint32		count;
 } PartExtents;
 
-/* A part that is finished, in the terms of GpuSort. */
+/* A part that is finished.  The fields are those of the part's GpuSort. */
 typedef struct PartEntry
 {
 	uint64		nrows;
-	uint32		first_row_extent;	/* its place in the row store of all */
+	/* where the part's rows begin in the sort's row store, in extents */
+	uint32		first_row_extent;
 	bool		uniform;
 	size_t		stride;
 	GpuSortIndexFacts index;
@@ -56,39 +56,41 @@ typedef struct PartEntry
 
 struct GpuSortParts
 {
-	/* fixed */
-	uint32		owner;
-	uint32		max_extents;
-	size_t		reserve_bytes;	/* of the row store of all */
-	size_t		row_unit;
+	/* set when the shared sort is made */
+	uint32		owner;			/* owner word of all extents (parts_owner.h) */
+	uint32		max_extents;	/* that all participants may have together */
+	size_t		reserve_bytes;	/* address space of the sort's row store */
+	size_t		row_unit;		/* rows begin at multiples of this many bytes */
 	uint32		max_parts;
-	double		all_rows;		/* that are expected */
-	FileSet		files;			/* the leader's */
+	double		all_rows;		/* rows that all participants are expected to collect */
+	FileSet		files;			/* the leader's files, in which all participants put runs */
 	bool		may_spill;
-	GpuSortRequest asked;		/* of each part */
+	GpuSortRequest asked;		/* what each part is asked for */
 
-	/* counters: of what has been given out so far */
-	pg_atomic_uint32 extents;
-	pg_atomic_uint64 rows;		/* room in planes */
-	pg_atomic_uint32 row_extents;
-	pg_atomic_uint32 listed;
-	pg_atomic_uint32 nparts;
-	pg_atomic_uint32 shares;	/* processes that divide max_extents when they are crowded */
-	pg_atomic_uint32 crowded;	/* 1: some part has spilled, so no one takes more than its share */
+	/* counters of what parts have taken so far */
+	pg_atomic_uint32 extents;	/* of the pool */
+	pg_atomic_uint64 rows;		/* rows that parts have room for in their planes */
+	pg_atomic_uint32 row_extents;	/* in the sort's row store, by finished parts */
+	pg_atomic_uint32 listed;	/* elements of parts_list() */
+	pg_atomic_uint32 nparts;	/* elements of entries[] */
+	/* processes among which max_extents are divided if parts are crowded */
+	pg_atomic_uint32 shares;
+	/* 1: some part has spilled, and no part may take more than its share any more */
+	pg_atomic_uint32 crowded;
 
-	/* files of runs, numbered from 0, and what is in those that are finished */
+	/* files of runs, numbered from 0, and what the finished files hold */
 	pg_atomic_uint32 nfiles;
 	pg_atomic_uint32 nruns;
 	pg_atomic_uint64 spilled_rows;
 	pg_atomic_uint64 spilled_bytes;
 	pg_atomic_uint64 kept_bytes;
-	pg_atomic_uint32 kept_extents;
+	pg_atomic_uint32 kept_extents;	/* of runs that stay in memory */
 
-	/* max_parts of them, and behind them the list of extents */
+	/* max_parts entries, followed by the list of extents */
 	PartEntry	entries[FLEXIBLE_ARRAY_MEMBER];
 };
 
-/* Numbers of the extents that parts are made of. */
+/* Returns the list of extents, by number, that finished parts are made of. */
 static inline uint32 *
 parts_list(GpuSortParts *parts)
 {

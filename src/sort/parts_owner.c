@@ -10,7 +10,10 @@
 #include "memory/pool_account.h"
 #include "sort/parts_owner.h"
 
-/* Numbers of shared sorts of this process that are in use, from 1. */
+/*
+ * Which numbers of shared sorts are in use in this process.  Number 0 is that of all ordinary
+ * sorts.
+ */
 static bool numbers_used[GSD_OWNER_SORTS];
 
 bool

@@ -2,8 +2,8 @@
  * parts_owner.h
  *		Owner words of shared sorts.
  *
- * All extents of a shared sort carry one owner word (gsd_pool.h): the leader's pid and a
- * number of the sort in that process.
+ * All extents of a shared sort carry the same owner word (gsd_pool.h), which consists of the
+ * leader's pid and a number of the sort in that process.
  *
  * Private to src/sort.
  */
@@ -12,12 +12,16 @@
 
 #include "memory/memory_range.h"
 
-/* Have an owner word for a shared sort; false if all of this process are in use. */
+/*
+ * Gives the account an owner word for a shared sort.  Returns false if all numbers of this process
+ * are in use.
+ */
 extern bool gpusort_take_owner(GpuSortPoolAccount *account);
 
 /*
- * Give back all extents that carry the word, whoever took them, and the word itself: the
- * account is an ordinary sort's again.  Does nothing if it is one.
+ * Gives back all extents that carry the account's owner word, whichever process took them, and then
+ * the word itself, so that the account is an ordinary sort's again.  Does nothing if it is that
+ * already.
  */
 extern void gpusort_give_owner(GpuSortPoolAccount *account);
 

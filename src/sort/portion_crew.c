@@ -2,10 +2,10 @@
  * portion_crew.c
  *		The leader's side of a crew that loads portions; see portion_crew.h.
  *
- * Workers take portions in order, and so does whoever reads a sort, nearly always.  So the
- * portion that is wanted next is the one that was begun first.  One that was passed is not kept:
- * who goes back has it loaded by the leader, while workers keep theirs for when it comes forward
- * again.
+ * Workers take portions in order, and a sort is nearly always read in order, too.  So the portion
+ * that is wanted next is the one that was begun first.  A portion that the leader has passed is not
+ * kept.  If the leader goes back, it has to load that portion by itself, while the workers keep
+ * theirs for when the leader comes forward again.
  */
 #include "postgres.h"
 
@@ -24,17 +24,18 @@
 #include "sort/spill_files.h"
 #include "worker_wait.h"
 
-/* What a process waits for here, as others see it. */
+/* The wait event of this file, once it has been made. */
 static uint32 wait_event = 0;
 
-/* In tests, how long to wait for workers to begin. */
+/* In tests, how long to wait for workers to take the first portion, and how often. */
 #define FIRST_PORTION_MS	10
 #define FIRST_PORTION_WAITS	2000
 
 Size
 gpusort_crew_bytes(int workers)
 {
-	return add_size(crew_views_offset(workers), mul_size(workers, MAXALIGN(gpusort_shared_view_bytes())));
+	return add_size(crew_views_offset(workers),
+					mul_size(workers, MAXALIGN(gpusort_shared_view_bytes())));
 }
 
 void
@@ -84,7 +85,10 @@ gpusort_crew_stop(GpuSort *sort)
 	spill->crew = NULL;
 }
 
-/* No portion before this one is wanted any more. */
+/*
+ * Tells the workers that no portion before this one is wanted any more, and frees the slots that
+ * have one of them.
+ */
 static void
 pass_portions(GpuSortPortionCrew *crew, uint32 portion)
 {
@@ -107,16 +111,20 @@ pass_portions(GpuSortPortionCrew *crew, uint32 portion)
 	}
 }
 
-/* What has become of a portion. */
+/* What search() has found out about a portion. */
 typedef struct Search
 {
-	CrewSlotState state;		/* FREE: no worker has it */
-	int			slot;
-	bool		given;			/* the caller is to load *ahead, or the portion itself */
-	uint32		ahead;
+	CrewSlotState state;		/* of its slot; CREW_SLOT_FREE: no worker has the portion */
+	int			slot;			/* number of the slot, if a worker has the portion */
+	bool		given;			/* the caller is to load portion `ahead` meanwhile */
+	uint32		ahead;			/* taken by the caller, if given */
 } Search;
 
-/* Look for a portion; if no worker has it, or who looks is idle, give that one to do. */
+/*
+ * Finds out whether a worker has a portion.  If none has, the caller is to load it, and no worker
+ * will take it.  If a worker is loading it and the caller is idle, takes the next portion for the
+ * caller.
+ */
 static Search
 search(GpuSortPortionCrew *crew, uint32 portion, bool idle)
 {
@@ -140,6 +148,7 @@ search(GpuSortPortionCrew *crew, uint32 portion, bool idle)
 	return s;
 }
 
+/* Adds what a worker has counted, since `before`, to the sort's statistics. */
 static void
 add_stats(GpuSort *sort, const GpuSortStats *before, const GpuSortStats *stats)
 {
@@ -150,6 +159,7 @@ add_stats(GpuSort *sort, const GpuSortStats *before, const GpuSortStats *stats)
 	sort->stats.repaired_rows += stats->repaired_rows - before->repaired_rows;
 }
 
+/* Maps the portion that the worker with this number has loaded as the sort's window. */
 static void
 map_portion(GpuSort *sort, uint32 portion, int number)
 {
@@ -169,7 +179,10 @@ map_portion(GpuSort *sort, uint32 portion, int number)
 	slot->taken = slot->stats;
 }
 
-/* What is to go wrong with a worker's portion (gpusort.inject_fault) needs one that has taken one. */
+/*
+ * Waits until some worker has taken a portion, for tests: a fault that strikes a worker's portion
+ * (gpusort.inject_fault) needs a worker that has one.
+ */
 static void
 await_first_portion(const GpuSortPortionCrew *crew)
 {

@@ -1,6 +1,6 @@
 /*
  * portion_load.c
- *		One portion of runs into memory, in order; see portion_load.h.
+ *		Loading one portion of runs into memory, in order; see portion_load.h.
  */
 #include "postgres.h"
 
@@ -12,6 +12,7 @@
 #include "sort/sort_rows.h"
 #include "sort/sort_state.h"
 
+/* Returns the number of rows of a portion. */
 static uint64
 count_rows(uint32 nruns, const GpuSortRunPlace *from, const GpuSortRunPlace *to)
 {
@@ -22,7 +23,10 @@ count_rows(uint32 nruns, const GpuSortRunPlace *from, const GpuSortRunPlace *to)
 	return rows;
 }
 
-/* Read a portion, for whose planes no more memory is taken than it needs; false if it does not fit. */
+/*
+ * Reads the rows of a portion.  Planes take no more memory than its rows need.  Returns false if
+ * they don't fit.
+ */
 static bool
 read_rows(GpuSort *sort, const GpuSortRun **runs, uint32 nruns, const GpuSortRunPlace *from,
 		  const GpuSortRunPlace *to)

@@ -1,6 +1,6 @@
 /*
  * portion_load.h
- *		One portion of runs into memory, in order.
+ *		Loading one portion of runs into memory, in order.
  *
  * Private to src/sort.
  */
@@ -11,8 +11,8 @@
 #include "sort/sort.h"
 
 /*
- * Let the sort have the rows of a portion, which lie between two places of each run, and no others,
- * and sort them; false if there is no memory for that.
+ * Replaces the rows of a sort by those of a portion, and sorts them.  The portion is what lies
+ * between from[i] and to[i] of each run runs[i].  Returns false if there is no memory for it.
  */
 extern bool gpusort_portion_load(GpuSort *sort, const GpuSortRun **runs, uint32 nruns,
 								 const GpuSortRunPlace *from, const GpuSortRunPlace *to);

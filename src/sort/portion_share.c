@@ -39,8 +39,9 @@ gpusort_portions_planned(const GpuSort *sort)
 }
 
 /*
- * From now on all extents are counted together, as while rows were collected, and evenly divided.
- * Parts are for portions now: of these all rows are wanted, and stored, since others look into
+ * Prepares the shared sort for parts that load portions.  From now on all extents are counted
+ * together, as they were while rows were collected, and evenly divided.  The parts keep and store
+ * all rows of their portions, without a bound and not made of keys, since other processes look into
  * them.
  */
 static void
@@ -70,13 +71,13 @@ gpusort_share_portions(GpuSort *sort, GpuSortSharedPortions *shared)
 
 	if (workers == 0)
 		return false;
-	/* others get the memory that this process does not need now */
+	/* the other processes get the memory that this one does not need now */
 	gpusort_unmap_window(sort);
 	sort->window.nrows = 0;
 	spill->loaded = false;
 	gpusort_forget_rows(sort);
 	gpusort_rewind_ranges(sort);
-	/* gpusortd may not have let go of some of it: then all else is given back */
+	/* forgetting rows keeps the parts, so this is only a safeguard */
 	if (sort->parts == NULL)
 		return false;
 	portions = spill->portions;
@@ -103,12 +104,14 @@ gpusort_open_portions(GpuSort *part, const GpuSortSharedPortions *shared)
 
 	spill->shared = gpusort_portion_file_open(spill->files, shared->file, part->index_rows);
 	MemoryContextSwitchTo(old);
-	/* what nobody else reads may be in private memory if the worst comes to the worst */
+	/*
+	 * no other process reads these rows, so they may be in private memory if the pool has no room
+	 */
 	part->memory.pool_account.pool_only = false;
 	part->order.performed = true;
 }
 
-/* The portion is all that a part's sort has. */
+/* Makes a portion all rows that a part has. */
 static void
 become_portion(GpuSort *part, uint32 number)
 {

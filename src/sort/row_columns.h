@@ -2,6 +2,9 @@
  * row_columns.h
  *		What rows consist of that are made of a table's tuples.
  *
+ * A row is made of a tuple of the table and of values that were computed from it.  Each column of
+ * the row is either an attribute of the tuple or one of the values.
+ *
  * Public, as a part of sort_put.h.
  */
 #ifndef GPUSORT_ROW_COLUMNS_H
@@ -12,13 +15,14 @@
 
 typedef struct GpuSortRowColumns
 {
-	TupleDesc	table;
-	int			ncolumns;
-	AttrNumber *attnos;			/* of the table's attribute; 0: the next of the values */
+	TupleDesc	table;			/* descriptor of the tuples */
+	int			ncolumns;		/* of the rows */
+	/* by column: number of the table's attribute, or 0 for the next of the values */
+	AttrNumber *attnos;
 
-	/* values of the current row that don't come from the table */
+	/* the values of the current row, set anew for each tuple */
 	int			nvalues;
-	Datum	   *values;			/* flat, if they are varlenas */
+	Datum	   *values;			/* varlenas among them must not be expanded objects */
 	bool	   *isnull;
 } GpuSortRowColumns;
 

@@ -1,12 +1,12 @@
 /*
  * row_places.h
- *		Where the rows of a sort lie: finding one by its id.
+ *		Where the rows of a sort lie: finding a row by its id.
  *
- * A row's id is its place in the order of arrival.  Rows lie in one store, in the order of
- * their ids as a rule, and the table of references says where each begins.  As long as all
- * rows have the same length, the place follows from the id, without a cache miss for the
- * reference.  Of rows that several processes have collected (sort_parts.h) the same is true
- * by granules, many of which may have been put one behind the other.
+ * A row's id is its place in the order of arrival.  Rows lie in the row store, in the order of
+ * their ids as a rule, and a table of references tells where each begins.  As long as all rows have
+ * the same length, the place follows from the id, which saves the cache miss for the reference.  If
+ * several processes have collected the rows (sort_parts.h), their parts lie one behind the other,
+ * and a row's place follows from its id and from where its granule begins.
  *
  * Public, as a part of sort_view.h.
  */
@@ -15,28 +15,30 @@
 
 #include "protocol/gsd_pool.h"
 
-/* A granule is so many rows that they fill whole extents in every plane. */
+/* A granule is this many rows, which fill whole extents in every plane. */
 #define GPUSORT_GRANULE_SHIFT	(GSD_EXTENT_SHIFT - 2)
 #define GPUSORT_GRANULE_ROWS	(UINT64CONST(1) << GPUSORT_GRANULE_SHIFT)
 
 typedef struct GpuSortRowPlaces
 {
-	char	   *base;			/* of the row store */
-	uint32	   *refs;			/* where each row begins, in units */
-	size_t		unit;			/* rows begin at multiples of so many bytes */
-	bool		uniform;		/* row id lies at id * stride: refs are not needed */
-	size_t		stride;
-	uint64		granule_rows;	/* rows below this lie in granules, stride apart */
-	size_t	   *granule_offsets;	/* of the first row of each granule */
+	char	   *base;			/* base of the row store */
+	uint32	   *refs;			/* by row id: where the row begins, in units */
+	size_t		unit;			/* bytes; rows begin at multiples of it */
+	bool		uniform;		/* row `id` lies at id * stride, so refs are not needed */
+	size_t		stride;			/* bytes from one row to the next, if uniform or within granules */
+	/* rows with ids below this lie in granules, and refs are not needed for them */
+	uint64		granule_rows;
+	size_t	   *granule_offsets;	/* by granule: where its first row begins, in bytes */
 } GpuSortRowPlaces;
 
-/* Is the place of a row known without looking at its reference? */
+/* Returns whether the place of a row is known without looking at its reference. */
 static inline bool
 gpusort_place_is_known(const GpuSortRowPlaces *places, uint32 id)
 {
 	return places->uniform || id < places->granule_rows;
 }
 
+/* Returns the row with this id. */
 static inline void *
 gpusort_row_at(const GpuSortRowPlaces *places, uint32 id)
 {

@@ -1,11 +1,11 @@
 /*
  * row_store.c
- *		The tuples of a sort, end to end in one range.
+ *		The tuples of a sort, end to end in one range; see row_store.h.
  *
- * A row is stored as a MinimalTuple, the form in which tuplesort and the scan
- * slot want it, and stays where it is: sorting moves row ids only.  Slots that
- * hold a tuple (heap pages, minimal tuples) cost one memcpy; a slot of values
- * is formed in place, without palloc.
+ * A row is stored as a MinimalTuple, which is what tuplesort and the scan slot want, and stays
+ * where it is, since sorting moves row ids only.  The tuple of a slot that holds one (heap pages,
+ * minimal tuples) is stored by one memcpy.  If a slot has values only, the tuple is formed in
+ * place, without palloc.
  */
 #include "postgres.h"
 
@@ -19,10 +19,10 @@
 #include "sort/sort_memory.h"
 #include "sort/sort_state.h"
 
-/* The fault injected for testing strikes at this row. */
+/* The fault that is injected for tests (gpusort.inject_fault) strikes at this row. */
 #define FAULT_ROW 100
 
-/* Rows that have been read are given back in pieces of this size. */
+/* The memory of rows that have been read is given back in pieces of this many bytes. */
 #define DISCARD_BYTES	((size_t) 8 << 20)
 
 void
@@ -55,7 +55,7 @@ gpusort_row_store_reserve(GpuSort *sort, size_t bytes, size_t *offset)
 	return true;
 }
 
-/* Store a tuple whose part from t_infomask2 on is given. */
+/* Stores a MinimalTuple of len bytes, whose fields from t_infomask2 on are given by `body`. */
 static bool
 put_tuple(GpuSort *sort, const char *body, uint32 len, GpuSortStoredRow *row)
 {
@@ -133,7 +133,7 @@ gpusort_row_store_put_fixed(GpuSort *sort, const Datum *values, GpuSortStoredRow
 	return true;
 }
 
-/* Form a tuple from the slot's values, of which the sort may want the first ones only. */
+/* Forms a tuple of the slot's first values, as many as the sort's rows have, and stores it. */
 static bool
 put_values(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row)
 {
@@ -144,7 +144,7 @@ put_values(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row)
 	MinimalTuple tuple;
 	bool		has_nulls = false;
 
-	/* tuplesort has the error message for it */
+	/* tuplesort reports this error */
 	if (natts > MaxTupleAttributeNumber)
 		return false;
 	for (int i = 0; i < natts; i++)

@@ -1,9 +1,9 @@
 /*
  * row_store.h
- *		The rows of a sort: MinimalTuples or IndexTuples, end to end in one range.
+ *		The row store: the tuples of a sort, end to end in one range.
  *
- * A tuple stays where it is until the sort ends, and is followed by those key bytes that
- * are not part of it.
+ * Tuples are MinimalTuples, or IndexTuples in a sort for an index build.  A tuple stays where it is
+ * until the sort ends.  It is followed by those bytes of its keys that are not part of it.
  *
  * Private to src/sort.
  */
@@ -16,12 +16,13 @@
 #include "sort/row_places.h"
 #include "sort/sort.h"
 
-/* How rows look if all their values are of fixed length and none is null. */
+/* What a row looks like if all of its values are of fixed length and none is null. */
 typedef struct GpuSortTemplate
 {
-	char	   *tuple;			/* NULL: some value varies */
-	size_t		length;
-	uint32	   *offsets;		/* of the attributes in it */
+	/* a tuple of which only the header is filled in; NULL: some value is of varying length */
+	char	   *tuple;
+	size_t		length;			/* bytes of a row */
+	uint32	   *offsets;		/* by attribute: where the value lies in a row */
 } GpuSortTemplate;
 
 typedef struct GpuSortRows
@@ -29,29 +30,32 @@ typedef struct GpuSortRows
 	GpuSortRowPlaces places;
 	uint64		count;
 	GpuSortRange *store;
-	size_t		used;			/* bytes of it */
-	size_t		end;			/* used may grow so far without asking */
-	GpuSortRange *refs;			/* those of places */
+	size_t		used;			/* bytes of the store that are in use */
+	size_t		end;			/* used may grow so far before gpusort_grow_rows() must be asked */
+	GpuSortRange *refs;			/* the range of places.refs */
 	int			shift;			/* places.unit is two to this power */
 	GpuSortTemplate template;
-	struct GpuSortSelection *selection; /* columns of a table that rows are now, or NULL */
-	struct GpuSortSelection *selections;	/* ... of all tables that they have been made of */
+	/* how rows are made of tuples on pages now (row_store_columns.c); NULL: rows are the tuples */
+	struct GpuSortSelection *selection;
+	/* list of the selections of all tables that rows have been made of */
+	struct GpuSortSelection *selections;
 } GpuSortRows;
 
 /*
- * A row that was stored.  *source and source_len tell where the values that it was made of
- * lie, if they lie in a tuple, and *copy where that place is in the stored row: a pointer
- * into the former can be translated into the latter.
+ * A row that was stored.  If its values lie in a tuple, source and source_len tell where, and
+ * `copy` tells where that place is in the row store.  So a pointer into the source can be
+ * translated into a pointer into the stored row.
  */
 typedef struct GpuSortStoredRow
 {
-	size_t		offset;			/* of the row from the row store's base */
-	const char *source;			/* NULL: values lie outside any tuple */
+	size_t		offset;			/* where the row begins in the row store, in bytes */
+	const char *source;			/* NULL: the values lie outside of any tuple */
 	size_t		source_len;
-	char	   *copy;			/* where source[0] went, or would have gone */
+	/* where source[0] was copied to, or would be if it were part of the row */
+	char	   *copy;
 } GpuSortStoredRow;
 
-/* A stored tuple that its values are to be looked up in. */
+/* Lets the values of a row be looked up in the stored tuple itself, which has len bytes. */
 static inline void
 stored_row_is_source(const GpuSortRows *rows, GpuSortStoredRow *row, size_t len)
 {
@@ -59,7 +63,7 @@ stored_row_is_source(const GpuSortRows *rows, GpuSortStoredRow *row, size_t len)
 	row->source_len = len;
 }
 
-/* Let rows begin at multiples of so many bytes, a power of two. */
+/* Lets rows begin at multiples of this number of bytes, which must be a power of two. */
 static inline void
 set_row_unit(GpuSortRows *rows, size_t unit)
 {
@@ -67,42 +71,46 @@ set_row_unit(GpuSortRows *rows, size_t unit)
 	rows->shift = pg_leftmost_one_pos64(unit);
 }
 
-/* Average bytes of a row. */
+/* Returns the average bytes of a row. */
 static inline size_t
 average_row_bytes(const GpuSortRows *rows)
 {
 	return rows->count > 0 ? rows->used / rows->count : 0;
 }
 
-/* No rows any more, in the memory that there is. */
+/* Forgets all rows, and keeps the memory. */
 extern void gpusort_empty_rows(GpuSortRows *rows);
 
 /*
- * Work out how tuples of the descriptor look, behind a header of so many bytes, which is
- * left empty.  In the current context.
+ * Sets *template to what tuples of this descriptor look like, in the current memory context.
+ * `header` is the size of the header, which is left empty.
  */
 extern void gpusort_make_template(GpuSortTemplate *template, TupleDesc desc, size_t header);
 
-/* The same, with the header of a MinimalTuple. */
+/* Does the same for MinimalTuples, and fills in their header. */
 extern void gpusort_make_minimal_template(GpuSortTemplate *template, TupleDesc desc);
 
 /*
- * Room for `bytes` more bytes of row store, at *offset from its base; false if
- * the limit or the system does not allow it.
+ * Takes room for `bytes` more bytes in the row store, and returns its offset from the store's base
+ * in *offset.  Returns false if the limit or the system does not allow it.
  */
 extern bool gpusort_row_store_reserve(GpuSort *sort, size_t bytes, size_t *offset);
 
-/* Store the slot's tuple, or the MinimalTuple that a heap tuple is; false as above. */
+/*
+ * Stores the tuple of a slot, or a heap tuple, as a MinimalTuple.  Returns false if there is no
+ * room.
+ */
 extern bool gpusort_row_store_put(GpuSort *sort, TupleTableSlot *slot, GpuSortStoredRow *row);
 extern bool gpusort_row_store_put_tuple(GpuSort *sort, HeapTuple tuple, GpuSortStoredRow *row);
 
-/* Store a tuple of fixed-length values, none of them null, by the template. */
+/* Stores a tuple by the template, of fixed-length values of which none is null. */
 extern bool gpusort_row_store_put_fixed(GpuSort *sort, const Datum *values,
 										GpuSortStoredRow *row);
 
 /*
- * Rows are read in the order in which they are stored, and this is the next one: give the
- * memory in front of it back.  *discarded is 0 at first.
+ * Gives back the memory of the rows in front of `next`.  To be called before each row is read, in
+ * the order in which rows were stored; `next` is that row.  *discarded must be 0 at first, and is
+ * kept by this function.
  */
 extern void gpusort_discard_read_rows(GpuSortRows *rows, size_t *discarded, const void *next);
 

@@ -2,14 +2,14 @@
  * row_store_columns.c
  *		Storing rows that are made of a table's tuples; see row_store_columns.h.
  *
- * Where a scan projects, the row is put together from the tuple on the page, straight in
- * the row store: no slot is filled, and tuples are deformed up to the last column wanted, or
- * not at all if all of them lie at fixed places.  Between the columns come the values that
- * others have made of the tuple.  The first columns of rows are the table's first ones, as a rule
- * (SELECT *, lower(t)), and are copied together.
+ * Where a scan projects, the row is put together from the tuple on the page, directly in the row
+ * store.  No slot is filled, and the tuple is deformed only up to the last column that is wanted,
+ * or not at all if all columns lie at fixed places.  Values that were computed from the tuple go
+ * between the copied columns.  The leading columns of the rows are often the table's first
+ * attributes in their order (SELECT *, lower(t)); then they are copied together.
  *
- * Values are copied as they lie on the page, short or toasted, which are forms
- * that a MinimalTuple may have them in, too.  Those of others are made short, as
+ * Copied values stay as they are on the page, with a short header or toasted.  A MinimalTuple may
+ * have them in these forms, too.  Computed values get a short header if they can, as
  * heap_fill_tuple() does.
  */
 #include "postgres.h"
@@ -24,39 +24,54 @@
 /* A column of the rows. */
 typedef struct SelectedColumn
 {
-	int			attribute;		/* of the table, from 0; behind those of the table: another value */
-	bool		is_value;		/* ... which this is */
-	bool		may_be_short;	/* ... and may get a short header */
+	/* index in values[]: the table's attribute, from 0, or an index behind these */
+	int			attribute;
+	bool		is_value;		/* a value that does not come from the table */
+	bool		may_be_short;	/* a value that may get a short header */
 	bool		attbyval;
 	int16		attlen;
 	char		attalign;
-	int			fixed_offset;	/* in tuples without nulls; -1: that varies */
+	int			fixed_offset;	/* as gpusort_fixed_offset(); -1 for a value */
 
-	/* in the row being made */
-	uint32		bytes;
-	bool		make_short;
+	/* in the row that is being made, by lay_out_row() */
+	uint32		bytes;			/* that the column takes */
+	bool		make_short;		/* the value gets a short header */
 } SelectedColumn;
 
+/* How rows are made of the tuples of one table. */
 typedef struct GpuSortSelection
 {
-	struct GpuSortSelection *next;	/* of another table, or NULL */
+	struct GpuSortSelection *next;	/* the selection of another table, or NULL */
 	const GpuSortRowColumns *from;
-	int			natts;			/* of the table, up to the last one wanted */
-	int			nleading;		/* first columns that are the table's first attributes */
-	int			nfound;			/* attributes whose places must be known, those that are copied by
-								 * themselves and sort columns; but see find_values() */
-	bool		leading_varwidth;	/* one of the leading columns is of varying length */
-	bool		fixed;			/* rows are of fixed length, from fixed places */
-	uint32		leading_bytes;	/* of a row: of its leading columns */
-	const char **values;		/* of a tuple: by attribute, NULL: null; then the others */
-	Datum	   *stored;			/* ... that are passed by value, as they are stored */
-	uint32	   *offsets;		/* of a row that is not fixed: by column, 0: null; known of
-								 * sort columns */
+	int			natts;			/* the table's attributes up to the last one that is selected */
+	/* leading columns: the first columns that are the table's first attributes */
+	int			nleading;
+	/*
+	 * attributes up to the last one whose place must be known, since it is copied by itself or is a
+	 * sort column; find_values() may have to find more of them
+	 */
+	int			nfound;
+	bool		leading_varwidth;	/* some leading column is of varying length */
+	/* rows without nulls are of fixed length, and all columns lie at fixed places */
+	bool		fixed;
+	uint32		leading_bytes;	/* of the current row, the bytes of its leading columns */
+	/* the current tuple's values by attribute, followed by the other values; NULL for a null */
+	const char **values;
+	/* room for other values that are passed by value, in the form in which they are stored */
+	Datum	   *stored;
+	/*
+	 * of the current row, if it is not fixed: where values lie by column, 0 for a null; valid for
+	 * sort columns
+	 */
+	uint32	   *offsets;
 	int			ncolumns;
 	SelectedColumn columns[FLEXIBLE_ARRAY_MEMBER];
 } GpuSortSelection;
 
-/* Where column i of the rows comes from; false if it can't be copied from there. */
+/*
+ * Sets *column to where column i of the rows comes from.  `to` is the attribute of the rows.
+ * Returns false if values of the column can't be copied.
+ */
 static bool
 select_column(const GpuSortRowColumns *from, int i, Form_pg_attribute to, SelectedColumn *column)
 {
@@ -77,7 +92,10 @@ select_column(const GpuSortRowColumns *from, int i, Form_pg_attribute to, Select
 		to->attlen >= -1;
 }
 
-/* Number the values behind the table's attributes. */
+/*
+ * Gives the values that don't come from the table indexes in values[], behind those of the table's
+ * attributes.
+ */
 static void
 number_values(GpuSortSelection *selection)
 {
@@ -88,7 +106,10 @@ number_values(GpuSortSelection *selection)
 			selection->columns[i].attribute = attribute++;
 }
 
-/* Find out which columns are copied together, and which attributes have to be found even so. */
+/*
+ * Finds out which leading columns are copied together, and up to which attribute places must be
+ * known nevertheless.
+ */
 static void
 select_leading(GpuSort *sort, GpuSortSelection *selection)
 {
@@ -107,7 +128,7 @@ select_leading(GpuSort *sort, GpuSortSelection *selection)
 		selection->nfound = Max(selection->nfound, attnos[sort->keys.columns[i].attno - 1]);
 }
 
-/* Prepare for making rows of a table's tuples; NULL if that can't be. */
+/* Makes a selection for the sort's rows.  Returns NULL if rows can't be made of these columns. */
 static GpuSortSelection *
 make_selection(GpuSort *sort, const GpuSortRowColumns *columns)
 {
@@ -143,7 +164,10 @@ make_selection(GpuSort *sort, const GpuSortRowColumns *columns)
 	return selection;
 }
 
-/* The input of a sort that is done anew is still the same. */
+/*
+ * A selection is made only once for each table, and found again when its tuples are read once more,
+ * or when the sort is done anew.
+ */
 bool
 gpusort_row_store_select(GpuSort *sort, const GpuSortRowColumns *columns)
 {
@@ -178,7 +202,7 @@ gpusort_row_store_selected(const GpuSort *sort, AttrNumber attno, int *offset)
 	return column->attribute + 1;
 }
 
-/* Copy a value whose length is that of an integer, as a rule. */
+/* Copies a value.  Most values have the length of an integer. */
 static inline void
 copy_value(char *to, const char *from, size_t bytes)
 {
@@ -195,7 +219,7 @@ copy_value(char *to, const char *from, size_t bytes)
 	}
 }
 
-/* Copy a value with a header of one byte. */
+/* Copies a varlena and gives it a header of one byte. */
 static inline void
 copy_shortened(char *to, const char *from, size_t bytes)
 {
@@ -203,7 +227,7 @@ copy_shortened(char *to, const char *from, size_t bytes)
 	memcpy(to + 1, VARDATA(from), bytes - 1);
 }
 
-/* Store a row of values at fixed places, none of which is null. */
+/* Stores a row whose values lie at fixed places, none of which is null. */
 static bool
 put_fixed_columns(GpuSort *sort, HeapTuple source, GpuSortStoredRow *row)
 {
@@ -228,7 +252,10 @@ put_fixed_columns(GpuSort *sort, HeapTuple source, GpuSortStoredRow *row)
 	return true;
 }
 
-/* Find the values that come from elsewhere; is one null? */
+/*
+ * Sets values[] for the values that do not come from the table.  Returns whether one of them is
+ * null.
+ */
 static bool
 find_other_values(GpuSortSelection *selection)
 {
@@ -263,8 +290,9 @@ find_other_values(GpuSortSelection *selection)
 }
 
 /*
- * Find the values of a tuple that must be known, and where its leading columns end: nothing if these
- * are all that it has.
+ * Sets values[] for those attributes of a tuple whose places must be known, and leading_bytes.  To
+ * find the end of the leading columns, all of them must be looked at, unless the tuple has no other
+ * attributes.
  */
 static void
 find_values(GpuSortSelection *selection, HeapTuple source)
@@ -295,7 +323,7 @@ find_values(GpuSortSelection *selection, HeapTuple source)
 	}
 }
 
-/* Bytes in front of a row's data. */
+/* Returns the bytes in front of a row's data. */
 static uint32
 header_bytes(const GpuSortSelection *selection, uint16 infomask)
 {
@@ -303,7 +331,10 @@ header_bytes(const GpuSortSelection *selection, uint16 infomask)
 					((infomask & HEAP_HASNULL) != 0 ? BITMAPLEN(selection->ncolumns) : 0));
 }
 
-/* What is to be known about a row's leading columns, all of them or those that were found. */
+/*
+ * Returns the infomask bits for a row's leading columns: whether there are nulls, values of varying
+ * length or external values.
+ */
 static uint16
 infomask_of_leading(const GpuSortSelection *selection, HeapTupleHeader tuple)
 {
@@ -311,7 +342,7 @@ infomask_of_leading(const GpuSortSelection *selection, HeapTupleHeader tuple)
 	bool		any_external = (tuple->t_infomask & HEAP_HASEXTERNAL) != 0;
 	uint16		infomask = 0;
 
-	/* the whole tuple's, as a rule */
+	/* if the tuple has no other attributes, these are its own bits */
 	if (HeapTupleHeaderGetNatts(tuple) == selection->nleading)
 		return tuple->t_infomask & (HEAP_HASVARWIDTH | HEAP_HASEXTERNAL | HEAP_HASNULL);
 	if (!has_nulls && !any_external)
@@ -324,12 +355,16 @@ infomask_of_leading(const GpuSortSelection *selection, HeapTupleHeader tuple)
 			infomask |= HEAP_HASNULL;
 		else if (att->attlen < 0)
 			infomask |= HEAP_HASVARWIDTH |
-				(att->attlen == -1 && VARATT_IS_EXTERNAL(selection->values[i]) ? HEAP_HASEXTERNAL : 0);
+				(att->attlen == -1 && VARATT_IS_EXTERNAL(selection->values[i])
+				 ? HEAP_HASEXTERNAL : 0);
 	}
 	return infomask;
 }
 
-/* What is to be known about a row, other columns' values apart. */
+/*
+ * Returns the infomask bits for a row, but not yet those for values of varying length behind its
+ * leading columns.
+ */
 static uint16
 infomask_of_row(const GpuSortSelection *selection, HeapTupleHeader tuple)
 {
@@ -342,8 +377,9 @@ infomask_of_row(const GpuSortSelection *selection, HeapTupleHeader tuple)
 }
 
 /*
- * Lay out a row of the values found: offsets and lengths.  Returns its own length,
- * and what is to be known about it in *infomask.
+ * Lays out a row of the values that were found: sets offsets[], and bytes and make_short of each
+ * column behind the leading ones.  Returns the length of the row, and its infomask bits in
+ * *infomask.
  */
 static uint32
 lay_out_row(GpuSortSelection *selection, HeapTupleHeader tuple, uint16 *infomask)
@@ -386,7 +422,7 @@ lay_out_row(GpuSortSelection *selection, HeapTupleHeader tuple, uint16 *infomask
 	return length;
 }
 
-/* Mark the columns that are not null. */
+/* Sets the bits of the columns that are not null in the bitmap of a row. */
 static void
 fill_bitmap(const GpuSortSelection *selection, HeapTupleHeader source, MinimalTuple tuple)
 {
@@ -402,7 +438,7 @@ fill_bitmap(const GpuSortSelection *selection, HeapTupleHeader source, MinimalTu
 	}
 }
 
-/* Store a row of any values. */
+/* Stores a row of any values, which may be null or of varying length. */
 static bool
 put_columns(GpuSort *sort, HeapTuple from, GpuSortStoredRow *row)
 {
@@ -436,7 +472,7 @@ put_columns(GpuSort *sort, HeapTuple from, GpuSortStoredRow *row)
 
 		if (offset == 0)
 			continue;
-		/* padding must be zeros: it tells where a value begins */
+		/* padding must be zeros: att_align_pointer() takes another byte for a short header */
 		while (end < offset)
 			((char *) tuple)[end++] = 0;
 		if (column->make_short)
@@ -459,7 +495,7 @@ gpusort_row_store_put_columns(GpuSort *sort, HeapTuple tuple, GpuSortStoredRow *
 	bool		fixed = selection->fixed && !any_nulls;
 	MinimalTuple stored;
 
-	/* attributes that were added later have defaults, which are not in the tuple */
+	/* attributes that were added to the table later have defaults, which are not in the tuple */
 	if (HeapTupleHeaderGetNatts(tuple->t_data) < selection->natts ||
 		!(fixed ? put_fixed_columns : put_columns) (sort, tuple, row))
 		return false;

@@ -2,10 +2,10 @@
  * row_store_index.c
  *		Storing rows as index tuples; see row_store_index.h.
  *
- * What index_form_tuple() makes, made in place: without palloc, and without
- * computing anything anew for rows of fixed-length values.  Values that have to
- * be detoasted or compressed first are left to index_form_tuple() itself, which
- * also has the error message for tuples that are too long.
+ * This makes the same tuples as index_form_tuple(), but in place: without palloc, and without
+ * computing anything anew for rows of fixed-length values.  Values that have to be detoasted or
+ * compressed first are left to index_form_tuple() itself, which also raises the error for tuples
+ * that are too long.
  */
 #include "postgres.h"
 
@@ -31,7 +31,7 @@ gpusort_make_index_template(GpuSortTemplate *template, TupleDesc desc)
 		((IndexTuple) template->tuple)->t_info = template->length;
 }
 
-/* Does the value go into a tuple as it is? */
+/* Returns whether a value goes into a tuple as it is, without being detoasted or compressed. */
 static bool
 is_plain_value(Form_pg_attribute att, Datum value)
 {
@@ -45,7 +45,7 @@ is_plain_value(Form_pg_attribute att, Datum value)
 		(att->attstorage != TYPSTORAGE_EXTENDED && att->attstorage != TYPSTORAGE_MAIN);
 }
 
-/* Store a tuple that index_form_tuple() makes. */
+/* Has index_form_tuple() make the tuple, and stores it. */
 static bool
 put_formed(GpuSort *sort, const Datum *values, const bool *isnull, GpuSortStoredRow *row)
 {
@@ -61,7 +61,7 @@ put_formed(GpuSort *sort, const Datum *values, const bool *isnull, GpuSortStored
 	return stored;
 }
 
-/* Store a tuple of values that need no preparation. */
+/* Forms a tuple in the row store, of values that need no preparation. */
 static bool
 put_plain(GpuSort *sort, const Datum *values, const bool *isnull, bool has_nulls,
 		  GpuSortStoredRow *row)

@@ -9,7 +9,7 @@
 
 #include "sort/row_store.h"
 
-/* A TID as a number that sorts like it. */
+/* Returns a TID as a number, so that the numbers of TIDs sort as TIDs do. */
 static inline uint64
 tid_word(const ItemPointerData *tid)
 {
@@ -17,13 +17,13 @@ tid_word(const ItemPointerData *tid)
 		ItemPointerGetOffsetNumberNoCheck(tid);
 }
 
-/* As gpusort_make_template(), with the header of an index tuple. */
+/* Does gpusort_make_template() for index tuples, and fills in their header. */
 extern void gpusort_make_index_template(GpuSortTemplate *template, TupleDesc desc);
 
 /*
- * Form and store the index tuple of the values.  row->source is NULL if the
- * values lie where the codecs should see them, else the stored tuple: look them
- * up there.
+ * Forms the index tuple of the values and stores it.  If the codecs are to see the values where
+ * they lie, row->source is set to NULL; otherwise to the stored tuple, in which they must be looked
+ * up.  Returns false if there is no room.
  */
 extern bool gpusort_row_store_put_index(GpuSort *sort, const Datum *values, const bool *isnull,
 										ItemPointer tid, GpuSortStoredRow *row);
