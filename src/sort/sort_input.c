@@ -251,7 +251,7 @@ move_scan(HeapScanDesc scan, int index)
 	scan->rs_cindex = index;
 }
 
-/* Prefetches visible tuple i of the page, if there is one. */
+/* Prefetches visible tuple i of the page, if there are so many. */
 static inline void
 look_ahead(HeapScanDesc scan, Page page, int i)
 {

@@ -14,7 +14,10 @@
 
 /* ---------- by the process that has it ---------- */
 
-/* Append something; its offset from where the description begins. */
+/*
+ * Appends data to a description, and aligns what follows.  Returns the offset of the data from
+ * `start`, where the description begins.
+ */
 static size_t
 append(StringInfo to, size_t start, const void *data, size_t bytes)
 {
@@ -27,7 +30,7 @@ append(StringInfo to, size_t start, const void *data, size_t bytes)
 	return offset;
 }
 
-/* The columns of rows: a descriptor of no type, without defaults. */
+/* Appends the columns of rows: all that a descriptor without a type and without defaults needs. */
 static size_t
 append_desc(StringInfo to, size_t start, TupleDesc desc)
 {
@@ -54,7 +57,7 @@ append_spec(StringInfo to, size_t start, const GpuSortSpec *spec, LentSort *lent
 	lent->nulls_first = append(to, start, spec->nulls_first, spec->nkeys * sizeof(bool));
 }
 
-/* Listing the ranges. */
+/* Ranges of a sort that are being listed. */
 typedef struct Listing
 {
 	StringInfo	list;
@@ -63,7 +66,10 @@ typedef struct Listing
 	int			first_plane_role;
 } Listing;
 
-/* Its first bytes; false if they are private memory. */
+/*
+ * Lists the first `bytes` bytes of a range.  Returns false if some of them are private memory,
+ * which other processes can't map.
+ */
 static bool
 list_range(const GpuSortRange *range, size_t bytes, Listing *listing)
 {
@@ -79,8 +85,9 @@ list_range(const GpuSortRange *range, size_t bytes, Listing *listing)
 }
 
 /*
- * A GpuSortRangeVisitor: planes of columns that the engine has not sorted by, or that are scratch
- * memory.
+ * A GpuSortRangeVisitor: lists the planes of columns that the engine has not sorted by, or that the
+ * refinement uses as scratch memory.  These are the planes from the column where refinement begins
+ * on.
  */
 static bool
 list_plane(GpuSortRange **range, size_t bytes, void *arg)
@@ -111,9 +118,10 @@ list_ranges(GpuSort *sort, LentSort *lent, Listing *listing)
 }
 
 /*
- * Private memory for each process that helps.  In a query that is as much as this process has left, as
- * every worker of a parallel query may use work_mem: with less, keys of wide strings would be made again
- * and again.  A build's memory is for all of its processes together.
+ * Returns how much private memory each process that helps may use.  In a query that is as much as
+ * this process has left, just as every worker of a parallel query may use work_mem: with less, the
+ * keys of wide strings would be made again and again.  In a build, all processes together may use
+ * one process's memory.
  */
 static size_t
 memory_of_each(GpuSort *sort)
@@ -191,8 +199,8 @@ spec_of(const LentSort *lent)
 }
 
 /*
- * Of the private memory, what encoders may hold; the rest is for keys, which are kept behind the
- * rows.
+ * Returns how much of a helping process's private memory its encoders may hold; the rest is for
+ * keys, which are kept behind the rows (bytes_of_keys()).
  */
 static size_t
 bytes_of_encoders(const LentSort *lent)
@@ -231,7 +239,7 @@ desc_of(const LentSort *lent)
 	return CreateTupleDesc(lent->natts, attributes);
 }
 
-/* Map the ranges; false if there is no address space. */
+/* Maps the ranges of a lent sort.  Returns false if there is no address space. */
 static bool
 map_ranges(const TeamJob *job, const LentSort *lent, GpuSort *sort)
 {
@@ -263,11 +271,11 @@ place_rows(const LentSort *lent, GpuSort *sort)
 	rows->places.base = rows->store->base;
 	rows->places.refs = RANGE_U32(rows->refs);
 	rows->places.granule_offsets = part_of(lent, lent->granules);
-	/* rows lie anywhere, and so do their references */
+	/* rows and their references are read at random */
 	gpusort_mapping_populate(rows->store->base, lent->rows_used);
 }
 
-/* What keys are made with. */
+/* Makes the encoders and the scratch memory with which keys are made. */
 static void
 begin_keys(const LentSort *lent, GpuSort *sort)
 {

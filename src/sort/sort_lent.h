@@ -1,10 +1,10 @@
 /*
  * sort_lent.h
- *		A sort of one process, lent to others for looking into its rows in order.
+ *		A sort of one process, lent to other processes that look into its rows in order.
  *
- * What they have is a sort of their own that consists of the lent one's memory, mapped: rows and
- * what points to them, the order, and which rows are equal.  It has no memory of the pool to give
- * back, takes no rows, and is gone with its memory context.
+ * Each of these processes has a sort of its own, which consists of the lent sort's memory, mapped:
+ * the rows and what points to them, the order, and which rows are equal.  That sort has no memory
+ * of the pool to give back, takes no rows, and is gone with its memory context.
  *
  * Private to src/sort.
  */
@@ -16,7 +16,7 @@
 #include "sort/sort_state.h"
 #include "sort/team_layout.h"
 
-/* A range of it. */
+/* A range of a lent sort. */
 typedef struct LentRange
 {
 	int			role;
@@ -24,25 +24,29 @@ typedef struct LentRange
 	size_t		bytes;
 } LentRange;
 
-/* In shared memory, followed by what its offsets, which count from here, point to. */
+/*
+ * The description of a lent sort, in shared memory.  The data that its offsets point to follow it;
+ * offsets count from the beginning of this struct.
+ */
 typedef struct LentSort
 {
 	GpuSortKind kind;
 	int			nkeys;
-	int			natts;			/* of rows */
+	int			natts;			/* attributes of rows */
 	bool		index_rows;
 	bool		tells_equal;
 	bool		tids_ordered;
 	uint64		nrows;
 	size_t		rows_used;
-	GpuSortRowPlaces places;	/* pointers are not valid */
-	bool		refines;		/* its order is to be made, with planes and workspace: */
+	GpuSortRowPlaces places;	/* its pointers are not valid */
+	bool		refines;		/* ties are to be refined, with planes and workspace */
 	int			refine_column;
 	int			participants;
-	size_t		memory_bytes;	/* private memory of each */
-	size_t		bases;			/* where the prefixes of columns begin */
-	int			order_role;		/* of the range that row ids in order lie in, */
-	size_t		order_offset;	/* ... at this place */
+	size_t		memory_bytes;	/* private memory that each process may use */
+	/* bytes that the strings of each column share, and that its prefixes leave out */
+	size_t		bases;
+	int			order_role;		/* role of the range in which the row ids in order lie */
+	size_t		order_offset;	/* where in that range they begin */
 	int			nranges;
 	size_t		attnos;
 	size_t		sortops;
@@ -54,14 +58,15 @@ typedef struct LentSort
 } LentSort;
 
 /*
- * Append the description of a sort, and put the extents that it consists of into the list; for
- * ties to be refined, or to be looked at only.  False if some of it is private memory.
+ * Append the description of a sort to `to`, and the numbers of the extents that it consists of to
+ * `list`.  refines: others are to refine ties, not just to look at rows.  Returns false if some of
+ * the sort is private memory.
  */
 extern bool gpusort_lend(GpuSort *sort, bool refines, StringInfo to, StringInfo list);
 
 /*
- * Have the sort in this process, until the current memory context is reset; NULL if there is no
- * address space for it.
+ * Returns a sort of this process that consists of a lent sort's memory, until the current memory
+ * context is reset.  Returns NULL if there is no address space for it.
  */
 extern GpuSort *gpusort_borrow(const TeamJob *job, const LentSort *lent);
 

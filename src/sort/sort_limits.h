@@ -8,16 +8,19 @@
 #define GPUSORT_SORT_LIMITS_H
 
 /*
- * Bytes of private memory one sort may use: work_mem x hash_mem_multiplier, no
- * more than the machine has; and of the pool, if they are free.
+ * gpusort_memory_limit() returns how many bytes of private memory one sort may use: work_mem *
+ * hash_mem_multiplier, but no more than the machine has.  gpusort_pool_limit() returns how many
+ * bytes of the pool one sort may use, if they are free.
  */
 extern size_t gpusort_memory_limit(void);
 extern size_t gpusort_pool_limit(void);
 
-/* ... bytes of the pool that one would get that begins now, given what others have. */
+/* Returns how many bytes of the pool a sort would get that begins now, given what others have. */
 extern size_t gpusort_pool_available(void);
 
-/* So many bytes, but no more than the machine has or than a row store can address. */
+/*
+ * Returns `bytes`, or less if the machine has less memory, or if a row store can't address as much.
+ */
 extern size_t gpusort_possible_bytes(size_t bytes);
 
 #endif							/* GPUSORT_SORT_LIMITS_H */

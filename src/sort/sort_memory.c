@@ -2,14 +2,14 @@
  * sort_memory.c
  *		How much memory a sort takes, and how much more it may take; see sort_memory.h.
  *
- * A range grows in the pool first, so what counts against the private limit is
- * that part of each range that lies behind its extents:
+ * A range grows in the pool first.  So what counts against the limit of private memory is the part
+ * of each range that lies behind its extents:
  *
  *		sum over ranges of max(0, bytes in use - bytes of extents)
  *
- * The workspace is touched only when all rows are in, and must not be missing then.
- * So its extents are taken along with those of the planes, and the part that they
- * do not cover counts from the first row on.
+ * The workspace is touched only when all rows are in, and must not be missing then.  So its extents
+ * are taken along with those of the planes, and the part of it that they do not cover counts from
+ * the first row on.
  */
 #include "postgres.h"
 
@@ -27,26 +27,29 @@
 #include "sort/spill_plan.h"
 
 /*
- * Planes grow by doubling, within these numbers of rows, or by what the limit
- * leaves, but not in too small steps.
+ * The number of rows that planes have room for doubles, within these limits, or grows by what the
+ * memory limits leave, but not in smaller steps than MIN_STEP_ROWS.
  */
 #define MIN_GROW_ROWS	256
 #define MIN_STEP_ROWS	16
 #define MAX_GROW_ROWS	(1 << 20)
 
-/* Touched between two looks for interrupts: 2 to 40 ms if it is fresh. */
+/*
+ * Bytes that are touched between two checks for interrupts, which takes 2 to 40 ms if they are
+ * fresh.
+ */
 #define GROW_STEP_BYTES	((size_t) 16 << 20)
 
 /*
- * Encoders may hold a quarter of the limit, and where that is very little, enough for strings
- * of some hundred bytes.
+ * Encoders may hold a quarter of the limit of private memory, and where that is very little, enough
+ * for strings of some hundred bytes.
  */
 #define ENCODERS_PART		4
 #define MIN_ENCODERS_BYTES	((size_t) 32 << 10)
 
 /*
- * Set aside for keys that are made one run of equals at a time, most of which are of a few rows: so
- * much, or of a small limit a part; and for the encoders that make them.
+ * Bytes set aside for keys, which are made for one run of equals at a time, most of which are of a
+ * few rows, and for the encoders that make them.  Of a small limit only a part is set aside.
  */
 #define SPARE_BYTES				((size_t) 128 << 10)
 #define SPARE_PART				16
@@ -55,7 +58,7 @@
 size_t
 gpusort_encoders_limit(size_t limit_bytes)
 {
-	/* a part takes no private memory for rows; its process may use some all the same */
+	/* a part takes no private memory for rows, but its process may use some for encoders */
 	if (limit_bytes == 0)
 		limit_bytes = gpusort_memory_limit();
 	return Max(gpusort_possible_bytes(limit_bytes) / ENCODERS_PART, MIN_ENCODERS_BYTES);
@@ -105,8 +108,8 @@ add_private_bytes(GpuSortRange **range, size_t bytes, void *arg)
 }
 
 /*
- * Private memory that all but the row store takes for so many rows.  The tables in
- * front of the engine's workspace are left out: they would be all of a small limit.
+ * Returns how much private memory everything but the row store takes for `rows` rows.  The tables
+ * in front of the engine's workspace are left out: they would use up a small limit.
  */
 static size_t
 private_bytes_beside_rows(GpuSort *sort, uint64 rows)
@@ -120,7 +123,7 @@ private_bytes_beside_rows(GpuSort *sort, uint64 rows)
 	return bytes - Min(bytes, gs_sort_workspace_bytes(0)) + sort->memory.beside_bytes;
 }
 
-/* The same, and what encoders may yet take. */
+/* Returns the same, together with what encoders may yet take. */
 static size_t
 private_bytes_aside(GpuSort *sort, uint64 rows)
 {
@@ -138,7 +141,7 @@ gpusort_private_bytes(GpuSort *sort)
 		bytes_behind_extents(sort->rows.store, sort->rows.used);
 }
 
-/* Bytes of extents that the sort may take now. */
+/* Returns how many bytes of extents the sort may take now. */
 static size_t
 pool_bytes_left(const GpuSortPoolAccount *account)
 {
@@ -146,8 +149,9 @@ pool_bytes_left(const GpuSortPoolAccount *account)
 }
 
 /*
- * May the planes have room for so many rows?  Only if those rows, of the average
- * length so far, will fit as well.  Takes what extents there are.
+ * Returns whether the planes may have room for `rows` rows.  They may only if those rows, of the
+ * average length so far, will fit as well.  Takes extents for the planes and the workspace, as far
+ * as there are any.
  */
 static bool
 rows_fit(GpuSort *sort, uint64 rows)
@@ -167,7 +171,10 @@ rows_fit(GpuSort *sort, uint64 rows)
 		rows_private <= memory->limit_bytes - beside_private;
 }
 
-/* Let a part's planes have room for so many rows more; false if all would have too many. */
+/*
+ * Counts that a part's planes have room for so many more rows.  Returns false, without counting
+ * them, if all parts together would have too many.
+ */
 static bool
 claim_rows(pg_atomic_uint64 *claimed, uint64 rows)
 {
@@ -181,7 +188,7 @@ claim_rows(pg_atomic_uint64 *claimed, uint64 rows)
 typedef struct OwnedExtents
 {
 	uint32		extents;
-	uint32		ranges;			/* that have one at least */
+	uint32		ranges;			/* ranges that have at least one extent */
 } OwnedExtents;
 
 static bool
@@ -195,8 +202,9 @@ add_extents(GpuSortRange **range, size_t bytes, void *arg)
 }
 
 /*
- * Has a part more than its share, while others have not enough?  An extent for each range is none too
- * many: with fewer it takes no row, and what is in them should not become runs of a few rows.
+ * Returns whether a part has more than its share while other parts have not enough.  One extent for
+ * each range is not too much: with fewer the part takes no row, and the few rows that fit into
+ * those should not become runs.
  */
 static bool
 is_greedy(GpuSort *part)
@@ -228,7 +236,7 @@ gpusort_grow_planes(GpuSort *sort)
 	if (is_greedy(sort))
 		return false;
 	gpusort_plan_spill(sort, memory->capacity + step);
-	/* room for no more rows than will be trimmed */
+	/* no more room than for the rows that will be trimmed */
 	if (memory->capacity < sort->bound.trim_at)
 		step = Min(step, sort->bound.trim_at - memory->capacity);
 	if (memory->capacity < memory->expected_rows)
@@ -284,7 +292,7 @@ gpusort_possible_rows_end(GpuSort *sort)
 
 	if (!gpusort_range_is_private(store))
 		end += pool_bytes_left(&memory->pool_account);
-	/* others may want to map what lies in the pool */
+	/* rows that a team, or readers of a shared sort, may map must not leave the pool */
 	if ((sort->parts == NULL && sort->team.team == NULL) || gpusort_range_is_private(store))
 		end += memory->limit_bytes - Min(beside, memory->limit_bytes);
 	return Max(sort->rows.end, gpusort_exceeds_buffer(sort, memory->capacity, end) ? 0 : end);
@@ -320,7 +328,7 @@ gpusort_grow_rows(GpuSort *sort, size_t end)
 	return end <= sort->rows.end;
 }
 
-/* Does the refinement make keys of whole strings? */
+/* Returns whether the refinement makes keys of whole strings. */
 static bool
 any_lazy_column(const GpuSortKeys *keys)
 {
@@ -331,8 +339,8 @@ any_lazy_column(const GpuSortKeys *keys)
 }
 
 /*
- * What encoders may hold: while rows come in, what their limit says, of which a part is theirs in
- * any case; when keys are made, no more than half of what rows have left.
+ * Sets how much encoders may hold: while rows come in (aside), what their limit says, of which a
+ * part is theirs in any case; when keys are made, no more than half of what rows have left.
  */
 static void
 limit_encoders(GpuSort *sort, bool aside)
@@ -341,7 +349,7 @@ limit_encoders(GpuSort *sort, bool aside)
 	size_t		limit = memory->limit_bytes;
 	size_t		most = gpusort_encoders_limit(limit);
 
-	/* what a part's process uses for them is no memory of the part */
+	/* what a part's process uses for encoders is no memory of the part */
 	if (sort->is_part)
 		return;
 	memory->encoders_bytes = Min(limit / ENCODERS_SPARE_PART, SPARE_BYTES);

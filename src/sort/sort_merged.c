@@ -2,9 +2,10 @@
  * sort_merged.c
  *		Two sorts whose rows gpusortd puts in one order; see sort_merged.h.
  *
- * The job's planes are made of extents of both sorts' planes, without a copy but for less than
- * an extent of each (gs_sides_number()), and of bitmaps of nulls.  The larger sort has the job: the
- * order goes to its workspace, which has room for it since the host engine would need more.
+ * The planes of the job are made of extents of both sorts' planes, and of bitmaps of nulls.  Only
+ * words that don't fill an extent are copied (gs_sides_number()).  The larger sort owns the job,
+ * and the order goes to its workspace, which has room for it because the host engine would need
+ * more.
  */
 #include "postgres.h"
 
@@ -25,7 +26,7 @@
 typedef struct Merge
 {
 	GpuSort    *const *sorts;
-	GpuSort    *owner;			/* has the job and its memory */
+	GpuSort    *owner;			/* the sort that has the job and its memory */
 	gs_sides	sides;
 	uint64		nrows;			/* of both */
 	unsigned	nplanes;
@@ -64,14 +65,20 @@ gpusort_may_merge(const GpuSortSpec *const specs[2], const TupleDesc descs[2])
 	return true;
 }
 
-/* Do the words of a column tell all, and are they those of any other such column? */
+/*
+ * Returns whether the words of a column tell all about its values, and are the same words as those
+ * of any other such column.
+ */
 static bool
 words_tell(const GpuSortColumn *column)
 {
 	return !column->lazy && !column->facts.long_keys && column->base == 0;
 }
 
-/* Rows that are not in the pool could not be viewed by others, and there is no other way to them. */
+/*
+ * Returns whether a sort can be merged with another.  Its rows must be in the pool, since a merged
+ * sort can be read through views only.
+ */
 static bool
 sort_can_merge(const GpuSort *sort)
 {
@@ -106,7 +113,10 @@ whole_extents(size_t bytes)
 	return TYPEALIGN(EXTENT_BYTES, bytes);
 }
 
-/* Bytes that the rest of a plane takes, and a bitmap of nulls. */
+/*
+ * rest_bytes() returns the bytes that the rests of a plane's words take, those of both sorts that
+ * don't fill an extent; nulls_bytes() what a bitmap of nulls takes.
+ */
 static size_t
 rest_bytes(const Merge *merge)
 {
@@ -119,7 +129,10 @@ nulls_bytes(const Merge *merge)
 	return whole_extents(gpusort_bitmap_bytes(merge->nrows));
 }
 
-/* Have so many bytes of the pool in a range that is to be there. */
+/*
+ * Makes so many bytes of a range usable, in the pool only.  Returns false if there is no such
+ * range, or no room.
+ */
 static bool
 grow(GpuSortRange *range, size_t bytes)
 {
@@ -150,7 +163,7 @@ any_nulls(const Merge *merge)
 	return false;
 }
 
-/* Have memory for what the job is told, and for what it finds. */
+/* Acquires memory for what the job is told, and for what it finds. */
 static bool
 take_memory(Merge *merge)
 {
@@ -167,7 +180,9 @@ take_memory(Merge *merge)
 
 /* ---------- planes ---------- */
 
-/* The words of a plane that don't fill an extent, one side's behind the other's. */
+/*
+ * Copies the words of a plane that don't fill an extent, first those of one sort, then the other's.
+ */
 static void
 copy_rest(const Merge *merge, unsigned plane)
 {
@@ -191,7 +206,7 @@ copy_bits(uint64 *to, uint64 at, const uint64 *from, uint64 first, uint64 count)
 			to[(at + i) / 64] |= UINT64CONST(1) << ((at + i) % 64);
 }
 
-/* A plane's bitmap of nulls, in the numbering of both sides. */
+/* Makes a plane's bitmap of nulls, in which the rows of both sorts are numbered as in the job. */
 static void
 join_nulls(const Merge *merge, unsigned plane)
 {
@@ -215,7 +230,7 @@ join_nulls(const Merge *merge, unsigned plane)
 	}
 }
 
-/* Tell the job of a plane; false if some of it is not in the pool. */
+/* Tells the job about a plane.  Returns false if some of the plane is not in the pool. */
 static bool
 list_plane(const Merge *merge, unsigned plane)
 {
@@ -242,7 +257,7 @@ list_plane(const Merge *merge, unsigned plane)
 
 /* ---------- the job ---------- */
 
-/* NULL, or why gpusortd does not do it. */
+/* Opens and runs the job.  Returns NULL, or why gpusortd does not do it. */
 static const char *
 run_job(Merge *merge)
 {
@@ -265,7 +280,7 @@ run_job(Merge *merge)
 						   owner->order.workspace, owner->order.equal);
 }
 
-/* NULL, or why all that was for nothing. */
+/* Waits for the order of all rows.  Returns NULL, or why gpusortd has not found it. */
 static const char *
 wait_for_order(Merge *merge)
 {
@@ -301,7 +316,7 @@ take_result(Merge *merge, instr_time took)
 	gpusort_release_merge(merge->owner);
 }
 
-/* gpusortd was asked, and did not do it: what one of them would be told goes for both. */
+/* Notes in both sorts that gpusortd was asked to merge them and did not, and why. */
 static void
 fall_back(Merge *merge, const char *why)
 {
@@ -330,7 +345,7 @@ begin_merge(Merge *merge)
 	merge->nrows = gs_sides_rows(&merge->sides);
 	for (int side = 0; side < 2; side++)
 	{
-		/* what was fed ahead of two sorts is of no use to one */
+		/* what was fed to gpusortd ahead, by each sort, is of no use to a job for both */
 		gpusort_service_end(sorts[side]);
 		gpusort_choose_planes(&sorts[side]->keys, &sorts[side]->rows);
 		merge->nplanes = gpusort_list_planes(&sorts[side]->keys, merge->planes[side]);
@@ -354,7 +369,7 @@ gpusort_merge_rows(GpuSort *const sorts[2])
 	begin_merge(merge);
 	if (gpusort_service_holds_memory(sorts[0]) || gpusort_service_holds_memory(sorts[1]))
 	{
-		/* it has not let go of what it was fed, and is not to be given more */
+		/* gpusortd has not let go of what it was fed, and is not to be given more */
 		why = GPUSORT_WHY_NOT_TAKEN;
 		sorts[0]->merge.failed = sorts[1]->merge.failed = true;
 	}

@@ -1,9 +1,9 @@
 /*
  * sort_move_out.c
- *		A result that nobody reads now, out to temporary files; see sort_move_out.h.
+ *		Moving a result that nobody reads now to temporary files; see sort_move_out.h.
  *
- * What is written is a run of all rows, in order.  From then on the sort is one that has spilled:
- * whoever asks for a row has the portion loaded that it is in (sort_portions.c).
+ * All rows are written as one run, in order.  From then on the sort is one that has spilled:
+ * whoever asks for a row has the portion loaded that the row is in (sort_portions.c).
  */
 #include "postgres.h"
 
@@ -18,7 +18,7 @@
 #include "sort/sort_state.h"
 #include "sort/spill_files.h"
 
-/* With fewer extents a sort is a small one: there is nothing to be had. */
+/* A sort with fewer extents is too small for that to gain anything. */
 #define MIN_EXTENTS		(2 * GSD_LEAST_EXTENTS)
 
 bool
@@ -26,7 +26,7 @@ gpusort_should_move_out(const GpuSort *sort)
 {
 	const GpuSortPoolAccount *account = &sort->memory.pool_account;
 
-	/* a query that has its rows must not fail for a limit of files */
+	/* temp_file_limit: a query that has its rows already must not fail because of files */
 	return sort->order.performed && sort->tuplesort == NULL && !sort->index_rows &&
 		sort->keys.ncolumns > 0 && sort->rows.count > 0 && !gpusort_has_runs(sort) &&
 		gpusort_enable_spill && temp_file_limit < 0 &&
@@ -47,7 +47,7 @@ gpusort_move_out(GpuSort *sort)
 	sort->stats.runs++;
 	gpusort_forget_rows(sort);
 	gpusort_rewind_ranges(sort);
-	/* there are no rows that it could refuse */
+	/* this can't fail, since no rows are left in memory */
 	(void) gpusort_finish_spill(sort);
 	sort->order.performed = true;
 	MemoryContextSwitchTo(old);

@@ -1,6 +1,6 @@
 /*
  * sort_move_out.h
- *		A result that nobody reads now, out to temporary files.
+ *		Moving a result that nobody reads now to temporary files.
  *
  * Public: other folders include it.
  */
@@ -10,14 +10,14 @@
 #include "sort/sort.h"
 
 /*
- * Do other sessions lack memory of the pool while this one has more than its even part, and could
- * the rows of this sort, which was performed, lie in files instead?
+ * Returns whether the rows of a sort that was performed should be moved to files, and can be: other
+ * sessions lack memory of the pool while this one has more than its even part.
  */
 extern bool gpusort_should_move_out(const GpuSort *sort);
 
 /*
- * Do that.  Rows keep their positions; pointers of them are gone.  What it raises is what
- * writing temporary files raises.
+ * Move the rows to files.  Rows keep their positions, but pointers to them become invalid.  Raises
+ * the errors that writing temporary files raises.
  */
 extern void gpusort_move_out(GpuSort *sort);
 

@@ -1,8 +1,8 @@
 /*
  * sort_note.c
- *		Sorts that are through; see sort_note.h.
+ *		Counting and logging sorts that are done; see sort_note.h.
  *
- * A sort keeps what was counted of it, so that the rest can be.
+ * A sort remembers what was counted of it, so that what it does later can be counted when it ends.
  */
 #include "postgres.h"
 
@@ -45,7 +45,7 @@ count_times(const GpuSortStats *stats, int64 *counts)
 		(int64) INSTR_TIME_GET_MICROSEC(stats->perform_time);
 }
 
-/* What a sort adds to the counts, so far. */
+/* Computes what a sort adds to the counts, so far. */
 static void
 make_tally(const GpuSort *sort, GpuSortTally *tally)
 {

@@ -18,7 +18,7 @@
 #include "sort/sort_state.h"
 #include "sort/sort_watch.h"
 
-/* Sort by the engine's planes, here or in gpusortd. */
+/* Sorts the rows by the planes that the engine sees, in gpusortd or in the host engine. */
 static bool
 sort_by_engine(GpuSort *sort, bool with_service)
 {
@@ -31,17 +31,19 @@ sort_by_engine(GpuSort *sort, bool with_service)
 			  gpusort_service_sort(sort, needs_equal_rows(sort) || needs_verification(sort))) ||
 		gpusort_sort_on_host(sort);
 	gs_progress_leave(sort->progress, &outer);
-	/* rows of a part may be joined with others, whose strings have no less in common */
+	/* a part's rows may be joined with others whose strings begin less alike */
 	if (!sorted)
 		gpusort_restore_planes(&sort->keys, &sort->rows);
 	return sorted;
 }
 
-/* Rows whose order the engine could not tell, which are equal to the one before. */
+/*
+ * How many rows the engine has found equal to the row before, so that their order is not known yet.
+ */
 typedef enum Ties
 {
 	NO_TIES,
-	FEW_TIES,					/* no run of them is a long one */
+	FEW_TIES,					/* no long run of them */
 	MANY_TIES
 } Ties;
 
@@ -50,13 +52,13 @@ look_for_ties(const GpuSort *sort)
 {
 	const uint64 *equal = RANGE_U64(sort->order.equal);
 	bool		any = false;
-	int			all = 0;		/* words with nothing else */
+	int			all = 0;		/* consecutive words that have all bits set */
 
 	for (uint64 w = 0; w < (sort->rows.count + 63) / 64; w++)
 	{
 		any |= equal[w] != 0;
 		all = equal[w] == PG_UINT64_MAX ? all + 1 : 0;
-		/* a longer run has so many whole words at least */
+		/* a run of more than SMALL_RUN rows has at least so many such words */
 		if (all >= SMALL_RUN / 64 - 1)
 			return MANY_TIES;
 	}
@@ -64,8 +66,8 @@ look_for_ties(const GpuSort *sort)
 }
 
 /*
- * Let gpusortd bring rows into order while ties are refined?  It reads ids from the workspace, which is scratch
- * memory where runs are long.
+ * Decides whether gpusortd goes on bringing rows into order while ties are refined.  It reads row
+ * ids from the workspace, which the refinement uses as scratch memory where runs are long.
  */
 static void
 keep_or_end_reordering(GpuSort *sort, Ties ties)
@@ -80,7 +82,10 @@ keep_or_end_reordering(GpuSort *sort, Ties ties)
 	gpusort_release_reordered(sort);
 }
 
-/* Put the ties in order; the engine's workspace becomes scratch memory, if that is free. */
+/*
+ * Puts the ties in order.  The workspace becomes scratch memory for that, if gpusortd does not read
+ * it any more.
+ */
 static bool
 refine_ties(GpuSort *sort)
 {

@@ -2,9 +2,9 @@
  * sort_parts.c
  *		One sort whose rows are collected by several processes; see sort_parts.h.
  *
- * Makes what they have in common (parts_layout.h), begins their parts, and has each of them
- * hand in its part.  Until parts are joined to it (parts_join.h), the sort itself takes no
- * extents.
+ * This file makes what the participants have in common (parts_layout.h), begins their parts, and
+ * has each participant hand in its part.  Until parts are joined to it (parts_join.h), the sort
+ * itself takes no extents.
  */
 #include "postgres.h"
 
@@ -25,7 +25,7 @@
 #include "sort/spill_files.h"
 #include "stats/trace.h"
 
-/* Most extents that the list has room for. */
+/* Returns how many extents the list has room for. */
 static uint32
 list_room(int participants)
 {
@@ -90,7 +90,7 @@ gpusort_parts_create(GpuSort *sort, int participants, double all_rows)
 		parts->files = *gpusort_share_files(sort, participants);
 
 	account->max_extents = 0;
-	/* rows that no part takes, which are put again behind the others */
+	/* the sort itself stores rows that no part takes, and puts them again behind the others */
 	gpusort_use_key_rows(sort, false);
 	return parts;
 }
@@ -119,14 +119,14 @@ gpusort_parts_attach(uint32 number)
 	return gsd_extent(gpusort_pool, number);
 }
 
-/* What is expected of all participants together, whatever the part's own specification says. */
+/* Has a part expect the rows of all participants together, whatever its own specification says. */
 static void
 expect_all_rows(GpuSort *part, const GpuSortParts *parts)
 {
 	part->spec.expected_rows = part->memory.planned_rows = parts->all_rows;
 }
 
-/* Give a part its memory; NULL if there is no address space. */
+/* Gives a part its memory.  Returns NULL if there is no address space. */
 static GpuSort *
 begin_part(GpuSortParts *parts, GpuSort *part)
 {
@@ -183,7 +183,7 @@ gpusort_parts_begin_index_part(GpuSortParts *parts, Relation index, const GpuSor
 GpuSort *
 gpusort_parts_begin_owner(TupleDesc desc, const GpuSortSpec *spec)
 {
-	/* before workers write into the file */
+	/* begin the trace's file before workers write into it */
 	(void) gpusort_trace_begin();
 	return gpusort_make_state(desc, spec, gpusort_memory_limit());
 }
@@ -216,8 +216,8 @@ typedef struct FinishedPart
 } FinishedPart;
 
 /*
- * List the extents that the part's rows take of a range; the others are given back.  A workspace
- * that the system had no memory for, when rows were to be spilled, has fewer.
+ * Lists the extents of a range that the part's rows take, and gives the others back.  A workspace
+ * has fewer extents than rows need if the system had no memory for it when they were to be spilled.
  */
 static bool
 list_range(GpuSortRange **range, size_t bytes, void *arg)
@@ -233,14 +233,14 @@ list_range(GpuSortRange **range, size_t bytes, void *arg)
 	return true;
 }
 
-/* Count offsets in the row store of all. */
+/* Moves a part's references to where its rows lie in the row store of all parts. */
 static void
 move_refs(const GpuSortRows *rows, GpuSortKeys *keys, uint32 first_row_extent)
 {
 	size_t		offset = first_row_extent * EXTENT_BYTES;
 	uint32		units = (uint32) (offset / rows->places.unit);
 
-	/* rows that are made of their keys have none */
+	/* rows that are made of their keys have no references */
 	if (offset == 0 || rows->used == 0)
 		return;
 	for (uint64 id = 0; id < rows->count; id++)
@@ -262,8 +262,8 @@ move_refs(const GpuSortRows *rows, GpuSortKeys *keys, uint32 first_row_extent)
 }
 
 /*
- * Once some part has spilled, all do: what one process would have to write at the end, each
- * writes for itself.  Let other processes read the runs.
+ * Lets other processes read the part's runs.  Once some part has spilled, all parts do: instead of
+ * one process writing all remaining rows at the end, each participant writes its own.
  */
 static void
 finish_runs(GpuSortParts *parts, GpuSort *part)

@@ -1,18 +1,18 @@
 /*
  * sort_portions.c
- *		The rows of a sort that has spilled, back from its runs; see sort_portions.h.
+ *		Reading back the rows of a sort that has spilled; see sort_portions.h.
  *
- * Instead of merging all runs row by row, their rows are read back range by range of the order
- * (runs/run_portions.h), and each range is sorted in memory as any rows are: by the engine,
- * refined, and verified.  So all that is true of a sort in memory is true of a portion, positions
- * stand for rows as they always do, and any portion can be read again.  Rows that are equal come in the
- * order of their runs, whichever portion they are in.
+ * The runs are not merged row by row.  Instead, their rows are read back range by range of the
+ * order (runs/run_portions.h), and each range, a portion, is sorted in memory as any rows are: by
+ * the engine, refined, and verified.  So all that is true of a sort in memory is true of a portion,
+ * positions stand for rows as they always do, and any portion can be read again.  Rows that are
+ * equal come in the order of their runs, whichever portion they are in.
  *
- * A portion that does not fit after all, as when the pool has less than it had, is divided in two.
- * One whose order can't be confirmed is sorted by PostgreSQL's comparison.
+ * A portion that does not fit after all, because the pool has less memory than it had, is divided
+ * in two.  A portion whose order can't be confirmed is sorted by PostgreSQL's comparison.
  *
- * If there are too many runs for portions of some size, they are first made into fewer, larger
- * ones.
+ * If there are too many runs for portions of a reasonable size, they are first made into fewer,
+ * larger runs.
  */
 #include "postgres.h"
 
@@ -33,8 +33,9 @@
 #include "sort/spill_files.h"
 
 /*
- * Runs that are read at once, as many as memory has room for stretches of such a length: with
- * shorter ones, finding where they end takes longer than making fewer runs first.
+ * Limits of how many runs are read at once.  Within these it is as many as memory has room for
+ * stretches of MIN_STRETCH_BYTES: with shorter ones, finding where they end takes longer than
+ * making fewer runs first.
  */
 #ifndef GPUSORT_MAX_RUNS
 #define GPUSORT_MAX_RUNS	1024
@@ -43,26 +44,29 @@
 #define MIN_STRETCH_BYTES	((size_t) 16 << 10)
 
 /*
- * Portions are not larger than it takes to read long stretches: small ones are sorted in the
- * processor's caches, and the first rows come early.
+ * Portions are no larger than PORTION_BYTES, or than it takes for stretches of STRETCH_BYTES: small
+ * portions are sorted in the processor's caches, and the first rows come early.
  */
 #define PORTION_BYTES	((size_t) 32 << 20)
 #define STRETCH_BYTES	((size_t) 256 << 10)
 
 /*
- * Extents for each range of a participant that loads portions, of which the last one is half empty;
- * and where sorts are forced, in tests that is.
+ * Extents that a participant that loads portions must have for each of its ranges, of which the
+ * last one is half empty; and the same where sorts are forced, which is in tests.
  */
 #define MIN_RANGE_EXTENTS			2
 #define MIN_FORCED_RANGE_EXTENTS	1
 
-/* Of the memory that there is, what a portion is planned to take, and samples may. */
+/* The part of the memory at hand that a portion is planned to take, and that samples may take. */
 #define PORTION_PART	0.8
 #define SAMPLE_PART		0.1
 
 /* ---------- portions ---------- */
 
-/* The window goes: keep its last row, if it may have to be compared with the next. */
+/*
+ * Keeps the last row of the window, which is about to go, if the next window's first row may have
+ * to be compared with it.
+ */
 static void
 keep_last_row(GpuSort *sort)
 {
@@ -81,7 +85,7 @@ keep_last_row(GpuSort *sort)
 	spill->last_position = window->first + window->nrows - 1;
 }
 
-/* Is the first row of the window equal to the one before it? */
+/* Finds out whether the first row of the window is equal to the row before it. */
 static void
 compare_with_last_row(GpuSort *sort)
 {
@@ -100,7 +104,9 @@ compare_with_last_row(GpuSort *sort)
 	gpusort_row_comparer_clear(comparer);
 }
 
-/* Have a portion with the row at a position in this process's memory. */
+/*
+ * Loads the portion that has the row at a position into this process's memory, if it is not there.
+ */
 static void
 load(GpuSort *sort, uint64 position)
 {
@@ -124,7 +130,7 @@ load(GpuSort *sort, uint64 position)
 			MemoryContextSwitchTo(old);
 			break;
 		}
-		/* no memory for a row: there has been some when it came */
+		/* there is no memory for one row, which there was when the row came */
 		if (!gpusort_portions_split(portions, number))
 			gpusort_raise_limit(sort);
 		MemoryContextSwitchTo(old);
@@ -135,7 +141,7 @@ load(GpuSort *sort, uint64 position)
 	gpusort_pool_be_content(&sort->memory.pool_account);
 }
 
-/* Show what is in this process's memory. */
+/* Makes the portion in this process's memory the window. */
 static void
 show_loaded(GpuSort *sort)
 {
@@ -144,8 +150,8 @@ show_loaded(GpuSort *sort)
 }
 
 /*
- * Have a portion mapped that workers load; false if they don't.  Rather than wait for them, load the
- * next one, unless there is one already.
+ * Maps a portion that a worker loads.  Returns false if the workers don't load it.  Rather than
+ * wait for them, this process loads the next portion itself, unless it already has one.
  */
 static bool
 take_from_crew(GpuSort *sort, uint64 position)
@@ -185,8 +191,9 @@ gpusort_load_portion(GpuSort *sort, uint64 position)
 /* ---------- dividing the runs ---------- */
 
 /*
- * So many processes that have collected the rows may load portions side by side: those for whose
- * ranges there are some extents each, and for stretches of runs that are not too short.
+ * Returns how many of the processes that have collected the rows may load portions side by side.
+ * There must be memory for some extents for each of their ranges, and for stretches of the runs
+ * that are not too short.
  */
 static uint32
 find_participants(GpuSort *sort, uint32 nruns)
@@ -201,7 +208,7 @@ find_participants(GpuSort *sort, uint32 nruns)
 	return (uint32) Max(Min(gpusort_pool_bytes_at_hand(sort) / least, sort->parts->max_parts), 1);
 }
 
-/* What each of them has for a portion. */
+/* Returns how much memory each of these processes has for a portion. */
 static size_t
 portion_memory(GpuSort *sort)
 {
@@ -211,7 +218,7 @@ portion_memory(GpuSort *sort)
 
 	if (participants == 1)
 		return gpusort_memory_at_hand(sort);
-	/* others may have taken some since the participants were counted */
+	/* others may have taken memory of the pool since the participants were counted */
 	share = gpusort_pool_bytes_at_hand(sort) / participants;
 	return Max(share, 2 * half_extents) - half_extents;
 }
@@ -237,7 +244,7 @@ make_portions(GpuSort *sort, const GpuSortRun **runs, uint32 nruns)
 
 /* ---------- making fewer runs ---------- */
 
-/* Make one run of some. */
+/* Makes one run of several. */
 static void
 merge_runs(GpuSort *sort, const GpuSortRun **runs, uint32 nruns, GpuSortRunFile *file)
 {
@@ -259,7 +266,7 @@ merge_runs(GpuSort *sort, const GpuSortRun **runs, uint32 nruns, GpuSortRunFile 
 	sort->stats.merged_runs++;
 }
 
-/* All runs of all files. */
+/* Returns a list of all runs of all files. */
 static const GpuSortRun **
 list_runs(GpuSortSpill *spill, uint32 *count)
 {
@@ -277,7 +284,7 @@ list_runs(GpuSortSpill *spill, uint32 *count)
 	return runs;
 }
 
-/* Make so many runs of all that they can be read at once. */
+/* Makes runs of others until there are few enough to be read at once.  Returns a list of them. */
 static const GpuSortRun **
 reduce_runs(GpuSort *sort, uint32 *count)
 {
@@ -310,7 +317,7 @@ gpusort_finish_spill(GpuSort *sort)
 	const GpuSortRun **runs;
 	uint32		nruns;
 
-	/* nothing that is read back is trimmed */
+	/* rows that are read back are not trimmed */
 	sort->bound.trim_at = 0;
 
 	if (sort->rows.count > 0)

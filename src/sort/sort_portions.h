@@ -1,6 +1,6 @@
 /*
  * sort_portions.h
- *		The rows of a sort that has spilled, back from its runs, a portion at a time.
+ *		Reading back the rows of a sort that has spilled, a portion at a time.
  *
  * Private to src/sort.
  */
@@ -9,10 +9,13 @@
 
 #include "sort/sort.h"
 
-/* All rows are in: write the last run, and find the portions; or why that can't be. */
+/*
+ * Write the last run, when all rows are in, and find the portions.  Returns GPUSORT_HANDOVER_NONE,
+ * or why the rows can't be written.
+ */
 extern GpuSortHandover gpusort_finish_spill(GpuSort *sort);
 
-/* Have the portion in memory that has the row at a position, which exists. */
+/* Make the portion that has the row at a position, which exists, the window. */
 extern void gpusort_load_portion(GpuSort *sort, uint64 position);
 
 #endif							/* GPUSORT_SORT_PORTIONS_H */

@@ -1,6 +1,6 @@
 /*
  * sort_progress.c
- *		The steps of a sort in its progress; see sort_progress.h.
+ *		Showing the steps of a sort as progress; see sort_progress.h.
  */
 #include "postgres.h"
 
@@ -10,22 +10,22 @@
 #include "sort/sort_state.h"
 
 /*
- * Nanoseconds a row, 10^6 to 10^7 rows on one core: only their ratios count.  The
- * engine is the host's; gpusortd is faster, so its stage passes sooner.
+ * Nanoseconds that a row takes, of 10^6 to 10^7 rows on one core.  Only the ratios of these matter.
+ * The engine's is that of the host; gpusortd is faster, so its stage passes sooner.
  */
 #define ENGINE_COST		25.0
 #define VERIFY_COST		200.0
-#define LIBRARY_COST	1000.0	/* ... by a collation of a library */
+#define LIBRARY_COST	1000.0	/* verifying by the collation of a library */
 
-/* Nanoseconds a byte of pool memory that nobody has touched (range_extents.c). */
+/* Nanoseconds that a byte of pool memory takes which nobody has touched (range_extents.c). */
 #define FRESH_COST		0.3
 
-/* Words that a tied row is expected to be ordered by. */
+/* How many words a tied row is expected to be ordered by. */
 #define TIED_WORDS		3.0
 
 /*
- * Part of the rows that is expected to tie, before the engine tells.  Keys with
- * many ties make the engine's part too large, keys with none make it too small.
+ * The part of the rows that is expected to tie, before the engine tells.  If keys have many ties,
+ * this makes the engine's part of the progress too large, and if they have none, too small.
  */
 #define TIED_PART		0.125
 
@@ -45,7 +45,7 @@ verification_work(const GpuSort *sort)
 	return sort->rows.count * (sort->keys.untrusted ? LIBRARY_COST : VERIFY_COST);
 }
 
-/* Rows that tie with their predecessors on the engine's planes. */
+/* Returns how many rows tie with the row before them on the engine's planes. */
 static double
 count_tied(const GpuSort *sort)
 {
@@ -53,7 +53,7 @@ count_tied(const GpuSort *sort)
 								(int) ((sort->rows.count + 63) / 64 * sizeof(uint64)));
 }
 
-/* Enter a stage of so much work, after which there will be the rest. */
+/* Enters a stage of so much work, after which `rest` will be left. */
 static gs_progress
 enter(GpuSort *sort, double work, double rest)
 {

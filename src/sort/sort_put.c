@@ -1,13 +1,12 @@
 /*
  * sort_put.c
- *		Rows in: tuple into the row store, keys into the planes; see sort_put.h.
+ *		Putting rows: the tuple goes into the row store, its keys into the planes; see sort_put.h.
  *
- * Per row: one copy of the tuple, one deforming of the attributes up to the
- * last sort column, one call of a codec for each sort column, one word written
- * to each plane.  Nothing is palloc'd unless a key has to be detoasted.  Tuples
- * that come straight from a page (sort_input.c) are not deformed at all if the
- * sort columns lie where they always lie.  Rows that are put together in the row
- * store have their keys looked up there.
+ * What is done for a row: one copy of the tuple, one deforming of the attributes up to the last
+ * sort column, one call of a codec for each sort column, one word written to each plane.  Nothing
+ * is palloc'd unless a key has to be detoasted.  Tuples that come straight from a page
+ * (sort_input.c) are not deformed at all if the sort columns lie at the same places in every tuple.
+ * If a row is put together in the row store, its keys are looked up there.
  */
 #include "postgres.h"
 
@@ -36,7 +35,7 @@
 
 #define FAULT_ROW		100
 
-/* Encode the sort columns from a slot that holds the row's values. */
+/* Encodes the sort columns from a slot that holds the row's values. */
 static bool
 put_slot_keys(GpuSort *sort, TupleTableSlot *slot, const GpuSortStoredRow *row, uint32 id)
 {
@@ -53,8 +52,8 @@ put_slot_keys(GpuSort *sort, TupleTableSlot *slot, const GpuSortStoredRow *row, 
 }
 
 /*
- * Encode the sort columns, the first attributes of an index tuple, from the
- * tuple if it is the source of its row, else from the values.
+ * Encodes the sort columns, which are the first attributes of an index tuple.  They are read from
+ * the tuple if it is the source of its row, else from values[].
  */
 static bool
 put_index_keys(GpuSort *sort, const Datum *values, const bool *isnull,
@@ -80,7 +79,7 @@ put_index_keys(GpuSort *sort, const Datum *values, const bool *isnull,
 	return true;
 }
 
-/* Encode the sort columns from where they lie in a tuple without nulls. */
+/* Encodes the sort columns from where they lie in a tuple without nulls. */
 static pg_always_inline bool
 put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row, uint32 id)
 {
@@ -99,7 +98,7 @@ put_fixed_keys(GpuSort *sort, HeapTupleHeader tuple, const GpuSortStoredRow *row
 	return true;
 }
 
-/* Encode the sort columns from where their values were found; NULL: null. */
+/* Encodes the sort columns from where their values were found; NULL stands for a null. */
 static pg_always_inline bool
 put_found_keys(GpuSort *sort, const char *const *found, uint32 id)
 {
@@ -115,7 +114,7 @@ put_found_keys(GpuSort *sort, const char *const *found, uint32 id)
 	return true;
 }
 
-/* Encode the sort columns from these places in the stored row. */
+/* Encodes the sort columns from their offsets in the stored row; 0 stands for a null. */
 static pg_always_inline bool
 put_placed_keys(GpuSort *sort, const uint32 *offsets, const GpuSortStoredRow *row, uint32 id)
 {
@@ -132,8 +131,8 @@ put_placed_keys(GpuSort *sort, const uint32 *offsets, const GpuSortStoredRow *ro
 }
 
 /*
- * Make room for more rows, and let gpusortd have those that are there, unless they may yet be
- * trimmed.
+ * Makes room for more rows in the planes.  Lets gpusortd have the rows that are there, unless they
+ * may yet be trimmed.
  */
 static pg_noinline bool
 enlarge_planes(GpuSort *sort)
@@ -145,7 +144,7 @@ enlarge_planes(GpuSort *sort)
 
 static bool trim_rows(GpuSort *sort);
 
-/* The planes are full: make sure that one more row fits into them. */
+/* Makes room in the planes, which are full, for one more row at least. */
 static pg_noinline bool
 make_room(GpuSort *sort)
 {
@@ -154,7 +153,7 @@ make_room(GpuSort *sort)
 	return sort->rows.count < sort->memory.capacity || enlarge_planes(sort);
 }
 
-/* Make sure that one more row fits into the planes. */
+/* Makes sure that one more row fits into the planes.  Returns false if it does not. */
 static inline bool
 begin_row(GpuSort *sort)
 {
@@ -169,7 +168,7 @@ begin_row(GpuSort *sort)
 					 sort->rows.count >= FAULT_ROW);
 }
 
-/* Note where the next row lies. */
+/* Notes where the next row lies. */
 static inline void
 put_row_ref(GpuSort *sort, uint32 id, size_t offset)
 {
@@ -179,18 +178,22 @@ put_row_ref(GpuSort *sort, uint32 id, size_t offset)
 	sort->rows.places.uniform &= offset == id * sort->rows.places.stride;
 }
 
-/* Where the values of a row are to be found: one of the five. */
+/* Where the values of a row are to be found, in one of these five ways. */
 typedef struct RowValues
 {
 	TupleTableSlot *slot;
-	HeapTupleHeader tuple;		/* at fixed places */
-	const uint32 *offsets;		/* at these places in the stored row; 0: null */
-	const char *const *found;	/* here, by attribute, of a row that is not stored */
-	const Datum *values;		/* of an index tuple */
+	HeapTupleHeader tuple;		/* a tuple that has them at fixed places */
+	const uint32 *offsets;		/* where they lie in the stored row, by attribute; 0: null */
+	/* where they lie, by attribute, of a row that is not stored; NULL: null */
+	const char *const *found;
+	const Datum *values;		/* attributes of an index tuple */
 	const bool *isnull;
 } RowValues;
 
-/* Undo what the first keys of row `id`, whose others found no memory, have left behind. */
+/*
+ * Undoes what keys of row `id` have left behind, because the row is dropped or a key could not be
+ * made.
+ */
 static pg_noinline void
 forget_row(GpuSort *sort, uint32 id, size_t rows_used_before)
 {
@@ -207,8 +210,9 @@ forget_row(GpuSort *sort, uint32 id, size_t rows_used_before)
 }
 
 /*
- * Encode the keys of the stored row after the last, and count the row in, or drop it.  Callers
- * know where the values are, so each has code for that only.
+ * Encodes the keys of the stored row behind the last, and counts the row in, or drops it.  Returns
+ * false, with no trace left of the row, if a key can't be made.  Callers know how values are found,
+ * so each has code for that way only.
  */
 static pg_always_inline bool
 finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
@@ -253,7 +257,7 @@ finish_row(GpuSort *sort, const RowValues *values, const GpuSortStoredRow *row,
 	return true;
 }
 
-/* Find the values of a tuple. */
+/* Tells in *values where the values of a tuple are. */
 static void
 look_into_tuple(GpuSort *sort, MinimalTuple tuple, RowValues *values)
 {
@@ -268,7 +272,10 @@ look_into_tuple(GpuSort *sort, MinimalTuple tuple, RowValues *values)
 	}
 }
 
-/* Find the values of a row that was made of a slot's where they will stay. */
+/*
+ * Tells in *values where the values of a row are that was made of a slot's: in the stored row,
+ * where they will stay.
+ */
 static void
 look_into_stored_row(GpuSort *sort, GpuSortStoredRow *row, RowValues *values)
 {
@@ -279,8 +286,8 @@ look_into_stored_row(GpuSort *sort, GpuSortStoredRow *row, RowValues *values)
 }
 
 /*
- * Keep the rows that are wanted of those that came so far.  False if a key could not be made
- * again: then the rows, which have no keys any more, were handed over.
+ * Trims the rows to those that are wanted.  Returns false if a key could not be made again.  Then
+ * the rows, which have no keys any more, were handed over.
  */
 static bool
 trim_rows(GpuSort *sort)
@@ -309,7 +316,7 @@ trim_rows(GpuSort *sort)
 	return false;
 }
 
-/* Take one row in; false if it did not fit and left no trace. */
+/* Takes a row in.  Returns false if it did not fit, and then has left no trace of it. */
 static bool
 store_slot(GpuSort *sort, TupleTableSlot *slot)
 {
@@ -330,7 +337,7 @@ store_slot(GpuSort *sort, TupleTableSlot *slot)
 	return finish_row(sort, &values, &row, rows_used);
 }
 
-/* The same, after having made room if that is possible. */
+/* Does the same, and if there is no room, trims the rows first if that may help. */
 static inline bool
 take_slot(GpuSort *sort, TupleTableSlot *slot)
 {
@@ -339,7 +346,10 @@ take_slot(GpuSort *sort, TupleTableSlot *slot)
 		 store_slot(sort, slot));
 }
 
-/* Take a row after those that are there have been spilled; or hand over, and false. */
+/*
+ * Takes in a row that found no room, after spilling the rows that are there.  If that fails, hands
+ * the sort over and returns false.
+ */
 static pg_noinline bool
 take_refused_slot(GpuSort *sort, TupleTableSlot *slot)
 {
@@ -381,7 +391,7 @@ gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot)
 	return true;
 }
 
-/* Count a row in, or say why it could not be taken in. */
+/* Counts a row in, or notes why it could not be taken in. */
 static inline bool
 count_optional_row(GpuSort *sort, GpuSortHandover why)
 {
@@ -406,7 +416,10 @@ gpusort_put_optional_slot(GpuSort *sort, TupleTableSlot *slot)
 	return count_optional_row(sort, why);
 }
 
-/* Drop a tuple on a page that is beyond the bound; false if that can't be told here. */
+/*
+ * Drops a tuple on a page if it is beyond the bound.  Returns false if that can't be told here.
+ * is_row: the tuple as it lies is a row of the sort.
+ */
 static pg_always_inline bool
 drop_heap_tuple(GpuSort *sort, HeapTuple tuple, bool is_row)
 {
@@ -460,7 +473,7 @@ gpusort_select_columns(GpuSort *sort, const GpuSortRowColumns *columns)
 	return true;
 }
 
-/* Take in the keys of a tuple, of which the row will be made. */
+/* Takes in the keys of a tuple.  The row will be made of them. */
 static bool
 put_heap_keys(GpuSort *sort, HeapTuple tuple)
 {
@@ -492,7 +505,7 @@ gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple)
 	return true;
 }
 
-/* A tuple of an index was stored. */
+/* Notes what a stored tuple of an index tells about all of them. */
 static inline void
 note_index_row(GpuSort *sort, IndexTuple tuple)
 {
@@ -504,7 +517,10 @@ note_index_row(GpuSort *sort, IndexTuple tuple)
 	sort->index.last_tid = word;
 }
 
-/* Form an index tuple in the row store; false if it did not fit and left no trace. */
+/*
+ * Forms an index tuple in the row store.  Returns false if it did not fit, and then has left no
+ * trace of it.
+ */
 static bool
 take_index_values(GpuSort *sort, const Datum *values, const bool *isnull, ItemPointer tid,
 				  bool alive)
@@ -524,7 +540,7 @@ take_index_values(GpuSort *sort, const Datum *values, const bool *isnull, ItemPo
 	return true;
 }
 
-/* The same for one that is formed. */
+/* Does the same for an index tuple that is formed already. */
 static bool
 take_index_tuple(GpuSort *sort, IndexTuple tuple)
 {

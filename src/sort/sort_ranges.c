@@ -21,11 +21,11 @@ gpusort_bitmap_bytes(uint64 rows)
 }
 
 /*
- * A range that a sort may have.  This is the one place that says which there are, what so many rows
- * take of them, and which of them are needed; that follows from the sort's spec and from what was
- * asked of it.  One that is needed is there from when the sort begins to its end, whatever happens
- * to it between; others come when they are used first (a bitmap of nulls, with the first one), and
- * go with the rows.
+ * A range that a sort may have.  This file is the one place that says which ranges there are, how
+ * much of each so many rows take, and which are needed, as follows from the sort's spec and from
+ * what was asked of it.  A range that is needed exists from when the sort begins to its end,
+ * whatever happens to the sort in between.  Others are acquired when they are first used (a bitmap
+ * of nulls, with the first null), and go with the rows.
  */
 typedef struct RangeSlot
 {
@@ -35,7 +35,7 @@ typedef struct RangeSlot
 	bool		needed;
 } RangeSlot;
 
-/* Called with each; false: stop. */
+/* Called with each range slot; returns false to stop. */
 typedef bool (*SlotVisitor) (GpuSort *sort, const RangeSlot *slot, void *arg);
 
 static bool
@@ -300,7 +300,7 @@ gpusort_release_merge(GpuSort *sort)
 void
 gpusort_release_ranges(GpuSort *sort)
 {
-	/* the dearest first, while there is room in gpusort.keep_memory */
+	/* the most valuable ones first, while there is room in gpusort.keep_memory */
 	gpusort_visit_ranges(sort, 0, release_range, NULL);
 	gpusort_release_reordered(sort);
 	gpusort_release_merge(sort);

@@ -1,31 +1,30 @@
 /*
  * sort_reorder.c
- *		Having rows brought into sorted order by gpusortd; see sort_reorder.h.
+ *		Having gpusortd bring rows into sorted order; see sort_reorder.h.
  *
- * Rows that are returned through pointers to where they arrived cost a cache miss each.
- * gpusortd may copy them into the order it has found, into extents of the pool, so
- * that they are read one after the other.
+ * Rows that are returned through pointers to where they arrived cost a cache miss each.  gpusortd
+ * may copy them, in the order it has found, into extents of the pool, where they are read one after
+ * the other.
  *
- * Nothing depends on it.  Ids and rows are there as ever, and each block of rows comes
- * from wherever it is to be had when it is asked for: from the copy, if gpusortd has got
- * that far, else by pointer.  A gpusortd that is slow, dies or has no memory costs time,
- * and a query never waits for it (but with gpusort.reorder_rows = on, for tests).  Since
- * all rows are copied, and each finds its place by its position, a query that reads backward
- * or anew finds them as well.
+ * Nothing depends on this copy.  Row ids and rows are there as ever, and each block of rows is
+ * taken from the copy if gpusortd has got that far when the block is asked for, else by pointer.
+ * If gpusortd is slow, dies or has no memory, that costs time, and a query never waits for it
+ * (except with gpusort.reorder_rows = on, for tests).  Since all rows are copied, and each is found
+ * by its position, a query that reads backward or anew finds them as well.
  *
- * An index build does wait, once: several processes read its tuples, and they are to
- * agree on where these lie (sort_view.c).
+ * An index build does wait, once: several processes read its tuples, and must agree on where these
+ * lie (sort_view.c).
  *
- * The price is memory: the rows a second time, in the pool, of which no more is
- * taken than half of what is free.
+ * The price is memory: the rows are in the pool a second time, for which no more is taken than half
+ * of what is free.
  *
  * A refinement changes the order behind gpusortd's back, but only of rows that tied, which the
  * engine's bitmap of equal rows tells: these are found by pointer, all others in the copy
- * (sort_fetch.c).  Who reads a view knows nothing of that, so other processes' sorts are not
- * reordered if they need a refinement, and if it turns out only afterwards that rows of an index
- * tie, the copy is given up.  The verification of sorts by libc's collations may change the order
- * anywhere, and marks of dead rows disappear from index tuples before these are written:
- * neither are reordered.
+ * (sort_fetch.c).  A process that reads a view knows nothing of that.  So a sort whose result other
+ * processes read is not reordered if it needs a refinement, and if it turns out only afterwards
+ * that rows of an index tie, the copy is given up.  Two kinds of sorts are never reordered: those
+ * by libc's collations, because the verification may change their order anywhere, and those with
+ * dead rows, whose marks disappear from index tuples before these are written.
  */
 #include "postgres.h"
 
@@ -41,18 +40,18 @@
 #include "sort/sort_state.h"
 
 /*
- * When it pays (test/bench/reorder.pl on a GPU; docs/performance.md has the figures).  Fewer
- * bytes stay in the processor's caches while rows are read in any order.  Rows
- * that are longer than a cache line cost a miss as well, but prefetching hides most of it,
- * and copying moves three times their length through the host's memory: these must be so many that
- * the processor does not find their pages either.
+ * When reordering pays (test/bench/reorder.pl on a GPU; docs/performance.md has the figures).
+ * Fewer bytes than MIN_REORDER_BYTES stay in the processor's caches while rows are read in any
+ * order.  Rows that are longer than a cache line cost a miss as well, but prefetching hides most of
+ * it, and copying moves three times their length through the host's memory.  So there must be so
+ * many of these that the processor does not find their pages either (MIN_LONG_REORDER_BYTES).
  */
 #define MIN_REORDER_BYTES	((size_t) 64 << 20)
 #define MAX_REORDER_ROW		64
 #define MIN_LONG_REORDER_BYTES	((size_t) 1 << 30)
 #define MAX_LONG_REORDER_ROW	128
 
-/* Where in the first 64-bit word of a row a field of it lies. */
+/* Where in the first 64-bit word of a row a field of the row lies. */
 #ifdef WORDS_BIGENDIAN
 #define FIELD_SHIFT(offset, bytes) (64 - 8 * ((offset) + (bytes)))
 #else
@@ -65,7 +64,7 @@ gpusort_reorder_outlasts_refinement(const GpuSort *sort)
 	return !sort->index_rows && !sort->tells_equal && !sort->is_joined && !gpusort_verify;
 }
 
-/* Does reading so many rows in order gain more than having them copied costs? */
+/* Returns whether reading so many rows in order gains more than having them copied costs. */
 static bool
 is_gain(const GpuSort *sort, uint64 rows)
 {
@@ -77,7 +76,7 @@ is_gain(const GpuSort *sort, uint64 rows)
 	return !sort->index_rows && row_bytes <= MAX_LONG_REORDER_ROW && bytes >= MIN_LONG_REORDER_BYTES;
 }
 
-/* Is reordering to be considered, as far as can be told while rows arrive? */
+/* Returns whether reordering is to be considered, as far as can be told while rows arrive. */
 static bool
 may_pay(const GpuSort *sort, uint64 rows, bool is_refined)
 {
@@ -129,7 +128,10 @@ extents_for(size_t bytes)
 	return (uint32) ((bytes + GSD_EXTENT_BYTES - 1) / GSD_EXTENT_BYTES);
 }
 
-/* Have so many bytes of the pool in *range; false if there is not enough left of it. */
+/*
+ * Acquires *range and makes so many bytes of it usable, in the pool.  Returns false if there is not
+ * enough left of the pool.
+ */
 static bool
 acquire_in_pool(GpuSort *sort, GpuSortRange **range, int role, size_t bytes)
 {
@@ -148,7 +150,7 @@ acquire_in_pool(GpuSort *sort, GpuSortRange **range, int role, size_t bytes)
 	return grown && !gpusort_range_is_private(*range);
 }
 
-/* Do all rows take the same room?  The last one of a uniform sort need not. */
+/* Returns whether all rows take the same room.  The last row of a uniform sort need not. */
 static bool
 have_one_length(const GpuSortRows *rows)
 {
@@ -158,8 +160,8 @@ have_one_length(const GpuSortRows *rows)
 }
 
 /*
- * Get memory for the rows in order; false if it is better left to others.  Some may
- * have been taken even so.
+ * Acquires memory for the rows in order.  Returns false if that memory is better left to others;
+ * some of it may have been acquired even so.
  */
 static bool
 acquire_memory(GpuSort *sort, size_t row_bytes, size_t refs_bytes)
@@ -174,7 +176,7 @@ acquire_memory(GpuSort *sort, size_t row_bytes, size_t refs_bytes)
 		 acquire_in_pool(sort, &sort->reorder.refs, GPUSORT_RANGE_SORTED_REFS, refs_bytes));
 }
 
-/* Say where tuples tell how long they are. */
+/* Tells the job where in a tuple its length is found. */
 static void
 set_length_field(const GpuSort *sort, GpuSortJobRows *rows)
 {
@@ -202,7 +204,7 @@ gpusort_reorder_begin(GpuSort *sort)
 		.unit = sort->rows.places.unit,
 	};
 
-	/* where only TIDs may be out of order, most indexes have no rows that tie */
+	/* an index whose rows may be out of order by TID only has, mostly, no rows that tie */
 	if (!may_pay(sort, sort->rows.count, sort->keys.refine_column >= 0))
 		return;
 	set_length_field(sort, &rows);

@@ -1,6 +1,6 @@
 /*
  * sort_reorder.h
- *		Having rows brought into sorted order by gpusortd.
+ *		Having gpusortd bring rows into sorted order.
  *
  * Private to src/sort.
  */
@@ -10,21 +10,29 @@
 #include "sort/sort.h"
 
 /*
- * Rows that are refined, in the copy, too: these are where gpusortd has put them, but for those that tied.  May that be
- * of use, and may a running job go on with it while they are refined?
+ * Returns whether a sort can use the copy although its rows are refined, so that a running job may
+ * go on copying while they are.  The copy then has all rows where gpusortd has put them, and those
+ * that tied are found by pointer.
  */
 extern bool gpusort_reorder_outlasts_refinement(const GpuSort *sort);
 
 /*
- * Before there are rows: is a GPU likely to have as many as are expected of them in sorted order?  Reading
- * those costs less than making rows of their keys, which are looked up in the order of rows.
+ * Returns, before there are rows, whether a GPU is likely to bring as many rows as are expected
+ * into sorted order.  Reading those costs less than making rows of their keys, which are looked up
+ * by row id.
  */
 extern bool gpusort_reorder_is_likely(const GpuSort *sort);
 
-/* While rows come in, with an open job: let gpusortd have rows it may reorder. */
+/*
+ * Let gpusortd have the rows that it may reorder, while rows come in.  The sort must have an open
+ * job.
+ */
 extern void gpusort_reorder_feed(GpuSort *sort);
 
-/* Before the job is run: have rows reordered behind the sort, if that pays and there is room. */
+/*
+ * Have rows reordered when they have been sorted, if that pays and there is room.  To be called
+ * before the job is run.
+ */
 extern void gpusort_reorder_begin(GpuSort *sort);
 
 #endif							/* GPUSORT_SORT_REORDER_H */

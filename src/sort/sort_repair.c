@@ -1,14 +1,14 @@
 /*
  * sort_repair.c
- *		Putting rows in order that a verification finds in wrong places; see sort_repair.h.
+ *		Repairing an order in which the verification finds rows in wrong places; see sort_repair.h.
  *
- * glibc's functions disagree on few strings (2.36: on which of "1-B" and "-1b-" is less), and
- * these are neighbours or nearly so.  So a row before which another one belongs, with all
- * that are equal to it, is put in its place among the rows before it, which are known to be
- * in order.  Only if that comes to more than moving all rows a few times is the whole sort
- * done again by comparison.
+ * glibc's functions disagree on few strings (2.36: on which of "1-B" and "-1b-" is less), and these
+ * are neighbours or nearly so.  So when a row is found to belong before the one that precedes it,
+ * the row and all that are equal to it are moved to their place among the rows before them, which
+ * are known to be in order.  Only if that comes to more than moving all rows a few times is the
+ * whole sort done again by comparison.
  *
- * Where ICU's keys and its comparison disagree, the comparison is no order (a < b < c < a), so
+ * Where ICU's keys and its comparison disagree, the comparison is not an order (a < b < c < a), so
  * neighbours prove nothing: the sort is done again by PostgreSQL at once, with the same result as
  * without us.
  */
@@ -46,8 +46,8 @@ reverse(uint32 *ids, uint64 n)
 }
 
 /*
- * Move the equal rows from position `from` up to `end` to position `to` before them.
- * equal: they are equal to the row before that.
+ * Moves the equal rows at positions from .. end - 1 to position `to` before them.  equal: they are
+ * equal to the row before position `to`.
  */
 static void
 move_rows(GpuSort *sort, uint64 from, uint64 end, uint64 to, bool equal)
@@ -69,7 +69,7 @@ move_rows(GpuSort *sort, uint64 from, uint64 end, uint64 to, bool equal)
 	set_equal(sort, to, equal);
 }
 
-/* The first position behind the rows that are equal to the one at i, which is loaded. */
+/* Returns the first position behind the rows that are equal to the row at i, which is loaded. */
 static uint64
 end_of_equals(GpuSortVerifier *v, uint64 i, uint64 nrows)
 {
@@ -89,21 +89,21 @@ end_of_equals(GpuSortVerifier *v, uint64 i, uint64 nrows)
 }
 
 /*
- * Among the rows before position i, which are in order: where the row at i belongs,
- * behind the last one that is not greater.  It is loaded, and the one before it is
- * greater.  *cmp is how the row before that place compares.
+ * Returns the position where the row at i belongs among the rows before it, which are in order:
+ * behind the last one that is not greater.  The row at i is loaded, and the one before it is
+ * greater.  *cmp tells how the row before the position that is returned compares to the row at i.
  */
 static uint64
 find_place(GpuSortVerifier *v, uint64 i, int *cmp)
 {
-	uint64		greater = i - 1;	/* this row is */
-	uint64		other = 0;		/* so many rows in front are not */
+	uint64		greater = i - 1;	/* the row at this position is greater */
+	uint64		other = 0;		/* the rows before this position are not */
 	uint64		step = 1;
 
 	*cmp = -1;
 	while (greater > other)
 	{
-		/* rows are nearly where they belong: ever longer steps, then halves */
+		/* rows are nearly where they belong, so go back in ever longer steps, then bisect */
 		uint64		probe = other == 0 && step <= greater ? greater - step
 			: other + (greater - other) / 2;
 		int			result;
@@ -123,9 +123,9 @@ find_place(GpuSortVerifier *v, uint64 i, int *cmp)
 }
 
 /*
- * The row at position i, whose keys are loaded, is less than the one before: put it,
- * and those that are equal to it, behind the last row that is not greater.  Returns
- * the position behind them, or 0 if that can't be done.
+ * Repairs the order where the row at position i, whose keys are loaded, is less than the row
+ * before: moves it, and those that are equal to it, behind the last row that is not greater.
+ * Returns the position behind them, or 0 if the order can't be repaired.
  */
 static uint64
 repair_rows(GpuSort *sort, GpuSortVerifier *v, uint64 i)

@@ -1,6 +1,6 @@
 /*
  * sort_repair.h
- *		Putting rows in order that a verification finds in wrong places.
+ *		Repairing an order in which the verification finds rows in wrong places.
  *
  * Private to src/sort.
  */
@@ -10,8 +10,9 @@
 #include "sort/verifier.h"
 
 /*
- * Check the rows from position `from` up to `to`, and behind rows that were moved the
- * next one, and put them in their places.  False if the order can't be confirmed.
+ * Check the rows from position `from` up to `to`, each against the row before, and move rows that
+ * are wrong to their places.  The row behind rows that were moved is checked, too.  Returns false
+ * if the order can't be confirmed.
  */
 extern bool gpusort_check_and_repair(GpuSort *sort, GpuSortVerifier *v, uint64 from, uint64 to);
 

@@ -19,7 +19,7 @@ gpusort_sort_rows(GpuSort *sort)
 	GpuSortHandover why = GPUSORT_HANDOVER_NONE;
 	bool		sorted;
 
-	/* participants that spill their parts sort side by side, which one device could not do */
+	/* participants that spill their parts sort at the same time, which one device could not do */
 	sorted = gpusort_order_rows(sort, !sort->is_part);
 	sort->stats.refined_rows += refined_before;
 	gpusort_note_memory(sort);

@@ -9,7 +9,10 @@
 
 #include "sort/sort.h"
 
-/* The order is found; or why not, and then rows and their places are what they were. */
+/*
+ * Find the order of the rows in memory.  Returns GPUSORT_HANDOVER_NONE, or why there is none; then
+ * rows, and where they lie, are what they were.
+ */
 extern GpuSortHandover gpusort_sort_rows(GpuSort *sort);
 
 #endif							/* GPUSORT_SORT_ROWS_H */
