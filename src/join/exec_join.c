@@ -2,17 +2,18 @@
  * exec_join.c
  *		Executing a GpuSort Join node.
  *
- * Its children are two sorts, GpuSort or GpuSort Shared.  It never reads rows of theirs one by one,
- * unless it must, but the whole result by position, once it is there.
+ * The node's children are two sorts, GpuSort or GpuSort Shared.  Unless it must, it does not fetch
+ * their rows one by one, but reads their whole results by position once both have sorted.
  *
- * In a parallel query all participants collect the rows of both sides.  When all have, whoever is
- * free sorts the one, and somebody else the other at the same time, and who sorts none, or is through
- * with it, helps; and when both are there, all take pieces of them until there are no more.  They
- * meet at a barrier, as those of a GpuSort Shared by itself do (shared_sort.c): a participant that
- * others wait for returns no row meanwhile, one that comes later takes part from where it is, and
- * one that never comes is not waited for.
+ * In a parallel query all participants collect the rows of both sides.  When all have done so, one
+ * participant sorts one side while another sorts the other side; a participant that has no side to
+ * sort, or has sorted it, helps.  When both sides are sorted, all take pieces of them
+ * (join_cuts.h) until there are no more.  Participants meet at a barrier, as those of a GpuSort
+ * Shared without a join do (shared_sort.c): a participant that others wait for returns no row
+ * meanwhile, one that attaches late takes part in the phase that it finds, and one that never
+ * attaches is not waited for.
  *
- * All that participants hold belongs to the children.
+ * The rows and all other memory of the sorts belong to the children.
  */
 #include "postgres.h"
 
@@ -43,21 +44,21 @@
 /* Phases of the barrier. */
 typedef enum GpuSortJoinStage
 {
-	GPUSORT_STAGE_FIRST,		/* a participant that attaches now collects both sides, */
-	GPUSORT_STAGE_SECOND,		/* ... or one */
-	GPUSORT_STAGE_SORTING,		/* sides are sorted */
-	GPUSORT_STAGE_JOINING		/* both are there */
+	GPUSORT_STAGE_FIRST,		/* participants collect the first side */
+	GPUSORT_STAGE_SECOND,		/* participants collect the second side */
+	GPUSORT_STAGE_SORTING,		/* the sides are being sorted */
+	GPUSORT_STAGE_JOINING		/* both sides are sorted */
 } GpuSortJoinStage;
 
-/* In dynamic shared memory. */
+/* What participants share, in dynamic shared memory. */
 typedef struct GpuSortJoinShared
 {
-	int			participants;	/* that there may be */
+	int			participants;	/* how many there may be */
 	Barrier		barrier;
-	pg_atomic_uint32 next_side; /* that nobody has sorted */
+	pg_atomic_uint32 next_side; /* the next side that nobody has begun to sort; 2: none */
 	GpuSortJoinCounter counter;
 
-	/* of participants that have ended */
+	/* what participants that have ended have found */
 	pg_atomic_uint64 ranges;
 	pg_atomic_uint64 matches;
 } GpuSortJoinShared;
@@ -69,15 +70,15 @@ typedef struct GpuSortJoinState
 	GpuSortJoinSide sides[2];
 	GpuSortJoinKeys keys;
 	GpuSortJoinRows rows;
-	GpuSortJoinShared *shared;	/* NULL: there is no parallel query, or none any more */
-	GpuSortJoinCounter counter; /* of a participant that is alone */
+	GpuSortJoinShared *shared;	/* NULL: the query is not parallel, or shared memory has gone */
+	GpuSortJoinCounter counter; /* used without shared memory */
 	bool		ready;			/* the sides are open */
 	bool		done;			/* there are no more rows */
-	bool		counted;		/* what this participant has found has been added to what all have */
+	bool		counted;		/* this participant's counts have been added to the shared ones */
 	GpuSortJoinReport report;
 } GpuSortJoinState;
 
-/* What waiting for the others is called. */
+/* The wait event of waiting for other participants. */
 static uint32 wait_event = 0;
 
 static void begin_node(CustomScanState *css, EState *estate, int eflags);
@@ -133,6 +134,7 @@ estimate_shared(CustomScanState *css, ParallelContext *pcxt)
 	return sizeof(GpuSortJoinShared);
 }
 
+/* Lets go of the sides' rows, so that they can be sorted or joined again. */
 static void
 forget_rows(GpuSortJoinState *node)
 {
@@ -143,7 +145,7 @@ forget_rows(GpuSortJoinState *node)
 	node->ready = false;
 }
 
-/* Before workers are started, for the first or another time. */
+/* Initializes shared memory before workers are started, for the first or another time. */
 static void
 begin_execution(GpuSortJoinState *node)
 {
@@ -162,7 +164,7 @@ initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
 	GpuSortJoinState *node = (GpuSortJoinState *) css;
 
-	/* there is no segment, and no worker; or each participant joins for itself */
+	/* without a segment there are no workers; else each participant may join for itself */
 	if (pcxt->seg == NULL || !css->ss.ps.plan->parallel_aware)
 		return;
 	node->shared = coordinate;
@@ -188,7 +190,10 @@ attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
 		node->shared = coordinate;
 }
 
-/* Report what this participant has found so far, and add it to what all have when it has ended. */
+/*
+ * Fills in the report with what this participant has found so far.  With shared memory, that is
+ * added to what all participants have found, once.
+ */
 static void
 count_rows(GpuSortJoinState *node)
 {
@@ -210,8 +215,9 @@ count_rows(GpuSortJoinState *node)
 }
 
 /*
- * The shared memory, if there is any, is about to go, and then no other row will be fetched.  Else this
- * may be the end of a FETCH.
+ * Takes the counts of all participants from shared memory, which is about to go, and returns no
+ * more rows.  Without shared memory, this may only be the end of a FETCH: more rows may be asked
+ * for.
  */
 static void
 detach_shared(CustomScanState *css)
@@ -252,7 +258,10 @@ sort(PlanState *child)
 	gpusort_stop_in_child(child, 0);
 }
 
-/* By one job, in one order; then what the first side took is the time of both. */
+/*
+ * Has gpusortd sort both sides by one job, in one order.  EXPLAIN ANALYZE shows the time that this
+ * takes as the outer side's.
+ */
 static void
 sort_both(GpuSortJoinState *node)
 {
@@ -263,7 +272,7 @@ sort_both(GpuSortJoinState *node)
 	gpusort_stop_in_child(children[OUTER], 0);
 }
 
-/* The same where there are no others: have the rows of both, and sort them. */
+/* Collects both sides, and has them sorted as sort_both() does, where there are no workers. */
 static void
 sort_alone(GpuSortJoinState *node)
 {
@@ -280,7 +289,7 @@ sort_alone(GpuSortJoinState *node)
 	gpusort_stop_in_child(children[OUTER], 0);
 }
 
-/* Is it likely that gpusortd can merge the sides?  Participants need not agree. */
+/* Returns whether gpusortd can probably merge the sides.  Participants need not agree on that. */
 static bool
 may_merge(const GpuSortJoinState *node)
 {
@@ -293,7 +302,7 @@ may_merge(const GpuSortJoinState *node)
 	return gpusort_may_merge(specs, descs);
 }
 
-/* The rows of a view are all there at once. */
+/* Opens a side.  EXPLAIN ANALYZE counts all rows of a view as fetched at once. */
 static void
 open_side(GpuSortJoinSide *side)
 {
@@ -302,21 +311,28 @@ open_side(GpuSortJoinSide *side)
 	gpusort_stop_in_child(side->child, side->is_view ? (double) side->nrows : 0);
 }
 
-/* The side that is expected to have fewer rows: if it has none, the other one need not be read, perhaps. */
+/*
+ * Returns the side that is expected to have fewer rows.  It is read first, since the other side may
+ * not have to be read if it turns out to have none.
+ */
 static int
 smaller_side(GpuSortJoinState *node)
 {
-	return child_of(node, INNER)->plan->plan_rows < child_of(node, OUTER)->plan->plan_rows ? INNER : OUTER;
+	return child_of(node, INNER)->plan->plan_rows < child_of(node, OUTER)->plan->plan_rows ?
+		INNER : OUTER;
 }
 
-/* Are there no rows if a side has none? */
+/* Returns whether the join has no rows if a side has none. */
 static bool
 is_nothing_without(const GpuSortJoinState *node, int side)
 {
 	return !node->rows.alone[!side];
 }
 
-/* Help those who sort the sides: not all the same one first, unless one process sorts both. */
+/*
+ * Helps the participants that sort the sides.  If each side is sorted by a participant of its own,
+ * some helpers begin with the one and some with the other; by_one: one participant sorts both.
+ */
 static void
 help_others(GpuSortJoinState *node, bool by_one)
 {
@@ -332,7 +348,10 @@ help_others(GpuSortJoinState *node, bool by_one)
 	}
 }
 
-/* Sort what all have collected.  All decide the same. */
+/*
+ * Sorts what all participants have collected, one side at a time or both at once, or helps.
+ * next_side is advanced by 1 or 2.
+ */
 static void
 sort_collected(GpuSortJoinState *node)
 {
@@ -349,7 +368,10 @@ sort_collected(GpuSortJoinState *node)
 	help_others(node, count == 2);
 }
 
-/* Sort with the others; both sides are there when this returns true.  False if there is nothing to join. */
+/*
+ * Collects and sorts both sides together with the other participants.  Returns true when both sides
+ * are sorted; false if there is nothing to join.
+ */
 static bool
 sort_together(GpuSortJoinState *node)
 {
@@ -404,7 +426,10 @@ begin_ranges(GpuSortJoinState *node)
 	MemoryContextSwitchTo(old);
 }
 
-/* False if the first one has no rows, and there is nothing to join. */
+/*
+ * Opens the sides one after the other, which sorts them.  Returns false if the first one has no
+ * rows, so that there is nothing to join.
+ */
 static bool
 open_one_by_one(GpuSortJoinState *node)
 {
@@ -414,13 +439,14 @@ open_one_by_one(GpuSortJoinState *node)
 
 	open_side(first);
 	second->is_view = false;
-	if (first->is_view && first->nrows == 0 && is_nothing_without(node, smaller) && !second->is_shared)
+	if (first->is_view && first->nrows == 0 && is_nothing_without(node, smaller) &&
+		!second->is_shared)
 		return false;
 	open_side(second);
 	return true;
 }
 
-/* Have both sides sorted; false if there is nothing to join. */
+/* Has both sides sorted and opens them; returns false if there is nothing to join. */
 static bool
 sort_sides(GpuSortJoinState *node)
 {
@@ -482,7 +508,7 @@ exec_node(CustomScanState *css)
 
 /* ---------- the node ---------- */
 
-/* Which children's columns do the expressions have? */
+/* An expression walker that notes which sides' columns are used, in sides[].wanted. */
 static bool
 find_wanted(Node *expr, void *arg)
 {
@@ -519,14 +545,14 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 	const List *how = linitial(scan->custom_private);
 	PlanState  *ps = &css->ss.ps;
 
-	/* read from front to back, and again from marks only if they must be */
+	/* the children are read from front to back, and from marks again only where they must be */
 	eflags = (eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD)) | EXEC_FLAG_MARK;
 	outerPlanState(css) = ExecInitNode(outerPlan(scan), estate, eflags);
 	innerPlanState(css) = ExecInitNode(innerPlan(scan), estate, eflags);
 	gpusort_begin_join_side(&node->sides[OUTER], outerPlanState(css), estate);
 	gpusort_begin_join_side(&node->sides[INNER], innerPlanState(css), estate);
 
-	/* their slots must be there until the query's end */
+	/* the slots must live until the query's end, so they are made in its context */
 	gpusort_begin_join_keys(&node->keys, node->sides, estate);
 	node->context = AllocSetContextCreate(estate->es_query_cxt, "GpuSort Join",
 										  ALLOCSET_DEFAULT_SIZES);
@@ -556,8 +582,8 @@ end_node(CustomScanState *css)
 }
 
 /*
- * Sides in memory are joined once more as they are, if their rows are the same.  Those that have one
- * order are so, or both are sorted anew.
+ * A side that lies in memory is not sorted again if its rows are still the same.  But sides that
+ * were merged into one order are either both used again, or both sorted anew.
  */
 static void
 rescan_node(CustomScanState *css)
@@ -581,7 +607,7 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpuSortJoinState *node = (GpuSortJoinState *) css;
 
-	/* the query has stopped before the last row */
+	/* the query may have stopped before the last row, where nothing was counted yet */
 	if (es->analyze)
 		count_rows(node);
 	gpusort_explain_join(css, &node->report, ancestors, es);

@@ -51,7 +51,7 @@ explain_clauses(CustomScanState *css, GpuSortJoinExprs which, const char *label,
 												  gpusort_explain_prefix(es), false), es);
 }
 
-/* As the server does for its own joins. */
+/* Shows how many rows a filter has removed, per loop, as the server does for its own joins. */
 static void
 explain_removed(CustomScanState *css, GpuSortJoinExprs which, const char *label, double rows,
 				ExplainState *es)

@@ -9,17 +9,18 @@
 
 #include "pg_compat/explain.h"
 
-/* What all participants have found. */
+/* What EXPLAIN ANALYZE shows of a join, for all participants together. */
 typedef struct GpuSortJoinReport
 {
-	bool		performed;
-	bool		streamed;		/* some side did not lie in memory */
+	bool		performed;		/* has the join been executed? */
+	bool		streamed;		/* a side did not lie in memory, and was read row by row */
 	bool		merged;			/* gpusortd has merged the sides */
-	uint64		pieces;
-	uint64		ranges;			/* of rows with the same key on both sides */
-	uint64		matches;		/* pairs in them */
+	uint64		pieces;			/* number of pieces (join_cuts.h) */
+	uint64		ranges;			/* number of ranges that have rows of both sides */
+	uint64		matches;		/* number of pairs in these ranges */
 } GpuSortJoinReport;
 
+/* Adds a join's properties to EXPLAIN's output. */
 extern void gpusort_explain_join(CustomScanState *css, const GpuSortJoinReport *report,
 								 List *ancestors, ExplainState *es);
 

@@ -17,9 +17,10 @@ smaller(uint64_t a, uint64_t b)
 }
 
 /*
- * Where the merge path crosses the diagonal: of equal rows, outer ones come first.  So the outer row
- * before the cut is not behind the inner row after it, and the inner row before it is in front of
- * the outer row after it.
+ * Returns where the merge path crosses the diagonal of so many rows of both sides together.  Of
+ * equal rows, the path takes outer ones first.  So the outer row before the cut does not sort
+ * behind the inner row after it, and the inner row before the cut sorts in front of the outer row
+ * after it.
  */
 static GpuSortJoinCut
 cross_diagonal(const GpuSortJoinOrder *order, uint64_t rows)
@@ -52,7 +53,7 @@ gpusort_join_end_of_equals(const GpuSortJoinOrder *order, GpuSortJoinEnd side, u
 	uint64_t	inside = from;
 	uint64_t	outside = order->to[side];
 
-	/* ever longer steps, then halves */
+	/* take ever longer steps, then halve the last one */
 	for (uint64_t step = 1; inside + step < outside; step *= 2)
 	{
 		if (compare(order, side, inside + step, other, i) != 0)
@@ -74,7 +75,7 @@ gpusort_join_end_of_equals(const GpuSortJoinOrder *order, GpuSortJoinEnd side, u
 	return outside;
 }
 
-/* The first position of outer rows equal to that at i. */
+/* Returns the position of the first outer row that is equal to outer row i. */
 static uint64_t
 beginning_of_equals(const GpuSortJoinOrder *order, uint64_t i)
 {
@@ -105,7 +106,7 @@ gpusort_join_cut(const GpuSortJoinOrder *order, uint64_t rows, bool whole)
 
 	if (splits_outer)
 	{
-		/* all inner rows that are equal to these are behind the cut */
+		/* all inner rows that are equal to these outer rows are behind the cut already */
 		if (whole)
 			*outer = beginning_of_equals(order, *outer);
 	}

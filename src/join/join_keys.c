@@ -12,7 +12,7 @@
 #include "join/join_keys.h"
 #include "pg_compat/keys.h"
 
-/* The comparison of a column's values, of the types that two sides are sorted by. */
+/* Prepares the comparison of a sort column's values, one of side a with one of side b. */
 static void
 begin_comparison(SortSupport key, const GpuSortJoinSide *a, const GpuSortJoinSide *b, int column)
 {
@@ -52,7 +52,7 @@ begin_comparisons(const GpuSortJoinSide *a, const GpuSortJoinSide *b)
 	return keys;
 }
 
-/* Let both sides have first words, if they can be compared. */
+/* Prepares both sides for making first words, if these can be compared. */
 static void
 begin_words(GpuSortJoinKeys *keys)
 {

@@ -2,11 +2,12 @@
  * join_merged.c
  *		Ranges of rows of two sides that gpusortd has put in one order; see join_merged.h.
  *
- * Positions of nulls are positions as any others: nulls are equal to each other here, and a group of
- * rows with some in its key is one that does not match.
+ * Rows with nulls have positions in the order as others have.  Nulls are equal to each other there,
+ * so such rows form groups, too, and a group that has a null in its key does not match.
  *
- * A group that is longer than a piece is divided.  Each piece that has outer rows of it joins them
- * with all its inner ones, whose numbers are taken from the whole group, and kept for the next piece.
+ * A group that is longer than a piece is divided.  Each piece that has outer rows of the group
+ * joins them with all inner rows of the group.  The numbers of these are taken from the whole
+ * group, and kept for the next piece.
  */
 #include "postgres.h"
 
@@ -37,7 +38,7 @@ gpusort_begin_join_merged(GpuSortJoinMerged *merged, GpuSortJoinSide *sides, uin
 		.any_nulls = holder->any_nulls,
 		.order = {holder->sides, gs_sides_rows(&holder->sides), holder->order, holder->equal},
 		.context = CurrentMemoryContext,
-		/* what an earlier time has left */
+		/* memory that an earlier join has left */
 		.rows = {merged->rows[OUTER], merged->rows[INNER]},
 		.ends = merged->ends,
 		.room = merged->room,
@@ -49,7 +50,10 @@ gpusort_begin_join_merged(GpuSortJoinMerged *merged, GpuSortJoinSide *sides, uin
 	return (merged->order.nrows + piece_rows - 1) / piece_rows;
 }
 
-/* An array of so many numbers or more, without what was in it. */
+/*
+ * Returns an array of `count` elements of `size` bytes in place of `array`, whose contents are
+ * lost.
+ */
 static void *
 make_room(GpuSortJoinMerged *merged, void *array, size_t count, size_t size)
 {
@@ -73,7 +77,7 @@ gpusort_begin_join_merged_piece(GpuSortJoinMerged *merged, uint64 piece)
 		return;
 	if (to - from >= merged->room)
 	{
-		/* neither is there if the other can't be had */
+		/* room stays 0 until all three arrays are allocated, which may fail */
 		size_t		room = to - from + 1;
 
 		merged->room = 0;
@@ -95,7 +99,10 @@ gpusort_begin_join_merged_piece(GpuSortJoinMerged *merged, uint64 piece)
 	merged->ngroups = gs_merged_split(order, from, to, merged->rows, merged->ends);
 }
 
-/* Let ranges be of rows of the piece; the inner ones perhaps of a whole group. */
+/*
+ * Makes the piece's row numbers the orders of both views.  If whole_group, the inner view's order
+ * is the inner rows of the divided group instead.
+ */
 static inline void
 show_rows(GpuSortJoinMerged *merged, bool whole_group)
 {
@@ -107,7 +114,10 @@ show_rows(GpuSortJoinMerged *merged, bool whole_group)
 	merged->sides[INNER].nrows = whole_group ? merged->divided.ninner : end.rows[INNER];
 }
 
-/* Have the rows of the piece in a group a null in their key, so that they match nothing? */
+/*
+ * Returns whether the piece's rows from .. to, of one group, match nothing since their key has a
+ * null.
+ */
 static bool
 have_null(GpuSortJoinMerged *merged, gs_equals_end from, gs_equals_end to)
 {
@@ -120,7 +130,7 @@ have_null(GpuSortJoinMerged *merged, gs_equals_end from, gs_equals_end to)
 	return gpusort_join_row_has_null(side);
 }
 
-/* The range of the rows that the piece has of a group. */
+/* Sets a range to the piece's rows from .. to, which are of one group. */
 static inline void
 set_range(GpuSortJoinRange *range, gs_equals_end from, gs_equals_end to, bool matches)
 {
@@ -133,7 +143,10 @@ set_range(GpuSortJoinRange *range, gs_equals_end from, gs_equals_end to, bool ma
 	range->owns_inner = true;
 }
 
-/* Know a group that is divided, and how many rows of either side it has. */
+/*
+ * Returns the divided group that has a position of the order, and how many rows of either side it
+ * has.  The last such group is remembered.
+ */
 static GpuSortJoinDivided *
 find_divided(GpuSortJoinMerged *merged, uint64 position)
 {
@@ -149,6 +162,7 @@ find_divided(GpuSortJoinMerged *merged, uint64 position)
 	return divided;
 }
 
+/* Looks up the numbers of all inner rows of the divided group, if that has not been done. */
 static void
 find_inner_rows(GpuSortJoinMerged *merged)
 {
@@ -168,7 +182,10 @@ find_inner_rows(GpuSortJoinMerged *merged)
 	divided->ninner = gs_merged_take(&merged->order, divided->group, INNER, divided->inner);
 }
 
-/* Part of a group that is divided; false if there is nothing that is wanted. */
+/*
+ * Returns the range of the piece's part of a divided group: the piece's group `number`, whose rows
+ * are from .. to.  Returns false if nothing of it is wanted.
+ */
 static bool
 return_divided(GpuSortJoinMerged *merged, uint32 number, gs_equals_end from, gs_equals_end to,
 			   GpuSortJoinRange *range)
@@ -184,7 +201,7 @@ return_divided(GpuSortJoinMerged *merged, uint32 number, gs_equals_end from, gs_
 		set_range(range, from, to, false);
 		return merged->unmatched[OUTER] || merged->unmatched[INNER];
 	}
-	/* the inner rows go to those who have outer ones */
+	/* matching inner rows are returned by the pieces that have outer rows of the group */
 	if (from.rows[OUTER] == to.rows[OUTER])
 		return false;
 	set_range(range, from, to, true);

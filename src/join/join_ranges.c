@@ -2,8 +2,9 @@
  * join_ranges.c
  *		Ranges of rows of two sorted sides that have the same key; see join_ranges.h.
  *
- * Of a piece, the first words of all keys are loaded into arrays, which is when its rows are
- * touched, with those that follow prefetched.  What then goes from row to row is in the cache.
+ * The first words of a piece's keys are loaded into arrays.  This is when the piece's rows are
+ * touched, with the following ones prefetched.  To find ranges then takes the arrays only, which
+ * are in the cache.
  */
 #include "postgres.h"
 
@@ -16,15 +17,16 @@
 #define INNER GPUSORT_JOIN_INNER
 
 /*
- * Rows of a piece, of both sides: its rows stay in a core's second cache while it is joined, and
- * finding its ends, some 50 rows that are not in a cache, costs little beside it.  There are at
- * least so many pieces for each participant, unless they would have less than the other number.
+ * How many rows a piece has, of both sides together.  With at most MAX_PIECE_ROWS, they stay in a
+ * core's second cache while the piece is joined.  With at least MIN_PIECE_ROWS, finding the piece's
+ * ends, which touches some 50 rows that are not in a cache, costs little beside joining it.  In
+ * between, there are PIECES_EACH pieces for each participant.
  */
 #define MAX_PIECE_ROWS	8192
 #define MIN_PIECE_ROWS	512
 #define PIECES_EACH		16
 
-/* ... where sorts are forced, in tests that is, which have few rows. */
+/* The rows of a piece where sorts are forced, as in tests, which have few rows. */
 #define FORCED_PIECE_ROWS	16
 
 void
@@ -42,7 +44,7 @@ number_of_pieces(uint64 rows, uint64 piece_rows)
 	return (rows + piece_rows - 1) / piece_rows;
 }
 
-/* Rows that a piece has, of so many of both sides. */
+/* Returns how many rows a piece is to have, of `rows` rows of both sides together. */
 static uint64
 plan_piece_rows(const GpuSortJoinRanges *ranges, uint64 rows)
 {
@@ -76,7 +78,7 @@ plan_pieces(GpuSortJoinRanges *ranges)
 	ranges->next_cut_piece = PG_UINT64_MAX;
 }
 
-/* Room for the words of a piece; one side may have all of its rows. */
+/* Allocates room for the words of a piece; all its rows may be of one side. */
 static void
 make_room(GpuSortJoinRanges *ranges)
 {
@@ -107,16 +109,18 @@ gpusort_begin_join_ranges(GpuSortJoinRanges *ranges)
 	ranges->is_merged = ranges->sides[OUTER].view.merged && ranges->sides[INNER].view.merged;
 	if (ranges->is_merged)
 	{
-		ranges->pieces = gpusort_begin_join_merged(&ranges->merged, ranges->sides,
-												   plan_piece_rows(ranges, gpusort_join_merged_rows(ranges->sides)),
-												   ranges->unmatched, ranges->whole);
+		ranges->pieces =
+			gpusort_begin_join_merged(&ranges->merged, ranges->sides,
+									  plan_piece_rows(ranges,
+													  gpusort_join_merged_rows(ranges->sides)),
+									  ranges->unmatched, ranges->whole);
 		return;
 	}
 	plan_pieces(ranges);
 	make_room(ranges);
 }
 
-/* The rows whose first key is null, of one side. */
+/* Begins a piece of one side's rows whose first key is null. */
 static void
 begin_null_piece(GpuSortJoinRanges *ranges, GpuSortJoinEnd side, uint64 piece)
 {
@@ -138,7 +142,7 @@ cut_before(GpuSortJoinRanges *ranges, uint64 piece)
 	return gpusort_join_cut(&ranges->order, piece * ranges->piece_rows, ranges->whole);
 }
 
-/* Are there inner rows behind the piece that are equal to its last outer rows? */
+/* Finds the piece's tail: inner rows behind the piece that are equal to its last outer rows. */
 static void
 find_tail(GpuSortJoinRanges *ranges)
 {
@@ -175,7 +179,9 @@ begin_piece(GpuSortJoinRanges *ranges, uint64 piece)
 	find_tail(ranges);
 }
 
-/* Get the number of a piece that nobody has taken, of so many; false if there are no more. */
+/*
+ * Takes the number of a piece that nobody has taken, of `pieces`; returns false if there is none.
+ */
 static bool
 take_number(GpuSortJoinRanges *ranges, uint64 pieces, uint64 *piece)
 {
@@ -186,7 +192,7 @@ take_number(GpuSortJoinRanges *ranges, uint64 pieces, uint64 *piece)
 	return *piece < pieces;
 }
 
-/* Take a piece; false if there are no more. */
+/* Takes a piece and begins it; returns false if there are no more. */
 static bool
 take_piece(GpuSortJoinRanges *ranges)
 {
@@ -213,8 +219,9 @@ take_piece(GpuSortJoinRanges *ranges)
 /* ---------- ranges of a piece ---------- */
 
 /*
- * Have words at hand for rows of a side from a position of the piece on.  Equal inner rows may make
- * a piece longer than planned, so it may take several times.
+ * Returns the word of a row of the piece, and loads the words of the rows from there on if need be.
+ * Equal inner rows may make a piece longer than planned; its words are then loaded in several
+ * turns.
  */
 static inline uint64
 word_of(GpuSortJoinRanges *ranges, GpuSortJoinEnd end, uint64 position)
@@ -230,7 +237,7 @@ word_of(GpuSortJoinRanges *ranges, GpuSortJoinEnd end, uint64 position)
 	return side->words[position - side->words_from];
 }
 
-/* Compare the rows that the piece has at two positions. */
+/* Compares an outer row of the piece with an inner row of the piece. */
 static inline int
 compare_at(GpuSortJoinRanges *ranges, uint64 outer, uint64 inner)
 {
@@ -247,7 +254,7 @@ compare_at(GpuSortJoinRanges *ranges, uint64 outer, uint64 inner)
 	return gpusort_compare_join_ties(ranges->keys, OUTER, outer, INNER, inner);
 }
 
-/* The end of the rows of a side, of the piece's, that are equal to the one at a position. */
+/* Returns the end of the rows of a side within the piece that are equal to the row at `from`. */
 static uint64
 end_of_equals(GpuSortJoinRanges *ranges, GpuSortJoinEnd side, uint64 from)
 {
@@ -269,7 +276,10 @@ end_of_equals(GpuSortJoinRanges *ranges, GpuSortJoinEnd side, uint64 from)
 	return end;
 }
 
-/* Rows of one side that have no match. */
+/*
+ * Passes by the rows of one side up to `to`, which match nothing.  Returns them as a range if such
+ * rows are wanted and there are any; else returns false.
+ */
 static bool
 return_unmatched(GpuSortJoinRanges *ranges, GpuSortJoinEnd side, uint64 to,
 				 GpuSortJoinRange *range)
@@ -287,7 +297,10 @@ return_unmatched(GpuSortJoinRanges *ranges, GpuSortJoinEnd side, uint64 to,
 	return true;
 }
 
-/* Is some other key than the first null, so that rows which sorts find equal do not match? */
+/*
+ * Returns whether a key other than the first is null in an outer row: then equal rows of both sides
+ * do not match.
+ */
 static bool
 has_null(const GpuSortJoinRanges *ranges, uint64 outer)
 {
@@ -299,7 +312,10 @@ has_null(const GpuSortJoinRanges *ranges, uint64 outer)
 	return gpusort_join_row_has_null(side);
 }
 
-/* What follows equal rows of both sides is greater than those of the other side, too. */
+/*
+ * Raises an error unless the rows that follow equal rows of both sides are greater than these, also
+ * for the comparison across the sides.
+ */
 static void
 check_order(GpuSortJoinRanges *ranges, uint64 outer_end, uint64 inner_end)
 {
@@ -308,6 +324,7 @@ check_order(GpuSortJoinRanges *ranges, uint64 outer_end, uint64 inner_end)
 		gpusort_join_is_out_of_order();
 }
 
+/* Sets the range to equal rows of both sides, and passes by the outer ones. */
 static void
 return_equals(GpuSortJoinRanges *ranges, uint64 outer_end, uint64 inner, uint64 inner_end,
 			  GpuSortJoinRange *range)
@@ -320,7 +337,7 @@ return_equals(GpuSortJoinRanges *ranges, uint64 outer_end, uint64 inner, uint64 
 	ranges->at[OUTER] = outer_end;
 }
 
-/* How the outer row at a position compares with the inner rows behind the piece. */
+/* Compares an outer row of the piece with the inner rows of the tail. */
 static int
 compare_with_tail(GpuSortJoinRanges *ranges, uint64 outer)
 {
@@ -336,7 +353,10 @@ compare_with_tail(GpuSortJoinRanges *ranges, uint64 outer)
 	return gpusort_compare_join_ties(ranges->keys, OUTER, outer, INNER, ranges->end[INNER]);
 }
 
-/* The inner rows of the piece have been looked at: the rest of the outer ones. */
+/*
+ * Returns the next range when all inner rows of the piece have been looked at: outer rows that
+ * match nothing, or match the tail.  Returns false if there is none.
+ */
 static bool
 next_behind_inner(GpuSortJoinRanges *ranges, GpuSortJoinRange *range)
 {
@@ -354,7 +374,7 @@ next_behind_inner(GpuSortJoinRanges *ranges, GpuSortJoinRange *range)
 	return true;
 }
 
-/* The next range of the piece; false if there are no more that anybody wants. */
+/* Returns the next range of the piece; false if no more are wanted. */
 static bool
 next_in_piece(GpuSortJoinRanges *ranges, GpuSortJoinRange *range)
 {

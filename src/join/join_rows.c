@@ -2,8 +2,8 @@
  * join_rows.c
  *		The rows of a join; see join_rows.h.
  *
- * Rows are returned as projections of slots that point into the row stores of both sides.  Those of
- * a side of which no column is wanted are not even looked up.
+ * Rows are returned as projections of slots that point into the row stores of both sides.  If no
+ * column of a side is wanted, its rows are not even looked up.
  */
 #include "postgres.h"
 
@@ -18,7 +18,7 @@
 #define OUTER GPUSORT_JOIN_OUTER
 #define INNER GPUSORT_JOIN_INNER
 
-/* Rows are prefetched so far ahead: a cache miss takes as long as returning some rows. */
+/* How far ahead rows are prefetched: a cache miss takes as long as returning some rows. */
 #define AHEAD_ROWS 12
 
 void
@@ -43,7 +43,9 @@ gpusort_restart_join_rows(GpuSortJoinRows *rows)
 
 /* ---------- rows at hand ---------- */
 
-/* Have a row at hand, and those behind it on their way. */
+/*
+ * Makes a row the current one of its side, if columns of it are wanted, and prefetches a later row.
+ */
 static inline void
 load_row(GpuSortJoinRows *rows, GpuSortJoinEnd end, uint64 position)
 {
@@ -61,7 +63,7 @@ load_row(GpuSortJoinRows *rows, GpuSortJoinEnd end, uint64 position)
 		econtext->ecxt_innertuple = side->slot;
 }
 
-/* Let a side's columns be null. */
+/* Makes the columns of a side null. */
 static inline void
 load_nulls(GpuSortJoinRows *rows, GpuSortJoinEnd end)
 {
@@ -71,7 +73,7 @@ load_nulls(GpuSortJoinRows *rows, GpuSortJoinEnd end)
 		rows->ps->ps_ExprContext->ecxt_innertuple = rows->sides[INNER].null_slot;
 }
 
-/* The row made of those at hand; NULL if it is not to be returned. */
+/* Returns the row made of the current rows of both sides; NULL if the filter removes it. */
 static inline TupleTableSlot *
 return_row(GpuSortJoinRows *rows)
 {
@@ -85,6 +87,7 @@ return_row(GpuSortJoinRows *rows)
 
 /* ---------- inner rows that have had a partner ---------- */
 
+/* Clears the bits of the range's inner rows. */
 static void
 forget_partners(GpuSortJoinRows *rows)
 {
@@ -126,7 +129,10 @@ begin_outer_row(GpuSortJoinRows *rows)
 	rows->outer_has_partner = false;
 }
 
-/* All pairs of the range have been seen: its inner rows that had no partner. */
+/*
+ * Goes on when all pairs of the range have been seen: to its inner rows that had no partner, if
+ * these are wanted, or to the next range.
+ */
 static void
 end_pairs(GpuSortJoinRows *rows)
 {
@@ -148,7 +154,10 @@ next_outer_row(GpuSortJoinRows *rows)
 		begin_outer_row(rows);
 }
 
-/* A range whose rows match, as far as keys go.  Without further conditions some need no look. */
+/*
+ * Begins a range whose rows match as far as keys go.  Without further conditions, joins that return
+ * no pairs have nothing to do here.
+ */
 static void
 begin_pairs(GpuSortJoinRows *rows)
 {
@@ -167,7 +176,7 @@ begin_pairs(GpuSortJoinRows *rows)
 	begin_outer_row(rows);
 }
 
-/* A range whose rows do not match: those that are wanted. */
+/* Begins a range whose rows do not match, with the rows that are wanted. */
 static void
 begin_unmatched(GpuSortJoinRows *rows)
 {
@@ -187,7 +196,7 @@ begin_unmatched(GpuSortJoinRows *rows)
 	}
 }
 
-/* Look at the next pair; NULL if it makes no row. */
+/* Looks at the next pair, and returns its row; NULL if it makes none. */
 static inline TupleTableSlot *
 next_pair(GpuSortJoinRows *rows)
 {
@@ -227,7 +236,7 @@ next_unmatched_outer(GpuSortJoinRows *rows)
 		rows->phase = GPUSORT_JOIN_NEXT_RANGE;
 		if (rows->range.from[INNER] < rows->range.to[INNER])
 		{
-			/* rows of both sides that are equal but for nulls */
+			/* the range has inner rows, too: they are equal, but have a null in their key */
 			rows->range.from[OUTER] = rows->range.to[OUTER];
 			begin_unmatched(rows);
 		}
@@ -254,6 +263,7 @@ next_unmatched_inner(GpuSortJoinRows *rows)
 	return return_row(rows);
 }
 
+/* Returns the row of an outer row that had no partner. */
 static TupleTableSlot *
 outer_alone(GpuSortJoinRows *rows)
 {
@@ -262,7 +272,7 @@ outer_alone(GpuSortJoinRows *rows)
 	return return_row(rows);
 }
 
-/* Go to the next range; false if there are no more. */
+/* Goes to the next range; returns false if there are no more. */
 static bool
 next_range(GpuSortJoinRows *rows)
 {

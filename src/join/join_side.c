@@ -15,7 +15,7 @@
 #include "prefetch.h"
 #include "sort/fixed_offset.h"
 
-/* Words are made of so many rows at a time, while the next so many are on their way to the cache. */
+/* How many rows' words are made at a time, while as many rows behind them are prefetched. */
 #define WORDS_BLOCK 32
 
 void
@@ -47,7 +47,7 @@ is_null_at(GpuSortJoinSide *side, uint64 position)
 	return slot_attisnull(side->own_slot, side->spec.attnos[0]);
 }
 
-/* Nulls of the first column are at one end. */
+/* Finds the rows whose first sort column is not null: nulls are at one end. */
 static void
 find_nulls(GpuSortJoinSide *side)
 {
@@ -101,7 +101,7 @@ has_fixed_place(const GpuSortJoinSide *side, MinimalTuple tuple)
 	return side->column.offset >= 0 && (tuple->t_infomask & HEAP_HASNULL) == 0;
 }
 
-/* The first sort column's value, in a tuple where it has its fixed place. */
+/* Returns the first sort column's value in a tuple for which has_fixed_place() is true. */
 static inline const char *
 fixed_value(const GpuSortJoinSide *side, MinimalTuple tuple)
 {
@@ -159,7 +159,10 @@ gpusort_join_word(GpuSortJoinSide *side, MinimalTuple tuple)
 	return word;
 }
 
-/* Pointers of the rows from a position on, as many as a block has; the rows are on their way. */
+/*
+ * Sets rows[] to the rows from .. to - 1, at most WORDS_BLOCK of them, and prefetches these;
+ * returns their number.
+ */
 static int
 fetch_block(const GpuSortJoinSide *side, uint64 from, uint64 to, void **rows)
 {
@@ -208,7 +211,7 @@ fetch_next(GpuSortJoinSide *side)
 	return side->streamed != NULL;
 }
 
-/* Let the row at a position, which is not before the mark, be the next one. */
+/* Moves the child so that it returns the row at a position, which is not before the mark, next. */
 static void
 go_before(GpuSortJoinSide *side, uint64 position)
 {

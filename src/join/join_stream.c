@@ -2,8 +2,9 @@
  * join_stream.c
  *		Ranges of rows of two sides that are read through their children; see join_stream.h.
  *
- * What a range needs is at hand before it is returned: how long it is on both sides.  That costs
- * reading its rows once more, which this way of joining is not chosen for.
+ * A range says how many rows it has on both sides, so its rows are read to its end before it is
+ * returned, and once more to be joined.  That is slow, but this way of joining is never chosen for
+ * its speed.
  */
 #include "postgres.h"
 
@@ -22,7 +23,10 @@ gpusort_begin_join_stream(GpuSortJoinStream *stream, GpuSortJoinSide *sides, Gpu
 	stream->at[OUTER] = stream->at[INNER] = 0;
 }
 
-/* Move to the rows at the mark of both sides, of which there may be none. */
+/*
+ * Moves both sides to the rows to be looked at next, and sets marks there.  found[] tells which
+ * sides have such a row.
+ */
 static void
 go_to_beginning(GpuSortJoinStream *stream, bool found[2])
 {
@@ -41,7 +45,7 @@ go_to_beginning(GpuSortJoinStream *stream, bool found[2])
 	}
 }
 
-/* Have the row at a position at hand; false if there is none. */
+/* Makes the row at a position the current row of its side; returns false if there is none. */
 static bool
 load_row(GpuSortJoinSide *side, uint64 position)
 {
@@ -54,8 +58,8 @@ load_row(GpuSortJoinSide *side, uint64 position)
 }
 
 /*
- * The end of the rows of a side that are equal to the row at hand of the other side; what follows these is greater, if the
- * sides are in one order.
+ * Returns the end of the rows of a side that are equal to the current row of the other side.  The
+ * row behind them must be greater, if the comparison across the sides agrees with their orders.
  */
 static uint64
 end_of_equals(GpuSortJoinStream *stream, GpuSortJoinEnd side)
@@ -76,7 +80,7 @@ end_of_equals(GpuSortJoinStream *stream, GpuSortJoinEnd side)
 	return end;
 }
 
-/* One row of a side. */
+/* Returns a range of the next row of a side, which has no match. */
 static bool
 return_unmatched(GpuSortJoinStream *stream, GpuSortJoinEnd side, GpuSortJoinRange *range)
 {
