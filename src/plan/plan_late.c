@@ -2,35 +2,34 @@
  * plan_late.c
  *		Sorting TIDs instead of rows: late materialisation.
  *
- * A sort of wide rows copies every one of them into its memory, which is a waste if
- * few are wanted (LIMIT), and impossible if there is no room for them.  So where
- * a GpuSort reads a table, it may read the sort columns and the TID only, and fetch
- * the rows from the table when they are returned:
+ * A sort of wide rows copies each of them into its memory, which is a waste if few are wanted
+ * (LIMIT), and impossible if there is no room for them.  So a GpuSort above a table may read only
+ * the sort columns and the TID, and fetch the rows from the table when they are returned:
  *
  *		Custom Scan (GpuSort)		columns of the table's rows, fetched by TID
  *		  -> Seq Scan				ctid and sort columns
  *
- * and with parallel workers, which then collect TIDs:
+ * With parallel workers, these collect TIDs:
  *
- *		Custom Scan (GpuSort)		as above
+ *		Custom Scan (GpuSort)		columns of the table's rows, fetched by TID
  *		  -> Gather					ctid and sort columns
- *		    -> GpuSort Collect		... the same
- *		      -> Parallel Seq Scan	... the same
+ *		    -> GpuSort Collect		ctid and sort columns
+ *		      -> Parallel Seq Scan	ctid and sort columns
  *
- * All that happens between reading and returning is that of any other sort: the child's
- * rows are merely short ones.  The plan is made so when it is in its final form: what
- * the scan would have returned becomes the node's custom_scan_tlist, whose Vars refer
- * to the table, and the executor projects (exec_late.c).  Paths are costed as what
- * is cheaper, and the same estimate decides about the finished plan.
+ * Between reading and returning, the sort is like any other: the child's rows are merely short.  A
+ * plan is made late when it has been brought into its final form: what the scan would have returned
+ * becomes the node's custom_scan_tlist, whose Vars refer to the table, and the executor projects
+ * (exec_late.c).  The cost of a path is that of whichever sort is cheaper, and the same estimate
+ * decides about the finished plan.
  *
- * Each expression of the target list is evaluated once for a row at most: sort
- * expressions before the sort, whose rows carry the values; the others later, or not at all
- * for rows that are not wanted.  So they must not be volatile, nor depend on what the executor
- * may have changed in the meantime (parameters that it sets, subplans).
+ * Each expression of the target list is evaluated once for a row at most: sort expressions before
+ * the sort, whose short rows carry the values, and the other expressions later, or not at all for
+ * rows that are not wanted.  So none of them may be volatile, or depend on what the executor may
+ * have changed in the meantime (parameters that it sets, subplans).
  *
- * Statements that may check rows anew after waiting for another transaction
- * (EvalPlanQual: UPDATE, DELETE, MERGE, FOR UPDATE) are left out, since such a row
- * need not be the one that its TID leads to.
+ * Statements that may check rows anew after waiting for another transaction (EvalPlanQual: UPDATE,
+ * DELETE, MERGE, FOR UPDATE) are left out, since such a row need not be the one that its TID leads
+ * to.
  */
 #include "postgres.h"
 
@@ -54,7 +53,7 @@
 #include "plan/plan_statistics.h"
 #include "settings.h"
 
-/* Columns before the sort columns: the TID. */
+/* The number of columns before the sort columns: the TID. */
 #define TID_COLUMNS		1
 
 /* ---------- whether ---------- */
@@ -69,7 +68,10 @@ refers_to_executor(Node *node, void *context)
 	return expression_tree_walker(node, refers_to_executor, context);
 }
 
-/* Do expressions (or target list entries) have the same value later? */
+/*
+ * Returns whether expressions, or target list entries, have the same value when they are evaluated
+ * later.
+ */
 static bool
 can_wait(List *exprs)
 {
@@ -79,14 +81,14 @@ can_wait(List *exprs)
 		!refers_to_executor(node, NULL);
 }
 
-/* A statement of this kind, with these rows to lock: is EvalPlanQual possible? */
+/* Returns whether a statement of this kind, with these rows to lock, may use EvalPlanQual. */
 static bool
 may_check_rows_anew(CmdType command, const List *row_marks, bool modifying_cte)
 {
 	return (command != CMD_SELECT && command != CMD_INSERT) || row_marks != NIL || modifying_cte;
 }
 
-/* Look at a table that the statement has locked; false if its rows can't be fetched. */
+/* Looks at a table that the statement has locked; returns false if its rows can't be fetched. */
 static bool
 look_at_table(Oid relid, GpuSortFetch *fetch)
 {
@@ -103,7 +105,7 @@ look_at_table(Oid relid, GpuSortFetch *fetch)
 	return heap;
 }
 
-/* Bytes of the sort columns' values, and of the TID. */
+/* Returns the bytes of the sort columns' values and of the TID. */
 static int
 narrow_width(const GpuSortFetch *fetch, List *keys)
 {
@@ -122,7 +124,10 @@ narrow_width(const GpuSortFetch *fetch, List *keys)
 	return width;
 }
 
-/* What is known about fetching rows in the order of these expressions, the first one's operator. */
+/*
+ * Finds out what is known about fetching rows in the order of these expressions.  sortop and
+ * collation are the first one's.
+ */
 static void
 look_at_keys(List *keys, Oid sortop, Oid collation, GpuSortFetch *fetch)
 {
@@ -132,12 +137,12 @@ look_at_keys(List *keys, Oid sortop, Oid collation, GpuSortFetch *fetch)
 	if (!IsA(first, Var) || first->varattno <= 0)
 		return;
 	fetch->correlation = gpusort_correlation(fetch->relid, first->varattno, sortop, collation);
-	if (fetch->correlation == 0)	/* it may be that of the opposite order */
+	if (fetch->correlation == 0)	/* of the opposite order, perhaps */
 		fetch->correlation = gpusort_correlation(fetch->relid, first->varattno,
 												 get_commutator(sortop), collation);
 }
 
-/* The scan whose rows a sort above this plan would fetch, or NULL. */
+/* Returns the scan whose rows a sort above this plan would fetch, or NULL. */
 static SeqScan *
 scan_below(Plan *child)
 {
@@ -197,7 +202,7 @@ gpusort_path_can_fetch(PlannerInfo *root, const Path *path, const GpuSortPathKey
 
 /* ---------- the plan ---------- */
 
-/* The TID and the sort columns of what a scan returns. */
+/* Makes a target list of the TID and the sort columns of what a scan returns. */
 static List *
 narrow_columns(const SeqScan *scan, List *attnos)
 {
@@ -218,7 +223,10 @@ narrow_columns(const SeqScan *scan, List *attnos)
 	return columns;
 }
 
-/* The sort columns are those behind the TID; where they are in the rows returned, is kept. */
+/*
+ * Numbers the sort columns as in the short rows, behind the TID, and keeps their numbers in the
+ * rows returned.
+ */
 static void
 renumber_columns(CustomScan *scan)
 {
@@ -231,8 +239,9 @@ renumber_columns(CustomScan *scan)
 }
 
 /*
- * What a column of the rows returned is: as the scan has it, by the table's columns; or the
- * value that a row sorted carries, if a sort expression was evaluated for it.
+ * Returns what a column of the rows returned is made of: the table's columns, as in the scan; or
+ * the value that a short row carries, if it is a sort expression, which has been evaluated before
+ * the sort.
  */
 static Expr *
 late_column(const TargetEntry *column, const List *narrow, List *attnos)
@@ -276,7 +285,7 @@ gpusort_make_late(CustomScan *scan, int width)
 		collect->scan.plan.targetlist = copyObject(table->scan.plan.targetlist);
 		collect->scan.plan.plan_width = width;
 		gpusort_reference_child(collect);
-		/* both have one description of the sort, whose columns have been renumbered */
+		/* Both nodes share the description of the sort, in which columns have been renumbered. */
 		collect->custom_private = scan->custom_private;
 		gpusort_reference_gathered(gather);
 		gather->plan.plan_width = width;

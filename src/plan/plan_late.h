@@ -11,9 +11,9 @@
 #include "plan/plan_pathkeys.h"
 
 /*
- * Can the rows be fetched by TID?  Of a Sort of a finished plan, which may stand above
- * Gather and GpuSort Collect; of an input path that is to be sorted by these keys.
- * Fills in *fetch.
+ * Return whether the rows of a sort can be fetched by TID, and fill in *fetch: of a Sort of a
+ * finished plan, which may stand above a Gather and a GpuSort Collect; or of an input path that is
+ * to be sorted by these keys.
  */
 extern bool gpusort_plan_can_fetch(const Sort *sort, const PlannedStmt *stmt,
 								   GpuSortFetch *fetch);
@@ -21,8 +21,8 @@ extern bool gpusort_path_can_fetch(PlannerInfo *root, const Path *path,
 								   const GpuSortPathKeys *keys, GpuSortFetch *fetch);
 
 /*
- * Make a GpuSort in its final form, for which that is possible, fetch its rows.  width: the
- * estimate's late_width.
+ * Makes a GpuSort in its final form fetch its rows, for which gpusort_plan_can_fetch() must hold.
+ * width is the late_width of its estimate.
  */
 extern void gpusort_make_late(CustomScan *scan, int width);
 

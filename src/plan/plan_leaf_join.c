@@ -2,8 +2,9 @@
  * plan_leaf_join.c
  *		Joins of two indexes by their leaf pages; see plan_leaf_join.h.
  *
- * What could be read by index-only scans in the order of a join clause, on both sides, is taken; the
- * planner has made these paths, so it has found that the indexes have all columns that are wanted.
+ * A join is considered if both sides could be read by index-only scans in the order of a join
+ * clause.  The planner has made paths of such scans, so it has found that the indexes have all
+ * columns that are wanted.
  */
 #include "postgres.h"
 
@@ -31,12 +32,12 @@
 #include "sort/first_word.h"
 
 /*
- * Reading a row off a leaf page and finding its partner takes 12 ns, which would be 0.005 (plan_join.c
- * has the scale); what a pair's columns take is added as for any join.
+ * The cost of reading a row off a leaf page and finding its partner.  It takes 12 ns, which would
+ * be 0.005 (plan_join.c has the scale); what a pair's columns take is added as for any join.
  */
 #define LEAF_ROW_COST	0.005
 
-/* A join that is thought of. */
+/* A join that is being considered. */
 typedef struct LeafJoinIdea
 {
 	GpuSortMergeJoin merge;
@@ -47,17 +48,21 @@ typedef struct LeafJoinIdea
 
 /* ---------- which indexes ---------- */
 
-/* The operator that an index's first column is sorted by. */
+/* Returns the operator that an index's first column is sorted by. */
 static Oid
 first_operator(const IndexOptInfo *index)
 {
 	Oid			type = index->opcintype[0];
 
 	return get_opfamily_member(index->sortopfamily[0], type, type,
-							   index->reverse_sort[0] ? BTGreaterStrategyNumber : BTLessStrategyNumber);
+							   index->reverse_sort[0] ? BTGreaterStrategyNumber
+							   : BTLessStrategyNumber);
 }
 
-/* Does the word of a value of the first column say all about it? */
+/*
+ * Returns whether the normalised key of the index's first column is a single word that tells all
+ * about the value.
+ */
 static bool
 is_told_by_word(const IndexOptInfo *index)
 {
@@ -66,18 +71,19 @@ is_told_by_word(const IndexOptInfo *index)
 	Oid			sortop = first_operator(index);
 	bool		reverse;
 	const char *reason;
-	const GpuSortCodec *codec = gpusort_codec_lookup(sortop, type, index->indexcollations[0], &reverse,
-													 &reason);
+	const GpuSortCodec *codec = gpusort_codec_lookup(sortop, type, index->indexcollations[0],
+													 &reverse, &reason);
 
 	return codec != NULL && codec->nwords == 1 && codec->bytes == GPUSORT_BYTES_NONE &&
 		(codec->inverse != GPUSORT_INVERSE_NONE || codec->distinct != NULL) &&
-		gpusort_codec_fits_class(sortop, family, type, get_opfamily_proc(family, type, type, BTORDER_PROC),
-								 &reason);
+		gpusort_codec_fits_class(sortop, family, type,
+								 get_opfamily_proc(family, type, type, BTORDER_PROC), &reason);
 }
 
 /*
- * Is what the index keeps of each column the column's value, bit by bit?  It is not where an operator class keeps
- * another type, as that of names keeps short strings; domains over names have the same class.
+ * Returns whether the index stores each column's value unchanged, bit by bit.  It does not if an
+ * operator class stores another type, as the class of names, which stores short strings; domains
+ * over names have the same class.
  */
 static bool
 keeps_values(const IndexOptInfo *index)
@@ -91,13 +97,17 @@ keeps_values(const IndexOptInfo *index)
 	{
 		const TargetEntry *column = lfirst_node(TargetEntry, lc);
 
-		keeps &= TupleDescAttr(desc, column->resno - 1)->atttypid == exprType((Node *) column->expr);
+		keeps &= TupleDescAttr(desc, column->resno - 1)->atttypid ==
+			exprType((Node *) column->expr);
 	}
 	index_close(relation, NoLock);
 	return keeps;
 }
 
-/* Could the path be an index-only scan of this relation that we can do, whatever it is restricted to? */
+/*
+ * Returns whether the path is an index-only scan of this relation that we could do, whatever it is
+ * restricted to.
+ */
 static bool
 is_ours(const Path *path)
 {
@@ -111,9 +121,9 @@ is_ours(const Path *path)
 }
 
 /*
- * The order of an index that is sorted by its first column; NIL if that order is none, since the query
- * has a constant for it.  The index is in the order of its second column then, to the planner, but not
- * to us.
+ * Returns the order of an index by all of its columns, or NIL if its first column gives no order,
+ * since the query has a constant for it.  To the planner, the index is in the order of its second
+ * column then, but not to us.
  */
 static List *
 index_order(PlannerInfo *root, IndexOptInfo *index)
@@ -126,8 +136,8 @@ index_order(PlannerInfo *root, IndexOptInfo *index)
 }
 
 /*
- * Forward scans of all of these indexes, of which the planner may have thought in another way: by
- * conditions, which are filters then, or backward.
+ * Makes forward scans of all of these indexes.  The planner may have considered them in another
+ * way: backward, or by conditions, which become filters here.
  */
 static List *
 find_scans(PlannerInfo *root, const RelOptInfo *rel)
@@ -149,8 +159,9 @@ find_scans(PlannerInfo *root, const RelOptInfo *rel)
 		indexes = lappend(indexes, index);
 		pathkeys = index_order(root, index);
 		if (pathkeys != NIL)
-			paths = lappend(paths, create_index_path(root, index, NIL, NIL, NIL, pathkeys, ForwardScanDirection,
-													 true, NULL, 1, false));
+			paths = lappend(paths,
+							create_index_path(root, index, NIL, NIL, NIL, pathkeys,
+											  ForwardScanDirection, true, NULL, 1, false));
 	}
 	return paths;
 }
@@ -162,15 +173,15 @@ have_comparable_words(const LeafJoinIdea *join)
 	const IndexOptInfo *inner = join->inner->indexinfo;
 
 	return outer->nulls_first[0] == inner->nulls_first[0] &&
-		gpusort_first_words_compare(first_operator(outer), outer->opcintype[0], first_operator(inner),
-									inner->opcintype[0], outer->indexcollations[0]);
+		gpusort_first_words_compare(first_operator(outer), outer->opcintype[0],
+									first_operator(inner), inner->opcintype[0], outer->indexcollations[0]);
 }
 
 /* ---------- costs ---------- */
 
 /*
- * Leaf pages that were made one after the other lie so on disk.  Where both indexes fit into memory, it
- * does not matter much where they lie.
+ * Returns the cost of a leaf page.  Leaf pages that were made one after the other lie so on disk;
+ * and if both indexes fit into memory, it does not matter much where they lie.
  */
 static Cost
 page_cost(const LeafJoinIdea *join)
@@ -178,15 +189,16 @@ page_cost(const LeafJoinIdea *join)
 	double		random_cost;
 	double		sequential_cost;
 
-	get_tablespace_page_costs(join->outer->indexinfo->reltablespace, &random_cost, &sequential_cost);
+	get_tablespace_page_costs(join->outer->indexinfo->reltablespace, &random_cost,
+							  &sequential_cost);
 	return (double) join->outer->indexinfo->pages + join->inner->indexinfo->pages <=
 		effective_cache_size ? sequential_cost : random_cost;
 }
 
 /*
- * What a participant that reads a share of the rows has to do for one side, of which a part lies where
- * the other one has rows.  What it reads of the table is reckoned as for an index-only scan whose index
- * is in another order.
+ * Returns what a participant that reads `share` of the rows has to do for one side, of which `part`
+ * lies where the other side has rows.  What it reads of the table is estimated as for an index-only
+ * scan of an index in another order.
  */
 static Cost
 side_cost(const LeafJoinIdea *join, const IndexPath *side, double part, double share)
@@ -195,7 +207,8 @@ side_cost(const LeafJoinIdea *join, const IndexPath *side, double part, double s
 	const RelOptInfo *rel = index->rel;
 	double		tuples = Max(index->tuples, 1);
 	double		not_visible = 1 - rel->allvisfrac;
-	double		pages = ceil(index_pages_fetched(tuples, rel->pages, index->pages, join->merge.root) * not_visible);
+	double		pages =
+		ceil(index_pages_fetched(tuples, rel->pages, index->pages, join->merge.root) * not_visible);
 	double		random_cost;
 	QualCost	qual;
 	Cost		row_cost;
@@ -207,7 +220,7 @@ side_cost(const LeafJoinIdea *join, const IndexPath *side, double part, double s
 		(index->pages * page_cost(join) + pages * random_cost + tuples * row_cost * share) * part;
 }
 
-/* The way down to the first page, charged as the planner charges it. */
+/* Returns the cost of the way down to the first page, as the planner charges it. */
 static Cost
 way_down_cost(const IndexPath *side)
 {
@@ -215,9 +228,9 @@ way_down_cost(const IndexPath *side)
 }
 
 /*
- * What the first page's rows cost, which are looked at before any is returned.  EXISTS took 13
- * microseconds and a nested loop 7, which is what this makes of it; from 10 rows on the loop took longer
- * (test/bench/join_ranges.pl).
+ * Returns what the rows of the first page cost, which are looked at before any is returned.  EXISTS
+ * took 13 microseconds and a nested loop 7, which is what this makes of it; from 10 rows on the
+ * loop took longer (test/bench/join_ranges.pl).
  */
 static Cost
 first_page_cost(const IndexPath *side)
@@ -228,8 +241,8 @@ first_page_cost(const IndexPath *side)
 }
 
 /*
- * The part of what is read of an index that may have to be read before the first row: what conditions
- * on its first column leave out, which may all lie in front.
+ * Returns which part of what is read of an index may have to be read before the first row: the
+ * entries that conditions on its first column leave out, which may all lie in front.
  */
 static double
 part_in_front(const LeafJoinIdea *join, const IndexPath *side)
@@ -250,7 +263,7 @@ part_in_front(const LeafJoinIdea *join, const IndexPath *side)
 	return 1 - left;
 }
 
-/* Pairs that are found by the first column alone: other clauses are asked for each. */
+/* Returns how many pairs the first column alone finds; the other clauses are evaluated for each. */
 static double
 estimate_pairs(const LeafJoinIdea *join)
 {
@@ -262,7 +275,10 @@ estimate_pairs(const LeafJoinIdea *join)
 								  merge->extra->sjinfo));
 }
 
-/* The part of a side that lies where the other is, by the first columns, as a merge join would find it. */
+/*
+ * Returns the part of a side that lies where the other side has rows, by the first columns, as a
+ * merge join finds it.
+ */
 static double
 merged_part(double first, double last, const Path *path)
 {
@@ -282,8 +298,10 @@ estimate_join(const LeafJoinIdea *join, double share, Path *path)
 	Cost		in_front;
 
 	gpusort_initial_mergejoin_cost(merge, &merged);
-	outer = side_cost(join, join->outer, merged_part(merged.outer_skip_rows, merged.outer_rows, merge->outer), share);
-	inner = side_cost(join, join->inner, merged_part(merged.inner_skip_rows, merged.inner_rows, merge->inner), share);
+	outer = side_cost(join, join->outer,
+					  merged_part(merged.outer_skip_rows, merged.outer_rows, merge->outer), share);
+	inner = side_cost(join, join->inner,
+					  merged_part(merged.inner_skip_rows, merged.inner_rows, merge->inner), share);
 	in_front = Max(first_page_cost(join->outer), outer * part_in_front(join, join->outer)) +
 		Max(first_page_cost(join->inner), inner * part_in_front(join, join->inner));
 	if (list_length(merge->extra->restrictlist) > 1)
@@ -306,7 +324,7 @@ add_whole_path(const LeafJoinIdea *join)
 	gpusort_add_unfinished_join(&join->merge, &path);
 }
 
-/* As many workers as the planner would have read one of the indexes. */
+/* Returns as many workers as the planner would have read one of the indexes. */
 static int
 workers_for(const LeafJoinIdea *join)
 {
@@ -315,7 +333,8 @@ workers_for(const LeafJoinIdea *join)
 
 	for (int i = 0; i < 2; i++)
 		workers = Max(workers,
-					  compute_parallel_worker(sides[i]->indexinfo->rel, -1, sides[i]->indexinfo->pages,
+					  compute_parallel_worker(sides[i]->indexinfo->rel, -1,
+											  sides[i]->indexinfo->pages,
 											  max_parallel_workers_per_gather));
 	return workers;
 }
@@ -341,7 +360,10 @@ add_partial_path_of(const LeafJoinIdea *join)
 	gpusort_add_unfinished_join(&join->merge, &path);
 }
 
-/* The clause whose sides are sorted by the first columns of these paths; NULL if there is none. */
+/*
+ * Returns the clause whose sides are sorted by the first columns of these paths, or NULL if there
+ * is none.
+ */
 static RestrictInfo *
 find_clause(const LeafJoinIdea *join)
 {
@@ -383,8 +405,9 @@ add_paths_of(LeafJoinIdea *join, Path *outer, Path *inner)
 }
 
 /*
- * There is no sort to be taken over, whose many times dearer alternative would be PostgreSQL's, but a
- * tenth of a microsecond to be saved for each row.  So it is thought of from ten times as many rows on.
+ * Returns whether a relation has enough rows for an index join.  No sort of PostgreSQL's is saved,
+ * which would cost many times as much, but a tenth of a microsecond for each row.  So ten times as
+ * many rows are required as for a sort.
  */
 static bool
 has_many_entries(const RelOptInfo *rel)
@@ -392,7 +415,10 @@ has_many_entries(const RelOptInfo *rel)
 	return rel->tuples >= 10.0 * gpusort_min_rows;
 }
 
-/* Conditions are asked for a page at a time, so for more rows than PostgreSQL asks them where it stops early. */
+/*
+ * Returns whether a relation has volatile conditions.  Conditions are evaluated a page at a time,
+ * so for more rows than PostgreSQL evaluates them for if it stops early.
+ */
 static bool
 has_volatile_conditions(const RelOptInfo *rel)
 {

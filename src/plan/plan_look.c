@@ -8,7 +8,7 @@
 #include "plan/plan_look.h"
 #include "plan/plan_node.h"
 
-/* Reasons that a setting would change; there is nothing to be set against others. */
+/* The reasons that a setting would change. */
 static const struct
 {
 	const char *reason;
@@ -73,8 +73,8 @@ gpusort_look_at_left(const Sort *sort, GpuSortLimit limit, const PlannedStmt *st
 }
 
 /*
- * What PostgreSQL's sort would have cost is not in the plan.  A sort that several processes have a
- * part in is compared by what it is to one.
+ * What PostgreSQL's sort would have cost is not in the plan, so it is estimated.  A sort in which
+ * several processes take part is compared by what it costs one of them alone.
  */
 GpuSortLook *
 gpusort_look_at_node(const CustomScan *scan, GpuSortLimit limit, const PlannedStmt *stmt)

@@ -1,15 +1,17 @@
 /*
  * plan_merge_append.c
- *		One sort of all rows in the place of a MergeAppend above several; see plan_merge_append.h.
+ *		One sort of all rows in the place of a MergeAppend above several sorts; see
+ *		plan_merge_append.h.
  *
- * The planner merges what comes of partitions, or of members of a UNION ALL, when at least one of
- * them comes in order by itself; the others it sorts one by one.  Merging costs several comparisons
- * a row, each through two slots, while a sort of ours takes no longer for all rows than for those of
- * each, and reads them page by page (sort/sort_input.c).  What comes in order is sorted once more.
+ * If at least one of several partitions, or members of a UNION ALL, comes in order by itself, the
+ * planner sorts the others one by one and merges all of them.  Merging costs several comparisons a
+ * row, each through two slots.  A sort of ours takes no longer for all rows than for those of each
+ * member, and reads them page by page (sort/sort_input.c).  The rows that come in order are sorted
+ * once more.
  *
- * The columns of a MergeAppend, of the sorts below it and of what they sort are the same, those that
- * are only sorted by included.  So an Append has the place of the MergeAppend's list, and the id of
- * one of the sorts.
+ * A MergeAppend, the sorts below it and what they sort have the same columns, including those that
+ * are only sorted by.  So an Append of what they sort can take the place of the MergeAppend's list
+ * of children, with the node id of one of the sorts.
  */
 #include "postgres.h"
 
@@ -19,7 +21,7 @@
 #include "plan/plan_merge_append.h"
 #include "settings.h"
 
-/* What the rows of an Append cost beyond its children (APPEND_CPU_COST_MULTIPLIER). */
+/* What a row of an Append costs beyond its children (APPEND_CPU_COST_MULTIPLIER). */
 #define APPEND_ROW_COST	(0.5 * cpu_tuple_cost)
 
 static bool
@@ -43,7 +45,7 @@ gpusort_sort_of_merge(const MergeAppend *merge)
 	return sort;
 }
 
-/* An Append of what the sorts sort, and of the other children. */
+/* Makes an Append of what the sorts sort, and of the other children. */
 static Append *
 append_inputs(const MergeAppend *merge)
 {
@@ -74,7 +76,10 @@ append_inputs(const MergeAppend *merge)
 	return append;
 }
 
-/* What sorting and merging cost as it stands, by PostgreSQL or by us, without the sorts' input. */
+/*
+ * Returns what sorting and merging cost as the plan stands, by PostgreSQL or by us, without the
+ * sorts' input.
+ */
 static Cost
 cost_as_it_stands(const MergeAppend *merge, const Append *append, const PlannedStmt *stmt)
 {
@@ -97,7 +102,10 @@ cost_as_it_stands(const MergeAppend *merge, const Append *append, const PlannedS
 	return cost;
 }
 
-/* Is there a sort that is to be saved?  Its columns must be those of what it sorts. */
+/*
+ * Returns whether there is a sort to be saved.  A sort's columns must be those of what it sorts, so
+ * none may have initplans.
+ */
 static bool
 any_sort(const MergeAppend *merge)
 {

@@ -8,13 +8,13 @@
 #include "plan/plan_estimate.h"
 
 /*
- * A Sort above an Append of what the sorts below a MergeAppend of a finished plan sort, or NULL with
- * *reason why it stays as it is.
+ * Makes a Sort above an Append of what the sorts below a MergeAppend of a finished plan sort.
+ * Returns NULL with *reason if the MergeAppend stays as it is.
  */
 extern Sort *gpusort_sort_instead_of_merging(const MergeAppend *merge, GpuSortLimit limit,
 											 const PlannedStmt *stmt, const char **reason);
 
-/* A Sort by what a MergeAppend merges by, without a child. */
+/* Makes a Sort by what a MergeAppend merges by, without a child. */
 extern Sort *gpusort_sort_of_merge(const MergeAppend *merge);
 
 #endif							/* GPUSORT_PLAN_MERGE_APPEND_H */

@@ -2,14 +2,15 @@
  * plan_merge_join.c
  *		Merge joins above our sorts, competing by cost.
  *
- * The planner compares hash joins with merge joins over sorts of its own, which cost
- * several times as much as ours, so that what can be taken over in the finished plan has won
- * against the wrong costs.  So there are merge joins above our sorts as well, in the planner's
- * own sort orders: of both sides, or of one if the other has a path that comes in order.
+ * The planner compares hash joins with merge joins over sorts of its own, which cost several times
+ * as much as ours.  So what can be taken over in the finished plan is only what has won by the
+ * wrong costs, and merge joins above our sorts are offered as well, in the planner's own sort
+ * orders: with sorts of both sides, or of one if the other has a path that comes in order.
  *
- * In the planner's parallel merge joins every worker reads and sorts the whole inner
- * side by itself.  Here the workers sort it together, once, and all of them read the
- * result (plan_shared.h); the outer side stays as it is, each sorting the rows it reads:
+ * In the planner's parallel merge joins every worker reads and sorts the whole inner side by
+ * itself.  Here the workers sort it together, once, and all of them read the result
+ * (plan_shared.h).  Of the outer side, each worker sorts the rows that it reads, as in the
+ * planner's plans:
  *
  *		Gather
  *		  -> Merge Join
@@ -37,7 +38,7 @@
 #include "plan/plan_sorted.h"
 #include "settings.h"
 
-/* The pathkeys with the i-th one first, which is what the planner tries, too. */
+/* Returns the pathkeys with the i-th one first, which is what the planner tries, too. */
 static List *
 with_first(List *pathkeys, int i)
 {
@@ -49,8 +50,9 @@ with_first(List *pathkeys, int i)
 /* ---------- all rows ---------- */
 
 /*
- * Rows without a partner on the inner side are found only if all join clauses are compared in
- * merging, and the hook is not told whether the planner has found that they are.
+ * Returns whether these clauses suffice to join by.  Inner rows without a partner are found only if
+ * all join clauses are compared in merging, and the hook is not told whether the planner has found
+ * that they are.
  */
 static bool
 clauses_suffice(const GpuSortMergeJoin *join, const List *mergeclauses)
@@ -70,7 +72,10 @@ clauses_suffice(const GpuSortMergeJoin *join, const List *mergeclauses)
 	return true;
 }
 
-/* The relation's cheapest path above a sort of ours; NULL if other servers deliver this order. */
+/*
+ * Returns the relation's cheapest path above a sort of ours, or NULL if other servers deliver this
+ * order.
+ */
 static Path *
 make_sorted(PlannerInfo *root, RelOptInfo *rel, List *pathkeys, const Path *in_order)
 {
@@ -78,7 +83,7 @@ make_sorted(PlannerInfo *root, RelOptInfo *rel, List *pathkeys, const Path *in_o
 		gpusort_side_sorted(gpusort_side(root, rel, pathkeys));
 }
 
-/* A join that is thought of. */
+/* A merge join that is being considered. */
 typedef struct MergeIdea
 {
 	GpuSortMergeJoin join;
@@ -86,7 +91,7 @@ typedef struct MergeIdea
 	JoinCostWorkspace costs;
 } MergeIdea;
 
-/* Joins of a pair, and the inner side of those by one leading key. */
+/* Merge joins of a pair, and the inner side of those that have this leading outer key. */
 typedef struct MergeIdeas
 {
 	const GpuSortPair *pair;
@@ -97,7 +102,10 @@ typedef struct MergeIdeas
 	Path	   *inner_sorted;
 } MergeIdeas;
 
-/* Is it worth a path?  Then its costs, but for what the planner adds for each pair of rows. */
+/*
+ * Returns whether it is worth making a path.  Computes its costs, apart from what the planner adds
+ * for each pair of rows.
+ */
 static bool
 estimate_join(MergeIdea *idea, List *outerkeys)
 {
@@ -112,8 +120,8 @@ estimate_join(MergeIdea *idea, List *outerkeys)
 }
 
 /*
- * A sort can go back to a mark at the price of reading a row again, so nothing is gained by
- * keeping its rows in a Material.
+ * A sort can go back to a mark at the price of reading a row again, so nothing is gained by keeping
+ * its rows in a Material.
  */
 static MergePath *
 make_join(MergeIdea *idea)
@@ -138,8 +146,9 @@ think_of(MergeIdeas *ideas, Path *outer, Path *inner, bool inner_is_sort)
 }
 
 /*
- * Find the clauses to join outer rows in this order by, and inner rows in the order for that: by a sort of ours, or
- * without.  One clause is one for all outer paths.
+ * Finds the clauses to join outer rows in this order by, and the inner side in the corresponding
+ * order: above a sort of ours, or without.  If there is one clause only, the result holds for all
+ * outer paths with this leading key.
  */
 static bool
 look_at_inner_side(MergeIdeas *ideas, List *outerkeys)
@@ -158,20 +167,22 @@ look_at_inner_side(MergeIdeas *ideas, List *outerkeys)
 	if (ideas->clauses == NIL)
 		return false;
 	innerkeys = make_inner_pathkeys_for_merge(root, ideas->clauses, outerkeys);
-	ideas->inner_in_order = get_cheapest_path_for_pathkeys(pair->innerrel->pathlist, innerkeys, NULL, TOTAL_COST, false);
+	ideas->inner_in_order = get_cheapest_path_for_pathkeys(pair->innerrel->pathlist, innerkeys,
+														   NULL, TOTAL_COST, false);
 	ideas->inner_sorted = NULL;
 	if (pair->both_sorted || pair->inner_sorted)
 		ideas->inner_sorted = make_sorted(root, pair->innerrel, innerkeys, ideas->inner_in_order);
 	return true;
 }
 
-/* Join outer rows that we sort with inner rows that we sort, or that come in order. */
+/* Considers joining outer rows that we sort with inner rows that we sort, or that come in order. */
 static void
 think_of_sorted(MergeIdeas *ideas, List *outerkeys)
 {
 	const GpuSortPair *pair = ideas->pair;
 	RelOptInfo *outerrel = pair->outerrel;
-	Path	   *in_order = get_cheapest_path_for_pathkeys(outerrel->pathlist, outerkeys, NULL, TOTAL_COST, false);
+	Path	   *in_order = get_cheapest_path_for_pathkeys(outerrel->pathlist, outerkeys, NULL,
+														  TOTAL_COST, false);
 	Path	   *outer = make_sorted(pair->join.root, outerrel, outerkeys, in_order);
 
 	if (outer == NULL || !look_at_inner_side(ideas, outer->pathkeys))
@@ -182,7 +193,7 @@ think_of_sorted(MergeIdeas *ideas, List *outerkeys)
 		think_of(ideas, outer, ideas->inner_in_order, false);
 }
 
-/* Join outer rows that come in order with inner rows that we sort. */
+/* Considers joining outer rows that come in order with inner rows that we sort. */
 static void
 think_of_ordered(MergeIdeas *ideas)
 {
@@ -206,7 +217,10 @@ compare_total_costs(const ListCell *a, const ListCell *b)
 	return compare_path_costs(lfirst(a), lfirst(b), TOTAL_COST);
 }
 
-/* The cheapest one first: one that has taken a hash join's place looks cheaper than it is to those after it. */
+/*
+ * Adds the paths, the cheapest one first: one that has taken a hash join's place looks cheaper than
+ * it is to the paths added after it.
+ */
 static void
 add_joins(const GpuSortMergeJoin *join, List *paths)
 {
@@ -218,15 +232,16 @@ add_joins(const GpuSortMergeJoin *join, List *paths)
 }
 
 /*
- * Paths with parameters are those of nested loops.  Gating quals, which are rare, would come
- * between our nodes.
+ * Adds merge joins of all rows.  Paths with parameters are left out, since they belong to nested
+ * loops; and so are queries with gating quals, which are rare and would come between our nodes.
  */
 static void
 add_whole_joins(const GpuSortPair *pair)
 {
 	MergeIdeas	ideas = {.pair = pair};
 
-	if (pair->join.root->hasPseudoConstantQuals || pair->outerrel->cheapest_total_path->param_info != NULL ||
+	if (pair->join.root->hasPseudoConstantQuals ||
+		pair->outerrel->cheapest_total_path->param_info != NULL ||
 		pair->innerrel->cheapest_total_path->param_info != NULL)
 		return;
 	for (int i = 0; i < list_length(pair->orders) && (pair->both_sorted || pair->outer_sorted); i++)
@@ -239,8 +254,8 @@ add_whole_joins(const GpuSortPair *pair)
 /* ---------- rows of parallel workers ---------- */
 
 /*
- * Rows without a partner on the outer side are found by the worker that has them; on the
- * inner side, none would know.
+ * Returns whether workers can make merge joins of the pair.  An outer row without a partner is
+ * found by the worker that has it; an inner row without a partner would be found by none.
  */
 static bool
 can_be_partial(const GpuSortPair *pair)
@@ -250,12 +265,13 @@ can_be_partial(const GpuSortPair *pair)
 	return pair->partial && (join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT ||
 							 join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI) &&
 		bms_is_empty(join->joinrel->lateral_relids) && pair->outerrel->partial_pathlist != NIL &&
-		pair->innerrel->partial_pathlist != NIL && gpusort_has_many_rows(pair->innerrel) && gpusort_plans_shared();
+		pair->innerrel->partial_pathlist != NIL && gpusort_has_many_rows(pair->innerrel) &&
+		gpusort_plans_shared();
 }
 
 /*
- * Outer rows that don't come in order are sorted by each participant for itself: by us, or as the
- * planner does if they are few.
+ * Adds a partial merge join with this outer path.  Outer rows that don't come in order are sorted
+ * by each participant for itself: by us, or as the planner does if they are few.
  */
 static void
 add_partial_join(const GpuSortMergeJoin *shared, GpuSortSide *side, Path *outer, List *outerkeys)
@@ -279,7 +295,10 @@ add_partial_join(const GpuSortMergeJoin *shared, GpuSortSide *side, Path *outer,
 	gpusort_offer_join(join->root, join->joinrel, &path->jpath.path);
 }
 
-/* Join in one order: the cheapest outer path, and those that come in this order. */
+/*
+ * Adds partial merge joins in one order: of the cheapest outer path, and of those that come in this
+ * order.
+ */
 static void
 add_partial_joins(const GpuSortPair *pair, List *outerkeys)
 {

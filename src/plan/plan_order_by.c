@@ -2,8 +2,8 @@
  * plan_order_by.c
  *		GpuSort paths for the query's ORDER BY, competing by cost.
  *
- * The paths are offered at UPPERREL_ORDERED beside the planner's own Sort: one
- * over the cheapest input, others over inputs that parallel workers read (plan_sorted.c).
+ * The paths are offered at UPPERREL_ORDERED beside the planner's own Sort: one over the cheapest
+ * input, and others over inputs that parallel workers read (plan_sorted.c).
  */
 #include "postgres.h"
 
@@ -19,8 +19,9 @@
 #include "plan/plan_sorted.h"
 
 /*
- * The limit that the sort will be told: not if ties are wanted, too, nor through the node that
- * locks rows, which leaves out some; 0 if its value is not known yet.
+ * Returns the limit that the sort will be told, or 0 if its value is not known yet.  There is none
+ * if ties are wanted, too; and none is told through the node that locks rows, which leaves out
+ * some.
  */
 static double
 known_limit(const PlannerInfo *root)
@@ -35,8 +36,9 @@ known_limit(const PlannerInfo *root)
 }
 
 /*
- * Is the cheapest path of the input still there?  The planner adds those that are in order to the relation above as
- * they are, where add_path() may free them.  Others, one of which may be below a sort, are not freed.
+ * Returns whether the input's cheapest path is still there, and has not been freed.  The planner
+ * adds paths that are in order to ordered_rel as they are, where add_path() may free them.  So the
+ * path is sought in ordered_rel, itself or below a sort or projection.
  */
 static bool
 is_still_there(const RelOptInfo *ordered_rel, const Path *input)
@@ -57,11 +59,12 @@ is_still_there(const RelOptInfo *ordered_rel, const Path *input)
 	return false;
 }
 
-/* Reading a table from its beginning, if that is all that the input is; or NULL. */
+/* Makes a scan of a whole table, or returns NULL if that is not all that the input is. */
 static Path *
 make_scan(PlannerInfo *root, RelOptInfo *rel)
 {
-	const RangeTblEntry *rte = rel->reloptkind == RELOPT_BASEREL ? planner_rt_fetch(rel->relid, root) : NULL;
+	const RangeTblEntry *rte = rel->reloptkind == RELOPT_BASEREL
+		? planner_rt_fetch(rel->relid, root) : NULL;
 
 	if (rte == NULL || rte->rtekind != RTE_RELATION || rte->inh || rte->tablesample != NULL ||
 		rel->fdwroutine != NULL || !bms_is_empty(rel->lateral_relids) || root->parse->hasTargetSRFs)
@@ -69,7 +72,7 @@ make_scan(PlannerInfo *root, RelOptInfo *rel)
 	return create_seqscan_path(root, rel, NULL, 0);
 }
 
-/* Gathering what workers read of the input; or NULL. */
+/* Makes a Gather of what workers read of the input, or returns NULL. */
 static Path *
 make_gather(PlannerInfo *root, RelOptInfo *rel, double rows)
 {
@@ -79,7 +82,10 @@ make_gather(PlannerInfo *root, RelOptInfo *rel, double rows)
 		: (Path *) create_gather_path(root, rel, partial, partial->pathtarget, NULL, &rows);
 }
 
-/* Something to sort, instead of the cheapest path that may have been freed; or NULL. */
+/*
+ * Makes a path to be sorted instead of the cheapest one, which may have been freed, or returns
+ * NULL.
+ */
 static Path *
 make_input(PlannerInfo *root, RelOptInfo *input_rel, const RelOptInfo *ordered_rel)
 {
@@ -103,14 +109,18 @@ gpusort_add_order_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 	ListCell   *lc;
 	List	   *paths;
 
-	/* above set operations the planner keeps no targets, and the sort is taken over later */
+	/* Above set operations the planner keeps no targets, and the sort is taken over later. */
 	if (cheapest == NULL || target == NULL)
 		return;
-	input = is_still_there(ordered_rel, cheapest) ? cheapest : make_input(root, input_rel, ordered_rel);
+	input = is_still_there(ordered_rel, cheapest) ? cheapest
+		: make_input(root, input_rel, ordered_rel);
 	if (input == NULL || pathkeys_contained_in(root->sort_pathkeys, input->pathkeys))
 		return;
 
-	/* others find there what the planner has left */
+	/*
+	 * This is the input's cheapest path for this call only: others are to find there what the
+	 * planner has left.
+	 */
 	input_rel->cheapest_total_path = input;
 	paths = gpusort_make_sorted_paths(root, input_rel, ordered_rel, root->sort_pathkeys,
 									  known_limit(root));

@@ -7,7 +7,7 @@
 
 #include "nodes/pathnodes.h"
 
-/* Add paths that sort the input's rows by root->sort_pathkeys. */
+/* Adds paths that sort the input's rows by root->sort_pathkeys. */
 extern void gpusort_add_order_by_paths(PlannerInfo *root, RelOptInfo *input_rel,
 									   RelOptInfo *ordered_rel);
 

@@ -2,18 +2,20 @@
  * plan_ordered_aggs.c
  *		Aggregates over ordered values: array_agg(x ORDER BY y), percentile_cont().
  *
- * PostgreSQL sorts the values within the Agg node, group by group, in the leader; from 16 on, not
- * those of one order of the query's, unless they are ordered sets.  Here the rows are sorted below
- * it, by the columns of GROUP BY and then in the order that serves most aggregates:
+ * PostgreSQL sorts the values within the Agg node, group by group, in the leader.  From 16 on it
+ * sorts below the Agg node for those aggregates that share one order, unless they are ordered sets.
+ * Here the rows are sorted below the Agg node by the columns of GROUP BY and then in the order that
+ * serves most aggregates:
  *
  *		Agg: array_agg(x)					Gather
  *		  -> GpuSort by y					  -> GroupAggregate: array_agg(x)
  *											    -> GpuSort Shared by g, y, sliced by g
  *
- * ORDER BY is taken out of those that it serves, and the columns that only it asks for.  DISTINCT and
- * WITHIN GROUP stay what they are, but what they sort comes in order, which PostgreSQL's sort notices
- * with a comparison a value.  All others sort for themselves as before.  If percentiles and modes of one
- * column are all there is, a node of ours finds them in the result (plan_ordered_set.h).
+ * In the aggregates that this order serves, ORDER BY is left out, and so are the columns that only
+ * it asks for.  DISTINCT and WITHIN GROUP are kept, but the values that they sort come in order,
+ * which PostgreSQL's sort notices with one comparison a value.  All other aggregates sort for
+ * themselves as before.  If percentiles and modes of one column are all there is, a node of ours
+ * finds them in the result (plan_ordered_set.h).
  */
 #include "postgres.h"
 
@@ -35,11 +37,12 @@
 /* What a query's aggregates ask for. */
 typedef struct OrderedAggs
 {
-	GpuSortGrouping grouping;	/* its target has aggregates that are asked for less */
-	List	   *aggregates;		/* those that want an order */
-	List	   *served;			/* the numbers of those that get it */
-	bool		by_position;	/* they are all there is, and are found without going through the rows */
-	bool		mode;			/* ... but for the mode, which takes a bit of each */
+	GpuSortGrouping grouping;	/* its target has aggregates that ask for less order */
+	List	   *aggregates;		/* Aggrefs that want an order */
+	List	   *served;			/* numbers of the aggregates that get the order they want */
+	/* all aggregates can be found by their position, without looking at each row */
+	bool		by_position;
+	bool		mode;			/* but one is the mode, for which a bit of each row is looked at */
 } OrderedAggs;
 
 /* ---------- which order ---------- */
@@ -50,7 +53,7 @@ wanted_clauses(const Aggref *aggref)
 	return aggref->aggdistinct != NIL ? aggref->aggdistinct : aggref->aggorder;
 }
 
-/* What the rows are sorted by to serve an aggregate. */
+/* Returns what the rows have to be sorted by to serve an aggregate. */
 static List *
 wanted_order(const OrderedAggs *aggs, const Aggref *aggref)
 {
@@ -62,7 +65,7 @@ wanted_order(const OrderedAggs *aggs, const Aggref *aggref)
 	return grouping.pathkeys;
 }
 
-/* The numbers of the aggregates that an order serves. */
+/* Returns the numbers of the aggregates that an order serves. */
 static List *
 find_served(const OrderedAggs *aggs, List *pathkeys)
 {
@@ -79,7 +82,10 @@ find_served(const OrderedAggs *aggs, List *pathkeys)
 	return numbers;
 }
 
-/* Those of which the rows can be sorted, whether or not a FILTER wants them. */
+/*
+ * Lists the aggregates that want an order and whose rows can be sorted, whether or not a FILTER
+ * leaves them out.
+ */
 static void
 read_aggregates(OrderedAggs *aggs)
 {
@@ -95,7 +101,10 @@ read_aggregates(OrderedAggs *aggs)
 	}
 }
 
-/* Of several orders that serve as many, that of the first aggregate that wants one of them. */
+/*
+ * Chooses the order that serves most aggregates.  Of several orders that serve as many, it is that
+ * of the first aggregate that wants one of them.
+ */
 static void
 choose_order(OrderedAggs *aggs)
 {
@@ -138,8 +147,8 @@ without_junk(const List *args)
 }
 
 /*
- * From 16 on an aggregate may be marked as one that gets its values in order, from another sort of
- * the planner's.
+ * Takes out of aggregates what the order serves.  From 16 on the planner may have marked an
+ * aggregate as presorted, by another sort of its own, so the mark is set anew.
  */
 static Node *
 ask_for_less(Node *node, void *context)
@@ -177,8 +186,8 @@ make_target(OrderedAggs *aggs)
 }
 
 /*
- * What the planner's own paths sort within aggregates, and these don't.  Those that the planner serves,
- * and this order doesn't, count against it.
+ * Returns what the planner's own paths sort within aggregates, and these paths don't.  Aggregates
+ * that the planner's sort serves, and this order does not, count against these paths.
  */
 static Cost
 hidden_cost(const OrderedAggs *aggs)
@@ -209,12 +218,18 @@ hidden_cost(const OrderedAggs *aggs)
 
 /* ---------- paths ---------- */
 
-/* Finding a group by halving, and its values: 1 us and some cache misses.  A row's bit: 2 ns. */
+/*
+ * What finding a group takes, by halving, and its values: 1 us and some cache misses.  A row's bit
+ * takes 2 ns.
+ */
 #define GROUP_COST		0.4
 #define HALVING_COST	0.08
 #define BIT_COST		0.0008
 
-/* What the node takes that stands for an Agg in the end (plan_ordered_set.h), above a sort. */
+/*
+ * Charges what the node takes, above a sort, that stands for an Agg in the end
+ * (plan_ordered_set.h).
+ */
 static void
 charge_by_position(const OrderedAggs *aggs, Path *agg, const Path *sorted, double groups)
 {
@@ -231,7 +246,8 @@ static Path *
 make_agg(const OrderedAggs *aggs, Path *input, double groups)
 {
 	const GpuSortGrouping *grouping = &aggs->grouping;
-	Path	   *agg = gpusort_make_agg_path(grouping, input, AGGSPLIT_SIMPLE, grouping->target, groups);
+	Path	   *agg = gpusort_make_agg_path(grouping, input, AGGSPLIT_SIMPLE, grouping->target,
+											groups);
 
 	if (aggs->by_position)
 		charge_by_position(aggs, agg, input, groups);
@@ -260,7 +276,7 @@ make_sliced(const GpuSortSlices *slices, const void *original)
 	return make_agg(aggs, slices->sort, Max(aggs->grouping.groups * slices->fraction, 1));
 }
 
-/* Of slices that cut no group. */
+/* Makes the paths above slices that cut no group. */
 static List *
 make_sliced_paths(const OrderedAggs *aggs, Cost *cost)
 {

@@ -7,7 +7,10 @@
 
 #include "plan/plan_aggregate.h"
 
-/* Make paths below whose aggregates the rows come in the order that most of them want; perhaps none. */
+/*
+ * Makes paths in which the rows come to the aggregates in the order that most of them want.  There
+ * may be none.
+ */
 extern void gpusort_make_ordered_agg_paths(const GpuSortGrouping *grouping,
 										   GpuSortAggregatePaths *paths);
 

@@ -3,9 +3,10 @@
  *		Agg nodes of percentile_cont(), percentile_disc() and mode(), above sorts of ours; see
  *		plan_ordered_set.h.
  *
- * In a result that lies in order these need not see the rows one by one: a percentile is one value, or
- * two, at a position, and the mode is the longest run of equal rows.  Beside them may stand what is had
- * without looking at other columns: counts, and the smallest and largest value.
+ * In a result that lies in order, these aggregates need not see the rows one by one: a percentile
+ * is one value, or two, at a position, and the mode is the longest run of equal rows.  Aggregates
+ * beside them are allowed if they don't look at other columns either: counts, and the smallest and
+ * largest value.
  */
 #include "postgres.h"
 
@@ -24,7 +25,10 @@
 
 /* ---------- which aggregates ---------- */
 
-/* The operator in whose order an aggregate's result comes first: of min() and max(). */
+/*
+ * Returns the operator in whose order the result of an aggregate such as min() or max() comes
+ * first.
+ */
 static Oid
 aggregate_sortop(Oid aggregate)
 {
@@ -66,7 +70,7 @@ ordered_set_function(const Aggref *aggref)
 	}
 }
 
-/* What an aggregate that is not count(*) looks at. */
+/* Returns what an aggregate looks at that is not count(*). */
 static Expr *
 argument_of(const Aggref *aggref)
 {
@@ -79,7 +83,7 @@ is_constant(const Expr *expr)
 	return IsA(expr, Const) && !((const Const *) expr)->constisnull;
 }
 
-/* What an aggregate makes of values that come in the order of an operator. */
+/* Returns what an aggregate makes of values that come in the order of an operator. */
 static GpuSortSetFunction
 function_of(const Aggref *aggref, Oid sortop)
 {
@@ -135,19 +139,20 @@ gpusort_are_by_position(const List *aggregates, bool *mode)
 
 /* ---------- finished plans ---------- */
 
-/* What an Agg's expressions become. */
+/* What the expressions of an Agg become. */
 typedef struct SetColumns
 {
-	GpuSortSpec spec;			/* of the sort below */
-	int			value;			/* which of its columns is the values' */
-	List	   *columns;		/* the aggregates and columns that expressions are made of: TargetEntries */
-	List	   *functions;		/* what they are: integers */
+	GpuSortSpec spec;			/* sort key of the sort below */
+	int			value;			/* index of the sort column that has the values */
+	/* TargetEntries of the aggregates and columns that expressions are made of */
+	List	   *columns;
+	List	   *functions;		/* integers: a GpuSortSetFunction for each of columns */
 	bool		any_set;
 	bool		any_mode;
-	bool		others;			/* there is something else */
+	bool		others;			/* there is something that can't be found by position */
 } SetColumns;
 
-/* Is an expression the column of values? */
+/* Returns whether an expression is the column that has the values. */
 static bool
 is_value(const SetColumns *set, const Expr *expr)
 {
@@ -165,14 +170,18 @@ read_aggregate(SetColumns *set, const Aggref *aggref)
 {
 	GpuSortSetFunction function = function_of(aggref, set->spec.sortops[set->value]);
 
-	if (function == GPUSORT_SET_NONE || (function != GPUSORT_SET_ROWS && !is_value(set, argument_of(aggref))))
+	if (function == GPUSORT_SET_NONE ||
+		(function != GPUSORT_SET_ROWS && !is_value(set, argument_of(aggref))))
 		set->others = true;
 	set->any_set |= is_set_function(function);
 	set->any_mode |= function == GPUSORT_SET_MODE;
 	return function;
 }
 
-/* The column of what is scanned that is this aggregate, or column of the group's. */
+/*
+ * Returns the column of custom_scan_tlist for this aggregate, or column of the group, and adds it
+ * if it is not there.
+ */
 static Var *
 find_column(SetColumns *set, Expr *expr, GpuSortSetFunction function)
 {
@@ -213,8 +222,8 @@ replace_aggregates(Node *node, void *context)
 }
 
 /*
- * Is what is below an Agg a sort of ours, by the columns of its groups and one more, none of whose groups
- * is in two slices?
+ * Returns whether the child of an Agg is a sort of ours by the columns of its groups and one more,
+ * of which no group is in two slices.
  */
 static bool
 read_sort(const Agg *agg, SetColumns *set)

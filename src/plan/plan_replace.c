@@ -2,27 +2,26 @@
  * plan_replace.c
  *		Taking over the Sort nodes of a finished plan.
  *
- * The planner puts sorts below merge joins, window functions, grouping, set
- * operations, in subplans and below Gather Merge without offering a choice.  When
- * a plan is finished, every Sort node in it whose key can be encoded and whose
- * estimate says that it pays becomes a GpuSort node in place: node id, child,
- * parameters and initplans stay what they are.
+ * The planner puts sorts below merge joins, window functions, grouping, set operations, in subplans
+ * and below Gather Merge without offering a choice.  When a plan is finished, every Sort node in it
+ * whose key can be encoded, and that is worth it by its estimate, becomes a GpuSort node in place:
+ * node id, child, parameters and initplans stay what they are.
  *
- * A MergeAppend above sorts becomes one sort before that, above an Append (plan_merge_append.c).
+ * Before that, a MergeAppend above sorts becomes one sort above an Append (plan_merge_append.c).
  *
- * A limit is passed down through the same nodes through which the executor
- * tells a Sort its bound (ExecSetTupleBound), and we a GpuSort (exec/exec_bound.c), but for
- * those in workers: there the bounded Sort stays for few rows.
+ * A limit is passed down through the same nodes through which the executor tells a Sort its bound
+ * (ExecSetTupleBound), and we a GpuSort (exec/exec_bound.c).  The exception is nodes in workers,
+ * where PostgreSQL's bounded Sort is kept for few rows.
  *
- * Where workers read the input of such a Sort, they may collect its rows for a single
- * GpuSort instead (plan_replace_gathered.c).
+ * If workers read the input of such a Sort, they may collect its rows for a single GpuSort instead
+ * (plan_replace_gathered.c).
  *
- * The ORDER BY paths that the planner has chosen are brought into their final
- * form here as well, also if gpusort has been switched off since; those of a
- * subquery that turns out to stand below a limit become Sorts again.
+ * The ORDER BY paths that the planner has chosen are brought into their final form here as well,
+ * even if gpusort has been switched off since.  A path of a subquery that turns out to stand below
+ * a limit may become a Sort again.
  *
- * In plans inside other extensions' custom scans, only our own nodes are finished: the
- * extension may expect to find a Sort there.
+ * Below other extensions' custom scans, only our own nodes are finished: the extension may expect
+ * to find a Sort there.
  */
 #include "postgres.h"
 
@@ -47,8 +46,8 @@ static const GpuSortLimit no_limit = {.rows = GPUSORT_NO_LIMIT};
 static Plan *replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement);
 
 /*
- * Rows that a Limit node will ask for at most; 0 if only execution will tell.
- * WITH TIES has to look for the end of the ties, so it does not bound a Sort.
+ * Returns how many rows a Limit node will ask for at most, or 0 if only execution will tell.  WITH
+ * TIES has to look for the end of the ties, so it does not bound a Sort.
  */
 static double
 rows_of_limit(const Limit *limit)
@@ -83,7 +82,10 @@ add_look(GpuSortStatement *statement, GpuSortLook *look)
 	statement->looks = lappend(statement->looks, look);
 }
 
-/* Why a node is PostgreSQL's for which this is the reason, or for which there is none now. */
+/*
+ * Returns why a node is left to PostgreSQL.  reason is what was found by the settings as they are
+ * now, or NULL if they give none.
+ */
 static const char *
 why_left(const GpuSortStatement *statement, const char *reason)
 {
@@ -99,7 +101,7 @@ leave_sort(Sort *sort, const char *reason)
 	return &sort->plan;
 }
 
-/* Why a Sort stays PostgreSQL's whatever it costs, or NULL. */
+/* Returns why a Sort is left to PostgreSQL whatever that one costs, or NULL. */
 static const char *
 reason_to_leave(const Sort *sort, GpuSortLimit limit, GpuSortStatement *statement,
 				GpuSortEstimate *estimate)
@@ -109,7 +111,7 @@ reason_to_leave(const Sort *sort, GpuSortLimit limit, GpuSortStatement *statemen
 	return gpusort_reason_to_leave(sort, limit, statement->stmt, estimate);
 }
 
-/* A GpuSort in the place of a Sort. */
+/* Makes a GpuSort in the place of a Sort. */
 static Plan *
 take_over_sort(const Sort *sort, const GpuSortEstimate *estimate)
 {
@@ -121,7 +123,9 @@ take_over_sort(const Sort *sort, const GpuSortEstimate *estimate)
 	return &scan->scan.plan;
 }
 
-/* Why a Sort is left, or NULL; *estimate as gpusort_reason_to_leave() has it. */
+/*
+ * Returns why a Sort is left to PostgreSQL, or NULL; *estimate is as in gpusort_reason_to_leave().
+ */
 static const char *
 judge_sort(const Sort *sort, GpuSortLimit limit, GpuSortStatement *statement,
 		   GpuSortEstimate *estimate)
@@ -136,8 +140,9 @@ judge_sort(const Sort *sort, GpuSortLimit limit, GpuSortStatement *statement,
 }
 
 /*
- * The same of an IncrementalSort, whose rows we would all sort before the first is returned.  Its
- * groups are small, as a rule, so that the planner's estimate of comparing them is good enough.
+ * Returns the same for an IncrementalSort.  We would sort all of its rows before the first is
+ * returned.  Its groups are small, as a rule, so that the planner's estimate of comparing their
+ * rows is good enough.
  */
 static const char *
 judge_incremental_sort(const Sort *sort, GpuSortLimit limit, GpuSortStatement *statement,
@@ -155,8 +160,8 @@ judge_incremental_sort(const Sort *sort, GpuSortLimit limit, GpuSortStatement *s
 }
 
 /*
- * Is a sort left for its few rows, and nobody wants to know why?  Most are in short queries, whose
- * planning the estimate would make a percent longer.
+ * Returns whether a sort is left for its few rows, and nobody wants to know why.  Most sorts are in
+ * short queries, whose planning an estimate would make a percent longer.
  */
 static bool
 is_left_untold(const Plan *plan, const GpuSortStatement *statement)
@@ -165,7 +170,7 @@ is_left_untold(const Plan *plan, const GpuSortStatement *statement)
 		!message_level_is_interesting(DEBUG1);
 }
 
-/* Take a Sort or IncrementalSort node over, or leave it. */
+/* Takes over a Sort or IncrementalSort node, or leaves it to PostgreSQL. */
 static Plan *
 replace_sort(Sort *left, GpuSortLimit limit, GpuSortStatement *statement)
 {
@@ -190,7 +195,10 @@ replace_sort(Sort *left, GpuSortLimit limit, GpuSortStatement *statement)
 	return reason != NULL ? leave_sort(left, reason) : take_over_sort(&sort, &estimate);
 }
 
-/* What a MergeAppend becomes: a Sort above an Append, which is to be replaced, or itself. */
+/*
+ * Returns what a MergeAppend becomes: a Sort above an Append, which the caller is to replace, or
+ * the MergeAppend itself.
+ */
 static Plan *
 replace_merge(MergeAppend *merge, GpuSortLimit limit, GpuSortStatement *statement)
 {
@@ -211,7 +219,7 @@ replace_merge(MergeAppend *merge, GpuSortLimit limit, GpuSortStatement *statemen
 	return &merge->plan;
 }
 
-/* Finish the plan of an ORDER BY path. */
+/* Brings the plan of an ORDER BY path into its final form. */
 static Plan *
 finish_path(CustomScan *scan, GpuSortLimit limit, GpuSortStatement *statement)
 {
@@ -228,9 +236,10 @@ finish_path(CustomScan *scan, GpuSortLimit limit, GpuSortStatement *statement)
 	reason = gpusort_reason_to_leave(sort, limit, statement->stmt, &estimate);
 
 	/*
-	 * The path has been compared by cost, but without a limit outside its query.  If that is not
-	 * known, there is no Gather Merge: it may want more rows of it when it is rescanned, where
-	 * workers keep to what it wanted first (exec/worker_bound.c).
+	 * The path has been compared by cost, but without a limit that stands outside its query, so the
+	 * sort may be left to PostgreSQL after all.  A sort above a Gather is not if the limit's value
+	 * is not known: a Gather Merge may want more rows when it is rescanned, but workers keep to
+	 * what it wanted first (exec/worker_bound.c).
 	 */
 	if (limit.rows >= 0 && reason != NULL && (gather == NULL || limit.rows > 0))
 	{
@@ -243,8 +252,9 @@ finish_path(CustomScan *scan, GpuSortLimit limit, GpuSortStatement *statement)
 }
 
 /*
- * What a sort below a node is for, if the node's own place is one for sorts of this kind: nodes
- * that need order tell, and those that keep it pass on.  All others have sorts of subqueries.
+ * Returns what a sort below a node is for, given what a sort in the node's own place would be for.
+ * Nodes that need order determine it, and nodes that keep order pass it on.  Below all other nodes
+ * are sorts of subqueries.
  */
 static GpuSortKind
 kind_below(const Plan *plan, GpuSortKind kind)
@@ -252,7 +262,7 @@ kind_below(const Plan *plan, GpuSortKind kind)
 	switch (nodeTag(plan))
 	{
 		case T_Agg:
-			/* above ours a plain one has its values sorted, too */
+			/* A plain Agg above a sort of ours has its values sorted, too. */
 			if (((const Agg *) plan)->aggstrategy != AGG_SORTED &&
 				((const Agg *) plan)->aggstrategy != AGG_MIXED && kind != GPUSORT_KIND_GROUP)
 				return GPUSORT_KIND_ORDER_BY;
@@ -279,10 +289,15 @@ kind_below(const Plan *plan, GpuSortKind kind)
 		case T_Result:
 			return kind;
 		case T_CustomScan:
-			/* by another name once it is finished, and only looked at */
-			if (gpusort_is_node(plan, GPUSORT_UNFINISHED_JOIN_NODE) || gpusort_is_node(plan, GPUSORT_JOIN_NODE))
+			/*
+			 * A join is called by another name once it is finished, when the plan is only looked
+			 * at.
+			 */
+			if (gpusort_is_node(plan, GPUSORT_UNFINISHED_JOIN_NODE) ||
+				gpusort_is_node(plan, GPUSORT_JOIN_NODE))
 				return GPUSORT_KIND_JOIN;
-			if (gpusort_is_node(plan, GPUSORT_UNIQUE_NODE) || gpusort_is_node(plan, GPUSORT_COUNT_NODE))
+			if (gpusort_is_node(plan, GPUSORT_UNIQUE_NODE) ||
+				gpusort_is_node(plan, GPUSORT_COUNT_NODE))
 				return GPUSORT_KIND_DISTINCT;
 			return gpusort_is_node(plan, GPUSORT_AGGREGATE_NODE) ||
 				gpusort_is_node(plan, GPUSORT_ORDERED_SET_NODE) ? GPUSORT_KIND_GROUP : kind;
@@ -291,7 +306,7 @@ kind_below(const Plan *plan, GpuSortKind kind)
 	}
 }
 
-/* A node of ours is finished: note what it is for. */
+/* Notes what a finished node of ours is for. */
 static Plan *
 note_kind(Plan *plan, GpuSortKind kind)
 {
@@ -310,7 +325,7 @@ replace_in_list(List *plans, GpuSortLimit limit, GpuSortStatement *statement)
 		lfirst(lc) = replace_in_plan((Plan *) lfirst(lc), limit, statement);
 }
 
-/* Our nodes below another extension's. */
+/* Finishes our nodes below another extension's. */
 static void
 finish_in_list(List *plans, GpuSortStatement *statement)
 {
@@ -324,7 +339,10 @@ finish_in_list(List *plans, GpuSortStatement *statement)
 	statement->left_alone = left_alone;
 }
 
-/* Are all rows of the outer child read?  Some nodes do that before they return the first. */
+/*
+ * Returns whether all rows of the outer child are read.  Some nodes do that before they return the
+ * first row.
+ */
 static bool
 reads_all(const Plan *plan, GpuSortLimit limit)
 {
@@ -353,7 +371,7 @@ kind_of_hashing(const Plan *plan)
 	return IsA(plan, HashJoin) ? GPUSORT_KIND_JOIN : GPUSORT_KIND_SET_OPERATION;
 }
 
-/* Look at sorts that are no Sort nodes. */
+/* Looks at sorts that are no Sort nodes. */
 static void
 look_at_node(const Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 {
@@ -362,7 +380,8 @@ look_at_node(const Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 	ListCell   *lc;
 
 	if (gpusort_is_node(plan, GPUSORT_NODE) || gpusort_is_node(plan, GPUSORT_SHARED_NODE))
-		add_look(statement, gpusort_look_at_node((const CustomScan *) plan, limit, statement->stmt));
+		add_look(statement,
+				 gpusort_look_at_node((const CustomScan *) plan, limit, statement->stmt));
 	reason = gpusort_reason_for_hashing(plan, statement->stmt, &sort);
 	if (reason != NULL)
 		add_look(statement, gpusort_look_at_plan(plan, sort, kind_of_hashing(plan),
@@ -373,7 +392,7 @@ look_at_node(const Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 		add_look(statement, gpusort_look_at_plan(plan, NULL, GPUSORT_KIND_GROUP, lfirst(lc)));
 }
 
-/* An Agg, or a node of ours that stands for it. */
+/* Returns an Agg of a finished plan, or the node of ours that takes its place. */
 static Plan *
 finish_agg(Agg *agg, const GpuSortStatement *statement)
 {
@@ -389,7 +408,10 @@ finish_agg(Agg *agg, const GpuSortStatement *statement)
 	return plan;
 }
 
-/* A node whose children are finished: the node itself, if it is one of ours or sorts. */
+/*
+ * Finishes a node whose children are finished, and returns it or what takes its place.  That is
+ * only another node if the node is one of ours, or sorts.
+ */
 static Plan *
 finish_node(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 {
@@ -428,7 +450,7 @@ finish_node(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 	}
 }
 
-/* Replace below a node, and the node itself if it is a Sort. */
+/* Replaces the Sorts below a node, and the node itself if it is one. */
 static Plan *
 replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 {
@@ -470,7 +492,7 @@ replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 			break;
 		case T_Gather:
 		case T_GatherMerge:
-			/* the server tells workers of the limit, but only PostgreSQL's nodes */
+			/* The server tells workers of the limit, but only for PostgreSQL's nodes. */
 			child_limit.rows = limit.rows;
 			break;
 		default:

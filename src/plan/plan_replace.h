@@ -8,15 +8,15 @@
 #include "nodes/plannodes.h"
 
 /*
- * Replace Sorts that are worth it, if they are to be taken over, and bring all nodes of ours into
- * their final forms; once for each finished plan, also if nothing is to be replaced.  all_read: the
- * statement's rows are wanted to the last, as far as is known.
+ * Replaces the Sorts of a finished plan that are worth it, if take_over, and brings all nodes of
+ * ours into their final forms.  It must be called once for each finished plan, even if no Sort is
+ * to be replaced.  all_read tells that all rows of the statement are wanted, as far as is known.
  */
 extern void gpusort_replace_sorts(PlannedStmt *stmt, bool take_over, bool all_read);
 
 /*
- * The sorts of a plan that has been through that, a List of GpuSortLook: why those of them are left
- * that are, by the settings as they are now.
+ * Returns the sorts of a plan that has been through gpusort_replace_sorts(), a List of GpuSortLook.
+ * Why a sort is left to PostgreSQL is told by the settings as they are now.
  */
 extern List *gpusort_look_at_sorts(PlannedStmt *stmt, bool all_read);
 

@@ -2,38 +2,38 @@
  * plan_replace_gathered.c
  *		Sorts of finished plans whose rows are collected by parallel workers.
  *
- * Sorts that the planner puts into plans by itself (below WindowAgg, Unique, a merge
- * join, in subqueries) get their rows from workers in one of two ways:
+ * Sorts that the planner puts into plans by itself (below WindowAgg, Unique, a merge join, in
+ * subqueries) get their rows from workers in one of two ways:
  *
  *		Gather Merge -> Sort -> partial plan
  *		Sort -> Gather -> partial plan
  *
- * and so may a GpuSort of the planner's choice, where rows through a Gather cost next to nothing by
- * its settings.  All pass each row through a queue.  They become what plan_sorted_gathered.c
- * makes of an ORDER BY, with nodes that are not in their final form yet, like those of a path:
+ * A GpuSort that the planner has chosen may stand above a Gather, too, if rows through a Gather
+ * cost next to nothing by its settings.  All of these pass each row through a queue.  They become
+ * what plan_sorted_gathered.c makes of an ORDER BY, with nodes that are not in their final form
+ * yet, like those of a path:
  *
  *		GpuSort -> Gather -> GpuSort Collect -> partial plan
  *
- * The planner has no say in this, so the sort must be worth it by our own estimate:
- * all rows in the pool, and a cost below that of the plan as it stands, whose Sort may
- * still be taken over by itself.
+ * The planner has no say in this, so the sort must be worth it by our own estimate: the pool must
+ * suffice, and the cost must be below that of the plan as it stands, whose Sort may still be taken
+ * over by itself.
  *
- * What the executor needs to know about a plan has been computed by now, and stays true
- * for these nodes:
+ * What the executor needs to know about a plan has been computed by now, and stays true for these
+ * nodes:
  *
- *	Parameters	A parallel-aware node depends on its Gather's rescan parameter, which
- *				so is in extParam and allParam from there up to below the Gather.
- *				GpuSort Collect takes the sets of the node that was there, which has
- *				it: a partial plan shares out its rows by a node that is parallel
- *				aware.  A Gather that is new has the same sets, less the rescan
- *				parameter.
- *	Initplans	stay with the uppermost node, and Gather's initParam, those of them
- *				that workers use, is Gather Merge's.
- *	Node ids	name a node's share of dynamic shared memory, so new nodes get new ones.
- *	Columns		GpuSort and Gather return what the partial plan returns.  A Gather
- *				Merge that does not, for example since it leaves out a sort
- *				expression, becomes a Result above them; a Gather that does not, which
- *				evaluates the sort's expressions, as a rule, is left alone.
+ *	Parameters	A parallel-aware node depends on its Gather's rescan parameter, which is therefore
+ *				in extParam and allParam from that node up to the one below the Gather.  GpuSort
+ *				Collect takes the sets of the node that was in its place, which have the parameter,
+ *				since a partial plan shares out its rows by a parallel-aware node.  A new Gather has
+ *				the same sets, less the rescan parameter.
+ *	Initplans	They stay with the uppermost node.  A Gather's initParam, which has those that
+ *				workers use, is the Gather Merge's.
+ *	Node ids	They name a node's share of dynamic shared memory, so new nodes get new ones.
+ *	Columns		GpuSort and Gather return what the partial plan returns.  A Gather Merge that does
+ *				not, for example since it leaves out a sort expression, becomes a Result above them.
+ *				A Gather that does not, as a rule since it evaluates the sort's expressions, is left
+ *				alone.
  */
 #include "postgres.h"
 
@@ -46,25 +46,25 @@
 #include "settings.h"
 #include "sort/sort_limits.h"
 
-/* A sort as it stands, and as it would be. */
+/* A sort as it stands in the plan, and as it would be. */
 typedef struct Candidate
 {
 	/* the nodes as they stand */
-	const Sort *sort;			/* of a worker's rows, or above the Gather */
-	const Gather *gather;		/* that one, or NULL */
+	const Sort *sort;			/* sorts a worker's rows, or all rows above the Gather */
+	const Gather *gather;		/* the Gather below the Sort, or NULL */
 	int			workers;
 	int			rescan_param;
 	Bitmapset  *init_param;
-	Cost		gathered_cost;	/* of all nodes but the Sort */
+	Cost		gathered_cost;	/* cost of all nodes but the Sort */
 
-	/* in place of all: a Sort of all rows, straight above the partial plan */
+	/* what all of them would be: a Sort of all rows, straight above the partial plan */
 	Sort		whole;
 	GpuSortEstimate estimate;
 
-	/* what the new nodes cost, input included */
-	Cost		collect_cost;	/* GpuSort Collect */
-	Cost		gather_cost;	/* Gather */
-	Cost		startup_cost;	/* GpuSort */
+	/* what the new nodes cost, with their input */
+	Cost		collect_cost;	/* of the GpuSort Collect */
+	Cost		gather_cost;	/* of the Gather */
+	Cost		startup_cost;	/* of the GpuSort */
 	Cost		total_cost;
 } Candidate;
 
@@ -115,7 +115,7 @@ note_node_ids(const Plan *plan, int *last)
 	note_node_ids(plan->righttree, last);
 }
 
-/* An id that no node of the statement has. */
+/* Returns an id that no node of the statement has. */
 static int
 new_node_id(GpuSortStatement *statement)
 {
@@ -129,7 +129,7 @@ new_node_id(GpuSortStatement *statement)
 
 /* ---------- whether ---------- */
 
-/* Are these columns those of the node below, one to one? */
+/* Returns whether a node's columns are those of the node below, one to one. */
 static bool
 returns_childs_columns(const Plan *plan)
 {
@@ -150,8 +150,9 @@ returns_childs_columns(const Plan *plan)
 }
 
 /*
- * Is it one of the two kinds of plans?  Fills in all but estimate and costs of the new nodes.
- * A GpuSort that the planner has put above a Gather of its own is like a Sort.
+ * Returns whether a plan is of one of the two kinds, and fills in everything but the estimate and
+ * the costs of the new nodes.  A GpuSort that the planner has put above a Gather of its own is
+ * treated like a Sort.
  */
 static bool
 find_candidate(Plan *plan, Candidate *candidate)
@@ -195,7 +196,7 @@ find_candidate(Plan *plan, Candidate *candidate)
 	return candidate->workers > 0;
 }
 
-/* What the Sort will cost as it stands, by PostgreSQL or by us. */
+/* Returns what the Sort will cost as it stands, by PostgreSQL or by us. */
 static Cost
 cost_of_sort(const Sort *sort, GpuSortLimit limit, const PlannedStmt *stmt)
 {
@@ -206,7 +207,7 @@ cost_of_sort(const Sort *sort, GpuSortLimit limit, const PlannedStmt *stmt)
 	return reason != NULL ? core : Min(core, estimate.startup_cost + estimate.run_cost);
 }
 
-/* As gpusort_make_gathered_paths() has them. */
+/* Computes the costs as gpusort_make_gathered_paths() does. */
 static void
 estimate_costs(Candidate *candidate)
 {
@@ -253,7 +254,7 @@ make_collect(const Candidate *candidate, GpuSortStatement *statement)
 		sort.plan.qual = NIL;
 		sort.plan.initPlan = NIL;
 		sort.plan.lefttree = candidate->whole.plan.lefttree;
-		sort.plan.righttree = NULL; /* a join's, which stays below the join */
+		sort.plan.righttree = NULL; /* belongs to a join, and stays below it */
 	}
 	collect = gpusort_make_collect(&sort);
 	plan = &collect->scan.plan;
@@ -292,7 +293,7 @@ make_gather(const Candidate *candidate, CustomScan *collect, GpuSortStatement *s
 	return gather;
 }
 
-/* A node above all that returns a Gather Merge's columns, which it evaluates. */
+/* Makes a node above all others that returns a Gather Merge's columns, which it evaluates. */
 static Plan *
 make_result(const GatherMerge *merge, CustomScan *scan, GpuSortStatement *statement)
 {

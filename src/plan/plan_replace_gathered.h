@@ -9,29 +9,30 @@
 
 #include "plan/plan_estimate.h"
 
-/* A finished plan that is being gone through. */
+/* A finished plan, and what is done with it. */
 typedef struct GpuSortStatement
 {
 	PlannedStmt *stmt;
-	bool		take_over;		/* else Sorts are left alone */
-	bool		looks_only;		/* nothing is changed, but what is there is put into: */
-	List	   *looks;			/* of GpuSortLook */
+	bool		take_over;		/* replace Sorts; else they are left alone */
+	bool		looks_only;		/* change nothing, but put what is there into looks */
+	List	   *looks;			/* list of GpuSortLook */
 	const char *left_alone;		/* why Sorts are not looked at more closely, or NULL */
-	int			last_node_id;	/* 0: not looked up yet */
+	int			last_node_id;	/* greatest node id; 0 if not looked up yet */
 } GpuSortStatement;
 
-/* Of a plan that may be one of these. */
-extern Plan *gpusort_replace_gathered_sort(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement);
+/* Does what gpusort_replace_gathered() does; plan is a GatherMerge, Sort or CustomScan. */
+extern Plan *gpusort_replace_gathered_sort(Plan *plan, GpuSortLimit limit,
+										   GpuSortStatement *statement);
 
 /*
- * Have the rows of a Sort below Gather Merge, or above Gather, collected by the workers,
- * if the plan is one of these and it is worth it; else the plan as it is.  The new
- * nodes are to be brought into their final form, like those of paths.
+ * Has the workers collect the rows of a Sort below Gather Merge, or above Gather, if the plan is
+ * one of these and it is worth it; else returns the plan as it is.  The new nodes are still to be
+ * brought into their final form, like those of paths.
  */
 static inline Plan *
 gpusort_replace_gathered(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 {
-	/* hardly any node is */
+	/* Hardly any node is one of these. */
 	if (!IsA(plan, GatherMerge) && !IsA(plan, Sort) && !IsA(plan, CustomScan))
 		return plan;
 	return gpusort_replace_gathered_sort(plan, limit, statement);

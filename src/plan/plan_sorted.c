@@ -2,15 +2,16 @@
  * plan_sorted.c
  *		GpuSort paths over a relation's rows.
  *
- * A plan is built from a finished Sort node (plan_node.c): the path's child is a SortPath over
- * the input.
+ * A plan is made from a finished Sort node (plan_node.c): the path's child is a SortPath over the
+ * input.
  *
- * There are none where foreign servers deliver the order, or groups, in what is the cheapest plan without us:
- * what a foreign data wrapper charges for that is a guess, or another server's estimate of
- * a sort by PostgreSQL, so comparing costs would take away work that was pushed down.
+ * No paths are made if foreign servers deliver the order, or groups, in what is the cheapest plan
+ * without us.  What a foreign data wrapper charges for that is a guess, or another server's
+ * estimate of a sort by PostgreSQL, so that comparing costs would take back work that was pushed
+ * down.
  *
- * Nor are there any, although the sort itself may be taken over later by plan_replace.c, for
- * queries that carry row identity Vars, which must not show up in custom_scan_tlist.
+ * Nor are paths made for queries that have row identity Vars, which must not show up in
+ * custom_scan_tlist; the sort itself may be taken over later by plan_replace.c.
  */
 #include "postgres.h"
 
@@ -110,8 +111,9 @@ gpusort_make_participants_path(PlannerInfo *root, RelOptInfo *rel, Path *partial
 }
 
 /*
- * Do foreign servers deliver the order, or the groups, in what is the cheapest plan without us?  Paths that cost less
- * may stand above joins of ours, so they are compared with PostgreSQL's sort of the input, too.
+ * Returns whether foreign servers deliver the order, or the groups, in what is the cheapest plan
+ * without us.  Paths that cost less may stand above joins of ours, so the paths are compared with
+ * PostgreSQL's sort of the input, too.
  */
 static bool
 is_delivered(PlannerInfo *root, const RelOptInfo *input_rel, const RelOptInfo *rel,
@@ -121,7 +123,7 @@ is_delivered(PlannerInfo *root, const RelOptInfo *input_rel, const RelOptInfo *r
 	Cost		sorted_here;
 	ListCell   *lc;
 
-	/* the cheapest path comes first */
+	/* The cheapest path comes first. */
 	if (rel->pathlist != NIL && (gpusort_is_sorted_remotely(linitial(rel->pathlist)) ||
 								 (rel != input_rel &&
 								  gpusort_is_computed_remotely(linitial(rel->pathlist)))))
@@ -134,7 +136,7 @@ is_delivered(PlannerInfo *root, const RelOptInfo *input_rel, const RelOptInfo *r
 	{
 		const Path *path = (const Path *) lfirst(lc);
 
-		/* add_path() takes costs that differ by 1 % for the same */
+		/* add_path() takes costs that differ by 1 % for the same. */
 		if (gpusort_is_sorted_remotely(path) && path->total_cost <= 1.01 * sorted_here)
 			return true;
 	}
@@ -151,7 +153,7 @@ gpusort_make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 	const char *reason;
 	List	   *paths;
 
-	/* short queries are planned as fast as ever */
+	/* Short queries are planned as fast as without us. */
 	if (input == NULL || (!gpusort_force && input->rows < gpusort_min_rows))
 		return NIL;
 	if (pathkeys == NIL || root->row_identity_vars != NIL ||
