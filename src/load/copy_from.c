@@ -2,9 +2,10 @@
  * copy_from.c
  *		Carrying out a COPY FROM; see copy_from.h.
  *
- * PostgreSQL begins and ends it.  In between, its CopyFrom() loads what is left to it: all, if the input is
- * short, or what comes from the first record on that is in any way odd.  So errors are its own, with line
- * and value, and whatever is rare goes on there.
+ * PostgreSQL begins and ends the COPY.  In between, we load the part of the input that is plain,
+ * and PostgreSQL's CopyFrom() loads the rest: the whole input if it is short, or else what comes
+ * from the first odd record on.  So errors are PostgreSQL's own, with line and value, and what is
+ * rare needs no code here.
  */
 #include "postgres.h"
 
@@ -42,7 +43,7 @@ static const EolType eol_types[] = {
 	[GS_NEWLINE_CRLF] = EOL_CRNL
 };
 
-/* Leave to it what is in the buffer, and all that follows. */
+/* Leaves what is in the buffer, and all that follows, to PostgreSQL's COPY. */
 static void
 leave_rest(GpuSortLoadState *state)
 {
@@ -62,10 +63,13 @@ leave_rest(GpuSortLoadState *state)
 
 /* ---------- what we do ---------- */
 
-/* An input that is shorter is loaded as fast by PostgreSQL. */
+/* PostgreSQL loads an input that is shorter than this as fast as we do. */
 #define LEAST_BYTES		(GPUSORT_LOAD_CHUNK_BYTES / 16)
 
-/* Is there enough to be worth it?  What has come so far, if it is less than a chunk, may be all for a while. */
+/*
+ * Returns whether there is enough input to be worth loading here.  If less than a chunk has come so
+ * far, and the input has not ended, this may be all that comes for a while.
+ */
 static bool
 is_long(const GpuSortLoadState *state)
 {
@@ -73,18 +77,24 @@ is_long(const GpuSortLoadState *state)
 		(state->source.at_end && state->bytes >= LEAST_BYTES);
 }
 
-/* PostgreSQL's conditions for FREEZE, whose errors are its own. */
+/*
+ * Returns whether PostgreSQL's conditions for FREEZE hold.  If they don't, CopyFrom() raises the
+ * error.
+ */
 static bool
 may_freeze(const GpuSortLoadState *state)
 {
 	InvalidateCatalogSnapshot();
-	return !state->task->partitioned && ThereAreNoPriorRegisteredSnapshots() && ThereAreNoReadyPortals() &&
+	return !state->task->partitioned && ThereAreNoPriorRegisteredSnapshots() &&
+		ThereAreNoReadyPortals() &&
 		gpusort_relation_is_of_subtransaction(state->statement->table);
 }
 
 /*
- * Rows go to the end of the table.  Has it room for a good part of them elsewhere?  How many come from a program or a client is
- * not known: as many as are there, then, so that the table does not grow for ever.
+ * Returns whether the table has free space for a good part of the rows.  We would not use this
+ * space, because our rows go to the end of the table.  How many bytes a program or a client will
+ * send is not known: they are taken to be as many as the table has already, so that the table does
+ * not grow for ever.
  */
 static bool
 leaves_space(const GpuSortLoadState *state)
@@ -100,14 +110,18 @@ leaves_space(const GpuSortLoadState *state)
 	return gpusort_heap_has_space(table, bytes);
 }
 
-/* Whether partitions are ours, and what will have to be done for them. */
+/*
+ * Returns why the partitions of the table are not ours, or NULL; prepares what will have to be done
+ * for them.
+ */
 static const char *
 begin_tree(GpuSortLoadState *state)
 {
 	GpuSortLoadTree tree;
 	const char *why = gpusort_load_why_not_partitions(state->statement->table, &tree);
 
-	if (why != NULL || (why = gpusort_leaves_begin(&state->leaves, tree.indexed, tree.maybe_empty)) != NULL)
+	if (why != NULL ||
+		(why = gpusort_leaves_begin(&state->leaves, tree.indexed, tree.maybe_empty)) != NULL)
 		return why;
 	state->nparts = tree.count;
 	state->task->indexed = state->leaves.count > 0;
@@ -116,7 +130,10 @@ begin_tree(GpuSortLoadState *state)
 	return NULL;
 }
 
-/* Indexes are built when the rows are there, or, if the table is in use, given entries.  False: neither can be done. */
+/*
+ * Prepares for the table's indexes, which are built when the rows are there, or, if the table is in
+ * use, given entries.  Returns false if neither can be done.
+ */
 static bool
 begin_indexes(GpuSortLoadState *state)
 {
@@ -129,13 +146,17 @@ begin_indexes(GpuSortLoadState *state)
 	return state->has_entries;
 }
 
-/* Why PostgreSQL does it after all, or NULL: what is before the first record is read then. */
+/*
+ * Returns why PostgreSQL has to load the input after all, or NULL: then what comes before the first
+ * row has been read.
+ */
 static const char *
 begin_rows(GpuSortLoadState *state)
 {
 	CopyFormatOptions *options = &state->copy->opts;
 	GpuSortLoadHeader header = {.records = gpusort_copy_header_records(options)};
-	GpuSortLoadInput input = {.data = state->buffer,.bytes = state->bytes,.at_end = state->source.at_end};
+	GpuSortLoadInput input =
+		{.data = state->buffer,.bytes = state->bytes,.at_end = state->source.at_end};
 	const char *why;
 
 	if (state->source.failed)
@@ -161,12 +182,12 @@ begin_rows(GpuSortLoadState *state)
 }
 
 /*
- * It is not known how long what comes from a program or a client will be: it is if there are so many bytes
- * of it.
+ * How long the input from a program or a client will be is not known.  It is taken to be long when
+ * it has sent this many bytes.
  */
 #define LONG_BYTES	(16 * GPUSORT_LOAD_CHUNK_BYTES)
 
-/* How many workers? */
+/* Returns how many workers should take part. */
 static int
 choose_workers(const GpuSortLoadState *state)
 {
@@ -204,7 +225,7 @@ begin_parts(GpuSortLoadState *state)
 	gpusort_parts_init(state->parts, state->nparts, &state->leaves);
 }
 
-/* Returns whether all of the input was loaded. */
+/* Loads as much of the input as can be loaded here, and returns whether that was all of it. */
 static bool
 load_rows(GpuSortLoadState *state)
 {
@@ -238,7 +259,7 @@ load_rows(GpuSortLoadState *state)
 	return all;
 }
 
-/* ---------- all of it ---------- */
+/* ---------- the whole COPY ---------- */
 
 static bool
 read_and_load(GpuSortLoadState *state)
@@ -265,7 +286,9 @@ copy_rows(GpuSortLoadState *state)
 	state->encoding = gpusort_encoding_begin(state->task);
 	gpusort_source_begin(&state->source, state->copy);
 	state->buffer = palloc(GPUSORT_LOAD_CHUNK_BYTES);
-	/* EndCopyFrom() forgives a program that dies by SIGPIPE, unless its output was read to the end */
+	/*
+	 * EndCopyFrom() forgives a program that dies by SIGPIPE unless its output was read to the end
+	 */
 	if (read_and_load(state))
 		state->copy->raw_reached_eof = true;
 	else
@@ -282,8 +305,8 @@ gpusort_copy_from(GpuSortLoadStatement *load)
 	uint64		rows;
 
 	state->statement = load;
-	state->copy = BeginCopyFrom(load->pstate, load->table, (Node *) load->where, stmt->filename, stmt->is_program, NULL,
-								stmt->attlist, stmt->options);
+	state->copy = BeginCopyFrom(load->pstate, load->table, (Node *) load->where, stmt->filename,
+								stmt->is_program, NULL, stmt->attlist, stmt->options);
 	copy_rows(state);
 	rows = state->counts.rows;
 	EndCopyFrom(state->copy);

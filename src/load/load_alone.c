@@ -11,7 +11,10 @@
 #include "load/load_read.h"
 #include "load/load_rows.h"
 
-/* Move what is left to the front, and read more behind it; false: there is no room. */
+/*
+ * Moves what has not been loaded to the front of the buffer, and reads more behind it.  Returns
+ * false if there is no room for more.
+ */
 static bool
 fill_buffer(GpuSortLoadState *state)
 {
@@ -26,7 +29,7 @@ fill_buffer(GpuSortLoadState *state)
 	return true;
 }
 
-/* Load what is in the buffer. */
+/* Loads the records in the buffer, and puts their rows into the table. */
 static GpuSortLoadStop
 load_buffer(GpuSortLoadState *state, GpuSortLoader *loader)
 {
@@ -55,7 +58,8 @@ load_buffer(GpuSortLoadState *state, GpuSortLoader *loader)
 GpuSortLoadEnd
 gpusort_load_alone(GpuSortLoadState *state, uint64 limit)
 {
-	GpuSortLoader *loader = gpusort_loader_begin(state->task, state->statement->table, state->parts);
+	GpuSortLoader *loader =
+		gpusort_loader_begin(state->task, state->statement->table, state->parts);
 	GpuSortLoadEnd end = GPUSORT_LOADED_TO_REST;
 
 	gpusort_loader_continue(loader);

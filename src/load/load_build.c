@@ -1,13 +1,15 @@
 /*
  * load_build.c
- *		The indexes of tables that were empty; see load_build.h.
+ *		Filling the indexes of tables that were empty; see load_build.h.
  *
- * They are rebuilt into new files, as by REINDEX, so that an abort leaves the empty ones.  That is done in a
- * subtransaction.  Where it fails because of a row, the rows are inserted into the empty indexes, one
- * after the other, as PostgreSQL's COPY does: this fails at the row where COPY fails, with its error.
+ * The indexes are rebuilt into new files, as REINDEX does, so that an abort leaves the empty ones.
+ * This is done in a subtransaction.  If it fails because of a row, the rows are inserted into the
+ * empty indexes one by one, as PostgreSQL's COPY does: that fails at the row where COPY would fail,
+ * with COPY's error.
  *
- * A new file is more work than what a few rows are, of which each of many partitions may have some.  These are inserted in any case,
- * as are those into partitions that are in use, in the order of keys if they are many (load_entries.h).
+ * A new file is more work than inserting a few rows, and each of many partitions may have got only
+ * a few.  Such rows are inserted in any case.  So are the rows of partitions that are in use; if
+ * there are many of them, they are inserted in the order of their keys (load_entries.h).
  */
 #include "postgres.h"
 
@@ -22,13 +24,16 @@
 #include "pg_compat/tables.h"
 #include "settings.h"
 
-/* A partition is worth it that has got so many rows. */
+/* The indexes of a partition are built if it has got at least this many rows. */
 #define MIN_ROWS		((uint64) (gpusort_force ? 100 : 2000))
 
-/* ... and a table that is alone. */
+/* The same for a table that is not partitioned. */
 #define MIN_ROWS_ALONE	((uint64) (gpusort_force ? 0 : 500))
 
-/* ... and sorting is for one that is in use, be it that one index's pages are at hand while it gets its few rows. */
+/*
+ * The entries of a partition in use are sorted if it has got at least this many rows.  It is worth
+ * it even for so few because the pages of one index stay at hand while their entries are inserted.
+ */
 #define MIN_SORTED		((uint64) (gpusort_force ? 50 : 5))
 
 static void
@@ -76,7 +81,10 @@ build_all(void *arg)
 		build_indexes(state->statement->table);
 }
 
-/* May an error be one that COPY meets at some row?  If not, the rows' turn ends with all of them in the indexes. */
+/*
+ * Returns whether the current error may be one that COPY raises at some row.  If so, inserting the
+ * rows one by one finds that row; if there is none, all rows get into the indexes.
+ */
 static bool
 error_may_be_about_row(void)
 {
@@ -92,18 +100,22 @@ error_may_be_about_row(void)
 	}
 }
 
-/* Build them; false: a row is in the way. */
+/* Builds the indexes; returns false if a row was in the way. */
 static bool
 try_build(GpuSortLoadState *state)
 {
-	ErrorData  *error = gpusort_load_try(build_all, state, error_may_be_about_row, CurrentMemoryContext);
+	ErrorData  *error =
+		gpusort_load_try(build_all, state, error_may_be_about_row, CurrentMemoryContext);
 
 	if (error != NULL)
 		FreeErrorData(error);
 	return error == NULL;
 }
 
-/* Partitions in use: rows that may be refused are kept until it is known that no line before is. */
+/*
+ * Inserts entries for the rows of partitions in use.  The first row that is refused is kept in
+ * *refused, because a row with an earlier line may be refused elsewhere.
+ */
 static void
 put_entries(GpuSortLoadState *state, GpuSortRefusedRow *refused)
 {
@@ -119,7 +131,7 @@ put_entries(GpuSortLoadState *state, GpuSortRefusedRow *refused)
 	}
 }
 
-/* Those whose rows are in their indexes now. */
+/* Notes which partitions have all their rows in their indexes now. */
 static void
 note_built(GpuSortLoadState *state)
 {
@@ -127,7 +139,7 @@ note_built(GpuSortLoadState *state)
 		state->leaves.leaves[i].is_built |= is_worth_it(state, i);
 }
 
-/* Have others got rows? */
+/* Returns whether some partition has got rows that are not in its indexes yet. */
 static bool
 some_are_left(const GpuSortLoadState *state)
 {

@@ -2,9 +2,10 @@
  * load_device.c
  *		Records and fields of an input, found by gpusortd; see load_device.h.
  *
- * The pool's memory is one range: an extent for the job's descriptor, and one for each chunk.  There is one job
- * at a time, so if gpusortd does not let go of it, the range is left to it.  Its bytes may be filled again even
- * so: gpusortd reads them, and writes behind them only, and nobody looks at that any more.
+ * The memory in the pool is one range: an extent for the job's descriptor, and an extent for each
+ * chunk.  There is one job at a time.  If gpusortd does not let go of it, the range is left to that
+ * job, but its chunks can still be filled again: gpusortd only reads their bytes, it writes only
+ * behind them, and nobody looks at what it writes there any more.
  */
 #include "postgres.h"
 
@@ -19,7 +20,10 @@
 #include "service/service_settings.h"
 #include "settings.h"
 
-/* Chunks for each participant: one that is loaded, one that is ready, two that gpusortd has, or is to have. */
+/*
+ * Chunks for each participant: one is being loaded, one is ready, and two are with gpusortd or
+ * waiting for it.
+ */
 #define CHUNKS_EACH		4
 
 StaticAssertDecl(GPUSORT_LOAD_CHUNK_BYTES == GSD_CHUNK_BYTES, "chunks are chunks");
@@ -29,12 +33,12 @@ struct GpuSortLoadDevice
 	gs_dialect	dialect;
 	int			places;
 	GpuSortPoolAccount account;
-	GpuSortRange *range;		/* descriptor, chunks */
+	GpuSortRange *range;		/* the descriptor, and the chunks */
 	const uint32 *extents;		/* of the chunks */
 	GpuSortJob	job;
-	const char *why;			/* the job that is open has no answer; NULL: not known yet */
+	const char *why;			/* why the open job has no answer; NULL: not known yet */
 	bool		given_up;
-	uint64		found;			/* chunks */
+	uint64		found;			/* chunks whose fields gpusortd has found */
 	uint64		total;
 	MemoryContextCallback callback;
 };
@@ -46,7 +50,8 @@ is_wanted(void)
 {
 	bool		cuda;
 
-	return gpusort_copy_parser == GPUSORT_COPY_PARSER_DEVICE && gpusort_engine != GPUSORT_ENGINE_HOST &&
+	return gpusort_copy_parser == GPUSORT_COPY_PARSER_DEVICE &&
+		gpusort_engine != GPUSORT_ENGINE_HOST &&
 		gpusort_service_is_up(&cuda);
 }
 
@@ -62,7 +67,7 @@ close_job(GpuSortLoadDevice *device)
 	}
 }
 
-/* Give everything back, once. */
+/* Gives everything back, if that has not been done yet. */
 static void
 release(void *arg)
 {
@@ -79,7 +84,7 @@ release(void *arg)
 	gpusort_pool_close(&device->account);
 }
 
-/* Take extents for the descriptor and the chunks; false: there are not so many. */
+/* Takes extents for the descriptor and the chunks; returns false if there are not so many. */
 static bool
 take_memory(GpuSortLoadDevice *device)
 {
@@ -126,7 +131,8 @@ gpusort_load_device_end(GpuSortLoadDevice *device)
 	release(device);
 	ereport(DEBUG1,
 			(errmsg_internal("gpusortd found the fields of %llu chunks of %llu",
-							 (unsigned long long) device->found, (unsigned long long) device->total)));
+							 (unsigned long long) device->found,
+							 (unsigned long long) device->total)));
 }
 
 int
@@ -143,7 +149,7 @@ gpusort_load_device_extents(const GpuSortLoadDevice *device)
 
 /* ---------- jobs ---------- */
 
-/* Participants do it from now on. */
+/* Has participants find the fields from now on. */
 static void
 give_up(GpuSortLoadDevice *device, const char *why, bool failed)
 {
@@ -153,7 +159,7 @@ give_up(GpuSortLoadDevice *device, const char *why, bool failed)
 			(errmsg("gpusort finds fields on the CPU: %s", why)));
 }
 
-/* Let others have the chunks of the job, which is answered. */
+/* Lets participants take the chunks of the job, which has been answered. */
 static void
 finish_job(GpuSortLoadDevice *device, GpuSortLoadShare *share, const char *why)
 {
@@ -169,7 +175,10 @@ finish_job(GpuSortLoadDevice *device, GpuSortLoadShare *share, const char *why)
 	close_job(device);
 }
 
-/* Ask about what was filled; false: nobody is to be asked any more. */
+/*
+ * Gives gpusortd a job for the chunks that have been filled; returns false if it is not to be given
+ * any job from now on.
+ */
 static bool
 run_job(GpuSortLoadDevice *device, GpuSortLoadShare *share)
 {
@@ -185,7 +194,7 @@ run_job(GpuSortLoadDevice *device, GpuSortLoadShare *share)
 	return why == NULL;
 }
 
-/* Let others have all that was filled, with nothing found in it. */
+/* Lets participants take all chunks that have been filled, with nothing found in them. */
 static void
 add_filled(GpuSortLoadDevice *device, GpuSortLoadShare *share)
 {

@@ -12,32 +12,39 @@
 #include "load/load_encoding.h"
 #include "parse/gs_chunk.h"
 
-/* Bytes that are converted at a time, which stay in the processor's cache. */
+/* This many bytes are converted at a time, so that they stay in the processor's cache. */
 #define PIECE_BYTES		8192
 
-/* So many bytes of ASCII are copied rather than converted, which is worth a call of the conversion's function. */
+/*
+ * If there are this many bytes of ASCII, they are copied: that saves more than another call of the
+ * conversion function costs.
+ */
 #define ASCII_BYTES		512
 
 struct GpuSortLoadEncoding
 {
 	int			encoding;
-	Oid			conversion;		/* its function; or invalid: the input is only verified */
-	bool		embeds_ascii;	/* bytes of ASCII can be parts of other characters */
+	Oid			conversion;		/* the conversion function, or InvalidOid: only verified */
+	bool		embeds_ascii;	/* ASCII bytes can be parts of other characters */
 	char	   *plain;
 	Size		plain_bytes;
 	char	   *text;
 	Size		text_bytes;
 };
 
-/* ---------- whether ---------- */
+/* ---------- whether an encoding is ours ---------- */
 
 static bool
 has_high_bit(const gs_dialect *dialect)
 {
-	return IS_HIGHBIT_SET(dialect->delimiter) || IS_HIGHBIT_SET(dialect->quote) || IS_HIGHBIT_SET(dialect->escape);
+	return IS_HIGHBIT_SET(dialect->delimiter) || IS_HIGHBIT_SET(dialect->quote) ||
+		IS_HIGHBIT_SET(dialect->escape);
 }
 
-/* Can characters become one together?  Then it matters where pieces end. */
+/*
+ * Returns whether the conversion may make one character of two.  Then it matters where the pieces
+ * end that are converted at a time.
+ */
 static bool
 combines(int encoding, int own)
 {
@@ -55,7 +62,7 @@ gpusort_load_why_not_encoding(int encoding, const gs_dialect *dialect)
 		return "delimiter, quote or escape is no character of ASCII, and the input is converted";
 	if (combines(encoding, own))
 		return "the conversion of the input makes one character of two";
-	/* one of a user may do anything; none is an error */
+	/* a user's conversion may do anything, and the lack of one is an error */
 	if (FindDefaultConversionProc(encoding, own) >= FirstNormalObjectId ||
 		!OidIsValid(FindDefaultConversionProc(encoding, own)))
 		return "the conversion of the input is not the server's own";
@@ -71,7 +78,8 @@ gpusort_encoding_begin(const GpuSortLoadTask *task)
 
 	encoding->encoding = task->encoding;
 	encoding->conversion = task->conversion;
-	encoding->embeds_ascii = OidIsValid(task->conversion) && PG_ENCODING_IS_CLIENT_ONLY(task->encoding);
+	encoding->embeds_ascii = OidIsValid(task->conversion) &&
+		PG_ENCODING_IS_CLIENT_ONLY(task->encoding);
 	return encoding;
 }
 
@@ -105,7 +113,7 @@ make_room(GpuSortLoadEncoding *encoding, char **buffer, Size *has, Size bytes)
 
 /* ---------- records ---------- */
 
-/* Bytes before the first one that is not of ASCII; up to seven fewer. */
+/* Returns how many bytes there are before the first one that is not ASCII, or up to seven fewer. */
 static Size
 count_ascii(const char *data, Size bytes)
 {
@@ -123,7 +131,10 @@ count_ascii(const char *data, Size bytes)
 	return at;
 }
 
-/* Bytes of a character of several, which may be cut short; two of them have to be known. */
+/*
+ * Returns the length of a character of several bytes, or as much of it as there is.
+ * pg_encoding_mblen() may look at two bytes.
+ */
 static Size
 character_bytes(int encoding, const char *at, Size left)
 {
@@ -140,7 +151,8 @@ gpusort_encoding_plain(GpuSortLoadEncoding *encoding, const char *data, Size byt
 	make_room(encoding, &encoding->plain, &encoding->plain_bytes, bytes);
 	while (at < bytes)
 	{
-		Size		count = IS_HIGHBIT_SET(data[at]) ? 0 : Max(count_ascii(data + at, bytes - at), 1);
+		Size		count = IS_HIGHBIT_SET(data[at]) ? 0
+			: Max(count_ascii(data + at, bytes - at), 1);
 
 		memcpy(encoding->plain + at, data + at, count);
 		at += count;
@@ -155,7 +167,8 @@ gpusort_encoding_plain(GpuSortLoadEncoding *encoding, const char *data, Size byt
 }
 
 Size
-gpusort_encoding_records(GpuSortLoadEncoding *encoding, const gs_dialect *dialect, const char *data, Size bytes)
+gpusort_encoding_records(GpuSortLoadEncoding *encoding, const gs_dialect *dialect, const char *data,
+						 Size bytes)
 {
 	gs_chunk	chunk;
 
@@ -164,8 +177,8 @@ gpusort_encoding_records(GpuSortLoadEncoding *encoding, const gs_dialect *dialec
 }
 
 Size
-gpusort_encoding_find(GpuSortLoadEncoding *encoding, const gs_dialect *dialect, const char *data, Size bytes, uint64 count,
-					  gs_records *records)
+gpusort_encoding_find(GpuSortLoadEncoding *encoding, const gs_dialect *dialect, const char *data,
+					  Size bytes, uint64 count, gs_records *records)
 {
 	const char *plain = gpusort_encoding_plain(encoding, data, bytes);
 	Size		begin = 0;
@@ -185,7 +198,10 @@ gpusort_encoding_find(GpuSortLoadEncoding *encoding, const gs_dialect *dialect, 
 
 /* ---------- text ---------- */
 
-/* Convert as much as possible; returns how much, and the bytes that were made of it. */
+/*
+ * Converts as many bytes as possible.  Returns how many were converted, and in *made how many bytes
+ * of text they have become.
+ */
 static Size
 convert(const GpuSortLoadEncoding *encoding, const char *data, Size bytes, char *text, Size *made)
 {
@@ -205,9 +221,10 @@ convert(const GpuSortLoadEncoding *encoding, const char *data, Size bytes, char 
 			*made += ascii;
 			continue;
 		}
-		/* a character that the piece cuts is left to the next one */
-		count = pg_do_encoding_conversion_buf(encoding->conversion, encoding->encoding, GetDatabaseEncoding(),
-											  (unsigned char *) data + at, piece, (unsigned char *) text + *made,
+		/* a character that the end of the piece cuts in two is left to the next piece */
+		count = pg_do_encoding_conversion_buf(encoding->conversion, encoding->encoding,
+											  GetDatabaseEncoding(), (unsigned char *) data + at,
+											  piece, (unsigned char *) text + *made,
 											  piece * MAX_CONVERSION_GROWTH + 1, true);
 		if (count == 0)
 			break;

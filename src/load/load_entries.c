@@ -2,11 +2,14 @@
  * load_entries.c
  *		The entries of new rows in the indexes of a table that is in use; see load_entries.h.
  *
- * A unique index is asked whether there may be another such key, as for deferred constraints, and goes on at once.  If it says
- * so the entry is checked: that waits for others' transactions as PostgreSQL's COPY does.  Rows of equal keys are in the order
- * of their lines, so it is the same ones that are refused.
+ * An entry is inserted into a unique index as for a deferred constraint: the index takes it at
+ * once, and tells whether there may be another row with the same key.  If so, the entry is then
+ * checked, which waits for other transactions as PostgreSQL's COPY does.  Among our own rows, those
+ * with equal keys are inserted in the order of their lines, so the same ones are refused as in
+ * COPY.
  *
- * What other indexes want to know of a row is computed row by row, in the order of the lines.
+ * Indexes of other kinds, on expressions or with predicates are given their entries row by row, in
+ * the order of the lines.
  */
 #include "postgres.h"
 
@@ -34,17 +37,17 @@
 #include "pg_compat/tables.h"
 #include "settings.h"
 
-/* Entries that are fetched from the sort at a time. */
+/* This many entries are fetched from the sort at a time. */
 #define ENTRIES_FETCHED		64
 
 /*
- * An entry of more than so many bytes may be too long for a page, if its values can't be compressed.
+ * An entry of more bytes than this may be too long for a page, if its values can't be compressed.
  */
 #define LONG_ENTRY_BYTES	(BLCKSZ / 4)
 
-/* ---------- whether ---------- */
+/* ---------- whether entries can be inserted ---------- */
 
-/* Has an index's operator classes no functions but the server's? */
+/* Returns whether an index's operator classes have no support functions but the server's own. */
 static bool
 classes_are_plain(Relation index)
 {
@@ -63,7 +66,8 @@ index_is_ours(Oid oid)
 {
 	Relation	index = index_open(oid, AccessShareLock);
 	Form_pg_index form = index->rd_index;
-	bool		is_ours = index->rd_rel->relam < FirstNormalObjectId && form->indimmediate && !form->indisexclusion &&
+	bool		is_ours = index->rd_rel->relam < FirstNormalObjectId && form->indimmediate &&
+		!form->indisexclusion &&
 		classes_are_plain(index) &&
 		gpusort_load_expression_is_safe((Node *) RelationGetIndexExpressions(index)) &&
 		gpusort_load_expression_is_safe((Node *) RelationGetIndexPredicate(index));
@@ -73,8 +77,9 @@ index_is_ours(Oid oid)
 }
 
 /*
- * Until all rows are read others can insert the same keys, and find nothing: so of two that load a key the
- * one that has begun first may be refused.
+ * Returns whether gpusort.copy_indexes allows it.  Until our rows are all read, other sessions that
+ * insert the same keys do not find ours: so of two loads of a key the one that has begun first may
+ * be the one that is refused.
  */
 static bool
 setting_allows(Relation table)
@@ -113,7 +118,7 @@ typedef struct LoadEntries
 	const GpuSortLoadState *state;
 	GpuSortFilledTable filled;
 	EState	   *estate;
-	ResultRelInfo *target;		/* with the table's indexes */
+	ResultRelInfo *target;		/* has the table's indexes */
 	TupleTableSlot *slot;
 	MemoryContext entry_context;	/* reset after each few entries */
 	GpuSortRefusal refusal;
@@ -123,10 +128,11 @@ typedef struct LoadEntries
 static void
 begin_rows(const LoadEntries *entries, GpuSortOwnRows *rows)
 {
-	gpusort_own_rows_begin(rows, entries->filled.table, &entries->state->task->owner, entries->filled.first_block);
+	gpusort_own_rows_begin(rows, entries->filled.table, &entries->state->task->owner,
+						   entries->filled.first_block);
 }
 
-/* Have a row in the slot. */
+/* Stores a row in the slot. */
 static void
 store_row(const LoadEntries *entries, HeapTuple row)
 {
@@ -148,7 +154,8 @@ get_index(const LoadEntries *entries, int number)
 bool
 gpusort_load_entries_are_sorted(Relation index, const IndexInfo *info)
 {
-	return index->rd_rel->relam == BTREE_AM_OID && info->ii_Expressions == NIL && info->ii_Predicate == NIL;
+	return index->rd_rel->relam == BTREE_AM_OID && info->ii_Expressions == NIL &&
+		info->ii_Predicate == NIL;
 }
 
 static bool
@@ -157,7 +164,7 @@ is_sorted(const GpuSortRefusingIndex *index)
 	return gpusort_load_entries_are_sorted(index->relation, index->info);
 }
 
-/* ---------- one of them, in the order of its keys ---------- */
+/* ---------- an index whose entries are sorted ---------- */
 
 typedef struct SortedEntries
 {
@@ -165,9 +172,9 @@ typedef struct SortedEntries
 	GpuSortRefusingIndex index;
 	GpuSortEntrySort *sort;
 	bool		careful;
-	Size		fixed_bytes;	/* of all columns but varlenas */
+	Size		fixed_bytes;	/* of an entry, without its varlenas */
 	bool		any_varlena;
-	ItemPointerData last_long;	/* the last one that is too long and was tried */
+	ItemPointerData last_long;	/* the last row that was tried as its entry is too long */
 } SortedEntries;
 
 static void
@@ -199,7 +206,10 @@ may_be_long(const SortedEntries *sorted, const Datum *values, const bool *isnull
 	return bytes > LONG_ENTRY_BYTES;
 }
 
-/* Have long values compressed, as index_form_tuple() has them, so that this is done once; returns the bytes of the entry. */
+/*
+ * Compresses long values as index_form_tuple() would, so that this is done only once; returns how
+ * long the entry is.
+ */
 static Size
 compress(const SortedEntries *sorted, Datum *values, bool *isnull)
 {
@@ -215,20 +225,24 @@ compress(const SortedEntries *sorted, Datum *values, bool *isnull)
 		if (isnull[i] || att->attlen != -1)
 			continue;
 		if (VARATT_IS_EXTERNAL(DatumGetPointer(values[i])))
-			values[i] = PointerGetDatum(detoast_external_attr((struct varlena *) DatumGetPointer(values[i])));
-		if (VARATT_IS_EXTENDED(DatumGetPointer(values[i])) || VARSIZE(DatumGetPointer(values[i])) <= TOAST_INDEX_TARGET ||
+			values[i] = PointerGetDatum(detoast_external_attr((struct varlena *)
+															  DatumGetPointer(values[i])));
+		if (VARATT_IS_EXTENDED(DatumGetPointer(values[i])) ||
+			VARSIZE(DatumGetPointer(values[i])) <= TOAST_INDEX_TARGET ||
 			(att->attstorage != TYPSTORAGE_EXTENDED && att->attstorage != TYPSTORAGE_MAIN))
 			continue;
 		compressed = toast_compress_datum(values[i], att->attcompression);
 		if (DatumGetPointer(compressed) != NULL)
 			values[i] = compressed;
 	}
-	return MAXALIGN(MAXALIGN(sizeof(IndexTupleData) + (any_null ? sizeof(IndexAttributeBitMapData) : 0)) +
+	return MAXALIGN(MAXALIGN(sizeof(IndexTupleData) +
+							 (any_null ? sizeof(IndexAttributeBitMapData) : 0)) +
 					heap_compute_data_size(desc, values, isnull));
 }
 
 static void
-try_entry(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid, GpuSortRefusable what)
+try_entry(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid,
+		  GpuSortRefusable what)
 {
 	MemoryContext old = MemoryContextSwitchTo(sorted->entries->entry_context);
 
@@ -237,8 +251,9 @@ try_entry(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid, G
 }
 
 /*
- * What is too long to be an entry is refused; the sort would raise an error.  Old indexes take a few bytes more, and have it then: it is not
- * to be tried again.
+ * Puts an entry that may be too long.  If it is, the index is made to refuse it, because the sort
+ * would raise an error.  An old index, which has room for a few bytes more, may accept it: then it
+ * is in the index, and must not be tried again.
  */
 static bool
 put_long(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid)
@@ -251,7 +266,8 @@ put_long(SortedEntries *sorted, Datum *values, bool *isnull, ItemPointer tid)
 	MemoryContextSwitchTo(old);
 	if (bytes > GPUSORT_PAGE_MAX_TUPLE)
 	{
-		if (!ItemPointerIsValid(&sorted->last_long) || ItemPointerCompare(tid, &sorted->last_long) > 0)
+		if (!ItemPointerIsValid(&sorted->last_long) ||
+			ItemPointerCompare(tid, &sorted->last_long) > 0)
 		{
 			try_entry(sorted, values, isnull, tid, GPUSORT_ENTRY_TOO_LONG);
 			sorted->last_long = *tid;
@@ -277,7 +293,7 @@ collect_row(SortedEntries *sorted, HeapTuple row)
 	return gpusort_entry_sort_put(sorted->sort, values, isnull, &row->t_self);
 }
 
-/* False: the sort can't have all of them. */
+/* Puts the entries of all rows into the sort; returns false if the sort can't take all of them. */
 static bool
 collect(SortedEntries *sorted)
 {
@@ -289,7 +305,7 @@ collect(SortedEntries *sorted)
 	begin_rows(entries, &rows);
 	while (all && gpusort_own_rows_next(&rows, &row))
 	{
-		/* of those behind one that was refused nothing is to be known */
+		/* nothing has to be known of the rows behind one that was refused */
 		if (!gpusort_refusal_is_behind(&entries->refusal, &row.t_self, sorted->index.number))
 			break;
 		all = collect_row(sorted, &row);
@@ -299,7 +315,10 @@ collect(SortedEntries *sorted)
 	return all;
 }
 
-/* The first entry that may be refused is tried at once: another session may have to end before, and wait for ours meanwhile. */
+/*
+ * Inserts an entry.  The first one that may be refused is tried at once: if it has to wait for
+ * another session, that session must not wait for one of our entries meanwhile.
+ */
 static void
 insert_entry(SortedEntries *sorted, IndexTuple entry)
 {
@@ -311,7 +330,8 @@ insert_entry(SortedEntries *sorted, IndexTuple entry)
 	bool		isnull[INDEX_MAX_KEYS];
 
 	if (!gpusort_refusal_is_behind(refusal, &entry->t_tid, sorted->index.number) ||
-		_bt_doinsert(index, entry, is_unique ? UNIQUE_CHECK_PARTIAL : UNIQUE_CHECK_NO, false, entries->filled.table) || !is_unique)
+		_bt_doinsert(index, entry, is_unique ? UNIQUE_CHECK_PARTIAL : UNIQUE_CHECK_NO, false,
+					 entries->filled.table) || !is_unique)
 		return;
 	if (refusal->error != NULL)
 	{
@@ -341,7 +361,7 @@ insert_all(SortedEntries *sorted)
 	}
 }
 
-/* Try the entry of a row that is known by its TID. */
+/* Tries the entry of a row that is known by its TID. */
 static void
 try_suspect(SortedEntries *sorted, ItemPointer tid)
 {
@@ -351,7 +371,8 @@ try_suspect(SortedEntries *sorted, ItemPointer tid)
 	GpuSortOwnRows rows;
 	HeapTupleData row;
 
-	gpusort_own_rows_begin(&rows, entries->filled.table, &entries->state->task->owner, ItemPointerGetBlockNumber(tid));
+	gpusort_own_rows_begin(&rows, entries->filled.table, &entries->state->task->owner,
+						   ItemPointerGetBlockNumber(tid));
 	do
 	{
 		if (!gpusort_own_rows_next(&rows, &row))
@@ -366,8 +387,10 @@ try_suspect(SortedEntries *sorted, ItemPointer tid)
 }
 
 /*
- * The first one that is refused is what is looked for.  If there were more than are kept, and none of these is refused, being those of
- * others who have gone back, it is a row behind it that is told of.
+ * Tries the rows that may be refused, from the first one on, until one is refused.  If there were
+ * more of them than could be kept, and all that were kept are accepted, because the rows of other
+ * sessions with the same keys have been rolled back, then the error that is raised may be that of a
+ * row behind the first one to be refused.
  */
 static void
 try_suspects(SortedEntries *sorted)
@@ -383,7 +406,10 @@ try_suspects(SortedEntries *sorted)
 	refusal->nsuspects = 0;
 }
 
-/* False: the sort can't have all of them, and none is in the index. */
+/*
+ * Collects and sorts the entries.  Returns false if the sort can't take all of them; none of them
+ * is in the index then.
+ */
 static bool
 collect_and_sort(SortedEntries *sorted)
 {
@@ -416,7 +442,7 @@ put_sorted(LoadEntries *entries, const GpuSortRefusingIndex *index)
 	MemoryContextDelete(context);
 }
 
-/* ---------- others, row by row ---------- */
+/* ---------- other indexes, row by row ---------- */
 
 static void
 put_entry(LoadEntries *entries, const GpuSortRefusingIndex *index, ItemPointer tid)
@@ -430,7 +456,8 @@ put_entry(LoadEntries *entries, const GpuSortRefusingIndex *index, ItemPointer t
 		return;
 	FormIndexDatum(info, entries->slot, entries->estate, values, isnull);
 	index_insert(index->relation, values, isnull, tid, entries->filled.table,
-				 index->relation->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO, false, info);
+				 index->relation->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO, false,
+				 info);
 }
 
 static void
@@ -443,14 +470,18 @@ put_row(LoadEntries *entries, HeapTuple row)
 	{
 		GpuSortRefusingIndex index = get_index(entries, i);
 
-		if (index.info->ii_ReadyForInserts && !is_sorted(&index) && gpusort_refusal_is_behind(&entries->refusal, &row->t_self, i))
+		if (index.info->ii_ReadyForInserts && !is_sorted(&index) &&
+			gpusort_refusal_is_behind(&entries->refusal, &row->t_self, i))
 			put_entry(entries, &index, &row->t_self);
 	}
 	MemoryContextSwitchTo(old);
 	ResetPerTupleExprContext(entries->estate);
 }
 
-/* Up to a row that was refused, and into indexes before the one that has done so. */
+/*
+ * Inserts entries into the other indexes.  Stops at a row that was refused, after giving that row
+ * its entries in the indexes in front of the one that has refused it.
+ */
 static void
 put_others(LoadEntries *entries)
 {
@@ -473,9 +504,12 @@ put_others(LoadEntries *entries)
 	gpusort_own_rows_end(&rows);
 }
 
-/* ---------- all of it ---------- */
+/* ---------- all indexes of a table ---------- */
 
-/* Into those of the indexes that are sorted.  Returns how many others there are. */
+/*
+ * Inserts entries into all indexes that get them in the order of keys.  Returns how many other
+ * indexes there are.
+ */
 static int
 put_all_sorted(LoadEntries *entries)
 {
@@ -490,13 +524,17 @@ put_all_sorted(LoadEntries *entries)
 		if (is_sorted(&index))
 			put_sorted(entries, &index);
 		else if (index.info->ii_Predicate != NIL)
-			index.info->ii_PredicateState = ExecPrepareQual(index.info->ii_Predicate, entries->estate);
+			index.info->ii_PredicateState =
+				ExecPrepareQual(index.info->ii_Predicate, entries->estate);
 		others += !is_sorted(&index);
 	}
 	return others;
 }
 
-/* What a row's refusal is kept in lives as long as the current context. */
+/*
+ * Opens the indexes of a table.  What is kept of a row that is refused lives as long as the
+ * caller's memory context.
+ */
 static void
 begin_entries(LoadEntries *entries, const GpuSortLoadState *state, const GpuSortFilledTable *filled)
 {
@@ -504,7 +542,9 @@ begin_entries(LoadEntries *entries, const GpuSortLoadState *state, const GpuSort
 
 	entries->state = state;
 	entries->filled = *filled;
-	entries->refusal = (GpuSortRefusal) {.state = state,.filled = &entries->filled,.context = CurrentMemoryContext};
+	entries->refusal = (GpuSortRefusal) {
+		.state = state,.filled = &entries->filled,.context = CurrentMemoryContext
+	};
 	entries->outer = MemoryContextSwitchTo(context);
 	entries->estate = CreateExecutorState();
 	entries->target = makeNode(ResultRelInfo);
@@ -528,7 +568,11 @@ end_entries(LoadEntries *entries)
 void
 gpusort_load_put_entries(const GpuSortLoadState *state)
 {
-	GpuSortFilledTable filled = {.table = state->statement->table,.first_block = state->first_block,.rows = state->counts.rows};
+	GpuSortFilledTable filled = {
+		.table = state->statement->table,
+		.first_block = state->first_block,
+		.rows = state->counts.rows
+	};
 	LoadEntries entries = {0};
 	int			others;
 
@@ -540,16 +584,22 @@ gpusort_load_put_entries(const GpuSortLoadState *state)
 		put_others(&entries);
 	ereport(DEBUG1,
 			(errmsg_internal("gpusort inserted into %d indexes in the order of their keys, and into %d row by row; %d rows might have been refused",
-							 entries.target->ri_NumIndices - others, others, entries.refusal.tried)));
+							 entries.target->ri_NumIndices - others, others,
+							 entries.refusal.tried)));
 	gpusort_refusal_raise(&entries.refusal);
 	end_entries(&entries);
 }
 
 bool
-gpusort_load_put_leaf_entries(const GpuSortLoadState *state, GpuSortLeafNumber number, GpuSortRefusedRow *first)
+gpusort_load_put_leaf_entries(const GpuSortLoadState *state, GpuSortLeafNumber number,
+							  GpuSortRefusedRow *first)
 {
 	const GpuSortLoadLeaf *leaf = &state->leaves.leaves[number - 1];
-	GpuSortFilledTable filled = {.leaf = number,.first_block = leaf->first_block,.rows = state->lines.order.rows[number]};
+	GpuSortFilledTable filled = {
+		.leaf = number,
+		.first_block = leaf->first_block,
+		.rows = state->lines.order.rows[number]
+	};
 	LoadEntries entries = {0};
 	int			others;
 

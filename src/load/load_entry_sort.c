@@ -20,17 +20,17 @@
 struct GpuSortEntrySort
 {
 	Relation	index;
-	GpuSort    *own;			/* or NULL: */
+	GpuSort    *own;			/* our sort; or NULL, and the server's is used */
 	Tuplesortstate *server;
 
 	instr_time	begun;
-	uint64		position;		/* of our own: the next entry's */
-	uint64		from;			/* the window that there is a view of */
+	uint64		position;		/* in our sort, of the next entry */
+	uint64		from;			/* the part of our sort's result that the view shows */
 	uint64		to;
 	GpuSortView view;
 };
 
-/* NULL: it is the server's. */
+/* Begins our own sort, or returns NULL if the server's has to be used. */
 static GpuSort *
 begin_own(Relation index, uint64 rows)
 {
@@ -54,16 +54,19 @@ gpusort_entry_sort_begin(Relation heap, Relation index, uint64 rows, bool carefu
 	if (!careful)
 		sort->own = begin_own(index, rows);
 	if (sort->own == NULL)
-		sort->server = tuplesort_begin_index_btree(heap, index, false, false, maintenance_work_mem, NULL, TUPLESORT_NONE);
+		sort->server = tuplesort_begin_index_btree(heap, index, false, false, maintenance_work_mem,
+												   NULL, TUPLESORT_NONE);
 	return sort;
 }
 
 bool
-gpusort_entry_sort_put(GpuSortEntrySort *sort, const Datum *values, const bool *isnull, ItemPointer tid)
+gpusort_entry_sort_put(GpuSortEntrySort *sort, const Datum *values, const bool *isnull,
+					   ItemPointer tid)
 {
 	if (sort->own != NULL)
 		return gpusort_put_index_values(sort->own, values, isnull, tid, true);
-	tuplesort_putindextuplevalues(sort->server, sort->index, tid, unconstify(Datum *, values), unconstify(bool *, isnull));
+	tuplesort_putindextuplevalues(sort->server, sort->index, tid, unconstify(Datum *, values),
+								  unconstify(bool *, isnull));
 	return true;
 }
 

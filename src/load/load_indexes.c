@@ -15,18 +15,20 @@
 #include "pg_compat/tables.h"
 #include "settings.h"
 
-/* ---------- whether ---------- */
+/* ---------- whether indexes are ours ---------- */
 
 /*
- * One of the server's own kinds, which computes nothing that is not safe, is checked at once, and in use, but by no open
- * query of this session.
+ * Returns whether an index can be built afterwards.  It must be of one of the server's own access
+ * methods, compute nothing that is not safe, be valid and checked at once, and no open query of
+ * this session may use it.
  */
 static bool
 index_is_ours(Oid oid)
 {
 	Relation	index = index_open(oid, AccessShareLock);
 	Form_pg_index form = index->rd_index;
-	bool		is_ours = index->rd_refcnt == 1 && index->rd_rel->relam < FirstNormalObjectId && form->indisvalid && form->indisready &&
+	bool		is_ours = index->rd_refcnt == 1 && index->rd_rel->relam < FirstNormalObjectId &&
+		form->indisvalid && form->indisready &&
 		form->indislive && form->indimmediate && !form->indisexclusion &&
 		gpusort_load_expression_is_safe((Node *) RelationGetIndexExpressions(index)) &&
 		gpusort_load_expression_is_safe((Node *) RelationGetIndexPredicate(index));
@@ -36,8 +38,9 @@ index_is_ours(Oid oid)
 }
 
 /*
- * May others have to wait for us?  A new file for each index is a new row in pg_class, too: a temporary table
- * that is filled and emptied once a transaction would leave as many dead ones there.
+ * Returns whether gpusort.copy_indexes allows to let other sessions wait.  A new file for each
+ * index also means a new row in pg_class: a temporary table that is filled and emptied once per
+ * transaction would leave as many dead rows there.
  */
 static bool
 setting_allows(Relation table)
@@ -85,8 +88,8 @@ unlock(Relation table, List *indexes)
 }
 
 /*
- * Whoever has looked at the table in a transaction that has not ended, or writes to it, has locks that conflict with
- * these.  From now on others wait.
+ * Any transaction that has looked at the table and has not ended, or that writes to it, has locks
+ * that conflict with these.  From now on other sessions wait.
  */
 bool
 gpusort_load_lock_indexes(Relation table)
@@ -105,7 +108,7 @@ gpusort_load_lock_indexes(Relation table)
 			break;
 		locked = lappend_oid(locked, lfirst_oid(lc));
 	}
-	/* ... and until now */
+	/* the table may have got rows before it was locked */
 	if (list_length(locked) == list_length(indexes) && gpusort_load_indexes_are_ours(table))
 		return true;
 	unlock(table, locked);

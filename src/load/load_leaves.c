@@ -2,7 +2,8 @@
  * load_leaves.c
  *		The leaves of a partitioned table that have indexes; see load_leaves.h.
  *
- * Those that are in use are not opened here: most of them may get no rows.  They are looked at when a row gets there.
+ * Leaves that are in use are not opened here, as most of them may get no rows.  They are looked at
+ * when a row gets there.
  */
 #include "postgres.h"
 
@@ -26,12 +27,18 @@ gpusort_lock_places(void)
 	return (int64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
 }
 
-/* What is new is locked already.  Others may be more than there is room for in the lock table. */
+/*
+ * Locks a leaf and its indexes if it is empty; returns whether that was done.  A leaf that is new
+ * in this transaction is locked already.  There may be more of the other leaves than there is room
+ * for in the lock table: they are locked only while the leaves and indexes seen so far would need
+ * less than a quarter of it.
+ */
 static bool
 lock_if_empty(const GpuSortLoadLeaves *leaves, Relation table)
 {
 	return RelationGetIndexList(table) != NIL && gpusort_load_indexes_are_ours(table) &&
-		(gpusort_relation_is_new(table) || leaves->count + leaves->nindexes < gpusort_lock_places() / 4) &&
+		(gpusort_relation_is_new(table) ||
+		 leaves->count + leaves->nindexes < gpusort_lock_places() / 4) &&
 		gpusort_load_lock_indexes(table);
 }
 
@@ -61,7 +68,8 @@ count_indexes(Relation catalog, Oid table)
 	SysScanDesc scan;
 	int			count = 0;
 
-	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(table));
 	scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, NULL, 1, &key);
 	while (HeapTupleIsValid(systable_getnext(scan)))
 		count++;
@@ -84,13 +92,13 @@ add_leaves(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty)
 		leaf->table = lfirst_oid(lc);
 		leaf->is_used = true;
 		leaf->first_block = InvalidBlockNumber;
-		/* in the same order */
+		/* both lists have the same order */
 		if (next != NULL && lfirst_oid(next) == leaf->table)
 		{
 			leaf->is_used = !open_and_lock_if_empty(leaves, leaf->table);
 			next = lnext(maybe_empty, next);
 		}
-		/* if there are more than locks, it does not matter how many */
+		/* when there are more indexes than locks, it does not matter how many */
 		if (leaves->nindexes < gpusort_lock_places())
 			leaves->nindexes += count_indexes(catalog, leaf->table);
 		leaves->count++;

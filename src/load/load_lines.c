@@ -2,7 +2,7 @@
  * load_lines.c
  *		The lines of an input, and which of them end a row of the table; see load_lines.h.
  *
- * As long as each line is a row there is nothing to remember.
+ * As long as each line is a row, only their number is kept.
  */
 #include "postgres.h"
 
@@ -71,7 +71,7 @@ gpusort_lines_begin(GpuSortLoadLines *lines, size_t nrecords)
 		memset(lines->left_out, 0, nrecords * sizeof(bool));
 }
 
-/* Lines of a row, or of a record that is none. */
+/* Appends the lines of a record. */
 static void
 add_record(GpuSortLoadLines *lines, uint64 count, bool is_row)
 {
@@ -92,8 +92,8 @@ count_lines(const gs_records *records, const gs_dialect *dialect, const char *da
 }
 
 void
-gpusort_lines_note(GpuSortLoadLines *lines, const gs_records *records, const gs_dialect *dialect, const char *data,
-				   size_t nrecords, uint64 count, bool some_left_out)
+gpusort_lines_note(GpuSortLoadLines *lines, const gs_records *records, const gs_dialect *dialect,
+				   const char *data, size_t nrecords, uint64 count, bool some_left_out)
 {
 	if (!some_left_out && count == nrecords)
 	{
@@ -101,7 +101,8 @@ gpusort_lines_note(GpuSortLoadLines *lines, const gs_records *records, const gs_
 		return;
 	}
 	for (size_t i = 0; i < nrecords; i++)
-		add_record(lines, count_lines(records, dialect, data, i), !some_left_out || !lines->left_out[i]);
+		add_record(lines, count_lines(records, dialect, data, i),
+				   !some_left_out || !lines->left_out[i]);
 }
 
 /* ---------- rows ---------- */

@@ -7,10 +7,10 @@
 #include "load/load_order.h"
 #include "settings.h"
 
-/* So many rows are kept in memory; in tests, few. */
+/* The leaves of this many rows are kept in memory; in tests, of fewer rows. */
 #define MEMORY_ROWS		((uint64) (gpusort_force ? 20000 : 2 * 1024 * 1024))
 
-/* ... and read from the file at a time. */
+/* The leaves of this many rows are read from the file at a time. */
 #define BUFFER_ROWS		((uint64) 4096)
 
 /* ---------- writing ---------- */
@@ -23,7 +23,8 @@ gpusort_order_grow(GpuSortLoadOrder *order, uint64 more)
 	if (order->leaves == NULL)
 	{
 		order->room = Max(rows, 1024);
-		order->leaves = MemoryContextAllocHuge(order->context, order->room * sizeof(GpuSortLeafNumber));
+		order->leaves =
+			MemoryContextAllocHuge(order->context, order->room * sizeof(GpuSortLeafNumber));
 	}
 	else if (rows > order->room)
 	{
@@ -32,7 +33,7 @@ gpusort_order_grow(GpuSortLoadOrder *order, uint64 more)
 	}
 }
 
-/* What is in memory goes to the file. */
+/* Writes the rows in memory to the file. */
 static void
 file_rows(GpuSortLoadOrder *order)
 {

@@ -2,8 +2,8 @@
  * load_partitions.c
  *		The partitions that a participant puts rows into; see load_partitions.h.
  *
- * The routing remembers which partition a result is by the field that CopyFrom() has for its own buffers of a
- * partition's rows.
+ * The server's routing returns a ResultRelInfo.  Our own struct for the partition hangs on the
+ * field in which CopyFrom() has its buffer of the partition's rows, ri_CopyMultiInsertBuffer.
  */
 #include "postgres.h"
 
@@ -48,7 +48,11 @@ gpusort_partitions_buckets(GpuSortLoadPartitions *partitions)
 	return partitions->buckets;
 }
 
-/* Leaves that are not in use have been locked since they were looked at, against all that could change their indexes. */
+/*
+ * Returns whether the indexes of a partition, if it has any, can be filled at the end.  Leaves that
+ * are not in use were locked when they were looked at, so that nothing can have changed their
+ * indexes.
+ */
 static bool
 indexes_are_ours(Relation table, const GpuSortLoadPart *part)
 {
@@ -57,22 +61,31 @@ indexes_are_ours(Relation table, const GpuSortLoadPart *part)
 	return !part->is_used || gpusort_load_entries_are_ours(table);
 }
 
-/* What it looked like before it was locked may have changed. */
+/*
+ * Returns whether rows can be put into a partition.  What was found in the catalogs before it was
+ * locked may have changed.
+ */
 static bool
 partition_is_ours(Relation table, const GpuSortLoadPart *part)
 {
 	GpuSortLoadComputing ignored;
 
-	return table->rd_rel->relkind == RELKIND_RELATION && table->rd_tableam == GetHeapamTableAmRoutine() &&
-		!IsCatalogRelation(table) && !RelationIsUsedAsCatalogTable(table) && !gpusort_load_has_triggers(table) &&
+	return table->rd_rel->relkind == RELKIND_RELATION &&
+		table->rd_tableam == GetHeapamTableAmRoutine() &&
+		!IsCatalogRelation(table) && !RelationIsUsedAsCatalogTable(table) &&
+		!gpusort_load_has_triggers(table) &&
 		indexes_are_ours(table, part) && gpusort_load_why_not_stored(table, &ignored) == NULL;
 }
 
-/* Rows go to its end.  Has it room for a good part of as many as it has? */
+/*
+ * Returns whether the partition has free space for a good part of as many bytes as it has.  We
+ * would not use this space, because our rows go to the end.
+ */
 static bool
 leaves_space(Relation table)
 {
-	return !gpusort_force && gpusort_heap_has_space(table, (double) RelationGetNumberOfBlocks(table) * BLCKSZ);
+	return !gpusort_force &&
+		gpusort_heap_has_space(table, (double) RelationGetNumberOfBlocks(table) * BLCKSZ);
 }
 
 static GpuSortLoadPartition *
@@ -107,7 +120,8 @@ gpusort_partitions_find(GpuSortLoadPartitions *partitions, const GpuSortLoadValu
 	{
 		MemoryContext old = MemoryContextSwitchTo(partitions->context);
 
-		result->ri_CopyMultiInsertBuffer = (struct CopyMultiInsertBuffer *) begin_partition(partitions, result);
+		result->ri_CopyMultiInsertBuffer =
+			(struct CopyMultiInsertBuffer *) begin_partition(partitions, result);
 		MemoryContextSwitchTo(old);
 	}
 	return (GpuSortLoadPartition *) result->ri_CopyMultiInsertBuffer;
@@ -132,7 +146,8 @@ gpusort_partition_values(GpuSortLoadPartition *partition, GpuSortLoadValue *valu
 void
 gpusort_partitions_end(GpuSortLoadPartitions *partitions)
 {
-	for (GpuSortLoadPartition *partition = partitions->first; partition != NULL; partition = partition->next)
+	for (GpuSortLoadPartition *partition = partitions->first; partition != NULL;
+		 partition = partition->next)
 		gpusort_computer_end(partition->computer);
 	gpusort_buckets_end(partitions->buckets);
 	gpusort_routing_end(partitions->routing);

@@ -18,20 +18,21 @@
 #include "pg_compat.h"
 #include "worker_wait.h"
 
-/* Partitions may be added meanwhile. */
+/* Partitions may be added during the load: there is room for so many more. */
 #define SLACK	64
 
 static uint32 wait_event = 0;
 
 struct GpuSortLoadParts
 {
-	slock_t		mutex;			/* for who is where */
+	/* protects all fields but the tails of the parts */
+	slock_t		mutex;
 	int			count;
 	int			most;
-	uint32		mask;			/* a power of two, less one */
+	uint32		mask;			/* the size of places, a power of two, less one */
 	bool		taken_over;
 	ConditionVariable taken;
-	GpuSortLoadPart places[FLEXIBLE_ARRAY_MEMBER];	/* found by OID, by open addressing */
+	GpuSortLoadPart places[FLEXIBLE_ARRAY_MEMBER];	/* a hash table by OID, with open addressing */
 };
 
 static uint32
@@ -46,7 +47,7 @@ gpusort_parts_bytes(int count)
 	return offsetof(GpuSortLoadParts, places) + choose_places(count) * sizeof(GpuSortLoadPart);
 }
 
-/* The place of a partition, which is given one if there is room. */
+/* Returns the place of a partition, and gives it one if there is room. */
 static GpuSortLoadPart *
 find_place(GpuSortLoadParts *parts, Oid partition)
 {
@@ -120,7 +121,10 @@ gpusort_parts_await_leader(GpuSortLoadParts *parts)
 	ConditionVariableCancelSleep();
 }
 
-/* The partitioned tables between have been locked, too, but not those above the root. */
+/*
+ * Takes the locks that routing rows to a partition has taken: on the partition, and on the
+ * partitioned tables between it and the root, but not on those above the root.
+ */
 static void
 lock_part(Oid partition, Oid root)
 {
@@ -140,7 +144,7 @@ lock_part(Oid partition, Oid root)
 void
 gpusort_parts_take_over(GpuSortLoadParts *parts, Oid root)
 {
-	/* a partition gets its place before it gets rows, and all rows are there that will be */
+	/* a partition gets its place before it gets rows, and no more rows will be routed now */
 	for (uint32 i = 0; i <= parts->mask; i++)
 	{
 		const GpuSortLoadPart *part = &parts->places[i];
@@ -157,8 +161,9 @@ gpusort_parts_take_over(GpuSortLoadParts *parts, Oid root)
 /* ---------- the end ---------- */
 
 /*
- * Workers' rows are counted here, where an abort makes dead ones of them.  The free space map is not told of the last page:
- * PostgreSQL looks there in any case, and each table may have no map yet.
+ * Counts the rows of a partition as inserted.  This is done here for the workers' rows, too, so
+ * that an abort counts them as dead.  The free space map is not told of the last page: PostgreSQL
+ * looks there in any case, and many tables would have no map yet.
  */
 static void
 tell_of_part(const GpuSortLoadPart *part)

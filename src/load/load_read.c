@@ -2,9 +2,9 @@
  * load_read.c
  *		Reading the input of a COPY FROM; see load_read.h.
  *
- * What ends a COPY while it waits for more of its input is about the line behind what has come:
- * PostgreSQL has taken all lines that are there.  Here some of them wait to be loaded, and are counted
- * when there is an error.
+ * If a COPY is ended while it waits for more of its input, the error is about the line behind all
+ * that has come, because PostgreSQL has loaded all lines by the time it waits.  Here some of the
+ * lines may still wait to be loaded, so they are counted when there is an error.
  */
 #include "postgres.h"
 
@@ -25,7 +25,7 @@ count_lines(const GpuSortLoadState *state, const char *data, Size bytes)
 	return lines;
 }
 
-/* A callback of an error's context, before that which shows the line. */
+/* An error context callback, which sets the line before the callback of COPY shows it. */
 static void
 find_line(void *arg)
 {

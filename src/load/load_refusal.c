@@ -2,7 +2,8 @@
  * load_refusal.c
  *		The first row that an index of a table in use refuses; see load_refusal.h.
  *
- * An entry that may be refused is tried in a subtransaction.  Of rows behind one that was refused nothing is tried.
+ * An entry that may be refused is tried in a subtransaction.  Nothing is tried of rows behind one
+ * that was refused.
  */
 #include "postgres.h"
 
@@ -13,7 +14,7 @@
 #include "load/load_refusal.h"
 #include "load/load_try.h"
 
-/* Its place among those of the table, the first one's being 1. */
+/* Returns the place of a row among our rows in its table, counted from 1. */
 static uint64
 find_place(const GpuSortRefusal *refusal, ItemPointer tid)
 {
@@ -33,7 +34,10 @@ find_place(const GpuSortRefusal *refusal, ItemPointer tid)
 	return place;
 }
 
-/* The line of a row: those of rows before are counted, also where these are in other partitions. */
+/*
+ * Returns the line of a row.  The lines of all rows before it are counted, those of rows in other
+ * partitions among them.
+ */
 static uint64
 find_line(const GpuSortRefusal *refusal, ItemPointer tid)
 {
@@ -57,7 +61,8 @@ find_line(const GpuSortRefusal *refusal, ItemPointer tid)
 static bool
 error_is_about_row(void)
 {
-	return geterrcode() == ERRCODE_UNIQUE_VIOLATION || geterrcode() == ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+	return geterrcode() == ERRCODE_UNIQUE_VIOLATION ||
+		geterrcode() == ERRCODE_PROGRAM_LIMIT_EXCEEDED;
 }
 
 static void
@@ -81,7 +86,8 @@ gpusort_refusal_suspect(GpuSortRefusal *refusal, const ItemPointerData *tid)
 	if (at == GPUSORT_MOST_SUSPECTS)
 		return;
 	refusal->nsuspects = Min(refusal->nsuspects + 1, GPUSORT_MOST_SUSPECTS);
-	memmove(suspects + at + 1, suspects + at, (refusal->nsuspects - at - 1) * sizeof(ItemPointerData));
+	memmove(suspects + at + 1, suspects + at,
+			(refusal->nsuspects - at - 1) * sizeof(ItemPointerData));
 	suspects[at] = *tid;
 }
 
@@ -104,19 +110,23 @@ try_entry(void *arg)
 	IndexUniqueCheck check = entry->what == GPUSORT_ENTRY_THERE ? UNIQUE_CHECK_EXISTING
 		: index->relation->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO;
 
-	index_insert(index->relation, entry->values, entry->isnull, entry->tid, entry->table, check, false, index->info);
+	index_insert(index->relation, entry->values, entry->isnull, entry->tid, entry->table, check,
+				 false, index->info);
 }
 
 void
-gpusort_refusal_try(GpuSortRefusal *refusal, const GpuSortRefusingIndex *index, Datum *values, bool *isnull,
-					ItemPointer tid, GpuSortRefusable what)
+gpusort_refusal_try(GpuSortRefusal *refusal, const GpuSortRefusingIndex *index, Datum *values,
+					bool *isnull, ItemPointer tid, GpuSortRefusable what)
 {
 	CopyFromState copy = refusal->state->copy;
 	uint64		outer_line = copy->cur_lineno;
 	Entry		entry = {index, refusal->filled->table, values, isnull, tid, what};
 	ErrorData  *error;
 
-	/* what is raised meanwhile is about this line, be it that the row is refused or that nobody wants to wait any longer */
+	/*
+	 * an error from here on is about this line, whether the index refuses the row or somebody
+	 * cancels the wait for another transaction
+	 */
 	copy->cur_lineno = find_line(refusal, tid);
 	refusal->tried++;
 	error = gpusort_load_try(try_entry, &entry, error_is_about_row, refusal->context);

@@ -1,9 +1,10 @@
 /*
  * load_reinsert.c
- *		Rows into the indexes of their tables, one by one; see load_reinsert.h.
+ *		Putting rows into the indexes of their tables one by one; see load_reinsert.h.
  *
- * In a table, they are in the order of their lines; those of others may be between them.  A scan of each of many partitions would pin a page,
- * so a row is copied from its page when it is needed.
+ * In each table, our rows are in the order of their lines, but rows of other sessions may be
+ * between them.  A scan would keep a page of each partition pinned, of which there may be many; so
+ * a row is copied from its page when it is needed.
  */
 #include "postgres.h"
 
@@ -22,13 +23,13 @@
 #include "pg_compat.h"
 #include "pg_compat/tables.h"
 
-/* A table, and how far its rows are in its indexes. */
+/* A table, and how far its rows have got into its indexes. */
 typedef struct ReinsertTable
 {
 	Relation	table;
 	ResultRelInfo *result;
-	Relation   *done;			/* indexes that have all entries; NULL: this one has not */
-	const GpuSortAppendOwner *owner;	/* of the rows */
+	Relation   *done;			/* indexes that have all entries, by number; or NULL: none has */
+	const GpuSortAppendOwner *owner;	/* who has put the rows there */
 	TupleTableSlot *slot;
 	ItemPointerData next;
 	BlockNumber nblocks;
@@ -39,7 +40,7 @@ typedef struct Reinsert
 	const GpuSortLoadState *state;
 	const GpuSortRefusedRow *refused;
 	EState	   *estate;
-	ReinsertTable **tables;		/* by number; NULL: no row of its was met yet */
+	ReinsertTable **tables;		/* by leaf number; NULL: it has had no row yet */
 	int			ntables;
 } Reinsert;
 
@@ -55,7 +56,8 @@ begin_table(Reinsert *reinsert, Relation table, BlockNumber first_block)
 	rows->result = makeNode(ResultRelInfo);
 	InitResultRelInfo(rows->result, table, 1, NULL, 0);
 	ExecOpenIndices(rows->result, false);
-	rows->slot = ExecInitExtraTupleSlot(reinsert->estate, RelationGetDescr(table), &TTSOpsHeapTuple);
+	rows->slot =
+		ExecInitExtraTupleSlot(reinsert->estate, RelationGetDescr(table), &TTSOpsHeapTuple);
 	rows->owner = &reinsert->state->task->owner;
 	ItemPointerSet(&rows->next, first_block, FirstOffsetNumber);
 	rows->nblocks = RelationGetNumberOfBlocks(table);
@@ -63,16 +65,18 @@ begin_table(Reinsert *reinsert, Relation table, BlockNumber first_block)
 	return rows;
 }
 
-/* The server passes over indexes that are not there. */
+/* Hides the indexes that have all entries from the server, which passes over NULLs. */
 static void
 hide_done_indexes(const Reinsert *reinsert, ReinsertTable *rows)
 {
 	ResultRelInfo *result = rows->result;
 
-	rows->done = MemoryContextAllocZero(reinsert->estate->es_query_cxt, result->ri_NumIndices * sizeof(Relation));
+	rows->done = MemoryContextAllocZero(reinsert->estate->es_query_cxt,
+										result->ri_NumIndices * sizeof(Relation));
 	for (int i = 0; i < result->ri_NumIndices; i++)
 	{
-		if (!gpusort_load_entries_are_sorted(result->ri_IndexRelationDescs[i], result->ri_IndexRelationInfo[i]))
+		if (!gpusort_load_entries_are_sorted(result->ri_IndexRelationDescs[i],
+											 result->ri_IndexRelationInfo[i]))
 			continue;
 		rows->done[i] = result->ri_IndexRelationDescs[i];
 		result->ri_IndexRelationDescs[i] = NULL;
@@ -102,7 +106,10 @@ end_table(const Reinsert *reinsert, ReinsertTable *rows)
 		table_close(rows->table, NoLock);
 }
 
-/* The one that the next row is in; NULL: this row is in its indexes, or there are none. */
+/*
+ * Returns the table that the next row is in, or NULL if that row is in all indexes of its table, or
+ * the table has none.
+ */
 static ReinsertTable *
 find_table(Reinsert *reinsert, GpuSortOrderReader *order)
 {
@@ -116,14 +123,18 @@ find_table(Reinsert *reinsert, GpuSortOrderReader *order)
 			return NULL;
 	}
 	if (reinsert->tables[number] == NULL)
-		reinsert->tables[number] = number == GPUSORT_NO_LEAF ? begin_table(reinsert, state->statement->table, 0)
+		reinsert->tables[number] = number == GPUSORT_NO_LEAF
+			? begin_table(reinsert, state->statement->table, 0)
 			: begin_leaf(reinsert, &state->leaves.leaves[number - 1]);
 	return reinsert->tables[number];
 }
 
 /* ---------- rows ---------- */
 
-/* The next row of ours in a block, from some place on, as a copy. */
+/*
+ * Returns a copy of the first row of ours in a block from *offset on, and moves *offset behind it;
+ * returns NULL if there is none.
+ */
 static HeapTuple
 copy_row(const ReinsertTable *rows, BlockNumber block, OffsetNumber *offset)
 {
@@ -185,7 +196,10 @@ insert_row(ReinsertTable *rows, EState *estate)
 	ResetPerTupleExprContext(estate);
 }
 
-/* Of a row that an index refuses those before it may refuse it, too. */
+/*
+ * Inserts the row that is known to be refused into the indexes in front of the one that has refused
+ * it: one of these may refuse it, too.
+ */
 static void
 insert_refused(const Reinsert *reinsert, ReinsertTable *rows)
 {
@@ -233,7 +247,8 @@ gpusort_load_reinsert(const GpuSortLoadState *state, const GpuSortRefusedRow *re
 
 	estate->es_snapshot = RegisterSnapshot(GetLatestSnapshot());
 	reinsert.ntables = state->leaves.count + 1;
-	reinsert.tables = MemoryContextAllocZero(estate->es_query_cxt, reinsert.ntables * sizeof(ReinsertTable *));
+	reinsert.tables =
+		MemoryContextAllocZero(estate->es_query_cxt, reinsert.ntables * sizeof(ReinsertTable *));
 	insert_rows(&reinsert);
 	for (int i = 0; i < reinsert.ntables; i++)
 	{

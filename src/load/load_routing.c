@@ -2,8 +2,9 @@
  * load_routing.c
  *		Finding the partition of a row; see load_routing.h.
  *
- * As in CopyFrom(): with an executor state that has the partitioned table as its result.  So partitions are locked
- * when they are needed, and the one by default, or the table if it is a partition itself, looks at its constraint.
+ * As in CopyFrom(), there is an executor state whose result relation is the partitioned table.  So
+ * partitions are locked when they are needed.  The constraint of a default partition, and that of
+ * the table if it is a partition itself, are checked by the server.
  */
 #include "postgres.h"
 
@@ -27,9 +28,9 @@ struct GpuSortLoadRouting
 	ModifyTableState *state;
 	ResultRelInfo *result;
 	PartitionTupleRouting *routing;
-	TupleTableSlot *slot;		/* the row */
-	bool	   *wanted;			/* attributes whose values are looked at */
-	Datum		unwanted;		/* stands for a string that is not */
+	TupleTableSlot *slot;		/* the row to be routed */
+	bool	   *wanted;			/* by attribute, whether routing looks at its value */
+	Datum		unwanted;		/* stands for strings that routing does not look at */
 };
 
 static void
@@ -65,7 +66,10 @@ want_attributes(GpuSortLoadRouting *routing, Node *expression)
 	bms_free(attributes);
 }
 
-/* What the keys are made of, and the constraint; if there are keys below, it could be anything. */
+/*
+ * Finds out which attributes routing looks at: those in the partition key and in the constraint of
+ * the table.  If there are partitioned tables below, it may be any attribute.
+ */
 static void
 find_wanted(GpuSortLoadRouting *routing)
 {

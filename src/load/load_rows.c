@@ -1,9 +1,9 @@
 /*
  * load_rows.c
- *		Records into tuples in private pages; see load_rows.h.
+ *		Turning records into tuples in private pages; see load_rows.h.
  *
- * A row gets to a page when all of its values are known to be good.  So wherever reading ends, the
- * pages have the rows of the records before.
+ * A row is put into a page when all of its values are known to be good.  So wherever reading ends,
+ * the pages have exactly the rows of the records before.
  */
 #include "postgres.h"
 
@@ -22,38 +22,41 @@
 #include "parse/gs_field.h"
 #include "parse/gs_records.h"
 
-/* Records that are found at a time. */
+/* At most this many records are found at a time. */
 #define BATCH_RECORDS	512
 
-/* Fields of them, if there are more columns than usual. */
+/*
+ * At most this many fields are found at a time, or four times the number of columns if that is
+ * more.
+ */
 #define BATCH_FIELDS	8192
 
 struct GpuSortLoader
 {
 	const GpuSortLoadTask *task;
-	GpuSortLoadTarget table;	/* where rows go if it is not partitioned */
+	GpuSortLoadTarget table;	/* where rows go, if it is not partitioned */
 	GpuSortLoadPartitions *partitions;	/* ... and if it is */
-	GpuSortLoadPartition *partition;	/* which a row goes to */
+	GpuSortLoadPartition *partition;	/* the one that the current row goes to */
 	GpuSortLoadColumn *columns;
-	GpuSortLoadValue *values;	/* of a row, by attribute */
-	GpuSortLoadComputer *computer;	/* of what is not copied, or NULL */
+	GpuSortLoadValue *values;	/* of the current row, by attribute */
+	GpuSortLoadComputer *computer;	/* for what is not copied; or NULL */
 	GpuSortLoadEncoding *encoding;
-	MemoryContext row_context;	/* what input functions and expressions allocate */
+	MemoryContext row_context;	/* where input functions and expressions allocate */
 
-	gs_records	records;		/* of the current batch */
-	bool		unproven;		/* they are what a device has found */
-	gs_check	check;			/* ... so that each is looked at */
-	Size		batch_begin;	/* where it begins in the input */
-	size_t		record;			/* ... and which one of it is being read */
-	size_t		excluded;		/* of those before */
-	GpuSortLoadLines lines;		/* of the input that were read, if that is asked for */
-	Size		valid_bytes;	/* of the input, in its encoding */
-	char	   *plain;			/* fields without quotes and escapes, of a row */
+	gs_records	records;		/* the current batch */
+	bool		unproven;		/* the records were found by a device, and are not proven */
+	gs_check	check;			/* ... this is used to prove each of them */
+	Size		batch_begin;	/* where the batch begins in the input */
+	size_t		record;			/* the number of the record in the batch that is being read */
+	size_t		excluded;		/* records of the batch so far that WHERE has left out */
+	GpuSortLoadLines lines;		/* of the records that were read, if the table is indexed */
+	Size		valid_bytes;	/* bytes of the input, from its start, that are valid text */
+	char	   *plain;			/* fields of a row, without their quotes and escapes */
 	Size		plain_bytes;
 	char	   *plain_end;
 	bool		may_toast;
 	bool		decoded_toast;
-	bool		in_function;	/* an error is about a value */
+	bool		in_function;	/* an error that is raised now is about a value */
 };
 
 /* ---------- beginning ---------- */
@@ -85,7 +88,9 @@ gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadPar
 		loader->table.append = gpusort_append_begin(table, &task->owner);
 	loader->encoding = gpusort_encoding_begin(task);
 	loader->lines.context = loader->lines.order.context = CurrentMemoryContext;
-	loader->computer = gpusort_computer_begin(task, table, task->partitioned ? GPUSORT_COMPUTE_ROUTED : GPUSORT_COMPUTE_ALL);
+	loader->computer = gpusort_computer_begin(task, table,
+											  task->partitioned ? GPUSORT_COMPUTE_ROUTED
+											  : GPUSORT_COMPUTE_ALL);
 	loader->row_context = loader->computer != NULL ? gpusort_computer_row_context(loader->computer)
 		: AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY row", ALLOCSET_DEFAULT_SIZES);
 	make_records(&loader->records, task->nfields);
@@ -136,16 +141,24 @@ gpusort_loader_end(GpuSortLoader *loader)
 
 /* ---------- a field ---------- */
 
-/* One that is quoted as a whole, and has nothing special between: its value is where it is. */
+/*
+ * Returns whether a field is quoted as a whole, and has no quotes or escapes in between: its value
+ * is where it is.
+ */
 static inline bool
 is_simply_quoted(const gs_dialect *dialect, const char *field, uint32 length)
 {
-	return dialect->csv && length >= 2 && field[0] == dialect->quote && field[length - 1] == dialect->quote &&
+	return dialect->csv && length >= 2 && field[0] == dialect->quote &&
+		field[length - 1] == dialect->quote &&
 		memchr(field + 1, dialect->quote, length - 2) == NULL &&
-		(dialect->escape == dialect->quote || memchr(field + 1, dialect->escape, length - 2) == NULL);
+		(dialect->escape == dialect->quote ||
+		 memchr(field + 1, dialect->escape, length - 2) == NULL);
 }
 
-/* A field without its quotes and escapes; false: there is something to be looked at. */
+/*
+ * Makes *field and *length those of the field without its quotes and escapes.  Returns false if
+ * PostgreSQL has to look at it.
+ */
 static bool
 make_plain(GpuSortLoader *loader, const char **field, uint32 *length)
 {
@@ -177,7 +190,7 @@ is_default_marker(const GpuSortLoadTask *task, const char *field, uint32 length)
 		memcmp(field, task->default_print, length) == 0;
 }
 
-/* The value that the type's function makes of a field, or of NULL. */
+/* Calls the type's input function for a field, or, if "field" is NULL, for a null. */
 static Datum
 call_function(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, uint32 length)
 {
@@ -206,27 +219,33 @@ read_null(GpuSortLoader *loader, GpuSortLoadColumn *column, GpuSortLoadValue *va
 		call_function(loader, column, NULL, 0);
 }
 
-/* The default of a column, which a field has asked for; false: there is none. */
+/* Reads the default of a column whose field has asked for it; returns false if there is none. */
 static bool
 read_default(GpuSortLoader *loader, const GpuSortLoadColumn *column, GpuSortLoadValue *value)
 {
 	bool		found;
 
 	loader->in_function = true;
-	found = loader->computer != NULL && gpusort_compute_default(loader->computer, column->field.attnum - 1, value);
+	found = loader->computer != NULL &&
+		gpusort_compute_default(loader->computer, column->field.attnum - 1, value);
 	loader->in_function = false;
 	return found;
 }
 
 static inline bool
-read_field(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, uint32 length, bool special)
+read_field(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, uint32 length,
+		   bool special)
 {
 	const GpuSortLoadTask *task = loader->task;
 	const gs_dialect *dialect = &task->dialect;
 	GpuSortLoadValue *value = &loader->values[column->field.attnum - 1];
 
-	/* the null marker of text is looked for in the field as it stands, that of CSV without quotes */
-	if (is_null_marker(task, field, length) && !(special && dialect->csv) && !column->field.force_not_null)
+	/*
+	 * in the text format, the null marker is compared with the field as it stands; in CSV, only
+	 * with a field that is not quoted
+	 */
+	if (is_null_marker(task, field, length) && !(special && dialect->csv) &&
+		!column->field.force_not_null)
 	{
 		read_null(loader, column, value);
 		return true;
@@ -294,7 +313,7 @@ compute_row(GpuSortLoader *loader, GpuSortLoadComputer *computer, GpuSortLoadVal
 	return computed;
 }
 
-/* The row to its partition. */
+/* Puts a row into its partition. */
 static GpuSortLoadStop
 route_row(GpuSortLoader *loader)
 {
@@ -318,7 +337,10 @@ route_row(GpuSortLoader *loader)
 	return stop;
 }
 
-/* All fields have been read. */
+/*
+ * Computes what is not copied, when all fields of a record have been read, and puts the row where
+ * it belongs.
+ */
 static GpuSortLoadStop
 finish_row(GpuSortLoader *loader)
 {
@@ -332,10 +354,11 @@ finish_row(GpuSortLoader *loader)
 	}
 	if (computed == GPUSORT_COMPUTED_REFUSED)
 		return GPUSORT_LOAD_ODD;
-	return loader->partitions != NULL ? route_row(loader) : put_row(loader, &loader->table, loader->values);
+	return loader->partitions != NULL ? route_row(loader)
+		: put_row(loader, &loader->table, loader->values);
 }
 
-/* The record of a batch into a row. */
+/* Makes a row of a record of the batch. */
 static GpuSortLoadStop
 read_record(GpuSortLoader *loader, const char *data, size_t record)
 {
@@ -351,7 +374,8 @@ read_record(GpuSortLoader *loader, const char *data, size_t record)
 		uint32		end = records->field_ends[first + i];
 		const char *field_end = data + GS_FIELD_END(end);
 
-		if (!read_field(loader, &loader->columns[i], field, field_end - field, (end & GS_FIELD_SPECIAL) != 0))
+		if (!read_field(loader, &loader->columns[i], field, field_end - field,
+						(end & GS_FIELD_SPECIAL) != 0))
 			return GPUSORT_LOAD_ODD;
 		field = field_end + 1;
 	}
@@ -360,7 +384,7 @@ read_record(GpuSortLoader *loader, const char *data, size_t record)
 
 /* ---------- a batch ---------- */
 
-/* Take account of the records of a batch that were read. */
+/* Counts the first "count" records of the batch, which have been read. */
 static void
 count_records(GpuSortLoader *loader, GpuSortLoadInput *input, size_t count)
 {
@@ -374,14 +398,16 @@ count_records(GpuSortLoader *loader, GpuSortLoadInput *input, size_t count)
 	lines = gs_records_lines(&loader->records, &loader->task->dialect, data, count - 1);
 	input->counts.lines += lines;
 	if (loader->task->indexed)
-		gpusort_lines_note(&loader->lines, &loader->records, &loader->task->dialect, data, count, lines,
-						   loader->excluded > 0);
+		gpusort_lines_note(&loader->lines, &loader->records, &loader->task->dialect, data, count,
+						   lines, loader->excluded > 0);
 	input->consumed = loader->batch_begin +
 		(count == loader->records.nrecords && !loader->unproven ? loader->records.consumed
 		 : gs_record_begin(&loader->records, &loader->task->dialect, count));
 }
 
-/* Does a record lie where it is said to?  Those before it do. */
+/*
+ * Returns whether a record lies where the device says it does, given that the records before it do.
+ */
 static bool
 is_proven(const GpuSortLoader *loader, const GpuSortLoadInput *input, size_t record)
 {
@@ -389,8 +415,10 @@ is_proven(const GpuSortLoader *loader, const GpuSortLoadInput *input, size_t rec
 	size_t		nfields = loader->task->nfields;
 	size_t		first = record * nfields;
 
-	return first + nfields <= records->nfields && records->record_fields[record] == first + nfields &&
-		gs_check_record(&loader->check, input->data + loader->batch_begin, input->bytes - loader->batch_begin,
+	return first + nfields <= records->nfields &&
+		records->record_fields[record] == first + nfields &&
+		gs_check_record(&loader->check, input->data + loader->batch_begin,
+						input->bytes - loader->batch_begin,
 						gs_record_begin(records, &loader->task->dialect, record),
 						records->field_ends + first, nfields);
 }
@@ -409,7 +437,8 @@ read_batch(GpuSortLoader *loader, GpuSortLoadInput *input)
 			CHECK_FOR_INTERRUPTS();
 		if (loader->unproven && !is_proven(loader, input, loader->record))
 			return;
-		if (loader->batch_begin + gs_record_end(&loader->records, loader->record) > loader->valid_bytes)
+		if (loader->batch_begin + gs_record_end(&loader->records, loader->record) >
+			loader->valid_bytes)
 			input->stop = GPUSORT_LOAD_ODD;
 		else
 			input->stop = read_record(loader, data, loader->record);
@@ -421,14 +450,18 @@ read_batch(GpuSortLoader *loader, GpuSortLoadInput *input)
 	}
 }
 
-/* Is an error one about a value, which PostgreSQL's COPY should meet again? */
+/*
+ * Returns whether the current error is about a value.  Then the record is left to PostgreSQL's
+ * COPY, which meets the error again.
+ */
 static bool
 error_is_about_value(const GpuSortLoader *loader)
 {
 	int			category = ERRCODE_TO_CATEGORY(geterrcode());
 
 	return loader->in_function &&
-		(category == ERRCODE_DATA_EXCEPTION || category == ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION || category == ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION ||
+		(category == ERRCODE_DATA_EXCEPTION || category == ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION ||
+		 category == ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION ||
 		 category == ERRCODE_FEATURE_NOT_SUPPORTED || category == ERRCODE_PROGRAM_LIMIT_EXCEEDED ||
 		 geterrcode() == ERRCODE_UNSAFE_NEW_ENUM_VALUE_USAGE);
 }
@@ -472,7 +505,10 @@ make_room(GpuSortLoader *loader, Size bytes)
 	loader->plain = MemoryContextAllocHuge(GetMemoryChunkContext(loader), bytes);
 }
 
-/* As far as a device has found records that are there.  Returns whether these are all it has found. */
+/*
+ * Reads the records that a device has found, as far as they are proven.  Returns whether that was
+ * all of them.
+ */
 static bool
 read_found(GpuSortLoader *loader, GpuSortLoadInput *input)
 {
@@ -490,15 +526,16 @@ read_found(GpuSortLoader *loader, GpuSortLoadInput *input)
 }
 
 /*
- * The next batch.  Where a device's record was refused: is one there that would not have been?  Not so
- * if it is odd, or has too many fields.
+ * Finds the next batch of records.  If a device's record has been "refused", because it was not
+ * proven, find out whether the device was mistaken: it was if there is a record that could have
+ * been proven.  It was not if the record is odd, or has too many fields.
  */
 static void
 find_batch(GpuSortLoader *loader, GpuSortLoadInput *input, bool refused)
 {
 	loader->batch_begin = input->consumed;
-	gs_records_find(&loader->task->dialect, input->data + input->consumed, input->bytes - input->consumed,
-					input->at_end, &loader->records);
+	gs_records_find(&loader->task->dialect, input->data + input->consumed,
+					input->bytes - input->consumed, input->at_end, &loader->records);
 	if (refused && loader->records.nrecords > 0)
 		input->mistaken = is_proven(loader, input, 0);
 }
@@ -525,8 +562,8 @@ read_records(GpuSortLoader *loader, GpuSortLoadInput *input)
 }
 
 /*
- * Read the records of what is converted: all of it are whole ones, so if some are left, the next one is odd, or
- * has something that can't be converted.
+ * Reads the records of an input that is converted.  All records in the text are whole ones, so if
+ * some of the text is left, the next record is odd, or has something that can't be converted.
  */
 static void
 read_converted(GpuSortLoader *loader, GpuSortLoadInput *input)
@@ -535,7 +572,8 @@ read_converted(GpuSortLoader *loader, GpuSortLoadInput *input)
 	Size		whole = input->at_end ? input->bytes
 		: gpusort_encoding_records(loader->encoding, dialect, input->data, input->bytes);
 	GpuSortLoadText text = gpusort_encoding_text(loader->encoding, input->data, whole);
-	GpuSortLoadInput read = {.data = text.data,.bytes = text.bytes,.at_end = input->at_end && text.is_whole};
+	GpuSortLoadInput read =
+		{.data = text.data,.bytes = text.bytes,.at_end = input->at_end && text.is_whole};
 
 	make_room(loader, read.bytes);
 	loader->valid_bytes = text.valid;
@@ -546,8 +584,8 @@ read_converted(GpuSortLoader *loader, GpuSortLoadInput *input)
 	input->counts = read.counts;
 	input->decoded_toast = read.decoded_toast;
 	input->consumed = read.stop == GPUSORT_LOAD_END ? whole
-		: gpusort_encoding_find(loader->encoding, dialect, input->data, whole, read.counts.rows + read.counts.excluded,
-								&loader->records);
+		: gpusort_encoding_find(loader->encoding, dialect, input->data, whole,
+								read.counts.rows + read.counts.excluded, &loader->records);
 }
 
 void

@@ -20,14 +20,17 @@
 
 #include "load/load_safe.h"
 
-/* Functions that depend on nothing but their arguments and settings, or look up an enum's labels. */
+/*
+ * Input functions that depend on nothing but their arguments and on settings, or that look up the
+ * labels of an enum.
+ */
 static const Oid known_functions[] = {
 	F_BOOLIN, F_BYTEAIN, F_CHARIN, F_NAMEIN, F_INT2IN, F_INT4IN, F_INT8IN, F_TEXTIN, F_VARCHARIN,
 	F_BPCHARIN, F_OIDIN, F_TIDIN, F_JSON_IN, F_JSONB_IN, F_POINT_IN, F_LSEG_IN, F_PATH_IN, F_BOX_IN,
 	F_POLY_IN, F_LINE_IN, F_CIRCLE_IN, F_FLOAT4IN, F_FLOAT8IN, F_DATE_IN, F_TIME_IN, F_TIMETZ_IN,
 	F_TIMESTAMP_IN, F_TIMESTAMPTZ_IN, F_INTERVAL_IN, F_BIT_IN, F_VARBIT_IN, F_NUMERIC_IN, F_UUID_IN,
-	F_INET_IN, F_CIDR_IN, F_MACADDR_IN, F_MACADDR8_IN, F_CASH_IN, F_TSVECTORIN, F_TSQUERYIN, F_PG_LSN_IN,
-	F_ENUM_IN
+	F_INET_IN, F_CIDR_IN, F_MACADDR_IN, F_MACADDR8_IN, F_CASH_IN, F_TSVECTORIN, F_TSQUERYIN,
+	F_PG_LSN_IN, F_ENUM_IN
 };
 
 /* ---------- types ---------- */
@@ -43,7 +46,10 @@ function_is_known(Oid function)
 	return false;
 }
 
-/* A range compares its bounds by an operator class, and may have a function for its canonical form. */
+/*
+ * Returns whether values of a range type are safe to read.  Its bounds are compared by an operator
+ * class, and the type may have a function for its canonical form.
+ */
 static bool
 range_is_known(Oid type)
 {
@@ -54,7 +60,10 @@ range_is_known(Oid type)
 		gpusort_load_type_is_known(cache->rngelemtype->type_id);
 }
 
-/* A domain has the constraints of those that it is made of, too. */
+/*
+ * Returns whether values of a domain are safe to read.  Its constraints include those of the
+ * domains that it is based on.
+ */
 static bool
 domain_is_known(Oid type)
 {
@@ -68,7 +77,8 @@ domain_is_known(Oid type)
 	{
 		const DomainConstraintState *constraint = lfirst(lc);
 
-		if (constraint->check_expr != NULL && !gpusort_load_expression_is_safe((Node *) constraint->check_expr))
+		if (constraint->check_expr != NULL &&
+			!gpusort_load_expression_is_safe((Node *) constraint->check_expr))
 			return false;
 	}
 	return true;
@@ -93,17 +103,24 @@ gpusort_load_type_is_known(Oid type)
 
 /* ---------- functions ---------- */
 
-/* A type of the server's that has no operator class may have been given one. */
+/*
+ * Returns whether the operators of a type are the server's.  Even if the type is the server's own,
+ * somebody may have given it an operator class that it had not.
+ */
 static bool
 operators_are_plain(Oid type)
 {
-	const TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC | TYPECACHE_HASH_PROC);
+	const TypeCacheEntry *cache =
+		lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC | TYPECACHE_HASH_PROC);
 
 	return cache->eq_opr < FirstNormalObjectId && cache->cmp_proc < FirstNormalObjectId &&
 		cache->hash_proc < FirstNormalObjectId;
 }
 
-/* Nothing that functions of many types look up by a value's type is anybody's but the server's. */
+/*
+ * Returns whether a type is the server's own, and so is everything that polymorphic functions look
+ * up by the type of a value.
+ */
 static bool
 type_is_plain(Oid type)
 {
@@ -124,7 +141,10 @@ type_is_time(Oid type)
 		type == TIMESTAMPTZOID || type == INTERVALOID;
 }
 
-/* Is it about time?  Does it not look into catalogs? */
+/*
+ * Sets *time if a function is about time, and *catalogs if it may look into the catalogs; both are
+ * told from the types of its arguments, and *time also from its result.
+ */
 static void
 look_at_types(const FormData_pg_proc *proc, bool *time, bool *catalogs)
 {
@@ -135,14 +155,15 @@ look_at_types(const FormData_pg_proc *proc, bool *time, bool *catalogs)
 		Oid			type = proc->proargtypes.values[i];
 
 		*time |= type_is_time(type);
-		*catalogs |= type == ANYOID || type == INTERNALOID || type == CSTRINGOID || type == REGCLASSOID ||
-			type == RECORDOID;
+		*catalogs |= type == ANYOID || type == INTERNALOID || type == CSTRINGOID ||
+			type == REGCLASSOID || type == RECORDOID;
 	}
 }
 
 /*
- * One of the server's that depends on its arguments only; or on the settings for dates and times.  Other stable ones
- * look into catalogs, or call what they find there.
+ * Returns whether a function may not be called.  It may be called if it is one of the server's and
+ * depends on nothing but its arguments, or on the settings for dates and times.  Other stable
+ * functions look into catalogs, or call what they find there.
  */
 static bool
 function_is_refused(Oid function, void *context)
@@ -160,16 +181,21 @@ function_is_refused(Oid function, void *context)
 		return true;
 	proc = (const FormData_pg_proc *) GETSTRUCT(tuple);
 	look_at_types(proc, &time, &catalogs);
-	safe = proc->prolang == INTERNALlanguageId && proc->proparallel == PROPARALLEL_SAFE && !proc->proretset &&
+	safe = proc->prolang == INTERNALlanguageId && proc->proparallel == PROPARALLEL_SAFE &&
+		!proc->proretset &&
 		!proc->prosecdef && heap_attisnull(tuple, Anum_pg_proc_proconfig, NULL) && !catalogs &&
-		(proc->provolatile == PROVOLATILE_IMMUTABLE || (proc->provolatile == PROVOLATILE_STABLE && time));
+		(proc->provolatile == PROVOLATILE_IMMUTABLE ||
+		 (proc->provolatile == PROVOLATILE_STABLE && time));
 	ReleaseSysCache(tuple);
 	return !safe;
 }
 
 /* ---------- expressions ---------- */
 
-/* Enums can be compared, and that's it. */
+/*
+ * Returns whether functions can be called with arguments of these types.  With "enums", the
+ * arguments may also be enums, which can be compared but nothing else.
+ */
 static bool
 arguments_are_plain(List *arguments, bool enums)
 {
@@ -186,7 +212,10 @@ arguments_are_plain(List *arguments, bool enums)
 	return true;
 }
 
-/* Do the functions for text of two types come to know nothing that is not the server's? */
+/*
+ * Returns whether a conversion by way of text calls only the server's functions: the output
+ * function of one type, and the input function of the other.
+ */
 static bool
 conversion_is_safe(const CoerceViaIO *conversion)
 {
@@ -204,10 +233,14 @@ is_sequence(const Node *node)
 	const FuncExpr *function = (const FuncExpr *) node;
 
 	return IsA(node, NextValueExpr) ||
-		(IsA(node, FuncExpr) && function->funcid == F_NEXTVAL && IsA(linitial(function->args), Const));
+		(IsA(node, FuncExpr) && function->funcid == F_NEXTVAL &&
+		 IsA(linitial(function->args), Const));
 }
 
-/* What kinds of expressions there are that this knows all about, and what is with their types. */
+/*
+ * Returns whether this code knows all about an expression's kind, and whether the types in it are
+ * safe.
+ */
 static bool
 node_is_known(Node *node)
 {
@@ -233,7 +266,8 @@ node_is_known(Node *node)
 		case T_FuncExpr:
 			return arguments_are_plain(((FuncExpr *) node)->args, false);
 		case T_MinMaxExpr:
-			return arguments_are_plain(((MinMaxExpr *) node)->args, false) && operators_are_plain(((MinMaxExpr *) node)->minmaxtype);
+			return arguments_are_plain(((MinMaxExpr *) node)->args, false) &&
+				operators_are_plain(((MinMaxExpr *) node)->minmaxtype);
 		case T_NullTest:
 			return !((NullTest *) node)->argisrow;
 		case T_CoerceViaIO:
@@ -253,7 +287,10 @@ node_is_known(Node *node)
 	}
 }
 
-/* The context is where it is noted that there is a sequence, or NULL if there must be none. */
+/*
+ * Returns whether an expression is not safe.  The context is a bool that is set if there is a
+ * sequence, or NULL if there must be none.
+ */
 static bool
 expression_is_refused(Node *node, void *context)
 {
@@ -264,7 +301,8 @@ expression_is_refused(Node *node, void *context)
 		*(bool *) context = true;
 		return false;
 	}
-	if (!node_is_known(node) || (!IsA(node, CoerceViaIO) && check_functions_in_node(node, function_is_refused, NULL)))
+	if (!node_is_known(node) ||
+		(!IsA(node, CoerceViaIO) && check_functions_in_node(node, function_is_refused, NULL)))
 		return true;
 	return expression_tree_walker(node, expression_is_refused, context);
 }
@@ -275,7 +313,10 @@ gpusort_load_expression_is_safe(Node *expression)
 	return !expression_is_refused(expression, NULL);
 }
 
-/* A function that looks at a table's key, and hashes by it: what is left of it are the values. */
+/*
+ * Replaces satisfies_hash_partition(), which looks up the key of a table and hashes by it, by the
+ * list of the values that are hashed.
+ */
 static Node *
 leave_out_hash(Node *node, void *context)
 {
@@ -307,7 +348,10 @@ gpusort_load_default_is_safe(Node *expression, bool *sequence)
 
 /* ---------- planning ---------- */
 
-/* The planner calls what is immutable, but puts in most SQL functions. */
+/*
+ * Returns whether the planner may call a function that is not the server's.  It calls immutable
+ * functions, but inlines most SQL functions.
+ */
 static bool
 function_is_called(Oid function, void *context)
 {
@@ -341,7 +385,10 @@ gpusort_load_planning_is_safe(Node *expression)
 
 /* ---------- sequences ---------- */
 
-/* The only argument that is no constant, or NULL: functions are not called for a NULL. */
+/*
+ * Returns the place of the only argument that is not a constant, or NULL if there are several.  A
+ * constant NULL counts as one of them, because strict functions are not called for it.
+ */
 static Node **
 find_variable(List *arguments)
 {
@@ -361,7 +408,9 @@ find_variable(List *arguments)
 	return variable;
 }
 
-/* What an expression is made of, by functions and casts. */
+/*
+ * Returns the place of the operand that an expression is made of by functions and casts, or NULL.
+ */
 static Node **
 find_operand(Node *expression)
 {

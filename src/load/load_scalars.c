@@ -1,9 +1,9 @@
 /*
  * load_scalars.c
- *		Values of fixed length from their usual spellings; see load_scalars.h.
+ *		Reading values of fixed length from their usual spellings; see load_scalars.h.
  *
- * What is read here is what output functions write, and a little more.  Spaces, special values,
- * other formats, values out of range and mistakes are the input functions' affair.
+ * The spellings that are read here are those that output functions write, and a few more.  Spaces,
+ * special values, other formats, values out of range and mistakes are left to the input functions.
  */
 #include "postgres.h"
 
@@ -24,7 +24,7 @@ is_digit(char byte)
 	return (unsigned char) (byte - '0') < 10;
 }
 
-/* A sign and 1 to "most" digits. */
+/* Reads an optional minus sign and 1 to "most" digits. */
 static inline bool
 read_integer(const char *at, uint32 length, uint32 most, int64 *value)
 {
@@ -68,7 +68,10 @@ read_int4(const char *bytes, uint32 length, char *room, Datum *value)
 	return true;
 }
 
-/* 19 digits can be too many for 63 bits, but not for 64. */
+/*
+ * Reads an integer of up to 19 digits, which may be too large for 63 bits, but not for 64: then its
+ * sign is wrong.
+ */
 static bool
 read_int8(const char *bytes, uint32 length, char *room, Datum *value)
 {
@@ -83,15 +86,19 @@ read_int8(const char *bytes, uint32 length, char *room, Datum *value)
 
 /* ---------- floating point ---------- */
 
-/* Powers of ten that are exact. */
+/* The powers of ten that are exact. */
 static const double powers[] = {
-	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-	1e18, 1e19, 1e20, 1e21, 1e22
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+	1e17, 1e18, 1e19, 1e20, 1e21, 1e22
 };
 
-/* A sign, digits, a point and digits, as mantissa * 10 ^ -decimals; at most "most" digits in all. */
+/*
+ * Reads an optional minus sign and digits, with or without a point among them, as mantissa * 10 ^
+ * -decimals.  There may be at most "most" digits.
+ */
 static inline bool
-read_decimal(const char *at, uint32 length, int most, uint64 *mantissa, int *decimals, bool *negative)
+read_decimal(const char *at, uint32 length, int most, uint64 *mantissa, int *decimals,
+			 bool *negative)
 {
 	const char *end = at + length;
 	const char *point = NULL;
@@ -115,7 +122,8 @@ read_decimal(const char *at, uint32 length, int most, uint64 *mantissa, int *dec
 }
 
 /*
- * One division of two numbers that are exact is rounded once, as strtod() rounds.
+ * Reads a number as the quotient of two numbers that are exact.  The division rounds once, as
+ * strtod() does.
  */
 static bool
 read_float8(const char *bytes, uint32 length, char *room, Datum *value)
@@ -199,7 +207,7 @@ read_uuid(const char *bytes, uint32 length, char *room, Datum *value)
 
 /* ---------- dates ---------- */
 
-/* Two digits; -1: they are none. */
+/* Returns the number that two digits make, or -1 if they are not digits. */
 static inline int
 two_digits(const char *bytes)
 {
@@ -208,7 +216,7 @@ two_digits(const char *bytes)
 	return (bytes[0] - '0') * 10 + bytes[1] - '0';
 }
 
-/* YYYY-MM-DD, whatever DateStyle says; from the year 1 on. */
+/* Reads YYYY-MM-DD, which is understood whatever DateStyle says, from the year 1 on. */
 static inline bool
 read_day(const char *bytes, int32 *day)
 {
@@ -237,7 +245,7 @@ read_date(const char *bytes, uint32 length, char *room, Datum *value)
 	return true;
 }
 
-/* Up to six digits behind the point, as microseconds. */
+/* Reads one to six digits behind the point as microseconds. */
 static inline bool
 read_fraction(const char *bytes, uint32 length, int32 *fraction)
 {
@@ -255,7 +263,7 @@ read_fraction(const char *bytes, uint32 length, int32 *fraction)
 	return true;
 }
 
-/* YYYY-MM-DD HH:MM:SS[.FFFFFF] */
+/* Reads YYYY-MM-DD HH:MM:SS[.FFFFFF]. */
 static inline bool
 read_time(const char *bytes, uint32 length, Timestamp *stamp)
 {
@@ -265,7 +273,8 @@ read_time(const char *bytes, uint32 length, Timestamp *stamp)
 	int			minute;
 	int			second;
 
-	if (length < 19 || bytes[10] != ' ' || bytes[13] != ':' || bytes[16] != ':' || !read_day(bytes, &day))
+	if (length < 19 || bytes[10] != ' ' || bytes[13] != ':' || bytes[16] != ':' ||
+		!read_day(bytes, &day))
 		return false;
 	hour = two_digits(bytes + 11);
 	minute = two_digits(bytes + 14);
@@ -289,7 +298,7 @@ read_timestamp(const char *bytes, uint32 length, char *room, Datum *value)
 	return true;
 }
 
-/* With the offset from UTC in hours, as +HH or -HH. */
+/* Reads a timestamp with an offset from UTC in hours, as +HH or -HH. */
 static bool
 read_timestamptz(const char *bytes, uint32 length, char *room, Datum *value)
 {
@@ -309,7 +318,7 @@ read_timestamptz(const char *bytes, uint32 length, char *room, Datum *value)
 	return true;
 }
 
-/* ---------- which ---------- */
+/* ---------- choosing a reader ---------- */
 
 GpuSortScalarReader
 gpusort_scalar_reader(Oid input_function, int32 typmod)

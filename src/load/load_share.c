@@ -2,8 +2,9 @@
  * load_share.c
  *		The chunks of an input that participants load together; see load_share.h.
  *
- * Chunks have numbers, and places round and round.  Everything else is a matter of comparing numbers:
- * turn <= taken <= added <= filled <= turn + places.
+ * Chunks are numbered from 0 on, and a chunk's number modulo nchunks is its place in the array.
+ * The state of all chunks follows from comparing numbers: turn <= taken <= added <= filled <= turn
+ * + nchunks.
  */
 #include "postgres.h"
 
@@ -20,42 +21,42 @@
 typedef struct SharedChunk
 {
 	uint32		extent;			/* of the pool, if the bytes are there */
-	uint32		nfields;		/* found by a device, which has to be proven */
-	uint32		nrecords;		/* ... 0: nothing was found */
+	uint32		nfields;		/* found by a device, and to be proven */
+	uint32		nrecords;		/* the same; 0: nothing was found */
 	Size		bytes;
-	bool		at_end;			/* of the input */
-	bool		left;			/* to the leader */
-	uint64		lines;			/* that were read, if that is asked for */
-	bool		has_line_bits;	/* ... where the bytes were: which of them are rows */
-	dsa_pointer leaves;			/* where the rows went, if that is asked for */
-	uint64		rows;			/* ... of so many */
+	bool		at_end;			/* the input ends with this chunk */
+	bool		left;			/* loaded by the leader, in the chunk's turn */
+	uint64		lines;			/* that were read, if lines are asked for */
+	bool		has_line_bits;	/* bits where the bytes were tell which lines end rows */
+	dsa_pointer leaves;			/* of its rows, if their order is asked for; or invalid */
+	uint64		rows;			/* how many leaves there are */
 } SharedChunk;
 
-/* What processes wait for. */
+/* Wait events. */
 static uint32 wait_for_rows = 0;
 static uint32 wait_for_turn = 0;
 static uint32 wait_for_workers = 0;
 
 struct GpuSortLoadShare
 {
-	slock_t		mutex;			/* for what follows, but chunks' bytes */
-	uint64		noted;			/* chunks, of whose lines the leader has taken note */
-	uint64		filled;			/* ... that it has filled */
-	uint64		added;			/* ... that may be taken */
+	slock_t		mutex;			/* protects all that follows but the chunks' bytes */
+	uint64		noted;			/* chunks whose lines the leader has appended to its own */
+	uint64		filled;			/* chunks that the leader has filled */
+	uint64		added;			/* chunks that participants may take, or have taken */
 	uint64		taken;
-	uint64		turn;			/* whose it is */
-	bool		closed;			/* no other will be added */
-	bool		ended;			/* the chunk whose turn it is has something odd */
-	Size		end_offset;		/* ... there */
+	uint64		turn;			/* the number of the chunk whose turn it is */
+	bool		closed;			/* no other chunk will be filled */
+	bool		ended;			/* the chunk whose turn it is has an odd record */
+	Size		end_offset;		/* ... which begins here in the chunk */
 	bool		mistaken;		/* what a device has found was wrong */
 	GpuSortLoadCounts counts;
-	uint64		error_line;		/* the first that was reached by who could not write rows, or 0 */
+	uint64		error_line;		/* the first line at which writing rows has failed, or 0 */
 
-	ConditionVariable more;		/* chunks, or none for ever */
+	ConditionVariable more;		/* broadcast when there are chunks to take, or no more */
 	ConditionVariable turned;
-	bool		in_pool;		/* are the bytes there? */
-	int			nchunks;		/* places */
-	SharedChunk chunks[FLEXIBLE_ARRAY_MEMBER];	/* and then their bytes */
+	bool		in_pool;		/* the chunks' bytes lie in the pool */
+	int			nchunks;		/* how many places there are */
+	SharedChunk chunks[FLEXIBLE_ARRAY_MEMBER];	/* with the bytes behind them, if not in the pool */
 };
 
 static Size
@@ -95,12 +96,13 @@ get_bytes(GpuSortLoadShare *share, uint64 number)
 {
 	if (share->in_pool)
 		return gsd_extent(gpusort_pool, get_chunk(share, number)->extent);
-	return (char *) share + header_bytes(share->nchunks) + number % share->nchunks * GPUSORT_LOAD_CHUNK_BYTES;
+	return (char *) share + header_bytes(share->nchunks) +
+		number % share->nchunks * GPUSORT_LOAD_CHUNK_BYTES;
 }
 
-/* ---------- the leader adds ---------- */
+/* ---------- the leader fills chunks ---------- */
 
-/* Take note of the lines of the chunks before one. */
+/* Appends the lines of the chunks before number "end" to the leader's lines. */
 static void
 take_lines(GpuSortLoadShare *share, uint64 end, GpuSortLoadLines *lines)
 {
@@ -108,7 +110,8 @@ take_lines(GpuSortLoadShare *share, uint64 end, GpuSortLoadLines *lines)
 	{
 		const SharedChunk *chunk = get_chunk(share, share->noted);
 
-		gpusort_lines_join(lines, chunk->lines, chunk->has_line_bits ? (uint8 *) get_bytes(share, share->noted) : NULL);
+		gpusort_lines_join(lines, chunk->lines,
+						   chunk->has_line_bits ? (uint8 *) get_bytes(share, share->noted) : NULL);
 		gpusort_order_take(&lines->order, chunk->leaves, chunk->rows);
 	}
 }
@@ -232,8 +235,8 @@ gpusort_share_await_chunk(GpuSortLoadShare *share)
 
 typedef enum TurnState
 {
-	TURN_OTHERS,				/* not yet */
-	TURN_LEFT,					/* it is another chunk's, which is left to the leader */
+	TURN_OTHERS,				/* another chunk's, and not this one's yet */
+	TURN_LEFT,					/* another chunk's that was left to the leader */
 	TURN_MINE,
 	TURN_NEVER
 } TurnState;
@@ -255,8 +258,9 @@ look_at_turn(GpuSortLoadShare *share, uint64 number)
 }
 
 /*
- * The lines of a chunk go where its bytes were, of which each line had one at least: nobody reads these any more, but for
- * what was not loaded.
+ * Leaves the lines of a chunk for the leader.  Their bits go where the chunk's bytes were, which is
+ * room enough as each line had at least one byte.  Nobody reads these bytes any more, other than
+ * those that were not loaded.
  */
 static void
 give_lines(GpuSortLoadShare *share, const GpuSortLoadLines *lines)
@@ -271,16 +275,16 @@ give_lines(GpuSortLoadShare *share, const GpuSortLoadLines *lines)
 	chunk->leaves = gpusort_order_leave(&lines->order);
 }
 
-/* The turn of a chunk, by which an error in it is told of. */
+/* A turn, in which an error may be raised. */
 typedef struct Turn
 {
 	GpuSortLoadShare *share;
-	uint64		last_line;		/* of the chunk */
+	uint64		last_line;		/* of the chunk; counted from the first chunk on */
 } Turn;
 
 /*
- * A callback of an error's context.  The line is shown by the leader, who is told of a worker's error
- * without knowing how far that worker had come.
+ * An error context callback, which notes the line of the error.  The leader shows that line: it is
+ * told of a worker's error, but not how far the worker had come.
  */
 static void
 note_error_line(void *arg)
@@ -296,11 +300,15 @@ note_error_line(void *arg)
 	SpinLockRelease(&turn->share->mutex);
 }
 
-/* Give the rows their places, let the next chunk have its turn, and write what was put off. */
+/*
+ * Puts the rows of a chunk into the table: gives them their places, lets the next chunk have its
+ * turn, and writes what was put off.
+ */
 static void
-have_turn(GpuSortLoadShare *share, GpuSortLoader *loader, const GpuSortLoadInput *input, bool may_toast)
+have_turn(GpuSortLoadShare *share, GpuSortLoader *loader, const GpuSortLoadInput *input,
+		  bool may_toast)
 {
-	/* nobody else adds lines during this turn */
+	/* nobody else adds to the lines during this turn */
 	Turn		turn = {share, share->counts.lines + input->counts.lines};
 	ErrorContextCallback context = {error_context_stack, note_error_line, &turn};
 
@@ -352,7 +360,7 @@ read_chunk(GpuSortLoadShare *share, uint64 number, GpuSortLoader *loader, GpuSor
 	gpusort_loader_read(loader, input);
 	input->found = NULL;
 	share->mistaken |= input->mistaken;
-	/* a chunk has whole records, so that all of it must have been read */
+	/* a chunk has whole records, so all of its bytes must have been read */
 	if (input->stop == GPUSORT_LOAD_END && input->consumed != input->bytes)
 		input->stop = GPUSORT_LOAD_ODD;
 }
@@ -369,7 +377,7 @@ gpusort_share_load_left(GpuSortLoadShare *share, GpuSortLoader *loader)
 	return true;
 }
 
-/* Wait for a chunk's turn; false: it won't have one. */
+/* Waits for a chunk's turn; returns false if the turns end before it. */
 static bool
 await_turn(GpuSortLoadShare *share, uint64 number, GpuSortLoader *left)
 {
@@ -410,7 +418,7 @@ gpusort_share_load(GpuSortLoadShare *share, GpuSortLoader *loader, GpuSortLoader
 	return true;
 }
 
-/* ---------- the leader waits, and takes stock ---------- */
+/* ---------- the leader waits, and sums up ---------- */
 
 bool
 gpusort_share_is_done(GpuSortLoadShare *share)
@@ -454,7 +462,8 @@ gpusort_share_wait(GpuSortLoadShare *share)
 	ConditionVariablePrepareToSleep(&share->turned);
 	SpinLockAcquire(&share->mutex);
 	turn = share->turn;
-	done = share->ended || (turn < share->taken && get_chunk(share, turn)->left) || share->turn == share->filled;
+	done = share->ended || (turn < share->taken && get_chunk(share, turn)->left) ||
+		share->turn == share->filled;
 	SpinLockRelease(&share->mutex);
 	if (!done)
 		gpusort_worker_await(&share->turned, gpusort_wait_event(&wait_for_workers, "GpuSortLoadWorkers"));
@@ -478,7 +487,10 @@ gpusort_share_counts(GpuSortLoadShare *share)
 	return counts;
 }
 
-/* Others may load the chunks meanwhile; it is for an error message. */
+/*
+ * This is used for an error message only, so it does not matter that participants may load chunks
+ * meanwhile.
+ */
 uint64
 gpusort_share_lines(GpuSortLoadShare *share, char newline)
 {

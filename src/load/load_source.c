@@ -14,8 +14,8 @@
 #include "utils/memutils.h"
 
 /*
- * This header wants those of the libraries for GSSAPI and TLS, for a struct of which nothing is used
- * here; they need not be installed.
+ * This header includes those of the libraries for GSSAPI and TLS, because of a struct that is not
+ * used here.  They need not be installed.
  */
 #undef ENABLE_GSS
 #undef USE_OPENSSL
@@ -36,13 +36,15 @@ gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy)
 /* ---------- files and programs ---------- */
 
 /*
- * Who takes longer is slow: then what is there is returned.
+ * A program or client that sends nothing for so long is slow; then what has come so far is
+ * returned.
  */
 #define SLOW_MS		1000
 
 /*
- * Wait for a program, which may take its time; a worker may be lost meanwhile.  False: it does take
- * its time, and some bytes are there already.
+ * Waits until a program has written something, which may take any time; notices if a worker is lost
+ * meanwhile.  Returns false if the program is slow, and "got" says that some bytes are there
+ * already.
  */
 static bool
 await_program(int file, Size got)
@@ -60,7 +62,10 @@ await_program(int file, Size got)
 	}
 }
 
-/* The stream has not been read from, so its descriptor is where it is. */
+/*
+ * Reads from the file, or the program.  Nothing has been read through the stream, so the stream has
+ * no buffer, and the file descriptor is at the right position.
+ */
 static void
 read_file(GpuSortLoadSource *source, char *buffer, Size bytes)
 {
@@ -86,8 +91,9 @@ read_file(GpuSortLoadSource *source, char *buffer, Size bytes)
 /* ---------- the client ---------- */
 
 /*
- * The next message; EOF: there is none.  One that may not come is left where it is: a line before may be
- * wrong, and then it is the next command.
+ * Reads the next message, and returns its type, or EOF if there is none.  A message that may not
+ * come during a COPY is not read: a line before it may be wrong, and then the message is the
+ * client's next command.
  */
 static int
 receive_message(StringInfo message)
@@ -109,7 +115,10 @@ receive_message(StringInfo message)
 	return type;
 }
 
-/* What ends the COPY is kept until the server comes to it, at the line that is the next one then. */
+/*
+ * Takes the next message of the client.  One that ends the COPY by an error is kept until the
+ * server comes to it: then the error is about the line that is the next one.
+ */
 static void
 take_message(GpuSortLoadSource *source)
 {
@@ -142,7 +151,8 @@ read_client(GpuSortLoadSource *source, char *buffer, Size bytes)
 		Size		count = Min(bytes - source->got, message->len - message->cursor);
 
 		CHECK_FOR_INTERRUPTS();
-		if (count == 0 && source->got > 0 && INSTR_TIME_GET_MILLISEC(gpusort_elapsed(begin)) > SLOW_MS)
+		if (count == 0 && source->got > 0 &&
+			INSTR_TIME_GET_MILLISEC(gpusort_elapsed(begin)) > SLOW_MS)
 			break;
 		if (count == 0)
 		{
@@ -176,15 +186,16 @@ gpusort_source_expected(const GpuSortLoadSource *source)
 {
 	struct stat file;
 
-	if (source->copy->copy_src != COPY_FILE || source->copy->is_program || source->at_end || source->failed ||
-		fstat(fileno(source->copy->copy_file), &file) != 0 || !S_ISREG(file.st_mode) || file.st_size <= source->bytes)
+	if (source->copy->copy_src != COPY_FILE || source->copy->is_program || source->at_end ||
+		source->failed || fstat(fileno(source->copy->copy_file), &file) != 0 ||
+		!S_ISREG(file.st_mode) || file.st_size <= source->bytes)
 		return 0;
 	return file.st_size - source->bytes;
 }
 
 /* ---------- giving it back ---------- */
 
-/* What is still to be read before the source. */
+/* The pieces that PostgreSQL's COPY has to read before the source. */
 typedef struct Leftover
 {
 	GpuSortLoadSource *source;
@@ -194,14 +205,17 @@ typedef struct Leftover
 	Size		offset;			/* in the first piece */
 } Leftover;
 
-/* The callback has no argument.  COPY can be called from within COPY. */
+/*
+ * The leftover that is being read; the callback has no argument.  It changes when a function called
+ * by COPY runs another COPY.
+ */
 static Leftover *current;
 
 /*
- * All pieces were read: let the COPY go on by itself, unless its client has given up.  If the source
- * is at its end, the server is told so when it asks for more, which it does unless an end marker has
- * come before.  So its raw_reached_eof is what it would be without us, and EndCopyFrom() forgives a
- * program that dies by SIGPIPE just where it should.
+ * All pieces have been read: lets the COPY read the source by itself, unless its client has given
+ * up.  If the source is at its end, the server is told so when it asks for more, which it does
+ * unless there was an end marker.  So its raw_reached_eof is what it would be without us, and
+ * EndCopyFrom() forgives a program that dies by SIGPIPE in the same cases.
  */
 static void
 end_leftover(Leftover *leftover)
@@ -212,7 +226,10 @@ end_leftover(Leftover *leftover)
 		source->copy->copy_src = leftover->kind;
 }
 
-/* The server's errors, amid a message if that is where it raises them: then the connection ends, too. */
+/*
+ * Raises the error that the server would raise for the client's message.  If the server would do so
+ * while it reads a message, so does this: then the connection ends, too.
+ */
 static void
 fail_as_client_did(const GpuSortLoadSource *source)
 {
@@ -258,7 +275,10 @@ read_leftover(void *buffer, int least, int most)
 	return count;
 }
 
-/* Without bytes that come first, a source that goes on is PostgreSQL's as it is. */
+/*
+ * Makes the COPY read the leftover.  If there are no pieces, and the source goes on, PostgreSQL can
+ * read the source as it is.
+ */
 static void
 prepare_leftover(Leftover *leftover)
 {
@@ -274,9 +294,7 @@ prepare_leftover(Leftover *leftover)
 	}
 }
 
-/*
- * Behind an end marker, what the client still sends is read and not looked at.
- */
+/* Reads, and ignores, what the client sends behind an end marker. */
 static void
 drain_client(GpuSortLoadSource *source)
 {

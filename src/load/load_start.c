@@ -8,7 +8,10 @@
 #include "parse/gs_field.h"
 #include "parse/gs_records.h"
 
-/* The lines of a record as those of any but the first one are counted. */
+/*
+ * Returns how many lines the server counts for a record that is not the first one of its input.
+ * Those of the first record may be counted otherwise.
+ */
 static uint64
 count_lines(const gs_dialect *dialect, const char *data, Size bytes)
 {
@@ -23,9 +26,9 @@ count_lines(const gs_dialect *dialect, const char *data, Size bytes)
 	return Max(lines, 1);
 }
 
-/* ---------- names ---------- */
+/* ---------- the names of columns ---------- */
 
-/* Is a field the name of a column, and is there no doubt of it? */
+/* Returns whether a field is certainly the name of a column. */
 static bool
 is_name(const GpuSortLoadTask *task, const char *field, uint32 end, uint32 length, const char *name)
 {
@@ -33,7 +36,7 @@ is_name(const GpuSortLoadTask *task, const char *field, uint32 end, uint32 lengt
 	bool		escaped_bytes = false;
 	char	   *value;
 
-	/* it may be a marker, too, which is a mistake */
+	/* a field that is a marker is a mistake */
 	if ((length == task->null_length && memcmp(field, task->null_print, length) == 0) ||
 		(length == task->default_length && memcmp(field, task->default_print, length) == 0))
 		return false;
@@ -45,12 +48,13 @@ is_name(const GpuSortLoadTask *task, const char *field, uint32 end, uint32 lengt
 	return !escaped_bytes && length == strlen(name) && memcmp(value, name, length) == 0;
 }
 
-/* Does a record have the names of the columns that are copied, and no more? */
+/* Returns whether a record has the names of the columns that are copied, and nothing else. */
 static bool
 has_names(const GpuSortLoadTask *task, TupleDesc columns, const char *data, Size bytes)
 {
 	uint32_t	record_fields[1 + GS_RECORDS_SLACK + 1];
-	gs_records	records = {.max_fields = task->nfields + GS_RECORDS_SLACK + 1,.max_records = 1 + GS_RECORDS_SLACK};
+	gs_records	records =
+		{.max_fields = task->nfields + GS_RECORDS_SLACK + 1,.max_records = 1 + GS_RECORDS_SLACK};
 	const char *field = data;
 
 	records.field_ends = palloc(records.max_fields * sizeof(uint32_t));
@@ -72,7 +76,7 @@ has_names(const GpuSortLoadTask *task, TupleDesc columns, const char *data, Size
 
 /* ---------- the header ---------- */
 
-/* Skip records behind the first one; false: they are not there. */
+/* Skips "count" records behind the first one; returns false if they are not all there. */
 static bool
 skip_records(const GpuSortLoadTask *task, int count, const char *data, GpuSortLoadInput *input)
 {
@@ -82,10 +86,12 @@ skip_records(const GpuSortLoadTask *task, int count, const char *data, GpuSortLo
 		return true;
 	records.field_ends = palloc(records.max_fields * sizeof(uint32_t));
 	records.record_fields = palloc(records.max_records * sizeof(uint32_t));
-	gs_records_find(&task->dialect, data + input->consumed, input->bytes - input->consumed, input->at_end, &records);
+	gs_records_find(&task->dialect, data + input->consumed, input->bytes - input->consumed,
+					input->at_end, &records);
 	if (records.nrecords <= count)
 		return false;
-	input->counts.lines += gs_records_lines(&records, &task->dialect, data + input->consumed, count - 1);
+	input->counts.lines += gs_records_lines(&records, &task->dialect, data + input->consumed,
+											count - 1);
 	input->consumed += gs_record_begin(&records, &task->dialect, count);
 	return true;
 }
@@ -99,8 +105,8 @@ is_good(GpuSortLoadEncoding *encoding, const char *data, Size bytes)
 }
 
 static bool
-read_header(const GpuSortLoadTask *task, GpuSortLoadEncoding *encoding, const GpuSortLoadHeader *header,
-			const char *data, GpuSortLoadInput *input)
+read_header(const GpuSortLoadTask *task, GpuSortLoadEncoding *encoding,
+			const GpuSortLoadHeader *header, const char *data, GpuSortLoadInput *input)
 {
 	if (header->columns != NULL)
 	{
@@ -109,12 +115,13 @@ read_header(const GpuSortLoadTask *task, GpuSortLoadEncoding *encoding, const Gp
 		if (!has_names(task, header->columns, text.data, text.bytes))
 			return false;
 	}
-	return skip_records(task, header->records - 1, data, input) && is_good(encoding, input->data, input->consumed);
+	return skip_records(task, header->records - 1, data, input) &&
+		is_good(encoding, input->data, input->consumed);
 }
 
 bool
-gpusort_load_start(GpuSortLoadTask *task, GpuSortLoadEncoding *encoding, const GpuSortLoadHeader *header,
-				   GpuSortLoadInput *input)
+gpusort_load_start(GpuSortLoadTask *task, GpuSortLoadEncoding *encoding,
+				   const GpuSortLoadHeader *header, GpuSortLoadInput *input)
 {
 	gs_dialect *dialect = &task->dialect;
 	const char *data = gpusort_encoding_plain(encoding, input->data, input->bytes);
@@ -122,7 +129,7 @@ gpusort_load_start(GpuSortLoadTask *task, GpuSortLoadEncoding *encoding, const G
 
 	if (gs_first_record_find(dialect, data, input->bytes, input->at_end, &first) != GS_FIRST_FOUND)
 		return false;
-	/* behind a carriage return the server looks a byte further, which it may find fault with */
+	/* behind a carriage return the server looks at one more byte, which may not be valid */
 	if (dialect->csv && first.newline == GS_NEWLINE_CR)
 		return false;
 	if (!is_good(encoding, input->data, first.bytes))

@@ -37,10 +37,10 @@
 #include "pg_compat/copy.h"
 
 /*
- * Functions called why_... return why a statement is left to PostgreSQL, or NULL.
+ * Functions called why_... return why a statement is left to PostgreSQL, or NULL if it need not be.
  */
 
-/* What the rows are in. */
+/* Looks at where the rows come from. */
 static const char *
 why_not_source(const CopyStmt *stmt)
 {
@@ -73,7 +73,8 @@ why_not_table(Relation table)
 {
 	bool		is_partitioned = table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 
-	if ((table->rd_rel->relkind != RELKIND_RELATION && !is_partitioned) || RELATION_IS_OTHER_TEMP(table))
+	if ((table->rd_rel->relkind != RELKIND_RELATION && !is_partitioned) ||
+		RELATION_IS_OTHER_TEMP(table))
 		return "this is not a table to copy into";
 	if (!is_partitioned && table->rd_tableam != GetHeapamTableAmRoutine())
 		return "the table has another access method than heap";
@@ -135,7 +136,8 @@ why_not_format(const CopyFormatOptions *options)
 static const char *
 why_not_options(const CopyFormatOptions *options)
 {
-	int			encoding = options->file_encoding >= 0 ? options->file_encoding : pg_get_client_encoding();
+	int			encoding = options->file_encoding >= 0 ? options->file_encoding
+		: pg_get_client_encoding();
 
 	gs_dialect	dialect;
 
@@ -145,11 +147,11 @@ why_not_options(const CopyFormatOptions *options)
 	return gpusort_load_why_not_encoding(encoding, &dialect);
 }
 
-/* ---------- all of it ---------- */
+/* ---------- the whole statement ---------- */
 
 /*
- * The condition, as COPY makes it, or, if it is not to be planned here, NIL.  What is wrong with it is an error, the same
- * one as COPY's.
+ * Returns WHERE's conditions as COPY makes them, or NIL if they can't be planned here.  If
+ * something is wrong with them, raises the same error as COPY.
  */
 static List *
 transform_where(ParseState *pstate, ParseNamespaceItem *item, Node *where)
@@ -157,7 +159,7 @@ transform_where(ParseState *pstate, ParseNamespaceItem *item, Node *where)
 	Node	   *condition;
 
 	addNSItemToQuery(pstate, item, false, true, true);
-	/* the statement may be a cached one, and is not to be scribbled on */
+	/* the statement may be a cached one, which must not be changed */
 	condition = transformExpr(pstate, copyObject(where), EXPR_KIND_COPY_WHERE);
 	condition = coerce_to_boolean(pstate, condition, "WHERE");
 	assign_expr_collations(pstate, condition);
@@ -214,11 +216,12 @@ why_not_load(GpuSortLoadStatement *load)
 	gpusort_note_inserted_columns(item, load->attnums);
 	ProcessCopyOptions(load->pstate, &load->options, true, load->stmt->options);
 	marker = gpusort_copy_default_marker(&load->options) != NULL;
-	if ((why = why_not_format(&load->options)) != NULL || (why = why_not_options(&load->options)) != NULL ||
-		(why = why_not_columns(load)) != NULL ||
-		(why = gpusort_load_why_not_computed(table, load->attnums, marker, &load->computing)) != NULL)
+	if ((why = why_not_format(&load->options)) != NULL ||
+		(why = why_not_options(&load->options)) != NULL || (why = why_not_columns(load)) != NULL ||
+		(why = gpusort_load_why_not_computed(table, load->attnums, marker,
+											 &load->computing)) != NULL)
 		return why;
-	/* each partition has one like each of a partitioned table's */
+	/* each index of a partitioned table has its like in each partition */
 	if (RelationGetIndexList(table) == NIL || gpusort_load_entries_are_ours(table) ||
 		(table->rd_rel->relkind == RELKIND_RELATION && gpusort_load_indexes_are_ours(table)))
 		return NULL;
@@ -285,7 +288,8 @@ gpusort_load_task(const GpuSortLoadStatement *load, CopyFromState copy)
 {
 	const char *where = load->where != NIL ? nodeToString(load->where) : NULL;
 	const char *marker = gpusort_copy_default_marker(&copy->opts);
-	Size		header = offsetof(GpuSortLoadTask, fields) + list_length(load->attnums) * sizeof(GpuSortLoadField);
+	Size		header = offsetof(GpuSortLoadTask, fields) +
+		list_length(load->attnums) * sizeof(GpuSortLoadField);
 	Size		bytes = header + (where != NULL ? strlen(where) + 1 : 0);
 	GpuSortLoadTask *task = palloc0(bytes);
 

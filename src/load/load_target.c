@@ -56,12 +56,17 @@ get_room(const GpuSortLoadTarget *target, uint32 length)
 }
 
 void
-gpusort_target_put(const GpuSortLoadTarget *target, const GpuSortLoadValue *values, const GpuSortTupleSize *size)
+gpusort_target_put(const GpuSortLoadTarget *target, const GpuSortLoadValue *values,
+				   const GpuSortTupleSize *size)
 {
-	gpusort_tuple_fill(target->attributes, values, target->natts, size, get_room(target, size->total));
+	gpusort_tuple_fill(target->attributes, values, target->natts, size,
+					   get_room(target, size->total));
 }
 
-/* How the toaster is to insert what it puts out of line: as the server's COPY has it insert for the table that is named. */
+/*
+ * Returns the options with which the toaster inserts what it puts out of line; these are the
+ * options that the server's COPY uses for the table that was named.
+ */
 static int
 toast_options(const GpuSortLoadTarget *target, HeapTupleHeader header)
 {
@@ -73,16 +78,19 @@ toast_options(const GpuSortLoadTarget *target, HeapTupleHeader header)
 }
 
 bool
-gpusort_target_put_toasted(const GpuSortLoadTarget *target, const GpuSortLoadValue *values, const GpuSortTupleSize *size)
+gpusort_target_put_toasted(const GpuSortLoadTarget *target, const GpuSortLoadValue *values,
+						   const GpuSortTupleSize *size)
 {
-	HeapTupleHeader header = target->append != NULL ? &target->append->header : gpusort_bucket_header(target->bucket);
+	HeapTupleHeader header = target->append != NULL ? &target->append->header
+		: gpusort_bucket_header(target->bucket);
 	HeapTupleData tuple = {.t_len = size->total,.t_tableOid = RelationGetRelid(target->table)};
 	HeapTuple	toasted;
 
 	tuple.t_data = palloc0(size->total);
 	memcpy(tuple.t_data, header, SizeofHeapTupleHeader);
 	gpusort_tuple_fill(target->attributes, values, target->natts, size, tuple.t_data);
-	toasted = heap_toast_insert_or_update(target->table, &tuple, NULL, toast_options(target, header));
+	toasted =
+		heap_toast_insert_or_update(target->table, &tuple, NULL, toast_options(target, header));
 	if (MAXALIGN(toasted->t_len) > MaxHeapTupleSize)
 		return false;
 	memcpy(get_room(target, toasted->t_len), toasted->t_data, toasted->t_len);

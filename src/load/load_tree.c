@@ -1,6 +1,7 @@
 /*
  * load_tree.c
- *		Partitioned tables, and whether rows can be routed to all of their partitions here; see load_tree.h.
+ *		Partitioned tables, and whether rows can be routed to all of their partitions here; see
+ *		load_tree.h.
  */
 #include "postgres.h"
 
@@ -28,23 +29,28 @@
 #include "load/load_tree.h"
 #include "settings.h"
 
-/* ---------- keys ---------- */
+/* ---------- partition keys ---------- */
 
-/* Is an expression of the server's functions, and of a type that they compare? */
+/*
+ * Returns whether a key's expression calls only the server's functions, and has a type that only
+ * these compare.
+ */
 static bool
 key_expression_is_safe(Node *expression)
 {
 	if (!gpusort_load_planning_is_safe(expression))
 		return false;
 	expression = (Node *) expression_planner((Expr *) expression);
-	return gpusort_load_expression_is_safe(expression) && gpusort_load_comparison_is_safe(exprType(expression));
+	return gpusort_load_expression_is_safe(expression) &&
+		gpusort_load_comparison_is_safe(exprType(expression));
 }
 
 static List *
 get_expressions(HeapTuple tuple)
 {
 	bool		is_null;
-	Datum		value = SysCacheGetAttr(PARTRELID, tuple, Anum_pg_partitioned_table_partexprs, &is_null);
+	Datum		value =
+		SysCacheGetAttr(PARTRELID, tuple, Anum_pg_partitioned_table_partexprs, &is_null);
 
 	return is_null ? NIL : castNode(List, stringToNode(TextDatumGetCString(value)));
 }
@@ -74,8 +80,9 @@ static bool
 classes_are_plain(HeapTuple tuple)
 {
 	bool		is_null;
-	oidvector  *classes = (oidvector *) DatumGetPointer(SysCacheGetAttr(PARTRELID, tuple, Anum_pg_partitioned_table_partclass,
-																		&is_null));
+	oidvector  *classes = (oidvector *)
+		DatumGetPointer(SysCacheGetAttr(PARTRELID, tuple, Anum_pg_partitioned_table_partclass,
+										&is_null));
 
 	for (int i = 0; i < classes->dim1; i++)
 	{
@@ -85,7 +92,10 @@ classes_are_plain(HeapTuple tuple)
 	return true;
 }
 
-/* What a table is partitioned by is found in the catalog, not in the table, which need not be locked. */
+/*
+ * Returns whether a table's partition key is safe.  The key is taken from the catalog and not from
+ * the table, which need not be locked for this.
+ */
 static bool
 key_is_safe(Oid table)
 {
@@ -95,7 +105,8 @@ key_is_safe(Oid table)
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	safe = classes_are_plain(tuple) &&
-		columns_are_safe(table, (Form_pg_partitioned_table) GETSTRUCT(tuple), get_expressions(tuple));
+		columns_are_safe(table, (Form_pg_partitioned_table) GETSTRUCT(tuple),
+						 get_expressions(tuple));
 	ReleaseSysCache(tuple);
 	return safe;
 }
@@ -111,7 +122,8 @@ gpusort_load_partition_constraint(Relation table)
 	if (constraint == NIL)
 		return NULL;
 	expression = (Node *) make_ands_explicit(copyObject(constraint));
-	return gpusort_load_planning_is_safe(expression) ? (Node *) expression_planner((Expr *) expression) : expression;
+	return gpusort_load_planning_is_safe(expression)
+		? (Node *) expression_planner((Expr *) expression) : expression;
 }
 
 bool
@@ -129,12 +141,13 @@ const char *
 gpusort_load_why_not_routed(Relation table)
 {
 	bool		is_partitioned = table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
-	List	   *ancestors = table->rd_rel->relispartition ? get_partition_ancestors(RelationGetRelid(table)) : NIL;
+	List	   *ancestors = table->rd_rel->relispartition
+		? get_partition_ancestors(RelationGetRelid(table)) : NIL;
 	ListCell   *lc;
 
 	if (is_partitioned && !key_is_safe(RelationGetRelid(table)))
 		return "the table is partitioned by functions or types of others";
-	/* the constraint of a partition by hash calls what its parent's key says */
+	/* the constraint of a hash partition calls the functions in its parent's key */
 	foreach(lc, ancestors)
 	{
 		if (!key_is_safe(lfirst_oid(lc)))
@@ -143,18 +156,21 @@ gpusort_load_why_not_routed(Relation table)
 	return NULL;
 }
 
-/* ---------- what is below ---------- */
+/* ---------- what is below a table ---------- */
 
 static const char *why_not_children(List *children, GpuSortLoadTree *tree);
 
-/* What has got a new file in this transaction has got a new row in pg_class. */
+/* A table that has got a new file in this transaction has got a new row in pg_class. */
 static inline bool
 may_be_new(HeapTuple tuple)
 {
 	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
 }
 
-/* Could its indexes be built afterwards?  Others, which are not locked, are not opened in vain. */
+/*
+ * Returns whether a leaf's indexes might be built afterwards, as far as the catalog tells.  Other
+ * leaves are not locked, and need not be opened.
+ */
 static bool
 may_be_empty(HeapTuple tuple)
 {
@@ -182,7 +198,7 @@ setting_leaves_indexes(HeapTuple tuple)
 		 form->relpersistence != RELPERSISTENCE_TEMP && !may_be_new(tuple));
 }
 
-/* Of a partition that is a table. */
+/* Looks at a partition that is not partitioned itself. */
 static const char *
 why_not_leaf(HeapTuple tuple, GpuSortLoadTree *tree)
 {

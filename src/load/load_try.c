@@ -1,6 +1,6 @@
 /*
  * load_try.c
- *		Doing what a row may be in the way of, in a subtransaction; see load_try.h.
+ *		Doing in a subtransaction what may fail because of a row; see load_try.h.
  */
 #include "postgres.h"
 
@@ -11,7 +11,8 @@
 #include "load/load_try.h"
 
 ErrorData *
-gpusort_load_try(void (*do_it) (void *arg), void *arg, bool (*is_expected) (void), MemoryContext error_context)
+gpusort_load_try(void (*do_it) (void *arg), void *arg, bool (*is_expected) (void),
+				 MemoryContext error_context)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;

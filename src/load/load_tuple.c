@@ -1,6 +1,6 @@
 /*
  * load_tuple.c
- *		Values into a heap tuple; see load_tuple.h.
+ *		Making a heap tuple of values; see load_tuple.h.
  */
 #include "postgres.h"
 
@@ -8,7 +8,7 @@
 
 #include "load/load_tuple.h"
 
-/* ---------- how long ---------- */
+/* ---------- the size ---------- */
 
 static inline bool
 text_is_short(const GpuSortLoadAttribute *attribute, uint32 length)
@@ -35,8 +35,8 @@ add_varlena(const GpuSortLoadAttribute *attribute, const char *value, Size size)
 }
 
 void
-gpusort_tuple_measure(const GpuSortLoadAttribute *attributes, const GpuSortLoadValue *values, int natts,
-					  GpuSortTupleSize *size)
+gpusort_tuple_measure(const GpuSortLoadAttribute *attributes, const GpuSortLoadValue *values,
+					  int natts, GpuSortTupleSize *size)
 {
 	Size		data = 0;
 	bool		has_null = false;
@@ -121,8 +121,8 @@ put_value(const GpuSortLoadAttribute *attribute, const GpuSortLoadValue *value, 
 }
 
 void
-gpusort_tuple_fill(const GpuSortLoadAttribute *attributes, const GpuSortLoadValue *values, int natts,
-				   const GpuSortTupleSize *size, HeapTupleHeader tuple)
+gpusort_tuple_fill(const GpuSortLoadAttribute *attributes, const GpuSortLoadValue *values,
+				   int natts, const GpuSortTupleSize *size, HeapTupleHeader tuple)
 {
 	char	   *at = (char *) tuple + size->header;
 

@@ -2,9 +2,9 @@
  * load_workers.c
  *		Loading by the leader and parallel workers; see load_workers.h.
  *
- * The leader reads the input and cuts it where records end, and loads chunks when there is no room for
- * another one.  PostgreSQL's own code can't go on in parallel mode, so what is left to it is copied
- * out of the shared memory first.
+ * The leader reads the input and cuts it where records end.  When there is no room for another
+ * chunk, the leader loads chunks, too.  PostgreSQL's own code can't go on in parallel mode, so what
+ * is left to it is copied out of the shared memory first.
  */
 #include "postgres.h"
 
@@ -31,10 +31,10 @@
 #include "worker_start.h"
 #include "worker_usage.h"
 
-/* A worker is worth it for so many chunks. */
+/* There is one worker for this many chunks. */
 #define CHUNKS_PER_WORKER	8
 
-/* What is in the shared memory. */
+/* Keys of what is in the shared memory. */
 #define KEY_TASK			UINT64CONST(0x4753000000000201)
 #define KEY_SHARE			UINT64CONST(0x4753000000000202)
 #define KEY_PARTS			UINT64CONST(0x4753000000000203)
@@ -45,11 +45,11 @@ typedef struct LoadTeam
 	GpuSortLoadState *state;
 	ParallelContext *context;
 	GpuSortLoadShare *share;
-	GpuSortLoadParts *parts;	/* of a table that is partitioned */
-	dsa_area   *area;			/* where rows go, if that is asked for */
-	GpuSortLoadDevice *device;	/* finds fields; NULL: participants do */
+	GpuSortLoadParts *parts;	/* used if the table is partitioned */
+	dsa_area   *area;			/* where participants leave the order of their rows */
+	GpuSortLoadDevice *device;	/* finds fields; or NULL: participants do */
 	GpuSortLoader *loader;
-	GpuSortLoader *left;		/* loads what workers can't */
+	GpuSortLoader *left;		/* loads chunks that are left to the leader */
 } LoadTeam;
 
 PGDLLEXPORT void gpusort_load_worker(dsm_segment *segment, shm_toc *toc);
@@ -57,8 +57,10 @@ PGDLLEXPORT void gpusort_load_worker(dsm_segment *segment, shm_toc *toc);
 /* ---------- workers ---------- */
 
 /*
- * Each participant has a lock on each partition that it puts rows into, and on its indexes, and workers' locks take places of their own in the
- * lock table.  It has places for twice as many of these as for what is locked, and PostgreSQL would need one a partition.
+ * Returns how many workers may take part, if their locks are to find room in the lock table.  Each
+ * participant locks each partition that it puts rows into, and the partition's indexes.  The table
+ * has room for gpusort_lock_places() locks, and for twice as many holders of locks, of whom each
+ * worker is one more for each lock.  PostgreSQL's COPY would need one for each partition.
  */
 static int
 most_workers(const GpuSortLoadState *state)
@@ -70,24 +72,26 @@ most_workers(const GpuSortLoadState *state)
 }
 
 /*
- * Workers may not ask sequences.  They know nothing of subtransactions, which logical decoding wants to be told of, nor of the origin of
- * what a replication client does.
+ * Workers can't be used for sequences.  Workers know nothing of subtransactions, which logical
+ * decoding has to be told of, nor of a replication origin.
  */
 int
 gpusort_load_workers(const GpuSortLoadState *state, uint64 chunks)
 {
 	Relation	table = state->statement->table;
 
-	/* a partition may be logged if what it is a partition of is not */
-	if (state->task->sequences || RelationUsesLocalBuffers(table) || gpusort_has_replication_origin() ||
-		((state->task->partitioned ? XLogLogicalInfoActive() : RelationIsLogicallyLogged(table)) && IsSubTransaction()))
+	/* a partition may be logged even if its parent is not */
+	if (state->task->sequences || RelationUsesLocalBuffers(table) ||
+		gpusort_has_replication_origin() ||
+		((state->task->partitioned ? XLogLogicalInfoActive()
+		  : RelationIsLogicallyLogged(table)) && IsSubTransaction()))
 		return 0;
 	if (!gpusort_force)
 		chunks /= CHUNKS_PER_WORKER;
 	return Min(Min(max_parallel_maintenance_workers, most_workers(state)), chunks);
 }
 
-/* Make what the workers find; false: there is no shared memory. */
+/* Makes what the workers need; returns false if there is no shared memory. */
 static bool
 make_shared_memory(LoadTeam *team)
 {
@@ -96,7 +100,8 @@ make_shared_memory(LoadTeam *team)
 	int			nworkers = context->nworkers;
 	int			nchunks = gpusort_load_places(team->device, nworkers);
 	const Size	bytes[] = {
-		task->bytes, gpusort_share_bytes(nchunks, team->device != NULL), gpusort_parts_bytes(team->state->nparts), dsa_minimum_size()
+		task->bytes, gpusort_share_bytes(nchunks, team->device != NULL),
+		gpusort_parts_bytes(team->state->nparts), dsa_minimum_size()
 	};
 
 	gpusort_estimate_chunks(context, bytes, lengthof(bytes));
@@ -107,8 +112,8 @@ make_shared_memory(LoadTeam *team)
 	gpusort_share_init(team->share, nchunks, gpusort_load_device_extents(team->device));
 	team->parts = gpusort_make_chunk(context, KEY_PARTS, bytes[2]);
 	gpusort_parts_init(team->parts, team->state->nparts, &team->state->leaves);
-	team->area = dsa_create_in_place(gpusort_make_chunk(context, KEY_AREA, bytes[3]), bytes[3], LWTRANCHE_PARALLEL_QUERY_DSA,
-									 context->seg);
+	team->area = dsa_create_in_place(gpusort_make_chunk(context, KEY_AREA, bytes[3]), bytes[3],
+									 LWTRANCHE_PARALLEL_QUERY_DSA, context->seg);
 	return true;
 }
 
@@ -127,7 +132,7 @@ end_team(LoadTeam *team)
 static bool
 begin_team(LoadTeam *team, int nworkers)
 {
-	/* what a device would find are the fields of what is not converted yet */
+	/* a device could only find the fields of what has not been converted yet */
 	if (!gpusort_encoding_converts(team->state->encoding))
 		team->device = gpusort_load_device_begin(&team->state->task->dialect, nworkers);
 	EnterParallelMode();
@@ -167,18 +172,18 @@ gpusort_load_worker(dsm_segment *segment, shm_toc *toc)
 	gpusort_end_worker(toc);
 }
 
-/* ---------- the input ---------- */
+/* ---------- filling chunks ---------- */
 
 typedef enum AddResult
 {
 	ADD_ADDED,
 	ADD_NOT_YET,				/* the source is slow */
-	ADD_TOO_LONG				/* no record ends in a chunk, or there is nothing left */
+	ADD_TOO_LONG				/* no record ends in a chunk, or nothing is left */
 } AddResult;
 
 /*
- * Move what is in the buffer to a chunk, and read more behind it.  A record that does not end there goes back to
- * the buffer.
+ * Moves what is in the buffer to a chunk, and reads more behind it.  The last record goes back to
+ * the buffer if it does not end in the chunk.
  */
 static AddResult
 add_chunk(LoadTeam *team, char *chunk)
@@ -197,12 +202,16 @@ add_chunk(LoadTeam *team, char *chunk)
 	state->bytes = bytes - whole;
 	memcpy(state->buffer, chunk + whole, state->bytes);
 	if (whole == 0)
-		return bytes == GPUSORT_LOAD_CHUNK_BYTES || state->source.at_end ? ADD_TOO_LONG : ADD_NOT_YET;
+		return bytes == GPUSORT_LOAD_CHUNK_BYTES || state->source.at_end
+			? ADD_TOO_LONG : ADD_NOT_YET;
 	gpusort_share_fill(team->share, whole, state->source.at_end);
 	return ADD_ADDED;
 }
 
-/* Add another chunk, if there is room; true: there won't be one. */
+/*
+ * Adds another chunk if there is room, and says in *added whether it did.  Returns whether no more
+ * chunks will be added.
+ */
 static bool
 is_all_added(LoadTeam *team, bool *added)
 {
@@ -232,7 +241,7 @@ show_team_progress(const LoadTeam *team)
 	gpusort_load_show_progress(team->state, &counts);
 }
 
-/* A callback of an error's context, before that which shows the line. */
+/* An error context callback, which sets the line before the callback of COPY shows it. */
 static void
 find_error_line(void *arg)
 {
@@ -271,7 +280,7 @@ lead_team(LoadTeam *team)
 	}
 }
 
-/* What has not been loaded is put in front of what is in the buffer. */
+/* Puts what has not been loaded in front of what is in the buffer. */
 static void
 take_rest(LoadTeam *team)
 {
@@ -314,7 +323,10 @@ gpusort_load_together(GpuSortLoadState *state, int nworkers)
 	LoadTeam	team = {.state = state};
 	ErrorContextCallback context = {error_context_stack, find_error_line, &team};
 
-	/* a worker's error is raised with the callbacks that there are when the parallel context is made */
+	/*
+	 * a worker's error is raised with the callbacks that there were when the parallel context was
+	 * made
+	 */
 	error_context_stack = &context;
 	if (!begin_team(&team, nworkers))
 	{
