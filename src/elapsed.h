@@ -1,13 +1,13 @@
 /*
  * elapsed.h
- *		How long something took.
+ *		Measuring how long something took.
  */
 #ifndef GPUSORT_ELAPSED_H
 #define GPUSORT_ELAPSED_H
 
 #include "portability/instr_time.h"
 
-/* The time since `start`, which INSTR_TIME_SET_CURRENT() has set. */
+/* Returns the time since `start`, which INSTR_TIME_SET_CURRENT() has set. */
 static inline instr_time
 gpusort_elapsed(instr_time start)
 {
@@ -18,7 +18,7 @@ gpusort_elapsed(instr_time start)
 	return elapsed;
 }
 
-/* Add the time since start to a total. */
+/* Adds the time since `start` to `total`. */
 static inline void
 gpusort_add_elapsed(instr_time *total, instr_time start)
 {

@@ -1,6 +1,7 @@
 /*
  * gpusort.c
- *		Library entry: settings, nodes, background worker; the hooks are in hooks.c.
+ *		The library's entry: defines settings, registers nodes, installs the background worker.
+ *		The hooks are in hooks.c.
  */
 #include "postgres.h"
 
@@ -62,7 +63,7 @@ gpusort_version(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(GPUSORT_VERSION));
 }
 
-/* A row of counters. */
+/* Returns a row of `count` counters as the result of a function. */
 static Datum
 row_of_counters(FunctionCallInfo fcinfo, const int64 *counters, int count)
 {
@@ -77,7 +78,7 @@ row_of_counters(FunctionCallInfo fcinfo, const int64 *counters, int count)
 	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
 }
 
-/* What became of the index builds of this session. */
+/* Returns what became of the index builds of this session. */
 Datum
 gpusort_index_builds(PG_FUNCTION_ARGS)
 {
@@ -92,7 +93,7 @@ gpusort_index_builds(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(row_of_counters(fcinfo, counters, lengthof(counters)));
 }
 
-/* What became of the tables that this session has clustered. */
+/* Returns what became of the tables that this session has clustered. */
 Datum
 gpusort_clusters(PG_FUNCTION_ARGS)
 {

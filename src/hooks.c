@@ -2,11 +2,11 @@
  * hooks.c
  *		The server's hooks: which of our functions each calls, and in which order.
  *
- * Each hook is installed once, by the table at the end of this file.  A function of a hook calls
- * the hook that was there before, or the server's function, once; what stands before that call
- * happens before the server's own work, and what stands behind it afterwards.  A statement that
- * is none of ours is found out here, so that it costs one call and a few comparisons for each
- * hook.
+ * Each hook is installed once, by the table at the end of this file.  The function that we install
+ * for a hook calls the previous function of that hook, or the server's standard function, exactly
+ * once: code before that call runs before the server's own work, and code after it runs afterwards.
+ * Whether a statement concerns gpusort at all is decided here, so that other statements cost one
+ * call and a few comparisons for each hook.
  */
 #include "postgres.h"
 
@@ -44,16 +44,16 @@
 #include "stats/activity.h"
 #include "stats/sort_counts.h"
 
-/* The hooks that were there before ours, under their names. */
+/* The functions that the hooks had before ours, each under its hook's name. */
 static struct
 {
-	/* or the server's function, so never NULL */
+	/* these are the server's function if the hook was not set, so never NULL */
 	planner_hook_type planner_hook;
 	ExecutorStart_hook_type ExecutorStart_hook;
 	ExecutorRun_hook_type ExecutorRun_hook;
 	ProcessUtility_hook_type ProcessUtility_hook;
 
-	/* NULL: there was none */
+	/* these are NULL if the hook was not set */
 	shmem_request_hook_type shmem_request_hook;
 	shmem_startup_hook_type shmem_startup_hook;
 	GpuSortRelationHook GPUSORT_RELATION_HOOK;
@@ -90,8 +90,9 @@ make_memory(void)
 /* ---------- planning ---------- */
 
 /*
- * The planning that is done for an index build, or for a copy of a table in the order of an
- * index, has a query without a FROM.
+ * Looks for the planning of an index build, or of a copy of a table in the order of an index, which
+ * the server asks for when it decides about parallel workers or a sort.  Its query has no FROM
+ * clause.
  */
 static void
 look_at_relation(GPUSORT_RELATION_HOOK_PARAMETERS)
@@ -140,7 +141,10 @@ plan(GPUSORT_PLANNER_PARAMETERS)
 
 /* ---------- queries ---------- */
 
-/* A GpuSort is told what it can't see from where it stands, once all nodes have been made. */
+/*
+ * When all nodes of the query have been made, tells each GpuSort among them what it cannot see from
+ * its own place in the plan: its Limit, and columns that only the junk filter reads.
+ */
 static void
 start(QueryDesc *query, int eflags)
 {
@@ -154,8 +158,8 @@ start(QueryDesc *query, int eflags)
 }
 
 /*
- * A receiver of ours for the rows of a query that a GpuSort returns; NULL: they go where they
- * went.
+ * Returns a receiver of ours for the rows of a query that a GpuSort returns, or NULL if the rows go
+ * to the query's own receiver.
  */
 static DestReceiver *
 make_receiver(QueryDesc *query, ScanDirection direction, uint64 count)
@@ -178,9 +182,9 @@ make_receiver(QueryDesc *query, ScanDirection direction, uint64 count)
 }
 
 /*
- * A query stops in the middle of its rows: a cursor between two FETCHes.  Its sorts must not hold
- * what others wait for.  A query that no portal runs, such as a SELECT INTO of PL/pgSQL, will not
- * be asked for more rows.
+ * Called when a query stops in the middle of its rows, as a cursor does between two FETCHes.  Its
+ * sorts must not hold what other sessions wait for.  A query that no portal runs, such as a SELECT
+ * INTO of PL/pgSQL, will not be asked for more rows, so its GpuSort is not told to give way.
  */
 static void
 pause_sorts(QueryDesc *query)

@@ -1,11 +1,11 @@
 /*
  * hooks.h
- *		The server's hooks, all that gpusort has.
+ *		Installing the server's hooks, all that gpusort uses.
  */
 #ifndef GPUSORT_HOOKS_H
 #define GPUSORT_HOOKS_H
 
-/* From _PG_init(). */
+/* Called from _PG_init(): installs every hook. */
 extern void gpusort_install_hooks(void);
 
 #endif							/* GPUSORT_HOOKS_H */

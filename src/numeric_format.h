@@ -1,9 +1,9 @@
 /*
  * numeric_format.h
- *		The stored format of numeric, which the server keeps private but cannot change without breaking
- *		pg_upgrade.
+ *		The stored format of numeric, which the server keeps private but cannot change without
+ *		breaking pg_upgrade.
  *
- * After the varlena header comes a 16-bit header, and with the two upper bits being
+ * After the varlena header comes a 16-bit header.  Its two upper bits tell what follows:
  *
  *	00, 01	 long format, positive or negative: the header's other bits are the
  *			 display scale; a signed 16-bit weight follows;
@@ -11,9 +11,9 @@
  *			 integer (7);
  *	11		 NaN, or infinity with its sign.
  *
- * The rest is 16-bit digits from 0 to 9999, the first of which is to be
- * multiplied by 10000^weight.  All of it is in native byte order, without
- * alignment if the varlena header is a short one.
+ * In the two finite formats the rest is 16-bit digits from 0 to 9999, the first of which is to be
+ * multiplied by 10000^weight.  All of it is in native byte order, and is not aligned if the varlena
+ * header is a short one.
  */
 #ifndef GPUSORT_NUMERIC_FORMAT_H
 #define GPUSORT_NUMERIC_FORMAT_H
@@ -33,7 +33,7 @@
 #define NUMERIC_SHORT_WEIGHT_SIGN 0x40
 #define NUMERIC_BASE 10000
 
-/* A finite value, taken apart. */
+/* A finite value, taken apart into the fields of its header and its digits. */
 typedef struct GpuSortNumeric
 {
 	bool		negative;
@@ -58,7 +58,10 @@ gpusort_numeric_digit(const GpuSortNumeric *numeric, int i)
 	return gpusort_numeric_load(numeric->digits + i * sizeof(uint16));
 }
 
-/* What is stored behind the varlena header, in so many bytes; false: NaN or infinity. */
+/*
+ * Takes apart what is stored behind the varlena header, in `bytes` bytes.  Returns false, with
+ * nothing filled in, if the value is NaN or an infinity.
+ */
 static inline bool
 gpusort_numeric_take_apart(const char *data, int bytes, GpuSortNumeric *numeric)
 {
@@ -71,7 +74,8 @@ gpusort_numeric_take_apart(const char *data, int bytes, GpuSortNumeric *numeric)
 	{
 		numeric->negative = (header & NUMERIC_SHORT_NEGATIVE) != 0;
 		numeric->scale = (header & NUMERIC_SHORT_SCALE_MASK) >> NUMERIC_SHORT_SCALE_SHIFT;
-		numeric->weight = ((header & NUMERIC_SHORT_WEIGHT_MASK) ^ NUMERIC_SHORT_WEIGHT_SIGN) - NUMERIC_SHORT_WEIGHT_SIGN;
+		numeric->weight = ((header & NUMERIC_SHORT_WEIGHT_MASK) ^ NUMERIC_SHORT_WEIGHT_SIGN) -
+			NUMERIC_SHORT_WEIGHT_SIGN;
 	}
 	else
 	{

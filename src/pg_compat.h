@@ -2,8 +2,9 @@
  * pg_compat.h
  *		Differences between the supported PostgreSQL versions that concern all folders.
  *
- * This file and those of pg_compat/ are the only ones that look at PG_VERSION_NUM.  Each item
- * names the version that brought the difference and why it exists.
+ * This file and the headers in pg_compat/ are the only ones that look at PG_VERSION_NUM.  The
+ * comment of each item begins with the version that brought the difference, and says why the item
+ * exists.
  */
 #ifndef GPUSORT_PG_COMPAT_H
 #define GPUSORT_PG_COMPAT_H
@@ -11,23 +12,23 @@
 #include "postgres.h"
 
 /*
- * 20: pg_attribute_always_inline has another name, which later minor releases know before, too.
+ * 20: pg_attribute_always_inline has been renamed to pg_always_inline, a name that later minor
+ * releases of older versions know, too.
  */
 #ifndef pg_always_inline
 #define pg_always_inline pg_attribute_always_inline
 #endif
 
-/*
- * 16: the VARxxx macros have left postgres.h.
- */
+/* 16: the VARxxx macros have moved from postgres.h to varatt.h. */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
 
 /*
- * 17: extensions have names for what they wait for.
+ * 17: extensions may name their own wait events.
  *
- * The wait event of this name; *event, 0 at first, remembers it.
+ * Returns the wait event with this name.  *event, which is 0 at first, keeps it for later calls.
+ * Older servers have one wait event for all extensions.
  */
 #include "utils/wait_event.h"
 

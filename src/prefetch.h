@@ -2,14 +2,15 @@
  * prefetch.h
  *		Asking for a cache line before it is needed.
  *
- * For the server's side and the engine alike, so it needs neither's headers.
+ * Both the code that runs in the server and the engine use this file, so it includes no headers of
+ * either.
  */
 #ifndef GPUSORT_PREFETCH_H
 #define GPUSORT_PREFETCH_H
 
 /*
- * Prefetch for reading.  Inline assembly on x86, because GCC takes a function that
- * contains nothing but __builtin_prefetch for one without effects, and deletes the
+ * Prefetches the cache line at an address for reading.  On x86 this is inline assembly: GCC takes a
+ * function that contains nothing but __builtin_prefetch for one without effects, and deletes the
  * calls that it does not inline.
  */
 static inline void

@@ -2,14 +2,14 @@
  * settings.c
  *		Configuration variables that more than one folder looks at.
  *
- * Those of the pool and of kept memory are in memory/memory_settings.c, those of
- * gpusortd in service/service_settings.c.
+ * The variables of the pool and of kept memory are in memory/memory_settings.c, those of gpusortd
+ * in service/service_settings.c.
  *
- * The cost constants are in the planner's units.  One of them is taken for 2.5 us:
- * what a sequential scan of a cached table takes for its cpu_tuple_cost (25 ns a row, at
- * 0.01), and PostgreSQL's sort for the comparisons of integers that the planner
- * charges it for (1.5 us a unit for 10^4 rows, 2.7 for 10^7).  gpusort_calibrate()
- * measures these and ours; the defaults are what test/bench/plan_grid.pl found.
+ * The cost constants are in the planner's units.  One unit is taken to be 2.5 us.  That is what a
+ * sequential scan of a cached table takes for one unit of cpu_tuple_cost (25 ns a row, at 0.01),
+ * and about what PostgreSQL's sort takes for one unit of the comparisons of integers that the
+ * planner charges it for (1.5 us for 10^4 rows, 2.7 us for 10^7).  gpusort_calibrate() measures
+ * these and our own constants; the defaults below are what test/bench/plan_grid.pl found.
  */
 #include "postgres.h"
 
@@ -183,11 +183,13 @@ gpusort_define_settings(void)
 	DefineCustomIntVariable("gpusort.max_sort_workers",
 							"Sets how many parallel workers may help one process to sort its rows.",
 							"-1 is as many as max_parallel_workers_per_gather.",
-							&gpusort_max_sort_workers, gpusort_max_sort_workers, -1, MAX_PARALLEL_WORKER_LIMIT,
+							&gpusort_max_sort_workers, gpusort_max_sort_workers, -1,
+							MAX_PARALLEL_WORKER_LIMIT,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpusort.min_sort_worker_rows",
 							"Sets the number of rows from which on parallel workers help to sort them.",
-							NULL, &gpusort_min_sort_worker_rows, gpusort_min_sort_worker_rows, 2, INT_MAX,
+							NULL, &gpusort_min_sort_worker_rows, gpusort_min_sort_worker_rows,
+							2, INT_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpusort.inject_fault",
 							 "Provokes the named failure in every sort, for testing.",

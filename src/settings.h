@@ -1,7 +1,7 @@
 /*
  * settings.h
- *		Configuration variables that more than one folder looks at (see docs/settings.md for
- *		their meaning).
+ *		Configuration variables that more than one folder looks at.  docs/settings.md says what
+ *		they mean.
  */
 #ifndef GPUSORT_SETTINGS_H
 #define GPUSORT_SETTINGS_H
@@ -20,26 +20,29 @@ typedef enum GpuSortLateRows
 	GPUSORT_LATE_ON
 } GpuSortLateRows;
 
-/* Tables whose indexes COPY FROM may build at its end; all are without rows. */
+/*
+ * Which tables have their indexes built at the end of a COPY FROM.  All of them are without rows
+ * when it begins.
+ */
 typedef enum GpuSortCopyIndexes
 {
 	GPUSORT_COPY_INDEXES_OFF,
-	GPUSORT_COPY_INDEXES_ONLY_NEW,	/* those that nobody else can see or use anyway */
-	GPUSORT_COPY_INDEXES_NEW,	/* the same; others get their entries in the order of keys */
+	GPUSORT_COPY_INDEXES_ONLY_NEW,	/* tables that no other transaction can see, or use, anyway */
+	GPUSORT_COPY_INDEXES_NEW,	/* the same; other indexes get their entries in key order */
 	GPUSORT_COPY_INDEXES_EMPTY
 } GpuSortCopyIndexes;
 
 typedef enum GpuSortFault
 {
 	GPUSORT_FAULT_NONE,
-	GPUSORT_FAULT_MEMORY,		/* row store reports being full half-way */
+	GPUSORT_FAULT_MEMORY,		/* the row store reports half-way that it is full */
 	GPUSORT_FAULT_CODEC,		/* a codec refuses a value half-way */
 	GPUSORT_FAULT_VERIFY,		/* verification reports an inversion */
 	GPUSORT_FAULT_PAUSE,		/* index builds pause at the end of each phase */
 	GPUSORT_FAULT_SMALL_PAGES,	/* the pool has small pages, none of which was touched before */
-	GPUSORT_FAULT_SLOW_SLICES,	/* what a participant does at a time takes its time */
+	GPUSORT_FAULT_SLOW_SLICES,	/* each part of a participant's work takes at least 100 ms */
 	GPUSORT_FAULT_WORKER_ERROR, /* the same, and a worker fails in its first part */
-	GPUSORT_FAULT_WORKER_EXIT,	/* or ends without a word */
+	GPUSORT_FAULT_WORKER_EXIT,	/* the same, but the worker exits without reporting an error */
 	GPUSORT_FAULT_SUPERVISOR	/* gpusortd's supervisor fails at the next reload */
 } GpuSortFault;
 
@@ -62,9 +65,9 @@ extern bool gpusort_force;
 extern bool gpusort_verify;
 extern bool gpusort_enable_spill;
 extern bool gpusort_track_sorts;
-extern int	gpusort_log_min_duration;	/* ms; -1: nothing is logged */
+extern int	gpusort_log_min_duration;	/* in ms; -1: nothing is logged */
 extern int	gpusort_inject_fault;
-extern char *gpusort_inject_fault_at;	/* the part of the work; empty: any */
+extern char *gpusort_inject_fault_at;	/* names of parts of the work; empty: any part */
 extern int	gpusort_slice_pages;
 extern int	gpusort_max_sort_workers;	/* -1: as many as a Gather has */
 extern int	gpusort_min_sort_worker_rows;
@@ -79,7 +82,7 @@ extern double gpusort_cost_emit;
 extern double gpusort_cost_gather;
 extern double gpusort_cost_fetch;
 
-/* From _PG_init(). */
+/* Called from _PG_init(): defines the variables above. */
 extern void gpusort_define_settings(void);
 
 #endif							/* GPUSORT_SETTINGS_H */

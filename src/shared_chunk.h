@@ -1,13 +1,16 @@
 /*
  * shared_chunk.h
- *		Pieces of a parallel context's shared memory, which its workers find by their keys.
+ *		Chunks of a parallel context's shared memory, which its workers look up by their keys.
  */
 #ifndef GPUSORT_SHARED_CHUNK_H
 #define GPUSORT_SHARED_CHUNK_H
 
 #include "access/parallel.h"
 
-/* Before the memory is initialized: there will be chunks of so many bytes. */
+/*
+ * Adds n chunks, of bytes[0 .. n - 1] bytes, to the estimate of the shared memory's size.  To be
+ * called before the memory is initialized.
+ */
 static inline void
 gpusort_estimate_chunks(ParallelContext *context, const Size *bytes, int n)
 {
@@ -16,7 +19,7 @@ gpusort_estimate_chunks(ParallelContext *context, const Size *bytes, int n)
 	shm_toc_estimate_keys(&context->estimator, n);
 }
 
-/* Of a size that was estimated before. */
+/* Allocates a chunk, whose size was estimated before, and enters it under this key. */
 static inline void *
 gpusort_make_chunk(ParallelContext *context, uint64 key, Size bytes)
 {

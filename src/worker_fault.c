@@ -1,6 +1,6 @@
 /*
  * worker_fault.c
- *		What tests have go wrong in the participants of a job; see worker_fault.h.
+ *		Faults that tests provoke in the participants of a job; see worker_fault.h.
  */
 #include "postgres.h"
 
@@ -14,12 +14,13 @@
 
 #include "worker_fault.h"
 
-/* How long a part takes at least that a fault makes slow. */
+/* How long a part takes at least if a fault makes it slow. */
 #define SLOW_PART_MS		100
 
 /*
- * A worker that ends without a word tells its leader to look, and then lets go of the queue that is
- * looked at (worker_wait.h).  In between it stands still, so that the leader finds nothing.
+ * A worker that exits without reporting an error signals its leader to look at the worker's message
+ * queue, and then detaches from that queue (worker_wait.h).  Between the two it sleeps this long,
+ * so that the leader finds nothing in the queue.
  */
 #define SLOW_END_US			(200 * 1000)
 
@@ -29,7 +30,10 @@ end_slowly(dsm_segment *segment, Datum arg)
 	pg_usleep(SLOW_END_US);
 }
 
-/* The function that was registered last is called first, and so before the server's own. */
+/*
+ * Exits without reporting an error, and slowly.  The callback that was registered last is called
+ * first, so end_slowly() runs before the server's own callback detaches from the queue.
+ */
 static void
 end_without_word(void)
 {
@@ -48,7 +52,10 @@ gpusort_worker_do_fault(const char *part)
 		elog(ERROR, "injected error in %s", part);
 	if (IsParallelWorker() && gpusort_inject_fault == GPUSORT_FAULT_WORKER_EXIT)
 		end_without_word();
-	/* not by the latch, which may be what somebody waits for */
+	/*
+	 * does not wait for the process's latch, since resetting it could lose an event that a caller
+	 * waits for
+	 */
 	(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLOW_PART_MS, PG_WAIT_EXTENSION);
 	CHECK_FOR_INTERRUPTS();
 }

@@ -1,6 +1,6 @@
 /*
  * worker_fault.h
- *		What tests have go wrong in the participants of a job (gpusort.inject_fault).
+ *		Faults that tests provoke in the participants of a job (gpusort.inject_fault).
  */
 #ifndef GPUSORT_WORKER_FAULT_H
 #define GPUSORT_WORKER_FAULT_H
@@ -8,8 +8,9 @@
 #include "settings.h"
 
 /*
- * By a participant, before it does a part of the work: a worker fails, or ends without a word, and
- * others take their time.  gpusort.inject_fault_at names some parts only.
+ * Called by a participant before it does a part of its work, which is named `part`.  Depending on
+ * the setting, a worker raises an error or exits without reporting one; otherwise the participant
+ * sleeps for a while.  If gpusort.inject_fault_at is set, only the parts named there are concerned.
  */
 extern void gpusort_worker_do_fault(const char *part);
 

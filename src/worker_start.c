@@ -1,6 +1,6 @@
 /*
  * worker_start.c
- *		Starting workers; see worker_start.h.
+ *		Starting parallel workers; see worker_start.h.
  */
 #include "postgres.h"
 
@@ -52,7 +52,10 @@ release_owner(ResourceOwner owner, bool success)
 	ResourceOwnerDelete(owner);
 }
 
-/* After an error in the given memory context: go on if memory was short, or throw it again. */
+/*
+ * Called in a PG_CATCH block: drops the error if it was one of memory or other resources, and
+ * throws it again otherwise.  `memory` is the context to go on in.
+ */
 static void
 forgive_shortage(MemoryContext memory)
 {
@@ -69,10 +72,11 @@ forgive_shortage(MemoryContext memory)
 }
 
 /*
- * The server does without workers if it has no slot for another segment, but fails if the system has no
- * memory for one: /dev/shm of a container is small.  A subtransaction, which would clean up, is not
- * allowed in parallel mode; but there is nothing to clean up than what belongs to a resource owner,
- * and the locks of whoever had the memory.  Callers hold no LWLocks.
+ * InitializeParallelDSM() does without workers if the server has no slot for another segment, but
+ * raises an error if the system has no memory for one, as in a container whose /dev/shm is small.
+ * A subtransaction would clean up after the error, but is not allowed in parallel mode.  There is
+ * nothing to clean up, though, but what belongs to a resource owner, and the locks of whatever code
+ * asked for the memory.  Callers hold no LWLocks, so that all LWLocks can be released.
  */
 bool
 gpusort_init_parallel_context(ParallelContext *context)

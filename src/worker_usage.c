@@ -1,6 +1,6 @@
 /*
  * worker_usage.c
- *		What workers are told and what they use; see worker_usage.h.
+ *		What workers are told about their statement, and what they use; see worker_usage.h.
  */
 #include "postgres.h"
 
@@ -13,7 +13,7 @@
 #include "worker_usage.h"
 #include "worker_wait.h"
 
-/* What is in the shared memory. */
+/* Keys of the chunks of shared memory. */
 #define KEY_STATEMENT		UINT64CONST(0x4753000000000f01)
 #define KEY_WAL_USAGE		UINT64CONST(0x4753000000000f02)
 #define KEY_BUFFER_USAGE	UINT64CONST(0x4753000000000f03)

@@ -12,7 +12,7 @@
 
 #include "worker_wait.h"
 
-/* How often a process that waits looks after its workers. */
+/* How often a process that waits looks into the queues of its workers. */
 #define LOOK_MS		1000
 
 void
@@ -33,7 +33,8 @@ gpusort_worker_await(ConditionVariable *changed, uint32 event)
 void
 gpusort_worker_await_latch(uint32 event)
 {
-	int			events = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LOOK_MS, event);
+	int			events = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+								   LOOK_MS, event);
 
 	ResetLatch(MyLatch);
 	if (events & WL_TIMEOUT)
@@ -41,7 +42,10 @@ gpusort_worker_await_latch(uint32 event)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* A barrier's wait ends with its phase only.  So the look is asked for by a timer. */
+/*
+ * The handler of the timer below.  A wait at a barrier ends only with the barrier's phase, so it is
+ * a timer that asks for the look at the workers' queues.
+ */
 static void
 ask_for_look(void)
 {
@@ -60,7 +64,8 @@ gpusort_worker_arrive(Barrier *barrier, uint32 event)
 		return BarrierArriveAndWait(barrier, event);
 	if (timer == MAX_TIMEOUTS)
 		timer = RegisterTimeout(USER_TIMEOUT, ask_for_look);
-	enable_timeout_every(timer, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), LOOK_MS), LOOK_MS);
+	enable_timeout_every(timer, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), LOOK_MS),
+						 LOOK_MS);
 	PG_TRY();
 	{
 		elected = BarrierArriveAndWait(barrier, event);
@@ -73,7 +78,10 @@ gpusort_worker_arrive(Barrier *barrier, uint32 event)
 	return elected;
 }
 
-/* The server forgets the queue of a worker that has ended as it should. */
+/*
+ * Returns whether any worker may still be running.  The server resets a worker's error_mqh when the
+ * worker has ended regularly.
+ */
 static bool
 any_is_there(const ParallelContext *context)
 {
@@ -86,8 +94,9 @@ any_is_there(const ParallelContext *context)
 }
 
 /*
- * The server's function does not look again; once there is nobody to wait for, it takes note of how
- * far the workers have written WAL.
+ * The server's WaitForParallelWorkersToFinish() would not look into the queues again, so it is
+ * called only when there is no worker left to wait for.  It then notes how far the workers have
+ * written WAL.
  */
 void
 gpusort_worker_await_end(ParallelContext *context)
