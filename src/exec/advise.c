@@ -1,9 +1,10 @@
 /*
  * advise.c
- *		gpusort_advise(): the sorts of a query, taken over or not, and what would change that.
+ *		gpusort_advise(): which sorts of a query are taken over, which are not, and which setting
+ *		would change that.
  *
- * The query is planned, twice: as it would be, and without gpusort.  Nothing is executed.  Whoever
- * asks needs the rights that EXPLAIN asks for.
+ * The query is planned twice, with the current settings and without gpusort, but never executed.
+ * The caller needs the privileges that EXPLAIN of the query needs.
  */
 #include "postgres.h"
 
@@ -45,7 +46,7 @@ enum
 	ADVICE_COLUMNS
 };
 
-/* The only statement in a text. */
+/* Parses a text, which must be a single statement. */
 static RawStmt *
 parse_one(const char *text)
 {
@@ -58,7 +59,10 @@ parse_one(const char *text)
 	return linitial_node(RawStmt, statements);
 }
 
-/* The statement itself; what a rule adds to it is left out. */
+/*
+ * Raises an error if the statement itself is a utility command.  Utility commands that a rule adds
+ * to it are left out by advise().
+ */
 static void
 refuse_utility(const Query *query)
 {
@@ -71,7 +75,7 @@ refuse_utility(const Query *query)
 			 errhint("If the command contains a query, ask for the query alone.")));
 }
 
-/* Queries that the statement becomes; parameters $1 and so on may be in it. */
+/* Returns the queries that the statement is rewritten to.  It may have parameters $1 and so on. */
 static List *
 analyze(const char *text)
 {
@@ -99,7 +103,7 @@ plan(List *queries, const char *text)
 	return pg_plan_queries(copyObject(queries), text, CURSOR_OPT_PARALLEL_OK, NULL);
 }
 
-/* The same without gpusort. */
+/* Plans the queries without gpusort. */
 static List *
 plan_without(List *queries, const char *text)
 {
@@ -169,7 +173,7 @@ sort_key(PlannedStmt *stmt, List *context, const GpuSortLook *look)
 	return text.data;
 }
 
-/* A value that may be missing. */
+/* Sets a text value, which is null if `text` is NULL. */
 static void
 put_text(Datum *value, bool *null, const char *text)
 {
@@ -215,7 +219,7 @@ advise(ReturnSetInfo *rsinfo, PlannedStmt *stmt, const PlannedStmt *without)
 	List	   *context;
 	ListCell   *lc;
 
-	/* what a rule has put there */
+	/* a utility command that a rule has added */
 	if (stmt->commandType == CMD_UTILITY)
 		return;
 	gpusort_check_permissions(stmt);
@@ -224,7 +228,10 @@ advise(ReturnSetInfo *rsinfo, PlannedStmt *stmt, const PlannedStmt *without)
 		put_advice(rsinfo, stmt, without, context, lfirst(lc));
 }
 
-/* A position in an error is one in the text that was handed in. */
+/*
+ * Error context callback: makes the position of an error one in the text that was passed to
+ * gpusort_advise(), not in the statement that calls it.
+ */
 static void
 point_into_text(void *text)
 {

@@ -1,6 +1,7 @@
 /*
  * clean_slot.c
- *		Slots that show the first columns of the minimal tuples in them; see clean_slot.h.
+ *		Slots that show only the first columns of the minimal tuples stored in them; see
+ *		clean_slot.h.
  */
 #include "postgres.h"
 
@@ -23,7 +24,10 @@ copy_minimal_tuple(GPUSORT_COPY_MINIMAL_TUPLE_PARAMETERS)
 	return gpusort_form_minimal_tuple(slot);
 }
 
-/* What differs from slots of minimal tuples. */
+/*
+ * Returns the operations of clean slots: those of minimal tuple slots, but for the functions that
+ * hand out the stored tuple.
+ */
 static const TupleTableSlotOps *
 clean_slot_ops(void)
 {

@@ -1,7 +1,6 @@
 /*
  * collect_meeting.c
- *		When the participants of a collected sort have collected, and who of them stays to sort; see
- *		collect_meeting.h.
+ *		The meeting of the participants of a collected sort; see collect_meeting.h.
  */
 #include "postgres.h"
 
@@ -12,7 +11,7 @@
 #include "pg_compat.h"
 #include "worker_wait.h"
 
-/* What the leader waits for here, as others see it. */
+/* The wait event of a leader that waits here. */
 static uint32 wait_event = 0;
 
 void
@@ -61,7 +60,10 @@ gpusort_meeting_leave(GpuSortMeeting *meeting)
 	return takes_place;
 }
 
-/* Have all collected, or need they not be waited for any more? */
+/*
+ * Returns whether the leader need not wait any longer, since all have collected or the meeting was
+ * called off.  In the former case the meeting is over.
+ */
 static bool
 end_waiting(GpuSortMeeting *meeting)
 {

@@ -1,15 +1,15 @@
 /*
  * exec_bound.c
- *		Telling GpuSorts which Limit takes their rows; see exec_bound.h.
+ *		Telling GpuSort nodes which Limit takes their rows; see exec_bound.h.
  *
- * PostgreSQL's Limit tells the nodes below how many rows it will take (ExecSetTupleBound), but
- * passes by custom scans.  So when the nodes of a query have been made, each GpuSort is told of
- * the Limit above it, through the same nodes, and looks there when it begins to sort: by then
- * the Limit has computed what it wants, also if that is a parameter, or another number than
- * last time.
+ * PostgreSQL's Limit tells the nodes below it how many rows it will take (ExecSetTupleBound), but
+ * passes over custom scans.  So when the nodes of a query have been made, we tell each GpuSort
+ * about the Limit above it, if only nodes that ExecSetTupleBound() goes through lie in between.
+ * The GpuSort looks into the Limit's state when it begins to sort.  By then the Limit has computed
+ * its count, even if that comes from a parameter, or differs from the count of the last scan.
  *
- * A GpuSort that a worker executes below a Gather knows nothing of the Limit above that, which
- * is the leader's.  GpuSort Collect gets the bound from its GpuSort.
+ * A GpuSort that a worker executes below a Gather does not know the Limit above the Gather, which
+ * only the leader has.  A GpuSort Collect gets the bound from its GpuSort.
  */
 #include "postgres.h"
 
@@ -29,7 +29,10 @@ tell_all(PlanState **nodes, int count, LimitState *limit)
 		tell_below(nodes[i], limit);
 }
 
-/* The ways of ExecSetTupleBound(). */
+/*
+ * Tells the GpuSorts below a Limit about it, descending through the same nodes as
+ * ExecSetTupleBound().
+ */
 static void
 tell_below(PlanState *ps, LimitState *limit)
 {
@@ -60,7 +63,7 @@ tell_below(PlanState *ps, LimitState *limit)
 	}
 }
 
-/* Have every Limit of the tree told about. */
+/* A tree walker that starts tell_below() at every Limit. */
 static bool
 visit_node(PlanState *ps, void *context)
 {

@@ -1,13 +1,16 @@
 /*
  * exec_bound.h
- *		Telling GpuSorts which Limit takes their rows.
+ *		Telling GpuSort nodes which Limit takes their rows.
  */
 #ifndef GPUSORT_EXEC_BOUND_H
 #define GPUSORT_EXEC_BOUND_H
 
 #include "nodes/execnodes.h"
 
-/* For the nodes of a query, which have just been made. */
+/*
+ * Tells each GpuSort node in the tree of a query about the Limit above it.  The nodes have just
+ * been initialized.
+ */
 extern void gpusort_tell_bounds(PlanState *query);
 
 #endif							/* GPUSORT_EXEC_BOUND_H */

@@ -2,35 +2,34 @@
  * exec_collect.c
  *		Executing a GpuSort Collect node: collecting rows in parallel workers.
  *
- * Every participant, the leader among them, reads its child into a part of the
- * GpuSort's sort (sort_parts.h) and returns the rows that the part refuses; these
- * travel through Gather as any rows do.  The node has nothing more to return when
- * the part is finished.
+ * Every participant, the leader among them, reads its child into a part of the GpuSort's sort
+ * (sort_parts.h).  The node returns only the rows that the part refuses, which travel through the
+ * Gather as any rows do; it has nothing more to return when the part is finished.
  *
  * How leader and workers come together:
  *
- *	GpuSort			begins or resets the sort, tells this node about it
- *					(gpusort_collect_for) and reads the Gather
- *	Gather			sets up dynamic shared memory in the first execution, and lets
- *					this node set up its part anew in each, before it starts workers
+ *	GpuSort			begins or resets the sort, tells this node about it (gpusort_collect_for), and
+ *					reads the Gather
+ *	Gather			sets up dynamic shared memory in the first execution; in each execution, before
+ *					it starts workers, it has this node initialize its part of that memory
  *	participants	collect, and meet when all have (collect_meeting.h)
- *	this node		in the leader joins the parts and sorts, with the help of those who have
- *					collected (sort_team.h); then all return
- *	GpuSort			finds the rows sorted when the Gather has returned its last row, which then
- *					has waited for all workers to end (gpusort_collect_join)
+ *	this node		in the leader joins the parts and sorts, with the help of the workers that
+ *					have collected (sort_team.h); then it ends in all participants
+ *	GpuSort			finds the rows sorted when the Gather has returned its last row, by which time
+ *					all workers have ended (gpusort_collect_join)
  *
- * If a part refuses a row, if GpuSort wants something else done with the rows, or if the leader does
- * not take part, workers end when they have collected.  Then GpuSort has the parts joined, and sorts.
+ * If a part refuses a row, if GpuSort wants something else done with the rows, or if the leader
+ * does not take part, workers end when they have collected.  Then GpuSort has the parts joined, and
+ * sorts by itself.
  *
- * Without workers there need not be any shared memory: where rows are fetched a few at a
- * time (cursors, Execute messages with a limit), Gather has the leader do it all.
- * Then rows go straight into the sort.
+ * Without workers there may be no shared memory: where rows are fetched a few at a time (cursors,
+ * Execute messages with a limit), Gather has the leader do all the work.  Then the leader's rows go
+ * straight into the sort.
  *
- * A rescan reaches the leader's node after the shared memory was set up again, also in
- * the first execution.  So rescanning concerns the leader's own reading only.
+ * A rescan reaches the leader's node after the shared memory was set up again, even in the first
+ * execution.  So rescanning concerns only what the leader itself reads.
  *
- * The parts' extents belong to the sort, whichever process took them, and are given
- * back with it.
+ * The parts' extents belong to the sort, whichever process took them, and are given back with it.
  */
 #include "postgres.h"
 
@@ -50,12 +49,12 @@
 #include "sort/team_help.h"
 #include "worker_fault.h"
 
-/* In dynamic shared memory; behind it the team that sorts. */
+/* Lives in dynamic shared memory.  Behind it lies the team that sorts. */
 typedef struct GpuSortCollectShared
 {
-	bool		sort_is_shared; /* else all rows go through Gather */
+	bool		sort_is_shared; /* there are parts; otherwise all rows go through the Gather */
 	uint32		parts_number;
-	int			participants;	/* that there may be; the leader is number 0 */
+	int			participants;	/* at most; the leader is number 0 */
 	GpuSortMeeting meeting;
 	GpuSortCollectCounts counts[FLEXIBLE_ARRAY_MEMBER];
 } GpuSortCollectShared;
@@ -64,21 +63,21 @@ struct GpuSortCollectState
 {
 	CustomScanState css;		/* must be first field */
 	GpuSortSpec spec;
-	GpuSortCollectShared *shared;	/* NULL: there are no workers */
+	GpuSortCollectShared *shared;	/* NULL: there is no parallel query */
 
 	/* in the leader, from gpusort_collect_for() to gpusort_collect_join() */
-	ParallelContext *context;	/* NULL: no workers */
-	GpuSort    *sort;			/* what all is collected for */
+	ParallelContext *context;	/* NULL: there is no parallel query */
+	GpuSort    *sort;			/* what the rows are collected for */
 	MemoryContext sort_context;
-	bool		sorts;			/* ... and sorted by those who have collected */
+	bool		sorts;			/* the participants that have collected also sort */
 	bool		sorted;
 
 	/* this participant's part, while rows are collected */
-	GpuSortParts *parts;		/* NULL: the sort is no shared one */
-	GpuSort    *part;			/* NULL: none, or not begun yet */
+	GpuSortParts *parts;		/* NULL: the sort has no parts */
+	GpuSort    *part;			/* NULL: there is none, or it was not begun yet */
 	MemoryContext part_context;
 	GpuSortInput input;
-	List	   *projections;	/* of the input's scans */
+	List	   *projections;	/* of the scans that the child reads */
 	bool		begun;
 	bool		finished;
 
@@ -161,8 +160,8 @@ estimate_shared(CustomScanState *css, ParallelContext *pcxt)
 }
 
 /*
- * Before workers are started, for the first or another time.  If the sort can't be
- * shared, every row goes through Gather.
+ * Called before workers are started, for the first execution and each further one.  If parts cannot
+ * be had for the sort, every row goes through the Gather.
  */
 static void
 initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
@@ -173,7 +172,8 @@ initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	shared->participants = pcxt->nworkers + 1;
 	memset(shared->counts, 0, shared->participants * sizeof(GpuSortCollectCounts));
 	node->parts = gpusort_parts_create(node->sort, shared->participants,
-									   gpusort_rows_of_all(outerPlan(css->ss.ps.plan), pcxt->nworkers));
+									   gpusort_rows_of_all(outerPlan(css->ss.ps.plan),
+														   pcxt->nworkers));
 	shared->sort_is_shared = node->parts != NULL;
 	if (shared->sort_is_shared)
 		shared->parts_number = gpusort_parts_number(node->parts);
@@ -193,7 +193,7 @@ attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
 		node->parts = gpusort_parts_attach(node->shared->parts_number);
 }
 
-/* In the leader: nobody is to wait for it. */
+/* Called in the leader: dismisses the team, so that no worker waits for the leader any longer. */
 static void
 dismiss_team(GpuSortCollectState *node)
 {
@@ -201,7 +201,7 @@ dismiss_team(GpuSortCollectState *node)
 		gpusort_team_dismiss(team_of(node->shared));
 }
 
-/* The shared memory is about to go. */
+/* Called when the shared memory is about to go. */
 static void
 detach_shared(CustomScanState *css)
 {
@@ -253,13 +253,16 @@ gpusort_collect_join(GpuSortCollectState *node)
 {
 	if (!node->sorted)
 		join_parts(node);
-	/* once more: some workers may have come late */
+	/* counts are kept once more, since some workers may have come after they were kept last */
 	keep_counts(node);
 	node->sort = NULL;
 	return node->sorted;
 }
 
-/* All have collected: have the rows of all put in order by all that are there, or come meanwhile. */
+/*
+ * Called in the leader when all participants have collected: joins the parts, and sorts with the
+ * help of the workers that are there, or come meanwhile.
+ */
 static void
 sort_parts(GpuSortCollectState *node)
 {
@@ -274,7 +277,7 @@ sort_parts(GpuSortCollectState *node)
 	dismiss_team(node);
 }
 
-/* This participant has collected. */
+/* Called when this participant has collected: sorts in the leader, and helps in a worker. */
 static void
 sort_with_others(GpuSortCollectState *node)
 {
@@ -292,7 +295,7 @@ sort_with_others(GpuSortCollectState *node)
 
 /* ---------- a participant ---------- */
 
-/* Find out where this participant's rows go. */
+/* Prepares this participant's input: its rows go into its part, or straight into the sort. */
 static void
 begin_collecting(GpuSortCollectState *node)
 {
@@ -333,14 +336,19 @@ end_part(GpuSortCollectState *node)
 	node->part_context = NULL;
 }
 
-/* The counts of this participant, in shared memory; NULL: there are no workers. */
+/*
+ * Returns the counts of this participant in shared memory, or NULL if there is no parallel query.
+ */
 static GpuSortCollectCounts *
 my_counts(GpuSortCollectState *node)
 {
 	return node->shared != NULL ? &node->shared->counts[ParallelWorkerNumber + 1] : NULL;
 }
 
-/* A row goes through Gather: nobody is to wait for the leader, who has to read it. */
+/*
+ * Called when a row goes through the Gather: no worker may wait for the leader, which has to read
+ * the Gather.
+ */
 static void
 note_refused(GpuSortCollectState *node)
 {
@@ -373,7 +381,7 @@ finish_collecting(GpuSortCollectState *node)
 	}
 }
 
-/* Collect until a row is refused, which is returned, or to the end. */
+/* Collects until a row is refused, which is returned, or to the end. */
 static TupleTableSlot *
 collect(GpuSortCollectState *node)
 {
@@ -391,7 +399,7 @@ collect(GpuSortCollectState *node)
 	return refused;
 }
 
-/* The leader sorts already. */
+/* Called in a worker that comes when the leader is sorting: helps, without collecting. */
 static void
 help_late(GpuSortCollectState *node)
 {
@@ -419,7 +427,7 @@ exec_node(CustomScanState *css)
 	return collect(node);
 }
 
-/* What the node returns are the child's slots. */
+/* Makes the node return the slots of its child. */
 static void
 return_childs_rows(PlanState *ps)
 {

@@ -1,6 +1,6 @@
 /*
  * exec_collect.h
- *		Executing a GpuSort Collect node, and what its GpuSort asks of it.
+ *		Executing a GpuSort Collect node, and what the GpuSort node above asks of it.
  */
 #ifndef GPUSORT_EXEC_COLLECT_H
 #define GPUSORT_EXEC_COLLECT_H
@@ -14,22 +14,23 @@ extern Node *gpusort_create_collect_state(CustomScan *scan);
 
 typedef struct GpuSortCollectState GpuSortCollectState;
 
-/* The GpuSort Collect node below a GpuSort's child, or NULL. */
+/* Returns the GpuSort Collect node below a GpuSort's child, or NULL if there is none. */
 extern GpuSortCollectState *gpusort_find_collect(PlanState *child);
 
-/* What it collects the rows of. */
+/* Returns the node whose rows the GpuSort Collect node collects. */
 extern PlanState *gpusort_collect_input(GpuSortCollectState *node);
 
 /*
- * Before the Gather is read: collect for this sort, which is empty, in its context; and if sorts, let
- * those who have collected put its rows in order.
+ * Called by the GpuSort before it reads the Gather: the participants are to collect rows for this
+ * sort, which is empty and lives in `context`.  If `sorts`, the participants also put the rows in
+ * order when all have collected.
  */
 extern void gpusort_collect_for(GpuSortCollectState *node, GpuSort *sort, MemoryContext context,
 								bool sorts);
 
 /*
- * The Gather has been read to its end: add what was collected to the sort.  True if that was done
- * before, and the sort was performed.
+ * Called by the GpuSort when it has read the Gather to its end: adds what was collected to the
+ * sort.  Returns true if the participants have done that already, and have performed the sort.
  */
 extern bool gpusort_collect_join(GpuSortCollectState *node);
 

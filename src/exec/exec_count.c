@@ -1,10 +1,11 @@
 /*
  * exec_count.c
- *		Executing a GpuSort Count node: how many different rows there are.
+ *		Executing a GpuSort Count node, which counts different rows.
  *
- * Bits are counted that the sort has set for equal rows; no row is touched but the first or the last
- * one, which tells whether one of the different rows is null.  The counts are what is scanned, a row
- * for count(DISTINCT x) or a part of that, and the node's target list has expressions of them.
+ * The node counts bits that the sort has set for equal rows.  It touches no row but the first or
+ * the last one, to see whether one of the different values is null.  The counts make up the scan
+ * tuple, with a column for each count(DISTINCT x), whole or partial, and the node's target list has
+ * expressions of them.
  */
 #include "postgres.h"
 
@@ -20,15 +21,15 @@
 #include "plan/plan_node.h"
 #include "plan/plan_unique.h"
 
-/* Words of the bitmap that are counted between interrupts. */
+/* How many words of the bitmap are counted between two checks for interrupts. */
 #define WORDS_AT_A_TIME 65536
 
 typedef struct GpuSortCountState
 {
 	CustomScanState css;		/* must be first field */
 	GpuSortUniqueRows rows;
-	TupleTableSlot *row;		/* of the child's */
-	AttrNumber	attno;			/* column that is sorted by first, and whether its nulls come first */
+	TupleTableSlot *row;		/* holds a row of the child */
+	AttrNumber	attno;			/* the first sort column, and whether its nulls come first */
 	bool		nulls_first;
 	bool		done;
 } GpuSortCountState;
@@ -61,7 +62,7 @@ gpusort_create_count_state(CustomScan *scan)
 
 /* ---------- counting ---------- */
 
-/* The bits that are set at positions from .. end - 1. */
+/* Returns how many bits are set at positions from .. end - 1. */
 static uint64
 count_bits(const uint64 *bits, uint64 from, uint64 end)
 {
@@ -93,7 +94,10 @@ is_null_at(GpuSortCountState *node, uint64 position)
 	return isnull;
 }
 
-/* Are there nulls between two positions?  They are at one end of all rows. */
+/*
+ * Returns whether there are nulls at positions from .. end - 1.  All nulls lie at one end of the
+ * rows.
+ */
 static bool
 has_nulls(GpuSortCountState *node, uint64 from, uint64 end)
 {

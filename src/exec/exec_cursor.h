@@ -2,17 +2,17 @@
  * exec_cursor.h
  *		Returning the rows of a sort, in order, from a node's slot.
  *
- * Pointers of rows are fetched in blocks, and the rows of a block are prefetched while those
- * of the one before are returned: all at once, since then the processor has many on their way,
- * and pages looked up for as many as it can.  One after the other, with what is done for
- * a row in between, it has two or three; and a prefetch waits until its page is found, which takes
- * longest where the pool has small pages.  A row costs a pointer from the block, five stores
- * into the slot and one prefetched cache miss: nothing is copied and nothing palloc'd.
- * Positions, mark and direction behave as tuplesort's do.
+ * Pointers to rows are fetched in blocks, and the rows of a block are prefetched, all at once,
+ * while the rows of the previous block are returned.  Prefetched all at once, as many cache misses
+ * and page table walks are under way as the processor can have.  Prefetched one by one, with the
+ * work for another row in between, only two or three would be, each of them waiting for its page to
+ * be found, which takes longest where the pool has small pages.  A row costs a pointer from the
+ * block, five stores into the slot and one prefetched cache miss: nothing is copied and nothing
+ * palloc'd.  Positions, mark and direction behave as tuplesort's do.
  *
- * What is read is a sort that was performed, or, in another process, a view of one; and
- * of it all rows or those between two positions.  A sort that was handed over is read
- * through its tuplesort.
+ * A cursor reads a sort that was performed, or, in another process, a view of one; of either it
+ * reads all rows, or those between two positions.  A sort that was handed over is read through its
+ * tuplesort.
  */
 #ifndef GPUSORT_EXEC_CURSOR_H
 #define GPUSORT_EXEC_CURSOR_H
@@ -27,38 +27,38 @@
 #include "sort/sort_fetch.h"
 #include "sort/sort_view.h"
 
-/* Pointers of consecutive rows in sorted order. */
+/* A block: pointers to consecutive rows in sorted order. */
 #define GPUSORT_EMIT_BLOCK 64
 
 typedef struct GpuSortBlock
 {
-	uint64		from;			/* position of the first */
-	int			count;			/* 0: none loaded */
+	uint64		from;			/* position of the first row */
+	int			count;			/* 0: no rows are loaded */
 	void	   *rows[GPUSORT_EMIT_BLOCK];
-	GpuSortRowRoom room[GPUSORT_EMIT_BLOCK];	/* where rows lie that are made of their keys */
+	GpuSortRowRoom room[GPUSORT_EMIT_BLOCK];	/* where rows that are made of their keys lie */
 } GpuSortBlock;
 
 typedef struct GpuSortCursor
 {
-	/* what is read: one of the two */
+	/* what is read: either a sort or a view; the other is NULL */
 	GpuSort    *sort;
 	const GpuSortView *view;
-	Tuplesortstate *tuplesort;	/* that has taken over from the sort, or NULL */
+	Tuplesortstate *tuplesort;	/* the one that the sort was handed over to, or NULL */
 	uint64		end;			/* position behind the last row */
 
 	/* rows at these positions are in memory: window_from .. window_to - 1 */
 	uint64		window_from;
 	uint64		window_to;
-	size_t		read_bytes;		/* so much was read of the last row of a block */
+	size_t		read_bytes;		/* up to where the reader deforms rows; 0: not at all */
 
 	/*
-	 * Position: number of rows before the next one; at_end after a fetch found
-	 * none.  As in tuplesort, the row returned last is the one at next - 1.
+	 * The position: the number of rows before the next one.  at_end is set when a fetch has found
+	 * no more rows.  As in tuplesort, the row returned last is the one at next - 1.
 	 */
 	uint64		next;
 	bool		at_end;
 
-	/* the mark, another position */
+	/* the marked position */
 	uint64		mark_next;
 	bool		mark_at_end;
 
@@ -68,7 +68,7 @@ typedef struct GpuSortCursor
 	GpuSortBlock blocks[2];
 } GpuSortCursor;
 
-/* Go to a position, and read no further than to another one. */
+/* Goes to position `from`; rows from position `end` on will not be returned. */
 static inline void
 gpusort_cursor_limit(GpuSortCursor *cursor, uint64 from, uint64 end)
 {
@@ -91,7 +91,10 @@ gpusort_cursor_open_sort(GpuSortCursor *cursor, GpuSort *sort)
 	gpusort_cursor_limit(cursor, 0, gpusort_rows(sort));
 }
 
-/* No row is in reach yet. */
+/*
+ * Opens a cursor on a view, which may be NULL.  It returns no rows until gpusort_cursor_limit()
+ * sets where to read.
+ */
 static inline void
 gpusort_cursor_open_view(GpuSortCursor *cursor, const GpuSortView *view)
 {
@@ -104,8 +107,8 @@ gpusort_cursor_open_view(GpuSortCursor *cursor, const GpuSortView *view)
 }
 
 /*
- * Put a tuple that outlives its stay there into a minimal tuple slot:
- * ExecStoreMinimalTuple() for the case that needs no clean-up.
+ * Stores a tuple in a minimal tuple slot.  The tuple must live longer than it stays in the slot.
+ * This is ExecStoreMinimalTuple() for a slot that needs no clean-up.
  */
 static inline void
 gpusort_store_tuple(TupleTableSlot *slot, MinimalTuple tuple)
@@ -123,8 +126,9 @@ gpusort_store_tuple(TupleTableSlot *slot, MinimalTuple tuple)
 }
 
 /*
- * Note how far into the row in the slot its reader went.  One that copies rows whole, or ignores them,
- * is not seen.
+ * Notes how far the reader has deformed the row in the slot, so that further rows are prefetched up
+ * to there.  A reader that copies rows whole cannot be told from one that ignores them; neither
+ * moves the slot's offset.
  */
 static inline void
 gpusort_cursor_note_reader(GpuSortCursor *cursor, const TupleTableSlot *slot)
@@ -133,7 +137,7 @@ gpusort_cursor_note_reader(GpuSortCursor *cursor, const TupleTableSlot *slot)
 		: MAXALIGN(SizeofMinimalTupleHeader) + ((const MinimalTupleTableSlot *) slot)->off;
 }
 
-/* Touch the rows of a block where they begin and where their reader will end. */
+/* Prefetches the rows of a block where they begin and where their reader will stop. */
 static inline void
 gpusort_cursor_prefetch(const GpuSortCursor *cursor, const GpuSortBlock *block)
 {
@@ -147,8 +151,8 @@ gpusort_cursor_prefetch(const GpuSortCursor *cursor, const GpuSortBlock *block)
 }
 
 /*
- * Load the block of pointers that begins at a position, as far as rows are in memory; none if
- * there is none.
+ * Loads the block of pointers that begins at position `from`, as far as its rows are in memory and
+ * before the cursor's end.  The block is empty if there are no such rows.
  */
 static inline void
 gpusort_cursor_load(GpuSortCursor *cursor, GpuSortBlock *block, uint64 from)
@@ -167,7 +171,7 @@ gpusort_cursor_load(GpuSortCursor *cursor, GpuSortBlock *block, uint64 from)
 	gpusort_cursor_prefetch(cursor, block);
 }
 
-/* The rows in memory are about to go. */
+/* Forgets the loaded blocks, since the rows in memory are about to go. */
 static inline void
 gpusort_cursor_close_window(GpuSortCursor *cursor)
 {
@@ -175,7 +179,10 @@ gpusort_cursor_close_window(GpuSortCursor *cursor)
 	cursor->window_from = cursor->window_to = 0;
 }
 
-/* Have the row at a position in memory; pointers to others are not valid any more. */
+/*
+ * Brings the row at a position into memory; pointers to rows outside the new window are no longer
+ * valid.
+ */
 static inline void
 gpusort_cursor_move_window(GpuSortCursor *cursor, uint64 position)
 {
@@ -183,7 +190,7 @@ gpusort_cursor_move_window(GpuSortCursor *cursor, uint64 position)
 	gpusort_fetch_window(cursor->sort, position, &cursor->window_from, &cursor->window_to);
 }
 
-/* The row at a position, which exists. */
+/* Returns the row at a position, which must exist. */
 static inline MinimalTuple
 gpusort_cursor_row(GpuSortCursor *cursor, uint64 position)
 {
@@ -211,8 +218,8 @@ gpusort_cursor_row(GpuSortCursor *cursor, uint64 position)
 }
 
 /*
- * Move one row in the direction of the scan, to the one at next - 1; false if there is
- * none.  Not for a tuplesort.
+ * Moves one row in the direction of the scan, to the row at next - 1.  Returns false if there is
+ * none.  Must not be called for a tuplesort.
  */
 static inline bool
 gpusort_cursor_move(GpuSortCursor *cursor, bool forward)
@@ -228,7 +235,7 @@ gpusort_cursor_move(GpuSortCursor *cursor, bool forward)
 	}
 	else
 	{
-		/* after the end, the last row comes again; else the one before it */
+		/* after the end the last row comes again, otherwise the row before the one returned last */
 		if (cursor->next == 0)
 			return false;
 		if (cursor->at_end)
@@ -239,7 +246,10 @@ gpusort_cursor_move(GpuSortCursor *cursor, bool forward)
 	return true;
 }
 
-/* The same where the next row is not in the block, or there is none. */
+/*
+ * The slow path of gpusort_cursor_fetch(): the next row is not in the current block, or there is
+ * none.
+ */
 static pg_noinline bool
 gpusort_cursor_fetch_other(GpuSortCursor *cursor, bool forward, TupleTableSlot *slot)
 {
@@ -252,14 +262,14 @@ gpusort_cursor_fetch_other(GpuSortCursor *cursor, bool forward, TupleTableSlot *
 	return true;
 }
 
-/* Return the next row in the direction of the scan; false if there is none. */
+/* Stores the next row in the direction of the scan in the slot.  Returns false if there is none. */
 static pg_always_inline bool
 gpusort_cursor_fetch(GpuSortCursor *cursor, bool forward, TupleTableSlot *slot)
 {
 	const GpuSortBlock *block = cursor->block;
 	uint64		i = cursor->next - block->from;
 
-	/* a block has no rows at the end or behind it, and a tuplesort no blocks */
+	/* no block has rows at or behind the end, and a tuplesort has no blocks */
 	if (unlikely(!forward || i >= (uint64) block->count))
 		return gpusort_cursor_fetch_other(cursor, forward, slot);
 	cursor->next++;
@@ -267,7 +277,7 @@ gpusort_cursor_fetch(GpuSortCursor *cursor, bool forward, TupleTableSlot *slot)
 	return true;
 }
 
-/* Back to the first row; a tuplesort must be able to. */
+/* Goes back to the first row.  A tuplesort must have been begun with random access. */
 static inline void
 gpusort_cursor_rewind(GpuSortCursor *cursor)
 {

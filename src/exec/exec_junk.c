@@ -1,11 +1,12 @@
 /*
  * exec_junk.c
- *		Queries whose rows are a GpuSort's, without the columns that are only sorted by;
- *		see exec_junk.h.
+ *		Returning the rows of a GpuSort without the columns that are only sorted by; see
+ *		exec_junk.h.
  *
- * Only if the rows that the executor filters are those that the GpuSort returns, which a Limit
- * passes on as they are: above anything else, nodes expect the columns of the target list.  So
- * statements that lock or change rows are left alone; their plans have other nodes on top.
+ * The filter is removed only if the executor filters the very rows that the GpuSort returns, or
+ * that a Limit above it passes on as they are: any other node above would expect all columns of the
+ * target list.  So statements that lock or change rows keep their filters, since their plans have
+ * other nodes on top.
  */
 #include "postgres.h"
 
@@ -17,14 +18,14 @@
 PlanState *
 gpusort_returning_node(PlanState *ps)
 {
-	/* to find ties, a Limit compares rows by all of their columns */
+	/* a Limit WITH TIES compares all columns of rows, so it cannot do without the last ones */
 	if (IsA(ps, LimitState) &&
 		((LimitState *) ps)->limitOption == LIMIT_OPTION_COUNT)
 		return outerPlanState(ps);
 	return ps;
 }
 
-/* Are the columns that are wanted the first ones? */
+/* Returns whether the columns that are wanted come before all junk columns. */
 static bool
 junk_is_last(const List *tlist)
 {
@@ -50,6 +51,7 @@ gpusort_leave_out_junk(QueryDesc *query)
 
 	if (filter != NULL && query->operation == CMD_SELECT && estate->es_rowmarks == NULL &&
 		junk_is_last(query->planstate->plan->targetlist) &&
-		gpusort_return_clean_rows(gpusort_returning_node(query->planstate), filter->jf_cleanTupType))
+		gpusort_return_clean_rows(gpusort_returning_node(query->planstate),
+								  filter->jf_cleanTupType))
 		estate->es_junkFilter = NULL;
 }

@@ -2,28 +2,28 @@
  * exec_late.c
  *		Fetching rows from their table in sorted order.
  *
- * What a late GpuSort (plan_late.c) has sorted are rows of TID and sort columns.  The
- * row that is to be returned is fetched by its TID, under the query's snapshot, and
- * projected as the scan would have done it.  Sort expressions have been evaluated for the
- * sort; their values are taken from there.
+ * A late GpuSort (plan_late.c) sorts rows that consist of a TID and the sort columns.  When a row
+ * is to be returned, the table's row is fetched by its TID, under the query's snapshot, and
+ * projected as the scan would have done it.  Sort expressions have been evaluated for the sort;
+ * their values are taken from the sorted row.
  *
- * The row is there: the scan has seen it under the same snapshot, which the executor
- * keeps registered, so neither pruning nor VACUUM may remove it or reuse its line
- * pointer, whichever transaction has updated or deleted it since, also this one.  What
- * moves rows elsewhere (CLUSTER, VACUUM FULL, rewriting, TRUNCATE) needs a lock that
- * conflicts with the scan's, and refuses in this session while the query has the table
- * open.  A cursor that outlives its transaction is read to its end before.
+ * The table's row is still there.  The scan has seen it under the same snapshot, which the executor
+ * keeps registered, so neither pruning nor VACUUM may remove the row or reuse its line pointer,
+ * even if some transaction, this one included, has updated or deleted it since.  Commands that move
+ * rows elsewhere (CLUSTER, VACUUM FULL, rewriting, TRUNCATE) need a lock that conflicts with the
+ * scan's, and in this session fail while the query has the table open.  A cursor that outlives its
+ * transaction is read to its end before the transaction ends.
  *
- * Rows come from anywhere in the table, so each would cost half a dozen cache misses one
- * after the other (sorted row, three in the table of buffers, buffer header, line pointer,
- * tuple), or a read.  Therefore rows that follow are looked at in advance, in a ring: in
- * which buffer the page of each is, or PrefetchBuffer() begins to read it; a few rows before
- * its turn the tuple is brought into the processor's cache.  No more reads are begun at
- * a time than effective_io_concurrency allows.  Where pages were found is remembered, so that
- * the table of buffers is asked once for a page instead of once for a row; a buffer
- * that holds another page by now is noticed when it is pinned.
+ * Rows come from anywhere in the table, so each would cost half a dozen cache misses one after the
+ * other (sorted row, three in the table of buffers, buffer header, line pointer, tuple), or a read.
+ * Therefore the next rows are looked at in advance, in a ring.  When a row enters the ring, we look
+ * up which buffer holds its page, or PrefetchBuffer() begins to read the page; a few rows before
+ * its turn the tuple is brought into the processor's cache.  No more reads are begun at a time than
+ * effective_io_concurrency allows.  We remember where pages were found, so that the table of
+ * buffers is searched once for a page instead of once for a row; if a buffer has come to hold
+ * another page, that is noticed when the buffer is pinned.
  *
- * One page is pinned at a time, that of the row returned last.
+ * Only one page is pinned at a time, that of the row returned last.
  */
 #include "postgres.h"
 
@@ -42,35 +42,40 @@
 #include "pg_compat/pages.h"
 #include "prefetch.h"
 
-/* Rows looked ahead, a power of two; and for the tuples themselves. */
+/*
+ * How many rows are looked at in advance, a power of two; and how many rows ahead a tuple is
+ * prefetched.
+ */
 #define ROWS_AHEAD		64
 #define TUPLES_AHEAD	16
 
-/* Cache lines of a tuple that are asked for; a processor goes on by itself. */
+/*
+ * How many cache lines of a tuple are prefetched; the processor prefetches further lines by itself.
+ */
 #define TUPLE_LINES		4
 #define LINE_BYTES		64
 
 /*
- * Pages whose buffers are remembered, at most, 8 bytes each: as far as the sort leaves private
- * memory for them.
+ * Limits of the number of pages whose buffers are remembered, in 8 bytes each; in between, as many
+ * as fit into the private memory that the sort leaves.
  */
 #define MAX_PAGES		(1 << 20)
 #define MIN_PAGES		64
 
-/* Where a page was; pages share entries. */
+/* The buffer that a page was last found in.  Several pages share an entry. */
 typedef struct LatePage
 {
 	BlockNumber block;
-	Buffer		buffer;			/* invalid: nothing is known */
+	Buffer		buffer;			/* invalid: the entry is empty */
 } LatePage;
 
-/* A row that will be fetched. */
+/* A row in the ring, which will be fetched. */
 typedef struct LateRow
 {
 	ItemPointerData tid;
-	Buffer		buffer;			/* where its page was, not pinned; or invalid */
-	bool		reading;		/* ... it is being read */
-	MinimalTuple sorted;		/* what was sorted for it */
+	Buffer		buffer;			/* where its page was found, not pinned; or invalid */
+	bool		reading;		/* a read of its page was begun */
+	MinimalTuple sorted;		/* the sorted row that stands for it */
 } LateRow;
 
 struct GpuSortLate
@@ -81,30 +86,31 @@ struct GpuSortLate
 	Relation	table;
 	Snapshot	snapshot;
 
-	/* what is returned of them */
+	/* how rows are returned */
 	ExprContext *context;
-	ProjectionInfo *projection; /* NULL: whole rows are returned */
-	bool		carries;		/* some columns are those of the rows sorted */
-	TupleTableSlot *sorted;		/* of the rows sorted */
-	TupleTableSlot *fetched;	/* of the table's rows */
-	HeapTupleData tuple;		/* what that is given */
+	ProjectionInfo *projection; /* NULL: the table's rows are returned as they are */
+	bool		carries;		/* some columns are taken from the sorted row */
+	TupleTableSlot *sorted;		/* holds the sorted row */
+	TupleTableSlot *fetched;	/* holds the table's row */
+	HeapTupleData tuple;		/* what `fetched` refers to */
 	TupleTableSlot *result;
 
-	/* the rows at positions first .. last - 1, each at its position modulo ROWS_AHEAD */
+	/* the ring: rows at positions first .. last - 1, each at its position modulo ROWS_AHEAD */
 	uint64		first;
 	uint64		last;
 	LateRow		ahead[ROWS_AHEAD];
 
-	/* where pages are; reads that are going on */
-	LatePage   *pages;			/* NULL: not needed yet */
+	/* where pages are, and the reads under way */
+	LatePage   *pages;			/* NULL: not allocated yet */
 	uint32		page_mask;
-	int			reads;			/* so many pages are being read */
+	int			reads;			/* how many rows in the ring have `reading` set */
 	int			max_reads;
 };
 
 /*
- * Do the columns make up the table's rows as they are stored?  Not if values of some
- * column may be missing there, since a copy of the row would not have them.
+ * Returns whether the columns make up the table's rows as they are stored.  That is not so if a
+ * column's values may be missing from stored rows (atthasmissing), since a copy of such a row would
+ * lack them.
  */
 static bool
 are_whole_rows(List *columns, TupleDesc desc)
@@ -123,7 +129,7 @@ are_whole_rows(List *columns, TupleDesc desc)
 	return true;
 }
 
-/* Are there columns that come from the rows sorted? */
+/* Returns whether any column is taken from the sorted row. */
 static bool
 carries_values(List *columns)
 {
@@ -160,7 +166,7 @@ gpusort_begin_late(CustomScanState *css, const ScanState *table_scan, MemoryCont
 										   table_slot_callbacks(late->table));
 	late->result = late->fetched;
 
-	/* what the projection is compiled for: JIT deforms the slot by these */
+	/* what the projection is compiled for: JIT chooses its deforming code by these fields */
 	ps->scandesc = RelationGetDescr(late->table);
 	ps->scanops = late->fetched->tts_ops;
 	ps->scanopsfixed = true;
@@ -197,7 +203,7 @@ gpusort_clear_late(GpuSortLate *late)
 
 /* ---------- pages ---------- */
 
-/* Remember as many pages as the table has, or as there is memory for. */
+/* Makes the table of remembered pages: as many as the relation has, or as there is memory for. */
 static void
 make_pages(GpuSortLate *late, GpuSort *sort)
 {
@@ -217,7 +223,7 @@ page_entry(GpuSortLate *late, BlockNumber block)
 	return &late->pages[block & late->page_mask];
 }
 
-/* Where the page was; invalid if that is not known. */
+/* Returns the buffer that the page was last found in, or InvalidBuffer if that is not known. */
 static inline Buffer
 page_buffer(GpuSortLate *late, BlockNumber block)
 {
@@ -232,13 +238,13 @@ remember_page(GpuSortLate *late, BlockNumber block, Buffer buffer)
 	*page_entry(late, block) = (LatePage) {.block = block, .buffer = buffer};
 }
 
-/* Pin the page. */
+/* Pins the page, at first trying the buffer where it was last found. */
 static Buffer
 pin_page(GpuSortLate *late, BlockNumber block)
 {
 	Buffer		buffer = page_buffer(late, block);
 
-	/* temporary tables: 15 looks for them among the shared buffers */
+	/* local buffers are left out: PostgreSQL 15 looks for them among the shared buffers */
 	if (BufferIsValid(buffer) && !BufferIsLocal(buffer) &&
 		ReadRecentBuffer(*gpusort_relation_locator(late->table), MAIN_FORKNUM, block, buffer))
 	{
@@ -252,9 +258,10 @@ pin_page(GpuSortLate *late, BlockNumber block)
 }
 
 /*
- * Store the tuple in the slot, which keeps its page pinned; false if there is none that
- * the snapshot sees.  heap_fetch(), which asks the table of buffers, and locks the row for
- * the serializable level, which the scan's lock on the table includes.
+ * Stores the tuple in the slot `fetched`, which keeps its page pinned.  Returns false if there is
+ * no tuple that the snapshot sees.  This replaces heap_fetch(), which would search the table of
+ * buffers, and take a predicate lock on the tuple at the serializable level; the scan holds one on
+ * the whole relation.
  */
 static bool
 fetch_tuple(GpuSortLate *late, const ItemPointerData *tid)
@@ -265,7 +272,10 @@ fetch_tuple(GpuSortLate *late, const ItemPointerData *tid)
 	Page		page = BufferGetPage(buffer);
 	bool		found = false;
 
-	/* no process begins to move tuples in a page that another has pinned; one may be at it */
+	/*
+	 * Nobody begins to move tuples in a page that another process has pinned, but somebody who had
+	 * the only pin may be doing so just now.
+	 */
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	gpusort_test_for_old_snapshot(late->snapshot, late->table, page);
 	if (offset <= PageGetMaxOffsetNumber(page) && ItemIdIsNormal(PageGetItemId(page, offset)))
@@ -286,7 +296,10 @@ fetch_tuple(GpuSortLate *late, const ItemPointerData *tid)
 	return found;
 }
 
-/* Fetch a row.  Where values are carried, what was sorted for it is in its slot. */
+/*
+ * Fetches a row and projects it.  If columns are taken from the sorted row, that is in its slot
+ * already.
+ */
 static TupleTableSlot *
 fetch(GpuSortLate *late, const ItemPointerData *tid)
 {
@@ -304,21 +317,24 @@ fetch(GpuSortLate *late, const ItemPointerData *tid)
 
 /* ---------- rows ahead ---------- */
 
-/* The first column of a sorted row, which is never null and so lies in front. */
+/*
+ * Returns the TID in a sorted row.  It is the first column, and never null, so it lies right behind
+ * the header.
+ */
 static inline ItemPointer
 tid_of(MinimalTuple row)
 {
 	return (ItemPointer) ((char *) row - MINIMAL_TUPLE_OFFSET + row->t_hoff);
 }
 
-/* Where a line pointer is, or was: the page is not pinned. */
+/* Returns where the row's line pointer is, or was: the page is not pinned. */
 static inline ItemId
 line_pointer(const LateRow *row)
 {
 	return PageGetItemId(BufferGetPage(row->buffer), ItemPointerGetOffsetNumber(&row->tid));
 }
 
-/* Find out where the page of a row is, or begin to read it. */
+/* Finds out which buffer holds the page of a row, or begins to read the page. */
 static void
 find_page(GpuSortLate *late, LateRow *row)
 {
@@ -332,7 +348,7 @@ find_page(GpuSortLate *late, LateRow *row)
 		remember_page(late, block, row->buffer);
 }
 
-/* A row has entered the ring: its page's header and line pointer will be needed. */
+/* Called when a row enters the ring: prefetches its page's header and line pointer. */
 static void
 prefetch_page(GpuSortLate *late, LateRow *row)
 {
@@ -347,8 +363,9 @@ prefetch_page(GpuSortLate *late, LateRow *row)
 }
 
 /*
- * Some rows later, its tuple.  All this is read without pin or lock: if another page
- * takes the buffer just now, something useless is prefetched.
+ * Called some rows later: prefetches the row's tuple.  All this is read without pin or lock.  If
+ * the buffer is given to another page meanwhile, something useless is prefetched, and nothing worse
+ * happens.
  */
 static void
 prefetch_tuple(GpuSortLate *late, LateRow *row)
@@ -375,7 +392,10 @@ row_ahead(GpuSortLate *late, uint64 position)
 	return &late->ahead[position % ROWS_AHEAD];
 }
 
-/* Put the row at the next position into the ring. */
+/*
+ * Puts the row at the next position into the ring.  The first row is needed right away, so it is
+ * not prefetched.
+ */
 static void
 enter_row(GpuSortLate *late, GpuSortCursor *cursor)
 {
@@ -390,7 +410,10 @@ enter_row(GpuSortLate *late, GpuSortCursor *cursor)
 	late->last++;
 }
 
-/* Let the ring begin with a position. */
+/*
+ * Drops the rows before a position from the ring.  If the row at the position is not in the ring,
+ * empties the ring and enters that row.
+ */
 static void
 begin_ring_at(GpuSortLate *late, GpuSortCursor *cursor, uint64 position)
 {
@@ -404,7 +427,10 @@ begin_ring_at(GpuSortLate *late, GpuSortCursor *cursor, uint64 position)
 		late->reads -= row_ahead(late, late->first)->reading;
 }
 
-/* Look at rows behind a position, as far as they are in memory. */
+/*
+ * Enters rows behind a position into the ring, as far as they are in memory, and prefetches a
+ * tuple.
+ */
 static void
 look_ahead(GpuSortLate *late, GpuSortCursor *cursor, uint64 position)
 {
@@ -416,7 +442,9 @@ look_ahead(GpuSortLate *late, GpuSortCursor *cursor, uint64 position)
 		prefetch_tuple(late, row_ahead(late, position + TUPLES_AHEAD));
 }
 
-/* The next row of a sort that was handed over; there is no looking ahead. */
+/*
+ * Returns the next row of a sort that was handed over, for which rows are not looked at in advance.
+ */
 static TupleTableSlot *
 fetch_handed_over(GpuSortLate *late, Tuplesortstate *tuplesort, bool forward)
 {

@@ -1,6 +1,6 @@
 /*
  * exec_methods.c
- *		How the server comes from a plan node of ours to its execution.
+ *		How the server gets from a plan node of ours to its execution.
  */
 #include "postgres.h"
 
@@ -15,7 +15,10 @@
 #include "exec/exec_unique.h"
 #include "plan/plan_node.h"
 
-/* A plan that another extension has hidden from us while it was finished. */
+/*
+ * Raises an error for a node that we replace when a plan is finished.  Its plan was hidden from us
+ * then by another extension.
+ */
 static Node *
 refuse_unfinished(CustomScan *scan)
 {
@@ -32,7 +35,8 @@ static const CustomScanMethods nodes[] = {
 	{.CustomName = GPUSORT_SHARED_NODE, .CreateCustomScanState = gpusort_create_shared_state},
 	{.CustomName = GPUSORT_UNIQUE_NODE, .CreateCustomScanState = gpusort_create_unique_state},
 	{.CustomName = GPUSORT_COUNT_NODE, .CreateCustomScanState = gpusort_create_count_state},
-	{.CustomName = GPUSORT_ORDERED_SET_NODE, .CreateCustomScanState = gpusort_create_ordered_set_state},
+	{.CustomName = GPUSORT_ORDERED_SET_NODE,
+	.CreateCustomScanState = gpusort_create_ordered_set_state},
 	{.CustomName = GPUSORT_AGGREGATE_NODE, .CreateCustomScanState = refuse_unfinished},
 	{.CustomName = GPUSORT_UNFINISHED_JOIN_NODE, .CreateCustomScanState = refuse_unfinished},
 };

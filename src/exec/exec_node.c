@@ -1,6 +1,6 @@
 /*
  * exec_node.c
- *		What nodes that return a sort's rows do alike.
+ *		What all nodes that return the rows of a sort have in common.
  */
 #include "postgres.h"
 
@@ -10,7 +10,7 @@
 #include "exec/exec_node.h"
 #include "pg_compat/executor.h"
 
-/* What we provide, and the child need not support. */
+/* What our nodes provide by themselves, so that the child need not support it. */
 #define RANDOM_ACCESS	(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)
 
 bool
@@ -19,7 +19,9 @@ gpusort_is_random_access(int eflags)
 	return (eflags & RANDOM_ACCESS) != 0;
 }
 
-/* The planner divides rows by this (get_parallel_divisor()). */
+/*
+ * The inverse of get_parallel_divisor(), by which the planner divides the rows of a partial path.
+ */
 double
 gpusort_rows_of_all(const Plan *partial, int workers)
 {

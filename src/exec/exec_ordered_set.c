@@ -2,8 +2,8 @@
  * exec_ordered_set.c
  *		Executing a GpuSort Ordered Set node: percentiles and modes of sorted rows.
  *
- * What is scanned is a row for each group, of the aggregates' results and columns of the group's first
- * row (group_values.h); the node's target list and filter have expressions of them.
+ * The scan tuple is a row for each group.  It has the results of the aggregates, and columns of the
+ * group's first row (group_values.h); the node's target list and filter are expressions of these.
  */
 #include "postgres.h"
 
@@ -21,11 +21,11 @@
 #include "plan/plan_node.h"
 #include "plan/plan_ordered_set.h"
 
-/* A column of what is scanned. */
+/* A column of the scan tuple. */
 typedef struct SetColumn
 {
 	GpuSortSetFunction function;
-	AttrNumber	attno;			/* of a column of the first row's */
+	AttrNumber	attno;			/* for GPUSORT_SET_COLUMN: a column of the group's first row */
 	GpuSortPercentile percentile;
 	ExprState  *fraction;
 } SetColumn;
@@ -104,7 +104,7 @@ compute_column(GpuSortOrderedSetState *node, const SetColumn *column, bool *isnu
 							   : gpusort_most_frequent(values));
 }
 
-/* The group's row of what is scanned, whose values live as long as the per-tuple memory. */
+/* Stores the group's scan tuple in the slot.  Its values live in the per-tuple memory context. */
 static void
 make_row(GpuSortOrderedSetState *node, TupleTableSlot *slot)
 {
@@ -200,7 +200,8 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 	const CustomScan *scan = (const CustomScan *) css->ss.ps.plan;
 
 	if (values->same != NULL)
-		gpusort_explain_groups(css, list_nth(scan->custom_private, GPUSORT_SET_ATTNOS), ancestors, es);
+		gpusort_explain_groups(css, list_nth(scan->custom_private, GPUSORT_SET_ATTNOS),
+							   ancestors, es);
 	if (es->analyze && values->opened)
 		ExplainPropertyText("Values", values->by_position ? "by position" : "row by row", es);
 }

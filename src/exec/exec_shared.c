@@ -1,9 +1,9 @@
 /*
  * exec_shared.c
- *		Executing a GpuSort Shared node: rows that all participants of a Gather have sorted
- *		(shared_sort.c), to each of them.
+ *		Executing a GpuSort Shared node, which returns to each participant rows that all
+ *		participants of a Gather have sorted (shared_sort.c).
  *
- * A rescan reaches the leader's node after the shared memory has been set up again
+ * A rescan reaches the leader's node only after the shared memory has been set up again
  * (shared_memory.c), which forgets the last result.
  */
 #include "postgres.h"
@@ -127,7 +127,7 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 	css->ss.ps.ExecProcNode = exec_proc_node;
 }
 
-/* The owner of the extents stays: workers may still be there. */
+/* Ends the node, but not the owner of the extents, since workers may still be running. */
 static void
 end_node(CustomScanState *css)
 {
@@ -137,7 +137,7 @@ end_node(CustomScanState *css)
 	ExecEndNode(outerPlanState(node));
 }
 
-/* Can the rows be read once more without being sorted once more? */
+/* Returns whether the rows can be read again without being sorted again. */
 static bool
 can_rewind(const GpuSortSharedState *node)
 {
@@ -185,8 +185,8 @@ restore_position(CustomScanState *css)
 }
 
 /*
- * What a GpuSort says about the sort, which one of the participants does; what each of
- * them gets of the result; and how the rows were collected.
+ * Explains what a GpuSort node explains about its sort, which one of the participants has done; how
+ * the result is divided among participants; and how the rows were collected.
  */
 static void
 explain_node(CustomScanState *css, List *ancestors, ExplainState *es)

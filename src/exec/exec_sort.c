@@ -2,19 +2,19 @@
  * exec_sort.c
  *		Executing a GpuSort node.
  *
- * The first fetch drains the child into a GpuSort and sorts it; further ones
- * return its rows (exec_cursor.h).
+ * The first fetch reads all of the child's rows into a GpuSort and sorts them; further fetches
+ * return the sorted rows (exec_cursor.h).
  *
- * A late node's rows are short ones, and stand for rows of a table that are fetched
- * when they are returned (exec_late.c).
+ * A late node sorts short rows, which stand for rows of a table.  The table's rows are fetched when
+ * they are returned (exec_late.c).
  *
- * If the child is a Gather over a GpuSort Collect node, the participants of that
- * have collected nearly all rows when the child has been drained.
+ * If the child is a Gather over a GpuSort Collect node, the participants of the Gather have
+ * collected nearly all rows when the child has been read to its end.
  *
- * A Limit above bounds the sort (exec_bound.c).
+ * A Limit above the node bounds the sort (exec_bound.c).
  *
- * ExecProcNode is pointed at our own function, which saves the detour over
- * nodeCustom.c for each row; it checks for interrupts as that does.
+ * We point ExecProcNode at our own function, which saves the detour over nodeCustom.c for each row.
+ * Like nodeCustom.c it checks for interrupts.
  */
 #include "postgres.h"
 
@@ -47,30 +47,30 @@ typedef struct GpuSortScanState
 	GpuSortSpec spec;
 	bool		random_access;
 
-	/* who takes its rows */
-	LimitState *limit;			/* or NULL: it may be anybody */
-	uint64		bound;			/* that the sort was told; 0: none */
+	/* which node takes its rows */
+	LimitState *limit;			/* or NULL: not known to be a Limit */
+	uint64		bound;			/* what the sort was told; 0: none */
 
 	/* the sort */
-	MemoryContext context;		/* of the sort; below the query's context */
+	MemoryContext context;		/* the sort lives here; below the query's context */
 	GpuSort    *sort;			/* NULL before the first execution */
 	GpuSortCollectState *collect;	/* collects the rows, or NULL */
-	List	   *projections;	/* of the input's scans */
-	bool		is_viewed;		/* the node above looks into the result */
+	List	   *projections;	/* of the scans that the child reads */
+	bool		is_viewed;		/* the node above asks for a view of the rows */
 	uint64		from_pages;		/* rows that came straight from pages, for EXPLAIN */
-	bool		collected;		/* all rows are in the sort, */
-	bool		performed;		/* ... which was performed by those who have collected them */
+	bool		collected;		/* all rows are in the sort */
+	bool		performed;		/* participants that have collected have sorted, too */
 	bool		sorted;
 	bool		empty;			/* there were no rows, and no sort was begun */
-	GpuSortPortionWorkers *workers; /* that read it back from temporary files, or NULL */
+	GpuSortPortionWorkers *workers; /* read the sort back from temporary files, or NULL */
 	instr_time	collect_time;	/* the child's time included */
 
-	/* its rows */
-	GpuSortCursor cursor;		/* if it is sorted */
+	/* returning its rows */
+	GpuSortCursor cursor;		/* valid if sorted is true */
 	TupleDesc	rows_desc;		/* of the rows that are sorted */
-	GpuSortSpec rows_spec;		/* how these are: the spec, perhaps with other columns */
-	TupleTableSlot *clean_slot; /* shows the columns that are wanted of them, or NULL: all are */
-	GpuSortLate *late;			/* fetches rows by TID, or NULL: they are stored */
+	GpuSortSpec rows_spec;		/* how they are sorted: as in spec, perhaps by other columns */
+	TupleTableSlot *clean_slot; /* shows only the columns that are wanted, or NULL: all are */
+	GpuSortLate *late;			/* fetches rows by TID, or NULL: rows are stored */
 } GpuSortScanState;
 
 uint64		gpusort_nodes_begun = 0;
@@ -144,7 +144,7 @@ gpusort_give_way(PlanState *ps)
 	if (!gpusort_is_sort(ps) || !node->sorted ||
 		node->late != NULL || !gpusort_should_move_out(node->sort))
 		return;
-	/* a Limit may show its last row once more */
+	/* the slots may be read again, since a Limit may show its last row once more */
 	if (!TTS_EMPTY(node->css.ss.ss_ScanTupleSlot))
 		ExecMaterializeSlot(node->css.ss.ss_ScanTupleSlot);
 	if (node->clean_slot != NULL && !TTS_EMPTY(node->clean_slot))
@@ -154,8 +154,9 @@ gpusort_give_way(PlanState *ps)
 }
 
 /*
- * The rows that the Limit above will take, which has computed it before it asks for the first
- * one, and before it rescans; 0: there is none.  This is compute_tuples_needed().
+ * Returns how many rows the Limit above will take, or 0 if there is no Limit or no bound.  The
+ * Limit has computed that before it asks for the first row, and before it rescans.  This is
+ * compute_tuples_needed() of nodeLimit.c.
  */
 static uint64
 rows_wanted(const GpuSortScanState *node)
@@ -197,7 +198,7 @@ gpusort_returned_rows(PlanState *ps, GpuSortReturned *returned)
 	return true;
 }
 
-/* Refer to no row, stored or on a page. */
+/* Drops all references to rows, be they in the sort or on pages. */
 static void
 clear_slots(GpuSortScanState *node)
 {
@@ -211,7 +212,7 @@ clear_slots(GpuSortScanState *node)
 	}
 }
 
-/* Let workers load what the sort has in files, if some have collected it. */
+/* If workers have collected rows, starts workers that load what the sort has in temporary files. */
 static void
 begin_workers(GpuSortScanState *node)
 {
@@ -228,7 +229,7 @@ end_workers(GpuSortScanState *node)
 {
 	if (node->workers == NULL)
 		return;
-	/* it may show one of theirs */
+	/* a slot may refer to a row that a worker has loaded */
 	clear_slots(node);
 	gpusort_cursor_close_window(&node->cursor);
 	gpusort_end_portion_workers(node->workers);
@@ -236,8 +237,9 @@ end_workers(GpuSortScanState *node)
 }
 
 /*
- * Put the child's rows into the sort.  may_be_empty: if there are none, none is begun, as it would take much longer
- * than PostgreSQL's to map its memory.  sorts: those who have collected the rows put them in order.
+ * Puts the child's rows into the sort.  If may_be_empty and there are no rows, begins no sort,
+ * since mapping our sort's memory would take much longer than all that PostgreSQL's sort does.  If
+ * `sorts`, the participants that have collected the rows also put them in order.
  */
 static void
 collect_input(GpuSortScanState *node, bool may_be_empty, bool sorts)
@@ -248,7 +250,7 @@ collect_input(GpuSortScanState *node, bool may_be_empty, bool sorts)
 	GpuSortInput input = {.child = child, .projections = node->projections};
 	instr_time	start;
 
-	/* the child is always read forward, whatever was asked of us */
+	/* the child is always read forward, whatever the direction of the scan */
 	estate->es_direction = ForwardScanDirection;
 
 	INSTR_TIME_SET_CURRENT(start);
@@ -273,8 +275,10 @@ collect_input(GpuSortScanState *node, bool may_be_empty, bool sorts)
 	}
 	node->bound = rows_wanted(node);
 	gpusort_set_bound(node->sort, node->bound);
-	(void) gpusort_make_rows_of_keys(node->sort, node->late == NULL && !node->is_viewed &&
-									 !gpusort_tells_equal((const CustomScan *) node->css.ss.ps.plan));
+	(void) gpusort_make_rows_of_keys(node->sort,
+									 node->late == NULL && !node->is_viewed &&
+									 !gpusort_tells_equal((const CustomScan *)
+														  node->css.ss.ps.plan));
 	input.sort = node->sort;
 	if (node->collect != NULL)
 		gpusort_collect_for(node->collect, node->sort, node->context, sorts);
@@ -288,7 +292,7 @@ collect_input(GpuSortScanState *node, bool may_be_empty, bool sorts)
 	node->collected = true;
 }
 
-/* The sort was performed. */
+/* Called when the sort was performed: counts it, and gets ready to return its rows. */
 static void
 begin_output(GpuSortScanState *node)
 {
@@ -298,7 +302,7 @@ begin_output(GpuSortScanState *node)
 	gpusort_cursor_open_sort(&node->cursor, node->sort);
 }
 
-/* Sort the child's rows, which are collected. */
+/* Sorts the child's rows, which have been collected. */
 static void
 sort_rows(GpuSortScanState *node)
 {
@@ -307,7 +311,7 @@ sort_rows(GpuSortScanState *node)
 	begin_output(node);
 }
 
-/* Collect and sort the child's rows; false if there are none. */
+/* Collects and sorts the child's rows.  Returns false if there are none. */
 static pg_noinline bool
 sort_input(GpuSortScanState *node)
 {
@@ -318,7 +322,7 @@ sort_input(GpuSortScanState *node)
 	return !node->empty;
 }
 
-/* The same, whether there are rows or not. */
+/* The same, but begins and performs a sort even if there are no rows. */
 static void
 sort_any_input(GpuSortScanState *node)
 {
@@ -394,7 +398,7 @@ exec_proc_node(PlanState *ps)
 		: ExecClearTuple(slot);
 }
 
-/* The same for rows of which the first columns are wanted. */
+/* ExecProcNode for a node that returns only the first columns of its rows. */
 static TupleTableSlot *
 exec_clean_proc_node(PlanState *ps)
 {
@@ -419,7 +423,7 @@ exec_clean_proc_node(PlanState *ps)
 		: ExecClearTuple(slot);
 }
 
-/* The same for rows that are fetched by TID. */
+/* ExecProcNode for a node that fetches rows by TID. */
 static TupleTableSlot *
 exec_late_proc_node(PlanState *ps)
 {
@@ -444,7 +448,7 @@ exec_node(CustomScanState *css)
 		: exec_proc_node(&css->ss.ps);
 }
 
-/* The scan of the table whose rows a late node returns; it may be in workers, too. */
+/* Returns the scan of the table whose rows a late node returns.  Workers may execute it, too. */
 static const ScanState *
 table_scan(GpuSortScanState *node)
 {
@@ -502,7 +506,10 @@ end_node(CustomScanState *css)
 	MemoryContextDelete(node->context);
 }
 
-/* Are the rows that are wanted now among those that were wanted when they came? */
+/*
+ * Returns whether the rows that are wanted now are among those that were wanted, and therefore
+ * kept, when the sort collected them.
+ */
 static bool
 has_rows_wanted(const GpuSortScanState *node)
 {
@@ -517,7 +524,10 @@ rescan_node(CustomScanState *css)
 	GpuSortScanState *node = (GpuSortScanState *) css;
 	PlanState  *child = outerPlanState(node);
 
-	/* no rows, or none yet: the child is rescanned when it is read, if need be */
+	/*
+	 * there are no rows, or they were not collected yet: the child is rescanned when it is read, if
+	 * need be
+	 */
 	if (!node->sorted)
 	{
 		node->empty = node->empty && child->chgParam == NULL;
@@ -557,7 +567,7 @@ restore_position(CustomScanState *css)
 		gpusort_cursor_restore(&node->cursor);
 }
 
-/* That the last columns are left out of the rows returned. */
+/* Explains that the last columns are left out of the rows returned. */
 static void
 explain_clean_rows(const GpuSortScanState *node, ExplainState *es)
 {
@@ -587,7 +597,7 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 		gpusort_explain_no_rows(es);
 	if (!es->analyze || !node->sorted)
 		return;
-	/* of those that participants collect, GpuSort Collect tells */
+	/* GpuSort Collect explains the rows that participants collect */
 	if (node->collect == NULL)
 	{
 		gpusort_explain_from_pages(node->from_pages, es);

@@ -1,10 +1,10 @@
 /*
  * exec_unique.c
- *		Executing a GpuSort Unique node: the first of equal rows.
+ *		Executing a GpuSort Unique node, which returns the first of equal rows.
  *
- * What rows are equal is known from the sort, so the others are not touched.  The first ones are gone
- * through in three steps, so that no cache miss is waited for: references of some rows are
- * prefetched, then the rows themselves, and then they are returned, from where they lie.
+ * The sort knows which rows are equal to the row before, so these rows are not touched.  The other
+ * rows are gone through in three steps, so that no cache miss is waited for: the references of some
+ * rows are prefetched, then the rows themselves, and then they are returned, from where they lie.
  */
 #include "postgres.h"
 
@@ -19,7 +19,7 @@
 #include "pg_compat/executor.h"
 #include "plan/plan_node.h"
 
-/* Row ids, or pointers, of some rows that are to be returned. */
+/* Some rows that are to be returned: their row ids, and later pointers to them. */
 typedef struct UniqueBlock
 {
 	int			count;
@@ -32,16 +32,19 @@ typedef struct GpuSortUniqueState
 	CustomScanState css;		/* must be first field */
 	GpuSortUniqueRows rows;
 
-	/* positions that have not been looked at */
+	/* positions of the current stretch that have not been looked at */
 	uint64		next;
 	uint64		end;
 
-	/* rows of which the references, the rows themselves have been prefetched; those being returned */
+	/*
+	 * Blocks of rows whose references have been prefetched (known), whose tuples have been
+	 * prefetched (ahead), and which are being returned (block).
+	 */
 	UniqueBlock blocks[3];
 	UniqueBlock *known;
 	UniqueBlock *ahead;
 	UniqueBlock *block;
-	int			at;				/* in `block` */
+	int			at;				/* index of the next row in `block` */
 } GpuSortUniqueState;
 
 static void begin_node(CustomScanState *css, EState *estate, int eflags);
@@ -72,7 +75,10 @@ gpusort_create_unique_state(CustomScan *scan)
 
 /* ---------- rows in memory ---------- */
 
-/* Bits of the positions from `next` on, up to the end of a word, that are first ones. */
+/*
+ * Returns a word of the bitmap with the bits set of those positions, from `next` to the end of the
+ * word, whose rows are not equal to the row before.
+ */
 static uint64
 first_ones(const GpuSortUniqueState *node)
 {
@@ -84,7 +90,10 @@ first_ones(const GpuSortUniqueState *node)
 	return bits;
 }
 
-/* Fill a block with the next rows, of this stretch or another one; none: there are none. */
+/*
+ * Fills a block with the ids of the next rows, of this stretch or further ones, and prefetches
+ * their references.  The block is empty if there are no more rows.
+ */
 static void
 find_rows(GpuSortUniqueState *node, UniqueBlock *block)
 {
@@ -101,11 +110,13 @@ find_rows(GpuSortUniqueState *node, UniqueBlock *block)
 			break;
 		word = node->next / 64 * 64;
 		CHECK_FOR_INTERRUPTS();
-		for (bits = first_ones(node); bits != 0 && block->count < GPUSORT_EMIT_BLOCK; bits &= bits - 1)
+		for (bits = first_ones(node); bits != 0 && block->count < GPUSORT_EMIT_BLOCK;
+			 bits &= bits - 1)
 		{
 			uint64		position = word + pg_rightmost_one_pos64(bits);
 
-			block->ids[block->count++] = view->order != NULL ? view->order[position] : (uint32) position;
+			block->ids[block->count++] = view->order != NULL ? view->order[position]
+				: (uint32) position;
 		}
 		node->next = bits != 0 ? word + pg_rightmost_one_pos64(bits) : Min(word + 64, node->end);
 	}
@@ -124,7 +135,7 @@ find_places(GpuSortUniqueState *node, UniqueBlock *block)
 	}
 }
 
-/* Have the next block be returned; false if there is none. */
+/* Moves on to the next block.  Returns false if there is none. */
 static bool
 move_on(GpuSortUniqueState *node)
 {

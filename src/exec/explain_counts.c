@@ -2,10 +2,10 @@
  * explain_counts.c
  *		What EXPLAIN ANALYZE says about rows that participants collect.
  *
- * The server's own figures for a GpuSort Collect node are right, but say little: it
- * returns hardly any row.  So it is told how many rows were collected, and how many came
- * another way instead, by all participants together; EXPLAIN VERBOSE tells it
- * for each that had something to do.
+ * The server's own figures for a GpuSort Collect node are right, but say little, since the node
+ * returns hardly any row.  So we add how many rows all participants together have collected, and
+ * how many came another way instead; EXPLAIN VERBOSE adds the same for each participant that has
+ * taken part.
  */
 #include "postgres.h"
 
@@ -56,7 +56,10 @@ explain_counts(const GpuSortCollectCounts *counts, const char *label, const char
 	gpusort_explain_from_pages(counts->from_pages, es);
 }
 
-/* Number 0 is the leader, number i + 1 what PostgreSQL calls Worker i. */
+/*
+ * Explains the counts of one participant.  Number 0 is the leader, number i + 1 what PostgreSQL
+ * calls Worker i.
+ */
 static void
 explain_participant(const GpuSortCollectCounts *counts, int number, const char *other_way,
 					ExplainState *es)

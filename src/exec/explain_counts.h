@@ -10,15 +10,15 @@
 /* What became of the rows that a participant read. */
 typedef struct GpuSortCollectCounts
 {
-	uint64		taken;			/* into its part, or by a leader into the sort */
-	uint64		dropped;		/* ... of those, not kept by the part, and how often it */
-	uint64		trims;			/* has looked for them (gpusort_note_dropped) */
-	uint64		from_pages;		/* ... of those taken, straight from their pages */
-	uint64		refused;		/* by the part: they go another way */
+	uint64		taken;			/* rows taken into its part, or straight into the sort */
+	uint64		dropped;		/* rows of these that the part has dropped, because of the bound */
+	uint64		trims;			/* how often the part has looked for rows to drop */
+	uint64		from_pages;		/* rows taken straight from their pages */
+	uint64		refused;		/* rows that the part has refused: they go another way */
 	bool		took_part;
 } GpuSortCollectCounts;
 
-/* The counts of all participants of the last execution; number 0 is the leader. */
+/* The counts of all participants of the last execution; number 0 is the leader's. */
 typedef struct GpuSortKeptCounts
 {
 	int			participants;
@@ -26,19 +26,25 @@ typedef struct GpuSortKeptCounts
 } GpuSortKeptCounts;
 
 /*
- * Keep counts in the leader, in this context, for EXPLAIN, which comes when the shared
+ * Keeps counts in the leader, in this memory context, for EXPLAIN, which comes when the shared
  * memory has gone.
  */
 extern void gpusort_keep_counts(GpuSortKeptCounts *kept, const GpuSortCollectCounts *counts,
 								int participants, MemoryContext context);
 
-/* Rows that a node has taken from pages, which EXPLAIN VERBOSE tells. */
+/* Explains, in EXPLAIN VERBOSE, how many rows a node has taken from pages. */
 extern void gpusort_explain_from_pages(uint64 rows, ExplainState *es);
 
-/* Calls of functions that making these rows has done without: the same, if there are some. */
+/*
+ * Explains, in EXPLAIN VERBOSE and if there are some, how many calls of lower() and upper() were
+ * saved.
+ */
 extern void gpusort_explain_calls_saved(uint64 calls, ExplainState *es);
 
-/* other_way: how refused rows travel. */
+/*
+ * Explains how many rows participants have collected.  other_way names what refused rows travel
+ * through.
+ */
 extern void gpusort_explain_counts(const GpuSortKeptCounts *kept, const char *other_way,
 								   ExplainState *es);
 

@@ -19,7 +19,7 @@
 #include "keys/key_codec.h"
 #include "pg_compat/explain.h"
 
-/* Append what distinguishes the column's order from its type's default. */
+/* Appends what distinguishes the column's order from the default order of its type. */
 static void
 append_order_options(StringInfo buf, Node *column, Oid sortop, Oid collation, bool nulls_first)
 {
@@ -51,7 +51,7 @@ append_order_options(StringInfo buf, Node *column, Oid sortop, Oid collation, bo
 		appendStringInfoString(buf, " NULLS LAST");
 }
 
-/* A sort column, as the child returns it. */
+/* Returns a Var for a column of the node's outer child. */
 static Node *
 child_column(const Plan *plan, AttrNumber attno)
 {
@@ -121,7 +121,8 @@ gpusort_explain_encoding(CustomScanState *css, const GpuSortSpec *spec, ExplainS
 		const char *reason;
 		bool		reverse;
 		const GpuSortCodec *codec = gpusort_codec_lookup(spec->sortops[i],
-														 exprType(sort_column(css->ss.ps.plan, spec, i)),
+														 exprType(sort_column(css->ss.ps.plan,
+																			  spec, i)),
 														 spec->collations[i],
 														 &reverse, &reason);
 

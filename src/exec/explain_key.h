@@ -11,21 +11,21 @@
 #include "sort/sort.h"
 
 /*
- * Sort columns as EXPLAIN prints them, a List of char *: the first ones of a node that sorts its
- * outer child's rows.
+ * Returns the first ncolumns sort columns of a node that sorts its outer child's rows, as EXPLAIN
+ * prints them: a List of char *.
  */
 extern List *gpusort_describe_sort(const Plan *sort, const GpuSortSpec *spec, int ncolumns,
 								   List *context, bool use_prefix);
 
-/* The first columns of the sort key, as EXPLAIN prints those of a Sort node. */
+/* Explains the first columns of the sort key, under this label, as EXPLAIN does for a Sort node. */
 extern void gpusort_explain_columns(CustomScanState *css, const GpuSortSpec *spec, int ncolumns,
 									const char *label, List *ancestors, ExplainState *es);
 
-/* Columns of the outer child that a node groups by, as EXPLAIN prints those of an Agg. */
+/* Explains the columns of the outer child that a node groups by, as EXPLAIN does for an Agg. */
 extern void gpusort_explain_groups(CustomScanState *css, const List *attnos, List *ancestors,
 								   ExplainState *es);
 
-/* How the keys are encoded: names of their codecs. */
+/* Explains how the keys are encoded, by the names of their codecs. */
 extern void gpusort_explain_encoding(CustomScanState *css, const GpuSortSpec *spec,
 									 ExplainState *es);
 

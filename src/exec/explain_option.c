@@ -2,8 +2,8 @@
  * explain_option.c
  *		EXPLAIN (GPUSORT); see explain_option.h.
  *
- * A plan is looked at when its first node is explained, which may be one that was made long
- * before: reasons are by the settings of now.
+ * We look at a plan when its first node is explained.  The plan may have been made long before, but
+ * the reasons given follow the current settings.
  */
 #include "postgres.h"
 
@@ -17,11 +17,11 @@
 #include "plan/plan_look.h"
 #include "plan/plan_replace.h"
 
-/* What an EXPLAIN with the option has. */
+/* The state of an EXPLAIN with the option. */
 typedef struct Option
 {
 	bool		on;
-	const PlannedStmt *stmt;	/* whose sorts these are; NULL: none's yet */
+	const PlannedStmt *stmt;	/* the statement that `looks` is about; NULL: none yet */
 	List	   *looks;
 } Option;
 

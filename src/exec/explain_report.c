@@ -23,7 +23,7 @@ handover_reason(GpuSortHandover why)
 	}
 }
 
-/* The sort has ended up in tuplesort. */
+/* Explains a sort that was handed over to tuplesort. */
 static void
 explain_handover(const GpuSortReport *report, ExplainState *es)
 {
@@ -62,7 +62,7 @@ engine_name(GpuSortSortedBy engine)
 	}
 }
 
-/* How our own engine sorted. */
+/* Explains how our own engine has sorted. */
 static void
 explain_engine(const GpuSortStats *stats, ExplainState *es)
 {
@@ -120,7 +120,7 @@ explain_engine(const GpuSortStats *stats, ExplainState *es)
 		ExplainPropertyText("Fallback", stats->fallback, es);
 }
 
-/* How many rows were kept, and how many were not. */
+/* Explains how many rows were kept because of a bound, and how many were dropped. */
 static void
 explain_bound(const GpuSortStats *stats, ExplainState *es)
 {
@@ -137,7 +137,10 @@ explain_bound(const GpuSortStats *stats, ExplainState *es)
 	ExplainPropertyUInteger("Dropped Rows", NULL, stats->dropped_rows, es);
 }
 
-/* What went through temporary files, and what stayed in memory, since keys would not have fitted. */
+/*
+ * Explains how much of the rows went through temporary files, and how much was kept in memory as
+ * runs, since there was no room for the rows' keys.
+ */
 static void
 explain_spill(const GpuSortStats *stats, bool timing, ExplainState *es)
 {

@@ -10,19 +10,19 @@
 #include "pg_compat/explain.h"
 #include "sort/sort.h"
 
-/* How a sort went; plain data, so that it can be in shared memory. */
+/* How a sort went.  It has no pointers, so that it can be in shared memory. */
 typedef struct GpuSortReport
 {
 	bool		performed;
-	bool		handed_over;	/* to tuplesort */
+	bool		handed_over;	/* the sort was handed over to tuplesort */
 	GpuSortStats stats;
 	TuplesortInstrumentation core;
-	instr_time	collect_time;	/* the child's time included */
+	instr_time	collect_time;	/* including the child's time */
 } GpuSortReport;
 
 extern void gpusort_make_report(GpuSort *sort, instr_time collect_time, GpuSortReport *report);
 extern void gpusort_explain_report(const GpuSortReport *report, ExplainState *es);
-/* The same for a node whose input was empty, so that it began no sort. */
+/* Explains a node whose input was empty, so that it began no sort. */
 extern void gpusort_explain_no_rows(ExplainState *es);
 
 #endif							/* GPUSORT_EXPLAIN_REPORT_H */

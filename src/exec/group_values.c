@@ -32,7 +32,8 @@ gpusort_begin_group_values(GpuSortGroupValues *values, CustomScanState *css)
 	desc = ExecGetResultType(values->child);
 	gpusort_read_unique_key((const CustomScan *) css->ss.ps.plan, &key);
 	if (key.count > 0)
-		values->same = execTuplesMatchPrepare(desc, key.count, key.attnos, key.eqops, key.collations,
+		values->same = execTuplesMatchPrepare(desc, key.count, key.attnos, key.eqops,
+											  key.collations,
 											  &css->ss.ps);
 	gpusort_read_spec((const CustomScan *) values->child->plan, &spec);
 	values->attno = spec.attnos[key.count];
@@ -94,7 +95,10 @@ take_stretch(GpuSortGroupValues *values)
 	return values->end > 0;
 }
 
-/* Take the next positions that are this participant's; no group goes on elsewhere. */
+/*
+ * Takes the next stretch of rows for this participant.  No group goes on in another stretch.
+ * Returns false if there are no more.
+ */
 static bool
 next_stretch(GpuSortGroupValues *values)
 {
@@ -128,7 +132,10 @@ is_in_group(GpuSortGroupValues *values, uint64 position)
 	return is_same_group(values, values->row);
 }
 
-/* The end of the group that begins with the next row: by steps that double, and then by halving. */
+/*
+ * Returns the position where the group that begins with the next row ends, found by steps that
+ * double and then by halving.
+ */
 static uint64
 find_end(GpuSortGroupValues *values)
 {
@@ -164,14 +171,14 @@ is_null_at(GpuSortGroupValues *values, uint64 position)
 	return slot_attisnull(values->row, values->attno);
 }
 
-/* Nulls are at one end of a group. */
+/* Finds the group's values that are not null.  Nulls lie at one end of a group. */
 static void
 find_nulls(GpuSortGroupValues *values, uint64 from, uint64 end)
 {
 	uint64		low = from;
 	uint64		high = end;
 
-	/* as a rule there are none */
+	/* usually there are none */
 	if (from == end || !is_null_at(values, values->nulls_first ? from : end - 1))
 	{
 		values->from = from;
@@ -223,7 +230,10 @@ keep_row(GpuSortGroupValues *values, TupleTableSlot *row)
 	}
 }
 
-/* Keep the values of the rows that are in the same group as the first one, which is `ahead`. */
+/*
+ * Reads the next group's rows from the child and keeps their values in the store.  The group's
+ * first row is in `ahead`, unless it is the very first.  Returns false if there are no more rows.
+ */
 static bool
 read_group(GpuSortGroupValues *values)
 {
@@ -257,8 +267,9 @@ read_group(GpuSortGroupValues *values)
 }
 
 /*
- * Show a row of the store, in `row`.  One that comes from the store's file is the slot's to free, at a
- * time when the caller's memory may have been reset.
+ * Stores the row with this number from the tuplestore in the slot `row`.  A row that the tuplestore
+ * reads from its file is to be freed by the slot, possibly when the caller's memory context has
+ * been reset; so it is allocated in the slot's.
  */
 static void
 show_stored(GpuSortGroupValues *values, uint64 number)
@@ -294,7 +305,10 @@ gpusort_next_group(GpuSortGroupValues *values)
 	return found || values->without_rows;
 }
 
-/* A value that stays where it is until another one is asked for. */
+/*
+ * Returns the value with this number.  It is not copied, and valid until another value is asked
+ * for.
+ */
 static Datum
 peek_value(GpuSortGroupValues *values, uint64 number)
 {
@@ -318,12 +332,12 @@ gpusort_group_value(GpuSortGroupValues *values, uint64 number)
 	return datumCopy(peek_value(values, number), values->by_value, values->length);
 }
 
-/* A run of equal values, and the longest one so far. */
+/* The current run of equal values, and the longest one so far. */
 typedef struct EqualRuns
 {
 	uint64		start;
 	uint64		longest_start;
-	uint64		longest;		/* how many it has */
+	uint64		longest;		/* the number of its values */
 } EqualRuns;
 
 static inline void
@@ -337,7 +351,10 @@ end_run(EqualRuns *runs, uint64 end)
 	runs->start = end;
 }
 
-/* Where the sort tells what is equal, no row is looked at. */
+/*
+ * Finds runs of equal values where the sort tells which rows are equal, so that no row is looked
+ * at.
+ */
 static void
 find_known_runs(const GpuSortGroupValues *values, EqualRuns *runs)
 {

@@ -2,10 +2,11 @@
  * group_values.h
  *		Groups of sorted rows, and the values of a group by their number.
  *
- * The rows are those of a sort by some columns, whose values are the groups', and then by one more.  Of a
- * group's rows no more are looked at than it takes to find its end, and that of its nulls, by halving:
- * in memory, in temporary files, or made of their keys.  Rows that can only be read one by one, since a
- * tuplesort or another participant has them, are kept in a tuplestore, group by group.
+ * The rows are sorted by some columns, whose values define the groups, and then by one more column,
+ * that of the values.  Only as many of a group's rows are looked at as it takes to find, by
+ * halving, where the group and its nulls end.  This works for rows in memory, in temporary files,
+ * or made of their keys.  Rows that can only be read one by one, because they are in a tuplesort or
+ * belong to another participant, are kept in a tuplestore, group by group.
  */
 #ifndef GPUSORT_GROUP_VALUES_H
 #define GPUSORT_GROUP_VALUES_H
@@ -19,11 +20,11 @@
 
 typedef struct GpuSortGroupValues
 {
-	PlanState  *child;			/* a GpuSort, or a GpuSort Shared, whose slices are this participant's */
+	PlanState  *child;			/* a GpuSort, or a GpuSort Shared that is read in slices */
 	bool		is_shared;
-	ExprContext *econtext;		/* of the node */
-	ExprState  *same;			/* are two rows of the same group?  NULL: all are */
-	bool		without_rows;	/* no rows are a group, too */
+	ExprContext *econtext;		/* the node's, for `same` */
+	ExprState  *same;			/* whether two rows are of the same group; NULL: all are */
+	bool		without_rows;	/* if there are no rows, they are an (empty) group */
 
 	/* the column of values */
 	AttrNumber	attno;
@@ -31,40 +32,49 @@ typedef struct GpuSortGroupValues
 	int16		length;
 	bool		by_value;
 	Oid			collation;
-	FmgrInfo	equal;			/* of two values */
+	FmgrInfo	equal;			/* whether two values are equal */
 
 	/* this execution */
 	bool		opened;
-	bool		by_position;	/* the cursor reads the rows, else the store has those of the group */
-	bool		all_taken;		/* of a GpuSort, whose rows are one stretch */
+	bool		by_position;	/* rows are read through the cursor, otherwise from the store */
+	bool		all_taken;		/* the rows of a GpuSort, which are one stretch, were taken */
 	GpuSortCursor cursor;
-	GpuSortView view;			/* of slices; or of a GpuSort's rows, to see which are equal */
-	bool		is_equal_known; /* so it tells */
-	uint64		next;			/* rows of a stretch that are in no group yet */
+	GpuSortView view;			/* of the slices; or of a GpuSort's rows, to see which are equal */
+	bool		is_equal_known; /* `view` tells which rows are equal */
+	uint64		next;			/* positions next .. end - 1 of a stretch are in no group yet */
 	uint64		end;
 	Tuplestorestate *store;
-	uint64		store_at;		/* number of the row that it returns next */
+	uint64		store_at;		/* number of the row that the store returns next */
 	bool		done;
 
 	/* the group */
 	TupleTableSlot *first;		/* its first row */
-	TupleTableSlot *ahead;		/* that of the next one, if rows come one by one */
-	TupleTableSlot *row;		/* any row */
+	TupleTableSlot *ahead;		/* the first row of the next group, if rows come one by one */
+	TupleTableSlot *row;		/* a row that is being looked at */
 	uint64		nrows;
-	uint64		from;			/* where values begin that are not null, and so many are */
+	uint64		from;			/* position of the first value that is not null */
 	uint64		nvalues;
 } GpuSortGroupValues;
 
-/* The child of the node, which has just been initialised, whose plan says what the groups are. */
+/*
+ * Initializes `values` for a node whose child has just been initialized.  The node's plan says what
+ * the groups are.
+ */
 extern void gpusort_begin_group_values(GpuSortGroupValues *values, CustomScanState *css);
 
-/* Go to the next group, the first time sorting.  Without GROUP BY there is one, of no rows perhaps. */
+/*
+ * Goes to the next group, sorting first if need be.  Returns false if there is none.  Without GROUP
+ * BY there is exactly one group, which may have no rows.
+ */
 extern bool gpusort_next_group(GpuSortGroupValues *values);
 
-/* The value of a number, from 0 on, copied. */
+/* Returns a copy of the group's value with this number, counted from 0; nulls have no numbers. */
 extern Datum gpusort_group_value(GpuSortGroupValues *values, uint64 number);
 
-/* The number of the first of those that are most, of equal values; there are some. */
+/*
+ * Returns the number of the first of the most frequent value's occurrences.  The group must have
+ * values.
+ */
 extern uint64 gpusort_most_frequent(GpuSortGroupValues *values);
 
 extern void gpusort_clear_group_values(GpuSortGroupValues *values);

@@ -2,8 +2,8 @@
  * percentile.c
  *		Percentiles of a group's values, as PostgreSQL computes them; see percentile.h.
  *
- * The results are PostgreSQL's to the last bit, and so are the errors, and what comes first: a single
- * fraction is looked at before the values are counted, an array only if there are values.
+ * Results are the same as PostgreSQL's to the last bit, and so are errors and the order of checks:
+ * a single fraction is checked before the values are counted, an array only if there are values.
  */
 #include "postgres.h"
 
@@ -26,7 +26,7 @@ check_fraction(double fraction)
 				 errmsg("percentile value %g is not between 0 and 1", fraction)));
 }
 
-/* What lies between two values of float8 or interval, the only types that have that. */
+/* Interpolates between two values of float8 or interval, the only types of percentile_cont(). */
 static Datum
 interpolate(Oid type, Datum low, Datum high, double share)
 {
@@ -42,7 +42,7 @@ interpolate(Oid type, Datum low, Datum high, double share)
 	return DirectFunctionCall2(interval_pl, high, low);
 }
 
-/* The percentile of one fraction; there are values. */
+/* Returns the percentile for one fraction.  There must be values. */
 static Datum
 one_percentile(const GpuSortPercentile *percentile, GpuSortGroupValues *values, double fraction)
 {
@@ -51,7 +51,9 @@ one_percentile(const GpuSortPercentile *percentile, GpuSortGroupValues *values, 
 
 	if (!percentile->continuous)
 	{
-		/* the first one up to which there are so many */
+		/*
+		 * the first value whose number, counted from 1, is at least this fraction of their number
+		 */
 		int64		rows = (int64) ceil(fraction * (int64) values->nvalues);
 
 		return gpusort_group_value(values, Max(rows, 1) - 1);
@@ -64,7 +66,7 @@ one_percentile(const GpuSortPercentile *percentile, GpuSortGroupValues *values, 
 					   place - floor(place));
 }
 
-/* An array of the same shape. */
+/* Returns an array of percentiles with the same shape as the array of fractions. */
 static Datum
 several_percentiles(const GpuSortPercentile *percentile, GpuSortGroupValues *values,
 					ArrayType *fractions)

@@ -8,8 +8,8 @@
 #include "exec/group_values.h"
 
 /*
- * percentile_cont() or percentile_disc() of values of this type, and of one fraction or an array of
- * them, which may be null.
+ * A percentile_cont() or percentile_disc() of values of a type, for one fraction or an array of
+ * fractions, which may be null.
  */
 typedef struct GpuSortPercentile
 {

@@ -2,7 +2,7 @@
  * portion_workers.c
  *		Parallel workers that load portions of a spilled sort; see portion_workers.h.
  *
- * On error the server ends the workers before it resets memory contexts.
+ * If the query fails, the server ends the workers before it resets memory contexts.
  */
 #include "postgres.h"
 
@@ -15,12 +15,12 @@
 #include "worker_start.h"
 #include "worker_usage.h"
 
-/* What is in the shared memory. */
+/* Keys of the chunks of shared memory. */
 #define KEY_TASK			UINT64CONST(0x4753000000000101)
 #define KEY_CREW			UINT64CONST(0x4753000000000102)
 #define KEY_DESC			UINT64CONST(0x4753000000000103)
 
-/* The sort key; fixed. */
+/* What is sorted, and the sort key.  Fixed when workers are started. */
 typedef struct SharedTask
 {
 	GpuSortKind kind;
@@ -52,7 +52,7 @@ fill_task(SharedTask *task, const GpuSortSpec *spec)
 	memcpy(task->nulls_first, spec->nulls_first, spec->nkeys * sizeof(bool));
 }
 
-/* Make what the workers find; NULL if there is no shared memory. */
+/* Creates and fills the shared memory for the workers.  Returns NULL if there is none to be had. */
 static GpuSortPortionCrew *
 make_shared_memory(GpuSortPortionWorkers *workers, TupleDesc desc, const GpuSortSpec *spec)
 {

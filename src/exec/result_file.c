@@ -17,7 +17,7 @@
 
 #define FILE_NAME		"gpusort.result"
 
-/* Least room for a row. */
+/* The least number of bytes allocated for a row. */
 #define MIN_ROW_BYTES	1024
 
 void
@@ -69,7 +69,7 @@ read_bytes(BufFile *file, void *to, Size bytes)
 				 errmsg("could not read the result of a shared sort from its temporary file")));
 }
 
-/* Make room for a row of so many bytes. */
+/* Makes room for a row of len bytes. */
 static void
 reserve_row(GpuSortResultFile *file, uint32 len)
 {

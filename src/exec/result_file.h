@@ -15,32 +15,32 @@ typedef struct GpuSortResultFile
 {
 	BufFile    *file;			/* NULL: not open */
 
-	/* the position */
+	/* the number of rows, and the position */
 	uint64		rows;
 	uint64		next;
 
-	/* the row returned last */
+	/* the row returned last, allocated in `context` */
 	MemoryContext context;
 	MinimalTuple row;
-	Size		row_size;		/* allocated */
+	Size		row_size;		/* bytes allocated for row */
 
-	/* the mark */
+	/* the marked position */
 	int			mark_fileno;
 	off_t		mark_offset;
 	uint64		mark_next;
 } GpuSortResultFile;
 
-/* Write all rows of a sort to a file that the others can open. */
+/* Writes all rows of a sort to a file, which other participants can open. */
 extern void gpusort_write_result_file(SharedFileSet *files, GpuSort *sort, TupleDesc desc);
 
-/* Open it, in the current memory context, and go to its first row. */
+/* Opens that file, in the current memory context, at its first row; and closes it. */
 extern void gpusort_open_result_file(GpuSortResultFile *file, SharedFileSet *files, uint64 rows);
 extern void gpusort_close_result_file(GpuSortResultFile *file);
 
-/* Store the next row in the slot; false if there is none. */
+/* Stores the next row in the slot.  Returns false if there is none. */
 extern bool gpusort_fetch_from_file(GpuSortResultFile *file, TupleTableSlot *slot);
 
-/* Go back to the first row, mark a position, go back to that. */
+/* Go back to the first row, mark the current position, and go back to the mark. */
 extern void gpusort_rewind_result_file(GpuSortResultFile *file);
 extern void gpusort_mark_result_file(GpuSortResultFile *file);
 extern void gpusort_restore_result_file(GpuSortResultFile *file);

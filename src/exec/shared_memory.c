@@ -1,12 +1,11 @@
 /*
  * shared_memory.c
- *		The shared memory of a GpuSort Shared node: before workers are started, in them, and
- *		until it goes; and what one execution has.
+ *		The shared memory of a GpuSort Shared node, from before workers are started until it
+ *		goes, in the leader and in workers; and the memory of one execution.
  *
- * All extents belong to a sort of the leader's that has no rows, the owner, whichever
- * participant took them.  It ends with the query's memory, which is when all workers are
- * gone, on error as well, or when the Gather is rescanned; the Gather has waited for its
- * workers then.
+ * All extents belong to the owner, a sort of the leader's that has no rows, whichever participant
+ * took them.  The owner ends with the query's memory, when all workers are gone, also after an
+ * error; or when the Gather is rescanned, which has waited for its workers by then.
  */
 #include "postgres.h"
 
@@ -86,7 +85,7 @@ gpusort_estimate_shared(CustomScanState *css, ParallelContext *pcxt)
 	return add_size(team_offset(pcxt->nworkers + 1), gpusort_team_bytes());
 }
 
-/* Let the participants have parts in the pool, if there is one. */
+/* Creates parts in the pool for the participants, if there is a pool. */
 static void
 create_parts(GpuSortSharedState *node)
 {
@@ -110,7 +109,7 @@ create_parts(GpuSortSharedState *node)
 		shared->parts_number = gpusort_parts_number(node->parts);
 }
 
-/* Have access to what the participants share, in the leader and in workers. */
+/* Sets up this participant's access to what is shared, in the leader and in workers. */
 static void
 begin_access(GpuSortSharedState *node)
 {
@@ -130,7 +129,7 @@ begin_access(GpuSortSharedState *node)
 	result->files = &shared->files;
 }
 
-/* Before workers are started, for the first or another time. */
+/* Called before workers are started, for the first execution and each further one. */
 static void
 begin_execution(GpuSortSharedState *node)
 {
@@ -150,7 +149,7 @@ gpusort_initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coo
 {
 	GpuSortSharedState *node = (GpuSortSharedState *) css;
 
-	/* there is no segment, and no worker */
+	/* there is no segment, and so there are no workers */
 	if (pcxt->seg == NULL)
 		return;
 	node->shared = coordinate;
@@ -190,7 +189,8 @@ gpusort_attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
 }
 
 void
-gpusort_shared_keep_counts(GpuSortSharedState *node, const GpuSortCollectCounts *counts, int participants)
+gpusort_shared_keep_counts(GpuSortSharedState *node, const GpuSortCollectCounts *counts,
+						   int participants)
 {
 	gpusort_keep_counts(&node->kept, counts, participants,
 						node->css.ss.ps.state->es_query_cxt);

@@ -2,8 +2,8 @@
  * shared_refused.c
  *		Rows that the parts of a shared sort have refused.
  *
- * Each participant writes its own into a temporary file, if there are any, in a store
- * that the participant that sorts reads when all have finished.
+ * A participant that refuses rows writes them into a temporary file of its own.  All of these files
+ * make up one store, which the participant that sorts reads when all have finished.
  */
 #include "postgres.h"
 

@@ -15,21 +15,24 @@
 typedef struct GpuSortRefused
 {
 	SharedTuplestoreAccessor *rows;
-	MemoryContext context;		/* that it was begun in */
+	MemoryContext context;		/* the memory context that `rows` was begun in */
 } GpuSortRefused;
 
 /*
- * In the leader: make the store, in shared memory, for so many participants.  In a
- * worker: find it.  In the current memory context.
+ * Begins access to the store of refused rows, in the current memory context.  The leader
+ * initializes the store, in shared memory, for so many participants; a worker attaches to it.
  */
 extern void gpusort_begin_refused(GpuSortRefused *refused, SharedTuplestore *store,
 								  int participants, SharedFileSet *files);
 
-/* Put rows in; then let the others read them. */
+/* Put a row into the store; and say that this participant has put its last one. */
 extern void gpusort_keep_refused(GpuSortRefused *refused, TupleTableSlot *row);
 extern void gpusort_finish_refused(GpuSortRefused *refused);
 
-/* When all have finished: put all rows, of this descriptor, into the sort. */
+/*
+ * Puts all refused rows, which have this descriptor, into the sort.  All participants must have
+ * finished writing.
+ */
 extern void gpusort_put_refused(GpuSortRefused *refused, TupleDesc desc, GpuSort *sort);
 
 #endif							/* GPUSORT_SHARED_REFUSED_H */

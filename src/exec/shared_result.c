@@ -1,25 +1,25 @@
 /*
  * shared_result.c
- *		The result of a sort that participants have collected, in each of them.
+ *		The result of a sort that participants have collected, as each of them reads it.
  *
- * Normally all of it lies in extents of the pool.  Then the participant that has sorted
- * publishes a view of it (sort_view.h), leaves the extents to the leader's owner, gives
- * back the rest, which is more, and reads the result like every other participant.
+ * Normally the whole result lies in extents of the pool.  Then the participant that has sorted
+ * publishes a view of it (sort_view.h), leaves the view's extents to the leader's owner, gives back
+ * its other memory, which is more, and reads the result like every other participant.
  *
- * If it has spilled and goes to one participant or another, each reads back, and sorts, portions
- * that it takes (portion_share.h), as many participants as there is memory for.
+ * If the sort has spilled, and each row goes to only one participant, participants read back, and
+ * sort, portions that they take (portion_share.h).  As many participants do so as there is memory
+ * for.
  *
- * If some of it is private memory, or if the sort was handed over to tuplesort: what goes
- * to every participant is written to a temporary file (result_file.h); what would go to
- * one participant or another all goes to the one that has sorted.  Neither is fast, nor
- * often needed.
+ * If some of the result is private memory, or the sort was handed over to tuplesort, rows that go
+ * to every participant are written to a temporary file (result_file.h); rows that would each go to
+ * one participant all go to the one that has sorted.  Neither is fast, nor often needed.
  *
- * Slices.  The result is divided into many more slices than there are participants, so
- * that all participants end at about the same time.  They are handed out in order; so
- * each participant gets its rows in order.  A slice begins at the first position from its
- * nominal one on where a group of rows begins that are equal in the first columns, which
- * each participant finds out for itself (sort_cuts.h).  If a group fills more than a
- * slice, others are empty.
+ * The result is divided into many more slices than there are participants, so that all participants
+ * end at about the same time.  Slices are handed out in order, so each participant gets its rows in
+ * order.  Rows that are equal in the first columns are a group, and stay in one slice: a slice
+ * begins at the first position, from its nominal one on, where a group begins.  Each participant
+ * finds that position for itself (sort_cuts.h).  If a group fills more than a slice, the slices
+ * behind are empty.
  */
 #include "postgres.h"
 
@@ -29,14 +29,14 @@
 #include "settings.h"
 #include "sort/sort_parts.h"
 
-/* Slices for each participant, unless they would have less rows than that. */
+/* How many slices there are for each participant, unless they would have fewer rows than that. */
 #define SLICES_PER_PARTICIPANT	8
 #define MIN_SLICE_ROWS			4096
 
-/* ... where sorts are forced, in tests that is, which have few rows. */
+/* The least rows of a slice where sorts are forced, that is, in tests, which have few rows. */
 #define MIN_FORCED_SLICE_ROWS	16
 
-/* A mapping that goes with its memory context. */
+/* A mapping of a view that is unmapped with its memory context. */
 typedef struct MappedView
 {
 	GpuSortViewMapping mapping;
@@ -98,7 +98,7 @@ unmap_view(void *arg)
 	gpusort_detach_view(&((MappedView *) arg)->mapping);
 }
 
-/* Map the view; unmapped with the current memory context. */
+/* Maps the view, until the current memory context is reset. */
 static void
 map_view(GpuSortResult *result)
 {
@@ -114,7 +114,7 @@ map_view(GpuSortResult *result)
 				 errmsg("out of memory"),
 				 errdetail("Failed to map the rows of a shared sort.")));
 
-	/* these lie in the shared memory, which goes earlier */
+	/* the offsets lie in shared memory, which goes earlier than the view, so they are copied */
 	if (view->places.granule_rows > 0)
 	{
 		Size		bytes = (view->places.granule_rows >> GPUSORT_GRANULE_SHIFT) * sizeof(size_t);
@@ -140,7 +140,7 @@ find_view(GpuSortResult *result)
 	}
 }
 
-/* Read portions, if there is memory for one more participant that does. */
+/* Gets ready to read portions, if there is memory for one more participant that does. */
 static void
 find_portions(GpuSortResult *result)
 {
@@ -198,7 +198,7 @@ gpusort_close_result(GpuSortResult *result)
 	gpusort_close_result_file(&result->file);
 	if (result->sort != NULL)
 		gpusort_end(result->sort);
-	/* another execution finds its own */
+	/* another execution finds its own result */
 	result->sort = NULL;
 	memset(&result->view, 0, sizeof(result->view));
 	memset(&result->file, 0, sizeof(result->file));
@@ -215,7 +215,9 @@ slice_start(const GpuSortSharedResult *shared, uint32 slice)
 	return shared->nrows * slice / shared->nslices;
 }
 
-/* Where a slice begins and ends, in the terms of the cursor. */
+/*
+ * Returns where a slice begins and ends, in positions of the cursor.  A portion is read back first.
+ */
 static void
 find_slice(GpuSortResult *result, uint32 slice, uint64 *from, uint64 *end)
 {
@@ -229,7 +231,7 @@ find_slice(GpuSortResult *result, uint32 slice, uint64 *from, uint64 *end)
 	*end = gpusort_find_cut(result->cutter, slice_start(result->shared, slice + 1));
 }
 
-/* Take slices until one has rows; false if there are no more. */
+/* Takes slices until one has rows.  Returns false if there are no more. */
 static bool
 claim_slice(GpuSortResult *result)
 {
@@ -284,7 +286,7 @@ gpusort_view_result(const GpuSortResult *result, GpuSortView *view)
 	return true;
 }
 
-/* What a participant has by itself is one slice. */
+/* A result that only this participant has is one slice. */
 bool
 gpusort_view_slices(const GpuSortResult *result, GpuSortView *view)
 {
@@ -307,7 +309,10 @@ gpusort_take_slice(GpuSortResult *result, uint64 *from, uint64 *end)
 	return true;
 }
 
-/* Slices are taken once, and a tuplesort rewinds only if it was told so. */
+/*
+ * Slices are taken only once, and a tuplesort can be rewound only if it was begun with random
+ * access.
+ */
 bool
 gpusort_can_rewind_result(const GpuSortResult *result, bool random_access)
 {

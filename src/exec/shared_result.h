@@ -1,6 +1,6 @@
 /*
  * shared_result.h
- *		The result of a sort that participants have collected, in each of them.
+ *		The result of a sort that participants have collected, as each of them reads it.
  */
 #ifndef GPUSORT_SHARED_RESULT_H
 #define GPUSORT_SHARED_RESULT_H
@@ -19,19 +19,19 @@
 /* Where the result is. */
 typedef enum GpuSortResultPlace
 {
-	GPUSORT_RESULT_VIEW,		/* in the pool, for all */
-	GPUSORT_RESULT_PORTIONS,	/* in temporary files, to be read back in portions, which are slices */
-	GPUSORT_RESULT_FILE,		/* in a temporary file, for all */
-	GPUSORT_RESULT_OWN			/* with the participant that has sorted */
+	GPUSORT_RESULT_VIEW,		/* in the pool, mapped by all */
+	GPUSORT_RESULT_PORTIONS,	/* in temporary files; slices are portions of them */
+	GPUSORT_RESULT_FILE,		/* in a temporary file, read by all */
+	GPUSORT_RESULT_OWN			/* only with the participant that has sorted */
 } GpuSortResultPlace;
 
-/* What participants know of the result; in dynamic shared memory. */
+/* What all participants know of the result.  Lives in dynamic shared memory. */
 typedef struct GpuSortSharedResult
 {
-	pg_atomic_uint32 next_slice;	/* that no participant has taken */
+	pg_atomic_uint32 next_slice;	/* the first slice that no participant has taken */
 	pg_atomic_uint32 readers;	/* participants that have begun to read portions */
 
-	/* written by the participant that sorts; read by all when it has published */
+	/* written by the participant that sorts; read by all when it has published the result */
 	GpuSortResultPlace place;
 	uint64		nrows;
 	uint32		nslices;
@@ -42,66 +42,82 @@ typedef struct GpuSortSharedResult
 /* A participant's access to the result. */
 typedef struct GpuSortResult
 {
-	/* the sort; the caller's */
+	/* how the rows are sorted; belongs to the caller */
 	const GpuSortSpec *spec;
 	TupleDesc	desc;
-	int			slice_columns;	/* that slices don't cut; 0: all rows to each */
+	int			slice_columns;	/* rows equal in so many stay in a slice; 0: no slices */
 
-	/* what the participants share; the caller's */
-	GpuSortSharedResult *shared;	/* NULL: nothing, or nothing any more */
-	GpuSortSharedView *room;	/* for a view; NULL: rows have no place in the pool */
+	/* what the participants share; belongs to the caller */
+	GpuSortSharedResult *shared;	/* NULL: not in a parallel query, or it has ended */
+	GpuSortSharedView *room;	/* room for a view; NULL: rows have no place in the pool */
 	SharedFileSet *files;
 
-	/* the rows: one of these */
+	/* where the rows are: one of these */
 	GpuSort    *sort;			/* this participant's own, or one that reads portions */
 	GpuSortView view;
 	GpuSortResultFile file;
 
-	/* reading them, unless they are in a file */
+	/* reading the rows, unless they are in a file */
 	GpuSortCursor cursor;
-	bool		by_slices;		/* the cursor reads a slice, else all rows */
-	GpuSortCutter *cutter;		/* where they are cut; NULL: they are portions */
+	bool		by_slices;		/* the cursor reads one slice at a time, otherwise all rows */
+	GpuSortCutter *cutter;		/* finds where slices begin; NULL: slices are portions */
 } GpuSortResult;
 
-/* Before any participant is started. */
+/* Initializes the shared part, before any participant is started. */
 extern void gpusort_init_shared_result(GpuSortSharedResult *shared);
 
 /*
- * The sort was performed by this participant, one of so many.  Put its result where the
- * others find it, or keep it; the sort is ended, or the result's own.
+ * Called by the participant that has performed the sort, one of so many participants.  Puts the
+ * result where the others find it, or keeps it if only this participant can read it.  The sort is
+ * ended, or belongs to the result from now on.
  */
 extern void gpusort_publish_result(GpuSortResult *result, GpuSort *sort, int participants,
 								   instr_time collect_time);
 
 /*
- * The result was published: find it, and go to its beginning.  In the current memory
- * context, which lives as long as the result is read.
+ * Finds the result, which was published, and goes to its beginning.  Allocates in the current
+ * memory context, which must live as long as the result is read.
  */
 extern void gpusort_find_result(GpuSortResult *result);
 
-/* There are no others: the result is that of this sort, which is ended with it. */
+/*
+ * Makes this sort the result, where there are no other participants; it is ended with the result.
+ */
 extern void gpusort_keep_result(GpuSortResult *result, GpuSort *sort);
 
-/* Store the next row of it in the slot; false if there is none for this participant. */
+/*
+ * Stores the next row of the result in the slot.  Returns false if there is none left for this
+ * participant.
+ */
 extern bool gpusort_fetch_result(GpuSortResult *result, bool forward, TupleTableSlot *slot);
 
-/* All rows, if they lie in memory: until the result is closed. */
+/*
+ * Fills in a view of all rows, valid until the result is closed.  Returns false if they are not all
+ * in memory, or if each participant gets only slices.
+ */
 extern bool gpusort_view_result(const GpuSortResult *result, GpuSortView *view);
 
 /*
- * The same of a result that is read slice by slice, if it lies in memory; and the next slice that is
- * this participant's, as positions of that: false if there is none.
+ * For a result that is read slice by slice.  gpusort_view_slices() fills in a view if the rows are
+ * in memory, and returns whether they are.  gpusort_take_slice() takes the next slice for this
+ * participant, positions *from .. *end - 1 of the view, and returns false if there is none left.
  */
 extern bool gpusort_view_slices(const GpuSortResult *result, GpuSortView *view);
 extern bool gpusort_take_slice(GpuSortResult *result, uint64 *from, uint64 *end);
 
-/* Go back to its beginning, which is possible if so it says; mark a position, go back to that. */
+/*
+ * Go back to the beginning of the result, if gpusort_can_rewind_result() says that this is
+ * possible; mark the current position; go back to the mark.
+ */
 extern bool gpusort_can_rewind_result(const GpuSortResult *result, bool random_access);
 extern void gpusort_rewind_result(GpuSortResult *result);
 extern void gpusort_mark_result(GpuSortResult *result);
 extern void gpusort_restore_result(GpuSortResult *result);
 
-/* Close what the server would complain about; its memory goes with the context. */
+/*
+ * Closes files and ends the sort, about which the server would complain at the end of the query.
+ * Other memory goes with its context.
+ */
 extern void gpusort_close_result(GpuSortResult *result);
 
 #endif							/* GPUSORT_SHARED_RESULT_H */

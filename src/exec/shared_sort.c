@@ -2,30 +2,32 @@
  * shared_sort.c
  *		One sort by all participants of a Gather.
  *
- * Every participant reads its child, a partial plan, into its part of one sort in the
- * pool (sort_parts.h).  Then one of them, whichever is elected, joins the parts, sorts
- * them with the help of the others (sort_team.h), and publishes the result, which all map
- * and read (shared_result.c).
+ * Every participant reads its child, a partial plan, into its part of one sort in the pool
+ * (sort_parts.h).  Then the barrier elects one of them, which joins the parts, sorts them with the
+ * help of the others (sort_team.h), and publishes the result, which all participants map and read
+ * (shared_result.c).
  *
- * They meet at a barrier (GpuSortSharedPhase).  A participant belongs to it from when it
- * first reads the node:
+ * The participants meet at a barrier (GpuSortSharedPhase), which each attaches to when it first
+ * reads the node:
  *
- *	- A participant that comes while others collect, collects too.  When all that have
- *	  come have read their children to the end, one sorts, and the others help it.
- *	- A participant that comes later helps until the end of sorting, or finds it done, and
- *	  only reads.
- *	- A participant that others wait for returns no row meanwhile, so that it never waits
- *	  for room in its queue to the Gather; and none waits after its first row.
- *	- A participant that never reads the node is not waited for: workers that could not
- *	  be started, a leader that stands aside.
- *	- A participant that fails fails the query, and all waits end with it.
+ *	- A participant that comes while others collect, collects too.  When all that have come
+ *	  have read their children to the end, one sorts, and the others help it.
+ *	- A participant that comes later helps until the sort is done, or finds it done, and only
+ *	  reads.
+ *	- A participant returns no row while others wait for it, so that it never waits for room
+ *	  in its queue to the Gather; and no participant waits after it has returned its first
+ *	  row.
+ *	- A participant that never reads the node is not waited for, such as a worker that could
+ *	  not be started, or a leader that does not take part.
+ *	- A participant that raises an error makes the query fail, which ends all waits.
  *
- * Rows that a part refuses (no room, no encoding) go to temporary files, one for each
- * participant (shared_refused.c), and from there into the joined sort, behind all others,
- * as any sort's rows; with private memory, and tuplesort behind that.
+ * Rows that a part refuses (no room, no encoding) go to temporary files, one for each participant
+ * (shared_refused.c).  The participant that sorts puts them into the joined sort, behind all other
+ * rows.  From then on they are treated as any sort's rows: they take private memory if need be, and
+ * the sort may be handed over to tuplesort.
  *
- * Where the query turns out not to run in parallel (cursors, Execute with a row limit, no
- * dynamic shared memory), the leader sorts by itself, as a GpuSort does.
+ * Where the query turns out not to run in parallel (cursors, Execute with a row limit, no dynamic
+ * shared memory), the leader sorts by itself, as a GpuSort node does.
  */
 #include "postgres.h"
 
@@ -45,12 +47,12 @@
 #include "worker_fault.h"
 #include "worker_wait.h"
 
-/* What a process waits for here, as others see it. */
+/* The wait event of a process that waits here. */
 static uint32 wait_event = 0;
 
 /* ---------- collecting and sorting ---------- */
 
-/* Read the child into this participant's part. */
+/* Reads the child into this participant's part. */
 static void
 collect(GpuSortSharedState *node)
 {
@@ -90,7 +92,7 @@ collect(GpuSortSharedState *node)
 	counts->took_part = true;
 }
 
-/* All have collected: have the rows of all in a sort. */
+/* Returns a sort that has the rows of all participants, which have collected. */
 static GpuSort *
 join_parts(GpuSortSharedState *node)
 {
@@ -114,8 +116,9 @@ join_parts(GpuSortSharedState *node)
 }
 
 /*
- * It was performed: let all have the result.  Until it is there, the others may have to help once more:
- * with portions that are read back, or with what gpusortd has not finished.
+ * Lets all participants have the result of a sort that was performed.  Until the result is
+ * published, the other participants may have to help once more: with portions that are read back,
+ * or with work that gpusortd has not finished.
  */
 static void
 publish(GpuSortSharedState *node, GpuSort *sort, instr_time collect_time)
@@ -139,7 +142,7 @@ perform(GpuSortSharedState *node, GpuSort *sort)
 	MemoryContextSwitchTo(old);
 }
 
-/* All have collected: sort the rows of all. */
+/* Sorts the rows of all participants, which have collected, and publishes the result. */
 static void
 sort_parts(GpuSortSharedState *node, instr_time collect_time)
 {
@@ -149,7 +152,7 @@ sort_parts(GpuSortSharedState *node, instr_time collect_time)
 	publish(node, sort, collect_time);
 }
 
-/* Sort with the others; the result is published when this returns. */
+/* Sorts with the other participants.  The result is published when this returns. */
 static void
 take_part(GpuSortSharedState *node, instr_time start)
 {
@@ -171,7 +174,7 @@ take_part(GpuSortSharedState *node, instr_time start)
 	BarrierDetach(barrier);
 }
 
-/* There is no parallel query. */
+/* Collects and sorts all rows in this process, where there is no parallel query. */
 static void
 sort_alone(GpuSortSharedState *node, instr_time start)
 {
@@ -190,12 +193,13 @@ sort_alone(GpuSortSharedState *node, instr_time start)
 	gpusort_perform(sort);
 	gpusort_note_sort(sort, collect_time, (instr_time) {0});
 	gpusort_make_report(sort, collect_time, &node->report);
-	gpusort_shared_keep_counts(node, &(GpuSortCollectCounts) {.taken = input.taken, .from_pages = input.from_pages,
+	gpusort_shared_keep_counts(node, &(GpuSortCollectCounts) {.taken = input.taken,
+				.from_pages = input.from_pages,
 				.took_part = true}, 1);
 	gpusort_keep_result(&node->result, sort);
 }
 
-/* There is one: sort with the others, and find the result. */
+/* Sorts with the other participants of a parallel query, and finds the result. */
 static void
 sort_together(GpuSortSharedState *node, instr_time start)
 {
@@ -217,7 +221,7 @@ gpusort_shared_make_result(PlanState *ps)
 	ScanDirection direction = estate->es_direction;
 	instr_time	start;
 
-	/* the child is always read forward, whatever was asked of us */
+	/* the child is always read forward, whatever the direction of the scan */
 	estate->es_direction = ForwardScanDirection;
 	INSTR_TIME_SET_CURRENT(start);
 	node->child_read = true;

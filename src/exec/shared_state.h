@@ -23,21 +23,21 @@
 typedef enum GpuSortSharedPhase
 {
 	GPUSORT_PHASE_COLLECTING,	/* a participant that attaches now collects */
-	GPUSORT_PHASE_SORTING,		/* one sorts, the others help */
-	GPUSORT_PHASE_READING		/* the result is there */
+	GPUSORT_PHASE_SORTING,		/* one participant sorts, the others help */
+	GPUSORT_PHASE_READING		/* the result is published */
 } GpuSortSharedPhase;
 
 /*
- * In dynamic shared memory; behind it the store of refused rows, room for a view of
- * the result, and the team that sorts.
+ * Lives in dynamic shared memory.  Behind it lie the store of refused rows, room for a view of the
+ * result, and the team that sorts.
  */
 typedef struct GpuSortShared
 {
 	/* written before participants are started */
-	dsm_handle	segment;		/* that this is in */
-	int			participants;	/* that there may be; the leader is number 0 */
-	bool		rescanned;		/* with the Gather */
-	bool		in_pool;		/* else all rows are refused */
+	dsm_handle	segment;		/* the segment that this struct is in */
+	int			participants;	/* at most; the leader is number 0 */
+	bool		rescanned;		/* the Gather was rescanned */
+	bool		in_pool;		/* parts are in the pool; otherwise all rows are refused */
 	uint32		parts_number;
 	SharedFileSet files;		/* of refused rows, and of the result */
 
@@ -52,32 +52,32 @@ typedef struct GpuSortSharedState
 
 	/* what is asked for */
 	GpuSortSpec spec;
-	int			slice_columns;	/* 0: all rows to each */
+	int			slice_columns;	/* rows equal in so many stay in a slice; 0: no slices */
 	bool		random_access;
 	bool		tells_equal;
 
 	/* what the participants share */
-	GpuSortShared *shared;		/* NULL: there is no parallel query, or none any more */
-	ParallelContext *pcxt;		/* in the leader, with it */
+	GpuSortShared *shared;		/* NULL: there is no parallel query, or it has ended */
+	ParallelContext *pcxt;		/* in the leader, set and reset with `shared` */
 	GpuSortParts *parts;		/* NULL: rows have no place in the pool */
-	GpuSortTeam *team;			/* those who wait while one of them sorts */
-	GpuSort    *owner;			/* in the leader, of the extents of all */
+	GpuSortTeam *team;			/* participants that help while one of them sorts */
+	GpuSort    *owner;			/* in the leader: owns all extents */
 	GpuSortRefused refused;
 
 	/*
-	 * Memory.  The first context lives until the query's memory goes, when no worker is
-	 * left: a node is ended before its Gather waits for them.  The second is below it, for
-	 * one execution; NULL: nothing has begun.
+	 * `context` lives until the query's memory goes, when no worker is left; a node is ended
+	 * earlier, before its Gather waits for the workers.  `result_context` is a child of it, for one
+	 * execution; NULL if none has begun.
 	 */
 	MemoryContext context;
 	MemoryContext result_context;
 
-	/* the child */
-	List	   *projections;	/* of the scans below */
+	/* the child's rows */
+	List	   *projections;	/* of the scans that the child reads */
 
 	/* this execution */
-	bool		child_read;		/* since the child was initialised or rescanned */
-	bool		ready;			/* rows may be returned */
+	bool		child_read;		/* was read since it was initialized or rescanned */
+	bool		ready;			/* the result may be read */
 	instr_time	collect_time;	/* of this participant, for a node above */
 	GpuSortResult result;
 

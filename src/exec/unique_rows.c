@@ -1,6 +1,6 @@
 /*
  * unique_rows.c
- *		The rows of a sort that are not equal to the one before; see unique_rows.h.
+ *		The first ones of equal rows; see unique_rows.h.
  */
 #include "postgres.h"
 

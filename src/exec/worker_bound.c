@@ -2,12 +2,12 @@
  * worker_bound.c
  *		How many rows a worker is told to return to its Gather; see worker_bound.h.
  *
- * A Limit above a Gather or Gather Merge tells it how many rows it will take
- * (ExecSetTupleBound), and so do these their workers: to sort for so many, and to end after so
- * many.  If the Limit wants more when it is rescanned, PostgreSQL tells the workers the old number
- * still (ExecParallelReinitialize), and their further rows are missing.  The plans that we make
- * parallel, which may not be so without us, must not have that: their workers go on until the
- * Gather, which knows the new number, takes no more.
+ * A Limit above a Gather or Gather Merge tells that node how many rows it will take
+ * (ExecSetTupleBound), and the node tells its workers: to sort only that many rows, and to end
+ * after so many.  If the Limit wants more when it is rescanned, PostgreSQL still tells the workers
+ * the old number (ExecParallelReinitialize), and rows are missing.  A plan that is parallel only
+ * because of us must not have that bug: its workers go on until the Gather, which knows the new
+ * number, takes no more.
  */
 #include "postgres.h"
 
@@ -17,7 +17,7 @@
 
 #include "exec/worker_bound.h"
 
-/* A worker works for one Gather as long as it lives. */
+/* A process-wide flag is enough, since a worker works for one Gather as long as it lives. */
 static bool bound_is_old = false;
 
 void
@@ -30,7 +30,7 @@ gpusort_worker_bound_is_old(void)
 uint64
 gpusort_rows_to_run_for(QueryDesc *query, uint64 count)
 {
-	/* functions run queries of their own, which don't return to the Gather */
+	/* queries that functions run don't return their rows to the Gather */
 	if (!bound_is_old || query->dest->mydest != DestTupleQueue)
 		return count;
 	ExecSetTupleBound(-1, query->planstate);

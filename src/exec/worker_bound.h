@@ -7,12 +7,15 @@
 
 #include "executor/execdesc.h"
 
-/* In a worker: what it is told is what a Limit wanted before the Gather was rescanned. */
+/*
+ * Called in a worker: the number of rows that it was told is what a Limit wanted before the Gather
+ * was rescanned, and must not be believed.
+ */
 extern void gpusort_worker_bound_is_old(void);
 
 /*
- * How many rows a query is to be run for that was to be run for so many; 0: all.  Another number
- * for a worker's part of a plan only.
+ * Returns how many rows a query is to be run for, if the executor was asked to run it for `count`
+ * rows; 0 means all.  The result differs from `count` only for a worker's part of a plan.
  */
 extern uint64 gpusort_rows_to_run_for(QueryDesc *query, uint64 count);
 
