@@ -15,11 +15,14 @@
 #include "pg_compat/statistics.h"
 #include "stats/activity.h"
 
-/* Sorts of one process that are seen at a time; 88 bytes each, for every process that may be. */
+/*
+ * How many sorts of one process can be seen at a time.  Each takes 88 bytes, for every process that
+ * the server may have.
+ */
 #define SORTS_OF_PROCESS	8
 
 static GpuSortActivity *activities = NULL;
-static uint32 used = 0;			/* of this process, one bit each */
+static uint32 used = 0;			/* entries of this process in use, one bit each */
 
 static int
 number_of_entries(void)
@@ -57,7 +60,7 @@ gpusort_has_activity(void)
 	return activities != NULL;
 }
 
-/* Around changes of more than one field that must agree. */
+/* These enclose changes of fields that must agree with each other. */
 static void
 begin_change(GpuSortActivity *activity)
 {
@@ -80,7 +83,7 @@ clear(GpuSortActivity *activity)
 	end_change(activity);
 }
 
-/* The process ends, perhaps in the middle of its sorts. */
+/* Called when the process exits, perhaps in the middle of its sorts: frees its entries. */
 static void
 clear_own(int code, Datum first)
 {
@@ -91,7 +94,7 @@ clear_own(int code, Datum first)
 	used = 0;
 }
 
-/* The entries of this process; NULL if it has none. */
+/* Returns the entries of this process, or NULL if it has none. */
 static GpuSortActivity *
 own_entries(void)
 {

@@ -2,8 +2,9 @@
  * counts_kind.c
  *		Counts of sorts as a kind of the server's statistics; see sort_counts.h.
  *
- * What a process has counted is pending until the server flushes its statistics, at the end of a
- * transaction and not more than once in a second.  Entries go with their database.
+ * What a process has counted is pending until the server flushes the process's statistics, at the
+ * end of a transaction, and not more than once in a second.  The server drops entries with their
+ * database.
  */
 #include "postgres.h"
 
@@ -19,8 +20,8 @@
 #include "stats/sort_counts.h"
 
 /*
- * One of the numbers for extensions, 24 to 32; the first is for experiments, the server's tests
- * have the next.
+ * One of the numbers for extensions, which are 24 to 32.  The first is for experiments, and the
+ * server's tests use the next ones.
  */
 #define KIND	29
 
@@ -72,7 +73,7 @@ static const PgStat_KindInfo kind_info = {
 	.reset_timestamp_cb = reset_timestamp
 };
 
-/* 0 would be no object. */
+/* Returns the object id of a kind's entry, which must not be 0. */
 static uint64
 object_of(GpuSortKind kind)
 {
@@ -86,7 +87,9 @@ gpusort_install_counts(void)
 	installed = true;
 }
 
-/* The server has the memory, and drops what is a database's with it. */
+/*
+ * There is nothing to do here: the server has the memory, and drops a database's entries with it.
+ */
 void
 gpusort_request_counts(void)
 {

@@ -2,13 +2,14 @@
  * counts_table.c
  *		Counts of sorts in a table of our own, and in a file; see sort_counts.h.
  *
- * For servers whose statistics have no kinds of extensions.  The file is written by the
- * postmaster when it ends, and read when it starts, if it has been shut down in peace, and deleted.
- * So there is none after a crash.  Counts of a database that is dropped go with it; of one whose
- * end a standby has by WAL, when all is counted anew.
+ * This is for servers on which extensions cannot have statistics kinds of their own.  The
+ * postmaster writes the file when it ends.  When it starts, it reads the file, if the server was
+ * shut down cleanly, and deletes it; so there is no file after a crash.  The counts of a database
+ * are deleted when it is dropped.  On a standby, where a database is dropped by replaying WAL, they
+ * are deleted when all counts are reset.
  *
- * The lock is taken exclusively for entries to come or go; counts are added under it shared, and
- * under the entry's own.
+ * The lock is held exclusively when entries are added or removed.  Counts are added to an entry
+ * with the lock held in shared mode, under the entry's own mutex.
  */
 #include "postgres.h"
 
@@ -35,8 +36,8 @@
 #include "stats/sort_counts.h"
 
 /*
- * Some 500 kB.  What further databases sort is counted as that of database 0, whose entries are
- * always there.
+ * These take about 500 kB.  Sorts of further databases are counted under database 0, whose entries
+ * always exist.
  */
 #define MAX_DATABASES	128
 #define MAX_ENTRIES		((MAX_DATABASES + 1) * GPUSORT_KINDS)
@@ -64,7 +65,7 @@ typedef struct Entry
 	slock_t		mutex;			/* protects the tally */
 } Entry;
 
-/* What a file is of. */
+/* The head of the file. */
 typedef struct FileHead
 {
 	uint32		format;
@@ -84,7 +85,10 @@ is_full(void)
 	return hash_get_num_entries(table) >= MAX_ENTRIES;
 }
 
-/* The entry to count in; NULL: one can be made. */
+/*
+ * Returns the entry to count in, or NULL if it does not exist but can be made.  The lock must be
+ * held.
+ */
 static Entry *
 find_entry(const Key *key)
 {
@@ -94,7 +98,10 @@ find_entry(const Key *key)
 	return entry == NULL && is_full() ? hash_search(table, &others, HASH_FIND, NULL) : entry;
 }
 
-/* The same, or a new one; with the lock held exclusively. */
+/*
+ * Returns the entry to count in, and makes it if need be.  The lock must be held exclusively, but
+ * for the postmaster.
+ */
 static Entry *
 make_entry(const Key *key)
 {
@@ -136,7 +143,10 @@ write_entries(FILE *file)
 	return written;
 }
 
-/* The server ends: keep the counts, unless it does so in haste. */
+/*
+ * Called when the postmaster exits: writes the counts to the file, unless it exits because of a
+ * failure.
+ */
 static void
 write_file(int code, Datum arg)
 {
@@ -188,8 +198,8 @@ read_entries(FILE *file)
 }
 
 /*
- * Was the server shut down in peace, whatever wrote the file?  An immediate shutdown ends the
- * postmaster without a failure, too.
+ * Returns whether the server was shut down cleanly.  That the file exists does not tell: an
+ * immediate shutdown ends the postmaster without a failure, too, so the file is written.
  */
 static bool
 was_shut_down(void)
@@ -270,7 +280,7 @@ is_of(const Entry *entry, Oid database)
 	return !OidIsValid(database) || entry->counts.key.database == database;
 }
 
-/* Forget the counts of a database. */
+/* Deletes the counts of a database, or all if it is InvalidOid. */
 static void
 drop(Oid database)
 {
@@ -295,7 +305,10 @@ end_transaction(XactEvent event, void *arg)
 	dropped = InvalidOid;
 }
 
-/* A DROP DATABASE can still fail when its object access hook is called. */
+/*
+ * When its object access hook is called, DROP DATABASE can still fail.  So the counts are deleted
+ * at commit.
+ */
 void
 gpusort_drop_counts(Oid database)
 {
@@ -365,7 +378,7 @@ gpusort_read_counts(Oid database, GpuSortKind kind, GpuSortTally *tally, Timesta
 	return entry != NULL && (OidIsValid(database) || tally->counts[GPUSORT_COUNT_SORTS] > 0);
 }
 
-/* The databases of which there are counts. */
+/* Returns the databases for which there are counts. */
 static List *
 counted_databases(void)
 {
@@ -382,7 +395,7 @@ counted_databases(void)
 	return databases;
 }
 
-/* Make room of those that are no more. */
+/* Deletes the counts of databases that no longer exist. */
 static void
 drop_unknown(void)
 {

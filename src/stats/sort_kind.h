@@ -5,7 +5,10 @@
 #ifndef GPUSORT_SORT_KIND_H
 #define GPUSORT_SORT_KIND_H
 
-/* In plans, too, and in the server's statistics file: new ones go to the end. */
+/*
+ * These numbers are stored in plans, and in the server's statistics file, so new kinds have to be
+ * added at the end.
+ */
 typedef enum GpuSortKind
 {
 	GPUSORT_KIND_OTHER,
@@ -23,7 +26,10 @@ typedef enum GpuSortKind
 
 extern const char *gpusort_kind_name(GpuSortKind kind);
 
-/* Is it of a command that has maintenance_work_mem, for all of its processes together? */
+/*
+ * Returns whether sorts of this kind belong to a command that may use maintenance_work_mem, for all
+ * of its processes together.
+ */
 static inline bool
 gpusort_kind_is_build(GpuSortKind kind)
 {

@@ -1,6 +1,6 @@
 /*
  * stats_functions.c
- *		SQL functions below the views pg_stat_gpusort and pg_stat_gpusort_activity.
+ *		The SQL functions below the views pg_stat_gpusort and pg_stat_gpusort_activity.
  */
 #include "postgres.h"
 
@@ -27,7 +27,10 @@ PG_FUNCTION_INFO_V1(gpusort_activity);
 /* Columns of gpusort_sorts_of(): the kind, counts, times, and since when. */
 #define SORTS_COLUMNS		(1 + GPUSORT_COUNTS + (GPUSORT_TIMES_END - GPUSORT_TIME_FIRST) + 1)
 
-/* Columns of gpusort_activity(); those from here on are for those who may see them. */
+/*
+ * Columns of gpusort_activity().  Columns from ACTIVITY_GUARDED on are null for users who may not
+ * see them.
+ */
 enum
 {
 	ACTIVITY_PID,
@@ -72,7 +75,7 @@ put_sorts(ReturnSetInfo *rsinfo, GpuSortKind kind, const GpuSortTally *tally, Ti
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/* What was sorted in a database, by kind. */
+/* Returns what was sorted in a database, by kind. */
 Datum
 gpusort_sorts_of(PG_FUNCTION_ARGS)
 {
@@ -94,7 +97,7 @@ gpusort_sorts_of(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Count anew, in a database or, 0, in all. */
+/* Resets the counts of a database, or of all if its argument is 0. */
 Datum
 gpusort_sorts_reset(PG_FUNCTION_ARGS)
 {
@@ -103,7 +106,7 @@ gpusort_sorts_reset(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* As pg_stat_activity has it. */
+/* Returns whether the user may see what sessions of a role do, by the rule of pg_stat_activity. */
 static bool
 may_see(Oid role)
 {
@@ -111,7 +114,10 @@ may_see(Oid role)
 		has_privs_of_role(GetUserId(), role);
 }
 
-/* The names of a GpuSortSortedBy, which is not known here. */
+/*
+ * Returns the name of a GpuSortSortedBy.  That type belongs to the folder sort, which this folder
+ * may not include.
+ */
 static const char *
 engine_name(int engine)
 {
@@ -151,7 +157,7 @@ put_activity(ReturnSetInfo *rsinfo, const GpuSortActivity *activity)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/* The sorts that are running. */
+/* Returns the sorts that are running. */
 Datum
 gpusort_activity(PG_FUNCTION_ARGS)
 {

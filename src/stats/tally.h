@@ -1,29 +1,30 @@
 /*
  * tally.h
- *		What is counted of sorts.
+ *		The counters that are kept of sorts.
  */
 #ifndef GPUSORT_TALLY_H
 #define GPUSORT_TALLY_H
 
 /*
- * In the order of the columns of gpusort_sorts_of(); times in microseconds.  Their places are those in
- * files, so new ones go to the end of either: the rest of the places is theirs.
+ * Counters are in the order of the columns of gpusort_sorts_of(); times are in microseconds.  A
+ * counter's number is also its place in files, so a new count goes to the end of the counts, and a
+ * new time to the end of the times; there are free places behind both.
  */
 typedef enum GpuSortCounter
 {
 	GPUSORT_COUNT_SORTS,
 	GPUSORT_COUNT_ROWS,
-	GPUSORT_COUNT_BYTES,		/* of memory, the pool's included */
+	GPUSORT_COUNT_BYTES,		/* of memory, including that of the pool */
 	GPUSORT_COUNT_PARALLEL,		/* sorts whose rows several processes have collected */
-	GPUSORT_COUNT_BOUNDED,		/* ... that kept no more rows than were wanted */
+	GPUSORT_COUNT_BOUNDED,		/* sorts that kept no more rows than were wanted */
 
-	/* who has sorted */
+	/* sorts by what has sorted them */
 	GPUSORT_COUNT_HOST,
 	GPUSORT_COUNT_CUDA,
 	GPUSORT_COUNT_SIMULATED,
-	GPUSORT_COUNT_DEVICES,		/* that took part, of all these sorts */
+	GPUSORT_COUNT_DEVICES,		/* devices that took part, added up over sorts */
 
-	/* ... and who not */
+	/* sorts that were handed over to tuplesort, or not done by a GPU, and why */
 	GPUSORT_COUNT_HANDED_OVER_MEMORY,
 	GPUSORT_COUNT_HANDED_OVER_VALUE,
 	GPUSORT_COUNT_HANDED_OVER_ORDER,
@@ -33,12 +34,12 @@ typedef enum GpuSortCounter
 	GPUSORT_COUNT_FALLBACK_FAILED,
 
 	/* memory */
-	GPUSORT_COUNT_SHORT,		/* sorts that others have kept from more of the pool */
+	GPUSORT_COUNT_SHORT,		/* sorts kept by others from more of the pool */
 	GPUSORT_COUNT_SPILLED,
 	GPUSORT_COUNT_SPILLED_BYTES,
 	GPUSORT_COUNT_RUNS,
 
-	/* how long it took */
+	/* time */
 	GPUSORT_COUNT_WAITED,		/* sorts that have waited for gpusortd */
 	GPUSORT_COUNTS,
 
@@ -50,14 +51,15 @@ typedef enum GpuSortCounter
 	GPUSORT_TIME_VERIFY,
 	GPUSORT_TIME_WRITE,
 	GPUSORT_TIME_READ,
-	GPUSORT_TIME_LOAD,			/* pages of indexes written */
-	GPUSORT_TIME_WAIT,			/* for gpusortd; part of others */
+	GPUSORT_TIME_LOAD,			/* writing pages of indexes */
+	GPUSORT_TIME_WAIT,			/* waiting for gpusortd; part of other times */
 	GPUSORT_TIMES_END
 } GpuSortCounter;
 
 /*
- * From PostgreSQL 18 on, a tally's size is one of the server's statistics file: with a library that has
- * another one it can't be read, and the statistics of tables are lost with ours.
+ * From PostgreSQL 18 on, the size of a tally is recorded in the server's statistics file.  A
+ * library with another size could not read that file, and the statistics of tables would be lost
+ * with ours.
  */
 #define GPUSORT_COUNTERS	48
 

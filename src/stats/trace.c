@@ -2,10 +2,10 @@
  * trace.c
  *		A trace of sorts; see trace.h.
  *
- * The file is complete JSON after each event: the end of the list is overwritten by the next one,
- * under a lock of the file, since several processes write.  Events are few.  They are also written
- * when a sort ends by an error, so nothing here allocates, but at the beginning, and nothing fails: an
- * event that can't be written is missing.
+ * The file is complete JSON after each event: an event overwrites the end of the list, and writes
+ * it anew behind itself.  It does so under a lock of the file, since several processes write.
+ * There are few events.  Events are also written when a sort ends by an error, so the code that
+ * writes them allocates nothing and raises no errors: an event that cannot be written is left out.
  */
 #include "postgres.h"
 
@@ -27,18 +27,25 @@
 
 #define TAIL	"\n]}\n"
 
-/* Others have the lock for some microseconds; who has it for longer is not one of us. */
+/*
+ * Our processes hold the lock for some microseconds.  If it is held for longer, another program has
+ * it, and we give up.
+ */
 #define LOCK_ATTEMPTS	100
 #define LOCK_RETRY_US	1000L
 
-/* A device's lines: its queues, and what is not known to be in one. */
+/*
+ * How many lines a device has: one for each of its queues, and one for events whose queue is not
+ * known.
+ */
 #define LINES_PER_DEVICE (GPUSORT_TRACE_ANY_QUEUE + 1)
 
 static char *trace_file = NULL;
-static bool begun = false;		/* since the setting was set */
-static bool refused = false;	/* it could not be begun: there is none until it is set again */
-static bool named = false;		/* this process is, in the file */
-static int	named_pid = 0;		/* of gpusortd, and the line of a device that was named last */
+static bool begun = false;		/* tried to begin it, since the setting was set */
+/* it could not be begun, so there is no trace until it is set again */
+static bool refused = false;
+static bool named = false;		/* the file has this process's name */
+static int	named_pid = 0;		/* gpusortd's pid and the device line that were named last */
 static int	named_line = -1;
 
 static bool
@@ -76,8 +83,8 @@ session_pid(void)
 }
 
 /*
- * Lock the file; the lock goes with the descriptor.  Not for as long as it may take: a trace keeps
- * no sort from ending, nor from being cancelled.
+ * Locks the file, until its descriptor is closed.  Returns false if the lock is not to be had
+ * within a short time, since a trace must not keep a sort from ending, or from being cancelled.
  */
 static bool
 lock_file(int file)
@@ -93,7 +100,7 @@ lock_file(int file)
 	return false;
 }
 
-/* As COPY TO a file has it. */
+/* Returns whether the user may write the file, by the rule of COPY TO a file. */
 static bool
 may_write(void)
 {
@@ -101,8 +108,9 @@ may_write(void)
 }
 
 /*
- * Emptied under the lock, as another session may be writing to it.  What keeps it from being
- * written is no reason for a sort to fail: it is told once, and there is no trace.
+ * Creates or empties the file, and writes the beginning of the JSON.  The file is emptied only
+ * under the lock, as another session may be writing to it.  If it cannot be written, the sort does
+ * not fail: a warning is raised once, and there is no trace.
  */
 static bool
 create_file(void)
@@ -146,7 +154,7 @@ gpusort_trace_begin(void)
 	return !refused;
 }
 
-/* Put an event behind those that are there. */
+/* Appends an event to those in the file. */
 static void
 append(const char *event)
 {
@@ -157,7 +165,7 @@ append(const char *event)
 
 	if (file < 0)
 		return;
-	/* without the lock, or the head, there is no place to write to */
+	/* without the lock, or the beginning of the JSON, there is no place to write to */
 	if (lock_file(file) &&
 		(end = lseek(file, 0, SEEK_END)) >= (off_t) strlen(TAIL))
 		(void) !pwrite(file, text, length, end - (off_t) strlen(TAIL));
@@ -175,7 +183,7 @@ append_name(const char *what, int pid, int tid, const char *name)
 	append(event);
 }
 
-/* Say whose lines these are, once. */
+/* Writes the names of this process's lines into the file, once. */
 static void
 name_process(void)
 {
@@ -188,7 +196,10 @@ name_process(void)
 				session_pid() == MyProcPid ? "leader" : "worker");
 }
 
-/* How far the server's clock, which may be another one, is behind the machine's monotonic one. */
+/*
+ * Returns how far the server's clock, which may be another one, is behind the machine's monotonic
+ * clock.
+ */
 static double
 clock_offset_ms(void)
 {
@@ -213,7 +224,7 @@ clock_offset_ms(void)
 		least = took;
 		offset = ms + took / 2 - INSTR_TIME_GET_MILLISEC(now);
 	}
-	/* the same clock */
+	/* a difference that small means that both are the same clock */
 	return fabs(offset) <= least ? 0 : offset;
 }
 
@@ -246,7 +257,7 @@ gpusort_trace_event(const char *name, const char *kind, instr_time start, instr_
 	append(event);
 }
 
-/* Say which line a device's queue has; once for those that follow each other. */
+/* Writes the name of the line of a device's queue, unless it was the last name written. */
 static void
 name_line(int pid, unsigned device, unsigned queue, int line)
 {
