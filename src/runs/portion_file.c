@@ -1,9 +1,9 @@
 /*
  * portion_file.c
- *		Where the portions of runs lie, for other processes; see portion_file.h.
+ *		A file that says where the portions of runs lie; see portion_file.h.
  *
- * The file has a header, where each run is, and then the places where each portion begins in each
- * run, as GpuSortPortions has them.
+ * The file has a header, the number of each run, and then, as in GpuSortPortions, the places where
+ * each portion begins in each run.
  */
 #include "postgres.h"
 
@@ -17,7 +17,7 @@ typedef struct Header
 	uint32		nruns;
 } Header;
 
-/* A run: the number of its file, and its own there. */
+/* A run: the number of its file, and the run's own number in that file. */
 typedef struct RunNumber
 {
 	uint32		file;
@@ -64,9 +64,13 @@ gpusort_portion_file_write(const GpuSortPortions *portions, FileSet *files, uint
 	pfree(head);
 }
 
-/* The file of a run; runs that follow each other are mostly in the same. */
+/*
+ * Returns the file of a run, which is opened if no run before has opened it.  Neighbouring runs are
+ * mostly in the same file.
+ */
 static GpuSortRunFile *
-open_run_file(GpuSortPortionFile *file, uint32 nruns, FileSet *files, uint32 number, bool index_rows)
+open_run_file(GpuSortPortionFile *file, uint32 nruns, FileSet *files, uint32 number,
+			  bool index_rows)
 {
 	for (uint32 i = nruns; i-- > 0;)
 		if (file->runs[i]->file->number == number)

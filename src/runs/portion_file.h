@@ -1,9 +1,9 @@
 /*
  * portion_file.h
- *		Where the portions of runs lie, for other processes that read them.
+ *		A file that says where the portions of runs lie, for other processes that read them.
  *
- * A file beside those of the runs, in their FileSet: the process that has divided the runs writes
- * it once, others read of it the portion that they want.
+ * The file lies beside the files of the runs, in their FileSet.  The process that has divided the
+ * runs writes it once; other processes read from it where the portion that they want lies.
  *
  * Errors of the file system are reported as BufFile reports them.
  *
@@ -17,23 +17,29 @@
 typedef struct GpuSortPortionFile
 {
 	BufFile    *file;
-	uint32		count;			/* of portions */
+	uint32		count;			/* number of portions */
 	uint32		nruns;
 	const GpuSortRun **runs;
 
-	/* the portion that was read last: where it begins in each run, and ends */
+	/* where the portion that was read last begins and ends, in each run */
 	GpuSortRunPlace *from;
 	GpuSortRunPlace *to;
 } GpuSortPortionFile;
 
-/* Write number `number` of the set.  The runs' files are opened to others as well. */
+/*
+ * Writes the file with this number in the set.  Lets other processes open the runs' files as well.
+ */
 extern void gpusort_portion_file_write(const GpuSortPortions *portions, FileSet *files,
 									   uint32 number);
 
-/* Palloc'd; all files are closed with the resource owner. */
-extern GpuSortPortionFile *gpusort_portion_file_open(FileSet *files, uint32 number, bool index_rows);
+/*
+ * Opens the file and the files of its runs.  The result is palloc'd; all files are closed with the
+ * resource owner.
+ */
+extern GpuSortPortionFile *gpusort_portion_file_open(FileSet *files, uint32 number,
+													 bool index_rows);
 
-/* Find out where a portion lies. */
+/* Reads where a portion lies into `from` and `to`. */
 extern void gpusort_portion_file_read(GpuSortPortionFile *file, uint32 number);
 
 extern void gpusort_portion_file_close(GpuSortPortionFile *file);

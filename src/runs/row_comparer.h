@@ -23,12 +23,12 @@ typedef struct GpuSortRowKeys
 	const bool *nulls_first;
 } GpuSortRowKeys;
 
-/* A row of two that are compared. */
+/* One of the two rows that are compared. */
 typedef struct GpuSortComparedRow
 {
 	const void *tuple;
-	TupleTableSlot *slot;		/* of a MinimalTuple */
-	Datum	   *values;			/* of the key columns, in the tuple */
+	TupleTableSlot *slot;		/* holds a MinimalTuple; NULL for index tuples */
+	Datum	   *values;			/* values of the key columns; they point into the tuple */
 	bool	   *isnull;
 } GpuSortComparedRow;
 
@@ -39,17 +39,20 @@ typedef struct GpuSortRowComparer
 	int			nkeys;
 	SortSupport keys;
 	GpuSortComparedRow rows[2];
-	MemoryContext context;		/* what comparisons allocate */
+	MemoryContext context;		/* for what comparisons allocate */
 } GpuSortRowComparer;
 
-/* In the current context; desc must live as long. */
+/* Initializes a comparer in the current memory context.  `desc` must live as long as it. */
 extern void gpusort_row_comparer_begin(GpuSortRowComparer *comparer, TupleDesc desc,
 									   const GpuSortRowKeys *keys, bool index_rows);
 
-/* Row `which` of the two is this tuple, which must stay until the comparison. */
+/* Loads a tuple as row `which` (0 or 1).  The tuple must stay until the comparison. */
 extern void gpusort_row_comparer_load(GpuSortRowComparer *comparer, int which, const void *tuple);
 
-/* Are their first key columns in this order, or all of them?  Negative: row 0 is less. */
+/*
+ * Compares the first ncolumns key columns of the two rows.  The result is negative if row 0 comes
+ * first.
+ */
 extern int	gpusort_row_comparer_compare_first(GpuSortRowComparer *comparer, int ncolumns);
 
 static inline int
@@ -58,10 +61,10 @@ gpusort_row_comparer_compare_keys(GpuSortRowComparer *comparer)
 	return gpusort_row_comparer_compare_first(comparer, comparer->nkeys);
 }
 
-/* ... and their TIDs, of index tuples. */
+/* Compares all key columns, and then, of index tuples, TIDs. */
 extern int	gpusort_row_comparer_compare(GpuSortRowComparer *comparer);
 
-/* Refer to no tuple any more. */
+/* Drops the references to both tuples. */
 extern void gpusort_row_comparer_clear(GpuSortRowComparer *comparer);
 
 #endif							/* GPUSORT_ROW_COMPARER_H */

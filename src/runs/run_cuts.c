@@ -3,11 +3,12 @@
  *		Where sorted runs are cut by a row; see run_cuts.h.
  *
  * Cuts are found by looking at tuples in the runs.  Splitters come in order, so a run is searched
- * from its last cut on.  Where the next one is, is predicted: as much further, in proportion, as in
- * other runs.  The block that it should be in is read up to there, and if need be to its end.  If
- * the cut is not in it, blocks on that side of it are looked at, in steps that grow and then are
- * halved.  So a good prediction costs one read, and a wrong one logarithmically many, whatever the
- * runs are like.
+ * from its last cut on.  We predict that the next cut lies as much further, in proportion, as in
+ * other runs.  The block that the cut should be in is read from its beginning to a bit behind the
+ * predicted place, and if need be to its end.  If the cut is not in that block, we look at the
+ * beginnings of further blocks on the side of the cut, in steps that double, and then halve the
+ * range that is left.  So a good prediction costs one read, and a wrong one logarithmically many,
+ * whatever the runs are like.
  */
 #include "postgres.h"
 
@@ -17,14 +18,15 @@
 #include "runs/run_cuts.h"
 
 /*
- * Bytes that are read at first for a tuple, and of tuples behind a predicted cut.  The file reads
- * more at once, so to read on costs little, and more would be copied and walked through in vain.
+ * How many bytes are read at first for a tuple, and how many of tuples behind a predicted cut.
+ * Both are small: BufFile reads more at once anyway, so reading on costs little, whereas more bytes
+ * would often be copied and walked through in vain.
  */
 #define TUPLE_BYTES		512
 #define PIECE_BYTES		2048
 #define FIRST_OFFSETS	256
 
-/* Have room for so many bytes in the buffer. */
+/* Makes room for so many bytes in the buffer. */
 void
 gpusort_cut_reserve(GpuSortCutSearch *s, size_t bytes)
 {
@@ -37,7 +39,7 @@ gpusort_cut_reserve(GpuSortCutSearch *s, size_t bytes)
 	s->buffer_size = bytes;
 }
 
-/* Read the tuple at a place into the buffer. */
+/* Reads the tuple at an offset into the buffer. */
 void *
 gpusort_cut_read_tuple(GpuSortCutSearch *s, const GpuSortRun *run, uint64 offset)
 {
@@ -55,7 +57,10 @@ gpusort_cut_read_tuple(GpuSortCutSearch *s, const GpuSortRun *run, uint64 offset
 	return s->buffer;
 }
 
-/* The order of all rows: rows that are equal by comparison come in the order of their runs. */
+/*
+ * Compares the loaded tuples in the order of all rows: rows that are equal by comparison come in
+ * the order of their runs.
+ */
 int
 gpusort_cut_compare_loaded(GpuSortCutSearch *s, uint32 run_a, uint32 run_b)
 {
@@ -67,8 +72,8 @@ gpusort_cut_compare_loaded(GpuSortCutSearch *s, uint32 run_a, uint32 run_b)
 }
 
 /*
- * Is a tuple of a run before the splitter, which is loaded as row 1?  It is another run than the
- * splitter's, unless the splitter stands for the group that it is in.
+ * Returns whether a tuple of a run comes before the splitter, which is loaded as row 1.  The run
+ * must not be the splitter's own, unless the splitter stands for a group of rows.
  */
 static bool
 is_before(GpuSortCutSearch *s, uint32 run, const void *tuple, const GpuSortSplitter *splitter)
@@ -80,13 +85,14 @@ is_before(GpuSortCutSearch *s, uint32 run, const void *tuple, const GpuSortSplit
 }
 
 static bool
-place_is_before(GpuSortCutSearch *s, uint32 run, GpuSortRunPlace place, const GpuSortSplitter *splitter)
+place_is_before(GpuSortCutSearch *s, uint32 run, GpuSortRunPlace place,
+				const GpuSortSplitter *splitter)
 {
 	CHECK_FOR_INTERRUPTS();
 	return is_before(s, run, gpusort_cut_read_tuple(s, s->runs[run], place.offset), splitter);
 }
 
-/* The last block that begins at or before an offset. */
+/* Returns the last block that begins at or before an offset. */
 uint32
 gpusort_run_block_at(const GpuSortRun *run, uint64 offset)
 {
@@ -105,7 +111,7 @@ gpusort_run_block_at(const GpuSortRun *run, uint64 offset)
 	return low;
 }
 
-/* Note where a tuple in the buffer begins, or the last one ends. */
+/* Notes where a tuple in the buffer begins, or where the last one ends. */
 static inline void
 add_offset(GpuSortCutSearch *s, uint32 number, size_t offset)
 {
@@ -121,8 +127,8 @@ add_offset(GpuSortCutSearch *s, uint32 number, size_t offset)
 }
 
 /*
- * Read the tuples from a place on that lie within so many bytes, or at least one, into the buffer;
- * returns how many there are.  There are bytes of the run, as many as are asked for.
+ * Reads tuples from an offset on into the buffer: as many as lie within so many bytes, but at least
+ * one.  Returns how many there are.  The run must have as many bytes as are asked for.
  */
 uint32
 gpusort_cut_read_piece(GpuSortCutSearch *s, const GpuSortRun *run, uint64 offset, size_t bytes)
@@ -153,12 +159,12 @@ gpusort_cut_read_piece(GpuSortCutSearch *s, const GpuSortRun *run, uint64 offset
 }
 
 /*
- * The first place between two, at most a block apart, that is not before the splitter.  Read so
- * many bytes at first.
+ * Returns the first place between `from` and `to`, which are at most a block apart, that is not
+ * before the splitter.  `bytes` are read at first.
  */
 static GpuSortRunPlace
-find_in_block(GpuSortCutSearch *s, uint32 run, const GpuSortSplitter *splitter, GpuSortRunPlace from,
-			  GpuSortRunPlace to, size_t bytes)
+find_in_block(GpuSortCutSearch *s, uint32 run, const GpuSortSplitter *splitter,
+			  GpuSortRunPlace from, GpuSortRunPlace to, size_t bytes)
 {
 	while (from.row < to.row)
 	{
@@ -187,14 +193,21 @@ find_in_block(GpuSortCutSearch *s, uint32 run, const GpuSortSplitter *splitter, 
 	return from;
 }
 
-/* Two blocks of a run: the first begins before the splitter, or is the least; the other doesn't. */
+/*
+ * Two blocks of a run, between which the cut is searched.  `inside` begins before the splitter, or
+ * is the first block that may; `outside` does not begin before the splitter, or is behind the last
+ * block.
+ */
 typedef struct BlockRange
 {
 	uint32		inside;
 	uint32		outside;
 } BlockRange;
 
-/* Come near the last block that begins before the splitter, from one that does. */
+/*
+ * Comes near the last block that begins before the splitter, searching upward from `inside` in
+ * steps that double.
+ */
 static void
 gallop_up(GpuSortCutSearch *s, uint32 number, const GpuSortSplitter *splitter, BlockRange *range)
 {
@@ -211,7 +224,10 @@ gallop_up(GpuSortCutSearch *s, uint32 number, const GpuSortSplitter *splitter, B
 	}
 }
 
-/* ... from one that doesn't. */
+/*
+ * Comes near the last block that begins before the splitter, searching downward from `outside` in
+ * steps that double.
+ */
 static void
 gallop_down(GpuSortCutSearch *s, uint32 number, const GpuSortSplitter *splitter, BlockRange *range)
 {
@@ -228,7 +244,7 @@ gallop_down(GpuSortCutSearch *s, uint32 number, const GpuSortSplitter *splitter,
 	}
 }
 
-/* Find it between the two. */
+/* Finds the last block that begins before the splitter, by halving the range. */
 static void
 halve(GpuSortCutSearch *s, uint32 number, const GpuSortSplitter *splitter, BlockRange *range)
 {
@@ -246,8 +262,8 @@ halve(GpuSortCutSearch *s, uint32 number, const GpuSortSplitter *splitter, Block
 }
 
 /*
- * The first place of a run from `from` on that is not before the splitter.  It is expected near an
- * offset, which is not before `from`.
+ * Returns the first place of a run, from `from` on, that is not before the splitter.  The place is
+ * expected near the offset `expected`, which is not before `from`.
  */
 static GpuSortRunPlace
 find_cut(GpuSortCutSearch *s, uint32 number, const GpuSortSplitter *splitter, GpuSortRunPlace from,
@@ -287,7 +303,10 @@ find_cut(GpuSortCutSearch *s, uint32 number, const GpuSortSplitter *splitter, Gp
 						 run->blocks[range.inside + 1], PIECE_BYTES);
 }
 
-/* How far cuts have moved on in the runs that were cut last, in proportion to the runs' lengths. */
+/*
+ * How far cuts have moved on in the three runs that were cut last, in proportion to the runs'
+ * lengths.
+ */
 typedef struct Advances
 {
 	double		last[3];
@@ -302,8 +321,9 @@ add_advance(Advances *advances, const GpuSortRun *run, GpuSortRunPlace from, Gpu
 }
 
 /*
- * Where the next run is cut: their median further.  So one run of another kind does no harm, and if
- * there are more, as in rows that come in order, those before are forgotten at once.
+ * Returns the offset where the next run is expected to be cut: further than its last cut by the
+ * median of the last advances.  The median makes one run of another kind do no harm.  If several
+ * runs are different, as when rows come in order, the advances before them are forgotten soon.
  */
 static uint64
 expect_cut(const Advances *advances, const GpuSortRun *run, GpuSortRunPlace from)

@@ -1,9 +1,9 @@
 /*
  * run_cuts.h
- *		Where sorted runs are cut by a row, the splitter.
+ *		Where sorted runs are cut by a row, which is called the splitter.
  *
- * Everything before the cut comes before the splitter, by PostgreSQL's own comparison, and rows that
- * are equal by it in the order of their runs.
+ * All rows before the cuts come before the splitter, by PostgreSQL's own comparison.  Rows that are
+ * equal by that comparison come in the order of their runs.
  *
  * Private to src/runs.
  */
@@ -13,18 +13,25 @@
 #include "runs/row_comparer.h"
 #include "runs/run_file.h"
 
-/* A tuple that begins a portion, or might. */
+/* A tuple that begins a portion, or is a candidate for that. */
 typedef struct GpuSortSplitter
 {
 	void	   *tuple;
 	uint32		run;
 	GpuSortRunPlace place;
-	uint64		bytes;			/* that it stands for, as portions count them */
-	int			group_columns;	/* the cut is before the first row that is equal in so many; 0: before
-								 * the tuple itself */
+	uint64		bytes;			/* of the rows it stands for, as portions count them */
+
+	/*
+	 * The cut lies before the first row that is equal to the tuple in so many columns; 0: before
+	 * the tuple itself.
+	 */
+	int			group_columns;
 } GpuSortSplitter;
 
-/* Looking into runs: what is read, and where tuples in it begin. */
+/*
+ * The state of a search in runs: tuples read from a run, and where each of them begins in the
+ * buffer.
+ */
 typedef struct GpuSortCutSearch
 {
 	MemoryContext context;
@@ -37,30 +44,34 @@ typedef struct GpuSortCutSearch
 } GpuSortCutSearch;
 
 /*
- * Find the cuts of all runs, from the places where they were cut last and not behind `end`, if that
- * is not NULL.  Cuts stay in order even if the comparison is none.
+ * Finds the cuts of all runs.  Each run is searched from `from`, where it was cut last.  If `end`
+ * is not NULL, no cut lies behind it.  Cuts never go backward, even if the comparison is
+ * inconsistent.
  */
 extern void gpusort_cut_runs(GpuSortCutSearch *s, uint32 nruns, const GpuSortSplitter *splitter,
 							 const GpuSortRunPlace *from, const GpuSortRunPlace *end,
 							 GpuSortRunPlace *cuts);
 
-/* Compare the loaded tuples of two runs: if they are equal, by the order of their runs. */
+/*
+ * Compares the loaded tuples, which are of these two runs.  Equal tuples compare by the order of
+ * their runs.
+ */
 extern int	gpusort_cut_compare_loaded(GpuSortCutSearch *s, uint32 run_a, uint32 run_b);
 
-/* Have room for so many bytes in the buffer. */
+/* Makes room for so many bytes in the buffer. */
 extern void gpusort_cut_reserve(GpuSortCutSearch *s, size_t bytes);
 
-/* Read the tuple at an offset into the buffer. */
+/* Reads the tuple at an offset into the buffer. */
 extern void *gpusort_cut_read_tuple(GpuSortCutSearch *s, const GpuSortRun *run, uint64 offset);
 
 /*
- * Read the tuples from an offset on that lie within so many bytes, or at least one, into the buffer;
- * returns how many there are.  The run has as many bytes as are asked for.
+ * Reads tuples from an offset on into the buffer: as many as lie within so many bytes, but at least
+ * one.  Returns how many there are.  The run must have as many bytes as are asked for.
  */
 extern uint32 gpusort_cut_read_piece(GpuSortCutSearch *s, const GpuSortRun *run, uint64 offset,
 									 size_t bytes);
 
-/* The last block that begins at or before an offset. */
+/* Returns the last block that begins at or before an offset. */
 extern uint32 gpusort_run_block_at(const GpuSortRun *run, uint64 offset);
 
 static inline GpuSortRunPlace

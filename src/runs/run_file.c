@@ -1,9 +1,10 @@
 /*
  * run_file.c
- *		Sorted runs of tuples in a temporary file, and in memory; see run_file.h.
+ *		Sorted runs of tuples in a temporary file, or kept in memory; see run_file.h.
  *
- * What is known about the runs goes to a second file when the first is shared: what is kept and in
- * which extents, and for each run the number of its blocks, and their places.
+ * When the file is shared, what its process knows about the runs goes to a second file: what is
+ * kept in memory, and in which extents; and for each run the number of its blocks, and where they
+ * begin.
  */
 #include "postgres.h"
 
@@ -13,8 +14,9 @@
 #include "runs/run_file.h"
 
 /*
- * Least bytes between the beginnings of two blocks, and of the memory at hand for each.  Places take a
- * 4096th of the runs at most; what is read to find one is as much for each run and portion.
+ * Limits of the size of a block; and how many blocks the memory at hand is divided into, to find a
+ * size between them.  The places of blocks, 16 bytes each, take a 512th of the runs at most.  To
+ * find a place, about a block is read, for each run and portion.
  */
 #ifndef GPUSORT_MIN_RUN_BLOCK
 #define GPUSORT_MIN_RUN_BLOCK	BLCKSZ
@@ -27,7 +29,7 @@
 
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
 
-/* The second file begins so. */
+/* The head of the second file. */
 typedef struct Header
 {
 	uint64		kept_from;
@@ -59,13 +61,14 @@ gpusort_run_file_create(FileSet *files, uint32 number, bool index_rows, size_t m
 	GpuSortRunFile *file = make_file(number, index_rows);
 	char		name[MAXPGPATH];
 
-	file->block_bytes = Min(Max(memory_bytes / MEMORY_BLOCKS, GPUSORT_MIN_RUN_BLOCK), MAX_RUN_BLOCK);
+	file->block_bytes = Min(Max(memory_bytes / MEMORY_BLOCKS, GPUSORT_MIN_RUN_BLOCK),
+							MAX_RUN_BLOCK);
 	file_name(name, number, "rows");
 	file->file = BufFileCreateFileSet(files, name);
 	return file;
 }
 
-/* Add a run without blocks. */
+/* Adds a run, which has no blocks yet. */
 static GpuSortRun *
 add_run(GpuSortRunFile *file, uint32 blocks_size)
 {
@@ -75,7 +78,8 @@ add_run(GpuSortRunFile *file, uint32 blocks_size)
 	{
 		uint32		size = Max(2 * file->runs_size, FIRST_RUNS);
 
-		file->runs = file->runs == NULL ? MemoryContextAlloc(file->context, size * sizeof(GpuSortRun))
+		file->runs = file->runs == NULL
+			? MemoryContextAlloc(file->context, size * sizeof(GpuSortRun))
 			: repalloc(file->runs, size * sizeof(GpuSortRun));
 		file->runs_size = size;
 	}
@@ -87,13 +91,13 @@ add_run(GpuSortRunFile *file, uint32 blocks_size)
 	return run;
 }
 
-/* The tuple to be written next begins a block, or the run ends before it. */
+/* Notes that the tuple to be written next begins a block. */
 static pg_noinline void
 add_place(GpuSortRunFile *file)
 {
 	GpuSortRun *run = &file->runs[file->nruns - 1];
 
-	/* one more is needed behind the last */
+	/* one more place is needed, for the end of the last block */
 	if (run->nblocks + 1 == run->blocks_size)
 	{
 		run->blocks_size *= 2;
@@ -121,7 +125,10 @@ gpusort_run_file_keep(GpuSortRunFile *file, GpuSortRange *range, size_t bytes)
 	file->kept_from = file->kept_to = file->bytes;
 }
 
-/* Keep a tuple; false, from then on, if there is no room for it. */
+/*
+ * Appends a tuple to what is kept in memory.  Returns false if there is no room for it; nothing
+ * more is kept from then on.
+ */
 static inline bool
 keep_tuple(GpuSortRunFile *file, const void *tuple, size_t bytes, size_t padding)
 {
@@ -184,7 +191,8 @@ places_bytes(const GpuSortRun *run)
 void
 gpusort_run_file_share(GpuSortRunFile *file, FileSet *files)
 {
-	Header		header = {file->kept_from, file->kept_to, gpusort_run_file_extents(file), file->nruns};
+	Header		header = {file->kept_from, file->kept_to, gpusort_run_file_extents(file),
+						  file->nruns};
 	char		name[MAXPGPATH];
 	BufFile    *places;
 
@@ -275,7 +283,7 @@ gpusort_read_file(BufFile *file, uint64 offset, void *to, size_t bytes)
 	read_all(file, to, bytes);
 }
 
-/* Read what is kept, from so many bytes of it on. */
+/* Reads bytes of what is kept in memory, from its byte number `at` on. */
 static void
 read_kept(const GpuSortRunFile *file, size_t at, char *to, size_t bytes)
 {
@@ -297,7 +305,10 @@ read_kept(const GpuSortRunFile *file, size_t at, char *to, size_t bytes)
 	}
 }
 
-/* Bytes before what is kept, of that, and behind it: any stretch has some of each, or none. */
+/*
+ * The bytes may lie before the stretch that is kept in memory, in it, and behind it; each of the
+ * three parts may be empty.
+ */
 void
 gpusort_run_file_read(const GpuSortRunFile *file, uint64 offset, void *to, size_t bytes)
 {
@@ -305,7 +316,7 @@ gpusort_run_file_read(const GpuSortRunFile *file, uint64 offset, void *to, size_
 	size_t		before = offset < file->kept_from ? Min(bytes, file->kept_from - offset) : 0;
 	size_t		kept;
 
-	/* nothing is kept: all is before or behind that */
+	/* if nothing is kept, every byte is before or behind the empty stretch */
 	if (before > 0)
 		gpusort_read_file(file->file, offset, at, before);
 	offset += before;

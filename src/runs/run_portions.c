@@ -2,13 +2,14 @@
  * run_portions.c
  *		Dividing sorted runs into portions; see run_portions.h.
  *
- * Splitters are chosen among samples.  A run is divided into strata of the same length, and gives
- * a tuple of each, which stands for all of it.  If runs are alike, samples at the same places in
- * all of them would have nearly the same places in the order, too, and it could be cut at few
- * places only.  So the place in a stratum is another one in each run: it moves on by the golden
- * section, which spreads any number of them evenly.  A portion's size is wrong by parts of strata,
- * which may go either way in each run, so that the errors mostly cancel.  Portions that are too
- * large nevertheless are split, at once or when they are loaded.
+ * Splitters are chosen among samples.  A run is divided into strata of the same length, and gives a
+ * sample from each: a tuple that stands for the whole stratum.  If runs are alike, samples at the
+ * same places in all of them would have nearly the same places in the order, too, so that it could
+ * be cut at few places only.  Therefore the place in a stratum is different in each run: from run
+ * to run it moves on by the golden section, which spreads any number of places evenly.  A portion's
+ * size is wrong by parts of strata, too much in some runs and too little in others, so that most of
+ * the errors cancel each other.  Portions that are too large nevertheless are split, at once or
+ * when they are loaded.
  */
 #include "postgres.h"
 
@@ -17,20 +18,26 @@
 
 #include "runs/run_portions.h"
 
-/* Samples of each run; so many for each portion, if that is more.  If there is memory for them. */
+/*
+ * How many samples are taken of each run; or, if that is more, of all runs for each portion.  There
+ * may be memory for fewer.
+ */
 #define RUN_SAMPLES		64
 #define PORTION_SAMPLES	16
 
-/* A sample is taken from the beginning of a block: what the file reads at once. */
+/* A sample is taken from the first bytes of a block, as many as BufFile reads at once. */
 #define SAMPLE_BYTES	BLCKSZ
 
-/* Portions that are so much larger than they may be are split: there is little memory beside. */
+/*
+ * A portion is split if it is so many times larger than it may be.  There is little memory beyond
+ * the limit.
+ */
 #define MAX_EXCESS		1.25
 
-/* A fractional part of the golden section. */
+/* The fractional part of the golden ratio. */
 #define GOLDEN_SECTION	0.6180339887498949
 
-/* Have room for one more portion. */
+/* Makes room for so many portions. */
 static void
 reserve_portions(GpuSortPortions *p, uint32 count)
 {
@@ -54,8 +61,8 @@ cuts_of(GpuSortPortions *p, uint32 number)
 }
 
 /*
- * Let portion `number`, whose place in the arrays is free, begin at the splitter, and not behind `end`,
- * if that is not NULL.
+ * Makes portion `number`, whose place in the arrays is free, begin at the splitter.  If `end` is
+ * not NULL, it does not begin behind that.
  */
 static void
 set_cuts(GpuSortPortions *p, uint32 number, const GpuSortSplitter *splitter,
@@ -102,10 +109,11 @@ copy_splitter(GpuSortPortions *p, uint32 run, GpuSortRunPlace place, const void 
 static GpuSortSplitter
 make_splitter(GpuSortPortions *p, uint32 run, GpuSortRunPlace place)
 {
-	return copy_splitter(p, run, place, gpusort_cut_read_tuple(&p->search, p->runs[run], place.offset));
+	return copy_splitter(p, run, place,
+						 gpusort_cut_read_tuple(&p->search, p->runs[run], place.offset));
 }
 
-/* How many samples each run may give. */
+/* Returns how many samples each run may give. */
 static uint32
 samples_a_run(const GpuSortPortions *p, uint64 rows, uint64 bytes, uint64 portions, size_t memory)
 {
@@ -115,7 +123,7 @@ samples_a_run(const GpuSortPortions *p, uint64 rows, uint64 bytes, uint64 portio
 	return (uint32) Max(Min(memory / (sample_bytes * p->nruns), wanted), 1);
 }
 
-/* A tuple near an offset, not behind it. */
+/* Takes a tuple near an offset, but not behind it, as a sample. */
 static GpuSortSplitter
 take_sample(GpuSortPortions *p, uint32 number, uint64 offset)
 {
@@ -124,14 +132,15 @@ take_sample(GpuSortPortions *p, uint32 number, uint64 offset)
 	size_t		block_bytes = block[1].offset - block[0].offset;
 	double		part = (double) (offset - block->offset) / block_bytes;
 	size_t		bytes = part * Min(block_bytes, SAMPLE_BYTES);
-	uint32		last = gpusort_cut_read_piece(&p->search, run, block->offset, MAXALIGN(bytes + 1)) - 1;
+	uint32		last = gpusort_cut_read_piece(&p->search, run, block->offset,
+											  MAXALIGN(bytes + 1)) - 1;
 	size_t		at = p->search.offsets[last];
 
 	return copy_splitter(p, number, (GpuSortRunPlace) {block->offset + at, block->row + last},
 						 p->search.buffer + at);
 }
 
-/* So many bytes has a run before an offset, as portions count them. */
+/* Estimates how many bytes a run has before an offset, as portions count them. */
 static double
 bytes_before(const GpuSortRun *run, uint64 offset, size_t row_bytes)
 {
@@ -142,12 +151,13 @@ bytes_before(const GpuSortRun *run, uint64 offset, size_t row_bytes)
 		(block[0].row + part * (block[1].row - block[0].row)) * row_bytes;
 }
 
-/* Take samples of all runs, and sort them. */
+/* Takes samples of all runs, a_run of each, and sorts them. */
 static GpuSortSplitter *
 take_samples(GpuSortPortions *p, uint32 a_run, size_t row_bytes, uint32 *count)
 {
-	GpuSortSplitter *samples = MemoryContextAllocHuge(CurrentMemoryContext,
-												 (size_t) a_run * p->nruns * sizeof(GpuSortSplitter));
+	GpuSortSplitter *samples =
+		MemoryContextAllocHuge(CurrentMemoryContext,
+							   (size_t) a_run * p->nruns * sizeof(GpuSortSplitter));
 	uint32		n = 0;
 	double		phase = 0.5;
 
@@ -179,8 +189,8 @@ take_samples(GpuSortPortions *p, uint32 a_run, size_t row_bytes, uint32 *count)
 }
 
 /*
- * Begin a new portion wherever one has its share.  What it has more than that, or less, the next
- * has less or more.
+ * Begins a new portion wherever the last one has its share of bytes.  If a portion gets more than
+ * its share, the next one gets less, and the other way round.
  */
 static void
 choose_splitters(GpuSortPortions *p, GpuSortSplitter *samples, uint32 count, int64 share,
@@ -207,7 +217,7 @@ choose_splitters(GpuSortPortions *p, GpuSortSplitter *samples, uint32 count, int
 	}
 }
 
-/* The last portion may have too few rows: they become the last but one's. */
+/* Adds the last portion to the one before it if it has too few rows. */
 static void
 join_last(GpuSortPortions *p, uint64 rows, uint64 min_rows)
 {
@@ -215,7 +225,7 @@ join_last(GpuSortPortions *p, uint64 rows, uint64 min_rows)
 		p->count--;
 }
 
-/* Where all portions begin, and where they end. */
+/* Sets the end of the last portion. */
 static void
 set_ends(GpuSortPortions *p)
 {
@@ -241,7 +251,10 @@ portion_bytes(GpuSortPortions *p, uint32 number, size_t row_bytes)
 	return bytes;
 }
 
-/* Samples may be too few for portions of the same size. */
+/*
+ * Splits portions that are too large, since there may have been too few samples for portions of the
+ * same size.
+ */
 static void
 split_large(GpuSortPortions *p, const GpuSortPortionLimits *limits)
 {
@@ -251,7 +264,7 @@ split_large(GpuSortPortions *p, const GpuSortPortionLimits *limits)
 			;
 }
 
-/* A portion without rows. */
+/* Makes a struct with one portion, whose cuts are not set yet. */
 static GpuSortPortions *
 begin_portions(const GpuSortRun **runs, uint32 nruns, TupleDesc desc, const GpuSortRowKeys *keys,
 			   bool index_rows)
@@ -358,7 +371,10 @@ gpusort_find_portion(const uint64 *first, uint32 count, uint64 position)
 
 /* ---------- splitting ---------- */
 
-/* The run that has the most bytes of a portion, of those that have two rows of it; or -1. */
+/*
+ * Returns which run has the most bytes of a portion, among the runs that have at least two of its
+ * rows; or -1 if there is none.
+ */
 static int
 largest_stretch(GpuSortPortions *p, uint32 number)
 {
@@ -376,7 +392,9 @@ largest_stretch(GpuSortPortions *p, uint32 number)
 	return largest;
 }
 
-/* A tuple near the middle between two places, which is neither the first nor behind the last. */
+/*
+ * Returns the place of a tuple near the middle between two places, behind `from` and before `to`.
+ */
 static GpuSortRunPlace
 middle_place(GpuSortPortions *p, const GpuSortRun *run, GpuSortRunPlace from, GpuSortRunPlace to)
 {
@@ -397,7 +415,10 @@ middle_place(GpuSortPortions *p, const GpuSortRun *run, GpuSortRunPlace from, Gp
 	return (GpuSortRunPlace) {from.offset + p->search.offsets[i], from.row + i};
 }
 
-/* Find a tuple of a portion that has others of it before it; false if there is none. */
+/*
+ * Finds a tuple of a portion that has other rows of the portion before it.  Returns false if there
+ * is none.
+ */
 static bool
 find_splitter(GpuSortPortions *p, uint32 number, GpuSortSplitter *splitter)
 {
@@ -412,7 +433,7 @@ find_splitter(GpuSortPortions *p, uint32 number, GpuSortSplitter *splitter)
 								  middle_place(p, p->runs[run], from[run], to[run]));
 		return true;
 	}
-	/* runs have a row each, or none: of two of them, the one that comes later */
+	/* each run has at most one row: take two of these, and of the two the one that comes later */
 	for (uint32 i = 0; i < p->nruns && found < 2; i++)
 	{
 		GpuSortSplitter other;

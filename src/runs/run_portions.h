@@ -2,16 +2,16 @@
  * run_portions.h
  *		Dividing sorted runs into portions: ranges of the order that fit into memory.
  *
- * A portion is one stretch of each run.  All rows of a portion come before those of the next, by
- * PostgreSQL's own comparison; rows that are equal by it in the order of their runs, and
- * of their places there.  So portions may be sorted one at a time, in any way that agrees with the
- * comparison, and in any order.
+ * A portion consists of one stretch of each run.  All rows of a portion come before those of the
+ * next, by PostgreSQL's own comparison.  Rows that are equal by that comparison come in the order
+ * of their runs, and of their places in a run.  So portions may be sorted one at a time and in any
+ * order, by any method that agrees with the comparison.
  *
  * Portions can be made of whole groups: rows that are equal in the first columns are in the same
- * one, however many they are.  It may be split nevertheless.
+ * portion, however many there are.  Such a portion may be split nevertheless.
  *
- * Published (distribution sort with splitters from samples of sorted runs: Shi and Schaeffer, PSRS,
- * 1992); cuts are exact, whatever the samples say.
+ * The method is published: distribution sort with splitters from samples of sorted runs (Shi and
+ * Schaeffer, PSRS, 1992).  Cuts are exact, whatever the samples are.
  *
  * Public: sort includes it.
  */
@@ -29,9 +29,12 @@ typedef struct GpuSortPortions
 	const GpuSortRun **runs;
 	GpuSortCutSearch search;
 	uint32		count;
-	uint32		size;			/* arrays have room for so many and one more */
-	GpuSortRunPlace *cuts;		/* [portion][run]: where it begins; nruns for each portion, and
-								 * the ends */
+	uint32		size;			/* arrays have room for so many portions and one more */
+	/*
+	 * Where each portion begins in each run, nruns places for each portion; and the ends of the
+	 * runs.
+	 */
+	GpuSortRunPlace *cuts;
 	uint64	   *first;			/* position of each portion's first row; and behind the last one */
 } GpuSortPortions;
 
@@ -39,20 +42,23 @@ typedef struct GpuSortPortions
 typedef struct GpuSortPortionLimits
 {
 	uint64		bytes;
-	size_t		row_bytes;		/* that each row counts for beside those in the run */
-	size_t		sample_bytes;	/* memory that finding the cuts may take */
-	int			group_columns;	/* equal in so many columns: in the same portion; 0: any cut will do */
+	size_t		row_bytes;		/* counted for each row in addition to its bytes in the run */
+	size_t		sample_bytes;	/* memory that samples may take */
+	int			group_columns;	/* rows equal in so many stay together; 0: cuts anywhere */
 	uint64		min_rows;		/* of each portion, if there are several */
 } GpuSortPortionLimits;
 
-/* Divide the runs, which must live as long.  In a context below the current one. */
+/*
+ * Divides the runs, which must live as long as the result.  Allocates in a child of the current
+ * memory context.
+ */
 extern GpuSortPortions *gpusort_portions_make(const GpuSortRun **runs, uint32 nruns, TupleDesc desc,
 											  const GpuSortRowKeys *keys, bool index_rows,
 											  const GpuSortPortionLimits *limits);
 
 /*
- * One portion of runs that were divided in another process: what lies between two places of each.
- * The same otherwise.
+ * Makes a single portion of runs that were divided in another process: what lies between two places
+ * of each run.  Otherwise the same as gpusort_portions_make().
  */
 extern GpuSortPortions *gpusort_portions_make_one(const GpuSortRun **runs, uint32 nruns,
 												  const GpuSortRunPlace *from,
@@ -61,7 +67,10 @@ extern GpuSortPortions *gpusort_portions_make_one(const GpuSortRun **runs, uint3
 
 extern void gpusort_portions_free(GpuSortPortions *portions);
 
-/* Of portions that begin at such positions, the one that has the row at a position. */
+/*
+ * Returns which portion has the row at a position, if portions begin at the positions first[0 ..
+ * count - 1].
+ */
 extern uint32 gpusort_find_portion(const uint64 *first, uint32 count, uint64 position);
 
 static inline uint32
@@ -70,10 +79,13 @@ gpusort_portions_find(const GpuSortPortions *portions, uint64 position)
 	return gpusort_find_portion(portions->first, portions->count, position);
 }
 
-/* Make two portions of one; false if it has one row. */
+/* Splits a portion into two.  Returns false if that is impossible, since it has only one row. */
 extern bool gpusort_portions_split(GpuSortPortions *portions, uint32 number);
 
-/* A copy of the first tuple behind a portion, valid until the next call; NULL: it is the last. */
+/*
+ * Returns a copy of the first tuple behind a portion, valid until the next call, or NULL if there
+ * is none.
+ */
 extern void *gpusort_portions_tuple_behind(GpuSortPortions *portions, uint32 number);
 
 static inline const GpuSortRunPlace *

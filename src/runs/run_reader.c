@@ -8,7 +8,7 @@
 
 #include "runs/run_reader.h"
 
-/* Read at a time. */
+/* How many bytes are read at a time. */
 #define BUFFER_BYTES	((size_t) 64 * 1024)
 
 void
@@ -30,7 +30,7 @@ gpusort_run_reader_begin(GpuSortRunReader *reader, const GpuSortRun *run, GpuSor
 	reader->at = reader->filled = 0;
 }
 
-/* Have at least so many bytes in the buffer, from `at` on; more if there are. */
+/* Reads on until the buffer has at least so many bytes from `at` on, or more if there are. */
 static void
 fill(GpuSortRunReader *reader, size_t bytes)
 {

@@ -13,7 +13,7 @@ typedef struct GpuSortRunReader
 {
 	MemoryContext context;
 	GpuSortRunFile *file;
-	uint64		next;			/* offset in the file of what is read next */
+	uint64		next;			/* offset in the file of the next bytes to be read */
 	uint64		end;
 	char	   *buffer;			/* tuples, or the beginning of one */
 	size_t		size;
@@ -21,14 +21,20 @@ typedef struct GpuSortRunReader
 	size_t		filled;
 } GpuSortRunReader;
 
-/* In the current context, for any number of stretches. */
+/*
+ * Initializes a reader in the current memory context.  It can read any number of stretches, one
+ * after the other.
+ */
 extern void gpusort_run_reader_init(GpuSortRunReader *reader);
 
-/* From one place of a run to another. */
+/* Begins to read a run from one place to another. */
 extern void gpusort_run_reader_begin(GpuSortRunReader *reader, const GpuSortRun *run,
 									 GpuSortRunPlace from, GpuSortRunPlace to);
 
-/* The next tuple, MAXALIGNed, valid until the next call; NULL: there is none. */
+/*
+ * Returns the next tuple, which is MAXALIGNed and valid until the next call; or NULL if there is
+ * none.
+ */
 extern void *gpusort_run_reader_next(GpuSortRunReader *reader);
 
 extern void gpusort_run_reader_free(GpuSortRunReader *reader);
