@@ -20,7 +20,7 @@
  *
  * If a part refuses a row, if GpuSort wants something else done with the rows, or if the leader
  * does not take part, workers end when they have collected.  Then GpuSort has the parts joined, and
- * sorts by itself.
+ * sorts the rows.
  *
  * Without workers there may be no shared memory: where rows are fetched a few at a time (cursors,
  * Execute messages with a limit), Gather has the leader do all the work.  Then the leader's rows go

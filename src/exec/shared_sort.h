@@ -23,8 +23,10 @@ extern void gpusort_shared_make_result(PlanState *node);
  */
 extern bool gpusort_shared_is_parallel(const PlanState *node);
 extern void gpusort_shared_collect(PlanState *node);
+
 /* Returns how many rows all participants together have collected.  All must have finished. */
 extern uint64 gpusort_shared_collected(const PlanState *node);
+
 extern void gpusort_shared_sort(PlanState *node);
 extern void gpusort_shared_sort_both(PlanState *const nodes[2]);
 extern void gpusort_shared_help(PlanState *node);
