@@ -2,12 +2,13 @@
  * exec_leaf_join.c
  *		Executing a GpuSort Index Join node.
  *
- * Its children are two index-only scans, which are never executed: the node reads their indexes itself,
- * by the page.  What they are there for is their relations, projections and conditions, and EXPLAIN.
+ * The node's children are two index-only scans, which are never executed: the node reads their
+ * indexes itself, by the page.  It uses the children's relations, projections and conditions, and
+ * EXPLAIN shows them.
  *
- * In a parallel query the keys are cut into ranges where the upper levels of the larger index cut
- * them, when workers are about to be started.  Each participant takes the next range until there are no
- * more, so what it returns is in order.
+ * In a parallel query the keys are cut into ranges by keys of the larger index's upper levels, when
+ * workers are about to be started.  Each participant takes the next range until there are no more,
+ * so the rows that it returns are in order.
  */
 #include "postgres.h"
 
@@ -30,36 +31,37 @@
 #define INNER GPUSORT_LEAF_INNER
 
 /*
- * Ranges for each participant, so that none is left alone for long with the last; but none of fewer
- * pages than these, since each side's first and last pages are read by two.
+ * How many ranges there are for each participant, so that none is left alone for long with the last
+ * one; and how many pages of the larger index a range has at least, since pages at a range's ends
+ * are read for its neighbour, too.
  */
 #define RANGES_EACH		24
 #define RANGE_PAGES		8
 
-/* In dynamic shared memory. */
+/* What participants share, in dynamic shared memory. */
 typedef struct LeafJoinShared
 {
 	int			max_cuts;
 	int			ncuts;
-	pg_atomic_uint32 next_range;	/* that nobody has taken */
+	pg_atomic_uint32 next_range;	/* the first range that nobody has taken */
 
-	/* of participants that have ended */
+	/* what participants that have ended have found */
 	pg_atomic_uint64 ranges;
 	pg_atomic_uint64 matches;
 
-	uint64		cuts[FLEXIBLE_ARRAY_MEMBER];	/* words where ranges begin, but for the first */
+	uint64		cuts[FLEXIBLE_ARRAY_MEMBER];	/* words where the ranges behind the first begin */
 } LeafJoinShared;
 
 typedef struct LeafJoinState
 {
 	CustomScanState css;		/* must be first field */
 	GpuSortLeafRows rows;
-	LeafJoinShared *shared;		/* NULL: there is no parallel query, or none any more */
-	uint32		next_range;		/* of a participant that is alone */
+	LeafJoinShared *shared;		/* NULL: the query is not parallel, or shared memory has gone */
+	uint32		next_range;		/* used without shared memory */
 	bool		is_open;		/* the readers have begun */
-	bool		in_range;
+	bool		in_range;		/* a range has been taken and has not ended */
 	bool		done;			/* there are no more rows */
-	bool		counted;		/* what this participant has found has been added to what all have */
+	bool		counted;		/* this participant's counts have been added to the shared ones */
 	GpuSortJoinReport report;
 } LeafJoinState;
 
@@ -147,7 +149,8 @@ max_cuts(LeafJoinState *node, int participants)
 	BlockNumber blocks = 0;
 
 	for (int i = 0; i < 2; i++)
-		blocks = Max(blocks, RelationGetNumberOfBlocks(node->rows.sides[i].scan->ioss_RelationDesc));
+		blocks = Max(blocks,
+					 RelationGetNumberOfBlocks(node->rows.sides[i].scan->ioss_RelationDesc));
 	return Min(participants * RANGES_EACH, blocks / RANGE_PAGES);
 }
 
@@ -158,7 +161,7 @@ estimate_shared(CustomScanState *css, ParallelContext *pcxt)
 		sizeof(uint64) * (pcxt->nworkers + 1) * RANGES_EACH;
 }
 
-/* Before workers are started, for the first or another time. */
+/* Initializes shared memory before workers are started, for the first or another time. */
 static void
 begin_execution(LeafJoinState *node)
 {
@@ -177,7 +180,7 @@ initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	GpuSortLeafSide *sides = node->rows.sides;
 	int			larger;
 
-	/* there is no segment, and no worker; or each participant joins for itself */
+	/* without a segment there are no workers; else each participant may join for itself */
 	if (pcxt->seg == NULL || !css->ss.ps.plan->parallel_aware)
 		return;
 	node->shared = coordinate;
@@ -207,7 +210,10 @@ attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
 		node->shared = coordinate;
 }
 
-/* Report what this participant has found so far, and add it to what all have when it has ended. */
+/*
+ * Fills in the report with what this participant has found so far.  With shared memory, that is
+ * added to what all participants have found, once.
+ */
 static void
 count_rows(LeafJoinState *node)
 {
@@ -227,8 +233,9 @@ count_rows(LeafJoinState *node)
 }
 
 /*
- * The shared memory, if there is any, is about to go, and then no other row will be fetched.  Else this
- * may be the end of a FETCH.
+ * Takes the counts of all participants from shared memory, which is about to go, and returns no
+ * more rows.  Without shared memory, this may only be the end of a FETCH: more rows may be asked
+ * for.
  */
 static void
 detach_shared(CustomScanState *css)
@@ -247,7 +254,7 @@ detach_shared(CustomScanState *css)
 
 /* ---------- joining ---------- */
 
-/* Take the next range of keys; false if there are no more. */
+/* Takes the next range of keys and goes to its beginning; returns false if there are no more. */
 static bool
 next_range(LeafJoinState *node)
 {
@@ -300,7 +307,7 @@ exec_node(CustomScanState *css)
 
 /* ---------- the node ---------- */
 
-/* Which children's columns do the expressions have? */
+/* An expression walker that notes which sides' columns are used, in sides[].wanted. */
 static bool
 find_wanted(Node *expr, void *arg)
 {
@@ -367,7 +374,7 @@ end_node(CustomScanState *css)
 	MemoryContextDelete(node->rows.context);
 }
 
-/* What a parallel query shares is begun anew afterwards (reinitialize_shared()). */
+/* Shared memory is initialized again afterwards, by reinitialize_shared(). */
 static void
 rescan_node(CustomScanState *css)
 {
@@ -390,7 +397,7 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	LeafJoinState *node = (LeafJoinState *) css;
 
-	/* the query has stopped before the last row */
+	/* the query may have stopped before the last row, where nothing was counted yet */
 	if (es->analyze)
 		count_rows(node);
 	gpusort_explain_join(css, &node->report, ancestors, es);

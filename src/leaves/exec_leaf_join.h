@@ -5,7 +5,7 @@
 #ifndef GPUSORT_EXEC_LEAF_JOIN_H
 #define GPUSORT_EXEC_LEAF_JOIN_H
 
-/* Let the server find the node's methods by its name. */
+/* Registers the node's methods, so that the server finds them by the node's name. */
 extern void gpusort_register_leaf_join(void);
 
 #endif							/* GPUSORT_EXEC_LEAF_JOIN_H */

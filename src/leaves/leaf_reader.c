@@ -4,20 +4,20 @@
  *
  * The rules are those of the server's forward scans (access/nbtree/README):
  *
- * - A page is read while it is locked, together with its link to the right, which is followed
- *   whatever happens to the page afterwards.  Rows that a split moves right meanwhile have been read.
- *   Pages that are deleted, or half dead, have nothing but that link.  No page that a link leads to is
- *   used anew while our snapshot is held.
- * - The page stays pinned until it is known which of its rows the snapshot sees.  VACUUM removes items
- *   only from pages that nobody has pinned, and so the table's rows that they point to can't have
- *   become others', on a page that is all visible then.
- * - The visibility map is asked after the page was read.  A row that came later, and is not seen, has
- *   cleared its page's bit before it got into the index.
+ * - A page is read while it is locked, together with its right link, which is followed whatever
+ *   happens to the page afterwards.  Rows that a split moves right meanwhile have been read.  Pages
+ *   that are deleted or half-dead have nothing but that link.  No page that a link leads to is
+ *   recycled while our snapshot is held.
+ * - The page stays pinned until it is known which of its rows the snapshot sees.  VACUUM removes
+ *   items only from pages that nobody has pinned.  So the TIDs of a pinned page's items can't have
+ *   been given to other rows, on a table page that is all-visible by then.
+ * - The visibility map is looked at after the page was read.  A row that came later, which the
+ *   snapshot does not see, has cleared its page's bit before it got into the index.
  *
- * The way down is by words as well: of a pivot tuple the first column is enough to tell that what is
- * looked for is not left of it.  So a page whose high key is below the words that are wanted is passed
- * by, unread, and as there may be many of them, the next one is found from the root on.  That is a page
- * further right, since no page's high key ever moves right.
+ * The way down goes by words as well.  The first column of a pivot tuple is enough to tell that a
+ * word can't be found left of it.  A page whose high key is below the words that are wanted is
+ * passed by.  There may be many such pages, so the next page is then found from the root on.  That
+ * page is further right, since no page's high key ever moves right.
  */
 #include "postgres.h"
 
@@ -54,14 +54,18 @@ gpusort_begin_leaf_reader(GpuSortLeafReader *reader, Relation heap, Relation ind
 	bool		descends = (index->rd_indoption[0] & INDOPTION_DESC) != 0;
 	Oid			sortop = get_opfamily_member(index->rd_opfamily[0], index->rd_opcintype[0],
 											 index->rd_opcintype[0],
-											 descends ? BTGreaterStrategyNumber : BTLessStrategyNumber);
+											 descends ? BTGreaterStrategyNumber :
+											 BTLessStrategyNumber);
 
 	reader->heap = heap;
 	reader->index = index;
 	reader->snapshot = snapshot;
 	reader->table_slot = table_slot;
 	reader->nulls_first = (index->rd_indoption[0] & INDOPTION_NULLS_FIRST) != 0;
-	/* on a standby, the marks may have come from the primary, where nobody sees the rows any more */
+	/*
+	 * On a standby, items may have been marked dead by the primary, whose snapshots are newer than
+	 * ours.
+	 */
 	reader->skips_killed = !TransactionStartedDuringRecovery();
 	reader->page = gpusort_make_leaf_page();
 	reader->other = gpusort_make_leaf_page();
@@ -89,7 +93,7 @@ gpusort_end_leaf_reader(GpuSortLeafReader *reader)
 
 /* ---------- words ---------- */
 
-/* The first column's word; false if it is null. */
+/* Makes the word of an item's first column; returns false if that is null. */
 static pg_always_inline bool
 word_of_item(GpuSortLeafReader *reader, IndexTuple item, uint64 *word)
 {
@@ -112,7 +116,10 @@ word_of_item(GpuSortLeafReader *reader, IndexTuple item, uint64 *word)
 	return true;
 }
 
-/* Is an item, or all that is left of a pivot tuple, in the order of the index, below a word? */
+/*
+ * Returns whether the item at an offset is below a word in the order of the index.  If the item is
+ * a pivot tuple, all that lies left of it is below the word, too.
+ */
 static bool
 is_below(GpuSortLeafReader *reader, Page page, OffsetNumber offset, uint64 word)
 {
@@ -128,6 +135,7 @@ is_below(GpuSortLeafReader *reader, Page page, OffsetNumber offset, uint64 word)
 
 /* ---------- the way down ---------- */
 
+/* Returns a page of the index, pinned and share-locked. */
 static Buffer
 read_block(GpuSortLeafReader *reader, BlockNumber block)
 {
@@ -138,7 +146,10 @@ read_block(GpuSortLeafReader *reader, BlockNumber block)
 	return buffer;
 }
 
-/* The root, which is never deleted; after a split it is the first page of its level. */
+/*
+ * Returns the root's block, or P_NONE if the index is empty.  The root is never deleted; after a
+ * split it is the first page of its level.
+ */
 static BlockNumber
 find_root(GpuSortLeafReader *reader)
 {
@@ -155,7 +166,10 @@ find_root(GpuSortLeafReader *reader)
 	return root;
 }
 
-/* The last item from low to high that is below a word; that at low is taken to be, unasked. */
+/*
+ * Returns the offset of the last item from low to high that is below a word; the item at low is
+ * taken to be below it.
+ */
 static OffsetNumber
 last_below(GpuSortLeafReader *reader, Page page, OffsetNumber low, OffsetNumber high, uint64 word)
 {
@@ -172,8 +186,8 @@ last_below(GpuSortLeafReader *reader, Page page, OffsetNumber low, OffsetNumber 
 }
 
 /*
- * On an inner page: the last downlink whose key is below a word, for rows with that word may follow it
- * before the next.
+ * Returns the last downlink of an inner page whose key is below a word: rows with that word may lie
+ * between its key and the next one's.
  */
 static BlockNumber
 find_downlink(GpuSortLeafReader *reader, Page page, uint64 word)
@@ -187,12 +201,15 @@ find_downlink(GpuSortLeafReader *reader, Page page, uint64 word)
 				(errcode(ERRCODE_INDEX_CORRUPTED),
 				 errmsg("inner page of index \"%s\" has no downlinks",
 						RelationGetRelationName(reader->index))));
-	/* the first is minus infinity, whatever it says */
+	/* the first downlink is minus infinity, whatever its tuple says */
 	below = last_below(reader, page, first, last, word);
 	return BTreeTupleGetDownLink((IndexTuple) PageGetItem(page, PageGetItemId(page, below)));
 }
 
-/* The leaf page from which on, to the right, all rows with this word or a greater one are found. */
+/*
+ * Returns the leaf page that all rows with this word or a greater one are on or to the right of;
+ * P_NONE if the index is empty.
+ */
 static BlockNumber
 find_leaf(GpuSortLeafReader *reader, uint64 word)
 {
@@ -234,14 +251,15 @@ gpusort_seek_leaf(GpuSortLeafReader *reader, uint64 from, uint64 to, bool has_en
 
 /* ---------- what the snapshot sees ---------- */
 
+/* Asks the table whether the snapshot sees a row. */
 static bool
 is_row_visible(GpuSortLeafReader *reader, ItemPointer tid)
 {
 	bool		again = false;
 	bool		found;
 
-	found = table_index_fetch_tuple(reader->fetch, tid, reader->snapshot, reader->table_slot, &again,
-									NULL);
+	found = table_index_fetch_tuple(reader->fetch, tid, reader->snapshot, reader->table_slot,
+									&again, NULL);
 	ExecClearTuple(reader->table_slot);
 	reader->nfetches++;
 	if (found)
@@ -249,7 +267,10 @@ is_row_visible(GpuSortLeafReader *reader, ItemPointer tid)
 	return found;
 }
 
-/* How many of these rows are seen.  *block is the one that was asked for last, and *all_visible the answer. */
+/*
+ * Returns how many of these rows the snapshot sees.  *block is the table's block that the
+ * visibility map was last asked about, and *all_visible its answer.
+ */
 static pg_always_inline int
 count_visible(GpuSortLeafReader *reader, ItemPointer tids, int ntids, BlockNumber *block,
 			  bool *all_visible)
@@ -272,7 +293,7 @@ count_visible(GpuSortLeafReader *reader, ItemPointer tids, int ntids, BlockNumbe
 
 /* ---------- pages ---------- */
 
-/* A merge of words that go down would lose rows. */
+/* Raises the error for words that go down: a merge would lose rows. */
 static void
 fail_out_of_order(const GpuSortLeafReader *reader)
 {
@@ -282,7 +303,9 @@ fail_out_of_order(const GpuSortLeafReader *reader)
 			 errhint("Please REINDEX it.")));
 }
 
-/* The first item of a page that may be wanted, or the place behind the last one. */
+/*
+ * Returns the offset of the page's first item that may be wanted, or the one behind its last item.
+ */
 static OffsetNumber
 first_wanted(GpuSortLeafReader *reader, Page page)
 {
@@ -294,7 +317,7 @@ first_wanted(GpuSortLeafReader *reader, Page page)
 	return last_below(reader, page, first, last, reader->from) + 1;
 }
 
-/* Take the wanted items of a copied page; false if it has the last one. */
+/* Notes the wanted items of a copied page; returns false if no later page has any. */
 static bool
 take_items(GpuSortLeafReader *reader, GpuSortLeafPage *leaf)
 {
@@ -351,7 +374,7 @@ take_items(GpuSortLeafReader *reader, GpuSortLeafPage *leaf)
 	return goes_on;
 }
 
-/* Only what is used of it; the rest is never looked at. */
+/* Copies a page but for its free space, which is never looked at. */
 static void
 copy_page(char *copy, Page page)
 {
@@ -361,7 +384,7 @@ copy_page(char *copy, Page page)
 	memcpy(copy + header->pd_upper, (char *) page + header->pd_upper, BLCKSZ - header->pd_upper);
 }
 
-/* Has a page nothing but words that are not wanted? */
+/* Returns whether all words of a page are below those that are wanted. */
 static bool
 lies_below(GpuSortLeafReader *reader, Page page)
 {
@@ -370,8 +393,8 @@ lies_below(GpuSortLeafReader *reader, Page page)
 }
 
 /*
- * Read the next page, whose items, if it has any that are wanted, go to `leaf`; false if there are no
- * more pages.
+ * Reads the next page into `leaf`, which gets no items if none is wanted.  Returns false if there
+ * are no more pages.
  */
 static bool
 read_leaf(GpuSortLeafReader *reader, GpuSortLeafPage *leaf)
@@ -432,7 +455,7 @@ gpusort_next_leaf(GpuSortLeafReader *reader, uint64 from)
 
 /* ---------- cuts ---------- */
 
-/* Words of one level's downlinks, different ones, in order. */
+/* The words of one level's downlinks, in ascending order and without duplicates. */
 typedef struct LevelWords
 {
 	uint64	   *words;
@@ -454,8 +477,8 @@ add_word(LevelWords *level, uint64 word)
 }
 
 /*
- * Add a page's downlinks.  *right is the page's neighbour, and *below, unless it is known already, the
- * first page of the level below, if that level has downlinks.
+ * Adds the words of a page's downlinks.  Sets *right to the page's right sibling; and *below, if it
+ * is P_NONE, to the first page of the level below, if that level has downlinks.
  */
 static void
 add_downlinks(GpuSortLeafReader *reader, LevelWords *level, BlockNumber block, BlockNumber *right,
@@ -476,7 +499,7 @@ add_downlinks(GpuSortLeafReader *reader, LevelWords *level, BlockNumber block, B
 
 		if (*below == P_NONE && opaque->btpo_level > 1)
 			*below = BTreeTupleGetDownLink(pivot);
-		/* the first is minus infinity, whatever it says */
+		/* the first downlink is minus infinity, whatever its tuple says */
 		if (offset > first && word_of_item(reader, pivot, &word))
 			add_word(level, word);
 	}

@@ -1,10 +1,10 @@
 /*
  * leaf_reader.h
- *		Reading the leaf pages of a btree, in order, without its values becoming rows.
+ *		Reading the leaf pages of a btree in order, without forming rows.
  *
- * What the server's index-only scans return a row at a time is had by the page: the words of the first
- * column's values, and for each item how many rows there are that the snapshot sees.  The values
- * themselves stay on a copy of the page, for those who want them.
+ * The server's index-only scans return a row at a time.  This reader returns a page at a time: the
+ * words of the first column's values, and for each item the number of its rows that the snapshot
+ * sees.  The values themselves stay on a copy of the page, for callers that need them.
  */
 #ifndef GPUSORT_LEAF_READER_H
 #define GPUSORT_LEAF_READER_H
@@ -15,79 +15,92 @@
 
 #include "sort/first_word.h"
 
-/* A page's items that the snapshot sees, in order.  Items whose first column is null are left out. */
+/*
+ * A page's items that the snapshot sees, in order.  Items whose first column is null are left out.
+ */
 typedef struct GpuSortLeafPage
 {
-	char	   *page;			/* a copy */
+	char	   *page;			/* a copy of the index page */
 	int			nitems;
-	uint64		words[MaxIndexTuplesPerPage];
-	OffsetNumber offsets[MaxIndexTuplesPerPage];
-	uint16		nrows[MaxIndexTuplesPerPage];	/* that have this key: of an item that is a posting list,
-												 * perhaps more than one; never 0 */
+	uint64		words[MaxIndexTuplesPerPage];	/* words of the items' first column */
+	OffsetNumber offsets[MaxIndexTuplesPerPage];	/* where the items are on the page */
+
+	/* how many rows of each item the snapshot sees: 1, or more for a posting list */
+	uint16		nrows[MaxIndexTuplesPerPage];
 } GpuSortLeafPage;
 
 typedef struct GpuSortLeafReader
 {
-	/* from the beginning on */
+	/* set when the reader begins */
 	Relation	heap;
 	Relation	index;
 	Snapshot	snapshot;
 	TupleTableSlot *table_slot;
-	GpuSortFirstWord word;
+	GpuSortFirstWord word;		/* how words are made */
 	bool		nulls_first;
-	bool		skips_killed;	/* items that are marked dead are so for the snapshot, too */
-	GpuSortLeafPage *page;		/* at hand */
-	GpuSortLeafPage *other;		/* the one that was at hand before */
+	bool		skips_killed;	/* items that are marked dead are dead to the snapshot, too */
+	GpuSortLeafPage *page;		/* the current page */
+	GpuSortLeafPage *other;		/* the page that was current before */
 	IndexFetchTableData *fetch;
-	Buffer		map_buffer;		/* of the visibility map */
-	MemoryContext scratch;
-	void		(*filter) (void *arg, GpuSortLeafPage *page);	/* leaves out further items; or NULL */
+	Buffer		map_buffer;		/* pinned page of the visibility map */
+	MemoryContext scratch;		/* for values that words are made of */
+	void		(*filter) (void *arg, GpuSortLeafPage *page);	/* removes items; or NULL */
 	void	   *filter_arg;
 
-	/* where it is */
-	bool		descends;		/* the page to be read next is found from the root on */
-	BlockNumber next;			/* else it is this block; P_NONE: there is none */
-	uint64		from;			/* words below these are not wanted */
-	uint64		to;				/* nor are those from here on ... */
-	bool		has_end;		/* ... if this is set */
-	uint64		last;			/* the greatest word read since: none that follows is less */
+	/* the position */
+	bool		descends;		/* the next page is to be found from the root on */
+	BlockNumber next;			/* if not, it is this block; P_NONE: there is none */
+	uint64		from;			/* words below this are not wanted */
+	uint64		to;				/* if has_end, words from this on are not wanted */
+	bool		has_end;
+	uint64		last;			/* the greatest word read since gpusort_seek_leaf() */
 
-	/* what it has done since it has begun */
-	uint64		nfetches;		/* rows that the table was asked for */
+	/* for EXPLAIN */
+	uint64		nfetches;		/* how often a row was looked up in the table */
 } GpuSortLeafReader;
 
-/* The item at this place of a page. */
+/* Returns an item of a page, by its number. */
 static inline IndexTuple
 gpusort_leaf_item(const GpuSortLeafPage *page, int item)
 {
 	return (IndexTuple) PageGetItem(page->page, PageGetItemId(page->page, page->offsets[item]));
 }
 
-/* Begin to read an index, in the current context.  table_slot is one for rows of the table. */
+/*
+ * Begins to read an index, in the current context.  table_slot is a slot for rows of the table,
+ * whose visibility is looked up.
+ */
 extern void gpusort_begin_leaf_reader(GpuSortLeafReader *reader, Relation heap, Relation index,
 									  Snapshot snapshot, TupleTableSlot *table_slot);
+
+/* Releases the reader's pins; its memory goes with the context. */
 extern void gpusort_end_leaf_reader(GpuSortLeafReader *reader);
 
 /*
- * Go to the words from `from` on, up to `to` (exclusive) unless has_end is false.  No page is at hand
- * then.
+ * Goes to the words from `from` on and, if has_end, below `to`.  There is no current page until
+ * gpusort_next_leaf() is called.
  */
 extern void gpusort_seek_leaf(GpuSortLeafReader *reader, uint64 from, uint64 to, bool has_end);
 
 /*
- * Have the next page at hand that has items, and the one that was in `other`, whose items stay valid
- * until the next call.  Words below `from` are not wanted any more: pages that have no others are
- * passed by.  False if there are no more pages; what was at hand then still is.
+ * Makes the next page that has items the current one.  The page that was current becomes `other`,
+ * and its items stay valid until the next call.  Words below `from` are not wanted any more; pages
+ * with nothing else are passed by.  Returns false, and changes neither page, if there are no more
+ * pages.
  */
 extern bool gpusort_next_leaf(GpuSortLeafReader *reader, uint64 from);
 
-/* A page without items, which may take the place of one that the caller keeps. */
+/*
+ * Returns a new page without items.  A caller may keep reader->other for itself if it puts such a
+ * page there instead.
+ */
 #define GPUSORT_LEAF_BYTES	(sizeof(GpuSortLeafPage) + BLCKSZ)
 extern GpuSortLeafPage *gpusort_make_leaf_page(void);
 
 /*
- * Words that cut an index into at most so many pieces of about the same size, in order, all
- * different; how many there are.  By the upper levels of the tree.
+ * Fills words[], in ascending order and without duplicates, with at most max_words words that cut
+ * the index into stretches of about the same size, and returns their number.  They are taken from
+ * the upper levels of the tree.
  */
 extern int	gpusort_cut_leaves(GpuSortLeafReader *reader, uint64 *words, int max_words);
 

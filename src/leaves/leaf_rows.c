@@ -2,11 +2,12 @@
  * leaf_rows.c
  *		The rows of a join of two indexes; see leaf_rows.h.
  *
- * Both sides are merged by the words of their keys.  The inner rows of a word are a group, which
- * every outer row with that word is returned with.  A group lies on the page at hand, or on the one
- * before it.  If it lies on others, too, and columns of it are wanted, these are held as long as they
- * fit into work_mem.  A longer group is read from the index for each outer row, as PostgreSQL's merge
- * join goes back to a mark: no file is written.
+ * Both sides are merged by the words of their keys.  The inner rows of one word are a group; every
+ * outer row with that word is joined with all of it.  A group ends on the inner side's current
+ * page, or on the page before it.  If it begins on an earlier page, and columns of it are wanted,
+ * all its pages but the last are held as long as they fit into work_mem.  A longer group is read
+ * from the index again for each outer row, as PostgreSQL's merge join goes back to a mark: no file
+ * is written.
  */
 #include "postgres.h"
 
@@ -24,7 +25,7 @@
 
 /* ---------- one side ---------- */
 
-/* Have an item's columns in the slot of what the scan returns. */
+/* Returns the row that the child scan would return for an item, in the scan's slot. */
 static TupleTableSlot *
 load_item(GpuSortLeafSide *side, const GpuSortLeafPage *page, int item)
 {
@@ -44,7 +45,9 @@ load_item(GpuSortLeafSide *side, const GpuSortLeafPage *page, int item)
 	return ExecProject(projection);
 }
 
-/* Leave out the items that don't satisfy the scan's own conditions. */
+/*
+ * Removes the items that don't satisfy the scan's own conditions; a GpuSortLeafReader's filter().
+ */
 static void
 filter_page(void *arg, GpuSortLeafPage *page)
 {
@@ -72,7 +75,10 @@ filter_page(void *arg, GpuSortLeafPage *page)
 	page->nitems = kept;
 }
 
-/* The next page of a side, of which words below `from` are not wanted any more. */
+/*
+ * Goes to the next page of a side; words below `from` are not wanted any more.  Returns false if
+ * there is none; the current page then has no items any more.
+ */
 static bool
 next_page(GpuSortLeafRows *rows, GpuSortLeafEnd end, uint64 from)
 {
@@ -95,6 +101,7 @@ next_page(GpuSortLeafRows *rows, GpuSortLeafEnd end, uint64 from)
 	return found;
 }
 
+/* Returns whether a side has a current item, after going to the next page if need be. */
 static inline bool
 has_item(GpuSortLeafRows *rows, GpuSortLeafEnd end)
 {
@@ -111,7 +118,7 @@ word_at_hand(const GpuSortLeafSide *side)
 
 /* ---------- groups of inner rows ---------- */
 
-/* The items of the page at hand with the group's word. */
+/* Adds the items of the inner side's current page that have the group's word to the group. */
 static void
 take_from_page(GpuSortLeafGroup *group, GpuSortLeafSide *side)
 {
@@ -124,8 +131,8 @@ take_from_page(GpuSortLeafGroup *group, GpuSortLeafSide *side)
 }
 
 /*
- * Hold the page before the one at hand, of which all up to its end is the group's; or none, if they are
- * too many.
+ * Holds the page before the inner side's current one; the group has all items of it up to its end.
+ * If the pages are too many, none is held, and the group is long.
  */
 static void
 hold_page(GpuSortLeafRows *rows)
@@ -151,7 +158,7 @@ hold_page(GpuSortLeafRows *rows)
 	reader->other = spare;
 }
 
-/* All inner rows with the word at hand; the inner side is behind them then. */
+/* Makes a group of all inner rows with the word of the current item, and moves behind them. */
 static void
 take_group(GpuSortLeafRows *rows)
 {
@@ -174,7 +181,7 @@ take_group(GpuSortLeafRows *rows)
 	rows->nranges++;
 }
 
-/* Have a page of the group at hand, of those that are held, and the last one. */
+/* Goes to the beginning of a page of the group, by its number; the last page has number nheld. */
 static inline void
 begin_page(GpuSortLeafGroup *group, int number)
 {
@@ -187,7 +194,7 @@ begin_page(GpuSortLeafGroup *group, int number)
 	group->row = 0;
 }
 
-/* The next page of a long group. */
+/* Goes to the next page of a long group; returns false if there is none. */
 static bool
 read_page_again(GpuSortLeafRows *rows)
 {
@@ -217,7 +224,7 @@ begin_reader(GpuSortLeafSide *side, GpuSortLeafReader *reader)
 	}
 }
 
-/* Go to the beginning of a long group. */
+/* Goes to the beginning of a long group. */
 static void
 seek_again(GpuSortLeafRows *rows)
 {
@@ -236,7 +243,7 @@ seek_again(GpuSortLeafRows *rows)
 	(void) read_page_again(rows);
 }
 
-/* Begin with the group for an outer row. */
+/* Goes to the beginning of the group, for the next outer row. */
 static inline void
 rewind_group(GpuSortLeafRows *rows)
 {
@@ -264,7 +271,7 @@ next_page_of_group(GpuSortLeafRows *rows)
 	return true;
 }
 
-/* Have the group's next row at hand; false if there are no more. */
+/* Goes to the group's next row; returns false if there are no more. */
 static inline bool
 next_inner_row(GpuSortLeafRows *rows)
 {
@@ -292,7 +299,7 @@ next_inner_row(GpuSortLeafRows *rows)
 
 /* ---------- outer rows ---------- */
 
-/* Begin with the outer item at hand, whose word is the group's. */
+/* Begins to join the current outer item, whose word is the group's. */
 static inline void
 begin_outer_item(GpuSortLeafRows *rows)
 {
@@ -306,7 +313,7 @@ begin_outer_item(GpuSortLeafRows *rows)
 	rewind_group(rows);
 }
 
-/* Go to the next outer row, which may have the group's word or not. */
+/* Goes to the next outer row; in_group tells whether it has the group's word. */
 static inline void
 next_outer_row(GpuSortLeafRows *rows)
 {
@@ -326,8 +333,8 @@ next_outer_row(GpuSortLeafRows *rows)
 /* ---------- matches ---------- */
 
 /*
- * Have items at hand on both sides; false if one has no more.  What lies below those that the other
- * side has is passed by.
+ * Makes sure that both sides have a current item; returns false if a side has no more.  Pages whose
+ * words are below the other side's current word are passed by.
  */
 static inline bool
 have_items(GpuSortLeafRows *rows)
@@ -341,7 +348,7 @@ have_items(GpuSortLeafRows *rows)
 	return inner->at < inner->reader.page->nitems || next_page(rows, INNER, word_at_hand(outer));
 }
 
-/* Is all that a page has below the word that the other side has at hand? */
+/* Returns whether all words of a side's page are below the current word of the other side. */
 static inline bool
 ends_below(const GpuSortLeafSide *side, const GpuSortLeafSide *other)
 {
@@ -350,7 +357,7 @@ ends_below(const GpuSortLeafSide *side, const GpuSortLeafSide *other)
 	return page->words[page->nitems - 1] < word_at_hand(other);
 }
 
-/* Go to the next word that both sides have; false if there are no more. */
+/* Goes to the next word that both sides have; returns false if there are no more. */
 static bool
 find_match(GpuSortLeafRows *rows)
 {
@@ -387,7 +394,7 @@ find_match(GpuSortLeafRows *rows)
 	return false;
 }
 
-/* Go past the rows with this word, from the item at hand on; how many are there? */
+/* Passes by the rows with a word, from the current item on, and returns their number. */
 static inline uint64
 count_rows(GpuSortLeafRows *rows, GpuSortLeafEnd end, uint64 word)
 {
@@ -401,7 +408,10 @@ count_rows(GpuSortLeafRows *rows, GpuSortLeafEnd end, uint64 word)
 	return nrows;
 }
 
-/* Where only their number is wanted: the next rows; false if there are no more. */
+/*
+ * Sets nbare to the number of pairs of the next word that both sides have, where nothing else of
+ * the rows is wanted.  Returns false if there are no more.
+ */
 static bool
 find_bare_rows(GpuSortLeafRows *rows)
 {
@@ -444,7 +454,7 @@ gpusort_seek_leaf_rows(GpuSortLeafRows *rows, uint64 from, uint64 to, bool has_e
 	rows->in_group = false;
 }
 
-/* The row made of those at hand; NULL if it is not to be returned. */
+/* Returns the row made of the current rows of both sides; NULL if a filter removes it. */
 static inline TupleTableSlot *
 return_row(GpuSortLeafRows *rows)
 {

@@ -9,75 +9,79 @@
 
 #include "leaves/leaf_reader.h"
 
+/* The two sides; also indexes into arrays "by side". */
 typedef enum GpuSortLeafEnd
 {
 	GPUSORT_LEAF_OUTER,
 	GPUSORT_LEAF_INNER
 } GpuSortLeafEnd;
 
-/* One side: its pages, and its columns where some are wanted. */
+/* One side of the join. */
 typedef struct GpuSortLeafSide
 {
-	IndexOnlyScanState *scan;	/* whose rows it returns, without being executed */
-	bool		wanted;			/* some of its columns are */
+	IndexOnlyScanState *scan;	/* the child, which is never executed; its rows are this side's */
+	bool		wanted;			/* does any expression use a column of this side? */
 	GpuSortLeafReader reader;
-	int			at;				/* item of the page at hand */
+	int			at;				/* the current item of reader.page */
 } GpuSortLeafSide;
 
 /*
- * All inner rows with the word of the outer row at hand.  If columns of them are wanted and they lie on
- * several pages, those before the last one are held here; or, if that takes too much memory, all are
- * read again for each outer row.
+ * The group: all inner rows with the word of the current outer row.  If columns of them are wanted
+ * and they lie on several pages, the pages before the last one are held here.  If that would take
+ * too much memory, the group is long: all its pages are read again for each outer row.
  */
 typedef struct GpuSortLeafGroup
 {
 	uint64		word;
 	uint64		nrows;
-	GpuSortLeafPage *last_page; /* at hand on the inner side, or the one before */
-	int			first;			/* item, of the first page */
-	int			last;			/* behind the last one, of the last page */
+	GpuSortLeafPage *last_page; /* the inner reader's current page, or the one before */
+	int			first;			/* the group's first item, on its first page */
+	int			last;			/* the item behind the group's last one, on its last page */
 	GpuSortLeafPage **held;		/* pages before the last one, in order */
 	int			nheld;
-	int			nmade;			/* entries of `held`: those behind nheld are spare */
+	int			nmade;			/* pages in held[]; the ones from nheld on are spare */
 	bool		is_long;		/* the pages are too many to be held */
-	GpuSortLeafReader *again;	/* reads them again; NULL: none has been needed yet */
+	GpuSortLeafReader *again;	/* reads the pages again; NULL: not needed so far */
 
-	/* the row at hand, if columns are wanted */
+	/* the current inner row, if columns are wanted */
 	const GpuSortLeafPage *page;
-	int			page_number;
+	int			page_number;	/* index into held[]; nheld: the last page */
 	int			item;
-	int			end;			/* behind the last one, of this page */
-	uint64		row;			/* the next one to be returned, of the item's; or of the group's, if no
-								 * columns are wanted */
+	int			end;			/* the item behind the group's last one on this page */
+	uint64		row;			/* how many rows of the item have been returned; if no columns are
+								 * wanted, how many rows of the group */
 } GpuSortLeafGroup;
 
 typedef struct GpuSortLeafRows
 {
-	PlanState  *ps;				/* with expression context and projection */
-	TupleTableSlot *bare_slot;	/* where only their number is wanted, all rows are this one; else NULL */
+	PlanState  *ps;				/* the node, with expression context and projection */
+	TupleTableSlot *bare_slot;	/* returned for every row if only the number of rows is wanted; else
+								 * NULL */
 	GpuSortLeafSide sides[2];
-	ExprState  *filter;			/* of pairs, beside the keys; NULL: none */
-	ExprState  *qual;			/* of what is returned; NULL: none */
+	ExprState  *filter;			/* further conditions of the join, on pairs; NULL: none */
+	ExprState  *qual;			/* conditions on the rows of the result; NULL: none */
 	GpuSortLeafGroup group;
-	bool		in_group;		/* the outer item at hand has the group's word */
-	uint64		outer_row;		/* of the outer item's */
-	uint64		nbare;			/* rows that are still to be returned, if they are bare */
+	bool		in_group;		/* the current outer item has the group's word */
+	uint64		outer_row;		/* number of the current row among the outer item's rows */
+	uint64		nbare;			/* how often bare_slot is still to be returned */
 	MemoryContext context;
 
 	/* for EXPLAIN and counts */
-	uint64		nranges;		/* groups that match */
-	uint64		nmatches;		/* pairs in them */
-	uint64		nread[2];		/* rows read */
+	uint64		nranges;		/* keys that both sides have */
+	uint64		nmatches;		/* pairs with these keys */
+	uint64		nread[2];		/* rows read, by side */
 } GpuSortLeafRows;
 
+/* Opens readers of both indexes, given `ps`, `sides[].scan` and what else was set by the node. */
 extern void gpusort_begin_leaf_rows(GpuSortLeafRows *rows);
 
-/* Go to the keys whose words are in this interval. */
+/* Goes to the keys whose words are at least `from` and, if has_end, below `to`. */
 extern void gpusort_seek_leaf_rows(GpuSortLeafRows *rows, uint64 from, uint64 to, bool has_end);
 
-/* The next row of the interval; NULL if there are no more. */
+/* Does the work of gpusort_next_leaf_row() where that takes more than to return bare_slot again. */
 extern TupleTableSlot *gpusort_find_leaf_row(GpuSortLeafRows *rows);
 
+/* Returns the next row of the interval; NULL if there are no more. */
 static inline TupleTableSlot *
 gpusort_next_leaf_row(GpuSortLeafRows *rows)
 {
@@ -87,7 +91,10 @@ gpusort_next_leaf_row(GpuSortLeafRows *rows)
 	return rows->bare_slot;
 }
 
-/* Let go of pages and memory, now or before another begin. */
+/*
+ * Releases pins, and forgets all memory, which the caller frees.  gpusort_begin_leaf_rows() may
+ * follow.
+ */
 extern void gpusort_clear_leaf_rows(GpuSortLeafRows *rows);
 
 #endif							/* GPUSORT_LEAF_ROWS_H */
