@@ -1,6 +1,6 @@
 /*
  * heap_append.c
- *		Rows in bulk to the end of a table, by whole pages; see heap_append.h.
+ *		Appends rows in bulk to the end of a table, by whole pages; see heap_append.h.
  */
 #include "postgres.h"
 
@@ -16,16 +16,18 @@
 #include "heap/heap_put.h"
 #include "pg_compat/tables.h"
 
-/* Private pages are made so many at a time. */
+/* Private pages are allocated so many at a time. */
 #define PAGES_MADE	16
 
 typedef struct GpuSortAppendTarget
 {
 	BufferAccessStrategy strategy;
 	GpuSortHeapLog log;
-	TransactionId inserter;		/* of the rows; see gpusort_heap_page_begin() */
-	Buffer		map;			/* the visibility map's page of the last block, if rows are frozen, or invalid */
-	Size		save_bytes;		/* of a page without other rows */
+	/* transaction that inserts the rows; see gpusort_heap_page_begin() */
+	TransactionId inserter;
+	/* the visibility map's page for the last block written, if rows are frozen; else invalid */
+	Buffer		map;
+	Size		save_bytes;		/* save_bytes of a page that has no other rows */
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 } GpuSortAppendTarget;
 
@@ -36,7 +38,8 @@ gpusort_append_begin(Relation heap, const GpuSortAppendOwner *owner)
 	GpuSortAppendTarget *target = palloc0(sizeof(GpuSortAppendTarget));
 
 	append->heap = heap;
-	append->save_bytes = target->save_bytes = RelationGetTargetPageFreeSpace(heap, HEAP_DEFAULT_FILLFACTOR);
+	append->save_bytes = target->save_bytes =
+		RelationGetTargetPageFreeSpace(heap, HEAP_DEFAULT_FILLFACTOR);
 	append->target = target;
 	gpusort_heap_begin_header(&append->header, heap, owner);
 	gpusort_heap_log_begin(&target->log, heap);
@@ -93,8 +96,9 @@ gpusort_append_forget(GpuSortAppend *append)
 /* ---------- a block that has rows ---------- */
 
 /*
- * May rows be added to a page without the map being told?  If they are frozen they leave its bits as they are: PostgreSQL sets
- * them when the first rows are.
+ * Returns whether rows may be added to a page without a change of the visibility map.  If the rows
+ * are frozen, the page's bits in the map stay as they are; PostgreSQL sets them when the page's
+ * first rows are frozen.
  */
 static bool
 may_continue(const GpuSortAppend *append, Page page)
@@ -103,7 +107,10 @@ may_continue(const GpuSortAppend *append, Page page)
 		(append->target->log.frozen || !PageIsAllVisible(page));
 }
 
-/* The private page has as much less room as the block has, where each row takes a line pointer of its own. */
+/*
+ * Begin a private page for rows that go to a block with other rows.  It is given just as much room,
+ * and as many line pointers, as that block has left.
+ */
 static void
 begin_rest_of_page(GpuSortAppend *append, BlockNumber block, Page page)
 {
@@ -129,21 +136,26 @@ gpusort_append_continue(GpuSortAppend *append)
 		return;
 	if (block >= blocks)
 		block = blocks - 1;
-	buffer = ReadBufferExtended(append->heap, MAIN_FORKNUM, block, RBM_NORMAL, append->target->strategy);
+	buffer = ReadBufferExtended(append->heap, MAIN_FORKNUM, block, RBM_NORMAL,
+								append->target->strategy);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	if (may_continue(append, BufferGetPage(buffer)))
 		begin_rest_of_page(append, block, BufferGetPage(buffer));
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Have the rows of a private page room in one that has others?  Somebody else may have added rows meanwhile. */
+/*
+ * Returns whether the rows of a private page still fit into a page that has other rows.  Another
+ * process may have added rows meanwhile.
+ */
 static bool
 rows_fit(Page page, Page rows)
 {
 	OffsetNumber count = PageGetMaxOffsetNumber(rows);
 	Size		bytes = BLCKSZ - ((PageHeader) rows)->pd_upper + count * sizeof(ItemIdData);
 
-	return bytes <= PageGetExactFreeSpace(page) && PageGetMaxOffsetNumber(page) + count <= MaxHeapTuplesPerPage;
+	return bytes <= PageGetExactFreeSpace(page) &&
+		PageGetMaxOffsetNumber(page) + count <= MaxHeapTuplesPerPage;
 }
 
 static void
@@ -154,7 +166,7 @@ add_rows(GpuSortAppend *append, Buffer buffer, Page rows, bool decode_end)
 	OffsetNumber count = PageGetMaxOffsetNumber(rows);
 	bool		frozen = target->log.frozen;
 
-	/* the page is not frozen as a whole by them */
+	/* the page has other rows, so it does not become all-frozen by these */
 	target->log.frozen = false;
 	target->log.map = InvalidBuffer;
 	START_CRIT_SECTION();
@@ -163,7 +175,9 @@ add_rows(GpuSortAppend *append, Buffer buffer, Page rows, bool decode_end)
 		ItemId		item = PageGetItemId(rows, i);
 
 		target->offsets[i - FirstOffsetNumber] =
-			gpusort_heap_put_row(page, append->blocks[0], (HeapTupleHeader) PageGetItem(rows, item), ItemIdGetLength(item));
+			gpusort_heap_put_row(page, append->blocks[0],
+								 (HeapTupleHeader) PageGetItem(rows, item),
+								 ItemIdGetLength(item));
 	}
 	MarkBufferDirty(buffer);
 	if (target->log.use_wal)
@@ -172,10 +186,16 @@ add_rows(GpuSortAppend *append, Buffer buffer, Page rows, bool decode_end)
 	target->log.frozen = frozen;
 }
 
-/* Others may find what a last page has room for. */
+/*
+ * The free space map is told of a last page with more free space than this, so that later inserts
+ * find it.
+ */
 #define SPACE_TOLD	(BLCKSZ / 5)
 
-/* Rows to the block that has others; false: they have no room there any more. */
+/*
+ * Write the first private page's rows to the block that has other rows.  Returns false if there is
+ * no longer room for them.
+ */
 static bool
 write_rest_of_page(GpuSortAppend *append, bool decode_end)
 {
@@ -187,7 +207,8 @@ write_rest_of_page(GpuSortAppend *append, bool decode_end)
 
 	if (PageGetMaxOffsetNumber(rows) == 0)
 		return true;
-	buffer = ReadBufferExtended(append->heap, MAIN_FORKNUM, append->blocks[0], RBM_NORMAL, append->target->strategy);
+	buffer = ReadBufferExtended(append->heap, MAIN_FORKNUM, append->blocks[0], RBM_NORMAL,
+								append->target->strategy);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	before = PageGetHeapFreeSpace(BufferGetPage(buffer));
 	fits = may_continue(append, BufferGetPage(buffer)) && rows_fit(BufferGetPage(buffer), rows);
@@ -195,7 +216,7 @@ write_rest_of_page(GpuSortAppend *append, bool decode_end)
 		add_rows(append, buffer, rows, decode_end);
 	space = PageGetHeapFreeSpace(BufferGetPage(buffer));
 	UnlockReleaseBuffer(buffer);
-	/* what was told of it is true no more */
+	/* the free space map may have a larger number for this page */
 	if (fits && before > SPACE_TOLD)
 		RecordPageWithFreeSpace(append->heap, append->blocks[0], space);
 	return fits;
@@ -207,14 +228,14 @@ void
 gpusort_append_claim(GpuSortAppend *append)
 {
 	if (append->claimed < append->used)
-		gpusort_extend_relation(append->heap, append->target->strategy, append->blocks + append->claimed,
-								append->used - append->claimed);
+		gpusort_extend_relation(append->heap, append->target->strategy,
+								append->blocks + append->claimed, append->used - append->claimed);
 	append->claimed = append->used;
 }
 
 /* ---------- writing ---------- */
 
-/* Pin a block's place in the visibility map. */
+/* Pin the visibility map's page for a block, if rows are frozen. */
 static void
 pin_map(GpuSortAppend *append, BlockNumber block)
 {
@@ -222,7 +243,7 @@ pin_map(GpuSortAppend *append, BlockNumber block)
 		visibilitymap_pin(append->heap, block, &append->target->map);
 }
 
-/* A page that is locked gets what it is to have. */
+/* Copy a private page into its buffer, which is locked, and log it. */
 static void
 fill_page(GpuSortAppend *append, int i, Buffer buffer, bool decode_end)
 {
@@ -239,7 +260,11 @@ fill_page(GpuSortAppend *append, int i, Buffer buffer, bool decode_end)
 	END_CRIT_SECTION();
 }
 
-/* The block of a page is not to be had: those behind it move up, as their order is that of the rows, and the last one gets a new one. */
+/*
+ * Another process has taken the block of a private page.  The blocks claimed for the pages behind
+ * it move up by one page, so that the blocks' order stays that of the rows, and the last page gets
+ * a new block.
+ */
 static void
 give_next_blocks(GpuSortAppend *append, int i)
 {
@@ -254,7 +279,8 @@ lock_block(GpuSortAppend *append, int i)
 {
 	Buffer		buffer;
 
-	while (!gpusort_heap_lock_if_empty(append->heap, append->target->strategy, append->blocks[i], &buffer))
+	while (!gpusort_heap_lock_if_empty(append->heap, append->target->strategy, append->blocks[i],
+									   &buffer))
 		give_next_blocks(append, i);
 	return buffer;
 }
@@ -274,7 +300,7 @@ write_page(GpuSortAppend *append, int i, bool decode_end)
 	}
 	pin_map(append, append->blocks[i]);
 	buffer = lock_block(append, i);
-	/* it may be another block now */
+	/* lock_block() may have chosen another block */
 	pin_map(append, append->blocks[i]);
 	gpusort_heap_page_set_ctids(append->pages[i], append->blocks[i]);
 	if (target->log.frozen)
@@ -292,7 +318,7 @@ write_page(GpuSortAppend *append, int i, bool decode_end)
 	UnlockReleaseBuffer(buffer);
 }
 
-/* The page that is being filled becomes the first and only one. */
+/* Make the page that is being filled the first and only one. */
 static void
 keep_last_page(GpuSortAppend *append)
 {

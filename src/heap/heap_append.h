@@ -1,14 +1,15 @@
 /*
  * heap_append.h
- *		Rows in bulk to the end of a table, by whole pages.
+ *		Appends rows in bulk to the end of a table, by whole pages.
  *
- * Tuples are formed in pages that are private at first.  Then blocks are claimed for them, and then
- * they are written into these: three steps, so that several processes can form and write pages at the
- * same time and yet have the table in an order that they agree on, by claiming in this order.
+ * This takes three steps.  First tuples are formed in private pages.  Then blocks are claimed for
+ * the pages, that is, the table is extended by as many empty blocks.  Then the pages are written
+ * into these blocks.  So several processes can form and write pages at the same time, and yet have
+ * the table in an order that they agree on, by claiming in this order.
  *
- * The rows are a transaction's as any others: pages go through shared buffers, and are
- * WAL-logged as the server's multi-insert logs them, so that logical decoding sees the rows.  A parallel
- * worker may do it, for its leader's transaction and command.
+ * The rows belong to a transaction like any others: the pages go through shared buffers, and are
+ * WAL-logged as the server's multi-insert logs them, so that logical decoding sees the rows.  A
+ * parallel worker may append rows, for its leader's transaction and command.
  */
 #ifndef GPUSORT_HEAP_APPEND_H
 #define GPUSORT_HEAP_APPEND_H
@@ -23,35 +24,41 @@
 typedef struct GpuSortAppend
 {
 	Relation	heap;
-	Size		save_bytes;		/* of each page, for the fillfactor */
-	HeapTupleHeaderData header; /* what all tuples begin with */
+	Size		save_bytes;		/* bytes left free on each page, for the fillfactor */
+	HeapTupleHeaderData header; /* header that all tuples begin with */
 
-	/* private pages, of which the last one that is used is being filled */
+	/* private pages; `page` describes the last used one, which is being filled */
 	GpuSortHeapPage page;
 	int			used;
 	int			made;
 	char	  **pages;
-	BlockNumber *blocks;		/* of those that have one */
+	BlockNumber *blocks;		/* blocks of the first `claimed` pages */
 	int			claimed;
-	bool		continues;		/* the first one's rows go to a block that has others */
+	/* the rows of the first private page go to a block that has other rows */
+	bool		continues;
 
 	struct GpuSortAppendTarget *target;
 } GpuSortAppend;
 
-/* In the current context.  The table must be none that the server itself looks at. */
+/*
+ * Prepare to append rows to the table, in the current memory context.  The table must not be a
+ * system catalog, which the server itself reads.
+ */
 extern GpuSortAppend *gpusort_append_begin(Relation heap, const GpuSortAppendOwner *owner);
 
 /*
- * Before there are pages: go on in the block that this session has last put rows into, or else in the table's last one, as far
- * as it has room, and unless the visibility map would have to be told.
+ * Let the first rows go to the block that this session has last put rows into, or else to the
+ * table's last one, as far as it has room, and unless they would have to clear the block's
+ * all-visible bit.  Called before there are any private pages.
  */
 extern void gpusort_append_continue(GpuSortAppend *append);
 
 extern void gpusort_append_new_page(GpuSortAppend *append);
 
 /*
- * Room for a tuple of so many bytes, zero but for its header: t_infomask2, t_infomask and t_hoff are to
- * be completed.  It must fit into a page (MaxHeapTupleSize).
+ * Returns room for a tuple of `length` bytes, on the current private page or a new one.  The room
+ * is zeroed but for the tuple's header, of which the caller completes t_infomask2, t_infomask and
+ * t_hoff.  The tuple must fit into a page (MaxHeapTupleSize).
  */
 static inline HeapTupleHeader
 gpusort_append_tuple(GpuSortAppend *append, uint32 length)
@@ -66,19 +73,20 @@ gpusort_append_tuple(GpuSortAppend *append, uint32 length)
 	return tuple;
 }
 
-/* Blocks for all pages: the table grows. */
+/* Claim blocks for all private pages that have none yet: the table grows. */
 extern void gpusort_append_claim(GpuSortAppend *append);
 
 /*
- * Write the pages, which are private no more; with "keep_last" the last one is kept to be filled further.
- * "decode_end": whatever was toasted for these rows, none of it will be referred to later on.
+ * Write the private pages into their blocks and forget them.  With `keep_last`, the last one is
+ * kept, to be filled further.  `decode_end` says that logical decoding may forget TOAST data after
+ * these rows, since no later row will refer to values that were toasted up to now.
  */
 extern void gpusort_append_write(GpuSortAppend *append, bool keep_last, bool decode_end);
 
-/* Forget the pages, which have no blocks yet. */
+/* Forget the private pages, which have no blocks yet. */
 extern void gpusort_append_forget(GpuSortAppend *append);
 
-/* Give back what is not memory. */
+/* Release what does not go away with the memory context: the pin and the strategy. */
 extern void gpusort_append_end(GpuSortAppend *append);
 
 #endif							/* GPUSORT_HEAP_APPEND_H */

@@ -1,9 +1,9 @@
 /*
  * heap_buckets.c
- *		Rows in bulk to the ends of several tables; see heap_buckets.h.
+ *		Appends rows in bulk to the ends of several tables; see heap_buckets.h.
  *
- * A table's last page is used if there is room, but not if it is all-visible, as its first page would
- * otherwise have to be taken from the visibility map, nor is there a search for free space in others.
+ * A table's last page is used if it has room, unless it is all-visible, since the visibility map's
+ * bit would have to be cleared first.  No free space is looked for in other pages.
  */
 #include "postgres.h"
 
@@ -22,13 +22,13 @@
 #include "heap/heap_put.h"
 #include "pg_compat/tables.h"
 
-/* Memory for rows is taken by so many bytes. */
+/* Memory for rows is allocated in blocks of so many bytes. */
 #define BLOCK_BYTES		((Size) 256 * 1024)
 
-/* A tuple follows. */
+/* A row of a bucket.  Its tuple follows. */
 typedef struct BucketRow
 {
-	struct BucketRow *next;		/* of the same bucket */
+	struct BucketRow *next;		/* next row of the same bucket */
 	uint32		length;
 } BucketRow;
 
@@ -38,19 +38,19 @@ typedef struct BucketRow
 struct GpuSortBucket
 {
 	Relation	heap;
-	Size		save_bytes;		/* of each page, for the fillfactor */
+	Size		save_bytes;		/* bytes left free on each page, for the fillfactor */
 	bool		use_wal;
 	bool		decoded;
 	HeapTupleHeaderData header;
 	GpuSortHeapTail *tail;
 
-	GpuSortBucket *next;		/* that has rows */
-	BucketRow  *first;			/* without a place */
+	GpuSortBucket *next;		/* next bucket that has rows */
+	BucketRow  *first;			/* first row that has no place yet */
 	BucketRow  *last;
 	uint64		nrows;
 };
 
-/* A page to be: rows from here on, as many as it has room for. */
+/* A page that is going to be written, with rows from `row` on, as many as it has room for. */
 typedef struct BucketPage
 {
 	GpuSortBucket *bucket;
@@ -62,20 +62,21 @@ struct GpuSortBuckets
 {
 	GpuSortAppendOwner owner;
 	BufferAccessStrategy strategy;
-	GpuSortBucket *first;		/* that has rows */
+	GpuSortBucket *first;		/* first bucket that has rows */
 	GpuSortBucket *last;
 
-	char	  **blocks;			/* of memory, for rows */
+	char	  **blocks;			/* memory blocks for rows */
 	int			used;
 	int			made;
-	Size		left;			/* bytes of the one that is being filled */
+	Size		left;			/* free bytes of the memory block that is being filled */
 
 	BucketPage *pages;
-	int			npages;			/* that were put off */
-	int			room;			/* for pages */
+	int			npages;			/* number of pages whose writing was put off */
+	int			room;			/* allocated length of `pages` and `claimed` */
 	BlockNumber *claimed;
 	GpuSortHeapLog log;
-	bool		logged;			/* something was, and the WAL writer need not wait for a commit */
+	/* something was logged that the WAL writer should write without waiting for a commit */
+	bool		logged;
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 };
 
@@ -185,18 +186,24 @@ gpusort_buckets_forget(GpuSortBuckets *buckets)
 /* ---------- into a block ---------- */
 
 static void
-log_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, int count, bool was_empty, bool decode_end)
+log_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, int count,
+		 bool was_empty, bool decode_end)
 {
 	if (!bucket->use_wal)
 		return;
 	buckets->log.decoded = bucket->decoded;
-	gpusort_heap_log_rows(&buckets->log, buffer, was_empty ? NULL : buckets->offsets, count, decode_end);
+	gpusort_heap_log_rows(&buckets->log, buffer, was_empty ? NULL : buckets->offsets, count,
+						  decode_end);
 	buckets->logged = true;
 }
 
-/* Put rows into a locked block which has room for the first one; returns those that remain. */
+/*
+ * Put rows into a locked block, which has room for the first one, and log them.  Returns the first
+ * of the rows that remain, or NULL.
+ */
 static BucketRow *
-put_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, BucketRow *row, bool decode_end)
+put_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, BucketRow *row,
+		 bool decode_end)
 {
 	Page		page = BufferGetPage(buffer);
 	BlockNumber block = BufferGetBlockNumber(buffer);
@@ -210,14 +217,15 @@ put_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, Bu
 	{
 		buckets->offsets[count++] = gpusort_heap_put_row(page, block, ROW_TUPLE(row), row->length);
 		row = row->next;
-	} while (row != NULL && PageGetHeapFreeSpace(page) >= MAXALIGN(row->length) + bucket->save_bytes);
+	} while (row != NULL &&
+			 PageGetHeapFreeSpace(page) >= MAXALIGN(row->length) + bucket->save_bytes);
 	MarkBufferDirty(buffer);
 	log_rows(buckets, bucket, buffer, count, was_empty, decode_end && row == NULL);
 	END_CRIT_SECTION();
 	return row;
 }
 
-/* Is this page one to add rows to? */
+/* Returns whether rows can be added to this page: it has room, and is not all-visible. */
 static bool
 has_room(const GpuSortBucket *bucket, Page page)
 {
@@ -225,7 +233,7 @@ has_room(const GpuSortBucket *bucket, Page page)
 		PageGetHeapFreeSpace(page) >= MAXALIGN(bucket->first->length) + bucket->save_bytes;
 }
 
-/* Rows to the last page. */
+/* Put rows into the table's last page, as far as it has room. */
 static void
 fill_tail(GpuSortBuckets *buckets, GpuSortBucket *bucket, bool decode_end)
 {
@@ -272,7 +280,10 @@ add_page(GpuSortBuckets *buckets)
 	return &buckets->pages[buckets->npages++];
 }
 
-/* The rows of a new page, by the arithmetic of put_rows(); returns those that remain. */
+/*
+ * Find the rows of a new page, by the arithmetic of put_rows().  Returns the first of the rows that
+ * remain, or NULL.
+ */
 static BucketRow *
 cut_page(const GpuSortBucket *bucket, BucketRow *row)
 {
@@ -284,7 +295,8 @@ cut_page(const GpuSortBucket *bucket, BucketRow *row)
 		page.lower += sizeof(ItemIdData);
 		page.nitems++;
 		row = row->next;
-	} while (row != NULL && gpusort_heap_page_space(&page) >= MAXALIGN(row->length) + bucket->save_bytes);
+	} while (row != NULL &&
+			 gpusort_heap_page_space(&page) >= MAXALIGN(row->length) + bucket->save_bytes);
 	return row;
 }
 
@@ -298,7 +310,10 @@ write_page(GpuSortBuckets *buckets, BucketPage *page, bool decode_end)
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Rows to new pages, of which the last one is written, and others are if they are not put off. */
+/*
+ * Put the rows that remain into new pages.  The last page is written now; so are the others, unless
+ * they are put off.
+ */
 static void
 add_pages(GpuSortBuckets *buckets, GpuSortBucket *bucket, bool put_off, bool decode_end)
 {

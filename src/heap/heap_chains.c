@@ -1,10 +1,10 @@
 /*
  * heap_chains.c
- *		Versions in order into a new table, some of which chains of updates lead to or from;
- *		see heap_chains.h.
+ *		Writes sorted versions into a new table, if chains of updates lead from some of them to
+ *		others; see heap_chains.h.
  *
- * The server's own rewrite_heap_tuple() writes them, which knows how to have t_ctid lead to where a
- * version's successor has gone.  There are such versions only while some transaction is
+ * The server's own rewrite_heap_tuple() writes them, since it knows how to make t_ctid lead to
+ * where a version's successor has gone.  There are such versions only while some transaction is
  * older than an update.
  */
 #include "postgres.h"
@@ -36,7 +36,10 @@ gpusort_heap_chains_begin(const GpuSortHeapCopy *copy)
 	return chains;
 }
 
-/* The TIDs of a version; if none were kept it leads to itself, wherever that was. */
+/*
+ * Get the TIDs of a version.  If none were kept, the version is in no chain, so any TID will do, as
+ * long as t_ctid is the same.
+ */
 static void
 find_tids(MinimalTuple version, GpuSortVersionTids *tids)
 {

@@ -1,6 +1,7 @@
 /*
  * heap_chains.h
- *		Versions in order into a new table, some of which chains of updates lead to or from.
+ *		Writes sorted versions into a new table, if chains of updates lead from some of them to
+ *		others.
  */
 #ifndef GPUSORT_HEAP_CHAINS_H
 #define GPUSORT_HEAP_CHAINS_H

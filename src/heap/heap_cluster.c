@@ -1,10 +1,10 @@
 /*
  * heap_cluster.c
- *		Copying a table in the order of an index: read, sort, write; see heap_cluster.h.
+ *		Copies a table in the order of an index: reads, sorts, writes; see heap_cluster.h.
  *
- * What the server's heapam_relation_copy_for_cluster() does, as seen from outside: the same
- * versions, counts, progress and warnings.  Until the first page is written nothing has
- * happened that it could not do again.
+ * Seen from outside, this does what the server's heapam_relation_copy_for_cluster() does: the
+ * versions, counts, progress and warnings are the same.  Until the first page is written, nothing
+ * has happened that the server's function could not do again.
  */
 #include "postgres.h"
 
@@ -40,11 +40,11 @@ typedef struct CopyTimes
 typedef struct Conduct
 {
 	const GpuSortHeapCopy *copy;
-	TupleDesc	desc;			/* of what is sorted */
+	TupleDesc	desc;			/* descriptor of the sort's rows */
 	GpuSort    *sort;
-	int			workers;		/* wanted */
-	GpuSortHeapReaders *helpers;	/* those who have read, until all is sorted */
-	int			readers;		/* workers that came, for reading and for writing */
+	int			workers;		/* number of workers wanted */
+	GpuSortHeapReaders *helpers;	/* workers that have read, and help until all is sorted */
+	int			readers;		/* number of workers that read and that wrote */
 	int			writers;
 	GpuSortHeapFindings findings;
 	CopyTimes	times;
@@ -64,7 +64,7 @@ read_alone(Conduct *conduct)
 	conduct->findings = share.findings;
 }
 
-/* Begin the sort; false if there is no memory. */
+/* Begin the sort.  Returns false if there is no memory for it. */
 static bool
 begin_sort(Conduct *conduct, const GpuSortSpec *spec)
 {
@@ -75,8 +75,9 @@ begin_sort(Conduct *conduct, const GpuSortSpec *spec)
 }
 
 /*
- * Read the table into the sort.  Who can't put a version into its part may be out of memory that a process alone
- * would have, so that reads it then.  False if there is no sort any more.
+ * Read the table into the sort.  If a participant could not put a version into its part, this
+ * process reads the table once more, alone: it may have memory that parts can't have.  Returns
+ * false if the sort could not be begun again.
  */
 static bool
 read_table(Conduct *conduct, const GpuSortSpec *spec)
@@ -194,7 +195,10 @@ log_copy(const Conduct *conduct)
 														stats->portions) : "")));
 }
 
-/* Read and sort, and write; false, and *reason, if nothing was written. */
+/*
+ * Read the table, sort the versions, and write the new table.  Returns false and sets *reason if
+ * nothing was written.
+ */
 static bool
 copy_sorted(Conduct *conduct, const GpuSortSpec *spec, const char **reason)
 {
@@ -231,7 +235,7 @@ copy_sorted(Conduct *conduct, const GpuSortSpec *spec, const char **reason)
 	return true;
 }
 
-/* The same, in the current context. */
+/* Do the work of gpusort_cluster(), in the current memory context. */
 static bool
 begin_copy(const GpuSortHeapCopy *copy, GpuSortHeapCounts *counts, const char **reason)
 {
@@ -242,7 +246,8 @@ begin_copy(const GpuSortHeapCopy *copy, GpuSortHeapCounts *counts, const char **
 
 	if (!copy->sort)
 		*reason = "read through the index";
-	if (!copy->sort || !gpusort_heap_is_eligible(copy->old_heap, copy->index, limit_bytes, &spec, reason))
+	if (!copy->sort ||
+		!gpusort_heap_is_eligible(copy->old_heap, copy->index, limit_bytes, &spec, reason))
 	{
 		gpusort_cluster_counters.left++;
 		return false;

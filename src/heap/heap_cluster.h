@@ -1,6 +1,6 @@
 /*
  * heap_cluster.h
- *		Copying a table in the order of an index: read, sort, write.
+ *		Copies a table in the order of an index: reads, sorts, writes.
  */
 #ifndef GPUSORT_HEAP_CLUSTER_H
 #define GPUSORT_HEAP_CLUSTER_H
@@ -11,13 +11,16 @@
 typedef struct GpuSortClusterCounters
 {
 	int64		sorted;
-	int64		given_up;		/* begun, and then left to PostgreSQL */
-	int64		left;			/* to PostgreSQL, from the start */
+	int64		given_up;		/* copies begun here and then left to PostgreSQL */
+	int64		left;			/* copies left to PostgreSQL from the start */
 } GpuSortClusterCounters;
 
 extern GpuSortClusterCounters gpusort_cluster_counters;
 
-/* Copy the table; false if nothing has been written, nor counted, and PostgreSQL has to do it. */
+/*
+ * Copy the table, and set *counts.  Returns false if nothing has been written and PostgreSQL has to
+ * copy it; *counts has no meaning then.
+ */
 extern bool gpusort_cluster(const GpuSortHeapCopy *copy, GpuSortHeapCounts *counts);
 
 #endif							/* GPUSORT_HEAP_CLUSTER_H */

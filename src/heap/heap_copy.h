@@ -1,40 +1,44 @@
 /*
  * heap_copy.h
- *		What a table is copied from and to, and what becomes of its rows.
+ *		Describes the copy of a table in the order of an index, and what became of its rows.
  */
 #ifndef GPUSORT_HEAP_COPY_H
 #define GPUSORT_HEAP_COPY_H
 
 #include "utils/rel.h"
 
-/* What the server asks for: relation_copy_for_cluster() of a table access method. */
+/*
+ * The copy that the server asks for, with the arguments of relation_copy_for_cluster() of a table
+ * access method.
+ */
 typedef struct GpuSortHeapCopy
 {
 	Relation	old_heap;
-	Relation	new_heap;		/* without blocks */
-	Relation	index;			/* whose order is wanted */
+	Relation	new_heap;		/* new table, which has no blocks yet */
+	Relation	index;			/* index in whose order the table is copied */
 	bool		sort;			/* the planner wants rows sorted, not read through the index */
-	TransactionId oldest_xmin;	/* versions deleted before are dead to all */
+	TransactionId oldest_xmin;	/* versions deleted before this are dead to all */
 	TransactionId freeze_xid;
 	MultiXactId freeze_multi;
 } GpuSortHeapCopy;
 
-/* Versions of rows, as VERBOSE shows them. */
+/* Numbers of row versions, as VERBOSE shows them. */
 typedef struct GpuSortHeapCounts
 {
 	double		kept;
 	double		removed;
-	double		recently_dead;	/* of those kept */
+	double		recently_dead;	/* versions among those kept */
 } GpuSortHeapCounts;
 
-/* What reading the table tells. */
+/* What was found when the table was read. */
 typedef struct GpuSortHeapFindings
 {
 	GpuSortHeapCounts counts;
-	bool		chains;			/* some versions, chains of updates may lead to or from */
-	uint64		toasted;		/* versions that go through the toaster */
-	uint64		bytes;			/* on pages, of all versions */
-	uint32		shortest;		/* bytes on a page, of versions; 0: there are none */
+	bool		chains;			/* chains of updates may lead to or from some versions */
+	uint64		toasted;		/* number of versions that have to go through the toaster */
+	uint64		bytes;			/* bytes that all versions take on pages */
+	/* bytes that the shortest version takes on a page; 0 if there are none */
+	uint32		shortest;
 	uint32		longest;
 } GpuSortHeapFindings;
 

@@ -1,6 +1,6 @@
 /*
  * heap_eligible.c
- *		Whether the copy of a table in the order of an index is made here; see
+ *		Decides whether the copy of a table in the order of an index is made here; see
  *		heap_eligible.h.
  */
 #include "postgres.h"
@@ -22,7 +22,7 @@
 #include "settings.h"
 #include "sort/sort_limits.h"
 
-/* By what the index sorts, as columns of its table, or of rows with keys (heap_keys.h). */
+/* The sort's columns are those of the table, or of rows with keys (heap_keys.h). */
 bool
 gpusort_heap_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 {
@@ -43,12 +43,15 @@ gpusort_heap_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 TupleDesc
 gpusort_heap_sort_desc(Relation heap, Relation index)
 {
-	/* slots keep no count of references to a copy */
+	/* a copy of the descriptor spares slots the counting of references */
 	return gpusort_heap_has_keys(index) ? gpusort_heap_keys_desc(heap, index)
 		: CreateTupleDescCopy(RelationGetDescr(heap));
 }
 
-/* What sorting the table takes, without the memory for what a version has beyond its columns. */
+/*
+ * Estimate what sorting the table takes, without the memory for what a version has beyond its
+ * columns.  Returns false and sets *reason if gpusort can't sort it.
+ */
 static bool
 estimate_sort(Relation heap, Relation index, GpuSortSpec *spec, GpuSortEstimate *estimate,
 			  const char **reason)
@@ -92,7 +95,10 @@ is_eligible(Relation heap, Relation index, GpuSortSpec *spec, GpuSortEstimate *e
 	return false;
 }
 
-/* Do its versions fit into that much private memory and what is free of the pool? */
+/*
+ * Returns whether the table's versions are estimated to fit into limit_bytes of private memory and
+ * what is free of the pool.
+ */
 static bool
 fits_memory(const GpuSortSpec *spec, const GpuSortEstimate *estimate, size_t limit_bytes)
 {

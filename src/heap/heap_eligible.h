@@ -1,6 +1,6 @@
 /*
  * heap_eligible.h
- *		Whether the copy of a table in the order of an index is made here.
+ *		Decides whether the copy of a table in the order of an index is made here.
  */
 #ifndef GPUSORT_HEAP_ELIGIBLE_H
 #define GPUSORT_HEAP_ELIGIBLE_H
@@ -9,19 +9,26 @@
 #include "utils/rel.h"
 
 /*
- * Whether gpusort sorts the table's versions by the index, and by what, as columns of the
- * table, or of rows with keys (heap_keys.h); if not, *reason (constant string).
+ * Returns whether gpusort sorts the table's versions in the order of the index.  If so, fills
+ * *spec, whose columns are those of the table, or of rows with keys (heap_keys.h); if not, sets
+ * *reason to a constant string.
  */
 extern bool gpusort_heap_is_eligible(Relation heap, Relation index, size_t limit_bytes,
 									 GpuSortSpec *spec, const char **reason);
 
-/* ... and in memory, as far as estimates tell, so that it pays however the rows lie now. */
+/*
+ * Returns whether gpusort sorts the table's versions, and estimates say that they fit into memory,
+ * so that sorting pays however the rows lie now.
+ */
 extern bool gpusort_heap_fits_memory(Relation heap, Relation index, size_t limit_bytes);
 
-/* Only by what: false if the index has an order that gpusort does not know. */
+/*
+ * Fill *spec with the sort key alone.  Returns false, and sets *reason, if gpusort does not know
+ * the index's order.
+ */
 extern bool gpusort_heap_sort_spec(Relation index, GpuSortSpec *spec, const char **reason);
 
-/* The descriptor of what is sorted, in the current context. */
+/* Returns the descriptor of the sort's rows, allocated in the current memory context. */
 extern TupleDesc gpusort_heap_sort_desc(Relation heap, Relation index);
 
 #endif							/* GPUSORT_HEAP_ELIGIBLE_H */

@@ -1,23 +1,24 @@
 /*
  * heap_hook.c
- *		How copies of tables get here.
+ *		Redirects the copy of a table in the order of an index to gpusort.
  *
- * CLUSTER, and REPACK of PostgreSQL 19, have the table's access method copy it
- * (relation_copy_for_cluster()), which has no hook.  But just before, the planner is asked
- * whether to read the table through the index or to sort it, and its dummy planning for that
- * gets to the hook for relation information, as it does before index builds
- * (index/index_hook.c).  There the table's entry in the relation cache is pointed at a copy of
- * heap's access method that differs in this function only.
+ * CLUSTER, and REPACK of PostgreSQL 19, have the table's access method copy the table
+ * (relation_copy_for_cluster()), for which there is no hook.  But just before, the server asks the
+ * planner whether to read the table through the index or to sort it, and the dummy planning for
+ * that calls the hook for relation information, as it does before index builds
+ * (index/index_hook.c).  There we point the table's entry in the relation cache at a copy of heap's
+ * access method that differs in this function only.
  *
- * Others compare that pointer with heap's own, so it must not stay: it is put back by our
- * function, or where the statement ends otherwise.  The entry is held open between.  If
- * the cache rebuilds it meanwhile, PostgreSQL copies the table.
+ * Other code compares that pointer with heap's own access method, so it must not stay: our function
+ * puts it back first of all, or the end of the statement does, if the statement ends otherwise.  In
+ * between, the statement holds the entry open.  If the cache rebuilds the entry meanwhile,
+ * PostgreSQL copies the table.
  *
- * The same hook has the planner answer that the table is to be sorted, where it would
- * be sorted in memory, by hiding the index from it.  So what VERBOSE and the progress view tell
- * is what is done.
+ * Where the table would be sorted in memory, the same hook hides the index from the planner, which
+ * then answers that the table is to be sorted.  So VERBOSE and the progress view tell what is
+ * really done.
  *
- * With enable_indexscan off the planner answers without planning anything, and so PostgreSQL
+ * With enable_indexscan off, the planner answers without planning anything, and so PostgreSQL
  * copies the table.
  */
 #include "postgres.h"
@@ -40,7 +41,7 @@
 /* heap's access method with our relation_copy_for_cluster(). */
 static TableAmRoutine our_heap;
 
-/* A statement runs that copies tables, and no other within. */
+/* The innermost statement that is running copies tables. */
 static bool clustering = false;
 
 /* The table whose entry points to our_heap. */
@@ -76,7 +77,10 @@ copy_for_cluster(GPUSORT_COPY_FOR_CLUSTER_PARAMETERS)
 	*tups_recently_dead += counts.recently_dead;
 }
 
-/* Have the copy of a table that is held open come to us. */
+/*
+ * Point the relation cache entry of a table, which is held open, at our copy of heap's access
+ * method.
+ */
 static void
 redirect_copy(Relation heap)
 {
@@ -92,7 +96,7 @@ redirect_copy(Relation heap)
 	redirected = heap;
 }
 
-/* Hide the indexes from the planner by which the table is going to be sorted in memory. */
+/* Hide from the planner the indexes in whose order the table would be sorted in memory. */
 static void
 hide_indexes(Relation heap, RelOptInfo *rel)
 {
@@ -113,7 +117,10 @@ hide_indexes(Relation heap, RelOptInfo *rel)
 	rel->indexlist = others;
 }
 
-/* Is the table one that the statement has open, and whose indexes are not being built? */
+/*
+ * Returns whether the statement may be about to copy this table: the statement has it open, besides
+ * us, and is not building its indexes.
+ */
 static bool
 may_be_copied(Relation heap)
 {

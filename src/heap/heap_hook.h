@@ -1,23 +1,29 @@
 /*
  * heap_hook.h
- *		How copies of tables get here.
+ *		Redirects the copy of a table in the order of an index to gpusort.
  */
 #ifndef GPUSORT_HEAP_HOOK_H
 #define GPUSORT_HEAP_HOOK_H
 
 #include "nodes/pathnodes.h"
 
-/* From the hook for relation information, during the planning for a copy of a table. */
+/*
+ * Redirect the copy of a table to gpusort, if the current statement copies tables.  Called from the
+ * hook for relation information, when the planner is asked whether to sort.
+ */
 extern void gpusort_take_table_copy(Oid table, RelOptInfo *rel);
 
 /*
- * From ProcessUtility_hook: whether the statement that begins copies tables; returns what was so
- * of the statement around it, for its end.  Other statements may run within, in functions of
- * index expressions.
+ * Called from ProcessUtility_hook at a statement's beginning; `copies` says whether the statement
+ * copies tables.  Returns the value for the statement around it, which the hook sets again at the
+ * end: functions of index expressions may run other statements in between.
  */
 extern bool gpusort_set_clustering(bool copies);
 
-/* From there, when such a statement ends: no table's entry is redirected any longer. */
+/*
+ * Called from ProcessUtility_hook when such a statement ends, to undo a redirection that is still
+ * in force.
+ */
 extern void gpusort_end_redirection(void);
 
 #endif							/* GPUSORT_HEAP_HOOK_H */

@@ -1,6 +1,6 @@
 /*
  * heap_keys.c
- *		Rows that a table's versions are sorted as, where the index has expressions; see
+ *		Makes the rows that a table's versions are sorted as, if the index has expressions; see
  *		heap_keys.h.
  */
 #include "postgres.h"
@@ -21,7 +21,7 @@ struct GpuSortHeapKeys
 {
 	IndexInfo  *info;
 	EState	   *estate;
-	TupleTableSlot *tuple;		/* of the table, whose keys are computed */
+	TupleTableSlot *tuple;		/* tuple of the table whose keys are computed */
 	TupleTableSlot *row;
 };
 
@@ -71,7 +71,10 @@ gpusort_heap_keys_begin(Relation heap, Relation index)
 
 	keys->info = BuildIndexInfo(index);
 	keys->estate = CreateExecutorState();
-	/* slots keep no count of references to a copy; values of columns that were added are its constraints' */
+	/*
+	 * a copy of the descriptor spares slots the counting of references; its constraints have the
+	 * values of columns that were added later
+	 */
 	keys->tuple = MakeSingleTupleTableSlot(CreateTupleDescCopyConstr(RelationGetDescr(heap)),
 										   &TTSOpsHeapTuple);
 	keys->row = MakeSingleTupleTableSlot(gpusort_heap_keys_desc(heap, index), &TTSOpsVirtual);
@@ -108,7 +111,10 @@ gpusort_heap_keys_row(GpuSortHeapKeys *keys, HeapTuple packed)
 	MinimalTuple version = (MinimalTuple) ((char *) packed->t_data + MINIMAL_TUPLE_OFFSET);
 	char	   *datum = (char *) version - VARHDRSZ;
 
-	/* nothing of the heap tuple's header lies in front of a version */
+	/*
+	 * the varlena's header takes the place of a part of the heap tuple's header that a version does
+	 * not need
+	 */
 	StaticAssertStmt(MINIMAL_TUPLE_OFFSET >= VARHDRSZ, "no room for a varlena's header");
 	version->t_len = packed->t_len - MINIMAL_TUPLE_OFFSET;
 	SET_VARSIZE(datum, VARHDRSZ + version->t_len);

@@ -1,9 +1,9 @@
 /*
  * heap_keys.h
- *		Rows that a table's versions are sorted as, where the index has expressions.
+ *		Makes the rows that a table's versions are sorted as, if the index has expressions.
  *
- * What an expression says of a version must be at hand whenever rows are compared, also after they
- * were spilled.  So a sort's rows are such columns then:
+ * The value of an expression must be at hand whenever rows are compared, also after they were
+ * spilled.  So the rows of such a sort have these columns:
  *
  *		version (a bytea) | first key | second key | ...
  *
@@ -21,26 +21,32 @@ typedef struct GpuSortHeapKeys GpuSortHeapKeys;
 /* The column of the index's nth key, from 0 on. */
 #define GPUSORT_HEAP_KEY_ATTNO(n)	((AttrNumber) ((n) + 2))
 
-/* Are there such rows for an index, rather than versions as they are? */
+/* Returns whether the versions are sorted as such rows, because the index has expressions. */
 extern bool gpusort_heap_has_keys(Relation index);
 
-/* Their descriptor, in the current context. */
+/* Returns the descriptor of such rows, allocated in the current memory context. */
 extern TupleDesc gpusort_heap_keys_desc(Relation heap, Relation index);
 
-/* In the current context; what is not memory of it must be given back. */
+/*
+ * Begin making rows, with memory of the current context. gpusort_heap_keys_end() releases what does
+ * not go away with the context.
+ */
 extern GpuSortHeapKeys *gpusort_heap_keys_begin(Relation heap, Relation index);
 extern void gpusort_heap_keys_end(GpuSortHeapKeys *keys);
 
-/* Compute the keys of a tuple of the table, ... */
+/* Compute the keys of a tuple of the table, for the next call of gpusort_heap_keys_row(). */
 extern void gpusort_heap_keys_compute(GpuSortHeapKeys *keys, HeapTuple tuple);
 
-/* ... and have the row with these and the version that was packed of the tuple (heap_version.h); to be cleared. */
+/*
+ * Returns the row that consists of the keys just computed and of the tuple's version, which was
+ * packed (heap_version.h).  The caller has to clear the slot.
+ */
 extern TupleTableSlot *gpusort_heap_keys_row(GpuSortHeapKeys *keys, HeapTuple packed);
 
-/* May workers compute them? */
+/* Returns whether workers may compute the keys. */
 extern bool gpusort_heap_keys_are_safe(Relation index);
 
-/* The version of such a row. */
+/* Returns the version in such a row. */
 static inline MinimalTuple
 gpusort_heap_keyed_version(const void *row)
 {

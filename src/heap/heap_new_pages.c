@@ -1,6 +1,6 @@
 /*
  * heap_new_pages.c
- *		Pages of a new table that are being filled; see heap_new_pages.h.
+ *		Holds pages of a new table that are being filled; see heap_new_pages.h.
  */
 #include "postgres.h"
 
@@ -9,7 +9,8 @@
 #include "heap/heap_new_pages.h"
 
 void
-gpusort_new_pages_begin(GpuSortNewPages *pages, Relation table, GpuSortStorage *storage, TransactionId inserter)
+gpusort_new_pages_begin(GpuSortNewPages *pages, Relation table, GpuSortStorage *storage,
+						TransactionId inserter)
 {
 	memset(pages, 0, sizeof(*pages));
 	pages->storage = storage;

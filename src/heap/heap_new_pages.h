@@ -1,8 +1,8 @@
 /*
  * heap_new_pages.h
- *		Pages of a new table that are being filled, and have no blocks yet.
+ *		Holds pages of a new table that are being filled and have no blocks yet.
  *
- * Nobody else can look at the table: pages bypass shared buffers (btree_storage.h).
+ * No other session can see the table, so the pages bypass shared buffers (btree_storage.h).
  */
 #ifndef GPUSORT_HEAP_NEW_PAGES_H
 #define GPUSORT_HEAP_NEW_PAGES_H
@@ -16,22 +16,25 @@
 typedef struct GpuSortNewPages
 {
 	GpuSortStorage *storage;
-	TransactionId inserter;		/* of the rows; see gpusort_heap_page_begin() */
-	Size		save_bytes;		/* of each page, for the fillfactor */
+	/* transaction that inserts the rows; see gpusort_heap_page_begin() */
+	TransactionId inserter;
+	Size		save_bytes;		/* bytes left free on each page, for the fillfactor */
 	GpuSortHeapPage *pages;		/* all but the last one are full */
 	int			count;
 	int			allocated;
-	BlockNumber first;			/* block that the pages become, once they are claimed */
+	BlockNumber first;			/* block of the first page, once blocks are claimed */
 } GpuSortNewPages;
 
-/* In the current context. */
+/* Prepare to fill pages of the table, with memory of the current context. */
 extern void gpusort_new_pages_begin(GpuSortNewPages *pages, Relation table, GpuSortStorage *storage,
 									TransactionId inserter);
 
-/* For gpusort_new_pages_append(). */
+/* Begin another page; for gpusort_new_pages_append(). */
 extern GpuSortHeapPage *gpusort_new_page(GpuSortNewPages *pages);
 
-/* Room for a tuple, on the last page or a new one, by the rules of the server. */
+/*
+ * Returns room for a tuple of `length` bytes, on the last page or a new one, by the server's rules.
+ */
 static inline HeapTupleHeader
 gpusort_new_pages_append(GpuSortNewPages *pages, uint32 length)
 {
@@ -46,13 +49,16 @@ gpusort_new_pages_append(GpuSortNewPages *pages, uint32 length)
 /* Forget the pages. */
 extern void gpusort_new_pages_drop(GpuSortNewPages *pages);
 
-/* They are the next blocks of the table. */
+/* Make the pages the next blocks of the table. */
 extern void gpusort_new_pages_claim(GpuSortNewPages *pages);
 
-/* Then: have them written. */
+/* Write the pages into the blocks that were claimed, and forget them. */
 extern void gpusort_new_pages_write(GpuSortNewPages *pages);
 
-/* The full ones are the next blocks: have these written, and go on with the last one. */
+/*
+ * Make the full pages, which are all but the last, the next blocks of the table, and write them.
+ * The last page stays and can be filled further.
+ */
 extern void gpusort_new_pages_write_full(GpuSortNewPages *pages);
 
 #endif							/* GPUSORT_HEAP_NEW_PAGES_H */

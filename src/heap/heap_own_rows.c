@@ -1,9 +1,10 @@
 /*
  * heap_own_rows.c
- *		The rows that a command has put into a table; see heap_own_rows.h.
+ *		Reads the rows that a command has put into a table; see heap_own_rows.h.
  *
- * A transaction that has not ended has its rows to itself, so a copy of their page will do.  Nothing is pinned while they are looked
- * at: whoever does that may have to wait for others, of whom one may wait for a page that nobody has pinned.
+ * Rows of a transaction that has not ended are not changed by any other, so a copy of their page
+ * will do.  We hold no pin while the caller looks at the rows, since the caller may have to wait
+ * for another process, and that one may be waiting for a page that nobody has pinned.
  */
 #include "postgres.h"
 
@@ -23,7 +24,8 @@ gpusort_own_rows_first_block(Relation heap)
 }
 
 void
-gpusort_own_rows_begin(GpuSortOwnRows *rows, Relation heap, const GpuSortAppendOwner *owner, BlockNumber from)
+gpusort_own_rows_begin(GpuSortOwnRows *rows, Relation heap, const GpuSortAppendOwner *owner,
+					   BlockNumber from)
 {
 	rows->heap = heap;
 	rows->owner = *owner;
@@ -35,18 +37,23 @@ gpusort_own_rows_begin(GpuSortOwnRows *rows, Relation heap, const GpuSortAppendO
 	rows->count = rows->at = 0;
 }
 
-/* One of the same number that is frozen is from another age of transactions. */
+/*
+ * If a row has the owner's transaction ID but is frozen where the owner's rows are not, the ID is
+ * of an earlier epoch.
+ */
 bool
 gpusort_row_is_own(const GpuSortAppendOwner *owner, HeapTupleHeader row)
 {
-	return HeapTupleHeaderGetRawXmin(row) == owner->xid && HeapTupleHeaderGetRawCommandId(row) == owner->cid &&
+	return HeapTupleHeaderGetRawXmin(row) == owner->xid &&
+		HeapTupleHeaderGetRawCommandId(row) == owner->cid &&
 		HeapTupleHeaderXminFrozen(row) == owner->frozen && (row->t_infomask & HEAP_COMBOCID) == 0;
 }
 
 static void
 copy_page(GpuSortOwnRows *rows)
 {
-	Buffer		buffer = ReadBufferExtended(rows->heap, MAIN_FORKNUM, rows->next++, RBM_NORMAL, rows->strategy);
+	Buffer		buffer = ReadBufferExtended(rows->heap, MAIN_FORKNUM, rows->next++, RBM_NORMAL,
+											rows->strategy);
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	memcpy(rows->page.data, BufferGetPage(buffer), BLCKSZ);
@@ -67,7 +74,8 @@ read_page(GpuSortOwnRows *rows)
 	{
 		ItemId		item = PageGetItemId(page, offset);
 
-		if (ItemIdIsNormal(item) && gpusort_row_is_own(&rows->owner, (HeapTupleHeader) PageGetItem(page, item)))
+		if (ItemIdIsNormal(item) &&
+			gpusort_row_is_own(&rows->owner, (HeapTupleHeader) PageGetItem(page, item)))
 			rows->offsets[rows->count++] = offset;
 	}
 }

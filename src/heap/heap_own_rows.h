@@ -1,8 +1,8 @@
 /*
  * heap_own_rows.h
- *		The rows that a command has put into a table, in the order of their TIDs.
+ *		Reads the rows that a command has put into a table, in the order of their TIDs.
  *
- * Others may have put theirs between them.
+ * Other transactions may have put rows between them.
  */
 #ifndef GPUSORT_HEAP_OWN_ROWS_H
 #define GPUSORT_HEAP_OWN_ROWS_H
@@ -18,24 +18,28 @@ typedef struct GpuSortOwnRows
 	Relation	heap;
 	GpuSortAppendOwner owner;
 	BufferAccessStrategy strategy;
-	BlockNumber next;			/* to be read */
+	BlockNumber next;			/* next block to be read */
 	BlockNumber end;
-	PGAlignedBlock page;		/* a copy of the one before */
-	int			count;			/* of rows in it */
+	PGAlignedBlock page;		/* a copy of the page before `next` */
+	int			count;			/* number of the command's rows in this page */
 	int			at;
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 } GpuSortOwnRows;
 
-/* The first block that rows can go to which are appended from now on. */
+/* Returns the first block that rows appended from now on can go to. */
 extern BlockNumber gpusort_own_rows_first_block(Relation heap);
 
-/* Was a row put by this owner? */
+/* Returns whether a row was put by this owner. */
 extern bool gpusort_row_is_own(const GpuSortAppendOwner *owner, HeapTupleHeader row);
 
-/* Rows that were put by this owner, none of which is changed any more, into blocks from this one on. */
-extern void gpusort_own_rows_begin(GpuSortOwnRows *rows, Relation heap, const GpuSortAppendOwner *owner, BlockNumber from);
+/*
+ * Begin to read the rows that this owner has put, from block `from` on.  None of these rows may be
+ * changed any more.
+ */
+extern void gpusort_own_rows_begin(GpuSortOwnRows *rows, Relation heap,
+								   const GpuSortAppendOwner *owner, BlockNumber from);
 
-/* The next one, which stays until the one behind it is asked for; false: there is none. */
+/* Get the next row, which stays valid until the next call.  Returns false if there is none. */
 extern bool gpusort_own_rows_next(GpuSortOwnRows *rows, HeapTuple tuple);
 
 extern void gpusort_own_rows_end(GpuSortOwnRows *rows);

@@ -1,6 +1,6 @@
 /*
  * heap_owner.h
- *		Whose rows they are that others put into a table.
+ *		Says which transaction and command own rows that are put into a table.
  */
 #ifndef GPUSORT_HEAP_OWNER_H
 #define GPUSORT_HEAP_OWNER_H
@@ -13,17 +13,24 @@ typedef struct GpuSortAppendOwner
 {
 	TransactionId xid;
 	CommandId	cid;
-	bool		frozen;			/* they are everybody's at once: the table is new, and nobody else has it */
+	/* rows are frozen, as the table is new and no other transaction can see it */
+	bool		frozen;
 } GpuSortAppendOwner;
 
-/* Whose inserts a page of nothing but such rows is to be pruned after, as gpusort_heap_page_begin() wants to know. */
+/*
+ * Returns the transaction that gpusort_heap_page_begin() wants to know, for a page that has only
+ * rows of this owner.
+ */
 static inline TransactionId
 gpusort_heap_inserter(const GpuSortAppendOwner *owner)
 {
 	return owner->frozen ? InvalidTransactionId : owner->xid;
 }
 
-/* What all tuples begin with; t_infomask2, t_infomask and t_hoff are to be completed. */
+/*
+ * Fill in the header that all tuples begin with.  The caller has to complete t_infomask2,
+ * t_infomask and t_hoff of each tuple.
+ */
 static inline void
 gpusort_heap_begin_header(HeapTupleHeader header, Relation heap, const GpuSortAppendOwner *owner)
 {

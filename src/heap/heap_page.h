@@ -1,9 +1,9 @@
 /*
  * heap_page.h
- *		Filling one heap page from front to back.
+ *		Fills one heap page from front to back.
  *
- * Line pointers grow up, tuples grow down, as PageAddItem() has them on a page that nothing
- * was removed from.  The header is written when the page is sealed.
+ * Line pointers grow up and tuples grow down, as PageAddItem() places them on a page that nothing
+ * was removed from. pd_lower and pd_upper are set when the page is sealed.
  */
 #ifndef GPUSORT_HEAP_PAGE_H
 #define GPUSORT_HEAP_PAGE_H
@@ -15,15 +15,16 @@
 
 typedef struct GpuSortHeapPage
 {
-	char	   *data;			/* NULL: there is no page */
+	char	   *data;			/* NULL if there is no page */
 	uint32		lower;			/* end of the line pointers */
 	uint32		upper;			/* start of the tuples */
 	uint32		nitems;
 } GpuSortHeapPage;
 
 /*
- * "inserter" is the transaction that inserts the page's rows, or invalid where they are frozen or not new, and the
- * server would not have the page pruned after it.
+ * Begin an empty page in `data`.  `inserter` is the transaction that inserts the page's rows, which
+ * the page's header records where the server's inserts do so, too (gpusort_page_set_inserted()).
+ * It is invalid if the rows are frozen or are not new.
  */
 static inline void
 gpusort_heap_page_begin(GpuSortHeapPage *page, char *data, TransactionId inserter)
@@ -37,7 +38,7 @@ gpusort_heap_page_begin(GpuSortHeapPage *page, char *data, TransactionId inserte
 	page->nitems = 0;
 }
 
-/* Bytes that a further tuple can have: PageGetHeapFreeSpace(). */
+/* Returns how many bytes a further tuple can have, as PageGetHeapFreeSpace() does. */
 static inline Size
 gpusort_heap_page_space(const GpuSortHeapPage *page)
 {
@@ -48,7 +49,7 @@ gpusort_heap_page_space(const GpuSortHeapPage *page)
 	return space - sizeof(ItemIdData);
 }
 
-/* Room for a tuple of so many bytes, which must be there. */
+/* Returns room for a tuple of `length` bytes; the page must have that much space. */
 static inline char *
 gpusort_heap_page_append(GpuSortHeapPage *page, uint32 length)
 {
@@ -66,7 +67,10 @@ gpusort_heap_page_seal(GpuSortHeapPage *page)
 	((PageHeader) page->data)->pd_upper = page->upper;
 }
 
-/* Once it is known which block a sealed page is, each tuple is to lead to itself. */
+/*
+ * Make t_ctid of each tuple lead to the tuple itself, once it is known which block a sealed page
+ * is.
+ */
 static inline void
 gpusort_heap_page_set_ctids(char *data, BlockNumber block)
 {

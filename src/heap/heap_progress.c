@@ -1,6 +1,6 @@
 /*
  * heap_progress.c
- *		What pg_stat_progress_cluster shows of a copy; see heap_progress.h.
+ *		Reports a copy to pg_stat_progress_cluster; see heap_progress.h.
  */
 #include "postgres.h"
 
@@ -26,7 +26,10 @@ gpusort_heap_show_reading(BlockNumber pages)
 void
 gpusort_heap_show_read(BlockNumber pages, double versions)
 {
-	const int	params[] = {PROGRESS_CLUSTER_HEAP_BLKS_SCANNED, PROGRESS_CLUSTER_HEAP_TUPLES_SCANNED};
+	const int	params[] = {
+		PROGRESS_CLUSTER_HEAP_BLKS_SCANNED,
+		PROGRESS_CLUSTER_HEAP_TUPLES_SCANNED
+	};
 	const int64 values[] = {pages, versions};
 
 	pgstat_progress_update_multi_param(lengthof(params), params, values);

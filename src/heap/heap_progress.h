@@ -1,13 +1,13 @@
 /*
  * heap_progress.h
- *		What pg_stat_progress_cluster shows of a copy: what it shows of the server's own.
+ *		Reports a copy to pg_stat_progress_cluster, in the way of the server's own copies.
  */
 #ifndef GPUSORT_HEAP_PROGRESS_H
 #define GPUSORT_HEAP_PROGRESS_H
 
 #include "storage/block.h"
 
-/* The table's pages are read; there are so many of them. */
+/* Report that reading begins, of so many pages, and then how much has been read. */
 extern void gpusort_heap_show_reading(BlockNumber pages);
 extern void gpusort_heap_show_read(BlockNumber pages, double versions);
 
@@ -16,7 +16,7 @@ extern void gpusort_heap_show_sorting(void);
 extern void gpusort_heap_show_writing(void);
 extern void gpusort_heap_show_written(double versions);
 
-/* Whatever was shown, somebody else begins anew. */
+/* Clear the counts before the server's own copy, which begins from the start. */
 extern void gpusort_heap_show_nothing(void);
 
 #endif							/* GPUSORT_HEAP_PROGRESS_H */

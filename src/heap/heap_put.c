@@ -1,10 +1,11 @@
 /*
  * heap_put.c
- *		Putting rows into the blocks of a table that is in use; see heap_put.h.
+ *		Puts rows into the blocks of a table that is in use; see heap_put.h.
  *
- * A block that was claimed is empty, and the server's own inserts take over any empty page they come
- * upon.  So whether it is still empty is looked at when it is locked to be written; if not, the
- * page gets another block.  That may cost the order that several processes have agreed on, and happens only beside other writers.
+ * A block that was claimed is an empty page, and the server's own inserts take over any empty page
+ * that they come upon.  So, when we lock a claimed block to write it, we look whether it is still
+ * empty; if not, the page gets another block.  That may cost the order that several processes have
+ * agreed on, but it happens only if other sessions insert into the table at the same time.
  */
 #include "postgres.h"
 
@@ -18,7 +19,8 @@
 #include "pg_compat/tables.h"
 
 bool
-gpusort_heap_lock_if_empty(Relation heap, BufferAccessStrategy strategy, BlockNumber block, Buffer *buffer)
+gpusort_heap_lock_if_empty(Relation heap, BufferAccessStrategy strategy, BlockNumber block,
+						   Buffer *buffer)
 {
 	*buffer = ReadBufferExtended(heap, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
 	LockBuffer(*buffer, BUFFER_LOCK_EXCLUSIVE);
@@ -62,7 +64,7 @@ gpusort_heap_log_begin(GpuSortHeapLog *log, Relation heap)
 	log->map = InvalidBuffer;
 }
 
-/* A tuple as the record of a multi-insert has it; returns the end. */
+/* Append a tuple to the data of a multi-insert's record.  Returns the end of the data. */
 static char *
 log_tuple(Page page, OffsetNumber offset, char *data)
 {
@@ -81,11 +83,13 @@ log_tuple(Page page, OffsetNumber offset, char *data)
 }
 
 void
-gpusort_heap_log_rows(GpuSortHeapLog *log, Buffer buffer, const OffsetNumber *offsets, int count, bool decode_end)
+gpusort_heap_log_rows(GpuSortHeapLog *log, Buffer buffer, const OffsetNumber *offsets, int count,
+					  bool decode_end)
 {
 	Page		page = BufferGetPage(buffer);
 	xl_heap_multi_insert *record = (xl_heap_multi_insert *) log->record.data;
-	Size		header = SizeOfHeapMultiInsert + (offsets != NULL ? count * sizeof(OffsetNumber) : 0);
+	Size		header = SizeOfHeapMultiInsert +
+		(offsets != NULL ? count * sizeof(OffsetNumber) : 0);
 	char	   *data = log->record.data + header;
 	char	   *end = data;
 	int			flags = REGBUF_STANDARD | (offsets == NULL ? REGBUF_WILL_INIT : 0);
@@ -111,7 +115,8 @@ gpusort_heap_log_rows(GpuSortHeapLog *log, Buffer buffer, const OffsetNumber *of
 		XLogRegisterBuffer(1, log->map, 0);
 	XLogRegisterBufData(0, data, end - data);
 	XLogSetRecordFlags(XLOG_INCLUDE_ORIGIN);
-	end_of_record = XLogInsert(RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT | (offsets == NULL ? XLOG_HEAP_INIT_PAGE : 0));
+	end_of_record = XLogInsert(RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT |
+							   (offsets == NULL ? XLOG_HEAP_INIT_PAGE : 0));
 	PageSetLSN(page, end_of_record);
 	if (BufferIsValid(log->map))
 		PageSetLSN(BufferGetPage(log->map), end_of_record);

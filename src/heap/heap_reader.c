@@ -1,18 +1,18 @@
 /*
  * heap_reader.c
- *		The versions that a table's copy will have, from its pages into a sort; see
- *		heap_reader.h.
+ *		Reads the versions that a table's copy will have from the old table's pages into a sort;
+ *		see heap_reader.h.
  *
- * The table is locked against everybody, and read page by page: under the page's lock each
- * version is judged, as the server's own copy judges them; then, while the page is
- * pinned, those to be kept are put into the sort.
+ * The table is locked against all other sessions, and read page by page.  Under the page's lock we
+ * judge which versions are to be kept, as the server's own copy does; then, while the page is
+ * pinned, we put these versions into the sort.
  *
- * They are put as they will be written: without the bits that don't survive a copy, frozen
- * where that is possible, with all columns that the table has now and without values of
- * columns that it has no longer.  Versions that a chain of updates may lead to or from, which
- * other transactions could still follow, are put as they are, with their TIDs
- * (heap_chains.c).  Nothing of that writes anything, but for what freezing a row
- * that several transactions have locked may add to the record of such locks.
+ * We put them as they will be written: without the infomask bits that a copy does not keep, frozen
+ * where that is possible, with all columns that the table has now, and without values of columns
+ * that were dropped.  Versions that a chain of updates may lead to or from, which other
+ * transactions could still follow, are put as they are, with their TIDs (heap_chains.c).  None of
+ * this writes anything, except that freezing a row that several transactions have locked may create
+ * a multixact.
  */
 #include "postgres.h"
 
@@ -43,12 +43,12 @@ struct GpuSortHeapReader
 
 	/* making versions */
 	TupleDesc	desc;
-	bool		has_dropped;	/* columns */
+	bool		has_dropped;	/* the table has dropped columns */
 	Datum	   *values;
 	bool	   *isnull;
 	TupleTableSlot *slot;
-	char	   *packed;			/* the version that is being put */
-	GpuSortHeapKeys *keys;		/* NULL: versions are sorted as they are */
+	char	   *packed;			/* version that is being put */
+	GpuSortHeapKeys *keys;		/* NULL if versions are sorted as they are */
 };
 
 static bool
@@ -71,7 +71,10 @@ gpusort_heap_reader_begin(const GpuSortHeapCopy *copy, GpuSort *sort, bool is_pa
 	if (!RelationUsesLocalBuffers(copy->old_heap) &&
 		RelationGetNumberOfBlocks(copy->old_heap) > NBuffers / 4)
 		reader->strategy = GetAccessStrategy(BAS_BULKREAD);
-	/* slots keep no count of references to a copy, which is released with the context */
+	/*
+	 * a copy of the descriptor, which is released with the context, spares slots the counting of
+	 * references
+	 */
 	reader->desc = CreateTupleDescCopy(RelationGetDescr(copy->new_heap));
 	reader->has_dropped = has_dropped_columns(reader->desc);
 	reader->values = palloc(reader->desc->natts * sizeof(Datum));
@@ -83,7 +86,9 @@ gpusort_heap_reader_begin(const GpuSortHeapCopy *copy, GpuSort *sort, bool is_pa
 	return reader;
 }
 
-/* Is a version, of a page that is locked, to be kept?  As the server's copy decides it. */
+/*
+ * Returns whether a version is to be kept, by the rules of the server's copy.  The page is locked.
+ */
 static bool
 judge_version(GpuSortHeapReader *reader, HeapTuple tuple, Buffer buffer)
 {
@@ -118,7 +123,7 @@ judge_version(GpuSortHeapReader *reader, HeapTuple tuple, Buffer buffer)
 	}
 }
 
-/* List the versions of a page that are to be kept; returns how many. */
+/* List the versions of a page that are to be kept, in `offsets`.  Returns their number. */
 static int
 judge_page(GpuSortHeapReader *reader, Buffer buffer, OffsetNumber *offsets)
 {
@@ -147,8 +152,8 @@ judge_page(GpuSortHeapReader *reader, Buffer buffer, OffsetNumber *offsets)
 }
 
 /*
- * May another version's t_ctid lead here, or this one's elsewhere, for transactions that
- * may still follow it?  As rewrite_heap_tuple() sees it.
+ * Returns whether another version's t_ctid may lead to this one, or this one's to another, for
+ * transactions that may still follow it.  The rules are those of rewrite_heap_tuple().
  */
 static bool
 is_in_chain(const GpuSortHeapReader *reader, HeapTuple tuple)
@@ -164,7 +169,7 @@ is_in_chain(const GpuSortHeapReader *reader, HeapTuple tuple)
 		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(header), reader->copy.oldest_xmin);
 }
 
-/* Must the tuple be formed anew, to have the columns that the table has now? */
+/* Returns whether the tuple must be formed anew, to have the columns that the table has now. */
 static inline bool
 must_reform(const GpuSortHeapReader *reader, HeapTupleHeader header)
 {
@@ -172,7 +177,10 @@ must_reform(const GpuSortHeapReader *reader, HeapTupleHeader header)
 		(header->t_infomask & HEAP_HASOID_OLD) != 0;
 }
 
-/* Form it anew, but for what its header tells of transactions. */
+/*
+ * Form a tuple with the columns that the table has now.  What the tuple's header says of
+ * transactions is kept.
+ */
 static HeapTuple
 reform(GpuSortHeapReader *reader, HeapTuple tuple)
 {
@@ -190,7 +198,7 @@ reform(GpuSortHeapReader *reader, HeapTuple tuple)
 	return formed;
 }
 
-/* Have the version in reader->packed. */
+/* Copy a tuple to reader->packed, formed anew if need be, and make `copy` refer to it. */
 static void
 copy_version(GpuSortHeapReader *reader, HeapTuple tuple, HeapTuple copy)
 {
@@ -211,7 +219,7 @@ copy_version(GpuSortHeapReader *reader, HeapTuple tuple, HeapTuple copy)
 		heap_freetuple(formed);
 }
 
-/* Put a version that has been packed; false if it can't be. */
+/* Put a version that has been packed into the sort.  Returns false if the sort can't take it. */
 static bool
 put_packed(GpuSortHeapReader *reader, HeapTuple packed)
 {
@@ -230,7 +238,7 @@ put_packed(GpuSortHeapReader *reader, HeapTuple packed)
 	return put;
 }
 
-/* What a version is for those who will write it. */
+/* Note what those who write the new table have to know of a version. */
 static inline void
 note_version(GpuSortHeapFindings *findings, HeapTuple tuple, bool in_chain)
 {
@@ -245,7 +253,7 @@ note_version(GpuSortHeapFindings *findings, HeapTuple tuple, bool in_chain)
 		findings->shortest = length;
 }
 
-/* Put a version into the sort; false if it can't be. */
+/* Pack a version and put it into the sort.  Returns false if the sort can't take it. */
 static bool
 put_version(GpuSortHeapReader *reader, HeapTuple tuple)
 {
@@ -266,7 +274,7 @@ put_version(GpuSortHeapReader *reader, HeapTuple tuple)
 	return put_packed(reader, &copy);
 }
 
-/* Put the listed versions of a page, which is pinned; false if one can't be. */
+/* Put the listed versions of a pinned page.  Returns false if the sort can't take one of them. */
 static bool
 put_versions(GpuSortHeapReader *reader, Buffer buffer, const OffsetNumber *offsets, int count)
 {
@@ -287,7 +295,10 @@ put_versions(GpuSortHeapReader *reader, Buffer buffer, const OffsetNumber *offse
 	return true;
 }
 
-/* Read a page; returns how many versions are to be kept, *put is false if one can't be put. */
+/*
+ * Read a page.  Returns how many of its versions are to be kept; *put is false if one of them could
+ * not be put.
+ */
 static int
 read_page(GpuSortHeapReader *reader, BlockNumber block, bool *put)
 {

@@ -1,6 +1,6 @@
 /*
  * heap_reader.h
- *		The versions that a table's copy will have, from its pages into a sort.
+ *		Reads the versions that a table's copy will have from the old table's pages into a sort.
  */
 #ifndef GPUSORT_HEAP_READER_H
 #define GPUSORT_HEAP_READER_H
@@ -11,16 +11,19 @@
 typedef struct GpuSortHeapReader GpuSortHeapReader;
 
 /*
- * In the current context, which releases it.  The sort may be a part of one (sort_parts.h).
+ * Begin to read, with memory of the current context.  `sort` is a sort, or a part of a shared sort
+ * (sort_parts.h) if `is_part`.
  */
 extern GpuSortHeapReader *gpusort_heap_reader_begin(const GpuSortHeapCopy *copy, GpuSort *sort,
 													bool is_part);
 
 /*
- * Read pages until there are none that other processes have not taken, or a version could not be put: then
- * all are to stop.  shows: the progress of all, to pg_stat_progress_cluster.
+ * Read pages until none are left that no other process has taken, or until a version could not be
+ * put, in which case all processes stop.  With `shows`, this process reports the progress of all to
+ * pg_stat_progress_cluster.
  */
-extern void gpusort_heap_reader_read(GpuSortHeapReader *reader, GpuSortHeapShare *share, bool shows);
+extern void gpusort_heap_reader_read(GpuSortHeapReader *reader, GpuSortHeapShare *share,
+									 bool shows);
 
 extern void gpusort_heap_reader_end(GpuSortHeapReader *reader);
 

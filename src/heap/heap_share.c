@@ -1,13 +1,13 @@
 /*
  * heap_share.c
- *		What processes share that read a table which is copied; see heap_share.h.
+ *		What the processes that read a table to be copied share; see heap_share.h.
  */
 #include "postgres.h"
 
 #include "heap/heap_progress.h"
 #include "heap/heap_share.h"
 
-/* Pages that a process takes at a time: enough for the system to read ahead. */
+/* Number of pages that a process takes at a time; enough for the kernel to read ahead. */
 #define PAGES_TAKEN		32
 
 void

@@ -1,6 +1,7 @@
 /*
  * heap_share.h
- *		What processes share that read a table which is copied: its pages, and what they find.
+ *		What the processes that read a table to be copied share: the pages to take, and what they
+ *		find.
  */
 #ifndef GPUSORT_HEAP_SHARE_H
 #define GPUSORT_HEAP_SHARE_H
@@ -11,37 +12,43 @@
 
 #include "heap/heap_copy.h"
 
-/* In shared memory, if there are workers. */
+/* State of reading a table.  In shared memory if there are workers. */
 typedef struct GpuSortHeapShare
 {
 	BlockNumber nblocks;
-	pg_atomic_uint64 next;		/* page that no process has taken */
-	pg_atomic_uint64 read;		/* pages, ... */
-	pg_atomic_uint64 kept;		/* ... and versions of these */
-	pg_atomic_uint32 stopped;	/* some version could not be put */
+	pg_atomic_uint64 next;		/* first page that no process has taken */
+	pg_atomic_uint64 read;		/* pages that have been read */
+	pg_atomic_uint64 kept;		/* versions to be kept in the pages read */
+	pg_atomic_uint32 stopped;	/* not 0 if some version could not be put */
 
-	slock_t		mutex;			/* of the following */
+	slock_t		mutex;			/* protects `findings` */
 	GpuSortHeapFindings findings;
 } GpuSortHeapShare;
 
 extern void gpusort_heap_share_init(GpuSortHeapShare *share, BlockNumber nblocks);
 
-/* The next pages for this process, from .. end - 1; false if there are none. */
+/*
+ * Take the next pages for this process to read, *from .. *end - 1.  Returns false if there are
+ * none left, or reading was stopped.
+ */
 extern bool gpusort_heap_share_take(GpuSortHeapShare *share, BlockNumber *from, BlockNumber *end);
 
-/* A page has been read, with so many versions to be kept. */
+/* Note that a page has been read, with so many versions to be kept. */
 extern void gpusort_heap_share_count(GpuSortHeapShare *share, int versions);
 
-/* Show what all have read. */
+/* Report to the progress view what all processes have read. */
 extern void gpusort_heap_share_show(GpuSortHeapShare *share);
 
-/* Nobody is to read on. */
+/* Keep all processes from taking any more pages. */
 extern void gpusort_heap_share_stop(GpuSortHeapShare *share);
 
-/* A process has come to its end. */
+/* Add what a process has found, when it has read its last page. */
 extern void gpusort_heap_share_add(GpuSortHeapShare *share, const GpuSortHeapFindings *findings);
 
-/* All have: have all pages been read and their versions put? */
+/*
+ * Returns whether all pages have been read and their versions put; to be asked when all processes
+ * have ended reading.
+ */
 extern bool gpusort_heap_share_is_complete(GpuSortHeapShare *share);
 
 #endif							/* GPUSORT_HEAP_SHARE_H */

@@ -1,12 +1,13 @@
 /*
  * heap_slices.c
- *		Versions in order into a new table: what each process does that takes part; see
- *		heap_slices.h.
+ *		Writes a new table by several processes, each of which writes slices of the sorted
+ *		versions; see heap_slices.h.
  *
- * Where all versions have one length, slices end where pages do, and the table is the one that a single
- * process writes; else half a page of each slice stays empty, as a rule.
+ * If all versions have one length, slices end where pages do, and the table is the one that a
+ * single process would write.  Otherwise half a page at the end of each slice stays empty, on
+ * average.
  *
- * Versions that need the toaster are the leader's, and with them the slices that have some.
+ * Only the leader can use the toaster, so slices with versions that need it are left to the leader.
  */
 #include "postgres.h"
 
@@ -20,31 +21,35 @@
 #include "settings.h"
 #include "worker_fault.h"
 
-/* Half a page in so many is a quarter of a percent. */
+/* Number of pages of a slice.  The half page lost at its end is a quarter of a percent. */
 #define SLICE_PAGES		200
 
-/* A slice of nothing but the longest versions may have so many times the bytes of others, at most. */
+/*
+ * A slice of only the longest versions may have at most so many times the bytes of an average
+ * slice.
+ */
 #define MAX_UNEVEN		16
 
-/* So many of all slices may have a version that needs the toaster, at most. */
+/* At most this fraction of the slices may have a version that needs the toaster. */
 #define MAX_TOASTED		(1.0 / 8)
 
-/* What a process has for it. */
+/* The state of a process that writes slices. */
 typedef struct Process
 {
 	GpuSortHeapSlices *slices;
 	const GpuSortView *view;
 	GpuSortHeapTarget own;
-	GpuSortHeapTarget left;		/* for a slice that was left to its turn, in the leader */
+	GpuSortHeapTarget left;		/* in the leader, for slices that workers have left to it */
 } Process;
 
 /* ---------- cutting ---------- */
 
-/* How many versions of so many bytes does a page take? */
+/* Returns how many versions of `bytes` bytes fit on a page. */
 static uint64
 versions_of_page(const GpuSortHeapCopy *copy, uint32 bytes)
 {
-	Size		save_bytes = RelationGetTargetPageFreeSpace(copy->new_heap, HEAP_DEFAULT_FILLFACTOR);
+	Size		save_bytes = RelationGetTargetPageFreeSpace(copy->new_heap,
+														HEAP_DEFAULT_FILLFACTOR);
 	PGAlignedBlock block;
 	GpuSortHeapPage page;
 
@@ -56,8 +61,9 @@ versions_of_page(const GpuSortHeapCopy *copy, uint32 bytes)
 }
 
 /*
- * How many versions of different lengths do so many pages take, on average?  Fewer if some are far longer, and
- * may lie together: all pages of a slice are in memory at once.
+ * Returns how many versions of different lengths fit on so many pages, on average.  All pages of a
+ * slice are in memory at once, so the number is smaller if some versions are far longer than the
+ * others, as they may lie together.
  */
 static uint64
 versions_of_pages(const GpuSortHeapCopy *copy, const GpuSortHeapFindings *findings, uint64 pages)
@@ -100,7 +106,10 @@ fill_pages(const Process *process, GpuSortHeapTarget *target, uint64 slice)
 	return gpusort_heap_target_put(target, process->view, from, to);
 }
 
-/* It is the slice's turn: its pages are the next blocks. */
+/*
+ * Make the slice's pages the next blocks of the table, since it is the slice's turn; pass the turn
+ * on, and write the pages.
+ */
 static void
 place_pages(const Process *process, GpuSortHeapTarget *target, uint64 slice)
 {
@@ -109,7 +118,10 @@ place_pages(const Process *process, GpuSortHeapTarget *target, uint64 slice)
 	gpusort_heap_writer_write(target->writer);
 }
 
-/* Wait until it is the slice's turn; meanwhile the leader does what is left to it. */
+/*
+ * Wait until it is the slice's turn.  Meanwhile the leader does slices that workers have left to
+ * it.
+ */
 static void
 await_turn(Process *process, uint64 slice)
 {

@@ -1,9 +1,10 @@
 /*
  * heap_space.c
- *		Whether rows have room in what a table has; see heap_space.h.
+ *		Estimates whether rows have room in the free space of a table; see heap_space.h.
  *
- * By the free space map, which knows what VACUUM has found: that of some pages, evenly spaced.  The size of rows is
- * known from when the table was last vacuumed or analysed.
+ * The estimate is made from the free space map, which VACUUM fills, by looking at some pages,
+ * evenly spaced.  The size of rows is that of the time when the table was last vacuumed or
+ * analysed.
  */
 #include "postgres.h"
 
@@ -13,27 +14,40 @@
 
 #include "heap/heap_space.h"
 
-/* A thousand look-ups take a fraction of a millisecond, and few rows not much more. */
+/*
+ * Maximum and minimum number of pages to look up.  A thousand look-ups take a fraction of a
+ * millisecond, and inserting a few rows does not take much longer than that.
+ */
 #define LOOKED_AT	1024
 #define LEAST_LOOKED_AT	64
 
-/* So much of the bytes may have had room. */
+/*
+ * Rows should not be appended if the free space has room for more than this fraction of their
+ * bytes.
+ */
 #define WASTE		(1.0 / 16)
 
-/* If it is not known what a row takes. */
+/* Size that is assumed for rows of a table without statistics. */
 #define UNKNOWN_ROW_BYTES	(BLCKSZ / 5)
 
-/* About what a row takes, where pages have so much space on average. */
+/*
+ * Returns about how many bytes a row takes on a page, if pages have mean_space bytes free on
+ * average.
+ */
 static double
 row_bytes(Relation heap, double mean_space)
 {
 	Form_pg_class form = heap->rd_rel;
 
-	return form->relpages > 0 && form->reltuples > 0 ? (BLCKSZ - mean_space) * form->relpages / form->reltuples
+	return form->relpages > 0 && form->reltuples > 0
+		? (BLCKSZ - mean_space) * form->relpages / form->reltuples
 		: UNKNOWN_ROW_BYTES;
 }
 
-/* More if few of many pages would do for the rows, but not more than is little work beside these. */
+/*
+ * Returns how many pages to look up: more if the rows need only a few of many pages, but not so
+ * many that looking them up costs much compared to inserting the rows.
+ */
 static BlockNumber
 pages_to_look_at(BlockNumber blocks, double bytes)
 {
@@ -43,7 +57,10 @@ pages_to_look_at(BlockNumber blocks, double bytes)
 	return (BlockNumber) Min(Min(blocks, LOOKED_AT), Min(enough, affordable));
 }
 
-/* Rows go on in the last page, if it is not all-visible. */
+/*
+ * Returns whether appended rows would go on in this page, because it is the last one and not
+ * all-visible.
+ */
 static bool
 is_continued(Relation heap, BlockNumber block, BlockNumber blocks)
 {
@@ -58,7 +75,10 @@ is_continued(Relation heap, BlockNumber block, BlockNumber blocks)
 	return (bits & VISIBILITYMAP_ALL_VISIBLE) == 0;
 }
 
-/* Space that is less than a row, or that the fillfactor keeps, is not for rows. */
+/*
+ * Space on a page counts only if it is enough for a row, and without what the fillfactor keeps
+ * free.
+ */
 bool
 gpusort_heap_has_space(Relation heap, double bytes)
 {
@@ -76,7 +96,8 @@ gpusort_heap_has_space(Relation heap, double bytes)
 	{
 		BlockNumber block = (BlockNumber) ((uint64) i * blocks / looked_at);
 
-		all += spaces[i] = is_continued(heap, block, blocks) ? 0 : (uint16) GetRecordedFreeSpace(heap, block);
+		all += spaces[i] = is_continued(heap, block, blocks) ? 0
+			: (uint16) GetRecordedFreeSpace(heap, block);
 	}
 	least = kept + row_bytes(heap, all / looked_at);
 	for (BlockNumber i = 0; i < looked_at; i++)

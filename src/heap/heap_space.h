@@ -1,6 +1,6 @@
 /*
  * heap_space.h
- *		Whether rows have room in what a table has.
+ *		Estimates whether rows have room in the free space of a table.
  */
 #ifndef GPUSORT_HEAP_SPACE_H
 #define GPUSORT_HEAP_SPACE_H
@@ -8,8 +8,8 @@
 #include "utils/rel.h"
 
 /*
- * Would a good part of so many bytes fit into free space of the table's pages?  Then it should not grow: rows
- * that go to its end leave that space unused.
+ * Returns whether a good part of `bytes` bytes of rows would fit into free space of the table's
+ * pages.  If so, the table should not grow: appended rows would leave that space unused.
  */
 extern bool gpusort_heap_has_space(Relation heap, double bytes);
 

@@ -1,6 +1,7 @@
 /*
  * heap_target.c
- *		Where versions in order go; see heap_target.h.
+ *		Writes sorted versions either into pages of a new table or through the server's rewrite
+ *		of tables; see heap_target.h.
  */
 #include "postgres.h"
 
@@ -11,10 +12,13 @@
 #include "heap/heap_target.h"
 #include "prefetch.h"
 
-/* Versions put at a time, while as many are being prefetched. */
+/* Number of versions that are written at a time, while as many are being prefetched. */
 #define PUT_BLOCK		32
 
-/* Get the pointers of a block of versions, and prefetch where those begin and end. */
+/*
+ * Get pointers to the next versions, at most PUT_BLOCK, and prefetch the first and last cache line
+ * of each.  Returns their number.
+ */
 static int
 load_block(const GpuSortView *view, uint64 from, uint64 to, void **versions)
 {
@@ -31,7 +35,7 @@ load_block(const GpuSortView *view, uint64 from, uint64 to, void **versions)
 	return count;
 }
 
-/* Versions become tuples of pages; false if one was refused. */
+/* Write versions as tuples into pages.  Returns false if one of them was refused. */
 static bool
 write_block(GpuSortHeapTarget *target, void **versions, int count)
 {

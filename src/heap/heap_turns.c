@@ -1,6 +1,6 @@
 /*
  * heap_turns.c
- *		Slices of rows that several processes make into pages; see heap_turns.h.
+ *		Deals slices of rows out to several processes, in turns; see heap_turns.h.
  */
 #include "postgres.h"
 

@@ -1,11 +1,12 @@
 /*
  * heap_turns.h
- *		Slices of rows that several processes make into pages, each some of them, and the order in which
- *		these become blocks of a table.
+ *		Deals slices of rows out to several processes, and decides the order in which their pages
+ *		become blocks of a table.
  *
- * Whoever has nothing to do takes the next slice, and fills pages of its own.  When it is the slice's turn
- * they become the next blocks, and the turn goes on.  Slices are taken in order, so the one whose turn
- * it is has been taken by somebody; a worker that can't do it leaves it to the leader, at its turn.
+ * A process that has nothing to do takes the next slice, and fills pages of its own.  When it is
+ * the slice's turn, these pages become the next blocks of the table, and the turn passes to the
+ * next slice.  Slices are taken in order, so some process has taken the slice whose turn it is.  A
+ * worker that can't do its slice leaves it to the leader, at the slice's turn.
  */
 #ifndef GPUSORT_HEAP_TURNS_H
 #define GPUSORT_HEAP_TURNS_H
@@ -14,20 +15,23 @@
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
 
-/* In shared memory, if there are workers. */
+/* State of the turns.  In shared memory if there are workers. */
 typedef struct GpuSortTurns
 {
-	pg_atomic_uint64 next;		/* slice that nobody has taken */
+	pg_atomic_uint64 next;		/* first slice that no process has taken */
 
-	slock_t		mutex;			/* of the following */
-	uint64		turn;			/* the slice whose pages are the next blocks */
-	bool		left;			/* ... which a worker has left to the leader */
+	slock_t		mutex;			/* protects `turn` and `left` */
+	uint64		turn;			/* slice whose pages become the next blocks */
+	bool		left;			/* a worker has left that slice to the leader */
 	ConditionVariable turned;
 } GpuSortTurns;
 
 extern void gpusort_turns_init(GpuSortTurns *turns);
 
-/* A slice for this process, if it exists. */
+/*
+ * Returns the next slice, for this process to take.  There are no more if it is not below the
+ * number of slices.
+ */
 static inline uint64
 gpusort_turns_take(GpuSortTurns *turns)
 {
@@ -35,15 +39,16 @@ gpusort_turns_take(GpuSortTurns *turns)
 }
 
 /*
- * Wait until it is a slice's turn: true.  Or false: the leader is to do another one, *left, whose turn
- * it is, and pass it on.
+ * Wait until it is this slice's turn, and return true.  In the leader, returns false if there is
+ * another slice to do first, *left, which a worker has left: it is that slice's turn, and the
+ * leader has to do it and pass the turn on.
  */
 extern bool gpusort_turns_await(GpuSortTurns *turns, uint64 slice, uint64 *left);
 
-/* Its pages have their blocks: let the next one have its turn. */
+/* Pass the turn on to the next slice, once the slice's pages have their blocks. */
 extern void gpusort_turns_pass(GpuSortTurns *turns, uint64 slice);
 
-/* It is the slice's turn: the leader shall do it. */
+/* Leave the slice, whose turn it is, to the leader. */
 extern void gpusort_turns_leave(GpuSortTurns *turns, uint64 slice);
 
 #endif							/* GPUSORT_HEAP_TURNS_H */

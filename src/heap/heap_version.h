@@ -1,15 +1,16 @@
 /*
  * heap_version.h
- *		A version of a row, as a sort keeps it.
+ *		Packs a version of a row, as a sort keeps it.
  *
- * A sort's rows are MinimalTuples, which are heap tuples without the first bytes of their
- * headers.  Those say which transactions can see a version, so they are kept, too:
+ * A sort's rows are MinimalTuples, which are heap tuples without the first bytes of their headers.
+ * These bytes say which transactions can see a version, so we keep them as well:
  *
  *		t_len | xvac | flags | t_infomask2 ... data | xmin xmax [t_self t_ctid]
  *
- * cmin, cmax or xvac, and the flags, lie in what a MinimalTuple leaves unused; the rest follows
- * the data and is counted in t_len, which no code minds that looks at columns.  TIDs are
- * there only of versions that a chain of updates may lead to or from.
+ * The field `xvac`, which may hold cmin or cmax instead, and the flags lie in bytes that a
+ * MinimalTuple leaves unused.  The rest follows the data and is counted in t_len, which does not
+ * disturb code that looks at columns.  TIDs are kept only for versions that a chain of updates may
+ * lead to or from.
  */
 #ifndef GPUSORT_HEAP_VERSION_H
 #define GPUSORT_HEAP_VERSION_H
@@ -19,7 +20,7 @@
 /* Flags. */
 #define GPUSORT_VERSION_HAS_TIDS	1
 
-/* What follows the data. */
+/* The TIDs that may follow the data. */
 typedef struct GpuSortVersionTids
 {
 	ItemPointerData self;
@@ -29,7 +30,7 @@ typedef struct GpuSortVersionTids
 #define GPUSORT_VERSION_XIDS_BYTES	(2 * sizeof(TransactionId))
 #define GPUSORT_VERSION_MAX_BYTES	(GPUSORT_VERSION_XIDS_BYTES + sizeof(GpuSortVersionTids))
 
-/* Bytes in front of what a MinimalTuple and a heap tuple have in common. */
+/* Offset of what a MinimalTuple and a heap tuple have in common, and offset of the flags. */
 #define VERSION_COMMON		offsetof(HeapTupleHeaderData, t_infomask2)
 #define VERSION_FLAGS		(offsetof(HeapTupleHeaderData, t_ctid) + sizeof(CommandId))
 
@@ -37,8 +38,8 @@ StaticAssertDecl(VERSION_FLAGS + sizeof(uint16) <= VERSION_COMMON, "no room in a
 StaticAssertDecl(MINIMAL_TUPLE_OFFSET == GPUSORT_VERSION_XIDS_BYTES, "a MinimalTuple begins elsewhere");
 
 /*
- * Make a heap tuple, with GPUSORT_VERSION_MAX_BYTES more behind it, one whose MinimalTuple is
- * a stored version: its header is rearranged.  tids: NULL if they need not be kept.
+ * Rearrange a heap tuple so that its MinimalTuple is a stored version.  There must be room for
+ * GPUSORT_VERSION_MAX_BYTES behind the tuple.  `tids` is NULL if they need not be kept.
  */
 static inline void
 gpusort_version_pack(HeapTuple tuple, const GpuSortVersionTids *tids)
@@ -66,7 +67,7 @@ gpusort_version_has_tids(const MinimalTuple version)
 	return (flags & GPUSORT_VERSION_HAS_TIDS) != 0;
 }
 
-/* Bytes of the heap tuple. */
+/* Returns the length of the heap tuple that was packed. */
 static inline uint32
 gpusort_version_length(const MinimalTuple version)
 {
@@ -76,14 +77,17 @@ gpusort_version_length(const MinimalTuple version)
 	return version->t_len + MINIMAL_TUPLE_OFFSET - behind;
 }
 
-/* Its TIDs, which it has. */
+/* Get the TIDs of a version that has them. */
 static inline void
 gpusort_version_tids(const MinimalTuple version, GpuSortVersionTids *tids)
 {
 	memcpy(tids, (char *) version + version->t_len - sizeof(*tids), sizeof(*tids));
 }
 
-/* Put the heap tuple, of so many bytes, elsewhere; its t_ctid is left for the caller. */
+/*
+ * Restore the heap tuple, of `length` bytes, at `header`.  Its t_ctid is left for the caller to
+ * set.
+ */
 static inline void
 gpusort_version_unpack(const MinimalTuple version, uint32 length, char *header)
 {

@@ -1,6 +1,6 @@
 /*
  * heap_workers.c
- *		Copying a table by parallel workers; see heap_workers.h.
+ *		Copies a table with parallel workers; see heap_workers.h.
  *
  * On error the server ends the workers before it resets memory contexts.
  */
@@ -32,24 +32,24 @@
 #include "worker_usage.h"
 #include "worker_wait.h"
 
-/* What is in the shared memory. */
+/* Keys of what is in the shared memory. */
 #define KEY_TASK			UINT64CONST(0x4753000000000501)
 #define KEY_VIEW			UINT64CONST(0x4753000000000502)
 #define KEY_TEAM			UINT64CONST(0x4753000000000503)
 
-/* A part of the sort that has less memory than this can't do much with it. */
+/* A part of the sort with less memory than this can't do much with it. */
 #define PART_BYTES			((size_t) 32 * 1024 * 1024)
 
-/* What workers are to do: one of the two. */
+/* What workers are to do: either read or write. */
 typedef struct HeapTask
 {
 	Oid			old_heap;
 	Oid			new_heap;
 	Oid			index;
-	GpuSortHeapCopy copy;		/* but for the relations */
+	GpuSortHeapCopy copy;		/* without the relations */
 	bool		writes;
-	uint32		parts;			/* of the sort that is read into */
-	Barrier		read;			/* participants arrive when they have read */
+	uint32		parts;			/* number of the shared sort that is read into */
+	Barrier		read;			/* participants arrive here when they have read */
 	GpuSortHeapShare share;
 	GpuSortHeapSlices slices;
 } HeapTask;
@@ -58,8 +58,8 @@ typedef struct HeapLeader
 {
 	ParallelContext *context;
 	HeapTask   *task;
-	GpuSortSharedView *view;	/* if they write */
-	GpuSortTeam *team;			/* if they read */
+	GpuSortSharedView *view;	/* if workers write */
+	GpuSortTeam *team;			/* if workers read */
 } HeapLeader;
 
 struct GpuSortHeapReaders
@@ -68,14 +68,14 @@ struct GpuSortHeapReaders
 	GpuSort    *sort;
 };
 
-/* What a process waits for here, as others see it. */
+/* Wait event of a process that waits for the others to have read; 0 until it is first used. */
 static uint32 wait_event = 0;
 
 PGDLLEXPORT void gpusort_heap_worker(dsm_segment *segment, shm_toc *toc);
 
 /* ---------- how many ---------- */
 
-/* By the size of a table, as the planner gives parallel scans workers. */
+/* Returns how many workers a table of this size gets, by the planner's rule for parallel scans. */
 static int
 workers_for_pages(BlockNumber pages)
 {
@@ -92,7 +92,7 @@ gpusort_heap_wanted_workers(const GpuSortHeapCopy *copy)
 {
 	int			workers = RelationGetParallelWorkers(copy->old_heap, -1);
 
-	/* nobody else can see temporary tables */
+	/* other processes can't read temporary tables */
 	if (RelationUsesLocalBuffers(copy->old_heap) || IsParallelWorker() || !IsUnderPostmaster)
 		return 0;
 	if (workers < 0)
@@ -100,7 +100,10 @@ gpusort_heap_wanted_workers(const GpuSortHeapCopy *copy)
 	return Min(workers, gpusort_maintenance_workers());
 }
 
-/* Of so many, how many have memory to read a part, beside the leader? */
+/*
+ * Returns how many of nworkers workers have memory for a part of the sort, besides the leader's
+ * part.
+ */
 static int
 readers_for_memory(int nworkers)
 {
@@ -123,7 +126,10 @@ fill_task(HeapTask *task, const GpuSortHeapCopy *copy)
 	BarrierInit(&task->read, 0);
 }
 
-/* Make what the workers find; false if there is no shared memory. */
+/*
+ * Create and fill the shared memory that the workers find.  Returns false if there is none to be
+ * had.
+ */
 static bool
 make_shared_memory(HeapLeader *leader, const GpuSortHeapCopy *copy)
 {
@@ -143,7 +149,10 @@ make_shared_memory(HeapLeader *leader, const GpuSortHeapCopy *copy)
 	return true;
 }
 
-/* Begin with the workers' shared memory; end_leader() has to follow, also if that is false. */
+/*
+ * Enter parallel mode and create the workers' shared memory.  Returns false if there is none to be
+ * had.  The caller has to call end_leader() in any case.
+ */
 static bool
 begin_leader(HeapLeader *leader, const GpuSortHeapCopy *copy, int nworkers)
 {
@@ -153,7 +162,7 @@ begin_leader(HeapLeader *leader, const GpuSortHeapCopy *copy, int nworkers)
 	return make_shared_memory(leader, copy);
 }
 
-/* How many workers have come. */
+/* Launch the workers.  Returns how many could be started. */
 static int
 launch(HeapLeader *leader)
 {
@@ -176,7 +185,7 @@ end_leader(HeapLeader *leader)
 
 /* ---------- reading ---------- */
 
-/* A participant: read a part of the sort. */
+/* Read this participant's share of the table into a part of the sort. */
 static void
 read_part(const GpuSortHeapCopy *copy, TupleDesc desc, GpuSortParts *parts, GpuSortHeapShare *share)
 {
@@ -187,7 +196,7 @@ read_part(const GpuSortHeapCopy *copy, TupleDesc desc, GpuSortParts *parts, GpuS
 
 	if (gpusort_heap_sort_spec(copy->index, &spec, &reason))
 		part = gpusort_parts_begin_part(parts, desc, &spec);
-	/* without address space: the others read on */
+	/* if there is no address space, the other participants read all pages */
 	if (part == NULL)
 		return;
 	reader = gpusort_heap_reader_begin(copy, part, true);
@@ -197,7 +206,7 @@ read_part(const GpuSortHeapCopy *copy, TupleDesc desc, GpuSortParts *parts, GpuS
 	gpusort_end(part);
 }
 
-/* The leader's part, in memory of its own. */
+/* Read the leader's share of the table, in a memory context that is deleted afterwards. */
 static void
 read_own_part(const GpuSortHeapCopy *copy, TupleDesc desc, GpuSortParts *parts,
 			  GpuSortHeapShare *share)
@@ -212,8 +221,8 @@ read_own_part(const GpuSortHeapCopy *copy, TupleDesc desc, GpuSortParts *parts,
 }
 
 /*
- * Workers have been launched: read the table with those that come in time.  False if a version could
- * not be put.
+ * Read the table with those workers that come in time, once they are launched.  Returns false if a
+ * version could not be put.
  */
 static bool
 read_all(HeapLeader *leader, const GpuSortHeapCopy *copy, GpuSort *sort, GpuSortParts *parts,
@@ -249,19 +258,21 @@ gpusort_heap_read_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort, Tuple
 	(*readers)->sort = sort;
 	leader = &(*readers)->leader;
 	if (begin_leader(leader, copy, nworkers))
-		parts = gpusort_parts_create(sort, leader->context->nworkers + 1, gpusort_expected_rows(sort));
+		parts = gpusort_parts_create(sort, leader->context->nworkers + 1,
+									 gpusort_expected_rows(sort));
 	if (parts != NULL)
 	{
 		leader->task->parts = gpusort_parts_number(parts);
 		gpusort_heap_share_init(&leader->task->share, RelationGetNumberOfBlocks(copy->old_heap));
 		/*
-		 * The leader is counted before there are workers, as a worker that arrived alone would open the
-		 * barrier, and nobody would wait for the leader's rows.
+		 * The leader attaches before there are workers.  Otherwise a worker that arrives alone
+		 * would open the barrier, and nobody would wait for the leader's rows.
 		 */
 		(void) BarrierAttach(&leader->task->read);
 		if (launch(leader) > 0)
 		{
-			help = read_all(leader, copy, sort, parts, desc) ? GPUSORT_HEAP_DONE : GPUSORT_HEAP_FAILED;
+			help = read_all(leader, copy, sort, parts, desc) ? GPUSORT_HEAP_DONE
+				: GPUSORT_HEAP_FAILED;
 			*findings = leader->task->share.findings;
 		}
 		else
@@ -311,7 +322,7 @@ gpusort_heap_write_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort,
 		if (gpusort_heap_slices_init(&task->slices, copy, &view, findings) &&
 			gpusort_publish_view(sort, leader.view))
 		{
-			/* before anybody writes: checkpoints count since then */
+			/* before any process writes, since the storage watches for checkpoints from here on */
 			GpuSortStorage *storage = gpusort_storage_begin(copy->new_heap);
 
 			*launched = launch(&leader);
@@ -329,7 +340,10 @@ gpusort_heap_write_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort,
 
 /* ---------- a worker ---------- */
 
-/* Who comes when all has been read only helps to sort. */
+/*
+ * Read a share of the table, and then help to sort.  A worker that starts when all has been read
+ * only helps to sort.
+ */
 static void
 read_and_help(HeapTask *task, const GpuSortHeapCopy *copy, GpuSortTeam *team)
 {
@@ -351,7 +365,8 @@ write_slices(HeapTask *task, const GpuSortHeapCopy *copy, const GpuSortSharedVie
 
 	if (!gpusort_attach_view(shared, &view, &mapping))
 		return;
-	gpusort_heap_slices_put(&task->slices, copy->new_heap, gpusort_storage_begin(copy->new_heap), &view);
+	gpusort_heap_slices_put(&task->slices, copy->new_heap,
+							gpusort_storage_begin(copy->new_heap), &view);
 	gpusort_detach_view(&mapping);
 }
 
@@ -362,7 +377,7 @@ gpusort_heap_worker(dsm_segment *segment, shm_toc *toc)
 	GpuSortHeapCopy copy = task->copy;
 
 	gpusort_begin_worker(toc);
-	/* the leader has locked all of them */
+	/* the leader has locked all of these relations */
 	copy.old_heap = table_open(task->old_heap, AccessShareLock);
 	copy.new_heap = table_open(task->new_heap, RowExclusiveLock);
 	copy.index = index_open(task->index, AccessShareLock);

@@ -1,11 +1,11 @@
 /*
  * heap_writer.c
- *		Versions in order into the pages of a new table; see heap_writer.h.
+ *		Writes sorted versions into the pages of a new table; see heap_writer.h.
  *
- * What the server's rewrite_heap_tuple() does, by the same rules: a page ends before the first
- * tuple that would leave less of it free than the fillfactor wants; tuples that are long or
- * have values out of line go through the toaster.  But tuples are copied straight into
- * their pages, and pages are logged many in a record (btree_storage.h).
+ * This follows the rules of the server's rewrite_heap_tuple(): a page ends before the first tuple
+ * that would leave less of it free than the fillfactor wants, and tuples that are long or have
+ * values out of line go through the toaster.  But tuples are copied straight into their pages, and
+ * many pages are logged in one record (btree_storage.h).
  */
 #include "postgres.h"
 
@@ -16,7 +16,7 @@
 #include "heap/heap_version.h"
 #include "heap/heap_writer.h"
 
-/* Full pages that one process writes at a time, while they are in its cache. */
+/* Number of full pages that a process writes at a time, while they are in the CPU's cache. */
 #define PAGES_AT_A_TIME		16
 
 struct GpuSortHeapWriter
@@ -58,7 +58,8 @@ gpusort_heap_writer_put_toasted(GpuSortHeapWriter *writer, MinimalTuple version)
 				 errmsg("row is too big: size %zu, maximum size %zu",
 						MAXALIGN(toasted->t_len), MaxHeapTupleSize)));
 	MemoryContextSwitchTo(old);
-	memcpy(gpusort_new_pages_append(&writer->pages, toasted->t_len), toasted->t_data, toasted->t_len);
+	memcpy(gpusort_new_pages_append(&writer->pages, toasted->t_len), toasted->t_data,
+		   toasted->t_len);
 	MemoryContextReset(writer->toast_context);
 }
 
