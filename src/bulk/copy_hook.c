@@ -1,11 +1,11 @@
 /*
  * copy_hook.c
- *		How COPY gets to us; see copy_hook.h.
+ *		Takes COPY statements over from PostgreSQL; see copy_hook.h.
  *
- * A statement that is ours does not go on to the server's function for utility commands, nor to
- * hooks of others that were installed before.  These may audit, count or forbid; so COPY
- * is left to PostgreSQL if there are any.  Hooks that were installed later are called first, and
- * see all.
+ * A statement that we take over reaches neither the server's function for utility commands nor the
+ * hooks that other extensions had installed before ours.  Such hooks may audit, count or forbid
+ * statements, so COPY is left to PostgreSQL if there are any.  Hooks that were installed later are
+ * called before ours, and see all statements.
  */
 #include "postgres.h"
 

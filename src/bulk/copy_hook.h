@@ -1,6 +1,6 @@
 /*
  * copy_hook.h
- *		How COPY gets to us.
+ *		Takes COPY statements over from PostgreSQL.
  */
 #ifndef GPUSORT_COPY_HOOK_H
 #define GPUSORT_COPY_HOOK_H
@@ -10,8 +10,9 @@
 #include "utils/queryenvironment.h"
 
 /*
- * From ProcessUtility_hook: do a COPY; false: it is PostgreSQL's.  is_watched tells whether hooks
- * of others were installed before ours, which would not see it.
+ * Execute a COPY statement; called from ProcessUtility_hook.  Returns false if the statement is
+ * left to PostgreSQL.  `is_watched` tells whether other extensions had installed hooks before ours,
+ * which would not see the statement.
  */
 extern bool gpusort_copy(const PlannedStmt *pstmt, const char *text, QueryEnvironment *environment,
 						 QueryCompletion *completion, bool is_watched);

@@ -1,9 +1,10 @@
 /*
  * copy_statement.c
- *		COPY TO statements: whether they are ours, and what they ask for; see copy_statement.h.
+ *		Decides which COPY TO statements are executed here, and finds what they ask for; see
+ *		copy_statement.h.
  *
- * The order in which things are looked at is that of PostgreSQL's COPY, so that errors found here,
- * by its own functions, are those that would be found there.
+ * The order of the checks is that of PostgreSQL's COPY.  So an error that its functions raise here
+ * is the one that COPY would have raised.
  */
 #include "postgres.h"
 
@@ -21,7 +22,7 @@
 #include "bulk/out_target.h"
 #include "pg_compat/copy.h"
 
-/* May the user write to where the rows shall go? */
+/* Returns whether the user may write to the file, program or client that gets the rows. */
 static bool
 may_write(const CopyStmt *stmt)
 {
@@ -33,7 +34,10 @@ may_write(const CopyStmt *stmt)
 		is_absolute_path(stmt->filename);
 }
 
-/* SELECTs become one query, whatever rules there are; the INTO of a set operation is its first one's. */
+/*
+ * Returns whether the query is a SELECT without INTO.  Whatever rules there are, a SELECT is
+ * rewritten to one query.  The INTO of a set operation is found in its first SELECT.
+ */
 static bool
 is_select(const Node *query)
 {
@@ -46,7 +50,7 @@ is_select(const Node *query)
 	return select->intoClause == NULL;
 }
 
-/* A table all of whose rows and columns the user may read. */
+/* Returns whether the relation is a plain table, and the user may read all its rows and columns. */
 static bool
 may_read(Relation relation)
 {
@@ -56,7 +60,7 @@ may_read(Relation relation)
 		check_enable_rls(RelationGetRelid(relation), InvalidOid, true) != RLS_ENABLED;
 }
 
-/* Are all columns whose quoting is asked for copied? */
+/* Returns whether all columns of FORCE_QUOTE are copied. */
 static bool
 quotes_what_is_copied(const GpuSortCopyStatement *copy)
 {

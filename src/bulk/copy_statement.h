@@ -1,9 +1,10 @@
 /*
  * copy_statement.h
- *		COPY TO statements: whether they are ours, and what they ask for.
+ *		Decides which COPY TO statements are executed here, and finds what they ask for.
  *
- * What is not plainly allowed, and whatever may end in an error that PostgreSQL has words of its
- * own for, is not ours: its COPY then looks at all of it again, and says so.
+ * We take over only what is plainly allowed.  Anything else, and whatever may end in an error for
+ * which PostgreSQL has its own words, is left to PostgreSQL's COPY, which looks at the statement
+ * from the start and reports the error.
  */
 #ifndef GPUSORT_COPY_STATEMENT_H
 #define GPUSORT_COPY_STATEMENT_H
@@ -20,16 +21,20 @@ typedef struct GpuSortCopyStatement
 	const CopyStmt *stmt;
 	ParseState *pstate;
 	CopyFormatOptions options;
-	Relation	relation;		/* that is copied; NULL: it is a query */
+	Relation	relation;		/* table that is copied; NULL if it is a query */
 } GpuSortCopyStatement;
 
 /*
- * Look at a statement; if it is ours, fill the other one.  A table is open and locked then.
+ * Returns whether the statement is executed here, and fills *copy if so.  A table is then open and
+ * locked.
  */
 extern bool gpusort_copy_is_ours(const CopyStmt *stmt, ParseState *pstate,
 								 GpuSortCopyStatement *copy);
 
-/* The format that is asked for, and the columns, of rows that are described so. */
+/*
+ * Returns the columns that the statement copies of rows with this descriptor, and fills in the
+ * format that it asks for.
+ */
 extern GpuSortOutColumn *gpusort_copy_columns(const GpuSortCopyStatement *copy, TupleDesc desc,
 											  GpuSortOutFormat *format);
 

@@ -1,9 +1,9 @@
 /*
  * copy_to.c
- *		Carrying out a COPY TO; see copy_to.h.
+ *		Executes a COPY TO; see copy_to.h.
  *
- * In the order of PostgreSQL's: the query is planned and started before a file is opened, so that
- * what fails there leaves the file as it was.
+ * As in PostgreSQL's COPY, the query is planned and started before the file is opened, so that an
+ * error there leaves the file as it was.
  */
 #include "postgres.h"
 
@@ -29,8 +29,8 @@
 typedef struct CopyTo
 {
 	GpuSortCopyStatement *statement;
-	QueryDesc  *query;			/* or NULL: it is a table */
-	TupleDesc	desc;			/* of the rows that are read */
+	QueryDesc  *query;			/* NULL if a table is copied */
+	TupleDesc	desc;			/* descriptor of the rows that are read */
 	GpuSortOutFormat format;
 	GpuSortOutColumn *columns;
 	GpuSortOutTarget target;
@@ -46,7 +46,7 @@ plan_query(const GpuSortCopyStatement *copy, int location, int length)
 	const char *text = copy->pstate->p_sourcetext;
 	List	   *queries;
 
-	/* the statement may be a cached one, and is not to be scribbled on */
+	/* the statement may be a cached one, which must not be changed */
 	raw->stmt = copyObject(copy->stmt->query);
 	raw->stmt_location = location;
 	raw->stmt_len = length;
@@ -61,7 +61,7 @@ start_query(CopyTo *to, int location, int length)
 {
 	PlannedStmt *plan = plan_query(to->statement, location, length);
 
-	/* it sees what queries before it have done */
+	/* let the query see what earlier commands have done */
 	PushCopiedSnapshot(GetActiveSnapshot());
 	UpdateActiveSnapshotCommandId();
 	to->query = CreateQueryDesc(plan, to->statement->pstate->p_sourcetext, GetActiveSnapshot(),
@@ -143,7 +143,10 @@ begin_client_copy(const GpuSortOutFormat *format)
 
 /* ---------- all of it ---------- */
 
-/* The signature, no flags, no extension: in front of the first row, or of the end. */
+/*
+ * Header of the binary format: the signature, no flags, no extension.  It is sent in front of the
+ * first row, or of the trailer if there are no rows.
+ */
 static const char binary_header[] = "PGCOPY\n\377\r\n\0" "\0\0\0\0" "\0\0\0\0";
 
 static void

@@ -1,13 +1,16 @@
 /*
  * copy_to.h
- *		Carrying out a COPY TO.
+ *		Executes a COPY TO.
  */
 #ifndef GPUSORT_COPY_TO_H
 #define GPUSORT_COPY_TO_H
 
 #include "bulk/copy_statement.h"
 
-/* Returns how many rows were copied; closes the table.  The text's part is the statement's. */
+/*
+ * Execute a COPY TO and close its table.  The statement is the part of the source text at
+ * `location` with `length` bytes.  Returns how many rows were copied.
+ */
 extern uint64 gpusort_copy_to(GpuSortCopyStatement *copy, int location, int length);
 
 #endif							/* GPUSORT_COPY_TO_H */

@@ -1,8 +1,9 @@
 /*
  * out_digits.h
- *		Integers into decimal digits, eight at a time; bytes into hexadecimal ones.
+ *		Converts integers to decimal digits, eight at a time, and bytes to hexadecimal ones.
  *
- * The digits are those of the server's pg_lltoa(); more bytes behind them may be written.
+ * The digits are those of the server's pg_lltoa().  Decimal conversion may write further bytes
+ * behind the digits.
  */
 #ifndef GPUSORT_OUT_DIGITS_H
 #define GPUSORT_OUT_DIGITS_H
@@ -11,7 +12,10 @@
 
 #include "utils/builtins.h"
 
-/* What may be written for an integer of 64 bits: a sign, 20 digits, and eight bytes at a time. */
+/*
+ * Number of bytes that may be written for a 64-bit integer: a sign and 20 digits, written eight
+ * bytes at a time.
+ */
 #define GPUSORT_OUT_DIGITS_BYTES 32
 
 #ifndef WORDS_BIGENDIAN
@@ -19,11 +23,16 @@
 #define EIGHT_DIGITS 100000000
 #define ASCII_ZEROS UINT64CONST(0x3030303030303030)
 
-/* Eight digits, each in a byte, the first one in the lowest: of numbers below 10^8. */
+/*
+ * Returns the eight digits of a number below 10^8, each in a byte, the first digit in the lowest
+ * byte.
+ */
 static inline uint64
 gpusort_out_eight_digits(uint32 n)
 {
-	/* quotients by multiplication: right for n < 10^8, 10^4 and 10^2, as all of these numbers show */
+	/*
+	 * quotients by multiplication; exact for n < 10^8, 10^4 and 10^2, as a test of all such n shows
+	 */
 	uint64		fours = (n / 10000) | (uint64) (n % 10000) << 32;
 	uint64		hundreds = (fours * 5243 >> 19) & UINT64CONST(0x0000007F0000007F);
 	uint64		twos = hundreds | (fours - 100 * hundreds) << 16;
@@ -32,7 +41,7 @@ gpusort_out_eight_digits(uint32 n)
 	return tens | (twos - 10 * tens) << 8;
 }
 
-/* Digits without zeros in front. */
+/* Write a number below 10^8 without leading zeros.  Returns the end of the digits. */
 static inline char *
 gpusort_out_first_digits(char *at, uint32 n)
 {
@@ -44,7 +53,7 @@ gpusort_out_first_digits(char *at, uint32 n)
 	return at + 8 - zeros;
 }
 
-/* All eight. */
+/* Write a number below 10^8 with all its eight digits. */
 static inline char *
 gpusort_out_next_digits(char *at, uint32 n)
 {
@@ -91,7 +100,7 @@ gpusort_out_put_int64(char *at, int64 n)
 	return gpusort_out_put_uint64(at, -(uint64) n);
 }
 
-/* Of a number below 100. */
+/* Write a number below 100 with two digits. */
 static inline char *
 gpusort_out_put_two_digits(char *at, int n)
 {
@@ -100,7 +109,10 @@ gpusort_out_put_two_digits(char *at, int n)
 	return at;
 }
 
-/* Microseconds of a second, behind a point, without zeros at the end; nothing if there are none. */
+/*
+ * Write the microseconds of a second behind a decimal point, without trailing zeros.  Writes
+ * nothing if there are none.
+ */
 static inline char *
 gpusort_out_put_fraction(char *at, int us)
 {
@@ -116,7 +128,7 @@ gpusort_out_put_fraction(char *at, int us)
 	return end;
 }
 
-/* Two digits for each byte; nothing is written behind them. */
+/* Write two hexadecimal digits for each byte, and nothing behind the digits. */
 static inline char *
 gpusort_out_put_hex(char *at, const char *bytes, int length)
 {
@@ -134,8 +146,9 @@ gpusort_out_put_hex(char *at, const char *bytes, int length)
 		n = (n | n << 8) & UINT64CONST(0x00FF00FF00FF00FF);
 		/* a byte's upper half comes first */
 		n = (n >> 4 & UINT64CONST(0x000F000F000F000F)) | (n & UINT64CONST(0x000F000F000F000F)) << 8;
-		/* letters follow digits after a while */
-		n += ASCII_ZEROS + ((n + UINT64CONST(0x0606060606060606)) >> 4 & UINT64CONST(0x0101010101010101)) * ('a' - '9' - 1);
+		/* in ASCII, letters do not follow digits directly: add the gap to digits above 9 */
+		n += ASCII_ZEROS + ((n + UINT64CONST(0x0606060606060606)) >> 4 &
+							  UINT64CONST(0x0101010101010101)) * ('a' - '9' - 1);
 		memcpy(at, &n, sizeof(n));
 		at += sizeof(n);
 	}

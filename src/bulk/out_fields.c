@@ -1,9 +1,9 @@
 /*
  * out_fields.c
- *		The values of a row that are written; see out_fields.h.
+ *		Gets the values of a row that are written, in its slot; see out_fields.h.
  *
- * A slot does not keep that some of its values have been found in this way: it finds those that others
- * ask for anew.
+ * tts_nvalid is left as it was, so anyone else who asks the slot for values makes it deform the
+ * tuple in the usual way.
  */
 #include "postgres.h"
 
@@ -12,14 +12,14 @@
 
 #include "bulk/out_fields.h"
 
-/* What is stored at a place. */
+/* How a field's value is stored. */
 typedef enum FieldKind
 {
-	FIELD_8,					/* bytes that are the value */
+	FIELD_8,					/* 8 bytes that are the value; likewise below */
 	FIELD_4,
 	FIELD_2,
 	FIELD_1,
-	FIELD_FIXED,				/* ... that it points to */
+	FIELD_FIXED,				/* bytes that the value points to */
 	FIELD_VARLENA,
 	FIELD_STRING
 } FieldKind;
@@ -28,13 +28,16 @@ typedef struct Field
 {
 	FieldKind	kind;
 	int			length;
-	uintptr_t	align;			/* less 1 */
+	uintptr_t	align;			/* alignment less 1 */
 } Field;
 
 struct GpuSortOutFields
 {
-	int			nfields;		/* the rows' first attributes; all that are written are among these */
-	TupleDesc	desc;			/* of rows that fields describe */
+	/*
+	 * number of leading attributes that are described; all columns that are written are among them
+	 */
+	int			nfields;
+	TupleDesc	desc;			/* descriptor that `fields` were made from */
 	Field	   *fields;
 };
 
@@ -87,7 +90,10 @@ describe_fields(GpuSortOutFields *fields, TupleDesc desc)
 	fields->desc = desc;
 }
 
-/* Where the tuple lies that a slot shows; NULL if it shows none, or some of its values are there. */
+/*
+ * Returns the stored tuple that a slot shows, or NULL if it shows none, or if the slot has deformed
+ * some of it already.
+ */
 static inline HeapTupleHeader
 stored_tuple(TupleTableSlot *slot)
 {
@@ -100,7 +106,7 @@ stored_tuple(TupleTableSlot *slot)
 	return NULL;
 }
 
-/* Datums of the first attributes, of which none is null. */
+/* Get the Datums of the first nfields attributes, none of which is null. */
 static void
 read_fields(const GpuSortOutFields *fields, const char *data, Datum *values)
 {
@@ -129,7 +135,10 @@ read_fields(const GpuSortOutFields *fields, const char *data, Datum *values)
 				values[i] = PointerGetDatum(place);
 				break;
 			case FIELD_VARLENA:
-				/* a short one is not aligned: what is there is not padding */
+				/*
+				 * a varlena with a short header is not aligned, so if there is no padding byte it
+				 * begins here
+				 */
 				if (VARATT_NOT_PAD_BYTE(data + at))
 					place = data + at;
 				values[i] = PointerGetDatum(place);

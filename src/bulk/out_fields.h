@@ -1,8 +1,9 @@
 /*
  * out_fields.h
- *		The values of a row that are written, in its slot.
+ *		Gets the values of a row that are written, in its slot.
  *
- * Of rows without nulls, as they are stored, they are found here with less than the server takes.
+ * For rows without nulls that the slot shows as they are stored, this is cheaper than the server's
+ * deforming.
  */
 #ifndef GPUSORT_OUT_FIELDS_H
 #define GPUSORT_OUT_FIELDS_H
@@ -13,10 +14,16 @@
 
 typedef struct GpuSortOutFields GpuSortOutFields;
 
-/* For any number of rows with these columns; in the current memory context. */
+/*
+ * Prepare to get values of rows with these columns, any number of them, in the current memory
+ * context.
+ */
 extern GpuSortOutFields *gpusort_out_begin_fields(int ncolumns, const GpuSortOutColumn *columns);
 
-/* Put the columns' values into the slot; what it says of others is not to be relied on then. */
+/*
+ * Put the columns' values into the slot's tts_values and tts_isnull.  Its other values must not be
+ * relied on afterwards.
+ */
 extern void gpusort_out_get_fields(GpuSortOutFields *fields, TupleTableSlot *slot);
 
 #endif							/* GPUSORT_OUT_FIELDS_H */

@@ -1,9 +1,9 @@
 /*
  * out_interval.c
- *		Intervals in PostgreSQL's style; see out_interval.h.
+ *		Writes intervals in PostgreSQL's style; see out_interval.h.
  *
- * That is years, months, days, and a time, as far as they are not zero: each with a sign of its own,
- * which is a plus only behind a part that is negative.
+ * An interval consists of years, months, days and a time, as far as they are not zero.  Each part
+ * has a sign of its own; a plus is written only behind a part that is negative.
  */
 #include "postgres.h"
 
@@ -13,11 +13,11 @@
 #include "bulk/out_digits.h"
 #include "bulk/out_interval.h"
 
-/* What has been written. */
+/* What has been written of an interval. */
 typedef struct Parts
 {
 	bool		any;
-	bool		negative;		/* the last one */
+	bool		negative;		/* the last part written was negative */
 } Parts;
 
 static char *
@@ -44,7 +44,7 @@ write_part(char *at, Parts *parts, int n, const char *unit, int unit_bytes)
 	return at;
 }
 
-/* Hours may have more than two digits. */
+/* Write the time part, whose hours may have more than two digits. */
 static char *
 write_clock(char *at, const Parts *parts, int64 time)
 {
@@ -55,7 +55,8 @@ write_clock(char *at, const Parts *parts, int64 time)
 	at = begin_part(at, parts, time >= 0);
 	if (time < 0)
 		*at++ = '-';
-	at = hours < 100 ? gpusort_out_put_two_digits(at, (int) hours) : gpusort_out_put_uint64(at, hours);
+	at = hours < 100 ? gpusort_out_put_two_digits(at, (int) hours)
+		: gpusort_out_put_uint64(at, hours);
 	*at++ = ':';
 	at = gpusort_out_put_two_digits(at, (int) (seconds / SECS_PER_MINUTE % MINS_PER_HOUR));
 	*at++ = ':';
@@ -69,8 +70,9 @@ gpusort_out_write_interval(char *at, Datum value)
 	const Interval *interval = DatumGetIntervalP(value);
 	Parts		parts = {false, false};
 
-	/* from PostgreSQL 17 on, those without end have the most and the least of everything */
-	if (IntervalStyle != INTSTYLE_POSTGRES || interval->month == PG_INT32_MAX || interval->month == PG_INT32_MIN)
+	/* from PostgreSQL 17 on, infinite intervals have the largest or smallest value in each field */
+	if (IntervalStyle != INTSTYLE_POSTGRES || interval->month == PG_INT32_MAX ||
+		interval->month == PG_INT32_MIN)
 		return NULL;
 	at = write_part(at, &parts, interval->month / MONTHS_PER_YEAR, " year", 5);
 	at = write_part(at, &parts, interval->month % MONTHS_PER_YEAR, " mon", 4);

@@ -1,8 +1,9 @@
 /*
  * out_labels.c
- *		The labels of enums; see out_labels.h.
+ *		Looks up the labels of enum values; see out_labels.h.
  *
- * A label can be renamed while rows are written, which the server's cache is told.
+ * We keep labels that were looked up.  A label can be renamed while rows are written, so all are
+ * forgotten when the server invalidates its own cache of enums.
  */
 #include "postgres.h"
 
@@ -13,19 +14,22 @@
 #include "bulk/out_labels.h"
 #include "pg_compat/keys.h"
 
-/* Labels are kept by the last bits of their OIDs, which mostly follow one another, by twos. */
+/*
+ * Number of labels that are kept.  A label's place is given by the last bits of its value's OID;
+ * the OIDs of an enum mostly differ by two.
+ */
 #define KEPT 64
 
 typedef struct Label
 {
-	Oid			value;			/* or InvalidOid */
+	Oid			value;			/* InvalidOid if this place is empty */
 	int			length;
 	NameData	name;
 } Label;
 
 struct GpuSortOutLabels
 {
-	uint64		changes;		/* that were known when labels were looked up */
+	uint64		changes;		/* value of the global counter when the labels were looked up */
 	Label		kept[KEPT];
 };
 

@@ -1,6 +1,6 @@
 /*
  * out_labels.h
- *		The labels of enums, as enum_out() returns them.
+ *		Looks up the labels of enum values, as enum_out() does.
  */
 #ifndef GPUSORT_OUT_LABELS_H
 #define GPUSORT_OUT_LABELS_H
@@ -9,10 +9,10 @@
 
 typedef struct GpuSortOutLabels GpuSortOutLabels;
 
-/* In the current memory context. */
+/* Make an empty cache of labels in the current memory context. */
 extern GpuSortOutLabels *gpusort_out_begin_labels(void);
 
-/* A value's label, as it is now, which stays where it is until the next call. */
+/* Returns a value's current label, and its length.  The label stays valid until the next call. */
 extern const char *gpusort_out_label(GpuSortOutLabels *labels, Oid value, int *length);
 
 #endif							/* GPUSORT_OUT_LABELS_H */

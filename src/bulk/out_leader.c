@@ -1,10 +1,11 @@
 /*
  * out_leader.c
- *		Writing rows together with parallel workers; see out_leader.h.
+ *		Writes rows together with parallel workers; see out_leader.h.
  *
- * Slices are taken by whoever has nothing to do, the leader included, which writes those of others
- * first when they are there.  A worker's are in its queue in ascending order, so the next one is at
- * the head of some queue, or is the leader's own, or comes.
+ * A process that has nothing to do takes the next slice.  So does the leader, but it first writes
+ * other processes' slices that are due and at hand.  A worker's queue has its slices in ascending
+ * order.  So the slice that is due is at the head of some queue, or is the leader's own, or some
+ * worker is still formatting it.
  *
  * On error the server ends the workers before it resets memory contexts.
  */
@@ -38,21 +39,22 @@
 #include "worker_wait.h"
 
 /*
- * A worker takes a millisecond or two to start, in which two or three MB are written.  Slices are
- * such that it takes several to fill a queue.
+ * There is at most one worker for each WORKER_BYTES of rows, since a worker takes a millisecond or
+ * two to start, in which two or three MB are written.  A slice has SLICE_BYTES, so that it takes
+ * several slices to fill a queue.
  */
 #define WORKER_BYTES		(4 * 1024 * 1024)
 #define SLICE_BYTES			(128 * 1024)
 
-/* So much of a slice of its own the leader writes in advance. */
+/* The leader formats at most so many bytes of its own slice before the slice is due. */
 #define OWN_BYTES			(1024 * 1024)
 
 /* The head of a worker's queue. */
 typedef struct OutHead
 {
-	const GpuSortOutPiece *piece;	/* NULL: none was there */
-	Size		bytes;			/* of the rows behind it */
-	bool		ended;			/* there will be no more */
+	const GpuSortOutPiece *piece;	/* first piece in the queue; NULL if none was there */
+	Size		bytes;			/* bytes of the piece's rows, which follow it */
+	bool		ended;			/* there will be no more pieces */
 } OutHead;
 
 typedef struct OutLeader
@@ -65,14 +67,14 @@ typedef struct OutLeader
 	ParallelContext *context;
 	shm_mq_handle **queues;
 	OutHead    *heads;
-	uint64		slices;			/* that workers wrote */
+	uint64		slices;			/* number of slices that workers have formatted */
 
 	/* a slice that the leader has taken */
 	bool		has_own;
 	uint64		own;
 	bool		own_is_begun;	/* its first rows are in the stream's buffer */
-	bool		own_is_whole;	/* ... all of them */
-	int			own_error;		/* the last SQLSTATE that reading or writing a row of it has raised, or 0 */
+	bool		own_is_whole;	/* all of its rows are in the buffer */
+	int			own_error;		/* last SQLSTATE raised while its rows were formatted, or 0 */
 } OutLeader;
 
 static uint32 wait_event = 0;
@@ -109,7 +111,7 @@ read_in_advance(OutLeader *leader)
 	}
 }
 
-/* It is its turn. */
+/* Write the leader's own slice, which is due. */
 static void
 write_own(OutLeader *leader)
 {
@@ -122,12 +124,12 @@ write_own(OutLeader *leader)
 	leader->has_own = false;
 }
 
-/* Write what a worker has left of a slice: all but so many rows. */
+/* Write the rest of a slice that a worker has left to the leader, without its first `skip` rows. */
 static void
 write_rest(OutLeader *leader, uint64 slice, uint64 skip)
 {
 	gpusort_worker_fault("writing rows that were left");
-	/* the own one is read anew in its turn */
+	/* the leader's own slice is read once more when it is due */
 	gpusort_out_drop_rows(leader->stream);
 	leader->own_is_begun = false;
 	gpusort_out_begin_slice(&leader->source, slice);
@@ -138,7 +140,7 @@ write_rest(OutLeader *leader, uint64 slice, uint64 skip)
 
 /* ---------- the workers' slices ---------- */
 
-/* Look at the head of a worker's queue; false if nothing is there. */
+/* Look at the head of a worker's queue.  Returns false if no piece is there. */
 static bool
 look_at_queue(OutLeader *leader, int worker)
 {
@@ -163,7 +165,7 @@ look_at_queue(OutLeader *leader, int worker)
 	return false;
 }
 
-/* The worker at the head of whose queue a slice is; -1: it is not there. */
+/* Returns the worker whose queue has the slice at its head, or -1 if there is none. */
 static int
 find_slice(OutLeader *leader, uint64 slice)
 {
@@ -173,14 +175,17 @@ find_slice(OutLeader *leader, uint64 slice)
 	return -1;
 }
 
-/* Who waits is woken by a worker that has written something, or has an error to report. */
+/*
+ * Wait until a worker sets the leader's latch, because it has sent something or has an error to
+ * report.
+ */
 static void
 await_workers(void)
 {
 	gpusort_worker_await_latch(gpusort_wait_event(&wait_event, "GpuSortRowsWritten"));
 }
 
-/* Write the slice that a worker has begun to pass on. */
+/* Write the slice at the head of a worker's queue, to its end. */
 static void
 write_pieces(OutLeader *leader, int worker)
 {
@@ -209,21 +214,23 @@ write_pieces(OutLeader *leader, int worker)
 static void write_slices(OutLeader *leader, uint64 from, uint64 to);
 
 /*
- * A callback of an error's context.  What a worker reports is raised without it, as callbacks are
- * those that there were when the parallel context was made.
+ * Error context callback that notes errors raised by this process itself.  An error that a worker
+ * reports is raised without this callback, since its context is that of the time when the parallel
+ * context was made.
  */
 static void
 note_own_error(void *arg)
 {
 	OutLeader  *leader = arg;
 
-	/* of a notice, too, whose code is not the error's that is caught */
+	/* notices are noted as well, but their code is not that of the error that is caught */
 	leader->own_error = geterrcode();
 }
 
 /*
- * Read the own slice before its turn.  If a row fails, all rows before that are written first:
- * another one may fail there.  Not if a worker has failed, whose rows would be waited for in vain.
+ * Format the leader's own slice before it is due.  If a row fails, all rows before this slice are
+ * written first, since one of them may fail as well and its error is then the one to raise.  This
+ * is not done if the error is a worker's, since that worker's rows would never come.
  */
 static void
 try_to_read_in_advance(OutLeader *leader, uint64 next)
@@ -242,7 +249,7 @@ try_to_read_in_advance(OutLeader *leader, uint64 next)
 	{
 		if (geterrcode() != ERRCODE_QUERY_CANCELED && geterrcode() == leader->own_error)
 		{
-			/* what the error has left locked may be what a worker waits for */
+			/* a worker may be waiting for a lock that the error has left held */
 			LWLockReleaseAll();
 			UnlockBuffers();
 			MemoryContextSwitchTo(context);
@@ -298,8 +305,9 @@ fill_task(GpuSortOutTask *task, const GpuSortOutStream *stream, const GpuSortOut
 }
 
 /*
- * Make what the workers find; returned is NULL for a table.  False if there is no shared memory, or
- * rows are not there.
+ * Create and fill the shared memory that the workers find.  `returned` is NULL for a table.
+ * Returns false if there is no shared memory, or the sorted rows can't be mapped by other
+ * processes.
  */
 static bool
 make_shared_memory(OutLeader *leader, const GpuSortOutSlices *slices,
@@ -361,7 +369,10 @@ end_workers(OutLeader *leader)
 
 /* ---------- all of it ---------- */
 
-/* Have all slices written, by so many workers; false if there are none. */
+/*
+ * Write all slices with at most nworkers workers.  Returns false, with nothing written, if none
+ * could be started.
+ */
 static bool
 write_with_workers(OutLeader *leader, const GpuSortOutSlices *slices, int nworkers,
 				   const GpuSortReturned *returned, Relation table)
@@ -396,14 +407,14 @@ write_with_workers(OutLeader *leader, const GpuSortOutSlices *slices, int nworke
 	return launched;
 }
 
-/* Of tests, whose tables are small, slices are smaller. */
+/* Returns the size of a slice.  Tests, whose tables are small, make slices smaller. */
 static Size
 slice_bytes(void)
 {
 	return Min(SLICE_BYTES, gpusort_slice_pages * (Size) BLCKSZ);
 }
 
-/* How many workers are wanted for so many bytes of rows. */
+/* Returns how many workers are wanted for so many bytes of rows. */
 static int
 choose_workers(GpuSortOutStream *stream, const GpuSortOutColumn *columns, double bytes)
 {
@@ -432,7 +443,10 @@ gpusort_out_write_table(GpuSortOutStream *stream, const GpuSortOutColumn *column
 		write_with_workers(&leader, &slices, nworkers, NULL, table);
 }
 
-/* Are all rows of the query, from the one on that was just returned, a sort's? */
+/*
+ * Returns whether all rows of the query, from the one just returned on, are those of a sort, and
+ * describes them in *returned.
+ */
 static bool
 is_sorted(QueryDesc *query, GpuSortReturned *returned)
 {

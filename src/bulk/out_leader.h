@@ -1,10 +1,10 @@
 /*
  * out_leader.h
- *		Writing rows together with parallel workers.
+ *		Writes rows together with parallel workers.
  *
- * These write slices of the rows, and the leader, who does as well, has them written in order.  More
- * rows than the workers' queues have room for are in no memory: if file, program or client are slow,
- * the workers wait.
+ * The leader and the workers format slices of the rows, and the leader writes all slices to the
+ * stream in order.  At any time no more formatted rows are in memory than the workers' queues and
+ * one slice of the leader hold: if the file, program or client is slow, the workers wait.
  */
 #ifndef GPUSORT_OUT_LEADER_H
 #define GPUSORT_OUT_LEADER_H
@@ -15,16 +15,16 @@
 #include "bulk/out_stream.h"
 
 /*
- * Write a table, or the rows of a query, the first one of which the executor has just returned, to
- * the stream.  False, and nothing is written, if that is nothing for workers, or there are none.  A
- * query whose rows were written is to be ended.
+ * Write to the stream all rows of a table, or of a query whose first row the executor has just
+ * returned.  Returns false, with nothing written, if the rows are not for workers, or no worker
+ * could be started.  If a query's rows were written, the caller ends it.
  */
 extern bool gpusort_out_write_table(GpuSortOutStream *stream, const GpuSortOutColumn *columns,
 									Relation table);
 extern bool gpusort_out_write_query(GpuSortOutStream *stream, const GpuSortOutColumn *columns,
 									QueryDesc *query);
 
-/* Before a query begins that the above will be asked to write. */
+/* Prepare a query for gpusort_out_write_query(); called before it is run. */
 extern void gpusort_out_expect_query(QueryDesc *query);
 
 #endif							/* GPUSORT_OUT_LEADER_H */

@@ -1,6 +1,6 @@
 /*
  * out_numeric.c
- *		Numerics of few digits; see out_numeric.h.
+ *		Writes numerics of few digits; see out_numeric.h.
  */
 #include "postgres.h"
 
@@ -14,14 +14,19 @@
 
 #define WORD_DIGITS 4
 
-/* Of words behind the last one, and in front of the first, there is nothing. */
+/*
+ * Returns a word, that is, a digit to the base 10000.  Words in front of the first and behind the
+ * last one are 0.
+ */
 static inline int
 word_at(const GpuSortNumeric *parts, int i)
 {
 	return i >= 0 && i < parts->ndigits ? gpusort_numeric_digit(parts, i) : 0;
 }
 
-/* False if it is no number, or not here. */
+/*
+ * Take a numeric apart.  Returns false if it is NaN or infinite, or is compressed or out of line.
+ */
 static bool
 take_apart(Datum value, GpuSortNumeric *parts)
 {
@@ -47,7 +52,7 @@ gpusort_out_write_numeric(char *at, Datum value)
 	GpuSortNumeric parts;
 	char	   *end;
 
-	/* a sign, a point, and words of which the last may be longer than the scale */
+	/* a sign, a point, and words, the last of which may go on beyond the scale */
 	if (!take_apart(value, &parts) ||
 		2 + (Max(parts.weight, 0) + 1) * WORD_DIGITS + parts.scale + WORD_DIGITS >
 		GPUSORT_OUT_VALUE_BYTES - GPUSORT_OUT_DIGITS_BYTES)

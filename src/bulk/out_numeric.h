@@ -1,13 +1,16 @@
 /*
  * out_numeric.h
- *		Numerics of few digits as numeric_out() and numeric_send() write them.
+ *		Writes numerics of few digits as numeric_out() and numeric_send() do.
  */
 #ifndef GPUSORT_OUT_NUMERIC_H
 #define GPUSORT_OUT_NUMERIC_H
 
 #include "postgres.h"
 
-/* See out_values.h; NULL if it would be too many bytes, or is no number. */
+/*
+ * GpuSortOutWriters for numeric_out() and numeric_send().  They return NULL if the value needs too
+ * many bytes, or is NaN or infinite.
+ */
 extern char *gpusort_out_write_numeric(char *at, Datum value);
 extern char *gpusort_out_send_numeric(char *at, Datum value);
 

@@ -1,6 +1,6 @@
 /*
  * out_receiver.c
- *		Taking the rows of a query from the executor; see out_receiver.h.
+ *		Takes the rows of a query from the executor; see out_receiver.h.
  */
 #include "postgres.h"
 
@@ -13,7 +13,7 @@ typedef struct OutReceiver
 	GpuSortOutStream *stream;
 	const GpuSortOutColumn *columns;
 	QueryDesc  *query;
-	bool		received;		/* a row */
+	bool		received;		/* a row has been received */
 } OutReceiver;
 
 static void
@@ -21,7 +21,7 @@ start_up(DestReceiver *self, int operation, TupleDesc desc)
 {
 }
 
-/* False ends the query. */
+/* Receive a row.  Returns false, which ends the query, if workers have written all rows. */
 static bool
 receive(TupleTableSlot *slot, DestReceiver *self)
 {

@@ -1,9 +1,9 @@
 /*
  * out_receiver.h
- *		Taking the rows of a query from the executor.
+ *		Takes the rows of a query from the executor.
  *
- * When there is a first row, all others may be there as well, in the sort below.  Then parallel
- * workers write them, and the executor is asked for no more.
+ * When the executor returns the first row, the sort below may have all others as well.  Parallel
+ * workers then write the rows, and the executor is asked for no more.
  */
 #ifndef GPUSORT_OUT_RECEIVER_H
 #define GPUSORT_OUT_RECEIVER_H
@@ -12,10 +12,16 @@
 
 #include "bulk/out_stream.h"
 
-/* A receiver that writes rows to a stream, which need not have been begun yet. */
+/*
+ * Returns a receiver that writes rows to a stream.  The stream must have begun when the first row
+ * comes.
+ */
 extern DestReceiver *gpusort_out_make_receiver(GpuSortOutStream *stream);
 
-/* The query whose receiver it is has been started, and is going to be run to its end. */
+/*
+ * Tell a query's receiver about the query, which has been started and is going to be run to its
+ * end.
+ */
 extern void gpusort_out_begin_receiver(QueryDesc *query, const GpuSortOutColumn *columns);
 
 #endif							/* GPUSORT_OUT_RECEIVER_H */

@@ -1,17 +1,19 @@
 /*
  * out_row.c
- *		Rows into bytes; see out_row.h.
+ *		Formats rows as bytes; see out_row.h.
  *
- * A value comes in one of four ways:
+ * A value's bytes come from one of four sources:
  *
- *	- written into place (out_values.h), of types whose text is letters, digits and "+-.: ".  It needs
- *	  no look at its bytes, unless one of these is a delimiter or quote;
- *	- as it is stored: text and its like, names, and labels of enums, where no conversion is needed; copied at
- *	  once while it is looked for what needs care, if there is nothing;
- *	- bytea in hexadecimal digits, where it has to go;
- *	- from the type's function.
+ * - A writer (out_values.h) writes them into place, for types whose text is letters, digits and
+ *   "+-.: ".  They need no look for special characters, unless one of these is a delimiter or
+ *   quote.
+ * - Text and similar types, names, and labels of enums are taken as they are stored, where no
+ *   conversion is needed.  They are copied into place and searched for special characters at once;
+ *   if there are any, the value is written once more with care.
+ * - The hexadecimal digits of a bytea are written into place.
+ * - All other values come from the type's function.
  *
- * Then the style puts it into the row: escaped, quoted, or behind its length.
+ * Then the style puts the bytes into the row: escaped, quoted, or behind their length.
  */
 #include "postgres.h"
 
@@ -32,37 +34,39 @@
 #include "bulk/out_values.h"
 #include "pg_compat.h"
 
-/* What functions allocate is freed when it may be so much, or after so many values. */
+/* What functions allocate is freed when it may have so many bytes, or after so many values. */
 #define FREE_BYTES (64 * 1024)
 #define FREE_VALUES 64
 
 typedef struct OutColumn
 {
 	GpuSortOutColumn column;
-	GpuSortOutWriter writer;	/* or NULL */
-	bool		plain;			/* what it writes never needs escapes or quotes */
-	bool		stored;			/* text: its bytes are those stored */
-	bool		name;			/* ... as a name */
-	GpuSortOutLabels *labels;	/* an enum's, or NULL */
-	bool		copied;			/* any of these: mostly its bytes are those that are written */
-	bool		hex;			/* bytea, of which the digits and what is before them need no quotes */
-	FunctionCallInfo call;		/* of the output or send function */
+	GpuSortOutWriter writer;	/* writer of the type's values, or NULL */
+	bool		plain;			/* what the writer writes never needs escapes or quotes */
+	bool		stored;			/* the value's bytes are those stored, as of text */
+	bool		name;			/* the value is a name */
+	GpuSortOutLabels *labels;	/* labels of an enum, or NULL */
+	/* stored, name or labels is set, and the bytes are mostly written unchanged */
+	bool		copied;
+	bool		hex;			/* a bytea whose digits, and the \x before them, need no quotes */
+	FunctionCallInfo call;		/* call of the output or send function */
 } OutColumn;
 
 struct GpuSortOutRows
 {
 	GpuSortOutFormat format;
-	GpuSortOutText *text;		/* escapes and quotes; NULL: none in this style */
+	GpuSortOutText *text;		/* escapes and quotes; NULL if the style has none */
 	GpuSortOutFields *fields;
-	bool		convert;		/* to another encoding */
-	int			null_length;	/* a value of so many bytes may look like a null; -1: none does */
-	MemoryContext values;		/* what functions allocate */
-	Size		value_bytes;	/* ... since it was reset, at least */
+	bool		convert;		/* text is converted to another encoding */
+	/* a value of so many bytes may look like a null; -1 if no value does */
+	int			null_length;
+	MemoryContext values;		/* memory that functions allocate */
+	Size		value_bytes;	/* bytes allocated since the context was reset, at least */
 	int			value_count;
 	OutColumn	columns[FLEXIBLE_ARRAY_MEMBER];
 };
 
-/* A value's bytes, wherever they are. */
+/* The bytes of a value, wherever they lie. */
 typedef struct OutBytes
 {
 	const char *start;
@@ -71,14 +75,14 @@ typedef struct OutBytes
 
 /* ---------- beginning ---------- */
 
-/* Does pg_server_to_any() return the string that it was given? */
+/* Returns whether pg_server_to_any() returns the string that it is given. */
 static bool
 is_own_encoding(int encoding)
 {
 	return encoding == GetDatabaseEncoding() || encoding == PG_SQL_ASCII;
 }
 
-/* Is the function's result what is stored? */
+/* Returns whether the function's result has the bytes that are stored. */
 static bool
 returns_stored(Oid function)
 {
@@ -94,20 +98,25 @@ returns_stored(Oid function)
 		case F_VARCHARSEND:
 		case F_BPCHARSEND:
 		case F_JSON_SEND:
-			/* converted by the function itself */
+			/* send functions convert to the client's encoding themselves */
 			return is_own_encoding(pg_get_client_encoding());
 		default:
 			return false;
 	}
 }
 
-/* Is a value that begins with a backslash, and goes on with letters and digits, written without quotes? */
+/*
+ * Returns whether a value that consists of a backslash, letters and digits is written without
+ * quotes.
+ */
 static bool
 is_hex_plain(const GpuSortOutRows *rows, const OutColumn *column)
 {
 	const GpuSortOutFormat *format = &rows->format;
 
-	return column->plain && (format->style != GPUSORT_OUT_CSV || (format->delimiter != '\\' && format->quote != '\\'));
+	return column->plain &&
+		(format->style != GPUSORT_OUT_CSV ||
+		 (format->delimiter != '\\' && format->quote != '\\'));
 }
 
 static void
@@ -132,7 +141,8 @@ begin_column(GpuSortOutRows *rows, OutColumn *column)
 	column->name = function == F_NAMEOUT;
 	if (function == F_ENUM_OUT)
 		column->labels = gpusort_out_begin_labels();
-	column->copied = (column->stored || column->name || column->labels != NULL) && !rows->convert && !column->column.force_quote;
+	column->copied = (column->stored || column->name || column->labels != NULL) &&
+		!rows->convert && !column->column.force_quote;
 	column->hex = function == F_BYTEAOUT && is_hex_plain(rows, column);
 }
 
@@ -160,7 +170,7 @@ gpusort_out_begin_rows(const GpuSortOutFormat *format, const GpuSortOutColumn *c
 
 /* ---------- a value's bytes ---------- */
 
-/* Something was allocated for a value of about so many bytes. */
+/* Count a value for which about so many bytes were allocated. */
 static void
 count_value(GpuSortOutRows *rows, Size bytes)
 {
@@ -258,7 +268,7 @@ value_bytes(GpuSortOutRows *rows, const OutColumn *column, Datum value)
 	return bytes;
 }
 
-/* ... in the encoding that is written. */
+/* Convert a value's bytes to the encoding that is written. */
 static OutBytes
 convert_bytes(GpuSortOutRows *rows, OutBytes bytes)
 {
@@ -277,7 +287,7 @@ convert_bytes(GpuSortOutRows *rows, OutBytes bytes)
 
 /* ---------- rows ---------- */
 
-/* Room for so many bytes, and one more, behind what is written. */
+/* Returns room for so many bytes, and one more, at the end of `out`. */
 static inline char *
 reserve(StringInfo out, int bytes)
 {
@@ -293,7 +303,8 @@ gpusort_out_begin_message(const GpuSortOutFormat *format, StringInfo out)
 
 	if (format->messages)
 	{
-		*reserve(out, GPUSORT_OUT_MESSAGE_BYTES) = format->style == GPUSORT_OUT_DATA_ROW ? 'D' : 'd';
+		*reserve(out, GPUSORT_OUT_MESSAGE_BYTES) =
+			format->style == GPUSORT_OUT_DATA_ROW ? 'D' : 'd';
 		out->len += GPUSORT_OUT_MESSAGE_BYTES;
 	}
 	return begin;
@@ -315,7 +326,10 @@ put_char(StringInfo out, char c)
 	out->len++;
 }
 
-/* A value in place; false if it could not be written there, or may need escapes or quotes. */
+/*
+ * Write a value into place by its writer.  Returns false if the writer can't write it, or it may
+ * need escapes or quotes.
+ */
 static inline bool
 put_plain_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, StringInfo out)
 {
@@ -323,13 +337,17 @@ put_plain_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, Stri
 	char	   *end = column->writer(at, value);
 
 	if (end == NULL || !column->plain ||
-		(unlikely(end - at == rows->null_length) && gpusort_out_looks_null(rows->text, at, end - at)))
+		(unlikely(end - at == rows->null_length) &&
+		 gpusort_out_looks_null(rows->text, at, end - at)))
 		return false;
 	out->len = end - out->data;
 	return true;
 }
 
-/* Text as it is stored; false if it is elsewhere, or may need escapes or quotes. */
+/*
+ * Write a value's stored bytes into place.  Returns false if they are compressed or out of line, or
+ * may need escapes or quotes.
+ */
 static inline bool
 put_stored_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, StringInfo out)
 {
@@ -351,10 +369,10 @@ put_stored_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, Str
 	return true;
 }
 
-/* More may be too much for the function, whose error it is then. */
+/* A longer bytea is left to the type's function, which may raise an error for its length. */
 #define HEX_BYTES (1024 * 1024)
 
-/* Is this bytea's value one to be written here?  Then here it is. */
+/* Returns whether this value is a bytea whose digits are written here, and sets *bytes if so. */
 static bool
 get_hex_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, OutBytes *bytes)
 {
@@ -364,7 +382,7 @@ get_hex_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, OutByt
 	return bytes->length <= HEX_BYTES;
 }
 
-/* ... which has been got: bytes that are to be before the digits, and these. */
+/* Append a bytea's hexadecimal digits, behind the bytes that are to precede them. */
 static void
 put_hex_value(StringInfo out, const char *begin, int begin_bytes, OutBytes bytes)
 {
@@ -374,7 +392,10 @@ put_hex_value(StringInfo out, const char *begin, int begin_bytes, OutBytes bytes
 	out->len = gpusort_out_put_hex(at + begin_bytes, bytes.start, bytes.length) - out->data;
 }
 
-/* In text the backslash is escaped; false: it is not written here, or would be taken for a null. */
+/*
+ * Append a bytea in text or CSV; in text the backslash is escaped.  Returns false if the value is
+ * not written here, or would be taken for a null.
+ */
 static bool
 put_hex_text(GpuSortOutRows *rows, const OutColumn *column, Datum value, StringInfo out)
 {
@@ -389,7 +410,7 @@ put_hex_text(GpuSortOutRows *rows, const OutColumn *column, Datum value, StringI
 	return true;
 }
 
-/* Any value. */
+/* Append a value of any kind, with escapes or quotes if need be. */
 static void
 put_text_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, StringInfo out)
 {
@@ -431,7 +452,8 @@ put_text_row(GpuSortOutRows *rows, TupleTableSlot *slot, StringInfo out)
 			gpusort_out_put_null(rows->text, out);
 		else if (!(column->writer != NULL &&
 				   put_plain_value(rows, column, slot->tts_values[attribute], out)) &&
-				 !(column->copied && put_stored_value(rows, column, slot->tts_values[attribute], out)) &&
+				 !(column->copied &&
+				   put_stored_value(rows, column, slot->tts_values[attribute], out)) &&
 				 !(column->hex && put_hex_text(rows, column, slot->tts_values[attribute], out)))
 			put_text_value(rows, column, slot->tts_values[attribute], out);
 	}
@@ -453,7 +475,7 @@ put_number(StringInfo out, int32 number)
 	out->len += sizeof(number);
 }
 
-/* A value behind its length. */
+/* Append a value behind its length. */
 static void
 put_counted_value(GpuSortOutRows *rows, const OutColumn *column, Datum value, StringInfo out)
 {

@@ -1,9 +1,10 @@
 /*
  * out_safe.c
- *		Whether rows may be written by parallel workers; see out_safe.h.
+ *		Decides whether parallel workers may write rows; see out_safe.h.
  *
- * Functions of types that consist of others call these's functions.  The server's own output
- * functions are all parallel safe; those of others are as they were declared.
+ * The functions of a type that consists of other types call the functions of those types, so these
+ * are looked at, too.  The server's own output functions are all parallel safe; those of extensions
+ * are as they were declared.
  */
 #include "postgres.h"
 
@@ -38,7 +39,10 @@ has_safe_columns(Oid type, bool binary)
 	return safe;
 }
 
-/* Is the function that writes the type's values safe, not regarding those that it calls? */
+/*
+ * Returns whether the function that writes the type's values is parallel safe, without regard to
+ * functions that it calls.
+ */
 static bool
 has_safe_function(Oid type, bool binary)
 {
@@ -54,7 +58,10 @@ has_safe_function(Oid type, bool binary)
 	return OidIsValid(function) && func_parallel(function) == PROPARALLEL_SAFE;
 }
 
-/* What rows without a name consist of, nobody knows before they are there. */
+/*
+ * Returns whether all functions that make text or bytes of the type's values are parallel safe.  An
+ * anonymous record type is not safe, since its columns are not known before there are rows.
+ */
 static bool
 is_safe_type(Oid type, bool binary)
 {
@@ -75,8 +82,10 @@ is_safe_type(Oid type, bool binary)
 }
 
 /*
- * In a worker the client's encoding is the server's, so functions that convert don't; and the
- * function that converts text for all others may be anybody's.
+ * Returns whether workers can write text in the encoding.  With `by_functions`, it is the client's
+ * encoding, to which send functions convert; they do not convert in a worker, where the client's
+ * encoding is the server's.  Other text is converted by the encoding's default conversion, whose
+ * function may be a user's.
  */
 static bool
 is_safe_encoding(int encoding, bool by_functions)

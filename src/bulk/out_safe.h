@@ -1,13 +1,16 @@
 /*
  * out_safe.h
- *		Whether rows may be written by parallel workers.
+ *		Decides whether parallel workers may write rows.
  */
 #ifndef GPUSORT_OUT_SAFE_H
 #define GPUSORT_OUT_SAFE_H
 
 #include "bulk/out_format.h"
 
-/* Do workers write the same bytes, and are all functions for that parallel safe? */
+/*
+ * Returns whether workers would write the same bytes as the leader, and all functions called for
+ * that are parallel safe.
+ */
 extern bool gpusort_out_is_parallel_safe(const GpuSortOutFormat *format,
 										 const GpuSortOutColumn *columns);
 

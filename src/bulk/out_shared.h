@@ -2,7 +2,7 @@
  * out_shared.h
  *		What the processes that write rows together have in common.
  *
- * The leader has the worker's function, which is in out_worker.c, called by its name.
+ * The leader starts the workers by the name of their function, which is in out_worker.c.
  */
 #ifndef GPUSORT_OUT_SHARED_H
 #define GPUSORT_OUT_SHARED_H
@@ -14,7 +14,7 @@
 
 #define GPUSORT_OUT_WORKER			"gpusort_out_worker"
 
-/* Keys of the shared memory's pieces. */
+/* Keys of the chunks of the shared memory. */
 #define GPUSORT_OUT_KEY_TASK		UINT64CONST(0x4753000000000201)
 #define GPUSORT_OUT_KEY_COLUMNS		UINT64CONST(0x4753000000000202)
 #define GPUSORT_OUT_KEY_DESC		UINT64CONST(0x4753000000000203)
@@ -22,32 +22,36 @@
 #define GPUSORT_OUT_KEY_QUEUES		UINT64CONST(0x4753000000000205)
 
 /*
- * A worker's queue: so far it may be ahead of the leader, which has not read what others have
- * written before.
+ * Size of a worker's queue.  So far a worker may be ahead of the leader, while the leader is busy
+ * with slices of other workers.
  */
 #define GPUSORT_OUT_QUEUE_BYTES		(1024 * 1024)
 
-/* Rows are passed on when they are so many bytes: a core's cache has room for them. */
+/*
+ * A worker sends a piece of rows to the leader when the rows have so many bytes, which fit into a
+ * core's cache.
+ */
 #define GPUSORT_OUT_PIECE_BYTES		(64 * 1024)
 
 typedef struct GpuSortOutTask
 {
 	GpuSortOutSlices slices;
 	GpuSortOutFormat format;
-	pg_atomic_uint64 next_slice;	/* that nobody has taken */
-	pg_atomic_uint32 written;	/* all is: who has failed may say so */
+	pg_atomic_uint64 next_slice;	/* first slice that no process has taken */
+	/* not 0 when all rows are written, and workers that have failed may raise their errors */
+	pg_atomic_uint32 written;
 } GpuSortOutTask;
 
-/* In front of the bytes of some rows of a slice. */
+/* The header of a piece, which is some rows of a slice.  The rows' bytes follow. */
 typedef struct GpuSortOutPiece
 {
 	uint64		slice;
 	uint32		rows;
-	bool		last;			/* of the slice */
-	bool		left;			/* ... the rest of which is left to the leader */
+	bool		last;			/* this is the slice's last piece */
+	bool		left;			/* the rest of the slice is left to the leader */
 } GpuSortOutPiece;
 
-/* Take the next slice; false if there is none. */
+/* Take the next slice.  Returns false if there is none left. */
 static inline bool
 gpusort_out_take_slice(GpuSortOutTask *task, uint64 *slice)
 {

@@ -1,6 +1,6 @@
 /*
  * out_source.c
- *		Rows in numbered slices, which several processes read; see out_source.h.
+ *		Reads rows in numbered slices; see out_source.h.
  */
 #include "postgres.h"
 
@@ -36,7 +36,7 @@ gpusort_out_open_table(GpuSortOutSource *source, const GpuSortOutSlices *slices,
 	source->slices = *slices;
 	source->slot = table_slot_create(table, NULL);
 	source->scan = table_beginscan_strat(table, GetActiveSnapshot(), 0, NULL, true, false);
-	/* it is one scan, however often it begins anew */
+	/* count the sequential scan once, not for each slice */
 	source->scan->rs_flags &= ~SO_TYPE_SEQSCAN;
 }
 

@@ -1,6 +1,6 @@
 /*
  * out_source.h
- *		Rows in numbered slices, which several processes read, each some of them.
+ *		Reads rows in numbered slices, which are divided among several processes.
  *
  * All slices, one after the other, are the rows of a sorted result, or of a table in the order of
  * its blocks.
@@ -14,26 +14,26 @@
 
 #include "exec/exec_cursor.h"
 
-/* What there is to read.  Plain memory, so that it can be passed to other processes. */
+/* What there is to read.  Has no pointers, so that it can be passed to other processes. */
 typedef struct GpuSortOutSlices
 {
-	Oid			table;			/* InvalidOid: a sorted result */
-	uint64		from;			/* positions of the result, blocks of the table */
+	Oid			table;			/* InvalidOid if a sorted result is read */
+	uint64		from;			/* first position of the result, or block of the table */
 	uint64		to;
-	uint64		step;			/* so many in each slice */
+	uint64		step;			/* positions or blocks in each slice */
 } GpuSortOutSlices;
 
-/* A process that reads. */
+/* The state of a process that reads. */
 typedef struct GpuSortOutSource
 {
 	GpuSortOutSlices slices;
-	TupleTableSlot *slot;		/* shows a row */
+	TupleTableSlot *slot;		/* slot for rows */
 
-	/* a sorted result */
+	/* if a sorted result is read */
 	GpuSortView view;
 	GpuSortCursor cursor;
 
-	/* or a table */
+	/* if a table is read */
 	TableScanDesc scan;
 } GpuSortOutSource;
 
@@ -43,20 +43,23 @@ gpusort_out_slice_count(const GpuSortOutSlices *slices)
 	return (slices->to - slices->from + slices->step - 1) / slices->step;
 }
 
-/* Can tables like that be read so? */
+/* Returns whether the table can be read in slices by several processes. */
 extern bool gpusort_out_can_slice(Relation table);
 
-/* In the current memory context; the view's memory, or the table, stays. */
+/*
+ * Open a sorted result or a table, in the current memory context.  The view's memory must stay
+ * mapped, and the table open, until gpusort_out_close_source().
+ */
 extern void gpusort_out_open_view(GpuSortOutSource *source, const GpuSortOutSlices *slices,
 								  const GpuSortView *view, TupleDesc desc);
 extern void gpusort_out_open_table(GpuSortOutSource *source, const GpuSortOutSlices *slices,
 								   Relation table);
 extern void gpusort_out_close_source(GpuSortOutSource *source);
 
-/* Read a slice from its first row on; the one before has been read to its end. */
+/* Begin to read a slice.  The slice that was read before need not have been read to its end. */
 extern void gpusort_out_begin_slice(GpuSortOutSource *source, uint64 number);
 
-/* The next row of it into the slot; false if there is none. */
+/* Get the slice's next row into the slot.  Returns false if there is none. */
 extern bool gpusort_out_next_row(GpuSortOutSource *source);
 
 #endif							/* GPUSORT_OUT_SOURCE_H */

@@ -1,8 +1,8 @@
 /*
  * out_stops.c
- *		Finding the bytes of a string that can't be written as they are; see out_stops.h.
+ *		Finds the bytes of a string that can't be written as they are; see out_stops.h.
  *
- * A string has no zero bytes, so that unused places can look for these.
+ * A string has no zero bytes, so unused places for stops can search for zero.
  */
 #include "postgres.h"
 

@@ -1,6 +1,6 @@
 /*
  * out_stops.h
- *		Finding the bytes of a string that can't be written as they are.
+ *		Finds the bytes of a string that can't be written as they are, called stops here.
  */
 #ifndef GPUSORT_OUT_STOPS_H
 #define GPUSORT_OUT_STOPS_H
@@ -15,25 +15,31 @@
 
 typedef struct GpuSortOutStops
 {
-	bool		stops[256];		/* is it one of these bytes? */
-	uint8		bytes[GPUSORT_OUT_STOPS];	/* those that are no control characters */
-	uint8		controls;		/* bytes up to this one may be others; 0: there are none */
-	uint8		wide[GPUSORT_OUT_STOPS + 1][16];	/* the same, each 16 times; controls last */
+	bool		stops[256];		/* whether each byte is a stop */
+	uint8		bytes[GPUSORT_OUT_STOPS];	/* stops other than control characters */
+	/* bytes up to this one may be stops, too; 0 if no control characters are */
+	uint8		controls;
+	/* `bytes`, and then `controls`, each 16 times */
+	uint8		wide[GPUSORT_OUT_STOPS + 1][16];
 } GpuSortOutStops;
 
-/* No byte yet. */
+/* Begin with no stops. */
 extern void gpusort_out_clear_stops(GpuSortOutStops *stops);
 
-/* At most GPUSORT_OUT_STOPS bytes that are no control characters, and any of these. */
+/*
+ * Add a stop.  There can be GPUSORT_OUT_STOPS stops that are not control characters, and any number
+ * of those that are.
+ */
 extern void gpusort_out_add_stop(GpuSortOutStops *stops, char c);
 
 #ifdef __SSE2__
-/* Bits of the bytes that may be such. */
+/* Returns a bit for each of 16 bytes, set if the byte may be a stop. */
 static inline int
 gpusort_out_stop_mask(const GpuSortOutStops *stops, __m128i v)
 {
 	const __m128i *wide = (const __m128i *) stops->wide;
-	__m128i		hits = _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_loadu_si128(wide + GPUSORT_OUT_STOPS)), v);
+	__m128i		hits = _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_loadu_si128(wide + GPUSORT_OUT_STOPS)),
+									  v);
 
 	for (int i = 0; i < GPUSORT_OUT_STOPS; i++)
 		hits = _mm_or_si128(hits, _mm_cmpeq_epi8(v, _mm_loadu_si128(wide + i)));
@@ -41,7 +47,7 @@ gpusort_out_stop_mask(const GpuSortOutStops *stops, __m128i v)
 }
 #endif
 
-/* The first of the bytes, or end. */
+/* Returns the first stop in a string, or its end. */
 static inline const char *
 gpusort_out_find_stop(const GpuSortOutStops *stops, const char *p, const char *end)
 {
@@ -64,7 +70,7 @@ gpusort_out_find_stop(const GpuSortOutStops *stops, const char *p, const char *e
 	return p;
 }
 
-/* Copy a string; false if it may have such bytes, when some of it is copied. */
+/* Copy a string.  Returns false if it may have stops; some of it may be copied by then. */
 static inline bool
 gpusort_out_copy_unstopped(const GpuSortOutStops *stops, char *at, const char *p, int length)
 {
@@ -104,7 +110,8 @@ gpusort_out_copy_unstopped(const GpuSortOutStops *stops, char *at, const char *p
 
 		memcpy(&head, p, sizeof(head));
 		memcpy(&tail, p + length - sizeof(tail), sizeof(tail));
-		if (gpusort_out_stop_mask(stops, _mm_set1_epi64x((int64) ((uint64) tail << 32 | head))) != 0)
+		if (gpusort_out_stop_mask(stops,
+								  _mm_set1_epi64x((int64) ((uint64) tail << 32 | head))) != 0)
 			return false;
 		memcpy(at, &head, sizeof(head));
 		memcpy(at + length - sizeof(tail), &tail, sizeof(tail));

@@ -1,14 +1,15 @@
 /*
  * out_stream.c
- *		Rows into bytes, and these to where they go, by one process; see out_stream.h.
+ *		Formats rows as bytes and writes them to their target, by one process; see out_stream.h.
  */
 #include "postgres.h"
 
 #include "bulk/out_stream.h"
 
 /*
- * What a core's cache has room for beside rows.  A client gets less at a time: it may be waiting for
- * the first rows of a slow query, of which the server itself holds 8 kB back.
+ * The size at which a buffer is written: what a core's cache has room for besides the rows.  A
+ * client gets less at a time, since it may be waiting for the first rows of a slow query, of which
+ * the server itself holds 8 kB back.
  */
 #define BUFFER_BYTES		(64 * 1024)
 #define CLIENT_BUFFER_BYTES (32 * 1024)
@@ -26,7 +27,10 @@ gpusort_out_begin_stream(GpuSortOutStream *stream, const GpuSortOutFormat *forma
 	enlargeStringInfo(&stream->buffer, stream->buffer_bytes);
 }
 
-/* So many messages are all of these bytes. */
+/*
+ * Returns the number of bytes without the types and lengths of so many messages, of which all the
+ * bytes consist.
+ */
 static Size
 without_frames(const GpuSortOutStream *stream, Size bytes, uint64 messages)
 {

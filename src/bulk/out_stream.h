@@ -1,6 +1,6 @@
 /*
  * out_stream.h
- *		Rows into bytes, and these to where they go, by one process.
+ *		Formats rows as bytes and writes them to their target, by one process.
  */
 #ifndef GPUSORT_OUT_STREAM_H
 #define GPUSORT_OUT_STREAM_H
@@ -14,35 +14,35 @@ typedef struct GpuSortOutStream
 	GpuSortOutFormat format;
 	GpuSortOutRows *rows;
 	GpuSortOutTarget *target;
-	StringInfoData buffer;		/* what was not written yet: whole rows */
-	int			buffer_bytes;	/* so much is written */
+	StringInfoData buffer;		/* whole rows that have not been written yet */
+	int			buffer_bytes;	/* the buffer is written when it has so many bytes */
 	uint64		buffer_rows;
 	uint64		buffer_messages;
 } GpuSortOutStream;
 
-/* In the current memory context. */
+/* Begin a stream, in the current memory context. */
 extern void gpusort_out_begin_stream(GpuSortOutStream *stream, const GpuSortOutFormat *format,
 									 const GpuSortOutColumn *columns, GpuSortOutTarget *target);
 
 extern void gpusort_out_stream_row(GpuSortOutStream *stream, TupleTableSlot *slot);
 
-/* The same, but don't write it yet, however many there are. */
+/* Append a row to the buffer, but don't write the buffer, however large it is. */
 extern void gpusort_out_hold_row(GpuSortOutStream *stream, TupleTableSlot *slot);
 
-/* Rows that others have made bytes of: written before those that were not yet. */
+/* Write rows that another process has formatted.  They go ahead of those in the buffer. */
 extern void gpusort_out_write_rows(GpuSortOutStream *stream, const char *data, Size length,
 								   uint64 rows);
 
-/* Forget what was not written yet. */
+/* Forget the rows in the buffer. */
 extern void gpusort_out_drop_rows(GpuSortOutStream *stream);
 
-/* A line, or a message, with the names of the columns. */
+/* Append the names of the columns, as a line or a message. */
 extern void gpusort_out_stream_header(GpuSortOutStream *stream, TupleDesc desc);
 
-/* Some bytes that are no row; a message of their own. */
+/* Append some bytes that are no row, as a message of their own if the format wants messages. */
 extern void gpusort_out_stream_bytes(GpuSortOutStream *stream, const char *data, int length);
 
-/* Write what was not written yet. */
+/* Write the buffer. */
 extern void gpusort_out_flush_stream(GpuSortOutStream *stream);
 
 #endif							/* GPUSORT_OUT_STREAM_H */

@@ -1,8 +1,8 @@
 /*
  * out_target.c
- *		Where formatted rows go; see out_target.h.
+ *		Writes formatted rows to a file, a program or the client; see out_target.h.
  *
- * The messages are those of PostgreSQL's COPY.
+ * The error messages are those of PostgreSQL's COPY.
  */
 #include "postgres.h"
 
@@ -19,8 +19,8 @@
 #include "utils/backend_progress.h"
 
 /*
- * This header wants those of the libraries for GSSAPI and TLS, for a struct of which nothing is used
- * here; they need not be installed.
+ * libpq/libpq.h includes headers of the libraries for GSSAPI and TLS, for fields of struct Port
+ * that are not used here.  Without these macros the libraries' headers need not be installed.
  */
 #undef ENABLE_GSS
 #undef USE_OPENSSL
@@ -29,10 +29,10 @@
 
 #include "bulk/out_target.h"
 
-/* Between two of these a cancel is noticed. */
+/* A file gets so many bytes at a time; a cancel is noticed between two writes. */
 #define WRITE_BYTES (64 * 1024)
 
-/* As COPY opens it: nobody but the owner may write it. */
+/* Open a file as COPY does, writable only by its owner. */
 static FILE *
 allocate_file(const char *filename)
 {
@@ -106,7 +106,9 @@ close_program(GpuSortOutTarget *target)
 				 errdetail_internal("%s", wait_result_to_str(status))));
 }
 
-/* A program that ended early may have said why. */
+/*
+ * Raise the error of a failed write.  If a program has ended early, its exit status may tell more.
+ */
 static void
 report_write_error(GpuSortOutTarget *target)
 {
@@ -142,14 +144,16 @@ gpusort_out_client_is_there(void)
 {
 	static const PQcommMethods *socket_methods = NULL;
 
-	/* others are put in place later, and for a while, if at all */
+	/* other methods replace those of the socket only later, and for a while */
 	if (socket_methods == NULL)
 		socket_methods = PqCommMethods;
 	return whereToSendOutput == DestRemote && MyProcPort != NULL && !IsParallelWorker() &&
 		PqCommMethods == socket_methods;
 }
 
-/* The connection is gone: say so, and end at the next check for interrupts, as the server does. */
+/*
+ * Report that the connection is lost, and end at the next check for interrupts, as the server does.
+ */
 static void
 lose_connection(void)
 {
@@ -162,8 +166,9 @@ lose_connection(void)
 }
 
 /*
- * Messages that the server has in its buffer go first.  A write waits for the client and looks for
- * interrupts itself; it ends in the middle of a message only with the session.
+ * Write whole messages to the client, after those that the server has in its own buffer.  A write
+ * waits for the client and looks for interrupts itself.  A message can be cut off only by the end
+ * of the session.
  */
 static void
 write_client(const char *data, Size length)
@@ -197,7 +202,10 @@ write_any(GpuSortOutTarget *target, const char *data, Size length)
 		write_client(data, length);
 }
 
-/* The first piece, with the prefix: its first message, if it has such, becomes longer. */
+/*
+ * Write the first piece, with the prefix in front of it.  If it begins with a message, that message
+ * becomes longer.
+ */
 static void
 write_first(GpuSortOutTarget *target, const char *data, Size length)
 {

@@ -1,9 +1,9 @@
 /*
  * out_text.c
- *		Escapes and quotes of COPY's text and CSV formats; see out_text.h.
+ *		Writes the escapes and quotes of COPY's text and CSV formats; see out_text.h.
  *
- * In encodings that only clients use, a byte that looks like a character of its own may be a part
- * of another one, so that strings are read character by character there.
+ * In encodings that only clients use, a byte that looks like an ASCII character may be a part of
+ * another character.  Strings in such encodings are searched character by character.
  */
 #include "postgres.h"
 
@@ -16,12 +16,14 @@ struct GpuSortOutText
 {
 	GpuSortOutFormat format;
 	bool		csv;
-	bool		embeds_ascii;	/* see above */
+	bool		embeds_ascii;	/* the encoding is one that only clients use (see above) */
 	bool		plain_values;
-	GpuSortOutStops stops;		/* text: to be escaped; CSV: to be quoted */
-	GpuSortOutStops quoted_stops;	/* CSV: to be escaped between quotes */
-	char		letters[256];	/* text: what follows the backslash */
-	char	   *null_print;		/* as it is written */
+	/* text: bytes to be escaped; CSV: bytes because of which a value is quoted */
+	GpuSortOutStops stops;
+	GpuSortOutStops quoted_stops;	/* CSV: bytes to be escaped between quotes */
+	/* text: character that follows the backslash, for each byte to be escaped */
+	char		letters[256];
+	char	   *null_print;		/* null string in the encoding that is written */
 	int			null_length;
 };
 
@@ -117,7 +119,7 @@ gpusort_out_put_null(const GpuSortOutText *text, StringInfo out)
 	appendBinaryStringInfoNT(out, text->null_print, text->null_length);
 }
 
-/* The first of the bytes that is a character, or end. */
+/* Returns the first of the stops that is a character of its own, or the string's end. */
 static inline const char *
 find_stop(const GpuSortOutText *text, const GpuSortOutStops *stops, const char *p, const char *end)
 {
@@ -149,7 +151,7 @@ put_escaped(const GpuSortOutText *text, StringInfo out, const char *p, const cha
 	}
 }
 
-/* Would a line of it alone be taken for the end of the data? */
+/* Returns whether a line with only this value would be taken for the end of the data. */
 static bool
 looks_like_end(const GpuSortOutText *text, const char *string, const char *end)
 {

@@ -1,6 +1,6 @@
 /*
  * out_text.h
- *		Escapes and quotes of COPY's text and CSV formats.
+ *		Writes the escapes and quotes of COPY's text and CSV formats.
  */
 #ifndef GPUSORT_OUT_TEXT_H
 #define GPUSORT_OUT_TEXT_H
@@ -13,19 +13,25 @@ typedef struct GpuSortOutText GpuSortOutText;
 
 extern GpuSortOutText *gpusort_out_begin_text(const GpuSortOutFormat *format);
 
-/* Can letters, digits and "+-.: " be written as they are? */
+/* Returns whether letters, digits and "+-.: " can be written as they are. */
 extern bool gpusort_out_values_are_plain(const GpuSortOutText *text);
 
-/* Would a value be taken for a null, if not quoted?  In the server's encoding. */
+/*
+ * Returns whether a value, in the server's encoding, would be taken for a null if it were not
+ * quoted.
+ */
 extern bool gpusort_out_looks_null(const GpuSortOutText *text, const char *string, int length);
 
-/* Append a value, which is in the encoding that is written. */
+/*
+ * Append a value with escapes or quotes if need be, or in any case with quotes if `quote` is set.
+ * The value is in the encoding that is written.
+ */
 extern void gpusort_out_put_text(const GpuSortOutText *text, StringInfo out, const char *string,
 								 int length, bool quote);
 
 /*
- * Copy a value, for which there is room; false if it may need escapes or quotes, when some of it is
- * copied.
+ * Copy a value to `at`, where there is room for it.  Returns false if it may need escapes or
+ * quotes; some of it may be copied by then.
  */
 extern bool gpusort_out_copy_plain(const GpuSortOutText *text, char *at, const char *string,
 								   int length);

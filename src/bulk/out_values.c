@@ -1,9 +1,9 @@
 /*
  * out_values.c
- *		Values of few bytes as the types' output and send functions write them; see
- *		out_values.h.
+ *		Writes values of few bytes as the types' output and send functions do; see out_values.h.
  *
- * Functions are known by their OIDs: whoever uses one for a type of his own gets the same.
+ * Functions are known by their OIDs, so a writer also serves user-defined types that use one of
+ * these functions.
  */
 #include "postgres.h"
 
@@ -88,7 +88,10 @@ write_uuid(char *at, Datum value)
 	return at;
 }
 
-/* A day in days since 2000, in ISO's format; NULL if its year has not four digits. */
+/*
+ * Write a day, given in days since 2000, in ISO format.  Returns NULL if its year does not have
+ * four digits.
+ */
 static char *
 write_day(char *at, int32 day)
 {
@@ -116,7 +119,7 @@ write_date(char *at, Datum value)
 	return write_day(at, date);
 }
 
-/* Microseconds since midnight. */
+/* Write a time, given in microseconds since midnight. */
 static char *
 write_time_of_day(char *at, int64 time)
 {
@@ -136,7 +139,10 @@ write_time(char *at, Datum value)
 	return write_time_of_day(at, DatumGetTimeADT(value));
 }
 
-/* Microseconds since 2000, in ISO's format; NULL if the year has not four digits. */
+/*
+ * Write a moment, given in microseconds since 2000, in ISO format.  Returns NULL if its year does
+ * not have four digits.
+ */
 static char *
 write_moment(char *at, int64 moment)
 {
@@ -164,7 +170,7 @@ write_timestamp(char *at, Datum value)
 	return write_moment(at, timestamp);
 }
 
-/* Hours, and minutes and seconds if there are any. */
+/* Write an offset from UTC: hours, and minutes and seconds if there are any. */
 static char *
 write_offset(char *at, int seconds)
 {
@@ -194,7 +200,7 @@ write_timestamptz(char *at, Datum value)
 	return write_offset(at, offset);
 }
 
-/* The zone is stored as what it is behind UTC. */
+/* The zone is stored as seconds west of UTC. */
 static char *
 write_timetz(char *at, Datum value)
 {
@@ -274,7 +280,7 @@ static const struct
 	{F_INT8SEND, send_int8},
 	{F_OIDSEND, send_int4},
 	{F_BOOLSEND, send_bool},
-	/* the bits of floats are those of integers, as Datums have them */
+	/* a float's Datum has the bits of an integer of the same size */
 	{F_FLOAT4SEND, send_int4},
 	{F_FLOAT8SEND, send_int8},
 	{F_UUID_SEND, send_uuid},

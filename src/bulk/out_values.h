@@ -1,25 +1,25 @@
 /*
  * out_values.h
- *		Values of few bytes as the types' output and send functions write them.
+ *		Writes values of few bytes as the types' output and send functions do.
  *
- * What is written is the function's result, byte by byte.  Where that takes the function itself,
- * a writer says so by returning NULL: infinite times, years of other than four digits, formats of
- * dates other than ISO's and of intervals other than PostgreSQL's, numerics of many digits.
+ * A writer writes the function's result, byte by byte.  Where only the function itself can do that,
+ * the writer returns NULL: for infinite times, years without exactly four digits, date styles other
+ * than ISO, interval styles other than PostgreSQL's, and numerics of many digits.
  */
 #ifndef GPUSORT_OUT_VALUES_H
 #define GPUSORT_OUT_VALUES_H
 
 #include "postgres.h"
 
-/* Bytes that a writer may write. */
+/* Number of bytes that a writer may write. */
 #define GPUSORT_OUT_VALUE_BYTES 96
 
-/* Write a value, without a terminating zero; returns where it ends, or NULL. */
+/* Write a value, without a terminating zero.  Returns the end of what was written, or NULL. */
 typedef char *(*GpuSortOutWriter) (char *at, Datum value);
 
 /*
- * What does the same as the function; NULL: nothing here.  Output functions for which there is
- * something write letters, digits and "+-.: " only.
+ * Returns the writer that does the same as the type's function, or NULL if there is none.  Writers
+ * for output functions write only letters, digits and "+-.: ".
  */
 extern GpuSortOutWriter gpusort_out_writer(Oid function);
 

@@ -1,13 +1,15 @@
 /*
  * out_worker.c
- *		A parallel worker that writes rows: slices into its queue to the leader.
+ *		A parallel worker that writes rows: it formats slices and sends them through its queue to
+ *		the leader.
  *
- * It passes no errors on.  Which row fails first is known when all rows before it are written; so the
- * worker leaves the rest of the slice to the leader, who fails in its turn, in its own words.  Only
- * if it does not, the worker does in the end.
+ * A worker does not pass its errors on at once.  Which row fails first is known only when all rows
+ * before it are written.  So the worker leaves the rest of its slice to the leader, which comes to
+ * the failing row in its turn and raises the error itself.  Only if that row does not fail in the
+ * leader, the worker raises its error in the end.
  *
- * Also left to the leader are values that lie in a temporary table, which nobody else can read; and
- * rows that are larger than pieces should be.
+ * The worker also leaves to the leader values that lie in a temporary table, which other processes
+ * can't read, and rows that are too large for a piece.
  */
 #include "postgres.h"
 
@@ -30,10 +32,10 @@
 #include "worker_fault.h"
 #include "worker_usage.h"
 
-/* The leader has room for so large a piece from each worker. */
+/* Maximum size of a piece; the leader may have to hold one from each worker in memory. */
 #define MAX_PIECE_BYTES		(4 * 1024 * 1024)
 
-/* How often one that has failed looks whether it may say so. */
+/* Interval at which a worker that has failed looks whether it may raise its error. */
 #define FAILED_WAIT_MS		50
 
 typedef struct OutWorker
@@ -41,14 +43,14 @@ typedef struct OutWorker
 	GpuSortOutTask *task;
 	GpuSortOutSource source;
 	GpuSortOutRows *rows;
-	int			nvarlenas;		/* columns whose values may lie elsewhere */
+	int			nvarlenas;		/* number of columns whose values may be out of line */
 	int		   *varlenas;
 	shm_mq_handle *queue;
-	StringInfoData buffer;		/* rows of the slice that were not passed on */
-	int			good_bytes;		/* ... as far as they are whole */
-	GpuSortOutPiece piece;		/* ... what is to be said about them */
-	bool		passing;		/* they are just passed on */
-	Oid			toast_table;	/* the one whose values were met last */
+	StringInfoData buffer;		/* rows of the slice that have not been sent */
+	int			good_bytes;		/* bytes of the buffer that are whole rows */
+	GpuSortOutPiece piece;		/* header of the piece that is made of these rows */
+	bool		passing;		/* the piece is being sent */
+	Oid			toast_table;	/* TOAST table of the value that was last seen */
 	bool		toast_is_temporary;
 } OutWorker;
 
@@ -56,7 +58,7 @@ static uint32 wait_event = 0;
 
 PGDLLEXPORT void gpusort_out_worker(dsm_segment *segment, shm_toc *toc);
 
-/* Pass the whole rows in the buffer on; false if the leader wants no more. */
+/* Send the whole rows in the buffer as a piece.  Returns false if the leader has detached. */
 static bool
 pass_piece(OutWorker *worker)
 {
@@ -77,7 +79,7 @@ pass_piece(OutWorker *worker)
 	return true;
 }
 
-/* Does the value lie where only the leader can read it? */
+/* Returns whether the value lies in a temporary table, which only the leader can read. */
 static bool
 is_temporary(OutWorker *worker, Datum value)
 {
@@ -111,7 +113,7 @@ has_temporary_values(OutWorker *worker)
 	return false;
 }
 
-/* Write the row in the slot; false if that is left to the leader. */
+/* Format the row in the slot.  Returns false if the row has to be left to the leader. */
 static bool
 write_row(OutWorker *worker)
 {
@@ -159,8 +161,9 @@ write_slices(OutWorker *worker)
 }
 
 /*
- * A row has failed: leave it to the leader, and wait until that has written all.  Nothing of what is
- * done here needs a transaction; locks that the error has left would be in the leader's way.
+ * Leave a row that has failed to the leader, and wait until the leader has written all rows.
+ * Nothing that is done here needs a transaction.  Locks that the error has left held are released,
+ * since the leader may need them.
  */
 static void
 leave_to_leader(OutWorker *worker)
@@ -190,7 +193,10 @@ write_all(OutWorker *worker)
 	}
 	PG_CATCH();
 	{
-		/* who cancels a worker means the statement; and half a piece can't be mended */
+		/*
+		 * cancelling a worker means cancelling the statement; and a piece that was sent in part
+		 * can't be completed
+		 */
 		if (geterrcode() != ERRCODE_QUERY_CANCELED && !worker->passing)
 			leave_to_leader(worker);
 		PG_RE_THROW();
@@ -209,7 +215,7 @@ write_table(OutWorker *worker)
 	table_close(table, NoLock);
 }
 
-/* Find the columns whose values may lie in a temporary table. */
+/* Find the columns whose values may lie in a temporary TOAST table. */
 static void
 find_varlenas(OutWorker *worker, const GpuSortOutColumn *columns, TupleDesc desc)
 {
@@ -221,7 +227,7 @@ find_varlenas(OutWorker *worker, const GpuSortOutColumn *columns, TupleDesc desc
 			worker->varlenas[worker->nvarlenas++] = columns[i].attribute;
 }
 
-/* The leader's sort stays until the workers have ended. */
+/* Write slices of a sorted result, which stays in the leader until the workers have ended. */
 static void
 write_view(OutWorker *worker, shm_toc *toc)
 {

@@ -1,10 +1,10 @@
 /*
  * out_zone.c
- *		What a moment's time is ahead of UTC; see out_zone.h.
+ *		Finds the offset of the session's time zone from UTC at a moment; see out_zone.h.
  *
- * The server looks a moment up among all changes of the zone.  Here it is remembered between which
- * two changes it found one, for each of some stretches of time: values of a column are mostly near
- * to each other, or all over a few years.
+ * The server searches all changes of the zone for each moment.  Here we remember between which two
+ * changes the last moment lay, separately for each of a number of stretches of time, since the
+ * values of a column are mostly near to each other, or spread over a few years.
  */
 #include "postgres.h"
 
@@ -13,11 +13,14 @@
 
 #include "bulk/out_zone.h"
 
-/* A stretch is of 2^22 seconds, 48 days, which few changes are in. */
+/* A stretch has 2^22 seconds, or 48 days; few stretches have a change in them. */
 #define STRETCH_SHIFT 22
 #define STRETCHES 128
 
-/* Between from and to, which is behind the last second, nothing changes; both are 0: not known. */
+/*
+ * What is known of a stretch: a period without a change, which begins in the stretch and ends
+ * before `to`.  Both `from` and `to` are 0 if nothing is known.
+ */
 typedef struct ZoneStretch
 {
 	pg_time_t	from;
@@ -25,17 +28,21 @@ typedef struct ZoneStretch
 	int			offset;
 } ZoneStretch;
 
-static pg_tz *zone = NULL;		/* of which these are; zones stay where they are */
+static pg_tz *zone = NULL;		/* zone that the stretches are of; a pg_tz is never freed */
 static ZoneStretch stretches[STRETCHES];
 
-/* What the zone is ahead at a second, and the first second behind that may differ; false: not known. */
+/*
+ * Find the zone's offset at a second, and the first second after it whose offset may differ.
+ * Returns false if they are not known.
+ */
 static bool
 look_up(pg_time_t second, long int *offset, pg_time_t *change)
 {
 	long int	after;
 	int			is_dst;
 	int			after_is_dst;
-	int			found = pg_next_dst_boundary(&second, offset, &is_dst, change, &after, &after_is_dst, zone);
+	int			found = pg_next_dst_boundary(&second, offset, &is_dst, change, &after,
+											 &after_is_dst, zone);
 
 	if (found == 0)
 		*change = PG_INT64_MAX;
@@ -51,10 +58,16 @@ find_stretch(ZoneStretch *stretch, pg_time_t second)
 
 	if (!look_up(second, &before, &change))
 		return false;
-	/* the server knows of no change behind the last one in its table, even if the next second is one of a rule that goes on */
+	/*
+	 * the server finds no change after the last one in its table, even if a rule goes on beyond the
+	 * next second
+	 */
 	if (change == PG_INT64_MAX && (!look_up(second + 1, &later, &change) || change != PG_INT64_MAX))
 		change = second + 1;
-	/* one that ends where this one ends is the same, and longer than known */
+	/*
+	 * if the known period ends at the same change, it is the same period and begins earlier than
+	 * was known
+	 */
 	if (stretch->from < stretch->to && stretch->to == change && second < stretch->from)
 	{
 		stretch->from = second;

@@ -1,9 +1,9 @@
 /*
  * select_receiver.c
- *		Sending the rows of a query to the client; see select_receiver.h.
+ *		Sends the rows of a query to the client; see select_receiver.h.
  *
- * The first rows are sent by the server's receiver, and all of them if there are few, or the client
- * has asked for what it can't have: it says so.
+ * The server's receiver sends the first rows.  It sends all of them if they are few, or if the
+ * client has asked for a format that does not exist, so that the server reports the error.
  */
 #include "postgres.h"
 
@@ -17,18 +17,18 @@
 #include "exec/exec_sort.h"
 #include "settings.h"
 
-/* It takes some rows to earn what a receiver of our own costs. */
+/* With fewer rows than this, setting up our own stream does not pay. */
 #define FEW_ROWS	200
 
 typedef struct SelectReceiver
 {
 	DestReceiver pub;			/* must be first field */
-	DestReceiver *client;		/* the server's */
+	DestReceiver *client;		/* the server's receiver */
 	QueryDesc  *query;
-	const int16 *formats;		/* of columns; NULL: all are text */
-	uint64		early_rows;		/* that were left to the server's receiver */
+	const int16 *formats;		/* formats of the columns; NULL if all are text */
+	uint64		early_rows;		/* rows that were left to the server's receiver */
 
-	/* what is sent by ourselves, if anything is */
+	/* our own stream, if begun */
 	bool		begun;
 	GpuSortOutTarget target;
 	GpuSortOutColumn *columns;
@@ -85,7 +85,7 @@ receive_own(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* A row for the server's receiver. */
+/* Pass a row on to the server's receiver. */
 static bool
 receive_theirs(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -94,7 +94,7 @@ receive_theirs(TupleTableSlot *slot, DestReceiver *self)
 	return client->receiveSlot(slot, client);
 }
 
-/* One of the first rows of nobody knows how many. */
+/* Receive one of the first rows, when their number is not known. */
 static bool
 receive_early(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -108,7 +108,10 @@ receive_early(TupleTableSlot *slot, DestReceiver *self)
 	return receive_theirs(slot, self);
 }
 
-/* The first row; false ends the query. */
+/*
+ * Receive the first row, and decide how the others are sent.  Returns false, which ends the query,
+ * if workers have sent all rows.
+ */
 static bool
 receive_first(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -152,7 +155,7 @@ destroy(DestReceiver *self)
 	pfree(self);
 }
 
-/* Does a portal return the rows to the client? */
+/* Returns whether the active portal returns the query's rows to the client. */
 static bool
 is_client_query(const QueryDesc *query)
 {

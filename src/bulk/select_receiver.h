@@ -1,9 +1,9 @@
 /*
  * select_receiver.h
- *		Sending the rows of a query to the client.
+ *		Sends the rows of a query to the client.
  *
- * The messages are those of the server's receiver, but many are made before they are sent, and
- * parallel workers make them where they can.
+ * The messages are those of the server's receiver, but many of them are made before they are sent,
+ * by parallel workers where possible.
  */
 #ifndef GPUSORT_SELECT_RECEIVER_H
 #define GPUSORT_SELECT_RECEIVER_H
@@ -11,8 +11,8 @@
 #include "executor/execdesc.h"
 
 /*
- * From ExecutorRun_hook: a receiver for all rows of a query that a GpuSort returns, in the place
- * of the server's one, if a portal returns them to the client; else NULL.
+ * Returns a receiver to take the place of the server's for all rows of a query that a GpuSort
+ * returns, or NULL if no portal returns them to the client.  Called from ExecutorRun_hook.
  */
 extern DestReceiver *gpusort_make_select_receiver(QueryDesc *query);
 
