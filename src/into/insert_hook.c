@@ -2,10 +2,12 @@
  * insert_hook.c
  *		How INSERT ... SELECT gets here; see insert_hook.h.
  *
- * ModifyTable stays what it is, and asks the node below for the first row: after permissions and
- * statement triggers, before it has done anything about rows.  That node, or the one that it projects,
- * answers by another function then.  This has the row fetched, and if it is a sort's, puts it and all
- * others into the table, and says that there are none; otherwise it returns the row, and is gone.
+ * ModifyTable stays as it is.  It asks the node below for the first row after permissions were
+ * checked and statement triggers fired, and before it has done anything about rows.  We give that
+ * node, or the node below it if it is a projection, another function to answer this by.  The
+ * function fetches the first row.  If the row is one of a sort that is ours, the function puts this
+ * and all other rows into the table, and returns that there are none; otherwise it returns the row,
+ * and the node's own function is used from then on.
  */
 #include "postgres.h"
 
@@ -25,13 +27,13 @@
 #include "settings.h"
 #include "sort/sort_fetch.h"
 
-/* An INSERT that has been started, and not asked for rows yet. */
+/* An INSERT that has been started, and whose input has not been asked for rows yet. */
 typedef struct Insert
 {
 	QueryDesc  *query;
-	PlanState  *input;			/* of ModifyTable, or of the projection below it */
+	PlanState  *input;			/* ModifyTable's input, or the one of the projection there */
 	ExecProcNodeMtd input_function;
-	struct Insert *outer;		/* of a statement that this one is part of */
+	struct Insert *outer;		/* the INSERT that has called a function with this one in it */
 } Insert;
 
 static Insert *innermost = NULL;
@@ -44,7 +46,7 @@ is_projection(const PlanState *input)
 	return IsA(input, SubqueryScanState) && input->qual == NULL;
 }
 
-/* The node that returns rows as they are sorted. */
+/* Returns the node that returns the rows in the order of the sort. */
 static PlanState *
 find_input(const ModifyTableState *modify)
 {
@@ -70,7 +72,7 @@ gpusort_insert_is_ours(const QueryDesc *query, ScanDirection direction)
 		query->instrument_options == 0;
 }
 
-/* Are they columns of such types as the table has, none else? */
+/* Returns whether the columns are those of the table, with the same types, and no others. */
 static bool
 columns_fit(Relation table, const List *tlist)
 {
@@ -105,7 +107,10 @@ put_rows(GpuSortIntoTarget *target, const GpuSortReturned *rows)
 	return rows->to - rows->from;
 }
 
-/* Insert the row that the input has just returned, and all others; false: they are PostgreSQL's. */
+/*
+ * Inserts the row that the input has just returned, and all others.  Returns false if PostgreSQL
+ * has to insert them, and nothing was done.
+ */
 static bool
 insert_all(const Insert *insert)
 {
@@ -117,17 +122,18 @@ insert_all(const Insert *insert)
 	GpuSortIntoTarget target = {.estate = estate};
 	GpuSortReturned rows;
 
-	if (!gpusort_returned_rows(gpusort_returning_node(insert->input), &rows) || gpusort_into_are_few(&rows) ||
-		!columns_fit(table->ri_RelationDesc, tlist) ||
+	if (!gpusort_returned_rows(gpusort_returning_node(insert->input), &rows) ||
+		gpusort_into_are_few(&rows) || !columns_fit(table->ri_RelationDesc, tlist) ||
 		!gpusort_insert_target(table, is_projection(below) ? tlist : NIL, &target) ||
-		(target.in_use &&
-		 gpusort_heap_has_space(target.table, (double) gpusort_row_bytes(rows.sort) * (rows.to - rows.from))))
+		(target.in_use && gpusort_heap_has_space(target.table,
+												 (double) gpusort_row_bytes(rows.sort) *
+												 (rows.to - rows.from))))
 		return false;
 	estate->es_processed += put_rows(&target, &rows);
 	return true;
 }
 
-/* What the input is asked for its first row. */
+/* Answers for the input when it is asked for its first row. */
 static TupleTableSlot *
 first_row(PlanState *input)
 {

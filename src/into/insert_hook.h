@@ -10,12 +10,15 @@
 #include "pg_compat/executor.h"
 
 /*
- * From ExecutorRun_hook: whether the rows of an INSERT, which has been started, may be a
- * GpuSort's.
+ * Called by ExecutorRun_hook: returns whether an INSERT, which has been started, has an input whose
+ * rows may come from a GpuSort.
  */
 extern bool gpusort_insert_is_ours(const QueryDesc *query, ScanDirection direction);
 
-/* Have such an INSERT run by the executor, and put the rows into the table if they are. */
+/*
+ * Has the executor run such an INSERT.  If the rows do come from a GpuSort, puts them into the
+ * table by whole pages.
+ */
 extern void gpusort_run_insert(ExecutorRun_hook_type executor, GPUSORT_EXECUTOR_RUN_PARAMETERS);
 
 #endif							/* GPUSORT_INSERT_HOOK_H */

@@ -2,8 +2,9 @@
  * insert_table.c
  *		Tables that an INSERT may fill by whole pages; see insert_table.h.
  *
- * Not where PostgreSQL does more for each row than to compute, check and store it; nor where what it
- * computes could look at the table meanwhile, or write to it: volatile functions, but for nextval().
+ * A table is not filled so if PostgreSQL does more for each row than to compute, check and store
+ * it.  Nor is it if something that is computed could look at the table meanwhile, or write to it:
+ * volatile functions may do that, except nextval().
  */
 #include "postgres.h"
 
@@ -32,7 +33,10 @@ function_is_refused(Oid function, void *context)
 	return func_volatile(function) == PROVOLATILE_VOLATILE && function != F_NEXTVAL;
 }
 
-/* Can no function be called for it?  Neither one that is seen here, nor a type's by one of those. */
+/*
+ * Returns whether evaluating a node calls no function: neither one that can be seen in the
+ * expression, nor one that belongs to a type and is called by such a function.
+ */
 static bool
 is_plain_value(const Node *node)
 {
@@ -41,10 +45,14 @@ is_plain_value(const Node *node)
 }
 
 /*
- * Functions that are not volatile may look at the table, whatever they say of themselves.  They see no rows of
- * this command, but would leave pages in shared buffers that have not been written yet: then all go through
- * those.  Constraints of domains are expressions that are not seen here; a whole row would have columns that
- * are only sorted by.
+ * Returns whether an expression keeps the INSERT from filling the table by whole pages.
+ *
+ * Functions that are not volatile may look at the table, too, whatever they are declared.  They see
+ * no rows of this command, but they would leave pages in shared buffers that have not been written
+ * yet.  So if there is any function, all pages go through shared buffers, as if the table were in
+ * use.  Expressions with domains are refused, because the constraints of a domain can't be seen
+ * here, and so are references to whole rows, because a row of the result may have more columns,
+ * which are only sorted by.
  */
 static bool
 expression_is_refused(Node *node, void *context)
@@ -74,7 +82,7 @@ constraints_are_refused(Relation table, GpuSortIntoTarget *target)
 		return true;
 	for (int i = 0; constraints != NULL && i < constraints->num_check; i++)
 	{
-		/* with the arguments that functions have by default */
+		/* planned, so that the defaults of functions' arguments are in it */
 		Expr	   *check = expression_planner(stringToNode(constraints->check[i].ccbin));
 
 		if (expression_is_refused((Node *) check, target))
@@ -122,7 +130,10 @@ has_constraints(Relation table)
 		(constraints != NULL && (constraints->has_not_null || constraints->num_check > 0));
 }
 
-/* Nobody else can see it, nobody has written to it, and nobody will decode it from WAL, where there will be pages. */
+/*
+ * Returns whether nobody else can see the table, nobody has written to it, and nobody will decode
+ * it from WAL, which will have pages and not rows.
+ */
 static bool
 is_untouched(Relation table)
 {

@@ -10,8 +10,9 @@
 #include "into/into_target.h"
 
 /*
- * Fill in what the target of an INSERT is, with columns that are computed from those of the result, or
- * NIL; false: rows have to be inserted one by one.
+ * Fills *target for the table of an INSERT, and returns true; returns false if rows have to be
+ * inserted one by one.  "columns" computes the table's columns from those of the result, or is NIL
+ * if they are the same.
  */
 extern bool gpusort_insert_target(ResultRelInfo *insert, List *columns, GpuSortIntoTarget *target);
 

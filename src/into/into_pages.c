@@ -1,10 +1,10 @@
 /*
  * into_pages.c
- *		Rows of one slice into pages of a table; see into_pages.h.
+ *		Putting the rows of a slice into pages of a table; see into_pages.h.
  *
- * By the rules of heap_insert() and what it calls: a page ends before the first tuple that would
- * leave less of it free than the fillfactor wants; rows that are long, or have values out of line,
- * go through the toaster.
+ * The rules are those of heap_insert() and what it calls: a page ends before the first tuple that
+ * would leave less of it free than the fillfactor wants, and rows that are long, or have values out
+ * of line, go through the toaster.
  */
 #include "postgres.h"
 
@@ -16,7 +16,7 @@
 
 #include "into/into_pages.h"
 
-/* Bytes in front of what a MinimalTuple and a heap tuple have in common. */
+/* The bytes of a heap tuple's header before what it has in common with a MinimalTuple. */
 #define OWN_HEADER_BYTES	offsetof(HeapTupleHeaderData, t_infomask2)
 
 void
@@ -39,7 +39,7 @@ gpusort_into_begin_pages(GpuSortIntoPages *pages, const GpuSortIntoTarget *targe
 	gpusort_new_pages_begin(&pages->fresh, target->table, storage, gpusort_heap_inserter(&owner));
 }
 
-/* Room for a tuple, on the last page or a new one. */
+/* Returns room for a tuple, on the last page or a new one. */
 static inline HeapTupleHeader
 append(GpuSortIntoPages *pages, uint32 length)
 {
@@ -47,7 +47,7 @@ append(GpuSortIntoPages *pages, uint32 length)
 		: gpusort_new_pages_append(&pages->fresh, length);
 }
 
-/* What heap_insert() writes into the header of a row; t_ctid comes later. */
+/* Fills the header of a row as heap_insert() does, except t_ctid, which is set later. */
 static inline void
 fill_header(HeapTupleHeader tuple, const GpuSortIntoHeader *header)
 {
@@ -61,7 +61,7 @@ fill_header(HeapTupleHeader tuple, const GpuSortIntoHeader *header)
 	HeapTupleHeaderSetXmax(tuple, InvalidTransactionId);
 }
 
-/* Copy a stored tuple to where a heap tuple of so many bytes shall be. */
+/* Copies a stored tuple to where a heap tuple of "length" bytes will be. */
 static inline void
 copy_tuple(HeapTupleHeader to, const MinimalTuple tuple, uint32 length)
 {

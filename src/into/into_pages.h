@@ -1,8 +1,9 @@
 /*
  * into_pages.h
- *		Rows of one slice into pages of a table, as the server would fill them.
+ *		Putting the rows of a slice into pages of a table, as the server would fill them.
  *
- * Which blocks the pages become is told when they are full.
+ * A *slice* is a stretch of the sorted result.  Which blocks of the table its pages become is
+ * decided when the pages are full (into_slices.h).
  */
 #ifndef GPUSORT_INTO_PAGES_H
 #define GPUSORT_INTO_PAGES_H
@@ -18,36 +19,39 @@ typedef struct GpuSortIntoPages
 {
 	Relation	table;
 	GpuSortIntoHeader header;
-	MemoryContext row_context;	/* what is made for one row */
+	MemoryContext row_context;	/* what is allocated for one row */
 
-	/* of a table in use, which has them in buffers: else NULL */
+	/* used if the table is in use: its pages go through shared buffers; else NULL */
 	GpuSortAppend *append;
 	bool		toasted;		/* some row went through the toaster */
 
-	/* of a new one */
+	/* used if the table is new */
 	GpuSortNewPages fresh;
 } GpuSortIntoPages;
 
-/* In the current context.  A table in use has no storage. */
+/*
+ * Begins pages, allocated in the current context.  "storage" is that of a new table, and NULL for a
+ * table in use.
+ */
 extern void gpusort_into_begin_pages(GpuSortIntoPages *pages, const GpuSortIntoTarget *target,
 									 GpuSortStorage *storage);
 
 /*
- * Append a row that is stored as the table's rows are; false if that takes the toaster, which
- * workers do not have.
+ * Appends a row, whose tuple has the columns of the table.  Returns false if the row needs the
+ * toaster, which workers do not have.
  */
 extern bool gpusort_into_put_tuple(GpuSortIntoPages *pages, MinimalTuple tuple);
 
-/* The same, through the toaster. */
+/* Appends a row by way of the toaster. */
 extern void gpusort_into_put_toasted(GpuSortIntoPages *pages, MinimalTuple tuple);
 
-/* Forget the pages. */
+/* Forgets the pages. */
 extern void gpusort_into_drop_pages(GpuSortIntoPages *pages);
 
-/* The pages are the next blocks of the table. */
+/* Makes the pages the next blocks of the table. */
 extern void gpusort_into_claim_pages(GpuSortIntoPages *pages);
 
-/* Have them written. */
+/* Has the pages written, which have got their blocks. */
 extern void gpusort_into_write_pages(GpuSortIntoPages *pages);
 
 extern void gpusort_into_end_pages(GpuSortIntoPages *pages);

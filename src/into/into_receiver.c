@@ -2,9 +2,9 @@
  * into_receiver.c
  *		Taking the rows of a query that fills a new table; see into_receiver.h.
  *
- * The server's receiver makes the table, or has been told which one, and takes the rows where we
- * don't.  What it makes it does not tell, so it is watched: the first table that is made while the
- * receiver is started is the one.
+ * The server's receiver makes the table, or has been told which table it is, and takes the rows if
+ * we do not.  It does not tell which table it makes.  So we watch it: the first table that is made
+ * while the receiver starts up is the one.
  */
 #include "postgres.h"
 
@@ -33,7 +33,7 @@ typedef struct IntoReceiver
 	CommandId	command;
 } IntoReceiver;
 
-/* Where to put the next table that is made, or NULL. */
+/* Where to store the OID of the next table that is made, or NULL if nobody asks. */
 static Oid *made_table = NULL;
 
 /* ---------- which table ---------- */
@@ -66,8 +66,8 @@ start_up(DestReceiver *self, int operation, TupleDesc desc)
 }
 
 /*
- * An ordinary heap that nobody has written to, and whose rows nobody wants to decode from WAL, where
- * there will be pages only.
+ * Returns whether the table is an ordinary heap that nobody has written to, and whose rows nobody
+ * will decode from WAL, which will have pages and not rows.
  */
 static bool
 is_ours(Relation table, const GpuSortReturned *rows)
@@ -82,7 +82,10 @@ is_ours(Relation table, const GpuSortReturned *rows)
 
 /* ---------- rows ---------- */
 
-/* Put all rows into the table, if the one that was just returned and those after it are a sort's. */
+/*
+ * Puts all rows into the table, if the one that was just returned and those behind it come from a
+ * sort of ours.  Returns false if the server's receiver has to take them.
+ */
 static bool
 write_rows(IntoReceiver *receiver)
 {
@@ -121,7 +124,7 @@ receive_theirs(TupleTableSlot *slot, DestReceiver *self)
 	return server->receiveSlot(slot, server);
 }
 
-/* False ends the query. */
+/* Receives the first row; returns false, which ends the query, if all rows are in the table. */
 static bool
 receive_first(TupleTableSlot *slot, DestReceiver *self)
 {

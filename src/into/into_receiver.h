@@ -8,13 +8,13 @@
 #include "executor/execdesc.h"
 
 /*
- * From ExecutorRun_hook: a receiver for all rows of a query that a GpuSort returns, in the place
- * of the server's one, which is that of CREATE TABLE AS, SELECT INTO, or a materialized view;
- * NULL: none.
+ * Called by ExecutorRun_hook: returns a receiver for all rows of a query that a GpuSort returns, to
+ * be used in place of the server's receiver, which is that of CREATE TABLE AS, SELECT INTO, or a
+ * materialized view.  Returns NULL if the server's receiver is to be used.
  */
 extern DestReceiver *gpusort_make_into_receiver(QueryDesc *query);
 
-/* From object_access_hook: a table has been made. */
+/* Called by object_access_hook: notes that a table has been made. */
 extern void gpusort_note_made_table(Oid table);
 
 #endif							/* GPUSORT_INTO_RECEIVER_H */

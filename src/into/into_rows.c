@@ -1,9 +1,9 @@
 /*
  * into_rows.c
- *		Rows of a sorted result into tuples of a table; see into_rows.h.
+ *		Making tuples of a table from rows of a sorted result; see into_rows.h.
  *
- * What the executor does between the node below ModifyTable and the table: the projection of a
- * SubqueryScan, and ExecConstraints().
+ * This does what the executor does between the node below ModifyTable and the table: the projection
+ * of a SubqueryScan, and ExecConstraints().
  */
 #include "postgres.h"
 
@@ -17,12 +17,17 @@
 static ProjectionInfo *
 begin_projection(const GpuSortIntoTarget *target, TupleDesc desc)
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(target->table), &TTSOpsVirtual);
+	TupleTableSlot *slot =
+		MakeSingleTupleTableSlot(RelationGetDescr(target->table), &TTSOpsVirtual);
 
-	return ExecBuildProjectionInfo(target->columns, CreateExprContext(target->estate), slot, NULL, desc);
+	return ExecBuildProjectionInfo(target->columns, CreateExprContext(target->estate), slot, NULL,
+								   desc);
 }
 
-/* Its own, so that expressions in it have not been given up in the middle by others' errors. */
+/*
+ * Makes a ResultRelInfo for the checks of this GpuSortIntoRows alone: an error that is raised
+ * elsewhere can't have ended one of its expressions in the middle.
+ */
 static ResultRelInfo *
 begin_checks(const GpuSortIntoTarget *target)
 {

@@ -1,6 +1,7 @@
 /*
  * into_rows.h
- *		Rows of a sorted result into tuples of a table: computed, checked, formed, as far as needed.
+ *		Making tuples of a table from rows of a sorted result: computed, checked and formed as far
+ *		as needed.
  */
 #ifndef GPUSORT_INTO_ROWS_H
 #define GPUSORT_INTO_ROWS_H
@@ -11,23 +12,27 @@
 
 typedef struct GpuSortIntoRows
 {
-	bool		stored;			/* the result's tuples are the table's */
-	bool		may_fail;		/* a row can raise an error */
-	ProjectionInfo *projection; /* computes the table's columns, if they are not the result's */
-	ResultRelInfo *checked;		/* whose constraints are checked, or NULL */
+	bool		stored;			/* the result's tuples have the table's columns as they are */
+	bool		may_fail;		/* a row may raise an error */
+	ProjectionInfo *projection; /* computes the table's columns; NULL: they are the result's */
+	ResultRelInfo *checked;		/* the table whose constraints are checked, or NULL */
 	EState	   *estate;
-	MemoryContext context;		/* of a tuple that is formed */
+	MemoryContext context;		/* where a tuple is formed */
 } GpuSortIntoRows;
 
 /*
- * In the current context.  "desc" is the result's, "stored" whether its tuples have just these columns.
+ * Begins rows, allocated in the current context.  "desc" is the result's, and "stored" tells
+ * whether the result's tuples have just the columns of "desc".
  */
 extern void gpusort_into_begin_rows(GpuSortIntoRows *rows, const GpuSortIntoTarget *target,
 									TupleDesc desc, bool stored);
 
 extern void gpusort_into_end_rows(GpuSortIntoRows *rows);
 
-/* The tuple of a row in a slot of minimal tuples, until the next one.  Raises PostgreSQL's errors. */
+/*
+ * Returns the tuple for a row in a slot of minimal tuples, which is valid until the next call.
+ * Raises the same errors as PostgreSQL.
+ */
 extern MinimalTuple gpusort_into_make_tuple(GpuSortIntoRows *rows, TupleTableSlot *slot);
 
 static inline MinimalTuple

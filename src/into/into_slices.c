@@ -1,13 +1,12 @@
 /*
  * into_slices.c
- *		A sorted result into a table: what each process does that takes part; see
- *		into_slices.h.
+ *		Putting a sorted result into a table: what each participant does; see into_slices.h.
  *
- * Pages are written after the turn has gone on.
+ * The pages of a slice are written after its turn, while other slices have theirs.
  *
- * Which row fails first must not depend on who comes to it.  So a worker that fails leaves its slice
- * to the leader, who fails at that row with PostgreSQL's error, and the leader, before it fails in a
- * slice of its own, waits for its turn.
+ * Which row fails first must not depend on which participant comes to it.  So a worker that fails
+ * at a row leaves its slice to the leader, who fails at the same row with PostgreSQL's error.  A
+ * leader that fails in a slice of its own waits for the slice's turn before the error is raised.
  */
 #include "postgres.h"
 
@@ -67,17 +66,21 @@ gpusort_into_share(GpuSortIntoSlices *slices)
 /* ---------- pages ---------- */
 
 /*
- * May rows be toasted now?  The decoder of WAL wants to see the values of a page's rows between the page
- * before and this one, so those of a table in use are toasted when it is the slice's turn.  A leader without
- * workers fills no slice before its turn.
+ * Returns whether rows may be toasted now.  Whoever decodes WAL wants to see the toasted values of
+ * a page's rows between the page before and this one, so those of a table in use are toasted when
+ * it is the slice's turn.  A leader without workers fills no slice before its turn.
  */
 static inline bool
 may_toast(const GpuSortIntoSlices *slices, const GpuSortIntoFiller *filler)
 {
-	return slices->is_leader && (filler == &slices->left || !slices->shared || !slices->task->in_use);
+	return slices->is_leader &&
+		(filler == &slices->left || !slices->shared || !slices->task->in_use);
 }
 
-/* Fill pages with the rows of a slice; false if they have to be toasted, and may not. */
+/*
+ * Fills pages with the rows of a slice.  Returns false, without pages, if a row needs the toaster,
+ * which may not be used.
+ */
 static bool
 fill_pages(GpuSortIntoSlices *slices, GpuSortIntoFiller *filler, uint64 slice)
 {
@@ -106,7 +109,10 @@ fill_pages(GpuSortIntoSlices *slices, GpuSortIntoFiller *filler, uint64 slice)
 
 /* ---------- turns ---------- */
 
-/* It is the slice's turn: its pages are the next blocks. */
+/*
+ * Makes the pages of a slice, whose turn it is, the next blocks of the table, ends the turn, and
+ * writes the pages.
+ */
 static void
 place_pages(GpuSortIntoSlices *slices, GpuSortIntoPages *pages, uint64 slice)
 {
@@ -115,7 +121,7 @@ place_pages(GpuSortIntoSlices *slices, GpuSortIntoPages *pages, uint64 slice)
 	gpusort_into_write_pages(pages);
 }
 
-/* Wait until it is the slice's turn; meanwhile the leader does what is left to it. */
+/* Waits until it is the slice's turn.  Meanwhile the leader puts the slices that are left to it. */
 static void
 await_turn(GpuSortIntoSlices *slices, uint64 slice)
 {
@@ -131,8 +137,10 @@ await_turn(GpuSortIntoSlices *slices, uint64 slice)
 /* ---------- slices ---------- */
 
 /*
- * A row has failed: nothing that is done here needs a transaction, but locks that the error has left are
- * in others' way.  Does not return before all rows are put, or another error has ended the statement.
+ * Waits, after an error at a row of a slice, until that error may be raised; in a worker, it does
+ * not return before all rows are put, or another error has ended the statement.  Nothing that is
+ * done here needs a transaction, but locks that the error has left would be in the way of other
+ * participants.
  */
 static void
 await_failure(GpuSortIntoSlices *slices, uint64 slice)
@@ -146,7 +154,7 @@ await_failure(GpuSortIntoSlices *slices, uint64 slice)
 	await_turn(slices, gpusort_out_slice_count(&slices->task->slices));
 }
 
-/* The same as fill_pages(), whichever row fails. */
+/* Does the same as fill_pages(), if a row may raise an error. */
 static bool
 try_fill_pages(GpuSortIntoSlices *slices, uint64 slice)
 {
@@ -159,7 +167,7 @@ try_fill_pages(GpuSortIntoSlices *slices, uint64 slice)
 	}
 	PG_CATCH();
 	{
-		/* who cancels a process means the statement */
+		/* whoever cancels a process means the whole statement */
 		if (geterrcode() != ERRCODE_QUERY_CANCELED)
 		{
 			MemoryContext error = MemoryContextSwitchTo(context);
@@ -179,7 +187,8 @@ put_slice(GpuSortIntoSlices *slices, uint64 slice)
 	bool		filled;
 
 	gpusort_worker_fault("a slice of new rows");
-	filled = slices->own.rows.may_fail ? try_fill_pages(slices, slice) : fill_pages(slices, &slices->own, slice);
+	filled = slices->own.rows.may_fail ? try_fill_pages(slices, slice)
+		: fill_pages(slices, &slices->own, slice);
 	await_turn(slices, slice);
 	if (filled)
 		place_pages(slices, &slices->own.pages, slice);

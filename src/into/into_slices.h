@@ -1,9 +1,11 @@
 /*
  * into_slices.h
- *		A sorted result into a table: what each process does that takes part.
+ *		Putting a sorted result into a table: what each participant does.
  *
- * Each makes pages of slices of the rows, whose turn it is to become the next blocks of the table one after the
- * other (heap_turns.h).  So rows lie in order.
+ * The result is cut into slices.  Each participant takes one slice after the other and makes pages
+ * of its rows.  The slices have turns, one after the other (heap_turns.h): in its turn, the pages
+ * of a slice become the next blocks of the table.  So the table's rows lie in the order of the
+ * result.
  */
 #ifndef GPUSORT_INTO_SLICES_H
 #define GPUSORT_INTO_SLICES_H
@@ -13,51 +15,57 @@
 #include "into/into_pages.h"
 #include "into/into_rows.h"
 
-/* In shared memory, if there are workers. */
+/* What all participants know; in shared memory if there are workers. */
 typedef struct GpuSortIntoTask
 {
 	Oid			table;
 	GpuSortIntoHeader header;
-	bool		in_use;			/* of the table's description, what a worker needs */
+	bool		in_use;			/* what a worker needs of the table's GpuSortIntoTarget */
 	bool		checked;
 	GpuSortOutSlices slices;
-	bool		stored;			/* the rows are stored with the columns that are returned */
+	bool		stored;			/* the result's tuples have just the columns that it returns */
 	GpuSortSharedFile file;
 	GpuSortTurns turns;
 } GpuSortIntoTask;
 
-/* What makes pages of a slice. */
+/* What makes pages of the rows of a slice. */
 typedef struct GpuSortIntoFiller
 {
 	GpuSortIntoRows rows;
 	GpuSortIntoPages pages;
 } GpuSortIntoFiller;
 
-/* A process. */
+/* The state of a participant. */
 typedef struct GpuSortIntoSlices
 {
 	GpuSortIntoTask *task;
 	bool		is_leader;
-	bool		shared;			/* by several processes */
-	GpuSortStorage *storage;	/* of a new table */
+	bool		shared;			/* several participants put rows into the table */
+	GpuSortStorage *storage;	/* of a new table, else NULL */
 	GpuSortOutSource source;
 	GpuSortIntoFiller own;
-	GpuSortIntoFiller left;		/* for a slice that was left to its turn, in the leader */
-	uint64		rows;			/* put */
+	GpuSortIntoFiller left;		/* in the leader, for a slice that was left to it */
+	uint64		rows;			/* how many this participant has put */
 } GpuSortIntoSlices;
 
 extern void gpusort_into_init_task(GpuSortIntoTask *task, const GpuSortIntoTarget *target,
 								   const GpuSortOutSlices *slices, bool stored);
 
-/* In the current context; view, table and its storage, if it is new, stay. */
+/*
+ * Begins to put rows, allocated in the current context.  View and table must stay open, and so must
+ * the storage, if the table is new.
+ */
 extern void gpusort_into_begin_slices(GpuSortIntoSlices *slices, GpuSortIntoTask *task,
 									  const GpuSortIntoTarget *target, GpuSortStorage *storage,
 									  const GpuSortView *view, TupleDesc desc);
 
-/* Several processes write the table. */
+/* Tells that several participants put rows into the table. */
 extern void gpusort_into_share(GpuSortIntoSlices *slices);
 
-/* Put slices into the table until there are none.  The leader returns when all are there. */
+/*
+ * Puts slices into the table until there are none left.  In the leader, returns when the rows of
+ * all slices are there.
+ */
 extern void gpusort_into_put_slices(GpuSortIntoSlices *slices);
 
 extern void gpusort_into_end_slices(GpuSortIntoSlices *slices);

@@ -8,7 +8,7 @@
 #include "nodes/execnodes.h"
 #include "utils/rel.h"
 
-/* What all rows' headers say.  Plain memory, so that it can be passed to other processes. */
+/* What the headers of all rows say.  Plain memory, so that it can be passed to other processes. */
 typedef struct GpuSortIntoHeader
 {
 	TransactionId xmin;
@@ -20,14 +20,14 @@ typedef struct GpuSortIntoTarget
 {
 	Relation	table;
 	GpuSortIntoHeader header;
-	bool		in_use;			/* has rows, or others may insert: pages go to its end, through buffers */
+	bool		in_use;			/* has rows, or others may insert: pages go through buffers */
 
-	/* rows that have to be looked at */
-	List	   *columns;		/* the table's, computed from the result's; NIL: they are the same */
-	bool		checked;		/* by the table's constraints */
-	bool		by_leader;		/* workers can't do either */
-	Index		relid;			/* the table in the query; 0 in a worker, whose errors nobody sees */
-	EState	   *estate;			/* of the query, or a worker's own */
+	/* for rows that can't be put as they are */
+	List	   *columns;		/* computes the table's from the result's; NIL: the same */
+	bool		checked;		/* rows are checked by the table's constraints */
+	bool		by_leader;		/* workers may not compute these columns, or check rows */
+	Index		relid;			/* in the query; 0 in a worker, whose errors nobody sees */
+	EState	   *estate;			/* the query's, or a worker's own */
 } GpuSortIntoTarget;
 
 #endif							/* GPUSORT_INTO_TARGET_H */

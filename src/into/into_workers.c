@@ -3,7 +3,7 @@
  *		Having a sorted result put into a table, by parallel workers if there are any; see
  *		into_workers.h.
  *
- * On error the server ends the workers before it resets memory contexts.
+ * After an error, the server ends the workers before it resets memory contexts.
  */
 #include "postgres.h"
 
@@ -29,18 +29,19 @@
 #include "worker_start.h"
 #include "worker_usage.h"
 
-/* What is in the shared memory. */
+/* Keys of what is in the shared memory. */
 #define KEY_TASK			UINT64CONST(0x4753000000000301)
 #define KEY_DESC			UINT64CONST(0x4753000000000302)
 #define KEY_VIEW			UINT64CONST(0x4753000000000303)
 #define KEY_COLUMNS			UINT64CONST(0x4753000000000307)
 
-/* Fewer bytes of rows are not worth it. */
+/* Rows of fewer bytes are not worth it. */
 #define FEW_BYTES	(256 * 1024)
 
 /*
- * Half a page of each slice stays empty, as a rule.  A worker takes a millisecond or two to start, in
- * which some MB are copied.
+ * A slice has so many pages because half a page of each stays empty, as a rule.  There is one
+ * worker for so many bytes because a worker takes a millisecond or two to start, in which some MB
+ * are copied.
  */
 #define SLICE_PAGES			128
 #define WORKER_BYTES		(8 * 1024 * 1024)
@@ -50,10 +51,10 @@ typedef struct IntoLeader
 	const GpuSortIntoTarget *target;
 	const GpuSortReturned *rows;
 	GpuSortOutSlices slices;
-	const char *columns;		/* those of the target, as text */
-	GpuSortStorage *storage;	/* begun before anybody writes, since which checkpoints count */
+	const char *columns;		/* the target's columns, as text */
+	GpuSortStorage *storage;	/* begun before anybody writes, to notice checkpoints */
 
-	/* if there are workers */
+	/* used if there are workers */
 	ParallelContext *context;
 	GpuSortIntoTask *task;
 } IntoLeader;
@@ -68,7 +69,10 @@ init_task(IntoLeader *leader, GpuSortIntoTask *task)
 	gpusort_into_init_task(task, leader->target, &leader->slices, leader->rows->all_columns);
 }
 
-/* Make what the workers find; false if there is no shared memory, or rows are not there. */
+/*
+ * Makes what the workers need.  Returns false if there is no shared memory, or if other processes
+ * can't map the rows.
+ */
 static bool
 make_shared_memory(IntoLeader *leader)
 {
@@ -107,7 +111,10 @@ end_workers(IntoLeader *leader)
 	gpusort_finish_workers(context);
 }
 
-/* All rows, by the leader and workers, or by the leader alone: then it has a task of its own. */
+/*
+ * Puts all rows.  If workers were launched, they take part; if not, the leader has a task of its
+ * own.
+ */
 static void
 put_rows(IntoLeader *leader, bool launched)
 {
@@ -157,20 +164,22 @@ gpusort_into_are_few(const GpuSortReturned *rows)
 }
 
 /*
- * May workers put rows?  None can see temporary tables; and of a table in use, what they log does not say
- * which subtransaction it is part of, nor whence it was replicated.
+ * Returns whether workers may put rows.  No worker can see temporary tables.  If the table is in
+ * use, what workers log does not say which subtransaction it is part of, nor from where it was
+ * replicated.
  */
 static bool
 workers_may_put(const GpuSortIntoTarget *target)
 {
-	if (target->by_leader || RelationUsesLocalBuffers(target->table) || IsParallelWorker() || !IsUnderPostmaster)
+	if (target->by_leader || RelationUsesLocalBuffers(target->table) || IsParallelWorker() ||
+		!IsUnderPostmaster)
 		return false;
 	return !target->in_use ||
 		(!gpusort_has_replication_origin() &&
 		 !(RelationIsLogicallyLogged(target->table) && IsSubTransaction()));
 }
 
-/* How many workers are wanted for so many bytes? */
+/* Returns how many workers are wanted for this many bytes. */
 static int
 choose_workers(const IntoLeader *leader, double bytes, double slice_bytes)
 {
@@ -234,7 +243,8 @@ gpusort_into_worker(dsm_segment *segment, shm_toc *toc)
 	gpusort_begin_worker(toc);
 	if (gpusort_attach_view(shm_toc_lookup(toc, KEY_VIEW, false), &view, &mapping))
 	{
-		put_slices(shm_toc_lookup(toc, KEY_TASK, false), shm_toc_lookup(toc, KEY_COLUMNS, false), &view, desc);
+		put_slices(shm_toc_lookup(toc, KEY_TASK, false), shm_toc_lookup(toc, KEY_COLUMNS, false),
+				   &view, desc);
 		gpusort_detach_view(&mapping);
 	}
 	gpusort_end_worker(toc);

@@ -8,10 +8,10 @@
 #include "exec/exec_sort.h"
 #include "into/into_target.h"
 
-/* Are they too few to be worth it? */
+/* Returns whether the rows are too few to be worth being put by whole pages. */
 extern bool gpusort_into_are_few(const GpuSortReturned *rows);
 
-/* Put the rows into a table: behind what it has, or as its first blocks. */
+/* Puts the rows into a table: behind the rows that it has, or as its first blocks. */
 extern void gpusort_into_write(const GpuSortIntoTarget *target, const GpuSortReturned *rows);
 
 #endif							/* GPUSORT_INTO_WORKERS_H */

@@ -52,8 +52,7 @@ struct GpuSortLoadComputer
 	TupleTableSlot *slot;
 	ResourceOwner owner;
 	ResourceOwner outer;		/* the caller's resource owner, while expressions run */
-	/* attributes that expressions look at, as pull_varattnos() has them */
-	Bitmapset  *inputs;
+	Bitmapset  *inputs;			/* attributes in the expressions, as of pull_varattnos() */
 
 	ExprState  *where;
 	int			ndefaults;

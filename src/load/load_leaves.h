@@ -24,8 +24,7 @@ typedef uint16 GpuSortLeafNumber;
 typedef struct GpuSortLoadLeaf
 {
 	Oid			table;
-	/* other sessions may have rows there; else it is empty, and locked */
-	bool		is_used;
+	bool		is_used;		/* others may have rows there; else it is empty, and locked */
 	bool		is_built;		/* the rows are in all indexes */
 	bool		is_sorted;		/* the rows are in the indexes that get entries in key order */
 	BlockNumber first_block;	/* our rows are in this block and behind, if there are any */
