@@ -174,7 +174,8 @@ have_comparable_words(const LeafJoinIdea *join)
 
 	return outer->nulls_first[0] == inner->nulls_first[0] &&
 		gpusort_first_words_compare(first_operator(outer), outer->opcintype[0],
-									first_operator(inner), inner->opcintype[0], outer->indexcollations[0]);
+									first_operator(inner), inner->opcintype[0],
+									outer->indexcollations[0]);
 }
 
 /* ---------- costs ---------- */

@@ -7,10 +7,10 @@
  *		    -> Append				    -> GpuSort Shared, sliced
  *		      -> each input			      -> Parallel Append
  *
- * The planner tells nothing of a set operation but the relation of its result, so what it is, and
- * of what, is read from the planner's own paths for it: a hash table or a Unique above an Append is a
- * UNION, and the others have a SetOp.  Before 18, that has one input, whose rows are marked with where
- * they come from.  From 18 on it merges two:
+ * The planner tells only of the relation of a set operation's result.  So the kind of the operation
+ * and its inputs are read from the planner's own paths: a hash table or a Unique above an Append is
+ * a UNION, and the other operations have a SetOp.  Before 18, a SetOp has one input, whose rows are
+ * marked with where they come from.  From 18 on it merges two inputs:
  *
  *		SetOp						Gather
  *		  -> GpuSort				  -> SetOp
@@ -19,12 +19,12 @@
  *		    -> right input			    -> GpuSort Shared, all rows
  *									      -> right input
  *
- * No row is returned but for a group of the left input, and slices cut no group.  So a participant
- * that has a slice of it on the left, and all rows on the right, returns what the slice is to
- * become.
+ * Only groups of the left input have rows in the result, and slices cut no group.  So a participant
+ * that reads a slice of the left input and all rows of the right one returns what becomes of the
+ * slice.
  *
- * For a UNION the planner takes all rows to be different, which makes its hash tables large in its
- * eyes.  We ask the inputs' statistics instead.
+ * For a UNION the planner takes all rows to be different, so that it overestimates the size of its
+ * hash tables.  We ask the inputs' statistics instead.
  */
 #include "postgres.h"
 
@@ -47,26 +47,28 @@
 #include "plan/plan_statistics.h"
 #include "plan/plan_unique.h"
 
-/* A set operation, as the planner's paths have it. */
+/* A set operation, as it was read from the planner's paths. */
 typedef struct PlannedSetOp
 {
 	PlannerInfo *root;
 	RelOptInfo *rel;
-	const SetOpPath *setop;		/* one of the planner's; NULL: UNION */
-	List	   *inputs;			/* their relations */
-	List	   *clauses;		/* SortGroupClauses of the columns, or NIL: */
+	const SetOpPath *setop;		/* one of the planner's paths; NULL if it is a UNION */
+	List	   *inputs;			/* relations of the inputs */
+	/* SortGroupClauses of the columns; NIL if pathkeys are known instead */
+	List	   *clauses;
 	List	   *pathkeys;		/* what a Unique's input is sorted by */
-	double		rows;			/* of the result */
-	double		groups;			/* of equal rows */
-	double		known_groups;	/* at least, as statistics tell; 0 if they don't */
-	RelOptInfo *appended;		/* the rows of all inputs, if a path of ours is above these */
+	double		rows;			/* number of rows of the result */
+	double		groups;			/* number of groups of equal rows */
+	double		known_groups;	/* at least so many groups, by statistics; 0 if they don't tell */
+	/* relation of the rows of all inputs, if a path of ours is above these */
+	RelOptInfo *appended;
 } PlannedSetOp;
 
-/* ---------- what it is ---------- */
+/* ---------- which operation ---------- */
 
 /*
- * The relation that a path is of.  Paths of a UNION may name as their parent one that has none, and are
- * another set operation's cheapest path.
+ * Returns the relation that a path is of, or NULL.  The parent of a UNION's path may be a relation
+ * without a cheapest path; the path is another set operation's cheapest one then.
  */
 static RelOptInfo *
 relation_of(const PlannerInfo *root, const Path *path)
@@ -85,7 +87,7 @@ relation_of(const PlannerInfo *root, const Path *path)
 	return NULL;
 }
 
-/* Those of several paths; NIL if one's is not known. */
+/* Returns the relations of several paths, or NIL if one of them is not known. */
 static List *
 relations_of(const PlannerInfo *root, const List *paths)
 {
@@ -103,7 +105,7 @@ relations_of(const PlannerInfo *root, const List *paths)
 	return rels;
 }
 
-/* The inputs of an Append, perhaps of workers; NIL if it is none. */
+/* Returns the relations that an Append reads, perhaps in workers; NIL if the path is no Append. */
 static List *
 appended_rels(const PlannerInfo *root, const Path *path)
 {
@@ -125,7 +127,7 @@ read_setop(PlannedSetOp *operation, const SetOpPath *setop)
 		appended_rels(root, gpusort_below_sort(linitial(paths))) : relations_of(root, paths);
 }
 
-/* Look at one of the planner's paths; false if it tells nothing. */
+/* Looks at one of the planner's paths; returns false if it does not tell what the operation is. */
 static bool
 read_path(PlannedSetOp *operation, const Path *path)
 {
@@ -163,7 +165,8 @@ read_operation(PlannedSetOp *operation)
 }
 
 /*
- * Count the different rows of an input.  Those of grouped queries are taken for different, as the planner does for
+ * Estimates the number of different rows of an input, and how many there are at least by
+ * statistics.  The rows of grouped queries are taken to be different, as the planner takes them for
  * INTERSECT.
  */
 static void
@@ -206,7 +209,9 @@ estimate_groups(PlannedSetOp *operation)
 	operation->known_groups = guessed ? 0 : Min(operation->groups, all_known);
 }
 
-/* What rows of a path are sorted by: all columns, which are numbered by their references. */
+/*
+ * Returns what rows of a path are sorted by: all columns, which are numbered by their references.
+ */
 static List *
 wanted_order(const PlannedSetOp *operation, const PathTarget *target)
 {
@@ -218,9 +223,9 @@ wanted_order(const PlannedSetOp *operation, const PathTarget *target)
 										 make_tlist_from_pathtarget(copy));
 }
 
-/* ---------- input ---------- */
+/* ---------- inputs ---------- */
 
-/* As many workers as the planner has for the same Append. */
+/* Returns as many workers as the planner has for the same Append. */
 static int
 count_workers(const List *partial)
 {
@@ -236,8 +241,8 @@ count_workers(const List *partial)
 }
 
 /*
- * A relation of its own for the rows of all inputs, so that there are sorts of it as of any other.
- * It is of a kind that set operations have none of.
+ * Makes a relation of its own for the rows of all inputs, so that it has sorts as any relation.  It
+ * is of a kind that set operations have none of.
  */
 static void
 append_inputs(PlannedSetOp *operation)
@@ -267,7 +272,10 @@ append_inputs(PlannedSetOp *operation)
 	operation->appended = rel;
 }
 
-/* The cheapest of all ways to have an input's rows in order; *ours is set if that is a sort of ours. */
+/*
+ * Returns the cheapest path that has an input's rows in order; *ours is set if that is a sort of
+ * ours.
+ */
 static Path *
 sort_input(const PlannedSetOp *operation, RelOptInfo *input, bool *ours)
 {
@@ -296,8 +304,9 @@ sort_input(const PlannedSetOp *operation, RelOptInfo *input, bool *ours)
 /* ---------- paths ---------- */
 
 /*
- * Unique or SetOp above sorted inputs, of which there is a fraction.  Where the result is the
- * input of another set operation, the planner may have added a mark or changed types already.
+ * Makes a Unique or SetOp above sorted inputs, of which it gets a fraction.  If the result is the
+ * input of another set operation, the planner may have added a mark or changed types already, which
+ * a projection does here.
  */
 static Path *
 make_path(const PlannedSetOp *operation, List *inputs, double fraction)
@@ -310,19 +319,20 @@ make_path(const PlannedSetOp *operation, List *inputs, double fraction)
 	if (operation->setop != NULL)
 	{
 		path = gpusort_make_setop_path(root, rel, operation->setop, inputs, fraction);
-		/* by its own columns, not those of the left input */
+		/* The pathkeys are of the path's own columns, not of those of the left input. */
 		path->pathkeys = wanted_order(operation, path->pathtarget);
 	}
 	else
 		path = gpusort_make_unique_sorted_path(root, rel, linitial(inputs),
-											   list_length(((const Path *) linitial(inputs))->pathkeys),
+											   list_length(((const Path *)
+															linitial(inputs))->pathkeys),
 											   clamp_row_est(operation->rows * fraction));
 	if (!equal(target->exprs, path->pathtarget->exprs))
 		path = apply_projection_to_path(root, rel, path, target);
 	return path;
 }
 
-/* The leader's own: a List of Path. */
+/* Makes the leader's own paths, a List of Path. */
 static List *
 make_paths(const PlannedSetOp *operation)
 {
@@ -345,11 +355,12 @@ make_paths(const PlannedSetOp *operation)
 	return ours ? list_make1(make_path(operation, inputs, 1)) : NIL;
 }
 
-/* What is sliced, and what all participants read beside it. */
+/* What make_sliced() needs to know besides the slices. */
 typedef struct SlicedSetOp
 {
 	const PlannedSetOp *operation;
-	Path	   *whole;			/* the right input; NULL if there is but one */
+	/* path of the right input, which all participants read; NULL if there is one input only */
+	Path	   *whole;
 } SlicedSetOp;
 
 static Path *
@@ -363,7 +374,10 @@ make_sliced(const GpuSortSlices *slices, const void *original)
 	return make_path(sliced->operation, inputs, slices->fraction);
 }
 
-/* All rows of an input to each participant, sorted by them together; NULL if that is not worth it. */
+/*
+ * Makes a path that returns all rows of an input to each participant, sorted by them together;
+ * returns NULL if that is not worth it.
+ */
 static Path *
 make_whole_input(const PlannedSetOp *operation, const RelOptInfo *input)
 {
@@ -404,7 +418,10 @@ make_sliced_paths(const PlannedSetOp *operation, Cost *cost)
 		return NIL;
 	pathkeys = wanted_order(operation, input->cheapest_total_path->pathtarget);
 
-	/* the planner leaves it at false for INTERSECT and EXCEPT, though nothing speaks against it */
+	/*
+	 * The planner leaves this false for INTERSECT and EXCEPT, although nothing speaks against
+	 * workers.
+	 */
 	rel->consider_parallel = true;
 	if (gpusort_make_slices(&slices, input, pathkeys, list_length(pathkeys)))
 		paths = gpusort_offer_sliced(&slices, make_sliced, &sliced, 0, cost);
@@ -432,7 +449,8 @@ gpusort_add_setop_paths(PlannerInfo *root, RelOptInfo *setop_rel)
 		append_inputs(&operation);
 	paths = make_paths(&operation);
 	sliced = make_sliced_paths(&operation, &cost);
-	grouped.input_rel = operation.appended != NULL ? operation.appended : linitial(operation.inputs);
+	grouped.input_rel = operation.appended != NULL ? operation.appended
+		: linitial(operation.inputs);
 	grouped.pathkeys = wanted_order(&operation, grouped.input_rel->cheapest_total_path->pathtarget);
 	grouped.groups = operation.known_groups;
 	gpusort_offer_paths(&grouped, paths, sliced, cost);

@@ -7,7 +7,7 @@
 
 #include "nodes/pathnodes.h"
 
-/* Add our paths to a set operation's relation, which has the planner's. */
+/* Adds our paths to a set operation's relation, which has the planner's already. */
 extern void gpusort_add_setop_paths(PlannerInfo *root, RelOptInfo *setop_rel);
 
 #endif							/* GPUSORT_PLAN_SETOP_H */

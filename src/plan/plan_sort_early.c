@@ -2,13 +2,14 @@
  * plan_sort_early.c
  *		GpuSort paths of a table below joins, for an ORDER BY with a LIMIT.
  *
- * Where the first rows of a join are wanted, in the order of one table's columns, the planner joins all
- * rows and sorts the result, unless an index delivers the order, or workers can sort the table: in one
- * process it never sorts one by what the query wants in the end.  Sorting that table first costs less than
- * most joins, and then a nested loop, which keeps the order, joins no more rows than are wanted.
+ * If the first rows of a join are wanted in the order of one table's columns, the planner joins all
+ * rows and sorts the result, unless an index delivers the order or workers can sort the table: in
+ * one process it never sorts a table below joins by what the query wants in the end.  Sorting that
+ * table first costs less than most joins, and then a nested loop, which keeps the order, joins no
+ * more rows than are wanted.
  *
- * No path is made where a single table is read, which is sorted on top (plan_order_by.c), or
- * where all rows are wanted: the planner would compare these paths at each level of joins, and a sort on top
+ * No path is made if a single table is read, which is sorted on top (plan_order_by.c), or if all
+ * rows are wanted: the planner would compare these paths at each level of joins, and a sort on top
  * costs about as much.
  */
 #include "postgres.h"
@@ -27,26 +28,35 @@
 #include "settings.h"
 
 /*
- * The first rows may be all rows, where few have partners, and then a loop that reads its inner side for each row
- * takes a minute for what a hash join does in a second, and one that looks rows up by an index several times as long;
- * and the sort was for nothing.  How many have some is a guess, as a rule.  So no loop is made that costs so many
- * times what another path does that is not sorted, run to the end; nor one above another loop, which would be
- * for nothing if few rows are left, and which others do later.  As LATERAL has loops only, that leaves those
- * which take much longer than the sort.  In a left join, or with one row of aggregates, each row counts, and the loop
- * ends where it was expected to.
+ * How many times as long as the cheapest path a nested loop above an early sort may take, run to
+ * its end.
  *
- * The planner makes such loops itself of tables that workers can sort, and those that it would choose stay.
+ * If few rows have partners, the first rows may be all rows.  In that case a loop that reads its
+ * inner side for each row takes a minute for what a hash join does in a second, a loop that looks
+ * rows up by an index takes several times as long as the hash join, and the sort was for nothing.
+ * How many rows have partners is a guess, as a rule.
+ *
+ * So no loop is kept that costs MOST_TIMES_AS_LONG times what a path costs that is not sorted, run
+ * to its end.  Nor is a loop above another loop kept: it would be for nothing if few rows are left,
+ * and other paths make that join later.  LATERAL subqueries are joined by loops only, so of their
+ * loops those are kept that take much longer than the sort.  In a left join, or with one row of
+ * aggregates, each row counts, and the loop ends where it was expected to, so it may take
+ * MOST_TIMES_OF_ALL_ROWS times as long.
+ *
+ * The planner itself makes such loops above tables that workers can sort, and those that it would
+ * choose are kept.
  */
 #define MOST_TIMES_AS_LONG			1.02
 #define MOST_TIMES_OF_ALL_ROWS		16
 #define MOST_TIMES_IF_FORCED		1.5
 
-/* What add_path() does not take for the same cost. */
+/* The ratio from which on add_path() does not take costs for the same. */
 #define MORE_THAN_THE_SAME	1.011
 
 /*
- * Rows that no join wants are sorted, too.  So nothing may be computed for that which might fail, or tell of
- * them: ORDER BY 1 / a, where another table's rows have those whose a is not 0.
+ * Returns whether sorting by the members of a class might fail, or tell of rows.  Rows that no join
+ * wants are sorted, too, so nothing that might do so may be computed for the sort: ORDER BY 1 / a,
+ * for example, if joins leave out the rows whose a is 0.
  */
 static bool
 can_fail(const RelOptInfo *rel, const EquivalenceClass *ec)
@@ -64,7 +74,10 @@ can_fail(const RelOptInfo *rel, const EquivalenceClass *ec)
 	return false;
 }
 
-/* Are the columns of the order this relation's, or can they be computed of these? */
+/*
+ * Returns whether the columns that the query wants its rows sorted by are this relation's, or can
+ * be computed of these.
+ */
 static bool
 can_be_ordered(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -80,7 +93,9 @@ can_be_ordered(PlannerInfo *root, RelOptInfo *rel)
 	return true;
 }
 
-/* The planner's own path that sorts a table early, in workers; or NULL. */
+/*
+ * Makes the planner's own path that sorts a table early, in workers; returns NULL if it has none.
+ */
 static Path *
 planners_own(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -105,8 +120,9 @@ planners_own(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * What a sort is charged: what the planner's own costs, in workers if it would make one.  Else a loop above ours would
- * drive out those that the planner chooses, and may be taken out itself at a later look.
+ * Returns the path whose cost a sort of ours is charged: the planner's own sort, in workers if it
+ * would make one.  If ours were charged less, a loop above it would drive out loops that the
+ * planner chooses, and might be removed later itself.
  */
 static const Path *
 charged_path(PlannerInfo *root, RelOptInfo *rel)
@@ -114,7 +130,8 @@ charged_path(PlannerInfo *root, RelOptInfo *rel)
 	const Path *own = planners_own(root, rel);
 
 	if (own == NULL)
-		own = (Path *) create_sort_path(root, rel, rel->cheapest_total_path, root->query_pathkeys, -1);
+		own = (Path *) create_sort_path(root, rel, rel->cheapest_total_path, root->query_pathkeys,
+										-1);
 	return own;
 }
 
@@ -125,23 +142,29 @@ charge(Path *path, const Path *own)
 	path->total_cost = Max(path->total_cost, own->total_cost);
 }
 
-/* Do the rows come in order for less than that, by an index as a rule?  Then no sort of ours would be kept. */
+/*
+ * Returns whether the rows come in order for less than this path, by an index as a rule.  No sort
+ * of ours would be kept then.
+ */
 static bool
 comes_in_order_for_less(PlannerInfo *root, const RelOptInfo *rel, const Path *own)
 {
-	const Path *in_order = get_cheapest_path_for_pathkeys(rel->pathlist, root->query_pathkeys, NULL, TOTAL_COST, false);
+	const Path *in_order = get_cheapest_path_for_pathkeys(rel->pathlist, root->query_pathkeys, NULL,
+														  TOTAL_COST, false);
 
-	return in_order != NULL && in_order->startup_cost <= own->startup_cost && in_order->total_cost <= own->total_cost;
+	return in_order != NULL && in_order->startup_cost <= own->startup_cost &&
+		in_order->total_cost <= own->total_cost;
 }
 
 /*
- * add_path() frees a path that another is as good as, but for 1 % of the cost.  The cheapest one is below ours, in the
- * same list, so ours must cost clearly more.
+ * Charges a path clearly more than the relation's cheapest path, which is in the same list and
+ * below ours.  add_path() frees a path if another is as good but for 1 % of the cost.
  */
 static void
 charge_more_than_input(const RelOptInfo *rel, Path *path)
 {
-	path->total_cost = Max(path->total_cost, rel->cheapest_total_path->total_cost * MORE_THAN_THE_SAME);
+	path->total_cost = Max(path->total_cost,
+						   rel->cheapest_total_path->total_cost * MORE_THAN_THE_SAME);
 }
 
 void
@@ -152,13 +175,16 @@ gpusort_add_early_paths(PlannerInfo *root, RelOptInfo *rel)
 	List	   *paths;
 	ListCell   *lc;
 
-	/* most queries end here */
+	/* Most queries end here. */
 	if (root->limit_tuples <= 0 || root->query_pathkeys == NIL || rel->pathlist == NIL ||
 		rel->reloptkind != RELOPT_BASEREL || (!gpusort_force && rel->rows < gpusort_min_rows) ||
 		bms_membership(root->all_baserels) != BMS_MULTIPLE ||
 		!bms_is_empty(rel->lateral_relids) || !can_be_ordered(root, rel))
 		return;
-	/* the planner does both when we are done; a Gather that comes later could free what is below ours */
+	/*
+	 * The planner does both when we are done, but a Gather that is added later could free what is
+	 * below our paths.
+	 */
 	generate_useful_gather_paths(root, rel, false);
 	set_cheapest(rel);
 	cheapest = rel->cheapest_total_path;
@@ -182,10 +208,14 @@ gpusort_add_early_paths(PlannerInfo *root, RelOptInfo *rel)
 static bool
 is_node(const Path *path, const char *name)
 {
-	return IsA(path, CustomPath) && strcmp(((const CustomPath *) path)->methods->CustomName, name) == 0;
+	return IsA(path, CustomPath) &&
+		strcmp(((const CustomPath *) path)->methods->CustomName, name) == 0;
 }
 
-/* Is there a join of ours, or one of sorts of ours, below what workers sort? */
+/*
+ * Returns whether there is a join of ours, or a merge join of sorts of ours, below what workers
+ * sort.
+ */
 static bool
 is_joined_by_us(const Path *path)
 {
@@ -196,14 +226,16 @@ is_joined_by_us(const Path *path)
 	if (!IsA(path, NestPath) && !IsA(path, MergePath) && !IsA(path, HashPath))
 		return is_node(path, GPUSORT_UNFINISHED_JOIN_NODE);
 	join = (const JoinPath *) path;
-	if (IsA(path, MergePath) && (IsA(join->outerjoinpath, CustomPath) || IsA(join->innerjoinpath, CustomPath)))
+	if (IsA(path, MergePath) &&
+		(IsA(join->outerjoinpath, CustomPath) || IsA(join->innerjoinpath, CustomPath)))
 		return true;
 	return is_joined_by_us(join->outerjoinpath) || is_joined_by_us(join->innerjoinpath);
 }
 
 /*
- * The table sorted above whose order a path has, or that loops keep; or NULL.  So is a join of ours that workers sort,
- * as the planner does with its own.
+ * Returns the early sort whose order a path has, kept by nested loops, or NULL: a sort of a table;
+ * or a Gather Merge above a join of ours that workers sort, as the planner has workers sort joins
+ * of its own.
  */
 static const Path *
 find_early_order(const Path *path)
@@ -215,7 +247,7 @@ find_early_order(const Path *path)
 	return IsA(path, GatherMergePath) && is_joined_by_us(gpusort_path_below(path)) ? path : NULL;
 }
 
-/* The cheapest path that stands for itself: they are in the order of their costs. */
+/* Returns the cheapest path without parameters.  The paths are in the order of their costs. */
 static const Path *
 cheapest_alone(const List *paths)
 {
@@ -231,7 +263,7 @@ cheapest_alone(const List *paths)
 	return NULL;
 }
 
-/* Does a path return one row, whatever comes in? */
+/* Returns whether a path returns one row, whatever its input. */
 static bool
 is_one_row(const Path *path)
 {
@@ -243,17 +275,21 @@ is_one_row(const Path *path)
 		(IsA(path, MinMaxAggPath) && ((const MinMaxAggPath *) path)->quals == NIL);
 }
 
-/* Does each row of its outer side count, as in a left join, or with the aggregates of a LATERAL subquery? */
+/*
+ * Returns whether each row of a join's outer side counts, as in a left join, or with the aggregates
+ * of a LATERAL subquery.
+ */
 static bool
 keeps_all_rows(const JoinPath *join)
 {
 	return join->jointype == JOIN_LEFT ||
-		(join->jointype == JOIN_INNER && join->joinrestrictinfo == NIL && is_one_row(join->innerjoinpath));
+		(join->jointype == JOIN_INNER && join->joinrestrictinfo == NIL &&
+		 is_one_row(join->innerjoinpath));
 }
 
 /*
- * Does it take too long, with the loops below it?  Two tables that have nothing in common may be joined first, by the
- * only loop there is.
+ * Returns whether a nested loop above an early sort, with the loops below it, takes too long.  Two
+ * tables that have nothing in common may be joined first by the only loop there is.
  */
 static bool
 is_long_loop(const Path *path, Cost cheapest)
@@ -266,12 +302,16 @@ is_long_loop(const Path *path, Cost cheapest)
 		return false;
 	if (keeps_all_rows(join))
 		most_times = MOST_TIMES_OF_ALL_ROWS;
-	else if (!gpusort_force && IsA(join->outerjoinpath, NestPath) && bms_is_empty(join->innerjoinpath->parent->lateral_relids))
+	else if (!gpusort_force && IsA(join->outerjoinpath, NestPath) &&
+			 bms_is_empty(join->innerjoinpath->parent->lateral_relids))
 		return true;
 	return path->total_cost > most_times * cheapest;
 }
 
-/* Take the long loops out of the paths, but for those of which the planner has its own. */
+/*
+ * Removes the long loops, apart from those above a sort for which the planner has a path of its
+ * own.
+ */
 void
 gpusort_drop_long_loops(PlannerInfo *root, RelOptInfo *joinrel)
 {

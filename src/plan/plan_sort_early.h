@@ -7,10 +7,12 @@
 
 #include "nodes/pathnodes.h"
 
-/* Add paths that sort a base relation by what the query wants in the end, if that may pay. */
+/* Adds paths that sort a base relation by what the query wants in the end, if that may pay. */
 extern void gpusort_add_early_paths(PlannerInfo *root, RelOptInfo *rel);
 
-/* Take those paths of a join away that do so, but would take far too long if few rows have partners. */
+/*
+ * Removes paths of a join above such sorts that would take far too long if few rows have partners.
+ */
 extern void gpusort_drop_long_loops(PlannerInfo *root, RelOptInfo *joinrel);
 
 #endif							/* GPUSORT_PLAN_SORT_EARLY_H */

@@ -2,15 +2,15 @@
  * plan_sorted_gathered.c
  *		GpuSort paths whose rows parallel workers collect.
  *
- * There is one for each partial path of the input, which the participants of a Gather
- * read (plan_collect.h).
+ * There is one for each partial path of the input, which the participants of a Gather read
+ * (plan_collect.h).
  *
- * As for a serial node, the columns come from a finished Sort node over the partial
- * plan.  GpuSort Collect takes them over, and GpuSort has the same ones.
+ * As for a serial node, the columns come from a finished Sort node over the partial plan.  GpuSort
+ * Collect takes them over, and GpuSort has the same columns.
  *
- * Details that matter: GpuSort Collect's parent is the upper relation, since that
- * of a base relation would give it the relation's gating quals.  It is marked
- * parallel aware, since the server sets up shared memory for such nodes only.
+ * The parent of a GpuSort Collect is the upper relation, since a base relation would give it that
+ * relation's gating quals.  It is marked parallel aware, since the server sets up shared memory for
+ * such nodes only.
  */
 #include "postgres.h"
 
@@ -50,8 +50,8 @@ static const CustomPathMethods gather_path_methods = {
 };
 
 /*
- * What a participant does.  The partial path's rows are those of one participant,
- * the leader's own share of work considered, and so is its share of the cost.
+ * Makes the path of what a participant does.  The partial path's rows and cost are those of one
+ * participant, with the leader's own share of work considered.
  */
 static Path *
 make_collect_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, const GpuSortPathKeys *keys,
@@ -102,8 +102,8 @@ make_gather_path(PlannerInfo *root, RelOptInfo *rel, Path *partial, const GpuSor
 }
 
 /*
- * May workers compute what the rows are sorted by, where they are not given it already?  What an
- * aggregate wants is not in its input.
+ * Returns whether workers may compute what the rows are sorted by, if it is not given to them.
+ * What an aggregate wants its rows sorted by is not in its input.
  */
 static bool
 is_computable(PlannerInfo *root, const Path *partial, const GpuSortPathKeys *keys)
@@ -120,8 +120,9 @@ is_computable(PlannerInfo *root, const Path *partial, const GpuSortPathKeys *key
 }
 
 /*
- * Would sorting this one's rows of a join only cost more than those of one before it?  They come in the order of their
- * costs, and are the same to a sort.
+ * Returns whether sorting the rows of this partial path of a join would only cost more than sorting
+ * those of one before it in the list.  The paths are in the order of their costs, and make no
+ * difference to a sort.
  */
 static bool
 costs_more(const RelOptInfo *rel, const Path *partial)

@@ -8,7 +8,7 @@
 #include "plan/plan_pathkeys.h"
 
 /*
- * Paths that sort the input's rows by these keys: a List of Path, not projected
+ * Makes paths that sort the input's rows by these keys: a List of Path, which are not projected
  * yet.
  */
 extern List *gpusort_make_gathered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *rel,

@@ -2,16 +2,15 @@
  * plan_statistics.c
  *		What statistics and indexes tell about the input of a sort.
  *
- * PostgreSQL's sort notices with one comparison a row that its input is in order
- * already.  For most keys ours is faster even then, but not where a key costs much
- * more than a comparison, as libc's sort keys do.  A table that was loaded in order
- * of the sort column has a correlation of 1 in its statistics; the planner has no use
- * for that in a sort, and we look it up for the tables that are read directly, also
- * because ours costs less then.  Nor does the planner remember the order of an index
- * that it reads for its columns only.
+ * PostgreSQL's sort notices with one comparison a row that its input is in order already.  For most
+ * keys ours is faster even then, but not if a key costs much more than a comparison, as libc's sort
+ * keys do.  A table that was loaded in the order of the sort column has a correlation of 1 in its
+ * statistics.  The planner has no use for that in a sort.  We look it up for tables that are read
+ * directly, also because our sort of such rows costs less.  Nor does the planner remember the order
+ * of an index that it reads for its columns only.
  *
- * Of an expression without statistics the planner expects as many values as its columns have, which may be a
- * thousand times as many as there are.
+ * Of an expression without statistics the planner expects as many values as its columns have, which
+ * may be a thousand times as many as there are.
  */
 #include "postgres.h"
 
@@ -32,10 +31,9 @@
 #include "settings.h"
 
 /*
- * From this correlation on a column counts as sorted.  Rows that are displaced by a
- * page or so, as those of a table filled by INSERT are, leave it above; a jitter of
- * one per cent of the table, which costs PostgreSQL's sort as much as any
- * order, makes it 0.9999.
+ * From this correlation on a column counts as sorted.  Rows that are displaced by a page or so, as
+ * those of a table filled by INSERT, leave the correlation above it.  A jitter of one per cent of
+ * the table, which costs PostgreSQL's sort as much as any order, makes it 0.9999.
  */
 #define SORTED_CORRELATION	0.99999
 
@@ -69,7 +67,10 @@ is_sorted_by(const RangeTblEntry *rte, const Node *key, Oid sortop, Oid collatio
 		gpusort_correlation(rte->relid, var->varattno, sortop, collation) >= SORTED_CORRELATION;
 }
 
-/* The planner forgets the order of an index that it has no use for. */
+/*
+ * Returns whether an index is in the order of a key.  The planner forgets the order of an index if
+ * it has no use for it.
+ */
 static bool
 is_index_sorted_by(const IndexPath *path, const Node *key, Oid sortop, Oid collation)
 {
@@ -109,7 +110,7 @@ gpusort_input_is_in_order(const Sort *sort, const List *rtable)
 	const TargetEntry *tle;
 	const Var  *var;
 
-	/* more columns than one could only decide among equals of the first */
+	/* Further sort columns only decide among rows that are equal in the first one. */
 	if (!IsA(child, SeqScan) || sort->numCols != 1)
 		return false;
 	tle = list_nth_node(TargetEntry, child->targetlist, sort->sortColIdx[0] - 1);
@@ -121,7 +122,10 @@ gpusort_input_is_in_order(const Sort *sort, const List *rtable)
 
 /* ---------- strings that begin alike ---------- */
 
-/* Bytes that are left out if all strings have them (sort/key_planes.c), and those of a word. */
+/*
+ * A beginning that all strings have is left out of their keys if it has so many bytes
+ * (sort/key_planes.c); and the bytes of a word.
+ */
 #define LEAST_COMMON_BYTES	3
 #define WORD_BYTES			((int) sizeof(uint64))
 
@@ -138,17 +142,22 @@ common_bytes(Datum a, Datum b)
 	return n;
 }
 
-/* Of neighbours in a histogram, between which all rows lie, those that agree in the first word that is sorted by. */
+/*
+ * Returns which share of the neighbours in a histogram, between which all rows lie, agree in the
+ * first word that is sorted by.
+ */
 static double
 share_of_alike(const AttStatsSlot *histogram)
 {
-	int			common = common_bytes(histogram->values[0], histogram->values[histogram->nvalues - 1]);
+	int			common = common_bytes(histogram->values[0],
+									  histogram->values[histogram->nvalues - 1]);
 	int			alike = 0;
 
 	if (common < LEAST_COMMON_BYTES)
 		common = 0;
 	for (int i = 1; i < histogram->nvalues; i++)
-		alike += common_bytes(histogram->values[i - 1], histogram->values[i]) >= common + WORD_BYTES;
+		alike += common_bytes(histogram->values[i - 1], histogram->values[i]) >=
+			common + WORD_BYTES;
 	return (double) alike / (histogram->nvalues - 1);
 }
 
@@ -163,7 +172,8 @@ tied_share_of(PlannerInfo *root, Node *expr)
 
 	examine_variable(root, expr, 0, &data);
 	if (HeapTupleIsValid(data.statsTuple) &&
-		get_attstatsslot(&slot, data.statsTuple, STATISTIC_KIND_HISTOGRAM, InvalidOid, ATTSTATSSLOT_VALUES))
+		get_attstatsslot(&slot, data.statsTuple, STATISTIC_KIND_HISTOGRAM, InvalidOid,
+						 ATTSTATSSLOT_VALUES))
 	{
 		get_type_category_preferred(slot.valuetype, &category, &preferred);
 		if (category == TYPCATEGORY_STRING && get_typlen(slot.valuetype) == -1 && slot.nvalues > 1)
@@ -174,7 +184,9 @@ tied_share_of(PlannerInfo *root, Node *expr)
 	return share;
 }
 
-/* The column that an expression is, of a relation that is scanned; NULL if it is something else. */
+/*
+ * Returns the column of a scanned relation that an expression is, or NULL if it is something else.
+ */
 static const Var *
 scanned_column(const PlannerInfo *root, Node *expr)
 {
@@ -183,12 +195,12 @@ scanned_column(const PlannerInfo *root, Node *expr)
 	while (IsA(expr, RelabelType))
 		expr = (Node *) ((RelabelType *) expr)->arg;
 	var = (const Var *) expr;
-	/* those of set operations are of no relation */
+	/* Columns of set operations are of no relation. */
 	return IsA(var, Var) && var->varno > 0 && var->varno < root->simple_rel_array_size &&
 		root->simple_rel_array[var->varno] != NULL ? var : NULL;
 }
 
-/* What is known of the ties of a column. */
+/* What has been found out about the ties of a column. */
 typedef struct KnownTies
 {
 	bool		looked;
@@ -215,7 +227,10 @@ gpusort_tied_share(PlannerInfo *root, const GpuSortPathKeys *keys)
 
 /* ---------- groups ---------- */
 
-/* Are the values of an expression known by more than those of its columns?  A boolean has two. */
+/*
+ * Returns whether more is known about the values of an expression than those of its columns.  A
+ * boolean has two.
+ */
 static bool
 has_statistics(PlannerInfo *root, Node *expr)
 {
@@ -247,7 +262,7 @@ gpusort_known_groups(PlannerInfo *root, const List *exprs, double rows)
 	return known != NIL ? estimate_num_groups(root, known, rows, NULL, NULL) : 0;
 }
 
-/* The member of a class of which there are statistics, or NULL. */
+/* Returns the member of a class of which there are statistics, or NULL. */
 static Node *
 known_member(PlannerInfo *root, const EquivalenceClass *ec)
 {

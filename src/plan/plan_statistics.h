@@ -10,31 +10,40 @@
 #include "plan/plan_pathkeys.h"
 
 /*
- * Do the rows of a path that one process executes come in order by the first of these keys, as statistics
- * tell, or because an index is read, whatever the planner thinks of its order?
+ * Returns whether the rows of a path that one process executes come in order by the first of these
+ * keys, because statistics tell so, or because an index is read, even if the planner does not know
+ * its order.
  */
 extern bool gpusort_path_is_in_order(PlannerInfo *root, const Path *path,
 									 const GpuSortPathKeys *keys);
 
-/* The same for the input of a Sort in a finished plan that has this range table. */
+/* Returns the same for the input of a Sort in a finished plan that has this range table. */
 extern bool gpusort_input_is_in_order(const Sort *sort, const List *rtable);
 
-/* Correlation of a column's order by the operator with that of the table's rows; 0: unknown. */
+/*
+ * Returns the correlation of a column's order by the operator with that of the table's rows; 0 if
+ * it is not known.
+ */
 extern double gpusort_correlation(Oid relation, AttrNumber attno, Oid sortop, Oid collation);
 
 /*
- * Of the rows to be sorted by these keys, those whose strings in the first column agree in their first word with others',
- * as the column's histogram tells; 0 if it doesn't, of what is no string, and of rows that are too few.
+ * Returns which share of the rows to be sorted by these keys have a string in the first column that
+ * agrees with another row's in its first word, as the column's histogram tells.  Returns 0 if there
+ * is none, if the column has no strings, and for few rows.
  */
 extern double gpusort_tied_share(PlannerInfo *root, const GpuSortPathKeys *keys);
 
 /*
- * How many groups there are at least by these expressions, of which some are columns, or have statistics of their own, by
- * an index or extended ones; 0 if none has.  How many values others have is a guess: as many as their columns.
+ * Returns how many groups by these expressions there are at least: those by the expressions that
+ * are columns or have statistics of their own, from an index or extended ones; 0 if there are none
+ * of these.  How many values any other expression has is a guess: as many as its columns.
  */
 extern double gpusort_known_groups(PlannerInfo *root, const List *exprs, double rows);
 
-/* The same by pathkeys, by which the planner expects so many groups: these, if none of them is a guess. */
+/*
+ * Returns the same for pathkeys by which the planner expects `groups` groups, or that number if no
+ * pathkey's is a guess.
+ */
 extern double gpusort_known_groups_by(PlannerInfo *root, const List *pathkeys, double rows,
 									  double groups);
 

@@ -1,9 +1,11 @@
 /*
  * plan_unique.c
- *		Unique nodes, and Agg nodes that count their rows, above sorts of ours; see plan_unique.h.
+ *		Unique nodes, and Agg nodes that count their rows, above sorts of ours; see
+ *		plan_unique.h.
  *
- * Rows that are equal to PostgreSQL are those that are equal in all of the sort's columns, if these
- * are the columns that are asked for.  DISTINCT ON with more of an ORDER BY keeps its Unique.
+ * The sort tells which rows are equal in all of its columns.  These are the rows that a Unique
+ * takes for equal if it compares the same columns.  So DISTINCT ON with a longer ORDER BY keeps its
+ * Unique.
  */
 #include "postgres.h"
 
@@ -38,10 +40,10 @@ gpusort_read_unique_key(const CustomScan *scan, GpuSortUniqueKey *key)
 
 /* ---------- paths ---------- */
 
-/* Seeing whether a row is equal to the one before, where the sort tells: 2 ns. */
+/* The cost of seeing whether a row is equal to the one before, if the sort tells: 2 ns. */
 #define EQUAL_COST	0.0008
 
-/* Nothing is compared, and rows that are equal to the one before are not returned by the sort. */
+/* Nothing is compared, and the sort does not return rows that are equal to the one before. */
 Path *
 gpusort_make_unique_sorted_path(PlannerInfo *root, RelOptInfo *rel, Path *sorted, int ncolumns,
 								double rows)
@@ -65,7 +67,7 @@ gpusort_is_readable_sort(const Plan *plan)
 		 gpusort_slice_columns((const CustomScan *) plan) > 0);
 }
 
-/* Are the columns those of the sort, in whatever order? */
+/* Returns whether the columns are those of the sort, in any order. */
 static bool
 has_columns_of(const Unique *unique, const CustomScan *scan)
 {
@@ -124,17 +126,21 @@ gpusort_finish_unique(Unique *unique)
 
 /* ---------- counts ---------- */
 
-/* What an Agg's target list becomes. */
+/* What the target list of an Agg becomes. */
 typedef struct Counts
 {
-	List	   *key;			/* as in custom_private */
-	bool		distinct;		/* the Agg's input has equal rows, which it leaves out itself */
-	List	   *columns;		/* the counts, as the Agg has them: TargetEntries */
-	List	   *values;			/* integers: nulls don't count */
-	bool		others;			/* there is something else */
+	List	   *key;			/* columns that are compared, as in custom_private */
+	/* the Agg's input has equal rows, which its DISTINCT aggregates leave out */
+	bool		distinct;
+	List	   *columns;		/* TargetEntries of the counts, as the Agg has them */
+	List	   *values;			/* integers: whether the count leaves out nulls */
+	bool		others;			/* there is something else than counts */
 } Counts;
 
-/* The column of the child that an expression is, if it is one that keeps nulls and values apart. */
+/*
+ * Returns the child's column that an expression is, as it is or relabeled, so that nulls and values
+ * stay what they are; or InvalidAttrNumber.
+ */
 static AttrNumber
 column_of(const Expr *expr)
 {
@@ -151,7 +157,10 @@ is_constant(const Expr *expr)
 	return IsA(expr, Const) && !((const Const *) expr)->constisnull;
 }
 
-/* Is it a count of the different rows, all of them or those of which the only column is not null? */
+/*
+ * Returns whether an aggregate counts the different rows: all of them, or, if *values, those whose
+ * only column is not null.
+ */
 static bool
 is_count(const Counts *counts, const Aggref *aggref, bool *values)
 {
@@ -159,11 +168,13 @@ is_count(const Counts *counts, const Aggref *aggref, bool *values)
 
 	*values = aggref->aggfnoid == F_COUNT_ANY &&
 		!is_constant(linitial_node(TargetEntry, aggref->args)->expr);
-	if ((aggref->aggdistinct != NIL) != counts->distinct || aggref->aggorder != NIL || aggref->aggfilter != NULL ||
-		DO_AGGSPLIT_COMBINE(aggref->aggsplit) || aggref->aggtype != INT8OID)
+	if ((aggref->aggdistinct != NIL) != counts->distinct || aggref->aggorder != NIL ||
+		aggref->aggfilter != NULL || DO_AGGSPLIT_COMBINE(aggref->aggsplit) ||
+		aggref->aggtype != INT8OID)
 		return false;
 	if (!*values)
-		return !counts->distinct && (aggref->aggfnoid == F_COUNT_ || aggref->aggfnoid == F_COUNT_ANY);
+		return !counts->distinct &&
+			(aggref->aggfnoid == F_COUNT_ || aggref->aggfnoid == F_COUNT_ANY);
 	return list_length(attnos) == 1 &&
 		column_of(linitial_node(TargetEntry, aggref->args)->expr) == linitial_int(attnos);
 }
@@ -204,8 +215,9 @@ find_aggregate(Node *node, void *found)
 }
 
 /*
- * What the first DISTINCT aggregate above a sort compares, if that is the only column sorted by: from 16
- * on the planner has rows sorted for such aggregates, which then compare them.
+ * Returns what the first DISTINCT aggregate above a sort compares, if that is the only column
+ * sorted by, or NIL.  From 16 on the planner has rows sorted for such aggregates, which then
+ * compare neighbours.
  */
 static List *
 distinct_key(const Agg *agg, const CustomScan *sort)
@@ -220,13 +232,17 @@ distinct_key(const Agg *agg, const CustomScan *sort)
 	gpusort_read_spec(sort, &spec);
 	clause = linitial_node(SortGroupClause, aggref->aggdistinct);
 	if (spec.nkeys != 1 || clause->sortop != spec.sortops[0] ||
-		exprCollation((Node *) linitial_node(TargetEntry, aggref->args)->expr) != spec.collations[0])
+		exprCollation((Node *) linitial_node(TargetEntry, aggref->args)->expr) !=
+		spec.collations[0])
 		return NIL;
 	return list_make3(list_make1_int(spec.attnos[0]), list_make1_oid(clause->eqop),
 					  list_make1_oid(spec.collations[0]));
 }
 
-/* Read what is below an Agg; the sort, or NULL if there is none whose equal rows are not wanted. */
+/*
+ * Returns the sort below an Agg, or NULL if there is none, or its equal rows are wanted.  Fills in
+ * what the counts are of.
+ */
 static Plan *
 sort_to_count(const Agg *agg, Counts *counts)
 {
@@ -245,8 +261,8 @@ sort_to_count(const Agg *agg, Counts *counts)
 }
 
 /*
- * The node counts the different rows, and evaluates what the Agg would have of that; a Unique below
- * it goes.
+ * The node counts the different rows, and evaluates what the Agg would have made of the counts; a
+ * Unique below it is removed.
  */
 Plan *
 gpusort_finish_count(Agg *agg)
@@ -256,7 +272,7 @@ gpusort_finish_count(Agg *agg)
 	List	   *columns;
 	Plan	   *sort;
 
-	/* several empty grouping sets are a row each */
+	/* Several empty grouping sets are a row each. */
 	if (agg->aggstrategy != AGG_PLAIN || agg->groupingSets != NIL || agg->plan.qual != NIL ||
 		(sort = sort_to_count(agg, &counts)) == NULL)
 		return &agg->plan;

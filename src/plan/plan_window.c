@@ -2,21 +2,21 @@
  * plan_window.c
  *		Window functions above a GpuSort, and in parallel workers.
  *
- * The planner computes window functions in the leader only: a worker would see some
- * rows of each partition.  Where the workers' rows are sorted together and dealt out in
- * slices that cut no partition (plan_slices.h), each of them computes whole ones.  The
- * cheapest path that the planner has made for the windows is copied for that.
+ * The planner computes window functions in the leader only, since a worker would see only some rows
+ * of each partition.  If the workers' rows are sorted together and dealt out in slices that cut no
+ * partition (plan_slices.h), each worker computes whole partitions.  The cheapest path that the
+ * planner has made for the windows is copied for that.
  *
  * Every window must be partitioned by the columns that slices are made by.  Sorts between
- * WindowAggs are each worker's own, since a slice has all rows of any partition.
+ * WindowAggs are each worker's own, since a slice has all rows of a partition.
  *
- * WindowFuncs are parallel restricted in the planner's eyes, because another worker might
- * get other results for rows whose order is not determined.  Here each row is looked at by
- * one worker only.  So what is evaluated is checked with them taken away, but for their
- * arguments and their functions' own marking.
+ * WindowFuncs are parallel restricted in the planner's eyes, because another worker might get other
+ * results for rows whose order is not determined.  Here only one worker looks at each row.  So
+ * expressions are checked with the WindowFuncs taken out, but for their arguments, and these by
+ * their functions' own marking.
  *
- * Without ORDER BY, LIMIT and DISTINCT the path may end up in a larger partial plan, for
- * example below the partial aggregation of an outer query; else a Gather is put on top.
+ * Without ORDER BY, LIMIT and DISTINCT the path may end up in a larger partial plan, for example
+ * below the partial aggregation of an outer query; otherwise a Gather is put on top.
  */
 #include "postgres.h"
 
@@ -38,15 +38,15 @@
 #include "settings.h"
 
 /*
- * What a WindowAgg costs a row beyond the planner's estimate of about 0.02: it puts the
- * row into a tuplestore and takes it out again, 200 to 310 ns in all (docs/performance.md,
- * "Sorts that workers make together").
+ * What a WindowAgg costs a row beyond the planner's estimate of about 0.02: it puts the row into a
+ * tuplestore and takes it out again, 200 to 310 ns in all (docs/performance.md, "Sorts that workers
+ * make together").
  */
 #define WINDOW_COST_ROW 0.08
 
 /* ---------- the planner's path ---------- */
 
-/* The WindowAgg below a WindowAgg, or NULL if it is the lowest. */
+/* Returns the WindowAgg below a WindowAgg, or NULL if it is the lowest. */
 static const WindowAggPath *
 next_window(const WindowAggPath *window)
 {
@@ -55,7 +55,7 @@ next_window(const WindowAggPath *window)
 	return IsA(below, WindowAggPath) ? (const WindowAggPath *) below : NULL;
 }
 
-/* The planner's cheapest path for the windows, or NULL. */
+/* Returns the planner's cheapest path for the windows, or NULL. */
 static const WindowAggPath *
 find_cheapest(const RelOptInfo *window_rel)
 {
@@ -75,7 +75,10 @@ find_cheapest(const RelOptInfo *window_rel)
 
 /* ---------- whether ---------- */
 
-/* An expression without its WindowFuncs; *safe: whether these may run in workers. */
+/*
+ * Returns an expression without its WindowFuncs, and sets *safe to false if one of these may not
+ * run in workers.
+ */
 static Node *
 take_window_functions_away(Node *node, bool *safe)
 {
@@ -102,8 +105,8 @@ is_safe(PlannerInfo *root, void *expression)
 }
 
 /*
- * Can workers evaluate all that the windows and those below do?  A window's qual is nothing
- * but run conditions of those below.
+ * Returns whether workers can evaluate all that this window and those below it evaluate.  A
+ * window's qual has nothing but run conditions of those below.
  */
 static bool
 are_windows_safe(PlannerInfo *root, const WindowAggPath *window)
@@ -119,7 +122,7 @@ are_windows_safe(PlannerInfo *root, const WindowAggPath *window)
 	return true;
 }
 
-/* The leading columns of the lowest sort that all windows are partitioned by. */
+/* Returns how many leading columns of the lowest sort all windows are partitioned by. */
 static int
 count_slice_columns(PlannerInfo *root, const WindowAggPath *window)
 {
@@ -144,7 +147,7 @@ count_windows(const WindowAggPath *window)
 
 /* ---------- how ---------- */
 
-/* Sort a window's input, if it must be; as the planner does. */
+/* Sorts a window's input if necessary, as the planner does. */
 static Path *
 sort_for_window(const GpuSortSlices *slices, Path *input, const WindowClause *clause)
 {
@@ -161,7 +164,7 @@ sort_for_window(const GpuSortSlices *slices, Path *input, const WindowClause *cl
 	return (Path *) create_sort_path(root, slices->rel, input, pathkeys, -1);
 }
 
-/* Copy a window and those below it, to stand above the shared sort. */
+/* Copies a window and those below it, to stand above the shared sort. */
 static Path *
 copy_windows(const GpuSortSlices *slices, const void *original)
 {
@@ -176,12 +179,13 @@ copy_windows(const GpuSortSlices *slices, const void *original)
 	return &copy->path;
 }
 
-/* The windows above a sort of all rows, in one process. */
+/* Copies the windows, to stand above a sort of all rows in one process. */
 static Path *
 copy_above(PlannerInfo *root, RelOptInfo *window_rel, const WindowAggPath *window, Path *sort)
 {
 	GpuSortSlices all = {
-		.root = root, .rel = window_rel, .sort = sort, .all_rows = sort->rows, .fraction = 1, .share = 1
+		.root = root, .rel = window_rel, .sort = sort, .all_rows = sort->rows, .fraction = 1,
+		.share = 1
 	};
 	Path	   *copy = copy_windows(&all, window);
 
@@ -190,8 +194,9 @@ copy_above(PlannerInfo *root, RelOptInfo *window_rel, const WindowAggPath *windo
 }
 
 /*
- * Sorts that the planner's own path has are taken over in the finished plan, but it may have chosen
- * one with an index in its place, an incremental sort, or workers that sort.
+ * Makes the paths above sorts of all rows.  Sorts in the planner's own path are taken over in the
+ * finished plan, but it may have chosen a path with an index instead, an incremental sort, or
+ * workers that sort.
  */
 static List *
 make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *window_rel,
@@ -212,8 +217,8 @@ make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *window_r
 }
 
 /*
- * A Gather is compared with windows in the leader, which the planner has charged too
- * little for: so it is given what workers save beyond that.
+ * Makes the paths above slices.  A path with a Gather is compared with windows in the leader, which
+ * the planner has charged too little, so it is credited with what workers save of that.
  */
 static List *
 make_sliced_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *window_rel,

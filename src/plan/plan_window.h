@@ -7,7 +7,10 @@
 
 #include "nodes/pathnodes.h"
 
-/* Add paths whose window functions are computed by parallel workers. */
+/*
+ * Adds paths above sorts of ours, and paths whose window functions are computed by parallel
+ * workers.
+ */
 extern void gpusort_add_window_paths(PlannerInfo *root, RelOptInfo *input_rel,
 									 RelOptInfo *window_rel);
 
