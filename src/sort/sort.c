@@ -236,7 +236,8 @@ size_t
 gpusort_memory_left(GpuSort *sort)
 {
 	const GpuSortMemory *memory = &sort->memory;
-	size_t		used = sort->tuplesort != NULL ? memory->charged_bytes : gpusort_private_bytes(sort);
+	size_t		used = sort->tuplesort != NULL ? memory->charged_bytes
+		: gpusort_private_bytes(sort);
 
 	return memory->limit_bytes - Min(used, memory->limit_bytes);
 }

@@ -302,7 +302,8 @@ gpusort_slot_is_beyond_bound(GpuSort *sort, TupleTableSlot *slot)
 			return word > bound->word;
 	}
 	old = MemoryContextSwitchTo(bound->comparer->compare_context);
-	return end_comparison(bound->comparer, old, gpusort_verifier_compare_slot(bound->comparer, slot));
+	return end_comparison(bound->comparer, old,
+						  gpusort_verifier_compare_slot(bound->comparer, slot));
 }
 
 bool

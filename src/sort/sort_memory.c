@@ -373,7 +373,8 @@ gpusort_set_memory_aside(GpuSort *sort, bool aside)
 		return;
 	limit_encoders(sort, aside);
 	memory->spare_bytes = !aside ? 0
-		: memory->limit_bytes == 0 ? SPARE_BYTES : Min(memory->limit_bytes / SPARE_PART, SPARE_BYTES);
+		: memory->limit_bytes == 0 ? SPARE_BYTES
+		: Min(memory->limit_bytes / SPARE_PART, SPARE_BYTES);
 	if (sort->rows.store != NULL)
 		gpusort_set_rows_end(sort);
 }
@@ -434,7 +435,8 @@ bool
 gpusort_grow_refined(GpuSort *sort)
 {
 	size_t		bytes = sort->rows.count * sizeof(uint32);
-	gs_progress outer = gpusort_enter_growth(sort, bytes, gpusort_range_fresh_bytes(sort->order.refined));
+	gs_progress outer = gpusort_enter_growth(sort, bytes,
+											 gpusort_range_fresh_bytes(sort->order.refined));
 	bool		grown = gpusort_grow_in_steps(sort, sort->order.refined, bytes);
 
 	gs_progress_leave(sort->progress, &outer);
@@ -451,7 +453,8 @@ set_limit(GpuSort *sort, size_t limit_bytes)
 void
 gpusort_raise_limit(GpuSort *sort)
 {
-	size_t		limit = gpusort_possible_bytes(2 * Max(sort->memory.limit_bytes, MIN_ENCODERS_BYTES));
+	size_t		limit = gpusort_possible_bytes(2 * Max(sort->memory.limit_bytes,
+													   MIN_ENCODERS_BYTES));
 
 	if (limit == sort->memory.limit_bytes)
 		ereport(ERROR,

@@ -84,8 +84,8 @@ sort_can_merge(const GpuSort *sort)
 {
 	if (sort->tuplesort != NULL || sort->optional || sort->is_part || sort->index_rows ||
 		sort->bound.rows > 0 || sort->key_rows.used || gpusort_range_is_private(sort->rows.store) ||
-		gpusort_range_is_private(sort->rows.refs) || sort->order.performed || sort->rows.count == 0 ||
-		gpusort_has_runs(sort) || needs_verification(sort))
+		gpusort_range_is_private(sort->rows.refs) || sort->order.performed ||
+		sort->rows.count == 0 || gpusort_has_runs(sort) || needs_verification(sort))
 		return false;
 	for (int i = 0; i < sort->keys.ncolumns; i++)
 		if (!words_tell(&sort->keys.columns[i]))

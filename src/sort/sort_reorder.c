@@ -23,8 +23,9 @@
  * (sort_fetch.c).  A process that reads a view knows nothing of that.  So a sort whose result other
  * processes read is not reordered if it needs a refinement, and if it turns out only afterwards
  * that rows of an index tie, the copy is given up.  Two kinds of sorts are never reordered: those
- * by libc's collations, because the verification may change their order anywhere, and those with
- * dead rows, whose marks disappear from index tuples before these are written.
+ * by a library's collation (libc's or ICU's), because the verification may change their order
+ * anywhere, and those with dead rows, whose marks disappear from index tuples before these are
+ * written.
  */
 #include "postgres.h"
 
@@ -73,14 +74,16 @@ is_gain(const GpuSort *sort, uint64 rows)
 
 	if (row_bytes <= MAX_REORDER_ROW)
 		return bytes >= MIN_REORDER_BYTES;
-	return !sort->index_rows && row_bytes <= MAX_LONG_REORDER_ROW && bytes >= MIN_LONG_REORDER_BYTES;
+	return !sort->index_rows && row_bytes <= MAX_LONG_REORDER_ROW &&
+		bytes >= MIN_LONG_REORDER_BYTES;
 }
 
 /* Returns whether reordering is to be considered, as far as can be told while rows arrive. */
 static bool
 may_pay(const GpuSort *sort, uint64 rows, bool is_refined)
 {
-	if (sort->key_rows.used || sort->keys.untrusted || sort->index.any_dead || gpusort_range_is_private(sort->rows.store))
+	if (sort->key_rows.used || sort->keys.untrusted || sort->index.any_dead ||
+		gpusort_range_is_private(sort->rows.store))
 		return false;
 	if (is_refined && !gpusort_reorder_outlasts_refinement(sort))
 		return false;

@@ -2,24 +2,24 @@
  * sort_service.c
  *		Having a sort done by gpusortd; see sort_service.h.
  *
- * A sort that grows large opens a job while rows still come in, and feeds it the
- * planes that will not change any more, so that they are on the device when the
- * last row arrives.  Those are all but the words of strings that begin alike so far, in
- * whose place others may yet be taken (key_planes.c).  The rest is said when the job is run.
+ * A sort that grows large opens a job while rows still come in, and feeds it the planes that will
+ * not change any more, so that these are on the device when the last row arrives.  Final planes are
+ * all but those of the first words of strings that begin alike so far: as soon as a string begins
+ * differently, the words are taken from another place in the strings (key_planes.c).  The rest is
+ * told when the job is run.
  *
- * The result, row ids, arrives in the workspace from its beginning on.  If no
- * refinement, verification or index build has to see all of it first, rows are
- * returned as they become ready, while others are still being sorted.  Then the job
- * may go on with the rows themselves (sort_reorder.c).
+ * The result, row ids, arrives in the workspace from its beginning on.  If no refinement,
+ * verification or index build has to see all of it first, rows are returned as they become ready,
+ * while others are still being sorted.  Then the job may go on with bringing the rows themselves
+ * into order (sort_reorder.c).
  *
- * There are GSD_MAX_JOBS jobs for all sessions, and a cursor may stay open for hours.  So a
- * job is closed as soon as all of the result is seen to be there; and a query that stops in
- * the middle of its rows waits for that first (gpusort_rest).
+ * There are GSD_MAX_JOBS jobs for all sessions, and a cursor may stay open for hours.  So a job is
+ * closed as soon as all of the result is seen to be there, and a query that stops in the middle of
+ * its rows first waits for that (gpusort_rest()).
  *
- * Whatever goes wrong, at whatever moment, the host engine sorts instead.  Its
- * permutation is the very same, so it can take over half-way through the rows.
- * If gpusortd can't be made to let go of the workspace, the host engine gets
- * another one, and the old one stays with the job.
+ * Whatever goes wrong, at whatever moment, the host engine sorts instead.  It finds the very same
+ * permutation, so it can take over half-way through the rows.  If gpusortd can't be made to let go
+ * of the workspace, the host engine gets another one, and the old one stays with the job.
  */
 #include "postgres.h"
 
@@ -42,7 +42,7 @@
 /* The sorts of this process that have an open job. */
 static dlist_head open_sorts = DLIST_STATIC_INIT(open_sorts);
 
-/* A range of a sort that its job may hold on to. */
+/* Called with a range that a sort's job may hold on to, or with NULL. */
 typedef void (*range_visitor) (GpuSort *sort, GpuSortRange *range);
 
 bool
@@ -109,7 +109,7 @@ open_job(GpuSort *sort, unsigned nplanes)
 	return gpusort_service_open(sort, nplanes, gpusort_rows_in_the_end(sort));
 }
 
-/* Is there nothing in the planes yet that will not change any more? */
+/* Returns whether nothing in the planes is final yet, so that there is nothing to feed. */
 static bool
 nothing_is_final(const GpuSortKeys *keys)
 {
@@ -152,7 +152,7 @@ gpusort_service_feed(GpuSort *sort)
 	gpusort_reorder_feed(sort);
 }
 
-/* Give the job's ranges to a visitor. */
+/* Calls a visitor with each range of the job. */
 static void
 visit_job_ranges(GpuSort *sort, range_visitor visit)
 {
@@ -183,7 +183,10 @@ leave_range(GpuSort *sort, GpuSortRange *range)
 		gpusort_range_leave(range, sort->service.job.number);
 }
 
-/* What devices have done: as they tell, or, if the job has not been done, all of it at a time. */
+/*
+ * Traces what devices have done: the spans that they tell, or, if the job has not been done, one
+ * span for all of it.
+ */
 static void
 trace_devices(const GpuSort *sort)
 {
@@ -242,7 +245,10 @@ gpusort_service_abandon(GpuSort *sort)
 		gpusort_job_abandon(&sort->service.job);
 }
 
-/* Once for each cause in a row, so that the log says it, and no more. */
+/*
+ * Reports a fallback: in the log if gpusortd has failed for another reason than the last time, else
+ * at DEBUG1.
+ */
 static void
 report_fallback(const char *why, bool failed)
 {
@@ -255,7 +261,7 @@ report_fallback(const char *why, bool failed)
 			(errmsg("gpusort sorts on the CPU: %s", why)));
 }
 
-/* Get other ranges for those that gpusortd may still write to. */
+/* Gets other ranges in place of those that gpusortd may still write to. */
 static void
 replace_written(GpuSort *sort)
 {
@@ -283,7 +289,7 @@ gpusort_service_fall_back(GpuSort *sort, const char *why, bool failed)
 	report_fallback(sort->stats.fallback, failed);
 }
 
-/* Say everything about the sort and have it begun; NULL, or why not. */
+/* Tells gpusortd everything about the sort, and has it begin.  Returns NULL, or why it does not. */
 static const char *
 run_job(GpuSort *sort)
 {
@@ -309,7 +315,7 @@ run_job(GpuSort *sort)
 						   sort->order.workspace, equal ? sort->order.equal : NULL);
 }
 
-/* A job that has nothing more to say is closed. */
+/* Closes a job that has nothing more to tell. */
 static void
 end_if_answered(GpuSort *sort)
 {
@@ -338,7 +344,7 @@ take_result(GpuSort *sort)
 	end_if_answered(sort);
 }
 
-/* Wait until so many rows are ready; NULL, or why that will never be. */
+/* Waits until the first `rows` rows are ready.  Returns NULL, or why they will never be. */
 static const char *
 wait_for_rows(GpuSort *sort, uint64 rows)
 {
@@ -368,7 +374,7 @@ gpusort_service_sort(GpuSort *sort, bool all_at_once)
 		return false;
 	if (!gpusort_service_is_up(&cuda) && gpusort_service_complaint() == NULL)
 	{
-		/* no user expects it to be there */
+		/* gpusortd is not running, and no user expects it to be */
 		gpusort_service_end(sort);
 		return false;
 	}

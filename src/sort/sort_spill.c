@@ -1,10 +1,6 @@
 /*
  * sort_spill.c
- *		Sorted runs out to temporary files; see sort_spill.h.
- *
- * Published (GPUTeraSort, section 3.1: the first of its two phases).  Rows are gathered in order
- * and written as they lie in the row store; their keys are made again when they are read.
- * sort_portions.c is the second phase.
+ *		Writing sorted runs to temporary files; see sort_spill.h.
  */
 #include "postgres.h"
 
@@ -28,14 +24,14 @@
 #include "sort/spill_plan.h"
 #include "sort/spill_files.h"
 
-/* Rows whose pointers are looked up at a time, while those before them are written. */
+/* How many rows' pointers are looked up at a time, while the rows before them are written. */
 #define BLOCK_ROWS	32
 
-/* Of a row that is prefetched; the rest follows by itself. */
+/* How much of a row is prefetched; the hardware fetches the rest. */
 #define LINE_BYTES		64
 #define PREFETCH_BYTES	(4 * LINE_BYTES)
 
-/* Pointers of rows, and room for those that are made of their keys. */
+/* Pointers of rows, and room for rows that are made of their keys. */
 typedef struct Block
 {
 	void	   *rows[BLOCK_ROWS];
@@ -108,8 +104,9 @@ gpusort_spill_rows(GpuSort *sort)
 
 	why = gpusort_sort_rows(sort);
 	/*
-	 * Memory is full: there may be none left for the refinement.  And where that could not begin,
-	 * or was in vain, it has left planes that are of no use to those who get a part's rows.
+	 * Memory is full, so there may be none left for the refinement.  The rows are sorted by
+	 * comparison then.  So are a part's if their order could not be refined or confirmed: that has
+	 * left planes that are of no use when the part's rows are joined with others.
 	 */
 	if ((why == GPUSORT_HANDOVER_MEMORY || (why != GPUSORT_HANDOVER_NONE && sort->is_part)) &&
 		gpusort_has_order(sort))
@@ -139,7 +136,10 @@ gpusort_spill_rows(GpuSort *sort)
 	sort->stats.runs++;
 	gpusort_plan_spill_late(sort);
 	is_large = gpusort_exceeds_buffer(sort, sort->memory.capacity, sort->rows.used);
-	/* first: forgetting rows may give back memory, for all of which rows are claimed */
+	/*
+	 * before gpusort_forget_rows(), which may reset the capacity for which the part has claimed
+	 * rows
+	 */
 	if (sort->is_part)
 		gpusort_share_memory(sort);
 	gpusort_forget_rows(sort);

@@ -1,6 +1,6 @@
 /*
  * sort_spill.h
- *		Sorted runs out to temporary files, to make room for more rows.
+ *		Writing sorted runs to temporary files, to make room for more rows.
  *
  * Private to src/sort.
  */
@@ -11,13 +11,16 @@
 #include "sort/sort.h"
 
 /*
- * Taking a row in has failed: sort the rows in memory, write them as a run and forget them.
- * GPUSORT_HANDOVER_NONE if that was done, and else why the row can't be taken in; the rows are
- * still there then.
+ * Make room for a row that could not be taken in: sort the rows in memory, write them as a run and
+ * forget them.  Returns GPUSORT_HANDOVER_NONE if that was done, else why the row can't be taken in;
+ * then the rows are still there.
  */
 extern GpuSortHandover gpusort_make_room(GpuSort *sort);
 
-/* Sort the rows in memory, of which there are some, and write them as a run. */
+/*
+ * Sort the rows in memory, of which there are some, and write them as a run.  Returns
+ * GPUSORT_HANDOVER_NONE, or why that can't be done.
+ */
 extern GpuSortHandover gpusort_spill_rows(GpuSort *sort);
 
 /* Append the rows in memory, which are sorted, to the run that is being written. */

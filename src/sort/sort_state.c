@@ -16,15 +16,15 @@
 #include "sort/sort_watch.h"
 
 /*
- * The rows' memory goes.  What else a shared sort has, parts and runs that are still to be read,
- * stays.
+ * Releases the memory of the rows.  What else a shared sort has, which is parts and runs that are
+ * still to be read, stays.
  */
 static void
 release_memory(GpuSort *sort)
 {
 	gpusort_unmap_window(sort);
 	gpusort_service_end(sort);
-	/* a worker has failed while others were sorting its rows; the leader ends them */
+	/* a worker has failed while others were sorting its rows; the leader gives its extents back */
 	if (sort->team.running && sort->is_joined)
 		gpusort_leave_ranges(sort);
 	gpusort_release_ranges(sort);
@@ -110,7 +110,7 @@ gpusort_row_slot(GpuSort *sort)
 	{
 		MemoryContext old = MemoryContextSwitchTo(sort->context);
 
-		/* the slot must hold no reference that only ExecDropSingle... drops */
+		/* the slot must hold no reference that only ExecDropSingleTupleTableSlot() drops */
 		sort->row_slot = gpusort_make_slot(sort->desc, &TTSOpsMinimalTuple);
 		MemoryContextSwitchTo(old);
 	}

@@ -333,7 +333,8 @@ extern GpuSort *gpusort_make_state(TupleDesc desc, const GpuSortSpec *spec, size
 static inline uint64
 gpusort_rows_in_the_end(const GpuSort *sort)
 {
-	return Max((uint64) Min(sort->spec.expected_rows, (double) GPUSORT_MOST_ROWS), sort->rows.count);
+	return Max((uint64) Min(sort->spec.expected_rows, (double) GPUSORT_MOST_ROWS),
+			   sort->rows.count);
 }
 
 /*

@@ -2,17 +2,17 @@
  * sort_team.h
  *		Several processes that put the rows of one sort in order.
  *
- * One process has a sort, with all rows in the pool, and runs the engine on them.  Others who
- * share the team's memory help: they map the planes and the workspace, and take part in the
- * engine's phases (engine/host/gs_shared_sort.h).  They also take stretches of the order that is
- * to be verified (team_stretches.h).
+ * One process has a sort, with all rows in the pool, and runs the engine on them.  Other processes,
+ * which share the team's memory, help: they map the planes and the workspace, and take part in the
+ * engine's phases (engine/host/gs_shared_sort.h).  They also take stretches of the order in which
+ * ties are to be refined, or which is to be verified (team_stretches.h).
  *
  *	before others see it	gpusort_team_init()
  *	the sort's process		gpusort_use_team(), gpusort_perform() ..., gpusort_team_dismiss()
  *	others					gpusort_team_help() (team_help.h), which returns when they are dismissed
  *
- * A process that helps may come at any time, and is not waited for before.  Once it helps it is
- * waited for at the end of each phase; if it fails or is lost, the query fails.
+ * A process that helps may come at any time, and nobody waits for it to come.  Once it helps, the
+ * others wait for it at the end of each phase; if it fails or is lost, the query fails.
  *
  * Public: other folders include it.
  */
@@ -22,26 +22,26 @@
 #include "settings.h"
 #include "sort/sort.h"
 
-/* In dynamic shared memory. */
+/* A team, in dynamic shared memory. */
 typedef struct GpuSortTeam GpuSortTeam;
 
 extern Size gpusort_team_bytes(void);
 
-/* Of those who help, so many are sure to come; others may, as those do who are there already. */
+/* Initialise a team in which `expected` processes are sure to help.  Others may help as well. */
 extern void gpusort_team_init(GpuSortTeam *team, int expected);
 
 /*
- * Have so many processes at most, this one among them, put the rows of a sort in order, if these
- * are so many that it pays.
+ * Have at most `participants` processes, this one among them, put the rows of a sort in order, if
+ * there are so many rows that it pays.
  */
 extern void gpusort_use_team(GpuSort *sort, GpuSortTeam *team, int participants);
 
-/* Let those who help, or will come to help, go on. */
+/* Let the processes that help, or will come to help, return. */
 extern void gpusort_team_dismiss(GpuSortTeam *team);
 
 /*
- * Does it pay to have those help who are there anyway?  With fewer rows, as long as these are in
- * the caches, one process is not slower than two that map them and meet after each phase.
+ * Returns whether it pays to have processes help that are there anyway.  Fewer rows stay in the
+ * caches, and then one process is not slower than two that map the rows and meet after each phase.
  */
 static inline bool
 gpusort_team_pays(double rows)

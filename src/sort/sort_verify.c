@@ -1,20 +1,21 @@
 /*
  * sort_verify.c
- *		One pass of the operator class's own comparison over neighbouring rows.
+ *		Verifying the order of a sort: one pass of the operator class's own comparison over
+ *		neighbouring rows.
  *
- * A comparison that is a total order has sorted the whole if it has sorted all
- * neighbours, so n - 1 comparisons prove what took n log n to make.  Done for
- * codecs that rest on a library's word (keys of libc's and of ICU's collations need not
- * order as their comparisons do), and for every sort with gpusort.verify.  Where a codec can
- * prove the order of two values, from the stored values themselves, in less time than the
- * comparison takes, that counts as one.  A row before which another one
- * belongs is not the end of it (sort_repair.c).
+ * If a comparison is a total order, rows of which all neighbours are in order are sorted.  So n - 1
+ * comparisons prove what took n log n to make.  This is done for codecs that rest on a library's
+ * word (keys of libc's and of ICU's collations need not order as their comparisons do), and for
+ * every sort with gpusort.verify.  If a codec can prove the order of two values, from the stored
+ * values themselves, in less time than the comparison takes, that counts as a comparison.  A row
+ * that belongs before the row in front of it does not make the sort fail: the order is repaired
+ * (sort_repair.c).
  *
- * In an index build the equal bitmap is checked too, since uniqueness is judged
- * by it, and the TIDs of equal rows.
+ * In an index build the bitmap of equal rows is checked, too, since uniqueness is judged by it, and
+ * so are the TIDs of equal rows.
  *
- * Where a team waits for the order, all of it take stretches of it and note which rows are not in
- * the right relation to the one before.  Then one process looks at these only.
+ * If a team waits for the order, all of its processes take stretches of the order and note which
+ * rows are not in the right relation to the row before.  Then one process looks at these rows only.
  */
 #include "postgres.h"
 
@@ -30,11 +31,17 @@
 #include "sort/team_stretches.h"
 #include "sort/verifier.h"
 
-/* Rows of a stretch, and stretches of small sorts. */
+/*
+ * How many rows a stretch has at most, and how many stretches the order of a small sort is cut
+ * into.
+ */
 #define MAX_STRETCH		((uint64) 1 << 16)
 #define MIN_STRETCHES	64
 
-/* Compare rows until there are no stretches left, and note which are wrong. */
+/*
+ * Compares the rows of stretches until none is left, and notes the positions of rows that are
+ * wrong.
+ */
 static void
 verify_stretches(TeamStretches *job, GpuSortVerifier *v)
 {
@@ -76,7 +83,7 @@ compare_positions(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Put right what was found wrong. */
+/* Repairs the order at the positions that were noted. */
 static bool
 repair_noted(GpuSort *sort, GpuSortVerifier *v, TeamStretches *job)
 {
@@ -92,8 +99,9 @@ repair_noted(GpuSort *sort, GpuSortVerifier *v, TeamStretches *job)
 }
 
 /*
- * Deal the order out to those who wait for it; NULL if nobody does.  Bits of which rows are equal
- * are set while rows are compared, so that no word of them is in two stretches.
+ * Deals the order out to the team.  Returns NULL if the team can't see the sort.  Stretches begin
+ * at multiples of 64 rows, so that no word of the bitmap of equal rows, whose bits are set while
+ * rows are compared, is in two of them.
  */
 static TeamStretches *
 deal_out(GpuSort *sort)
@@ -159,7 +167,7 @@ gpusort_order_is_right(GpuSort *sort)
 	gpusort_add_elapsed(&sort->stats.verify_time, start);
 	(void) gpusort_watch_enter(sort, outer_phase);
 
-	/* an untrusted library is known to do that; anything else is our mistake */
+	/* an untrusted library is known to find such orders; with any other codec it is our mistake */
 	if (!right && !sort->keys.untrusted && gpusort_inject_fault != GPUSORT_FAULT_VERIFY)
 		ereport(WARNING,
 				(errcode(ERRCODE_INTERNAL_ERROR),

@@ -1,6 +1,6 @@
 /*
  * sort_view.c
- *		The result of a sort, to be read by several processes at once; see sort_view.h.
+ *		Making and publishing views of a sort's result; see sort_view.h.
  */
 #include "postgres.h"
 
@@ -11,18 +11,24 @@
 #include "sort/spill_files.h"
 #include "sort/view_layout.h"
 
-/* Do all rows lie in order? */
+/*
+ * Returns whether gpusortd has brought all rows into order, so that the copy is all a view needs.
+ */
 static bool
 all_reordered(const GpuSort *sort)
 {
-	return sort->rows.count > 0 && sort->reorder.count == sort->rows.count && !sort->reorder.but_ties;
+	return sort->rows.count > 0 && sort->reorder.count == sort->rows.count &&
+		!sort->reorder.but_ties;
 }
 
 void
 gpusort_view(GpuSort *sort, GpuSortView *view)
 {
 	Assert(sort->tuplesort == NULL && (!sort->key_rows.used || sort->window.mapped));
-	/* who reads a view knows nothing of ties, and has no use for a copy but for these */
+	/*
+	 * readers of a view know nothing of ties, so a copy that is right except for these is of no use
+	 * to them
+	 */
 	if (sort->reorder.but_ties)
 		gpusort_service_end(sort);
 	gpusort_await_all(sort);
@@ -52,11 +58,11 @@ gpusort_shared_view_bytes(void)
 {
 	if (gpusort_pool == NULL)
 		return 0;
-	/* a granule has an extent of references, if not more */
+	/* there are no more granules than extents, since each has an extent of references at least */
 	return add_size(shared_list_bytes(), mul_size(gpusort_pool->header->nextents, sizeof(size_t)));
 }
 
-/* Where the pieces of the sort's view lie. */
+/* Tells in ranges[] in which ranges the pieces of the sort's view lie. */
 static void
 find_ranges(const GpuSort *sort, GpuSortRange *ranges[GPUSORT_VIEW_PIECES])
 {
@@ -70,7 +76,7 @@ find_ranges(const GpuSort *sort, GpuSortRange *ranges[GPUSORT_VIEW_PIECES])
 	ranges[GPUSORT_VIEW_EQUAL] = sort->order.equal;
 }
 
-/* Add a piece; false if it is private memory. */
+/* Adds a piece to a shared view.  Returns false if it is private memory. */
 static bool
 publish_piece(GpuSortSharedView *shared, GpuSortViewPiece number, const GpuSortRange *range,
 			 const void *start, size_t bytes)
@@ -93,7 +99,7 @@ publish_piece(GpuSortSharedView *shared, GpuSortViewPiece number, const GpuSortR
 	return true;
 }
 
-/* Rows that the view's order has. */
+/* Returns how many rows the view's order has. */
 static uint64
 rows_in_order(const GpuSortView *view)
 {

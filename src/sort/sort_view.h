@@ -2,18 +2,18 @@
  * sort_view.h
  *		The result of a sort, to be read by several processes at once.
  *
- * A view is what it takes to find the tuple at a position, and, of an index sort and of others that
- * were asked for it, to see whether it equals the one before.  The process that has sorted makes one of its sort; if
- * all that it points to lies in extents of the pool, it can publish their numbers,
- * and others attach: they map the extents, read-only and anywhere, side by side as
- * in the sort's own ranges.
+ * A view is what it takes to find the tuple at a position of a result.  Views of index sorts, and
+ * of other sorts that were asked for it, also tell whether a row equals the one before.  The
+ * process that has sorted makes a view of its sort.  If all memory that the view points to lies in
+ * extents of the pool, that process can publish their numbers, and other processes attach: they map
+ * the extents, read-only and at any address, side by side as in the sort's own ranges.
  *
- * Nobody but the sort owns the extents.  So the sort must not end, nor be reset,
- * before the last process has detached or is gone; unless they belong to a shared sort
- * of another process and are left to it (gpusort_leave_view()).
+ * Nobody but the sort owns the extents.  So the sort must not end, nor be reset, before the last
+ * process has detached or is gone; unless the extents belong to a shared sort of another process
+ * and are left to that (gpusort_leave_view()).
  *
- * Sorts that are merged have a view each, of their rows by number; of them in order there is
- * but one order, that of both.
+ * Two sorts that are merged have one view each, which finds that sort's rows by row id.  There is
+ * only one order, in the view of one of them, and it is that of the rows of both.
  *
  * Public: other folders include it.
  */
@@ -25,7 +25,7 @@
 #include "sort/row_places.h"
 #include "sort/sort.h"
 
-/* What a view's memory consists of. */
+/* The pieces of memory that a view consists of. */
 typedef enum GpuSortViewPiece
 {
 	GPUSORT_VIEW_ROWS,
@@ -38,35 +38,46 @@ typedef enum GpuSortViewPiece
 typedef struct GpuSortView
 {
 	GpuSortRowPlaces places;
-	const uint32 *order;		/* row ids; NULL: rows lie in order, a position is an id */
-	const uint64 *equal;		/* as gpusort_equal_rows(); NULL: nobody knows */
-	bool		merged;			/* with another sort (sort_merged.h): order and equal are those
-								 * of the rows of both, and in the view of one of them */
-	bool		any_nulls;		/* ... some of which have a null in their key */
-	gs_sides	sides;			/* ... numbered so */
+	/* row ids by position; NULL: rows lie in order, and a position is an id */
+	const uint32 *order;
+	/* see gpusort_equal_rows(); NULL: it is not known which rows are equal */
+	const uint64 *equal;
+	/*
+	 * merged with another sort (sort_merged.h): order and equal are those of the rows of both
+	 * sorts, and only in the view of one of them
+	 */
+	bool		merged;
+	bool		any_nulls;		/* of a merge: some row of either sort has a null in its key */
+	gs_sides	sides;			/* of a merge: how the rows of both sorts are numbered */
 	uint64		nrows;
-	size_t		row_bytes;		/* average */
-	size_t		tuple_bytes;	/* of each tuple; 0: that varies */
+	size_t		row_bytes;		/* average length of a row */
+	size_t		tuple_bytes;	/* length of each tuple; 0: it varies */
 } GpuSortView;
 
 /*
- * A view of a sort that was performed and not handed over, in its own process; waits
- * for all rows to be in place, and to be reordered.
+ * Make a view of a sort of this process that was performed and not handed over.  Waits until all
+ * rows are in place, and until no more will be reordered.
  */
 extern void gpusort_view(GpuSort *sort, GpuSortView *view);
 
-/* In shared memory, of so many bytes; needs a pool. */
+/*
+ * A view in shared memory, which takes gpusort_shared_view_bytes().  Without a pool there are none.
+ */
 typedef struct GpuSortSharedView GpuSortSharedView;
 
 extern Size gpusort_shared_view_bytes(void);
 
-/* False if some of the sort's memory is private. */
+/*
+ * Write a view of the sort into shared memory.  Returns false if some of the sort's memory is
+ * private.
+ */
 extern bool gpusort_publish_view(GpuSort *sort, GpuSortSharedView *shared);
 
 /*
- * The same for a sort that a participant has joined (gpusort_parts_begin_joined()), which
- * need not stay: the extents are left to the shared sort's leader.  The sort can only be
- * ended.  False if the view can't be published, or gpusortd has not let go of the rows.
+ * Do the same for a sort to which a participant has joined parts (gpusort_parts_begin_joined()),
+ * and leave its extents to the shared sort's leader, so that the sort need not stay.  It can only
+ * be ended afterwards.  Returns false if the view can't be published, or if gpusortd has not let go
+ * of the rows.
  */
 extern bool gpusort_leave_view(GpuSort *sort, GpuSortSharedView *shared);
 
@@ -78,7 +89,7 @@ gpusort_view_row(const GpuSortView *view, uint64 position)
 	return gpusort_row_at(&view->places, id);
 }
 
-/* As gpusort_fetch_block(). */
+/* As gpusort_fetch_block(), for rows of a view. */
 static inline void
 gpusort_view_fetch(const GpuSortView *view, uint64 from, int count, void **rows)
 {

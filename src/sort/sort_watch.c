@@ -7,7 +7,7 @@
 #include "sort/sort_watch.h"
 #include "stats/trace.h"
 
-/* The phase that ends now, for the trace. */
+/* Traces the phase that ends now. */
 static void
 trace_phase(GpuSort *sort)
 {

@@ -1,6 +1,6 @@
 /*
  * sort_watch.h
- *		What others see of a sort while it runs (stats/activity.h).
+ *		What other sessions see of a sort while it runs (stats/activity.h).
  *
  * Private to src/sort.
  */
@@ -9,17 +9,23 @@
 
 #include "sort/sort_state.h"
 
-/* The sort is going to have rows put into it, for the first or another time. */
+/*
+ * Show the sort, which is going to have rows put into it, for the first or another time; or, with
+ * gpusort_watch_end(), show it no more.
+ */
 extern void gpusort_watch_begin(GpuSort *sort);
 extern void gpusort_watch_end(GpuSort *sort);
 
-/* It has come to a phase; the one that it leaves. */
+/* Show that the sort has come to a phase.  Returns the phase that it leaves. */
 extern GpuSortPhase gpusort_watch_enter(GpuSort *sort, GpuSortPhase phase);
 
-/* Its memory or its temporary files have grown. */
+/* Show that the sort's memory or its temporary files have grown. */
 extern void gpusort_watch_memory(GpuSort *sort);
 
-/* So far it has got: cheap enough for every page of input. */
+/*
+ * Show how many rows the sort has by now.  This is cheap enough to be called for every page of
+ * input.
+ */
 static inline void
 gpusort_watch_rows(GpuSort *sort)
 {

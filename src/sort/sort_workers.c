@@ -2,10 +2,10 @@
  * sort_workers.c
  *		Parallel workers that help one process to put its rows in order; see sort_workers.h.
  *
- * Rows that one process has, because its plan is serial or because those who collected them have gone
- * with their Gather, lie in the pool like others.  So workers of the server's own pool of parallel
- * workers can sort them; they need nothing of the query.  They are there until the rows are in order
- * and verified, and starting them takes some milliseconds.
+ * If one process has all rows, because its plan is serial or because the workers that collected
+ * rows have gone with their Gather, these rows lie in the pool like any others.  So parallel
+ * workers of the server can help sort them, and need nothing of the query.  They are there until
+ * the rows are in order and verified, and starting them takes some milliseconds.
  *
  * The transaction is in parallel mode meanwhile.  On error the server ends the workers before it
  * resets memory contexts.
@@ -27,12 +27,13 @@
 #include "worker_start.h"
 #include "worker_usage.h"
 
-/* Most workers that settings allow. */
+/* Returns how many workers the settings allow. */
 static int
 allowed_workers(const GpuSort *sort)
 {
 	bool		builds = gpusort_kind_is_build(sort->spec.kind);
-	int			allowed = builds ? max_parallel_maintenance_workers : max_parallel_workers_per_gather;
+	int			allowed = builds ? max_parallel_maintenance_workers
+		: max_parallel_workers_per_gather;
 
 	if (gpusort_max_sort_workers >= 0)
 		allowed = builds ? Min(allowed, gpusort_max_sort_workers) : gpusort_max_sort_workers;
@@ -40,8 +41,9 @@ allowed_workers(const GpuSort *sort)
 }
 
 /*
- * How many workers pay.  Each gets as many rows as are worth being sorted by workers at all, and a
- * processor that no other session's sort has.  (Forced sorts are the same on every machine.)
+ * Returns how many workers pay.  There must be gpusort.min_sort_worker_rows / 2 rows for each, and
+ * a processor that no other session's sort has.  (If sorts are forced, they are the same on every
+ * machine.)
  */
 static int
 wanted_workers(const GpuSort *sort, uint64 rows)
@@ -56,12 +58,15 @@ wanted_workers(const GpuSort *sort, uint64 rows)
 	return Max(workers, 0);
 }
 
-/* Can this process start workers now?  A worker can't, and those who sort parts have others beside them. */
+/*
+ * Returns whether this process can start workers now.  A worker can't, and a process that sorts a
+ * part has others beside it that sort.
+ */
 static bool
 may_start_workers(const GpuSort *sort)
 {
-	return IsUnderPostmaster && !IsParallelWorker() && IsTransactionState() && ActiveSnapshotSet() &&
-		INTERRUPTS_CAN_BE_PROCESSED() && !sort->is_part;
+	return IsUnderPostmaster && !IsParallelWorker() && IsTransactionState() &&
+		ActiveSnapshotSet() && INTERRUPTS_CAN_BE_PROCESSED() && !sort->is_part;
 }
 
 static GpuSortTeam *
@@ -79,7 +84,10 @@ start_workers(ParallelContext *context)
 	return context->nworkers_launched > 0 ? team : NULL;
 }
 
-/* A GpuSortRangeVisitor: workers can't map private memory. */
+/*
+ * A GpuSortRangeVisitor: returns whether a range is in the pool, since workers can't map private
+ * memory.
+ */
 static bool
 is_in_pool(GpuSortRange **range, size_t bytes, void *arg)
 {

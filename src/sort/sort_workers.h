@@ -10,12 +10,12 @@
 #include "sort/sort.h"
 
 /*
- * Start workers as the team of a sort that has none, if that pays for so many rows; false if not, or
- * if there are none to be had.
+ * Start workers as the team of a sort that has none, if that pays for so many rows.  Returns false
+ * if it does not, or if no workers are to be had.
  */
 extern bool gpusort_start_sort_workers(GpuSort *sort, uint64 rows);
 
-/* The rows are in order: end the workers, if some were started. */
+/* End the workers, if some were started, when the rows are in order. */
 extern void gpusort_end_sort_workers(GpuSort *sort);
 
 #endif							/* GPUSORT_SORT_WORKERS_H */

@@ -18,7 +18,10 @@ gpusort_make_spill(GpuSort *sort)
 {
 	MemoryContext context = AllocSetContextCreate(sort->context, "gpusort runs",
 												  ALLOCSET_DEFAULT_SIZES);
-	/* when the sort's context is reset, those below it go before the callback needs this */
+	/*
+	 * when the sort's context is reset, contexts below it go before the callback, which still needs
+	 * this
+	 */
 	GpuSortSpill *spill = MemoryContextAllocZero(sort->context, sizeof(GpuSortSpill));
 
 	spill->context = context;
@@ -27,7 +30,7 @@ gpusort_make_spill(GpuSort *sort)
 	return spill;
 }
 
-/* A set of files of the sort's own. */
+/* Begins a set of files of the sort's own. */
 static void
 begin_files(GpuSortSpill *spill)
 {
@@ -58,7 +61,10 @@ gpusort_has_runs(const GpuSort *sort)
 {
 	const GpuSortSpill *spill = sort->spill;
 
-	/* one that is given portions has none of their rows in memory, before it has taken one either */
+	/*
+	 * a part that is given portions of a sort has none of their rows in memory until it has loaded
+	 * one
+	 */
 	return spill != NULL && (spill->rows > 0 || spill->shared != NULL);
 }
 
@@ -93,7 +99,9 @@ gpusort_read_run_file(GpuSortSpill *spill, GpuSortRunFile *file)
 	spill->read[spill->nread++] = file;
 }
 
-/* Runs in memory of this process's own file go, or have gone to others. */
+/*
+ * Releases runs in memory that belong to this process's own file, or have gone to other processes.
+ */
 static void
 release_kept(GpuSortSpill *spill)
 {
@@ -108,7 +116,8 @@ gpusort_keep_runs(GpuSort *sort)
 	GpuSortSpill *spill = sort->spill;
 	const GpuSortMemory *memory = &sort->memory;
 
-	if (memory->keep_bytes == 0 || spill->kept != NULL || memory->keep_bytes > memory->reserve_bytes)
+	if (memory->keep_bytes == 0 || spill->kept != NULL ||
+		memory->keep_bytes > memory->reserve_bytes)
 		return;
 	spill->kept = gpusort_acquire_range(sort, GPUSORT_RANGE_RUNS);
 	if (spill->kept != NULL)
@@ -129,7 +138,7 @@ gpusort_publish_runs(GpuSort *part)
 	release_kept(spill);
 }
 
-/* Give back what runs of another process's file take of memory. */
+/* Gives back the memory that runs of another process's file take. */
 static void
 give_kept(GpuSort *sort, const GpuSortRunFile *file)
 {
@@ -166,7 +175,7 @@ gpusort_delete_spill(GpuSortSpill *spill)
 	release_kept(spill);
 	if (spill->files == &spill->own_files)
 	{
-		/* nobody else would delete what a cancel leaves */
+		/* nobody else would delete the files that a cancel leaves */
 		HOLD_INTERRUPTS();
 		FileSetDeleteAll(spill->files);
 		RESUME_INTERRUPTS();
@@ -181,7 +190,7 @@ gpusort_end_spill(GpuSort *sort)
 
 	if (spill == NULL)
 		return;
-	/* what other processes may still read goes with the owner of the shared sort */
+	/* memory of runs that other processes may still read goes with the owner of the shared sort */
 	if (spill->shared_first == NULL)
 		for (uint32 i = 0; i < spill->nread; i++)
 			give_kept(sort, spill->read[i]);
@@ -196,7 +205,10 @@ gpusort_end_spill(GpuSort *sort)
 	if (spill->shared != NULL)
 		gpusort_portion_file_close(spill->shared);
 	gpusort_delete_spill(spill);
-	/* last: on error, as of a file that can't be written to its end, the sort's memory deletes the files */
+	/*
+	 * do this last: on error, such as when a file can't be written to its end, the callback of the
+	 * sort's context deletes the files
+	 */
 	sort->spill = NULL;
 	MemoryContextDelete(spill->context);
 	pfree(spill);

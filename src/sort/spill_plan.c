@@ -14,33 +14,34 @@
 #include "sort/spill_plan.h"
 
 /*
- * Stretches that a portion is to be read in: shorter ones take as long to find as to read.  And a buffer
- * that is large enough for all else, if it is a small part of the memory.
+ * A portion should be read in stretches of at least STRETCH_BYTES: shorter ones take as long to
+ * find as to read.  A buffer of ENOUGH_BYTES is large enough for everything else, and is no
+ * smaller, unless that is more than one SMALL_PART-th of the memory.
  */
 #define STRETCH_BYTES		(64.0 * 1024)
 #define ENOUGH_BYTES		(32.0 * 1024 * 1024)
 #define SMALL_PART			8
 
-/* Extents for each range of the buffer; and where sorts are forced, in tests that is. */
+/* Extents for each range of the buffer; and the same where sorts are forced, which is in tests. */
 #define MIN_RANGE_EXTENTS			2
 #define MIN_FORCED_RANGE_EXTENTS	1
 
-/* Of the runs, what must fit into memory to be worth smaller runs. */
+/* The part of the runs that must fit into memory to be worth smaller runs. */
 #define LEAST_KEPT_PART		0.25
 
-/* Rows come in larger numbers than a planner thinks, by so much as a rule. */
+/* Sorts have more rows than the planner expects, by this factor as a rule. */
 #define ESTIMATE_FACTOR		1.02
 
-/* What is known of a sort, in bytes. */
+/* What is known of a sort.  Sizes are in bytes. */
 typedef struct Facts
 {
-	double		shares;			/* processes */
-	double		rows;			/* that they will have together */
-	double		row_bytes;		/* of each, in a run */
-	double		row_factor;		/* in memory, with its keys, it takes so many times as much */
-	double		pool_bytes;		/* for this process */
-	double		slack_bytes;	/* of it that the last extents of ranges leave */
-	double		least_bytes;	/* that the buffer must have */
+	double		shares;			/* processes that divide the memory */
+	double		rows;			/* rows that these will have together */
+	double		row_bytes;		/* average length of a row in a run */
+	double		row_factor;	/* by which a row is larger in memory, with its keys, than in a run */
+	double		pool_bytes;		/* bytes of the pool for this process */
+	double		slack_bytes;	/* bytes of these that stay unused in the last extents of ranges */
+	double		least_bytes;	/* bytes that the buffer must have */
 } Facts;
 
 static double
@@ -76,7 +77,7 @@ find_facts(GpuSort *sort, bool is_full)
 	};
 }
 
-/* Will all rows be in memory, if each process has its part of them? */
+/* Returns whether all rows will fit into memory, if each process has its share of them. */
 static bool
 fits(const GpuSort *sort, const Facts *facts)
 {
@@ -85,8 +86,10 @@ fits(const GpuSort *sort, const Facts *facts)
 }
 
 /*
- * A buffer of b bytes makes runs of b / f bytes, of which there are r * f / b if all are r bytes, and
- * a portion as large has b / f divided by that of each: stretches of (b / f)^2 / r.
+ * Returns how large the buffer should be.  A buffer of b bytes makes runs of b / f bytes, where f
+ * is row_factor.  If all rows have r bytes there are r * f / b runs.  A portion as large as the
+ * buffer has b / f bytes, divided among as many stretches as there are runs: each has (b / f)^2 / r
+ * bytes.
  */
 static double
 buffer_bytes(const Facts *facts)
@@ -98,7 +101,10 @@ buffer_bytes(const Facts *facts)
 	return Max(Min(bytes, facts->pool_bytes / 2), facts->least_bytes);
 }
 
-/* Not the leader of a shared sort: what it has of the pool, before or after it joins them, is its parts'. */
+/*
+ * Returns whether a sort may divide its memory.  The leader of a shared sort may not: what it has
+ * of the pool, before and after parts are joined to it, is that of its parts.
+ */
 static bool
 may_plan(const GpuSort *sort)
 {
@@ -110,7 +116,7 @@ may_plan(const GpuSort *sort)
 		(!sort->is_part || (sort->spill != NULL && !sort->spill->refused));
 }
 
-/* Divide the memory, if enough of the runs can stay in it. */
+/* Divides the memory, if enough of the runs can stay in it. */
 static void
 divide(GpuSortMemory *memory, const Facts *facts)
 {

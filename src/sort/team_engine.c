@@ -1,6 +1,6 @@
 /*
  * team_engine.c
- *		Running the engine with a team: the side of the process that has the sort; see team_engine.h.
+ *		Running the engine with a team: what the process that has the sort does; see team_engine.h.
  */
 #include "postgres.h"
 
@@ -15,7 +15,7 @@ job_of(const GpuSort *sort)
 	return (TeamEngineJob *) sort->team.job->base;
 }
 
-/* The range that begins at an address where one of the planes does. */
+/* Returns the range of a plane's words or nulls that begins at an address, or NULL. */
 static const GpuSortRange *
 range_of(const GpuSortKeys *keys, const uint64 *base)
 {
@@ -36,15 +36,19 @@ range_of(const GpuSortKeys *keys, const uint64 *base)
 	return NULL;
 }
 
-/* Describe what others have to map; false if some of it can't be. */
+/*
+ * Describes in *header what other processes have to map, and adds its extents to *total.  Returns
+ * false if some of it can't be mapped.
+ */
 static bool
 count_pieces(const GpuSort *sort, const gs_sort_args *args, TeamEngineJob *header, uint32 *total)
 {
 	const GpuSortKeys *keys = &sort->keys;
 
-	if (!gpusort_team_job_count(sort->order.workspace, args->workspace_bytes, &header->workspace, total) ||
-		!gpusort_team_job_count(args->equal != NULL ? sort->order.equal : NULL, gpusort_bitmap_bytes(args->nrows),
-					   &header->equal, total))
+	if (!gpusort_team_job_count(sort->order.workspace, args->workspace_bytes,
+								&header->workspace, total) ||
+		!gpusort_team_job_count(args->equal != NULL ? sort->order.equal : NULL,
+								gpusort_bitmap_bytes(args->nrows), &header->equal, total))
 		return false;
 	for (unsigned i = 0; i < keys->nplanes; i++)
 	{
@@ -54,9 +58,10 @@ count_pieces(const GpuSort *sort, const gs_sort_args *args, TeamEngineJob *heade
 		to->null_order = plane->null_order;
 		to->numbered = plane->numbering != NULL;
 		if (range_of(keys, plane->words) == NULL ||
-			!gpusort_team_job_count(range_of(keys, plane->words), args->nrows * sizeof(uint64), &to->words, total) ||
+			!gpusort_team_job_count(range_of(keys, plane->words), args->nrows * sizeof(uint64),
+									&to->words, total) ||
 			!gpusort_team_job_count(plane->nulls != NULL ? range_of(keys, plane->nulls) : NULL,
-						   gpusort_bitmap_bytes(args->nrows), &to->nulls, total))
+									gpusort_bitmap_bytes(args->nrows), &to->nulls, total))
 			return false;
 	}
 	return true;
@@ -73,20 +78,24 @@ list_pieces(const GpuSort *sort, const TeamEngineJob *header, uint32 *list)
 	{
 		gpusort_team_job_list(range_of(keys, keys->planes[i].words), header->planes[i].words, list);
 		if (keys->planes[i].nulls != NULL)
-			gpusort_team_job_list(range_of(keys, keys->planes[i].nulls), header->planes[i].nulls, list);
+			gpusort_team_job_list(range_of(keys, keys->planes[i].nulls),
+								  header->planes[i].nulls, list);
 	}
 }
 
-/* Write the job into the pool; false if there is no room. */
+/* Writes the job into the pool.  Returns false if there is no room. */
 static bool
 write_job(GpuSort *sort, TeamEngineJob *header, uint32 total)
 {
-	size_t		header_bytes = offsetof(TeamEngineJob, planes) + header->nplanes * sizeof(TeamPlane);
-	size_t		shared_bytes = gs_shared_sort_bytes(header->nrows, header->nplanes, header->participants);
+	size_t		header_bytes = offsetof(TeamEngineJob, planes) +
+		header->nplanes * sizeof(TeamPlane);
+	size_t		shared_bytes = gs_shared_sort_bytes(header->nrows, header->nplanes,
+													header->participants);
 
 	header->job.kind = TEAM_JOB_ENGINE;
 	header->job.list_offset = MAXALIGN(header_bytes);
-	header->shared_offset = TYPEALIGN(GS_LINE_BYTES, header->job.list_offset + total * sizeof(uint32));
+	header->shared_offset = TYPEALIGN(GS_LINE_BYTES,
+									  header->job.list_offset + total * sizeof(uint32));
 	if (!gpusort_team_job_make(sort, header->shared_offset + shared_bytes))
 		return false;
 	memcpy(sort->team.job->base, header, header_bytes);
@@ -97,7 +106,8 @@ write_job(GpuSort *sort, TeamEngineJob *header, uint32 total)
 bool
 gpusort_team_offer(GpuSort *sort, const gs_sort_args *args, int participants)
 {
-	TeamEngineJob *header = palloc0(offsetof(TeamEngineJob, planes) + args->nplanes * sizeof(TeamPlane));
+	TeamEngineJob *header = palloc0(offsetof(TeamEngineJob, planes) +
+									args->nplanes * sizeof(TeamPlane));
 	uint32		total = 0;
 	bool		offered;
 
@@ -125,8 +135,10 @@ gpusort_team_run(GpuSort *sort, const gs_sort_args *args, gs_sort_result *result
 	gs_status	status;
 
 	gpusort_team_listen(&mine);
-	sort->team.memory = palloc(gs_participant_bytes(args->nrows, job->participants) + GS_LINE_BYTES);
-	participant = gs_participant_begin((void *) TYPEALIGN(GS_LINE_BYTES, sort->team.memory), shared, &mine);
+	sort->team.memory = palloc(gs_participant_bytes(args->nrows, job->participants) +
+							   GS_LINE_BYTES);
+	participant = gs_participant_begin((void *) TYPEALIGN(GS_LINE_BYTES, sort->team.memory),
+									   shared, &mine);
 	gpusort_team_job_open(sort);
 	status = gpusort_team_participate(sort->team.team, participant, shared);
 	gpusort_team_job_close(sort);

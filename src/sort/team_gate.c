@@ -11,10 +11,12 @@
 #include "worker_fault.h"
 #include "worker_wait.h"
 
-/* What a process waits for here, as others see it. */
+/* The wait event of this file, which is registered when it is first used. */
 static uint32 wait_event = 0;
 
-/* Processes enter and leave at any time; returns the phase that others are in. */
+/*
+ * Enters the gate, which processes may do at any time.  Returns the phase that those inside are in.
+ */
 static uint32
 enter_gate(GpuSortTeam *team)
 {
@@ -27,7 +29,10 @@ enter_gate(GpuSortTeam *team)
 	return phase;
 }
 
-/* Under the mutex: has the last one arrived?  Then all go on. */
+/*
+ * Opens the gate, for all to go on to the next phase, if the last process inside has arrived.
+ * Returns whether it has.  The caller holds the mutex.
+ */
 static bool
 opens(GpuSortTeam *team)
 {
@@ -38,7 +43,7 @@ opens(GpuSortTeam *team)
 	return true;
 }
 
-/* Wait until all who are inside have come as far. */
+/* Waits until all processes inside the gate have arrived at it. */
 static void
 pass_gate(GpuSortTeam *team)
 {

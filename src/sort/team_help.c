@@ -1,6 +1,6 @@
 /*
  * team_help.c
- *		Several processes that put the rows of one sort in order: those who help; see team_help.h.
+ *		Helping another process to put the rows of its sort in order; see team_help.h.
  */
 #include "postgres.h"
 
@@ -20,14 +20,14 @@
 #include "worker_usage.h"
 #include "worker_wait.h"
 
-/* What a process waits for here, as others see it. */
+/* The wait event of this file, which is registered when it is first used. */
 static uint32 wait_event = 0;
 
 PGDLLEXPORT void gpusort_sort_worker(dsm_segment *segment, shm_toc *toc);
 
 /* ---------- running the engine ---------- */
 
-/* Map the planes; false if there is no address space. */
+/* Maps the planes of a job.  Returns false if there is no address space. */
 static bool
 map_planes(const TeamEngineJob *job, gs_sort_args *args)
 {
@@ -42,7 +42,8 @@ map_planes(const TeamEngineJob *job, gs_sort_args *args)
 		if (planes[i].words == NULL)
 			return false;
 		if (plane->nulls.count > 0 &&
-			(planes[i].nulls = (const uint64 *) gpusort_team_job_map(&job->job, plane->nulls, false)) == NULL)
+			(planes[i].nulls = (const uint64 *) gpusort_team_job_map(&job->job, plane->nulls,
+																	 false)) == NULL)
 			return false;
 		if (plane->numbered)
 			planes[i].numbering = palloc(sizeof(gs_numbering));
@@ -53,8 +54,9 @@ map_planes(const TeamEngineJob *job, gs_sort_args *args)
 }
 
 /*
- * Items are scattered over the second half of the workspace, so that each process touches most of
- * its pages; in the first half it touches those of its own pieces.
+ * Maps the workspace and the bitmap of equal rows.  Items are scattered over the second half of the
+ * workspace, so that each process touches most of its pages, which are populated at once.  In the
+ * first half a process touches the pages of its own pieces only.
  */
 static bool
 map_workspace(const TeamEngineJob *job, gs_sort_args *args)
@@ -72,7 +74,7 @@ map_workspace(const TeamEngineJob *job, gs_sort_args *args)
 	return args->equal != NULL;
 }
 
-/* Memory of a participant's, aligned to a line of the cache. */
+/* Allocates memory for a participant, aligned to a line of the cache. */
 static void *
 participant_memory(const TeamEngineJob *job)
 {
@@ -86,7 +88,9 @@ help_engine(GpuSortTeam *team, TeamEngineJob *job)
 {
 	gs_shared_sort *shared = team_shared_sort(job);
 	gs_participant *participant;
-	gs_sort_args args = {.nrows = job->nrows,.id_bytes = sizeof(uint32),.want_keys = job->want_keys};
+	gs_sort_args args = {
+		.nrows = job->nrows,.id_bytes = sizeof(uint32),.want_keys = job->want_keys
+	};
 
 	gpusort_team_listen(&args);
 	if (!map_planes(job, &args) || !map_workspace(job, &args))
@@ -116,7 +120,7 @@ help_with_stretches(GpuSortTeam *team, TeamStretches *job)
 
 /* ---------- for all kinds of jobs ---------- */
 
-/* Take part in the team's job; a process that can't map it leaves it to the others. */
+/* Takes part in the team's job.  A process that can't map it leaves it to the others. */
 static void
 help(GpuSortTeam *team)
 {
@@ -138,7 +142,10 @@ help(GpuSortTeam *team)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* Begin to use a job that this process has not seen yet; false if there is none. */
+/*
+ * Begins to use the team's job, if there is one that this process has not seen yet.  Returns false
+ * if there is none.
+ */
 static bool
 take_job(GpuSortTeam *team, uint32 *seen, bool *dismissed)
 {
@@ -178,7 +185,7 @@ gpusort_team_help(GpuSortTeam *team)
 	} while (!dismissed);
 }
 
-/* A worker that is started for nothing else (sort_workers.c). */
+/* The entry point of a worker that is started for nothing but helping (sort_workers.c). */
 void
 gpusort_sort_worker(dsm_segment *segment, shm_toc *toc)
 {

@@ -9,7 +9,7 @@
 
 #include "sort/sort_team.h"
 
-/* Help whoever of the team has something to sort, until there will be no more. */
+/* Help the process that has the team's sort with all its jobs, until it dismisses the team. */
 extern void gpusort_team_help(GpuSortTeam *team);
 
 #endif							/* GPUSORT_TEAM_HELP_H */

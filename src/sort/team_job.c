@@ -14,10 +14,13 @@
 #include "sort/team_job.h"
 #include "worker_wait.h"
 
-/* What a process waits for here, as others see it. */
+/* The wait event of this file, which is registered when it is first used. */
 static uint32 wait_event = 0;
 
-/* In tests, how long to wait for others, and for the first of them to be seen. */
+/*
+ * In tests: how often to wait for a process to begin, and how often if none is there to help yet;
+ * and how long each time.
+ */
 #define COMPANY_MS		1
 #define COMPANY_WAITS	300
 #define ALONE_WAITS		10
@@ -66,7 +69,7 @@ gpusort_team_job_make(GpuSort *sort, size_t bytes)
 	return true;
 }
 
-/* How many others are there to help, or have begun? */
+/* Returns one of the team's counts of processes, read under the mutex. */
 static int
 count_others(GpuSortTeam *team, const int *number)
 {
@@ -79,8 +82,8 @@ count_others(GpuSortTeam *team, const int *number)
 }
 
 /*
- * Of few rows, which only tests have sorted by several processes, none would be left for those that
- * come: wait for the first one to begin.
+ * Waits for the first process to begin with the job.  Only tests have few rows sorted by several
+ * processes; without this, no rows would be left for processes that come.
  */
 static void
 await_company(GpuSortTeam *team)
@@ -171,7 +174,7 @@ unmap_extents(void *arg)
 	gpusort_mapping_end(mapped->base, mapped->count);
 }
 
-/* Before something is mapped, so that there is memory for that. */
+/* Allocates what unmapping takes before anything is mapped, so that it can't fail afterwards. */
 static MappedExtents *
 begin_mapping(uint32 count)
 {

@@ -1,6 +1,6 @@
 /*
  * team_stretches.c
- *		Work on a sort's rows in order that is dealt out to its team; see team_stretches.h.
+ *		Dealing out work on the order of a sort's rows to its team; see team_stretches.h.
  */
 #include "postgres.h"
 
@@ -12,7 +12,7 @@
 #include "sort/team_stretches.h"
 #include "worker_fault.h"
 
-/* Write the job into the pool; NULL if there is no room. */
+/* Writes the job into the pool.  Returns NULL if there is no room. */
 static TeamStretches *
 write_job(GpuSort *sort, TeamStretches *head, StringInfo lent, StringInfo list,
 		  const TeamStretch *stretches)
@@ -34,8 +34,9 @@ write_job(GpuSort *sort, TeamStretches *head, StringInfo lent, StringInfo list,
 }
 
 /*
- * A transaction that has accessed temporary tables may have rows of theirs, whose toasted values no
- * worker can read.  Those who have collected the rows have not read any.
+ * Returns whether other processes can read all values of the rows.  If the transaction has accessed
+ * temporary tables, the rows may hold toasted values of these, which no worker can read.  If the
+ * team has collected the rows, they have none, since workers can't read temporary tables either.
  */
 static bool
 may_read_values(const GpuSort *sort)
@@ -84,7 +85,8 @@ gpusort_deal_out(GpuSort *sort, TeamJobKind kind, const TeamStretch *stretches, 
 bool
 gpusort_take_stretch(TeamStretches *job, TeamStretch *stretch)
 {
-	const TeamStretch *stretches = (const TeamStretch *) ((const char *) job + job->stretches_offset);
+	const TeamStretch *stretches = (const TeamStretch *) ((const char *) job +
+														  job->stretches_offset);
 	uint32		number;
 
 	CHECK_FOR_INTERRUPTS();

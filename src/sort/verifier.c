@@ -16,20 +16,20 @@
 #include "sort/sort_state.h"
 #include "sort/verifier.h"
 
-/* Rows looked ahead, for prefetching them; and their references, which tell where they are. */
+/* How many positions ahead rows are prefetched, and their references, which tell where rows are. */
 #define ROW_AHEAD		16
 #define REF_AHEAD		32
 
-/* Most keys lie within so much of a row, which may be two cache lines. */
+/* Most keys lie within so many bytes of a row, which may cross two cache lines. */
 #define KEY_BYTES		48
 
 /*
- * Rows that may be moved, and rows that they are moved across, for each row of the sort.
- * They cost a few ns, where the verification takes 200.
+ * How many rows may be moved, counting those that they are moved across, for each row of the sort.
+ * Moving a row costs a few ns, verifying it 200.
  */
 #define MOVES			4
 
-/* The encoder of a column that may prove orders, or NULL. */
+/* Returns an encoder of a column that may prove the order of two values, or NULL. */
 static GpuSortEncoder *
 begin_encoder(GpuSortVerifier *v, const GpuSortSpec *spec, int column)
 {
@@ -41,7 +41,7 @@ begin_encoder(GpuSortVerifier *v, const GpuSortSpec *spec, int column)
 													 &reverse, &reason);
 	GpuSortEncoder *encoder;
 
-	/* somebody who has asked for the comparison gets it */
+	/* with gpusort.verify, it is the comparison that was asked for */
 	if (gpusort_verify || codec == NULL || codec->proven_order == NULL)
 		return NULL;
 	encoder = palloc(sizeof(GpuSortEncoder));
@@ -57,7 +57,7 @@ gpusort_begin_verifier(GpuSortVerifier *v, TupleDesc desc, const GpuSortSpec *sp
 	v->desc = desc;
 	v->keys = palloc0(spec->nkeys * sizeof(SortSupportData));
 	v->encoders = palloc(spec->nkeys * sizeof(GpuSortEncoder *));
-	/* encoders are asked for no keys */
+	/* these encoders make no keys */
 	gpusort_begin_key_memory(&v->memory, 0);
 	for (int i = 0; i < spec->nkeys; i++)
 	{
@@ -117,7 +117,10 @@ row_at(const GpuSortVerifier *v, uint64 position)
 	return gpusort_row_at(places_of(v), id_at(v, position));
 }
 
-/* Rows lie anywhere, and so do their references. */
+/*
+ * Prefetches a row and a reference ahead of `position`, since rows and references are read at
+ * random.
+ */
 static inline void
 prefetch_ahead(const GpuSortVerifier *v, uint64 position, uint64 nrows)
 {
@@ -168,7 +171,9 @@ gpusort_verifier_load_keys(GpuSortVerifier *v, int which, uint64 position)
 	gpusort_verifier_load_row(v, which, row_at(v, position));
 }
 
-/* Compare two values of a column, if their order is proven. */
+/*
+ * Compares two values of a column if the encoder can prove their order.  Returns false if it can't.
+ */
 static inline bool
 find_proven_order(const GpuSortVerifier *v, int column, int a, int b, int *cmp)
 {
@@ -182,7 +187,7 @@ find_proven_order(const GpuSortVerifier *v, int column, int a, int b, int *cmp)
 	return true;
 }
 
-/* Compare the values of a column that are loaded. */
+/* Compares two values of a column, which are loaded as numbers a and b. */
 static inline int
 compare_column(const GpuSortVerifier *v, int column, int a, int b)
 {

@@ -14,21 +14,21 @@
 
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
 
-/* A stretch of list[], and the bytes of it that are used. */
+/* A part of list[], and the bytes of it that are used. */
 typedef struct SharedPiece
 {
 	uint32		first;
 	uint32		count;
 	size_t		bytes;
-	size_t		offset;			/* where its contents begin */
+	size_t		offset;			/* where in the first extent the contents begin */
 } SharedPiece;
 
 struct GpuSortSharedView
 {
-	GpuSortView view;			/* pointers are not valid */
+	GpuSortView view;			/* its pointers are not valid */
 	SharedPiece	pieces[GPUSORT_VIEW_PIECES];
-	uint32		list[FLEXIBLE_ARRAY_MEMBER];	/* extents, no one twice; behind them
-												 * the granules' offsets */
+	/* numbers of extents, each once; the granules' offsets follow */
+	uint32		list[FLEXIBLE_ARRAY_MEMBER];
 };
 
 static inline Size

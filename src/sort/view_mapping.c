@@ -1,10 +1,10 @@
 /*
  * view_mapping.c
- *		A view of another process's sort, mapped; see view_mapping.h.
+ *		Mapping a view of another process's sort; see view_mapping.h.
  *
- * The extents of a piece are mapped one behind the other, since rows cross their
- * ends.  Rows are read all over the store, so its pages are mapped in advance.  The order and the bitmap are read from front to back, a process its
- * slices only: faults do for those.
+ * The extents of a piece are mapped one behind the other, since rows cross their ends.  Rows are
+ * read all over the store, so its pages are mapped in advance.  The order and the bitmap are read
+ * from front to back, by each process its slices only, so their pages are mapped by faults.
  */
 #include "postgres.h"
 
@@ -30,7 +30,7 @@ attach_piece(const GpuSortSharedView *shared, GpuSortViewPiece number, GpuSortVi
 	return true;
 }
 
-/* Where the contents of a piece begin; NULL if the view has none. */
+/* Returns where the contents of a piece begin, or NULL if the view has none. */
 static void *
 start_of(const GpuSortSharedView *shared, const GpuSortViewMapping *mapping,
 		 GpuSortViewPiece number)

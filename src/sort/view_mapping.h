@@ -1,6 +1,6 @@
 /*
  * view_mapping.h
- *		A view of another process's sort, mapped.
+ *		Mapping a view of another process's sort.
  *
  * Public: other folders include it.
  */
@@ -9,14 +9,14 @@
 
 #include "sort/sort_view.h"
 
-/* What a process has mapped. */
+/* The pieces of a view that a process has mapped. */
 typedef struct GpuSortViewMapping
 {
 	char	   *base[GPUSORT_VIEW_PIECES];
 	uint32		extents[GPUSORT_VIEW_PIECES];
 } GpuSortViewMapping;
 
-/* False if the system does not map it. */
+/* Map a view that another process has published.  Returns false if the system does not map it. */
 extern bool gpusort_attach_view(const GpuSortSharedView *shared, GpuSortView *view,
 								GpuSortViewMapping *mapping);
 extern void gpusort_detach_view(GpuSortViewMapping *mapping);
