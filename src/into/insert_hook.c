@@ -3,11 +3,11 @@
  *		How INSERT ... SELECT gets here; see insert_hook.h.
  *
  * ModifyTable stays as it is.  It asks the node below for the first row after permissions were
- * checked and statement triggers fired, and before it has done anything about rows.  We give that
- * node, or the node below it if it is a projection, another function to answer this by.  The
- * function fetches the first row.  If the row is one of a sort that is ours, the function puts this
- * and all other rows into the table, and returns that there are none; otherwise it returns the row,
- * and the node's own function is used from then on.
+ * checked and statement triggers fired, and before it has done anything about rows.  That node, or
+ * the node below it if it is a projection, is given another ExecProcNode function before.  This
+ * function fetches the first row.  If the row comes from a sort of ours, the function puts this and
+ * all other rows into the table, and returns that there are none; otherwise it returns the row, and
+ * the node has its own function again.
  */
 #include "postgres.h"
 
@@ -33,7 +33,7 @@ typedef struct Insert
 	QueryDesc  *query;
 	PlanState  *input;			/* ModifyTable's input, or the one of the projection there */
 	ExecProcNodeMtd input_function;
-	struct Insert *outer;		/* the INSERT that has called a function with this one in it */
+	struct Insert *outer;		/* the INSERT during which this one has begun, or NULL */
 } Insert;
 
 static Insert *innermost = NULL;

@@ -2,9 +2,9 @@
  * insert_table.c
  *		Tables that an INSERT may fill by whole pages; see insert_table.h.
  *
- * A table is not filled so if PostgreSQL does more for each row than to compute, check and store
- * it.  Nor is it if something that is computed could look at the table meanwhile, or write to it:
- * volatile functions may do that, except nextval().
+ * A table is not filled by whole pages if PostgreSQL does more for each row than to compute, check
+ * and store it.  Nor is it if something that is computed could look at the table meanwhile, or
+ * write to it: volatile functions may do that, except nextval().
  */
 #include "postgres.h"
 

@@ -20,7 +20,7 @@ typedef struct GpuSortIntoTask
 {
 	Oid			table;
 	GpuSortIntoHeader header;
-	bool		in_use;			/* what a worker needs of the table's GpuSortIntoTarget */
+	bool		in_use;			/* as in the GpuSortIntoTarget */
 	bool		checked;
 	GpuSortOutSlices slices;
 	bool		stored;			/* the result's tuples have just the columns that it returns */
@@ -59,7 +59,7 @@ extern void gpusort_into_begin_slices(GpuSortIntoSlices *slices, GpuSortIntoTask
 									  const GpuSortIntoTarget *target, GpuSortStorage *storage,
 									  const GpuSortView *view, TupleDesc desc);
 
-/* Tells that several participants put rows into the table. */
+/* To be called before rows are put if several participants put them. */
 extern void gpusort_into_share(GpuSortIntoSlices *slices);
 
 /*

@@ -16,8 +16,8 @@
 #define PIECE_BYTES		8192
 
 /*
- * If there are this many bytes of ASCII, they are copied: that saves more than another call of the
- * conversion function costs.
+ * A stretch of at least this many ASCII bytes is copied and not converted, which is worth another
+ * call of the conversion function.
  */
 #define ASCII_BYTES		512
 

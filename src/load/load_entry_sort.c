@@ -24,8 +24,8 @@ struct GpuSortEntrySort
 	Tuplesortstate *server;
 
 	instr_time	begun;
-	uint64		position;		/* in our sort, of the next entry */
-	uint64		from;			/* the part of our sort's result that the view shows */
+	uint64		position;		/* of the next entry, in our sort's result */
+	uint64		from;			/* the part of this result that the view shows */
 	uint64		to;
 	GpuSortView view;
 };

@@ -38,9 +38,9 @@ index_is_ours(Oid oid)
 }
 
 /*
- * Returns whether gpusort.copy_indexes allows to let other sessions wait.  A new file for each
- * index also means a new row in pg_class: a temporary table that is filled and emptied once per
- * transaction would leave as many dead rows there.
+ * Returns whether gpusort.copy_indexes allows that other sessions have to wait.  A new file for
+ * each index also means a new row in pg_class: a temporary table that is filled and emptied once
+ * per transaction would leave as many dead rows there.
  */
 static bool
 setting_allows(Relation table)

@@ -2,7 +2,7 @@
  * load_partitions.c
  *		The partitions that a participant puts rows into; see load_partitions.h.
  *
- * The server's routing returns a ResultRelInfo.  Our own struct for the partition hangs on the
+ * The server's routing returns a ResultRelInfo.  Our own struct for its partition is kept in the
  * field in which CopyFrom() has its buffer of the partition's rows, ri_CopyMultiInsertBuffer.
  */
 #include "postgres.h"

@@ -526,9 +526,9 @@ read_found(GpuSortLoader *loader, GpuSortLoadInput *input)
 }
 
 /*
- * Finds the next batch of records.  If a device's record has been "refused", because it was not
- * proven, find out whether the device was mistaken: it was if there is a record that could have
- * been proven.  It was not if the record is odd, or has too many fields.
+ * Finds the next batch of records.  "refused" tells that it begins with a record of a device's that
+ * was not proven.  Then the device was mistaken if there is a record here that can be proven, but
+ * not if the record is odd, or has too many fields.
  */
 static void
 find_batch(GpuSortLoader *loader, GpuSortLoadInput *input, bool refused)
