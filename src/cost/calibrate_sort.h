@@ -24,7 +24,7 @@ typedef struct GpuSortTimedRows
 typedef struct GpuSortTimes
 {
 	double		collect;
-	double		sort;			/* by the engine */
+	double		sort;			/* sorting keys by the engine */
 	double		refine;			/* refining and verifying */
 	double		emit;
 	double		total;			/* all of it, with beginning and ending the sort */

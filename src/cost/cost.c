@@ -369,7 +369,7 @@ gpusort_estimate(const GpuSortCostKeys *keys, double rows, int width,
 				 GpuSortEstimate *estimate, const char **reason)
 {
 	double		all_key_bytes = 0;
-	int			ranges = 2;		/* rows and references to them */
+	int			ranges = 2;		/* one for rows, and one for references to them */
 	double		row_bytes = MAXALIGN(width) + MAXALIGN(SizeofMinimalTupleHeader);
 	double		key_row_bytes = 0;
 	double		core_factor = 1;

@@ -28,7 +28,7 @@ typedef struct GpuSortCostKeys
 
 typedef struct GpuSortEstimate
 {
-	/* the sort */
+	/* what the sort costs */
 	/* from the first input row to the first output row, without what the input costs */
 	Cost		startup_cost;
 	/*
@@ -51,7 +51,7 @@ typedef struct GpuSortEstimate
 	bool		untrusted;		/* the order by some key must be verified */
 	bool		bounded;		/* the sort will be told how many rows are wanted */
 
-	/* its memory */
+	/* the memory that it takes */
 	double		memory_bytes;
 	/* that each participant takes for itself; 0 if they share memory_bytes */
 	double		part_bytes;
@@ -62,7 +62,7 @@ typedef struct GpuSortEstimate
 	int			late_width;
 	Cost		fetch_cost;		/* part of run_cost: fetching the rows */
 
-	/* PostgreSQL's sort of the same rows */
+	/* what PostgreSQL's sort of the same rows costs */
 	Cost		core_extra_cost;	/* beyond the planner's estimate */
 	Cost		core_sorted_cost;	/* all of its cost if the rows come in order */
 } GpuSortEstimate;

@@ -41,7 +41,7 @@
 typedef struct LeafJoinIdea
 {
 	GpuSortMergeJoin merge;
-	List	   *clauses;		/* that could be merged by */
+	List	   *clauses;		/* clauses that could be merged by */
 	IndexPath  *outer;
 	IndexPath  *inner;
 } LeafJoinIdea;

@@ -18,8 +18,8 @@
 typedef struct GpuSortGroupedRows
 {
 	PlannerInfo *root;
-	RelOptInfo *rel;			/* of the groups */
-	RelOptInfo *input_rel;		/* of the rows */
+	RelOptInfo *rel;			/* relation of the groups */
+	RelOptInfo *input_rel;		/* relation of the rows */
 	List	   *pathkeys;
 	double		groups;			/* expected number; 0 if none is known */
 	bool		groups_known;	/* groups comes from statistics, and is not guessed */

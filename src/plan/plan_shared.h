@@ -32,7 +32,7 @@ typedef struct GpuSortSharedSort
 {
 	Path	   *partial;
 	List	   *pathkeys;
-	double		all_rows;		/* of all participants together */
+	double		all_rows;		/* number of rows of all participants together */
 	/*
 	 * number of leading pathkeys in which rows of different slices differ; 0 if all rows go to each
 	 * participant

@@ -37,8 +37,8 @@ struct GpuSortSide
 	List	   *pathkeys;
 	bool		sorted_known;
 	Path	   *sorted;
-	Path	   *scan;			/* by workers */
-	List	   *partials;		/* of PartialSide */
+	Path	   *scan;			/* scan of the relation by workers, or NULL */
+	List	   *partials;		/* list of PartialSide */
 };
 
 /* The sides of a relation, of which there are few, and what its rows cost at least. */
