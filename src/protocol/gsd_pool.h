@@ -125,7 +125,7 @@ typedef enum gsd_failure
 } gsd_failure;
 
 /*
- * The memory of a plane or of a result: the extents list[first ..  first + count) of the
+ * The memory of a plane or of a result: the extents list[first .. first + count) of the
  * descriptor.  For rows and planes that are fed, the backend raises the count while the daemon
  * reads it.
  */

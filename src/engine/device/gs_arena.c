@@ -2,18 +2,16 @@
  * gs_arena.c
  *		Handing out pieces of one large stretch of memory.
  *
- * The memory may lie on a device, so all bookkeeping is address arithmetic: an
- * array of blocks, free and used, in the order of their addresses and without
- * gaps, which lives on the host.  No two neighbours are both free.
+ * The memory may lie on a device, so all bookkeeping is address arithmetic: an array of blocks,
+ * free and used, in the order of their addresses and without gaps.  The array lives on the host.
+ * No two neighbours are both free.
  *
- * Small blocks (segments of planes, tables) are taken from the low end and
- * large ones (arrays of a share) from the high end, each where it fits first.
- * Small ones come and go with the uploads of several jobs; kept apart they
- * leave the middle in one piece.
+ * Small blocks (segments of planes, tables) are taken from the low end and large ones (arrays of a
+ * share) from the high end, each where it fits first.  Small blocks come and go with the uploads of
+ * several jobs; kept apart from the large ones they leave the middle in one piece.
  *
- * A job has a few thousand blocks at most, so that a linear search and the
- * moving of the array's tail cost microseconds.  Giving memory back never needs
- * memory and can't fail.
+ * A job has a few thousand blocks at most, so a linear search, and moving the array's tail, cost
+ * microseconds.  Giving memory back never needs memory and can't fail.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,7 +20,7 @@
 
 #include "engine/device/gs_arena.h"
 
-/* Blocks beyond this come from the high end. */
+/* Larger blocks come from the high end. */
 #define LARGE_BYTES		((size_t) 16 << 20)
 
 typedef struct block
@@ -77,7 +75,7 @@ fits(const block *b, size_t bytes)
 	return !b->used && b->bytes >= bytes;
 }
 
-/* The free block to take bytes from, or count. */
+/* Returns the free block to take bytes from, or arena->count if none fits. */
 static size_t
 find_fit(const gs_arena *arena, size_t bytes)
 {
@@ -111,7 +109,7 @@ reserve_block(gs_arena *arena)
 	return true;
 }
 
-/* Cut block i in two, the first of so many bytes. */
+/* Cuts block i in two, the first of which has so many bytes. */
 static void
 split_block(gs_arena *arena, size_t i, size_t bytes)
 {
@@ -148,7 +146,7 @@ gs_arena_alloc(gs_arena *arena, size_t bytes)
 	return arena->base + arena->blocks[i].offset;
 }
 
-/* The block at an offset, which must begin one. */
+/* Returns the block that begins at an offset; there must be one. */
 static size_t
 find_block(const gs_arena *arena, size_t offset)
 {
@@ -167,7 +165,7 @@ find_block(const gs_arena *arena, size_t offset)
 	return low;
 }
 
-/* Make one of blocks i and i + 1 if both are free. */
+/* Joins blocks i and i + 1 if both are free. */
 static void
 join_blocks(gs_arena *arena, size_t i)
 {

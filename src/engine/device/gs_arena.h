@@ -12,25 +12,25 @@
 typedef struct gs_arena gs_arena;
 
 /*
- * An arena over [base, base + bytes), which is never touched; base is aligned
- * to GS_ARENA_ALIGNMENT.  NULL when the host has no memory for the bookkeeping.
+ * Opens an arena over [base, base + bytes), which is never touched; base is aligned to
+ * GS_ARENA_ALIGNMENT.  Returns NULL if the host has no memory for the bookkeeping.
  */
 extern gs_arena *gs_arena_open(void *base, size_t bytes);
 extern void gs_arena_close(gs_arena *arena);
 
-/* Aligned to GS_ARENA_ALIGNMENT; NULL: no room. */
+/* Returns memory that is aligned to GS_ARENA_ALIGNMENT, or NULL if there is no room. */
 extern void *gs_arena_alloc(gs_arena *arena, size_t bytes);
 
-/* Does nothing with NULL. */
+/* Gives back memory; does nothing with NULL. */
 extern void gs_arena_free(gs_arena *arena, void *memory);
 
-/* Bytes of a block that was handed out, rounded up; 0 with NULL. */
+/* Returns the bytes of a block that was handed out, rounded up to the alignment; 0 for NULL. */
 extern size_t gs_arena_block_bytes(const gs_arena *arena, const void *memory);
 
-/* The most that one gs_arena_alloc() would get now. */
+/* Returns the most bytes that one gs_arena_alloc() would get now. */
 extern size_t gs_arena_largest_free(const gs_arena *arena);
 
-/* Bytes handed out, rounded up to the alignment. */
+/* Returns how many bytes are handed out, rounded up to the alignment. */
 extern size_t gs_arena_used(const gs_arena *arena);
 
 #endif							/* GS_ARENA_H */

@@ -2,18 +2,17 @@
  * gs_bucket_cuts.c
  *		The finished plan: cuts between shares, buckets, and the tree of bins.
  *
- * Buckets.  Every bucket costs a few launches and transfers, so neighbouring
- * leaves of a share are fused (RMG sort, section 3.3): always while they have
- * fewer than bucket_rows rows together, and up to 1/16 of a share as long as no
- * row has to go through more passes of 8 bits for it.  A bucket is sorted up to
- * the highest bit in which its first and its last prefix differ.
+ * Every bucket costs a few launches and transfers, so neighbouring leaves of a share are *fused*
+ * into one bucket (RMG sort, section 3.3): always while they have fewer than bucket_rows rows
+ * together, and up to 1/16 of a share as long as no row has to go through more passes of 8 bits for
+ * it.  A bucket is sorted from the highest bit in which its first and its last prefix differ down.
  *
- * Bins.  What lies in one bucket need not be told apart when rows are
- * scattered, so a bin is a bucket's leaves.  With the root alone counted, bins are
- * its digits, because the histogram has left the counts by tile then.  The tree
- * is that of the leaves, without nodes that lead to one bin only.
+ * Rows are scattered by *bins*.  Rows of one bucket need not be told apart then, so a bin is all
+ * leaves of a bucket.  But where only the root was counted, bins are the digits of the root,
+ * because the histogram has left the counts by tile in that case.  The tree that leads keys to bins
+ * is that of the leaves, without the nodes that lead to one bin only.
  *
- * An equal leaf that was cut is one bin, and a bucket in each of its shares.
+ * A leaf of equal keys that was cut is one bin, and a bucket in each of its shares.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +20,10 @@
 #include "engine/device/gs_bucket_cuts.h"
 #include "engine/device/gs_bucket_tree.h"
 
-/* Buckets beyond this part of a share are not fused for the sake of launches. */
+/* Buckets that are larger than this part of a share are not fused for the sake of launches. */
 #define FUSED_DIVISOR	16
 
-/* A digit that no row has; only while a tree is being made. */
+/* The entry of a digit that no row has; only used while a tree is being made. */
 #define BIN_EMPTY		0x7ffeu
 
 static uint64_t
@@ -52,7 +51,7 @@ choose_cuts(gs_bucket_plan *plan)
 	return GS_OK;
 }
 
-/* Was an equal leaf cut where a share begins? */
+/* Returns whether a leaf of equal keys was cut where a share begins. */
 bool
 gs_plan_cut_ties(const gs_bucket_plan *plan, unsigned share)
 {
@@ -96,7 +95,9 @@ sort_passes(unsigned bits)
 	return (bits + GS_DEVICE_DIGIT_BITS - 1) / GS_DEVICE_DIGIT_BITS;
 }
 
-/* May a leaf of `leaf_bits` join a bucket to make `fused`? */
+/*
+ * Returns whether a leaf that is to be sorted by leaf_bits bits may join `bucket`, to make `fused`.
+ */
 static bool
 worth_fusing(const gs_bucket_plan *plan, const gs_bucket *bucket, unsigned leaf_bits,
 			 const gs_bucket *fused, uint64_t floor_rows)
@@ -110,13 +111,16 @@ worth_fusing(const gs_bucket_plan *plan, const gs_bucket *bucket, unsigned leaf_
 		sort_passes(fused->bits) <= sort_passes(leaf_bits);
 }
 
-/* Buckets of a share; those below floor_rows are fused.  False: no memory. */
+/*
+ * Appends the buckets of a share; leaves are fused up to floor_rows.  Returns false if memory is
+ * out.
+ */
 static bool
 make_buckets(gs_bucket_plan *plan, unsigned share, uint64_t floor_rows)
 {
 	uint64_t	begin = plan->cuts[share];
 	uint64_t	end = plan->cuts[share + 1];
-	const gs_leaf *first = NULL;	/* of the bucket that the next leaf may join */
+	const gs_leaf *first = NULL;	/* first leaf of the bucket that the next leaf may join */
 
 	if (begin == end)
 		return true;
@@ -156,7 +160,10 @@ make_buckets(gs_bucket_plan *plan, unsigned share, uint64_t floor_rows)
 	return true;
 }
 
-/* Buckets of a round; the floor rises until there are as few as bins may be. */
+/*
+ * Appends the buckets of a round.  The floor rises until there are no more buckets than there may
+ * be bins.  Returns false if memory is out.
+ */
 static bool
 make_round(gs_bucket_plan *plan, unsigned round)
 {
@@ -190,7 +197,7 @@ gs_plan_finish(gs_bucket_plan *plan)
 	return status;
 }
 
-/* A tree that takes all rows to bin 0. */
+/* Makes a tree that takes all rows to bin 0. */
 static void
 one_bin(const gs_bucket_plan *plan, gs_bin_tree *tree)
 {
@@ -204,9 +211,9 @@ one_bin(const gs_bucket_plan *plan, gs_bin_tree *tree)
 }
 
 /*
- * Give the leaves of positions [begin, end) bins, in the nodes' entries, and sum
- * up positions[device][bin], rows for now, and begins[bin].  Returns the number
- * of bins.
+ * Gives the leaves of positions [begin, end) bins, in the entries of the nodes.  Sums up
+ * positions[device][bin], which are numbers of rows for now, and sets begins[bin].  Returns the
+ * number of bins.
  */
 static unsigned
 number_bins(const gs_bucket_plan *plan, uint64_t begin, uint64_t end,
@@ -244,7 +251,7 @@ number_bins(const gs_bucket_plan *plan, uint64_t begin, uint64_t end,
 	return nbins;
 }
 
-/* What all digits of a node lead to, or BIN_EMPTY if that differs. */
+/* Returns what all digits of a node lead to, or BIN_EMPTY if they lead to several places. */
 static uint16_t
 common_entry(const gs_plan_node *node)
 {
@@ -261,7 +268,7 @@ common_entry(const gs_plan_node *node)
 	return common;
 }
 
-/* Copy a node; numbers[] are those of the nodes in the tree. */
+/* Copies a node into the tree, in which the plan's nodes have the numbers numbers[]. */
 static void
 copy_node(const gs_plan_node *node, const unsigned *numbers, gs_bin_tree *tree)
 {
@@ -280,9 +287,8 @@ copy_node(const gs_plan_node *node, const unsigned *numbers, gs_bin_tree *tree)
 }
 
 /*
- * The tree of the nodes' entries.  Children come behind their parents, so going
- * backwards each node is complete when it is looked at; one that leads to one
- * place only is skipped.
+ * Makes the tree of the nodes' entries.  Children come behind their parents, so that a loop that
+ * goes backwards finds each node complete.  A node that leads to one place only is skipped.
  */
 static void
 make_tree(const gs_bucket_plan *plan, gs_bin_tree *tree)
@@ -301,7 +307,7 @@ make_tree(const gs_bucket_plan *plan, gs_bin_tree *tree)
 			plan->nodes[node->parent].entries[node->parent_digit] =
 				common == BIN_EMPTY ? (uint16_t) (GS_TREE_NODE | i) : common;
 	}
-	/* A root that leads to one node only is no more than that node. */
+	/* a root that leads to one node only is left out: the tree begins at that node */
 	if (common != BIN_EMPTY && common & GS_TREE_NODE)
 		numbers[0] = 0;
 	for (unsigned i = 0; i < plan->nnodes; i++)

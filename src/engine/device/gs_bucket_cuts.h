@@ -8,21 +8,21 @@
 #include "engine/device/gs_bucket_plan.h"
 
 /*
- * Draw the cuts and the buckets, once nothing is wanted any more.  GS_NO_SPACE
- * when a share would exceed the capacity.
+ * Chooses the cuts and the buckets, once nothing is to be counted any more.  Returns GS_NO_SPACE if
+ * a share would exceed the capacity, or memory is out.
  */
 extern gs_status gs_plan_finish(gs_bucket_plan *plan);
 
-/* Was a leaf of equal keys cut where a share begins? */
+/* Returns whether a leaf of equal keys was cut where a share begins. */
 extern bool gs_plan_cut_ties(const gs_bucket_plan *plan, unsigned share);
 
 /*
- * How rows of the shares [first, last], at most ndevices of them from a multiple
- * of it on, find their places: the tree, and positions[device][bin], where the
- * bin's rows begin that lie on each device, and end for device == ndevices.  A
- * bin of equal keys begins before the first share, or ends behind the last, when
- * these were cut apart; every other bin is in one bucket.  *digits is true if bins
- * are the digits of the root, so that the tile counts of its histogram serve.
+ * Finds how rows of the shares first_share to last_share get to their places.  These are at most
+ * ndevices shares, and the first is a multiple of ndevices.  Sets the tree, and
+ * positions[device][bin]: where the bin's rows that lie on each device begin, and for device ==
+ * ndevices where the bin ends.  A bin of equal keys begins before the first share, or ends behind
+ * the last, if its leaf was cut there; every other bin is in one bucket.  *digits is set if bins
+ * are the digits of the root, so that the tile counts of its histogram can be used.
  */
 extern void gs_plan_bins(const gs_bucket_plan *plan, unsigned first_share, unsigned last_share,
 						 gs_bin_tree *tree, uint64_t (*positions)[GS_MAX_BINS], bool *digits);

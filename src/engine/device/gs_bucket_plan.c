@@ -2,37 +2,37 @@
  * gs_bucket_plan.c
  *		Which keys go to which share: the prefix tree and what to count next.
  *
- * RMG sort moves the rows of a spanning bucket to count them by their next
- * digit.  Here rows stay where they are, and a pass over all keys counts those
- * below up to GS_MAX_COUNTED prefixes: keys are read once more, but nothing is
- * written, and rows move only once, when all is known.
+ * RMG sort moves the rows of a spanning bucket to count them by their next digit.  Here rows stay
+ * where they are, and a pass over all keys counts those below up to GS_MAX_COUNTED prefixes.  So
+ * keys are read once more, but nothing is written, and rows move only once, when all counts are
+ * known.
  *
  * What is counted:
  *	- the root, unless there is but one share and few rows: then the only leaf
- *	  is everything;
- *	- leaves that *span* a cut: it falls inside, beyond epsilon from both edges;
+ *	  has all rows;
+ *	- leaves that *span* a cut: the cut falls inside, beyond epsilon from both edges;
  *	- *large* leaves, above 1/8 of a share: a share should consist of several
  *	  buckets, so that one can be downloaded while the next is sorted, and keys
  *	  that occur very often turn out not to need sorting.
- * Spanning leaves go first.  Large ones are a matter of speed only, so there is a
- * limit to how many are counted in all, GS_MAX_COUNTED, and they leave half of
- * a round's tree to spanning ones.
+ * Spanning leaves are counted first.  Large ones are a matter of speed only, so at most
+ * GS_MAX_COUNTED of them are counted in all, and they leave half of a round's tree to spanning
+ * ones.
  *
- * Each pass takes a leaf 8 bits further down, so there are at most 8; a leaf
- * without bits left is never wanted.  A leaf that spans but could not be
- * counted, because the tree is full, is cut beside.
+ * Each pass takes a leaf 8 bits further down, so there are at most 8 passes; a leaf without bits
+ * left is never counted again.  A leaf that spans but could not be counted, because the tree is
+ * full, is cut at its nearer edge.
  *
- * Rows of a round, ndevices consecutive shares, are scattered by one tree, of
- * GS_MAX_TREE_NODES.  That is why nodes are counted by rounds, as if all cuts were
- * ideal.  It makes no difference that they are not: a cut only moves within the
- * leaf that it falls into, whose nodes both neighbours have.
+ * The rows of a round, ndevices consecutive shares, are scattered by one tree, of
+ * GS_MAX_TREE_NODES.  That is why nodes are counted by rounds, as if all cuts were ideal.  It makes
+ * no difference that they are not: a cut only moves within the leaf that it falls into, whose nodes
+ * both rounds beside the cut have.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/device/gs_bucket_tree.h"
 
-/* A leaf beyond this part of a share is large. */
+/* A leaf that has more than this part of a share is large. */
 #define LARGE_DIVISOR	8
 
 static bool
@@ -98,7 +98,7 @@ gs_plan_end(gs_bucket_plan *plan)
 	free(plan);
 }
 
-/* The last round that has rows before a position; all cuts being ideal. */
+/* Returns the last round that has rows before a position, if all cuts are ideal. */
 static unsigned
 last_round_before(const gs_bucket_plan *plan, uint64_t position)
 {
@@ -117,7 +117,10 @@ last_round_before(const gs_bucket_plan *plan, uint64_t position)
 	return low;
 }
 
-/* Want a leaf, unless a tree that needs it has `limit` nodes already. */
+/*
+ * Adds a leaf to those to be counted, unless a tree that needs it has `limit` nodes already;
+ * returns whether it is one of those now.
+ */
 static bool
 want_leaf(gs_bucket_plan *plan, unsigned leaf_index, unsigned limit)
 {
@@ -153,7 +156,10 @@ want_spanning(gs_bucket_plan *plan)
 	}
 }
 
-/* Of leaves with bits left, the one that comes after `last` by size; or nleaves. */
+/*
+ * Returns, of the leaves with bits left, the one that comes after `last` by size, or nleaves if
+ * there is none.
+ */
 static unsigned
 next_largest(const gs_bucket_plan *plan, unsigned last)
 {
@@ -237,8 +243,8 @@ gs_plan_wanted(gs_bucket_plan *plan, gs_counted *counted)
 }
 
 /*
- * Append leaf `old` by digits: what counts[device][i] says.  False when that
- * does not add up to its rows.
+ * Appends the children of leaf `old`, by digits, with the rows that counts[device][i] says.
+ * Returns false if these do not add up to the leaf's rows.
  */
 static bool
 append_children(gs_bucket_plan *plan, const gs_leaf *old, unsigned node, unsigned i,
@@ -292,7 +298,7 @@ gs_plan_counted(gs_bucket_plan *plan, const uint64_t (*const *counts)[GS_DEVICE_
 	gs_leaf_place *old_places;
 	bool		passed = true;
 
-	/* The old leaves are moved behind the room for the new ones. */
+	/* the old leaves are moved behind the room for the new ones */
 	if (!reserve_leaves(plan, most + old_count))
 		return GS_NO_SPACE;
 	old_leaves = plan->leaves + most;

@@ -3,15 +3,14 @@
  *		Which keys go to which share, from histograms alone (RMG sort, sections
  *		3.1 and 3.2).
  *
- * Pure: no device, no clock, no allocation beyond the caller's plan.
+ * Nothing here uses a device or a clock, or allocates memory but for the plan.
  *
- * The final order, positions 0 .. nrows - 1, is cut into *shares* of nearly
- * equal size: one for each device, or several when the rows take more than one
- * round.  Keys are known by the prefix tree that the histograms have spanned so
- * far; its *leaves*, in order, are ranges of keys with known counts on every
- * device.  A cut between two shares has to fall between two leaves, at most
- * epsilon from where it would be ideal; a leaf that lies across and is too
- * large for that is *spanning* and is counted again by its next digit.
+ * The final order, positions 0 .. nrows - 1, is cut into *shares* of nearly equal size: one for
+ * each device, or several if the rows take more than one round.  Keys are known by the prefix tree
+ * that the histograms have spanned so far.  Its *leaves*, in order, are ranges of keys with known
+ * counts on every device.  A cut between two shares has to fall between two leaves, at most epsilon
+ * from where it would be ideal.  A leaf that lies across a cut, and is too large for that, is
+ * *spanning*, and is counted again by its next digit.
  */
 #ifndef GS_BUCKET_PLAN_H
 #define GS_BUCKET_PLAN_H
@@ -22,16 +21,16 @@
 
 typedef struct gs_leaf
 {
-	uint64_t	prefix;			/* of the keys, right-aligned */
+	uint64_t	prefix;			/* the highest bits of its keys, right-aligned */
 	unsigned	shift;			/* bits below the prefix: what is left to sort by */
 	uint64_t	begin;			/* position of its first row */
 	uint64_t	nrows;
-	uint64_t	counts[GS_MAX_DEVICES];	/* by device that holds the rows now */
+	uint64_t	counts[GS_MAX_DEVICES];	/* its rows on each device, before they are scattered */
 } gs_leaf;
 
 /*
- * Rows of a share that are sorted together: positions [begin, end), ordered by
- * the lowest `bits` bits of the key; 0: they are in order already.
+ * A bucket: rows of a share that are sorted together.  They are those at positions [begin, end),
+ * and are ordered by the lowest `bits` bits of the key; with 0 bits they are in order already.
  */
 typedef struct gs_bucket
 {
@@ -41,39 +40,42 @@ typedef struct gs_bucket
 	unsigned	share;
 } gs_bucket;
 
-/* To be filled in before gs_plan_begin(). */
+/* What the caller fills in before gs_plan_begin(). */
 typedef struct gs_plan_args
 {
 	uint64_t	nrows;
 	unsigned	width;			/* bits of the key's first section, 1 .. 64 */
-	bool		more_bits;		/* the key goes on behind them: rows that agree in
-								 * all of them must not be cut apart */
+	/* the key goes on behind these bits: rows that agree in all of them must not be cut apart */
+	bool		more_bits;
 	unsigned	ndevices;
 	unsigned	nshares;
 	uint64_t	capacity_rows;	/* most rows of a share */
-	uint64_t	bucket_rows;	/* fuse buckets below this whatever it costs */
+	uint64_t	bucket_rows;	/* smaller buckets are fused whatever it costs */
 } gs_plan_args;
 
 typedef struct gs_bucket_plan gs_bucket_plan;
 
-/* NULL: no memory. */
+/* Begins a plan, in which nothing is counted yet; returns NULL if memory is out. */
 extern gs_bucket_plan *gs_plan_begin(const gs_plan_args *args);
 extern void gs_plan_end(gs_bucket_plan *plan);
 
 /*
- * What to count next, at most GS_MAX_COUNTED prefixes in one pass over the keys;
- * 0 when the plan is complete.
+ * Returns how many prefixes are to be counted next, and sets counted[] to them.  They are at most
+ * GS_MAX_COUNTED, for one pass over the keys, and 0 when the plan is complete.
  */
 extern unsigned gs_plan_wanted(gs_bucket_plan *plan, gs_counted *counted);
 
 /*
- * The answer, for the prefixes last wanted: counts[device][i][digit].
- * GS_INVALID when it contradicts earlier ones, GS_NO_SPACE without memory.
+ * Takes the answer, counts[device][i][digit] for the prefixes that gs_plan_wanted() returned last.
+ * Returns GS_INVALID if it contradicts earlier ones, GS_NO_SPACE if memory is out.
  */
 extern gs_status gs_plan_counted(gs_bucket_plan *plan,
 								 const uint64_t (*const *counts)[GS_DEVICE_DIGITS]);
 
-/* What the plan owns; cuts and buckets once it is finished (gs_bucket_cuts.h). */
+/*
+ * What the plan knows, in arrays that it owns.  Cuts and buckets are there once it is finished
+ * (gs_bucket_cuts.h).
+ */
 extern unsigned gs_plan_passes(const gs_bucket_plan *plan);	/* histograms counted */
 extern unsigned gs_plan_leaves(const gs_bucket_plan *plan, const gs_leaf **leaves);
 extern const uint64_t *gs_plan_cuts(const gs_bucket_plan *plan);	/* nshares + 1 positions */

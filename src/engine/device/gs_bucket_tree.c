@@ -1,6 +1,6 @@
 /*
  * gs_bucket_tree.c
- *		A bucket plan from inside: finding leaves and their edges.
+ *		Finding leaves of a bucket plan, and their edges.
  */
 #include "engine/device/gs_bucket_tree.h"
 

@@ -1,16 +1,15 @@
 /*
  * gs_device_buckets.c
- *		Sorting the buckets of a round, and sending each on its way.
+ *		Sorting the buckets of a round, and downloading each as soon as it is sorted.
  *
- * A device's buckets are sorted in the order of their positions, by turns on two
- * queues so that the end of one sort and the beginning of the next overlap.
- * Each is downloaded as soon as it is sorted, while others still are.  Devices
- * take turns in being given work, so that none of them waits for the host.  Where
- * keys are spread, buckets are sorted by their leading bits (gs_device_early.c),
- * and the few that come out unsorted are sorted and downloaded once more.
+ * A device's buckets are sorted in the order of their positions, by turns on two queues, so that
+ * the end of one sort and the beginning of the next overlap.  Each is downloaded as soon as it is
+ * sorted, while others still are being sorted.  Devices take turns in being given work, so that
+ * none of them waits for the host.  Where keys are spread, buckets are sorted by their leading bits
+ * (gs_device_early.c), and the few that come out unsorted are sorted and downloaded once more.
  *
- * A key that goes on behind its first section is not in order yet: then buckets are
- * only sorted, into the memory they are in, and gs_device_ties.c takes over.
+ * If the key goes on behind its first section, buckets are not in their final order yet.  Then they
+ * are only sorted, and moved back to the memory they were in, and gs_device_ties.c takes over.
  */
 #include "engine/device/gs_bucket_cuts.h"
 #include "engine/device/gs_device_buckets.h"
@@ -20,15 +19,15 @@
 #include "engine/device/gs_device_result.h"
 #include "engine/device/gs_device_ties.h"
 
-/* Buckets of each device that are put on their way before the first is looked at. */
+/* So many buckets of each device are begun before the first is looked at. */
 #define TRIED_BUCKETS	2
 
-/* Buckets of the shares of a round, one share a device. */
+/* The buckets of a round's shares; each device has one share. */
 typedef struct round_buckets
 {
 	const gs_bucket *first[GS_MAX_DEVICES];
 	unsigned	count[GS_MAX_DEVICES];
-	unsigned	most;			/* of one device */
+	unsigned	most;			/* most buckets of one device */
 } round_buckets;
 
 static void
@@ -57,7 +56,7 @@ pairs_at(const gs_device_job *job, gs_pairs pairs, uint64_t row)
 	return (gs_pairs) {pairs.keys + row, (char *) pairs.ids + row * job->args.id_bytes};
 }
 
-/* Put sorted rows back to where they came from. */
+/* Copies sorted rows back to where they came from. */
 static gs_status
 copy_back(gs_device_job *job, unsigned d, gs_queue queue, gs_pairs to, gs_pairs from,
 		  uint64_t nrows)
@@ -69,7 +68,7 @@ copy_back(gs_device_job *job, unsigned d, gs_queue queue, gs_pairs to, gs_pairs 
 	return GS_OK;
 }
 
-/* Where the rows of a bucket are, sorted or not. */
+/* Returns where the rows of a bucket are, sorted or not. */
 static gs_pairs
 bucket_pairs(const gs_device_job *job, unsigned d, const gs_bucket *bucket, bool in_spare)
 {
@@ -80,8 +79,8 @@ bucket_pairs(const gs_device_job *job, unsigned d, const gs_bucket *bucket, bool
 }
 
 /*
- * Put a bucket in order, the ordinal'th of its device in this round, by bits from
- * low_bit up.  It goes on from where its rows are, and remembers where they went.
+ * Puts a bucket in order, by its bits from low_bit up.  It is the ordinal'th of its device in this
+ * round.  jd->in_spare[ordinal] says where its rows are, before and afterwards.
  */
 static gs_status
 order_bucket(gs_device_job *job, unsigned d, gs_queue queue, const gs_bucket *bucket,
@@ -107,7 +106,7 @@ order_bucket(gs_device_job *job, unsigned d, gs_queue queue, const gs_bucket *bu
 	return GS_OK;
 }
 
-/* Sort a bucket and send it on its way. */
+/* Sorts a bucket and, if that is all, begins to download it. */
 static gs_status
 sort_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
 {
@@ -124,7 +123,7 @@ sort_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned or
 							  bucket_pairs(job, d, bucket, jd->in_spare[ordinal]).ids);
 }
 
-/* Sort a bucket by all bits if its runs turned out to be too long. */
+/* Sorts a bucket by all bits if its runs turned out to be too long. */
 static gs_status
 sort_unsorted(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
 {
@@ -142,7 +141,7 @@ sort_unsorted(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned 
 							  bucket_pairs(job, d, bucket, jd->in_spare[ordinal]).ids);
 }
 
-/* Mark equal neighbours of a bucket. */
+/* Marks equal neighbours of a bucket. */
 static gs_status
 mark_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
 {
@@ -159,7 +158,7 @@ mark_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned or
 	return GS_OK;
 }
 
-/* All buckets of a device are in order: what is left to be done with one of them. */
+/* Does what is left to be done with a bucket, when all buckets of a device are in order. */
 static gs_status
 finish_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
 {
@@ -174,8 +173,8 @@ finish_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned 
 }
 
 /*
- * Check a bucket in its place, behind the last row of the bucket before.  A key that
- * goes on has been put back to where it came from.
+ * Checks a bucket in its place, behind the last row of the bucket before.  If the key goes on,
+ * buckets have been copied back to where they came from.
  */
 static gs_status
 check_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
@@ -195,7 +194,7 @@ check_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned o
 						   before, bucket->end - bucket->begin);
 }
 
-/* Do something with buckets [first, end) of each device, devices by turns. */
+/* Calls act() for buckets [first, end) of each device, devices by turns. */
 static gs_status
 for_buckets(gs_device_job *job, const round_buckets *buckets, unsigned first, unsigned end,
 			gs_status (*act) (gs_device_job *, unsigned, const gs_bucket *, unsigned))
@@ -224,7 +223,7 @@ download_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigne
 							  bucket_pairs(job, d, bucket, false).ids);
 }
 
-/* Prepare a device for the sorting of its share. */
+/* Prepares a device for the sorting of its share. */
 static gs_status
 begin_share(gs_device_job *job, unsigned d, unsigned share)
 {
@@ -236,7 +235,7 @@ begin_share(gs_device_job *job, unsigned d, unsigned share)
 	return GS_OK;
 }
 
-/* What comes on the first queue comes behind the sorts on the second one, too. */
+/* Has everything that comes on the first queue wait for the sorts on the second one. */
 static gs_status
 follow_second_queue(gs_device_job *job)
 {
@@ -246,9 +245,9 @@ follow_second_queue(gs_device_job *job)
 }
 
 /*
- * Sort all buckets of a round by as many bits as it takes.  If the first one of a
- * device comes out unsorted the others are not tried; it is looked at while the
- * second one is being sorted.
+ * Sorts all buckets of a round by as many bits as are needed.  If the first bucket of a device
+ * comes out unsorted, the others are sorted by all bits; it is looked at while the second one is
+ * being sorted.
  */
 static gs_status
 sort_buckets(gs_device_job *job, const round_buckets *buckets)
@@ -275,7 +274,7 @@ sort_buckets(gs_device_job *job, const round_buckets *buckets)
 	return for_all_buckets(job, buckets, sort_unsorted);
 }
 
-/* Sort the shares of a round. */
+/* Sorts the shares of a round. */
 gs_status
 gs_buckets_round(gs_device_job *job, unsigned round)
 {

@@ -1,6 +1,6 @@
 /*
  * gs_device_buckets.h
- *		Sorting the buckets of a round, and sending each on its way.
+ *		Sorting the buckets of a round, and downloading each as soon as it is sorted.
  */
 #ifndef GS_DEVICE_BUCKETS_H
 #define GS_DEVICE_BUCKETS_H

@@ -2,21 +2,19 @@
  * gs_device_early.c
  *		Buckets that are sorted by the leading bits of their keys only.
  *
- * A bucket of m rows that are spread over its key space differ in the first
- * log2(m) bits and a few more.  To sort it by all of 56 bits is to move every row
- * seven times; by the 32 in front four times, and then the few neighbours that
- * agree in those are put in order where they are, by one pass over the keys.
- * This is what the hybrid radix sort gains by its local sorts (section 4.1), with
- * runs in the place of small buckets.  Where some keys are more frequent than others
- * there are longer runs, which are sorted by a thread block each.
+ * The rows of a bucket of m rows that are spread over its key space differ in the first log2(m)
+ * bits and a few more.  To sort them by all of 56 bits is to move every row seven times; by the 32
+ * in front four times, and then the few neighbours that agree in those are put in order where they
+ * are, by one pass over the keys.  This is what the hybrid radix sort gains by its local sorts
+ * (section 4.1), with runs in the place of small buckets.  Where some keys are more frequent than
+ * others there are longer runs, which are sorted by a thread block each.
  *
- * Whether rows are spread is asked of a sample: keys in clusters tie in far more
- * bits than chance would have it, and equal keys are no matter.  A sample can be
- * wrong, so sort_runs() says of each bucket whether runs were too long for it, and
- * then the bucket is sorted again by all bits.  That costs such a bucket half as
- * much again; if it befalls the first of a device, the other buckets are sorted by
- * all bits from the start.  Waiting for the answer costs the host a look at each device
- * when all sorts of a round are done; downloads go on meanwhile.
+ * A sample tells whether rows are spread: keys in clusters tie in far more bits than chance would
+ * have it, while equal keys do not matter.  A sample can be wrong, so sort_runs() says of each
+ * bucket whether runs were too long for it, and then the bucket is sorted again by all bits.  That
+ * costs such a bucket half as much again.  If it happens to the first bucket of a device, the other
+ * buckets are sorted by all bits from the start.  Waiting for the answer costs the host a look at
+ * each device when all sorts of a round are done; downloads go on meanwhile.
  */
 #include <stdlib.h>
 
@@ -25,19 +23,22 @@
 #include "engine/device/gs_row_section.h"
 
 /*
- * Bits beyond log2(rows) that a bucket is sorted by at least: one row in 2^7 has
- * a neighbour then that agrees in them.
+ * A bucket is sorted by at least so many bits beyond log2(rows): then one row in 2^7 has a
+ * neighbour that agrees in all of them.
  */
 #define MARGIN_BITS			7
 
-/* Passes of 8 bits that must be saved to pay for the pass over runs. */
+/* So many bits, in passes of 8, must be saved to pay for the pass over runs. */
 #define MIN_SAVED_BITS		16
 
 #define MIN_SAMPLE_ROWS		64
 #define MAX_SAMPLE_ROWS		1024
 #define ROWS_A_SAMPLE		4096
 
-/* Sampled neighbours that may agree in too many bits: chance, or a few repeats. */
+/*
+ * One in so many sampled neighbours may agree in too many bits, by chance or as there are a few
+ * repeats.
+ */
 #define MAX_CLOSE_SHARE		256
 
 static int
@@ -49,7 +50,7 @@ compare_keys(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The first section of a row, read from host memory. */
+/* Returns the first section of a row, read from host memory. */
 static uint64_t
 read_key(const gs_device_job *job, uint64_t row)
 {
@@ -64,7 +65,7 @@ read_key(const gs_device_job *job, uint64_t row)
 	return gs_row_section(&job->section, planes, row);
 }
 
-/* Bits of a key that `rows` rows are expected to differ in. */
+/* Returns how many bits of the key so many rows are expected to differ in, in whole digits. */
 static unsigned
 telling_bits(uint64_t rows)
 {
@@ -72,7 +73,7 @@ telling_bits(uint64_t rows)
 		GS_DEVICE_DIGIT_BITS * GS_DEVICE_DIGIT_BITS;
 }
 
-/* Do the job's keys look as if rows were spread over their space? */
+/* Returns whether the job's keys look as if rows were spread over their space. */
 static bool
 keys_are_spread(const gs_device_job *job)
 {
@@ -103,7 +104,7 @@ gs_early_choose(gs_device_job *job)
 	job->stop_early = keys_are_spread(job);
 }
 
-/* The lowest bit that a bucket is to be sorted by. */
+/* Returns the lowest bit that a bucket is to be sorted by. */
 unsigned
 gs_early_low_bit(const gs_device_job *job, const gs_bucket *bucket)
 {
@@ -112,7 +113,7 @@ gs_early_low_bit(const gs_device_job *job, const gs_bucket *bucket)
 	return job->stop_early && bucket->bits >= bits + MIN_SAVED_BITS ? bucket->bits - bits : 0;
 }
 
-/* No bucket of the round is known to be unsorted. */
+/* Begins a round, of which no bucket is known to be unsorted. */
 gs_status
 gs_early_begin_round(gs_device_job *job)
 {
@@ -123,7 +124,7 @@ gs_early_begin_round(gs_device_job *job)
 	return GS_OK;
 }
 
-/* Find out which buckets are unsorted, of those that the first queue has sorted. */
+/* Finds out which buckets are unsorted, of those that the first queue has sorted. */
 gs_status
 gs_early_look(gs_device_job *job)
 {

@@ -2,14 +2,14 @@
  * gs_device_exchange.c
  *		How rows get from the device that holds them to that of their share.
  *
- * Where all devices reach each other's memory, a device stores each row at its
- * place, wherever that is.  Where they don't, it scatters rows into memory of
- * its own first, by bins, and each device fetches from all others what belongs
- * into its share: the rows of a bin lie side by side at both ends.
+ * If all devices reach each other's memory, a device stores each row at its place, on whatever
+ * device that is.  If they don't, a device scatters rows into memory of its own first, by bins, and
+ * each device fetches from all others the rows of its share: the rows of a bin lie side by side at
+ * both ends.
  *
- * A place is a position in the final order, but for the order of rows in a bucket.
- * A bin of equal keys may reach beyond the round's shares; its other rows are
- * given places outside of all targets.
+ * A row's place is its position in the final order, but rows of a bucket are not in order yet.  A
+ * bin of equal keys may reach beyond the round's shares; its rows of other rounds are given places
+ * outside of all targets.
  */
 #include <stdlib.h>
 
@@ -18,19 +18,19 @@
 #include "engine/device/gs_device_job.h"
 
 /*
- * Where positions in memory for rows on their way begin, so that those in front
- * of the first are no less numbers than the others.
+ * Positions in a device's own memory, for rows on their way, begin at this number, so that
+ * positions in front of the first row are not less than 0.
  */
 #define LOCAL_BASE		(UINT64_C(1) << 60)
 
-/* Rows of one device and one bin that belong into a range of positions. */
+/* Rows of one device and one bin that are in a range of positions. */
 typedef struct piece
 {
 	uint64_t	begin;			/* position */
 	uint64_t	nrows;
 } piece;
 
-/* positions[device][bin] of a round, the end of each bin behind the devices'. */
+/* Returns positions[device][bin] of a round; positions[ndevices] has the end of each bin. */
 static uint64_t (*
 round_positions(const gs_device_job *job, unsigned round))[GS_MAX_BINS]
 {
@@ -55,7 +55,10 @@ clip_piece(uint64_t (*positions)[GS_MAX_BINS], unsigned d, unsigned bin, uint64_
 	return (piece) {first, last > first ? last - first : 0};
 }
 
-/* Rows of a round that lie on a device; where each bin's rows go in its memory. */
+/*
+ * Sets where the rows of each bin that lie on a device go in its own memory, and returns how many
+ * of them belong to the round.
+ */
 static uint64_t
 lay_out_local(gs_device_job *job, unsigned round, unsigned d, unsigned nbins)
 {
@@ -70,7 +73,7 @@ lay_out_local(gs_device_job *job, unsigned round, unsigned d, unsigned nbins)
 	{
 		piece		inside = clip_piece(positions, d, bin, begin, end);
 
-		/* Only the first bin can begin before the round does. */
+		/* only the first bin can begin before the round does */
 		local[bin] = LOCAL_BASE + nrows;
 		if (inside.nrows > 0)
 			local[bin] -= inside.begin - positions[d][bin];
@@ -81,7 +84,7 @@ lay_out_local(gs_device_job *job, unsigned round, unsigned d, unsigned nbins)
 	return nrows;
 }
 
-/* Rows of a round that change devices. */
+/* Returns how many rows of a round change devices. */
 static uint64_t
 count_exchanged(const gs_device_job *job, unsigned round, unsigned nbins)
 {
@@ -98,8 +101,8 @@ count_exchanged(const gs_device_job *job, unsigned round, unsigned nbins)
 }
 
 /*
- * Find the positions of all rounds.  They stay in memory because uploads may read
- * them until the job ends.
+ * Finds the positions of all rounds.  They stay in memory because uploads may read them until the
+ * job ends.
  */
 gs_status
 gs_exchange_prepare(gs_device_job *job)
@@ -134,7 +137,7 @@ gs_exchange_prepare(gs_device_job *job)
 	return GS_OK;
 }
 
-/* The round's tree; *digits as in gs_plan_bins(). */
+/* Makes the tree of a round; *digits is as in gs_plan_bins(). */
 void
 gs_exchange_tree(gs_device_job *job, unsigned round, bool *digits)
 {
@@ -144,7 +147,7 @@ gs_exchange_tree(gs_device_job *job, unsigned round, bool *digits)
 				 round_positions(job, round), digits);
 }
 
-/* Where a device's rows of each bin go. */
+/* Returns where a device's rows of each bin go. */
 const uint64_t *
 gs_exchange_positions(const gs_device_job *job, unsigned round, unsigned d)
 {
@@ -152,7 +155,7 @@ gs_exchange_positions(const gs_device_job *job, unsigned round, unsigned d)
 		: round_positions(job, round)[d];
 }
 
-/* What a device's rows are scattered to; returns how many there are. */
+/* Sets targets[] to what a device's rows are scattered to, and returns how many there are. */
 unsigned
 gs_exchange_targets(const gs_device_job *job, unsigned round, unsigned d, gs_target *targets)
 {
@@ -168,7 +171,9 @@ gs_exchange_targets(const gs_device_job *job, unsigned round, unsigned d, gs_tar
 	return job->ndevices;
 }
 
-/* Let all devices work on when all are done with some of their queues. */
+/*
+ * Has the work queues of all devices wait until all are done with what is on some of their queues.
+ */
 gs_status
 gs_exchange_meet(gs_device_job *job, const gs_queue *queues, unsigned nqueues)
 {
@@ -188,7 +193,7 @@ gs_exchange_meet(gs_device_job *job, const gs_queue *queues, unsigned nqueues)
 	return GS_OK;
 }
 
-/* Fetch rows that lie side by side on another device, or this one. */
+/* Copies rows that lie side by side on another device, or this one, to their share. */
 static gs_status
 copy_rows(gs_device_job *job, unsigned to, uint64_t to_row, unsigned from, uint64_t from_row,
 		  uint64_t nrows)
@@ -206,8 +211,10 @@ copy_rows(gs_device_job *job, unsigned to, uint64_t to_row, unsigned from, uint6
 	return GS_OK;
 }
 
-/* Fetch what belongs into a device's share from another one, in as few copies as
- * there are gaps. */
+/*
+ * Fetches the rows of a device's share from another one, in as few copies as gaps between them
+ * allow.
+ */
 static gs_status
 fetch_rows(gs_device_job *job, unsigned round, unsigned to, unsigned from)
 {
@@ -238,8 +245,10 @@ fetch_rows(gs_device_job *job, unsigned round, unsigned to, unsigned from)
 	return copy_rows(job, to, to_row, from, from_row, nrows);
 }
 
-/* All rows of a round have been scattered: bring those to their share that are
- * not there yet, and let every device wait for all others. */
+/*
+ * Brings rows to their share that are not there yet, when all rows of a round have been scattered,
+ * and has every device wait for all others.
+ */
 gs_status
 gs_exchange_rows(gs_device_job *job, unsigned round)
 {

@@ -2,12 +2,11 @@
  * gs_device_job.c
  *		What all steps of a sort on devices need: memory, waiting, messages.
  *
- * Memory.  Every block of device memory that a job takes is in its list of
- * allocations until it is given back.  A block is given back only when no
- * device can be busy with it any more: what is freed may be handed out at once,
- * to another job too, for use on any queue.  So blocks go at the end of the job,
- * after a failure and its reset(), or right after the host has waited for
- * whatever used them.
+ * Every block of device memory that a job takes is in its list of allocations until it is given
+ * back.  A block is given back only when no device can be busy with it any more: memory that is
+ * freed may be handed out at once, to another job too, for use on any queue.  So blocks are given
+ * back at the end of the job, after a failure and its reset(), or right after the host has waited
+ * for the operations that used them.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -19,13 +18,13 @@
 #include "engine/device/gs_device_job.h"
 
 /*
- * How to wait for an event: a device answers in about a microsecond, and a sleep
- * takes some 60 longer than asked for, so short waits are spent asking.
+ * How to wait for an event: a device answers in about a microsecond, and a sleep takes some 60
+ * longer than asked for, so the host asks SPINS times before it sleeps.
  */
 #define SPINS			200
 #define SLEEP_NS		20000
 
-/* Keep what a device has to say.  Returns status. */
+/* Keeps the error of a device as the job's message.  Returns status. */
 gs_status
 gs_job_failed(gs_device_job *job, unsigned d, gs_status status)
 {
@@ -43,7 +42,7 @@ gs_job_fail(gs_device_job *job, gs_status status, const char *message)
 	return status;
 }
 
-/* Bytes in one piece that the job may still take. */
+/* Returns how many bytes in one piece the job may still take on a device. */
 size_t
 gs_job_available(const gs_device_job *job, unsigned d)
 {
@@ -74,7 +73,10 @@ reserve_allocation(gs_device_job *job)
 	return true;
 }
 
-/* NULL: neither the arena nor the limit has room. */
+/*
+ * Takes memory on a device; returns NULL if the arena or the job's limit has no room, or the host
+ * no memory.
+ */
 void *
 gs_job_alloc(gs_device_job *job, unsigned d, size_t bytes)
 {
@@ -103,7 +105,7 @@ free_allocation(gs_device_job *job, unsigned i)
 	memmove(a, a + 1, (job->nallocations - i) * sizeof(*a));
 }
 
-/* Give back a block, or do nothing with NULL. */
+/* Gives back a block, or does nothing with NULL. */
 void
 gs_job_free(gs_device_job *job, unsigned d, void *memory)
 {
@@ -115,7 +117,7 @@ gs_job_free(gs_device_job *job, unsigned d, void *memory)
 		}
 }
 
-/* Give back all blocks taken since there were so many. */
+/* Gives back all blocks but the first first_allocation that were taken. */
 void
 gs_job_free_from(gs_device_job *job, unsigned first_allocation)
 {
@@ -123,7 +125,7 @@ gs_job_free_from(gs_device_job *job, unsigned first_allocation)
 		free_allocation(job, job->nallocations - 1);
 }
 
-/* Rows of some segments, the last of which may not be full. */
+/* Returns the rows of some segments, the last of which may not be full. */
 gs_rows
 gs_job_rows(const gs_device_job *job, uint64_t first_segment, uint64_t nsegments)
 {
@@ -134,7 +136,7 @@ gs_job_rows(const gs_device_job *job, uint64_t first_segment, uint64_t nsegments
 	return rows;
 }
 
-/* Set up a device's tables, if that has not been done. */
+/* Sets up a device's tables, unless that has been done. */
 gs_status
 gs_job_open_device(gs_device_job *job, unsigned d)
 {
@@ -159,7 +161,7 @@ gs_job_poll(gs_device_job *job)
 		? gs_job_fail(job, GS_CANCELLED, "sort was cancelled") : GS_OK;
 }
 
-/* Wait for an event on the host, or for the job to be cancelled; release it. */
+/* Waits on the host for an event, or for the job to be cancelled, and releases the event. */
 gs_status
 gs_job_sync(gs_device_job *job, unsigned d, gs_event_ref event)
 {
@@ -177,7 +179,7 @@ gs_job_sync(gs_device_job *job, unsigned d, gs_event_ref event)
 	return gs_job_poll(job);
 }
 
-/* The same for everything that is on a queue now. */
+/* Waits in the same way for everything that is on a queue now. */
 gs_status
 gs_job_sync_queue(gs_device_job *job, unsigned d, gs_queue queue)
 {
@@ -187,7 +189,7 @@ gs_job_sync_queue(gs_device_job *job, unsigned d, gs_queue queue)
 	return gs_job_sync(job, d, event);
 }
 
-/* Wait until no device does anything for the job. */
+/* Waits until no device does anything for the job. */
 gs_status
 gs_job_drain(gs_device_job *job)
 {
@@ -197,7 +199,7 @@ gs_job_drain(gs_device_job *job)
 	return GS_OK;
 }
 
-/* Let a queue wait for what is on another one now. */
+/* Has a queue wait for what is on another one now. */
 gs_status
 gs_job_follow(gs_device_job *job, unsigned d, gs_queue queue, unsigned behind_device,
 			  gs_queue behind)

@@ -1,6 +1,6 @@
 /*
  * gs_device_job.h
- *		A sort on devices from inside: what its steps share, and do alike.
+ *		The job of a sort on devices: what its steps share, and have in common.
  */
 #ifndef GS_DEVICE_JOB_H
 #define GS_DEVICE_JOB_H
@@ -20,14 +20,14 @@ typedef struct gs_words_run
 
 typedef struct gs_job_plane
 {
-	/* by segment; words and nulls are complete once the job runs */
-	const uint64_t **host_words;	/* where they are in host memory */
-	const uint64_t **words;		/* where the device that has the rows reads them:
-								 * in its memory if uploaded */
+	/* arrays by segment; words and nulls are complete once the job runs */
+	const uint64_t **host_words;	/* where the words are in host memory */
+	/* where the device that has the rows reads the words: in its memory, if they were uploaded */
+	const uint64_t **words;
 	const uint64_t **nulls;		/* NULL: no row is null */
 
-	uint64_t	uploaded;		/* segments */
-	uint64_t	room;			/* segments that words[] holds */
+	uint64_t	uploaded;		/* segments that were uploaded */
+	uint64_t	room;			/* how many segments words[] has room for */
 	unsigned	nruns;
 	unsigned	run_room;
 	gs_words_run *runs;
@@ -40,8 +40,9 @@ typedef struct gs_share_proof
 {
 	gs_row_sums given;			/* rows that the device holds, before they are scattered */
 	gs_order_check sorted;		/* its share, by the first section */
-	gs_order_check tied;		/* rows taken out of it, before they are sorted */
-	gs_order_check refined;		/* ... and sorted */
+	/* rows of it that tie, before they are sorted by the next section */
+	gs_order_check tied;
+	gs_order_check refined;		/* the same rows, after that */
 	gs_order_check placed;		/* the ids of its share in the end */
 } gs_share_proof;
 
@@ -51,20 +52,24 @@ typedef struct gs_device_tables
 	gs_plane_stats stats[GS_MAX_PLANES];
 	uint64_t	positions[GS_MAX_BINS];
 	uint64_t	counts[GS_MAX_COUNTED][GS_DEVICE_DIGITS];
-	uint32_t	unsorted[GS_MAX_BINS];	/* by bucket of the round */
-	gs_share_proof proof;		/* of the round */
+	uint32_t	unsorted[GS_MAX_BINS];	/* by bucket of the round; see gs_device_early.c */
+	gs_share_proof proof;		/* of the round's share */
 } gs_device_tables;
 
 /* The refinement of a share whose key is wider than a section; gs_device_ties.c. */
 typedef struct gs_ties
 {
 	bool		active;			/* rows may tie, and the key goes on */
-	gs_cursor	cursor;			/* behind the bits that decided so far */
-	uint64_t	known_ties;		/* neighbours that are equal, by the check of rows at hand */
-	uint64_t	nrows;			/* at hand: those that tied before the last section */
-	gs_pairs	pairs;			/* sorted */
-	gs_pairs	other;			/* free for the next ones */
-	uint32_t   *positions;		/* in the share; NULL: all rows are at hand */
+	/* where the key goes on behind the bits that rows were sorted by so far */
+	gs_cursor	cursor;
+	/* equal neighbours that the check of the rows at hand has counted */
+	uint64_t	known_ties;
+	/* rows at hand: those that tied before the last section was looked at */
+	uint64_t	nrows;
+	gs_pairs	pairs;			/* the rows at hand, sorted */
+	gs_pairs	other;			/* memory for those that still tie */
+	/* positions of the rows at hand in the share; NULL: all are at hand */
+	uint32_t   *positions;
 	uint32_t   *other_positions;
 	uint32_t   *free_positions;
 	uint64_t   *ranks;
@@ -77,34 +82,34 @@ typedef struct gs_job_device
 {
 	gs_device  *device;
 	bool		touched;		/* operations were called for the job */
-	size_t		used_bytes;		/* of the arena, by the job */
+	size_t		used_bytes;		/* arena memory that the job uses */
 	gs_device_tables *tables;	/* device memory; NULL: not set up yet */
 	gs_alphabets *alphabets;	/* device memory, by plane; NULL: no plane is of bytes */
-	uint64_t	first_segment;	/* of the rows that lie on it */
+	uint64_t	first_segment;	/* first segment of the rows that lie on it */
 	uint64_t	nsegments;
 
-	/* the first section of its rows' keys */
-	uint64_t   *packed;			/* device memory, if it was packed apart */
-	uint64_t  **packed_words;	/* by segment of a chunk */
-	uint64_t	chunk_segments; /* whose keys are there at once */
+	/* where the first section of its rows' keys is */
+	uint64_t   *packed;			/* device memory, if keys were packed beside the words */
+	uint64_t  **packed_words;	/* where packed keys are, by segment of a chunk */
+	uint64_t	chunk_segments; /* how many segments have packed keys at once: a chunk */
 	void	   *tile_counts;	/* may be NULL */
 
 	/* device memory for shares, the same in each round */
 	gs_pairs	pairs;
 	gs_pairs	spare;
-	gs_pairs	local;			/* rows on their way, exchange by copies */
+	gs_pairs	local;			/* rows on their way, if devices exchange by copies */
 	uint64_t	local_rows;
 	void	   *scatter_temp;
-	void	   *sort_temp[2];	/* by queue */
+	void	   *sort_temp[2];	/* one for each queue for work */
 	uint64_t   *bitmap;			/* NULL: equal neighbours are not wanted */
 
 	/* buckets of the round, at most GS_MAX_BINS */
-	bool		in_spare[GS_MAX_BINS];	/* where the sorted rows are */
+	bool		in_spare[GS_MAX_BINS];	/* the sorted rows are in spare, not in pairs */
 	uint32_t	unsorted[GS_MAX_BINS];	/* see gs_device_early.c */
 	gs_ties		ties;
-	gs_share_proof proof;		/* as it was last looked at */
+	gs_share_proof proof;		/* as it was last downloaded */
 
-	/* words of the bitmap that other shares may have bits of */
+	/* words of the bitmap in which other shares may have bits, too */
 	unsigned	nborders;
 	uint64_t   *borders;		/* device memory */
 } gs_job_device;
@@ -112,7 +117,7 @@ typedef struct gs_job_device
 /* Sorted rows, and the event that says that their ids are in place. */
 typedef struct gs_ready
 {
-	uint64_t	end;			/* position */
+	uint64_t	end;			/* position behind the last row */
 	unsigned	device;
 	gs_event_ref event;
 } gs_ready;
@@ -120,9 +125,9 @@ typedef struct gs_ready
 /* One of a device's border words. */
 typedef struct gs_border_word
 {
-	uint64_t	word;			/* of the bitmap */
+	uint64_t	word;			/* number of the word in the bitmap */
 	unsigned	device;
-	unsigned	slot;			/* in its borders[] */
+	unsigned	slot;			/* its number in the device's borders[] */
 } gs_border_word;
 
 typedef struct gs_allocation
@@ -138,7 +143,7 @@ struct gs_device_job
 	gs_group   *group;
 	gs_device_options options;	/* bucket_rows and memory_bytes may be 0 */
 	bool		store;			/* devices exchange rows by stores */
-	unsigned	fed_planes;		/* that may be fed */
+	unsigned	fed_planes;		/* how many planes may be fed */
 	gs_plane_stats (*stats)[GS_MAX_PLANES];	/* by device */
 	uint64_t	(*counts)[GS_MAX_COUNTED][GS_DEVICE_DIGITS];	/* by device */
 	gs_bin_tree *tree;
@@ -148,33 +153,34 @@ struct gs_device_job
 	unsigned	allocation_room;
 	gs_allocation *allocations;
 
-	bool		failed;			/* while rows were fed: all is to be done again */
+	/* an operation failed while rows were fed: all is to be done again */
+	bool		failed;
 	char		message[320];
 
-	/* where rows are: at first expected to be */
+	/* where rows are; before the run, where they are expected to be */
 	uint64_t	nsegments;
-	unsigned	ndevices;		/* that take part, the first ones of the group */
+	unsigned	ndevices;		/* how many devices take part: the first ones of the group */
 	uint64_t	first_segments[GS_MAX_DEVICES + 1];
-	unsigned	resident_planes;	/* leading ones that are uploaded */
+	unsigned	resident_planes;	/* so many leading planes are uploaded */
 	gs_job_plane planes[GS_MAX_PLANES];
 	gs_job_device devices[GS_MAX_DEVICES];
 
 	/* set by gs_device_run() */
 	gs_device_args args;
 	gs_device_result *result;
-	gs_alphabets *alphabets;	/* by device and plane, like stats; NULL: no plane is of
-								 * bytes */
+	gs_alphabets *alphabets;	/* by device and plane, like stats; NULL: no plane is of bytes */
 	gs_layout	layout;
-	gs_section	section;			/* the first */
-	gs_cursor	cursor;			/* behind it */
-	gs_keys		keys;			/* but for the words */
-	int			key_plane;		/* whose words are the keys; or -1: packed */
-	int			kept_plane;		/* in whose device memory keys are, words or packed; or -1 */
-	bool		resident_keys;	/* all are there, and nothing else that was uploaded is
-								 * needed but for speed */
-	bool		in_chunks;		/* no memory for resident keys */
-	bool		stop_early;		/* see gs_device_early.c */
-	bool		stopped_early;	/* a bucket of the round was sorted so */
+	gs_section	section;			/* the first section of the key */
+	gs_cursor	cursor;			/* where the key goes on behind section */
+	gs_keys		keys;			/* all but the words, which each chunk has its own of */
+	int			key_plane;		/* the plane whose words are the keys; -1: keys are packed */
+	/* the plane whose device memory has the keys, as words or packed; or -1 */
+	int			kept_plane;
+	/* all keys are in device memory; other uploaded planes are needed only for speed */
+	bool		resident_keys;
+	bool		in_chunks;		/* there is no memory for resident keys */
+	bool		stop_early;		/* sort buckets by leading bits, see gs_device_early.c */
+	bool		stopped_early;	/* a bucket of the round was sorted by leading bits */
 
 	/* shares: number `round * ndevices + d` is sorted on device d */
 	unsigned	rounds;
@@ -183,27 +189,27 @@ struct gs_device_job
 	unsigned	share_allocations;	/* allocations from this one on are for shares */
 	gs_bucket_plan *plan;
 	uint64_t	(*positions)[GS_MAX_BINS];	/* ndevices + 1 a round */
-	uint64_t	(*local_positions)[GS_MAX_BINS];	/* ndevices a round; exchange
-													 * by copies, else NULL */
+	/* ndevices a round; NULL unless devices exchange by copies */
+	uint64_t	(*local_positions)[GS_MAX_BINS];
 
 	/* what proves the result; gs_device_proof.c */
-	gs_row_sums given;			/* by all devices, before rows are moved */
-	gs_row_sums returned;		/* in order, of the rounds that are done */
-	bool		keys_summed;	/* are keys in the sums, or ids only? */
-	uint64_t	last_key;		/* of the last share that has rows */
+	gs_row_sums given;			/* sums of all devices, before rows are moved */
+	gs_row_sums returned;		/* sums of rows in order, of the rounds that are done */
+	bool		keys_summed;	/* keys are in the sums, not ids only */
+	uint64_t	last_key;		/* last row of the last share that has rows */
 	uint64_t	last_id;
 	bool		has_last;
 
 	/* the result on its way */
 	unsigned	nready;
-	unsigned	next_ready;		/* that was not waited for yet */
-	gs_ready   *ready;			/* by bucket */
+	unsigned	next_ready;		/* the first entry of ready[] that was not waited for yet */
+	gs_ready   *ready;			/* an entry for each bucket */
 	unsigned	nborders;
 	gs_border_word *borders;
-	uint64_t   *border_bits;	/* of all devices, downloaded in the end */
+	uint64_t   *border_bits;	/* border words of all devices, downloaded in the end */
 };
 
-/* Return from a function that returns a status unless `call` is GS_OK. */
+/* Returns the status of a call from the calling function, unless it is GS_OK. */
 #define GS_TRY(call) \
 	do { \
 		gs_status	try_status = (call); \
@@ -211,7 +217,7 @@ struct gs_device_job
 			return try_status; \
 	} while (0)
 
-/* The same for an operation of a device: GS_DO(job, d, upload, queue, to, ...). */
+/* Does the same with an operation of a device: GS_DO(job, d, upload, queue, to, ...). */
 #define GS_DO(job, d, operation, ...) \
 	do { \
 		gs_device  *do_device = (job)->devices[d].device; \

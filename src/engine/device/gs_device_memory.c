@@ -2,7 +2,7 @@
  * gs_device_memory.c
  *		How device memory is divided up.
  *
- * Bytes a row, on the device that has it:
+ * Bytes that a row takes, on the device that has it:
  *
  *	words of each resident plane	8, from the upload on
  *	packed first section			8, if the key is not one plane's words; in the place of
@@ -11,27 +11,25 @@
  *	pairs on their way				8 + id_bytes, if devices exchange by copies
  *	ties							see gs_device_ties.c, if the key is wide
  *
- * A device that has no room for the pairs of all its rows sorts them in several
- * rounds, share by share.  All shares are equally large, within epsilon.  A round
- * reads all keys, which takes a fiftieth of the time in device memory that it
- * takes over the link.  So keys come first, if they leave an eighth of the memory
- * to pairs, and shares are small; other planes that were resident are
- * released once the keys are packed.
+ * A device that has no room for the pairs of all its rows sorts them in several rounds, share by
+ * share.  All shares are equally large, within epsilon.  A round reads all keys, which takes a
+ * fiftieth of the time from device memory that it takes over the link.  So keys are kept in device
+ * memory first of all, if they leave an eighth of it to pairs, and shares are small; other planes
+ * that were resident are released once the keys are packed.
  *
- * These are estimates.  An allocation that fails, or a share that the plan could
- * not keep below its capacity, makes the caller try again with more shares, and
- * with keys in host memory if there would be too many.
+ * These are estimates.  If an allocation fails, or the plan can't keep a share below its capacity,
+ * the caller tries again with more shares, and with keys in host memory if there would be too many.
  */
 #include "engine/device/gs_device_job.h"
 #include "engine/device/gs_device_memory.h"
 
-/* Memory a row that refining ties takes at worst, beside the pairs. */
+/* Memory that refining ties takes for each row at worst, beside the pairs. */
 #define TIES_ROW_BYTES(id_bytes)	(8 + 2 * 4 + (id_bytes))
 
-/* Rounds that cost less with resident keys than a few that read them from the host. */
+/* So many rounds with resident keys cost no more than a few rounds that read keys from the host. */
 #define MOST_RESIDENT_ROUNDS	64
 
-/* Shares may exceed the ideal by epsilon at both ends. */
+/* Returns rows and a bit more: a share may exceed the ideal size by epsilon at both ends. */
 static uint64_t
 with_epsilon(uint64_t rows)
 {
@@ -50,7 +48,7 @@ exchange_by_copy(const gs_device_job *job, unsigned ndevices)
 	return ndevices > 1 && !job->store;
 }
 
-/* The least memory that any of the devices has for a job, in use or not. */
+/* Returns the least memory that any of the devices has for the job, in use or not. */
 static size_t
 least_memory(const gs_device_job *job, unsigned ndevices)
 {
@@ -80,9 +78,9 @@ least_available(const gs_device_job *job)
 }
 
 /*
- * How many leading planes may be resident: seven eighths of the memory.  Ahead of the
- * run, while other jobs are sorted, half of it at most, or what is left by all rows'
- * pairs.
+ * Returns how many leading planes may be resident: they may take seven eighths of the memory.
+ * Ahead of the run, while other jobs are sorted, they may take half of it, or what the pairs of all
+ * rows leave, if that is more.
  */
 unsigned
 gs_memory_planes(const gs_device_job *job, uint64_t nrows, unsigned nplanes, bool ahead)
@@ -93,7 +91,8 @@ gs_memory_planes(const gs_device_job *job, uint64_t nrows, unsigned nplanes, boo
 	uint64_t	words = rows * sizeof(uint64_t);
 	unsigned	pairs = exchange_by_copy(job, ndevices) ? 3 : 2;
 	unsigned	id_bytes = job->args.id_bytes == 0 ? 8 : job->args.id_bytes;
-	uint64_t	sorting = with_epsilon(rows) * pairs * pair_bytes(id_bytes) + sizeof(gs_device_tables);
+	uint64_t	sorting = with_epsilon(rows) * pairs * pair_bytes(id_bytes) +
+		sizeof(gs_device_tables);
 	uint64_t	room = 0;
 	uint64_t	planes;
 
@@ -122,8 +121,8 @@ share_row_bytes(const gs_device_job *job)
 }
 
 /*
- * Rows that a share may have with the memory that is free now, when all of them
- * together are at least min_rounds for each device.
+ * Returns how many rows a share may have with the memory that is free now, if there are at least
+ * min_rounds shares for each device.
  */
 static uint64_t
 share_capacity(const gs_device_job *job, unsigned min_rounds)
@@ -143,7 +142,7 @@ share_capacity(const gs_device_job *job, unsigned min_rounds)
 
 		temp = bytes > temp ? bytes : temp;
 	}
-	/* alignment and distance of a dozen blocks */
+	/* for the alignment of a dozen blocks, and gaps between them */
 	temp += 12 * 1024;
 	capacity = memory > temp ? (memory - temp) / share_row_bytes(job) : 0;
 	if (job->cursor.bits_left > 0 && capacity >= UINT32_MAX)
@@ -152,8 +151,8 @@ share_capacity(const gs_device_job *job, unsigned min_rounds)
 }
 
 /*
- * Choose the number of rounds, at least min_rounds, and with it that of shares.
- * GS_NO_SPACE when that would be too many.
+ * Chooses the number of rounds, at least min_rounds, and with it that of shares.  Returns
+ * GS_NO_SPACE if that would be too many.
  */
 gs_status
 gs_memory_shares(gs_device_job *job, unsigned min_rounds)
@@ -165,7 +164,7 @@ gs_memory_shares(gs_device_job *job, unsigned min_rounds)
 
 	if (job->resident_keys && most_rounds > MOST_RESIDENT_ROUNDS)
 		most_rounds = MOST_RESIDENT_ROUNDS;
-	/* smaller shares take less memory to sort, so that there is more for them */
+	/* smaller shares take less memory to sort, so the second look finds more of it for shares */
 	for (int i = 0; i < 2 && rounds <= most_rounds; i++)
 	{
 		capacity = share_capacity(job, (unsigned) rounds);
@@ -191,7 +190,7 @@ packed_bytes(const gs_device_job *job, unsigned d)
 	return gs_job_rows(job, jd->first_segment, jd->nsegments).nrows * sizeof(uint64_t);
 }
 
-/* Is there room for a device's packed keys, and for the pairs of a single round? */
+/* Returns whether a device has room for its packed keys and for the pairs of a single round. */
 static bool
 packs_apart(const gs_device_job *job, unsigned d)
 {
@@ -200,7 +199,9 @@ packs_apart(const gs_device_job *job, unsigned d)
 	return packed_bytes(job, d) + rows * share_row_bytes(job) <= gs_job_available(job, d);
 }
 
-/* The same on all devices. */
+/*
+ * Returns whether all devices have room for their packed keys and for the pairs of a single round.
+ */
 bool
 gs_memory_packs_apart(const gs_device_job *job)
 {
@@ -210,7 +211,9 @@ gs_memory_packs_apart(const gs_device_job *job)
 	return true;
 }
 
-/* Segments of packed keys that a device should keep: all of its own, or a few. */
+/*
+ * Returns for how many segments a device should keep packed keys: for all of its own, or for a few.
+ */
 uint64_t
 gs_memory_packed_segments(const gs_device_job *job, unsigned d)
 {
@@ -225,7 +228,7 @@ gs_memory_packed_segments(const gs_device_job *job, unsigned d)
 	return few < 1 ? 1 : few > 64 ? 64 : few;
 }
 
-/* The most rows that a device gets in a round. */
+/* Returns the most rows that a device gets in a round. */
 static uint64_t
 most_share_rows(const gs_device_job *job, unsigned d)
 {
@@ -251,7 +254,7 @@ most_bucket_rows(const gs_device_job *job, unsigned d)
 	return most;
 }
 
-/* Memory for pairs; false if there is none. */
+/* Takes memory for pairs; returns false if there is none. */
 static bool
 take_pairs(gs_device_job *job, unsigned d, uint64_t rows, gs_pairs *pairs)
 {
@@ -289,7 +292,7 @@ take_device(gs_device_job *job, unsigned d)
 	return take_pairs(job, d, rows, &jd->pairs) && take_pairs(job, d, rows, &jd->spare);
 }
 
-/* Take the memory that the plan's shares need. */
+/* Takes the memory that the plan's shares need. */
 gs_status
 gs_memory_take(gs_device_job *job)
 {

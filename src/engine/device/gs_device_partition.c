@@ -2,17 +2,15 @@
  * gs_device_partition.c
  *		Keys, histograms, and the scattering of rows to their shares.
  *
- * The first section of a row's key is read from a plane's words as they are, when
- * it is all of one plane without nulls.  All else is packed; where memory is short, and where only
- * the numbers of whole words are taken, over the words of the first plane in device memory, which
- * are read in host memory then by whoever needs the rest of them.  Packed keys
- * that device memory has no room for are made anew in chunks whenever keys are
- * read; one chunk after the other on the same queue, so that they can use the
- * same memory.
+ * The first section of a row's key is read from a plane's words as they are, if it is all of one
+ * plane without nulls.  In all other cases keys are packed.  If memory is short, and also if only
+ * numbers of whole words are taken, packed keys are written over the words of the first plane in
+ * device memory; operations that need more of these words read them in host memory then.  Packed
+ * keys that device memory has no room for are made anew in chunks whenever keys are read; one chunk
+ * after the other on the same queue, so that they can use the same memory.
  *
- * What is done in every round: the rows of its shares, one on each device, are
- * scattered, each device going through all of its rows and leaving out those of
- * other rounds.
+ * In every round the rows of its shares, one on each device, are scattered: each device goes
+ * through all of its rows and leaves out those of other rounds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +24,14 @@
 #include "engine/device/gs_device_upload.h"
 
 /*
- * On four H200s 10^7, 10^8 and 10^9 rows were sorted fastest with buckets of 2, 4
- * to 8, and 8 million rows; with 1 million it took up to 1.6 times as long.
+ * Limits of the rows of a bucket.  On four H200s, 10^7, 10^8 and 10^9 rows were sorted fastest with
+ * buckets of 2, 4 to 8, and 8 million rows; with 1 million it took up to 1.6 times as long.
  */
 #define BUCKETS_A_JOB	32
 #define MIN_BUCKET_ROWS	(UINT64_C(2) << 20)
 #define MAX_BUCKET_ROWS	(UINT64_C(8) << 20)
 
-/* Is the section a plane's words as they are? */
+/* Returns whether the section is a plane's words as they are. */
 static bool
 section_is_plane(const gs_section *section)
 {
@@ -66,7 +64,7 @@ count_chunks(const gs_job_device *jd)
 	return jd->nsegments == 0 ? 0 : (jd->nsegments + jd->chunk_segments - 1) / jd->chunk_segments;
 }
 
-/* Rows of a device's chunk. */
+/* Returns the rows of a device's chunk. */
 static gs_rows
 chunk_rows(const gs_device_job *job, const gs_job_device *jd, uint64_t chunk)
 {
@@ -95,21 +93,21 @@ pack_rows(gs_device_job *job, unsigned d, gs_rows rows, uint64_t *const *packed)
 	return GS_OK;
 }
 
-/* Are all packed keys of a device there at once? */
+/* Returns whether all packed keys of a device are there at once. */
 static bool
 packed_stay(const gs_job_device *jd)
 {
 	return jd->chunk_segments >= jd->nsegments;
 }
 
-/* Is a plane, all of it, in device memory? */
+/* Returns whether all of a plane is in device memory. */
 static bool
 plane_is_resident(const gs_device_job *job, unsigned plane)
 {
 	return job->planes[plane].uploaded == job->nsegments;
 }
 
-/* Read keys from a plane's words. */
+/* Has keys be read from a plane's words. */
 static void
 take_plane(gs_device_job *job)
 {
@@ -124,7 +122,7 @@ take_plane(gs_device_job *job)
 		job->devices[d].chunk_segments = job->devices[d].nsegments;
 }
 
-/* Keys are to take the place of the words of a resident plane, the first. */
+/* Has keys take the place of the words of the first plane, which is resident. */
 static gs_status
 take_place(gs_device_job *job, unsigned d)
 {
@@ -141,8 +139,8 @@ take_place(gs_device_job *job, unsigned d)
 }
 
 /*
- * Words, whole ones, that nobody else needs have their numbers written over them, too, if
- * there is memory enough.
+ * Returns whether packed keys are written over the words of the first plane: if memory is short,
+ * and if they are the numbers of whole words of that plane, which nothing else needs.
  */
 static bool
 pack_in_place(const gs_device_job *job)
@@ -175,7 +173,7 @@ pack_keys(gs_device_job *job)
 	return GS_OK;
 }
 
-/* Are all keys in device memory? */
+/* Returns whether all keys are in device memory. */
 static bool
 keys_are_resident(const gs_device_job *job)
 {
@@ -187,7 +185,7 @@ keys_are_resident(const gs_device_job *job)
 	return true;
 }
 
-/* Find the key of a row: its first section, and where that is read. */
+/* Finds the first section of the key, and where it is read. */
 gs_status
 gs_partition_keys(gs_device_job *job)
 {
@@ -207,7 +205,7 @@ gs_partition_keys(gs_device_job *job)
 	return GS_OK;
 }
 
-/* Give up all device memory of keys and words; keys are packed in chunks if need be. */
+/* Gives up all device memory of keys and words; keys are packed in chunks if need be. */
 gs_status
 gs_partition_evict(gs_device_job *job)
 {
@@ -226,7 +224,7 @@ gs_partition_evict(gs_device_job *job)
 	return gs_partition_keys(job);
 }
 
-/* The rows of a chunk and where their keys are read; they are packed if need be. */
+/* Sets the rows of a chunk, and where their keys are read; the keys are packed if need be. */
 static gs_status
 load_chunk(gs_device_job *job, unsigned d, uint64_t chunk, gs_rows *rows, gs_keys *keys)
 {
@@ -243,7 +241,7 @@ load_chunk(gs_device_job *job, unsigned d, uint64_t chunk, gs_rows *rows, gs_key
 	return packed_stay(jd) ? GS_OK : pack_rows(job, d, *rows, jd->packed_words);
 }
 
-/* Have a device count what the plan wants. */
+/* Has a device count what the plan wants. */
 static gs_status
 count_keys(gs_device_job *job, unsigned d, unsigned ncounted, const gs_counted *counted)
 {
@@ -266,7 +264,7 @@ count_keys(gs_device_job *job, unsigned d, unsigned ncounted, const gs_counted *
 	return GS_OK;
 }
 
-/* Get what a device has counted. */
+/* Downloads what a device has counted. */
 static gs_status
 fetch_counts(gs_device_job *job, unsigned d, unsigned ncounted)
 {
@@ -275,7 +273,7 @@ fetch_counts(gs_device_job *job, unsigned d, unsigned ncounted)
 	return gs_job_sync_queue(job, d, GS_QUEUE_WORK);
 }
 
-/* Memory for what the histogram leaves to the scatter; it does without, too. */
+/* Takes memory for what the histogram leaves to the scatter, which also works without that. */
 static void
 take_tile_counts(gs_device_job *job, unsigned d)
 {
@@ -288,9 +286,9 @@ take_tile_counts(gs_device_job *job, unsigned d)
 }
 
 /*
- * Buckets below this are fused.  Each costs a dozen kernel launches on a device
- * and 50 microseconds of the thread that makes them for all devices; in return for
- * many, the last bucket, which nothing hides the download of, is small.
+ * Returns the number of rows below which buckets are fused.  Each bucket costs a dozen kernel
+ * launches on a device and 50 microseconds of the thread that makes them for all devices.  But with
+ * many buckets the last one, whose download nothing hides, is small.
  */
 static uint64_t
 bucket_rows(const gs_device_job *job)
@@ -299,7 +297,8 @@ bucket_rows(const gs_device_job *job)
 
 	if (job->options.bucket_rows > 0)
 		return job->options.bucket_rows;
-	return rows < MIN_BUCKET_ROWS ? MIN_BUCKET_ROWS : rows > MAX_BUCKET_ROWS ? MAX_BUCKET_ROWS : rows;
+	return rows < MIN_BUCKET_ROWS ? MIN_BUCKET_ROWS
+		: rows > MAX_BUCKET_ROWS ? MAX_BUCKET_ROWS : rows;
 }
 
 static gs_status
@@ -323,7 +322,7 @@ begin_plan(gs_device_job *job)
 	return GS_OK;
 }
 
-/* Count keys until the plan is complete. */
+/* Counts keys until the plan is complete. */
 gs_status
 gs_partition_plan(gs_device_job *job)
 {
@@ -339,7 +338,10 @@ gs_partition_plan(gs_device_job *job)
 			GS_TRY(count_keys(job, d, ncounted, counted));
 		for (unsigned d = 0; d < job->ndevices; d++)
 		{
-			/* not earlier: a download to ordinary memory may wait for the device */
+			/*
+			 * only after all devices have begun: a download to ordinary memory may wait for its
+			 * device
+			 */
 			GS_TRY(fetch_counts(job, d, ncounted));
 			counts[d] = (const uint64_t (*)[GS_DEVICE_DIGITS]) job->counts[d];
 		}
@@ -353,7 +355,7 @@ gs_partition_plan(gs_device_job *job)
 	return GS_OK;
 }
 
-/* Scatter the rows of a device. */
+/* Scatters the rows of a device. */
 static gs_status
 scatter_rows(gs_device_job *job, unsigned round, unsigned d, bool digits)
 {
@@ -385,11 +387,11 @@ scatter_rows(gs_device_job *job, unsigned round, unsigned d, bool digits)
 	return GS_OK;
 }
 
-/* Bring the rows of a round's shares to their devices. */
+/* Brings the rows of a round's shares to their devices. */
 gs_status
 gs_partition_round(gs_device_job *job, unsigned round)
 {
-	/* the second queue's sorts are in front of what is on the first one now */
+	/* the sorts on the second queue come before what is on the first one now */
 	static const gs_queue busy[] = {GS_QUEUE_WORK, GS_QUEUE_DOWN};
 	bool		digits;
 

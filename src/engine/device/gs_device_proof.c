@@ -2,26 +2,26 @@
  * gs_device_proof.c
  *		Proving that what devices return is the rows they were given, in order.
  *
- * Memory, a driver or a sort may go wrong without a word.  So no result leaves
- * before these are known of it:
+ * Memory, a driver or a sort may go wrong without an error.  So no result leaves before these are
+ * known of it:
  *
  *	given		sums over rows as they came (gs_row_sums.h), by the devices that hold them
- *	sorted		the same sums over all shares in order: rows with the same keys and the
- *				same ids; and every row comes behind the one before, by its key and then by
- *				its id, across buckets, shares and rounds
- *	tied		rows that tie, as they were taken out for the next section ...
- *	refined		... are the same ones when they are sorted by it, in order, and their ids
- *				where they belong
- *	placed		the ids of a share are the same when all sections are done
+ *	sorted		the same sums over all shares in order: they are equal if rows have the same
+ *				keys and the same ids; and every row comes behind the one before, by its key
+ *				and then by its id, across buckets, shares and rounds
+ *	tied		sums over rows that tie, as they were taken out for the next section
+ *	refined		the same sums over these rows, sorted by that section; they are in order,
+ *				and their ids are where they belong
+ *	placed		the sum over the ids of a share is the same when all sections are done
  *
- * Whatever bits a bucket was sorted by, it is checked by whole keys.  All is read
- * where it lies in device memory, 8 bytes a row before the scatter and 8 and the
- * id's after the sort, while the host waits for downloads; keys in host memory
- * are not read for it, then the first sums are of ids only.
+ * Whatever bits a bucket was sorted by, it is checked by whole keys.  All is read where it lies in
+ * device memory: 8 bytes a row before the scatter, and 8 and those of the id after the sort, while
+ * the host waits for downloads.  Keys in host memory are not read for it; then the first sums are
+ * of ids only.
  *
- * What is believed: that keys arrived as they were sent, and ids as they were
- * checked.  Both links have checksums of their own, and memory that GPUs of servers
- * have corrects single bits.
+ * It is taken for granted that keys arrived as they were sent, and that ids leave as they were
+ * checked.  Both links have checksums of their own, and the memory of servers' GPUs corrects single
+ * bits.
  */
 #include <stdio.h>
 
@@ -125,7 +125,7 @@ gs_proof_refined(gs_device_job *job, unsigned d)
 	return check_rows(job, d, rows, &jd->tables->proof.refined);
 }
 
-/* Get what a device has found out. */
+/* Downloads what a device has found out. */
 static gs_status
 look(gs_device_job *job, unsigned d)
 {
@@ -135,7 +135,7 @@ look(gs_device_job *job, unsigned d)
 	return gs_job_sync_queue(job, d, GS_QUEUE_WORK);
 }
 
-/* Is a share in order, and behind the one before? */
+/* Returns GS_DEVICE_WRONG unless a share is in order, and behind the one before. */
 static gs_status
 prove_share(gs_device_job *job, unsigned d)
 {
@@ -152,7 +152,7 @@ prove_share(gs_device_job *job, unsigned d)
 	return GS_OK;
 }
 
-/* Have all rows come back? */
+/* Returns GS_DEVICE_WRONG unless all rows have come back. */
 static gs_status
 prove_sums(gs_device_job *job)
 {

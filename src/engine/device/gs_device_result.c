@@ -2,15 +2,14 @@
  * gs_device_result.c
  *		Sorted row ids to the caller, bucket by bucket.
  *
- * Every bucket has an entry in job->ready, in the order of positions, with the
- * event behind its download.  The caller waits for one after the other, while
- * devices go on sorting.
+ * Every bucket has an entry in job->ready, in the order of positions, with the event behind its
+ * download.  The caller waits for one entry after the other, while devices go on sorting.
  *
- * The bitmap of equal neighbours is downloaded share by share.  A word of it that
- * two shares have bits of, and the last one, can't be: each device keeps its part
- * of such words, and when all is done they are put together here.
+ * The bitmap of equal neighbours is downloaded share by share.  A word that two shares have bits
+ * of, and the last word, can't be downloaded so: each device keeps its part of such *border words*,
+ * and when all is done they are put together here.
  *
- * If all keys are equal there is nothing to sort, and the devices count.
+ * If all keys are equal there is nothing to sort, and the devices write ascending ids.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +18,10 @@
 #include "engine/device/gs_device_proof.h"
 #include "engine/device/gs_device_result.h"
 
-/* Ids that a device counts up to at a time, unless the options say otherwise. */
+/* So many ids a device writes at a time if all keys are equal, unless the options say otherwise. */
 #define COUNTED_ROWS	(UINT64_C(4) << 20)
 
-/* Download bytes of an array to where they belong in a span. */
+/* Downloads bytes of an array to where they belong in a span. */
 static gs_status
 download_span(gs_device_job *job, unsigned d, gs_span to, uint64_t offset, const void *from,
 			  uint64_t bytes)
@@ -42,7 +41,7 @@ download_span(gs_device_job *job, unsigned d, gs_span to, uint64_t offset, const
 	return GS_OK;
 }
 
-/* Make room for the entries of so many buckets. */
+/* Makes room for the entries of so many buckets. */
 gs_status
 gs_result_begin(gs_device_job *job, unsigned nready)
 {
@@ -59,7 +58,7 @@ gs_result_begin(gs_device_job *job, unsigned nready)
 	return GS_OK;
 }
 
-/* Forget all entries; events that nobody has waited for are released. */
+/* Forgets all entries, and releases events that were not waited for. */
 void
 gs_result_end(gs_device_job *job)
 {
@@ -80,7 +79,7 @@ gs_result_end(gs_device_job *job)
 	job->nready = 0;
 }
 
-/* Download ids for positions [begin, end), entry number i. */
+/* Downloads the ids of positions [begin, end), for entry number i. */
 static gs_status
 download_ids(gs_device_job *job, unsigned d, unsigned i, uint64_t begin, uint64_t end,
 			 const void *ids)
@@ -90,7 +89,7 @@ download_ids(gs_device_job *job, unsigned d, unsigned i, uint64_t begin, uint64_
 	gs_job_span_begin(job, d, GS_QUEUE_DOWN, "download");
 	GS_TRY(download_span(job, d, job->args.ids, begin * id_bytes, ids, (end - begin) * id_bytes));
 	gs_job_span_end(job, d, GS_QUEUE_DOWN);
-	if (job->ready[i].event != NULL)	/* downloaded before, but not in order */
+	if (job->ready[i].event != NULL)	/* it was downloaded before it was in order */
 		job->devices[d].device->ops->release(job->devices[d].device, job->ready[i].event);
 	job->ready[i].event = NULL;
 	job->ready[i].end = end;
@@ -99,7 +98,7 @@ download_ids(gs_device_job *job, unsigned d, unsigned i, uint64_t begin, uint64_
 	return GS_OK;
 }
 
-/* Download a bucket's ids when what is on the queue `behind` now is done. */
+/* Downloads a bucket's ids, after what is on the queue `behind` now. */
 gs_status
 gs_result_download(gs_device_job *job, unsigned d, gs_queue behind, const gs_bucket *bucket,
 				   const void *ids)
@@ -111,7 +110,7 @@ gs_result_download(gs_device_job *job, unsigned d, gs_queue behind, const gs_buc
 	return download_ids(job, d, (unsigned) (bucket - buckets), bucket->begin, bucket->end, ids);
 }
 
-/* Keep a word of the bitmap that other shares may have bits of. */
+/* Keeps a word of the bitmap that other shares may have bits of. */
 static gs_status
 keep_border(gs_device_job *job, unsigned d, uint64_t word, const uint64_t *bits)
 {
@@ -126,7 +125,7 @@ keep_border(gs_device_job *job, unsigned d, uint64_t word, const uint64_t *bits)
 	return GS_OK;
 }
 
-/* Download the bitmap of a share, whose buckets have all been put on their way. */
+/* Downloads the bitmap of a share, for all of whose buckets operations have been put on queues. */
 gs_status
 gs_result_bitmap(gs_device_job *job, unsigned d, unsigned share)
 {
@@ -152,7 +151,7 @@ gs_result_bitmap(gs_device_job *job, unsigned d, unsigned share)
 						 bitmap + (first - base), (last - first) * sizeof(uint64_t));
 }
 
-/* Wait for the rest of a device's bitmap, and get its border words. */
+/* Waits for the rest of a device's bitmap, and downloads its border words. */
 static gs_status
 download_borders(gs_device_job *job, unsigned d, uint64_t *bits)
 {
@@ -163,7 +162,7 @@ download_borders(gs_device_job *job, unsigned d, uint64_t *bits)
 	return gs_job_sync_queue(job, d, GS_QUEUE_DOWN);
 }
 
-/* All shares are there: put the words together that they have in common. */
+/* Puts the words together that shares have in common, when all shares are there. */
 static gs_status
 join_borders(gs_device_job *job)
 {
@@ -188,7 +187,7 @@ join_borders(gs_device_job *job)
 	return GS_OK;
 }
 
-/* All rows but the first equal the one before. */
+/* Marks all rows but the first as equal to the one before. */
 static void
 mark_all_equal(gs_device_job *job)
 {
@@ -205,7 +204,7 @@ mark_all_equal(gs_device_job *job)
 		gs_low_mask((unsigned) (job->args.nrows - 64 * (words - 1)));
 }
 
-/* The key has no bits: rows are in order. */
+/* Makes the result if the key has no bits: rows are in order. */
 gs_status
 gs_result_identity(gs_device_job *job)
 {
@@ -262,8 +261,8 @@ entry_done(const gs_device_job *job, const gs_ready *ready)
 }
 
 /*
- * Wait for the next entry, and take those behind it that are done as well.  The
- * last one is reported only when the bitmap is complete.
+ * Waits for the next entry, and takes those behind it that are done as well.  The last one is
+ * reported only when the bitmap is complete.
  */
 gs_status
 gs_result_wait(gs_device_job *job, uint64_t *ready)

@@ -13,14 +13,13 @@
  *		download											gs_device_result.c
  *		prove that rows are the same ones, and in order		gs_device_proof.c
  *
- * The host waits for devices when it needs numbers: for the statistics, for each
- * histogram, for the counts of ties, and for the proof of each round.  All else is
- * put on queues, and the rest of the waiting is gs_device_wait()'s: downloads that
- * were under way while devices sorted and proved.
+ * The host waits for devices when it needs numbers: for the statistics, for each histogram, for the
+ * counts of ties, and for the proof of each round.  All other work is put on queues.
+ * gs_device_wait() does the rest of the waiting, for downloads that went on while devices sorted
+ * and proved.
  *
- * If memory turns out too small on the way, what was done from the plan on is
- * thrown away, and done again with twice as many shares; in the
- * end without any keys in device memory.
+ * If memory turns out too small on the way, what was done from the plan on is thrown away, and done
+ * again with twice as many shares; in the end without any keys in device memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +36,7 @@
 
 #define MAX_ROWS			(UINT64_C(1) << 48)
 
-/* May rows be stored straight to the device of their share? */
+/* Returns whether rows may be stored straight to the device of their share. */
 static bool
 may_store(const gs_group *group)
 {
@@ -109,8 +108,8 @@ gs_device_begin(gs_group *group, unsigned nplanes, uint64_t expected_rows, gs_de
 }
 
 /*
- * Nothing goes on: stop the devices, give back all of their memory, and forget
- * what was on them.  Returns status, or GS_DEVICE_LOST if that is what it is.
+ * Gives up a job: stops the devices, gives back all of their memory, and forgets what was on them.
+ * Returns status, or GS_DEVICE_LOST if a device turns out to be lost.
  */
 static gs_status
 abandon(gs_device_job *job, gs_status status)
@@ -137,8 +136,8 @@ abandon(gs_device_job *job, gs_status status)
 }
 
 /*
- * What goes wrong while rows are fed is put right when the job is run.  The devices
- * can't be reset now: they may be sorting for another job.
+ * Whatever goes wrong while rows are fed is put right when the job is run.  The devices can't be
+ * reset now: they may be sorting for another job.
  */
 void
 gs_device_feed(gs_device_job *job, unsigned plane, uint64_t segment, const uint64_t *words)
@@ -154,7 +153,7 @@ gs_device_unfeed(gs_device_job *job, unsigned plane)
 		job->failed = gs_upload_forget(job, plane) != GS_OK;
 }
 
-/* Throw away what was done from the plan on. */
+/* Throws away what was done from the plan on. */
 static gs_status
 undo_shares(gs_device_job *job)
 {
@@ -182,7 +181,7 @@ largest_share(const gs_device_job *job)
 	return largest;
 }
 
-/* Plan shares, at least min_rounds a device, and sort them. */
+/* Plans shares, at least min_rounds a device, and sorts them. */
 static gs_status
 sort_shares(gs_device_job *job, unsigned min_rounds)
 {
@@ -218,7 +217,7 @@ sort_shares(gs_device_job *job, unsigned min_rounds)
 	return GS_OK;
 }
 
-/* The same, with more and more shares while memory is too small for them. */
+/* Sorts shares, and again with more and more shares as long as memory is too small for them. */
 static gs_status
 try_shares(gs_device_job *job)
 {
@@ -229,7 +228,7 @@ try_shares(gs_device_job *job)
 	{
 		if (min_rounds > 1)
 			GS_TRY(undo_shares(job));
-		job->rounds = 0;		/* if there are to be too many */
+		job->rounds = 0;		/* stays 0 if there would be too many */
 		status = sort_shares(job, min_rounds);
 		min_rounds = 2 * job->rounds;
 	}

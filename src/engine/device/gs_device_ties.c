@@ -2,27 +2,26 @@
  * gs_device_ties.c
  *		Keys wider than a section: rows that tie on what they are sorted by so far.
  *
- * After a share has been sorted on the first 64 bits, the rows that have a
- * neighbour with the same bits are taken out, with the number of their run in
- * front of the next bits of their keys: as many as there is room for beside that
- * number.  Sorted on both they are in order within their runs, and their ids go
- * back to the places that the runs take.  The same again with those that still
- * tie, until none does or the key ends; what ties then is equal.
+ * After a share has been sorted on the first 64 bits, the rows that have a neighbour with the same
+ * bits are taken out.  Each gets the number of its run in front of the next bits of its key: as
+ * many bits as there is room for beside that number.  Sorted on both, the rows are in order within
+ * their runs, and their ids go back to the places that the runs take.  The same is done with the
+ * rows that still tie, until none does or the key ends; rows that tie then are equal.
  *
- * The further sections are gathered from the planes where they are, row by row, by
- * the device itself: out of host memory as a rule.  Cost follows the number of
- * rows that tie, and no plane is uploaded for them.
+ * The further sections are gathered from the planes where they are, row by row, by the device
+ * itself: out of host memory as a rule.  The cost follows the number of rows that tie, and no plane
+ * is uploaded for them.
  *
- * Memory.  Rows are taken from one pair of arrays to another and sorted with the
- * former as spare, so two are enough: at first the share's keys, which are not
- * needed any more once they were compared, with ids of their own, since those of
- * the share are the result; and the share's spare.
+ * Rows are taken from one pair of arrays to another and sorted with the former as spare, so two
+ * pairs are enough.  At first these are the share's keys, which are not needed any more once they
+ * were compared, with ids of their own, since the share's ids are the result; and the share's
+ * spare.
  */
 #include "engine/device/gs_device_job.h"
 #include "engine/device/gs_device_proof.h"
 #include "engine/device/gs_device_ties.h"
 
-/* Begin with all rows of a share, which are sorted on the first section. */
+/* Begins with all rows of a share, which are sorted on the first section. */
 static gs_status
 begin_ties(gs_device_job *job, unsigned d, uint64_t nrows)
 {
@@ -46,7 +45,7 @@ begin_ties(gs_device_job *job, unsigned d, uint64_t nrows)
 	return gs_job_follow(job, d, GS_QUEUE_WORK, d, GS_QUEUE_WORK2);
 }
 
-/* Take the memory that is needed once it is known how many rows tie. */
+/* Takes the memory that is needed once it is known how many rows tie. */
 static gs_status
 take_memory(gs_device_job *job, unsigned d, uint64_t nrows)
 {
@@ -64,7 +63,7 @@ take_memory(gs_device_job *job, unsigned d, uint64_t nrows)
 	return GS_OK;
 }
 
-/* Give all of it back; nothing may be using it any more. */
+/* Gives all memory for ties back; nothing may be using it any more. */
 static void
 end_ties(gs_device_job *job, unsigned d)
 {
@@ -80,7 +79,7 @@ end_ties(gs_device_job *job, unsigned d)
 	*ties = (gs_ties) {.active = false};
 }
 
-/* Take the rows that tie out of those at hand, with the next section of their keys. */
+/* Takes the rows that tie out of those at hand, with the next section of their keys. */
 static gs_status
 gather_ties(gs_device_job *job, unsigned d, const gs_section *section, uint64_t tied_rows)
 {
@@ -93,7 +92,7 @@ gather_ties(gs_device_job *job, unsigned d, const gs_section *section, uint64_t 
 	{
 		const gs_job_plane *p = &job->planes[section->pieces[i].field->plane];
 
-		/* Words on the device, if it is the one that has all of them. */
+		/* words on the device, if it is the only one */
 		planes[i].words = job->ndevices == 1 ? p->words : p->host_words;
 		planes[i].nulls = p->nulls;
 	}
@@ -107,7 +106,7 @@ gather_ties(gs_device_job *job, unsigned d, const gs_section *section, uint64_t 
 	ties->other_positions = from_positions;
 	if (from_positions == NULL)
 	{
-		/* The ids of the share itself are the result. */
+		/* the ids of the share itself are the result */
 		ties->other.ids = ties->ids;
 		ties->other_positions = ties->free_positions;
 		ties->free_positions = NULL;
@@ -115,7 +114,7 @@ gather_ties(gs_device_job *job, unsigned d, const gs_section *section, uint64_t 
 	return GS_OK;
 }
 
-/* Put the rows at hand in order, and their ids where they belong. */
+/* Puts the rows at hand in order, and their ids where they belong. */
 static gs_status
 sort_ties(gs_device_job *job, unsigned d, unsigned bits)
 {
@@ -138,7 +137,7 @@ sort_ties(gs_device_job *job, unsigned d, unsigned bits)
 	return gs_proof_refined(job, d);
 }
 
-/* Refine what ties on a device by one section more. */
+/* Refines the rows that tie on a device by one more section. */
 static gs_status
 refine_share(gs_device_job *job, unsigned d, unsigned share)
 {
@@ -178,7 +177,7 @@ refine_share(gs_device_job *job, unsigned d, unsigned share)
 	return GS_OK;
 }
 
-/* Make sure of what was just refined, as far as there was anything to refine. */
+/* Proves that the rows that were just refined are right, if there were any. */
 static gs_status
 prove_ties(gs_device_job *job, unsigned d)
 {
@@ -191,7 +190,7 @@ prove_ties(gs_device_job *job, unsigned d)
 	return GS_OK;
 }
 
-/* Bring the shares of a round from the order of the first section to that of the key. */
+/* Brings the shares of a round from the order of the first section to that of the key. */
 gs_status
 gs_ties_round(gs_device_job *job, unsigned round)
 {

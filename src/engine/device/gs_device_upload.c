@@ -1,21 +1,19 @@
 /*
  * gs_device_upload.c
- *		Words to the devices, and what they say about the key.
+ *		Uploading words to the devices, and what they say about the key.
  *
- * Rows are dealt out by segments: each device has consecutive ones, so that
- * rows on a device come before those on the next.  The words of the leading
- * planes are uploaded as far as memory goes; what is not uploaded is read by the
- * devices where it lies, in host memory, by everything that reads words.  That
- * is decided segment by segment: kernels take a table of pointers.
+ * Rows are dealt out by segments: each device has consecutive segments, so that rows on a device
+ * come before those on the next.  The words of the leading planes are uploaded as far as memory
+ * goes; the devices read other words where they lie, in host memory, in all operations that read
+ * words.  That is decided segment by segment: kernels take a table of pointers.
  *
- * Words are uploaded in groups of segments, and the statistics of a group are
- * collected on another queue while the next one is on its way.
+ * Words are uploaded in groups of segments, and the statistics of a group are collected on another
+ * queue while the next group is on its way.
  *
- * Ahead of the run, when rows are still arriving, full segments are dealt out
- * by the number of rows expected.  What is not known then are nulls, and whose words
- * are bytes of strings, so the statistics of such planes are collected again, by a read of
- * device memory; and if the number of rows turns
- * out so different that a device would have far too many, everything is
+ * Ahead of the run, when rows are still arriving, full segments are dealt out by the number of rows
+ * expected.  It is not known then which rows are null, and which planes' words are bytes of
+ * strings, so the statistics of such planes are collected again, by a read of device memory.  If
+ * the number of rows turns out so different that a device would have far too many, everything is
  * uploaded anew.
  */
 #include <stdlib.h>
@@ -25,11 +23,11 @@
 #include "engine/device/gs_device_memory.h"
 #include "engine/device/gs_device_upload.h"
 
-/* Segments that are given memory in one piece, and uploaded in one piece. */
+/* How many segments are given memory in one piece (a *run*), and uploaded in one piece (a *group*). */
 #define RUN_SEGMENTS	16
 #define GROUP_SEGMENTS	8
 
-/* Words that only one device may have more than its share of: a quarter. */
+/* A device may have so many quarters of an equal share of the segments: a quarter too much. */
 #define MOST_QUARTERS	5
 
 static uint64_t
@@ -38,7 +36,7 @@ segments_of(uint64_t nrows)
 	return (nrows + GS_SEGMENT_ROWS - 1) >> GS_SEGMENT_SHIFT;
 }
 
-/* Devices that so many rows are worth. */
+/* Returns how many devices so many rows are worth. */
 static unsigned
 devices_for(const gs_device_job *job, uint64_t nrows)
 {
@@ -49,7 +47,7 @@ devices_for(const gs_device_job *job, uint64_t nrows)
 	return devices == 0 ? 1 : (unsigned) devices;
 }
 
-/* Deal segments out to the devices; more than expected go to the last one. */
+/* Deals segments out to the devices; if there are more than expected, the last device gets them. */
 static void
 deal_segments(gs_device_job *job, uint64_t nsegments, unsigned ndevices)
 {
@@ -76,7 +74,7 @@ device_of_segment(const gs_device_job *job, uint64_t segment)
 	return d;
 }
 
-/* Make room for segments [0, count) in a plane's table of words. */
+/* Makes room for segments [0, count) in a plane's table of words. */
 static bool
 reserve_words(gs_job_plane *plane, uint64_t count)
 {
@@ -112,7 +110,7 @@ reserve_run(gs_job_plane *plane)
 	return true;
 }
 
-/* Segments of one run from `segment` on: as many as there is nothing for yet. */
+/* Returns how many segments a run from `segment` on should have: as many as have no memory yet. */
 static uint64_t
 run_length(const gs_device_job *job, const gs_job_plane *plane, unsigned d, uint64_t segment)
 {
@@ -129,7 +127,7 @@ run_length(const gs_device_job *job, const gs_job_plane *plane, unsigned d, uint
 	return end - segment;
 }
 
-/* Bytes of a run's words; the last segment is as long as its rows. */
+/* Returns the bytes of a run's words; the last segment is as long as its rows. */
 static size_t
 run_bytes(const gs_device_job *job, const gs_words_run *run)
 {
@@ -141,7 +139,7 @@ run_bytes(const gs_device_job *job, const gs_words_run *run)
 	return nrows * sizeof(uint64_t);
 }
 
-/* Where a segment's words go on the device; NULL: no room. */
+/* Returns where a segment's words go on the device, or NULL if there is no room. */
 static uint64_t *
 place_segment(gs_device_job *job, gs_job_plane *plane, unsigned d, uint64_t segment)
 {
@@ -186,7 +184,10 @@ fold_rows(gs_device_job *job, unsigned d, unsigned plane, gs_rows rows)
 	return GS_OK;
 }
 
-/* Upload rows, whose words lie side by side on both sides, and fold them if asked. */
+/*
+ * Uploads rows, whose words lie side by side on both sides, and collects their statistics if
+ * `fold`.
+ */
 static gs_status
 upload_rows(gs_device_job *job, unsigned d, unsigned plane, gs_rows rows, const uint64_t *from,
 			bool fold)
@@ -199,7 +200,7 @@ upload_rows(gs_device_job *job, unsigned d, unsigned plane, gs_rows rows, const 
 	return fold ? fold_rows(job, d, plane, rows) : GS_OK;
 }
 
-/* Upload a full segment ahead, if there is room. */
+/* Uploads a full segment ahead, if there is room. */
 gs_status
 gs_upload_ahead(gs_device_job *job, unsigned plane, uint64_t segment, const uint64_t *words)
 {
@@ -219,7 +220,7 @@ gs_upload_ahead(gs_device_job *job, unsigned plane, uint64_t segment, const uint
 	return upload_rows(job, d, plane, rows, words, true);
 }
 
-/* Give back a plane's device memory, which nobody may be using. */
+/* Gives back a plane's device memory, which nothing may be using. */
 static void
 free_runs(gs_device_job *job, gs_job_plane *plane)
 {
@@ -229,7 +230,7 @@ free_runs(gs_device_job *job, gs_job_plane *plane)
 	plane->uploaded = 0;
 }
 
-/* Statistics of a plane from the beginning. */
+/* Begins the statistics of a plane anew. */
 static gs_status
 clear_stats(gs_device_job *job, unsigned plane)
 {
@@ -244,7 +245,7 @@ clear_stats(gs_device_job *job, unsigned plane)
 	return GS_OK;
 }
 
-/* As if nothing of the plane had been uploaded. */
+/* Makes it as if nothing of the plane had been uploaded. */
 gs_status
 gs_upload_forget(gs_device_job *job, unsigned plane)
 {
@@ -252,7 +253,7 @@ gs_upload_forget(gs_device_job *job, unsigned plane)
 
 	if (p->uploaded == 0)
 		return GS_OK;
-	/* statistics come behind all uploads */
+	/* the statistics' queue has waited for all uploads */
 	for (unsigned d = 0; d < job->group->ndevices; d++)
 		if (job->devices[d].tables != NULL)
 			GS_TRY(gs_job_sync_queue(job, d, GS_QUEUE_WORK));
@@ -261,7 +262,7 @@ gs_upload_forget(gs_device_job *job, unsigned plane)
 	return clear_stats(job, plane);
 }
 
-/* The same for all planes, after their memory has been taken away. */
+/* Does the same for all planes, after their memory has been taken away. */
 void
 gs_upload_drop(gs_device_job *job)
 {
@@ -277,8 +278,8 @@ gs_upload_drop(gs_device_job *job)
 }
 
 /*
- * Free the device memory of all planes' words but one's, -1: of all.  They are read in
- * host memory from here on.
+ * Frees the device memory of the words of all planes but one (kept), or of all if that is -1.  The
+ * words are read in host memory from here on.
  */
 gs_status
 gs_upload_release(gs_device_job *job, int kept)
@@ -298,7 +299,7 @@ gs_upload_release(gs_device_job *job, int kept)
 	return GS_OK;
 }
 
-/* Where a plane's words and null bits lie in host memory. */
+/* Finds where a plane's words and null bits lie in host memory. */
 static gs_status
 find_words(gs_device_job *job, unsigned plane)
 {
@@ -321,7 +322,7 @@ find_words(gs_device_job *job, unsigned plane)
 	return GS_OK;
 }
 
-/* Memory for the alphabets of planes, if there are any to be collected. */
+/* Takes memory for the alphabets of planes, if any are to be collected. */
 static gs_status
 begin_alphabets(gs_device_job *job)
 {
@@ -346,7 +347,7 @@ begin_alphabets(gs_device_job *job)
 	return GS_OK;
 }
 
-/* Most segments that one device has, as they are dealt out. */
+/* Returns the most segments that one device has, as they are dealt out. */
 static uint64_t
 most_segments(const gs_device_job *job)
 {
@@ -364,7 +365,7 @@ most_segments(const gs_device_job *job)
 	return most;
 }
 
-/* Was a segment uploaded that is not a full one now? */
+/* Returns whether a segment was uploaded that turned out not to be full. */
 static bool
 uploaded_too_much(const gs_device_job *job)
 {
@@ -378,8 +379,8 @@ uploaded_too_much(const gs_device_job *job)
 }
 
 /*
- * Deal out the segments, now that their number is known.  What was uploaded
- * ahead stays if the devices' shares come out nearly equal.
+ * Deals out the segments, now that their number is known.  What was uploaded ahead stays if the
+ * devices' shares come out nearly equal.
  */
 static gs_status
 settle_segments(gs_device_job *job)
@@ -416,8 +417,8 @@ settle_segments(gs_device_job *job)
 }
 
 /*
- * Upload the segments from *segment on that belong together, and move it behind
- * them.  What finds no room is read where it is.
+ * Uploads the segments from *segment on that belong together, and moves *segment behind them.
+ * Segments that find no room are read where they are.
  */
 static gs_status
 upload_group(gs_device_job *job, unsigned d, unsigned plane, uint64_t *segment, bool fold)
@@ -452,13 +453,13 @@ upload_group(gs_device_job *job, unsigned d, unsigned plane, uint64_t *segment, 
 		return GS_OK;
 	}
 
-	/* No room: nor will there be for what follows. */
+	/* there is no room, nor will there be for the segments that follow */
 	for (; *segment < end && p->words[*segment] == NULL; ++*segment)
 		p->words[*segment] = p->host_words[*segment];
 	return fold ? fold_rows(job, d, plane, gs_job_rows(job, first, *segment - first)) : GS_OK;
 }
 
-/* Upload what is missing of a plane, in turns so that all devices are busy. */
+/* Uploads what is missing of a plane, by turns so that all devices are busy. */
 static gs_status
 upload_plane(gs_device_job *job, unsigned plane)
 {
@@ -490,7 +491,7 @@ upload_plane(gs_device_job *job, unsigned plane)
 	return GS_OK;
 }
 
-/* Put all words on their way, and the collection of their statistics. */
+/* Puts the uploads of all words on queues, and the collection of their statistics. */
 gs_status
 gs_upload_planes(gs_device_job *job)
 {
@@ -526,7 +527,7 @@ add_stats(gs_plane_stats *sum, const gs_plane_stats *stats)
 	sum->nulls += stats->nulls;
 }
 
-/* Number the words of a plane, if they are bytes of strings and it pays. */
+/* Makes the numbering of a plane's words, if they are bytes of strings and it pays. */
 static gs_status
 number_words(gs_device_job *job, unsigned plane, const gs_plane_stats *stats)
 {
@@ -554,7 +555,7 @@ number_words(gs_device_job *job, unsigned plane, const gs_plane_stats *stats)
 	return GS_OK;
 }
 
-/* Have the statistics of all devices in host memory. */
+/* Downloads the statistics of all devices. */
 static gs_status
 fetch_stats(gs_device_job *job)
 {
@@ -573,7 +574,7 @@ fetch_stats(gs_device_job *job)
 	return GS_OK;
 }
 
-/* Wait for the statistics, and lay out the key. */
+/* Waits for the statistics, and lays out the key. */
 gs_status
 gs_upload_layout(gs_device_job *job)
 {

@@ -1,6 +1,6 @@
 /*
  * gs_device_upload.h
- *		Words to the devices, and what they say about the key.
+ *		Uploading words to the devices, and what they say about the key.
  */
 #ifndef GS_DEVICE_UPLOAD_H
 #define GS_DEVICE_UPLOAD_H

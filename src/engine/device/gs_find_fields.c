@@ -1,16 +1,16 @@
 /*
  * gs_find_fields.c
- *		Records and fields of chunks of delimited text, on one device.
+ *		Finding the records and fields of chunks of delimited text, on one device.
  *
- * Chunks are worked on in rounds, as many at a time as there is memory for.  Within a round one chunk is
- * uploaded while the one before is read.  How much there is to download is known only when the round's
- * numbers are there.
+ * Chunks are worked on in rounds, as many at a time as there is memory for.  Within a round one
+ * chunk is uploaded while the one before is read.  How much there is to download is known only when
+ * the numbers that the round has found are there.
  */
 #include <string.h>
 
 #include "engine/device/gs_find_fields.h"
 
-/* More at a time gain nothing: a megabyte takes a device some 30 us. */
+/* More chunks at a time gain nothing: a megabyte takes a device some 30 us. */
 #define MOST_SLOTS	16
 
 /* Device memory for one chunk. */
@@ -26,11 +26,11 @@ typedef struct finder
 {
 	gs_device  *device;
 	const gs_find_fields_args *args;
-	void	   *memory;			/* that follows lies in there */
+	void	   *memory;			/* device memory that found and the slots lie in */
 	unsigned	nslots;
 	slot		slots[MOST_SLOTS];
-	gs_found   *found;			/* of a round's chunks, in device memory */
-	gs_found	round[MOST_SLOTS];	/* ... and here */
+	gs_found   *found;			/* what was found in a round's chunks, in device memory */
+	gs_found	round[MOST_SLOTS];	/* the same, in host memory */
 } finder;
 
 #define DO(finder, operation, ...) \
@@ -54,7 +54,7 @@ slot_bytes(const finder *finder)
 		aligned(finder->device->ops->find_fields_temp_bytes(finder->device, args->max_bytes));
 }
 
-/* Take memory for as many slots as are needed, or as there is room for. */
+/* Takes memory for as many slots as are needed, or as there is room for. */
 static bool
 take_memory(finder *finder)
 {
@@ -63,14 +63,15 @@ take_memory(finder *finder)
 	finder->nslots = finder->args->nchunks < MOST_SLOTS ? finder->args->nchunks : MOST_SLOTS;
 	for (; finder->nslots > 0; finder->nslots /= 2)
 	{
-		finder->memory = ops->alloc(finder->device, FOUND_BYTES + finder->nslots * slot_bytes(finder));
+		finder->memory = ops->alloc(finder->device,
+									FOUND_BYTES + finder->nslots * slot_bytes(finder));
 		if (finder->memory != NULL)
 			return true;
 	}
 	return false;
 }
 
-/* Divide it up. */
+/* Divides that memory up. */
 static void
 lay_out(finder *finder)
 {
@@ -137,7 +138,7 @@ get_chunk(finder *finder, unsigned i, gs_text_chunk *chunk)
 	return GS_OK;
 }
 
-/* Wait for all that is on a queue. */
+/* Waits for all that is on a queue. */
 static gs_status
 wait_for_queue(finder *finder, gs_queue queue)
 {
@@ -173,7 +174,8 @@ find_all(finder *finder)
 
 		if (args->cancel != NULL && *args->cancel)
 			return GS_CANCELLED;
-		GS_TRY(find_round(finder, args->chunks + at, left < finder->nslots ? left : finder->nslots));
+		GS_TRY(find_round(finder, args->chunks + at,
+						  left < finder->nslots ? left : finder->nslots));
 	}
 	return GS_OK;
 }
@@ -194,7 +196,7 @@ gs_find_fields(gs_device *device, const gs_find_fields_args *args)
 		gs_status	reset;
 		char		error[sizeof(device->error)];
 
-		/* nothing of it runs any more then; what has failed first is of interest */
+		/* the reset waits until nothing runs; the message of the first failure is kept */
 		memcpy(error, device->error, sizeof(error));
 		reset = device->ops->reset(device);
 		if (reset == GS_DEVICE_LOST)

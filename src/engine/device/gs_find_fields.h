@@ -1,6 +1,6 @@
 /*
  * gs_find_fields.h
- *		Records and fields of chunks of delimited text, on one device.
+ *		Finding the records and fields of chunks of delimited text, on one device.
  */
 #ifndef GS_FIND_FIELDS_H
 #define GS_FIND_FIELDS_H
@@ -8,7 +8,7 @@
 #include "engine/device/gs_device.h"
 
 /*
- * A chunk, which begins with a record.  Its memory is the host's, of which the device was told; it
+ * A chunk, which begins with a record.  Its memory is the host's, and the device was told of it; it
  * may be read up to the next multiple of 16 bytes.
  */
 typedef struct gs_text_chunk
@@ -23,7 +23,7 @@ typedef struct gs_text_chunk
 typedef struct gs_find_fields_args
 {
 	gs_dialect	dialect;
-	uint32_t	max_bytes;		/* of any chunk */
+	uint32_t	max_bytes;		/* most bytes of a chunk */
 	uint32_t	max_fields;
 	uint32_t	max_records;
 	unsigned	nchunks;
@@ -31,7 +31,10 @@ typedef struct gs_find_fields_args
 	const volatile int *cancel;
 } gs_find_fields_args;
 
-/* On failure device->error tells why, unless it is a lack of memory or the cancel. */
+/*
+ * Finds the records and fields of all chunks.  On failure device->error tells why, unless the
+ * status is GS_NO_SPACE or GS_CANCELLED.
+ */
 extern gs_status gs_find_fields(gs_device *device, const gs_find_fields_args *args);
 
 #endif							/* GS_FIND_FIELDS_H */

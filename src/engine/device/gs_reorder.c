@@ -1,14 +1,14 @@
 /*
  * gs_reorder.c
- *		Rows of a sort into its order, on one device.
+ *		Bringing the rows of a sort into its order, on one device.
  *
- * Two windows take turns, each with memory of its own.  The host waits for a
- * window's rows before its memory is used again, so within the device only the
- * queues have to wait for each other, in the order up, work, down.
+ * Two windows take turns, each with memory of its own.  The host waits for a window's rows before
+ * its memory is used again, so within the device only the queues have to wait for each other, in
+ * the order up, work, down.
  *
- * Nothing that a session writes may make a device read or write where it should
- * not: ids, references and lengths are checked where they are used, and what a
- * window's rows take is known before there is anything to copy to.
+ * Nothing that a session writes may make a device read or write where it should not: ids,
+ * references and lengths are checked where they are used, and it is known how much room a window's
+ * rows take before anything is copied.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,20 +18,21 @@
 #include "engine/device/gs_reorder.h"
 
 /*
- * Bytes of rows that are copied and sent at a time.  A window costs the host some
- * 50 us, and the link needs 0.6 ms for so many bytes.
+ * So many bytes of rows are copied and sent at a time.  A window costs the host some 50 us, and the
+ * link needs 0.6 ms for so many bytes.
  */
 #define WINDOW_BYTES	(UINT64_C(32) << 20)
 
 #define WINDOWS			2
 #define MAX_BLOCKS		(WINDOWS * 4 + 2)
 
-/* Rows on their way: positions [.., end). */
+/* A window: rows on their way, up to position `end`. */
 typedef struct window
 {
 	uint64_t	end;
-	gs_event_ref event;			/* they are in place; NULL: none are on their way */
-	uint32_t   *ids;			/* device memory, as all of these */
+	/* happens when the rows are in place; NULL: no rows are on their way */
+	gs_event_ref event;
+	uint32_t   *ids;			/* device memory, as the three below */
 	uint64_t   *ends;
 	uint32_t   *refs;
 	void	   *rows;
@@ -48,7 +49,7 @@ struct gs_reorder
 	uint64_t	nslabs;
 	uint64_t	slab_room;
 	uint64_t	used_bytes;
-	uint64_t	uploaded;		/* bytes */
+	uint64_t	uploaded;		/* bytes of rows that were uploaded */
 	unsigned	nblocks;
 	void	   *blocks[MAX_BLOCKS];
 
@@ -58,13 +59,16 @@ struct gs_reorder
 	uint64_t	window_bytes;
 	uint64_t	window_rows;
 	window		windows[WINDOWS];
-	unsigned	next_window;	/* to be sent; the other one is older */
+	unsigned	next_window;	/* the window to be sent next; the other one is older */
 	void	   *temp;
-	uint64_t	next;			/* position from which on nothing was sent */
+	uint64_t	next;			/* position of the first row that was not sent */
 	uint64_t	sent_bytes;
 };
 
-/* An operation of the device: DO(reorder, upload, queue, to, ...). */
+/*
+ * Calls an operation of the device, and returns its status unless that is GS_OK: DO(reorder,
+ * upload, queue, to, ...).
+ */
 #define DO(reorder, operation, ...) \
 	do { \
 		gs_status	do_status = (reorder)->device->ops->operation((reorder)->device, __VA_ARGS__); \
@@ -82,7 +86,7 @@ fail(gs_reorder *reorder, gs_status status, const char *message)
 	return status;
 }
 
-/* The message of what the device has failed with. */
+/* Sets the message to the device's error. */
 static void
 tell_device_error(gs_reorder *reorder, gs_status status)
 {
@@ -102,7 +106,7 @@ gs_reorder_begin(gs_group *group)
 	return reorder;
 }
 
-/* Take the device that has most memory free. */
+/* Takes the device that has most memory free. */
 static void
 choose_device(gs_reorder *reorder)
 {
@@ -122,7 +126,10 @@ choose_device(gs_reorder *reorder)
 	}
 }
 
-/* Half of the memory, and that only while there is some left for sorts. */
+/*
+ * Returns whether the reordering may take so many bytes more.  It may take half of the memory, and
+ * only while a quarter stays free for sorts.
+ */
 static bool
 may_take(const gs_reorder *reorder, uint64_t bytes)
 {
@@ -180,7 +187,7 @@ add_slab(gs_reorder *reorder)
 	return true;
 }
 
-/* Make room for so many bytes of rows; false if there is none. */
+/* Makes room for so many bytes of rows; returns false if there is none. */
 static bool
 reserve_slabs(gs_reorder *reorder, uint64_t bytes)
 {
@@ -190,7 +197,7 @@ reserve_slabs(gs_reorder *reorder, uint64_t bytes)
 	return true;
 }
 
-/* Upload the next bytes of the rows, for which there is room. */
+/* Uploads the next bytes of the rows, for which there is room. */
 static gs_status
 upload_rows(gs_reorder *reorder, const void *from, uint64_t bytes)
 {
@@ -217,7 +224,7 @@ gs_reorder_feed(gs_reorder *reorder, const void *rows, uint64_t bytes)
 		upload_rows(reorder, rows, bytes) == GS_OK;
 }
 
-/* Bytes from an offset of a span on that lie in one piece, at most so many. */
+/* Returns how many bytes from an offset of a span on lie in one part, at most `bytes`. */
 static uint64_t
 piece_bytes(gs_span span, uint64_t offset, uint64_t bytes)
 {
@@ -257,7 +264,7 @@ download_span(gs_reorder *reorder, gs_span to, uint64_t offset, const void *from
 	return GS_OK;
 }
 
-/* Let a queue wait for what is on another one now. */
+/* Has a queue wait for what is on another one now. */
 static gs_status
 follow(gs_reorder *reorder, gs_queue queue, gs_queue behind)
 {
@@ -269,7 +276,7 @@ follow(gs_reorder *reorder, gs_queue queue, gs_queue behind)
 	return GS_OK;
 }
 
-/* Wait until the device does nothing for the reordering any more. */
+/* Waits until the device does nothing for the reordering any more. */
 static gs_status
 drain(gs_reorder *reorder)
 {
@@ -290,7 +297,10 @@ drain(gs_reorder *reorder)
 	return GS_OK;
 }
 
-/* Stop, give back all device memory, and forget the rows; returns status, or worse. */
+/*
+ * Stops, gives back all device memory, and forgets the rows.  Returns status, or GS_DEVICE_LOST if
+ * the device turns out to be lost.
+ */
 static gs_status
 clean_up(gs_reorder *reorder, gs_status status)
 {
@@ -330,7 +340,7 @@ args_valid(const gs_reorder_args *args)
 		 : args->stride % 8 == 0 && args->nrows - 1 <= (args->row_bytes - 1) / args->stride);
 }
 
-/* Upload what is missing: rows, and the references to them. */
+/* Uploads what is missing: rows, and the references to them. */
 static gs_status
 upload_rest(gs_reorder *reorder)
 {
@@ -359,7 +369,7 @@ upload_rest(gs_reorder *reorder)
 	return GS_OK;
 }
 
-/* Memory for windows of such rows. */
+/* Takes memory for windows, as the rows need it. */
 static gs_status
 take_windows(gs_reorder *reorder)
 {
@@ -376,7 +386,7 @@ take_windows(gs_reorder *reorder)
 	if (reorder->window_bytes < row_bytes)
 		reorder->window_bytes = (row_bytes + 7) / 8 * 8;
 
-	/* rows that vary are longer by chance in one window than in another */
+	/* rows that differ in length take more room in one window than in another, by chance */
 	rows = reorder->window_bytes / row_bytes;
 	if (args->stride == 0)
 		rows -= rows / 8;
@@ -403,7 +413,7 @@ take_windows(gs_reorder *reorder)
 	return taken ? GS_OK : fail(reorder, GS_NO_SPACE, "not enough device memory for the rows");
 }
 
-/* Find out where the rows go, of fewer ones if so many do not fit. */
+/* Finds out where the rows of a window go, and halves their number until they fit. */
 static gs_status
 place_window(gs_reorder *reorder, gs_gather *gather, uint64_t *bytes)
 {
@@ -427,7 +437,7 @@ place_window(gs_reorder *reorder, gs_gather *gather, uint64_t *bytes)
 	return GS_OK;
 }
 
-/* Put the next rows on their way. */
+/* Puts the operations for the next window of rows on queues. */
 static gs_status
 send_window(gs_reorder *reorder)
 {
@@ -494,7 +504,7 @@ gs_reorder_run(gs_reorder *reorder, const gs_reorder_args *args, const char **me
 	return status == GS_OK ? GS_OK : clean_up(reorder, status);
 }
 
-/* Send another window while the one before comes in. */
+/* Sends another window while the one before comes in, and waits for the latter. */
 static gs_status
 next_rows(gs_reorder *reorder, uint64_t *ready)
 {

@@ -1,6 +1,6 @@
 /*
  * gs_row_section.c
- *		A section of the key of one row, read from planes in segments.
+ *		Reading a section of the key of one row from planes in segments.
  */
 #include "engine/device/gs_row_section.h"
 #include "engine/gs_pack.h"

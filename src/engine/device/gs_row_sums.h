@@ -1,13 +1,13 @@
 /*
  * gs_row_sums.h
- *		Sums by which rows are known to be the same ones, whatever their order.
+ *		Sums that tell whether rows are the same ones, whatever their order.
  *
- * A row adds a hash of its id to one sum, and a hash of its key and id to another.
- * The hash of an id is a one-to-one function of it, so that one row in the place of
- * another always shows; other changes go unnoticed once in 2^64.  Nobody chooses
- * rows so that they do: who can has the rows anyway.
+ * A row adds a hash of its id to one sum, and a hash of its key and id to another.  The hash of an
+ * id is a one-to-one function of it, so that one row in the place of another always shows; other
+ * changes go unnoticed once in 2^64.  There is no reason to choose rows so that changes go
+ * unnoticed: a process that could has the rows anyway.
  *
- * For the compilers of the host and of the device.
+ * This file is read by the compilers of the host and of the device.
  */
 #ifndef GS_ROW_SUMS_H
 #define GS_ROW_SUMS_H
@@ -20,14 +20,16 @@
 #define GS_ROW_FUNCTION	static inline
 #endif
 
-/* Modulo 2^64, over some rows. */
+/* Sums over some rows, modulo 2^64. */
 typedef struct gs_row_sums
 {
 	uint64_t	ids;
 	uint64_t	pairs;
 } gs_row_sums;
 
-/* One-to-one: odd factors, and shifts that can be undone. */
+/*
+ * Returns the hash of an id.  It is one-to-one: its factors are odd, and its shifts can be undone.
+ */
 GS_ROW_FUNCTION uint64_t
 gs_mixed_id(uint64_t id)
 {
