@@ -17,7 +17,7 @@ typedef struct GpuSortLoadColumn
 {
 	GpuSortLoadField field;
 	bool		is_text;		/* the field's bytes are the value, no function is called */
-	uint32		max_bytes;		/* ... if there are at most so many bytes */
+	uint32		max_bytes;		/* longer fields go to the function even so */
 	bool		checks_null;	/* the function is that of a domain, and is called for NULLs, too */
 	GpuSortScalarReader reader; /* knows the usual spellings; or NULL */
 	FmgrInfo	function;

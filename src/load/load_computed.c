@@ -100,9 +100,10 @@ list_checks(Relation table)
 	for (int i = 0; desc->constr != NULL && i < desc->constr->num_check; i++)
 	{
 		if (gpusort_check_is_enforced(&desc->constr->check[i]))
-			checks = lappend(checks,
-							 gpusort_expand_virtual_columns(stringToNode(desc->constr->check[i].ccbin),
-															table));
+			checks =
+				lappend(checks,
+						gpusort_expand_virtual_columns(stringToNode(desc->constr->check[i].ccbin),
+													   table));
 	}
 	for (int i = 0; i < desc->natts; i++)
 	{

@@ -34,8 +34,8 @@
 struct GpuSortLoader
 {
 	const GpuSortLoadTask *task;
-	GpuSortLoadTarget table;	/* where rows go, if it is not partitioned */
-	GpuSortLoadPartitions *partitions;	/* ... and if it is */
+	GpuSortLoadTarget table;	/* where rows go if the table is not partitioned */
+	GpuSortLoadPartitions *partitions;	/* where rows go if the table is partitioned */
 	GpuSortLoadPartition *partition;	/* the one that the current row goes to */
 	GpuSortLoadColumn *columns;
 	GpuSortLoadValue *values;	/* of the current row, by attribute */
@@ -45,7 +45,7 @@ struct GpuSortLoader
 
 	gs_records	records;		/* the current batch */
 	bool		unproven;		/* the records were found by a device, and are not proven */
-	gs_check	check;			/* ... this is used to prove each of them */
+	gs_check	check;			/* proves the records of a device */
 	Size		batch_begin;	/* where the batch begins in the input */
 	size_t		record;			/* the number of the record in the batch that is being read */
 	size_t		excluded;		/* records of the batch so far that WHERE has left out */

@@ -47,7 +47,7 @@ struct GpuSortLoadShare
 	uint64		turn;			/* the number of the chunk whose turn it is */
 	bool		closed;			/* no other chunk will be filled */
 	bool		ended;			/* the chunk whose turn it is has an odd record */
-	Size		end_offset;		/* ... which begins here in the chunk */
+	Size		end_offset;		/* where this odd record begins in the chunk */
 	bool		mistaken;		/* what a device has found was wrong */
 	GpuSortLoadCounts counts;
 	uint64		error_line;		/* the first line at which writing rows has failed, or 0 */

@@ -19,7 +19,7 @@ typedef struct GpuSortLoadSource
 	const char *failure;		/* what the client says in that message, or NULL */
 	uint64		bytes;			/* how many were read */
 	const char *reading;		/* while the source is being read: where the bytes go */
-	Size		got;			/* ... and how many are there */
+	Size		got;			/* bytes that are there already */
 } GpuSortLoadSource;
 
 extern void gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy);

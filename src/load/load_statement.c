@@ -37,7 +37,7 @@
 #include "pg_compat/copy.h"
 
 /*
- * Functions called why_... return why a statement is left to PostgreSQL, or NULL if it need not be.
+ * Functions called why_... return why a statement is left to PostgreSQL, or NULL.
  */
 
 /* Looks at where the rows come from. */

@@ -22,8 +22,8 @@ typedef struct GpuSortLoadTarget
 	bool		any_not_null;
 
 	GpuSortAppend *append;		/* the pages of a table; NULL for a partition */
-	GpuSortBuckets *buckets;	/* those of all partitions that this participant has */
-	GpuSortBucket *bucket;		/* ... and that of this partition */
+	GpuSortBuckets *buckets;	/* the buckets of all partitions of this participant */
+	GpuSortBucket *bucket;		/* the bucket of this partition */
 } GpuSortLoadTarget;
 
 /* Fills *target for a table, without pages; allocates in the current context. */

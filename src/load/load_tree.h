@@ -10,8 +10,7 @@
 #include "utils/rel.h"
 
 /*
- * Functions called why_not_... return why a statement is left to PostgreSQL, or NULL if it need not
- * be.
+ * Functions called why_not_... return why a statement is left to PostgreSQL, or NULL.
  */
 
 /*
