@@ -22,8 +22,8 @@ extern bool gpusort_load_type_is_known(Oid type);
 extern bool gpusort_load_expression_is_safe(Node *expression);
 
 /*
- * Returns the same for the constraint of a hash partition, if the partition key of its parent has
- * been looked at.
+ * Returns the same for the constraint of a partition, be it a hash partition, if the partition keys
+ * above it have been looked at.
  */
 extern bool gpusort_load_constraint_is_safe(Node *expression);
 

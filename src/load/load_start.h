@@ -10,7 +10,7 @@
 #include "load/load_encoding.h"
 #include "load/load_rows.h"
 
-/* The number of records in a header; longer headers are left to PostgreSQL. */
+/* A header may have this many records; longer ones are left to PostgreSQL. */
 #define GPUSORT_LOAD_HEADER_RECORDS	100
 
 /* What comes before the rows. */

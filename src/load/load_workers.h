@@ -11,9 +11,9 @@
 extern int	gpusort_load_workers(const GpuSortLoadState *state, uint64 chunks);
 
 /*
- * Loads all that can be loaded, with so many workers.  What can't be is in the buffer then, which
- * may have been replaced by a longer one, and in the source.  Returns false if no workers were to
- * be had, and nothing was done.
+ * Loads all that can be loaded, by the leader and up to "nworkers" workers.  What can't be loaded
+ * is in the buffer then, which may have been replaced by a longer one, and in the source.  Returns
+ * false if no workers were to be had, and nothing was done.
  */
 extern bool gpusort_load_together(GpuSortLoadState *state, int nworkers);
 
