@@ -94,7 +94,7 @@ gpusort_begin_index(Relation index, const GpuSortSpec *spec, size_t limit_bytes)
 {
 	GpuSort    *sort = gpusort_make_state(RelationGetDescr(index), spec, limit_bytes);
 
-	/* without keys rows only pass through: no extents for them */
+	/* without keys rows only pass through, so the sort takes no extents for them */
 	if (spec->nkeys == 0)
 		sort->memory.pool_account.max_extents = 0;
 	sort->index_rows = sort->tells_equal = true;
@@ -287,7 +287,7 @@ gpusort_reset(GpuSort *sort)
 	gpusort_set_memory_aside(sort, true);
 	sort->memory.buffer_bytes = sort->memory.keep_bytes = 0;
 	memset(&sort->stats, 0, sizeof(sort->stats));
-	/* the next bound may be another, and a tuplesort's can't be changed */
+	/* the next input may have another bound, which a tuplesort could not be told later */
 	gpusort_set_bound(sort, 0);
 	begin_rows(sort);
 }

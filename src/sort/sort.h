@@ -3,9 +3,9 @@
  *		One sort: rows in, rows out in order.  The counterpart of tuplesort.h.
  *
  * Life of a sort: begin, put every row (sort_put.h), perform, fetch rows by position
- * (sort_fetch.h), then reset for another input or end.  The state and everything it
- * refers to hangs on the memory context that was current at begin: deleting or resetting
- * that context ends the sort, on error as well.
+ * (sort_fetch.h), then reset for another input or end.  The state and everything it refers to hang
+ * on the memory context that was current at begin: deleting or resetting that context ends the
+ * sort, on error as well.
  *
  * A sort that can't be done here (no memory within the limit, a value without an encoding, an order
  * that the verification rejects) is handed over to PostgreSQL's tuplesort, at any point while rows
@@ -81,7 +81,7 @@ typedef struct GpuSortStats
 	 */
 	uint64		refined_rows;
 	bool		presorted;
-	bool		of_keys;		/* rows were made of their keys when they were returned */
+	bool		of_keys;	/* rows were made of their keys (key_rows.h) when they were returned */
 	bool		verified;
 	uint64		repaired_rows;	/* rows that the verification has put in their places */
 	uint64		memory_bytes;	/* private memory of rows, planes and workspace */
@@ -100,13 +100,13 @@ typedef struct GpuSortStats
 	uint64		kept_bytes;		/* bytes of runs that stayed in memory */
 	instr_time	write_time;
 	instr_time	read_time;		/* reading rows back, and putting them */
-	instr_time	collect_time;	/* (gpusort_note_sort) */
+	instr_time	collect_time;	/* collecting rows, as gpusort_note_sort() was told */
 	instr_time	join_time;		/* joining the parts */
 	instr_time	perform_time;	/* all of gpusort_perform() */
 	instr_time	sort_time;		/* the engine */
-	instr_time	refine_time;	/* ties on key prefixes */
+	instr_time	refine_time;	/* ordering rows that tie on key prefixes */
 	instr_time	verify_time;
-	instr_time	load_time;		/* (gpusort_note_sort) */
+	instr_time	load_time;		/* writing pages, as gpusort_note_sort() was told */
 	instr_time	wait_time;		/* waiting for gpusortd, which is part of the other times */
 } GpuSortStats;
 

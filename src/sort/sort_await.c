@@ -22,7 +22,7 @@ look_for_reordered(GpuSort *sort, uint64 rows)
 	bool		wait = gpusort_reorder_rows == GPUSORT_REORDER_ON;
 	bool		over;
 
-	/* ids come first: without all of them the job must not be closed */
+	/* row ids come first: the job must not be closed before all of them are there */
 	if (order->ready < sort->rows.count && wait)
 		gpusort_service_await(sort, sort->rows.count);
 	else if (order->ready < sort->rows.count)

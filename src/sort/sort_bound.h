@@ -27,7 +27,7 @@
 
 typedef struct GpuSortTrim
 {
-	GpuSortRowPlaces places;	/* where the rows lay */
+	GpuSortRowPlaces places;	/* where the rows lay before the trim */
 	uint64		nrows;			/* how many rows there were */
 	uint64		next;			/* row id of the next row to be looked at */
 	/* bitmap of row ids; NULL: all rows are kept, since their order could not be found */

@@ -52,7 +52,7 @@ end_of_group(GpuSortCutter *cutter, uint64 from)
 	uint64		inside = from - 1;
 	uint64		outside = nrows;
 
-	/* ever longer steps, then halves */
+	/* go forward in ever longer steps, then bisect */
 	for (uint64 step = 1; inside + step < nrows; step *= 2)
 	{
 		if (!is_in_group(cutter, inside + step))

@@ -1,6 +1,6 @@
 /*
  * sort_fetch.c
- *		Rows out; see sort_fetch.h.
+ *		Fetching rows; see sort_fetch.h.
  */
 #include "postgres.h"
 

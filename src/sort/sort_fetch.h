@@ -1,6 +1,6 @@
 /*
  * sort_fetch.h
- *		Rows out: what a sort has to show, by position.
+ *		Fetching rows: what a sort has to show, by position.
  *
  * Public: other folders include it.
  */

@@ -25,7 +25,7 @@
 #include "sort/sort_watch.h"
 #include "sort/spill_files.h"
 
-/* Move the rows of all runs into the tuplesort. */
+/* Moves the rows of all runs into the tuplesort. */
 static void
 move_runs(GpuSort *sort)
 {
@@ -59,7 +59,7 @@ move_runs(GpuSort *sort)
 	spill->rows = 0;
 }
 
-/* Move rows that are made of their keys into the tuplesort. */
+/* Moves rows that are made of their keys into the tuplesort. */
 static void
 move_key_rows(GpuSort *sort)
 {

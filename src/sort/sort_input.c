@@ -233,7 +233,10 @@ put_scanned(GpuSortInput *input)
 		gpusort_evaluate_projection(input->evaluate);
 	if (put_tuple(input, ((HeapTupleTableSlot *) row)->tuple))
 		return NULL;
-	/* no expression is evaluated twice */
+	/*
+	 * the sort has refused the tuple: make a row of the values that were evaluated, so that none is
+	 * twice
+	 */
 	if (input->evaluate != NULL)
 		row = gpusort_projected_row(input->evaluate);
 	else if (input->subquery != NULL)

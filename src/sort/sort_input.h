@@ -18,7 +18,7 @@
  */
 typedef struct GpuSortInput
 {
-	PlanState  *child;			/* initialised for forward scans */
+	PlanState  *child;			/* the node, initialised for forward scans */
 	GpuSort    *sort;			/* NULL: every row is refused */
 	bool		is_part;		/* sort is a part (sort_parts.h), and may refuse rows */
 	List	   *projections;	/* the child's, as gpusort_prepare_input() returned them */
@@ -27,7 +27,7 @@ typedef struct GpuSortInput
 	/* those of them taken from their pages, without having been rows of the child */
 	uint64		from_pages;
 
-	/* a table that is being read page by page */
+	/* the table that is being read page by page */
 	ScanState  *scan;			/* the scan, which is the child or below it; NULL: none is */
 	/* puts a tuple on a page; NULL: tuples must become rows first */
 	bool		(*put_tuple) (GpuSort *sort, HeapTuple tuple);
@@ -36,7 +36,7 @@ typedef struct GpuSortInput
 	/* projection that makes rows of a subquery above the scan; NULL: rows are the scan's own */
 	struct GpuSortProjection *subquery;
 	uint64		uncharged;		/* rows not yet counted in the nodes' instrumentation */
-	HeapTupleData tuple;		/* what the scan slot refers to */
+	HeapTupleData tuple;		/* the tuple that the scan slot refers to */
 } GpuSortInput;
 
 /*

@@ -28,9 +28,9 @@ typedef struct Merge
 	GpuSort    *const *sorts;
 	GpuSort    *owner;			/* the sort that has the job and its memory */
 	gs_sides	sides;
-	uint64		nrows;			/* of both */
+	uint64		nrows;			/* rows of both sorts */
 	unsigned	nplanes;
-	GpuSortJobPlane planes[2][GS_MAX_PLANES];	/* by side */
+	GpuSortJobPlane planes[2][GS_MAX_PLANES];	/* planes of each sort */
 } Merge;
 
 /* ---------- whether ---------- */

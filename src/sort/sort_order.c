@@ -1,6 +1,6 @@
 /*
  * sort_order.c
- *		Putting the rows that a sort has in order; see sort_order.h.
+ *		Putting the rows in memory in order; see sort_order.h.
  */
 #include "postgres.h"
 

@@ -254,7 +254,7 @@ move_refs(const GpuSortRows *rows, GpuSortKeys *keys, uint32 first_row_extent)
 			column->facts.common_ref += KEY_REF(offset, 0);
 		if (column->refs == NULL)
 			continue;
-		/* a string that lies in its word has no offset */
+		/* a string that lies in its word entirely has no offset */
 		for (uint64 id = 0; id < rows->count; id++)
 			if (KEY_REF_OFFSET(RANGE_U64(column->refs)[id]) != 0)
 				RANGE_U64(column->refs)[id] += KEY_REF(offset, 0);

@@ -50,7 +50,7 @@ context_callback(void *arg)
 {
 	GpuSort    *sort = arg;
 
-	/* on error, the resource owner has closed the files */
+	/* on error, the resource owner has closed the files already */
 	if (sort->spill != NULL)
 		gpusort_delete_spill(sort->spill);
 	sort->spill = NULL;

@@ -52,14 +52,15 @@ typedef struct GpuSortMemory
 	size_t		spare_bytes;
 	GpuSortPoolAccount pool_account;
 	size_t		reserve_bytes;	/* address space that each range reserves */
-	uint64		capacity;		/* rows that the planes have room for */
+	uint64		capacity;		/* number of rows that the planes have room for */
 	uint64		expected_rows;	/* rows that there will be, if that is known, else 0 */
 
 	/* if not all rows fit (spill_plan.h) */
-	/* the planner's estimate of the rows that all participants together collect */
+	/* the planner's estimate of the rows of all participants */
 	double		planned_rows;
-	size_t		buffer_bytes;	/* for rows before they become a run; 0: memory is not divided */
-	size_t		keep_bytes;		/* for runs that stay in memory */
+	/* memory for rows before they become a run; 0: memory is not divided */
+	size_t		buffer_bytes;
+	size_t		keep_bytes;		/* memory for runs that stay in memory */
 	/* extents of the pool that hold runs of this sort, or of this part */
 	uint32		kept_extents;
 
@@ -95,7 +96,7 @@ typedef struct GpuSortBound
 	bool		verified;		/* words are not trusted, PostgreSQL's comparison decides */
 } GpuSortBound;
 
-/* The result. */
+/* The result of a sort: the order of its rows. */
 typedef struct GpuSortOrder
 {
 	GpuSortRange *workspace;
@@ -141,7 +142,7 @@ typedef struct GpuSortKeyRows
 	 * none do
 	 */
 	AttrNumber	page_natts;
-	GpuSortKeyRowColumn columns[GPUSORT_KEY_ROW_COLUMNS];	/* by attribute */
+	GpuSortKeyRowColumn columns[GPUSORT_KEY_ROW_COLUMNS];	/* indexed by attribute number - 1 */
 } GpuSortKeyRows;
 
 /* The portion of the runs whose rows are at hand. */
@@ -161,7 +162,7 @@ typedef struct GpuSortJobState
 	GpuSortJob	job;
 	GpuSortRange *descriptor;	/* memory in which an open job is described */
 	instr_time	run_at;
-	dlist_node	node;			/* in the list of sorts with an open job */
+	dlist_node	node;			/* link in the list of sorts with an open job */
 } GpuSortJobState;
 
 /* Rows that gpusortd brings into sorted order (sort_reorder.h). */
@@ -217,7 +218,7 @@ typedef struct GpuSortRequest
 struct GpuSort
 {
 	MemoryContext context;
-	MemoryContext scratch;		/* detoasted values; reset for each row */
+	MemoryContext scratch;		/* memory for detoasted values, reset for each row */
 	MemoryContextCallback on_reset;
 	TupleDesc	desc;
 	GpuSortSpec spec;
@@ -251,13 +252,14 @@ struct GpuSort
 	GpuSortMerge merge;
 	GpuSortTeamUse team;
 
-	gs_progress *progress;		/* of gpusort_perform(), or NULL */
+	gs_progress *progress;		/* where gpusort_perform() shows how far it is, or NULL */
 
-	/* a slot of the row descriptor, to look into stored rows; made on demand */
+	/* a slot of the row descriptor, to look into stored rows; made by gpusort_row_slot() */
 	TupleTableSlot *row_slot;
 
-	bool		random_access;	/* what the tuplesort must be able to do */
-	struct Tuplesortstate *tuplesort;	/* that the sort was handed over to */
+	/* the tuplesort, if the sort is handed over, must allow random access */
+	bool		random_access;
+	struct Tuplesortstate *tuplesort;	/* tuplesort that the sort was handed over to, or NULL */
 	GpuSortStats stats;
 
 	/* what other sessions see of the sort */

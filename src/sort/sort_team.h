@@ -7,9 +7,10 @@
  * engine's phases (engine/host/gs_shared_sort.h).  They also take stretches of the order in which
  * ties are to be refined, or which is to be verified (team_stretches.h).
  *
- *	before others see it	gpusort_team_init()
- *	the sort's process		gpusort_use_team(), gpusort_perform() ..., gpusort_team_dismiss()
- *	others					gpusort_team_help() (team_help.h), which returns when they are dismissed
+ *	before others see the team	gpusort_team_init()
+ *	process that has the sort	gpusort_use_team(), gpusort_perform() ..., gpusort_team_dismiss()
+ *	processes that help			gpusort_team_help() (team_help.h), which returns when the team is
+ *								dismissed
  *
  * A process that helps may come at any time, and nobody waits for it to come.  Once it helps, the
  * others wait for it at the end of each phase; if it fails or is lost, the query fails.

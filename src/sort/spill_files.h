@@ -30,7 +30,7 @@ typedef struct GpuSortSpill
 	/* of a part: its rows could not be put in order, which is not tried again */
 	bool		refused;
 
-	/* when all rows are in */
+	/* used when all rows are in */
 	GpuSortRunFile **read;		/* files whose runs are read */
 	uint32		nread;
 	GpuSortPortions *portions;
@@ -92,7 +92,7 @@ extern void gpusort_read_run_file(GpuSortSpill *spill, GpuSortRunFile *file);
 /* Delete a file that is read, forget its runs, and give back the memory that they take. */
 extern void gpusort_drop_run_file(GpuSort *sort, uint32 which);
 
-/* Delete the files, which are closed. */
+/* Delete the files of the sort's own set, which are closed, and release its runs in memory. */
 extern void gpusort_delete_spill(GpuSortSpill *spill);
 
 /* Close and delete a sort's files, if it has some, and forget its window. */

@@ -34,7 +34,7 @@ struct GpuSortTeam
 	/* signals changes of the fields below, all of which the mutex protects */
 	ConditionVariable changed;
 	bool		dismissed;
-	bool		open;			/* there is a job that may be helped with */
+	bool		open;			/* there is a job that processes may help with */
 	uint32		number;			/* number of the last job that was opened */
 	uint32		phase;			/* phase that the engine is in */
 	int			helpers;		/* processes that are there to help, or are sure to come */

@@ -20,7 +20,7 @@ typedef struct SharedPiece
 	uint32		first;
 	uint32		count;
 	size_t		bytes;
-	size_t		offset;			/* where in the first extent the contents begin */
+	size_t		offset;	/* where the contents begin, counted from the first extent's begin */
 } SharedPiece;
 
 struct GpuSortSharedView
