@@ -127,6 +127,7 @@ open_target(CopyTo *to)
 	pgstat_progress_update_multi_param(2, parameters, values);
 }
 
+/* Send the CopyOutResponse message. */
 static void
 begin_client_copy(const GpuSortOutFormat *format)
 {

@@ -91,6 +91,7 @@ gpusort_out_put_uint64(char *at, uint64 n)
 
 #endif							/* WORDS_BIGENDIAN */
 
+/* Write a signed integer.  Returns the end of the digits. */
 static inline char *
 gpusort_out_put_int64(char *at, int64 n)
 {
@@ -144,7 +145,7 @@ gpusort_out_put_hex(char *at, const char *bytes, int length)
 		memcpy(&four, bytes, sizeof(four));
 		n = (four | (uint64) four << 16) & UINT64CONST(0x0000FFFF0000FFFF);
 		n = (n | n << 8) & UINT64CONST(0x00FF00FF00FF00FF);
-		/* a byte's upper half comes first */
+		/* the digit of a byte's upper half comes first */
 		n = (n >> 4 & UINT64CONST(0x000F000F000F000F)) | (n & UINT64CONST(0x000F000F000F000F)) << 8;
 		/* in ASCII, letters do not follow digits directly: add the gap to digits above 9 */
 		n += ASCII_ZEROS + ((n + UINT64CONST(0x0606060606060606)) >> 4 &

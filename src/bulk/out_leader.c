@@ -49,7 +49,7 @@
 /* The leader formats at most so many bytes of its own slice before the slice is due. */
 #define OWN_BYTES			(1024 * 1024)
 
-/* The head of a worker's queue. */
+/* The head of a worker's queue, as the leader has seen it last. */
 typedef struct OutHead
 {
 	const GpuSortOutPiece *piece;	/* first piece in the queue; NULL if none was there */
@@ -92,6 +92,7 @@ read_to_end(OutLeader *leader)
 	gpusort_out_flush_stream(leader->stream);
 }
 
+/* Begin to format the leader's own slice into the stream's buffer, before the slice is due. */
 static void
 read_in_advance(OutLeader *leader)
 {
@@ -260,6 +261,10 @@ try_to_read_in_advance(OutLeader *leader, uint64 next)
 	PG_END_TRY();
 }
 
+/*
+ * Write a slice that is due, whoever formats it.  While it is not there yet, the leader takes a
+ * slice of its own.
+ */
 static void
 write_slice(OutLeader *leader, uint64 slice)
 {
@@ -355,6 +360,7 @@ launch_workers(OutLeader *leader)
 	return true;
 }
 
+/* Let workers that have failed raise their errors, and wait for all of them to end. */
 static void
 end_workers(OutLeader *leader)
 {

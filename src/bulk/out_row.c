@@ -178,6 +178,7 @@ count_value(GpuSortOutRows *rows, Size bytes)
 	rows->value_count++;
 }
 
+/* Free what functions have allocated, if it has become much. */
 static void
 free_values(GpuSortOutRows *rows)
 {
@@ -240,6 +241,7 @@ name_bytes(Datum value)
 	return (OutBytes) {name, strlen(name)};
 }
 
+/* Returns the bytes of any value, in the server's encoding. */
 static OutBytes
 value_bytes(GpuSortOutRows *rows, const OutColumn *column, Datum value)
 {

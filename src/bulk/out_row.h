@@ -28,7 +28,7 @@ extern void gpusort_out_put_row(GpuSortOutRows *rows, TupleTableSlot *slot, Stri
 extern void gpusort_out_get_values(GpuSortOutRows *rows, TupleTableSlot *slot);
 extern void gpusort_out_put_values(GpuSortOutRows *rows, TupleTableSlot *slot, StringInfo out);
 
-/* Append a line with the names of the columns; text and CSV. */
+/* Append a line with the names of the columns, in text or CSV. */
 extern void gpusort_out_put_header(GpuSortOutRows *rows, TupleDesc desc, StringInfo out);
 
 /*

@@ -37,6 +37,7 @@ typedef struct GpuSortOutSource
 	TableScanDesc scan;
 } GpuSortOutSource;
 
+/* Returns the number of slices. */
 static inline uint64
 gpusort_out_slice_count(const GpuSortOutSlices *slices)
 {

@@ -24,6 +24,7 @@ typedef struct GpuSortOutStream
 extern void gpusort_out_begin_stream(GpuSortOutStream *stream, const GpuSortOutFormat *format,
 									 const GpuSortOutColumn *columns, GpuSortOutTarget *target);
 
+/* Append a row to the buffer, and write the buffer if it is full. */
 extern void gpusort_out_stream_row(GpuSortOutStream *stream, TupleTableSlot *slot);
 
 /* Append a row to the buffer, but don't write the buffer, however large it is. */

@@ -126,6 +126,7 @@ report_write_error(GpuSortOutTarget *target)
 			 errmsg("could not write to COPY program: %m")));
 }
 
+/* Write to a file or program. */
 static void
 write_file(GpuSortOutTarget *target, const char *data, Size length)
 {

@@ -11,6 +11,7 @@
 
 typedef struct GpuSortOutText GpuSortOutText;
 
+/* Prepare to write values of text or CSV, in the current memory context. */
 extern GpuSortOutText *gpusort_out_begin_text(const GpuSortOutFormat *format);
 
 /* Returns whether letters, digits and "+-.: " can be written as they are. */
@@ -36,6 +37,7 @@ extern void gpusort_out_put_text(const GpuSortOutText *text, StringInfo out, con
 extern bool gpusort_out_copy_plain(const GpuSortOutText *text, char *at, const char *string,
 								   int length);
 
+/* Append the null string. */
 extern void gpusort_out_put_null(const GpuSortOutText *text, StringInfo out);
 
 #endif							/* GPUSORT_OUT_TEXT_H */

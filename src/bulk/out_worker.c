@@ -130,6 +130,7 @@ write_row(OutWorker *worker)
 	return true;
 }
 
+/* Format a slice and send it in pieces.  Returns false if the leader has detached. */
 static bool
 write_slice(OutWorker *worker, uint64 slice)
 {
@@ -184,6 +185,10 @@ leave_to_leader(OutWorker *worker)
 	}
 }
 
+/*
+ * Format slices until there are none left.  If a row fails, its slice is left to the leader before
+ * the error is raised.
+ */
 static void
 write_all(OutWorker *worker)
 {

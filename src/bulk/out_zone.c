@@ -49,6 +49,10 @@ look_up(pg_time_t second, long int *offset, pg_time_t *change)
 	return found >= 0;
 }
 
+/*
+ * Look up the period that contains a second, and remember it for the stretch.  Returns false if it
+ * is not known.
+ */
 static bool
 find_stretch(ZoneStretch *stretch, pg_time_t second)
 {

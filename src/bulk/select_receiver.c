@@ -43,6 +43,7 @@ start_up(DestReceiver *self, int operation, TupleDesc desc)
 	client->rStartup(client, operation, desc);
 }
 
+/* Returns whether the client has asked only for formats that exist. */
 static bool
 formats_are_known(const SelectReceiver *receiver)
 {
@@ -56,6 +57,7 @@ formats_are_known(const SelectReceiver *receiver)
 	return true;
 }
 
+/* Begin our own stream to the client. */
 static void
 begin(SelectReceiver *receiver)
 {

@@ -158,6 +158,7 @@ rows_fit(Page page, Page rows)
 		PageGetMaxOffsetNumber(page) + count <= MaxHeapTuplesPerPage;
 }
 
+/* Put the rows of a private page into a locked buffer that has other rows, and log them. */
 static void
 add_rows(GpuSortAppend *append, Buffer buffer, Page rows, bool decode_end)
 {
@@ -274,6 +275,9 @@ give_next_blocks(GpuSortAppend *append, int i)
 	gpusort_extend_relation(append->heap, append->target->strategy, &append->blocks[last], 1);
 }
 
+/*
+ * Returns the locked buffer of a private page's block, after another block was chosen if need be.
+ */
 static Buffer
 lock_block(GpuSortAppend *append, int i)
 {
@@ -285,6 +289,10 @@ lock_block(GpuSortAppend *append, int i)
 	return buffer;
 }
 
+/*
+ * Write private page i into its block, and set the block all-visible and all-frozen if the rows are
+ * frozen.
+ */
 static void
 write_page(GpuSortAppend *append, int i, bool decode_end)
 {
@@ -331,6 +339,7 @@ keep_last_page(GpuSortAppend *append)
 	append->used = 1;
 }
 
+/* Tell the free space map of the last page, if it has much free space. */
 static void
 tell_free_space(GpuSortAppend *append)
 {

@@ -53,6 +53,7 @@ extern GpuSortAppend *gpusort_append_begin(Relation heap, const GpuSortAppendOwn
  */
 extern void gpusort_append_continue(GpuSortAppend *append);
 
+/* Begin another private page; for gpusort_append_tuple(). */
 extern void gpusort_append_new_page(GpuSortAppend *append);
 
 /*

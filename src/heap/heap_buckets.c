@@ -345,6 +345,7 @@ add_pages(GpuSortBuckets *buckets, GpuSortBucket *bucket, bool put_off, bool dec
 
 /* ---------- all of them ---------- */
 
+/* Have the WAL writer write what was logged, without waiting for a commit. */
 static void
 tell_wal_writer(GpuSortBuckets *buckets)
 {
@@ -353,6 +354,7 @@ tell_wal_writer(GpuSortBuckets *buckets)
 	buckets->logged = false;
 }
 
+/* Count rows as inserted.  A worker counts them in the tail, for its leader to report. */
 static void
 count_rows(GpuSortBucket *bucket)
 {

@@ -12,6 +12,7 @@
 
 typedef struct GpuSortHeapChains GpuSortHeapChains;
 
+/* Begin, put the versions in the order in which they are to be written, and finish. */
 extern GpuSortHeapChains *gpusort_heap_chains_begin(const GpuSortHeapCopy *copy);
 extern void gpusort_heap_chains_put(GpuSortHeapChains *chains, MinimalTuple version);
 extern void gpusort_heap_chains_finish(GpuSortHeapChains *chains);

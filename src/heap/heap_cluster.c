@@ -104,6 +104,7 @@ read_table(Conduct *conduct, const GpuSortSpec *spec)
 
 /* ---------- writing ---------- */
 
+/* Write all versions of the sort, one window after another if it has spilled. */
 static void
 put_all(GpuSortHeapTarget *target, GpuSort *sort)
 {

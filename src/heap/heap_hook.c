@@ -55,6 +55,10 @@ gpusort_end_redirection(void)
 	redirected = NULL;
 }
 
+/*
+ * Our relation_copy_for_cluster(): copy the table here or, where gpusort does not, by heap's own
+ * function.
+ */
 static void
 copy_for_cluster(GPUSORT_COPY_FOR_CLUSTER_PARAMETERS)
 {
@@ -124,7 +128,7 @@ hide_indexes(Relation heap, RelOptInfo *rel)
 static bool
 may_be_copied(Relation heap)
 {
-	/* the copy's TOAST table gets an index, too */
+	/* the new table's TOAST table gets an index, for which the planner is asked, too */
 	return heap->rd_refcnt > 1 && heap->rd_rel->relkind != RELKIND_TOASTVALUE &&
 		!ReindexIsProcessingHeap(RelationGetRelid(heap));
 }

@@ -42,6 +42,7 @@ extern void gpusort_own_rows_begin(GpuSortOwnRows *rows, Relation heap,
 /* Get the next row, which stays valid until the next call.  Returns false if there is none. */
 extern bool gpusort_own_rows_next(GpuSortOwnRows *rows, HeapTuple tuple);
 
+/* Release what does not go away with the memory context: the strategy. */
 extern void gpusort_own_rows_end(GpuSortOwnRows *rows);
 
 #endif							/* GPUSORT_HEAP_OWN_ROWS_H */

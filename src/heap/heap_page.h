@@ -60,6 +60,7 @@ gpusort_heap_page_append(GpuSortHeapPage *page, uint32 length)
 	return page->data + page->upper;
 }
 
+/* Write the page's bounds into its header, when no more tuples are added. */
 static inline void
 gpusort_heap_page_seal(GpuSortHeapPage *page)
 {

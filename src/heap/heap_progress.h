@@ -11,8 +11,10 @@
 extern void gpusort_heap_show_reading(BlockNumber pages);
 extern void gpusort_heap_show_read(BlockNumber pages, double versions);
 
+/* Report that sorting begins. */
 extern void gpusort_heap_show_sorting(void);
 
+/* Report that writing begins, and then how many versions have been written. */
 extern void gpusort_heap_show_writing(void);
 extern void gpusort_heap_show_written(double versions);
 

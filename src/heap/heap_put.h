@@ -41,6 +41,7 @@ typedef struct GpuSortHeapLog
 	PGAlignedBlock record;		/* buffer for the data of a WAL record */
 } GpuSortHeapLog;
 
+/* Find out how rows put into the table are logged. */
 extern void gpusort_heap_log_begin(GpuSortHeapLog *log, Relation heap);
 
 /*

@@ -41,7 +41,7 @@ struct GpuSortHeapReader
 	bool		is_part;
 	GpuSortHeapFindings findings;
 
-	/* making versions */
+	/* state for making versions */
 	TupleDesc	desc;
 	bool		has_dropped;	/* the table has dropped columns */
 	Datum	   *values;
@@ -207,7 +207,10 @@ copy_version(GpuSortHeapReader *reader, HeapTuple tuple, HeapTuple copy)
 	if (must_reform(reader, tuple->t_data))
 	{
 		formed = reform(reader, tuple);
-		/* values of columns that were added may have made it longer than a page */
+		/*
+		 * default values of columns that were added later may have made the tuple longer than a
+		 * page
+		 */
 		if (formed->t_len > BLCKSZ)
 			reader->packed = repalloc(reader->packed, formed->t_len + GPUSORT_VERSION_MAX_BYTES);
 		tuple = formed;
@@ -246,7 +249,7 @@ note_version(GpuSortHeapFindings *findings, HeapTuple tuple, bool in_chain)
 
 	findings->chains |= in_chain;
 	findings->toasted += gpusort_heap_needs_toaster(tuple->t_data->t_infomask, tuple->t_len);
-	/* the toaster makes it about as short as that */
+	/* the toaster makes a longer tuple about as short as that */
 	findings->bytes += Min(length, TOAST_TUPLE_THRESHOLD);
 	findings->longest = Max(findings->longest, length);
 	if (unlikely(findings->shortest == 0) || length < findings->shortest)

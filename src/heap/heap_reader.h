@@ -25,6 +25,7 @@ extern GpuSortHeapReader *gpusort_heap_reader_begin(const GpuSortHeapCopy *copy,
 extern void gpusort_heap_reader_read(GpuSortHeapReader *reader, GpuSortHeapShare *share,
 									 bool shows);
 
+/* Release what does not go away with the memory context. */
 extern void gpusort_heap_reader_end(GpuSortHeapReader *reader);
 
 #endif							/* GPUSORT_HEAP_READER_H */

@@ -25,6 +25,7 @@ typedef struct GpuSortHeapShare
 	GpuSortHeapFindings findings;
 } GpuSortHeapShare;
 
+/* Prepare to share the reading of so many pages. */
 extern void gpusort_heap_share_init(GpuSortHeapShare *share, BlockNumber nblocks);
 
 /*

@@ -97,6 +97,10 @@ gpusort_heap_slices_init(GpuSortHeapSlices *slices, const GpuSortHeapCopy *copy,
 
 /* ---------- writing ---------- */
 
+/*
+ * Form the pages of a slice.  Returns false if a version needs the toaster and this process can't
+ * use it.
+ */
 static bool
 fill_pages(const Process *process, GpuSortHeapTarget *target, uint64 slice)
 {
@@ -134,6 +138,10 @@ await_turn(Process *process, uint64 slice)
 	}
 }
 
+/*
+ * Form the pages of a slice, and write them in the slice's turn.  A worker that can't form them
+ * leaves the slice to the leader.
+ */
 static void
 put_slice(Process *process, uint64 slice)
 {

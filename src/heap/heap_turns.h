@@ -26,6 +26,7 @@ typedef struct GpuSortTurns
 	ConditionVariable turned;
 } GpuSortTurns;
 
+/* Begin with the first slice, whose turn it is then. */
 extern void gpusort_turns_init(GpuSortTurns *turns);
 
 /*

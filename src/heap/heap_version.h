@@ -17,7 +17,7 @@
 
 #include "access/htup_details.h"
 
-/* Flags. */
+/* Flags of a version. */
 #define GPUSORT_VERSION_HAS_TIDS	1
 
 /* The TIDs that may follow the data. */
@@ -58,6 +58,7 @@ gpusort_version_pack(HeapTuple tuple, const GpuSortVersionTids *tids)
 	tuple->t_len += sizeof(*tids);
 }
 
+/* Returns whether a version was packed with its TIDs. */
 static inline bool
 gpusort_version_has_tids(const MinimalTuple version)
 {

@@ -229,6 +229,7 @@ write_index(Build *build)
 	MemoryContextDelete(context);
 }
 
+/* Write the index, and let the workers end. */
 static void
 load(Build *build)
 {

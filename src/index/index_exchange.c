@@ -9,8 +9,8 @@
 #include "sort/sort_fetch.h"
 
 /*
- * A batch is half a queue at most, so that a worker fills one while the leader
- * reads another.
+ * A batch takes at most half a queue, so that a worker can fill one half while the leader reads the
+ * other.
  */
 #define QUEUE_BYTES		((Size) 256 * 1024)
 #define BATCH_BYTES		((Size) 64 * 1024)

@@ -64,6 +64,10 @@ redirect_build(Relation index)
 	index->rd_indam = &our_btree;
 }
 
+/*
+ * Point the relation cache entries of all btree indexes of a table at our copy of btree's access
+ * method.
+ */
 static void
 redirect_builds(Oid heap_oid)
 {

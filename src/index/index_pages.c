@@ -143,6 +143,9 @@ typedef enum RowState
 	ROW_DIFFICULT
 } RowState;
 
+/*
+ * Returns whether a row is plainly alive or dead, or needs the server's scan.  The page is locked.
+ */
 static RowState
 row_state(const PageScan *scan, HeapTuple tuple, Buffer buffer, bool all_visible)
 {

@@ -109,6 +109,7 @@ next_tuple(GpuSort *sort, const GpuSortSlice *slice)
 	return tuple;
 }
 
+/* Read a slice back, check its uniqueness and write its pages, a window at a time. */
 static void
 write_slice(PortionWriter *writer, GpuSortSlice *slice)
 {

@@ -1,29 +1,28 @@
 /*
  * index_progress.c
- *		What pg_stat_progress_create_index shows of a build.
+ *		Reports an index build to pg_stat_progress_create_index.
  *
- * The phases are those of PostgreSQL's own builds, under the same names
- * (btbuildphasename()): the table is scanned, block by block; tuples are sorted;
- * tuples are loaded.  "Dead" tuples have no sort of their own here.
+ * The phases are those of PostgreSQL's own builds, under the same names (btbuildphasename()): the
+ * table is scanned, block by block; tuples are sorted; tuples are loaded.  "Dead" tuples have no
+ * sort of their own here.
  *
- * Rows done in the sort.  The engine makes no call while it works, so it can't
- * report by pgstat_progress_update_param(); it raises a word (gs_progress.h), and
- * that word is the counter itself, in this backend's entry of the server's status
- * array.  That is right, although readers expect entries to be written between two
- * increments of st_changecount:
+ * The engine makes no calls while it sorts, so it can't report the rows done by
+ * pgstat_progress_update_param().  Instead it raises a word in memory (gs_progress.h), and that
+ * word is the progress counter itself, in this backend's entry of the server's status array.
+ * Readers expect an entry to be written between two increments of st_changecount.  Yet writing the
+ * counter without them is right:
  *
- *	- The counter is written by this process only, which does nothing else with its
- *	  entry while it is in the engine: the protocol is never broken into.
- *	- st_changecount makes readers see fields that belong together.  Phase and total
- *	  are set by the server's functions before the first raise and after the last, so
- *	  whatever value of the counter goes with them in a copy was true.
- *	- A store of 8 bytes is one where the platform says so
- *	  (PG_HAVE_8BYTE_SINGLE_COPY_ATOMICITY); elsewhere we don't do it, and the
- *	  sort is seen without moving.
+ * - Only this process writes the counter, and it does nothing else with its entry while it is in
+ *   the engine, so it never breaks into an update of the entry.
+ * - st_changecount makes readers see fields that belong together.  The phase and the total are set
+ *   by the server's functions before the counter is first raised and after it is last raised, so
+ *   any value of the counter that a reader copies belongs to them.
+ * - A store of 8 bytes is atomic where the platform says so (PG_HAVE_8BYTE_SINGLE_COPY_ATOMICITY).
+ *   Elsewhere we don't raise the counter, and the progress of a sort is not seen to move.
  *
- * The server does the same with wait events, a word that is stored into another
- * process's view without any lock.  The other way, a timer whose handler reports,
- * would need a slot of the server's timeouts and wake the backend for nothing.
+ * The server does the same with wait events, each of which is a word that is stored without any
+ * lock where other processes read it.  The alternative, a timer whose handler reports, would need a
+ * slot of the server's timeouts and wake the backend for nothing.
  */
 #include "postgres.h"
 

@@ -1,6 +1,6 @@
 /*
  * index_shared.c
- *		The shared memory of an index build by several processes; see index_shared.h.
+ *		Lays out the shared memory of an index build by several processes; see index_shared.h.
  */
 #include "postgres.h"
 

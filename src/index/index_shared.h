@@ -1,6 +1,6 @@
 /*
  * index_shared.h
- *		The shared memory of an index build by several processes.
+ *		Lays out the shared memory of an index build by several processes.
  */
 #ifndef GPUSORT_INDEX_SHARED_H
 #define GPUSORT_INDEX_SHARED_H
@@ -28,11 +28,11 @@ typedef struct GpuSortSharedBuild
 {
 	GpuSortSharedTask task;
 
-	/* reading the table */
+	/* for reading the table */
 	GpuSortSharedBlocks blocks;
 	GpuSortSharedReports reports;
 
-	/* writing the index, if workers can write */
+	/* for writing the index, if workers can write */
 	GpuSortSharedStage stage;
 	GpuSortSharedSlices slices;
 } GpuSortSharedBuild;

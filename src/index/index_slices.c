@@ -1,11 +1,11 @@
 /*
  * index_slices.c
- *		An index written by several processes; see index_slices.h.
+ *		Writes an index by several processes; see index_slices.h.
  *
  *	slices ──taken in order──▶ btree_slice_writer, in each process ──page──▶ file, WAL
  *	                                     └─notes─▶ the leader ──▶ btree_levels ──page──┘
  *
- * Errors travel the server's way.
+ * Workers' errors reach the leader through the server's own error queues.
  */
 #include "postgres.h"
 

@@ -33,7 +33,7 @@ gpusort_stage_publish(GpuSortStageControl *control)
 void
 gpusort_stage_set(GpuSortStageControl *control, GpuSortStage stage)
 {
-	/* a worker that sees the stage must see what was written before */
+	/* a worker that sees the stage must also see what the leader wrote before setting it */
 	pg_memory_barrier();
 	pg_atomic_write_u32(&control->shared->stage, stage);
 	ConditionVariableBroadcast(&control->shared->changed);

@@ -38,6 +38,7 @@ report_duplicate(const GpuSortIndexTarget *target, IndexTuple tuple)
 			 errtableconstraint(target->heap, RelationGetRelationName(target->index))));
 }
 
+/* Returns whether the tuple has a null in a key column. */
 static bool
 has_null_key(Relation index, IndexTuple tuple)
 {

@@ -37,12 +37,17 @@ struct GpuSortIndexWriter
 	uint64		tuples;			/* tuples put so far */
 };
 
+/* A GpuSortLeafSink's get_page: returns a page to be filled. */
 static char *
 get_leaf(void *arg)
 {
 	return gpusort_storage_get_page(((GpuSortIndexWriter *) arg)->storage);
 }
 
+/*
+ * A GpuSortLeafSink's put_page: writes a leaf into its block, and adds its downlink to the level
+ * above or, if it is the only leaf, makes it the root.
+ */
 static void
 put_leaf(void *arg, char *page, IndexTuple low_key, bool last)
 {
