@@ -56,8 +56,7 @@ typedef struct GpuSortMemory
 	uint64		expected_rows;	/* rows that there will be, if that is known, else 0 */
 
 	/* if not all rows fit (spill_plan.h) */
-	/* the planner's estimate of the rows of all participants */
-	double		planned_rows;
+	double		planned_rows;	/* the planner's estimate of the rows of all participants */
 	/* memory for rows before they become a run; 0: memory is not divided */
 	size_t		buffer_bytes;
 	size_t		keep_bytes;		/* memory for runs that stay in memory */
