@@ -120,8 +120,8 @@ list_ranges(GpuSort *sort, LentSort *lent, Listing *listing)
 /*
  * Returns how much private memory each process that helps may use.  In a query that is as much as
  * this process has left, just as every worker of a parallel query may use work_mem: with less, the
- * keys of wide strings would be made again and again.  In a build, all processes together may use
- * one process's memory.
+ * keys of wide strings would be made again and again.  In a build the processes divide what is
+ * left, since a build's memory is for all of them together.
  */
 static size_t
 memory_of_each(GpuSort *sort)
