@@ -1,6 +1,6 @@
 /*
  * btree_dedup.c
- *		Equal neighbours of the sorted stream into posting lists; see btree_dedup.h.
+ *		Turns equal neighbours of the sorted stream into posting lists; see btree_dedup.h.
  */
 #include "postgres.h"
 

@@ -1,10 +1,10 @@
 /*
  * btree_dedup.h
- *		Equal neighbours of the sorted stream into posting lists.
+ *		Turns equal neighbours of the sorted stream into posting lists.
  *
- * Tuples with equal keys are gathered until one comes that differs or the list is
- * as long as the server makes them in a build: a tenth of a page, so that pages
- * can still be split evenly.  One tuple stays as it is, several become one tuple
+ * Tuples with equal keys are gathered until a tuple comes that differs, or the list is
+ * as long as the server makes it in a build: a tenth of a page, so that pages
+ * can still be split evenly.  A single tuple stays as it is.  Several become one tuple
  * with the first one's key and all TIDs, formed in place on the leaf page.
  */
 #ifndef GPUSORT_BTREE_DEDUP_H
@@ -22,14 +22,14 @@
 typedef struct GpuSortDedup
 {
 	GpuSortLeafBuilder *leaf;
-	IndexTuple	base;			/* first of the pending tuples, NULL if none */
-	int			ntids;			/* pending */
-	int			max_tids;		/* that base can take; at least 1 */
-	char	   *kept;			/* where base is, if it was kept; NULL: none was ever */
+	IndexTuple	base;			/* the first pending tuple, NULL if none */
+	int			ntids;			/* pending TIDs */
+	int			max_tids;		/* most TIDs that a list with base's key can have; at least 1 */
+	char	   *kept;			/* buffer for a copy of base; NULL: not allocated yet */
 	ItemPointerData tids[GPUSORT_DEDUP_MAX_TUPLE / sizeof(ItemPointerData)];
 } GpuSortDedup;
 
-/* TIDs of the longest posting list that begins with this tuple. */
+/* Returns how many TIDs the longest posting list has that begins with this tuple. */
 static inline int
 gpusort_dedup_max_tids(IndexTuple base)
 {
@@ -38,17 +38,18 @@ gpusort_dedup_max_tids(IndexTuple base)
 	return Max(bytes / (int) sizeof(ItemPointerData), 1);
 }
 
+/* Begins, with nothing pending. */
 extern void gpusort_dedup_begin(GpuSortDedup *dedup, GpuSortLeafBuilder *leaf);
 
-/* What is pending stays, its tuple needs not. */
+/* Copies the first pending tuple, so that the caller may free all that were added. */
 extern void gpusort_dedup_keep(GpuSortDedup *dedup);
 
-/* Put what is pending on the leaf page. */
+/* Puts the pending tuples on the leaf page. */
 extern void gpusort_dedup_flush(GpuSortDedup *dedup);
 
 /*
- * Append a tuple, which must stay until the next flush or gpusort_dedup_keep(); `equal`: its key equals
- * that of the tuple before.
+ * Adds a tuple, which must stay where it is until the next gpusort_dedup_flush() or
+ * gpusort_dedup_keep().  `equal` tells that its key equals that of the tuple before.
  */
 static inline void
 gpusort_dedup_add(GpuSortDedup *dedup, IndexTuple tuple, bool equal)

@@ -1,6 +1,6 @@
 /*
  * btree_leaf.c
- *		Leaf pages from a sorted stream of tuples; see btree_leaf.h.
+ *		Makes leaf pages of a sorted stream of tuples; see btree_leaf.h.
  */
 #include "postgres.h"
 
@@ -28,8 +28,8 @@ gpusort_leaf_begin(GpuSortLeafBuilder *leaf, const GpuSortIndexTarget *target,
 }
 
 /*
- * What tells the page's last tuple from the one before; allocated in
- * truncate_context.
+ * Returns the shortest key that tells the page's last tuple from the tuple before,
+ * allocated in truncate_context.
  */
 static IndexTuple
 make_high_key(GpuSortLeafBuilder *leaf, const GpuSortPage *page)
@@ -42,7 +42,7 @@ make_high_key(GpuSortLeafBuilder *leaf, const GpuSortPage *page)
 	return high_key;
 }
 
-/* Replace the page's last tuple by the high key, and hand the page over. */
+/* Replaces the page's last tuple with the high key, and hands the page to the sink. */
 static void
 end_page(GpuSortLeafBuilder *leaf, GpuSortPage *page, IndexTuple high_key, bool last)
 {
@@ -55,9 +55,7 @@ end_page(GpuSortLeafBuilder *leaf, GpuSortPage *page, IndexTuple high_key, bool 
 	MemoryContextReset(leaf->truncate_context);
 }
 
-/*
- * End the page before its last tuple and begin the next one with it.
- */
+/* Ends the page before its last tuple, which becomes the first tuple of the next page. */
 void
 gpusort_leaf_turn_page(GpuSortLeafBuilder *leaf)
 {
@@ -74,9 +72,8 @@ gpusort_leaf_turn_page(GpuSortLeafBuilder *leaf)
 }
 
 /*
- * The next slice's first tuple is put on the page like any other, so that there is
- * room for a high key in its place.  If the page was full, a page of one tuple comes
- * out.
+ * The next slice's first tuple is put on the page like any other, so that the high key
+ * can take its place.  If that turns the page, the slice's last page has one tuple only.
  */
 void
 gpusort_leaf_end_slice(GpuSortLeafBuilder *leaf, IndexTuple next)
@@ -104,7 +101,7 @@ gpusort_leaf_tuples_per_page(const GpuSortLeafBuilder *leaf, Size size)
 		probe.page.nitems++;
 	}
 
-	/* the last one goes to the next page */
+	/* the last tuple goes to the next page */
 	return probe.page.nitems - 1;
 }
 
@@ -118,9 +115,7 @@ gpusort_leaf_finish(GpuSortLeafBuilder *leaf)
 	leaf->sink.put_page(leaf->sink.arg, leaf->page.data, (IndexTuple) leaf->low_key, true);
 }
 
-/*
- * The server's own ERROR for a tuple that is too large.
- */
+/* Raises the server's own error for a tuple that is too large. */
 void
 gpusort_leaf_refuse(GpuSortLeafBuilder *leaf, IndexTuple tuple)
 {

@@ -1,6 +1,6 @@
 /*
  * btree_levels.c
- *		The levels above the leaves, bottom up; see btree_levels.h.
+ *		Builds the levels above the leaves, bottom up; see btree_levels.h.
  */
 #include "postgres.h"
 
@@ -11,9 +11,9 @@
 
 struct GpuSortLevel
 {
-	BlockNumber block;			/* of the open page */
+	BlockNumber block;			/* block of the open page */
 	BlockNumber left;			/* its left sibling or P_NONE */
-	GpuSortPage page;
+	GpuSortPage page;			/* the open page */
 	char		low_key[GPUSORT_PAGE_MAX_PIVOT] pg_attribute_aligned(MAXIMUM_ALIGNOF);
 };
 
@@ -26,9 +26,7 @@ gpusort_levels_begin(GpuSortLevels *levels, GpuSortStorage *storage)
 	levels->height = 0;
 }
 
-/*
- * Open the level's next page, to which `low_key` will lead.
- */
+/* Opens the level's next page, whose downlink will have the key `low_key`. */
 static void
 open_page(GpuSortLevels *levels, int number, BlockNumber block, IndexTuple low_key)
 {
@@ -39,7 +37,7 @@ open_page(GpuSortLevels *levels, int number, BlockNumber block, IndexTuple low_k
 	memcpy(level->low_key, low_key, IndexTupleSize(low_key));
 }
 
-/* The page's first tuple: a downlink without key. */
+/* Appends the page's first tuple, a downlink without a key. */
 static void
 append_minus_infinity(GpuSortPage *page, IndexTuple pivot)
 {
@@ -62,9 +60,7 @@ begin_level(GpuSortLevels *levels, IndexTuple low_key)
 	open_page(levels, levels->height, gpusort_storage_new_block(levels->storage), low_key);
 }
 
-/*
- * Unlike a leaf, a page is never full with its first tuple, which has no key.
- */
+/* Unlike a leaf, an internal page is never full with its first tuple, which has no key. */
 static bool
 page_is_full(const GpuSortPage *page, Size size)
 {
@@ -73,9 +69,7 @@ page_is_full(const GpuSortPage *page, Size size)
 	return space < (int) size || space < GPUSORT_PAGE_FREE_SPACE(BTREE_NONLEAF_FILLFACTOR);
 }
 
-/*
- * End the open page before its last tuple and begin its right sibling with that.
- */
+/* Ends the open page before its last tuple, which becomes the first tuple of its right sibling. */
 static void
 turn_page(GpuSortLevels *levels, int number)
 {
@@ -123,8 +117,9 @@ gpusort_levels_add(GpuSortLevels *levels, IndexTuple low_key, BlockNumber leaf)
 }
 
 /*
- * The rightmost page of each level, from below: the downlinks to them may still
- * turn pages above, and may add a level only while there is one without a parent.
+ * Completes the rightmost page of each level, bottom up.  Its downlink may still
+ * turn pages of the levels above, and so begin another level.  The loop ends at the
+ * level that has none above it, whose only page is the root.
  */
 BlockNumber
 gpusort_levels_finish(GpuSortLevels *levels, uint32 *height)

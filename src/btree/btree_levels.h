@@ -1,16 +1,16 @@
 /*
  * btree_levels.h
- *		The levels above the leaves, bottom up.
+ *		Builds the levels above the leaves, bottom up.
  *
- * Each level has one page open.  A downlink goes to the page of its level; when
- * that page is full it gets a right sibling, and its own downlink goes one level
- * up, where the level is begun if need be.  Since pages are only ever completed
- * to the left of what is open, memory is a page or two for each level however
- * large the index.
+ * Each level has one open page, which its next downlink is added to.  When the
+ * open page is full it gets a right sibling, which becomes the open page, and its
+ * own downlink is added to the level above, which is begun if need be.  All pages
+ * to the left of the open one are complete, so memory is a page or two for each
+ * level however large the index.
  *
- * Pages are filled to 70 %, nbtree's fixed fillfactor here.  The first tuple of
- * a page has no key: it stands for minus infinity, and the key it had is the left
- * sibling's high key and the key of the page's own downlink.
+ * Pages are filled to 70 %, nbtree's fixed fillfactor for internal pages.  The first
+ * tuple of a page has no key: it stands for minus infinity.  The key that it had
+ * becomes the left sibling's high key and the key of the page's own downlink.
  */
 #ifndef GPUSORT_BTREE_LEVELS_H
 #define GPUSORT_BTREE_LEVELS_H
@@ -27,22 +27,26 @@ typedef struct GpuSortLevel GpuSortLevel;
 typedef struct GpuSortLevels
 {
 	GpuSortStorage *storage;
-	int			height;			/* levels begun; level 1 is the lowest */
+	int			height;			/* number of levels begun; level 1 is above the leaves */
 	GpuSortLevel *level[GPUSORT_MAX_LEVELS];
 } GpuSortLevels;
 
+/* Begins with no levels. */
 extern void gpusort_levels_begin(GpuSortLevels *levels, GpuSortStorage *storage);
 
-/* Add the downlink to a leaf, leaves in order.  Sets the tuple's downlink. */
+/*
+ * Adds the downlink to a leaf; leaves come in order.  low_key is a pivot tuple with the leaf's low
+ * key, whose downlink is set here.
+ */
 extern void gpusort_levels_add(GpuSortLevels *levels, IndexTuple low_key, BlockNumber leaf);
 
 /*
- * Complete the open pages.  Returns the root; *height is its level.  There has
- * been at least one downlink.
+ * Completes the open pages.  Returns the root's block and sets *height to its
+ * level.  At least one downlink must have been added.
  */
 extern BlockNumber gpusort_levels_finish(GpuSortLevels *levels, uint32 *height);
 
-/* Write the metapage, for the root at this level. */
+/* Writes the metapage, for a root of level `height`. */
 extern void gpusort_levels_write_metapage(GpuSortLevels *levels, BlockNumber root, uint32 height,
 										  bool allequalimage);
 

@@ -1,15 +1,15 @@
 /*
  * btree_page.h
- *		Filling one btree page from front to back.
+ *		Fills one btree page from front to back.
  *
  * A sorted load needs nothing of what PageAddItem() is for: no search for a free
- * line pointer, no shifting of those behind, no checks of a header that no other
- * process has touched.  Line pointers grow up, tuples grow down, and two offsets
- * say all about the page until it is sealed, which writes them to its header.
+ * line pointer, no shifting of later line pointers, no checks of a header that no
+ * other process has touched.  Line pointers grow up, tuples grow down, and two
+ * offsets describe the page until gpusort_page_seal() writes them to its header.
  *
  * The first line pointer belongs to the high key, which is known only when the
- * page is full.  A page without a right sibling has none, and its line pointers
- * move down by one.
+ * page is full.  A page without a right sibling has no high key, so its line
+ * pointers move down by one.
  *
  * Pages are handed from owner to owner as plain BLCKSZ bytes (char *), aligned
  * for direct I/O.
@@ -25,15 +25,14 @@ typedef struct GpuSortPage
 {
 	char	   *data;
 	uint32		lower;			/* end of the line pointers */
-	uint32		upper;			/* start of the tuples, the last one's address */
-	uint32		nitems;			/* without the high key */
+	uint32		upper;			/* start of the tuples, where the last one lies */
+	uint32		nitems;			/* number of tuples, without the high key */
 } GpuSortPage;
 
 /*
- * Bytes of the longest tuple a leaf page takes: BTMaxItemSize, which has an
- * argument up to PostgreSQL 17.
- *
- * Three tuples and a high key's heap TID fit on a page.
+ * Bytes of the longest tuple that a leaf page takes, so that three tuples and a
+ * high key's heap TID fit on a page.  This is the server's BTMaxItemSize, which
+ * has an argument up to PostgreSQL 17.
  */
 #define GPUSORT_PAGE_MAX_TUPLE \
 	(MAXALIGN_DOWN((BLCKSZ - MAXALIGN(SizeOfPageHeaderData + 3 * sizeof(ItemIdData)) - \
@@ -42,10 +41,10 @@ typedef struct GpuSortPage
 /* Bytes of the longest pivot: the longest tuple's key and a heap TID. */
 #define GPUSORT_PAGE_MAX_PIVOT	(GPUSORT_PAGE_MAX_TUPLE + MAXALIGN(sizeof(ItemPointerData)))
 
-/* Bytes to leave free for a fillfactor, as BTGetTargetPageFreeSpace() has it. */
+/* Bytes to leave free for a fillfactor, as BTGetTargetPageFreeSpace() computes them. */
 #define GPUSORT_PAGE_FREE_SPACE(fillfactor)	(BLCKSZ * (100 - (fillfactor)) / 100)
 
-/* Make a pivot one without a key, which stands for minus infinity. */
+/* Removes the key of a pivot tuple, which then stands for minus infinity. */
 static inline void
 gpusort_pivot_remove_key(IndexTuple pivot)
 {
@@ -53,7 +52,7 @@ gpusort_pivot_remove_key(IndexTuple pivot)
 	BTreeTupleSetNAtts(pivot, 0, false);
 }
 
-/* Nothing on it, whatever the page itself says. */
+/* Makes the page empty, without looking at its bytes. */
 static inline void
 gpusort_page_clear(GpuSortPage *page)
 {
@@ -62,6 +61,7 @@ gpusort_page_clear(GpuSortPage *page)
 	page->nitems = 0;
 }
 
+/* Begins an empty page of a level in the buffer `data`. */
 static inline void
 gpusort_page_begin(GpuSortPage *page, char *data, uint32 level)
 {
@@ -75,7 +75,7 @@ gpusort_page_begin(GpuSortPage *page, char *data, uint32 level)
 	gpusort_page_clear(page);
 }
 
-/* Bytes that a further tuple can have, its line pointer accounted for; may be negative. */
+/* Returns how many bytes another tuple can have, besides its line pointer; may be negative. */
 static inline int
 gpusort_page_space(const GpuSortPage *page)
 {
@@ -88,7 +88,7 @@ gpusort_page_last(const GpuSortPage *page)
 	return (IndexTuple) (page->data + page->upper);
 }
 
-/* The last tuple but one; the page has at least two. */
+/* Returns the last tuple but one; the page must have at least two. */
 static inline IndexTuple
 gpusort_page_last_but_one(const GpuSortPage *page)
 {
@@ -97,7 +97,9 @@ gpusort_page_last_but_one(const GpuSortPage *page)
 	return (IndexTuple) (page->data + ItemIdGetOffset(item));
 }
 
-/* Room for a tuple of `size` bytes (MAXALIGN'd), which must be there. */
+/*
+ * Returns the place for another tuple of `size` bytes (MAXALIGN'd); the page must have room for it.
+ */
 static inline char *
 gpusort_page_append(GpuSortPage *page, Size size)
 {
@@ -108,7 +110,7 @@ gpusort_page_append(GpuSortPage *page, Size size)
 	return page->data + page->upper;
 }
 
-/* Give the last tuple's room back.  Its bytes stay until the next append. */
+/* Removes the last tuple.  Its bytes stay where they are until the next append. */
 static inline void
 gpusort_page_remove_last(GpuSortPage *page)
 {
@@ -127,7 +129,7 @@ gpusort_page_set_high_key(GpuSortPage *page, IndexTuple key)
 	memcpy(page->data + page->upper, key, size);
 }
 
-/* The last tuple becomes the high key, where it lies. */
+/* Turns the last tuple into the high key, without moving it. */
 static inline void
 gpusort_page_turn_last_into_high_key(GpuSortPage *page)
 {
@@ -145,7 +147,7 @@ gpusort_page_omit_high_key(GpuSortPage *page)
 	memmove(items, items + sizeof(ItemIdData), page->nitems * sizeof(ItemIdData));
 }
 
-/* Complete the page but for its links to siblings. */
+/* Completes the page but for its links to siblings. */
 static inline void
 gpusort_page_seal(GpuSortPage *page)
 {

@@ -8,20 +8,23 @@
 
 #include "btree/btree_slice_cuts.h"
 
-/* Bytes of a leaf page for tuples and their line pointers, high key included. */
+/* Bytes that a leaf page has for tuples and the high key, with their line pointers. */
 #define PAGE_BYTES \
 	(BLCKSZ - SizeOfPageHeaderData - MAXALIGN(sizeof(BTPageOpaqueData)))
 
-/* Bytes that the smallest of tuples takes. */
+/* Bytes that the smallest possible tuple takes, with its line pointer. */
 #define MIN_TUPLE_BYTES	(MAXALIGN(sizeof(IndexTupleData) + 1) + sizeof(ItemIdData))
 
-/* Pages of a slice that costs nothing; fewer would be taken too often. */
+/*
+ * The most pages of a slice that ends where a page ends, and so costs no space.  With fewer pages,
+ * participants would ask for slices too often.
+ */
 #define EXACT_SLICE_PAGES	256
 
-/* Tuples looked at to tell how long they are. */
+/* How many tuples are looked at to tell how long tuples are. */
 #define SAMPLE			1024
 
-/* Rows at positions from .. to - 1 that are equal to the one before. */
+/* Returns how many rows at positions from .. to - 1 are equal to the row before. */
 static uint64
 count_equal(const GpuSortView *view, uint64 from, uint64 to)
 {
@@ -36,7 +39,10 @@ count_equal(const GpuSortView *view, uint64 from, uint64 to)
 	return count;
 }
 
-/* Bytes of pages that rows take, if each but the equal ones takes tuple_bytes. */
+/*
+ * Returns how many bytes of pages the rows at positions from .. to - 1 take.  A row that becomes
+ * part of a posting list takes a TID, any other row tuple_bytes.
+ */
 static uint64
 rows_bytes(const GpuSortStream *stream, uint64 from, uint64 to, size_t tuple_bytes)
 {
@@ -45,7 +51,7 @@ rows_bytes(const GpuSortStream *stream, uint64 from, uint64 to, size_t tuple_byt
 	return (to - from - equal) * tuple_bytes + equal * sizeof(ItemPointerData);
 }
 
-/* Bytes of a tuple on average, as far as some of them tell. */
+/* Returns the average length of tuples, as far as a sample tells. */
 static size_t
 average_bytes(const GpuSortView *view)
 {
@@ -80,7 +86,7 @@ gpusort_slice_cuts_make(GpuSortSliceCuts *cuts, const GpuSortStream *stream, int
 	cuts->nslices = Max(nrows / cuts->slice_rows, 1);
 }
 
-/* The first row of the run of equal ones that a position is in. */
+/* Returns the first position of the run of equal rows that has the row at `position`. */
 static uint64
 run_start(const GpuSortView *view, uint64 position)
 {
@@ -125,7 +131,7 @@ gpusort_slice_cuts_min_pages(const GpuSortSliceCuts *cuts, const GpuSortStream *
 
 	if (cuts->page_rows > 0)
 	{
-		/* the index's last page may have one more, as the first of a next page */
+		/* the index's last page may have one tuple more, which turns no page */
 		uint64		rows = to == cuts->nrows ? to - from - 1 : to - from;
 
 		return (rows + cuts->page_rows - 1) / cuts->page_rows;

@@ -16,8 +16,8 @@ get_page(void *arg)
 }
 
 /*
- * Give blocks to the pages that have none: those set aside, and when they are used
- * up new ones.
+ * Gives blocks to the pages that have none: first the blocks that were set aside, then
+ * new ones.  `last`: the batch ends with the slice's last page.
  */
 static void
 give_blocks(GpuSortSliceWriter *writer, bool last)
@@ -41,7 +41,7 @@ give_blocks(GpuSortSliceWriter *writer, bool last)
 	}
 	if (last)
 	{
-		/* what was set aside must be used, and the ends are two pages */
+		/* all blocks that were set aside must be used, and the last page must not be the first */
 		if (i != end || slice->middle != slice->middle_end)
 			elog(ERROR, "slice %u of an index has fewer pages than were foreseen", slice->number);
 		batch->blocks[i] = slice->last;
@@ -68,8 +68,8 @@ note_page(GpuSortSliceWriter *writer, char *page, BlockNumber block)
 }
 
 /*
- * Link and write the pages so far.  The newest one has to wait for the next one's
- * block, unless it is the slice's last.
+ * Links and writes the pages of the batch.  The newest page has to wait for the block
+ * of the page behind it, unless it is the slice's last.
  */
 static void
 put_pages(GpuSortSliceWriter *writer, bool last)
@@ -104,7 +104,7 @@ begin_notes(GpuSortSliceWriter *writer)
 	writer->notes.len = sizeof(GpuSortSliceNotes);
 }
 
-/* Send what was noted; notes of complete slices come when their pages are written. */
+/* Sends the notes.  The last notes of a slice are sent when its pages are written. */
 static void
 send_notes(GpuSortSliceWriter *writer, bool last)
 {
@@ -122,6 +122,7 @@ send_notes(GpuSortSliceWriter *writer, bool last)
 	begin_notes(writer);
 }
 
+/* The leaf builder's put_page(): adds a page to the batch. */
 static void
 put_page(void *arg, char *page, IndexTuple low_key, bool last)
 {
@@ -171,7 +172,7 @@ void
 gpusort_slice_writer_put(GpuSortSliceWriter *writer, uint64 from, uint64 to)
 {
 	gpusort_stream_put(&writer->stream, from - writer->view_first, to - writer->view_first);
-	/* the view may go */
+	/* the caller may free the view's tuples when all have been put */
 	if (to - writer->view_first == writer->stream.view.nrows)
 		gpusort_stream_close_view(&writer->stream);
 }

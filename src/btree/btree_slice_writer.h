@@ -1,13 +1,14 @@
 /*
  * btree_slice_writer.h
- *		One process's part in writing an index: slices of the sorted order into leaf
- *		pages, and those into the file.
+ *		One process's part in writing an index: makes leaf pages of slices of the sorted
+ *		order, and writes them to the file.
  *
  * Pages are linked and written as they are completed, many at a time.  Their blocks
- * are known by then: a slice's first and last block are set aside before the slice before it
- * is written, and those between as far as it is sure to have so many pages.
- * So both ends of a seam know each other's block although neither page exists, and
- * a slice's pages lie side by side but for those that could not be foreseen.
+ * are known by then.  A slice's first and last block are set aside before the slice
+ * before it is written, and with them as many blocks between as the slice is sure to
+ * need.  So the pages on both sides of a cut know each other's blocks although neither
+ * page exists, and a slice's pages lie side by side but for those that could not be
+ * foreseen.
  */
 #ifndef GPUSORT_BTREE_SLICE_WRITER_H
 #define GPUSORT_BTREE_SLICE_WRITER_H
@@ -24,35 +25,36 @@
 typedef struct GpuSortSlice
 {
 	uint32		number;
-	uint64		from;
+	uint64		from;			/* the slice has the sort's positions from .. to - 1 */
 	uint64		to;
 	BlockNumber left;			/* last block of the slice before, or P_NONE */
 	BlockNumber first;			/* block of the slice's first page */
-	BlockNumber middle;			/* blocks set aside for those between: from here */
-	BlockNumber middle_end;		/* ... to the one before this */
-	BlockNumber last;			/* of its last page, which is another one than the first */
+	BlockNumber middle;			/* blocks middle .. middle_end - 1 are set aside for pages */
+	BlockNumber middle_end;		/* between the first and the last */
+	BlockNumber last;			/* block of the last page, which is never the first page, too */
 	BlockNumber right;			/* first block of the slice after, or P_NONE */
 } GpuSortSlice;
 
 /*
- * Notes of some pages of a slice, in order: this, then for each page a GpuSortSliceNote
- * and its high key, if it has one, MAXALIGN'd.
+ * Notes tell the process that builds the levels above about pages of a slice, in order.  They
+ * begin with this header; then follow, for each page, a GpuSortSliceNote and the page's high
+ * key, MAXALIGN'd, if it has one.
  */
 typedef struct GpuSortSliceNotes
 {
-	uint32		slice;
+	uint32		slice;			/* number of the slice */
 	uint32		npages;
-	uint64		ntuples;		/* that were put since the last notes, for progress */
+	uint64		ntuples;		/* tuples put since the last notes, for progress reporting */
 	bool		last;			/* the slice is complete, and written */
 } GpuSortSliceNotes;
 
 typedef struct GpuSortSliceNote
 {
 	BlockNumber block;
-	uint32		high_key_bytes; /* 0: the index's last page */
+	uint32		high_key_bytes; /* 0: the page is the index's last one */
 } GpuSortSliceNote;
 
-/* Where notes go; they are the callee's to read until it returns. */
+/* Where notes are sent; send() may read them until it returns. */
 typedef struct GpuSortNoteSink
 {
 	void		(*send) (void *arg, const GpuSortSliceNotes *notes, Size bytes);
@@ -63,10 +65,10 @@ typedef struct GpuSortNoteSink
 typedef struct GpuSortPageBatch
 {
 	int			npages;
-	int			nblocks;		/* pages that have a block, the first ones */
+	int			nblocks;		/* how many pages, from the first on, have a block */
 	char	   *pages[GPUSORT_SLICE_BATCH];
 	BlockNumber blocks[GPUSORT_SLICE_BATCH];
-	BlockNumber left;			/* of pages[0]: its left sibling */
+	BlockNumber left;			/* left sibling of pages[0] */
 } GpuSortPageBatch;
 
 typedef struct GpuSortSliceWriter
@@ -77,24 +79,25 @@ typedef struct GpuSortSliceWriter
 	StringInfoData notes;
 
 	GpuSortSlice slice;
-	uint64		view_first;		/* position of the open view's first tuple */
-	uint64		noted;			/* ... of the first one not in notes yet */
-	bool		begun;			/* slice.first is in use */
+	uint64		view_first;		/* the sort's position of the open view's first tuple */
+	uint64		noted;			/* position up to which notes have counted tuples */
+	bool		begun;			/* slice.first has been given to a page */
 	GpuSortPageBatch batch;
 } GpuSortSliceWriter;
 
-/* Memory comes from the current context; the storage is the caller's. */
+/* Begins, in the current context.  The storage stays the caller's. */
 extern void gpusort_slice_writer_begin(GpuSortSliceWriter *writer,
 									   const GpuSortIndexTarget *target,
 									   GpuSortStorage *storage, const GpuSortNoteSink *sink);
 
-/* Tuples come from this view from now on, whose first one is at such a position. */
+/* Takes tuples from this view from now on, whose first tuple is at position `first` of the sort. */
 extern void gpusort_slice_writer_open_view(GpuSortSliceWriter *writer, const GpuSortView *view,
 										   uint64 first);
 
 /*
- * Form and write a slice: its tuples, from position to position of the open view or of one view after
- * the other, and the end, before the first tuple of the slice after (NULL: there is none).
+ * Form and write a slice.  Its tuples are put in order, by positions of the sort, from the open
+ * view; another view may be opened between.  `next` is the first tuple of the next slice; NULL:
+ * there is none.
  */
 extern void gpusort_slice_writer_start(GpuSortSliceWriter *writer, const GpuSortSlice *slice);
 extern void gpusort_slice_writer_put(GpuSortSliceWriter *writer, uint64 from, uint64 to);

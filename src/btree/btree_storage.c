@@ -1,10 +1,10 @@
 /*
  * btree_storage.c
- *		Finished index pages out to WAL and disk; see btree_storage.h.
+ *		Writes finished index pages to WAL and disk; see btree_storage.h.
  *
- * Buffers go round: a batch of pages is written and its buffers are filled anew,
- * so that a build of any size works in some 300 kB that stay in the cache and
- * never causes a page fault.
+ * Buffers are reused: when a batch of pages has been written, its buffers are filled
+ * anew.  So a build of any size works in some 300 kB, which stay in the cache and
+ * never cause a page fault.
  *
  * Pages come nearly in the order of their blocks, leaves one after another.  An
  * internal page gets its block when it is begun and comes back hundreds of
@@ -24,23 +24,21 @@
 #include "btree/btree_storage.h"
 #include "pg_compat/pages.h"
 
-/*
- * Pages written at a time: as many as one WAL record can hold.
- */
+/* How many pages are written at a time: as many as one WAL record can hold. */
 #define BATCH_PAGES		XLR_MAX_BLOCK_ID
 
 /* Finished pages that have to be logged and written. */
 typedef struct PageQueue
 {
 	int			count;
-	BlockNumber blocks[BATCH_PAGES];	/* ascending */
+	BlockNumber blocks[BATCH_PAGES];	/* in ascending order */
 	char	   *pages[BATCH_PAGES];
 } PageQueue;
 
-/* Buffers that are free. */
+/* Page buffers that are not in use. */
 typedef struct PageBuffers
 {
-	MemoryContext context;		/* where new ones come from */
+	MemoryContext context;		/* where new buffers are allocated */
 	int			count;
 	char	   *pages[2 * BATCH_PAGES];
 } PageBuffers;
@@ -51,9 +49,9 @@ struct GpuSortStorage
 	bool		use_wal;
 	XLogRecPtr	start_redo;		/* redo pointer before the first write */
 
-	GpuSortSharedFile *shared;	/* or NULL, and then: */
-	BlockNumber next_block;		/* blocks given out */
-	BlockNumber file_blocks;	/* blocks of the file, zeroed ones included */
+	GpuSortSharedFile *shared;	/* counts blocks; if NULL, the next two fields do */
+	BlockNumber next_block;		/* number of blocks given out */
+	BlockNumber file_blocks;	/* length of the file, zeroed blocks included */
 
 	PageQueue	queue;
 	PageBuffers buffers;
@@ -93,9 +91,10 @@ gpusort_storage_unlock(GpuSortStorage *storage)
 }
 
 /*
- * The file grows by writing the last one of the blocks, which leaves a hole that
- * will be filled, so that it grows in order whichever process writes first: only then
- * may it be continued in further files (segments).
+ * Gives out blocks of a file that several processes write to.  The file grows at once, by
+ * writing the last one of the blocks; the others are a hole that will be filled.  So it
+ * grows in order whichever process writes first: only then may it be continued in
+ * further segments.
  */
 static BlockNumber
 claim_shared(GpuSortStorage *storage, uint32 count)
@@ -132,6 +131,7 @@ gpusort_storage_get_page(GpuSortStorage *storage)
 	return gpusort_alloc_page(buffers->context);
 }
 
+/* Writes a page behind the end of the file, with zeros in the blocks between. */
 static void
 extend_file(GpuSortStorage *storage, BlockNumber block, char *page)
 {
@@ -144,10 +144,10 @@ extend_file(GpuSortStorage *storage, BlockNumber block, char *page)
 }
 
 /*
- * The WAL writer is told, as after an asynchronous commit, so that it writes and
- * flushes WAL while this process fills pages.  Otherwise WAL buffers run full and
- * this process writes them out one by one, and all is left for the commit to
- * flush.  10 M int8 keys: 570 ms become 480.
+ * WAL-logs the queued pages.  The WAL writer is told, as after an asynchronous commit,
+ * so that it writes and flushes WAL while this process fills pages.  Otherwise WAL
+ * buffers would run full, this process would write them out one by one, and the commit
+ * would have to flush everything.  For 10 M int8 keys, 570 ms become 480.
  */
 static void
 log_queue(Relation index, PageQueue *queue)
@@ -157,7 +157,7 @@ log_queue(Relation index, PageQueue *queue)
 	XLogSetAsyncXactLSN(PageGetLSN((Page) queue->pages[0]));
 }
 
-/* Is the block there, if only as zeros? */
+/* Returns whether the file has the block, if only as zeros. */
 static bool
 block_exists(const GpuSortStorage *storage, BlockNumber block)
 {
@@ -165,8 +165,9 @@ block_exists(const GpuSortStorage *storage, BlockNumber block)
 }
 
 /*
- * Blocks that were claimed are holes, which a full disk may have no room for.  In truth the file is extended
- * only now, so the error is that of extending it.
+ * Writes pages to blocks that the file has already.  These may be holes, for which a full disk
+ * may have no room: it is only now that the file takes space for them.  So the error says that the
+ * file could not be extended.
  */
 static void
 fill_blocks(const GpuSortStorage *storage, BlockNumber block, char **pages, int count)
@@ -186,15 +187,16 @@ fill_blocks(const GpuSortStorage *storage, BlockNumber block, char **pages, int 
 		errno = ENOSPC;
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not extend file \"%s\": %m", gpusort_block_file(storage->index, block)),
+				 errmsg("could not extend file \"%s\": %m",
+						gpusort_block_file(storage->index, block)),
 				 errhint("Check free disk space.")));
 	}
 	PG_END_TRY();
 }
 
 /*
- * Write a queued page, and with it its neighbours if they exist; returns how many.  No write may go
- * on in the next one of the files that a relation is divided into.
+ * Writes queued page i, and the queued pages of the blocks behind it if the file has these; returns
+ * how many pages were written.  A write must not go on in the next segment of the file.
  */
 static int
 write_run(GpuSortStorage *storage, int i)
@@ -266,14 +268,15 @@ gpusort_storage_put_page(GpuSortStorage *storage, BlockNumber block, char *page)
 }
 
 /*
- * Pages were written without telling the checkpointer.  What was WAL-logged
- * behind the redo pointer of a checkpoint that is still to come would be
- * replayed after a crash, so that it is enough to have that checkpoint sync the
- * file.  If one has started since the first page it may have missed some.
+ * Makes the file durable.  Its pages were written without telling the
+ * checkpointer.  If no checkpoint has started since the first page, a crash before
+ * the next one ends would replay all of the pages' WAL, so it is enough to have the
+ * next checkpoint sync the file.  If one has started, it may have missed pages, and
+ * the file is synced now.
  *
- * Unlogged relations need the sync before a clean shutdown.  Those whose WAL is
- * skipped (wal_level = minimal) are synced by the commit; the request is
- * superfluous then, but they can't be told apart here.
+ * Unlogged relations need the sync before a clean shutdown.  Relations whose WAL is
+ * skipped (wal_level = minimal) are synced by the commit.  The request is
+ * superfluous for these, but they can't be told apart here.
  */
 static void
 make_durable(GpuSortStorage *storage)
@@ -284,7 +287,7 @@ make_durable(GpuSortStorage *storage)
 	if (RelationUsesLocalBuffers(storage->index))
 		return;
 
-	/* No checkpoint shall start between the look and the request. */
+	/* No checkpoint must start between looking at the redo pointer and the request. */
 	Assert((MyProc->delayChkptFlags & DELAY_CHKPT_START) == 0);
 	MyProc->delayChkptFlags |= DELAY_CHKPT_START;
 	missed = storage->use_wal && GetRedoRecPtr() != storage->start_redo;

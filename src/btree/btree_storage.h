@@ -1,20 +1,21 @@
 /*
  * btree_storage.h
- *		Finished index pages out to WAL and disk.
+ *		Writes finished index pages to WAL and disk.
  *
  * The storage gives out block numbers and page buffers and takes back finished
  * pages, in any order; each block given out must come back once.  Pages bypass
  * shared buffers, since no other process can look at the index yet, and are queued to
  * be WAL-logged many in a record.
  *
- * Several processes can write a file: blocks are given out under the relation's
- * extension lock, and the file grows as they are.  One of them, the one that made
- * its storage first of all, makes it durable when the others are done.
+ * Several processes can write to one file: blocks are given out under the relation's
+ * extension lock, and the file grows with them.  The process that began its storage
+ * first makes the file durable when the others are done.
  *
- * Same rules as the server's bulk writes (smgr_bulk_write() of PostgreSQL 17),
- * which 15 and 16 don't have: WAL before the write; checksum last, since the LSN
- * is part of the page; no fsync request per page but one for the relation, or an
- * immediate fsync if a checkpoint has begun meanwhile that missed them.
+ * The rules are those of the server's bulk writes (smgr_bulk_write() of PostgreSQL 17),
+ * which 15 and 16 don't have.  WAL comes before the write.  The checksum is set last,
+ * since the LSN is part of the page.  There is no fsync request for each page but one
+ * for the relation, or an immediate fsync if a checkpoint has begun meanwhile, which
+ * may have missed some pages.
  */
 #ifndef GPUSORT_BTREE_STORAGE_H
 #define GPUSORT_BTREE_STORAGE_H
@@ -24,13 +25,13 @@
 
 typedef struct GpuSortStorage GpuSortStorage;
 
-/* For an index without blocks.  Allocates in the current context. */
+/* Begins to write an index that has no blocks yet.  Allocates in the current context. */
 extern GpuSortStorage *gpusort_storage_begin(Relation index);
 
-/* The first of `count` new blocks side by side. */
+/* Gives out `count` new blocks side by side; returns the first one's number. */
 extern BlockNumber gpusort_storage_claim(GpuSortStorage *storage, uint32 count);
 
-/* The next block number. */
+/* Gives out one new block; returns its number. */
 static inline BlockNumber
 gpusort_storage_new_block(GpuSortStorage *storage)
 {
@@ -38,34 +39,36 @@ gpusort_storage_new_block(GpuSortStorage *storage)
 }
 
 /*
- * A file that several processes write, each with a storage of its own.
- * In shared memory, zero at first, and protected by the relation's extension lock.
+ * What processes share that write to one file, each with a storage of its own.  It lies in
+ * shared memory, is zeroed at first, and is protected by the relation's extension lock.
  */
 typedef struct GpuSortSharedFile
 {
-	BlockNumber blocks;			/* given out, and there */
+	BlockNumber blocks;			/* number of blocks given out, which is the file's length, too */
 } GpuSortSharedFile;
 
+/* Has blocks given out from *file, which other processes share, from now on. */
 extern void gpusort_storage_share(GpuSortStorage *storage, GpuSortSharedFile *file);
 
+/* Take and release the relation's extension lock. */
 extern void gpusort_storage_lock(GpuSortStorage *storage);
 extern void gpusort_storage_unlock(GpuSortStorage *storage);
 
-/* A page buffer, not initialised, the caller's until it puts or the end. */
+/* Returns an uninitialized page buffer, which is the caller's until it is put or freed. */
 extern char *gpusort_storage_get_page(GpuSortStorage *storage);
 
-/* Take a buffer back, whose page nobody wants. */
+/* Takes back a buffer whose page is not wanted. */
 extern void gpusort_storage_free_page(GpuSortStorage *storage, char *page);
 
-/* Take a finished page and its buffer. */
+/* Takes a finished page and its buffer, and queues the page to be written. */
 extern void gpusort_storage_put_page(GpuSortStorage *storage, BlockNumber block, char *page);
 
-/* Write what is queued. */
+/* Logs and writes all queued pages. */
 extern void gpusort_storage_flush(GpuSortStorage *storage);
 
 /*
- * Write what is queued and make the file durable: all of it, so other processes
- * that write to it must have flushed.
+ * Writes all queued pages and makes the whole file durable.  Other processes that
+ * write to the file must have flushed before.
  */
 extern void gpusort_storage_finish(GpuSortStorage *storage);
 

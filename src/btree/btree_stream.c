@@ -1,6 +1,6 @@
 /*
  * btree_stream.c
- *		Tuples of a sort, from one position to another, into leaf pages; see
+ *		Puts tuples of a sort, from one position to another, into leaf pages; see
  *		btree_stream.h.
  */
 #include "postgres.h"
@@ -10,7 +10,7 @@
 
 #include "btree/btree_stream.h"
 
-/* Tuples put at a time, while as many are being prefetched. */
+/* How many tuples are put at a time, while as many are being prefetched. */
 #define PUT_BLOCK		32
 
 void
@@ -41,8 +41,9 @@ gpusort_stream_close_view(GpuSortStream *stream)
 }
 
 /*
- * Get the pointers of a block of tuples, and prefetch those: the line that a tuple
- * begins in and, if that is another one, the line that one of average size ends in.
+ * Gets the pointers of a block of tuples, and prefetches the tuples: the cache line that
+ * a tuple begins in and, if tuples are longer than two words, the line that a tuple of
+ * average size ends in.  Returns the number of tuples.
  */
 static int
 load_block(const GpuSortView *view, uint64 from, uint64 to, void **tuples)

@@ -1,9 +1,9 @@
 /*
  * btree_stream.h
- *		Tuples of a sort, from one position to another, into leaf pages.
+ *		Puts tuples of a sort, from one position to another, into leaf pages.
  *
- * Tuples come from all over memory, so what takes longest is the cache misses: a
- * block of them is prefetched while the one before goes to the pages.
+ * Tuples come from all over memory, so cache misses take the longest: a block of
+ * tuples is prefetched while the block before it goes to the pages.
  */
 #ifndef GPUSORT_BTREE_STREAM_H
 #define GPUSORT_BTREE_STREAM_H
@@ -16,34 +16,37 @@
 typedef struct GpuSortStream
 {
 	GpuSortView view;
-	bool		allequalimage;	/* for the metapage */
-	bool		deduplicate;
+	bool		allequalimage;	/* as the metapage will have it */
+	bool		deduplicate;	/* do equal tuples become posting lists? */
 	GpuSortDedup dedup;
 	GpuSortLeafBuilder leaf;
-	uint64		position;		/* tuples before this have been put, of a block that is
-								 * being put none */
+	uint64		position;		/* the first tuple of the block that is being put; all before it
+								 * have been put */
 } GpuSortStream;
 
 /*
- * An index whose build enforces uniqueness gets no posting lists, as in the server.
- * Memory comes from the current context.
+ * Begins, in the current context.  An index whose build enforces uniqueness gets no posting
+ * lists, as in the server.
  */
 extern void gpusort_stream_begin(GpuSortStream *stream, const GpuSortIndexTarget *target,
 								 const GpuSortLeafSink *sink);
 
-/* Positions are those of this view from now on. */
+/* Takes tuples from this view, to which positions refer from now on. */
 extern void gpusort_stream_open_view(GpuSortStream *stream, const GpuSortView *view);
 
-/* Need its tuples no more. */
+/* Lets go of the view's tuples, which the caller may free then. */
 extern void gpusort_stream_close_view(GpuSortStream *stream);
 
 /*
- * Append the tuples at positions from .. to - 1, which follow those of the call
- * before.  ERROR, as in the server, if a tuple is too large for a btree page.
+ * Appends the tuples at positions from .. to - 1, which follow those of the call
+ * before.  Raises the server's error if a tuple is too large for a btree page.
  */
 extern void gpusort_stream_put(GpuSortStream *stream, uint64 from, uint64 to);
 
-/* The stream ends here: with the last tuple of all, or before this one. */
+/*
+ * End the stream: with the last tuple of the index, or before `next`, the first tuple of the next
+ * slice.
+ */
 extern void gpusort_stream_finish(GpuSortStream *stream);
 extern void gpusort_stream_end_before(GpuSortStream *stream, IndexTuple next);
 

@@ -14,8 +14,8 @@ typedef struct GpuSortIndexTarget
 	Relation	index;
 
 	/*
-	 * ii_Unique says that this build enforces uniqueness: REINDEX may have cleared it
-	 * for an index that is unique otherwise.
+	 * ii_Unique tells whether this build enforces uniqueness.  REINDEX may have cleared it
+	 * although the index is unique.
 	 */
 	IndexInfo  *info;
 } GpuSortIndexTarget;
