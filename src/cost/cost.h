@@ -29,6 +29,7 @@ typedef struct GpuSortCostKeys
 typedef struct GpuSortEstimate
 {
 	/* what the sort costs */
+
 	/* from the first input row to the first output row, without what the input costs */
 	Cost		startup_cost;
 	/*
@@ -46,18 +47,19 @@ typedef struct GpuSortEstimate
 	double		row_bytes;
 	Cost		key_cost;		/* making the key of a row */
 	Cost		refine_cost;	/* ordering a row by what the first words of its key don't tell */
-	/* share of the cost of its bytes that a row costs which is dropped */
+	/* share of the cost of a row's bytes that is left if the row is dropped */
 	double		dropped_share;
 	bool		untrusted;		/* the order by some key must be verified */
 	bool		bounded;		/* the sort will be told how many rows are wanted */
 
 	/* the memory that it takes */
 	double		memory_bytes;
-	/* that each participant takes for itself; 0 if they share memory_bytes */
+	/* memory that each participant takes for itself; 0 if they share memory_bytes */
 	double		part_bytes;
 	int			ranges;			/* number of ranges that rows are collected in */
 
 	/* if rows are fetched from their table when they are returned (cost_late.h) */
+
 	/* width of the rows that are sorted instead; 0 if whole rows are sorted */
 	int			late_width;
 	Cost		fetch_cost;		/* part of run_cost: fetching the rows */

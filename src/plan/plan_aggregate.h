@@ -73,8 +73,8 @@ extern bool gpusort_grouping_might_be_kept(const GpuSortGrouping *grouping, Cost
 extern List *gpusort_aggregates(const GpuSortGrouping *grouping);
 
 /*
- * Returns whether the rows may be sorted below the aggregates: no volatile function and no subplan
- * keeps them from it.
+ * Returns whether the rows may be sorted below the aggregates, which volatile functions and
+ * subplans forbid.
  */
 extern bool gpusort_can_sort_below(const GpuSortGrouping *grouping);
 

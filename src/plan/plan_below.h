@@ -9,17 +9,14 @@
 
 /*
  * Returns the path whose rows a path takes, if there is exactly one; of a CustomPath, the first
- * one.  Returns NULL for joins, Appends, scans, and the steps above them that are not listed there.
+ * one.  Returns NULL for joins, Appends, scans, and steps of other kinds.
  */
 extern Path *gpusort_path_below(const Path *path);
 
 /* Returns the paths whose rows an Append or a MergeAppend takes, or NIL for other paths. */
 extern List *gpusort_appended_paths(const Path *path);
 
-/*
- * Returns whether a test holds for all paths directly below a path, the one or the appended ones,
- * and there is any.
- */
+/* Returns whether there are paths directly below a path, and a test holds for all of them. */
 extern bool gpusort_all_below(const Path *path, bool (*test) (const Path *));
 
 /* Returns the input of a Sort or Incremental Sort, or the path itself if it is neither. */

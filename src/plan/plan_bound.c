@@ -47,9 +47,8 @@ typedef struct KnownBound
 } KnownBound;
 
 /*
- * Returns whether the search understands the query: the sides of all joins may be exchanged, but
- * for semijoins and antijoins with a single table, of which it only counts whether it has matching
- * rows.
+ * Returns whether the search understands the query: it has only inner joins, and semijoins and
+ * antijoins with a single table, and no table depends on rows of others (LATERAL).
  */
 static bool
 is_understood(PlannerInfo *root)

@@ -4,7 +4,8 @@
  *
  * While the planner makes paths, ours are added, which compete by cost: for tables, for joins, and
  * for the steps above the joins (grouping, window functions, DISTINCT, set operations, ORDER BY).
- * When a plan is finished, the Sorts are looked at that the planner has put into it without asking.
+ * When a plan is finished, the Sorts are looked at that the planner has put into it without calling
+ * any of these hooks.
  */
 #include "postgres.h"
 

@@ -23,8 +23,8 @@ extern void gpusort_consider_upper_paths(PlannerInfo *root, UpperRelationKind st
 										 void *extra);
 
 /*
- * Has a planner make the plan, and takes over the Sorts that it has put into the plan without
- * asking the other hooks.
+ * Has a planner make the plan, and takes over the Sorts that it has put there without calling any
+ * other hook.
  */
 extern PlannedStmt *gpusort_plan(planner_hook_type planner, GPUSORT_PLANNER_PARAMETERS);
 

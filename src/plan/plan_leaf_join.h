@@ -9,8 +9,8 @@
  *
  * It is a merge join of two btrees in the order of its keys, which reads their leaf pages
  * (src/leaves).  Its children are index-only scans of whole indexes; in a parallel plan each
- * participant joins ranges of the keys.  It gets into plans as a GpuSort Join does, and its
- * custom_exprs and custom_private are that node's (plan_join.h).
+ * participant joins ranges of the keys.  The node gets into plans as a GpuSort Join does, and has
+ * the custom_exprs and custom_private of one (plan_join.h).
  */
 #ifndef GPUSORT_PLAN_LEAF_JOIN_H
 #define GPUSORT_PLAN_LEAF_JOIN_H

@@ -17,7 +17,7 @@ typedef struct GpuSortLook
 	 * a node that has a hash table instead
 	 */
 	const Plan *plan;
-	/* what it sorts by; NULL if it is an Agg that sorts within itself, or a join */
+	/* what the node sorts by; NULL if it is an Agg that sorts within itself, or a join */
 	const Sort *sort;
 	GpuSortKind kind;
 	const char *reason;			/* why it is left to PostgreSQL; NULL if it is taken over */

@@ -64,8 +64,8 @@ extern const CustomScanMethods *gpusort_node_methods(const char *name);
 extern bool gpusort_is_custom_scan(const CustomScan *scan, const char *name);
 
 /*
- * Returns whether a plan is a node of this name.  It is asked of each node of each plan, and hardly
- * any is.
+ * Returns whether a plan is a node of this name.  It is called for each node of each plan, of which
+ * hardly any is.
  */
 static inline bool
 gpusort_is_node(const Plan *plan, const char *name)
@@ -110,7 +110,7 @@ extern bool gpusort_is_late(const CustomScan *scan);
  * (gpusort_tell_equal()).
  */
 extern bool gpusort_tells_equal(const CustomScan *scan);
-/* Lets the node tell that. */
+/* Makes the node tell the node above which rows are equal. */
 extern void gpusort_let_tell_equal(CustomScan *scan);
 
 /* Set and return what the sort is for, which is known when the plan is finished. */

@@ -78,8 +78,8 @@ is_hash_table(const Path *path)
 }
 
 /*
- * Returns what the hash tables of so many partitions lack, each of which has its part of the rows;
- * 1 if there is one table of all rows.
+ * Returns what the hash tables of so many partitions lack together, each of which has its part of
+ * the rows.  With one partition, there is one hash table of all rows.
  */
 static Cost
 lacking_of_hashing(const Undercharged *undercharged, int partitions, bool is_gathered)
@@ -105,8 +105,8 @@ lacking_of(const Path *path, const Undercharged *undercharged)
 	int			partitions = 1;
 
 	/*
-	 * Nothing is known to be lacking of what another server charges, whose rows need not be fetched
-	 * from here.
+	 * What another server charges is not known to be too little, and its rows need not come here to
+	 * be grouped.
 	 */
 	if (undercharged->input_rel == NULL)
 		return gpusort_is_computed_remotely(path) ? 0 : undercharged->lacking;
@@ -122,9 +122,10 @@ lacking_of(const Path *path, const Undercharged *undercharged)
 }
 
 /*
- * Lowers the cost of a path of ours that really costs less than in_truth, which an undercharged
- * path really costs that was charged `charged`.  lacking is what our path has been charged too
- * little itself.  Of two such paths, the one that costs more still does afterwards.
+ * Lowers the cost of a path of ours to below `charged`, which an undercharged path was charged, if
+ * ours really costs less than in_truth, which the undercharged path really costs.  lacking is how
+ * much too little our path has been charged itself.  Of two paths of ours, the one that costs more
+ * still does afterwards.
  */
 static void
 lower_cost(Path *path, Cost lacking, Cost charged, Cost in_truth)
@@ -275,8 +276,8 @@ find_lacking(const RelOptInfo *rel, const Undercharged *undercharged, Cost *char
 }
 
 /*
- * Returns whether a path that was charged enough is to be taken instead of the undercharged ones,
- * unless ours is.
+ * Returns whether a path that was charged enough, if there is one, is to be taken instead of the
+ * undercharged ones, unless ours is.
  */
 static bool
 is_better(const Path *other, Cost charged, Cost in_truth)
@@ -288,8 +289,8 @@ is_better(const Path *other, Cost charged, Cost in_truth)
  * Lowers the costs of our paths to below those of the undercharged paths of rel that really cost
  * more.  charged is what an undercharged path was charged that is not among rel's, or DBL_MAX.
  *
- * A path of the planner's that was charged enough may really cost less than ours, as one by an
- * index.  In that case, that path is to be taken, and a copy of it gets the low cost.
+ * A path of the planner's that was charged enough may really cost less than ours, for example one
+ * by an index.  In that case, that path is to be taken, and a copy of it gets the low cost.
  */
 static void
 outbid(const List *paths, RelOptInfo *rel, const Undercharged *undercharged, Cost charged)
@@ -310,8 +311,8 @@ outbid(const List *paths, RelOptInfo *rel, const Undercharged *undercharged, Cos
 			lower_cost(path, lacking_of_ours(path, undercharged), charged, in_truth);
 	}
 	/*
-	 * Workers' hash tables take CPU time that the planner would not have chosen to take from
-	 * others.
+	 * Workers' hash tables take CPU time from other sessions, which the planner would not have
+	 * chosen.
 	 */
 	if (is_better(other, charged, in_truth) && other->total_cost <= cheapest_of(paths) &&
 		gather_of_hash_tables(other, undercharged) == NULL)

@@ -54,20 +54,20 @@ extern void gpusort_offer_paths(const GpuSortGroupedRows *grouped, List *own, Li
 								Cost sliced_cost);
 
 /*
- * Offers paths beside those of a relation, all of which lack so much that were computed in this
- * server.
+ * Offers paths beside those of a relation, each of which has been charged so much too little
+ * (lacking) if it is computed in this server.
  *
  * The paths in left_out lack as much.  They are not offered, but the cheapest of them counts as if
- * rel had it: if this server is asked for its costs by another one, it would have named that path's
- * cost.
+ * rel had it: if another server had asked this one for its costs, it would have been told that
+ * path's.
  */
 extern void gpusort_offer_beside(RelOptInfo *rel, const List *paths, const List *left_out,
 								 Cost lacking);
 
 /*
- * Returns what the first path without parameters, which is the cheapest, really costs, if it is a
- * join's: the planner does not charge a hash join for waiting for its table.  Returns DBL_MAX if
- * there is none to compare with.
+ * Returns what the cheapest of these joins really costs, which is the first one without parameters:
+ * the planner does not charge a hash join for waiting for its table.  Returns DBL_MAX if there is
+ * none to compare with.
  */
 extern Cost gpusort_join_in_truth(const List *paths);
 

@@ -31,8 +31,8 @@ typedef struct GpuSortPair
 	bool		partial;		/* merging each participant's rows */
 
 	/*
-	 * what the inputs of both sides, without being sorted, must cost less than: the real cost of
-	 * the cheapest join that there is
+	 * the inputs of both sides must cost less than this without being sorted: the real cost of the
+	 * cheapest join that there is
 	 */
 	Cost		most_of_inputs;
 } GpuSortPair;
@@ -50,8 +50,8 @@ extern bool gpusort_look_at_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptI
 								 const JoinPathExtraData *extra, GpuSortPair *pair);
 
 /*
- * Returns the clauses that could be merged by, as the planner finds them for its own merge joins,
- * which it does not if these are switched off.
+ * Returns the clauses that could be merged by, as the planner finds them for its own merge joins;
+ * the planner has none if these are switched off.
  */
 extern List *gpusort_find_join_clauses(const GpuSortMergeJoin *merge, const RelOptInfo *outerrel,
 									   const RelOptInfo *innerrel);

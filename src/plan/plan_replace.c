@@ -101,7 +101,7 @@ leave_sort(Sort *sort, const char *reason)
 	return &sort->plan;
 }
 
-/* Returns why a Sort is left to PostgreSQL whatever that one costs, or NULL. */
+/* Returns why a Sort is left to PostgreSQL whatever PostgreSQL's sort costs, or NULL. */
 static const char *
 reason_to_leave(const Sort *sort, GpuSortLimit limit, GpuSortStatement *statement,
 				GpuSortEstimate *estimate)
@@ -237,9 +237,9 @@ finish_path(CustomScan *scan, GpuSortLimit limit, GpuSortStatement *statement)
 
 	/*
 	 * The path has been compared by cost, but without a limit that stands outside its query, so the
-	 * sort may be left to PostgreSQL after all.  A sort above a Gather is not if the limit's value
-	 * is not known: a Gather Merge may want more rows when it is rescanned, but workers keep to
-	 * what it wanted first (exec/worker_bound.c).
+	 * sort may be left to PostgreSQL after all.  But a sort above a Gather is kept if the limit's
+	 * value is not known: a Gather Merge may want more rows when it is rescanned, and workers keep
+	 * to what it wanted first (exec/worker_bound.c).
 	 */
 	if (limit.rows >= 0 && reason != NULL && (gather == NULL || limit.rows > 0))
 	{

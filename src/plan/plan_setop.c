@@ -241,8 +241,8 @@ count_workers(const List *partial)
 }
 
 /*
- * Makes a relation of its own for the rows of all inputs, so that it has sorts as any relation.  It
- * is of a kind that set operations have none of.
+ * Makes a relation for the rows of all inputs, so that these can be sorted as those of any
+ * relation.  It is of a kind that set operations have none of.
  */
 static void
 append_inputs(PlannedSetOp *operation)

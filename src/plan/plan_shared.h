@@ -34,7 +34,7 @@ typedef struct GpuSortSharedSort
 	List	   *pathkeys;
 	double		all_rows;		/* number of rows of all participants together */
 	/*
-	 * number of leading pathkeys in which rows of different slices differ; 0 if all rows go to each
+	 * rows that are equal in so many leading pathkeys are in one slice; 0 if all rows go to each
 	 * participant
 	 */
 	int			slice_columns;

@@ -24,7 +24,7 @@ typedef struct GpuSortLeastCosts
 	Cost		partial;		/* a participant's share of them in some order, sorted or not */
 } GpuSortLeastCosts;
 
-/* Returns these costs. */
+/* Returns what the relation's rows cost at least. */
 extern const GpuSortLeastCosts *gpusort_side_least_costs(PlannerInfo *root, RelOptInfo *rel);
 
 /* A relation and the pathkeys by which its rows are to be sorted. */
@@ -43,10 +43,12 @@ extern GpuSortSide *gpusort_side(PlannerInfo *root, RelOptInfo *rel, List *pathk
 extern Path *gpusort_side_sorted(GpuSortSide *side);
 
 /*
- * Return a sort of a partial path's rows by all participants, which returns all rows to each, or
- * NULL if it is not worth it; and the path of such a sort.
+ * Returns the sort of a partial path's rows by all participants, which returns all rows to each, or
+ * NULL if it is not worth it.
  */
 extern const GpuSortSharedSort *gpusort_side_shared(GpuSortSide *side, Path *partial);
+
+/* Returns the path of such a sort. */
 extern Path *gpusort_side_shared_path(GpuSortSide *side, const GpuSortSharedSort *sort);
 
 /*

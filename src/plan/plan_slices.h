@@ -8,8 +8,8 @@
  *		      -> partial path
  *
  * A node that looks at one group of rows at a time, and gets the groups in order, does its work in
- * every participant if no slice cuts a group.  The plans are the planner's own serial ones with
- * another input: its nodes are copied, and the sort below the lowest of them is exchanged for the
+ * every participant if no slice cuts a group.  Such plans are the planner's own serial ones with
+ * another input: their nodes are copied, and the sort below the lowest of them is exchanged for the
  * shared one.
  */
 #ifndef GPUSORT_PLAN_SLICES_H

@@ -54,8 +54,8 @@
 #define MORE_THAN_THE_SAME	1.011
 
 /*
- * Returns whether sorting by the members of a class might fail, or tell of rows.  Rows that no join
- * wants are sorted, too, so nothing that might do so may be computed for the sort: ORDER BY 1 / a,
+ * Returns whether computing a member of a class might fail, or leak what rows have.  Rows that no
+ * join wants are sorted, too, so nothing of that kind may be computed for the sort: ORDER BY 1 / a,
  * for example, if joins leave out the rows whose a is 0.
  */
 static bool

@@ -228,8 +228,8 @@ gpusort_tied_share(PlannerInfo *root, const GpuSortPathKeys *keys)
 /* ---------- groups ---------- */
 
 /*
- * Returns whether more is known about the values of an expression than those of its columns.  A
- * boolean has two.
+ * Returns whether the planner knows more about the values of an expression than how many its
+ * columns have.  A boolean has two.
  */
 static bool
 has_statistics(PlannerInfo *root, Node *expr)
