@@ -1,8 +1,8 @@
 /*
  * gs_block.h
- *		64 bytes of delimited text, a bit each: which of them are not data.
+ *		64 bytes of delimited text as a bit each: which of them are not data.
  *
- * For the compilers of the host and of the device.
+ * This file is read by the compilers of the host and of the device.
  */
 #ifndef GS_BLOCK_H
 #define GS_BLOCK_H
@@ -17,11 +17,11 @@
 
 #define GS_BLOCK_BYTES	64
 
-/* What decides how states follow each other. */
+/* The kinds of dialects, by the way in which one state follows another. */
 typedef enum gs_syntax
 {
 	GS_SYNTAX_TEXT,
-	GS_SYNTAX_CSV,				/* the escape is the quote: quotes toggle, and that is all */
+	GS_SYNTAX_CSV,				/* the escape is the quote: each quote toggles */
 	GS_SYNTAX_CSV_ESCAPE
 } gs_syntax;
 
@@ -33,16 +33,19 @@ gs_dialect_syntax(const gs_dialect *dialect)
 	return dialect->escape == dialect->quote ? GS_SYNTAX_CSV : GS_SYNTAX_CSV_ESCAPE;
 }
 
-/* Where the bytes are that change states; bits of bytes that a block does not have are 0. */
+/*
+ * Where a block has the bytes that change states.  Bits of bytes beyond the end of a short block
+ * are 0.
+ */
 typedef struct gs_block
 {
-	uint64_t	quote;			/* CSV */
+	uint64_t	quote;			/* the quotes of CSV */
 	uint64_t	escape;			/* text: backslashes; CSV: escapes, unless they are the quote */
 } gs_block;
 
 /*
- * Bit i: whether an odd number of bits is set up to and including i.  A file that is compiled for
- * processors with carry-less multiplication defines GS_BLOCK_CLMUL.
+ * Returns a word whose bit i tells whether an odd number of bits is set up to and including bit i.
+ * A file that is compiled for processors with carry-less multiplication defines GS_BLOCK_CLMUL.
  */
 GS_BLOCK_FUNCTION uint64_t
 gs_prefix_parity(uint64_t bits)
@@ -61,7 +64,7 @@ gs_prefix_parity(uint64_t bits)
 #endif
 }
 
-/* The lowest bit set; there is one. */
+/* Returns the number of the lowest bit that is set; there is one. */
 GS_BLOCK_FUNCTION unsigned
 gs_lowest_bit(uint64_t bits)
 {
@@ -82,7 +85,7 @@ gs_count_bits(uint64_t bits)
 #endif
 }
 
-/* So many bits, from the lowest on; 64 are all. */
+/* Returns a word with the n lowest bits set; all with 64 or more. */
 GS_BLOCK_FUNCTION uint64_t
 gs_low_bits(unsigned n)
 {
@@ -90,10 +93,10 @@ gs_low_bits(unsigned n)
 }
 
 /*
- * The bytes that follow a backslash which is not itself escaped.  In a run of backslashes every
- * second one escapes; where a run begins is found by the carries of a subtraction (Keiser,
- * Lemire, "Parsing gigabytes of JSON per second", 3.1.1, in the form of simdjson 2).
- * "*escaping" are the backslashes that do so.
+ * Returns the bytes that follow a backslash which is not itself escaped.  In a run of backslashes
+ * every second one escapes; where a run begins is found by the carries of a subtraction (Keiser,
+ * Lemire, "Parsing gigabytes of JSON per second", 3.1.1, in the form of simdjson 2).  *escaping is
+ * set to the backslashes that escape.
  */
 GS_BLOCK_FUNCTION uint64_t
 gs_escaped_bytes(uint64_t backslashes, bool first_is_escaped, uint64_t *escaping)
@@ -107,7 +110,7 @@ gs_escaped_bytes(uint64_t backslashes, bool first_is_escaped, uint64_t *escaping
 	return codes ^ (backslashes | first);
 }
 
-/* CSV in which quotes toggle. */
+/* Returns the plain bytes of a block of CSV in which quotes toggle; see gs_block_plain(). */
 GS_BLOCK_FUNCTION uint64_t
 gs_plain_between_quotes(uint64_t quotes, gs_parse_state *state)
 {
@@ -120,8 +123,9 @@ gs_plain_between_quotes(uint64_t quotes, gs_parse_state *state)
 }
 
 /*
- * CSV whose escape is not the quote.  Escapes mean something between quotes only, so that no
- * arithmetic tells where: from one quote or escape to the next.
+ * Returns the plain bytes of a block of CSV whose escape is not the quote; see gs_block_plain().
+ * Escapes mean something between quotes only, so that no arithmetic finds them: the loop goes from
+ * one quote or escape to the next.
  */
 GS_BLOCK_FUNCTION uint64_t
 gs_plain_between_escapes(const gs_block *block, unsigned bytes, gs_parse_state *state)
@@ -160,8 +164,8 @@ gs_plain_between_escapes(const gs_block *block, unsigned bytes, gs_parse_state *
 }
 
 /*
- * The bytes of a block that stand in GS_STATE_PLAIN (quotes may count as either), if its first one
- * stands in *state, which becomes the state after its last one.
+ * Returns the plain bytes of a block: those that stand in GS_STATE_PLAIN (quotes may count as
+ * either).  The first byte stands in *state, which becomes the state after the last one.
  */
 GS_BLOCK_FUNCTION uint64_t
 gs_block_plain(gs_syntax syntax, const gs_block *block, unsigned bytes, gs_parse_state *state)
@@ -169,7 +173,8 @@ gs_block_plain(gs_syntax syntax, const gs_block *block, unsigned bytes, gs_parse
 	if (syntax == GS_SYNTAX_TEXT)
 	{
 		uint64_t	escaping;
-		uint64_t	escaped = gs_escaped_bytes(block->escape, *state == GS_STATE_ESCAPED, &escaping);
+		uint64_t	escaped = gs_escaped_bytes(block->escape, *state == GS_STATE_ESCAPED,
+											   &escaping);
 		bool		last_escapes = bytes < 64 ? (escaped >> bytes) & 1 : escaping >> 63;
 
 		*state = last_escapes ? GS_STATE_ESCAPED : GS_STATE_PLAIN;

@@ -1,6 +1,6 @@
 /*
  * gs_check.c
- *		Whether a record and its fields lie where somebody says.
+ *		Checking whether a record and its fields lie where a device says that they do.
  */
 #include "parse/gs_check.h"
 
@@ -27,7 +27,7 @@ is_plain_field(const gs_check *check, const char *field, const char *end)
 	return !ends;
 }
 
-/* One with quotes or backslashes, byte by byte. */
+/* Checks a field with quotes or backslashes, byte by byte. */
 static bool
 is_special_field(const gs_check *check, const char *field, const char *end)
 {
@@ -50,7 +50,7 @@ is_special_field(const gs_check *check, const char *field, const char *end)
 	return special && state == GS_STATE_PLAIN;
 }
 
-/* Does a record end with the newline there? */
+/* Returns whether a record ends with the newline at an offset. */
 static bool
 is_newline(const gs_dialect *dialect, const char *data, size_t bytes, size_t at)
 {
@@ -75,9 +75,11 @@ gs_check_record(const gs_check *check, const char *data, size_t bytes, size_t be
 
 		if (end < begin || end >= bytes)
 			return false;
-		if (i + 1 < nfields ? data[end] != dialect->delimiter : !is_newline(dialect, data, bytes, end))
+		if (i + 1 < nfields ? data[end] != dialect->delimiter
+			: !is_newline(dialect, data, bytes, end))
 			return false;
-		if ((field_ends[i] & GS_FIELD_SPECIAL) != 0 ? !is_special_field(check, data + begin, data + end)
+		if ((field_ends[i] & GS_FIELD_SPECIAL) != 0
+			? !is_special_field(check, data + begin, data + end)
 			: !is_plain_field(check, data + begin, data + end))
 			return false;
 		begin = end + 1;

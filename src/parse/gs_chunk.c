@@ -1,6 +1,8 @@
 /*
  * gs_chunk.c
- *		What a piece of the input does, whatever comes before it.
+ *		What a chunk of the input does, whatever comes before it.
+ *
+ * A chunk is read in *pieces* of some kB, which stay in the nearest cache.
  */
 #include "parse/gs_chunk.h"
 
@@ -13,9 +15,13 @@ at_most(size_t bytes, size_t most)
 	return bytes < most ? bytes : most;
 }
 
-/* Where a record ends among some bytes, the first one or the last one: the offset after it, or 0. */
+/*
+ * Returns the offset after the end of the first record that ends among some bytes, or of the last
+ * one; 0 if none ends.
+ */
 static size_t
-record_end(const gs_dialect *dialect, const char *data, size_t bytes, gs_parse_state state, bool last)
+record_end(const gs_dialect *dialect, const char *data, size_t bytes, gs_parse_state state,
+		   bool last)
 {
 	size_t		found = 0;
 
@@ -28,7 +34,10 @@ record_end(const gs_dialect *dialect, const char *data, size_t bytes, gs_parse_s
 	return found;
 }
 
-/* The same of a piece in which one ends, of which only the blocks with such are looked at closely. */
+/*
+ * Does the same for a piece in which a record ends.  Only the block with that end is looked at byte
+ * by byte.
+ */
 static size_t
 find_record_end(const gs_dialect *dialect, const char *data, size_t bytes, gs_parse_state state,
 				bool last)
@@ -53,8 +62,8 @@ find_record_end(const gs_dialect *dialect, const char *data, size_t bytes, gs_pa
 }
 
 /*
- * What a piece does from all the states that are asked for, a bit each.  If quotes only toggle,
- * what is plain from one state is quoted from the other one.
+ * Finds what a piece does from each of the states in `states`, a bit each.  If quotes only toggle,
+ * bytes that are plain from one state are quoted from the other one.
  */
 static void
 count_from_states(const gs_dialect *dialect, const char *data, size_t bytes, unsigned states,
@@ -78,7 +87,7 @@ count_from_states(const gs_dialect *dialect, const char *data, size_t bytes, uns
 			kernels->count(dialect, data, bytes, (gs_parse_state) state, &pieces[state]);
 }
 
-/* Where the last piece with a record end was, for each state that a chunk may begin in. */
+/* The last piece in which a record ends, for one of the states that a chunk may begin in. */
 typedef struct last_piece
 {
 	size_t		at;
@@ -86,7 +95,7 @@ typedef struct last_piece
 	gs_parse_state state;
 } last_piece;
 
-/* A chunk's next piece. */
+/* Adds the next piece of a chunk. */
 static void
 add_piece(const gs_dialect *dialect, const char *data, size_t at, size_t bytes, gs_chunk *chunk,
 		  last_piece *lasts)
@@ -119,8 +128,9 @@ add_piece(const gs_dialect *dialect, const char *data, size_t at, size_t bytes, 
 }
 
 /*
- * A piece after the other, which is read from the cache if it is counted from several states.  States
- * that a piece ends in are few: after a first small one, those of text are one nearly always.
+ * Scans a chunk piece by piece.  A piece that is counted from several states is read from the cache
+ * again.  Pieces end in few states: after a first small one, those of text nearly always end in a
+ * single one.
  */
 void
 gs_chunk_scan(const gs_dialect *dialect, const char *data, size_t bytes, gs_chunk *chunk)

@@ -65,8 +65,12 @@ gs_first_record_find(const gs_dialect *dialect, const char *data, size_t bytes, 
 			if (data[at] == '\r' && at + 1 == bytes && !at_end)
 				return GS_FIRST_MORE;
 			if (data[at] == '\r')
-				first->newline = at + 1 < bytes && data[at + 1] == '\n' ? GS_NEWLINE_CRLF : GS_NEWLINE_CR;
-			/* the server looks at it as well, and on this line complains of what is no character */
+				first->newline = at + 1 < bytes && data[at + 1] == '\n' ? GS_NEWLINE_CRLF
+					: GS_NEWLINE_CR;
+			/*
+			 * the server looks at the next byte as well, and complains on this line if it is no
+			 * character
+			 */
 			if (first->newline == GS_NEWLINE_CR && at + 1 < bytes && no_ascii(data[at + 1]))
 				return GS_FIRST_ODD;
 			first->bytes = at + (first->newline == GS_NEWLINE_CRLF ? 2 : 1);
@@ -75,7 +79,7 @@ gs_first_record_find(const gs_dialect *dialect, const char *data, size_t bytes, 
 		state = gs_state_after(dialect, before, data[at]);
 		first->lines += dialect->csv && before != GS_STATE_PLAIN && data[at] == '\r';
 
-		/* the end marker, and what the server takes for a broken one */
+		/* the end marker, or what the server takes for a broken one */
 		if (at > 0 && data[at - 1] == '\\' && data[at] == '.' &&
 			(dialect->csv ? dialect->csv_end_marker && at == 1 : before == GS_STATE_ESCAPED))
 			return GS_FIRST_ODD;

@@ -22,13 +22,13 @@ typedef struct gs_dialect
 	char		delimiter;
 	char		quote;			/* CSV only */
 	char		escape;			/* CSV only; may be the quote */
-	gs_newline	newline;		/* how records end, of all of them */
-	bool		csv_end_marker; /* may \. end CSV, too?  On servers before 18 it does */
+	gs_newline	newline;		/* how all records end */
+	bool		csv_end_marker; /* \.  may end CSV, too, as it does on servers before 18 */
 } gs_dialect;
 
 /*
- * Where a byte stands: what is known of all the bytes before it.  Records begin in
- * GS_STATE_PLAIN, and nothing else than that ends a field or a record.
+ * The state that a byte stands in: what is known from all the bytes before it.  Records begin in
+ * GS_STATE_PLAIN, and only a byte that stands in this state ends a field or a record.
  */
 typedef enum gs_parse_state
 {
@@ -38,7 +38,10 @@ typedef enum gs_parse_state
 	GS_STATES
 } gs_parse_state;
 
-/* Does the dialect have the state?  Others are never reached, and what is said of them means nothing. */
+/*
+ * Returns whether the dialect has the state.  Other states are never reached, and what is found for
+ * them means nothing.
+ */
 static inline bool
 gs_dialect_has_state(const gs_dialect *dialect, gs_parse_state state)
 {
@@ -48,60 +51,60 @@ gs_dialect_has_state(const gs_dialect *dialect, gs_parse_state state)
 }
 
 /*
- * Can this dialect be parsed here?  The server allows a few that give a byte two meanings,
- * such as a delimiter that is a hexadecimal digit.
+ * Returns whether this dialect can be parsed here.  The server allows a few dialects that give a
+ * byte two meanings, such as one with a delimiter that is a hexadecimal digit.
  */
 extern bool gs_dialect_supported(const gs_dialect *dialect);
 
-/* The state after a byte that stands in another one. */
+/* Returns the state after a byte that stands in `state`. */
 extern gs_parse_state gs_state_after(const gs_dialect *dialect, gs_parse_state state, char byte);
 
 /* What gs_first_record_find() found. */
 typedef enum gs_first_result
 {
 	GS_FIRST_FOUND,
-	GS_FIRST_MORE,				/* it takes more bytes */
+	GS_FIRST_MORE,				/* more bytes are needed */
 	GS_FIRST_ODD				/* the server should look at it */
 } gs_first_result;
 
 typedef struct gs_first_record
 {
 	gs_newline	newline;		/* GS_NEWLINE_LF if the input ends before one */
-	uint64_t	bytes;			/* with its newline */
-	uint64_t	lines;			/* what the server counts for it */
+	uint64_t	bytes;			/* bytes of the record with its newline */
+	uint64_t	lines;			/* lines that the server counts for it */
 } gs_first_record;
 
 /*
- * The first record of an input, which decides how the others must end.  The dialect's newline
- * is not looked at.  The server counts the lines of this one record in its own way: as it
- * does not know the newline yet, it takes carriage returns between quotes for lines.
- * "at_end": the input has no more bytes.
+ * Finds the first record of an input, which decides how the others must end.  The dialect's newline
+ * is not looked at.  The server counts the lines of this one record in its own way: as it does not
+ * know the newline yet, it takes carriage returns between quotes for lines.  "at_end": the input
+ * has no more bytes.
  */
 extern gs_first_result gs_first_record_find(const gs_dialect *dialect, const char *data,
 											size_t bytes, bool at_end, gs_first_record *first);
 
-/* Bytes of a newline. */
+/* Returns how many bytes a newline has. */
 static inline unsigned
 gs_newline_bytes(const gs_dialect *dialect)
 {
 	return dialect->newline == GS_NEWLINE_CRLF ? 2 : 1;
 }
 
-/* The byte that ends a record, the last one of its newline. */
+/* Returns the byte that ends a record: the last one of its newline. */
 static inline char
 gs_record_byte(const gs_dialect *dialect)
 {
 	return dialect->newline == GS_NEWLINE_CR ? '\r' : '\n';
 }
 
-/* The byte that is a line to the server where it lies between quotes. */
+/* Returns the byte that the server counts as a line where it lies between quotes. */
 static inline char
 gs_line_byte(const gs_dialect *dialect)
 {
 	return dialect->newline == GS_NEWLINE_LF ? '\n' : '\r';
 }
 
-/* The byte after which another one is data. */
+/* Returns the byte that makes the byte after it data. */
 static inline char
 gs_escape_byte(const gs_dialect *dialect)
 {

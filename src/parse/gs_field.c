@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-/* CSV in which quotes toggle, and two of them between quotes are one. */
+/*
+ * Finds the value in CSV whose escape is the quote: quotes toggle, and two of them between quotes
+ * are one.
+ */
 static size_t
 quoted_value(char quote, const char *field, size_t bytes, char *value)
 {
@@ -52,7 +55,7 @@ csv_value(const gs_dialect *dialect, const char *field, size_t bytes, char *valu
 	return length;
 }
 
-/* A digit's value, or -1. */
+/* Returns a digit's value, or -1. */
 static int
 digit_value(char byte, int base)
 {
@@ -67,7 +70,7 @@ digit_value(char byte, int base)
 	return value < base ? value : -1;
 }
 
-/* As many digits as there are, but at most "most"; moves *at behind them. */
+/* Reads as many digits as there are, but at most "most"; moves *at behind them. */
 static int
 read_digits(const char *field, size_t bytes, size_t *at, int base, int most)
 {
@@ -78,7 +81,10 @@ read_digits(const char *field, size_t bytes, size_t *at, int base, int most)
 	return value & 0xff;
 }
 
-/* The byte that an escape stands for; *at is behind the backslash, and then behind it all. */
+/*
+ * Returns the byte that an escape stands for; *at is behind the backslash, and is moved behind the
+ * escape.
+ */
 static char
 read_escape(const char *field, size_t bytes, size_t *at, bool *escaped_bytes)
 {

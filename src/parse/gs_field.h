@@ -8,12 +8,12 @@
 #include "parse/gs_dialect.h"
 
 /*
- * The value of a field that has GS_FIELD_SPECIAL (others are their own), as bytes without
- * a terminator; returns how many.  "value" has room for as many as the field has, and may be the
- * field itself.  "escaped_bytes" becomes true if escapes made bytes that are not ASCII, or 0: the
- * server verifies its encoding then.
+ * Writes the value of a field that has GS_FIELD_SPECIAL (other fields are their own values), as
+ * bytes without a terminator; returns how many they are.  "value" has room for as many bytes as the
+ * field has, and may be the field itself.  "escaped_bytes" becomes true if escapes made bytes that
+ * are not ASCII, or 0: the server verifies its encoding then.
  *
- * In text format a field that is the null marker must be recognised before: that is compared
+ * In text format a field that is the null marker must be recognised before: the marker is compared
  * with the field as it stands.
  */
 extern size_t gs_field_value(const gs_dialect *dialect, const char *field, size_t bytes,

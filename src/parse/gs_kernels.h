@@ -7,23 +7,23 @@
 
 #include "parse/gs_records.h"
 
-/* Compile the loops for AVX2, too?  Tests do without to see the others. */
+/* Whether the loops are compiled for AVX2, too.  Tests do without, to test the other ones. */
 #if defined(__x86_64__) && !defined(GS_PARSE_PORTABLE)
 #define GS_KERNELS_AVX2
 #endif
 
-/* What a piece of some kB does from one state. */
+/* What a piece of a chunk, of some kB, does from one state. */
 typedef struct gs_piece
 {
 	gs_parse_state end;
 	uint32_t	records;		/* bytes that end records */
 	uint32_t	lines;			/* bytes between quotes that are lines */
-	uint32_t	record_bytes;	/* the same bytes wherever they stand */
+	uint32_t	record_bytes;	/* the same bytes, in whatever state they stand */
 	uint32_t	line_bytes;
 	bool		ascii;
 } gs_piece;
 
-/* The most that a piece may have, so that it is read from the nearest cache a second time. */
+/* Most bytes of a piece, so that it is read from the nearest cache a second time. */
 #define GS_PIECE_BYTES	16384
 
 typedef struct gs_kernels
@@ -31,7 +31,10 @@ typedef struct gs_kernels
 	void		(*count) (const gs_dialect *dialect, const char *data, size_t bytes,
 						  gs_parse_state state, gs_piece *piece);
 
-	/* gs_records_find() without what comes after the last newline: *open is the state there */
+	/*
+	 * does what gs_records_find() does, but for a record without a newline at the end; *open is the
+	 * state there
+	 */
 	void		(*find) (const gs_dialect *dialect, const char *data, size_t bytes, bool at_end,
 						 gs_records *records, gs_parse_state *open);
 } gs_kernels;

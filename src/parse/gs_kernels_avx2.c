@@ -28,14 +28,16 @@ GS_BLOCK_FUNCTION bytes64
 load64(const char *data)
 {
 	return (bytes64) {
-		_mm256_loadu_si256((const __m256i *) data), _mm256_loadu_si256((const __m256i *) (data + 32))
+		_mm256_loadu_si256((const __m256i *) data),
+		_mm256_loadu_si256((const __m256i *) (data + 32))
 	};
 }
 
 GS_BLOCK_FUNCTION uint64_t
 bits64(__m256i low, __m256i high)
 {
-	return (uint32_t) _mm256_movemask_epi8(low) | (uint64_t) (uint32_t) _mm256_movemask_epi8(high) << 32;
+	return (uint32_t) _mm256_movemask_epi8(low) |
+		(uint64_t) (uint32_t) _mm256_movemask_epi8(high) << 32;
 }
 
 GS_BLOCK_FUNCTION uint64_t

@@ -2,23 +2,23 @@
  * gs_kernels_body.h
  *		The loops over all bytes, in terms of a few instructions.
  *
- * Included by a file for each set of instructions, which before that defines
+ * This file is included by a file for each set of instructions, which defines before
  *
  *	bytes64					64 bytes in registers
- *	load64(data)			from memory
- *	equal64(bytes, byte)	a bit for each byte: is it this one?
- *	high64(bytes)			... has it its highest bit set?
- *	KERNELS					the name of the table that this defines
+ *	load64(data)			loads them from memory
+ *	equal64(bytes, byte)	a bit for each byte: is it equal to `byte`?
+ *	high64(bytes)			a bit for each byte: is its highest bit set?
+ *	KERNELS					the name of the table that this file defines
  *
- * Everything is inlined into a function for each syntax, so that its questions are answered when it is
- * compiled.
+ * Everything is inlined into a function for each syntax, so that questions about the syntax are
+ * answered when that function is compiled.
  */
 #include <string.h>
 
 #include "parse/gs_block.h"
 #include "parse/gs_kernels.h"
 
-/* The bytes of a dialect that count. */
+/* The bytes that mean something in a dialect. */
 typedef struct meaning
 {
 	gs_syntax	syntax;
@@ -28,8 +28,8 @@ typedef struct meaning
 	char		escape;
 	char		record;			/* gs_record_byte() */
 	char		line;			/* gs_line_byte() */
-	char		other;			/* the newline byte that never ends a record; pairs: none */
-	bool		marker;			/* does \. end CSV? */
+	char		other;			/* the newline byte that never ends a record; not used for CRLF */
+	bool		marker;			/* \.  ends CSV */
 } meaning;
 
 GS_BLOCK_FUNCTION meaning
@@ -48,7 +48,7 @@ meaning_of(const gs_dialect *dialect, gs_syntax syntax)
 	};
 }
 
-/* The bytes that change states. */
+/* Returns which bytes change states. */
 GS_BLOCK_FUNCTION gs_block
 block_of(const meaning *m, bytes64 bytes, uint64_t valid)
 {
@@ -61,7 +61,7 @@ block_of(const meaning *m, bytes64 bytes, uint64_t valid)
 	return block;
 }
 
-/* A block at the end of the data: zeros follow. */
+/* Loads a block at the end of the data; zeros follow the data. */
 GS_BLOCK_FUNCTION bytes64
 load_some(const char *data, size_t bytes)
 {
@@ -117,7 +117,8 @@ count_piece(const gs_dialect *dialect, gs_syntax syntax, const char *data, size_
 		count_block(&m, load_some(data + at, bytes - at), (unsigned) (bytes - at), &count);
 
 	*piece = (gs_piece) {
-		count.state, count.records, count.lines, count.record_bytes, count.line_bytes, count.high == 0
+		count.state, count.records, count.lines, count.record_bytes, count.line_bytes,
+		count.high == 0
 	};
 	if (syntax != GS_SYNTAX_TEXT && m.newline != GS_NEWLINE_CRLF)
 	{
@@ -127,7 +128,8 @@ count_piece(const gs_dialect *dialect, gs_syntax syntax, const char *data, size_
 }
 
 static void
-count(const gs_dialect *dialect, const char *data, size_t bytes, gs_parse_state state, gs_piece *piece)
+count(const gs_dialect *dialect, const char *data, size_t bytes, gs_parse_state state,
+	  gs_piece *piece)
 {
 	switch (gs_dialect_syntax(dialect))
 	{
@@ -144,15 +146,15 @@ count(const gs_dialect *dialect, const char *data, size_t bytes, gs_parse_state 
 
 /* ---------- finding ---------- */
 
-/* What one block is to the next, and what has been found. */
+/* What one block leaves to the next, and what has been found. */
 typedef struct find_state
 {
 	const char *data;
 	size_t		bytes;
 	gs_parse_state state;
-	bool		special;		/* has the field that goes on been so? */
-	bool		after_cr;		/* pairs: was the last byte a carriage return, and plain? */
-	size_t		fields;			/* with those of the record that has not ended */
+	bool		special;		/* the field that goes on has had a special byte */
+	bool		after_cr;		/* CRLF: the last byte was a plain carriage return */
+	size_t		fields;			/* fields, with those of the record that has not ended */
 	size_t		records;
 	size_t		consumed;
 	gs_odd		odd;
@@ -160,8 +162,9 @@ typedef struct find_state
 } find_state;
 
 /*
- * The first byte that is odd in a block, of candidates: zeros, carriage returns or line feeds that
- * end no records, and for CSV's marker backslashes; 64 if none is.
+ * Returns the bit of the first byte of a block that is odd, of the candidates, or 64 if none is.
+ * Candidates are zeros, carriage returns or line feeds that end no records, and backslashes for
+ * CSV's marker.
  */
 static unsigned
 odd_byte(find_state *find, uint64_t candidates, uint64_t plain, uint64_t records, size_t base)
@@ -176,7 +179,8 @@ odd_byte(find_state *find, uint64_t candidates, uint64_t plain, uint64_t records
 		if (find->data[at] == '\0')
 			find->odd = GS_ODD_NUL;
 		else if (find->data[at] == '\\')
-			find->odd = begins && at + 1 < find->bytes && find->data[at + 1] == '.' ? GS_ODD_MARKER : GS_ODD_NONE;
+			find->odd = begins && at + 1 < find->bytes && find->data[at + 1] == '.'
+				? GS_ODD_MARKER : GS_ODD_NONE;
 		else if ((plain >> bit) & 1)
 			find->odd = GS_ODD_NEWLINE;
 		if (find->odd != GS_ODD_NONE)
@@ -188,7 +192,10 @@ odd_byte(find_state *find, uint64_t candidates, uint64_t plain, uint64_t records
 	return 64;
 }
 
-/* Text: the first backslash before bit "end" that begins a marker, or "end". */
+/*
+ * In text format, returns the bit of the first backslash before bit "end" that begins a marker, or
+ * "end".
+ */
 static unsigned
 text_marker(find_state *find, uint64_t escaping, size_t base, unsigned end)
 {
@@ -210,14 +217,16 @@ text_marker(find_state *find, uint64_t escaping, size_t base, unsigned end)
 }
 
 /*
- * Pairs: the first carriage return or line feed before bit "end" that is without the other one, or
- * "end".  A carriage return at the end of a block is looked at with the next one.
+ * With CRLF, returns the bit of the first carriage return or line feed before bit "end" that is
+ * without the other one, or "end".  A carriage return at the end of a block is looked at with the
+ * next block.
  */
 static unsigned
 half_pair(find_state *find, uint64_t cr, uint64_t lf, uint64_t records, size_t base, unsigned n,
 		  unsigned end)
 {
-	uint64_t	half = (cr & ~(lf >> 1) & gs_low_bits(n - 1)) | (records & ~(cr << 1 | find->after_cr));
+	uint64_t	half = (cr & ~(lf >> 1) & gs_low_bits(n - 1)) |
+		(records & ~(cr << 1 | find->after_cr));
 
 	if (find->after_cr && (lf & 1) == 0)
 	{
@@ -233,7 +242,7 @@ half_pair(find_state *find, uint64_t cr, uint64_t lf, uint64_t records, size_t b
 	return gs_lowest_bit(half);
 }
 
-/* Write where the fields of a block end, up to 7 entries too many. */
+/* Writes where the fields of a block end, and up to 7 entries too many. */
 GS_BLOCK_FUNCTION void
 write_fields(uint64_t ends, uint64_t special, size_t base, uint32_t *to)
 {
@@ -260,7 +269,7 @@ write_fields(uint64_t ends, uint64_t special, size_t base, uint32_t *to)
 #undef WRITE
 }
 
-/* The records that end in a block, whose fields have been written. */
+/* Writes the records that end in a block, whose fields have been written. */
 GS_BLOCK_FUNCTION void
 write_records(const meaning *m, find_state *find, uint64_t record, uint64_t fields, size_t base,
 			  gs_records *into)
@@ -278,7 +287,7 @@ write_records(const meaning *m, find_state *find, uint64_t record, uint64_t fiel
 	}
 }
 
-/* Bytes of a block that may be odd wherever they stand, or may not: odd_byte() looks closer. */
+/* Returns the bytes of a block that may be odd; odd_byte() looks at what is around them. */
 GS_BLOCK_FUNCTION uint64_t
 odd_candidates(const meaning *m, bytes64 bytes)
 {
@@ -291,7 +300,10 @@ odd_candidates(const meaning *m, bytes64 bytes)
 	return candidates;
 }
 
-/* One block; false if something in it is odd: what is before that has been found. */
+/*
+ * Finds the fields and records of one block.  Returns false if there is something odd in it; those
+ * before that have been found then.
+ */
 GS_BLOCK_FUNCTION bool
 find_in_block(const meaning *m, bytes64 bytes, size_t base, unsigned n, find_state *find,
 			  gs_records *into)
@@ -333,8 +345,8 @@ find_in_block(const meaning *m, bytes64 bytes, size_t base, unsigned n, find_sta
 	if ((special | find->special) != 0)
 	{
 		/*
-		 * A carry begins at each special byte, runs through the bytes that end no field, and comes to
-		 * rest at the one that does.
+		 * A carry begins at each special byte, runs through the bytes that end no field, and comes
+		 * to rest at the one that ends the field.
 		 */
 		unsigned long long sum;
 		bool		carry = __builtin_uaddll_overflow(~fields, special, &sum);
@@ -350,7 +362,7 @@ find_in_block(const meaning *m, bytes64 bytes, size_t base, unsigned n, find_sta
 	return end == 64;
 }
 
-/* Is there room for what one more block may have, and a last record behind it? */
+/* Returns whether there is room for what one more block may have, and a last record behind it. */
 GS_BLOCK_FUNCTION bool
 has_room(const find_state *find, const gs_records *into)
 {
@@ -359,8 +371,8 @@ has_room(const find_state *find, const gs_records *into)
 }
 
 GS_BLOCK_FUNCTION void
-find_records(const gs_dialect *dialect, gs_syntax syntax, const char *data, size_t bytes, bool at_end,
-			 gs_records *into, gs_parse_state *open)
+find_records(const gs_dialect *dialect, gs_syntax syntax, const char *data, size_t bytes,
+			 bool at_end, gs_records *into, gs_parse_state *open)
 {
 	const meaning m = meaning_of(dialect, syntax);
 	find_state	find = {.data = data, .bytes = bytes, .state = GS_STATE_PLAIN};
@@ -371,7 +383,8 @@ find_records(const gs_dialect *dialect, gs_syntax syntax, const char *data, size
 		good = find_in_block(&m, load64(data + at), at, GS_BLOCK_BYTES, &find, into);
 	if (at < bytes && bytes - at < GS_BLOCK_BYTES && good && has_room(&find, into))
 	{
-		good = find_in_block(&m, load_some(data + at, bytes - at), at, (unsigned) (bytes - at), &find, into);
+		good = find_in_block(&m, load_some(data + at, bytes - at), at, (unsigned) (bytes - at),
+							 &find, into);
 		at = bytes;
 	}
 	if (good && at >= bytes && find.after_cr && at_end)
@@ -395,7 +408,8 @@ find_records(const gs_dialect *dialect, gs_syntax syntax, const char *data, size
 	*open = find.state;
 
 	/* the record that has no newline */
-	if (into->stop == GS_STOP_END && at_end && find.consumed < bytes && find.state == GS_STATE_PLAIN)
+	if (into->stop == GS_STOP_END && at_end && find.consumed < bytes &&
+		find.state == GS_STATE_PLAIN)
 	{
 		into->field_ends[find.fields] = (uint32_t) bytes | (find.special ? GS_FIELD_SPECIAL : 0);
 		into->record_fields[find.records] = (uint32_t) find.fields + 1;

@@ -20,7 +20,8 @@ load64(const char *data)
 	const __m128i *from = (const __m128i *) data;
 
 	return (bytes64) {
-		{_mm_loadu_si128(from), _mm_loadu_si128(from + 1), _mm_loadu_si128(from + 2), _mm_loadu_si128(from + 3)}
+		{_mm_loadu_si128(from), _mm_loadu_si128(from + 1), _mm_loadu_si128(from + 2),
+		_mm_loadu_si128(from + 3)}
 	};
 }
 
@@ -71,7 +72,7 @@ load64(const char *data)
 	return bytes;
 }
 
-/* The highest bits of eight bytes. */
+/* Returns the highest bits of eight bytes. */
 GS_BLOCK_FUNCTION uint64_t
 high8(uint64_t bytes)
 {

@@ -29,7 +29,8 @@ gs_records_find(const gs_dialect *dialect, const char *data, size_t bytes, bool 
 }
 
 uint64_t
-gs_records_lines(const gs_records *records, const gs_dialect *dialect, const char *data, size_t record)
+gs_records_lines(const gs_records *records, const gs_dialect *dialect, const char *data,
+				 size_t record)
 {
 	size_t		end = gs_record_end(records, record);
 	uint64_t	lines = 1;

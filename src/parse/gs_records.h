@@ -2,8 +2,8 @@
  * gs_records.h
  *		Where the records and fields of a buffer lie.
  *
- * A buffer begins with a record; gs_chunk.h tells where records begin in chunks that are cut
- * anywhere.  Offsets are from the buffer's first byte and below 2^31.
+ * A buffer begins with a record; gs_chunk.h tells where records begin in chunks of the input that
+ * are cut anywhere.  Offsets are from the buffer's first byte and below 2^31.
  */
 #ifndef GS_RECORDS_H
 #define GS_RECORDS_H
@@ -13,13 +13,16 @@
 #define GS_RECORDS_MAX_BYTES	((size_t) 0x7fffffff)
 
 /*
- * A field's end is the offset of the delimiter or newline after it, and this bit if the field has
- * quotes (CSV) or backslashes (text) in it: it is not its own value then, see gs_field.h.
+ * A field's end is the offset of the delimiter or newline after it, with this bit set if the field
+ * has quotes (CSV) or backslashes (text) in it: then it is not its own value, see gs_field.h.
  */
 #define GS_FIELD_SPECIAL		0x80000000u
 #define GS_FIELD_END(end)		((end) & ~GS_FIELD_SPECIAL)
 
-/* Beyond what it returns gs_records_find() may write this many entries, below the maximum. */
+/*
+ * gs_records_find() may write so many entries of an array beyond those that it returns, but none
+ * beyond the maximum.
+ */
 #define GS_RECORDS_SLACK		64
 
 typedef enum gs_records_stop
@@ -31,8 +34,8 @@ typedef enum gs_records_stop
 } gs_records_stop;
 
 /*
- * What has no meaning, or one that depends on more than the dialect.  The server's own code
- * should read the record: it knows the error message.
+ * *Odd* is what has no meaning, or a meaning that depends on more than the dialect.  The server's
+ * own code should read such a record: it knows the error message.
  */
 typedef enum gs_odd
 {
@@ -48,7 +51,7 @@ typedef struct gs_records
 	/* the caller's memory */
 	uint32_t   *field_ends;
 	size_t		max_fields;		/* more than GS_RECORDS_SLACK */
-	uint32_t   *record_fields;	/* of each record, the number of fields up to its last one */
+	uint32_t   *record_fields;	/* for each record, the number of fields up to its last one */
 	size_t		max_records;	/* more than GS_RECORDS_SLACK */
 
 	/* what was found */
@@ -61,7 +64,7 @@ typedef struct gs_records
 } gs_records;
 
 /*
- * Find the records that end in a buffer, as many as fit.  "at_end": the input ends with the
+ * Finds the records that end in a buffer, as many as fit.  "at_end": the input ends with the
  * buffer, so what comes after the last newline is a record, too.
  *
  * Records before an odd one are found, those behind it are not.
@@ -69,14 +72,14 @@ typedef struct gs_records
 extern void gs_records_find(const gs_dialect *dialect, const char *data, size_t bytes,
 							bool at_end, gs_records *records);
 
-/* The first field of a record. */
+/* Returns the number of the first field of a record. */
 static inline size_t
 gs_record_first_field(const gs_records *records, size_t record)
 {
 	return record == 0 ? 0 : records->record_fields[record - 1];
 }
 
-/* Where a record begins. */
+/* Returns where a record begins. */
 static inline size_t
 gs_record_begin(const gs_records *records, const gs_dialect *dialect, size_t record)
 {
@@ -86,7 +89,7 @@ gs_record_begin(const gs_records *records, const gs_dialect *dialect, size_t rec
 		gs_newline_bytes(dialect);
 }
 
-/* Where it ends: the offset of its newline. */
+/* Returns where a record ends: the offset of its newline. */
 static inline size_t
 gs_record_end(const gs_records *records, size_t record)
 {
@@ -94,8 +97,8 @@ gs_record_end(const gs_records *records, size_t record)
 }
 
 /*
- * The lines that the server has counted when it has read this record, from the buffer's
- * beginning on.  Reads all before it: for error messages.
+ * Returns the number of lines that the server has counted when it has read this record, from the
+ * buffer's beginning on.  Reads all bytes before, so it is meant for error messages.
  */
 extern uint64_t gs_records_lines(const gs_records *records, const gs_dialect *dialect,
 								 const char *data, size_t record);

@@ -164,8 +164,8 @@ typedef struct gsd_rows
 /*
  * Delimited text whose records and fields are to be found, in chunks.  Each chunk begins with a
  * record and has an extent of its own.  The extent holds the chunk's bytes and, from
- * GSD_CHUNK_BYTES on, what is found: first where fields end, and then how many fields each record
- * has, as parse/gs_records.h describes.
+ * GSD_CHUNK_BYTES on, what is found: first where fields end, and then how many fields there are up
+ * to the end of each record, as parse/gs_records.h describes.
  */
 #define GSD_CHUNK_BYTES		(UINT32_C(1) << 20)
 /* at most so many fields of a chunk are found */

@@ -1,14 +1,14 @@
 /*
  * gs_simulated_device.c
- *		A sorting device in plain C: memory of its own, the caller's thread.
+ *		A sorting device in plain C, with memory of its own and in the caller's thread.
  *
- * Any number of them simulate as many GPUs, so that everything above the table of
- * operations runs without one.  Operations are done when they return; queues
- * and events are therefore nothing but promises that were kept already.
+ * Any number of simulated devices simulate as many GPUs, so that everything above the table of
+ * operations runs without a GPU.  Operations are done when they return, so queues and events have
+ * nothing to do.
  *
- * To test what happens when a device fails, the operation of a given number can
- * be made to fail, once, or rows to come out damaged.  Under the address sanitizer, memory of the arena that is
- * not handed out is poisoned, and blocks have some distance.
+ * To test what happens when a device fails, the operation of a given number can be made to fail,
+ * once, or rows to come out damaged.  Under the address sanitizer, memory of the arena that is not
+ * handed out is poisoned, and blocks have some distance.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +31,10 @@
 #define DISTANCE_BYTES	0
 #endif
 
-/* A copy of that many bytes is one of rows, of keys or of ids. */
+/* A copy of at least so many bytes is taken for one of rows: of keys or of ids. */
 #define COPIED_ROWS_BYTES	64
 
-/* In a list, so that reset() finds them. */
+/* Events are in a list, so that reset() finds them. */
 struct gs_event
 {
 	gs_event_ref previous;
@@ -44,18 +44,18 @@ struct gs_event
 typedef struct simulated_device
 {
 	gs_device	device;			/* must be first */
-	gs_device  *parent;			/* whose memory it is, of a lane; NULL: its own */
+	gs_device  *parent;			/* of a lane, the device whose memory it has; NULL: it is no lane */
 	void	   *memory;
 	size_t		memory_bytes;
 	gs_arena   *arena;
 	gs_event_ref events;
-	uint64_t	operations;		/* so far */
+	uint64_t	operations;		/* how many operations were called */
 	uint64_t	fail_at;
 	bool		keeps_failing;
-	gs_damage	damage;			/* to rows, see gs_simulated_device_spoil() */
+	gs_damage	damage;			/* damage to be done to rows, see gs_simulated_device_spoil() */
 	uint64_t	spoil_at;
 	uint64_t	spoil_every;
-	uint64_t	moves;			/* of rows, so far */
+	uint64_t	moves;			/* how many operations have moved rows */
 	uint64_t	spoilt;
 	gs_simulated_trace trace;
 } simulated_device;
@@ -66,7 +66,7 @@ simulated_of(gs_device *device)
 	return (simulated_device *) device;
 }
 
-/* Count an operation; its status. */
+/* Counts an operation; returns its status. */
 static gs_status
 begin_operation(gs_device *device, const char *what)
 {
@@ -81,7 +81,7 @@ begin_operation(gs_device *device, const char *what)
 	return GS_DEVICE_ERROR;
 }
 
-/* Rows were written: damage them, if it is time for that. */
+/* Damages rows that an operation has written, if it is time for that. */
 static void
 moved_rows(gs_device *device, gs_pairs pairs, unsigned id_bytes, uint64_t nrows)
 {
@@ -97,7 +97,7 @@ moved_rows(gs_device *device, gs_pairs pairs, unsigned id_bytes, uint64_t nrows)
 		: simulated->moves + simulated->spoil_every;
 }
 
-/* Return from an operation that is not to succeed. */
+/* Returns from an operation that is not to succeed. */
 #define BEGIN(device, what) \
 	do { \
 		gs_status	begin_status = begin_operation(device, what); \
@@ -309,7 +309,7 @@ tile_counts_bytes(gs_device *device, gs_rows rows)
 	return sizeof(uint64_t);
 }
 
-/* There are no tiles: what is left is how many rows were counted. */
+/* There are no tiles: tile_counts gets how many rows were counted, for scatter() to check. */
 static gs_status
 histogram(gs_device *device, gs_queue queue, gs_rows rows, gs_keys keys, unsigned ncounted,
 		  const gs_counted *counted, uint64_t (*counts)[GS_DEVICE_DIGITS], void *tile_counts)
@@ -321,7 +321,9 @@ histogram(gs_device *device, gs_queue queue, gs_rows rows, gs_keys keys, unsigne
 	return GS_OK;
 }
 
-/* Rows of the first bin that has got some; positions: where its rows were to begin. */
+/*
+ * May damage rows of the first bin that has got some; positions[] says where each bin's rows began.
+ */
 static void
 scattered_rows(gs_device *device, const gs_scatter *args, const uint64_t *positions)
 {
@@ -358,7 +360,10 @@ scatter(gs_device *device, gs_queue queue, const gs_scatter *args)
 	return GS_OK;
 }
 
-/* None is needed, but whoever passes too little should be found out. */
+/*
+ * No memory is needed, but operations write to it, so that a caller that passes too little is found
+ * out.
+ */
 static size_t
 scatter_temp_bytes(gs_device *device, gs_rows rows)
 {
@@ -496,7 +501,8 @@ find_fields(gs_device *device, gs_queue queue, const gs_text *text)
 	*(uint32_t *) text->temp = text->bytes;
 	gs_simulated_find_fields(text);
 	if (text->found->nfields <= text->max_fields)
-		moved_rows(device, (gs_pairs) {NULL, text->field_ends}, sizeof(uint32_t), text->found->nfields);
+		moved_rows(device, (gs_pairs) {NULL, text->field_ends}, sizeof(uint32_t),
+				   text->found->nfields);
 	return GS_OK;
 }
 
@@ -578,7 +584,10 @@ static const gs_device_ops simulated_ops = {
 	.read_trace = read_trace,
 };
 
-/* A device on memory that is there, or NULL; it is closed with the device in any case. */
+/*
+ * Makes a device on memory, or returns NULL, also if memory is NULL.  The memory is freed with the
+ * device, or if there is none.
+ */
 static simulated_device *
 open_device(unsigned index, gs_device *parent, void *memory, size_t bytes)
 {
@@ -626,7 +635,7 @@ gs_simulated_device_open(unsigned index, size_t arena_bytes, uint64_t fail_at)
 	return &simulated->device;
 }
 
-/* A lane has its device's faults. */
+/* Opens a lane, which has its device's faults. */
 static gs_device *
 open_lane(gs_device *device, size_t bytes)
 {

@@ -9,23 +9,22 @@
 #include "engine/simulated/gs_simulated_spoil.h"
 
 /*
- * A simulated device that owns arena_bytes of memory; NULL if there is none.
- * fail_at: the operation of that number returns GS_DEVICE_ERROR, 0 for none.
+ * Opens a simulated device that owns arena_bytes of memory; returns NULL if there is none.  The
+ * operation with the number fail_at, from 1, returns GS_DEVICE_ERROR; 0 for none.
  */
 extern gs_device *gs_simulated_device_open(unsigned index, size_t arena_bytes, uint64_t fail_at);
 
-/* All operations from that one on fail. */
+/* Makes all operations after that one fail, too. */
 extern void gs_simulated_device_keep_failing(gs_device *device);
 
 /*
- * Do this damage to what the device has done, in its operation of that number of those
- * that sort, place, number or copy rows, and in every `every`th one from there on; 0:
- * only then.
+ * Has the device damage what it has done: in the at'th of those operations that sort, place, number
+ * or copy rows, and in every `every`th of them from there on, or only in that one if `every` is 0.
  */
 extern void gs_simulated_device_spoil(gs_device *device, gs_damage damage, uint64_t at,
 									  uint64_t every);
 
-/* Times that it has. */
+/* Returns how often the device has done damage. */
 extern uint64_t gs_simulated_device_spoilt(const gs_device *device);
 
 #endif							/* GS_SIMULATED_DEVICE_H */

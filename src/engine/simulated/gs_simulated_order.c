@@ -3,7 +3,7 @@
  *		What the simulated device does to rows in key order: sorting, equal
  *		neighbours, ties.
  *
- * The operations of gs_device_ops on the caller's own memory, in one thread.
+ * These are operations of gs_device_ops, on the caller's own memory and in one thread.
  */
 #include <string.h>
 
@@ -29,7 +29,10 @@ put_id(void *ids, unsigned id_bytes, uint64_t i, uint64_t id)
 		((uint64_t *) ids)[i] = id;
 }
 
-/* One pass on the digit at shift.  False if all rows agree in it. */
+/*
+ * Makes one pass on the digit at `shift`.  Returns false if all rows agree in it, and nothing was
+ * moved.
+ */
 static bool
 radix_pass(gs_pairs from, gs_pairs to, unsigned id_bytes, uint64_t nrows, unsigned shift,
 		   unsigned bits)
@@ -59,7 +62,7 @@ radix_pass(gs_pairs from, gs_pairs to, unsigned id_bytes, uint64_t nrows, unsign
 	return true;
 }
 
-/* Least significant digit first; true if the result is in spare. */
+/* Sorts by the least significant digit first; returns true if the result is in spare. */
 bool
 gs_simulated_sort(gs_pairs pairs, gs_pairs spare, unsigned id_bytes, uint64_t nrows,
 				  unsigned low_bit, unsigned bits)
@@ -77,7 +80,7 @@ gs_simulated_sort(gs_pairs pairs, gs_pairs spare, unsigned id_bytes, uint64_t nr
 	return in_spare;
 }
 
-/* Sort a short run by insertion. */
+/* Sorts a run by insertion. */
 static void
 sort_run(gs_pairs pairs, unsigned id_bytes, uint64_t begin, uint64_t end)
 {
@@ -97,7 +100,7 @@ sort_run(gs_pairs pairs, unsigned id_bytes, uint64_t begin, uint64_t end)
 	}
 }
 
-/* False if there are runs out of order that are too long or too many. */
+/* Returns false if there are runs out of order that are too long or too many. */
 bool
 gs_simulated_sort_runs(gs_pairs pairs, unsigned id_bytes, uint64_t nrows, unsigned low_bit)
 {
@@ -137,8 +140,8 @@ gs_simulated_mark_equal(const uint64_t *keys, const uint32_t *positions, uint64_
 }
 
 /*
- * A rank is the number of the row's run and, in the lower half, the row's number
- * among the tied ones; NOT_TIED for others.
+ * A rank has the number of the row's run in its upper half and the row's number among the tied rows
+ * in its lower half; rows that do not tie have NOT_TIED.
  */
 #define NOT_TIED	UINT64_MAX
 

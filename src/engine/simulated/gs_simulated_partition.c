@@ -3,7 +3,7 @@
  *		What the simulated device does to rows in the order of arrival: statistics,
  *		packing, histograms, scattering.
  *
- * The operations of gs_device_ops on the caller's own memory, in one thread.
+ * These are operations of gs_device_ops, on the caller's own memory and in one thread.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "engine/gs_pack.h"
 #include "engine/simulated/gs_simulated_partition.h"
 
-/* Rows in segment i of some rows. */
+/* Returns how many rows are in a segment of some rows. */
 static inline uint64_t
 segment_rows(gs_rows rows, uint64_t segment)
 {
@@ -43,7 +43,7 @@ gs_simulated_stats(gs_rows rows, gs_plane_rows plane, gs_plane_stats *stats,
 	}
 }
 
-/* A section that reads the planes' segment s. */
+/* Makes a section that reads segment s of the planes. */
 static void
 section_of_segment(gs_section *to, gs_field *fields, const gs_section *section,
 				   const gs_plane_rows *planes, uint64_t s)
@@ -124,7 +124,7 @@ find_bin(const gs_bin_tree *tree, uint64_t key)
 	return entry;
 }
 
-/* The target that a position belongs to; NULL: none. */
+/* Returns the target that a position belongs to, or NULL. */
 static const gs_target *
 find_target(const gs_scatter *scatter, uint64_t position)
 {

@@ -12,7 +12,10 @@ stored_word(const gs_stored_rows *rows, uint64_t offset)
 	return rows->slabs[offset >> GS_SLAB_SHIFT] + (offset & (GS_SLAB_BYTES - 1)) / sizeof(uint64_t);
 }
 
-/* Units that a row with a length of its own takes. */
+/*
+ * Returns how many units a row with a length of its own takes; 0 if its id or reference leads
+ * nowhere.
+ */
 static uint64_t
 row_units(const gs_stored_rows *rows, uint32_t id)
 {
@@ -40,7 +43,7 @@ gs_simulated_place_rows(const gs_gather *gather)
 	return units;
 }
 
-/* Copy words that may lie in several slabs; what is behind the last one is left out. */
+/* Copies words that may lie in several slabs; those behind the last slab are left out. */
 static void
 copy_words(uint64_t *to, const gs_stored_rows *rows, uint64_t offset, uint64_t bytes)
 {

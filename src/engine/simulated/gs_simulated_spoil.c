@@ -31,7 +31,7 @@ gs_simulated_spoil(gs_damage damage, gs_pairs pairs, unsigned id_bytes, uint64_t
 	char	   *id = (char *) pairs.ids + row * id_bytes;
 	bool		has_keys = pairs.keys != NULL;
 
-	/* bytes, as what a copy moves need not be aligned as keys are */
+	/* a pointer to bytes, since memory that is copied need not be aligned as keys are */
 	char	   *key = has_keys ? (char *) pairs.keys + row * sizeof(uint64_t) : NULL;
 
 	if (nrows < 2)

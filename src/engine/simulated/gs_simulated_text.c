@@ -1,21 +1,23 @@
 /*
  * gs_simulated_text.c
- *		Delimited text, for the simulated device: byte by byte.
+ *		Finding records and fields of delimited text byte by byte, for the simulated device.
  */
 #include "engine/simulated/gs_simulated_text.h"
 
-/* What is known before a byte. */
+/* What is known before a byte is read. */
 typedef struct text_state
 {
 	gs_parse_state parse;
-	uint32_t	special;		/* GS_FIELD_SPECIAL, if the field is so far */
-	bool		at_record;		/* does a record begin there? */
-	bool		after_cr;		/* is there a plain carriage return before it? */
+	uint32_t	special;		/* GS_FIELD_SPECIAL, if the field has had a special byte */
+	bool		at_record;		/* a record begins there */
+	bool		after_cr;		/* the byte before is a plain carriage return */
 } text_state;
 
 #define FIELD_SPECIAL	0x80000000u
 
-/* Is there something for the server to look at, at this byte? */
+/*
+ * Returns whether there is something odd (gs_records.h) at a byte, which the server has to look at.
+ */
 static bool
 is_odd(const gs_text *text, const text_state *state, uint32_t at)
 {

@@ -1,6 +1,6 @@
 /*
  * gs_simulated_text.h
- *		Delimited text, for the simulated device.
+ *		Finding records and fields of delimited text, for the simulated device.
  */
 #ifndef GS_SIMULATED_TEXT_H
 #define GS_SIMULATED_TEXT_H

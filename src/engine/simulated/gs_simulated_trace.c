@@ -2,7 +2,7 @@
  * gs_simulated_trace.c
  *		When spans of work ran on a simulated device; see gs_simulated_trace.h.
  *
- * Work is done before an operation returns, so the host's clock tells.
+ * Work is done before an operation returns, so the host's clock can be read around it.
  */
 #include <stdlib.h>
 #include <time.h>

@@ -9,18 +9,18 @@
 
 typedef struct gs_simulated_trace
 {
-	gs_span_time *spans;		/* room for a fixed number; NULL: no trace is kept */
+	gs_span_time *spans;		/* array of fixed size; NULL: no trace is kept */
 	unsigned	nspans;
-	int			open[GS_QUEUES];	/* number of the span begun, or -1 */
+	int			open[GS_QUEUES];	/* the span that has begun on each queue, or -1 */
 } gs_simulated_trace;
 
-/* Keep an empty trace, or none and no memory. */
+/* Begins to keep a trace, which is empty, or keeps none and frees its memory. */
 extern void gs_simulated_trace_keep(gs_simulated_trace *trace, bool keep);
 
-/* Forget the spans so far. */
+/* Forgets the spans so far. */
 extern void gs_simulated_trace_forget(gs_simulated_trace *trace);
 
-/* As gs_device_ops has them. */
+/* These do what gs_device_ops says. */
 extern void gs_simulated_trace_begin(gs_simulated_trace *trace, gs_queue queue, const char *name);
 extern void gs_simulated_trace_end(gs_simulated_trace *trace, gs_queue queue);
 extern unsigned gs_simulated_trace_read(const gs_simulated_trace *trace, gs_span_time *spans,
