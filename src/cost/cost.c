@@ -101,8 +101,8 @@
 #define STRING_BYTES	60
 
 /*
- * What a row costs in addition whose string agrees with other rows' in its first word, as
- * statistics tell.
+ * What a row whose string agrees with other rows' in its first word, as statistics tell, costs in
+ * addition.
  *
  * Its next word is fetched from where the row lies, and the run of rows that agree is sorted by it,
  * in 75 ns; that is TIED_BYTES, in bytes of key.  Where a library makes the words, and compares
@@ -114,9 +114,9 @@
 #define TIED_KEY_SHARE		3.0
 
 /*
- * How much less rows cost that stay in a core's own cache (GPUSORT_CACHE_BYTES) between collecting
- * and returning than those that have to come from memory, a quarter: 0.05 and 0.2 ns a byte, 5 and
- * 15 ns a row (test/bench/plan_grid.pl, 10^4 rows of 250 and of 1000 bytes).
+ * Rows that stay in a core's own cache (GPUSORT_CACHE_BYTES) between collecting and returning cost
+ * this share of what rows cost that have to come from memory: 0.05 and 0.2 ns a byte, 5 and 15 ns a
+ * row (test/bench/plan_grid.pl, 10^4 rows of 250 and of 1000 bytes).
  */
 #define CACHED_SHARE	0.25
 
@@ -142,7 +142,7 @@
 #define ROW_OVERHEAD_BYTES	25
 
 /*
- * What a row costs in addition that does not come from a page: 30 ns for the slot that it is handed
+ * What a row that does not come from a page costs in addition: 30 ns for the slot that it is handed
  * over in.
  *
  * A sort that reads pages itself takes as much less than the scan was charged.  (EXCEPT of 15,000
@@ -563,11 +563,11 @@ processors_left(void)
 }
 
 /*
- * Returns what a participant spends that has its share of a cost, and partial_cost for itself.
+ * Returns what a participant spends: its share of `cost`, and partial_cost.
  *
  * Each does as much as it reads rows: those of the partial path.  The planner divides work among
  * participants as if each had a processor to itself, so the result is raised if there are fewer
- * processors.  (Forced plans are not, to be the same on every machine.)
+ * processors.  (In forced plans it is not, so that these are the same on every machine.)
  */
 static Cost
 divided_cost(Cost partial_cost, Cost cost, double partial_rows, double all_rows)

@@ -138,8 +138,8 @@ gpusort_sorted_agg_extra_cost(const GpuSortGroups *all)
 }
 
 /*
- * Returns what the hash table lacks by which the rows of a join's side were made unique; 0 if they
- * were not.  How many rows are left is a guess if an expression is made unique
+ * Returns what the hash table by which the rows of a join's side were made unique lacks; 0 if there
+ * is none.  How many rows are left is a guess if an expression is made unique
  * (plan/plan_statistics.c), and then only UNIQUE_ROW_COST is counted.
  */
 static Cost

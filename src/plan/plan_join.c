@@ -36,8 +36,8 @@
 
 /*
  * What it takes in addition if the first words of keys don't tell whether rows match, so that the
- * operator family's comparison is called for the rows themselves: 100 ns.  If this were not
- * charged, md5s of 1 M and 100,000 rows would be joined as fast as by a hash table, or slower
+ * operator family's comparison is called for the rows themselves: 100 ns.  Without this charge,
+ * joins of md5s of 1 M and 100,000 rows took as long as by a hash table, or longer
  * (test/bench/join.pl --key text --ratio 0.1,1).
  */
 #define COMPARE_ROW_COST	0.04

@@ -103,8 +103,8 @@ cost_as_it_stands(const MergeAppend *merge, const Append *append, const PlannedS
 }
 
 /*
- * Returns whether there is a sort to be saved.  A sort's columns must be those of what it sorts, so
- * none may have initplans.
+ * Returns whether there is a sort to be saved.  No sort may have initplans, which would be lost
+ * with it.
  */
 static bool
 any_sort(const MergeAppend *merge)

@@ -19,9 +19,9 @@
 #include "plan/plan_sorted.h"
 
 /*
- * Returns the limit that the sort will be told, or 0 if its value is not known yet.  There is none
- * if ties are wanted, too; and none is told through the node that locks rows, which leaves out
- * some.
+ * Returns the limit that the sort will be told; 0 if its value is not known yet; and
+ * GPUSORT_NO_LIMIT if there is none, if ties are wanted, too, or if rows are locked by a node that
+ * may leave out some.
  */
 static double
 known_limit(const PlannerInfo *root)

@@ -227,8 +227,7 @@ hidden_cost(const OrderedAggs *aggs)
 #define BIT_COST		0.0008
 
 /*
- * Charges what the node takes, above a sort, that stands for an Agg in the end
- * (plan_ordered_set.h).
+ * Charges what the node that stands for an Agg in the end takes above a sort (plan_ordered_set.h).
  */
 static void
 charge_by_position(const OrderedAggs *aggs, Path *agg, const Path *sorted, double groups)

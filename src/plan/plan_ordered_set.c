@@ -70,7 +70,7 @@ ordered_set_function(const Aggref *aggref)
 	}
 }
 
-/* Returns what an aggregate looks at that is not count(*). */
+/* Returns the argument of an aggregate other than count(*). */
 static Expr *
 argument_of(const Aggref *aggref)
 {

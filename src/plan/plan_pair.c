@@ -83,7 +83,7 @@ typedef struct PairCosts
 	Cost		all_in_truth;	/* real cost of the cheapest join that there is */
 	Cost		partial_in_truth;
 	Cost		order;			/* what the order of the rows is worth in addition */
-	/* of joining all tables of the query; a Gather is added to what workers do */
+	/* what joining all tables of the query costs at most, with a Gather above what workers do */
 	Cost		bound;
 } PairCosts;
 

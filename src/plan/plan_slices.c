@@ -123,7 +123,7 @@ keep_partial_path(RelOptInfo *rel, Path *path)
 /*
  * The Gather has a partial path of its own, since add_partial_path() frees paths that it does not
  * keep.  If the target list has set-returning functions, no partial path is offered: the functions
- * will be evaluated above it, and may be unsafe there.
+ * will be evaluated above it, and may be parallel unsafe.
  */
 List *
 gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make, const void *original,
