@@ -34,7 +34,7 @@ typedef struct GpuSortTimes
 
 /*
  * Sorts the rows `repeat` times by gpusort, with the engine that gpusort.engine names.  *least must
- * be zeros at first; each of its fields becomes the least of what it was and what is measured.
+ * be zeros at first; each of its times becomes the least of what it was and what is measured.
  */
 extern void gpusort_time_sort(const GpuSortTimedRows *what, int repeat, GpuSortTimes *least);
 
