@@ -1,11 +1,10 @@
 /*
  * cuda_check.cu
- *		sum_rows() and check_rows(): what proves that rows came out right.
+ *		sum_rows() and check_rows(): they prove that rows came out right.
  *
- * Sums and counts commute.  Threads fold in registers over all tiles of their block,
- * then the block's threads fold into one value, which at most four atomics add to
- * the caller's.  Memory is read once, 8 bytes a row or 8 and the id's: a neighbour's
- * key and id come from the cache.
+ * Sums and counts commute.  So threads fold in registers over all tiles of their block, then the
+ * block's threads fold into one value, which at most four atomics add to the caller's.  Memory is
+ * read once, 8 bytes a row or 8 and those of the id: a neighbour's key and id come from the cache.
  */
 #include "gs_cuda_rows.cuh"
 
@@ -50,7 +49,7 @@ fold_warp_counts(row_counts counts)
 	return counts;
 }
 
-/* The whole block's, for its first thread. */
+/* Returns the counts of the whole block to its first thread. */
 static __device__ __forceinline__ row_counts
 fold_block_counts(row_counts counts)
 {
@@ -143,7 +142,7 @@ struct checked_rows
 	uint64_t	nids;
 };
 
-/* Fold a row; the first one that has none before it, and the last, are kept. */
+/* Folds a row.  A first row that has none before it, and the last one, are kept in *check. */
 template <typename Id>
 static __device__ __forceinline__ void
 fold_row(row_counts *counts, const checked_rows<Id> &rows, uint64_t row, gs_order_check *check)

@@ -1,9 +1,9 @@
 /*
  * cuda_copy.cu
- *		Memory from here to there, by the copy engines.
+ *		Copying memory, by the copy engines.
  *
- * Host memory is registered once for all GPUs of the process and mapped, so that
- * copies run at the link's speed and kernels may read planes where they lie.
+ * Host memory is registered once for all GPUs of the process and mapped, so that copies run at the
+ * link's speed and kernels may read planes where they lie.
  */
 #include "gs_cuda_device.cuh"
 

@@ -2,13 +2,12 @@
  * cuda_device.cu
  *		Opening GPUs, their memory, and making a group of them.
  *
- * A device owns everything that hangs on its gs_cuda_device: what open has
- * created close destroys, in any state of completion, so that a failed open
- * simply closes.
+ * A device owns everything that hangs on its gs_cuda_device.  Whatever open has created, close
+ * destroys, however far open has come, so that an open that fails simply closes.
  *
- * Memory.  One plain cudaMalloc is the arena; gs_arena.c hands it out without
- * asking CUDA.  Host memory is read and written at its own address, which CUDA
- * grants on 64-bit Linux; a GPU that does not is refused.
+ * One plain cudaMalloc is the arena; gs_arena.c hands it out without asking CUDA.  Host memory is
+ * read and written at its own address, which CUDA grants on 64-bit Linux; a GPU for which it does
+ * not is refused.
  */
 #include <new>
 #include <stdio.h>
@@ -100,7 +99,10 @@ make_ops(void)
 	return ops;
 }
 
-/* Take the arena: so many bytes, those of the parent's if there is one, or per cent of what is free. */
+/*
+ * Takes the arena: so many bytes, of the parent's arena if there is one, or so many per cent of
+ * what is free.
+ */
 static gs_status
 open_arena(gs_cuda_device *device, size_t arena_bytes, unsigned percent)
 {
@@ -156,7 +158,10 @@ open_device(gs_cuda_device *device, size_t arena_bytes, unsigned percent)
 	return open_arena(device, arena_bytes, percent);
 }
 
-/* Open GPU number cuda_device, or another device on the parent's; NULL: error[] says why. */
+/*
+ * Opens GPU number cuda_device, or another device on the parent's GPU.  Returns NULL on failure;
+ * error[] says why.
+ */
 static gs_cuda_device *
 open_any(unsigned index, int cuda_device, gs_cuda_device *parent, size_t arena_bytes,
 		 unsigned percent, char *error, size_t error_bytes)
@@ -208,7 +213,7 @@ cuda_open_lane(gs_device *base, size_t bytes)
 	return &lane->base;
 }
 
-/* Failures are of no interest here, and a lost device fails everywhere. */
+/* Closes a device.  Failures are of no interest here, and a lost device fails everywhere. */
 static void
 cuda_close(gs_device *base)
 {
@@ -231,7 +236,7 @@ cuda_close(gs_device *base)
 	delete device;
 }
 
-/* Let `device` reach `peer`, if the hardware can. */
+/* Lets `device` reach the memory of `peer`, if the hardware can. */
 static gs_status
 connect_peer(gs_cuda_device *device, const gs_cuda_device *peer)
 {

@@ -1,13 +1,12 @@
 /*
  * cuda_error.cu
- *		From CUDA's errors to statuses.
+ *		Turning CUDA's errors into statuses.
  *
- * Most failures concern one call and leave the context usable.  After a fault
- * inside a kernel, an uncorrectable memory error and the like every further
- * call fails in the same way until the process ends.  Which kind it was is not
- * looked up in a list, which would age with every release of CUDA, but tried: if
- * an innocent query fails too once the error has been cleared, the device is
- * lost.
+ * Most failures concern one call and leave the context usable.  After a fault inside a kernel, an
+ * uncorrectable memory error and the like every further call fails in the same way until the
+ * process ends.  Which kind of failure it was is not looked up in a list, which would age with
+ * every release of CUDA, but tried: if an innocent query fails too once the error has been cleared,
+ * the device is lost.
  */
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 #include "gs_cuda_device.cuh"
 #include "gs_cuda_parse_launch.cuh"
 
-/* Where things lie in an operation's temporary memory. */
+/* Where the parts of an operation's temporary memory lie. */
 struct fields_temp
 {
 	size_t		sums;
@@ -33,7 +33,7 @@ lay_out(uint32_t bytes, fields_temp *at, size_t *scan_bytes)
 	return error;
 }
 
-/* What a text begins with: nothing is known, or found. */
+/* Begins a text: nothing is known of what comes before, and nothing was found. */
 static __global__ void
 begin_text(parse_carry *carry, gs_found *found)
 {
@@ -59,13 +59,14 @@ find_fields(gs_device *base, gs_queue queue, const gs_text *text)
 		reinterpret_cast<widest_total *>(temp + at.sums), temp + at.scan, scan_bytes
 	};
 	parse_output out = {
-		text->field_ends, text->record_fields, text->max_fields, text->max_records, text->found, carries + 1
+		text->field_ends, text->record_fields, text->max_fields, text->max_records, text->found,
+		carries + 1
 	};
 
 	begin_text<<<1, 1, 0, stream>>>(carries, text->found);
 	GS_CUDA_LAUNCHED(device, "begin_text");
-	GS_CUDA_TRY(device, launch_parse(launch, gs_dialect_syntax(&text->dialect), text->data, text->bytes,
-									 carries, out));
+	GS_CUDA_TRY(device, launch_parse(launch, gs_dialect_syntax(&text->dialect), text->data,
+									 text->bytes, carries, out));
 	return GS_OK;
 }
 
@@ -75,7 +76,7 @@ find_fields_temp_bytes(gs_device *base, uint32_t bytes)
 	fields_temp at;
 	size_t		scan_bytes = 0;
 
-	/* an error shows when the operation is called */
+	/* an error here will show again when the operation is called */
 	(void) gs_cuda_enter(gs_cuda(base));
 	(void) lay_out(bytes, &at, &scan_bytes);
 	return at.end;

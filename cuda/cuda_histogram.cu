@@ -2,23 +2,21 @@
  * cuda_histogram.cu
  *		histogram(): how many keys have each digit, below up to 32 prefixes.
  *
- * RMG sort, section 3.1.  Blocks count in shared memory and add what they have
- * to the caller's counters at the end.  While few prefixes are counted there are
- * several copies of the counters, one for some of the block's warps.
+ * This is the histogram of RMG sort, section 3.1.  Blocks count in shared memory and add their
+ * counts to the caller's counters at the end.  If few prefixes are counted, there are several
+ * copies of the counters, each for some of the block's warps.
  *
- * Skew.  A thread holds back the count of one counter, that of its first key in
- * a tile, in a register, and adds it once when another takes its place.  Where a
- * digit is frequent most of its keys are counted that way; increments that
- * collide nevertheless are merged by the hardware, which has an instruction for
- * adding one.
+ * For the sake of skewed keys, a thread holds back the count of one counter, that of its first key
+ * in a tile, in a register, and adds it once when another counter takes its place.  Where a digit
+ * is frequent most of its keys are counted that way.  Increments that collide nevertheless are
+ * merged by the hardware, which has an instruction for adding one.
  *
- * Prefixes.  Those of a bucket plan are disjoint ranges of keys, so a row is
- * counted once at most, and most rows not at all: a table by the key's leading 8
- * bits says at once where no range is.  Ranges that do overlap are counted one
- * after the other.
+ * The prefixes of a bucket plan are disjoint ranges of keys, so a row is counted once at most, and
+ * most rows not at all: a table by the key's leading 8 bits says at once where no range is.  Ranges
+ * that do overlap are counted one after the other.
  *
- * The tile counts that the interface offers to the scatter are not needed: it
- * looks back to earlier tiles instead (cuda_scatter.cu).
+ * The tile counts that the interface offers to the scatter are not needed: the scatter looks back
+ * to earlier tiles instead (cuda_scatter.cu).
  */
 #include <algorithm>
 
@@ -30,42 +28,42 @@
 #define COUNT_WARPS		(COUNT_THREADS / GS_WARP_THREADS)
 #define BLOCKS_PER_SM	6u
 
-/* Counters of GS_DEVICE_DIGITS each that fit in 32 kB. */
+/* Most sets of GS_DEVICE_DIGITS counters, which fit in 32 kB. */
 #define MAX_COUNTERS	GS_MAX_COUNTED
 
-/* No counter. */
+/* The number of no counter. */
 #define NOT_COUNTED		UINT32_MAX
 
-/* Keys [low, low + span], by the digit at shift. */
+/* A range of keys [low, low + span], counted by the digit at shift. */
 struct counted_range
 {
 	uint64_t	low;
 	uint64_t	span;
 	unsigned	shift;
 	unsigned	mask;
-	unsigned	slot;			/* in the caller's counts */
+	unsigned	slot;			/* number of the range in the caller's counts */
 };
 
 struct counted_ranges
 {
 	unsigned	count;
-	unsigned	copies;			/* of the counters in a block */
+	unsigned	copies;			/* how many copies of the counters a block has */
 	counted_range ranges[GS_MAX_COUNTED];	/* ascending and disjoint */
 };
 
 /*
- * Which ranges to look at for a key, by its leading 8 bits: [begin, end).  Few
- * leading digits have any.
+ * Which ranges to look at for a key with given leading 8 bits: [begin, end).  Few leading digits
+ * have any.
  */
 struct lead_table
 {
-	unsigned	shift;			/* down to the leading bits */
+	unsigned	shift;			/* how far a key is shifted down to its leading bits */
 	uint8_t		begin[GS_DEVICE_DIGITS];
 	uint8_t		end[GS_DEVICE_DIGITS];
 	counted_range ranges[GS_MAX_COUNTED];
 };
 
-/* Set up a block's table, one thread for each leading digit. */
+/* Sets up a block's table, with one thread for each leading digit. */
 static __device__ __forceinline__ void
 make_lead_table(lead_table *table, const counted_ranges &counted, unsigned width)
 {
@@ -96,7 +94,7 @@ digit_counter(const counted_range &range, unsigned number, uint64_t key)
 	return number * GS_DEVICE_DIGITS + (unsigned) (key >> range.shift & range.mask);
 }
 
-/* The counter of a key: range * GS_DEVICE_DIGITS + digit, or NOT_COUNTED. */
+/* Returns the counter of a key: range * GS_DEVICE_DIGITS + digit, or NOT_COUNTED. */
 template <bool ALL_KEYS>
 static __device__ __forceinline__ uint32_t
 counter_of(const lead_table &table, uint64_t key)
@@ -163,7 +161,7 @@ count_tile(held_count *held, uint32_t *counters, const lead_table &table,
 	}
 }
 
-/* Add the block's counters, all copies of them, to the caller's. */
+/* Adds the block's counters, all copies of them, to the caller's. */
 static __device__ __forceinline__ void
 add_counters(const counted_ranges &counted, const uint32_t *counters, unsigned ncounters,
 			 uint64_t (*counts)[GS_DEVICE_DIGITS])
@@ -290,7 +288,7 @@ histogram(gs_device *base, gs_queue queue, gs_rows rows, gs_keys keys, unsigned 
 	return GS_OK;
 }
 
-/* Not used, but an allocation of nothing would look like a failed one. */
+/* The memory is not used, but an allocation of 0 bytes would look like a failed one. */
 static size_t
 tile_counts_bytes(gs_device *base, gs_rows rows)
 {

@@ -1,16 +1,16 @@
 /*
  * cuda_pack.cu
- *		pack(): the first section of each row's key, from the planes.
+ *		pack(): packs the first section of each row's key from the planes.
  *
  * A thread packs some rows at a time, piece by piece, so that the loads of a
  * piece are under way together.  The arithmetic is that of gs_pack.c.
  *
- * Pieces of one plane, its null flag and its bits, name the same pointers: each
- * list of pointers is staged once.  So are the tables by which words are numbered, of 16 kB:
+ * Pieces of one plane, its null flag and its bits, name the same pointers, so each list of pointers
+ * is staged once.  The tables by which words are numbered, of 16 kB each, are staged once as well:
  * no section has two pieces of the same words.
  *
- * Keys may be written over the words that they are made of: a thread writes a row when it has
- * read all of it, and no other reads that row for a key.
+ * Keys may be written over the words that they are made of: a thread writes a row when it has read
+ * all of it, and no other thread reads that row for a key.
  */
 #include "gs_cuda_section.cuh"
 
@@ -19,7 +19,7 @@
 #define PACK_TILE		(PACK_THREADS * PACK_ITEMS)
 #define BLOCKS_PER_SM	8u
 
-/* The earlier piece whose pointers these are too, or i itself. */
+/* Returns the first piece that has the same pointers as piece i; it may be i itself. */
 static unsigned
 first_with_words(const gs_plane_rows *planes, unsigned i)
 {
@@ -99,7 +99,7 @@ gs_cuda_stage_section(gs_cuda_staging *staging, const gs_section *section,
 	return staged;
 }
 
-/* Append a piece to the keys that a thread has in hand. */
+/* Appends a piece to the keys that a thread has in hand. */
 static __device__ __forceinline__ void
 append_piece(uint64_t *keys, const gs_cuda_piece &piece, const gs_cuda_tile &tile)
 {

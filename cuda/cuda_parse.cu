@@ -1,11 +1,13 @@
 /*
  * cuda_parse.cu
- *		Delimited text on a GPU: parts of a stream, on their way up, parsed, and down.
+ *		Delimited text on a GPU: parts of a stream are uploaded, parsed, and what was found
+ *		is downloaded.
  *
- * After Stehle, Jacobsen, "ParPaRaw: Massively Parallel Parsing of Delimiter-Separated Raw Data";
- * cuda/README.md says where we differ.  Every part takes the same launches, whatever is in it, and
- * nothing waits for the device between them.  There is memory for some parts, so that one goes
- * up while the one before it is parsed and what was found in an earlier one comes down.
+ * This is modelled on Stehle, Jacobsen, "ParPaRaw: Massively Parallel Parsing of
+ * Delimiter-Separated Raw Data"; cuda/README.md says where we differ.  Every part takes the same
+ * launches, whatever is in it, and nothing waits for the device between them.  There is memory for
+ * several parts, so that one is uploaded while the one before it is parsed and what was found in an
+ * earlier one is downloaded.
  */
 #include <new>
 #include <stdio.h>
@@ -40,9 +42,9 @@ struct gs_cuda_parser
 	cudaStream_t work;
 	cudaStream_t down;
 	parse_slot	slots[GS_CUDA_PARSER_PARTS];
-	uint64_t	put;			/* parts of the stream */
+	uint64_t	put;			/* parts that were put, and parts that were fetched */
 	uint64_t	fetched;
-	parse_carry *carries;		/* two, in turn */
+	parse_carry *carries;		/* two, which take turns */
 	unsigned	carry;
 	widest_total *totals;
 	widest_total *sums;
@@ -117,8 +119,8 @@ open_parser(gs_cuda_parser *parser)
 }
 
 gs_cuda_parser *
-gs_cuda_parser_open(int cuda_device, const gs_dialect *dialect, size_t part_bytes, size_t max_fields,
-					size_t max_records, char *error, size_t error_bytes)
+gs_cuda_parser_open(int cuda_device, const gs_dialect *dialect, size_t part_bytes,
+					size_t max_fields, size_t max_records, char *error, size_t error_bytes)
 {
 	gs_cuda_parser *parser = new (std::nothrow) gs_cuda_parser();
 
@@ -191,25 +193,27 @@ static int
 parse_part(gs_cuda_parser *parser, parse_slot *slot, const void *data, size_t bytes)
 {
 	const parse_launch launch = {
-		parser->meaning, parser->work, parser->totals, parser->sums, parser->temp, parser->temp_bytes
+		parser->meaning, parser->work, parser->totals, parser->sums, parser->temp,
+		parser->temp_bytes
 	};
 	const parse_carry *before = &parser->carries[parser->carry];
 	parse_output out = {
-		slot->field_ends, slot->record_fields, (uint32_t) parser->max_fields, (uint32_t) parser->max_records,
-		slot->part, &parser->carries[1 - parser->carry]
+		slot->field_ends, slot->record_fields, (uint32_t) parser->max_fields,
+		(uint32_t) parser->max_records, slot->part, &parser->carries[1 - parser->carry]
 	};
 
 	parser->carry = 1 - parser->carry;
-	TRY(parser, launch_parse(launch, gs_dialect_syntax(&parser->dialect), data, bytes, before, out));
+	TRY(parser, launch_parse(launch, gs_dialect_syntax(&parser->dialect), data, bytes, before,
+							 out));
 	return 0;
 }
 
-/* A part, whose bytes are on the device or to be copied there. */
+/* Parses a part, whose bytes are on the device, or on the host and to be copied. */
 static int
 put_part(gs_cuda_parser *parser, const char *host, const void *device, size_t bytes)
 {
 	parse_slot *slot = &parser->slots[parser->put % GS_CUDA_PARSER_PARTS];
-	size_t		rest = (16 - bytes % 16) % 16;	/* of the last vector, which is read, too */
+	size_t		rest = (16 - bytes % 16) % 16;	/* the last vector is read as a whole */
 
 	if (parser->put - parser->fetched == GS_CUDA_PARSER_PARTS)
 		return refused(parser, "too many parts that were not fetched");
@@ -231,8 +235,8 @@ put_part(gs_cuda_parser *parser, const char *host, const void *device, size_t by
 	TRY(parser, cudaMemsetAsync(&slot->part->odd_at, 0xff, sizeof(uint32_t), parser->work));
 	if (parse_part(parser, slot, device, bytes) != 0)
 		return -1;
-	TRY(parser, cudaMemcpyAsync(slot->found, slot->part, sizeof(gs_cuda_part), cudaMemcpyDeviceToHost,
-								parser->work));
+	TRY(parser, cudaMemcpyAsync(slot->found, slot->part, sizeof(gs_cuda_part),
+								cudaMemcpyDeviceToHost, parser->work));
 	TRY(parser, cudaEventRecord(slot->parsed, parser->work));
 	parser->put++;
 	return 0;
@@ -264,8 +268,9 @@ gs_cuda_parser_fetch(gs_cuda_parser *parser, gs_cuda_part *part, uint32_t *field
 		TRY(parser, cudaMemcpyAsync(field_ends, slot->field_ends, part->nfields * sizeof(uint32_t),
 									cudaMemcpyDeviceToHost, parser->down));
 	if (record_fields != nullptr && part->nrecords <= parser->max_records)
-		TRY(parser, cudaMemcpyAsync(record_fields, slot->record_fields, part->nrecords * sizeof(uint32_t),
-									cudaMemcpyDeviceToHost, parser->down));
+		TRY(parser, cudaMemcpyAsync(record_fields, slot->record_fields,
+									part->nrecords * sizeof(uint32_t), cudaMemcpyDeviceToHost,
+									parser->down));
 	TRY(parser, cudaEventRecord(slot->fetched, parser->down));
 	parser->fetched++;
 	return 0;

@@ -2,11 +2,10 @@
  * cuda_queue.cu
  *		Queues and events: one CUDA stream for each queue, CUDA events from a pool.
  *
- * Streams do not synchronise with the legacy default stream.  What lanes have to do is
- * short, so their kernels go first where the GPU has a choice.  Events of the pool
- * measure no time; those that do belong to the trace.  An event object is on one
- * of two lists: idle, or live between record() and release().  reset() takes all
- * live ones back.
+ * Streams do not synchronise with the legacy default stream.  Lanes have short work to do, so their
+ * kernels go first where the GPU has a choice.  Events of the pool measure no time; those that do
+ * belong to the trace.  An event object is on one of two lists: idle, or live between record() and
+ * release().  reset() makes all live events idle.
  */
 #include <new>
 
@@ -21,7 +20,8 @@ gs_cuda_queues_open(gs_cuda_device *device)
 	GS_CUDA_TRY(device, cudaDeviceGetStreamPriorityRange(&least, &greatest));
 	for (cudaStream_t &stream : device->streams)
 		GS_CUDA_TRY(device, cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking,
-														 device->parent != nullptr ? greatest : least));
+														 device->parent != nullptr
+														 ? greatest : least));
 	return GS_OK;
 }
 
@@ -127,7 +127,10 @@ queue_sync(gs_device *base, gs_event_ref event)
 	return GS_OK;
 }
 
-/* An event that will never come counts as done: sync() tells why. */
+/*
+ * Returns whether an event has happened.  One that will never happen counts as done: sync() tells
+ * why.
+ */
 static bool
 queue_done(gs_device *base, gs_event_ref event)
 {

@@ -1,11 +1,10 @@
 /*
  * cuda_rows.cu
- *		place_rows() and gather_rows(): stored rows into another order.
+ *		place_rows() and gather_rows(): they bring stored rows into another order.
  *
- * Rows are read at random places, each of them in one piece, and written end to
- * end.  Device memory is some sixty times as fast as the link over which the result
- * leaves, so the kernels are simple: a thread copies one word of a row, neighbours
- * neighbouring ones.
+ * Rows are read at random places, each of them in one piece, and written end to end.  Device memory
+ * is some sixty times as fast as the link over which the result leaves, so the kernels are simple:
+ * a thread copies one word of a row, and neighbouring threads copy neighbouring words.
  */
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -16,7 +15,7 @@
 #define ROWS_THREADS	256u
 #define BLOCKS_PER_SM	8u
 
-/* Threads that copy one row with a length of its own: 64 bytes at a time. */
+/* So many threads copy one row with a length of its own: 64 bytes at a time. */
 #define ROW_LANES		8u
 
 #define WORD_BYTES		sizeof(uint64_t)
@@ -26,7 +25,7 @@
 struct stored_rows
 {
 	gs_cuda_segments slabs;
-	uint64_t	words;			/* of all rows */
+	uint64_t	words;			/* words of all rows */
 	uint64_t	nrows;
 	const uint32_t *refs;
 	unsigned	unit_words;
@@ -39,7 +38,7 @@ stored_word(const stored_rows &rows, uint64_t word)
 	return segment_memory(rows.slabs, word / SLAB_WORDS, SLAB_WORDS) + word % SLAB_WORDS;
 }
 
-/* Units that the i-th row to be gathered takes. */
+/* Returns how many units the i-th row to be gathered takes. */
 struct units_of
 {
 	stored_rows rows;
@@ -74,7 +73,8 @@ gather_equal_rows(stored_rows from, const uint32_t *ids, uint64_t nrows, unsigne
 	{
 		uint64_t	row = i / row_words;
 		uint32_t	id = ids[row];
-		uint64_t	word = (uint64_t) (id < from.nrows ? id : 0) * row_words + (i - row * row_words);
+		uint64_t	word = (uint64_t) (id < from.nrows ? id : 0) * row_words +
+			(i - row * row_words);
 
 		if (word < from.words)
 			to[i] = *stored_word(from, word);
@@ -104,7 +104,7 @@ gather_placed_rows(stored_rows from, const uint32_t *ids, uint64_t nrows, const 
 	}
 }
 
-/* Put the table of slabs on its way, and describe the rows to a kernel. */
+/* Sends the table of slabs, and describes the rows to a kernel. */
 static gs_status
 send_rows(gs_cuda_device *device, gs_queue queue, const gs_stored_rows *rows, stored_rows *sent)
 {

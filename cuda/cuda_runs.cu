@@ -1,17 +1,17 @@
 /*
  * cuda_runs.cu
- *		sort_runs(): the last bits of keys that are sorted by the first ones.
+ *		sort_runs(): sorts keys that are in order of their first bits by the last bits.
  *
- * Nearly all rows differ in the bits that were sorted by, so this reads the keys
- * once and writes next to nothing.  The thread of a short run's first row sorts
- * the run where it is, by insertion.  Longer runs that are out of order are
- * listed, each by the first row that is less than the one before, and sorted by a
- * thread block each: the local sort of the hybrid radix sort (section 4.1).
+ * Nearly all rows differ in the bits that were sorted by, so this reads the keys once and writes
+ * next to nothing.  The thread of a short run's first row sorts the run where it is, by insertion.
+ * Longer runs that are out of order are listed, each by the thread of its first row that is less
+ * than the one before, and sorted by a thread block each: the local sort of the hybrid radix sort
+ * (section 4.1).
  *
- * Other threads may read the keys of a short run while it is being sorted, but
- * nothing depends on their order: rows of a short run ask how long it is, and
- * neighbours of the run only for the bits in which all of it agrees.  The order
- * of a longer run's keys matters, and nobody changes them before they are listed.
+ * Other threads may read the keys of a short run while it is being sorted, but nothing depends on
+ * their order: the threads of rows of a short run look how long it is, and those of neighbouring
+ * rows look only at the bits in which all of the run agrees.  The order of a longer run's keys
+ * matters, and no thread changes them before the run is listed.
  */
 #include <cub/block/block_radix_sort.cuh>
 
@@ -23,21 +23,21 @@
 #define LONG_ITEMS		(GS_LONG_RUN / RUNS_THREADS)
 #define LONG_BLOCKS		64u
 
-/* Runs to be sorted by blocks; in the temp of the sort. */
+/* Runs to be sorted by blocks; they lie in the temp of the sort. */
 struct long_runs
 {
 	unsigned	count;			/* may exceed GS_MANY_RUNS */
-	uint64_t	first[GS_MANY_RUNS];	/* their first rows */
+	uint64_t	first[GS_MANY_RUNS];	/* the runs' first rows */
 };
 
-/* Do the rows at two places agree in the bits from low_bit up? */
+/* Returns whether two keys agree in the bits from low_bit up. */
 static __device__ __forceinline__ bool
 agree(uint64_t a, uint64_t b, unsigned low_bit)
 {
 	return (a ^ b) >> low_bit == 0;
 }
 
-/* Rows of the run from `first` on, at most `most`. */
+/* Returns how many rows the run from `first` on has, at most `most`. */
 static __device__ __forceinline__ unsigned
 run_length(const uint64_t *keys, uint64_t nrows, uint64_t first, unsigned low_bit, unsigned most)
 {
@@ -71,7 +71,7 @@ sort_short_run(uint64_t *keys, Id *ids, unsigned length)
 	}
 }
 
-/* Is the run of row i longer than a short one? */
+/* Returns whether the run of row i is longer than a short one. */
 static __device__ bool
 in_long_run(const uint64_t *keys, uint64_t nrows, uint64_t i, unsigned low_bit)
 {
@@ -84,8 +84,8 @@ in_long_run(const uint64_t *keys, uint64_t nrows, uint64_t i, unsigned low_bit)
 }
 
 /*
- * Row i of a long run is less than the one before.  If it is the first such row,
- * list the run.
+ * Lists the run of row i, which is long, if i is the first row of it that is less than the one
+ * before.
  */
 static __device__ void
 list_long_run(const uint64_t *keys, uint64_t i, unsigned low_bit, long_runs *runs,
@@ -139,7 +139,7 @@ find_runs(uint64_t *keys, Id *ids, uint64_t nrows, unsigned low_bit, long_runs *
 	}
 }
 
-/* Sort a run with all threads of a block. */
+/* Sorts a run with all threads of a block. */
 template <typename Id>
 static __device__ void
 sort_long_run(uint64_t *keys, Id *ids, unsigned length, unsigned low_bit)

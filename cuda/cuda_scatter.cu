@@ -1,47 +1,45 @@
 /*
  * cuda_scatter.cu
- *		scatter(): every row to the next place of its bin, in one pass.
+ *		scatter(): brings every row to the next place of its bin, in one pass.
  *
- * RMG sort, section 4: keys are first put in order of their bins in shared
- * memory, so that what a bin gets from a tile leaves in one run of consecutive
- * words.  Unlike there the scatter is stable, because equal keys have to stay in
- * order, and it reads the keys once, without counts of each tile made before:
+ * As in RMG sort, section 4, keys are first put in order of their bins in shared memory, so that
+ * the rows that a bin gets from a tile leave in one run of consecutive words.  Unlike there the
+ * scatter is stable, because equal keys have to stay in order, and it reads the keys once, without
+ * counts of each tile made before:
  *
  * 1. A block takes the next tile, in the order of rows.
  * 2. Its warps count their rows by bin, and the tile's sums are published.
  * 3. Each warp ranks its rows, 32 at a time: lanes of the same bin find each other
- *    by setting their bits in a word of shared memory, and a counter of the warp
- *    and the bin, which begins with what earlier warps and bins have, tells how
- *    many rows come before.
+ *    by setting their bits in a word of shared memory.  A counter for the warp and the
+ *    bin, which begins with the rows of earlier warps and bins, tells how many rows
+ *    come before.
  * 4. Rows go to shared memory at their rank in the tile.
- * 5. One thread a bin looks back over what earlier tiles have published, adding it
- *    up, until it meets one that has published its sum of all tiles so far
- *    (Merrill and Garland's decoupled look-back).  A tile's predecessors have
- *    been taken before, so they are running or done: nobody waits for a block
- *    that has no multiprocessor.
+ * 5. The thread of a bin looks back over what earlier tiles have published, adding it
+ *    up, until it meets a tile that has published its sum of all tiles so far
+ *    (Merrill and Garland's decoupled look-back).  The tiles before were taken
+ *    earlier, so they are running or done: no block waits for one that has no
+ *    multiprocessor.
  * 6. Rows leave in the order of ranks, each bin's run for its place in a target,
  *    which may be memory of another GPU.  A row in shared memory is a key and the
  *    row's number in the tile; ids are made on the way out.
  *
- * A bin's run has one address for its first row in almost all tiles.  Only where
- * it crosses from one target into the next, or out of them all, are addresses
- * looked up row by row.
+ * In almost all tiles the address of a bin's first row is all that its run needs.  Only if the run
+ * crosses from one target into the next, or out of all targets, are addresses looked up row by row.
  *
- * The kernel is bound by the number of its instructions.  Hence rows without a bin
+ * The speed of the kernel is limited by the number of its instructions.  Hence rows without a bin
  * are treated as if they had one, until they are left out of shared memory.
  *
- * Published counts have 30 bits, so a launch takes up to 2^29 rows; the next one
- * begins where it has moved the positions to.
+ * Published counts have 30 bits, so a launch takes up to 2^29 rows; the next launch begins at the
+ * positions that the one before has moved on.
  */
 #include <algorithm>
 
 #include "gs_cuda_rows.cuh"
 
 /*
- * Threads of a block and rows that a thread has in hand.  A block takes 11 bytes of
- * shared memory a row, 2 kB a warp and 10 kB besides.  Of the large ones two fit
- * into the 227 kB that a Hopper multiprocessor gives, of the small ones one into
- * the 64 kB of Turing.
+ * Threads of a block and rows that a thread has in hand.  A block takes 11 bytes of shared memory a
+ * row, 2 kB a warp and 10 kB besides.  Two of the large blocks fit into the 227 kB that a Hopper
+ * multiprocessor gives, one of the small ones into the 64 kB of Turing.
  */
 #define THREADS_LARGE	384u
 #define THREADS_SMALL	256u
@@ -52,18 +50,18 @@
 
 #define PORTION_SEGMENTS	((UINT64_C(1) << 29) >> GS_SEGMENT_SHIFT)
 
-/* A published word: state and count. */
+/* A published word consists of a state and a count. */
 #define PUBLISHED_COUNT		(1u << 30)
 #define PUBLISHED_SUM		(2u << 30)
 #define PUBLISHED_MASK		(PUBLISHED_COUNT - 1)
 
-/* Tiles that are looked at together on the way back. */
+/* So many tiles are looked at together on the way back. */
 #define LOOK_BACK_TILES	8
 
-/* Targets that one scatter() writes to: a kernel parameter of 2 kB. */
+/* Most targets that one scatter() writes to: a kernel parameter of 2 kB. */
 #define MAX_TARGETS		64
 
-/* The bin of rows that take no part, beside 0 .. GS_MAX_BINS - 1. */
+/* The bin of rows that take no part; other bins are 0 .. GS_MAX_BINS - 1. */
 #define NO_BIN			GS_MAX_BINS
 #define COUNTED_BINS	(GS_MAX_BINS + 1)
 
@@ -86,14 +84,14 @@ template <typename Id> struct scatter_args
 	unsigned	root_mask;
 	unsigned	nbins;
 	uint64_t   *positions;
-	const uint64_t *starts;		/* what positions were when the launch began */
+	const uint64_t *starts;		/* what positions[] was when the launch began */
 	uint32_t   *published;		/* [tile][GS_MAX_BINS] */
 	unsigned   *next_tile;
 	unsigned	ntargets;
 	scatter_target<Id> targets[MAX_TARGETS];
 };
 
-/* Addresses that a bin's row of rank 0 in the tile would have. */
+/* The addresses that a bin's row of rank 0 in the tile would have. */
 template <typename Id> struct bin_place
 {
 	uint64_t   *keys;
@@ -108,20 +106,21 @@ template <unsigned THREADS, unsigned ITEMS, typename Id> struct scatter_shared
 
 	uint64_t	keys[TILE];		/* by rank */
 	bin_place<Id> places[GS_MAX_BINS];
-	uint64_t	begins[GS_MAX_BINS];	/* position that rank 0 would have */
-	uint32_t	counts[WARPS][COUNTED_BINS];	/* first rows by warp and bin,
-												 * then the rank of the next */
-	uint32_t	masks[WARPS][COUNTED_BINS]; /* lanes by bin */
+	uint64_t	begins[GS_MAX_BINS];	/* by bin, the position that rank 0 would have */
+	/* by warp and bin, the number of rows, and then the rank of the next one */
+	uint32_t	counts[WARPS][COUNTED_BINS];
+	/* by warp and bin, the lanes that have a row of the bin */
+	uint32_t	masks[WARPS][COUNTED_BINS];
 	uint32_t	warp_sums[GS_MAX_BINS / GS_WARP_THREADS];
 	unsigned	tile;
 	unsigned	split;			/* some run crosses the end of its target */
 	unsigned	ranked;			/* rows that have a bin */
 	uint16_t	root[GS_DEVICE_DIGITS]; /* entries of node 0 */
-	uint16_t	numbers[TILE];	/* in the tile, by rank */
+	uint16_t	numbers[TILE];	/* the row's number in the tile, by rank */
 	uint8_t		bins[TILE];
 };
 
-/* Clear what the tiles publish, and remember where the bins begin. */
+/* Clears what the tiles publish, and remembers where the bins begin. */
 static __global__ void
 prepare_scatter(uint32_t *published, uint64_t nwords, unsigned *next_tile, uint64_t *starts,
 				const uint64_t *positions, unsigned nbins)
@@ -136,7 +135,7 @@ prepare_scatter(uint32_t *published, uint64_t nwords, unsigned *next_tile, uint6
 		*next_tile = 0;
 }
 
-/* Down the tree from an entry that is a node. */
+/* Returns the bin that an entry of the tree, which is a node, leads to. */
 template <typename Id>
 static __device__ __noinline__ unsigned
 find_deep_bin(const scatter_args<Id> &args, unsigned entry, uint64_t key)
@@ -152,7 +151,7 @@ find_deep_bin(const scatter_args<Id> &args, unsigned entry, uint64_t key)
 	return entry;
 }
 
-/* Exclusive sum over the threads of one value for each bin. */
+/* Returns the exclusive sum over the threads of one value for each bin. */
 template <typename Shared>
 static __device__ __forceinline__ unsigned
 sum_before_bin(Shared &shared, unsigned count)
@@ -178,8 +177,8 @@ sum_before_bin(Shared &shared, unsigned count)
 }
 
 /*
- * A published word is state and count in one, so that nothing has to be ordered
- * between one block's writing it and another's reading it.
+ * Publishes a word.  It has state and count in one, so that nothing has to be ordered between one
+ * block's writing it and another's reading it.
  */
 static __device__ __forceinline__ void
 publish(uint32_t *published, unsigned tile, unsigned bin, uint32_t word)
@@ -200,9 +199,9 @@ read_published(const uint32_t *published, unsigned tile, unsigned bin)
 }
 
 /*
- * Rows of the bin in all earlier tiles.  Several tiles' words are read at a time:
- * the chain of tiles that wait for each other's sums is what limits the speed.
- * Before tile 0 lies a sum of nothing.
+ * Returns how many rows of a bin are in all earlier tiles.  Several tiles' words are read at a
+ * time: the chain of tiles that wait for each other's sums is what limits the speed.  Tile 0 has a
+ * sum of 0 before it.
  */
 static __device__ __forceinline__ uint32_t
 look_back(const uint32_t *published, unsigned tile, unsigned bin)
@@ -231,7 +230,7 @@ look_back(const uint32_t *published, unsigned tile, unsigned bin)
 	return sum;
 }
 
-/* The target that holds a position, or NULL. */
+/* Returns the target that holds a position, or NULL. */
 template <typename Id>
 static __device__ __forceinline__ const scatter_target<Id> *
 find_target(const scatter_args<Id> &args, uint64_t position)
@@ -243,8 +242,8 @@ find_target(const scatter_args<Id> &args, uint64_t position)
 }
 
 /*
- * Say where a bin's run, ranks [rank, rank + count) of the tile, goes: from
- * position `begin` on.
+ * Sets where a bin's run, which has ranks [rank, rank + count) of the tile, goes: from position
+ * `begin` on.
  */
 template <typename Shared, typename Id>
 static __device__ __forceinline__ void
@@ -263,7 +262,7 @@ place_run(const scatter_args<Id> &args, Shared &shared, unsigned bin,
 	shared.places[bin].ids = target->ids + (begin - target->begin) - rank;
 }
 
-/* Write the tile's rows out, where every run stays in one target. */
+/* Writes the tile's rows out, if every run stays in one target. */
 template <unsigned THREADS, unsigned ITEMS, typename Id>
 static __device__ __forceinline__ void
 store_rows(const scatter_shared<THREADS, ITEMS, Id> &shared, uint64_t first_row)
@@ -285,7 +284,7 @@ store_rows(const scatter_shared<THREADS, ITEMS, Id> &shared, uint64_t first_row)
 	}
 }
 
-/* The same, wherever they go. */
+/* Does the same, wherever the rows go. */
 template <unsigned THREADS, unsigned ITEMS, typename Id>
 static __device__ __noinline__ void
 store_split_rows(const scatter_args<Id> &args, const scatter_shared<THREADS, ITEMS, Id> &shared,
@@ -303,12 +302,12 @@ store_split_rows(const scatter_args<Id> &args, const scatter_shared<THREADS, ITE
 	}
 }
 
-/* Take a tile, clear the counters, and copy the root of the tree. */
+/* Takes a tile, clears the counters, and copies the root of the tree. */
 template <unsigned THREADS, unsigned ITEMS, typename Id>
 static __device__ __forceinline__ void
 begin_tile(const scatter_args<Id> &args, scatter_shared<THREADS, ITEMS, Id> &shared)
 {
-	uint32_t   *counters = &shared.counts[0][0];	/* and masks behind them */
+	uint32_t   *counters = &shared.counts[0][0];	/* the masks are behind them */
 
 	if (threadIdx.x == 0)
 	{
@@ -322,7 +321,7 @@ begin_tile(const scatter_args<Id> &args, scatter_shared<THREADS, ITEMS, Id> &sha
 	__syncthreads();
 }
 
-/* A thread's rows: their keys, and bins by the tree. */
+/* Loads the keys of a thread's rows, and finds their bins by the tree. */
 template <unsigned THREADS, unsigned ITEMS, typename Id>
 static __device__ __forceinline__ void
 load_rows(const scatter_args<Id> &args, const scatter_shared<THREADS, ITEMS, Id> &shared,
@@ -349,9 +348,8 @@ load_rows(const scatter_args<Id> &args, const scatter_shared<THREADS, ITEMS, Id>
 }
 
 /*
- * From each warp's count of a bin to the rank in the tile of its first row
- * there.  Publishes the tile's counts.  Returns, to the bin's thread, the bin's
- * first rank and its count.
+ * Turns each warp's count of a bin into the rank in the tile of its first row there.  Publishes the
+ * tile's counts.  Returns, to the bin's thread, the bin's first rank and its count.
  */
 template <unsigned THREADS, unsigned ITEMS, typename Id>
 static __device__ __forceinline__ void
@@ -387,8 +385,8 @@ sum_counts(const scatter_args<Id> &args, scatter_shared<THREADS, ITEMS, Id> &sha
 }
 
 /*
- * The rank of the warp's rows in the tile: of rows before them in their bins, and
- * of all bins before.
+ * Returns the rank in the tile of the thread's row: rows of the same bin that are before it, and
+ * all rows of bins before, have lower ranks.
  */
 static __device__ __forceinline__ unsigned
 rank_row(uint32_t *counts, uint32_t *masks, unsigned bin)
@@ -413,7 +411,7 @@ rank_row(uint32_t *counts, uint32_t *masks, unsigned bin)
 	return rank + before;
 }
 
-/* Find out where the bin's run goes, and tell later tiles. */
+/* Finds out where the bin's run goes, and tells later tiles. */
 template <unsigned THREADS, unsigned ITEMS, typename Id>
 static __device__ __forceinline__ void
 place_bin(const scatter_args<Id> &args, scatter_shared<THREADS, ITEMS, Id> &shared,
@@ -478,7 +476,7 @@ scatter_rows(const __grid_constant__ scatter_args<Id> args)
 		store_rows(shared, first_row);
 }
 
-/* The kernel for a GPU and a width of ids. */
+/* The kernel for a GPU and a width of ids, and how it is launched. */
 template <typename Id> struct scatter_kernel
 {
 	void		(*kernel) (scatter_args<Id> args);
@@ -501,7 +499,7 @@ choose_kernel(const gs_cuda_device *device)
 			small::TILE, sizeof(small)};
 }
 
-/* Let the kernels have the shared memory that they ask for. */
+/* Lets the kernels have the shared memory that they ask for. */
 gs_status
 gs_cuda_scatter_open(gs_cuda_device *device)
 {
@@ -540,7 +538,7 @@ launch_portion(gs_cuda_device *device, gs_queue queue, const scatter_kernel<Id> 
 	return gs_cuda_launched(device, "scatter_rows");
 }
 
-/* Portion by portion, with arguments that lie in device memory already. */
+/* Launches the kernel portion by portion, with arguments that lie in device memory already. */
 template <typename Id>
 static gs_status
 launch_scatter(gs_cuda_device *device, gs_queue queue, const gs_scatter *scatter,
@@ -584,7 +582,7 @@ launch_scatter(gs_cuda_device *device, gs_queue queue, const gs_scatter *scatter
 	return GS_OK;
 }
 
-/* Bytes of a tree up to its last node's entries. */
+/* Returns the bytes of a tree up to its last node's entries. */
 static size_t
 tree_bytes(const gs_bin_tree *tree)
 {

@@ -2,11 +2,11 @@
  * cuda_sort.cu
  *		sort(): CUB's radix sort on the bits that are left.
  *
- * Hopper, 8-bit digits, one sweep a digit.  Stable.  CUB takes two arrays of
- * pairs and says in which of them the result is.
+ * CUB's sort is stable.  On Hopper it takes digits of 8 bits, and one sweep for each digit.  CUB
+ * takes two arrays of pairs and says in which of them the result is.
  *
- * Its templates are what takes long to compile here, hence a file of their own
- * and no instances but two: 32-bit and 64-bit ids, both with 64-bit counts.
+ * Its templates take longest to compile here, hence a file of their own and no instances but two:
+ * for 32-bit and 64-bit ids, both with 64-bit counts.
  */
 #include <algorithm>
 
@@ -14,7 +14,7 @@
 
 #include "gs_cuda_device.cuh"
 
-/* CUB's call, in both of its phases: temp NULL asks for *temp_bytes. */
+/* Calls CUB, in both of its phases: with temp NULL it only sets *temp_bytes. */
 template <typename Id>
 static cudaError_t
 sort_pairs(void *temp, size_t *temp_bytes, gs_pairs pairs, gs_pairs spare, uint64_t nrows,
@@ -52,7 +52,10 @@ sort(gs_device *base, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned i
 	return GS_OK;
 }
 
-/* The widest sort asks for the most, if sort_runs() does not.  SIZE_MAX, which no arena has, if CUB cannot tell. */
+/*
+ * Returns the memory that sort() and sort_runs() need; a sort by all bits needs the most.  Returns
+ * SIZE_MAX, which no arena has, if CUB cannot tell.
+ */
 static size_t
 sort_temp_bytes(gs_device *base, unsigned id_bytes, uint64_t nrows)
 {
@@ -65,9 +68,11 @@ sort_temp_bytes(gs_device *base, unsigned id_bytes, uint64_t nrows)
 	if (gs_cuda_enter(device) != GS_OK)
 		return SIZE_MAX;
 	if (id_bytes == sizeof(uint32_t))
-		error = sort_pairs<uint32_t>(nullptr, &temp_bytes, none, none, nrows, 0, 64, nullptr, &in_spare);
+		error = sort_pairs<uint32_t>(nullptr, &temp_bytes, none, none, nrows, 0, 64, nullptr,
+									 &in_spare);
 	else
-		error = sort_pairs<uint64_t>(nullptr, &temp_bytes, none, none, nrows, 0, 64, nullptr, &in_spare);
+		error = sort_pairs<uint64_t>(nullptr, &temp_bytes, none, none, nrows, 0, 64, nullptr,
+									 &in_spare);
 	if (error != cudaSuccess)
 	{
 		(void) gs_cuda_failed(device, error, "cub::DeviceRadixSort::SortPairs");

@@ -2,13 +2,13 @@
  * cuda_stats.cu
  *		plane_stats(): minimum, maximum, AND, OR and number of nulls, and alphabets.
  *
- * Threads fold in registers over all tiles of their block, then the block's
- * threads fold into one value, which five atomics add to the caller's.  The folds
- * commute, so the result does not depend on the order of blocks.
+ * Threads fold in registers over all tiles of their block, then the block's threads fold into one
+ * value, which five atomics add to the caller's.  The folds commute, so the result does not depend
+ * on the order of blocks.
  *
- * Alphabets of bytes are collected in shared memory, 256 bits for each position: eight
- * words in eight banks, so that a warp reads what it knows of a position without conflicts.
- * After the first tiles there is hardly a byte that is new, and nothing is written.
+ * Alphabets of bytes are collected in shared memory, 256 bits for each position.  These are eight
+ * words in eight banks, so that a warp reads what it knows of a position without conflicts.  After
+ * the first tiles there is hardly a byte that is new, and nothing is written.
  */
 #include "gs_cuda_rows.cuh"
 
@@ -18,7 +18,7 @@
 #define STATS_WARPS		(STATS_THREADS / GS_WARP_THREADS)
 #define BLOCKS_PER_SM	8u
 
-/* Bits of the alphabets are set in words of 32. */
+/* How many words of 32 bits an alphabet has, in which its bits are set. */
 #define ALPHABET_WORDS	(GS_BYTE_VALUES / 32u)
 
 typedef unsigned long long atomic_word;
@@ -83,7 +83,7 @@ add_stats(gs_plane_stats *to, const gs_plane_stats &stats)
 		atomicAdd((atomic_word *) &to->nulls, (atomic_word) stats.nulls);
 }
 
-/* A bit for each position of the word whose byte is not known yet. */
+/* Returns a bit for each position of the word whose byte is not known yet. */
 static __device__ __forceinline__ unsigned
 new_bytes(const unsigned *seen, uint64_t word)
 {
@@ -111,8 +111,8 @@ see_bytes(unsigned *seen, uint64_t word)
 }
 
 /*
- * See the bytes of a thread's words, those of `valid`.  For all threads of a block; nobody
- * writes while others read.
+ * Adds the bytes of those of a thread's words that `valid` says.  All threads of a block call it;
+ * none writes while others read.
  */
 static __device__ __forceinline__ void
 see_words(unsigned *seen, const uint64_t *values, unsigned valid)

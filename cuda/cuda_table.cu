@@ -2,19 +2,19 @@
  * cuda_table.cu
  *		Staging of small arguments: tables of pointers, bin trees, pieces of keys.
  *
- * Each queue has a ring of pinned host memory and one of device memory of the
- * same size.  An operation reserves a stretch, fills the host's copy and sends
- * it: a kernel on the queue fetches the stretch from the host, for a copy would
- * stand in the copy engine's line behind megabytes of uploads.
+ * Each queue has a ring of pinned host memory and one of device memory of the same size.  An
+ * operation reserves a stretch, fills the host's copy and sends it: a kernel on the queue fetches
+ * the stretch from the host, since a copy would stand in the copy engine's line behind megabytes of
+ * uploads.
  *
- * A stretch may be overwritten once the kernels that read it are through.  As
- * these run on the ring's own queue, an event recorded there covers everything
- * reserved before: a *mark*.  Marks are set once a sixteenth of the ring has
- * been used since the last one, and waited for only when the ring is full.
+ * A stretch may be overwritten once the kernels that read it are done.  As these run on the ring's
+ * own queue, an event recorded there covers everything reserved before: a *mark*.  Marks are set
+ * once a sixteenth of the ring has been used since the last one, and waited for only when the ring
+ * is full.
  *
- * Ring size.  4 MB hold 500,000 pointers: a plane of 2^37 rows, or 60 planes of
- * 2^31.  Lanes have 512 kB, enough for some bin trees.  What does not fit is refused
- * with GS_NO_SPACE.
+ * A ring of 4 MB holds 500,000 pointers: for a plane of 2^37 rows, or 60 planes of 2^31.  Lanes
+ * have 512 kB, enough for some bin trees.  An operation whose arguments do not fit is refused with
+ * GS_NO_SPACE.
  */
 #include <string.h>
 
@@ -62,7 +62,7 @@ gs_cuda_rings_close(gs_cuda_device *device)
 	}
 }
 
-/* Nothing runs any more: the rings are empty. */
+/* Empties the rings; nothing may be running any more. */
 void
 gs_cuda_rings_reset(gs_cuda_device *device)
 {
@@ -73,7 +73,7 @@ gs_cuda_rings_reset(gs_cuda_device *device)
 	}
 }
 
-/* Free everything up to the oldest mark, waiting for it. */
+/* Frees everything up to the oldest mark, after waiting for it. */
 static gs_status
 pass_oldest_mark(gs_cuda_device *device, gs_cuda_ring *ring)
 {
@@ -101,9 +101,8 @@ set_mark(gs_cuda_device *device, gs_queue queue)
 }
 
 /*
- * Room for so many bytes on the queue's ring; once for each kernel that reads
- * them, since a mark set by the next reserve stands for whatever was launched
- * before it.
+ * Reserves room for so many bytes on the queue's ring.  It is called once for each kernel that
+ * reads them, since a mark that is set by the next call stands for whatever was launched before it.
  */
 gs_status
 gs_cuda_reserve(gs_cuda_device *device, gs_queue queue, size_t bytes, gs_cuda_staging *staging)
@@ -127,7 +126,7 @@ gs_cuda_reserve(gs_cuda_device *device, gs_queue queue, size_t bytes, gs_cuda_st
 	while (end - ring->tail > ring_bytes && ring->nmarks > 0)
 		GS_CUDA_CHECK(pass_oldest_mark(device, ring));
 	if (ring->nmarks == 0 && ring->marked == ring->head)
-		ring->tail = begin;		/* nothing in flight */
+		ring->tail = begin;		/* nothing is in flight */
 
 	ring->head = end;
 	*staging = {};
@@ -137,7 +136,7 @@ gs_cuda_reserve(gs_cuda_device *device, gs_queue queue, size_t bytes, gs_cuda_st
 	return GS_OK;
 }
 
-/* Copy one argument; returns where kernels will find it. */
+/* Copies one argument, and returns where kernels will find it. */
 void *
 gs_cuda_stage(gs_cuda_staging *staging, const void *from, size_t bytes)
 {

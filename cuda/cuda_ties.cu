@@ -1,14 +1,14 @@
 /*
  * cuda_ties.cu
- *		Equal neighbours: marking them, finding them, fetching what decides.
+ *		Equal neighbours: marking them, finding them, and fetching the next bits of their keys.
  *
- * find_ties() ranks the tied rows by a running sum over all rows.  A rank is one
- * word: rows that tie, up to and including this one, in the lower half, runs of
- * them in the upper.  Where the lower half grows a row is tied, and both halves
- * less one are its place among the tied rows and the number of its run.
+ * find_ties() ranks the tied rows by a running sum over all rows.  A rank is one word.  Its lower
+ * half counts the rows that tie, up to and including this one, and its upper half their runs.  A
+ * row at which the lower half grows is tied, and both halves less one are its place among the tied
+ * rows and the number of its run.
  *
- * take_ties() reads the planes in host memory, a word a row at random places:
- * some 64 bytes of the link's traffic for each.
+ * take_ties() reads the planes in host memory, a word a row at random places: that is some 64 bytes
+ * of the link's traffic for each row.
  */
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -19,7 +19,7 @@
 #define TIES_THREADS	256u
 #define BLOCKS_PER_SM	8u
 
-/* What a row of a sorted array adds to the running sum. */
+/* Returns what a row of a sorted array adds to the running sum. */
 struct tie_of
 {
 	const uint64_t *keys;
@@ -39,7 +39,7 @@ struct tie_of
 };
 
 /*
- * A warp looks at 32 bits of the bitmap, that is, at the rows of one of its
+ * Marks rows.  A warp looks at 32 bits of the bitmap at a time, that is, at the rows of one of its
  * words.
  */
 static __global__ void __launch_bounds__(TIES_THREADS)

@@ -2,16 +2,15 @@
  * cuda_trace.cu
  *		When spans of work ran: pairs of timing events on their queues.
  *
- * CUDA tells the time between two events of one GPU, in single precision.  To
- * place spans of several GPUs, and of processes, on one axis each device has an
- * *origin*: an event on a stream of its own that has nothing else to do, waited for
- * and stamped with the host's monotonic clock, which is the axis.  An origin is good
- * to some 10 us, the host's notice of the event, and is renewed with every trace and
- * whenever it is older than a minute, so that single precision stays below a
- * microsecond.
+ * CUDA tells the time between two events of one GPU, in single precision.  To place spans of
+ * several GPUs, and of processes, on one axis each device has an *origin*: an event on a stream of
+ * its own that has nothing else to do.  The host waits for the event and stamps it with its
+ * monotonic clock, which is the axis.  An origin is good to some 10 us, the time until the host
+ * notices the event.  It is renewed with every trace and whenever it is older than a minute, so
+ * that the error of single precision stays below a microsecond.
  *
- * Events are created as they are first needed and kept.  Without a trace nothing is
- * recorded: an event takes the host a microsecond or two.
+ * Events are created when they are first needed, and kept.  Without a trace nothing is recorded: an
+ * event takes the host a microsecond or two.
  */
 #include <time.h>
 
@@ -103,7 +102,7 @@ create_span_events(gs_cuda_trace *trace)
 	return true;
 }
 
-/* A span that finds no room is not recorded; nothing else depends on it. */
+/* Begins a span.  If there is no room for it, it is not recorded; nothing else depends on it. */
 static void
 span_begin(gs_device *base, gs_queue queue, const char *name)
 {

@@ -16,22 +16,21 @@ extern "C"
 {
 #endif
 
-/* GPUs that this process may use; 0 also when there is no driver. */
+/* Returns how many GPUs this process may use; 0 also if there is no driver. */
 extern unsigned gs_cuda_count(void);
 
 /*
- * Open GPU number cuda_device as device `index` of a group.  arena_bytes of its
- * memory are taken, or with 0 `percent` per cent of what is free (0: 80).  The
- * same GPU may be opened more than once, each time with memory of its own.  NULL
- * on failure, with the reason in error[].  The ops table's close() closes it.
+ * Opens GPU number cuda_device as device `index` of a group.  Takes arena_bytes of its memory or,
+ * with 0, `percent` per cent of what is free (0: 80).  The same GPU may be opened more than once,
+ * each time with memory of its own.  Returns NULL on failure, with the reason in error[].  The ops
+ * table's close() closes the device.
  */
 extern gs_device *gs_cuda_device_open(unsigned index, int cuda_device, size_t arena_bytes,
 									  unsigned percent, char *error, size_t error_bytes);
 
 /*
- * Make the devices of a group known to each other, so that they can reach each
- * other's memory where the hardware lets them, and give them one clock.  Devices
- * without a direct path still copy to each other.
+ * Makes the devices of a group known to each other, so that they can reach each other's memory
+ * where the hardware lets them.  Devices without a direct path still copy to each other.
  */
 extern gs_status gs_cuda_group_connect(gs_device **devices, unsigned ndevices);
 

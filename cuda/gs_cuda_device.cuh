@@ -1,10 +1,10 @@
 /*
  * gs_cuda_device.cuh
- *		The CUDA device from inside: its state, errors and launches.
+ *		The struct of a CUDA device, and what all operations need: errors and launches.
  *
- * One noun a file: cuda_device.cu opens devices and owns what they have,
- * cuda_queue.cu streams and events, cuda_table.cu the way of small arguments,
- * cuda_trace.cu the spans; the rest are operations.
+ * cuda_device.cu opens devices and owns what they have, cuda_queue.cu has streams and events,
+ * cuda_table.cu brings small arguments to the device, cuda_trace.cu records spans; the other files
+ * have operations.
  *
  * Every operation begins with GS_CUDA_ENTER, which selects the GPU, and checks
  * each call of CUDA with GS_CUDA_TRY and each kernel launch with
@@ -26,17 +26,17 @@ extern "C"
 #include "gs_cuda.h"
 }
 
-/* Spans that one trace holds; a job of 8 planes and 256 buckets has some 1,000. */
+/* How many spans one trace holds; a job of 8 planes and 256 buckets has some 1,000. */
 #define GS_CUDA_MAX_SPANS	4096
 
-/* Ring sections in flight before a caller has to wait, see cuda_table.cu. */
+/* So many sections of a ring are in flight before a caller has to wait, see cuda_table.cu. */
 #define GS_CUDA_RING_MARKS	16
 
 struct gs_event
 {
 	cudaEvent_t event;
-	gs_event   *next;			/* of the device's live or idle ones */
-	gs_event   *previous;		/* live ones only */
+	gs_event   *next;			/* in the device's list of live events, or of idle ones */
+	gs_event   *previous;		/* in the list of live events */
 };
 
 /* Staging memory for the small arguments of one queue's kernels. */
@@ -64,11 +64,11 @@ struct gs_cuda_span
 
 struct gs_cuda_trace
 {
-	bool		kept;			/* else spans are not recorded */
+	bool		kept;			/* a trace is kept; else spans are not recorded */
 	unsigned	nspans;
-	unsigned	nevents;		/* spans whose two events exist */
-	int			open[GS_QUEUES];	/* number of the span begun, or -1 */
-	cudaStream_t stream;		/* for the origin alone */
+	unsigned	nevents;		/* how many spans have their two events */
+	int			open[GS_QUEUES];	/* the span that has begun on each queue, or -1 */
+	cudaStream_t stream;		/* stream that has only the origin */
 	cudaEvent_t origin;
 	double		origin_ms;		/* host clock at the origin */
 	gs_cuda_span spans[GS_CUDA_MAX_SPANS];
@@ -78,9 +78,9 @@ struct gs_cuda_device
 {
 	gs_device	base;			/* must be first field */
 	int			cuda_device;
-	gs_cuda_device *parent;		/* of a lane: whose arena memory it has; or NULL */
+	gs_cuda_device *parent;		/* of a lane, the device whose arena memory it has; else NULL */
 	bool		lost;
-	uint32_t	peers;			/* bit i: device i of the group can be written to */
+	uint32_t	peers;			/* bit i is set if it can write to device i of the group */
 	cudaDeviceProp properties;
 
 	void	   *arena_memory;
@@ -92,8 +92,8 @@ struct gs_cuda_device
 	gs_event   *idle_events;
 	uint64_t	ring_bytes;
 	gs_cuda_ring rings[GS_QUEUES];
-	uint64_t   *answer;			/* pinned, for what find_ties() and place_rows()
-								 * have to wait for */
+	/* pinned; for the numbers that find_ties() and place_rows() wait for */
+	uint64_t   *answer;
 	gs_cuda_trace trace;
 };
 
@@ -103,13 +103,13 @@ gs_cuda(gs_device *device)
 	return reinterpret_cast<gs_cuda_device *>(device);
 }
 
-/* Note a failed call; returns the status to hand on. */
+/* Notes that a call of CUDA has failed; returns the status to hand on. */
 extern gs_status gs_cuda_failed(gs_cuda_device *device, cudaError_t error, const char *what);
 
-/* Note an error of our own. */
+/* Notes an error that is not CUDA's; returns status. */
 extern gs_status gs_cuda_refused(gs_cuda_device *device, gs_status status, const char *why);
 
-/* Select the device's GPU. */
+/* Selects the device's GPU. */
 extern gs_status gs_cuda_enter(gs_cuda_device *device);
 
 #define GS_CUDA_TRY(device, call) \
@@ -128,7 +128,7 @@ extern gs_status gs_cuda_enter(gs_cuda_device *device);
 
 #define GS_CUDA_ENTER(device)	GS_CUDA_CHECK(gs_cuda_enter(device))
 
-/* The status of a kernel launch, as the last statement of an operation. */
+/* Returns the status of a kernel launch, as the last statement of an operation. */
 static inline gs_status
 gs_cuda_launched(gs_cuda_device *device, const char *kernel)
 {
@@ -139,7 +139,7 @@ gs_cuda_launched(gs_cuda_device *device, const char *kernel)
 
 #define GS_CUDA_LAUNCHED(device, kernel) GS_CUDA_CHECK(gs_cuda_launched((device), (kernel)))
 
-/* Blocks of a grid whose threads stride over `work` blocks' worth of work. */
+/* Returns how many blocks a grid has whose threads stride over `work` blocks' worth of work. */
 static inline unsigned
 gs_cuda_grid(const gs_cuda_device *device, uint64_t work, unsigned blocks_per_sm)
 {
@@ -148,7 +148,7 @@ gs_cuda_grid(const gs_cuda_device *device, uint64_t work, unsigned blocks_per_sm
 	return (unsigned) (work < most ? work : most);
 }
 
-/* Life of the parts that have a file of their own. */
+/* Open and close the parts of a device that have a file of their own. */
 extern gs_status gs_cuda_queues_open(gs_cuda_device *device);
 extern void gs_cuda_queues_close(gs_cuda_device *device);
 extern gs_status gs_cuda_rings_open(gs_cuda_device *device);
@@ -161,7 +161,7 @@ extern gs_status gs_cuda_scatter_open(gs_cuda_device *device);
 extern double gs_cuda_clock_ms(void);
 extern size_t gs_cuda_runs_temp_bytes(void);
 
-/* Entries for the table of operations. */
+/* Add each file's entries to the table of operations. */
 extern void gs_cuda_add_queue_ops(gs_device_ops *ops);
 extern void gs_cuda_add_copy_ops(gs_device_ops *ops);
 extern void gs_cuda_add_trace_ops(gs_device_ops *ops);

@@ -2,10 +2,10 @@
  * gs_cuda_parse_kernels.cuh
  *		The kernels of cuda_parse.cu.
  *
- * A tile is what a thread block reads, 64 bytes a thread.  A first kernel finds out what each tile
- * does from every state that it may begin in; a scan composes these; a second kernel reads the tiles
- * again, from the cache if the part is not larger than that, and writes what it finds.  Within a
- * tile the threads do the same among themselves, in both kernels.
+ * A tile is what a thread block reads: 64 bytes for each thread.  A first kernel finds out what
+ * each tile does from every state that it may begin in; a scan composes these.  A second kernel
+ * reads the tiles again, from the cache if the part is not larger than that, and writes what it
+ * finds.  Within a tile the threads do the same among themselves, in both kernels.
  */
 #ifndef GS_CUDA_PARSE_KERNELS_CUH
 #define GS_CUDA_PARSE_KERNELS_CUH
@@ -22,31 +22,33 @@ extern "C"
 #define PARSE_TILE_BYTES	(PARSE_THREADS * GS_BLOCK_BYTES)
 #define PARSE_VECTORS		(PARSE_TILE_BYTES / 16)
 
-/* Field ends that a tile collects in shared memory; more are written one by one. */
+/*
+ * So many field ends a tile collects in shared memory; if it has more, they are written one by one.
+ */
 #define PARSE_STAGED		(PARSE_TILE_BYTES / 4)
 
 #define PARSE_NOT_ODD		UINT32_MAX
 
-/* A dialect for kernels: bytes, four times each. */
+/* A dialect in the form that kernels take: each byte is repeated four times in a word. */
 struct parse_bytes
 {
 	uint32_t	delimiter;
 	uint32_t	quote;
 	uint32_t	escape;
-	bool		ends_with_cr;	/* records end with a carriage return alone */
-	bool		pairs;			/* ... with both */
+	bool		ends_with_cr;	/* records end with a carriage return */
+	bool		pairs;			/* records end with a carriage return and a line feed */
 	bool		marker;			/* \. may end CSV */
 };
 
-/* Known of the stream before a part. */
+/* What is known of the stream before a part. */
 struct parse_carry
 {
 	uint32_t	state;			/* gs_parse_state */
-	uint32_t	special;		/* has the field that goes on quotes or backslashes? */
-	uint32_t	at_record;		/* does the part begin with a record? */
+	uint32_t	special;		/* the field that goes on has had quotes or backslashes */
+	uint32_t	at_record;		/* the part begins with a record */
 };
 
-/* The states of a syntax have numbers without a gap. */
+/* The states that a syntax has, numbered without a gap. */
 template <gs_syntax SYNTAX>
 struct parse_states
 {
@@ -68,8 +70,9 @@ struct parse_states
 };
 
 /*
- * What a run of bytes within a tile does, from each state, packed: the state at its end; whether
- * something special follows the last field's end in it; fields and records that end in it.
+ * What a run of bytes within a tile does from each state, packed into a word: the state at its end;
+ * whether there is a special byte after the last field's end in it; how many fields and records end
+ * in it.
  */
 #define RUN_END			3u
 #define RUN_SPECIAL		4u
@@ -127,7 +130,7 @@ struct parse_join
 	}
 };
 
-/* The same of tiles, whose counts need more bits. */
+/* What some tiles do from each state; their counts need more bits. */
 template <int STATES>
 struct parse_total
 {
@@ -188,7 +191,7 @@ struct parse_masks
 	unsigned	bytes;
 };
 
-/* The bytes of a word that are 0, a bit each. */
+/* Returns which bytes of a word are 0, a bit each. */
 static __device__ __forceinline__ uint32_t
 zero_bytes(uint32_t word)
 {
@@ -203,7 +206,7 @@ note_word(uint64_t *mask, uint32_t word, uint32_t bytes, int at)
 	*mask |= (uint64_t) zero_bytes(word ^ bytes) << (4 * at);
 }
 
-/* Where a thread's vectors lie, so that neither side's accesses collide in a bank. */
+/* Returns where a thread's vectors lie, so that neither side's accesses collide in a bank. */
 static __device__ __forceinline__ int
 vector_place(int vector)
 {
@@ -290,7 +293,8 @@ run_of_masks(const parse_bytes &meaning, const parse_masks &masks)
 		uint64_t	plain = gs_block_plain(SYNTAX, &masks.block, masks.bytes, &state);
 		uint64_t	records = (meaning.ends_with_cr ? masks.cr : masks.lf) & plain;
 		uint64_t	fields = (masks.delimiter & plain) | records;
-		uint64_t	behind = fields != 0 ? ~(~UINT64_C(0) >> __clzll((long long) fields)) : ~UINT64_C(0);
+		uint64_t	behind = fields != 0 ? ~(~UINT64_C(0) >> __clzll((long long) fields))
+			: ~UINT64_C(0);
 
 		run.from[s] = states::number(state) | ((special & behind) != 0 ? RUN_SPECIAL : 0) |
 			gs_count_bits(fields) << RUN_FIELD_SHIFT | gs_count_bits(records) << RUN_RECORD_SHIFT;
@@ -335,7 +339,7 @@ sum_tiles(parse_bytes meaning, const uint4 *data, uint64_t bytes,
 
 /* ---------- the second kernel ---------- */
 
-/* Where it writes to. */
+/* Where the second kernel writes to. */
 struct parse_output
 {
 	uint32_t   *field_ends;
@@ -346,7 +350,10 @@ struct parse_output
 	parse_carry *carry;
 };
 
-/* Is a carriage return at "at" of text escaped?  Backslashes before it tell. */
+/*
+ * Returns whether the carriage return at offset "at" of text is escaped; the backslashes before it
+ * tell.
+ */
 static __device__ bool
 is_escaped(const char *bytes, uint64_t at)
 {
@@ -357,7 +364,7 @@ is_escaped(const char *bytes, uint64_t at)
 	return (at - first) & 1;
 }
 
-/* Line feeds and carriage returns that are not what records end with. */
+/* Returns the line feeds and carriage returns that are odd: records don't end with them. */
 template <gs_syntax SYNTAX>
 static __device__ __forceinline__ uint64_t
 odd_newlines(const parse_bytes &meaning, const parse_masks &masks, uint64_t plain, const char *data,
@@ -378,7 +385,7 @@ odd_newlines(const parse_bytes &meaning, const parse_masks &masks, uint64_t plai
 	return odd;
 }
 
-/* Backslashes that begin an end marker, or what the server takes for a broken one. */
+/* Returns the backslashes that begin an end marker, or what the server takes for a broken one. */
 template <gs_syntax SYNTAX>
 static __device__ __forceinline__ uint64_t
 odd_markers(const parse_bytes &meaning, const parse_masks &masks, uint64_t plain, bool at_record,
@@ -412,9 +419,10 @@ struct parse_ends
 	uint64_t	fields;
 	uint64_t	records;
 	uint64_t	special;
-	uint32_t	carried;		/* GS_FIELD_SPECIAL, if it is so before the first byte */
-	uint32_t	first_field;	/* in the tile */
-	uint32_t	first_record;	/* in the part */
+	/* GS_FIELD_SPECIAL, if the field that goes on has been special before */
+	uint32_t	carried;
+	uint32_t	first_field;	/* number in the tile of the first field that ends here */
+	uint32_t	first_record;	/* number in the part of the first record that ends here */
 };
 
 static __device__ __forceinline__ void
@@ -522,14 +530,15 @@ write_tiles(parse_bytes meaning, const uint4 *data, uint64_t bytes,
 	if (odd != 0)
 		atomicMin(&odd_at, (uint32_t) begin + gs_lowest_bit(odd));
 
-	/* the tile's bytes are not looked at any more, and its ends take their place */
+	/* the tile's bytes are not looked at any more; its field ends take their place */
 	tile_fields = (of_tile & RUN_FIELDS) >> RUN_FIELD_SHIFT;
 	__syncthreads();
 	write_ends(ends, meaning, (uint32_t) begin, tile_field,
 			   tile_fields <= PARSE_STAGED ? staged : nullptr, out);
 	__syncthreads();
 	if (tile_fields <= PARSE_STAGED)
-		for (uint32_t i = threadIdx.x; i < tile_fields && tile_field + i < out.max_fields; i += PARSE_THREADS)
+		for (uint32_t i = threadIdx.x; i < tile_fields && tile_field + i < out.max_fields;
+			 i += PARSE_THREADS)
 			out.field_ends[tile_field + i] = staged[i];
 
 	if (ends.records != 0 && ends.first_record + gs_count_bits(ends.records) == all_records)
@@ -546,7 +555,7 @@ write_tiles(parse_bytes meaning, const uint4 *data, uint64_t bytes,
 		out.carry->state = out.part->state;
 		out.carry->special = (end & RUN_SPECIAL) != 0;
 	}
-	/* the part's last byte; a marker in the next part is looked for where a record begins */
+	/* the thread that has the part's last byte says whether the next part begins with a record */
 	if (begin < bytes && bytes <= begin + 64)
 		out.carry->at_record = (ends.records >> (bytes - begin - 1)) & 1;
 }

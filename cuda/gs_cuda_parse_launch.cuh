@@ -13,10 +13,12 @@
 
 #include "gs_cuda_parse_kernels.cuh"
 
-/* The scan's largest elements. */
+/* The largest elements that the scan has. */
 typedef parse_total<3> widest_total;
 
-/* What launches need beside the bytes; tables have an element for each tile, and one more. */
+/*
+ * What launches need beside the bytes; totals and sums have an element for each tile, and one more.
+ */
 struct parse_launch
 {
 	parse_bytes meaning;
@@ -43,7 +45,8 @@ static parse_bytes
 meaning_of(const gs_dialect *dialect)
 {
 	return (parse_bytes) {
-		four_times(dialect->delimiter), four_times(dialect->quote), four_times(gs_escape_byte(dialect)),
+		four_times(dialect->delimiter), four_times(dialect->quote),
+		four_times(gs_escape_byte(dialect)),
 		dialect->newline == GS_NEWLINE_CR, dialect->newline == GS_NEWLINE_CRLF,
 		dialect->csv && dialect->csv_end_marker
 	};
@@ -51,14 +54,14 @@ meaning_of(const gs_dialect *dialect)
 
 template <int STATES>
 static cudaError_t
-scan_totals(void *temp, size_t *temp_bytes, const parse_total<STATES> *totals, parse_total<STATES> *sums,
-			size_t count, cudaStream_t stream)
+scan_totals(void *temp, size_t *temp_bytes, const parse_total<STATES> *totals,
+			parse_total<STATES> *sums, size_t count, cudaStream_t stream)
 {
 	return cub::DeviceScan::ExclusiveScan(temp, *temp_bytes, totals, sums, parse_join_totals(),
 										  parse_total<STATES>::none(), (int) count, stream);
 }
 
-/* Temporary memory of a scan of so many elements. */
+/* Sets *bytes to the temporary memory that a scan of so many elements needs. */
 static cudaError_t
 scan_temp_bytes(size_t count, size_t *bytes)
 {
@@ -74,8 +77,8 @@ scan_temp_bytes(size_t count, size_t *bytes)
 
 template <gs_syntax SYNTAX>
 static cudaError_t
-launch_kernels(const parse_launch &launch, const uint4 *data, size_t bytes, const parse_carry *before,
-			   const parse_output &out)
+launch_kernels(const parse_launch &launch, const uint4 *data, size_t bytes,
+			   const parse_carry *before, const parse_output &out)
 {
 	typedef parse_total<parse_states<SYNTAX>::count> total;
 	unsigned	tiles = (unsigned) tiles_of(bytes);
@@ -84,18 +87,19 @@ launch_kernels(const parse_launch &launch, const uint4 *data, size_t bytes, cons
 	size_t		temp_bytes = launch.temp_bytes;
 	cudaError_t error;
 
-	sum_tiles<SYNTAX><<<tiles, PARSE_THREADS, 0, launch.stream>>>(launch.meaning, data, bytes, totals);
+	sum_tiles<SYNTAX><<<tiles, PARSE_THREADS, 0, launch.stream>>>(launch.meaning, data, bytes,
+																  totals);
 	error = cudaGetLastError();
 	if (error == cudaSuccess)
 		error = scan_totals(launch.temp, &temp_bytes, totals, sums, tiles + 1, launch.stream);
 	if (error != cudaSuccess)
 		return error;
-	write_tiles<SYNTAX><<<tiles, PARSE_THREADS, 0, launch.stream>>>(launch.meaning, data, bytes, sums,
-																	before, out);
+	write_tiles<SYNTAX><<<tiles, PARSE_THREADS, 0, launch.stream>>>(launch.meaning, data, bytes,
+																	sums, before, out);
 	return cudaGetLastError();
 }
 
-/* The bytes lie on the device, and at a multiple of 16. */
+/* Launches all kernels for some bytes, which lie on the device at a multiple of 16. */
 static cudaError_t
 launch_parse(const parse_launch &launch, gs_syntax syntax, const void *data, size_t bytes,
 			 const parse_carry *before, const parse_output &out)

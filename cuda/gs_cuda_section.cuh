@@ -1,6 +1,6 @@
 /*
  * gs_cuda_section.cuh
- *		The bits of a section, read out of planes by kernels.
+ *		How kernels read the bits of a section out of planes.
  */
 #ifndef GS_CUDA_SECTION_CUH
 #define GS_CUDA_SECTION_CUH
@@ -15,7 +15,7 @@ struct gs_cuda_piece
 	const gs_numbering *numbering;	/* device memory; NULL: words are taken as they are */
 	uint64_t	min;
 	uint64_t	mask;
-	unsigned	shift;			/* of the word, down to the piece */
+	unsigned	shift;			/* how far a word is shifted down to the piece */
 	unsigned	width;
 	bool		is_null_flag;
 	bool		nullable;
@@ -31,8 +31,8 @@ struct gs_cuda_section
 };
 
 /*
- * The bits of a piece of one row of a segment.  The table of a numbering is small enough for
- * the first-level cache.
+ * Returns the bits of a piece of one row of a segment.  The table of a numbering is small enough
+ * for the first-level cache.
  */
 static __device__ __forceinline__ uint64_t
 piece_bits(const gs_cuda_piece &piece, const uint64_t *words, const uint64_t *nulls, unsigned row)
@@ -50,8 +50,8 @@ piece_bits(const gs_cuda_piece &piece, const uint64_t *words, const uint64_t *nu
 }
 
 /*
- * A section for a kernel: the bytes to reserve for it, and staging it.  planes[i]
- * belongs to section->pieces[i].
+ * gs_cuda_section_bytes() returns the bytes to reserve for a section, and gs_cuda_stage_section()
+ * stages it for a kernel.  planes[i] belongs to section->pieces[i].
  */
 extern size_t gs_cuda_section_bytes(const gs_section *section, const gs_plane_rows *planes,
 									uint64_t nsegments);

@@ -2,10 +2,9 @@
  * gs_cuda_table.cuh
  *		How kernels are told where rows are, and other small arguments.
  *
- * The engine names memory by a pointer for each segment.  Mostly the segments
- * lie one behind the other, or there is but one: then a base address says it all
- * and travels as a kernel parameter.  Otherwise the pointers are staged in a
- * table, see cuda_table.cu.
+ * The engine names memory by a pointer for each segment.  Mostly the segments lie one behind the
+ * other, or there is but one: then a base address says it all, and is passed as a kernel parameter.
+ * Otherwise the pointers are staged in a table, see cuda_table.cu.
  */
 #ifndef GS_CUDA_TABLE_CUH
 #define GS_CUDA_TABLE_CUH
@@ -21,7 +20,7 @@ struct gs_cuda_segments
 	uint64_t   *const *table;
 };
 
-/* A segment's memory; segment_words: of a full segment. */
+/* Returns a segment's memory; segment_words is the number of words of a full segment. */
 static __device__ __forceinline__ uint64_t *
 segment_memory(gs_cuda_segments segments, uint64_t segment, uint64_t segment_words)
 {
@@ -31,18 +30,20 @@ segment_memory(gs_cuda_segments segments, uint64_t segment, uint64_t segment_wor
 }
 
 /*
- * Arguments being staged for one kernel.  Reserve room for all of them, add
- * them, send them, launch the kernel on the same queue.
+ * Arguments that are being staged for one kernel.  An operation reserves room for all of them,
+ * stages them, sends them, and launches the kernel on the same queue.
  */
 struct gs_cuda_staging
 {
-	unsigned char *host;		/* where the next one goes */
+	unsigned char *host;		/* where the next argument goes */
 	unsigned char *device;
 	size_t		bytes;			/* reserved */
 	size_t		used;
 };
 
-/* What gs_cuda_stage() takes of the reserve for so many bytes. */
+/*
+ * Returns how many bytes gs_cuda_stage() takes of those reserved, for an argument of so many bytes.
+ */
 static inline size_t
 gs_cuda_staged_bytes(size_t bytes)
 {
@@ -55,8 +56,8 @@ extern void *gs_cuda_stage(gs_cuda_staging *staging, const void *from, size_t by
 extern gs_status gs_cuda_send(gs_cuda_device *device, gs_queue queue, gs_cuda_staging *staging);
 
 /*
- * Bytes to reserve for pointers by segment, 0 if they need no table, and the
- * pointers in the form that kernels take.
+ * gs_cuda_segments_bytes() returns the bytes to reserve for pointers by segment, 0 if they need no
+ * table.  gs_cuda_stage_segments() stages them, and returns them in the form that kernels take.
  */
 extern size_t gs_cuda_segments_bytes(const uint64_t *const *pointers, uint64_t nsegments,
 									 uint64_t segment_words);
@@ -64,7 +65,7 @@ extern gs_cuda_segments gs_cuda_stage_segments(gs_cuda_staging *staging,
 											   const uint64_t *const *pointers,
 											   uint64_t nsegments, uint64_t segment_words);
 
-/* The common case: one kernel, one table of pointers by segment. */
+/* Does all of it in the common case of one kernel that has one table of pointers by segment. */
 extern gs_status gs_cuda_send_segments(gs_cuda_device *device, gs_queue queue,
 									   const uint64_t *const *pointers, uint64_t nsegments,
 									   gs_cuda_segments *segments);

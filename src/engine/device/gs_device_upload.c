@@ -24,7 +24,8 @@
 #include "engine/device/gs_device_upload.h"
 
 /*
- * How many segments are given memory in one piece (a *run*), and uploaded in one piece (a *group*).
+ * How many segments are given memory in one piece (a *run*), and how many are uploaded in one piece
+ * (a *group*).
  */
 #define RUN_SEGMENTS	16
 #define GROUP_SEGMENTS	8
