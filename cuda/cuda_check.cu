@@ -16,7 +16,7 @@
 
 typedef unsigned long long atomic_word;
 
-/* What threads fold. */
+/* The sums and counts that threads fold. */
 struct row_counts
 {
 	gs_row_sums sums;
@@ -132,7 +132,7 @@ sum_rows(gs_device *base, gs_queue queue, gs_rows rows, gs_keys keys, gs_row_sum
 template <typename Id>
 struct checked_rows
 {
-	const uint64_t *keys;		/* NULL: all are 0 */
+	const uint64_t *keys;		/* NULL: all keys are 0 */
 	const Id   *ids;
 	const uint64_t *key_before;
 	const Id   *id_before;		/* NULL: there is no row before */

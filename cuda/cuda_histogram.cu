@@ -48,7 +48,7 @@ struct counted_ranges
 {
 	unsigned	count;
 	unsigned	copies;			/* how many copies of the counters a block has */
-	counted_range ranges[GS_MAX_COUNTED];	/* ascending and disjoint */
+	counted_range ranges[GS_MAX_COUNTED];	/* the ranges, ascending and disjoint */
 };
 
 /*

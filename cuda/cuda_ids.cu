@@ -1,6 +1,6 @@
 /*
  * cuda_ids.cu
- *		put_ids() and count_up(): row ids by place, and row ids in order.
+ *		put_ids() and count_up(): they put row ids at places, and write ascending row ids.
  */
 #include "gs_cuda_device.cuh"
 

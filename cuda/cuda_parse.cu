@@ -23,7 +23,7 @@ struct parse_slot
 	uint32_t   *field_ends;
 	uint32_t   *record_fields;
 	gs_cuda_part *part;
-	gs_cuda_part *found;		/* pinned */
+	gs_cuda_part *found;		/* in pinned host memory */
 	cudaEvent_t uploaded;
 	cudaEvent_t parsed;
 	cudaEvent_t fetched;

@@ -26,7 +26,7 @@
 /* Runs to be sorted by blocks; they lie in the temp of the sort. */
 struct long_runs
 {
-	unsigned	count;			/* may exceed GS_MANY_RUNS */
+	unsigned	count;			/* number of runs found; may exceed GS_MANY_RUNS */
 	uint64_t	first[GS_MANY_RUNS];	/* the runs' first rows */
 };
 

@@ -80,12 +80,12 @@ template <typename Id> struct scatter_args
 	uint64_t	first_row;
 	gs_cuda_keys keys;
 	const gs_bin_tree *tree;
-	unsigned	root_shift;		/* digit of node 0 */
+	unsigned	root_shift;		/* which digit of a key node 0 looks at */
 	unsigned	root_mask;
 	unsigned	nbins;
 	uint64_t   *positions;
 	const uint64_t *starts;		/* what positions[] was when the launch began */
-	uint32_t   *published;		/* [tile][GS_MAX_BINS] */
+	uint32_t   *published;		/* words by tile and bin: [tile][GS_MAX_BINS] */
 	unsigned   *next_tile;
 	unsigned	ntargets;
 	scatter_target<Id> targets[MAX_TARGETS];
@@ -104,7 +104,7 @@ template <unsigned THREADS, unsigned ITEMS, typename Id> struct scatter_shared
 	static constexpr unsigned WARPS = THREADS / GS_WARP_THREADS;
 	static constexpr unsigned TILE = THREADS * ITEMS;
 
-	uint64_t	keys[TILE];		/* by rank */
+	uint64_t	keys[TILE];		/* keys by rank */
 	bin_place<Id> places[GS_MAX_BINS];
 	uint64_t	begins[GS_MAX_BINS];	/* by bin, the position that rank 0 would have */
 	/* by warp and bin, the number of rows, and then the rank of the next one */
@@ -113,9 +113,9 @@ template <unsigned THREADS, unsigned ITEMS, typename Id> struct scatter_shared
 	uint32_t	masks[WARPS][COUNTED_BINS];
 	uint32_t	warp_sums[GS_MAX_BINS / GS_WARP_THREADS];
 	unsigned	tile;
-	unsigned	split;			/* some run crosses the end of its target */
-	unsigned	ranked;			/* rows that have a bin */
-	uint16_t	root[GS_DEVICE_DIGITS]; /* entries of node 0 */
+	unsigned	split;			/* 1: some run crosses the end of its target */
+	unsigned	ranked;			/* number of rows that have a bin */
+	uint16_t	root[GS_DEVICE_DIGITS]; /* the entries of node 0 */
 	uint16_t	numbers[TILE];	/* the row's number in the tile, by rank */
 	uint8_t		bins[TILE];
 };

@@ -42,7 +42,7 @@ struct gs_event
 /* Staging memory for the small arguments of one queue's kernels. */
 struct gs_cuda_ring
 {
-	unsigned char *host;		/* pinned */
+	unsigned char *host;		/* pinned memory */
 	unsigned char *device;
 	uint64_t	head;			/* bytes ever reserved */
 	uint64_t	tail;			/* bytes known to be free again */
@@ -76,7 +76,7 @@ struct gs_cuda_trace
 
 struct gs_cuda_device
 {
-	gs_device	base;			/* must be first field */
+	gs_device	base;			/* must be the first field */
 	int			cuda_device;
 	gs_cuda_device *parent;		/* of a lane, the device whose arena memory it has; else NULL */
 	bool		lost;

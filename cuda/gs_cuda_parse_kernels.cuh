@@ -134,7 +134,7 @@ struct parse_join
 template <int STATES>
 struct parse_total
 {
-	uint32_t	ends[STATES];	/* RUN_END, RUN_SPECIAL */
+	uint32_t	ends[STATES];	/* bits as of RUN_END and RUN_SPECIAL */
 	uint32_t	fields[STATES];
 	uint32_t	records[STATES];
 
@@ -332,7 +332,10 @@ sum_tiles(parse_bytes meaning, const uint4 *data, uint64_t bytes,
 		}
 		totals[blockIdx.x] = total;
 	}
-	/* the scan is exclusive and one longer, so that its last element is the sum */
+	/*
+	 * the scan is exclusive, and has one element more than there are tiles, so that its last
+	 * element is the sum
+	 */
 	if (blockIdx.x == 0 && threadIdx.x == 0)
 		totals[gridDim.x] = parse_total<STATES>::none();
 }

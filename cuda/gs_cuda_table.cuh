@@ -37,7 +37,7 @@ struct gs_cuda_staging
 {
 	unsigned char *host;		/* where the next argument goes */
 	unsigned char *device;
-	size_t		bytes;			/* reserved */
+	size_t		bytes;			/* how many bytes are reserved */
 	size_t		used;
 };
 

@@ -1,6 +1,6 @@
 /*
  * daemon_descriptor.c
- *		Job descriptors: numbers from another process, made into addresses.
+ *		Reading job descriptors: numbers from another process are turned into addresses.
  *
  * The daemon serves all sessions, so nothing that one of them writes may hurt it: every number is
  * read once, checked, and used as it was read.  An extent must exist and belong to the job's
@@ -78,7 +78,7 @@ typedef struct reader
 	unsigned	job;
 	const gsd_descriptor *descriptor;
 	uint32_t	list_size;		/* the list's size, read once and checked */
-	void	  **parts;			/* where the addresses go, by place in the list */
+	void	  **parts;			/* where the addresses of extents go, by place in the list */
 } reader;
 
 /*

@@ -1,6 +1,6 @@
 /*
  * daemon_descriptor.h
- *		Job descriptors: numbers from another process, made into addresses.
+ *		Reading job descriptors: numbers from another process are turned into addresses.
  */
 #ifndef DAEMON_DESCRIPTOR_H
 #define DAEMON_DESCRIPTOR_H

@@ -118,7 +118,7 @@ gsd_wake_driver(const gsd_options *options)
 		(access("/dev/nvidiactl", F_OK) == 0 && access("/dev/nvidia-uvm", F_OK) == 0))
 		return;
 
-	/* the driver starts threads, so this process must not be the one to use it */
+	/* the driver starts threads, so it is used in another process, not in this one */
 	pid = fork();
 	if (pid == 0)
 	{

@@ -1,6 +1,6 @@
 /*
  * daemon_lanes.c
- *		Parts of devices on which small jobs are sorted, each for itself.
+ *		Lanes: parts of devices on which small jobs are sorted, each by itself.
  *
  * A job is small if it has no more rows than are worth a device of their own, and if it finds room
  * in a lane.  The room that it needs there is estimated; if the lane turns out too small, the job

@@ -1,6 +1,6 @@
 /*
  * daemon_lanes.h
- *		Parts of devices on which small jobs are sorted, each for itself.
+ *		Lanes: parts of devices on which small jobs are sorted, each by itself.
  */
 #ifndef DAEMON_LANES_H
 #define DAEMON_LANES_H

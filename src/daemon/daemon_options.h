@@ -26,7 +26,7 @@ typedef enum gsd_engine
 	GSD_ENGINE_SIMULATED
 } gsd_engine;
 
-/* What the daemon is to do wrong, for tests. */
+/* The faults that the daemon can be asked to make, for tests. */
 typedef enum gsd_fault
 {
 	GSD_FAULT_NONE,
@@ -37,11 +37,11 @@ typedef enum gsd_fault
 	GSD_FAULT_LOST,				/* the fault_at-th run of a job loses a device */
 	GSD_FAULT_ABI,				/* the pool is taken for one of another ABI version */
 	GSD_FAULT_CRASH,			/* the program crashes in its fault_at-th run */
-	GSD_FAULT_CRASH_LATE,		/* ... when the first rows are ready */
+	GSD_FAULT_CRASH_LATE,		/* it crashes in that run when the first rows are ready */
 	GSD_FAULT_STOP,				/* the program stops, as by SIGSTOP, in its fault_at-th run, once */
-	GSD_FAULT_STOP_LATE,		/* ... when the first rows are ready */
-	GSD_FAULT_CRASH_REORDER,	/* the same, when the first rows are reordered */
-	GSD_FAULT_STOP_REORDER
+	GSD_FAULT_STOP_LATE,		/* it stops in that run when the first rows are ready */
+	GSD_FAULT_CRASH_REORDER,	/* it crashes in that run when the first rows are reordered */
+	GSD_FAULT_STOP_REORDER		/* it stops in that run when the first rows are reordered */
 } gsd_fault;
 
 typedef struct gsd_options
@@ -49,26 +49,26 @@ typedef struct gsd_options
 	gsd_action	action;
 	gsd_engine	engine;
 
-	/* --devices: how many simulated devices, or the numbers of the CUDA devices */
-	unsigned	simulated_devices;	/* 0: not said */
-	unsigned	ncuda_devices;	/* 0: all */
+	/* --devices: how many simulated devices, or the numbers of the CUDA devices; 0 if not given */
+	unsigned	simulated_devices;	/* 0: the default number */
+	unsigned	ncuda_devices;	/* 0: all devices */
 	unsigned	cuda_devices[GSD_MAX_DEVICES];
 
-	/* --device-memory: one of the two is 0 */
+	/* --device-memory, in one of two units; the other field is 0 */
 	unsigned	memory_percent;
 	uint64_t	memory_bytes;
 
-	/* what the supervisor hands down */
+	/* options that the supervisor sets */
 	uint64_t	supervisor_pid;
 	int			pool_fd;
 	uint64_t	pool_bytes;
 
-	/* for tests: gs_device_options, and the most rows that are said to be ready at once */
+	/* for tests; device_rows and bucket_rows as in gs_device_options */
 	uint64_t	device_rows;
 	uint64_t	bucket_rows;
-	uint64_t	step_rows;		/* 0: any number */
+	uint64_t	step_rows;		/* most rows said to be ready at once; 0: any number */
 
-	unsigned	lanes;			/* of each device, for small jobs */
+	unsigned	lanes;			/* how many lanes each device has */
 
 	gsd_fault	fault;
 	uint64_t	fault_at;

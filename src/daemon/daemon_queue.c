@@ -1,6 +1,6 @@
 /*
  * daemon_queue.c
- *		Whose turn it is, of the jobs that are ready to be sorted; see daemon_queue.h.
+ *		The queue of the jobs that are ready to be sorted; see daemon_queue.h.
  */
 #include "daemon/daemon_queue.h"
 

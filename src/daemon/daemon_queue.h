@@ -1,6 +1,6 @@
 /*
  * daemon_queue.h
- *		Whose turn it is, of the jobs that are ready to be sorted.
+ *		The queue of the jobs that are ready to be sorted: whose turn it is.
  *
  * Small jobs pass large ones, and no job waits for ever.  Time is counted in rows: in the rows of
  * the jobs that have had their turn.  A job is due when GSD_QUEUE_PATIENCE times its own rows have

@@ -1,6 +1,6 @@
 /*
  * daemon_slot.c
- *		The slots of the pool's jobs: opened, handed on, answered, released.
+ *		Slots of the pool's jobs: opening, handing on, answering and releasing the jobs.
  *
  * The handshake with the backends is described in gsd_pool.h.  A job that is not IDLE although this
  * daemon has not opened it was left behind by an earlier daemon.  Its backend knows that already,

@@ -23,7 +23,7 @@ typedef enum gsd_slot_phase
 	GSD_SLOT_OPEN,					/* the job's rows are being collected */
 	GSD_SLOT_READY,					/* the job can be run, and waits for its turn */
 	GSD_SLOT_RUNNING,
-	GSD_SLOT_ANSWERED				/* DONE or FAILED; waits to be closed */
+	GSD_SLOT_ANSWERED				/* the job is DONE or FAILED, and waits to be closed */
 } gsd_slot_phase;
 
 typedef struct gsd_worker gsd_worker;
@@ -61,7 +61,7 @@ struct gsd_jobs
 
 	/* only the dispatcher touches these */
 	gsd_lanes	lanes;
-	gsd_worker *lane_workers;	/* lanes.count of them */
+	gsd_worker *lane_workers;	/* array with an element for each lane */
 	gsd_queue	queue;			/* small jobs that are ready */
 	uint64_t	passed_run;		/* the value of main_runs that passed_rows is for */
 	uint64_t	passed_rows;	/* rows given to lanes during that run */

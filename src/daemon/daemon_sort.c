@@ -1,6 +1,7 @@
 /*
  * daemon_sort.c
- *		One job on devices: fed, sorted, its rows reordered, and its backend told.
+ *		Sorting one job on devices: uploading its rows, sorting and reordering them, and
+ *		telling its backend.
  */
 #include <signal.h>
 #include <stdlib.h>

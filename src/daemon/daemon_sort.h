@@ -1,6 +1,7 @@
 /*
  * daemon_sort.h
- *		One job on devices: fed, sorted, its rows reordered, and its backend told.
+ *		Sorting one job on devices: uploading its rows, sorting and reordering them, and
+ *		telling its backend.
  */
 #ifndef DAEMON_SORT_H
 #define DAEMON_SORT_H
@@ -36,7 +37,7 @@ typedef struct gsd_sorter
 	uint64_t	idle_bytes;		/* memory that is free on the devices when there is no job */
 	uint64_t	used_bytes;		/* how much of that is in use, as was last said in the pool */
 	double		woken_ms;		/* when a backend was last woken because of new rows */
-	gsd_arguments arguments;	/* of the job that is sorted */
+	gsd_arguments arguments;	/* the arguments of the job that is sorted */
 	gs_device_result result;
 } gsd_sorter;
 

@@ -1,6 +1,6 @@
 /*
  * daemon_text.c
- *		One job about delimited text: its chunks' records and fields, found by a device.
+ *		Finding the records and fields of one job about delimited text, on a device.
  *
  * What the device finds is not proven here: a session that makes rows of the chunks looks at every
  * byte of them anyway (parse/gs_check.h).

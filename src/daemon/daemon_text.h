@@ -1,6 +1,6 @@
 /*
  * daemon_text.h
- *		One job about delimited text: its chunks' records and fields, found by a device.
+ *		Finding the records and fields of one job about delimited text, on a device.
  */
 #ifndef DAEMON_TEXT_H
 #define DAEMON_TEXT_H

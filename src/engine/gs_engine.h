@@ -70,10 +70,10 @@ typedef struct gs_numbering
 
 typedef struct gs_plane
 {
-	const uint64_t *words;		/* nrows words; those of null rows are ignored */
+	const uint64_t *words;		/* nrows words; the words of null rows are ignored */
 	/* bit (i & 63) of word (i >> 6) is set if row i is null; NULL: no row is */
 	const uint64_t *nulls;
-	gs_null_order null_order;	/* meaningful only with nulls */
+	gs_null_order null_order;	/* meaningful only if nulls is not NULL */
 	/*
 	 * NULL, or, if words are bytes of strings, room for the numbering that may make the key
 	 * narrower

@@ -54,15 +54,15 @@ typedef struct gs_layout
 /* A position between two bits of the composite key. */
 typedef struct gs_cursor
 {
-	uint64_t	bits_left;		/* from here to the end of the key */
-	unsigned	field;			/* field that holds the next bit */
+	uint64_t	bits_left;		/* bits from here to the end of the key */
+	unsigned	field;			/* the field that holds the next bit */
 	unsigned	field_used;		/* how many leading bits of that field are before the cursor */
 } gs_cursor;
 
 /* The widest section.  The host's items have room for 63 bits beside a row id. */
 #define GS_SECTION_MAX_BITS	64
 
-/* Consecutive bits of one field. */
+/* A piece of a section: consecutive bits of one field. */
 typedef struct gs_piece
 {
 	const gs_field *field;

@@ -66,12 +66,12 @@ gs_sides_find(const gs_sides *sides, uint32_t id, uint32_t *row)
 	return side;
 }
 
-/* The result of the sort. */
+/* The result of the sort of both sides. */
 typedef struct gs_merged
 {
 	gs_sides	sides;
 	uint64_t	nrows;
-	const uint32_t *ids;		/* by position */
+	const uint32_t *ids;		/* row ids by position */
 	/* bit (i & 63) of word (i >> 6) is set if the row at position i equals the one before */
 	const uint64_t *equal;
 } gs_merged;

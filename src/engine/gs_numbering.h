@@ -15,7 +15,7 @@
 #define GS_WORD_FUNCTION	static inline
 #endif
 
-/* With fewer rows a table of numbers costs more than it saves. */
+/* With fewer rows a table of numbers costs more time than it saves. */
 #define GS_NUMBERING_MIN_ROWS	4096
 
 /*

@@ -1,6 +1,6 @@
 /*
  * gs_pack.h
- *		From planes to items.
+ *		Packing the bits of planes into keys and items.
  */
 #ifndef GS_PACK_H
 #define GS_PACK_H

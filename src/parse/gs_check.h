@@ -11,7 +11,8 @@
 typedef struct gs_check
 {
 	gs_dialect	dialect;
-	char		special;		/* the byte that makes fields special */
+	/* the byte that makes a field special: the quote, or the backslash */
+	char		special;
 	bool		ends_plain[256];	/* bytes that a field without GS_FIELD_SPECIAL does not have */
 } gs_check;
 

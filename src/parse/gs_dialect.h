@@ -18,7 +18,7 @@ typedef enum gs_newline
 
 typedef struct gs_dialect
 {
-	bool		csv;			/* else COPY's text format, whose escape is the backslash */
+	bool		csv;			/* CSV; else COPY's text format, whose escape is the backslash */
 	char		delimiter;
 	char		quote;			/* CSV only */
 	char		escape;			/* CSV only; may be the quote */
@@ -34,7 +34,8 @@ typedef enum gs_parse_state
 {
 	GS_STATE_PLAIN,
 	GS_STATE_QUOTED,			/* CSV: between quotes */
-	GS_STATE_ESCAPED,			/* after a backslash; CSV: between quotes and after an escape */
+	/* text: after a backslash; CSV: between quotes and after an escape */
+	GS_STATE_ESCAPED,
 	GS_STATES
 } gs_parse_state;
 
@@ -64,7 +65,7 @@ typedef enum gs_first_result
 {
 	GS_FIRST_FOUND,
 	GS_FIRST_MORE,				/* more bytes are needed */
-	GS_FIRST_ODD				/* the server should look at it */
+	GS_FIRST_ODD				/* the server should look at the record: it has something odd */
 } gs_first_result;
 
 typedef struct gs_first_record

@@ -13,7 +13,8 @@
 /* All offsets count from the first byte. */
 typedef struct gs_found
 {
-	uint32_t	nfields;		/* may be more than fit: then the arrays are not complete */
+	/* fields that end in the text; if they are more than fit, the arrays are not complete */
+	uint32_t	nfields;
 	uint32_t	nrecords;
 	/* offset after the last record that ends in the text; 0 if none does */
 	uint32_t	consumed;

@@ -17,7 +17,7 @@ typedef struct gs_piece
 {
 	gs_parse_state end;
 	uint32_t	records;		/* bytes that end records */
-	uint32_t	lines;			/* bytes between quotes that are lines */
+	uint32_t	lines;			/* bytes between quotes that the server counts as lines */
 	uint32_t	record_bytes;	/* the same bytes, in whatever state they stand */
 	uint32_t	line_bytes;
 	bool		ascii;

@@ -407,7 +407,7 @@ find_records(const gs_dialect *dialect, gs_syntax syntax, const char *data, size
 		into->stop = GS_STOP_END;
 	*open = find.state;
 
-	/* the record that has no newline */
+	/* the last record, if it has no newline; gs_records_find() counts it */
 	if (into->stop == GS_STOP_END && at_end && find.consumed < bytes &&
 		find.state == GS_STATE_PLAIN)
 	{

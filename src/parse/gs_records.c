@@ -16,7 +16,7 @@ gs_records_find(const gs_dialect *dialect, const char *data, size_t bytes, bool 
 	if (records->stop != GS_STOP_END || !at_end || records->consumed == bytes)
 		return;
 
-	/* the record without a newline */
+	/* a record without a newline at the end */
 	if (open == GS_STATE_PLAIN)
 	{
 		records->nfields = records->record_fields[records->nrecords++];

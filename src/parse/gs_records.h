@@ -27,7 +27,7 @@
 
 typedef enum gs_records_stop
 {
-	GS_STOP_END,				/* no other record ends in the buffer */
+	GS_STOP_END,				/* all records that end in the buffer were found */
 	GS_STOP_FULL,				/* the arrays are full: go on at "consumed" */
 	GS_STOP_WIDE,				/* no record was found, as the first one has too many fields */
 	GS_STOP_ODD					/* the record at "consumed" is for the server: see "odd" */
@@ -57,7 +57,7 @@ typedef struct gs_records
 	/* what was found */
 	size_t		nfields;
 	size_t		nrecords;
-	size_t		consumed;		/* where the next record begins */
+	size_t		consumed;		/* offset at which the next record begins */
 	gs_records_stop stop;
 	gs_odd		odd;
 	size_t		odd_at;			/* offset of what is odd; GS_ODD_END: of the buffer's end */

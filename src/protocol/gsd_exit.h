@@ -11,7 +11,7 @@ typedef enum gsd_exit
 {
 	GSD_EXIT_ASKED = 0,			/* it was asked to end */
 	GSD_EXIT_USAGE = 1,			/* its command line makes no sense */
-	GSD_EXIT_NO_DEVICE = 3,		/* there is nothing to sort on */
+	GSD_EXIT_NO_DEVICE = 3,		/* there is no device to sort on */
 	GSD_EXIT_WRONG_POOL = 4,	/* the pool was made by another version */
 	GSD_EXIT_DEVICE_LOST = 5,
 	GSD_EXIT_NO_MEMORY = 6,

@@ -18,12 +18,12 @@
 /* The least that a sort gets, in extents: what a sort of some thousand rows needs. */
 #define GSD_LEAST_EXTENTS	8
 
-/* Limits, each in per cent of the pool. */
+/* How much of the pool may be taken, each in per cent of it. */
 typedef struct gsd_limits
 {
 	uint32_t	sort;
-	uint32_t	session;		/* of all sorts of a session, with its parallel workers */
-	uint32_t	role;			/* ... of all sessions of a role */
+	uint32_t	session;		/* by all sorts of a session, with its parallel workers */
+	uint32_t	role;			/* by all sessions of a role */
 } gsd_limits;
 
 /*

@@ -3,9 +3,8 @@
  *		The pool: memory that the server's processes share with gpusortd, and
  *		the jobs that pass through it.
  *
- * Plain C11, included by the extension and by the daemon, which map the same
- * memfd at different addresses.  So everything in it is numbers: extents, not
- * pointers.
+ * This file is plain C11, and is included by the extension and by the daemon, which map the same
+ * memfd at different addresses.  So everything in the pool is numbers: extents, not pointers.
  *
  *	header | owners, one word an extent | states, one byte an extent |
  *	extents of 2 MB ...
@@ -94,16 +93,16 @@ typedef enum gsd_extent_state
 	GSD_EXTENT_POPULATED,		/* all of it is there, in small pages */
 	/* all is there in small pages, and the system could not make a huge page of it */
 	GSD_EXTENT_SMALL,
-	GSD_EXTENT_HUGE				/* one huge page: mapping it costs nothing */
+	GSD_EXTENT_HUGE				/* it is one huge page, so that mapping it costs nothing */
 } gsd_extent_state;
 
 typedef enum gsd_backend_state
 {
 	GSD_BACKEND_NONE,
-	GSD_BACKEND_CLAIMED,		/* descriptor is being written */
-	GSD_BACKEND_OPEN,			/* descriptor is there, rows are still coming */
-	GSD_BACKEND_RUN,			/* all rows are there: sort */
-	GSD_BACKEND_CLOSED			/* no longer interested */
+	GSD_BACKEND_CLAIMED,		/* the descriptor is being written */
+	GSD_BACKEND_OPEN,			/* the descriptor is there, rows are still being collected */
+	GSD_BACKEND_RUN,			/* all rows are there: the job is to be sorted */
+	GSD_BACKEND_CLOSED			/* the backend is no longer interested in the job */
 } gsd_backend_state;
 
 typedef enum gsd_daemon_state
@@ -119,8 +118,9 @@ typedef enum gsd_daemon_state
 typedef enum gsd_failure
 {
 	GSD_FAILURE_NONE,
-	GSD_FAILURE_JOB,			/* this job only: too large, or bad arguments */
-	GSD_FAILURE_DEVICE,			/* a device failed: the daemon restarts */
+	GSD_FAILURE_JOB,			/* only this job fails: it is too large, or its arguments are bad */
+	/* a device has failed, and the daemon may end and be started again */
+	GSD_FAILURE_DEVICE,
 	GSD_FAILURE_GONE			/* the daemon has died */
 } gsd_failure;
 
@@ -248,13 +248,13 @@ typedef struct gsd_descriptor
 	gsd_extents ids;			/* out */
 	gsd_extents equal;			/* out; count 0: not wanted */
 	gsd_plane	planes[GS_MAX_PLANES];
-	_Atomic uint64_t fed_rows[GS_MAX_PLANES];	/* 0: not fed */
+	_Atomic uint64_t fed_rows[GS_MAX_PLANES];	/* rows of each plane that are fed; 0: none */
 	gsd_rows	rows;
 	_Atomic uint64_t fed_row_bytes;
 	uint32_t	traced;			/* 1: spans are wanted */
 	_Atomic uint32_t nspans;	/* out; like spans, complete when DONE */
 	gsd_span	spans[GSD_MAX_SPANS];
-	uint32_t	list_size;		/* entries of list[] that may be read */
+	uint32_t	list_size;		/* how many entries of list[] may be read */
 	uint32_t	list[];
 } gsd_descriptor;
 
@@ -282,13 +282,13 @@ typedef struct gsd_job
 	/* set with CLOSED, 1: no backend waits, any may free the job; 2: it is being freed */
 	_Atomic uint32_t abandoned;
 	_Atomic uint32_t waiter;	/* pid of the process that sleeps until there is news; 0: none */
-	_Atomic uint32_t claims;	/* jobs that have had this slot, to tell one from another */
+	_Atomic uint32_t claims;	/* how many jobs have had this slot, to tell one from another */
 	uint32_t	pid;
 	uint32_t	descriptor;		/* number of the extent that holds it */
 
 	/* written by the daemon; the counts are 0 when a job is claimed */
 	_Atomic uint32_t daemon_state;
-	_Atomic uint64_t ready_rows;	/* ids in place; all of them when DONE */
+	_Atomic uint64_t ready_rows;	/* ids that are in place; all of them when DONE */
 	/* rows in place, once all ids are; final when DONE or FAILED */
 	_Atomic uint64_t reordered_rows;
 	uint32_t	failure;		/* gsd_failure */
@@ -308,10 +308,10 @@ typedef struct gsd_device_info
 typedef enum gsd_service_state
 {
 	GSD_SERVICE_OFF,			/* gpusort.daemon = off */
-	GSD_SERVICE_STARTING,		/* daemon forked, devices not open yet */
+	GSD_SERVICE_STARTING,		/* the daemon was forked, its devices are not open yet */
 	GSD_SERVICE_UP,
-	GSD_SERVICE_DOWN,			/* died, or could not start; will be tried again */
-	GSD_SERVICE_NO_DEVICE		/* nothing to run on; not tried again */
+	GSD_SERVICE_DOWN,			/* the daemon has died, or could not start; tried again */
+	GSD_SERVICE_NO_DEVICE		/* there is no device to run on; not tried again */
 } gsd_service_state;
 
 /*
@@ -323,10 +323,10 @@ typedef struct gsd_service
 	_Atomic uint32_t state;
 	_Atomic uint32_t supervisor_pid;	/* 0: there is none */
 	_Atomic uint32_t daemon_pid;	/* 0: none is alive */
-	_Atomic uint32_t starts;	/* daemons started */
+	_Atomic uint32_t starts;	/* how many daemons were started */
 	/* when the running daemon was started, in us since the Unix epoch */
 	_Atomic uint64_t started_us;
-	char		message[200];	/* why it is not up */
+	char		message[200];	/* why the service is not up */
 
 	uint32_t	engine;			/* 1: CUDA devices, 0: simulated devices */
 	uint32_t	ndevices;
@@ -335,7 +335,7 @@ typedef struct gsd_service
 	_Atomic uint64_t jobs_failed;
 	_Atomic uint64_t jobs_cancelled;
 	_Atomic uint64_t rows_sorted;
-	_Atomic uint64_t device_bytes_used;	/* arena memory in use, all devices */
+	_Atomic uint64_t device_bytes_used;	/* arena memory in use, on all devices */
 	_Atomic uint64_t fallbacks; /* sorts that went back to the host engine; backends count them */
 } gsd_service;
 
@@ -344,8 +344,8 @@ typedef struct gsd_holder
 {
 	_Atomic uint32_t pid;		/* 0: the entry is free */
 	_Atomic uint32_t session;	/* pid of the leader that it works for, or its own */
-	_Atomic uint32_t role;		/* of the session */
-	_Atomic uint32_t sorts;		/* of this process */
+	_Atomic uint32_t role;		/* role of the session */
+	_Atomic uint32_t sorts;		/* how many sorts the process has */
 	_Atomic uint32_t wants;		/* sorts of this process that have got less than they asked for */
 	_Atomic uint32_t extents;	/* extents whose owner word has its pid */
 	_Atomic uint64_t kept_bytes;	/* private memory kept for its next sort */
@@ -356,14 +356,14 @@ typedef struct gsd_header
 	uint64_t	magic;
 	uint32_t	abi_version;
 	uint32_t	extent_shift;
-	uint64_t	pool_bytes;		/* of the whole memfd */
+	uint64_t	pool_bytes;		/* size of the whole memfd */
 	uint64_t	extents_offset; /* where extent 0 begins, a multiple of GSD_EXTENT_BYTES */
 	uint32_t	nextents;
 	uint32_t	huge;			/* backed by MFD_HUGETLB pages */
 	_Atomic uint32_t free_extents;	/* at least as many as are free */
 	_Atomic uint32_t hint;		/* hardly any extent below this one is free */
 	_Atomic uint32_t rings;		/* how often gpusortd was asked to look; see gsd_wake.h */
-	_Atomic uint32_t collapsing;	/* sessions that make huge pages; see gsd_collapse.h */
+	_Atomic uint32_t collapsing;	/* how many sessions make a huge page now; see gsd_collapse.h */
 	_Atomic uint64_t collapse_at_ms;	/* when a session may make a huge page; 0: any time */
 	/* when one may try an extent in small pages again; 0: any time */
 	_Atomic uint64_t retry_at_ms;
@@ -371,7 +371,7 @@ typedef struct gsd_header
 	gsd_job		jobs[GSD_MAX_JOBS];
 	_Atomic uint32_t holders_end;	/* entries from here on were never used */
 	gsd_holder	holders[GSD_MAX_HOLDERS];
-	_Atomic uint32_t owners[];	/* nextents */
+	_Atomic uint32_t owners[];	/* by extent; nextents of them */
 } gsd_header;
 
 /* A process's view of the pool. */
@@ -407,7 +407,7 @@ gsd_extent_state_of(gsd_header *header, uint32_t extent)
 /* Returns how many bytes a memfd with so many extents has, header included. */
 extern uint64_t gsd_pool_bytes(uint32_t nextents);
 
-/* Set up an empty pool in zeroed memory. */
+/* Sets up an empty pool in zeroed memory. */
 extern void gsd_pool_init(gsd_header *header, uint64_t pool_bytes, bool huge);
 
 /* Returns NULL if this code can work with the header, else what is wrong with it. */

@@ -26,7 +26,7 @@
 typedef struct block
 {
 	size_t		offset;
-	size_t		bytes;			/* multiple of the alignment */
+	size_t		bytes;			/* a multiple of the alignment */
 	bool		used;
 } block;
 
@@ -35,7 +35,7 @@ struct gs_arena
 	char	   *base;
 	size_t		used_bytes;
 	size_t		count;
-	size_t		room;			/* blocks that the array can hold */
+	size_t		room;			/* how many blocks the array has room for */
 	block	   *blocks;
 };
 

@@ -1,6 +1,6 @@
 /*
  * gs_arena.h
- *		Handing out pieces of one large stretch of memory.
+ *		Handing out blocks of one large stretch of memory.
  */
 #ifndef GS_ARENA_H
 #define GS_ARENA_H

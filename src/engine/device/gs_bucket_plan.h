@@ -22,7 +22,8 @@
 typedef struct gs_leaf
 {
 	uint64_t	prefix;			/* the highest bits of its keys, right-aligned */
-	unsigned	shift;			/* bits below the prefix: what is left to sort by */
+	/* bits of the key below the prefix, by which its rows are left to be sorted */
+	unsigned	shift;
 	uint64_t	begin;			/* position of its first row */
 	uint64_t	nrows;
 	uint64_t	counts[GS_MAX_DEVICES];	/* its rows on each device, before they are scattered */
@@ -76,7 +77,7 @@ extern gs_status gs_plan_counted(gs_bucket_plan *plan,
  * What the plan knows, in arrays that it owns.  Cuts and buckets are there once it is finished
  * (gs_bucket_cuts.h).
  */
-extern unsigned gs_plan_passes(const gs_bucket_plan *plan);	/* histograms counted */
+extern unsigned gs_plan_passes(const gs_bucket_plan *plan);	/* passes over the keys so far */
 extern unsigned gs_plan_leaves(const gs_bucket_plan *plan, const gs_leaf **leaves);
 extern const uint64_t *gs_plan_cuts(const gs_bucket_plan *plan);	/* nshares + 1 positions */
 extern unsigned gs_plan_buckets(const gs_bucket_plan *plan, const gs_bucket **buckets);

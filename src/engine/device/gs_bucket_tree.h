@@ -28,7 +28,7 @@ typedef struct gs_plan_node
 	uint64_t	nrows;
 	unsigned	parent;			/* the node whose entry parent_digit leads here */
 	unsigned	parent_digit;
-	uint16_t	entries[GS_DEVICE_DIGITS];	/* scratch of gs_plan_bins() */
+	uint16_t	entries[GS_DEVICE_DIGITS];	/* scratch memory of gs_plan_bins() */
 } gs_plan_node;
 
 /* Which node's digit leads to a leaf. */

@@ -44,7 +44,7 @@
  * Rows are passed to kernels in segments of so many (the last one of a job may be shorter): 2 MB of
  * key words.
  */
-#ifndef GS_SEGMENT_SHIFT		/* tests set shorter ones */
+#ifndef GS_SEGMENT_SHIFT		/* tests set a shorter length */
 #define GS_SEGMENT_SHIFT	18
 #endif
 #define GS_SEGMENT_ROWS		(UINT64_C(1) << GS_SEGMENT_SHIFT)
@@ -65,7 +65,7 @@
  * longer but have at most GS_LONG_RUN.
  */
 #define GS_SHORT_RUN		16
-#ifndef GS_LONG_RUN				/* tests have fewer rows */
+#ifndef GS_LONG_RUN				/* tests, which have fewer rows, set another value */
 #define GS_LONG_RUN			4096
 #endif
 #define GS_MANY_RUNS		1024
@@ -74,7 +74,7 @@
  * Rows that are to be reordered are stored on a device in slabs of so many bytes, which is also the
  * least that they take; 800 slabs hold 50 M rows of 64 bytes.
  */
-#ifndef GS_SLAB_SHIFT			/* tests have fewer rows */
+#ifndef GS_SLAB_SHIFT			/* tests, which have fewer rows, set another value */
 #define GS_SLAB_SHIFT		22
 #endif
 #define GS_SLAB_BYTES		(UINT64_C(1) << GS_SLAB_SHIFT)
@@ -119,7 +119,7 @@ typedef struct gs_plane_rows
  */
 typedef struct gs_keys
 {
-	const uint64_t *const *words;	/* by segment */
+	const uint64_t *const *words;	/* a plane's words or packed keys, by segment */
 	uint64_t	min;
 	unsigned	shift;
 	unsigned	width;			/* 1 .. 64 */
@@ -198,10 +198,10 @@ typedef struct gs_scatter
 
 	unsigned	ntargets;		/* in ascending order of begin, without gaps */
 	const gs_target *targets;
-	void	   *temp;			/* scatter_temp_bytes() */
+	void	   *temp;			/* memory of scatter_temp_bytes() */
 } gs_scatter;
 
-/* Runs of rows that tie, see find_ties(). */
+/* How many rows tie, and in how many runs, see find_ties(). */
 typedef struct gs_tie_counts
 {
 	uint64_t	rows;
@@ -262,7 +262,7 @@ gs_row_bytes(gs_row_length length, uint64_t word)
  */
 typedef struct gs_stored_rows
 {
-	const uint64_t *const *slabs;	/* host memory */
+	const uint64_t *const *slabs;	/* array in host memory, of slabs in device memory */
 	uint64_t	bytes;
 	uint64_t	nrows;
 	uint64_t	stride;
@@ -285,12 +285,12 @@ typedef struct gs_gather
 	const uint32_t *ids;
 	void	   *rows;			/* out */
 
-	/* only if stride is 0 */
+	/* used only if stride is 0 */
 	/* set by place_rows(): units that the rows up to and with row i take */
 	uint64_t   *ends;
 	uint32_t	first_ref;
-	uint32_t   *refs;			/* out: first_ref + units before row i */
-	void	   *temp;			/* place_temp_bytes() */
+	uint32_t   *refs;			/* out: for row i, first_ref + the units before it */
+	void	   *temp;			/* memory of place_temp_bytes() */
 } gs_gather;
 
 /*
@@ -304,16 +304,16 @@ typedef struct gs_text
 	uint32_t	bytes;			/* 1 .. 2^30 */
 	uint32_t	max_fields;
 	uint32_t	max_records;
-	uint32_t   *field_ends;		/* out, as many as fit */
-	uint32_t   *record_fields;	/* out, likewise */
+	uint32_t   *field_ends;		/* out: as many as fit */
+	uint32_t   *record_fields;	/* out: likewise */
 	gs_found   *found;			/* out */
-	void	   *temp;			/* find_fields_temp_bytes() */
+	void	   *temp;			/* memory of find_fields_temp_bytes() */
 } gs_text;
 
 typedef struct gs_device_info
 {
 	char		name[64];
-	uint64_t	memory_bytes;	/* in all */
+	uint64_t	memory_bytes;	/* all memory of the device */
 	uint64_t	arena_bytes;
 	unsigned	number;			/* the device's own number: for a GPU, that of CUDA */
 	uint32_t	peers;			/* bit i is set if it can_reach() device i of the group */

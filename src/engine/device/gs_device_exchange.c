@@ -26,7 +26,7 @@
 /* Rows of one device and one bin that are in a range of positions. */
 typedef struct piece
 {
-	uint64_t	begin;			/* position */
+	uint64_t	begin;			/* position of the first row */
 	uint64_t	nrows;
 } piece;
 

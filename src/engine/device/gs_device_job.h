@@ -35,11 +35,11 @@ typedef struct gs_job_plane
 	gs_numbering *numbering;	/* NULL: words are taken as they are */
 } gs_job_plane;
 
-/* What is summed and compared to prove a share sorted; gs_device_proof.c. */
+/* Sums that are compared to prove a share sorted; see gs_device_proof.c. */
 typedef struct gs_share_proof
 {
 	gs_row_sums given;			/* rows that the device holds, before they are scattered */
-	gs_order_check sorted;		/* its share, by the first section */
+	gs_order_check sorted;		/* the rows of its share, sorted by the first section */
 	/* rows of it that tie, before they are sorted by the next section */
 	gs_order_check tied;
 	gs_order_check refined;		/* the same rows, after that */
@@ -81,7 +81,7 @@ typedef struct gs_ties
 typedef struct gs_job_device
 {
 	gs_device  *device;
-	bool		touched;		/* operations were called for the job */
+	bool		touched;		/* operations of the device were called for the job */
 	size_t		used_bytes;		/* arena memory that the job uses */
 	gs_device_tables *tables;	/* device memory; NULL: not set up yet */
 	gs_alphabets *alphabets;	/* device memory, by plane; NULL: no plane is of bytes */
@@ -105,7 +105,7 @@ typedef struct gs_job_device
 
 	/* buckets of the round, at most GS_MAX_BINS */
 	bool		in_spare[GS_MAX_BINS];	/* the sorted rows are in spare, not in pairs */
-	uint32_t	unsorted[GS_MAX_BINS];	/* see gs_device_early.c */
+	uint32_t	unsorted[GS_MAX_BINS];	/* as in gs_device_tables, downloaded */
 	gs_ties		ties;
 	gs_share_proof proof;		/* as it was last downloaded */
 
@@ -142,10 +142,10 @@ struct gs_device_job
 	/* set by gs_device_begin() */
 	gs_group   *group;
 	gs_device_options options;	/* bucket_rows and memory_bytes may be 0 */
-	bool		store;			/* devices exchange rows by stores */
+	bool		store;			/* devices exchange rows by stores, not by copies */
 	unsigned	fed_planes;		/* how many planes may be fed */
-	gs_plane_stats (*stats)[GS_MAX_PLANES];	/* by device */
-	uint64_t	(*counts)[GS_MAX_COUNTED][GS_DEVICE_DIGITS];	/* by device */
+	gs_plane_stats (*stats)[GS_MAX_PLANES];	/* statistics by device and plane */
+	uint64_t	(*counts)[GS_MAX_COUNTED][GS_DEVICE_DIGITS];	/* counts by device */
 	gs_bin_tree *tree;
 
 	/* device memory, in the order in which it was taken */
@@ -188,7 +188,8 @@ struct gs_device_job
 	uint64_t	capacity_rows;
 	unsigned	share_allocations;	/* allocations from this one on are for shares */
 	gs_bucket_plan *plan;
-	uint64_t	(*positions)[GS_MAX_BINS];	/* ndevices + 1 a round */
+	/* by round and device, ndevices + 1 a round; see gs_device_exchange.c */
+	uint64_t	(*positions)[GS_MAX_BINS];
 	/* ndevices a round; NULL unless devices exchange by copies */
 	uint64_t	(*local_positions)[GS_MAX_BINS];
 

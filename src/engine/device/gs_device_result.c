@@ -1,6 +1,6 @@
 /*
  * gs_device_result.c
- *		Sorted row ids to the caller, bucket by bucket.
+ *		Returning sorted row ids to the caller, bucket by bucket.
  *
  * Every bucket has an entry in job->ready, in the order of positions, with the event behind its
  * download.  The caller waits for one entry after the other, while devices go on sorting.

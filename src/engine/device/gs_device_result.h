@@ -1,6 +1,6 @@
 /*
  * gs_device_result.h
- *		Sorted row ids to the caller, bucket by bucket.
+ *		Returning sorted row ids to the caller, bucket by bucket.
  */
 #ifndef GS_DEVICE_RESULT_H
 #define GS_DEVICE_RESULT_H

@@ -23,7 +23,7 @@
 typedef struct gs_span
 {
 	void *const *parts;
-	unsigned	shift;			/* 63: one part */
+	unsigned	shift;			/* 63 if there is one part */
 } gs_span;
 
 static inline void *
@@ -45,8 +45,9 @@ typedef struct gs_span_plane
 typedef enum gs_exchange
 {
 	GS_EXCHANGE_AUTO,			/* by stores, if all devices reach each other; else by copies */
-	GS_EXCHANGE_STORE,			/* rows are scattered straight to their device */
-	GS_EXCHANGE_COPY			/* scattered locally, then copied bucket by bucket */
+	GS_EXCHANGE_STORE,			/* rows are scattered straight to the device of their share */
+	/* rows are scattered within a device, then copied to that of their share */
+	GS_EXCHANGE_COPY
 } gs_exchange;
 
 #define GS_DEFAULT_DEVICE_ROWS	(UINT64_C(4) << 20)
@@ -88,7 +89,7 @@ typedef struct gs_device_result
 	unsigned	key_bits;
 	unsigned	devices;		/* how many devices took part */
 	unsigned	rounds;			/* 1, unless device memory was too small */
-	unsigned	histograms;		/* passes over the keys to find the buckets */
+	unsigned	histograms;		/* passes over the keys that found the buckets */
 	unsigned	buckets;		/* how many buckets were sorted, one by one */
 	uint64_t	exchanged_rows;	/* rows that moved to another device */
 	uint64_t	refined_rows;	/* rows that tied on the first 64 bits */

@@ -15,7 +15,7 @@ typedef struct gs_text_chunk
 {
 	const char *data;
 	uint32_t	bytes;
-	uint32_t   *field_ends;		/* out; may be left as it is if there are more than fit */
+	uint32_t   *field_ends;		/* out; may be left as it is if more fields were found than fit */
 	uint32_t   *record_fields;	/* out, likewise */
 	gs_found	found;			/* out */
 } gs_text_chunk;

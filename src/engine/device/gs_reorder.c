@@ -41,7 +41,7 @@ typedef struct window
 struct gs_reorder
 {
 	gs_group   *group;
-	gs_device  *device;			/* NULL: not chosen yet */
+	gs_device  *device;			/* NULL: no device was chosen yet */
 	char		message[320];
 
 	/* rows on the device; slabs and blocks are the only memory taken there */

@@ -28,7 +28,7 @@
 typedef struct gs_reorder_args
 {
 	uint64_t	nrows;			/* below 2^32 */
-	gs_span		ids;			/* uint32_t, in the order wanted */
+	gs_span		ids;			/* ids of uint32_t, in the order wanted */
 
 	/* the rows, as gs_stored_rows has them */
 	gs_span		rows;

@@ -173,7 +173,7 @@ sort_radix(gs_job *job, gs_range range)
 
 	if (!find_high_bit(job, range, &high_bit))
 		return false;
-	if (high_bit <= job->id_bits)	/* all tie, so they are in order */
+	if (high_bit <= job->id_bits)	/* all items tie, so they are in order */
 		return true;
 	bits = gs_radix_bits(gs_range_rows(range), high_bit - job->id_bits);
 	low_bit = high_bit - bits;

@@ -45,7 +45,7 @@ gs_range_rows(gs_range range)
 
 typedef struct gs_job
 {
-	/* constant */
+	/* constant while the sort goes on */
 	const gs_layout *layout;
 	gs_scratch *scratch;
 	uint64_t	nrows;
@@ -62,8 +62,8 @@ typedef struct gs_job
 	uint64_t   *spare;
 	gs_range	positions;		/* where the items belong, among all rows in order */
 
-	/* progress */
-	uint64_t	work;			/* rows handled since the last look at cancel */
+	/* how far the sort has come */
+	uint64_t	work;			/* rows handled since the last look at *cancel */
 	double		row_cost;		/* planned cost of a row in the present step */
 	uint64_t	refined_rows;
 	unsigned	passes;

@@ -71,7 +71,7 @@ typedef struct gs_task
  */
 struct gs_shared_sort
 {
-	/* constant */
+	/* constant while the sort goes on */
 	uint64_t	nrows;
 	unsigned	nplanes;
 	unsigned	participants;	/* how many there are at most */
@@ -90,7 +90,7 @@ struct gs_shared_sort
 	size_t		tasks;
 	size_t		counters;
 
-	/* while participants work */
+	/* written by participants while they work */
 	_Atomic uint32_t begun;		/* how many participants have begun */
 	_Atomic uint64_t next;		/* the first piece that no participant has taken */
 	_Atomic uint32_t decided;	/* how many times a participant has decided, or begun to */

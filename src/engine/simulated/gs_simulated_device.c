@@ -43,7 +43,7 @@ struct gs_event
 
 typedef struct simulated_device
 {
-	gs_device	device;			/* must be first */
+	gs_device	device;			/* must be the first field */
 	gs_device  *parent;			/* of a lane, the device whose memory it has; NULL: it is no lane */
 	void	   *memory;
 	size_t		memory_bytes;

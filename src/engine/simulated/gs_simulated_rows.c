@@ -1,6 +1,6 @@
 /*
  * gs_simulated_rows.c
- *		The simulated device's copying of rows into another order.
+ *		How the simulated device copies rows into another order.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
  * gs_simulated_rows.h
- *		The simulated device's copying of rows into another order; arguments as in
+ *		How the simulated device copies rows into another order; arguments are as in
  *		gs_device_ops.
  */
 #ifndef GS_SIMULATED_ROWS_H

@@ -9,7 +9,7 @@
 
 #include "engine/simulated/gs_simulated_trace.h"
 
-/* A span that finds no room is not recorded. */
+/* Most spans of a trace; further ones are not recorded. */
 #define MAX_SPANS	1024
 
 static double
