@@ -1,8 +1,8 @@
 /*
  * extent_mapping.c
- *		Extents of another process, mapped here one behind the other; see extent_mapping.h.
+ *		Maps extents of another process, one behind the other; see extent_mapping.h.
  *
- * Neighbours in the pool are mapped by one call.
+ * Extents that are neighbours in the pool are mapped by one call.
  */
 #include "postgres.h"
 
@@ -11,14 +11,14 @@
 #include "memory/extent_mapping.h"
 #include "memory/pool.h"
 
-/* asm-generic/mman-common.h, which may be older than the kernel */
+/* missing in asm-generic/mman-common.h if that is older than the kernel */
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #endif
 
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
 
-/* Reserve address space for so many extents; huge pages want it to be aligned. */
+/* Reserves address space for `count` extents, aligned to an extent, as huge pages need it. */
 static char *
 reserve(uint32 count)
 {
@@ -39,7 +39,7 @@ reserve(uint32 count)
 	return base;
 }
 
-/* Map extents at the beginning of what is reserved; false if there is no address space. */
+/* Maps extents from `base` on, in reserved address space; returns false if that fails. */
 static bool
 map_extents(char *base, const uint32 *list, uint32 count, int access)
 {
@@ -62,7 +62,8 @@ gpusort_mapping_make(const uint32 *list, uint32 count, bool writable)
 {
 	char	   *base = reserve(count);
 
-	if (base == NULL || map_extents(base, list, count, writable ? PROT_READ | PROT_WRITE : PROT_READ))
+	if (base == NULL ||
+		map_extents(base, list, count, writable ? PROT_READ | PROT_WRITE : PROT_READ))
 		return base;
 	gpusort_mapping_end(base, count);
 	return NULL;

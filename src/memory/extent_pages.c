@@ -2,28 +2,28 @@
  * extent_pages.c
  *		Pages of memory behind an extent that is mapped; see extent_pages.h.
  *
- * What costs is not the sort but touching memory for the first time (measured on Linux 6.18 with
+ * To touch memory for the first time costs more than to sort in it (measured on Linux 6.18 with
  * transparent huge pages for shared memory off, seconds a GiB):
  *
  *	fresh, 4 kB pages, by MADV_POPULATE_WRITE						0.55 - 2.3
  *	the same, then MADV_COLLAPSE									1.4
  *	fresh: one page of the extent, then MADV_COLLAPSE				0.07 - 0.16
  *	mapped before by another process: by page faults				0.54
- *	... by MADV_POPULATE_WRITE										0.17
- *	... a huge page													0.001
+ *	mapped before: by MADV_POPULATE_WRITE							0.17
+ *	mapped before: a huge page										0.001
  *
- * So the first process ever to use an extent makes a huge page of it before there is anything to
- * copy; reading rows in sorted order is faster from huge pages, too.  Where that can't be (older
- * kernels, no free huge page) the extent is populated in small pages, and only as far as it is
- * used.
+ * So the first process ever to use an extent makes a huge page of it (collapses it) before there is
+ * anything to copy; reading rows in sorted order is faster from huge pages, too.  Where that is not
+ * possible (older kernels, no free huge page) the extent is populated in small pages, and only as
+ * far as it is used.
  *
- * Many processes on few processors hold each other up with it, so it is done only while that is
- * quick (protocol/gsd_collapse.h).  An extent that got small pages for that reason gets its huge
- * page from a process that maps it later, and one that the system had no huge page for when it has
- * some again.
+ * Where many processes run on few processors, collapsing extents holds them all up, so it is done
+ * only while it is quick (protocol/gsd_collapse.h).  An extent that got small pages for that reason
+ * gets its huge page from a process that maps it later.  An extent for which the system had no huge
+ * page is tried again when the system may have some.
  *
- * Memory that the system does not have must not be found out by touching it, which would be SIGBUS:
- * all of this is done by system calls, whose failure means that there is none.
+ * To find out by touching memory that the system has none would raise SIGBUS.  So all memory is
+ * populated by system calls, whose failure means that there is none.
  */
 #include "postgres.h"
 
@@ -36,7 +36,7 @@
 #include "protocol/gsd_collapse.h"
 #include "settings.h"
 
-/* asm-generic/mman-common.h, which may be older than the kernel */
+/* missing in asm-generic/mman-common.h if that is older than the kernel */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -46,11 +46,11 @@
 
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
 
-/* What this kernel does not know, found out by trying. */
+/* Whether this kernel knows MADV_COLLAPSE and MADV_POPULATE_WRITE; cleared when it refuses one. */
 static bool can_collapse = true;
 static bool can_populate = true;
 
-/* The same in all processes, whatever PostgreSQL times statements with. */
+/* Returns a time that all processes agree on, whichever clock PostgreSQL times statements with. */
 static uint64
 clock_ms(void)
 {
@@ -74,7 +74,9 @@ set_state(uint32 extent, gsd_extent_state state)
 						  memory_order_relaxed);
 }
 
-/* Have memory behind [from, to) of an extent. */
+/*
+ * Sees to it that there is memory behind the bytes [from, to) of an extent; false if there is none.
+ */
 static bool
 populate(uint32 extent, char *start, size_t from, size_t to)
 {
@@ -90,7 +92,7 @@ populate(uint32 extent, char *start, size_t from, size_t to)
 					 to - from) == 0;
 }
 
-/* Make one huge page of an extent; false if the system does not. */
+/* Makes one huge page of an extent; returns false if the system does not. */
 static bool
 collapse(uint32 extent, char *start)
 {
@@ -104,7 +106,7 @@ collapse(uint32 extent, char *start)
 	return false;
 }
 
-/* The same, if this is a good time for it. */
+/* Makes one huge page of an extent, if that is quick now; returns false if it did not. */
 static bool
 make_huge(uint32 extent, char *start)
 {
@@ -121,14 +123,14 @@ make_huge(uint32 extent, char *start)
 	gsd_collapse_end(header, then_ms, clock_ms());
 	if (!made && state_of(extent) == GSD_EXTENT_FRESH)
 		return false;
-	/* one that had small pages */
+	/* the extent had small pages: note whether it was worth trying again */
 	if (state_of(extent) != GSD_EXTENT_FRESH)
 		gsd_collapse_note(header, made, clock_ms());
 	set_state(extent, made ? GSD_EXTENT_HUGE : GSD_EXTENT_SMALL);
 	return made;
 }
 
-/* Is an extent one to try? */
+/* Returns whether to try to make a huge page of an extent. */
 static bool
 may_become_huge(uint32 extent)
 {
@@ -146,7 +148,8 @@ may_become_huge(uint32 extent)
 bool
 gpusort_extent_is_populated(uint32 extent)
 {
-	return state_of(extent) != GSD_EXTENT_FRESH && gpusort_inject_fault != GPUSORT_FAULT_SMALL_PAGES;
+	return state_of(extent) != GSD_EXTENT_FRESH &&
+		gpusort_inject_fault != GPUSORT_FAULT_SMALL_PAGES;
 }
 
 bool

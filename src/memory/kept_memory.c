@@ -2,12 +2,12 @@
  * kept_memory.c
  *		Private memory that all processes keep for their next sorts.
  *
- * Each says in its entry of the pool's header how much it keeps (protocol/gsd_holders.h), and
- * may add half of what is left of gpusort.keep_memory_total: many sessions find something to
- * keep before nothing is left.  Two that look at the same time may exceed the limit by what
- * one of them adds.
+ * Each process says in its entry of the pool's header how much it keeps (protocol/gsd_holders.h).
+ * It may add half of what is left of gpusort.keep_memory_total, so that many sessions can keep
+ * something before nothing is left.  If two processes look at the same time, the limit may be
+ * exceeded by what one of them adds.
  *
- * Without a pool there is nothing that processes share, and no limit.
+ * Without a pool, processes share no memory in which they could count, and there is no limit.
  */
 #include "postgres.h"
 
@@ -27,7 +27,7 @@ gpusort_default_keep_memory_total(void)
 	return gpusort_pool_default_mb() * 1024;
 }
 
-/* Bytes that nobody keeps of what may be kept; negative if there are too many. */
+/* Returns how many more bytes may be kept; a negative number if too many are kept. */
 static int64
 bytes_left(void)
 {

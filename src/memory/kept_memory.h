@@ -5,19 +5,22 @@
 #ifndef GPUSORT_KEPT_MEMORY_H
 #define GPUSORT_KEPT_MEMORY_H
 
-/* Setting: the most that all processes keep together, in kB. */
+/* Setting: the most memory that all processes may keep together, in kB. */
 extern int	gpusort_keep_memory_total;
 
-/* What it is if nobody says so. */
+/* Returns the setting's default, in kB. */
 extern int	gpusort_default_keep_memory_total(void);
 
-/* Bytes that this process may keep beyond what it keeps. */
+/* Returns how many more bytes this process may keep. */
 extern size_t gpusort_kept_room(void);
 
-/* Do all together keep more than they may? */
+/* Returns whether all processes together keep more than they may. */
 extern bool gpusort_too_much_is_kept(void);
 
-/* This process keeps so many bytes from now on; false if it must not keep any. */
+/*
+ * Notes that this process keeps `bytes` bytes, all together, from now on; returns false if that
+ * can't be noted, so that it must not keep any.
+ */
 extern bool gpusort_note_kept(size_t bytes);
 
 #endif							/* GPUSORT_KEPT_MEMORY_H */

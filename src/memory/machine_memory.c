@@ -8,10 +8,10 @@
  *		0::/system.slice/postgresql.service			version 2
  *		5:memory:/docker/0123...					version 1
  *
- * The limit may be set on any group above as well.  Inside a container the
- * file system usually begins at the container's own group while the path may
- * still be the host's; groups that are not there are passed over, and the root
- * is looked at in any case.
+ * A limit may also be set on any group above.  Inside a container the cgroup file
+ * system usually begins at the container's own group, while the path may still be
+ * that of the host.  So groups that the file system does not have are passed over,
+ * and its root is looked at in any case.
  */
 #include "postgres.h"
 
@@ -20,7 +20,7 @@
 
 #include "memory/machine_memory.h"
 
-/* A limit file's number, or `otherwise` if it has none ("max") or is not there. */
+/* Returns the number in a limit file, or `otherwise` if it has none ("max") or is not there. */
 static uint64
 read_limit(const char *path, uint64 otherwise)
 {
@@ -35,7 +35,7 @@ read_limit(const char *path, uint64 otherwise)
 	return limit;
 }
 
-/* The smallest limit of a group and those above it. */
+/* Returns the smallest limit of a group and the groups above it, or `limit` if that is less. */
 static uint64
 group_limit(const char *root, char *group, const char *file, uint64 limit)
 {
@@ -53,7 +53,7 @@ group_limit(const char *root, char *group, const char *file, uint64 limit)
 	}
 }
 
-/* Is "memory" among the controllers of the comma-separated list? */
+/* Returns whether a comma-separated list of controllers has "memory". */
 static bool
 has_memory(char *controllers)
 {
@@ -66,6 +66,7 @@ has_memory(char *controllers)
 	return false;
 }
 
+/* Returns the limit of this process's control groups, or `limit` if that is less. */
 static uint64
 cgroup_limit(uint64 limit)
 {

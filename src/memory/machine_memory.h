@@ -6,8 +6,8 @@
 #define GPUSORT_MACHINE_MEMORY_H
 
 /*
- * Bytes of memory of the machine, or of the control group that this process is
- * in, if that is allowed less; 0 if unknown.
+ * Returns the bytes of memory that the machine has, or the limit of the control
+ * group that this process is in if that is less; 0 if unknown.
  */
 extern uint64 gpusort_machine_memory(void);
 

@@ -5,15 +5,14 @@
  * A range is mapped without access rights, which costs no memory and is not
  * charged by the kernel's overcommit accounting.  It grows by pool extents mapped
  * over its beginning (range_extents.c) and, when it gets no more of them, by
- * private memory, which is made accessible step by step; a step that the system
- * refuses is an ordinary "no".
+ * private memory, which is made accessible step by step.  If the system refuses
+ * a step, the range does not grow.
  *
- * Released ranges go to a list private to the process.  What private memory they
- * may keep resident is bounded by gpusort.keep_memory: the touched part of a
+ * Released ranges go to a list private to the process.  How much private memory
+ * they may keep resident is bounded by gpusort.keep_memory: the touched part of a
  * range beyond what is left of that budget, or of what all processes may keep
- * (kept_memory.c), is given back at once.  Since roles
- * are matched first, the second sort of a kind in a session finds every part
- * warm.
+ * (kept_memory.c), is given back at once.  Ranges are taken from the list by
+ * role, so the second sort of a kind in a session finds every part warm.
  *
  * Huge pages.  A row that is fetched in sorted order misses the TLB on each
  * access if it lies in 4 kB pages, which makes emission 2.5 times as slow
@@ -21,10 +20,10 @@
  * ranges are read and written in sequence and do not need them.  Fresh huge
  * pages are usually cheap (0.2 s a GiB), but a virtual machine that returns
  * free memory to its host gets it back slowly in units of huge pages (3 s a
- * GiB, against 0.5-0.8 s in small ones).  Private memory that is used for the
- * first time therefore times the first fault of each step of growth, and takes the
- * step in small pages if that was slow; memory that is used again has earned its
- * huge pages, and gets them.
+ * GiB, against 0.5-0.8 s in small ones).  So when a new range grows by private
+ * memory, the first fault of each step is timed, and the rest of the step gets
+ * small pages if that fault was slow.  When a kept range is used again, its memory
+ * is worth huge pages whatever they cost, and gets them.
  */
 #include "postgres.h"
 
@@ -47,14 +46,14 @@
 #define GROW_STEP_BYTES		((size_t) 1 << 20)
 
 /*
- * Pool memory becomes usable in steps of an eighth of what there is, within these
- * bounds: small sorts shall not touch much of a fresh extent, and large ones not
- * hold many extents in reserve.
+ * Pool memory becomes usable in steps of an eighth of what is usable, within these
+ * bounds: small sorts should not touch much of a fresh extent, and large sorts should
+ * not hold many extents in reserve.
  */
 #define MIN_POOL_STEP_BYTES	((size_t) 64 << 10)
 #define MAX_POOL_STEP_BYTES	((size_t) 16 << 20)
 
-/* Fault of a huge page that tells of a slow host; zeroing 2 MB takes 0.1-0.3. */
+/* How long the fault of a huge page takes on a slow host, at least; zeroing 2 MB takes 0.1-0.3. */
 #define SLOW_FAULT_MS		1.0
 
 /*
@@ -65,15 +64,15 @@
 #define MAX_KEPT_RANGES		64
 #define MAX_KEPT_EXTENTS	16384
 
-/* Ranges with which a process has many.  Each is two mappings or so. */
+/* How many ranges in use are many, for gpusort_ranges_are_many().  Each has about two mappings. */
 #define MANY_RANGES			8192
 
-static int	mapped_ranges = 0;	/* in use or kept */
+static int	mapped_ranges = 0;	/* number of ranges in use or kept */
 static GpuSortRange *kept_ranges = NULL;
-static int	kept_count = 0;
-static uint32 kept_extents = 0;
+static int	kept_count = 0;		/* number of kept_ranges */
+static uint32 kept_extents = 0; /* number of extents that are mapped in kept_ranges */
 static size_t kept_bytes = 0;	/* sum of private_bytes() over kept_ranges */
-static size_t keep_bytes = 0;	/* most of that */
+static size_t keep_bytes = 0;	/* limit of kept_bytes */
 
 static size_t
 round_up(size_t bytes, size_t unit)
@@ -91,14 +90,14 @@ page_bytes(void)
 	return bytes;
 }
 
-/* Where private memory may begin. */
+/* Returns the end of the mapped extents, where private memory may begin. */
 static size_t
 mapped_end(const GpuSortRange *range)
 {
 	return range->nmapped * EXTENT_BYTES;
 }
 
-/* Private memory that may be resident. */
+/* Returns how many bytes of private memory may be resident. */
 static size_t
 private_bytes(const GpuSortRange *range)
 {
@@ -170,6 +169,7 @@ map_range(int role, size_t reserve_bytes)
 	return range;
 }
 
+/* Removes a range from the list of kept ranges. */
 static void
 unlink_kept(GpuSortRange **link)
 {
@@ -183,7 +183,7 @@ unlink_kept(GpuSortRange **link)
 	(void) gpusort_note_kept(kept_bytes);
 }
 
-/* Let small pages be faulted in again, as huge ones. */
+/* Frees the small pages of a kept range, so that its memory is faulted in again as huge pages. */
 static void
 earn_huge_pages(GpuSortRange *range)
 {
@@ -215,7 +215,7 @@ gpusort_range_acquire(int role, size_t reserve_bytes, GpuSortPoolAccount *accoun
 		range->fresh = false;
 		if (range->reserved < reserve_bytes)
 		{
-			/* limits were raised since */
+			/* settings allow sorts more memory than when the range was made */
 			unmap_range(range);
 			range = NULL;
 		}
@@ -230,8 +230,8 @@ gpusort_range_acquire(int role, size_t reserve_bytes, GpuSortPoolAccount *accoun
 }
 
 /*
- * The range has grown by the private memory [from, to): decide on the pages it is
- * to have.
+ * Decides whether the private memory [from, to), by which the range has grown, gets
+ * huge or small pages.
  */
 static void
 choose_pages(GpuSortRange *range, size_t from, size_t to)
@@ -252,7 +252,9 @@ choose_pages(GpuSortRange *range, size_t from, size_t to)
 	}
 }
 
-/* Grow by extents, as far as there are any, and to `most` bytes. */
+/*
+ * Grows by extents, as far as there are any: to `bytes` bytes or more, but at most to `most` bytes.
+ */
 static void
 grow_in_pool(GpuSortRange *range, size_t bytes, size_t most)
 {
@@ -265,9 +267,9 @@ grow_in_pool(GpuSortRange *range, size_t bytes, size_t most)
 }
 
 /*
- * Put address space in the place of extents that are mapped behind the range's own
- * but belong to others now.  It is not charged for, so that this can't leave a
- * hole.
+ * Maps address space over extents that are still mapped behind the range's own but
+ * are not owned any more, so that private memory can follow.  Address space is not charged by the
+ * kernel's overcommit accounting, so this can't fail halfway and leave a hole.
  */
 static bool
 cover_foreign_extents(GpuSortRange *range)
@@ -288,7 +290,7 @@ cover_foreign_extents(GpuSortRange *range)
 	return true;
 }
 
-/* Grow by private memory. */
+/* Grows by private memory. */
 static bool
 grow_privately(GpuSortRange *range, size_t bytes)
 {
@@ -321,7 +323,7 @@ gpusort_range_grow(GpuSortRange *range, size_t bytes)
 		grow_in_pool(range, bytes, range->reserved);
 	if (bytes <= range->usable)
 		return true;
-	/* private memory begins behind extents that can be used to their end */
+	/* private memory begins behind the last extent, so that one must be usable to its end */
 	return !range->account->pool_only && range->usable >= gpusort_range_pool_bytes(range) &&
 		grow_privately(range, bytes);
 }
@@ -362,7 +364,7 @@ gpusort_range_discard(GpuSortRange *range, size_t from, size_t to)
 	size_t		pool_end = gpusort_range_pool_bytes(range);
 	size_t		unit = range->huge ? HUGE_PAGE_BYTES : page_bytes();
 
-	/* nobody will use the rest of an extent behind what is usable */
+	/* the rest of the last extent, behind what is usable, will not be used either */
 	if (to >= range->usable)
 		to = Max(to, pool_end);
 	if (from < pool_end)
@@ -402,14 +404,16 @@ gpusort_range_keep_bytes(void)
 	return keep_bytes;
 }
 
-/* Give private memory beyond `room` bytes back to the system; false if that fails. */
+/*
+ * Gives private memory beyond the first `room` bytes back to the system; returns false on failure.
+ */
 static bool
 trim_private(GpuSortRange *range, size_t room)
 {
 	size_t		end = mapped_end(range) + room / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
 	size_t		excess = range->private_end - Min(range->private_end, end);
 
-	/* the beginning, which is what every sort uses, is kept */
+	/* the beginning is kept, which every sort uses */
 	if (excess == 0)
 		return true;
 	if (madvise(range->base + end, excess, MADV_DONTNEED) != 0 ||

@@ -17,7 +17,7 @@
 static int	keep_memory_kb = DEFAULT_KEEP_KB;
 static int	keep_memory_limit_kb = -1;
 
-/* A session keeps what it wants to, up to what the administrator allows. */
+/* Has this session keep gpusort.keep_memory, up to gpusort.keep_memory_limit (-1: no limit). */
 static void
 keep_memory(int wanted_kb, int limit_kb)
 {
@@ -36,7 +36,7 @@ assign_keep_memory_limit(int newval, void *extra)
 	keep_memory(keep_memory_kb, newval);
 }
 
-/* Show what -1 stands for. */
+/* Replaces -1 with the value that it stands for, so that SHOW shows it. */
 static bool
 check_keep_memory_total(int *newval, void **extra, GucSource source)
 {
@@ -53,8 +53,8 @@ assign_keep_memory_total(int newval, void *extra)
 }
 
 /*
- * Show what is in effect: the size that -1 stands for, and 0 in a process that
- * has loaded the library too late to have a pool.
+ * Sets the size that is in effect, so that SHOW shows it: 0 in a process that has
+ * loaded the library too late to have a pool, else the size that -1 stands for.
  */
 static bool
 check_pool_size(int *newval, void **extra, GucSource source)
@@ -74,7 +74,8 @@ gpusort_define_memory_settings(void)
 							"Sets the size of the memory pool that all sorts share.",
 							"-1 means a quarter of the machine's memory, at most 16 GB.",
 							&gpusort_pool_size, gpusort_pool_size, -1, MAX_KILOBYTES / 1024,
-							process_shared_preload_libraries_in_progress ? PGC_POSTMASTER : PGC_SIGHUP,
+							process_shared_preload_libraries_in_progress ?
+							PGC_POSTMASTER : PGC_SIGHUP,
 							GUC_UNIT_MB, check_pool_size, NULL, NULL);
 	DefineCustomIntVariable("gpusort.pool_quota",
 							"Sets how much of the pool one sort may take, in per cent.",
@@ -100,7 +101,7 @@ gpusort_define_memory_settings(void)
 	DefineCustomIntVariable("gpusort.keep_memory_total",
 							"Sets how much memory of finished sorts all sessions may keep together.",
 							"-1 means a quarter of the machine's memory, at most 16 GB.",
-							&gpusort_keep_memory_total, gpusort_keep_memory_total, -1, MAX_KILOBYTES,
-							PGC_SIGHUP, GUC_UNIT_KB, check_keep_memory_total,
+							&gpusort_keep_memory_total, gpusort_keep_memory_total, -1,
+							MAX_KILOBYTES, PGC_SIGHUP, GUC_UNIT_KB, check_keep_memory_total,
 							assign_keep_memory_total, NULL);
 }

@@ -5,7 +5,7 @@
 #ifndef GPUSORT_MEMORY_SETTINGS_H
 #define GPUSORT_MEMORY_SETTINGS_H
 
-/* From _PG_init(). */
+/* Defines the settings; called by _PG_init(). */
 extern void gpusort_define_memory_settings(void);
 
 #endif							/* GPUSORT_MEMORY_SETTINGS_H */

@@ -1,17 +1,18 @@
 /*
  * pool.c
- *		Making the pool.
+ *		Makes the pool.
  *
  * The pool is a memfd that the postmaster maps before it forks, so that it lies
- * at one address in every process.  It is made in the shmem_startup_hook, that
- * is, again after a crash of a server process: what the old one's owners left
- * behind goes with it, and a gpusortd that survives keeps a memfd that nobody
- * else looks at.
+ * at one address in every process.  It is made in the shmem_startup_hook, and so
+ * made again after a crash of a server process: what the owners of the old pool's
+ * extents left behind goes with it, and a gpusortd that survives keeps a memfd that
+ * nobody else looks at.
  *
- * Address space is all that a pool costs at first.  With huge_pages = on, or try
- * and enough of them reserved, it consists of the system's huge pages, all of
- * them taken at start, like shared_buffers; otherwise of ordinary memory that
- * stays untouched until an extent is used (memory_range.c).
+ * With huge_pages = on, or with huge_pages = try and enough huge pages reserved, the
+ * pool consists of the system's huge pages, all of which are taken at start, as for
+ * shared_buffers.  Otherwise it consists of ordinary memory and costs no more than
+ * address space at first: memory stays untouched until an extent is used
+ * (memory_range.c).
  *
  * A server without a pool sorts in private memory.  So whatever goes wrong here
  * is logged, and the server starts all the same.
@@ -29,14 +30,14 @@
 #include "memory/machine_memory.h"
 #include "memory/pool.h"
 
-/* The default: this share of the machine's memory, within bounds. */
+/* The default size: one DEFAULT_SHARE-th of the machine's memory, within bounds. */
 #define DEFAULT_SHARE	4
 #define DEFAULT_MIN_MB	64
 #define DEFAULT_MAX_MB	16384
 
 #define EXTENT_MB		((int) (GSD_EXTENT_BYTES >> 20))
 
-/* linux/memfd.h, which may be older than the kernel */
+/* missing in linux/memfd.h if that is older than the kernel */
 #ifndef MFD_HUGETLB
 #define MFD_HUGETLB		0x0004U
 #endif
@@ -58,7 +59,7 @@ gpusort_pool_default_mb(void)
 	return (int) Min(mb, DEFAULT_MAX_MB);
 }
 
-/* Undo as much of making a pool as was done. */
+/* Unmaps and closes a pool, as far as it was made. */
 static void
 drop_pool(gsd_pool *pool, uint64 bytes)
 {
@@ -71,8 +72,9 @@ drop_pool(gsd_pool *pool, uint64 bytes)
 }
 
 /*
- * Map a new memfd.  Its header is allocated here, so that writing it can't fail;
- * huge pages are reserved by mmap.
+ * Maps a new memfd; returns false, with errno set, if that fails.  The header's
+ * memory is allocated here, so that writing to it can't fail; huge pages are
+ * reserved by mmap.
  */
 static bool
 map_memfd(gsd_pool *pool, uint32 nextents, bool huge)
@@ -95,7 +97,7 @@ map_memfd(gsd_pool *pool, uint32 nextents, bool huge)
 	return fallocate(pool->fd, 0, 0, header_bytes) == 0;
 }
 
-/* False, with errno set and nothing left behind, if that can't be. */
+/* Makes the pool; returns false, with errno set and nothing left behind, if that fails. */
 static bool
 make_pool(gsd_pool *pool, uint32 nextents, bool huge)
 {
@@ -146,6 +148,6 @@ gpusort_make_pool(void)
 				 errhint("With huge_pages = on the pool takes huge pages. "
 						 "Reserve more of them, or reduce gpusort.pool_size.") : 0));
 
-	/* show what is in effect */
+	/* let SHOW show what is in effect */
 	gpusort_pool_size = made ? wanted_mb : 0;
 }

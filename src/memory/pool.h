@@ -1,6 +1,6 @@
 /*
  * pool.h
- *		The pool of memory that the server's processes share: creation.
+ *		Makes the pool of memory that the server's processes share.
  *
  * protocol/gsd_pool.h has the layout, and the functions that take and give extents.
  */
@@ -16,16 +16,16 @@
  */
 extern gsd_pool *gpusort_pool;
 
-/* Setting. */
-extern int	gpusort_pool_size;	/* MB, in effect; -1: not decided yet */
+/* Setting: the size in effect, in MB; -1: not decided yet. */
+extern int	gpusort_pool_size;
 
 /*
- * From shmem_startup_hook: make the pool with the server's shared memory, anew after a crash,
- * when the processes that used the last one are gone.
+ * Makes the pool; called by shmem_startup_hook.  After a crash the server makes its shared memory
+ * anew, and so the pool, when the processes that used the old one are gone.
  */
 extern void gpusort_make_pool(void);
 
-/* MB to use for a gpusort.pool_size of -1. */
+/* Returns the size that a gpusort.pool_size of -1 stands for, in MB. */
 extern int	gpusort_pool_default_mb(void);
 
 #endif							/* GPUSORT_POOL_H */

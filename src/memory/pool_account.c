@@ -2,8 +2,9 @@
  * pool_account.c
  *		What sorts of this process have of the pool and may have; see pool_account.h.
  *
- * A sort enters when it first asks for memory and leaves when its memory is released, which
- * hangs on its memory context; what a process has beyond that, an exit callback gives back.
+ * A sort enters the pool's counts when it first asks for extents, and leaves them when its memory
+ * is released, by a callback of its memory context.  An exit callback gives back what a process
+ * may still have.
  */
 #include "postgres.h"
 
@@ -20,7 +21,7 @@ int			gpusort_pool_quota = 75;
 int			gpusort_pool_session_quota = 100;
 int			gpusort_pool_role_quota = 100;
 
-/* Belt and braces: what a process owns goes with it. */
+/* An exit callback: gives back all that this process may still have of the pool. */
 static void
 give_all(int code, Datum arg)
 {
@@ -55,6 +56,7 @@ limits(void)
 	};
 }
 
+/* Describes a sort of this process that has `held` extents, for gsd_holders.h. */
 static gsd_claim
 claim_of(uint32 held)
 {
@@ -66,7 +68,7 @@ claim_of(uint32 held)
 	};
 }
 
-/* What a sort that has so much may take now. */
+/* Returns how many extents a sort that has `held` may take now. */
 static uint32
 room(uint32 held, bool *is_short)
 {
@@ -108,15 +110,18 @@ gpusort_pool_open(GpuSortPoolAccount *account, uint32 max_extents)
 	account->extents = &account->own_extents;
 }
 
-/* Only sorts of one's own are counted: a part of another's is that one's. */
+/*
+ * Counts the sort among those that use the pool, unless it has been counted.  An account whose
+ * extents belong to another process is part of that process's sort, and is not counted here.
+ */
 static void
 enter(GpuSortPoolAccount *account)
 {
 	if (account->entered || gsd_owner_pid(account->owner) != (uint32) MyProcPid)
 		return;
 	gpusort_pool_register_exit();
-	account->entered = gsd_enter_sort(gpusort_pool->header, (uint32) MyProcPid, gpusort_session_pid(),
-									  GetSessionUserId());
+	account->entered = gsd_enter_sort(gpusort_pool->header, (uint32) MyProcPid,
+									  gpusort_session_pid(), GetSessionUserId());
 }
 
 void
@@ -129,8 +134,8 @@ gpusort_pool_close(GpuSortPoolAccount *account)
 }
 
 /*
- * A test's library may have the pool be full (test/proof/fail_nth.c): it is asked for each extent
- * that is taken, and before that whether there are any.
+ * A test's library may pretend that the pool is full (test/proof/fail_nth.c).  The hook returns
+ * whether to refuse an extent that is being taken (`taking`), or to say that there is no room.
  */
 typedef bool (*RefusalHook) (bool taking);
 
@@ -144,6 +149,10 @@ is_refused(bool taking)
 	return unlikely(*hook != NULL) && (*hook) (taking);
 }
 
+/*
+ * Returns how many extents the sort may take now; *is_short tells whether other sorts keep it from
+ * more.
+ */
 static uint32
 room_of(const GpuSortPoolAccount *account, bool *is_short)
 {

@@ -5,8 +5,8 @@
  * An extent is taken first, which costs one atomic operation, and mapped into the
  * range when its memory is needed.  When a range gives its extents back they stay
  * mapped, and it takes the very same ones next time if they are free: a session
- * that sorts alone maps nothing from its second sort on.  Memory of extents that
- * it does not own it never touches.
+ * that sorts alone maps nothing from its second sort on.  A range never touches the
+ * memory of extents that it does not own.
  *
  * Everything up to range->usable has memory behind it (extent_pages.c).
  */
@@ -20,7 +20,7 @@
 
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
 
-/* Make room for so many extents in the arrays. */
+/* Makes room for `count` extents in the arrays; returns false if there is no memory. */
 static bool
 enlarge_arrays(GpuSortRange *range, uint32 count)
 {
@@ -42,7 +42,7 @@ enlarge_arrays(GpuSortRange *range, uint32 count)
 	return true;
 }
 
-/* Take one more extent: the one that is mapped in its place, or another. */
+/* Takes one more extent: the one that is still mapped in its place, or another. */
 static bool
 take_next(GpuSortRange *range)
 {
@@ -67,7 +67,7 @@ gpusort_extents_take(GpuSortRange *range, size_t bytes)
 	claimed = gpusort_pool_claim(range->account, count - range->nowned);
 	gpusort_pool_register_exit();
 
-	/* other processes may take some for the same account */
+	/* other processes may be taking extents for the same account */
 	while (claimed-- > 0 &&
 		   pg_atomic_read_u32(range->account->extents) < range->account->max_extents)
 		if (!take_next(range))
@@ -75,8 +75,8 @@ gpusort_extents_take(GpuSortRange *range, size_t bytes)
 }
 
 /*
- * Map the owned extents [from, to), neighbours in the pool with one call.  Returns
- * how far that went.
+ * Maps the owned extents from .. to - 1, neighbours in the pool with one call.
+ * Returns `to`, or the first extent that could not be mapped.
  */
 static uint32
 map_extents(GpuSortRange *range, uint32 from, uint32 to)
@@ -107,8 +107,8 @@ map_extents(GpuSortRange *range, uint32 from, uint32 to)
 }
 
 /*
- * Have memory behind the bytes of the range's extent i up to `to`, of which those
- * below `from` have it already.
+ * Sees to it that there is memory behind the range's extent i as far as byte `to` of
+ * the range; the bytes below `from` have memory already.
  */
 static bool
 populate_extent(GpuSortRange *range, uint32 i, size_t from, size_t to)
@@ -119,7 +119,7 @@ populate_extent(GpuSortRange *range, uint32 i, size_t from, size_t to)
 								   Min(to - begin, EXTENT_BYTES));
 }
 
-/* Is the owned extent i still mapped in its place, with memory behind it? */
+/* Returns whether the owned extent i is still mapped in its place, with memory behind it. */
 static bool
 is_ready(GpuSortRange *range, uint32 i)
 {
@@ -142,7 +142,7 @@ gpusort_extents_populate(GpuSortRange *range, size_t to)
 			done = i;
 	if (done < end)
 	{
-		/* the first one may be in use, up to where it was populated before */
+		/* the first extent may be in use, as far as it was populated before */
 		uint32		used = (range->usable + EXTENT_BYTES - 1) / EXTENT_BYTES;
 		uint32		kept = Max(done, used);
 
