@@ -2,7 +2,7 @@
  * gs_kernels_body.h
  *		The loops over all bytes, in terms of a few instructions.
  *
- * This file is included by a file for each set of instructions, which defines before
+ * A file for each set of instructions includes this one, after it has defined
  *
  *	bytes64					64 bytes in registers
  *	load64(data)			loads them from memory

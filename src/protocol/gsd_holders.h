@@ -88,7 +88,7 @@ typedef struct gsd_claim
  *		that small sorts pass large ones.
  *	(4) While another session is short, no session takes more than its even part: an n-th
  *		of the pool, where n sessions sort.
- *	(5) But each sort gets GSD_LEAST_EXTENTS, if so many are free.
+ *	(5) But each sort gets GSD_LEAST_EXTENTS, as far as they are free.
  *
  * Rule (2) needs no knowledge of how large sorts will become.  It is what dynamic thresholds do for
  * queues that share a switch's memory (Choudhury and Hahne, 1998).

@@ -285,7 +285,8 @@ typedef struct gs_gather
 	const uint32_t *ids;
 	void	   *rows;			/* out */
 
-	/* used only if stride is 0 */
+	/* all fields below are used only if stride is 0 */
+
 	/* set by place_rows(): units that the rows up to and with row i take */
 	uint64_t   *ends;
 	uint32_t	first_ref;
