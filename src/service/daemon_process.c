@@ -4,15 +4,15 @@
  *
  * The program lies beside the library, wherever the server has loaded that from, or
  * where `make install` puts it.  It shares the pool with the server and nothing else.
- * Of the server's files it has the log, and the memfd of the pool; it runs in the root
- * directory, and of the environment it sees what the CUDA driver reads: the server's may
- * hold secrets.  It gives up the right to gain privileges by itself, once the driver is
- * awake (daemon_devices.c).
+ * Of the server's open files it gets the log and the memfd of the pool.  It runs in the
+ * root directory.  Of the environment, which may hold secrets, it gets the variables that
+ * a CUDA driver reads.  It gives up the right to gain privileges by itself, once the
+ * driver has been initialized (daemon_devices.c).
  *
- * There is no filter of system calls.  What a driver calls changes with its version, and
- * what it does it does by ioctl(), on which a filter sees no sense; one that let all of
- * that through would not keep much out, and before Linux 5.16 it would slow
- * the program down.
+ * There is no filter of system calls.  Which calls a driver makes changes with its
+ * version, and it does its work by ioctl(), which a filter can't look into.  A filter that
+ * let all ioctl() calls through would not keep much out, and before Linux 5.16 it would
+ * slow the program down.
  */
 #include "postgres.h"
 
@@ -31,11 +31,13 @@
 
 #define PROGRAM "gpusortd"
 
-/* Those behind the settings, and all. */
+/* How many arguments come behind gpusort.daemon_options, and how many there are at most. */
 #define FIXED_ARGUMENTS 3
 #define MAX_ARGUMENTS	24
 
-/* The environment: what libcuda.so looks for. */
+/*
+ * The most variables of the environment; and the beginnings of their names, which libcuda.so reads.
+ */
 #define MAX_VARIABLES	64
 
 static const char *const kept_variables[] = {
@@ -46,13 +48,13 @@ static const char *const kept_variables[] = {
 	"NVIDIA_"
 };
 
-/* Where the program finds the pool's memfd. */
+/* The file descriptor where the program finds the pool's memfd. */
 #define POOL_FD			(STDERR_FILENO + 1)
 
-/* Where close_range() is missing, files with larger numbers are not looked for. */
+/* Where close_range() is missing, file descriptors from this on are not closed. */
 #define MAX_FD			1024
 
-/* How to become the program. */
+/* The arguments of execve(). */
 typedef struct CommandLine
 {
 	char		path[MAXPGPATH];
@@ -63,7 +65,7 @@ typedef struct CommandLine
 
 extern char **environ;
 
-/* In /proc/<pid>/stat: ppid to nice. */
+/* The words of /proc/<pid>/stat from ppid to nice. */
 #define PROC_WORDS_BETWEEN " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
 
 GpuSortDaemonSettings
@@ -96,7 +98,7 @@ add_argument(CommandLine *command, const char *format,...)
 	command->argv[command->argc] = NULL;
 }
 
-/* Arguments separated by spaces; those that are too many are left out. */
+/* Adds arguments that are separated by spaces, as many as there is room for. */
 static void
 add_arguments(CommandLine *command, const char *text)
 {
@@ -113,6 +115,7 @@ add_arguments(CommandLine *command, const char *text)
 	}
 }
 
+/* Returns whether the program gets a variable ("NAME=value") of the environment. */
 static bool
 is_kept(const char *variable)
 {
@@ -132,7 +135,7 @@ choose_environment(CommandLine *command)
 			command->envp[n++] = *variable;
 }
 
-/* The directory that this library was loaded from; pkglib_path if that can't be told. */
+/* Finds the directory that this library was loaded from; pkglib_path if that can't be told. */
 static void
 library_directory(char *directory)
 {
@@ -148,7 +151,7 @@ library_directory(char *directory)
 		strlcpy(directory, pkglib_path, MAXPGPATH);
 }
 
-/* The program beside the library, or else in the server's own directory. */
+/* Finds the program: beside the library, or else in the server's pkglib_path. */
 static void
 find_program(char *path)
 {
@@ -193,7 +196,7 @@ free_command_line(CommandLine *command)
 		pfree(command->argv[i]);
 }
 
-/* Of all files only the log, and the pool's memfd at its place, outlive this. */
+/* Closes all files but the log, and moves the pool's memfd to POOL_FD. */
 static void
 keep_pool_file(const gsd_pool *pool)
 {
@@ -211,8 +214,9 @@ keep_pool_file(const gsd_pool *pool)
 }
 
 /*
- * In the child: only what is safe after fork, and nothing of PostgreSQL's.  It gets a
- * session of its own, since the postmaster signals the process group of each child.
+ * Becomes the program, in the forked child: calls only what is safe after fork(), and nothing of
+ * PostgreSQL's.  The program gets a session of its own, since the postmaster signals the process
+ * group of each of its children.
  */
 static void
 become_program(const gsd_pool *pool, const CommandLine *command)
@@ -241,7 +245,7 @@ gpusort_start_daemon(const gsd_pool *pool, const GpuSortDaemonSettings *settings
 
 	make_command_line(&command, pool, settings);
 
-	/* the child must not run our signal handlers */
+	/* signals are blocked, since the child must not run our signal handlers */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &saved);
 	pid = fork();
@@ -254,7 +258,8 @@ gpusort_start_daemon(const gsd_pool *pool, const GpuSortDaemonSettings *settings
 
 /*
  * /proc/<pid>/stat begins with "pid (name) state" and has the number of threads 17 words
- * further on.  The first thread may be dead while a driver still holds up another.
+ * further on.  The first thread may be dead while a driver still holds up another thread;
+ * then the process is alive.
  */
 bool
 gpusort_daemon_is_alive(pid_t pid)
@@ -290,7 +295,7 @@ describe_missing_program(char *reason, size_t size)
 				 pkglib_path);
 }
 
-/* Why a program that has exited with this status is not there any more. */
+/* Writes why a program has exited with this status to `reason`, which has `size` bytes. */
 static void
 describe_exit(int status, const char *said, char *reason, size_t size)
 {

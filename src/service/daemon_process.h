@@ -11,7 +11,7 @@
 
 #define DAEMON_SETTING_MAX 256
 
-/* Copies of the settings that gpusortd is started with; comparable by memcmp. */
+/* Copies of the settings that gpusortd is started with, which can be compared by memcmp(). */
 typedef struct GpuSortDaemonSettings
 {
 	char		daemon[DAEMON_SETTING_MAX];
@@ -20,28 +20,32 @@ typedef struct GpuSortDaemonSettings
 	char		options[DAEMON_SETTING_MAX];
 } GpuSortDaemonSettings;
 
-/* How a process that has died is to be spoken of. */
+/* Why a gpusortd has died. */
 typedef struct GpuSortDaemonDeath
 {
-	bool		permanent;		/* the next one would die in the same way */
-	bool		no_device;
+	bool		permanent;		/* another gpusortd would die for the same reason */
+	bool		no_device;		/* there is no device that it could use */
 	char		message[320];	/* for the log */
 	char		reason[200];	/* for gpusort_service() */
 } GpuSortDaemonDeath;
 
-/* The settings as they are now. */
+/* Returns the settings as they are now. */
 extern GpuSortDaemonSettings gpusort_daemon_settings(void);
 
-/* Start the program; -1, with errno set, if there can be no process. */
+/* Starts the program; returns its PID, or -1, with errno set, if no process can be started. */
 extern pid_t gpusort_start_daemon(const gsd_pool *pool, const GpuSortDaemonSettings *settings);
 
 /*
- * Is the process one of gpusortd that has not died?  One that has, and that its parent
- * takes no notice of, counts as dead; and so does somebody else's that has got the pid.
+ * Returns whether the process with this PID is a gpusortd that is alive.  A zombie, which its
+ * parent has not waited for, counts as dead; so does a gpusortd whose PID some other program has
+ * got.
  */
 extern bool gpusort_daemon_is_alive(pid_t pid);
 
-/* What a status of waitpid() means; `said` is what the program said before. */
+/*
+ * Returns what a status of waitpid() means; `said` is the message that the program left in the pool
+ * before.
+ */
 extern GpuSortDaemonDeath gpusort_daemon_death(int status, const char *said);
 
 #endif							/* GPUSORT_DAEMON_PROCESS_H */

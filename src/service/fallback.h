@@ -2,17 +2,17 @@
  * fallback.h
  *		Why gpusortd does not sort what it should.
  *
- * A reason is a text, for EXPLAIN and the log; statistics tell four causes apart.
+ * A reason is a text, for EXPLAIN and the log.  For statistics, each reason has one of four causes.
  */
 #ifndef GPUSORT_FALLBACK_H
 #define GPUSORT_FALLBACK_H
 
 typedef enum GpuSortFallback
 {
-	GPUSORT_FALLBACK_DOWN,		/* it is not there */
-	GPUSORT_FALLBACK_BUSY,		/* with others' sorts */
-	GPUSORT_FALLBACK_MEMORY,	/* of the pool, or address space */
-	GPUSORT_FALLBACK_FAILED		/* it has begun and failed, or does not answer */
+	GPUSORT_FALLBACK_DOWN,		/* gpusortd is not running */
+	GPUSORT_FALLBACK_BUSY,		/* gpusortd is busy with other sorts */
+	GPUSORT_FALLBACK_MEMORY,	/* the pool or address space is too small */
+	GPUSORT_FALLBACK_FAILED		/* gpusortd has failed at the job, or does not answer */
 } GpuSortFallback;
 
 #define GPUSORT_WHY_STARTING	"gpusortd is starting"
@@ -26,7 +26,7 @@ typedef enum GpuSortFallback
 #define GPUSORT_WHY_NO_ROOM		"there is no memory for the result"
 #define GPUSORT_WHY_NO_SPACE	"there is no address space"
 
-/* What a reason is caused by; one that is not listed here is a failure. */
+/* Returns the cause of a reason; a text that is not listed above is a failure. */
 extern GpuSortFallback gpusort_fallback_cause(const char *why);
 
 #endif							/* GPUSORT_FALLBACK_H */

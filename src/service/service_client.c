@@ -3,13 +3,16 @@
  *		A session's side of a job for gpusortd.
  *
  * protocol/gsd_pool.h describes the handshake.  Two things are worth saying again.
- * What gpusortd may still write must not go to anybody else, so a job that it has
- * not let go of after CLOSE_WAIT_MS keeps its memory; the supervisor frees both
- * when it has.  And nobody waits for a program that is not there: its supervisor
- * fails the jobs of a dead one, and whoever waits looks for himself as well.  A
- * program that is there but hangs, in a driver perhaps, is given up when it has
- * made no progress with any job for gpusort.daemon_timeout; and one that is busy with
- * others' jobs, when it has not begun with this one for gpusort.daemon_queue_timeout.
+ *
+ * Memory that gpusortd may still write to must not be reused.  So a job that gpusortd has
+ * not let go of after CLOSE_WAIT_MS keeps its memory, and the supervisor frees the job
+ * and its memory when gpusortd has.
+ *
+ * No session waits for a gpusortd that is dead: the supervisor fails the jobs of a dead
+ * one, and a session that waits looks for itself as well.  A gpusortd that hangs, in a
+ * driver perhaps, is given up when it has made no progress with any job for
+ * gpusort.daemon_timeout.  A gpusortd that is busy with other jobs is given up when it has
+ * not begun with this one for gpusort.daemon_queue_timeout.
  */
 #include "postgres.h"
 
@@ -26,18 +29,24 @@
 #include "service/service_settings.h"
 
 /*
- * gpusortd lets go of a job within milliseconds, if it is well.  Longer than this
- * a session that is being cancelled does not wait.
+ * How long a session that closes a job waits for gpusortd to let go of it.  That takes
+ * milliseconds if gpusortd is well.
  */
 #define CLOSE_WAIT_MS	50
 
-/* Between the last row and the word that the job is done there is next to nothing. */
+/*
+ * How long a session waits for a job to be called done when its last row is ready, which takes next
+ * to no time.
+ */
 #define DONE_WAIT_MS	50
 
-/* Who waits for an answer looks after the program itself so often. */
+/* How often a session that waits looks whether gpusortd is alive. */
 #define LOOK_MS			1000
 
-/* Something to ask about a job: true if it is answered, with *why if it has failed. */
+/*
+ * A question that a session asks about a job until the answer is true: `wanted` rows are there, and
+ * *rows is set; or they never will be, and *why says why.
+ */
 typedef bool (*job_question) (const GpuSortJob *job, uint64 wanted, uint64 *rows,
 							  const char **why);
 
@@ -84,7 +93,7 @@ gpusort_service_complaint(void)
 	return GPUSORT_WHY_NOT_TAKEN;
 }
 
-/* The number of the first extent of a range; false if it lies elsewhere. */
+/* Sets *extent to the first extent of a range; returns false if the range is not in the pool. */
 static bool
 first_extent(const GpuSortRange *range, uint32 *extent)
 {
@@ -97,7 +106,7 @@ first_extent(const GpuSortRange *range, uint32 *extent)
 	return true;
 }
 
-/* Claim a job and clear its descriptor; NULL, or why there is none. */
+/* Claims a job and clears its descriptor; returns NULL, or why that is not possible. */
 static const char *
 claim_job(GpuSortJob *job, GpuSortRange *memory)
 {
@@ -162,7 +171,9 @@ gpusort_job_run_text(GpuSortJob *job, GpuSortRange *memory, const gs_dialect *di
 	};
 	for (uint32 i = 0; i < nchunks; i++)
 	{
-		descriptor->text.chunks[i] = (gsd_chunk) {.extent = chunks[i].extent,.bytes = chunks[i].bytes};
+		descriptor->text.chunks[i] = (gsd_chunk) {
+			.extent = chunks[i].extent,.bytes = chunks[i].bytes
+		};
 		bytes += chunks[i].bytes;
 	}
 	descriptor->nrows = bytes / GSD_TEXT_ROW_BYTES;
@@ -179,7 +190,10 @@ gpusort_job_found(const GpuSortJob *job, uint32 chunk)
 	return &job->descriptor->text.chunks[chunk].found;
 }
 
-/* List the extents of what grows while rows arrive, in its own place in the list. */
+/*
+ * Adds a range's new extents to its own place in the list: for ranges that grow while rows arrive.
+ * Returns false if the range is not in the pool, or the place has no room.
+ */
 static bool
 list_growing(GpuSortJob *job, const GpuSortRange *range, gsd_extents *extents)
 {
@@ -200,7 +214,10 @@ list_words(GpuSortJob *job, unsigned plane, const GpuSortRange *words)
 	return list_growing(job, words, &job->descriptor->planes[plane].words);
 }
 
-/* List some extents of anything else, behind all that is listed already. */
+/*
+ * Lists `count` extents of a range, from extent `from` on, behind all that is listed already.
+ * Returns false if the range is not in the pool or has fewer extents, or the list has no room.
+ */
 static bool
 list_part(GpuSortJob *job, const GpuSortRange *range, uint32 from, uint32 count,
 		  gsd_extents *extents)
@@ -218,7 +235,7 @@ list_part(GpuSortJob *job, const GpuSortRange *range, uint32 from, uint32 count,
 	return true;
 }
 
-/* ... all of them. */
+/* Lists all extents of a range in the same way. */
 static bool
 list_range(GpuSortJob *job, const GpuSortRange *range, gsd_extents *extents)
 {
@@ -337,14 +354,11 @@ gpusort_job_ready(const GpuSortJob *job)
 	bool		failed = shared->daemon_state == GSD_DAEMON_FAILED;
 	uint64		ready = Min(shared->ready_rows, job->nrows);
 
-	/* when all ids are in place it has failed at something else */
+	/* if all ids are in place, the job has failed at something else, and they are right */
 	return failed && ready < job->nrows ? 0 : ready;
 }
 
-/*
- * Has the job an answer?  True if it has failed, with *why, or if so many rows are
- * ready, with *ready.
- */
+/* The question whether `rows` rows are ready; *ready is raised to how many are. */
 static bool
 look_at_answer(const GpuSortJob *job, uint64 rows, uint64 *ready, const char **why)
 {
@@ -379,7 +393,7 @@ gpusort_job_reordered(const GpuSortJob *job, uint64 *rows)
 	return state == GSD_DAEMON_DONE || state == GSD_DAEMON_FAILED;
 }
 
-/* The same question about rows that are reordered. */
+/* The question whether `wanted` rows have been reordered; *rows is set to how many have. */
 static bool
 look_at_reordered(const GpuSortJob *job, uint64 wanted, uint64 *rows, const char **why)
 {
@@ -391,7 +405,7 @@ look_at_reordered(const GpuSortJob *job, uint64 wanted, uint64 *rows, const char
 	return *why != NULL || *rows >= wanted;
 }
 
-/* A number that changes when gpusortd gets on with any job. */
+/* Returns a number that changes when gpusortd makes progress with any job. */
 static uint64
 progress_of_service(void)
 {
@@ -405,7 +419,7 @@ progress_of_service(void)
 	return progress;
 }
 
-/* Has gpusortd not begun with the job, and does the session not want to wait longer? */
+/* Returns whether gpusortd has not begun with the job for longer than the session wants to wait. */
 static bool
 is_out_of_patience(const GpuSortJob *job, TimestampTz since)
 {
@@ -416,14 +430,17 @@ is_out_of_patience(const GpuSortJob *job, TimestampTz since)
 		TimestampDifferenceExceeds(since, GetCurrentTimestamp(), gpusort_daemon_queue_timeout);
 }
 
-/* How long to sleep at most before one looks after things oneself. */
+/* Returns how long a session sleeps at most before it asks again without having been woken. */
 static long
 sleep_ms(void)
 {
 	return gpusort_daemon_queue_timeout > 0 ? Min(LOOK_MS, gpusort_daemon_queue_timeout) : LOOK_MS;
 }
 
-/* Ask until there is an answer; NULL, or why there will be none. */
+/*
+ * Asks until the answer is true, or waiting is pointless.  Returns NULL, or why there will not be
+ * so many rows.
+ */
 static const char *
 ask(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
 {
@@ -453,7 +470,10 @@ ask(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
 	return why;
 }
 
-/* The same, woken when there is news; an interrupt leaves the rest to the job's end. */
+/*
+ * Does what ask() does, and has gpusortd wake this process when there is news.  If an interrupt
+ * raises an error, gpusort_job_close() resets the waiter.
+ */
 static const char *
 wait_for(GpuSortJob *job, job_question look, uint64 rows, uint64 *ready)
 {
@@ -505,13 +525,14 @@ gpusort_job_spans(const GpuSortJob *job, const gsd_span **spans)
 	for (int i = 0; i < DONE_WAIT_MS && shared->daemon_state == GSD_DAEMON_RUNNING; i++)
 		pg_usleep(1000L);
 	*spans = job->descriptor->spans;
-	return shared->daemon_state == GSD_DAEMON_DONE ? Min(job->descriptor->nspans, GSD_MAX_SPANS) : 0;
+	return shared->daemon_state == GSD_DAEMON_DONE ?
+		Min(job->descriptor->nspans, GSD_MAX_SPANS) : 0;
 }
 
 /*
- * A program that has ended, of whichever cause, leaves its jobs to the supervisor.
- * While there is a pid, the supervisor has yet to look at all jobs, and will see what
- * has been said of this one.
+ * Wakes the supervisor if there is no gpusortd: it then looks after the jobs.  While
+ * the service has the PID of a gpusortd that has died, the supervisor has yet to look at
+ * all jobs, and will see the state of this one.
  */
 static void
 wake_heir(void)
@@ -540,7 +561,7 @@ gpusort_job_close(GpuSortJob *job)
 	if (gsd_sleep_until_let_go(shared, CLOSE_WAIT_MS))
 		shared->backend_state = GSD_BACKEND_NONE;
 	else if (answered)
-		gpusort_job_abandon(job);	/* what is answered is not touched any more */
+		gpusort_job_abandon(job);	/* gpusortd does not touch an answered job's memory any more */
 	else
 	{
 		job->left_behind = true;
@@ -555,7 +576,7 @@ gpusort_job_abandon(GpuSortJob *job)
 
 	job->left_behind = false;
 	shared->abandoned = 1;
-	/* else whoever makes it IDLE rings */
+	/* if the job is not IDLE, the process that makes it so wakes the supervisor */
 	if (shared->daemon_state == GSD_DAEMON_IDLE)
 		gsd_wake_supervisor(gpusort_pool->header);
 	else

@@ -2,9 +2,10 @@
  * service_client.h
  *		A session's side of a job for gpusortd.
  *
- * Life of a job: open, feed while rows still arrive, run, wait, close.  What can
- * go wrong is an answer, not an error: whoever asked sorts by himself then.
- * Only waiting may raise errors, those of interrupts.
+ * A job is opened, fed while rows still arrive, run, waited for and closed.  Where
+ * something goes wrong these functions raise no error but return why, as a text (see
+ * fallback.h), and the session sorts by itself.  Only waiting may raise errors, those
+ * of interrupts.
  */
 #ifndef GPUSORT_SERVICE_CLIENT_H
 #define GPUSORT_SERVICE_CLIENT_H
@@ -16,60 +17,64 @@
 
 typedef struct GpuSortJob
 {
-	bool		open;			/* from open to close */
-	bool		running;		/* was told to run */
-	bool		left_behind;	/* closed, but gpusortd may still be at it */
+	bool		open;			/* from gpusort_job_open() to gpusort_job_close() */
+	bool		running;		/* gpusortd has been told to run it */
+	bool		left_behind;	/* closed, but gpusortd may still be working on it */
 	uint32		number;			/* valid if open or left behind */
 	gsd_descriptor *descriptor;
-	uint32		plane_extents;	/* room in the list for each plane, and then for
-								 * the rows */
-	bool		reorder;		/* rows are to be reordered behind the sort */
-	uint32		list_used;
+	uint32		plane_extents;	/* room in the descriptor's list for the extents of each plane,
+								 * and for those of the rows, which come behind the planes */
+	bool		reorder;		/* rows are to be reordered after the sort */
+	uint32		list_used;		/* elements of the list that are in use */
 	uint64		nrows;
 } GpuSortJob;
 
-/* A plane of a job; what the engine calls gs_plane. */
+/* A plane of a job, which the engine calls gs_plane. */
 typedef struct GpuSortJobPlane
 {
-	GpuSortRange *words;		/* NULL: gpusort_job_add_words() and ..._set_nulls() have told */
+	GpuSortRange *words;		/* NULL: given by gpusort_job_add_words() and
+								 * gpusort_job_set_nulls() */
 	GpuSortRange *nulls;		/* NULL: no row is null */
 	gs_null_order null_order;
 	bool		bytes;			/* words are bytes of strings, to be numbered */
 } GpuSortJobPlane;
 
-/* Rows that are to be brought into order, and where; see gsd_rows. */
+/* Rows that are to be brought into order, and where they go; see gsd_rows. */
 typedef struct GpuSortJobRows
 {
 	GpuSortRange *rows;
 	GpuSortRange *refs;			/* NULL: rows have a stride */
 	GpuSortRange *to_rows;
-	GpuSortRange *to_refs;		/* NULL likewise */
+	GpuSortRange *to_refs;		/* NULL: rows have a stride */
 	size_t		row_bytes;
 	size_t		stride;
 	size_t		unit;
-	unsigned	length_shift;	/* where a row tells how long it is */
+	unsigned	length_shift;	/* where a row says how long it is */
 	uint64		length_mask;
 } GpuSortJobRows;
 
-/* Is gpusortd there to take jobs?  *cuda: on real GPUs. */
+/* Returns whether gpusortd is ready to take jobs; *cuda tells whether it sorts on real GPUs. */
 extern bool gpusort_service_is_up(bool *cuda);
 
 /*
- * Why it is not, constant storage or the pool's; NULL if nobody expects it to be,
- * since it is switched off, or this machine has no GPU or this server no pool.
+ * Returns why gpusortd does not take jobs, as a constant string.  Returns NULL if
+ * nobody expects it to, since it is switched off, this machine has no GPU or this
+ * server has no pool.
  */
 extern const char *gpusort_service_complaint(void);
 
 /*
- * Open a job that will have at most so many planes.  `memory` is a range of one
- * extent, for the descriptor, which belongs to the job until it is closed.
+ * Opens a job that will have at most nplanes planes; returns NULL, or why that is not
+ * possible.  `memory` is a range of one extent for the descriptor, which belongs to the
+ * job until that is closed.
  */
 extern const char *gpusort_job_open(GpuSortJob *job, GpuSortRange *memory, unsigned nplanes,
 									uint64 expected_rows);
 
 /*
- * Have the records and fields of chunks found; see gsd_text.  The job is running then.  `memory` is
- * a range whose first extent is for the descriptor.  It ends as all jobs do.
+ * Opens and runs a job that finds the records and fields of chunks of text; see gsd_text.  Returns
+ * NULL, or why that is not possible.  `memory` is a range whose first extent is for the descriptor.
+ * The job is waited for and closed as any other.
  */
 typedef struct GpuSortJobChunk
 {
@@ -77,28 +82,39 @@ typedef struct GpuSortJobChunk
 	uint32		bytes;
 } GpuSortJobChunk;
 
-extern const char *gpusort_job_run_text(GpuSortJob *job, GpuSortRange *memory, const gs_dialect *dialect,
-										const GpuSortJobChunk *chunks, uint32 nchunks);
+extern const char *gpusort_job_run_text(GpuSortJob *job, GpuSortRange *memory,
+										const gs_dialect *dialect, const GpuSortJobChunk *chunks,
+										uint32 nchunks);
 
-/* What was found in a chunk, when all chunks are ready.  It has to be proven yet. */
+/*
+ * Returns what was found in a chunk, when all chunks are ready.  The caller has to prove that it is
+ * right.
+ */
 extern const gs_found *gpusort_job_found(const GpuSortJob *job, uint32 chunk);
 
-/* Is a job that runs done?  *why: NULL, or why it never will be. */
+/*
+ * Returns whether waiting for a running job is over: it is done, and *why is NULL; or it never will
+ * be, and *why says why.
+ */
 extern bool gpusort_job_is_answered(const GpuSortJob *job, const char **why);
 
-/* The first `rows` words of a plane will not change any more. */
+/* Tells gpusortd that the first `rows` words of a plane will not change any more. */
 extern void gpusort_job_feed(GpuSortJob *job, unsigned plane, const GpuSortRange *words,
 							 uint64 rows);
 
-/* Neither will the first `bytes` bytes of the rows. */
+/* Tells gpusortd that the first `bytes` bytes of the rows will not change any more. */
 extern void gpusort_job_feed_rows(GpuSortJob *job, const GpuSortRange *rows, size_t bytes);
 
-/* Before the job is run: reorder the rows, too.  False if some range is not in the pool. */
+/*
+ * Has the job reorder the rows, too; called before it is run.  Returns false if a range is not in
+ * the pool.
+ */
 extern bool gpusort_job_reorder(GpuSortJob *job, const GpuSortJobRows *rows);
 
 /*
- * Before the job is run: a plane's words go on with those in so many extents of a range; or the
- * bitmap of its nulls is there.  False if the range is not in the pool, or has not so much.
+ * Append words to a plane, or give it the bitmap of its nulls: `count` extents of a range, from
+ * extent `from` on.  Called before the job is run.  Return false if the range is not in the pool,
+ * or has fewer extents.
  */
 extern bool gpusort_job_add_words(GpuSortJob *job, unsigned plane, const GpuSortRange *range,
 								  uint32 from, uint32 count);
@@ -106,44 +122,47 @@ extern bool gpusort_job_set_nulls(GpuSortJob *job, unsigned plane, const GpuSort
 								  uint32 from, uint32 count);
 
 /*
- * All rows are there: sort them.  NULL, or why that is not possible; the job is
- * still open then.  equal may be NULL.
+ * Has gpusortd sort the rows, when all have been collected.  Returns NULL, or why that
+ * is not possible; the job is still open then.  `ids` gets the order, and `equal`, which
+ * may be NULL, a bit for each row that is equal to the row before.
  */
 extern const char *gpusort_job_run(GpuSortJob *job, uint64 nrows, unsigned nplanes,
 								   const GpuSortJobPlane *planes, const GpuSortRange *ids,
 								   const GpuSortRange *equal);
 
 /*
- * Wait until at least so many rows are ready, and raise *ready; NULL, or why that
- * will never be.  The job is still open then.
+ * Waits until at least `rows` rows are ready, and raises *ready to how many are.  Returns
+ * NULL, or why they never will be; the job is still open then.
  */
 extern const char *gpusort_job_wait(GpuSortJob *job, uint64 rows, uint64 *ready);
 
-/* How many rows are known to be ready now. */
+/* Returns how many rows are known to be ready now. */
 extern uint64 gpusort_job_ready(const GpuSortJob *job);
 
 /*
- * How many rows have been reordered, in *rows; true if there will not be more.
- * gpusort_job_wait_reordered() waits until they are at least so many, or there will not
- * be more, which is what it returns.
+ * gpusort_job_reordered() sets *rows to how many rows have been reordered, and returns
+ * true if there will not be more.  gpusort_job_wait_reordered() does the same after waiting
+ * until at least `wanted` rows have been reordered, or there will not be more.
  */
 extern bool gpusort_job_reordered(const GpuSortJob *job, uint64 *rows);
 extern bool gpusort_job_wait_reordered(GpuSortJob *job, uint64 wanted, uint64 *rows);
 
-/* What gpusortd says about a job of which rows are ready. */
+/* Returns gpusortd's report on a job of which rows are ready. */
 extern const gsd_result *gpusort_job_result(const GpuSortJob *job);
 
 /*
- * Have a job traced, before it is run; and what devices did for it, when all rows are ready: how many
- * spans there are, 0 if the job fails.  Names may lack their end.
+ * gpusort_job_trace() has a job traced; it is called before the job is run.  gpusort_job_spans(),
+ * called when all rows are ready, sets *spans to what devices did for the job and returns the
+ * number of spans, 0 if the job has failed.  Names in spans need not end with a zero byte.
  */
 extern void gpusort_job_trace(GpuSortJob *job);
 extern uint32 gpusort_job_spans(const GpuSortJob *job, const gsd_span **spans);
 
 /*
- * Close the job, whatever its state.  If gpusortd has not let go of it soon, the
- * job is left behind: its ranges must be left to it (gpusort_range_leave), be given
- * back without having been written to again, and then gpusort_job_abandon() called.
+ * Closes the job, whatever its state.  If gpusortd does not let go of it soon, the
+ * job is left behind: the caller must leave the job's ranges to it
+ * (gpusort_range_leave()), give them back without writing to them again, and then call
+ * gpusort_job_abandon().
  */
 extern void gpusort_job_close(GpuSortJob *job);
 extern void gpusort_job_abandon(GpuSortJob *job);

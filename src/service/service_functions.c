@@ -78,7 +78,7 @@ job_is_taken(const gsd_job *job)
 	return job->backend_state != GSD_BACKEND_NONE;
 }
 
-/* All rows are there, but it is not the job's turn yet. */
+/* Returns whether a job has been told to run, but it is not its turn yet. */
 static bool
 job_is_queued(const gsd_job *job)
 {
@@ -106,7 +106,7 @@ free_pool_bytes(const gsd_header *header)
 	return extents << GSD_EXTENT_SHIFT;
 }
 
-/* Since when gpusortd is running, as an interval. */
+/* Returns how long gpusortd has been running, as an interval. */
 static Datum
 uptime(const gsd_service *service)
 {
@@ -132,7 +132,8 @@ describe_service(const gsd_header *header, Datum *values, bool *nulls)
 	nulls[SERVICE_PID] = !alive;
 	values[SERVICE_UPTIME] = uptime(service);
 	nulls[SERVICE_UPTIME] = !alive;
-	values[SERVICE_RESTARTS] = Int32GetDatum((int32) (service->starts > 0 ? service->starts - 1 : 0));
+	values[SERVICE_RESTARTS] =
+		Int32GetDatum((int32) (service->starts > 0 ? service->starts - 1 : 0));
 	values[SERVICE_ENGINE] = CStringGetTextDatum(service->engine != 0 ? "cuda" : "simulated");
 	nulls[SERVICE_ENGINE] = !up;
 	values[SERVICE_DEVICES] = Int32GetDatum(up ? (int32) service->ndevices : 0);
@@ -149,7 +150,7 @@ describe_service(const gsd_header *header, Datum *values, bool *nulls)
 	values[SERVICE_POOL_HUGE_PAGES] = BoolGetDatum(header->huge != 0);
 }
 
-/* Without a pool there are zeros, and a reason. */
+/* Fills in gpusort_service()'s row for a server without a pool: zeros, and a reason. */
 static void
 describe_nothing(Datum *values, bool *nulls)
 {
@@ -178,7 +179,7 @@ gpusort_service(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 
-/* Numbers of the devices that a device reaches directly, itself left out. */
+/* Returns an array of the numbers of the other devices that device i reaches directly. */
 static Datum
 peers_array(const gsd_service *service, uint32 ndevices, uint32 i)
 {
@@ -218,7 +219,7 @@ gpusort_devices(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Who has memory of the pool, or keeps some of its own. */
+/* Returns the processes that have memory of the pool, or keep private memory. */
 Datum
 gpusort_pool_holders(PG_FUNCTION_ARGS)
 {
@@ -249,7 +250,7 @@ gpusort_pool_holders(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* What to say about the engine "cuda"; true if it sorts now. */
+/* Describes the engine "cuda"; returns whether it can sort now. */
 static bool
 describe_cuda(char *description, size_t size)
 {
@@ -270,7 +271,7 @@ describe_cuda(char *description, size_t size)
 	return service->state == GSD_SERVICE_UP && service->engine != 0;
 }
 
-/* Engines that gpusort.engine can name, and whether they can be used here. */
+/* Returns the engines that gpusort.engine can name, and whether they can be used here. */
 Datum
 gpusort_engines(PG_FUNCTION_ARGS)
 {

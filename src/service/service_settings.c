@@ -2,11 +2,11 @@
  * service_settings.c
  *		The settings of the service that sorts on GPUs.
  *
- * They are the server's, not a session's, but for the number of rows from which
- * on a session asks for it.  The supervisor hands the values down to gpusortd,
- * which reads them its own way, so they are checked here to the letter: a wrong
- * one is refused when the configuration is read, with a message, instead of ending
- * a program in the background.
+ * The settings of gpusortd itself are the server's; a session decides only whether, and
+ * for how long, it uses gpusortd.  The supervisor hands the values down to gpusortd,
+ * which parses them by itself.  So their syntax is checked here: a wrong value is
+ * refused when the configuration is read, with a message, instead of ending a program
+ * in the background.
  */
 #include "postgres.h"
 
@@ -43,7 +43,7 @@ static const struct config_enum_entry copy_parser_options[] = {
 	{NULL, 0, false}
 };
 
-/* Digits, no more than max; NULL, or what comes behind them. */
+/* Reads a number of at most `max`; returns what comes behind it, or NULL if there is none. */
 static const char *
 read_number(const char *text, uint64 max, uint64 *number)
 {
@@ -82,7 +82,7 @@ check_daemon(char **newval, void **extra, GucSource source)
 	return false;
 }
 
-/* "all", or up to GSD_MAX_DEVICES numbers, each once. */
+/* Returns whether a text is "all", or up to GSD_MAX_DEVICES different numbers. */
 static bool
 devices_are_valid(const char *text)
 {

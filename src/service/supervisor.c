@@ -2,24 +2,24 @@
  * supervisor.c
  *		The background worker that keeps gpusortd running.
  *
- * It starts the program when the server starts, and again when it has died: at
- * once the first time, then after 1, 2, 4 ... 60 s, until one has lived for a
- * minute.  A program that says that there is nothing to sort on, or that can't be
- * started at all, is not started again before the configuration is reloaded.
- * Changed settings end it and start another.
+ * The worker starts gpusortd when the server starts, and again when gpusortd has died:
+ * at once the first time, then after 1, 2, 4 ... 60 s, until one has lived for a
+ * minute.  If gpusortd says that there is no device to sort on, or can't be started at
+ * all, it is not started again before the configuration is reloaded.  When settings
+ * have changed, gpusortd is stopped and another one started.
  *
- * A program that does not let go of a job that its session has closed hangs.  It
- * is killed after gpusort.daemon_timeout.  Where a driver holds it up, it may take for ever
- * to die; nobody waits for it from then on.
+ * A gpusortd that does not let go of a job that its session has closed hangs.  It is
+ * killed after gpusort.daemon_timeout.  If a driver holds it up, it may never die; no
+ * session waits for it from then on.
  *
- * The worker also plays the dead program's part in the pool (gsd_daemon_died),
- * and frees what sessions have left to jobs.  It has no part in sorting: sessions
- * and gpusortd talk to each other through the pool.
+ * The worker also does the dead gpusortd's part of the handshake in the pool
+ * (gsd_daemon_died), and frees what sessions have left to jobs.  It has no part in
+ * sorting: sessions and gpusortd talk to each other through the pool.
  *
- * gpusortd dies with the worker (it asks the kernel for that), so an error here
- * ends both; the postmaster starts the worker again, which starts no other program
- * before the old one is really gone, since it may still write to the pool.  That takes
- * for ever if a driver does not let go of it: then sorts run on the CPU.
+ * gpusortd dies with the worker (it asks the kernel for that), so an error here ends
+ * both.  The postmaster then starts the worker again.  That starts no other gpusortd
+ * before the old one is really gone, since the old one may still write to the pool.  If
+ * a driver does not let go of it, that may take for ever, and sorts run on the CPU.
  */
 #include "postgres.h"
 
@@ -45,7 +45,7 @@
 #include "settings.h"
 #include "worker_start.h"
 
-/* What a process waits for here, as others see it. */
+/* The wait event of the worker's main loop. */
 static uint32 wait_event = 0;
 
 #define WORKER_RESTART_S	5
@@ -53,46 +53,50 @@ static uint32 wait_event = 0;
 #define FIRST_DELAY_MS		1000
 #define LONG_LIFE_MS		60000
 
-/* After SIGTERM, gpusortd is killed when it has had so long. */
+/* How long after SIGTERM gpusortd is killed, if it has not ended. */
 #define PATIENCE_MS			2000
 
-/* At shutdown, a killed gpusortd is waited for so long. */
+/* How long a killed gpusortd is waited for at shutdown. */
 #define KILL_WAIT_MS		1000
 
-/* An old program is looked for so often, and less often when it takes so long. */
+/*
+ * How often the worker looks whether an earlier worker's gpusortd has ended; and how often from
+ * OUTLIVE_MS on.
+ */
 #define POLL_MS				50
 #define SLOW_POLL_MS		1000
 #define OUTLIVE_MS			10000
 
-/* What to do about gpusortd. */
+/* What the worker is doing about gpusortd. */
 typedef enum Course
 {
-	COURSE_OUTLIVE,				/* an earlier worker's is still there */
-	COURSE_NONE,				/* none is wanted, or none is possible */
-	COURSE_START,				/* when it is time */
-	COURSE_WATCH,				/* one is running */
-	COURSE_STOP					/* one is running that should not */
+	COURSE_OUTLIVE,				/* waits for the end of an earlier worker's gpusortd */
+	COURSE_NONE,				/* nothing: none is wanted, or none can run */
+	COURSE_START,				/* starts one at next_start */
+	COURSE_WATCH,				/* watches one that is running */
+	COURSE_STOP					/* has told one to end */
 } Course;
 
 typedef struct Supervisor
 {
 	Course		course;
-	TimestampTz begun;			/* of this worker */
-	bool		complained;		/* of the one that it has to outlive */
+	TimestampTz begun;			/* when this worker began */
+	bool		complained;		/* has logged that an earlier worker's gpusortd does not end */
 
-	/* the one running */
-	pid_t		pid;
-	bool		killed;
+	/* the running gpusortd */
+	pid_t		pid;			/* 0: none */
+	bool		killed;			/* SIGKILL has been sent */
 	TimestampTz started;
-	GpuSortDaemonSettings settings; /* that it was started with */
-	TimestampTz closed_since[GSD_MAX_JOBS]; /* and not let go; 0: not so */
-	uint32		closed_claim[GSD_MAX_JOBS]; /* of which job that is true */
-	TimestampTz oldest_closed;	/* the earliest of them, or 0 */
+	GpuSortDaemonSettings settings; /* the settings that it was started with */
+	TimestampTz closed_since[GSD_MAX_JOBS]; /* since when a job is closed that it has not let go of;
+											 * 0: there is no such job */
+	uint32		closed_claim[GSD_MAX_JOBS]; /* which use of the job's number that refers to */
+	TimestampTz oldest_closed;	/* the earliest of closed_since, or 0 */
 
 	/* what comes next */
-	TimestampTz next_start;		/* COURSE_START */
-	TimestampTz kill_at;		/* COURSE_STOP: patience ends */
-	int			delay_ms;		/* before the start after the next death */
+	TimestampTz next_start;		/* COURSE_START: when to start */
+	TimestampTz kill_at;		/* COURSE_STOP: when to kill */
+	int			delay_ms;		/* how long to wait after the next death */
 } Supervisor;
 
 void
@@ -108,14 +112,14 @@ gpusort_supervisor_install(void)
 	};
 	const char *file = gpusort_library_file();
 
-	/* a path too long for the server, which may know the library by its name as well */
+	/* if the path is too long for the server, it may find the library by its name */
 	if (strlen(file) >= sizeof(worker.bgw_library_name))
 		file = "gpusort";
 	strcpy(worker.bgw_library_name, file);
 	RegisterBackgroundWorker(&worker);
 }
 
-/* A child has died, or somebody has something to do for us. */
+/* A signal handler: gpusortd has died, or a session or gpusortd asks the worker to look. */
 static void
 wake_up(SIGNAL_ARGS)
 {
@@ -131,7 +135,7 @@ service(void)
 	return &gpusort_pool->header->service;
 }
 
-/* Say why there is no gpusortd. */
+/* Sets the service's state, and a message that says why there is no gpusortd. */
 static void
 set_state(gsd_service_state state, const char *message)
 {
@@ -139,7 +143,10 @@ set_state(gsd_service_state state, const char *message)
 	service()->state = state;
 }
 
-/* An earlier worker may have left a program, which has been killed by now. */
+/*
+ * Begins by waiting for the end of a gpusortd that an earlier worker may have left.  The kernel has
+ * killed it when that worker died.
+ */
 static void
 begin(Supervisor *supervisor)
 {
@@ -150,7 +157,7 @@ begin(Supervisor *supervisor)
 		set_state(GSD_SERVICE_DOWN, "an earlier gpusortd has not ended yet");
 }
 
-/* Start as soon as possible, or not at all, as the settings say. */
+/* Plans to start gpusortd at once, or not at all, as the settings say. */
 static void
 plan_start(Supervisor *supervisor)
 {
@@ -165,7 +172,7 @@ plan_start(Supervisor *supervisor)
 		supervisor->course = COURSE_START;
 }
 
-/* Go on when the program that an earlier worker has left is gone. */
+/* Goes on if the gpusortd that an earlier worker has left is gone. */
 static void
 look_for_predecessor(Supervisor *supervisor)
 {
@@ -186,6 +193,7 @@ look_for_predecessor(Supervisor *supervisor)
 	}
 }
 
+/* Starts gpusortd; if no process can be started, plans to try again after MAX_DELAY_MS. */
 static void
 start(Supervisor *supervisor)
 {
@@ -212,6 +220,7 @@ start(Supervisor *supervisor)
 	service()->daemon_pid = pid;
 }
 
+/* Tells a running gpusortd to end. */
 static void
 stop(Supervisor *supervisor)
 {
@@ -222,7 +231,7 @@ stop(Supervisor *supervisor)
 	supervisor->kill_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), PATIENCE_MS);
 }
 
-/* gpusortd hangs, or has not stopped when it was told to. */
+/* Kills a gpusortd that hangs, or has not ended when it was told to. */
 static void
 kill_daemon(Supervisor *supervisor)
 {
@@ -234,7 +243,7 @@ kill_daemon(Supervisor *supervisor)
 	set_state(GSD_SERVICE_DOWN, "it hangs, and has been killed");
 }
 
-/* gpusortd has died by itself: start another one, now or later or never. */
+/* Plans what to do when gpusortd has died by itself: start another one now, later or not at all. */
 static void
 plan_restart(Supervisor *supervisor, int status)
 {
@@ -259,7 +268,7 @@ plan_restart(Supervisor *supervisor, int status)
 	supervisor->delay_ms = Min(Max(2 * supervisor->delay_ms, FIRST_DELAY_MS), MAX_DELAY_MS);
 }
 
-/* See whether gpusortd has died. */
+/* Looks whether gpusortd has died, and plans what comes next if it has. */
 static void
 reap(Supervisor *supervisor)
 {
@@ -277,7 +286,7 @@ reap(Supervisor *supervisor)
 	gsd_daemon_died(gpusort_pool->header);
 }
 
-/* The configuration may have changed: anew, if it concerns us. */
+/* Reloads the configuration, and stops gpusortd if that has changed its settings. */
 static void
 reload(Supervisor *supervisor)
 {
@@ -305,7 +314,7 @@ reload(Supervisor *supervisor)
 	}
 }
 
-/* Note since when jobs are closed that gpusortd has not let go of. */
+/* Notes since when jobs are closed that gpusortd has not let go of. */
 static void
 watch_closed_jobs(Supervisor *supervisor)
 {
@@ -329,7 +338,7 @@ watch_closed_jobs(Supervisor *supervisor)
 	}
 }
 
-/* When a gpusortd that hangs is to be killed; 0: it does not. */
+/* Returns when gpusortd is to be killed if it has not let go of closed jobs by then; 0: never. */
 static TimestampTz
 end_of_trust(const Supervisor *supervisor)
 {
@@ -338,13 +347,13 @@ end_of_trust(const Supervisor *supervisor)
 	return TimestampTzPlusMilliseconds(supervisor->oldest_closed, gpusort_daemon_timeout);
 }
 
-/* Milliseconds until something is to be done without being asked; -1: never. */
+/* Returns after how many milliseconds the worker must look by itself; -1: not at all. */
 static long
 patience_ms(const Supervisor *supervisor)
 {
 	TimestampTz now = GetCurrentTimestamp();
 
-	/* look again, should SIGCHLD get lost */
+	/* look again and again, in case SIGCHLD gets lost */
 	if (supervisor->pid != 0 && supervisor->killed)
 		return SLOW_POLL_MS;
 	switch (supervisor->course)
@@ -364,7 +373,7 @@ patience_ms(const Supervisor *supervisor)
 	}
 }
 
-/* Do what it is time for. */
+/* Does all that it is time for. */
 static void
 proceed(Supervisor *supervisor)
 {
@@ -397,7 +406,7 @@ wait_for_events(long timeout_ms)
 	ResetLatch(MyLatch);
 }
 
-/* The server is being shut down, or somebody has terminated us. */
+/* Ends gpusortd when the server is shut down, or this worker has been terminated. */
 static void
 stop_for_good(Supervisor *supervisor)
 {
@@ -414,7 +423,7 @@ stop_for_good(Supervisor *supervisor)
 		if (TimestampDifferenceExceeds(supervisor->kill_at, GetCurrentTimestamp(), 0))
 			kill(supervisor->pid, SIGKILL);
 
-		/* a driver may hold it up: then it dies when it can, after us */
+		/* if a driver holds it up, it dies when it can, after this worker */
 		if (TimestampDifferenceExceeds(supervisor->kill_at, GetCurrentTimestamp(), KILL_WAIT_MS))
 			return;
 		wait_for_events(POLL_MS);
@@ -440,7 +449,7 @@ gpusort_supervisor_main(Datum arg)
 	pqsignal(SIGUSR1, wake_up);
 	BackgroundWorkerUnblockSignals();
 
-	/* the pool could not be made: a normal end, the worker is not started again */
+	/* without a pool there is nothing to do; after exit code 0 the worker is not started again */
 	if (gpusort_pool == NULL)
 		proc_exit(0);
 
@@ -456,6 +465,6 @@ gpusort_supervisor_main(Datum arg)
 	}
 	stop_for_good(&supervisor);
 
-	/* started again if it was not the server's shutdown */
+	/* after exit code 1 the worker is started again, unless the server is shut down */
 	proc_exit(1);
 }
