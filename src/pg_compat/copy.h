@@ -1,6 +1,6 @@
 /*
  * copy.h
- *		Differences of PostgreSQL's versions: COPY and what fills materialized views.
+ *		Differences of PostgreSQL's versions: COPY, and the receiver that fills materialized views.
  */
 #ifndef GPUSORT_PG_COMPAT_COPY_H
 #define GPUSORT_PG_COMPAT_COPY_H
@@ -19,7 +19,7 @@
 #include "utils/rel.h"
 
 /*
- * 19: one field has the format, of which there are more now.
+ * 19: one field has the format, and there are more formats.
  */
 static inline bool
 gpusort_copy_format_is_binary(const CopyFormatOptions *options)
@@ -41,7 +41,7 @@ gpusort_copy_format_is_csv(const CopyFormatOptions *options)
 #endif
 }
 
-/* Text, CSV or binary? */
+/* Returns whether the format is one that all versions have: text, CSV or binary. */
 static inline bool
 gpusort_copy_format_is_known(const CopyFormatOptions *options)
 {
@@ -55,6 +55,8 @@ gpusort_copy_format_is_known(const CopyFormatOptions *options)
 
 /*
  * 19: a header can have several records.
+ *
+ * Returns how many records the header has.
  */
 static inline int
 gpusort_copy_header_records(const CopyFormatOptions *options)
@@ -67,8 +69,8 @@ gpusort_copy_header_records(const CopyFormatOptions *options)
 }
 
 /*
- * The table that a receiver of REFRESH MATERIALIZED VIEW fills.  Its struct is the server's own; this is
- * the first field behind the public ones in all versions.
+ * Returns the table that a receiver of REFRESH MATERIALIZED VIEW fills.  The receiver's struct is
+ * private to the server; the table's OID is the first field behind the public ones in all versions.
  */
 static inline Oid
 gpusort_transient_table(const DestReceiver *receiver)
@@ -79,6 +81,8 @@ gpusort_transient_table(const DestReceiver *receiver)
 
 /*
  * 16: a marker can stand for a column's default.
+ *
+ * Returns the marker; NULL if there is none.
  */
 static inline const char *
 gpusort_copy_default_marker(const CopyFormatOptions *options)
@@ -91,7 +95,9 @@ gpusort_copy_default_marker(const CopyFormatOptions *options)
 }
 
 /*
- * 16: defaults are found by their columns.  Where is the one of a column that is not copied?
+ * 16: defaults are found by their columns.
+ *
+ * Returns where the default of a column is that is not copied and has one.
  */
 static inline ExprState **
 gpusort_copy_default(CopyFromState copy, int attribute)
@@ -108,7 +114,7 @@ gpusort_copy_default(CopyFromState copy, int attribute)
 }
 
 /*
- * 18: generated columns need not be stored; constraints need not be enforced.
+ * 18: generated columns may be virtual (not stored); constraints may be not enforced.
  */
 static inline bool
 gpusort_column_is_virtual(Form_pg_attribute att)
@@ -130,7 +136,10 @@ gpusort_check_is_enforced(const ConstrCheck *check)
 #endif
 }
 
-/* An expression over a table's columns, with those that are virtual put in. */
+/*
+ * Returns an expression over a table's columns, with virtual columns replaced by their generation
+ * expressions.
+ */
 static inline Node *
 gpusort_expand_virtual_columns(Node *expression, Relation table)
 {
@@ -141,7 +150,7 @@ gpusort_expand_virtual_columns(Node *expression, Relation table)
 #endif
 }
 
-/* The expression of a virtual column, which there are from 18 on. */
+/* Returns the generation expression of a virtual column; before 18 there are no such columns. */
 static inline Node *
 gpusort_generation_expression(Relation table, AttrNumber attnum)
 {
@@ -153,7 +162,7 @@ gpusort_generation_expression(Relation table, AttrNumber attnum)
 }
 
 /*
- * 18: CSV has no end marker but the end.
+ * 18: a line "\." does not end CSV any more.
  */
 static inline bool
 gpusort_copy_csv_has_end_marker(void)
@@ -162,7 +171,9 @@ gpusort_copy_csv_has_end_marker(void)
 }
 
 /*
- * 16: permissions have a list of their own.
+ * 16: permissions are kept in a list apart from the range table.
+ *
+ * Notes that INSERT on these columns must be permitted.
  */
 static inline void
 gpusort_note_inserted_columns(ParseNamespaceItem *item, List *attnums)
@@ -176,12 +187,13 @@ gpusort_note_inserted_columns(ParseNamespaceItem *item, List *attnums)
 
 	permissions->requiredPerms |= ACL_INSERT;
 	foreach(lc, attnums)
-		permissions->insertedCols = bms_add_member(permissions->insertedCols,
-												   lfirst_int(lc) - FirstLowInvalidHeapAttributeNumber);
+		permissions->insertedCols =
+			bms_add_member(permissions->insertedCols,
+						   lfirst_int(lc) - FirstLowInvalidHeapAttributeNumber);
 }
 
 /*
- * 19: the origin of changes is in a struct.
+ * 19: the replication origin is in a struct.
  */
 static inline bool
 gpusort_has_replication_origin(void)

@@ -24,7 +24,7 @@
 #include "utils/snapmgr.h"
 
 /*
- * 19: slots have flags from the beginning.
+ * 19: flags are passed when a slot is made.
  */
 static inline TupleTableSlot *
 gpusort_make_slot(TupleDesc desc, const TupleTableSlotOps *ops)
@@ -37,9 +37,11 @@ gpusort_make_slot(TupleDesc desc, const TupleTableSlotOps *ops)
 }
 
 /*
- * 18: room may be asked for in front of minimal tuples.
+ * 18: callers may ask for room in front of a minimal tuple.
  *
- * The parameters of a kind of slot's copy_minimal_tuple, and the tuple of a slot's values.
+ * GPUSORT_COPY_MINIMAL_TUPLE_PARAMETERS are the parameters of TupleTableSlotOps.copy_minimal_tuple.
+ * gpusort_form_minimal_tuple(), for use in such a function, forms a tuple of a slot's values, with
+ * the room that was asked for; gpusort_form_minimal_row() forms one without.
  */
 #if PG_VERSION_NUM >= 180000
 #define GPUSORT_COPY_MINIMAL_TUPLE_PARAMETERS	TupleTableSlot *slot, Size extra
@@ -56,9 +58,9 @@ gpusort_make_slot(TupleDesc desc, const TupleTableSlotOps *ops)
 #endif
 
 /*
- * 18: part of what is known about a column is kept twice.
+ * 18: a tuple descriptor also has CompactAttributes, copies of part of a column's properties.
  *
- * Let values of a column stay as they are when rows are formed: no short headers.
+ * Has values of a column stay as they are when rows are formed, without short headers.
  */
 static inline void
 gpusort_set_plain(TupleDesc desc, AttrNumber attno)
@@ -70,7 +72,7 @@ gpusort_set_plain(TupleDesc desc, AttrNumber attno)
 }
 
 /*
- * 19: a descriptor made by hand is not to be used before this.
+ * 19: a tuple descriptor that was made by hand must be finalized before it is used.
  */
 static inline void
 gpusort_finish_tuple_desc(TupleDesc desc)
@@ -81,7 +83,7 @@ gpusort_finish_tuple_desc(TupleDesc desc)
 }
 
 /*
- * 19: that of nodes is told apart from others.
+ * 19: instrumentation of nodes has a type of its own.
  */
 #if PG_VERSION_NUM >= 190000
 typedef NodeInstrumentation GpuSortNodeInstrumentation;
@@ -110,8 +112,8 @@ gpusort_init_slots(CustomScanState *css, TupleDesc desc, const TupleTableSlotOps
 }
 
 /*
- * 17: old_snapshot_threshold is gone, after whose time rows that a snapshot sees could
- * be removed.
+ * 17: old_snapshot_threshold is gone.  Before, rows that a snapshot sees could be removed
+ * after that time, and readers of pages had to check for it.
  */
 static inline void
 gpusort_test_for_old_snapshot(Snapshot snapshot, Relation relation, Page page)
@@ -122,7 +124,9 @@ gpusort_test_for_old_snapshot(Snapshot snapshot, Relation relation, Page page)
 }
 
 /*
- * 18: ExecutorRun() has lost a parameter, which told the first call from others.
+ * 18: ExecutorRun() has lost the parameter execute_once.
+ *
+ * The parameters of an ExecutorRun_hook, and the arguments that it passes on.
  */
 #if PG_VERSION_NUM >= 180000
 #define GPUSORT_EXECUTOR_RUN_PARAMETERS \
@@ -135,9 +139,9 @@ gpusort_test_for_old_snapshot(Snapshot snapshot, Relation relation, Page page)
 #endif
 
 /*
- * 20: tables and indexes have statistics of their own.
+ * 20: statistics of tables and of indexes are kept apart.
  *
- * What pgstat_count_heap_getnext() counts, of several tuples.
+ * Counts what pgstat_count_heap_getnext() counts, for several tuples at once.
  */
 static inline void
 gpusort_count_heap_tuples(Relation relation, int tuples)
@@ -151,9 +155,9 @@ gpusort_count_heap_tuples(Relation relation, int tuples)
 }
 
 /*
- * 16: what a user needs to read tables is kept apart from the range table.
+ * 16: permissions are kept in a list apart from the range table.
  *
- * Fails if the current user may not execute the plan.
+ * Raises an error if the current user may not execute the plan.
  */
 static inline void
 gpusort_check_permissions(const PlannedStmt *stmt)
@@ -166,9 +170,9 @@ gpusort_check_permissions(const PlannedStmt *stmt)
 }
 
 /*
- * 16: one function checks objects of all kinds.
+ * 16: one function checks permissions on objects of all kinds.
  *
- * Fails if the current user may not call an aggregate, as ExecInitAgg() does.
+ * Raises an error if the current user may not call an aggregate, as ExecInitAgg() does.
  */
 static inline void
 gpusort_check_aggregate(Oid aggregate)
@@ -185,7 +189,7 @@ gpusort_check_aggregate(Oid aggregate)
 }
 
 /*
- * 19: EXPLAIN can have the planner tell it something.
+ * 19: the planner gets the state of an EXPLAIN, which may be NULL.
  */
 static inline PlannedStmt *
 gpusort_plan_query(Query *query, const char *text)
@@ -198,7 +202,7 @@ gpusort_plan_query(Query *query, const char *text)
 }
 
 /*
- * 18: ExecutorRun() has lost a parameter.
+ * 18: ExecutorRun() has lost the parameter execute_once.
  */
 static inline void
 gpusort_run_to_the_end(QueryDesc *query)

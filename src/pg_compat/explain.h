@@ -17,8 +17,10 @@
 #endif
 
 /*
- * 18: the entry of grouped expressions in the range table is not counted when
- * EXPLAIN decides whether columns need their table's name.
+ * 18: the range table's entry for grouped expressions is not counted when
+ * EXPLAIN decides whether to show columns with their table's name.
+ *
+ * Returns whether to show them so.
  */
 static inline bool
 gpusort_explain_prefix(const ExplainState *es)
@@ -31,8 +33,8 @@ gpusort_explain_prefix(const ExplainState *es)
 }
 
 /*
- * 18: extensions have options of EXPLAIN.  19: auto_explain can have them, too, and asks whether a
- * value is one.
+ * 18: extensions can add options to EXPLAIN.  19: auto_explain can use such options, too, so an
+ * option has a function that checks its value.
  */
 #if PG_VERSION_NUM >= 180000
 #define GPUSORT_HAS_EXPLAIN_OPTIONS
@@ -48,7 +50,7 @@ gpusort_register_explain_option(const char *name, ExplainOptionHandler handler)
 }
 #endif
 
-/* Indentation of a line of text format: what ExplainIndentText() does. */
+/* Indents a line of text format, as ExplainIndentText() does. */
 static inline void
 gpusort_explain_indent(ExplainState *es)
 {

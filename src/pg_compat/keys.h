@@ -14,9 +14,10 @@
 
 /*
  * 18: get_ordering_op_properties() reports a CompareType instead of a btree
- * strategy number, for index methods of other strategies than btree's.
+ * strategy number, for index methods with other strategy numbers than btree's.
  *
- * True if opno is the "<" or (*reverse) ">" of some btree-like family.
+ * Returns whether opno is the "<" of some btree-like family, or the ">"; *reverse
+ * tells which.
  */
 static inline bool
 gpusort_ordering_op(Oid opno, Oid *opfamily, Oid *opcintype, bool *reverse)
@@ -38,14 +39,14 @@ gpusort_ordering_op(Oid opno, Oid *opfamily, Oid *opcintype, bool *reverse)
 }
 
 /*
- * 18: the OID of the collation "POSIX", which stays what it was, has lost its name.
+ * 18: the symbol of the OID of the collation "POSIX" is gone; the OID is the same.
  */
 #if PG_VERSION_NUM >= 180000
 #define POSIX_COLLATION_OID 951
 #endif
 
 /*
- * 18: lc_collate_is_c() is gone; the locale, which now always exists, says it.
+ * 18: lc_collate_is_c() is gone; the locale, which now always exists, has a field for it.
  */
 static inline bool
 gpusort_collation_is_c(Oid collation)
@@ -58,7 +59,7 @@ gpusort_collation_is_c(Oid collation)
 }
 
 /*
- * 19: the library's own locale has moved up within the server's.
+ * 19: the library's locale lies directly in pg_locale_t, no longer in its `info`.
  */
 static inline locale_t
 gpusort_libc_locale(pg_locale_t locale)
@@ -72,7 +73,7 @@ gpusort_libc_locale(pg_locale_t locale)
 
 #ifdef USE_ICU
 
-/* 19: its header is no longer included by pg_locale.h. */
+/* 19: pg_locale.h no longer includes ICU's header. */
 #include <unicode/ucol.h>
 
 static inline UCollator *
@@ -86,8 +87,8 @@ gpusort_icu_collator(pg_locale_t locale)
 }
 
 /*
- * 16: pg_strnxfrm() makes ICU sort keys for any server encoding, and
- * icu_to_uchar() is on its way out; 15 has only the latter.
+ * 16: pg_strnxfrm() makes ICU sort keys for any server encoding.  15 has only
+ * icu_to_uchar(), which is on its way out in later versions.
  *
  * Returns the key's length without its terminating zero byte.  If that is not
  * below size, the contents of key are undefined.
@@ -109,7 +110,7 @@ gpusort_icu_sort_key(char *key, Size size, const char *string, int32 len, pg_loc
 }
 #endif							/* USE_ICU */
 
-/* 19: what is told of changes gets the system cache by an enum. */
+/* 19: callbacks for changes of a system cache get the cache's identifier as an enum. */
 #if PG_VERSION_NUM >= 190000
 typedef SysCacheIdentifier GpuSortSysCache;
 #else

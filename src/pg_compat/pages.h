@@ -1,6 +1,6 @@
 /*
  * pages.h
- *		Differences of PostgreSQL's versions: pages of relations, past the buffers.
+ *		Differences of PostgreSQL's versions: pages of relations that bypass shared buffers.
  */
 #ifndef GPUSORT_PG_COMPAT_PAGES_H
 #define GPUSORT_PG_COMPAT_PAGES_H
@@ -16,7 +16,7 @@
 #include "utils/rel.h"
 
 /*
- * 16: direct I/O wants aligned buffers.
+ * 16: direct I/O needs aligned buffers.
  */
 static inline char *
 gpusort_alloc_page(MemoryContext context)
@@ -38,7 +38,7 @@ gpusort_alloc_page(MemoryContext context)
 #endif
 
 /*
- * 19: PageSetChecksumInplace() has lost half of its name.
+ * 19: PageSetChecksumInplace() is called PageSetChecksum().
  */
 static inline void
 gpusort_set_page_checksum(char *page, BlockNumber block)
@@ -51,9 +51,9 @@ gpusort_set_page_checksum(char *page, BlockNumber block)
 }
 
 /*
- * 16: as above.  18: the name of a file is in a struct.
+ * 16: relation file nodes are called locators.  18: relpath() returns a struct.
  *
- * The name of the file that has a block of a relation.
+ * Returns the name of the file that has a block of a relation, palloc'd.
  */
 static inline char *
 gpusort_block_file(Relation relation, BlockNumber block)
@@ -72,7 +72,9 @@ gpusort_block_file(Relation relation, BlockNumber block)
 }
 
 /*
- * 17: smgrwritev() writes neighbouring blocks, which exist, with one call.
+ * 17: smgrwritev() writes neighbouring blocks with one call.
+ *
+ * Writes pages to neighbouring blocks, which the file must have already.
  */
 static inline void
 gpusort_write_blocks(SMgrRelation smgr, BlockNumber block, char **pages, int count)
@@ -87,9 +89,10 @@ gpusort_write_blocks(SMgrRelation smgr, BlockNumber block, char **pages, int cou
 
 /*
  * 17: smgrregistersync() has the next checkpoint sync a relation; before, the
- * request has to be made for each of its files, as md.c does.
+ * request has to be made for each of its segments, as md.c does.
  *
- * For the main fork, of nblocks blocks; not for temporary relations.
+ * Has the next checkpoint sync the main fork, which has nblocks blocks.  The
+ * relation must not be temporary.
  */
 static inline void
 gpusort_register_sync(SMgrRelation smgr, BlockNumber nblocks)

@@ -13,9 +13,10 @@
 #include "parser/parse_relation.h"
 
 /*
- * 16: permissions have a list of their own.  18: there are relations that pruning has left.
+ * 16: permissions are kept in a list apart from the range table.  18: the executor is told which
+ * relations are not pruned.
  *
- * Have a state know a table, as the first and only one.
+ * Makes a table the first and only entry of an executor state's range table.
  */
 static inline void
 gpusort_init_range_table(EState *estate, Relation table)
@@ -33,7 +34,7 @@ gpusort_init_range_table(EState *estate, Relation table)
 }
 
 /*
- * 16: the map is made when it is asked for.
+ * 16: the map is made when it is asked for, not when the partition is initialized.
  */
 static inline TupleConversionMap *
 gpusort_root_to_child_map(ResultRelInfo *partition, EState *estate)

@@ -15,7 +15,8 @@
 /*
  * 18: paths count disabled nodes instead of carrying a disable_cost.
  *
- * A sort obeys enable_sort, as PostgreSQL's own does.
+ * Marks the path of a sort as disabled if enable_sort is off, as PostgreSQL's own sorts are; nodes
+ * that are disabled in its input count, too.
  */
 static inline void
 gpusort_set_path_disabled(Path *path, const Path *input)
@@ -31,7 +32,7 @@ gpusort_set_path_disabled(Path *path, const Path *input)
 #endif
 }
 
-/* The same for a path that is no sort of its own, but costs what its input does. */
+/* Counts the input's disabled nodes for a path that is no sort; before 18 costs include them. */
 static inline void
 gpusort_copy_path_disabled(Path *path, const Path *input)
 {
@@ -40,7 +41,7 @@ gpusort_copy_path_disabled(Path *path, const Path *input)
 #endif
 }
 
-/* ... for one that costs what two inputs do. */
+/* Counts the disabled nodes of both inputs for a path of a join; before 18 costs include them. */
 static inline void
 gpusort_join_path_disabled(Path *path, const Path *outer, const Path *inner)
 {
@@ -60,11 +61,11 @@ gpusort_path_costs_less(const Path *path, const Path *other)
 }
 
 /*
- * 18: the sort of a merge join's outer side may be an incremental one, if it is told
- * how many of the columns are in order already.
+ * 18: the sort of a merge join's outer side may be incremental; the join is told how
+ * many of the sort columns are in order already.
  *
- * A merge join whose outer path is sorted by outersortkeys, unless NIL, and whose inner
- * path comes in order.
+ * A merge join whose outer path is sorted by outersortkeys, unless these are NIL, and whose
+ * inner path comes in order.
  */
 typedef struct GpuSortMergeJoin
 {
@@ -76,7 +77,7 @@ typedef struct GpuSortMergeJoin
 	Path	   *inner;
 	List	   *mergeclauses;
 	List	   *outersortkeys;
-	List	   *pathkeys;		/* of the result */
+	List	   *pathkeys;		/* order of the result */
 } GpuSortMergeJoin;
 
 static inline void
@@ -104,9 +105,10 @@ gpusort_create_mergejoin_path(const GpuSortMergeJoin *join, JoinCostWorkspace *w
 }
 
 /*
- * 16: antijoins may have their sides exchanged; 18: semijoins, too, but only hash joins can do that.
+ * 16: antijoins may have their sides exchanged; 18: semijoins may, too, but only as hash joins.
  *
- * Can a merge join be of this type, and will it return inner rows without a partner?
+ * gpusort_returns_inner_rows() returns whether a join of this type returns inner rows without a
+ * partner, and gpusort_is_mergeable() whether a merge join can be of this type.
  */
 static inline bool
 gpusort_returns_inner_rows(JoinType jointype)
@@ -135,7 +137,7 @@ gpusort_is_mergeable(JoinType jointype)
 		jointype == JOIN_ANTI || gpusort_returns_inner_rows(jointype);
 }
 
-/* Is less disabled in the one path than in the other?  Before 18 their costs tell. */
+/* Returns whether `path` has fewer disabled nodes than `other`; before 18 only costs tell. */
 static inline bool
 gpusort_is_less_disabled(const Path *path, const Path *other)
 {
@@ -146,7 +148,7 @@ gpusort_is_less_disabled(const Path *path, const Path *other)
 #endif
 }
 
-/* Is anything disabled in it?  Before 18 its cost tells. */
+/* Returns whether a path has a disabled node; before 18 only its cost tells. */
 static inline bool
 gpusort_is_disabled(const Path *path)
 {
@@ -158,7 +160,7 @@ gpusort_is_disabled(const Path *path)
 }
 
 /*
- * 19: since semijoins are made otherwise, the path of a Unique node has the plain name.
+ * 19: semijoins don't use UniquePath any more, so the path of a Unique node has got that name.
  */
 #if PG_VERSION_NUM >= 190000
 #define T_UpperUniquePath	T_UniquePath
@@ -166,7 +168,8 @@ gpusort_is_disabled(const Path *path)
 #endif
 
 static inline Path *
-gpusort_make_unique_path(PlannerInfo *root, RelOptInfo *rel, Path *input, int ncolumns, double rows)
+gpusort_make_unique_path(PlannerInfo *root, RelOptInfo *rel, Path *input, int ncolumns,
+						 double rows)
 {
 #if PG_VERSION_NUM >= 190000
 	return (Path *) create_unique_path(root, rel, input, ncolumns, rows);
@@ -176,10 +179,12 @@ gpusort_make_unique_path(PlannerInfo *root, RelOptInfo *rel, Path *input, int nc
 }
 
 /*
- * 19: what makes the rows of a semijoin's inner side unique is the path of an Agg or Unique node, whose
- * relation is beside the side's own, with the same relids; before, it is a path of its own kind.
+ * 19: the path that makes the rows of a semijoin's inner side unique is that of an Agg or Unique
+ * node.  Its relation is another RelOptInfo than the side's own, with the same relids.  Before,
+ * such paths have a node type of their own, UniquePath.
  *
- * If a path does so by a hash table: of which rows, and by which columns.  Else NULL.
+ * If a path makes rows unique by a hash table, returns its input and sets *columns, which must be
+ * NIL, to the columns that it compares.  Else returns NULL.
  */
 static inline const Path *
 gpusort_hashed_unique_input(const Path *path, List **columns)
@@ -205,7 +210,7 @@ gpusort_hashed_unique_input(const Path *path, List **columns)
 #endif
 }
 
-/* The side's own relation. */
+/* Returns the side's own relation, given the relation of its path, which may make rows unique. */
 static inline RelOptInfo *
 gpusort_relation_not_unique(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -221,9 +226,11 @@ gpusort_relation_not_unique(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * 18: INTERSECT and EXCEPT merge two inputs, where before their rows were appended, each with a mark.
+ * 18: a SetOp merges the two inputs of INTERSECT or EXCEPT; before, it had one input, in which both
+ * inputs' rows were appended, with a flag that tells them apart.
  *
- * Of a SetOp's path: its inputs, a List of Path; its columns' clauses.
+ * gpusort_setop_inputs() returns a List of the inputs' Paths, and gpusort_setop_clauses() the
+ * SortGroupClauses of the columns.
  */
 static inline bool
 gpusort_setop_is_appended(void)
@@ -256,7 +263,8 @@ gpusort_setop_clauses(const SetOpPath *setop)
 }
 
 /*
- * A path that does the same with sorted inputs, of whose groups it has a fraction.
+ * Returns a path like `setop` for sorted inputs.  `fraction` is the share of the groups and rows
+ * that it sees: less than 1 in a participant of a parallel query.
  */
 static inline Path *
 gpusort_make_setop_path(PlannerInfo *root, RelOptInfo *rel, const SetOpPath *setop, List *inputs,
@@ -278,9 +286,10 @@ gpusort_make_setop_path(PlannerInfo *root, RelOptInfo *rel, const SetOpPath *set
 }
 
 /*
- * 19: the paths of an Append are passed together.
+ * 19: the paths of an Append are passed in a struct.
  *
- * An Append of paths, partial ones for so many workers unless 0.
+ * Returns an Append of paths.  If `workers` is not 0, the paths are partial paths for so many
+ * workers.
  */
 static inline Path *
 gpusort_create_append_path(PlannerInfo *root, RelOptInfo *rel, List *paths, int workers)
@@ -299,9 +308,9 @@ gpusort_create_append_path(PlannerInfo *root, RelOptInfo *rel, List *paths, int 
 }
 
 /*
- * 18: the number of disabled nodes below is passed on.
+ * 18: cost_sort() gets the input's number of disabled nodes.
  *
- * What a sort of PostgreSQL's costs without its input.
+ * Returns the cost of PostgreSQL's own sort, without its input's.
  */
 static inline Cost
 gpusort_core_sort_cost(PlannerInfo *root, List *pathkeys, double rows, int width)

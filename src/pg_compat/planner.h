@@ -20,7 +20,7 @@
 /*
  * 18: a PathKey holds a CompareType instead of a strategy number.
  *
- * The family's operator that sorts values of `type` as the pathkey says.
+ * Returns the operator of the pathkey's family that sorts values of `type` as the pathkey says.
  */
 static inline Oid
 gpusort_pathkey_operator(const PathKey *pathkey, Oid type)
@@ -48,7 +48,8 @@ gpusort_run_condition(const WindowAggPath *window)
 }
 
 /*
- * 16: an aggregate's input may come in the order that it wants.
+ * 16: an aggregate's input may be sorted below the Agg node (presorted), as its ORDER BY or
+ * DISTINCT needs it.
  */
 static inline bool
 gpusort_is_presorted(const Aggref *aggref)
@@ -68,7 +69,7 @@ gpusort_set_presorted(Aggref *aggref, bool presorted)
 #endif
 }
 
-/* How many of root->group_pathkeys are GROUP BY's own. */
+/* Returns how many of root->group_pathkeys are GROUP BY's; others are for aggregates. */
 static inline int
 gpusort_count_group_pathkeys(const PlannerInfo *root)
 {
@@ -80,7 +81,7 @@ gpusort_count_group_pathkeys(const PlannerInfo *root)
 }
 
 /*
- * 16: GROUP BY's columns without those that need not be compared are kept apart from the query's.
+ * 16: the planner drops redundant columns from a copy of the query's GROUP BY.
  */
 static inline List *
 gpusort_group_clause(const PlannerInfo *root)
@@ -93,9 +94,9 @@ gpusort_group_clause(const PlannerInfo *root)
 }
 
 /*
- * 19: the planner is told about the EXPLAIN that it works for.
+ * 19: the planner gets the state of the EXPLAIN that it works for.
  *
- * The parameters of a planner_hook, and what it passes on.
+ * The parameters of a planner_hook, and the arguments that it passes on.
  */
 #if PG_VERSION_NUM >= 190000
 #define GPUSORT_PLANNER_PARAMETERS \
@@ -109,10 +110,10 @@ gpusort_group_clause(const PlannerInfo *root)
 #endif
 
 /*
- * 18: what prunes partitions when a node begins is a list of the statement's; 19: nodes tell of those
- * that were consolidated into them.
+ * 18: the information for pruning partitions when a node begins is in a list of the statement.  19:
+ * an Append tells which other appends were pulled up into it.
  *
- * An Append in the place of a MergeAppend, without children, which are to be as many.
+ * Returns an Append that replaces a MergeAppend.  The caller gives it as many children.
  */
 static inline Append *
 gpusort_make_append(const MergeAppend *merge)
@@ -135,20 +136,28 @@ gpusort_make_append(const MergeAppend *merge)
 }
 
 /*
- * 19: pg_plan_advice, which reads finished plans while it has a state for them, fails if it finds
+ * 19: pg_plan_advice, which reads a finished plan if it has state for it, fails if it finds
  * a custom scan where it looks for a join's inputs.
+ *
+ * Returns whether pg_plan_advice has state for this plan.
  */
 static inline bool
 gpusort_plan_is_advised(PlannerInfo *root)
 {
 #if PG_VERSION_NUM >= 190000
-	return GetPlannerGlobalExtensionState(root->glob, GetPlannerExtensionId("pg_plan_advice")) != NULL;
+	return GetPlannerGlobalExtensionState(root->glob,
+										  GetPlannerExtensionId("pg_plan_advice")) != NULL;
 #else
 	return false;
 #endif
 }
 
-/* 19: GEQO keeps what is its own under a number, which it gets at first. */
+/*
+ * 19: GEQO keeps its private data under an identifier of a planner extension, which it gets when it
+ * first runs.
+ *
+ * Returns whether GEQO is planning now.
+ */
 static inline bool
 gpusort_plans_by_geqo(PlannerInfo *root)
 {
@@ -164,8 +173,9 @@ gpusort_plans_by_geqo(PlannerInfo *root)
  * a range table, tables or not, when its RelOptInfo has been made.
  *
  * GPUSORT_RELATION_HOOK names the server's variable and GpuSortRelationHook its type;
- * GPUSORT_RELATION_HOOK_PARAMETERS has root and rel among a hook's parameters, and
- * GPUSORT_RELATION_HOOK_TABLE is the OID of the table, InvalidOid if it is none.
+ * GPUSORT_RELATION_HOOK_PARAMETERS are a hook's parameters, which have root and rel among
+ * them; and GPUSORT_RELATION_HOOK_TABLE is the OID of the table, InvalidOid if the entry is
+ * not a table.
  */
 #if PG_VERSION_NUM >= 190000
 typedef build_simple_rel_hook_type GpuSortRelationHook;

@@ -10,7 +10,7 @@
 #include "storage/proc.h"
 
 /*
- * 17: processes that use shared memory have a number of their own.
+ * 17: a process's number is in a variable of its own.
  */
 static inline int
 gpusort_proc_number(void)
@@ -23,8 +23,8 @@ gpusort_proc_number(void)
 }
 
 /*
- * 18: extensions have kinds of statistics of their own.  19: whoever fetches one may be told to
- * free it, which goes with the context anyway.
+ * 18: extensions can have kinds of statistics of their own.  19: the caller that fetches an entry
+ * can ask whether to free it; we leave that to the memory context.
  */
 #if PG_VERSION_NUM >= 180000
 #define GPUSORT_HAS_STATISTICS_KINDS

@@ -56,7 +56,12 @@ gpusort_index_fetch_begin(Relation table)
 #endif
 }
 
-/* Was a relation created, or given a new file, by this transaction?  It is locked against all others then. */
+/*
+ * 16: relation file nodes are called locators.
+ *
+ * Returns whether a relation was created, or given a new file, by this transaction, which then has
+ * locked it against all others.
+ */
 static inline bool
 gpusort_relation_is_new(Relation relation)
 {
@@ -66,14 +71,19 @@ gpusort_relation_is_new(Relation relation)
 	SubTransactionId new_file = relation->rd_firstRelfilenodeSubid;
 #endif
 
-	return relation->rd_createSubid != InvalidSubTransactionId || new_file != InvalidSubTransactionId;
+	return relation->rd_createSubid != InvalidSubTransactionId ||
+		new_file != InvalidSubTransactionId;
 }
 
 /*
- * 16: relations grow by many blocks at a time.  The buffers are valid and not pinned.
+ * 16: relations can be extended by many blocks at a time.
+ *
+ * Extends a relation by `count` blocks, whose numbers are stored in blocks[].  Their buffers are
+ * valid, and not pinned.
  */
 static inline void
-gpusort_extend_relation(Relation relation, BufferAccessStrategy strategy, BlockNumber *blocks, int count)
+gpusort_extend_relation(Relation relation, BufferAccessStrategy strategy, BlockNumber *blocks,
+						int count)
 {
 #if PG_VERSION_NUM >= 160000
 	Buffer		buffers[64];
@@ -98,7 +108,8 @@ gpusort_extend_relation(Relation relation, BufferAccessStrategy strategy, BlockN
 		LockRelationForExtension(relation, ExclusiveLock);
 	for (int i = 0; i < count; i++)
 	{
-		Buffer		buffer = ReadBufferExtended(relation, MAIN_FORKNUM, P_NEW, RBM_NORMAL, strategy);
+		Buffer		buffer = ReadBufferExtended(relation, MAIN_FORKNUM, P_NEW, RBM_NORMAL,
+												strategy);
 
 		blocks[i] = BufferGetBlockNumber(buffer);
 		ReleaseBuffer(buffer);
@@ -109,10 +120,11 @@ gpusort_extend_relation(Relation relation, BufferAccessStrategy strategy, BlockN
 }
 
 /*
- * 19: the record of a page that is frozen as a whole has the visibility map's bits, too, which are set with it.  Before,
- * they have a record of their own, and are set when the page is written.
+ * 19: the WAL record of a page that is frozen as a whole has the visibility map's bits, too, which
+ * are set together with the page.  Before, the bits have a record of their own.
  *
- * The map's page is pinned, and in 19 locked.
+ * gpusort_map_set_frozen() sets a page's bits.  The map's page must be pinned, and in 19 also
+ * locked.
  */
 #if PG_VERSION_NUM >= 190000
 #define GPUSORT_MAP_IS_IN_RECORD	true
@@ -133,9 +145,11 @@ gpusort_map_set_frozen(Relation heap, BlockNumber block, Buffer page, Buffer map
 }
 
 /*
- * 19: whoever reads a full page sets it all-visible, or prunes it, once the transaction that has inserted its rows is
- * over for all.  So the server's inserts leave their transaction in the page's header, unless the rows are frozen, and so
- * does the replay of their WAL.
+ * 19: a reader of a full page sets it all-visible, or prunes it, once the transaction that has
+ * inserted its rows is over for all snapshots.  So the server's inserts, and the replay of their
+ * WAL, note their transaction in the page's header, unless the rows are frozen.
+ *
+ * Notes a transaction that has inserted rows in a page's header.
  */
 static inline void
 gpusort_page_set_inserted(Page page, TransactionId inserter)
@@ -148,7 +162,8 @@ gpusort_page_set_inserted(Page page, TransactionId inserter)
 /*
  * 16: relation file nodes are called locators.
  *
- * Was a relation created, or given a new file, by this very subtransaction?  Its rows may be frozen then.
+ * Returns whether a relation was created, or given a new file, by the current subtransaction.  Its
+ * rows may be frozen then.
  */
 static inline bool
 gpusort_relation_is_of_subtransaction(Relation relation)
@@ -163,7 +178,7 @@ gpusort_relation_is_of_subtransaction(Relation relation)
 }
 
 /*
- * 16: there are more questions.  19: they are flags.
+ * 16: ExecInsertIndexTuples() has one more boolean parameter.  19: flags replace the booleans.
  */
 static inline List *
 gpusort_insert_index_tuples(ResultRelInfo *target, TupleTableSlot *slot, EState *estate)
@@ -178,7 +193,7 @@ gpusort_insert_index_tuples(ResultRelInfo *target, TupleTableSlot *slot, EState 
 }
 
 /*
- * 17: the statement that wants an index rebuilt can be told to event triggers.
+ * 17: reindex_index() gets the statement that it works for, for event triggers; it may be NULL.
  */
 static inline void
 gpusort_reindex(Oid index, char persistence)
@@ -201,9 +216,10 @@ gpusort_reindex(Oid index, char persistence)
 #endif
 
 /*
- * 19: that may run beside sessions that write to the table, CONCURRENTLY.
+ * 19: REPACK CONCURRENTLY runs while other sessions write to the table.
  *
- * Is a statement a CLUSTER, of tables that are locked against all others?
+ * Returns whether a statement is a CLUSTER (or REPACK) that locks its tables against all other
+ * sessions.
  */
 static inline bool
 gpusort_is_cluster(const Node *statement)
@@ -221,10 +237,11 @@ gpusort_is_cluster(const Node *statement)
 }
 
 /*
- * 19: a table may be copied as a snapshot sees it, while others write to it (REPACK CONCURRENTLY);
- * and what shows the progress of CLUSTER has the names of REPACK.
+ * 19: a table may be copied as a snapshot sees it, while other sessions write to it (REPACK
+ * CONCURRENTLY); and the constants of CLUSTER's progress reporting have the names of REPACK.
  *
- * The parameters of a table access method's relation_copy_for_cluster(), and what it passes on.
+ * The parameters of a table access method's relation_copy_for_cluster(), and the arguments that it
+ * passes on.
  */
 #if PG_VERSION_NUM >= 190000
 #define GPUSORT_COPY_FOR_CLUSTER_PARAMETERS \
