@@ -19,7 +19,7 @@
 #include "btree/btree_stream.h"
 #include "btree/btree_target.h"
 
-/* Pages completed before they are linked and written. */
+/* How many pages are completed before they are linked and written. */
 #define GPUSORT_SLICE_BATCH		32
 
 typedef struct GpuSortSlice

@@ -41,7 +41,7 @@ gpusort_restart_join_rows(GpuSortJoinRows *rows)
 	rows->phase = GPUSORT_JOIN_NEXT_RANGE;
 }
 
-/* ---------- rows at hand ---------- */
+/* ---------- current rows ---------- */
 
 /*
  * Makes a row the current one of its side, if columns of it are wanted, and prefetches a later row.

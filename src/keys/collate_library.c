@@ -10,7 +10,7 @@
 
 #include "keys/collate_library.h"
 
-/* Returns whether a buffer may grow from so many bytes to so many; notes in *memory if not. */
+/* Returns whether a buffer of `from` bytes may grow to `to`; sets memory->exceeded if not. */
 static bool
 may_grow(GpuSortKeyMemory *memory, Size from, Size to)
 {

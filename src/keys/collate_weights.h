@@ -8,7 +8,7 @@
  *
  *		weights 1, 01, weights 2, 01, weights 3, 01, weights 4
  *
- * Nearly always a string's weights are those of its characters, one after the other. So a table of
+ * Nearly always a string's weights are those of its characters, one after the other.  So a table of
  * every character's weights, taken from strxfrm() of that character alone, is enough to make the
  * same bytes for any string, in a sixth of the time (test/unit/weights_test --time).  Some pairs of
  * characters make something else together, as c and h do in Czech; which pairs do is found out by
