@@ -1,6 +1,6 @@
 /*
  * into_receiver.c
- *		Taking the rows of a query that fills a new table; see into_receiver.h.
+ *		Taking the rows of a query that fills a new table; see into.h.
  *
  * The server's receiver makes the table, or has been told which table it is, and takes the rows if
  * we do not.  It does not tell which table it makes.  So we watch it: the first table that is made
@@ -19,8 +19,8 @@
 
 #include "exec/exec_junk.h"
 #include "exec/exec_sort.h"
-#include "into/into_receiver.h"
-#include "into/into_workers.h"
+#include "into/into.h"
+#include "into/into_private.h"
 #include "pg_compat/copy.h"
 #include "settings.h"
 

@@ -1,6 +1,6 @@
 /*
  * into_slices.c
- *		Putting a sorted result into a table: what each participant does; see into_slices.h.
+ *		Putting a sorted result into a table: what each participant does; see into_private.h.
  *
  * The pages of a slice are written after its turn, while other slices have theirs.
  *
@@ -15,7 +15,7 @@
 #include "storage/bufmgr.h"
 #include "storage/lwlock.h"
 
-#include "into/into_slices.h"
+#include "into/into_private.h"
 #include "worker_fault.h"
 
 void

@@ -1,7 +1,7 @@
 /*
  * into_workers.c
  *		Having a sorted result put into a table, by parallel workers if there are any; see
- *		into_workers.h.
+ *		into_private.h.
  *
  * After an error, the server ends the workers before it resets memory contexts.
  */
@@ -18,8 +18,7 @@
 #include "pgstat.h"
 #include "utils/rel.h"
 
-#include "into/into_slices.h"
-#include "into/into_workers.h"
+#include "into/into_private.h"
 #include "pg_compat/copy.h"
 #include "settings.h"
 #include "shared_chunk.h"
