@@ -1,12 +1,12 @@
 /*
  * btree_levels.c
- *		Builds the levels above the leaves, bottom up; see btree_levels.h.
+ *		Builds the levels above the leaves, bottom up; see btree.h.
  */
 #include "postgres.h"
 
 #include "access/nbtree.h"
 
-#include "btree/btree_levels.h"
+#include "btree/btree.h"
 #include "btree/btree_page.h"
 
 struct GpuSortLevel

@@ -5,7 +5,7 @@
 #ifndef GPUSORT_INDEX_ELIGIBLE_H
 #define GPUSORT_INDEX_ELIGIBLE_H
 
-#include "btree/btree_target.h"
+#include "btree/btree.h"
 #include "sort/sort.h"
 
 /*

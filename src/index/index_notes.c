@@ -8,7 +8,7 @@
 #include "miscadmin.h"
 #include "utils/wait_event.h"
 
-#include "btree/btree_levels.h"
+#include "btree/btree.h"
 #include "index/index_notes.h"
 #include "index/index_progress.h"
 #include "index/index_queues.h"

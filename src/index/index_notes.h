@@ -18,7 +18,7 @@
 #include "access/parallel.h"
 #include "storage/shm_mq.h"
 
-#include "btree/btree_slice_writer.h"
+#include "btree/btree.h"
 #include "index/index_stage.h"
 
 /* The leader's state. */

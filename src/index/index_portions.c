@@ -13,7 +13,7 @@
 #include "access/parallel.h"
 #include "utils/rel.h"
 
-#include "btree/btree_slice_writer.h"
+#include "btree/btree.h"
 #include "index/index_key.h"
 #include "index/index_portions.h"
 #include "index/index_unique.h"

@@ -7,7 +7,7 @@
 
 #include "access/tableam.h"
 
-#include "btree/btree_target.h"
+#include "btree/btree.h"
 #include "index/index_blocks.h"
 #include "index/index_exchange.h"
 #include "index/index_rows.h"

@@ -2,7 +2,7 @@
  * index_slices.c
  *		Writes an index by several processes; see index_slices.h.
  *
- *	slices ──taken in order──▶ btree_slice_writer, in each process ──page──▶ file, WAL
+ *	slices ──taken in order──▶ btree/btree_slices, in each process ──page──▶ file, WAL
  *	                                     └─notes─▶ the leader ──▶ btree_levels ──page──┘
  *
  * Workers' errors reach the leader through the server's own error queues.
@@ -11,7 +11,7 @@
 
 #include "access/nbtree.h"
 
-#include "btree/btree_slice_writer.h"
+#include "btree/btree.h"
 #include "index/index_slices.h"
 #include "settings.h"
 #include "worker_fault.h"

@@ -9,9 +9,8 @@
 #ifndef GPUSORT_INDEX_SLICES_H
 #define GPUSORT_INDEX_SLICES_H
 
-#include "btree/btree_slice_cuts.h"
+#include "btree/btree.h"
 #include "btree/btree_storage.h"
-#include "btree/btree_target.h"
 #include "index/index_notes.h"
 #include "index/index_stage.h"
 #include "sort/portion_share.h"

@@ -5,7 +5,7 @@
 #ifndef GPUSORT_INDEX_UNIQUE_H
 #define GPUSORT_INDEX_UNIQUE_H
 
-#include "btree/btree_target.h"
+#include "btree/btree.h"
 #include "engine/gs_progress.h"
 #include "sort/sort_view.h"
 

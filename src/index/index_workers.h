@@ -5,7 +5,7 @@
 #ifndef GPUSORT_INDEX_WORKERS_H
 #define GPUSORT_INDEX_WORKERS_H
 
-#include "btree/btree_target.h"
+#include "btree/btree.h"
 
 /*
  * Returns how many workers the build should have.  The server plans no more workers than leave each

@@ -2,7 +2,7 @@
  * index_writer.c
  *		Writes a complete btree index from a sorted stream of index tuples; see index_writer.h.
  *
- *	sort ──▶ btree_stream ──page──▶ here ──page──▶ btree_storage
+ *	sort ──▶ btree_leaf ────page──▶ here ──page──▶ btree_storage
  *	                                 └──downlink──▶ btree_levels ──page──┘
  *
  * This is how one process writes an index; index_slices.c is how several do.
@@ -18,9 +18,8 @@
 #include "access/nbtree.h"
 #include "miscadmin.h"
 
-#include "btree/btree_levels.h"
+#include "btree/btree.h"
 #include "btree/btree_storage.h"
-#include "btree/btree_stream.h"
 #include "index/index_progress.h"
 #include "index/index_writer.h"
 

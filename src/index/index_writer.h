@@ -18,7 +18,7 @@
 #ifndef GPUSORT_INDEX_WRITER_H
 #define GPUSORT_INDEX_WRITER_H
 
-#include "btree/btree_target.h"
+#include "btree/btree.h"
 #include "sort/sort_view.h"
 
 typedef struct GpuSortIndexWriter GpuSortIndexWriter;

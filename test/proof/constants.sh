@@ -21,9 +21,9 @@
 
 CONSTANTS='
 interrupts.h					GPUSORT_INTERRUPT_ROWS	1|64
-btree/btree_slice_cuts.c		SAMPLE					4|50
-btree/btree_slice_writer.h		GPUSORT_SLICE_BATCH		2|7
-btree/btree_stream.c			PUT_BLOCK				1|5
+btree/btree_slices.c			SAMPLE					4|50
+btree/btree.h					GPUSORT_SLICE_BATCH		2|7
+btree/btree_leaf.c				PUT_BLOCK				1|5
 engine/device/gs_arena.c		LARGE_BYTES				((size_t) 1 << 12)|((size_t) 1 << 16)
 engine/device/gs_bucket_cuts.c	FUSED_DIVISOR			2|100
 engine/device/gs_bucket_plan.c	LARGE_DIVISOR			2|40
