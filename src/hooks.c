@@ -39,7 +39,7 @@
 #include "pg_compat/tables.h"
 #include "plan/plan_hooks.h"
 #include "settings.h"
-#include "sort/sort_fetch.h"
+#include "sort/sort.h"
 #include "stats/activity.h"
 #include "stats/sort_counts.h"
 

@@ -31,7 +31,7 @@
 #include "pg_compat.h"
 #include "settings.h"
 #include "shared_chunk.h"
-#include "sort/sort_fetch.h"
+#include "sort/sort.h"
 #include "sort/sort_view.h"
 #include "worker_fault.h"
 #include "worker_start.h"

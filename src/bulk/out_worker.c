@@ -28,7 +28,7 @@
 #include "bulk/out_shared.h"
 #include "index/index_queues.h"
 #include "pg_compat.h"
-#include "sort/view_mapping.h"
+#include "sort/sort_view.h"
 #include "worker_fault.h"
 #include "worker_usage.h"
 

@@ -30,10 +30,7 @@
 #include "interrupts.h"
 #include "pg_compat/executor.h"
 #include "prefetch.h"
-#include "sort/fixed_offset.h"
 #include "sort/sort.h"
-#include "sort/sort_fetch.h"
-#include "sort/sort_put.h"
 
 /* Number of hexadecimal digits in the text of a key. */
 #define KEY_DIGITS		16

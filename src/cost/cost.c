@@ -20,7 +20,6 @@
 #include "memory/pool.h"
 #include "settings.h"
 #include "sort/sort.h"
-#include "sort/sort_limits.h"
 #include "sort/sort_team.h"
 #include "utils/lsyscache.h"
 #include "worker_start.h"

@@ -43,10 +43,9 @@
 #include "exec/exec_node.h"
 #include "exec/explain_counts.h"
 #include "plan/plan_node.h"
-#include "sort/parts_join.h"
 #include "sort/sort_input.h"
 #include "sort/sort_parts.h"
-#include "sort/team_help.h"
+#include "sort/sort_team.h"
 #include "worker_fault.h"
 
 /* Lives in dynamic shared memory.  Behind it lies the team that sorts. */

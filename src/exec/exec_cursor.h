@@ -24,7 +24,6 @@
 #include "pg_compat.h"
 #include "prefetch.h"
 #include "sort/sort.h"
-#include "sort/sort_fetch.h"
 #include "sort/sort_view.h"
 
 /* A block: pointers to consecutive rows in sorted order. */

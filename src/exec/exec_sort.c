@@ -35,9 +35,8 @@
 #include "exec/portion_workers.h"
 #include "pg_compat/executor.h"
 #include "plan/plan_node.h"
+#include "sort/sort.h"
 #include "sort/sort_input.h"
-#include "sort/sort_move_out.h"
-#include "sort/sort_note.h"
 
 typedef struct GpuSortScanState
 {

@@ -69,7 +69,7 @@ extern bool gpusort_returned_rows(PlanState *node, GpuSortReturned *returned);
 /*
  * For a node above that reads two GpuSorts by position.  gpusort_sort_collect() collects the rows
  * of one GpuSort.  gpusort_sort_merged() then sorts the rows of both at once, if that is possible
- * (sort_merged.h); otherwise each is sorted when it is first viewed.  Sorts that were performed at
+ * (sort.h); otherwise each is sorted when it is first viewed.  Sorts that were performed at
  * once must be read by views only, and both nodes have to be rescanned if one is.
  */
 extern void gpusort_sort_collect(PlanState *node);

@@ -11,7 +11,7 @@
 
 #include "exec/portion_workers.h"
 #include "shared_chunk.h"
-#include "sort/crew_worker.h"
+#include "sort/sort_parts.h"
 #include "worker_start.h"
 #include "worker_usage.h"
 

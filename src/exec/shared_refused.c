@@ -13,7 +13,7 @@
 
 #include "exec/shared_refused.h"
 #include "pg_compat/executor.h"
-#include "sort/sort_put.h"
+#include "sort/sort.h"
 
 void
 gpusort_begin_refused(GpuSortRefused *refused, SharedTuplestore *store, int participants,

@@ -7,7 +7,7 @@
  * its other memory, which is more, and reads the result like every other participant.
  *
  * If the sort has spilled, and each row goes to only one participant, participants read back, and
- * sort, portions that they take (portion_share.h).  As many participants do so as there is memory
+ * sort, portions that they take (sort_parts.h).  As many participants do so as there is memory
  * for.
  *
  * If some of the result is private memory, or the sort was handed over to tuplesort, rows that go
@@ -18,7 +18,7 @@
  * end at about the same time.  Slices are handed out in order, so each participant gets its rows in
  * order.  Rows that are equal in the first columns are a group, and stay in one slice: a slice
  * begins at the first position, from its nominal one on, where a group begins.  Each participant
- * finds that position for itself (sort_cuts.h).  If a group fills more than a slice, the slices
+ * finds that position for itself (sort_view.h).  If a group fills more than a slice, the slices
  * behind are empty.
  */
 #include "postgres.h"

@@ -12,9 +12,8 @@
 #include "exec/exec_cursor.h"
 #include "exec/explain_report.h"
 #include "exec/result_file.h"
-#include "sort/portion_share.h"
-#include "sort/sort_cuts.h"
-#include "sort/view_mapping.h"
+#include "sort/sort_parts.h"
+#include "sort/sort_view.h"
 
 /* Where the result is. */
 typedef enum GpuSortResultPlace

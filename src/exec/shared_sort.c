@@ -40,10 +40,10 @@
 #include "exec/shared_sort.h"
 #include "exec/shared_state.h"
 #include "pg_compat.h"
-#include "sort/parts_join.h"
+#include "sort/sort.h"
 #include "sort/sort_input.h"
-#include "sort/sort_note.h"
-#include "sort/team_help.h"
+#include "sort/sort_parts.h"
+#include "sort/sort_team.h"
 #include "worker_fault.h"
 #include "worker_wait.h"
 

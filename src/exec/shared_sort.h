@@ -18,7 +18,7 @@ extern void gpusort_shared_make_result(PlanState *node);
  * rows of each in every participant, by position.  That node has a barrier of its own.  Every
  * participant collects rows for all sorts.  When all have collected, one participant performs each
  * sort, while the others help until the result is there; or one performs two sorts, both at once if
- * possible (sort_merged.h).  Then all participants open the results.  To be called only if
+ * possible (sort.h).  Then all participants open the results.  To be called only if
  * gpusort_shared_is_parallel() returns true.
  */
 extern bool gpusort_shared_is_parallel(const PlanState *node);

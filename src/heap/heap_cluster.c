@@ -21,9 +21,7 @@
 #include "heap/heap_reader.h"
 #include "heap/heap_target.h"
 #include "heap/heap_workers.h"
-#include "sort/sort_fetch.h"
-#include "sort/sort_limits.h"
-#include "sort/sort_note.h"
+#include "sort/sort.h"
 #include "sort/sort_view.h"
 
 GpuSortClusterCounters gpusort_cluster_counters;

@@ -20,7 +20,7 @@
 #include "heap/heap_version.h"
 #include "index/index_key.h"
 #include "settings.h"
-#include "sort/sort_limits.h"
+#include "sort/sort.h"
 
 /* The sort's columns are those of the table, or of rows with keys (heap_keys.h). */
 bool

@@ -30,7 +30,7 @@
 #include "heap/heap_version.h"
 #include "heap/heap_writer.h"
 #include "pg_compat/executor.h"
-#include "sort/sort_put.h"
+#include "sort/sort.h"
 #include "worker_fault.h"
 
 struct GpuSortHeapReader

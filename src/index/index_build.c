@@ -35,8 +35,7 @@
 #include "index/index_unique.h"
 #include "index/index_workers.h"
 #include "index/index_writer.h"
-#include "sort/sort_fetch.h"
-#include "sort/sort_note.h"
+#include "sort/sort.h"
 
 /* Part of the sort phase's progress that the check of uniqueness is taken for. */
 #define UNIQUE_PART		0.02

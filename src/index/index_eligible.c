@@ -15,7 +15,7 @@
 #include "index/index_eligible.h"
 #include "index/index_key.h"
 #include "settings.h"
-#include "sort/sort_limits.h"
+#include "sort/sort.h"
 
 /* Width that is assumed for a value of unknown length, as the planner does. */
 #define UNKNOWN_WIDTH	32

@@ -6,7 +6,7 @@
 
 #include "index/index_exchange.h"
 #include "index/index_queues.h"
-#include "sort/sort_fetch.h"
+#include "sort/sort.h"
 
 /*
  * A batch takes at most half a queue, so that a worker can fill one half while the leader reads the

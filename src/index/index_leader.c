@@ -17,7 +17,7 @@
 #include "index/index_leader.h"
 #include "index/index_shared.h"
 #include "pg_compat.h"
-#include "sort/parts_join.h"
+#include "sort/sort_parts.h"
 #include "worker_start.h"
 #include "worker_usage.h"
 #include "worker_wait.h"

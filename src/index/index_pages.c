@@ -33,7 +33,7 @@
 
 #include "index/index_forecast.h"
 #include "index/index_pages.h"
-#include "sort/fixed_offset.h"
+#include "sort/sort.h"
 
 /*
  * Maximum number of pages that the server's scan gets at a time, without our looking at them first.

@@ -17,8 +17,7 @@
 #include "index/index_key.h"
 #include "index/index_portions.h"
 #include "index/index_unique.h"
-#include "sort/dead_rows.h"
-#include "sort/sort_fetch.h"
+#include "sort/sort.h"
 #include "worker_fault.h"
 
 /* The state of a process that writes slices. */

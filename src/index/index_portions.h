@@ -2,7 +2,7 @@
  * index_portions.h
  *		Writes an index by several processes, from rows in temporary files.
  *
- * Here a slice (index_slices.h) is a portion of the sort's runs (sort/portion_share.h).  The
+ * Here a slice (index_slices.h) is a portion of the sort's runs (sort/sort_parts.h).  The
  * process that takes it reads it back, sorts it and checks its uniqueness, window by window, and
  * forms its pages.  Portions never divide rows that are equal in all key columns, so neither
  * uniqueness nor posting lists cross their edges.

@@ -9,7 +9,7 @@
 
 #include "index/index_key.h"
 #include "index/index_rows.h"
-#include "sort/sort_put.h"
+#include "sort/sort.h"
 
 void
 gpusort_index_begin_part(GpuSortIndexRows *rows, Relation index)

@@ -13,7 +13,7 @@
 #include "btree/btree_storage.h"
 #include "index/index_notes.h"
 #include "index/index_stage.h"
-#include "sort/portion_share.h"
+#include "sort/sort_parts.h"
 
 /* What the processes share; zero at first. */
 typedef struct GpuSortSharedSlices

@@ -17,7 +17,7 @@
 
 #include "index/index_unique.h"
 #include "interrupts.h"
-#include "sort/dead_rows.h"
+#include "sort/sort.h"
 
 /* Report that this tuple and a later one violate the constraint, with the server's message. */
 static void

@@ -12,8 +12,8 @@
 #include "index/index_portions.h"
 #include "index/index_scan.h"
 #include "index/index_shared.h"
-#include "sort/team_help.h"
-#include "sort/view_mapping.h"
+#include "sort/sort_team.h"
+#include "sort/sort_view.h"
 #include "worker_usage.h"
 
 /*

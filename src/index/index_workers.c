@@ -12,7 +12,7 @@
 #include "utils/rel.h"
 
 #include "index/index_workers.h"
-#include "sort/sort_limits.h"
+#include "sort/sort.h"
 
 int
 gpusort_index_workers(const GpuSortIndexTarget *target)

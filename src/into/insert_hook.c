@@ -33,7 +33,7 @@
 #include "pg_compat/executor.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
-#include "sort/sort_fetch.h"
+#include "sort/sort.h"
 
 /* An INSERT that has been started, and whose input has not been asked for rows yet. */
 typedef struct Insert

@@ -22,9 +22,8 @@
 #include "pg_compat/copy.h"
 #include "settings.h"
 #include "shared_chunk.h"
-#include "sort/sort_fetch.h"
+#include "sort/sort.h"
 #include "sort/sort_view.h"
-#include "sort/view_mapping.h"
 #include "worker_start.h"
 #include "worker_usage.h"
 

@@ -35,7 +35,7 @@
 #include "pg_compat.h"
 #include "plan/plan_join.h"
 #include "plan/plan_node.h"
-#include "sort/sort_merged.h"
+#include "sort/sort.h"
 #include "worker_wait.h"
 
 #define OUTER GPUSORT_JOIN_OUTER

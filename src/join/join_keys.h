@@ -2,7 +2,7 @@
  * join_keys.h
  *		Comparing the rows of two sides by the columns that both are sorted by.
  *
- * Rows that are given by position are compared by the first words of their keys (sort/first_word.h)
+ * Rows that are given by position are compared by the first words of their keys (sort/sort.h)
  * where these decide, and otherwise by the operator family's comparisons, across types if need be.
  * Nulls are equal to each other here, as they are in sorts.
  */

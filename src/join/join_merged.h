@@ -1,6 +1,6 @@
 /*
  * join_merged.h
- *		Ranges of rows of two sides that gpusortd has put in one order (sort/sort_merged.h).
+ *		Ranges of rows of two sides that gpusortd has put in one order (sort/sort.h).
  *
  * gpusortd says which neighbours in the order are equal, so no row is looked at to find a range.  A
  * group is a stretch of equal rows of both sides.  A piece is a stretch of the order.  Its row

@@ -13,7 +13,7 @@
 #include "join/join_side.h"
 #include "plan/plan_node.h"
 #include "prefetch.h"
-#include "sort/fixed_offset.h"
+#include "sort/sort.h"
 
 /* How many rows' words are made at a time, while as many rows behind them are prefetched. */
 #define WORDS_BLOCK 32

@@ -13,7 +13,7 @@
 #include "nodes/execnodes.h"
 
 #include "exec/exec_cursor.h"
-#include "sort/first_word.h"
+#include "sort/sort.h"
 #include "sort/sort_view.h"
 
 /* Where the first sort column lies in a tuple. */

@@ -13,7 +13,7 @@
 #include "access/tableam.h"
 #include "utils/rel.h"
 
-#include "sort/first_word.h"
+#include "sort/sort.h"
 
 /*
  * A page's items that the snapshot sees, in order.  Items whose first column is null are left out.

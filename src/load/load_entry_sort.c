@@ -12,9 +12,7 @@
 #include "load/load_entry_sort.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
-#include "sort/sort_fetch.h"
-#include "sort/sort_note.h"
-#include "sort/sort_put.h"
+#include "sort/sort.h"
 #include "sort/sort_view.h"
 
 struct GpuSortEntrySort

@@ -29,7 +29,7 @@
 #include "plan/plan_join.h"
 #include "plan/plan_leaf_join.h"
 #include "settings.h"
-#include "sort/first_word.h"
+#include "sort/sort.h"
 
 /*
  * The cost of reading a row off a leaf page and finding its partner.  It takes 12 ns, which would

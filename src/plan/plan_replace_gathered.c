@@ -44,7 +44,7 @@
 #include "plan/plan_estimate.h"
 #include "plan/plan_replace_gathered.h"
 #include "settings.h"
-#include "sort/sort_limits.h"
+#include "sort/sort.h"
 
 /* A sort as it stands in the plan, and as it would be. */
 typedef struct Candidate

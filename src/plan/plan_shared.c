@@ -17,7 +17,7 @@
 #include "plan/plan_shared.h"
 #include "plan/plan_statistics.h"
 #include "settings.h"
-#include "sort/sort_limits.h"
+#include "sort/sort.h"
 
 int
 gpusort_slice_columns(const CustomScan *scan)

@@ -23,7 +23,7 @@
 #include "plan/plan_estimate.h"
 #include "plan/plan_sorted_gathered.h"
 #include "settings.h"
-#include "sort/sort_limits.h"
+#include "sort/sort.h"
 
 static Plan *
 plan_collect_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,

@@ -2,7 +2,7 @@
  * crew_layout.h
  *		What the leader of a sort and the workers that load its portions share.
  *
- * The leader and the workers of a crew (portion_crew.h) share a GpuSortPortionCrew in dynamic
+ * The leader and the workers of a crew (sort_parts.h) share a GpuSortPortionCrew in dynamic
  * shared memory.  Each worker has a slot, which says what the worker does with its current portion.
  * The worker itself moves its slot from FREE through LOADING to LOADED or TOO_LARGE; the leader
  * makes it FREE again when it does not want the portion any more.
@@ -15,7 +15,7 @@
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
 
-#include "sort/portion_crew.h"
+#include "sort/sort_parts.h"
 #include "sort/sort_view.h"
 
 typedef enum CrewSlotState

@@ -1,14 +1,14 @@
 /*
  * crew_worker.c
- *		A worker that loads portions of a sort; see crew_worker.h.
+ *		A worker that loads portions of a sort; see sort_parts.h.
  */
 #include "postgres.h"
 
 #include "pg_compat.h"
 #include "runs/portion_file.h"
 #include "sort/crew_layout.h"
-#include "sort/crew_worker.h"
 #include "sort/portion_load.h"
+#include "sort/sort_parts.h"
 #include "sort/sort_state.h"
 #include "sort/spill_files.h"
 #include "worker_fault.h"

@@ -1,13 +1,13 @@
 /*
  * dead_rows.c
- *		The mark of dead rows in index tuples; see dead_rows.h.
+ *		The mark of dead rows in index tuples; see sort.h.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 
 #include "interrupts.h"
-#include "sort/dead_rows.h"
+#include "sort/sort.h"
 #include "sort/sort_state.h"
 
 void

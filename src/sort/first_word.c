@@ -1,6 +1,6 @@
 /*
  * first_word.c
- *		The first word of a row's sort key; see first_word.h.
+ *		The first word of a row's sort key; see sort.h.
  */
 #include "postgres.h"
 
@@ -8,8 +8,8 @@
 #include "utils/memutils.h"
 
 #include "pg_compat/keys.h"
-#include "sort/first_word.h"
 #include "sort/key_strings.h"
+#include "sort/sort.h"
 
 /*
  * Returns whether the operator sorts integers, whose words are the same for all widths.  Dates and

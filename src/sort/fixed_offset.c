@@ -1,12 +1,12 @@
 /*
  * fixed_offset.c
- *		Attributes that lie at the same place in every tuple; see fixed_offset.h.
+ *		Attributes that lie at the same place in every tuple; see sort.h.
  */
 #include "postgres.h"
 
 #include "access/tupmacs.h"
 
-#include "sort/fixed_offset.h"
+#include "sort/sort.h"
 
 int
 gpusort_fixed_offset(TupleDesc desc, AttrNumber attno)

@@ -19,7 +19,7 @@
 #include "nodes/execnodes.h"
 
 #include "sort/letter_case.h"
-#include "sort/row_columns.h"
+#include "sort/sort.h"
 
 typedef struct GpuSortProjection
 {

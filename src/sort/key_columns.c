@@ -7,9 +7,9 @@
 #include "lib/stringinfo.h"
 #include "utils/memutils.h"
 
-#include "sort/fixed_offset.h"
 #include "sort/key_columns.h"
 #include "sort/key_strings.h"
+#include "sort/sort.h"
 
 #define PLANES_PER_COLUMN (1 + GPUSORT_CODEC_MAX_WORDS)
 

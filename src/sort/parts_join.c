@@ -1,6 +1,6 @@
 /*
  * parts_join.c
- *		Making the parts of a shared sort the rows of one sort; see parts_join.h.
+ *		Making the parts of a shared sort the rows of one sort; see sort_parts.h.
  *
  * The sort's ranges adopt the extents of the parts (parts_layout.h).  Only bitmaps of nulls are
  * copied, and the rows that each part has behind its last whole granule, less than a granule.  Rows
@@ -17,11 +17,11 @@
 #include "memory/pool.h"
 #include "sort/key_rows.h"
 #include "sort/key_strings.h"
-#include "sort/parts_join.h"
 #include "sort/parts_layout.h"
+#include "sort/sort.h"
 #include "sort/sort_handover.h"
 #include "sort/sort_memory.h"
-#include "sort/sort_put.h"
+#include "sort/sort_parts.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_spill.h"
 #include "sort/sort_watch.h"
@@ -323,7 +323,7 @@ give_rest(GpuSortParts *parts)
 
 /*
  * Notes where each granule of rows begins, if the rows in all granules have the same length.  Then
- * their places are known without looking at references (row_places.h).
+ * their places are known without looking at references (sort_view.h).
  */
 static void
 locate_granules(const Join *join)

@@ -1,6 +1,6 @@
 /*
  * portion_crew.c
- *		The leader's side of a crew that loads portions; see portion_crew.h.
+ *		The leader's side of a crew that loads portions; see sort_parts.h.
  *
  * Workers take portions in order, and a sort is nearly always read in order, too.  So the portion
  * that is wanted next is the one that was begun first.  A portion that the leader has passed is not

@@ -7,8 +7,8 @@
 #include "elapsed.h"
 #include "runs/run_reader.h"
 #include "sort/portion_load.h"
+#include "sort/sort.h"
 #include "sort/sort_compare.h"
-#include "sort/sort_put.h"
 #include "sort/sort_rows.h"
 #include "sort/sort_state.h"
 

@@ -1,6 +1,6 @@
 /*
  * portion_share.c
- *		Portions of a spilled sort, divided among processes; see portion_share.h.
+ *		Portions of a spilled sort, divided among processes; see sort_parts.h.
  */
 #include "postgres.h"
 
@@ -8,8 +8,8 @@
 
 #include "runs/portion_file.h"
 #include "sort/parts_layout.h"
-#include "sort/portion_share.h"
 #include "sort/sort_compare.h"
+#include "sort/sort_parts.h"
 #include "sort/sort_ranges.h"
 #include "sort/spill_files.h"
 

@@ -13,8 +13,8 @@
 #include "port/pg_bitutils.h"
 
 #include "memory/memory_range.h"
-#include "sort/row_places.h"
 #include "sort/sort.h"
+#include "sort/sort_view.h"
 
 /* What a row looks like if all of its values are of fixed length and none is null. */
 typedef struct GpuSortTemplate

@@ -17,8 +17,8 @@
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
 
-#include "sort/fixed_offset.h"
 #include "sort/row_store_columns.h"
+#include "sort/sort.h"
 #include "sort/sort_state.h"
 
 /* A column of the rows. */

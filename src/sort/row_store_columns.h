@@ -2,7 +2,7 @@
  * row_store_columns.h
  *		Storing rows that are made of a table's tuples.
  *
- * Rows may be made of columns of a table's tuples and of other values (row_columns.h).  What it
+ * Rows may be made of columns of a table's tuples and of other values (sort.h).  What it
  * takes to make them of the tuples of one table is a GpuSortSelection.
  *
  * Private to src/sort.
@@ -10,10 +10,10 @@
 #ifndef GPUSORT_ROW_STORE_COLUMNS_H
 #define GPUSORT_ROW_STORE_COLUMNS_H
 
-#include "sort/row_columns.h"
 #include "sort/row_store.h"
+#include "sort/sort.h"
 
-/* Do what gpusort_select_columns() and gpusort_select_tuples() say (sort_put.h). */
+/* Do what gpusort_select_columns() and gpusort_select_tuples() say (sort.h). */
 extern bool gpusort_row_store_select(GpuSort *sort, const GpuSortRowColumns *columns);
 extern void gpusort_row_store_select_none(GpuSort *sort);
 

@@ -12,18 +12,16 @@
 #include "sort/key_rows.h"
 #include "sort/memory_at_hand.h"
 #include "sort/row_store_index.h"
+#include "sort/sort.h"
 #include "sort/sort_bound.h"
 #include "sort/sort_handover.h"
-#include "sort/sort_limits.h"
 #include "sort/sort_memory.h"
-#include "sort/sort_merged.h"
-#include "sort/sort_note.h"
+#include "sort/sort_portions.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_rows.h"
-#include "sort/sort_portions.h"
-#include "sort/spill_files.h"
 #include "sort/sort_state.h"
 #include "sort/sort_watch.h"
+#include "sort/spill_files.h"
 
 GpuSortSpec
 gpusort_make_spec(GpuSortKind kind, int nkeys)

@@ -2,10 +2,9 @@
  * sort.h
  *		One sort: rows in, rows out in order.  The counterpart of tuplesort.h.
  *
- * Life of a sort: begin, put every row (sort_put.h), perform, fetch rows by position
- * (sort_fetch.h), then reset for another input or end.  The state and everything it refers to hang
- * on the memory context that was current at begin: deleting or resetting that context ends the
- * sort, on error as well.
+ * Life of a sort: begin, put every row, perform, fetch rows by position, then reset for another
+ * input or end.  The state and everything it refers to hang on the memory context that was current
+ * at begin: deleting or resetting that context ends the sort, on error as well.
  *
  * A sort that can't be done here (no memory within the limit, a value without an encoding, an order
  * that the verification rejects) is handed over to PostgreSQL's tuplesort, at any point while rows
@@ -15,8 +14,6 @@
  * whatever the order of arrival.  Such a sort is never handed over: its caller is told that it has
  * failed, and lets PostgreSQL build the index.  A sort begun with gpusort_begin_optional() is not
  * handed over either: its caller is told that it has failed, and does without it.
- *
- * Public: other folders include it.
  */
 #ifndef GPUSORT_SORT_H
 #define GPUSORT_SORT_H
@@ -24,13 +21,17 @@
 #include "access/attnum.h"
 #include "access/htup.h"
 #include "access/itup.h"
+#include "access/tupdesc.h"
 #include "executor/tuptable.h"
 #include "portability/instr_time.h"
 #include "utils/relcache.h"
 
 #include "engine/gs_progress.h"
+#include "keys/key_codec.h"
 #include "service/fallback.h"
 #include "stats/sort_kind.h"
+
+/* ---------- the life of a sort: begin, perform, reset, end ---------- */
 
 /* Sorts by more columns than this are left to PostgreSQL. */
 #define GPUSORT_MAX_KEYS	64
@@ -94,7 +95,7 @@ typedef struct GpuSortStats
 	uint64		dropped_rows;	/* rows put that were not kept, because of the bound */
 	uint32		runs;			/* runs written, to temporary files or kept in memory */
 	uint32		portions;		/* portions in which the rows of runs were read back */
-	uint32		worker_portions;	/* portions that workers have loaded (portion_crew.h) */
+	uint32		worker_portions;	/* portions that workers have loaded (sort_parts.h) */
 	uint32		merged_runs;	/* runs made of other runs, because there were too many */
 	uint64		spilled_bytes;	/* bytes written to temporary files */
 	uint64		kept_bytes;		/* bytes of runs that stayed in memory */
@@ -182,9 +183,9 @@ extern void gpusort_show_progress(GpuSort *sort, gs_progress *progress);
 extern void gpusort_perform(GpuSort *sort);
 
 /*
- * Perform two sorts at once, if gpusortd puts the rows of both in one order (sort_merged.h).  Then
- * only views of the two can be had (sort_view.h), and gpusort_is_merged() is true.  Returns false
- * if gpusortd does not do it; then neither is sorted.
+ * Perform two sorts at once, if gpusortd puts the rows of both in one order.  Then only views of
+ * the two can be had (sort_view.h), and gpusort_is_merged() is true.  Returns false if gpusortd does
+ * not do it; then neither is sorted.
  */
 extern bool gpusort_perform_merged(GpuSort *const sorts[2]);
 extern bool gpusort_is_merged(const GpuSort *sort);
@@ -225,5 +226,278 @@ extern void gpusort_reset(GpuSort *sort);
 extern void gpusort_end(GpuSort *sort);
 
 extern const GpuSortStats *gpusort_get_stats(const GpuSort *sort);
+
+/* ---------- limits: how much memory a sort may have ---------- */
+
+/*
+ * gpusort_memory_limit() returns how many bytes of private memory one sort may use: work_mem *
+ * hash_mem_multiplier, but no more than the machine has.  gpusort_pool_limit() returns how many
+ * bytes of the pool one sort may use, if they are free.
+ */
+extern size_t gpusort_memory_limit(void);
+extern size_t gpusort_pool_limit(void);
+
+/* Returns how many bytes of the pool a sort would get that begins now, given what others have. */
+extern size_t gpusort_pool_available(void);
+
+/*
+ * Returns `bytes`, or less if the machine has less memory, or if a row store can't address as much.
+ */
+extern size_t gpusort_possible_bytes(size_t bytes);
+
+/* ---------- rows of a table's tuples: what they consist of ---------- */
+
+/*
+ * A row is made of a tuple of the table and of values that were computed from it.  Each column of
+ * the row is either an attribute of the tuple or one of the values.
+ */
+
+typedef struct GpuSortRowColumns
+{
+	TupleDesc	table;			/* descriptor of the tuples */
+	int			ncolumns;		/* of the rows */
+	/* by column: number of the table's attribute, or 0 for the next of the values */
+	AttrNumber *attnos;
+
+	/* the values of the current row, set anew for each tuple */
+	int			nvalues;
+	Datum	   *values;			/* varlenas among them must not be expanded objects */
+	bool	   *isnull;
+} GpuSortRowColumns;
+
+/* ---------- putting rows: what the caller of a sort puts into it ---------- */
+
+/* Put a row into a sort.  The slot's contents are copied. */
+extern void gpusort_put_slot(GpuSort *sort, TupleTableSlot *slot);
+
+/*
+ * Put a row into a part (sort_parts.h).  Returns false if there is no room for the row, or no
+ * encoding.  gpusort_put_heap_tuple() and gpusort_put_index_values() are for parts as well.
+ */
+extern bool gpusort_put_part_slot(GpuSort *part, TupleTableSlot *slot);
+
+/*
+ * Put a row into a sort that is never handed over (gpusort_begin_optional()).  Returns false if the
+ * sort must be given up, for the reason that its statistics give.
+ */
+extern bool gpusort_put_optional_slot(GpuSort *sort, TupleTableSlot *slot);
+
+/*
+ * Put a tuple on a page, of a table whose descriptor is the sort's.  Returns false if that is not
+ * possible without deforming the tuple; it must come in a slot then.
+ */
+extern bool gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple);
+
+/*
+ * Say that tuples on pages, from now on, are rows as they lie.  That is assumed in the beginning,
+ * so the sort of one table need not call it.
+ */
+extern void gpusort_select_tuples(GpuSort *sort);
+
+/*
+ * gpusort_select_columns() says that rows, from now on, are made of columns of tuples on pages,
+ * together with other values; `columns` must stay.  It returns false if the sort can't make such
+ * rows.  gpusort_put_heap_columns() then puts the row made of a tuple on a page and of the present
+ * values.  It returns false if the row must come in a slot.
+ */
+extern bool gpusort_select_columns(GpuSort *sort, const GpuSortRowColumns *columns);
+extern bool gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple);
+
+/*
+ * Form the index tuple of a row and put it.  Returns false if the sort must be given up.  Rows that
+ * are not alive don't count for uniqueness: see gpusort_tuple_is_dead().
+ */
+extern bool gpusort_put_index_values(GpuSort *sort, const Datum *values, const bool *isnull,
+									 ItemPointer tid, bool alive);
+
+/*
+ * Put an index tuple that another index sort has stored.  Returns false if the sort must be given
+ * up.
+ */
+extern bool gpusort_put_index_tuple(GpuSort *sort, IndexTuple tuple);
+
+/*
+ * Put a tuple that a sort has stored and written to a run.  It does not count as another row.
+ * Returns false if there is no room for it.
+ */
+extern bool gpusort_put_stored_tuple(GpuSort *sort, const void *tuple);
+
+/* ---------- fetching rows: what a sort has to show, by position ---------- */
+
+/*
+ * Have the row at a position, which exists, in memory.  Then the rows at positions *from .. *to - 1
+ * are, and pointers to rows that were fetched before, from other positions, may be invalid.
+ */
+extern void gpusort_fetch_window(GpuSort *sort, uint64 position, uint64 *from, uint64 *to);
+
+/*
+ * Let rows be made of their keys when they are fetched, if all of their columns are sort columns
+ * whose keys tell the values.  Returns whether they will be; if not, rows are stored.  To be called
+ * only while the sort has no rows, with wanted = false if others look into the result
+ * (sort_view.h).  Rows are also stored if the sort has a bound or is verified, or if a GPU will
+ * probably have rows in order.
+ */
+extern bool gpusort_make_rows_of_keys(GpuSort *sort, bool wanted);
+
+/*
+ * Store the pointers of rows at positions from .. from + count - 1 in rows[], and prefetch what
+ * that takes for the block after them.  Prefetching the tuples themselves (MinimalTuples or
+ * IndexTuples) is up to the caller.  The pointers stay valid until another window is asked for, or
+ * until the sort is reset or ended.  Rows that are made of their keys lie in room[], so their
+ * pointers are also valid no longer than that is.  Not to be called if gpusort_tuplesort() is not
+ * NULL.
+ */
+extern void gpusort_fetch_block(GpuSort *sort, uint64 from, int count,
+								GpuSortRowRoom *room, void **rows);
+
+/*
+ * Make sorts need nothing of gpusortd any more, and wait for that: those that live in a memory
+ * context or in one below it.  For a query that stops, and may go on at any time.
+ */
+extern void gpusort_rest(MemoryContext context);
+
+/* Returns the average length of a row in the row store. */
+extern size_t gpusort_row_bytes(const GpuSort *sort);
+
+/*
+ * Returns, of an index sort that was performed, a bitmap: bit i is set if all key columns of the
+ * row at position i are equal to those of the row before, nulls included.
+ */
+extern const uint64 *gpusort_equal_rows(const GpuSort *sort);
+
+/*
+ * Returns the stored tuples of an index sort without key columns, which lie end to end in *bytes
+ * bytes.  Valid until the next tuple is put.
+ */
+extern const void *gpusort_stored_rows(const GpuSort *sort, Size *bytes);
+
+/* ---------- moving out: a result that nobody reads now goes to temporary files ---------- */
+
+/*
+ * Returns whether the rows of a sort that was performed should be moved to files, and can be: other
+ * sessions lack memory of the pool while this one has more than its even part.
+ */
+extern bool gpusort_should_move_out(const GpuSort *sort);
+
+/*
+ * Move the rows to files.  Rows keep their positions, but pointers to them become invalid.  Raises
+ * the errors that writing temporary files raises.
+ */
+extern void gpusort_move_out(GpuSort *sort);
+
+/* ---------- notes: counting sorts that are done, and logging them if they took long ---------- */
+
+/*
+ * Count a sort that was performed, or that of an index build that is done, and log it if it took
+ * long.  collect_time and load_time are what its caller took beside gpusort_perform(): to collect
+ * the rows, and to write pages of an index or a table.  Called once for each sort, by the process
+ * that has performed it.  What the sort does afterwards, such as reading runs back, is counted when
+ * it is reset or ended.
+ */
+extern void gpusort_note_sort(GpuSort *sort, instr_time collect_time, instr_time load_time);
+
+/*
+ * Count what a sort has done since gpusort_note_sort(), when it is reset or ended; called within
+ * src/sort.
+ */
+extern void gpusort_note_rest(GpuSort *sort);
+
+/* ---------- merged sorts: two sorts whose rows gpusortd puts in one order ---------- */
+
+/*
+ * A join of two sorted sides merges them.  If gpusortd sorts the rows of both sides by one job,
+ * they come out merged, and the bitmap of equal neighbours says which rows have the same key
+ * (engine/gs_merged.h).  So nobody has to compare keys again, nor to make keys of rows.
+ *
+ * This takes keys that can be compared by nothing but the words that the engine sees: words of the
+ * same codec, and no string that goes on behind its word.  Rows stay where they are, and both sorts
+ * have views as ever; only the order is common.
+ */
+
+/*
+ * Returns whether it is likely that sorts of these specifications can be merged, and that it pays.
+ * The answer may differ between processes of a query.
+ */
+extern bool gpusort_may_merge(const GpuSortSpec *const specs[2], const TupleDesc descs[2]);
+
+/*
+ * For gpusort_perform_merged(): find the order of the rows of both sorts.  Returns false if each
+ * has to be sorted by itself, which is still possible then.
+ */
+extern bool gpusort_merge_rows(GpuSort *const sorts[2]);
+
+/* ---------- dead rows: their mark in index tuples ---------- */
+
+/*
+ * Rows of an index build that are dead, but not to all transactions, go into the index and don't
+ * count for uniqueness.  So their tuples carry a mark in the row store.  It is the bit that is
+ * reserved for the index access method, and the tuples in the index must not have it.
+ */
+
+static inline void
+gpusort_mark_dead(IndexTuple tuple)
+{
+	tuple->t_info |= INDEX_AM_RESERVED_BIT;
+}
+
+static inline bool
+gpusort_tuple_is_dead(IndexTuple tuple)
+{
+	return (tuple->t_info & INDEX_AM_RESERVED_BIT) != 0;
+}
+
+static inline void
+gpusort_unmark_tuple(IndexTuple tuple)
+{
+	tuple->t_info &= ~INDEX_AM_RESERVED_BIT;
+}
+
+/* Removes all marks from the tuples of a sort, once uniqueness has been checked. */
+extern void gpusort_unmark_dead(GpuSort *sort);
+
+/* ---------- fixed offsets: attributes that lie at the same place in every tuple ---------- */
+
+/*
+ * Returns where attribute attno (from 1) begins in the data of a tuple without nulls, or -1 if that
+ * differs between tuples.  A varlena may or may not be aligned, so its offset is that before
+ * alignment.
+ */
+extern int	gpusort_fixed_offset(TupleDesc desc, AttrNumber attno);
+
+/* ---------- first words: those of rows' sort keys, made anew from their values ---------- */
+
+/*
+ * Some code needs the first key word of a value that does not go into a sort, or whose words are
+ * gone.  GpuSortFirstWord makes it.  The first words of two sorts in the same order (operator
+ * family, direction, collation) can be compared with each other, even if their columns are of
+ * different types of the family, provided that gpusort_first_words_compare() says so.
+ */
+
+typedef struct GpuSortFirstWord
+{
+	GpuSortEncoder encoder;
+	GpuSortKeyMemory memory;
+	uint64		flip;			/* xor-ed to the word: all ones for descending order */
+	int			integer_bytes;	/* width if the value is an integer, else 0 */
+	bool		exact;			/* two values with the same word are equal */
+} GpuSortFirstWord;
+
+/*
+ * Returns whether the first words of two columns, of these types and sorted by these operators, can
+ * be compared with each other.
+ */
+extern bool gpusort_first_words_compare(Oid sortop, Oid type, Oid other_sortop, Oid other_type,
+										Oid collation);
+
+/*
+ * Prepares *word for making the first words of one such column, with memory of the current context.
+ */
+extern void gpusort_begin_first_word(GpuSortFirstWord *word, Oid sortop, Oid type, Oid collation);
+
+/*
+ * Returns the first word of a value, which must not be null.  The value is detoasted in the current
+ * context.
+ */
+extern uint64 gpusort_first_word(GpuSortFirstWord *word, Datum value);
 
 #endif							/* GPUSORT_SORT_H */

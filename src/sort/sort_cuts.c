@@ -1,6 +1,6 @@
 /*
  * sort_cuts.c
- *		Where a sorted result may be cut; see sort_cuts.h.
+ *		Where a sorted result may be cut; see sort_view.h.
  *
  * Rows are compared with the operator class's own comparison, which finds rows equal where its
  * equality operator does, and nulls equal to each other, as they are in groups and partitions.
@@ -12,7 +12,7 @@
 #include "miscadmin.h"
 
 #include "runs/row_comparer.h"
-#include "sort/sort_cuts.h"
+#include "sort/sort_view.h"
 
 struct GpuSortCutter
 {

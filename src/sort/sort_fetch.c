@@ -1,6 +1,6 @@
 /*
  * sort_fetch.c
- *		Fetching rows; see sort_fetch.h.
+ *		Fetching rows; see sort.h.
  */
 #include "postgres.h"
 
@@ -9,8 +9,8 @@
 #include "prefetch.h"
 #include "settings.h"
 #include "sort/key_rows.h"
+#include "sort/sort.h"
 #include "sort/sort_await.h"
-#include "sort/sort_fetch.h"
 #include "sort/sort_portions.h"
 #include "sort/sort_reorder.h"
 #include "sort/sort_service.h"

@@ -42,8 +42,8 @@
 #include "prefetch.h"
 #include "sort/input_projection.h"
 #include "sort/page_keys.h"
+#include "sort/sort.h"
 #include "sort/sort_input.h"
-#include "sort/sort_put.h"
 #include "sort/sort_watch.h"
 
 /*

@@ -1,6 +1,6 @@
 /*
  * sort_limits.c
- *		How much memory a sort may have; see sort_limits.h.
+ *		How much memory a sort may have; see sort.h.
  */
 #include "postgres.h"
 
@@ -10,7 +10,7 @@
 #include "memory/pool.h"
 #include "memory/pool_account.h"
 #include "sort/key_strings.h"
-#include "sort/sort_limits.h"
+#include "sort/sort.h"
 
 size_t
 gpusort_possible_bytes(size_t bytes)

@@ -18,7 +18,7 @@
 #include "engine/host/gs_sort.h"
 #include "memory/pool.h"
 #include "sort/key_strings.h"
-#include "sort/sort_limits.h"
+#include "sort/sort.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_progress.h"
 #include "sort/sort_ranges.h"

@@ -1,6 +1,6 @@
 /*
  * sort_merged.c
- *		Two sorts whose rows gpusortd puts in one order; see sort_merged.h.
+ *		Two sorts whose rows gpusortd puts in one order; see sort.h.
  *
  * The planes of the job are made of extents of both sorts' planes, and of bitmaps of nulls.  Only
  * words that don't fill an extent are copied (gs_sides_number()).  The larger sort owns the job,
@@ -12,9 +12,8 @@
 #include "elapsed.h"
 #include "service/service_settings.h"
 #include "settings.h"
-#include "sort/first_word.h"
 #include "sort/key_planes.h"
-#include "sort/sort_merged.h"
+#include "sort/sort.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"

@@ -1,6 +1,6 @@
 /*
  * sort_move_out.c
- *		Moving a result that nobody reads now to temporary files; see sort_move_out.h.
+ *		Moving a result that nobody reads now to temporary files; see sort.h.
  *
  * All rows are written as one run, in order.  From then on the sort is one that has spilled:
  * whoever asks for a row has the portion loaded that the row is in (sort_portions.c).
@@ -11,7 +11,7 @@
 
 #include "protocol/gsd_holders.h"
 #include "settings.h"
-#include "sort/sort_move_out.h"
+#include "sort/sort.h"
 #include "sort/sort_portions.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_spill.h"

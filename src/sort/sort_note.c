@@ -1,13 +1,13 @@
 /*
  * sort_note.c
- *		Counting and logging sorts that are done; see sort_note.h.
+ *		Counting and logging sorts that are done; see sort.h.
  *
  * A sort remembers what was counted of it, so that what it does later can be counted when it ends.
  */
 #include "postgres.h"
 
 #include "settings.h"
-#include "sort/sort_note.h"
+#include "sort/sort.h"
 #include "sort/sort_state.h"
 #include "stats/sort_counts.h"
 

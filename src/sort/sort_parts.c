@@ -3,7 +3,7 @@
  *		One sort whose rows are collected by several processes; see sort_parts.h.
  *
  * This file makes what the participants have in common (parts_layout.h), begins their parts, and
- * has each participant hand in its part.  Until parts are joined to it (parts_join.h), the sort
+ * has each participant hand in its part.  Until parts are joined to it (sort_parts.h), the sort
  * itself takes no extents.
  */
 #include "postgres.h"
@@ -17,8 +17,8 @@
 #include "sort/parts_layout.h"
 #include "sort/parts_owner.h"
 #include "sort/row_store_index.h"
+#include "sort/sort.h"
 #include "sort/sort_bound.h"
-#include "sort/sort_limits.h"
 #include "sort/sort_ranges.h"
 #include "sort/sort_spill.h"
 #include "sort/sort_watch.h"

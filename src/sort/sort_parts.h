@@ -29,13 +29,13 @@
  *	participants	as above
  *	one of them		gpusort_parts_begin_joined(), gpusort_parts_join() when all have
  *					finished, gpusort_perform(), gpusort_leave_view(), gpusort_end()
- *
- * Public: other folders include it.
  */
 #ifndef GPUSORT_SORT_PARTS_H
 #define GPUSORT_SORT_PARTS_H
 
 #include "sort/sort.h"
+
+/* ---------- the life of a shared sort ---------- */
 
 /* What the participants share, in the pool. */
 typedef struct GpuSortParts GpuSortParts;
@@ -87,5 +87,129 @@ extern GpuSort *gpusort_parts_begin_joined(GpuSortParts *parts, TupleDesc desc,
 
 /* Hand in a part whose rows have all been put.  Afterwards the part can only be ended. */
 extern void gpusort_parts_finish_part(GpuSortParts *parts, GpuSort *part);
+
+/* ---------- joining: the parts of a shared sort become the rows of one sort ---------- */
+
+/* Adds the rows of all finished parts to the sort, which is an ordinary sort again afterwards. */
+extern void gpusort_parts_join(GpuSortParts *parts, GpuSort *sort);
+
+/* ---------- portions of a spilled sort, divided among its participants ---------- */
+
+/*
+ * Each process takes some of the portions, and has the rows of these for itself, a window of
+ * positions at a time (sort.h), as if they were all rows of a sort.  Rows that are equal in
+ * the first columns are in one portion, however many they are.
+ *
+ *	leader			gpusort_divide() before gpusort_perform(), gpusort_share_portions()
+ *	others			gpusort_parts_attach(), gpusort_parts_begin_part(), gpusort_open_portions()
+ *	all				gpusort_take_portion(), gpusort_fetch_window() ...
+ *
+ * The leader is the process that has joined the parts.
+ */
+
+/* What the leader tells the other processes about the portions, in shared memory. */
+typedef struct GpuSortSharedPortions
+{
+	uint32		parts;			/* number of the shared sort (gpusort_parts_number) */
+	uint32		file;			/* number of the file with the portions */
+	uint32		count;			/* of portions */
+	int			workers;		/* processes that there is memory for, beside the leader */
+} GpuSortSharedPortions;
+
+/*
+ * Asks for the portions of a shared sort, if it is read back in portions, to be divided among
+ * processes.  Rows that are equal in the first group_columns columns then stay in one portion.  If
+ * there are several portions, each has min_rows rows at least.
+ */
+extern void gpusort_divide(GpuSort *sort, int group_columns, uint64 min_rows);
+
+/*
+ * Returns how many processes beside the leader could load portions of a performed sort: there is
+ * memory for so many, and there are portions for them.  0 if there are no portions.
+ */
+extern int	gpusort_portion_workers(const GpuSort *sort);
+
+/*
+ * Lets other processes take portions of a performed sort, and describes these in *shared.  Returns
+ * false if all rows are in memory, or if there are not portions or not memory enough for several
+ * processes.
+ */
+extern bool gpusort_share_portions(GpuSort *sort, GpuSortSharedPortions *shared);
+
+/*
+ * Returns the number of portions that a performed sort was divided into, some of which may have to
+ * be split when they are loaded.  0 if all rows are in memory.
+ */
+extern uint32 gpusort_portions_planned(const GpuSort *sort);
+
+/* Called in a process that is not the leader: prepares a part for taking portions. */
+extern void gpusort_open_portions(GpuSort *part, const GpuSortSharedPortions *shared);
+
+/*
+ * Takes a portion, of whose rows the positions are *from .. *to - 1.  They can be fetched from now
+ * on.  In the leader, rows at other positions can be fetched, too.
+ */
+extern void gpusort_take_portion(GpuSort *sort, uint32 number, uint64 *from, uint64 *to);
+
+/*
+ * Returns a copy of the first tuple behind the portion that was taken and ends at `to`, or NULL if
+ * it is the last portion.  The copy includes marks of dead rows.  The caller may change it, and it
+ * is valid until the next call or fetch.
+ */
+extern void *gpusort_tuple_behind(GpuSort *sort, uint64 to);
+
+/* ---------- a crew: workers that load portions ahead of the reader ---------- */
+
+/*
+ * The rows of a shared sort (sort_parts.h) that has spilled are read back portion by portion, and
+ * each portion has to be sorted.  A crew of parallel workers does that side by side.  Each worker
+ * takes the next portion, loads it into extents of the pool that belong to the shared sort, and
+ * publishes a view of it (sort_view.h).  The leader maps the portions in order
+ * (gpusort_fetch_window()).  When it has read one, it lets the worker have the next.  While it
+ * would have to wait for a worker, it loads a portion by itself.
+ *
+ *	leader			gpusort_perform(), gpusort_portion_workers(), gpusort_crew_begin()
+ *	workers			gpusort_crew_parts(), gpusort_parts_begin_part(), gpusort_crew_load(),
+ *					gpusort_end()
+ *	leader			gpusort_fetch_window() ..., gpusort_crew_stop(); the workers end
+ *
+ * Without a crew, or with one that comes late, is lost or has stopped, the result of the sort is
+ * the same: the leader then loads portions as they are wanted.
+ */
+
+/* What the leader and the workers share, in dynamic shared memory (crew_layout.h). */
+typedef struct GpuSortPortionCrew GpuSortPortionCrew;
+
+/* Returns the bytes of a crew of this many workers. */
+extern Size gpusort_crew_bytes(int workers);
+
+/* Initializes the memory of a crew.  To be called before workers can see it. */
+extern void gpusort_crew_init(GpuSortPortionCrew *crew, int workers);
+
+/*
+ * Called by the leader: lets workers load the sort's portions, and fetches rows from what they
+ * load.  Returns false if there is not memory enough for that.
+ */
+extern bool gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort);
+
+/*
+ * Called by the leader before the crew's memory goes: no more portions are wanted.  A worker that
+ * is still loading a portion ends when it has done so.
+ */
+extern void gpusort_crew_stop(GpuSort *sort);
+
+/* ---------- a worker of a crew ---------- */
+
+/*
+ * Returns the shared sort whose portions the crew loads.  Called by a worker, so after
+ * gpusort_crew_begin().
+ */
+extern GpuSortParts *gpusort_crew_parts(const GpuSortPortionCrew *crew);
+
+/*
+ * Loads one portion after the other into `part`, a part of the shared sort, until no more are
+ * wanted.  Called by the worker with this number, counted from 0.
+ */
+extern void gpusort_crew_load(GpuSortPortionCrew *crew, int number, GpuSort *part);
 
 #endif							/* GPUSORT_SORT_PARTS_H */

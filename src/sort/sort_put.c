@@ -1,6 +1,6 @@
 /*
  * sort_put.c
- *		Putting rows: the tuple goes into the row store, its keys into the planes; see sort_put.h.
+ *		Putting rows: the tuple goes into the row store, its keys into the planes; see sort.h.
  *
  * What is done for a row: one copy of the tuple, one deforming of the attributes up to the last
  * sort column, one call of a codec for each sort column, one word written to each plane.  Nothing
@@ -18,17 +18,16 @@
 
 #include "pg_compat.h"
 #include "settings.h"
-#include "sort/dead_rows.h"
 #include "sort/key_put.h"
 #include "sort/key_strings.h"
 #include "sort/page_keys.h"
 #include "sort/row_store.h"
 #include "sort/row_store_columns.h"
 #include "sort/row_store_index.h"
+#include "sort/sort.h"
 #include "sort/sort_bound.h"
 #include "sort/sort_handover.h"
 #include "sort/sort_memory.h"
-#include "sort/sort_put.h"
 #include "sort/sort_service.h"
 #include "sort/sort_spill.h"
 #include "sort/sort_state.h"

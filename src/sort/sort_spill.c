@@ -21,8 +21,8 @@
 #include "sort/sort_state.h"
 #include "sort/sort_view.h"
 #include "sort/sort_watch.h"
-#include "sort/spill_plan.h"
 #include "sort/spill_files.h"
+#include "sort/spill_plan.h"
 
 /* How many rows' pointers are looked up at a time, while the rows before them are written. */
 #define BLOCK_ROWS	32

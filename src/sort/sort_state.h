@@ -4,7 +4,7 @@
  *
  * A row exists in three places, all indexed by its row id, which is its place in the order
  * of arrival: its tuple lies in the row store (row_store.h), a table of references says where
- * (row_places.h), and every part of every sort column has a plane (key_columns.h).  After the
+ * (sort_view.h), and every part of every sort column has a plane (key_columns.h).  After the
  * engine and the refinement, order.ids[position] is the row id.
  *
  * Private to src/sort.
@@ -21,7 +21,7 @@
 #include "sort/key_columns.h"
 #include "sort/row_store.h"
 #include "sort/sort_team.h"
-#include "sort/view_mapping.h"
+#include "sort/sort_view.h"
 #include "stats/activity.h"
 #include "stats/tally.h"
 
@@ -177,7 +177,7 @@ typedef struct GpuSortReordered
 	GpuSortRowPlaces places;
 } GpuSortReordered;
 
-/* Two sorts that gpusortd puts in one order (sort_merged.h). */
+/* Two sorts that gpusortd puts in one order (sort.h). */
 typedef struct GpuSortMerge
 {
 	bool		failed;			/* gpusortd has failed to do that, and is not asked again */

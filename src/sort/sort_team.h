@@ -9,19 +9,18 @@
  *
  *	before others see the team	gpusort_team_init()
  *	process that has the sort	gpusort_use_team(), gpusort_perform() ..., gpusort_team_dismiss()
- *	processes that help			gpusort_team_help() (team_help.h), which returns when the team is
- *								dismissed
+ *	processes that help			gpusort_team_help(), which returns when the team is dismissed
  *
  * A process that helps may come at any time, and nobody waits for it to come.  Once it helps, the
  * others wait for it at the end of each phase; if it fails or is lost, the query fails.
- *
- * Public: other folders include it.
  */
 #ifndef GPUSORT_SORT_TEAM_H
 #define GPUSORT_SORT_TEAM_H
 
 #include "settings.h"
 #include "sort/sort.h"
+
+/* ---------- the team ---------- */
 
 /* A team, in dynamic shared memory. */
 typedef struct GpuSortTeam GpuSortTeam;
@@ -49,5 +48,10 @@ gpusort_team_pays(double rows)
 {
 	return gpusort_force || rows >= gpusort_min_sort_worker_rows / 2;
 }
+
+/* ---------- helping another process to put the rows of its sort in order ---------- */
+
+/* Help the process that has the team's sort with all its jobs, until it dismisses the team. */
+extern void gpusort_team_help(GpuSortTeam *team);
 
 #endif							/* GPUSORT_SORT_TEAM_H */

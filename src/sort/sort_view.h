@@ -14,16 +14,65 @@
  *
  * Two sorts that are merged have one view each, which finds that sort's rows by row id.  There is
  * only one order, in the view of one of them, and it is that of the rows of both.
- *
- * Public: other folders include it.
  */
 #ifndef GPUSORT_SORT_VIEW_H
 #define GPUSORT_SORT_VIEW_H
 
 #include "engine/gs_merged.h"
 #include "prefetch.h"
-#include "sort/row_places.h"
+#include "protocol/gsd_pool.h"
 #include "sort/sort.h"
+
+/* ---------- row places: finding a row by its id ---------- */
+
+/*
+ * A row's id is its place in the order of arrival.  Rows lie in the row store, in the order of
+ * their ids as a rule, and a table of references tells where each begins.  As long as all rows have
+ * the same length, the place follows from the id, which saves the cache miss for the reference.  If
+ * several processes have collected the rows (sort_parts.h), their parts lie one behind the other,
+ * and a row's place follows from its id and from where its granule begins.
+ */
+
+/* A granule is this many rows, which fill whole extents in every plane. */
+#define GPUSORT_GRANULE_SHIFT	(GSD_EXTENT_SHIFT - 2)
+#define GPUSORT_GRANULE_ROWS	(UINT64CONST(1) << GPUSORT_GRANULE_SHIFT)
+
+typedef struct GpuSortRowPlaces
+{
+	char	   *base;			/* base of the row store */
+	uint32	   *refs;			/* by row id: where the row begins, in units */
+	size_t		unit;			/* bytes; rows begin at multiples of it */
+	bool		uniform;		/* row `id` lies at id * stride, so refs are not needed */
+	size_t		stride;			/* bytes from one row to the next, if uniform or within granules */
+	/* rows with ids below this lie in granules, and refs are not needed for them */
+	uint64		granule_rows;
+	size_t	   *granule_offsets;	/* by granule: where its first row begins, in bytes */
+} GpuSortRowPlaces;
+
+/* Returns whether the place of a row is known without looking at its reference. */
+static inline bool
+gpusort_place_is_known(const GpuSortRowPlaces *places, uint32 id)
+{
+	return places->uniform || id < places->granule_rows;
+}
+
+/* Returns the row with this id. */
+static inline void *
+gpusort_row_at(const GpuSortRowPlaces *places, uint32 id)
+{
+	size_t		offset;
+
+	if (places->uniform)
+		offset = id * places->stride;
+	else if (id < places->granule_rows)
+		offset = places->granule_offsets[id >> GPUSORT_GRANULE_SHIFT] +
+			(id & (GPUSORT_GRANULE_ROWS - 1)) * places->stride;
+	else
+		offset = (size_t) places->refs[id] * places->unit;
+	return places->base + offset;
+}
+
+/* ---------- views ---------- */
 
 /* The pieces of memory that a view consists of. */
 typedef enum GpuSortViewPiece
@@ -43,7 +92,7 @@ typedef struct GpuSortView
 	/* see gpusort_equal_rows(); NULL: it is not known which rows are equal */
 	const uint64 *equal;
 	/*
-	 * merged with another sort (sort_merged.h): order and equal are those of the rows of both
+	 * merged with another sort (sort.h): order and equal are those of the rows of both
 	 * sorts, and only in the view of one of them
 	 */
 	bool		merged;
@@ -109,5 +158,44 @@ gpusort_view_is_equal(const GpuSortView *view, uint64 position)
 {
 	return (view->equal[position / 64] >> (position % 64) & 1) != 0;
 }
+
+/* ---------- mapping a view of another process's sort ---------- */
+
+/* The pieces of a view that a process has mapped. */
+typedef struct GpuSortViewMapping
+{
+	char	   *base[GPUSORT_VIEW_PIECES];
+	uint32		extents[GPUSORT_VIEW_PIECES];
+} GpuSortViewMapping;
+
+/* Map a view that another process has published.  Returns false if the system does not map it. */
+extern bool gpusort_attach_view(const GpuSortSharedView *shared, GpuSortView *view,
+								GpuSortViewMapping *mapping);
+extern void gpusort_detach_view(GpuSortViewMapping *mapping);
+
+/* ---------- cuts: where a sorted result may be cut ---------- */
+
+/*
+ * Rows which are equal in the first columns stay together.
+ *
+ * Every process that has a view of the result finds the same places.
+ */
+
+typedef struct GpuSortCutter GpuSortCutter;
+
+/*
+ * Begin to cut a view of minimal tuples, sorted by spec, between rows that differ in the first
+ * ncolumns sort columns.  Returns a palloc'd cutter.  The view, the descriptor and the arrays of
+ * the spec must live as long.
+ */
+extern GpuSortCutter *gpusort_begin_cuts(const GpuSortView *view, TupleDesc desc,
+										 const GpuSortSpec *spec, int ncolumns);
+
+/*
+ * Returns the first position, from the given one on, whose row differs from the row before it, or
+ * the number of rows if there is none.  Position 0 and positions behind the end are cuts
+ * themselves.
+ */
+extern uint64 gpusort_find_cut(GpuSortCutter *cutter, uint64 position);
 
 #endif							/* GPUSORT_SORT_VIEW_H */

@@ -1,6 +1,6 @@
 /*
  * team_help.c
- *		Helping another process to put the rows of its sort in order; see team_help.h.
+ *		Helping another process to put the rows of its sort in order; see sort_team.h.
  */
 #include "postgres.h"
 
@@ -12,9 +12,9 @@
 #include "pg_compat.h"
 #include "sort/key_refine.h"
 #include "sort/sort_lent.h"
+#include "sort/sort_team.h"
 #include "sort/sort_verify.h"
 #include "sort/team_gate.h"
-#include "sort/team_help.h"
 #include "sort/team_job.h"
 #include "sort/team_stretches.h"
 #include "worker_usage.h"

@@ -1,6 +1,6 @@
 /*
  * view_mapping.c
- *		Mapping a view of another process's sort; see view_mapping.h.
+ *		Mapping a view of another process's sort; see sort_view.h.
  *
  * The extents of a piece are mapped one behind the other, since rows cross their ends.  Rows are
  * read all over the store, so its pages are mapped in advance.  The order and the bitmap are read
@@ -9,8 +9,8 @@
 #include "postgres.h"
 
 #include "memory/extent_mapping.h"
+#include "sort/sort_view.h"
 #include "sort/view_layout.h"
-#include "sort/view_mapping.h"
 
 static bool
 attach_piece(const GpuSortSharedView *shared, GpuSortViewPiece number, GpuSortViewMapping *mapping)
