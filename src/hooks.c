@@ -21,8 +21,7 @@
 #include "tcop/pquery.h"
 #include "tcop/utility.h"
 
-#include "bulk/copy_hook.h"
-#include "bulk/select_receiver.h"
+#include "bulk/bulk.h"
 #include "exec/exec_bound.h"
 #include "exec/exec_junk.h"
 #include "exec/exec_sort.h"

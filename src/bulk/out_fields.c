@@ -1,6 +1,6 @@
 /*
  * out_fields.c
- *		Gets the values of a row that are written, in its slot; see out_fields.h.
+ *		Gets the values of a row that are written, in its slot; see out_row_private.h.
  *
  * tts_nvalid is left as it was, so anyone else who asks the slot for values makes it deform the
  * tuple in the usual way.
@@ -10,7 +10,7 @@
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
 
-#include "bulk/out_fields.h"
+#include "bulk/out_row_private.h"
 
 /* How a field's value is stored. */
 typedef enum FieldKind

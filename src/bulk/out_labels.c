@@ -1,6 +1,6 @@
 /*
  * out_labels.c
- *		Looks up the labels of enum values; see out_labels.h.
+ *		Looks up the labels of enum values; see out_row_private.h.
  *
  * We keep labels that were looked up.  A label can be renamed while rows are written, so all are
  * forgotten when the server invalidates its own cache of enums.
@@ -11,7 +11,7 @@
 #include "utils/inval.h"
 #include "utils/syscache.h"
 
-#include "bulk/out_labels.h"
+#include "bulk/out_row_private.h"
 #include "pg_compat/keys.h"
 
 /*

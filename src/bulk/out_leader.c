@@ -1,6 +1,6 @@
 /*
  * out_leader.c
- *		Writes rows together with parallel workers; see out_leader.h.
+ *		Writes rows together with parallel workers; see out_stream_private.h.
  *
  * A process that has nothing to do takes the next slice.  So does the leader, but it first writes
  * other processes' slices that are due and at hand.  A worker's queue has its slices in ascending
@@ -22,9 +22,7 @@
 #include "utils/rel.h"
 #include "utils/wait_event.h"
 
-#include "bulk/out_leader.h"
-#include "bulk/out_safe.h"
-#include "bulk/out_shared.h"
+#include "bulk/out_stream_private.h"
 #include "exec/exec_junk.h"
 #include "exec/exec_sort.h"
 #include "index/index_queues.h"

@@ -1,6 +1,6 @@
 /*
  * out_numeric.c
- *		Writes numerics of few digits; see out_numeric.h.
+ *		Writes numerics of few digits; see out_row_private.h.
  */
 #include "postgres.h"
 
@@ -8,8 +8,7 @@
 #include "port/pg_bswap.h"
 
 #include "bulk/out_digits.h"
-#include "bulk/out_numeric.h"
-#include "bulk/out_values.h"
+#include "bulk/out_row_private.h"
 #include "numeric_format.h"
 
 #define WORD_DIGITS 4

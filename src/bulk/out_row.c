@@ -1,10 +1,10 @@
 /*
  * out_row.c
- *		Formats rows as bytes; see out_row.h.
+ *		Formats rows as bytes; see out_row_private.h.
  *
  * A value's bytes come from one of four sources:
  *
- * - A writer (out_values.h) writes them into place, for types whose text is letters, digits and
+ * - A writer (out_values.c) writes them into place, for types whose text is letters, digits and
  *   "+-.: ".  They need no look for special characters, unless one of these is a delimiter or
  *   quote.
  * - Text and similar types, names, and labels of enums are taken as they are stored, where no
@@ -27,11 +27,7 @@
 #include "utils/memutils.h"
 
 #include "bulk/out_digits.h"
-#include "bulk/out_fields.h"
-#include "bulk/out_labels.h"
-#include "bulk/out_row.h"
-#include "bulk/out_text.h"
-#include "bulk/out_values.h"
+#include "bulk/out_row_private.h"
 #include "pg_compat.h"
 
 /* What functions allocate is freed when it may have so many bytes, or after so many values. */

@@ -1,6 +1,6 @@
 /*
  * out_safe.c
- *		Decides whether parallel workers may write rows; see out_safe.h.
+ *		Decides whether parallel workers may write rows; see out_stream_private.h.
  *
  * The functions of a type that consists of other types call the functions of those types, so these
  * are looked at, too.  The server's own output functions are all parallel safe; those of extensions
@@ -19,7 +19,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "bulk/out_safe.h"
+#include "bulk/out_stream_private.h"
 
 static bool is_safe_type(Oid type, bool binary);
 

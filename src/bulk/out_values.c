@@ -1,6 +1,7 @@
 /*
  * out_values.c
- *		Writes values of few bytes as the types' output and send functions do; see out_values.h.
+ *		Writes values of few bytes as the types' output and send functions do; see
+ *		out_row_private.h.
  *
  * Functions are known by their OIDs, so a writer also serves user-defined types that use one of
  * these functions.
@@ -9,6 +10,7 @@
 
 #include "common/shortest_dec.h"
 #include "miscadmin.h"
+#include "pgtime.h"
 #include "port/pg_bswap.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
@@ -18,10 +20,185 @@
 #include "utils/uuid.h"
 
 #include "bulk/out_digits.h"
-#include "bulk/out_interval.h"
-#include "bulk/out_numeric.h"
-#include "bulk/out_values.h"
-#include "bulk/out_zone.h"
+#include "bulk/out_row_private.h"
+
+/* ---------- moments in the session's time zone ---------- */
+
+/*
+ * The server searches all changes of the zone for each moment.  Here we remember between which two
+ * changes the last moment lay, separately for each of a number of stretches of time, since the
+ * values of a column are mostly near to each other, or spread over a few years.
+ */
+
+/* A stretch has 2^22 seconds, or 48 days; few stretches have a change in them. */
+#define STRETCH_SHIFT 22
+#define STRETCHES 128
+
+/*
+ * What is known of a stretch: a period without a change, which begins in the stretch and ends
+ * before `to`.  Both `from` and `to` are 0 if nothing is known.
+ */
+typedef struct ZoneStretch
+{
+	pg_time_t	from;
+	pg_time_t	to;
+	int			offset;
+} ZoneStretch;
+
+static pg_tz *zone = NULL;		/* zone that the stretches are of; a pg_tz is never freed */
+static ZoneStretch stretches[STRETCHES];
+
+/*
+ * Find the zone's offset at a second, and the first second after it whose offset may differ.
+ * Returns false if they are not known.
+ */
+static bool
+look_up(pg_time_t second, long int *offset, pg_time_t *change)
+{
+	long int	after;
+	int			is_dst;
+	int			after_is_dst;
+	int			found = pg_next_dst_boundary(&second, offset, &is_dst, change, &after,
+											 &after_is_dst, zone);
+
+	if (found == 0)
+		*change = PG_INT64_MAX;
+	return found >= 0;
+}
+
+/*
+ * Look up the period that contains a second, and remember it for the stretch.  Returns false if it
+ * is not known.
+ */
+static bool
+find_stretch(ZoneStretch *stretch, pg_time_t second)
+{
+	long int	before;
+	long int	later;
+	pg_time_t	change;
+
+	if (!look_up(second, &before, &change))
+		return false;
+	/*
+	 * the server finds no change after the last one in its table, even if a rule goes on beyond the
+	 * next second
+	 */
+	if (change == PG_INT64_MAX && (!look_up(second + 1, &later, &change) || change != PG_INT64_MAX))
+		change = second + 1;
+	/*
+	 * if the known period ends at the same change, it is the same period and begins earlier than
+	 * was known
+	 */
+	if (stretch->from < stretch->to && stretch->to == change && second < stretch->from)
+	{
+		stretch->from = second;
+		return true;
+	}
+	*stretch = (ZoneStretch) {.from = second, .to = change, .offset = (int) before};
+	return true;
+}
+
+/*
+ * Set *offset to the seconds that local time is ahead of UTC at `timestamp`.  Returns false if that
+ * is not known here.
+ */
+static bool
+gpusort_out_zone_offset(TimestampTz timestamp, int *offset)
+{
+	int64		second = timestamp / USECS_PER_SEC - (timestamp % USECS_PER_SEC < 0);
+	pg_time_t	time = second + (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (int64) SECS_PER_DAY;
+	ZoneStretch *stretch = &stretches[(uint64) time >> STRETCH_SHIFT & (STRETCHES - 1)];
+
+	if (unlikely(zone != session_timezone))
+	{
+		memset(stretches, 0, sizeof(stretches));
+		zone = session_timezone;
+	}
+	if (unlikely(time < stretch->from || time >= stretch->to) && !find_stretch(stretch, time))
+		return false;
+	*offset = stretch->offset;
+	return true;
+}
+
+/* ---------- intervals ---------- */
+
+/*
+ * An interval consists of years, months, days and a time, as far as they are not zero.  Each part
+ * has a sign of its own; a plus is written only behind a part that is negative.
+ */
+
+/* What has been written of an interval. */
+typedef struct Parts
+{
+	bool		any;
+	bool		negative;		/* the last part written was negative */
+} Parts;
+
+static char *
+begin_part(char *at, const Parts *parts, bool positive)
+{
+	if (parts->any)
+		*at++ = ' ';
+	if (positive && parts->negative)
+		*at++ = '+';
+	return at;
+}
+
+static char *
+write_part(char *at, Parts *parts, int n, const char *unit, int unit_bytes)
+{
+	if (n == 0)
+		return at;
+	at = gpusort_out_put_int64(begin_part(at, parts, n > 0), n);
+	memcpy(at, unit, unit_bytes);
+	at += unit_bytes;
+	if (n != 1)
+		*at++ = 's';
+	*parts = (Parts) {.any = true, .negative = n < 0};
+	return at;
+}
+
+/* Write the time part, whose hours may have more than two digits. */
+static char *
+write_clock(char *at, const Parts *parts, int64 time)
+{
+	uint64		us = time < 0 ? -(uint64) time : (uint64) time;
+	uint64		seconds = us / USECS_PER_SEC;
+	uint64		hours = seconds / SECS_PER_HOUR;
+
+	at = begin_part(at, parts, time >= 0);
+	if (time < 0)
+		*at++ = '-';
+	at = hours < 100 ? gpusort_out_put_two_digits(at, (int) hours)
+		: gpusort_out_put_uint64(at, hours);
+	*at++ = ':';
+	at = gpusort_out_put_two_digits(at, (int) (seconds / SECS_PER_MINUTE % MINS_PER_HOUR));
+	*at++ = ':';
+	at = gpusort_out_put_two_digits(at, (int) (seconds % SECS_PER_MINUTE));
+	return gpusort_out_put_fraction(at, (int) (us % USECS_PER_SEC));
+}
+
+/*
+ * A GpuSortOutWriter for interval_out().  Returns NULL if the style is another one or the interval
+ * may be infinite.
+ */
+static char *
+gpusort_out_write_interval(char *at, Datum value)
+{
+	const Interval *interval = DatumGetIntervalP(value);
+	Parts		parts = {false, false};
+
+	/* from PostgreSQL 17 on, infinite intervals have the largest or smallest value in each field */
+	if (IntervalStyle != INTSTYLE_POSTGRES || interval->month == PG_INT32_MAX ||
+		interval->month == PG_INT32_MIN)
+		return NULL;
+	at = write_part(at, &parts, interval->month / MONTHS_PER_YEAR, " year", 5);
+	at = write_part(at, &parts, interval->month % MONTHS_PER_YEAR, " mon", 4);
+	at = write_part(at, &parts, interval->day, " day", 4);
+	if (parts.any && interval->time == 0)
+		return at;
+	return write_clock(at, &parts, interval->time);
+}
 
 /* ---------- text ---------- */
 

@@ -24,8 +24,8 @@
 #include "storage/lwlock.h"
 #include "utils/lsyscache.h"
 
-#include "bulk/out_row.h"
-#include "bulk/out_shared.h"
+#include "bulk/out_row_private.h"
+#include "bulk/out_stream_private.h"
 #include "index/index_queues.h"
 #include "pg_compat.h"
 #include "sort/sort_view.h"

@@ -1,6 +1,6 @@
 /*
  * select_receiver.c
- *		Sends the rows of a query to the client; see select_receiver.h.
+ *		Sends the rows of a query to the client; see bulk.h.
  *
  * The server's receiver sends the first rows.  It sends all of them if they are few, or if the
  * client has asked for a format that does not exist, so that the server reports the error.
@@ -10,9 +10,8 @@
 #include "mb/pg_wchar.h"
 #include "tcop/pquery.h"
 
-#include "bulk/out_leader.h"
-#include "bulk/out_target.h"
-#include "bulk/select_receiver.h"
+#include "bulk/bulk.h"
+#include "bulk/out_stream_private.h"
 #include "exec/exec_junk.h"
 #include "exec/exec_sort.h"
 #include "settings.h"
