@@ -23,8 +23,7 @@
 #include "service/service_settings.h"
 #include "service/supervisor.h"
 #include "settings.h"
-#include "stats/sort_counts.h"
-#include "stats/trace.h"
+#include "stats/stats.h"
 
 PG_MODULE_MAGIC;
 

@@ -39,8 +39,7 @@
 #include "plan/plan_hooks.h"
 #include "settings.h"
 #include "sort/sort.h"
-#include "stats/activity.h"
-#include "stats/sort_counts.h"
+#include "stats/stats.h"
 
 /* The functions that the hooks had before ours, each under its hook's name. */
 static struct

@@ -8,7 +8,7 @@
 #include "nodes/plannodes.h"
 
 #include "plan/plan_pathkeys.h"
-#include "stats/sort_kind.h"
+#include "stats/stats.h"
 
 /*
  * How many rows of a finished plan's Sort will be fetched.

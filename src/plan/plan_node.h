@@ -49,7 +49,7 @@ typedef enum GpuSortPrivate
 	 * (plan_late.h); else one 0
 	 */
 	GPUSORT_PRIVATE_LATE,
-	GPUSORT_PRIVATE_KIND,		/* one integer: what the sort is for (stats/sort_kind.h) */
+	GPUSORT_PRIVATE_KIND,		/* one integer: what the sort is for (stats/stats.h) */
 	GPUSORT_PRIVATE_EQUAL,		/* one integer: whether the sort tells which rows are equal */
 	GPUSORT_PRIVATE_SLICE_COLUMNS	/* one integer; GpuSort Shared only */
 } GpuSortPrivate;

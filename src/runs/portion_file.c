@@ -1,6 +1,6 @@
 /*
  * portion_file.c
- *		A file that says where the portions of runs lie; see portion_file.h.
+ *		A file that says where the portions of runs lie; see runs.h.
  *
  * The file has a header, the number of each run, and then, as in GpuSortPortions, the places where
  * each portion begins in each run.
@@ -9,7 +9,7 @@
 
 #include <fcntl.h>
 
-#include "runs/portion_file.h"
+#include "runs/runs.h"
 
 typedef struct Header
 {

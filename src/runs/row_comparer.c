@@ -1,6 +1,6 @@
 /*
  * row_comparer.c
- *		Comparing two stored rows; see row_comparer.h.
+ *		Comparing two stored rows; see runs.h.
  */
 #include "postgres.h"
 
@@ -10,7 +10,7 @@
 #include "utils/memutils.h"
 
 #include "pg_compat/executor.h"
-#include "runs/row_comparer.h"
+#include "runs/runs.h"
 
 void
 gpusort_row_comparer_begin(GpuSortRowComparer *comparer, TupleDesc desc,

@@ -1,6 +1,6 @@
 /*
  * run_cuts.c
- *		Where sorted runs are cut by a row; see run_cuts.h.
+ *		Where sorted runs are cut by a row; see run_cuts_private.h.
  *
  * Cuts are found by looking at tuples in the runs.  Splitters come in order, so a run is searched
  * from its last cut on.  We predict that the next cut lies as much further, in proportion, as in
@@ -15,7 +15,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "runs/run_cuts.h"
+#include "runs/run_cuts_private.h"
 
 /*
  * How many bytes are read at first for a tuple, and how many of tuples behind a predicted cut.

@@ -1,6 +1,6 @@
 /*
  * run_portions.c
- *		Dividing sorted runs into portions; see run_portions.h.
+ *		Dividing sorted runs into portions; see runs.h.
  *
  * Splitters are chosen among samples.  A run is divided into strata of the same length, and gives a
  * sample from each: a tuple that stands for the whole stratum.  If runs are alike, samples at the
@@ -16,7 +16,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "runs/run_portions.h"
+#include "runs/run_cuts_private.h"
 
 /*
  * How many samples are taken of each run; or, if that is more, of all runs for each portion.  There

@@ -5,7 +5,7 @@
 #include "postgres.h"
 
 #include "pg_compat.h"
-#include "runs/portion_file.h"
+#include "runs/runs.h"
 #include "sort/crew_layout.h"
 #include "sort/portion_load.h"
 #include "sort/sort_parts.h"

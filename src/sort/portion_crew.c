@@ -15,7 +15,7 @@
 
 #include "elapsed.h"
 #include "pg_compat.h"
-#include "runs/portion_file.h"
+#include "runs/runs.h"
 #include "settings.h"
 #include "sort/crew_layout.h"
 #include "sort/parts_layout.h"

@@ -5,7 +5,7 @@
 #include "postgres.h"
 
 #include "elapsed.h"
-#include "runs/run_reader.h"
+#include "runs/runs.h"
 #include "sort/portion_load.h"
 #include "sort/sort.h"
 #include "sort/sort_compare.h"

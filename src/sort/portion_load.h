@@ -7,7 +7,7 @@
 #ifndef GPUSORT_PORTION_LOAD_H
 #define GPUSORT_PORTION_LOAD_H
 
-#include "runs/run_file.h"
+#include "runs/runs.h"
 #include "sort/sort.h"
 
 /*

@@ -6,7 +6,7 @@
 
 #include "utils/memutils.h"
 
-#include "runs/portion_file.h"
+#include "runs/runs.h"
 #include "sort/parts_layout.h"
 #include "sort/sort_compare.h"
 #include "sort/sort_parts.h"

@@ -29,7 +29,7 @@
 #include "engine/gs_progress.h"
 #include "keys/key_codec.h"
 #include "service/fallback.h"
-#include "stats/sort_kind.h"
+#include "stats/stats.h"
 
 /* ---------- the life of a sort: begin, perform, reset, end ---------- */
 

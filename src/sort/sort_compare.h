@@ -8,7 +8,7 @@
 #ifndef GPUSORT_SORT_COMPARE_H
 #define GPUSORT_SORT_COMPARE_H
 
-#include "runs/row_comparer.h"
+#include "runs/runs.h"
 #include "sort/sort_state.h"
 
 static inline GpuSortRowKeys

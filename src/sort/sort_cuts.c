@@ -11,7 +11,7 @@
 
 #include "miscadmin.h"
 
-#include "runs/row_comparer.h"
+#include "runs/runs.h"
 #include "sort/sort_view.h"
 
 struct GpuSortCutter

@@ -14,7 +14,7 @@
 #include "utils/tuplesort.h"
 
 #include "interrupts.h"
-#include "runs/run_reader.h"
+#include "runs/runs.h"
 #include "sort/key_rows.h"
 #include "sort/row_store.h"
 #include "sort/sort_handover.h"

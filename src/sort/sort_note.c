@@ -9,7 +9,7 @@
 #include "settings.h"
 #include "sort/sort.h"
 #include "sort/sort_state.h"
-#include "stats/sort_counts.h"
+#include "stats/stats.h"
 
 static const GpuSortCounter of_handover[] = {
 	[GPUSORT_HANDOVER_MEMORY] = GPUSORT_COUNT_HANDED_OVER_MEMORY,

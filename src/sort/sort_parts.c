@@ -23,7 +23,7 @@
 #include "sort/sort_spill.h"
 #include "sort/sort_watch.h"
 #include "sort/spill_files.h"
-#include "stats/trace.h"
+#include "stats/stats.h"
 
 /* Returns how many extents the list has room for. */
 static uint32

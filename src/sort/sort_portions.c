@@ -3,7 +3,7 @@
  *		Reading back the rows of a sort that has spilled; see sort_portions.h.
  *
  * The runs are not merged row by row.  Instead, their rows are read back range by range of the
- * order (runs/run_portions.h), and each range, a portion, is sorted in memory as any rows are: by
+ * order (runs/runs.h), and each range, a portion, is sorted in memory as any rows are: by
  * the engine, refined, and verified.  So all that is true of a sort in memory is true of a portion,
  * positions stand for rows as they always do, and any portion can be read again.  Rows that are
  * equal come in the order of their runs, whichever portion they are in.

@@ -37,7 +37,7 @@
 #include "sort/sort_state.h"
 #include "sort/sort_workers.h"
 #include "sort/spill_files.h"
-#include "stats/trace.h"
+#include "stats/stats.h"
 
 /* The sorts of this process that have an open job. */
 static dlist_head open_sorts = DLIST_STATIC_INIT(open_sorts);

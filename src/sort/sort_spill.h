@@ -7,7 +7,7 @@
 #ifndef GPUSORT_SORT_SPILL_H
 #define GPUSORT_SORT_SPILL_H
 
-#include "runs/run_file.h"
+#include "runs/runs.h"
 #include "sort/sort.h"
 
 /*

@@ -22,8 +22,7 @@
 #include "sort/row_store.h"
 #include "sort/sort_team.h"
 #include "sort/sort_view.h"
-#include "stats/activity.h"
-#include "stats/tally.h"
+#include "stats/stats.h"
 
 /* What is known about the rows of an index build. */
 typedef struct GpuSortIndexFacts

@@ -5,7 +5,7 @@
 #include "postgres.h"
 
 #include "sort/sort_watch.h"
-#include "stats/trace.h"
+#include "stats/stats.h"
 
 /* Traces the phase that ends now. */
 static void

@@ -1,6 +1,6 @@
 /*
  * sort_watch.h
- *		What other sessions see of a sort while it runs (stats/activity.h).
+ *		What other sessions see of a sort while it runs (stats/stats.h).
  *
  * Private to src/sort.
  */

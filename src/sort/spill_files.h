@@ -11,9 +11,7 @@
 #ifndef GPUSORT_SPILL_FILES_H
 #define GPUSORT_SPILL_FILES_H
 
-#include "runs/portion_file.h"
-#include "runs/run_file.h"
-#include "runs/run_portions.h"
+#include "runs/runs.h"
 #include "sort/sort.h"
 
 typedef struct GpuSortSpill

@@ -1,6 +1,6 @@
 /*
  * activity.c
- *		Sorts that are running; see activity.h.
+ *		Sorts that are running, and the names of kinds; see stats.h.
  */
 #include "postgres.h"
 
@@ -13,7 +13,7 @@
 #include "utils/timestamp.h"
 
 #include "pg_compat/statistics.h"
-#include "stats/activity.h"
+#include "stats/stats.h"
 
 /*
  * How many sorts of one process can be seen at a time.  Each takes 88 bytes, for every process that
@@ -195,4 +195,33 @@ gpusort_phase_name(GpuSortPhase phase)
 			return "returning rows";
 	}
 	return "unknown";
+}
+
+/* ---------- kinds: their names ---------- */
+
+const char *
+gpusort_kind_name(GpuSortKind kind)
+{
+	switch (kind)
+	{
+		case GPUSORT_KIND_ORDER_BY:
+			return "order by";
+		case GPUSORT_KIND_GROUP:
+			return "group";
+		case GPUSORT_KIND_DISTINCT:
+			return "distinct";
+		case GPUSORT_KIND_WINDOW:
+			return "window";
+		case GPUSORT_KIND_JOIN:
+			return "join";
+		case GPUSORT_KIND_SET_OPERATION:
+			return "set operation";
+		case GPUSORT_KIND_INDEX:
+			return "index";
+		case GPUSORT_KIND_CLUSTER:
+			return "cluster";
+		case GPUSORT_KIND_OTHER:
+			break;
+	}
+	return "other";
 }

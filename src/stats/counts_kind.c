@@ -1,6 +1,6 @@
 /*
  * counts_kind.c
- *		Counts of sorts as a kind of the server's statistics; see sort_counts.h.
+ *		Counts of sorts as a kind of the server's statistics; see stats.h.
  *
  * What a process has counted is pending until the server flushes the process's statistics, at the
  * end of a transaction, and not more than once in a second.  The server drops entries with their
@@ -17,7 +17,7 @@
 #include "utils/pgstat_internal.h"
 #include "utils/timestamp.h"
 
-#include "stats/sort_counts.h"
+#include "stats/stats.h"
 
 /*
  * One of the numbers for extensions, which are 24 to 32.  The first is for experiments, and the

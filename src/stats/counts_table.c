@@ -1,6 +1,6 @@
 /*
  * counts_table.c
- *		Counts of sorts in a table of our own, and in a file; see sort_counts.h.
+ *		Counts of sorts in a table of our own, and in a file; see stats.h.
  *
  * This is for servers on which extensions cannot have statistics kinds of their own.  The
  * postmaster writes the file when it ends.  When it starts, it reads the file, if the server was
@@ -33,7 +33,7 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "stats/sort_counts.h"
+#include "stats/stats.h"
 
 /*
  * These take about 500 kB.  Sorts of further databases are counted under database 0, whose entries

@@ -13,8 +13,7 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "stats/activity.h"
-#include "stats/sort_counts.h"
+#include "stats/stats.h"
 
 PGDLLEXPORT Datum gpusort_sorts_of(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum gpusort_sorts_reset(PG_FUNCTION_ARGS);

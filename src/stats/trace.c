@@ -1,6 +1,6 @@
 /*
  * trace.c
- *		A trace of sorts; see trace.h.
+ *		A trace of sorts; see stats.h.
  *
  * The file is complete JSON after each event: an event overwrites the end of the list, and writes
  * it anew behind itself.  It does so under a lock of the file, since several processes write.
@@ -23,7 +23,7 @@
 #include "utils/acl.h"
 #include "utils/guc.h"
 
-#include "stats/trace.h"
+#include "stats/stats.h"
 
 #define TAIL	"\n]}\n"
 

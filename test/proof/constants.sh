@@ -82,7 +82,7 @@ runs/run_cuts.c					TUPLE_BYTES				8|64
 runs/run_cuts.c					PIECE_BYTES				8|64
 runs/run_portions.c				MAX_EXCESS				1.0|100
 runs/run_cuts.c					FIRST_OFFSETS			1|3
-runs/run_reader.c				BUFFER_BYTES			((size_t) 64)|((size_t) 1024)
+runs/run_file.c					BUFFER_BYTES			((size_t) 64)|((size_t) 1024)
 sort/sort_portions.c			GPUSORT_MAX_RUNS		3|20
 sort/sort_portions.c			PORTION_BYTES			((size_t) 2 << 10)|((size_t) 64 << 10)
 sort/sort_portions.c			STRETCH_BYTES			((size_t) 256)|((size_t) 4 << 10)

@@ -1,17 +1,14 @@
 /*
- * run_cuts.h
+ * run_cuts_private.h
  *		Where sorted runs are cut by a row, which is called the splitter.
  *
  * All rows before the cuts come before the splitter, by PostgreSQL's own comparison.  Rows that are
  * equal by that comparison come in the order of their runs.
- *
- * Private to src/runs.
  */
-#ifndef GPUSORT_RUN_CUTS_H
-#define GPUSORT_RUN_CUTS_H
+#ifndef GPUSORT_RUN_CUTS_PRIVATE_H
+#define GPUSORT_RUN_CUTS_PRIVATE_H
 
-#include "runs/row_comparer.h"
-#include "runs/run_file.h"
+#include "runs/runs.h"
 
 /* A tuple that begins a portion, or is a candidate for that. */
 typedef struct GpuSortSplitter
@@ -27,21 +24,6 @@ typedef struct GpuSortSplitter
 	 */
 	int			group_columns;
 } GpuSortSplitter;
-
-/*
- * The state of a search in runs: tuples read from a run, and where each of them begins in the
- * buffer.
- */
-typedef struct GpuSortCutSearch
-{
-	MemoryContext context;
-	const GpuSortRun **runs;
-	GpuSortRowComparer comparer;
-	char	   *buffer;
-	size_t		buffer_size;
-	uint32	   *offsets;
-	uint32		offsets_size;
-} GpuSortCutSearch;
 
 /*
  * Finds the cuts of all runs.  Each run is searched from `from`, where it was cut last.  If `end`
@@ -80,4 +62,4 @@ gpusort_later_place(GpuSortRunPlace a, GpuSortRunPlace b)
 	return a.row > b.row ? a : b;
 }
 
-#endif							/* GPUSORT_RUN_CUTS_H */
+#endif							/* GPUSORT_RUN_CUTS_PRIVATE_H */
