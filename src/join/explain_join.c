@@ -1,6 +1,6 @@
 /*
  * explain_join.c
- *		What EXPLAIN says about a join; see explain_join.h.
+ *		What EXPLAIN says about a join; see join.h.
  */
 #include "postgres.h"
 
@@ -9,7 +9,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/ruleutils.h"
 
-#include "join/explain_join.h"
+#include "join/join.h"
 #include "pg_compat/explain.h"
 #include "pg_compat/paths.h"
 #include "plan/plan_join.h"

@@ -1,6 +1,6 @@
 /*
  * join_merged.c
- *		Ranges of rows of two sides that gpusortd has put in one order; see join_merged.h.
+ *		Ranges of rows of two sides that gpusortd has put in one order; see join_private.h.
  *
  * Rows with nulls have positions in the order as others have.  Nulls are equal to each other there,
  * so such rows form groups, too, and a group that has a null in its key does not match.
@@ -13,8 +13,7 @@
 
 #include "utils/memutils.h"
 
-#include "join/join_keys.h"
-#include "join/join_merged.h"
+#include "join/join_private.h"
 
 #define OUTER GPUSORT_JOIN_OUTER
 #define INNER GPUSORT_JOIN_INNER

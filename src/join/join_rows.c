@@ -1,6 +1,6 @@
 /*
  * join_rows.c
- *		The rows of a join; see join_rows.h.
+ *		The rows of a join; see join_private.h.
  *
  * Rows are returned as projections of slots that point into the row stores of both sides.  If no
  * column of a side is wanted, its rows are not even looked up.
@@ -11,7 +11,7 @@
 #include "executor/instrument.h"
 #include "miscadmin.h"
 
-#include "join/join_rows.h"
+#include "join/join_private.h"
 #include "pg_compat/paths.h"
 #include "prefetch.h"
 

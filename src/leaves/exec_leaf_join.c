@@ -21,9 +21,9 @@
 #include "storage/predicate.h"
 #include "utils/memutils.h"
 
-#include "join/explain_join.h"
-#include "leaves/exec_leaf_join.h"
-#include "leaves/leaf_rows.h"
+#include "join/join.h"
+#include "leaves/leaves.h"
+#include "leaves/leaves_private.h"
 #include "plan/plan_join.h"
 #include "plan/plan_node.h"
 

@@ -1,6 +1,6 @@
 /*
  * leaf_reader.c
- *		Reading the leaf pages of a btree; see leaf_reader.h.
+ *		Reading the leaf pages of a btree; see leaves_private.h.
  *
  * The rules are those of the server's forward scans (access/nbtree/README):
  *
@@ -32,7 +32,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "leaves/leaf_reader.h"
+#include "leaves/leaves_private.h"
 #include "pg_compat.h"
 #include "pg_compat/executor.h"
 #include "pg_compat/tables.h"

@@ -1,6 +1,6 @@
 /*
  * leaf_rows.c
- *		The rows of a join of two indexes; see leaf_rows.h.
+ *		The rows of a join of two indexes; see leaves_private.h.
  *
  * Both sides are merged by the words of their keys.  The inner rows of one word are a group; every
  * outer row with that word is joined with all of it.  A group ends on the inner side's current
@@ -18,7 +18,7 @@
 #include "utils/memutils.h"
 
 #include "exec/exec_node.h"
-#include "leaves/leaf_rows.h"
+#include "leaves/leaves_private.h"
 
 #define OUTER GPUSORT_LEAF_OUTER
 #define INNER GPUSORT_LEAF_INNER

@@ -1,13 +1,16 @@
 /*
- * explain_join.h
- *		What EXPLAIN says about a join.
+ * join.h
+ *		The node GpuSort Join at run time, and what EXPLAIN says about joins.
  */
-#ifndef GPUSORT_EXPLAIN_JOIN_H
-#define GPUSORT_EXPLAIN_JOIN_H
+#ifndef GPUSORT_JOIN_H
+#define GPUSORT_JOIN_H
 
 #include "nodes/execnodes.h"
 
 #include "pg_compat/explain.h"
+
+/* Registers the node's methods, so that the server finds them by the node's name. */
+extern void gpusort_register_join(void);
 
 /* What EXPLAIN ANALYZE shows of a join, for all participants together. */
 typedef struct GpuSortJoinReport
@@ -24,4 +27,4 @@ typedef struct GpuSortJoinReport
 extern void gpusort_explain_join(CustomScanState *css, const GpuSortJoinReport *report,
 								 List *ancestors, ExplainState *es);
 
-#endif							/* GPUSORT_EXPLAIN_JOIN_H */
+#endif							/* GPUSORT_JOIN_H */
