@@ -27,7 +27,7 @@
 #include "exec/exec_sort.h"
 #include "exec/explain_option.h"
 #include "exec/worker_bound.h"
-#include "heap/heap_hook.h"
+#include "heap/heap_cluster.h"
 #include "hooks.h"
 #include "index/index_hook.h"
 #include "into/into.h"

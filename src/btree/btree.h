@@ -86,7 +86,7 @@ typedef struct GpuSortLeafBuilder
  */
 extern int	gpusort_leaf_tuples_per_page(const GpuSortLeafBuilder *leaf, Size size);
 
-/* ---------- posting lists: what equal neighbours of the sorted stream are turned into ---------- */
+/* ---------- posting lists: what equal neighbours of the stream become ---------- */
 
 /*
  * Tuples with equal keys are gathered until a tuple comes that differs, or the list is
@@ -167,7 +167,8 @@ extern void gpusort_stream_end_before(GpuSortStream *stream, IndexTuple next);
 /* ---------- cuts: where a sorted order is cut into slices ---------- */
 
 /*
- * Each slice is written by one participant.  Cuts are computed from the view alone, with the same result in every process.
+ * Each slice is written by one participant.  Cuts are computed from the view alone, with the
+ * same result in every process.
  *
  * If all tuples have one length and none goes into a posting list, every page has the
  * same number of tuples, and slices are cut where pages end anyway: the pages are those

@@ -13,7 +13,7 @@
 #include "utils/rel.h"
 
 #include "heap/heap_append.h"
-#include "heap/heap_put.h"
+#include "heap/heap_put_private.h"
 #include "pg_compat/tables.h"
 
 /* Private pages are allocated so many at a time. */

@@ -1,7 +1,57 @@
 /*
  * heap_append.h
- *		Appends rows in bulk to the end of a table, by whole pages.
- *
+ *		Puts rows in bulk to the end of tables that are in use.
+ */
+#ifndef GPUSORT_HEAP_APPEND_H
+#define GPUSORT_HEAP_APPEND_H
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "storage/block.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "heap/heap_pages.h"
+
+/* ---------- owner: which transaction and command own rows that are put into a table ---------- */
+
+typedef struct GpuSortAppendOwner
+{
+	TransactionId xid;
+	CommandId	cid;
+	/* rows are frozen, as the table is new and no other transaction can see it */
+	bool		frozen;
+} GpuSortAppendOwner;
+
+/*
+ * Returns the transaction that gpusort_heap_page_begin() wants to know, for a page that has only
+ * rows of this owner.
+ */
+static inline TransactionId
+gpusort_heap_inserter(const GpuSortAppendOwner *owner)
+{
+	return owner->frozen ? InvalidTransactionId : owner->xid;
+}
+
+/*
+ * Fill in the header that all tuples begin with.  The caller has to complete t_infomask2,
+ * t_infomask and t_hoff of each tuple.
+ */
+static inline void
+gpusort_heap_begin_header(HeapTupleHeader header, Relation heap, const GpuSortAppendOwner *owner)
+{
+	memset(header, 0, SizeofHeapTupleHeader);
+	HeapTupleHeaderSetXmin(header, owner->xid);
+	HeapTupleHeaderSetCmin(header, owner->cid);
+	header->t_infomask = HEAP_XMAX_INVALID;
+	if (owner->frozen)
+		HeapTupleHeaderSetXminFrozen(header);
+	HeapTupleHeaderSetNatts(header, RelationGetNumberOfAttributes(heap));
+}
+
+/* ---------- append: rows in bulk to the end of a table, by whole pages ---------- */
+
+/*
  * This takes three steps.  First tuples are formed in private pages.  Then blocks are claimed for
  * the pages, that is, the table is extended by as many empty blocks.  Then the pages are written
  * into these blocks.  So several processes can form and write pages at the same time, and yet have
@@ -11,15 +61,6 @@
  * WAL-logged as the server's multi-insert logs them, so that logical decoding sees the rows.  A
  * parallel worker may append rows, for its leader's transaction and command.
  */
-#ifndef GPUSORT_HEAP_APPEND_H
-#define GPUSORT_HEAP_APPEND_H
-
-#include "access/htup_details.h"
-#include "storage/block.h"
-#include "utils/rel.h"
-
-#include "heap/heap_owner.h"
-#include "heap/heap_page.h"
 
 typedef struct GpuSortAppend
 {
@@ -89,5 +130,111 @@ extern void gpusort_append_forget(GpuSortAppend *append);
 
 /* Release what does not go away with the memory context: the pin and the strategy. */
 extern void gpusort_append_end(GpuSortAppend *append);
+
+/* ---------- buckets: rows in bulk to the ends of several tables ---------- */
+
+/*
+ * Tuples are formed in private memory, in buckets, one for each table.  Processes that put rows
+ * into the same tables take turns.  In its turn, a process gives its rows their places: those that
+ * have room in a table's last page are put there, and for the others the table is extended.  Pages
+ * that are full may be written after the turn.  So a table has its rows in the order of the turns,
+ * without gaps, however few rows there are at a time, and no process needs a page of its own for
+ * each table.
+ *
+ * Otherwise this works as appending to one table does.
+ */
+
+/*
+ * The end of a table, in memory that all processes share.  A process may look at it only in its
+ * turn.
+ */
+typedef struct GpuSortHeapTail
+{
+	/* block for further rows, or InvalidBlockNumber if it is not known yet */
+	BlockNumber block;
+	BlockNumber first_block;	/* first block that this load's rows could have gone to */
+	uint64		rows;			/* rows that workers have put into the table */
+} GpuSortHeapTail;
+
+typedef struct GpuSortBuckets GpuSortBuckets;
+typedef struct GpuSortBucket GpuSortBucket;
+
+/* Prepare to append rows to several tables, in the current memory context. */
+extern GpuSortBuckets *gpusort_buckets_begin(const GpuSortAppendOwner *owner);
+
+/*
+ * Begin a bucket for a table, which must stay open and must not be a system catalog, which the
+ * server itself reads.
+ */
+extern GpuSortBucket *gpusort_bucket_begin(GpuSortBuckets *buckets, Relation heap,
+										   GpuSortHeapTail *tail);
+
+/* Returns room for a tuple, as gpusort_append_tuple() does. */
+extern HeapTupleHeader gpusort_bucket_tuple(GpuSortBuckets *buckets, GpuSortBucket *bucket,
+											 uint32 length);
+
+/* Returns the header that the bucket's tuples begin with. */
+extern HeapTupleHeader gpusort_bucket_header(GpuSortBucket *bucket);
+
+/*
+ * Give the rows of all buckets their places, and write them.  With `put_off`, pages that are full
+ * are written later, by gpusort_buckets_write().  The rows are counted as inserted; a worker counts
+ * them in the tail.  `decode_end` is that of gpusort_append_write(), and must not be combined with
+ * `put_off`.
+ */
+extern void gpusort_buckets_place(GpuSortBuckets *buckets, bool put_off, bool decode_end);
+
+/* Write the pages that were put off.  The buckets are empty afterwards. */
+extern void gpusort_buckets_write(GpuSortBuckets *buckets);
+
+/* Forget all rows, which have no places yet. */
+extern void gpusort_buckets_forget(GpuSortBuckets *buckets);
+
+/* Release what does not go away with the memory context: the strategy. */
+extern void gpusort_buckets_end(GpuSortBuckets *buckets);
+
+/* ---------- own rows: those that a command has put into a table ---------- */
+
+/* They are read in the order of their TIDs.  Other transactions may have put rows between them. */
+
+typedef struct GpuSortOwnRows
+{
+	Relation	heap;
+	GpuSortAppendOwner owner;
+	BufferAccessStrategy strategy;
+	BlockNumber next;			/* next block to be read */
+	BlockNumber end;
+	PGAlignedBlock page;		/* a copy of the page before `next` */
+	int			count;			/* number of the command's rows in this page */
+	int			at;
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+} GpuSortOwnRows;
+
+/* Returns the first block that rows appended from now on can go to. */
+extern BlockNumber gpusort_own_rows_first_block(Relation heap);
+
+/* Returns whether a row was put by this owner. */
+extern bool gpusort_row_is_own(const GpuSortAppendOwner *owner, HeapTupleHeader row);
+
+/*
+ * Begin to read the rows that this owner has put, from block `from` on.  None of these rows may be
+ * changed any more.
+ */
+extern void gpusort_own_rows_begin(GpuSortOwnRows *rows, Relation heap,
+								   const GpuSortAppendOwner *owner, BlockNumber from);
+
+/* Get the next row, which stays valid until the next call.  Returns false if there is none. */
+extern bool gpusort_own_rows_next(GpuSortOwnRows *rows, HeapTuple tuple);
+
+/* Release what does not go away with the memory context: the strategy. */
+extern void gpusort_own_rows_end(GpuSortOwnRows *rows);
+
+/* ---------- space: whether rows have room in the free space of a table ---------- */
+
+/*
+ * Returns whether a good part of `bytes` bytes of rows would fit into free space of the table's
+ * pages.  If so, the table should not grow: appended rows would leave that space unused.
+ */
+extern bool gpusort_heap_has_space(Relation heap, double bytes);
 
 #endif							/* GPUSORT_HEAP_APPEND_H */

@@ -1,6 +1,6 @@
 /*
  * heap_buckets.c
- *		Appends rows in bulk to the ends of several tables; see heap_buckets.h.
+ *		Appends rows in bulk to the ends of several tables; see heap_append.h.
  *
  * A table's last page is used if it has room, unless it is all-visible, since the visibility map's
  * bit would have to be cleared first.  No free space is looked for in other pages.
@@ -17,9 +17,9 @@
 #include "storage/predicate.h"
 #include "utils/rel.h"
 
-#include "heap/heap_buckets.h"
-#include "heap/heap_page.h"
-#include "heap/heap_put.h"
+#include "heap/heap_append.h"
+#include "heap/heap_pages.h"
+#include "heap/heap_put_private.h"
 #include "pg_compat/tables.h"
 
 /* Memory for rows is allocated in blocks of so many bytes. */

@@ -1,6 +1,6 @@
 /*
  * heap_cluster.c
- *		Copies a table in the order of an index: reads, sorts, writes; see heap_cluster.h.
+ *		Copies a table in the order of an index: reads, sorts, writes; see heap_copy_private.h.
  *
  * Seen from outside, this does what the server's heapam_relation_copy_for_cluster() does: the
  * versions, counts, progress and warnings are the same.  Until the first page is written, nothing
@@ -15,12 +15,9 @@
 
 #include "elapsed.h"
 #include "heap/heap_cluster.h"
-#include "heap/heap_eligible.h"
-#include "heap/heap_keys.h"
-#include "heap/heap_progress.h"
-#include "heap/heap_reader.h"
-#include "heap/heap_target.h"
-#include "heap/heap_workers.h"
+#include "heap/heap_copy_private.h"
+#include "heap/heap_version_private.h"
+#include "heap/heap_write_private.h"
 #include "sort/sort.h"
 #include "sort/sort_view.h"
 

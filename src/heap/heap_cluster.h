@@ -1,11 +1,13 @@
 /*
  * heap_cluster.h
- *		Copies a table in the order of an index: reads, sorts, writes.
+ *		Redirects the copy of a table in the order of an index to gpusort.
  */
 #ifndef GPUSORT_HEAP_CLUSTER_H
 #define GPUSORT_HEAP_CLUSTER_H
 
-#include "heap/heap_copy.h"
+#include "nodes/pathnodes.h"
+
+/* ---------- counters ---------- */
 
 /* What became of the copies in the order of an index that this session was asked for. */
 typedef struct GpuSortClusterCounters
@@ -17,10 +19,25 @@ typedef struct GpuSortClusterCounters
 
 extern GpuSortClusterCounters gpusort_cluster_counters;
 
+/* ---------- hooks ---------- */
+
 /*
- * Copy the table, and set *counts.  Returns false if nothing has been written and PostgreSQL has to
- * copy it; *counts has no meaning then.
+ * Redirect the copy of a table to gpusort, if the current statement copies tables.  Called from the
+ * hook for relation information, when the planner is asked whether to sort.
  */
-extern bool gpusort_cluster(const GpuSortHeapCopy *copy, GpuSortHeapCounts *counts);
+extern void gpusort_take_table_copy(Oid table, RelOptInfo *rel);
+
+/*
+ * Called from ProcessUtility_hook at a statement's beginning; `copies` says whether the statement
+ * copies tables.  Returns the value for the statement around it, which the hook sets again at the
+ * end: functions of index expressions may run other statements in between.
+ */
+extern bool gpusort_set_clustering(bool copies);
+
+/*
+ * Called from ProcessUtility_hook when such a statement ends, to undo a redirection that is still
+ * in force.
+ */
+extern void gpusort_end_redirection(void);
 
 #endif							/* GPUSORT_HEAP_CLUSTER_H */

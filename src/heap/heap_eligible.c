@@ -1,7 +1,7 @@
 /*
  * heap_eligible.c
  *		Decides whether the copy of a table in the order of an index is made here; see
- *		heap_eligible.h.
+ *		heap_copy_private.h.
  */
 #include "postgres.h"
 
@@ -15,14 +15,13 @@
 #include "utils/rel.h"
 
 #include "cost/cost.h"
-#include "heap/heap_eligible.h"
-#include "heap/heap_keys.h"
-#include "heap/heap_version.h"
+#include "heap/heap_copy_private.h"
+#include "heap/heap_version_private.h"
 #include "index/index_key.h"
 #include "settings.h"
 #include "sort/sort.h"
 
-/* The sort's columns are those of the table, or of rows with keys (heap_keys.h). */
+/* The sort's columns are those of the table, or of rows with keys (heap_version_private.h). */
 bool
 gpusort_heap_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 {

@@ -33,8 +33,7 @@
 #include "utils/rel.h"
 
 #include "heap/heap_cluster.h"
-#include "heap/heap_eligible.h"
-#include "heap/heap_hook.h"
+#include "heap/heap_copy_private.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
 

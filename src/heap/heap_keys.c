@@ -1,7 +1,7 @@
 /*
  * heap_keys.c
  *		Makes the rows that a table's versions are sorted as, if the index has expressions; see
- *		heap_keys.h.
+ *		heap_version_private.h.
  */
 #include "postgres.h"
 
@@ -13,8 +13,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 
-#include "heap/heap_keys.h"
-#include "heap/heap_version.h"
+#include "heap/heap_version_private.h"
 #include "pg_compat/executor.h"
 
 struct GpuSortHeapKeys

@@ -1,6 +1,6 @@
 /*
  * heap_own_rows.c
- *		Reads the rows that a command has put into a table; see heap_own_rows.h.
+ *		Reads the rows that a command has put into a table; see heap_append.h.
  *
  * Rows of a transaction that has not ended are not changed by any other, so a copy of their page
  * will do.  We hold no pin while the caller looks at the rows, since the caller may have to wait
@@ -10,7 +10,7 @@
 
 #include "miscadmin.h"
 
-#include "heap/heap_own_rows.h"
+#include "heap/heap_append.h"
 
 BlockNumber
 gpusort_own_rows_first_block(Relation heap)

@@ -1,13 +1,13 @@
 /*
  * heap_progress.c
- *		Reports a copy to pg_stat_progress_cluster; see heap_progress.h.
+ *		Reports a copy to pg_stat_progress_cluster; see heap_copy_private.h.
  */
 #include "postgres.h"
 
 #include "commands/progress.h"
 #include "pgstat.h"
 
-#include "heap/heap_progress.h"
+#include "heap/heap_copy_private.h"
 #include "pg_compat/tables.h"
 
 static void

@@ -1,6 +1,6 @@
 /*
  * heap_put.c
- *		Puts rows into the blocks of a table that is in use; see heap_put.h.
+ *		Puts rows into the blocks of a table that is in use; see heap_put_private.h.
  *
  * A block that was claimed is an empty page, and the server's own inserts take over any empty page
  * that they come upon.  So, when we lock a claimed block to write it, we look whether it is still
@@ -15,7 +15,7 @@
 #include "access/xloginsert.h"
 #include "catalog/catalog.h"
 
-#include "heap/heap_put.h"
+#include "heap/heap_put_private.h"
 #include "pg_compat/tables.h"
 
 bool

@@ -1,7 +1,7 @@
 /*
  * heap_reader.c
  *		Reads the versions that a table's copy will have from the old table's pages into a sort;
- *		see heap_reader.h.
+ *		see heap_copy_private.h.
  *
  * The table is locked against all other sessions, and read page by page.  Under the page's lock we
  * judge which versions are to be kept, as the server's own copy does; then, while the page is
@@ -10,7 +10,7 @@
  * We put them as they will be written: without the infomask bits that a copy does not keep, frozen
  * where that is possible, with all columns that the table has now, and without values of columns
  * that were dropped.  Versions that a chain of updates may lead to or from, which other
- * transactions could still follow, are put as they are, with their TIDs (heap_chains.c).  None of
+ * transactions could still follow, are put as they are, with their TIDs (heap_write.c).  None of
  * this writes anything, except that freezing a row that several transactions have locked may create
  * a multixact.
  */
@@ -25,13 +25,111 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 
-#include "heap/heap_keys.h"
-#include "heap/heap_reader.h"
-#include "heap/heap_version.h"
-#include "heap/heap_writer.h"
+#include "heap/heap_copy_private.h"
+#include "heap/heap_version_private.h"
+#include "heap/heap_write_private.h"
 #include "pg_compat/executor.h"
 #include "sort/sort.h"
 #include "worker_fault.h"
+
+/* ---------- what processes share ---------- */
+
+/* Number of pages that a process takes at a time; enough for the kernel to read ahead. */
+#define PAGES_TAKEN		32
+
+void
+gpusort_heap_share_init(GpuSortHeapShare *share, BlockNumber nblocks)
+{
+	memset(share, 0, sizeof(*share));
+	share->nblocks = nblocks;
+	pg_atomic_init_u64(&share->next, 0);
+	pg_atomic_init_u64(&share->read, 0);
+	pg_atomic_init_u64(&share->kept, 0);
+	pg_atomic_init_u32(&share->stopped, 0);
+	SpinLockInit(&share->mutex);
+}
+
+/*
+ * Take the next pages for this process to read, *from .. *end - 1.  Returns false if there are
+ * none left, or reading was stopped.
+ */
+static bool
+gpusort_heap_share_take(GpuSortHeapShare *share, BlockNumber *from, BlockNumber *end)
+{
+	uint64		taken;
+
+	if (pg_atomic_read_u32(&share->stopped) != 0)
+		return false;
+	taken = pg_atomic_fetch_add_u64(&share->next, PAGES_TAKEN);
+	if (taken >= share->nblocks)
+		return false;
+	*from = (BlockNumber) taken;
+	*end = (BlockNumber) Min(taken + PAGES_TAKEN, share->nblocks);
+	return true;
+}
+
+/* Note that a page has been read, with so many versions to be kept. */
+static void
+gpusort_heap_share_count(GpuSortHeapShare *share, int versions)
+{
+	pg_atomic_fetch_add_u64(&share->kept, versions);
+	pg_atomic_fetch_add_u64(&share->read, 1);
+}
+
+void
+gpusort_heap_share_show(GpuSortHeapShare *share)
+{
+	gpusort_heap_show_read((BlockNumber) pg_atomic_read_u64(&share->read),
+						   (double) pg_atomic_read_u64(&share->kept));
+}
+
+/* Keep all processes from taking any more pages. */
+static void
+gpusort_heap_share_stop(GpuSortHeapShare *share)
+{
+	pg_atomic_write_u32(&share->stopped, 1);
+}
+
+/* Add what a process has found, when it has read its last page. */
+static void
+gpusort_heap_share_add(GpuSortHeapShare *share, const GpuSortHeapFindings *findings)
+{
+	GpuSortHeapFindings *all = &share->findings;
+
+	SpinLockAcquire(&share->mutex);
+	all->counts.kept += findings->counts.kept;
+	all->counts.removed += findings->counts.removed;
+	all->counts.recently_dead += findings->counts.recently_dead;
+	all->chains |= findings->chains;
+	all->toasted += findings->toasted;
+	all->bytes += findings->bytes;
+	if (all->shortest == 0 || (findings->shortest != 0 && findings->shortest < all->shortest))
+		all->shortest = findings->shortest;
+	all->longest = Max(all->longest, findings->longest);
+	SpinLockRelease(&share->mutex);
+}
+
+bool
+gpusort_heap_share_is_complete(GpuSortHeapShare *share)
+{
+	return pg_atomic_read_u32(&share->stopped) == 0 &&
+		pg_atomic_read_u64(&share->read) == share->nblocks;
+}
+
+/* ---------- reading ---------- */
+
+/*
+ * The table is locked against all other sessions, and read page by page.  Under the page's lock we
+ * judge which versions are to be kept, as the server's own copy does; then, while the page is
+ * pinned, we put these versions into the sort.
+ *
+ * We put them as they will be written: without the infomask bits that a copy does not keep, frozen
+ * where that is possible, with all columns that the table has now, and without values of columns
+ * that were dropped.  Versions that a chain of updates may lead to or from, which other
+ * transactions could still follow, are put as they are, with their TIDs (heap_write.c).  None of
+ * this writes anything, except that freezing a row that several transactions have locked may create
+ * a multixact.
+ */
 
 struct GpuSortHeapReader
 {

@@ -1,6 +1,6 @@
 /*
  * heap_space.c
- *		Estimates whether rows have room in the free space of a table; see heap_space.h.
+ *		Estimates whether rows have room in the free space of a table; see heap_append.h.
  *
  * The estimate is made from the free space map, which VACUUM fills, by looking at some pages,
  * evenly spaced.  The size of rows is that of the time when the table was last vacuumed or
@@ -12,7 +12,7 @@
 #include "storage/bufmgr.h"
 #include "storage/freespace.h"
 
-#include "heap/heap_space.h"
+#include "heap/heap_append.h"
 
 /*
  * Maximum and minimum number of pages to look up.  A thousand look-ups take a fraction of a

@@ -1,6 +1,6 @@
 /*
  * heap_workers.c
- *		Copies a table with parallel workers; see heap_workers.h.
+ *		Copies a table with parallel workers; see heap_copy_private.h.
  *
  * On error the server ends the workers before it resets memory contexts.
  */
@@ -15,11 +15,9 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "heap/heap_eligible.h"
-#include "heap/heap_keys.h"
-#include "heap/heap_reader.h"
-#include "heap/heap_slices.h"
-#include "heap/heap_workers.h"
+#include "heap/heap_copy_private.h"
+#include "heap/heap_version_private.h"
+#include "heap/heap_write_private.h"
 #include "index/index_hook.h"
 #include "pg_compat.h"
 #include "settings.h"

@@ -27,7 +27,7 @@
 
 #include "exec/exec_junk.h"
 #include "exec/exec_sort.h"
-#include "heap/heap_space.h"
+#include "heap/heap_append.h"
 #include "into/into.h"
 #include "into/into_private.h"
 #include "pg_compat/executor.h"

@@ -13,8 +13,7 @@
 #include "bulk/out_source.h"
 #include "exec/exec_sort.h"
 #include "heap/heap_append.h"
-#include "heap/heap_new_pages.h"
-#include "heap/heap_turns.h"
+#include "heap/heap_pages.h"
 
 /* ---------- target: a table that sorted rows are put into ---------- */
 
@@ -127,7 +126,7 @@ extern void gpusort_into_end_pages(GpuSortIntoPages *pages);
 
 /*
  * The result is cut into slices.  Each participant takes one slice after the other and makes pages
- * of its rows.  The slices have turns, one after the other (heap_turns.h): in its turn, the pages
+ * of its rows.  The slices have turns, one after the other (heap_pages.h): in its turn, the pages
  * of a slice become the next blocks of the table.  So the table's rows lie in the order of the
  * result.
  */

@@ -18,8 +18,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "heap/heap_own_rows.h"
-#include "heap/heap_space.h"
+#include "heap/heap_append.h"
 #include "load/copy_from.h"
 #include "load/load_alone.h"
 #include "load/load_build.h"

@@ -29,7 +29,7 @@
 #include "utils/rel.h"
 
 #include "btree/btree_page.h"
-#include "heap/heap_own_rows.h"
+#include "heap/heap_append.h"
 #include "load/load_entries.h"
 #include "load/load_entry_sort.h"
 #include "load/load_refusal.h"

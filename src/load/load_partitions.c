@@ -12,7 +12,7 @@
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
-#include "heap/heap_space.h"
+#include "heap/heap_append.h"
 #include "load/load_entries.h"
 #include "load/load_partitions.h"
 #include "load/load_routing.h"

@@ -8,7 +8,7 @@
 #ifndef GPUSORT_LOAD_PARTS_H
 #define GPUSORT_LOAD_PARTS_H
 
-#include "heap/heap_buckets.h"
+#include "heap/heap_append.h"
 #include "load/load_leaves.h"
 
 typedef struct GpuSortLoadParts GpuSortLoadParts;

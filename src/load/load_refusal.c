@@ -10,7 +10,7 @@
 #include "commands/copyfrom_internal.h"
 #include "utils/memutils.h"
 
-#include "heap/heap_own_rows.h"
+#include "heap/heap_append.h"
 #include "load/load_refusal.h"
 #include "load/load_try.h"
 

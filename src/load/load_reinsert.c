@@ -17,7 +17,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "heap/heap_own_rows.h"
+#include "heap/heap_append.h"
 #include "load/load_entries.h"
 #include "load/load_reinsert.h"
 #include "pg_compat.h"

@@ -6,7 +6,6 @@
 #define GPUSORT_LOAD_TARGET_H
 
 #include "heap/heap_append.h"
-#include "heap/heap_buckets.h"
 #include "load/load_columns.h"
 #include "load/load_computed.h"
 #include "load/load_task.h"

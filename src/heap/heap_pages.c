@@ -1,12 +1,18 @@
 /*
- * heap_new_pages.c
- *		Holds pages of a new table that are being filled; see heap_new_pages.h.
+ * heap_pages.c
+ *		Pages of a new table that are being filled, and turns of processes that fill some; see
+ *		heap_pages.h.
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "miscadmin.h"
 
-#include "heap/heap_new_pages.h"
+#include "heap/heap_pages.h"
+#include "pg_compat.h"
+#include "worker_wait.h"
+
+/* ---------- new pages ---------- */
 
 void
 gpusort_new_pages_begin(GpuSortNewPages *pages, Relation table, GpuSortStorage *storage,
@@ -81,4 +87,64 @@ gpusort_new_pages_write_full(GpuSortNewPages *pages)
 	write_pages(pages, full);
 	pages->pages[0] = pages->pages[full];
 	pages->count = 1;
+}
+
+/* ---------- turns ---------- */
+
+static uint32 wait_event = 0;
+
+void
+gpusort_turns_init(GpuSortTurns *turns)
+{
+	memset(turns, 0, sizeof(*turns));
+	pg_atomic_init_u64(&turns->next, 0);
+	SpinLockInit(&turns->mutex);
+	ConditionVariableInit(&turns->turned);
+}
+
+static void
+look_at_turn(GpuSortTurns *turns, uint64 *turn, bool *left)
+{
+	SpinLockAcquire(&turns->mutex);
+	*turn = turns->turn;
+	*left = turns->left;
+	SpinLockRelease(&turns->mutex);
+}
+
+static void
+set_turn(GpuSortTurns *turns, uint64 turn, bool left)
+{
+	SpinLockAcquire(&turns->mutex);
+	turns->turn = turn;
+	turns->left = left;
+	SpinLockRelease(&turns->mutex);
+	ConditionVariableBroadcast(&turns->turned);
+}
+
+void
+gpusort_turns_pass(GpuSortTurns *turns, uint64 slice)
+{
+	set_turn(turns, slice + 1, false);
+}
+
+void
+gpusort_turns_leave(GpuSortTurns *turns, uint64 slice)
+{
+	set_turn(turns, slice, true);
+}
+
+bool
+gpusort_turns_await(GpuSortTurns *turns, uint64 slice, uint64 *left)
+{
+	bool		is_left;
+
+	for (;;)
+	{
+		look_at_turn(turns, left, &is_left);
+		if (is_left ? !IsParallelWorker() : *left == slice)
+			break;
+		gpusort_worker_await(&turns->turned, gpusort_wait_event(&wait_event, "GpuSortIntoTurn"));
+	}
+	ConditionVariableCancelSleep();
+	return !is_left;
 }

@@ -1,9 +1,9 @@
 /*
- * heap_put.h
+ * heap_put_private.h
  *		Puts rows into the blocks of a table that is in use.
  */
-#ifndef GPUSORT_HEAP_PUT_H
-#define GPUSORT_HEAP_PUT_H
+#ifndef GPUSORT_HEAP_PUT_PRIVATE_H
+#define GPUSORT_HEAP_PUT_PRIVATE_H
 
 #include "access/htup_details.h"
 #include "storage/bufmgr.h"
@@ -52,4 +52,4 @@ extern void gpusort_heap_log_begin(GpuSortHeapLog *log, Relation heap);
 extern void gpusort_heap_log_rows(GpuSortHeapLog *log, Buffer buffer, const OffsetNumber *offsets,
 								  int count, bool decode_end);
 
-#endif							/* GPUSORT_HEAP_PUT_H */
+#endif							/* GPUSORT_HEAP_PUT_PRIVATE_H */

@@ -1,21 +1,27 @@
 /*
- * heap_version.h
- *		Packs a version of a row, as a sort keeps it.
- *
+ * heap_version_private.h
+ *		What the rows of a sort are, whose order a table gets.
+ */
+#ifndef GPUSORT_HEAP_VERSION_PRIVATE_H
+#define GPUSORT_HEAP_VERSION_PRIVATE_H
+
+#include "access/htup_details.h"
+#include "executor/tuptable.h"
+#include "utils/rel.h"
+
+/* ---------- version: a version of a row, as a sort keeps it ---------- */
+
+/*
  * A sort's rows are MinimalTuples, which are heap tuples without the first bytes of their headers.
  * These bytes say which transactions can see a version, so we keep them as well:
  *
- *		t_len | xvac | flags | t_infomask2 ... data | xmin xmax [t_self t_ctid]
+ * 		t_len | xvac | flags | t_infomask2 ... data | xmin xmax [t_self t_ctid]
  *
  * The field `xvac`, which may hold cmin or cmax instead, and the flags lie in bytes that a
  * MinimalTuple leaves unused.  The rest follows the data and is counted in t_len, which does not
  * disturb code that looks at columns.  TIDs are kept only for versions that a chain of updates may
  * lead to or from.
  */
-#ifndef GPUSORT_HEAP_VERSION_H
-#define GPUSORT_HEAP_VERSION_H
-
-#include "access/htup_details.h"
 
 /* Flags of a version. */
 #define GPUSORT_VERSION_HAS_TIDS	1
@@ -100,4 +106,54 @@ gpusort_version_unpack(const MinimalTuple version, uint32 length, char *header)
 	memcpy(header + VERSION_COMMON, stored + VERSION_COMMON, length - VERSION_COMMON);
 }
 
-#endif							/* GPUSORT_HEAP_VERSION_H */
+/* ---------- keys: the rows that versions are sorted as, if the index has expressions ---------- */
+
+/*
+ * The value of an expression must be at hand whenever rows are compared, also after they were
+ * spilled.  So the rows of such a sort have these columns:
+ *
+ * 		version (a bytea) | first key | second key | ...
+ *
+ * The version comes first, so that it is found without looking at anything else.
+ */
+
+typedef struct GpuSortHeapKeys GpuSortHeapKeys;
+
+/* The column of the index's nth key, from 0 on. */
+#define GPUSORT_HEAP_KEY_ATTNO(n)	((AttrNumber) ((n) + 2))
+
+/* Returns whether the versions are sorted as such rows, because the index has expressions. */
+extern bool gpusort_heap_has_keys(Relation index);
+
+/* Returns the descriptor of such rows, allocated in the current memory context. */
+extern TupleDesc gpusort_heap_keys_desc(Relation heap, Relation index);
+
+/*
+ * Begin making rows, with memory of the current context. gpusort_heap_keys_end() releases what does
+ * not go away with the context.
+ */
+extern GpuSortHeapKeys *gpusort_heap_keys_begin(Relation heap, Relation index);
+extern void gpusort_heap_keys_end(GpuSortHeapKeys *keys);
+
+/* Compute the keys of a tuple of the table, for the next call of gpusort_heap_keys_row(). */
+extern void gpusort_heap_keys_compute(GpuSortHeapKeys *keys, HeapTuple tuple);
+
+/*
+ * Returns the row that consists of the keys just computed and of the tuple's version, which was
+ * packed (heap_version_private.h).  The caller has to clear the slot.
+ */
+extern TupleTableSlot *gpusort_heap_keys_row(GpuSortHeapKeys *keys, HeapTuple packed);
+
+/* Returns whether workers may compute the keys. */
+extern bool gpusort_heap_keys_are_safe(Relation index);
+
+/* Returns the version in such a row. */
+static inline MinimalTuple
+gpusort_heap_keyed_version(const void *row)
+{
+	const HeapTupleHeader header = (HeapTupleHeader) ((char *) row - MINIMAL_TUPLE_OFFSET);
+
+	return (MinimalTuple) ((char *) header + header->t_hoff + VARHDRSZ);
+}
+
+#endif							/* GPUSORT_HEAP_VERSION_PRIVATE_H */

@@ -1,0 +1,467 @@
+/*
+ * heap_write.c
+ *		Writes sorted versions into a new table, by one process or several; see
+ *		heap_write_private.h.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/heaptoast.h"
+#include "access/htup_details.h"
+#include "access/parallel.h"
+#include "access/rewriteheap.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "heap/heap_copy_private.h"
+#include "heap/heap_pages.h"
+#include "heap/heap_version_private.h"
+#include "heap/heap_write_private.h"
+#include "prefetch.h"
+#include "settings.h"
+#include "worker_fault.h"
+
+/* ---------- the writer ---------- */
+
+/*
+ * This follows the rules of the server's rewrite_heap_tuple(): a page ends before the first tuple
+ * that would leave less of it free than the fillfactor wants, and tuples that are long or have
+ * values out of line go through the toaster.  But tuples are copied straight into their pages, and
+ * many pages are logged in one record (btree_storage.h).
+ */
+
+/* Number of full pages that a process writes at a time, while they are in the CPU's cache. */
+#define PAGES_AT_A_TIME		16
+
+struct GpuSortHeapWriter
+{
+	Relation	heap;
+	GpuSortNewPages pages;
+	MemoryContext toast_context;	/* reset for each tuple that goes through the toaster */
+};
+
+GpuSortHeapWriter *
+gpusort_heap_writer_begin(Relation heap, GpuSortStorage *storage)
+{
+	GpuSortHeapWriter *writer = palloc0(sizeof(GpuSortHeapWriter));
+
+	writer->heap = heap;
+	gpusort_new_pages_begin(&writer->pages, heap, storage, InvalidTransactionId);
+	writer->toast_context = AllocSetContextCreate(CurrentMemoryContext, "gpusort toast",
+												  ALLOCSET_DEFAULT_SIZES);
+	return writer;
+}
+
+/* Put the next version through the toaster. */
+static void
+gpusort_heap_writer_put_toasted(GpuSortHeapWriter *writer, MinimalTuple version)
+{
+	MemoryContext old = MemoryContextSwitchTo(writer->toast_context);
+	uint32		length = gpusort_version_length(version);
+	HeapTupleData tuple = {.t_len = length,.t_tableOid = RelationGetRelid(writer->heap)};
+	HeapTuple	toasted;
+
+	tuple.t_data = palloc(length);
+	gpusort_version_unpack(version, length, (char *) tuple.t_data);
+	ItemPointerSetInvalid(&tuple.t_self);
+	ItemPointerSetInvalid(&tuple.t_data->t_ctid);
+	toasted = heap_toast_insert_or_update(writer->heap, &tuple, NULL,
+										  HEAP_INSERT_SKIP_FSM | HEAP_INSERT_NO_LOGICAL);
+	if (MAXALIGN(toasted->t_len) > MaxHeapTupleSize)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("row is too big: size %zu, maximum size %zu",
+						MAXALIGN(toasted->t_len), MaxHeapTupleSize)));
+	MemoryContextSwitchTo(old);
+	memcpy(gpusort_new_pages_append(&writer->pages, toasted->t_len), toasted->t_data,
+		   toasted->t_len);
+	MemoryContextReset(writer->toast_context);
+}
+
+/*
+ * Put the next version (heap_version_private.h), which no chain of updates leads to or from.  Returns false
+ * if the version needs the toaster, which workers can't use.
+ */
+static bool
+gpusort_heap_writer_put(GpuSortHeapWriter *writer, MinimalTuple version)
+{
+	uint32		length = gpusort_version_length(version);
+
+	if (unlikely(gpusort_heap_needs_toaster(version->t_infomask, length)))
+		return false;
+	gpusort_version_unpack(version, length,
+						   (char *) gpusort_new_pages_append(&writer->pages, length));
+	return true;
+}
+
+/*
+ * Write the full pages if there are enough of them.  For a process that writes alone, so that
+ * everything it has put before already has its place.
+ */
+static void
+gpusort_heap_writer_advance(GpuSortHeapWriter *writer)
+{
+	if (writer->pages.count > PAGES_AT_A_TIME)
+		gpusort_new_pages_write_full(&writer->pages);
+}
+
+void
+gpusort_heap_writer_claim(GpuSortHeapWriter *writer)
+{
+	gpusort_new_pages_claim(&writer->pages);
+}
+
+void
+gpusort_heap_writer_write(GpuSortHeapWriter *writer)
+{
+	gpusort_new_pages_write(&writer->pages);
+}
+
+/* For slices: forget all pages. */
+static void
+gpusort_heap_writer_drop(GpuSortHeapWriter *writer)
+{
+	gpusort_new_pages_drop(&writer->pages);
+}
+
+/* ---------- chains of updates ---------- */
+
+/*
+ * The server's own rewrite_heap_tuple() writes them, since it knows how to make t_ctid lead to
+ * where a version's successor has gone.  There are such versions only while some transaction is
+ * older than an update.
+ */
+
+struct GpuSortHeapChains
+{
+	RewriteState state;
+	Oid			table;
+	MemoryContext context;		/* reset for each version */
+};
+
+GpuSortHeapChains *
+gpusort_heap_chains_begin(const GpuSortHeapCopy *copy)
+{
+	GpuSortHeapChains *chains = palloc0(sizeof(GpuSortHeapChains));
+
+	chains->state = begin_heap_rewrite(copy->old_heap, copy->new_heap, copy->oldest_xmin,
+									   copy->freeze_xid, copy->freeze_multi);
+	chains->table = RelationGetRelid(copy->old_heap);
+	chains->context = AllocSetContextCreate(CurrentMemoryContext, "gpusort heap chains",
+											ALLOCSET_DEFAULT_SIZES);
+	return chains;
+}
+
+/*
+ * Get the TIDs of a version.  If none were kept, the version is in no chain, so any TID will do, as
+ * long as t_ctid is the same.
+ */
+static void
+find_tids(MinimalTuple version, GpuSortVersionTids *tids)
+{
+	if (gpusort_version_has_tids(version))
+		gpusort_version_tids(version, tids);
+	else
+	{
+		ItemPointerSet(&tids->self, 0, FirstOffsetNumber);
+		tids->ctid = tids->self;
+	}
+}
+
+/* Put the next version, in the order in which they are to be written. */
+static void
+gpusort_heap_chains_put(GpuSortHeapChains *chains, MinimalTuple version)
+{
+	MemoryContext old = MemoryContextSwitchTo(chains->context);
+	uint32		length = gpusort_version_length(version);
+	HeapTupleData before = {.t_len = length,.t_tableOid = chains->table};
+	GpuSortVersionTids tids;
+
+	find_tids(version, &tids);
+	before.t_data = palloc(length);
+	gpusort_version_unpack(version, length, (char *) before.t_data);
+	before.t_self = tids.self;
+	before.t_data->t_ctid = tids.ctid;
+	rewrite_heap_tuple(chains->state, &before, heap_copytuple(&before));
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(chains->context);
+}
+
+void
+gpusort_heap_chains_finish(GpuSortHeapChains *chains)
+{
+	end_heap_rewrite(chains->state);
+}
+
+/* ---------- where versions go ---------- */
+
+/* Number of versions that are written at a time, while as many are being prefetched. */
+#define PUT_BLOCK		32
+
+/*
+ * Get pointers to the next versions, at most PUT_BLOCK, and prefetch the first and last cache line
+ * of each.  Returns their number.
+ */
+static int
+load_block(const GpuSortView *view, uint64 from, uint64 to, void **versions)
+{
+	int			count = (int) Min(to - from, PUT_BLOCK);
+
+	if (count == 0)
+		return 0;
+	gpusort_view_fetch(view, from, count, versions);
+	for (int i = 0; i < count; i++)
+	{
+		prefetch_line(versions[i]);
+		prefetch_line((char *) versions[i] + view->row_bytes - 1);
+	}
+	return count;
+}
+
+/* Write versions as tuples into pages.  Returns false if one of them was refused. */
+static bool
+write_block(GpuSortHeapTarget *target, void **versions, int count)
+{
+	GpuSortHeapWriter *writer = target->writer;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (likely(gpusort_heap_writer_put(writer, versions[i])))
+			continue;
+		if (!target->may_toast)
+			return false;
+		gpusort_heap_writer_put_toasted(writer, versions[i]);
+	}
+	if (!target->in_slices)
+		gpusort_heap_writer_advance(writer);
+	return true;
+}
+
+static void
+count_written(GpuSortHeapTarget *target, int count)
+{
+	uint64		all = target->written += count;
+
+	if (target->all_written != NULL)
+		all = pg_atomic_add_fetch_u64(target->all_written, count);
+	if (target->shows)
+		gpusort_heap_show_written((double) all);
+}
+
+static bool
+put_block(GpuSortHeapTarget *target, void **versions, int count)
+{
+	if (target->keyed)
+		for (int i = 0; i < count; i++)
+			versions[i] = gpusort_heap_keyed_version(versions[i]);
+	if (target->chains != NULL)
+		for (int i = 0; i < count; i++)
+			gpusort_heap_chains_put(target->chains, versions[i]);
+	else if (!write_block(target, versions, count))
+		return false;
+	count_written(target, count);
+	return true;
+}
+
+bool
+gpusort_heap_target_put(GpuSortHeapTarget *target, const GpuSortView *view, uint64 from, uint64 to)
+{
+	void	   *blocks[2][PUT_BLOCK];
+	int			count = load_block(view, from, to, blocks[0]);
+
+	for (int which = 0; count > 0; which ^= 1)
+	{
+		int			next = load_block(view, from + count, to, blocks[which ^ 1]);
+
+		CHECK_FOR_INTERRUPTS();
+		if (!put_block(target, blocks[which], count))
+			return false;
+		from += count;
+		count = next;
+	}
+	return true;
+}
+
+/* ---------- slices ---------- */
+
+/*
+ * If all versions have one length, slices end where pages do, and the table is the one that a
+ * single process would write.  Otherwise half a page at the end of each slice stays empty, on
+ * average.
+ *
+ * Only the leader can use the toaster, so slices with versions that need it are left to the leader.
+ */
+
+/* Number of pages of a slice.  The half page lost at its end is a quarter of a percent. */
+#define SLICE_PAGES		200
+
+/*
+ * A slice of only the longest versions may have at most so many times the bytes of an average
+ * slice.
+ */
+#define MAX_UNEVEN		16
+
+/* At most this fraction of the slices may have a version that needs the toaster. */
+#define MAX_TOASTED		(1.0 / 8)
+
+/* The state of a process that writes slices. */
+typedef struct Process
+{
+	GpuSortHeapSlices *slices;
+	const GpuSortView *view;
+	GpuSortHeapTarget own;
+	GpuSortHeapTarget left;		/* in the leader, for slices that workers have left to it */
+} Process;
+
+/* ---------- cutting ---------- */
+
+/* Returns how many versions of `bytes` bytes fit on a page. */
+static uint64
+versions_of_page(const GpuSortHeapCopy *copy, uint32 bytes)
+{
+	Size		save_bytes = RelationGetTargetPageFreeSpace(copy->new_heap,
+														HEAP_DEFAULT_FILLFACTOR);
+	PGAlignedBlock block;
+	GpuSortHeapPage page;
+
+	gpusort_heap_page_begin(&page, block.data, InvalidTransactionId);
+	do
+		(void) gpusort_heap_page_append(&page, bytes);
+	while (bytes + save_bytes <= gpusort_heap_page_space(&page));
+	return page.nitems;
+}
+
+/*
+ * Returns how many versions of different lengths fit on so many pages, on average.  All pages of a
+ * slice are in memory at once, so the number is smaller if some versions are far longer than the
+ * others, as they may lie together.
+ */
+static uint64
+versions_of_pages(const GpuSortHeapCopy *copy, const GpuSortHeapFindings *findings, uint64 pages)
+{
+	Size		page_bytes = RelationGetTargetPageUsage(copy->new_heap, HEAP_DEFAULT_FILLFACTOR) -
+		SizeOfPageHeaderData;
+	double		average = findings->bytes / findings->counts.kept;
+	double		longest = Min(findings->longest, TOAST_TUPLE_THRESHOLD);
+	double		bytes = Max(average, longest / MAX_UNEVEN) + sizeof(ItemIdData);
+
+	return Max((uint64) (pages * page_bytes / bytes), 1);
+}
+
+bool
+gpusort_heap_slices_init(GpuSortHeapSlices *slices, const GpuSortHeapCopy *copy,
+						 const GpuSortView *view, const GpuSortHeapFindings *findings)
+{
+	uint64		pages = Min(SLICE_PAGES, gpusort_slice_pages);
+
+	memset(slices, 0, sizeof(*slices));
+	slices->rows = view->nrows;
+	slices->keyed = gpusort_heap_has_keys(copy->index);
+	slices->step = findings->shortest == findings->longest && findings->toasted == 0
+		? versions_of_page(copy, Max(findings->longest, 1)) * pages
+		: versions_of_pages(copy, findings, pages);
+	gpusort_turns_init(&slices->turns);
+	pg_atomic_init_u64(&slices->written, 0);
+	return gpusort_heap_slice_count(slices) > 1 &&
+		findings->toasted <= gpusort_heap_slice_count(slices) * MAX_TOASTED;
+}
+
+/* ---------- writing ---------- */
+
+/*
+ * Form the pages of a slice.  Returns false if a version needs the toaster and this process can't
+ * use it.
+ */
+static bool
+fill_pages(const Process *process, GpuSortHeapTarget *target, uint64 slice)
+{
+	uint64		from = slice * process->slices->step;
+	uint64		to = Min(from + process->slices->step, process->slices->rows);
+
+	return gpusort_heap_target_put(target, process->view, from, to);
+}
+
+/*
+ * Make the slice's pages the next blocks of the table, since it is the slice's turn; pass the turn
+ * on, and write the pages.
+ */
+static void
+place_pages(const Process *process, GpuSortHeapTarget *target, uint64 slice)
+{
+	gpusort_heap_writer_claim(target->writer);
+	gpusort_turns_pass(&process->slices->turns, slice);
+	gpusort_heap_writer_write(target->writer);
+}
+
+/*
+ * Wait until it is the slice's turn.  Meanwhile the leader does slices that workers have left to
+ * it.
+ */
+static void
+await_turn(Process *process, uint64 slice)
+{
+	uint64		left;
+
+	while (!gpusort_turns_await(&process->slices->turns, slice, &left))
+	{
+		(void) fill_pages(process, &process->left, left);
+		place_pages(process, &process->left, left);
+	}
+}
+
+/*
+ * Form the pages of a slice, and write them in the slice's turn.  A worker that can't form them
+ * leaves the slice to the leader.
+ */
+static void
+put_slice(Process *process, uint64 slice)
+{
+	uint64		before = process->own.written;
+	bool		filled;
+
+	gpusort_worker_fault("a slice of a table");
+	filled = fill_pages(process, &process->own, slice);
+	if (!filled)
+	{
+		gpusort_heap_writer_drop(process->own.writer);
+		pg_atomic_fetch_sub_u64(&process->slices->written, process->own.written - before);
+	}
+	await_turn(process, slice);
+	if (filled)
+		place_pages(process, &process->own, slice);
+	else
+		gpusort_turns_leave(&process->slices->turns, slice);
+}
+
+static void
+begin_target(const Process *process, GpuSortHeapTarget *target, Relation new_heap,
+			 GpuSortStorage *storage)
+{
+	*target = (GpuSortHeapTarget) {
+		.writer = gpusort_heap_writer_begin(new_heap, storage),
+		.keyed = process->slices->keyed,
+		.in_slices = true,
+		.may_toast = !IsParallelWorker(),
+		.shows = !IsParallelWorker(),
+		.all_written = &process->slices->written
+	};
+}
+
+void
+gpusort_heap_slices_put(GpuSortHeapSlices *slices, Relation new_heap, GpuSortStorage *storage,
+						const GpuSortView *view)
+{
+	Process		process = {.slices = slices,.view = view};
+	uint64		count = gpusort_heap_slice_count(slices);
+	uint64		slice;
+
+	gpusort_storage_share(storage, &slices->file);
+	begin_target(&process, &process.own, new_heap, storage);
+	if (!IsParallelWorker())
+		begin_target(&process, &process.left, new_heap, storage);
+	while ((slice = gpusort_turns_take(&slices->turns)) < count)
+		put_slice(&process, slice);
+	if (!IsParallelWorker())
+		await_turn(&process, count);
+	gpusort_storage_flush(storage);
+}
