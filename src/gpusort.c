@@ -19,9 +19,8 @@
 #include "index/index_build.h"
 #include "join/join.h"
 #include "leaves/leaves.h"
-#include "memory/memory_settings.h"
-#include "service/service_settings.h"
-#include "service/supervisor.h"
+#include "memory/pool.h"
+#include "service/service.h"
 #include "settings.h"
 #include "stats/stats.h"
 

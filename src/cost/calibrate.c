@@ -37,8 +37,7 @@
 #include "cost/calibrate_sort.h"
 #include "cost/cost.h"
 #include "keys/key_codec.h"
-#include "service/service_client.h"
-#include "service/service_settings.h"
+#include "service/service.h"
 #include "settings.h"
 
 PGDLLEXPORT Datum gpusort_calibrate(PG_FUNCTION_ARGS);

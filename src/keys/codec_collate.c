@@ -17,7 +17,7 @@
  * The beginning of a key, which costs much less than the whole of it, decides the order
  * of most strings.  So an encoder is lazy (key_codec.h) where the library makes words:
  * under ICU in UTF8 databases, and wherever we know how libc's keys are made
- * (collate_library.h).
+ * (collate_private.h).
  *
  * Making a key costs some 200 ns for a string of 16 bytes, and columns of few
  * different values are common.  Therefore the keys of short strings are kept
@@ -33,9 +33,7 @@
 #include "mb/pg_wchar.h"
 
 #include "keys/codec_private.h"
-#include "keys/collate_libc.h"
-#include "keys/collate_open.h"
-#include "keys/collation_kind.h"
+#include "keys/collate_private.h"
 
 /*
  * Longer strings are left to PostgreSQL's comparison, which seldom has to look
@@ -340,6 +338,29 @@ proven_order(GpuSortEncoder *encoder, Datum a, Datum b, int *cmp)
 		return true;
 	}
 	return library->proven_order(library, x.string, x.len, y.string, y.len, cmp);
+}
+
+/*
+ * Opens a collation and fills in *library, whose buffers will lie in *memory.  Raises an error if
+ * the collation can't be opened.
+ */
+static void
+gpusort_collate_open(CollateLibrary *library, Oid collation, GpuSortKeyMemory *memory)
+{
+	pg_locale_t locale = pg_newlocale_from_collation(collation);
+
+	memset(library, 0, sizeof(*library));
+	library->memory = memory;
+	library->locale = locale;
+	library->deterministic = locale == NULL || locale->deterministic;
+#ifdef USE_ICU
+	if (gpusort_collation_provider(collation) == COLLPROVIDER_ICU)
+	{
+		gpusort_collate_begin_icu(library);
+		return;
+	}
+#endif
+	gpusort_collate_begin_libc(library);
 }
 
 static void

@@ -15,7 +15,7 @@
 #include "storage/itemptr.h"
 
 #include "keys/codec_private.h"
-#include "keys/key_inverse.h"
+#include "keys/key_codec.h"
 
 /*
  * Floats are ordered by btfloat8cmp() with all NaNs equal and above infinity,

@@ -11,8 +11,8 @@
 #include "mb/pg_wchar.h"
 
 #include "keys/codec_private.h"
-#include "keys/collate_icu.h"
 #include "keys/collate_primaries.h"
+#include "keys/collate_private.h"
 #include "pg_compat/keys.h"
 
 #ifdef USE_ICU

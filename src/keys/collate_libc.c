@@ -11,7 +11,7 @@
 #include "utils/memutils.h"
 
 #include "keys/codec_private.h"
-#include "keys/collate_libc.h"
+#include "keys/collate_private.h"
 #include "keys/collate_weights.h"
 #include "pg_compat/keys.h"
 

@@ -2,13 +2,13 @@
  * collate_library.c
  *		Sort keys of strings, as the library of a collation makes them.
  *
- * See collate_library.h.
+ * See collate_private.h.
  */
 #include "postgres.h"
 
 #include "utils/memutils.h"
 
-#include "keys/collate_library.h"
+#include "keys/collate_private.h"
 
 /* Returns whether a buffer of `from` bytes may grow to `to`; sets memory->exceeded if not. */
 static bool

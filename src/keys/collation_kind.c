@@ -2,9 +2,9 @@
  * collation_kind.c
  *		What compares the strings of a collation.
  *
- * See collation_kind.h.
+ * See collate_private.h.
  */
-#include "keys/collation_kind.h"
+#include "keys/collate_private.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_collation.h"

@@ -16,8 +16,7 @@
 #include "memory/memory_range.h"
 #include "memory/pool.h"
 #include "service/fallback.h"
-#include "service/service_client.h"
-#include "service/service_settings.h"
+#include "service/service.h"
 #include "settings.h"
 
 /*

@@ -17,7 +17,7 @@
 
 #include "load/load_rows.h"
 #include "parse/gs_found.h"
-#include "service/service_client.h"
+#include "service/service.h"
 
 typedef struct GpuSortLoadShare GpuSortLoadShare;
 

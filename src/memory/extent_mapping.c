@@ -1,6 +1,6 @@
 /*
  * extent_mapping.c
- *		Maps extents of another process, one behind the other; see extent_mapping.h.
+ *		Maps extents of another process, one behind the other; see pool.h.
  *
  * Extents that are neighbours in the pool are mapped by one call.
  */
@@ -8,7 +8,6 @@
 
 #include <sys/mman.h>
 
-#include "memory/extent_mapping.h"
 #include "memory/pool.h"
 
 /* missing in asm-generic/mman-common.h if that is older than the kernel */

@@ -1,6 +1,6 @@
 /*
  * extent_pages.c
- *		Pages of memory behind an extent that is mapped; see extent_pages.h.
+ *		Pages of memory behind an extent that is mapped; see extents_private.h.
  *
  * To touch memory for the first time costs more than to sort in it (measured on Linux 6.18 with
  * transparent huge pages for shared memory off, seconds a GiB):
@@ -31,7 +31,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "memory/extent_pages.h"
+#include "memory/extents_private.h"
 #include "memory/pool.h"
 #include "protocol/gsd_collapse.h"
 #include "settings.h"

@@ -13,10 +13,8 @@
 
 #include "miscadmin.h"
 
-#include "memory/kept_memory.h"
-#include "memory/machine_memory.h"
+#include "memory/extents_private.h"
 #include "memory/pool.h"
-#include "memory/pool_account.h"
 #include "protocol/gsd_holders.h"
 
 int			gpusort_keep_memory_total = -1;

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "memory/machine_memory.h"
+#include "memory/pool.h"
 
 /* Returns the number in a limit file, or `otherwise` if it has none ("max") or is not there. */
 static uint64

@@ -33,10 +33,9 @@
 #include "portability/instr_time.h"
 
 #include "elapsed.h"
-#include "memory/kept_memory.h"
+#include "memory/extents_private.h"
 #include "memory/memory_range.h"
 #include "memory/pool.h"
-#include "memory/range_extents.h"
 
 #define HUGE_PAGE_BYTES		((size_t) 2 << 20)
 #define HUGE_RANGE_BYTES	((size_t) 64 << 20)

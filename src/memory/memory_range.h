@@ -24,7 +24,7 @@
 #ifndef GPUSORT_MEMORY_RANGE_H
 #define GPUSORT_MEMORY_RANGE_H
 
-#include "memory/pool_account.h"
+#include "memory/pool.h"
 
 /*
  * What a range is for.  A range that was kept is used again by the next sort that asks for one of

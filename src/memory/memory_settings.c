@@ -7,9 +7,8 @@
 #include "miscadmin.h"
 #include "utils/guc.h"
 
-#include "memory/kept_memory.h"
+#include "memory/extents_private.h"
 #include "memory/memory_range.h"
-#include "memory/memory_settings.h"
 #include "memory/pool.h"
 
 #define DEFAULT_KEEP_KB		(1024 * 1024)

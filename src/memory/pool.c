@@ -27,7 +27,6 @@
 #include "storage/ipc.h"
 #include "storage/pg_shmem.h"
 
-#include "memory/machine_memory.h"
 #include "memory/pool.h"
 
 /* The default size: one DEFAULT_SHARE-th of the machine's memory, within bounds. */

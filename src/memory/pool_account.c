@@ -1,6 +1,6 @@
 /*
  * pool_account.c
- *		What sorts of this process have of the pool and may have; see pool_account.h.
+ *		What sorts of this process have of the pool and may have; see pool.h.
  *
  * A sort enters the pool's counts when it first asks for extents, and leaves them when its memory
  * is released, by a callback of its memory context.  An exit callback gives back what a process
@@ -14,7 +14,6 @@
 #include "storage/proc.h"
 
 #include "memory/pool.h"
-#include "memory/pool_account.h"
 #include "protocol/gsd_holders.h"
 
 int			gpusort_pool_quota = 75;

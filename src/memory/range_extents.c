@@ -14,9 +14,8 @@
 
 #include <sys/mman.h>
 
-#include "memory/extent_pages.h"
+#include "memory/extents_private.h"
 #include "memory/pool.h"
-#include "memory/range_extents.h"
 
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
 

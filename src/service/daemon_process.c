@@ -26,8 +26,8 @@
 #include "miscadmin.h"
 
 #include "protocol/gsd_exit.h"
-#include "service/daemon_process.h"
-#include "service/service_settings.h"
+#include "service/daemon_private.h"
+#include "service/service.h"
 
 #define PROGRAM "gpusortd"
 

@@ -25,8 +25,7 @@
 #include "pg_compat.h"
 #include "protocol/gsd_wake.h"
 #include "service/fallback.h"
-#include "service/service_client.h"
-#include "service/service_settings.h"
+#include "service/service.h"
 
 /*
  * How long a session that closes a job waits for gpusortd to let go of it.  That takes

@@ -16,7 +16,7 @@
 #include "utils/guc.h"
 
 #include "protocol/gsd_pool.h"
-#include "service/service_settings.h"
+#include "service/service.h"
 
 #define MAX_DEVICE_NUMBER 255
 

@@ -39,9 +39,8 @@
 #include "memory/pool.h"
 #include "pg_compat.h"
 #include "protocol/gsd_wake.h"
-#include "service/daemon_process.h"
-#include "service/service_settings.h"
-#include "service/supervisor.h"
+#include "service/daemon_private.h"
+#include "service/service.h"
 #include "settings.h"
 #include "worker_start.h"
 

@@ -10,7 +10,7 @@
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
 
-#include "keys/key_inverse.h"
+#include "keys/key_codec.h"
 #include "pg_compat.h"
 #include "prefetch.h"
 #include "sort/key_rows.h"

@@ -3,7 +3,7 @@
  *		Rows that are made of their keys when they are returned.
  *
  * Where all columns of a row are sort columns, and their words tell the values
- * (keys/key_inverse.h), the sort keeps planes only: it has neither row store nor references.  If
+ * (keys/key_codec.h), the sort keeps planes only: it has neither row store nor references.  If
  * the whole key fits a word, the host engine sorts keys without row ids, and rows are returned by
  * reading the keys one after the other.  Otherwise, and if gpusortd sorts, the words of a row are
  * looked up by its id.

@@ -7,7 +7,6 @@
 #include "miscadmin.h"
 
 #include "memory/pool.h"
-#include "memory/pool_account.h"
 #include "sort/parts_owner.h"
 
 /*

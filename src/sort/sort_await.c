@@ -4,7 +4,7 @@
  */
 #include "postgres.h"
 
-#include "service/service_settings.h"
+#include "service/service.h"
 #include "sort/sort_await.h"
 #include "sort/sort_service.h"
 #include "sort/sort_state.h"

@@ -6,7 +6,7 @@
 
 #include "utils/memutils.h"
 
-#include "memory/extent_mapping.h"
+#include "memory/pool.h"
 #include "sort/sort_lent.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_ranges.h"

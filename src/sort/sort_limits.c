@@ -6,9 +6,7 @@
 
 #include "miscadmin.h"
 
-#include "memory/machine_memory.h"
 #include "memory/pool.h"
-#include "memory/pool_account.h"
 #include "sort/key_strings.h"
 #include "sort/sort.h"
 

@@ -10,7 +10,7 @@
 #include "postgres.h"
 
 #include "elapsed.h"
-#include "service/service_settings.h"
+#include "service/service.h"
 #include "settings.h"
 #include "sort/key_planes.h"
 #include "sort/sort.h"

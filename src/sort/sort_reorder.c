@@ -32,7 +32,7 @@
 #include "access/htup_details.h"
 
 #include "memory/pool.h"
-#include "service/service_settings.h"
+#include "service/service.h"
 #include "sort/key_rows.h"
 #include "sort/sort_memory.h"
 #include "sort/sort_progress.h"

@@ -27,7 +27,7 @@
 
 #include "elapsed.h"
 #include "memory/pool.h"
-#include "service/service_settings.h"
+#include "service/service.h"
 #include "settings.h"
 #include "sort/host_engine.h"
 #include "sort/key_planes.h"

@@ -16,7 +16,7 @@
 
 #include "engine/gs_layout.h"
 #include "engine/gs_merged.h"
-#include "service/service_client.h"
+#include "service/service.h"
 #include "settings.h"
 #include "sort/key_columns.h"
 #include "sort/row_store.h"

@@ -8,7 +8,7 @@
 #include "storage/shm_toc.h"
 #include "utils/memutils.h"
 
-#include "memory/extent_mapping.h"
+#include "memory/pool.h"
 #include "pg_compat.h"
 #include "sort/key_refine.h"
 #include "sort/sort_lent.h"

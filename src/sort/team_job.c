@@ -8,7 +8,7 @@
 #include "storage/latch.h"
 #include "utils/wait_event.h"
 
-#include "memory/extent_mapping.h"
+#include "memory/pool.h"
 #include "pg_compat.h"
 #include "sort/sort_ranges.h"
 #include "sort/team_job.h"

@@ -8,7 +8,7 @@
  */
 #include "postgres.h"
 
-#include "memory/extent_mapping.h"
+#include "memory/pool.h"
 #include "sort/sort_view.h"
 #include "sort/view_layout.h"
 

@@ -1,19 +1,23 @@
 /*
- * service_client.h
- *		A session's side of a job for gpusortd.
- *
- * A job is opened, fed while rows still arrive, run, waited for and closed.  Where
- * something goes wrong these functions raise no error but return why, as a text (see
- * fallback.h), and the session sorts by itself.  Only waiting may raise errors, those
- * of interrupts.
+ * service.h
+ *		The server's side of gpusortd: jobs, settings, and the supervisor.
  */
-#ifndef GPUSORT_SERVICE_CLIENT_H
-#define GPUSORT_SERVICE_CLIENT_H
+#ifndef GPUSORT_SERVICE_H
+#define GPUSORT_SERVICE_H
 
 #include "engine/gs_engine.h"
 #include "memory/memory_range.h"
 #include "parse/gs_dialect.h"
 #include "protocol/gsd_pool.h"
+
+/* ---------- a session's side of a job for gpusortd ---------- */
+
+/*
+ * A job is opened, fed while rows still arrive, run, waited for and closed.  Where
+ * something goes wrong these functions raise no error but return why, as a text (see
+ * fallback.h), and the session sorts by itself.  Only waiting may raise errors, those
+ * of interrupts.
+ */
 
 typedef struct GpuSortJob
 {
@@ -167,4 +171,45 @@ extern uint32 gpusort_job_spans(const GpuSortJob *job, const gsd_span **spans);
 extern void gpusort_job_close(GpuSortJob *job);
 extern void gpusort_job_abandon(GpuSortJob *job);
 
-#endif							/* GPUSORT_SERVICE_CLIENT_H */
+/* ---------- settings of the service that sorts on GPUs: gpusort.daemon and its like ---------- */
+
+extern char *gpusort_daemon;	/* "auto", "off" or "host:N" */
+extern char *gpusort_device_list;	/* gpusort.devices: "all", or a list of numbers */
+extern char *gpusort_device_memory; /* a share such as "80%", or an amount with its unit */
+extern char *gpusort_daemon_options;	/* further options of gpusortd, separated by spaces */
+extern int	gpusort_min_gpu_rows;
+extern int	gpusort_daemon_timeout; /* ms; 0: wait for ever */
+extern int	gpusort_daemon_queue_timeout;	/* ms; 0: wait for ever */
+extern int	gpusort_reorder_rows;	/* GpuSortReorderRows */
+extern int	gpusort_copy_parser;	/* GpuSortCopyParser */
+
+/* gpusort.reorder_rows: whether gpusortd brings rows into order after the sort */
+typedef enum GpuSortReorderRows
+{
+	GPUSORT_REORDER_OFF,
+	GPUSORT_REORDER_AUTO,		/* on GPUs, where it should pay */
+	GPUSORT_REORDER_ON			/* wherever possible, and sessions wait for it */
+} GpuSortReorderRows;
+
+/* gpusort.copy_parser: what finds records and fields for COPY FROM */
+typedef enum GpuSortCopyParser
+{
+	GPUSORT_COPY_PARSER_HOST,
+	GPUSORT_COPY_PARSER_DEVICE
+} GpuSortCopyParser;
+
+/* Defines the settings; called by _PG_init(). */
+extern void gpusort_define_service_settings(void);
+
+/* Returns the N of a gpusort.daemon of "host:N"; 0 if it is something else. */
+extern int	gpusort_daemon_simulated_devices(const char *daemon);
+
+/* ---------- the supervisor: the background worker that keeps gpusortd running ---------- */
+
+/* Registers the worker; called by _PG_init() while libraries are preloaded. */
+extern void gpusort_supervisor_install(void);
+
+/* The worker's main function. */
+extern PGDLLEXPORT void gpusort_supervisor_main(Datum arg);
+
+#endif							/* GPUSORT_SERVICE_H */

@@ -1,9 +1,9 @@
 /*
- * daemon_process.h
+ * daemon_private.h
  *		gpusortd as a process: its command line, its birth and its death.
  */
-#ifndef GPUSORT_DAEMON_PROCESS_H
-#define GPUSORT_DAEMON_PROCESS_H
+#ifndef GPUSORT_DAEMON_PRIVATE_H
+#define GPUSORT_DAEMON_PRIVATE_H
 
 #include <sys/types.h>
 
@@ -48,4 +48,4 @@ extern bool gpusort_daemon_is_alive(pid_t pid);
  */
 extern GpuSortDaemonDeath gpusort_daemon_death(int status, const char *said);
 
-#endif							/* GPUSORT_DAEMON_PROCESS_H */
+#endif							/* GPUSORT_DAEMON_PRIVATE_H */

@@ -1,18 +1,48 @@
 /*
- * collate_library.h
- *		Sort keys of strings, as the library of a collation makes them.
- *
- * That is ICU's sort key (collate_icu.c) or the result of libc's strxfrm()
- * (collate_libc.c).  Neither holds a zero byte.
+ * collate_private.h
+ *		Collations: the libraries that compare their strings, and the sort keys that these make.
  */
-#ifndef GPUSORT_COLLATE_LIBRARY_H
-#define GPUSORT_COLLATE_LIBRARY_H
+#ifndef GPUSORT_COLLATE_PRIVATE_H
+#define GPUSORT_COLLATE_PRIVATE_H
 
 #include "postgres.h"
 
 #include "utils/pg_locale.h"
 
 #include "keys/key_codec.h"
+
+/* ---------- kinds: what compares the strings of a collation ---------- */
+
+typedef enum GpuSortCollationKind
+{
+	GPUSORT_COLLATION_NONE,		/* not a collation, or none could be determined */
+	GPUSORT_COLLATION_BYTES,	/* memcmp(): C, POSIX, the builtin provider's */
+	GPUSORT_COLLATION_LIBC,
+	GPUSORT_COLLATION_ICU,
+	GPUSORT_COLLATION_OTHER		/* providers that we do not know */
+} GpuSortCollationKind;
+
+/*
+ * Returns the kind of a collation, as the catalog tells it.  The collation is not opened, so this
+ * does not fail where its library or locale has gone.
+ */
+extern GpuSortCollationKind gpusort_collation_kind(Oid collation);
+
+/*
+ * Returns the provider of a collation (COLLPROVIDER_xxx); the database's provider if it is the
+ * default collation, and 0 if there is no such collation.
+ */
+extern char gpusort_collation_provider(Oid collation);
+
+/* Returns the locale's name of a collation of libc, palloc'd; NULL if it is not one of libc. */
+extern char *gpusort_collation_libc_name(Oid collation);
+
+/* ---------- libraries: sort keys of strings, as a collation's library makes them ---------- */
+
+/*
+ * That is ICU's sort key (collate_icu.c) or the result of libc's strxfrm()
+ * (collate_libc.c).  Neither holds a zero byte.
+ */
 
 /* A string's key. */
 typedef struct CollatedKey
@@ -90,4 +120,34 @@ extern bool gpusort_collate_reserve(CollateLibrary *library, CollatedKey *key, S
 /* Makes room for size bytes in library->scratch in the same way, but loses its contents. */
 extern bool gpusort_collate_reserve_scratch(CollateLibrary *library, Size size);
 
-#endif							/* GPUSORT_COLLATE_LIBRARY_H */
+/* ---------- ICU: sort keys of its collations ---------- */
+
+#ifdef USE_ICU
+
+/* Fills in the functions of *library and what they need, for library->locale. */
+extern void gpusort_collate_begin_icu(CollateLibrary *library);
+
+#endif
+
+/* ---------- libc: sort keys of its collations ---------- */
+
+/* Fills in the functions of *library and what they need, for library->locale. */
+extern void gpusort_collate_begin_libc(CollateLibrary *library);
+
+/* How the keys of a locale's strings are made. */
+typedef enum GpuSortLibcKeys
+{
+	GPUSORT_LIBC_WHOLE,			/* by strxfrm(), for all strings */
+	GPUSORT_LIBC_WORDS,			/* first words are made of weights that were learned */
+	GPUSORT_LIBC_COPIES			/* by strxfrm(), which does no more than copy */
+} GpuSortLibcKeys;
+
+/*
+ * Return how keys are made under the database's locale, or under the one that libc knows by a name.
+ * The latter is opened past PostgreSQL, which would raise an error if there is no such locale; that
+ * counts as GPUSORT_LIBC_WHOLE.
+ */
+extern GpuSortLibcKeys gpusort_collate_libc_default_keys(void);
+extern GpuSortLibcKeys gpusort_collate_libc_keys(const char *name);
+
+#endif							/* GPUSORT_COLLATE_PRIVATE_H */
