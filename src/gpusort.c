@@ -16,7 +16,7 @@
 #include "exec/explain_option.h"
 #include "heap/heap_cluster.h"
 #include "hooks.h"
-#include "index/index_build.h"
+#include "index/index.h"
 #include "join/join.h"
 #include "leaves/leaves.h"
 #include "memory/pool.h"

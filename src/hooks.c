@@ -29,7 +29,7 @@
 #include "exec/worker_bound.h"
 #include "heap/heap_cluster.h"
 #include "hooks.h"
-#include "index/index_hook.h"
+#include "index/index.h"
 #include "into/into.h"
 #include "memory/pool.h"
 #include "pg_compat/executor.h"

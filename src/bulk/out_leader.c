@@ -25,7 +25,7 @@
 #include "bulk/out_stream_private.h"
 #include "exec/exec_junk.h"
 #include "exec/exec_sort.h"
-#include "index/index_queues.h"
+#include "index/index.h"
 #include "pg_compat.h"
 #include "settings.h"
 #include "shared_chunk.h"

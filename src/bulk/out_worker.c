@@ -26,7 +26,7 @@
 
 #include "bulk/out_row_private.h"
 #include "bulk/out_stream_private.h"
-#include "index/index_queues.h"
+#include "index/index.h"
 #include "pg_compat.h"
 #include "sort/sort_view.h"
 #include "worker_fault.h"

@@ -17,7 +17,7 @@
 #include "cost/cost.h"
 #include "heap/heap_copy_private.h"
 #include "heap/heap_version_private.h"
-#include "index/index_key.h"
+#include "index/index.h"
 #include "settings.h"
 #include "sort/sort.h"
 

@@ -18,7 +18,7 @@
 #include "heap/heap_copy_private.h"
 #include "heap/heap_version_private.h"
 #include "heap/heap_write_private.h"
-#include "index/index_hook.h"
+#include "index/index.h"
 #include "pg_compat.h"
 #include "settings.h"
 #include "shared_chunk.h"

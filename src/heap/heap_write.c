@@ -79,8 +79,8 @@ gpusort_heap_writer_put_toasted(GpuSortHeapWriter *writer, MinimalTuple version)
 }
 
 /*
- * Put the next version (heap_version_private.h), which no chain of updates leads to or from.  Returns false
- * if the version needs the toaster, which workers can't use.
+ * Put the next version (heap_version_private.h), which no chain of updates leads to or from.
+ * Returns false if the version needs the toaster, which workers can't use.
  */
 static bool
 gpusort_heap_writer_put(GpuSortHeapWriter *writer, MinimalTuple version)

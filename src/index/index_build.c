@@ -20,22 +20,53 @@
 #include "access/nbtree.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
+#include "storage/lock.h"
 #include "utils/memutils.h"
 
 #include "elapsed.h"
-#include "index/index_build.h"
-#include "index/index_eligible.h"
-#include "index/index_fault.h"
-#include "index/index_leader.h"
-#include "index/index_pages.h"
-#include "index/index_portions.h"
-#include "index/index_progress.h"
-#include "index/index_scan.h"
-#include "index/index_slices.h"
-#include "index/index_unique.h"
-#include "index/index_workers.h"
-#include "index/index_writer.h"
+#include "index/index.h"
+#include "index/index_build_private.h"
+#include "index/index_read_private.h"
+#include "index/index_shared_private.h"
+#include "index/index_write_private.h"
+#include "settings.h"
 #include "sort/sort.h"
+
+/* ---------- pauses: places where tests can make a build pause (gpusort.inject_fault) ---------- */
+
+/*
+ * The ends of phases where a build can pause.  A number is the second key of an advisory lock,
+ * (4753, number).
+ */
+typedef enum GpuSortPausePlace
+{
+	GPUSORT_PAUSE_SCANNED = 1,
+	GPUSORT_PAUSE_SORTED,
+	GPUSORT_PAUSE_CHECKED,
+	GPUSORT_PAUSE_WRITTEN
+} GpuSortPausePlace;
+
+/* First key of the advisory locks that inject_fault = pause waits for; the second is the place. */
+#define PAUSE_LOCK_CLASS	4753
+
+/*
+ * Wait while another session holds the advisory lock of this place, so that a test can look at the
+ * build.
+ */
+static void
+gpusort_fault_pause(GpuSortPausePlace place)
+{
+	LOCKTAG		lock;
+
+	if (likely(gpusort_inject_fault != GPUSORT_FAULT_PAUSE))
+		return;
+	/* pg_advisory_lock_shared_int4() would refuse while there are workers, so take the lock here */
+	SET_LOCKTAG_ADVISORY(lock, MyDatabaseId, PAUSE_LOCK_CLASS, place, 2);
+	(void) LockAcquire(&lock, ShareLock, false, false);
+	LockRelease(&lock, ShareLock, false);
+}
+
+/* ---------- the build ---------- */
 
 /* Part of the sort phase's progress that the check of uniqueness is taken for. */
 #define UNIQUE_PART		0.02

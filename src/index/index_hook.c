@@ -28,8 +28,7 @@
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
-#include "index/index_build.h"
-#include "index/index_hook.h"
+#include "index/index.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
 

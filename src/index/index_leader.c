@@ -1,6 +1,6 @@
 /*
  * index_leader.c
- *		The leader of an index build by several processes; see index_leader.h.
+ *		The leader of an index build by several processes; see index_shared_private.h.
  *
  * A leader that gives the build up detaches from the queues, which makes the workers stop.  A
  * worker that cannot take a row in says so in shared memory.  Workers' errors reach the leader
@@ -14,8 +14,7 @@
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
-#include "index/index_leader.h"
-#include "index/index_shared.h"
+#include "index/index_shared_private.h"
 #include "pg_compat.h"
 #include "sort/sort_parts.h"
 #include "worker_start.h"

@@ -1,6 +1,7 @@
 /*
  * index_portions.c
- *		Writes an index by several processes, from rows in temporary files; see index_portions.h.
+ *		Writes an index by several processes, from rows in temporary files; see
+ *		index_write_private.h.
  *
  * How many pages a slice has is known only when its rows are in memory.  So the first and the last
  * block of every slice are set aside at the start, so that neighbours can link to each other, and
@@ -14,9 +15,9 @@
 #include "utils/rel.h"
 
 #include "btree/btree.h"
-#include "index/index_key.h"
-#include "index/index_portions.h"
-#include "index/index_unique.h"
+#include "index/index.h"
+#include "index/index_build_private.h"
+#include "index/index_write_private.h"
 #include "sort/sort.h"
 #include "worker_fault.h"
 

@@ -32,7 +32,7 @@
 #include "port/atomics.h"
 #include "utils/backend_status.h"
 
-#include "index/index_progress.h"
+#include "index/index_build_private.h"
 
 StaticAssertDecl(sizeof(((PgBackendStatus *) NULL)->st_progress_param[0]) == sizeof(int64_t),
 				 "a counter must be what the engine raises");

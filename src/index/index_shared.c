@@ -1,12 +1,52 @@
 /*
  * index_shared.c
- *		Lays out the shared memory of an index build by several processes; see index_shared.h.
+ *		Lays out the shared memory of an index build by several processes, and takes the reports
+ *		of workers; see index_shared_private.h.
  */
 #include "postgres.h"
 
-#include "index/index_shared.h"
+#include "index/index_shared_private.h"
 #include "memory/pool.h"
 #include "worker_start.h"
+
+/* ---------- reports ---------- */
+
+void
+gpusort_reports_init(GpuSortSharedReports *reports)
+{
+	memset(reports, 0, sizeof(*reports));
+	SpinLockInit(&reports->mutex);
+}
+
+void
+gpusort_reports_add(GpuSortSharedReports *reports, const GpuSortIndexReader *reader, double live)
+{
+	SpinLockAcquire(&reports->mutex);
+	reports->count++;
+	reports->live += live;
+	reports->sent_bytes += gpusort_exchange_moved_bytes(reader->exchange);
+	reports->broken_hot_chain |= reader->target.info->ii_BrokenHotChain;
+	reports->failed |= reader->rows.failed;
+	SpinLockRelease(&reports->mutex);
+}
+
+bool
+gpusort_reports_take(GpuSortSharedReports *reports, GpuSortIndexReader *reader, int workers,
+					 double *live)
+{
+	bool		complete;
+
+	SpinLockAcquire(&reports->mutex);
+	complete = reports->count == workers &&
+		reports->sent_bytes == gpusort_exchange_moved_bytes(reader->exchange);
+	*live += reports->live;
+	reader->target.info->ii_BrokenHotChain |= reports->broken_hot_chain;
+	reader->rows.failed |= reports->failed;
+	SpinLockRelease(&reports->mutex);
+	return complete;
+}
+
+/* ---------- shared memory ---------- */
 
 /* Key of the first part in the table of contents; the others follow. */
 #define FIRST_KEY		UINT64CONST(0x4753000000000001)

@@ -15,7 +15,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/rel.h"
 
-#include "index/index_unique.h"
+#include "index/index_build_private.h"
 #include "interrupts.h"
 #include "sort/sort.h"
 
@@ -134,7 +134,12 @@ keep_last_run(GpuSortUniqueCheck *check, const GpuSortView *view, uint64 start)
 	check->has_live = live != NULL;
 }
 
-void
+/*
+ * Raise an error if two live rows violate the index's uniqueness, among the rows of this view of
+ * the performed sort and of the views checked before it. `progress` is planned in rows; NULL if it
+ * is not shown.
+ */
+static void
 gpusort_unique_check(GpuSortUniqueCheck *check, const GpuSortView *view, gs_progress *progress)
 {
 	uint64		begin = end_of_run(view, 0);

@@ -9,9 +9,9 @@
 #include "access/table.h"
 #include "catalog/index.h"
 
-#include "index/index_portions.h"
-#include "index/index_scan.h"
-#include "index/index_shared.h"
+#include "index/index_read_private.h"
+#include "index/index_shared_private.h"
+#include "index/index_write_private.h"
 #include "sort/sort_team.h"
 #include "sort/sort_view.h"
 #include "worker_usage.h"

@@ -1,6 +1,7 @@
 /*
  * index_writer.c
- *		Writes a complete btree index from a sorted stream of index tuples; see index_writer.h.
+ *		Writes a complete btree index from a sorted stream of index tuples; see
+ *		index_write_private.h.
  *
  *	sort ──▶ btree_leaf ────page──▶ here ──page──▶ btree_storage
  *	                                 └──downlink──▶ btree_levels ──page──┘
@@ -20,8 +21,8 @@
 
 #include "btree/btree.h"
 #include "btree/btree_storage.h"
-#include "index/index_progress.h"
-#include "index/index_writer.h"
+#include "index/index_build_private.h"
+#include "index/index_write_private.h"
 
 /* Number of tuples after which progress is reported. */
 #define PROGRESS_STEP	8192

@@ -8,7 +8,7 @@
 #include "utils/tuplesort.h"
 
 #include "elapsed.h"
-#include "index/index_key.h"
+#include "index/index.h"
 #include "load/load_entry_sort.h"
 #include "pg_compat/tables.h"
 #include "settings.h"

@@ -64,9 +64,9 @@ exec/exec_late.c				MAX_PAGES				2|10
 exec/result_file.c				MIN_ROW_BYTES			8|64
 exec/shared_result.c			SLICES_PER_PARTICIPANT	1|40
 exec/shared_result.c			MIN_FORCED_SLICE_ROWS	1|200
-index/index_blocks.c			CHUNK_PAGES				1|3
-index/index_exchange.c			BATCH_BYTES				((Size) 8 * 1024)|((Size) 16 * 1024)
-index/index_pages.c				MAX_CAREFUL_PAGES		1|5
+index/index_scan.c				CHUNK_PAGES				1|3
+index/index_rows.c				BATCH_BYTES				((Size) 8 * 1024)|((Size) 16 * 1024)
+index/index_scan.c				MAX_CAREFUL_PAGES		1|5
 keys/codec_collate.c			CACHE_MAX_STRING_BYTES	1|9
 keys/collate_learn.c		LEARN_AFTER				1|100
 memory/memory_range.c			GROW_STEP_BYTES			((size_t) 4 << 10)|((size_t) 64 << 10)
