@@ -47,7 +47,7 @@ static void
 leave_rest(GpuSortLoadState *state)
 {
 	CopyFromState copy = state->copy;
-	GpuSortLoadPiece piece = {state->buffer + state->begin, state->bytes - state->begin};
+	Size		bytes = state->bytes - state->begin;
 
 	copy->cur_lineno = 0;
 	if (state->counts.rows > 0 || state->counts.excluded > 0 || state->has_begun)
@@ -55,9 +55,10 @@ leave_rest(GpuSortLoadState *state)
 		copy->cur_lineno = state->counts.lines;
 		copy->eol_type = eol_types[state->task->dialect.newline];
 		copy->opts.header_line = COPY_HEADER_FALSE;
-		copy->bytes_processed = state->source.bytes - piece.bytes;
+		copy->bytes_processed = state->source.bytes - bytes;
 	}
-	state->counts.rows += gpusort_source_give_back(&state->source, &piece, 1);
+	state->counts.rows += gpusort_source_give_back(&state->source, state->buffer + state->begin,
+												   bytes);
 }
 
 /* ---------- what we do ---------- */

@@ -10,6 +10,7 @@
 
 #include "commands/copyfrom_internal.h"
 #include "libpq/pqformat.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -195,14 +196,15 @@ gpusort_source_expected(const GpuSortLoadSource *source)
 
 /* ---------- giving it back ---------- */
 
-/* The pieces that PostgreSQL's COPY has to read before the source. */
+/* The bytes that PostgreSQL's COPY has to read before the source. */
 typedef struct Leftover
 {
 	GpuSortLoadSource *source;
 	CopySource	kind;
-	const GpuSortLoadPiece *pieces;
-	int			count;
-	Size		offset;			/* in the first piece */
+	const char *data;
+	Size		bytes;
+	Size		offset;			/* of what has not been read */
+	bool		marked;			/* an end marker is the last of it: what follows is ignored */
 } Leftover;
 
 /*
@@ -211,18 +213,61 @@ typedef struct Leftover
  */
 static Leftover *current;
 
+/* Returns the kind of newline that a byte of the text format, which is not escaped, begins. */
+static EolType
+newline_at(const char *data, Size at, Size bytes)
+{
+	if (data[at] == '\n')
+		return EOL_NL;
+	if (data[at] != '\r')
+		return EOL_UNKNOWN;
+	return at + 1 < bytes && data[at + 1] == '\n' ? EOL_CRNL : EOL_CR;
+}
+
 /*
- * All pieces have been read: lets the COPY read the source by itself, unless its client has given
- * up.  If the source is at its end, the server is told so when it asks for more, which it does
- * unless there was an end marker.  So its raw_reached_eof is what it would be without us, and
- * EndCopyFrom() forgives a program that dies by SIGPIPE in the same cases.
+ * Returns how many bytes of the text format there are up to the end of the first line that ends with
+ * an end marker, or 0 if there is no marker.  Up to PostgreSQL 17 a marker may stand behind fields of
+ * a row.  The row is loaded, and what the client sends behind the line is ignored; but the server
+ * ignores only what it reads from the client by itself, and would go on with the rest of a leftover.
+ */
+static Size
+bytes_until_marker(CopyFromState copy, const char *data, Size bytes)
+{
+	bool		embeds_ascii = copy->need_transcoding &&
+		PG_ENCODING_IS_CLIENT_ONLY(copy->file_encoding);
+	EolType		eol_type = copy->eol_type;
+	Size		at = 0;
+
+	while (at + 2 < bytes)
+	{
+		if (embeds_ascii && IS_HIGHBIT_SET(data[at]))
+			at += Max(pg_encoding_mblen(copy->file_encoding, data + at), 1);
+		else if (data[at] != '\\')
+		{
+			if (eol_type == EOL_UNKNOWN)
+				eol_type = newline_at(data, at, bytes);
+			at++;
+		}
+		else if (data[at + 1] == '.' && newline_at(data, at + 2, bytes) != EOL_UNKNOWN)
+			return Min(at + (eol_type == EOL_CRNL ? 4 : 3), bytes);
+		else
+			at += IS_HIGHBIT_SET(data[at + 1]) ? 1 : 2;
+	}
+	return 0;
+}
+
+/*
+ * All bytes have been read: lets the COPY read the source by itself, unless its client has given
+ * up, or has sent an end marker.  If the source is at its end, the server is told so when it asks
+ * for more, which it does unless there was an end marker.  So its raw_reached_eof is what it would be
+ * without us, and EndCopyFrom() forgives a program that dies by SIGPIPE in the same cases.
  */
 static void
 end_leftover(Leftover *leftover)
 {
 	const GpuSortLoadSource *source = leftover->source;
 
-	if (!source->at_end && source->stray == 0)
+	if (!source->at_end && source->stray == 0 && !leftover->marked)
 		source->copy->copy_src = leftover->kind;
 }
 
@@ -254,29 +299,22 @@ static int
 read_leftover(void *buffer, int least, int most)
 {
 	Leftover   *leftover = current;
-	int			count;
+	int			count = Min(most, leftover->bytes - leftover->offset);
 
-	while (leftover->count > 0 && leftover->offset == leftover->pieces->bytes)
-	{
-		leftover->pieces++;
-		leftover->count--;
-		leftover->offset = 0;
-	}
-	if (leftover->count == 0)
+	if (count == 0)
 	{
 		fail_as_client_did(leftover->source);
 		return 0;
 	}
-	count = Min(most, leftover->pieces->bytes - leftover->offset);
-	memcpy(buffer, leftover->pieces->data + leftover->offset, count);
+	memcpy(buffer, leftover->data + leftover->offset, count);
 	leftover->offset += count;
-	if (leftover->count == 1 && leftover->offset == leftover->pieces->bytes)
+	if (leftover->offset == leftover->bytes)
 		end_leftover(leftover);
 	return count;
 }
 
 /*
- * Makes the COPY read the leftover.  If there are no pieces, and the source goes on, PostgreSQL can
+ * Makes the COPY read the leftover.  If there is nothing, and the source goes on, PostgreSQL can
  * read the source as it is.
  */
 static void
@@ -284,10 +322,16 @@ prepare_leftover(Leftover *leftover)
 {
 	GpuSortLoadSource *source = leftover->source;
 	CopyFromState copy = source->copy;
+	Size		marked = 0;
 
-	while (leftover->count > 0 && leftover->pieces[leftover->count - 1].bytes == 0)
-		leftover->count--;
-	if (leftover->count > 0 || source->at_end || source->stray != 0)
+	if (leftover->kind == COPY_FRONTEND && !copy->opts.csv_mode)
+		marked = bytes_until_marker(copy, leftover->data, leftover->bytes);
+	if (marked > 0)
+	{
+		leftover->bytes = marked;
+		leftover->marked = true;
+	}
+	if (leftover->bytes > 0 || source->at_end || source->stray != 0)
 	{
 		copy->copy_src = COPY_CALLBACK;
 		copy->data_source_cb = read_leftover;
@@ -315,9 +359,11 @@ drain_client(GpuSortLoadSource *source)
 }
 
 uint64
-gpusort_source_give_back(GpuSortLoadSource *source, const GpuSortLoadPiece *pieces, int count)
+gpusort_source_give_back(GpuSortLoadSource *source, const char *data, Size bytes)
 {
-	Leftover	leftover = {source, source->copy->copy_src, pieces, count, 0};
+	Leftover	leftover = {
+		.source = source,.kind = source->copy->copy_src,.data = data,.bytes = bytes
+	};
 	Leftover   *outer = current;
 	volatile uint64 rows = 0;
 

@@ -33,18 +33,10 @@ extern Size gpusort_source_read(GpuSortLoadSource *source, char *buffer, Size by
 /* Returns how many bytes are still to be read, or 0 if that is not known. */
 extern uint64 gpusort_source_expected(const GpuSortLoadSource *source);
 
-/* Bytes that were read, but not loaded. */
-typedef struct GpuSortLoadPiece
-{
-	const char *data;
-	Size		bytes;
-} GpuSortLoadPiece;
-
 /*
- * Lets PostgreSQL's COPY read these pieces first, and then what is left of the source; returns how
- * many rows it has put into the table.
+ * Lets PostgreSQL's COPY read these bytes first, which were read but not loaded, and then what is left
+ * of the source; returns how many rows it has put into the table.
  */
-extern uint64 gpusort_source_give_back(GpuSortLoadSource *source, const GpuSortLoadPiece *pieces,
-									   int count);
+extern uint64 gpusort_source_give_back(GpuSortLoadSource *source, const char *data, Size bytes);
 
 #endif							/* GPUSORT_LOAD_SOURCE_H */

@@ -118,6 +118,36 @@ my ($theirs, $ours) = map { copy_errors($_, 'COPY t FROM STDIN', 8000, message('
 like($theirs, qr/unexpected message type 0x51/, 'a query behind an end marker');
 is($ours, $theirs, '... likewise');
 
+# Up to 17 a marker may stand behind the fields of a line, which is the last one then: of the first line, after many, in one
+# message with what follows or not, between characters of which a byte is a backslash, and escaped, where it is none.
+sub copied
+{
+	my ($settings, $options, @data) = @_;
+	my $client = connect_client($settings);
+
+	$node->safe_psql('postgres', 'TRUNCATE t');
+	print $client message('Q', "COPY t FROM STDIN $options\0");
+	$client->flush;
+	until_types($client, 'GZ');
+	print $client (map { message('d', $_) } @data), message('c', '');
+	$client->flush;
+	return until_ready($client) . ' ' . $node->safe_psql('postgres', q(SELECT count(*), string_agg(t::text, ' ' ORDER BY id) FILTER (WHERE id > 60000 OR id < 10) FROM t));
+}
+
+my $many = join '', map { "$_\tvalue $_\n" } 10 .. 60000;
+for my $case ([ 'of the first line', '', "7\tx\\.\n8\ty\n" ], [ 'after many lines', '', "${many}60001\tx\\.\n8\ty\n" ], [ 'behind it nothing but junk', '', "${many}60001\tx\\.\n8\n" ],
+	[ 'in two messages', '', $many, "60001\tx\\", ".\n", "8\ty\n" ], [ 'its end in another message', '', "${many}60001\tx\\.", "\n8\ty\n" ], [ 'carriage returns', '', "7\tx\r8\ty\\.\r9\tz\r" ],
+	[ 'both', '', "7\tx\r\n8\ty\\.\r\n9\tz\r\n" ], [ 'the first one, both', '', "7\tx\\.\r\n9\tz\r\n" ], [ 'no newline', '', "7\tx\\." ], [ 'escaped', '', "7\tx\\\\.\n8\ty\\\\\\.\n9\tz\n" ],
+	[ 'GBK', q{(ENCODING 'GBK')}, "7\t\x81\\.\n8\ty\\.\n9\tz\n" ], [ 'GBK, escaped', q{(ENCODING 'GBK')}, "7\t\\\x81\\.\n8\t\\\\\x81\\\\.\n8\ty\x81\\\\.\n9\tz\n" ],
+	[ 'SJIS', q{(ENCODING 'SJIS')}, "7\t\x83\\.\n8\ty\\.\n9\tz\n" ], [ 'CSV', '(FORMAT csv)', "7,x\\.\n8,y\n" ], [ 'a line of CSV', '(FORMAT csv)', "7,x\n\\.\n8,y\n" ])
+{
+	my ($label, $options, @data) = @$case;
+	my $theirs = copied('-c gpusort.enabled=off', $options, @data);
+
+	is(copied("-c gpusort.$_", $options, @data), $theirs, "an end marker behind fields, $label: $_") for 'force=on', 'force=off';
+}
+$node->safe_psql('postgres', 'TRUNCATE t');
+
 # A connection that is lost: what the log says.
 for my $settings ('-c gpusort.enabled=off', '-c gpusort.force=on')
 {
