@@ -138,7 +138,7 @@ sub fails_well
 	# on a busy machine the leader may have done all before there is a worker
 	for (1 .. 20)
 	{
-		($out, $err) = session_of($node, "SET statement_timeout = '3min'", "SET gpusort.inject_fault = '$fault'", @last, 'RESET gpusort.inject_fault', 'SELECT 1');
+		($out, $err) = session_of($node, "SET statement_timeout = '3min'", "SET gpusort.inject_fault = '$fault'", "SET gpusort.inject_fault_at = 'a portion of a sort, a slice of an index'", @last, 'RESET gpusort.inject_fault', 'SELECT 1');
 		last if $err =~ $pattern;
 		$node->safe_psql('postgres', 'DROP INDEX IF EXISTS failed');
 	}
