@@ -86,7 +86,7 @@ else
 
 EXTENSION = gpusort
 MODULE_big = gpusort
-DATA = $(wildcard gpusort--*.sql)
+DATA = $(wildcard gpusort--*.sql) src/cost/gpusort_calibrate.sql
 PGFILEDESC = "gpusort - faster sorts"
 
 # The engine on devices, real and simulated, is gpusortd's alone.

@@ -142,23 +142,5 @@ ROWS 5;
 COMMENT ON FUNCTION gpusort_advise(text) IS
 'the sorts of a query, which is planned only: taken over or why not, costs, and the setting that would change it';
 
-CREATE FUNCTION gpusort_calibrate(
-	apply bool,
-	OUT name text,
-	OUT unit text,
-	OUT measured float8,
-	OUT setting text,
-	OUT current_value text,
-	OUT suggested_value text,
-	OUT meaning text,
-	OUT applied bool)
-RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'gpusort_calibrate_apply'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
-COST 100000
-ROWS 15;
-
-COMMENT ON FUNCTION gpusort_calibrate(bool) IS
-'the same as gpusort_calibrate(); true: and sets what is suggested with ALTER SYSTEM';
-
-REVOKE ALL ON FUNCTION gpusort_calibrate(bool) FROM PUBLIC;
+-- a script of psql now: gpusort_calibrate.sql
+DROP FUNCTION gpusort_calibrate();

@@ -104,26 +104,6 @@ ROWS 10;
 COMMENT ON FUNCTION gpusort_pool() IS
 'processes that sort in the pool or keep memory of finished sorts: how many sorts, how many of them others keep from having more of the pool, and memory';
 
-CREATE FUNCTION gpusort_calibrate(
-	OUT name text,
-	OUT unit text,
-	OUT measured float8,
-	OUT setting text,
-	OUT current_value text,
-	OUT suggested_value text,
-	OUT meaning text)
-RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'gpusort_calibrate'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
-COST 100000
-ROWS 15;
-
-COMMENT ON FUNCTION gpusort_calibrate() IS
-'what sorting costs on this machine, and settings that follow from it; takes seconds';
-
--- it keeps a processor busy for seconds
-REVOKE ALL ON FUNCTION gpusort_calibrate() FROM PUBLIC;
-
 CREATE FUNCTION gpusort_sorts_of(
 	database oid,
 	OUT kind text,
@@ -251,24 +231,3 @@ ROWS 5;
 
 COMMENT ON FUNCTION gpusort_advise(text) IS
 'the sorts of a query, which is planned only: taken over or why not, costs, and the setting that would change it';
-
-CREATE FUNCTION gpusort_calibrate(
-	apply bool,
-	OUT name text,
-	OUT unit text,
-	OUT measured float8,
-	OUT setting text,
-	OUT current_value text,
-	OUT suggested_value text,
-	OUT meaning text,
-	OUT applied bool)
-RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'gpusort_calibrate_apply'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
-COST 100000
-ROWS 15;
-
-COMMENT ON FUNCTION gpusort_calibrate(bool) IS
-'the same as gpusort_calibrate(); true: and sets what is suggested with ALTER SYSTEM';
-
-REVOKE ALL ON FUNCTION gpusort_calibrate(bool) FROM PUBLIC;

@@ -30,10 +30,12 @@ PGDLLEXPORT void _PG_init(void);
 PGDLLEXPORT Datum gpusort_version(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum gpusort_index_builds(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum gpusort_clusters(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum gpusort_calibrate(PG_FUNCTION_ARGS);
 
 PG_FUNCTION_INFO_V1(gpusort_version);
 PG_FUNCTION_INFO_V1(gpusort_index_builds);
 PG_FUNCTION_INFO_V1(gpusort_clusters);
+PG_FUNCTION_INFO_V1(gpusort_calibrate);
 
 void
 _PG_init(void)
@@ -102,4 +104,14 @@ gpusort_clusters(PG_FUNCTION_ARGS)
 	};
 
 	PG_RETURN_DATUM(row_of_counters(fcinfo, counters, lengthof(counters)));
+}
+
+/* Databases that have not been upgraded from 0.1 have this function, whose work a script does now. */
+Datum
+gpusort_calibrate(PG_FUNCTION_ARGS)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("gpusort_calibrate() has become a script"),
+			 errhint("Run gpusort_calibrate.sql by psql: it lies beside gpusort.control. ALTER EXTENSION gpusort UPDATE drops the function.")));
 }

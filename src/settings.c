@@ -8,8 +8,8 @@
  * The cost constants are in the planner's units.  One unit is taken to be 2.5 us.  That is what a
  * sequential scan of a cached table takes for one unit of cpu_tuple_cost (25 ns a row, at 0.01),
  * and about what PostgreSQL's sort takes for one unit of the comparisons of integers that the
- * planner charges it for (1.5 us for 10^4 rows, 2.7 us for 10^7).  gpusort_calibrate() measures
- * these and our own constants; the defaults below are what test/bench/plan_grid.pl found.
+ * planner charges it for (1.5 us for 10^4 rows, 2.7 us for 10^7).  The defaults below are what
+ * test/bench/plan_grid.pl found; gpusort_calibrate.sql measures them on a machine.
  */
 #include "postgres.h"
 

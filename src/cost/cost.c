@@ -220,8 +220,9 @@ key_bytes(const GpuSortCodec *codec)
 		(codec->bytes != GPUSORT_BYTES_NONE ? STRING_KEY_BYTES : 0);
 }
 
-double
-gpusort_collated_share(const GpuSortCodec *codec, Oid collation)
+/* Returns the share of gpusort.cost_key_collated that a key of this codec costs. */
+static double
+collated_share(const GpuSortCodec *codec, Oid collation)
 {
 	if (!gpusort_codec_is_lazy(codec, collation))
 		return 1;
@@ -235,7 +236,7 @@ key_cost(const GpuSortCodec *codec, Oid collation)
 	Cost		cost = key_bytes(codec) * gpusort_cost_key_byte;
 
 	if (codec->collated_by != GPUSORT_COLLATED_BY_NONE)
-		cost += gpusort_cost_key_collated * gpusort_collated_share(codec, collation);
+		cost += gpusort_cost_key_collated * collated_share(codec, collation);
 	return cost;
 }
 
@@ -254,7 +255,7 @@ tied_cost(const GpuSortCodec *codec, Oid collation)
 
 	if (codec->collated_by != GPUSORT_COLLATED_BY_NONE)
 		cost += TIED_KEY_SHARE * gpusort_cost_key_collated *
-			gpusort_collated_share(codec, collation);
+			collated_share(codec, collation);
 	return cost;
 }
 
@@ -341,8 +342,9 @@ spill_cost(double rows, double row_bytes, const GpuSortEstimate *estimate)
 		rows * estimate->refine_cost;
 }
 
-double
-gpusort_memory_factor(double bytes)
+/* Returns the share of the full price that memory accesses cost, if the rows are so many bytes. */
+static double
+memory_factor(double bytes)
 {
 	return bytes <= GPUSORT_CACHE_BYTES ? CACHED_SHARE
 		: 1 - (1 - CACHED_SHARE) * GPUSORT_CACHE_BYTES / bytes;
@@ -352,7 +354,7 @@ gpusort_memory_factor(double bytes)
 static void
 estimate_cost(double rows, double row_bytes, GpuSortEstimate *estimate)
 {
-	double		memory = gpusort_memory_factor(rows * row_bytes);
+	double		memory = memory_factor(rows * row_bytes);
 
 	estimate->order_cost = rows * gpusort_cost_row * (1 - COLLECT_SHARE);
 	estimate->collect_cost = rows * (gpusort_cost_row * COLLECT_SHARE + estimate->key_cost +
@@ -482,7 +484,7 @@ gpusort_estimate_bounded(double rows, double limit_rows, GpuSortEstimate *estima
 {
 	double		kept = Max(limit_rows * BOUNDED_FACTOR, BOUNDED_MIN_ROWS);
 	double		stored = limit_rows * (1 + log(Max(rows / Max(limit_rows, 1), 1)));
-	double		memory = gpusort_memory_factor(kept * estimate->row_bytes);
+	double		memory = memory_factor(kept * estimate->row_bytes);
 
 	estimate->bounded = limit_rows >= 0;
 	if (limit_rows <= 0 || kept >= rows)
@@ -529,7 +531,7 @@ void
 gpusort_least_cost(double rows, int width, bool is_table, GpuSortLeastCost *least)
 {
 	double		row_bytes = is_table ? 0 : MAXALIGN(width) + MAXALIGN(SizeofMinimalTupleHeader);
-	double		memory = gpusort_memory_factor(rows * row_bytes);
+	double		memory = memory_factor(rows * row_bytes);
 
 	least->collect_cost =
 		rows * (gpusort_cost_row * COLLECT_SHARE + sizeof(uint64) * gpusort_cost_key_byte +

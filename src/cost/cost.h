@@ -2,8 +2,8 @@
  * cost.h
  *		What a sort costs, in the planner's units, and whether to take it over.
  *
- * The settings gpusort.cost_* are the constants of the formula; gpusort_calibrate()
- * measures them (calibrate.c).
+ * The settings gpusort.cost_* are the constants of the formula, which gpusort_calibrate.sql
+ * measures.
  */
 #ifndef GPUSORT_COST_H
 #define GPUSORT_COST_H
@@ -192,15 +192,7 @@ extern bool gpusort_fits_pool(const GpuSortEstimate *estimate, int participants)
  */
 extern bool gpusort_pool_suffices(const GpuSortEstimate *estimate, int participants);
 
-/* ---------- parts of the formula, which gpusort_calibrate() solves for its constants ---------- */
-
 /* How many bytes a core's own cache holds. */
 #define GPUSORT_CACHE_BYTES	(4.0 * 1024 * 1024)
-
-/* Returns the share of the full price that memory accesses cost, if the rows are so many bytes. */
-extern double gpusort_memory_factor(double bytes);
-
-/* Returns the share of gpusort.cost_key_collated that a key of this codec costs. */
-extern double gpusort_collated_share(const GpuSortCodec *codec, Oid collation);
 
 #endif							/* GPUSORT_COST_H */

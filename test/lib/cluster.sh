@@ -139,7 +139,8 @@ build_gpusort()
 		die "gpusort does not compile"
 	fi
 	install -m 755 "$tree/gpusort.so" "$tree/gpusortd" "$PKGLIBDIR/" &&
-		install -m 644 "$tree/gpusort.control" "$tree"/gpusort--*.sql "$SHAREDIR/extension/" ||
+		install -m 644 "$tree/gpusort.control" "$tree"/gpusort--*.sql "$tree/src/cost/gpusort_calibrate.sql" \
+			"$SHAREDIR/extension/" ||
 		die "could not install gpusort into $WORK"
 }
 

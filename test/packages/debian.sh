@@ -72,7 +72,7 @@ use_package()
 	step "apt-get install" install_there "/tmp/$PACKAGE.deb" || return
 	files=$(inside dpkg -L "$PACKAGE" | grep -E '/(lib/postgresql|share/postgresql|share/doc/'"$PACKAGE"')/.*[^/]$' | sort)
 	is "gpusort.so, gpusortd, control file and scripts" \
-		"$(grep -cE '/(lib/gpusort(\.so|d)|extension/gpusort(\.control|--.*\.sql))$' <<<"$files")" $((3 + $(ls "$TREE"/gpusort--*.sql | wc -l)))
+		"$(grep -cE '/(lib/gpusort(\.so|d)|extension/gpusort(\.control|--.*\.sql|_calibrate\.sql))$' <<<"$files")" $((4 + $(ls "$TREE"/gpusort--*.sql | wc -l)))
 	is "the manual" "$(grep -cE '/docs/using\.md(\.gz)?$' <<<"$files")" 1
 	[ -d "$ROOT/etc/postgresql/$MAJOR/main" ] || quiet inside pg_createcluster "$MAJOR" main
 	step "the server starts with it" preload gpusort || return

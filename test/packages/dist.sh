@@ -46,7 +46,7 @@ check_archive()
 	step "make" make -C "$WORK/$name" -j2 WITH_CUDA=0 PG_CONFIG="$PG_CONFIG" all
 	step "make install" make -C "$WORK/$name" WITH_CUDA=0 PG_CONFIG="$PG_CONFIG" DESTDIR="$WORK/root" install
 	is "what is installed" "$(cd "$WORK/root" && find . -type f -name 'gpusort*' | sed 's,.*/,,' | LC_ALL=C sort | xargs)" \
-		"$(cd "$TREE" && echo gpusort--*.sql gpusort.control gpusort.so gpusortd | tr ' ' '\n' | LC_ALL=C sort | xargs)"
+		"$(cd "$TREE" && echo gpusort--*.sql gpusort.control gpusort.so gpusort_calibrate.sql gpusortd | tr ' ' '\n' | LC_ALL=C sort | xargs)"
 	step "make uninstall" make -C "$WORK/$name" WITH_CUDA=0 PG_CONFIG="$PG_CONFIG" DESTDIR="$WORK/root" uninstall
 	is "what is left" "$(find "$WORK/root" -type f)" ''
 }

@@ -57,7 +57,7 @@ is($node->safe_psql('postgres', "SELECT count(*) FROM gpusort_engines() WHERE de
 is($node->safe_psql('postgres', q(
 	SELECT string_agg(concat(proname, provolatile, proparallel), ' ' ORDER BY proname)
 	FROM pg_proc WHERE proname LIKE 'gpusort%')),
-	'gpusort_activityvr gpusort_advisevu gpusort_calibratevu gpusort_calibratevu gpusort_clustersvr gpusort_devicesvs gpusort_enginesvs gpusort_index_buildsvr gpusort_poolvs gpusort_servicevs gpusort_sorts_ofvr gpusort_versionss', 'volatility and parallel safety');
+	'gpusort_activityvr gpusort_advisevu gpusort_clustersvr gpusort_devicesvs gpusort_enginesvs gpusort_index_buildsvr gpusort_poolvs gpusort_servicevs gpusort_sorts_ofvr gpusort_versionss', 'volatility and parallel safety');
 is($node->safe_psql('postgres', q(
 	SELECT count(*) FROM pg_proc WHERE proname LIKE 'gpusort%' AND obj_description(oid, 'pg_proc') IS NULL)),
 	'0', 'functions have comments');
