@@ -185,7 +185,7 @@ typedef struct GpuSortJoinRange
 								 * that have no partner */
 } GpuSortJoinRange;
 
-/* ---------- ranges of sides that gpusortd has put in one order (sort/sort_merged.h) ---------- */
+/* ---------- ranges of sides that gpusortd has put in one order (sort/sort.h) ---------- */
 
 /*
  * gpusortd says which neighbours in the order are equal, so no row is looked at to find a range.  A

@@ -21,7 +21,8 @@ binmode STDOUT, ':utf8';
 
 # Files that are not ours: PostgreSQL's, and those that a command makes.
 my %foreign = map { $_ => 1 } qw(
-	nbtsort.c md.c tuplesort.c tuplesort.h nodeCustom.c postgres.h pg_locale.h explain.h memfd.h mman-common.h
+	nbtsort.c md.c tuplesort.c tuplesort.h nodeCustom.c nodeLimit.c postgres.h pg_locale.h explain.h libpq.h varatt.h memfd.h
+	mman-common.h
 	postgresql.conf devices.csv NAME.sql NAME.out NAME_test.c NAME.spec NNN_NAME.pl file.sql);
 
 # The lines of a page; those of code blocks are empty if code is not wanted.
