@@ -36,7 +36,7 @@
 #include "pg_compat/explain.h"
 #include "pg_compat/planner.h"
 #include "pg_compat/tables.h"
-#include "plan/plan_hooks.h"
+#include "plan/plan.h"
 #include "settings.h"
 #include "sort/sort.h"
 #include "stats/stats.h"

@@ -8,7 +8,7 @@
 #ifndef GPUSORT_COST_H
 #define GPUSORT_COST_H
 
-#include "nodes/nodes.h"
+#include "nodes/pathnodes.h"
 
 #include "keys/key_codec.h"
 
@@ -58,7 +58,7 @@ typedef struct GpuSortEstimate
 	double		part_bytes;
 	int			ranges;			/* number of ranges that rows are collected in */
 
-	/* if rows are fetched from their table when they are returned (cost_late.h) */
+	/* if rows are fetched from their table when they are returned (below) */
 
 	/* width of the rows that are sorted instead; 0 if whole rows are sorted */
 	int			late_width;
@@ -194,5 +194,71 @@ extern bool gpusort_pool_suffices(const GpuSortEstimate *estimate, int participa
 
 /* How many bytes a core's own cache holds. */
 #define GPUSORT_CACHE_BYTES	(4.0 * 1024 * 1024)
+
+/* ---------- hash tables and groups ---------- */
+
+/*
+ * What PostgreSQL's hash tables, and groups of sorted rows, cost beyond the planner's estimate.
+ */
+
+/*
+ * Returns what a hash join costs beyond the planner's estimate: cache misses, and the hash tables
+ * by which rows of a side were made unique.
+ */
+extern Cost gpusort_hash_join_extra_cost(const HashPath *hash);
+
+/*
+ * Returns all that a hash join of so many rows costs, apart from its inputs and from what it
+ * returns.
+ */
+extern Cost gpusort_hash_join_cost(double outer_rows, double inner_rows, int inner_width);
+
+/* Rows that are to be grouped. */
+typedef struct GpuSortGroups
+{
+	double		rows;
+	double		groups;
+	int			width;			/* of the tuple of a group, in bytes */
+	int			columns;		/* number of columns that are grouped by */
+	int			references;		/* number of these whose types are passed by reference */
+} GpuSortGroups;
+
+/*
+ * Returns what hash tables of groups cost beyond the planner's estimate.  If there are several
+ * participants, each makes groups of its rows first.
+ */
+extern Cost gpusort_hash_extra_cost(const GpuSortGroups *all, int participants);
+
+/* Returns what an Agg node above rows in order costs beyond the planner's estimate. */
+extern Cost gpusort_sorted_agg_extra_cost(const GpuSortGroups *all);
+
+/* ---------- late sorts: TIDs are sorted, and rows fetched when they are returned ---------- */
+
+/* What fetching rows of a table in the order of a sort depends on. */
+typedef struct GpuSortFetch
+{
+	/* about the table */
+	Oid			relid;
+	double		pages;
+	double		table_rows;
+
+	/* about the sort */
+	double		correlation;	/* of the table's order with the sort's, -1 to 1 */
+	int			width;			/* of the rows that are sorted instead */
+	int			participants;	/* number of participants that collect */
+} GpuSortFetch;
+
+/*
+ * Returns whether fetching might pay, given the estimate of a sort of the whole rows.  As a rule it
+ * can't, and then nothing need be found out about the table.
+ */
+extern bool gpusort_late_may_pay(double rows, double limit_rows, const GpuSortEstimate *estimate);
+
+/*
+ * Given the estimates of a sort of the whole rows and of one of rows of fetch->width bytes
+ * (narrow), replaces the former by that of a late sort if fetching is expected to pay.
+ */
+extern void gpusort_choose_late(const GpuSortFetch *fetch, double rows, double limit_rows,
+								const GpuSortEstimate *narrow, GpuSortEstimate *estimate);
 
 #endif							/* GPUSORT_COST_H */

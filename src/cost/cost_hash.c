@@ -21,7 +21,6 @@
 #include "utils/lsyscache.h"
 
 #include "cost/cost.h"
-#include "cost/cost_hash.h"
 #include "pg_compat/paths.h"
 #include "settings.h"
 

@@ -1,6 +1,6 @@
 /*
  * cost_late.c
- *		What it costs to sort TIDs and fetch the rows later; see cost_late.h.
+ *		What it costs to sort TIDs and fetch the rows later; see cost.h.
  */
 #include "postgres.h"
 
@@ -10,7 +10,7 @@
 #include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
 
-#include "cost/cost_late.h"
+#include "cost/cost.h"
 #include "settings.h"
 
 /*

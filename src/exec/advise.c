@@ -22,8 +22,7 @@
 
 #include "exec/explain_key.h"
 #include "pg_compat/executor.h"
-#include "plan/plan_look.h"
-#include "plan/plan_replace.h"
+#include "plan/plan.h"
 
 PGDLLEXPORT Datum gpusort_advise(PG_FUNCTION_ARGS);
 

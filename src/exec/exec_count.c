@@ -14,12 +14,11 @@
 #include "port/pg_bitutils.h"
 
 #include "exec/exec_count.h"
+#include "exec/exec_cursor.h"
 #include "exec/exec_node.h"
 #include "exec/unique_rows.h"
-#include "exec/exec_cursor.h"
 #include "pg_compat/executor.h"
 #include "plan/plan_node.h"
-#include "plan/plan_unique.h"
 
 /* How many words of the bitmap are counted between two checks for interrupts. */
 #define WORDS_AT_A_TIME 65536

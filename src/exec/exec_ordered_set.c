@@ -19,7 +19,6 @@
 #include "exec/percentile.h"
 #include "pg_compat/executor.h"
 #include "plan/plan_node.h"
-#include "plan/plan_ordered_set.h"
 
 /* A column of the scan tuple. */
 typedef struct SetColumn

@@ -20,7 +20,6 @@
 #include "exec/shared_state.h"
 #include "pg_compat/executor.h"
 #include "plan/plan_node.h"
-#include "plan/plan_shared.h"
 #include "sort/sort_input.h"
 
 static void begin_node(CustomScanState *css, EState *estate, int eflags);

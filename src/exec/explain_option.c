@@ -14,8 +14,7 @@
 
 #include "commands/defrem.h"
 
-#include "plan/plan_look.h"
-#include "plan/plan_replace.h"
+#include "plan/plan.h"
 
 /* The state of an EXPLAIN with the option. */
 typedef struct Option

@@ -15,7 +15,6 @@
 #include "exec/exec_sort.h"
 #include "exec/group_values.h"
 #include "plan/plan_node.h"
-#include "plan/plan_unique.h"
 
 void
 gpusort_begin_group_values(GpuSortGroupValues *values, CustomScanState *css)

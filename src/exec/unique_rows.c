@@ -12,7 +12,6 @@
 #include "exec/exec_sort.h"
 #include "exec/unique_rows.h"
 #include "plan/plan_node.h"
-#include "plan/plan_unique.h"
 
 void
 gpusort_begin_unique_rows(GpuSortUniqueRows *rows, CustomScanState *css)

@@ -32,7 +32,6 @@
 #include "join/join.h"
 #include "join/join_private.h"
 #include "pg_compat.h"
-#include "plan/plan_join.h"
 #include "plan/plan_node.h"
 #include "sort/sort.h"
 #include "worker_wait.h"

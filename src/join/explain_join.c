@@ -12,7 +12,7 @@
 #include "join/join.h"
 #include "pg_compat/explain.h"
 #include "pg_compat/paths.h"
-#include "plan/plan_join.h"
+#include "plan/plan_node.h"
 
 static const char *
 name_of_type(JoinType type)

@@ -24,7 +24,6 @@
 #include "join/join.h"
 #include "leaves/leaves.h"
 #include "leaves/leaves_private.h"
-#include "plan/plan_join.h"
 #include "plan/plan_node.h"
 
 #define OUTER GPUSORT_LEAF_OUTER

@@ -1,6 +1,6 @@
 /*
  * plan_aggregate.c
- *		Agg nodes above rows that come in order; see plan_aggregate.h.
+ *		Agg nodes above rows that come in order; see plan_aggregate_private.h.
  */
 #include "postgres.h"
 
@@ -15,10 +15,11 @@
 
 #include "pg_compat/paths.h"
 #include "pg_compat/planner.h"
-#include "plan/plan_aggregate.h"
+#include "plan/plan_aggregate_private.h"
+#include "plan/plan_estimate_private.h"
 #include "plan/plan_node.h"
-#include "plan/plan_pathkeys.h"
-#include "plan/plan_statistics.h"
+#include "plan/plan_paths_private.h"
+#include "plan/plan_replace_private.h"
 
 /* ---------- what is grouped ---------- */
 

@@ -1,11 +1,11 @@
 /*
  * plan_below.c
- *		What is below a path; see plan_below.h.
+ *		What is below a path; see plan_paths_private.h.
  */
 #include "postgres.h"
 
 #include "pg_compat/paths.h"
-#include "plan/plan_below.h"
+#include "plan/plan_paths_private.h"
 
 Path *
 gpusort_path_below(const Path *path)

@@ -1,6 +1,6 @@
 /*
  * plan_bound.c
- *		What joining all tables of a query costs at most; see plan_bound.h.
+ *		What joining all tables of a query costs at most; see plan_joins_private.h.
  *
  * The search begins with each table in turn, and joins next the table that makes the result cost
  * least: in a nested loop by a path with parameters, which tells how many rows it finds for each
@@ -17,9 +17,9 @@
 #include "optimizer/paths.h"
 #include "utils/memutils.h"
 
-#include "cost/cost_hash.h"
-#include "plan/plan_bound.h"
-#include "plan/plan_known.h"
+#include "cost/cost.h"
+#include "plan/plan_estimate_private.h"
+#include "plan/plan_joins_private.h"
 #include "settings.h"
 
 /*

@@ -6,7 +6,7 @@
  * index delivers some of the order.  If one of these is chosen, it can only be replaced as it is
  * (plan_replace.c).  So paths above our sorts are offered as well: over all rows, over the rows
  * that workers have made distinct among their own, and over slices of a sort that workers make
- * together (plan_slices.h), which keep equal rows together.
+ * together (plan_paths_private.h), which keep equal rows together.
  *
  * Without such paths a cheap ORDER BY above would tip the balance in favour of a hash table of what
  * comes out of workers' hash tables.  That takes far longer than the planner thinks: rows that
@@ -21,13 +21,7 @@
 
 #include "cost/cost.h"
 #include "pg_compat/paths.h"
-#include "plan/plan_distinct.h"
-#include "plan/plan_offer.h"
-#include "plan/plan_shared.h"
-#include "plan/plan_slices.h"
-#include "plan/plan_sorted.h"
-#include "plan/plan_statistics.h"
-#include "plan/plan_unique.h"
+#include "plan/plan_paths_private.h"
 
 /*
  * Returns the order to sort by.  With DISTINCT ON, ORDER BY says which of several equal rows is

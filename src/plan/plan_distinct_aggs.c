@@ -18,7 +18,7 @@
  *
  * Where some aggregates are not DISTINCT, they need all rows: there is no Unique, and the Partial
  * Agg's aggregates stay DISTINCT.  The planner knows no partial aggregates of that kind, so
- * DISTINCT is put back into them when the plan is finished (plan_aggregate.h).
+ * DISTINCT is put back into them when the plan is finished (plan_aggregate_private.h).
  */
 #include "postgres.h"
 
@@ -38,11 +38,8 @@
 #include "cost/cost.h"
 #include "pg_compat/paths.h"
 #include "pg_compat/planner.h"
-#include "plan/plan_distinct_aggs.h"
-#include "plan/plan_shared.h"
-#include "plan/plan_slices.h"
-#include "plan/plan_sorted.h"
-#include "plan/plan_unique.h"
+#include "plan/plan_aggregate_private.h"
+#include "plan/plan_paths_private.h"
 
 /* What a query's aggregates ask for. */
 typedef struct DistinctAggs

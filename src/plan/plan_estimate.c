@@ -13,11 +13,9 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
-#include "cost/cost_late.h"
-#include "plan/plan_below.h"
-#include "plan/plan_estimate.h"
-#include "plan/plan_late.h"
-#include "plan/plan_statistics.h"
+#include "cost/cost.h"
+#include "plan/plan_estimate_private.h"
+#include "plan/plan_paths_private.h"
 #include "settings.h"
 
 /* ---------- paths ---------- */

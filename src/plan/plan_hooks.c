@@ -10,17 +10,10 @@
 #include "postgres.h"
 
 #include "cost/cost.h"
-#include "plan/plan_distinct.h"
-#include "plan/plan_group_by.h"
-#include "plan/plan_hooks.h"
-#include "plan/plan_join.h"
-#include "plan/plan_leaf_join.h"
-#include "plan/plan_merge_join.h"
-#include "plan/plan_order_by.h"
-#include "plan/plan_replace.h"
-#include "plan/plan_setop.h"
-#include "plan/plan_sort_early.h"
-#include "plan/plan_window.h"
+#include "plan/plan.h"
+#include "plan/plan_joins_private.h"
+#include "plan/plan_paths_private.h"
+#include "plan/plan_replace_private.h"
 #include "settings.h"
 
 /*

@@ -1,6 +1,6 @@
 /*
  * plan_join.c
- *		Joins of two sorts in a node of our own; see plan_join.h.
+ *		Joins of two sorts in a node of our own; see plan_node.h.
  */
 #include "postgres.h"
 
@@ -18,13 +18,11 @@
 #include "pg_compat/keys.h"
 #include "pg_compat/paths.h"
 #include "pg_compat/planner.h"
-#include "plan/plan_join.h"
+#include "plan/plan_estimate_private.h"
+#include "plan/plan_joins_private.h"
 #include "plan/plan_node.h"
-#include "plan/plan_offer.h"
-#include "plan/plan_pair.h"
-#include "plan/plan_pathkeys.h"
-#include "plan/plan_shared.h"
-#include "plan/plan_side.h"
+#include "plan/plan_paths_private.h"
+#include "plan/plan_replace_private.h"
 #include "settings.h"
 
 /*

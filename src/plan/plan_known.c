@@ -1,6 +1,7 @@
 /*
  * plan_known.c
- *		What has been found out about the planner's relations and clauses; see plan_known.h.
+ *		What has been found out about the planner's relations and clauses; see
+ *		plan_estimate_private.h.
  *
  * There is a table for each memory context, in that context, and it is forgotten when the context
  * is reset.  While GEQO works, there are two contexts: that of the query, with its base relations
@@ -12,7 +13,7 @@
 
 #include "utils/memutils.h"
 
-#include "plan/plan_known.h"
+#include "plan/plan_estimate_private.h"
 
 typedef struct KnownEntry
 {

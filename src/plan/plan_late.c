@@ -48,9 +48,8 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "plan/plan_collect.h"
-#include "plan/plan_late.h"
-#include "plan/plan_statistics.h"
+#include "plan/plan_estimate_private.h"
+#include "plan/plan_node.h"
 #include "settings.h"
 
 /* The number of columns before the sort columns: the TID. */

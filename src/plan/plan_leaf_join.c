@@ -1,6 +1,6 @@
 /*
  * plan_leaf_join.c
- *		Joins of two indexes by their leaf pages; see plan_leaf_join.h.
+ *		Joins of two indexes by their leaf pages; see plan_node.h.
  *
  * A join is considered if both sides could be read by index-only scans in the order of a join
  * clause.  The planner has made paths of such scans, so it has found that the indexes have all
@@ -26,8 +26,7 @@
 #include "keys/key_codec.h"
 #include "pg_compat/paths.h"
 #include "pg_compat/planner.h"
-#include "plan/plan_join.h"
-#include "plan/plan_leaf_join.h"
+#include "plan/plan_joins_private.h"
 #include "settings.h"
 #include "sort/sort.h"
 

@@ -1,12 +1,171 @@
 /*
  * plan_look.c
- *		The sorts of a finished plan; see plan_look.h.
+ *		The sorts of a finished plan: whose they are, and why; see plan.h.
  */
 #include "postgres.h"
 
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+
 #include "pg_compat/paths.h"
-#include "plan/plan_look.h"
+#include "pg_compat/planner.h"
+#include "plan/plan.h"
+#include "plan/plan_estimate_private.h"
 #include "plan/plan_node.h"
+#include "plan/plan_replace_private.h"
+#include "settings.h"
+
+/* ---------- telling why a sort is left to PostgreSQL ---------- */
+
+/*
+ * Each such sort gets a message of level DEBUG1, and so does a hash table where a sort might have
+ * been.  An aggregate sorts within itself, without a Sort node, for DISTINCT and ORDER BY of its
+ * arguments, for ordered sets, and between grouping sets.
+ */
+
+void
+gpusort_tell_left(const Sort *sort, const char *name, const char *reason)
+{
+	if (name == NULL)
+		name = IsA(sort, IncrementalSort) ? "an incremental sort" : "a sort";
+	ereport(DEBUG1,
+			(errmsg_internal("gpusort leaves %s of %.0f estimated rows to PostgreSQL: %s",
+							 name, sort->plan.plan_rows, reason)));
+}
+
+/*
+ * Makes a Sort of an Agg's input by the columns that it groups by; returns NULL if these have no
+ * order.
+ */
+static Sort *
+sort_for_groups(const Agg *agg)
+{
+	Sort	   *sort = makeNode(Sort);
+
+	sort->plan = *agg->plan.lefttree;
+	NodeSetTag(sort, T_Sort);
+	sort->plan.lefttree = agg->plan.lefttree;
+	sort->numCols = agg->numCols;
+	sort->sortColIdx = agg->grpColIdx;
+	sort->sortOperators = palloc(agg->numCols * sizeof(Oid));
+	sort->collations = agg->grpCollations;
+	sort->nullsFirst = palloc0(agg->numCols * sizeof(bool));
+	for (int i = 0; i < agg->numCols; i++)
+	{
+		sort->sortOperators[i] = get_ordering_op_for_equality_op(agg->grpOperators[i], false);
+		if (!OidIsValid(sort->sortOperators[i]))
+			return NULL;
+	}
+	return sort;
+}
+
+/*
+ * Returns why an Agg hashes, or NULL if it does not; *sort is as in gpusort_reason_for_hashing().
+ */
+static const char *
+reason_of_agg(const Agg *agg, const PlannedStmt *stmt, Sort **sort)
+{
+	GpuSortLimit limit = {.rows = GPUSORT_NO_LIMIT};
+	GpuSortEstimate estimate;
+	const char *reason;
+
+	if (agg->aggstrategy == AGG_MIXED)
+		return "grouping sets of which some are hashed";
+	if (agg->aggstrategy != AGG_HASHED || agg->numCols == 0)
+		return NULL;
+	*sort = sort_for_groups(agg);
+	if (*sort == NULL)
+		return "the columns that are grouped by have no order";
+	reason = gpusort_reason_to_leave(*sort, limit, stmt, &estimate);
+	return reason != NULL ? reason : "a hash table is estimated to cost less";
+}
+
+const char *
+gpusort_reason_for_hashing(const Plan *plan, const PlannedStmt *stmt, Sort **sort)
+{
+	*sort = NULL;
+	if (!gpusort_enable_order_by || plan->lefttree == NULL ||
+		plan->lefttree->plan_rows < gpusort_min_rows)
+		return NULL;
+	switch (nodeTag(plan))
+	{
+		case T_Agg:
+			return reason_of_agg((const Agg *) plan, stmt, sort);
+		case T_HashJoin:
+			return "a hash join is estimated to cost less";
+		case T_SetOp:
+			return ((const SetOp *) plan)->strategy == SETOP_HASHED
+				? "a hash table is estimated to cost less" : NULL;
+		case T_RecursiveUnion:
+			return ((const RecursiveUnion *) plan)->numCols > 0
+				? "a recursive query looks its rows up while it goes on" : NULL;
+		default:
+			return NULL;
+	}
+}
+
+void
+gpusort_tell_hashed(const Plan *plan, const PlannedStmt *stmt)
+{
+	const char *reason;
+	Sort	   *sort;
+
+	if (!message_level_is_interesting(DEBUG1))
+		return;
+	reason = gpusort_reason_for_hashing(plan, stmt, &sort);
+	if (reason != NULL)
+		ereport(DEBUG1,
+				(errmsg_internal("gpusort leaves a hash table of %.0f estimated rows to PostgreSQL: %s",
+								 plan->lefttree->plan_rows, reason)));
+}
+
+/* Returns whether an expression has an aggregate that sorts its arguments. */
+static bool
+sorts_arguments(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+	{
+		const Aggref *aggref = (const Aggref *) node;
+
+		return (aggref->aggdistinct != NIL || aggref->aggorder != NIL) &&
+			!gpusort_is_presorted(aggref);
+	}
+	return expression_tree_walker(node, sorts_arguments, context);
+}
+
+List *
+gpusort_reasons_inside(const Agg *agg)
+{
+	List	   *reasons = NIL;
+	ListCell   *lc;
+
+	if (sorts_arguments((Node *) agg->plan.targetlist, NULL) ||
+		sorts_arguments((Node *) agg->plan.qual, NULL))
+		reasons = lappend(reasons, "each group's arguments are sorted by themselves");
+	foreach(lc, agg->chain)
+	{
+		if (((const Plan *) lfirst(lc))->lefttree != NULL)
+			reasons = lappend(reasons, "grouping sets that have no order in common");
+	}
+	return reasons;
+}
+
+void
+gpusort_tell_left_inside(const Agg *agg)
+{
+	ListCell   *lc;
+
+	if (!message_level_is_interesting(DEBUG1))
+		return;
+	foreach(lc, gpusort_reasons_inside(agg))
+		ereport(DEBUG1,
+				(errmsg_internal("gpusort leaves sorts inside an aggregate of %.0f estimated rows to PostgreSQL: %s",
+								 agg->plan.lefttree->plan_rows, (const char *) lfirst(lc))));
+}
+
+/* ---------- looking at sorts ---------- */
 
 /* The reasons that a setting would change. */
 static const struct

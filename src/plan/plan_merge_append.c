@@ -1,7 +1,7 @@
 /*
  * plan_merge_append.c
  *		One sort of all rows in the place of a MergeAppend above several sorts; see
- *		plan_merge_append.h.
+ *		plan_replace_private.h.
  *
  * If at least one of several partitions, or members of a UNION ALL, comes in order by itself, the
  * planner sorts the others one by one and merges all of them.  Merging costs several comparisons a
@@ -18,7 +18,8 @@
 #include "optimizer/optimizer.h"
 
 #include "pg_compat/planner.h"
-#include "plan/plan_merge_append.h"
+#include "plan/plan_estimate_private.h"
+#include "plan/plan_replace_private.h"
 #include "settings.h"
 
 /* What a row of an Append costs beyond its children (APPEND_CPU_COST_MULTIPLIER). */

@@ -9,7 +9,7 @@
  *
  * In the planner's parallel merge joins every worker reads and sorts the whole inner side by
  * itself.  Here the workers sort it together, once, and all of them read the result
- * (plan_shared.h).  Of the outer side, each worker sorts the rows that it reads, as in the
+ * (plan_node.h).  Of the outer side, each worker sorts the rows that it reads, as in the
  * planner's plans:
  *
  *		Gather
@@ -31,11 +31,8 @@
 #include "cost/cost.h"
 #include "pg_compat/paths.h"
 #include "pg_compat/planner.h"
-#include "plan/plan_merge_join.h"
-#include "plan/plan_offer.h"
-#include "plan/plan_shared.h"
-#include "plan/plan_side.h"
-#include "plan/plan_sorted.h"
+#include "plan/plan_joins_private.h"
+#include "plan/plan_paths_private.h"
 #include "settings.h"
 
 /* Returns the pathkeys with the i-th one first, which is what the planner tries, too. */

@@ -1,6 +1,6 @@
 /*
  * plan_offer.c
- *		Offering paths to the planner; see plan_offer.h.
+ *		Offering paths to the planner; see plan_paths_private.h.
  */
 #include "postgres.h"
 
@@ -11,15 +11,11 @@
 #include "optimizer/paths.h"
 #include "utils/lsyscache.h"
 
-#include "cost/cost_hash.h"
+#include "cost/cost.h"
 #include "pg_compat/paths.h"
-#include "plan/plan_below.h"
-#include "plan/plan_estimate.h"
+#include "plan/plan_estimate_private.h"
 #include "plan/plan_node.h"
-#include "plan/plan_offer.h"
-#include "plan/plan_slices.h"
-#include "plan/plan_sorted.h"
-#include "plan/plan_statistics.h"
+#include "plan/plan_paths_private.h"
 #include "settings.h"
 
 /*

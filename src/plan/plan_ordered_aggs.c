@@ -15,7 +15,7 @@
  * it asks for.  DISTINCT and WITHIN GROUP are kept, but the values that they sort come in order,
  * which PostgreSQL's sort notices with one comparison a value.  All other aggregates sort for
  * themselves as before.  If percentiles and modes of one column are all there is, a node of ours
- * finds them in the result (plan_ordered_set.h).
+ * finds them in the result (plan_node.h).
  */
 #include "postgres.h"
 
@@ -28,11 +28,8 @@
 
 #include "cost/cost.h"
 #include "pg_compat/planner.h"
-#include "plan/plan_ordered_aggs.h"
-#include "plan/plan_ordered_set.h"
-#include "plan/plan_shared.h"
-#include "plan/plan_slices.h"
-#include "plan/plan_sorted.h"
+#include "plan/plan_aggregate_private.h"
+#include "plan/plan_paths_private.h"
 
 /* What a query's aggregates ask for. */
 typedef struct OrderedAggs
@@ -227,7 +224,7 @@ hidden_cost(const OrderedAggs *aggs)
 #define BIT_COST		0.0008
 
 /*
- * Charges what the node that stands for an Agg in the end takes above a sort (plan_ordered_set.h).
+ * Charges what the node that stands for an Agg in the end takes above a sort (plan_node.h).
  */
 static void
 charge_by_position(const OrderedAggs *aggs, Path *agg, const Path *sorted, double groups)

@@ -1,7 +1,7 @@
 /*
  * plan_ordered_set.c
  *		Agg nodes of percentile_cont(), percentile_disc() and mode(), above sorts of ours; see
- *		plan_ordered_set.h.
+ *		plan_node.h.
  *
  * In a result that lies in order, these aggregates need not see the rows one by one: a percentile
  * is one value, or two, at a position, and the mode is the longest run of equal rows.  Aggregates
@@ -18,10 +18,9 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "plan/plan_aggregate_private.h"
 #include "plan/plan_node.h"
-#include "plan/plan_ordered_set.h"
-#include "plan/plan_shared.h"
-#include "plan/plan_unique.h"
+#include "plan/plan_replace_private.h"
 
 /* ---------- which aggregates ---------- */
 

@@ -1,6 +1,6 @@
 /*
  * plan_pair.c
- *		Two relations that the planner joins; see plan_pair.h.
+ *		Two relations that the planner joins; see plan_joins_private.h.
  */
 #include "postgres.h"
 
@@ -14,11 +14,9 @@
 #include "cost/cost.h"
 #include "pg_compat/paths.h"
 #include "pg_compat/planner.h"
-#include "plan/plan_bound.h"
-#include "plan/plan_offer.h"
-#include "plan/plan_pair.h"
-#include "plan/plan_pathkeys.h"
-#include "plan/plan_side.h"
+#include "plan/plan_estimate_private.h"
+#include "plan/plan_joins_private.h"
+#include "plan/plan_paths_private.h"
 #include "settings.h"
 
 /* ---------- the paths that there are ---------- */

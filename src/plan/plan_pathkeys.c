@@ -9,7 +9,7 @@
 #include "utils/lsyscache.h"
 
 #include "pg_compat/planner.h"
-#include "plan/plan_pathkeys.h"
+#include "plan/plan_estimate_private.h"
 
 /*
  * Returns the member of a class that a relation will be sorted by.  If it has none, returns a

@@ -27,18 +27,10 @@
 
 #include "miscadmin.h"
 
-#include "plan/plan_aggregate.h"
-#include "plan/plan_collect.h"
-#include "plan/plan_estimate.h"
-#include "plan/plan_join.h"
-#include "plan/plan_late.h"
-#include "plan/plan_left.h"
-#include "plan/plan_look.h"
-#include "plan/plan_merge_append.h"
-#include "plan/plan_ordered_set.h"
-#include "plan/plan_replace.h"
-#include "plan/plan_replace_gathered.h"
-#include "plan/plan_unique.h"
+#include "plan/plan.h"
+#include "plan/plan_estimate_private.h"
+#include "plan/plan_node.h"
+#include "plan/plan_replace_private.h"
 #include "settings.h"
 
 static const GpuSortLimit no_limit = {.rows = GPUSORT_NO_LIMIT};

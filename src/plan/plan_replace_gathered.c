@@ -10,7 +10,7 @@
  *
  * A GpuSort that the planner has chosen may stand above a Gather, too, if rows through a Gather
  * cost next to nothing by its settings.  All of these pass each row through a queue.  They become
- * what plan_sorted_gathered.c makes of an ORDER BY, with nodes that are not in their final form
+ * what plan_sorted.c makes of an ORDER BY, with nodes that are not in their final form
  * yet, like those of a path:
  *
  *		GpuSort -> Gather -> GpuSort Collect -> partial plan
@@ -40,9 +40,9 @@
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 
-#include "plan/plan_collect.h"
-#include "plan/plan_estimate.h"
-#include "plan/plan_replace_gathered.h"
+#include "plan/plan_estimate_private.h"
+#include "plan/plan_node.h"
+#include "plan/plan_replace_private.h"
 #include "settings.h"
 #include "sort/sort.h"
 

@@ -38,14 +38,8 @@
 
 #include "cost/cost.h"
 #include "pg_compat/paths.h"
-#include "plan/plan_below.h"
-#include "plan/plan_offer.h"
-#include "plan/plan_setop.h"
-#include "plan/plan_shared.h"
-#include "plan/plan_slices.h"
-#include "plan/plan_sorted.h"
-#include "plan/plan_statistics.h"
-#include "plan/plan_unique.h"
+#include "plan/plan_estimate_private.h"
+#include "plan/plan_paths_private.h"
 
 /* A set operation, as it was read from the planner's paths. */
 typedef struct PlannedSetOp

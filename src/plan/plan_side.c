@@ -1,6 +1,6 @@
 /*
  * plan_side.c
- *		A side of joins; see plan_side.h.
+ *		A side of joins; see plan_joins_private.h.
  */
 #include "postgres.h"
 
@@ -13,9 +13,9 @@
 #include "utils/memutils.h"
 
 #include "cost/cost.h"
-#include "plan/plan_known.h"
-#include "plan/plan_side.h"
-#include "plan/plan_sorted.h"
+#include "plan/plan_estimate_private.h"
+#include "plan/plan_joins_private.h"
+#include "plan/plan_paths_private.h"
 #include "settings.h"
 
 /* What has been asked about a partial path so far. */

@@ -26,8 +26,7 @@
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
-#include "plan/plan_known.h"
-#include "plan/plan_statistics.h"
+#include "plan/plan_estimate_private.h"
 #include "settings.h"
 
 /*

@@ -1,7 +1,7 @@
 /*
  * plan_unique.c
  *		Unique nodes, and Agg nodes that count their rows, above sorts of ours; see
- *		plan_unique.h.
+ *		plan_node.h.
  *
  * The sort tells which rows are equal in all of its columns.  These are the rows that a Unique
  * takes for equal if it compares the same columns.  So DISTINCT ON with a longer ORDER BY keeps its
@@ -16,8 +16,8 @@
 
 #include "pg_compat/paths.h"
 #include "plan/plan_node.h"
-#include "plan/plan_shared.h"
-#include "plan/plan_unique.h"
+#include "plan/plan_paths_private.h"
+#include "plan/plan_replace_private.h"
 
 void
 gpusort_read_unique_key(const CustomScan *scan, GpuSortUniqueKey *key)

@@ -4,8 +4,8 @@
  *
  * The planner computes window functions in the leader only, since a worker would see only some rows
  * of each partition.  If the workers' rows are sorted together and dealt out in slices that cut no
- * partition (plan_slices.h), each worker computes whole partitions.  The cheapest path that the
- * planner has made for the windows is copied for that.
+ * partition (plan_paths_private.h), each worker computes whole partitions.  The cheapest path that
+ * the planner has made for the windows is copied for that.
  *
  * Every window must be partitioned by the columns that slices are made by.  Sorts between
  * WindowAggs are each worker's own, since a slice has all rows of a partition.
@@ -29,12 +29,7 @@
 #include "utils/lsyscache.h"
 
 #include "pg_compat/planner.h"
-#include "plan/plan_below.h"
-#include "plan/plan_offer.h"
-#include "plan/plan_shared.h"
-#include "plan/plan_slices.h"
-#include "plan/plan_sorted.h"
-#include "plan/plan_window.h"
+#include "plan/plan_paths_private.h"
 #include "settings.h"
 
 /*

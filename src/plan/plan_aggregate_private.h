@@ -1,5 +1,5 @@
 /*
- * plan_aggregate.h
+ * plan_aggregate_private.h
  *		Agg nodes above rows that come in the order that aggregates ask for.
  *
  * PostgreSQL sorts what an aggregate's DISTINCT or ORDER BY asks for within the Agg node, group by
@@ -10,13 +10,13 @@
  * there is a CustomScan on top of the Agg that has the original target list; it is taken out of the
  * finished plan.
  */
-#ifndef GPUSORT_PLAN_AGGREGATE_H
-#define GPUSORT_PLAN_AGGREGATE_H
+#ifndef GPUSORT_PLAN_AGGREGATE_PRIVATE_H
+#define GPUSORT_PLAN_AGGREGATE_PRIVATE_H
 
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
-#include "plan/plan_offer.h"
+#include "plan/plan_paths_private.h"
 
 /* What is grouped, and the order in which the rows come. */
 typedef struct GpuSortGrouping
@@ -96,10 +96,29 @@ extern Path *gpusort_make_agg_path(const GpuSortGrouping *grouping, Path *input,
 extern Path *gpusort_make_aggregate_path(const GpuSortGrouping *grouping, Path *agg, List *numbers,
 										 List *distinct);
 
-/*
- * Returns the Agg node of a finished plan that a GPUSORT_AGGREGATE_NODE, the node of such a path,
- * stands for.
- */
-extern Plan *gpusort_finish_aggregate(CustomScan *scan);
+/* ---------- aggregates over distinct values: count(DISTINCT x) ---------- */
 
-#endif							/* GPUSORT_PLAN_AGGREGATE_H */
+/*
+ * Makes paths in which the rows come to the aggregates in order and distinct, or at least in order.
+ * There may be none.
+ */
+extern void gpusort_make_distinct_agg_paths(const GpuSortGrouping *grouping,
+											GpuSortAggregatePaths *paths);
+
+/* ---------- aggregates over ordered values: array_agg(x ORDER BY y) and the like ---------- */
+
+/*
+ * Makes paths in which the rows come to the aggregates in the order that most of them want.  There
+ * may be none.
+ */
+extern void gpusort_make_ordered_agg_paths(const GpuSortGrouping *grouping,
+										   GpuSortAggregatePaths *paths);
+
+/*
+ * Returns whether all these Aggrefs, of a plan that is not finished, can be found by position among
+ * rows in the order that one of them wants.  *mode tells whether one of them is a mode, which needs
+ * all values.
+ */
+extern bool gpusort_are_by_position(const List *aggregates, bool *mode);
+
+#endif							/* GPUSORT_PLAN_AGGREGATE_PRIVATE_H */
