@@ -2,11 +2,12 @@
 # layout.pl [TREE]
 #		Does the code keep to src/layout.txt?
 #
-# Seven checks, each a line of TAP: includes against the table; what object files take from each
+# Eight checks, each a line of TAP: includes against the table; what object files take from each
 # other against the table (where the tree has been built: nm tells); no circles of files, by
 # includes and by symbols; plain C without PostgreSQL; one place that looks at the server's version;
-# one that sets the server's hooks, so that their order can be read there; and one that waits for
-# other processes of a job, so that nobody waits for a worker that is lost.  A circle is shown with
+# one that sets the server's hooks, so that their order can be read there; one that waits for
+# other processes of a job, so that nobody waits for a worker that is lost; and no line of more than 100
+# columns but for those with a string, which a reader looks for as it is.  A circle is shown with
 # the symbols that close it.  Ends with "N passed, N failed".
 use strict;
 use warnings;
@@ -265,6 +266,21 @@ sub report
 	@problems ? $failed++ : $passed++;
 }
 
+# Places of lines that are longer, a tab being up to four columns.
+sub long_lines
+{
+	my $path = shift;
+	my @found;
+
+	open my $in, '<:utf8', $path or die "$path: $!\n";
+	while (<$in>)
+	{
+		1 while s/^([^\t]*)\t/$1 . ' ' x (4 - length($1) % 4)/e;
+		push @found, "$path:$." if length > 101 && !/"/;
+	}
+	return @found;
+}
+
 my $built = grep { %$_ } @graphs;
 report('includes keep to src/layout.txt', @wrong);
 report('calls keep to src/layout.txt' . ($built ? '' : ' (nothing is built)'), @upward);
@@ -273,5 +289,6 @@ report('plain C knows nothing of PostgreSQL', @servers);
 report("the server's version is asked for in one place", @versions);
 report("the server's hooks are set in one place", @hooks);
 report('other processes of a job are waited for in one place', @waits);
+report('lines have up to 100 columns', map { long_lines($_) } @sources);
 print "$passed passed, $failed failed\n";
 exit($failed > 0);
