@@ -106,7 +106,7 @@ gpusort_clusters(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(row_of_counters(fcinfo, counters, lengthof(counters)));
 }
 
-/* Databases that have not been upgraded from 0.1 have this function, whose work a script does now. */
+/* Databases of 0.1 that have not been upgraded have this function.  A script does its work now. */
 Datum
 gpusort_calibrate(PG_FUNCTION_ARGS)
 {

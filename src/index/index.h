@@ -70,7 +70,7 @@ extern bool gpusort_index_sort_spec(Relation index, GpuSortSpec *spec, const cha
 
 /* ---------- queues: from workers of a build, or another command, to its leader ---------- */
 
-/* There is one queue for each worker.  All are of one size and lie side by side in shared memory. */
+/* There is one queue for each worker.  All have one size, and lie side by side in shared memory. */
 
 /* Returns the size of the shared memory for so many workers' queues. */
 extern Size gpusort_queues_bytes(int workers, Size queue_bytes);

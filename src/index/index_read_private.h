@@ -133,8 +133,8 @@ extern bool gpusort_exchange_is_open(const GpuSortRowExchange *exchange);
 
 /*
  * Detach from the queues.  A worker does so after its last row and after its report
- * (index_shared_private.h), so that the leader, when it finds the queue detached, can read the report.  If
- * the leader does so early, workers find that their rows can't be taken in.
+ * (index_shared_private.h), so that the leader, when it finds the queue detached, can read the
+ * report.  If the leader does so early, workers find that their rows can't be taken in.
  */
 extern void gpusort_exchange_close(GpuSortRowExchange *exchange);
 

@@ -225,10 +225,11 @@ newline_at(const char *data, Size at, Size bytes)
 }
 
 /*
- * Returns how many bytes of the text format there are up to the end of the first line that ends with
- * an end marker, or 0 if there is no marker.  Up to PostgreSQL 17 a marker may stand behind fields of
- * a row.  The row is loaded, and what the client sends behind the line is ignored; but the server
- * ignores only what it reads from the client by itself, and would go on with the rest of a leftover.
+ * Returns how many bytes of the text format there are up to the end of the first line that ends
+ * with an end marker, or 0 if there is no marker.  Up to PostgreSQL 17 a marker may stand behind
+ * fields of a row.  The row is loaded, and what the client sends behind the line is ignored; but
+ * the server ignores only what it reads from the client by itself, and would go on with the rest of
+ * a leftover.
  */
 static Size
 bytes_until_marker(CopyFromState copy, const char *data, Size bytes)
@@ -259,8 +260,8 @@ bytes_until_marker(CopyFromState copy, const char *data, Size bytes)
 /*
  * All bytes have been read: lets the COPY read the source by itself, unless its client has given
  * up, or has sent an end marker.  If the source is at its end, the server is told so when it asks
- * for more, which it does unless there was an end marker.  So its raw_reached_eof is what it would be
- * without us, and EndCopyFrom() forgives a program that dies by SIGPIPE in the same cases.
+ * for more, which it does unless there was an end marker.  So its raw_reached_eof is what it would
+ * be without us, and EndCopyFrom() forgives a program that dies by SIGPIPE in the same cases.
  */
 static void
 end_leftover(Leftover *leftover)

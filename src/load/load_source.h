@@ -34,8 +34,8 @@ extern Size gpusort_source_read(GpuSortLoadSource *source, char *buffer, Size by
 extern uint64 gpusort_source_expected(const GpuSortLoadSource *source);
 
 /*
- * Lets PostgreSQL's COPY read these bytes first, which were read but not loaded, and then what is left
- * of the source; returns how many rows it has put into the table.
+ * Lets PostgreSQL's COPY read these bytes first, which were read but not loaded, and then what is
+ * left of the source; returns how many rows it has put into the table.
  */
 extern uint64 gpusort_source_give_back(GpuSortLoadSource *source, const char *data, Size bytes);
 

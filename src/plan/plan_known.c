@@ -26,7 +26,8 @@ typedef struct KnownEntry
 #define SH_ELEMENT_TYPE		KnownEntry
 #define SH_KEY_TYPE			const void *
 #define SH_KEY				about
-#define SH_HASH_KEY(tb, key) ((uint32) (((uintptr_t) (key) >> 3) * UINT64CONST(0x9E3779B97F4A7C15) >> 32))
+#define SH_HASH_KEY(tb, key) \
+	((uint32) (((uintptr_t) (key) >> 3) * UINT64CONST(0x9E3779B97F4A7C15) >> 32))
 #define SH_EQUAL(tb, a, b)	((a) == (b))
 #define SH_SCOPE			static inline
 #define SH_DECLARE

@@ -184,8 +184,8 @@ extern void gpusort_perform(GpuSort *sort);
 
 /*
  * Perform two sorts at once, if gpusortd puts the rows of both in one order.  Then only views of
- * the two can be had (sort_view.h), and gpusort_is_merged() is true.  Returns false if gpusortd does
- * not do it; then neither is sorted.
+ * the two can be had (sort_view.h), and gpusort_is_merged() is true.  Returns false if gpusortd
+ * does not do it; then neither is sorted.
  */
 extern bool gpusort_perform_merged(GpuSort *const sorts[2]);
 extern bool gpusort_is_merged(const GpuSort *sort);
