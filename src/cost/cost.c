@@ -49,7 +49,7 @@
 
 /*
  * How many rows a bounded sort keeps before it trims, as a multiple of the bound, and at least
- * (sort/sort_bound.h).
+ * (sort/sort_bound.c).
  */
 #define BOUNDED_FACTOR		2
 #define BOUNDED_MIN_ROWS	4096
@@ -316,7 +316,7 @@ fresh_memory_cost(double bytes)
 	return Max(bytes - warm, 0) * gpusort_cost_row_byte * FRESH_BYTE_FACTOR;
 }
 
-/* Returns which part of runs of so many bytes does not stay in memory (sort/spill_plan.h). */
+/* Returns which part of runs of so many bytes does not stay in memory (sort/spill_plan.c). */
 static double
 spilled_share(double bytes)
 {

@@ -6,11 +6,9 @@
 
 #include "pg_compat.h"
 #include "runs/runs.h"
-#include "sort/crew_layout.h"
-#include "sort/portion_load.h"
 #include "sort/sort_parts.h"
-#include "sort/sort_state.h"
-#include "sort/spill_files.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
 #include "worker_fault.h"
 #include "worker_wait.h"
 

@@ -8,7 +8,7 @@
 
 #include "interrupts.h"
 #include "sort/sort.h"
-#include "sort/sort_state.h"
+#include "sort/state_private.h"
 
 void
 gpusort_unmark_dead(GpuSort *sort)

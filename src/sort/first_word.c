@@ -8,7 +8,7 @@
 #include "utils/memutils.h"
 
 #include "pg_compat/keys.h"
-#include "sort/key_strings.h"
+#include "sort/keys_private.h"
 #include "sort/sort.h"
 
 /*

@@ -1,18 +1,16 @@
 /*
  * host_engine.c
- *		Having the engine sort in this process, and in others that help; see host_engine.h.
+ *		Having the engine sort in this process, and in others that help; see order_private.h.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 
-#include "sort/host_engine.h"
-#include "sort/key_rows.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_state.h"
-#include "sort/sort_workers.h"
-#include "sort/team_engine.h"
-#include "sort/team_job.h"
+#include "sort/memory_private.h"
+#include "sort/order_private.h"
+#include "sort/rows_private.h"
+#include "sort/state_private.h"
+#include "sort/team_private.h"
 
 /*
  * The engine is restarted this often for any interrupt, and then only stops to end the query or

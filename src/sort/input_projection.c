@@ -1,6 +1,6 @@
 /*
  * input_projection.c
- *		What a scan makes of its table's tuples; see input_projection.h.
+ *		What a scan makes of its table's tuples; see projection_private.h.
  *
  * A relabelled column counts as the column itself, since its value is the same.
  *
@@ -16,7 +16,7 @@
 #include "optimizer/optimizer.h"
 
 #include "pg_compat.h"
-#include "sort/input_projection.h"
+#include "sort/projection_private.h"
 
 /*
  * Returns the number of the table's attribute if an expression is nothing but this attribute, else

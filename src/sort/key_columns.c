@@ -1,14 +1,13 @@
 /*
  * key_columns.c
- *		The columns that a sort is by; see key_columns.h.
+ *		The columns that a sort is by; see keys_private.h.
  */
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
 #include "utils/memutils.h"
 
-#include "sort/key_columns.h"
-#include "sort/key_strings.h"
+#include "sort/keys_private.h"
 #include "sort/sort.h"
 
 #define PLANES_PER_COLUMN (1 + GPUSORT_CODEC_MAX_WORDS)

@@ -1,6 +1,6 @@
 /*
  * key_made.c
- *		Keys of the strings of lazy encoders, made while ties are refined; see key_made.h.
+ *		Keys of the strings of lazy encoders, made while ties are refined; see refine_private.h.
  *
  * Keys that are kept lie in the row store behind the rows.  Each is preceded by a word, so that the
  * key has the same length as a string whose prefix word has been sorted by, and positions in it
@@ -14,11 +14,11 @@
 
 #include "interrupts.h"
 #include "prefetch.h"
-#include "sort/key_made.h"
-#include "sort/key_strings.h"
-#include "sort/row_store.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_progress.h"
+#include "sort/keys_private.h"
+#include "sort/memory_private.h"
+#include "sort/refine_private.h"
+#include "sort/rows_private.h"
+#include "sort/state_private.h"
 
 /* A run may take this part of the room that is left, since columns behind it need some, too. */
 #define ROOM_PART		2

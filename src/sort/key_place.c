@@ -1,11 +1,11 @@
 /*
  * key_place.c
- *		Places in the sort key; see key_place.h.
+ *		Places in the sort key; see refine_private.h.
  */
 #include "postgres.h"
 
-#include "sort/key_place.h"
-#include "sort/key_strings.h"
+#include "sort/keys_private.h"
+#include "sort/refine_private.h"
 
 /* Returns the place behind the prefix words of this column, by which the engine has sorted. */
 static KeyPlace

@@ -1,6 +1,6 @@
 /*
  * key_planes.c
- *		Which planes the engine sorts by; see key_planes.h.
+ *		Which planes the engine sorts by; see keys_private.h.
  *
  * The engine gets the planes of all columns in order, up to and including the first prefix plane
  * whose strings go on behind their first word.  What lies behind an undecided prefix must not take
@@ -18,8 +18,7 @@
 #include "miscadmin.h"
 
 #include "interrupts.h"
-#include "sort/key_planes.h"
-#include "sort/key_strings.h"
+#include "sort/keys_private.h"
 
 /*
  * Prefixes are made anew only if all strings of a column share at least this many leading bytes.

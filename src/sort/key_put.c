@@ -1,6 +1,6 @@
 /*
  * key_put.c
- *		A sort column's value into its planes; see key_put.h.
+ *		A sort column's value into its planes; see keys_private.h.
  *
  * A byte string has its first word in the prefix plane, and a reference to the whole string.  If
  * the string lies in the source tuple, the reference is to the copy of that tuple in the row store.
@@ -9,10 +9,10 @@
  */
 #include "postgres.h"
 
-#include "sort/key_put.h"
-#include "sort/key_strings.h"
-#include "sort/row_store.h"
-#include "sort/sort_memory.h"
+#include "sort/keys_private.h"
+#include "sort/memory_private.h"
+#include "sort/rows_private.h"
+#include "sort/state_private.h"
 
 /*
  * Makes the bitmap of nulls of a column when its first null comes, in row `id`.  Returns false if

@@ -25,7 +25,7 @@
  * equal, the runs that get to the end of the key are marked in the equal bitmap, and no other bits
  * are left in it.
  *
- * Where a team waits for the order, all its processes refine stretches of it (team_stretches.h), by
+ * Where a team waits for the order, all its processes refine stretches of it (team_stretches.c), by
  * the same code.
  *
  * Strings of lazy codecs get their keys here, one run at a time, unless all strings of the run are
@@ -38,15 +38,13 @@
 #include "port/pg_bitutils.h"
 
 #include "prefetch.h"
-#include "sort/key_made.h"
-#include "sort/key_refine.h"
-#include "sort/key_run.h"
-#include "sort/key_strings.h"
-#include "sort/row_store.h"
-#include "sort/sort_compare.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_progress.h"
-#include "sort/team_job.h"
+#include "sort/keys_private.h"
+#include "sort/memory_private.h"
+#include "sort/order_private.h"
+#include "sort/refine_private.h"
+#include "sort/rows_private.h"
+#include "sort/state_private.h"
+#include "sort/team_private.h"
 
 /*
  * For so many words of a run keys are made without being kept; then the rows that still tie are

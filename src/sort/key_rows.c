@@ -1,6 +1,6 @@
 /*
  * key_rows.c
- *		Rows that are made of their keys; see key_rows.h.
+ *		Rows that are made of their keys; see rows_private.h.
  *
  * A row without nulls is a copy of the template, a MinimalTuple with a header of two words, in
  * which its values are put at their places.
@@ -13,8 +13,9 @@
 #include "keys/key_codec.h"
 #include "pg_compat.h"
 #include "prefetch.h"
-#include "sort/key_rows.h"
-#include "sort/sort_ranges.h"
+#include "sort/memory_private.h"
+#include "sort/rows_private.h"
+#include "sort/state_private.h"
 
 /*
  * Several columns may take no more bytes than these, so that the whole key fits a word, as a rule.

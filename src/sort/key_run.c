@@ -1,6 +1,6 @@
 /*
  * key_run.c
- *		Ordering a run of rows by one word of their keys; see key_run.h.
+ *		Ordering a run of rows by one word of their keys; see refine_private.h.
  *
  * The words of a run are fetched once, with prefetching, and sorted without touching the rows
  * again: on the stack if the run is short, by the engine if it is long.  If the whole run agrees in
@@ -13,12 +13,11 @@
 
 #include "interrupts.h"
 #include "prefetch.h"
-#include "sort/host_engine.h"
-#include "sort/key_made.h"
-#include "sort/key_run.h"
-#include "sort/key_strings.h"
-#include "sort/row_store_index.h"
-#include "sort/sort_progress.h"
+#include "sort/keys_private.h"
+#include "sort/order_private.h"
+#include "sort/refine_private.h"
+#include "sort/rows_private.h"
+#include "sort/state_private.h"
 
 /* How many rows ahead references, and then strings, are prefetched. */
 #define REF_AHEAD		16

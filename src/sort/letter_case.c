@@ -1,6 +1,6 @@
 /*
  * letter_case.c
- *		lower() and upper() of a table's column; see letter_case.h.
+ *		lower() and upper() of a table's column; see projection_private.h.
  */
 #include "postgres.h"
 
@@ -10,7 +10,7 @@
 #include "utils/fmgroids.h"
 
 #include "pg_compat.h"
-#include "sort/letter_case.h"
+#include "sort/projection_private.h"
 
 #define EACH_BYTE(x)	((uint64) (x) * UINT64CONST(0x0101010101010101))
 

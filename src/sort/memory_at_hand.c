@@ -1,12 +1,11 @@
 /*
  * memory_at_hand.c
- *		How much memory rows take, and how much there is for them; see memory_at_hand.h.
+ *		How much memory rows take, and how much there is for them; see memory_private.h.
  */
 #include "postgres.h"
 
 #include "engine/host/gs_sort.h"
-#include "sort/memory_at_hand.h"
-#include "sort/sort_ranges.h"
+#include "sort/memory_private.h"
 
 /* A number of rows whose bitmaps are whole words. */
 #define MANY_ROWS	(1 << 20)

@@ -1,13 +1,13 @@
 /*
  * page_keys.c
- *		Putting the keys of all tuples on a page at once; see page_keys.h.
+ *		Putting the keys of all tuples on a page at once; see rows_private.h.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
 
-#include "sort/page_keys.h"
-#include "sort/row_store_columns.h"
+#include "sort/rows_private.h"
+#include "sort/state_private.h"
 
 void
 gpusort_place_page_keys(GpuSort *sort)

@@ -2,7 +2,7 @@
  * parts_join.c
  *		Making the parts of a shared sort the rows of one sort; see sort_parts.h.
  *
- * The sort's ranges adopt the extents of the parts (parts_layout.h).  Only bitmaps of nulls are
+ * The sort's ranges adopt the extents of the parts (parts_private.h).  Only bitmaps of nulls are
  * copied, and the rows that each part has behind its last whole granule, less than a granule.  Rows
  * that were put into the sort itself before lie in private memory.  They are put once more, behind
  * the rows of the parts.
@@ -15,17 +15,14 @@
 #include "elapsed.h"
 #include "interrupts.h"
 #include "memory/pool.h"
-#include "sort/key_rows.h"
-#include "sort/key_strings.h"
-#include "sort/parts_layout.h"
+#include "sort/keys_private.h"
+#include "sort/memory_private.h"
+#include "sort/parts_private.h"
+#include "sort/rows_private.h"
 #include "sort/sort.h"
-#include "sort/sort_handover.h"
-#include "sort/sort_memory.h"
 #include "sort/sort_parts.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_spill.h"
-#include "sort/sort_watch.h"
-#include "sort/spill_files.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
 
 /* A join: nparts parts, which become the rows of a sort. */
 typedef struct Join
@@ -82,7 +79,7 @@ take_listed(GpuSortParts *parts, const PartExtents *extents, uint32 count, uint3
 
 /*
  * Lets a range of the sort adopt the extents that the parts have for ranges of this role.  A
- * visitor of ranges (sort_ranges.h), which raises an error if they can't be mapped.
+ * visitor of ranges (sort_ranges.c), which raises an error if they can't be mapped.
  */
 static bool
 adopt_extents(GpuSortRange **range, size_t bytes, void *arg)

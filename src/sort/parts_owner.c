@@ -1,13 +1,13 @@
 /*
  * parts_owner.c
- *		Owner words of shared sorts; see parts_owner.h.
+ *		Owner words of shared sorts; see parts_private.h.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 
 #include "memory/pool.h"
-#include "sort/parts_owner.h"
+#include "sort/parts_private.h"
 
 /*
  * Which numbers of shared sorts are in use in this process.  Number 0 is that of all ordinary

@@ -17,11 +17,9 @@
 #include "pg_compat.h"
 #include "runs/runs.h"
 #include "settings.h"
-#include "sort/crew_layout.h"
-#include "sort/parts_layout.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_ranges.h"
-#include "sort/spill_files.h"
+#include "sort/memory_private.h"
+#include "sort/parts_private.h"
+#include "sort/spill_private.h"
 #include "worker_wait.h"
 
 /* The wait event of this file, once it has been made. */

@@ -1,16 +1,15 @@
 /*
  * portion_load.c
- *		Loading one portion of runs into memory, in order; see portion_load.h.
+ *		Loading one portion of runs into memory, in order; see spill_private.h.
  */
 #include "postgres.h"
 
 #include "elapsed.h"
 #include "runs/runs.h"
-#include "sort/portion_load.h"
+#include "sort/order_private.h"
 #include "sort/sort.h"
-#include "sort/sort_compare.h"
-#include "sort/sort_rows.h"
-#include "sort/sort_state.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
 
 /* Returns the number of rows of a portion. */
 static uint64

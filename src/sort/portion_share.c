@@ -7,11 +7,11 @@
 #include "utils/memutils.h"
 
 #include "runs/runs.h"
-#include "sort/parts_layout.h"
-#include "sort/sort_compare.h"
+#include "sort/memory_private.h"
+#include "sort/order_private.h"
+#include "sort/parts_private.h"
 #include "sort/sort_parts.h"
-#include "sort/sort_ranges.h"
-#include "sort/spill_files.h"
+#include "sort/spill_private.h"
 
 void
 gpusort_divide(GpuSort *sort, int group_columns, uint64 min_rows)

@@ -1,6 +1,6 @@
 /*
  * row_store.c
- *		The tuples of a sort, end to end in one range; see row_store.h.
+ *		The tuples of a sort, end to end in one range; see rows_private.h.
  *
  * A row is stored as a MinimalTuple, which is what tuplesort and the scan slot want, and stays
  * where it is, since sorting moves row ids only.  The tuple of a slot that holds one (heap pages,
@@ -15,9 +15,9 @@
 #include "utils/memutils.h"
 
 #include "settings.h"
-#include "sort/row_store.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_state.h"
+#include "sort/memory_private.h"
+#include "sort/rows_private.h"
+#include "sort/state_private.h"
 
 /* The fault that is injected for tests (gpusort.inject_fault) strikes at this row. */
 #define FAULT_ROW 100

@@ -1,6 +1,6 @@
 /*
  * row_store_columns.c
- *		Storing rows that are made of a table's tuples; see row_store_columns.h.
+ *		Storing rows that are made of a table's tuples; see rows_private.h.
  *
  * Where a scan projects, the row is put together from the tuple on the page, directly in the row
  * store.  No slot is filled, and the tuple is deformed only up to the last column that is wanted,
@@ -17,9 +17,9 @@
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
 
-#include "sort/row_store_columns.h"
+#include "sort/rows_private.h"
 #include "sort/sort.h"
-#include "sort/sort_state.h"
+#include "sort/state_private.h"
 
 /* A column of the rows. */
 typedef struct SelectedColumn

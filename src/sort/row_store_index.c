@@ -1,6 +1,6 @@
 /*
  * row_store_index.c
- *		Storing rows as index tuples; see row_store_index.h.
+ *		Storing rows as index tuples; see rows_private.h.
  *
  * This makes the same tuples as index_form_tuple(), but in place: without palloc, and without
  * computing anything anew for rows of fixed-length values.  Values that have to be detoasted or
@@ -15,8 +15,8 @@
 #include "utils/memutils.h"
 
 #include "pg_compat.h"
-#include "sort/row_store_index.h"
-#include "sort/sort_state.h"
+#include "sort/rows_private.h"
+#include "sort/state_private.h"
 
 void
 gpusort_make_index_template(GpuSortTemplate *template, TupleDesc desc)

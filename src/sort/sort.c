@@ -9,19 +9,13 @@
 #include "utils/tuplesort.h"
 
 #include "elapsed.h"
-#include "sort/key_rows.h"
-#include "sort/memory_at_hand.h"
-#include "sort/row_store_index.h"
+#include "sort/memory_private.h"
+#include "sort/order_private.h"
+#include "sort/rows_private.h"
+#include "sort/service_private.h"
 #include "sort/sort.h"
-#include "sort/sort_bound.h"
-#include "sort/sort_handover.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_portions.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_rows.h"
-#include "sort/sort_state.h"
-#include "sort/sort_watch.h"
-#include "sort/spill_files.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
 
 GpuSortSpec
 gpusort_make_spec(GpuSortKind kind, int nkeys)

@@ -82,7 +82,7 @@ typedef struct GpuSortStats
 	 */
 	uint64		refined_rows;
 	bool		presorted;
-	bool		of_keys;	/* rows were made of their keys (key_rows.h) when they were returned */
+	bool		of_keys;	/* rows were made of their keys (key_rows.c) when they were returned */
 	bool		verified;
 	uint64		repaired_rows;	/* rows that the verification has put in their places */
 	uint64		memory_bytes;	/* private memory of rows, planes and workspace */
@@ -113,7 +113,7 @@ typedef struct GpuSortStats
 
 typedef struct GpuSort GpuSort;
 
-/* A row that is made of its keys (key_rows.h) has at most this many columns. */
+/* A row that is made of its keys (key_rows.c) has at most this many columns. */
 #define GPUSORT_KEY_ROW_COLUMNS	4
 
 /* Room for one row that is made of its keys. */
@@ -396,12 +396,6 @@ extern void gpusort_move_out(GpuSort *sort);
  */
 extern void gpusort_note_sort(GpuSort *sort, instr_time collect_time, instr_time load_time);
 
-/*
- * Count what a sort has done since gpusort_note_sort(), when it is reset or ended; called within
- * src/sort.
- */
-extern void gpusort_note_rest(GpuSort *sort);
-
 /* ---------- merged sorts: two sorts whose rows gpusortd puts in one order ---------- */
 
 /*
@@ -419,12 +413,6 @@ extern void gpusort_note_rest(GpuSort *sort);
  * The answer may differ between processes of a query.
  */
 extern bool gpusort_may_merge(const GpuSortSpec *const specs[2], const TupleDesc descs[2]);
-
-/*
- * For gpusort_perform_merged(): find the order of the rows of both sorts.  Returns false if each
- * has to be sorted by itself, which is still possible then.
- */
-extern bool gpusort_merge_rows(GpuSort *const sorts[2]);
 
 /* ---------- dead rows: their mark in index tuples ---------- */
 

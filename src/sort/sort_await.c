@@ -1,13 +1,12 @@
 /*
  * sort_await.c
- *		Waiting for what gpusortd has yet to do; see sort_await.h.
+ *		Waiting for what gpusortd has yet to do; see service_private.h.
  */
 #include "postgres.h"
 
 #include "service/service.h"
-#include "sort/sort_await.h"
-#include "sort/sort_service.h"
-#include "sort/sort_state.h"
+#include "sort/service_private.h"
+#include "sort/state_private.h"
 
 /*
  * While rows are brought into order: finds out how many already are, or, with gpusort.reorder_rows

@@ -1,6 +1,6 @@
 /*
  * sort_bound.c
- *		Sorts of which only the first rows are wanted; see sort_bound.h.
+ *		Sorts of which only the first rows are wanted; see order_private.h.
  *
  * Which rows are kept is decided by the sort itself, refinement and verification included, so the
  * choice is as right as the result.  If the order can't be found (no memory, or keys that the
@@ -25,14 +25,11 @@
 #include "utils/memutils.h"
 
 #include "interrupts.h"
-#include "sort/key_strings.h"
-#include "sort/row_store_columns.h"
-#include "sort/sort_bound.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_order.h"
-#include "sort/sort_verify.h"
-#include "sort/sort_workers.h"
-#include "sort/verifier.h"
+#include "sort/keys_private.h"
+#include "sort/memory_private.h"
+#include "sort/order_private.h"
+#include "sort/rows_private.h"
+#include "sort/team_private.h"
 
 void
 gpusort_keep_first(GpuSort *sort, uint64 rows)

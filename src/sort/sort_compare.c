@@ -1,16 +1,15 @@
 /*
  * sort_compare.c
- *		Sorting the rows in memory by PostgreSQL's comparison; see sort_compare.h.
+ *		Sorting the rows in memory by PostgreSQL's comparison; see order_private.h.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "sort/sort_await.h"
-#include "sort/sort_compare.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_service.h"
+#include "sort/memory_private.h"
+#include "sort/order_private.h"
+#include "sort/service_private.h"
 
 typedef struct Comparison
 {

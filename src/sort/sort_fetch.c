@@ -8,14 +8,11 @@
 
 #include "prefetch.h"
 #include "settings.h"
-#include "sort/key_rows.h"
+#include "sort/rows_private.h"
+#include "sort/service_private.h"
 #include "sort/sort.h"
-#include "sort/sort_await.h"
-#include "sort/sort_portions.h"
-#include "sort/sort_reorder.h"
-#include "sort/sort_service.h"
-#include "sort/sort_state.h"
-#include "sort/spill_files.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
 
 /* Fetches rows from the copy that gpusortd has put in order. */
 static void

@@ -1,6 +1,6 @@
 /*
  * sort_handover.c
- *		Going on in PostgreSQL's tuplesort; see sort_handover.h.
+ *		Going on in PostgreSQL's tuplesort; see spill_private.h.
  *
  * This is the only fallback of the host side: whatever stops a sort, the rows put so far move into
  * a tuplesort, which has work_mem of its own and spills to disk, and everything that follows goes
@@ -15,15 +15,11 @@
 
 #include "interrupts.h"
 #include "runs/runs.h"
-#include "sort/key_rows.h"
-#include "sort/row_store.h"
-#include "sort/sort_handover.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_service.h"
-#include "sort/sort_state.h"
-#include "sort/sort_watch.h"
-#include "sort/spill_files.h"
+#include "sort/memory_private.h"
+#include "sort/rows_private.h"
+#include "sort/service_private.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
 
 /* Moves the rows of all runs into the tuplesort. */
 static void

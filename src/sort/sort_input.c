@@ -40,11 +40,11 @@
 
 #include "pg_compat/executor.h"
 #include "prefetch.h"
-#include "sort/input_projection.h"
-#include "sort/page_keys.h"
+#include "sort/projection_private.h"
+#include "sort/rows_private.h"
 #include "sort/sort.h"
 #include "sort/sort_input.h"
-#include "sort/sort_watch.h"
+#include "sort/state_private.h"
 
 /*
  * When the input is read row by row, others are told how many rows have come after every

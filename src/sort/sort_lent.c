@@ -1,16 +1,14 @@
 /*
  * sort_lent.c
- *		A sort of one process, lent to others; see sort_lent.h.
+ *		A sort of one process, lent to others; see team_private.h.
  */
 #include "postgres.h"
 
 #include "utils/memutils.h"
 
 #include "memory/pool.h"
-#include "sort/sort_lent.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_ranges.h"
-#include "sort/team_job.h"
+#include "sort/memory_private.h"
+#include "sort/team_private.h"
 
 /* ---------- by the process that has it ---------- */
 

@@ -7,7 +7,7 @@
 #include "miscadmin.h"
 
 #include "memory/pool.h"
-#include "sort/key_strings.h"
+#include "sort/keys_private.h"
 #include "sort/sort.h"
 
 size_t

@@ -1,6 +1,6 @@
 /*
  * sort_memory.c
- *		How much memory a sort takes, and how much more it may take; see sort_memory.h.
+ *		How much memory a sort takes, and how much more it may take; see memory_private.h.
  *
  * A range grows in the pool first.  So what counts against the limit of private memory is the part
  * of each range that lies behind its extents:
@@ -17,14 +17,10 @@
 
 #include "engine/host/gs_sort.h"
 #include "memory/pool.h"
-#include "sort/key_strings.h"
+#include "sort/keys_private.h"
+#include "sort/memory_private.h"
 #include "sort/sort.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_progress.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_state.h"
-#include "sort/sort_watch.h"
-#include "sort/spill_plan.h"
+#include "sort/state_private.h"
 
 /*
  * The number of rows that planes have room for doubles, within these limits, or grows by what the

@@ -12,12 +12,12 @@
 #include "elapsed.h"
 #include "service/service.h"
 #include "settings.h"
-#include "sort/key_planes.h"
+#include "sort/keys_private.h"
+#include "sort/memory_private.h"
+#include "sort/service_private.h"
 #include "sort/sort.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_service.h"
-#include "sort/sort_state.h"
-#include "sort/spill_files.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
 
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
 

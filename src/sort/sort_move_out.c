@@ -11,12 +11,10 @@
 
 #include "protocol/gsd_holders.h"
 #include "settings.h"
+#include "sort/memory_private.h"
 #include "sort/sort.h"
-#include "sort/sort_portions.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_spill.h"
-#include "sort/sort_state.h"
-#include "sort/spill_files.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
 
 /* A sort with fewer extents is too small for that to gain anything. */
 #define MIN_EXTENTS		(2 * GSD_LEAST_EXTENTS)

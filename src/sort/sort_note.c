@@ -8,7 +8,7 @@
 
 #include "settings.h"
 #include "sort/sort.h"
-#include "sort/sort_state.h"
+#include "sort/state_private.h"
 #include "stats/stats.h"
 
 static const GpuSortCounter of_handover[] = {

@@ -1,22 +1,16 @@
 /*
  * sort_order.c
- *		Putting the rows in memory in order; see sort_order.h.
+ *		Putting the rows in memory in order; see order_private.h.
  */
 #include "postgres.h"
 
 #include "elapsed.h"
-#include "sort/host_engine.h"
-#include "sort/key_planes.h"
-#include "sort/key_refine.h"
-#include "sort/key_run.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_order.h"
-#include "sort/sort_progress.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_reorder.h"
-#include "sort/sort_service.h"
-#include "sort/sort_state.h"
-#include "sort/sort_watch.h"
+#include "sort/keys_private.h"
+#include "sort/memory_private.h"
+#include "sort/order_private.h"
+#include "sort/refine_private.h"
+#include "sort/service_private.h"
+#include "sort/state_private.h"
 
 /* Sorts the rows by the planes that the engine sees, in gpusortd or in the host engine. */
 static bool

@@ -2,7 +2,7 @@
  * sort_parts.c
  *		One sort whose rows are collected by several processes; see sort_parts.h.
  *
- * This file makes what the participants have in common (parts_layout.h), begins their parts, and
+ * This file makes what the participants have in common (parts_private.h), begins their parts, and
  * has each participant hand in its part.  Until parts are joined to it (sort_parts.h), the sort
  * itself takes no extents.
  */
@@ -12,17 +12,14 @@
 #include "utils/rel.h"
 
 #include "memory/pool.h"
-#include "sort/key_rows.h"
-#include "sort/key_strings.h"
-#include "sort/parts_layout.h"
-#include "sort/parts_owner.h"
-#include "sort/row_store_index.h"
+#include "sort/keys_private.h"
+#include "sort/memory_private.h"
+#include "sort/order_private.h"
+#include "sort/parts_private.h"
+#include "sort/rows_private.h"
 #include "sort/sort.h"
-#include "sort/sort_bound.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_spill.h"
-#include "sort/sort_watch.h"
-#include "sort/spill_files.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
 #include "stats/stats.h"
 
 /* Returns how many extents the list has room for. */

@@ -177,7 +177,7 @@ extern void *gpusort_tuple_behind(GpuSort *sort, uint64 to);
  * the same: the leader then loads portions as they are wanted.
  */
 
-/* What the leader and the workers share, in dynamic shared memory (crew_layout.h). */
+/* What the leader and the workers share, in dynamic shared memory (spill_private.h). */
 typedef struct GpuSortPortionCrew GpuSortPortionCrew;
 
 /* Returns the bytes of a crew of this many workers. */

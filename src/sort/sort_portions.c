@@ -1,6 +1,6 @@
 /*
  * sort_portions.c
- *		Reading back the rows of a sort that has spilled; see sort_portions.h.
+ *		Reading back the rows of a sort that has spilled; see spill_private.h.
  *
  * The runs are not merged row by row.  Instead, their rows are read back range by range of the
  * order (runs/runs.h), and each range, a portion, is sorted in memory as any rows are: by
@@ -20,17 +20,11 @@
 #include "utils/memutils.h"
 
 #include "settings.h"
-#include "sort/crew_layout.h"
-#include "sort/memory_at_hand.h"
-#include "sort/parts_layout.h"
-#include "sort/portion_load.h"
-#include "sort/sort_compare.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_portions.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_spill.h"
+#include "sort/memory_private.h"
+#include "sort/order_private.h"
+#include "sort/parts_private.h"
 #include "sort/sort_view.h"
-#include "sort/spill_files.h"
+#include "sort/spill_private.h"
 
 /*
  * Limits of how many runs are read at once.  Within these it is as many as memory has room for

@@ -1,13 +1,12 @@
 /*
  * sort_progress.c
- *		Showing the steps of a sort as progress; see sort_progress.h.
+ *		Showing the steps of a sort as progress; see state_private.h.
  */
 #include "postgres.h"
 
 #include "port/pg_bitutils.h"
 
-#include "sort/sort_progress.h"
-#include "sort/sort_state.h"
+#include "sort/state_private.h"
 
 /*
  * Nanoseconds that a row takes, of 10^6 to 10^7 rows on one core.  Only the ratios of these matter.

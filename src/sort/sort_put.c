@@ -18,19 +18,14 @@
 
 #include "pg_compat.h"
 #include "settings.h"
-#include "sort/key_put.h"
-#include "sort/key_strings.h"
-#include "sort/page_keys.h"
-#include "sort/row_store.h"
-#include "sort/row_store_columns.h"
-#include "sort/row_store_index.h"
+#include "sort/keys_private.h"
+#include "sort/memory_private.h"
+#include "sort/order_private.h"
+#include "sort/rows_private.h"
+#include "sort/service_private.h"
 #include "sort/sort.h"
-#include "sort/sort_bound.h"
-#include "sort/sort_handover.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_service.h"
-#include "sort/sort_spill.h"
-#include "sort/sort_state.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
 
 #define FAULT_ROW		100
 

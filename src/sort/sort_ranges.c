@@ -1,12 +1,12 @@
 /*
  * sort_ranges.c
- *		The ranges of memory that a sort lives in; see sort_ranges.h.
+ *		The ranges of memory that a sort lives in; see memory_private.h.
  */
 #include "postgres.h"
 
 #include "engine/host/gs_sort.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_state.h"
+#include "sort/memory_private.h"
+#include "sort/state_private.h"
 
 GpuSortRange *
 gpusort_acquire_range(GpuSort *sort, int role)

@@ -1,6 +1,6 @@
 /*
  * sort_reorder.c
- *		Having gpusortd bring rows into sorted order; see sort_reorder.h.
+ *		Having gpusortd bring rows into sorted order; see service_private.h.
  *
  * Rows that are returned through pointers to where they arrived cost a cache miss each.  gpusortd
  * may copy them, in the order it has found, into extents of the pool, where they are read one after
@@ -33,12 +33,10 @@
 
 #include "memory/pool.h"
 #include "service/service.h"
-#include "sort/key_rows.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_progress.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_reorder.h"
-#include "sort/sort_state.h"
+#include "sort/memory_private.h"
+#include "sort/rows_private.h"
+#include "sort/service_private.h"
+#include "sort/state_private.h"
 
 /*
  * When reordering pays (test/bench/reorder.pl on a GPU; docs/performance.md has the figures).

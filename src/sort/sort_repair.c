@@ -1,6 +1,8 @@
 /*
  * sort_repair.c
- *		Repairing an order in which the verification finds rows in wrong places; see sort_repair.h.
+ *		Repairing an order in which the verification finds rows in wrong places.
+ *
+ * See order_private.h.
  *
  * glibc's functions disagree on few strings (2.36: on which of "1-B" and "-1b-" is less), and these
  * are neighbours or nearly so.  So when a row is found to belong before the one that precedes it,
@@ -18,8 +20,8 @@
 #include "utils/memutils.h"
 
 #include "interrupts.h"
-#include "sort/sort_repair.h"
-#include "sort/sort_state.h"
+#include "sort/order_private.h"
+#include "sort/state_private.h"
 
 static bool
 is_equal(const GpuSort *sort, uint64 i)

@@ -1,16 +1,14 @@
 /*
  * sort_rows.c
- *		Sorting the rows that are in memory; see sort_rows.h.
+ *		Sorting the rows that are in memory; see order_private.h.
  */
 #include "postgres.h"
 
-#include "sort/sort_handover.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_order.h"
-#include "sort/sort_rows.h"
-#include "sort/sort_state.h"
-#include "sort/sort_verify.h"
-#include "sort/sort_workers.h"
+#include "sort/memory_private.h"
+#include "sort/order_private.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
+#include "sort/team_private.h"
 
 GpuSortHandover
 gpusort_sort_rows(GpuSort *sort)

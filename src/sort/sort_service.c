@@ -1,6 +1,6 @@
 /*
  * sort_service.c
- *		Having a sort done by gpusortd; see sort_service.h.
+ *		Having a sort done by gpusortd; see service_private.h.
  *
  * A sort that grows large opens a job while rows still come in, and feeds it the planes that will
  * not change any more, so that these are on the device when the last row arrives.  Final planes are
@@ -29,14 +29,13 @@
 #include "memory/pool.h"
 #include "service/service.h"
 #include "settings.h"
-#include "sort/host_engine.h"
-#include "sort/key_planes.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_reorder.h"
-#include "sort/sort_service.h"
-#include "sort/sort_state.h"
-#include "sort/sort_workers.h"
-#include "sort/spill_files.h"
+#include "sort/keys_private.h"
+#include "sort/memory_private.h"
+#include "sort/order_private.h"
+#include "sort/service_private.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
+#include "sort/team_private.h"
 #include "stats/stats.h"
 
 /* The sorts of this process that have an open job. */

@@ -1,6 +1,6 @@
 /*
  * sort_spill.c
- *		Writing sorted runs to temporary files; see sort_spill.h.
+ *		Writing sorted runs to temporary files; see spill_private.h.
  */
 #include "postgres.h"
 
@@ -10,19 +10,13 @@
 #include "interrupts.h"
 #include "prefetch.h"
 #include "settings.h"
-#include "sort/key_rows.h"
-#include "sort/sort_await.h"
-#include "sort/sort_compare.h"
-#include "sort/sort_handover.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_rows.h"
-#include "sort/sort_spill.h"
-#include "sort/sort_state.h"
+#include "sort/memory_private.h"
+#include "sort/order_private.h"
+#include "sort/rows_private.h"
+#include "sort/service_private.h"
 #include "sort/sort_view.h"
-#include "sort/sort_watch.h"
-#include "sort/spill_files.h"
-#include "sort/spill_plan.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
 
 /* How many rows' pointers are looked up at a time, while the rows before them are written. */
 #define BLOCK_ROWS	32

@@ -1,19 +1,17 @@
 /*
  * sort_state.c
- *		Making, emptying and releasing what a sort consists of; see sort_state.h.
+ *		Making, emptying and releasing what a sort consists of; see state_private.h.
  */
 #include "postgres.h"
 
 #include "utils/memutils.h"
 
 #include "pg_compat/executor.h"
-#include "sort/parts_owner.h"
-#include "sort/sort_memory.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_service.h"
-#include "sort/spill_files.h"
-#include "sort/sort_state.h"
-#include "sort/sort_watch.h"
+#include "sort/memory_private.h"
+#include "sort/parts_private.h"
+#include "sort/service_private.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
 
 /*
  * Releases the memory of the rows.  What else a shared sort has, which is parts and runs that are

@@ -4,9 +4,9 @@
  */
 #include "postgres.h"
 
-#include "sort/sort_state.h"
 #include "sort/sort_team.h"
-#include "sort/team_layout.h"
+#include "sort/state_private.h"
+#include "sort/team_private.h"
 
 Size
 gpusort_team_bytes(void)

@@ -22,14 +22,9 @@
 #include "utils/memutils.h"
 
 #include "elapsed.h"
-#include "sort/sort_progress.h"
-#include "sort/sort_repair.h"
-#include "sort/sort_state.h"
-#include "sort/sort_verify.h"
-#include "sort/sort_watch.h"
-#include "sort/team_job.h"
-#include "sort/team_stretches.h"
-#include "sort/verifier.h"
+#include "sort/order_private.h"
+#include "sort/state_private.h"
+#include "sort/team_private.h"
 
 /*
  * How many rows a stretch has at most, and how many stretches the order of a small sort is cut

@@ -5,11 +5,10 @@
 #include "postgres.h"
 
 #include "memory/pool.h"
-#include "sort/sort_await.h"
-#include "sort/sort_service.h"
-#include "sort/sort_state.h"
-#include "sort/spill_files.h"
-#include "sort/view_layout.h"
+#include "sort/parts_private.h"
+#include "sort/service_private.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
 
 /*
  * Returns whether gpusortd has brought all rows into order, so that the copy is all a view needs.

@@ -1,10 +1,10 @@
 /*
  * sort_watch.c
- *		What others see of a sort while it runs, and its trace; see sort_watch.h.
+ *		What others see of a sort while it runs, and its trace; see state_private.h.
  */
 #include "postgres.h"
 
-#include "sort/sort_watch.h"
+#include "sort/state_private.h"
 #include "stats/stats.h"
 
 /* Traces the phase that ends now. */

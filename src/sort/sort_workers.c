@@ -1,6 +1,6 @@
 /*
  * sort_workers.c
- *		Parallel workers that help one process to put its rows in order; see sort_workers.h.
+ *		Parallel workers that help one process to put its rows in order; see team_private.h.
  *
  * If one process has all rows, because its plan is serial or because the workers that collected
  * rows have gone with their Gather, these rows lie in the pool like any others.  So parallel
@@ -20,10 +20,9 @@
 
 #include "settings.h"
 #include "shared_chunk.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_state.h"
-#include "sort/sort_workers.h"
-#include "sort/team_layout.h"
+#include "sort/memory_private.h"
+#include "sort/state_private.h"
+#include "sort/team_private.h"
 #include "worker_start.h"
 #include "worker_usage.h"
 

@@ -1,6 +1,6 @@
 /*
  * spill_files.c
- *		The temporary files of a sort that has spilled, and its runs in memory; see spill_files.h.
+ *		The temporary files of a sort that has spilled, and its runs in memory; see spill_private.h.
  */
 #include "postgres.h"
 
@@ -8,10 +8,9 @@
 #include "utils/memutils.h"
 
 #include "memory/pool.h"
-#include "sort/memory_at_hand.h"
-#include "sort/sort_ranges.h"
-#include "sort/sort_state.h"
-#include "sort/spill_files.h"
+#include "sort/memory_private.h"
+#include "sort/spill_private.h"
+#include "sort/state_private.h"
 
 GpuSortSpill *
 gpusort_make_spill(GpuSort *sort)

@@ -1,17 +1,15 @@
 /*
  * spill_plan.c
- *		How a sort that is going to spill divides its memory of the pool; see spill_plan.h.
+ *		How a sort that is going to spill divides its memory of the pool; see memory_private.h.
  */
 #include "postgres.h"
 
 #include <math.h>
 
 #include "settings.h"
-#include "sort/key_rows.h"
-#include "sort/memory_at_hand.h"
-#include "sort/sort_ranges.h"
-#include "sort/spill_files.h"
-#include "sort/spill_plan.h"
+#include "sort/memory_private.h"
+#include "sort/rows_private.h"
+#include "sort/spill_private.h"
 
 /*
  * A portion should be read in stretches of at least STRETCH_BYTES: shorter ones take as long to

@@ -1,13 +1,11 @@
 /*
  * team_engine.c
- *		Running the engine with a team: what the process that has the sort does; see team_engine.h.
+ *		Running the engine with a team: what the process that has the sort does; see team_private.h.
  */
 #include "postgres.h"
 
-#include "sort/sort_ranges.h"
-#include "sort/team_engine.h"
-#include "sort/team_gate.h"
-#include "sort/team_job.h"
+#include "sort/memory_private.h"
+#include "sort/team_private.h"
 
 static TeamEngineJob *
 job_of(const GpuSort *sort)

@@ -1,13 +1,13 @@
 /*
  * team_gate.c
- *		The gate between the phases of a sort by several processes; see team_gate.h.
+ *		The gate between the phases of a sort by several processes; see team_private.h.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 
 #include "pg_compat.h"
-#include "sort/team_gate.h"
+#include "sort/team_private.h"
 #include "worker_fault.h"
 #include "worker_wait.h"
 

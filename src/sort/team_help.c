@@ -10,13 +10,9 @@
 
 #include "memory/pool.h"
 #include "pg_compat.h"
-#include "sort/key_refine.h"
-#include "sort/sort_lent.h"
+#include "sort/order_private.h"
 #include "sort/sort_team.h"
-#include "sort/sort_verify.h"
-#include "sort/team_gate.h"
-#include "sort/team_job.h"
-#include "sort/team_stretches.h"
+#include "sort/team_private.h"
 #include "worker_usage.h"
 #include "worker_wait.h"
 

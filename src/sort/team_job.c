@@ -1,6 +1,6 @@
 /*
  * team_job.c
- *		A job that a team helps with; see team_job.h.
+ *		A job that a team helps with; see team_private.h.
  */
 #include "postgres.h"
 
@@ -10,8 +10,8 @@
 
 #include "memory/pool.h"
 #include "pg_compat.h"
-#include "sort/sort_ranges.h"
-#include "sort/team_job.h"
+#include "sort/memory_private.h"
+#include "sort/team_private.h"
 #include "worker_wait.h"
 
 /* The wait event of this file, which is registered when it is first used. */

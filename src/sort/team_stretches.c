@@ -1,15 +1,13 @@
 /*
  * team_stretches.c
- *		Dealing out work on the order of a sort's rows to its team; see team_stretches.h.
+ *		Dealing out work on the order of a sort's rows to its team; see team_private.h.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
 #include "miscadmin.h"
 
-#include "sort/sort_workers.h"
-#include "sort/team_job.h"
-#include "sort/team_stretches.h"
+#include "sort/team_private.h"
 #include "worker_fault.h"
 
 /* Writes the job into the pool.  Returns NULL if there is no room. */

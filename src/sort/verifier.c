@@ -1,6 +1,6 @@
 /*
  * verifier.c
- *		Comparing neighbouring rows; see verifier.h.
+ *		Comparing neighbouring rows; see order_private.h.
  */
 #include "postgres.h"
 
@@ -12,9 +12,9 @@
 #include "pg_compat/executor.h"
 #include "prefetch.h"
 #include "settings.h"
-#include "sort/row_store_index.h"
-#include "sort/sort_state.h"
-#include "sort/verifier.h"
+#include "sort/order_private.h"
+#include "sort/rows_private.h"
+#include "sort/state_private.h"
 
 /* How many positions ahead rows are prefetched, and their references, which tell where rows are. */
 #define ROW_AHEAD		16

@@ -9,8 +9,8 @@
 #include "postgres.h"
 
 #include "memory/pool.h"
+#include "sort/parts_private.h"
 #include "sort/sort_view.h"
-#include "sort/view_layout.h"
 
 static bool
 attach_piece(const GpuSortSharedView *shared, GpuSortViewPiece number, GpuSortViewMapping *mapping)

@@ -91,18 +91,18 @@ sort/spill_plan.c				STRETCH_BYTES			1.0|1024.0
 sort/spill_plan.c				ENOUGH_BYTES			1.0|(64.0 * 1024)
 sort/spill_plan.c				LEAST_KEPT_PART			0.0|0.05
 sort/key_planes.c				MIN_COMMON_BYTES		1|12
-sort/key_run.h					SMALL_RUN				64|128
+sort/refine_private.h			SMALL_RUN				64|128
 sort/key_run.c					REF_AHEAD				3|9
 sort/key_run.c					STRING_AHEAD			1|2
 sort/row_store.c				DISCARD_BYTES			((size_t) 4 << 10)|((size_t) 64 << 10)
-sort/sort_bound.h				TRIM_MIN_ROWS			16|300
+sort/order_private.h			TRIM_MIN_ROWS			16|300
 sort/sort_memory.c				MIN_GROW_ROWS			16|33
 sort/sort_memory.c				MAX_GROW_ROWS			64|1000
 sort/sort_memory.c				MIN_STEP_ROWS			1|5
 sort/sort_reorder.c				MIN_REORDER_BYTES		((size_t) 1)|((size_t) 20000)
 sort/sort_verify.c				MAX_STRETCH				((uint64) 8)|((uint64) 100)
 sort/sort_verify.c				MIN_STRETCHES			1|7
-sort/team_stretches.h			TEAM_MAX_NOTED			2|30
+sort/team_private.h				TEAM_MAX_NOTED			2|30
 sort/verifier.c					ROW_AHEAD			1|3
 sort/verifier.c					MOVES					1|100
 '

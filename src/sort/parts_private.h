@@ -1,7 +1,42 @@
 /*
- * parts_layout.h
- *		What the participants of a shared sort have in common.
- *
+ * parts_private.h
+ *		What the participants of a shared sort share; and a view of a sort in shared memory.
+ */
+#ifndef GPUSORT_PARTS_PRIVATE_H
+#define GPUSORT_PARTS_PRIVATE_H
+
+#include "storage/fileset.h"
+#include "storage/shmem.h"
+
+#include "memory/memory_range.h"
+#include "memory/pool.h"
+#include "sort/sort_parts.h"
+#include "sort/sort_view.h"
+#include "sort/state_private.h"
+
+/* ---------- owner words of shared sorts ---------- */
+
+/*
+ * All extents of a shared sort carry the same owner word (gsd_pool.h), which consists of the
+ * leader's pid and a number of the sort in that process.
+ */
+
+/*
+ * Gives the account an owner word for a shared sort.  Returns false if all numbers of this process
+ * are in use.
+ */
+extern bool gpusort_take_owner(GpuSortPoolAccount *account);
+
+/*
+ * Gives back all extents that carry the account's owner word, whichever process took them, and then
+ * the word itself, so that the account is an ordinary sort's again.  Does nothing if it is that
+ * already.
+ */
+extern void gpusort_give_owner(GpuSortPoolAccount *account);
+
+/* ---------- what the participants of a shared sort have in common ---------- */
+
+/*
  * A GpuSortParts lies in one extent of the pool.  It has counters, and an entry for each part that
  * is finished, which says what the part is made of, as numbers of extents.
  *
@@ -18,18 +53,7 @@
  *
  * The extents for the sort's workspace are taken by the parts, together with those of their planes.
  * The sort adopts them without any process ever having mapped them before.
- *
- * Private to src/sort.
  */
-#ifndef GPUSORT_PARTS_LAYOUT_H
-#define GPUSORT_PARTS_LAYOUT_H
-
-#include "storage/fileset.h"
-
-#include "sort/sort_parts.h"
-#include "sort/sort_state.h"
-
-#define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
 
 /* Number of different roles that ranges of a sort may have. */
 #define ROLES			GPUSORT_PLANE_ROLE(GPUSORT_MAX_KEYS, 0)
@@ -57,7 +81,7 @@ typedef struct PartEntry
 struct GpuSortParts
 {
 	/* set when the shared sort is made */
-	uint32		owner;			/* owner word of all extents (parts_owner.h) */
+	uint32		owner;			/* owner word of all extents (parts_owner.c) */
 	uint32		max_extents;	/* that all participants may have together */
 	size_t		reserve_bytes;	/* address space of the sort's row store */
 	size_t		row_unit;		/* rows begin at multiples of this many bytes */
@@ -97,4 +121,36 @@ parts_list(GpuSortParts *parts)
 	return (uint32 *) &parts->entries[parts->max_parts];
 }
 
-#endif							/* GPUSORT_PARTS_LAYOUT_H */
+/* ---------- a view of a sort in shared memory ---------- */
+
+/* A part of list[], and the bytes of it that are used. */
+typedef struct SharedPiece
+{
+	uint32		first;
+	uint32		count;
+	size_t		bytes;
+	size_t		offset;	/* where the contents begin, counted from the first extent's begin */
+} SharedPiece;
+
+struct GpuSortSharedView
+{
+	GpuSortView view;			/* its pointers are not valid */
+	SharedPiece	pieces[GPUSORT_VIEW_PIECES];
+	/* numbers of extents, each once; the granules' offsets follow */
+	uint32		list[FLEXIBLE_ARRAY_MEMBER];
+};
+
+static inline Size
+shared_list_bytes(void)
+{
+	return MAXALIGN(offsetof(GpuSortSharedView, list) +
+					mul_size(gpusort_pool->header->nextents, sizeof(uint32)));
+}
+
+static inline size_t *
+shared_offsets(const GpuSortSharedView *shared)
+{
+	return (size_t *) ((char *) shared + shared_list_bytes());
+}
+
+#endif							/* GPUSORT_PARTS_PRIVATE_H */

@@ -1,16 +1,14 @@
 /*
- * sort_state.h
+ * state_private.h
  *		What a sort consists of.
  *
  * A row exists in three places, all indexed by its row id, which is its place in the order
- * of arrival: its tuple lies in the row store (row_store.h), a table of references says where
- * (sort_view.h), and every part of every sort column has a plane (key_columns.h).  After the
+ * of arrival: its tuple lies in the row store (row_store.c), a table of references says where
+ * (sort_view.h), and every part of every sort column has a plane (key_columns.c).  After the
  * engine and the refinement, order.ids[position] is the row id.
- *
- * Private to src/sort.
  */
-#ifndef GPUSORT_SORT_STATE_H
-#define GPUSORT_SORT_STATE_H
+#ifndef GPUSORT_STATE_PRIVATE_H
+#define GPUSORT_STATE_PRIVATE_H
 
 #include "lib/ilist.h"
 
@@ -18,11 +16,16 @@
 #include "engine/gs_merged.h"
 #include "service/service.h"
 #include "settings.h"
-#include "sort/key_columns.h"
-#include "sort/row_store.h"
+#include "sort/keys_private.h"
+#include "sort/rows_private.h"
+#include "sort/sort.h"
 #include "sort/sort_team.h"
 #include "sort/sort_view.h"
 #include "stats/stats.h"
+
+/* ---------- the state ---------- */
+
+#define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
 
 /* What is known about the rows of an index build. */
 typedef struct GpuSortIndexFacts
@@ -33,7 +36,7 @@ typedef struct GpuSortIndexFacts
 	bool		other_lengths;	/* some tuples are not as long as the template */
 } GpuSortIndexFacts;
 
-/* How much memory a sort may have (sort_memory.h). */
+/* How much memory a sort may have (sort_memory.c). */
 typedef struct GpuSortMemory
 {
 	size_t		limit_bytes;	/* limit of private memory */
@@ -54,7 +57,7 @@ typedef struct GpuSortMemory
 	uint64		capacity;		/* number of rows that the planes have room for */
 	uint64		expected_rows;	/* rows that there will be, if that is known, else 0 */
 
-	/* if not all rows fit (spill_plan.h) */
+	/* if not all rows fit (spill_plan.c) */
 	double		planned_rows;	/* the planner's estimate of the rows of all participants */
 	/* memory for rows before they become a run; 0: memory is not divided */
 	size_t		buffer_bytes;
@@ -76,7 +79,7 @@ gpusort_shares(const GpuSortMemory *memory)
 	return memory->shares != NULL ? pg_atomic_read_u32(memory->shares) : 1;
 }
 
-/* How many rows are wanted, and which of those that came so far (sort_bound.h). */
+/* How many rows are wanted, and which of those that came so far (sort_bound.c). */
 typedef struct GpuSortBound
 {
 	uint64		rows;			/* how many rows are wanted at most; 0: all */
@@ -130,7 +133,7 @@ typedef struct GpuSortKeyRowColumn
 	bool		always_null;
 } GpuSortKeyRowColumn;
 
-/* Rows that are made of their keys (key_rows.h). */
+/* Rows that are made of their keys (key_rows.c). */
 typedef struct GpuSortKeyRows
 {
 	bool		possible;
@@ -154,7 +157,7 @@ typedef struct GpuSortWindow
 	GpuSortViewMapping mapping;
 } GpuSortWindow;
 
-/* A sort's job for gpusortd (sort_service.h). */
+/* A sort's job for gpusortd (sort_service.c). */
 typedef struct GpuSortJobState
 {
 	GpuSortJob	job;
@@ -163,7 +166,7 @@ typedef struct GpuSortJobState
 	dlist_node	node;			/* link in the list of sorts with an open job */
 } GpuSortJobState;
 
-/* Rows that gpusortd brings into sorted order (sort_reorder.h). */
+/* Rows that gpusortd brings into sorted order (sort_reorder.c). */
 typedef struct GpuSortReordered
 {
 	bool		running;		/* the job goes on with bringing rows into order */
@@ -197,7 +200,7 @@ typedef struct GpuSortTeamUse
 	struct TeamStretches *stretches;	/* the job that this process helps with, while it does */
 	void	   *memory;			/* memory of this process while it runs the engine */
 	bool		running;		/* other processes may have the sort's memory mapped */
-	/* workers that were started as the team (sort_workers.h), or NULL */
+	/* workers that were started as the team (sort_workers.c), or NULL */
 	struct ParallelContext *workers;
 	bool		not_started;	/* no workers were to be had */
 } GpuSortTeamUse;
@@ -209,7 +212,7 @@ typedef struct GpuSortTeamUse
 typedef struct GpuSortRequest
 {
 	bool		equal_rows;		/* find which rows are equal to the one before */
-	bool		key_rows;		/* make rows of their keys, if that can be done (key_rows.h) */
+	bool		key_rows;		/* make rows of their keys, if that can be done (key_rows.c) */
 	uint64		bound;			/* how many rows are wanted at most; 0: all */
 } GpuSortRequest;
 
@@ -221,7 +224,7 @@ struct GpuSort
 	TupleDesc	desc;
 	GpuSortSpec spec;
 	bool		index_rows;		/* rows are IndexTuples, else MinimalTuples */
-	/* the sort is another process's, whose rows this one looks at (sort_lent.h) */
+	/* the sort is another process's, whose rows this one looks at (sort_lent.c) */
 	bool		is_borrowed;
 	bool		optional;		/* never handed over: the caller is told that it has failed */
 	bool		tells_equal;	/* the sort is to find which rows are equal to the one before */
@@ -243,7 +246,7 @@ struct GpuSort
 	int			group_columns;
 	/* processes that divide the rows take at least so many at a time */
 	uint64		min_portion_rows;
-	struct GpuSortSpill *spill;	/* runs in files (spill_files.h); NULL: there are none */
+	struct GpuSortSpill *spill;	/* runs in files (spill_files.c); NULL: there are none */
 	GpuSortWindow window;		/* positions whose rows are at hand, if there are runs */
 	GpuSortJobState service;
 	GpuSortReordered reorder;
@@ -370,4 +373,65 @@ gpusort_unmap_window(GpuSort *sort)
  */
 extern TupleTableSlot *gpusort_row_slot(GpuSort *sort);
 
-#endif							/* GPUSORT_SORT_STATE_H */
+/* ---------- what other sessions see of a sort while it runs (stats/activity.c) ---------- */
+
+/*
+ * Show the sort, which is going to have rows put into it, for the first or another time; or, with
+ * gpusort_watch_end(), show it no more.
+ */
+extern void gpusort_watch_begin(GpuSort *sort);
+extern void gpusort_watch_end(GpuSort *sort);
+
+/* Show that the sort has come to a phase.  Returns the phase that it leaves. */
+extern GpuSortPhase gpusort_watch_enter(GpuSort *sort, GpuSortPhase phase);
+
+/* Show that the sort's memory or its temporary files have grown. */
+extern void gpusort_watch_memory(GpuSort *sort);
+
+/*
+ * Show how many rows the sort has by now.  This is cheap enough to be called for every page of
+ * input.
+ */
+static inline void
+gpusort_watch_rows(GpuSort *sort)
+{
+	if (sort->activity == NULL)
+		return;
+	sort->activity->rows = (int64) sort->stats.rows;
+	sort->activity->bytes = (int64) (sort->key_rows.used
+									 ? sort->rows.count * sort->keys.ncolumns * sizeof(uint64)
+									 : sort->rows.used);
+}
+
+/* ---------- progress: the steps of a sort, each in proportion to what it costs ---------- */
+
+/*
+ * Whoever wants to see a sort advance gives it a gs_progress (engine/gs_progress.h).  Engine,
+ * refinement and verification are one stage each; how long the latter two will take is planned anew
+ * when a step is done and more is known.  Touching memory for the first time is a stage within the
+ * engine's.
+ */
+
+/*
+ * Units of work in the refinement, in nanoseconds: looking at a row that does not tie, and at one
+ * word of a row that does.  Verification counts rows.
+ */
+#define GPUSORT_SWEEP_COST		0.3
+#define GPUSORT_TIED_COST		130.0
+
+/*
+ * Plan what is left of a sort that is being performed, and enter its next step.  Returns the
+ * progress as it was before, which gs_progress_leave(sort->progress, ...) takes when the step is
+ * done.
+ */
+extern gs_progress gpusort_enter_engine(GpuSort *sort);
+extern gs_progress gpusort_enter_growth(GpuSort *sort, size_t bytes, size_t fresh_bytes);
+extern gs_progress gpusort_enter_refinement(GpuSort *sort);
+extern gs_progress gpusort_enter_verification(GpuSort *sort);
+
+/* ---------- notes: counting what sorts do ---------- */
+
+/* Count what a sort has done since gpusort_note_sort(), when it is reset or ended. */
+extern void gpusort_note_rest(GpuSort *sort);
+
+#endif							/* GPUSORT_STATE_PRIVATE_H */

@@ -1,25 +1,65 @@
 /*
- * input_projection.h
+ * projection_private.h
  *		What a scan makes of its table's tuples: columns, and values of expressions.
- *
+ */
+#ifndef GPUSORT_PROJECTION_PRIVATE_H
+#define GPUSORT_PROJECTION_PRIVATE_H
+
+#include "nodes/execnodes.h"
+#include "nodes/primnodes.h"
+
+#include "sort/sort.h"
+
+/* ---------- letter case: lower() and upper() of a column, without calling them ---------- */
+
+/*
+ * A call of lower() costs as much as everything else that is done for a row sorted by it: it makes
+ * a C string of the value, a second C string of the first, and a value of the second.  Here ASCII
+ * letters are changed eight bytes at a time.  That is right only if the collation changes ASCII
+ * characters as the C locale does, which its function is asked once.  Values with other characters
+ * are left to the function.
+ */
+
+typedef struct GpuSortLetterCase
+{
+	Oid			function;		/* F_LOWER_TEXT or F_UPPER_TEXT */
+	Oid			collation;
+	AttrNumber	attno;			/* the table's attribute */
+	bool		is_asked;		/* is_plain is known */
+	bool		is_plain;		/* the collation changes ASCII characters as C does */
+	uint64		calls_saved;	/* values computed without calling the function */
+} GpuSortLetterCase;
+
+/*
+ * Returns the call of lower() or upper() for a text that an expression consists of, or NULL if it
+ * is another expression.
+ */
+extern const FuncExpr *gpusort_find_letter_case(const Expr *expr);
+
+/*
+ * Makes what it takes to compute this call for values of attribute attno, in the current memory
+ * context.
+ */
+extern GpuSortLetterCase *gpusort_make_letter_case(const FuncExpr *call, AttrNumber attno);
+
+/*
+ * Computes the function's value for a text, which must not be null, in the current memory context.
+ * Returns false if the function must be called instead.
+ */
+extern bool gpusort_change_letter_case(GpuSortLetterCase *letters, Datum text, Datum *value);
+
+/* ---------- projections of scans ---------- */
+
+/*
  * The executor's projection evaluates a whole target list.  A sort that reads tuples from their
- * pages (sort_input.h) copies the table's columns by itself (row_store_columns.h), so it only needs
+ * pages (sort_input.h) copies the table's columns by itself (row_store_columns.c), so it only needs
  * the values of the other expressions.  They are evaluated once for each tuple, in the order of the
  * target list.
  *
  * Subqueries that filter nothing are looked through: a UNION ALL, for example, or a member of one
  * whose columns are cast.  What such a subquery makes of its columns is expressed by the columns of
  * the table.
- *
- * Private to src/sort.
  */
-#ifndef GPUSORT_INPUT_PROJECTION_H
-#define GPUSORT_INPUT_PROJECTION_H
-
-#include "nodes/execnodes.h"
-
-#include "sort/letter_case.h"
-#include "sort/sort.h"
 
 typedef struct GpuSortProjection
 {
@@ -71,4 +111,4 @@ extern uint64 gpusort_projection_calls_saved(const GpuSortProjection *projection
  */
 extern TupleTableSlot *gpusort_projected_row(GpuSortProjection *projection);
 
-#endif							/* GPUSORT_INPUT_PROJECTION_H */
+#endif							/* GPUSORT_PROJECTION_PRIVATE_H */
