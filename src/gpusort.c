@@ -12,8 +12,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
-#include "exec/exec_methods.h"
-#include "exec/explain_option.h"
+#include "exec/exec.h"
 #include "heap/heap_cluster.h"
 #include "hooks.h"
 #include "index/index.h"

@@ -22,11 +22,7 @@
 #include "tcop/utility.h"
 
 #include "bulk/bulk.h"
-#include "exec/exec_bound.h"
-#include "exec/exec_junk.h"
-#include "exec/exec_sort.h"
-#include "exec/explain_option.h"
-#include "exec/worker_bound.h"
+#include "exec/exec.h"
 #include "heap/heap_cluster.h"
 #include "hooks.h"
 #include "index/index.h"

@@ -23,8 +23,7 @@
 #include "utils/wait_event.h"
 
 #include "bulk/out_stream_private.h"
-#include "exec/exec_junk.h"
-#include "exec/exec_sort.h"
+#include "exec/exec.h"
 #include "index/index.h"
 #include "pg_compat.h"
 #include "settings.h"

@@ -12,8 +12,7 @@
 
 #include "bulk/bulk.h"
 #include "bulk/out_stream_private.h"
-#include "exec/exec_junk.h"
-#include "exec/exec_sort.h"
+#include "exec/exec.h"
 #include "settings.h"
 
 /* With fewer rows than this, setting up our own stream does not pay. */

@@ -20,7 +20,7 @@
 #include "utils/ruleutils.h"
 #include "utils/tuplestore.h"
 
-#include "exec/explain_key.h"
+#include "exec/explain_private.h"
 #include "pg_compat/executor.h"
 #include "plan/plan.h"
 

@@ -1,13 +1,13 @@
 /*
  * collect_meeting.c
- *		The meeting of the participants of a collected sort; see collect_meeting.h.
+ *		The meeting of the participants of a collected sort; see exec_private.h.
  */
 #include "postgres.h"
 
 #include "access/parallel.h"
 #include "utils/wait_event.h"
 
-#include "exec/collect_meeting.h"
+#include "exec/exec_private.h"
 #include "pg_compat.h"
 #include "worker_wait.h"
 

@@ -12,7 +12,7 @@
  *					reads the Gather
  *	Gather			sets up dynamic shared memory in the first execution; in each execution, before
  *					it starts workers, it has this node initialize its part of that memory
- *	participants	collect, and meet when all have (collect_meeting.h)
+ *	participants	collect, and meet when all have (exec_private.h)
  *	this node		in the leader joins the parts and sorts, with the help of the workers that
  *					have collected (sort_team.h); then it ends in all participants
  *	GpuSort			finds the rows sorted when the Gather has returned its last row, by which time
@@ -38,10 +38,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "exec/collect_meeting.h"
-#include "exec/exec_collect.h"
-#include "exec/exec_node.h"
-#include "exec/explain_counts.h"
+#include "exec/exec.h"
+#include "exec/exec_private.h"
+#include "exec/explain_private.h"
 #include "plan/plan_node.h"
 #include "sort/sort_input.h"
 #include "sort/sort_parts.h"

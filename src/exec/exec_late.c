@@ -37,7 +37,7 @@
 #include "utils/rel.h"
 #include "utils/spccache.h"
 
-#include "exec/exec_late.h"
+#include "exec/exec_private.h"
 #include "pg_compat/executor.h"
 #include "pg_compat/pages.h"
 #include "prefetch.h"

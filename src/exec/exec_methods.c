@@ -6,13 +6,8 @@
 
 #include "nodes/extensible.h"
 
-#include "exec/exec_collect.h"
-#include "exec/exec_count.h"
-#include "exec/exec_methods.h"
-#include "exec/exec_ordered_set.h"
-#include "exec/exec_shared.h"
-#include "exec/exec_sort.h"
-#include "exec/exec_unique.h"
+#include "exec/exec.h"
+#include "exec/exec_private.h"
 #include "plan/plan_node.h"
 
 /*

@@ -11,7 +11,7 @@
  * If the child is a Gather over a GpuSort Collect node, the participants of the Gather have
  * collected nearly all rows when the child has been read to its end.
  *
- * A Limit above the node bounds the sort (exec_bound.c).
+ * A Limit above the node bounds the sort (exec_query.c).
  *
  * We point ExecProcNode at our own function, which saves the detour over nodeCustom.c for each row.
  * Like nodeCustom.c it checks for interrupts.
@@ -23,16 +23,9 @@
 #include "utils/memutils.h"
 
 #include "elapsed.h"
-#include "exec/clean_slot.h"
-#include "exec/exec_collect.h"
-#include "exec/exec_cursor.h"
-#include "exec/exec_late.h"
-#include "exec/exec_node.h"
-#include "exec/exec_sort.h"
-#include "exec/explain_counts.h"
-#include "exec/explain_key.h"
-#include "exec/explain_report.h"
-#include "exec/portion_workers.h"
+#include "exec/exec.h"
+#include "exec/exec_private.h"
+#include "exec/explain_private.h"
 #include "pg_compat/executor.h"
 #include "plan/plan_node.h"
 #include "sort/sort.h"

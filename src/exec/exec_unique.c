@@ -12,10 +12,10 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
+#include "exec/exec.h"
 #include "exec/exec_cursor.h"
-#include "exec/exec_node.h"
-#include "exec/exec_unique.h"
-#include "exec/unique_rows.h"
+#include "exec/exec_private.h"
+#include "exec/groups_private.h"
 #include "pg_compat/executor.h"
 #include "plan/plan_node.h"
 

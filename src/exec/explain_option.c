@@ -1,13 +1,13 @@
 /*
  * explain_option.c
- *		EXPLAIN (GPUSORT); see explain_option.h.
+ *		EXPLAIN (GPUSORT); see exec.h.
  *
  * We look at a plan when its first node is explained.  The plan may have been made long before, but
  * the reasons given follow the current settings.
  */
 #include "postgres.h"
 
-#include "exec/explain_option.h"
+#include "exec/exec.h"
 #include "pg_compat/explain.h"
 
 #ifdef GPUSORT_HAS_EXPLAIN_OPTIONS

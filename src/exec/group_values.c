@@ -1,6 +1,6 @@
 /*
  * group_values.c
- *		Groups of sorted rows, and the values of a group by their number; see group_values.h.
+ *		Groups of sorted rows, and the values of a group by their number; see groups_private.h.
  */
 #include "postgres.h"
 
@@ -10,10 +10,8 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 
-#include "exec/exec_node.h"
-#include "exec/exec_shared.h"
-#include "exec/exec_sort.h"
-#include "exec/group_values.h"
+#include "exec/exec.h"
+#include "exec/groups_private.h"
 #include "plan/plan_node.h"
 
 void

@@ -1,6 +1,6 @@
 /*
  * portion_workers.c
- *		Parallel workers that load portions of a spilled sort; see portion_workers.h.
+ *		Parallel workers that load portions of a spilled sort; see exec_private.h.
  *
  * If the query fails, the server ends the workers before it resets memory contexts.
  */
@@ -9,7 +9,7 @@
 #include "access/parallel.h"
 #include "access/xact.h"
 
-#include "exec/portion_workers.h"
+#include "exec/exec_private.h"
 #include "shared_chunk.h"
 #include "sort/sort_parts.h"
 #include "worker_start.h"

@@ -11,8 +11,8 @@
  * for.
  *
  * If some of the result is private memory, or the sort was handed over to tuplesort, rows that go
- * to every participant are written to a temporary file (result_file.h); rows that would each go to
- * one participant all go to the one that has sorted.  Neither is fast, nor often needed.
+ * to every participant are written to a temporary file; rows that would each go to one participant
+ * all go to the one that has sorted.  Neither is fast, nor often needed.
  *
  * The result is divided into many more slices than there are participants, so that all participants
  * end at about the same time.  Slices are handed out in order, so each participant gets its rows in
@@ -23,11 +23,141 @@
  */
 #include "postgres.h"
 
+#include <fcntl.h>
+
+#include "access/htup_details.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "exec/shared_result.h"
+#include "exec/exec_cursor.h"
+#include "exec/shared_private.h"
+#include "pg_compat/executor.h"
 #include "settings.h"
 #include "sort/sort_parts.h"
+
+/* ---------- the result in a temporary file ---------- */
+
+/* The file holds minimal tuples one after the other. */
+
+#define FILE_NAME		"gpusort.result"
+
+/* The least number of bytes allocated for a row. */
+#define MIN_ROW_BYTES	1024
+
+/* Writes all rows of a sort to a file, which other participants can open. */
+static void
+gpusort_write_result_file(SharedFileSet *files, GpuSort *sort, TupleDesc desc)
+{
+	BufFile    *file = BufFileCreateFileSet(&files->fs, FILE_NAME);
+	TupleTableSlot *slot = gpusort_make_slot(desc, &TTSOpsMinimalTuple);
+	GpuSortCursor cursor;
+
+	gpusort_cursor_open_sort(&cursor, sort);
+	while (gpusort_cursor_fetch(&cursor, true, slot))
+	{
+		bool		should_free;
+		MinimalTuple tuple = ExecFetchSlotMinimalTuple(slot, &should_free);
+
+		CHECK_FOR_INTERRUPTS();
+		Assert(!should_free);
+		BufFileWrite(file, tuple, tuple->t_len);
+	}
+	ExecClearTuple(slot);
+	BufFileExportFileSet(file);
+	BufFileClose(file);
+}
+
+/* Opens that file, in the current memory context, at its first row. */
+static void
+gpusort_open_result_file(GpuSortResultFile *file, SharedFileSet *files, uint64 rows)
+{
+	*file = (GpuSortResultFile) {
+		.file = BufFileOpenFileSet(&files->fs, FILE_NAME, O_RDONLY, false),
+		.rows = rows,
+		.context = CurrentMemoryContext
+	};
+}
+
+static void
+gpusort_close_result_file(GpuSortResultFile *file)
+{
+	if (file->file != NULL)
+		BufFileClose(file->file);
+	file->file = NULL;
+}
+
+static void
+read_bytes(BufFile *file, void *to, Size bytes)
+{
+	if (BufFileRead(file, to, bytes) != bytes)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read the result of a shared sort from its temporary file")));
+}
+
+/* Makes room for a row of len bytes. */
+static void
+reserve_row(GpuSortResultFile *file, uint32 len)
+{
+	if (len <= file->row_size)
+		return;
+	if (file->row != NULL)
+		pfree(file->row);
+	file->row_size = Max(len, MIN_ROW_BYTES);
+	file->row = MemoryContextAlloc(file->context, file->row_size);
+}
+
+/* Stores the next row in the slot.  Returns false if there is none. */
+static bool
+gpusort_fetch_from_file(GpuSortResultFile *file, TupleTableSlot *slot)
+{
+	uint32		len;
+
+	ExecClearTuple(slot);
+	if (file->next == file->rows)
+		return false;
+	read_bytes(file->file, &len, sizeof(len));
+	reserve_row(file, len);
+	file->row->t_len = len;
+	read_bytes(file->file, (char *) file->row + sizeof(len), len - sizeof(len));
+	file->next++;
+	gpusort_store_tuple(slot, file->row);
+	return true;
+}
+
+static void
+seek(GpuSortResultFile *file, int fileno, off_t offset, uint64 next)
+{
+	if (BufFileSeek(file->file, fileno, offset, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in the temporary file of a shared sort")));
+	file->next = next;
+}
+
+/* Goes back to the first row. */
+static void
+gpusort_rewind_result_file(GpuSortResultFile *file)
+{
+	seek(file, 0, 0, 0);
+}
+
+/* Marks the current position. */
+static void
+gpusort_mark_result_file(GpuSortResultFile *file)
+{
+	BufFileTell(file->file, &file->mark_fileno, &file->mark_offset);
+	file->mark_next = file->next;
+}
+
+/* Goes back to the mark. */
+static void
+gpusort_restore_result_file(GpuSortResultFile *file)
+{
+	seek(file, file->mark_fileno, file->mark_offset, file->mark_next);
+}
+
+/* ---------- the result ---------- */
 
 /* How many slices there are for each participant, unless they would have fewer rows than that. */
 #define SLICES_PER_PARTICIPANT	8

@@ -22,7 +22,7 @@
  *	- A participant that raises an error makes the query fail, which ends all waits.
  *
  * Rows that a part refuses (no room, no encoding) go to temporary files, one for each participant
- * (shared_refused.c).  The participant that sorts puts them into the joined sort, behind all other
+ * (shared_memory.c).  The participant that sorts puts them into the joined sort, behind all other
  * rows.  From then on they are treated as any sort's rows: they take private memory if need be, and
  * the sort may be handed over to tuplesort.
  *
@@ -36,9 +36,8 @@
 #include "utils/wait_event.h"
 
 #include "elapsed.h"
-#include "exec/shared_memory.h"
-#include "exec/shared_sort.h"
-#include "exec/shared_state.h"
+#include "exec/exec.h"
+#include "exec/shared_private.h"
 #include "pg_compat.h"
 #include "sort/sort.h"
 #include "sort/sort_input.h"

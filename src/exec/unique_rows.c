@@ -1,16 +1,14 @@
 /*
  * unique_rows.c
- *		The first ones of equal rows; see unique_rows.h.
+ *		The first ones of equal rows; see groups_private.h.
  */
 #include "postgres.h"
 
 #include "executor/executor.h"
 #include "miscadmin.h"
 
-#include "exec/exec_node.h"
-#include "exec/exec_shared.h"
-#include "exec/exec_sort.h"
-#include "exec/unique_rows.h"
+#include "exec/exec.h"
+#include "exec/groups_private.h"
 #include "plan/plan_node.h"
 
 void

@@ -25,8 +25,7 @@
 #include "utils/partcache.h"
 #include "utils/rel.h"
 
-#include "exec/exec_junk.h"
-#include "exec/exec_sort.h"
+#include "exec/exec.h"
 #include "heap/heap_append.h"
 #include "into/into.h"
 #include "into/into_private.h"

@@ -11,7 +11,7 @@
 #include "utils/rel.h"
 
 #include "bulk/out_source.h"
-#include "exec/exec_sort.h"
+#include "exec/exec.h"
 #include "heap/heap_append.h"
 #include "heap/heap_pages.h"
 

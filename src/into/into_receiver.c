@@ -17,8 +17,7 @@
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
-#include "exec/exec_junk.h"
-#include "exec/exec_sort.h"
+#include "exec/exec.h"
 #include "into/into.h"
 #include "into/into_private.h"
 #include "pg_compat/copy.h"

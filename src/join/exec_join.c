@@ -26,9 +26,7 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-#include "exec/exec_node.h"
-#include "exec/exec_sort.h"
-#include "exec/shared_sort.h"
+#include "exec/exec.h"
 #include "join/join.h"
 #include "join/join_private.h"
 #include "pg_compat.h"

@@ -11,8 +11,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "exec/exec_shared.h"
-#include "exec/exec_sort.h"
+#include "exec/exec.h"
 #include "join/join_private.h"
 #include "pg_compat/keys.h"
 #include "plan/plan_node.h"

@@ -17,7 +17,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "exec/exec_node.h"
+#include "exec/exec.h"
 #include "leaves/leaves_private.h"
 
 #define OUTER GPUSORT_LEAF_OUTER

@@ -105,7 +105,7 @@ extern double gpusort_known_groups_by(PlannerInfo *root, const List *pathkeys, d
  * How many rows of a finished plan's Sort will be fetched.
  *
  * rows is that number, GPUSORT_NO_LIMIT, or 0 if the limit is not known yet.  is_told says that a
- * node of ours in the Sort's place is told the limit when it begins (exec/exec_bound.c).  all_read
+ * node of ours in the Sort's place is told the limit when it begins (exec/exec_query.c).  all_read
  * says that there is no limit, and no node above is known that might stop before the last row.
  * kind is what the nodes above want the order for.
  */

@@ -10,7 +10,7 @@
  * Before that, a MergeAppend above sorts becomes one sort above an Append (plan_merge_append.c).
  *
  * A limit is passed down through the same nodes through which the executor tells a Sort its bound
- * (ExecSetTupleBound), and we a GpuSort (exec/exec_bound.c).  The exception is nodes in workers,
+ * (ExecSetTupleBound), and we a GpuSort (exec/exec_query.c).  The exception is nodes in workers,
  * where PostgreSQL's bounded Sort is kept for few rows.
  *
  * If workers read the input of such a Sort, they may collect its rows for a single GpuSort instead
@@ -231,7 +231,7 @@ finish_path(CustomScan *scan, GpuSortLimit limit, GpuSortStatement *statement)
 	 * The path has been compared by cost, but without a limit that stands outside its query, so the
 	 * sort may be left to PostgreSQL after all.  But a sort above a Gather is kept if the limit's
 	 * value is not known: a Gather Merge may want more rows when it is rescanned, and workers keep
-	 * to what it wanted first (exec/worker_bound.c).
+	 * to what it wanted first (exec/exec_query.c).
 	 */
 	if (limit.rows >= 0 && reason != NULL && (gather == NULL || limit.rows > 0))
 	{

@@ -1,11 +1,142 @@
 /*
- * explain_report.c
- *		What EXPLAIN ANALYZE says about how a sort went.
+ * explain_sort.c
+ *		What EXPLAIN says about the columns that a node sorts by, how a sort went, and the rows
+ *		that participants collected.
  */
 #include "postgres.h"
 
-#include "exec/explain_report.h"
+#include "lib/stringinfo.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+#include "utils/typcache.h"
+
+#include "exec/explain_private.h"
+#include "keys/key_codec.h"
 #include "pg_compat/explain.h"
+
+/* ---------- the key ---------- */
+
+/*
+ * "Sort Key" is printed exactly as for a Sort node; EXPLAIN VERBOSE adds how the keys
+ * are encoded.
+ */
+
+/* Appends what distinguishes the column's order from the default order of its type. */
+static void
+append_order_options(StringInfo buf, Node *column, Oid sortop, Oid collation, bool nulls_first)
+{
+	Oid			type = exprType(column);
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	bool		reverse = false;
+
+	if (OidIsValid(collation) && collation != get_typcollation(type))
+		appendStringInfo(buf, " COLLATE %s", quote_identifier(get_collation_name(collation)));
+
+	if (sortop == entry->gt_opr)
+	{
+		appendStringInfoString(buf, " DESC");
+		reverse = true;
+	}
+	else if (sortop != entry->lt_opr)
+	{
+		char	   *name = get_opname(sortop);
+
+		if (name == NULL)
+			elog(ERROR, "cache lookup failed for operator %u", sortop);
+		appendStringInfo(buf, " USING %s", name);
+		(void) get_equality_op_for_ordering_op(sortop, &reverse);
+	}
+
+	if (nulls_first && !reverse)
+		appendStringInfoString(buf, " NULLS FIRST");
+	else if (!nulls_first && reverse)
+		appendStringInfoString(buf, " NULLS LAST");
+}
+
+/* Returns a Var for a column of the node's outer child. */
+static Node *
+child_column(const Plan *plan, AttrNumber attno)
+{
+	return (Node *) makeVarFromTargetEntry(OUTER_VAR,
+										   list_nth_node(TargetEntry, outerPlan(plan)->targetlist,
+														 attno - 1));
+}
+
+static Node *
+sort_column(const Plan *sort, const GpuSortSpec *spec, int i)
+{
+	return child_column(sort, spec->attnos[i]);
+}
+
+List *
+gpusort_describe_sort(const Plan *sort, const GpuSortSpec *spec, int ncolumns, List *context,
+					  bool use_prefix)
+{
+	List	   *keys = NIL;
+
+	for (int i = 0; i < ncolumns; i++)
+	{
+		Node	   *column = sort_column(sort, spec, i);
+		StringInfoData buf;
+
+		initStringInfo(&buf);
+		appendStringInfoString(&buf, deparse_expression(column, context, use_prefix, true));
+		append_order_options(&buf, column, spec->sortops[i], spec->collations[i],
+							 spec->nulls_first[i]);
+		keys = lappend(keys, buf.data);
+	}
+	return keys;
+}
+
+void
+gpusort_explain_columns(CustomScanState *css, const GpuSortSpec *spec, int ncolumns,
+						const char *label, List *ancestors, ExplainState *es)
+{
+	Plan	   *plan = css->ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
+
+	ExplainPropertyList(label, gpusort_describe_sort(plan, spec, ncolumns, context,
+													 gpusort_explain_prefix(es)), es);
+}
+
+void
+gpusort_explain_groups(CustomScanState *css, const List *attnos, List *ancestors, ExplainState *es)
+{
+	Plan	   *plan = css->ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	foreach(lc, attnos)
+		names = lappend(names, deparse_expression(child_column(plan, lfirst_int(lc)), context,
+												  gpusort_explain_prefix(es), true));
+	ExplainPropertyList("Group Key", names, es);
+}
+
+void
+gpusort_explain_encoding(CustomScanState *css, const GpuSortSpec *spec, ExplainState *es)
+{
+	List	   *names = NIL;
+
+	for (int i = 0; i < spec->nkeys; i++)
+	{
+		const char *reason;
+		bool		reverse;
+		const GpuSortCodec *codec = gpusort_codec_lookup(spec->sortops[i],
+														 exprType(sort_column(css->ss.ps.plan,
+																			  spec, i)),
+														 spec->collations[i],
+														 &reverse, &reason);
+
+		names = lappend(names, pstrdup(codec ? codec->name : reason));
+	}
+	ExplainPropertyList("Key Encoding", names, es);
+}
+
+/* ---------- how a sort went ---------- */
 
 static const char *
 handover_reason(GpuSortHandover why)
@@ -251,4 +382,102 @@ gpusort_explain_report(const GpuSortReport *report, ExplainState *es)
 		explain_bound(&report->stats, es);
 	if (es->timing)
 		explain_times(report, es);
+}
+
+/* ---------- rows that participants collected ---------- */
+
+/*
+ * The server's own figures for a GpuSort Collect node are right, but say little, since the node
+ * returns hardly any row.  So we add how many rows all participants together have collected, and
+ * how many came another way instead; EXPLAIN VERBOSE adds the same for each participant that has
+ * taken part.
+ */
+
+void
+gpusort_keep_counts(GpuSortKeptCounts *kept, const GpuSortCollectCounts *counts,
+					int participants, MemoryContext context)
+{
+	if (participants > kept->participants)
+		kept->counts = MemoryContextAlloc(context, participants * sizeof(GpuSortCollectCounts));
+	kept->participants = participants;
+	memcpy(kept->counts, counts, participants * sizeof(GpuSortCollectCounts));
+}
+
+void
+gpusort_explain_from_pages(uint64 rows, ExplainState *es)
+{
+	if (es->verbose)
+		ExplainPropertyUInteger("Rows From Pages", NULL, rows, es);
+}
+
+void
+gpusort_explain_calls_saved(uint64 calls, ExplainState *es)
+{
+	if (es->verbose && calls > 0)
+		ExplainPropertyUInteger("Calls Saved", NULL, calls, es);
+}
+
+static void
+explain_counts(const GpuSortCollectCounts *counts, const char *label, const char *other_way,
+			   ExplainState *es)
+{
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		gpusort_explain_indent(es);
+		appendStringInfo(es->str,
+						 "%sRows Collected: " UINT64_FORMAT "  Through %s: " UINT64_FORMAT,
+						 label, counts->taken, other_way, counts->refused);
+		if (es->verbose)
+			appendStringInfo(es->str, "  From Pages: " UINT64_FORMAT, counts->from_pages);
+		appendStringInfoChar(es->str, '\n');
+		return;
+	}
+	ExplainPropertyUInteger("Rows Collected", NULL, counts->taken, es);
+	ExplainPropertyUInteger(psprintf("Rows Through %s", other_way), NULL, counts->refused, es);
+	gpusort_explain_from_pages(counts->from_pages, es);
+}
+
+/*
+ * Explains the counts of one participant.  Number 0 is the leader, number i + 1 what PostgreSQL
+ * calls Worker i.
+ */
+static void
+explain_participant(const GpuSortCollectCounts *counts, int number, const char *other_way,
+					ExplainState *es)
+{
+	char		name[32] = "Leader";
+
+	if (number > 0)
+		snprintf(name, sizeof(name), "Worker %d", number - 1);
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		strcat(name, ":  ");
+		explain_counts(counts, name, other_way, es);
+		return;
+	}
+	ExplainOpenGroup("Participant", NULL, true, es);
+	ExplainPropertyText("Participant", name, es);
+	explain_counts(counts, name, other_way, es);
+	ExplainCloseGroup("Participant", NULL, true, es);
+}
+
+void
+gpusort_explain_counts(const GpuSortKeptCounts *kept, const char *other_way, ExplainState *es)
+{
+	GpuSortCollectCounts total = {0};
+
+	for (int i = 0; i < kept->participants; i++)
+	{
+		total.taken += kept->counts[i].taken;
+		total.refused += kept->counts[i].refused;
+		total.from_pages += kept->counts[i].from_pages;
+	}
+	explain_counts(&total, "", other_way, es);
+	if (!es->verbose)
+		return;
+	ExplainOpenGroup("Participants", "Participants", false, es);
+	for (int i = 0; i < kept->participants; i++)
+		if (kept->counts[i].took_part)
+			explain_participant(&kept->counts[i], i, other_way, es);
+	ExplainCloseGroup("Participants", "Participants", false, es);
 }

@@ -1,0 +1,207 @@
+/*
+ * exec.h
+ *		What other folders use of the nodes that sort.
+ */
+#ifndef GPUSORT_EXEC_H
+#define GPUSORT_EXEC_H
+
+#include "executor/execdesc.h"
+#include "nodes/execnodes.h"
+
+#include "exec/exec_cursor.h"
+#include "pg_compat/explain.h"
+#include "sort/sort_view.h"
+
+/* ---------- methods: how the server gets from a plan node of ours to its execution ---------- */
+
+/*
+ * Registers the methods of all nodes by the names that plans use for them; called from _PG_init().
+ */
+extern void gpusort_register_nodes(void);
+
+/* ---------- bounds: which Limit takes the rows of a GpuSort ---------- */
+
+/*
+ * Tells each GpuSort node in the tree of a query about the Limit above it.  The nodes have just
+ * been initialized.
+ */
+extern void gpusort_tell_bounds(PlanState *query);
+
+/* ---------- worker bound: how many rows a worker is told to return to its Gather ---------- */
+
+/*
+ * Called in a worker: the number of rows that it was told is what a Limit wanted before the Gather
+ * was rescanned, and must not be believed.
+ */
+extern void gpusort_worker_bound_is_old(void);
+
+/*
+ * Returns how many rows a query is to be run for, if the executor was asked to run it for `count`
+ * rows; 0 means all.  The result differs from `count` only for a worker's part of a plan.
+ */
+extern uint64 gpusort_rows_to_run_for(QueryDesc *query, uint64 count);
+
+/* ---------- junk: rows of a GpuSort without the columns that are only sorted by ---------- */
+
+/*
+ * The executor passes the rows of a query with such columns through a junk filter, which deforms
+ * every row and stores the wanted values as another row.  But the wanted columns are the first
+ * ones, as a rule, and a slot whose descriptor has fewer columns than its tuple shows just the
+ * first ones.  So if a GpuSort returns the query's rows, we tell it to return them in a slot with
+ * the filter's descriptor (exec_private.h), and remove the filter.
+ */
+
+/*
+ * Returns the node of a query whose slots hold the query's rows: the top node, or the node below a
+ * Limit that passes slots on as they are.
+ */
+extern PlanState *gpusort_returning_node(PlanState *query);
+
+/*
+ * Removes the junk filter of a query, which has just been started, if a GpuSort can leave the junk
+ * columns out instead.
+ */
+extern void gpusort_leave_out_junk(QueryDesc *query);
+
+/* ---------- GpuSort ---------- */
+
+/* The number of GpuSort nodes that this process has ever begun. */
+extern uint64 gpusort_nodes_begun;
+
+extern bool gpusort_is_sort(const PlanState *node);
+
+/*
+ * Fills in a view of the rows of a GpuSort in order, valid until the node is rescanned.  Sorts now
+ * if need be.  Returns false if the rows have to be read through the node.
+ */
+extern bool gpusort_sorted_view(PlanState *node, GpuSortView *view);
+
+/*
+ * For a node above that reads the rows of a GpuSort by position, whether they are in memory or not:
+ * opens a cursor of the caller's own, valid until the node is rescanned.  Sorts now if need be.
+ * Returns false if the rows have to be read through the node.
+ */
+extern bool gpusort_sorted_cursor(PlanState *node, GpuSortCursor *cursor);
+
+/*
+ * If the node is a GpuSort, tells it before it begins to sort that a node above will ask for a view
+ * of its rows, which must be stored then, not made of their keys.
+ */
+extern void gpusort_tell_viewed(PlanState *node);
+
+/* Rows of a sort that was performed, by position. */
+typedef struct GpuSortReturned
+{
+	GpuSort    *sort;
+	TupleDesc	desc;			/* of the columns returned, the first ones of a row */
+	bool		all_columns;	/* they are all columns of the stored rows */
+	uint64		from;
+	uint64		to;				/* position behind the last row */
+} GpuSortReturned;
+
+/*
+ * For a node that has just returned a row.  If the node is a GpuSort, and all its rows are stored
+ * in memory, fills in the positions of that row and the rows after it, as many as the Limit above
+ * will take, and returns true.  A caller that reads these rows by position must not ask the node
+ * for more.
+ */
+extern bool gpusort_returned_rows(PlanState *node, GpuSortReturned *returned);
+
+/*
+ * For a node above that reads two GpuSorts by position.  gpusort_sort_collect() collects the rows
+ * of one GpuSort.  gpusort_sort_merged() then sorts the rows of both at once, if that is possible
+ * (sort.h); otherwise each is sorted when it is first viewed.  Sorts that were performed at
+ * once must be read by views only, and both nodes have to be rescanned if one is.
+ */
+extern void gpusort_sort_collect(PlanState *node);
+extern void gpusort_sort_merged(PlanState *const nodes[2]);
+
+/*
+ * For the node that returns a query's rows, when nobody knows when more of them will be fetched: if
+ * it is a GpuSort, makes it give up pool memory that other sorts are short of.
+ */
+extern void gpusort_give_way(PlanState *node);
+
+/* ---------- GpuSort Shared ---------- */
+
+/*
+ * Fills in a view of all rows in order, valid until the node is rescanned.  Returns false if the
+ * rows have to be read through the node.  Where there is no parallel query, the node sorts first.
+ */
+extern bool gpusort_shared_view(PlanState *node, GpuSortView *view);
+
+/*
+ * For a node above that reads this participant's slices by position.  gpusort_shared_slices() sorts
+ * first, and returns false if the slices have to be read through the node.
+ * gpusort_shared_next_slice() takes the next slice, positions *from .. *end - 1 of the view, and
+ * returns false if there is none left for this participant.
+ */
+extern bool gpusort_shared_slices(PlanState *node, GpuSortView *view);
+extern bool gpusort_shared_next_slice(PlanState *node, uint64 *from, uint64 *end);
+
+/* ---------- several shared sorts ---------- */
+
+/*
+ * The nodes passed in are GpuSort Shared nodes.
+ *
+ * These are for a node above that has its participants make several shared sorts, and reads all
+ * rows of each in every participant, by position.  That node has a barrier of its own.  Every
+ * participant collects rows for all sorts.  When all have collected, one participant performs each
+ * sort, while the others help until the result is there; or one performs two sorts, both at once if
+ * possible (sort.h).  Then all participants open the results.  To be called only if
+ * gpusort_shared_is_parallel() returns true.
+ */
+extern bool gpusort_shared_is_parallel(const PlanState *node);
+extern void gpusort_shared_collect(PlanState *node);
+
+/* Returns how many rows all participants together have collected.  All must have finished. */
+extern uint64 gpusort_shared_collected(const PlanState *node);
+
+extern void gpusort_shared_sort(PlanState *node);
+extern void gpusort_shared_sort_both(PlanState *const nodes[2]);
+extern void gpusort_shared_help(PlanState *node);
+extern void gpusort_shared_open(PlanState *node);
+
+/* ---------- nodes: what all that return the rows of a sort have in common ---------- */
+
+/*
+ * Returns whether rows may be read more than once, or backward, according to the flags that a node
+ * is begun with.
+ */
+extern bool gpusort_is_random_access(int eflags);
+
+/*
+ * Returns how many rows all participants together are expected to get from a partial plan that runs
+ * with so many workers.
+ */
+extern double gpusort_rows_of_all(const Plan *partial, int workers);
+
+/* Initializes the child, which will be read only once and forward. */
+extern void gpusort_begin_child(CustomScanState *css, EState *estate, int eflags);
+
+/*
+ * For a node that reads its child's rows by position instead of executing the child: time between
+ * these two calls counts as the child's own in EXPLAIN ANALYZE, and `rows` as rows that the child
+ * has returned.
+ */
+extern void gpusort_start_in_child(PlanState *child);
+extern void gpusort_stop_in_child(PlanState *child, double rows);
+
+/*
+ * Makes a node return the minimal tuples that it scans, column by column, whatever its target list
+ * says: there is no projection, and the scan slot is the result slot.
+ */
+extern void gpusort_return_scanned_rows(CustomScanState *css);
+
+/* ---------- EXPLAIN (GPUSORT): why gpusort or PostgreSQL does each sort of a plan ---------- */
+
+/*
+ * Called from _PG_init(): registers the option, on servers where extensions may add options to
+ * EXPLAIN.
+ */
+extern void gpusort_install_explain_option(void);
+
+/* Called from explain_per_node_hook: explains the sorts that this node does, or could do. */
+extern void gpusort_explain_sorts_of(const PlanState *node, ExplainState *es);
+
+#endif							/* GPUSORT_EXEC_H */
