@@ -29,7 +29,7 @@
 #include "bulk/bulk.h"
 #include "bulk/out_row_private.h"
 #include "bulk/out_stream_private.h"
-#include "load/copy_from.h"
+#include "load/load.h"
 #include "pg_compat/copy.h"
 #include "pg_compat/executor.h"
 #include "pg_compat/tables.h"

@@ -1,6 +1,6 @@
 /*
  * copy_from.c
- *		Carrying out a COPY FROM; see copy_from.h.
+ *		Carrying out a COPY FROM; see load.h.
  *
  * PostgreSQL begins and ends the COPY.  In between, we load the part of the input that is plain,
  * and PostgreSQL's CopyFrom() loads the rest: the whole input if it is short, or else what comes
@@ -19,17 +19,12 @@
 #include "utils/snapmgr.h"
 
 #include "heap/heap_append.h"
-#include "load/copy_from.h"
-#include "load/load_alone.h"
-#include "load/load_build.h"
-#include "load/load_entries.h"
-#include "load/load_indexes.h"
-#include "load/load_progress.h"
-#include "load/load_read.h"
-#include "load/load_start.h"
-#include "load/load_state.h"
-#include "load/load_tree.h"
-#include "load/load_workers.h"
+#include "load/load.h"
+#include "load/load_indexes_private.h"
+#include "load/load_input_private.h"
+#include "load/load_rows_private.h"
+#include "load/load_state_private.h"
+#include "load/load_statement_private.h"
 #include "pg_compat/copy.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
@@ -59,6 +54,89 @@ leave_rest(GpuSortLoadState *state)
 	}
 	state->counts.rows += gpusort_source_give_back(&state->source, state->buffer + state->begin,
 												   bytes);
+}
+
+/* ---------- loading by one process ---------- */
+
+typedef enum GpuSortLoadEnd
+{
+	GPUSORT_LOADED_ALL,
+	GPUSORT_LOADED_ENOUGH,		/* the source has delivered as many bytes as asked for */
+	GPUSORT_LOADED_TO_REST		/* PostgreSQL's COPY has to go on from here */
+} GpuSortLoadEnd;
+
+/*
+ * Moves what has not been loaded to the front of the buffer, and reads more behind it.  Returns
+ * false if there is no room for more.
+ */
+static bool
+fill_buffer(GpuSortLoadState *state)
+{
+	Size		left = state->bytes - state->begin;
+
+	if (left == GPUSORT_LOAD_CHUNK_BYTES)
+		return false;
+	memmove(state->buffer, state->buffer + state->begin, left);
+	state->begin = 0;
+	state->bytes = left;
+	state->bytes += gpusort_load_read(state, state->buffer + left, GPUSORT_LOAD_CHUNK_BYTES - left);
+	return true;
+}
+
+/* Loads the records in the buffer, and puts their rows into the table. */
+static GpuSortLoadStop
+load_buffer(GpuSortLoadState *state, GpuSortLoader *loader)
+{
+	GpuSortLoadInput input = {
+		.data = state->buffer + state->begin,
+		.bytes = state->bytes - state->begin,
+		.at_end = state->source.at_end,
+		.may_toast = true
+	};
+	const GpuSortLoadLines *lines = gpusort_loader_lines(loader);
+
+	gpusort_loader_read(loader, &input);
+	state->begin += input.consumed;
+	gpusort_load_add_counts(&state->counts, &input.counts);
+	gpusort_lines_join(&state->lines, lines->count, lines->bits);
+	gpusort_order_join(&state->lines.order, lines->order.leaves, lines->order.kept);
+	/* an error in writing these rows is about the last of them */
+	state->copy->cur_lineno = state->counts.lines;
+	gpusort_loader_place(loader, false, input.decoded_toast);
+	/* a page that is kept would need what was toasted for its rows */
+	gpusort_loader_write(loader, !input.decoded_toast, input.decoded_toast);
+	gpusort_load_show_progress(state, NULL);
+	return input.stop;
+}
+
+/*
+ * Loads records from the state's buffer and source, in this process, until the source has delivered
+ * "limit" bytes, or until the next record has to be left to PostgreSQL.  What has not been loaded
+ * by then is in the buffer, from state->begin on, and in the source.
+ */
+static GpuSortLoadEnd
+gpusort_load_alone(GpuSortLoadState *state, uint64 limit)
+{
+	GpuSortLoader *loader =
+		gpusort_loader_begin(state->task, state->statement->table, state->parts);
+	GpuSortLoadEnd end = GPUSORT_LOADED_TO_REST;
+
+	gpusort_loader_continue(loader);
+	while (load_buffer(state, loader) == GPUSORT_LOAD_END)
+	{
+		if (state->source.at_end)
+			end = GPUSORT_LOADED_ALL;
+		else if (state->source.bytes >= limit)
+			end = GPUSORT_LOADED_ENOUGH;
+		if (end != GPUSORT_LOADED_TO_REST || state->source.failed || !fill_buffer(state))
+			break;
+	}
+	if (end == GPUSORT_LOADED_TO_REST)
+		gpusort_loader_hand_over(loader, state->copy);
+	gpusort_loader_place(loader, false, true);
+	gpusort_loader_write(loader, false, true);
+	gpusort_loader_end(loader);
+	return end;
 }
 
 /* ---------- what we do ---------- */

@@ -1,6 +1,6 @@
 /*
  * load_computed.c
- *		What is computed for each row that is loaded; see load_computed.h.
+ *		What is computed for each row that is loaded; see load_values_private.h.
  *
  * The order is that of PostgreSQL's COPY: defaults, WHERE, generated columns, constraints.
  * Expressions run with a resource owner of their own.  This takes the place of a subtransaction,
@@ -22,9 +22,8 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#include "load/load_computed.h"
-#include "load/load_safe.h"
-#include "load/load_tree.h"
+#include "load/load_statement_private.h"
+#include "load/load_values_private.h"
 #include "pg_compat/copy.h"
 
 #define OWNER_NAME	"gpusort COPY expressions"

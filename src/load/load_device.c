@@ -1,6 +1,6 @@
 /*
  * load_device.c
- *		Records and fields of an input, found by gpusortd; see load_device.h.
+ *		Records and fields of an input, found by gpusortd; see load_share_private.h.
  *
  * The memory in the pool is one range: an extent for the job's descriptor, and an extent for each
  * chunk.  There is one job at a time.  If gpusortd does not let go of it, the range is left to that
@@ -12,7 +12,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "load/load_device.h"
+#include "load/load_share_private.h"
 #include "memory/memory_range.h"
 #include "memory/pool.h"
 #include "service/fallback.h"

@@ -1,6 +1,6 @@
 /*
  * load_encoding.c
- *		The encoding of a COPY's input, and that of the database; see load_encoding.h.
+ *		The encoding of a COPY's input, and that of the database; see load_input_private.h.
  */
 #include "postgres.h"
 
@@ -9,7 +9,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/memutils.h"
 
-#include "load/load_encoding.h"
+#include "load/load_input_private.h"
 #include "parse/gs_chunk.h"
 
 /* This many bytes are converted at a time, so that they stay in the processor's cache. */

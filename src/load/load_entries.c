@@ -1,6 +1,7 @@
 /*
  * load_entries.c
- *		The entries of new rows in the indexes of a table that is in use; see load_entries.h.
+ *		The entries of new rows in the indexes of a table that is in use; see
+ *		load_indexes_private.h.
  *
  * An entry is inserted into a unique index as for a deferred constraint: the index takes it at
  * once, and tells whether there may be another row with the same key.  If so, the entry is then
@@ -19,7 +20,6 @@
 #include "access/nbtree.h"
 #include "access/table.h"
 #include "access/toast_internals.h"
-#include "access/transam.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
 #include "commands/copyfrom_internal.h"
@@ -30,12 +30,8 @@
 
 #include "btree/btree_page.h"
 #include "heap/heap_append.h"
-#include "load/load_entries.h"
-#include "load/load_entry_sort.h"
-#include "load/load_refusal.h"
-#include "load/load_safe.h"
+#include "load/load_indexes_private.h"
 #include "pg_compat/tables.h"
-#include "settings.h"
 
 /* This many entries are fetched from the sort at a time. */
 #define ENTRIES_FETCHED		64
@@ -44,72 +40,6 @@
  * An entry of more bytes than this may be too long for a page, if its values can't be compressed.
  */
 #define LONG_ENTRY_BYTES	(BLCKSZ / 4)
-
-/* ---------- whether entries can be inserted ---------- */
-
-/* Returns whether an index's operator classes have no support functions but the server's own. */
-static bool
-classes_are_plain(Relation index)
-{
-	int			count = IndexRelationGetNumberOfKeyAttributes(index) * index->rd_indam->amsupport;
-
-	for (int i = 0; i < count; i++)
-	{
-		if (index->rd_support[i] >= FirstNormalObjectId)
-			return false;
-	}
-	return true;
-}
-
-static bool
-index_is_ours(Oid oid)
-{
-	Relation	index = index_open(oid, AccessShareLock);
-	Form_pg_index form = index->rd_index;
-	bool		is_ours = index->rd_rel->relam < FirstNormalObjectId && form->indimmediate &&
-		!form->indisexclusion &&
-		classes_are_plain(index) &&
-		gpusort_load_expression_is_safe((Node *) RelationGetIndexExpressions(index)) &&
-		gpusort_load_expression_is_safe((Node *) RelationGetIndexPredicate(index));
-
-	index_close(index, AccessShareLock);
-	return is_ours;
-}
-
-/*
- * Returns whether gpusort.copy_indexes allows it.  Until our rows are all read, other sessions that
- * insert the same keys do not find ours: so of two loads of a key the one that has begun first may
- * be the one that is refused.
- */
-static bool
-setting_allows(Relation table)
-{
-	switch (gpusort_copy_indexes)
-	{
-		case GPUSORT_COPY_INDEXES_OFF:
-			return false;
-		case GPUSORT_COPY_INDEXES_ONLY_NEW:
-			return gpusort_relation_is_new(table) || RelationUsesLocalBuffers(table);
-		default:
-			return true;
-	}
-}
-
-bool
-gpusort_load_entries_are_ours(Relation table)
-{
-	List	   *indexes = RelationGetIndexList(table);
-	ListCell   *lc;
-
-	if (!setting_allows(table))
-		return false;
-	foreach(lc, indexes)
-	{
-		if (!index_is_ours(lfirst_oid(lc)))
-			return false;
-	}
-	return true;
-}
 
 /* ---------- all indexes ---------- */
 

@@ -1,6 +1,6 @@
 /*
  * load_entry_sort.c
- *		New entries of a btree index, in its order; see load_entry_sort.h.
+ *		New entries of a btree index, in its order; see load_indexes_private.h.
  */
 #include "postgres.h"
 
@@ -9,7 +9,7 @@
 
 #include "elapsed.h"
 #include "index/index.h"
-#include "load/load_entry_sort.h"
+#include "load/load_indexes_private.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
 #include "sort/sort.h"

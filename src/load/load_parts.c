@@ -1,6 +1,6 @@
 /*
  * load_parts.c
- *		The partitions that rows have been routed to; see load_parts.h.
+ *		The partitions that rows have been routed to; see load_partitions_private.h.
  */
 #include "postgres.h"
 
@@ -14,7 +14,7 @@
 #include "storage/predicate.h"
 #include "storage/spin.h"
 
-#include "load/load_parts.h"
+#include "load/load_partitions_private.h"
 #include "pg_compat.h"
 #include "worker_wait.h"
 

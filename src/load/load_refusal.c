@@ -1,18 +1,59 @@
 /*
  * load_refusal.c
- *		The first row that an index of a table in use refuses; see load_refusal.h.
- *
- * An entry that may be refused is tried in a subtransaction.  Nothing is tried of rows behind one
- * that was refused.
+ *		The first row that an index of a table in use refuses; see load_indexes_private.h.
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "commands/copyfrom_internal.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 
 #include "heap/heap_append.h"
-#include "load/load_refusal.h"
-#include "load/load_try.h"
+#include "load/load_indexes_private.h"
+
+/* ---------- doing in a subtransaction what may fail because of a row ---------- */
+
+ErrorData *
+gpusort_load_try(void (*do_it) (void *arg), void *arg, bool (*is_expected) (void),
+				 MemoryContext error_context)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		do_it(arg);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		bool		expected = is_expected();
+
+		MemoryContextSwitchTo(error_context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (!expected)
+			ReThrowError(error);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return error;
+}
+
+/* ---------- the row that is refused ---------- */
+
+/*
+ * An entry that may be refused is tried in a subtransaction.  Nothing is tried of rows behind one
+ * that was refused.
+ */
 
 /* Returns the place of a row among our rows in its table, counted from 1. */
 static uint64

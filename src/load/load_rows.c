@@ -1,6 +1,6 @@
 /*
  * load_rows.c
- *		Turning records into tuples in private pages; see load_rows.h.
+ *		Turning records into tuples in private pages; see load_rows_private.h.
  *
  * A row is put into a page when all of its values are known to be good.  So wherever reading ends,
  * the pages have exactly the rows of the records before.
@@ -12,12 +12,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "load/load_columns.h"
-#include "load/load_computed.h"
-#include "load/load_encoding.h"
-#include "load/load_partitions.h"
-#include "load/load_rows.h"
-#include "load/load_target.h"
+#include "load/load_input_private.h"
+#include "load/load_partitions_private.h"
+#include "load/load_rows_private.h"
+#include "load/load_values_private.h"
 #include "parse/gs_check.h"
 #include "parse/gs_field.h"
 #include "parse/gs_records.h"

@@ -1,6 +1,6 @@
 /*
  * load_safe.c
- *		What may be called while rows are loaded; see load_safe.h.
+ *		What may be called while rows are loaded; see load_statement_private.h.
  */
 #include "postgres.h"
 
@@ -18,7 +18,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "load/load_safe.h"
+#include "load/load_statement_private.h"
 
 /*
  * Input functions that depend on nothing but their arguments and on settings, or that look up the

@@ -1,6 +1,6 @@
 /*
  * load_share.c
- *		The chunks of an input that participants load together; see load_share.h.
+ *		The chunks of an input that participants load together; see load_share_private.h.
  *
  * Chunks are numbered from 0 on, and a chunk's number modulo nchunks is its place in the array.
  * The state of all chunks follows from comparing numbers: turn <= taken <= added <= filled <= turn
@@ -12,7 +12,7 @@
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
 
-#include "load/load_share.h"
+#include "load/load_share_private.h"
 #include "memory/pool.h"
 #include "pg_compat.h"
 #include "worker_fault.h"

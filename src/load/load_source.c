@@ -1,6 +1,6 @@
 /*
  * load_source.c
- *		Where the bytes of a COPY FROM come from; see load_source.h.
+ *		Where the bytes of a COPY FROM come from; see load_input_private.h.
  */
 #include "postgres.h"
 
@@ -14,6 +14,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "load/load_share_private.h"
+#include "load/load_state_private.h"
+#include "parse/gs_dialect.h"
+
 /*
  * This header includes those of the libraries for GSSAPI and TLS, because of a struct that is not
  * used here.  They need not be installed.
@@ -24,7 +28,7 @@
 #include "libpq/libpq.h"
 
 #include "elapsed.h"
-#include "load/load_source.h"
+#include "load/load_input_private.h"
 #include "worker_wait.h"
 
 void
@@ -166,7 +170,11 @@ read_client(GpuSortLoadSource *source, char *buffer, Size bytes)
 	}
 }
 
-Size
+/*
+ * Reads until there are "bytes" bytes, or there are no more to be had for now; returns how many
+ * there are.
+ */
+static Size
 gpusort_source_read(GpuSortLoadSource *source, char *buffer, Size bytes)
 {
 	if (source->at_end || source->failed)
@@ -382,4 +390,50 @@ gpusort_source_give_back(GpuSortLoadSource *source, const char *data, Size bytes
 	}
 	PG_END_TRY();
 	return rows;
+}
+
+/* ---------- the input of a COPY that is carried out ---------- */
+
+/*
+ * If a COPY is ended while it waits for more of its input, the error is about the line behind all
+ * that has come, because PostgreSQL has loaded all lines by the time it waits.  Here some of the
+ * lines may still wait to be loaded, so they are counted when there is an error.
+ */
+
+static uint64
+count_lines(const GpuSortLoadState *state, const char *data, Size bytes)
+{
+	char		newline = gs_line_byte(&state->task->dialect);
+	uint64		lines = 0;
+
+	for (Size i = 0; i < bytes; i++)
+		lines += data[i] == newline;
+	return lines;
+}
+
+/* An error context callback, which sets the line before the callback of COPY shows it. */
+static void
+find_line(void *arg)
+{
+	const GpuSortLoadState *state = arg;
+	const GpuSortLoadSource *source = &state->source;
+	uint64		lines = state->counts.lines;
+
+	lines += count_lines(state, state->buffer + state->begin, state->bytes - state->begin);
+	if (state->share != NULL)
+		lines += gpusort_share_lines(state->share, gs_line_byte(&state->task->dialect));
+	lines += count_lines(state, source->reading, source->got);
+	state->copy->cur_lineno = lines + 1;
+}
+
+Size
+gpusort_load_read(GpuSortLoadState *state, char *to, Size bytes)
+{
+	ErrorContextCallback context = {error_context_stack, find_line, state};
+	Size		got;
+
+	error_context_stack = &context;
+	got = gpusort_source_read(&state->source, to, bytes);
+	error_context_stack = context.previous;
+	return got;
 }

@@ -1,10 +1,10 @@
 /*
  * load_start.c
- *		The beginning of an input; see load_start.h.
+ *		The beginning of an input; see load_input_private.h.
  */
 #include "postgres.h"
 
-#include "load/load_start.h"
+#include "load/load_input_private.h"
 #include "parse/gs_field.h"
 #include "parse/gs_records.h"
 

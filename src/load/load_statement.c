@@ -1,6 +1,6 @@
 /*
  * load_statement.c
- *		COPY FROM statements; see load_statement.h.
+ *		COPY FROM statements; see load.h.
  */
 #include "postgres.h"
 
@@ -27,13 +27,10 @@
 #include "utils/rel.h"
 #include "utils/rls.h"
 
-#include "load/load_encoding.h"
-#include "load/load_entries.h"
-#include "load/load_indexes.h"
-#include "load/load_safe.h"
-#include "load/load_start.h"
-#include "load/load_statement.h"
-#include "load/load_tree.h"
+#include "load/load.h"
+#include "load/load_indexes_private.h"
+#include "load/load_input_private.h"
+#include "load/load_statement_private.h"
 #include "pg_compat/copy.h"
 
 /*

@@ -1,7 +1,7 @@
 /*
  * load_tree.c
  *		Partitioned tables, and whether rows can be routed to all of their partitions here; see
- *		load_tree.h.
+ *		load_statement_private.h.
  */
 #include "postgres.h"
 
@@ -25,8 +25,7 @@
 #include "utils/partcache.h"
 #include "utils/syscache.h"
 
-#include "load/load_safe.h"
-#include "load/load_tree.h"
+#include "load/load_statement_private.h"
 #include "settings.h"
 
 /* ---------- partition keys ---------- */

@@ -1,6 +1,6 @@
 /*
  * load_workers.c
- *		Loading by the leader and parallel workers; see load_workers.h.
+ *		Loading by the leader and parallel workers; see load_state_private.h.
  *
  * The leader reads the input and cuts it where records end.  When there is no room for another
  * chunk, the leader loads chunks, too.  PostgreSQL's own code can't go on in parallel mode, so what
@@ -19,12 +19,9 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "load/load_device.h"
-#include "load/load_progress.h"
-#include "load/load_read.h"
-#include "load/load_rows.h"
-#include "load/load_share.h"
-#include "load/load_workers.h"
+#include "load/load_rows_private.h"
+#include "load/load_share_private.h"
+#include "load/load_state_private.h"
 #include "pg_compat/copy.h"
 #include "settings.h"
 #include "shared_chunk.h"

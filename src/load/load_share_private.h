@@ -1,7 +1,17 @@
 /*
- * load_share.h
- *		The chunks of an input that participants load together.
- *
+ * load_share_private.h
+ *		Loading by several participants, and by gpusortd.
+ */
+#ifndef GPUSORT_LOAD_SHARE_PRIVATE_H
+#define GPUSORT_LOAD_SHARE_PRIVATE_H
+
+#include "load/load_rows_private.h"
+#include "parse/gs_found.h"
+#include "service/service.h"
+
+/* ---------- the chunks of an input that participants load together ---------- */
+
+/*
  * The leader reads the input into numbered chunks, each of which has whole records.  Any
  * participant that is free takes the next chunk and forms its tuples in private pages.  When the
  * chunks before it have had their turns, it is this chunk's turn: its pages get their blocks, so
@@ -12,12 +22,6 @@
  * given back to PostgreSQL from this record on.  A chunk with rows that need the toaster is left to
  * the leader, who loads it in its turn.
  */
-#ifndef GPUSORT_LOAD_SHARE_H
-#define GPUSORT_LOAD_SHARE_H
-
-#include "load/load_rows.h"
-#include "parse/gs_found.h"
-#include "service/service.h"
 
 typedef struct GpuSortLoadShare GpuSortLoadShare;
 
@@ -28,7 +32,7 @@ typedef struct GpuSortLoadShare GpuSortLoadShare;
 extern Size gpusort_share_bytes(int nchunks, bool in_pool);
 extern void gpusort_share_init(GpuSortLoadShare *share, int nchunks, const uint32 *extents);
 
-/* ---------- the leader ---------- */
+/* ---------- ... the leader ---------- */
 
 /*
  * Returns where the bytes of the next chunk are to go, or NULL if there is no room for it yet.
@@ -93,7 +97,7 @@ extern uint64 gpusort_share_lines(GpuSortLoadShare *share, char newline);
  */
 extern Size gpusort_share_rest(GpuSortLoadShare *share, char *buffer);
 
-/* ---------- all participants ---------- */
+/* ---------- ... all participants ---------- */
 
 /*
  * Takes a chunk, if there is one, and loads it; returns whether there was one.  In the leader,
@@ -102,9 +106,45 @@ extern Size gpusort_share_rest(GpuSortLoadShare *share, char *buffer);
  */
 extern bool gpusort_share_load(GpuSortLoadShare *share, GpuSortLoader *loader, GpuSortLoader *left);
 
-/* ---------- workers ---------- */
+/* ---------- ... workers ---------- */
 
 /* Waits until there is a chunk to take; returns false if there won't be one. */
 extern bool gpusort_share_await_chunk(GpuSortLoadShare *share);
 
-#endif							/* GPUSORT_LOAD_SHARE_H */
+/* ---------- records and fields of an input, found by gpusortd ---------- */
+
+/*
+ * The chunks of the input lie in the pool then.  The leader gives the chunks that it has filled to
+ * gpusortd, as many as there are in each job, and one job after the other.  Participants may take
+ * the chunks of a job when gpusortd has answered it.  They believe what gpusortd has found as far
+ * as it is proven (parse/gs_check.h).  If anything goes wrong, they find the fields themselves from
+ * then on.
+ */
+
+typedef struct GpuSortLoadDevice GpuSortLoadDevice;
+
+/*
+ * Returns NULL if fields are not to be found by gpusortd (gpusort.copy_parser), or can't be; all
+ * other functions here accept NULL, too.  The device is allocated in the current context, and
+ * released together with it, if gpusort_load_device_end() has not released it before.
+ */
+extern GpuSortLoadDevice *gpusort_load_device_begin(const gs_dialect *dialect, int nworkers);
+extern void gpusort_load_device_end(GpuSortLoadDevice *device);
+
+/*
+ * Return how many chunks there is room for, and the extents of the pool that the chunks lie in, or
+ * NULL if they do not lie in the pool.
+ */
+extern int	gpusort_load_places(const GpuSortLoadDevice *device, int nworkers);
+extern const uint32 *gpusort_load_device_extents(const GpuSortLoadDevice *device);
+
+/*
+ * Lets participants take the chunks in which gpusortd has found the fields, and has gpusortd look
+ * at those that were filled since.
+ */
+extern void gpusort_load_device_serve(GpuSortLoadDevice *device, GpuSortLoadShare *share);
+
+/* Waits for gpusortd's answer; returns false if gpusortd has not been asked anything. */
+extern bool gpusort_load_device_wait(GpuSortLoadDevice *device);
+
+#endif							/* GPUSORT_LOAD_SHARE_PRIVATE_H */

@@ -1,0 +1,146 @@
+/*
+ * load_partitions_private.h
+ *		Partitions that rows go to.
+ */
+#ifndef GPUSORT_LOAD_PARTITIONS_PRIVATE_H
+#define GPUSORT_LOAD_PARTITIONS_PRIVATE_H
+
+#include "access/attmap.h"
+#include "nodes/pg_list.h"
+#include "storage/block.h"
+#include "utils/relcache.h"
+
+#include "heap/heap_append.h"
+#include "load/load_values_private.h"
+
+/* ---------- leaves ---------- */
+
+/*
+ * The leaves of a partitioned table that have indexes, filled when the rows are there.
+ *
+ * The leader finds these leaves before the first row is read, and gives them numbers.  All other
+ * leaves had no indexes at that time: if one of them has an index when a row gets there, that row
+ * is left to PostgreSQL.
+ */
+
+/*
+ * The number of a leaf, from 1 on, or GPUSORT_NO_LEAF for each partition that is not one of these
+ * leaves.
+ */
+typedef uint16 GpuSortLeafNumber;
+
+#define GPUSORT_NO_LEAF		((GpuSortLeafNumber) 0)
+
+typedef struct GpuSortLoadLeaf
+{
+	Oid			table;
+	bool		is_used;		/* others may have rows there; else it is empty, and locked */
+	bool		is_built;		/* the rows are in all indexes */
+	bool		is_sorted;		/* the rows are in the indexes that get entries in key order */
+	BlockNumber first_block;	/* our rows are in this block and behind, if there are any */
+} GpuSortLoadLeaf;
+
+typedef struct GpuSortLoadLeaves
+{
+	int			count;
+	int			nindexes;		/* of all leaves; not counted any further than there are locks */
+	GpuSortLoadLeaf *leaves;	/* the one with number 1 comes first */
+} GpuSortLoadLeaves;
+
+/*
+ * Fills *leaves with the partitions that have indexes, and returns why these partitions are not
+ * ours, or NULL.  "indexed" and "maybe_empty" are what gpusort_load_why_not_partitions() has found
+ * in the catalogs.  Partitions that are indeed empty, and have indexes that can be built
+ * afterwards, are locked by gpusort_load_lock_indexes().
+ */
+extern const char *gpusort_leaves_begin(GpuSortLoadLeaves *leaves, List *indexed,
+										List *maybe_empty);
+
+/* Returns how many locks the server has room for, in all sessions together. */
+extern int64 gpusort_lock_places(void);
+
+/* ---------- parts ---------- */
+
+/*
+ * The partitions that rows have been routed to, as all participants of a COPY FROM know them.
+ *
+ * A participant locks a partition when the first one of its rows goes there, as the server does.  A
+ * worker's locks end with the worker; so the leader takes them over before the workers may end.
+ */
+
+typedef struct GpuSortLoadParts GpuSortLoadParts;
+
+typedef struct GpuSortLoadPart
+{
+	Oid			partition;		/* InvalidOid: this place is free */
+	GpuSortHeapTail tail;
+	GpuSortLeafNumber leaf;		/* its number, if it has indexes */
+	bool		is_used;		/* other sessions may have rows there, if it has indexes */
+	bool		is_open;		/* some participant has opened, and locked, it */
+} GpuSortLoadPart;
+
+/*
+ * The parts lie in shared memory, or, if there is only one participant, in that one's own.  They
+ * have room for "count" partitions, of which "leaves" are those that have indexes.
+ */
+extern Size gpusort_parts_bytes(int count);
+extern void gpusort_parts_init(GpuSortLoadParts *parts, int count, const GpuSortLoadLeaves *leaves);
+
+/*
+ * Notes that a partition, which the caller has locked, is open, and returns its part.  Returns NULL
+ * if there are more partitions by now than there is room for.
+ */
+extern GpuSortLoadPart *gpusort_parts_open(GpuSortLoadParts *parts, Oid partition);
+
+/*
+ * Called by a worker that has nothing left to do: waits until the leader has taken over its locks.
+ */
+extern void gpusort_parts_await_leader(GpuSortLoadParts *parts);
+
+/*
+ * Called by the leader: takes over the workers' locks on partitions of "root", the table that was
+ * named, and lets the workers end.
+ */
+extern void gpusort_parts_take_over(GpuSortLoadParts *parts, Oid root);
+
+/*
+ * Called by the leader at the end: tells the server of the rows that partitions have got, and notes
+ * in "leaves" in which block they begin.
+ */
+extern void gpusort_parts_end(GpuSortLoadParts *parts, GpuSortLoadLeaves *leaves);
+
+/* ---------- the partitions that a participant puts rows into ---------- */
+
+/* A partition that rows are routed to, and the current row as the partition stores it. */
+typedef struct GpuSortLoadPartition
+{
+	GpuSortLoadTarget target;
+	GpuSortLoadComputer *computer;	/* for generated columns and constraints, or NULL */
+	const AttrMap *map;			/* from the root's columns, or NULL: they are the same */
+	GpuSortLoadValue *values;	/* the current row, if there is a map */
+	GpuSortLeafNumber leaf;		/* its number, if it has indexes */
+	struct GpuSortLoadPartition *next;
+} GpuSortLoadPartition;
+
+typedef struct GpuSortLoadPartitions GpuSortLoadPartitions;
+
+/* Begins to route rows to the partitions of "root"; allocates in the current context. */
+extern GpuSortLoadPartitions *gpusort_partitions_begin(const GpuSortLoadTask *task, Relation root,
+														GpuSortLoadParts *parts);
+
+extern GpuSortBuckets *gpusort_partitions_buckets(GpuSortLoadPartitions *partitions);
+
+/*
+ * Returns the partition that a row belongs to, or NULL if rows can't be put into it here.  Raises
+ * an error if the table has no partition for the row.
+ */
+extern GpuSortLoadPartition *gpusort_partitions_find(GpuSortLoadPartitions *partitions,
+													 const GpuSortLoadValue *values);
+
+/* Returns a row of the root as the partition stores it; valid until the next row. */
+extern GpuSortLoadValue *gpusort_partition_values(GpuSortLoadPartition *partition,
+												  GpuSortLoadValue *values);
+
+extern void gpusort_partitions_end(GpuSortLoadPartitions *partitions);
+
+#endif							/* GPUSORT_LOAD_PARTITIONS_PRIVATE_H */

@@ -1,0 +1,231 @@
+/*
+ * load_rows_private.h
+ *		Records of an input into rows, by one participant, and what is known of both afterwards.
+ */
+#ifndef GPUSORT_LOAD_ROWS_PRIVATE_H
+#define GPUSORT_LOAD_ROWS_PRIVATE_H
+
+#include "commands/copy.h"
+#include "storage/buffile.h"
+#include "utils/dsa.h"
+#include "utils/palloc.h"
+
+#include "load/load_partitions_private.h"
+#include "load/load_values_private.h"
+#include "parse/gs_records.h"
+
+/* ---------- counts: what has become of the records of an input ---------- */
+
+typedef struct GpuSortLoadCounts
+{
+	uint64		rows;
+	uint64		excluded;		/* records that WHERE has left out */
+	uint64		lines;			/* of all these records, as the server counts lines */
+} GpuSortLoadCounts;
+
+static inline void
+gpusort_load_add_counts(GpuSortLoadCounts *sum, const GpuSortLoadCounts *counts)
+{
+	sum->rows += counts->rows;
+	sum->excluded += counts->excluded;
+	sum->lines += counts->lines;
+}
+
+/* ---------- order: which partition each row of an input went to ---------- */
+
+/*
+ * In each partition, rows are in the order of the input.  What is kept here gives the order among
+ * the rows of all partitions.  It is the number of each row's leaf, which is GPUSORT_NO_LEAF for
+ * all partitions without indexes (load_partitions_private.h).
+ */
+
+typedef struct GpuSortLoadOrder
+{
+	BufFile    *file;			/* the leaves of the first rows, or NULL */
+	uint64		filed;			/* rows in the file */
+	GpuSortLeafNumber *leaves;	/* the leaves of the rows behind these */
+	uint64		kept;			/* rows in memory */
+	uint64		room;			/* rows that there is memory for */
+	uint64	   *rows;			/* by leaf, how many rows it has got; or NULL: nobody asks */
+	MemoryContext context;		/* where all of this is allocated */
+	dsa_area   *area;			/* where participants leave their rows; NULL: there is only one */
+} GpuSortLoadOrder;
+
+/* Makes room in memory for this many more rows. */
+extern void gpusort_order_grow(GpuSortLoadOrder *order, uint64 more);
+
+/* Appends a row that went to this leaf. */
+static inline void
+gpusort_order_add(GpuSortLoadOrder *order, GpuSortLeafNumber leaf)
+{
+	if (unlikely(order->kept == order->room))
+		gpusort_order_grow(order, 1);
+	order->leaves[order->kept++] = leaf;
+}
+
+/*
+ * Appends the rows of the next part of the input.  If there are too many for memory, rows are
+ * written to the file.
+ */
+extern void gpusort_order_join(GpuSortLoadOrder *order, const GpuSortLeafNumber *leaves,
+							   uint64 count);
+
+/*
+ * gpusort_order_leave() copies the rows in memory into the area, and returns where they are.
+ * gpusort_order_take() appends "count" rows that another participant has left in the area, and
+ * frees them there.
+ */
+extern dsa_pointer gpusort_order_leave(const GpuSortLoadOrder *order);
+extern void gpusort_order_take(GpuSortLoadOrder *order, dsa_pointer left, uint64 count);
+
+/* Reads the leaves of all rows, from the first row on. */
+typedef struct GpuSortOrderReader
+{
+	const GpuSortLoadOrder *order;
+	uint64		next;
+	GpuSortLeafNumber *buffer;	/* a piece of the file */
+	uint64		begin;			/* the rows whose leaves are in the buffer, up to "end" */
+	uint64		end;
+} GpuSortOrderReader;
+
+/* Begins to read; the reader has to be ended. */
+extern void gpusort_order_read(GpuSortOrderReader *reader, const GpuSortLoadOrder *order);
+
+/* Returns the leaf of the next row, which must be there. */
+extern GpuSortLeafNumber gpusort_order_next(GpuSortOrderReader *reader);
+
+extern void gpusort_order_end(GpuSortOrderReader *reader);
+
+/* ---------- lines of an input, and which of them end a row of the table ---------- */
+
+/*
+ * A row that an index refuses is known by its place in the table, but the error has to name its
+ * line.  Between the line of a row and that of the next row there are other lines if WHERE has left
+ * out a record, or if a record has newlines between quotes.
+ */
+
+typedef struct GpuSortLoadLines
+{
+	uint64		count;
+	uint8	   *bits;			/* for each line, whether a row ends there; NULL: on every line */
+	Size		room;			/* bytes allocated for the bits */
+	MemoryContext context;		/* where bits and left_out are allocated */
+	bool	   *left_out;		/* records of the batch that WHERE leaves out; NULL: it can't */
+	size_t		max_records;
+	GpuSortLoadOrder order;		/* the leaf of each row, if some leaves have indexes */
+} GpuSortLoadLines;
+
+#define GPUSORT_LINES_BYTES(count)	(((count) + 7) / 8)
+
+/* Begins a batch of records, of which some can be left out. */
+extern void gpusort_lines_begin(GpuSortLoadLines *lines, size_t nrecords);
+
+static inline void
+gpusort_lines_leave_out(GpuSortLoadLines *lines, size_t record)
+{
+	if (lines->left_out != NULL)
+		lines->left_out[record] = true;
+}
+
+/*
+ * Appends the lines of the first "nrecords" records of the batch, which are "count" lines.  If
+ * "some_left_out" is false, all of these records are rows.
+ */
+extern void gpusort_lines_note(GpuSortLoadLines *lines, const gs_records *records,
+							   const gs_dialect *dialect, const char *data, size_t nrecords,
+							   uint64 count, bool some_left_out);
+
+/* Appends the lines of the next part of the input, which were noted elsewhere. */
+extern void gpusort_lines_join(GpuSortLoadLines *lines, uint64 count, const uint8 *bits);
+
+/* Forgets all lines, and where the rows went. */
+extern void gpusort_lines_clear(GpuSortLoadLines *lines);
+
+/*
+ * Returns how many lines there are from line *at, the first one being 0, to the end of the next
+ * row, and moves *at to the line behind it.
+ */
+extern uint64 gpusort_lines_to_row(const GpuSortLoadLines *lines, uint64 *at);
+
+/* ---------- loader ---------- */
+
+/*
+ * Turning records of a COPY's input into tuples in private pages, by one participant.
+ */
+
+typedef struct GpuSortLoader GpuSortLoader;
+
+/* Why reading stopped. */
+typedef enum GpuSortLoadStop
+{
+	GPUSORT_LOAD_END,			/* no other record ends in the buffer */
+	GPUSORT_LOAD_ODD,			/* the next record is odd: left to PostgreSQL's COPY */
+	GPUSORT_LOAD_TOAST			/* the next row needs the toaster, which may not be used */
+} GpuSortLoadStop;
+
+/* The bytes that are to be read, and what has been read of them. */
+typedef struct GpuSortLoadInput
+{
+	const char *data;			/* must begin with a record */
+	Size		bytes;
+	bool		at_end;			/* the input ends with these bytes */
+	bool		may_toast;		/* the leader may, if none of its rows will be forgotten */
+	const gs_records *found;	/* by a device, and believed as far as it is proven; or NULL */
+
+	Size		consumed;		/* where the next record begins */
+	GpuSortLoadCounts counts;	/* of the records that were read */
+	bool		decoded_toast;	/* rows have TOAST chunks that logical decoding keeps in memory */
+	bool		mistaken;		/* what the device has found is wrong */
+	GpuSortLoadStop stop;
+} GpuSortLoadInput;
+
+/*
+ * Returns what forms rows of a table, allocated in the current context.  "parts" is used if the
+ * table is partitioned.
+ */
+extern GpuSortLoader *gpusort_loader_begin(const GpuSortLoadTask *task, Relation table,
+										   GpuSortLoadParts *parts);
+
+/*
+ * To be called before rows are read, so that they go on where the table's last page ends.  The rows
+ * of partitions do so in any case.
+ */
+extern void gpusort_loader_continue(GpuSortLoader *loader);
+
+/*
+ * Reads the records of a buffer, as far as possible.  A record that something is wrong with does
+ * not raise an error, but stops the reading with GPUSORT_LOAD_ODD.
+ */
+extern void gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input);
+
+/* Returns the lines of the records that were read last, if the table has indexes. */
+extern const GpuSortLoadLines *gpusort_loader_lines(const GpuSortLoader *loader);
+
+/*
+ * Tells the loader to leave the order of its rows among partitions to other participants in this
+ * area, if anybody asks for that order.
+ */
+extern void gpusort_loader_share_order(GpuSortLoader *loader, dsa_area *area);
+
+/*
+ * Called if reading was stopped by a record that is left to PostgreSQL's COPY: hands over the
+ * values of sequences that were taken for it.
+ */
+extern void gpusort_loader_hand_over(GpuSortLoader *loader, CopyFromState copy);
+
+/*
+ * Put the rows that were read into the table.  gpusort_loader_place() gives them their places, in
+ * the order of the input.  gpusort_loader_write() writes their pages; with "keep_last", a last page
+ * that is not full may be kept, to be filled further.  If writing is "put_off", other participants
+ * may have their turn between the two.  "decode_end" says that whatever was toasted for these rows,
+ * later rows won't refer to it.
+ */
+extern void gpusort_loader_place(GpuSortLoader *loader, bool put_off, bool decode_end);
+extern void gpusort_loader_write(GpuSortLoader *loader, bool keep_last, bool decode_end);
+
+/* Forgets the rows that were read, instead of putting them into the table. */
+extern void gpusort_loader_forget(GpuSortLoader *loader);
+
+extern void gpusort_loader_end(GpuSortLoader *loader);
+
+#endif							/* GPUSORT_LOAD_ROWS_PRIVATE_H */
