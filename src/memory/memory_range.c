@@ -10,9 +10,9 @@
  *
  * Released ranges go to a list private to the process.  How much private memory
  * they may keep resident is bounded by gpusort.keep_memory: the touched part of a
- * range beyond what is left of that budget, or of what all processes may keep
- * (kept_memory.c), is given back at once.  Ranges are taken from the list by
- * role, so the second sort of a kind in a session finds every part warm.
+ * range beyond what is left of that budget, or of what all processes may keep,
+ * is given back at once.  Ranges are taken from the list by role, so the second
+ * sort of a kind in a session finds every part warm.
  *
  * Huge pages.  A row that is fetched in sorted order misses the TLB on each
  * access if it lies in 4 kB pages, which makes emission 2.5 times as slow
@@ -30,12 +30,76 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "miscadmin.h"
 #include "portability/instr_time.h"
 
 #include "elapsed.h"
 #include "memory/extents_private.h"
 #include "memory/memory_range.h"
 #include "memory/pool.h"
+#include "protocol/gsd_holders.h"
+
+/* ---------- private memory that all processes keep for their next sorts ---------- */
+
+/*
+ * Each process says in its entry of the pool's header how much it keeps (protocol/gsd_holders.h).
+ * It may add half of what is left of gpusort.keep_memory_total, so that many sessions can keep
+ * something before nothing is left.  If two processes look at the same time, the limit may be
+ * exceeded by what one of them adds.
+ *
+ * Without a pool, processes share no memory in which they could count, and there is no limit.
+ */
+
+int			gpusort_keep_memory_total = -1;
+
+int
+gpusort_default_keep_memory_total(void)
+{
+	return gpusort_pool_default_mb() * 1024;
+}
+
+/* Returns how many more bytes may be kept; a negative number if too many are kept. */
+static int64
+bytes_left(void)
+{
+	return (int64) gpusort_keep_memory_total * 1024 -
+		(int64) gsd_kept_bytes(gpusort_pool->header);
+}
+
+/* Returns how many more bytes this process may keep. */
+static size_t
+gpusort_kept_room(void)
+{
+	int64		left;
+
+	if (gpusort_pool == NULL)
+		return SIZE_MAX;
+	left = bytes_left();
+	return left > 0 ? left / 2 : 0;
+}
+
+/* Returns whether all processes together keep more than they may. */
+static bool
+gpusort_too_much_is_kept(void)
+{
+	return gpusort_pool != NULL && bytes_left() < 0;
+}
+
+/*
+ * Notes that this process keeps `bytes` bytes, all together, from now on; returns false if that
+ * can't be noted, so that it must not keep any.
+ */
+static bool
+gpusort_note_kept(size_t bytes)
+{
+	if (gpusort_pool == NULL)
+		return true;
+	gpusort_pool_register_exit();
+	return gsd_note_kept(gpusort_pool->header, (uint32) MyProcPid, gpusort_session_pid(),
+						 GetSessionUserId(), bytes);
+}
+
+/* ---------- ranges ---------- */
 
 #define HUGE_PAGE_BYTES		((size_t) 2 << 20)
 #define HUGE_RANGE_BYTES	((size_t) 64 << 20)

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/tupmacs.h"
 #include "lib/stringinfo.h"
 #include "utils/memutils.h"
 
@@ -140,4 +141,27 @@ gpusort_describe_columns(const GpuSortKeys *keys)
 	for (int i = 0; i < keys->ncolumns; i++)
 		appendStringInfo(&buf, "%s%s", i > 0 ? ", " : "", keys->columns[i].encoder.codec->name);
 	return buf.data;
+}
+
+/* ---------- attributes that lie at the same place in every tuple ---------- */
+
+int
+gpusort_fixed_offset(TupleDesc desc, AttrNumber attno)
+{
+	int			offset = 0;
+
+	for (int i = 0; i < attno; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (i == attno - 1 && att->attlen == -1)
+			return offset;
+		offset = att_align_nominal(offset, att->attalign);
+		if (i == attno - 1)
+			return offset;
+		if (att->attlen < 0)
+			break;
+		offset += att->attlen;
+	}
+	return -1;
 }

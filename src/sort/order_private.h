@@ -31,7 +31,7 @@ extern GpuSortHandover gpusort_sort_rows(GpuSort *sort);
  * Find the order of all rows, which is not verified yet.  Returns false if there is no memory for
  * it, or if a value turned out to have no encoding.  Afterwards the words of keys are not what they
  * were, so no row can be put behind these.  with_service: gpusortd may sort, and then some of the
- * order may become known later (sort_await.c).
+ * order may become known later (sort_service.c).
  */
 extern bool gpusort_order_rows(GpuSort *sort, bool with_service);
 

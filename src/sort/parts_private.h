@@ -81,7 +81,7 @@ typedef struct PartEntry
 struct GpuSortParts
 {
 	/* set when the shared sort is made */
-	uint32		owner;			/* owner word of all extents (parts_owner.c) */
+	uint32		owner;			/* owner word of all extents (sort_ranges.c) */
 	uint32		max_extents;	/* that all participants may have together */
 	size_t		reserve_bytes;	/* address space of the sort's row store */
 	size_t		row_unit;		/* rows begin at multiples of this many bytes */

@@ -14,8 +14,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "interrupts.h"
 #include "pg_compat.h"
 #include "sort/rows_private.h"
+#include "sort/sort.h"
 #include "sort/state_private.h"
 
 void
@@ -119,4 +121,22 @@ gpusort_row_store_put_index(GpuSort *sort, const Datum *values, const bool *isnu
 	if (sort->keys.any_bytes)
 		stored_row_is_source(&sort->rows, row, IndexTupleSize(tuple));
 	return true;
+}
+
+/* ---------- dead rows: their mark in index tuples ---------- */
+
+void
+gpusort_unmark_dead(GpuSort *sort)
+{
+	if (!sort->index.any_dead)
+		return;
+	for (uint64 id = 0; id < sort->rows.count; id++)
+	{
+		IndexTuple	tuple = gpusort_row_at(&sort->rows.places, (uint32) id);
+
+		if (id % GPUSORT_INTERRUPT_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		gpusort_unmark_tuple(tuple);
+	}
+	sort->index.any_dead = false;
 }

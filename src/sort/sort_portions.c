@@ -17,14 +17,20 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 
+#include "elapsed.h"
+#include "protocol/gsd_holders.h"
+#include "runs/runs.h"
 #include "settings.h"
 #include "sort/memory_private.h"
 #include "sort/order_private.h"
 #include "sort/parts_private.h"
+#include "sort/sort.h"
 #include "sort/sort_view.h"
 #include "sort/spill_private.h"
+#include "sort/state_private.h"
 
 /*
  * Limits of how many runs are read at once.  Within these it is as many as memory has room for
@@ -330,4 +336,102 @@ gpusort_finish_spill(GpuSort *sort)
 	spill->loaded = false;
 	gpusort_forget_rows(sort);
 	return GPUSORT_HANDOVER_NONE;
+}
+
+/* ---------- loading one portion of runs into memory, in order ---------- */
+
+/* Returns the number of rows of a portion. */
+static uint64
+count_rows(uint32 nruns, const GpuSortRunPlace *from, const GpuSortRunPlace *to)
+{
+	uint64		rows = 0;
+
+	for (uint32 i = 0; i < nruns; i++)
+		rows += to[i].row - from[i].row;
+	return rows;
+}
+
+/*
+ * Reads the rows of a portion.  Planes take no more memory than its rows need.  Returns false if
+ * they don't fit.
+ */
+static bool
+read_rows(GpuSort *sort, const GpuSortRun **runs, uint32 nruns, const GpuSortRunPlace *from,
+		  const GpuSortRunPlace *to)
+{
+	GpuSortRunReader reader;
+	instr_time	start;
+	void	   *tuple = NULL;
+
+	INSTR_TIME_SET_CURRENT(start);
+	gpusort_forget_rows(sort);
+	sort->memory.expected_rows = count_rows(nruns, from, to);
+	gpusort_run_reader_init(&reader);
+	for (uint32 i = 0; i < nruns && tuple == NULL; i++)
+	{
+		gpusort_run_reader_begin(&reader, runs[i], from[i], to[i]);
+		while ((tuple = gpusort_run_reader_next(&reader)) != NULL)
+			if (!gpusort_put_stored_tuple(sort, tuple))
+				break;
+	}
+	gpusort_run_reader_free(&reader);
+	sort->memory.expected_rows = 0;
+	gpusort_add_elapsed(&sort->stats.read_time, start);
+	return tuple == NULL;
+}
+
+bool
+gpusort_portion_load(GpuSort *sort, const GpuSortRun **runs, uint32 nruns,
+					 const GpuSortRunPlace *from, const GpuSortRunPlace *to)
+{
+	if (!read_rows(sort, runs, nruns, from, to))
+		return false;
+	if (gpusort_sort_rows(sort) == GPUSORT_HANDOVER_NONE)
+		return true;
+	if (!gpusort_has_order(sort))
+		return false;
+	gpusort_sort_by_comparison(sort);
+	return true;
+}
+
+/* ---------- moving a result that nobody reads now to temporary files ---------- */
+
+/*
+ * All rows are written as one run, in order.  From then on the sort is one that has spilled:
+ * whoever asks for a row has the portion loaded that the row is in.
+ */
+
+/* A sort with fewer extents is too small for that to gain anything. */
+#define MIN_EXTENTS		(2 * GSD_LEAST_EXTENTS)
+
+bool
+gpusort_should_move_out(const GpuSort *sort)
+{
+	const GpuSortPoolAccount *account = &sort->memory.pool_account;
+
+	/* temp_file_limit: a query that has its rows already must not fail because of files */
+	return sort->order.performed && sort->tuplesort == NULL && !sort->index_rows &&
+		sort->keys.ncolumns > 0 && sort->rows.count > 0 && !gpusort_has_runs(sort) &&
+		gpusort_enable_spill && temp_file_limit < 0 &&
+		pg_atomic_read_u32(account->extents) >= MIN_EXTENTS && gpusort_pool_is_wanted(account);
+}
+
+void
+gpusort_move_out(GpuSort *sort)
+{
+	MemoryContext old = MemoryContextSwitchTo(sort->context);
+	GpuSortSpill *spill = sort->spill != NULL ? sort->spill : gpusort_make_spill(sort);
+
+	spill->file = gpusort_begin_run_file(sort);
+	gpusort_run_begin(spill->file);
+	gpusort_write_rows(sort, spill->file);
+	gpusort_run_end(spill->file);
+	spill->rows = sort->rows.count;
+	sort->stats.runs++;
+	gpusort_forget_rows(sort);
+	gpusort_rewind_ranges(sort);
+	/* this can't fail, since no rows are left in memory */
+	(void) gpusort_finish_spill(sort);
+	sort->order.performed = true;
+	MemoryContextSwitchTo(old);
 }

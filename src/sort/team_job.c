@@ -11,6 +11,8 @@
 #include "memory/pool.h"
 #include "pg_compat.h"
 #include "sort/memory_private.h"
+#include "sort/sort_team.h"
+#include "sort/state_private.h"
 #include "sort/team_private.h"
 #include "worker_wait.h"
 
@@ -214,4 +216,37 @@ char *
 gpusort_team_job_map(const TeamJob *job, TeamPiece piece, bool writable)
 {
 	return gpusort_team_job_map_extents(team_list(job) + piece.first, piece.count, writable);
+}
+
+/* ---------- several processes that put the rows of one sort in order: the team ---------- */
+
+Size
+gpusort_team_bytes(void)
+{
+	return sizeof(GpuSortTeam);
+}
+
+void
+gpusort_team_init(GpuSortTeam *team, int expected)
+{
+	memset(team, 0, sizeof(*team));
+	team->helpers = expected;
+	SpinLockInit(&team->mutex);
+	ConditionVariableInit(&team->changed);
+}
+
+void
+gpusort_use_team(GpuSort *sort, GpuSortTeam *team, int participants)
+{
+	sort->team.team = team;
+	sort->team.participants = participants;
+}
+
+void
+gpusort_team_dismiss(GpuSortTeam *team)
+{
+	SpinLockAcquire(&team->mutex);
+	team->dismissed = true;
+	SpinLockRelease(&team->mutex);
+	ConditionVariableBroadcast(&team->changed);
 }
