@@ -150,6 +150,37 @@ extern Path *gpusort_side_scan(GpuSortSide *side, int workers);
  */
 extern Path *gpusort_side_participants_path(GpuSortSide *side, Path *partial);
 
+/* ---------- offers of joins, as of other paths (plan_paths_private.h) ---------- */
+
+/*
+ * Lowers the cost of a join of ours, which is not added yet, to just below what the cheapest join
+ * was charged, if that join really costs more.  The cheapest join is sought among the partial paths
+ * if ours has workers.
+ *
+ * A lowered cost hides what our join costs from joins that are planned above, which may mislead
+ * their choice.  So it is done only where more is gained than is hidden, or where the query has no
+ * other join.  In the latter case it is enough, too, that our join costs less than the others with
+ * a sort above them, if that is all that the query wants of the order.
+ */
+extern void gpusort_outbid_join(PlannerInfo *root, RelOptInfo *joinrel, Path *path);
+
+/*
+ * Add a join's path, to the partial paths if it has workers.  gpusort_add_join() adds it as it is,
+ * and gpusort_offer_join() after gpusort_outbid_join().
+ */
+extern void gpusort_add_join(RelOptInfo *joinrel, Path *path);
+extern void gpusort_offer_join(PlannerInfo *root, RelOptInfo *joinrel, Path *path);
+
+/*
+ * The path of a GpuSort Join.  cost is what it really costs, whatever the planner is told in
+ * custom.path.
+ */
+typedef struct GpuSortJoinPath
+{
+	CustomPath	custom;
+	Cost		cost;
+} GpuSortJoinPath;
+
 /* ---------- ways: merge joins above our sorts, GpuSort Joins, GpuSort Index Joins ---------- */
 
 /* Adds the paths of merge joins of a pair of relations. */

@@ -1,6 +1,6 @@
 /*
  * plan_pair.c
- *		Two relations that the planner joins; see plan_joins_private.h.
+ *		Two relations that the planner joins, and offering joins of ours; see plan_joins_private.h.
  */
 #include "postgres.h"
 
@@ -8,6 +8,7 @@
 
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 
@@ -16,8 +17,165 @@
 #include "pg_compat/planner.h"
 #include "plan/plan_estimate_private.h"
 #include "plan/plan_joins_private.h"
+#include "plan/plan_node.h"
 #include "plan/plan_paths_private.h"
 #include "settings.h"
+
+/* ---------- what joins cost in truth, and offering ours ---------- */
+
+/*
+ * A lowered cost is this share of what the undercharged join was charged.  It is close to 1, since
+ * what is planned above a join is to see the cost that it would see without us.
+ */
+#define JUST_BELOW		0.985
+
+static bool
+is_our_join(const Path *path)
+{
+	return IsA(path, CustomPath) && strcmp(((const CustomPath *) path)->methods->CustomName,
+										   GPUSORT_UNFINISHED_JOIN_NODE) == 0;
+}
+
+/* Returns how much too little a join's path has been charged, by the planner or by us. */
+static Cost
+lacking_of_join(const Path *path)
+{
+	if (IsA(path, HashPath))
+		return gpusort_hash_join_extra_cost((const HashPath *) path);
+	if (is_our_join(path))
+		return ((const GpuSortJoinPath *) path)->cost - path->total_cost;
+	return 0;
+}
+
+/*
+ * Returns what the cheapest of these joins really costs, which is the first one without parameters:
+ * the planner does not charge a hash join for waiting for its table.  Returns DBL_MAX if there is
+ * none to compare with.
+ */
+static Cost
+gpusort_join_in_truth(const List *paths)
+{
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+
+		if (path->param_info == NULL)
+			return path->total_cost + lacking_of_join(path);
+	}
+	return DBL_MAX;
+}
+
+/*
+ * Returns what the join that really is the cheapest costs, which may have been charged more than
+ * the first one.  sorting is added to the cost of paths that are not in this order, for a sort
+ * above them.
+ */
+static Cost
+cheapest_in_truth(const List *paths, List *order, Cost sorting)
+{
+	const Path *first = linitial(paths);
+	Cost		cheapest = DBL_MAX;
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+		Cost		cost = path->total_cost + lacking_of_join(path);
+
+		if (!pathkeys_contained_in(order, path->pathkeys))
+			cost += sorting;
+		if (path->param_info == NULL && !gpusort_is_less_disabled(first, path))
+			cheapest = Min(cheapest, cost);
+	}
+	return cheapest;
+}
+
+/*
+ * Returns whether a path is the only join of this query and of the queries around it.  If so, its
+ * cost hides no join below it, and no join above is misled.  A join by workers does not count,
+ * since its rows are gathered above.
+ */
+static bool
+is_only_join(const PlannerInfo *root, const Path *join)
+{
+	return root->query_level == 1 && join->parallel_workers == 0 &&
+		bms_num_members(root->all_baserels) == 2;
+}
+
+/*
+ * Returns whether all that the query does above its joins is a sort, which a join in its order
+ * saves.
+ */
+static bool
+saves_sort(const PlannerInfo *root, const Path *join)
+{
+	return root->sort_pathkeys != NIL && root->query_pathkeys == root->sort_pathkeys &&
+		root->parse->distinctClause == NIL && root->limit_tuples < 0 &&
+		pathkeys_contained_in(root->sort_pathkeys, join->pathkeys);
+}
+
+/*
+ * Returns whether the query's only join really costs less than any other, with a sort of ours above
+ * the other where our join saves one.
+ */
+static bool
+is_best_join(PlannerInfo *root, RelOptInfo *joinrel, const Path *join, const List *paths)
+{
+	List	   *order = NIL;
+	Cost		sorting = 0;
+
+	if (saves_sort(root, join))
+	{
+		Path	   *first = linitial(paths);
+		const Path *sorted = gpusort_make_participants_path(root, joinrel, first,
+															root->sort_pathkeys);
+
+		if (sorted != NULL)
+		{
+			order = root->sort_pathkeys;
+			sorting = sorted->total_cost - first->total_cost;
+		}
+	}
+	return join->total_cost < cheapest_in_truth(paths, order, sorting);
+}
+
+void
+gpusort_outbid_join(PlannerInfo *root, RelOptInfo *joinrel, Path *path)
+{
+	const List *paths = path->parallel_workers > 0 ? joinrel->partial_pathlist : joinrel->pathlist;
+	const Path *cheapest = paths != NIL ? linitial(paths) : NULL;
+	Cost		gain;
+	Cost		below;
+
+	if (cheapest == NULL || cheapest->param_info != NULL ||
+		(!IsA(cheapest, HashPath) && !is_our_join(cheapest)))
+		return;
+	gain = gpusort_join_in_truth(paths) - path->total_cost;
+	below = Min(path->total_cost, cheapest->total_cost * JUST_BELOW);
+	if ((gain <= 0 || path->total_cost - below > gain) &&
+		(!is_only_join(root, path) || !is_best_join(root, joinrel, path, paths)))
+		return;
+	path->total_cost = below;
+	path->startup_cost = Min(path->startup_cost, path->total_cost);
+}
+
+void
+gpusort_add_join(RelOptInfo *joinrel, Path *path)
+{
+	if (path->parallel_workers > 0)
+		add_partial_path(joinrel, path);
+	else
+		add_path(joinrel, path);
+}
+
+void
+gpusort_offer_join(PlannerInfo *root, RelOptInfo *joinrel, Path *path)
+{
+	gpusort_outbid_join(root, joinrel, path);
+	gpusort_add_join(joinrel, path);
+}
 
 /* ---------- the paths that there are ---------- */
 

@@ -216,42 +216,6 @@ extern void gpusort_offer_paths(const GpuSortGroupedRows *grouped, List *own, Li
 extern void gpusort_offer_beside(RelOptInfo *rel, const List *paths, const List *left_out,
 								 Cost lacking);
 
-/*
- * Returns what the cheapest of these joins really costs, which is the first one without parameters:
- * the planner does not charge a hash join for waiting for its table.  Returns DBL_MAX if there is
- * none to compare with.
- */
-extern Cost gpusort_join_in_truth(const List *paths);
-
-/*
- * Lowers the cost of a join of ours, which is not added yet, to just below what the cheapest join
- * was charged, if that join really costs more.  The cheapest join is sought among the partial paths
- * if ours has workers.
- *
- * A lowered cost hides what our join costs from joins that are planned above, which may mislead
- * their choice.  So it is done only where more is gained than is hidden, or where the query has no
- * other join.  In the latter case it is enough, too, that our join costs less than the others with
- * a sort above them, if that is all that the query wants of the order.
- */
-extern void gpusort_outbid_join(PlannerInfo *root, RelOptInfo *joinrel, Path *path);
-
-/*
- * Add a join's path, to the partial paths if it has workers.  gpusort_add_join() adds it as it is,
- * and gpusort_offer_join() after gpusort_outbid_join().
- */
-extern void gpusort_add_join(RelOptInfo *joinrel, Path *path);
-extern void gpusort_offer_join(PlannerInfo *root, RelOptInfo *joinrel, Path *path);
-
-/*
- * The path of a GpuSort Join.  cost is what it really costs, whatever the planner is told in
- * custom.path.
- */
-typedef struct GpuSortJoinPath
-{
-	CustomPath	custom;
-	Cost		cost;
-} GpuSortJoinPath;
-
 /* ---------- steps: paths above a GpuSort for what the query wants, competing by cost ---------- */
 
 /* ORDER BY: adds paths that sort the input's rows by root->sort_pathkeys. */
@@ -283,15 +247,16 @@ extern void gpusort_add_distinct_paths(PlannerInfo *root, RelOptInfo *input_rel,
 extern void gpusort_add_setop_paths(PlannerInfo *root, RelOptInfo *setop_rel);
 
 /*
- * GROUP BY: adds paths that sort the input's rows and group neighbours, in the leader or in workers,
- * and paths for aggregates over distinct or ordered values.  extra is what the planner's hook gets.
+ * GROUP BY: adds paths that sort the input's rows and group neighbours, in the leader or in
+ * workers, and paths for aggregates over distinct or ordered values.  extra is what the planner's
+ * hook gets.
  */
 extern void gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel,
 									   RelOptInfo *grouped_rel, const GroupPathExtraData *extra);
 
 /*
- * Window functions: adds paths above sorts of ours, and paths whose window functions are computed by parallel
- * workers.
+ * Window functions: adds paths above sorts of ours, and paths whose window functions are computed
+ * by parallel workers.
  */
 extern void gpusort_add_window_paths(PlannerInfo *root, RelOptInfo *input_rel,
 									 RelOptInfo *window_rel);
