@@ -19,12 +19,6 @@ extern void gpusort_service_feed(GpuSort *sort);
  */
 extern bool gpusort_service_sort(GpuSort *sort, bool all_at_once);
 
-/* Wait until the first `rows` positions are ready. */
-extern void gpusort_service_await(GpuSort *sort, uint64 rows);
-
-/* Find out how many positions are ready by now.  The sort must have a job. */
-extern void gpusort_service_look(GpuSort *sort);
-
 /*
  * Returns a sort that was performed, has a job, and lives in the context or below it; NULL if there
  * is none.

@@ -389,7 +389,8 @@ gpusort_service_sort(GpuSort *sort, bool all_at_once)
 	return true;
 }
 
-void
+/* Wait until the first `rows` positions are ready. */
+static void
 gpusort_service_await(GpuSort *sort, uint64 rows)
 {
 	const char *why;
@@ -414,7 +415,8 @@ gpusort_service_await(GpuSort *sort, uint64 rows)
 		end_if_answered(sort);
 }
 
-void
+/* Find out how many positions are ready by now.  The sort must have a job. */
+static void
 gpusort_service_look(GpuSort *sort)
 {
 	sort->order.ready = Max(sort->order.ready, gpusort_job_ready(&sort->service.job));
