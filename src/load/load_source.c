@@ -17,6 +17,7 @@
 #include "load/load_share_private.h"
 #include "load/load_state_private.h"
 #include "parse/gs_dialect.h"
+#include "pg_compat/copy.h"
 
 /*
  * This header includes those of the libraries for GSSAPI and TLS, because of a struct that is not
@@ -333,7 +334,7 @@ prepare_leftover(Leftover *leftover)
 	CopyFromState copy = source->copy;
 	Size		marked = 0;
 
-	if (leftover->kind == COPY_FRONTEND && !copy->opts.csv_mode)
+	if (leftover->kind == COPY_FRONTEND && !gpusort_copy_format_is_csv(&copy->opts))
 		marked = bytes_until_marker(copy, leftover->data, leftover->bytes);
 	if (marked > 0)
 	{
