@@ -19,7 +19,6 @@
 #define GPUSORT_PLAN_NODE_H
 
 #include "nodes/extensible.h"
-#include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
 #include "sort/sort.h"
