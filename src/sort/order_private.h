@@ -133,11 +133,7 @@ typedef struct GpuSortVerifier
 	uint64		moves_left;
 } GpuSortVerifier;
 
-/*
- * Begin to compare rows, in the current context: those of a view (index tuples), or
- * (gpusort_begin_own_verifier()) those of a sort of this process.
- */
-extern void gpusort_begin_verifier(GpuSortVerifier *v, TupleDesc desc, const GpuSortSpec *spec);
+/* Begins to compare the rows of a sort of this process, in the current context. */
 extern void gpusort_begin_own_verifier(GpuSortVerifier *v, GpuSort *sort);
 
 /* Load the keys of a row, or of the row at a position, as number `which` of the two. */

@@ -360,12 +360,6 @@ extern void gpusort_rest(MemoryContext context);
 extern size_t gpusort_row_bytes(const GpuSort *sort);
 
 /*
- * Returns, of an index sort that was performed, a bitmap: bit i is set if all key columns of the
- * row at position i are equal to those of the row before, nulls included.
- */
-extern const uint64 *gpusort_equal_rows(const GpuSort *sort);
-
-/*
  * Returns the stored tuples of an index sort without key columns, which lie end to end in *bytes
  * bytes.  Valid until the next tuple is put.
  */

@@ -154,10 +154,3 @@ gpusort_stored_rows(const GpuSort *sort, Size *bytes)
 	*bytes = sort->rows.used;
 	return sort->rows.places.base;
 }
-
-const uint64 *
-gpusort_equal_rows(const GpuSort *sort)
-{
-	Assert(sort->index_rows && sort->order.performed);
-	return RANGE_U64(sort->order.equal);
-}

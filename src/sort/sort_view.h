@@ -89,7 +89,10 @@ typedef struct GpuSortView
 	GpuSortRowPlaces places;
 	/* row ids by position; NULL: rows lie in order, and a position is an id */
 	const uint32 *order;
-	/* see gpusort_equal_rows(); NULL: it is not known which rows are equal */
+	/*
+	 * a bitmap: bit i is set if all key columns of the row at position i are equal to those of the
+	 * row before, nulls included; NULL: it is not known which rows are equal
+	 */
 	const uint64 *equal;
 	/*
 	 * merged with another sort (sort.h): order and equal are those of the rows of both

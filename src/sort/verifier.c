@@ -49,8 +49,8 @@ begin_encoder(GpuSortVerifier *v, const GpuSortSpec *spec, int column)
 	return encoder;
 }
 
-void
-gpusort_begin_verifier(GpuSortVerifier *v, TupleDesc desc, const GpuSortSpec *spec)
+static void
+begin_verifier(GpuSortVerifier *v, TupleDesc desc, const GpuSortSpec *spec)
 {
 	memset(v, 0, sizeof(*v));
 	v->ncolumns = spec->nkeys;
@@ -83,7 +83,7 @@ gpusort_begin_verifier(GpuSortVerifier *v, TupleDesc desc, const GpuSortSpec *sp
 void
 gpusort_begin_own_verifier(GpuSortVerifier *v, GpuSort *sort)
 {
-	gpusort_begin_verifier(v, sort->desc, &sort->spec);
+	begin_verifier(v, sort->desc, &sort->spec);
 	v->progress = sort->progress;
 	v->moves_left = MOVES * sort->rows.count;
 	if (sort->index_rows)
