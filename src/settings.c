@@ -107,8 +107,9 @@ define_cost(const char *name, const char *description, double *variable)
 							 NULL, NULL, NULL);
 }
 
-void
-gpusort_define_settings(void)
+/* What is taken over, and how careful gpusort is. */
+static void
+define_switches(void)
 {
 	define_bool("gpusort.enabled",
 				"Lets gpusort take over sorts.", &gpusort_enabled);
@@ -151,7 +152,11 @@ gpusort_define_settings(void)
 	define_bool("gpusort.verify",
 				"Compares neighbouring rows of every result with the operator class's comparison.",
 				&gpusort_verify);
+}
 
+static void
+define_choices(void)
+{
 	DefineCustomEnumVariable("gpusort.engine",
 							 "Chooses what sorts the keys.",
 							 "\"auto\" takes a GPU where there is one, and the CPU otherwise.",
@@ -171,6 +176,11 @@ gpusort_define_settings(void)
 							"Sets the number of estimated rows below which a sort is left to PostgreSQL.",
 							NULL, &gpusort_min_rows, gpusort_min_rows, 0, INT_MAX,
 							PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+}
+
+static void
+define_reports(void)
+{
 	DefineCustomBoolVariable("gpusort.track_sorts",
 							 "Counts sorts for the view pg_stat_gpusort.",
 							 NULL, &gpusort_track_sorts, gpusort_track_sorts,
@@ -180,6 +190,11 @@ gpusort_define_settings(void)
 							"-1 logs none, 0 all.",
 							&gpusort_log_min_duration, gpusort_log_min_duration, -1, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
+}
+
+static void
+define_workers(void)
+{
 	DefineCustomIntVariable("gpusort.max_sort_workers",
 							"Sets how many parallel workers may help one process to sort its rows.",
 							"-1 is as many as max_parallel_workers_per_gather.",
@@ -191,6 +206,11 @@ gpusort_define_settings(void)
 							NULL, &gpusort_min_sort_worker_rows, gpusort_min_sort_worker_rows,
 							2, INT_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+static void
+define_faults(void)
+{
 	DefineCustomEnumVariable("gpusort.inject_fault",
 							 "Provokes the named failure in every sort, for testing.",
 							 NULL, &gpusort_inject_fault, gpusort_inject_fault,
@@ -204,7 +224,11 @@ gpusort_define_settings(void)
 							"Sets how many pages of an index a process writes at a time, for testing.",
 							NULL, &gpusort_slice_pages, gpusort_slice_pages, 1, 1000000,
 							PGC_SUSET, GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL, NULL, NULL, NULL);
+}
 
+static void
+define_costs(void)
+{
 	define_cost("gpusort.cost_startup",
 				"Sets the planner's cost of starting a sort.", &gpusort_cost_startup);
 	define_cost("gpusort.cost_row",
@@ -225,4 +249,15 @@ gpusort_define_settings(void)
 	define_cost("gpusort.cost_fetch",
 				"Sets the planner's cost of fetching a row of a cached table by its TID.",
 				&gpusort_cost_fetch);
+}
+
+void
+gpusort_define_settings(void)
+{
+	define_switches();
+	define_choices();
+	define_reports();
+	define_workers();
+	define_faults();
+	define_costs();
 }

@@ -210,15 +210,7 @@ struct gs_device_job
 	uint64_t   *border_bits;	/* border words of all devices, downloaded in the end */
 };
 
-/* Returns the status of a call from the calling function, unless it is GS_OK. */
-#define GS_TRY(call) \
-	do { \
-		gs_status	try_status = (call); \
-		if (try_status != GS_OK) \
-			return try_status; \
-	} while (0)
-
-/* Does the same with an operation of a device: GS_DO(job, d, upload, queue, to, ...). */
+/* Does as GS_TRY() with an operation of a device: GS_DO(job, d, upload, queue, to, ...). */
 #define GS_DO(job, d, operation, ...) \
 	do { \
 		gs_device  *do_device = (job)->devices[d].device; \
