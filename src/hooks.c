@@ -195,9 +195,9 @@ run(GPUSORT_EXECUTOR_RUN_PARAMETERS)
 
 	if (ours != NULL)
 		query->dest = ours;
-	count = gpusort_rows_to_run_for(query, count);
+	count = gpusort_exec_rows_to_run_for(query, count);
 	if (query->operation == CMD_INSERT && gpusort_insert_is_ours(query, direction))
-		gpusort_run_insert(previous.ExecutorRun_hook, GPUSORT_EXECUTOR_RUN_ARGUMENTS);
+		gpusort_into_run_insert(previous.ExecutorRun_hook, GPUSORT_EXECUTOR_RUN_ARGUMENTS);
 	else
 		previous.ExecutorRun_hook(GPUSORT_EXECUTOR_RUN_ARGUMENTS);
 	if (count != 0)

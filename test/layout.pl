@@ -2,12 +2,13 @@
 # layout.pl [TREE]
 #		Does the code keep to src/layout.txt?
 #
-# Eight checks, each a line of TAP: includes against the table; what object files take from each
+# Nine checks, each a line of TAP: includes against the table; what object files take from each
 # other against the table (where the tree has been built: nm tells); no circles of files, by
 # includes and by symbols; plain C without PostgreSQL; one place that looks at the server's version;
 # one that sets the server's hooks, so that their order can be read there; one that waits for
-# other processes of a job, so that nobody waits for a worker that is lost; and no line of more than 100
-# columns but for those with a string, which a reader looks for as it is.  A circle is shown with
+# other processes of a job, so that nobody waits for a worker that is lost; no line of more than 100
+# columns but for those with a string, which a reader looks for as it is; and no external function whose
+# name begins with a noun of another folder: what the files there begin with.  A circle is shown with
 # the symbols that close it.  Ends with "N passed, N failed".
 use strict;
 use warnings;
@@ -273,10 +274,34 @@ sub long_lines
 	my @found;
 
 	open my $in, '<:utf8', $path or die "$path: $!\n";
-	while (<$in>)
+	while (my $line = <$in>)
 	{
-		1 while s/^([^\t]*)\t/$1 . ' ' x (4 - length($1) % 4)/e;
-		push @found, "$path:$." if length > 101 && !/"/;
+		1 while $line =~ s/^([^\t]*)\t/$1 . ' ' x (4 - length($1) % 4)/e;
+		push @found, "$path:$." if length($line) > 101 && $line !~ /"/;
+	}
+	return @found;
+}
+
+# External functions whose names begin as files of other folders do.  Those that SQL calls have names of its
+# own.
+sub foreign_names
+{
+	my (%owners, @found);
+
+	for my $path (map { logical($_) } @sources)
+	{
+		$owners{$1}{ folder($path) } = 1 if $path =~ m{([a-z]+)[^/]*$} && folder($path) ne '.';
+	}
+	for my $path (grep { m{^src/.*/.*\.c$} } @sources)
+	{
+		my $folder = folder(logical($path));
+
+		open my $in, '<', $path or die "$path: $!\n";
+		while (my $line = <$in>)
+		{
+			next unless $line =~ /^gpusort_([a-z]+)\w*\((?!PG_FUNCTION_ARGS)/ && $owners{$1} && !$owners{$1}{$folder};
+			push @found, "$path:$.: $1 is a word of " . join ' and ', sort keys %{ $owners{$1} };
+		}
 	}
 	return @found;
 }
@@ -290,5 +315,6 @@ report("the server's version is asked for in one place", @versions);
 report("the server's hooks are set in one place", @hooks);
 report('other processes of a job are waited for in one place', @waits);
 report('lines have up to 100 columns', map { long_lines($_) } @sources);
+report('names begin with words of their folders', foreign_names());
 print "$passed passed, $failed failed\n";
 exit($failed > 0);

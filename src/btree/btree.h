@@ -84,7 +84,7 @@ typedef struct GpuSortLeafBuilder
  * Returns how many tuples of `size` bytes, without posting lists, are put on each page; the last
  * page may get one more.
  */
-extern int	gpusort_leaf_tuples_per_page(const GpuSortLeafBuilder *leaf, Size size);
+extern int	gpusort_btree_leaf_tuples_per_page(const GpuSortLeafBuilder *leaf, Size size);
 
 /* ---------- posting lists: what equal neighbours of the stream become ---------- */
 

@@ -15,8 +15,8 @@
 
 /* Begins with an empty page.  Memory comes from the current context. */
 static void
-gpusort_leaf_begin(GpuSortLeafBuilder *leaf, const GpuSortIndexTarget *target,
-				   BTScanInsert scan_key, const GpuSortLeafSink *sink)
+gpusort_btree_leaf_begin(GpuSortLeafBuilder *leaf, const GpuSortIndexTarget *target,
+						 BTScanInsert scan_key, const GpuSortLeafSink *sink)
 {
 	leaf->target = *target;
 	leaf->scan_key = scan_key;
@@ -62,7 +62,7 @@ end_page(GpuSortLeafBuilder *leaf, GpuSortPage *page, IndexTuple high_key, bool 
 
 /* Ends the page before its last tuple, which becomes the first tuple of the next page. */
 static void
-gpusort_leaf_turn_page(GpuSortLeafBuilder *leaf)
+gpusort_btree_leaf_turn_page(GpuSortLeafBuilder *leaf)
 {
 	GpuSortPage full = leaf->page;
 	IndexTuple	first_right = gpusort_page_last(&full);
@@ -78,7 +78,7 @@ gpusort_leaf_turn_page(GpuSortLeafBuilder *leaf)
 
 /* Raises the server's own error for a tuple that is too large. */
 static void
-gpusort_leaf_refuse(GpuSortLeafBuilder *leaf, IndexTuple tuple)
+gpusort_btree_leaf_refuse(GpuSortLeafBuilder *leaf, IndexTuple tuple)
 {
 	_bt_check_third_page(leaf->target.index, leaf->target.heap, true, (Page) leaf->page.data,
 						 tuple);
@@ -88,7 +88,7 @@ gpusort_leaf_refuse(GpuSortLeafBuilder *leaf, IndexTuple tuple)
 
 /* Returns whether the page ends before a tuple of `size` bytes. */
 static inline bool
-gpusort_leaf_is_full(const GpuSortLeafBuilder *leaf, Size size)
+gpusort_btree_leaf_is_full(const GpuSortLeafBuilder *leaf, Size size)
 {
 	int			space = gpusort_page_space(&leaf->page);
 
@@ -103,25 +103,25 @@ gpusort_leaf_is_full(const GpuSortLeafBuilder *leaf, Size size)
  * GPUSORT_PAGE_MAX_TUPLE), `posting` of which are its posting list.
  */
 static inline char *
-gpusort_leaf_append(GpuSortLeafBuilder *leaf, Size size, int posting)
+gpusort_btree_leaf_append(GpuSortLeafBuilder *leaf, Size size, int posting)
 {
-	if (gpusort_leaf_is_full(leaf, size))
-		gpusort_leaf_turn_page(leaf);
+	if (gpusort_btree_leaf_is_full(leaf, size))
+		gpusort_btree_leaf_turn_page(leaf);
 	leaf->last_posting = posting;
 	return gpusort_page_append(&leaf->page, size);
 }
 
 /* Appends a tuple as it is. */
 static inline void
-gpusort_leaf_add(GpuSortLeafBuilder *leaf, IndexTuple tuple)
+gpusort_btree_leaf_add(GpuSortLeafBuilder *leaf, IndexTuple tuple)
 {
 	Size		size = IndexTupleSize(tuple);
 	char	   *to;
 
 	if (unlikely(size > GPUSORT_PAGE_MAX_TUPLE))
-		gpusort_leaf_refuse(leaf, tuple);
+		gpusort_btree_leaf_refuse(leaf, tuple);
 	Assert(size == MAXALIGN(size));
-	to = gpusort_leaf_append(leaf, size, 0);
+	to = gpusort_btree_leaf_append(leaf, size, 0);
 
 	/* Most keys are one word; don't call memcpy() for two. */
 	if (likely(size == 16))
@@ -139,11 +139,11 @@ gpusort_leaf_add(GpuSortLeafBuilder *leaf, IndexTuple tuple)
  * can take its place.  If that turns the page, the slice's last page has one tuple only.
  */
 static void
-gpusort_leaf_end_slice(GpuSortLeafBuilder *leaf, IndexTuple next)
+gpusort_btree_leaf_end_slice(GpuSortLeafBuilder *leaf, IndexTuple next)
 {
 	GpuSortPage full;
 
-	gpusort_leaf_add(leaf, next);
+	gpusort_btree_leaf_add(leaf, next);
 	full = leaf->page;
 	end_page(leaf, &full, make_high_key(leaf, &full), true);
 	gpusort_page_begin(&leaf->page, leaf->sink.get_page(leaf->sink.arg), 0);
@@ -151,13 +151,13 @@ gpusort_leaf_end_slice(GpuSortLeafBuilder *leaf, IndexTuple next)
 }
 
 int
-gpusort_leaf_tuples_per_page(const GpuSortLeafBuilder *leaf, Size size)
+gpusort_btree_leaf_tuples_per_page(const GpuSortLeafBuilder *leaf, Size size)
 {
 	GpuSortLeafBuilder probe = *leaf;
 
 	gpusort_page_clear(&probe.page);
 	probe.last_posting = 0;
-	while (!gpusort_leaf_is_full(&probe, size))
+	while (!gpusort_btree_leaf_is_full(&probe, size))
 	{
 		probe.page.upper -= size;
 		probe.page.lower += sizeof(ItemIdData);
@@ -170,7 +170,7 @@ gpusort_leaf_tuples_per_page(const GpuSortLeafBuilder *leaf, Size size)
 
 /* Hands the last page of the index to the sink, if there is any. */
 static void
-gpusort_leaf_finish(GpuSortLeafBuilder *leaf)
+gpusort_btree_leaf_finish(GpuSortLeafBuilder *leaf)
 {
 	if (leaf->page.nitems == 0)
 		return;
@@ -210,7 +210,7 @@ form_posting_tuple(GpuSortDedup *dedup)
 	Size		key_bytes = IndexTupleSize(dedup->base);
 	Size		tid_bytes = dedup->ntids * sizeof(ItemPointerData);
 	Size		size = MAXALIGN(key_bytes + tid_bytes);
-	char	   *place = gpusort_leaf_append(dedup->leaf, size, size - key_bytes);
+	char	   *place = gpusort_btree_leaf_append(dedup->leaf, size, size - key_bytes);
 	IndexTuple	tuple = (IndexTuple) place;
 
 	memcpy(place, dedup->base, key_bytes);
@@ -227,7 +227,7 @@ gpusort_dedup_flush(GpuSortDedup *dedup)
 	if (dedup->ntids > 1)
 		form_posting_tuple(dedup);
 	else if (dedup->ntids == 1)
-		gpusort_leaf_add(dedup->leaf, dedup->base);
+		gpusort_btree_leaf_add(dedup->leaf, dedup->base);
 	dedup->base = NULL;
 	dedup->ntids = 0;
 	dedup->max_tids = 0;
@@ -246,7 +246,7 @@ gpusort_dedup_add(GpuSortDedup *dedup, IndexTuple tuple, bool equal)
 		return;
 	}
 	if (dedup->ntids == 1)
-		gpusort_leaf_add(dedup->leaf, dedup->base);
+		gpusort_btree_leaf_add(dedup->leaf, dedup->base);
 	else
 		gpusort_dedup_flush(dedup);
 
@@ -272,7 +272,7 @@ gpusort_stream_begin(GpuSortStream *stream, const GpuSortIndexTarget *target,
 	stream->deduplicate = stream->allequalimage && !target->info->ii_Unique &&
 		BTGetDeduplicateItems(index);
 	scan_key->allequalimage = stream->allequalimage;
-	gpusort_leaf_begin(&stream->leaf, target, scan_key, sink);
+	gpusort_btree_leaf_begin(&stream->leaf, target, scan_key, sink);
 	gpusort_dedup_begin(&stream->dedup, &stream->leaf);
 }
 
@@ -315,7 +315,7 @@ put_block(GpuSortStream *stream, void **tuples, int count, uint64 from)
 {
 	if (!stream->deduplicate)
 		for (int i = 0; i < count; i++)
-			gpusort_leaf_add(&stream->leaf, tuples[i]);
+			gpusort_btree_leaf_add(&stream->leaf, tuples[i]);
 	else
 		for (int i = 0; i < count; i++)
 			gpusort_dedup_add(&stream->dedup, tuples[i],
@@ -343,12 +343,12 @@ void
 gpusort_stream_finish(GpuSortStream *stream)
 {
 	gpusort_dedup_flush(&stream->dedup);
-	gpusort_leaf_finish(&stream->leaf);
+	gpusort_btree_leaf_finish(&stream->leaf);
 }
 
 void
 gpusort_stream_end_before(GpuSortStream *stream, IndexTuple next)
 {
 	gpusort_dedup_flush(&stream->dedup);
-	gpusort_leaf_end_slice(&stream->leaf, next);
+	gpusort_btree_leaf_end_slice(&stream->leaf, next);
 }

@@ -83,7 +83,8 @@ gpusort_slice_cuts_make(GpuSortSliceCuts *cuts, const GpuSortStream *stream, int
 	if (view->tuple_bytes > 0 && view->tuple_bytes <= GPUSORT_PAGE_MAX_TUPLE &&
 		!(stream->deduplicate && count_equal(view, 0, nrows) > 0))
 	{
-		unit = cuts->page_rows = gpusort_leaf_tuples_per_page(&stream->leaf, view->tuple_bytes);
+		unit = cuts->page_rows =
+			gpusort_btree_leaf_tuples_per_page(&stream->leaf, view->tuple_bytes);
 		cuts->slice_rows = (uint64) Min(slice_pages, EXACT_SLICE_PAGES) * cuts->page_rows;
 	}
 	cuts->slice_rows = Max(cuts->slice_rows, GPUSORT_SLICE_MIN_ROWS);

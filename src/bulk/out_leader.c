@@ -322,7 +322,7 @@ make_shared_memory(OutLeader *leader, const GpuSortOutSlices *slices,
 		sizeof(GpuSortOutTask), Max(ncolumns, 1) * sizeof(GpuSortOutColumn),
 		gpusort_queues_bytes(nworkers, GPUSORT_OUT_QUEUE_BYTES),
 		returned != NULL ? TupleDescSize(returned->desc) : 0,
-		returned != NULL ? gpusort_shared_view_bytes() : 0
+		returned != NULL ? gpusort_view_shared_bytes() : 0
 	};
 	void	   *queues;
 

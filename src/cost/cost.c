@@ -166,7 +166,7 @@
 /* The length that costs assume for the key of a byte string. */
 #define STRING_KEY_BYTES	16
 
-bool		gpusort_pool_was_short = false;
+bool		gpusort_cost_pool_was_short = false;
 
 /* The state of the pool when it was first looked at. */
 static struct
@@ -195,7 +195,7 @@ look_at_pool(void)
 {
 	if (pool_now.depth > 0 && pool_now.known)
 		return;
-	pool_now.available = gpusort_pool_available();
+	pool_now.available = gpusort_sort_pool_available();
 	pool_now.other_sessions = gpusort_pool_other_sessions();
 	pool_now.known = true;
 }
@@ -208,8 +208,8 @@ static double
 pool_bytes(double wanted)
 {
 	look_at_pool();
-	if (wanted > pool_now.available && pool_now.available < gpusort_pool_limit())
-		gpusort_pool_was_short = true;
+	if (wanted > pool_now.available && pool_now.available < gpusort_sort_pool_limit())
+		gpusort_cost_pool_was_short = true;
 	return (double) pool_now.available;
 }
 
@@ -638,9 +638,9 @@ gpusort_fits_memory(const GpuSortEstimate *estimate)
 static const char *
 why_memory_is_short(const GpuSortEstimate *estimate)
 {
-	if (gpusort_pool_limit() == 0)
+	if (gpusort_sort_pool_limit() == 0)
 		return "rows estimated not to fit into work_mem * hash_mem_multiplier";
-	if (estimate->memory_bytes <= gpusort_memory_limit() + gpusort_pool_limit())
+	if (estimate->memory_bytes <= gpusort_memory_limit() + gpusort_sort_pool_limit())
 		return "rows estimated not to fit into what is free of the pool";
 	return "rows estimated not to fit into work_mem * hash_mem_multiplier and gpusort.pool_quota";
 }
@@ -676,7 +676,7 @@ gpusort_fits_pool(const GpuSortEstimate *estimate, int participants)
 }
 
 bool
-gpusort_pool_suffices(const GpuSortEstimate *estimate, int participants)
+gpusort_cost_pool_suffices(const GpuSortEstimate *estimate, int participants)
 {
 	double		least_bytes = (double) participants * estimate->ranges * LEAST_EXTENTS *
 		GSD_EXTENT_BYTES;

@@ -178,7 +178,7 @@ extern bool gpusort_fits_memory(const GpuSortEstimate *estimate);
  * Whether an estimate made since this was last set to false would be another if all of the pool
  * were free.  A plan that rests on such an estimate should not be kept for long.
  */
-extern bool gpusort_pool_was_short;
+extern bool gpusort_cost_pool_was_short;
 
 /*
  * Returns whether the pool is estimated to hold all rows, if so many participants collect them,
@@ -190,7 +190,7 @@ extern bool gpusort_fits_pool(const GpuSortEstimate *estimate, int participants)
  * Returns whether the pool is estimated to hold all rows, or at least enough for participants to
  * spill the rest.
  */
-extern bool gpusort_pool_suffices(const GpuSortEstimate *estimate, int participants);
+extern bool gpusort_cost_pool_suffices(const GpuSortEstimate *estimate, int participants);
 
 /* How many bytes a core's own cache holds. */
 #define GPUSORT_CACHE_BYTES	(4.0 * 1024 * 1024)

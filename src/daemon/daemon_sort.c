@@ -204,7 +204,7 @@ publish_spans(gsd_sorter *sorter, unsigned n)
 
 /* Makes the fault that was asked for, a crash or a stop, if it is due in this run. */
 static void
-act_up(gsd_common *common, gsd_fault crash, gsd_fault stop)
+make_fault(gsd_common *common, gsd_fault crash, gsd_fault stop)
 {
 	gsd_fault	fault = common->fault;
 
@@ -246,7 +246,7 @@ publish_rows(gsd_sorter *sorter, unsigned n, uint64_t before, uint64_t ready)
 			return;
 		}
 		tell_backend(sorter, n);
-		act_up(common, GSD_FAULT_CRASH_LATE, GSD_FAULT_STOP_LATE);
+		make_fault(common, GSD_FAULT_CRASH_LATE, GSD_FAULT_STOP_LATE);
 	}
 }
 
@@ -263,7 +263,7 @@ publish_reordered(gsd_sorter *sorter, unsigned n, uint64_t before, uint64_t read
 		before = ready - before > step ? before + step : ready;
 		job->reordered_rows = before;
 		tell_backend(sorter, n);
-		act_up(common, GSD_FAULT_CRASH_REORDER, GSD_FAULT_STOP_REORDER);
+		make_fault(common, GSD_FAULT_CRASH_REORDER, GSD_FAULT_STOP_REORDER);
 	}
 }
 
@@ -299,7 +299,7 @@ gsd_sorter_run_begins(gsd_sorter *sorter, const char **message)
 	gsd_common *common = sorter->common;
 
 	common->runs++;
-	act_up(common, GSD_FAULT_CRASH, GSD_FAULT_STOP);
+	make_fault(common, GSD_FAULT_CRASH, GSD_FAULT_STOP);
 	if (common->runs != common->fault_at || common->fault != GSD_FAULT_LOST)
 		return GS_OK;
 	*message = "a lost device was asked for";

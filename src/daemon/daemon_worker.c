@@ -35,7 +35,7 @@ feed_all_again(gsd_jobs *jobs, gsd_worker *me)
 
 /* Does what follows, for all threads, from what has become of a run. */
 static void
-judge_devices(gsd_jobs *jobs, gsd_worker *me, gs_status sorted, gs_status reordered)
+note_device_failures(gsd_jobs *jobs, gsd_worker *me, gs_status sorted, gs_status reordered)
 {
 	if (sorted == GS_DEVICE_ERROR || sorted == GS_DEVICE_WRONG || reordered == GS_DEVICE_ERROR)
 		feed_all_again(jobs, me);
@@ -97,7 +97,7 @@ run_job(gsd_jobs *jobs, gsd_worker *me, unsigned n)
 		jobs->service->rows_sorted += me->sorter.arguments.args.nrows;
 	}
 	/* before the answer: a session that has it may ask for more, of devices that are lost */
-	judge_devices(jobs, me, status, reordered);
+	note_device_failures(jobs, me, status, reordered);
 	if (status == GS_OK)
 	{
 		gsd_slot_empty(me, slot);

@@ -48,7 +48,7 @@ gpusort_meeting_call_off(GpuSortMeeting *meeting)
 }
 
 bool
-gpusort_meeting_leave(GpuSortMeeting *meeting)
+gpusort_meeting_arrive(GpuSortMeeting *meeting)
 {
 	bool		takes_place;
 

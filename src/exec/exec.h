@@ -39,7 +39,7 @@ extern void gpusort_worker_bound_is_old(void);
  * Returns how many rows a query is to be run for, if the executor was asked to run it for `count`
  * rows; 0 means all.  The result differs from `count` only for a worker's part of a plan.
  */
-extern uint64 gpusort_rows_to_run_for(QueryDesc *query, uint64 count);
+extern uint64 gpusort_exec_rows_to_run_for(QueryDesc *query, uint64 count);
 
 /* ---------- junk: rows of a GpuSort without the columns that are only sorted by ---------- */
 
@@ -108,13 +108,13 @@ typedef struct GpuSortReturned
 extern bool gpusort_returned_rows(PlanState *node, GpuSortReturned *returned);
 
 /*
- * For a node above that reads two GpuSorts by position.  gpusort_sort_collect() collects the rows
- * of one GpuSort.  gpusort_sort_merged() then sorts the rows of both at once, if that is possible
- * (sort.h); otherwise each is sorted when it is first viewed.  Sorts that were performed at
- * once must be read by views only, and both nodes have to be rescanned if one is.
+ * For a node above that reads two GpuSorts by position.  gpusort_exec_collect_sort() collects the
+ * rows of one GpuSort.  gpusort_exec_sort_merged() then sorts the rows of both at once, if that is
+ * possible (sort.h); otherwise each is sorted when it is first viewed.  Sorts that were performed
+ * at once must be read by views only, and both nodes have to be rescanned if one is.
  */
-extern void gpusort_sort_collect(PlanState *node);
-extern void gpusort_sort_merged(PlanState *const nodes[2]);
+extern void gpusort_exec_collect_sort(PlanState *node);
+extern void gpusort_exec_sort_merged(PlanState *const nodes[2]);
 
 /*
  * For the node that returns a query's rows, when nobody knows when more of them will be fetched: if
@@ -174,7 +174,7 @@ extern bool gpusort_is_random_access(int eflags);
  * Returns how many rows all participants together are expected to get from a partial plan that runs
  * with so many workers.
  */
-extern double gpusort_rows_of_all(const Plan *partial, int workers);
+extern double gpusort_exec_rows_of_all(const Plan *partial, int workers);
 
 /* Initializes the child, which will be read only once and forward. */
 extern void gpusort_begin_child(CustomScanState *css, EState *estate, int eflags);

@@ -170,8 +170,8 @@ initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	shared->participants = pcxt->nworkers + 1;
 	memset(shared->counts, 0, shared->participants * sizeof(GpuSortCollectCounts));
 	node->parts = gpusort_parts_create(node->sort, shared->participants,
-									   gpusort_rows_of_all(outerPlan(css->ss.ps.plan),
-														   pcxt->nworkers));
+									   gpusort_exec_rows_of_all(outerPlan(css->ss.ps.plan),
+																pcxt->nworkers));
 	shared->sort_is_shared = node->parts != NULL;
 	if (shared->sort_is_shared)
 		shared->parts_number = gpusort_parts_number(node->parts);
@@ -286,7 +286,7 @@ sort_with_others(GpuSortCollectState *node)
 		if (gpusort_meeting_await(meeting))
 			sort_parts(node);
 	}
-	else if (gpusort_meeting_leave(meeting) &&
+	else if (gpusort_meeting_arrive(meeting) &&
 			 gpusort_team_pays((double) gpusort_parts_rows(node->parts)))
 		gpusort_team_help(team_of(node->shared));
 }

@@ -27,7 +27,7 @@ gpusort_is_random_access(int eflags)
  * The inverse of get_parallel_divisor(), by which the planner divides the rows of a partial path.
  */
 double
-gpusort_rows_of_all(const Plan *partial, int workers)
+gpusort_exec_rows_of_all(const Plan *partial, int workers)
 {
 	double		leader = parallel_leader_participation ? Max(1.0 - 0.3 * workers, 0) : 0;
 

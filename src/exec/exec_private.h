@@ -106,7 +106,7 @@ extern void gpusort_meeting_call_off(GpuSortMeeting *meeting);
  * Called by a worker that has collected.  Returns whether the leader is going to sort as soon as
  * all have collected, so that the worker should stay and help.
  */
-extern bool gpusort_meeting_leave(GpuSortMeeting *meeting);
+extern bool gpusort_meeting_arrive(GpuSortMeeting *meeting);
 
 /*
  * Called by the leader when it has collected: waits until all participants have.  Returns false if

@@ -157,7 +157,7 @@ gpusort_worker_bound_is_old(void)
 }
 
 uint64
-gpusort_rows_to_run_for(QueryDesc *query, uint64 count)
+gpusort_exec_rows_to_run_for(QueryDesc *query, uint64 count)
 {
 	/* queries that functions run don't return their rows to the Gather */
 	if (!bound_is_old || query->dest->mydest != DestTupleQueue)

@@ -64,7 +64,7 @@ gpusort_shared_view(PlanState *ps, GpuSortView *view)
 
 	if (!node->ready)
 		gpusort_shared_make_result(ps);
-	return gpusort_view_result(&node->result, view);
+	return gpusort_exec_view_result(&node->result, view);
 }
 
 bool
@@ -74,7 +74,7 @@ gpusort_shared_slices(PlanState *ps, GpuSortView *view)
 
 	if (!node->ready)
 		gpusort_shared_make_result(ps);
-	return gpusort_view_slices(&node->result, view);
+	return gpusort_exec_view_slices(&node->result, view);
 }
 
 bool

@@ -324,7 +324,7 @@ sort_any_input(GpuSortScanState *node)
 }
 
 void
-gpusort_sort_collect(PlanState *ps)
+gpusort_exec_collect_sort(PlanState *ps)
 {
 	GpuSortScanState *node = (GpuSortScanState *) ps;
 
@@ -334,7 +334,7 @@ gpusort_sort_collect(PlanState *ps)
 }
 
 void
-gpusort_sort_merged(PlanState *const nodes[2])
+gpusort_exec_sort_merged(PlanState *const nodes[2])
 {
 	GpuSortScanState *first = (GpuSortScanState *) nodes[0];
 	GpuSortScanState *second = (GpuSortScanState *) nodes[1];

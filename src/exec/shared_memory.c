@@ -118,7 +118,7 @@ view_offset(int participants)
 static Size
 team_offset(int participants)
 {
-	return view_offset(participants) + MAXALIGN(gpusort_shared_view_bytes());
+	return view_offset(participants) + MAXALIGN(gpusort_view_shared_bytes());
 }
 
 static SharedTuplestore *
@@ -162,8 +162,8 @@ create_parts(GpuSortSharedState *node)
 			gpusort_tell_equal(node->owner);
 	}
 	node->parts = gpusort_parts_create(node->owner, shared->participants,
-									   gpusort_rows_of_all(outerPlan(node->css.ss.ps.plan),
-														   shared->participants - 1));
+									   gpusort_exec_rows_of_all(outerPlan(node->css.ss.ps.plan),
+																shared->participants - 1));
 	shared->in_pool = node->parts != NULL;
 	if (shared->in_pool)
 		shared->parts_number = gpusort_parts_number(node->parts);

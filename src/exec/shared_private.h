@@ -148,14 +148,14 @@ extern bool gpusort_fetch_result(GpuSortResult *result, bool forward, TupleTable
  * Fills in a view of all rows, valid until the result is closed.  Returns false if they are not all
  * in memory, or if each participant gets only slices.
  */
-extern bool gpusort_view_result(const GpuSortResult *result, GpuSortView *view);
+extern bool gpusort_exec_view_result(const GpuSortResult *result, GpuSortView *view);
 
 /*
- * For a result that is read slice by slice.  gpusort_view_slices() fills in a view if the rows are
- * in memory, and returns whether they are.  gpusort_take_slice() takes the next slice for this
+ * For a result that is read slice by slice.  gpusort_exec_view_slices() fills in a view if the rows
+ * are in memory, and returns whether they are.  gpusort_take_slice() takes the next slice for this
  * participant, positions *from .. *end - 1 of the view, and returns false if there is none left.
  */
-extern bool gpusort_view_slices(const GpuSortResult *result, GpuSortView *view);
+extern bool gpusort_exec_view_slices(const GpuSortResult *result, GpuSortView *view);
 extern bool gpusort_take_slice(GpuSortResult *result, uint64 *from, uint64 *end);
 
 /*

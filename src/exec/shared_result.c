@@ -397,7 +397,7 @@ gpusort_fetch_result(GpuSortResult *result, bool forward, TupleTableSlot *slot)
 }
 
 bool
-gpusort_view_result(const GpuSortResult *result, GpuSortView *view)
+gpusort_exec_view_result(const GpuSortResult *result, GpuSortView *view)
 {
 	if (result->by_slices || result->file.file != NULL)
 		return false;
@@ -418,10 +418,10 @@ gpusort_view_result(const GpuSortResult *result, GpuSortView *view)
 
 /* A result that only this participant has is one slice. */
 bool
-gpusort_view_slices(const GpuSortResult *result, GpuSortView *view)
+gpusort_exec_view_slices(const GpuSortResult *result, GpuSortView *view)
 {
 	if (result->cutter == NULL)
-		return gpusort_view_result(result, view);
+		return gpusort_exec_view_result(result, view);
 	*view = result->view;
 	return true;
 }

@@ -214,7 +214,7 @@ typedef struct GpuSortOwnRows
 extern BlockNumber gpusort_own_rows_first_block(Relation heap);
 
 /* Returns whether a row was put by this owner. */
-extern bool gpusort_row_is_own(const GpuSortAppendOwner *owner, HeapTupleHeader row);
+extern bool gpusort_heap_row_is_own(const GpuSortAppendOwner *owner, HeapTupleHeader row);
 
 /*
  * Begin to read the rows that this owner has put, from block `from` on.  None of these rows may be

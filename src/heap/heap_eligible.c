@@ -102,7 +102,7 @@ static bool
 fits_memory(const GpuSortSpec *spec, const GpuSortEstimate *estimate, size_t limit_bytes)
 {
 	return estimate->memory_bytes + spec->expected_rows * GPUSORT_VERSION_XIDS_BYTES <=
-		limit_bytes + gpusort_pool_available();
+		limit_bytes + gpusort_sort_pool_available();
 }
 
 bool

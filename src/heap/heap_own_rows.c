@@ -42,7 +42,7 @@ gpusort_own_rows_begin(GpuSortOwnRows *rows, Relation heap, const GpuSortAppendO
  * of an earlier epoch.
  */
 bool
-gpusort_row_is_own(const GpuSortAppendOwner *owner, HeapTupleHeader row)
+gpusort_heap_row_is_own(const GpuSortAppendOwner *owner, HeapTupleHeader row)
 {
 	return HeapTupleHeaderGetRawXmin(row) == owner->xid &&
 		HeapTupleHeaderGetRawCommandId(row) == owner->cid &&
@@ -75,7 +75,7 @@ read_page(GpuSortOwnRows *rows)
 		ItemId		item = PageGetItemId(page, offset);
 
 		if (ItemIdIsNormal(item) &&
-			gpusort_row_is_own(&rows->owner, (HeapTupleHeader) PageGetItem(page, item)))
+			gpusort_heap_row_is_own(&rows->owner, (HeapTupleHeader) PageGetItem(page, item)))
 			rows->offsets[rows->count++] = offset;
 	}
 }

@@ -105,7 +105,7 @@ gpusort_heap_wanted_workers(const GpuSortHeapCopy *copy)
 static int
 readers_for_memory(int nworkers)
 {
-	size_t		parts = gpusort_pool_available() / PART_BYTES;
+	size_t		parts = gpusort_sort_pool_available() / PART_BYTES;
 
 	return gpusort_force ? nworkers : (int) Min((size_t) nworkers, parts > 0 ? parts - 1 : 0);
 }
@@ -133,7 +133,7 @@ make_shared_memory(HeapLeader *leader, const GpuSortHeapCopy *copy)
 {
 	ParallelContext *context = leader->context;
 	const Size	bytes[] = {
-		sizeof(HeapTask), gpusort_shared_view_bytes(), gpusort_team_bytes()
+		sizeof(HeapTask), gpusort_view_shared_bytes(), gpusort_team_bytes()
 	};
 
 	gpusort_estimate_chunks(context, bytes, lengthof(bytes));

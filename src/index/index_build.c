@@ -69,7 +69,7 @@ gpusort_fault_pause(GpuSortPausePlace place)
 /* ---------- the build ---------- */
 
 /* Part of the sort phase's progress that the check of uniqueness is taken for. */
-#define UNIQUE_PART		0.02
+#define UNIQUE_PROGRESS		0.02
 
 GpuSortIndexCounters gpusort_index_counters;
 
@@ -159,7 +159,7 @@ sort_and_check(Build *build)
 	gpusort_progress_phase(PROGRESS_BTREE_PHASE_PERFORMSORT_1, rows);
 	progress = gpusort_progress_rows(&space, rows);
 	gs_progress_plan(progress, 1);
-	outer = gs_progress_enter(progress, unique ? 1 - UNIQUE_PART : 1);
+	outer = gs_progress_enter(progress, unique ? 1 - UNIQUE_PROGRESS : 1);
 	gpusort_show_progress(sort, progress);
 	if (build->leader != NULL)
 		gpusort_divide_index(sort, &build->reader.target);
@@ -176,8 +176,8 @@ sort_and_check(Build *build)
 
 		gs_progress_plan(progress, rows);
 		gpusort_view(sort, &view);
-		gpusort_unique_begin(&check, &build->reader.target);
-		gpusort_unique_judge(&check, sort, &view, progress);
+		gpusort_index_unique_begin(&check, &build->reader.target);
+		gpusort_index_unique_judge(&check, sort, &view, progress);
 	}
 	gs_progress_finish(progress);
 	gpusort_fault_pause(GPUSORT_PAUSE_CHECKED);
@@ -231,14 +231,14 @@ write_spilled_rows(Build *build)
 	if (build->slices > 0)
 		return;
 	writer = gpusort_index_writer_begin(target);
-	gpusort_unique_begin(&check, target);
+	gpusort_index_unique_begin(&check, target);
 	for (uint64 position = 0; position < gpusort_rows(sort); position = to)
 	{
 		GpuSortView view;
 
 		gpusort_fetch_window(sort, position, &from, &to);
 		gpusort_view(sort, &view);
-		gpusort_unique_judge(&check, sort, &view, NULL);
+		gpusort_index_unique_judge(&check, sort, &view, NULL);
 		gpusort_index_writer_put(writer, &view);
 	}
 	gpusort_index_writer_finish(writer);

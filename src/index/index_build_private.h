@@ -45,14 +45,15 @@ typedef struct GpuSortUniqueCheck
 } GpuSortUniqueCheck;
 
 /* Begin a check.  Its memory comes from the current context. */
-extern void gpusort_unique_begin(GpuSortUniqueCheck *check, const GpuSortIndexTarget *target);
+extern void gpusort_index_unique_begin(GpuSortUniqueCheck *check, const GpuSortIndexTarget *target);
 
 /*
  * Check the rows of a view of this process's sort, if the index is unique.  After that nobody needs
  * to know which rows are dead, so their marks are removed from the tuples.
  */
-extern void gpusort_unique_judge(GpuSortUniqueCheck *check, GpuSort *sort, const GpuSortView *view,
-								 gs_progress *progress);
+extern void gpusort_index_unique_judge(GpuSortUniqueCheck *check, GpuSort *sort,
+									   const GpuSortView *view,
+									   gs_progress *progress);
 
 /* ---------- progress: what pg_stat_progress_create_index shows ---------- */
 

@@ -114,9 +114,9 @@ is_worth_it(const GpuSortIndexTarget *target, size_t limit_bytes, GpuSortSpec *s
 		*reason = "fewer rows estimated than gpusort.min_rows";
 	else if (target->info->ii_Predicate != NIL || gpusort_enable_spill)
 		return true;
-	else if (tuple_bytes > limit_bytes + gpusort_pool_limit())
+	else if (tuple_bytes > limit_bytes + gpusort_sort_pool_limit())
 		*reason = "tuples estimated not to fit into maintenance_work_mem and the pool";
-	else if (tuple_bytes > limit_bytes + gpusort_pool_available())
+	else if (tuple_bytes > limit_bytes + gpusort_sort_pool_available())
 		*reason = "tuples estimated not to fit into what is free of the pool";
 	else
 		return true;
@@ -148,7 +148,7 @@ int
 gpusort_index_workers(const GpuSortIndexTarget *target)
 {
 	int			planned = target->info->ii_ParallelWorkers;
-	size_t		kb = maintenance_work_mem + gpusort_pool_available() / 1024;
+	size_t		kb = maintenance_work_mem + gpusort_sort_pool_available() / 1024;
 	char		value[32];
 	int			nest;
 

@@ -62,7 +62,7 @@ make_shared_memory(GpuSortIndexLeader *leader, GpuSortIndexReader *reader)
 	Size		scan_bytes = reader->by_pages ? 0
 		: table_parallelscan_estimate(heap, leader->snapshot);
 
-	if (!gpusort_shared_create(shared, leader->context, scan_bytes))
+	if (!gpusort_index_shared_create(shared, leader->context, scan_bytes))
 		return false;
 	reader->rows.parts = gpusort_parts_create(reader->rows.sort, workers + 1,
 											  gpusort_expected_rows(reader->rows.sort));

@@ -48,7 +48,7 @@ begin_writer(GpuSortSharedSlices *shared, const GpuSortIndexTarget *target, GpuS
 	writer->sort = sort;
 	writer->storage = gpusort_storage_begin(target->index);
 	gpusort_slice_writer_begin(&writer->slices, target, writer->storage, sink);
-	gpusort_unique_begin(&writer->check, target);
+	gpusort_index_unique_begin(&writer->check, target);
 	return writer;
 }
 
@@ -122,7 +122,7 @@ write_slice(PortionWriter *writer, GpuSortSlice *slice)
 
 		gpusort_fetch_window(writer->sort, position, &from, &to);
 		gpusort_view(writer->sort, &view);
-		gpusort_unique_judge(&writer->check, writer->sort, &view, NULL);
+		gpusort_index_unique_judge(&writer->check, writer->sort, &view, NULL);
 		if (position == slice->from)
 		{
 			if (to == slice->to)

@@ -97,7 +97,7 @@ make_parts(ParallelContext *context, const Size *bytes, void **parts)
 }
 
 bool
-gpusort_shared_create(GpuSortSharedMemory *memory, ParallelContext *context, Size scan_bytes)
+gpusort_index_shared_create(GpuSortSharedMemory *memory, ParallelContext *context, Size scan_bytes)
 {
 	int			workers = context->nworkers;
 	bool		can_write = gpusort_pool != NULL;
@@ -107,7 +107,7 @@ gpusort_shared_create(GpuSortSharedMemory *memory, ParallelContext *context, Siz
 		[PART_SCAN] = scan_bytes,
 		[PART_ROW_QUEUES] = gpusort_exchange_bytes(workers),
 		[PART_NOTE_QUEUES] = can_write ? gpusort_notes_bytes(workers) : 0,
-		[PART_VIEW] = can_write ? gpusort_shared_view_bytes() : 0,
+		[PART_VIEW] = can_write ? gpusort_view_shared_bytes() : 0,
 		[PART_TEAM] = gpusort_team_bytes()
 	};
 
@@ -118,7 +118,7 @@ gpusort_shared_create(GpuSortSharedMemory *memory, ParallelContext *context, Siz
 }
 
 void
-gpusort_shared_find(GpuSortSharedMemory *memory, shm_toc *toc)
+gpusort_index_shared_find(GpuSortSharedMemory *memory, shm_toc *toc)
 {
 	void	   *parts[PARTS];
 

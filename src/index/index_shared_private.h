@@ -83,11 +83,11 @@ typedef struct GpuSortSharedMemory
  * Create the shared memory for the context's workers, with scan_bytes for the server's parallel
  * scan, but fill nothing in.  Called by the leader.  Returns false if there is none to be had.
  */
-extern bool gpusort_shared_create(GpuSortSharedMemory *memory, ParallelContext *context,
-								  Size scan_bytes);
+extern bool gpusort_index_shared_create(GpuSortSharedMemory *memory, ParallelContext *context,
+										Size scan_bytes);
 
 /* Find the parts of the shared memory in a worker. */
-extern void gpusort_shared_find(GpuSortSharedMemory *memory, shm_toc *toc);
+extern void gpusort_index_shared_find(GpuSortSharedMemory *memory, shm_toc *toc);
 
 /* ---------- leader ---------- */
 

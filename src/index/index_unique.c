@@ -56,7 +56,7 @@ has_null_key(Relation index, IndexTuple tuple)
 }
 
 void
-gpusort_unique_begin(GpuSortUniqueCheck *check, const GpuSortIndexTarget *target)
+gpusort_index_unique_begin(GpuSortUniqueCheck *check, const GpuSortIndexTarget *target)
 {
 	*check = (GpuSortUniqueCheck) {.target = target, .live = palloc(INDEX_SIZE_MASK + 1)};
 }
@@ -140,7 +140,8 @@ keep_last_run(GpuSortUniqueCheck *check, const GpuSortView *view, uint64 start)
  * is not shown.
  */
 static void
-gpusort_unique_check(GpuSortUniqueCheck *check, const GpuSortView *view, gs_progress *progress)
+gpusort_index_unique_check(GpuSortUniqueCheck *check, const GpuSortView *view,
+						   gs_progress *progress)
 {
 	uint64		begin = end_of_run(view, 0);
 	uint64		end = begin;
@@ -174,10 +175,10 @@ gpusort_unique_check(GpuSortUniqueCheck *check, const GpuSortView *view, gs_prog
 }
 
 void
-gpusort_unique_judge(GpuSortUniqueCheck *check, GpuSort *sort, const GpuSortView *view,
-					 gs_progress *progress)
+gpusort_index_unique_judge(GpuSortUniqueCheck *check, GpuSort *sort, const GpuSortView *view,
+						   gs_progress *progress)
 {
 	if (check->target->info->ii_Unique)
-		gpusort_unique_check(check, view, progress);
+		gpusort_index_unique_check(check, view, progress);
 	gpusort_unmark_dead(sort);
 }

@@ -110,7 +110,7 @@ gpusort_index_worker(dsm_segment *segment, shm_toc *toc)
 {
 	GpuSortSharedMemory shared;
 
-	gpusort_shared_find(&shared, toc);
+	gpusort_index_shared_find(&shared, toc);
 	gpusort_begin_worker(toc);
 	take_part(&shared, segment);
 	gpusort_end_worker(toc);

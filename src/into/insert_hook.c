@@ -54,7 +54,7 @@ static Insert *innermost = NULL;
  */
 
 static bool
-function_is_refused(Oid function, void *context)
+note_function(Oid function, void *context)
 {
 	if (func_parallel(function) != PROPARALLEL_SAFE)
 		((GpuSortIntoTarget *) context)->by_leader = true;
@@ -91,7 +91,7 @@ expression_is_refused(Node *node, void *context)
 		return false;
 	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) || IsA(node, CoerceToDomain) ||
 		(IsA(node, Var) && ((Var *) node)->varattno == InvalidAttrNumber) ||
-		check_functions_in_node(node, function_is_refused, context))
+		check_functions_in_node(node, note_function, context))
 		return true;
 	if (IsA(node, Param) || IsA(node, NextValueExpr))
 		target->by_leader = true;
@@ -306,7 +306,7 @@ first_row(PlanState *input)
 /* ---------- the run ---------- */
 
 void
-gpusort_run_insert(ExecutorRun_hook_type executor, GPUSORT_EXECUTOR_RUN_PARAMETERS)
+gpusort_into_run_insert(ExecutorRun_hook_type executor, GPUSORT_EXECUTOR_RUN_PARAMETERS)
 {
 	Insert		insert = {.query = query,.outer = innermost};
 

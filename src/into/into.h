@@ -22,7 +22,8 @@ extern bool gpusort_insert_is_ours(const QueryDesc *query, ScanDirection directi
  * Has the executor run such an INSERT.  If the rows do come from a GpuSort, puts them into the
  * table by whole pages.
  */
-extern void gpusort_run_insert(ExecutorRun_hook_type executor, GPUSORT_EXECUTOR_RUN_PARAMETERS);
+extern void gpusort_into_run_insert(ExecutorRun_hook_type executor,
+									GPUSORT_EXECUTOR_RUN_PARAMETERS);
 
 /* ---------- queries that fill a new table ---------- */
 

@@ -76,7 +76,7 @@ make_shared_memory(IntoLeader *leader)
 {
 	ParallelContext *context = leader->context;
 	const Size	bytes[] = {
-		sizeof(GpuSortIntoTask), TupleDescSize(leader->rows->desc), gpusort_shared_view_bytes(),
+		sizeof(GpuSortIntoTask), TupleDescSize(leader->rows->desc), gpusort_view_shared_bytes(),
 		strlen(leader->columns) + 1
 	};
 

@@ -277,11 +277,11 @@ sort_alone(GpuSortJoinState *node)
 	for (int i = 0; i < 2; i++)
 	{
 		gpusort_start_in_child(children[i]);
-		gpusort_sort_collect(children[i]);
+		gpusort_exec_collect_sort(children[i]);
 		gpusort_stop_in_child(children[i], 0);
 	}
 	gpusort_start_in_child(children[OUTER]);
-	gpusort_sort_merged(children);
+	gpusort_exec_sort_merged(children);
 	gpusort_stop_in_child(children[OUTER], 0);
 }
 

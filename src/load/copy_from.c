@@ -99,7 +99,7 @@ load_buffer(GpuSortLoadState *state, GpuSortLoader *loader)
 	state->begin += input.consumed;
 	gpusort_load_add_counts(&state->counts, &input.counts);
 	gpusort_lines_join(&state->lines, lines->count, lines->bits);
-	gpusort_order_join(&state->lines.order, lines->order.leaves, lines->order.kept);
+	gpusort_load_order_join(&state->lines.order, lines->order.leaves, lines->order.kept);
 	/* an error in writing these rows is about the last of them */
 	state->copy->cur_lineno = state->counts.lines;
 	gpusort_loader_place(loader, false, input.decoded_toast);
@@ -199,7 +199,7 @@ begin_tree(GpuSortLoadState *state)
 	const char *why = gpusort_load_why_not_partitions(state->statement->table, &tree);
 
 	if (why != NULL ||
-		(why = gpusort_leaves_begin(&state->leaves, tree.indexed, tree.maybe_empty)) != NULL)
+		(why = gpusort_load_leaves_begin(&state->leaves, tree.indexed, tree.maybe_empty)) != NULL)
 		return why;
 	state->nparts = tree.count;
 	state->task->indexed = state->leaves.count > 0;
@@ -299,8 +299,8 @@ begin_parts(GpuSortLoadState *state)
 {
 	if (!state->task->partitioned)
 		return;
-	state->parts = palloc_extended(gpusort_parts_bytes(state->nparts), MCXT_ALLOC_HUGE);
-	gpusort_parts_init(state->parts, state->nparts, &state->leaves);
+	state->parts = palloc_extended(gpusort_load_parts_bytes(state->nparts), MCXT_ALLOC_HUGE);
+	gpusort_load_parts_init(state->parts, state->nparts, &state->leaves);
 }
 
 /* Loads as much of the input as can be loaded here, and returns whether that was all of it. */
@@ -313,7 +313,7 @@ load_rows(GpuSortLoadState *state)
 
 	if (why != NULL)
 	{
-		gpusort_load_left(why);
+		gpusort_load_report_left(why);
 		return false;
 	}
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
@@ -323,7 +323,7 @@ load_rows(GpuSortLoadState *state)
 	begin_parts(state);
 	all = load_by_all(state);
 	if (state->parts != NULL)
-		gpusort_parts_end(state->parts, &state->leaves);
+		gpusort_load_parts_end(state->parts, &state->leaves);
 	if (state->has_entries)
 		gpusort_load_put_entries(state);
 	else

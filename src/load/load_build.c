@@ -131,7 +131,7 @@ find_table(Reinsert *reinsert, GpuSortOrderReader *order)
 
 	if (state->task->partitioned)
 	{
-		number = gpusort_order_next(order);
+		number = gpusort_load_order_next(order);
 		if (number == GPUSORT_NO_LEAF || state->leaves.leaves[number - 1].is_built)
 			return NULL;
 	}
@@ -165,7 +165,7 @@ copy_row(const ReinsertTable *rows, BlockNumber block, OffsetNumber *offset)
 		if (!ItemIdIsNormal(item))
 			continue;
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-		if (!gpusort_row_is_own(rows->owner, tuple.t_data))
+		if (!gpusort_heap_row_is_own(rows->owner, tuple.t_data))
 			continue;
 		tuple.t_len = ItemIdGetLength(item);
 		tuple.t_tableOid = RelationGetRelid(rows->table);
@@ -231,7 +231,7 @@ insert_rows(Reinsert *reinsert)
 	GpuSortOrderReader order;
 	uint64		line = 0;
 
-	gpusort_order_read(&order, &state->lines.order);
+	gpusort_load_order_read(&order, &state->lines.order);
 	copy->cur_lineno = state->first_line;
 	for (uint64 i = 0; i < state->counts.rows; i++)
 	{
@@ -249,7 +249,7 @@ insert_rows(Reinsert *reinsert)
 		if (rows != NULL)
 			insert_row(rows, reinsert->estate);
 	}
-	gpusort_order_end(&order);
+	gpusort_load_order_end(&order);
 }
 
 /*

@@ -142,7 +142,7 @@ character_bytes(int encoding, const char *at, Size left)
 }
 
 const char *
-gpusort_encoding_plain(GpuSortLoadEncoding *encoding, const char *data, Size bytes)
+gpusort_encoding_mask_nonascii(GpuSortLoadEncoding *encoding, const char *data, Size bytes)
 {
 	Size		at = 0;
 
@@ -172,7 +172,7 @@ gpusort_encoding_records(GpuSortLoadEncoding *encoding, const gs_dialect *dialec
 {
 	gs_chunk	chunk;
 
-	gs_chunk_scan(dialect, gpusort_encoding_plain(encoding, data, bytes), bytes, &chunk);
+	gs_chunk_scan(dialect, gpusort_encoding_mask_nonascii(encoding, data, bytes), bytes, &chunk);
 	return chunk.from[GS_STATE_PLAIN].last;
 }
 
@@ -180,7 +180,7 @@ Size
 gpusort_encoding_find(GpuSortLoadEncoding *encoding, const gs_dialect *dialect, const char *data,
 					  Size bytes, uint64 count, gs_records *records)
 {
-	const char *plain = gpusort_encoding_plain(encoding, data, bytes);
+	const char *plain = gpusort_encoding_mask_nonascii(encoding, data, bytes);
 	Size		begin = 0;
 
 	while (count > 0)

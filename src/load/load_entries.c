@@ -236,7 +236,7 @@ collect(SortedEntries *sorted)
 	while (all && gpusort_own_rows_next(&rows, &row))
 	{
 		/* nothing has to be known of the rows behind one that was refused */
-		if (!gpusort_refusal_is_behind(&entries->refusal, &row.t_self, sorted->index.number))
+		if (!gpusort_refusal_row_matters(&entries->refusal, &row.t_self, sorted->index.number))
 			break;
 		all = collect_row(sorted, &row);
 	}
@@ -259,7 +259,7 @@ insert_entry(SortedEntries *sorted, IndexTuple entry)
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
 
-	if (!gpusort_refusal_is_behind(refusal, &entry->t_tid, sorted->index.number) ||
+	if (!gpusort_refusal_row_matters(refusal, &entry->t_tid, sorted->index.number) ||
 		_bt_doinsert(index, entry, is_unique ? UNIQUE_CHECK_PARTIAL : UNIQUE_CHECK_NO, false,
 					 entries->filled.table) || !is_unique)
 		return;
@@ -329,7 +329,7 @@ try_suspects(SortedEntries *sorted)
 
 	for (int i = 0; i < refusal->nsuspects; i++)
 	{
-		if (!gpusort_refusal_is_behind(refusal, &refusal->suspects[i], sorted->index.number))
+		if (!gpusort_refusal_row_matters(refusal, &refusal->suspects[i], sorted->index.number))
 			break;
 		try_suspect(sorted, &refusal->suspects[i]);
 	}
@@ -401,7 +401,7 @@ put_row(LoadEntries *entries, HeapTuple row)
 		GpuSortRefusingIndex index = get_index(entries, i);
 
 		if (index.info->ii_ReadyForInserts && !is_sorted(&index) &&
-			gpusort_refusal_is_behind(&entries->refusal, &row->t_self, i))
+			gpusort_refusal_row_matters(&entries->refusal, &row->t_self, i))
 			put_entry(entries, &index, &row->t_self);
 	}
 	MemoryContextSwitchTo(old);
@@ -425,7 +425,7 @@ put_others(LoadEntries *entries)
 	begin_rows(entries, &rows);
 	while (gpusort_own_rows_next(&rows, &row))
 	{
-		if (!gpusort_refusal_is_behind(&entries->refusal, &row.t_self, 0))
+		if (!gpusort_refusal_row_matters(&entries->refusal, &row.t_self, 0))
 			break;
 		state->copy->cur_lineno += gpusort_lines_to_row(&state->lines, &line);
 		put_row(entries, &row);

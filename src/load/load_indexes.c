@@ -283,7 +283,7 @@ add_leaves(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty)
 }
 
 const char *
-gpusort_leaves_begin(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty)
+gpusort_load_leaves_begin(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_empty)
 {
 	leaves->count = leaves->nindexes = 0;
 	if (list_length(indexed) > PG_UINT16_MAX)

@@ -100,7 +100,7 @@ typedef struct GpuSortRefusingIndex
  * one was refused, or this row itself by an index with a smaller number.
  */
 static inline bool
-gpusort_refusal_is_behind(const GpuSortRefusal *refusal, const ItemPointerData *tid, int index)
+gpusort_refusal_row_matters(const GpuSortRefusal *refusal, const ItemPointerData *tid, int index)
 {
 	int			order;
 

@@ -69,8 +69,8 @@ extern bool gpusort_encoding_converts(const GpuSortLoadEncoding *encoding);
  * can be found by their bytes, and lie where they do in the input.  "data" must begin with a
  * character.  The result is valid until the next call.
  */
-extern const char *gpusort_encoding_plain(GpuSortLoadEncoding *encoding, const char *data,
-										  Size bytes);
+extern const char *gpusort_encoding_mask_nonascii(GpuSortLoadEncoding *encoding, const char *data,
+												  Size bytes);
 
 /* Returns where the last record that ends in these bytes of an input ends, or 0 if none does. */
 extern Size gpusort_encoding_records(GpuSortLoadEncoding *encoding, const gs_dialect *dialect,

@@ -17,7 +17,7 @@
 /* ---------- the order of rows: writing ---------- */
 
 void
-gpusort_order_grow(GpuSortLoadOrder *order, uint64 more)
+gpusort_load_order_grow(GpuSortLoadOrder *order, uint64 more)
 {
 	uint64		rows = order->kept + more;
 
@@ -51,13 +51,13 @@ file_rows(GpuSortLoadOrder *order)
 }
 
 void
-gpusort_order_join(GpuSortLoadOrder *order, const GpuSortLeafNumber *leaves, uint64 count)
+gpusort_load_order_join(GpuSortLoadOrder *order, const GpuSortLeafNumber *leaves, uint64 count)
 {
 	if (count == 0)
 		return;
 	if (order->kept > 0 && order->kept + count > MEMORY_ROWS)
 		file_rows(order);
-	gpusort_order_grow(order, count);
+	gpusort_load_order_grow(order, count);
 	memcpy(order->leaves + order->kept, leaves, count * sizeof(GpuSortLeafNumber));
 	order->kept += count;
 	for (uint64 i = 0; order->rows != NULL && i < count; i++)
@@ -65,7 +65,7 @@ gpusort_order_join(GpuSortLoadOrder *order, const GpuSortLeafNumber *leaves, uin
 }
 
 dsa_pointer
-gpusort_order_leave(const GpuSortLoadOrder *order)
+gpusort_load_order_leave(const GpuSortLoadOrder *order)
 {
 	Size		bytes = order->kept * sizeof(GpuSortLeafNumber);
 	dsa_pointer left;
@@ -78,17 +78,17 @@ gpusort_order_leave(const GpuSortLoadOrder *order)
 }
 
 void
-gpusort_order_take(GpuSortLoadOrder *order, dsa_pointer left, uint64 count)
+gpusort_load_order_take(GpuSortLoadOrder *order, dsa_pointer left, uint64 count)
 {
 	if (left == InvalidDsaPointer)
 		return;
-	gpusort_order_join(order, dsa_get_address(order->area, left), count);
+	gpusort_load_order_join(order, dsa_get_address(order->area, left), count);
 	dsa_free(order->area, left);
 }
 
 /* Forgets all rows. */
 static void
-gpusort_order_clear(GpuSortLoadOrder *order)
+gpusort_load_order_clear(GpuSortLoadOrder *order)
 {
 	if (order->file != NULL)
 		BufFileClose(order->file);
@@ -99,7 +99,7 @@ gpusort_order_clear(GpuSortLoadOrder *order)
 /* ---------- the order of rows: reading ---------- */
 
 void
-gpusort_order_read(GpuSortOrderReader *reader, const GpuSortLoadOrder *order)
+gpusort_load_order_read(GpuSortOrderReader *reader, const GpuSortLoadOrder *order)
 {
 	*reader = (GpuSortOrderReader) {
 		.order = order
@@ -129,7 +129,7 @@ fill_buffer(GpuSortOrderReader *reader)
 }
 
 GpuSortLeafNumber
-gpusort_order_next(GpuSortOrderReader *reader)
+gpusort_load_order_next(GpuSortOrderReader *reader)
 {
 	const GpuSortLoadOrder *order = reader->order;
 	uint64		row = reader->next;
@@ -147,7 +147,7 @@ gpusort_order_next(GpuSortOrderReader *reader)
 }
 
 void
-gpusort_order_end(GpuSortOrderReader *reader)
+gpusort_load_order_end(GpuSortOrderReader *reader)
 {
 	if (reader->buffer != NULL)
 		pfree(reader->buffer);
@@ -265,7 +265,7 @@ gpusort_lines_clear(GpuSortLoadLines *lines)
 		pfree(lines->bits);
 	lines->bits = NULL;
 	lines->count = 0;
-	gpusort_order_clear(&lines->order);
+	gpusort_load_order_clear(&lines->order);
 }
 
 uint64

@@ -208,7 +208,7 @@ struct GpuSortLoadPartitions
 };
 
 GpuSortLoadPartitions *
-gpusort_partitions_begin(const GpuSortLoadTask *task, Relation root, GpuSortLoadParts *parts)
+gpusort_load_partitions_begin(const GpuSortLoadTask *task, Relation root, GpuSortLoadParts *parts)
 {
 	GpuSortLoadPartitions *partitions = palloc0(sizeof(GpuSortLoadPartitions));
 
@@ -221,7 +221,7 @@ gpusort_partitions_begin(const GpuSortLoadTask *task, Relation root, GpuSortLoad
 }
 
 GpuSortBuckets *
-gpusort_partitions_buckets(GpuSortLoadPartitions *partitions)
+gpusort_load_partitions_buckets(GpuSortLoadPartitions *partitions)
 {
 	return partitions->buckets;
 }
@@ -271,7 +271,7 @@ begin_partition(GpuSortLoadPartitions *partitions, ResultRelInfo *result)
 {
 	Relation	table = result->ri_RelationDesc;
 	GpuSortLoadPartition *partition;
-	GpuSortLoadPart *part = gpusort_parts_open(partitions->parts, RelationGetRelid(table));
+	GpuSortLoadPart *part = gpusort_load_parts_open(partitions->parts, RelationGetRelid(table));
 
 	if (part == NULL || !partition_is_ours(table, part) || leaves_space(table))
 		return NULL;
@@ -290,7 +290,7 @@ begin_partition(GpuSortLoadPartitions *partitions, ResultRelInfo *result)
 }
 
 GpuSortLoadPartition *
-gpusort_partitions_find(GpuSortLoadPartitions *partitions, const GpuSortLoadValue *values)
+gpusort_load_partitions_find(GpuSortLoadPartitions *partitions, const GpuSortLoadValue *values)
 {
 	ResultRelInfo *result = gpusort_routing_find(partitions->routing, values);
 
@@ -322,7 +322,7 @@ gpusort_partition_values(GpuSortLoadPartition *partition, GpuSortLoadValue *valu
 }
 
 void
-gpusort_partitions_end(GpuSortLoadPartitions *partitions)
+gpusort_load_partitions_end(GpuSortLoadPartitions *partitions)
 {
 	for (GpuSortLoadPartition *partition = partitions->first; partition != NULL;
 		 partition = partition->next)

@@ -53,8 +53,8 @@ typedef struct GpuSortLoadLeaves
  * in the catalogs.  Partitions that are indeed empty, and have indexes that can be built
  * afterwards, are locked by gpusort_load_lock_indexes().
  */
-extern const char *gpusort_leaves_begin(GpuSortLoadLeaves *leaves, List *indexed,
-										List *maybe_empty);
+extern const char *gpusort_load_leaves_begin(GpuSortLoadLeaves *leaves, List *indexed,
+											 List *maybe_empty);
 
 /* Returns how many locks the server has room for, in all sessions together. */
 extern int64 gpusort_lock_places(void);
@@ -83,31 +83,32 @@ typedef struct GpuSortLoadPart
  * The parts lie in shared memory, or, if there is only one participant, in that one's own.  They
  * have room for "count" partitions, of which "leaves" are those that have indexes.
  */
-extern Size gpusort_parts_bytes(int count);
-extern void gpusort_parts_init(GpuSortLoadParts *parts, int count, const GpuSortLoadLeaves *leaves);
+extern Size gpusort_load_parts_bytes(int count);
+extern void gpusort_load_parts_init(GpuSortLoadParts *parts, int count,
+									const GpuSortLoadLeaves *leaves);
 
 /*
  * Notes that a partition, which the caller has locked, is open, and returns its part.  Returns NULL
  * if there are more partitions by now than there is room for.
  */
-extern GpuSortLoadPart *gpusort_parts_open(GpuSortLoadParts *parts, Oid partition);
+extern GpuSortLoadPart *gpusort_load_parts_open(GpuSortLoadParts *parts, Oid partition);
 
 /*
  * Called by a worker that has nothing left to do: waits until the leader has taken over its locks.
  */
-extern void gpusort_parts_await_leader(GpuSortLoadParts *parts);
+extern void gpusort_load_parts_await_leader(GpuSortLoadParts *parts);
 
 /*
  * Called by the leader: takes over the workers' locks on partitions of "root", the table that was
  * named, and lets the workers end.
  */
-extern void gpusort_parts_take_over(GpuSortLoadParts *parts, Oid root);
+extern void gpusort_load_parts_take_over(GpuSortLoadParts *parts, Oid root);
 
 /*
  * Called by the leader at the end: tells the server of the rows that partitions have got, and notes
  * in "leaves" in which block they begin.
  */
-extern void gpusort_parts_end(GpuSortLoadParts *parts, GpuSortLoadLeaves *leaves);
+extern void gpusort_load_parts_end(GpuSortLoadParts *parts, GpuSortLoadLeaves *leaves);
 
 /* ---------- the partitions that a participant puts rows into ---------- */
 
@@ -125,22 +126,23 @@ typedef struct GpuSortLoadPartition
 typedef struct GpuSortLoadPartitions GpuSortLoadPartitions;
 
 /* Begins to route rows to the partitions of "root"; allocates in the current context. */
-extern GpuSortLoadPartitions *gpusort_partitions_begin(const GpuSortLoadTask *task, Relation root,
-														GpuSortLoadParts *parts);
+extern GpuSortLoadPartitions *gpusort_load_partitions_begin(const GpuSortLoadTask *task,
+															Relation root,
+															 GpuSortLoadParts *parts);
 
-extern GpuSortBuckets *gpusort_partitions_buckets(GpuSortLoadPartitions *partitions);
+extern GpuSortBuckets *gpusort_load_partitions_buckets(GpuSortLoadPartitions *partitions);
 
 /*
  * Returns the partition that a row belongs to, or NULL if rows can't be put into it here.  Raises
  * an error if the table has no partition for the row.
  */
-extern GpuSortLoadPartition *gpusort_partitions_find(GpuSortLoadPartitions *partitions,
-													 const GpuSortLoadValue *values);
+extern GpuSortLoadPartition *gpusort_load_partitions_find(GpuSortLoadPartitions *partitions,
+														  const GpuSortLoadValue *values);
 
 /* Returns a row of the root as the partition stores it; valid until the next row. */
 extern GpuSortLoadValue *gpusort_partition_values(GpuSortLoadPartition *partition,
 												  GpuSortLoadValue *values);
 
-extern void gpusort_partitions_end(GpuSortLoadPartitions *partitions);
+extern void gpusort_load_partitions_end(GpuSortLoadPartitions *partitions);
 
 #endif							/* GPUSORT_LOAD_PARTITIONS_PRIVATE_H */

@@ -42,7 +42,7 @@ choose_places(int count)
 }
 
 Size
-gpusort_parts_bytes(int count)
+gpusort_load_parts_bytes(int count)
 {
 	return offsetof(GpuSortLoadParts, places) + choose_places(count) * sizeof(GpuSortLoadPart);
 }
@@ -72,9 +72,9 @@ find_place(GpuSortLoadParts *parts, Oid partition)
 }
 
 void
-gpusort_parts_init(GpuSortLoadParts *parts, int count, const GpuSortLoadLeaves *leaves)
+gpusort_load_parts_init(GpuSortLoadParts *parts, int count, const GpuSortLoadLeaves *leaves)
 {
-	memset(parts, 0, gpusort_parts_bytes(count));
+	memset(parts, 0, gpusort_load_parts_bytes(count));
 	SpinLockInit(&parts->mutex);
 	ConditionVariableInit(&parts->taken);
 	parts->most = count + SLACK;
@@ -89,7 +89,7 @@ gpusort_parts_init(GpuSortLoadParts *parts, int count, const GpuSortLoadLeaves *
 }
 
 GpuSortLoadPart *
-gpusort_parts_open(GpuSortLoadParts *parts, Oid partition)
+gpusort_load_parts_open(GpuSortLoadParts *parts, Oid partition)
 {
 	GpuSortLoadPart *part;
 
@@ -104,7 +104,7 @@ gpusort_parts_open(GpuSortLoadParts *parts, Oid partition)
 /* ---------- locks ---------- */
 
 void
-gpusort_parts_await_leader(GpuSortLoadParts *parts)
+gpusort_load_parts_await_leader(GpuSortLoadParts *parts)
 {
 	bool		taken_over = false;
 
@@ -142,7 +142,7 @@ lock_part(Oid partition, Oid root)
 }
 
 void
-gpusort_parts_take_over(GpuSortLoadParts *parts, Oid root)
+gpusort_load_parts_take_over(GpuSortLoadParts *parts, Oid root)
 {
 	/* a partition gets its place before it gets rows, and no more rows will be routed now */
 	for (uint32 i = 0; i <= parts->mask; i++)
@@ -188,7 +188,7 @@ note_first_block(const GpuSortLoadPart *part, GpuSortLoadLeaves *leaves)
 }
 
 void
-gpusort_parts_end(GpuSortLoadParts *parts, GpuSortLoadLeaves *leaves)
+gpusort_load_parts_end(GpuSortLoadParts *parts, GpuSortLoadLeaves *leaves)
 {
 	for (uint32 i = 0; i <= parts->mask; i++)
 	{

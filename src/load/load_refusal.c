@@ -88,14 +88,14 @@ find_line(const GpuSortRefusal *refusal, ItemPointer tid)
 	uint64		at = 0;
 	GpuSortOrderReader order;
 
-	gpusort_order_read(&order, &state->lines.order);
+	gpusort_load_order_read(&order, &state->lines.order);
 	for (uint64 i = 0; left > 0 && i < state->counts.rows; i++)
 	{
 		line += gpusort_lines_to_row(&state->lines, &at);
-		if (!state->task->partitioned || gpusort_order_next(&order) == refusal->filled->leaf)
+		if (!state->task->partitioned || gpusort_load_order_next(&order) == refusal->filled->leaf)
 			left--;
 	}
-	gpusort_order_end(&order);
+	gpusort_load_order_end(&order);
 	return line;
 }
 

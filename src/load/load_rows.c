@@ -81,7 +81,7 @@ gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadPar
 		loader->values[i].is_null = true;
 	gpusort_target_begin(&loader->table, table);
 	if (task->partitioned)
-		loader->partitions = gpusort_partitions_begin(task, table, parts);
+		loader->partitions = gpusort_load_partitions_begin(task, table, parts);
 	else
 		loader->table.append = gpusort_append_begin(table, &task->owner);
 	loader->encoding = gpusort_encoding_begin(task);
@@ -126,7 +126,7 @@ void
 gpusort_loader_end(GpuSortLoader *loader)
 {
 	if (loader->partitions != NULL)
-		gpusort_partitions_end(loader->partitions);
+		gpusort_load_partitions_end(loader->partitions);
 	else
 		gpusort_append_end(loader->table.append);
 	gpusort_encoding_end(loader->encoding);
@@ -320,7 +320,8 @@ route_row(GpuSortLoader *loader)
 	GpuSortLoadStop stop;
 
 	loader->in_function = true;
-	loader->partition = partition = gpusort_partitions_find(loader->partitions, loader->values);
+	loader->partition = partition =
+		gpusort_load_partitions_find(loader->partitions, loader->values);
 	loader->in_function = false;
 	if (partition == NULL)
 		return GPUSORT_LOAD_ODD;
@@ -614,7 +615,8 @@ void
 gpusort_loader_place(GpuSortLoader *loader, bool put_off, bool decode_end)
 {
 	if (loader->partitions != NULL)
-		gpusort_buckets_place(gpusort_partitions_buckets(loader->partitions), put_off, decode_end);
+		gpusort_buckets_place(gpusort_load_partitions_buckets(loader->partitions), put_off,
+							  decode_end);
 	else
 		gpusort_append_claim(loader->table.append);
 }
@@ -623,7 +625,7 @@ void
 gpusort_loader_write(GpuSortLoader *loader, bool keep_last, bool decode_end)
 {
 	if (loader->partitions != NULL)
-		gpusort_buckets_write(gpusort_partitions_buckets(loader->partitions));
+		gpusort_buckets_write(gpusort_load_partitions_buckets(loader->partitions));
 	else
 		gpusort_append_write(loader->table.append, keep_last, decode_end);
 }
@@ -632,7 +634,7 @@ void
 gpusort_loader_forget(GpuSortLoader *loader)
 {
 	if (loader->partitions != NULL)
-		gpusort_buckets_forget(gpusort_partitions_buckets(loader->partitions));
+		gpusort_buckets_forget(gpusort_load_partitions_buckets(loader->partitions));
 	else
 		gpusort_append_forget(loader->table.append);
 }

@@ -52,14 +52,14 @@ typedef struct GpuSortLoadOrder
 } GpuSortLoadOrder;
 
 /* Makes room in memory for this many more rows. */
-extern void gpusort_order_grow(GpuSortLoadOrder *order, uint64 more);
+extern void gpusort_load_order_grow(GpuSortLoadOrder *order, uint64 more);
 
 /* Appends a row that went to this leaf. */
 static inline void
 gpusort_order_add(GpuSortLoadOrder *order, GpuSortLeafNumber leaf)
 {
 	if (unlikely(order->kept == order->room))
-		gpusort_order_grow(order, 1);
+		gpusort_load_order_grow(order, 1);
 	order->leaves[order->kept++] = leaf;
 }
 
@@ -67,16 +67,16 @@ gpusort_order_add(GpuSortLoadOrder *order, GpuSortLeafNumber leaf)
  * Appends the rows of the next part of the input.  If there are too many for memory, rows are
  * written to the file.
  */
-extern void gpusort_order_join(GpuSortLoadOrder *order, const GpuSortLeafNumber *leaves,
-							   uint64 count);
+extern void gpusort_load_order_join(GpuSortLoadOrder *order, const GpuSortLeafNumber *leaves,
+									uint64 count);
 
 /*
- * gpusort_order_leave() copies the rows in memory into the area, and returns where they are.
- * gpusort_order_take() appends "count" rows that another participant has left in the area, and
+ * gpusort_load_order_leave() copies the rows in memory into the area, and returns where they are.
+ * gpusort_load_order_take() appends "count" rows that another participant has left in the area, and
  * frees them there.
  */
-extern dsa_pointer gpusort_order_leave(const GpuSortLoadOrder *order);
-extern void gpusort_order_take(GpuSortLoadOrder *order, dsa_pointer left, uint64 count);
+extern dsa_pointer gpusort_load_order_leave(const GpuSortLoadOrder *order);
+extern void gpusort_load_order_take(GpuSortLoadOrder *order, dsa_pointer left, uint64 count);
 
 /* Reads the leaves of all rows, from the first row on. */
 typedef struct GpuSortOrderReader
@@ -89,12 +89,12 @@ typedef struct GpuSortOrderReader
 } GpuSortOrderReader;
 
 /* Begins to read; the reader has to be ended. */
-extern void gpusort_order_read(GpuSortOrderReader *reader, const GpuSortLoadOrder *order);
+extern void gpusort_load_order_read(GpuSortOrderReader *reader, const GpuSortLoadOrder *order);
 
 /* Returns the leaf of the next row, which must be there. */
-extern GpuSortLeafNumber gpusort_order_next(GpuSortOrderReader *reader);
+extern GpuSortLeafNumber gpusort_load_order_next(GpuSortOrderReader *reader);
 
-extern void gpusort_order_end(GpuSortOrderReader *reader);
+extern void gpusort_load_order_end(GpuSortOrderReader *reader);
 
 /* ---------- lines of an input, and which of them end a row of the table ---------- */
 

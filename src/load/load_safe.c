@@ -166,7 +166,7 @@ look_at_types(const FormData_pg_proc *proc, bool *time, bool *catalogs)
  * functions look into catalogs, or call what they find there.
  */
 static bool
-function_is_refused(Oid function, void *context)
+note_function(Oid function, void *context)
 {
 	HeapTuple	tuple;
 	const FormData_pg_proc *proc;
@@ -302,7 +302,7 @@ expression_is_refused(Node *node, void *context)
 		return false;
 	}
 	if (!node_is_known(node) ||
-		(!IsA(node, CoerceViaIO) && check_functions_in_node(node, function_is_refused, NULL)))
+		(!IsA(node, CoerceViaIO) && check_functions_in_node(node, note_function, NULL)))
 		return true;
 	return expression_tree_walker(node, expression_is_refused, context);
 }

@@ -112,7 +112,7 @@ take_lines(GpuSortLoadShare *share, uint64 end, GpuSortLoadLines *lines)
 
 		gpusort_lines_join(lines, chunk->lines,
 						   chunk->has_line_bits ? (uint8 *) get_bytes(share, share->noted) : NULL);
-		gpusort_order_take(&lines->order, chunk->leaves, chunk->rows);
+		gpusort_load_order_take(&lines->order, chunk->leaves, chunk->rows);
 	}
 }
 
@@ -272,7 +272,7 @@ give_lines(GpuSortLoadShare *share, const GpuSortLoadLines *lines)
 	if (lines->bits != NULL)
 		memcpy(get_bytes(share, share->turn), lines->bits, GPUSORT_LINES_BYTES(lines->count));
 	chunk->rows = lines->order.kept;
-	chunk->leaves = gpusort_order_leave(&lines->order);
+	chunk->leaves = gpusort_load_order_leave(&lines->order);
 }
 
 /* A turn, in which an error may be raised. */

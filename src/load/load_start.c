@@ -124,7 +124,7 @@ gpusort_load_start(GpuSortLoadTask *task, GpuSortLoadEncoding *encoding,
 				   const GpuSortLoadHeader *header, GpuSortLoadInput *input)
 {
 	gs_dialect *dialect = &task->dialect;
-	const char *data = gpusort_encoding_plain(encoding, input->data, input->bytes);
+	const char *data = gpusort_encoding_mask_nonascii(encoding, input->data, input->bytes);
 	gs_first_record first;
 
 	if (gs_first_record_find(dialect, data, input->bytes, input->at_end, &first) != GS_FIRST_FOUND)

@@ -68,7 +68,7 @@ gpusort_load_show_progress(GpuSortLoadState *state, const GpuSortLoadCounts *mor
 	if (more != NULL)
 		gpusort_load_add_counts(&counts, more);
 	state->copy->cur_lineno = counts.lines + 1;
-	/* gpusort_parts_end() counts the rows of partitions */
+	/* gpusort_load_parts_end() counts the rows of partitions */
 	if (!state->task->partitioned)
 		pgstat_count_heap_insert(state->statement->table, counts.rows - state->counted);
 	state->counted = counts.rows;

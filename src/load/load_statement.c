@@ -234,7 +234,7 @@ why_not_statement(const CopyStmt *stmt)
 }
 
 void
-gpusort_load_left(const char *why)
+gpusort_load_report_left(const char *why)
 {
 	ereport(DEBUG1,
 			(errmsg_internal("gpusort leaves COPY FROM to PostgreSQL: %s", why)));
@@ -259,7 +259,7 @@ gpusort_load_is_ours(const CopyStmt *stmt, ParseState *pstate, GpuSortLoadStatem
 			return true;
 		table_close(load->table, NoLock);
 	}
-	gpusort_load_left(why);
+	gpusort_load_report_left(why);
 	return false;
 }
 

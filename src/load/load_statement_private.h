@@ -15,7 +15,7 @@
 /* ---------- statements ---------- */
 
 /* Reports, at DEBUG1, why a statement is left to PostgreSQL. */
-extern void gpusort_load_left(const char *why);
+extern void gpusort_load_report_left(const char *why);
 
 /*
  * Returns the task of a statement, when PostgreSQL has begun the COPY, allocated in the current

@@ -98,7 +98,7 @@ make_shared_memory(LoadTeam *team)
 	int			nchunks = gpusort_load_places(team->device, nworkers);
 	const Size	bytes[] = {
 		task->bytes, gpusort_share_bytes(nchunks, team->device != NULL),
-		gpusort_parts_bytes(team->state->nparts), dsa_minimum_size()
+		gpusort_load_parts_bytes(team->state->nparts), dsa_minimum_size()
 	};
 
 	gpusort_estimate_chunks(context, bytes, lengthof(bytes));
@@ -108,7 +108,7 @@ make_shared_memory(LoadTeam *team)
 	team->share = gpusort_make_chunk(context, KEY_SHARE, bytes[1]);
 	gpusort_share_init(team->share, nchunks, gpusort_load_device_extents(team->device));
 	team->parts = gpusort_make_chunk(context, KEY_PARTS, bytes[2]);
-	gpusort_parts_init(team->parts, team->state->nparts, &team->state->leaves);
+	gpusort_load_parts_init(team->parts, team->state->nparts, &team->state->leaves);
 	team->area = dsa_create_in_place(gpusort_make_chunk(context, KEY_AREA, bytes[3]), bytes[3],
 									 LWTRANCHE_PARALLEL_QUERY_DSA, context->seg);
 	return true;
@@ -163,7 +163,7 @@ gpusort_load_worker(dsm_segment *segment, shm_toc *toc)
 		gpusort_share_load(share, loader, NULL);
 	gpusort_loader_end(loader);
 	if (task->partitioned)
-		gpusort_parts_await_leader(parts);
+		gpusort_load_parts_await_leader(parts);
 	dsa_detach(area);
 	table_close(table, RowExclusiveLock);
 	gpusort_end_worker(toc);
@@ -210,7 +210,7 @@ add_chunk(LoadTeam *team, char *chunk)
  * chunks will be added.
  */
 static bool
-is_all_added(LoadTeam *team, bool *added)
+add_next_chunk(LoadTeam *team, bool *added)
 {
 	const GpuSortLoadSource *source = &team->state->source;
 	char	   *room = gpusort_share_room(team->share, &team->state->lines);
@@ -264,7 +264,7 @@ lead_team(LoadTeam *team)
 			continue;
 		gpusort_load_device_serve(team->device, team->share);
 		if (!all_added)
-			all_added = is_all_added(team, &added);
+			all_added = add_next_chunk(team, &added);
 		if (added || gpusort_share_load(team->share, team->loader, team->left))
 			continue;
 		if (all_added && gpusort_share_is_done(team->share))
@@ -304,9 +304,9 @@ finish_team(LoadTeam *team)
 	GpuSortLoadCounts counts;
 
 	gpusort_share_close(team->share);
-	gpusort_parts_take_over(team->parts, state->task->table);
+	gpusort_load_parts_take_over(team->parts, state->task->table);
 	gpusort_finish_workers(team->context);
-	gpusort_parts_end(team->parts, &state->leaves);
+	gpusort_load_parts_end(team->parts, &state->leaves);
 	counts = gpusort_share_counts(team->share);
 	gpusort_share_take_lines(team->share, &state->lines);
 	take_rest(team);

@@ -107,13 +107,13 @@ extern bool gpusort_pool_is_uneven(const GpuSortPoolAccount *account);
 /*
  * Counts the sort as short no more; to be called when it has given extents back and may ask again.
  */
-extern void gpusort_pool_forget_want(GpuSortPoolAccount *account);
+extern void gpusort_pool_clear_short(GpuSortPoolAccount *account);
 
 /*
  * Has other sorts leave nothing to this one any more.  To be called when the sort asks for no more
  * until it begins anew, as when its rows are in order, however long they are fetched.
  */
-extern void gpusort_pool_be_content(GpuSortPoolAccount *account);
+extern void gpusort_pool_clear_want(GpuSortPoolAccount *account);
 
 /* Returns the PID of this process's parallel leader, or its own if it has none. */
 extern uint32 gpusort_session_pid(void);

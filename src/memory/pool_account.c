@@ -126,7 +126,7 @@ enter(GpuSortPoolAccount *account)
 void
 gpusort_pool_close(GpuSortPoolAccount *account)
 {
-	gpusort_pool_forget_want(account);
+	gpusort_pool_clear_short(account);
 	if (account->entered)
 		gsd_leave_sort(gpusort_pool->header, (uint32) MyProcPid);
 	account->entered = false;
@@ -182,7 +182,7 @@ gpusort_pool_claim(GpuSortPoolAccount *account, uint32 wanted)
 	enter(account);
 	count = room_of(account, &is_short);
 	if (count >= wanted || !is_short)
-		gpusort_pool_forget_want(account);
+		gpusort_pool_clear_short(account);
 	else if (account->entered)
 	{
 		account->is_short = true;
@@ -223,14 +223,14 @@ gpusort_pool_is_uneven(const GpuSortPoolAccount *account)
 }
 
 void
-gpusort_pool_forget_want(GpuSortPoolAccount *account)
+gpusort_pool_clear_short(GpuSortPoolAccount *account)
 {
-	gpusort_pool_be_content(account);
+	gpusort_pool_clear_want(account);
 	account->is_short = false;
 }
 
 void
-gpusort_pool_be_content(GpuSortPoolAccount *account)
+gpusort_pool_clear_want(GpuSortPoolAccount *account)
 {
 	if (account->wants)
 		gsd_note_want(gpusort_pool->header, (uint32) MyProcPid, false);

@@ -180,7 +180,7 @@ gpusort_extents_give(GpuSortRange *range, uint32 from, uint32 to)
 		range->owned[i] = GPUSORT_NO_EXTENT;
 		pg_atomic_fetch_sub_u32(range->account->extents, 1);
 	}
-	gpusort_pool_forget_want(range->account);
+	gpusort_pool_clear_short(range->account);
 }
 
 void

@@ -24,7 +24,7 @@
 /* ---------- what is grouped ---------- */
 
 void
-gpusort_order_groups(GpuSortGrouping *grouping, List *values)
+gpusort_plan_order_groups(GpuSortGrouping *grouping, List *values)
 {
 	PlannerInfo *root = grouping->root;
 	ListCell   *lc;
@@ -136,7 +136,7 @@ gpusort_grouping_might_be_kept(const GpuSortGrouping *grouping, Cost lacking)
 
 	grouped.order = grouping->pathkeys;
 	grouped.row_cost = 0;
-	return gpusort_groups_might_be_kept(&grouped, grouping->input_rel, lacking);
+	return gpusort_plan_groups_might_be_kept(&grouped, grouping->input_rel, lacking);
 }
 
 /* ---------- paths ---------- */
@@ -223,7 +223,7 @@ gpusort_finish_aggregate(CustomScan *scan)
 
 	if (scan->custom_private != NIL)
 		put_back_distinct((Node *) agg->lefttree->lefttree->targetlist, scan->custom_private);
-	gpusort_copy_labels(agg->targetlist, scan->scan.plan.targetlist);
+	gpusort_plan_copy_labels(agg->targetlist, scan->scan.plan.targetlist);
 	agg->initPlan = list_concat(agg->initPlan, scan->scan.plan.initPlan);
 	agg->extParam = scan->scan.plan.extParam;
 	agg->allParam = scan->scan.plan.allParam;

@@ -53,7 +53,7 @@ typedef struct GpuSortAggregatePaths
  * Sets the pathkeys: those of GROUP BY, and then these by which an aggregate wants the values
  * sorted.
  */
-extern void gpusort_order_groups(GpuSortGrouping *grouping, List *values);
+extern void gpusort_plan_order_groups(GpuSortGrouping *grouping, List *values);
 /* Estimates the number of groups. */
 extern void gpusort_estimate_groups(GpuSortGrouping *grouping);
 

@@ -279,7 +279,7 @@ begin_bound(PlannerInfo *root, KnownBound *bound)
 }
 
 Cost
-gpusort_join_cost_bound(PlannerInfo *root, Cost enough)
+gpusort_plan_join_cost_limit(PlannerInfo *root, Cost enough)
 {
 	KnownBound *bound = gpusort_known(root, root, sizeof(KnownBound));
 

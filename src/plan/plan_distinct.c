@@ -108,13 +108,13 @@ gpusort_add_distinct_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 	grouped.groups = ((const Path *) linitial(distinct_rel->pathlist))->rows;
 	grouped.pathkeys = root->distinct_pathkeys;
 	grouped.order = wanted_order(root);
-	if (gpusort_groups_might_be_kept(&grouped, input_rel, 0))
+	if (gpusort_plan_groups_might_be_kept(&grouped, input_rel, 0))
 	{
 		paths = make_unique_paths(&grouped, input_rel);
 		sliced = make_sliced_paths(&grouped, &cost);
 	}
 	partial_rel = fetch_upper_rel(root, UPPERREL_PARTIAL_DISTINCT, NULL);
-	if (partial_rel->pathlist != NIL && gpusort_groups_might_be_kept(&grouped, partial_rel, 0))
+	if (partial_rel->pathlist != NIL && gpusort_plan_groups_might_be_kept(&grouped, partial_rel, 0))
 		paths = list_concat(paths, make_unique_paths(&grouped, partial_rel));
 	gpusort_offer_paths(&grouped, paths, sliced, cost);
 }

@@ -333,7 +333,7 @@ make_part_paths(const DistinctAggs *aggs)
  * nothing.
  */
 static Cost
-hidden_cost(const DistinctAggs *aggs)
+uncharged_inner_sorts(const DistinctAggs *aggs)
 {
 	if (gpusort_is_presorted(aggs->distinct))
 		return 0;
@@ -347,16 +347,16 @@ gpusort_make_distinct_agg_paths(const GpuSortGrouping *grouping, GpuSortAggregat
 
 	if (!read_aggregates(&aggs))
 		return;
-	gpusort_order_groups(&aggs.grouping,
-						 make_pathkeys_for_sortclauses(aggs.grouping.root,
-													   aggs.distinct->aggdistinct,
-													   aggs.distinct->args));
+	gpusort_plan_order_groups(&aggs.grouping,
+							  make_pathkeys_for_sortclauses(aggs.grouping.root,
+															aggs.distinct->aggdistinct,
+															aggs.distinct->args));
 	if (aggs.grouping.pathkeys == NIL ||
 		pathkeys_contained_in(aggs.grouping.pathkeys,
 							  aggs.grouping.input_rel->cheapest_total_path->pathkeys))
 		return;
 	gpusort_estimate_groups(&aggs.grouping);
-	paths->lacking = hidden_cost(&aggs);
+	paths->lacking = uncharged_inner_sorts(&aggs);
 	if (!gpusort_grouping_might_be_kept(&aggs.grouping, paths->lacking))
 		return;
 	estimate_values(&aggs);

@@ -122,7 +122,7 @@ gpusort_estimate_path(PlannerInfo *root, const Path *input, GpuSortPathKeys *key
 		  estimate_table(root, input, keys, limit_rows, estimate)))
 		return false;
 	return gpusort_worth_it(keys->rows, width, limit_rows, estimate, &reason) &&
-		(participants == 1 || gpusort_force || gpusort_pool_suffices(estimate, participants));
+		(participants == 1 || gpusort_force || gpusort_cost_pool_suffices(estimate, participants));
 }
 
 /*
@@ -239,7 +239,7 @@ gpusort_reason_to_leave(const Sort *sort, GpuSortLimit limit, const PlannedStmt 
 Cost
 gpusort_core_cost(const Sort *sort, const GpuSortEstimate *estimate, const List *rtable)
 {
-	if (gpusort_input_is_in_order(sort, rtable))
+	if (gpusort_plan_input_is_in_order(sort, rtable))
 		return estimate->core_sorted_cost;
 	return sort->plan.total_cost - sort->plan.lefttree->total_cost + estimate->core_extra_cost;
 }

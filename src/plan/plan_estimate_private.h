@@ -70,7 +70,7 @@ extern bool gpusort_path_is_in_order(PlannerInfo *root, const Path *path,
 									 const GpuSortPathKeys *keys);
 
 /* Returns the same for the input of a Sort in a finished plan that has this range table. */
-extern bool gpusort_input_is_in_order(const Sort *sort, const List *rtable);
+extern bool gpusort_plan_input_is_in_order(const Sort *sort, const List *rtable);
 
 /*
  * Returns the correlation of a column's order by the operator with that of the table's rows; 0 if

@@ -223,7 +223,7 @@ make_combining_paths(const GpuSortGroupedRows *grouped, const GroupPathExtraData
 	if (!extra->partial_costs_set || grouped->root->parse->groupingSets != NIL)
 		return NIL;
 	partial_rel = fetch_upper_rel(grouped->root, UPPERREL_PARTIAL_GROUP_AGG, NULL);
-	if (partial_rel->pathlist == NIL || !gpusort_groups_might_be_kept(grouped, partial_rel, 0))
+	if (partial_rel->pathlist == NIL || !gpusort_plan_groups_might_be_kept(grouped, partial_rel, 0))
 		return NIL;
 	return make_grouped_paths(grouped, partial_rel, AGGSPLIT_FINAL_DESERIAL, extra);
 }
@@ -307,7 +307,7 @@ gpusort_add_group_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 	grouped.row_cost = cost_of_row(root);
 	make_aggregate_paths(&grouped, extra, &inside);
 	is_lacking = inside.lacking > 0;
-	might_be_kept = gpusort_groups_might_be_kept(&grouped, input_rel, 0);
+	might_be_kept = gpusort_plan_groups_might_be_kept(&grouped, input_rel, 0);
 	paths = make_paths(&grouped, extra, might_be_kept);
 	if (is_lacking && inside.whole != NIL)
 	{

@@ -78,10 +78,10 @@ PlannedStmt *
 gpusort_plan(planner_hook_type planner, GPUSORT_PLANNER_PARAMETERS)
 {
 	PlannedStmt *volatile stmt = NULL;
-	bool		outer_was_short = gpusort_pool_was_short;
+	bool		outer_was_short = gpusort_cost_pool_was_short;
 	bool		outer_was_off = was_off;
 
-	gpusort_pool_was_short = false;
+	gpusort_cost_pool_was_short = false;
 	was_off = false;
 	gpusort_begin_estimates();
 	PG_TRY();
@@ -89,13 +89,13 @@ gpusort_plan(planner_hook_type planner, GPUSORT_PLANNER_PARAMETERS)
 		stmt = planner(GPUSORT_PLANNER_ARGUMENTS);
 		gpusort_replace_sorts(stmt, gpusort_enabled && !was_off,
 							  !(cursor_options & CURSOR_OPT_FAST_PLAN));
-		stmt->transientPlan |= gpusort_pool_was_short;
+		stmt->transientPlan |= gpusort_cost_pool_was_short;
 	}
 	PG_FINALLY();
 	{
 		gpusort_end_estimates();
 		was_off = outer_was_off;
-		gpusort_pool_was_short |= outer_was_short;
+		gpusort_cost_pool_was_short |= outer_was_short;
 	}
 	PG_END_TRY();
 	return stmt;

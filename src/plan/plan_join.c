@@ -418,7 +418,7 @@ gpusort_finish_join(CustomScan *scan)
 												merge->join.plan.targetlist);
 	join->custom_scan_tlist = plan->targetlist;
 	plan->targetlist = gpusort_reference_columns(plan, INDEX_VAR);
-	gpusort_copy_labels(plan->targetlist, join->custom_scan_tlist);
+	gpusort_plan_copy_labels(plan->targetlist, join->custom_scan_tlist);
 	join->custom_exprs = list_make3(merge->mergeclauses, merge->join.joinqual,
 									merge->join.plan.qual);
 	join->custom_private = list_make1(list_make2_int(merge->join.jointype,

@@ -42,7 +42,7 @@ typedef struct GpuSortPair
 	 * the inputs of both sides must cost less than this without being sorted: the real cost of the
 	 * cheapest join that there is
 	 */
-	Cost		most_of_inputs;
+	Cost		max_input_cost;
 } GpuSortPair;
 
 /*
@@ -74,8 +74,8 @@ extern bool gpusort_might_be_kept(const RelOptInfo *rel, const Path *path);
  * Returns the same for a join of these inputs and pathkeys that costs at least so much.  Its cost
  * may be lowered (gpusort_outbid_join()).
  */
-extern bool gpusort_join_might_be_kept(const GpuSortMergeJoin *join, Cost startup_cost,
-									   Cost total_cost);
+extern bool gpusort_plan_join_might_be_kept(const GpuSortMergeJoin *join, Cost startup_cost,
+											Cost total_cost);
 
 /* ---------- a bound: what joining all tables of a query costs at most ---------- */
 
@@ -90,7 +90,7 @@ extern bool gpusort_join_might_be_kept(const GpuSortMergeJoin *join, Cost startu
  * Returns the bound, or DBL_MAX if nothing is known.  The search ends when it has found a bound of
  * `enough` or less.
  */
-extern Cost gpusort_join_cost_bound(PlannerInfo *root, Cost enough);
+extern Cost gpusort_plan_join_cost_limit(PlannerInfo *root, Cost enough);
 
 /* ---------- sides of joins: what is found out about sorting a relation's rows, once ---------- */
 

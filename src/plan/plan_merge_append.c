@@ -32,7 +32,7 @@ is_sort(const Plan *plan)
 }
 
 Sort *
-gpusort_sort_of_merge(const MergeAppend *merge)
+gpusort_plan_sort_of_merge(const MergeAppend *merge)
 {
 	Sort	   *sort = makeNode(Sort);
 
@@ -125,10 +125,10 @@ any_sort(const MergeAppend *merge)
 }
 
 Sort *
-gpusort_sort_instead_of_merging(const MergeAppend *merge, GpuSortLimit limit,
-								const PlannedStmt *stmt, const char **reason)
+gpusort_plan_sort_instead_of_merging(const MergeAppend *merge, GpuSortLimit limit,
+									 const PlannedStmt *stmt, const char **reason)
 {
-	Sort	   *sort = gpusort_sort_of_merge(merge);
+	Sort	   *sort = gpusort_plan_sort_of_merge(merge);
 	Append	   *append;
 	GpuSortEstimate estimate;
 

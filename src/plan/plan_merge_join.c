@@ -110,10 +110,10 @@ estimate_join(MergeIdea *idea, List *outerkeys)
 	Cost		startup_cost = join->outer->startup_cost + join->inner->startup_cost;
 
 	join->pathkeys = build_join_pathkeys(join->root, join->joinrel, join->jointype, outerkeys);
-	if (!gpusort_join_might_be_kept(join, startup_cost, startup_cost))
+	if (!gpusort_plan_join_might_be_kept(join, startup_cost, startup_cost))
 		return false;
 	gpusort_initial_mergejoin_cost(join, &idea->costs);
-	return gpusort_join_might_be_kept(join, idea->costs.startup_cost, idea->costs.total_cost);
+	return gpusort_plan_join_might_be_kept(join, idea->costs.startup_cost, idea->costs.total_cost);
 }
 
 /*
@@ -131,7 +131,7 @@ make_join(MergeIdea *idea)
 }
 
 static void
-think_of(MergeIdeas *ideas, Path *outer, Path *inner, bool inner_is_sort)
+consider(MergeIdeas *ideas, Path *outer, Path *inner, bool inner_is_sort)
 {
 	MergeIdea	idea = {.join = ideas->pair->join, .inner_is_sort = inner_is_sort};
 
@@ -174,7 +174,7 @@ look_at_inner_side(MergeIdeas *ideas, List *outerkeys)
 
 /* Considers joining outer rows that we sort with inner rows that we sort, or that come in order. */
 static void
-think_of_sorted(MergeIdeas *ideas, List *outerkeys)
+consider_sorted(MergeIdeas *ideas, List *outerkeys)
 {
 	const GpuSortPair *pair = ideas->pair;
 	RelOptInfo *outerrel = pair->outerrel;
@@ -185,17 +185,17 @@ think_of_sorted(MergeIdeas *ideas, List *outerkeys)
 	if (outer == NULL || !look_at_inner_side(ideas, outer->pathkeys))
 		return;
 	if (ideas->inner_sorted != NULL && pair->both_sorted)
-		think_of(ideas, outer, ideas->inner_sorted, true);
+		consider(ideas, outer, ideas->inner_sorted, true);
 	if (ideas->inner_in_order != NULL && pair->outer_sorted)
-		think_of(ideas, outer, ideas->inner_in_order, false);
+		consider(ideas, outer, ideas->inner_in_order, false);
 }
 
 /* Considers joining outer rows that come in order with inner rows that we sort. */
 static void
-think_of_ordered(MergeIdeas *ideas)
+consider_ordered(MergeIdeas *ideas)
 {
 	const GpuSortPair *pair = ideas->pair;
-	Cost		most = pair->most_of_inputs - pair->innerrel->cheapest_total_path->total_cost;
+	Cost		most = pair->max_input_cost - pair->innerrel->cheapest_total_path->total_cost;
 	ListCell   *lc;
 
 	foreach(lc, pair->outerrel->pathlist)
@@ -204,7 +204,7 @@ think_of_ordered(MergeIdeas *ideas)
 
 		if (outer->pathkeys != NIL && outer->param_info == NULL && outer->total_cost < most &&
 			look_at_inner_side(ideas, outer->pathkeys) && ideas->inner_sorted != NULL)
-			think_of(ideas, outer, ideas->inner_sorted, true);
+			consider(ideas, outer, ideas->inner_sorted, true);
 	}
 }
 
@@ -242,9 +242,9 @@ add_whole_joins(const GpuSortPair *pair)
 		pair->innerrel->cheapest_total_path->param_info != NULL)
 		return;
 	for (int i = 0; i < list_length(pair->orders) && (pair->both_sorted || pair->outer_sorted); i++)
-		think_of_sorted(&ideas, with_first(pair->orders, i));
+		consider_sorted(&ideas, with_first(pair->orders, i));
 	if (pair->inner_sorted)
-		think_of_ordered(&ideas);
+		consider_ordered(&ideas);
 	add_joins(&pair->join, ideas.paths);
 }
 

@@ -56,7 +56,7 @@ gpusort_make_node(const char *name, const Sort *sort, uint32 flags)
 }
 
 void
-gpusort_copy_labels(List *to, const List *from)
+gpusort_plan_copy_labels(List *to, const List *from)
 {
 	ListCell   *lc;
 	ListCell   *lc2;
@@ -104,8 +104,8 @@ gpusort_reference_child(CustomScan *scan)
 	List	   *returned = gpusort_reference_columns(scan->scan.plan.lefttree, INDEX_VAR);
 
 	/* Take over labels that were put on the node itself, such as an INSERT's resnames. */
-	gpusort_copy_labels(returned, scan->scan.plan.targetlist);
-	gpusort_copy_labels(scanned, scan->scan.plan.targetlist);
+	gpusort_plan_copy_labels(returned, scan->scan.plan.targetlist);
+	gpusort_plan_copy_labels(scanned, scan->scan.plan.targetlist);
 	scan->custom_scan_tlist = scanned;
 	scan->scan.plan.targetlist = returned;
 }

@@ -89,7 +89,7 @@ extern Sort *gpusort_make_sort(const CustomScan *scan);
 extern void gpusort_reference_child(CustomScan *scan);
 
 /* Names the columns of one target list as those of another are named. */
-extern void gpusort_copy_labels(List *to, const List *from);
+extern void gpusort_plan_copy_labels(List *to, const List *from);
 
 /* Makes a target list that has the child's columns one to one, as Vars of this varno. */
 extern List *gpusort_reference_columns(const Plan *child, int varno);

@@ -113,21 +113,21 @@ lacking_of(const Path *path, const Undercharged *undercharged)
 
 /*
  * Lowers the cost of a path of ours to below `charged`, which an undercharged path was charged, if
- * ours really costs less than in_truth, which the undercharged path really costs.  lacking is how
+ * ours really costs less than real_cost, which the undercharged path really costs.  lacking is how
  * much too little our path has been charged itself.  Of two paths of ours, the one that costs more
  * still does afterwards.
  */
 static void
-lower_cost(Path *path, Cost lacking, Cost charged, Cost in_truth)
+lower_cost(Path *path, Cost lacking, Cost charged, Cost real_cost)
 {
 	Cost		least = charged * LEAST;
 	Cost		most = charged * CLEARLY_LESS;
 	Cost		cost = path->total_cost + lacking;
 
-	if (path->total_cost <= least || cost >= in_truth)
+	if (path->total_cost <= least || cost >= real_cost)
 		return;
 	path->total_cost = Min(path->total_cost,
-						   least + (most - least) * (cost - least) / (in_truth - least));
+						   least + (most - least) * (cost - least) / (real_cost - least));
 	path->startup_cost = Min(path->startup_cost, path->total_cost);
 }
 
@@ -245,11 +245,12 @@ cheapest_other(const RelOptInfo *rel, const Undercharged *undercharged)
 }
 
 /*
- * Lowers *charged to what the cheapest of the undercharged paths has been charged, and *in_truth to
- * what the cheapest of them really costs, if those are less.
+ * Lowers *charged to what the cheapest of the undercharged paths has been charged, and *real_cost
+ * to what the cheapest of them really costs, if those are less.
  */
 static void
-find_lacking(const RelOptInfo *rel, const Undercharged *undercharged, Cost *charged, Cost *in_truth)
+find_lacking(const RelOptInfo *rel, const Undercharged *undercharged, Cost *charged,
+			 Cost *real_cost)
 {
 	ListCell   *lc;
 
@@ -261,7 +262,7 @@ find_lacking(const RelOptInfo *rel, const Undercharged *undercharged, Cost *char
 		if (lacking <= 0)
 			continue;
 		*charged = Min(*charged, path->total_cost);
-		*in_truth = Min(*in_truth, path->total_cost + lacking);
+		*real_cost = Min(*real_cost, path->total_cost + lacking);
 	}
 }
 
@@ -270,9 +271,9 @@ find_lacking(const RelOptInfo *rel, const Undercharged *undercharged, Cost *char
  * undercharged ones, unless ours is.
  */
 static bool
-is_better(const Path *other, Cost charged, Cost in_truth)
+is_better(const Path *other, Cost charged, Cost real_cost)
 {
-	return other != NULL && other->total_cost > charged && other->total_cost < in_truth;
+	return other != NULL && other->total_cost > charged && other->total_cost < real_cost;
 }
 
 /*
@@ -285,31 +286,31 @@ is_better(const Path *other, Cost charged, Cost in_truth)
 static void
 outbid(const List *paths, RelOptInfo *rel, const Undercharged *undercharged, Cost charged)
 {
-	Cost		in_truth = charged < DBL_MAX ? charged + undercharged->lacking : DBL_MAX;
+	Cost		real_cost = charged < DBL_MAX ? charged + undercharged->lacking : DBL_MAX;
 	const Path *other = cheapest_other(rel, undercharged);
 	Path	   *copy = NULL;
 	ListCell   *lc;
 
-	find_lacking(rel, undercharged, &charged, &in_truth);
-	if (charged >= in_truth || charged == DBL_MAX)
+	find_lacking(rel, undercharged, &charged, &real_cost);
+	if (charged >= real_cost || charged == DBL_MAX)
 		return;
 	foreach(lc, paths)
 	{
 		Path	   *path = (Path *) lfirst(lc);
 
 		if (other == NULL || path->total_cost < other->total_cost)
-			lower_cost(path, lacking_of_ours(path, undercharged), charged, in_truth);
+			lower_cost(path, lacking_of_ours(path, undercharged), charged, real_cost);
 	}
 	/*
 	 * Workers' hash tables take CPU time from other sessions, which the planner would not have
 	 * chosen.
 	 */
-	if (is_better(other, charged, in_truth) && other->total_cost <= cheapest_of(paths) &&
+	if (is_better(other, charged, real_cost) && other->total_cost <= cheapest_of(paths) &&
 		gather_of_hash_tables(other, undercharged) == NULL)
 		copy = copy_path(other);
 	if (copy != NULL)
 	{
-		lower_cost(copy, 0, charged, in_truth);
+		lower_cost(copy, 0, charged, real_cost);
 		add_path(rel, copy);
 	}
 }
@@ -427,13 +428,13 @@ is_no_dearer(const GpuSortGroupedRows *grouped, const Path *path, const Undercha
  * costs, since rows that come in order may begin sooner than any others.
  */
 bool
-gpusort_groups_might_be_kept(const GpuSortGroupedRows *grouped, const RelOptInfo *sorted_rel,
-							 Cost lacking)
+gpusort_plan_groups_might_be_kept(const GpuSortGroupedRows *grouped, const RelOptInfo *sorted_rel,
+								  Cost lacking)
 {
 	const RelOptInfo *rel = grouped->rel;
 	Undercharged undercharged;
 	Cost		charged = DBL_MAX;
-	Cost		in_truth = DBL_MAX;
+	Cost		real_cost = DBL_MAX;
 	Cost		least;
 	ListCell   *lc;
 
@@ -444,8 +445,8 @@ gpusort_groups_might_be_kept(const GpuSortGroupedRows *grouped, const RelOptInfo
 	if (rel->consider_startup || gpusort_is_disabled(linitial(rel->pathlist)))
 		return true;
 	undercharged = undercharged_of(grouped);
-	find_lacking(rel, &undercharged, &charged, &in_truth);
-	if (is_better(cheapest_other(rel, &undercharged), charged, in_truth))
+	find_lacking(rel, &undercharged, &charged, &real_cost);
+	if (is_better(cheapest_other(rel, &undercharged), charged, real_cost))
 		return true;
 	least = gpusort_least_sorted_cost(sorted_rel, grouped->order,
 									  sorted_rel == grouped->input_rel ? grouped->row_cost

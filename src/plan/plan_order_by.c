@@ -220,7 +220,7 @@ can_be_ordered(PlannerInfo *root, RelOptInfo *rel)
  * Makes the planner's own path that sorts a table early, in workers; returns NULL if it has none.
  */
 static Path *
-planners_own(PlannerInfo *root, RelOptInfo *rel)
+make_planners_sort(PlannerInfo *root, RelOptInfo *rel)
 {
 	Path	   *partial;
 	Path	   *sorted;
@@ -250,7 +250,7 @@ planners_own(PlannerInfo *root, RelOptInfo *rel)
 static const Path *
 charged_path(PlannerInfo *root, RelOptInfo *rel)
 {
-	const Path *own = planners_own(root, rel);
+	const Path *own = make_planners_sort(root, rel);
 
 	if (own == NULL)
 		own = (Path *) create_sort_path(root, rel, rel->cheapest_total_path, root->query_pathkeys,
@@ -450,7 +450,7 @@ gpusort_drop_long_loops(PlannerInfo *root, RelOptInfo *joinrel)
 		const Path *path = (const Path *) lfirst(lc);
 
 		if (path != cheapest && is_long_loop(path, cost) &&
-			planners_own(root, find_early_order(path)->parent) == NULL)
+			make_planners_sort(root, find_early_order(path)->parent) == NULL)
 			joinrel->pathlist = foreach_delete_current(joinrel->pathlist, lc);
 	}
 }

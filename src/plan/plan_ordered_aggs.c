@@ -56,9 +56,9 @@ wanted_order(const OrderedAggs *aggs, const Aggref *aggref)
 {
 	GpuSortGrouping grouping = aggs->grouping;
 
-	gpusort_order_groups(&grouping, make_pathkeys_for_sortclauses(grouping.root,
-																  wanted_clauses(aggref),
-																  aggref->args));
+	gpusort_plan_order_groups(&grouping, make_pathkeys_for_sortclauses(grouping.root,
+																	   wanted_clauses(aggref),
+																	   aggref->args));
 	return grouping.pathkeys;
 }
 
@@ -187,7 +187,7 @@ make_target(OrderedAggs *aggs)
  * that the planner's sort serves, and this order does not, count against these paths.
  */
 static Cost
-hidden_cost(const OrderedAggs *aggs)
+uncharged_inner_sorts(const OrderedAggs *aggs)
 {
 	const GpuSortGrouping *grouping = &aggs->grouping;
 	Cost		sort = gpusort_inner_sort_cost(grouping);
@@ -303,7 +303,7 @@ gpusort_make_ordered_agg_paths(const GpuSortGrouping *grouping, GpuSortAggregate
 	gpusort_estimate_groups(&aggs.grouping);
 	aggs.by_position = list_length(aggs.grouping.pathkeys) == aggs.grouping.group_columns + 1 &&
 		gpusort_are_by_position(gpusort_aggregates(grouping), &aggs.mode);
-	paths->lacking = hidden_cost(&aggs);
+	paths->lacking = uncharged_inner_sorts(&aggs);
 	if (paths->lacking <= 0 ||
 		!gpusort_grouping_might_be_kept(&aggs.grouping, paths->lacking))
 		return;

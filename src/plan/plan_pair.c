@@ -53,7 +53,7 @@ lacking_of_join(const Path *path)
  * none to compare with.
  */
 static Cost
-gpusort_join_in_truth(const List *paths)
+real_cost_of_cheapest(const List *paths)
 {
 	ListCell   *lc;
 
@@ -73,7 +73,7 @@ gpusort_join_in_truth(const List *paths)
  * above them.
  */
 static Cost
-cheapest_in_truth(const List *paths, List *order, Cost sorting)
+cheapest_real_cost(const List *paths, List *order, Cost sorting)
 {
 	const Path *first = linitial(paths);
 	Cost		cheapest = DBL_MAX;
@@ -138,7 +138,7 @@ is_best_join(PlannerInfo *root, RelOptInfo *joinrel, const Path *join, const Lis
 			sorting = sorted->total_cost - first->total_cost;
 		}
 	}
-	return join->total_cost < cheapest_in_truth(paths, order, sorting);
+	return join->total_cost < cheapest_real_cost(paths, order, sorting);
 }
 
 void
@@ -152,7 +152,7 @@ gpusort_outbid_join(PlannerInfo *root, RelOptInfo *joinrel, Path *path)
 	if (cheapest == NULL || cheapest->param_info != NULL ||
 		(!IsA(cheapest, HashPath) && !is_our_join(cheapest)))
 		return;
-	gain = gpusort_join_in_truth(paths) - path->total_cost;
+	gain = real_cost_of_cheapest(paths) - path->total_cost;
 	below = Min(path->total_cost, cheapest->total_cost * JUST_BELOW);
 	if ((gain <= 0 || path->total_cost - below > gain) &&
 		(!is_only_join(root, path) || !is_best_join(root, joinrel, path, paths)))
@@ -209,7 +209,7 @@ gpusort_might_be_kept(const RelOptInfo *rel, const Path *path)
 }
 
 bool
-gpusort_join_might_be_kept(const GpuSortMergeJoin *join, Cost startup_cost, Cost total_cost)
+gpusort_plan_join_might_be_kept(const GpuSortMergeJoin *join, Cost startup_cost, Cost total_cost)
 {
 	Path		path = {
 		.startup_cost = startup_cost,
@@ -236,8 +236,8 @@ typedef struct PairCosts
 	Cost		partial;
 
 	/* what they may cost at most */
-	Cost		all_in_truth;	/* real cost of the cheapest join that there is */
-	Cost		partial_in_truth;
+	Cost		all_real_cost;	/* real cost of the cheapest join that there is */
+	Cost		partial_real_cost;
 	Cost		order;			/* what the order of the rows is worth in addition */
 	/* what joining all tables of the query costs at most, with a Gather above what workers do */
 	Cost		bound;
@@ -308,26 +308,26 @@ find_costs(GpuSortPair *pair, PairCosts *costs)
 	costs->outer_sorted = outer->sorted + inner->in_order;
 	costs->inner_sorted = outer->in_order + inner->sorted;
 	costs->partial = outer->partial + inner->partial;
-	costs->all_in_truth = gpusort_join_in_truth(joinrel->pathlist);
-	costs->partial_in_truth = gpusort_join_in_truth(joinrel->partial_pathlist);
+	costs->all_real_cost = real_cost_of_cheapest(joinrel->pathlist);
+	costs->partial_real_cost = real_cost_of_cheapest(joinrel->partial_pathlist);
 	if (gpusort_force || is_first_disabled(joinrel->pathlist))
-		costs->all_in_truth = costs->partial_in_truth = DBL_MAX;
+		costs->all_real_cost = costs->partial_real_cost = DBL_MAX;
 	else if (is_first_disabled(joinrel->partial_pathlist))
-		costs->partial_in_truth = DBL_MAX;
+		costs->partial_real_cost = DBL_MAX;
 	costs->order = worth_of_order(pair);
 	costs->bound = DBL_MAX;
-	pair->most_of_inputs = costs->order < DBL_MAX || !has_parameters(joinrel->pathlist) ?
-		costs->all_in_truth : DBL_MAX;
+	pair->max_input_cost = costs->order < DBL_MAX || !has_parameters(joinrel->pathlist) ?
+		costs->all_real_cost : DBL_MAX;
 }
 
 static bool
 is_promising(GpuSortPair *pair, const PairCosts *costs)
 {
-	Cost		most = Min(costs->all_in_truth + costs->order, costs->bound);
-	Cost		most_partial = Min(costs->partial_in_truth + costs->order,
+	Cost		most = Min(costs->all_real_cost + costs->order, costs->bound);
+	Cost		most_partial = Min(costs->partial_real_cost + costs->order,
 								   costs->bound - parallel_setup_cost);
 	bool		whole = pair->outerrel->cheapest_total_path->total_cost +
-		pair->innerrel->cheapest_total_path->total_cost < pair->most_of_inputs;
+		pair->innerrel->cheapest_total_path->total_cost < pair->max_input_cost;
 
 	pair->both_sorted = whole && costs->both_sorted < most;
 	pair->outer_sorted = whole && costs->outer_sorted < most;
@@ -366,7 +366,7 @@ is_within_bound(GpuSortPair *pair, PairCosts *costs)
 		(root->limit_tuples <= 0 &&
 		 bms_num_members(pair->join.joinrel->relids) >= bms_num_members(root->all_baserels)))
 		return true;
-	costs->bound = gpusort_join_cost_bound(root, least_of(pair, costs));
+	costs->bound = gpusort_plan_join_cost_limit(root, least_of(pair, costs));
 	return is_promising(pair, costs);
 }
 

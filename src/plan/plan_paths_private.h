@@ -66,14 +66,14 @@ typedef struct GpuSortSharedSort
 	 * participant
 	 */
 	int			slice_columns;
-	GpuSortEstimate estimate;	/* filled in by gpusort_shared_worth_it() */
+	GpuSortEstimate estimate;	/* filled in by gpusort_plan_shared_worth_it() */
 } GpuSortSharedSort;
 
 /* Returns whether there may be shared sorts at all, which is cheap to ask first. */
 extern bool gpusort_plans_shared(void);
 
 /* Returns whether it is worth making a path for the sort, and fills in its estimate. */
-extern bool gpusort_shared_worth_it(PlannerInfo *root, GpuSortSharedSort *sort);
+extern bool gpusort_plan_shared_worth_it(PlannerInfo *root, GpuSortSharedSort *sort);
 
 /*
  * Makes a path of rel for the sort.  It can be part of a partial path; if it is sliced, it is one.
@@ -188,8 +188,8 @@ typedef struct GpuSortGroupedRows
  * is how much too little the paths that there are have been charged, apart from what their hash
  * tables lack.
  */
-extern bool gpusort_groups_might_be_kept(const GpuSortGroupedRows *grouped,
-										 const RelOptInfo *sorted_rel, Cost lacking);
+extern bool gpusort_plan_groups_might_be_kept(const GpuSortGroupedRows *grouped,
+											  const RelOptInfo *sorted_rel, Cost lacking);
 
 /*
  * Offers paths above sorts of a relation's rows, given as Lists of Path: the leader's own, and

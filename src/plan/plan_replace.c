@@ -200,14 +200,14 @@ replace_merge(MergeAppend *merge, GpuSortLimit limit, GpuSortStatement *statemen
 	if ((!statement->take_over && !statement->looks_only) ||
 		is_left_untold(&merge->plan, statement))
 		return &merge->plan;
-	sort = gpusort_sort_instead_of_merging(merge, limit, statement->stmt, &reason);
+	sort = gpusort_plan_sort_instead_of_merging(merge, limit, statement->stmt, &reason);
 	if (statement->looks_only)
-		add_look(statement, gpusort_look_at_plan(&merge->plan, gpusort_sort_of_merge(merge),
+		add_look(statement, gpusort_look_at_plan(&merge->plan, gpusort_plan_sort_of_merge(merge),
 												 limit.kind, why_left(statement, reason)));
 	else if (sort != NULL)
 		return &sort->plan;
 	else
-		gpusort_tell_left(gpusort_sort_of_merge(merge), "a merge", reason);
+		gpusort_tell_left(gpusort_plan_sort_of_merge(merge), "a merge", reason);
 	return &merge->plan;
 }
 

@@ -231,7 +231,7 @@ is_worth_it(Candidate *candidate, GpuSortLimit limit, const PlannedStmt *stmt)
 		return false;
 	estimate_costs(candidate);
 	return gpusort_force ||
-		(gpusort_pool_suffices(&candidate->estimate, candidate->workers + 1) &&
+		(gpusort_cost_pool_suffices(&candidate->estimate, candidate->workers + 1) &&
 		 candidate->total_cost < candidate->gathered_cost +
 		 cost_of_sort(candidate->sort, limit_of_sort, stmt));
 }
@@ -319,7 +319,7 @@ gpusort_replace_gathered_sort(Plan *plan, GpuSortLimit limit, GpuSortStatement *
 	CustomScan *scan;
 
 	if (!statement->take_over || !find_candidate(plan, &candidate) || !gpusort_enable_order_by ||
-		!gpusort_enable_parallel_collect || gpusort_pool_limit() == 0 ||
+		!gpusort_enable_parallel_collect || gpusort_sort_pool_limit() == 0 ||
 		!is_worth_it(&candidate, limit, statement->stmt))
 		return plan;
 

@@ -55,11 +55,11 @@ gpusort_replace_gathered(Plan *plan, GpuSortLimit limit, GpuSortStatement *state
  * Makes a Sort above an Append of what the sorts below a MergeAppend of a finished plan sort.
  * Returns NULL with *reason if the MergeAppend stays as it is.
  */
-extern Sort *gpusort_sort_instead_of_merging(const MergeAppend *merge, GpuSortLimit limit,
-											 const PlannedStmt *stmt, const char **reason);
+extern Sort *gpusort_plan_sort_instead_of_merging(const MergeAppend *merge, GpuSortLimit limit,
+												  const PlannedStmt *stmt, const char **reason);
 
 /* Makes a Sort by what a MergeAppend merges by, without a child. */
-extern Sort *gpusort_sort_of_merge(const MergeAppend *merge);
+extern Sort *gpusort_plan_sort_of_merge(const MergeAppend *merge);
 
 /* ---------- telling why a sort is left to PostgreSQL ---------- */
 

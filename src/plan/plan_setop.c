@@ -383,7 +383,7 @@ make_whole_input(const PlannedSetOp *operation, const RelOptInfo *input)
 		return NULL;
 	sort.partial = (Path *) linitial(input->partial_pathlist);
 	sort.pathkeys = wanted_order(operation, sort.partial->pathtarget);
-	return gpusort_shared_worth_it(operation->root, &sort) ?
+	return gpusort_plan_shared_worth_it(operation->root, &sort) ?
 		gpusort_make_shared_path(operation->root, operation->rel, &sort) : NULL;
 }
 

@@ -84,7 +84,7 @@ bool
 gpusort_plans_shared(void)
 {
 	return gpusort_enabled && gpusort_enable_order_by && gpusort_enable_shared_sort &&
-		gpusort_pool_limit() > 0;
+		gpusort_sort_pool_limit() > 0;
 }
 
 static bool
@@ -107,12 +107,12 @@ estimate_shared(PlannerInfo *root, GpuSortSharedSort *sort, const char **reason)
 static bool
 pool_suffices(const GpuSortSharedSort *sort, int participants)
 {
-	return sort->slice_columns > 0 ? gpusort_pool_suffices(&sort->estimate, participants)
+	return sort->slice_columns > 0 ? gpusort_cost_pool_suffices(&sort->estimate, participants)
 		: gpusort_fits_pool(&sort->estimate, participants);
 }
 
 bool
-gpusort_shared_worth_it(PlannerInfo *root, GpuSortSharedSort *sort)
+gpusort_plan_shared_worth_it(PlannerInfo *root, GpuSortSharedSort *sort)
 {
 	const Path *partial = sort->partial;
 	const char *reason;
@@ -174,7 +174,7 @@ gpusort_make_slices(GpuSortSlices *slices, RelOptInfo *input_rel, List *pathkeys
 		return false;
 	sort.partial = (Path *) linitial(input_rel->partial_pathlist);
 	sort.all_rows = slices->all_rows = clamp_row_est(input_rel->cheapest_total_path->rows);
-	if (!gpusort_shared_worth_it(slices->root, &sort))
+	if (!gpusort_plan_shared_worth_it(slices->root, &sort))
 		return false;
 	slices->fraction = Min(sort.partial->rows / slices->all_rows, 1);
 	if (slices->groups == 0)

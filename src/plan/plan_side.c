@@ -259,7 +259,7 @@ gpusort_side_shared(GpuSortSide *side, Path *partial)
 		found->shared.partial = partial;
 		found->shared.pathkeys = side->pathkeys;
 		found->shared.all_rows = clamp_row_est(side->rel->rows);
-		found->is_shared = gpusort_shared_worth_it(side->root, &found->shared);
+		found->is_shared = gpusort_plan_shared_worth_it(side->root, &found->shared);
 		found->shared_known = true;
 		MemoryContextSwitchTo(old);
 	}

@@ -171,7 +171,7 @@ gpusort_make_gathered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo
 	List	   *paths = NIL;
 	ListCell   *lc;
 
-	if (!gpusort_enable_parallel_collect || gpusort_pool_limit() == 0)
+	if (!gpusort_enable_parallel_collect || gpusort_sort_pool_limit() == 0)
 		return NIL;
 	foreach(lc, input_rel->partial_pathlist)
 	{

@@ -103,7 +103,7 @@ gpusort_path_is_in_order(PlannerInfo *root, const Path *path, const GpuSortPathK
 }
 
 bool
-gpusort_input_is_in_order(const Sort *sort, const List *rtable)
+gpusort_plan_input_is_in_order(const Sort *sort, const List *rtable)
 {
 	const Plan *child = sort->plan.lefttree;
 	const TargetEntry *tle;

@@ -65,7 +65,7 @@ extern bool gpusort_service_is_up(bool *cuda);
  * nobody expects it to, since it is switched off, this machine has no GPU or this
  * server has no pool.
  */
-extern const char *gpusort_service_complaint(void);
+extern const char *gpusort_service_why_not(void);
 
 /*
  * Opens a job that will have at most nplanes planes; returns NULL, or why that is not

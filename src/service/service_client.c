@@ -70,7 +70,7 @@ gpusort_service_is_up(bool *cuda)
 }
 
 const char *
-gpusort_service_complaint(void)
+gpusort_service_why_not(void)
 {
 	gsd_service *service;
 
@@ -376,7 +376,7 @@ look_at_answer(const GpuSortJob *job, uint64 rows, uint64 *ready, const char **w
 	}
 	if (gpusort_service_is_up(&cuda))
 		return false;
-	*why = gpusort_service_complaint();
+	*why = gpusort_service_why_not();
 	if (*why == NULL)
 		*why = GPUSORT_WHY_OFF;
 	return true;

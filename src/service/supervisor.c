@@ -339,7 +339,7 @@ watch_closed_jobs(Supervisor *supervisor)
 
 /* Returns when gpusortd is to be killed if it has not let go of closed jobs by then; 0: never. */
 static TimestampTz
-end_of_trust(const Supervisor *supervisor)
+hang_deadline(const Supervisor *supervisor)
 {
 	if (supervisor->oldest_closed == 0 || gpusort_daemon_timeout == 0)
 		return 0;
@@ -362,9 +362,9 @@ patience_ms(const Supervisor *supervisor)
 		case COURSE_START:
 			return TimestampDifferenceMilliseconds(now, supervisor->next_start);
 		case COURSE_WATCH:
-			if (end_of_trust(supervisor) == 0)
+			if (hang_deadline(supervisor) == 0)
 				return -1;
-			return Max(TimestampDifferenceMilliseconds(now, end_of_trust(supervisor)), POLL_MS);
+			return Max(TimestampDifferenceMilliseconds(now, hang_deadline(supervisor)), POLL_MS);
 		case COURSE_STOP:
 			return Max(TimestampDifferenceMilliseconds(now, supervisor->kill_at), POLL_MS);
 		default:
@@ -388,7 +388,7 @@ proceed(Supervisor *supervisor)
 	if (supervisor->course == COURSE_WATCH)
 	{
 		watch_closed_jobs(supervisor);
-		if (end_of_trust(supervisor) != 0 && end_of_trust(supervisor) <= now)
+		if (hang_deadline(supervisor) != 0 && hang_deadline(supervisor) <= now)
 			kill_daemon(supervisor);
 	}
 	if (supervisor->course != COURSE_OUTLIVE && supervisor->pid == 0)

@@ -40,7 +40,7 @@ listen_to_interrupts(gs_sort_args *args, int restarts)
  * regularly (client_connection_check_interval), and others can't be served now.
  */
 void
-gpusort_run_engine(gs_sort_args *args, gs_sort_result *result)
+gpusort_host_engine_run(gs_sort_args *args, gs_sort_result *result)
 {
 	gs_status	status;
 	int			restarts = 0;
@@ -89,7 +89,7 @@ gpusort_sort_on_host(GpuSort *sort)
 	args.progress = sort->progress;
 	sort->stats.processes = 0;
 	if (!run_with_others(sort, &args, &result))
-		gpusort_run_engine(&args, &result);
+		gpusort_host_engine_run(&args, &result);
 
 	sort->order.ids = result.ids;
 	sort->order.keys = NULL;

@@ -66,7 +66,7 @@ begin_column(GpuSortKeys *keys, int i, TupleDesc desc, const GpuSortSpec *spec)
 	keys->any_bytes |= column->bytes != GPUSORT_BYTES_NONE;
 	keys->fixed &= column->fixed_offset >= 0;
 	keys->untrusted |= gpusort_codec_is_untrusted(codec);
-	keys->irreparable |= codec->collated_by == GPUSORT_COLLATED_BY_ICU;
+	keys->not_repaired |= codec->collated_by == GPUSORT_COLLATED_BY_ICU;
 }
 
 void

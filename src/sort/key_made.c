@@ -104,8 +104,8 @@ common_length(const char *a, const char *b, uint32 len)
 }
 
 uint32
-gpusort_shared_bytes(GpuSort *sort, const GpuSortColumn *column, const uint32 *ids, uint32 n,
-					 uint32 from, bool *same)
+gpusort_key_shared_bytes(GpuSort *sort, const GpuSortColumn *column, const uint32 *ids, uint32 n,
+						 uint32 from, bool *same)
 {
 	const uint64 *refs = RANGE_U64(column->refs);
 	const char *base = sort->rows.places.base;
@@ -138,7 +138,7 @@ gpusort_skip_shared(GpuSort *sort, KeyPlace *place, const uint32 *ids, uint32 n)
 	uint32		shared;
 	uint32		rest;
 
-	shared = place->rest + gpusort_shared_bytes(sort, column, ids, n, place->rest, &same);
+	shared = place->rest + gpusort_key_shared_bytes(sort, column, ids, n, place->rest, &same);
 	if (same)
 		return false;
 	rest = column->encoder.codec->rest_begins(&column->encoder, string, shared);

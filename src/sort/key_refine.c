@@ -528,7 +528,7 @@ cut_stretches(const GpuSort *sort, Stretches *stretches, uint64 piece)
 static void
 refine_left(GpuSort *sort, TeamStretches *job)
 {
-	uint32		count = gpusort_runs_left(job);
+	uint32		count = gpusort_team_runs_left(job);
 
 	for (uint32 i = 0; i < count; i++)
 	{

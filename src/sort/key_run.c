@@ -183,7 +183,7 @@ sort_large_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint
 	if (found.same || found.refused)
 		return found;
 	outer = gs_progress_enter(sort->progress, n * GPUSORT_TIED_COST);
-	gpusort_run_engine(&args, &result);
+	gpusort_host_engine_run(&args, &result);
 	gs_progress_leave(sort->progress, &outer);
 	for (uint32 i = 0; i < n; i++)
 		sorted[i] = ids[((const uint32 *) result.ids)[i]];
@@ -227,7 +227,7 @@ gpusort_skip_same(GpuSort *sort, const RunWords *found, const uint32 *ids, uint3
 		const GpuSortColumn *column = &sort->keys.columns[place->column];
 		uint32		common = place->byte == 0 ? 0	/* the first word, in the prefix plane */
 			: place->source == KEY_MADE ? found->common
-			: gpusort_shared_bytes(sort, column, ids, n, place->byte, NULL);
+			: gpusort_key_shared_bytes(sort, column, ids, n, place->byte, NULL);
 
 		place->byte += Max(common, bytes_per_word(column->bytes));
 		return true;

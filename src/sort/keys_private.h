@@ -81,7 +81,7 @@ typedef struct GpuSortKeys
 	bool		any_bytes;		/* some column has a byte string part */
 	bool		fixed;			/* all columns have a fixed_offset */
 	bool		untrusted;		/* some codec is untrusted: the order must be verified */
-	bool		irreparable;	/* rows that the verification finds out of order are not repaired */
+	bool		not_repaired;	/* rows that the verification finds out of order are not repaired */
 
 	gs_plane   *planes;			/* input of the engine (key_planes.c) */
 	unsigned	nplanes;

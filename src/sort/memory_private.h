@@ -61,7 +61,7 @@ static inline bool
 gpusort_encoders_fit(GpuSort *sort)
 {
 	return likely(gpusort_key_memory_bytes(&sort->keys.memory) + sort->memory.charged_bytes ==
-				  sort->memory.beside_bytes) ||
+				  sort->memory.other_private_bytes) ||
 		gpusort_note_encoders(sort);
 }
 
@@ -162,7 +162,7 @@ extern bool gpusort_visit_ranges(GpuSort *sort, uint64 rows, GpuSortRangeVisitor
 								 void *arg);
 
 /* Returns where the sort keeps its pointer to the range of a role, which may be NULL. */
-extern GpuSortRange **gpusort_range_of_role(GpuSort *sort, int role);
+extern GpuSortRange **gpusort_sort_range_of_role(GpuSort *sort, int role);
 
 /* Returns how many ranges the sort has now. */
 extern size_t gpusort_count_ranges(GpuSort *sort);
@@ -185,7 +185,7 @@ extern size_t gpusort_bytes_beside_row(GpuSort *sort);
  * Returns the bytes of the pool that the sort, or all parts of a shared sort, have for rows and may
  * still take.
  */
-extern size_t gpusort_pool_bytes_at_hand(const GpuSort *sort);
+extern size_t gpusort_memory_pool_bytes_at_hand(const GpuSort *sort);
 
 /*
  * Returns the bytes that rows may take in all, in the pool and in private memory, if no other
@@ -210,10 +210,10 @@ extern size_t gpusort_memory_at_hand(GpuSort *sort);
  * is decided as late as possible, since there may be fewer rows than expected: when half of the
  * memory is taken.  The rows in it then fit as a run into the other half.
  */
-extern void gpusort_plan_spill(GpuSort *sort, uint64 rows);
+extern void gpusort_spill_plan(GpuSort *sort, uint64 rows);
 
 /* Divide the memory when all of it is taken, although all rows were expected to fit. */
-extern void gpusort_plan_spill_late(GpuSort *sort);
+extern void gpusort_spill_plan_late(GpuSort *sort);
 
 /*
  * Returns whether `rows` rows, of which the row store takes row_bytes, would be more than the

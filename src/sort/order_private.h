@@ -41,7 +41,7 @@ extern bool gpusort_order_rows(GpuSort *sort, bool with_service);
  * Runs the engine in this process and serves interrupts meanwhile, whose errors are raised.  A
  * failure of the engine is an error, too.
  */
-extern void gpusort_run_engine(gs_sort_args *args, gs_sort_result *result);
+extern void gpusort_host_engine_run(gs_sort_args *args, gs_sort_result *result);
 
 /*
  * Sorts the rows by the planes that gpusort_choose_planes() has chosen, and sets sort->order.

@@ -492,7 +492,7 @@ gpusort_parts_join(GpuSortParts *parts, GpuSort *sort)
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);
-	(void) gpusort_watch_enter(sort, GPUSORT_PHASE_JOIN);
+	(void) gpusort_show_enter(sort, GPUSORT_PHASE_JOIN);
 	/*
 	 * from now on extents that the sort gives back are counted in those of the parts; it has none
 	 * of its own

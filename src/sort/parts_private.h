@@ -97,10 +97,10 @@ struct GpuSortParts
 	pg_atomic_uint32 row_extents;	/* in the sort's row store, by finished parts */
 	pg_atomic_uint32 listed;	/* elements of parts_list() */
 	pg_atomic_uint32 nparts;	/* elements of entries[] */
-	/* processes among which max_extents are divided if parts are crowded */
+	/* processes among which max_extents are divided if parts are shares_enforced */
 	pg_atomic_uint32 shares;
 	/* 1: some part has spilled, and no part may take more than its share any more */
-	pg_atomic_uint32 crowded;
+	pg_atomic_uint32 shares_enforced;
 
 	/* files of runs, numbered from 0, and what the finished files hold */
 	pg_atomic_uint32 nfiles;

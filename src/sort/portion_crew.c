@@ -33,7 +33,7 @@ Size
 gpusort_crew_bytes(int workers)
 {
 	return add_size(crew_views_offset(workers),
-					mul_size(workers, MAXALIGN(gpusort_shared_view_bytes())));
+					mul_size(workers, MAXALIGN(gpusort_view_shared_bytes())));
 }
 
 void
@@ -41,7 +41,7 @@ gpusort_crew_init(GpuSortPortionCrew *crew, int workers)
 {
 	memset(crew, 0, crew_views_offset(workers));
 	crew->workers = workers;
-	crew->view_bytes = MAXALIGN(gpusort_shared_view_bytes());
+	crew->view_bytes = MAXALIGN(gpusort_view_shared_bytes());
 	ConditionVariableInit(&crew->loaded);
 	SpinLockInit(&crew->mutex);
 	for (int i = 0; i < workers; i++)

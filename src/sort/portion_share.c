@@ -53,7 +53,7 @@ share_extents(GpuSort *sort)
 	parts->asked = (GpuSortRequest) {.equal_rows = false};
 	pg_atomic_write_u32(&parts->shares, sort->spill->participants);
 	pg_atomic_write_u32(&parts->kept_extents, sort->memory.kept_extents);
-	pg_atomic_write_u32(&parts->crowded, 1);
+	pg_atomic_write_u32(&parts->shares_enforced, 1);
 	if (account->extents == &parts->extents)
 		return;
 	pg_atomic_write_u32(&parts->extents, pg_atomic_read_u32(account->extents));

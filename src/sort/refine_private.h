@@ -132,8 +132,9 @@ gpusort_forget_kept_keys(GpuSort *sort, GpuSortKeptKeys kept)
  * or by their keys where these are kept.  The caller knows that they share the bytes before.
  * *same, unless NULL, tells whether all strings are equal.
  */
-extern uint32 gpusort_shared_bytes(GpuSort *sort, const GpuSortColumn *column, const uint32 *ids,
-								   uint32 n, uint32 from, bool *same);
+extern uint32 gpusort_key_shared_bytes(GpuSort *sort, const GpuSortColumn *column,
+									   const uint32 *ids,
+									   uint32 n, uint32 from, bool *same);
 
 /*
  * Moves a place for which place_is_made() is true behind the bytes that the strings of all rows of

@@ -125,7 +125,7 @@ extern void gpusort_discard_read_rows(GpuSortRows *rows, size_t *discarded, cons
  * takes to make them of the tuples of one table is a GpuSortSelection.
  */
 
-/* Do what gpusort_select_columns() and gpusort_select_tuples() say (sort.h). */
+/* Do what gpusort_sort_select_columns() and gpusort_sort_select_tuples() say (sort.h). */
 extern bool gpusort_row_store_select(GpuSort *sort, const GpuSortRowColumns *columns);
 extern void gpusort_row_store_select_none(GpuSort *sort);
 

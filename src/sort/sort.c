@@ -51,7 +51,7 @@ begin_rows(GpuSort *sort)
 {
 	if (!acquire_ranges(sort))
 		gpusort_hand_over(sort, GPUSORT_HANDOVER_MEMORY);
-	gpusort_watch_begin(sort);
+	gpusort_show_begin(sort);
 }
 
 GpuSort *
@@ -77,7 +77,7 @@ begin_ranges(GpuSort *sort)
 	if (!acquire_ranges(sort))
 		return NULL;
 	if (sort->spec.nkeys > 0)
-		gpusort_watch_begin(sort);
+		gpusort_show_begin(sort);
 	return sort;
 }
 
@@ -156,10 +156,10 @@ gpusort_show_progress(GpuSort *sort, gs_progress *progress)
 static void
 end_perform(GpuSort *sort, instr_time start)
 {
-	gpusort_pool_be_content(&sort->memory.pool_account);
+	gpusort_pool_clear_want(&sort->memory.pool_account);
 	sort->order.performed = true;
 	sort->stats.perform_time = gpusort_elapsed(start);
-	(void) gpusort_watch_enter(sort, GPUSORT_PHASE_RETURN);
+	(void) gpusort_show_enter(sort, GPUSORT_PHASE_RETURN);
 	if (sort->activity != NULL && sort->tuplesort == NULL)
 		sort->activity->engine = sort->stats.engine;
 }
@@ -173,7 +173,7 @@ gpusort_perform(GpuSort *sort)
 
 	INSTR_TIME_SET_CURRENT(start);
 	if (sort->tuplesort == NULL)
-		(void) gpusort_watch_enter(sort, GPUSORT_PHASE_SORT);
+		(void) gpusort_show_enter(sort, GPUSORT_PHASE_SORT);
 	sort->stats.bound = sort->bound.rows;
 	sort->stats.of_keys = sort->key_rows.used;
 	/* an optional sort that has failed stays as it is */
@@ -200,7 +200,7 @@ gpusort_perform_merged(GpuSort *const sorts[2])
 	INSTR_TIME_SET_CURRENT(start);
 	for (int i = 0; i < 2; i++)
 		if (sorts[i]->tuplesort == NULL)
-			(void) gpusort_watch_enter(sorts[i], GPUSORT_PHASE_SORT);
+			(void) gpusort_show_enter(sorts[i], GPUSORT_PHASE_SORT);
 	if (!gpusort_merge_rows(sorts))
 		return false;
 	for (int i = 0; i < 2; i++)
@@ -221,7 +221,8 @@ gpusort_is_merged(const GpuSort *sort)
 bool
 gpusort_would_fit(GpuSort *sort, uint64 rows, size_t private_bytes)
 {
-	return gpusort_bytes_of_rows(sort, rows) <= gpusort_pool_bytes_at_hand(sort) + private_bytes;
+	return gpusort_bytes_of_rows(sort, rows) <= gpusort_memory_pool_bytes_at_hand(sort) +
+		private_bytes;
 }
 
 size_t
@@ -238,7 +239,7 @@ void
 gpusort_charge(GpuSort *sort, size_t bytes)
 {
 	sort->memory.charged_bytes += bytes;
-	sort->memory.beside_bytes += bytes;
+	sort->memory.other_private_bytes += bytes;
 	sort->stats.memory_bytes += bytes;
 }
 

@@ -231,14 +231,14 @@ extern const GpuSortStats *gpusort_get_stats(const GpuSort *sort);
 
 /*
  * gpusort_memory_limit() returns how many bytes of private memory one sort may use: work_mem *
- * hash_mem_multiplier, but no more than the machine has.  gpusort_pool_limit() returns how many
- * bytes of the pool one sort may use, if they are free.
+ * hash_mem_multiplier, but no more than the machine has.  gpusort_sort_pool_limit() returns how
+ * many bytes of the pool one sort may use, if they are free.
  */
 extern size_t gpusort_memory_limit(void);
-extern size_t gpusort_pool_limit(void);
+extern size_t gpusort_sort_pool_limit(void);
 
 /* Returns how many bytes of the pool a sort would get that begins now, given what others have. */
-extern size_t gpusort_pool_available(void);
+extern size_t gpusort_sort_pool_available(void);
 
 /*
  * Returns `bytes`, or less if the machine has less memory, or if a row store can't address as much.
@@ -292,15 +292,15 @@ extern bool gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple);
  * Say that tuples on pages, from now on, are rows as they lie.  That is assumed in the beginning,
  * so the sort of one table need not call it.
  */
-extern void gpusort_select_tuples(GpuSort *sort);
+extern void gpusort_sort_select_tuples(GpuSort *sort);
 
 /*
- * gpusort_select_columns() says that rows, from now on, are made of columns of tuples on pages,
- * together with other values; `columns` must stay.  It returns false if the sort can't make such
- * rows.  gpusort_put_heap_columns() then puts the row made of a tuple on a page and of the present
- * values.  It returns false if the row must come in a slot.
+ * gpusort_sort_select_columns() says that rows, from now on, are made of columns of tuples on
+ * pages, together with other values; `columns` must stay.  It returns false if the sort can't make
+ * such rows.  gpusort_put_heap_columns() then puts the row made of a tuple on a page and of the
+ * present values.  It returns false if the row must come in a slot.
  */
-extern bool gpusort_select_columns(GpuSort *sort, const GpuSortRowColumns *columns);
+extern bool gpusort_sort_select_columns(GpuSort *sort, const GpuSortRowColumns *columns);
 extern bool gpusort_put_heap_columns(GpuSort *sort, HeapTuple tuple);
 
 /*

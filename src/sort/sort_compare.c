@@ -78,7 +78,7 @@ void
 gpusort_sort_by_comparison(GpuSort *sort)
 {
 	gpusort_await_all(sort);
-	gpusort_service_end(sort);
+	gpusort_sort_service_end(sort);
 	gpusort_release_reordered(sort);
 	sort->order.knows_equal = sort->index_rows;
 	if (sort->order.knows_equal)

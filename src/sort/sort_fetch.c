@@ -122,7 +122,7 @@ gpusort_fetch_window(GpuSort *sort, uint64 position, uint64 *from, uint64 *to)
 
 	if (gpusort_has_runs(sort))
 	{
-		gpusort_load_portion(sort, position);
+		gpusort_sort_load_portion(sort, position);
 		nrows = sort->window.nrows;
 	}
 	*from = sort->window.first;
@@ -134,10 +134,10 @@ gpusort_rest(MemoryContext context)
 {
 	GpuSort    *sort;
 
-	while ((sort = gpusort_service_find(context)) != NULL)
+	while ((sort = gpusort_sort_service_find(context)) != NULL)
 	{
 		gpusort_await_all(sort);
-		gpusort_service_end(sort);
+		gpusort_sort_service_end(sort);
 	}
 }
 

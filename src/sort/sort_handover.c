@@ -117,7 +117,7 @@ gpusort_hand_over(GpuSort *sort, GpuSortHandover why)
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
 	int			options = TUPLESORT_NONE;
 
-	gpusort_service_end(sort);
+	gpusort_sort_service_end(sort);
 	gpusort_release_reordered(sort);
 	gpusort_forget_encoders(sort);
 	gpusort_forget_trim(sort);
@@ -135,6 +135,6 @@ gpusort_hand_over(GpuSort *sort, GpuSortHandover why)
 	if (sort->bound.rows > 0)
 		tuplesort_set_bound(sort->tuplesort, (int64) sort->bound.rows);
 	MemoryContextSwitchTo(old);
-	(void) gpusort_watch_enter(sort, GPUSORT_PHASE_CORE);
+	(void) gpusort_show_enter(sort, GPUSORT_PHASE_CORE);
 	gpusort_move_to_tuplesort(sort);
 }

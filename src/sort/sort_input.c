@@ -124,11 +124,11 @@ choose_put_tuple(GpuSortInput *input)
 		return;
 	if (projection == NULL && input->scan->ps.ps_ProjInfo == NULL)
 	{
-		gpusort_select_tuples(input->sort);
+		gpusort_sort_select_tuples(input->sort);
 		input->put_tuple = gpusort_put_heap_tuple;
 		return;
 	}
-	selected = projection != NULL && gpusort_select_columns(input->sort, &projection->columns);
+	selected = projection != NULL && gpusort_sort_select_columns(input->sort, &projection->columns);
 	if (selected)
 		input->put_tuple = gpusort_put_heap_columns;
 	if ((selected || input->subquery != NULL) && projection->columns.nvalues > 0)
@@ -206,7 +206,7 @@ put_row(GpuSortInput *input, TupleTableSlot *slot)
 		gpusort_put_slot(input->sort, slot);
 	input->taken++;
 	if (input->taken % WATCH_ROWS == 0)
-		gpusort_watch_rows(input->sort);
+		gpusort_show_rows(input->sort);
 	return true;
 }
 
@@ -356,7 +356,7 @@ drain_pages(GpuSortInput *input)
 
 		CHECK_FOR_INTERRUPTS();
 		if (input->sort != NULL)
-			gpusort_watch_rows(input->sort);
+			gpusort_show_rows(input->sort);
 		refused = put_rest_of_page(input);
 		if (refused != NULL)
 			return refused;

@@ -73,7 +73,7 @@ list_range(const GpuSortRange *range, size_t bytes, Listing *listing)
 {
 	LentRange	lent = {.role = range->role,.bytes = bytes};
 
-	if (!gpusort_team_job_count(range, bytes, &lent.piece, &listing->total))
+	if (!gpusort_team_job_describe(range, bytes, &lent.piece, &listing->total))
 		return false;
 	enlargeStringInfo(listing->list, lent.piece.count * sizeof(uint32));
 	gpusort_team_job_list(range, lent.piece, (uint32 *) listing->list->data);
@@ -219,8 +219,8 @@ map_range(const TeamJob *job, const LentSort *lent, const LentRange *from)
 	{
 		size_t		more = lent->refines ? bytes_of_keys(lent) : 0;
 
-		return gpusort_team_job_map_before(job, from->piece,
-										   (more + EXTENT_BYTES - 1) / EXTENT_BYTES);
+		return gpusort_team_job_map_with_room(job, from->piece,
+											  (more + EXTENT_BYTES - 1) / EXTENT_BYTES);
 	}
 	return gpusort_team_job_map(job, from->piece, from->role != GPUSORT_RANGE_ROW_REFS &&
 								(lent->refines || from->role == GPUSORT_RANGE_EQUAL));
@@ -252,7 +252,7 @@ map_ranges(const TeamJob *job, const LentSort *lent, GpuSort *sort)
 			return false;
 		range->role = from->role;
 		range->usable = from->bytes;
-		*gpusort_range_of_role(sort, from->role) = range;
+		*gpusort_sort_range_of_role(sort, from->role) = range;
 	}
 	return true;
 }
@@ -307,7 +307,7 @@ gpusort_borrow(const TeamJob *job, const LentSort *lent)
 	if (!map_ranges(job, lent, sort))
 		return NULL;
 	place_rows(lent, sort);
-	in_order = *gpusort_range_of_role(sort, lent->order_role);
+	in_order = *gpusort_sort_range_of_role(sort, lent->order_role);
 	order->ids = (uint32 *) (in_order->base + lent->order_offset);
 	order->ready = lent->nrows;
 	return sort;

@@ -70,7 +70,7 @@ gpusort_begin_memory(GpuSort *sort, size_t limit_bytes)
 	memory->planned_rows = sort->spec.expected_rows;
 	gpusort_set_memory_aside(sort, true);
 	gpusort_pool_open(&memory->pool_account, gpusort_pool_quota_extents());
-	memory->reserve_bytes = Min(memory->limit_bytes + gpusort_pool_limit(),
+	memory->reserve_bytes = Min(memory->limit_bytes + gpusort_sort_pool_limit(),
 								ROW_STORE_MAX_BYTES - 1);
 	while (memory->reserve_bytes / unit > PG_UINT32_MAX)
 		unit *= 2;
@@ -116,7 +116,7 @@ private_bytes_beside_rows(GpuSort *sort, uint64 rows)
 	gpusort_visit_workspace(sort, rows, add_private_bytes, &bytes);
 	if (sort->is_part)
 		return bytes;
-	return bytes - Min(bytes, gs_sort_workspace_bytes(0)) + sort->memory.beside_bytes;
+	return bytes - Min(bytes, gs_sort_workspace_bytes(0)) + sort->memory.other_private_bytes;
 }
 
 /* Returns the same, together with what encoders may yet take. */
@@ -124,7 +124,7 @@ static size_t
 private_bytes_aside(GpuSort *sort, uint64 rows)
 {
 	const GpuSortMemory *memory = &sort->memory;
-	size_t		held = memory->beside_bytes - memory->charged_bytes;
+	size_t		held = memory->other_private_bytes - memory->charged_bytes;
 
 	return private_bytes_beside_rows(sort, rows) +
 		memory->encoders_bytes - Min(held, memory->encoders_bytes);
@@ -208,7 +208,7 @@ is_greedy(GpuSort *part)
 	const GpuSortMemory *memory = &part->memory;
 	OwnedExtents owned = {0};
 
-	if (memory->crowded == NULL || pg_atomic_read_u32(memory->crowded) == 0)
+	if (memory->shares_enforced == NULL || pg_atomic_read_u32(memory->shares_enforced) == 0)
 		return false;
 	gpusort_visit_ranges(part, 0, add_extents, &owned);
 	return owned.extents + memory->kept_extents > memory->shared_extents / gpusort_shares(memory) &&
@@ -218,7 +218,7 @@ is_greedy(GpuSort *part)
 void
 gpusort_share_memory(GpuSort *part)
 {
-	pg_atomic_write_u32(part->memory.crowded, 1);
+	pg_atomic_write_u32(part->memory.shares_enforced, 1);
 	pg_atomic_fetch_sub_u64(part->memory.claimed_rows, part->memory.capacity);
 	gpusort_rewind_ranges(part);
 }
@@ -231,7 +231,7 @@ gpusort_grow_planes(GpuSort *sort)
 
 	if (is_greedy(sort))
 		return false;
-	gpusort_plan_spill(sort, memory->capacity + step);
+	gpusort_spill_plan(sort, memory->capacity + step);
 	/* no more room than for the rows that will be trimmed */
 	if (memory->capacity < sort->bound.trim_at)
 		step = Min(step, sort->bound.trim_at - memory->capacity);
@@ -252,7 +252,7 @@ gpusort_grow_planes(GpuSort *sort)
 		return false;
 	memory->capacity += step;
 	gpusort_set_rows_end(sort);
-	gpusort_watch_memory(sort);
+	gpusort_show_memory(sort);
 	return true;
 }
 
@@ -299,7 +299,8 @@ gpusort_note_encoders(GpuSort *sort)
 {
 	GpuSortMemory *memory = &sort->memory;
 
-	memory->beside_bytes = gpusort_key_memory_bytes(&sort->keys.memory) + memory->charged_bytes;
+	memory->other_private_bytes = gpusort_key_memory_bytes(&sort->keys.memory) +
+		memory->charged_bytes;
 	if (sort->is_part)
 		return true;
 	gpusort_set_rows_end(sort);
@@ -310,7 +311,7 @@ void
 gpusort_forget_encoders(GpuSort *sort)
 {
 	gpusort_forget_keys(&sort->keys);
-	sort->memory.beside_bytes = sort->memory.charged_bytes;
+	sort->memory.other_private_bytes = sort->memory.charged_bytes;
 }
 
 bool
@@ -320,7 +321,7 @@ gpusort_grow_rows(GpuSort *sort, size_t end)
 		!gpusort_range_grow(sort->rows.store, end + sort->memory.spare_bytes))
 		return false;
 	gpusort_set_rows_end(sort);
-	gpusort_watch_memory(sort);
+	gpusort_show_memory(sort);
 	return end <= sort->rows.end;
 }
 
@@ -352,7 +353,7 @@ limit_encoders(GpuSort *sort, bool aside)
 	if (!aside)
 	{
 		size_t		used = gpusort_private_bytes(sort);
-		size_t		held = memory->beside_bytes - memory->charged_bytes;
+		size_t		held = memory->other_private_bytes - memory->charged_bytes;
 
 		most = Min(most, held + Max((limit - Min(used, limit)) / 2, memory->encoders_bytes));
 		memory->encoders_bytes = most;
@@ -497,13 +498,13 @@ gpusort_memory_limit(void)
 }
 
 size_t
-gpusort_pool_limit(void)
+gpusort_sort_pool_limit(void)
 {
 	return gpusort_pool_quota_extents() * (size_t) GSD_EXTENT_BYTES;
 }
 
 size_t
-gpusort_pool_available(void)
+gpusort_sort_pool_available(void)
 {
 	return gpusort_pool_available_extents() * (size_t) GSD_EXTENT_BYTES;
 }

@@ -101,7 +101,8 @@ can_merge(GpuSort *const sorts[2])
 
 	return gpusort_may_merge(specs, descs) && rows <= PG_UINT32_MAX &&
 		sort_can_merge(sorts[0]) && sort_can_merge(sorts[1]) &&
-		gpusort_service_is_wanted(sorts[0], rows) && gpusort_service_is_wanted(sorts[1], rows);
+		gpusort_sort_service_is_wanted(sorts[0], rows) &&
+			gpusort_sort_service_is_wanted(sorts[1], rows);
 }
 
 /* ---------- memory ---------- */
@@ -262,7 +263,7 @@ run_job(Merge *merge)
 {
 	GpuSort    *owner = merge->owner;
 	GpuSortJobPlane told[GS_MAX_PLANES];
-	const char *why = gpusort_service_open(owner, merge->nplanes, merge->nrows);
+	const char *why = gpusort_sort_service_open(owner, merge->nplanes, merge->nrows);
 
 	for (unsigned i = 0; i < merge->nplanes && why == NULL; i++)
 	{
@@ -311,7 +312,7 @@ take_result(Merge *merge, instr_time took)
 		sort->order.ready = sort->rows.count;
 		INSTR_TIME_ADD(sort->stats.sort_time, took);
 	}
-	gpusort_service_end(merge->owner);
+	gpusort_sort_service_end(merge->owner);
 	gpusort_release_merge(merge->owner);
 }
 
@@ -321,7 +322,7 @@ fall_back(Merge *merge, const char *why)
 {
 	GpuSort    *owner = merge->owner;
 
-	gpusort_service_fall_back(owner, why, true);
+	gpusort_sort_service_fall_back(owner, why, true);
 	for (int side = 0; side < 2; side++)
 	{
 		GpuSort    *sort = merge->sorts[side];
@@ -345,7 +346,7 @@ begin_merge(Merge *merge)
 	for (int side = 0; side < 2; side++)
 	{
 		/* what was fed to gpusortd ahead, by each sort, is of no use to a job for both */
-		gpusort_service_end(sorts[side]);
+		gpusort_sort_service_end(sorts[side]);
 		gpusort_choose_planes(&sorts[side]->keys, &sorts[side]->rows);
 		merge->nplanes = gpusort_list_planes(&sorts[side]->keys, merge->planes[side]);
 		Assert(merge->nplanes == sorts[side]->keys.nplanes && sorts[side]->keys.refine_column < 0);
@@ -366,7 +367,7 @@ gpusort_merge_rows(GpuSort *const sorts[2])
 	merge = palloc0(sizeof(Merge));
 	merge->sorts = sorts;
 	begin_merge(merge);
-	if (gpusort_service_holds_memory(sorts[0]) || gpusort_service_holds_memory(sorts[1]))
+	if (gpusort_sort_service_holds_memory(sorts[0]) || gpusort_sort_service_holds_memory(sorts[1]))
 	{
 		/* gpusortd has not let go of what it was fed, and is not to be given more */
 		why = GPUSORT_WHY_NOT_TAKEN;
@@ -385,7 +386,7 @@ gpusort_merge_rows(GpuSort *const sorts[2])
 	{
 		if (ran)
 			fall_back(merge, why);
-		gpusort_service_end(merge->owner);
+		gpusort_sort_service_end(merge->owner);
 		gpusort_release_merge(merge->owner);
 	}
 	pfree(merge);

@@ -24,7 +24,8 @@ sort_by_engine(GpuSort *sort, bool with_service)
 	gpusort_choose_planes(&sort->keys, &sort->rows);
 	outer = gpusort_enter_engine(sort);
 	sorted = (with_service &&
-			  gpusort_service_sort(sort, needs_equal_rows(sort) || needs_verification(sort))) ||
+			  gpusort_sort_service_sort(sort,
+										needs_equal_rows(sort) || needs_verification(sort))) ||
 		gpusort_sort_on_host(sort);
 	gs_progress_leave(sort->progress, &outer);
 	/* a part's rows may be joined with others whose strings begin less alike */
@@ -74,7 +75,7 @@ keep_or_end_reordering(GpuSort *sort, Ties ties)
 		sort->reorder.but_ties = true;
 		return;
 	}
-	gpusort_service_end(sort);
+	gpusort_sort_service_end(sort);
 	gpusort_release_reordered(sort);
 }
 
@@ -102,7 +103,7 @@ refine_ties(GpuSort *sort)
 bool
 gpusort_order_rows(GpuSort *sort, bool with_service)
 {
-	GpuSortPhase outer = gpusort_watch_enter(sort, GPUSORT_PHASE_SORT);
+	GpuSortPhase outer = gpusort_show_enter(sort, GPUSORT_PHASE_SORT);
 	Ties		ties;
 	instr_time	start;
 
@@ -113,7 +114,7 @@ gpusort_order_rows(GpuSort *sort, bool with_service)
 	ties = needs_refinement(sort) ? look_for_ties(sort) : NO_TIES;
 	if (ties != NO_TIES)
 	{
-		(void) gpusort_watch_enter(sort, GPUSORT_PHASE_REFINE);
+		(void) gpusort_show_enter(sort, GPUSORT_PHASE_REFINE);
 		INSTR_TIME_SET_CURRENT(start);
 		keep_or_end_reordering(sort, ties);
 		if (!refine_ties(sort))
@@ -121,7 +122,7 @@ gpusort_order_rows(GpuSort *sort, bool with_service)
 		gpusort_add_elapsed(&sort->stats.refine_time, start);
 	}
 	sort->order.knows_equal = sort->tells_equal;
-	(void) gpusort_watch_enter(sort, outer);
+	(void) gpusort_show_enter(sort, outer);
 	return true;
 }
 

@@ -71,7 +71,7 @@ gpusort_parts_create(GpuSort *sort, int participants, double all_rows)
 	pg_atomic_init_u32(&parts->row_extents, 0);
 	pg_atomic_init_u32(&parts->listed, 0);
 	pg_atomic_init_u32(&parts->nparts, 0);
-	pg_atomic_init_u32(&parts->crowded, 0);
+	pg_atomic_init_u32(&parts->shares_enforced, 0);
 	pg_atomic_init_u32(&parts->nfiles, 0);
 	pg_atomic_init_u32(&parts->nruns, 0);
 	pg_atomic_init_u64(&parts->spilled_rows, 0);
@@ -138,7 +138,7 @@ begin_part(GpuSortParts *parts, GpuSort *part)
 	memory->pool_account.max_extents = parts->max_extents;
 	memory->pool_account.pool_only = true;
 	memory->pool_account.extents = &parts->extents;
-	memory->crowded = &parts->crowded;
+	memory->shares_enforced = &parts->shares_enforced;
 	expect_all_rows(part, parts);
 	memory->shares = &parts->shares;
 	memory->shared_extents = parts->max_extents -
@@ -150,7 +150,7 @@ begin_part(GpuSortParts *parts, GpuSort *part)
 	gpusort_use_key_rows(part, parts->asked.key_rows);
 	if (gpusort_acquire_ranges(part))
 	{
-		gpusort_watch_begin(part);
+		gpusort_show_begin(part);
 		return part;
 	}
 	gpusort_release_state(part);
@@ -201,7 +201,7 @@ gpusort_parts_begin_joined(GpuSortParts *parts, TupleDesc desc, const GpuSortSpe
 	if (parts->may_spill)
 		gpusort_use_shared_files(sort, &parts->files, &parts->nfiles);
 	gpusort_need_ranges(sort);
-	gpusort_watch_begin(sort);
+	gpusort_show_begin(sort);
 	return sort;
 }
 
@@ -269,7 +269,7 @@ finish_runs(GpuSortParts *parts, GpuSort *part)
 
 	if (spill == NULL)
 		return;
-	if (part->rows.count > 0 && !spill->refused && pg_atomic_read_u32(&parts->crowded) != 0)
+	if (part->rows.count > 0 && !spill->refused && pg_atomic_read_u32(&parts->shares_enforced) != 0)
 		(void) gpusort_spill_rows(part);
 	if (spill->file == NULL)
 		return;

@@ -138,7 +138,7 @@ load(GpuSort *sort, uint64 position)
 	spill->loaded = true;
 	spill->loaded_first = portions->first[number];
 	sort->stats.portions++;
-	gpusort_pool_be_content(&sort->memory.pool_account);
+	gpusort_pool_clear_want(&sort->memory.pool_account);
 }
 
 /* Makes the portion in this process's memory the window. */
@@ -172,7 +172,7 @@ take_from_crew(GpuSort *sort, uint64 position)
 }
 
 void
-gpusort_load_portion(GpuSort *sort, uint64 position)
+gpusort_sort_load_portion(GpuSort *sort, uint64 position)
 {
 	const GpuSortWindow *window = &sort->window;
 
@@ -205,7 +205,8 @@ find_participants(GpuSort *sort, uint32 nruns)
 	if (sort->parts == NULL || (sort->is_joined && sort->group_columns == 0))
 		return 1;
 	least = Max(least, ranges * range_extents * GSD_EXTENT_BYTES);
-	return (uint32) Max(Min(gpusort_pool_bytes_at_hand(sort) / least, sort->parts->max_parts), 1);
+	return (uint32) Max(Min(gpusort_memory_pool_bytes_at_hand(sort) / least,
+							sort->parts->max_parts), 1);
 }
 
 /* Returns how much memory each of these processes has for a portion. */
@@ -219,7 +220,7 @@ portion_memory(GpuSort *sort)
 	if (participants == 1)
 		return gpusort_memory_at_hand(sort);
 	/* others may have taken memory of the pool since the participants were counted */
-	share = gpusort_pool_bytes_at_hand(sort) / participants;
+	share = gpusort_memory_pool_bytes_at_hand(sort) / participants;
 	return Max(share, 2 * half_extents) - half_extents;
 }
 

@@ -114,9 +114,9 @@ trace_phase(GpuSort *sort)
 }
 
 void
-gpusort_watch_begin(GpuSort *sort)
+gpusort_show_begin(GpuSort *sort)
 {
-	gpusort_watch_end(sort);
+	gpusort_show_end(sort);
 	sort->phase = sort->tuplesort != NULL ? GPUSORT_PHASE_CORE : GPUSORT_PHASE_COLLECT;
 	sort->is_traced = gpusort_trace_begin();
 	if (sort->is_traced)
@@ -126,7 +126,7 @@ gpusort_watch_begin(GpuSort *sort)
 }
 
 void
-gpusort_watch_end(GpuSort *sort)
+gpusort_show_end(GpuSort *sort)
 {
 	trace_phase(sort);
 	sort->is_traced = false;
@@ -135,26 +135,26 @@ gpusort_watch_end(GpuSort *sort)
 }
 
 GpuSortPhase
-gpusort_watch_enter(GpuSort *sort, GpuSortPhase phase)
+gpusort_show_enter(GpuSort *sort, GpuSortPhase phase)
 {
 	GpuSortPhase before = sort->phase;
 
 	if (phase != before)
 		trace_phase(sort);
 	sort->phase = phase;
-	gpusort_watch_memory(sort);
+	gpusort_show_memory(sort);
 	gpusort_enter_phase(sort->activity, phase);
 	return before;
 }
 
 void
-gpusort_watch_memory(GpuSort *sort)
+gpusort_show_memory(GpuSort *sort)
 {
 	GpuSortActivity *activity = sort->activity;
 
 	if (activity == NULL)
 		return;
-	gpusort_watch_rows(sort);
+	gpusort_show_rows(sort);
 	activity->pool_bytes = (int64) pg_atomic_read_u32(sort->memory.pool_account.extents) *
 		GSD_EXTENT_BYTES;
 	activity->spilled_bytes = (int64) sort->stats.spilled_bytes;

@@ -132,7 +132,7 @@ static pg_noinline bool
 enlarge_planes(GpuSort *sort)
 {
 	if (!sort->is_part && sort->bound.trim_at == 0)
-		gpusort_service_feed(sort);
+		gpusort_sort_service_feed(sort);
 	return gpusort_grow_planes(sort);
 }
 
@@ -450,7 +450,7 @@ gpusort_put_heap_tuple(GpuSort *sort, HeapTuple tuple)
 }
 
 void
-gpusort_select_tuples(GpuSort *sort)
+gpusort_sort_select_tuples(GpuSort *sort)
 {
 	gpusort_row_store_select_none(sort);
 	gpusort_place_bound(sort);
@@ -458,7 +458,7 @@ gpusort_select_tuples(GpuSort *sort)
 }
 
 bool
-gpusort_select_columns(GpuSort *sort, const GpuSortRowColumns *columns)
+gpusort_sort_select_columns(GpuSort *sort, const GpuSortRowColumns *columns)
 {
 	if (!gpusort_row_store_select(sort, columns))
 		return false;

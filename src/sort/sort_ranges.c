@@ -193,7 +193,7 @@ differs_from_role(GpuSort *sort, const RangeSlot *slot, void *arg)
 }
 
 GpuSortRange **
-gpusort_range_of_role(GpuSort *sort, int role)
+gpusort_sort_range_of_role(GpuSort *sort, int role)
 {
 	RoleSearch	search = {.role = role};
 

@@ -156,7 +156,7 @@ gpusort_check_and_repair(GpuSort *sort, GpuSortVerifier *v, uint64 from, uint64 
 
 		if (wrong == to)
 			return true;
-		if (cmp <= 0 || !sort->keys.untrusted || sort->keys.irreparable)
+		if (cmp <= 0 || !sort->keys.untrusted || sort->keys.not_repaired)
 			return false;
 		from = repair_rows(sort, v, wrong);
 		if (from == 0)

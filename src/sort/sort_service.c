@@ -45,7 +45,7 @@ static dlist_head open_sorts = DLIST_STATIC_INIT(open_sorts);
 typedef void (*range_visitor) (GpuSort *sort, GpuSortRange *range);
 
 bool
-gpusort_service_is_wanted(const GpuSort *sort, uint64 rows)
+gpusort_sort_service_is_wanted(const GpuSort *sort, uint64 rows)
 {
 	if (sort->merge.failed || (sort->spill != NULL && sort->spill->shared_first != NULL))
 		return false;
@@ -80,7 +80,7 @@ gpusort_list_planes(const GpuSortKeys *keys, GpuSortJobPlane *planes)
 }
 
 const char *
-gpusort_service_open(GpuSort *sort, unsigned nplanes, uint64 expected)
+gpusort_sort_service_open(GpuSort *sort, unsigned nplanes, uint64 expected)
 {
 	const char *why;
 
@@ -105,7 +105,7 @@ gpusort_service_open(GpuSort *sort, unsigned nplanes, uint64 expected)
 static const char *
 open_job(GpuSort *sort, unsigned nplanes)
 {
-	return gpusort_service_open(sort, nplanes, gpusort_rows_in_the_end(sort));
+	return gpusort_sort_service_open(sort, nplanes, gpusort_rows_in_the_end(sort));
 }
 
 /* Returns whether nothing in the planes is final yet, so that there is nothing to feed. */
@@ -119,7 +119,7 @@ nothing_is_final(const GpuSortKeys *keys)
 }
 
 void
-gpusort_service_feed(GpuSort *sort)
+gpusort_sort_service_feed(GpuSort *sort)
 {
 	GpuSortJobPlane planes[GS_MAX_PLANES];
 	unsigned	plane = 0;
@@ -127,7 +127,7 @@ gpusort_service_feed(GpuSort *sort)
 	bool		cuda;
 
 	if (sort->rows.count < GSD_EXTENT_WORDS || nothing_is_final(&sort->keys) ||
-		!gpusort_service_is_wanted(sort, sort->rows.count))
+		!gpusort_sort_service_is_wanted(sort, sort->rows.count))
 		return;
 	nplanes = gpusort_list_planes(&sort->keys, planes);
 	if (!sort->service.job.open &&
@@ -216,7 +216,7 @@ trace_devices(const GpuSort *sort)
 }
 
 void
-gpusort_service_end(GpuSort *sort)
+gpusort_sort_service_end(GpuSort *sort)
 {
 	sort->reorder.running = false;
 	if (!sort->service.job.open)
@@ -232,13 +232,13 @@ gpusort_service_end(GpuSort *sort)
 }
 
 bool
-gpusort_service_holds_memory(const GpuSort *sort)
+gpusort_sort_service_holds_memory(const GpuSort *sort)
 {
 	return sort->service.job.left_behind;
 }
 
 void
-gpusort_service_abandon(GpuSort *sort)
+gpusort_sort_service_abandon(GpuSort *sort)
 {
 	if (sort->service.job.left_behind)
 		gpusort_job_abandon(&sort->service.job);
@@ -276,12 +276,12 @@ replace_written(GpuSort *sort)
 }
 
 void
-gpusort_service_fall_back(GpuSort *sort, const char *why, bool failed)
+gpusort_sort_service_fall_back(GpuSort *sort, const char *why, bool failed)
 {
 	strlcpy(sort->stats.fallback, why, sizeof(sort->stats.fallback));
 	sort->stats.fallback_cause = gpusort_fallback_cause(why);
 	gpusort_pool->header->service.fallbacks++;
-	gpusort_service_end(sort);
+	gpusort_sort_service_end(sort);
 	gpusort_release_reordered(sort);
 	if (sort->service.job.left_behind)
 		replace_written(sort);
@@ -319,7 +319,7 @@ static void
 end_if_answered(GpuSort *sort)
 {
 	if (sort->order.ready == sort->rows.count && !sort->reorder.running)
-		gpusort_service_end(sort);
+		gpusort_sort_service_end(sort);
 }
 
 void
@@ -364,17 +364,17 @@ wait_for_rows(GpuSort *sort, uint64 rows)
 }
 
 bool
-gpusort_service_sort(GpuSort *sort, bool all_at_once)
+gpusort_sort_service_sort(GpuSort *sort, bool all_at_once)
 {
 	const char *why;
 	bool		cuda;
 
-	if (!gpusort_service_is_wanted(sort, sort->rows.count))
+	if (!gpusort_sort_service_is_wanted(sort, sort->rows.count))
 		return false;
-	if (!gpusort_service_is_up(&cuda) && gpusort_service_complaint() == NULL)
+	if (!gpusort_service_is_up(&cuda) && gpusort_service_why_not() == NULL)
 	{
 		/* gpusortd is not running, and no user expects it to be */
-		gpusort_service_end(sort);
+		gpusort_sort_service_end(sort);
 		return false;
 	}
 	why = run_job(sort);
@@ -382,7 +382,8 @@ gpusort_service_sort(GpuSort *sort, bool all_at_once)
 		why = wait_for_rows(sort, all_at_once ? sort->rows.count : 1);
 	if (why != NULL)
 	{
-		gpusort_service_fall_back(sort, why, sort->service.job.open && sort->service.job.running);
+		gpusort_sort_service_fall_back(sort, why,
+									   sort->service.job.open && sort->service.job.running);
 		return false;
 	}
 	take_result(sort);
@@ -391,7 +392,7 @@ gpusort_service_sort(GpuSort *sort, bool all_at_once)
 
 /* Wait until the first `rows` positions are ready. */
 static void
-gpusort_service_await(GpuSort *sort, uint64 rows)
+gpusort_sort_service_await(GpuSort *sort, uint64 rows)
 {
 	const char *why;
 	instr_time	start;
@@ -402,7 +403,7 @@ gpusort_service_await(GpuSort *sort, uint64 rows)
 	gpusort_add_elapsed(&sort->stats.wait_time, start);
 	if (why != NULL)
 	{
-		gpusort_service_fall_back(sort, why, true);
+		gpusort_sort_service_fall_back(sort, why, true);
 		sorted = gpusort_sort_on_host(sort);
 		gpusort_end_sort_workers(sort);
 		if (!sorted)
@@ -417,14 +418,14 @@ gpusort_service_await(GpuSort *sort, uint64 rows)
 
 /* Find out how many positions are ready by now.  The sort must have a job. */
 static void
-gpusort_service_look(GpuSort *sort)
+gpusort_sort_service_poll(GpuSort *sort)
 {
 	sort->order.ready = Max(sort->order.ready, gpusort_job_ready(&sort->service.job));
 	end_if_answered(sort);
 }
 
 GpuSort *
-gpusort_service_find(MemoryContext context)
+gpusort_sort_service_find(MemoryContext context)
 {
 	dlist_iter	iter;
 
@@ -458,7 +459,7 @@ look_for_reordered(GpuSort *sort, uint64 rows)
 
 	/* row ids come first: the job must not be closed before all of them are there */
 	if (order->ready < sort->rows.count && wait)
-		gpusort_service_await(sort, sort->rows.count);
+		gpusort_sort_service_await(sort, sort->rows.count);
 	else if (order->ready < sort->rows.count)
 		order->ready = Max(order->ready, gpusort_job_ready(job));
 	if (order->ready < sort->rows.count || !reorder->running)
@@ -468,18 +469,18 @@ look_for_reordered(GpuSort *sort, uint64 rows)
 	else
 		over = gpusort_job_reordered(job, &reorder->count);
 	if (over)
-		gpusort_service_end(sort);
+		gpusort_sort_service_end(sort);
 }
 
 void
 gpusort_await_rows(GpuSort *sort, uint64 rows)
 {
 	if (rows > sort->order.ready)
-		gpusort_service_await(sort, rows);
+		gpusort_sort_service_await(sort, rows);
 	if (sort->reorder.running)
 		look_for_reordered(sort, rows);
 	else if (sort->service.job.open)
-		gpusort_service_look(sort);
+		gpusort_sort_service_poll(sort);
 }
 
 void
@@ -488,9 +489,9 @@ gpusort_await_all(GpuSort *sort)
 	uint64		rows = sort->rows.count;
 
 	if (sort->order.ready < rows)
-		gpusort_service_await(sort, rows);
+		gpusort_sort_service_await(sort, rows);
 	if (!sort->reorder.running)
 		return;
 	(void) gpusort_job_wait_reordered(&sort->service.job, rows, &sort->reorder.count);
-	gpusort_service_end(sort);
+	gpusort_sort_service_end(sort);
 }

@@ -118,17 +118,17 @@ gpusort_spill_rows(GpuSort *sort)
 		spill = gpusort_make_spill(sort);
 	if (spill->file == NULL)
 		spill->file = gpusort_begin_run_file(sort);
-	outer = gpusort_watch_enter(sort, GPUSORT_PHASE_SPILL);
+	outer = gpusort_show_enter(sort, GPUSORT_PHASE_SPILL);
 	gpusort_keep_runs(sort);
 	gpusort_run_begin(spill->file);
 	gpusort_write_rows(sort, spill->file);
 	gpusort_run_end(spill->file);
-	(void) gpusort_watch_enter(sort, outer);
+	(void) gpusort_show_enter(sort, outer);
 	if (spill->kept != NULL)
 		sort->memory.kept_extents = spill->kept->nowned;
 	spill->rows += sort->rows.count;
 	sort->stats.runs++;
-	gpusort_plan_spill_late(sort);
+	gpusort_spill_plan_late(sort);
 	is_large = gpusort_exceeds_buffer(sort, sort->memory.capacity, sort->rows.used);
 	/*
 	 * before gpusort_forget_rows(), which may reset the capacity for which the part has claimed

@@ -21,12 +21,12 @@ static void
 release_memory(GpuSort *sort)
 {
 	gpusort_unmap_window(sort);
-	gpusort_service_end(sort);
+	gpusort_sort_service_end(sort);
 	/* a worker has failed while others were sorting its rows; the leader gives its extents back */
 	if (sort->team.running && sort->is_joined)
 		gpusort_leave_ranges(sort);
 	gpusort_release_ranges(sort);
-	gpusort_service_abandon(sort);
+	gpusort_sort_service_abandon(sort);
 }
 
 void
@@ -40,7 +40,7 @@ gpusort_release_state(GpuSort *sort)
 		sort->parts = NULL;
 	}
 	gpusort_pool_close(&sort->memory.pool_account);
-	gpusort_watch_end(sort);
+	gpusort_show_end(sort);
 }
 
 static void
@@ -58,8 +58,8 @@ context_callback(void *arg)
 void
 gpusort_forget_rows(GpuSort *sort)
 {
-	gpusort_service_end(sort);
-	if (gpusort_service_holds_memory(sort))
+	gpusort_sort_service_end(sort);
+	if (gpusort_sort_service_holds_memory(sort))
 	{
 		release_memory(sort);
 		gpusort_need_ranges(sort);

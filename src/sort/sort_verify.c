@@ -148,7 +148,7 @@ gpusort_order_is_right(GpuSort *sort)
 	if (!needs_verification(sort))
 		return true;
 
-	outer_phase = gpusort_watch_enter(sort, GPUSORT_PHASE_VERIFY);
+	outer_phase = gpusort_show_enter(sort, GPUSORT_PHASE_VERIFY);
 	INSTR_TIME_SET_CURRENT(start);
 	context = AllocSetContextCreate(sort->context, "gpusort verifier", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
@@ -160,7 +160,7 @@ gpusort_order_is_right(GpuSort *sort)
 
 	sort->stats.verified = true;
 	gpusort_add_elapsed(&sort->stats.verify_time, start);
-	(void) gpusort_watch_enter(sort, outer_phase);
+	(void) gpusort_show_enter(sort, outer_phase);
 
 	/* an untrusted library is known to find such orders; with any other codec it is our mistake */
 	if (!right && !sort->keys.untrusted && gpusort_inject_fault != GPUSORT_FAULT_VERIFY)

@@ -29,7 +29,7 @@ gpusort_view(GpuSort *sort, GpuSortView *view)
 	 * to them
 	 */
 	if (sort->reorder.but_ties)
-		gpusort_service_end(sort);
+		gpusort_sort_service_end(sort);
 	gpusort_await_all(sort);
 	if (sort->window.mapped)
 	{
@@ -53,7 +53,7 @@ gpusort_view(GpuSort *sort, GpuSortView *view)
 }
 
 Size
-gpusort_shared_view_bytes(void)
+gpusort_view_shared_bytes(void)
 {
 	if (gpusort_pool == NULL)
 		return 0;
@@ -133,7 +133,7 @@ gpusort_leave_view(GpuSort *sort, GpuSortSharedView *shared)
 	GpuSortRange *ranges[GPUSORT_VIEW_PIECES];
 
 	if (sort->tuplesort != NULL || gpusort_has_runs(sort) || !gpusort_publish_view(sort, shared) ||
-		gpusort_service_holds_memory(sort))
+		gpusort_sort_service_holds_memory(sort))
 		return false;
 	find_ranges(sort, ranges);
 	for (int i = 0; i < GPUSORT_VIEW_PIECES; i++)

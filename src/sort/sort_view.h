@@ -113,11 +113,11 @@ typedef struct GpuSortView
 extern void gpusort_view(GpuSort *sort, GpuSortView *view);
 
 /*
- * A view in shared memory, which takes gpusort_shared_view_bytes().  Without a pool there are none.
+ * A view in shared memory, which takes gpusort_view_shared_bytes().  Without a pool there are none.
  */
 typedef struct GpuSortSharedView GpuSortSharedView;
 
-extern Size gpusort_shared_view_bytes(void);
+extern Size gpusort_view_shared_bytes(void);
 
 /*
  * Write a view of the sort into shared memory.  Returns false if some of the sort's memory is

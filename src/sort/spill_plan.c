@@ -70,7 +70,7 @@ find_facts(GpuSort *sort, bool is_full)
 		.rows = expected_rows(sort, is_full),
 		.row_bytes = row_bytes,
 		.row_factor = (stored ? 1 : 0) + gpusort_bytes_beside_row(sort) / row_bytes,
-		.pool_bytes = (double) gpusort_pool_bytes_at_hand(sort) / shares,
+		.pool_bytes = (double) gpusort_memory_pool_bytes_at_hand(sort) / shares,
 		.slack_bytes = ranges * GSD_EXTENT_BYTES / 2,
 		.least_bytes = ranges * range_extents * GSD_EXTENT_BYTES
 	};
@@ -129,7 +129,7 @@ divide(GpuSortMemory *memory, const Facts *facts)
 }
 
 void
-gpusort_plan_spill(GpuSort *sort, uint64 rows)
+gpusort_spill_plan(GpuSort *sort, uint64 rows)
 {
 	Facts		facts;
 
@@ -142,7 +142,7 @@ gpusort_plan_spill(GpuSort *sort, uint64 rows)
 }
 
 void
-gpusort_plan_spill_late(GpuSort *sort)
+gpusort_spill_plan_late(GpuSort *sort)
 {
 	Facts		facts;
 
@@ -194,7 +194,7 @@ gpusort_bytes_beside_row(GpuSort *sort)
 }
 
 size_t
-gpusort_pool_bytes_at_hand(const GpuSort *sort)
+gpusort_memory_pool_bytes_at_hand(const GpuSort *sort)
 {
 	const GpuSortPoolAccount *account = &sort->memory.pool_account;
 	uint32		extents = pg_atomic_read_u32(account->extents) + gpusort_pool_room(account);
@@ -207,8 +207,8 @@ gpusort_memory_at_hand(GpuSort *sort)
 {
 	const GpuSortMemory *memory = &sort->memory;
 	size_t		private_bytes = memory->limit_bytes -
-		Min(memory->beside_bytes, memory->limit_bytes);
-	size_t		pool_bytes = gpusort_pool_bytes_at_hand(sort);
+		Min(memory->other_private_bytes, memory->limit_bytes);
+	size_t		pool_bytes = gpusort_memory_pool_bytes_at_hand(sort);
 	/* the last extent of each range is half empty, on average */
 	size_t		unused_bytes = gpusort_count_ranges(sort) * (GSD_EXTENT_BYTES / 2);
 

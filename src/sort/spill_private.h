@@ -131,7 +131,7 @@ extern void gpusort_write_rows(GpuSort *sort, GpuSortRunFile *file);
 extern GpuSortHandover gpusort_finish_spill(GpuSort *sort);
 
 /* Make the portion that has the row at a position, which exists, the window. */
-extern void gpusort_load_portion(GpuSort *sort, uint64 position);
+extern void gpusort_sort_load_portion(GpuSort *sort, uint64 position);
 
 /* ---------- loading one portion of runs into memory, in order ---------- */
 

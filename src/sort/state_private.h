@@ -46,7 +46,7 @@ typedef struct GpuSortMemory
 	 * private memory that neither rows nor planes take: what encoders were seen to hold, and
 	 * charged_bytes
 	 */
-	size_t		beside_bytes;
+	size_t		other_private_bytes;
 	/* what the sort's owner takes of private memory (gpusort_charge()) */
 	size_t		charged_bytes;
 	size_t		encoders_bytes; /* what encoders will be let hold whatever rows take */
@@ -67,7 +67,8 @@ typedef struct GpuSortMemory
 
 	/* rows that the planes of all parts have room for; NULL: this sort is no part */
 	pg_atomic_uint64 *claimed_rows;
-	pg_atomic_uint32 *crowded;	/* of a part: not 0 if each part may have no more than its share */
+	/* of a part: not 0 if each part may have no more than its share */
+	pg_atomic_uint32 *shares_enforced;
 	uint32		shared_extents; /* extents of which a part has its share */
 	pg_atomic_uint32 *shares;	/* processes that divide the memory; NULL: this one has it alone */
 } GpuSortMemory;
@@ -377,23 +378,23 @@ extern TupleTableSlot *gpusort_row_slot(GpuSort *sort);
 
 /*
  * Show the sort, which is going to have rows put into it, for the first or another time; or, with
- * gpusort_watch_end(), show it no more.
+ * gpusort_show_end(), show it no more.
  */
-extern void gpusort_watch_begin(GpuSort *sort);
-extern void gpusort_watch_end(GpuSort *sort);
+extern void gpusort_show_begin(GpuSort *sort);
+extern void gpusort_show_end(GpuSort *sort);
 
 /* Show that the sort has come to a phase.  Returns the phase that it leaves. */
-extern GpuSortPhase gpusort_watch_enter(GpuSort *sort, GpuSortPhase phase);
+extern GpuSortPhase gpusort_show_enter(GpuSort *sort, GpuSortPhase phase);
 
 /* Show that the sort's memory or its temporary files have grown. */
-extern void gpusort_watch_memory(GpuSort *sort);
+extern void gpusort_show_memory(GpuSort *sort);
 
 /*
  * Show how many rows the sort has by now.  This is cheap enough to be called for every page of
  * input.
  */
 static inline void
-gpusort_watch_rows(GpuSort *sort)
+gpusort_show_rows(GpuSort *sort)
 {
 	if (sort->activity == NULL)
 		return;

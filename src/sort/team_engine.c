@@ -43,10 +43,10 @@ count_pieces(const GpuSort *sort, const gs_sort_args *args, TeamEngineJob *heade
 {
 	const GpuSortKeys *keys = &sort->keys;
 
-	if (!gpusort_team_job_count(sort->order.workspace, args->workspace_bytes,
-								&header->workspace, total) ||
-		!gpusort_team_job_count(args->equal != NULL ? sort->order.equal : NULL,
-								gpusort_bitmap_bytes(args->nrows), &header->equal, total))
+	if (!gpusort_team_job_describe(sort->order.workspace, args->workspace_bytes,
+								   &header->workspace, total) ||
+		!gpusort_team_job_describe(args->equal != NULL ? sort->order.equal : NULL,
+								   gpusort_bitmap_bytes(args->nrows), &header->equal, total))
 		return false;
 	for (unsigned i = 0; i < keys->nplanes; i++)
 	{
@@ -56,10 +56,10 @@ count_pieces(const GpuSort *sort, const gs_sort_args *args, TeamEngineJob *heade
 		to->null_order = plane->null_order;
 		to->numbered = plane->numbering != NULL;
 		if (range_of(keys, plane->words) == NULL ||
-			!gpusort_team_job_count(range_of(keys, plane->words), args->nrows * sizeof(uint64),
-									&to->words, total) ||
-			!gpusort_team_job_count(plane->nulls != NULL ? range_of(keys, plane->nulls) : NULL,
-									gpusort_bitmap_bytes(args->nrows), &to->nulls, total))
+			!gpusort_team_job_describe(range_of(keys, plane->words), args->nrows * sizeof(uint64),
+									   &to->words, total) ||
+			!gpusort_team_job_describe(plane->nulls != NULL ? range_of(keys, plane->nulls) : NULL,
+									   gpusort_bitmap_bytes(args->nrows), &to->nulls, total))
 			return false;
 	}
 	return true;

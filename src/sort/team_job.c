@@ -28,7 +28,7 @@ static uint32 wait_event = 0;
 #define ALONE_WAITS		10
 
 bool
-gpusort_team_job_count(const GpuSortRange *range, size_t bytes, TeamPiece *piece, uint32 *total)
+gpusort_team_job_describe(const GpuSortRange *range, size_t bytes, TeamPiece *piece, uint32 *total)
 {
 	const uint32 *extents;
 
@@ -204,7 +204,7 @@ gpusort_team_job_map_extents(const uint32 *list, uint32 count, bool writable)
 }
 
 char *
-gpusort_team_job_map_before(const TeamJob *job, TeamPiece piece, uint32 more)
+gpusort_team_job_map_with_room(const TeamJob *job, TeamPiece piece, uint32 more)
 {
 	MappedExtents *mapped = begin_mapping(piece.count + more);
 

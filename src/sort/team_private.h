@@ -131,8 +131,8 @@ extern void gpusort_team_listen(gs_sort_args *args);
  * extents so far.  Returns false if some of them are private memory.  If range is NULL the piece is
  * empty.
  */
-extern bool gpusort_team_job_count(const GpuSortRange *range, size_t bytes, TeamPiece *piece,
-								   uint32 *total);
+extern bool gpusort_team_job_describe(const GpuSortRange *range, size_t bytes, TeamPiece *piece,
+									  uint32 *total);
 
 /* Put the numbers of a piece's extents into the list. */
 extern void gpusort_team_job_list(const GpuSortRange *range, TeamPiece piece, uint32 *list);
@@ -163,7 +163,7 @@ extern char *gpusort_team_job_map_extents(const uint32 *list, uint32 count, bool
 extern char *gpusort_team_job_map(const TeamJob *job, TeamPiece piece, bool writable);
 
 /* Map a piece for reading, with as much private memory behind it as `more` extents hold. */
-extern char *gpusort_team_job_map_before(const TeamJob *job, TeamPiece piece, uint32 more);
+extern char *gpusort_team_job_map_with_room(const TeamJob *job, TeamPiece piece, uint32 more);
 
 /* ---------- a sort of one process, lent to others that look into its rows in order ---------- */
 
@@ -315,7 +315,7 @@ extern bool gpusort_leave_run(GpuSort *sort, const uint32 *ids, uint32 n, KeyPla
  * Returns how many runs other processes have left.  To be called when they are done with their
  * stretches.
  */
-extern uint32 gpusort_runs_left(TeamStretches *job);
+extern uint32 gpusort_team_runs_left(TeamStretches *job);
 
 /* Wait until the other processes are done with their stretches. */
 extern void gpusort_await_stretches(GpuSort *sort);

@@ -128,7 +128,7 @@ gpusort_leave_run(GpuSort *sort, const uint32 *ids, uint32 n, KeyPlace place)
 	uint64		from = ids - sort->order.ids;
 	uint32		number;
 
-	if (job == NULL || gpusort_runs_left(job) == TEAM_MAX_LEFT)
+	if (job == NULL || gpusort_team_runs_left(job) == TEAM_MAX_LEFT)
 		return false;
 	number = pg_atomic_fetch_add_u32(&job->nleft, 1);
 	if (number >= TEAM_MAX_LEFT)
@@ -138,7 +138,7 @@ gpusort_leave_run(GpuSort *sort, const uint32 *ids, uint32 n, KeyPlace place)
 }
 
 uint32
-gpusort_runs_left(TeamStretches *job)
+gpusort_team_runs_left(TeamStretches *job)
 {
 	return Min(pg_atomic_read_u32(&job->nleft), TEAM_MAX_LEFT);
 }
