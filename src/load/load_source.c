@@ -259,7 +259,12 @@ bytes_until_marker(CopyFromState copy, const char *data, Size bytes)
 			at++;
 		}
 		else if (data[at + 1] == '.' && newline_at(data, at + 2, bytes) != EOL_UNKNOWN)
-			return Min(at + (eol_type == EOL_CRNL ? 4 : 3), bytes);
+		{
+			Size		end = at + (eol_type == EOL_CRNL ? 4 : 3);
+
+			/* if a part of the newline is still to come, the server reads the client by then */
+			return end <= bytes ? end : 0;
+		}
 		else
 			at += IS_HIGHBIT_SET(data[at + 1]) ? 1 : 2;
 	}
