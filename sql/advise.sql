@@ -72,7 +72,6 @@ GRANT SELECT ON advised TO gpusort_asker;
 SET ROLE gpusort_asker;
 SELECT taken_over FROM gpusort_advise('SELECT * FROM advised ORDER BY k');
 SELECT taken_over FROM gpusort_advise('DELETE FROM advised');
-SELECT count(*) FROM gpusort_calibrate(apply => true);
 RESET ROLE;
 DROP OWNED BY gpusort_asker;
 DROP ROLE gpusort_asker;
