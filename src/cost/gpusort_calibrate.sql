@@ -46,17 +46,18 @@ CREATE FUNCTION pg_temp.time_of(query text) RETURNS float8 LANGUAGE sql AS $$
 	SELECT (pg_temp.explained(query, 'ANALYZE, TIMING OFF') ->> 'Execution Time')::float8 * 1e6
 $$;
 
--- Returns nanoseconds until a sort has its first row, beyond those of the scan below it, and those of
--- all that follows; nulls if another sort or engine than the wanted one has done it.
-CREATE FUNCTION pg_temp.time_sort(query text, wanted text, OUT sorted float8, OUT returned float8)
+-- Returns nanoseconds until a sort has its first row, without and with those of the scan below it, and
+-- those of the whole statement, in another execution, whose rows are not timed; nulls if another sort or
+-- engine than the wanted one has done it.
+CREATE FUNCTION pg_temp.time_sort(query text, wanted text, OUT sorted float8, OUT first_row float8, OUT whole float8)
 LANGUAGE plpgsql AS $$
 DECLARE
 	plan jsonb := pg_temp.explained(query, 'ANALYZE') -> 'Plan';
-	first_row float8 := (plan ->> 'Actual Startup Time')::float8;
 BEGIN
 	IF plan ->> 'Engine' = wanted AND NOT plan ? 'Handed Over' THEN
-		sorted := (first_row - (plan #>> '{Plans,0,Actual Total Time}')::float8) * 1e6;
-		returned := pg_temp.time_of(query) - first_row * 1e6;
+		first_row := (plan ->> 'Actual Startup Time')::float8 * 1e6;
+		sorted := first_row - (plan #>> '{Plans,0,Actual Total Time}')::float8 * 1e6;
+		whole := pg_temp.time_of(query);
 	END IF;
 END $$;
 
@@ -95,13 +96,13 @@ INSERT INTO sorts VALUES
 	('collated', 'SELECT * FROM narrow ORDER BY t', 130000);
 
 -- Nanoseconds a row.
-CREATE TEMP TABLE samples (round int, what text, sorted float8, returned float8);
+CREATE TEMP TABLE samples (round int, what text, sorted float8, first_row float8, whole float8);
 CREATE TEMP TABLE charges (what text, setting text, sorted float8, returned float8);
 
 CREATE FUNCTION pg_temp.least_of(in_round int, of_what text, OUT sorted float8, OUT returned float8)
 LANGUAGE sql AS $$
 	SELECT CASE WHEN count(s.sorted) = count(*) THEN min(s.sorted) END,
-		CASE WHEN count(s.returned) = count(*) THEN min(s.returned) END
+		CASE WHEN count(s.whole) = count(*) THEN min(s.whole) - min(s.first_row) END
 	FROM samples s WHERE s.round = in_round AND s.what = of_what
 $$;
 
@@ -152,7 +153,8 @@ BEGIN
 				UNION ALL SELECT round, 'start', pg_temp.time_of('SELECT * FROM two ORDER BY k1') - pg_temp.time_of('SELECT * FROM two')
 				UNION ALL SELECT round, 'alone', pg_temp.time_of(empty);
 			INSERT INTO samples
-				SELECT round, what, t.sorted / nrows, t.returned / nrows FROM sorts, LATERAL pg_temp.time_sort(query, 'host') t;
+				SELECT round, what, t.sorted / nrows, t.first_row / nrows, t.whole / nrows
+				FROM sorts, LATERAL pg_temp.time_sort(query, 'host') t;
 			INSERT INTO samples
 				SELECT round, 'few ' || nrows, pg_temp.time_of(format('SELECT * FROM few_%s ORDER BY k1', nrows)) FROM sizes;
 			PERFORM set_config('gpusort.enabled', 'off', true);

@@ -29,6 +29,7 @@ sub calibrate
 	my %before = map { split /\|/ } split /\n/, $node->safe_psql('postgres', "SELECT name, current_setting(name) FROM pg_settings WHERE name LIKE 'gpusort.%'");
 
 	IPC::Run::run(\@command, '>', \$out, '2>', \$err);
+	# one that is 0 in a round, as workers that cost less than parallel_setup_cost, has no spread
 	for (map { [ split /\|/, $_, -1 ] } grep { /\|gpusort\./ } split /\n/, $out)
 	{
 		my ($what, $ns, $spread, $setting, $current, $suggested, $verdict) = @$_;
@@ -39,7 +40,7 @@ sub calibrate
 		$verdict{$setting} = $verdict;
 		$suggested{$setting} = $suggested if $suggested ne '';
 		$verdict{$setting} = "takes $ns" if $ns ne '' && $ns <= 0;
-		$verdict{$setting} = "spread $spread" if $verdict ne 'not measured' && $spread < 1;
+		$verdict{$setting} = "spread $spread" if $verdict ne 'not measured' && $spread ne '' && $spread < 1;
 		$verdict{$setting} = "current is $current" if !$is_current;
 		$verdict{$setting} = "suggests $suggested" if ($suggested ne '') != ($verdict{$setting} eq 'suggested');
 	}
